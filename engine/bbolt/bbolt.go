@@ -1,0 +1,97 @@
+// Package bbolt is etcd's copy-on-write B+tree as an engine.
+package bbolt
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	bolt "go.etcd.io/bbolt"
+
+	"rumbench/engine"
+	"rumbench/engine/kvkit"
+	"rumbench/model"
+)
+
+// Engine is the engine, for the registry.
+type Engine struct{}
+
+var options = []engine.Option{
+	{Name: "freelist", Type: "array|hashmap", Doc: "how free pages are kept in memory (default array)"},
+	{Name: "sync_freelist", Type: "bool", Doc: "write the list of free pages at every commit (default true)"},
+	{Name: "fill_percent", Type: "int", Doc: "how full pages are when they are split, in percent (default 50)"},
+}
+
+// Info describes the engine.
+func (Engine) Info() engine.Info {
+	return engine.Info{
+		Name:         "bbolt",
+		Structure:    "B+tree, copy on write",
+		Doc:          "etcd's B+tree in a memory-mapped file, one writer at a time, in this process.",
+		Version:      engine.ModuleVersion("go.etcd.io/bbolt"),
+		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
+		Options:      options,
+		SpaceFactor:  5,
+	}
+}
+
+// Check tells whether Open could honour the configuration.
+func (Engine) Check(c engine.Config) error {
+	_, _, err := newOptions(c)
+	return err
+}
+
+// newOptions translates the configuration. At level process a commit writes to
+// the file and leaves out the sync; level none promises less and gets the same,
+// because bbolt has no faster way.
+func newOptions(c engine.Config) (*bolt.Options, float64, error) {
+	switch {
+	case c.Cache != 0:
+		return nil, 0, &engine.KnobError{Knob: "cache", Reason: "bbolt has no cache of its own: it maps its file, and the operating system caches it; leave cache out for this target"}
+	case c.Compression != "" && c.Compression != model.CompressionNone:
+		return nil, 0, &engine.KnobError{Knob: "compression", Value: string(c.Compression), Reason: "bbolt does not compress; only none can be had"}
+	case c.DirectIO != nil && *c.DirectIO:
+		return nil, 0, &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "bbolt maps its file and cannot bypass the page cache"}
+	case c.Page != 0 && (c.Page < 1024 || c.Page > 64<<10 || c.Page&(c.Page-1) != 0):
+		return nil, 0, &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: "pages are a power of two from 1 KiB to 64 KiB"}
+	}
+	o := *bolt.DefaultOptions
+	o.PageSize = int(c.Page)
+	o.NoSync = c.Durability != model.DurabilityOS
+	o.NoGrowSync = o.NoSync
+	freelist, err := c.ChoiceOption("freelist", "array", "hashmap")
+	if err != nil {
+		return nil, 0, err
+	}
+	o.FreelistType = bolt.FreelistType(freelist)
+	sync, err := c.BoolOption("sync_freelist", true)
+	if err != nil {
+		return nil, 0, err
+	}
+	o.NoFreelistSync = !sync
+	fill, err := c.IntOption("fill_percent", 50, 10, 100)
+	if err != nil {
+		return nil, 0, err
+	}
+	return &o, float64(fill) / 100, c.CheckOptions(options)
+}
+
+// Open opens or creates the database.
+func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
+	o, fill, err := newOptions(c)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(c.Dir, "main.db")
+	db, err := bolt.Open(path, 0o644, o)
+	if err != nil {
+		return nil, fmt.Errorf("open bbolt file %s: %w", path, err)
+	}
+	if got := db.Info().PageSize; c.Page != 0 && int64(got) != c.Page {
+		db.Close()
+		return nil, fmt.Errorf("open bbolt file %s: %w", path, &engine.KnobError{
+			Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: fmt.Sprintf("the existing file has pages of %d bytes", got)})
+	}
+	return kvkit.Open(&store{db: db, path: path, fill: fill, durability: c.Durability}, c.Schema)
+}

@@ -1,0 +1,25 @@
+package bbolt
+
+import (
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/enginetest"
+	"rumbench/model"
+)
+
+func TestConformance(t *testing.T) {
+	yes := true
+	enginetest.Run(t, enginetest.Suite{
+		Engine: Engine{},
+		Config: engine.Config{Durability: model.DurabilityProcess},
+		Refused: []enginetest.Refusal{
+			{Knob: "cache", Config: engine.Config{Cache: 1 << 20}},
+			{Knob: "compression", Config: engine.Config{Compression: model.CompressionLZ4}},
+			{Knob: "page", Config: engine.Config{Page: 5000}},
+			{Knob: "direct_io", Config: engine.Config{DirectIO: &yes}},
+			{Knob: "options.freelist", Config: engine.Config{Options: map[string]any{"freelist": "tree"}}},
+			{Knob: "options.fill_percent", Config: engine.Config{Options: map[string]any{"fill_percent": int64(101)}}},
+		},
+	})
+}

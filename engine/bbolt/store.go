@@ -1,0 +1,219 @@
+package bbolt
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+
+	bolt "go.etcd.io/bbolt"
+
+	"rumbench/engine"
+	"rumbench/engine/kvkit"
+	"rumbench/internal/fsize"
+	"rumbench/model"
+)
+
+// store keeps every space of the kit, that is every table and index, in a
+// bucket of its own.
+type store struct {
+	db         *bolt.DB
+	path       string
+	fill       float64
+	durability model.Durability
+}
+
+// spaceLen is the length of the space in front of every key.
+const spaceLen = 2
+
+func (s *store) SingleWriter() bool { return true }
+
+func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
+	b, err := s.db.Begin(mode.Writes())
+	if err != nil {
+		return nil, fmt.Errorf("begin: %w", err)
+	}
+	return &tx{tx: b, fill: s.fill}, nil
+}
+
+func (s *store) Settings() []engine.Setting {
+	sync := "left to the operating system"
+	if !s.db.NoSync {
+		sync = "at commit"
+	}
+	return []engine.Setting{
+		{Name: "durability", Value: string(s.durability), Source: engine.AsSet},
+		{Name: "sync", Value: sync, Source: engine.ReadBack},
+		{Name: "page_size", Value: strconv.Itoa(s.db.Info().PageSize), Source: engine.ReadBack},
+		{Name: "freelist", Value: string(s.db.FreelistType), Source: engine.ReadBack},
+		{Name: "sync_freelist", Value: strconv.FormatBool(!s.db.NoFreelistSync), Source: engine.ReadBack},
+		{Name: "fill_percent", Value: strconv.Itoa(int(s.fill * 100)), Source: engine.AsSet},
+		{Name: "cache", Value: "none of its own: the file is mapped", Source: engine.AsSet},
+		{Name: "compression", Value: "none", Source: engine.AsSet},
+	}
+}
+
+// Sizes are the bytes of the pages that each bucket takes.
+func (s *store) Sizes(ranges []kvkit.Range) error {
+	return s.db.View(func(tx *bolt.Tx) error {
+		for i := range ranges {
+			r := &ranges[i]
+			r.Kind = engine.Exact
+			if b := tx.Bucket(r.Lower[:spaceLen]); b != nil {
+				st := b.Stats()
+				r.Bytes = int64(st.LeafAlloc + st.BranchAlloc)
+			}
+		}
+		return nil
+	})
+}
+
+func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.path) }
+
+// Counters samples bbolt's statistics. Its page counts are of single pages and
+// of runs of pages alike, so bytes written are told by the process and device.
+func (s *store) Counters(out *engine.Sample) error {
+	st := s.db.Stats()
+	out.Counter("bbolt.tx.reads", "count", float64(st.TxN))
+	out.Counter("bbolt.tx.pages_allocated", "count", float64(st.TxStats.GetPageCount()))
+	out.Counter("bbolt.tx.bytes_allocated", "bytes", float64(st.TxStats.GetPageAlloc()))
+	out.Counter("bbolt.tx.page_writes", "count", float64(st.TxStats.GetWrite()))
+	out.Counter("bbolt.tx.write_ns", "ns", float64(st.TxStats.GetWriteTime()))
+	out.Counter("bbolt.tx.splits", "count", float64(st.TxStats.GetSplit()))
+	out.Counter("bbolt.tx.spills", "count", float64(st.TxStats.GetSpill()))
+	out.Counter("bbolt.tx.spill_ns", "ns", float64(st.TxStats.GetSpillTime()))
+	out.Counter("bbolt.tx.rebalances", "count", float64(st.TxStats.GetRebalance()))
+	out.Counter("bbolt.tx.cursors", "count", float64(st.TxStats.GetCursorCount()))
+	out.Gauge("bbolt.free_pages", "count", float64(st.FreePageN))
+	out.Gauge("bbolt.pending_pages", "count", float64(st.PendingPageN))
+	return nil
+}
+
+// Settle syncs the file: bbolt has no background work and never shrinks.
+func (s *store) Settle(context.Context) ([]engine.SettleAction, error) {
+	return engine.TimedAction("sync the file", s.db.Sync)
+}
+
+func (s *store) Close() error {
+	if err := s.db.Sync(); err != nil {
+		s.db.Close()
+		return fmt.Errorf("close bbolt: %w", err)
+	}
+	return s.db.Close()
+}
+
+type tx struct {
+	tx      *bolt.Tx
+	fill    float64
+	buckets [8]*bolt.Bucket // of the first spaces, to find them once
+}
+
+// bucket finds the bucket of the space in front of a key.
+func (t *tx) bucket(key []byte, create bool) (*bolt.Bucket, error) {
+	n := binary.BigEndian.Uint16(key)
+	if int(n) < len(t.buckets) && t.buckets[n] != nil {
+		return t.buckets[n], nil
+	}
+	b := t.tx.Bucket(key[:spaceLen])
+	if b == nil && create {
+		var err error
+		if b, err = t.tx.CreateBucket(bytes.Clone(key[:spaceLen])); err != nil {
+			return nil, err
+		}
+	}
+	if b != nil {
+		b.FillPercent = t.fill
+		if int(n) < len(t.buckets) {
+			t.buckets[n] = b
+		}
+	}
+	return b, nil
+}
+
+// within is the key inside its bucket. bbolt has no empty keys; the kit never
+// makes one.
+func within(key []byte) []byte { return key[spaceLen:] }
+
+func (t *tx) Get(key []byte) ([]byte, error) {
+	b, err := t.bucket(key, false)
+	if b == nil {
+		return nil, err
+	}
+	return b.Get(within(key)), nil
+}
+
+func (t *tx) Put(key, value []byte) error {
+	b, err := t.bucket(key, true)
+	if err != nil {
+		return err
+	}
+	// bbolt keeps the value until the commit, and the key only until Put returns.
+	return b.Put(within(key), bytes.Clone(value))
+}
+
+func (t *tx) Delete(key []byte) error {
+	b, err := t.bucket(key, false)
+	if b == nil {
+		return err
+	}
+	return b.Delete(within(key))
+}
+
+func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
+	b, err := t.bucket(lower, false)
+	if err != nil {
+		return nil, err
+	}
+	it := &iter{space: lower[:spaceLen], lower: within(lower)}
+	if bytes.Equal(upper[:spaceLen], it.space) {
+		it.upper = within(upper)
+	}
+	if b != nil {
+		it.cursor = b.Cursor()
+	}
+	return it, nil
+}
+
+func (t *tx) Commit() error { return t.tx.Commit() }
+
+func (t *tx) Rollback() { t.tx.Rollback() }
+
+type iter struct {
+	cursor       *bolt.Cursor // nil: the bucket does not exist
+	space        []byte
+	lower, upper []byte // inside the bucket; upper nil: to its end
+	key, value   []byte
+	full         []byte
+}
+
+func (i *iter) at(key, value []byte) bool {
+	i.key, i.value = key, value
+	return key != nil && bytes.Compare(key, i.lower) >= 0 && (i.upper == nil || bytes.Compare(key, i.upper) < 0)
+}
+
+func (i *iter) First() bool { return i.cursor != nil && i.at(i.cursor.Seek(i.lower)) }
+
+func (i *iter) Last() bool {
+	if i.cursor == nil {
+		return false
+	}
+	if i.upper == nil {
+		return i.at(i.cursor.Last())
+	}
+	if k, _ := i.cursor.Seek(i.upper); k == nil {
+		return i.at(i.cursor.Last())
+	}
+	return i.at(i.cursor.Prev())
+}
+
+func (i *iter) Next() bool { return i.at(i.cursor.Next()) }
+func (i *iter) Prev() bool { return i.at(i.cursor.Prev()) }
+
+func (i *iter) Key() []byte {
+	i.full = append(append(i.full[:0], i.space...), i.key...)
+	return i.full
+}
+
+func (i *iter) Value() ([]byte, error) { return i.value, nil }
+func (i *iter) Close() error           { return nil }

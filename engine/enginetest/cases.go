@@ -1,0 +1,373 @@
+package enginetest
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+var (
+	pushOp  = model.Op{Kind: model.Insert, Table: "queue", Columns: []string{"v"}, Rows: 5}
+	countOp = model.Op{Kind: model.Scan, Table: "queue", Aggregate: model.Count}
+)
+
+func ints(n ...int64) []model.Value {
+	out := make([]model.Value, len(n))
+	for i, x := range n {
+		out[i] = model.IntValue(x)
+	}
+	return out
+}
+
+// testNumbering: the engine numbers rows in ascending order.
+func (s Suite) testNumbering(t *testing.T) {
+	c := newClient(t, s.open(t, false))
+	for range 3 {
+		c.do(pushOp, ints(1, 2, 3, 4, 5)...)
+	}
+	_, rows := c.do(model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"id", "v"}})
+	for i, row := range rows {
+		if row[0].Int() != int64(i+1) || row[1].Int() != int64(i%5+1) {
+			t.Fatalf("row %d is %v", i, row)
+		}
+	}
+	if len(rows) != 15 {
+		t.Errorf("%d rows, want 15", len(rows))
+	}
+	_, last := c.do(model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"id"}, Desc: true, Limit: 1})
+	if len(last) != 1 || last[0][0].Int() != 15 {
+		t.Errorf("greatest number %v, want 15", last)
+	}
+}
+
+// testConflicts: a failed insert of several rows changes nothing.
+func (s Suite) testConflicts(t *testing.T) {
+	c := newClient(t, s.open(t, true))
+	insert := func(n int, conflict model.Conflict) model.Op {
+		return model.Op{Kind: model.Insert, Table: "things", Columns: []string{"id", "a", "n"}, Rows: n, OnConflict: conflict}
+	}
+	c.do(insert(1, model.Fail), ints(3, 0, 0)...)
+	_, _, err := c.try(insert(3, model.Fail), ints(1, 0, 0, 2, 0, 0, 3, 0, 0)...)
+	if engine.ClassOf(err) != engine.Duplicate {
+		t.Errorf("got %v, want an error of class duplicate", err)
+	}
+	for _, index := range []string{"", "things_a"} {
+		r, _ := c.do(model.Op{Kind: model.Scan, Table: "things", Index: index, Columns: []string{"id"}})
+		if r.Rows != 1 {
+			t.Errorf("by %q: %d rows after a failed insert, want 1", index, r.Rows)
+		}
+	}
+	_, _, err = c.try(insert(1, model.Fail), model.IntValue(9), model.Value{}, model.Value{})
+	if err == nil {
+		t.Error("NULL was stored in a column that refuses it")
+	}
+}
+
+// testLowest: deleting the lowest rows goes by the cursor.
+func (s Suite) testLowest(t *testing.T) {
+	c := newClient(t, s.open(t, true))
+	for range 4 {
+		c.do(pushOp, ints(1, 2, 3, 4, 5)...)
+	}
+	pop := c.prepare(model.Op{Kind: model.DeleteLowest, Table: "queue", Rows: 6})
+	for _, step := range []struct{ cursor, deleted, left, first int64 }{
+		{0, 6, 14, 7}, {7, 6, 8, 13}, {15, 6, 2, 13}, {15, 0, 2, 13}, {0, 2, 0, 0}, {0, 0, 0, 0},
+	} {
+		r, _, err := collect(pop, model.IntValue(step.cursor))
+		check(t, err)
+		left, _ := c.do(countOp)
+		if r.Rows != step.deleted || left.Value.Int() != step.left {
+			t.Fatalf("from %d: deleted %d, %v left; want %d, %d", step.cursor, r.Rows, left.Value, step.deleted, step.left)
+		}
+		_, first := c.do(model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"id"}, Limit: 1})
+		if step.left > 0 && first[0][0].Int() != step.first {
+			t.Fatalf("from %d: first row %v, want %d", step.cursor, first[0], step.first)
+		}
+	}
+	if r, _ := c.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}}); r.Rows != 0 {
+		t.Errorf("%d index entries are left of deleted rows", r.Rows)
+	}
+}
+
+func (s Suite) testAggregates(t *testing.T) {
+	c := newClient(t, s.open(t, true))
+	for i := range int64(4) {
+		c.do(pushOp, ints(1, 1, 2, 3, 10*i)...)
+	}
+	scan := model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}, Lower: model.Exclusive, Upper: model.Inclusive}
+	got := func(f func(*model.Op)) (engine.Result, []int64) {
+		op := scan
+		f(&op)
+		r, rows := c.do(op, ints(0, 20)...)
+		var out []int64
+		for _, row := range rows {
+			out = append(out, row[0].Int())
+		}
+		return r, out
+	}
+	if r, _ := got(func(o *model.Op) { o.Aggregate = model.Count }); r.Value.Int() != 18 {
+		t.Errorf("count %v, want 18", r.Value)
+	}
+	if r, _ := got(func(o *model.Op) { o.Aggregate = model.Sum }); r.Value.Int() != 4*7+30 {
+		t.Errorf("sum %v, want 58", r.Value)
+	}
+	if _, rows := got(func(o *model.Op) { o.Distinct = true; o.OrderBy = "v" }); !slices.Equal(rows, []int64{1, 2, 3, 10, 20}) {
+		t.Errorf("distinct %v", rows)
+	}
+	_, rows := c.do(model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"v"}, Upper: model.Inclusive, OrderBy: "v"}, ints(5)...)
+	if len(rows) != 5 || rows[0][0].Int() != 0 || rows[4][0].Int() != 3 {
+		t.Errorf("ordered by another column: %v", rows)
+	}
+}
+
+// testIndexes: indexes are built on existing rows, dropped, and refused when
+// they exist or are missing.
+func (s Suite) testIndexes(t *testing.T) {
+	ctx := context.Background()
+	db := s.open(t, false)
+	if err := db.CreateTables(ctx); err == nil {
+		t.Error("tables that exist were created again")
+	}
+	c := newClient(t, db)
+	for range 100 {
+		c.do(pushOp, ints(5, 4, 3, 2, 1)...)
+	}
+	byV := model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v", "id"}}
+	if _, err := c.s.Prepare(ctx, &byV); err == nil {
+		t.Error("a missing index was prepared")
+	}
+	check(t, db.CreateIndexes(ctx, "queue", "queue_v"))
+	if err := db.CreateIndexes(ctx, "queue", "queue_v"); err == nil {
+		t.Error("an index that exists was created again")
+	}
+	c = newClient(t, db)
+	_, rows := c.do(byV)
+	if len(rows) != 500 || rows[0][0].Int() != 1 || rows[499][0].Int() != 5 {
+		t.Errorf("index built on existing rows has %d entries", len(rows))
+	}
+	c.do(pushOp, ints(0, 0, 0, 0, 0)...)
+	if _, rows := c.do(byV); len(rows) != 505 {
+		t.Errorf("index has %d entries after an insert, want 505", len(rows))
+	}
+	check(t, c.s.Close())
+	check(t, db.DropIndex(ctx, "queue", "queue_v"))
+	c = newClient(t, db)
+	if _, err := c.s.Prepare(ctx, &byV); err == nil {
+		t.Error("a dropped index was prepared")
+	}
+	check(t, db.CreateIndexes(ctx, "queue", "queue_v"))
+	if _, rows := newClient(t, db).do(byV); len(rows) != 505 {
+		t.Errorf("index built again has %d entries, want 505", len(rows))
+	}
+}
+
+// testConcurrentAdds: sessions that add to the same rows lose nothing.
+func (s Suite) testConcurrentAdds(t *testing.T) {
+	db := s.open(t, true)
+	c := newClient(t, db)
+	c.do(model.Op{Kind: model.Insert, Table: "things", Columns: []string{"id", "a", "n"}, Rows: 2}, ints(1, 1, 0, 2, 1, 0)...)
+	ops := []model.Op{
+		{Kind: model.Update, Table: "things", Set: []model.Assign{{Column: "n", Add: true}}},
+		{Kind: model.Update, Table: "things", Index: "things_a", Equal: 1, Set: []model.Assign{{Column: "n", Add: true}}},
+		{Kind: model.Insert, Table: "things", Columns: []string{"n", "id", "a"}, Rows: 1, OnConflict: model.Add, AddColumns: []string{"n"}},
+		{Kind: model.Update, Table: "things", Set: []model.Assign{{Column: "n", Add: true}}},
+	}
+	args := [][]model.Value{ints(1, 1), ints(1, 1), ints(1, 2, 1), ints(1, 2)}
+	const each = 100
+	parallel(t, db, len(ops), func(i int, c *client) error {
+		st := c.prepare(ops[i])
+		for done := 0; done < each; {
+			_, _, err := collect(st, args[i]...)
+			if engine.ClassOf(err) == engine.Conflict {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			done++
+		}
+		return nil
+	})
+	_, rows := c.do(model.Op{Kind: model.Scan, Table: "things", Columns: []string{"n"}})
+	if len(rows) != 2 || rows[0][0].Int() != 2*each || rows[1][0].Int() != 3*each {
+		t.Errorf("sums %v, want %d and %d", rows, 2*each, 3*each)
+	}
+}
+
+// testConcurrentLowest: sessions that delete the lowest rows at the same time
+// count every row once.
+func (s Suite) testConcurrentLowest(t *testing.T) {
+	db := s.open(t, true)
+	c := newClient(t, db)
+	const rows = 500
+	for range rows / 5 {
+		c.do(pushOp, ints(1, 2, 3, 4, 5)...)
+	}
+	var mu sync.Mutex
+	var deleted int64
+	parallel(t, db, 3, func(_ int, c *client) error {
+		st := c.prepare(model.Op{Kind: model.DeleteLowest, Table: "queue", Rows: 3})
+		for range 40 {
+			r, _, err := collect(st, model.IntValue(0))
+			if err != nil && engine.ClassOf(err) != engine.Conflict {
+				return err
+			}
+			mu.Lock()
+			deleted += r.Rows
+			mu.Unlock()
+		}
+		return nil
+	})
+	left, _ := c.do(countOp)
+	if left.Value.Int()+deleted != rows {
+		t.Errorf("%d deleted and %v left of %d", deleted, left.Value, rows)
+	}
+}
+
+func parallel(t *testing.T, db engine.DB, n int, f func(i int, c *client) error) {
+	t.Helper()
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		c := newClient(t, db)
+		wg.Go(func() { errs[i] = f(i, c) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		check(t, err)
+	}
+}
+
+// testObservation: settings are read back, sizes and counters make sense.
+func (s Suite) testObservation(t *testing.T) {
+	ctx := context.Background()
+	db := s.open(t, true)
+	settings, err := db.Settings(ctx)
+	check(t, err)
+	if !slices.ContainsFunc(settings, func(x engine.Setting) bool {
+		return x.Name == "durability" && x.Value == string(s.Config.Durability)
+	}) {
+		t.Errorf("the settings do not tell durability %s: %v", s.Config.Durability, settings)
+	}
+	var before, after engine.Sample
+	check(t, db.Counters(ctx, &before))
+	c := newClient(t, db)
+	for range 500 {
+		c.do(pushOp, ints(1, 2, 3, 4, 5)...)
+	}
+	check(t, db.Counters(ctx, &after))
+	growing := 0
+	for _, p := range after.Points {
+		i := slices.IndexFunc(before.Points, func(q engine.Point) bool { return q.Key() == p.Key() })
+		if i < 0 || p.Kind != engine.Counter {
+			continue
+		}
+		if p.Value < before.Points[i].Value {
+			t.Errorf("counter %s fell", p.Key())
+		}
+		if p.Value > before.Points[i].Value {
+			growing++
+		}
+	}
+	if len(after.Points) > 0 && growing == 0 {
+		t.Error("no counter grew by 2500 inserts")
+	}
+	actions, err := db.Settle(ctx)
+	check(t, err)
+	if len(actions) == 0 {
+		t.Error("settle does not tell what it did")
+	}
+	sizes, err := db.Sizes(ctx)
+	check(t, err)
+	s.checkSizes(t, sizes)
+}
+
+func (s Suite) checkSizes(t *testing.T, sizes []engine.Size) {
+	t.Helper()
+	var total, parts int64
+	exact := true
+	for _, z := range sizes {
+		if z.Object == "" {
+			total = z.Bytes
+			continue
+		}
+		parts += z.Bytes
+		exact = exact && z.Kind == engine.Exact
+		if z.Object == "queue" && z.Bytes == 0 {
+			t.Error("a table with 2500 rows takes no space")
+		}
+	}
+	if total == 0 {
+		t.Errorf("no total size: %v", sizes)
+	}
+	if exact && parts > total {
+		t.Errorf("the parts take %d bytes, all together %d", parts, total)
+	}
+}
+
+// testTransactions: what is rolled back was never there, and nobody sees what
+// is not committed.
+func (s Suite) testTransactions(t *testing.T) {
+	db := s.open(t, true)
+	c, other := newClient(t, db), newClient(t, db)
+	count := other.prepare(countOp)
+	seen := func() int64 {
+		r, _, err := collect(count)
+		check(t, err)
+		return r.Value.Int()
+	}
+	begin, commit, rollback := model.Op{Kind: model.Begin}, model.Op{Kind: model.Commit}, model.Op{Kind: model.Rollback}
+	c.do(begin)
+	c.do(pushOp, ints(1, 2, 3, 4, 5)...)
+	if own, _ := c.do(countOp); own.Value.Int() != 5 {
+		t.Errorf("a transaction sees %v of its own 5 rows", own.Value)
+	}
+	if n := seen(); n != 0 {
+		t.Errorf("another session sees %d rows that are not committed", n)
+	}
+	c.do(rollback)
+	if n := seen(); n != 0 {
+		t.Errorf("%d rows are there after a rollback", n)
+	}
+	c.do(begin)
+	c.do(pushOp, ints(1, 2, 3, 4, 5)...)
+	c.do(model.Op{Kind: model.Update, Table: "queue", Index: "queue_v", Equal: 1, Set: []model.Assign{{Column: "v", Add: true}}}, ints(10, 5)...)
+	c.do(commit)
+	if n := seen(); n != 5 {
+		t.Errorf("%d rows are there after a commit, want 5", n)
+	}
+	_, rows := other.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}, Desc: true, Limit: 1})
+	if rows[0][0].Int() != 15 {
+		t.Errorf("greatest value %v, want 15", rows[0][0])
+	}
+}
+
+// testUnique: a unique index refuses equal values, but not NULL.
+func (s Suite) testUnique(t *testing.T) {
+	c := newClient(t, s.open(t, true))
+	insert := model.Op{Kind: model.Insert, Table: "names", Columns: []string{"id", "name"}, Rows: 1}
+	name := func(s string) model.Value { return model.StringValue([]byte(s)) }
+	c.do(insert, model.IntValue(1), name("a"))
+	c.do(insert, model.IntValue(2), model.Value{})
+	c.do(insert, model.IntValue(3), model.Value{})
+	c.do(insert, model.IntValue(4), name("ab"))
+	duplicate := func(err error) {
+		t.Helper()
+		if engine.ClassOf(err) != engine.Duplicate {
+			t.Errorf("got %v, want an error of class duplicate", err)
+		}
+	}
+	_, _, err := c.try(insert, model.IntValue(5), name("a"))
+	duplicate(err)
+	set := model.Op{Kind: model.Update, Table: "names", Set: []model.Assign{{Column: "name"}}}
+	_, _, err = c.try(set, name("a"), model.IntValue(4))
+	duplicate(err)
+	c.do(set, name("ab"), model.IntValue(4)) // its own value is no conflict
+	if r, _ := c.do(model.Op{Kind: model.Scan, Table: "names", Index: "names_name", Columns: []string{"id"}}); r.Rows != 4 {
+		t.Errorf("%d rows, want 4", r.Rows)
+	}
+}

@@ -1,0 +1,107 @@
+package enginetest
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+// testReopen: what was there is there again, and numbering goes on.
+func (s Suite) testReopen(t *testing.T) {
+	dir := t.TempDir()
+	db := s.openAt(t, dir)
+	check(t, db.CreateTables(context.Background()))
+	s.createIndexes(t, db)
+	newClient(t, db).do(pushOp, ints(1, 2, 3, 4, 5)...)
+	check(t, db.Close())
+	db = s.openAt(t, dir)
+	c := newClient(t, db)
+	c.do(pushOp, ints(1, 2, 3, 4, 5)...)
+	for _, index := range []string{"", "queue_v"} {
+		_, rows := c.do(model.Op{Kind: model.Scan, Table: "queue", Index: index, Columns: []string{"id", "v"}})
+		if len(rows) != 10 {
+			t.Fatalf("by %q: %d rows after reopening, want 10", index, len(rows))
+		}
+		if index == "" && rows[9][0].Int() != 10 {
+			t.Errorf("numbering goes on with %v, want 10 at the end", rows[9][0])
+		}
+	}
+}
+
+const crashEnv = "RUMBENCH_CRASH_DIR"
+
+// testKill: at the levels process and os, what a killed process was told to be
+// committed is there afterwards.
+func (s Suite) testKill(t *testing.T) {
+	if s.Config.Durability == model.DurabilityNone {
+		t.Skip("level none promises nothing")
+	}
+	for range 3 {
+		dir := t.TempDir()
+		acked := s.killChild(t, dir, 40)
+		db := s.openAt(t, dir)
+		c := newClient(t, db)
+		r, _ := c.do(countOp)
+		if got := r.Value.Int(); got < acked || got%5 != 0 {
+			t.Errorf("%d rows after a kill, %d were committed in batches of 5", got, acked)
+		}
+		if r, _ := c.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Aggregate: model.Count}); r.Value.Int() < acked {
+			t.Errorf("%v index entries after a kill, %d rows were committed", r.Value, acked)
+		}
+		check(t, db.Close())
+	}
+}
+
+// killChild starts this test again as a child that inserts, kills it after some
+// batches and returns how many rows it had been told to be committed.
+func (s Suite) killChild(t *testing.T, dir string, batches int) (acked int64) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestConformance$")
+	cmd.Env = append(os.Environ(), crashEnv+"="+dir)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	check(t, err)
+	check(t, cmd.Start())
+	in := bufio.NewScanner(out)
+	for n := 0; n < batches && in.Scan(); n++ {
+		if acked, err = strconv.ParseInt(in.Text(), 10, 64); err != nil {
+			t.Errorf("the child says %q", in.Text())
+		}
+	}
+	check(t, cmd.Process.Kill())
+	for in.Scan() { // what it said before it died was acknowledged too
+		if n, err := strconv.ParseInt(in.Text(), 10, 64); err == nil {
+			acked = n
+		}
+	}
+	cmd.Wait()
+	if acked < int64(batches)*5 {
+		t.Fatalf("the child committed %d rows only", acked)
+	}
+	return acked
+}
+
+// crashChild is the child of killChild: it inserts until it is killed.
+func crashChild(t *testing.T, s Suite) bool {
+	dir := os.Getenv(crashEnv)
+	if dir == "" {
+		return false
+	}
+	ctx := context.Background()
+	db, err := s.Engine.Open(ctx, s.config(dir))
+	check(t, err)
+	check(t, db.CreateTables(ctx))
+	check(t, db.CreateIndexes(ctx, "queue", "queue_v"))
+	st := newClient(t, db).prepare(pushOp)
+	for n := int64(5); ; n += 5 {
+		check(t, st.Exec(ctx, ints(n, n, n, n, n), &engine.Result{}))
+		fmt.Println(n)
+	}
+}

@@ -1,0 +1,251 @@
+// Package enginetest is the conformance suite that every engine passes. An
+// engine's test calls Run with a Suite; the rest is here.
+//
+// It checks behaviour against a naive model of its own, not against another
+// engine, and it times nothing.
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+// Suite is an engine under test.
+type Suite struct {
+	Engine engine.Engine
+	// Config is what to open it with; Dir and Schema are filled in.
+	Config engine.Config
+	// Volatile engines keep nothing when they are closed.
+	Volatile bool
+	// Refused are configurations that Check must refuse, with the knob that
+	// the error must name. Only the fields that matter need to be given: the
+	// rest is taken from Config.
+	Refused []Refusal
+}
+
+// Refusal is a configuration that an engine cannot honour.
+type Refusal struct {
+	Knob   string
+	Config engine.Config
+}
+
+// Run runs the suite. The test that calls it must be named TestConformance: the
+// crash test starts that test again in a process of its own.
+func Run(t *testing.T, s Suite) {
+	if crashChild(t, s) {
+		return
+	}
+	t.Run("info", s.testInfo)
+	t.Run("refusals", s.testRefusals)
+	t.Run("values", s.testValues)
+	t.Run("random", s.testRandom)
+	t.Run("numbering", s.testNumbering)
+	t.Run("conflicts", s.testConflicts)
+	t.Run("lowest", s.testLowest)
+	t.Run("aggregates", s.testAggregates)
+	t.Run("indexes", s.testIndexes)
+	t.Run("concurrent adds", s.testConcurrentAdds)
+	t.Run("concurrent lowest", s.testConcurrentLowest)
+	t.Run("observation", s.testObservation)
+	if model.Has(s.Engine.Info().Capabilities, model.CapTransactions) {
+		t.Run("transactions", s.testTransactions)
+	}
+	if model.Has(s.Engine.Info().Capabilities, model.CapUnique) {
+		t.Run("unique", s.testUnique)
+	}
+	if !s.Volatile {
+		t.Run("reopen", s.testReopen)
+		t.Run("kill", s.testKill)
+	}
+}
+
+// schema has a table with a column of every type, and one that the engine numbers.
+func (s Suite) schema() model.Schema {
+	things := model.Table{
+		Name: "things",
+		Columns: []model.Column{
+			{Name: "id", Type: model.Int, NotNull: true},
+			{Name: "a", Type: model.Int, Width: 4, NotNull: true},
+			{Name: "f", Type: model.Float},
+			{Name: "at", Type: model.Time},
+			{Name: "s", Type: model.String, Width: 64},
+			{Name: "b", Type: model.Bytes, Width: 64},
+			{Name: "n", Type: model.Int},
+		},
+		Key: []string{"id"},
+		Indexes: []model.Index{
+			{Name: "things_a", Columns: []string{"a", "s"}},
+			{Name: "things_f", Columns: []string{"f"}},
+			{Name: "things_at", Columns: []string{"at", "n"}},
+			{Name: "things_n", Columns: []string{"n"}},
+		},
+	}
+	queue := model.Table{
+		Name: "queue",
+		Columns: []model.Column{
+			{Name: "id", Type: model.Int, Auto: true},
+			{Name: "v", Type: model.Int, NotNull: true},
+		},
+		Key:     []string{"id"},
+		Indexes: []model.Index{{Name: "queue_v", Columns: []string{"v"}}},
+	}
+	tables := []model.Table{things, queue}
+	if model.Has(s.Engine.Info().Capabilities, model.CapUnique) {
+		tables = append(tables, model.Table{
+			Name: "names",
+			Columns: []model.Column{
+				{Name: "id", Type: model.Int, NotNull: true},
+				{Name: "name", Type: model.String, Width: 32},
+			},
+			Key:     []string{"id"},
+			Indexes: []model.Index{{Name: "names_name", Columns: []string{"name"}, Unique: true}},
+		})
+	}
+	return model.Schema{Tables: tables}
+}
+
+// config is the suite's configuration for a directory.
+func (s Suite) config(dir string) engine.Config {
+	c := s.Config
+	c.Dir, c.Schema = dir, s.schema()
+	return c
+}
+
+// open opens a database with its tables, and with their indexes if asked to.
+func (s Suite) open(t *testing.T, indexed bool) engine.DB {
+	t.Helper()
+	db := s.openAt(t, t.TempDir())
+	check(t, db.CreateTables(context.Background()))
+	if indexed {
+		s.createIndexes(t, db)
+	}
+	return db
+}
+
+func (s Suite) createIndexes(t *testing.T, db engine.DB) {
+	t.Helper()
+	for _, table := range s.schema().Tables {
+		for _, ix := range table.Indexes {
+			check(t, db.CreateIndexes(context.Background(), table.Name, ix.Name))
+		}
+	}
+}
+
+func (s Suite) openAt(t *testing.T, dir string) engine.DB {
+	t.Helper()
+	db, err := s.Engine.Open(context.Background(), s.config(dir))
+	check(t, err)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// client is a session with helpers that fail the test.
+type client struct {
+	t *testing.T
+	s engine.Session
+}
+
+func newClient(t *testing.T, db engine.DB) *client {
+	t.Helper()
+	s, err := db.Session(context.Background())
+	check(t, err)
+	t.Cleanup(func() { s.Close() })
+	return &client{t, s}
+}
+
+func (c *client) prepare(op model.Op) engine.Stmt {
+	c.t.Helper()
+	st, err := c.s.Prepare(context.Background(), &op)
+	if err != nil {
+		c.t.Fatalf("prepare %s: %v", op.Label(), err)
+	}
+	return st
+}
+
+// do executes an operation once and returns the rows it gave.
+func (c *client) do(op model.Op, args ...model.Value) (engine.Result, [][]model.Value) {
+	c.t.Helper()
+	r, rows, err := c.try(op, args...)
+	if err != nil {
+		c.t.Fatalf("%s %v: %v", op.Label(), args, err)
+	}
+	return r, rows
+}
+
+func (c *client) try(op model.Op, args ...model.Value) (engine.Result, [][]model.Value, error) {
+	c.t.Helper()
+	return collect(c.prepare(op), args...)
+}
+
+func collect(st engine.Stmt, args ...model.Value) (engine.Result, [][]model.Value, error) {
+	var rows [][]model.Value
+	r := engine.Result{Each: func(row []model.Value) {
+		own := make([]model.Value, len(row))
+		for i, v := range row {
+			own[i] = v.Clone()
+		}
+		rows = append(rows, own)
+	}}
+	err := st.Exec(context.Background(), args, &r)
+	return r, rows, err
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s Suite) testInfo(t *testing.T) {
+	i := s.Engine.Info()
+	if i.Name == "" || i.Structure == "" || i.Doc == "" || i.Version == "" {
+		t.Errorf("incomplete: %+v", i)
+	}
+	check(t, s.Engine.Check(s.config(t.TempDir())))
+}
+
+func (s Suite) testRefusals(t *testing.T) {
+	unknown := Refusal{"options.no_such_option", engine.Config{Options: map[string]any{"no_such_option": int64(1)}}}
+	for _, r := range append(s.Refused, unknown) {
+		c := merge(s.config(t.TempDir()), r.Config)
+		err := s.Engine.Check(c)
+		var knob *engine.KnobError
+		if !errors.As(err, &knob) {
+			t.Errorf("%s %+v: got error %v, want a refusal", r.Knob, r.Config, err)
+		} else if knob.Knob != r.Knob || knob.Reason == "" {
+			t.Errorf("refused knob %q (%s), want %q", knob.Knob, knob.Reason, r.Knob)
+		}
+		if db, err := s.Engine.Open(context.Background(), c); err == nil {
+			db.Close()
+			t.Errorf("%s: Open accepts what Check refuses", r.Knob)
+		}
+	}
+}
+
+// merge lays the fields of over that are set on top of c.
+func merge(c, over engine.Config) engine.Config {
+	if over.Cache != 0 {
+		c.Cache = over.Cache
+	}
+	if over.Durability != "" {
+		c.Durability = over.Durability
+	}
+	if over.Compression != "" {
+		c.Compression = over.Compression
+	}
+	if over.Page != 0 {
+		c.Page = over.Page
+	}
+	if over.DirectIO != nil {
+		c.DirectIO = over.DirectIO
+	}
+	if over.Options != nil {
+		c.Options = over.Options
+	}
+	return c
+}

@@ -1,0 +1,159 @@
+package enginetest
+
+import (
+	"slices"
+
+	"rumbench/model"
+)
+
+// oracle is the naive model of a table: a list of rows. It answers operations
+// by looking at every row.
+type oracle struct {
+	table *model.Table
+	rows  [][]model.Value
+}
+
+func (o *oracle) column(name string) int { return o.table.Column(name) }
+
+// find returns the position of the row with the key in its first column, or -1.
+func (o *oracle) find(key model.Value) int {
+	return slices.IndexFunc(o.rows, func(r []model.Value) bool { return r[0].Compare(key) == 0 })
+}
+
+func (o *oracle) insert(conflict model.Conflict, add []string, row []model.Value) (done int64, duplicate bool) {
+	i := o.find(row[0])
+	switch {
+	case i < 0:
+		o.rows = append(o.rows, slices.Clone(row))
+	case conflict == model.Fail:
+		return 0, true
+	case conflict == model.Ignore:
+		return 0, false
+	case conflict == model.Replace:
+		o.rows[i] = slices.Clone(row)
+	case conflict == model.Add:
+		for _, name := range add {
+			c := o.column(name)
+			o.rows[i][c] = o.rows[i][c].Add(row[c])
+		}
+	}
+	return 1, false
+}
+
+func (o *oracle) delete(key model.Value) int64 {
+	i := o.find(key)
+	if i < 0 {
+		return 0
+	}
+	o.rows = slices.Delete(o.rows, i, i+1)
+	return 1
+}
+
+func (o *oracle) deleteLowest(cursor model.Value, n int) (done int64) {
+	o.sort([]int{0})
+	for i := 0; i < len(o.rows) && int(done) < n; {
+		if o.rows[i][0].Compare(cursor) < 0 {
+			i++
+			continue
+		}
+		o.rows = slices.Delete(o.rows, i, i+1)
+		done++
+	}
+	return done
+}
+
+func (o *oracle) update(op *model.Op, args []model.Value) (done int64) {
+	where := args[len(op.Set):]
+	columns := []int{0}
+	if op.Index != "" {
+		ix, _ := o.table.Index(op.Index)
+		columns, _ = o.table.Positions(ix.Columns[:op.Equal])
+	}
+	for _, row := range o.rows {
+		if !equalAt(row, columns, where) {
+			continue
+		}
+		for i, a := range op.Set {
+			c := o.column(a.Column)
+			if a.Add {
+				row[c] = row[c].Add(args[i])
+			} else {
+				row[c] = args[i]
+			}
+		}
+		done++
+	}
+	return done
+}
+
+func equalAt(row []model.Value, columns []int, want []model.Value) bool {
+	for i, c := range columns {
+		if want[i].IsNull() || row[c].Compare(want[i]) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (o *oracle) sort(columns []int) {
+	slices.SortFunc(o.rows, func(a, b []model.Value) int {
+		for _, c := range columns {
+			if d := a[c].Compare(b[c]); d != 0 {
+				return d
+			}
+		}
+		return 0
+	})
+}
+
+// order returns the columns in whose order a scan reads.
+func (o *oracle) order(op *model.Op) []int {
+	names := o.table.Key
+	if op.Index != "" {
+		ix, _ := o.table.Index(op.Index)
+		names = ix.Columns
+	}
+	columns, _ := o.table.Positions(names)
+	return columns
+}
+
+// scan returns all rows within the bounds, whole and without regard to the
+// limit, in the scan's order; equal entries come in any order.
+func (o *oracle) scan(op *model.Op, args []model.Value) [][]model.Value {
+	order := o.order(op)
+	o.sort(order)
+	equal, rest := args[:op.Equal], args[op.Equal:]
+	var out [][]model.Value
+	for _, row := range o.rows {
+		if equalAt(row, order[:op.Equal], equal) && inBounds(op, row, order, rest) {
+			out = append(out, row)
+		}
+	}
+	if op.Desc {
+		slices.Reverse(out)
+	}
+	return out
+}
+
+func inBounds(op *model.Op, row []model.Value, order []int, bounds []model.Value) bool {
+	if op.Lower == model.Open && op.Upper == model.Open {
+		return true
+	}
+	v := row[order[op.Equal]]
+	if v.IsNull() {
+		return false // a bound never matches NULL
+	}
+	if op.Lower != model.Open {
+		d := v.Compare(bounds[0])
+		if d < 0 || d == 0 && op.Lower == model.Exclusive {
+			return false
+		}
+	}
+	if op.Upper != model.Open {
+		d := v.Compare(bounds[len(bounds)-1])
+		if d > 0 || d == 0 && op.Upper == model.Exclusive {
+			return false
+		}
+	}
+	return true
+}

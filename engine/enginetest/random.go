@@ -1,0 +1,297 @@
+package enginetest
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+// testRandom executes random operations on the engine and on the oracle, which
+// must agree on every answer and, at the end, on every row of every index.
+func (s Suite) testRandom(t *testing.T) {
+	for seed := range uint64(4) {
+		w := &walk{
+			t: t, rnd: rand.New(rand.NewPCG(seed, 1)),
+			c: newClient(t, s.open(t, true)),
+		}
+		schema := s.schema()
+		w.oracle.table, _ = schema.Table("things")
+		for range 400 {
+			w.step()
+		}
+		w.compareAll()
+	}
+}
+
+type walk struct {
+	t      *testing.T
+	rnd    *rand.Rand
+	c      *client
+	oracle oracle
+}
+
+// Small domains, so that keys meet and values repeat.
+func (w *walk) id() model.Value { return model.IntValue(int64(w.rnd.IntN(60)) - 10) }
+
+func (w *walk) value(c model.Column) model.Value {
+	if !c.NotNull && w.rnd.IntN(6) == 0 {
+		return model.Value{}
+	}
+	texts := []string{"", "a", "ab", "a\x00", "a\x00b", "a\xff", "b", "zz"}
+	switch c.Type {
+	case model.Float:
+		return model.FloatValue([]float64{-1e300, -1.5, 0, 0.25, 3, math.Inf(1)}[w.rnd.IntN(6)])
+	case model.Time:
+		return model.MicrosValue(int64(w.rnd.IntN(5)-2) * 1_000_001)
+	case model.String:
+		return model.StringValue([]byte([]string{"", "a", "ab", "abc", "b", "zz", "é"}[w.rnd.IntN(7)]))
+	case model.Bytes:
+		return model.BytesValue([]byte(texts[w.rnd.IntN(len(texts))]))
+	}
+	return model.IntValue(int64(w.rnd.IntN(7) - 3))
+}
+
+func (w *walk) step() {
+	switch w.rnd.IntN(10) {
+	case 0, 1, 2:
+		w.insert()
+	case 3:
+		w.get()
+	case 4, 5, 6:
+		w.scan()
+	case 7, 8:
+		w.update()
+	case 9:
+		w.delete()
+	}
+}
+
+func (w *walk) insert() {
+	op := model.Op{Kind: model.Insert, Table: "things", Columns: w.oracle.table.ColumnNames(),
+		Rows: 1 + w.rnd.IntN(3), OnConflict: model.Conflict(w.rnd.IntN(4))}
+	if op.OnConflict == model.Add {
+		op.AddColumns = []string{"n", "f"}
+	}
+	var args []model.Value
+	for range op.Rows {
+		args = append(args, w.id())
+		for _, c := range w.oracle.table.Columns[1:] {
+			args = append(args, w.value(c))
+		}
+	}
+	r, _, err := w.c.try(op, args...)
+	before := slices.Clone(w.oracle.rows)
+	for i, row := range before { // the oracle changes rows in place
+		before[i] = slices.Clone(row)
+	}
+	var done int64
+	n := len(op.Columns)
+	for i := range op.Rows {
+		one, duplicate := w.oracle.insert(op.OnConflict, op.AddColumns, args[i*n:(i+1)*n])
+		if duplicate {
+			w.oracle.rows = before
+			if engine.ClassOf(err) != engine.Duplicate {
+				w.t.Fatalf("insert of an existing key: got error %v, want one of class duplicate", err)
+			}
+			return
+		}
+		done += one
+	}
+	if err != nil {
+		w.t.Fatalf("%s %v: %v", op.Label(), args, err)
+	}
+	if op.OnConflict != model.Replace && r.Rows != done { // engines count replaced rows once or twice
+		w.t.Fatalf("%s (conflict %d): %d rows, want %d", op.Label(), op.OnConflict, r.Rows, done)
+	}
+}
+
+func (w *walk) get() {
+	op := model.Op{Kind: model.Get, Table: "things", Columns: w.oracle.table.ColumnNames(), Keys: 1 + w.rnd.IntN(4)}
+	var args []model.Value
+	var want [][]model.Value
+	for range op.Keys {
+		id := w.id()
+		if slices.ContainsFunc(args, func(v model.Value) bool { return v.Compare(id) == 0 }) {
+			id = model.IntValue(1_000_000) // engines answer a key given twice once or twice
+		}
+		args = append(args, id)
+		if i := w.oracle.find(id); i >= 0 {
+			want = append(want, w.oracle.rows[i])
+		}
+	}
+	_, got := w.c.do(op, args...)
+	byID := func(a, b []model.Value) int { return a[0].Compare(b[0]) }
+	slices.SortFunc(got, byID)
+	slices.SortFunc(want, byID)
+	w.same("get", got, want)
+}
+
+func (w *walk) scan() {
+	indexes := []string{"", "things_a", "things_f", "things_at", "things_n"}
+	op := model.Op{Kind: model.Scan, Table: "things", Index: indexes[w.rnd.IntN(len(indexes))],
+		Desc: w.rnd.IntN(2) == 0, Columns: w.oracle.table.ColumnNames()}
+	order := w.oracle.order(&op)
+	op.Equal = w.rnd.IntN(len(order) + 1)
+	if op.Equal < len(order) {
+		op.Lower, op.Upper = model.Bound(w.rnd.IntN(3)), model.Bound(w.rnd.IntN(3))
+	}
+	var args []model.Value
+	for i := range op.Args(w.oracle.table) {
+		c := w.oracle.table.Columns[order[min(i, op.Equal)]]
+		c.NotNull = true // comparing with NULL is tested elsewhere
+		args = append(args, w.value(c))
+	}
+	if w.rnd.IntN(3) == 0 {
+		op.Columns = []string{w.oracle.table.Columns[order[0]].Name, "id"} // covered
+	}
+	want := w.oracle.scan(&op, args)
+	if w.rnd.IntN(3) == 0 {
+		op.Limit = 1 + w.rnd.IntN(5)
+	}
+	r, got := w.c.do(op, args...)
+	if r.Rows != int64(len(got)) {
+		w.t.Fatalf("%s: counts %d rows, handed over %d", op.Label(), r.Rows, len(got))
+	}
+	w.compareScan(&op, order, got, want)
+}
+
+// compareScan compares in order where the order is given, and as sets where
+// entries are equal.
+func (w *walk) compareScan(op *model.Op, order []int, got, want [][]model.Value) {
+	if op.Limit == 0 || op.Limit > len(want) {
+		if len(got) != len(want) {
+			w.t.Fatalf("%s %+v: %d rows, want %d", op.Label(), *op, len(got), len(want))
+		}
+	} else if len(got) != op.Limit {
+		w.t.Fatalf("%s: %d rows, limit is %d", op.Label(), len(got), op.Limit)
+	}
+	lead := slices.Index(op.Columns, w.oracle.table.Columns[order[0]].Name)
+	for i := range got {
+		if got[i][lead].Compare(want[i][order[0]]) != 0 {
+			w.t.Fatalf("%s: row %d has %v, want %v", op.Label(), i, got[i][lead], want[i][order[0]])
+		}
+	}
+	columns, _ := w.oracle.table.Positions(op.Columns)
+	for _, g := range got {
+		if !slices.ContainsFunc(want, func(row []model.Value) bool {
+			for i, c := range columns {
+				if g[i].Compare(row[c]) != 0 {
+					return false
+				}
+			}
+			return true
+		}) {
+			w.t.Fatalf("%s: row %v does not exist", op.Label(), g)
+		}
+	}
+}
+
+func (w *walk) update() {
+	sets := []model.Assign{{Column: "a"}, {Column: "n", Add: true}, {Column: "s"}, {Column: "f", Add: true}, {Column: "b"}}
+	op := model.Op{Kind: model.Update, Table: "things", Set: sets[w.rnd.IntN(3):][:2]}
+	var args []model.Value
+	for _, a := range op.Set {
+		c := w.oracle.table.Columns[w.oracle.column(a.Column)]
+		if a.Add {
+			// Engines differ in what NULL + x is, so only rows that have a
+			// value are added to: the model says that NULL counts as zero.
+			c.NotNull = true
+		}
+		args = append(args, w.value(c))
+	}
+	if w.rnd.IntN(2) == 0 {
+		op.Index, op.Equal = "things_a", 1
+		args = append(args, w.value(model.Column{Type: model.Int, NotNull: true}))
+	} else {
+		args = append(args, w.id())
+	}
+	r, _ := w.c.do(op, args...)
+	if want := w.oracle.update(&op, args); r.Rows != want {
+		w.t.Fatalf("%s: %d rows, want %d", op.Label(), r.Rows, want)
+	}
+}
+
+func (w *walk) delete() {
+	if w.rnd.IntN(2) == 0 {
+		op := model.Op{Kind: model.DeleteLowest, Table: "things", Rows: 1 + w.rnd.IntN(3)}
+		cursor := w.id()
+		r, _ := w.c.do(op, cursor)
+		if want := w.oracle.deleteLowest(cursor, op.Rows); r.Rows != want {
+			w.t.Fatalf("%s: %d rows, want %d", op.Label(), r.Rows, want)
+		}
+		return
+	}
+	op := model.Op{Kind: model.Delete, Table: "things", Keys: 1 + w.rnd.IntN(2)}
+	var args []model.Value
+	var want int64
+	for range op.Keys {
+		id := w.id()
+		args = append(args, id)
+		want += w.oracle.delete(id)
+	}
+	if r, _ := w.c.do(op, args...); r.Rows != want {
+		w.t.Fatalf("%s: %d rows, want %d", op.Label(), r.Rows, want)
+	}
+}
+
+// compareAll reads the table through its key and through every index.
+func (w *walk) compareAll() {
+	for _, index := range []string{"", "things_a", "things_f", "things_at", "things_n"} {
+		op := model.Op{Kind: model.Scan, Table: "things", Index: index, Columns: w.oracle.table.ColumnNames()}
+		_, got := w.c.do(op)
+		want := slices.Clone(w.oracle.rows)
+		byID := func(a, b []model.Value) int { return a[0].Compare(b[0]) }
+		slices.SortFunc(got, byID)
+		slices.SortFunc(want, byID)
+		w.same("all by "+index, got, want)
+	}
+}
+
+func (w *walk) same(what string, got, want [][]model.Value) {
+	w.t.Helper()
+	if !slices.EqualFunc(got, want, sameRow) {
+		w.t.Fatalf("%s:\n got %v\nwant %v", what, got, want)
+	}
+}
+
+func sameRow(a, b []model.Value) bool {
+	return slices.EqualFunc(a, b, func(x, y model.Value) bool { return x.Compare(y) == 0 })
+}
+
+// testValues stores the extremes of every type and reads them back.
+func (s Suite) testValues(t *testing.T) {
+	c := newClient(t, s.open(t, true))
+	schema := s.schema()
+	table, _ := schema.Table("things")
+	long := make([]byte, 64)
+	for i := range long {
+		long[i] = byte(i * 5)
+	}
+	rows := [][]model.Value{
+		{model.IntValue(math.MinInt64), model.IntValue(math.MinInt32), model.FloatValue(-math.MaxFloat64), model.MicrosValue(-1), model.StringValue([]byte("")), model.BytesValue([]byte{}), model.IntValue(math.MaxInt64)},
+		{model.IntValue(-1), model.IntValue(-1), model.FloatValue(math.SmallestNonzeroFloat64), model.MicrosValue(0), model.StringValue([]byte("é ÿ €")), model.BytesValue([]byte{0}), model.IntValue(0)},
+		{model.IntValue(0), model.IntValue(0), {}, {}, {}, {}, {}},
+		{model.IntValue(math.MaxInt64), model.IntValue(math.MaxInt32), model.FloatValue(math.Inf(1)), model.MicrosValue(253402300799999999), model.StringValue([]byte("'\"\\;--")), model.BytesValue(long), model.IntValue(math.MinInt64)},
+	}
+	for _, row := range rows {
+		c.do(model.Op{Kind: model.Insert, Table: "things", Columns: table.ColumnNames(), Rows: 1}, row...)
+	}
+	_, got := c.do(model.Op{Kind: model.Scan, Table: "things", Columns: table.ColumnNames()})
+	if !slices.EqualFunc(got, rows, sameRow) {
+		t.Errorf("read back\n %v\nwant\n %v", got, rows)
+	}
+	r, _ := c.do(model.Op{Kind: model.Scan, Table: "things", Index: "things_n", Equal: 1, Columns: []string{"id"}}, model.Value{})
+	if r.Rows != 0 {
+		t.Errorf("NULL equals %d rows, want none", r.Rows)
+	}
+	ctx := context.Background()
+	st := c.prepare(model.Op{Kind: model.Get, Table: "things", Columns: []string{"id"}})
+	if err := st.Exec(ctx, nil, &engine.Result{}); err == nil {
+		t.Error("no error for missing arguments")
+	}
+}

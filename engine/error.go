@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+)
+
+// Class is what a failed operation means to the client.
+type Class string
+
+// The classes of errors.
+const (
+	OK        Class = ""
+	Conflict  Class = "conflict"  // the same operation may succeed when tried again
+	Timeout   Class = "timeout"   // it took too long and was given up
+	Duplicate Class = "duplicate" // a key exists
+	Gone      Class = "gone"      // the database or its server is not there any more
+	Fatal     Class = "fatal"     // anything else: a bug, a full disk, a broken file
+)
+
+// Ends tells whether an error of the class ends the step: it would only repeat.
+func (c Class) Ends() bool { return c == Gone || c == Fatal }
+
+type classified struct {
+	class Class
+	err   error
+}
+
+func (e *classified) Error() string { return e.err.Error() }
+func (e *classified) Unwrap() error { return e.err }
+
+// Classify gives err a class. It returns nil for a nil error.
+func Classify(c Class, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &classified{c, err}
+}
+
+// Errorf makes an error of a class.
+func Errorf(c Class, format string, args ...any) error {
+	return Classify(c, fmt.Errorf(format, args...))
+}
+
+// ClassOf tells the class of an error that an engine returned: the one it was
+// given, Timeout for an expired context, otherwise Fatal.
+func ClassOf(err error) Class {
+	if err == nil {
+		return OK
+	}
+	var c *classified
+	if errors.As(err, &c) {
+		return c.class
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return Timeout
+	}
+	return Fatal
+}
+
+// Hint says what a user can do about an error, "" if nothing is known.
+func Hint(err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return "the disk is full: free space, choose another --out, or lower the rows; rumbench run --dry-run shows the size expected"
+	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EROFS):
+		return "check who may write there, or choose another place with --out"
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return "raise the limit of open files (ulimit -n)"
+	}
+	return ""
+}

@@ -1,0 +1,207 @@
+package kvkit
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+const (
+	// buildMemory is how many bytes of index entries are sorted at a time: the
+	// sort buffer of an index build.
+	buildMemory = 64 << 20
+	// buildBatch is how many bytes of entries one transaction writes.
+	buildBatch = 1 << 20
+)
+
+// CreateIndexes reads the table once and writes the entries of all the indexes
+// in sorted runs.
+func (db *database) CreateIndexes(ctx context.Context, table string, names ...string) error {
+	l, err := db.table(table)
+	if err != nil {
+		return err
+	}
+	var indexes []*indexLayout
+	for _, name := range names {
+		ix := l.index(name)
+		switch {
+		case ix == nil:
+			return fmt.Errorf("the schema has no index %s on table %s", name, table)
+		case ix.exists.Load():
+			return engine.Errorf(engine.Duplicate, "index %s on table %s exists", name, table)
+		}
+		indexes = append(indexes, ix)
+	}
+	if err := db.build(ctx, l, indexes); err != nil {
+		for _, ix := range indexes { // a failed build leaves nothing behind
+			if cerr := db.clear(ix.space); cerr != nil {
+				return fmt.Errorf("create index: %w (and clearing up: %v)", err, cerr)
+			}
+		}
+		return fmt.Errorf("create index: %w", err)
+	}
+	err = db.update(func(tx Tx) error {
+		for _, ix := range indexes {
+			if err := tx.Put(catalogKey(ix.space), []byte("index "+ix.index.Name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("create index: %w", err)
+	}
+	for _, ix := range indexes {
+		ix.exists.Store(true)
+	}
+	return nil
+}
+
+// entry is an index entry that waits to be written.
+type entry struct{ key, value []byte }
+
+// builder collects index entries, and writes a sorted run whenever its memory
+// is full. The run is written between two reading transactions, because a
+// store may have only one transaction open per goroutine.
+type builder struct {
+	db      *database
+	l       *layout
+	indexes []*indexLayout
+	entries []entry
+	size    int
+	row     []model.Value
+	text    []byte
+	resume  []byte // the row key at which reading goes on
+}
+
+func (db *database) build(ctx context.Context, l *layout, indexes []*indexLayout) error {
+	b := &builder{db: db, l: l, indexes: indexes, row: make([]model.Value, len(l.columns))}
+	lower, upper := spaceRange(l.space)
+	b.resume = lower
+	for more := true; more; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := db.view(func(tx Tx) (err error) {
+			more, err = b.fill(tx, upper)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if err := b.flush(); err != nil {
+			return err
+		}
+	}
+	return b.checkUnique()
+}
+
+// fill reads rows until the memory is full, and tells whether there are more.
+func (b *builder) fill(tx Tx, upper []byte) (bool, error) {
+	it, err := tx.Iter(b.resume, upper)
+	if err != nil {
+		return false, err
+	}
+	defer it.Close()
+	for ok := it.First(); ok; ok = it.Next() {
+		if b.size >= buildMemory {
+			b.resume = bytes.Clone(it.Key())
+			return true, nil
+		}
+		value, err := it.Value()
+		if err != nil {
+			return false, err
+		}
+		b.text = b.text[:0]
+		if err := b.l.decodeRow(it.Key(), value, b.row, &b.text); err != nil {
+			return false, err
+		}
+		if err := b.add(); err != nil {
+			return false, err
+		}
+	}
+	return false, it.Close()
+}
+
+func (b *builder) add() error {
+	for _, ix := range b.indexes {
+		key, err := b.l.appendEntryKey(nil, ix, b.row)
+		if err != nil {
+			return err
+		}
+		value, err := b.l.appendCells(nil, ix.include, b.row)
+		if err != nil {
+			return err
+		}
+		b.entries = append(b.entries, entry{key, value})
+		b.size += len(key) + len(value)
+	}
+	return nil
+}
+
+// flush writes what has been collected in key order.
+func (b *builder) flush() error {
+	slices.SortFunc(b.entries, func(x, y entry) int { return bytes.Compare(x.key, y.key) })
+	for from := 0; from < len(b.entries); {
+		err := b.db.update(func(tx Tx) error {
+			for n := 0; from < len(b.entries) && n < buildBatch; from++ {
+				e := b.entries[from]
+				if err := tx.Put(e.key, e.value); err != nil {
+					return err
+				}
+				n += len(e.key) + len(e.value)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	b.entries, b.size = b.entries[:0], 0
+	return nil
+}
+
+// checkUnique looks for equal neighbours in the unique indexes just built.
+func (b *builder) checkUnique() error {
+	for _, ix := range b.indexes {
+		if !ix.index.Unique {
+			continue
+		}
+		var last []byte
+		err := b.db.view(func(tx Tx) error {
+			return iterate(tx, ix.space, func(it Iter) (bool, error) {
+				prefix, null, err := b.uniquePart(ix, it.Key())
+				if err != nil {
+					return false, err
+				}
+				if !null && last != nil && bytes.Equal(prefix, last) {
+					return false, engine.Errorf(engine.Duplicate, "index %s: two rows have the same values", ix.index.Name)
+				}
+				last = append(last[:0], prefix...)
+				return true, nil
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// uniquePart is the part of an entry's key that must be unique, and whether it
+// holds a NULL, which is equal to nothing.
+func (b *builder) uniquePart(ix *indexLayout, key []byte) (part []byte, null bool, err error) {
+	b.text = b.text[:0]
+	rest, err := b.l.decodeColumns(key[2:], ix.columns, b.row, &b.text)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, c := range ix.columns {
+		null = null || b.row[c].IsNull()
+	}
+	return key[:len(key)-len(rest)], null, nil
+}

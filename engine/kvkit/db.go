@@ -1,0 +1,286 @@
+package kvkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"sync"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+// Open makes a database of a store. The store is closed with the database, and
+// also when Open fails.
+func Open(store Store, schema model.Schema) (engine.DB, error) {
+	byName, tables, err := newLayouts(schema)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	for _, l := range tables {
+		if hasUnique(l) && !store.SingleWriter() {
+			return nil, errors.Join(fmt.Errorf("table %s: a store that does not isolate transactions cannot have unique indexes", l.table.Name), store.Close())
+		}
+	}
+	db := &database{store: store, byName: byName, tables: tables, sessions: map[*session]bool{}}
+	db.locks.seed = maphash.MakeSeed()
+	if err := db.readCatalog(); err != nil {
+		return nil, errors.Join(fmt.Errorf("read catalog: %w", err), store.Close())
+	}
+	return db, nil
+}
+
+type database struct {
+	store  Store
+	byName map[string]*layout
+	tables []*layout
+	locks  rowLocks
+
+	mu       sync.Mutex
+	sessions map[*session]bool
+	closed   bool
+}
+
+// readCatalog finds out which tables and indexes exist, and where numbering
+// goes on.
+func (db *database) readCatalog() error {
+	tx, err := db.store.Begin(Read)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	exists := func(space uint16) (bool, error) {
+		v, err := tx.Get(catalogKey(space))
+		return v != nil, err
+	}
+	for _, l := range db.tables {
+		there, err := exists(l.space)
+		if err != nil {
+			return err
+		}
+		l.exists.Store(there)
+		for _, ix := range l.indexes {
+			there, err := exists(ix.space)
+			if err != nil {
+				return err
+			}
+			ix.exists.Store(there)
+		}
+		if l.exists.Load() && l.auto >= 0 {
+			if err := readLastID(tx, l); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func readLastID(tx Tx, l *layout) error {
+	it, err := tx.Iter(spaceRange(l.space))
+	if err != nil {
+		return err
+	}
+	if it.Last() {
+		row := make([]model.Value, len(l.columns))
+		if _, err := l.decodeColumns(it.Key()[2:], l.key, row, nil); err != nil {
+			return errors.Join(err, it.Close())
+		}
+		l.lastID.Store(row[l.auto].Int())
+	}
+	return it.Close()
+}
+
+func catalogKey(space uint16) []byte {
+	return appendSpace(appendSpace(nil, catalogSpace), space)
+}
+
+func spaceRange(space uint16) (lower, upper []byte) {
+	return appendSpace(nil, space), appendSpace(nil, space+1)
+}
+
+func (db *database) table(name string) (*layout, error) {
+	l := db.byName[name]
+	if l == nil {
+		return nil, fmt.Errorf("the schema has no table %s", name)
+	}
+	return l, nil
+}
+
+// update runs f in a transaction that writes.
+func (db *database) update(f func(Tx) error) error {
+	tx, err := db.store.Begin(Write)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+func (db *database) CreateTables(context.Context) error {
+	for _, l := range db.tables {
+		if l.exists.Load() {
+			return engine.Errorf(engine.Duplicate, "table %s exists", l.table.Name)
+		}
+	}
+	err := db.update(func(tx Tx) error {
+		for _, l := range db.tables {
+			if err := tx.Put(catalogKey(l.space), []byte("table "+l.table.Name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("create tables: %w", err)
+	}
+	for _, l := range db.tables {
+		l.exists.Store(true)
+	}
+	return nil
+}
+
+func (db *database) DropIndex(_ context.Context, table, index string) error {
+	l, err := db.table(table)
+	if err != nil {
+		return err
+	}
+	ix := l.index(index)
+	if ix == nil || !ix.exists.Load() {
+		return fmt.Errorf("table %s has no index %s", table, index)
+	}
+	ix.exists.Store(false)
+	if err := db.update(func(tx Tx) error { return tx.Delete(catalogKey(ix.space)) }); err != nil {
+		return err
+	}
+	return db.clear(ix.space)
+}
+
+// clearBatch bounds the memory of a transaction that removes many keys.
+const clearBatch = 10_000
+
+// clear removes all keys of a space.
+func (db *database) clear(space uint16) error {
+	for {
+		var keys arena
+		err := db.view(func(tx Tx) error {
+			return iterate(tx, space, func(it Iter) (bool, error) {
+				keys.add(it.Key())
+				return keys.len() < clearBatch, nil
+			})
+		})
+		if err != nil || keys.len() == 0 {
+			return err
+		}
+		err = db.update(func(tx Tx) error {
+			for i := range keys.len() {
+				if err := tx.Delete(keys.at(i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (db *database) view(f func(Tx) error) error {
+	tx, err := db.store.Begin(Read)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	return f(tx)
+}
+
+// iterate calls f for every entry of a space until it says no.
+func iterate(tx Tx, space uint16, f func(Iter) (bool, error)) error {
+	it, err := tx.Iter(spaceRange(space))
+	if err != nil {
+		return err
+	}
+	for ok := it.First(); ok; ok = it.Next() {
+		more, err := f(it)
+		if err != nil {
+			return errors.Join(err, it.Close())
+		}
+		if !more {
+			break
+		}
+	}
+	return it.Close()
+}
+
+func (db *database) Session(context.Context) (engine.Session, error) {
+	s := &session{db: db}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.sessions[s] = true
+	return s, nil
+}
+
+func (db *database) Settings(context.Context) ([]engine.Setting, error) {
+	return db.store.Settings(), nil
+}
+
+func (db *database) Sizes(context.Context) ([]engine.Size, error) {
+	var ranges []Range
+	add := func(name string, space uint16) {
+		lower, upper := spaceRange(space)
+		ranges = append(ranges, Range{Object: name, Lower: lower, Upper: upper})
+	}
+	for _, l := range db.tables {
+		if !l.exists.Load() {
+			continue
+		}
+		add(l.table.Name, l.space)
+		for _, ix := range l.indexes {
+			if ix.exists.Load() {
+				add(l.table.Name+"."+ix.index.Name, ix.space)
+			}
+		}
+	}
+	if err := db.store.Sizes(ranges); err != nil {
+		return nil, fmt.Errorf("sizes of tables and indexes: %w", err)
+	}
+	total, err := db.store.TotalSize()
+	if err != nil {
+		return nil, fmt.Errorf("size of the database: %w", err)
+	}
+	out := []engine.Size{{Bytes: total, Kind: engine.Exact}}
+	for _, r := range ranges {
+		out = append(out, engine.Size{Object: r.Object, Bytes: r.Bytes, Kind: r.Kind})
+	}
+	return out, nil
+}
+
+func (db *database) Counters(_ context.Context, s *engine.Sample) error {
+	return db.store.Counters(s)
+}
+
+func (db *database) Settle(ctx context.Context) ([]engine.SettleAction, error) {
+	return db.store.Settle(ctx)
+}
+
+func (db *database) Close() error {
+	db.mu.Lock()
+	if db.closed {
+		db.mu.Unlock()
+		return nil
+	}
+	db.closed = true
+	open := make([]*session, 0, len(db.sessions))
+	for s := range db.sessions {
+		open = append(open, s)
+	}
+	db.mu.Unlock()
+	for _, s := range open {
+		s.Close()
+	}
+	return db.store.Close()
+}

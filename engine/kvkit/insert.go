@@ -1,0 +1,212 @@
+package kvkit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+// insertStmt inserts rows. It is blind, that is it reads nothing, when the
+// engine numbers the rows and no unique index has to be checked.
+type insertStmt struct {
+	base
+	columns []int // positions of the columns given
+	add     []int // positions of the columns to add on conflict
+	numbers bool  // the key is given by the engine
+	blind   bool
+	mode    Mode          // of an insert that looks before it writes
+	given   []model.Value // the row as given, while b.row holds the old one
+	seen    map[string]bool
+}
+
+func newInsert(b base) (engine.Stmt, error) {
+	s := &insertStmt{base: b}
+	s.columns, _ = b.l.table.Positions(b.op.Columns)
+	s.add, _ = b.l.table.Positions(b.op.AddColumns)
+	s.numbers = b.l.auto >= 0 && !slices.Contains(s.columns, b.l.auto)
+	s.blind = s.numbers && !hasUnique(b.l)
+	s.given = make([]model.Value, len(b.row))
+	if hasUnique(b.l) && b.op.OnConflict != model.Fail {
+		return nil, fmt.Errorf("operation %s: a table with unique indexes has no other conflict rule than to fail", b.op.Label())
+	}
+	s.mode = Write
+	if b.op.OnConflict != model.Fail && b.op.Rows > 1 {
+		s.mode = ReadWrite // a row may meet one of the same execution
+	}
+	return s, nil
+}
+
+func (s *insertStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) error {
+	r.Reset()
+	if err := s.checkArgs(args); err != nil {
+		return err
+	}
+	var first int64
+	if s.numbers {
+		first = s.l.lastID.Add(int64(s.op.Rows)) - int64(s.op.Rows) + 1
+		r.Value = model.IntValue(first + int64(s.op.Rows) - 1)
+	}
+	if s.blind {
+		return s.in(Write, func(tx Tx) error {
+			for i := range s.op.Rows {
+				s.setRow(args, i, first)
+				copy(s.row, s.given)
+				if err := s.putRow(tx); err != nil {
+					return err
+				}
+				r.Rows++
+			}
+			return nil
+		})
+	}
+	if err := s.encodeGiven(args, first); err != nil {
+		return err
+	}
+	return s.isolated(func() error {
+		return s.in(s.mode, func(tx Tx) error { return s.checked(tx, args, first, r) })
+	})
+}
+
+// setRow fills s.given with row i of the arguments.
+func (s *insertStmt) setRow(args []model.Value, i int, first int64) {
+	clear(s.given)
+	n := len(s.columns)
+	for j, c := range s.columns {
+		s.given[c] = args[i*n+j]
+	}
+	if s.l.auto < 0 {
+		return
+	}
+	if s.numbers {
+		s.given[s.l.auto] = model.IntValue(first + int64(i))
+		return
+	}
+	// A number given from outside moves the numbering on.
+	for id := s.given[s.l.auto].Int(); ; {
+		last := s.l.lastID.Load()
+		if id <= last || s.l.lastID.CompareAndSwap(last, id) {
+			return
+		}
+	}
+}
+
+// encodeGiven encodes the keys of all rows, to lock and look them up.
+func (s *insertStmt) encodeGiven(args []model.Value, first int64) error {
+	s.keys.reset()
+	for i := range s.op.Rows {
+		s.setRow(args, i, first)
+		var err error
+		if s.keys.buf, err = s.l.appendRowKey(s.keys.buf, s.given); err != nil {
+			return err
+		}
+		s.keys.end()
+	}
+	return nil
+}
+
+// checked inserts rows one by one, with a look at what is there. All rows are
+// looked up before the first is written when a conflict fails the operation,
+// so that it changes nothing, also within a transaction.
+func (s *insertStmt) checked(tx Tx, args []model.Value, first int64, r *engine.Result) error {
+	if s.op.OnConflict == model.Fail {
+		if err := s.refuseDuplicates(tx, args, first); err != nil {
+			return err
+		}
+	}
+	for i := range s.op.Rows {
+		there := false
+		if s.op.OnConflict != model.Fail {
+			var err error
+			if there, err = s.fetch(tx, s.keys.at(i)); err != nil {
+				return err
+			}
+		}
+		s.setRow(args, i, first)
+		if err := s.insertOne(tx, there, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insertOne writes s.given; if there, the old row is in s.row.
+func (s *insertStmt) insertOne(tx Tx, there bool, r *engine.Result) error {
+	switch {
+	case there && s.op.OnConflict == model.Ignore:
+		return nil
+	case there && s.op.OnConflict == model.Add:
+		return s.addTo(tx, r)
+	case there:
+		if err := s.deleteEntries(tx); err != nil {
+			return err
+		}
+	}
+	copy(s.row, s.given)
+	r.Rows++
+	return s.putRow(tx)
+}
+
+// addTo adds the given row's columns to the old row in s.row.
+func (s *insertStmt) addTo(tx Tx, r *engine.Result) error {
+	if err := s.deleteEntries(tx); err != nil {
+		return err
+	}
+	for _, c := range s.add {
+		s.row[c] = s.row[c].Add(s.given[c])
+	}
+	r.Rows++
+	return s.putRow(tx)
+}
+
+func (s *insertStmt) refuseDuplicates(tx Tx, args []model.Value, first int64) error {
+	if s.seen == nil {
+		s.seen = map[string]bool{}
+	}
+	clear(s.seen)
+	for i := range s.op.Rows {
+		key := s.keys.at(i)
+		if s.op.Rows > 1 {
+			if s.seen[string(key)] {
+				return engine.Errorf(engine.Duplicate, "table %s: a key is given twice", s.l.table.Name)
+			}
+			s.seen[string(key)] = true
+		}
+		if !s.numbers {
+			value, err := tx.Get(key)
+			if err != nil {
+				return err
+			}
+			if value != nil {
+				return engine.Errorf(engine.Duplicate, "table %s: a row with the key exists", s.l.table.Name)
+			}
+		}
+		s.setRow(args, i, first)
+		if err := s.refuseUnique(tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuseUnique looks for s.given's values in the unique indexes, and among the
+// rows of the same execution.
+func (s *insertStmt) refuseUnique(tx Tx) error {
+	for _, ix := range s.l.indexes {
+		if !ix.index.Unique || !ix.exists.Load() {
+			continue
+		}
+		if err := s.refuseEqual(tx, ix, s.given, nil); err != nil {
+			return err
+		}
+		if s.op.Rows > 1 {
+			if s.seen[string(s.key)] {
+				return engine.Errorf(engine.Duplicate, "index %s: a value is given twice", ix.index.Name)
+			}
+			s.seen[string(s.key)] = true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package kvkit
+
+import (
+	"encoding/binary"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"rumbench/model"
+)
+
+// catalogSpace holds one key for every table and index that exists.
+const catalogSpace = 0
+
+// layout is how a table is stored.
+type layout struct {
+	table   *model.Table
+	columns []model.Column // as declared, with key columns NotNull
+	key     []int          // positions of the primary key
+	rest    []int          // positions of the other columns, stored in the value
+	space   uint16
+	indexes []*indexLayout // in the order of the declaration, existing or not
+	auto    int            // position of the column that is numbered here, or -1
+	exists  atomic.Bool
+	lastID  atomic.Int64 // the greatest number given out
+	// lowest makes concurrent deletions of the lowest rows take turns in
+	// stores without isolation.
+	lowest sync.Mutex
+}
+
+type indexLayout struct {
+	index   *model.Index
+	columns []int
+	include []int
+	space   uint16
+	exists  atomic.Bool
+}
+
+// newLayouts numbers the spaces in the order of the schema: a reopened database
+// must be given the same schema.
+func newLayouts(s model.Schema) (map[string]*layout, []*layout, error) {
+	byName := map[string]*layout{}
+	var ordered []*layout
+	next := uint16(catalogSpace + 1)
+	for i := range s.Tables {
+		t := &s.Tables[i]
+		if err := t.Validate(); err != nil {
+			return nil, nil, err
+		}
+		l := &layout{table: t, space: next, auto: t.AutoColumn()}
+		next++
+		l.columns = slices.Clone(t.Columns)
+		l.key, _ = t.Positions(t.Key)
+		for _, k := range l.key {
+			l.columns[k].NotNull = true
+		}
+		for c := range l.columns {
+			if !slices.Contains(l.key, c) {
+				l.rest = append(l.rest, c)
+			}
+		}
+		for j := range t.Indexes {
+			ix := &indexLayout{index: &t.Indexes[j], space: next}
+			next++
+			ix.columns, _ = t.Positions(ix.index.Columns)
+			ix.include, _ = t.Positions(ix.index.Include)
+			l.indexes = append(l.indexes, ix)
+		}
+		byName[t.Name] = l
+		ordered = append(ordered, l)
+	}
+	return byName, ordered, nil
+}
+
+func appendSpace(dst []byte, space uint16) []byte {
+	return binary.BigEndian.AppendUint16(dst, space)
+}
+
+func (l *layout) index(name string) *indexLayout {
+	for _, ix := range l.indexes {
+		if ix.index.Name == name {
+			return ix
+		}
+	}
+	return nil
+}
+
+// appendColumns appends the key encoding of some columns of a row.
+func (l *layout) appendColumns(dst []byte, columns []int, row []model.Value) ([]byte, error) {
+	var err error
+	for _, c := range columns {
+		if dst, err = appendKey(dst, &l.columns[c], row[c]); err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
+}
+
+// appendRowKey appends the key under which a row is stored.
+func (l *layout) appendRowKey(dst []byte, row []model.Value) ([]byte, error) {
+	return l.appendColumns(appendSpace(dst, l.space), l.key, row)
+}
+
+// appendRowValue appends the value under which a row is stored.
+func (l *layout) appendRowValue(dst []byte, row []model.Value) ([]byte, error) {
+	return l.appendCells(dst, l.rest, row)
+}
+
+func (l *layout) appendCells(dst []byte, columns []int, row []model.Value) ([]byte, error) {
+	var err error
+	for _, c := range columns {
+		if dst, err = appendCell(dst, &l.columns[c], row[c]); err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
+}
+
+// appendEntryKey appends the key of a row's entry in an index.
+func (l *layout) appendEntryKey(dst []byte, ix *indexLayout, row []model.Value) ([]byte, error) {
+	dst, err := l.appendColumns(appendSpace(dst, ix.space), ix.columns, row)
+	if err != nil {
+		return dst, err
+	}
+	return l.appendColumns(dst, l.key, row)
+}
+
+// decodeColumns reads columns from the front of a key into row.
+func (l *layout) decodeColumns(key []byte, columns []int, row []model.Value, arena *[]byte) ([]byte, error) {
+	var err error
+	for _, c := range columns {
+		if row[c], key, err = decodeKey(key, &l.columns[c], arena); err != nil {
+			return nil, err
+		}
+	}
+	return key, nil
+}
+
+func (l *layout) decodeCells(value []byte, columns []int, row []model.Value) error {
+	var err error
+	for _, c := range columns {
+		if row[c], value, err = decodeCell(value, &l.columns[c]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeRow reads a stored row into row, which has a place for every column.
+func (l *layout) decodeRow(key, value []byte, row []model.Value, arena *[]byte) error {
+	if _, err := l.decodeColumns(key[2:], l.key, row, arena); err != nil {
+		return err
+	}
+	return l.decodeCells(value, l.rest, row)
+}
+
+// covers tells whether an entry of the index (nil: the table) holds the columns.
+func (l *layout) covers(ix *indexLayout, columns []int) bool {
+	if ix == nil {
+		return true
+	}
+	for _, c := range columns {
+		if !slices.Contains(ix.columns, c) && !slices.Contains(l.key, c) && !slices.Contains(ix.include, c) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,251 @@
+package kvkit
+
+import (
+	"context"
+	"fmt"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+// session executes operations of one client. Outside of an explicit
+// transaction, every operation has a transaction of its own.
+type session struct {
+	db *database
+	tx Tx // the explicit transaction, if one is open
+}
+
+func (s *session) Close() error {
+	if s.tx != nil {
+		s.tx.Rollback()
+		s.tx = nil
+	}
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	delete(s.db.sessions, s)
+	return nil
+}
+
+func (s *session) Prepare(_ context.Context, op *model.Op) (engine.Stmt, error) {
+	switch op.Kind {
+	case model.Begin:
+		return s.prepareBegin(op)
+	case model.Commit:
+		return stmtFunc(s.commit), nil
+	case model.Rollback:
+		return stmtFunc(s.rollback), nil
+	}
+	l, err := s.db.table(op.Table)
+	if err != nil {
+		return nil, err
+	}
+	if err := op.Validate(l.table); err != nil {
+		return nil, err
+	}
+	if !l.exists.Load() {
+		return nil, fmt.Errorf("table %s does not exist", op.Table)
+	}
+	if ix := l.index(op.Index); op.Index != "" && !ix.exists.Load() {
+		return nil, fmt.Errorf("index %s on table %s does not exist", op.Index, op.Table)
+	}
+	base := newBase(s, l, op)
+	switch op.Kind {
+	case model.Insert:
+		return newInsert(base)
+	case model.Get:
+		return newGet(base)
+	case model.Scan:
+		return newScan(base)
+	case model.Update:
+		return newUpdate(base)
+	case model.Delete:
+		return &deleteStmt{base: base}, nil
+	case model.DeleteLowest:
+		return &lowestStmt{base: base}, nil
+	}
+	return nil, fmt.Errorf("operation %s is not known to the key-value kit", op.Label())
+}
+
+type stmtFunc func() error
+
+func (f stmtFunc) Exec(_ context.Context, _ []model.Value, r *engine.Result) error {
+	r.Reset()
+	return f()
+}
+
+func (s *session) prepareBegin(op *model.Op) (engine.Stmt, error) {
+	if !s.db.store.SingleWriter() {
+		return nil, fmt.Errorf("the engine has no transactions of several operations")
+	}
+	if op.Isolation != model.DefaultIsolation && op.Isolation != model.Serializable {
+		return nil, fmt.Errorf("the engine's transactions are serializable; no other level can be had")
+	}
+	return stmtFunc(s.begin), nil
+}
+
+func (s *session) begin() error {
+	if s.tx != nil {
+		return engine.Errorf(engine.Fatal, "begin: a transaction is open")
+	}
+	tx, err := s.db.store.Begin(ReadWrite)
+	s.tx = tx
+	return err
+}
+
+func (s *session) commit() error {
+	if s.tx == nil {
+		return engine.Errorf(engine.Fatal, "commit: no transaction is open")
+	}
+	tx := s.tx
+	s.tx = nil
+	defer tx.Rollback()
+	return tx.Commit()
+}
+
+func (s *session) rollback() error {
+	if s.tx != nil {
+		s.tx.Rollback()
+		s.tx = nil
+	}
+	return nil
+}
+
+// in runs f in the session's transaction, or in one of its own.
+func (s *session) in(mode Mode, f func(Tx) error) error {
+	if s.tx != nil {
+		return f(s.tx)
+	}
+	tx, err := s.db.store.Begin(mode)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := f(tx); err != nil {
+		return err
+	}
+	if !mode.Writes() {
+		return nil
+	}
+	return tx.Commit()
+}
+
+// base is what all statements on a table have, with memory that is reused from
+// one execution to the next.
+type base struct {
+	*session
+	l    *layout
+	op   *model.Op
+	row  []model.Value // one place per column of the table
+	text []byte        // texts decoded from keys
+	keys arena         // encoded row keys
+	key  []byte
+	val  []byte
+	end  []byte
+	set  lockSet
+}
+
+func newBase(s *session, l *layout, op *model.Op) base {
+	return base{session: s, l: l, op: op, row: make([]model.Value, len(l.columns))}
+}
+
+// checkArgs guards against a workload that gives the wrong number of values.
+func (b *base) checkArgs(args []model.Value) error {
+	if want := b.op.Args(b.l.table); len(args) != want {
+		return engine.Errorf(engine.Fatal, "operation %s wants %d values, not %d", b.op.Label(), want, len(args))
+	}
+	return nil
+}
+
+// encodeKeys encodes the primary keys that args hold one after the other.
+func (b *base) encodeKeys(args []model.Value) error {
+	b.keys.reset()
+	n := len(b.l.key)
+	for ; len(args) >= n; args = args[n:] {
+		for i, c := range b.l.key {
+			b.row[c] = args[i]
+		}
+		var err error
+		if b.keys.buf, err = b.l.appendRowKey(b.keys.buf, b.row); err != nil {
+			return err
+		}
+		b.keys.end()
+	}
+	return nil
+}
+
+// isolated runs f while no other operation of the kit that reads before it
+// writes can touch the rows whose keys are in b.keys.
+func (b *base) isolated(f func() error) error {
+	if b.db.store.SingleWriter() {
+		return f()
+	}
+	b.db.locks.lock(&b.set, &b.keys)
+	defer b.db.locks.unlock(&b.set)
+	return f()
+}
+
+// fetch reads the row with an encoded key into b.row and tells whether there
+// is one.
+func (b *base) fetch(tx Tx, key []byte) (bool, error) {
+	value, err := tx.Get(key)
+	if err != nil || value == nil {
+		return false, err
+	}
+	b.val = append(b.val[:0], value...) // values of the row refer to it
+	b.text = b.text[:0]
+	return true, b.l.decodeRow(key, b.val, b.row, &b.text)
+}
+
+// putRow writes b.row and its entries in the existing indexes.
+func (b *base) putRow(tx Tx) error {
+	if err := b.putOnlyRow(tx); err != nil {
+		return err
+	}
+	for _, ix := range b.l.indexes {
+		if ix.exists.Load() {
+			if err := b.putEntry(tx, ix); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *base) putOnlyRow(tx Tx) error {
+	var err error
+	if b.key, err = b.l.appendRowKey(b.key[:0], b.row); err != nil {
+		return err
+	}
+	if b.end, err = b.l.appendRowValue(b.end[:0], b.row); err != nil {
+		return err
+	}
+	return tx.Put(b.key, b.end)
+}
+
+func (b *base) putEntry(tx Tx, ix *indexLayout) error {
+	var err error
+	if b.key, err = b.l.appendEntryKey(b.key[:0], ix, b.row); err != nil {
+		return err
+	}
+	if b.end, err = b.l.appendCells(b.end[:0], ix.include, b.row); err != nil {
+		return err
+	}
+	return tx.Put(b.key, b.end)
+}
+
+// deleteEntries removes b.row's entries from the existing indexes.
+func (b *base) deleteEntries(tx Tx) error {
+	for _, ix := range b.l.indexes {
+		if !ix.exists.Load() {
+			continue
+		}
+		var err error
+		if b.key, err = b.l.appendEntryKey(b.key[:0], ix, b.row); err != nil {
+			return err
+		}
+		if err := tx.Delete(b.key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

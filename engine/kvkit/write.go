@@ -1,0 +1,268 @@
+package kvkit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+// deleteStmt deletes rows by primary key. It reads them first, to know their
+// index entries.
+type deleteStmt struct{ base }
+
+func (s *deleteStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) error {
+	r.Reset()
+	if err := s.checkArgs(args); err != nil {
+		return err
+	}
+	if err := s.encodeKeys(args); err != nil {
+		return err
+	}
+	mode := Write
+	if s.keys.len() > 1 {
+		mode = ReadWrite // a key may be given twice
+	}
+	return s.isolated(func() error {
+		return s.in(mode, func(tx Tx) error { return s.deleteKeys(tx, r) })
+	})
+}
+
+// deleteKeys deletes the rows whose keys are in b.keys and that exist.
+func (b *base) deleteKeys(tx Tx, r *engine.Result) error {
+	for i := range b.keys.len() {
+		key := b.keys.at(i)
+		found, err := b.fetch(tx, key)
+		if err != nil {
+			return err
+		}
+		if !found {
+			continue
+		}
+		if err := b.deleteEntries(tx); err != nil {
+			return err
+		}
+		if err := tx.Delete(key); err != nil {
+			return err
+		}
+		r.Rows++
+	}
+	return nil
+}
+
+// lowestStmt deletes the rows with the lowest keys at or above a cursor.
+type lowestStmt struct{ base }
+
+func (s *lowestStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) error {
+	r.Reset()
+	if err := s.checkArgs(args); err != nil {
+		return err
+	}
+	if s.db.store.SingleWriter() {
+		return s.in(Write, func(tx Tx) error {
+			if err := s.collect(tx, args[0]); err != nil {
+				return err
+			}
+			return s.deleteKeys(tx, r)
+		})
+	}
+	// Another session that deletes the lowest rows would find the same ones.
+	s.l.lowest.Lock()
+	defer s.l.lowest.Unlock()
+	if err := s.in(Read, func(tx Tx) error { return s.collect(tx, args[0]) }); err != nil {
+		return err
+	}
+	return s.isolated(func() error {
+		return s.in(Write, func(tx Tx) error { return s.deleteKeys(tx, r) })
+	})
+}
+
+// collect finds the keys of the rows.
+func (s *lowestStmt) collect(tx Tx, cursor model.Value) (err error) {
+	s.keys.reset()
+	s.row[s.l.key[0]] = cursor
+	if s.key, err = s.l.appendRowKey(s.key[:0], s.row); err != nil {
+		return err
+	}
+	s.end = appendSpace(s.end[:0], s.l.space+1)
+	it, err := tx.Iter(s.key, s.end)
+	if err != nil {
+		return err
+	}
+	for ok := it.First(); ok && s.keys.len() < s.op.Rows; ok = it.Next() {
+		s.keys.add(it.Key())
+	}
+	return it.Close()
+}
+
+// updateStmt changes columns of the row with a key, or of all rows that an
+// index finds by equality.
+type updateStmt struct {
+	base
+	set     []int
+	changed []*indexLayout // indexes with a column that is set
+	find    *scanStmt      // of an update by index: finds the keys
+	old     []model.Value
+	mode    Mode
+}
+
+func newUpdate(b base) (engine.Stmt, error) {
+	s := &updateStmt{base: b, old: make([]model.Value, len(b.row))}
+	for _, a := range b.op.Set {
+		s.set = append(s.set, b.l.table.Column(a.Column))
+	}
+	for _, ix := range b.l.indexes {
+		touched := func(c int) bool { return slices.Contains(ix.columns, c) || slices.Contains(ix.include, c) }
+		if slices.ContainsFunc(s.set, touched) {
+			s.changed = append(s.changed, ix)
+		}
+	}
+	s.mode = Write
+	if hasUnique(b.l) {
+		s.mode = ReadWrite // a row may meet one that was updated before it
+	}
+	if b.op.Index == "" {
+		return s, nil
+	}
+	find, err := newScan(newBase(b.session, b.l, &model.Op{
+		Kind: model.Scan, Table: b.op.Table, Index: b.op.Index, Equal: b.op.Equal, Columns: b.l.table.Key,
+	}))
+	if err != nil {
+		return nil, err
+	}
+	s.find = find.(*scanStmt)
+	return s, nil
+}
+
+func (s *updateStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) error {
+	r.Reset()
+	if err := s.checkArgs(args); err != nil {
+		return err
+	}
+	values, where := args[:len(s.set)], args[len(s.set):]
+	if s.find == nil {
+		if err := s.encodeKeys(where); err != nil {
+			return err
+		}
+	} else if !s.db.store.SingleWriter() {
+		if err := s.in(Read, func(tx Tx) error { return s.findKeys(tx, where) }); err != nil {
+			return err
+		}
+	}
+	return s.isolated(func() error {
+		return s.in(s.mode, func(tx Tx) error {
+			if s.find != nil && s.db.store.SingleWriter() {
+				if err := s.findKeys(tx, where); err != nil {
+					return err
+				}
+			}
+			return s.updateKeys(tx, values, where, r)
+		})
+	})
+}
+
+// findKeys collects the keys of the rows that the index finds.
+func (s *updateStmt) findKeys(tx Tx, where []model.Value) (err error) {
+	s.keys.reset()
+	empty, err := s.find.bounds(where)
+	if err != nil || empty {
+		return err
+	}
+	it, err := tx.Iter(s.find.lower, s.find.upper)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, it.Close()) }()
+	for ok := it.First(); ok; ok = it.Next() {
+		s.text = s.text[:0]
+		rest, err := s.l.decodeColumns(it.Key()[2:], s.find.ix.columns, s.row, &s.text)
+		if err != nil {
+			return err
+		}
+		s.keys.buf = append(appendSpace(s.keys.buf, s.l.space), rest...)
+		s.keys.end()
+	}
+	return nil
+}
+
+func (s *updateStmt) updateKeys(tx Tx, values, where []model.Value, r *engine.Result) error {
+	for i := range s.keys.len() {
+		found, err := s.fetch(tx, s.keys.at(i))
+		if err != nil {
+			return err
+		}
+		if !found || !s.stillMatches(where) {
+			continue
+		}
+		if err := s.updateRow(tx, s.keys.at(i), values); err != nil {
+			return err
+		}
+		r.Rows++
+	}
+	return nil
+}
+
+// stillMatches tells whether the row is one that the index was asked for: it
+// may have changed between the search and its lock.
+func (s *updateStmt) stillMatches(where []model.Value) bool {
+	if s.find == nil {
+		return true
+	}
+	for i, v := range where {
+		if s.row[s.find.order[i]].Compare(v) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// updateRow writes the new version of s.row, and the entries that changed.
+func (s *updateStmt) updateRow(tx Tx, key []byte, values []model.Value) error {
+	copy(s.old, s.row)
+	for i, c := range s.set {
+		if s.op.Set[i].Add {
+			s.row[c] = s.row[c].Add(values[i])
+		} else {
+			s.row[c] = values[i]
+		}
+	}
+	for _, ix := range s.changed {
+		if ix.exists.Load() && ix.index.Unique {
+			if err := s.refuseEqual(tx, ix, s.row, key); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.putOnlyRow(tx); err != nil {
+		return err
+	}
+	for _, ix := range s.changed {
+		if !ix.exists.Load() {
+			continue
+		}
+		if err := s.moveEntry(tx, ix); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moveEntry replaces the old row's entry in an index by the new row's.
+func (s *updateStmt) moveEntry(tx Tx, ix *indexLayout) error {
+	var err error
+	if s.key, err = s.l.appendEntryKey(s.key[:0], ix, s.old); err != nil {
+		return err
+	}
+	if s.end, err = s.l.appendEntryKey(s.end[:0], ix, s.row); err != nil {
+		return err
+	}
+	if !bytes.Equal(s.key, s.end) {
+		if err := tx.Delete(s.key); err != nil {
+			return err
+		}
+	}
+	return s.putEntry(tx, ix)
+}

@@ -1,0 +1,25 @@
+package memory
+
+import (
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/enginetest"
+	"rumbench/model"
+)
+
+func TestConformance(t *testing.T) {
+	yes := true
+	enginetest.Run(t, enginetest.Suite{
+		Engine:   Engine{},
+		Config:   engine.Config{Durability: model.DurabilityNone},
+		Volatile: true,
+		Refused: []enginetest.Refusal{
+			{Knob: "durability", Config: engine.Config{Durability: model.DurabilityProcess}},
+			{Knob: "cache", Config: engine.Config{Cache: 1 << 20}},
+			{Knob: "compression", Config: engine.Config{Compression: model.CompressionZstd}},
+			{Knob: "page", Config: engine.Config{Page: 4096}},
+			{Knob: "direct_io", Config: engine.Config{DirectIO: &yes}},
+		},
+	})
+}

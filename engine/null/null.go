@@ -1,0 +1,90 @@
+// Package null is an engine that does nothing. It measures the client: what an
+// operation costs when no database is behind it.
+package null
+
+import (
+	"context"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+// Engine is the engine, for the registry.
+type Engine struct{}
+
+// Info describes the engine.
+func (Engine) Info() engine.Info {
+	return engine.Info{
+		Name:         "null",
+		Structure:    "none",
+		Doc:          "Does nothing and stores nothing: measures the client.",
+		Version:      "1",
+		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique},
+	}
+}
+
+// Check refuses knobs: nothing can be honoured where nothing is done.
+func (Engine) Check(c engine.Config) error {
+	switch {
+	case c.Durability != model.DurabilityNone:
+		return &engine.KnobError{Knob: "durability", Value: string(c.Durability), Reason: "the engine stores nothing; only none can be had"}
+	case c.Cache != 0:
+		return &engine.KnobError{Knob: "cache", Reason: "the engine has no cache"}
+	case c.Compression != "" && c.Compression != model.CompressionNone:
+		return &engine.KnobError{Knob: "compression", Value: string(c.Compression), Reason: "the engine stores nothing; only none can be had"}
+	case c.Page != 0:
+		return &engine.KnobError{Knob: "page", Reason: "the engine has no pages"}
+	case c.DirectIO != nil && *c.DirectIO:
+		return &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "the engine does no input or output"}
+	}
+	return c.CheckOptions(nil)
+}
+
+// Open opens nothing.
+func (e Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
+	if err := e.Check(c); err != nil {
+		return nil, err
+	}
+	return db{c.Schema}, nil
+}
+
+type db struct{ schema model.Schema }
+
+func (db) Settings(context.Context) ([]engine.Setting, error) { return nil, nil }
+func (db) CreateTables(context.Context) error                 { return nil }
+func (db) CreateIndexes(context.Context, string, ...string) error {
+	return nil
+}
+func (db) DropIndex(context.Context, string, string) error       { return nil }
+func (d db) Session(context.Context) (engine.Session, error)     { return session{d.schema}, nil }
+func (db) Sizes(context.Context) ([]engine.Size, error)          { return nil, nil }
+func (db) Counters(context.Context, *engine.Sample) error        { return nil }
+func (db) Settle(context.Context) ([]engine.SettleAction, error) { return nil, nil }
+func (db) Close() error                                          { return nil }
+
+type session struct{ schema model.Schema }
+
+func (session) Close() error { return nil }
+
+func (s session) Prepare(_ context.Context, op *model.Op) (engine.Stmt, error) {
+	if op.Kind != model.Begin && op.Kind != model.Commit && op.Kind != model.Rollback {
+		t, err := s.schema.Table(op.Table)
+		if err != nil {
+			return nil, err
+		}
+		if err := op.Validate(t); err != nil {
+			return nil, err
+		}
+	}
+	return stmt{rows: int64(op.Rows)}, nil
+}
+
+// stmt claims that the rows asked for were inserted or deleted, so that a
+// client goes on as it would on a database that works.
+type stmt struct{ rows int64 }
+
+func (s stmt) Exec(_ context.Context, _ []model.Value, r *engine.Result) error {
+	r.Reset()
+	r.Rows = s.rows
+	return nil
+}

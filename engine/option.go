@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+)
+
+// IntOption reads a whole-numbered option; def stands in for one not given.
+func (c Config) IntOption(name string, def, least, greatest int64) (int64, error) {
+	v, ok := c.Options[name]
+	if !ok {
+		return def, nil
+	}
+	var n int64
+	switch x := v.(type) {
+	case int:
+		n = int64(x)
+	case int64:
+		n = x
+	case uint64:
+		n = int64(x)
+	default:
+		return 0, &KnobError{Knob: "options." + name, Value: fmt.Sprint(v), Reason: "it must be a whole number"}
+	}
+	if n < least || n > greatest {
+		return 0, &KnobError{Knob: "options." + name, Value: fmt.Sprint(v), Reason: fmt.Sprintf("it must be from %d to %d", least, greatest)}
+	}
+	return n, nil
+}
+
+// BoolOption reads an option that is true or false; def stands in for one not given.
+func (c Config) BoolOption(name string, def bool) (bool, error) {
+	v, ok := c.Options[name]
+	if !ok {
+		return def, nil
+	}
+	b, ok := v.(bool)
+	if !ok {
+		return false, &KnobError{Knob: "options." + name, Value: fmt.Sprint(v), Reason: "it must be true or false"}
+	}
+	return b, nil
+}
+
+// ChoiceOption reads an option that is one of some words; the first stands in
+// for one not given.
+func (c Config) ChoiceOption(name string, choices ...string) (string, error) {
+	v, ok := c.Options[name]
+	if !ok {
+		return choices[0], nil
+	}
+	for _, ch := range choices {
+		if v == ch {
+			return ch, nil
+		}
+	}
+	return "", &KnobError{Knob: "options." + name, Value: fmt.Sprint(v), Reason: fmt.Sprintf("it must be one of %v", choices)}
+}
+
+// TimedAction does one thing for Settle and reports how long it took.
+func TimedAction(name string, f func() error) ([]SettleAction, error) {
+	start := time.Now()
+	if err := f(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return []SettleAction{{Name: name, Duration: time.Since(start)}}, nil
+}

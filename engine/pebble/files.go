@@ -1,0 +1,91 @@
+package pebble
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rumbench/engine"
+)
+
+// unsyncedLogFS makes level process: a commit waits until the log is written
+// to the operating system, as with pebble.Sync, but the sync itself is left
+// out. Pebble's own NoSync does not wait for the write, so a killed process
+// would lose commits. All files but the log are synced as ever.
+type unsyncedLogFS struct{ vfs.FS }
+
+func (fs unsyncedLogFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	return unsyncLog(name)(fs.FS.Create(name, c))
+}
+
+func (fs unsyncedLogFS) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	return unsyncLog(name)(fs.FS.ReuseForWrite(old, name, c))
+}
+
+// Unwrap is part of vfs.FS.
+func (fs unsyncedLogFS) Unwrap() vfs.FS { return fs.FS }
+
+func unsyncLog(name string) func(vfs.File, error) (vfs.File, error) {
+	return func(f vfs.File, err error) (vfs.File, error) {
+		if err != nil || !strings.HasSuffix(name, ".log") {
+			return f, err
+		}
+		return unsyncedFile{f}, nil
+	}
+}
+
+type unsyncedFile struct{ vfs.File }
+
+func (unsyncedFile) Sync() error                { return nil }
+func (unsyncedFile) SyncData() error            { return nil }
+func (unsyncedFile) SyncTo(int64) (bool, error) { return false, nil }
+
+// logger drops Pebble's chatter. Pebble calls Fatalf when it cannot go on, for
+// instance when the log cannot be written, and expects not to return.
+type logger struct{}
+
+func (logger) Infof(string, ...any) {}
+
+func (logger) Errorf(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "pebble: "+format+"\n", args...)
+}
+
+func (logger) Fatalf(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "pebble cannot go on: "+format+"\n", args...)
+	os.Exit(1)
+}
+
+// readOptions reads back the options that Pebble runs with: it writes them to
+// a file when it opens.
+func readOptions(dir string) ([]engine.Setting, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "OPTIONS-*"))
+	if err != nil || len(files) == 0 {
+		return nil, fmt.Errorf("read back options: no OPTIONS file in %s", dir)
+	}
+	sort.Strings(files)
+	f, err := os.Open(files[len(files)-1])
+	if err != nil {
+		return nil, fmt.Errorf("read back options: %w", err)
+	}
+	defer f.Close()
+	var out []engine.Setting
+	section := ""
+	for in := bufio.NewScanner(f); in.Scan(); {
+		line := strings.TrimSpace(in.Text())
+		if strings.HasPrefix(line, "[") {
+			section = strings.Trim(line, "[]")
+			continue
+		}
+		name, value, ok := strings.Cut(line, "=")
+		if !ok || strings.HasPrefix(section, "Level") && section != `Level "6"` {
+			continue // the lowest level stands for all
+		}
+		out = append(out, engine.Setting{Name: section + "." + name, Value: value, Source: engine.ReadBack})
+	}
+	return out, nil
+}

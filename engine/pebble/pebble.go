@@ -1,0 +1,156 @@
+// Package pebble is CockroachDB's LSM tree as an engine.
+package pebble
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rumbench/engine"
+	"rumbench/engine/kvkit"
+	"rumbench/model"
+)
+
+// Engine is the engine, for the registry.
+type Engine struct{}
+
+var options = []engine.Option{
+	{Name: "memtable_size", Type: "int", Doc: "bytes of a memtable (default 4 MiB)"},
+	{Name: "l0_compaction_threshold", Type: "int", Doc: "sublevels of level 0 at which compaction begins"},
+	{Name: "compactions", Type: "int", Doc: "compactions that may run at the same time (default 1)"},
+	{Name: "bloom_bits", Type: "int", Doc: "bits per key of the bloom filters; 0 for none (default 0)"},
+}
+
+// Info describes the engine.
+func (Engine) Info() engine.Info {
+	return engine.Info{
+		Name:         "pebble",
+		Structure:    "LSM tree",
+		Doc:          "CockroachDB's LSM tree, in this process.",
+		Version:      engine.ModuleVersion("github.com/cockroachdb/pebble/v2"),
+		Capabilities: []model.Capability{model.CapResults},
+		Options:      options,
+		SpaceFactor:  3,
+	}
+}
+
+// Check tells whether Open could honour the configuration.
+func (Engine) Check(c engine.Config) error {
+	_, err := newSettings(c)
+	return err
+}
+
+// settings are a configuration in Pebble's terms.
+type settings struct {
+	cache, page, memtable, l0, compactions, bloom int64
+	compression                                   *sstable.CompressionProfile
+}
+
+func newSettings(c engine.Config) (s settings, err error) {
+	if c.DirectIO != nil && *c.DirectIO {
+		return s, &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "pebble reads through the page cache only"}
+	}
+	if c.Page != 0 && (c.Page < 512 || c.Page > 1<<20) {
+		return s, &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: "blocks are from 512 B to 1 MiB"}
+	}
+	s.cache, s.page = c.Cache, c.Page
+	switch c.Compression {
+	case "":
+	case model.CompressionNone:
+		s.compression = sstable.NoCompression
+	case model.CompressionSnappy:
+		s.compression = sstable.SnappyCompression
+	case model.CompressionZstd:
+		s.compression = sstable.ZstdCompression
+	default:
+		return s, &engine.KnobError{Knob: "compression", Value: string(c.Compression), Reason: "pebble has none, snappy and zstd"}
+	}
+	for _, o := range []struct {
+		name            string
+		to              *int64
+		least, greatest int64
+	}{
+		{"memtable_size", &s.memtable, 256 << 10, 4<<30 - 1},
+		{"l0_compaction_threshold", &s.l0, 1, 100},
+		{"compactions", &s.compactions, 1, 64},
+		{"bloom_bits", &s.bloom, 0, 30},
+	} {
+		if *o.to, err = c.IntOption(o.name, 0, o.least, o.greatest); err != nil {
+			return s, err
+		}
+	}
+	return s, c.CheckOptions(options)
+}
+
+// Open opens or creates the database.
+func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
+	set, err := newSettings(c)
+	if err != nil {
+		return nil, err
+	}
+	s := &store{dir: c.Dir, durability: c.Durability, write: pebble.Sync}
+	if c.Durability == model.DurabilityNone {
+		s.write = pebble.NoSync
+	}
+	o := s.options(set)
+	defer o.Cache.Unref() // the database holds its own reference
+	if s.db, err = pebble.Open(c.Dir, o); err != nil {
+		return nil, fmt.Errorf("open pebble in %s: %w", c.Dir, err)
+	}
+	if s.effective, err = readOptions(c.Dir); err != nil {
+		s.db.Close()
+		return nil, err
+	}
+	return kvkit.Open(s, c.Schema)
+}
+
+func (s *store) options(set settings) *pebble.Options {
+	o := &pebble.Options{
+		FS:                 vfs.Default,
+		Logger:             logger{},
+		FormatMajorVersion: pebble.FormatNewest,
+	}
+	if s.durability == model.DurabilityProcess {
+		o.FS = unsyncedLogFS{vfs.Default}
+	}
+	if set.cache > 0 {
+		o.CacheSize = set.cache
+	} else {
+		o.CacheSize = defaultCache
+	}
+	o.Cache = pebble.NewCache(o.CacheSize)
+	if set.memtable > 0 {
+		o.MemTableSize = uint64(set.memtable)
+	}
+	if set.l0 > 0 {
+		o.L0CompactionThreshold = int(set.l0)
+	}
+	if set.compactions > 0 {
+		o.CompactionConcurrencyRange = func() (int, int) { return int(set.compactions), int(set.compactions) }
+	}
+	for i := range o.Levels {
+		l := &o.Levels[i]
+		if set.compression != nil {
+			l.Compression = func() *sstable.CompressionProfile { return set.compression }
+		}
+		if set.page > 0 {
+			l.BlockSize = int(set.page)
+		}
+		if set.bloom > 0 {
+			l.FilterPolicy = bloom.FilterPolicy(set.bloom)
+		}
+	}
+	o.EventListener = &pebble.EventListener{
+		WriteStallBegin: func(pebble.WriteStallBeginInfo) { s.stalls.begin() },
+		WriteStallEnd:   func() { s.stalls.end() },
+	}
+	return o
+}
+
+// defaultCache is Pebble's own default.
+const defaultCache = 8 << 20

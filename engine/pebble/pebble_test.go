@@ -1,0 +1,23 @@
+package pebble
+
+import (
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/enginetest"
+	"rumbench/model"
+)
+
+func TestConformance(t *testing.T) {
+	yes := true
+	enginetest.Run(t, enginetest.Suite{
+		Engine: Engine{},
+		Config: engine.Config{Durability: model.DurabilityProcess, Cache: 8 << 20, Compression: model.CompressionSnappy, Page: 4096},
+		Refused: []enginetest.Refusal{
+			{Knob: "compression", Config: engine.Config{Compression: model.CompressionZlib}},
+			{Knob: "page", Config: engine.Config{Page: 100}},
+			{Knob: "direct_io", Config: engine.Config{DirectIO: &yes}},
+			{Knob: "options.memtable_size", Config: engine.Config{Options: map[string]any{"memtable_size": "big"}}},
+		},
+	})
+}

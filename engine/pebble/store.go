@@ -1,0 +1,273 @@
+package pebble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"rumbench/engine"
+	"rumbench/engine/kvkit"
+	"rumbench/internal/fsize"
+	"rumbench/model"
+)
+
+type store struct {
+	db         *pebble.DB
+	dir        string
+	durability model.Durability
+	write      *pebble.WriteOptions
+	effective  []engine.Setting
+	stalls     stallClock
+}
+
+// SingleWriter is false: Pebble's batches are atomic, but nothing keeps two of
+// them from reading the same rows before they write.
+func (s *store) SingleWriter() bool { return false }
+
+func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
+	t := &tx{store: s, reader: s.db}
+	switch mode {
+	case kvkit.Snapshot:
+		t.snapshot = s.db.NewSnapshot()
+		t.reader = t.snapshot
+	case kvkit.Write:
+		t.batch = s.db.NewBatch()
+	case kvkit.ReadWrite:
+		t.batch = s.db.NewIndexedBatch()
+		t.reader = t.batch
+	}
+	return t, nil
+}
+
+func (s *store) Settings() []engine.Setting {
+	log := map[model.Durability]string{
+		model.DurabilityNone:    "written to the operating system in the background",
+		model.DurabilityProcess: "written to the operating system at commit, not synced",
+		model.DurabilityOS:      "synced at commit",
+	}[s.durability]
+	return append([]engine.Setting{
+		{Name: "durability", Value: string(s.durability), Source: engine.AsSet},
+		{Name: "write-ahead log", Value: log, Source: engine.AsSet},
+	}, s.effective...)
+}
+
+func (s *store) Sizes(ranges []kvkit.Range) error {
+	if err := s.db.Flush(); err != nil { // what is in memory is in no file
+		return err
+	}
+	for i := range ranges {
+		n, err := s.db.EstimateDiskUsage(ranges[i].Lower, ranges[i].Upper)
+		if err != nil {
+			return err
+		}
+		ranges[i].Bytes, ranges[i].Kind = int64(n), engine.Estimate
+	}
+	return nil
+}
+
+func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.dir) }
+
+// Settle writes out what is in memory and waits until no compaction is needed.
+func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
+	debt := s.db.Metrics().Compact.EstimatedDebt
+	start := time.Now()
+	if err := s.db.Flush(); err != nil {
+		return nil, fmt.Errorf("flush: %w", err)
+	}
+	flush := engine.SettleAction{Name: "flush memtables", Duration: time.Since(start)}
+	start = time.Now()
+	for quiet := 0; quiet < quietPolls; {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pollEvery):
+		}
+		if m := s.db.Metrics(); m.Compact.NumInProgress == 0 && m.Flush.NumInProgress == 0 {
+			quiet++
+		} else {
+			quiet = 0
+		}
+	}
+	return []engine.SettleAction{flush, {
+		Name:     "wait for compactions",
+		Duration: time.Since(start),
+		Detail:   fmt.Sprintf("estimated debt %d B before, %d B after", debt, s.db.Metrics().Compact.EstimatedDebt),
+	}}, nil
+}
+
+// Compactions are scheduled a moment after the event that makes them
+// necessary, so rest is believed only when it has lasted some polls.
+const (
+	pollEvery  = 50 * time.Millisecond
+	quietPolls = 6
+)
+
+func (s *store) Close() error {
+	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("close pebble: %w", err)
+	}
+	return nil
+}
+
+type tx struct {
+	store    *store
+	reader   pebble.Reader
+	batch    *pebble.Batch
+	snapshot *pebble.Snapshot
+	held     io.Closer // of the last Get's value
+}
+
+func (t *tx) release() {
+	if t.held != nil {
+		t.held.Close()
+		t.held = nil
+	}
+}
+
+func (t *tx) Get(key []byte) ([]byte, error) {
+	t.release()
+	value, closer, err := t.reader.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.held = closer
+	if value == nil {
+		value = []byte{} // an empty value is a value
+	}
+	return value, nil
+}
+
+func (t *tx) Put(key, value []byte) error {
+	t.release()
+	return t.batch.Set(key, value, nil)
+}
+
+func (t *tx) Delete(key []byte) error {
+	t.release()
+	return t.batch.Delete(key, nil)
+}
+
+func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
+	t.release()
+	it, err := t.reader.NewIter(&pebble.IterOptions{LowerBound: lower, UpperBound: upper})
+	if err != nil {
+		return nil, err
+	}
+	return iter{it}, nil
+}
+
+func (t *tx) Commit() error {
+	t.release()
+	err := t.batch.Commit(t.store.write)
+	return errors.Join(err, t.close())
+}
+
+func (t *tx) Rollback() {
+	t.release()
+	t.close()
+}
+
+func (t *tx) close() (err error) {
+	if t.batch != nil {
+		err = t.batch.Close()
+		t.batch = nil
+	}
+	if t.snapshot != nil {
+		err = t.snapshot.Close()
+		t.snapshot = nil
+	}
+	return err
+}
+
+type iter struct{ *pebble.Iterator }
+
+func (i iter) Value() ([]byte, error) { return i.Iterator.ValueAndErr() }
+
+// stallClock adds up the time in which Pebble made writers wait.
+type stallClock struct {
+	mu      sync.Mutex
+	since   time.Time
+	total   time.Duration
+	count   int64
+	stalled bool
+}
+
+func (c *stallClock) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.since, c.stalled = time.Now(), true
+	c.count++
+}
+
+func (c *stallClock) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stalled {
+		c.total += time.Since(c.since)
+		c.stalled = false
+	}
+}
+
+func (c *stallClock) read() (count int64, total time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	total = c.total
+	if c.stalled {
+		total += time.Since(c.since)
+	}
+	return c.count, total
+}
+
+// Counters samples Pebble's metrics.
+func (s *store) Counters(out *engine.Sample) error {
+	m := s.db.Metrics()
+	out.Counter("pebble.wal.bytes_in", "bytes", float64(m.WAL.BytesIn))
+	out.Counter("pebble.wal.bytes_written", "bytes", float64(m.WAL.BytesWritten))
+	out.Gauge("pebble.wal.size_bytes", "bytes", float64(m.WAL.Size))
+	out.Counter("pebble.flush.count", "count", float64(m.Flush.Count))
+	out.Counter("pebble.compact.count", "count", float64(m.Compact.Count))
+	out.Counter("pebble.compact.duration_ns", "ns", float64(m.Compact.Duration))
+	out.Gauge("pebble.compact.debt_bytes", "bytes", float64(m.Compact.EstimatedDebt))
+	out.Gauge("pebble.compact.in_progress", "count", float64(m.Compact.NumInProgress))
+	out.Counter("pebble.block_cache.hits", "count", float64(m.BlockCache.Hits))
+	out.Counter("pebble.block_cache.misses", "count", float64(m.BlockCache.Misses))
+	out.Gauge("pebble.block_cache.size_bytes", "bytes", float64(m.BlockCache.Size))
+	out.Gauge("pebble.memtable.size_bytes", "bytes", float64(m.MemTable.Size))
+	out.Gauge("pebble.table.obsolete_bytes", "bytes", float64(m.Table.ObsoleteSize))
+	out.Gauge("pebble.read_amplification", "ratio", float64(m.ReadAmp()))
+	count, total := s.stalls.read()
+	out.Counter("pebble.write_stalls", "count", float64(count))
+	out.Counter("pebble.write_stall_ns", "ns", float64(total))
+	var flushed, compacted, read uint64
+	for i := range m.Levels {
+		l := &m.Levels[i]
+		flushed += l.TableBytesFlushed
+		compacted += l.TableBytesCompacted
+		read += l.TableBytesRead
+		if l.TablesCount == 0 && l.TableBytesIn == 0 {
+			continue
+		}
+		level := levelNames[i]
+		out.Gauge("pebble.level.tables", "count", float64(l.TablesCount), "level", level)
+		out.Gauge("pebble.level.size_bytes", "bytes", float64(l.TablesSize), "level", level)
+		out.Counter("pebble.level.compacted_bytes", "bytes", float64(l.TableBytesCompacted), "level", level)
+		if s := l.Score; !math.IsNaN(s) && !math.IsInf(s, 0) {
+			out.Gauge("pebble.level.score", "ratio", s, "level", level)
+		}
+	}
+	out.Counter("pebble.flushed_bytes", "bytes", float64(flushed))
+	out.Counter("pebble.compacted_bytes", "bytes", float64(compacted))
+	out.Counter("pebble.compaction_read_bytes", "bytes", float64(read))
+	return nil
+}
+
+var levelNames = [...]string{"0", "1", "2", "3", "4", "5", "6"}

@@ -1,0 +1,68 @@
+package engine
+
+import "strings"
+
+// CounterKind tells how a sampled number is to be read.
+type CounterKind string
+
+// The kinds of sampled numbers.
+const (
+	Counter CounterKind = "counter" // only ever grows; its meaning is the difference of two samples
+	Gauge   CounterKind = "gauge"   // a state; its meaning is the value itself
+)
+
+// Point is one sampled number.
+type Point struct {
+	Name   string // dotted, lower case, beginning with its source: "pebble.wal.bytes_written"
+	Labels string // "" or `level="3"`, sorted by name
+	Kind   CounterKind
+	Unit   string // "bytes", "count", "ns", "ratio"…
+	Value  float64
+}
+
+// Key identifies the series that the point belongs to.
+func (p Point) Key() string {
+	if p.Labels == "" {
+		return p.Name
+	}
+	return p.Name + "{" + p.Labels + "}"
+}
+
+// Sample collects points. Its memory is reused from one sample to the next.
+type Sample struct {
+	Points []Point
+}
+
+// Reset empties the sample, keeping its memory.
+func (s *Sample) Reset() { s.Points = s.Points[:0] }
+
+// Counter adds a counter. Labels are pairs of name and value.
+func (s *Sample) Counter(name, unit string, value float64, labels ...string) {
+	s.add(Counter, name, unit, value, labels)
+}
+
+// Gauge adds a gauge. Labels are pairs of name and value.
+func (s *Sample) Gauge(name, unit string, value float64, labels ...string) {
+	s.add(Gauge, name, unit, value, labels)
+}
+
+func (s *Sample) add(kind CounterKind, name, unit string, value float64, labels []string) {
+	s.Points = append(s.Points, Point{Name: name, Labels: labelText(labels), Kind: kind, Unit: unit, Value: value})
+}
+
+func labelText(pairs []string) string {
+	switch len(pairs) {
+	case 0:
+		return ""
+	case 2:
+		return pairs[0] + `="` + pairs[1] + `"`
+	}
+	var b strings.Builder
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(pairs[i] + `="` + pairs[i+1] + `"`)
+	}
+	return b.String()
+}

@@ -1,0 +1,124 @@
+package sqlite
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"sync/atomic"
+
+	driver "modernc.org/sqlite"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+	"rumbench/model"
+)
+
+// status sums up what the sessions' connections tell of themselves. Only the
+// goroutine that uses a connection can ask it, so sessions report here now and then.
+type status struct {
+	counts [len(statusCounters)]atomic.Int64
+}
+
+var statusCounters = [...]struct {
+	op   driver.DBStatusOp
+	name string
+}{
+	{driver.DBStatusCacheHit, "sqlite.cache.hits"},
+	{driver.DBStatusCacheMiss, "sqlite.cache.misses"},
+	{driver.DBStatusCacheWrite, "sqlite.cache.pages_written"},
+	{driver.DBStatusCacheSpill, "sqlite.cache.pages_spilled"},
+}
+
+// Counters adds the sizes of file and log, and the page counts of the sessions'
+// caches, which lag by at most reportEvery operations of each session.
+func (db *db) Counters(ctx context.Context, s *engine.Sample) error {
+	for _, p := range []struct{ pragma, name string }{
+		{"page_count", "sqlite.pages"},
+		{"freelist_count", "sqlite.pages_free"},
+	} {
+		err := db.watch.Query(ctx, "PRAGMA "+p.pragma, func(row []sqldriver.Value) error {
+			n, _ := row[0].(int64)
+			s.Gauge(p.name, "count", float64(n))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	state, err := readLog(ctx, db.watch, "NOOP")
+	if err != nil {
+		return err
+	}
+	s.Gauge("sqlite.wal.frames", "count", float64(state.frames))
+	s.Gauge("sqlite.wal.frames_checkpointed", "count", float64(state.moved))
+	length, _, err := fileSize(db.path + "-wal")
+	if err != nil {
+		return err
+	}
+	s.Gauge("sqlite.wal.bytes", "bytes", float64(length))
+	for i, c := range statusCounters {
+		s.Counter(c.name, "count", float64(db.status.counts[i].Load()))
+	}
+	return nil
+}
+
+// Session opens a session.
+func (db *db) Session(ctx context.Context) (engine.Session, error) {
+	s, err := db.NewSession(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &session{Session: s, total: &db.status}, nil
+}
+
+// session is a session that reports its connection's counts.
+type session struct {
+	*sqlkit.Session
+	total *status
+	ops   uint
+}
+
+// reportEvery is how many operations lie between two reports: asking costs
+// about as much as a tenth of a point query.
+const reportEvery = 64
+
+// Prepare readies an operation.
+func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
+	st, err := s.Session.Prepare(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	return &stmt{st, s}, nil
+}
+
+type stmt struct {
+	engine.Stmt
+	session *session
+}
+
+// Exec executes the operation.
+func (s *stmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
+	err := s.Stmt.Exec(ctx, args, r)
+	if s.session.ops++; s.session.ops%reportEvery == 0 {
+		s.session.report()
+	}
+	return err
+}
+
+// report adds what was counted since the last time.
+func (s *session) report() {
+	conn, ok := s.Conn().(driver.DBStatus)
+	if !ok {
+		return // closed
+	}
+	for i, c := range statusCounters {
+		if n, _, err := conn.Status(c.op, true); err == nil {
+			s.total.counts[i].Add(int64(n))
+		}
+	}
+}
+
+// Close ends the session.
+func (s *session) Close() error {
+	s.report()
+	return s.Session.Close()
+}

@@ -1,0 +1,115 @@
+package sqlite
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"syscall"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+	"rumbench/model"
+)
+
+// newDialect is SQLite's dialect for a database in dir.
+func newDialect(dir string) *sqlkit.Dialect {
+	return &sqlkit.Dialect{
+		Quote:        `"`,
+		MaxArgs:      32766, // SQLITE_MAX_VARIABLE_NUMBER
+		ColumnType:   columnType,
+		TableOptions: tableOptions,
+		Hint:         hint,
+		Number:       sqlkit.LastNumber,
+		RowsAsValues: true,
+		Begin:        begin,
+		Detached:     true, // the driver starts a goroutine to watch the context
+		Classify:     func(err error) error { return classify(err, dir) },
+	}
+}
+
+func columnType(c *model.Column) string {
+	switch c.Type {
+	case model.Float:
+		return "REAL"
+	case model.String:
+		return "TEXT"
+	case model.Bytes:
+		return "BLOB"
+	}
+	return "INTEGER" // numbers; times as microseconds
+}
+
+// tableOptions makes the primary key the order of the table. A single integer
+// key is that already, as an alias of the rowid; others would get an index
+// beside a table in order of a hidden number.
+func tableOptions(t *model.Table) string {
+	if rowid(t) {
+		return ""
+	}
+	return " WITHOUT ROWID"
+}
+
+func rowid(t *model.Table) bool {
+	key := t.Columns[t.Column(t.Key[0])]
+	return len(t.Key) == 1 && (key.Type == model.Int || key.Type == model.Time)
+}
+
+// hint forces an index. NOT INDEXED leaves the primary key.
+func hint(d *sqlkit.Dialect, t *model.Table, index string) string {
+	if index == "" {
+		return " NOT INDEXED"
+	}
+	return " INDEXED BY " + d.Name(sqlkit.IndexName(t.Name, index))
+}
+
+// begin starts a transaction. SQLite's are serializable, whatever is asked
+// for. One that may write takes the write lock at once: two that read first
+// and then want to write would refuse each other.
+func begin(_ model.Isolation, writes bool) []string {
+	if writes {
+		return []string{"BEGIN IMMEDIATE"}
+	}
+	return []string{"BEGIN"}
+}
+
+// classify gives an error of the driver its class.
+func classify(err error, dir string) error {
+	e, ok := errors.AsType[*driver.Error](err)
+	if !ok {
+		return err // of the context, or of the driver's own making
+	}
+	switch code := e.Code(); code & 0xff {
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
+		return engine.Classify(engine.Conflict, err)
+	case lib.SQLITE_CONSTRAINT:
+		if slices.Contains([]int{lib.SQLITE_CONSTRAINT_PRIMARYKEY, lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_ROWID}, code) {
+			return engine.Classify(engine.Duplicate, err)
+		}
+	case lib.SQLITE_FULL:
+		err = &fullError{err}
+	case lib.SQLITE_IOERR:
+		// The log's shared memory and syncs fail without saying why.
+		if diskFull(dir) {
+			err = &fullError{err}
+		}
+	case lib.SQLITE_ERROR:
+		// Some errors, a full disk's for one, have undone the transaction already.
+		if strings.Contains(e.Error(), "cannot rollback - no transaction is active") {
+			return nil
+		}
+	}
+	return engine.Classify(engine.Fatal, err)
+}
+
+// fullError is SQLite's error of a full disk, which is also the system's.
+type fullError struct{ error }
+
+func (e *fullError) Unwrap() []error { return []error{e.error, syscall.ENOSPC} }
+
+func diskFull(dir string) bool {
+	var s syscall.Statfs_t
+	return syscall.Statfs(dir, &s) == nil && s.Bavail*uint64(s.Bsize) < 1<<20
+}

@@ -1,0 +1,153 @@
+// Package sqlite is SQLite, in the translation to Go, as an engine: one file
+// with a write-ahead log, one connection per session, one writer at a time.
+//
+// What it shares with other SQL databases is in sqlkit; here are its dialect,
+// its settings, what can be measured of it, and how it is brought to rest.
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+	"rumbench/model"
+)
+
+// Engine is the engine, for the registry.
+type Engine struct{}
+
+// Info describes the engine.
+func (Engine) Info() engine.Info {
+	return engine.Info{
+		Name:         "sqlite",
+		Structure:    "B-tree, write-ahead log",
+		Doc:          "SQLite in one file with a write-ahead log; the cache is per session, one session writes at a time.",
+		Version:      lib.SQLITE_VERSION,
+		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
+		Options:      options,
+		SpaceFactor:  8,
+	}
+}
+
+var options = []engine.Option{
+	{Name: optCheckpoint, Type: "int", Doc: "pages in the log at which a commit also checkpoints; 0: never by itself (default 1000)"},
+	{Name: optMmap, Type: "int", Doc: "bytes of the file that are read through a memory map instead of the cache (default 0)"},
+	{Name: optTemp, Type: "string", Doc: "where sorts of an index build and of queries go: file, in the system's temporary directory or $SQLITE_TMPDIR, or memory (default file)"},
+}
+
+const (
+	optCheckpoint = "wal_autocheckpoint"
+	optMmap       = "mmap_size"
+	optTemp       = "temp_store"
+)
+
+// busyTimeout is how long a session waits for another one's write.
+const busyTimeoutMillis = 10_000
+
+// fileName is the database's file in its directory; the log's name is made of it.
+const fileName = "main.db"
+
+// Check tells whether the configuration can be honoured.
+func (e Engine) Check(c engine.Config) error {
+	_, err := pragmas(c)
+	return err
+}
+
+// pragmas are the statements that make a connection as configured, in the
+// order in which they take effect.
+func pragmas(c engine.Config) ([]string, error) {
+	if err := checkKnobs(c); err != nil {
+		return nil, err
+	}
+	checkpoint, err := c.IntOption(optCheckpoint, 1000, 0, 1<<31-1)
+	if err != nil {
+		return nil, err
+	}
+	mmap, err := c.IntOption(optMmap, 0, 0, 0x7fff0000)
+	if err != nil {
+		return nil, err
+	}
+	temp, err := c.ChoiceOption(optTemp, "file", "memory")
+	if err != nil {
+		return nil, err
+	}
+	out := []string{"busy_timeout = " + strconv.Itoa(busyTimeoutMillis)}
+	if c.Page != 0 {
+		out = append(out, fmt.Sprintf("page_size = %d", c.Page)) // only before the file has content
+	}
+	out = append(out, "journal_mode = wal", "synchronous = "+synchronous[c.Durability])
+	if c.Cache != 0 {
+		out = append(out, fmt.Sprintf("cache_size = -%d", c.Cache/1024))
+	}
+	return append(out,
+		fmt.Sprintf("wal_autocheckpoint = %d", checkpoint),
+		fmt.Sprintf("mmap_size = %d", mmap),
+		"temp_store = "+temp), nil
+}
+
+// synchronous maps the levels. With a write-ahead log, normal writes the log
+// to the operating system at commit and syncs at checkpoints only, so a killed
+// process loses nothing; full syncs the log at every commit.
+var synchronous = map[model.Durability]string{
+	model.DurabilityNone:    "off",
+	model.DurabilityProcess: "normal",
+	model.DurabilityOS:      "full",
+}
+
+func checkKnobs(c engine.Config) error {
+	switch {
+	case synchronous[c.Durability] == "":
+		return &engine.KnobError{Knob: "durability", Value: string(c.Durability), Reason: fmt.Sprintf("it must be one of %v", model.Durabilities())}
+	case c.Cache != 0 && c.Cache < 1024:
+		return &engine.KnobError{Knob: "cache", Value: strconv.FormatInt(c.Cache, 10), Reason: "it must be at least 1024 bytes"}
+	case c.Cache/1024 > 1<<31-1:
+		return &engine.KnobError{Knob: "cache", Value: strconv.FormatInt(c.Cache, 10), Reason: "it must be below 2 TiB"}
+	case c.Compression != "" && c.Compression != model.CompressionNone:
+		return &engine.KnobError{Knob: "compression", Value: string(c.Compression), Reason: "the engine does not compress; only none can be had"}
+	case c.Page != 0 && (c.Page < 512 || c.Page > 65536 || c.Page&(c.Page-1) != 0):
+		return &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: "it must be a power of two from 512 to 65536"}
+	case c.DirectIO != nil && *c.DirectIO:
+		return &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "the engine always uses the page cache"}
+	}
+	if err := c.CheckOptions(options); err != nil {
+		return err
+	}
+	return newDialect("").CheckSchema(c.Schema)
+}
+
+// Open opens the database in the directory.
+func (e Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
+	setup, err := pragmas(c)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("open sqlite: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("open sqlite: %w", err)
+	}
+	path := filepath.Join(dir, fileName)
+	base, err := driver.NewConnector(dsn(path))
+	if err != nil {
+		return nil, fmt.Errorf("open sqlite: %w", err)
+	}
+	kit, err := sqlkit.Open(ctx, &connector{base, setup}, newDialect(dir), c.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("open sqlite in %s: %w", c.Dir, err)
+	}
+	db := &db{DB: kit, path: path}
+	if err := db.begin(ctx, c); err != nil {
+		_ = db.Close()
+		return nil, fmt.Errorf("open sqlite in %s: %w", c.Dir, err)
+	}
+	return db, nil
+}

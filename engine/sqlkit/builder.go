@@ -1,0 +1,108 @@
+package sqlkit
+
+import (
+	"strconv"
+	"strings"
+
+	"rumbench/model"
+)
+
+// builder writes the text of one statement and notes which argument each
+// placeholder takes.
+type builder struct {
+	strings.Builder
+	d    *Dialect
+	args []int
+}
+
+func (b *builder) text(parts ...string) *builder {
+	for _, p := range parts {
+		b.WriteString(p)
+	}
+	return b
+}
+
+// comma separates item i of a list from the one before it.
+func (b *builder) comma(i int) *builder {
+	if i > 0 {
+		b.WriteString(", ")
+	}
+	return b
+}
+
+func (b *builder) name(s string) *builder { return b.text(b.d.Name(s)) }
+
+func (b *builder) names(columns []string) *builder {
+	for i, c := range columns {
+		b.comma(i).name(c)
+	}
+	return b
+}
+
+// tuple is a parenthesised list of names.
+func (b *builder) tuple(columns []string) *builder { return b.text("(").names(columns).text(")") }
+
+// arg is a placeholder for argument i.
+func (b *builder) arg(i int) *builder {
+	if b.d.Numbered != "" {
+		return b.text(b.d.Numbered, strconv.Itoa(i+1))
+	}
+	b.args = append(b.args, i)
+	return b.text("?")
+}
+
+// values is a parenthesised list of placeholders for n arguments from first on.
+func (b *builder) values(first, n int) *builder {
+	b.text("(")
+	for i := range n {
+		b.comma(i).arg(first + i)
+	}
+	return b.text(")")
+}
+
+// equal compares columns with arguments from first on.
+func (b *builder) equal(columns []string, first int) *builder {
+	for i, c := range columns {
+		if i > 0 {
+			b.text(" AND ")
+		}
+		b.name(c).text(" = ").arg(first + i)
+	}
+	return b
+}
+
+// ordered lists columns of an order in which NULL comes first, or last if desc.
+func (b *builder) ordered(t *model.Table, columns []string, desc bool) *builder {
+	for i, c := range columns {
+		b.comma(i).name(c)
+		nulls := " NULLS FIRST"
+		if desc {
+			b.text(" DESC")
+			nulls = " NULLS LAST"
+		}
+		if b.d.NullsLast && nullable(t, c) {
+			b.text(nulls)
+		}
+	}
+	return b
+}
+
+func (b *builder) limit(n int) *builder {
+	if n > 0 {
+		b.text(" LIMIT ", strconv.Itoa(n))
+	}
+	return b
+}
+
+// statement is what was built. The arguments are listed only where they are
+// not taken as they come.
+func (b *builder) statement(types ...model.Type) Statement {
+	s := Statement{Text: b.String(), Types: types}
+	for i, a := range b.args {
+		if i != a {
+			s.Args = b.args
+			break
+		}
+	}
+	return s
+}

@@ -1,0 +1,104 @@
+package sqlkit
+
+import (
+	"fmt"
+	"slices"
+
+	"rumbench/model"
+)
+
+// CheckSchema tells whether the dialect can express the schema.
+func (d *Dialect) CheckSchema(s model.Schema) error {
+	for i := range s.Tables {
+		for _, ix := range s.Tables[i].Indexes {
+			if ix.Unique && len(ix.Include) > 0 && !d.IncludeClause {
+				return fmt.Errorf("table %s: index %s: a unique index cannot hold columns beside its own", s.Tables[i].Name, ix.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// CreateTable is the statement that creates a table without secondary indexes.
+func (d *Dialect) CreateTable(t *model.Table) string {
+	b := builder{d: d}
+	b.text("CREATE TABLE ").name(t.Name).text(" (")
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		b.name(c.Name).text(" ", d.ColumnType(c))
+		if !nullable(t, c.Name) {
+			b.text(" NOT NULL")
+		}
+		b.text(", ")
+	}
+	b.text("PRIMARY KEY ").tuple(t.Key).text(")")
+	if d.TableOptions != nil {
+		b.text(d.TableOptions(t))
+	}
+	return b.String()
+}
+
+// DropTable is the statement that removes a table.
+func (d *Dialect) DropTable(t *model.Table) string { return "DROP TABLE " + d.Name(t.Name) }
+
+// CreateIndexes are the statements that build secondary indexes of a table,
+// one for all where the database can.
+func (d *Dialect) CreateIndexes(t *model.Table, indexes []*model.Index) []string {
+	if d.AlterIndexes {
+		b := builder{d: d}
+		b.text("ALTER TABLE ").name(t.Name)
+		b.text(" ")
+		for i, ix := range indexes {
+			b.comma(i).text("ADD ", kindOf(ix)).name(IndexName(t.Name, ix.Name)).text(" (")
+			b.indexColumns(t, ix).text(")")
+		}
+		return []string{b.String()}
+	}
+	var out []string
+	for _, ix := range indexes {
+		b := builder{d: d}
+		b.text("CREATE ", kindOf(ix)).name(IndexName(t.Name, ix.Name)).text(" ON ").name(t.Name).text(" (")
+		b.indexColumns(t, ix).text(")")
+		if len(ix.Include) > 0 && d.IncludeClause {
+			b.text(" INCLUDE ").tuple(ix.Include)
+		}
+		out = append(out, b.String())
+	}
+	return out
+}
+
+// DropIndex is the statement that removes a secondary index.
+func (d *Dialect) DropIndex(t *model.Table, index string) string {
+	name := d.Name(IndexName(t.Name, index))
+	if d.AlterIndexes {
+		return "ALTER TABLE " + d.Name(t.Name) + " DROP INDEX " + name
+	}
+	return "DROP INDEX " + name
+}
+
+func kindOf(ix *model.Index) string {
+	if ix.Unique {
+		return "UNIQUE INDEX "
+	}
+	return "INDEX "
+}
+
+// indexColumns lists what the index is made of. Included columns come after
+// the key's where there is no clause for them, so that the entries keep their
+// order: by the index columns, then by the key.
+func (b *builder) indexColumns(t *model.Table, ix *model.Index) *builder {
+	columns := ix.Columns
+	if len(ix.Include) > 0 && !b.d.IncludeClause {
+		columns = slices.Clone(columns)
+		for _, c := range slices.Concat(t.Key, ix.Include) {
+			if !slices.Contains(columns, c) {
+				columns = append(columns, c)
+			}
+		}
+	}
+	return b.ordered(t, columns, false)
+}
+
+func nullable(t *model.Table, column string) bool {
+	return !t.Columns[t.Column(column)].NotNull && !slices.Contains(t.Key, column)
+}

@@ -1,0 +1,94 @@
+// Package sqlkit makes an engine of a SQL database: it turns tables, indexes
+// and operations into statements through a Dialect, prepares them on one
+// driver connection per session, and moves values to and from the driver.
+//
+// It knows no database and no driver. What one says differently from another
+// is in its Dialect; settings, sizes, counters and rest are the engine's own.
+package sqlkit
+
+import (
+	"strings"
+
+	"rumbench/model"
+)
+
+// Dialect is how one database differs from others in what it is told.
+type Dialect struct {
+	// Quote surrounds identifiers; inside it is doubled.
+	Quote string
+	// Numbered is the prefix of placeholders that carry the argument's number,
+	// such as "$" for $1; "" means a plain ? for each.
+	Numbered string
+	// MaxArgs is how many placeholders a statement may have; 0 means any number.
+	MaxArgs int
+
+	// ColumnType is the type of a column, with what makes the engine number it
+	// if it is Auto. NOT NULL and the primary key are added to it. Text must
+	// compare byte by byte.
+	ColumnType func(c *model.Column) string
+	// TableOptions ends a CREATE TABLE, beginning with a space; may be nil.
+	TableOptions func(t *model.Table) string
+	// NativeTime: times are given as time.Time; otherwise as microseconds since 1970.
+	NativeTime bool
+	// NullsLast: NULL sorts after all values unless the statement says otherwise.
+	NullsLast bool
+
+	// AlterIndexes: indexes are made and dropped by ALTER TABLE, several at once.
+	AlterIndexes bool
+	// IncludeClause: an index can hold columns that are not part of its order.
+	// Where it cannot, they follow the primary key's columns.
+	IncludeClause bool
+	// Hint follows the table's name to make a statement use an index, beginning
+	// with a space; "" is the primary key. nil: there are no hints.
+	Hint func(d *Dialect, t *model.Table, index string) string
+
+	// OnDuplicateKey: conflicts are answered by INSERT IGNORE and ON DUPLICATE
+	// KEY UPDATE, otherwise by ON CONFLICT.
+	OnDuplicateKey bool
+	// Number says how the engine tells the number it gave to a row.
+	Number Number
+	// DeleteLimit: DELETE knows ORDER BY and LIMIT.
+	DeleteLimit bool
+	// RowsAsValues: a list of composite keys is written IN (VALUES (…), (…)).
+	RowsAsValues bool
+
+	// Begin starts a transaction. Writes tells whether the session has prepared
+	// an operation that writes.
+	Begin func(level model.Isolation, writes bool) []string
+	// PlainCommands: statements that begin and end transactions cannot be prepared.
+	PlainCommands bool
+
+	// Detached: the driver pays for every execution with a context that can be
+	// cancelled, as by starting a goroutine. Operations that end by themselves
+	// soon are then run without one.
+	Detached bool
+	// Classify gives a driver's error its class.
+	Classify func(error) error
+}
+
+// Number is how an engine tells the number that it gave to an inserted row.
+type Number uint8
+
+// The ways to tell a number.
+const (
+	NoNumber       Number = iota // it does not
+	LastNumber                   // the driver's last insert id is the last row's
+	FirstNumber                  // the driver's last insert id is the first row's; others follow without gaps
+	ReturnedNumber               // by a RETURNING clause
+)
+
+// IndexName is the name of a secondary index in the database. It holds the
+// table's, because index names are often unique per schema and not per table.
+func IndexName(table, index string) string { return table + "." + index }
+
+// Name is an identifier, quoted.
+func (d *Dialect) Name(s string) string {
+	return d.Quote + strings.ReplaceAll(s, d.Quote, d.Quote+d.Quote) + d.Quote
+}
+
+func (d *Dialect) hint(t *model.Table, index string) string {
+	if d.Hint == nil {
+		return ""
+	}
+	return d.Hint(d, t, index)
+}

@@ -1,0 +1,196 @@
+package sqlkit
+
+import (
+	"fmt"
+	"slices"
+
+	"rumbench/model"
+)
+
+// Statement is an operation in a dialect.
+type Statement struct {
+	Text string
+	// Args tells which argument each placeholder takes; nil: as they come.
+	Args []int
+	// Types are those of the columns returned; nil if no rows are.
+	Types []model.Type
+}
+
+// Statement turns an operation on a table into SQL. Transactions are not
+// statements of a table; see Dialect.Begin.
+func (d *Dialect) Statement(t *model.Table, op *model.Op) (Statement, error) {
+	if n := op.Args(t); d.MaxArgs > 0 && n > d.MaxArgs {
+		return Statement{}, fmt.Errorf("operation %s: %d values in one statement, the engine takes at most %d", op.Label(), n, d.MaxArgs)
+	}
+	b := &builder{d: d}
+	switch op.Kind {
+	case model.Insert:
+		return b.insert(t, op), nil
+	case model.Get:
+		return b.get(t, op), nil
+	case model.Scan:
+		return b.scan(t, op), nil
+	case model.Update:
+		return b.update(t, op), nil
+	case model.Delete:
+		return b.text("DELETE FROM ").name(t.Name).text(" WHERE ").keys(t, op).statement(), nil
+	case model.DeleteLowest:
+		return b.deleteLowest(t, op), nil
+	}
+	return Statement{}, fmt.Errorf("operation %s is not a statement", op.Label())
+}
+
+func (b *builder) get(t *model.Table, op *model.Op) Statement {
+	b.text("SELECT ").selected(op.Columns).text(" FROM ").name(t.Name).text(" WHERE ")
+	return b.keys(t, op).statement(types(t, op.Columns)...)
+}
+
+// selected lists the columns wanted; a row without columns is still a row.
+func (b *builder) selected(columns []string) *builder {
+	if len(columns) == 0 {
+		return b.text("1")
+	}
+	return b.names(columns)
+}
+
+func types(t *model.Table, columns []string) []model.Type {
+	if len(columns) == 0 {
+		return []model.Type{model.Int}
+	}
+	out := make([]model.Type, len(columns))
+	for i, c := range columns {
+		out[i] = t.Columns[t.Column(c)].Type
+	}
+	return out
+}
+
+// keys compares the primary key with all keys of the operation.
+func (b *builder) keys(t *model.Table, op *model.Op) *builder {
+	n, width := op.KeyCount(), len(t.Key)
+	if n == 1 {
+		return b.equal(t.Key, 0)
+	}
+	if width == 1 {
+		return b.name(t.Key[0]).text(" IN ").values(0, n)
+	}
+	b.tuple(t.Key).text(" IN (")
+	if b.d.RowsAsValues {
+		b.text("VALUES ")
+	}
+	for i := range n {
+		b.comma(i).values(i*width, width)
+	}
+	return b.text(")")
+}
+
+func (b *builder) insert(t *model.Table, op *model.Op) Statement {
+	b.text("INSERT ")
+	if op.OnConflict == model.Ignore && b.d.OnDuplicateKey {
+		b.text("IGNORE ")
+	}
+	b.text("INTO ").name(t.Name).text(" ").tuple(op.Columns).text(" VALUES ")
+	width := len(op.Columns)
+	for i := range op.Rows {
+		b.comma(i).values(i*width, width)
+	}
+	b.onConflict(t, op)
+	if auto := numbered(t, op); auto != "" && b.d.Number == ReturnedNumber {
+		return b.text(" RETURNING ").name(auto).statement(model.Int)
+	}
+	return b.statement()
+}
+
+// numbered is the column that the engine numbers in this insert, "" if none.
+func numbered(t *model.Table, op *model.Op) string {
+	if i := t.AutoColumn(); i >= 0 && !slices.Contains(op.Columns, t.Columns[i].Name) {
+		return t.Columns[i].Name
+	}
+	return ""
+}
+
+func (b *builder) onConflict(t *model.Table, op *model.Op) {
+	change := op.AddColumns
+	if op.OnConflict == model.Replace {
+		change = slices.DeleteFunc(t.ColumnNames(), func(c string) bool { return slices.Contains(t.Key, c) })
+	}
+	switch {
+	case op.OnConflict == model.Fail, op.OnConflict == model.Ignore && b.d.OnDuplicateKey:
+		return
+	case b.d.OnDuplicateKey:
+		b.text(" ON DUPLICATE KEY UPDATE ")
+		if len(change) == 0 { // all columns are the key's: the rows are equal
+			b.name(t.Key[0]).text(" = ").name(t.Key[0])
+		}
+	case len(change) == 0:
+		b.text(" ON CONFLICT ").tuple(t.Key).text(" DO NOTHING")
+	default:
+		b.text(" ON CONFLICT ").tuple(t.Key).text(" DO UPDATE SET ")
+	}
+	for i, c := range change {
+		b.comma(i).name(c).text(" = ")
+		switch {
+		case op.OnConflict == model.Add:
+			old := b.d.Name(t.Name) + "." + b.d.Name(c)
+			b.sum(t, c, old, func() { b.excluded(c) })
+		case slices.Contains(op.Columns, c):
+			b.excluded(c)
+		default:
+			b.text("NULL")
+		}
+	}
+}
+
+// excluded is a column of the row that met a conflict.
+func (b *builder) excluded(column string) {
+	if b.d.OnDuplicateKey {
+		b.text("VALUES(").name(column).text(")")
+	} else {
+		b.text("excluded.").name(column)
+	}
+}
+
+// sum adds to a column's old value. NULL counts as zero, but two of them make NULL.
+func (b *builder) sum(t *model.Table, column, old string, added func()) {
+	if !nullable(t, column) {
+		b.text(old, " + ")
+		added()
+		return
+	}
+	b.text("COALESCE(", old, " + ")
+	added()
+	b.text(", ", old, ", ")
+	added()
+	b.text(")")
+}
+
+func (b *builder) update(t *model.Table, op *model.Op) Statement {
+	b.text("UPDATE ").name(t.Name)
+	columns := t.Key
+	if op.Index != "" {
+		ix, _ := t.Index(op.Index)
+		columns = ix.Columns[:op.Equal]
+		b.text(b.d.hint(t, op.Index))
+	}
+	b.text(" SET ")
+	for i, a := range op.Set {
+		b.comma(i).name(a.Column).text(" = ")
+		if a.Add {
+			b.sum(t, a.Column, b.d.Name(a.Column), func() { b.arg(i) })
+		} else {
+			b.arg(i)
+		}
+	}
+	return b.text(" WHERE ").equal(columns, len(op.Set)).statement()
+}
+
+func (b *builder) deleteLowest(t *model.Table, op *model.Op) Statement {
+	b.text("DELETE FROM ").name(t.Name).text(" WHERE ").name(t.Key[0])
+	if !b.d.DeleteLimit {
+		b.text(" IN (SELECT ").name(t.Key[0]).text(" FROM ").name(t.Name).text(" WHERE ").name(t.Key[0])
+	}
+	b.text(" >= ").arg(0).text(" ORDER BY ").name(t.Key[0]).limit(op.Rows)
+	if !b.d.DeleteLimit {
+		b.text(")")
+	}
+	return b.statement()
+}

@@ -1,0 +1,21 @@
+package engine
+
+import "runtime/debug"
+
+// ModuleVersion is the version of a Go module that this binary was built with,
+// "unknown" where the binary does not tell.
+func ModuleVersion(path string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, m := range info.Deps {
+		if m.Path == path {
+			if m.Replace != nil {
+				m = m.Replace
+			}
+			return m.Version
+		}
+	}
+	return "unknown"
+}

@@ -1,0 +1,78 @@
+package observe
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// cpuQuota returns how many CPUs the control groups of this process grant it,
+// 0 if there is no limit.
+func (m machine) cpuQuota() float64 {
+	least := 0.0
+	for _, dir := range m.cgroups("cpu") {
+		limit := strings.Fields(text(dir, "cpu.max")) // version 2: "150000 100000"
+		if len(limit) == 0 {
+			limit = []string{text(dir, "cpu.cfs_quota_us"), text(dir, "cpu.cfs_period_us")}
+		}
+		if len(limit) != 2 {
+			continue
+		}
+		quota, err1 := strconv.ParseFloat(limit[0], 64) // "max" or -1: none
+		period, err2 := strconv.ParseFloat(limit[1], 64)
+		if err1 == nil && err2 == nil && quota > 0 && period > 0 {
+			least = lower(least, quota/period)
+		}
+	}
+	return least
+}
+
+// memoryLimit returns how many bytes the control groups of this process grant
+// it, 0 if there is no limit.
+func (m machine) memoryLimit() float64 {
+	least := 0.0
+	for _, dir := range m.cgroups("memory") {
+		for _, file := range []string{"memory.max", "memory.limit_in_bytes"} {
+			if limit, err := strconv.ParseFloat(text(dir, file), 64); err == nil && limit > 0 {
+				least = lower(least, limit)
+			}
+		}
+	}
+	return least
+}
+
+// lower returns the lower of two limits, of which 0 is none.
+func lower(a, b float64) float64 {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
+}
+
+// cgroups lists the directories of the control groups that hold this process
+// and limit the resource, from its own up to the root: each may set a limit.
+func (m machine) cgroups(controller string) []string {
+	root := filepath.Join(m.sys, "fs", "cgroup")
+	var dirs []string
+	for line := range strings.Lines(text(m.proc, "self", "cgroup")) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(fields) != 3 {
+			continue
+		}
+		base := root // version 2 is "0::/path"
+		if fields[1] != "" {
+			if !slices.Contains(strings.Split(fields[1], ","), controller) {
+				continue
+			}
+			base = filepath.Join(root, fields[1])
+		}
+		for path := filepath.Clean(fields[2]); ; path = filepath.Dir(path) {
+			dirs = append(dirs, filepath.Join(base, path))
+			if path == "/" || path == "." {
+				break
+			}
+		}
+	}
+	return dirs
+}

@@ -1,0 +1,40 @@
+package observe
+
+import (
+	"context"
+
+	"rumbench/engine"
+)
+
+// Collector reads one source of numbers.
+type Collector interface {
+	// Name is the source: "host", "device", "process", "engine" or "client".
+	// The names of its points begin with it; only an engine's points begin
+	// with the engine's own name.
+	Name() string
+	// Collect adds the source's points, each series once. What the machine
+	// cannot tell is left out, never zero. After an error the points are not
+	// used: half a sample would make series come and go.
+	//
+	// It is never called from two goroutines at once.
+	Collect(ctx context.Context, s *engine.Sample) error
+}
+
+// Counted is an engine that tells its counters; engine.DB is one.
+type Counted interface {
+	Counters(ctx context.Context, s *engine.Sample) error
+}
+
+// Engine collects the counters of a database engine.
+type Engine struct{ db Counted }
+
+// NewEngine returns a collector of the engine's counters.
+func NewEngine(db Counted) *Engine { return &Engine{db} }
+
+// Name is "engine".
+func (e *Engine) Name() string { return "engine" }
+
+// Collect adds the points of the engine.
+func (e *Engine) Collect(ctx context.Context, s *engine.Sample) error {
+	return e.db.Counters(ctx, s)
+}

@@ -1,0 +1,153 @@
+package observe
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"rumbench/engine"
+)
+
+// Interval is what one source did between two of its samples.
+type Interval struct {
+	Source  string
+	Time    time.Time     // of the later sample
+	Elapsed time.Duration // between the two samples; rates are growth divided by it
+	Late    time.Duration // from the tick of the later sample to its answer
+	Changes []Change      // in the order of the later sample
+	Err     error         // why there are no changes, or only gauges
+}
+
+// Change is the change of one series over an interval.
+type Change struct {
+	// Point is the series. Its value is the growth of a counter, or a gauge as
+	// it was at the end.
+	engine.Point
+	Series string // the key of the series, see engine.Point
+	// Reset tells that the counter fell, as it does when a server restarts. The
+	// growth is counted from zero then: what came before is not known.
+	Reset bool
+}
+
+var errNoStart = errors.New("no earlier sample")
+
+// Diff tells for each source of b what happened since a.
+//
+// Left out is what is not known: growth of a counter that was not in both
+// samples, and values that are no finite numbers.
+func Diff(a, b Snapshot) []Interval {
+	intervals := make([]Interval, len(b.Sources))
+	for i := range b.Sources {
+		cur := &b.Sources[i]
+		v := &intervals[i]
+		v.Source, v.Time, v.Err = cur.Name, cur.Time, cur.Err
+		v.Late = cur.Time.Add(cur.Took / 2).Sub(b.Time)
+		prev := a.source(cur.Name, i)
+		if prev != nil {
+			v.Elapsed = cur.Time.Sub(prev.Time)
+		}
+		if cur.Err != nil {
+			continue
+		}
+		prev, v.Err = start(cur.Name, prev)
+		v.Changes = changes(prev, cur)
+	}
+	return intervals
+}
+
+// source finds a source, most likely at position i.
+func (s *Snapshot) source(name string, i int) *Source {
+	if i < len(s.Sources) && s.Sources[i].Name == name {
+		return &s.Sources[i]
+	}
+	for i := range s.Sources {
+		if s.Sources[i].Name == name {
+			return &s.Sources[i]
+		}
+	}
+	return nil
+}
+
+// start returns the sample to count growth from, an empty one if there is none.
+func start(name string, prev *Source) (*Source, error) {
+	switch {
+	case prev == nil:
+		return &Source{}, fmt.Errorf("growth of %s: %w", name, errNoStart)
+	case prev.Err != nil:
+		return &Source{}, fmt.Errorf("growth of %s: %w: %w", name, errNoStart, prev.Err)
+	}
+	return prev, nil
+}
+
+func changes(prev, cur *Source) []Change {
+	before, now := prev.series(), cur.series()
+	all := make([]Change, 0, len(cur.Points))
+	for i := range cur.Points {
+		c := Change{Point: cur.Points[i], Series: now.keys[i]}
+		if c.Kind == engine.Counter {
+			j, known := i, true
+			if before != now {
+				j, known = before.index[c.Series]
+			}
+			if !known {
+				continue
+			}
+			c.Value -= prev.Points[j].Value
+			if c.Reset = c.Value < 0; c.Reset {
+				c.Value = cur.Points[i].Value
+			}
+		}
+		if !math.IsNaN(c.Value) && !math.IsInf(c.Value, 0) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// layout is the list of series that a source told, in order. As long as they
+// stay the same all samples share one layout, so that neither keys are made
+// nor looked up.
+type layout struct {
+	names, labels, keys []string
+	index               map[string]int // position by key
+}
+
+// series returns the layout of the source's points.
+func (s *Source) series() *layout {
+	if s.layout != nil {
+		return s.layout
+	}
+	l, _ := newLayout(s.Points) // of a snapshot made by hand
+	return l
+}
+
+// of returns the layout of the points: l itself if the series are the same.
+func (l *layout) of(points []engine.Point) (*layout, error) {
+	if l == nil || len(l.keys) != len(points) {
+		return newLayout(points)
+	}
+	for i := range points {
+		p := &points[i]
+		if p.Name != l.names[i] || p.Labels != l.labels[i] {
+			return newLayout(points)
+		}
+		p.Name, p.Labels = l.names[i], l.labels[i] // lets go of the collector's own copies
+	}
+	return l, nil
+}
+
+func newLayout(points []engine.Point) (*layout, error) {
+	l := &layout{index: make(map[string]int, len(points))}
+	for i, p := range points {
+		key := p.Key()
+		if _, twice := l.index[key]; twice {
+			return l, fmt.Errorf("series %s was sampled twice", key)
+		}
+		l.index[key] = i
+		l.names = append(l.names, p.Name)
+		l.labels = append(l.labels, p.Labels)
+		l.keys = append(l.keys, key)
+	}
+	return l, nil
+}

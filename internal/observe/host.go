@@ -1,0 +1,144 @@
+package observe
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+
+	"rumbench/engine"
+)
+
+// Host collects what the whole machine does: CPU time by state, context
+// switches, memory, swapping and pressure.
+type Host struct {
+	procRoot string
+	cpu      [8]float64 // the highest that the CPU counters have been
+}
+
+// NewHost returns a collector of the machine's counters; procRoot is "/proc".
+func NewHost(procRoot string) *Host { return &Host{procRoot: procRoot} }
+
+// Name is "host".
+func (h *Host) Name() string { return "host" }
+
+// Collect adds the host's points.
+func (h *Host) Collect(_ context.Context, s *engine.Sample) error {
+	kernel, err := procfs.NewFS(h.procRoot)
+	if err != nil {
+		return fmt.Errorf("sample host: %w", err)
+	}
+	if err := h.stat(kernel, s); err != nil {
+		return fmt.Errorf("sample host: %w", err)
+	}
+	if err := memory(kernel, s); err != nil {
+		return fmt.Errorf("sample host: %w", err)
+	}
+	if err := swapping(h.procRoot, s); err != nil {
+		return fmt.Errorf("sample host: %w", err)
+	}
+	if err := pressure(kernel, s); err != nil {
+		return fmt.Errorf("sample host: %w", err)
+	}
+	return nil
+}
+
+var cpuStates = [8]string{
+	"host.cpu.user_ns", "host.cpu.nice_ns", "host.cpu.system_ns", "host.cpu.irq_ns",
+	"host.cpu.softirq_ns", "host.cpu.iowait_ns", "host.cpu.steal_ns", "host.cpu.idle_ns",
+}
+
+func (h *Host) stat(kernel procfs.FS, s *engine.Sample) error {
+	stat, err := kernel.Stat()
+	if err != nil {
+		return err
+	}
+	c := stat.CPUTotal
+	for i, seconds := range [8]float64{c.User, c.Nice, c.System, c.IRQ, c.SoftIRQ, c.Iowait, c.Steal, c.Idle} {
+		// The kernel lets idle and iowait fall by a tick now and then. That is
+		// no reset, so the counter stands still until the kernel has caught up.
+		h.cpu[i] = max(h.cpu[i], math.Round(seconds*1e9))
+		s.Counter(cpuStates[i], "ns", h.cpu[i])
+	}
+	s.Counter("host.context_switches", "count", float64(stat.ContextSwitches))
+	return nil
+}
+
+func memory(kernel procfs.FS, s *engine.Sample) error {
+	m, err := kernel.Meminfo()
+	if err != nil {
+		return err
+	}
+	for _, g := range []struct {
+		name  string
+		bytes *uint64
+	}{
+		{"host.memory.available_bytes", m.MemAvailableBytes},
+		{"host.memory.free_bytes", m.MemFreeBytes},
+		{"host.memory.cached_bytes", m.CachedBytes},
+		{"host.memory.dirty_bytes", m.DirtyBytes},
+		{"host.memory.writeback_bytes", m.WritebackBytes},
+	} {
+		if g.bytes != nil {
+			s.Gauge(g.name, "bytes", float64(*g.bytes))
+		}
+	}
+	return nil
+}
+
+// swapping reads /proc/vmstat.
+func swapping(procRoot string, s *engine.Sample) error {
+	data, err := os.ReadFile(filepath.Join(procRoot, "vmstat"))
+	if err != nil {
+		return err
+	}
+	page := float64(os.Getpagesize())
+	for line := range bytes.Lines(data) {
+		name, text, _ := strings.Cut(string(bytes.TrimSpace(line)), " ")
+		value, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return fmt.Errorf("parse vmstat: %w", err)
+		}
+		switch name {
+		case "pswpin":
+			s.Counter("host.swap.in_bytes", "bytes", value*page)
+		case "pswpout":
+			s.Counter("host.swap.out_bytes", "bytes", value*page)
+		case "pgmajfault":
+			s.Counter("host.major_faults", "count", value)
+		}
+	}
+	return nil
+}
+
+// pressure adds the time that tasks were stalled, in microseconds. A kernel
+// without pressure stall information gives no points.
+func pressure(kernel procfs.FS, s *engine.Sample) error {
+	for _, resource := range []string{"cpu", "io", "memory"} {
+		psi, err := kernel.PSIStatsForResource(resource)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.EOPNOTSUPP) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if psi.Some != nil {
+			s.Counter("host.pressure."+resource+"_some_us", "us", float64(psi.Some.Total))
+		}
+		// The machine as a whole is never fully stalled for CPU: the kernel
+		// prints that line only to be uniform.
+		if psi.Full != nil && resource != "cpu" {
+			s.Counter("host.pressure."+resource+"_full_us", "us", float64(psi.Full.Total))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package observe
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestHost(t *testing.T) {
+	page := float64(os.Getpagesize())
+	want := map[string]float64{
+		"host.cpu.user_ns":             35.25e9,
+		"host.cpu.nice_ns":             0.07e9,
+		"host.cpu.system_ns":           25.44e9,
+		"host.cpu.irq_ns":              0.05e9,
+		"host.cpu.softirq_ns":          0.76e9,
+		"host.cpu.iowait_ns":           3.33e9,
+		"host.cpu.steal_ns":            0.32e9,
+		"host.cpu.idle_ns":             2164.9e9,
+		"host.context_switches":        1862411,
+		"host.memory.available_bytes":  22987654 * 1024,
+		"host.memory.free_bytes":       20123456 * 1024,
+		"host.memory.cached_bytes":     2345678 * 1024,
+		"host.memory.dirty_bytes":      1420 * 1024,
+		"host.memory.writeback_bytes":  16 * 1024,
+		"host.swap.in_bytes":           3 * page,
+		"host.swap.out_bytes":          5 * page,
+		"host.major_faults":            211,
+		"host.pressure.cpu_some_us":    11238983,
+		"host.pressure.io_some_us":     2904786,
+		"host.pressure.io_full_us":     2581322,
+		"host.pressure.memory_some_us": 17,
+		"host.pressure.memory_full_us": 4,
+	}
+	got := collect(t, NewHost("testdata/proc"))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// fixtures copies some files of testdata/proc.
+func fixtures(t *testing.T, names ...string) string {
+	t.Helper()
+	files := make(map[string]string)
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join("testdata", "proc", name))
+		must(t, err)
+		files[name] = string(data)
+	}
+	return plant(t, files)
+}
+
+func TestHostWithoutPressure(t *testing.T) {
+	got := collect(t, NewHost(fixtures(t, "stat", "meminfo", "vmstat")))
+	for key := range maps.Keys(got) {
+		if key == "host.pressure.cpu_some_us" {
+			t.Error("pressure was reported by a kernel that has none")
+		}
+	}
+}
+
+// The kernel's idle and iowait counters fall now and then; read as a reset,
+// that would count all idle time since boot as growth.
+func TestHostIdleNeverFalls(t *testing.T) {
+	proc := fixtures(t, "stat", "meminfo", "vmstat")
+	h := NewHost(proc)
+	before := collect(t, h)
+	write(t, filepath.Join(proc, "stat"), "cpu  3526 7 2544 216488 330 5 76 32 0 0\nctxt 1862412\n", false)
+	after := collect(t, h)
+	for _, key := range []string{"host.cpu.idle_ns", "host.cpu.iowait_ns"} {
+		if after[key] != before[key] {
+			t.Errorf("%s went from %v to %v", key, before[key], after[key])
+		}
+	}
+	if grown := after["host.cpu.user_ns"] - before["host.cpu.user_ns"]; grown != 10e6 {
+		t.Errorf("user time grew by %v ns, want one tick", grown)
+	}
+}
+
+func TestHostOfThisMachine(t *testing.T) {
+	got := collect(t, NewHost("/proc"))
+	if got["host.context_switches"] == 0 || got["host.memory.available_bytes"] == 0 {
+		t.Errorf("implausible: %v", got)
+	}
+}
+
+func TestHostError(t *testing.T) {
+	h := NewHost(t.TempDir())
+	if err := h.Collect(t.Context(), nil); err == nil {
+		t.Error("no error without /proc/stat")
+	}
+}

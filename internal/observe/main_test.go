@@ -1,0 +1,68 @@
+package observe
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"rumbench/engine"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// plant writes files under a new directory and returns it. A text that begins
+// with "-> " makes a symbolic link, a path that ends with "/" a directory.
+func plant(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for path, content := range files {
+		write(t, filepath.Join(root, path), content, strings.HasSuffix(path, "/"))
+	}
+	return root
+}
+
+func write(t *testing.T, path, content string, isDir bool) {
+	t.Helper()
+	if isDir {
+		must(t, os.MkdirAll(path, 0o755))
+		return
+	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	if target, isLink := strings.CutPrefix(content, "-> "); isLink {
+		must(t, os.Symlink(target, path))
+		return
+	}
+	must(t, os.WriteFile(path, []byte(content), 0o644))
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// collect returns a collector's points by key.
+func collect(t *testing.T, c Collector) map[string]float64 {
+	t.Helper()
+	var s engine.Sample
+	must(t, c.Collect(context.Background(), &s))
+	values := make(map[string]float64)
+	for _, p := range s.Points {
+		if _, twice := values[p.Key()]; twice {
+			t.Errorf("series %s was sampled twice", p.Key())
+		}
+		if !strings.HasPrefix(p.Name, c.Name()+".") {
+			t.Errorf("series %s of source %s", p.Name, c.Name())
+		}
+		if p.Kind != engine.Counter && p.Kind != engine.Gauge || p.Unit == "" {
+			t.Errorf("series %s has kind %q and unit %q", p.Name, p.Kind, p.Unit)
+		}
+		values[p.Key()] = p.Value
+	}
+	return values
+}

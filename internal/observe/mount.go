@@ -1,0 +1,91 @@
+package observe
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// mount is a line of /proc/self/mountinfo.
+type mount struct {
+	point   string // the directory
+	fsType  string
+	source  string // "/dev/vda", "tmpfs", "server:/export"…
+	options string // as mounted there and of the filesystem, in the kernel's order
+}
+
+// findMount returns the mount that holds a directory, given without symbolic links.
+func findMount(procRoot, dir string) (mount, error) {
+	data, err := os.ReadFile(filepath.Join(procRoot, "self", "mountinfo"))
+	if err != nil {
+		return mount{}, err
+	}
+	mounts, err := parseMounts(string(data))
+	if err != nil {
+		return mount{}, err
+	}
+	var best mount
+	for _, m := range mounts {
+		// Of mounts on the same point the last one hides the others.
+		if under(dir, m.point) && len(m.point) >= len(best.point) {
+			best = m
+		}
+	}
+	if best.point == "" {
+		return mount{}, fmt.Errorf("no mount holds %s", dir)
+	}
+	return best, nil
+}
+
+func under(dir, point string) bool {
+	return point == "/" || dir == point || strings.HasPrefix(dir, point+"/")
+}
+
+// parseMounts reads lines like
+//
+//	36 35 98:0 /root /data rw,noatime shared:1 - ext4 /dev/vda rw,discard
+//
+// of which the fields before the dash are six and any number of optional ones.
+func parseMounts(text string) ([]mount, error) {
+	var mounts []mount
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		dash := 6
+		for dash < len(fields) && fields[dash] != "-" {
+			dash++
+		}
+		if dash+1 >= len(fields) {
+			return nil, fmt.Errorf("parse mountinfo: unexpected line %q", line)
+		}
+		m := mount{point: unescape(fields[4]), fsType: fields[dash+1]}
+		if dash+2 < len(fields) {
+			m.source = unescape(fields[dash+2])
+		}
+		m.options = fields[5]
+		if dash+3 < len(fields) {
+			m.options = join(fields[5], fields[dash+3])
+		}
+		mounts = append(mounts, m)
+	}
+	return mounts, nil
+}
+
+// join adds the filesystem's options that are not among the mount's own.
+func join(own, super string) string {
+	all := strings.Split(own, ",")
+	seen := make(map[string]bool)
+	for _, o := range all {
+		seen[o] = true
+	}
+	for o := range strings.SplitSeq(super, ",") {
+		// A read-only mount of a writable filesystem is read-only.
+		if !seen[o] && o != "rw" {
+			all = append(all, o)
+		}
+	}
+	return strings.Join(all, ",")
+}
+
+// unescape undoes the kernel's octal escapes of the characters that separate.
+var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace

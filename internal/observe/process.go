@@ -1,0 +1,198 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"rumbench/engine"
+)
+
+// Process collects what some processes and all their descendants consume, as
+// one sum that never falls, whoever exits.
+//
+// Voluntary switches are not among it: the kernel counts them per thread and
+// forgets threads that ended.
+type Process struct {
+	// MemoryEvery is the least time between two readings of the proportional
+	// set size, which walks all pages and costs milliseconds.
+	MemoryEvery time.Duration
+
+	procRoot string
+	roots    func() []int
+	cpuClock func(pid int) (time.Duration, error)
+
+	mu         sync.Mutex
+	tree       tree
+	total      usage     // the highest sum so far
+	memoryRead time.Time // when the proportional set size was last read
+	warnings   []string
+}
+
+// NewProcess returns a collector of the processes that roots names whenever it
+// is called, with all their descendants; procRoot is "/proc".
+func NewProcess(procRoot string, roots func() []int) *Process {
+	return &Process{
+		MemoryEvery: 5 * time.Second,
+		procRoot:    procRoot,
+		roots:       roots,
+		cpuClock:    cpuClock,
+		tree:        newTree(),
+	}
+}
+
+// Name is "process".
+func (p *Process) Name() string { return "process" }
+
+// Warnings are the doubts about the figures so far.
+func (p *Process) Warnings() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.warnings...)
+}
+
+// Collect adds the points of the process tree. It is an error if no process of
+// the tree lives.
+func (p *Process) Collect(ctx context.Context, s *engine.Sample) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.update(); err != nil {
+		return fmt.Errorf("sample processes: %w", err)
+	}
+	var threads, rss float64
+	storage := true
+	now := p.tree.gone
+	for _, m := range p.tree.members {
+		now.add(m.used)
+		threads += m.threads
+		rss += m.rss
+		storage = storage && m.storage
+	}
+	// CPU time of children is passed on in ticks of 10 ms, and a child may end
+	// while its parent is being read, so the sum may fall or hurry ahead by a
+	// little. It stands still until the truth has caught up.
+	p.total.raise(now)
+	p.add(s, storage)
+	s.Gauge("process.processes", "count", float64(len(p.tree.members)))
+	s.Gauge("process.threads", "count", threads)
+	s.Gauge("process.rss_bytes", "bytes", rss)
+	if time.Since(p.memoryRead) < p.MemoryEvery {
+		return nil
+	}
+	p.memoryRead = time.Now()
+	pss, err := p.pss(ctx)
+	if errors.Is(err, errNoPSS) {
+		return nil // Memory tells the source, a series cannot
+	}
+	if err != nil {
+		return fmt.Errorf("sample processes: %w", err)
+	}
+	s.Gauge("process.pss_bytes", "bytes", float64(pss))
+	return nil
+}
+
+func (p *Process) add(s *engine.Sample, storage bool) {
+	u := &p.total
+	s.Counter("process.cpu_ns", "ns", u.cpu)
+	s.Counter("process.minor_faults", "count", u.minorFaults)
+	s.Counter("process.major_faults", "count", u.majorFaults)
+	if !storage {
+		const doubt = "no permission to read the I/O of all processes of the server: run as its user or as root"
+		if len(p.warnings) == 0 {
+			p.warnings = append(p.warnings, doubt)
+		}
+		return // the I/O of some of them would pass for that of all
+	}
+	s.Counter("process.read_bytes", "bytes", u.readBytes)
+	s.Counter("process.write_bytes", "bytes", u.writeBytes)
+	s.Counter("process.cancelled_write_bytes", "bytes", u.cancelledBytes)
+	s.Counter("process.syscall_reads", "count", u.readCalls)
+	s.Counter("process.syscall_writes", "count", u.writeCalls)
+}
+
+// update brings the tree to the present.
+func (p *Process) update() error {
+	pids, err := p.tree.find(p.procRoot, p.roots())
+	if err != nil {
+		return err
+	}
+	alive := make(map[int]*member, len(pids))
+	for _, pid := range pids {
+		m, err := readMember(p.procRoot, pid, p.cpuClock)
+		if errors.Is(err, errEnded) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if old := p.tree.members[pid]; old != nil && old.started != m.started {
+			continue // another process with the same number: a member or a stranger next time
+		}
+		alive[pid] = m
+	}
+	p.tree.succeed(alive)
+	if len(alive) == 0 {
+		return fmt.Errorf("none of %v and their descendants lives", p.roots())
+	}
+	return nil
+}
+
+// Sources of Memory.
+const (
+	// MemoryPSS: pages that processes share are divided among them.
+	MemoryPSS = "PSS"
+	// MemoryRSS: pages that processes share are counted in each.
+	MemoryRSS = "RSS"
+)
+
+// Memory reads the memory of the process tree now, in bytes, and tells what
+// kind of figure it is: MemoryPSS, or MemoryRSS where that is not readable.
+func (p *Process) Memory(ctx context.Context) (bytes int64, source string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.update(); err != nil {
+		return 0, "", fmt.Errorf("read memory of processes: %w", err)
+	}
+	bytes, err = p.pss(ctx)
+	if err == nil {
+		return bytes, MemoryPSS, nil
+	}
+	if !errors.Is(err, errNoPSS) {
+		return 0, "", fmt.Errorf("read memory of processes: %w", err)
+	}
+	for _, m := range p.tree.members {
+		bytes += int64(m.rss)
+	}
+	return bytes, MemoryRSS, nil
+}
+
+var errNoPSS = errors.New("proportional set size is not readable")
+
+// pss sums the proportional set size of all members, in bytes.
+func (p *Process) pss(ctx context.Context) (int64, error) {
+	var sum int64
+	for pid := range p.tree.members {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		dir := filepath.Join(p.procRoot, strconv.Itoa(pid))
+		data, err := os.ReadFile(filepath.Join(dir, "smaps_rollup"))
+		if err != nil {
+			if err = ended(dir, err); errors.Is(err, errEnded) {
+				continue // it has no memory any more
+			}
+			return 0, fmt.Errorf("%w: %w", errNoPSS, err)
+		}
+		kb, ok := valueOf(string(data), "Pss:")
+		if !ok {
+			return 0, errNoPSS
+		}
+		sum += int64(kb) * 1024
+	}
+	return sum, nil
+}

@@ -1,0 +1,135 @@
+package observe
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// tick is the unit of CPU time in /proc/PID/stat on all architectures.
+const tick = 10 * time.Millisecond
+
+var errEnded = errors.New("process has ended")
+
+// cpuClock reads the CPU time of a process in nanoseconds, of all its threads
+// and of those that ended, without that of its children.
+func cpuClock(pid int) (time.Duration, error) {
+	// How clock_getcpuclockid(3) makes the number; 2 selects the scheduler's
+	// exact time.
+	const scheduler = 2
+	var ts unix.Timespec
+	if err := unix.ClockGettime(int32(^pid<<3|scheduler), &ts); err != nil {
+		return 0, err
+	}
+	return time.Duration(ts.Nano()), nil
+}
+
+// readMember reads a process; errEnded if it is not there any more.
+func readMember(procRoot string, pid int, clock func(int) (time.Duration, error)) (*member, error) {
+	dir := filepath.Join(procRoot, strconv.Itoa(pid))
+	data, err := os.ReadFile(filepath.Join(dir, "stat"))
+	if err != nil {
+		return nil, ended(dir, err)
+	}
+	m, own, err := parseStat(string(data))
+	if err != nil {
+		return nil, fmt.Errorf("process %d: %w", pid, err)
+	}
+	if exact, err := clock(pid); err == nil {
+		own = exact
+	}
+	m.used.cpu += float64(own)
+	data, err = os.ReadFile(filepath.Join(dir, "io"))
+	if err == nil {
+		m.storage = true
+		return m, m.used.parseIO(string(data))
+	}
+	if err = ended(dir, err); errors.Is(err, errEnded) {
+		return nil, err
+	}
+	return m, nil // not allowed, or a kernel that does not count it
+}
+
+// ended returns errEnded if that is why a file of the process was not readable,
+// otherwise the error itself.
+func ended(dir string, err error) error {
+	if errors.Is(err, unix.ESRCH) {
+		return errEnded
+	}
+	if _, missing := os.Stat(dir); missing != nil {
+		return errEnded
+	}
+	return err
+}
+
+// parseStat reads the line of /proc/PID/stat, see proc_pid_stat(5). The CPU
+// time of the process itself is returned apart, as there is a better clock.
+func parseStat(line string) (m *member, own time.Duration, err error) {
+	// The second field is the command in parentheses, which may contain any.
+	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
+	const first = 3 // number of the first field after the command
+	var n [24 + 1]uint64
+	if len(fields) < len(n)-first {
+		return &member{}, 0, fmt.Errorf("parse stat: unexpected line %q", line)
+	}
+	for _, i := range []int{4, 10, 11, 12, 13, 14, 15, 16, 17, 20, 22, 24} {
+		if n[i], err = strconv.ParseUint(fields[i-first], 10, 64); err != nil {
+			return &member{}, 0, fmt.Errorf("parse stat: field %d: %w", i, err)
+		}
+	}
+	m = &member{
+		parent:  int(n[4]),
+		started: n[22],
+		threads: float64(n[20]),
+		rss:     float64(n[24]) * float64(os.Getpagesize()),
+		used: usage{
+			cpu:         float64(n[16]+n[17]) * float64(tick),
+			minorFaults: float64(n[10] + n[11]),
+			majorFaults: float64(n[12] + n[13]),
+		},
+		reapedFaults: float64(n[11]),
+	}
+	return m, time.Duration(n[14]+n[15]) * tick, nil
+}
+
+// parseIO reads /proc/PID/io, which contains the children waited for.
+func (u *usage) parseIO(text string) error {
+	for _, f := range []struct {
+		name string
+		into *float64
+	}{
+		{"read_bytes:", &u.readBytes},
+		{"write_bytes:", &u.writeBytes},
+		{"cancelled_write_bytes:", &u.cancelledBytes},
+		{"syscr:", &u.readCalls},
+		{"syscw:", &u.writeCalls},
+	} {
+		value, ok := valueOf(text, f.name)
+		if !ok {
+			return fmt.Errorf("parse io: no %s", f.name)
+		}
+		*f.into = value
+	}
+	return nil
+}
+
+// valueOf returns the number on the line that begins with the name.
+func valueOf(text, name string) (float64, bool) {
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, name); ok {
+			fields := strings.Fields(rest)
+			if len(fields) == 0 {
+				return 0, false
+			}
+			value, err := strconv.ParseFloat(fields[0], 64)
+			return value, err == nil
+		}
+	}
+	return 0, false
+}

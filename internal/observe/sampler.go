@@ -1,0 +1,120 @@
+package observe
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"rumbench/engine"
+)
+
+// Sampler samples its collectors, all for the same tick, one after the other
+// in their order. A source that is slow delays those behind it, which is seen
+// in their times and falsifies no rate; a source that may block for long
+// belongs in a sampler of its own.
+type Sampler struct {
+	Collectors []Collector
+	Interval   time.Duration // from tick to tick of Run; 0 is one second
+
+	mu      sync.Mutex // collectors remember their last sample: one set at a time
+	layouts []*layout  // of each collector's last good sample
+}
+
+// Snapshot is one set of samples.
+type Snapshot struct {
+	Time    time.Time // the tick that it was taken for
+	Sources []Source  // in the order of the collectors
+}
+
+// Source is what one collector told.
+type Source struct {
+	Name string
+	// Time is when the points were true: half-way between the question and the
+	// answer, which is never wrong by more than half of Took.
+	Time   time.Time
+	Took   time.Duration  // from the question to the answer: the cost of sampling
+	Points []engine.Point // none after an error
+	Err    error
+
+	layout *layout // shared by samples of the same series; nil if made by hand
+}
+
+// Snapshot samples all collectors now. It may be called while Run runs.
+func (s *Sampler) Snapshot(ctx context.Context) Snapshot {
+	var set Snapshot
+	s.take(ctx, time.Now(), &set)
+	return set
+}
+
+// Run takes a first set of samples and then one each tick, until ctx is done.
+// Each goes to emit together with the one before it, see Diff. Where a source
+// failed before, prev holds its last good sample, so that no growth is lost.
+//
+// Ticks do not drift; a set that takes longer than the interval costs ticks.
+// Both snapshots are overwritten after emit has returned.
+func (s *Sampler) Run(ctx context.Context, emit func(prev, cur Snapshot)) {
+	interval := s.Interval
+	if interval <= 0 {
+		interval = time.Second
+	}
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	var prev, cur Snapshot
+	s.take(ctx, time.Now(), &prev)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case at := <-ticker.C:
+			s.take(ctx, at, &cur)
+			if ctx.Err() != nil {
+				return // the sources failed because they were told to end
+			}
+			emit(prev, cur)
+			prev.succeed(&cur)
+		}
+	}
+}
+
+// succeed makes the next set the previous one. Sources that failed keep their
+// last good sample.
+func (prev *Snapshot) succeed(cur *Snapshot) {
+	prev.Time = cur.Time
+	for i := range cur.Sources {
+		if cur.Sources[i].Err == nil {
+			prev.Sources[i], cur.Sources[i] = cur.Sources[i], prev.Sources[i]
+		}
+	}
+}
+
+// take samples all collectors into a snapshot, whose memory it reuses.
+func (s *Sampler) take(ctx context.Context, at time.Time, set *Snapshot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.layouts == nil {
+		s.layouts = make([]*layout, len(s.Collectors))
+	}
+	if set.Sources == nil {
+		set.Sources = make([]Source, len(s.Collectors))
+	}
+	set.Time = at
+	for i, c := range s.Collectors {
+		s.sample(ctx, c, &s.layouts[i], &set.Sources[i])
+	}
+}
+
+func (s *Sampler) sample(ctx context.Context, c Collector, known **layout, into *Source) {
+	points := engine.Sample{Points: into.Points[:0]}
+	begin := time.Now()
+	err := c.Collect(ctx, &points)
+	took := time.Since(begin)
+	*into = Source{Name: c.Name(), Time: begin.Add(took / 2), Took: took, Points: points.Points, Err: err}
+	if err == nil {
+		into.layout, into.Err = (*known).of(into.Points)
+	}
+	if into.Err != nil {
+		into.Points = into.Points[:0]
+		return
+	}
+	*known = into.layout
+}

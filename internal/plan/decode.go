@@ -1,0 +1,197 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// binder turns nodes into a plan and collects what is wrong with them.
+type binder struct {
+	cat      Catalog
+	problems Problems
+}
+
+func (b *binder) at(n *node, reason, hint string) {
+	b.problems = append(b.problems, n.src.problem(n.line, n.column, n.text, reason, hint))
+}
+
+// fields are the entries of a mapping.
+type fields struct {
+	b  *binder
+	of *node
+}
+
+// fields looks into a node that must be a mapping with known keys; an empty one
+// counts as such. It returns no fields for any other node, and for nil.
+func (b *binder) fields(n *node, what string, known []string) fields {
+	f := fields{b, &node{kind: mapping}}
+	switch {
+	case n == nil || n.kind == broken || n.isNull():
+		return f
+	case n.kind != mapping:
+		b.at(n, what+" must be a map of keys", "write {key: value, …}, or each key: value on its own line below")
+		return f
+	}
+	f.of = n
+	for _, e := range n.entries {
+		if !slices.Contains(known, e.key.text) {
+			b.at(e.key, fmt.Sprintf("unknown key %q in %s", e.key.text, what), suggest(e.key.text, known))
+		}
+	}
+	return f
+}
+
+// value returns the node of a key, nil if it is absent or has been told to be wrong.
+func (f fields) value(key string) *node {
+	n := f.of.get(key)
+	switch {
+	case n == nil || n.kind == broken:
+		return nil
+	case n.isNull():
+		f.b.at(n, key+" has no value", "give it one, or remove the key")
+		return nil
+	}
+	return n
+}
+
+// mistake is a value that does not fit.
+type mistake struct{ reason, hint string }
+
+func (m *mistake) Error() string { return m.reason }
+
+func misfit(hint, format string, args ...any) error {
+	return &mistake{fmt.Sprintf(format, args...), hint}
+}
+
+// bind reads the scalar of a key, if given, into to.
+func bind[T any](f fields, key string, to *T, read func(*node) (T, error)) {
+	n := f.value(key)
+	if n == nil {
+		return
+	}
+	if n.kind != scalar {
+		f.b.at(n, key+" is a single value, not a map or list", "")
+		return
+	}
+	v, err := read(n)
+	if err != nil {
+		var m *mistake
+		errors.As(err, &m)
+		f.b.at(n, key+": "+m.reason, m.hint)
+		return
+	}
+	*to = v
+}
+
+// word reads a text; what looks like a number is one too.
+func word(n *node) (string, error) {
+	if n.text == "" {
+		return "", misfit("", "the text is empty")
+	}
+	return n.text, nil
+}
+
+func oneLine(n *node) (string, error) {
+	if s := strings.TrimSpace(n.text); s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' }) {
+		return "", misfit("", "%q is not one line of text", n.text)
+	}
+	return word(n)
+}
+
+func boolean(n *node) (bool, error) {
+	if v, ok := n.value.(bool); ok {
+		return v, nil
+	}
+	return false, misfit("write true or false", "%q is neither true nor false", n.text)
+}
+
+func integer(least, greatest int64) func(*node) (int, error) {
+	return func(n *node) (int, error) {
+		if v, ok := n.value.(int64); ok && v >= least && v <= greatest {
+			return int(v), nil
+		}
+		return 0, misfit("", "%q is not a whole number from %d to %d", n.text, least, greatest)
+	}
+}
+
+func seed(n *node) (uint64, error) {
+	switch v := n.value.(type) {
+	case int64:
+		if v >= 0 {
+			return uint64(v), nil
+		}
+	case uint64:
+		return v, nil
+	}
+	return 0, misfit("", "%q is not a whole number from 0 to %d", n.text, uint64(math.MaxUint64))
+}
+
+func number(n *node) (float64, bool) {
+	switch v := n.value.(type) {
+	case int64:
+		return float64(v), true
+	case uint64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
+}
+
+func share(n *node) (float64, error) {
+	if v, ok := number(n); ok && v >= 0 && v <= 1 {
+		return v, nil
+	}
+	return 0, misfit("a share such as 0.01, which is 1 %", "%q is not a number from 0 to 1", n.text)
+}
+
+func duration(least, greatest time.Duration) func(*node) (time.Duration, error) {
+	return func(n *node) (time.Duration, error) {
+		d, err := time.ParseDuration(n.text)
+		if seconds, ok := number(n); ok {
+			// Clamped, as a conversion that overflows could give any duration.
+			d, err = time.Duration(min(max(seconds, -1e9), 1e9)*float64(time.Second)), nil
+		}
+		if err != nil {
+			return 0, misfit("such as 500ms, 30s or 5m; a bare number is seconds", "%q is not a duration", n.text)
+		}
+		if d < least || d > greatest {
+			return 0, misfit("", "%q is not between %v and %v", n.text, least, greatest)
+		}
+		return d, nil
+	}
+}
+
+// size refuses 0: to engines it means their own default.
+func size(n *node) (int64, error) {
+	const hint = "such as 256MiB or 64KiB (powers of 1024), 1GB or 500kB (powers of 1000), or a number of bytes"
+	text := n.text
+	if v, ok := n.value.(int64); ok {
+		text = strconv.FormatInt(v, 10)
+	}
+	v, err := ParseSize(text)
+	switch {
+	case err != nil:
+		return 0, misfit(hint, "%v", err)
+	case v == 0:
+		return 0, misfit("remove the key to leave it to the engine", "%q is not at least one byte", n.text)
+	}
+	return v, nil
+}
+
+func oneOf[T ~string](allowed ...T) func(*node) (T, error) {
+	return func(n *node) (T, error) {
+		names := make([]string, len(allowed))
+		for i, a := range allowed {
+			if names[i] = string(a); n.text == names[i] {
+				return a, nil
+			}
+		}
+		return "", misfit(suggest(n.text, names), "%q is not allowed", n.text)
+	}
+}

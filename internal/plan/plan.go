@@ -1,0 +1,119 @@
+// Package plan reads a plan file into a checked Plan: which workload, on which
+// targets, how often. A wrong plan gives all of its problems at once, each with
+// its place, before anything starts.
+//
+// It runs nothing and opens no database; what it knows of engines and workloads
+// it asks the Catalog.
+package plan
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/workload"
+)
+
+// Catalog is what plans may name.
+type Catalog interface {
+	Engine(name string) (engine.Engine, bool)
+	EngineNames() []string
+	Workload(name string) (workload.Workload, bool)
+	WorkloadNames() []string
+}
+
+// Order is the order of a campaign's trials.
+type Order string
+
+// The orders of trials.
+const (
+	Interleaved Order = "interleaved" // a trial of each target, then the next of each
+	Sequential  Order = "sequential"  // all trials of a target, then the next target
+)
+
+// Plan is a campaign that has been checked and can start.
+type Plan struct {
+	Name     string
+	Workload string
+	Preset   string
+	Params   workload.Params // resolved: preset and defaults filled in
+	Run      workload.Run
+	Targets  []Target
+	Trials   int
+	Order    Order
+	Seed     uint64
+	Interval time.Duration // of the time series
+	CoolDown time.Duration // idle time between trials
+	Keep     bool          // keep data directories after a trial
+	// ErrorsAllowed is the share of failed operations above which a step is invalid.
+	ErrorsAllowed float64
+	Calibrate     bool     // measure the client on the null engine first
+	Source        []byte   // the file, as given
+	Sets          []string // the overrides applied to it
+}
+
+// Target is an engine with its configuration.
+type Target struct {
+	Name   string // unique in the plan, and fit for a directory
+	Engine string
+	Config engine.Config // without Dir
+	Data   string        // absolute path of an existing data directory to use in place; "" for a private new one
+	// Knobs are the common knobs and options asked for, to print. Sizes are
+	// written one way, so that equal settings are equal texts.
+	Knobs map[string]string
+}
+
+var planKeys = []string{
+	"name", "workload", "preset", "params", "common", "targets", "trials", "order", "seed",
+	"interval", "cool_down", "keep", "errors_allowed", "calibrate",
+}
+
+// Load reads a plan from src, the content of file, with the overrides of sets,
+// each of the form key=value. A wrong plan gives an error of type Problems.
+func Load(file string, src []byte, sets []string, cat Catalog) (*Plan, error) {
+	b := &binder{cat: cat}
+	root := b.readFile(file, src)
+	for _, s := range sets {
+		b.override(root, s)
+	}
+	var p *Plan
+	if root != nil {
+		p = b.plan(root, defaultName(file))
+		p.Source, p.Sets = src, slices.Clone(sets)
+	}
+	if len(b.problems) > 0 {
+		b.problems.sort()
+		return nil, b.problems
+	}
+	return p, nil
+}
+
+func defaultName(file string) string {
+	base := filepath.Base(file)
+	if name := strings.TrimSuffix(base, filepath.Ext(base)); strings.Trim(name, "./-") != "" {
+		return name
+	}
+	return "plan" // read from a pipe, say
+}
+
+func (b *binder) plan(root *node, name string) *Plan {
+	p := &Plan{
+		Name: name, Trials: 1, Order: Interleaved, Seed: 1,
+		Interval: time.Second, Calibrate: true,
+	}
+	f := b.fields(root, "the plan", planKeys)
+	bind(f, "name", &p.Name, oneLine)
+	bind(f, "trials", &p.Trials, integer(1, 1000))
+	bind(f, "order", &p.Order, oneOf(Interleaved, Sequential))
+	bind(f, "seed", &p.Seed, seed)
+	bind(f, "interval", &p.Interval, duration(100*time.Millisecond, time.Minute))
+	bind(f, "cool_down", &p.CoolDown, duration(0, 24*time.Hour))
+	bind(f, "keep", &p.Keep, boolean)
+	bind(f, "errors_allowed", &p.ErrorsAllowed, share)
+	bind(f, "calibrate", &p.Calibrate, boolean)
+	b.workload(f, p)
+	b.targets(f, p)
+	return p
+}

@@ -1,0 +1,284 @@
+package plan
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/engine"
+	"rumbench/workload"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func load(t *testing.T, text string, sets ...string) *Plan {
+	t.Helper()
+	p, err := Load("test.yaml", []byte(text), sets, fakes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func loadWrong(t *testing.T, text string, sets ...string) Problems {
+	t.Helper()
+	p, err := Load("test.yaml", []byte(text), sets, fakes())
+	var ps Problems
+	if !errors.As(err, &ps) || p != nil {
+		t.Fatalf("Load gave %v, %v; want Problems", p, err)
+	}
+	return ps
+}
+
+// Every testdata/wrong/*.yaml gives the problems of the .txt beside it.
+func TestWrong(t *testing.T) {
+	files, err := filepath.Glob("testdata/wrong/*.yaml")
+	if err != nil || len(files) < 28 {
+		t.Fatalf("found %d wrong plans, %v", len(files), err)
+	}
+	for _, file := range files {
+		base := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		t.Run(base, func(t *testing.T) {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = Load(base+".yaml", src, nil, fakes())
+			if err == nil {
+				t.Fatal("the plan is accepted")
+			}
+			golden := strings.TrimSuffix(file, ".yaml") + ".txt"
+			got := err.Error() + "\n"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(want), got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// bare takes a plan's parts that other tests compare away.
+func bare(p *Plan) *Plan {
+	q := *p
+	q.Run, q.Source = nil, nil
+	return &q
+}
+
+func defaults() workload.Params {
+	return workload.Params{
+		"rows": int64(1000), "batch": int64(10), "mode": "append", "label": "",
+		"pause": time.Duration(0), "rates": []int64{100}, "check": true, "skew": 0.5,
+	}
+}
+
+func TestLeastPlan(t *testing.T) {
+	const text = "workload: ibench\ntargets: [pebble, null]\n"
+	p := load(t, text)
+	schema := fakeRun{}.Schema()
+	want := &Plan{
+		Name: "test", Workload: "ibench", Params: defaults(),
+		Trials: 1, Order: Interleaved, Seed: 1, Interval: time.Second, Calibrate: true,
+		Targets: []Target{
+			{Name: "pebble", Engine: "pebble", Config: engine.Config{Durability: "process", Schema: schema}, Knobs: map[string]string{"durability": "process"}},
+			{Name: "null", Engine: "null", Config: engine.Config{Durability: "process", Schema: schema}, Knobs: map[string]string{"durability": "process"}},
+		},
+	}
+	if d := cmp.Diff(want, bare(p)); d != "" {
+		t.Error(d)
+	}
+	if p.Run == nil || string(p.Source) != text {
+		t.Errorf("Run %v, Source %q", p.Run, p.Source)
+	}
+}
+
+func TestFullPlan(t *testing.T) {
+	data := t.TempDir()
+	p := load(t, `name: everything at once
+workload: bank
+preset: quick
+params: {batch: 1.5k, rows: 2M, mode: random, label: 007, pause: 90, rates: [1k, 5], check: false, skew: 1e-1}
+common: {cache: 1.5GiB, durability: os, page: 4096, direct_io: false}
+targets:
+  - name: lite
+    engine: sqlite
+    cache: 1000kB
+    durability: none
+    compression: none
+    page: 64KiB
+    data: `+data+`
+  - {name: "null", engine: null, direct_io: true, options: {a: 1, b: x, c: 2.5, d: [1, y], e: {f: true}, g: 010, h: 18446744073709551615}}
+trials: 1
+order: sequential
+seed: 18446744073709551615
+interval: 500ms
+cool_down: 1.5
+keep: true
+errors_allowed: 1e-3
+calibrate: false
+`)
+	no, yes := false, true
+	schema := fakeRun{}.Schema()
+	params := defaults()
+	for k, v := range map[string]any{
+		"batch": int64(1500), "rows": int64(2e6), "mode": "random", "label": "007", "pause": 90 * time.Second,
+		"rates": []int64{1000, 5}, "check": false, "skew": 0.1,
+	} {
+		params[k] = v
+	}
+	want := &Plan{
+		Name: "everything at once", Workload: "bank", Preset: "quick", Params: params,
+		Targets: []Target{
+			{
+				Name: "lite", Engine: "sqlite", Data: data,
+				Config: engine.Config{Cache: 1e6, Durability: "none", Compression: "none", Page: 64 << 10, DirectIO: &no, Schema: schema},
+				Knobs:  map[string]string{"cache": "1MB", "durability": "none", "compression": "none", "page": "64KiB", "direct_io": "false"},
+			},
+			{
+				Name: "null", Engine: "null",
+				Config: engine.Config{
+					Cache: 3 << 29, Durability: "os", Page: 4096, DirectIO: &yes, Schema: schema,
+					Options: map[string]any{
+						"a": int64(1), "b": "x", "c": 2.5, "d": []any{int64(1), "y"}, "e": map[string]any{"f": true},
+						"g": "010", "h": uint64(18446744073709551615),
+					},
+				},
+				Knobs: map[string]string{
+					"cache": "1536MiB", "durability": "os", "page": "4KiB", "direct_io": "true", "options.a": "1", "options.b": "x",
+					"options.c": "2.5", "options.d": `[1,"y"]`, "options.e": `{"f":true}`, "options.g": "010", "options.h": "18446744073709551615",
+				},
+			},
+		},
+		Trials: 1, Order: Sequential, Seed: 18446744073709551615, Interval: 500 * time.Millisecond,
+		CoolDown: 1500 * time.Millisecond, Keep: true, ErrorsAllowed: 0.001,
+	}
+	if d := cmp.Diff(want, bare(p)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestDefaultName(t *testing.T) {
+	for file, want := range map[string]string{
+		"plans/lsm.v2.yaml": "lsm.v2", "a.yml": "a", "plan": "plan", "-": "plan", "": "plan", "/": "plan", ".yaml": "plan",
+	} {
+		if got := defaultName(file); got != want {
+			t.Errorf("%q: %q, want %q", file, got, want)
+		}
+	}
+}
+
+// Lines and columns count as editors do, whatever the line ends and letters.
+func TestPositions(t *testing.T) {
+	const good = "name: größe→ö\nworkload: ibench\ntargets: [pebble]\n"
+	tests := []struct {
+		name, text   string
+		line, column int
+		wrong        string
+	}{
+		{"lf", good + "trials: x\n", 4, 9, "x"},
+		{"crlf", strings.ReplaceAll(good+"# note\n\ntrials: x\n", "\n", "\r\n"), 6, 9, "x"},
+		{"cr", strings.ReplaceAll(good+"trials: x\n", "\n", "\r"), 4, 9, "x"},
+		{"byte order mark", "\ufefftrials: x\n" + good, 1, 9, "x"},
+		{"after wide letters", good + "params: {label: 'ö→ß', mode: 日本}\n", 4, 30, "日本"},
+		{"after a quoted text", good + "params: {label: \"a\\tb\", mode: no}\n", 4, 31, "no"},
+		{"after a block text", good + "params:\n  label: |\n    one\n    two\n  mode: no\n", 8, 9, "no"},
+		{"after a folded text", good + "params:\n  label: one\n    two\n  mode: no\n", 7, 9, "no"},
+		{"after a long quoted text", good + "params:\n  label: \"one\n    two\"\n  mode: no\n", 7, 9, "no"},
+		{"not utf-8", good + "# ö \xff\n", 4, 5, ""},
+		{"no last line end", good + "trials: x", 4, 9, "x"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			ps := loadWrong(t, tt.text)
+			if len(ps) != 1 || ps[0].Line != tt.line || ps[0].Column != tt.column || ps[0].Text != tt.wrong {
+				t.Errorf("got %#v", ps)
+			}
+		})
+	}
+}
+
+func TestCaretBelowTabs(t *testing.T) {
+	p := Problem{File: "f", Line: 1, Column: 4, Reason: "why", source: "a\tö x"}
+	if got, want := p.String(), "f:1:4: why\n    a\tö x\n     \t ^"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestDataOfTwoTargets(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink(dir, dir+"-too"); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(dir + "-too")
+	const head = "workload: ibench\ntargets:\n"
+	ps := loadWrong(t, head+"  - {engine: pebble, data: "+dir+"}\n  - {engine: sqlite, data: "+dir+"-too}\n")
+	if len(ps) != 1 || ps[0].Line != 4 || ps[0].Reason != "a target before uses the same data" {
+		t.Error(ps)
+	}
+	ps = loadWrong(t, head+"  - {engine: pebble, data: "+dir+"}\ntrials: 2\n")
+	if len(ps) != 1 || ps[0].Line != 3 || !strings.Contains(ps[0].Reason, "2 trials") {
+		t.Error(ps)
+	}
+}
+
+func TestDeepAndLong(t *testing.T) {
+	for name, text := range map[string]string{
+		"brackets": "a: " + strings.Repeat("[", 60000),
+		"braces":   "a: " + strings.Repeat("{", 60000),
+		"dashes":   "a:\n" + strings.Repeat("- ", 30000),
+		"tags":     "a: " + strings.Repeat("!a ", 20000),
+		"long":     strings.Repeat("a: 1\n", 20000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := time.Now()
+			if ps := loadWrong(t, text); len(ps) != 1 {
+				t.Errorf("%d problems", len(ps))
+			}
+			if d := time.Since(start); d > 2*time.Second {
+				t.Errorf("took %v", d)
+			}
+		})
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	files, _ := filepath.Glob("testdata/wrong/*.yaml")
+	for _, file := range files {
+		src, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(src, "targets.pebble.options.a.b={c: [1]}")
+	}
+	f.Add([]byte("workload: ibench\ntargets: [pebble]"), "trials=3")
+	f.Add([]byte("? a\n: !t &b *c"), "targets.0.cache='")
+	cat := fakes()
+	f.Fuzz(func(t *testing.T, src []byte, set string) {
+		p, err := Load("f.yaml", src, []string{set}, cat)
+		if (p == nil) == (err == nil) {
+			t.Fatalf("gave %v and %v", p, err)
+		}
+		if err == nil {
+			return
+		}
+		for _, q := range err.(Problems) {
+			if q.Reason == "" || q.Column < 1 || q.Line < 0 || (q.Line == 0) != strings.HasPrefix(q.File, "--set ") {
+				t.Errorf("bad place: %#v", q)
+			}
+			_ = q.String()
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Problem is one thing that is wrong with a plan.
+type Problem struct {
+	File   string // the plan file, or the override as on the command line
+	Line   int    // from 1; 0 in an override
+	Column int    // in characters, from 1; in an override, of File
+	Text   string // what is wrong, as written; "" if something is missing
+	Reason string
+	Hint   string // what to do about it; may be empty
+
+	source string // the line of the file
+}
+
+// String shows the problem with its line of the file, a caret below the column.
+func (p Problem) String() string {
+	var b strings.Builder
+	b.WriteString(p.File)
+	if p.Line > 0 {
+		fmt.Fprintf(&b, ":%d:%d", p.Line, p.Column)
+	}
+	b.WriteString(": " + p.Reason)
+	if p.source != "" {
+		fmt.Fprintf(&b, "\n    %s\n    %s^", p.source, margin(p.source, p.Column))
+	}
+	if p.Hint != "" {
+		b.WriteString("\nhint: " + p.Hint)
+	}
+	return b.String()
+}
+
+// margin is as wide as the line before the column: tabs stay tabs.
+func margin(line string, column int) string {
+	var b strings.Builder
+	for _, r := range line {
+		if column--; column <= 0 {
+			break
+		}
+		if r != '\t' {
+			r = ' '
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// Problems are all that is wrong with a plan, in the order of the file, those
+// of overrides last.
+type Problems []Problem
+
+// Error shows all problems.
+func (ps Problems) Error() string {
+	texts := make([]string, len(ps))
+	for i, p := range ps {
+		texts[i] = p.String()
+	}
+	return strings.Join(texts, "\n")
+}
+
+func (ps Problems) sort() {
+	slices.SortStableFunc(ps, func(a, b Problem) int {
+		switch {
+		case a.Line == 0 && b.Line == 0:
+			return 0
+		case a.Line == 0:
+			return 1
+		case b.Line == 0:
+			return -1
+		}
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+}
+
+// source is a text that nodes and problems have their places in.
+type source struct {
+	name  string
+	lines []string
+	// shift is, for an override, how many characters of its name stand before
+	// its value; 0 for a file.
+	shift int
+}
+
+func fileSource(name, text string) *source {
+	return &source{name: name, lines: strings.Split(text, "\n")}
+}
+
+func setSource(set string) *source {
+	name := "--set " + set
+	key, _, _ := strings.Cut(name, "=")
+	return &source{name: name, shift: utf8.RuneCountInString(key) + 1}
+}
+
+func (s *source) problem(line, column int, text, reason, hint string) Problem {
+	p := Problem{File: s.name, Line: line, Column: column, Text: text, Reason: reason, Hint: hint}
+	switch {
+	case s.shift > 0:
+		p.Line, p.source = 0, s.name
+	case line >= 1 && line <= len(s.lines):
+		p.source = s.lines[line-1]
+	}
+	return p
+}
+
+// suggest hints at the known name that is nearest to a wrong one, or at all
+// known names if none is near.
+func suggest(wrong string, known []string) string {
+	best, least := "", min(1+len(wrong)/4, 3)
+	for _, k := range known {
+		if d := distance(strings.ToLower(wrong), k); d <= least && (best == "" || d < least) {
+			best, least = k, d
+		}
+	}
+	switch {
+	case best != "" && len(wrong) > 1:
+		return fmt.Sprintf("did you mean %s?", best)
+	case len(known) == 0:
+		return ""
+	case len(known) == 1:
+		return "it can be " + known[0]
+	}
+	return "one of " + strings.Join(known, ", ")
+}
+
+// distance counts the letters to insert, delete or replace to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := diagonal
+			if a[i] != b[j] {
+				d = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], d
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,339 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+var (
+	knobKeys   = []string{"cache", "durability", "compression", "page", "direct_io"}
+	targetKeys = slices.Concat([]string{"name", "engine"}, knobKeys, []string{"options", "data"})
+	targetName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`)
+)
+
+// bound is a target with the places that its problems belong to.
+type bound struct {
+	Target
+	node   *node
+	fields fields
+	common fields
+}
+
+// targets reads the targets and checks that each can run the plan.
+func (b *binder) targets(f fields, p *Plan) {
+	common := b.fields(f.of.get("common"), "common", knobKeys)
+	config := b.knobs(common, engine.Config{Durability: model.DurabilityProcess})
+	if p.Run != nil {
+		config.Schema = p.Run.Schema()
+	}
+	var known []*bound
+	for _, n := range b.targetNodes(f) {
+		if t := b.target(n, common, config); t != nil {
+			known = append(known, t)
+		}
+	}
+	b.checkNames(known)
+	b.checkData(known, p.Trials)
+	for _, t := range known {
+		b.checkEngine(t, p)
+		p.Targets = append(p.Targets, t.Target)
+	}
+}
+
+func (b *binder) targetNodes(f fields) []*node {
+	n := f.of.get("targets")
+	switch {
+	case n == nil:
+		b.at(f.of, "targets is missing", "a list of engines, as targets: ["+strings.Join(b.cat.EngineNames(), ", ")+"]")
+	case n.kind == broken:
+	case n.isNull():
+		b.at(n, "targets has no value", "a list of engines, as targets: [ENGINE]")
+	case n.kind != list:
+		b.at(n, "targets must be a list", "put it in brackets, as targets: [ENGINE]")
+	case len(n.items) == 0:
+		b.at(n, "targets is empty", suggest("", b.cat.EngineNames()))
+	default:
+		return n.items
+	}
+	return nil
+}
+
+// target reads one target; it returns nil if its engine is not known.
+func (b *binder) target(n *node, common fields, config engine.Config) *bound {
+	if n.kind == broken {
+		return nil
+	}
+	if n.kind == list || n.kind == scalar && n.text == "" {
+		b.at(n, "a target is an engine's name or a map", "as in targets: [ENGINE, {name: NAME, engine: ENGINE, cache: 1GiB}]")
+		return nil
+	}
+	n = asMap(n)
+	nameNull(n)
+	t := &bound{node: n, fields: b.fields(n, "a target", targetKeys), common: common}
+	if t.fields.of.get("engine") == nil {
+		b.at(n, "engine is missing", suggest("", b.cat.EngineNames()))
+	}
+	bind(t.fields, "engine", &t.Engine, word)
+	if t.fields.of.get("name") == nil {
+		t.Name = t.Engine
+	}
+	bind(t.fields, "name", &t.Name, fileName)
+	bind(t.fields, "data", &t.Data, directory)
+	t.Config = b.knobs(t.fields, config)
+	t.Config.Options = b.options(t.fields)
+	t.Knobs = printable(t.Config)
+	if t.Engine == "" {
+		return nil
+	}
+	if _, ok := b.cat.Engine(t.Engine); !ok {
+		b.at(t.fields.value("engine"), fmt.Sprintf("there is no engine %q", t.Engine), suggest(t.Engine, b.cat.EngineNames()))
+		return nil
+	}
+	return t
+}
+
+// asMap turns a target given by its engine's name alone into a map.
+func asMap(n *node) *node {
+	if n.kind != scalar {
+		return n
+	}
+	key := *n
+	key.text = "engine"
+	out := &node{kind: mapping, src: n.src, line: n.line, column: n.column, text: n.text}
+	out.set(&key, n)
+	return out
+}
+
+// nameNull makes a name of null where an engine or target may be called so:
+// to YAML it is no value, but it is an engine.
+func nameNull(target *node) {
+	for _, key := range []string{"engine", "name"} {
+		if n := target.get(key); n != nil && n.isNull() && n.text == "null" {
+			n.value = n.text
+		}
+	}
+}
+
+func (b *binder) knobs(f fields, c engine.Config) engine.Config {
+	bind(f, "cache", &c.Cache, size)
+	bind(f, "durability", &c.Durability, oneOf(model.Durabilities()...))
+	bind(f, "compression", &c.Compression, oneOf(model.Compressions()...))
+	bind(f, "page", &c.Page, size)
+	bind(f, "direct_io", &c.DirectIO, func(n *node) (*bool, error) {
+		v, err := boolean(n)
+		return &v, err
+	})
+	return c
+}
+
+func (b *binder) options(f fields) map[string]any {
+	n := f.of.get("options")
+	if n == nil || n.kind == broken || n.isNull() {
+		return nil
+	}
+	if n.kind != mapping {
+		b.at(n, "options must be a map of keys", "write {option: value, …}")
+		return nil
+	}
+	options := map[string]any{}
+	for _, e := range n.entries {
+		if v := (fields{b, n}).value(e.key.text); v != nil {
+			options[e.key.text] = v.plain(false)
+		}
+	}
+	return options
+}
+
+// printable writes what a configuration asks for. The durability is always
+// there: no result is to be read without it.
+func printable(c engine.Config) map[string]string {
+	out := map[string]string{"durability": string(c.Durability)}
+	if c.Cache != 0 {
+		out["cache"] = FormatSize(c.Cache)
+	}
+	if c.Page != 0 {
+		out["page"] = FormatSize(c.Page)
+	}
+	if c.Compression != "" {
+		out["compression"] = string(c.Compression)
+	}
+	if c.DirectIO != nil {
+		out["direct_io"] = strconv.FormatBool(*c.DirectIO)
+	}
+	for k, v := range c.Options {
+		text, ok := v.(string)
+		if !ok {
+			j, _ := json.Marshal(v) // plain values always have one
+			text = string(j)
+		}
+		out["options."+k] = text
+	}
+	return out
+}
+
+func fileName(n *node) (string, error) {
+	if !targetName.MatchString(n.text) {
+		return "", misfit("it becomes a directory: letters, digits, '.', '_' and '-', beginning with a letter or digit", "%q is not a target's name", n.text)
+	}
+	return n.text, nil
+}
+
+func directory(n *node) (string, error) {
+	const hint = "an existing data directory, seen from the current directory; leave data out for a private new one"
+	path, err := filepath.Abs(n.text)
+	if err != nil || n.text == "" {
+		return "", misfit(hint, "%q is not a directory", n.text)
+	}
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, os.ErrNotExist):
+		return "", misfit(hint, "there is no directory %q", n.text)
+	case err != nil:
+		return "", misfit(hint, "%v", err)
+	case !info.IsDir():
+		return "", misfit(hint, "%q is not a directory", n.text)
+	}
+	return path, nil
+}
+
+func (b *binder) checkNames(targets []*bound) {
+	seen := map[string]bool{}
+	for _, t := range targets {
+		if t.Name == "" || !seen[t.Name] {
+			seen[t.Name] = true
+			continue
+		}
+		at := t.node
+		if n := t.fields.of.get("name"); n != nil {
+			at = n
+		}
+		b.at(at, fmt.Sprintf("a target before is called %q too", t.Name), fmt.Sprintf("give it a name, as {name: %s-2, engine: %s}", t.Name, t.Engine))
+	}
+}
+
+func (b *binder) checkData(targets []*bound, trials int) {
+	var used []os.FileInfo
+	for _, t := range targets {
+		if t.Data == "" {
+			continue
+		}
+		at := t.fields.of.get("data")
+		if trials > 1 {
+			b.at(at, fmt.Sprintf("data cannot be used in %d trials: each would change the data that the next begins with", trials), "set trials: 1, or remove data")
+		}
+		info, err := os.Stat(t.Data)
+		if err != nil {
+			continue // it was there a moment ago; the trial will tell
+		}
+		if slices.ContainsFunc(used, func(u os.FileInfo) bool { return os.SameFile(u, info) }) {
+			b.at(at, "a target before uses the same data", "give each target a copy of its own")
+		}
+		used = append(used, info)
+	}
+}
+
+// checkEngine asks the engine for what it cannot do. After each knob that it
+// refuses it is asked again without it, to hear of all.
+func (b *binder) checkEngine(t *bound, p *Plan) {
+	e, _ := b.cat.Engine(t.Engine)
+	info := e.Info()
+	if p.Run != nil {
+		if err := model.Missing(info.Capabilities, p.Run.Needs()); err != nil {
+			b.at(t.node, fmt.Sprintf("%s cannot run workload %s: %v", t.Engine, p.Workload, err), b.able(p.Run.Needs()))
+		}
+	}
+	c := t.Config
+	c.Options = maps.Clone(c.Options)
+	for {
+		err := e.Check(c)
+		if err == nil {
+			return
+		}
+		var knob *engine.KnobError
+		if !errors.As(err, &knob) {
+			b.at(t.node, t.Engine+": "+err.Error(), "")
+			return
+		}
+		n, hint := t.blame(knob.Knob, info)
+		b.at(n, t.Engine+": "+knob.Error(), hint)
+		if !drop(&c, knob.Knob) {
+			return
+		}
+	}
+}
+
+// able hints at the engines that have the capabilities.
+func (b *binder) able(needs []model.Capability) string {
+	var names []string
+	for _, name := range b.cat.EngineNames() {
+		if e, ok := b.cat.Engine(name); ok && model.Missing(e.Info().Capabilities, needs) == nil {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "engines that can: " + strings.Join(names, ", ")
+}
+
+// blame finds the place of a knob, and what can be done about it.
+func (t *bound) blame(knob string, info engine.Info) (at *node, hint string) {
+	if option, ok := strings.CutPrefix(knob, "options."); ok {
+		return t.blameOption(option, info)
+	}
+	if n := t.fields.of.get(knob); n != nil {
+		return n, ""
+	}
+	if n := t.common.of.get(knob); n != nil {
+		return n, fmt.Sprintf("give target %s its own %s, or remove it from common", t.Name, knob)
+	}
+	return t.node, ""
+}
+
+func (t *bound) blameOption(name string, info engine.Info) (at *node, hint string) {
+	options := t.fields.of.get("options")
+	if options == nil || options.get(name) == nil {
+		return t.node, ""
+	}
+	if len(info.Options) == 0 {
+		return options.key(name), t.Engine + " has no options"
+	}
+	var names []string
+	for _, o := range info.Options {
+		if o.Name == name {
+			return options.get(name), fmt.Sprintf("%s (%s): %s", o.Name, o.Type, o.Doc)
+		}
+		names = append(names, o.Name)
+	}
+	return options.key(name), suggest(name, names)
+}
+
+// drop leaves a knob to the engine; it tells whether that changed anything.
+func drop(c *engine.Config, knob string) bool {
+	before := *c
+	switch knob {
+	case "cache":
+		c.Cache = 0
+	case "compression":
+		c.Compression = ""
+	case "page":
+		c.Page = 0
+	case "direct_io":
+		c.DirectIO = nil
+	default:
+		n := len(c.Options)
+		delete(c.Options, strings.TrimPrefix(knob, "options."))
+		return len(c.Options) < n
+	}
+	return c.Cache != before.Cache || c.Compression != before.Compression || c.Page != before.Page || c.DirectIO != before.DirectIO
+}

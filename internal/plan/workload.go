@@ -1,0 +1,102 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+
+	"rumbench/workload"
+)
+
+// workload reads what is to be run: workload, preset and params.
+func (b *binder) workload(f fields, p *Plan) {
+	before := len(b.problems)
+	bind(f, "preset", &p.Preset, word)
+	if f.of.get("workload") == nil {
+		b.at(f.of, "workload is missing", suggest("", b.cat.WorkloadNames()))
+		return
+	}
+	bind(f, "workload", &p.Workload, word)
+	if p.Workload == "" {
+		return
+	}
+	w, ok := b.cat.Workload(p.Workload)
+	if !ok {
+		b.at(f.value("workload"), fmt.Sprintf("there is no workload %q", p.Workload), suggest(p.Workload, b.cat.WorkloadNames()))
+		return
+	}
+	info := w.Info()
+	b.preset(f, p, info)
+	given := b.params(f, info)
+	if len(b.problems) > before {
+		return
+	}
+	var err error
+	if p.Params, err = info.Resolve(p.Preset, given); err == nil {
+		p.Run, err = w.New(p.Params)
+	}
+	if err != nil {
+		b.refused(f, err)
+	}
+}
+
+func (b *binder) preset(f fields, p *Plan, info workload.Info) {
+	if p.Preset == "" {
+		return
+	}
+	var names []string
+	for _, ps := range info.Presets {
+		if ps.Name == p.Preset {
+			return
+		}
+		names = append(names, ps.Name)
+	}
+	b.at(f.value("preset"), fmt.Sprintf("workload %s has no preset %q", info.Name, p.Preset), suggest(p.Preset, names))
+}
+
+func (b *binder) params(f fields, info workload.Info) map[string]any {
+	var names []string
+	for _, p := range info.Params {
+		names = append(names, p.Name)
+	}
+	of := b.fields(f.of.get("params"), "params of workload "+info.Name, names)
+	given := map[string]any{}
+	for _, p := range info.Params {
+		n := of.value(p.Name)
+		if n == nil {
+			continue
+		}
+		asText := p.Type == workload.StringParam || p.Type == workload.StringsParam
+		v, err := p.Parse(n.plain(asText))
+		if err != nil {
+			b.atParam(n, err)
+			continue
+		}
+		given[p.Name] = v
+	}
+	return given
+}
+
+func (b *binder) atParam(n *node, err error) {
+	hint := ""
+	var pe *workload.ParamError
+	if errors.As(err, &pe) {
+		hint = pe.Hint
+	}
+	b.at(n, err.Error(), hint)
+}
+
+// refused places the error of a combination of parameters at the one to blame.
+// If the plan does not give it, it comes from the preset or is a default.
+func (b *binder) refused(f fields, err error) {
+	n := f.value("workload")
+	if preset := f.of.get("preset"); preset != nil {
+		n = preset
+	}
+	var pe *workload.ParamError
+	if params := f.of.get("params"); params != nil && errors.As(err, &pe) {
+		if v := params.get(pe.Param); v != nil {
+			n = v
+		}
+	}
+	b.atParam(n, err)
+}

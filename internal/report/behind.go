@@ -1,0 +1,229 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+)
+
+// spaceTable shows how space grows from step to step.
+func (c *campaign) spaceTable(n *notes) Table {
+	t := Table{Title: "Space over the steps", Head: "target"}
+	measures := []measure{}
+	for _, metric := range []string{"db_bytes", "live_bytes", "space_amplification", "write_amplification", "server_memory_bytes"} {
+		measures = append(measures, measure{name: title(metric), metric: metric, key: func(s *step) (key, bool) { return s.cost(metric, "") }})
+	}
+	steps := c.stepsWith(measures)
+	for _, s := range steps {
+		t.Columns = append(t.Columns, Column{Name: s.name, Title: s.doc, Link: s.id})
+	}
+	for _, m := range measures {
+		if g := c.scoreGroup(m, steps, n); len(g.Rows) > 0 {
+			t.Groups = append(t.Groups, g)
+		}
+	}
+	return t
+}
+
+// slaTable shows every promise of every trial, and whether it was held.
+func (c *campaign) slaTable() Table {
+	t := Table{Title: "Promised rates", Head: "target", Columns: []Column{
+		{Name: "trial"},
+		{Name: "promised/s", Metric: "sla_target", Title: metricColumn(key{metric: "sla_target"}).Title},
+		{Name: "achieved/s", Title: "Units a second on average over the window"},
+		{Name: "intervals held", Metric: "sla_share", Title: metricColumn(key{metric: "sla_share"}).Title},
+		{Name: "worst interval/s", Title: "Units a second in the worst interval"},
+		{Name: "backlog", Title: "Units that were due but not begun at the end"},
+		{Name: "max lateness", Metric: "lateness_max_us", Title: metricColumn(key{metric: "lateness_max_us"}).Title},
+		{Name: "verdict", Metric: "sla_met", Title: metricColumn(key{metric: "sla_met"}).Title},
+	}}
+	for _, s := range c.steps {
+		for _, g := range s.groups(c.targets) {
+			if g.Rate > 0 {
+				t.Groups = append(t.Groups, c.promises(s, g.Name))
+			}
+		}
+	}
+	return t
+}
+
+func (c *campaign) promises(s *step, group string) RowGroup {
+	g := RowGroup{Name: s.name + ", group " + group}
+	for _, t := range c.targets {
+		for _, r := range s.runs[t] {
+			for _, rg := range r.step.Groups {
+				if rg.Name != group {
+					continue
+				}
+				row := TableRow{Head: t.name, Target: t.index, Cells: []Cell{{Text: fmt.Sprint(r.trial.Trial.Trial), Number: true}}}
+				row.Cells = append(row.Cells, promiseCells(rg)...)
+				g.Rows = append(g.Rows, row)
+			}
+		}
+	}
+	return g
+}
+
+func promiseCells(g result.Group) []Cell {
+	num := func(v float64) Cell { return Cell{Text: decimal(v), Title: full(v), Number: true} }
+	if g.SLA == nil {
+		cells := []Cell{num(g.Rate)}
+		for range 6 {
+			cells = append(cells, absentCell("not measured: unknown is not missed"))
+		}
+		return cells
+	}
+	s := g.SLA
+	verdict := textCell("held")
+	switch {
+	case s.Saturated:
+		verdict = Cell{Text: "saturated", Tag: "not comparable", Verdict: worse, Title: "lateness grew without end"}
+	case !s.Met:
+		verdict = Cell{Text: "missed", Tag: "not comparable", Verdict: worse}
+	case s.Strict:
+		verdict = textCell("held in every interval")
+	}
+	return []Cell{num(s.Target), num(s.Achieved), {Text: percent(s.Share), Title: full(s.Share), Number: true}, num(s.Worst), num(s.Backlog),
+		{Text: duration(s.MaxLateness * 1e6), Title: full(s.MaxLateness) + " s", Number: true}, verdict}
+}
+
+// settingsTable shows the targets' settings side by side.
+func (c *campaign) settingsTable() Table {
+	t := Table{Title: "Settings", Note: "≠ marks settings in which targets that have them differ. Hover shows whether a value was read back from the engine.", Head: "setting"}
+	asked, effective := map[string]map[*target]Cell{}, map[string]map[*target]Cell{}
+	for _, tg := range c.targets {
+		t.Columns = append(t.Columns, targetColumn(tg))
+		trial := tg.trials[0]
+		for name, v := range trial.Knobs {
+			set(asked, name, tg, Cell{Text: v, Title: "as asked for in the plan"})
+		}
+		set(asked, "durability", tg, Cell{Text: trial.Durability, Title: "as asked for in the plan"})
+		for _, s := range trial.Settings {
+			set(effective, s.Name, tg, settingCell(s))
+		}
+	}
+	groups := []RowGroup{{Name: "asked for", Rows: c.rowsOf(asked, "not asked for: the engine's own default")}, {Name: "in effect", Rows: c.rowsOf(effective, "no such setting")}}
+	for _, g := range groups {
+		if len(g.Rows) == 0 {
+			continue
+		}
+		for i := range g.Rows {
+			markDifferent(g.Rows[i].Cells)
+		}
+		t.Groups = append(t.Groups, g)
+	}
+	return t
+}
+
+func settingCell(s engine.Setting) Cell {
+	c := Cell{Text: s.Value, Title: s.Source}
+	if s.Source == engine.AsSet {
+		c.Per = engine.AsSet
+	}
+	return c
+}
+
+func markDifferent(cells []Cell) {
+	first := -1
+	differ := false
+	for i := range cells {
+		cells[i].Number = false
+		if cells[i].Absent {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		differ = differ || cells[i].Text != cells[first].Text
+	}
+	for i := range cells {
+		cells[i].Differs = differ && !cells[i].Absent
+	}
+}
+
+// hostTable shows the machine and the versions. A fact that all trials share
+// is shown once.
+func (c *campaign) hostTable() Table {
+	t := Table{Title: "Machine and versions", Head: "fact", Columns: []Column{{Name: "value"}}}
+	versions := func(t *Trial) []observe.Fact { return t.Versions }
+	host := func(t *Trial) []observe.Fact { return t.Host }
+	for _, g := range []RowGroup{{Name: "versions", Rows: c.factRows(versions)}, {Name: "host", Rows: c.factRows(host)}} {
+		if len(g.Rows) > 0 {
+			t.Groups = append(t.Groups, g)
+		}
+	}
+	return t
+}
+
+func (c *campaign) factRows(of func(*Trial) []observe.Fact) []TableRow {
+	var names []string
+	for _, t := range c.targets {
+		for _, trial := range t.trials {
+			for _, f := range of(trial) {
+				names = appendNew(names, f.Name)
+			}
+		}
+	}
+	var rows []TableRow
+	for _, name := range names {
+		f := c.fact(name, func(t *Trial) string { return factValue(of(t), name) })
+		cell := textCell(f.Value)
+		cell.Differs = f.Warning != ""
+		rows = append(rows, TableRow{Head: name, Target: -1, Cells: []Cell{cell}})
+	}
+	return rows
+}
+
+func factValue(facts []observe.Fact, name string) string {
+	var values []string
+	for _, f := range facts {
+		if f.Name == name {
+			values = append(values, f.Value)
+		}
+	}
+	return strings.Join(values, ", ")
+}
+
+// clientTable shows what the client itself can do and costs, measured on the
+// engine that stores nothing.
+func (c *campaign) clientTable(n *notes) Table {
+	metrics := []string{"rows_per_s", "ops_per_s", "service_p50_us", "service_p99_us", "server_cpu_us", "client_cpu_us", "host_cpu_us"}
+	t := Table{Title: "The client alone", Note: "The same clients on the engine that stores nothing: the ceiling of what rumbench could have measured, and what it takes itself.", Head: "step and operation"}
+	for _, m := range metrics {
+		t.Columns = append(t.Columns, metricColumn(key{metric: m}))
+	}
+	for _, s := range c.steps {
+		sub := s.metricTable(s.name, c.targets, metrics, n)
+		if sub.Empty() {
+			continue
+		}
+		g := RowGroup{Name: s.name}
+		for _, from := range sub.Groups {
+			g.Rows = append(g.Rows, clientRow(t.Columns, sub.Columns, from))
+		}
+		t.Groups = append(t.Groups, g)
+	}
+	return t
+}
+
+// clientRow puts the cells of a step's table under the columns of the whole.
+func clientRow(columns, have []Column, from RowGroup) TableRow {
+	row := TableRow{Head: from.Name, Target: -1}
+	for _, col := range columns {
+		cell := absentCell("not measured here")
+		for i, h := range have {
+			if h.Metric == col.Metric && !from.Rows[0].Cells[i].Absent {
+				cell = from.Rows[0].Cells[i]
+				cell.Ratio, cell.Per = "", h.Sub
+			}
+		}
+		row.Cells = append(row.Cells, cell)
+	}
+	if row.Head == "" {
+		row.Head = "whole step"
+	}
+	return row
+}

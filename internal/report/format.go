@@ -1,0 +1,134 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// unknown stands for what was not measured. It is never a 0.
+const unknown = "–"
+
+// String is the number rounded for display.
+func (n number) String() string {
+	if n.missing != "" {
+		return unknown
+	}
+	switch {
+	case isLatency(n.metric):
+		return duration(n.value)
+	case n.unit == "B":
+		return bytes(n.value)
+	case n.unit == "bool":
+		return map[bool]string{true: "yes", false: "no"}[n.value != 0]
+	}
+	return decimal(n.value)
+}
+
+func isLatency(metric string) bool {
+	for _, p := range []string{"service_", "response_", "lateness_"} {
+		if strings.HasPrefix(metric, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// full is the number as its row has it.
+func full(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// decimal rounds to three or so significant digits, never below the point
+// once there are three before it.
+func decimal(v float64) string {
+	switch a := math.Abs(v); {
+	case a == 0:
+		return "0"
+	case a >= 99.95:
+		return grouped(v)
+	case a >= 9.995:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	case a >= 0.9995:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	case a >= 0.0009995:
+		return strconv.FormatFloat(v, 'f', 3, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 2, 64)
+}
+
+// grouped is v without decimals, its thousands apart.
+func grouped(v float64) string {
+	s := strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	if v < 0 {
+		s = "-" + s
+	}
+	return s
+}
+
+// duration shows microseconds in the unit that fits.
+func duration(us float64) string {
+	switch {
+	case us == 0:
+		return "0 µs"
+	case us >= 999_500:
+		return decimal(us/1e6) + " s"
+	case us >= 999.5:
+		return decimal(us/1e3) + " ms"
+	}
+	return decimal(us) + " µs"
+}
+
+// bytes shows bytes in the binary unit that fits.
+func bytes(b float64) string {
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
+	i := 0
+	for math.Abs(b) >= 999.5 && i < len(units)-1 {
+		b /= 1024
+		i++
+	}
+	return decimal(b) + " " + units[i]
+}
+
+func seconds(s float64) string { return decimal(s) + " s" }
+
+func times(r float64) string { return decimal(r) + "×" }
+
+func percent(share float64) string { return decimal(100*share) + " %" }
+
+// plural makes the units of a rate from a denominator: "insert row" → "rows",
+// "query" → "queries".
+func plural(per string) string {
+	word := per[strings.LastIndex(per, " ")+1:]
+	if stem, ok := strings.CutSuffix(word, "y"); ok {
+		return stem + "ies"
+	}
+	return word + "s"
+}
+
+// units are what a step's throughput counts: "rows" or "queries".
+func (s *step) units(op string) string {
+	for _, metric := range []string{"server_cpu_us", "host_cpu_us", "write_kb", "process_write_kb"} {
+		if k, ok := s.cost(metric, op); ok && (k.per == op || strings.HasPrefix(k.per, op+" ")) {
+			return plural(k.per)
+		}
+	}
+	if op == "query" {
+		return "queries"
+	}
+	return "rows"
+}
+
+// joined is a list in a sentence.
+func joined(parts []string) string {
+	switch len(parts) {
+	case 0:
+		return ""
+	case 1:
+		return parts[0]
+	}
+	last := len(parts) - 1
+	return fmt.Sprintf("%s and %s", strings.Join(parts[:last], ", "), parts[last])
+}

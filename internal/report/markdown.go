@@ -1,0 +1,173 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// writeMarkdown shows the page as Markdown, for posts and issues.
+func writeMarkdown(w io.Writer, p *Page) {
+	fmt.Fprintf(w, "# %s\n\n", p.Title)
+	for _, b := range p.Banners {
+		fmt.Fprintf(w, "> ⚠ %s\n>\n", b)
+	}
+	for _, s := range p.Verdict {
+		name := ""
+		if s.Step != "" {
+			name = "**" + s.Step + "**: "
+		}
+		fmt.Fprintf(w, "- %s%s\n", name, s.Text)
+	}
+	fmt.Fprintf(w, "\n%s\n\n", p.Caution)
+	for _, f := range p.Facts {
+		warning := ""
+		if f.Warning != "" {
+			warning = " ⚠ " + f.Warning
+		}
+		fmt.Fprintf(w, "- %s: %s%s\n", f.Name, f.Value, warning)
+	}
+	fmt.Fprintf(w, "\n## Scorecard\n\n▲ better, ▼ worse, = within 5 %% of %s, the base. “–” is not known.\n\n", p.Base)
+	for _, t := range p.Layers {
+		markdownTable(w, t, "###")
+	}
+	markdownNotes(w, p.LayerNote)
+	for _, s := range p.Sections {
+		markdownSection(w, s)
+	}
+	for _, t := range []Table{p.Space, p.SLA, p.Client, p.Settings, p.Host} {
+		markdownTable(w, t, "##")
+	}
+	markdownNotes(w, p.Notes)
+	markdownEnd(w, p)
+}
+
+func markdownSection(w io.Writer, s Section) {
+	fmt.Fprintf(w, "## %s\n\n", s.Name)
+	if s.Doc != "" {
+		fmt.Fprintf(w, "%s\n\n", s.Doc)
+	}
+	for _, line := range s.Status {
+		fmt.Fprintf(w, "> ⚠ %s\n>\n", line)
+	}
+	markdownTable(w, s.Groups, "###")
+	for _, b := range s.Bars {
+		fmt.Fprintf(w, "```\n%s\n%s```\n\n", b.Title, textBars(b))
+	}
+	for _, t := range s.Tables {
+		if !t.Folded {
+			markdownTable(w, t, "###")
+		}
+	}
+	markdownNotes(w, s.Notes)
+}
+
+// textBars draws bars of characters.
+func textBars(b Bars) string {
+	const longest = 40
+	var out strings.Builder
+	wide := 0
+	for _, r := range b.Rows {
+		wide = max(wide, width(r.Head))
+	}
+	for _, r := range b.Rows {
+		bar := strings.Repeat("█", int(r.Length*longest/100+0.5))
+		tag := ""
+		if r.Cell.Tag != "" {
+			tag = " ⚠ " + r.Cell.Tag
+		}
+		fmt.Fprintf(&out, "%s  %s %s%s\n", pad(r.Head, wide), pad(bar, longest), r.Cell.Text, tag)
+	}
+	return out.String()
+}
+
+func markdownTable(w io.Writer, t Table, heading string) {
+	if t.Empty() {
+		return
+	}
+	if t.Title != "" {
+		fmt.Fprintf(w, "%s %s\n\n", heading, t.Title)
+	}
+	if t.Note != "" {
+		fmt.Fprintf(w, "%s\n\n", strings.ReplaceAll(strings.ReplaceAll(t.Note, "; hover tells which", ""), "; hover shows whether it is exact or an estimate", ""))
+	}
+	for _, g := range t.Groups {
+		if len(g.Rows) == 0 {
+			continue
+		}
+		head := t.Head
+		if g.Name != "" {
+			head = g.Name
+		}
+		markdownHead(w, head, t.Columns, g.Rows[0].Cells)
+		for _, r := range g.Rows {
+			fmt.Fprintf(w, "| %s |", escape(r.Head))
+			for _, c := range r.Cells {
+				fmt.Fprintf(w, " %s |", escape(c.line()))
+			}
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+func markdownHead(w io.Writer, head string, columns []Column, cells []Cell) {
+	fmt.Fprintf(w, "| %s |", escape(head))
+	for _, c := range columns {
+		fmt.Fprintf(w, " %s |", escape(strings.TrimSpace(c.Name+" "+c.Sub)))
+	}
+	fmt.Fprint(w, "\n|---|")
+	for _, c := range cells {
+		if c.Number {
+			fmt.Fprint(w, "---:|")
+		} else {
+			fmt.Fprint(w, "---|")
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+// line is the cell with all that belongs to it, on one line.
+func (c Cell) line() string {
+	s := c.Text + c.Marks()
+	if c.Differs {
+		s = "≠ " + s
+	}
+	if c.Per != "" {
+		s += " " + c.Per
+	}
+	if c.Ratio != "" && c.Ratio != "base" {
+		s += " (" + strings.TrimSpace(c.Ratio+" "+c.Arrow()) + ")"
+	}
+	if c.Tag != "" {
+		s += " ⚠ " + c.Tag
+	}
+	return s
+}
+
+func markdownNotes(w io.Writer, list []Note) {
+	for _, n := range list {
+		fmt.Fprintf(w, "- ⚠%d %s\n", n.Number, n.Text)
+	}
+	if len(list) > 0 {
+		fmt.Fprintln(w)
+	}
+}
+
+func markdownEnd(w io.Writer, p *Page) {
+	fmt.Fprint(w, "## Glossary\n\n")
+	for _, m := range p.Glossary {
+		fmt.Fprintf(w, "- `%s` (%s): %s\n", m.Name, m.Unit, m.Doc)
+	}
+	fmt.Fprint(w, "\n## Appendix\n")
+	if len(p.Commands) > 0 {
+		fmt.Fprintf(w, "\n```\n%s\n```\n", strings.Join(p.Commands, "\n"))
+	}
+	if p.Plan != "" {
+		fmt.Fprintf(w, "\n```yaml\n%s\n```\n", strings.TrimRight(p.Plan, "\n"))
+	}
+}
+
+func escape(s string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ", "<", `\<`).Replace(s)
+}

@@ -1,0 +1,221 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rumbench/internal/result"
+)
+
+// Page is the report, ready to be shown in any format.
+type Page struct {
+	Title     string
+	Banners   []string // what a reader must know before any number
+	Verdict   []Sentence
+	Caution   string // how far the verdict can be trusted
+	Facts     []Fact
+	Targets   []Legend
+	Base      string
+	Layers    []Table
+	LayerNote []Note
+	Sections  []Section
+	Space     Table
+	SLA       Table
+	Client    Table
+	Settings  Table
+	Host      Table
+	Glossary  []result.Metric
+	Plan      string
+	Commands  []string
+	Notes     []Note // of the tables behind the steps
+	Rows      []result.Row
+}
+
+// Fact is a line of the head.
+type Fact struct{ Name, Value, Warning string }
+
+// Legend tells a target by its marker.
+type Legend struct {
+	Name, Doc string
+	Index     int
+}
+
+// Sentence is a statement about a step.
+type Sentence struct{ Step, Link, Text string }
+
+// Section is everything about one step.
+type Section struct {
+	ID, Name, Doc string
+	Status        []string // what went wrong, per target
+	Groups        Table
+	Bars          []Bars
+	Charts        *Charts
+	Curves        []Plot
+	MoreCurves    []Plot
+	Tables        []Table
+	Notes         []Note
+}
+
+// newPage puts the report together. Without series there are no charts over time.
+func newPage(in Input, c *campaign, series map[*step][]*track) (*Page, error) {
+	if len(c.targets) == 0 {
+		return nil, fmt.Errorf("report %s: no trials", in.Title)
+	}
+	p := &Page{Title: in.Title, Plan: in.Plan, Commands: in.Commands, Glossary: result.Metrics(), Base: c.targets[0].name, Rows: c.rows}
+	if p.Title == "" {
+		p.Title = c.targets[0].trials[0].Campaign
+	}
+	p.Banners = banners(in, c)
+	p.Verdict, p.Caution = c.verdict(), c.caution()
+	p.Facts = c.facts()
+	for _, t := range c.targets {
+		p.Targets = append(p.Targets, Legend{t.name, t.describe(), t.index})
+	}
+	scores := &notes{section: "scorecard"}
+	p.Layers = c.scorecard(scores)
+	p.LayerNote = scores.list
+	for _, s := range c.steps {
+		p.Sections = append(p.Sections, c.section(s, series[s]))
+	}
+	rest := &notes{section: "end"}
+	p.Space, p.SLA = c.spaceTable(rest), c.slaTable()
+	p.Settings, p.Host = c.settingsTable(), c.hostTable()
+	if in.Client != nil {
+		client := newCampaign([]Trial{{Trial: in.Client}}, len(p.Rows))
+		p.Client = client.clientTable(rest)
+		p.Rows = append(slices.Clip(p.Rows), client.rows...)
+	}
+	p.Notes = rest.list
+	return p, nil
+}
+
+// banners are the things that a reader must know before any number.
+func banners(in Input, c *campaign) []string {
+	out := slices.Clone(in.Warnings)
+	for _, t := range c.targets {
+		for _, trial := range t.trials {
+			name := fmt.Sprintf("%s, trial %d", t.name, trial.Trial.Trial)
+			switch trial.Status {
+			case result.Complete:
+			case result.Running:
+				out = append(out, name+" did not end: it still runs, or was killed. What was measured before is shown.")
+			default:
+				out = append(out, name+" is "+string(trial.Status)+sentenceTail(trial.Reason, trial.Hint))
+			}
+			for _, w := range trial.Warnings {
+				out = append(out, name+": "+w)
+			}
+		}
+	}
+	return out
+}
+
+func sentenceTail(reason, hint string) string {
+	s := "."
+	if reason != "" {
+		s = ": " + strings.TrimSuffix(reason, ".") + "."
+	}
+	if hint != "" {
+		s += " Hint: " + hint
+	}
+	return s
+}
+
+func (t *target) describe() string {
+	first := t.trials[0]
+	parts := []string{}
+	if first.Engine != "" && first.Engine != t.name {
+		parts = append(parts, first.Engine)
+	}
+	if first.Structure != "" {
+		parts = append(parts, first.Structure)
+	}
+	for _, v := range first.Versions {
+		if v.Name == first.Engine || v.Name == "engine" {
+			parts = append(parts, v.Value)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// facts are the first line: under what the numbers were made.
+func (c *campaign) facts() []Fact {
+	var list []Fact
+	add := func(name string, of func(*Trial) string) {
+		list = append(list, c.fact(name, of))
+	}
+	add("workload", func(t *Trial) string { return t.Workload })
+	add("preset", func(t *Trial) string { return t.Preset })
+	add("durability", func(t *Trial) string { return t.Durability })
+	add("cache", func(t *Trial) string { return t.Knobs["cache"] })
+	add("seed", func(t *Trial) string { return fmt.Sprint(t.Seed) })
+	add("interval", func(t *Trial) string { return seconds(t.Interval) })
+	add("parameters", func(t *Trial) string { return params(t.Params) })
+	count := Fact{Name: "trials", Value: fmt.Sprint(len(c.targets[0].trials)) + " each"}
+	for _, t := range c.targets {
+		if len(t.trials) != len(c.targets[0].trials) {
+			count.Value = c.each(func(t *target) string { return fmt.Sprint(len(t.trials)) })
+		}
+	}
+	list = append(list, count, Fact{Name: "started", Value: c.targets[0].trials[0].Started.UTC().Format("2006-01-02 15:04 UTC")})
+	return slices.DeleteFunc(list, func(f Fact) bool { return f.Value == "" })
+}
+
+// fact is a value that all trials should share; it warns when they do not.
+func (c *campaign) fact(name string, of func(*Trial) string) Fact {
+	differ := false
+	for _, t := range c.targets {
+		for _, trial := range t.trials {
+			differ = differ || of(trial) != of(c.targets[0].trials[0])
+		}
+	}
+	if !differ {
+		return Fact{Name: name, Value: of(c.targets[0].trials[0])}
+	}
+	value := c.each(func(t *target) string {
+		var values []string
+		for _, trial := range t.trials {
+			values = appendNew(values, of(trial))
+		}
+		return strings.Join(values, " or ")
+	})
+	return Fact{Name: name, Value: value, Warning: "differs between trials: compare with care"}
+}
+
+func (c *campaign) each(of func(*target) string) string {
+	var parts []string
+	for _, t := range c.targets {
+		v := of(t)
+		if v == "" {
+			v = "not set"
+		}
+		parts = append(parts, t.name+": "+v)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func params(p map[string]any) string {
+	var parts []string
+	for _, name := range sortedKeys(p) {
+		parts = append(parts, name+" "+plainValue(p[name]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// plainValue shows a value as the plan would have it. Numbers read from JSON
+// are floats, and a million must not become 1e+06.
+func plainValue(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case float64:
+		return full(v)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}

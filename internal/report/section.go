@@ -1,0 +1,218 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"rumbench/internal/result"
+)
+
+// The metrics of a step's tables, in the order of their columns.
+var (
+	throughputMetrics = []string{"rows_per_s", "ops_per_s", "rows", "interval_ops_p50", "interval_ops_p95", "interval_ops_p99", "errors", "duration_s", "stalls", "stall_s", "stall_longest_s"}
+	serviceMetrics    = []string{"service_p50_us", "service_p95_us", "service_p99_us", "service_p999_us", "service_max_us"}
+	responseMetrics   = []string{"response_p50_us", "response_p95_us", "response_p99_us", "response_p999_us", "response_max_us", "lateness_p99_us", "lateness_max_us"}
+	costMetrics       = []string{"server_cpu_us", "client_cpu_us", "host_cpu_us", "context_switches", "device_reads", "read_kb", "write_kb", "discard_kb", "process_read_kb", "process_write_kb", "write_amplification", "server_memory_bytes", "drain_s", "client_gc_pause_ms", "client_sched_p99_us"}
+	spaceMetrics      = []string{"live_rows", "live_bytes", "db_bytes", "space_amplification"}
+)
+
+// section puts together what is known about a step.
+func (c *campaign) section(s *step, tracks []*track) Section {
+	n := &notes{section: s.id}
+	sec := Section{ID: s.id, Name: s.name, Doc: s.doc, Status: c.statusLines(s)}
+	sec.Groups = c.groupsTable(s)
+	sec.Bars = c.bars(s)
+	sec.Charts = c.charts(s, tracks)
+	sec.Curves, sec.MoreCurves = c.curves(s)
+	service := s.metricTable("Service time", c.targets, serviceMetrics, n)
+	service.Note = "From an operation's actual start to its end."
+	response := s.metricTable("Response time", c.targets, responseMetrics, n)
+	response.Note = "From an operation's intended start to its end, and lateness, from its intended to its actual start. Only where a rate was promised."
+	markLateness(response.Columns)
+	tables := []Table{
+		s.metricTable("Throughput", c.targets, throughputMetrics, n), service, response,
+		s.metricTable("Cost", c.targets, costMetrics, n),
+		s.metricTable("Space", c.targets, spaceMetrics, n),
+		c.sizesTable(s), c.settleTable(s), c.countersTable(s),
+	}
+	sec.Tables = slices.DeleteFunc(tables, Table.Empty)
+	for _, t := range c.targets {
+		for _, r := range s.runs[t] {
+			for _, text := range slices.Concat(r.step.Warnings, r.step.Notes) {
+				n.mark(fmt.Sprintf("%s, trial %d: %s", t.name, r.trial.Trial.Trial, text))
+			}
+		}
+	}
+	sec.Notes = n.list
+	return sec
+}
+
+func markLateness(columns []Column) {
+	for i := range columns {
+		if strings.HasPrefix(columns[i].Metric, "lateness_") {
+			columns[i].Name = "lateness " + columns[i].Name
+		}
+	}
+}
+
+// statusLines tell of runs that did not end well.
+func (c *campaign) statusLines(s *step) []string {
+	var out []string
+	for _, t := range c.targets {
+		if len(s.runs[t]) == 0 {
+			out = append(out, s.absence(t, key{}))
+		}
+		for _, r := range s.runs[t] {
+			if r.step.Status != result.Complete {
+				out = append(out, fmt.Sprintf("%s, trial %d: this step is %s%s", t.name, r.trial.Trial.Trial, r.step.Status, sentenceTail(r.trial.Reason, "")))
+			}
+		}
+		if d := s.doubts(t); slices.Contains(d, "SLA missed") || slices.Contains(d, "saturated") {
+			out = append(out, t.name+": "+strings.Join(d, ", ")+". Its numbers in this step are not comparable.")
+		}
+	}
+	return out
+}
+
+func (c *campaign) groupsTable(s *step) Table {
+	t := Table{Head: "group of clients", Columns: []Column{
+		{Name: "clients", Title: "Client goroutines, each with its own session"},
+		{Name: "promised rate", Title: "Units a second that the whole group is to do; without one, each operation begins when the one before has ended"},
+		{Name: "pace", Title: "How the intended starts are spread over time"},
+		{Name: "operations", Title: "The operation kinds that its clients do"},
+	}}
+	var rows []TableRow
+	for _, g := range s.groups(c.targets) {
+		rate, pace := "none: closed loop", unknown
+		if g.Rate > 0 {
+			rate, pace = decimal(g.Rate)+"/s", g.Pace
+		}
+		rows = append(rows, TableRow{Head: g.Name, Target: -1, Cells: []Cell{
+			{Text: fmt.Sprint(g.Clients), Number: true}, textCell(rate), textCell(pace), textCell(strings.Join(g.Ops, ", ")),
+		}})
+	}
+	t.Groups = []RowGroup{{Rows: rows}}
+	return t
+}
+
+// sizesTable shows the space of every object, as the engines tell it.
+func (c *campaign) sizesTable(s *step) Table {
+	t := Table{Title: "Size by object", Note: "As the engine tells it; hover shows whether it is exact or an estimate.", Head: "object"}
+	byName := map[string]map[*target]Cell{}
+	for _, tg := range c.targets {
+		t.Columns = append(t.Columns, targetColumn(tg))
+		r := s.leader(tg)
+		if r == nil {
+			continue
+		}
+		for _, size := range r.step.Sizes {
+			name := size.Object
+			if name == "" {
+				name = "whole database"
+			}
+			set(byName, name, tg, Cell{Text: bytes(float64(size.Bytes)), Title: fmt.Sprintf("%d bytes, %s", size.Bytes, size.Kind), Number: true})
+		}
+	}
+	t.Groups = []RowGroup{{Rows: c.rowsOf(byName, "the engine does not tell")}}
+	return t
+}
+
+func (c *campaign) settleTable(s *step) Table {
+	t := Table{Title: "Settle actions", Note: "What the engines did to come to rest.", Head: "target", Columns: []Column{{Name: "action"}, {Name: "took"}, {Name: "detail"}}}
+	var rows []TableRow
+	for _, tg := range c.targets {
+		r := s.leader(tg)
+		if r == nil {
+			continue
+		}
+		for _, a := range r.step.Settle {
+			rows = append(rows, TableRow{Head: tg.name, Target: tg.index, Cells: []Cell{
+				textCell(a.Name), {Text: duration(float64(a.Duration.Nanoseconds()) / 1e3), Number: true}, textCell(a.Detail),
+			}})
+		}
+	}
+	t.Groups = []RowGroup{{Rows: rows}}
+	return t
+}
+
+// maxCounters bounds a step's table of counters, which is there to be skimmed.
+const maxCounters = 400
+
+// countersTable shows the engines' and the host's counters that changed.
+func (c *campaign) countersTable(s *step) Table {
+	t := Table{Title: "Counters that changed", Note: "Growth of counters over the window, and gauges at its end.", Head: "counter", Folded: true}
+	byName := map[string]map[*target]Cell{}
+	for _, tg := range c.targets {
+		t.Columns = append(t.Columns, targetColumn(tg))
+		r := s.leader(tg)
+		if r == nil {
+			continue
+		}
+		for _, n := range r.step.Counters {
+			if n.Value == 0 {
+				continue
+			}
+			set(byName, counterName(n), tg, counterCell(n))
+		}
+	}
+	rows := c.rowsOf(byName, "no such counter, or it did not change")
+	if more := len(rows) - maxCounters; more > 0 {
+		rows = rows[:maxCounters]
+		t.Note += fmt.Sprintf(" The first %d of %d by name; all are in trial.json.", maxCounters, maxCounters+more)
+	}
+	t.Groups = []RowGroup{{Rows: rows}}
+	return t
+}
+
+func counterName(n result.CounterChange) string {
+	if n.Labels == "" {
+		return n.Name
+	}
+	return n.Name + "{" + n.Labels + "}"
+}
+
+func counterCell(n result.CounterChange) Cell {
+	c := Cell{Text: decimal(n.Value), Title: string(n.Kind) + " " + full(n.Value) + " " + n.Unit, Number: true}
+	switch n.Unit {
+	case "bytes":
+		c.Text = bytes(n.Value)
+	case "ns":
+		c.Text = duration(n.Value / 1e3)
+	}
+	if n.Reset {
+		c.Tag = "was reset"
+		c.Title += "; it was reset in the window: growth since the reset"
+	}
+	return c
+}
+
+func targetColumn(t *target) Column { return Column{Name: t.name, Title: t.describe()} }
+
+func set(table map[string]map[*target]Cell, row string, t *target, c Cell) {
+	if table[row] == nil {
+		table[row] = map[*target]Cell{}
+	}
+	table[row][t] = c
+}
+
+// rowsOf makes rows sorted by name, with a column per target.
+func (c *campaign) rowsOf(table map[string]map[*target]Cell, absent string) []TableRow {
+	var rows []TableRow
+	for _, name := range sortedKeys(table) {
+		row := TableRow{Head: name, Target: -1}
+		for _, t := range c.targets {
+			cell, ok := table[name][t]
+			if !ok {
+				cell = absentCell(absent)
+			}
+			row.Cells = append(row.Cells, cell)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

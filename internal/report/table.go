@@ -1,0 +1,275 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"rumbench/internal/result"
+)
+
+// Table is a table of the page, ready to be shown in any format.
+type Table struct {
+	Title   string
+	Note    string // a sentence below the title
+	Head    string // heads the first column
+	Columns []Column
+	Groups  []RowGroup
+	Folded  bool // long and seldom read: shown when asked for
+}
+
+// Column is a column's head.
+type Column struct {
+	Name, Sub string
+	Title     string // what it means
+	Metric    string // the glossary's entry, if it has one
+	Link      string // id of the section it leads to
+}
+
+// RowGroup is some rows under a common head.
+type RowGroup struct {
+	Name, Title, Metric string // "" without a head of its own
+	Rows                []TableRow
+}
+
+// TableRow is a row. Target is the target's index, -1 for other rows.
+type TableRow struct {
+	Head   string
+	Target int
+	Cells  []Cell
+}
+
+// Cell is a cell: a number with its ratio to the base and its doubts, or text.
+type Cell struct {
+	Text    string
+	Per     string // the denominator, where it is not the column's
+	Ratio   string // "" without one
+	Verdict verdict
+	Tag     string // why it cannot be compared; then it is hatched
+	Title   string
+	Notes   []Note
+	Rows    string // positions of the rows behind it, for data-row
+	Value   string // the value in full, for data-value
+	Number  bool   // aligned as a number
+	Absent  bool
+	Differs bool // marked: it differs from its neighbours
+}
+
+// Note is a numbered remark below a section.
+type Note struct {
+	ID     string // unique on the page
+	Number int
+	Text   string
+}
+
+// notes collects the remarks of a section; the same text gets the same number.
+type notes struct {
+	section string
+	list    []Note
+}
+
+func (n *notes) mark(text string) Note {
+	for _, note := range n.list {
+		if note.Text == text {
+			return note
+		}
+	}
+	i := len(n.list) + 1
+	note := Note{fmt.Sprintf("%s-note-%d", n.section, i), i, text}
+	n.list = append(n.list, note)
+	return note
+}
+
+// Arrow is the verdict without colour.
+func (c Cell) Arrow() string {
+	switch c.Verdict {
+	case better:
+		return "▲"
+	case worse:
+		return "▼"
+	case same:
+		return "="
+	}
+	return ""
+}
+
+// Marks are the numbers of the cell's notes, as "⚠1,2".
+func (c Cell) Marks() string {
+	if len(c.Notes) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("⚠")
+	for i, n := range c.Notes {
+		if i > 0 {
+			b.WriteString(",")
+		}
+		fmt.Fprintf(&b, "%d", n.Number)
+	}
+	return b.String()
+}
+
+func textCell(s string) Cell { return Cell{Text: s} }
+
+func absentCell(why string) Cell {
+	return Cell{Text: unknown, Title: why, Absent: true, Number: true}
+}
+
+// cell shows a number of a target beside that of the base.
+func (s *step) cell(t, base *target, k key, n *notes) Cell {
+	num := s.number(t, k)
+	if num.missing != "" {
+		return absentCell(num.missing)
+	}
+	c := plainCell(num, n)
+	doubts := s.doubts(t)
+	if len(doubts) > 0 {
+		c.Tag = doubts[0]
+		c.Title += "; not comparable: " + strings.Join(doubts, ", ")
+		n.mark(t.name + " in " + s.name + ": " + strings.Join(doubts, ", ") + ". Its numbers are not comparable there.")
+	}
+	if t == base {
+		c.Ratio = "base"
+		return c
+	}
+	if b := s.number(base, k); len(doubts) == 0 && len(s.doubts(base)) == 0 {
+		c.compare(num, b, base.name)
+	}
+	return c
+}
+
+func (c *Cell) compare(n, base number, name string) {
+	r, ok := n.ratio(base)
+	if !ok {
+		return
+	}
+	c.Ratio, c.Verdict = times(r), n.against(base)
+	c.Title += "; " + times(r) + " " + name
+	switch {
+	case c.Verdict == same && n.overlaps(base):
+		c.Title += ": the trials of the two overlap"
+	case c.Verdict == same:
+		c.Title += ": the same within 5 %"
+	case c.Verdict != "":
+		c.Title += ": " + string(c.Verdict)
+	}
+}
+
+// plainCell shows a number without comparing it.
+func plainCell(num number, n *notes) Cell {
+	if num.missing != "" {
+		return absentCell(num.missing)
+	}
+	c := Cell{Text: num.String(), Title: num.hover(), Number: true, Value: full(num.value), Rows: positions(num.rows)}
+	for _, w := range num.warnings {
+		c.Notes = append(c.Notes, n.mark(w))
+	}
+	return c
+}
+
+func positions(rows []int) string { return strings.Trim(fmt.Sprint(rows), "[]") }
+
+// metricColumn heads a column of a metric.
+func metricColumn(k key) Column {
+	c := Column{Name: title(k.metric), Metric: k.metric, Sub: k.per}
+	if k.per != "" {
+		c.Sub = "per " + k.per
+	}
+	if m := result.MetricByName(k.metric); m != nil {
+		c.Title = m.Name + ", " + unitName(m.Unit) + ": " + m.Doc
+	} else {
+		c.Title = k.metric
+	}
+	return c
+}
+
+func unitName(u string) string {
+	if u == "1/s" {
+		return "per second"
+	}
+	return u
+}
+
+// titles are the metrics' names where the name itself reads badly as a head.
+var titles = map[string]string{
+	"rows_per_s": "rate/s", "ops_per_s": "ops/s", "duration_s": "window s",
+	"interval_ops_p50": "50 % of intervals ≥", "interval_ops_p95": "95 % of intervals ≥", "interval_ops_p99": "99 % of intervals ≥",
+	"service_p50_us": "p50", "service_p95_us": "p95", "service_p99_us": "p99", "service_p999_us": "p99.9", "service_max_us": "max",
+	"response_p50_us": "p50", "response_p95_us": "p95", "response_p99_us": "p99", "response_p999_us": "p99.9", "response_max_us": "max",
+	"lateness_p99_us": "p99", "lateness_max_us": "max",
+	"stall_s": "stalled s", "stall_longest_s": "longest stall s", "server_cpu_us": "server CPU µs", "client_cpu_us": "client CPU µs",
+	"host_cpu_us": "host CPU µs", "device_reads": "device reads", "read_kb": "read KB", "write_kb": "written KB", "discard_kb": "discarded KB",
+	"process_read_kb": "process read KB", "process_write_kb": "process written KB", "context_switches": "context switches",
+	"live_rows": "live rows", "live_bytes": "live data", "db_bytes": "on disk", "space_amplification": "space amplification",
+	"write_amplification": "write amplification", "server_memory_bytes": "memory (PSS)", "drain_s": "drain s",
+	"client_gc_pause_ms": "client GC ms", "client_sched_p99_us": "client sched p99 µs",
+}
+
+func title(metric string) string {
+	if t, ok := titles[metric]; ok {
+		return t
+	}
+	return metric
+}
+
+// metricTable has a column per metric and denominator, and for every group and
+// operation kind a row per target. Columns that no target has are left out.
+func (s *step) metricTable(name string, targets []*target, metrics []string, n *notes) Table {
+	type subject struct{ group, op string }
+	type column struct{ metric, per string }
+	var subjects []subject
+	var columns []column
+	for _, k := range s.keys(metrics) {
+		subjects = appendOnce(subjects, subject{k.group, k.op})
+		columns = appendOnce(columns, column{k.metric, k.per})
+	}
+	t := Table{Title: name, Head: "target"}
+	for _, c := range columns {
+		t.Columns = append(t.Columns, metricColumn(key{metric: c.metric, per: c.per}))
+	}
+	for _, sub := range subjects {
+		g := RowGroup{Name: subjectName(sub.group, sub.op)}
+		for _, tg := range targets {
+			row := TableRow{Head: tg.name, Target: tg.index}
+			for _, c := range columns {
+				row.Cells = append(row.Cells, s.cell(tg, targets[0], key{sub.group, sub.op, c.metric, c.per}, n))
+			}
+			g.Rows = append(g.Rows, row)
+		}
+		t.Groups = append(t.Groups, g)
+	}
+	if len(t.Groups) == 1 && subjects[0] == (subject{}) {
+		t.Groups[0].Name = ""
+	}
+	return t
+}
+
+func subjectName(group, op string) string {
+	switch {
+	case group == "" && op == "":
+		return "whole step"
+	case group == "" || group == op:
+		return op
+	case op == "":
+		return "group " + group
+	}
+	return op + " (group " + group + ")"
+}
+
+func appendOnce[T comparable](list []T, v T) []T {
+	for _, o := range list {
+		if o == v {
+			return list
+		}
+	}
+	return append(list, v)
+}
+
+// Empty tells whether the table has nothing to show.
+func (t Table) Empty() bool {
+	for _, g := range t.Groups {
+		if len(g.Rows) > 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,191 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// column is a column of the summary.
+type column struct {
+	head string
+	key  func(*step) (key, bool)
+}
+
+func summaryColumns() []column {
+	return []column{
+		{"rate/s", func(s *step) (key, bool) { return s.rate(s.primary) }},
+		{"vs base", nil},
+		{"p99", func(s *step) (key, bool) { return s.latency(s.primary, "p99") }},
+		{"max", func(s *step) (key, bool) { return s.latency(s.primary, "max") }},
+		{"CPU µs", func(s *step) (key, bool) { return s.cost("server_cpu_us", s.primary) }},
+		{"write KB", (*step).writes},
+		{"read KB", (*step).reads},
+		{"on disk", func(s *step) (key, bool) { return s.cost("db_bytes", "") }},
+		{"amp", func(s *step) (key, bool) { return s.cost("space_amplification", "") }},
+	}
+}
+
+// writeText prints a block per step, with the columns aligned over all blocks.
+func writeText(w io.Writer, c *campaign, limit int) {
+	if len(c.targets) == 0 {
+		fmt.Fprintln(w, "no trials")
+		return
+	}
+	n := &notes{}
+	columns := summaryColumns()
+	cells := make([][][]string, len(c.steps)) // step, target, column
+	for i, s := range c.steps {
+		for _, t := range c.targets {
+			cells[i] = append(cells[i], c.summaryRow(s, t, columns, n))
+		}
+	}
+	heads := []string{""}
+	for _, col := range columns {
+		heads = append(heads, col.head)
+	}
+	widths := columnWidths(heads, cells)
+	gap, shown := fit(widths, limit)
+	fmt.Fprintln(w, textRow(heads[:shown], widths, gap))
+	for i, s := range c.steps {
+		fmt.Fprintf(w, "\n%s\n", clip(s.headline(), limit))
+		for _, row := range cells[i] {
+			fmt.Fprintln(w, textRow(row[:shown], widths, gap))
+		}
+	}
+	textFoot(w, c, n, len(heads)-shown, limit)
+}
+
+// headline says what the numbers of a step are of.
+func (s *step) headline() string {
+	if s.primary == "" {
+		return s.name
+	}
+	parts := []string{s.units(s.primary) + "/s"}
+	if k, ok := s.latency(s.primary, "p99"); ok {
+		measure, _, _ := strings.Cut(k.metric, "_")
+		parts = append(parts, measure+" time of "+s.primary)
+	}
+	if per := s.costPer(); per != "" {
+		parts = append(parts, "per "+per)
+	}
+	if k, ok := s.writes(); ok && k.per != s.costPer() {
+		parts = append(parts, "writes per "+k.per)
+	}
+	return s.name + "  " + strings.Join(parts, ", ")
+}
+
+func (c *campaign) summaryRow(s *step, t *target, columns []column, n *notes) []string {
+	row := []string{"  " + t.name}
+	for _, d := range s.doubts(t) {
+		row[0] += fmt.Sprintf(" ⚠%d", n.mark(t.name+" in "+s.name+": "+d+"; not comparable").Number)
+	}
+	rate, rated := s.rate(s.primary)
+	for _, col := range columns {
+		switch {
+		case col.key == nil && rated:
+			row = append(row, ratioText(s.cell(t, c.targets[0], rate, &notes{})))
+		case col.key == nil:
+			row = append(row, unknown)
+		default:
+			row = append(row, numberText(s, t, col, n))
+		}
+	}
+	return row
+}
+
+func ratioText(c Cell) string {
+	switch {
+	case c.Tag != "":
+		return "⚠"
+	case c.Ratio == "":
+		return unknown
+	}
+	return c.Ratio
+}
+
+func numberText(s *step, t *target, col column, n *notes) string {
+	k, ok := col.key(s)
+	if !ok {
+		return unknown
+	}
+	num := s.number(t, k)
+	text := num.String()
+	for _, w := range num.warnings {
+		text += fmt.Sprintf(" ⚠%d", n.mark(w).Number)
+	}
+	return text
+}
+
+func columnWidths(heads []string, cells [][][]string) []int {
+	widths := make([]int, len(heads))
+	for i, h := range heads {
+		widths[i] = width(h)
+	}
+	for _, step := range cells {
+		for _, row := range step {
+			for i, c := range row {
+				widths[i] = max(widths[i], width(c))
+			}
+		}
+	}
+	return widths
+}
+
+// fit finds the gap between columns, and how many of them fit.
+func fit(widths []int, limit int) (gap, shown int) {
+	if limit <= 0 {
+		return 2, len(widths)
+	}
+	for gap = 2; gap >= 1; gap-- {
+		total := 0
+		for shown = 0; shown < len(widths); shown++ {
+			if total += widths[shown] + gap; total-gap > limit {
+				break
+			}
+		}
+		if shown == len(widths) {
+			return gap, shown
+		}
+	}
+	return 1, max(2, shown)
+}
+
+func textRow(cells []string, widths []int, gap int) string {
+	var b strings.Builder
+	for i, c := range cells {
+		space := strings.Repeat(" ", widths[i]-width(c))
+		if i == 0 {
+			b.WriteString(c + space)
+		} else {
+			b.WriteString(strings.Repeat(" ", gap) + space + c)
+		}
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+func textFoot(w io.Writer, c *campaign, n *notes, hidden, limit int) {
+	fmt.Fprintln(w)
+	for _, note := range n.list {
+		fmt.Fprintf(w, "⚠%d %s\n", note.Number, note.Text)
+	}
+	for _, b := range banners(Input{}, c) {
+		fmt.Fprintf(w, "⚠ %s\n", b)
+	}
+	if hidden > 0 {
+		fmt.Fprintf(w, "%d columns do not fit into %d characters; the report has them.\n", hidden, limit)
+	}
+	fmt.Fprintf(w, "base: %s. %s\n", c.targets[0].name, c.caution())
+}
+
+func width(s string) int { return utf8.RuneCountInString(s) }
+
+func pad(s string, to int) string { return s + strings.Repeat(" ", max(0, to-width(s))) }
+
+func clip(s string, limit int) string {
+	if limit <= 0 || width(s) <= limit {
+		return s
+	}
+	return string([]rune(s)[:max(1, limit-1)]) + "…"
+}

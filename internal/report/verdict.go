@@ -1,0 +1,214 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// notable is the ratio from which a difference is worth a line of the verdict.
+const notable = 1.10
+
+// verdict says in words what the numbers say, a line per step with something
+// to tell. It claims nothing about steps that cannot be compared.
+func (c *campaign) verdict() []Sentence {
+	var out []Sentence
+	var quiet []string
+	for _, s := range c.steps {
+		k, ok := s.rate(s.primary)
+		if !ok {
+			continue
+		}
+		ranks, dropped := c.ranking(s, k)
+		text := c.sentence(s, ranks)
+		if text == "" && dropped == "" {
+			quiet = append(quiet, s.name)
+			continue
+		}
+		out = append(out, Sentence{s.name, s.id, strings.TrimSpace(text + " " + dropped)})
+	}
+	if len(quiet) > 0 && len(c.targets) > 1 {
+		out = append(out, Sentence{Text: "No notable difference in throughput and writes in " + joined(quiet) + "."})
+	}
+	if text := c.spaceSentence(); text != "" {
+		out = append(out, Sentence{Text: text})
+	}
+	return out
+}
+
+// rank is a target with its throughput in a step.
+type rank struct {
+	target *target
+	rate   number
+}
+
+// ranking orders the comparable targets by throughput, the fastest first, and
+// says in words which were left out and why.
+func (c *campaign) ranking(s *step, k key) (ranks []rank, dropped string) {
+	var why []string
+	for _, t := range c.targets {
+		n := s.number(t, k)
+		doubts := s.doubts(t)
+		switch {
+		case n.missing != "":
+			why = append(why, t.name+" has no result")
+		case len(doubts) > 0:
+			why = append(why, fmt.Sprintf("%s is not compared (%s)", t.name, strings.Join(doubts, ", ")))
+		default:
+			ranks = append(ranks, rank{t, n})
+		}
+	}
+	slices.SortStableFunc(ranks, func(a, b rank) int { return cmp.Compare(b.rate.value, a.rate.value) })
+	if len(why) > 0 {
+		dropped = strings.ToUpper(joined(why)[:1]) + joined(why)[1:] + "."
+	}
+	return ranks, dropped
+}
+
+// sentence compares the fastest target with the others; "" if there is nothing
+// notable.
+func (c *campaign) sentence(s *step, ranks []rank) string {
+	if len(ranks) == 0 {
+		return ""
+	}
+	first := ranks[0]
+	text := fmt.Sprintf("%s %s %s %s/s", first.target.name, did(s.primary), first.rate, s.units(s.primary))
+	if len(ranks) == 1 {
+		return text + c.writesAlone(s, first.target) + "." + c.standstill(s)
+	}
+	writes, differ := c.writesOf(s, ranks)
+	last := ranks[len(ranks)-1]
+	if r, ok := first.rate.ratio(last.rate); ok && r < notable && !differ {
+		return strings.TrimSpace(c.standstill(s))
+	}
+	var others []string
+	for _, o := range ranks[1:] {
+		others = append(others, faster(first, o))
+	}
+	return text + ", " + joined(others) + writes + "." + c.standstill(s)
+}
+
+func faster(first, other rank) string {
+	r, ok := first.rate.ratio(other.rate)
+	switch {
+	case !ok:
+		return "while " + other.target.name + " did nothing"
+	case r-1 <= neutral:
+		return "level with " + other.target.name + " (within 5 %)"
+	case first.rate.overlaps(other.rate):
+		return times(r) + " " + other.target.name + " (but their trials overlap)"
+	}
+	return times(r) + " " + other.target.name
+}
+
+// writesOf tells what the fastest target wrote beside the others, and whether
+// that differs notably.
+func (c *campaign) writesOf(s *step, ranks []rank) (text string, differ bool) {
+	k, ok := s.writes()
+	if !ok {
+		return "", false
+	}
+	mine := s.number(ranks[0].target, k)
+	var shares []string
+	for _, o := range ranks[1:] {
+		r, ok := mine.ratio(s.number(o.target, k))
+		if !ok {
+			continue
+		}
+		differ = differ || r >= notable || r <= 1/notable
+		shares = append(shares, share(r)+" "+o.target.name+"'s")
+	}
+	if len(shares) == 0 {
+		return c.writesAlone(s, ranks[0].target), false
+	}
+	return fmt.Sprintf("; it wrote %s KB per %s: %s", mine, k.per, joined(shares)), differ
+}
+
+func (c *campaign) writesAlone(s *step, t *target) string {
+	k, ok := s.writes()
+	if n := s.number(t, k); ok && n.missing == "" {
+		return fmt.Sprintf(" and wrote %s KB per %s", n, k.per)
+	}
+	return ""
+}
+
+// share is a ratio of costs in words.
+func share(r float64) string {
+	switch {
+	case r > 1+neutral:
+		return times(r)
+	case r < 1-neutral:
+		return percent(r) + " of"
+	}
+	return "about"
+}
+
+// standstill tells which targets stalled.
+func (c *campaign) standstill(s *step) string {
+	k, ok := s.stalls()
+	if !ok {
+		return ""
+	}
+	var stalled []string
+	for _, t := range c.targets {
+		if n := s.number(t, k); n.missing == "" && n.value > 0 {
+			stalled = append(stalled, t.name+" for "+seconds(n.value))
+		}
+	}
+	if len(stalled) == 0 {
+		return ""
+	}
+	return " Stalled: " + joined(stalled) + "."
+}
+
+// spaceSentence compares the space at the end of the last step that all
+// targets finished.
+func (c *campaign) spaceSentence() string {
+	for _, s := range slices.Backward(c.steps) {
+		k, ok := s.cost("space_amplification", "")
+		if !ok {
+			continue
+		}
+		var parts []string
+		for _, t := range c.targets {
+			n := s.number(t, k)
+			if n.missing != "" {
+				break
+			}
+			parts = append(parts, fmt.Sprintf("%s %s", t.name, n))
+		}
+		if len(parts) == len(c.targets) {
+			return "Bytes on disk per byte of live data after " + s.name + ": " + joined(parts) + "."
+		}
+	}
+	return ""
+}
+
+// did is the verb of an operation kind.
+func did(op string) string {
+	switch op {
+	case "query":
+		return "answered"
+	case "insert", "index":
+		return op + "ed"
+	case "delete", "update":
+		return op + "d"
+	}
+	return "did " + op + " at"
+}
+
+// caution says how far the verdict can be trusted.
+func (c *campaign) caution() string {
+	low, high := len(c.targets[0].trials), 0
+	for _, t := range c.targets {
+		low, high = min(low, len(t.trials)), max(high, len(t.trials))
+	}
+	switch {
+	case high == 1:
+		return "One trial each: nothing can be said about noise. A small difference may be chance."
+	case low == 1:
+		return "Some targets have one trial only: nothing can be said about their noise."
+	}
+	return fmt.Sprintf("Numbers are medians over at least %d trials. Differences within 5 %%, or between targets whose trials overlap, count as none.", low)
+}

@@ -1,0 +1,77 @@
+package result
+
+// Metric documents a metric. The glossary, the tables' hover texts and `list
+// metrics` are made of it.
+type Metric struct {
+	Name   string
+	Unit   string
+	Better string // "higher", "lower" or "" where neither is better
+	Doc    string // what it means, with its formula
+}
+
+// Metrics lists all metrics that rows may hold.
+func Metrics() []Metric { return metrics }
+
+// MetricByName returns the metric of that name, nil if there is none.
+func MetricByName(name string) *Metric {
+	for i := range metrics {
+		if metrics[i].Name == name {
+			return &metrics[i]
+		}
+	}
+	return nil
+}
+
+const (
+	higher = "higher"
+	lower  = "lower"
+)
+
+var metrics = []Metric{
+	{"duration_s", "s", lower, "Length of the measured window: from the barrier at which all clients start to the end of the last operation that began in it."},
+	{"ops_per_s", "1/s", higher, "Operations completed divided by the length of the window. Failed operations are not counted."},
+	{"rows_per_s", "1/s", higher, "Units done (rows inserted, deleted or indexed; queries) divided by the length of the window."},
+	{"rows", "count", "", "Units done in the window."},
+	{"errors", "count", lower, "Operations that failed, by class in the warnings; they count neither as done nor in latencies."},
+	{"interval_ops_p50", "1/s", higher, "Units a second that 50 % of the intervals reached or exceeded."},
+	{"interval_ops_p95", "1/s", higher, "Units a second that 95 % of the intervals reached or exceeded: the slow tail."},
+	{"interval_ops_p99", "1/s", higher, "Units a second that 99 % of the intervals reached or exceeded: the slow tail. Needs ten intervals."},
+	{"service_p50_us", "µs", lower, "Median service time: end of the operation − its actual start."},
+	{"service_p95_us", "µs", lower, "95th percentile of service time."},
+	{"service_p99_us", "µs", lower, "99th percentile of service time."},
+	{"service_p999_us", "µs", lower, "99.9th percentile of service time."},
+	{"service_max_us", "µs", lower, "Greatest service time."},
+	{"response_p50_us", "µs", lower, "Median response time: end of the operation − its intended start. Only where a rate was promised; it contains the time an operation waited because earlier ones were slow (no coordinated omission)."},
+	{"response_p95_us", "µs", lower, "95th percentile of response time."},
+	{"response_p99_us", "µs", lower, "99th percentile of response time."},
+	{"response_p999_us", "µs", lower, "99.9th percentile of response time."},
+	{"response_max_us", "µs", lower, "Greatest response time."},
+	{"lateness_p99_us", "µs", lower, "99th percentile of lateness: actual start − intended start. Only where a rate was promised."},
+	{"lateness_max_us", "µs", lower, "Greatest lateness."},
+	{"stalls", "count", lower, "Stalled stretches: runs of intervals with no completed operation, or under 10 % of the step's median."},
+	{"stall_s", "s", lower, "Total length of stalled intervals."},
+	{"stall_longest_s", "s", lower, "Longest run of stalled intervals."},
+	{"sla_target", "1/s", "", "Units a second promised by a group with a rate, all clients together."},
+	{"sla_share", "ratio", higher, "Share of intervals in which at least 95 % of the promised rate was reached."},
+	{"sla_met", "bool", higher, "1 if the average over the window reached 95 % of the promised rate, otherwise 0: results of groups beside a missed promise are not comparable."},
+	{"saturated", "bool", lower, "1 if lateness grew without end: the promised rate is above what the engine can do."},
+	{"server_cpu_us", "µs", lower, "CPU time of the engine's process per unit: growth of the process's CPU clock ÷ units. For an embedded engine the process holds the client too; see client_cpu_us."},
+	{"client_cpu_us", "µs", lower, "CPU time that the client itself needs per unit, measured by running the same clients on the null engine before the campaign."},
+	{"host_cpu_us", "µs", lower, "CPU time of the whole machine per unit (user, nice, system, interrupts; not steal, not waiting)."},
+	{"device_reads", "count", lower, "Read requests that the device under the data directory completed, per unit."},
+	{"read_kb", "KB", lower, "KB read from the device per unit (1 KB = 1024 bytes)."},
+	{"write_kb", "KB", lower, "KB written to the device per unit, from the start of the window until everything dirty was synced after it. Discards are not in it."},
+	{"discard_kb", "KB", "", "KB discarded (trimmed) on the device per unit."},
+	{"process_read_kb", "KB", lower, "KB that the process caused to be read from storage per unit (/proc/PID/io read_bytes)."},
+	{"process_write_kb", "KB", lower, "KB that the process dirtied for storage per unit (/proc/PID/io write_bytes − cancelled_write_bytes). A page dirtied again before it was written counts once."},
+	{"context_switches", "count", lower, "Context switches of the whole machine per unit."},
+	{"live_rows", "count", "", "Rows in the database at the end of the step."},
+	{"live_bytes", "B", "", "User bytes alive at the end of the step: values of all rows plus columns and key of all index entries, without overhead."},
+	{"db_bytes", "B", lower, "Allocated bytes of the data directory at the end of the step, logs included."},
+	{"space_amplification", "ratio", lower, "db_bytes ÷ live_bytes."},
+	{"write_amplification", "ratio", lower, "Bytes written to the device (or, without a device, by the process) ÷ user bytes inserted or updated, index entries included."},
+	{"server_memory_bytes", "B", lower, "Proportional set size (PSS) of the engine's process at the end of the step. For an embedded engine the client is in it, and the mapped part of the page cache."},
+	{"drain_s", "s", lower, "Time to sync everything dirty to the device after the window."},
+	{"client_gc_pause_ms", "ms", lower, "Total stop-the-world time of rumbench's own garbage collector in the window."},
+	{"client_sched_p99_us", "µs", lower, "99th percentile of the time that a runnable goroutine of rumbench waited for a processor."},
+}

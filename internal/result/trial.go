@@ -1,0 +1,121 @@
+package result
+
+import (
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/observe"
+)
+
+// Format is the version of the files' format. Readers know all versions up to it.
+const Format = 1
+
+// Status tells how far a trial or step came.
+type Status string
+
+// The statuses.
+const (
+	Running  Status = "running"  // no end was written: it runs, or was killed
+	Complete Status = "complete" // everything was done
+	Partial  Status = "partial"  // it was ended early by its user; what was measured is valid
+	Failed   Status = "failed"   // it could not go on; what was measured before is valid
+	Invalid  Status = "invalid"  // it ran to its end, but its numbers must not be used: see the warnings
+)
+
+// Trial is the content of trial.json: one target × one workload × one repetition.
+type Trial struct {
+	Format     int               `json:"format"`
+	Campaign   string            `json:"campaign"` // the plan's name
+	Target     string            `json:"target"`
+	Trial      int               `json:"trial"` // from 1
+	Engine     string            `json:"engine"`
+	Structure  string            `json:"structure"` // "LSM tree"
+	Workload   string            `json:"workload"`
+	Preset     string            `json:"preset,omitempty"`
+	Params     map[string]any    `json:"params"`
+	Knobs      map[string]string `json:"knobs"` // the common knobs and options as asked for
+	Durability string            `json:"durability"`
+	Seed       uint64            `json:"seed"`
+	Interval   float64           `json:"interval_s"`
+	Status     Status            `json:"status"`
+	Reason     string            `json:"reason,omitempty"` // why it is partial, failed or invalid
+	Hint       string            `json:"hint,omitempty"`   // what the user can do about it
+	Started    time.Time         `json:"started"`
+	Ended      *time.Time        `json:"ended,omitempty"`
+	Versions   []observe.Fact    `json:"versions"` // rumbench, Go, engine
+	Settings   []engine.Setting  `json:"settings"`
+	Host       []observe.Fact    `json:"host"`
+	Steps      []Step            `json:"steps"`
+	Warnings   []string          `json:"warnings,omitempty"`
+}
+
+// Step is one step of a trial.
+type Step struct {
+	Name      string                `json:"name"`
+	Doc       string                `json:"doc,omitempty"`
+	Status    Status                `json:"status"`
+	Started   time.Time             `json:"started"`
+	Seconds   float64               `json:"seconds"`    // the measured window
+	Primary   string                `json:"primary"`    // the operation kind that the step is about
+	WritesPer string                `json:"writes_per"` // the operation kind that writes are reported per
+	Groups    []Group               `json:"groups,omitempty"`
+	Rows      []Row                 `json:"rows"`
+	Stalls    []Span                `json:"stalls,omitempty"`
+	Curves    []Curve               `json:"curves,omitempty"`
+	Settle    []engine.SettleAction `json:"settle,omitempty"`
+	Sizes     []engine.Size         `json:"sizes,omitempty"`
+	Counters  []CounterChange       `json:"counters,omitempty"`
+	Notes     []string              `json:"notes,omitempty"`
+	Warnings  []string              `json:"warnings,omitempty"`
+}
+
+// Group describes a group of clients.
+type Group struct {
+	Name    string   `json:"name"`
+	Clients int      `json:"clients"`
+	Rate    float64  `json:"rate,omitempty"` // promised units a second of the whole group; 0: closed loop
+	Pace    string   `json:"pace,omitempty"`
+	Ops     []string `json:"ops"`
+	SLA     *SLA     `json:"sla,omitempty"` // only of a group with a rate
+}
+
+// SLA is whether a promised rate was held.
+type SLA struct {
+	Target      float64 `json:"target"`       // units a second
+	Achieved    float64 `json:"achieved"`     // average over the window
+	Share       float64 `json:"share"`        // of the intervals, how many reached 95 % of the target
+	Worst       float64 `json:"worst"`        // units a second in the worst interval
+	Backlog     float64 `json:"backlog"`      // units that were due but not begun at the end
+	MaxLateness float64 `json:"max_lateness"` // seconds
+	Met         bool    `json:"met"`          // the average reached 95 % of the target, rounded
+	Strict      bool    `json:"strict"`       // every interval did
+	Saturated   bool    `json:"saturated"`    // lateness grew without end
+}
+
+// Span is a stretch of a step's window, in seconds from its start.
+type Span struct {
+	Group string  `json:"group"`
+	From  float64 `json:"from"`
+	To    float64 `json:"to"`
+}
+
+// Curve is a latency distribution: points of percentile (0…100) and microseconds.
+type Curve struct {
+	Group    string       `json:"group"`
+	Op       string       `json:"op"`
+	Measure  string       `json:"measure"` // "service", "response" or "lateness"
+	Count    int64        `json:"count"`
+	Overflow int64        `json:"overflow,omitempty"` // samples above an hour, counted apart
+	Points   [][2]float64 `json:"points"`
+}
+
+// CounterChange is a counter's change over a step, or a gauge's value at its end.
+type CounterChange struct {
+	Name   string             `json:"name"`
+	Labels string             `json:"labels,omitempty"`
+	Kind   engine.CounterKind `json:"kind"`
+	Unit   string             `json:"unit"`
+	// Value is a counter's growth over the window, or a gauge's last value.
+	Value float64 `json:"value"`
+	Reset bool    `json:"reset,omitempty"` // the counter fell: growth is counted from the reset only
+}

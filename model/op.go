@@ -1,0 +1,288 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// Kind is what an operation does.
+type Kind uint8
+
+// The operation kinds. The arguments of an execution are a flat list of values
+// whose layout depends on the kind; see Op.Args.
+const (
+	Insert       Kind = iota + 1 // Rows rows with the Columns given
+	Get                          // Keys rows by primary key; keys that do not exist give no row
+	Scan                         // entries of an index, or of the table by primary key, in order
+	Update                       // set or add to columns of the rows that Index finds by equality, by default of one row by key
+	Delete                       // Keys rows by primary key
+	DeleteLowest                 // the Rows rows with the lowest primary keys at or above a cursor
+	Begin                        // start a transaction at Isolation
+	Commit                       // end the session's transaction, keeping its work
+	Rollback                     // end the session's transaction, undoing its work
+)
+
+// String is the name of the kind in messages.
+func (k Kind) String() string {
+	names := []string{"", "insert", "get", "scan", "update", "delete", "delete lowest", "begin", "commit", "rollback"}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return "kind(" + strconv.Itoa(int(k)) + ")"
+}
+
+// Conflict says what an insert does when a row with the key exists.
+type Conflict uint8
+
+// The answers to a key conflict.
+const (
+	Fail    Conflict = iota // the statement fails with class Duplicate and changes nothing
+	Ignore                  // keep the old row
+	Replace                 // the new row takes its place
+	Add                     // add the new row's AddColumns to the old row's, keep the rest
+)
+
+// Bound is how a scan is bounded on one side.
+type Bound uint8
+
+// The bounds of a scan.
+const (
+	Open      Bound = iota // no bound
+	Inclusive              // at the given value or beyond
+	Exclusive              // beyond the given value
+)
+
+// Aggregate reduces the rows of a scan on the engine's side.
+type Aggregate uint8
+
+// The aggregates of a scan.
+const (
+	NoAggregate Aggregate = iota
+	Count                 // Result.Value is the number of rows
+	Sum                   // Result.Value is the sum of the first of Columns
+)
+
+// Isolation is a transaction's isolation level.
+type Isolation uint8
+
+// The isolation levels. DefaultIsolation is the engine's own, read back into
+// its settings.
+const (
+	DefaultIsolation Isolation = iota
+	ReadUncommitted
+	ReadCommitted
+	RepeatableRead
+	Serializable
+)
+
+// Assign changes one column in an update.
+type Assign struct {
+	Column string
+	Add    bool // add the argument to the column instead of replacing it
+}
+
+// Op is the shape of an operation. An engine prepares it once per session and
+// executes it many times with different arguments.
+type Op struct {
+	Kind  Kind
+	Table string
+
+	// Columns are, for an insert, the columns given (an Auto column may be
+	// left out; other columns left out are NULL); for Get and Scan, the columns returned.
+	Columns []string
+
+	Rows       int      // Insert: rows in one execution; DeleteLowest: how many at most
+	OnConflict Conflict // Insert
+	AddColumns []string // Insert with OnConflict Add
+
+	Keys int // Get, Delete: keys in one execution; 0 means 1
+
+	// Index names a secondary index; "" is the primary key.
+	Index string
+	// Equal is how many leading index columns are given by equality. The
+	// bounds are on the column that follows.
+	Equal        int
+	Lower, Upper Bound
+	Desc         bool // scan from the upper bound down
+	Limit        int  // 0 means no limit
+	Aggregate    Aggregate
+	Distinct     bool   // each distinct row once
+	OrderBy      string // sort by this column of Columns instead of index order
+
+	Set []Assign // Update
+
+	Isolation Isolation // Begin
+}
+
+// Label describes the operation in messages.
+func (o *Op) Label() string {
+	s := o.Kind.String()
+	if o.Table != "" {
+		s += " " + o.Table
+	}
+	if o.Index != "" {
+		s += " by " + o.Index
+	}
+	return s
+}
+
+// KeyCount is the number of keys in one execution of a Get or Delete.
+func (o *Op) KeyCount() int { return max(o.Keys, 1) }
+
+// Args is the number of argument values of one execution:
+//
+//	Insert        Rows × Columns, row by row
+//	Get, Delete   KeyCount × key columns
+//	Scan          Equal values, then the lower bound if any, then the upper bound if any
+//	Update        one value per Set, then the key (or, by Index, the Equal values)
+//	DeleteLowest  one value: the cursor
+func (o *Op) Args(t *Table) int {
+	switch o.Kind {
+	case Insert:
+		return o.Rows * len(o.Columns)
+	case Get, Delete:
+		return o.KeyCount() * len(t.Key)
+	case Scan:
+		n := o.Equal
+		if o.Lower != Open {
+			n++
+		}
+		if o.Upper != Open {
+			n++
+		}
+		return n
+	case Update:
+		if o.Index != "" {
+			return len(o.Set) + o.Equal
+		}
+		return len(o.Set) + len(t.Key)
+	case DeleteLowest:
+		return 1
+	}
+	return 0
+}
+
+// Validate checks that the shape makes sense on its table, so that engines
+// need not.
+func (o *Op) Validate(t *Table) error {
+	if err := o.validate(t); err != nil {
+		return fmt.Errorf("operation %s: %w", o.Label(), err)
+	}
+	return nil
+}
+
+func (o *Op) validate(t *Table) error {
+	switch o.Kind {
+	case Begin, Commit, Rollback:
+		return nil
+	case Insert:
+		return o.validateInsert(t)
+	case Get:
+		_, err := t.Positions(o.Columns)
+		return err
+	case Delete:
+		return nil
+	case DeleteLowest:
+		if o.Rows < 1 {
+			return fmt.Errorf("rows must be at least 1, not %d", o.Rows)
+		}
+		if len(t.Key) != 1 {
+			return fmt.Errorf("the primary key must be one column")
+		}
+		return nil
+	case Update:
+		return o.validateUpdate(t)
+	case Scan:
+		return o.validateScan(t)
+	}
+	return fmt.Errorf("unknown kind")
+}
+
+func (o *Op) validateInsert(t *Table) error {
+	if o.Rows < 1 {
+		return fmt.Errorf("rows must be at least 1, not %d", o.Rows)
+	}
+	if _, err := t.Positions(slices.Concat(o.Columns, o.AddColumns)); err != nil {
+		return err
+	}
+	for _, k := range t.Key {
+		if !slices.Contains(o.Columns, k) && !t.Columns[t.Column(k)].Auto {
+			return fmt.Errorf("key column %s is not given", k)
+		}
+	}
+	if (o.OnConflict == Add) != (len(o.AddColumns) > 0) {
+		return fmt.Errorf("add columns and conflict rule Add go together")
+	}
+	for _, c := range o.AddColumns {
+		if err := addable(t, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func addable(t *Table, column string) error {
+	c := t.Columns[t.Column(column)]
+	if c.Type != Int && c.Type != Float {
+		return fmt.Errorf("cannot add to column %s of type %s", c.Name, c.Type)
+	}
+	if slices.Contains(t.Key, column) {
+		return fmt.Errorf("cannot add to key column %s", column)
+	}
+	return nil
+}
+
+func (o *Op) validateUpdate(t *Table) error {
+	if len(o.Set) == 0 {
+		return fmt.Errorf("nothing to set")
+	}
+	for _, a := range o.Set {
+		if t.Column(a.Column) < 0 {
+			return fmt.Errorf("table %s has no column %q", t.Name, a.Column)
+		}
+		if slices.Contains(t.Key, a.Column) {
+			return fmt.Errorf("key column %s cannot be updated", a.Column)
+		}
+		if a.Add {
+			if err := addable(t, a.Column); err != nil {
+				return err
+			}
+		}
+	}
+	if o.Index != "" {
+		ix, err := t.Index(o.Index)
+		if err != nil {
+			return err
+		}
+		if o.Equal < 1 || o.Equal > len(ix.Columns) {
+			return fmt.Errorf("an update by index needs 1 to %d equal columns, not %d", len(ix.Columns), o.Equal)
+		}
+	}
+	return nil
+}
+
+func (o *Op) validateScan(t *Table) error {
+	order := t.Key
+	if o.Index != "" {
+		ix, err := t.Index(o.Index)
+		if err != nil {
+			return err
+		}
+		order = ix.Columns
+	}
+	if _, err := t.Positions(o.Columns); err != nil {
+		return err
+	}
+	bounded := o.Lower != Open || o.Upper != Open
+	if o.Equal < 0 || o.Equal > len(order) || (bounded && o.Equal == len(order)) {
+		return fmt.Errorf("%d equal columns and bounds do not fit an index of %d", o.Equal, len(order))
+	}
+	if o.Aggregate == Sum && len(o.Columns) != 1 {
+		return fmt.Errorf("a sum needs exactly one column")
+	}
+	if o.OrderBy != "" && !slices.Contains(o.Columns, o.OrderBy) {
+		return fmt.Errorf("order by %s: not one of the columns returned", o.OrderBy)
+	}
+	return nil
+}

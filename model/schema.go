@@ -1,0 +1,128 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Schema is the set of tables that a workload declares.
+type Schema struct {
+	Tables []Table
+}
+
+// Table is a table with a primary key and any number of secondary indexes.
+type Table struct {
+	Name    string
+	Columns []Column
+	Key     []string // the primary key's columns, in order; at least one
+	Indexes []Index  // secondary indexes; created by the workload's steps, not with the table
+}
+
+// Column is a column of a table.
+type Column struct {
+	Name string
+	Type Type
+	// Width is the greatest length in bytes of a String or Bytes column, and
+	// the storage width of an Int column (4 or 8; 0 means 8).
+	Width int
+	// NotNull refuses NULL. Columns of the primary key are always so.
+	NotNull bool
+	// Auto: the engine assigns ascending integers from 1 to rows inserted
+	// without the column. Only for a primary key of one Int column. Numbers
+	// may have gaps after a failed insert.
+	Auto bool
+}
+
+// Index is a secondary index. Its entries are ordered by Columns and then by
+// the primary key.
+type Index struct {
+	Name    string
+	Columns []string
+	Unique  bool
+	// Include lists columns that are stored in the entry, to make it covering,
+	// without being part of its order.
+	Include []string
+}
+
+// Table returns the table of that name.
+func (s Schema) Table(name string) (*Table, error) {
+	for i := range s.Tables {
+		if s.Tables[i].Name == name {
+			return &s.Tables[i], nil
+		}
+	}
+	return nil, fmt.Errorf("schema has no table %q", name)
+}
+
+// Column returns the position of the column of that name, -1 if there is none.
+func (t *Table) Column(name string) int {
+	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
+}
+
+// Index returns the secondary index of that name.
+func (t *Table) Index(name string) (*Index, error) {
+	for i := range t.Indexes {
+		if t.Indexes[i].Name == name {
+			return &t.Indexes[i], nil
+		}
+	}
+	return nil, fmt.Errorf("table %s has no index %q", t.Name, name)
+}
+
+// Positions maps column names to their positions in the table.
+func (t *Table) Positions(names []string) ([]int, error) {
+	out := make([]int, len(names))
+	for i, n := range names {
+		if out[i] = t.Column(n); out[i] < 0 {
+			return nil, fmt.Errorf("table %s has no column %q", t.Name, n)
+		}
+	}
+	return out, nil
+}
+
+// AutoColumn returns the position of the column that the engine numbers, -1 if
+// there is none.
+func (t *Table) AutoColumn() int {
+	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Auto })
+}
+
+// ColumnNames returns the names of all columns in order.
+func (t *Table) ColumnNames() []string {
+	out := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		out[i] = c.Name
+	}
+	return out
+}
+
+// Validate checks the declaration of the table, so that engines need not.
+func (t *Table) Validate() error {
+	if len(t.Key) == 0 {
+		return fmt.Errorf("table %s has no primary key", t.Name)
+	}
+	seen := map[string]bool{}
+	for i, c := range t.Columns {
+		if c.Name == "" || seen[c.Name] {
+			return fmt.Errorf("table %s: column %d has an empty or repeated name %q", t.Name, i+1, c.Name)
+		}
+		seen[c.Name] = true
+		if c.Type == Null {
+			return fmt.Errorf("table %s: column %s has no type", t.Name, c.Name)
+		}
+		if c.Auto && (c.Type != Int || len(t.Key) != 1 || t.Key[0] != c.Name) {
+			return fmt.Errorf("table %s: column %s cannot be numbered by the engine: it must be the whole primary key and an int", t.Name, c.Name)
+		}
+	}
+	if _, err := t.Positions(t.Key); err != nil {
+		return err
+	}
+	for _, ix := range t.Indexes {
+		if len(ix.Columns) == 0 {
+			return fmt.Errorf("table %s: index %s has no columns", t.Name, ix.Name)
+		}
+		if _, err := t.Positions(slices.Concat(ix.Columns, ix.Include)); err != nil {
+			return fmt.Errorf("index %s: %w", ix.Name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package model
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
+
+// Type is the type of a column, and of a value in it.
+type Type uint8
+
+// The column types. A column accepts values of its own type and, unless it is
+// part of the primary key, NULL.
+const (
+	Null   Type = iota // only of values: no value
+	Int                // signed 64-bit integer
+	Float              // IEEE 754 double, never NaN
+	Time               // an instant in UTC at microsecond resolution
+	String             // UTF-8 text, compared byte by byte
+	Bytes              // arbitrary bytes
+)
+
+// String is the name of the type in messages.
+func (t Type) String() string {
+	switch t {
+	case Null:
+		return "null"
+	case Int:
+		return "int"
+	case Float:
+		return "float"
+	case Time:
+		return "time"
+	case String:
+		return "string"
+	case Bytes:
+		return "bytes"
+	}
+	return "type(" + strconv.Itoa(int(t)) + ")"
+}
+
+// Value is one column value. It is a small struct and not an interface, so that
+// rows can be built and passed without allocating. The zero Value is NULL.
+//
+// A value of type String or Bytes refers to memory of its maker; whoever keeps
+// it beyond the call that handed it over must Clone it.
+type Value struct {
+	typ Type
+	num int64
+	buf []byte
+}
+
+// IntValue is the integer n.
+func IntValue(n int64) Value { return Value{typ: Int, num: n} }
+
+// FloatValue is the float f; NaN is not a value and becomes NULL.
+func FloatValue(f float64) Value {
+	if math.IsNaN(f) {
+		return Value{}
+	}
+	if f == 0 {
+		f = 0 // one zero: -0 and 0 are equal and must encode alike
+	}
+	return Value{typ: Float, num: int64(math.Float64bits(f))}
+}
+
+// TimeValue is the instant t, cut to microseconds.
+func TimeValue(t time.Time) Value { return Value{typ: Time, num: t.UnixMicro()} }
+
+// MicrosValue is the instant us microseconds after 1970-01-01 UTC.
+func MicrosValue(us int64) Value { return Value{typ: Time, num: us} }
+
+// StringValue is the text s, which is not copied.
+func StringValue(s []byte) Value { return Value{typ: String, buf: s} }
+
+// BytesValue is b, which is not copied.
+func BytesValue(b []byte) Value { return Value{typ: Bytes, buf: b} }
+
+// Type tells the type of the value, Null for the zero Value.
+func (v Value) Type() Type { return v.typ }
+
+// IsNull tells whether there is no value.
+func (v Value) IsNull() bool { return v.typ == Null }
+
+// Int is the integer of an Int value and the microseconds of a Time value.
+func (v Value) Int() int64 { return v.num }
+
+// Float is the number of a Float value.
+func (v Value) Float() float64 { return math.Float64frombits(uint64(v.num)) }
+
+// Buf is the memory of a String or Bytes value, nil for other types.
+func (v Value) Buf() []byte { return v.buf }
+
+// Time is the instant of a Time value.
+func (v Value) Time() time.Time { return time.UnixMicro(v.num).UTC() }
+
+// Size is the number of user bytes in the value: 8 for numbers and times, the
+// length for text and bytes, 0 for NULL. Live bytes and amplification factors
+// are computed from it, so that they do not depend on any engine's encoding.
+func (v Value) Size() int {
+	switch v.typ {
+	case Null:
+		return 0
+	case String, Bytes:
+		return len(v.buf)
+	}
+	return 8
+}
+
+// Clone is a copy of the value that owns its memory.
+func (v Value) Clone() Value {
+	if v.buf != nil {
+		v.buf = bytes.Clone(v.buf)
+	}
+	return v
+}
+
+// Add is v+w for two values of the same numeric type; NULL counts as zero.
+func (v Value) Add(w Value) Value {
+	switch {
+	case v.IsNull():
+		return w
+	case w.IsNull():
+		return v
+	case v.typ == Float:
+		return FloatValue(v.Float() + w.Float())
+	}
+	return Value{typ: v.typ, num: v.num + w.num}
+}
+
+// Compare orders values of one column: NULL first, then by value, text byte by
+// byte. Values of different types are ordered by type.
+func (v Value) Compare(w Value) int {
+	if v.typ != w.typ {
+		return cmp.Compare(v.typ, w.typ)
+	}
+	switch v.typ {
+	case Float:
+		return cmp.Compare(v.Float(), w.Float())
+	case String, Bytes:
+		return bytes.Compare(v.buf, w.buf)
+	}
+	return cmp.Compare(v.num, w.num)
+}
+
+// AppendHash appends an unambiguous encoding of the value, the same on every
+// engine; checksums are made of it.
+func (v Value) AppendHash(dst []byte) []byte {
+	dst = append(dst, byte(v.typ))
+	switch v.typ {
+	case Null:
+		return dst
+	case String, Bytes:
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(v.buf)))
+		return append(dst, v.buf...)
+	}
+	return binary.LittleEndian.AppendUint64(dst, uint64(v.num))
+}
+
+// String is the value as a reader wants to see it in messages.
+func (v Value) String() string {
+	switch v.typ {
+	case Null:
+		return "NULL"
+	case Float:
+		return strconv.FormatFloat(v.Float(), 'g', -1, 64)
+	case Time:
+		return v.Time().Format("2006-01-02T15:04:05.999999Z")
+	case String:
+		return strconv.Quote(string(v.buf))
+	case Bytes:
+		return fmt.Sprintf("x'%x'", v.buf)
+	}
+	return strconv.FormatInt(v.num, 10)
+}

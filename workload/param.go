@@ -1,0 +1,310 @@
+package workload
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ParamType is the type of a parameter.
+type ParamType string
+
+// The parameter types, with the Go type that Parse makes of them.
+const (
+	IntParam      ParamType = "int"      // int64; may be written 2k, 20M, 1G (powers of 1000)
+	FloatParam    ParamType = "float"    // float64
+	BoolParam     ParamType = "bool"     // bool
+	StringParam   ParamType = "string"   // string
+	DurationParam ParamType = "duration" // time.Duration; a number is seconds
+	IntsParam     ParamType = "ints"     // []int64
+	StringsParam  ParamType = "strings"  // []string
+)
+
+// Param documents a parameter.
+type Param struct {
+	Name    string
+	Type    ParamType
+	Default any // of the Go type
+	Unit    string
+	Doc     string
+	Min     float64  // least number, for the numeric types and each element of ints
+	Max     float64  // greatest number; 0 means no limit
+	Enum    []string // the values allowed, for string and strings
+}
+
+// Preset is a named choice of parameters.
+type Preset struct {
+	Name   string
+	Doc    string
+	Values map[string]any // of the Go types; a key per parameter that differs from its default
+}
+
+// ParamError says that a parameter's value does not fit.
+type ParamError struct {
+	Param  string
+	Reason string
+	Hint   string
+}
+
+// Error is the message.
+func (e *ParamError) Error() string { return fmt.Sprintf("%s: %s", e.Param, e.Reason) }
+
+// Parse turns a value from a plan into the parameter's Go type.
+func (p Param) Parse(v any) (any, error) {
+	out, err := p.convert(v)
+	if err != nil {
+		return nil, &ParamError{Param: p.Name, Reason: err.Error(), Hint: p.hint()}
+	}
+	if err := p.inRange(out); err != nil {
+		return nil, &ParamError{Param: p.Name, Reason: err.Error(), Hint: p.hint()}
+	}
+	return out, nil
+}
+
+func (p Param) hint() string {
+	if len(p.Enum) > 0 {
+		return "one of " + strings.Join(p.Enum, ", ")
+	}
+	return fmt.Sprintf("%s: %s", p.Type, p.Doc)
+}
+
+func (p Param) convert(v any) (any, error) {
+	switch p.Type {
+	case IntParam:
+		return toInt(v)
+	case FloatParam:
+		return toFloat(v)
+	case BoolParam:
+		if b, ok := v.(bool); ok {
+			return b, nil
+		}
+	case StringParam:
+		switch s := v.(type) {
+		case string:
+			return s, nil
+		case int64, uint64, int: // a name that looks like a number: schema: 2023
+			return fmt.Sprint(s), nil
+		}
+	case DurationParam:
+		return toDuration(v)
+	case IntsParam:
+		return toList(v, toInt)
+	case StringsParam:
+		return toList(v, func(v any) (string, error) {
+			if s, ok := v.(string); ok {
+				return s, nil
+			}
+			return "", fmt.Errorf("%v is not a text", v)
+		})
+	}
+	return nil, fmt.Errorf("%v is not a %s", v, p.Type)
+}
+
+func (p Param) inRange(v any) error {
+	check := func(f float64) error {
+		if f < p.Min {
+			return fmt.Errorf("%v is below the least value %v", v, p.Min)
+		}
+		if p.Max != 0 && f > p.Max {
+			return fmt.Errorf("%v is above the greatest value %v", v, p.Max)
+		}
+		return nil
+	}
+	allowed := func(s string) error {
+		if len(p.Enum) > 0 && !slices.Contains(p.Enum, s) {
+			return fmt.Errorf("%q is not allowed", s)
+		}
+		return nil
+	}
+	switch x := v.(type) {
+	case int64:
+		return check(float64(x))
+	case float64:
+		return check(x)
+	case time.Duration:
+		return check(x.Seconds())
+	case string:
+		return allowed(x)
+	case []int64:
+		for _, n := range x {
+			if err := check(float64(n)); err != nil {
+				return err
+			}
+		}
+	case []string:
+		for _, s := range x {
+			if err := allowed(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func toInt(v any) (int64, error) {
+	switch x := v.(type) {
+	case int64:
+		return x, nil
+	case int:
+		return int64(x), nil
+	case uint64:
+		if x <= 1<<63-1 {
+			return int64(x), nil
+		}
+	case float64:
+		if x == float64(int64(x)) {
+			return int64(x), nil
+		}
+	case string:
+		return ParseCount(x)
+	}
+	return 0, fmt.Errorf("%v is not a whole number", v)
+}
+
+func toFloat(v any) (float64, error) {
+	switch x := v.(type) {
+	case float64:
+		return x, nil
+	case string:
+		return strconv.ParseFloat(x, 64)
+	}
+	n, err := toInt(v)
+	if err != nil {
+		return 0, fmt.Errorf("%v is not a number", v)
+	}
+	return float64(n), nil
+}
+
+func toDuration(v any) (time.Duration, error) {
+	if s, ok := v.(string); ok {
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			return 0, fmt.Errorf("%q is not a duration such as 30s or 5m", s)
+		}
+		return d, nil
+	}
+	f, err := toFloat(v)
+	if err != nil {
+		return 0, fmt.Errorf("%v is not a duration such as 30s or 5m", v)
+	}
+	return time.Duration(f * float64(time.Second)), nil
+}
+
+func toList[T any](v any, one func(any) (T, error)) ([]T, error) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v} // a single value is a list of one
+	}
+	out := make([]T, 0, len(list))
+	for _, e := range list {
+		x, err := one(e)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// ParseCount reads a whole number with an optional decimal fraction and suffix
+// k, M or G for powers of 1000, as in 250k or 1.5M.
+func ParseCount(s string) (int64, error) {
+	t := strings.TrimSpace(strings.ReplaceAll(s, "_", ""))
+	unit := int64(1)
+	if n := len(t); n > 0 {
+		switch t[n-1] {
+		case 'k', 'K':
+			unit = 1e3
+		case 'm', 'M':
+			unit = 1e6
+		case 'g', 'G':
+			unit = 1e9
+		}
+		if unit > 1 {
+			t = t[:n-1]
+		}
+	}
+	if n, err := strconv.ParseInt(t, 10, 64); err == nil {
+		if n != 0 && (n*unit)/n != unit {
+			return 0, fmt.Errorf("%q is too large", s)
+		}
+		return n * unit, nil
+	}
+	f, err := strconv.ParseFloat(t, 64)
+	if x := f * float64(unit); err == nil && x == float64(int64(x)) {
+		return int64(x), nil
+	}
+	return 0, fmt.Errorf("%q is not a whole number such as 250000, 250k or 1.5M", s)
+}
+
+// Params are the chosen values of a run, one for every parameter of the
+// workload. The accessors panic on a name or type that Info does not declare:
+// that is a bug in the workload.
+type Params map[string]any
+
+// Resolve fills in a preset's values and the defaults below the values given,
+// which must have been parsed.
+func (i Info) Resolve(preset string, given map[string]any) (Params, error) {
+	out := Params{}
+	for _, p := range i.Params {
+		out[p.Name] = p.Default
+	}
+	if preset != "" {
+		ps, err := i.Preset(preset)
+		if err != nil {
+			return nil, err
+		}
+		for k, v := range ps.Values {
+			out[k] = v
+		}
+	}
+	for k, v := range given {
+		out[k] = v
+	}
+	return out, nil
+}
+
+// Preset returns the preset of that name.
+func (i Info) Preset(name string) (*Preset, error) {
+	var names []string
+	for k := range i.Presets {
+		if i.Presets[k].Name == name {
+			return &i.Presets[k], nil
+		}
+		names = append(names, i.Presets[k].Name)
+	}
+	return nil, fmt.Errorf("workload %s has no preset %q; it has %s", i.Name, name, strings.Join(names, ", "))
+}
+
+// Param returns the parameter of that name, nil if there is none.
+func (i Info) Param(name string) *Param {
+	for k := range i.Params {
+		if i.Params[k].Name == name {
+			return &i.Params[k]
+		}
+	}
+	return nil
+}
+
+// Int returns an int parameter.
+func (p Params) Int(name string) int64 { return p[name].(int64) }
+
+// Float returns a float parameter.
+func (p Params) Float(name string) float64 { return p[name].(float64) }
+
+// Bool returns a bool parameter.
+func (p Params) Bool(name string) bool { return p[name].(bool) }
+
+// String returns a string parameter.
+func (p Params) String(name string) string { return p[name].(string) }
+
+// Duration returns a duration parameter.
+func (p Params) Duration(name string) time.Duration { return p[name].(time.Duration) }
+
+// Ints returns an ints parameter.
+func (p Params) Ints(name string) []int64 { return p[name].([]int64) }
+
+// Strings returns a strings parameter.
+func (p Params) Strings(name string) []string { return p[name].([]string) }

@@ -1,0 +1,206 @@
+// Package workload is the contract of a workload: tables, operations and steps
+// in engine-neutral words. The folders below it hold the workloads, and
+// workloadtest the conformance suite that every workload passes.
+//
+// It holds no clock and no statistics: clients perform operations one at a
+// time and are timed from outside. It knows no engine by name.
+package workload
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/pace"
+	"rumbench/model"
+)
+
+// Workload makes runs of one kind. It holds no state.
+type Workload interface {
+	Info() Info
+	// New makes a run from parameters that have been checked one by one
+	// against Info; it refuses combinations that make no sense, with a
+	// *ParamError where one parameter is to blame.
+	New(p Params) (Run, error)
+}
+
+// Info describes a workload to people and to the planner.
+type Info struct {
+	Name    string
+	Doc     string // one sentence
+	Params  []Param
+	Presets []Preset
+}
+
+// Run is a workload with its parameters chosen.
+type Run interface {
+	Schema() model.Schema
+	// Needs are the capabilities without which the run makes no sense.
+	Needs() []model.Capability
+	Steps() []Step
+	// Estimate is the greatest number of rows and live user bytes that the run reaches.
+	Estimate() Live
+}
+
+// Live is how much user data a database holds.
+type Live struct {
+	Rows int64
+	// Bytes are the sizes of the values of all rows, and of the entries of all
+	// existing indexes (their columns and the key), without any overhead.
+	Bytes int64
+}
+
+// Step is one phase of a run.
+type Step struct {
+	Name string
+	Doc  string // what question it answers
+	// Creates: the tables are created before the step; they must not exist.
+	Creates bool
+	// Settle, if set, makes this a step in which the engine comes to rest. It
+	// has no groups.
+	Settle *Settle
+	Groups []Group
+	// Seconds bounds the step in time: no operation begins later. 0: the step
+	// ends when the groups with Work have done it.
+	Seconds float64
+	// Primary names the operation kind that the step is about: its rate is the
+	// step's throughput, and CPU, reads and context switches are reported per
+	// unit of it. WritesPer names the one that writes are reported per.
+	Primary   string
+	WritesPer string
+	// Open begins the step on a database that is open and has its tables.
+	Open func(ctx context.Context, env Env) (Stage, error)
+}
+
+// Settle is the work of a settle step.
+type Settle struct {
+	// Floor is the least duration of the step: engines do background work that
+	// cannot be waited for.
+	Floor time.Duration
+}
+
+// Group is a number of clients that do the same.
+type Group struct {
+	Name    string
+	Clients int
+	Ops     []OpKind // what its clients' operations are
+	// Work is how many operations each client does. 0: the group runs until
+	// the groups with work are done, or the time is over.
+	Work int64
+	// Rate is how many operations a second each client is to begin. 0: each
+	// begins when the one before has ended.
+	Rate float64
+	Pace pace.Kind
+	// RowsPerOp is how many units an operation of a group with a rate does;
+	// the promised rate in units is Rate × RowsPerOp × Clients.
+	RowsPerOp int64
+}
+
+// OpKind names a kind of operation that clients of a group perform.
+type OpKind struct {
+	Name string // "insert", "range market"
+	Unit string // what Outcome.Rows counts and costs are divided by: "row", "query"
+	// Upkeep operations are not asked for by the workload's schedule; they are
+	// timed, but neither counted as work nor paced.
+	Upkeep bool
+	// Of names the kind that this one is a variety of, for costs and rates of
+	// the whole: "range market" is of "query". "" means Name.
+	Of string
+}
+
+// Whole is the kind that costs and rates are summed under.
+func (k OpKind) Whole() string {
+	if k.Of != "" {
+		return k.Of
+	}
+	return k.Name
+}
+
+// Env is what a step may use.
+type Env struct {
+	DB   engine.DB
+	Seed uint64
+	// Results is false on an engine that stores nothing: answers must not be
+	// checked.
+	Results bool
+	// Check allows checks that read whole tables.
+	Check bool
+	// Previous is what the step before left; nil when this is the first one in
+	// this process.
+	Previous *Live
+}
+
+// Stage is a step being run.
+type Stage interface {
+	// Client makes the client for a seat. It is called for all seats before
+	// the first operation, from one goroutine.
+	Client(ctx context.Context, seat Seat) (Client, error)
+	// Finish is called after the last operation with what the groups did. It
+	// checks the step's invariants and tells what the database holds now.
+	Finish(ctx context.Context, done Totals) (Finding, error)
+}
+
+// Seat is the place of a client.
+type Seat struct {
+	Group   int // position in Step.Groups
+	Client  int // 0…Clients-1
+	Session engine.Session
+}
+
+// Client performs operations for one seat, always from one goroutine.
+type Client interface {
+	// Do performs one operation and says in out what it was. After an error
+	// whose class does not end the step, the next call tries the same
+	// operation again. ErrDone ends the client early.
+	Do(ctx context.Context, out *Outcome) error
+}
+
+// Awaiter is a Client that must sometimes wait for other clients. Await is
+// called before every operation, outside of its service time. It returns the
+// context's error when that ends.
+type Awaiter interface {
+	Await(ctx context.Context) error
+}
+
+// ErrDone ends a client that has nothing more to do.
+var ErrDone = errors.New("the client is done")
+
+// Outcome is what one operation did. It is empty when Do is called.
+type Outcome struct {
+	Kind  int   // position in Group.Ops
+	Rows  int64 // units done
+	Bytes int64 // user bytes written (index entries included) or returned
+	// Short counts units that should have been done but were not there, such
+	// as rows to delete. They are a finding, not an error.
+	Short int64
+}
+
+// Totals is what was done in a step: per group, per operation kind.
+type Totals [][]Total
+
+// Total sums the operations of one kind in one group.
+type Total struct {
+	Ops, Rows, Bytes, Short int64
+}
+
+// Rows sums the units of an operation kind over all groups of a step.
+func (t Totals) Rows(step *Step, kind string) (n int64) {
+	for g := range t {
+		for k := range t[g] {
+			if step.Groups[g].Ops[k].Whole() == kind {
+				n += t[g][k].Rows
+			}
+		}
+	}
+	return n
+}
+
+// Finding is what a step left and whether its invariants hold.
+type Finding struct {
+	Live Live
+	// Broken lists invariants that do not hold: the step's result is wrong.
+	Broken []string
+	// Notes are remarks that belong to the result without doubting it.
+	Notes []string
+}
