@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,6 +105,9 @@ func (p Param) convert(v any) (any, error) {
 
 func (p Param) inRange(v any) error {
 	check := func(f float64) error {
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return fmt.Errorf("%v is not a number to work with", v)
+		}
 		if f < p.Min {
 			return fmt.Errorf("%v is below the least value %v", v, p.Min)
 		}
@@ -189,7 +193,10 @@ func toDuration(v any) (time.Duration, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%v is not a duration such as 30s or 5m", v)
 	}
-	return time.Duration(f * float64(time.Second)), nil
+	if ns := f * float64(time.Second); math.Abs(ns) < math.MaxInt64 {
+		return time.Duration(ns), nil
+	}
+	return 0, fmt.Errorf("%v is not a duration such as 30s or 5m", v)
 }
 
 func toList[T any](v any, one func(any) (T, error)) ([]T, error) {

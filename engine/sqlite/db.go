@@ -19,7 +19,7 @@ import (
 type db struct {
 	*sqlkit.DB
 	path   string
-	watch  *sqlkit.Conn // for counters and sizes
+	watch  *sqlkit.Conn // for counters, which wait for nothing else
 	status status
 }
 
@@ -52,31 +52,58 @@ func (db *db) pragma(ctx context.Context, name string) (value string, err error)
 	return value, err
 }
 
+// readBack are the settings of a connection, with the words for the numbers
+// that SQLite answers with.
+var readBack = []struct {
+	name  string
+	words []string
+}{
+	{"journal_mode", nil},
+	{"synchronous", []string{"off", "normal", "full", "extra"}},
+	{"page_size", nil},
+	{"cache_size", nil},
+	{optCheckpoint, nil},
+	{optMmap, nil},
+	{optTemp, []string{"default", "file", "memory"}},
+	{"auto_vacuum", []string{"none", "full", "incremental"}},
+	{"locking_mode", nil},
+	{"busy_timeout", nil},
+}
+
 // Settings are read back from a connection that is set up as sessions' are.
 func (db *db) Settings(ctx context.Context) ([]engine.Setting, error) {
-	names := map[string][]string{
-		"synchronous":  {"off", "normal", "full", "extra"},
-		"temp_store":   {"default", "file", "memory"},
-		"auto_vacuum":  {"none", "full", "incremental"},
-		"locking_mode": nil, "journal_mode": nil, "page_size": nil, "cache_size": nil, "mmap_size": nil,
-		optCheckpoint: nil, "busy_timeout": nil,
-	}
-	out := []engine.Setting{
-		{Name: "isolation", Value: "serializable", Source: engine.AsSet},
-	}
+	var out []engine.Setting
 	err := db.Admin().Query(ctx, "SELECT sqlite_version()", func(row []sqldriver.Value) error {
 		out = append(out, engine.Setting{Name: "sqlite_version", Value: sqlkit.Text(row[0]), Source: engine.ReadBack})
 		return nil
 	})
-	for name, words := range names {
-		value, e := db.pragma(ctx, name)
-		err = errors.Join(err, e)
-		if i, e := strconv.Atoi(value); e == nil && i >= 0 && i < len(words) {
-			value = words[i]
-		}
-		out = append(out, engine.Setting{Name: name, Value: value, Source: engine.ReadBack})
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	for _, s := range readBack {
+		value, err := db.pragma(ctx, s.name)
+		if err != nil {
+			return nil, err
+		}
+		if i, err := strconv.Atoi(value); err == nil && i >= 0 && i < len(s.words) {
+			value = s.words[i]
+		}
+		out = append(out, engine.Setting{Name: s.name, Value: value, Source: engine.ReadBack})
+		if s.name == "synchronous" {
+			out = append(out, engine.Setting{Name: "durability", Value: level(value), Source: engine.ReadBack})
+		}
+	}
+	return append(out, engine.Setting{Name: "isolation", Value: "serializable", Source: engine.AsSet}), nil
+}
+
+// level is the durability that a value of synchronous stands for.
+func level(value string) string {
+	for l, v := range synchronous {
+		if v == value {
+			return string(l)
+		}
+	}
+	return "unknown"
 }
 
 // Sizes reports the pages of every table and index, which it walks, and the
@@ -84,7 +111,7 @@ func (db *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 func (db *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 	var out []engine.Size
 	const text = "SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE ORDER BY name"
-	err := db.watch.Query(ctx, text, func(row []sqldriver.Value) error {
+	err := db.Admin().Query(ctx, text, func(row []sqldriver.Value) error {
 		name := sqlkit.Text(row[0])
 		if bytes, ok := row[1].(int64); ok && !strings.HasPrefix(name, "sqlite_") {
 			out = append(out, engine.Size{Object: name, Bytes: bytes, Kind: engine.Exact})
@@ -160,21 +187,21 @@ func (db *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	}), nil
 }
 
-// log is the state of the write-ahead log.
-type log struct {
+// walState is the state of the write-ahead log.
+type walState struct {
 	busy   bool  // a checkpoint was kept from its end
 	frames int64 // pages in the log
 	moved  int64 // pages of them that are in the file already
 }
 
 // readLog checkpoints in a mode, of which NOOP only asks.
-func readLog(ctx context.Context, c *sqlkit.Conn, mode string) (out log, err error) {
+func readLog(ctx context.Context, c *sqlkit.Conn, mode string) (out walState, err error) {
 	err = c.Query(ctx, "PRAGMA wal_checkpoint("+mode+")", func(row []sqldriver.Value) error {
 		n := [3]int64{}
 		for i := range n {
 			n[i], _ = row[i].(int64)
 		}
-		out = log{busy: n[0] != 0, frames: n[1], moved: n[2]}
+		out = walState{busy: n[0] != 0, frames: n[1], moved: n[2]}
 		return nil
 	})
 	return out, err

@@ -48,7 +48,7 @@ const (
 	optTemp       = "temp_store"
 )
 
-// busyTimeout is how long a session waits for another one's write.
+// busyTimeoutMillis is how long a session waits for another one's write.
 const busyTimeoutMillis = 10_000
 
 // fileName is the database's file in its directory; the log's name is made of it.

@@ -32,7 +32,7 @@ func (b *builder) scan(t *model.Table, op *model.Op) Statement {
 	}
 	b.text(" FROM ").name(t.Name).text(b.d.hint(t, op.Index))
 	b.where(op, order)
-	if nested || op.Aggregate == model.NoAggregate {
+	if op.Limit > 0 || op.Aggregate == model.NoAggregate {
 		b.orderBy(t, op, order).limit(op.Limit)
 	}
 	if nested {

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -267,7 +268,11 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte("? a\n: !t &b *c"), "targets.0.cache='")
 	cat := fakes()
 	f.Fuzz(func(t *testing.T, src []byte, set string) {
+		start := time.Now()
 		p, err := Load("f.yaml", src, []string{set}, cat)
+		if d := time.Since(start); d > 2*time.Second {
+			t.Errorf("took %v", d)
+		}
 		if (p == nil) == (err == nil) {
 			t.Fatalf("gave %v and %v", p, err)
 		}
@@ -281,4 +286,17 @@ func FuzzLoad(f *testing.F) {
 			_ = q.String()
 		}
 	})
+}
+
+// The reference has a row for every key.
+func TestDocs(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/plan.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range slices.Concat(planKeys, targetKeys) {
+		if !strings.Contains(string(doc), "\n| `"+key+"` |") {
+			t.Errorf("docs/plan.md does not describe %s", key)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -68,7 +69,7 @@ func (c *campaign) promises(s *step, group string) RowGroup {
 }
 
 func promiseCells(g result.Group) []Cell {
-	num := func(v float64) Cell { return Cell{Text: decimal(v), Title: full(v), Number: true} }
+	num := func(v float64) Cell { return Cell{Text: amount(v), Title: full(v), Number: true} }
 	if g.SLA == nil {
 		cells := []Cell{num(g.Rate)}
 		for range 6 {
@@ -92,7 +93,7 @@ func promiseCells(g result.Group) []Cell {
 
 // settingsTable shows the targets' settings side by side.
 func (c *campaign) settingsTable() Table {
-	t := Table{Title: "Settings", Note: "≠ marks settings in which targets that have them differ. Hover shows whether a value was read back from the engine.", Head: "setting"}
+	t := Table{Title: "Settings", Note: "≠ marks settings in which targets that have them differ. “As set”: the engine cannot be asked; all others were read back from it.", Head: "setting"}
 	asked, effective := map[string]map[*target]Cell{}, map[string]map[*target]Cell{}
 	for _, tg := range c.targets {
 		t.Columns = append(t.Columns, targetColumn(tg))
@@ -196,34 +197,34 @@ func (c *campaign) clientTable(n *notes) Table {
 		t.Columns = append(t.Columns, metricColumn(key{metric: m}))
 	}
 	for _, s := range c.steps {
-		sub := s.metricTable(s.name, c.targets, metrics, n)
-		if sub.Empty() {
-			continue
-		}
 		g := RowGroup{Name: s.name}
-		for _, from := range sub.Groups {
-			g.Rows = append(g.Rows, clientRow(t.Columns, sub.Columns, from))
+		for _, sub := range s.metricTables("", "", c.targets, metrics, n) {
+			for _, from := range sub.Groups {
+				g.Rows = append(g.Rows, clientRow(t.Columns, sub, from))
+			}
 		}
-		t.Groups = append(t.Groups, g)
+		if len(g.Rows) > 0 {
+			t.Groups = append(t.Groups, g)
+		}
 	}
 	return t
 }
 
 // clientRow puts the cells of a step's table under the columns of the whole.
-func clientRow(columns, have []Column, from RowGroup) TableRow {
+func clientRow(columns []Column, have Table, from RowGroup) TableRow {
 	row := TableRow{Head: from.Name, Target: -1}
+	if row.Head == "" {
+		row.Head = cmp.Or(strings.TrimPrefix(have.Title, ": "), subject{}.String())
+	}
 	for _, col := range columns {
 		cell := absentCell("not measured here")
-		for i, h := range have {
+		for i, h := range have.Columns {
 			if h.Metric == col.Metric && !from.Rows[0].Cells[i].Absent {
 				cell = from.Rows[0].Cells[i]
-				cell.Ratio, cell.Per = "", h.Sub
+				cell.Per = h.Sub
 			}
 		}
 		row.Cells = append(row.Cells, cell)
-	}
-	if row.Head == "" {
-		row.Head = "whole step"
 	}
 	return row
 }

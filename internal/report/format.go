@@ -19,7 +19,9 @@ func (n number) String() string {
 	case isLatency(n.metric):
 		return duration(n.value)
 	case n.unit == "B":
-		return bytes(n.value)
+		return byteSize(n.value)
+	case n.unit == "count" && n.per == "", n.unit == "s":
+		return amount(n.value)
 	case n.unit == "bool":
 		return map[bool]string{true: "yes", false: "no"}[n.value != 0]
 	}
@@ -81,8 +83,8 @@ func duration(us float64) string {
 	return decimal(us) + " µs"
 }
 
-// bytes shows bytes in the binary unit that fits.
-func bytes(b float64) string {
+// byteSize shows bytes in the binary unit that fits.
+func byteSize(b float64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
 	i := 0
 	for math.Abs(b) >= 999.5 && i < len(units)-1 {
@@ -92,11 +94,19 @@ func bytes(b float64) string {
 	return decimal(b) + " " + units[i]
 }
 
-func seconds(s float64) string { return decimal(s) + " s" }
+// amount is decimal for numbers that may well be whole.
+func amount(v float64) string {
+	if v == math.Trunc(v) {
+		return grouped(v)
+	}
+	return decimal(v)
+}
+
+func seconds(s float64) string { return amount(s) + " s" }
 
 func times(r float64) string { return decimal(r) + "×" }
 
-func percent(share float64) string { return decimal(100*share) + " %" }
+func percent(share float64) string { return amount(100*share) + " %" }
 
 // plural makes the units of a rate from a denominator: "insert row" → "rows",
 // "query" → "queries".

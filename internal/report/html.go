@@ -22,7 +22,7 @@ func writeHTML(w io.Writer, p *Page) error {
 		"rows":  rowsJSON,
 		"mark":  func(index int) string { return Marker(index) },
 		"style": func(index int) int { return index % len(markers) },
-		"wide":  func(t Table) int { return len(t.Columns) },
+		"wide":  func(t Table) int { return len(t.Columns) + 1 },
 	}).ParseFS(assets, "assets/*.html")
 	if err != nil {
 		return err

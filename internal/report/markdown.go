@@ -89,7 +89,7 @@ func markdownTable(w io.Writer, t Table, heading string) {
 		fmt.Fprintf(w, "%s %s\n\n", heading, t.Title)
 	}
 	if t.Note != "" {
-		fmt.Fprintf(w, "%s\n\n", strings.ReplaceAll(strings.ReplaceAll(t.Note, "; hover tells which", ""), "; hover shows whether it is exact or an estimate", ""))
+		fmt.Fprintf(w, "%s\n\n", t.Note)
 	}
 	for _, g := range t.Groups {
 		if len(g.Rows) == 0 {
@@ -99,7 +99,7 @@ func markdownTable(w io.Writer, t Table, heading string) {
 		if g.Name != "" {
 			head = g.Name
 		}
-		markdownHead(w, head, t.Columns, g.Rows[0].Cells)
+		markdownHead(w, head, t.Columns, g)
 		for _, r := range g.Rows {
 			fmt.Fprintf(w, "| %s |", escape(r.Head))
 			for _, c := range r.Cells {
@@ -111,13 +111,17 @@ func markdownTable(w io.Writer, t Table, heading string) {
 	}
 }
 
-func markdownHead(w io.Writer, head string, columns []Column, cells []Cell) {
+func markdownHead(w io.Writer, head string, columns []Column, g RowGroup) {
 	fmt.Fprintf(w, "| %s |", escape(head))
-	for _, c := range columns {
-		fmt.Fprintf(w, " %s |", escape(strings.TrimSpace(c.Name+" "+c.Sub)))
+	for i, c := range columns {
+		sub := c.Sub
+		if i < len(g.Subs) {
+			sub = g.Subs[i]
+		}
+		fmt.Fprintf(w, " %s |", escape(strings.TrimSpace(c.Name+" "+sub)))
 	}
 	fmt.Fprint(w, "\n|---|")
-	for _, c := range cells {
+	for _, c := range g.Rows[0].Cells {
 		if c.Number {
 			fmt.Fprint(w, "---:|")
 		} else {
@@ -136,7 +140,7 @@ func (c Cell) line() string {
 	if c.Per != "" {
 		s += " " + c.Per
 	}
-	if c.Ratio != "" && c.Ratio != "base" {
+	if c.Ratio != "" {
 		s += " (" + strings.TrimSpace(c.Ratio+" "+c.Arrow()) + ")"
 	}
 	if c.Tag != "" {

@@ -89,7 +89,20 @@ func (s *step) latency(op, what string) (key, bool) {
 	if k, ok := s.find("response_"+what+"_us", of); ok {
 		return k, true
 	}
-	return s.find("service_"+what+"_us", of)
+	if k, ok := s.find("service_"+what+"_us", of); ok {
+		return k, true
+	}
+	// A group of one kind only has no numbers of the whole beside those of the kind.
+	var kinds []key
+	for _, k := range s.keys([]string{"response_" + what + "_us", "service_" + what + "_us"}) {
+		if k.group == op {
+			kinds = append(kinds, k)
+		}
+	}
+	if len(kinds) > 0 && kinds[0].op == kinds[len(kinds)-1].op {
+		return kinds[0], true
+	}
+	return key{}, false
 }
 
 // cost is the key of a metric per unit of an operation kind. The denominators

@@ -102,7 +102,7 @@ func banners(in Input, c *campaign) []string {
 			case result.Running:
 				out = append(out, name+" did not end: it still runs, or was killed. What was measured before is shown.")
 			default:
-				out = append(out, name+" is "+string(trial.Status)+sentenceTail(trial.Reason, trial.Hint))
+				out = append(out, name+": "+string(trial.Status)+sentenceTail(trial.Reason, trial.Hint))
 			}
 			for _, w := range trial.Warnings {
 				out = append(out, name+": "+w)
@@ -204,14 +204,14 @@ func params(p map[string]any) string {
 	return strings.Join(parts, ", ")
 }
 
-// plainValue shows a value as the plan would have it. Numbers read from JSON
-// are floats, and a million must not become 1e+06.
+// plainValue shows a value of a plan. Numbers read from JSON are floats, and a
+// million must not become 1e+06.
 func plainValue(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
 	case float64:
-		return full(v)
+		return amount(v)
 	}
 	b, err := json.Marshal(v)
 	if err != nil {

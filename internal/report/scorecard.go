@@ -31,13 +31,13 @@ func layers() []struct {
 		measures   []measure
 	}{
 		{"Throughput", "What got done a second.", []measure{
-			{"rate of what the step is about", "rows_per_s", "Rows or queries a second of the step's primary operation.", func(s *step) (key, bool) { return s.rate(s.primary) }},
+			{"primary operation", "rows_per_s", "Rows or queries a second of the step's primary operation.", func(s *step) (key, bool) { return s.rate(s.primary) }},
 			{"writes beside it", "rows_per_s", "Rows a second written beside the queries; a rate was promised for them.", func(s *step) (key, bool) { return s.rate(beside(s)) }},
 		}},
-		{"Quality of service", "Latency is the response time where a rate was promised, else the service time of a closed loop; hover tells which.", []measure{
+		{"Quality of service", "Latency is the response time where a rate was promised, else the service time of a closed loop.", []measure{
 			{"p99 latency", "service_p99_us", "99th percentile of the primary operation.", func(s *step) (key, bool) { return s.latency(s.primary, "p99") }},
 			{"max latency", "service_max_us", "Greatest latency of the primary operation.", func(s *step) (key, bool) { return s.latency(s.primary, "max") }},
-			{"p99 latency of writes beside", "response_p99_us", "99th percentile of the writes beside the queries.", func(s *step) (key, bool) { return s.latency(beside(s), "p99") }},
+			{"p99 of writes beside", "response_p99_us", "99th percentile of the writes beside the queries.", func(s *step) (key, bool) { return s.latency(beside(s), "p99") }},
 			{"stalled seconds", "stall_s", "", func(s *step) (key, bool) { return s.stalls() }},
 		}},
 		{"Cost", "What one row or query takes from the machine, and what the data takes.", []measure{
@@ -89,7 +89,7 @@ func (c *campaign) scorecard(n *notes) []Table {
 		t := Table{Title: l.name, Note: l.note, Head: "target"}
 		steps := c.stepsWith(l.measures)
 		for _, s := range steps {
-			t.Columns = append(t.Columns, Column{Name: s.name, Sub: layerUnit(l.name, s), Title: s.doc, Link: s.id})
+			t.Columns = append(t.Columns, Column{Name: s.name, Title: s.doc, Link: s.id})
 		}
 		for _, m := range l.measures {
 			if g := c.scoreGroup(m, steps, n); len(g.Rows) > 0 {
@@ -106,16 +106,18 @@ func (c *campaign) scorecard(n *notes) []Table {
 	return out
 }
 
-func layerUnit(layer string, s *step) string {
+// unitOf says what the numbers under a key are of or per.
+func (s *step) unitOf(k key) string {
+	measure, _, _ := strings.Cut(k.metric, "_")
 	switch {
-	case s.primary == "":
-		return ""
-	case layer == "Throughput":
-		return s.units(s.primary) + "/s"
-	case layer == "Cost" && s.costPer() != "":
-		return "per " + s.costPer()
+	case k.metric == "rows_per_s":
+		return s.units(k.op) + "/s"
+	case isLatency(k.metric):
+		return measure + ", " + k.op
+	case k.per != "":
+		return "per " + k.per
 	}
-	return s.primary
+	return ""
 }
 
 // costPer is the denominator that heads the step's costs. Writes may have
@@ -144,6 +146,13 @@ func (c *campaign) scoreGroup(m measure, steps []*step, n *notes) RowGroup {
 		g.Title = metricColumn(key{metric: m.metric}).Title
 	}
 	found := false
+	for _, s := range steps {
+		sub := ""
+		if k, ok := m.key(s); ok {
+			found, sub = true, s.unitOf(k)
+		}
+		g.Subs = append(g.Subs, sub)
+	}
 	for _, t := range c.targets {
 		row := TableRow{Head: t.name, Target: t.index}
 		for _, s := range steps {
@@ -152,12 +161,7 @@ func (c *campaign) scoreGroup(m measure, steps []*step, n *notes) RowGroup {
 				row.Cells = append(row.Cells, absentCell("nothing of this kind in "+s.name))
 				continue
 			}
-			found = true
-			cell := s.cell(t, c.targets[0], k, n)
-			if head := s.costPer(); k.per != "" && k.per != head {
-				cell.Per = "per " + k.per
-			}
-			row.Cells = append(row.Cells, cell)
+			row.Cells = append(row.Cells, s.cell(t, c.targets[0], k, n))
 		}
 		g.Rows = append(g.Rows, row)
 	}

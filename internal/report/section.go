@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/engine"
 	"rumbench/internal/result"
 )
 
@@ -27,18 +28,19 @@ func (c *campaign) section(s *step, tracks []*track) Section {
 	sec.Bars = c.bars(s)
 	sec.Charts = c.charts(s, tracks)
 	sec.Curves, sec.MoreCurves = c.curves(s)
-	service := s.metricTable("Service time", c.targets, serviceMetrics, n)
-	service.Note = "From an operation's actual start to its end."
-	response := s.metricTable("Response time", c.targets, responseMetrics, n)
-	response.Note = "From an operation's intended start to its end, and lateness, from its intended to its actual start. Only where a rate was promised."
-	markLateness(response.Columns)
-	tables := []Table{
-		s.metricTable("Throughput", c.targets, throughputMetrics, n), service, response,
-		s.metricTable("Cost", c.targets, costMetrics, n),
-		s.metricTable("Space", c.targets, spaceMetrics, n),
-		c.sizesTable(s), c.settleTable(s), c.countersTable(s),
+	table := func(name, note string, metrics []string) {
+		sec.Tables = append(sec.Tables, s.metricTables(name, note, c.targets, metrics, n)...)
 	}
-	sec.Tables = slices.DeleteFunc(tables, Table.Empty)
+	table("Throughput", "", throughputMetrics)
+	table("Service time", "From an operation's actual start to its end.", serviceMetrics)
+	table("Response time", "From an operation's intended start to its end; lateness: from its intended to its actual start. Only where a rate was promised.", responseMetrics)
+	table("Cost", "", costMetrics)
+	table("Space", "", spaceMetrics)
+	for _, t := range []Table{c.sizesTable(s), c.settleTable(s), c.countersTable(s)} {
+		if !t.Empty() {
+			sec.Tables = append(sec.Tables, t)
+		}
+	}
 	for _, t := range c.targets {
 		for _, r := range s.runs[t] {
 			for _, text := range slices.Concat(r.step.Warnings, r.step.Notes) {
@@ -50,28 +52,32 @@ func (c *campaign) section(s *step, tracks []*track) Section {
 	return sec
 }
 
-func markLateness(columns []Column) {
-	for i := range columns {
-		if strings.HasPrefix(columns[i].Metric, "lateness_") {
-			columns[i].Name = "lateness " + columns[i].Name
-		}
-	}
-}
-
 // statusLines tell of runs that did not end well.
 func (c *campaign) statusLines(s *step) []string {
 	var out []string
 	for _, t := range c.targets {
-		if len(s.runs[t]) == 0 {
-			out = append(out, s.absence(t, key{}))
-		}
+		out = append(out, s.missing(t)...)
 		for _, r := range s.runs[t] {
 			if r.step.Status != result.Complete {
-				out = append(out, fmt.Sprintf("%s, trial %d: this step is %s%s", t.name, r.trial.Trial.Trial, r.step.Status, sentenceTail(r.trial.Reason, "")))
+				out = append(out, fmt.Sprintf("%s, trial %d: %s%s", t.name, r.trial.Trial.Trial, r.step.Status, sentenceTail(r.trial.Reason, "")))
 			}
 		}
 		if d := s.doubts(t); slices.Contains(d, "SLA missed") || slices.Contains(d, "saturated") {
 			out = append(out, t.name+": "+strings.Join(d, ", ")+". Its numbers in this step are not comparable.")
+		}
+	}
+	return out
+}
+
+// missing tells which trials of a target did not come to the step.
+func (s *step) missing(t *target) []string {
+	if len(s.runs[t]) == 0 {
+		return []string{s.absence(t, key{})}
+	}
+	var out []string
+	for _, trial := range t.trials {
+		if !slices.ContainsFunc(s.runs[t], func(r run) bool { return r.trial == trial }) {
+			out = append(out, fmt.Sprintf("%s, trial %d, did not come to this step%s", t.name, trial.Trial.Trial, sentenceTail(trial.Reason, "")))
 		}
 	}
 	return out
@@ -100,7 +106,7 @@ func (c *campaign) groupsTable(s *step) Table {
 
 // sizesTable shows the space of every object, as the engines tell it.
 func (c *campaign) sizesTable(s *step) Table {
-	t := Table{Title: "Size by object", Note: "As the engine tells it; hover shows whether it is exact or an estimate.", Head: "object"}
+	t := Table{Title: "Size by object", Note: "As the engine tells it; ≈ marks estimates.", Head: "object"}
 	byName := map[string]map[*target]Cell{}
 	for _, tg := range c.targets {
 		t.Columns = append(t.Columns, targetColumn(tg))
@@ -113,7 +119,11 @@ func (c *campaign) sizesTable(s *step) Table {
 			if name == "" {
 				name = "whole database"
 			}
-			set(byName, name, tg, Cell{Text: bytes(float64(size.Bytes)), Title: fmt.Sprintf("%d bytes, %s", size.Bytes, size.Kind), Number: true})
+			text := byteSize(float64(size.Bytes))
+			if size.Kind == engine.Estimate {
+				text = "≈ " + text
+			}
+			set(byName, name, tg, Cell{Text: text, Title: fmt.Sprintf("%d bytes, %s", size.Bytes, size.Kind), Number: true})
 		}
 	}
 	t.Groups = []RowGroup{{Rows: c.rowsOf(byName, "the engine does not tell")}}
@@ -178,7 +188,7 @@ func counterCell(n result.CounterChange) Cell {
 	c := Cell{Text: decimal(n.Value), Title: string(n.Kind) + " " + full(n.Value) + " " + n.Unit, Number: true}
 	switch n.Unit {
 	case "bytes":
-		c.Text = bytes(n.Value)
+		c.Text = byteSize(n.Value)
 	case "ns":
 		c.Text = duration(n.Value / 1e3)
 	}

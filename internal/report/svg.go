@@ -106,10 +106,10 @@ func timePlot(step string, d chartData) template.HTML {
 	top *= 1.05
 	c.scale(0, end, 0, top)
 	for _, v := range ticks(end) {
-		c.tickX(v, decimal(v))
+		c.tickX(v, amount(v))
 	}
 	for _, v := range ticks(top) {
-		c.tickY(v, decimal(v))
+		c.tickY(v, amount(v))
 	}
 	c.captionX("seconds from the start of the window")
 	for _, s := range d.Stalls {
@@ -148,33 +148,33 @@ func ticks(top float64) []float64 {
 // curves draw latency over percentiles: those of the primary operation, and
 // the others apart.
 func (c *campaign) curves(s *step) (main, more []Plot) {
-	type subject struct{ group, op, measure string }
-	var subjects []subject
+	type curve struct {
+		subject
+		measure string
+	}
+	var all []curve
 	for _, t := range c.targets {
 		if r := s.leader(t); r != nil {
 			for _, cv := range r.step.Curves {
 				if len(cv.Points) > 0 {
-					subjects = appendOnce(subjects, subject{cv.Group, cv.Op, cv.Measure})
+					all = appendOnce(all, curve{subject{cv.Group, cv.Op}, cv.Measure})
 				}
 			}
 		}
 	}
-	for _, sub := range subjects {
+	for _, one := range all {
 		var curves []indexed
 		for _, t := range c.targets {
 			if r := s.leader(t); r != nil {
 				for _, cv := range r.step.Curves {
-					if (subject{cv.Group, cv.Op, cv.Measure}) == sub {
+					if (curve{subject{cv.Group, cv.Op}, cv.Measure}) == one {
 						curves = append(curves, indexed{t.index, cv})
 					}
 				}
 			}
 		}
-		p := Plot{subjectName(sub.group, sub.op) + ": " + sub.measure + " time", curvePlot(curves)}
-		if sub.measure == "lateness" {
-			p.Title = subjectName(sub.group, sub.op) + ": lateness"
-		}
-		if (sub.op == s.primary || sub.group == s.primary) && sub.measure != "lateness" && len(main) < 2 {
+		p := Plot{one.String() + ": " + strings.Replace(one.measure+" time", "lateness time", "lateness", 1), curvePlot(curves)}
+		if (one.op == s.primary || one.group == s.primary) && one.measure != "lateness" && len(main) < 2 {
 			main = append(main, p)
 		} else {
 			more = append(more, p)
@@ -208,7 +208,7 @@ func curvePlot(curves []indexed) template.HTML {
 	}
 	// The greatest value has no place among the nines: it stands one step to
 	// the right of the last of them.
-	end := math.Ceil(far) + 0.5
+	end := math.Ceil(far) + 1
 	from := math.Floor(math.Log10(low))
 	to := max(math.Ceil(math.Log10(max(high, low))), from+1)
 	c.scale(0, end, from, to)
@@ -219,7 +219,7 @@ func curvePlot(curves []indexed) template.HTML {
 	}
 	c.tickX(end, "max")
 	for e := from; e <= to; e++ {
-		c.tickY(e, duration(math.Pow(10, e)))
+		c.tickY(e, strings.NewReplacer(".00 ", " ", ".0 ", " ").Replace(duration(math.Pow(10, e))))
 	}
 	c.captionX("percentile of operations")
 	for _, cv := range curves {

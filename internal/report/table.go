@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rumbench/internal/result"
@@ -15,6 +17,7 @@ type Table struct {
 	Columns []Column
 	Groups  []RowGroup
 	Folded  bool // long and seldom read: shown when asked for
+	keys    []key
 }
 
 // Column is a column's head.
@@ -27,7 +30,8 @@ type Column struct {
 
 // RowGroup is some rows under a common head.
 type RowGroup struct {
-	Name, Title, Metric string // "" without a head of its own
+	Name, Title, Metric string   // "" without a head of its own
+	Subs                []string // what the columns' numbers are of or per; may be nil
 	Rows                []TableRow
 }
 
@@ -127,11 +131,7 @@ func (s *step) cell(t, base *target, k key, n *notes) Cell {
 		c.Title += "; not comparable: " + strings.Join(doubts, ", ")
 		n.mark(t.name + " in " + s.name + ": " + strings.Join(doubts, ", ") + ". Its numbers are not comparable there.")
 	}
-	if t == base {
-		c.Ratio = "base"
-		return c
-	}
-	if b := s.number(base, k); len(doubts) == 0 && len(s.doubts(base)) == 0 {
+	if b := s.number(base, k); t != base && len(doubts) == 0 && len(s.doubts(base)) == 0 {
 		c.compare(num, b, base.name)
 	}
 	return c
@@ -195,7 +195,7 @@ var titles = map[string]string{
 	"interval_ops_p50": "50 % of intervals ≥", "interval_ops_p95": "95 % of intervals ≥", "interval_ops_p99": "99 % of intervals ≥",
 	"service_p50_us": "p50", "service_p95_us": "p95", "service_p99_us": "p99", "service_p999_us": "p99.9", "service_max_us": "max",
 	"response_p50_us": "p50", "response_p95_us": "p95", "response_p99_us": "p99", "response_p999_us": "p99.9", "response_max_us": "max",
-	"lateness_p99_us": "p99", "lateness_max_us": "max",
+	"lateness_p99_us": "lateness p99", "lateness_max_us": "lateness max",
 	"stall_s": "stalled s", "stall_longest_s": "longest stall s", "server_cpu_us": "server CPU µs", "client_cpu_us": "client CPU µs",
 	"host_cpu_us": "host CPU µs", "device_reads": "device reads", "read_kb": "read KB", "write_kb": "written KB", "discard_kb": "discarded KB",
 	"process_read_kb": "process read KB", "process_write_kb": "process written KB", "context_switches": "context switches",
@@ -211,48 +211,102 @@ func title(metric string) string {
 	return metric
 }
 
-// metricTable has a column per metric and denominator, and for every group and
-// operation kind a row per target. Columns that no target has are left out.
-func (s *step) metricTable(name string, targets []*target, metrics []string, n *notes) Table {
-	type subject struct{ group, op string }
-	type column struct{ metric, per string }
+// subject is what some numbers are about.
+type subject struct{ group, op string }
+
+// metricTables show a step's numbers with a column per metric and denominator,
+// and for every group and operation kind a row per target. Subjects with other
+// columns get a table of their own, so that no table is full of holes.
+func (s *step) metricTables(name, note string, targets []*target, metrics []string, n *notes) []Table {
 	var subjects []subject
-	var columns []column
+	columns := map[subject][]key{}
 	for _, k := range s.keys(metrics) {
-		subjects = appendOnce(subjects, subject{k.group, k.op})
-		columns = appendOnce(columns, column{k.metric, k.per})
+		sub := subject{k.group, k.op}
+		subjects = appendOnce(subjects, sub)
+		columns[sub] = append(columns[sub], key{metric: k.metric, per: k.per})
 	}
-	t := Table{Title: name, Head: "target"}
-	for _, c := range columns {
-		t.Columns = append(t.Columns, metricColumn(key{metric: c.metric, per: c.per}))
-	}
+	slices.SortStableFunc(subjects, func(a, b subject) int { return cmp.Compare(s.place(a), s.place(b)) })
+	var out []Table
 	for _, sub := range subjects {
-		g := RowGroup{Name: subjectName(sub.group, sub.op)}
-		for _, tg := range targets {
-			row := TableRow{Head: tg.name, Target: tg.index}
-			for _, c := range columns {
-				row.Cells = append(row.Cells, s.cell(tg, targets[0], key{sub.group, sub.op, c.metric, c.per}, n))
-			}
-			g.Rows = append(g.Rows, row)
+		group := RowGroup{Name: sub.String(), Rows: s.subjectRows(sub, columns[sub], targets, n)}
+		if t := tableWith(out, columns[sub]); t != nil {
+			t.Groups = append(t.Groups, group)
+			continue
 		}
-		t.Groups = append(t.Groups, g)
+		t := Table{Title: name, Note: note, Head: "target", keys: columns[sub], Groups: []RowGroup{group}}
+		for _, k := range columns[sub] {
+			t.Columns = append(t.Columns, metricColumn(k))
+		}
+		out = append(out, t)
 	}
-	if len(t.Groups) == 1 && subjects[0] == (subject{}) {
-		t.Groups[0].Name = ""
-	}
-	return t
+	nameTables(out)
+	return out
 }
 
-func subjectName(group, op string) string {
+// place puts what the step is about before what goes on beside it.
+func (s *step) place(sub subject) int {
 	switch {
-	case group == "" && op == "":
-		return "whole step"
-	case group == "" || group == op:
-		return op
-	case op == "":
-		return "group " + group
+	case sub == subject{}:
+		return 0
+	case sub.op == s.primary:
+		return 1
+	case sub.group == s.primary:
+		return 2
+	case sub.op == s.writesPer:
+		return 3
 	}
-	return op + " (group " + group + ")"
+	return 4
+}
+
+// nameTables say in the title what a table with one group is about.
+func nameTables(tables []Table) {
+	for i := range tables {
+		t := &tables[i]
+		if i > 0 {
+			t.Note = ""
+		}
+		if len(t.Groups) > 1 {
+			continue
+		}
+		if whole := (subject{}).String(); len(tables) > 1 || t.Groups[0].Name != whole {
+			t.Title += ": " + t.Groups[0].Name
+		}
+		t.Groups[0].Name = ""
+	}
+}
+
+func tableWith(tables []Table, columns []key) *Table {
+	for i := range tables {
+		if slices.Equal(tables[i].keys, columns) {
+			return &tables[i]
+		}
+	}
+	return nil
+}
+
+func (s *step) subjectRows(sub subject, columns []key, targets []*target, n *notes) []TableRow {
+	var rows []TableRow
+	for _, t := range targets {
+		row := TableRow{Head: t.name, Target: t.index}
+		for _, c := range columns {
+			row.Cells = append(row.Cells, s.cell(t, targets[0], key{sub.group, sub.op, c.metric, c.per}, n))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// String names the subject for people.
+func (sub subject) String() string {
+	switch {
+	case sub.group == "" && sub.op == "":
+		return "whole step"
+	case sub.group == "" || sub.group == sub.op:
+		return sub.op
+	case sub.op == "":
+		return "group " + sub.group
+	}
+	return sub.op + " (group " + sub.group + ")"
 }
 
 func appendOnce[T comparable](list []T, v T) []T {

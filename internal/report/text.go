@@ -49,12 +49,27 @@ func writeText(w io.Writer, c *campaign, limit int) {
 	gap, shown := fit(widths, limit)
 	fmt.Fprintln(w, textRow(heads[:shown], widths, gap))
 	for i, s := range c.steps {
+		if blank(cells[i], shown) {
+			continue
+		}
 		fmt.Fprintf(w, "\n%s\n", clip(s.headline(), limit))
 		for _, row := range cells[i] {
 			fmt.Fprintln(w, textRow(row[:shown], widths, gap))
 		}
 	}
 	textFoot(w, c, n, len(heads)-shown, limit)
+}
+
+// blank tells whether a block has nothing to say in the columns shown.
+func blank(rows [][]string, shown int) bool {
+	for _, row := range rows {
+		for _, c := range row[1:shown] {
+			if c != unknown {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // headline says what the numbers of a step are of.
@@ -85,7 +100,7 @@ func (c *campaign) summaryRow(s *step, t *target, columns []column, n *notes) []
 	for _, col := range columns {
 		switch {
 		case col.key == nil && rated:
-			row = append(row, ratioText(s.cell(t, c.targets[0], rate, &notes{})))
+			row = append(row, c.ratioText(s, t, rate))
 		case col.key == nil:
 			row = append(row, unknown)
 		default:
@@ -95,14 +110,17 @@ func (c *campaign) summaryRow(s *step, t *target, columns []column, n *notes) []
 	return row
 }
 
-func ratioText(c Cell) string {
+func (c *campaign) ratioText(s *step, t *target, rate key) string {
+	cell := s.cell(t, c.targets[0], rate, &notes{})
 	switch {
-	case c.Tag != "":
+	case cell.Tag != "":
 		return "⚠"
-	case c.Ratio == "":
+	case t == c.targets[0]:
+		return "base"
+	case cell.Ratio == "":
 		return unknown
 	}
-	return c.Ratio
+	return cell.Ratio
 }
 
 func numberText(s *step, t *target, col column, n *notes) string {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -52,16 +53,16 @@ func (c *campaign) ranking(s *step, k key) (ranks []rank, dropped string) {
 		doubts := s.doubts(t)
 		switch {
 		case n.missing != "":
-			why = append(why, t.name+" has no result")
+			why = append(why, t.name+" (no result)")
 		case len(doubts) > 0:
-			why = append(why, fmt.Sprintf("%s is not compared (%s)", t.name, strings.Join(doubts, ", ")))
+			why = append(why, fmt.Sprintf("%s (%s)", t.name, strings.Join(doubts, ", ")))
 		default:
 			ranks = append(ranks, rank{t, n})
 		}
 	}
 	slices.SortStableFunc(ranks, func(a, b rank) int { return cmp.Compare(b.rate.value, a.rate.value) })
 	if len(why) > 0 {
-		dropped = strings.ToUpper(joined(why)[:1]) + joined(why)[1:] + "."
+		dropped = "Not compared: " + joined(why) + "."
 	}
 	return ranks, dropped
 }
@@ -139,7 +140,7 @@ func share(r float64) string {
 	case r > 1+neutral:
 		return times(r)
 	case r < 1-neutral:
-		return percent(r) + " of"
+		return strconv.FormatFloat(100*r, 'g', 2, 64) + " % of"
 	}
 	return "about"
 }

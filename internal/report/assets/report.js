@@ -66,7 +66,7 @@ function options(data, chart, width) {
     cursor: { sync: { key: data.key }, drag: { x: true, y: false } },
     scales: { x: { time: false, range: (u, min, max) => [min, max] },
       y: chart.log ? { distr: 3 } : { range: (u, min, max) => [0, max > 0 ? max * 1.08 : 1] } },
-    axes: [{ ...axis, values: (u, ticks) => ticks.map((t) => short(t) + " s") }, { ...axis, size: 62, values }],
+    axes: [{ ...axis, values: (u, ticks) => ticks.map((t) => short(t) + " s") }, { ...axis, size: 72, values }],
     series: [
       { label: "time", value: (u, v) => v == null ? "–" : short(v) + " s" },
       ...data.targets.map((t) => ({

@@ -1,0 +1,23 @@
+package sqlite
+
+import (
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/enginetest"
+	"rumbench/model"
+)
+
+func TestConformance(t *testing.T) {
+	yes := true
+	enginetest.Run(t, enginetest.Suite{
+		Engine: Engine{},
+		Config: engine.Config{Durability: model.DurabilityProcess},
+		Refused: []enginetest.Refusal{
+			{Knob: "compression", Config: engine.Config{Compression: model.CompressionLZ4}},
+			{Knob: "page", Config: engine.Config{Page: 1000}},
+			{Knob: "direct_io", Config: engine.Config{DirectIO: &yes}},
+			{Knob: "options.temp_store", Config: engine.Config{Options: map[string]any{"temp_store": 2}}},
+		},
+	})
+}

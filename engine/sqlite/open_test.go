@@ -1,0 +1,288 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func schema() model.Schema {
+	return model.Schema{Tables: []model.Table{
+		{
+			Name: "sale",
+			Columns: []model.Column{
+				{Name: "id", Type: model.Int, Auto: true},
+				{Name: "at", Type: model.Time},
+				{Name: "register", Type: model.Int, Width: 4, NotNull: true},
+				{Name: "customer", Type: model.Int, Width: 4, NotNull: true},
+				{Name: "product", Type: model.Int, Width: 4, NotNull: true},
+				{Name: "price", Type: model.Float, NotNull: true},
+				{Name: "data", Type: model.String, Width: 4000},
+			},
+			Key: []string{"id"},
+			Indexes: []model.Index{
+				{Name: "market", Columns: []string{"product", "customer", "price"}},
+				{Name: "register", Columns: []string{"register", "customer", "price"}},
+				{Name: "pdc", Columns: []string{"price", "at", "customer"}},
+				{Name: "wide", Columns: []string{"customer"}, Include: []string{"data"}},
+			},
+		},
+		{
+			Name: "link",
+			Columns: []model.Column{
+				{Name: "from", Type: model.Int},
+				{Name: "to", Type: model.String, Width: 100},
+				{Name: "data", Type: model.Bytes, Width: 1000},
+				{Name: "version", Type: model.Int},
+				{Name: "code", Type: model.Int},
+			},
+			Key:     []string{"from", "to"},
+			Indexes: []model.Index{{Name: "code", Columns: []string{"code"}, Unique: true}},
+		},
+	}}
+}
+
+func config(dir string) engine.Config {
+	return engine.Config{Dir: dir, Durability: model.DurabilityProcess, Schema: schema()}
+}
+
+func open(t testing.TB, c engine.Config) engine.DB {
+	t.Helper()
+	db, err := Engine{}.Open(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// fresh opens a database with all tables and indexes.
+func fresh(t testing.TB) engine.DB {
+	t.Helper()
+	db := open(t, config(t.TempDir()))
+	must(t, db.CreateTables(t.Context()))
+	must(t, db.CreateIndexes(t.Context(), "sale", "market", "register", "pdc", "wide"))
+	must(t, db.CreateIndexes(t.Context(), "link", "code"))
+	return db
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	yes, no := true, false
+	for _, c := range []struct {
+		name string
+		set  func(*engine.Config)
+		knob string // refused; "" if accepted
+	}{
+		{"plain", func(c *engine.Config) {}, ""},
+		{"all knobs", func(c *engine.Config) {
+			c.Cache, c.Page, c.Compression, c.DirectIO = 1<<20, 8192, model.CompressionNone, &no
+			c.Options = map[string]any{"wal_autocheckpoint": 0, "mmap_size": 1 << 20, "temp_store": "memory"}
+		}, ""},
+		{"durability", func(c *engine.Config) { c.Durability = "often" }, "durability"},
+		{"small cache", func(c *engine.Config) { c.Cache = 1000 }, "cache"},
+		{"compression", func(c *engine.Config) { c.Compression = model.CompressionZstd }, "compression"},
+		{"odd page", func(c *engine.Config) { c.Page = 5000 }, "page"},
+		{"large page", func(c *engine.Config) { c.Page = 1 << 17 }, "page"},
+		{"direct input and output", func(c *engine.Config) { c.DirectIO = &yes }, "direct_io"},
+		{"unknown option", func(c *engine.Config) { c.Options = map[string]any{"speed": 9} }, "options.speed"},
+		{"wrong type", func(c *engine.Config) { c.Options = map[string]any{"mmap_size": "much"} }, "options.mmap_size"},
+		{"wrong word", func(c *engine.Config) { c.Options = map[string]any{"temp_store": "tape"} }, "options.temp_store"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			conf := config(t.TempDir())
+			c.set(&conf)
+			err := Engine{}.Check(conf)
+			var knob *engine.KnobError
+			switch {
+			case c.knob == "" && err != nil:
+				t.Error(err)
+			case c.knob != "" && (!errors.As(err, &knob) || knob.Knob != c.knob):
+				t.Errorf("got %v, want an error about %s", err, c.knob)
+			}
+		})
+	}
+}
+
+func TestSettings(t *testing.T) {
+	c := config(t.TempDir())
+	c.Cache, c.Page, c.Durability = 8<<20, 16384, model.DurabilityOS
+	c.Options = map[string]any{"wal_autocheckpoint": 500, "mmap_size": 1 << 20, "temp_store": "memory"}
+	settings, err := open(t, c).Settings(t.Context())
+	must(t, err)
+	got := map[string]string{}
+	for _, s := range settings {
+		got[s.Name] = s.Value
+	}
+	for name, want := range map[string]string{
+		"sqlite_version": Engine{}.Info().Version, "journal_mode": "wal", "synchronous": "full", "durability": "os", "page_size": "16384",
+		"cache_size": "-8192", "wal_autocheckpoint": "500", "mmap_size": "1048576", "temp_store": "memory", "auto_vacuum": "none",
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %q, want %q", name, got[name], want)
+		}
+	}
+}
+
+func TestDurabilityIsReadBack(t *testing.T) {
+	for level, want := range map[model.Durability]string{"none": "off", "process": "normal", "os": "full"} {
+		c := config(t.TempDir())
+		c.Durability = level
+		settings, err := open(t, c).Settings(t.Context())
+		must(t, err)
+		for _, s := range settings {
+			if s.Name == "synchronous" && (s.Value != want || s.Source != engine.ReadBack) {
+				t.Errorf("%s: %+v", level, s)
+			}
+		}
+	}
+}
+
+func TestOpenRefusesAnotherPageSize(t *testing.T) {
+	c := config(t.TempDir())
+	c.Page = 4096
+	db := open(t, c)
+	must(t, db.Close())
+	c.Page = 8192
+	_, err := Engine{}.Open(t.Context(), c)
+	var knob *engine.KnobError
+	if !errors.As(err, &knob) || knob.Knob != "page" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestOpenInOddlyNamedDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "50% of ?a#b 'c'")
+	open(t, config(dir))
+	if _, err := os.Stat(filepath.Join(dir, fileName)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOpenWhereNothingCanBe(t *testing.T) {
+	dir := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, fileName), 0o755))
+	_, err := Engine{}.Open(t.Context(), config(dir))
+	if err == nil {
+		t.Fatal("opened a directory")
+	}
+	t.Log(err)
+}
+
+func TestCreateTablesFailsWhole(t *testing.T) {
+	dir := t.TempDir()
+	c := config(dir)
+	c.Schema.Tables = c.Schema.Tables[1:]
+	db := open(t, c)
+	must(t, db.CreateTables(t.Context()))
+	must(t, db.Close())
+
+	both := open(t, config(dir))
+	err := both.CreateTables(t.Context())
+	if err == nil {
+		t.Fatal("created a table twice")
+	}
+	t.Log(err)
+	s := newSession(t, both)
+	if _, err := s.Prepare(t.Context(), &model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id"}}); err == nil {
+		t.Error("the other table was left behind")
+	}
+}
+
+func TestIndexes(t *testing.T) {
+	db := open(t, config(t.TempDir()))
+	must(t, db.CreateTables(t.Context()))
+	s := newSession(t, db)
+	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to", "code"}, Rows: 2})
+	insert.ok(1, "a", 7, 2, "b", 7)
+
+	err := db.CreateIndexes(t.Context(), "link", "code")
+	if engine.ClassOf(err) != engine.Duplicate {
+		t.Errorf("a unique index on equal values: %v", err)
+	}
+	must(t, db.CreateIndexes(t.Context(), "sale", "market", "pdc"))
+	if err := db.CreateIndexes(t.Context(), "sale", "register", "pdc"); err == nil {
+		t.Error("created an index twice")
+	}
+	must(t, db.CreateIndexes(t.Context(), "sale", "register")) // the failure left none
+	must(t, db.DropIndex(t.Context(), "sale", "pdc"))
+	if err := db.DropIndex(t.Context(), "sale", "pdc"); err == nil {
+		t.Error("dropped an index twice")
+	}
+	must(t, db.CreateIndexes(t.Context(), "sale", "pdc"))
+}
+
+func TestSizesCountersAndSettle(t *testing.T) {
+	db := fresh(t)
+	s := newSession(t, db)
+	insert := prepare(t, s, saleInsert(1))
+	for i := range 500 {
+		insert.ok(saleRow(i)...)
+	}
+	var sample engine.Sample
+	must(t, db.Counters(t.Context(), &sample))
+	points := map[string]float64{}
+	for _, p := range sample.Points {
+		points[p.Name] = p.Value
+	}
+	for _, name := range []string{"sqlite.pages", "sqlite.wal.bytes", "sqlite.wal.frames", "sqlite.cache.hits", "sqlite.cache.pages_written"} {
+		if points[name] <= 0 {
+			t.Errorf("%s is %v", name, points[name])
+		}
+	}
+	actions, err := db.Settle(t.Context())
+	must(t, err)
+	for _, a := range actions {
+		t.Logf("%s %v: %s", a.Name, a.Duration, a.Detail)
+	}
+	sample.Reset()
+	must(t, db.Counters(t.Context(), &sample))
+	for _, p := range sample.Points {
+		if p.Name == "sqlite.wal.bytes" && p.Value != 0 {
+			t.Errorf("%v bytes of log after settling", p.Value)
+		}
+	}
+	sizes, err := db.Sizes(t.Context())
+	must(t, err)
+	got := map[string]int64{}
+	for _, size := range sizes {
+		got[size.Object] = size.Bytes
+	}
+	for _, object := range []string{"sale", "sale.market", "sale.pdc", "link", "link.code", ""} {
+		if got[object] <= 0 {
+			t.Errorf("size of %q is %d: %v", object, got[object], got)
+		}
+	}
+	if got["sale"] >= got[""] {
+		t.Errorf("a table is larger than the database: %v", got)
+	}
+}
+
+func saleInsert(rows int) model.Op {
+	return model.Op{Kind: model.Insert, Table: "sale", Rows: rows,
+		Columns: []string{"at", "register", "customer", "product", "price", "data"}}
+}
+
+func saleRow(i int) []any {
+	return []any{model.MicrosValue(int64(i)), i % 1000, i * 7919 % 100000, i * 31 % 10000, float64(i%500) / 2, fmt.Sprintf("row %012d", i)}
+}

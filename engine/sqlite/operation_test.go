@@ -1,0 +1,405 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+	"rumbench/model"
+)
+
+var allLink = []string{"from", "to", "data", "version", "code"}
+
+func TestInsertAndGet(t *testing.T) {
+	s := newSession(t, fresh(t))
+	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "link", Columns: allLink, Rows: 2})
+	insert.changes(2, 1, "a", []byte{0, 1}, 5, nil, -1, "", []byte{}, nil, math.MinInt64)
+	get := prepare(t, s, model.Op{Kind: model.Get, Table: "link", Columns: allLink})
+	get.want([]any{1, "a"}, `1 "a" x'0001' 5 NULL`)
+	if get.Bytes != 8+1+2+8 {
+		t.Errorf("%d bytes", get.Bytes)
+	}
+	get.want([]any{-1, ""}, `-1 "" x'' NULL -9223372036854775808`)
+	get.want([]any{2, "a"})
+	two := prepare(t, s, model.Op{Kind: model.Get, Table: "link", Columns: []string{"version"}, Keys: 3})
+	two.want([]any{1, "a", 1, "b", -1, ""}, "NULL", "5")
+	none := prepare(t, s, model.Op{Kind: model.Get, Table: "link"})
+	none.want([]any{1, "a"}, "")
+}
+
+func TestValuesSurvive(t *testing.T) {
+	s := newSession(t, fresh(t))
+	insert := prepare(t, s, saleInsert(1))
+	get := prepare(t, s, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"at", "price", "data"}})
+	at := model.TimeValue(time.Date(1969, 12, 31, 23, 59, 59, 123456000, time.UTC))
+	for i, c := range []struct {
+		at    any
+		price float64
+		data  any
+	}{
+		{at, 1, "with \x00 and ' and \" and ü"},
+		{nil, -0.1, nil},
+		{model.MicrosValue(math.MaxInt64), math.Inf(1), ""},
+		{at, math.MaxFloat64, strings.Repeat("x", 100_000)},
+		{at, 1e300, "2024-01-01"},
+	} {
+		insert.gives(fmt.Sprint(i+1), c.at, 1, 2, 3, c.price, c.data)
+		v := values([]any{c.at, c.price, c.data})
+		get.want([]any{i + 1}, fmt.Sprintf("%s %s %s", v[0], v[1], v[2]))
+	}
+}
+
+func TestAutoNumbers(t *testing.T) {
+	s := newSession(t, fresh(t))
+	three := prepare(t, s, saleInsert(3))
+	row := saleRow(1)
+	three.gives("3", append(append(append([]any{}, row...), row...), row...)...)
+	given := prepare(t, s, model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"register", "id", "customer", "product", "price"}, Rows: 1})
+	given.gives("10", 1, 10, 1, 1, 1.0)
+	one := prepare(t, s, saleInsert(1))
+	one.gives("11", row...)
+	lowest := prepare(t, s, model.Op{Kind: model.DeleteLowest, Table: "sale", Rows: 4})
+	lowest.changes(4, 0)
+	one.gives("12", row...)
+}
+
+func TestConflicts(t *testing.T) {
+	s := newSession(t, fresh(t))
+	op := model.Op{Kind: model.Insert, Table: "link", Columns: allLink, Rows: 2}
+	fail := prepare(t, s, op)
+	op.OnConflict = model.Ignore
+	ignore := prepare(t, s, op)
+	op.OnConflict = model.Replace
+	replace := prepare(t, s, op)
+	some := prepare(t, s, model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to", "code"}, Rows: 1, OnConflict: model.Replace})
+	op.OnConflict, op.AddColumns = model.Add, []string{"version"}
+	add := prepare(t, s, op)
+	all := prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"to", "version", "code"}})
+
+	fail.changes(2, 1, "a", nil, 1, 1, 1, "b", nil, 2, 2)
+	fail.fails(engine.Duplicate, 1, "c", nil, 3, 3, 1, "a", nil, 9, 9)
+	all.want(nil, `"a" 1 1`, `"b" 2 2`)
+	fail.fails(engine.Duplicate, 1, "c", nil, 3, 3, 1, "d", nil, 9, 2) // the unique index
+	all.want(nil, `"a" 1 1`, `"b" 2 2`)
+	ignore.changes(1, 1, "a", nil, 9, 9, 1, "c", nil, 3, 3)
+	all.want(nil, `"a" 1 1`, `"b" 2 2`, `"c" 3 3`)
+	replace.changes(2, 1, "a", nil, 10, 10, 1, "d", nil, 4, 4)
+	all.want(nil, `"a" 10 10`, `"b" 2 2`, `"c" 3 3`, `"d" 4 4`)
+	replace.fails(engine.Duplicate, 1, "e", nil, 5, 5, 1, "a", nil, 0, 2) // another row has the code
+	all.want(nil, `"a" 10 10`, `"b" 2 2`, `"c" 3 3`, `"d" 4 4`)
+	add.changes(2, 1, "a", nil, 5, 99, 1, "a", nil, nil, 98)
+	some.changes(1, 1, "b", 20)
+	all.want(nil, `"a" 15 10`, `"b" NULL 20`, `"c" 3 3`, `"d" 4 4`)
+	add.changes(2, 1, "b", nil, nil, 97, 1, "b", nil, 7, 96)
+	all.want(nil, `"a" 15 10`, `"b" 7 20`, `"c" 3 3`, `"d" 4 4`)
+}
+
+func TestScans(t *testing.T) {
+	s := newSession(t, fresh(t))
+	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"register", "customer", "product", "price", "data"}, Rows: 1})
+	for i, r := range [][]any{{1, 2, 30, 1.5, "c"}, {1, 1, 20, 2.5, "b"}, {2, 9, 30, 3.5, "a"}, {1, 2, 10, 0.5, "b"}, {1, 2, 30, 1.5, nil}} {
+		insert.gives(fmt.Sprint(i+1), r...)
+	}
+	scan := func(op model.Op) *operation {
+		op.Kind, op.Table = model.Scan, "sale"
+		return prepare(t, s, op)
+	}
+	market := []string{"product", "customer", "price", "id"}
+	scan(model.Op{Columns: []string{"id"}, Lower: model.Exclusive, Upper: model.Inclusive}).want([]any{1, 3}, "2", "3")
+	scan(model.Op{Columns: []string{"id"}, Desc: true, Limit: 2}).want(nil, "5", "4")
+	scan(model.Op{Columns: []string{"id"}, Limit: 1}).want(nil, "1")
+	scan(model.Op{Columns: market, Index: "market", Lower: model.Inclusive, Limit: 4}).want([]any{20}, "20 1 2.5 2", "30 2 1.5 1", "30 2 1.5 5", "30 9 3.5 3")
+	scan(model.Op{Columns: market, Index: "market", Upper: model.Exclusive, Desc: true}).want([]any{30}, "20 1 2.5 2", "10 2 0.5 4")
+	scan(model.Op{Columns: market, Index: "market", Equal: 1, Lower: model.Inclusive, Upper: model.Inclusive, Desc: true}).want([]any{30, 2, 9}, "30 9 3.5 3", "30 2 1.5 5", "30 2 1.5 1")
+	scan(model.Op{Columns: []string{"id"}, Index: "market", Equal: 3}).want([]any{30, 2, 1.5}, "1", "5")
+	scan(model.Op{Columns: []string{"data"}, Index: "wide", Equal: 1}).want([]any{2}, `"c"`, `"b"`, "NULL")
+	scan(model.Op{Index: "market", Aggregate: model.Count, Lower: model.Inclusive}).gives("4", 20)
+	scan(model.Op{Aggregate: model.Count, Limit: 3}).gives("3")
+	scan(model.Op{Columns: []string{"product"}, Aggregate: model.Count, Distinct: true}).gives("3")
+	scan(model.Op{Columns: []string{"price"}, Aggregate: model.Sum, Lower: model.Inclusive}).gives("9.5", 1)
+	scan(model.Op{Columns: []string{"customer"}, Aggregate: model.Sum, Lower: model.Inclusive}).gives("16", 1)
+	none := scan(model.Op{Columns: []string{"customer"}, Aggregate: model.Sum, Lower: model.Inclusive})
+	none.gives("NULL", 100)
+	if none.Rows != 1 {
+		t.Errorf("an aggregate gave %d rows", none.Rows)
+	}
+	scan(model.Op{Columns: []string{"data", "id"}, OrderBy: "data", Lower: model.Inclusive, Limit: 2}).want([]any{1}, "NULL 5", `"a" 3`)
+	scan(model.Op{Columns: []string{"data"}, Distinct: true, OrderBy: "data", Desc: true, Lower: model.Inclusive}).want([]any{1}, `"c"`, `"b"`, `"a"`, "NULL")
+	scan(model.Op{Columns: []string{"id"}, Index: "pdc", Lower: model.Inclusive, Upper: model.Inclusive}).want([]any{nil, 9.0})
+}
+
+func TestTextIsComparedByteByByte(t *testing.T) {
+	s := newSession(t, fresh(t))
+	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to"}, Rows: 1})
+	for _, to := range []string{"ä", "a ", "B", "a", "b", "A", "a\x00"} {
+		insert.ok(1, to)
+	}
+	scan := prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"to"}, Equal: 1})
+	scan.want([]any{1}, `"A"`, `"B"`, `"a"`, `"a\x00"`, `"a "`, `"b"`, `"ä"`)
+}
+
+func TestUpdateAndDelete(t *testing.T) {
+	s := newSession(t, fresh(t))
+	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "link", Columns: allLink, Rows: 3})
+	insert.ok(1, "a", nil, nil, 10, 1, "b", nil, 2, 20, 2, "a", nil, 3, 30)
+	all := prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: allLink})
+	update := prepare(t, s, model.Op{Kind: model.Update, Table: "link", Set: []model.Assign{{Column: "version", Add: true}, {Column: "data"}}})
+	update.changes(1, 5, []byte("x"), 1, "a")
+	update.changes(1, nil, []byte("x"), 1, "b")
+	update.changes(0, 5, nil, 3, "a")
+	byCode := prepare(t, s, model.Op{Kind: model.Update, Table: "link", Index: "code", Equal: 1, Set: []model.Assign{{Column: "code", Add: true}}})
+	byCode.changes(1, 5, 30)
+	byCode.fails(engine.Duplicate, 10, 10)
+	all.want(nil, `1 "a" x'78' 5 10`, `1 "b" x'78' 2 20`, `2 "a" NULL 3 35`)
+	del := prepare(t, s, model.Op{Kind: model.Delete, Table: "link", Keys: 2})
+	del.changes(1, 1, "b", 7, "b")
+	all.want(nil, `1 "a" x'78' 5 10`, `2 "a" NULL 3 35`)
+}
+
+func TestDeleteLowest(t *testing.T) {
+	s := newSession(t, fresh(t))
+	insert := prepare(t, s, saleInsert(1))
+	for i := range 10 {
+		insert.ok(saleRow(i)...)
+	}
+	lowest := prepare(t, s, model.Op{Kind: model.DeleteLowest, Table: "sale", Rows: 3})
+	lowest.changes(3, 4)
+	lowest.changes(3, 4)
+	lowest.changes(1, 4)
+	lowest.changes(0, 4)
+	ids := prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"id"}})
+	ids.want(nil, "1", "2", "3")
+}
+
+func TestTransactions(t *testing.T) {
+	db := fresh(t)
+	s, other := newSession(t, db), newSession(t, db)
+	begin := prepare(t, s, model.Op{Kind: model.Begin, Isolation: model.RepeatableRead})
+	commit, rollback := prepare(t, s, model.Op{Kind: model.Commit}), prepare(t, s, model.Op{Kind: model.Rollback})
+	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to", "code"}, Rows: 1})
+	count := model.Op{Kind: model.Scan, Table: "link", Aggregate: model.Count}
+	mine, theirs := prepare(t, s, count), prepare(t, other, count)
+
+	begin.ok()
+	insert.ok(1, "a", 1)
+	mine.gives("1")
+	theirs.gives("0")
+	rollback.ok()
+	mine.gives("0")
+
+	begin.ok()
+	insert.ok(1, "a", 1)
+	insert.fails(engine.Duplicate, 1, "b", 1)
+	insert.ok(1, "c", 3) // the transaction goes on
+	commit.ok()
+	theirs.gives("2")
+
+	if err := begin.run(); err != nil {
+		t.Fatal(err)
+	}
+	insert.ok(1, "d", 4)
+	must(t, s.Close()) // undoes it
+	theirs.gives("2")
+	rollback.fails(engine.Gone)
+	insert.fails(engine.Gone, 1, "e", 5)
+}
+
+func TestReadersDoNotKeepWritersOut(t *testing.T) {
+	db := fresh(t)
+	reader, writer := newSession(t, db), newSession(t, db)
+	begin, commit := prepare(t, reader, model.Op{Kind: model.Begin}), prepare(t, reader, model.Op{Kind: model.Commit})
+	count := prepare(t, reader, model.Op{Kind: model.Scan, Table: "link", Aggregate: model.Count})
+	insert := prepare(t, writer, model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to"}, Rows: 1})
+	begin.ok()
+	count.gives("0")
+	insert.ok(1, "a")
+	count.gives("0")
+	commit.ok()
+	count.gives("1")
+}
+
+func TestConcurrentWritersLoseNothing(t *testing.T) {
+	db := fresh(t)
+	first := newSession(t, db)
+	prepare(t, first, model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to", "version"}, Rows: 1}).ok(1, "a", 0)
+	const sessions, each = 2, 500
+	var wg sync.WaitGroup
+	errs := make([]error, sessions)
+	for i := range sessions {
+		s := newSession(t, db)
+		add := prepare(t, s, model.Op{Kind: model.Update, Table: "link", Set: []model.Assign{{Column: "version", Add: true}}})
+		begin, commit := prepare(t, s, model.Op{Kind: model.Begin}), prepare(t, s, model.Op{Kind: model.Commit})
+		wg.Go(func() {
+			for n := range each {
+				if n%2 == 0 {
+					errs[i] = errors.Join(errs[i], add.run(1, 1, "a"))
+				} else {
+					errs[i] = errors.Join(errs[i], begin.run(), add.run(1, 1, "a"), commit.run())
+				}
+			}
+		})
+	}
+	var sample engine.Sample
+	for range 50 { // counters do not disturb, nor are disturbed
+		must(t, db.Counters(t.Context(), &sample))
+	}
+	wg.Wait()
+	must(t, errors.Join(errs...))
+	prepare(t, first, model.Op{Kind: model.Get, Table: "link", Columns: []string{"version"}}).want([]any{1, "a"}, fmt.Sprint(sessions*each))
+}
+
+func TestCommittedDataIsThereAfterReopening(t *testing.T) {
+	c := config(t.TempDir())
+	db, err := Engine{}.Open(t.Context(), c)
+	must(t, err)
+	must(t, db.CreateTables(t.Context()))
+	must(t, db.CreateIndexes(t.Context(), "sale", "market"))
+	s, err := db.Session(t.Context())
+	must(t, err)
+	insert := prepare(t, s, saleInsert(1))
+	for i := range 100 {
+		insert.ok(saleRow(i)...)
+	}
+	must(t, db.Close()) // with a session open
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+
+	db = open(t, c)
+	s = newSession(t, db)
+	prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Index: "market", Aggregate: model.Count}).gives("100")
+	prepare(t, s, saleInsert(1)).gives("101", saleRow(100)...)
+}
+
+// TestPlans asks SQLite how it would execute statements.
+func TestPlans(t *testing.T) {
+	d := fresh(t).(*db)
+	for _, c := range []struct {
+		name string
+		op   model.Op
+		want string
+	}{
+		{"covered", model.Op{Index: "market", Columns: []string{"product", "customer", "price", "id"}, Lower: model.Inclusive, Limit: 10}, "SEARCH sale USING COVERING INDEX sale.market (product>?)"},
+		{"covered, down", model.Op{Index: "pdc", Columns: []string{"price", "at", "customer"}, Desc: true, Limit: 10}, "SCAN sale USING COVERING INDEX sale.pdc"},
+		{"covered by inclusion", model.Op{Index: "wide", Columns: []string{"data"}, Equal: 1}, "SEARCH sale USING COVERING INDEX sale.wide (customer=?)"},
+		{"equal prefix", model.Op{Index: "register", Columns: []string{"price"}, Equal: 2, Upper: model.Exclusive}, "SEARCH sale USING COVERING INDEX sale.register (register=? AND customer=? AND price<?)"},
+		{"not covered", model.Op{Index: "market", Columns: []string{"data"}, Lower: model.Inclusive}, "SEARCH sale USING INDEX sale.market (product>?)"},
+		{"key", model.Op{Columns: []string{"data"}, Lower: model.Inclusive, Limit: 10}, "SEARCH sale USING INTEGER PRIMARY KEY (rowid>?)"},
+		{"count by key", model.Op{Aggregate: model.Count}, "SCAN sale"},
+		{"least key", model.Op{Columns: []string{"id"}, Limit: 1}, "SCAN sale"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.op.Kind, c.op.Table = model.Scan, "sale"
+			sch := schema()
+			st, err := newDialect("").Statement(&sch.Tables[0], &c.op)
+			must(t, err)
+			var got []string
+			text := st.Text
+			for i := range 3 { // text queries take no arguments
+				text = strings.Replace(text, "?", fmt.Sprint(i), 1)
+			}
+			must(t, d.Admin().Query(t.Context(), "EXPLAIN QUERY PLAN "+text, func(row []driver.Value) error {
+				got = append(got, sqlkit.Text(row[3]))
+				return nil
+			}))
+			if strings.Join(got, "; ") != c.want {
+				t.Errorf("%s\ngot  %q\nwant %q", st.Text, got, c.want)
+			}
+		})
+	}
+}
+
+func TestFullDisk(t *testing.T) {
+	db := fresh(t)
+	s := newSession(t, db).(*session)
+	insert := prepare(t, s, saleInsert(1))
+	begin, rollback := prepare(t, s, model.Op{Kind: model.Begin}), prepare(t, s, model.Op{Kind: model.Rollback})
+	setLimit(t, s, "max_page_count = 40")
+	var err error
+	begin.ok()
+	for i := range 10_000 {
+		row := saleRow(i)
+		row[5] = strings.Repeat("x", 3000)
+		if err = insert.run(row...); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, syscall.ENOSPC) || engine.ClassOf(err) != engine.Fatal || engine.Hint(err) == "" {
+		t.Errorf("got %v of class %q", err, engine.ClassOf(err))
+	}
+	t.Log(err)
+	rollback.ok()
+	prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Aggregate: model.Count}).gives("0")
+}
+
+func TestBusy(t *testing.T) {
+	db := fresh(t)
+	holder, waiter := newSession(t, db), newSession(t, db).(*session)
+	prepare(t, holder, saleInsert(1))
+	begin, rollback := prepare(t, holder, model.Op{Kind: model.Begin}), prepare(t, holder, model.Op{Kind: model.Rollback})
+	insert := prepare(t, waiter, saleInsert(1))
+	setLimit(t, waiter, "busy_timeout = 20")
+	begin.ok()
+	insert.fails(engine.Conflict, saleRow(1)...)
+	rollback.ok()
+	insert.ok(saleRow(1)...)
+}
+
+func TestCancelledContext(t *testing.T) {
+	s := newSession(t, fresh(t))
+	insert := prepare(t, s, saleInsert(50))
+	var rows []any
+	for i := range 50 {
+		rows = append(rows, saleRow(i)...)
+	}
+	begin, commit := prepare(t, s, model.Op{Kind: model.Begin}), prepare(t, s, model.Op{Kind: model.Commit})
+	begin.ok()
+	for range 400 {
+		insert.ok(rows...)
+	}
+	commit.ok()
+	long := prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"data", "price"}, Distinct: true, Aggregate: model.Count})
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Millisecond)
+	defer cancel()
+	err := long.stmt.Exec(ctx, nil, &long.Result)
+	if !errors.Is(err, context.DeadlineExceeded) || engine.ClassOf(err) != engine.Timeout {
+		t.Errorf("got %v of class %q", err, engine.ClassOf(err))
+	}
+	ctx, cancel = context.WithCancel(t.Context())
+	all := prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"id"}})
+	all.Each = func([]model.Value) { cancel() }
+	if err := all.stmt.Exec(ctx, nil, &all.Result); !errors.Is(err, context.Canceled) || all.Rows > 1000 {
+		t.Errorf("got %v after %d rows", err, all.Rows)
+	}
+	if err := insert.stmt.Exec(ctx, values(rows), &insert.Result); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	long.gives("50")
+}
+
+func TestReadBufferIsNotKept(t *testing.T) {
+	s := newSession(t, fresh(t))
+	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to", "data"}, Rows: 1})
+	to, data := []byte("text"), []byte("data")
+	must(t, insert.stmt.Exec(t.Context(), []model.Value{model.IntValue(1), model.StringValue(to), model.BytesValue(data)}, &insert.Result))
+	copy(to, "!!!!")
+	copy(data, bytes.Repeat([]byte("!"), 4))
+	prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"to", "data"}}).want(nil, `"text" x'64617461'`)
+}
+
+// setLimit changes a setting of one session.
+func setLimit(t *testing.T, s *session, pragma string) {
+	t.Helper()
+	_, err := s.Conn().(driver.ExecerContext).ExecContext(t.Context(), "PRAGMA "+pragma, nil)
+	must(t, err)
+}

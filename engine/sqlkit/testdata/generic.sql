@@ -1,0 +1,113 @@
+-- table sale
+CREATE TABLE "sale" ("id" int NOT NULL, "at" time, "product" int NOT NULL, "price" float NOT NULL, "count" int, "note" string, PRIMARY KEY ("id"))
+CREATE INDEX "sale.product" ON "sale" ("product", "price")
+CREATE INDEX "sale.at" ON "sale" ("at", "id", "price")
+DROP INDEX "sale.product"
+DROP TABLE "sale"
+
+-- table link
+CREATE TABLE "link" ("from" int NOT NULL, "to" string NOT NULL, "data" bytes, "version" int NOT NULL, PRIMARY KEY ("from", "to"))
+CREATE UNIQUE INDEX "link.to" ON "link" ("to", "version")
+DROP INDEX "link.to"
+DROP TABLE "link"
+
+-- insert, numbered
+INSERT INTO "sale" ("product", "price") VALUES (?, ?), (?, ?)
+
+-- insert, number given
+INSERT INTO "sale" ("id", "product", "price") VALUES (?, ?, ?)
+
+-- insert, ignore
+INSERT INTO "link" ("from", "to", "data", "version") VALUES (?, ?, ?, ?) ON CONFLICT ("from", "to") DO NOTHING
+
+-- insert, replace all columns
+INSERT INTO "link" ("from", "to", "data", "version") VALUES (?, ?, ?, ?), (?, ?, ?, ?) ON CONFLICT ("from", "to") DO UPDATE SET "data" = excluded."data", "version" = excluded."version"
+
+-- insert, replace some columns
+INSERT INTO "link" ("from", "to", "version") VALUES (?, ?, ?) ON CONFLICT ("from", "to") DO UPDATE SET "data" = NULL, "version" = excluded."version"
+
+-- insert, add
+INSERT INTO "link" ("from", "to", "version") VALUES (?, ?, ?) ON CONFLICT ("from", "to") DO UPDATE SET "version" = "link"."version" + excluded."version"
+
+-- insert, add to nullable
+INSERT INTO "sale" ("id", "product", "price", "count") VALUES (?, ?, ?, ?) ON CONFLICT ("id") DO UPDATE SET "count" = COALESCE("sale"."count" + excluded."count", "sale"."count", excluded."count"), "price" = "sale"."price" + excluded."price"
+
+-- get
+SELECT "id", "note" FROM "sale" WHERE "id" = ?
+
+-- get, three keys
+SELECT "id", "note" FROM "sale" WHERE "id" IN (?, ?, ?)
+
+-- get, composite key
+SELECT "data" FROM "link" WHERE "from" = ? AND "to" = ?
+
+-- get, two composite keys
+SELECT "data" FROM "link" WHERE ("from", "to") IN ((?, ?), (?, ?))
+
+-- get, no columns
+SELECT 1 FROM "sale" WHERE "id" = ?
+
+-- scan, by key
+SELECT "id" FROM "sale" WHERE "id" >= ? ORDER BY "id" LIMIT 10
+
+-- scan, greatest key
+SELECT "id" FROM "sale" ORDER BY "id" DESC LIMIT 1
+
+-- scan, by index
+SELECT "product", "price", "id" FROM "sale" WHERE "product" > ? AND "product" <= ? ORDER BY "product", "price"
+
+-- scan, equal prefix, down
+SELECT "product", "price" FROM "sale" WHERE "product" = ? AND "price" < ? ORDER BY "price" DESC LIMIT 5
+
+-- scan, all equal
+SELECT "product", "price" FROM "sale" WHERE "product" = ? AND "price" = ?
+
+-- scan, nullable order
+SELECT "at", "price" FROM "sale" ORDER BY "at" LIMIT 10
+
+-- scan, nullable order, down
+SELECT "at", "price" FROM "sale" ORDER BY "at" DESC LIMIT 10
+
+-- scan, count
+SELECT COUNT(*) FROM "sale" WHERE "id" >= ? AND "id" < ?
+
+-- scan, count with limit
+SELECT COUNT(*) FROM (SELECT 1 FROM "sale" WHERE "product" = ? ORDER BY "price" LIMIT 1000) AS rows_read
+
+-- scan, count distinct
+SELECT COUNT(*) FROM (SELECT DISTINCT "product" FROM "sale") AS rows_read
+
+-- scan, sum
+SELECT SUM("count") FROM "sale" WHERE "id" >= ? AND "id" <= ?
+
+-- scan, order by
+SELECT "note" FROM "sale" WHERE "id" >= ? AND "id" <= ? ORDER BY "note"
+
+-- scan, distinct
+SELECT DISTINCT "product", "note" FROM "sale" ORDER BY "note" DESC, "product" DESC LIMIT 3
+
+-- update
+UPDATE "sale" SET "note" = ?, "count" = COALESCE("count" + ?, "count", ?), "price" = "price" + ? WHERE "id" = ?
+-- arguments [0 1 1 2 3]
+
+-- update, composite key
+UPDATE "link" SET "version" = "version" + ? WHERE "from" = ? AND "to" = ?
+
+-- update, by index
+UPDATE "sale" SET "note" = ? WHERE "product" = ?
+
+-- delete
+DELETE FROM "sale" WHERE "id" = ?
+
+-- delete, two composite keys
+DELETE FROM "link" WHERE ("from", "to") IN ((?, ?), (?, ?))
+
+-- delete lowest
+DELETE FROM "sale" WHERE "id" IN (SELECT "id" FROM "sale" WHERE "id" >= ? ORDER BY "id" LIMIT 50)
+
+-- begin at level 0
+BEGIN
+BEGIN
+-- begin at level 3
+BEGIN
+BEGIN

@@ -1,0 +1,331 @@
+package drive
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"rumbench/engine"
+	"rumbench/internal/pace"
+	"rumbench/workload"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fake is a client whose operations take a given time.
+type fake struct {
+	n    int64
+	rows int64
+	took func(n int64) time.Duration
+	err  func(n int64) error
+	kind func(n int64) int
+}
+
+func (f *fake) Do(ctx context.Context, out *workload.Outcome) error {
+	n := f.n
+	f.n++
+	if f.took != nil {
+		select {
+		case <-time.After(f.took(n)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if f.kind != nil {
+		out.Kind = f.kind(n)
+	}
+	if f.err != nil {
+		if err := f.err(n); err != nil {
+			return err
+		}
+	}
+	out.Rows = f.rows
+	return nil
+}
+
+func every(d time.Duration) func(int64) time.Duration {
+	return func(int64) time.Duration { return d }
+}
+
+var insert = []workload.OpKind{{Name: "insert", Unit: "row"}}
+
+// drive runs a step in fake time.
+func drive(t *testing.T, step workload.Step, clients ...[]workload.Client) (r *Result) {
+	t.Helper()
+	r, err := Run(t.Context(), Config{Step: &step, Clients: clients, Interval: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestClosedLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := workload.Group{Name: "w", Clients: 2, Ops: insert, Work: 100}
+		r := drive(t, workload.Step{Groups: []workload.Group{g}}, []workload.Client{
+			&fake{rows: 10, took: every(10 * time.Millisecond)}, &fake{rows: 10, took: every(20 * time.Millisecond)}})
+		k := r.Groups[0].Kinds[0]
+		if k.Ops != 200 || k.Rows != 2000 || r.Window != 2*time.Second || r.Ended != nil {
+			t.Errorf("%d operations, %d rows in %v, ended by %v", k.Ops, k.Rows, r.Window, r.Ended)
+		}
+		if k.Response != nil {
+			t.Error("a closed loop has a response time")
+		}
+		if p := k.Service.Percentile(100); p != int64(20*time.Millisecond) {
+			t.Errorf("greatest service time %d", p)
+		}
+		if len(r.Groups[0].Rates) != 2 || math.Abs(r.Groups[0].Rates[0].PerSec-1500) > 20 {
+			t.Errorf("rates %+v", r.Groups[0].Rates)
+		}
+	})
+}
+
+// A writer that stalls for three seconds is asked again at once: the operations
+// that were due meanwhile have their response times counted from then.
+func TestStallIsSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := workload.Group{Name: "w", Clients: 1, Ops: insert, Work: 200, Rate: 20, Pace: pace.Even, RowsPerOp: 50}
+		client := &fake{rows: 50, took: func(n int64) time.Duration {
+			if n == 60 {
+				return 3 * time.Second
+			}
+			return time.Millisecond
+		}}
+		r := drive(t, workload.Step{Groups: []workload.Group{g}}, []workload.Client{client})
+		k := r.Groups[0].Kinds[0]
+		if k.Response.Max() < int64(3*time.Second) {
+			t.Errorf("greatest response time %v", time.Duration(k.Response.Max()))
+		}
+		// 59 more operations were due while it stalled: a quarter of all is late.
+		if p := k.Response.Percentile(80); p < int64(500*time.Millisecond) {
+			t.Errorf("p80 of response time %v hides the stall", time.Duration(p))
+		}
+		if p := k.Service.Percentile(99); p > int64(2*time.Millisecond) {
+			t.Errorf("p99 of service time %v", time.Duration(p))
+		}
+		p := r.Judge(0, &g)
+		if !p.Met || p.Saturated || p.Strict || p.Share == 1 || p.Backlog != 0 {
+			t.Errorf("a stall that was caught up with is judged %+v", p)
+		}
+	})
+}
+
+func TestRateIsHeld(t *testing.T) {
+	for _, rate := range []float64{2, 10, 20} { // 100, 500, 1000 rows a second in batches of 50
+		synctest.Test(t, func(t *testing.T) {
+			g := workload.Group{Name: "w", Clients: 1, Ops: insert, Work: int64(rate * 30), Rate: rate, Pace: pace.Even, RowsPerOp: 50}
+			r := drive(t, workload.Step{Groups: []workload.Group{g}}, []workload.Client{&fake{rows: 50, took: every(time.Millisecond)}})
+			p := r.Judge(0, &g)
+			if p.Achieved < 0.995*p.Target || !p.Met || !p.Strict || p.Share != 1 || p.Saturated {
+				t.Errorf("%v/s: %+v", rate, p)
+			}
+		})
+	}
+}
+
+// A rate that cannot be held is missed and saturated, work-bound or time-bound.
+func TestSaturation(t *testing.T) {
+	for _, step := range []workload.Step{{}, {Seconds: 20}} {
+		synctest.Test(t, func(t *testing.T) {
+			g := workload.Group{Name: "w", Clients: 1, Ops: insert, Rate: 20, Pace: pace.Even, RowsPerOp: 50}
+			if step.Seconds == 0 {
+				g.Work = 400
+			}
+			step.Groups = []workload.Group{g}
+			r := drive(t, step, []workload.Client{&fake{rows: 50, took: every(100 * time.Millisecond)}})
+			p := r.Judge(0, &g)
+			if p.Met || !p.Saturated {
+				t.Errorf("%+v", p)
+			}
+			if step.Seconds > 0 && math.Abs(p.Backlog-200*50) > 100 {
+				t.Errorf("backlog %v, want about 10000 rows", p.Backlog)
+			}
+		})
+	}
+}
+
+func TestHeldAverage(t *testing.T) {
+	if !HeldAverage(1900, 2000) || HeldAverage(1899, 2000) {
+		t.Error("the limit of a promise of 2000 is 1900")
+	}
+}
+
+// Groups without work run beside those that have some, and end with them.
+func TestFollowers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		groups := []workload.Group{
+			{Name: "w", Clients: 1, Ops: insert, Work: 50, Rate: 10, Pace: pace.Even, RowsPerOp: 1},
+			{Name: "q", Clients: 1, Ops: []workload.OpKind{{Name: "query", Unit: "query"}}},
+		}
+		r := drive(t, workload.Step{Groups: groups}, []workload.Client{&fake{rows: 1, took: every(time.Millisecond)}},
+			[]workload.Client{&fake{rows: 1, took: every(7 * time.Millisecond)}})
+		if w, q := r.Groups[0].Kinds[0].Ops, r.Groups[1].Kinds[0].Ops; w != 50 || q < 690 || q > 702 {
+			t.Errorf("%d writes, %d queries", w, q)
+		}
+		// The window ends with the last operation that began in it.
+		if r.Window < 4901*time.Millisecond || r.Window > 4908*time.Millisecond {
+			t.Errorf("window %v", r.Window)
+		}
+	})
+}
+
+func TestTimeBound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := workload.Group{Name: "q", Clients: 1, Ops: insert}
+		r := drive(t, workload.Step{Seconds: 5, Groups: []workload.Group{g}}, []workload.Client{&fake{rows: 1, took: every(300 * time.Millisecond)}})
+		if r.Window != 5100*time.Millisecond || r.Groups[0].Kinds[0].Ops != 17 {
+			t.Errorf("%d operations in %v", r.Groups[0].Kinds[0].Ops, r.Window)
+		}
+	})
+}
+
+// Upkeep is timed, but it is not work and takes no slot of the schedule.
+func TestUpkeep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := workload.Group{Name: "w", Clients: 1, Work: 10, Rate: 1, Pace: pace.Even, RowsPerOp: 1,
+			Ops: []workload.OpKind{{Name: "delete", Unit: "row"}, {Name: "min id", Unit: "query", Upkeep: true}}}
+		client := &fake{rows: 1, took: every(200 * time.Millisecond), kind: func(n int64) int { return int(n % 2) }}
+		r := drive(t, workload.Step{Groups: []workload.Group{g}}, []workload.Client{client})
+		k := r.Groups[0].Kinds
+		if k[0].Ops != 10 || k[1].Ops != 9 {
+			t.Errorf("%d deletes, %d upkeep", k[0].Ops, k[1].Ops)
+		}
+		if p := r.Judge(0, &g); p.Achieved > 1.2 || !p.Met {
+			t.Errorf("%+v", p)
+		}
+		// The upkeep before an operation makes it late.
+		if l := k[0].Lateness.Max(); l != int64(200*time.Millisecond) {
+			t.Errorf("lateness %v", time.Duration(l))
+		}
+	})
+}
+
+// Failed operations are counted by class and tried again; they are not work.
+func TestErrors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := workload.Group{Name: "w", Clients: 1, Ops: insert, Work: 10}
+		client := &fake{rows: 1, took: every(time.Millisecond), err: func(n int64) error {
+			if n%3 == 0 {
+				return engine.Errorf(engine.Conflict, "busy %d", n)
+			}
+			return nil
+		}}
+		r := drive(t, workload.Step{Groups: []workload.Group{g}}, []workload.Client{client})
+		res := r.Groups[0]
+		if res.Kinds[0].Ops != 10 || len(res.Errors) != 1 || res.Errors[0].Count != 5 || res.Errors[0].First != "busy 0" {
+			t.Errorf("%d operations, errors %+v", res.Kinds[0].Ops, res.Errors)
+		}
+	})
+}
+
+func TestFatalErrorEndsAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		groups := []workload.Group{{Name: "w", Clients: 2, Ops: insert, Work: 1000}}
+		broken := errors.New("disk on fire")
+		bad := &fake{rows: 1, took: every(time.Millisecond), err: func(n int64) error {
+			if n == 100 {
+				return broken
+			}
+			return nil
+		}}
+		r := drive(t, workload.Step{Groups: groups}, []workload.Client{bad, &fake{rows: 1, took: every(time.Millisecond)}})
+		if !errors.Is(r.Ended, broken) {
+			t.Errorf("ended by %v", r.Ended)
+		}
+		if n := r.Groups[0].Kinds[0].Ops; n < 195 || n > 205 {
+			t.Errorf("%d operations were done before", n)
+		}
+	})
+}
+
+func TestNoProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := workload.Group{Name: "w", Clients: 1, Ops: insert, Work: 10}
+		client := &fake{err: func(int64) error { return engine.Errorf(engine.Conflict, "always") }}
+		r := drive(t, workload.Step{Groups: []workload.Group{g}}, []workload.Client{client})
+		if r.Ended == nil || r.Groups[0].Errors[0].Count != maxFailures {
+			t.Errorf("ended by %v after %+v", r.Ended, r.Groups[0].Errors)
+		}
+	})
+}
+
+func TestCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(2500*time.Millisecond, cancel)
+		step := workload.Step{Groups: []workload.Group{
+			{Name: "w", Clients: 1, Ops: insert, Work: 1000, Rate: 0.1, Pace: pace.Even, RowsPerOp: 1},
+			{Name: "q", Clients: 1, Ops: insert},
+		}}
+		r, err := Run(ctx, Config{Step: &step, Interval: time.Second, Clients: [][]workload.Client{
+			{&fake{}}, {&fake{rows: 1, took: every(100 * time.Millisecond)}}}})
+		if err != nil || !errors.Is(r.Ended, context.Canceled) {
+			t.Errorf("%v, ended by %v", err, r.Ended)
+		}
+		if n := r.Groups[1].Kinds[0].Ops; n != 24 && n != 25 {
+			t.Errorf("%d operations were kept", n)
+		}
+	})
+}
+
+func TestEndless(t *testing.T) {
+	step := workload.Step{Name: "s", Groups: []workload.Group{{Name: "q", Clients: 1, Ops: insert}}}
+	if _, err := Run(t.Context(), Config{Step: &step, Clients: [][]workload.Client{{&fake{}}}, Interval: time.Second}); err == nil {
+		t.Error("a step without end is accepted")
+	}
+}
+
+// Intervals tell the same as the totals.
+func TestIntervals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		step := workload.Step{Groups: []workload.Group{{Name: "w", Clients: 2, Ops: insert, Work: 500}}}
+		var ops, perClient int64
+		var last time.Duration
+		r, err := Run(t.Context(), Config{Step: &step, Interval: time.Second,
+			Clients: [][]workload.Client{{&fake{rows: 1, took: every(7 * time.Millisecond)}, &fake{rows: 1, took: every(9 * time.Millisecond)}}},
+			OnInterval: func(iv *Interval) {
+				if iv.From != last {
+					t.Errorf("interval from %v follows one to %v", iv.From, last)
+				}
+				last = iv.To
+				ops += iv.Groups[0].Kinds[0].Service.Count()
+				perClient += iv.Groups[0].Clients[0] + iv.Groups[0].Clients[1]
+			}})
+		if err != nil || ops != 1000 || perClient != 1000 || r.Groups[0].Kinds[0].Ops != 1000 || last != r.Window {
+			t.Errorf("%v: %d and %d operations in intervals to %v, window %v", err, ops, perClient, last, r.Window)
+		}
+	})
+}
+
+type nothing struct{}
+
+func (nothing) Do(_ context.Context, out *workload.Outcome) error {
+	out.Rows = 1
+	return nil
+}
+
+// BenchmarkOperation is the cost of an operation that does nothing, with
+// timing and recording. The limit is 150 ns and no allocation.
+func BenchmarkOperation(b *testing.B) {
+	step := workload.Step{Groups: []workload.Group{{Name: "w", Clients: 1, Ops: insert, Work: int64(b.N)}}}
+	b.ReportAllocs()
+	b.ResetTimer()
+	if _, err := Run(context.Background(), Config{Step: &step, Clients: [][]workload.Client{{nothing{}}}, Interval: time.Second}); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkTwoClients must take about half of that per operation on two cores.
+func BenchmarkTwoClients(b *testing.B) {
+	step := workload.Step{Groups: []workload.Group{{Name: "w", Clients: 2, Ops: insert, Work: int64(b.N/2 + 1)}}}
+	b.ReportAllocs()
+	b.ResetTimer()
+	if _, err := Run(context.Background(), Config{Step: &step, Clients: [][]workload.Client{{nothing{}, nothing{}}}, Interval: time.Second}); err != nil {
+		b.Fatal(err)
+	}
+}

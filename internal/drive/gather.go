@@ -1,0 +1,125 @@
+package drive
+
+import (
+	"context"
+	"time"
+
+	"rumbench/internal/hist"
+)
+
+// gather collects what the recorders hold, interval by interval.
+type gather struct {
+	totals []GroupResult
+	now    []GroupInterval
+	last   time.Duration // end of the interval before
+}
+
+func (g *gather) addGroup(kinds, clients int, paced bool) {
+	g.totals = append(g.totals, GroupResult{Kinds: hist.NewSums(kinds, paced)})
+	g.now = append(g.now, GroupInterval{Kinds: hist.NewSums(kinds, paced), Clients: make([]int64, clients)})
+}
+
+// collect takes an interval at every tick, and the rest when all clients have
+// finished.
+func (r *stepRun) collect(finished <-chan struct{}) {
+	tick := time.NewTicker(r.Interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			r.take(time.Since(r.base))
+		case <-finished:
+			// The last interval ends with the last operation.
+			r.take(max(r.window(), r.last))
+			return
+		}
+	}
+}
+
+// take moves what the clients recorded into the totals.
+func (r *stepRun) take(to time.Duration) {
+	for _, l := range r.loops {
+		ops, errs := l.rec.Take(r.now[l.at].Kinds)
+		r.now[l.at].Clients[l.seat] = ops
+		total := &r.totals[l.at]
+		for _, e := range errs {
+			r.now[l.at].Errors += e.Count
+			total.addError(e)
+		}
+	}
+	iv := &Interval{From: r.last, To: to, Groups: r.now}
+	length := to - r.last
+	r.last = to
+	for g := range r.now {
+		total := &r.totals[g]
+		var rows int64
+		for k := range r.now[g].Kinds {
+			total.Kinds[k].Merge(&r.now[g].Kinds[k])
+			if !r.Step.Groups[g].Ops[k].Upkeep {
+				rows += r.now[g].Kinds[k].Rows
+			}
+		}
+		// A short rest at the end has too few operations for a rate.
+		if length >= r.Interval/2 {
+			total.Rates = append(total.Rates, Rate{iv.From, to, float64(rows) / length.Seconds()})
+		}
+	}
+	if r.OnInterval != nil && length > 0 {
+		r.OnInterval(iv)
+	}
+	for g := range r.now {
+		r.now[g].reset()
+	}
+}
+
+func (g *GroupInterval) reset() {
+	for k := range g.Kinds {
+		g.Kinds[k].Reset()
+	}
+	g.Errors = 0
+}
+
+func (g *GroupResult) addError(e hist.ErrorCount) {
+	for i := range g.Errors {
+		if g.Errors[i].Class == e.Class {
+			g.Errors[i].Count += e.Count
+			return
+		}
+	}
+	g.Errors = append(g.Errors, e)
+}
+
+// window is the time from the barrier to the end of the last operation.
+func (r *stepRun) window() (end time.Duration) {
+	for _, l := range r.loops {
+		end = max(end, l.end)
+	}
+	return end
+}
+
+func (r *stepRun) result(ctx context.Context) *Result {
+	out := &Result{Start: r.base, Window: r.window(), Groups: r.totals, Ended: context.Cause(ctx)}
+	for _, l := range r.loops {
+		total := &out.Groups[l.at]
+		total.CPU += l.cpu
+		if l.schedule == nil {
+			continue
+		}
+		total.Lateness = append(total.Lateness, l.late)
+		total.Backlog += l.backlog(out.Window)
+	}
+	return out
+}
+
+// backlog is how many operations of the client were due by the end but not done.
+func (l *loop) backlog(window time.Duration) float64 {
+	if limit := l.limit(); limit > 0 {
+		window = min(window, limit)
+	}
+	due := l.rate(l.group) * window.Seconds()
+	if l.group.Work > 0 {
+		due = min(due, float64(l.group.Work))
+	}
+	// One may be due at this very moment.
+	return max(0, due-float64(l.begun)-1)
+}

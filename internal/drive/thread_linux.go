@@ -1,0 +1,27 @@
+package drive
+
+import (
+	"runtime"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// measureThread keeps the goroutine on one thread until the function that it
+// returns is called, which stores the CPU time that the thread took meanwhile.
+func measureThread(cpu *time.Duration) func() {
+	runtime.LockOSThread()
+	start := threadCPU()
+	return func() {
+		*cpu = threadCPU() - start
+		runtime.UnlockOSThread()
+	}
+}
+
+func threadCPU() time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts); err != nil {
+		return 0
+	}
+	return time.Duration(ts.Nano())
+}

@@ -1,0 +1,56 @@
+package gen
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+)
+
+// poolBytes is the randomness behind a text pool: 4 MiB, so that a compressor
+// does not find the same piece again within its window.
+const poolBytes = 4 << 20
+
+// Text makes strings of which a known share cannot be compressed: constant
+// characters followed by a piece of a pool of base64 characters.
+type Text struct {
+	stream   Stream
+	min, max int64
+	random   float64
+	pool     []byte
+}
+
+// NewText makes texts of min…max characters, uniformly. Of each, about the
+// given share (0…1) of the information is random: a base64 character holds
+// six bits, so the share of random characters is three quarters of that.
+func NewText(s Stream, min, max int64, random float64) *Text {
+	raw := make([]byte, poolBytes)
+	source := s.Sub(0)
+	for i := 0; i < len(raw); i += 8 {
+		binary.LittleEndian.PutUint64(raw[i:], source.At(uint64(i)))
+	}
+	pool := make([]byte, base64.StdEncoding.EncodedLen(len(raw)))
+	base64.StdEncoding.Encode(pool, raw)
+	return &Text{stream: s, min: min, max: max, random: random, pool: pool}
+}
+
+// With is the same kind of text, with the same pool, drawn from another stream.
+func (t *Text) With(s Stream) *Text {
+	u := *t
+	u.stream = s
+	return &u
+}
+
+// Append appends text i.
+func (t *Text) Append(dst []byte, i uint64) []byte {
+	// One draw serves both: its high half picks the length, its low half the piece.
+	d := t.stream.At(i)
+	length := t.min + int64((d>>32)*uint64(t.max-t.min+1)>>32)
+	random := int64(float64(length) * 0.75 * t.random)
+	for range length - random {
+		dst = append(dst, 'a')
+	}
+	from := (d & (1<<32 - 1)) * (uint64(len(t.pool)) - uint64(random)) >> 32
+	return append(dst, t.pool[from:from+uint64(random)]...)
+}
+
+// MeanLength is the mean number of characters.
+func (t *Text) MeanLength() float64 { return float64(t.min+t.max) / 2 }

@@ -1,0 +1,167 @@
+// Package hist records latencies: one Recorder per client, without locks that
+// clients share, emptied at interval boundaries by whoever collects. It reads
+// no clock; times come from its callers.
+package hist
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// Longest is the greatest latency that a histogram holds; longer ones are
+// counted as overflow. Shortest and resolution: 1 ns, three significant digits.
+const (
+	Longest = time.Hour
+	digits  = 3
+)
+
+// Dist is a distribution of latencies in nanoseconds. The zero Dist is not
+// usable; see NewDist.
+type Dist struct {
+	h        *hdr.Histogram
+	overflow int64
+	max      int64 // exact, also beyond Longest
+}
+
+// NewDist makes an empty distribution.
+func NewDist() *Dist { return &Dist{h: hdr.New(1, int64(Longest), digits)} }
+
+// Record adds a latency. Negative ones, from a clock that is not ours, count as zero.
+func (d *Dist) Record(ns int64) {
+	if ns < 0 {
+		ns = 0
+	}
+	if ns > d.max {
+		d.max = ns
+	}
+	if ns > int64(Longest) {
+		d.overflow++
+		return
+	}
+	_ = d.h.RecordValue(ns) // in range, so it cannot fail
+}
+
+// Merge adds another distribution to d.
+func (d *Dist) Merge(o *Dist) {
+	if o.Count() == 0 {
+		return
+	}
+	d.h.Merge(o.h)
+	d.overflow += o.overflow
+	d.max = max(d.max, o.max)
+}
+
+// Reset empties the distribution, keeping its memory.
+func (d *Dist) Reset() {
+	if d.Count() == 0 {
+		return
+	}
+	d.h.Reset()
+	d.overflow, d.max = 0, 0
+}
+
+// Count is the number of latencies recorded, overflow included.
+func (d *Dist) Count() int64 { return d.h.TotalCount() + d.overflow }
+
+// Overflow is the number of latencies above Longest.
+func (d *Dist) Overflow() int64 { return d.overflow }
+
+// Max is the greatest latency in nanoseconds, exact.
+func (d *Dist) Max() int64 { return d.max }
+
+// Percentile is the latency in nanoseconds that p percent of all latencies do
+// not exceed; 0 for an empty distribution. Where it lies among those that
+// overflowed it is the greatest latency.
+func (d *Dist) Percentile(p float64) int64 {
+	n := d.Count()
+	if n == 0 {
+		return 0
+	}
+	rank := int64(math.Ceil(p / 100 * float64(n)))
+	if rank > d.h.TotalCount() {
+		return d.max
+	}
+	return min(d.h.ValueAtQuantile(float64(rank)/float64(d.h.TotalCount())*100), d.max)
+}
+
+// Curve is the distribution as points of percentile and latency in
+// nanoseconds, denser towards 100 %.
+func (d *Dist) Curve() [][2]float64 {
+	var out [][2]float64
+	n := float64(d.Count())
+	if n == 0 {
+		return nil
+	}
+	for _, p := range curvePoints {
+		if (100-p)/100*n < 0.5 && p < 100 {
+			continue // beyond what this many samples can tell
+		}
+		v := float64(d.Percentile(p))
+		if p == 100 {
+			v = float64(d.max)
+		}
+		out = append(out, [2]float64{p, v})
+	}
+	return out
+}
+
+var curvePoints = []float64{0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95, 96, 97, 98, 98.5, 99, 99.3, 99.5, 99.7, 99.8, 99.9, 99.95, 99.97, 99.99, 99.995, 99.999, 100}
+
+// Log writes distributions in the HDR V2 interval log format, which other tools read.
+type Log struct {
+	w    *hdr.HistogramLogWriter
+	base time.Time
+}
+
+// NewLog writes the header of a log. Times in it are relative to base.
+func NewLog(w io.Writer, base time.Time) (*Log, error) {
+	l := &Log{hdr.NewHistogramLogWriter(w), base}
+	l.w.SetBaseTime(0)
+	if err := l.w.OutputLogFormatVersion(); err != nil {
+		return nil, fmt.Errorf("write latency log: %w", err)
+	}
+	if err := l.w.OutputStartTime(base.UnixMilli()); err != nil {
+		return nil, fmt.Errorf("write latency log: %w", err)
+	}
+	if err := l.w.OutputLegend(); err != nil {
+		return nil, fmt.Errorf("write latency log: %w", err)
+	}
+	return l, nil
+}
+
+// Write writes a distribution over a stretch of time. The tag must hold no
+// comma or blank.
+func (l *Log) Write(tag string, from, to time.Time, d *Dist) error {
+	h := d.h
+	h.SetTag(tag)
+	h.SetStartTimeMs(from.UnixMilli())
+	h.SetEndTimeMs(to.UnixMilli())
+	if err := l.w.OutputIntervalHistogram(h); err != nil {
+		return fmt.Errorf("write latency log: %w", err)
+	}
+	return nil
+}
+
+// ReadLog reads a log and merges what it holds by tag. A line that was cut off
+// ends the reading without error: the log of a killed run is readable.
+func ReadLog(r io.Reader) (map[string]*Dist, error) {
+	in := hdr.NewHistogramLogReader(r)
+	out := map[string]*Dist{}
+	for {
+		h, err := in.NextIntervalHistogram()
+		if err != nil || h == nil {
+			return out, nil
+		}
+		d := out[h.Tag()]
+		if d == nil {
+			d = NewDist()
+			out[h.Tag()] = d
+		}
+		d.h.Merge(h)
+		d.max = max(d.max, h.Max())
+	}
+}

@@ -1,0 +1,155 @@
+package hist
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// A percentile must lie within a thousandth of the value that sorting gives.
+func TestPercentile(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.Int64Range(1, int64(Longest)), 1, 200).Draw(t, "latencies")
+		d := NewDist()
+		for _, v := range values {
+			d.Record(v)
+		}
+		slices.Sort(values)
+		for _, p := range []float64{1, 50, 90, 99, 99.9, 100} {
+			want := values[int(math.Ceil(p/100*float64(len(values))))-1]
+			got := d.Percentile(p)
+			if math.Abs(float64(got-want)) > 0.001*float64(want)+1 {
+				t.Fatalf("p%v of %v is %d, want %d", p, values, got, want)
+			}
+		}
+		if d.Max() != values[len(values)-1] {
+			t.Fatalf("max is %d, want %d", d.Max(), values[len(values)-1])
+		}
+	})
+}
+
+// Merging must give what recording into one distribution gives.
+func TestMerge(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all, parts := NewDist(), []*Dist{NewDist(), NewDist(), NewDist()}
+		for i, v := range rapid.SliceOf(rapid.Int64Range(-5, 2*int64(Longest))).Draw(t, "latencies") {
+			all.Record(v)
+			parts[i%3].Record(v)
+		}
+		merged := NewDist()
+		for _, p := range parts {
+			merged.Merge(p)
+		}
+		if merged.Count() != all.Count() || merged.Max() != all.Max() || merged.Overflow() != all.Overflow() || merged.Percentile(99) != all.Percentile(99) {
+			t.Fatalf("merged %d %d %d, want %d %d %d", merged.Count(), merged.Max(), merged.Overflow(), all.Count(), all.Max(), all.Overflow())
+		}
+	})
+}
+
+// Latencies beyond the range are counted, not capped in silence.
+func TestOverflow(t *testing.T) {
+	d := NewDist()
+	d.Record(1000)
+	d.Record(int64(2 * Longest))
+	if d.Count() != 2 || d.Overflow() != 1 || d.Max() != int64(2*Longest) || d.Percentile(99) != int64(2*Longest) {
+		t.Errorf("count %d, overflow %d, max %d, p99 %d", d.Count(), d.Overflow(), d.Max(), d.Percentile(99))
+	}
+}
+
+func TestCurve(t *testing.T) {
+	d := NewDist()
+	for i := range int64(100) {
+		d.Record(i * 1000)
+	}
+	c := d.Curve()
+	if !slices.IsSortedFunc(c, func(a, b [2]float64) int { return int(a[1] - b[1]) }) {
+		t.Error("the curve falls")
+	}
+	if last := c[len(c)-1]; last[0] != 100 || last[1] != 99_000 {
+		t.Errorf("it ends at %v", last)
+	}
+	if c[len(c)-2][0] > 99.5 {
+		t.Errorf("100 samples tell nothing about p%v", c[len(c)-2][0])
+	}
+}
+
+// A log that was cut off anywhere is read up to there.
+func TestLog(t *testing.T) {
+	var buf bytes.Buffer
+	base := time.UnixMilli(1_700_000_000_000)
+	l, err := NewLog(&buf, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := NewDist()
+	d.Record(5_000_000)
+	for i := range 2 {
+		from := base.Add(time.Duration(i) * time.Second)
+		if err := l.Write("step/group/op/service", from, from.Add(time.Second), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(b []byte) *Dist {
+		m, err := ReadLog(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m["step/group/op/service"]
+	}
+	if got := read(buf.Bytes()); got == nil || got.Count() != 2 || math.Abs(float64(got.Percentile(50))-5e6) > 5e3 {
+		t.Errorf("read back %+v", got)
+	}
+	if got := read(buf.Bytes()[:buf.Len()-20]); got == nil || got.Count() != 1 {
+		t.Errorf("of a log cut off in the second line: %+v", got)
+	}
+}
+
+// The collector must lose nothing while a client records.
+func TestRecorder(t *testing.T) {
+	const n = 200_000
+	r := NewRecorder(1, true)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := range int64(n) {
+			r.Record(&Op{Rows: 2, Intended: i, Start: i + 1, End: i + 3})
+		}
+		r.Error("conflict", "words")
+		r.Error("conflict", "other words")
+	})
+	sums := NewSums(1, true)
+	var errs []ErrorCount
+	take := func() {
+		_, e := r.Take(sums)
+		errs = append(errs, e...)
+	}
+	for range 50 {
+		take()
+	}
+	wg.Wait()
+	take()
+	s := sums[0]
+	if s.Ops != n || s.Rows != 2*n || s.Service.Count() != n || s.Response.Count() != n {
+		t.Errorf("%+v", s)
+	}
+	if s.Service.Percentile(50) != 2 || s.Response.Percentile(50) != 3 || s.Lateness.Percentile(50) != 1 {
+		t.Errorf("service %d, response %d, lateness %d", s.Service.Percentile(50), s.Response.Percentile(50), s.Lateness.Percentile(50))
+	}
+	if len(errs) != 1 || errs[0].Count != 2 || errs[0].First != "words" {
+		t.Errorf("errors %+v", errs)
+	}
+}
+
+func BenchmarkRecord(b *testing.B) {
+	r := NewRecorder(1, false)
+	o := Op{Rows: 1}
+	b.ReportAllocs()
+	for i := range b.N {
+		o.End = int64(100 + i&1023)
+		r.Record(&o)
+	}
+}

@@ -1,0 +1,186 @@
+package observe
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// allFacts is what Facts does, on a machine made by hand.
+func allFacts(t *testing.T, m machine, dir string, major, minor uint32, usable int) []Fact {
+	t.Helper()
+	var l factList
+	m.system(&l)
+	m.processors(&l, usable)
+	m.memory(&l)
+	m.kernelSettings(&l)
+	d, err := m.deviceOf(dir, major, minor)
+	m.storage(&l, d, err)
+	return l
+}
+
+func TestFacts(t *testing.T) {
+	files := maps.Clone(machines["nvme partition"])
+	maps.Copy(files, map[string]string{
+		"etc/os-release":                                                  "NAME=\"Debian GNU/Linux\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n",
+		"proc/sys/kernel/hostname":                                        "bench1\n",
+		"proc/sys/kernel/osrelease":                                       "6.1.0-13-amd64\n",
+		"proc/sys/vm/dirty_ratio":                                         "20\n",
+		"proc/sys/vm/dirty_bytes":                                         "0\n",
+		"proc/sys/vm/dirty_background_ratio":                              "0\n",
+		"proc/sys/vm/dirty_background_bytes":                              "67108864\n",
+		"proc/loadavg":                                                    "0.10 0.25 0.31 2/153 4242\n",
+		"proc/cpuinfo":                                                    "processor\t: 0\nmodel name\t: AMD EPYC 7302P\nflags\t\t: fpu hypervisor\n\nprocessor\t: 1\nmodel name\t: AMD EPYC 7302P\n",
+		"proc/meminfo":                                                    "MemTotal:       24684092 kB\nSwapTotal:             0 kB\n",
+		"proc/self/cgroup":                                                "0::/user.slice/bench\n",
+		"sys/fs/cgroup/user.slice/bench/cpu.max":                          "max 100000\n",
+		"sys/fs/cgroup/user.slice/cpu.max":                                "150000 100000\n",
+		"sys/fs/cgroup/user.slice/bench/memory.max":                       "1073741824\n",
+		"sys/class/dmi/id/sys_vendor":                                     "QEMU\n",
+		"sys/class/dmi/id/product_name":                                   "Standard PC\n",
+		"sys/devices/system/cpu/cpu0/cpufreq/scaling_governor":            "performance\n",
+		"sys/devices/system/cpu/cpu1/cpufreq/scaling_governor":            "performance\n",
+		"sys/devices/system/cpu/intel_pstate/no_turbo":                    "1\n",
+		"sys/devices/system/clocksource/clocksource0/current_clocksource": "tsc\n",
+		"sys/kernel/mm/transparent_hugepage/enabled":                      "always [madvise] never\n",
+		"sys/class/block/nvme0n1":                                         "-> ../../devices/nvme0/nvme0n1",
+		"sys/class/block/nvme0n1p2":                                       "-> ../../devices/nvme0/nvme0n1/nvme0n1p2",
+		"sys/devices/nvme0/nvme0n1/nvme0n1p2/size":                        "536870912\n",
+		"sys/devices/nvme0/nvme0n1/device/model":                          "SAMSUNG MZVL2   \n",
+		"sys/devices/nvme0/nvme0n1/queue/rotational":                      "0\n",
+		"sys/devices/nvme0/nvme0n1/queue/scheduler":                       "[none] mq-deadline\n",
+		"sys/devices/nvme0/nvme0n1/queue/write_cache":                     "write back\n",
+		"sys/devices/nvme0/nvme0n1/queue/discard_max_bytes":               "2147483648\n",
+	})
+	machines["everything"] = files
+	defer delete(machines, "everything")
+	got := allFacts(t, fixtureMachine(t, "everything"), "/my data", 259, 2, 2)
+	want := []Fact{
+		{"hostname", "bench1"},
+		{"kernel", "6.1.0-13-amd64"},
+		{"distribution", "Debian GNU/Linux 12 (bookworm)"},
+		{"virtualization", "virtual machine: QEMU Standard PC"},
+		{"load average", "0.10 0.25 0.31"},
+		{"cpu", "AMD EPYC 7302P"},
+		{"cpus online", "2"},
+		{"cpu quota", "1.5"},
+		{"cpus usable", "1.5"},
+		{"cpu governor", "performance"},
+		{"cpu turbo", "off"},
+		{"memory", "23.54 GiB"},
+		{"memory limit", "1 GiB"},
+		{"swap", "off"},
+		{"transparent huge pages", "madvise"},
+		{"clock source", "tsc"},
+		{"vm.dirty_ratio", "20"},
+		{"vm.dirty_background_bytes", "67108864"},
+		{"filesystem", "xfs"},
+		{"mount point", "/my data"},
+		{"mount options", "rw,noatime,attr2"},
+		{"device", "nvme0n1p2"},
+		{"device size", "256 GiB"},
+		{"device leaves", "nvme0n1"},
+		{"device model", "SAMSUNG MZVL2"},
+		{"device rotational", "no"},
+		{"device scheduler", "none"},
+		{"device write cache", "write back"},
+		{"device discard", "yes"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What is not known is left out.
+func TestFactsUnknown(t *testing.T) {
+	got := allFacts(t, fixtureMachine(t, "tmpfs"), "/dev/shm", 0, 23, 0)
+	var names []string
+	for _, f := range got {
+		names = append(names, f.Name)
+		if f.Value == "" {
+			t.Errorf("fact %s is empty", f.Name)
+		}
+	}
+	if diff := cmp.Diff([]string{"filesystem", "mount point", "mount options", "device"}, names); diff != "" {
+		t.Error(diff)
+	}
+	if last := got[len(got)-1].Value; !strings.Contains(last, "no block device") {
+		t.Errorf("device is %q", last)
+	}
+}
+
+func TestFactsOfArrayNameEachDisk(t *testing.T) {
+	files := maps.Clone(machines["md raid-1"])
+	maps.Copy(files, map[string]string{
+		"sys/class/block/nvme0n1":                    "-> ../../devices/nvme0/nvme0n1",
+		"sys/devices/nvme0/nvme0n1/queue/scheduler":  "none\n",
+		"sys/devices/nvme0/nvme0n1/queue/rotational": "0\n",
+		"sys/class/block/nvme1n1":                    "-> ../../devices/nvme1/nvme1n1",
+		"sys/devices/nvme1/nvme1n1/queue/rotational": "1\n",
+		"proc/diskstats":                             " 9 0 md0 11 0 110 0 100 0 2000 0 0 9 9\n",
+	})
+	machines["array"] = files
+	defer delete(machines, "array")
+	got := allFacts(t, fixtureMachine(t, "array"), "/data", 9, 0, 0)
+	want := []Fact{
+		{"filesystem", "xfs"},
+		{"mount point", "/data"},
+		{"mount options", "rw"},
+		{"device", "md0"},
+		{"device leaves", "nvme0n1, nvme1n1"},
+		{"device nvme0n1 rotational", "no"},
+		{"device nvme0n1 scheduler", "none"},
+		{"device nvme1n1 rotational", "yes"},
+		{"discard accounting", discardsAreWrites},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestQuotaOfVersion1(t *testing.T) {
+	root := plant(t, map[string]string{
+		"proc/self/cgroup": "3:cpuset:/\n2:cpu,cpuacct:/box\n4:memory:/box\n",
+		"sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us":  "50000\n",
+		"sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_period_us": "100000\n",
+		"sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us":      "-1\n",
+		"sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us":     "100000\n",
+		"sys/fs/cgroup/memory/box/memory.limit_in_bytes":  "67108864\n",
+		"sys/fs/cgroup/memory/memory.limit_in_bytes":      "9223372036854771712\n",
+	})
+	m := machine{proc: root + "/proc", sys: root + "/sys"}
+	if got := m.cpuQuota(); got != 0.5 {
+		t.Errorf("quota %v", got)
+	}
+	if got := m.memoryLimit(); got != 64<<20 {
+		t.Errorf("limit %v", got)
+	}
+}
+
+func TestSize(t *testing.T) {
+	for bytes, want := range map[float64]string{
+		0: "0 B", 512: "512 B", 1024: "1 KiB", 1536: "1.5 KiB", 1 << 20: "1 MiB", 256 << 30: "256 GiB", 24684092 * 1024: "23.54 GiB", 1000 << 30: "1000 GiB",
+	} {
+		if got := size(bytes); got != want {
+			t.Errorf("%v is %q, want %q", bytes, got, want)
+		}
+	}
+}
+
+func TestFactsOfThisMachine(t *testing.T) {
+	names := make(map[string]bool)
+	for _, f := range Facts(t.TempDir()) {
+		t.Logf("%s: %s", f.Name, f.Value)
+		if names[f.Name] {
+			t.Errorf("fact %s is told twice", f.Name)
+		}
+		names[f.Name] = true
+	}
+	for _, name := range []string{"kernel", "memory", "cpus usable", "filesystem", "device"} {
+		if !names[name] {
+			t.Errorf("no fact %s", name)
+		}
+	}
+}

@@ -1,0 +1,365 @@
+package observe
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"rumbench/engine"
+)
+
+func self() []int { return []int{os.Getpid()} }
+
+// shell is a process that does one command after the other and tells when done.
+type shell struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+func newShell(t *testing.T) *shell {
+	t.Helper()
+	s := &shell{cmd: exec.Command("sh")}
+	var err error
+	s.in, err = s.cmd.StdinPipe()
+	must(t, err)
+	out, err := s.cmd.StdoutPipe()
+	must(t, err)
+	s.out = bufio.NewScanner(out)
+	must(t, s.cmd.Start())
+	t.Cleanup(s.end)
+	return s
+}
+
+func (s *shell) pid() int { return s.cmd.Process.Pid }
+
+func (s *shell) do(t *testing.T, command string) {
+	t.Helper()
+	_, err := fmt.Fprintf(s.in, "%s\necho done\n", command)
+	must(t, err)
+	if !s.out.Scan() || s.out.Text() != "done" {
+		t.Fatalf("%s: %q", command, s.out.Text())
+	}
+}
+
+func (s *shell) end() {
+	s.in.Close()
+	s.cmd.Wait() //nolint:errcheck // it is only to be gone
+}
+
+const burn = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done"
+
+// grown runs do and returns the growth of all points. No counter may fall.
+func grown(t *testing.T, p *Process, do func()) map[string]float64 {
+	t.Helper()
+	before := collect(t, p)
+	do()
+	after := collect(t, p)
+	growth := make(map[string]float64)
+	for key, value := range after {
+		if growth[key] = value - before[key]; growth[key] < 0 && counters[key] {
+			t.Errorf("%s fell from %v to %v", key, before[key], value)
+		}
+	}
+	return growth
+}
+
+var counters = map[string]bool{
+	"process.cpu_ns": true, "process.read_bytes": true, "process.write_bytes": true,
+	"process.cancelled_write_bytes": true, "process.syscall_reads": true, "process.syscall_writes": true,
+	"process.minor_faults": true, "process.major_faults": true,
+}
+
+func TestProcessCPU(t *testing.T) {
+	s := newShell(t)
+	p := NewProcess("/proc", func() []int { return []int{s.pid()} })
+	if got := grown(t, p, func() { s.do(t, burn) })["process.cpu_ns"]; got <= 0 {
+		t.Errorf("CPU time grew by %v ns while the process worked", got)
+	}
+	// A child that is born and ends between two samples.
+	got := grown(t, p, func() { s.do(t, "( "+strings.Repeat(burn+"; ", 3)+" )") })
+	if got["process.cpu_ns"] < float64(tick) {
+		t.Errorf("CPU time grew by %v ns while a child worked and ended", got["process.cpu_ns"])
+	}
+	if got["process.minor_faults"] <= 0 {
+		t.Errorf("faults of the child are missing: %v", got)
+	}
+}
+
+func TestProcessChildSeenAlive(t *testing.T) {
+	s := newShell(t)
+	p := NewProcess("/proc", func() []int { return []int{s.pid()} })
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "fifo")
+	s.do(t, "mkfifo "+fifo)
+	// The child works, tells so and then waits for the fifo.
+	s.do(t, fmt.Sprintf("{ %s; touch %s/busy; read x; } < %s & exec 9> %s; while [ ! -e %s/busy ]; do sleep 0.01; done", burn, dir, fifo, fifo, dir))
+	if n := collect(t, p)["process.processes"]; n != 2 {
+		t.Errorf("%v processes, want the shell and its child", n)
+	}
+	got := grown(t, p, func() { s.do(t, "echo >&9; wait") })
+	if n := collect(t, p)["process.processes"]; n != 1 {
+		t.Errorf("%v processes after the child ended", n)
+	}
+	// What the child had done before must not be counted again.
+	if limit := float64(time.Second); got["process.cpu_ns"] > limit {
+		t.Errorf("CPU time grew by %v ns while nothing was done", got["process.cpu_ns"])
+	}
+}
+
+func TestProcessWrites(t *testing.T) {
+	s := newShell(t)
+	p := NewProcess("/proc", func() []int { return []int{s.pid()} })
+	dir := t.TempDir()
+	got := grown(t, p, func() {
+		s.do(t, "dd if=/dev/zero of="+dir+"/file bs=65536 count=16 conv=fsync 2> /dev/null")
+	})
+	if got["process.syscall_writes"] < 16 {
+		t.Errorf("%v write calls, want 16 or more", got["process.syscall_writes"])
+	}
+	if _, err := FindDevice(dir); err == nil && got["process.write_bytes"] < 1<<20 {
+		t.Errorf("%v bytes written, want 1 MiB or more", got["process.write_bytes"])
+	}
+}
+
+// A server that is killed keeps what it had, and its successor adds to it.
+func TestProcessRestart(t *testing.T) {
+	first, second := newShell(t), newShell(t)
+	roots := []int{first.pid(), second.pid()}
+	p := NewProcess("/proc", func() []int { return roots })
+	first.do(t, burn)
+	grown(t, p, func() { first.end() }) // fails if a counter falls
+	roots = []int{second.pid()}
+	if got := grown(t, p, func() { second.do(t, burn) })["process.cpu_ns"]; got <= 0 {
+		t.Errorf("CPU time grew by %v ns after the restart", got)
+	}
+	second.end()
+	if err := p.Collect(t.Context(), &engine.Sample{}); err == nil {
+		t.Error("no error though no process lives")
+	}
+}
+
+func TestProcessMemory(t *testing.T) {
+	p := NewProcess("/proc", self)
+	bytes, source, err := p.Memory(t.Context())
+	must(t, err)
+	if bytes < 1<<20 || source != MemoryPSS {
+		t.Errorf("%d bytes of %s", bytes, source)
+	}
+	first, second := collect(t, p), collect(t, p)
+	if _, ok := first["process.pss_bytes"]; !ok {
+		t.Error("no proportional set size in the first sample")
+	}
+	if _, ok := second["process.pss_bytes"]; ok {
+		t.Error("the proportional set size was read again at once")
+	}
+	p.MemoryEvery = 0
+	if _, ok := collect(t, p)["process.pss_bytes"]; !ok {
+		t.Error("no proportional set size though its time had come")
+	}
+}
+
+func TestProcessMemoryCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := NewProcess("/proc", self).Memory(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// forest is a /proc made by hand.
+type forest struct {
+	t    *testing.T
+	root string
+}
+
+// proc describes a process of a forest. Its CPU time is in ticks.
+type proc struct {
+	parent                    int
+	faults, reapedFaults      int
+	cpu, reapedCPU            int
+	written, started, threads int
+	noIO                      bool
+}
+
+func newForest(t *testing.T) forest { return forest{t, t.TempDir()} }
+
+func (f forest) set(pid int, p proc) {
+	f.t.Helper()
+	dir := filepath.Join(f.root, fmt.Sprint(pid))
+	stat := fmt.Sprintf("%d (a (strange) name) S %d 1 1 0 -1 4194560 %d %d 0 0 %d 0 %d 0 20 0 %d 0 %d 5124096 10 0\n",
+		pid, p.parent, p.faults, p.reapedFaults, p.cpu, p.reapedCPU, max(p.threads, 1), p.started)
+	write(f.t, filepath.Join(dir, "stat"), stat, false)
+	if p.noIO {
+		write(f.t, filepath.Join(dir, "io"), "", true) // like a file that must not be read
+		return
+	}
+	write(f.t, filepath.Join(dir, "io"), fmt.Sprintf("rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 0\nwrite_bytes: %d\ncancelled_write_bytes: 0\n", p.written), false)
+}
+
+func (f forest) remove(pid int) { must(f.t, os.RemoveAll(filepath.Join(f.root, fmt.Sprint(pid)))) }
+
+func (f forest) process(roots ...int) *Process {
+	p := NewProcess(f.root, func() []int { return roots })
+	p.cpuClock = func(int) (time.Duration, error) { return 0, errors.New("no such process") }
+	return p
+}
+
+// sums are the figures of a tree that the tests below look at.
+type sums struct{ ticks, written, faults, processes float64 }
+
+func (f forest) check(p *Process, when string, want sums) {
+	f.t.Helper()
+	got := collect(f.t, p)
+	have := sums{got["process.cpu_ns"] / float64(tick), got["process.write_bytes"], got["process.minor_faults"], got["process.processes"]}
+	if have != want {
+		f.t.Errorf("%s: %+v, want %+v", when, have, want)
+	}
+}
+
+func TestTreeOfDescendants(t *testing.T) {
+	f := newForest(t)
+	f.set(1, proc{cpu: 1000})
+	f.set(10, proc{parent: 1, cpu: 5, written: 100, faults: 50})
+	f.set(11, proc{parent: 10, cpu: 6, written: 200, faults: 60})
+	f.set(12, proc{parent: 11, cpu: 7, written: 300, faults: 70})
+	f.set(20, proc{parent: 1, cpu: 1000, written: 1000})
+	p := f.process(10)
+	f.check(p, "at first", sums{18, 600, 180, 3})
+	f.set(13, proc{parent: 12, cpu: 1, written: 1, faults: 1})
+	f.set(21, proc{parent: 20, cpu: 1})
+	f.check(p, "a child more", sums{19, 601, 181, 4})
+}
+
+func TestTreeChildWaitedFor(t *testing.T) {
+	f := newForest(t)
+	f.set(10, proc{cpu: 5, written: 100, faults: 50})
+	f.set(11, proc{parent: 10, cpu: 6, written: 200, faults: 60})
+	p := f.process(10)
+	f.check(p, "alive", sums{11, 300, 110, 2})
+	f.remove(11) // it did a little more before it ended
+	f.set(10, proc{cpu: 5, written: 301, faults: 50, reapedCPU: 7, reapedFaults: 61})
+	f.check(p, "waited for", sums{12, 301, 111, 1})
+	f.check(p, "later", sums{12, 301, 111, 1})
+}
+
+func TestTreeChildNotWaitedFor(t *testing.T) {
+	f := newForest(t)
+	f.set(10, proc{cpu: 5, written: 100, faults: 50})
+	f.set(11, proc{parent: 10, cpu: 6, written: 200, faults: 60})
+	p := f.process(10)
+	f.check(p, "alive", sums{11, 300, 110, 2})
+	f.remove(11)
+	f.check(p, "gone", sums{11, 300, 110, 1})
+	f.set(10, proc{cpu: 6, written: 101, faults: 51})
+	f.check(p, "the parent goes on", sums{12, 301, 111, 1})
+}
+
+func TestTreeGrandchildThroughItsParent(t *testing.T) {
+	f := newForest(t)
+	f.set(10, proc{faults: 50})
+	f.set(11, proc{parent: 10, cpu: 5, written: 100, faults: 60})
+	f.set(12, proc{parent: 11, cpu: 6, written: 200, faults: 70})
+	p := f.process(10)
+	f.check(p, "alive", sums{11, 300, 180, 3})
+	f.remove(11)
+	f.remove(12) // waited for by 11, which was waited for by 10
+	f.set(10, proc{written: 300, faults: 50, reapedCPU: 11, reapedFaults: 130})
+	f.check(p, "gone", sums{11, 300, 180, 1})
+}
+
+func TestTreeOrphanStays(t *testing.T) {
+	f := newForest(t)
+	f.set(1, proc{})
+	f.set(10, proc{parent: 1, faults: 50})
+	f.set(11, proc{parent: 10, cpu: 5, faults: 60})
+	f.set(12, proc{parent: 11, cpu: 6, faults: 70})
+	p := f.process(10)
+	f.check(p, "alive", sums{11, 0, 180, 3})
+	f.remove(11)
+	f.set(10, proc{parent: 1, faults: 50, reapedCPU: 5, reapedFaults: 60})
+	f.set(12, proc{parent: 1, cpu: 7, faults: 70})
+	f.check(p, "orphaned", sums{12, 0, 180, 2})
+}
+
+func TestTreeNumberReused(t *testing.T) {
+	f := newForest(t)
+	f.set(10, proc{faults: 50})
+	f.set(11, proc{parent: 10, cpu: 5, faults: 60, started: 1})
+	p := f.process(10)
+	f.check(p, "alive", sums{5, 0, 110, 2})
+	f.set(11, proc{parent: 1, cpu: 1000, faults: 1000, started: 2})
+	f.check(p, "reused by a stranger", sums{5, 0, 110, 1})
+	f.check(p, "later", sums{5, 0, 110, 1})
+}
+
+// A child may end between being read and its parent being read: for one sample
+// both have its figures.
+func TestTreeChildEndsWhileRead(t *testing.T) {
+	f := newForest(t)
+	f.set(10, proc{faults: 50})
+	f.set(11, proc{parent: 10, cpu: 5, faults: 60})
+	p := f.process(10)
+	f.check(p, "alive", sums{5, 0, 110, 2})
+	f.set(10, proc{faults: 50, reapedCPU: 5, reapedFaults: 60})
+	collect(t, p)
+	f.remove(11)
+	f.set(10, proc{cpu: 100, faults: 150, reapedCPU: 5, reapedFaults: 60})
+	f.check(p, "later", sums{105, 0, 210, 1})
+}
+
+func TestTreeTicksLost(t *testing.T) {
+	f := newForest(t)
+	f.set(10, proc{cpu: 50, faults: 50})
+	f.set(11, proc{parent: 10, cpu: 6, faults: 60})
+	p := f.process(10)
+	f.check(p, "alive", sums{56, 0, 110, 2})
+	f.remove(11)
+	f.set(10, proc{cpu: 50, faults: 50, reapedCPU: 4, reapedFaults: 60})
+	f.check(p, "ticks rounded off", sums{56, 0, 110, 1})
+	f.set(10, proc{cpu: 60, faults: 50, reapedCPU: 4, reapedFaults: 60})
+	f.check(p, "caught up", sums{64, 0, 110, 1})
+}
+
+func TestProcessIODenied(t *testing.T) {
+	f := newForest(t)
+	f.set(10, proc{cpu: 1, written: 100})
+	f.set(11, proc{parent: 10, cpu: 1, noIO: true})
+	p := f.process(10)
+	for range 2 {
+		got := collect(t, p)
+		if _, ok := got["process.write_bytes"]; ok || got["process.cpu_ns"] == 0 {
+			t.Errorf("points %v", got)
+		}
+	}
+	if len(p.Warnings()) != 1 {
+		t.Errorf("warnings %q, want one", p.Warnings())
+	}
+}
+
+func TestProcessMemoryFallsBack(t *testing.T) {
+	f := newForest(t)
+	f.set(10, proc{})
+	f.set(11, proc{parent: 10})
+	bytes, source, err := f.process(10).Memory(t.Context())
+	must(t, err)
+	if want := int64(20 * os.Getpagesize()); bytes != want || source != MemoryRSS {
+		t.Errorf("%d bytes of %s, want %d of %s", bytes, source, want, MemoryRSS)
+	}
+	for _, pid := range []string{"10", "11"} {
+		write(t, filepath.Join(f.root, pid, "smaps_rollup"), "55-7f ---p 0 00:00 0 [rollup]\nRss: 1768 kB\nPss: 431 kB\nPss_Dirty: 116 kB\n", false)
+	}
+	bytes, source, err = f.process(10).Memory(t.Context())
+	must(t, err)
+	if bytes != 2*431*1024 || source != MemoryPSS {
+		t.Errorf("%d bytes of %s", bytes, source)
+	}
+}

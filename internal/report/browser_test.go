@@ -1,0 +1,203 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// browser is a headless Chromium that notes complaints and requests.
+type browser struct {
+	ctx context.Context
+
+	mu       sync.Mutex
+	problems []string
+	requests []string
+}
+
+func openBrowser(t *testing.T) *browser {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			path = p
+			break
+		}
+	}
+	if path == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("chromium is not installed")
+		}
+		t.Skip("chromium is not installed: the page was not opened in a browser")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun,
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
+	alloc, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewContext(alloc)
+	t.Cleanup(func() { cancel(); stop() })
+	b := &browser{}
+	if err := chromedp.Listen(ctx, b.note); err != nil {
+		t.Fatal(err)
+	}
+	var expire context.CancelFunc
+	b.ctx, expire = context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(expire)
+	call(t, b, network.Enable, network.EnableParams{})
+	call(t, b, runtime.Enable, cdp.Empty{})
+	return b
+}
+
+func (b *browser) note(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *runtime.EventConsoleAPICalled:
+		for _, arg := range e.Args {
+			b.problems = append(b.problems, fmt.Sprintf("console.%s %s %s", e.Type, arg.Value, arg.Description))
+		}
+	case *runtime.EventExceptionThrown:
+		b.problems = append(b.problems, fmt.Sprintf("%s at line %d", e.ExceptionDetails.Text, e.ExceptionDetails.LineNumber))
+	case *network.EventRequestWillBeSent:
+		b.requests = append(b.requests, e.Request.URL)
+	}
+}
+
+func call[P, R any](t *testing.T, b *browser, command cdp.Command[P, R], params P) R {
+	t.Helper()
+	r, err := chromedp.Call(b.ctx, command, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func evaluate[T any](t *testing.T, b *browser, script string) T {
+	t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// open shows the page on a screen; the height matters little.
+func (b *browser) open(t *testing.T, address string, width int64, theme string) {
+	t.Helper()
+	call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 600})
+	call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}})
+	if err := chromedp.Do(b.ctx, chromedp.Navigate(address)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// drawAll scrolls through the page, so that every chart is drawn.
+const drawAll = `(async () => {
+	for (let y = 0; y < document.body.scrollHeight; y += 600) { scrollTo(0, y); await new Promise(r => setTimeout(r, 30)); }
+	scrollTo(0, 0);
+	return [document.querySelectorAll(".charts").length, document.querySelectorAll(".charts.drawn").length];
+})()`
+
+func TestInBrowser(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, []byte(render(t, fixture(1))), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	address := "file://" + file
+	b := openBrowser(t)
+	for _, width := range []int64{1440, 390} {
+		for _, theme := range []string{"light", "dark"} {
+			t.Run(fmt.Sprintf("%d %s", width, theme), func(t *testing.T) {
+				b.open(t, address, width, theme)
+				if charts := evaluate[[2]int](t, b, drawAll); charts[0] == 0 || charts[0] != charts[1] {
+					t.Errorf("%d of %d charts were drawn", charts[1], charts[0])
+				}
+				b.checkWidth(t)
+				b.shoot(t, fmt.Sprintf("%d-%s", width, theme))
+			})
+		}
+	}
+	t.Run("tabs", b.checkTabs)
+	t.Run("without script", func(t *testing.T) { b.checkPlain(t, address) })
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.problems {
+		t.Errorf("the page complains: %s", p)
+	}
+	for _, r := range b.requests {
+		if r != address && !strings.HasPrefix(r, "data:") {
+			t.Errorf("the page asked for %s", r)
+		}
+	}
+}
+
+// checkWidth asserts that only boxes inside of the page scroll sideways.
+func (b *browser) checkWidth(t *testing.T) {
+	t.Helper()
+	widths := evaluate[[2]int](t, b, `[document.documentElement.scrollWidth, document.documentElement.clientWidth]`)
+	if widths[0] > widths[1] {
+		culprits := evaluate[[]string](t, b, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth && !e.closest(".scroll, pre")).slice(0, 5).map(e => e.outerHTML.slice(0, 120))`)
+		t.Errorf("the page is %d wide on a screen of %d; too wide: %q", widths[0], widths[1], culprits)
+	}
+}
+
+// visible counts the elements that can be seen.
+func (b *browser) visible(t *testing.T, selector string) int {
+	t.Helper()
+	return evaluate[int](t, b, fmt.Sprintf(`[...document.querySelectorAll(%q)].filter(e => e.checkVisibility() && e.getBoundingClientRect().height > 20).length`, selector))
+}
+
+func (b *browser) checkTabs(t *testing.T) {
+	if n := b.visible(t, ".layer"); n != 1 {
+		t.Errorf("%d layers at first, want 1", n)
+	}
+	evaluate[chromedp.Void](t, b, `document.getElementById("tab-2").click()`)
+	if b.visible(t, ".layer") != 1 || b.visible(t, ".layer[data-name=Cost]") != 1 {
+		t.Error("the third tab does not show the third layer alone")
+	}
+}
+
+// checkPlain opens the page with scripts off: nothing may be lost but comfort.
+func (b *browser) checkPlain(t *testing.T, address string) {
+	call(t, b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	b.open(t, address, 1440, "light")
+	layers, drawings, tables := b.visible(t, ".layer table"), b.visible(t, ".static svg"), b.visible(t, "section.step table")
+	if layers != 3 || drawings != 5 || tables < 20 {
+		t.Errorf("%d layers, %d drawings, %d tables of steps are visible, want 3, 5 and 20 or more", layers, drawings, tables)
+	}
+	b.checkWidth(t)
+	b.shoot(t, "plain")
+}
+
+// shoot stores pictures of the page, a screen each, where RUMBENCH_SHOTS says.
+func (b *browser) shoot(t *testing.T, name string) {
+	dir := os.Getenv("RUMBENCH_SHOTS")
+	if dir == "" {
+		return
+	}
+	const height = 1500
+	size := evaluate[[2]float64](t, b, `[document.documentElement.clientWidth, document.documentElement.scrollHeight]`)
+	beyond := true
+	for i := 0; float64(i*height) < size[1]; i++ {
+		picture := call(t, b, page.CaptureScreenshot, page.CaptureScreenshotParams{
+			Clip:                  &page.Viewport{Y: float64(i * height), Width: size[0], Height: min(height, size[1]-float64(i*height)), Scale: 1},
+			CaptureBeyondViewport: &beyond,
+		})
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%02d.png", name, i)), picture.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/internal/result"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func render(t testing.TB, in Input) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := HTML(&b, in); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestGolden(t *testing.T) {
+	text := func(width int) func(*bytes.Buffer, Input) error {
+		return func(b *bytes.Buffer, in Input) error { return Text(b, in, width) }
+	}
+	for _, c := range []struct {
+		file   string
+		trials int
+		write  func(*bytes.Buffer, Input) error
+	}{
+		{"one.md", 1, func(b *bytes.Buffer, in Input) error { return Markdown(b, in) }},
+		{"two.md", 2, func(b *bytes.Buffer, in Input) error { return Markdown(b, in) }},
+		{"one.txt", 1, text(0)},
+		{"one-60.txt", 1, text(60)},
+		{"two.txt", 2, text(120)},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := c.write(&b, fixture(c.trials)); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, filepath.Join("testdata", c.file), b.Bytes())
+		})
+	}
+}
+
+func golden(t *testing.T, file string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), string(got)); d != "" {
+		t.Errorf("%s (-want +got; -update accepts):\n%s", file, d)
+	}
+}
+
+func TestDeterministic(t *testing.T) {
+	first := render(t, fixture(2))
+	for range 3 {
+		if render(t, fixture(2)) != first {
+			t.Fatal("the same input gave different bytes")
+		}
+	}
+}
+
+var (
+	cellPattern = regexp.MustCompile(`data-row="([0-9 ]+)" data-value="([^"]+)"`)
+	rowsPattern = regexp.MustCompile(`(?s)<script type="application/json" id="rows">(.*?)</script>`)
+	idPattern   = regexp.MustCompile(`\sid="([^"]+)"`)
+	linkPattern = regexp.MustCompile(`href="#([^"]+)"`)
+)
+
+func embeddedRows(t *testing.T, page string) []result.Row {
+	t.Helper()
+	var rows []result.Row
+	if err := json.Unmarshal([]byte(rowsPattern.FindStringSubmatch(page)[1]), &rows); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// Every number on the page is the median of the rows that it names.
+func TestNumbersAreRows(t *testing.T) {
+	for _, trials := range []int{1, 2, 3} {
+		in := fixture(trials)
+		page := render(t, in)
+		rows := embeddedRows(t, page)
+		var all []result.Row
+		for _, trial := range append(in.Trials, Trial{Trial: in.Client}) {
+			for _, s := range trial.Steps {
+				all = append(all, s.Rows...)
+			}
+		}
+		if len(rows) != len(all) {
+			t.Fatalf("%d rows embedded, want %d", len(rows), len(all))
+		}
+		cells := cellPattern.FindAllStringSubmatch(page, -1)
+		if len(cells) < 500 {
+			t.Fatalf("only %d cells name their rows", len(cells))
+		}
+		for _, cell := range cells {
+			var values []float64
+			first := -1
+			for _, f := range strings.Fields(cell[1]) {
+				i, err := strconv.Atoi(f)
+				if err != nil || i >= len(rows) {
+					t.Fatalf("no row %q", f)
+				}
+				if first < 0 {
+					first = i
+				}
+				if a, b := rows[i], rows[first]; a.Target != b.Target || a.Step != b.Step || keyOf(&a) != keyOf(&b) {
+					t.Fatalf("cell of different numbers: %v and %v", a, b)
+				}
+				values = append(values, rows[i].Value)
+			}
+			if got, err := strconv.ParseFloat(cell[2], 64); err != nil || got != median(values) {
+				t.Errorf("cell %s shows %s, its rows have %v", cell[1], cell[2], values)
+			}
+		}
+	}
+}
+
+func TestAnchors(t *testing.T) {
+	page := render(t, fixture(2))
+	ids := map[string]bool{}
+	for _, m := range idPattern.FindAllStringSubmatch(page, -1) {
+		if ids[m[1]] {
+			t.Errorf("id %q twice", m[1])
+		}
+		ids[m[1]] = true
+	}
+	for _, m := range linkPattern.FindAllStringSubmatch(page, -1) {
+		if !ids[m[1]] {
+			t.Errorf("link to %q leads nowhere", m[1])
+		}
+	}
+	uplot, err := assets.ReadFile("assets/uplot/uPlot.iife.min.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := strings.Replace(page, string(uplot), "", 1)
+	for _, bad := range []string{"ZgotmplZ", "http:", "https:", "//cdn", "<no value>", "NaN", "%!"} {
+		if i := strings.Index(own, bad); i >= 0 {
+			t.Errorf("%q in the page: %s", bad, own[max(0, i-80):min(len(own), i+80)])
+		}
+	}
+}
+
+// What was not measured is told apart from zero, and what came from outside
+// cannot break out of the page.
+func TestUnknownAndHostile(t *testing.T) {
+	in := fixture(1)
+	in.Title = `</script><script>alert(1)</script>`
+	in.Trials[2].Steps = in.Trials[2].Steps[:3]
+	in.Trials[2].Status, in.Trials[2].Reason = result.Failed, "killed by <b>OOM</b>"
+	in.Trials[0].Steps[0].Rows[0].Warnings = []string{"</script><img src=x>"}
+	page := render(t, in)
+	for _, bad := range []string{"<script>alert", "<img", "<b>OOM"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page contains %s", bad)
+		}
+	}
+	for _, want := range []string{"bbolt: it did not come to this step: killed by &lt;b&gt;OOM"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	c := newCampaign(fixture(1).Trials, 0)
+	got := map[string]string{}
+	for _, s := range c.verdict() {
+		got[s.Step] = s.Text
+	}
+	for step, want := range map[string]string{
+		"l.i1":  "rows/s, 2.86× sqlite and 12.3× bbolt; it wrote 0.827 KB per insert row: 13 % of sqlite's and 5 % of bbolt's. Stalled: sqlite for 2 s and bbolt for 12 s.",
+		"qp500": "Not compared: bbolt (SLA missed).",
+	} {
+		if !strings.Contains(got[step], want) {
+			t.Errorf("verdict of %s is %q, want it to contain %q", step, got[step], want)
+		}
+	}
+}
+
+func TestFormat(t *testing.T) {
+	for _, c := range []struct {
+		got, want string
+	}{
+		{decimal(0), "0"}, {decimal(1234567.8), "1,234,568"}, {decimal(99.96), "100"}, {decimal(99.94), "99.9"}, {decimal(9.996), "10.0"},
+		{decimal(0.05), "0.050"}, {decimal(0.00012), "0.00012"}, {decimal(-1234), "-1,234"}, {decimal(0.99951), "1.00"},
+		{duration(999.6), "1.00 ms"}, {duration(999), "999 µs"}, {duration(12_345_678), "12.3 s"}, {duration(999_600), "1.00 s"},
+		{byteSize(1024), "1.00 KiB"}, {byteSize(1000), "0.977 KiB"}, {byteSize(12), "12.0 B"}, {times(12.34), "12.3×"}, {percent(0.0512), "5.12 %"}, {percent(1), "100 %"}, {seconds(60), "60 s"},
+		{plural("insert row"), "rows"}, {plural("query"), "queries"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}

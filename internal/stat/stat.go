@@ -1,0 +1,65 @@
+// Package stat holds statistics on plain numbers. It is pure and knows nothing
+// of what the numbers are.
+package stat
+
+import (
+	"math"
+	"slices"
+)
+
+// Median is the middle value, or the mean of the two in the middle; NaN for
+// no values.
+func Median(x []float64) float64 {
+	if len(x) == 0 {
+		return math.NaN()
+	}
+	s := slices.Clone(x)
+	slices.Sort(s)
+	n := len(s)
+	if n%2 == 1 {
+		return s[n/2]
+	}
+	return (s[n/2-1] + s[n/2]) / 2
+}
+
+// Reached is the rate that p percent of the intervals reached or exceeded: the
+// rates are sorted from the greatest down, and the one at rank p/100·n, rounded,
+// is taken. So 99 gives the slow tail. This is the rule of the insert
+// benchmark's published tables. ok is false below ten intervals.
+func Reached(rates []float64, p float64) (rate float64, ok bool) {
+	n := len(rates)
+	if n < 10 {
+		return math.NaN(), false
+	}
+	s := slices.Clone(rates)
+	slices.Sort(s)
+	slices.Reverse(s)
+	rank := int(math.Round(p / 100 * float64(n)))
+	return s[min(max(rank, 1), n)-1], true
+}
+
+// StallShare is the share of the median rate below which an interval is stalled.
+const StallShare = 0.10
+
+// Run is a run of consecutive intervals.
+type Run struct {
+	From, To int // the interval at To is not part of it
+}
+
+// Stalls finds the runs of intervals in which nothing was completed or less
+// than StallShare of the median.
+func Stalls(rates []float64) []Run {
+	limit := StallShare * Median(rates)
+	var out []Run
+	for i, r := range rates {
+		if r > 0 && r >= limit {
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1].To == i {
+			out[n-1].To = i + 1
+		} else {
+			out = append(out, Run{i, i + 1})
+		}
+	}
+	return out
+}
