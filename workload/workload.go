@@ -124,8 +124,6 @@ type Env struct {
 	// Results is false on an engine that stores nothing: answers must not be
 	// checked.
 	Results bool
-	// Check allows checks that read whole tables.
-	Check bool
 	// Previous is what the step before left; nil when this is the first one in
 	// this process.
 	Previous *Live
@@ -156,11 +154,12 @@ type Client interface {
 	Do(ctx context.Context, out *Outcome) error
 }
 
-// Awaiter is a Client that must sometimes wait for other clients. Await is
-// called before every operation, outside of its service time. It returns the
-// context's error when that ends.
-type Awaiter interface {
-	Await(ctx context.Context) error
+// Readier is a Client that has something to do before an operation that does
+// not belong to its service time: making the rows, or waiting for other
+// clients. Ready is called before every operation. It returns an error only
+// when the context ends.
+type Readier interface {
+	Ready(ctx context.Context) error
 }
 
 // ErrDone ends a client that has nothing more to do.

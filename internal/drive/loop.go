@@ -19,7 +19,7 @@ type loop struct {
 	at       int // the group's position
 	seat     int // the client's position in it
 	client   workload.Client
-	awaiter  workload.Awaiter
+	readier  workload.Readier
 	schedule *pace.Schedule // nil: closed
 	rec      *hist.Recorder
 	timer    *time.Timer
@@ -42,7 +42,7 @@ func (r *stepRun) newLoop(g, i int, client workload.Client) (*loop, error) {
 	group := &r.Step.Groups[g]
 	rate := r.rate(group)
 	l := &loop{stepRun: r, group: group, at: g, seat: i, client: client, rec: hist.NewRecorder(len(group.Ops), rate > 0)}
-	l.awaiter, _ = client.(workload.Awaiter)
+	l.readier, _ = client.(workload.Readier)
 	if rate == 0 {
 		return l, nil
 	}
@@ -75,8 +75,8 @@ func (l *loop) run(ctx context.Context) {
 	}
 }
 
-// turn waits until the next operation may begin: for its time, and for other
-// clients. It tells whether there is to be one.
+// turn waits until the next operation may begin: for its time, and for the
+// client to be ready. It tells whether there is to be one.
 func (l *loop) turn() bool {
 	if l.schedule != nil && !l.waiting {
 		next := l.schedule.Next()
@@ -86,7 +86,7 @@ func (l *loop) turn() bool {
 		}
 		l.waiting = true
 	}
-	return l.awaiter == nil || l.awaiter.Await(l.open) == nil
+	return l.readier == nil || l.readier.Ready(l.open) == nil
 }
 
 func (l *loop) sleepUntil(t time.Duration) bool {

@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
@@ -95,26 +92,23 @@ func memory(kernel procfs.FS, s *engine.Sample) error {
 	return nil
 }
 
-// swapping reads /proc/vmstat.
+// swapping reads /proc/vmstat, which has lines like "pswpin 3", in pages.
 func swapping(procRoot string, s *engine.Sample) error {
 	data, err := os.ReadFile(filepath.Join(procRoot, "vmstat"))
 	if err != nil {
 		return err
 	}
 	page := float64(os.Getpagesize())
-	for line := range bytes.Lines(data) {
-		name, text, _ := strings.Cut(string(bytes.TrimSpace(line)), " ")
-		value, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return fmt.Errorf("parse vmstat: %w", err)
-		}
-		switch name {
-		case "pswpin":
-			s.Counter("host.swap.in_bytes", "bytes", value*page)
-		case "pswpout":
-			s.Counter("host.swap.out_bytes", "bytes", value*page)
-		case "pgmajfault":
-			s.Counter("host.major_faults", "count", value)
+	for _, c := range []struct {
+		field, name, unit string
+		scale             float64
+	}{
+		{"pswpin ", "host.swap.in_bytes", "bytes", page},
+		{"pswpout ", "host.swap.out_bytes", "bytes", page},
+		{"pgmajfault ", "host.major_faults", "count", 1},
+	} {
+		if value, ok := valueOf(string(data), c.field); ok {
+			s.Counter(c.name, c.unit, value*c.scale)
 		}
 	}
 	return nil

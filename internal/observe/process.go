@@ -117,7 +117,8 @@ func (p *Process) add(s *engine.Sample, storage bool) {
 
 // update brings the tree to the present.
 func (p *Process) update() error {
-	pids, err := p.tree.find(p.procRoot, p.roots())
+	roots := p.roots()
+	pids, err := p.tree.find(p.procRoot, roots)
 	if err != nil {
 		return err
 	}
@@ -137,7 +138,7 @@ func (p *Process) update() error {
 	}
 	p.tree.succeed(alive)
 	if len(alive) == 0 {
-		return fmt.Errorf("none of %v and their descendants lives", p.roots())
+		return fmt.Errorf("none of the processes %v lives or may be seen, nor a descendant", roots)
 	}
 	return nil
 }

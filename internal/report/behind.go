@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -19,7 +18,7 @@ func (c *campaign) spaceTable(n *notes) Table {
 	}
 	steps := c.stepsWith(measures)
 	for _, s := range steps {
-		t.Columns = append(t.Columns, Column{Name: s.name, Title: s.doc, Link: s.id})
+		t.Columns = append(t.Columns, stepColumn(s))
 	}
 	for _, m := range measures {
 		if g := c.scoreGroup(m, steps, n); len(g.Rows) > 0 {
@@ -32,7 +31,7 @@ func (c *campaign) spaceTable(n *notes) Table {
 // slaTable shows every promise of every trial, and whether it was held.
 func (c *campaign) slaTable() Table {
 	t := Table{Title: "Promised rates", Head: "target", Columns: []Column{
-		{Name: "trial"},
+		{Name: "trial", Title: "Which repetition"},
 		{Name: "promised/s", Metric: "sla_target", Title: metricColumn(key{metric: "sla_target"}).Title},
 		{Name: "achieved/s", Title: "Units a second on average over the window"},
 		{Name: "intervals held", Metric: "sla_share", Title: metricColumn(key{metric: "sla_share"}).Title},
@@ -78,17 +77,17 @@ func promiseCells(g result.Group) []Cell {
 		return cells
 	}
 	s := g.SLA
-	verdict := textCell("held")
+	held := textCell("held")
 	switch {
 	case s.Saturated:
-		verdict = Cell{Text: "saturated", Tag: "not comparable", Verdict: worse, Title: "lateness grew without end"}
+		held = Cell{Text: "saturated", Tag: "not comparable", Title: "lateness grew without end"}
 	case !s.Met:
-		verdict = Cell{Text: "missed", Tag: "not comparable", Verdict: worse}
+		held = Cell{Text: "missed", Tag: "not comparable"}
 	case s.Strict:
-		verdict = textCell("held in every interval")
+		held = textCell("held in every interval")
 	}
 	return []Cell{num(s.Target), num(s.Achieved), {Text: percent(s.Share), Title: full(s.Share), Number: true}, num(s.Worst), num(s.Backlog),
-		{Text: duration(s.MaxLateness * 1e6), Title: full(s.MaxLateness) + " s", Number: true}, verdict}
+		{Text: duration(s.MaxLateness * 1e6), Title: full(s.MaxLateness) + " s", Number: true}, held}
 }
 
 // settingsTable shows the targets' settings side by side.
@@ -148,7 +147,7 @@ func markDifferent(cells []Cell) {
 // hostTable shows the machine and the versions. A fact that all trials share
 // is shown once.
 func (c *campaign) hostTable() Table {
-	t := Table{Title: "Machine and versions", Head: "fact", Columns: []Column{{Name: "value"}}}
+	t := Table{Title: "Machine and versions", Head: "fact", Columns: []Column{{Name: "value", Title: "As found before the trial; ≠ where trials differ"}}}
 	versions := func(t *Trial) []observe.Fact { return t.Versions }
 	host := func(t *Trial) []observe.Fact { return t.Host }
 	for _, g := range []RowGroup{{Name: "versions", Rows: c.factRows(versions)}, {Name: "host", Rows: c.factRows(host)}} {
@@ -170,12 +169,30 @@ func (c *campaign) factRows(of func(*Trial) []observe.Fact) []TableRow {
 	}
 	var rows []TableRow
 	for _, name := range names {
-		f := c.fact(name, func(t *Trial) string { return factValue(of(t), name) })
-		cell := textCell(f.Value)
-		cell.Differs = f.Warning != ""
-		rows = append(rows, TableRow{Head: name, Target: -1, Cells: []Cell{cell}})
+		rows = append(rows, TableRow{Head: name, Target: -1, Cells: []Cell{c.factCell(of, name)}})
 	}
 	return rows
+}
+
+// factCell is a fact's value, or its values where the trials that have it differ.
+func (c *campaign) factCell(of func(*Trial) []observe.Fact, name string) Cell {
+	var distinct, parts []string
+	for _, t := range c.targets {
+		var values []string
+		for _, trial := range t.trials {
+			if v := factValue(of(trial), name); v != "" {
+				values = appendNew(values, v)
+			}
+		}
+		if len(values) > 0 {
+			distinct = appendNew(distinct, values...)
+			parts = append(parts, t.name+": "+strings.Join(values, " or "))
+		}
+	}
+	if len(distinct) > 1 {
+		return Cell{Text: strings.Join(parts, ", "), Differs: true}
+	}
+	return textCell(strings.Join(distinct, ""))
 }
 
 func factValue(facts []observe.Fact, name string) string {
@@ -191,40 +208,31 @@ func factValue(facts []observe.Fact, name string) string {
 // clientTable shows what the client itself can do and costs, measured on the
 // engine that stores nothing.
 func (c *campaign) clientTable(n *notes) Table {
-	metrics := []string{"rows_per_s", "ops_per_s", "service_p50_us", "service_p99_us", "server_cpu_us", "client_cpu_us", "host_cpu_us"}
-	t := Table{Title: "The client alone", Note: "The same clients on the engine that stores nothing: the ceiling of what rumbench could have measured, and what it takes itself.", Head: "step and operation"}
-	for _, m := range metrics {
-		t.Columns = append(t.Columns, metricColumn(key{metric: m}))
+	t := Table{Title: "The client alone", Note: "The same clients on the engine that stores nothing: the ceiling of what rumbench could have measured, and what it takes itself.", Head: "step"}
+	measures := []measure{
+		{metric: "rows_per_s", key: func(s *step) (key, bool) { return s.rate(s.primary) }},
+		{metric: "service_p50_us", key: func(s *step) (key, bool) { return s.latency(s.primary, "p50") }},
+		{metric: "service_p99_us", key: func(s *step) (key, bool) { return s.latency(s.primary, "p99") }},
 	}
-	for _, s := range c.steps {
-		g := RowGroup{Name: s.name}
-		for _, sub := range s.metricTables("", "", c.targets, metrics, n) {
-			for _, from := range sub.Groups {
-				g.Rows = append(g.Rows, clientRow(t.Columns, sub, from))
+	for _, metric := range []string{"server_cpu_us", "client_cpu_us", "host_cpu_us"} {
+		measures = append(measures, measure{metric: metric, key: func(s *step) (key, bool) { return s.cost(metric, s.primary) }})
+	}
+	for _, m := range measures {
+		t.Columns = append(t.Columns, metricColumn(key{metric: m.metric}))
+	}
+	var rows []TableRow
+	for _, s := range c.stepsWith(measures) {
+		row := TableRow{Head: s.name, Target: -1}
+		for _, m := range measures {
+			k, _ := m.key(s)
+			cell := plainCell(s.number(c.targets[0], k), n)
+			if !cell.Absent {
+				cell.Per = s.unitOf(k)
 			}
+			row.Cells = append(row.Cells, cell)
 		}
-		if len(g.Rows) > 0 {
-			t.Groups = append(t.Groups, g)
-		}
+		rows = append(rows, row)
 	}
+	t.Groups = []RowGroup{{Rows: rows}}
 	return t
-}
-
-// clientRow puts the cells of a step's table under the columns of the whole.
-func clientRow(columns []Column, have Table, from RowGroup) TableRow {
-	row := TableRow{Head: from.Name, Target: -1}
-	if row.Head == "" {
-		row.Head = cmp.Or(strings.TrimPrefix(have.Title, ": "), subject{}.String())
-	}
-	for _, col := range columns {
-		cell := absentCell("not measured here")
-		for i, h := range have.Columns {
-			if h.Metric == col.Metric && !from.Rows[0].Cells[i].Absent {
-				cell = from.Rows[0].Cells[i]
-				cell.Per = h.Sub
-			}
-		}
-		row.Cells = append(row.Cells, cell)
-	}
-	return row
 }

@@ -10,6 +10,7 @@ import (
 // Charts are a step's lines over time, all targets on one axis: data for the
 // page's script, and a drawing of the throughput for readers without it.
 type Charts struct {
+	Title  string // of the drawing
 	Data   template.JS
 	Static template.HTML
 	Note   string
@@ -116,7 +117,7 @@ func (c *campaign) charts(s *step, tracks []*track) *Charts {
 		return nil
 	}
 	note = fmt.Sprintf("A point is %s: the mean of rates, the highest p99 and max of its intervals. Latency is of %s: the highest of its kinds; the response time where a rate was promised. Stalls are shaded.%s", seconds(d.Width), s.primary, note)
-	return &Charts{template.JS(data), timePlot(s.name, d), note}
+	return &Charts{d.Charts[0].Title, template.JS(data), timePlot(s.name, d), note}
 }
 
 func newChart(v view, tracks []*track, points int) (chart, bool) {

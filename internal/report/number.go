@@ -193,14 +193,13 @@ func (n number) ratio(base number) (r float64, ok bool) {
 // against judges n against base by the metric's direction; "" where neither
 // direction is better.
 func (n number) against(base number) verdict {
-	r, ok := n.ratio(base)
 	m := result.MetricByName(n.metric)
 	switch {
-	case !ok || m == nil || m.Better == "":
+	case n.missing != "" || base.missing != "" || m == nil || m.Better == "":
 		return ""
-	case math.Abs(r-1) <= neutral || n.overlaps(base):
+	case math.Abs(n.value-base.value) <= neutral*math.Abs(base.value) || n.overlaps(base):
 		return same
-	case (r > 1) == (m.Better == "higher"):
+	case (n.value > base.value) == (m.Better == "higher"):
 		return better
 	}
 	return worse

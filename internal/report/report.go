@@ -63,7 +63,7 @@ func Markdown(w io.Writer, in Input) error {
 // the width are left out, and it says so; a width of 0 is unlimited.
 func Text(w io.Writer, in Input, width int) error {
 	c := newCampaign(in.Trials, 0)
-	return buffered(w, func(b *bufio.Writer) error { writeText(b, c, width); return nil })
+	return buffered(w, func(b *bufio.Writer) error { writeText(b, in, c, width); return nil })
 }
 
 func buffered(w io.Writer, write func(*bufio.Writer) error) error {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"rumbench/internal/result"
 )
@@ -88,7 +89,7 @@ var (
 	linkPattern = regexp.MustCompile(`href="#([^"]+)"`)
 )
 
-func embeddedRows(t *testing.T, page string) []result.Row {
+func embeddedRows(t rapid.TB, page string) []result.Row {
 	t.Helper()
 	var rows []result.Row
 	if err := json.Unmarshal([]byte(rowsPattern.FindStringSubmatch(page)[1]), &rows); err != nil {
@@ -102,39 +103,107 @@ func TestNumbersAreRows(t *testing.T) {
 	for _, trials := range []int{1, 2, 3} {
 		in := fixture(trials)
 		page := render(t, in)
-		rows := embeddedRows(t, page)
-		var all []result.Row
-		for _, trial := range append(in.Trials, Trial{Trial: in.Client}) {
-			for _, s := range trial.Steps {
-				all = append(all, s.Rows...)
+		if rows, want := embeddedRows(t, page), rowsOf(in); len(rows) != want {
+			t.Fatalf("%d rows embedded, want %d", len(rows), want)
+		}
+		if n := checkNumbers(t, page); n < 500 {
+			t.Fatalf("only %d cells name their rows", n)
+		}
+	}
+}
+
+// Whatever came out of a campaign makes a page whose numbers are its rows.
+func TestAnyCampaign(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		in := fixture(rapid.IntRange(1, 3).Draw(r, "trials"))
+		in.Client = nil
+		statuses := rapid.SampledFrom([]result.Status{result.Complete, result.Complete, result.Partial, result.Failed, result.Invalid, result.Running})
+		values := rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(0, 1), rapid.Float64Range(0, 1e12))
+		for i := range in.Trials {
+			trial := in.Trials[i].Trial
+			trial.Status = statuses.Draw(r, "trial status")
+			trial.Steps = trial.Steps[:rapid.IntRange(0, len(trial.Steps)).Draw(r, "steps")]
+			for j := range trial.Steps {
+				s := &trial.Steps[j]
+				s.Status = statuses.Draw(r, "step status")
+				keep := s.Rows[:0]
+				share := rapid.IntRange(0, 3).Draw(r, "share of rows")
+				for k, row := range s.Rows {
+					if k%3 < share {
+						row.Value = values.Draw(r, "value")
+						keep = append(keep, row)
+					}
+				}
+				s.Rows = keep
 			}
 		}
-		if len(rows) != len(all) {
-			t.Fatalf("%d rows embedded, want %d", len(rows), len(all))
+		var page, other bytes.Buffer
+		if err := HTML(&page, in); err != nil {
+			r.Fatal(err)
 		}
-		cells := cellPattern.FindAllStringSubmatch(page, -1)
-		if len(cells) < 500 {
-			t.Fatalf("only %d cells name their rows", len(cells))
+		if err := Markdown(&other, in); err != nil {
+			r.Fatal(err)
 		}
-		for _, cell := range cells {
-			var values []float64
-			first := -1
-			for _, f := range strings.Fields(cell[1]) {
-				i, err := strconv.Atoi(f)
-				if err != nil || i >= len(rows) {
-					t.Fatalf("no row %q", f)
-				}
-				if first < 0 {
-					first = i
-				}
-				if a, b := rows[i], rows[first]; a.Target != b.Target || a.Step != b.Step || keyOf(&a) != keyOf(&b) {
-					t.Fatalf("cell of different numbers: %v and %v", a, b)
-				}
-				values = append(values, rows[i].Value)
+		if err := Text(&other, in, rapid.IntRange(0, 200).Draw(r, "width")); err != nil {
+			r.Fatal(err)
+		}
+		checkNumbers(r, page.String())
+		if strings.Contains(page.String(), "NaN") || strings.Contains(page.String(), "+Inf") {
+			r.Fatal("the page shows what is no number")
+		}
+	})
+}
+
+func rowsOf(in Input) (n int) {
+	for _, trial := range append(in.Trials, Trial{Trial: in.Client}) {
+		for _, s := range trial.Steps {
+			n += len(s.Rows)
+		}
+	}
+	return n
+}
+
+// checkNumbers compares every cell with the rows that it names, and tells how
+// many there were.
+func checkNumbers(t rapid.TB, page string) int {
+	t.Helper()
+	rows := embeddedRows(t, page)
+	cells := cellPattern.FindAllStringSubmatch(page, -1)
+	for _, cell := range cells {
+		var values []float64
+		var first *result.Row
+		for _, f := range strings.Fields(cell[1]) {
+			i, err := strconv.Atoi(f)
+			if err != nil || i >= len(rows) {
+				t.Fatalf("no row %q", f)
 			}
-			if got, err := strconv.ParseFloat(cell[2], 64); err != nil || got != median(values) {
-				t.Errorf("cell %s shows %s, its rows have %v", cell[1], cell[2], values)
+			if first == nil {
+				first = &rows[i]
 			}
+			if rows[i].Target != first.Target || rows[i].Step != first.Step || keyOf(&rows[i]) != keyOf(first) {
+				t.Fatalf("a cell of different numbers: %v and %v", rows[i], *first)
+			}
+			values = append(values, rows[i].Value)
+		}
+		if got, err := strconv.ParseFloat(cell[2], 64); err != nil || got != median(values) {
+			t.Errorf("cell %s shows %s, its rows have %v", cell[1], cell[2], values)
+		}
+	}
+	return len(cells)
+}
+
+var headPattern = regexp.MustCompile(`(?s)<thead><tr><th scope="col">[^<]*</th>(.*?)</tr></thead>`)
+
+// Every column says what it means.
+func TestColumnsAreExplained(t *testing.T) {
+	page := render(t, fixture(2))
+	heads := headPattern.FindAllStringSubmatch(page, -1)
+	if len(heads) < 30 {
+		t.Fatalf("only %d tables", len(heads))
+	}
+	for _, h := range heads {
+		if all, titled := strings.Count(h[1], "<th "), strings.Count(h[1], " title="); all != titled {
+			t.Errorf("%d of %d columns are explained: %s", titled, all, h[1])
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -89,7 +90,7 @@ func (c *campaign) scorecard(n *notes) []Table {
 		t := Table{Title: l.name, Note: l.note, Head: "target"}
 		steps := c.stepsWith(l.measures)
 		for _, s := range steps {
-			t.Columns = append(t.Columns, Column{Name: s.name, Title: s.doc, Link: s.id})
+			t.Columns = append(t.Columns, stepColumn(s))
 		}
 		for _, m := range l.measures {
 			if g := c.scoreGroup(m, steps, n); len(g.Rows) > 0 {
@@ -104,6 +105,10 @@ func (c *campaign) scorecard(n *notes) []Table {
 		out = append(out, t)
 	}
 	return out
+}
+
+func stepColumn(s *step) Column {
+	return Column{Name: s.name, Title: cmp.Or(s.doc, "step "+s.name), Link: s.id}
 }
 
 // unitOf says what the numbers under a key are of or per.

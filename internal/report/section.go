@@ -131,7 +131,9 @@ func (c *campaign) sizesTable(s *step) Table {
 }
 
 func (c *campaign) settleTable(s *step) Table {
-	t := Table{Title: "Settle actions", Note: "What the engines did to come to rest.", Head: "target", Columns: []Column{{Name: "action"}, {Name: "took"}, {Name: "detail"}}}
+	t := Table{Title: "Settle actions", Note: "What the engines did to come to rest.", Head: "target", Columns: []Column{
+		{Name: "action", Title: "What the engine was told or seen to do"}, {Name: "took", Title: "How long it took"}, {Name: "detail", Title: "What it changed"},
+	}}
 	var rows []TableRow
 	for _, tg := range c.targets {
 		r := s.leader(tg)
@@ -199,7 +201,7 @@ func counterCell(n result.CounterChange) Cell {
 	return c
 }
 
-func targetColumn(t *target) Column { return Column{Name: t.name, Title: t.describe()} }
+func targetColumn(t *target) Column { return Column{Name: t.name, Title: cmp.Or(t.describe(), t.name)} }
 
 func set(table map[string]map[*target]Cell, row string, t *target, c Cell) {
 	if table[row] == nil {

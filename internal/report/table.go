@@ -138,12 +138,13 @@ func (s *step) cell(t, base *target, k key, n *notes) Cell {
 }
 
 func (c *Cell) compare(n, base number, name string) {
-	r, ok := n.ratio(base)
-	if !ok {
-		return
+	c.Verdict = n.against(base)
+	if r, ok := n.ratio(base); ok {
+		c.Ratio = times(r)
+		c.Title += "; " + c.Ratio + " " + name
+	} else if n.value != 0 && c.Verdict != "" {
+		c.Ratio = "from 0" // no ratio, but a difference all the same
 	}
-	c.Ratio, c.Verdict = times(r), n.against(base)
-	c.Title += "; " + times(r) + " " + name
 	switch {
 	case c.Verdict == same && n.overlaps(base):
 		c.Title += ": the trials of the two overlap"
@@ -316,6 +317,18 @@ func appendOnce[T comparable](list []T, v T) []T {
 		}
 	}
 	return append(list, v)
+}
+
+// Right tells whether a column holds numbers, which stand to the right.
+func (t Table) Right(column int) bool {
+	for _, g := range t.Groups {
+		for _, r := range g.Rows {
+			if c := r.Cells[column]; c.Number && !c.Absent {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Empty tells whether the table has nothing to show.

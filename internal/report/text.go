@@ -28,7 +28,7 @@ func summaryColumns() []column {
 }
 
 // writeText prints a block per step, with the columns aligned over all blocks.
-func writeText(w io.Writer, c *campaign, limit int) {
+func writeText(w io.Writer, in Input, c *campaign, limit int) {
 	if len(c.targets) == 0 {
 		fmt.Fprintln(w, "no trials")
 		return
@@ -57,7 +57,8 @@ func writeText(w io.Writer, c *campaign, limit int) {
 			fmt.Fprintln(w, textRow(row[:shown], widths, gap))
 		}
 	}
-	textFoot(w, c, n, len(heads)-shown, limit)
+	textFoot(w, banners(in, c), n, len(heads)-shown, limit)
+	fmt.Fprintf(w, "base: %s. %s\n", c.targets[0].name, c.caution())
 }
 
 // blank tells whether a block has nothing to say in the columns shown.
@@ -183,18 +184,17 @@ func textRow(cells []string, widths []int, gap int) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-func textFoot(w io.Writer, c *campaign, n *notes, hidden, limit int) {
+func textFoot(w io.Writer, banners []string, n *notes, hidden, limit int) {
 	fmt.Fprintln(w)
 	for _, note := range n.list {
 		fmt.Fprintf(w, "⚠%d %s\n", note.Number, note.Text)
 	}
-	for _, b := range banners(Input{}, c) {
+	for _, b := range banners {
 		fmt.Fprintf(w, "⚠ %s\n", b)
 	}
 	if hidden > 0 {
 		fmt.Fprintf(w, "%d columns do not fit into %d characters; the report has them.\n", hidden, limit)
 	}
-	fmt.Fprintf(w, "base: %s. %s\n", c.targets[0].name, c.caution())
 }
 
 func width(s string) int { return utf8.RuneCountInString(s) }

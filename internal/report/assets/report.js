@@ -40,6 +40,7 @@ for (const box of document.querySelectorAll(".layers")) {
 // --- Charts over time. ---
 
 const dashes = [[], [7, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 2], [1, 2], [9, 2, 2, 2, 2, 2]];
+const borders = ["solid", "dashed", "dotted", "dashed", "dashed", "dashed", "dotted", "dashed"];
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const colour = (index) => css("--t" + (index % dashes.length));
 const short = (v) => v == null ? "–" : Math.abs(v) >= 100 ? Math.round(v).toLocaleString("en") : String(+v.toPrecision(3));
@@ -66,6 +67,7 @@ function options(data, chart, width) {
     cursor: { sync: { key: data.key }, drag: { x: true, y: false } },
     scales: { x: { time: false, range: (u, min, max) => [min, max] },
       y: chart.log ? { distr: 3 } : { range: (u, min, max) => [0, max > 0 ? max * 1.08 : 1] } },
+    legend: { markers: { width: 2, dash: (u, i) => borders[data.targets[i - 1].index % borders.length] } },
     axes: [{ ...axis, values: (u, ticks) => ticks.map((t) => short(t) + " s") }, { ...axis, size: 72, values }],
     series: [
       { label: "time", value: (u, v) => v == null ? "–" : short(v) + " s" },

@@ -1,0 +1,23 @@
+// Package registry lists the engines and workloads that this binary has. It is
+// the only place that imports them.
+package registry
+
+import (
+	"rumbench/engine"
+	"rumbench/engine/bbolt"
+	"rumbench/engine/memory"
+	"rumbench/engine/null"
+	"rumbench/engine/pebble"
+	"rumbench/engine/sqlite"
+)
+
+// Engines lists the engines in the order in which people should see them.
+func Engines() []engine.Engine {
+	return []engine.Engine{
+		pebble.Engine{},
+		bbolt.Engine{},
+		sqlite.Engine{},
+		memory.Engine{},
+		null.Engine{},
+	}
+}

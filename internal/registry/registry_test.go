@@ -1,0 +1,73 @@
+package registry
+
+import (
+	"context"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/model"
+	"rumbench/workload"
+	"rumbench/workload/workloadtest"
+)
+
+// variants are small runs of every workload, with every step.
+var variants = map[string][]map[string]any{
+	"ibench": {
+		{"rows": int64(3000), "write_rows": int64(1000), "query_seconds": 3.0, "clients": int64(2), "resync": int64(7)},
+		{"rows": int64(3000), "write_rows": int64(1000), "query_seconds": 1.0, "schema": "classic", "form": "2020", "deletes": false, "one_table": true, "clients": int64(2)},
+		{"rows": int64(3000), "query_seconds": 1.0, "schema": "classic", "form": "2016", "deletes": false, "index_build": "together"},
+	},
+}
+
+// TestSameRowsOnEveryEngine: a seed gives the same rows in every table and
+// index after every step, and the same answers to the same queries, on every
+// engine as on the reference.
+func TestSameRowsOnEveryEngine(t *testing.T) {
+	for _, w := range Workloads() {
+		for i, given := range variants[w.Info().Name] {
+			p, err := w.Info().Resolve("", given)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := w.New(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := lockstep(t, r, "memory")
+			for _, st := range want {
+				t.Logf("variant %d, step %-8s %5d operations, %v", i, st.Step, st.Ops, st.Sums)
+			}
+			for _, e := range Engines() {
+				info := e.Info()
+				if info.Name == "memory" || !model.Has(info.Capabilities, model.CapResults) {
+					continue
+				}
+				workloadtest.Compare(t, info.Name, want, lockstep(t, r, info.Name))
+			}
+		}
+	}
+}
+
+// TestVariants: every workload is in the test above.
+func TestVariants(t *testing.T) {
+	for _, w := range Workloads() {
+		if len(variants[w.Info().Name]) == 0 {
+			t.Errorf("workload %s is not tested on every engine", w.Info().Name)
+		}
+	}
+}
+
+func lockstep(t *testing.T, r workload.Run, name string) []workloadtest.State {
+	t.Helper()
+	e, _ := Catalog{}.Engine(name)
+	c := engine.Config{Dir: t.TempDir(), Durability: model.DurabilityProcess, Schema: r.Schema()}
+	if e.Check(c) != nil {
+		c.Durability = model.DurabilityNone
+	}
+	db, err := e.Open(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	return workloadtest.Lockstep(t, r, db, 42)
+}

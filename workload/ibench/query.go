@@ -1,0 +1,154 @@
+package ibench
+
+import (
+	"context"
+
+	"rumbench/engine"
+	"rumbench/internal/gen"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// rangeQuery reads the first entries of an index from a value on.
+type rangeQuery struct {
+	name    string
+	index   string // "" is the primary key
+	columns []string
+	lower   model.Bound
+	// start draws the value.
+	start func(s gen.Stream, i uint64) model.Value
+}
+
+// rangeQueries are the types of range queries, in the order of the indexes
+// that they read.
+func (r *run) rangeQueries() []rangeQuery {
+	whole := func(n int64) func(gen.Stream, uint64) model.Value {
+		return func(s gen.Stream, i uint64) model.Value { return model.IntValue(s.Uniform(i, n)) }
+	}
+	price := whole(r.p.Int("max_price"))
+	if r.classic {
+		price = func(s gen.Stream, i uint64) model.Value {
+			return model.FloatValue(classicPrice(s.Unit(i), float64(r.p.Int("max_price")), s.Sub(1).Uniform(i, r.p.Int("customers"))))
+		}
+	}
+	starts := map[string]func(gen.Stream, uint64) model.Value{
+		colProduct: whole(r.p.Int("products")), colRegister: whole(r.p.Int("cashregisters")), colPrice: price,
+	}
+	short := map[string]string{"marketsegment": "market", "registersegment": "register", "pdc": "pdc"}
+	var out []rangeQuery
+	for _, ix := range r.indexes() {
+		q := rangeQuery{name: short[ix.name], index: ix.name, columns: ix.columns, lower: model.Inclusive, start: starts[ix.columns[0]]}
+		if ix.columns[0] == colRegister {
+			q.lower = model.Exclusive // as in the original
+		}
+		out = append(out, q)
+	}
+	if r.form == form2016 || len(out) == 0 {
+		out = append(out, rangeQuery{name: "key", lower: model.Inclusive})
+	}
+	return out
+}
+
+// rangeClient asks range queries of random type.
+type rangeClient struct {
+	table   *table
+	queries []rangeQuery
+	stmts   []engine.Stmt
+	which   gen.Stream
+	starts  []gen.Stream
+	n       uint64
+	arg     [1]model.Value
+	result  engine.Result
+}
+
+func (s *stage) newRanger(ctx context.Context, t *table, seat workload.Seat) (workload.Client, error) {
+	stream := gen.NewStream(s.env.Seed, "ibench", s.plan.Name, "query").Sub(uint64(seat.Client))
+	c := &rangeClient{table: t, queries: s.rangeQueries(), which: stream.Sub(0)}
+	for i, q := range c.queries {
+		op := &model.Op{Kind: model.Scan, Table: t.name, Columns: q.columns, Lower: q.lower, Limit: int(s.p.Int("rows_per_query"))}
+		if q.index != "" {
+			op.Index = t.name + "_" + q.index
+		} else {
+			op.Columns = append([]string{colID}, insertColumns...)
+			c.queries[i].start = c.key
+		}
+		stmt, err := seat.Session.Prepare(ctx, op)
+		if err != nil {
+			return nil, err
+		}
+		c.stmts = append(c.stmts, stmt)
+		c.starts = append(c.starts, stream.Sub(uint64(i+1)))
+	}
+	return c, nil
+}
+
+// key draws a key among those that the step began with.
+func (c *rangeClient) key(s gen.Stream, i uint64) model.Value {
+	first := c.table.firstID.Load()
+	return model.IntValue(first + s.Uniform(i, max(c.table.lastID-first+1, 1)))
+}
+
+func (c *rangeClient) Do(ctx context.Context, out *workload.Outcome) error {
+	k := int(c.which.Uniform(c.n, int64(len(c.queries))))
+	c.arg[0] = c.queries[k].start(c.starts[k], c.n)
+	if err := c.stmts[k].Exec(ctx, c.arg[:], &c.result); err != nil {
+		return err
+	}
+	c.n++
+	out.Kind, out.Rows, out.Bytes = k, 1, c.result.Bytes
+	return nil
+}
+
+// pointColumns are what a point query fetches.
+var pointColumns = []string{colID, colProduct, colData}
+
+// pointClient reads rows by lists of random keys.
+type pointClient struct {
+	table  *table
+	get    engine.Stmt
+	max    engine.Stmt
+	keys   gen.Stream
+	n      uint64
+	last   int64
+	every  int64
+	since  int64
+	args   []model.Value
+	result engine.Result
+	newest engine.Result
+}
+
+func (s *stage) newPointer(ctx context.Context, t *table, seat workload.Seat) (workload.Client, error) {
+	n := int(s.p.Int("rows_per_query"))
+	c := &pointClient{
+		table: t, last: t.lastID, every: s.p.Int("max_every"), args: make([]model.Value, n),
+		keys: gen.NewStream(s.env.Seed, "ibench", s.plan.Name, "query").Sub(uint64(seat.Client)),
+	}
+	var err error
+	if c.get, err = seat.Session.Prepare(ctx, &model.Op{Kind: model.Get, Table: t.name, Columns: pointColumns, Keys: n}); err != nil {
+		return nil, err
+	}
+	if c.max, err = seat.Session.Prepare(ctx, edgeOp(t.name, true)); err != nil {
+		return nil, err
+	}
+	c.newest.Each = func(row []model.Value) { c.last = row[0].Int() }
+	return c, nil
+}
+
+func (c *pointClient) Do(ctx context.Context, out *workload.Outcome) error {
+	if c.since >= c.every {
+		out.Kind, out.Rows = 1, 1
+		c.since = 0
+		return c.max.Exec(ctx, nil, &c.newest)
+	}
+	first := c.table.firstID.Load()
+	for i := range c.args {
+		c.args[i] = model.IntValue(first + c.keys.Uniform(c.n*uint64(len(c.args))+uint64(i), max(c.last-first, 1)))
+	}
+	if err := c.get.Exec(ctx, c.args, &c.result); err != nil {
+		return err
+	}
+	c.n++
+	c.since++
+	out.Rows, out.Bytes = 1, c.result.Bytes
+	return nil
+}

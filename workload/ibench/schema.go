@@ -1,0 +1,126 @@
+package ibench
+
+import (
+	"fmt"
+
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// The columns.
+const (
+	colID       = "transactionid"
+	colTime     = "dateandtime"
+	colRegister = "cashregisterid"
+	colCustomer = "customerid"
+	colProduct  = "productid"
+	colPrice    = "price"
+	colData     = "data"
+)
+
+// insertColumns are given by the client; the engine numbers the rows.
+var insertColumns = []string{colTime, colRegister, colCustomer, colProduct, colPrice, colData}
+
+func tableName(n int) string { return fmt.Sprintf("pi%d", n+1) }
+
+// Schema declares one table per client, or one for all.
+func (r *run) Schema() model.Schema {
+	var s model.Schema
+	for n := range r.tables {
+		s.Tables = append(s.Tables, r.table(n))
+	}
+	return s
+}
+
+func (r *run) table(n int) model.Table {
+	name := tableName(n)
+	price := model.Column{Name: colPrice, Type: model.Int, Width: 4, NotNull: true}
+	if r.classic {
+		price = model.Column{Name: colPrice, Type: model.Float, NotNull: true}
+	}
+	t := model.Table{
+		Name: name,
+		Columns: []model.Column{
+			{Name: colID, Type: model.Int, Auto: true},
+			{Name: colTime, Type: model.Time},
+			{Name: colRegister, Type: model.Int, Width: 4, NotNull: true},
+			{Name: colCustomer, Type: model.Int, Width: 4, NotNull: true},
+			{Name: colProduct, Type: model.Int, Width: 4, NotNull: true},
+			price,
+			{Name: colData, Type: model.String, Width: maxData},
+		},
+		Key: []string{colID},
+	}
+	for _, ix := range r.indexes() {
+		t.Indexes = append(t.Indexes, model.Index{Name: name + "_" + ix.name, Columns: ix.columns})
+	}
+	return t
+}
+
+type index struct {
+	name    string
+	columns []string
+}
+
+// indexes are the secondary indexes in the order of their creation.
+func (r *run) indexes() []index {
+	all := []index{
+		{"marketsegment", []string{colProduct, colCustomer, colPrice}},
+		{"registersegment", []string{colRegister, colCustomer, colPrice}},
+		{"pdc", []string{colPrice, colTime, colCustomer}},
+	}
+	if r.classic {
+		all[0].columns = []string{colPrice, colCustomer}
+		all[1].columns = []string{colRegister, colPrice, colCustomer}
+	}
+	return all[:r.p.Int("secondary")]
+}
+
+// indexNames are the names of a table's secondary indexes.
+func (r *run) indexNames(table int) []string {
+	var out []string
+	for _, ix := range r.indexes() {
+		out = append(out, tableName(table)+"_"+ix.name)
+	}
+	return out
+}
+
+// width is the user bytes of a column's value; the data column's vary.
+func (r *run) width(column string) int64 {
+	switch column {
+	case colID, colTime:
+		return 8
+	case colPrice:
+		if r.classic {
+			return 8
+		}
+	}
+	return 4
+}
+
+// rowBytes are the user bytes of a row without its data column, and of its
+// index entries if they exist.
+func (r *run) rowBytes(indexed bool) int64 {
+	n := r.width(colID)
+	for _, c := range insertColumns {
+		if c != colData {
+			n += r.width(c)
+		}
+	}
+	if !indexed {
+		return n
+	}
+	for _, ix := range r.indexes() {
+		n += r.width(colID)
+		for _, c := range ix.columns {
+			n += r.width(c)
+		}
+	}
+	return n
+}
+
+// live is what a number of rows holds.
+func (r *run) live(rows int64, indexed bool) workload.Live {
+	data := float64(r.p.Int("data_min")+r.p.Int("data_max")) / 2
+	return workload.Live{Rows: rows, Bytes: int64(float64(rows) * (float64(r.rowBytes(indexed)) + data))}
+}

@@ -1,0 +1,233 @@
+package ibench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"rumbench/engine"
+	"rumbench/internal/gen"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// lead is by how many batches the inserts and the deletes of a table may be
+// ahead of each other, as in the original.
+const lead = 8
+
+// stage is a step being run.
+type stage struct {
+	*run
+	plan    *plan
+	env     workload.Env
+	check   bool
+	tables  []*table
+	text    *gen.Text
+	start   int64 // rows when the step began; meaningful if counted
+	counted bool
+}
+
+// table is what the clients of a table share during a step.
+type table struct {
+	name    string
+	firstID atomic.Int64 // the deleter's cursor: no row below it is left
+	lastID  int64        // the greatest number when the step began
+	// Tokens that couple inserts and deletes: one is taken before a batch, and
+	// gives the other side one after it. nil where nothing is coupled.
+	inserts, deletes chan struct{}
+}
+
+func (r *run) openStage(ctx context.Context, p *plan, env workload.Env, check bool) (_ workload.Stage, err error) {
+	s := &stage{run: r, plan: p, env: env, check: check && env.Results}
+	if p.withIndex {
+		if err := s.createIndexes(ctx); err != nil {
+			return nil, err
+		}
+	}
+	session, err := env.DB.Session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	for n := range r.tables {
+		t := &table{name: tableName(n)}
+		if err := s.look(ctx, session, t); err != nil {
+			return nil, fmt.Errorf("step %s: %w", p.Name, err)
+		}
+		s.tables = append(s.tables, t)
+	}
+	if err := s.startRows(ctx, session); err != nil {
+		return nil, err
+	}
+	s.text = gen.NewText(gen.NewStream(env.Seed, "ibench", "data"), r.p.Int("data_min"), r.p.Int("data_max"), float64(r.p.Int("data_random_pct"))/100)
+	s.couple()
+	return s, nil
+}
+
+// createIndexes makes the secondary indexes of all tables.
+func (s *stage) createIndexes(ctx context.Context) error {
+	for n := range s.run.tables {
+		if err := s.buildIndexes(ctx, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// buildIndexes makes the secondary indexes of a table with one call for each,
+// or with one for all.
+func (s *stage) buildIndexes(ctx context.Context, n int) error {
+	names := s.indexNames(n)
+	if len(names) == 0 {
+		return nil
+	}
+	if s.p.String("index_build") == "together" {
+		return s.env.DB.CreateIndexes(ctx, tableName(n), names...)
+	}
+	for _, name := range names {
+		if err := s.env.DB.CreateIndexes(ctx, tableName(n), name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// couple ties inserts and deletes of each table together, if the step has both.
+func (s *stage) couple() {
+	has := map[role]bool{}
+	for _, as := range s.plan.roles {
+		has[as] = true
+	}
+	if !has[writer] || !has[deleter] {
+		return
+	}
+	for _, t := range s.tables {
+		t.inserts, t.deletes = make(chan struct{}, 2*lead), make(chan struct{}, 2*lead)
+		for range lead {
+			t.inserts <- struct{}{}
+			t.deletes <- struct{}{}
+		}
+	}
+}
+
+// look reads the least and the greatest number of a table.
+func (s *stage) look(ctx context.Context, session engine.Session, t *table) error {
+	first, found, err := s.edge(ctx, session, t.name, false)
+	if err != nil {
+		return err
+	}
+	if !found { // an empty table, or an engine that stores nothing
+		first = 1
+		if !s.env.Results && !s.plan.Creates {
+			t.lastID = s.p.Int("rows")
+		}
+	} else if t.lastID, _, err = s.edge(ctx, session, t.name, true); err != nil {
+		return err
+	}
+	if s.env.Results && !s.plan.Creates && !found {
+		return fmt.Errorf("table %s is empty: the step works on rows that a load has left", t.name)
+	}
+	t.firstID.Store(first)
+	return nil
+}
+
+func edgeOp(table string, greatest bool) *model.Op {
+	return &model.Op{Kind: model.Scan, Table: table, Columns: []string{colID}, Desc: greatest, Limit: 1}
+}
+
+// edge reads the least or the greatest number.
+func (s *stage) edge(ctx context.Context, session engine.Session, table string, greatest bool) (id int64, found bool, err error) {
+	st, err := session.Prepare(ctx, edgeOp(table, greatest))
+	if err != nil {
+		return 0, false, err
+	}
+	r := engine.Result{Each: func(row []model.Value) { id, found = row[0].Int(), true }}
+	err = st.Exec(ctx, nil, &r)
+	return id, found, err
+}
+
+// startRows finds out how many rows there are when the step begins.
+func (s *stage) startRows(ctx context.Context, session engine.Session) error {
+	switch {
+	case s.plan.Creates:
+		s.counted = true
+	case s.env.Previous != nil:
+		s.start, s.counted = s.env.Previous.Rows, true
+	case s.check || len(s.plan.roles) > 0 && s.plan.roles[0] == builder:
+		n, err := s.count(ctx, session)
+		s.start, s.counted = n, true
+		return err
+	default: // numbers have gaps at most
+		for _, t := range s.tables {
+			s.start += t.lastID - t.firstID.Load() + 1
+		}
+	}
+	return nil
+}
+
+func (s *stage) count(ctx context.Context, session engine.Session) (n int64, err error) {
+	for _, t := range s.tables {
+		st, err := session.Prepare(ctx, &model.Op{Kind: model.Scan, Table: t.name, Aggregate: model.Count})
+		if err != nil {
+			return 0, err
+		}
+		var r engine.Result
+		if err := st.Exec(ctx, nil, &r); err != nil {
+			return 0, fmt.Errorf("count the rows of %s: %w", t.name, err)
+		}
+		n += r.Value.Int()
+	}
+	return n, nil
+}
+
+// Client makes the client for a seat.
+func (s *stage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
+	t := s.tables[seat.Client%len(s.tables)]
+	switch s.plan.roles[seat.Group] {
+	case writer:
+		return s.newInserter(ctx, t, seat, 0)
+	case deleter:
+		return s.newDeleter(ctx, t, seat)
+	case builder:
+		ins, err := s.newInserter(ctx, t, seat, 0)
+		return &buildClient{stage: s, insert: ins, table: seat.Client}, err
+	case pointer:
+		return s.newPointer(ctx, t, seat)
+	}
+	return s.newRanger(ctx, t, seat)
+}
+
+// Finish counts the rows and compares them with what was done.
+func (s *stage) Finish(ctx context.Context, done workload.Totals) (workload.Finding, error) {
+	inserted, deleted := done.Rows(&s.plan.Step, opInsert), done.Rows(&s.plan.Step, opDelete)
+	want := s.start + inserted - deleted
+	f := workload.Finding{Live: s.live(want, s.plan.indexed || s.plan.wantsIndex)}
+	for g := range done {
+		for _, k := range done[g] {
+			if k.Short > 0 {
+				f.Broken = append(f.Broken, fmt.Sprintf("group %s: %d rows that were to be deleted were not there", s.plan.Groups[g].Name, k.Short))
+			}
+		}
+	}
+	if !s.check {
+		if !s.counted {
+			f.Notes = append(f.Notes, "the number of rows is estimated from the least and greatest key")
+		}
+		return f, nil
+	}
+	session, err := s.env.DB.Session(ctx)
+	if err != nil {
+		return f, err
+	}
+	defer session.Close()
+	got, err := s.count(ctx, session)
+	if err != nil {
+		return f, err
+	}
+	if got != want && s.counted {
+		f.Broken = append(f.Broken, fmt.Sprintf("the tables hold %d rows; %d at the start, %d inserted and %d deleted make %d", got, s.start, inserted, deleted, want))
+	}
+	f.Live = s.live(got, s.plan.indexed || s.plan.wantsIndex)
+	return f, nil
+}

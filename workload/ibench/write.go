@@ -1,0 +1,172 @@
+package ibench
+
+import (
+	"context"
+
+	"rumbench/engine"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// insertClient inserts batches.
+type insertClient struct {
+	table  *table
+	stmt   engine.Stmt
+	rows   rowMaker
+	batch  batch
+	size   int64
+	fixed  int64 // user bytes of a row without its data column
+	next   int64 // the first row of the next batch
+	filled bool  // the batch is made
+	token  bool  // the turn to insert is taken
+	result engine.Result
+	kind   int
+}
+
+func (s *stage) newInserter(ctx context.Context, t *table, seat workload.Seat, kind int) (*insertClient, error) {
+	stmt, err := seat.Session.Prepare(ctx, &model.Op{Kind: model.Insert, Table: t.name, Columns: insertColumns, Rows: int(s.plan.batch)})
+	if err != nil {
+		return nil, err
+	}
+	in := &insertClient{
+		table: t, stmt: stmt, size: s.plan.batch, kind: kind,
+		rows:  s.newRowMaker(seat.Client, t.lastID),
+		fixed: s.rowBytes(s.plan.withIndex || s.plan.wantsIndex),
+	}
+	return in, in.batch.reserve(s.plan.batch, s.p.Int("data_max"))
+}
+
+// Ready makes the batch and waits for the deletes, if they are too far behind.
+// After a failed insert the same batch is inserted again.
+func (in *insertClient) Ready(ctx context.Context) error {
+	if !in.filled {
+		in.batch.fill(&in.rows, in.next, in.size)
+		in.filled = true
+	}
+	return take(ctx, in.table.inserts, &in.token)
+}
+
+func (in *insertClient) Do(ctx context.Context, out *workload.Outcome) error {
+	if err := in.stmt.Exec(ctx, in.batch.args, &in.result); err != nil {
+		return err
+	}
+	out.Kind, out.Rows = in.kind, in.size
+	out.Bytes = in.size*in.fixed + int64(len(in.batch.text))
+	in.next += in.size
+	in.filled = false
+	give(in.table.deletes, &in.token)
+	return nil
+}
+
+// take takes a token, if the table is coupled and none is held yet.
+func take(ctx context.Context, tokens chan struct{}, held *bool) error {
+	if tokens == nil || *held {
+		return nil
+	}
+	select {
+	case <-tokens:
+		*held = true
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// give gives the other side a token for the one held.
+func give(tokens chan struct{}, held *bool) {
+	if tokens != nil {
+		tokens <- struct{}{} // never blocks: there are as many places as tokens
+		*held = false
+	}
+}
+
+// deleteClient deletes the oldest rows: those with the lowest numbers at or above a
+// cursor, which it moves on by the size of a batch and reads anew from time to
+// time.
+type deleteClient struct {
+	table   *table
+	stmt    engine.Stmt
+	min     engine.Stmt
+	size    int64
+	resync  int64
+	since   int64 // statements since the cursor was read
+	cursor  [1]model.Value
+	found   int64
+	token   bool
+	results bool
+	result  engine.Result
+	least   engine.Result
+}
+
+func (s *stage) newDeleter(ctx context.Context, t *table, seat workload.Seat) (workload.Client, error) {
+	d := &deleteClient{table: t, size: s.plan.batch, resync: s.p.Int("resync"), results: s.env.Results}
+	var err error
+	if d.stmt, err = seat.Session.Prepare(ctx, &model.Op{Kind: model.DeleteLowest, Table: t.name, Rows: int(s.plan.batch)}); err != nil {
+		return nil, err
+	}
+	if d.min, err = seat.Session.Prepare(ctx, edgeOp(t.name, false)); err != nil {
+		return nil, err
+	}
+	d.least.Each = func(row []model.Value) { d.found = row[0].Int() }
+	return d, nil
+}
+
+func (d *deleteClient) Ready(ctx context.Context) error { return take(ctx, d.table.deletes, &d.token) }
+
+func (d *deleteClient) Do(ctx context.Context, out *workload.Outcome) error {
+	if d.resync > 0 && d.since >= d.resync {
+		out.Kind, out.Rows = 1, 1
+		return d.readLeast(ctx)
+	}
+	d.cursor[0] = model.IntValue(d.table.firstID.Load())
+	if err := d.stmt.Exec(ctx, d.cursor[:], &d.result); err != nil {
+		return err
+	}
+	out.Rows = d.result.Rows
+	if d.results {
+		out.Short = d.size - d.result.Rows
+	}
+	d.since++
+	d.table.firstID.Add(d.size)
+	give(d.table.inserts, &d.token)
+	return nil
+}
+
+func (d *deleteClient) readLeast(ctx context.Context) error {
+	d.found = d.table.firstID.Load()
+	if err := d.min.Exec(ctx, nil, &d.least); err != nil {
+		return err
+	}
+	d.table.firstID.Store(d.found)
+	d.since = 0
+	return nil
+}
+
+// buildClient inserts one batch and then builds the indexes of its table.
+type buildClient struct {
+	*stage
+	insert *insertClient
+	table  int
+	loaded bool
+}
+
+func (x *buildClient) Ready(ctx context.Context) error {
+	if x.loaded {
+		return nil
+	}
+	return x.insert.Ready(ctx)
+}
+
+func (x *buildClient) Do(ctx context.Context, out *workload.Outcome) error {
+	if !x.loaded {
+		x.loaded = true
+		return x.insert.Do(ctx, out)
+	}
+	if err := x.buildIndexes(ctx, x.table); err != nil {
+		return err
+	}
+	out.Kind = 1
+	out.Rows = (x.start + x.insert.size*int64(len(x.tables))) / int64(len(x.tables))
+	out.Bytes = out.Rows * (x.rowBytes(true) - x.rowBytes(false))
+	return nil
+}

@@ -1,0 +1,138 @@
+package workloadtest
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+func hash(b []byte) uint64 {
+	h := fnv.New64a()
+	h.Write(b)
+	return h.Sum64()
+}
+
+func hashRow(buf []byte, row []model.Value) (uint64, []byte) {
+	buf = buf[:0]
+	for _, v := range row {
+		buf = v.AppendHash(buf)
+	}
+	return hash(buf), buf
+}
+
+// checksum adds up the hashes of the rows, because the order of equal entries
+// is the engine's own, and checks that the order is right otherwise.
+func checksum(ctx context.Context, stmt engine.Stmt, table *model.Table, index string) (rows int64, sum uint64, err error) {
+	order := table.Key
+	if index != "" {
+		ix, err := table.Index(index)
+		if err != nil {
+			return 0, 0, err
+		}
+		order = ix.Columns
+	}
+	columns, err := table.Positions(order)
+	if err != nil {
+		return 0, 0, err
+	}
+	var last []model.Value
+	var wrong error
+	var buf []byte
+	r := engine.Result{Each: func(row []model.Value) {
+		var h uint64
+		h, buf = hashRow(buf, row)
+		sum += h
+		now := make([]model.Value, len(columns))
+		for i, c := range columns {
+			now[i] = row[c].Clone()
+		}
+		if last != nil && compareRows(last, now) > 0 {
+			wrong = fmt.Errorf("%v comes after %v", now, last)
+		}
+		last = now
+	}}
+	if err := stmt.Exec(ctx, nil, &r); err != nil {
+		return 0, 0, err
+	}
+	return r.Rows, sum, wrong
+}
+
+func compareRows(a, b []model.Value) int {
+	for i := range a {
+		if d := a[i].Compare(b[i]); d != 0 {
+			return d
+		}
+	}
+	return 0
+}
+
+// digest is a running hash of answers.
+type digest struct {
+	sum uint64
+	n   int64
+	buf []byte
+}
+
+func (d *digest) add(h uint64) { d.sum = (d.sum ^ h) * 1099511628211 }
+
+// digestDB passes everything on, and digests what operations answer.
+type digestDB struct {
+	engine.DB
+	d *digest
+}
+
+func (db digestDB) Session(ctx context.Context) (engine.Session, error) {
+	s, err := db.DB.Session(ctx)
+	return digestSession{s, db.d}, err
+}
+
+type digestSession struct {
+	engine.Session
+	d *digest
+}
+
+func (s digestSession) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
+	st, err := s.Session.Prepare(ctx, op)
+	return digestStmt{st, op.Kind, s.d}, err
+}
+
+type digestStmt struct {
+	engine.Stmt
+	kind model.Kind
+	d    *digest
+}
+
+// Exec digests the rows of a scan in order, and those of a get in any order:
+// engines answer a list of keys in different orders, and a key that is given
+// twice once or twice.
+func (s digestStmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
+	each := r.Each
+	defer func() { r.Each = each }()
+	distinct := map[uint64]bool{}
+	r.Each = func(row []model.Value) {
+		var h uint64
+		h, s.d.buf = hashRow(s.d.buf, row)
+		if s.kind == model.Get {
+			distinct[h] = true
+		} else {
+			s.d.add(h)
+		}
+		if each != nil {
+			each(row)
+		}
+	}
+	err := s.Stmt.Exec(ctx, args, r)
+	s.d.n++
+	var sum uint64
+	for h := range distinct {
+		sum += h
+	}
+	s.d.add(sum)
+	if s.kind != model.Get {
+		s.d.add(uint64(r.Rows))
+	}
+	return err
+}

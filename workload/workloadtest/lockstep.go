@@ -1,0 +1,188 @@
+package workloadtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// State is what a step has left, and what its operations have answered.
+type State struct {
+	Step    string
+	Sums    []string // a line per table and index: rows and checksum
+	Answers uint64   // digest of everything that operations returned
+	Ops     int64
+}
+
+func (s *State) equal(o *State) bool {
+	return s.Step == o.Step && s.Answers == o.Answers && slices.Equal(s.Sums, o.Sums)
+}
+
+// Compare fails the test where two lockstep runs differ.
+func Compare(t *testing.T, what string, want, got []State) {
+	t.Helper()
+	if len(want) != len(got) {
+		t.Fatalf("%s: %d steps, want %d", what, len(got), len(want))
+	}
+	for i := range want {
+		if !want[i].equal(&got[i]) {
+			t.Errorf("%s: after step %s\n got %+v\nwant %+v", what, want[i].Step, got[i], want[i])
+		}
+	}
+}
+
+// Lockstep runs all steps in one goroutine: the clients take turns in a fixed
+// order, so that every engine gets the same operations in the same order. It
+// checks the invariants of every step and returns what each has left.
+func Lockstep(t *testing.T, r workload.Run, db engine.DB, seed uint64) []State {
+	t.Helper()
+	schema := r.Schema()
+	var out []State
+	var previous *workload.Live
+	steps := r.Steps()
+	for i := range steps {
+		answers := &digest{}
+		live := runStep(t, &steps[i], digestDB{db, answers}, seed, previous)
+		if steps[i].Settle == nil {
+			previous = &live
+		}
+		st := State{Step: steps[i].Name, Answers: answers.sum, Ops: answers.n}
+		for k := range schema.Tables {
+			st.Sums = append(st.Sums, tableSums(t, db, &schema.Tables[k])...)
+		}
+		out = append(out, st)
+	}
+	return out
+}
+
+// timeBoundWork is how many operations a client does in lockstep where only
+// the time would end it.
+const timeBoundWork = 10
+
+// runStep runs one step with clients taking turns.
+func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previous *workload.Live) workload.Live {
+	t.Helper()
+	ctx := context.Background()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("step %s: %v", step.Name, err)
+		}
+	}
+	if step.Settle != nil {
+		_, err := db.Settle(ctx)
+		must(err)
+		return workload.Live{}
+	}
+	if step.Creates {
+		must(db.CreateTables(ctx))
+	}
+	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
+	must(err)
+	var turns []*turn
+	totals := make(workload.Totals, len(step.Groups))
+	for g := range step.Groups {
+		group := &step.Groups[g]
+		totals[g] = make([]workload.Total, len(group.Ops))
+		for c := range group.Clients {
+			session, err := db.Session(ctx)
+			must(err)
+			defer session.Close()
+			client, err := stage.Client(ctx, workload.Seat{Group: g, Client: c, Session: session})
+			must(err)
+			u := &turn{group: group, client: client, left: group.Work, totals: totals[g]}
+			if step.Seconds > 0 {
+				u.left = timeBoundWork
+			}
+			u.leads = u.left > 0
+			turns = append(turns, u)
+		}
+	}
+	for more := true; more; {
+		more = false
+		for _, u := range turns {
+			must(u.take(ctx))
+			more = more || u.left > 0
+		}
+	}
+	found, err := stage.Finish(ctx, totals)
+	must(err)
+	for _, b := range found.Broken {
+		t.Errorf("step %s: %s", step.Name, b)
+	}
+	return found.Live
+}
+
+// turn is a client that takes turns.
+type turn struct {
+	group  *workload.Group
+	client workload.Client
+	leads  bool
+	left   int64 // operations left of a client that leads; the others go along
+	totals []workload.Total
+}
+
+// take does one operation, if there is one left.
+func (u *turn) take(ctx context.Context) error {
+	if u.leads && u.left == 0 {
+		return nil
+	}
+	if r, ok := u.client.(workload.Readier); ok {
+		if err := r.Ready(ctx); err != nil {
+			return err
+		}
+	}
+	var out workload.Outcome
+	err := u.client.Do(ctx, &out)
+	if errors.Is(err, workload.ErrDone) {
+		u.leads, u.left = true, 0
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	k := &u.totals[out.Kind]
+	k.Ops++
+	k.Rows += out.Rows
+	k.Bytes += out.Bytes
+	k.Short += out.Short
+	if u.leads && !u.group.Ops[out.Kind].Upkeep {
+		u.left--
+	}
+	return nil
+}
+
+// tableSums reads the table through its key and all existing indexes.
+func tableSums(t *testing.T, db engine.DB, table *model.Table) []string {
+	t.Helper()
+	ctx := context.Background()
+	session, err := db.Session(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	var out []string
+	indexes := []string{""}
+	for _, ix := range table.Indexes {
+		indexes = append(indexes, ix.Name)
+	}
+	for _, index := range indexes {
+		stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Scan, Table: table.Name, Index: index, Columns: table.ColumnNames()})
+		if err != nil {
+			out = append(out, table.Name+"."+index+": not there")
+			continue
+		}
+		rows, sum, err := checksum(ctx, stmt, table, index)
+		if err != nil {
+			t.Fatalf("%s by %q: %v", table.Name, index, err)
+		}
+		out = append(out, fmt.Sprintf("%s.%s: %d rows, %016x", table.Name, index, rows, sum))
+	}
+	return out
+}

@@ -1,0 +1,177 @@
+// Package workloadtest is the conformance suite that every workload passes, and
+// the lockstep runner that proves that a seed gives the same rows and answers
+// on every engine. It times nothing.
+package workloadtest
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// Suite is a workload under test.
+type Suite struct {
+	Workload workload.Workload
+	// Small are parameters of a run that takes a moment, with every step.
+	Small map[string]any
+	// Open opens an empty database that keeps what is stored and has every
+	// capability that the workload needs.
+	Open func(t *testing.T, schema model.Schema) engine.DB
+}
+
+// Run runs the suite.
+func Run(t *testing.T, s Suite) {
+	t.Run("info", s.testInfo)
+	t.Run("presets", s.testPresets)
+	t.Run("steps", s.testSteps)
+	t.Run("same seed", s.testSameSeed)
+	t.Run("each step alone", s.testAlone)
+}
+
+func (s Suite) small(t *testing.T) workload.Run {
+	t.Helper()
+	p, err := s.Workload.Info().Resolve("", maps.Clone(s.Small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Workload.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (s Suite) testInfo(t *testing.T) {
+	i := s.Workload.Info()
+	if i.Name == "" || i.Doc == "" {
+		t.Errorf("incomplete: %+v", i)
+	}
+	for _, p := range i.Params {
+		if p.Doc == "" {
+			t.Errorf("parameter %s is not documented", p.Name)
+		}
+		if p.Type == workload.StringsParam || p.Type == workload.IntsParam {
+			continue // Parse takes lists of any
+		}
+		if _, err := p.Parse(p.Default); err != nil {
+			t.Errorf("parameter %s refuses its default: %v", p.Name, err)
+		}
+	}
+}
+
+func (s Suite) testPresets(t *testing.T) {
+	i := s.Workload.Info()
+	if len(i.Presets) == 0 {
+		t.Error("no presets")
+	}
+	for _, preset := range i.Presets {
+		for name := range preset.Values {
+			if i.Param(name) == nil {
+				t.Errorf("preset %s sets %s, which is no parameter", preset.Name, name)
+			}
+		}
+		p, err := i.Resolve(preset.Name, nil)
+		if err != nil {
+			t.Errorf("preset %s: %v", preset.Name, err)
+			continue
+		}
+		r, err := s.Workload.New(p)
+		if err != nil {
+			t.Errorf("preset %s: %v", preset.Name, err)
+			continue
+		}
+		checkSteps(t, r)
+	}
+}
+
+func (s Suite) testSteps(t *testing.T) {
+	r := s.small(t)
+	checkSteps(t, r)
+	if e := r.Estimate(); e.Rows <= 0 || e.Bytes <= 0 {
+		t.Errorf("estimate %+v", e)
+	}
+}
+
+// checkSteps checks what the load loop and the report rely on.
+func checkSteps(t *testing.T, r workload.Run) {
+	t.Helper()
+	schema := r.Schema()
+	for i := range schema.Tables {
+		if err := schema.Tables[i].Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+	seen := map[string]bool{}
+	for _, step := range r.Steps() {
+		if seen[step.Name] || step.Name == "" || step.Doc == "" {
+			t.Errorf("step %q is repeated or not documented", step.Name)
+		}
+		seen[step.Name] = true
+		if step.Settle != nil {
+			if len(step.Groups) > 0 {
+				t.Errorf("settle step %s has groups", step.Name)
+			}
+			continue
+		}
+		checkGroups(t, &step)
+	}
+}
+
+func checkGroups(t *testing.T, step *workload.Step) {
+	t.Helper()
+	kinds := map[string]bool{}
+	work := step.Seconds > 0
+	for _, g := range step.Groups {
+		work = work || g.Work > 0
+		if g.Clients < 1 || len(g.Ops) == 0 {
+			t.Errorf("step %s, group %s has no clients or no operations", step.Name, g.Name)
+		}
+		if g.Rate > 0 && g.RowsPerOp < 1 {
+			t.Errorf("step %s, group %s has a rate but does not say of how many units", step.Name, g.Name)
+		}
+		for _, k := range g.Ops {
+			kinds[k.Whole()] = true
+			if k.Unit == "" {
+				t.Errorf("step %s: operation %s has no unit", step.Name, k.Name)
+			}
+		}
+	}
+	if !work {
+		t.Errorf("step %s would never end", step.Name)
+	}
+	if !kinds[step.Primary] || !kinds[step.WritesPer] {
+		t.Errorf("step %s is about %q and %q, which nobody does", step.Name, step.Primary, step.WritesPer)
+	}
+}
+
+// testSameSeed: a seed gives the same rows and answers again, another does not.
+func (s Suite) testSameSeed(t *testing.T) {
+	run := func(seed uint64) []State {
+		r := s.small(t)
+		return Lockstep(t, r, s.Open(t, r.Schema()), seed)
+	}
+	a, b, c := run(1), run(1), run(2)
+	Compare(t, "the same seed", a, b)
+	if slices.EqualFunc(a, c, func(x, y State) bool { return x.equal(&y) }) {
+		t.Error("another seed gives the same rows and answers")
+	}
+}
+
+// testAlone: every step that makes nothing can be run by itself, and again, on
+// a database that earlier steps have left.
+func (s Suite) testAlone(t *testing.T) {
+	whole := s.small(t)
+	db := s.Open(t, whole.Schema())
+	steps := whole.Steps()
+	made := map[string]bool{}
+	for i := range steps {
+		runStep(t, &steps[i], db, 1, nil)
+		if kind := steps[i].Primary; !steps[i].Creates && steps[i].Settle == nil && kind != "index" && !made[steps[i].Name] {
+			runStep(t, &steps[i], db, 2, nil)
+		}
+	}
+}
