@@ -75,6 +75,7 @@ type GroupResult struct {
 type Rate struct {
 	From, To time.Duration
 	PerSec   float64
+	Ops      int64 // completed in the interval
 }
 
 // Late is how late a client was halfway through and at its end.

@@ -329,3 +329,42 @@ func BenchmarkTwoClients(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+func TestStalls(t *testing.T) {
+	stalled := func(n, at int64, took, stall time.Duration) *fake {
+		return &fake{rows: 50, took: func(i int64) time.Duration {
+			if i == at {
+				return stall
+			}
+			return took
+		}}
+	}
+	for _, c := range []struct {
+		name  string
+		group workload.Group
+		fake  *fake
+		spans int
+		total time.Duration
+		known bool
+	}{
+		{"closed", workload.Group{Work: 1000}, stalled(1000, 300, 10*time.Millisecond, 3*time.Second), 1, 2 * time.Second, true},
+		{"closed and steady", workload.Group{Work: 1000}, stalled(1000, -1, 10*time.Millisecond, 0), 0, 0, true},
+		{"paced", workload.Group{Work: 200, Rate: 20, RowsPerOp: 50}, stalled(200, 61, time.Millisecond, 3*time.Second), 1, 2 * time.Second, true},
+		{"slowly paced", workload.Group{Work: 5, Rate: 0.3, RowsPerOp: 50}, stalled(5, -1, time.Millisecond, 0), 0, 0, true},
+		{"too coarse", workload.Group{Work: 4}, stalled(4, -1, 2500*time.Millisecond, 0), 0, 0, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g := c.group
+			g.Name, g.Clients, g.Ops, g.Pace = "w", 1, insert, pace.Even
+			r := drive(t, workload.Step{Groups: []workload.Group{g}}, []workload.Client{c.fake})
+			spans, known := r.Stalls(0, &g, g.Rate)
+			var total time.Duration
+			for _, s := range spans {
+				total += s.To - s.From
+			}
+			if len(spans) != c.spans || total < c.total || total > c.total+time.Second || known != c.known {
+				t.Errorf("%s: %v, known %v", c.name, spans, known)
+			}
+		})
+	}
+}

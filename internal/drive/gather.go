@@ -52,16 +52,17 @@ func (r *stepRun) take(to time.Duration) {
 	r.last = to
 	for g := range r.now {
 		total := &r.totals[g]
-		var rows int64
+		var rows, ops int64
 		for k := range r.now[g].Kinds {
 			total.Kinds[k].Merge(&r.now[g].Kinds[k])
 			if !r.Step.Groups[g].Ops[k].Upkeep {
 				rows += r.now[g].Kinds[k].Rows
+				ops += r.now[g].Kinds[k].Ops
 			}
 		}
 		// A short rest at the end has too few operations for a rate.
 		if length >= r.Interval/2 {
-			total.Rates = append(total.Rates, Rate{iv.From, to, float64(rows) / length.Seconds()})
+			total.Rates = append(total.Rates, Rate{iv.From, to, float64(rows) / length.Seconds(), ops})
 		}
 	}
 	if r.OnInterval != nil && length > 0 {

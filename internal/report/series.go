@@ -92,6 +92,9 @@ func newTrack(s *step, r *run) *track {
 	return &track{width: width, primary: kindsOf(s.primary, r.step.Groups), writes: kindsOf(s.writesPer, r.step.Groups)}
 }
 
+// Sources are the sources of series that the report reads.
+var Sources = []string{"ops", "device", "process"}
+
 // kindsOf tells which lines are of an operation kind. A whole like "query" has
 // no lines of its own: it is what the clients of the group with its name do.
 func kindsOf(kind string, groups []result.Group) func(group, op string) bool {
@@ -127,6 +130,9 @@ func (t *track) add(l *result.Line) {
 }
 
 func (t *track) addOps(l *result.Line) {
+	if l.Upkeep {
+		return // nobody asked for it
+	}
 	p := t.at(l)
 	p.opsTime += t.newTime(sawOps, l)
 	if t.writes(l.Group, l.Op) {

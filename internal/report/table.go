@@ -125,6 +125,9 @@ func (s *step) cell(t, base *target, k key, n *notes) Cell {
 		return absentCell(num.missing)
 	}
 	c := plainCell(num, n)
+	if len(num.rows) < len(t.trials) {
+		c.Title += fmt.Sprintf("; from %d of %d trials", len(num.rows), len(t.trials))
+	}
 	doubts := s.doubts(t)
 	if len(doubts) > 0 {
 		c.Tag = doubts[0]

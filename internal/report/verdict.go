@@ -211,5 +211,5 @@ func (c *campaign) caution() string {
 	case low == 1:
 		return "Some targets have one trial only: nothing can be said about their noise."
 	}
-	return fmt.Sprintf("Numbers are medians over at least %d trials. Differences within 5 %%, or between targets whose trials overlap, count as none.", low)
+	return fmt.Sprintf("Numbers are medians over %d or more trials; where a trial did not come to a step, the step tells. Differences within 5 %%, or between targets whose trials overlap, count as none.", low)
 }

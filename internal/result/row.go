@@ -54,3 +54,14 @@ func (s *Step) Find(metric, op, per string) *Row {
 	}
 	return nil
 }
+
+// Rename gives the trial's target another name, to tell it apart from one of
+// another campaign.
+func (t *Trial) Rename(target string) {
+	t.Target = target
+	for i := range t.Steps {
+		for k := range t.Steps[i].Rows {
+			t.Steps[i].Rows[k].Target = target
+		}
+	}
+}

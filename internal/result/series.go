@@ -11,6 +11,7 @@ type Line struct {
 	// Source "ops": one line per group and operation kind.
 	Group      string  `json:"group,omitempty"`
 	Op         string  `json:"op,omitempty"`
+	Upkeep     bool    `json:"upkeep,omitempty"` // timed, but not asked for by the workload's schedule
 	Ops        int64   `json:"ops,omitempty"`
 	Rows       int64   `json:"rows,omitempty"`
 	Errors     int64   `json:"errors,omitempty"`
@@ -22,6 +23,7 @@ type Line struct {
 	Clients    []int64 `json:"clients,omitempty"`         // operations of each client
 
 	// Other sources: growth of counters over the interval, gauges as they are.
+	// A counter of an engine that is missing did not grow.
 	V map[string]float64 `json:"v,omitempty"`
 	// Late is how long after the interval's end the source had answered, seconds.
 	Late float64 `json:"late,omitempty"`

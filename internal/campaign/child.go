@@ -1,0 +1,144 @@
+package campaign
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/result"
+	"rumbench/internal/trial"
+)
+
+// grace is how long a trial may take to end when it is asked to; then it is killed.
+const grace = 60 * time.Second
+
+// child runs a trial in a process of its own and returns its result, whatever
+// became of it. The error is about the campaign's own files.
+func (r *runner) child(ctx context.Context, e result.Entry) (*result.Trial, error) {
+	dir := result.TrialPath(r.Dir, e.Dir)
+	for _, d := range []string{dir, filepath.Join(dir, result.TempDir)} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return nil, fmt.Errorf("make the trial directory: %w", err)
+		}
+	}
+	log, err := os.OpenFile(filepath.Join(dir, result.LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open the trial's log: %w", err)
+	}
+	defer log.Close()
+	ended := r.exec(ctx, e, dir, log)
+	t, err := result.ReadTrial(dir)
+	if err != nil {
+		t = &result.Trial{Format: result.Format, Campaign: r.Plan.Name, Target: e.Target, Trial: e.Trial, Status: result.Partial, Started: time.Now()}
+	}
+	if t.Status == result.Running || t.Status == result.Partial && t.Ended == nil {
+		r.bury(ctx, t, dir, ended)
+		if werr := result.WriteJSON(filepath.Join(dir, result.TrialFile), t); werr != nil {
+			return t, werr
+		}
+	}
+	if !r.Plan.Keep {
+		return t, removeData(dir)
+	}
+	return t, os.RemoveAll(filepath.Join(dir, result.TempDir))
+}
+
+// exec runs the process to its end and passes its events on.
+func (r *runner) exec(ctx context.Context, e result.Entry, dir string, log *os.File) error {
+	temp, err := filepath.Abs(filepath.Join(dir, result.TempDir))
+	if err != nil {
+		return err
+	}
+	args := append(append([]string{}, r.Child...), r.Dir, e.Dir)
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Args[0] = os.Args[0]
+	cmd.Stderr = log
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp) // engines sort on the same disk
+	// A group of its own: Ctrl-C reaches only the campaign, which asks the
+	// trial to end in good order.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// The trial ends when its standard input does, that is also when the
+	// campaign is killed.
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	defer stdin.Close()
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start the trial: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		time.AfterFunc(grace, func() { _ = cmd.Process.Kill() }) // no process has that number any more, or it is ours
+	})
+	defer stop()
+	r.listen(stdout)
+	return cmd.Wait()
+}
+
+// listen passes the events of a trial on until its output ends.
+func (r *runner) listen(out io.Reader) {
+	in := bufio.NewScanner(out)
+	for in.Scan() {
+		var e trial.Event
+		if json.Unmarshal(in.Bytes(), &e) == nil {
+			r.Progress.Event(e)
+		}
+	}
+	_, _ = io.Copy(io.Discard, out) // a line too long must not block the trial
+}
+
+// bury says of a trial that ended without a word what became of it.
+func (r *runner) bury(ctx context.Context, t *result.Trial, dir string, ended error) {
+	now := time.Now()
+	t.Ended = &now
+	t.Status = result.Failed
+	t.Reason = "its process ended without a result"
+	var exit *exec.ExitError
+	if errors.As(ended, &exit) {
+		t.Reason = "its process ended with: " + exit.Error()
+		if s, ok := exit.Sys().(syscall.WaitStatus); ok && s.Signaled() && s.Signal() == syscall.SIGKILL && ctx.Err() == nil {
+			t.Hint = "somebody killed it; if nobody did, the machine ran out of memory: see dmesg"
+		}
+	} else if ended != nil {
+		t.Reason = ended.Error()
+	}
+	if words := lastWords(filepath.Join(dir, result.LogFile)); words != "" {
+		t.Reason += "; its last words: " + words
+		if strings.Contains(words, syscall.ENOSPC.Error()) {
+			t.Hint = engine.Hint(syscall.ENOSPC)
+		}
+	}
+}
+
+// lastWords is the end of what a process wrote to its log. Of a Go panic it is
+// the beginning, which says more.
+func lastWords(path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	text := strings.TrimSpace(string(b))
+	if i := strings.LastIndex(text, "panic: "); i >= 0 {
+		text = text[i:]
+		if i := strings.IndexByte(text, '\n'); i >= 0 {
+			text = text[:i]
+		}
+	}
+	lines := strings.Split(text, "\n")
+	return strings.Join(lines[max(0, len(lines)-3):], " | ")
+}

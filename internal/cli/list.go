@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"rumbench/internal/registry"
+	"rumbench/internal/result"
+	"rumbench/workload"
+)
+
+func (a *App) listCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:       "list engines|workloads|metrics",
+		Short:     "list what there is, with its documentation",
+		ValidArgs: []string{"engines", "workloads", "metrics"},
+		Args:      args(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
+		RunE: func(_ *cobra.Command, what []string) error {
+			switch what[0] {
+			case "engines":
+				return listEngines(a.Stdout)
+			case "workloads":
+				return listWorkloads(a.Stdout)
+			}
+			return listMetrics(a.Stdout)
+		},
+	}
+	return c
+}
+
+func listEngines(w io.Writer) error {
+	for _, e := range registry.Engines() {
+		i := e.Info()
+		fmt.Fprintf(w, "%s: %s\n", i.Name, i.Doc)
+		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(table, "  structure\t%s\n", i.Structure)
+		fmt.Fprintf(table, "  version\t%s\n", i.Version)
+		var caps []string
+		for _, c := range i.Capabilities {
+			caps = append(caps, string(c))
+		}
+		fmt.Fprintf(table, "  capabilities\t%s\n", strings.Join(caps, ", "))
+		for _, o := range i.Options {
+			fmt.Fprintf(table, "  options.%s\t%s: %s\n", o.Name, o.Type, o.Doc)
+		}
+		if err := table.Flush(); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
+	return nil
+}
+
+func listWorkloads(w io.Writer) error {
+	for _, wl := range registry.Workloads() {
+		i := wl.Info()
+		fmt.Fprintf(w, "%s: %s\n\npresets\n", i.Name, i.Doc)
+		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, p := range i.Presets {
+			fmt.Fprintf(table, "  %s\t%s\n", p.Name, p.Doc)
+			fmt.Fprintf(table, "  \t%s\n", presetValues(p))
+		}
+		fmt.Fprintf(table, "\nparams\n")
+		for _, p := range i.Params {
+			fmt.Fprintf(table, "  %s\t%s\t%v\t%s\n", p.Name, paramType(p), p.Default, p.Doc)
+		}
+		if err := table.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func paramType(p workload.Param) string {
+	s := string(p.Type)
+	if len(p.Enum) > 0 {
+		s = strings.Join(p.Enum, "|")
+	}
+	if p.Unit != "" {
+		s += " (" + p.Unit + ")"
+	}
+	return s
+}
+
+func presetValues(p workload.Preset) string {
+	var parts []string
+	for name, v := range p.Values {
+		parts = append(parts, fmt.Sprintf("%s: %v", name, v))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
+}
+
+func listMetrics(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "metric\tunit\tbetter\tmeaning")
+	for _, m := range result.Metrics() {
+		better := m.Better
+		if better == "" {
+			better = "–"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", m.Name, m.Unit, better, m.Doc)
+	}
+	return table.Flush()
+}

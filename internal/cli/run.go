@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rumbench/internal/campaign"
+	"rumbench/internal/plan"
+	"rumbench/internal/registry"
+	"rumbench/internal/report"
+	"rumbench/internal/result"
+	"rumbench/internal/ui"
+)
+
+type runOptions struct {
+	out    string
+	sets   []string
+	dryRun bool
+	resume string
+}
+
+func (a *App) runCommand() *cobra.Command {
+	var o runOptions
+	c := &cobra.Command{
+		Use:   "run PLAN",
+		Short: "run a plan and write its report",
+		Example: `  rumbench run plans/quick.yaml
+  rumbench run plans/quick.yaml --out results/mine --set params.rows=2M --set trials=3
+  rumbench run plans/quick.yaml --dry-run
+  rumbench run --resume results/mine`,
+		Args: args(func(_ *cobra.Command, args []string) error {
+			switch {
+			case o.resume == "" && len(args) != 1:
+				return fmt.Errorf("run wants one plan, not %d", len(args))
+			case o.resume != "" && (len(args) > 0 || o.out != "" || len(o.sets) > 0):
+				return errors.New("--resume goes on with a campaign as it was begun: it goes with no plan, --out or --set")
+			}
+			return nil
+		}),
+		RunE: func(c *cobra.Command, args []string) error {
+			if o.resume != "" {
+				return a.resume(c.Context(), o)
+			}
+			return a.run(c.Context(), args[0], o)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.out, "out", "", "directory of the campaign, which must not exist (default results/NAME-DATE)")
+	f.StringArrayVar(&o.sets, "set", nil, "override a key of the plan: `key=value`, as in params.rows=2M; may be repeated")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print trials, steps and expected sizes, and run nothing")
+	f.StringVar(&o.resume, "resume", "", "go on with the interrupted campaign in `DIR`")
+	return c
+}
+
+func loadPlan(path string, sets []string) (*plan.Plan, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return plan.Load(path, src, sets, registry.Catalog{})
+}
+
+func (a *App) run(ctx context.Context, path string, o runOptions) error {
+	p, err := loadPlan(path, o.sets)
+	if err != nil {
+		return err
+	}
+	if o.out == "" {
+		o.out = filepath.Join("results", fileName(p.Name)+"-"+time.Now().Format("20060102-150405"))
+	}
+	c := a.config(p, o)
+	if o.dryRun {
+		campaign.Describe(a.Stdout, c)
+		return campaign.CheckSpace(c)
+	}
+	return a.execute(ctx, c)
+}
+
+// fileName makes a plan's name fit for a directory.
+func fileName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '/' || r == ' ' || r < ' ' {
+			return '-'
+		}
+		return r
+	}, name)
+}
+
+func (a *App) resume(ctx context.Context, o runOptions) error {
+	state, err := result.ReadCampaign(o.resume)
+	if err != nil {
+		return err
+	}
+	p, err := loadPlan(filepath.Join(o.resume, result.PlanFile), state.Sets)
+	if err != nil {
+		return err
+	}
+	p.Name = state.Name
+	o.out = o.resume
+	c := a.config(p, o)
+	c.Resume = true
+	if o.dryRun {
+		campaign.Describe(a.Stdout, c)
+		return campaign.CheckSpace(c)
+	}
+	return a.execute(ctx, c)
+}
+
+// defaultLock is shared by all users of a host.
+const defaultLock = "/tmp/rumbench.lock"
+
+func (a *App) config(p *plan.Plan, o runOptions) campaign.Config {
+	exe, err := os.Executable()
+	if err != nil {
+		exe = os.Args[0]
+	}
+	lock := a.Getenv("RUMBENCH_LOCK")
+	if lock == "" {
+		lock = defaultLock
+	}
+	return campaign.Config{
+		Plan: p, Dir: o.out, Command: append([]string{"rumbench"}, a.Args...),
+		Child: []string{exe, "trial"}, LockFile: lock, Progress: ui.New(a.Stderr, a.Width),
+		SpaceFactor: func(name string) float64 {
+			e, _ := registry.Catalog{}.Engine(name)
+			return e.Info().SpaceFactor
+		},
+	}
+}
+
+// execute runs the campaign, writes its report and prints the summary. What
+// was measured is reported also when the campaign ended early.
+func (a *App) execute(ctx context.Context, c campaign.Config) error {
+	state, err := campaign.Run(ctx, c)
+	c.Progress.(*ui.Progress).Clear()
+	if state == nil {
+		return err
+	}
+	if rerr := a.writeReports(c.Dir); rerr != nil {
+		if err == nil {
+			err = rerr
+		}
+		return err
+	}
+	if errors.Is(err, campaign.ErrIncomplete) {
+		for _, e := range state.Trials {
+			if e.Status == result.Invalid {
+				err = &invalidError{err}
+				break
+			}
+		}
+	}
+	return err
+}
+
+// writeReports writes the report of a campaign into its directory, and prints
+// the summary and where the report is.
+func (a *App) writeReports(dir string) error {
+	in, err := reportInput(dir)
+	if err != nil {
+		return nil // nothing was measured; why is told elsewhere
+	}
+	if err := writeReport(in, filepath.Join(dir, result.ReportFile), filepath.Join(dir, result.MarkdownFile)); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.Stdout)
+	if err := report.Text(a.Stdout, in, a.textWidth()); err != nil {
+		return err
+	}
+	path, err := filepath.Abs(filepath.Join(dir, result.ReportFile))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Stdout, "\nreport: %s\n", path)
+	return nil
+}
+
+// textWidth is the width for tables on standard output.
+func (a *App) textWidth() int {
+	if a.Width != nil {
+		if w := a.Width(); w > 0 {
+			return w
+		}
+	}
+	return 120
+}

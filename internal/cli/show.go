@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"rumbench/internal/result"
+)
+
+func (a *App) showCommand() *cobra.Command {
+	var asJSON bool
+	var steps, metrics, targets []string
+	c := &cobra.Command{
+		Use:   "show DIR",
+		Short: "print the numbers of a campaign or trial",
+		Example: `  rumbench show results/mine
+  rumbench show results/mine --metric write_kb --step l.i1
+  rumbench show results/mine --json | jq 'select(.metric == "rows_per_s")'`,
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, dirs []string) error {
+			trials, err := showTrials(dirs[0])
+			if err != nil {
+				return err
+			}
+			var rows []result.Row
+			for _, t := range trials {
+				for i := range t.Steps {
+					rows = append(rows, t.Steps[i].Rows...)
+				}
+			}
+			for _, m := range metrics {
+				if result.MetricByName(m) == nil {
+					return usageError{fmt.Errorf("there is no metric %q; rumbench list metrics names them", m)}
+				}
+			}
+			rows = slices.DeleteFunc(rows, func(r result.Row) bool {
+				return !among(steps, r.Step) || !among(metrics, r.Metric) || !among(targets, r.Target)
+			})
+			if asJSON {
+				return result.WriteRows(a.Stdout, rows)
+			}
+			return printRows(a.Stdout, trials, rows)
+		},
+	}
+	f := c.Flags()
+	f.BoolVar(&asJSON, "json", false, "one line of JSON per number")
+	f.StringSliceVar(&steps, "step", nil, "only these steps")
+	f.StringSliceVar(&metrics, "metric", nil, "only these metrics")
+	f.StringSliceVar(&targets, "target", nil, "only these targets")
+	return c
+}
+
+func among(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
+
+// showTrials reads a campaign's trials, or the one in a trial directory.
+func showTrials(dir string) ([]*result.Trial, error) {
+	if t, err := result.ReadTrial(dir); err == nil {
+		return []*result.Trial{t}, nil
+	}
+	_, trials, _, err := readCampaign(dir)
+	return trials, err
+}
+
+func printRows(w io.Writer, trials []*result.Trial, rows []result.Row) error {
+	for _, t := range trials {
+		fmt.Fprintf(w, "%s.%d: %s, %s on %s, durability %s, seed %d", t.Target, t.Trial, t.Status, t.Workload, t.Engine, t.Durability, t.Seed)
+		if t.Reason != "" {
+			fmt.Fprintf(w, ": %s", t.Reason)
+		}
+		fmt.Fprintln(w)
+		if t.Hint != "" {
+			fmt.Fprintf(w, "  hint: %s\n", t.Hint)
+		}
+		for _, warning := range t.Warnings {
+			fmt.Fprintf(w, "  ! %s\n", warning)
+		}
+		for _, s := range t.Steps {
+			for _, warning := range s.Warnings {
+				fmt.Fprintf(w, "  ! %s: %s\n", s.Name, warning)
+			}
+		}
+	}
+	fmt.Fprintln(w)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "target\tstep\tgroup\top\tmetric\tvalue\tunit\tper\tn\tsource")
+	for _, r := range rows {
+		mark := ""
+		if len(r.Warnings) > 0 {
+			mark = " !"
+		}
+		fmt.Fprintf(table, "%s.%d\t%s\t%s\t%s\t%s\t%s%s\t%s\t%s\t%s\t%s\n", r.Target, r.Trial, r.Step, r.Group, r.Op, r.Metric,
+			number(r.Value), mark, r.Unit, r.Per, optional(r.N), r.Source)
+	}
+	return table.Flush()
+}
+
+// number writes a value with four significant digits, whole numbers in full.
+func number(v float64) string {
+	if v == float64(int64(v)) {
+		return strconv.FormatInt(int64(v), 10)
+	}
+	if v >= 1000 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strings.TrimSuffix(strconv.FormatFloat(v, 'g', 4, 64), ".")
+}
+
+func optional(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"rumbench/engine"
+	"rumbench/internal/campaign"
+	"rumbench/internal/plan"
+	"rumbench/internal/registry"
+	"rumbench/internal/result"
+	"rumbench/internal/trial"
+	"rumbench/model"
+)
+
+// trialCommand is what a campaign starts for each trial. It ends when its
+// standard input ends, so that it never outlives the campaign.
+func (a *App) trialCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "trial CAMPAIGN TRIAL",
+		Short:  "run one trial of a campaign (started by rumbench run)",
+		Hidden: true,
+		Args:   args(cobra.ExactArgs(2)),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, cancel := context.WithCancel(c.Context())
+			defer cancel()
+			go func() {
+				_, _ = io.Copy(io.Discard, a.Stdin)
+				cancel()
+			}()
+			s, err := a.trialSpec(args[0], args[1])
+			if err != nil {
+				return err
+			}
+			_, err = trial.Run(ctx, s)
+			return err
+		},
+	}
+}
+
+func (a *App) trialSpec(dir, name string) (trial.Spec, error) {
+	state, err := result.ReadCampaign(dir)
+	if err != nil {
+		return trial.Spec{}, err
+	}
+	p, err := loadPlan(filepath.Join(dir, result.PlanFile), state.Sets)
+	if err != nil {
+		return trial.Spec{}, err
+	}
+	p.Name = state.Name
+	path, err := filepath.Abs(result.TrialPath(dir, name))
+	if err != nil {
+		return trial.Spec{}, err
+	}
+	s := trial.Spec{Dir: path, Plan: p, Version: Version(), Progress: events(a.Stdout)}
+	if name == campaign.ClientDir {
+		return clientSpec(s), nil
+	}
+	if t, err := result.ReadTrial(result.TrialPath(dir, campaign.ClientDir)); err == nil && t.Status == result.Complete {
+		s.Client = t
+	}
+	return s, choose(&s, state, name)
+}
+
+// choose finds the trial's target and engine.
+func choose(s *trial.Spec, state *result.Campaign, name string) error {
+	for _, e := range state.Trials {
+		if e.Dir != name {
+			continue
+		}
+		for _, t := range s.Plan.Targets {
+			if t.Name == e.Target {
+				s.Target, s.Trial = t, e.Trial
+				s.Engine, _ = registry.Catalog{}.Engine(t.Engine)
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("the campaign has no trial %s", name)
+}
+
+// clientSpec measures the client on the null engine.
+func clientSpec(s trial.Spec) trial.Spec {
+	s.Calibrate, s.Trial = true, 1
+	s.Target = plan.Target{Name: "client", Engine: "null", Config: engine.Config{Durability: model.DurabilityNone, Schema: s.Plan.Run.Schema()}}
+	s.Engine, _ = registry.Catalog{}.Engine("null")
+	return s
+}
+
+// events writes events as lines of JSON. A campaign that does not read any more
+// does not hold the trial up.
+func events(w io.Writer) func(trial.Event) {
+	var mu sync.Mutex
+	enc := json.NewEncoder(w)
+	return func(e trial.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		_ = enc.Encode(e)
+	}
+}

@@ -1,0 +1,105 @@
+package result
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// Campaign is the content of campaign.json: a plan and its trials.
+type Campaign struct {
+	Format  int       `json:"format"`
+	Name    string    `json:"name"`
+	Sets    []string  `json:"sets,omitempty"` // overrides of the plan
+	Command []string  `json:"command"`        // as it was started
+	Started time.Time `json:"started"`
+	Client  string    `json:"client,omitempty"` // directory of the client's calibration, below trials
+	Trials  []Entry   `json:"trials"`           // in the order in which they are run
+}
+
+// Entry is a trial of a campaign.
+type Entry struct {
+	Dir    string `json:"dir"` // below trials
+	Target string `json:"target"`
+	Trial  int    `json:"trial"`
+	Status Status `json:"status,omitempty"` // "" until it has ended
+}
+
+// ReadCampaign reads a campaign directory.
+func ReadCampaign(dir string) (*Campaign, error) {
+	var c Campaign
+	err := readJSON(filepath.Join(dir, CampaignFile), &c)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is no campaign: it has no %s", dir, CampaignFile)
+	}
+	return &c, err
+}
+
+// TrialPath is the directory of a trial.
+func TrialPath(campaign, trial string) string { return filepath.Join(campaign, TrialsDir, trial) }
+
+// ReadTrials reads the trials of a campaign that have been begun, in the
+// plan's order of targets.
+func ReadTrials(dir string, c *Campaign) ([]*Trial, []string, error) {
+	var trials []*Trial
+	var dirs []string
+	for _, e := range c.Trials {
+		path := TrialPath(dir, e.Dir)
+		t, err := ReadTrial(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // not begun
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		trials, dirs = append(trials, t), append(dirs, path)
+	}
+	return trials, dirs, nil
+}
+
+// ReadTrial reads a trial directory. What was being measured when a trial was
+// killed is taken from the files that were appended to until then.
+func ReadTrial(dir string) (*Trial, error) {
+	var t Trial
+	if err := readJSON(filepath.Join(dir, TrialFile), &t); err != nil {
+		return nil, err
+	}
+	if t.Status != Running {
+		return &t, nil
+	}
+	if err := addUnfinished(dir, &t); err != nil {
+		return nil, err
+	}
+	if !locked(filepath.Join(dir, LogFile)) {
+		t.Status = Partial
+		t.Reason = "it ended without a word: it was killed, or the machine went down"
+	}
+	return &t, nil
+}
+
+// LockLog opens a trial's log and locks it for as long as the process lives,
+// by which others see that the trial is being run.
+func LockLog(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock %s: it is being run by another process: %w", dir, err)
+	}
+	return f, nil
+}
+
+func locked(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+}

@@ -1,0 +1,182 @@
+package result
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// The files of a campaign and of a trial.
+const (
+	CampaignFile = "campaign.json"
+	PlanFile     = "plan.yaml"
+	TrialsDir    = "trials"
+	ReportFile   = "report.html"
+	MarkdownFile = "report.md"
+
+	TrialFile   = "trial.json"
+	SeriesFile  = "series.jsonl"
+	LatencyFile = "latency.hlog"
+	LogFile     = "trial.log"
+	DataDir     = "data"
+	TempDir     = "tmp"
+)
+
+// WriteJSON replaces a file by the JSON of v, so that a reader sees either the
+// old content or the new.
+func WriteJSON(path string, v any) error {
+	b, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return WriteFile(path, append(b, '\n'))
+}
+
+// WriteFile replaces a file, so that a reader sees either the old content or
+// the new, also after a crash.
+func WriteFile(path string, b []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // gone already when all went well
+	_, err = f.Write(b)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// readJSON reads a file that carries a format version.
+func readJSON(path string, v any) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var head struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	if head.Format < 1 || head.Format > Format {
+		return fmt.Errorf("read %s: it has format %d, and this rumbench knows formats 1 to %d", path, head.Format, Format)
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
+}
+
+// SeriesWriter appends lines to a series file. It may be used from several
+// goroutines. After an error it writes no more.
+type SeriesWriter struct {
+	mu  sync.Mutex
+	f   *os.File
+	w   *bufio.Writer
+	enc *json.Encoder
+	err error
+}
+
+// CreateSeries creates the series file of a trial.
+func CreateSeries(dir string) (*SeriesWriter, error) {
+	f, err := os.OpenFile(filepath.Join(dir, SeriesFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	s := &SeriesWriter{f: f, w: bufio.NewWriter(f)}
+	s.enc = json.NewEncoder(s.w)
+	return s, nil
+}
+
+// Write appends lines and hands them to the operating system.
+func (s *SeriesWriter) Write(lines ...Line) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range lines {
+		if s.err == nil {
+			s.err = s.enc.Encode(&lines[i])
+		}
+	}
+	if s.err == nil {
+		s.err = s.w.Flush()
+	}
+	return s.err
+}
+
+// Err is the error that ended writing.
+func (s *SeriesWriter) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// Close closes the file.
+func (s *SeriesWriter) Close() error { return s.f.Close() }
+
+// ReadSeries streams the lines of a trial's series that come from the wanted
+// sources; nil wants all. A last line that was cut off ends it without error.
+func ReadSeries(dir string, wanted []string, yield func(Line) error) error {
+	f, err := os.Open(filepath.Join(dir, SeriesFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in := bufio.NewReaderSize(f, 1<<16)
+	for n := 1; ; n++ {
+		b, err := in.ReadBytes('\n')
+		if err == io.EOF {
+			return nil // what follows the last line end was cut off
+		}
+		if err != nil {
+			return fmt.Errorf("read series of %s: %w", dir, err)
+		}
+		if !fromAny(b, wanted) {
+			continue
+		}
+		var l Line
+		if err := json.Unmarshal(b, &l); err != nil {
+			return fmt.Errorf("read series of %s: line %d: %w", dir, n, err)
+		}
+		if err := yield(l); err != nil {
+			return err
+		}
+	}
+}
+
+// fromAny tells whether a line comes from one of the sources, without decoding
+// it: most lines of a long run are counters of engines that few readers want.
+func fromAny(line []byte, sources []string) bool {
+	if sources == nil {
+		return true
+	}
+	_, rest, ok := bytes.Cut(line, []byte(`"src":"`))
+	if !ok {
+		return true // not as it is written here; the decoder shall judge it
+	}
+	for _, s := range sources {
+		if bytes.HasPrefix(rest, []byte(s)) && len(rest) > len(s) && rest[len(s)] == '"' {
+			return true
+		}
+	}
+	return false
+}

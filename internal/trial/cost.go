@@ -1,0 +1,186 @@
+package trial
+
+import (
+	"fmt"
+
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+	"rumbench/workload"
+)
+
+// changes lists what all sources counted between two snapshots.
+func changes(a, b observe.Snapshot) (out []result.CounterChange) {
+	for _, iv := range observe.Diff(a, b) {
+		for _, c := range iv.Changes {
+			out = append(out, result.CounterChange{Name: c.Name, Labels: c.Labels, Kind: c.Kind, Unit: c.Unit, Value: c.Value, Reset: c.Reset})
+		}
+	}
+	return out
+}
+
+// cost is a figure of the whole window that is divided by units.
+type cost struct {
+	metric string
+	value  float64
+	source string
+}
+
+const (
+	nsPerMicro = 1e3
+	kb         = 1024
+)
+
+// costs are the figures that are known. CPU, reads and context switches are of
+// the window; writes also of the sync after it, which belongs to them.
+func (r *rows) costs() (out []cost) {
+	run := changes(r.window.before, r.window.after)
+	whole := changes(r.window.before, r.window.drained)
+	add := func(metric, from string, points []result.CounterChange, name string, unit float64) {
+		if v, ok := counterOf(points, name); ok {
+			out = append(out, cost{metric, v / unit, from})
+		}
+	}
+	const process, host = "process, engine and client together", "host"
+	device := "device " + r.devName
+	add("server_cpu_us", process, run, "process.cpu_ns", nsPerMicro)
+	add("process_read_kb", process, run, "process.read_bytes", kb)
+	if v, ok := counterOf(whole, "process.write_bytes"); ok {
+		cancelled, _ := counterOf(whole, "process.cancelled_write_bytes")
+		out = append(out, cost{"process_write_kb", max(v-cancelled, 0) / kb, process})
+	}
+	if v, ok := busy(run); ok {
+		out = append(out, cost{"host_cpu_us", v / nsPerMicro, host})
+	}
+	add("context_switches", host, run, "host.context_switches", 1)
+	add("device_reads", device, run, "device.reads", 1)
+	add("read_kb", device, run, "device.read_bytes", kb)
+	add("write_kb", device, whole, "device.write_bytes", kb)
+	add("discard_kb", device, whole, "device.discard_bytes", kb)
+	return out
+}
+
+// busy is the time that all processors of the machine worked: what vmstat
+// shows as us and sy. Waiting and stolen time are not in it.
+func busy(points []result.CounterChange) (ns float64, ok bool) {
+	for _, part := range []string{"user", "nice", "system", "irq", "softirq"} {
+		v, known := counterOf(points, "host.cpu."+part+"_ns")
+		ns += v
+		ok = ok || known
+	}
+	return ns, ok
+}
+
+// addCosts divides the costs by the units of the step's primary operation, and
+// by those that writes are reported per.
+func (r *rows) addCosts() {
+	kinds := []string{r.step.Primary}
+	if r.step.WritesPer != r.step.Primary {
+		kinds = append(kinds, r.step.WritesPer)
+	}
+	totals := r.res.Totals()
+	all := r.costs()
+	for _, kind := range kinds {
+		units := totals.Rows(r.step, kind)
+		if units == 0 {
+			continue
+		}
+		by := func(row *result.Row) { row.Per, row.N = per(kind, r.unit(kind)), units }
+		for _, c := range all {
+			r.put(c.metric, c.value/float64(units), by, source(c.source))
+		}
+		if us, ok := r.clientCost(totals); ok {
+			r.put("client_cpu_us", us/float64(units), by, source("null engine"))
+		}
+	}
+	r.addAmplification(all, totals)
+	r.put("drain_s", r.window.drain.Seconds())
+	r.put("client_gc_pause_ms", float64(r.window.client.GCPause.Microseconds())/1e3, count(int64(r.window.client.GCCycles)))
+	r.put("client_sched_p99_us", float64(r.window.client.SchedP99.Nanoseconds())/nsPerMicro, count(int64(r.window.client.Waits)))
+	r.compareSources(all)
+}
+
+// unit is the unit of an operation kind of the step.
+func (r *rows) unit(kind string) string {
+	for _, g := range r.step.Groups {
+		for _, k := range g.Ops {
+			if k.Whole() == kind {
+				return k.Unit
+			}
+		}
+	}
+	return ""
+}
+
+// clientCost is the CPU time in µs that the clients of the step would have
+// needed on the null engine for what they did.
+func (r *rows) clientCost(totals workload.Totals) (us float64, ok bool) {
+	if r.Client == nil {
+		return 0, false
+	}
+	for i := range r.Client.Steps {
+		s := &r.Client.Steps[i]
+		if s.Name != r.step.Name {
+			continue
+		}
+		for _, row := range s.Rows {
+			if row.Metric == "client_cpu_us" {
+				us += row.Value * float64(totals.Rows(r.step, row.Op))
+				ok = true
+			}
+		}
+	}
+	return us, ok
+}
+
+// addAmplification adds write amplification: what reached the device for what
+// the clients wrote.
+func (r *rows) addAmplification(all []cost, totals workload.Totals) {
+	var user int64
+	for g := range r.step.Groups {
+		for k := range r.step.Groups[g].Ops {
+			if r.step.Groups[g].Ops[k].Whole() == r.step.WritesPer {
+				user += totals[g][k].Bytes
+			}
+		}
+	}
+	if user == 0 {
+		return
+	}
+	for _, metric := range []string{"write_kb", "process_write_kb"} {
+		for _, c := range all {
+			if c.metric == metric {
+				r.put("write_amplification", c.value*kb/float64(user), count(user), source(c.source))
+				return
+			}
+		}
+	}
+}
+
+// compareSources warns when the device wrote far more than this process caused:
+// then somebody else used it, and the device's figures are not the step's.
+func (r *rows) compareSources(all []cost) {
+	var device, process float64
+	known := 0
+	for _, c := range all {
+		switch c.metric {
+		case "write_kb":
+			device, known = c.value, known+1
+		case "process_write_kb":
+			process, known = c.value, known+1
+		}
+	}
+	const tolerated = 32 * kb // KB; a journal and a little log of others
+	if known == 2 && device > 3*process+tolerated {
+		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("the device wrote %.0f MB, of which this process caused %.0f MB: somebody else may have used it", device/kb, process/kb))
+	}
+}
+
+// addCounters adds what all counters did in the step, the sync after it included.
+func (r *rows) addCounters() {
+	r.out.Counters = changes(r.window.before, r.window.drained)
+	for _, c := range r.out.Counters {
+		if c.Reset {
+			r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("counter %s was reset during the step: its figure begins there", c.Name))
+		}
+	}
+}

@@ -1,0 +1,21 @@
+package trial
+
+// Event tells how far a trial is. It travels from the trial's process to the
+// campaign's as a line of JSON.
+type Event struct {
+	Step     string       `json:"step"`
+	Phase    string       `json:"phase"` // "run" or "settle"
+	Elapsed  float64      `json:"elapsed_s"`
+	Expected float64      `json:"expected_s,omitempty"` // 0: not known
+	CPU      float64      `json:"cpu,omitempty"`        // processors that the trial's process kept busy in the last interval
+	Stalled  int          `json:"stalled,omitempty"`    // intervals so far in which a group without a rate completed nothing
+	Groups   []EventGroup `json:"groups,omitempty"`
+}
+
+// EventGroup is how a group did in the last interval.
+type EventGroup struct {
+	Name   string  `json:"name"`
+	PerSec float64 `json:"per_s"`  // units a second
+	P99    float64 `json:"p99_us"` // of response time where there is one, otherwise of service time
+	Errors int64   `json:"errors,omitempty"`
+}

@@ -1,0 +1,339 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/drive"
+	"rumbench/internal/hist"
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
+	"rumbench/workload"
+)
+
+// rows turns what was measured in a step into the rows of its result.
+type rows struct {
+	*trial
+	step   *workload.Step
+	out    *result.Step
+	res    *drive.Result // nil for a settle step
+	config *drive.Config
+	window *window
+}
+
+// put adds a row about the whole step, unless the number is not known.
+func (r *rows) put(metric string, value float64, more ...func(*result.Row)) {
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return
+	}
+	row := result.Row{Target: r.Target.Name, Trial: r.Trial, Step: r.step.Name, Metric: metric, Value: value}
+	m := result.MetricByName(metric)
+	if m == nil {
+		panic("metric " + metric + " is not in the list of metrics") // a bug that any test finds
+	}
+	row.Unit = m.Unit
+	for _, f := range more {
+		f(&row)
+	}
+	r.out.Rows = append(r.out.Rows, row)
+}
+
+func of(group, op string) func(*result.Row) {
+	return func(row *result.Row) { row.Group, row.Op = group, op }
+}
+
+func count(n int64) func(*result.Row) { return func(row *result.Row) { row.N = n } }
+
+func source(s string) func(*result.Row) { return func(row *result.Row) { row.Source = s } }
+
+func warnings(w []string) func(*result.Row) {
+	return func(row *result.Row) { row.Warnings = append(row.Warnings, w...) }
+}
+
+// add adds everything that a step with clients tells.
+func (r *rows) add() {
+	r.addPromises()
+	r.addErrors()
+	doubts := r.doubts()
+	for g := range r.step.Groups {
+		group := &r.step.Groups[g]
+		w := doubts
+		if r.config.Unpaced || group.Rate > 0 {
+			w = nil // writers with a rate are doubted by their own figures
+		}
+		r.addGroup(g, group, w)
+	}
+	r.addStalls()
+	r.put("duration_s", r.res.Window.Seconds())
+	if r.trial.Calibrate {
+		r.addClientCost()
+		return
+	}
+	r.addCosts()
+	r.addCounters()
+}
+
+// rate is the rate of a group in this run, 0 for a closed loop.
+func (r *rows) rate(g *workload.Group) float64 {
+	if r.config.Unpaced {
+		return 0
+	}
+	return g.Rate
+}
+
+// addPromises describes the groups and judges those with a rate.
+func (r *rows) addPromises() {
+	for g := range r.step.Groups {
+		group := &r.step.Groups[g]
+		d := result.Group{Name: group.Name, Clients: group.Clients}
+		for _, k := range group.Ops {
+			d.Ops = append(d.Ops, k.Name)
+		}
+		if r.rate(group) > 0 {
+			p := r.res.Judge(g, group)
+			d.Rate, d.Pace = p.Target, string(group.Pace)
+			d.SLA = &result.SLA{Target: p.Target, Achieved: p.Achieved, Share: p.Share, Worst: p.Worst, Backlog: p.Backlog,
+				Met: p.Met, Strict: p.Strict, Saturated: p.Saturated}
+			if math.IsNaN(p.Share) { // too short for a single interval
+				d.SLA.Share, d.SLA.Worst = p.Achieved/p.Target, p.Achieved
+			}
+			for k := range r.res.Groups[g].Kinds {
+				if l := r.res.Groups[g].Kinds[k].Lateness; l != nil {
+					d.SLA.MaxLateness = max(d.SLA.MaxLateness, float64(l.Max())/1e9)
+				}
+			}
+			r.addPromise(group, p)
+		}
+		r.out.Groups = append(r.out.Groups, d)
+	}
+}
+
+func (r *rows) addPromise(group *workload.Group, p drive.Promise) {
+	at := of(group.Name, "")
+	r.put("sla_target", p.Target, at)
+	r.put("sla_share", p.Share, at)
+	r.put("sla_met", yesNo(p.Met), at)
+	r.put("saturated", yesNo(p.Saturated), at)
+	if !p.Met {
+		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("SLA missed: group %s was to do %.0f/s and did %.0f/s", group.Name, p.Target, p.Achieved))
+	}
+	if p.Saturated {
+		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("saturated: group %s fell behind more and more; its rate is above what the engine can do", group.Name))
+	}
+}
+
+func yesNo(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// doubts are the reasons why groups beside a missed promise cannot be compared.
+func (r *rows) doubts() []string {
+	for _, w := range r.out.Warnings {
+		if strings.HasPrefix(w, "SLA missed") || strings.HasPrefix(w, "saturated") {
+			return []string{"not comparable: the writers beside it did not hold their rate"}
+		}
+	}
+	return nil
+}
+
+// addErrors counts failed operations; too many of them make the step invalid.
+func (r *rows) addErrors() {
+	for g := range r.step.Groups {
+		res := &r.res.Groups[g]
+		var failed, done int64
+		var words []string
+		for _, e := range res.Errors {
+			failed += e.Count
+			words = append(words, fmt.Sprintf("%d × %s, first: %s", e.Count, e.Class, e.First))
+		}
+		for _, k := range res.Kinds {
+			done += k.Ops
+		}
+		name := r.step.Groups[g].Name
+		r.put("errors", float64(failed), of(name, ""), count(failed+done), warnings(words))
+		if failed == 0 {
+			continue
+		}
+		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("group %s: %d failed operations: %s", name, failed, strings.Join(words, "; ")))
+		if share := float64(failed) / float64(failed+done); share > r.Plan.ErrorsAllowed {
+			r.out.Status = result.Invalid
+			r.out.Warnings = append([]string{fmt.Sprintf("%.3g %% of the operations of group %s failed, %.3g %% are allowed (errors_allowed)", 100*share, name, 100*r.Plan.ErrorsAllowed)}, r.out.Warnings...)
+		}
+	}
+}
+
+// addGroup adds rates and latencies of a group: of each operation kind, and of
+// the whole where several kinds are varieties of one.
+func (r *rows) addGroup(g int, group *workload.Group, w []string) {
+	res := &r.res.Groups[g]
+	wholes := map[string]*hist.Sums{}
+	var order []string
+	for k := range res.Kinds {
+		kind := &group.Ops[k]
+		r.addKind(group.Name, kind.Name, &res.Kinds[k], w)
+		whole := kind.Whole()
+		if kind.Upkeep || whole == kind.Name {
+			continue
+		}
+		if wholes[whole] == nil {
+			s := hist.NewSums(1, res.Kinds[k].Response != nil)
+			wholes[whole] = &s[0]
+			order = append(order, whole)
+		}
+		wholes[whole].Merge(&res.Kinds[k])
+	}
+	for _, whole := range order {
+		r.addKind(group.Name, whole, wholes[whole], w)
+	}
+	perSec := make([]float64, 0, len(res.Rates))
+	for _, rate := range res.Rates {
+		perSec = append(perSec, rate.PerSec)
+	}
+	for _, p := range []float64{50, 95, 99} {
+		if v, ok := stat.Reached(perSec, p); ok {
+			r.put(fmt.Sprintf("interval_ops_p%.0f", p), v, of(group.Name, ""), count(int64(len(perSec))), warnings(w))
+		}
+	}
+}
+
+var percentiles = []struct {
+	name string
+	p    float64
+}{{"p50_us", 50}, {"p95_us", 95}, {"p99_us", 99}, {"p999_us", 99.9}}
+
+func (r *rows) addKind(group, op string, s *hist.Sums, w []string) {
+	at, doubt := of(group, op), warnings(w)
+	seconds := r.res.Window.Seconds()
+	r.put("rows", float64(s.Rows), at, count(s.Ops))
+	if seconds > 0 {
+		r.put("ops_per_s", float64(s.Ops)/seconds, at, count(s.Ops), doubt)
+		r.put("rows_per_s", float64(s.Rows)/seconds, at, count(s.Rows), doubt)
+	}
+	if s.Ops == 0 {
+		return
+	}
+	r.addLatency("service", group, op, s.Service, doubt)
+	if s.Response != nil {
+		r.addLatency("response", group, op, s.Response, doubt)
+		n := count(s.Lateness.Count())
+		r.put("lateness_p99_us", micros(s.Lateness.Percentile(99)), at, n)
+		r.put("lateness_max_us", micros(s.Lateness.Max()), at, n)
+	}
+}
+
+func (r *rows) addLatency(measure, group, op string, d *hist.Dist, doubt func(*result.Row)) {
+	at, n := of(group, op), count(d.Count())
+	for _, p := range percentiles {
+		r.put(measure+"_"+p.name, micros(d.Percentile(p.p)), at, n, doubt)
+	}
+	over := func(row *result.Row) {
+		if d.Overflow() > 0 {
+			row.Warnings = append(row.Warnings, fmt.Sprintf("%d latencies above an hour", d.Overflow()))
+		}
+	}
+	r.put(measure+"_max_us", micros(d.Max()), at, n, doubt, over)
+	c := result.Curve{Group: group, Op: op, Measure: measure, Count: d.Count(), Overflow: d.Overflow()}
+	for _, p := range d.Curve() {
+		c.Points = append(c.Points, [2]float64{p[0], p[1] / perMicro})
+	}
+	r.out.Curves = append(r.out.Curves, c)
+}
+
+// addStalls adds the stalls of every group.
+func (r *rows) addStalls() {
+	for g := range r.step.Groups {
+		group := &r.step.Groups[g]
+		spans, known := r.res.Stalls(g, group, r.rate(group))
+		if !known {
+			continue
+		}
+		var total, longest float64
+		for _, s := range spans {
+			from, to := s.From.Seconds(), s.To.Seconds()
+			total += to - from
+			longest = max(longest, to-from)
+			r.out.Stalls = append(r.out.Stalls, result.Span{Group: group.Name, From: from, To: to})
+		}
+		at, n := of(group.Name, ""), count(int64(len(r.res.Groups[g].Rates)))
+		r.put("stalls", float64(len(spans)), at, n)
+		r.put("stall_s", total, at, n)
+		r.put("stall_longest_s", longest, at, n)
+	}
+}
+
+// addClientCost adds what the clients' own threads took, per unit; only on the
+// null engine, where they do nothing else.
+func (r *rows) addClientCost() {
+	for g := range r.step.Groups {
+		group := &r.step.Groups[g]
+		var units int64
+		for k, s := range r.res.Groups[g].Kinds {
+			if !group.Ops[k].Upkeep {
+				units += s.Rows
+			}
+		}
+		if units == 0 {
+			continue
+		}
+		op := group.Ops[0].Whole()
+		r.put("client_cpu_us", micros(r.res.Groups[g].CPU.Nanoseconds())/float64(units), of(group.Name, op), count(units),
+			source("null engine"), func(row *result.Row) { row.Per = per(op, group.Ops[0].Unit) })
+	}
+}
+
+// per names a denominator: "insert row"; "query", where unit and kind are the same.
+func per(op, unit string) string {
+	if op == unit {
+		return op
+	}
+	return op + " " + unit
+}
+
+// addSettle adds what a settle step tells.
+func (r *rows) addSettle() {
+	r.put("duration_s", r.window.length.Seconds())
+	r.addCounters()
+}
+
+// addSpace adds sizes and memory at the end of the step.
+func (r *rows) addSpace(ctx context.Context, live workload.Live) error {
+	sizes, err := r.db.Sizes(ctx)
+	if err != nil {
+		return fmt.Errorf("sizes: %w", err)
+	}
+	r.out.Sizes = sizes
+	total, err := r.dataSize()
+	if err != nil {
+		return err
+	}
+	r.put("live_rows", float64(live.Rows))
+	r.put("live_bytes", float64(live.Bytes))
+	if total > 0 { // an engine in memory has no files
+		r.put("db_bytes", float64(total), source("data directory"))
+		if live.Bytes > 0 {
+			r.put("space_amplification", float64(total)/float64(live.Bytes), source("data directory"))
+		}
+	}
+	if memory, from, err := r.process.Memory(ctx); err == nil {
+		r.put("server_memory_bytes", float64(memory), source(from+", engine and client together"))
+	}
+	return nil
+}
+
+// counterOf finds a counter's growth in a window; ok is false if it is not known.
+func counterOf(points []result.CounterChange, name string) (float64, bool) {
+	sum, found := 0.0, false
+	for _, p := range points {
+		if p.Name == name && p.Kind == engine.Counter {
+			sum += p.Value
+			found = true
+		}
+	}
+	return sum, found
+}

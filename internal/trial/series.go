@@ -1,0 +1,225 @@
+package trial
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/drive"
+	"rumbench/internal/hist"
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+	"rumbench/workload"
+)
+
+// stepClock knows which step is being run and when its window began.
+type stepClock struct {
+	mu    sync.Mutex
+	name  string
+	start time.Time
+}
+
+func (c *stepClock) begin(name string) { c.set(name, time.Time{}) }
+func (c *stepClock) end()              { c.set("", time.Time{}) }
+
+func (c *stepClock) barrier() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.start = time.Now()
+}
+
+func (c *stepClock) set(name string, start time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.name, c.start = name, start
+}
+
+// at tells the step and the seconds since its barrier; ok is false before it.
+func (c *stepClock) at(t time.Time) (name string, seconds float64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.start.IsZero() || t.Before(c.start) {
+		return "", 0, false
+	}
+	return c.name, t.Sub(c.start).Seconds(), true
+}
+
+// writeSamples writes what the collectors saw in an interval.
+func (t *trial) writeSamples(prev, cur observe.Snapshot) {
+	var lines []result.Line
+	for _, iv := range observe.Diff(prev, cur) {
+		name, at, ok := t.clock.at(iv.Time)
+		if !ok || len(iv.Changes) == 0 {
+			continue
+		}
+		l := result.Line{Step: name, Source: iv.Source, T: at, DT: iv.Elapsed.Seconds(), Late: iv.Late.Seconds(), V: make(map[string]float64, len(iv.Changes))}
+		for _, c := range iv.Changes {
+			if c.Value != 0 || c.Kind == engine.Gauge || iv.Source != "engine" { // engines have many, and most rest
+				l.V[c.Series] = c.Value
+			}
+		}
+		lines = append(lines, l)
+	}
+	_ = t.series.Write(lines...) // told by Err after the step
+}
+
+const perMicro = 1e3 // nanoseconds in a microsecond
+
+func micros(ns int64) float64 { return float64(ns) / perMicro }
+
+// onInterval writes what the clients did in an interval, and tells progress.
+func (t *trial) onInterval(step *workload.Step, iv *drive.Interval) {
+	lines := make([]result.Line, 0, 4)
+	length := (iv.To - iv.From).Seconds()
+	if iv.From == 0 {
+		t.pulse = newPulse()
+	}
+	e := Event{Step: step.Name, Phase: "run", Elapsed: iv.To.Seconds(), Expected: expected(step), CPU: t.pulse.cpu()}
+	for g := range iv.Groups {
+		group := &step.Groups[g]
+		shown := EventGroup{Name: group.Name, Errors: iv.Groups[g].Errors}
+		if group.Rate == 0 {
+			t.pulse.count(iv.Groups[g].Clients)
+		}
+		for k := range iv.Groups[g].Kinds {
+			sums := &iv.Groups[g].Kinds[k]
+			kind := &group.Ops[k]
+			t.latency.add(step.Name, group.Name, kind.Name, sums)
+			l := result.Line{Step: step.Name, Source: "ops", T: iv.To.Seconds(), DT: length, Group: group.Name, Op: kind.Name, Upkeep: kind.Upkeep, Ops: sums.Ops, Rows: sums.Rows}
+			if k == 0 {
+				l.Errors, l.Clients = iv.Groups[g].Errors, append([]int64(nil), iv.Groups[g].Clients...)
+			}
+			if sums.Ops > 0 {
+				l.P50, l.P99, l.Max = micros(sums.Service.Percentile(50)), micros(sums.Service.Percentile(99)), micros(sums.Service.Max())
+				if sums.Response != nil {
+					l.ResponseP9, l.ResponseMx = micros(sums.Response.Percentile(99)), micros(sums.Response.Max())
+				}
+			}
+			if !kind.Upkeep {
+				shown.PerSec += float64(sums.Rows) / length
+				shown.P99 = max(shown.P99, max(l.P99, l.ResponseP9))
+			}
+			if sums.Ops > 0 || !kind.Upkeep {
+				lines = append(lines, l)
+			}
+		}
+		e.Groups = append(e.Groups, shown)
+	}
+	_ = t.series.Write(lines...) // told by Err after the step
+	e.Stalled = t.pulse.stalled
+	t.Progress(e)
+}
+
+// pulse is what only the live display shows of a step: rough figures, at once.
+type pulse struct {
+	wall, used time.Duration
+	start      time.Time
+	stalled    int
+}
+
+func newPulse() *pulse { return &pulse{start: time.Now(), used: processCPU()} }
+
+// cpu tells how many processors this process kept busy since the last call.
+func (p *pulse) cpu() float64 {
+	wall, used := time.Since(p.start), processCPU()
+	defer func() { p.wall, p.used = wall, used }()
+	if wall <= p.wall {
+		return 0
+	}
+	return float64(used-p.used) / float64(wall-p.wall)
+}
+
+func (p *pulse) count(clients []int64) {
+	for _, n := range clients {
+		if n > 0 {
+			return
+		}
+	}
+	p.stalled++
+}
+
+func processCPU() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// latencyEvery is how often latencies are written to the log while a step runs:
+// what a killed trial may lose.
+const latencyEvery = 30 * time.Second
+
+// latencyLog gathers distributions of the running step and appends them to the
+// latency log from time to time.
+type latencyLog struct {
+	f     *os.File
+	log   *hist.Log
+	since time.Time
+	dists []taggedDist
+	err   error
+}
+
+type taggedDist struct {
+	tag string
+	d   *hist.Dist
+}
+
+func createLatencyLog(dir string, base time.Time) (*latencyLog, error) {
+	f, err := os.OpenFile(filepath.Join(dir, result.LatencyFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	l := &latencyLog{f: f, since: base}
+	if l.log, err = hist.NewLog(f, base); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *latencyLog) add(step, group, op string, s *hist.Sums) {
+	l.merge(result.LatencyTag(step, group, op, "service"), s.Service)
+	if s.Response != nil {
+		l.merge(result.LatencyTag(step, group, op, "response"), s.Response)
+		l.merge(result.LatencyTag(step, group, op, "lateness"), s.Lateness)
+	}
+	if time.Since(l.since) > latencyEvery {
+		l.flush()
+	}
+}
+
+func (l *latencyLog) merge(tag string, d *hist.Dist) {
+	if d.Count() == 0 {
+		return
+	}
+	for i := range l.dists {
+		if l.dists[i].tag == tag {
+			l.dists[i].d.Merge(d)
+			return
+		}
+	}
+	own := hist.NewDist()
+	own.Merge(d)
+	l.dists = append(l.dists, taggedDist{tag, own})
+}
+
+// flush writes what was gathered since the last flush.
+func (l *latencyLog) flush() {
+	if l == nil {
+		return
+	}
+	now := time.Now()
+	for _, d := range l.dists {
+		if l.err == nil {
+			l.err = l.log.Write(d.tag, l.since, now, d.d)
+		}
+	}
+	l.since, l.dists = now, nil
+}
+
+// Close closes the file.
+func (l *latencyLog) Close() error { return l.f.Close() }

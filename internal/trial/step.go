@@ -1,0 +1,226 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/drive"
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// window is what was observed around a step: at its barrier, after its last
+// operation, and when everything dirty had been synced.
+type window struct {
+	before, after, drained observe.Snapshot
+	length                 time.Duration
+	drain                  time.Duration
+	client                 observe.ClientDelay
+}
+
+// step runs a step and adds it to the result, as far as it came.
+func (t *trial) step(ctx context.Context, step *workload.Step) error {
+	s := &result.Step{Name: step.Name, Doc: step.Doc, Started: time.Now(), Primary: step.Primary, WritesPer: step.WritesPer, Status: result.Complete}
+	t.clock.begin(step.Name)
+	defer t.clock.end()
+	var err error
+	if step.Settle != nil {
+		err = t.settle(ctx, step, s)
+	} else {
+		err = t.load(ctx, step, s)
+	}
+	if err != nil {
+		s.Status = result.Failed
+		if ctx.Err() != nil {
+			s.Status = result.Partial
+		}
+		if s.Seconds == 0 {
+			return err // nothing was measured
+		}
+		s.Warnings = append(s.Warnings, fmt.Sprintf("the step did not end: %v", err))
+	}
+	t.res.Steps = append(t.res.Steps, *s)
+	return err
+}
+
+// load runs a step that has clients.
+func (t *trial) load(ctx context.Context, step *workload.Step, s *result.Step) error {
+	if step.Creates {
+		if err := t.db.CreateTables(ctx); err != nil {
+			return fmt.Errorf("create the tables: %w", err)
+		}
+	}
+	results := model.Has(t.Engine.Info().Capabilities, model.CapResults)
+	stage, err := step.Open(ctx, workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: results, Previous: t.previous})
+	if err != nil {
+		return err
+	}
+	clients, closeSessions, err := t.seat(ctx, step, stage)
+	defer closeSessions()
+	if err != nil {
+		return err
+	}
+	config := drive.Config{
+		Step: step, Clients: clients, Interval: t.Plan.Interval, Seed: t.Plan.Seed,
+		OnInterval: func(iv *drive.Interval) { t.onInterval(step, iv) },
+	}
+	if t.Calibrate {
+		config.Unpaced, config.ThreadCPU, config.Limit = true, true, CalibrationTime
+	}
+	var w window
+	res, err := t.measure(ctx, config, &w)
+	if err != nil {
+		return err
+	}
+	t.latency.flush()
+	s.Seconds = res.Window.Seconds()
+	r := &rows{trial: t, step: step, out: s, res: res, window: &w, config: &config}
+	r.add()
+	if res.Ended != nil {
+		return res.Ended
+	}
+	if t.Calibrate {
+		return nil
+	}
+	return t.finding(ctx, step, stage, r)
+}
+
+// seat opens a session for every client and makes the clients.
+func (t *trial) seat(ctx context.Context, step *workload.Step, stage workload.Stage) (clients [][]workload.Client, closeAll func(), err error) {
+	var sessions []engine.Session
+	closeAll = func() {
+		for _, s := range sessions {
+			s.Close()
+		}
+	}
+	for g := range step.Groups {
+		var seats []workload.Client
+		for i := range step.Groups[g].Clients {
+			session, err := t.db.Session(ctx)
+			if err != nil {
+				return nil, closeAll, fmt.Errorf("open a session: %w", err)
+			}
+			sessions = append(sessions, session)
+			client, err := stage.Client(ctx, workload.Seat{Group: g, Client: i, Session: session})
+			if err != nil {
+				return nil, closeAll, err
+			}
+			seats = append(seats, client)
+		}
+		clients = append(clients, seats)
+	}
+	return clients, closeAll, nil
+}
+
+// measure runs the load between two snapshots. Everything dirty is synced
+// before, so that the step pays only for its own writes, and after, so that it
+// pays for all of them.
+func (t *trial) measure(ctx context.Context, c drive.Config, w *window) (*drive.Result, error) {
+	if err := observe.SyncDir(t.data); err != nil {
+		return nil, fmt.Errorf("sync before the step: %w", err)
+	}
+	w.before = t.sampler.Snapshot(ctx)
+	delays := t.client.Window()
+	t.clock.barrier()
+	res, err := drive.Run(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	w.client = delays.Stop()
+	ctx = context.WithoutCancel(ctx) // an interrupted step is measured to its end
+	w.after = t.sampler.Snapshot(ctx)
+	w.length = res.Window
+	start := time.Now()
+	if err := observe.SyncDir(t.data); err != nil {
+		return nil, fmt.Errorf("sync after the step: %w", err)
+	}
+	w.drain = time.Since(start)
+	w.drained = t.sampler.Snapshot(ctx)
+	return res, nil
+}
+
+// finding asks the workload whether the step's invariants hold, and measures
+// what it left.
+func (t *trial) finding(ctx context.Context, step *workload.Step, stage workload.Stage, r *rows) error {
+	done := r.res.Totals()
+	found, err := stage.Finish(ctx, done)
+	if err != nil {
+		return fmt.Errorf("check the step: %w", err)
+	}
+	t.previous = &found.Live
+	r.out.Notes = append(r.out.Notes, found.Notes...)
+	for _, b := range found.Broken {
+		r.out.Status = result.Invalid
+		r.out.Warnings = append([]string{"wrong result: " + b}, r.out.Warnings...)
+	}
+	return r.addSpace(ctx, found.Live)
+}
+
+// settle runs a settle step.
+func (t *trial) settle(ctx context.Context, step *workload.Step, s *result.Step) error {
+	if err := observe.SyncDir(t.data); err != nil {
+		return fmt.Errorf("sync before the step: %w", err)
+	}
+	w := window{before: t.sampler.Snapshot(ctx)}
+	t.clock.barrier()
+	start := time.Now()
+	actions, err := t.db.Settle(ctx)
+	if err != nil {
+		return fmt.Errorf("settle: %w", err)
+	}
+	s.Settle = actions
+	floor := step.Settle.Floor
+	if t.Calibrate {
+		floor = 0
+	}
+	t.Progress(Event{Step: step.Name, Phase: "settle", Expected: floor.Seconds()})
+	if err := sleep(ctx, floor-time.Since(start)); err != nil {
+		return err
+	}
+	w.length = time.Since(start)
+	w.after = t.sampler.Snapshot(ctx)
+	drain := time.Now()
+	if err := observe.SyncDir(t.data); err != nil {
+		return fmt.Errorf("sync after the step: %w", err)
+	}
+	w.drain = time.Since(drain)
+	w.drained = t.sampler.Snapshot(ctx)
+	s.Seconds = w.length.Seconds()
+	r := &rows{trial: t, step: step, out: s, window: &w}
+	r.addSettle()
+	if t.previous == nil || t.Calibrate {
+		return nil
+	}
+	return r.addSpace(ctx, *t.previous)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// expected is the planned length of a step in seconds, 0 if it has none.
+func expected(step *workload.Step) float64 {
+	if step.Seconds > 0 {
+		return step.Seconds
+	}
+	var longest float64
+	for _, g := range step.Groups {
+		if g.Work > 0 && g.Rate > 0 {
+			longest = math.Max(longest, float64(g.Work)/g.Rate)
+		}
+	}
+	return longest
+}

@@ -1,0 +1,258 @@
+// Package trial runs one trial: one target × one workload × one repetition, in
+// this process, into one directory. It knows no engine and no workload by name.
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/fsize"
+	"rumbench/internal/observe"
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+	"rumbench/workload"
+)
+
+// Spec says what to run.
+type Spec struct {
+	Dir     string // the trial directory, which exists
+	Plan    *plan.Plan
+	Target  plan.Target
+	Trial   int // from 1
+	Engine  engine.Engine
+	Version string // of rumbench
+	// Calibrate measures the client instead: every step runs for a moment
+	// only, without its rates, and the clients' own CPU time is taken.
+	Calibrate bool
+	// Client is the trial in which the client was calibrated, nil if it was not.
+	Client *result.Trial
+	// Progress, if set, is told how far the trial is; it must not block.
+	Progress func(Event)
+}
+
+// CalibrationTime is how long each step runs when the client is calibrated.
+const CalibrationTime = 250 * time.Millisecond
+
+// trial is a trial in progress.
+type trial struct {
+	Spec
+	res      *result.Trial
+	db       engine.DB
+	data     string
+	ours     bool // the data directory is ours to remove
+	series   *result.SeriesWriter
+	latency  *latencyLog
+	sampler  *observe.Sampler
+	process  *observe.Process
+	client   *observe.Client
+	device   *observe.DeviceCollector // nil without a device
+	devName  string
+	clock    stepClock
+	pulse    *pulse
+	previous *workload.Live
+}
+
+// Run runs a trial and leaves its result in Spec.Dir. The result tells how far
+// it came; the error is why it is not complete, nil if it is.
+func Run(ctx context.Context, s Spec) (*result.Trial, error) {
+	if s.Progress == nil {
+		s.Progress = func(Event) {}
+	}
+	t := &trial{Spec: s, client: observe.NewClient()}
+	t.res = t.header()
+	log, err := result.LockLog(s.Dir)
+	if err != nil {
+		return t.res, err
+	}
+	defer log.Close()
+	if err := t.save(); err != nil {
+		return t.res, err
+	}
+	err = t.run(ctx)
+	return t.res, t.finish(ctx, err)
+}
+
+// header is the result before anything was measured.
+func (t *trial) header() *result.Trial {
+	info := t.Engine.Info()
+	return &result.Trial{
+		Format: result.Format, Campaign: t.Plan.Name, Target: t.Target.Name, Trial: t.Trial,
+		Engine: info.Name, Structure: info.Structure,
+		Workload: t.Plan.Workload, Preset: t.Plan.Preset, Params: t.Plan.Params, Knobs: t.Target.Knobs,
+		Durability: string(t.Target.Config.Durability), Seed: t.Plan.Seed, Interval: t.Plan.Interval.Seconds(),
+		Status: result.Running, Started: time.Now(),
+		Versions: []observe.Fact{
+			{Name: "rumbench", Value: t.Version},
+			{Name: "go", Value: runtime.Version()},
+			{Name: info.Name, Value: info.Version},
+		},
+	}
+}
+
+func (t *trial) save() error {
+	return result.WriteJSON(filepath.Join(t.Dir, result.TrialFile), t.res)
+}
+
+func (t *trial) run(ctx context.Context) (err error) {
+	if err := t.openData(); err != nil {
+		return err
+	}
+	t.res.Host = observe.Facts(t.data)
+	if t.series, err = result.CreateSeries(t.Dir); err != nil {
+		return err
+	}
+	if t.latency, err = createLatencyLog(t.Dir, time.Now()); err != nil {
+		return err
+	}
+	config := t.Target.Config
+	config.Dir = t.data
+	if t.db, err = t.Engine.Open(ctx, config); err != nil {
+		return fmt.Errorf("open %s: %w", t.Engine.Info().Name, err)
+	}
+	if t.res.Settings, err = t.db.Settings(ctx); err != nil {
+		return fmt.Errorf("read back the settings: %w", err)
+	}
+	t.observe()
+	return t.steps(ctx)
+}
+
+// openData makes the private data directory, or takes the one that the plan names.
+func (t *trial) openData() error {
+	if t.Target.Data != "" {
+		t.data = t.Target.Data
+		return nil
+	}
+	t.data = filepath.Join(t.Dir, result.DataDir)
+	if err := os.Mkdir(t.data, 0o755); err != nil {
+		return fmt.Errorf("make the data directory: %w", err)
+	}
+	t.ours = true
+	return nil
+}
+
+// observe sets up the collectors. The engine comes last: it may be slow.
+func (t *trial) observe() {
+	t.process = observe.NewProcess("/proc", func() []int { return []int{os.Getpid()} })
+	collectors := []observe.Collector{observe.NewHost("/proc"), t.process, t.client}
+	if dev, err := observe.FindDevice(t.data); err == nil {
+		t.device = observe.NewDevice(dev, "/proc", "/sys")
+		t.devName = dev.Name
+		collectors = append(collectors, t.device)
+	} else {
+		t.warn(fmt.Sprintf("no figures of a device: %v", err))
+	}
+	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(t.db)), Interval: t.Plan.Interval}
+}
+
+func (t *trial) warn(w string) {
+	if w != "" && !slices.Contains(t.res.Warnings, w) {
+		t.res.Warnings = append(t.res.Warnings, w)
+	}
+}
+
+// steps runs the steps until one cannot be done.
+func (t *trial) steps(ctx context.Context) error {
+	sampling, stop := context.WithCancel(ctx)
+	sampled := make(chan struct{})
+	go func() {
+		defer close(sampled)
+		t.sampler.Run(sampling, t.writeSamples)
+	}()
+	defer func() {
+		stop()
+		<-sampled
+	}()
+	steps := t.Plan.Run.Steps()
+	for i := range steps {
+		err := t.step(ctx, &steps[i])
+		if serr := t.save(); err == nil {
+			err = serr
+		}
+		if err == nil {
+			err = t.series.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("step %s: %w", steps[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// finish closes everything, removes what is ours to remove, and writes the
+// final result. The data goes first: where the disk is full, it makes room.
+func (t *trial) finish(ctx context.Context, err error) error {
+	if t.process != nil {
+		for _, w := range t.process.Warnings() {
+			t.warn(w)
+		}
+	}
+	if t.device != nil {
+		for _, w := range t.device.Warnings() {
+			t.warn(w)
+		}
+	}
+	t.latency.flush() // what cannot be written is in the result too
+	if t.db != nil {
+		if cerr := t.db.Close(); err == nil {
+			err = cerr
+		}
+	}
+	if t.ours && !t.Plan.Keep {
+		if rerr := os.RemoveAll(t.data); err == nil {
+			err = rerr
+		}
+	}
+	for _, c := range []interface{ Close() error }{t.series, t.latency} {
+		if !isNil(c) {
+			c.Close()
+		}
+	}
+	t.conclude(ctx, err)
+	if werr := t.save(); err == nil {
+		err = werr
+	}
+	if err == nil && t.res.Status == result.Invalid {
+		return errors.New(t.res.Reason)
+	}
+	return err
+}
+
+func isNil(c interface{ Close() error }) bool {
+	switch x := c.(type) {
+	case *result.SeriesWriter:
+		return x == nil
+	case *latencyLog:
+		return x == nil
+	}
+	return c == nil
+}
+
+// conclude sets the trial's status.
+func (t *trial) conclude(ctx context.Context, err error) {
+	now := time.Now()
+	t.res.Ended = &now
+	switch {
+	case err != nil && ctx.Err() != nil:
+		t.res.Status, t.res.Reason = result.Partial, "it was ended early"
+	case err != nil:
+		t.res.Status, t.res.Reason, t.res.Hint = result.Failed, err.Error(), engine.Hint(err)
+	default:
+		t.res.Status = result.Complete
+		for _, s := range t.res.Steps {
+			if s.Status == result.Invalid {
+				t.res.Status, t.res.Reason = result.Invalid, fmt.Sprintf("step %s: %s", s.Name, s.Warnings[0])
+				return
+			}
+		}
+	}
+}
+
+// dataSize is the allocated size of the data directory.
+func (t *trial) dataSize() (int64, error) { return fsize.Allocated(t.data) }

@@ -1,0 +1,199 @@
+// Package ui shows the progress of a campaign: lines redrawn in place on a
+// terminal, plain lines elsewhere. It decides nothing.
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"rumbench/internal/result"
+	"rumbench/internal/trial"
+)
+
+// Progress prints what happens. On a terminal the state of the running step is
+// one line that is redrawn; elsewhere it is a line every Every.
+type Progress struct {
+	Out io.Writer
+	// Width is the terminal's width in characters; 0 means that Out is no terminal.
+	Width func() int
+	// Every is how often a running step is told of where there is no terminal.
+	Every time.Duration
+
+	mu      sync.Mutex
+	drawn   bool
+	current string // the trial, for lines of its steps
+	last    trial.Event
+	said    time.Time
+	started time.Time
+	now     func() time.Time
+}
+
+// New makes a progress display.
+func New(out io.Writer, width func() int) *Progress {
+	return &Progress{Out: out, Width: width, Every: 10 * time.Second, now: time.Now}
+}
+
+// Begin says that a trial begins.
+func (p *Progress) Begin(e result.Entry, n, total int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.current, p.started = e.Dir, p.now()
+	p.println(fmt.Sprintf("[%d/%d] %s", n, total, e.Dir))
+}
+
+// Note says something else.
+func (p *Progress) Note(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.current = ""
+	p.println(text)
+}
+
+// Event shows how far the running step is.
+func (p *Progress) Event(e trial.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.current == "" {
+		return // the client's calibration
+	}
+	changed := e.Step != p.last.Step
+	p.last = e
+	if width := p.width(); width > 0 {
+		p.draw(clip(Line(e), width-1))
+		return
+	}
+	if changed || p.now().Sub(p.said) >= p.Every {
+		p.said = p.now()
+		p.println(Line(e))
+	}
+}
+
+// End says how a trial ended, with a line for every step.
+func (p *Progress) End(e result.Entry, t *result.Trial) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t == nil {
+		p.println("  no result")
+		return
+	}
+	for i := range t.Steps {
+		p.println(StepLine(&t.Steps[i]))
+	}
+	line := fmt.Sprintf("  %s in %v", t.Status, p.now().Sub(p.started).Round(100*time.Millisecond))
+	if t.Reason != "" {
+		line += ": " + t.Reason
+	}
+	p.println(line)
+	if t.Hint != "" {
+		p.println("  hint: " + t.Hint)
+	}
+}
+
+// Clear removes the line that is redrawn.
+func (p *Progress) Clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+}
+
+func (p *Progress) width() int {
+	if p.Width == nil {
+		return 0
+	}
+	return p.Width()
+}
+
+func (p *Progress) draw(line string) {
+	fmt.Fprint(p.Out, "\r\x1b[2K"+line)
+	p.drawn = true
+}
+
+func (p *Progress) clear() {
+	if p.drawn {
+		fmt.Fprint(p.Out, "\r\x1b[2K")
+		p.drawn = false
+	}
+}
+
+func (p *Progress) println(line string) {
+	p.clear()
+	fmt.Fprintln(p.Out, line)
+}
+
+func clip(s string, width int) string {
+	r := []rune(s)
+	if width < 1 || len(r) <= width {
+		return s
+	}
+	return string(r[:width-1]) + "…"
+}
+
+// Line is the state of a running step.
+func Line(e trial.Event) string {
+	at := fmt.Sprintf("%.0f s", e.Elapsed)
+	if e.Expected > 0 {
+		at = fmt.Sprintf("%.0f of %.0f s", e.Elapsed, e.Expected)
+	}
+	if e.Phase == "settle" {
+		return fmt.Sprintf("  %-8s settling, at least %.0f s", e.Step, e.Expected)
+	}
+	parts := []string{fmt.Sprintf("  %-8s %s", e.Step, at)}
+	for _, g := range e.Groups {
+		part := fmt.Sprintf("%s %s/s p99 %s", g.Name, Count(g.PerSec), Micros(g.P99))
+		if g.Errors > 0 {
+			part += fmt.Sprintf(" %d errors", g.Errors)
+		}
+		parts = append(parts, part)
+	}
+	if e.CPU > 0 {
+		parts = append(parts, fmt.Sprintf("CPU %.2f", e.CPU))
+	}
+	if e.Stalled > 0 {
+		parts = append(parts, fmt.Sprintf("%d stalled", e.Stalled))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// StepLine sums up a step that has ended.
+func StepLine(s *result.Step) string {
+	line := fmt.Sprintf("  %-8s %7.1f s", s.Name, s.Seconds)
+	if r := s.Find("rows_per_s", s.Primary, ""); s.Primary != "" && r != nil {
+		line += fmt.Sprintf("  %12s %s/s", Count(r.Value), s.Primary)
+	}
+	if s.Status != result.Complete {
+		line += "  " + string(s.Status)
+	}
+	for _, w := range s.Warnings {
+		line += "\n             ! " + w
+	}
+	return line
+}
+
+// Count writes a number short: 1234567 as 1.23M.
+func Count(v float64) string {
+	switch {
+	case v >= 1e9:
+		return fmt.Sprintf("%.2fG", v/1e9)
+	case v >= 1e6:
+		return fmt.Sprintf("%.2fM", v/1e6)
+	case v >= 1e4:
+		return fmt.Sprintf("%.1fk", v/1e3)
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// Micros writes a time in microseconds with a fitting unit.
+func Micros(us float64) string {
+	switch {
+	case us >= 1e6:
+		return fmt.Sprintf("%.2f s", us/1e6)
+	case us >= 1e3:
+		return fmt.Sprintf("%.2f ms", us/1e3)
+	}
+	return fmt.Sprintf("%.3g µs", us)
+}
