@@ -164,12 +164,16 @@ func TestFollowers(t *testing.T) {
 		}
 		r := drive(t, workload.Step{Groups: groups}, []workload.Client{&fake{rows: 1, took: every(time.Millisecond)}},
 			[]workload.Client{&fake{rows: 1, took: every(7 * time.Millisecond)}})
-		if w, q := r.Groups[0].Kinds[0].Ops, r.Groups[1].Kinds[0].Ops; w != 50 || q < 690 || q > 702 {
+		if w, q := r.Groups[0].Kinds[0].Ops, r.Groups[1].Kinds[0].Ops; w != 50 || q < 700 || q > 716 {
 			t.Errorf("%d writes, %d queries", w, q)
 		}
-		// The window ends with the last operation that began in it.
-		if r.Window < 4901*time.Millisecond || r.Window > 4908*time.Millisecond {
+		// The writer's 50 slots take 5 s, and the window ends with the last
+		// operation that began in them.
+		if r.Window < 5*time.Second || r.Window > 5007*time.Millisecond {
 			t.Errorf("window %v", r.Window)
+		}
+		if p := r.Judge(0, &groups[0]); p.Achieved > p.Target || p.Achieved < 0.99*p.Target {
+			t.Errorf("achieved %v of %v", p.Achieved, p.Target)
 		}
 	})
 }

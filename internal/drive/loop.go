@@ -61,7 +61,11 @@ func (l *loop) run(ctx context.Context) {
 		defer measureThread(&l.cpu)()
 	}
 	limit := int64(l.limit())
-	for l.group.Work == 0 || l.done < l.group.Work {
+	for {
+		if l.group.Work > 0 && l.done >= l.group.Work {
+			l.sitOut()
+			return
+		}
 		if !l.turn() {
 			return
 		}
@@ -72,6 +76,18 @@ func (l *loop) run(ctx context.Context) {
 		if !l.operate(ctx, start) {
 			return
 		}
+	}
+}
+
+// sitOut waits, after the last operation of a schedule, for the rest of its
+// slot: ten operations at ten a second take a second, not nine tenths.
+func (l *loop) sitOut() {
+	if l.schedule == nil {
+		return
+	}
+	slots := time.Duration(float64(l.group.Work) / l.rate(l.group) * float64(time.Second))
+	if l.sleepUntil(slots) {
+		l.end = max(l.end, slots)
 	}
 }
 

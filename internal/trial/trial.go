@@ -85,7 +85,7 @@ func (t *trial) header() *result.Trial {
 	return &result.Trial{
 		Format: result.Format, Campaign: t.Plan.Name, Target: t.Target.Name, Trial: t.Trial,
 		Engine: info.Name, Structure: info.Structure,
-		Workload: t.Plan.Workload, Preset: t.Plan.Preset, Params: t.Plan.Params, Knobs: t.Target.Knobs,
+		Workload: t.Plan.Workload, Preset: t.Plan.Preset, Params: printable(t.Plan.Params), Knobs: t.Target.Knobs,
 		Durability: string(t.Target.Config.Durability), Seed: t.Plan.Seed, Interval: t.Plan.Interval.Seconds(),
 		Status: result.Running, Started: time.Now(),
 		Versions: []observe.Fact{
@@ -94,6 +94,18 @@ func (t *trial) header() *result.Trial {
 			{Name: info.Name, Value: info.Version},
 		},
 	}
+}
+
+// printable writes durations as people do; JSON would make them nanoseconds.
+func printable(p workload.Params) map[string]any {
+	out := make(map[string]any, len(p))
+	for name, v := range p {
+		if d, ok := v.(time.Duration); ok {
+			v = d.String()
+		}
+		out[name] = v
+	}
+	return out
 }
 
 func (t *trial) save() error {

@@ -82,7 +82,7 @@ const maxData = 4000
 
 var presets = []workload.Preset{
 	{Name: "quick", Doc: "about a minute per engine on two cores: to see that everything works, and the shape of the differences", Values: map[string]any{
-		"rows": int64(400_000), "write_rows": int64(75_000), "query_seconds": 3.0, "settle_floor": time.Second,
+		"rows": int64(500_000), "write_rows": int64(100_000), "query_seconds": 3.0, "settle_floor": time.Second,
 	}},
 	{Name: "cached", Doc: "the database fits in memory (the published runs of November 2025: 8 cores, 32 GB)", Values: map[string]any{
 		"rows": int64(30_000_000), "write_rows": int64(50_000_000), "query_seconds": 1800.0,

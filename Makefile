@@ -1,0 +1,28 @@
+# make demo and make test do all set-up on a fresh Debian or Ubuntu machine with Go.
+
+GO ?= go
+# Packages whose tests also run under the race detector.
+RACE = ./engine/kvkit ./engine/memory ./engine/bbolt ./internal/drive ./internal/hist ./internal/observe ./internal/trial ./internal/campaign
+
+.PHONY: build demo test bench setup clean
+
+build:
+	CGO_ENABLED=0 $(GO) build -o bin/rumbench ./cmd/rumbench
+
+demo: build
+	bin/rumbench run plans/quick.yaml
+
+setup:
+	scripts/setup.sh
+
+test: build setup
+	test -z "$$(gofmt -l $$(git ls-files '*.go'))"
+	$(GO) vet ./...
+	$(GO) test ./...
+	$(GO) test -race $(RACE)
+
+bench:
+	$(GO) run ./bench
+
+clean:
+	rm -rf bin

@@ -1,0 +1,128 @@
+// Package archtest holds the code against the import table: a package imports
+// only from lower floors, plug-ins know nothing of each other, and database
+// clients stay inside their engines.
+package archtest
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "rumbench/"
+
+// floors is the import table. A folder ending in /* stands for those below it
+// that are not named themselves.
+var floors = []struct {
+	floor int
+	pkg   string
+}{
+	{0, "model"}, {0, "internal/stat"}, {0, "internal/pace"}, {0, "internal/fsize"},
+	{1, "internal/gen"}, {1, "internal/hist"},
+	{2, "engine"},
+	{3, "workload"}, // its clients execute operations on engine sessions
+	{4, "engine/enginetest"}, {4, "workload/workloadtest"},
+	{4, "engine/sqlkit"}, {4, "engine/kvkit"}, {4, "internal/drive"}, {4, "internal/observe"}, {4, "workload/*"},
+	{5, "engine/sqlkit/sqlkittest"}, {5, "engine/*"},
+	{6, "internal/plan"}, {6, "internal/result"},
+	{7, "internal/trial"},
+	{8, "internal/campaign"}, {8, "internal/report"}, {8, "internal/ui"},
+	{9, "internal/registry"},
+	{10, "internal/cli"},
+	{11, "cmd/rumbench"}, {11, "bench"},
+	{11, "internal/archtest"},
+}
+
+// clients are the modules that talk to databases, with the only folder that
+// may import them.
+var clients = map[string]string{
+	"github.com/cockroachdb/pebble": "engine/pebble",
+	"go.etcd.io/bbolt":              "engine/bbolt",
+	"modernc.org/sqlite":            "engine/sqlite",
+	"github.com/tidwall/btree":      "engine/memory",
+	"database/sql":                  "engine/",
+}
+
+func floorOf(pkg string) (int, bool) {
+	for _, f := range floors {
+		if f.pkg == pkg {
+			return f.floor, true
+		}
+	}
+	for _, f := range floors {
+		if dir, ok := strings.CutSuffix(f.pkg, "/*"); ok && strings.HasPrefix(pkg, dir+"/") {
+			return f.floor, true
+		}
+	}
+	return 0, false
+}
+
+func TestImports(t *testing.T) {
+	root := filepath.Join("..", "..")
+	seen := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); d.IsDir() && (name == "testdata" || name == "bin" || name == "results" || strings.HasPrefix(name, ".") && name != "..") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		dir, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		seen++
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, im := range file.Imports {
+			imported, err := strconv.Unquote(im.Path.Value)
+			if err != nil {
+				return err
+			}
+			checkImport(t, filepath.ToSlash(dir), imported)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen < 50 {
+		t.Errorf("only %d files were found", seen)
+	}
+}
+
+func checkImport(t *testing.T, pkg, imported string) {
+	t.Helper()
+	floor, ok := floorOf(pkg)
+	if !ok {
+		t.Errorf("package %s is not in the import table", pkg)
+		return
+	}
+	for client, home := range clients {
+		if (imported == client || strings.HasPrefix(imported, client+"/")) && !strings.HasPrefix(pkg, home) {
+			t.Errorf("%s imports %s, which only %s may", pkg, imported, home)
+		}
+	}
+	own, ok := strings.CutPrefix(imported, module)
+	if !ok {
+		return
+	}
+	below, ok := floorOf(own)
+	switch {
+	case !ok:
+		t.Errorf("%s imports %s, which is not in the import table", pkg, own)
+	case below >= floor:
+		t.Errorf("%s (floor %d) imports %s (floor %d): only lower floors may be imported", pkg, floor, own, below)
+	case strings.HasPrefix(pkg, "engine/") && strings.HasPrefix(own, "workload"):
+		t.Errorf("engine %s imports workload %s", pkg, own)
+	}
+}
