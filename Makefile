@@ -1,6 +1,8 @@
 # make demo and make test do all set-up on a fresh Debian or Ubuntu machine with Go.
 
 GO ?= go
+# More words for the demo, such as --set params.rows=50000.
+DEMO ?=
 # Packages whose tests also run under the race detector.
 RACE = ./engine/kvkit ./engine/memory ./engine/bbolt ./internal/drive ./internal/hist ./internal/observe ./internal/trial ./internal/campaign
 
@@ -10,7 +12,7 @@ build:
 	CGO_ENABLED=0 $(GO) build -o bin/rumbench ./cmd/rumbench
 
 demo: build
-	bin/rumbench run plans/quick.yaml
+	bin/rumbench run plans/quick.yaml $(DEMO)
 
 setup:
 	scripts/setup.sh

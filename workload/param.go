@@ -52,7 +52,8 @@ type ParamError struct {
 // Error is the message.
 func (e *ParamError) Error() string { return fmt.Sprintf("%s: %s", e.Param, e.Reason) }
 
-// Parse turns a value from a plan into the parameter's Go type.
+// Parse turns a value from a plan into the parameter's Go type; a value that
+// has it already is only checked.
 func (p Param) Parse(v any) (any, error) {
 	out, err := p.convert(v)
 	if err != nil {
@@ -182,6 +183,9 @@ func toFloat(v any) (float64, error) {
 }
 
 func toDuration(v any) (time.Duration, error) {
+	if d, ok := v.(time.Duration); ok {
+		return d, nil
+	}
 	if s, ok := v.(string); ok {
 		d, err := time.ParseDuration(s)
 		if err != nil {
@@ -200,6 +204,9 @@ func toDuration(v any) (time.Duration, error) {
 }
 
 func toList[T any](v any, one func(any) (T, error)) ([]T, error) {
+	if typed, ok := v.([]T); ok {
+		return typed, nil
+	}
 	list, ok := v.([]any)
 	if !ok {
 		list = []any{v} // a single value is a list of one

@@ -32,7 +32,7 @@ func (Engine) Info() engine.Info {
 		Version:      lib.SQLITE_VERSION,
 		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
 		Options:      options,
-		SpaceFactor:  8,
+		SpaceFactor:  12,
 	}
 }
 

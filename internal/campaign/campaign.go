@@ -54,17 +54,17 @@ var ErrIncomplete = errors.New("not all trials are complete")
 // Run runs the campaign. It returns what campaign.json holds, also when it was
 // ended early.
 func Run(ctx context.Context, c Config) (*result.Campaign, error) {
-	unlock, err := lock(c.LockFile, c.Dir)
+	locked, err := lock(c.LockFile, c.Dir)
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
-	r := &runner{Config: c}
-	if err := r.prepare(); err != nil {
+	defer unlock(locked)
+	if err := CheckSpace(c); err != nil {
 		return nil, err
 	}
-	if err := CheckSpace(c); err != nil {
-		return r.state, err
+	r := &runner{Config: c, locked: locked}
+	if err := r.prepare(); err != nil {
+		return nil, err
 	}
 	return r.state, r.run(ctx)
 }
@@ -72,7 +72,8 @@ func Run(ctx context.Context, c Config) (*result.Campaign, error) {
 // runner is a campaign in progress.
 type runner struct {
 	Config
-	state *result.Campaign
+	state  *result.Campaign
+	locked *os.File // the lock of this host
 }
 
 // prepare makes the campaign directory, or reads it.
@@ -134,8 +135,14 @@ func (r *runner) run(ctx context.Context) error {
 	ran := false
 	for i := range r.state.Trials {
 		e := &r.state.Trials[i]
+		if err := r.recognize(e); err != nil {
+			return err
+		}
 		if e.Status == result.Complete {
 			continue
+		}
+		if ctx.Err() != nil {
+			return r.early(ctx)
 		}
 		if ran {
 			if err := r.coolDown(ctx); err != nil {
@@ -159,14 +166,28 @@ func (r *runner) run(ctx context.Context) error {
 		if t.Status != result.Complete {
 			bad++
 		}
-		if ctx.Err() != nil {
-			return hint(fmt.Errorf("the campaign was ended early: %w", ctx.Err()), "go on with it: rumbench run --resume "+r.Dir)
-		}
+	}
+	if ctx.Err() != nil && bad > 0 {
+		return r.early(ctx)
 	}
 	if bad > 0 {
 		return fmt.Errorf("%d of %d: %w", bad, len(r.state.Trials), ErrIncomplete)
 	}
 	return nil
+}
+
+// recognize sees that a trial is complete though the campaign was killed before
+// it could write that down.
+func (r *runner) recognize(e *result.Entry) error {
+	if e.Status != "" {
+		return nil
+	}
+	t, err := result.ReadTrial(result.TrialPath(r.Dir, e.Dir))
+	if err != nil || t.Status != result.Complete {
+		return nil // it is to be run
+	}
+	e.Status = t.Status
+	return r.save()
 }
 
 func (r *runner) coolDown(ctx context.Context) error {
@@ -178,8 +199,13 @@ func (r *runner) coolDown(ctx context.Context) error {
 	case <-time.After(r.Plan.CoolDown):
 		return nil
 	case <-ctx.Done():
-		return hint(fmt.Errorf("the campaign was ended early: %w", ctx.Err()), "go on with it: rumbench run --resume "+r.Dir)
+		return r.early(ctx)
 	}
+}
+
+// early is the error of a campaign that its user ended.
+func (r *runner) early(ctx context.Context) error {
+	return hint(fmt.Errorf("the campaign was ended early: %w", ctx.Err()), "go on with it: rumbench run --resume "+r.Dir)
 }
 
 // calibrate measures the client on the null engine. Without it there are no

@@ -67,6 +67,7 @@ func (r *runner) exec(ctx context.Context, e result.Entry, dir string, log *os.F
 	// A group of its own: Ctrl-C reaches only the campaign, which asks the
 	// trial to end in good order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.ExtraFiles = []*os.File{r.locked}
 	// The trial ends when its standard input does, that is also when the
 	// campaign is killed.
 	stdin, err := cmd.StdinPipe()
@@ -106,12 +107,16 @@ func (r *runner) listen(out io.Reader) {
 func (r *runner) bury(ctx context.Context, t *result.Trial, dir string, ended error) {
 	now := time.Now()
 	t.Ended = &now
+	if ctx.Err() != nil {
+		t.Status, t.Reason = result.Partial, "it was ended early"
+		return
+	}
 	t.Status = result.Failed
 	t.Reason = "its process ended without a result"
 	var exit *exec.ExitError
 	if errors.As(ended, &exit) {
 		t.Reason = "its process ended with: " + exit.Error()
-		if s, ok := exit.Sys().(syscall.WaitStatus); ok && s.Signaled() && s.Signal() == syscall.SIGKILL && ctx.Err() == nil {
+		if s, ok := exit.Sys().(syscall.WaitStatus); ok && s.Signaled() && s.Signal() == syscall.SIGKILL {
 			t.Hint = "somebody killed it; if nobody did, the machine ran out of memory: see dmesg"
 		}
 	} else if ended != nil {

@@ -1,8 +1,10 @@
 package campaign
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,9 +38,15 @@ func (e *UnfitError) Error() string { return e.Err.Error() }
 // Unwrap is the error itself.
 func (e *UnfitError) Unwrap() error { return e.Err }
 
-// lock locks the file that all campaigns on a host share.
-func lock(path, dir string) (unlock func(), err error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o666)
+// lock locks the file that all campaigns on a host share. Trials inherit it:
+// it stays locked as long as one lives, also when its campaign was killed.
+func lock(path, dir string) (*os.File, error) {
+	// Where the file exists O_CREATE must not be asked for: in /tmp the kernel
+	// refuses it for another user's file.
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o666)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open the lock of this host: %w", err)
 	}
@@ -52,10 +60,12 @@ func lock(path, dir string) (unlock func(), err error) {
 	_ = f.Truncate(0)
 	abs, _ := filepath.Abs(dir)
 	fmt.Fprintf(f, "process %d, campaign %s\n", os.Getpid(), abs)
-	return func() {
-		_ = f.Truncate(0)
-		f.Close()
-	}, nil
+	return f, nil
+}
+
+func unlock(f *os.File) {
+	_ = f.Truncate(0)
+	f.Close()
 }
 
 // reserve is what must stay free on the disk beside the data.
@@ -65,18 +75,21 @@ const reserve = 256 << 20
 // removed after each trial unless the plan keeps them.
 func Need(c Config) (peak int64, perTarget []int64) {
 	live := c.Plan.Run.Estimate().Bytes
-	var sum int64
+	var sum float64
 	for _, t := range c.Plan.Targets {
-		n := int64(float64(live) * c.SpaceFactor(t.Engine))
+		n := bytes(float64(live) * c.SpaceFactor(t.Engine))
 		perTarget = append(perTarget, n)
 		peak = max(peak, n)
-		sum += n * int64(c.Plan.Trials)
+		sum += float64(n) * float64(c.Plan.Trials)
 	}
 	if c.Plan.Keep {
-		peak = sum
+		peak = bytes(sum)
 	}
 	return peak, perTarget
 }
+
+// bytes is n as far as a number of bytes can be told; more than that no disk has.
+func bytes(n float64) int64 { return int64(min(n, 1<<62)) }
 
 // CheckSpace refuses a campaign that would fill the disk.
 func CheckSpace(c Config) error {
@@ -85,7 +98,7 @@ func CheckSpace(c Config) error {
 		return err
 	}
 	peak, _ := Need(c)
-	if peak == 0 || peak+reserve <= free {
+	if peak == 0 || peak <= free-reserve {
 		return nil
 	}
 	return &UnfitError{hint(fmt.Errorf("the disk under %s would fill: about %s may be needed, %s are free", c.Dir, fsize.Text(peak+reserve), fsize.Text(free)),

@@ -44,9 +44,12 @@ func (a *App) Main(ctx context.Context) int {
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
 	root.SetErr(a.Stderr)
-	err := root.ExecuteContext(ctx)
+	c, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return ExitOK
+	}
+	if c == root { // which does nothing itself: there is no such command
+		err = usageError{err}
 	}
 	return a.explain(err)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,9 @@ func (a *App) reportCommand() *cobra.Command {
   rumbench report results/mine results/yours --out both`,
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, dirs []string) error {
+			if err := distinct(dirs); err != nil {
+				return usageError{err}
+			}
 			in, err := reportInput(dirs...)
 			if err != nil {
 				return err
@@ -50,6 +54,22 @@ func writeReport(in report.Input, html, markdown string) error {
 	return create(markdown, func(w io.Writer) error { return report.Markdown(w, in) })
 }
 
+// distinct refuses a directory that is named twice: its trials would count twice.
+func distinct(dirs []string) error {
+	var seen []os.FileInfo
+	for _, dir := range dirs {
+		info, err := os.Stat(dir)
+		if err != nil {
+			continue // reading it tells what is wrong
+		}
+		if slices.ContainsFunc(seen, func(o os.FileInfo) bool { return os.SameFile(o, info) }) {
+			return fmt.Errorf("%s is named twice", dir)
+		}
+		seen = append(seen, info)
+	}
+	return nil
+}
+
 // reportInput reads campaigns into one report. Targets of several campaigns
 // that share a name are told apart by the campaign.
 func reportInput(dirs ...string) (report.Input, error) {
@@ -67,10 +87,12 @@ func reportInput(dirs ...string) (report.Input, error) {
 			in.Plan += string(b)
 		}
 		for i, t := range trials {
-			if from, ok := seen[t.Target]; ok && from != dir {
-				t.Rename(filepath.Base(dir) + "/" + t.Target)
-			} else {
-				seen[t.Target] = dir
+			for _, name := range []string{t.Target, filepath.Base(dir) + "/" + t.Target, dir + "/" + t.Target} {
+				if from, ok := seen[name]; !ok || from == dir {
+					seen[name] = dir
+					t.Rename(name)
+					break
+				}
 			}
 			path := paths[i]
 			in.Trials = append(in.Trials, report.Trial{Trial: t, Series: func(yield func(result.Line) error) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,6 +70,9 @@ func loadPlan(path string, sets []string) (*plan.Plan, error) {
 
 func (a *App) run(ctx context.Context, path string, o runOptions) error {
 	p, err := loadPlan(path, o.sets)
+	if errors.Is(err, fs.ErrNotExist) {
+		return usageError{err}
+	}
 	if err != nil {
 		return err
 	}

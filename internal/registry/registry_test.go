@@ -48,6 +48,18 @@ func TestSameRowsOnEveryEngine(t *testing.T) {
 	}
 }
 
+// TestWorkloads runs the conformance suite of workloads on the reference engine.
+func TestWorkloads(t *testing.T) {
+	for _, w := range Workloads() {
+		t.Run(w.Info().Name, func(t *testing.T) {
+			workloadtest.Run(t, workloadtest.Suite{
+				Workload: w, Small: variants[w.Info().Name][0],
+				Open: func(t *testing.T, s model.Schema) engine.DB { return open(t, "memory", s) },
+			})
+		})
+	}
+}
+
 // TestVariants: every workload is in the test above.
 func TestVariants(t *testing.T) {
 	for _, w := range Workloads() {
@@ -59,8 +71,14 @@ func TestVariants(t *testing.T) {
 
 func lockstep(t *testing.T, r workload.Run, name string) []workloadtest.State {
 	t.Helper()
+	return workloadtest.Lockstep(t, r, open(t, name, r.Schema()), 42)
+}
+
+// open opens an empty database, with a log where the engine has one.
+func open(t *testing.T, name string, schema model.Schema) engine.DB {
+	t.Helper()
 	e, _ := Catalog{}.Engine(name)
-	c := engine.Config{Dir: t.TempDir(), Durability: model.DurabilityProcess, Schema: r.Schema()}
+	c := engine.Config{Dir: t.TempDir(), Durability: model.DurabilityProcess, Schema: schema}
 	if e.Check(c) != nil {
 		c.Durability = model.DurabilityNone
 	}
@@ -68,6 +86,6 @@ func lockstep(t *testing.T, r workload.Run, name string) []workloadtest.State {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	return workloadtest.Lockstep(t, r, db, 42)
+	t.Cleanup(func() { db.Close() })
+	return db
 }

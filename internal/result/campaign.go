@@ -76,6 +76,11 @@ func ReadTrial(dir string) (*Trial, error) {
 	}
 	if !locked(filepath.Join(dir, LogFile)) {
 		t.Status = Partial
+		for i := range t.Steps {
+			if t.Steps[i].Status == Running {
+				t.Steps[i].Status = Partial
+			}
+		}
 		t.Reason = "it ended without a word: it was killed, or the machine went down"
 	}
 	return &t, nil

@@ -12,69 +12,140 @@ import (
 
 const partialWarning = "the step did not end: the number is made of the intervals that were written until then"
 
-// addUnfinished adds the step that was being measured when the trial was
-// killed, as far as the series and the latency log tell.
+// addUnfinished adds the numbers of the step that is being measured, or was
+// when the trial was killed, as far as the series and the latency log tell. A
+// step of which they tell nothing is left out.
 func addUnfinished(dir string, t *Trial) error {
-	var step *Step
-	type sum struct {
-		group, op              string
-		ops, rows, errs        int64
-		service, response, end float64
+	u := unfinished{t: t}
+	if n := len(t.Steps); n > 0 && t.Steps[n-1].Status == Running {
+		u.step = t.Steps[n-1]
+		t.Steps = t.Steps[:n-1]
 	}
-	var sums []*sum
-	err := ReadSeries(dir, []string{"ops"}, func(l Line) error {
-		if t.step(l.Step) != nil {
-			return nil
-		}
-		if step == nil {
-			step = &Step{Name: l.Step, Status: Partial}
-		}
-		var s *sum
-		for _, x := range sums {
-			if x.group == l.Group && x.op == l.Op {
-				s = x
-			}
-		}
-		if s == nil {
-			s = &sum{group: l.Group, op: l.Op}
-			sums = append(sums, s)
-		}
-		s.ops, s.rows, s.errs = s.ops+l.Ops, s.rows+l.Rows, s.errs+l.Errors
-		s.service, s.response = max(s.service, l.Max), max(s.response, l.ResponseMx)
-		step.Seconds = max(step.Seconds, l.T)
-		return nil
-	})
-	if err != nil || step == nil || step.Seconds == 0 {
+	if err := ReadSeries(dir, []string{"ops"}, u.add); err != nil {
 		return err
+	}
+	if u.step.Seconds == 0 {
+		return nil
 	}
 	latencies, err := readLatencies(dir)
 	if err != nil {
 		return err
 	}
-	for _, s := range sums {
-		add := func(metric, unit string, value float64, n int64) {
-			step.Rows = append(step.Rows, Row{Target: t.Target, Trial: t.Trial, Step: step.Name, Group: s.group, Op: s.op,
-				Metric: metric, Unit: unit, Value: value, N: n, Warnings: []string{partialWarning}})
-		}
-		add("ops_per_s", "1/s", float64(s.ops)/step.Seconds, s.ops)
-		add("rows_per_s", "1/s", float64(s.rows)/step.Seconds, s.rows)
-		add("errors", "count", float64(s.errs), s.ops)
-		add("service_max_us", "µs", s.service, s.ops)
-		if s.response > 0 {
-			add("response_max_us", "µs", s.response, s.ops)
-		}
-		if d := latencies[LatencyTag(step.Name, s.group, s.op, "service")]; d != nil {
-			add("service_p50_us", "µs", float64(d.Percentile(50))/1e3, d.Count())
-			add("service_p99_us", "µs", float64(d.Percentile(99))/1e3, d.Count())
-		}
+	u.addErrors()
+	u.addWholes()
+	for _, s := range u.sums {
+		u.addRows(s, latencies)
 	}
-	step.Rows = append(step.Rows, Row{Target: t.Target, Trial: t.Trial, Step: step.Name, Metric: "duration_s", Unit: "s",
-		Value: step.Seconds, Warnings: []string{partialWarning}})
-	step.Warnings = []string{partialWarning}
-	t.Steps = append(t.Steps, *step)
+	u.row("", "", "duration_s", u.step.Seconds, 0)
+	u.step.Status = Running
+	u.step.Warnings = []string{partialWarning}
+	t.Steps = append(t.Steps, u.step)
 	return nil
 }
 
+// unfinished is what series tell of a step that has not ended.
+type unfinished struct {
+	t    *Trial
+	step Step
+	sums []*sum
+}
+
+// sum is what a group did of an operation kind.
+type sum struct {
+	group, op         string
+	ops, rows, errs   int64
+	service, response float64  // the greatest times, in µs
+	of                []string // the kinds that it was summed from
+}
+
+func (u *unfinished) sum(group, op string) *sum {
+	for _, s := range u.sums {
+		if s.group == group && s.op == op {
+			return s
+		}
+	}
+	s := &sum{group: group, op: op}
+	u.sums = append(u.sums, s)
+	return s
+}
+
+// add adds a line of the series.
+func (u *unfinished) add(l Line) error {
+	if u.step.Name == "" && u.t.step(l.Step) == nil {
+		u.step.Name = l.Step
+	}
+	if l.Step != u.step.Name {
+		return nil
+	}
+	s := u.sum(l.Group, l.Op)
+	s.of = []string{l.Op}
+	s.ops, s.rows, s.errs = s.ops+l.Ops, s.rows+l.Rows, s.errs+l.Errors
+	s.service, s.response = max(s.service, l.Max), max(s.response, l.ResponseMx)
+	u.step.Seconds = max(u.step.Seconds, l.T)
+	return nil
+}
+
+// addErrors adds the errors of each group.
+func (u *unfinished) addErrors() {
+	var groups []*sum
+next:
+	for _, s := range u.sums {
+		for _, g := range groups {
+			if g.group == s.group {
+				g.errs, g.ops = g.errs+s.errs, g.ops+s.ops
+				continue next
+			}
+		}
+		groups = append(groups, &sum{group: s.group, errs: s.errs, ops: s.ops})
+	}
+	for _, g := range groups {
+		u.row(g.group, "", "errors", float64(g.errs), g.errs+g.ops)
+	}
+}
+
+// addWholes sums up the kinds that are varieties of one.
+func (u *unfinished) addWholes() {
+	for _, g := range u.step.Groups {
+		for _, op := range g.Ops {
+			whole, ok := g.Of[op]
+			if !ok {
+				continue
+			}
+			s, to := u.sum(g.Name, op), u.sum(g.Name, whole)
+			to.of = append(to.of, op)
+			to.ops, to.rows = to.ops+s.ops, to.rows+s.rows
+			to.service, to.response = max(to.service, s.service), max(to.response, s.response)
+		}
+	}
+}
+
+func (u *unfinished) row(group, op, metric string, value float64, n int64) {
+	u.step.Rows = append(u.step.Rows, Row{Target: u.t.Target, Trial: u.t.Trial, Step: u.step.Name, Group: group, Op: op,
+		Metric: metric, Unit: MetricByName(metric).Unit, Value: value, N: n, Warnings: []string{partialWarning}})
+}
+
+func (u *unfinished) addRows(s *sum, latencies map[string]*hist.Dist) {
+	u.row(s.group, s.op, "rows", float64(s.rows), s.ops)
+	u.row(s.group, s.op, "ops_per_s", float64(s.ops)/u.step.Seconds, s.ops)
+	u.row(s.group, s.op, "rows_per_s", float64(s.rows)/u.step.Seconds, s.rows)
+	if s.ops == 0 {
+		return
+	}
+	all := hist.NewDist()
+	for _, op := range s.of {
+		if d := latencies[LatencyTag(u.step.Name, s.group, op, "service")]; d != nil {
+			all.Merge(d)
+		}
+	}
+	if n := all.Count(); n > 0 { // the log is written less often than the series
+		u.row(s.group, s.op, "service_p50_us", float64(all.Percentile(50))/1e3, n)
+		u.row(s.group, s.op, "service_p99_us", float64(all.Percentile(99))/1e3, n)
+	}
+	u.row(s.group, s.op, "service_max_us", s.service, s.ops)
+	if s.response > 0 {
+		u.row(s.group, s.op, "response_max_us", s.response, s.ops)
+	}
+}
 func (t *Trial) step(name string) *Step {
 	for i := range t.Steps {
 		if t.Steps[i].Name == name {

@@ -76,7 +76,10 @@ type Group struct {
 	Rate    float64  `json:"rate,omitempty"` // promised units a second of the whole group; 0: closed loop
 	Pace    string   `json:"pace,omitempty"`
 	Ops     []string `json:"ops"`
-	SLA     *SLA     `json:"sla,omitempty"` // only of a group with a rate
+	// Of tells of kinds that are varieties of another which: "range market" is
+	// of "query". Rates and latencies are of both.
+	Of  map[string]string `json:"of,omitempty"`
+	SLA *SLA              `json:"sla,omitempty"` // only of a group with a rate
 }
 
 // SLA is whether a promised rate was held.

@@ -8,14 +8,18 @@ import (
 	"rumbench/workload"
 )
 
-// changes lists what all sources counted between two snapshots.
-func changes(a, b observe.Snapshot) (out []result.CounterChange) {
+// changes lists what all sources counted between two snapshots. doubts are the
+// sources of which that is not known.
+func changes(a, b observe.Snapshot) (out []result.CounterChange, doubts []string) {
 	for _, iv := range observe.Diff(a, b) {
+		if iv.Err != nil {
+			doubts = append(doubts, fmt.Sprintf("no figures of source %s: %v", iv.Source, iv.Err))
+		}
 		for _, c := range iv.Changes {
 			out = append(out, result.CounterChange{Name: c.Name, Labels: c.Labels, Kind: c.Kind, Unit: c.Unit, Value: c.Value, Reset: c.Reset})
 		}
 	}
-	return out
+	return out, doubts
 }
 
 // cost is a figure of the whole window that is divided by units.
@@ -33,8 +37,8 @@ const (
 // costs are the figures that are known. CPU, reads and context switches are of
 // the window; writes also of the sync after it, which belongs to them.
 func (r *rows) costs() (out []cost) {
-	run := changes(r.window.before, r.window.after)
-	whole := changes(r.window.before, r.window.drained)
+	run, _ := changes(r.window.before, r.window.after)
+	whole, _ := changes(r.window.before, r.window.drained)
 	add := func(metric, from string, points []result.CounterChange, name string, unit float64) {
 		if v, ok := counterOf(points, name); ok {
 			out = append(out, cost{metric, v / unit, from})
@@ -124,12 +128,27 @@ func (r *rows) clientCost(totals workload.Totals) (us float64, ok bool) {
 		}
 		for _, row := range s.Rows {
 			if row.Metric == "client_cpu_us" {
-				us += row.Value * float64(totals.Rows(r.step, row.Op))
+				us += row.Value * float64(r.units(totals, row.Group, row.Op))
 				ok = true
 			}
 		}
 	}
 	return us, ok
+}
+
+// units sums the units of an operation kind in one group.
+func (r *rows) units(totals workload.Totals, group, kind string) (n int64) {
+	for g := range totals {
+		if r.step.Groups[g].Name != group {
+			continue
+		}
+		for k := range totals[g] {
+			if r.step.Groups[g].Ops[k].Whole() == kind {
+				n += totals[g][k].Rows
+			}
+		}
+	}
+	return n
 }
 
 // addAmplification adds write amplification: what reached the device for what
@@ -177,7 +196,9 @@ func (r *rows) compareSources(all []cost) {
 
 // addCounters adds what all counters did in the step, the sync after it included.
 func (r *rows) addCounters() {
-	r.out.Counters = changes(r.window.before, r.window.drained)
+	var doubts []string
+	r.out.Counters, doubts = changes(r.window.before, r.window.drained)
+	r.out.Warnings = append(r.out.Warnings, doubts...)
 	for _, c := range r.out.Counters {
 		if c.Reset {
 			r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("counter %s was reset during the step: its figure begins there", c.Name))

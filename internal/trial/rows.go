@@ -84,30 +84,26 @@ func (r *rows) rate(g *workload.Group) float64 {
 	return g.Rate
 }
 
-// addPromises describes the groups and judges those with a rate.
+// addPromises judges the groups that have a rate.
 func (r *rows) addPromises() {
 	for g := range r.step.Groups {
 		group := &r.step.Groups[g]
-		d := result.Group{Name: group.Name, Clients: group.Clients}
-		for _, k := range group.Ops {
-			d.Ops = append(d.Ops, k.Name)
+		if r.rate(group) == 0 {
+			continue
 		}
-		if r.rate(group) > 0 {
-			p := r.res.Judge(g, group)
-			d.Rate, d.Pace = p.Target, string(group.Pace)
-			d.SLA = &result.SLA{Target: p.Target, Achieved: p.Achieved, Share: p.Share, Worst: p.Worst, Backlog: p.Backlog,
-				Met: p.Met, Strict: p.Strict, Saturated: p.Saturated}
-			if math.IsNaN(p.Share) { // too short for a single interval
-				d.SLA.Share, d.SLA.Worst = p.Achieved/p.Target, p.Achieved
-			}
-			for k := range r.res.Groups[g].Kinds {
-				if l := r.res.Groups[g].Kinds[k].Lateness; l != nil {
-					d.SLA.MaxLateness = max(d.SLA.MaxLateness, float64(l.Max())/1e9)
-				}
-			}
-			r.addPromise(group, p)
+		p := r.res.Judge(g, group)
+		sla := &result.SLA{Target: p.Target, Achieved: p.Achieved, Share: p.Share, Worst: p.Worst, Backlog: p.Backlog,
+			Met: p.Met, Strict: p.Strict, Saturated: p.Saturated}
+		if math.IsNaN(p.Share) { // too short for a single interval
+			sla.Share, sla.Worst = p.Achieved/p.Target, p.Achieved
 		}
-		r.out.Groups = append(r.out.Groups, d)
+		for k := range r.res.Groups[g].Kinds {
+			if l := r.res.Groups[g].Kinds[k].Lateness; l != nil {
+				sla.MaxLateness = max(sla.MaxLateness, float64(l.Max())/1e9)
+			}
+		}
+		r.out.Groups[g].SLA = sla
+		r.addPromise(group, p)
 	}
 }
 
@@ -272,16 +268,11 @@ func (r *rows) addStalls() {
 func (r *rows) addClientCost() {
 	for g := range r.step.Groups {
 		group := &r.step.Groups[g]
-		var units int64
-		for k, s := range r.res.Groups[g].Kinds {
-			if !group.Ops[k].Upkeep {
-				units += s.Rows
-			}
-		}
+		op := group.Ops[0].Whole()
+		units := r.units(r.res.Totals(), group.Name, op)
 		if units == 0 {
 			continue
 		}
-		op := group.Ops[0].Whole()
 		r.put("client_cpu_us", micros(r.res.Groups[g].CPU.Nanoseconds())/float64(units), of(group.Name, op), count(units),
 			source("null engine"), func(row *result.Row) { row.Per = per(op, group.Ops[0].Unit) })
 	}

@@ -26,9 +26,20 @@ type window struct {
 // step runs a step and adds it to the result, as far as it came.
 func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	s := &result.Step{Name: step.Name, Doc: step.Doc, Started: time.Now(), Primary: step.Primary, WritesPer: step.WritesPer, Status: result.Complete}
+	s.Groups = t.groups(step)
 	t.clock.begin(step.Name)
 	defer t.clock.end()
-	var err error
+	// What is known of the step is written first: should it be its last one, a
+	// reader knows what its series are about.
+	done := len(t.res.Steps)
+	running := *s
+	running.Status = result.Running
+	t.res.Steps = append(t.res.Steps, running)
+	err := t.save()
+	t.res.Steps = t.res.Steps[:done]
+	if err != nil {
+		return err
+	}
 	if step.Settle != nil {
 		err = t.settle(ctx, step, s)
 	} else {
@@ -46,6 +57,28 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	}
 	t.res.Steps = append(t.res.Steps, *s)
 	return err
+}
+
+// groups describes the groups of a step.
+func (t *trial) groups(step *workload.Step) (out []result.Group) {
+	for i := range step.Groups {
+		g := &step.Groups[i]
+		d := result.Group{Name: g.Name, Clients: g.Clients}
+		if g.Rate > 0 && !t.Calibrate {
+			d.Rate, d.Pace = g.Rate*float64(g.RowsPerOp)*float64(g.Clients), string(g.Pace)
+		}
+		for _, k := range g.Ops {
+			d.Ops = append(d.Ops, k.Name)
+			if k.Whole() != k.Name && !k.Upkeep {
+				if d.Of == nil {
+					d.Of = map[string]string{}
+				}
+				d.Of[k.Name] = k.Whole()
+			}
+		}
+		out = append(out, d)
+	}
+	return out
 }
 
 // load runs a step that has clients.
@@ -169,16 +202,16 @@ func (t *trial) settle(ctx context.Context, step *workload.Step, s *result.Step)
 	w := window{before: t.sampler.Snapshot(ctx)}
 	t.clock.barrier()
 	start := time.Now()
-	actions, err := t.db.Settle(ctx)
-	if err != nil {
-		return fmt.Errorf("settle: %w", err)
-	}
-	s.Settle = actions
 	floor := step.Settle.Floor
 	if t.Calibrate {
 		floor = 0
 	}
 	t.Progress(Event{Step: step.Name, Phase: "settle", Expected: floor.Seconds()})
+	actions, err := t.db.Settle(ctx)
+	if err != nil {
+		return fmt.Errorf("settle: %w", err)
+	}
+	s.Settle = actions
 	if err := sleep(ctx, floor-time.Since(start)); err != nil {
 		return err
 	}

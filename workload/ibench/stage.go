@@ -206,7 +206,7 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (workload.Find
 	for g := range done {
 		for _, k := range done[g] {
 			if k.Short > 0 {
-				f.Broken = append(f.Broken, fmt.Sprintf("group %s: %d rows that were to be deleted were not there", s.plan.Groups[g].Name, k.Short))
+				f.Broken = append(f.Broken, fmt.Sprintf("group %s: %d rows that were to be changed were not", s.plan.Groups[g].Name, k.Short))
 			}
 		}
 	}

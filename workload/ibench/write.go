@@ -50,7 +50,7 @@ func (in *insertClient) Do(ctx context.Context, out *workload.Outcome) error {
 	if err := in.stmt.Exec(ctx, in.batch.args, &in.result); err != nil {
 		return err
 	}
-	out.Kind, out.Rows = in.kind, in.size
+	out.Kind, out.Rows, out.Short = in.kind, in.result.Rows, in.size-in.result.Rows
 	out.Bytes = in.size*in.fixed + int64(len(in.batch.text))
 	in.next += in.size
 	in.filled = false

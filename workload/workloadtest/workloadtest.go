@@ -54,9 +54,6 @@ func (s Suite) testInfo(t *testing.T) {
 		if p.Doc == "" {
 			t.Errorf("parameter %s is not documented", p.Name)
 		}
-		if p.Type == workload.StringsParam || p.Type == workload.IntsParam {
-			continue // Parse takes lists of any
-		}
 		if _, err := p.Parse(p.Default); err != nil {
 			t.Errorf("parameter %s refuses its default: %v", p.Name, err)
 		}

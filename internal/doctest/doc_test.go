@@ -1,0 +1,167 @@
+// Package doctest holds the documents against the program: the commands of the
+// README work, and the glossary knows every metric.
+package doctest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"rumbench/internal/registry"
+	"rumbench/internal/result"
+)
+
+const root = "../.."
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// shBlocks are the blocks of shell commands in a document.
+func shBlocks(text string) (out []string) {
+	for _, m := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// checkout copies the files that a fresh clone would have.
+func checkout(t *testing.T) string {
+	t.Helper()
+	list := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	list.Dir = root
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		b, err := os.ReadFile(filepath.Join(root, name))
+		if os.IsNotExist(err) {
+			continue // removed, but not yet from git
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, b, info.Mode()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestReadme runs every command of the README, in its order, as in a fresh
+// clone. The demo runs with less data; make test is what runs this test.
+func TestReadme(t *testing.T) {
+	blocks := shBlocks(read(t, "README.md"))
+	if len(blocks) < 3 {
+		t.Fatalf("the README has %d blocks of commands", len(blocks))
+	}
+	dir := checkout(t)
+	commands := 0
+	for _, block := range blocks {
+		for line := range strings.Lines(block) {
+			line = strings.TrimSpace(line)
+			if line == "" || strings.HasPrefix(line, "#") || line == "make test" || strings.HasPrefix(line, "git clone") || strings.HasPrefix(line, "cd ") {
+				continue
+			}
+			commands++
+			run(t, dir, line)
+		}
+	}
+	if commands < 8 {
+		t.Errorf("only %d commands were run", commands)
+	}
+	if reports, _ := filepath.Glob(filepath.Join(dir, "results", "quick-*", result.ReportFile)); len(reports) == 0 {
+		t.Error("make demo left no report")
+	}
+}
+
+func run(t *testing.T, dir, line string) {
+	t.Helper()
+	cmd := exec.Command("bash", "-euo", "pipefail", "-c", line)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(),
+		"RUMBENCH_LOCK="+filepath.Join(dir, "lock"),
+		"DEMO=--set params.rows=20000 --set params.write_rows=2000 --set params.query_seconds=0.5")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+}
+
+// TestGlossary: the glossary tells of every metric.
+func TestGlossary(t *testing.T) {
+	glossary := read(t, "docs/glossary.md")
+	for _, m := range result.Metrics() {
+		if !strings.Contains(glossary, "`"+m.Name+"`") {
+			t.Errorf("docs/glossary.md does not tell of %s", m.Name)
+		}
+	}
+}
+
+// TestNamed: every engine, workload, preset and parameter is in the documents.
+func TestNamed(t *testing.T) {
+	engines := read(t, "docs/engines.md")
+	for _, e := range registry.Engines() {
+		i := e.Info()
+		if !strings.Contains(engines, i.Name) {
+			t.Errorf("docs/engines.md does not tell of %s", i.Name)
+		}
+		for _, o := range i.Options {
+			if !strings.Contains(engines, o.Name) {
+				t.Errorf("docs/engines.md does not tell of option %s of %s", o.Name, i.Name)
+			}
+		}
+	}
+	for _, w := range registry.Workloads() {
+		i := w.Info()
+		text := read(t, "docs/"+i.Name+".md")
+		for _, p := range i.Presets {
+			if !strings.Contains(text, p.Name) {
+				t.Errorf("docs/%s.md does not tell of preset %s", i.Name, p.Name)
+			}
+		}
+	}
+}
+
+// TestLinks: what documents link to in the project exists.
+func TestLinks(t *testing.T) {
+	docs, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	decisions, _ := filepath.Glob(filepath.Join(root, "docs", "decisions", "*.md"))
+	docs = append(append(docs, decisions...), filepath.Join(root, "README.md"), filepath.Join(root, "CONTRIBUTING.md"), filepath.Join(root, "CHANGELOG.md"))
+	link := regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`)
+	for _, doc := range docs {
+		b, err := os.ReadFile(doc)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, m := range link.FindAllStringSubmatch(string(b), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), m[1])); err != nil {
+				t.Errorf("%s links to %s, which is not there", doc, m[1])
+			}
+		}
+	}
+}
