@@ -64,10 +64,9 @@ type GroupResult struct {
 	Rates []Rate
 	// CPU is the clients' own CPU time, if it was measured.
 	CPU time.Duration
-	// Backlog is how many operations were due at the end but not begun, and
-	// Lateness how late the last operation of each client began; only of a
-	// group with a rate.
-	Backlog  float64
+	// Due is how many operations the schedule had begin before the end of the
+	// window, and Lateness how late each client was; only of a group with a rate.
+	Due      int64
 	Lateness []Late
 }
 

@@ -372,3 +372,22 @@ func TestStalls(t *testing.T) {
 		})
 	}
 }
+
+// A short window of a random schedule may hold fewer operations than the rate
+// says: what was asked for was done.
+func TestShortPoissonWindow(t *testing.T) {
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			g := workload.Group{Name: "w", Clients: 2, Ops: insert, Rate: 2, Pace: pace.Poisson, RowsPerOp: 50}
+			step := workload.Step{Seconds: 1, Groups: []workload.Group{g}}
+			r, err := Run(t.Context(), Config{Step: &step, Seed: seed, Interval: time.Second,
+				Clients: [][]workload.Client{{&fake{rows: 50, took: every(time.Millisecond)}, &fake{rows: 50, took: every(time.Millisecond)}}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p := r.Judge(0, &g); !p.Met || p.Saturated || p.Backlog > 0 {
+				t.Errorf("seed %d: %d operations due: %+v", seed, r.Groups[0].Due, p)
+			}
+		})
+	}
+}

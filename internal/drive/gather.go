@@ -107,20 +107,24 @@ func (r *stepRun) result(ctx context.Context) *Result {
 			continue
 		}
 		total.Lateness = append(total.Lateness, l.late)
-		total.Backlog += l.backlog(out.Window)
+		total.Due += l.due(out.Window)
 	}
 	return out
 }
 
-// backlog is how many operations of the client were due by the end but not done.
-func (l *loop) backlog(window time.Duration) float64 {
+// due is how many operations of the client its schedule had begin before the
+// end of the window.
+func (l *loop) due(window time.Duration) int64 {
 	if limit := l.limit(); limit > 0 {
 		window = min(window, limit)
 	}
-	due := l.rate(l.group) * window.Seconds()
-	if l.group.Work > 0 {
-		due = min(due, float64(l.group.Work))
+	due := l.begun
+	next := time.Duration(l.op.Intended)
+	if !l.waiting {
+		next = l.schedule.Next()
 	}
-	// One may be due at this very moment.
-	return max(0, due-float64(l.begun)-1)
+	for ; next < window && (l.group.Work == 0 || due < l.group.Work); next = l.schedule.Next() {
+		due++
+	}
+	return due
 }

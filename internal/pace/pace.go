@@ -70,9 +70,6 @@ func (s *Schedule) Next() time.Duration {
 	return seconds(s.last + float64(i)/s.rate)
 }
 
-// Due is how many operations an ideal client has begun before t.
-func Due(rate float64, t time.Duration) float64 { return rate * t.Seconds() }
-
 func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
 
 // exponential is draw i of a standard exponential distribution.
