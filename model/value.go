@@ -99,8 +99,9 @@ func (v Value) Buf() []byte { return v.buf }
 func (v Value) Time() time.Time { return time.UnixMicro(v.num).UTC() }
 
 // Size is the number of user bytes in the value: 8 for numbers and times, the
-// length for text and bytes, 0 for NULL. Live bytes and amplification factors
-// are computed from it, so that they do not depend on any engine's encoding.
+// length for text and bytes, 0 for NULL. Bytes returned are counted by it, so
+// that they do not depend on any engine's encoding; what is alive and what was
+// written is told by the workload, which knows its columns' widths.
 func (v Value) Size() int {
 	switch v.typ {
 	case Null:

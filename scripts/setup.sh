@@ -1,9 +1,14 @@
 #!/bin/sh
-# Installs what the tests need beside Go: a browser to open the report in.
+# Installs what the tests need beside Go: a browser to open the report in, and
+# a C compiler, which Go's race detector needs.
 set -eu
-command -v chromium >/dev/null || command -v google-chrome >/dev/null && exit 0
+missing=
+command -v chromium >/dev/null || command -v google-chrome >/dev/null || missing="$missing chromium"
+command -v gcc >/dev/null || missing="$missing gcc libc6-dev"
+[ -n "$missing" ] || exit 0
 as_root=
 [ "$(id -u)" = 0 ] || as_root=sudo
-echo "installing chromium, in which the tests open the report" >&2
+echo "installing for the tests:$missing" >&2
 $as_root apt-get update -q
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends chromium
+# shellcheck disable=SC2086 # a list of packages
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing

@@ -73,7 +73,8 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 
 func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.dir) }
 
-// Settle writes out what is in memory and waits until no compaction is needed.
+// Settle writes out what is in memory and waits until no compaction runs any
+// more. Pebble leaves some debt for which it sees no reason to act.
 func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	debt := s.db.Metrics().Compact.EstimatedDebt
 	start := time.Now()

@@ -71,14 +71,17 @@ func unlock(f *os.File) {
 // reserve is what must stay free on the disk beside the data.
 const reserve = 256 << 20
 
-// Need is how many bytes a campaign may need at its peak. Data directories are
-// removed after each trial unless the plan keeps them.
+// Need is how many bytes a campaign may need at its peak in its own directory.
+// Data directories are removed there after each trial unless the plan keeps them.
 func Need(c Config) (peak int64, perTarget []int64) {
 	live := c.Plan.Run.Estimate().Bytes
 	var sum float64
 	for _, t := range c.Plan.Targets {
 		n := bytes(float64(live) * c.SpaceFactor(t.Engine))
 		perTarget = append(perTarget, n)
+		if t.Data != "" {
+			continue // it is elsewhere
+		}
 		peak = max(peak, n)
 		sum += float64(n) * float64(c.Plan.Trials)
 	}
@@ -91,18 +94,38 @@ func Need(c Config) (peak int64, perTarget []int64) {
 // bytes is n as far as a number of bytes can be told; more than that no disk has.
 func bytes(n float64) int64 { return int64(min(n, 1<<62)) }
 
-// CheckSpace refuses a campaign that would fill the disk.
+// CheckSpace refuses a campaign that would fill a disk.
 func CheckSpace(c Config) error {
-	free, err := fsize.Free(existing(c.Dir))
+	peak, perTarget := Need(c)
+	if err := checkFree(c.Dir, peak, "lower the rows, choose another --out, or free space"); err != nil {
+		return err
+	}
+	for i, t := range c.Plan.Targets {
+		if t.Data == "" {
+			continue
+		}
+		there, err := fsize.Allocated(t.Data)
+		if err != nil {
+			return err
+		}
+		if err := checkFree(t.Data, perTarget[i]-there, "lower the rows, or free space"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkFree refuses to need a number of bytes more under a directory if they
+// are not free.
+func checkFree(dir string, need int64, help string) error {
+	free, err := fsize.Free(existing(dir))
 	if err != nil {
 		return err
 	}
-	peak, _ := Need(c)
-	if peak == 0 || peak <= free-reserve {
+	if need <= 0 || need <= free-reserve {
 		return nil
 	}
-	return &UnfitError{hint(fmt.Errorf("the disk under %s would fill: about %s may be needed, %s are free", c.Dir, fsize.Text(peak+reserve), fsize.Text(free)),
-		"lower the rows, choose another --out, or free space")}
+	return &UnfitError{hint(fmt.Errorf("the disk under %s would fill: about %s may be needed, %s are free", dir, fsize.Text(need+reserve), fsize.Text(free)), help)}
 }
 
 // existing is the nearest directory above a path that exists.

@@ -32,9 +32,9 @@ func (a *App) trialCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, cancel := context.WithCancel(c.Context())
 			defer cancel()
-			// When the campaign was killed nobody reads the events any more;
-			// the trial is to end in good order all the same.
-			signal.Ignore(syscall.SIGPIPE)
+			// When the campaign was killed, or its terminal closed, nobody reads
+			// the events any more; the trial is to end in good order all the same.
+			signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
 			go func() {
 				_, _ = io.Copy(io.Discard, a.Stdin)
 				cancel()

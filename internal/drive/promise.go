@@ -55,9 +55,14 @@ func (r *Result) Judge(g int, group *workload.Group) Promise {
 	return p
 }
 
-// judgeIntervals allows for the grain of the schedule: in an interval with few
-// operations, one that ends just beyond it is not a promise broken.
+// enoughOps is how many operations an interval must hold to be judged; with
+// fewer, neighbours are judged together.
+const enoughOps = 10
+
+// judgeIntervals allows for the grain of the schedule: one operation that ends
+// just beyond an interval is not a promise broken.
 func (p *Promise) judgeIntervals(rates []Rate, group *workload.Group) {
+	rates = coarse(rates, group.Rate*float64(group.Clients))
 	if len(rates) == 0 {
 		return
 	}
@@ -72,6 +77,31 @@ func (p *Promise) judgeIntervals(rates []Rate, group *workload.Group) {
 	}
 	p.Share = float64(held) / float64(len(rates))
 	p.Strict = held == len(rates)
+}
+
+// coarse joins neighbouring intervals until each is long enough for enoughOps
+// operations at the rate. A rest at the end is left out.
+func coarse(rates []Rate, perSec float64) (out []Rate) {
+	for len(rates) > 0 {
+		sum := Rate{From: rates[0].From}
+		var units float64
+		n := 0
+		for enough := false; !enough; n++ {
+			if n == len(rates) {
+				return out
+			}
+			r := rates[n]
+			units += r.PerSec * (r.To - r.From).Seconds()
+			sum.Ops += r.Ops
+			sum.To = r.To
+			// Intervals are never exactly as long as asked for.
+			enough = (sum.To-sum.From).Seconds()*perSec >= 0.99*enoughOps
+		}
+		sum.PerSec = units / (sum.To - sum.From).Seconds()
+		out = append(out, sum)
+		rates = rates[n:]
+	}
+	return out
 }
 
 // growing tells whether lateness grows without end: it was greater at the end

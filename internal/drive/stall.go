@@ -7,6 +7,10 @@ import (
 	"rumbench/workload"
 )
 
+// fewOps is the number of operations in a usual interval below which an empty
+// one tells nothing: an index build is one operation of many intervals.
+const fewOps = 3
+
 // Span is a stretch of the window.
 type Span struct{ From, To time.Duration }
 
@@ -25,11 +29,11 @@ func (r *Result) Stalls(g int, group *workload.Group, rate float64) (spans []Spa
 	if rate > 0 {
 		runs = overdue(rates, rate*float64(group.Clients), float64(group.Work)*float64(group.Clients))
 	} else {
-		perSec := make([]float64, len(rates))
+		perSec, ops := make([]float64, len(rates)), make([]float64, len(rates))
 		for i := range rates {
-			perSec[i] = rates[i].PerSec
+			perSec[i], ops[i] = rates[i].PerSec, float64(rates[i].Ops)
 		}
-		if stat.Median(perSec) == 0 {
+		if stat.Median(ops) < fewOps {
 			return nil, false
 		}
 		runs = stat.Stalls(perSec)

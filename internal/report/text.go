@@ -76,6 +76,9 @@ func blank(rows [][]string, shown int) bool {
 // headline says what the numbers of a step are of.
 func (s *step) headline() string {
 	if s.primary == "" {
+		if per := s.costPer(); per != "" {
+			return s.name + "  per " + per
+		}
 		return s.name
 	}
 	parts := []string{s.units(s.primary) + "/s"}

@@ -27,6 +27,7 @@ type cost struct {
 	metric string
 	value  float64
 	source string
+	doubts []string
 }
 
 const (
@@ -41,7 +42,7 @@ func (r *rows) costs() (out []cost) {
 	whole, _ := changes(r.window.before, r.window.drained)
 	add := func(metric, from string, points []result.CounterChange, name string, unit float64) {
 		if v, ok := counterOf(points, name); ok {
-			out = append(out, cost{metric, v / unit, from})
+			out = append(out, cost{metric: metric, value: v / unit, source: from})
 		}
 	}
 	const process, host = "process, engine and client together", "host"
@@ -50,10 +51,10 @@ func (r *rows) costs() (out []cost) {
 	add("process_read_kb", process, run, "process.read_bytes", kb)
 	if v, ok := counterOf(whole, "process.write_bytes"); ok {
 		cancelled, _ := counterOf(whole, "process.cancelled_write_bytes")
-		out = append(out, cost{"process_write_kb", max(v-cancelled, 0) / kb, process})
+		out = append(out, cost{metric: "process_write_kb", value: max(v-cancelled, 0) / kb, source: process})
 	}
 	if v, ok := busy(run); ok {
-		out = append(out, cost{"host_cpu_us", v / nsPerMicro, host})
+		out = append(out, cost{metric: "host_cpu_us", value: v / nsPerMicro, source: host})
 	}
 	add("context_switches", host, run, "host.context_switches", 1)
 	add("device_reads", device, run, "device.reads", 1)
@@ -83,6 +84,7 @@ func (r *rows) addCosts() {
 	}
 	totals := r.res.Totals()
 	all := r.costs()
+	r.doubtSources(all)
 	for _, kind := range kinds {
 		units := totals.Rows(r.step, kind)
 		if units == 0 {
@@ -90,7 +92,7 @@ func (r *rows) addCosts() {
 		}
 		by := func(row *result.Row) { row.Per, row.N = per(kind, r.unit(kind)), units }
 		for _, c := range all {
-			r.put(c.metric, c.value/float64(units), by, source(c.source))
+			r.put(c.metric, c.value/float64(units), by, source(c.source), warnings(c.doubts))
 		}
 		if us, ok := r.clientCost(totals); ok {
 			r.put("client_cpu_us", us/float64(units), by, source("null engine"))
@@ -100,7 +102,6 @@ func (r *rows) addCosts() {
 	r.put("drain_s", r.window.drain.Seconds())
 	r.put("client_gc_pause_ms", float64(r.window.client.GCPause.Microseconds())/1e3, count(int64(r.window.client.GCCycles)))
 	r.put("client_sched_p99_us", float64(r.window.client.SchedP99.Nanoseconds())/nsPerMicro, count(int64(r.window.client.Waits)))
-	r.compareSources(all)
 }
 
 // unit is the unit of an operation kind of the step.
@@ -168,29 +169,43 @@ func (r *rows) addAmplification(all []cost, totals workload.Totals) {
 	for _, metric := range []string{"write_kb", "process_write_kb"} {
 		for _, c := range all {
 			if c.metric == metric {
-				r.put("write_amplification", c.value*kb/float64(user), count(user), source(c.source))
+				r.put("write_amplification", c.value*kb/float64(user), count(user), source(c.source), warnings(c.doubts))
 				return
 			}
 		}
 	}
 }
 
-// compareSources warns when the device wrote far more than this process caused:
-// then somebody else used it, and the device's figures are not the step's.
-func (r *rows) compareSources(all []cost) {
-	var device, process float64
-	known := 0
-	for _, c := range all {
-		switch c.metric {
-		case "write_kb":
-			device, known = c.value, known+1
-		case "process_write_kb":
-			process, known = c.value, known+1
+// What the device wrote may exceed what the process caused by the journal of
+// the file system, which at a sync per commit about doubles it, and by a little
+// log of others. What the host computed may exceed what the process did by the
+// kernel's share, and is measured by ticks.
+const (
+	journalFactor = 2.5
+	littleLog     = 1 << 10 // KB
+	tickError     = 1.25
+	littleWork    = 0.1 // processors
+)
+
+// doubtSources marks figures of the device and warns when somebody else used
+// the device or the processors during the step.
+func (r *rows) doubtSources(all []cost) {
+	of := func(metric string) *cost {
+		for i := range all {
+			if all[i].metric == metric {
+				return &all[i]
+			}
 		}
+		return nil
 	}
-	const tolerated = 32 * kb // KB; a journal and a little log of others
-	if known == 2 && device > 3*process+tolerated {
-		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("the device wrote %.0f MB, of which this process caused %.0f MB: somebody else may have used it", device/kb, process/kb))
+	if device, process := of("write_kb"), of("process_write_kb"); device != nil && process != nil && device.value > journalFactor*process.value+littleLog {
+		w := fmt.Sprintf("the device wrote %.1f MB, of which this process caused %.1f MB: somebody else used it", device.value/kb, process.value/kb)
+		device.doubts = append(device.doubts, w)
+		r.out.Warnings = append(r.out.Warnings, w)
+	}
+	spare := littleWork * r.window.length.Seconds() * 1e6 // µs
+	if host, process := of("host_cpu_us"), of("server_cpu_us"); host != nil && process != nil && host.value > tickError*process.value+spare {
+		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("the machine computed for %.2f s, of which this process for %.2f s: other programs took part of the processors", host.value/1e6, process.value/1e6))
 	}
 }
 

@@ -172,6 +172,9 @@ func (r *rows) addGroup(g int, group *workload.Group, w []string) {
 	var order []string
 	for k := range res.Kinds {
 		kind := &group.Ops[k]
+		if kind.Upkeep && res.Kinds[k].Ops == 0 {
+			continue // there was no occasion for it
+		}
 		r.addKind(group.Name, kind.Name, &res.Kinds[k], w)
 		whole := kind.Whole()
 		if kind.Upkeep || whole == kind.Name {
@@ -268,13 +271,18 @@ func (r *rows) addStalls() {
 func (r *rows) addClientCost() {
 	for g := range r.step.Groups {
 		group := &r.step.Groups[g]
-		op := group.Ops[0].Whole()
+		op, unit := group.Ops[0].Whole(), group.Ops[0].Unit
+		for _, k := range group.Ops {
+			if k.Whole() == r.step.Primary { // what else the group does is by the way
+				op, unit = k.Whole(), k.Unit
+			}
+		}
 		units := r.units(r.res.Totals(), group.Name, op)
 		if units == 0 {
 			continue
 		}
 		r.put("client_cpu_us", micros(r.res.Groups[g].CPU.Nanoseconds())/float64(units), of(group.Name, op), count(units),
-			source("null engine"), func(row *result.Row) { row.Per = per(op, group.Ops[0].Unit) })
+			source("null engine"), func(row *result.Row) { row.Per = per(op, unit) })
 	}
 }
 
@@ -289,6 +297,12 @@ func per(op, unit string) string {
 // addSettle adds what a settle step tells.
 func (r *rows) addSettle() {
 	r.put("duration_s", r.window.length.Seconds())
+	whole := func(row *result.Row) { row.Per = "step" }
+	all := r.costs()
+	r.doubtSources(all)
+	for _, c := range all {
+		r.put(c.metric, c.value, whole, source(c.source), warnings(c.doubts))
+	}
 	r.addCounters()
 }
 
@@ -311,8 +325,8 @@ func (r *rows) addSpace(ctx context.Context, live workload.Live) error {
 			r.put("space_amplification", float64(total)/float64(live.Bytes), source("data directory"))
 		}
 	}
-	if memory, from, err := r.process.Memory(ctx); err == nil {
-		r.put("server_memory_bytes", float64(memory), source(from+", engine and client together"))
+	if r.window.memory > 0 {
+		r.put("server_memory_bytes", float64(r.window.memory), source(r.window.memorySource+", engine and client together"))
 	}
 	return nil
 }

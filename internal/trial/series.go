@@ -63,7 +63,15 @@ func (t *trial) writeSamples(prev, cur observe.Snapshot) {
 		}
 		lines = append(lines, l)
 	}
-	_ = t.series.Write(lines...) // told by Err after the step
+	t.write(lines)
+}
+
+// write writes lines of the series. Where that cannot be done the trial ends:
+// most likely the disk is full.
+func (t *trial) write(lines []result.Line) {
+	if err := t.series.Write(lines...); err != nil {
+		t.fail(err)
+	}
 }
 
 const perMicro = 1e3 // nanoseconds in a microsecond
@@ -108,7 +116,7 @@ func (t *trial) onInterval(step *workload.Step, iv *drive.Interval) {
 		}
 		e.Groups = append(e.Groups, shown)
 	}
-	_ = t.series.Write(lines...) // told by Err after the step
+	t.write(lines)
 	e.Stalled = t.pulse.stalled
 	t.Progress(e)
 }

@@ -21,6 +21,23 @@ type window struct {
 	length                 time.Duration
 	drain                  time.Duration
 	client                 observe.ClientDelay
+	memory                 int64 // bytes at the end; 0 if not known
+	memorySource           string
+}
+
+// drainTo syncs everything dirty, and takes the last figures of a window:
+// before anybody reads the database to check it.
+func (w *window) drainTo(ctx context.Context, t *trial) error {
+	start := time.Now()
+	if err := observe.SyncDir(t.data); err != nil {
+		return fmt.Errorf("sync after the step: %w", err)
+	}
+	w.drain = time.Since(start)
+	w.drained = t.sampler.Snapshot(ctx)
+	if n, from, err := t.process.Memory(ctx); err == nil {
+		w.memory, w.memorySource = n, from
+	}
+	return nil
 }
 
 // step runs a step and adds it to the result, as far as it came.
@@ -47,7 +64,7 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	}
 	if err != nil {
 		s.Status = result.Failed
-		if ctx.Err() != nil {
+		if ctx.Err() != nil && t.series.Err() == nil { // ended by its user
 			s.Status = result.Partial
 		}
 		if s.Seconds == 0 {
@@ -168,13 +185,7 @@ func (t *trial) measure(ctx context.Context, c drive.Config, w *window) (*drive.
 	ctx = context.WithoutCancel(ctx) // an interrupted step is measured to its end
 	w.after = t.sampler.Snapshot(ctx)
 	w.length = res.Window
-	start := time.Now()
-	if err := observe.SyncDir(t.data); err != nil {
-		return nil, fmt.Errorf("sync after the step: %w", err)
-	}
-	w.drain = time.Since(start)
-	w.drained = t.sampler.Snapshot(ctx)
-	return res, nil
+	return res, w.drainTo(ctx, t)
 }
 
 // finding asks the workload whether the step's invariants hold, and measures
@@ -217,12 +228,9 @@ func (t *trial) settle(ctx context.Context, step *workload.Step, s *result.Step)
 	}
 	w.length = time.Since(start)
 	w.after = t.sampler.Snapshot(ctx)
-	drain := time.Now()
-	if err := observe.SyncDir(t.data); err != nil {
-		return fmt.Errorf("sync after the step: %w", err)
+	if err := w.drainTo(ctx, t); err != nil {
+		return err
 	}
-	w.drain = time.Since(drain)
-	w.drained = t.sampler.Snapshot(ctx)
 	s.Seconds = w.length.Seconds()
 	r := &rows{trial: t, step: step, out: s, window: &w}
 	r.addSettle()

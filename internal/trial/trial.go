@@ -48,6 +48,7 @@ type trial struct {
 	data     string
 	ours     bool // the data directory is ours to remove
 	series   *result.SeriesWriter
+	fail     context.CancelCauseFunc // ends the steps
 	latency  *latencyLog
 	sampler  *observe.Sampler
 	process  *observe.Process
@@ -139,6 +140,9 @@ func (t *trial) run(ctx context.Context) (err error) {
 func (t *trial) openData() error {
 	if t.Target.Data != "" {
 		t.data = t.Target.Data
+		if _, err := os.Stat(t.Dir + ".partial1"); err == nil { // set aside by the campaign
+			t.warn("the data was changed by an earlier run of this trial, which did not end")
+		}
 		return nil
 	}
 	t.data = filepath.Join(t.Dir, result.DataDir)
@@ -171,6 +175,8 @@ func (t *trial) warn(w string) {
 
 // steps runs the steps until one cannot be done.
 func (t *trial) steps(ctx context.Context) error {
+	ctx, t.fail = context.WithCancelCause(ctx)
+	defer t.fail(nil)
 	sampling, stop := context.WithCancel(ctx)
 	sampled := make(chan struct{})
 	go func() {
