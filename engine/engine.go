@@ -89,7 +89,9 @@ func (e *KnobError) Error() string {
 // DB is an open database.
 //
 // Session, Sizes and Counters may be called from several goroutines, also while
-// sessions work. The others are called from one goroutine while no session works.
+// sessions work. CreateIndexes may be called for several tables at the same
+// time, while no session writes to them. The others are called from one
+// goroutine while no session works.
 type DB interface {
 	// Settings are the effective settings, read back from the engine where it
 	// can be asked.
@@ -133,7 +135,9 @@ type Stmt interface {
 	// says; they and the rows handed to Result.Each are valid during the call
 	// only. Outside a transaction an operation is atomic and, when Exec
 	// returns nil, durable as configured. A failed operation changes nothing
-	// and returns an error whose class ClassOf tells.
+	// and returns an error whose class ClassOf tells. Within a transaction an
+	// engine that cannot undo one operation may instead fail all that follow,
+	// Commit too, so that everything is undone.
 	Exec(ctx context.Context, args []model.Value, r *Result) error
 }
 

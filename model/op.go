@@ -13,7 +13,7 @@ type Kind uint8
 // whose layout depends on the kind; see Op.Args.
 const (
 	Insert       Kind = iota + 1 // Rows rows with the Columns given
-	Get                          // Keys rows by primary key; keys that do not exist give no row
+	Get                          // Keys rows by primary key, in any order; keys that do not exist give no row, a key given twice gives its row once or twice
 	Scan                         // entries of an index, or of the table by primary key, in order
 	Update                       // set or add to columns of the rows that Index finds by equality, by default of one row by key
 	Delete                       // Keys rows by primary key

@@ -23,7 +23,8 @@ type Column struct {
 	Name string
 	Type Type
 	// Width is the greatest length in bytes of a String or Bytes column, and
-	// the storage width of an Int column (4 or 8; 0 means 8).
+	// the storage width of an Int column (4 or 8; 0 means 8). Workloads keep to
+	// it; an engine may refuse values that do not.
 	Width int
 	// NotNull refuses NULL. Columns of the primary key are always so.
 	NotNull bool

@@ -200,6 +200,8 @@ type Finding struct {
 	Live Live
 	// Broken lists invariants that do not hold: the step's result is wrong.
 	Broken []string
+	// ReadAll: to find out, whole tables were read.
+	ReadAll bool
 	// Notes are remarks that belong to the result without doubting it.
 	Notes []string
 }

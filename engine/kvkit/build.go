@@ -46,7 +46,7 @@ func (db *database) CreateIndexes(ctx context.Context, table string, names ...st
 	}
 	err = db.update(func(tx Tx) error {
 		for _, ix := range indexes {
-			if err := tx.Put(catalogKey(ix.space), []byte("index "+ix.index.Name)); err != nil {
+			if err := tx.Put(catalogKey(ix.space), []byte(ix.definition())); err != nil {
 				return err
 			}
 		}

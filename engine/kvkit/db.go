@@ -50,18 +50,21 @@ func (db *database) readCatalog() error {
 		return err
 	}
 	defer tx.Rollback()
-	exists := func(space uint16) (bool, error) {
+	exists := func(space uint16, definition string) (bool, error) {
 		v, err := tx.Get(catalogKey(space))
+		if err == nil && v != nil && string(v) != definition {
+			err = fmt.Errorf("the database holds %q where %q is wanted: the parameters that shape the tables must be those of the load", v, definition)
+		}
 		return v != nil, err
 	}
 	for _, l := range db.tables {
-		there, err := exists(l.space)
+		there, err := exists(l.space, l.definition())
 		if err != nil {
 			return err
 		}
 		l.exists.Store(there)
 		for _, ix := range l.indexes {
-			there, err := exists(ix.space)
+			there, err := exists(ix.space, ix.definition())
 			if err != nil {
 				return err
 			}
@@ -128,7 +131,7 @@ func (db *database) CreateTables(context.Context) error {
 	}
 	err := db.update(func(tx Tx) error {
 		for _, l := range db.tables {
-			if err := tx.Put(catalogKey(l.space), []byte("table "+l.table.Name)); err != nil {
+			if err := tx.Put(catalogKey(l.space), []byte(l.definition())); err != nil {
 				return err
 			}
 		}

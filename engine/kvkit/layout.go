@@ -2,6 +2,7 @@ package kvkit
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -70,6 +71,16 @@ func newLayouts(s model.Schema) (map[string]*layout, []*layout, error) {
 		ordered = append(ordered, l)
 	}
 	return byName, ordered, nil
+}
+
+// definition is all that the stored form of a table depends on. It is kept in
+// the catalog, so that a database is not read with another one.
+func (l *layout) definition() string {
+	return fmt.Sprintf("table %s %v key %v", l.table.Name, l.columns, l.table.Key)
+}
+
+func (ix *indexLayout) definition() string {
+	return fmt.Sprintf("index %s %v include %v unique %v", ix.index.Name, ix.index.Columns, ix.index.Include, ix.index.Unique)
 }
 
 func appendSpace(dst []byte, space uint16) []byte {

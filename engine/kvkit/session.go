@@ -12,7 +12,39 @@ import (
 // transaction, every operation has a transaction of its own.
 type session struct {
 	db *database
-	tx Tx // the explicit transaction, if one is open
+	tx *watched // the explicit transaction, if one is open
+}
+
+// watched is a transaction that knows whether anything was written since it
+// was last asked.
+type watched struct {
+	Tx
+	wrote  bool
+	broken error // of the operation that failed half-way
+}
+
+func (w *watched) Put(key, value []byte) error {
+	w.wrote = true
+	return w.Tx.Put(key, value)
+}
+
+func (w *watched) Delete(key []byte) error {
+	w.wrote = true
+	return w.Tx.Delete(key)
+}
+
+// do runs an operation in the transaction. One that fails after it has written
+// breaks the transaction, because it cannot be undone alone.
+func (w *watched) do(f func(Tx) error) error {
+	if w.broken != nil {
+		return engine.Errorf(engine.Fatal, "the transaction cannot go on: %w", w.broken)
+	}
+	w.wrote = false
+	err := f(w)
+	if err != nil && w.wrote {
+		w.broken = err
+	}
+	return err
 }
 
 func (s *session) Close() error {
@@ -88,7 +120,9 @@ func (s *session) begin() error {
 		return engine.Errorf(engine.Fatal, "begin: a transaction is open")
 	}
 	tx, err := s.db.store.Begin(ReadWrite)
-	s.tx = tx
+	if err == nil {
+		s.tx = &watched{Tx: tx}
+	}
 	return err
 }
 
@@ -99,6 +133,9 @@ func (s *session) commit() error {
 	tx := s.tx
 	s.tx = nil
 	defer tx.Rollback()
+	if tx.broken != nil {
+		return engine.Errorf(engine.Fatal, "commit: an operation failed half-way, and everything was undone: %w", tx.broken)
+	}
 	return tx.Commit()
 }
 
@@ -113,7 +150,7 @@ func (s *session) rollback() error {
 // in runs f in the session's transaction, or in one of its own.
 func (s *session) in(mode Mode, f func(Tx) error) error {
 	if s.tx != nil {
-		return f(s.tx)
+		return s.tx.do(f)
 	}
 	tx, err := s.db.store.Begin(mode)
 	if err != nil {

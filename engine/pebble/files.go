@@ -13,31 +13,35 @@ import (
 	"rumbench/engine"
 )
 
-// unsyncedLogFS makes level process: a commit waits until the log is written
-// to the operating system, as with pebble.Sync, but the sync itself is left
-// out. Pebble's own NoSync does not wait for the write, so a killed process
-// would lose commits. All files but the log are synced as ever.
-type unsyncedLogFS struct{ vfs.FS }
+// unsyncedFS makes level process: a commit waits until the log is written to
+// the operating system, as with pebble.Sync, but all syncs are left out.
+// Pebble's own NoSync does not wait for the write, so a killed process would
+// lose commits.
+type unsyncedFS struct{ vfs.FS }
 
-func (fs unsyncedLogFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	return unsyncLog(name)(fs.FS.Create(name, c))
+func unsynced(f vfs.File, err error) (vfs.File, error) {
+	if err != nil {
+		return f, err
+	}
+	return unsyncedFile{f}, nil
 }
 
-func (fs unsyncedLogFS) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	return unsyncLog(name)(fs.FS.ReuseForWrite(old, name, c))
+func (fs unsyncedFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	return unsynced(fs.FS.Create(name, c))
 }
+
+func (fs unsyncedFS) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	return unsynced(fs.FS.ReuseForWrite(old, name, c))
+}
+
+func (fs unsyncedFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (vfs.File, error) {
+	return unsynced(fs.FS.OpenReadWrite(name, c, o...))
+}
+
+func (fs unsyncedFS) OpenDir(name string) (vfs.File, error) { return unsynced(fs.FS.OpenDir(name)) }
 
 // Unwrap is part of vfs.FS.
-func (fs unsyncedLogFS) Unwrap() vfs.FS { return fs.FS }
-
-func unsyncLog(name string) func(vfs.File, error) (vfs.File, error) {
-	return func(f vfs.File, err error) (vfs.File, error) {
-		if err != nil || !strings.HasSuffix(name, ".log") {
-			return f, err
-		}
-		return unsyncedFile{f}, nil
-	}
-}
+func (fs unsyncedFS) Unwrap() vfs.FS { return fs.FS }
 
 type unsyncedFile struct{ vfs.File }
 

@@ -115,8 +115,8 @@ func (s *store) options(set settings) *pebble.Options {
 		Logger:             logger{},
 		FormatMajorVersion: pebble.FormatNewest,
 	}
-	if s.durability == model.DurabilityProcess {
-		o.FS = unsyncedLogFS{vfs.Default}
+	if s.durability != model.DurabilityOS {
+		o.FS = unsyncedFS{vfs.Default}
 	}
 	if set.cache > 0 {
 		o.CacheSize = set.cache

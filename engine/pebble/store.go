@@ -47,8 +47,8 @@ func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 
 func (s *store) Settings() []engine.Setting {
 	log := map[model.Durability]string{
-		model.DurabilityNone:    "written to the operating system in the background",
-		model.DurabilityProcess: "written to the operating system at commit, not synced",
+		model.DurabilityNone:    "written to the operating system in the background; nothing is synced",
+		model.DurabilityProcess: "written to the operating system at commit; nothing is synced",
 		model.DurabilityOS:      "synced at commit",
 	}[s.durability]
 	return append([]engine.Setting{
@@ -254,9 +254,6 @@ func (s *store) Counters(out *engine.Sample) error {
 		flushed += l.TableBytesFlushed
 		compacted += l.TableBytesCompacted
 		read += l.TableBytesRead
-		if l.TablesCount == 0 && l.TableBytesIn == 0 {
-			continue
-		}
 		level := levelNames[i]
 		out.Gauge("pebble.level.tables", "count", float64(l.TablesCount), "level", level)
 		out.Gauge("pebble.level.size_bytes", "bytes", float64(l.TablesSize), "level", level)

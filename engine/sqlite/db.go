@@ -13,12 +13,14 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
+	"rumbench/model"
 )
 
 // db is an open database: tables, indexes and sessions are sqlkit's.
 type db struct {
 	*sqlkit.DB
 	path   string
+	level  model.Durability
 	watch  *sqlkit.Conn // for counters, which wait for nothing else
 	status status
 }
@@ -39,8 +41,33 @@ func (db *db) begin(ctx context.Context, c engine.Config) (err error) {
 	if c.Page != 0 && page != strconv.FormatInt(c.Page, 10) {
 		return &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: "the database was made with pages of " + page + " bytes"}
 	}
+	if err := db.checkDefinitions(ctx, c.Schema); err != nil {
+		return err
+	}
 	db.watch, err = db.Connect(ctx)
 	return err
+}
+
+// checkDefinitions refuses a database whose tables or indexes have the schema's
+// names but were defined otherwise. SQLite keeps the statements that made them.
+func (db *db) checkDefinitions(ctx context.Context, schema model.Schema) error {
+	want := map[string]string{}
+	d := newDialect("")
+	for i := range schema.Tables {
+		t := &schema.Tables[i]
+		want[t.Name] = d.CreateTable(t)
+		for k := range t.Indexes {
+			ix := &t.Indexes[k]
+			want[sqlkit.IndexName(t.Name, ix.Name)] = d.CreateIndexes(t, []*model.Index{ix})[0]
+		}
+	}
+	return db.Admin().Query(ctx, "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL", func(row []sqldriver.Value) error {
+		name, made := sqlkit.Text(row[0]), sqlkit.Text(row[1])
+		if text, ok := want[name]; ok && text != made {
+			return fmt.Errorf("%s exists with another definition: it was made by %q, and %q is wanted; the parameters that shape the tables must be those of the load", name, made, text)
+		}
+		return nil
+	})
 }
 
 // pragma reads a setting of the connections.
@@ -90,20 +117,13 @@ func (db *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		}
 		out = append(out, engine.Setting{Name: s.name, Value: value, Source: engine.ReadBack})
 		if s.name == "synchronous" {
-			out = append(out, engine.Setting{Name: "durability", Value: level(value), Source: engine.ReadBack})
+			if value != synchronous[db.level] {
+				return nil, fmt.Errorf("synchronous is %s, and %s is needed for durability %s", value, synchronous[db.level], db.level)
+			}
+			out = append(out, engine.Setting{Name: "durability", Value: string(db.level), Source: engine.ReadBack})
 		}
 	}
 	return append(out, engine.Setting{Name: "isolation", Value: "serializable", Source: engine.AsSet}), nil
-}
-
-// level is the durability that a value of synchronous stands for.
-func level(value string) string {
-	for l, v := range synchronous {
-		if v == value {
-			return string(l)
-		}
-	}
-	return "unknown"
 }
 
 // Sizes reports the pages of every table and index, which it walks, and the

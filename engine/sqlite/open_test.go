@@ -145,7 +145,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestDurabilityIsReadBack(t *testing.T) {
-	for level, want := range map[model.Durability]string{"none": "off", "process": "normal", "os": "full"} {
+	for level, want := range map[model.Durability]string{"none": "off", "process": "off", "os": "full"} {
 		c := config(t.TempDir())
 		c.Durability = level
 		settings, err := open(t, c).Settings(t.Context())

@@ -92,12 +92,13 @@ func pragmas(c engine.Config) ([]string, error) {
 		"temp_store = "+temp), nil
 }
 
-// synchronous maps the levels. With a write-ahead log, normal writes the log
-// to the operating system at commit and syncs at checkpoints only, so a killed
-// process loses nothing; full syncs the log at every commit.
+// synchronous maps the levels. With a write-ahead log, off writes the log to
+// the operating system at commit and syncs nothing, so a killed process loses
+// nothing; full syncs the log at every commit. Normal, which syncs at
+// checkpoints, would do work that no level asks for and other engines do not.
 var synchronous = map[model.Durability]string{
 	model.DurabilityNone:    "off",
-	model.DurabilityProcess: "normal",
+	model.DurabilityProcess: "off",
 	model.DurabilityOS:      "full",
 }
 
@@ -144,7 +145,7 @@ func (e Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open sqlite in %s: %w", c.Dir, err)
 	}
-	db := &db{DB: kit, path: path}
+	db := &db{DB: kit, path: path, level: c.Durability}
 	if err := db.begin(ctx, c); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("open sqlite in %s: %w", c.Dir, err)

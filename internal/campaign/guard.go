@@ -43,14 +43,19 @@ func (e *UnfitError) Unwrap() error { return e.Err }
 func lock(path, dir string) (*os.File, error) {
 	// Where the file exists O_CREATE must not be asked for: in /tmp the kernel
 	// refuses it for another user's file.
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		f, err = os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o666)
+		if f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666); err == nil {
+			err = f.Chmod(0o666) // another user's campaigns lock it too
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the lock of this host: %w", err)
 	}
-	_ = f.Chmod(0o666) // another user's campaigns lock it too; only its owner can, and needs to, do this
+	if err := checkLock(f); err != nil {
+		f.Close()
+		return nil, err
+	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		who, _ := io.ReadAll(io.LimitReader(f, 1000))
 		f.Close()
@@ -59,9 +64,25 @@ func lock(path, dir string) (*os.File, error) {
 	}
 	_ = f.Truncate(0)
 	abs, _ := filepath.Abs(dir)
-	fmt.Fprintf(f, "process %d, campaign %s\n", os.Getpid(), abs)
+	fmt.Fprintf(f, lockWords+"%d, campaign %s\n", os.Getpid(), abs)
 	return f, nil
 }
+
+// checkLock refuses a file that is no lock of ours: it would be overwritten.
+func checkLock(f *os.File) error {
+	b, err := io.ReadAll(io.LimitReader(f, 1000))
+	if err != nil {
+		return fmt.Errorf("read the lock of this host: %w", err)
+	}
+	if len(b) > 0 && !strings.HasPrefix(string(b), lockWords) {
+		return hint(fmt.Errorf("%s is no lock of rumbench and is left alone", f.Name()), "name another file in RUMBENCH_LOCK, or remove it")
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return err
+}
+
+// lockWords begin the content of the lock file.
+const lockWords = "process "
 
 func unlock(f *os.File) {
 	_ = f.Truncate(0)

@@ -64,10 +64,14 @@ type GroupResult struct {
 	Rates []Rate
 	// CPU is the clients' own CPU time, if it was measured.
 	CPU time.Duration
-	// Due is how many operations the schedule had begin before the end of the
-	// window, and Lateness how late each client was; only of a group with a rate.
-	Due      int64
-	Lateness []Late
+	// End is the end of the group's last operation, or of its last slot.
+	End time.Duration
+	// Of a group with a rate: how many operations its schedule, as if without
+	// end, had begin before End; how many it had begin before the planned end
+	// of the work or time, and how many of all were done by then; and how late
+	// each client was.
+	Due, DueInPlan, InPlan int64
+	Lateness               []Late
 }
 
 // Rate is the rate of one interval.
@@ -75,6 +79,7 @@ type Rate struct {
 	From, To time.Duration
 	PerSec   float64
 	Ops      int64 // completed in the interval
+	Due      int64 // operations of a group with a rate that were due before the interval
 }
 
 // Late is how late a client was halfway through and at its end.

@@ -391,3 +391,77 @@ func TestShortPoissonWindow(t *testing.T) {
 		})
 	}
 }
+
+// The average decides, however the work was caught up with or not.
+func TestMissedAverage(t *testing.T) {
+	for name, took := range map[string]func(n int64) time.Duration{
+		"the last batch stalls": func(n int64) time.Duration {
+			if n == 59 {
+				return 3 * time.Second
+			}
+			return time.Millisecond
+		},
+		"a stall, and too slow to catch up": func(n int64) time.Duration {
+			if n == 20 {
+				return 3 * time.Second
+			}
+			return 40 * time.Millisecond
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			g := workload.Group{Name: "w", Clients: 1, Ops: insert, Work: 60, Rate: 20, Pace: pace.Even, RowsPerOp: 50}
+			r := drive(t, workload.Step{Groups: []workload.Group{g}}, []workload.Client{&fake{rows: 50, took: took}})
+			p := r.Judge(0, &g)
+			if p.Met || p.Backlog == 0 {
+				t.Errorf("%s: %+v", name, p)
+			}
+		})
+	}
+}
+
+// A group is judged over its own time, not over that of a slower one beside it.
+func TestGroupsAreJudgedApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		groups := []workload.Group{
+			{Name: "insert", Clients: 1, Ops: insert, Work: 60, Rate: 20, Pace: pace.Even, RowsPerOp: 50},
+			{Name: "delete", Clients: 1, Ops: insert, Work: 60, Rate: 20, Pace: pace.Even, RowsPerOp: 50},
+		}
+		r := drive(t, workload.Step{Groups: groups}, []workload.Client{&fake{rows: 50, took: every(time.Millisecond)}},
+			[]workload.Client{&fake{rows: 50, took: every(100 * time.Millisecond)}})
+		if p := r.Judge(0, &groups[0]); !p.Met || p.Achieved != 1000 {
+			t.Errorf("insert: %+v", p)
+		}
+		if p := r.Judge(1, &groups[1]); p.Met || !p.Saturated {
+			t.Errorf("delete: %+v", p)
+		}
+	})
+}
+
+// Half the rate is not held in any interval, with any number of clients.
+func TestHalfTheRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := workload.Group{Name: "w", Clients: 8, Ops: insert, Rate: 2, Pace: pace.Even, RowsPerOp: 50}
+		var clients []workload.Client
+		for range 8 {
+			clients = append(clients, &fake{rows: 50, took: every(time.Second)})
+		}
+		r := drive(t, workload.Step{Seconds: 60, Groups: []workload.Group{g}}, clients)
+		if p := r.Judge(0, &g); p.Share != 0 || p.Strict || p.Met || !p.Saturated {
+			t.Errorf("%+v", p)
+		}
+	})
+}
+
+// A random schedule leaves gaps; they are no stalls.
+func TestPoissonGapsAreNoStalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := workload.Group{Name: "w", Clients: 1, Ops: insert, Rate: 2, Pace: pace.Poisson, RowsPerOp: 50}
+		r := drive(t, workload.Step{Seconds: 600, Groups: []workload.Group{g}}, []workload.Client{&fake{rows: 50, took: every(time.Millisecond)}})
+		if spans, known := r.Stalls(0, &g, g.Rate); len(spans) > 0 || !known {
+			t.Errorf("%v, known %v", spans, known)
+		}
+		if p := r.Judge(0, &g); !p.Met || p.Saturated || p.Backlog > 50 {
+			t.Errorf("%+v", p)
+		}
+	})
+}

@@ -62,7 +62,7 @@ func (r *stepRun) take(to time.Duration) {
 		}
 		// A short rest at the end has too few operations for a rate.
 		if length >= r.Interval/2 {
-			total.Rates = append(total.Rates, Rate{iv.From, to, float64(rows) / length.Seconds(), ops})
+			total.Rates = append(total.Rates, Rate{From: iv.From, To: to, PerSec: float64(rows) / length.Seconds(), Ops: ops})
 		}
 	}
 	if r.OnInterval != nil && length > 0 {
@@ -103,28 +103,52 @@ func (r *stepRun) result(ctx context.Context) *Result {
 	for _, l := range r.loops {
 		total := &out.Groups[l.at]
 		total.CPU += l.cpu
-		if l.schedule == nil {
-			continue
+		total.End = max(total.End, l.end)
+		if l.schedule != nil {
+			total.Lateness = append(total.Lateness, l.late)
+			total.InPlan += l.inPlan
 		}
-		total.Lateness = append(total.Lateness, l.late)
-		total.Due += l.due(out.Window)
+	}
+	for g := range out.Groups {
+		if r.rate(&r.Step.Groups[g]) > 0 {
+			r.addDue(g, &out.Groups[g])
+		}
 	}
 	return out
 }
 
-// due is how many operations of the client its schedule had begin before the
-// end of the window.
-func (l *loop) due(window time.Duration) int64 {
-	if limit := l.limit(); limit > 0 {
-		window = min(window, limit)
+// addDue walks the schedules of a group's clients once more, to know how many
+// operations were due when.
+func (r *stepRun) addDue(g int, out *GroupResult) {
+	plan := r.plan(&r.Step.Groups[g])
+	for i := range r.Clients[g] {
+		s, err := r.newSchedule(g, i)
+		if err != nil {
+			return // it was made before
+		}
+		work := r.Step.Groups[g].Work
+		k := 0
+		for n, next := int64(0), s.Next(); next < max(out.End, plan); n, next = n+1, s.Next() {
+			for k < len(out.Rates) && out.Rates[k].From <= next {
+				out.Rates[k].Due += capped(n, work)
+				k++
+			}
+			if next < out.End {
+				out.Due++
+			}
+			if next < plan && (work == 0 || n < work) {
+				out.DueInPlan++
+			}
+		}
+		for ; k < len(out.Rates); k++ {
+			out.Rates[k].Due += capped(out.Due, work)
+		}
 	}
-	due := l.begun
-	next := time.Duration(l.op.Intended)
-	if !l.waiting {
-		next = l.schedule.Next()
+}
+
+func capped(n, limit int64) int64 {
+	if limit > 0 {
+		return min(n, limit)
 	}
-	for ; next < window && (l.group.Work == 0 || due < l.group.Work); next = l.schedule.Next() {
-		due++
-	}
-	return due
+	return n
 }

@@ -29,10 +29,11 @@ type loop struct {
 	failures int  // in a row
 	waiting  bool // a slot of the schedule is open: its operation has not been done yet
 
-	begun, done int64
-	late        Late
-	end         time.Duration // of the last operation
-	cpu         time.Duration
+	done   int64
+	inPlan int64 // operations done by the planned end
+	late   Late
+	end    time.Duration // of the last operation
+	cpu    time.Duration
 }
 
 // maxFailures in a row end a client: it makes no progress.
@@ -48,10 +49,24 @@ func (r *stepRun) newLoop(g, i int, client workload.Client) (*loop, error) {
 	}
 	l.timer = time.NewTimer(time.Hour)
 	l.timer.Stop()
-	phase := float64(i) / float64(len(r.Clients[g])) // clients do not start together
 	var err error
-	l.schedule, err = pace.New(group.Pace, rate, phase, r.Seed+uint64(g)<<32+uint64(i))
+	l.schedule, err = r.newSchedule(g, i)
 	return l, err
+}
+
+// newSchedule makes the schedule of a client of a group with a rate.
+func (r *stepRun) newSchedule(g, i int) (*pace.Schedule, error) {
+	group := &r.Step.Groups[g]
+	phase := float64(i) / float64(len(r.Clients[g])) // clients do not start together
+	return pace.New(group.Pace, r.rate(group), phase, r.Seed+uint64(g)<<32+uint64(i))
+}
+
+// plan is when a group with a rate is to have done its work, or its time is over.
+func (r *stepRun) plan(g *workload.Group) time.Duration {
+	if limit := r.limit(); limit > 0 {
+		return limit
+	}
+	return time.Duration(float64(g.Work) / r.rate(g) * float64(time.Second))
 }
 
 func (l *loop) clock() int64 { return int64(time.Since(l.base)) }
@@ -85,9 +100,8 @@ func (l *loop) sitOut() {
 	if l.schedule == nil {
 		return
 	}
-	slots := time.Duration(float64(l.group.Work) / l.rate(l.group) * float64(time.Second))
-	if l.sleepUntil(slots) {
-		l.end = max(l.end, slots)
+	if plan := l.plan(l.group); l.sleepUntil(plan) {
+		l.end = max(l.end, plan)
 	}
 }
 
@@ -144,7 +158,9 @@ func (l *loop) operate(ctx context.Context, start int64) bool {
 	l.done++
 	if l.waiting {
 		l.waiting = false
-		l.begun++
+		if l.end <= l.plan(l.group) {
+			l.inPlan++
+		}
 		l.noteLateness(time.Duration(start - l.op.Intended))
 	}
 	return true

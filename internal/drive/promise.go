@@ -14,9 +14,10 @@ const HeldShare = 0.95
 type Promise struct {
 	Target    float64 // units a second of the whole group
 	Achieved  float64
+	Intervals int     // how many stretches were judged
 	Share     float64 // of the intervals, how many reached HeldShare of the target; NaN without intervals
 	Worst     float64 // units a second in the worst interval; NaN without intervals
-	Backlog   float64 // units due at the end but not done
+	Backlog   float64 // units due by the planned end but not done by then
 	Met       bool
 	Strict    bool // every interval reached HeldShare
 	Saturated bool
@@ -28,41 +29,42 @@ func HeldAverage(achieved, target float64) bool {
 	return math.Round(achieved) >= math.Round(HeldShare*target)
 }
 
-// Judge judges a group with a rate. Where everything was done that the schedule
-// asked for, but for one operation of each client that may be on its way, the
-// promise was kept even if the average of a short window says otherwise: a
-// window of a second may hold few operations, or none.
+// Judge judges a group with a rate over its own time: to the end of its last
+// operation. One operation of each client may be on its way when the time is
+// over, and a random schedule may have asked for less than its rate says;
+// neither breaks a promise.
 func (r *Result) Judge(g int, group *workload.Group) Promise {
 	res := &r.Groups[g]
-	var rows, ops int64
+	var rows int64
 	for k := range res.Kinds {
 		if !group.Ops[k].Upkeep {
 			rows += res.Kinds[k].Rows
-			ops += res.Kinds[k].Ops
 		}
 	}
-	missing := max(0, res.Due-ops)
+	seconds := res.End.Seconds()
 	p := Promise{
 		Target:   group.Rate * float64(group.RowsPerOp) * float64(group.Clients),
-		Achieved: float64(rows) / r.Window.Seconds(),
-		Backlog:  float64(missing * group.RowsPerOp),
+		Achieved: float64(rows) / seconds,
+		Backlog:  float64(max(0, res.DueInPlan-res.InPlan) * group.RowsPerOp),
 		Share:    math.NaN(),
 		Worst:    math.NaN(),
 	}
-	p.Met = HeldAverage(p.Achieved, p.Target) || missing <= int64(group.Clients) && !growing(res.Lateness, r.Window)
+	asked := min(p.Target, float64(res.Due*group.RowsPerOp)/seconds)
+	grain := float64(group.RowsPerOp) * float64(group.Clients) / seconds
+	p.Met = HeldAverage(p.Achieved+grain, asked)
 	p.judgeIntervals(res.Rates, group)
-	p.Saturated = !p.Met && growing(res.Lateness, r.Window)
+	p.Saturated = !p.Met && growing(res.Lateness, res.End)
 	return p
 }
 
-// enoughOps is how many operations an interval must hold to be judged; with
-// fewer, neighbours are judged together.
+// enoughOps is how many operations of each client an interval must hold to be
+// judged; with fewer, neighbours are judged together.
 const enoughOps = 10
 
-// judgeIntervals allows for the grain of the schedule: one operation that ends
-// just beyond an interval is not a promise broken.
+// judgeIntervals allows for the grain of the schedule: one operation of each
+// client that ends just beyond an interval is not a promise broken.
 func (p *Promise) judgeIntervals(rates []Rate, group *workload.Group) {
-	rates = coarse(rates, group.Rate*float64(group.Clients))
+	rates = coarse(rates, group.Rate)
 	if len(rates) == 0 {
 		return
 	}
@@ -70,17 +72,18 @@ func (p *Promise) judgeIntervals(rates []Rate, group *workload.Group) {
 	p.Worst = math.Inf(1)
 	for _, r := range rates {
 		grain := float64(group.RowsPerOp) * float64(group.Clients) / (r.To - r.From).Seconds()
-		if r.PerSec >= HeldShare*p.Target || r.PerSec+grain >= p.Target {
+		if r.PerSec+grain >= HeldShare*p.Target {
 			held++
 		}
 		p.Worst = min(p.Worst, r.PerSec)
 	}
+	p.Intervals = len(rates)
 	p.Share = float64(held) / float64(len(rates))
 	p.Strict = held == len(rates)
 }
 
 // coarse joins neighbouring intervals until each is long enough for enoughOps
-// operations at the rate. A rest at the end is left out.
+// operations of a client at its rate. A rest at the end is left out.
 func coarse(rates []Rate, perSec float64) (out []Rate) {
 	for len(rates) > 0 {
 		sum := Rate{From: rates[0].From}

@@ -27,13 +27,10 @@ func (r *Result) Stalls(g int, group *workload.Group, rate float64) (spans []Spa
 	}
 	var runs []stat.Run
 	if rate > 0 {
-		runs = overdue(rates, rate*float64(group.Clients), float64(group.Work)*float64(group.Clients))
+		runs = overdue(rates)
 	} else {
-		perSec, ops := make([]float64, len(rates)), make([]float64, len(rates))
-		for i := range rates {
-			perSec[i], ops[i] = rates[i].PerSec, float64(rates[i].Ops)
-		}
-		if stat.Median(ops) < fewOps {
+		perSec := r.IntervalRates(g, group, rate)
+		if len(perSec) == 0 {
 			return nil, false
 		}
 		runs = stat.Stalls(perSec)
@@ -44,17 +41,30 @@ func (r *Result) Stalls(g int, group *workload.Group, rate float64) (spans []Spa
 	return spans, true
 }
 
+// IntervalRates are the units a second of the intervals of a group, joined
+// where a rate has few operations in one. There are none where a usual interval
+// holds too few operations to make a rate of.
+func (r *Result) IntervalRates(g int, group *workload.Group, rate float64) []float64 {
+	rates := r.Groups[g].Rates
+	if rate > 0 {
+		rates = coarse(rates, rate)
+	}
+	perSec, ops := make([]float64, len(rates)), make([]float64, len(rates))
+	for i := range rates {
+		perSec[i], ops[i] = rates[i].PerSec, float64(rates[i].Ops)
+	}
+	if len(rates) == 0 || stat.Median(ops) < fewOps {
+		return nil
+	}
+	return perSec
+}
+
 // overdue finds runs of intervals without an operation although one was due
-// before they began. rate is in operations a second; work, if not 0, is how
-// many there are.
-func overdue(rates []Rate, rate, work float64) (out []stat.Run) {
+// before they began.
+func overdue(rates []Rate) (out []stat.Run) {
 	var done int64
 	for i, r := range rates {
-		due := rate * r.From.Seconds()
-		if work > 0 {
-			due = min(due, work)
-		}
-		if r.Ops == 0 && float64(done)+1 <= due {
+		if r.Ops == 0 && done < r.Due {
 			if n := len(out); n > 0 && out[n-1].To == i {
 				out[n-1].To = i + 1
 			} else {

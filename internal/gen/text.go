@@ -51,6 +51,3 @@ func (t *Text) Append(dst []byte, i uint64) []byte {
 	from := (d & (1<<32 - 1)) * (uint64(len(t.pool)) - uint64(random)) >> 32
 	return append(dst, t.pool[from:from+uint64(random)]...)
 }
-
-// MeanLength is the mean number of characters.
-func (t *Text) MeanLength() float64 { return float64(t.min+t.max) / 2 }

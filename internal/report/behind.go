@@ -86,7 +86,11 @@ func promiseCells(g result.Group) []Cell {
 	case s.Strict:
 		held = textCell("held in every interval")
 	}
-	return []Cell{num(s.Target), num(s.Achieved), {Text: percent(s.Share), Title: full(s.Share), Number: true}, num(s.Worst), num(s.Backlog),
+	share, worst := Cell{Text: percent(s.Share), Title: full(s.Share), Number: true}, num(s.Worst)
+	if s.Intervals == 0 {
+		share, worst = absentCell("the step is too short to judge intervals"), absentCell("the step is too short to judge intervals")
+	}
+	return []Cell{num(s.Target), num(s.Achieved), share, worst, num(s.Backlog),
 		{Text: duration(s.MaxLateness * 1e6), Title: full(s.MaxLateness) + " s", Number: true}, held}
 }
 

@@ -184,10 +184,16 @@ const neutral = 0.05
 
 // ratio is n ÷ base; ok is false where it has no meaning.
 func (n number) ratio(base number) (r float64, ok bool) {
-	if n.missing != "" || base.missing != "" || base.value == 0 {
+	if n.missing != "" || base.missing != "" || base.value == 0 || n.disturbed() || base.disturbed() {
 		return 0, false
 	}
 	return n.value / base.value, true
+}
+
+// disturbed tells whether somebody else's doings may be in the number: then it
+// is shown with its warning, and compared with nothing.
+func (n number) disturbed() bool {
+	return slices.ContainsFunc(n.warnings, func(w string) bool { return strings.Contains(w, result.Disturbed) })
 }
 
 // against judges n against base by the metric's direction; "" where neither
@@ -195,7 +201,7 @@ func (n number) ratio(base number) (r float64, ok bool) {
 func (n number) against(base number) verdict {
 	m := result.MetricByName(n.metric)
 	switch {
-	case n.missing != "" || base.missing != "" || m == nil || m.Better == "":
+	case n.missing != "" || base.missing != "" || n.disturbed() || base.disturbed() || m == nil || m.Better == "":
 		return ""
 	case math.Abs(n.value-base.value) <= neutral*math.Abs(base.value) || n.overlaps(base):
 		return same

@@ -92,6 +92,7 @@ type SeriesWriter struct {
 	w   *bufio.Writer
 	enc *json.Encoder
 	err error
+	n   int64
 }
 
 // CreateSeries creates the series file of a trial.
@@ -100,7 +101,8 @@ func CreateSeries(dir string) (*SeriesWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &SeriesWriter{f: f, w: bufio.NewWriter(f)}
+	s := &SeriesWriter{f: f}
+	s.w = bufio.NewWriter(counting{f, &s.n})
 	s.enc = json.NewEncoder(s.w)
 	return s, nil
 }
@@ -118,6 +120,25 @@ func (s *SeriesWriter) Write(lines ...Line) error {
 		s.err = s.w.Flush()
 	}
 	return s.err
+}
+
+// Written is the number of bytes written so far.
+func (s *SeriesWriter) Written() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.n
+}
+
+// counting counts what goes through it.
+type counting struct {
+	w io.Writer
+	n *int64
+}
+
+func (c counting) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	*c.n += int64(n)
+	return n, err
 }
 
 // Err is the error that ended writing.

@@ -61,6 +61,7 @@ var metrics = []Metric{
 	{"device_reads", "count", lower, "Read requests that the device under the data directory completed, per unit."},
 	{"read_kb", "KB", lower, "KB read from the device per unit (1 KB = 1024 bytes)."},
 	{"write_kb", "KB", lower, "KB written to the device per unit, from the start of the window until everything dirty was synced after it. Discards are not in it."},
+	{"after_write_kb", "KB", lower, "KB written to the device (or, without a device, by the process) between the end of the step, when everything dirty was synced, and the beginning of the next: background work of the engine that is in no window."},
 	{"discard_kb", "KB", "", "KB discarded (trimmed) on the device per unit."},
 	{"process_read_kb", "KB", lower, "KB that the process caused to be read from storage per unit (/proc/PID/io read_bytes)."},
 	{"process_write_kb", "KB", lower, "KB that the process dirtied for storage per unit (/proc/PID/io write_bytes − cancelled_write_bytes). A page dirtied again before it was written counts once."},

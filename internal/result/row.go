@@ -32,6 +32,9 @@ type Row struct {
 	Warnings []string `json:"warnings,omitempty"`
 }
 
+// Disturbed is in the warning of a number that may hold somebody else's doings.
+const Disturbed = "somebody else used"
+
 // WriteRows writes rows as JSON lines.
 func WriteRows(w io.Writer, rows []Row) error {
 	enc := json.NewEncoder(w)

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"slices"
 
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -51,7 +52,7 @@ func (r *rows) costs() (out []cost) {
 	add("process_read_kb", process, run, "process.read_bytes", kb)
 	if v, ok := counterOf(whole, "process.write_bytes"); ok {
 		cancelled, _ := counterOf(whole, "process.cancelled_write_bytes")
-		out = append(out, cost{metric: "process_write_kb", value: max(v-cancelled, 0) / kb, source: process})
+		out = append(out, cost{metric: "process_write_kb", value: max(v-cancelled-r.window.own, 0) / kb, source: process})
 	}
 	if v, ok := busy(run); ok {
 		out = append(out, cost{metric: "host_cpu_us", value: v / nsPerMicro, source: host})
@@ -59,7 +60,9 @@ func (r *rows) costs() (out []cost) {
 	add("context_switches", host, run, "host.context_switches", 1)
 	add("device_reads", device, run, "device.reads", 1)
 	add("read_kb", device, run, "device.read_bytes", kb)
-	add("write_kb", device, whole, "device.write_bytes", kb)
+	if v, ok := counterOf(whole, "device.write_bytes"); ok {
+		out = append(out, cost{metric: "write_kb", value: max(v-r.window.own, 0) / kb, source: device})
+	}
 	add("discard_kb", device, whole, "device.discard_bytes", kb)
 	return out
 }
@@ -75,22 +78,48 @@ func busy(points []result.CounterChange) (ns float64, ok bool) {
 	return ns, ok
 }
 
-// addCosts divides the costs by the units of the step's primary operation, and
-// by those that writes are reported per.
-func (r *rows) addCosts() {
-	kinds := []string{r.step.Primary}
-	if r.step.WritesPer != r.step.Primary {
-		kinds = append(kinds, r.step.WritesPer)
+// denominator is what a cost is divided by.
+type denominator struct {
+	per   string
+	units int64
+}
+
+// denominators are the units of the step's primary operation; those that
+// writes are reported per; and, where they are others, all rows written and
+// all operations.
+func (r *rows) denominators(totals workload.Totals) (out []denominator) {
+	var written, operations int64
+	for g := range totals {
+		for k, kind := range r.step.Groups[g].Ops {
+			if kind.Upkeep {
+				continue
+			}
+			operations += totals[g][k].Ops
+			if kind.Unit == "row" {
+				written += totals[g][k].Rows
+			}
+		}
 	}
+	add := func(per string, units int64) {
+		if units > 0 && !slices.ContainsFunc(out, func(d denominator) bool { return d.units == units }) {
+			out = append(out, denominator{per, units})
+		}
+	}
+	add(per(r.step.Primary, r.unit(r.step.Primary)), totals.Rows(r.step, r.step.Primary))
+	add(per(r.step.WritesPer, r.unit(r.step.WritesPer)), totals.Rows(r.step, r.step.WritesPer))
+	add("written row", written)
+	add("operation", operations)
+	return out
+}
+
+// addCosts divides the costs by each denominator.
+func (r *rows) addCosts() {
 	totals := r.res.Totals()
 	all := r.costs()
 	r.doubtSources(all)
-	for _, kind := range kinds {
-		units := totals.Rows(r.step, kind)
-		if units == 0 {
-			continue
-		}
-		by := func(row *result.Row) { row.Per, row.N = per(kind, r.unit(kind)), units }
+	for _, d := range r.denominators(totals) {
+		units := d.units
+		by := func(row *result.Row) { row.Per, row.N = d.per, units }
 		for _, c := range all {
 			r.put(c.metric, c.value/float64(units), by, source(c.source), warnings(c.doubts))
 		}
@@ -128,13 +157,39 @@ func (r *rows) clientCost(totals workload.Totals) (us float64, ok bool) {
 			continue
 		}
 		for _, row := range s.Rows {
-			if row.Metric == "client_cpu_us" {
-				us += row.Value * float64(r.units(totals, row.Group, row.Op))
+			if row.Metric != "client_cpu_us" {
+				continue
+			}
+			// An operation costs the client the same on any database. Its units
+			// need not be as many: an index is built over no rows there.
+			if ops, here := r.operations(s, row.Group, totals); ops > 0 {
+				us += row.Value * float64(row.N) / float64(ops) * float64(here)
 				ok = true
 			}
 		}
 	}
 	return us, ok
+}
+
+// operations counts what a group did when the client was calibrated, and here.
+func (r *rows) operations(calibration *result.Step, group string, totals workload.Totals) (there, here int64) {
+	for g := range r.step.Groups {
+		if r.step.Groups[g].Name != group {
+			continue
+		}
+		for k, kind := range r.step.Groups[g].Ops {
+			if kind.Upkeep {
+				continue
+			}
+			here += totals[g][k].Ops
+			for _, row := range calibration.Rows {
+				if row.Metric == "rows" && row.Group == group && row.Op == kind.Name {
+					there += row.N
+				}
+			}
+		}
+	}
+	return there, here
 }
 
 // units sums the units of an operation kind in one group.
@@ -176,21 +231,21 @@ func (r *rows) addAmplification(all []cost, totals workload.Totals) {
 	}
 }
 
-// What the device wrote may exceed what the process caused by the journal of
-// the file system, which at a sync per commit about doubles it, and by a little
-// log of others. What the host computed may exceed what the process did by the
-// kernel's share, and is measured by ticks.
+// What the device did may exceed what the process caused by the journal of the
+// file system, which at a sync per commit about doubles its writes, and by a
+// little of others. What the host computed may exceed what the process did by
+// the kernel's share, and is measured by ticks.
 const (
 	journalFactor = 2.5
-	littleLog     = 1 << 10 // KB
+	littleIO      = 128 // KB
 	tickError     = 1.25
 	littleWork    = 0.1 // processors
 )
 
-// doubtSources marks figures of the device and warns when somebody else used
+// doubtSources marks figures of the device, and warns, when somebody else used
 // the device or the processors during the step.
 func (r *rows) doubtSources(all []cost) {
-	of := func(metric string) *cost {
+	find := func(metric string) *cost {
 		for i := range all {
 			if all[i].metric == metric {
 				return &all[i]
@@ -198,13 +253,23 @@ func (r *rows) doubtSources(all []cost) {
 		}
 		return nil
 	}
-	if device, process := of("write_kb"), of("process_write_kb"); device != nil && process != nil && device.value > journalFactor*process.value+littleLog {
-		w := fmt.Sprintf("the device wrote %.1f MB, of which this process caused %.1f MB: somebody else used it", device.value/kb, process.value/kb)
-		device.doubts = append(device.doubts, w)
+	doubt := func(what, device, process string, metrics ...string) {
+		d, p := find(device), find(process)
+		if d == nil || p == nil || d.value <= journalFactor*p.value+littleIO {
+			return
+		}
+		w := fmt.Sprintf("the device %s %.1f MB, of which this process caused %.1f MB: %s it", what, d.value/kb, p.value/kb, result.Disturbed)
 		r.out.Warnings = append(r.out.Warnings, w)
+		for _, m := range metrics {
+			if c := find(m); c != nil {
+				c.doubts = append(c.doubts, w)
+			}
+		}
 	}
+	doubt("wrote", "write_kb", "process_write_kb", "write_kb")
+	doubt("read", "read_kb", "process_read_kb", "read_kb", "device_reads")
 	spare := littleWork * r.window.length.Seconds() * 1e6 // µs
-	if host, process := of("host_cpu_us"), of("server_cpu_us"); host != nil && process != nil && host.value > tickError*process.value+spare {
+	if host, process := find("host_cpu_us"), find("server_cpu_us"); host != nil && process != nil && host.value > tickError*process.value+spare {
 		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("the machine computed for %.2f s, of which this process for %.2f s: other programs took part of the processors", host.value/1e6, process.value/1e6))
 	}
 }
@@ -217,6 +282,26 @@ func (r *rows) addCounters() {
 	for _, c := range r.out.Counters {
 		if c.Reset {
 			r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("counter %s was reset during the step: its figure begins there", c.Name))
+		}
+	}
+}
+
+// addGap adds to the step before what was written between its end and the
+// beginning of the next: background work that is in no window.
+func (t *trial) addGap(next *window) {
+	last := t.lastWindow
+	t.lastWindow = next
+	if last == nil || len(t.res.Steps) == 0 {
+		return
+	}
+	step := &t.res.Steps[len(t.res.Steps)-1]
+	between, _ := changes(last.drained, next.before)
+	for _, from := range []struct{ name, source string }{{"device.write_bytes", "device " + t.devName}, {"process.write_bytes", "process, engine and client together"}} {
+		if v, ok := counterOf(between, from.name); ok {
+			v -= t.saved // the result itself, which is written there
+			step.Rows = append(step.Rows, result.Row{Target: t.Target.Name, Trial: t.Trial, Step: step.Name,
+				Metric: "after_write_kb", Value: max(v, 0) / kb, Unit: "KB", Per: "step", Source: from.source})
+			return
 		}
 	}
 }

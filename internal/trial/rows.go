@@ -92,10 +92,10 @@ func (r *rows) addPromises() {
 			continue
 		}
 		p := r.res.Judge(g, group)
-		sla := &result.SLA{Target: p.Target, Achieved: p.Achieved, Share: p.Share, Worst: p.Worst, Backlog: p.Backlog,
+		sla := &result.SLA{Target: p.Target, Achieved: p.Achieved, Intervals: p.Intervals, Share: p.Share, Worst: p.Worst, Backlog: p.Backlog,
 			Met: p.Met, Strict: p.Strict, Saturated: p.Saturated}
-		if math.IsNaN(p.Share) { // too short for a single interval
-			sla.Share, sla.Worst = p.Achieved/p.Target, p.Achieved
+		if p.Intervals == 0 {
+			sla.Share, sla.Worst = 0, 0 // not known; JSON has no word for it
 		}
 		for k := range r.res.Groups[g].Kinds {
 			if l := r.res.Groups[g].Kinds[k].Lateness; l != nil {
@@ -190,10 +190,7 @@ func (r *rows) addGroup(g int, group *workload.Group, w []string) {
 	for _, whole := range order {
 		r.addKind(group.Name, whole, wholes[whole], w)
 	}
-	perSec := make([]float64, 0, len(res.Rates))
-	for _, rate := range res.Rates {
-		perSec = append(perSec, rate.PerSec)
-	}
+	perSec := r.res.IntervalRates(g, group, r.rate(group))
 	for _, p := range []float64{50, 95, 99} {
 		if v, ok := stat.Reached(perSec, p); ok {
 			r.put(fmt.Sprintf("interval_ops_p%.0f", p), v, of(group.Name, ""), count(int64(len(perSec))), warnings(w))
@@ -307,12 +304,18 @@ func (r *rows) addSettle() {
 }
 
 // addSpace adds sizes and memory at the end of the step.
-func (r *rows) addSpace(ctx context.Context, live workload.Live) error {
-	sizes, err := r.db.Sizes(ctx)
-	if err != nil {
-		return fmt.Errorf("sizes: %w", err)
+//
+// Engines walk their files to tell the sizes of objects, and so fill the page
+// cache. That is done only when the check has read everything anyhow, or when
+// no step follows that would find the cache warm.
+func (r *rows) addSpace(ctx context.Context, live workload.Live, warm bool) error {
+	steps := r.Plan.Run.Steps()
+	if warm || r.step.Name == steps[len(steps)-1].Name {
+		var err error
+		if r.out.Sizes, err = r.db.Sizes(ctx); err != nil {
+			return fmt.Errorf("sizes: %w", err)
+		}
 	}
-	r.out.Sizes = sizes
 	total, err := r.dataSize()
 	if err != nil {
 		return err

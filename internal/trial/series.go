@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -227,6 +228,16 @@ func (l *latencyLog) flush() {
 		}
 	}
 	l.since, l.dists = now, nil
+}
+
+// Written is the number of bytes written so far. It is read by the goroutine
+// that runs the step, while no interval is taken.
+func (l *latencyLog) Written() int64 {
+	at, err := l.f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return 0
+	}
+	return at
 }
 
 // Close closes the file.

@@ -21,7 +21,8 @@ type window struct {
 	length                 time.Duration
 	drain                  time.Duration
 	client                 observe.ClientDelay
-	memory                 int64 // bytes at the end; 0 if not known
+	own                    float64 // bytes that rumbench wrote to its own files, from before to drained
+	memory                 int64   // bytes at the end; 0 if not known
 	memorySource           string
 }
 
@@ -34,11 +35,17 @@ func (w *window) drainTo(ctx context.Context, t *trial) error {
 	}
 	w.drain = time.Since(start)
 	w.drained = t.sampler.Snapshot(ctx)
+	w.own += t.written()
+	t.clock.end() // samples from here on are not of the step
 	if n, from, err := t.process.Memory(ctx); err == nil {
 		w.memory, w.memorySource = n, from
 	}
 	return nil
 }
+
+// written is the number of bytes that rumbench wrote to its own files, which
+// the process and the device count like the engine's.
+func (t *trial) written() float64 { return float64(t.series.Written() + t.latency.Written()) }
 
 // step runs a step and adds it to the result, as far as it came.
 func (t *trial) step(ctx context.Context, step *workload.Step) error {
@@ -175,6 +182,8 @@ func (t *trial) measure(ctx context.Context, c drive.Config, w *window) (*drive.
 		return nil, fmt.Errorf("sync before the step: %w", err)
 	}
 	w.before = t.sampler.Snapshot(ctx)
+	t.addGap(w)
+	w.own = -t.written()
 	delays := t.client.Window()
 	t.clock.barrier()
 	res, err := drive.Run(ctx, c)
@@ -202,7 +211,7 @@ func (t *trial) finding(ctx context.Context, step *workload.Step, stage workload
 		r.out.Status = result.Invalid
 		r.out.Warnings = append([]string{"wrong result: " + b}, r.out.Warnings...)
 	}
-	return r.addSpace(ctx, found.Live)
+	return r.addSpace(ctx, found.Live, found.ReadAll)
 }
 
 // settle runs a settle step.
@@ -211,6 +220,8 @@ func (t *trial) settle(ctx context.Context, step *workload.Step, s *result.Step)
 		return fmt.Errorf("sync before the step: %w", err)
 	}
 	w := window{before: t.sampler.Snapshot(ctx)}
+	t.addGap(&w)
+	w.own = -t.written()
 	t.clock.barrier()
 	start := time.Now()
 	floor := step.Settle.Floor
@@ -237,7 +248,7 @@ func (t *trial) settle(ctx context.Context, step *workload.Step, s *result.Step)
 	if t.previous == nil || t.Calibrate {
 		return nil
 	}
-	return r.addSpace(ctx, *t.previous)
+	return r.addSpace(ctx, *t.previous, false)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

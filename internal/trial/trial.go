@@ -58,6 +58,9 @@ type trial struct {
 	clock    stepClock
 	pulse    *pulse
 	previous *workload.Live
+	// lastWindow is that of the step before.
+	lastWindow *window
+	saved      float64 // bytes of the result as it was written last
 }
 
 // Run runs a trial and leaves its result in Spec.Dir. The result tells how far
@@ -73,6 +76,9 @@ func Run(ctx context.Context, s Spec) (*result.Trial, error) {
 		return t.res, err
 	}
 	defer log.Close()
+	if _, err := os.Stat(filepath.Join(s.Dir, result.TrialFile)); err == nil {
+		return t.res, fmt.Errorf("%s holds a trial already", s.Dir)
+	}
 	if err := t.save(); err != nil {
 		return t.res, err
 	}
@@ -110,7 +116,14 @@ func printable(p workload.Params) map[string]any {
 }
 
 func (t *trial) save() error {
-	return result.WriteJSON(filepath.Join(t.Dir, result.TrialFile), t.res)
+	path := filepath.Join(t.Dir, result.TrialFile)
+	if err := result.WriteJSON(path, t.res); err != nil {
+		return err
+	}
+	if info, err := os.Stat(path); err == nil {
+		t.saved = float64(info.Size())
+	}
+	return nil
 }
 
 func (t *trial) run(ctx context.Context) (err error) {

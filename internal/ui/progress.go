@@ -40,7 +40,7 @@ func New(out io.Writer, width func() int) *Progress {
 func (p *Progress) Begin(e result.Entry, n, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.current, p.started = e.Dir, p.now()
+	p.current, p.started, p.last = e.Dir, p.now(), trial.Event{}
 	p.println(fmt.Sprintf("[%d/%d] %s", n, total, e.Dir))
 }
 

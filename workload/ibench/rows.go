@@ -20,7 +20,8 @@ type rowMaker struct {
 	registers, products, customers, maxPrice int64
 	classic                                  bool
 	clockRows                                int64
-	base                                     int64 // number of the row before the first
+	base                                     int64 // number of the table's row before the first
+	sharers                                  int64 // clients that insert into the table
 }
 
 func (s *stage) newRowMaker(client int, base int64) rowMaker {
@@ -31,14 +32,14 @@ func (s *stage) newRowMaker(client int, base int64) rowMaker {
 		register: stream(colRegister), product: stream(colProduct), customer: stream(colCustomer), price: stream(colPrice),
 		data:      s.text.With(stream(colData)),
 		registers: s.p.Int("cashregisters"), products: s.p.Int("products"), customers: s.p.Int("customers"), maxPrice: s.p.Int("max_price"),
-		classic: s.classic, clockRows: s.p.Int("clock_rows"), base: base,
+		classic: s.classic, clockRows: s.p.Int("clock_rows"), base: base, sharers: int64(s.clients / s.run.tables),
 	}
 }
 
 // append appends row i to a batch; all rows of a batch have the time of the first.
 func (m *rowMaker) append(args []model.Value, text []byte, i, first int64) ([]model.Value, []byte) {
 	n := uint64(i)
-	seconds := (m.base + first) / m.clockRows
+	seconds := (m.base + first*m.sharers) / m.clockRows
 	customer := m.customer.Uniform(n, m.customers)
 	price := model.IntValue(m.price.Uniform(n, m.maxPrice))
 	if m.classic {

@@ -50,6 +50,11 @@ func (r *run) openStage(ctx context.Context, p *plan, env workload.Env, check bo
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
+	if p.wantsIndex {
+		if err := s.needIndexes(ctx, session); err != nil {
+			return nil, fmt.Errorf("step %s: %w", p.Name, err)
+		}
+	}
 	for n := range r.tables {
 		t := &table{name: tableName(n)}
 		if err := s.look(ctx, session, t); err != nil {
@@ -63,6 +68,20 @@ func (r *run) openStage(ctx context.Context, p *plan, env workload.Env, check bo
 	s.text = gen.NewText(gen.NewStream(env.Seed, "ibench", "data"), r.p.Int("data_min"), r.p.Int("data_max"), float64(r.p.Int("data_random_pct"))/100)
 	s.couple()
 	return s, nil
+}
+
+// needIndexes refuses to run without the secondary indexes: the step would
+// measure something else.
+func (s *stage) needIndexes(ctx context.Context, session engine.Session) error {
+	for n := range s.run.tables {
+		for _, name := range s.indexNames(n) {
+			op := &model.Op{Kind: model.Scan, Table: tableName(n), Index: name, Columns: []string{colID}, Limit: 1}
+			if _, err := session.Prepare(ctx, op); err != nil {
+				return fmt.Errorf("the secondary indexes must exist; step l.x builds them: %w", err)
+			}
+		}
+	}
+	return nil
 }
 
 // createIndexes makes the secondary indexes of all tables.
@@ -225,6 +244,7 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (workload.Find
 	if err != nil {
 		return f, err
 	}
+	f.ReadAll = true
 	if got != want && s.counted {
 		f.Broken = append(f.Broken, fmt.Sprintf("the tables hold %d rows; %d at the start, %d inserted and %d deleted make %d", got, s.start, inserted, deleted, want))
 	}

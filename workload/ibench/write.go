@@ -159,8 +159,9 @@ func (x *buildClient) Ready(ctx context.Context) error {
 
 func (x *buildClient) Do(ctx context.Context, out *workload.Outcome) error {
 	if !x.loaded {
-		x.loaded = true
-		return x.insert.Do(ctx, out)
+		err := x.insert.Do(ctx, out)
+		x.loaded = err == nil
+		return err
 	}
 	if err := x.buildIndexes(ctx, x.table); err != nil {
 		return err

@@ -1,0 +1,454 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/internal/fsize"
+	"rumbench/internal/plan"
+	"rumbench/internal/registry"
+	"rumbench/internal/result"
+	"rumbench/internal/trial"
+)
+
+// TestMain runs a campaign instead of the tests where a test asks for it.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("RUMBENCH_TEST_CAMPAIGN"); dir != "" {
+		c, _ := config(dir, "exec sleep 600")
+		_, err := Run(context.Background(), c)
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// told is a Progress that remembers.
+type told struct{ lines []string }
+
+func (p *told) Begin(e result.Entry, n, total int) {
+	p.lines = append(p.lines, fmt.Sprintf("begin %s %d/%d", e.Dir, n, total))
+}
+func (p *told) Event(e trial.Event) { p.lines = append(p.lines, "event "+e.Step) }
+func (p *told) End(e result.Entry, t *result.Trial) {
+	p.lines = append(p.lines, fmt.Sprintf("end %s %s", e.Dir, t.Status))
+}
+func (p *told) Note(text string) { p.lines = append(p.lines, "note "+text) }
+
+const source = `
+workload: ibench
+params: {rows: 1k, steps: [l.i0]}
+trials: 2
+calibrate: false
+targets: [pebble, bbolt]
+`
+
+// config is a campaign whose trials are a shell script; $1 is the campaign's
+// directory, $2 the trial's.
+func config(dir, script string, sets ...string) (Config, *told) {
+	p, err := plan.Load("test.yaml", []byte(source), sets, registry.Catalog{})
+	if err != nil {
+		panic(err)
+	}
+	progress := &told{}
+	return Config{
+		Plan: p, Dir: filepath.Join(dir, "out"), Command: []string{"rumbench", "test"}, Progress: progress,
+		Child: []string{"/bin/sh", "-c", script, "trial"}, LockFile: filepath.Join(dir, "lock"),
+		SpaceFactor: func(string) float64 { return 1 },
+	}, progress
+}
+
+// result writes what a trial's process leaves: says TRIAL.JSON.
+func says(status result.Status) string {
+	now := time.Now()
+	b, _ := json.Marshal(&result.Trial{Format: result.Format, Status: status, Ended: &now})
+	return fmt.Sprintf("echo '%s' > $1/trials/$2/trial.json; ", b)
+}
+
+func statuses(c *result.Campaign) (out []string) {
+	for _, e := range c.Trials {
+		out = append(out, fmt.Sprintf("%s %s", e.Dir, e.Status))
+	}
+	return out
+}
+
+func TestAllComplete(t *testing.T) {
+	dir := t.TempDir()
+	c, p := config(dir, `mkdir $1/trials/$2/data; echo '{"step":"l.i0"}'; echo nonsense; test "$TMPDIR" -ef $1/trials/$2/tmp || exit 9; `+says(result.Complete))
+	state, err := Run(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"pebble.1 complete", "bbolt.1 complete", "pebble.2 complete", "bbolt.2 complete"}, statuses(state)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	if d := cmp.Diff([]string{"begin pebble.1 1/4", "event l.i0", "end pebble.1 complete"}, p.lines[:3]); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	stored, err := result.ReadCampaign(c.Dir)
+	if d := cmp.Diff(statuses(state), statuses(stored)); err != nil || d != "" {
+		t.Errorf("%v (-want +got)\n%s", err, d)
+	}
+	for _, e := range state.Trials {
+		for _, name := range []string{"data", "tmp"} {
+			if _, err := os.Stat(filepath.Join(result.TrialPath(c.Dir, e.Dir), name)); err == nil {
+				t.Errorf("%s of %s was left behind", name, e.Dir)
+			}
+		}
+	}
+
+	// Again in the same place: refused, and nothing changed.
+	if state, err := Run(context.Background(), c); err == nil || state != nil || !strings.Contains(err.Error(), "holds a campaign already") {
+		t.Errorf("error %v", err)
+	}
+	// Gone on with: nothing to do.
+	c.Resume = true
+	p.lines = nil
+	if _, err := Run(context.Background(), c); err != nil || len(p.lines) > 0 {
+		t.Errorf("%v, %q", err, p.lines)
+	}
+}
+
+func TestKeep(t *testing.T) {
+	c, _ := config(t.TempDir(), "mkdir $1/trials/$2/data; "+says(result.Complete), "keep=true")
+	if _, err := Run(context.Background(), c); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(result.TrialPath(c.Dir, "pebble.2"), "data")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(result.TrialPath(c.Dir, "pebble.2"), "tmp")); err == nil {
+		t.Error("tmp was left behind")
+	}
+}
+
+// However a process ends without a result, the trial is failed with what is
+// known of it, and the campaign goes on.
+func TestBadEnds(t *testing.T) {
+	for _, c := range []struct{ name, script, reason, hint string }{
+		{"silent", "exit 0", "its process ended without a result", ""},
+		{"words", "echo one >&2; echo two >&2; exit 3", "its process ended with: exit status 3; its last words: one | two", ""},
+		{"killed", "kill -9 $$", "its process ended with: signal: killed", "out of memory"},
+		{"panic", "echo 'panic: boom' >&2; echo goroutine 1 >&2; for i in 1 2 3 4 5; do echo at $i; done >&2; exit 2", "its process ended with: exit status 2; its last words: panic: boom", ""},
+		{"full disk", "echo 'panic: write x: no space left on device' >&2; exit 2", "panic: write x: no space left on device", "the disk is full"},
+		{"running", says(result.Running) + "exit 1", "its process ended with: exit status 1", ""},
+		{"cut", "echo '{' > $1/trials/$2/trial.json; exit 1", "its process ended with: exit status 1", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			config, p := config(t.TempDir(), `if [ $2 = pebble.1 ]; then mkdir $1/trials/$2/data; `+c.script+`; else `+says(result.Complete)+`fi`)
+			state, err := Run(context.Background(), config)
+			if !errors.Is(err, ErrIncomplete) || err.Error() != "1 of 4: not all trials are complete" {
+				t.Errorf("error %v", err)
+			}
+			if d := cmp.Diff([]string{"pebble.1 failed", "bbolt.1 complete", "pebble.2 complete", "bbolt.2 complete"}, statuses(state)); d != "" {
+				t.Errorf("(-want +got)\n%s", d)
+			}
+			dir := result.TrialPath(config.Dir, "pebble.1")
+			tr, err := result.ReadTrial(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tr.Status != result.Failed || !strings.Contains(tr.Reason, c.reason) || !strings.Contains(tr.Hint, c.hint) || c.hint == "" && tr.Hint != "" || tr.Ended == nil {
+				t.Errorf("%s: %q, hint %q", tr.Status, tr.Reason, tr.Hint)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "data")); err == nil {
+				t.Error("data was left behind")
+			}
+			if len(p.lines) != 8 {
+				t.Errorf("%q", p.lines)
+			}
+		})
+	}
+}
+
+func TestNoProgram(t *testing.T) {
+	c, _ := config(t.TempDir(), "")
+	c.Child = []string{filepath.Join(t.TempDir(), "missing")}
+	if _, err := Run(context.Background(), c); !errors.Is(err, ErrIncomplete) {
+		t.Errorf("error %v", err)
+	}
+	tr, err := result.ReadTrial(result.TrialPath(c.Dir, "pebble.1"))
+	if err != nil || !strings.Contains(tr.Reason, "start the trial: ") || tr.Target != "pebble" {
+		t.Errorf("%+v, %v", tr, err)
+	}
+}
+
+// Ctrl-C: the trial is asked to end, those after it are not begun, and going on
+// runs it anew and keeps what there was.
+func TestEndedEarlyAndResumed(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c, p := config(dir, `mkdir $1/trials/$2/data
+if [ $2 = bbolt.1 ]; then
+	trap '`+strings.ReplaceAll(says(result.Partial), "'", `'\''`)+` exit 1' TERM
+	echo '{"step":"here"}'
+	while :; do sleep 0.05; done
+fi
+`+says(result.Complete))
+	c.Progress = &cancelling{p, cancel}
+	state, err := Run(ctx, c)
+	var h *HintError
+	if !errors.As(err, &h) || !strings.Contains(h.Hint, "--resume "+c.Dir) || !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if d := cmp.Diff([]string{"pebble.1 complete", "bbolt.1 partial", "pebble.2 ", "bbolt.2 "}, statuses(state)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	for _, name := range []string{"bbolt.1/data", "pebble.2"} {
+		if _, err := os.Stat(filepath.Join(c.Dir, "trials", name)); err == nil {
+			t.Errorf("there is %s", name)
+		}
+	}
+
+	// The campaign was killed before it could write that pebble.2 is complete.
+	done := result.TrialPath(c.Dir, "pebble.2")
+	if err := os.Mkdir(done, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := result.WriteJSON(filepath.Join(done, result.TrialFile), &result.Trial{Format: result.Format, Status: result.Complete, Seed: 77}); err != nil {
+		t.Fatal(err)
+	}
+	again, p := config(dir, says(result.Complete))
+	again.Resume = true
+	state, err = Run(context.Background(), again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"pebble.1 complete", "bbolt.1 complete", "pebble.2 complete", "bbolt.2 complete"}, statuses(state)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	if d := cmp.Diff([]string{"begin bbolt.1 2/4", "end bbolt.1 complete", "begin bbolt.2 4/4", "end bbolt.2 complete"}, p.lines); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	if old, err := result.ReadTrial(result.TrialPath(c.Dir, "bbolt.1.partial1")); err != nil || old.Status != result.Partial {
+		t.Errorf("%+v, %v", old, err)
+	}
+	if kept, err := result.ReadTrial(done); err != nil || kept.Seed != 77 {
+		t.Errorf("%+v, %v", kept, err)
+	}
+}
+
+// cancelling ends the campaign at the first event of the step "here".
+type cancelling struct {
+	*told
+	cancel func()
+}
+
+func (p *cancelling) Event(e trial.Event) {
+	if e.Step == "here" {
+		p.cancel()
+	}
+}
+
+// A trial that dies of the request to end was ended early, too.
+func TestEndedWithoutAWord(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c, p := config(t.TempDir(), `echo '{"step":"here"}'; exec sleep 600`)
+	c.Progress = &cancelling{p, cancel}
+	state, err := Run(ctx, c)
+	if err == nil || state.Trials[0].Status != result.Partial {
+		t.Errorf("%v, %v", statuses(state), err)
+	}
+	if tr, err := result.ReadTrial(result.TrialPath(c.Dir, "pebble.1")); err != nil || tr.Reason != "it was ended early" {
+		t.Errorf("%+v, %v", tr, err)
+	}
+}
+
+// A second partial result does not take the place of the first.
+func TestTwoPartials(t *testing.T) {
+	dir := t.TempDir()
+	for n := range 3 {
+		c, _ := config(dir, fmt.Sprintf("echo %d > $1/trials/$2/note; mkdir $1/trials/$2/data; ", n)+says(result.Failed), "targets=[bbolt]", "trials=1")
+		c.Resume = n > 0
+		if _, err := Run(context.Background(), c); !errors.Is(err, ErrIncomplete) {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{"bbolt.1.partial1": "0\n", "bbolt.1.partial2": "1\n", "bbolt.1": "2\n"} {
+		path := result.TrialPath(filepath.Join(dir, "out"), name)
+		if b, err := os.ReadFile(filepath.Join(path, "note")); err != nil || string(b) != want {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
+		if _, err := os.Stat(filepath.Join(path, "data")); err == nil {
+			t.Errorf("%s has data", name)
+		}
+	}
+}
+
+// Data of the user, even below a trial's directory by a link, is not removed.
+func TestLinkedData(t *testing.T) {
+	dir := t.TempDir()
+	precious := filepath.Join(dir, "precious")
+	if err := os.WriteFile(precious, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, _ := config(dir, fmt.Sprintf("ln -s %s $1/trials/$2/data; ", dir)+says(result.Complete))
+	if _, err := Run(context.Background(), c); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(precious); err != nil {
+		t.Error(err)
+	}
+}
+
+// The lock of the host is held as long as a trial lives, also when its
+// campaign was killed.
+func TestLockOutlivesCampaign(t *testing.T) {
+	dir := t.TempDir()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), "RUMBENCH_TEST_CAMPAIGN="+dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var child int
+	for end := time.Now().Add(time.Minute); child == 0; time.Sleep(10 * time.Millisecond) {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", cmd.Process.Pid, cmd.Process.Pid))
+		fmt.Sscan(string(b), &child)
+		if child == 0 {
+			child = sleeper(cmd.Process.Pid)
+		}
+		if time.Now().After(end) {
+			t.Fatal("no trial is begun")
+		}
+	}
+	defer syscall.Kill(child, syscall.SIGKILL)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	path := filepath.Join(dir, "lock")
+	_, err = lock(path, "second")
+	var unfit *UnfitError
+	var h *HintError
+	if !errors.As(err, &unfit) || !errors.As(err, &h) || !strings.Contains(err.Error(), fmt.Sprintf("another benchmark runs on this host: process %d, campaign %s", cmd.Process.Pid, filepath.Join(dir, "out"))) {
+		t.Fatalf("error %v", err)
+	}
+	if err := syscall.Kill(child, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		f, err := lock(path, "third")
+		if err == nil {
+			unlock(f)
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
+	}
+	if b, err := os.ReadFile(path); err != nil || len(b) > 0 {
+		t.Errorf("the lock's file still holds %q, %v", b, err)
+	}
+}
+
+// sleeper finds a child of a process, whichever of its threads began it.
+func sleeper(parent int) (pid int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent))
+	for _, list := range lists {
+		b, _ := os.ReadFile(list)
+		fmt.Sscan(string(b), &pid)
+	}
+	return pid
+}
+
+func TestNeed(t *testing.T) {
+	c, _ := config(t.TempDir(), "")
+	c.SpaceFactor = func(engine string) float64 { return map[string]float64{"pebble": 2, "bbolt": 3}[engine] }
+	live := c.Plan.Run.Estimate().Bytes
+	peak, per := Need(c)
+	if d := cmp.Diff([]int64{2 * live, 3 * live}, per); d != "" || peak != 3*live {
+		t.Errorf("peak %d, %s", peak, d)
+	}
+	c.Plan.Keep = true // two trials of each
+	if peak, _ := Need(c); peak != 10*live {
+		t.Errorf("peak %d, want %d", peak, 10*live)
+	}
+	c.Plan.Targets[1].Data = "/somewhere/else"
+	if peak, _ := Need(c); peak != 4*live {
+		t.Errorf("peak %d, want %d", peak, 4*live)
+	}
+	for _, f := range []float64{1e15, math.Inf(1)} {
+		c.SpaceFactor = func(string) float64 { return f }
+		if peak, per := Need(c); peak < 1<<61 || per[0] < 1<<60 {
+			t.Errorf("factor %g: %d, %v", f, peak, per)
+		}
+	}
+	c.SpaceFactor = func(string) float64 { return 0 } // nothing on disk
+	if err := CheckSpace(c); err == nil {
+		t.Error("the directory of the second target does not exist")
+	}
+}
+
+func TestCheckSpace(t *testing.T) {
+	dir := t.TempDir()
+	free, err := fsize.Free(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := config(dir, says(result.Complete))
+	live := float64(c.Plan.Run.Estimate().Bytes)
+	// Almost all that is free, without the reserve.
+	c.SpaceFactor = func(string) float64 { return (float64(free) - reserve/2) / live }
+	_, err = Run(context.Background(), c)
+	var unfit *UnfitError
+	if !errors.As(err, &unfit) || !strings.Contains(err.Error(), "would fill") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := os.Stat(c.Dir); err == nil {
+		t.Error("a directory was made")
+	}
+	// Data that is in place needs no room a second time.
+	data := t.TempDir()
+	for i := range c.Plan.Targets {
+		c.Plan.Targets[i].Data = data
+	}
+	c.Plan.Targets = c.Plan.Targets[:1]
+	if err := CheckSpace(c); !errors.As(err, &unfit) {
+		t.Errorf("empty data: error %v", err)
+	}
+	const there = 8 << 20
+	if err := os.WriteFile(filepath.Join(data, "x"), []byte(strings.Repeat("x", there)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c.SpaceFactor = func(string) float64 { return there / live }
+	if err := CheckSpace(c); err != nil {
+		t.Errorf("data in place: %v", err)
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	dir := t.TempDir()
+	c, _ := config(dir, "", "params.steps=[l.i0, settle, qr500]", "params.settle_floor=3s", "params.query_seconds=7")
+	var b strings.Builder
+	Describe(&b, c)
+	for _, want := range []string{
+		"campaign test: workload ibench\n",
+		"  l.i0     1 × insert, 10 operations each\n",
+		"  settle   settle, at least 3s\n",
+		"  qr500    1 × insert, 70 operations each at 10/s; 1 × delete, 70 operations each at 10/s; 1 × query\n",
+		"steps of a fixed length take 10s per trial",
+		"  pebble.1             engine pebble   up to ",
+		"free under " + dir,
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package fsize
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestText(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1536: "1.5 KiB", 1 << 20: "1.0 MiB", 5 << 30: "5.0 GiB", 1 << 62: "4.0 EiB"} {
+		if got := Text(n); got != want {
+			t.Errorf("Text(%d) = %s, want %s", n, got, want)
+		}
+	}
+}
+
+// Allocated counts what files take: whole blocks, no holes, nothing behind links.
+func TestAllocated(t *testing.T) {
+	dir := t.TempDir()
+	if n, err := Allocated(dir); n != 0 || err != nil {
+		t.Errorf("empty: %d, %v", n, err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, size int) *os.File {
+		f, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		if _, err := f.Write(make([]byte, size)); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Sync(); err != nil { // some file systems allocate late
+			t.Fatal(err)
+		}
+		return f
+	}
+	write("one", 100_000)
+	write("a/b/two", 200_000)
+	hole := write("hole", 1)
+	if err := hole.Truncate(1 << 40); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/proc/kcore", filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	n, err := Allocated(dir)
+	if err != nil || n < 300_000 || n > 1<<20 {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	if n, err := Allocated(filepath.Join(dir, "missing")); n != 0 || err != nil {
+		t.Errorf("what is not there: %d, %v", n, err)
+	}
+}
+
+func TestFree(t *testing.T) {
+	if n, err := Free(t.TempDir()); n <= 0 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	if _, err := Free("/missing/missing"); err == nil {
+		t.Error("no error")
+	}
+}

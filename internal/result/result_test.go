@@ -1,0 +1,494 @@
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/engine"
+	"rumbench/internal/hist"
+	"rumbench/internal/observe"
+)
+
+// full is a trial with something in every field.
+func full() *Trial {
+	ended := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	return &Trial{
+		Format: Format, Campaign: "c", Target: "t", Trial: 2, Engine: "e", Structure: "tree", Workload: "w", Preset: "p",
+		Params: map[string]any{"rows": 5.0, "steps": []any{"a"}}, Knobs: map[string]string{"cache": "1GiB"}, Durability: "os",
+		Seed: 1 << 63, Interval: 0.1, Status: Complete, Reason: "r", Hint: "h", Started: ended.Add(-time.Hour), Ended: &ended,
+		Versions: []observe.Fact{{Name: "go", Value: "1"}}, Settings: []engine.Setting{{Name: "s", Value: "v", Source: engine.ReadBack}},
+		Host: []observe.Fact{{Name: "cpu", Value: "x"}}, Warnings: []string{"w"},
+		Steps: []Step{{
+			Name: "q", Doc: "d", Status: Complete, Started: ended, Seconds: 1.5, Primary: "query", WritesPer: "insert",
+			Groups: []Group{{Name: "g", Clients: 3, Rate: 100, Pace: "even", Ops: []string{"a", "b"}, Of: map[string]string{"a": "query"},
+				SLA: &SLA{Target: 100, Achieved: 99, Share: 0.9, Worst: 1, Backlog: 2, MaxLateness: 3, Met: true, Strict: true, Saturated: true}}},
+			Rows:   []Row{{Target: "t", Trial: 2, Step: "q", Group: "g", Op: "a", Metric: "rows", Value: 1.25, Unit: "count", Per: "query", N: 7, Source: "s", Warnings: []string{"w"}}},
+			Stalls: []Span{{Group: "g", From: 1, To: 2}}, Curves: []Curve{{Group: "g", Op: "a", Measure: "service", Count: 3, Overflow: 1, Points: [][2]float64{{50, 1}}}},
+			Settle: []engine.SettleAction{{Name: "flush", Duration: time.Second, Detail: "d"}}, Sizes: []engine.Size{{Object: "o", Bytes: 1, Kind: engine.Exact}},
+			Counters: []CounterChange{{Name: "c", Labels: `l="1"`, Kind: engine.Counter, Unit: "bytes", Value: 3, Reset: true}}, Notes: []string{"n"}, Warnings: []string{"w"},
+		}},
+	}
+}
+
+func write(t *testing.T, dir, name string, v any) {
+	t.Helper()
+	if err := WriteJSON(filepath.Join(dir, name), v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTrialRoundTrip(t *testing.T) {
+	dir := t.TempDir()
+	want := full()
+	write(t, dir, TrialFile, want)
+	got, err := ReadTrial(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+func TestCampaignRoundTrip(t *testing.T) {
+	dir := t.TempDir()
+	want := &Campaign{Format: Format, Name: "c", Sets: []string{"a=b"}, Command: []string{"rumbench", "run"}, Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
+		Client: "_client", Trials: []Entry{{Dir: "b.1", Target: "b", Trial: 1, Status: Failed}, {Dir: "a.1", Target: "a", Trial: 1}}}
+	write(t, dir, CampaignFile, want)
+	got, err := ReadCampaign(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	// Trials that have not begun are left out; the others keep the campaign's order.
+	for _, e := range want.Trials {
+		trials, _, err := ReadTrials(dir, got)
+		if err != nil || len(trials) != 0 {
+			t.Errorf("%d trials, %v", len(trials), err)
+		}
+		if err := os.MkdirAll(TrialPath(dir, e.Dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tr := full()
+	tr.Target = "a"
+	write(t, TrialPath(dir, "a.1"), TrialFile, tr)
+	tr.Target = "b"
+	write(t, TrialPath(dir, "b.1"), TrialFile, tr)
+	trials, dirs, err := ReadTrials(dir, got)
+	if err != nil || len(trials) != 2 || trials[0].Target != "b" || dirs[1] != TrialPath(dir, "a.1") {
+		t.Errorf("%v, %v, %v", trials, dirs, err)
+	}
+}
+
+// A file that is cut off, or of a later format, is refused with its name; it is
+// never read in part.
+func TestBadJSON(t *testing.T) {
+	whole, err := json.Marshal(full())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct{ text, want string }{
+		"empty":   {"", "unexpected end of JSON"},
+		"cut":     {string(whole[:len(whole)/2]), "unexpected end of JSON"},
+		"newer":   {strings.Replace(string(whole), `"format":1`, `"format":2`, 1), "it has format 2, and this rumbench knows formats 1 to 1"},
+		"none":    {"{}", "it has format 0"},
+		"foreign": {`{"format": "v1"}`, "cannot unmarshal"},
+		"wrong":   {`{"format": 1, "steps": 5}`, "cannot unmarshal"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, TrialFile)
+			if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			got, err := ReadTrial(dir)
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) || got != nil {
+				t.Errorf("%v, error %v", got, err)
+			}
+			// One broken trial is told of; it is not left out in silence.
+			campaign := t.TempDir()
+			if err := os.MkdirAll(TrialPath(campaign, "x.1"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(path, filepath.Join(TrialPath(campaign, "x.1"), TrialFile)); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := ReadTrials(campaign, &Campaign{Trials: []Entry{{Dir: "x.1"}}}); err == nil {
+				t.Error("no error")
+			}
+		})
+	}
+}
+
+func TestNoCampaign(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := ReadCampaign(dir); err == nil || err.Error() != dir+" is no campaign: it has no campaign.json" {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A reader sees the old content or the new, also where the new cannot be
+// written, and nothing is left beside it.
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	var content [2][]byte
+	for i := range content {
+		content[i] = bytes.Repeat([]byte{byte('a' + i)}, 1<<16)
+	}
+	if err := WriteFile(path, content[0]); err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	var reader sync.WaitGroup
+	reader.Go(func() {
+		for {
+			b, err := os.ReadFile(path)
+			if err != nil || !bytes.Equal(b, content[0]) && !bytes.Equal(b, content[1]) {
+				t.Errorf("read %d bytes, %v", len(b), err)
+				return
+			}
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	})
+	for i := range 50 {
+		if err := WriteFile(path, content[i%2]); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	reader.Wait()
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o644 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+
+	if err := WriteJSON(path, func() {}); err == nil {
+		t.Error("a function has no JSON")
+	}
+	if err := os.Mkdir(filepath.Join(dir, "d"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(filepath.Join(dir, "d"), nil); err == nil { // a directory is not replaced
+		t.Error("no error")
+	}
+	if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, content[1]) {
+		t.Errorf("the old content is gone: %v", err)
+	}
+	if entries, _ := os.ReadDir(dir); len(entries) != 2 {
+		t.Errorf("left behind: %v", entries)
+	}
+}
+
+// running writes what a trial leaves that is in its second step.
+func running(t *testing.T, dir string) []Line {
+	t.Helper()
+	tr := &Trial{Format: Format, Target: "x", Trial: 1, Status: Running, Steps: []Step{
+		{Name: "load", Status: Complete, Seconds: 1, Rows: []Row{{Target: "x", Trial: 1, Step: "load", Metric: "rows", Value: 9, Unit: "count"}}},
+		{Name: "q", Status: Running, Primary: "query", WritesPer: "insert", Groups: []Group{
+			{Name: "insert", Clients: 1, Rate: 100, Ops: []string{"insert"}},
+			{Name: "query", Clients: 2, Ops: []string{"range a", "range b"}, Of: map[string]string{"range a": "query", "range b": "query"}},
+		}},
+	}}
+	write(t, dir, TrialFile, tr)
+	lines := []Line{
+		{Step: "load", Source: "ops", T: 1, DT: 1, Group: "insert", Op: "insert", Ops: 1000, Rows: 1000, Max: 1e9},
+		{Step: "q", Source: "host", T: 1, DT: 1, V: map[string]float64{"x": 1}},
+	}
+	for i := range 4 {
+		lines = append(lines,
+			Line{Step: "q", Source: "ops", T: float64(i + 1), DT: 1, Group: "insert", Op: "insert", Ops: 2, Rows: 100, Errors: 1, Max: 50, ResponseMx: 70 + float64(i)},
+			Line{Step: "q", Source: "ops", T: float64(i + 1), DT: 1, Group: "query", Op: "range a", Ops: 10, Rows: 10, Max: 5},
+			Line{Step: "q", Source: "ops", T: float64(i + 1), DT: 1, Group: "query", Op: "range b", Ops: 30, Rows: 30, Max: 9})
+	}
+	s, err := CreateSeries(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Write(lines...); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+func find(s *Step, group, op, metric string) *Row {
+	for i := range s.Rows {
+		if r := &s.Rows[i]; r.Group == group && r.Op == op && r.Metric == metric {
+			return r
+		}
+	}
+	return nil
+}
+
+// A trial that was killed is partial, and the step that it was in is made of
+// its series; while its process lives it is running.
+func TestUnfinished(t *testing.T) {
+	dir := t.TempDir()
+	running(t, dir)
+	log, err := LockLog(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadTrial(dir)
+	if err != nil || got.Status != Running || got.Reason != "" || len(got.Steps) != 2 || got.Steps[1].Status != Running {
+		t.Errorf("while it runs: %s %q, %v", got.Status, got.Reason, err)
+	}
+	log.Close()
+
+	got, err = ReadTrial(dir)
+	if err != nil || got.Status != Partial || got.Reason == "" || len(got.Steps) != 2 {
+		t.Fatalf("when it was killed: %s %q, %d steps, %v", got.Status, got.Reason, len(got.Steps), err)
+	}
+	s := &got.Steps[1]
+	if s.Status != Partial || s.Seconds != 4 || s.Primary != "query" || len(s.Warnings) == 0 {
+		t.Errorf("step %+v", s)
+	}
+	for _, c := range []struct {
+		group, op, metric string
+		value             float64
+		n                 int64
+	}{
+		{"insert", "insert", "rows", 400, 8},
+		{"insert", "insert", "rows_per_s", 100, 400},
+		{"insert", "insert", "ops_per_s", 2, 8},
+		{"insert", "insert", "service_max_us", 50, 8},
+		{"insert", "insert", "response_max_us", 73, 8},
+		{"insert", "", "errors", 4, 12},
+		{"query", "", "errors", 0, 160},
+		{"query", "range a", "rows_per_s", 10, 40},
+		{"query", "query", "rows_per_s", 40, 160},
+		{"query", "query", "service_max_us", 9, 160},
+		{"", "", "duration_s", 4, 0},
+	} {
+		r := find(s, c.group, c.op, c.metric)
+		if r == nil || r.Value != c.value || len(r.Warnings) == 0 || r.Unit != MetricByName(c.metric).Unit {
+			t.Errorf("%s %s %s: %+v, want %v", c.group, c.op, c.metric, r, c.value)
+		}
+	}
+	if find(s, "query", "query", "response_max_us") != nil || find(s, "query", "query", "service_p99_us") != nil {
+		t.Error("what was not written is not known")
+	}
+}
+
+// A step of which no interval was written is left out, and so is all that an
+// older trial.json does not name.
+func TestUnfinishedWithoutIntervals(t *testing.T) {
+	dir := t.TempDir()
+	running(t, dir)
+	if err := os.Truncate(filepath.Join(dir, SeriesFile), 0); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadTrial(dir)
+	if err != nil || len(got.Steps) != 1 || got.Status != Partial {
+		t.Errorf("%d steps, %s, %v", len(got.Steps), got.Status, err)
+	}
+	if err := os.Remove(filepath.Join(dir, SeriesFile)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadTrial(dir); err != nil || len(got.Steps) != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// The step is known from its series alone too.
+func TestUnfinishedUnnamed(t *testing.T) {
+	dir := t.TempDir()
+	running(t, dir)
+	write(t, dir, TrialFile, &Trial{Format: Format, Target: "x", Trial: 1, Status: Running, Steps: []Step{{Name: "load", Status: Complete}}})
+	got, err := ReadTrial(dir)
+	if err != nil || len(got.Steps) != 2 || got.Steps[1].Name != "q" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if r := find(&got.Steps[1], "query", "range b", "rows_per_s"); r == nil || r.Value != 30 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Wherever the series was cut off, what is whole before it can be read.
+func TestSeriesCutOff(t *testing.T) {
+	dir := t.TempDir()
+	want := running(t, dir)
+	path := filepath.Join(dir, SeriesFile)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := len(whole); cut >= 0; cut -= 7 {
+		if err := os.WriteFile(path, whole[:cut], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var got []Line
+		if err := ReadSeries(dir, nil, func(l Line) error { got = append(got, l); return nil }); err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		if n := bytes.Count(whole[:cut], []byte("\n")); len(got) != n {
+			t.Fatalf("cut at %d: %d lines, want %d", cut, len(got), n)
+		}
+		for i := range got {
+			if d := cmp.Diff(want[i], got[i]); d != "" {
+				t.Fatalf("cut at %d, line %d: %s", cut, i, d)
+			}
+		}
+		if _, err := ReadTrial(dir); err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+	}
+	// A line that is broken in the middle is another thing.
+	if err := os.WriteFile(path, append([]byte(`{"step":"q","src":"ops",`+"\n"), whole...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := ReadSeries(dir, nil, func(Line) error { return nil }); err == nil || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestSeriesSources(t *testing.T) {
+	dir := t.TempDir()
+	running(t, dir)
+	count := func(wanted ...string) (n int) {
+		if err := ReadSeries(dir, wanted, func(Line) error { n++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if a, b, c, d := count("host"), count("ops"), count("host", "ops"), count("hos"); a != 1 || b != 13 || c != 14 || d != 0 {
+		t.Errorf("%d, %d, %d, %d lines", a, b, c, d)
+	}
+	enough := errors.New("enough")
+	if err := ReadSeries(dir, nil, func(Line) error { return enough }); !errors.Is(err, enough) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestSeriesDiskFull(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink("/dev/full", filepath.Join(dir, SeriesFile)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := CreateSeries(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	first := s.Write(Line{Step: "a"})
+	if first == nil || s.Err() != first || s.Write(Line{Step: "b"}) != first {
+		t.Errorf("errors %v, %v", first, s.Err())
+	}
+}
+
+// Wherever the latency log was cut off, the percentiles of an unfinished step
+// come from what is whole, or are left out.
+func TestLatencyLogCutOff(t *testing.T) {
+	dir := t.TempDir()
+	running(t, dir)
+	path := filepath.Join(dir, LatencyFile)
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := time.Unix(1e9, 0)
+	log, err := hist.NewLog(f, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, op := range []string{"range a", "range b", "range a"} {
+		d := hist.NewDist()
+		for n := range 100 {
+			d.Record(int64(1000 * (n + 1) * (i + 1)))
+		}
+		if err := log.Write(LatencyTag("q", "query", op, "service"), base, base.Add(time.Second), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.Close()
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int64]bool{}
+	for cut := len(whole); cut >= 0; cut-- {
+		if err := os.WriteFile(path, whole[:cut], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		tr, err := ReadTrial(dir)
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		var n int64
+		if r := find(&tr.Steps[1], "query", "query", "service_p99_us"); r != nil {
+			n = r.N
+			if r.Value < 98 || r.Value > 310 {
+				t.Fatalf("cut at %d: %+v", cut, r)
+			}
+		}
+		if n%100 != 0 {
+			t.Fatalf("cut at %d: %d latencies", cut, n)
+		}
+		seen[n] = true
+	}
+	if !seen[0] || !seen[100] || !seen[200] || !seen[300] {
+		t.Errorf("numbers of latencies: %v", seen)
+	}
+}
+
+func TestWriteRows(t *testing.T) {
+	var b strings.Builder
+	want := full().Steps[0].Rows
+	if err := WriteRows(&b, append(want, Row{Metric: "x"})); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	if len(lines) != 2 || lines[1] != `{"target":"","trial":0,"step":"","metric":"x","value":0,"unit":""}` {
+		t.Errorf("%q", lines)
+	}
+	var got Row
+	if err := json.Unmarshal([]byte(lines[0]), &got); err != nil || cmp.Diff(want[0], got) != "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestRename(t *testing.T) {
+	tr := full()
+	tr.Rename("other")
+	if tr.Target != "other" || tr.Steps[0].Rows[0].Target != "other" {
+		t.Errorf("%s, %s", tr.Target, tr.Steps[0].Rows[0].Target)
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	seen := map[string]bool{}
+	for _, m := range Metrics() {
+		if seen[m.Name] || m.Unit == "" || m.Doc == "" || m.Better != higher && m.Better != lower && m.Better != "" {
+			t.Errorf("%+v", m)
+		}
+		seen[m.Name] = true
+		if MetricByName(m.Name).Doc != m.Doc {
+			t.Errorf("%s is not found", m.Name)
+		}
+		for suffix, unit := range map[string]string{"_us": "µs", "_kb": "KB", "_bytes": "B", "_per_s": "1/s", "_ms": "ms"} {
+			if strings.HasSuffix(m.Name, suffix) && m.Unit != unit {
+				t.Errorf("%s in %s", m.Name, m.Unit)
+			}
+		}
+	}
+	if MetricByName("nonsense") != nil {
+		t.Error("nonsense is a metric")
+	}
+}

@@ -1,0 +1,354 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/result"
+	"rumbench/model"
+)
+
+// An insert that takes three seconds makes those that were due meanwhile late,
+// and all of that is seen; that the rate was held on average is seen, too.
+func TestStall(t *testing.T) {
+	t.Parallel() // it sleeps most of the time
+	const length = 3 * time.Second
+	var inserts atomic.Int64
+	s := spec(t, "memory", "params.steps=[l.i0, l.x, qr500]", "params.rates=[500]", "params.query_seconds=6").with(&faulty{
+		exec: func(op *model.Op, next func() error, _ *engine.Result) error {
+			// 20 inserts by l.i0 and one by l.x come before.
+			if op.Kind == model.Insert && inserts.Add(1) == 20+1+15 {
+				time.Sleep(length)
+			}
+			return next()
+		},
+	})
+	tr := run(t, s, result.Complete)
+	q := step(t, tr, "qr500")
+
+	us := float64(length.Microseconds())
+	for _, metric := range []string{"service_max_us", "response_max_us", "response_p99_us"} {
+		if v := value(t, q, "insert", "insert", metric); v < us {
+			t.Errorf("%s is %.0f µs", metric, v)
+		}
+	}
+	// The operations that waited: about thirty of sixty. One of them was slow.
+	if v := value(t, q, "insert", "insert", "response_p95_us"); v < us*0.7 {
+		t.Errorf("response_p95_us is %.0f µs: waiting was left out", v)
+	}
+	if r, s := value(t, q, "insert", "insert", "response_p95_us"), value(t, q, "insert", "insert", "service_p95_us"); s >= r {
+		t.Errorf("service_p95_us is %.0f µs, response_p95_us %.0f µs", s, r)
+	}
+	if v := value(t, q, "insert", "insert", "lateness_max_us"); v < us*0.7 {
+		t.Errorf("lateness_max_us is %.0f µs", v)
+	}
+
+	if v := value(t, q, "insert", "", "stalls"); v < 1 {
+		t.Errorf("%v stalls", v)
+	}
+	for _, metric := range []string{"stall_s", "stall_longest_s"} {
+		if v := value(t, q, "insert", "", metric); v < 2 {
+			t.Errorf("%s is %v", metric, v)
+		}
+	}
+	found := false
+	for _, span := range q.Stalls {
+		found = found || span.Group == "insert" && span.To-span.From >= 2 && span.From > 0 && span.To <= q.Seconds
+	}
+	if !found {
+		t.Errorf("stalls: %v", q.Stalls)
+	}
+
+	sla := q.Groups[0].SLA
+	if !sla.Met || sla.Strict || sla.Saturated || sla.Share >= 0.8 || sla.Worst != 0 || sla.MaxLateness < 2 {
+		t.Errorf("SLA: %+v", sla)
+	}
+	if v := value(t, q, "insert", "", "sla_met"); v != 1 {
+		t.Errorf("sla_met is %v: the rows were inserted in the time", v)
+	}
+	if html := page(t, s.Dir, tr); !strings.Contains(html, "Stall") || !strings.Contains(html, `"stalls":[{`) {
+		t.Error("the report does not tell of the stall")
+	}
+}
+
+// An engine that cannot hold the rate makes what ran beside it not comparable.
+func TestSaturation(t *testing.T) {
+	t.Parallel() // it sleeps most of the time
+	s := spec(t, "memory", "params.steps=[l.i0, l.x, qr1000]", "params.rates=[1000]", "params.query_seconds=1")
+	s = s.with(&faulty{exec: func(op *model.Op, next func() error, _ *engine.Result) error {
+		if op.Kind == model.Insert && op.Rows == 50 {
+			time.Sleep(150 * time.Millisecond) // 20 a second are promised
+		}
+		return next()
+	}})
+	tr := run(t, s, result.Complete)
+	q := step(t, tr, "qr1000")
+	if v := value(t, q, "insert", "", "sla_met"); v != 0 {
+		t.Errorf("sla_met is %v", v)
+	}
+	if v := value(t, q, "insert", "", "saturated"); v != 1 {
+		t.Errorf("saturated is %v", v)
+	}
+	if sla := q.Groups[0].SLA; sla.Met || !sla.Saturated || sla.Target != 1000 || sla.Achieved > 1000.0/3+1 {
+		t.Errorf("SLA: %+v", sla)
+	}
+	if !has(q.Warnings, "SLA missed: group insert was to do 1000/s") || !has(q.Warnings, "saturated: group insert") {
+		t.Errorf("warnings: %q", q.Warnings)
+	}
+	for _, metric := range []string{"rows_per_s", "ops_per_s", "service_p50_us", "service_max_us"} {
+		if r := row(t, q, "query", "query", metric); !has(r.Warnings, "not comparable") {
+			t.Errorf("%s of the queries carries no doubt: %q", metric, r.Warnings)
+		}
+	}
+	if html := page(t, s.Dir, tr); !strings.Contains(html, "SLA missed") || !strings.Contains(html, "saturated") || !strings.Contains(html, "not comparable") {
+		t.Error("the report does not tell of the missed promise")
+	}
+}
+
+// An engine that says that it deleted rows, and did not, is found out.
+func TestLostDeletes(t *testing.T) {
+	s := spec(t, "memory").with(&faulty{exec: func(op *model.Op, next func() error, r *engine.Result) error {
+		if op.Kind == model.DeleteLowest {
+			r.Reset()
+			r.Rows = int64(op.Rows)
+			return nil
+		}
+		return next()
+	}})
+	tr := run(t, s, result.Invalid)
+	q := step(t, tr, "qr100")
+	if q.Status != result.Invalid || !has(q.Warnings, "wrong result: the tables hold ") {
+		t.Errorf("step %s: %q", q.Status, q.Warnings)
+	}
+	if !strings.Contains(tr.Reason, "step qr100: wrong result: ") {
+		t.Errorf("reason %q", tr.Reason)
+	}
+	for _, name := range []string{"l.i0", "l.x"} {
+		if got := step(t, tr, name).Status; got != result.Complete {
+			t.Errorf("step %s is %s", name, got)
+		}
+	}
+}
+
+// An engine that loses rows that it said it had inserted is found out at once.
+func TestLostInserts(t *testing.T) {
+	lose := every(7)
+	s := spec(t, "memory").with(&faulty{exec: func(op *model.Op, next func() error, r *engine.Result) error {
+		if op.Kind == model.Insert && lose() {
+			r.Reset()
+			r.Rows = int64(op.Rows)
+			return nil
+		}
+		return next()
+	}})
+	tr := run(t, s, result.Invalid)
+	if s := step(t, tr, "l.i0"); s.Status != result.Invalid || !has(s.Warnings, "the tables hold 1800 rows; 0 at the start, 2000 inserted and 0 deleted make 2000") {
+		t.Errorf("step %s: %q", s.Status, s.Warnings)
+	}
+}
+
+// Failed operations are counted apart from those done, and too many make the
+// step invalid.
+func TestConflicts(t *testing.T) {
+	for _, c := range []struct {
+		allowed string
+		want    result.Status
+	}{{"0.5", result.Complete}, {"0.01", result.Invalid}, {"0", result.Invalid}} {
+		t.Run(c.allowed, func(t *testing.T) {
+			conflict := every(5)
+			s := spec(t, "memory", "params.steps=[l.i0]", "errors_allowed="+c.allowed).with(&faulty{
+				exec: func(op *model.Op, next func() error, _ *engine.Result) error {
+					if op.Kind == model.Insert && conflict() {
+						return engine.Errorf(engine.Conflict, "try again")
+					}
+					return next()
+				},
+			})
+			tr := run(t, s, c.want)
+			l := step(t, tr, "l.i0")
+			// 20 batches: every fifth attempt failed and was made again.
+			if v := value(t, l, "insert", "insert", "rows"); v != 2000 {
+				t.Errorf("%v rows", v)
+			}
+			errs := row(t, l, "insert", "", "errors")
+			if errs.Value != 4 || errs.N != 24 || !has(errs.Warnings, "4 × conflict, first: try again") {
+				t.Errorf("errors: %+v", errs)
+			}
+			if row(t, l, "insert", "insert", "service_p99_us").N != 20 {
+				t.Error("failed operations are in the latencies")
+			}
+			if !has(l.Warnings, "group insert: 4 failed operations") {
+				t.Errorf("warnings %q", l.Warnings)
+			}
+			if c.want == result.Invalid && (l.Status != result.Invalid || !strings.Contains(tr.Reason, "errors_allowed")) {
+				t.Errorf("step %s: %s", l.Status, tr.Reason)
+			}
+			var sum int64
+			for _, line := range lines(t, s.Dir, "ops") {
+				sum += line.Errors
+			}
+			if sum != 4 {
+				t.Errorf("the series tells of %d errors", sum)
+			}
+		})
+	}
+}
+
+var errPlanted = errors.New("planted")
+
+func fail() error { return errPlanted }
+
+func TestOpenFails(t *testing.T) {
+	s := spec(t, "memory").with(&faulty{open: func() error { return syscall.EACCES }})
+	tr := run(t, s, result.Failed)
+	if !strings.Contains(tr.Reason, "open memory: permission denied") || !strings.Contains(tr.Hint, "who may write") || len(tr.Steps) != 0 {
+		t.Errorf("reason %q, hint %q, %d steps", tr.Reason, tr.Hint, len(tr.Steps))
+	}
+}
+
+func TestSettleFails(t *testing.T) {
+	s := spec(t, "memory", "params.steps=[l.i0, settle, qr100]").with(&faulty{settle: fail})
+	tr := run(t, s, result.Failed)
+	if tr.Reason != "step settle: settle: planted" || len(tr.Steps) != 1 || tr.Steps[0].Status != result.Complete {
+		t.Errorf("reason %q, steps %s", tr.Reason, dump(tr.Steps))
+	}
+}
+
+func TestCloseFails(t *testing.T) {
+	tr := run(t, spec(t, "memory", "params.steps=[l.i0]").with(&faulty{close: fail}), result.Failed)
+	if tr.Reason != "planted" || len(tr.Steps) != 1 || tr.Steps[0].Status != result.Complete {
+		t.Errorf("reason %q, steps %s", tr.Reason, dump(tr.Steps))
+	}
+}
+
+// Counters that cannot be read are missing, with a warning; all else is there.
+func TestCountersFail(t *testing.T) {
+	tr := run(t, spec(t, "memory").with(&faulty{counters: fail}), result.Complete)
+	for _, s := range tr.Steps {
+		if !has(s.Warnings, "no figures of source engine: planted") {
+			t.Errorf("step %s: %q", s.Name, s.Warnings)
+		}
+		for _, c := range s.Counters {
+			if strings.HasPrefix(c.Name, "memory.") {
+				t.Errorf("step %s: where is %s from?", s.Name, c.Name)
+			}
+		}
+	}
+	value(t, step(t, tr, "qr100"), "", "", "server_cpu_us")
+}
+
+// An error that ends a step leaves its numbers up to then.
+func TestFatalError(t *testing.T) {
+	var inserts atomic.Int64
+	s := spec(t, "memory", "params.steps=[l.i0]").with(&faulty{exec: func(op *model.Op, next func() error, _ *engine.Result) error {
+		if op.Kind == model.Insert && inserts.Add(1) > 15 {
+			return &os.PathError{Op: "write", Path: "data", Err: syscall.ENOSPC}
+		}
+		return next()
+	}})
+	tr := run(t, s, result.Failed)
+	if !strings.Contains(tr.Reason, "step l.i0: group insert, client 0: write data: no space left on device") || !strings.Contains(tr.Hint, "disk is full") {
+		t.Errorf("reason %q, hint %q", tr.Reason, tr.Hint)
+	}
+	l := step(t, tr, "l.i0")
+	if l.Status != result.Failed || value(t, l, "insert", "insert", "rows") != 1500 || value(t, l, "insert", "", "errors") != 1 {
+		t.Errorf("step %s", dump(l))
+	}
+}
+
+// A trial that is ended early keeps what it measured.
+func TestEndedEarly(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s := spec(t, "bbolt", "params.query_seconds=600")
+	s.Progress = func(e Event) {
+		if e.Step == "qr100" && e.Elapsed > 0.5 {
+			cancel()
+		}
+	}
+	if _, err := Run(ctx, s); err == nil {
+		t.Error("no error")
+	}
+	tr, err := result.ReadTrial(s.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := step(t, tr, "qr100")
+	if tr.Status != result.Partial || q.Status != result.Partial || q.Seconds < 0.4 || q.Groups[0].SLA == nil {
+		t.Errorf("trial %s, step %s of %v s", tr.Status, q.Status, q.Seconds)
+	}
+	value(t, q, "query", "query", "service_p99_us")
+	value(t, q, "", "", "server_cpu_us")
+	if _, err := os.Stat(filepath.Join(s.Dir, result.DataDir)); err == nil {
+		t.Error("data was left behind")
+	}
+}
+
+// A disk without room for the series ends the trial soon, not after the step.
+func TestSeriesCannotBeWritten(t *testing.T) {
+	s := spec(t, "memory", "params.query_seconds=600")
+	if err := os.Symlink("/dev/full", filepath.Join(s.Dir, result.SeriesFile)); err != nil {
+		t.Fatal(err)
+	}
+	tr := run(t, s, result.Failed)
+	if !strings.Contains(tr.Reason, "no space left on device") || !strings.Contains(tr.Hint, "disk is full") {
+		t.Errorf("reason %q, hint %q", tr.Reason, tr.Hint)
+	}
+}
+
+// Two processes do not run the same trial.
+func TestLocked(t *testing.T) {
+	s := spec(t, "memory", "params.steps=[l.i0]")
+	log, err := result.LockLog(s.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if _, err := Run(context.Background(), s); err == nil || !strings.Contains(err.Error(), "it is being run by another process") {
+		t.Errorf("error %v", err)
+	}
+	if entries, _ := os.ReadDir(s.Dir); len(entries) != 1 {
+		t.Errorf("something was written: %v", entries)
+	}
+}
+
+// Data of the user is worked on in place and left there.
+func TestDataOfTheUser(t *testing.T) {
+	data := t.TempDir()
+	load := spec(t, "bbolt", "params.steps=[l.i0, l.x]")
+	load.Target.Data = data
+	run(t, load, result.Complete)
+	query := spec(t, "bbolt", "params.steps=[qr100]")
+	query.Target.Data = data
+	tr := run(t, query, result.Complete)
+	if v := value(t, step(t, tr, "qr100"), "", "", "live_rows"); v != 2100 {
+		t.Errorf("%v rows", v)
+	}
+	// Also where it fails.
+	again := spec(t, "bbolt", "params.steps=[l.i0]")
+	again.Target.Data = data
+	if tr := run(t, again, result.Failed); !strings.Contains(tr.Reason, "create the tables") {
+		t.Errorf("reason %q", tr.Reason)
+	}
+	if entries, err := os.ReadDir(data); err != nil || len(entries) == 0 {
+		t.Errorf("the data: %v, %v", entries, err)
+	}
+	// What an interrupted run has changed is said.
+	query.Dir, query.Trial = filepath.Join(t.TempDir(), "x"), 1
+	for _, dir := range []string{query.Dir, query.Dir + ".partial1"} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if tr := run(t, query, result.Complete); !has(tr.Warnings, "the data was changed by an earlier run") {
+		t.Errorf("warnings %q", tr.Warnings)
+	}
+}

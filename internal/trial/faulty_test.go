@@ -1,0 +1,226 @@
+package trial
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"rumbench/engine"
+	"rumbench/internal/plan"
+	"rumbench/internal/registry"
+	"rumbench/internal/report"
+	"rumbench/internal/result"
+	"rumbench/model"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// faulty is an engine with planted faults; those that are nil are not planted.
+type faulty struct {
+	engine.Engine
+	open     func() error
+	settle   func() error
+	counters func() error
+	close    func() error
+	exec     func(op *model.Op, next func() error, r *engine.Result) error
+}
+
+func (f *faulty) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
+	if err := call(f.open); err != nil {
+		return nil, err
+	}
+	db, err := f.Engine.Open(ctx, c)
+	return &faultyDB{db, f}, err
+}
+
+func call(f func() error) error {
+	if f == nil {
+		return nil
+	}
+	return f()
+}
+
+type faultyDB struct {
+	engine.DB
+	f *faulty
+}
+
+func (d *faultyDB) Settle(ctx context.Context) ([]engine.SettleAction, error) {
+	if err := call(d.f.settle); err != nil {
+		return nil, err
+	}
+	return d.DB.Settle(ctx)
+}
+
+func (d *faultyDB) Counters(ctx context.Context, s *engine.Sample) error {
+	if err := call(d.f.counters); err != nil {
+		return err
+	}
+	return d.DB.Counters(ctx, s)
+}
+
+func (d *faultyDB) Close() error {
+	err := d.DB.Close()
+	if ferr := call(d.f.close); ferr != nil {
+		return ferr
+	}
+	return err
+}
+
+func (d *faultyDB) Session(ctx context.Context) (engine.Session, error) {
+	s, err := d.DB.Session(ctx)
+	return &faultySession{s, d.f}, err
+}
+
+type faultySession struct {
+	engine.Session
+	f *faulty
+}
+
+func (s *faultySession) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
+	st, err := s.Session.Prepare(ctx, op)
+	if s.f.exec == nil {
+		return st, err
+	}
+	return &faultyStmt{st, op, s.f}, err
+}
+
+type faultyStmt struct {
+	engine.Stmt
+	op *model.Op
+	f  *faulty
+}
+
+func (s *faultyStmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
+	return s.f.exec(s.op, func() error { return s.Stmt.Exec(ctx, args, r) }, r)
+}
+
+// every makes a function that is true at each nth call, from any goroutine.
+func every(n int64) func() bool {
+	var calls atomic.Int64
+	return func() bool { return calls.Add(1)%n == 0 }
+}
+
+// small is a plan of three steps on 2000 rows.
+const small = `
+workload: ibench
+params: {rows: 2k, steps: [l.i0, l.x, qr100], rates: [100], query_seconds: 0.5, settle_floor: 0s}
+interval: 100ms
+calibrate: false
+`
+
+// spec makes a trial of an engine, with overrides of the plan.
+func spec(t *testing.T, name string, sets ...string) Spec {
+	t.Helper()
+	src := small + "targets: [{engine: " + name
+	if name == "memory" || name == "null" {
+		src += ", durability: none"
+	}
+	p, err := plan.Load("test.yaml", []byte(src+"}]\n"), sets, registry.Catalog{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := registry.Catalog{}.Engine(name)
+	return Spec{Dir: t.TempDir(), Plan: p, Target: p.Targets[0], Trial: 1, Engine: e, Version: "test"}
+}
+
+// with plants faults.
+func (s Spec) with(f *faulty) Spec {
+	f.Engine = s.Engine
+	s.Engine = f
+	return s
+}
+
+// run runs a trial that is to end with a status, and reads back its result.
+func run(t *testing.T, s Spec, want result.Status) *result.Trial {
+	t.Helper()
+	_, err := Run(context.Background(), s)
+	if (err == nil) != (want == result.Complete) {
+		t.Errorf("error %v of a trial that was to be %s", err, want)
+	}
+	tr, rerr := result.ReadTrial(s.Dir)
+	if rerr != nil {
+		t.Fatal(rerr)
+	}
+	if tr.Status != want || tr.Ended == nil || (want == result.Complete) != (tr.Reason == "") {
+		t.Fatalf("status %s: %q, want %s", tr.Status, tr.Reason, want)
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir, result.DataDir)); err == nil {
+		t.Error("data was left behind")
+	}
+	return tr
+}
+
+func step(t *testing.T, tr *result.Trial, name string) *result.Step {
+	t.Helper()
+	for i := range tr.Steps {
+		if tr.Steps[i].Name == name {
+			return &tr.Steps[i]
+		}
+	}
+	t.Fatalf("there is no step %s", name)
+	return nil
+}
+
+// value is the number of a row that must be there.
+func value(t *testing.T, s *result.Step, group, op, metric string) float64 {
+	t.Helper()
+	return row(t, s, group, op, metric).Value
+}
+
+func row(t *testing.T, s *result.Step, group, op, metric string) *result.Row {
+	t.Helper()
+	for i := range s.Rows {
+		if r := &s.Rows[i]; r.Group == group && r.Op == op && r.Metric == metric {
+			return r
+		}
+	}
+	t.Fatalf("step %s has no row %s of group %q, operation %q", s.Name, metric, group, op)
+	return nil
+}
+
+func has(list []string, part string) bool {
+	for _, s := range list {
+		if strings.Contains(s, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// page is the report on a trial.
+func page(t *testing.T, dir string, tr *result.Trial) string {
+	t.Helper()
+	var b strings.Builder
+	in := report.Input{Title: "test", Trials: []report.Trial{{Trial: tr, Series: func(yield func(result.Line) error) error {
+		return result.ReadSeries(dir, report.Sources, yield)
+	}}}}
+	if err := report.HTML(&b, in); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// lines reads the series of a source.
+func lines(t *testing.T, dir, source string) (out []result.Line) {
+	t.Helper()
+	err := result.ReadSeries(dir, []string{source}, func(l result.Line) error {
+		out = append(out, l)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func dump(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}
