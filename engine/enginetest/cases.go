@@ -346,6 +346,33 @@ func (s Suite) testTransactions(t *testing.T) {
 	}
 }
 
+// testHalfWay: an operation that fails half-way within a transaction leaves
+// nothing, be it that it alone is undone or that everything is.
+func (s Suite) testHalfWay(t *testing.T) {
+	db := s.open(t, true)
+	c := newClient(t, db)
+	insert := func(n int) model.Op {
+		return model.Op{Kind: model.Insert, Table: "things", Columns: []string{"id", "a"}, Rows: n}
+	}
+	c.do(model.Op{Kind: model.Begin})
+	c.do(insert(1), ints(1, 1)...)
+	if _, _, err := c.try(insert(2), model.IntValue(2), model.IntValue(1), model.IntValue(3), model.Value{}); err == nil {
+		t.Fatal("NULL was stored in a column that refuses it")
+	}
+	want := int64(1)
+	if _, _, err := c.try(model.Op{Kind: model.Commit}); err != nil {
+		want = 0
+		c.do(model.Op{Kind: model.Rollback})
+	}
+	for _, index := range []string{"", "things_a"} {
+		r, _ := newClient(t, db).do(model.Op{Kind: model.Scan, Table: "things", Index: index, Columns: []string{"id"}})
+		if r.Rows != want {
+			t.Errorf("by %q: %d rows, want %d", index, r.Rows, want)
+		}
+	}
+	c.do(insert(1), ints(9, 9)...) // the session goes on
+}
+
 // testUnique: a unique index refuses equal values, but not NULL.
 func (s Suite) testUnique(t *testing.T) {
 	c := newClient(t, s.open(t, true))

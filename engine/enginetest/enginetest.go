@@ -53,6 +53,7 @@ func Run(t *testing.T, s Suite) {
 	t.Run("observation", s.testObservation)
 	if model.Has(s.Engine.Info().Capabilities, model.CapTransactions) {
 		t.Run("transactions", s.testTransactions)
+		t.Run("half-way", s.testHalfWay)
 	}
 	if model.Has(s.Engine.Info().Capabilities, model.CapUnique) {
 		t.Run("unique", s.testUnique)

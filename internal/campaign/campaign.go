@@ -154,15 +154,17 @@ func (r *runner) run(ctx context.Context) error {
 		}
 		r.Progress.Begin(*e, i+1, len(r.state.Trials))
 		t, err := r.child(ctx, *e)
+		if t != nil {
+			e.Status = t.Status
+			r.Progress.End(*e, t) // first: it may tell why nothing can be written
+		}
 		if err != nil {
 			return err
 		}
 		ran = true
-		e.Status = t.Status
 		if err := r.save(); err != nil {
 			return err
 		}
-		r.Progress.End(*e, t)
 		if t.Status != result.Complete {
 			bad++
 		}

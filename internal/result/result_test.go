@@ -423,7 +423,7 @@ func TestLatencyLogCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[int64]bool{}
-	for cut := len(whole); cut >= 0; cut-- {
+	for cut := len(whole); cut >= 0; cut -= 5 {
 		if err := os.WriteFile(path, whole[:cut], 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -100,15 +100,19 @@ func (r *rows) denominators(totals workload.Totals) (out []denominator) {
 			}
 		}
 	}
-	add := func(per string, units int64) {
-		if units > 0 && !slices.ContainsFunc(out, func(d denominator) bool { return d.units == units }) {
-			out = append(out, denominator{per, units})
+	add := func(d denominator, known func(denominator) bool) {
+		if d.units > 0 && !slices.ContainsFunc(out, known) {
+			out = append(out, d)
 		}
 	}
-	add(per(r.step.Primary, r.unit(r.step.Primary)), totals.Rows(r.step, r.step.Primary))
-	add(per(r.step.WritesPer, r.unit(r.step.WritesPer)), totals.Rows(r.step, r.step.WritesPer))
-	add("written row", written)
-	add("operation", operations)
+	// Queries and inserts may be as many by chance; each has its own costs still.
+	for _, kind := range []string{r.step.Primary, r.step.WritesPer} {
+		d := denominator{per(kind, r.unit(kind)), totals.Rows(r.step, kind)}
+		add(d, func(o denominator) bool { return o.per == d.per })
+	}
+	for _, d := range []denominator{{"written row", written}, {"operation", operations}} {
+		add(d, func(o denominator) bool { return o.units == d.units })
+	}
 	return out
 }
 

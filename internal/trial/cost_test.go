@@ -2,6 +2,7 @@ package trial
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +85,7 @@ func TestCosts(t *testing.T) {
 	const mb = 1 << 20
 	w := &window{
 		length: 10 * time.Second,
+		own:    mb / 2, // of rumbench's files
 		before: snap(
 			from("process", "process.cpu_ns", 1e9, "process.read_bytes", 5e6, "process.write_bytes", 7e6, "process.cancelled_write_bytes", 3e6),
 			from("host", "host.cpu.user_ns", 1e9, "host.cpu.system_ns", 2e9, "host.cpu.idle_ns", 3e9, "host.cpu.iowait_ns", 4e9, "host.cpu.steal_ns", 5e9, "host.context_switches", 100.0),
@@ -105,18 +107,18 @@ func TestCosts(t *testing.T) {
 		return []figure{
 			{"server_cpu_us", per, 2e6 / float64(n), n, process},
 			{"process_read_kb", per, 2000 / float64(n), n, process},
-			{"process_write_kb", per, 2048 / float64(n), n, process}, // 3 MB, of which 1 was cancelled
+			{"process_write_kb", per, 1536 / float64(n), n, process}, // 3 MB, of which 1 was cancelled and 0.5 are ours
 			{"host_cpu_us", per, 3e6 / float64(n), n, host},          // user and system; neither waiting nor stolen
 			{"context_switches", per, 2000 / float64(n), n, host},
 			{"device_reads", per, 500 / float64(n), n, device},
 			{"read_kb", per, 4000 / float64(n), n, device},
-			{"write_kb", per, 2560 / float64(n), n, device}, // the sync after the window included
+			{"write_kb", per, 2048 / float64(n), n, device}, // the sync after the window included
 			{"discard_kb", per, 400 / float64(n), n, device},
 		}
 	}
-	want := append(per("query", 1000), per("insert row", 200)...)
+	want := slices.Concat(per("query", 1000), per("insert row", 200), per("written row", 300), per("operation", 1006))
 	// Of the writers' bytes only: what queries return is not written.
-	want = append(want, figure{"write_amplification", "", 2.5 * mb / (10 << 10), 10 << 10, device})
+	want = append(want, figure{"write_amplification", "", 2.0 * mb / (10 << 10), 10 << 10, device})
 	if d := cmp.Diff(want, figures(r.out)); d != "" {
 		t.Errorf("costs (-want +got):\n%s", d)
 	}
@@ -136,11 +138,38 @@ func TestUnknownCosts(t *testing.T) {
 	if d := cmp.Diff([]figure{
 		{"server_cpu_us", "query", 0, 1000, "process, engine and client together"},
 		{"server_cpu_us", "insert row", 0, 200, "process, engine and client together"},
+		{"server_cpu_us", "written row", 0, 300, "process, engine and client together"},
+		{"server_cpu_us", "operation", 0, 1006, "process, engine and client together"},
 	}, figures(r.out)); d != "" {
 		t.Errorf("costs (-want +got):\n%s", d)
 	}
 	if !has(r.out.Warnings, "no figures of source device: ") {
 		t.Errorf("warnings %q", r.out.Warnings)
+	}
+}
+
+// As many queries as rows inserted, by chance: both have their costs. In a load
+// a row inserted is a row written, and is not told twice.
+func TestDenominators(t *testing.T) {
+	res := queryResult()
+	res.Groups[2] = sums(hist.Sums{Ops: 150, Rows: 150}, hist.Sums{Ops: 50, Rows: 50})
+	load := &workload.Step{Name: "l", Primary: "insert", WritesPer: "insert", Groups: queryStep().Groups[:1]}
+	for _, c := range []struct {
+		name string
+		step *workload.Step
+		res  *drive.Result
+		want []denominator
+	}{
+		{"by chance", queryStep(), res, []denominator{{"query", 200}, {"insert row", 200}, {"written row", 300}, {"operation", 206}}},
+		{"load", load, queryResult(), []denominator{{"insert row", 200}, {"operation", 4}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRows(c.step, c.res, &window{})
+			got := r.denominators(c.res.Totals()[:len(c.step.Groups)])
+			if d := cmp.Diff(c.want, got, cmp.AllowUnexported(denominator{})); d != "" {
+				t.Errorf("(-want +got)\n%s", d)
+			}
+		})
 	}
 }
 

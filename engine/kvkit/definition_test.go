@@ -1,0 +1,47 @@
+package kvkit_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/bbolt"
+	"rumbench/model"
+)
+
+// A database is not read with another definition than it was made with.
+func TestOtherDefinition(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	schema := func(price model.Type, indexed ...string) model.Schema {
+		return model.Schema{Tables: []model.Table{{
+			Name: "t", Key: []string{"id"},
+			Columns: []model.Column{{Name: "id", Type: model.Int}, {Name: "price", Type: price, NotNull: true}},
+			Indexes: []model.Index{{Name: "ix", Columns: indexed}},
+		}}}
+	}
+	open := func(s model.Schema) error {
+		db, err := bbolt.Engine{}.Open(ctx, engine.Config{Dir: dir, Durability: model.DurabilityProcess, Schema: s})
+		if err != nil {
+			return err
+		}
+		if err := db.CreateTables(ctx); err == nil {
+			if err := db.CreateIndexes(ctx, "t", "ix"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return db.Close()
+	}
+	made := schema(model.Int, "price")
+	for range 2 {
+		if err := open(made); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, s := range map[string]model.Schema{"column": schema(model.Float, "price"), "index": schema(model.Int, "price", "id")} {
+		if err := open(s); err == nil || !strings.Contains(err.Error(), "those of the load") {
+			t.Errorf("another %s: %v", name, err)
+		}
+	}
+}
