@@ -1,0 +1,209 @@
+package cli_test
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"rumbench/internal/result"
+)
+
+// planFor is a plan whose query step does not end before the test is done with it.
+func planFor(targets ...string) string {
+	return `
+name: bad day
+workload: ibench
+params: {rows: 1k, steps: [l.i0, l.x, qr100], rates: [100], query_seconds: 600}
+interval: 100ms
+calibrate: false
+targets: [` + strings.Join(targets, ", ") + "]\n"
+}
+
+// finite makes a campaign's plan one that ends soon.
+func (h *host) finite(dir string) {
+	h.Helper()
+	h.replace(dir+"/plan.yaml", "query_seconds: 600", "query_seconds: 0.3")
+}
+
+// checkPartial checks a trial that was interrupted in its query step: what it
+// had measured is there, and is marked.
+func (h *host) checkPartial(dir string, status result.Status, reason string) *result.Trial {
+	h.Helper()
+	t := h.trial(dir)
+	if t.Status != status || !strings.Contains(t.Reason, reason) {
+		h.Errorf("%s is %s: %s; want %s: %s", dir, t.Status, t.Reason, status, reason)
+	}
+	if len(t.Steps) != 3 || t.Steps[2].Name != "qr100" {
+		h.Fatalf("%s has %d steps, not 3", dir, len(t.Steps))
+	}
+	for i, want := range []result.Status{result.Complete, result.Complete, result.Partial} {
+		if s := t.Steps[i]; s.Status != want {
+			h.Errorf("%s: step %s is %s, not %s", dir, s.Name, s.Status, want)
+		}
+	}
+	s := &t.Steps[2]
+	rate := s.Find("rows_per_s", "query", "")
+	if rate == nil || rate.Value <= 0 || s.Seconds <= 0 || s.Primary != "query" || len(s.Warnings) == 0 {
+		h.Errorf("%s: the step in progress tells too little: %+v, %v s, %v", dir, rate, s.Seconds, s.Warnings)
+	}
+	out, _ := h.run(0, "show", dir)
+	h.contains("show", out, string(status), "qr100  query", "rows_per_s", "! qr100: the step did not end")
+	return t
+}
+
+// A trial that is killed costs one trial.
+func TestTrialKilled(t *testing.T) {
+	h := newHost(t)
+	h.write("plan.yaml", planFor("pebble", "bbolt"))
+	c := h.start("run", "plan.yaml", "--out", "out")
+	c.during("out/trials/pebble.1", "qr100")
+	first := c.child()
+	send(t, first, syscall.SIGKILL)
+	c.during("out/trials/bbolt.1", "qr100")
+	h.checkPartial("out/trials/pebble.1", result.Failed, "signal: killed")
+	if hint := h.trial("out/trials/pebble.1").Hint; !strings.Contains(hint, "out of memory") {
+		t.Errorf("hint %q", hint)
+	}
+	if h.exists("out/trials/pebble.1/data") || h.exists("out/trials/pebble.1/tmp") {
+		t.Error("data was left behind")
+	}
+
+	// Ctrl-C in the second trial.
+	second := c.child()
+	send(t, c.cmd.Process, syscall.SIGINT)
+	if code := c.end(); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	h.contains("standard error", c.stderr.String(),
+		"[1/2] pebble.1", "failed in ", "signal: killed", "hint: somebody killed it",
+		"[2/2] bbolt.1", "partial in ", "it was ended early",
+		"rumbench: the campaign was ended early", "hint: go on with it: rumbench run --resume out\n")
+	h.contains("standard output", c.stdout.String(), "qr100", "partial; not comparable", "report: ")
+	h.contains("report.md", h.file("out/report.md"), "signal: killed", "partial")
+	if alive(first) || alive(second) {
+		t.Error("a process is left")
+	}
+	bbolt := h.checkPartial("out/trials/bbolt.1", result.Partial, "it was ended early")
+	if s := bbolt.Steps[2]; s.Find("service_p99_us", "query", "") == nil || s.Find("server_cpu_us", "", "query") == nil || s.Groups[0].SLA == nil {
+		t.Error("a step that was ended in good order is measured to its end")
+	}
+	if h.exists("out/trials/bbolt.1/data") {
+		t.Error("data was left behind")
+	}
+
+	// Both are run again; what there was is kept.
+	h.finite("out")
+	_, talk := h.run(0, "run", "--resume", "out")
+	h.contains("standard error", talk, "[1/2] pebble.1", "[2/2] bbolt.1", "complete in ")
+	for _, name := range []string{"pebble.1", "bbolt.1"} {
+		if got := h.trial("out/trials/" + name).Status; got != result.Complete {
+			t.Errorf("%s is %s", name, got)
+		}
+	}
+	h.checkPartial("out/trials/pebble.1.partial1", result.Failed, "signal: killed")
+	h.checkPartial("out/trials/bbolt.1.partial1", result.Partial, "it was ended early")
+}
+
+// A campaign that is killed takes its trial with it, and goes on where it was.
+func TestCampaignKilled(t *testing.T) {
+	h := newHost(t)
+	h.write("plan.yaml", strings.Replace(planFor("bbolt", "sqlite"), "600", "0.3", 1))
+	c := h.start("run", "plan.yaml", "--out", "out")
+	wait(t, "the first trial has begun", func() bool { return h.exists("out/trials/bbolt.1/trial.json") })
+	// The campaign stands still while its plan is made one that does not end.
+	send(t, c.cmd.Process, syscall.SIGSTOP)
+	wait(t, "the first trial is complete", func() bool { return h.trial("out/trials/bbolt.1").Status == result.Complete })
+	h.replace("out/plan.yaml", "query_seconds: 0.3", "query_seconds: 600")
+	send(t, c.cmd.Process, syscall.SIGCONT)
+	c.during("out/trials/sqlite.1", "qr100")
+	kept, err := snapshot(h.path("out/trials/bbolt.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	child := c.child()
+	send(t, c.cmd.Process, syscall.SIGKILL)
+	c.end()
+	wait(t, "the trial has ended by itself", func() bool { return !alive(child) })
+	partial := h.checkPartial("out/trials/sqlite.1", result.Partial, "it was ended early")
+	if partial.Ended == nil || partial.Steps[2].Find("server_cpu_us", "", "query") == nil {
+		t.Error("the trial did not end in good order")
+	}
+	if h.exists("out/trials/sqlite.1/data") {
+		t.Error("data was left behind")
+	}
+
+	h.finite("out")
+	_, talk := h.run(0, "run", "--resume", "out")
+	if strings.Contains(talk, "bbolt.1") {
+		t.Errorf("a complete trial was run again:\n%s", talk)
+	}
+	again, err := snapshot(h.path("out/trials/bbolt.1"))
+	if d := differences(kept, again); err != nil || d != "" {
+		t.Errorf("the complete trial: %s, %v", d, err)
+	}
+	if got := h.trial("out/trials/sqlite.1").Status; got != result.Complete {
+		t.Errorf("the interrupted trial is %s", got)
+	}
+	h.checkPartial("out/trials/sqlite.1.partial1", result.Partial, "it was ended early")
+	state, err := result.ReadCampaign(h.path("out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range state.Trials {
+		if e.Status != result.Complete {
+			t.Errorf("campaign.json: %s is %q", e.Dir, e.Status)
+		}
+	}
+}
+
+// A machine that goes down leaves what was written until then.
+func TestAllKilled(t *testing.T) {
+	h := newHost(t)
+	h.write("plan.yaml", planFor("sqlite"))
+	c := h.start("run", "plan.yaml", "--out", "out")
+	c.during("out/trials/sqlite.1", "qr100")
+	child := c.child()
+	send(t, c.cmd.Process, syscall.SIGSTOP) // so that neither outlives the other
+	send(t, child, syscall.SIGKILL)
+	send(t, c.cmd.Process, syscall.SIGKILL)
+	c.end()
+	wait(t, "the trial is gone", func() bool { return !alive(child) })
+
+	const reason = "it was killed, or the machine went down"
+	h.checkPartial("out/trials/sqlite.1", result.Partial, reason)
+	if !h.exists("out/trials/sqlite.1/data") {
+		t.Error("who removed the data?")
+	}
+	out, _ := h.run(0, "report", "out", "--out", "shown")
+	h.contains("report", h.file("shown/report.md"), reason)
+	h.contains("standard output", out, "shown/report.html")
+
+	h.finite("out")
+	h.run(0, "run", "--resume", "out")
+	if h.exists("out/trials/sqlite.1.partial1/data") || h.exists("out/trials/sqlite.1/data") {
+		t.Error("data was left behind")
+	}
+	h.checkPartial("out/trials/sqlite.1.partial1", result.Partial, reason)
+}
+
+// A campaign that is ended while the client is calibrated begins no trial.
+func TestInterruptedCalibration(t *testing.T) {
+	h := newHost(t)
+	var rates []string
+	for i := range 60 { // so many steps that calibrating takes a while
+		rates = append(rates, fmt.Sprint(100+i))
+	}
+	h.write("plan.yaml", "workload: ibench\nparams: {rows: 2k, rates: ["+strings.Join(rates, ", ")+"]}\ntargets: [bbolt]\n")
+	c := h.start("run", "plan.yaml", "--out", "out")
+	wait(t, "the client is calibrated", func() bool { return h.exists("out/trials/_client/trial.json") })
+	send(t, c.cmd.Process, syscall.SIGINT)
+	if code := c.end(); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	h.contains("standard error", c.stderr.String(), "the campaign was ended early", "--resume out")
+	if h.exists("out/trials/bbolt.1") {
+		t.Errorf("a trial was begun:\n%s", c.stderr)
+	}
+}

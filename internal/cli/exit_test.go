@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"rumbench/internal/campaign"
+	"rumbench/internal/plan"
+	"rumbench/internal/registry"
+	"rumbench/internal/ui"
+)
+
+// The exit code of a campaign is that of its worst trial.
+func TestExitCodes(t *testing.T) {
+	const source = "workload: ibench\nparams: {rows: 1k, steps: [l.i0]}\ncalibrate: false\ntargets: [pebble, bbolt]\n"
+	trial := func(status string) string {
+		return `echo '{"format":1,"target":"x","trial":1,"status":"` + status + `","reason":"planted","ended":"2026-01-01T00:00:00Z"}' > $1/trials/$2/trial.json`
+	}
+	for _, c := range []struct {
+		name, script string
+		code         int
+		talk         string
+	}{
+		{"complete", trial("complete"), ExitOK, "[2/2] bbolt.1"},
+		{"failed", trial("failed"), ExitError, "rumbench: 2 of 2: not all trials are complete"},
+		{"invalid", trial("invalid"), ExitInvalid, "invalid in "},
+		{"invalid and failed", `if [ $2 = bbolt.1 ]; then ` + trial("failed") + `; else ` + trial("invalid") + `; fi`, ExitInvalid, "planted"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			p, err := plan.Load("test.yaml", []byte(source), nil, registry.Catalog{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var stdout, stderr strings.Builder
+			a := &App{Stdout: &stdout, Stderr: &stderr}
+			err = a.execute(context.Background(), campaign.Config{
+				Plan: p, Dir: filepath.Join(dir, "out"), LockFile: filepath.Join(dir, "lock"), Progress: ui.New(&stderr, nil),
+				Child: []string{"/bin/sh", "-c", c.script, "trial"}, SpaceFactor: func(string) float64 { return 1 },
+			})
+			code := ExitOK
+			if err != nil {
+				code = a.explain(err)
+			}
+			if code != c.code || !strings.Contains(stderr.String(), c.talk) || !strings.Contains(stdout.String(), "report: ") {
+				t.Errorf("exit code %d, want %d: %v\n%s%s", code, c.code, err, &stdout, &stderr)
+			}
+		})
+	}
+}
+
+// Every error is printed with what can be done about it.
+func TestExplain(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		code int
+		want string
+	}{
+		{errors.New("x"), ExitError, "rumbench: x\n"},
+		{syscall.ENOSPC, ExitError, "rumbench: no space left on device\nhint: the disk is full: "},
+		{usageError{errors.New("x")}, ExitUsage, "rumbench: x\nhint: rumbench help"},
+		{&campaign.UnfitError{Err: &campaign.HintError{Err: errors.New("x"), Hint: "y"}}, ExitUnfit, "rumbench: x\nhint: y\n"},
+		{&invalidError{errors.New("x")}, ExitInvalid, "rumbench: x\n"},
+		{plan.Problems{{File: "f", Line: 1, Column: 2, Reason: "r", Hint: "h"}}, ExitUsage, "f:1:2: r\nhint: h\n"},
+	} {
+		var b strings.Builder
+		if code := (&App{Stderr: &b}).explain(c.err); code != c.code || !strings.HasPrefix(b.String(), c.want) {
+			t.Errorf("%v: exit code %d, want %d: %q, want %q", c.err, code, c.code, b.String(), c.want)
+		}
+	}
+}
+
+func TestFileName(t *testing.T) {
+	for in, want := range map[string]string{"a b": "a-b", "../x": "..-x", "a\tb": "a-b", "größe": "größe"} {
+		if got := fileName(in); got != want {
+			t.Errorf("fileName(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 5: "5", 123456789: "123456789", 1234.5: "1234", 0.000123456: "0.0001235", 12.3456: "12.35", -3.5: "-3.5"} {
+		if got := number(v); got != want {
+			t.Errorf("number(%v) = %s, want %s", v, got, want)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package cli_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rumbench/internal/result"
+)
+
+// patience is how long a test waits for what must happen sooner or later.
+const patience = 2 * time.Minute
+
+// wait waits for something to become true.
+func wait(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited in vain until %s", what)
+		}
+	}
+}
+
+// host is a directory in which campaigns run that share a lock.
+type host struct {
+	*testing.T
+	dir string
+}
+
+func newHost(t *testing.T) *host { return &host{t, t.TempDir()} }
+
+func (h *host) path(elem ...string) string {
+	return filepath.Join(append([]string{h.dir}, elem...)...)
+}
+
+func (h *host) command(args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command("rumbench", args...)
+	cmd.Dir = h.dir
+	cmd.Env = append(os.Environ(), "RUMBENCH_LOCK="+h.path("lock"))
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	return cmd, &stdout, &stderr
+}
+
+// run runs a command to its end.
+func (h *host) run(code int, args ...string) (stdout, stderr string) {
+	h.Helper()
+	cmd, out, talk := h.command(args...)
+	err := cmd.Start()
+	if err == nil {
+		defer time.AfterFunc(patience, func() { _ = cmd.Process.Kill() }).Stop()
+		err = cmd.Wait()
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		h.Fatal(err)
+	}
+	if got := cmd.ProcessState.ExitCode(); got != code {
+		h.Fatalf("rumbench %v: exit code %d, want %d\n%s%s", args, got, code, out, talk)
+	}
+	return out.String(), talk.String()
+}
+
+// campaign is a campaign that runs in the background.
+type campaign struct {
+	*host
+	cmd            *exec.Cmd
+	stdout, stderr *bytes.Buffer
+}
+
+func (h *host) start(args ...string) *campaign {
+	h.Helper()
+	c := &campaign{host: h}
+	c.cmd, c.stdout, c.stderr = h.command(args...)
+	if err := c.cmd.Start(); err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() { // of a test that failed
+		_ = c.cmd.Process.Kill()
+		_ = c.cmd.Wait()
+	})
+	return c
+}
+
+// end waits for the campaign's end and returns its exit code, -1 after a signal.
+func (c *campaign) end() int {
+	c.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = c.cmd.Wait()
+	}()
+	select {
+	case <-done:
+	case <-time.After(patience):
+		c.Fatalf("the campaign does not end")
+	}
+	return c.cmd.ProcessState.ExitCode()
+}
+
+// child is the process of the trial that is being run.
+func (c *campaign) child() *os.Process {
+	c.Helper()
+	var pid int
+	wait(c.T, "a trial has a process", func() bool {
+		pid = childOf(c.cmd.Process.Pid)
+		return pid != 0
+	})
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.Cleanup(func() { _ = p.Kill() })
+	return p
+}
+
+func childOf(parent int) int {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		f := processStat(path)
+		if len(f) > 1 && f[1] == strconv.Itoa(parent) && f[0] != "Z" {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			return pid
+		}
+	}
+	return 0
+}
+
+// processStat are the fields of a process from its state on.
+func processStat(path string) []string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+}
+
+// alive tells whether a process runs, or holds its files still; one that only
+// nobody has waited for does not.
+func alive(p *os.Process) bool {
+	f := processStat(fmt.Sprintf("/proc/%d/stat", p.Pid))
+	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", p.Pid))
+	return len(f) > 0 && (f[0] != "Z" || len(threads) > 1)
+}
+
+// during waits until a step of a trial has intervals.
+func (c *campaign) during(trial, step string) {
+	c.Helper()
+	wait(c.T, trial+" is in step "+step, func() bool {
+		b, _ := os.ReadFile(c.path(trial, result.SeriesFile))
+		return bytes.Count(b, []byte(`{"step":"`+step+`","src":"ops"`)) >= 6
+	})
+}
+
+func send(t *testing.T, p *os.Process, s syscall.Signal) {
+	t.Helper()
+	if err := p.Signal(s); err != nil {
+		t.Fatalf("%v to process %d: %v", s, p.Pid, err)
+	}
+}
+
+func (h *host) write(name, text string) {
+	h.Helper()
+	if err := os.WriteFile(h.path(name), []byte(text), 0o644); err != nil {
+		h.Fatal(err)
+	}
+}
+
+// replace changes the text of a file.
+func (h *host) replace(name, old, text string) {
+	h.Helper()
+	b, err := os.ReadFile(h.path(name))
+	if err != nil || !bytes.Contains(b, []byte(old)) {
+		h.Fatalf("%s holds no %q: %v", name, old, err)
+	}
+	h.write(name, strings.ReplaceAll(string(b), old, text))
+}
+
+func (h *host) trial(dir string) *result.Trial {
+	h.Helper()
+	t, err := result.ReadTrial(h.path(dir))
+	if err != nil {
+		h.Fatal(err)
+	}
+	return t
+}
+
+func (h *host) exists(name string) bool {
+	_, err := os.Stat(h.path(name))
+	return err == nil
+}
+
+func (h *host) contains(what, text string, want ...string) {
+	h.Helper()
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			h.Errorf("%s holds no %q:\n%s", what, w, text)
+		}
+	}
+}
+
+func (h *host) file(name string) string {
+	h.Helper()
+	b, err := os.ReadFile(h.path(name))
+	if err != nil {
+		h.Fatal(err)
+	}
+	return string(b)
+}

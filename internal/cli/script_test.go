@@ -1,0 +1,127 @@
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"rumbench/internal/cli"
+	"rumbench/internal/result"
+)
+
+// TestMain lets tests run this binary as rumbench, and lets campaigns that do
+// so start it for their trials.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"rumbench": func() {
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+		defer stop()
+		os.Exit(cli.Process().Main(ctx))
+	}})
+}
+
+// TestScripts runs the specification of the command line.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("RUMBENCH_LOCK", e.WorkDir+"/lock")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "rows": rows, "waitfor": waitFor, "same": same,
+		},
+	})
+}
+
+// exits runs a command that is to end with a certain exit code: exits CODE COMMAND...
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARG...]")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if want, _ := strconv.Atoi(args[0]); code != want {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+// rows checks rows of JSON: rows FILE [TARGET STEP METRIC]. Every line is a row
+// of a known metric with its unit, and the one named is among them.
+func rows(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 && len(args) != 4 {
+		ts.Fatalf("usage: rows FILE [TARGET STEP METRIC]")
+	}
+	found := false
+	n := 0
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		dec := json.NewDecoder(strings.NewReader(line))
+		dec.DisallowUnknownFields()
+		var r result.Row
+		ts.Check(dec.Decode(&r))
+		m := result.MetricByName(r.Metric)
+		switch {
+		case m == nil:
+			ts.Fatalf("unknown metric in %s", line)
+		case m.Unit != r.Unit:
+			ts.Fatalf("unit %q instead of %q in %s", r.Unit, m.Unit, line)
+		case r.Target == "" || r.Trial == 0 || r.Step == "":
+			ts.Fatalf("a number of nothing: %s", line)
+		}
+		n++
+		found = found || len(args) == 4 && r.Target == args[1] && r.Step == args[2] && r.Metric == args[3]
+	}
+	if n == 0 {
+		ts.Fatalf("no rows")
+	}
+	if len(args) == 4 && found == neg {
+		ts.Fatalf("row %v: found %v", args[1:], found)
+	}
+}
+
+// waitFor waits until a file holds what matches an expression: waitfor FILE EXPRESSION.
+func waitFor(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: waitfor FILE EXPRESSION")
+	}
+	want := regexp.MustCompile(args[1])
+	path := ts.MkAbs(args[0])
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if b, err := os.ReadFile(path); err == nil && want.Match(b) {
+			return
+		}
+	}
+	ts.Fatalf("%s did not come to hold %s", args[0], args[1])
+}
+
+// same compares the content of all files below two directories: same DIR DIR.
+func same(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: same DIR DIR")
+	}
+	a, err := snapshot(ts.MkAbs(args[0]))
+	ts.Check(err)
+	b, err := snapshot(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if equal := len(a) > 0 && differences(a, b) == ""; equal == neg {
+		ts.Fatalf("%s and %s: %s", args[0], args[1], differences(a, b))
+	}
+}
