@@ -2,6 +2,7 @@ package kvkit
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -57,6 +58,16 @@ func (db *database) readCatalog() error {
 		}
 		return v != nil, err
 	}
+	known := map[uint16]bool{}
+	for _, l := range db.tables {
+		known[l.space] = true
+		for _, ix := range l.indexes {
+			known[ix.space] = true
+		}
+	}
+	if err := refuseStrangers(tx, known); err != nil {
+		return err
+	}
 	for _, l := range db.tables {
 		there, err := exists(l.space, l.definition())
 		if err != nil {
@@ -77,6 +88,22 @@ func (db *database) readCatalog() error {
 		}
 	}
 	return nil
+}
+
+// refuseStrangers refuses a database with tables or indexes that the schema
+// does not have: nobody would maintain them.
+func refuseStrangers(tx Tx, known map[uint16]bool) error {
+	return iterate(tx, catalogSpace, func(it Iter) (bool, error) {
+		key := it.Key()
+		if len(key) == 4 && !known[binary.BigEndian.Uint16(key[2:])] {
+			v, err := it.Value()
+			if err != nil {
+				return false, err
+			}
+			return false, fmt.Errorf("the database holds %q, which is not wanted: the parameters that shape the tables must be those of the load", v)
+		}
+		return true, nil
+	})
 }
 
 func readLastID(tx Tx, l *layout) error {

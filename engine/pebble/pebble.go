@@ -3,8 +3,10 @@ package pebble
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -148,6 +150,11 @@ func (s *store) options(set settings) *pebble.Options {
 	o.EventListener = &pebble.EventListener{
 		WriteStallBegin: func(pebble.WriteStallBeginInfo) { s.stalls.begin() },
 		WriteStallEnd:   func() { s.stalls.end() },
+		BackgroundError: func(err error) {
+			if errors.Is(err, syscall.ENOSPC) { // Pebble would try again for ever, and hold up all writers
+				logger{}.Fatalf("%v", err)
+			}
+		},
 	}
 	return o
 }

@@ -48,8 +48,8 @@ func (db *db) begin(ctx context.Context, c engine.Config) (err error) {
 	return err
 }
 
-// checkDefinitions refuses a database whose tables or indexes have the schema's
-// names but were defined otherwise. SQLite keeps the statements that made them.
+// checkDefinitions refuses a database with other tables or indexes than the
+// schema's, or with some that were defined otherwise. SQLite keeps the statements that made them.
 func (db *db) checkDefinitions(ctx context.Context, schema model.Schema) error {
 	want := map[string]string{}
 	d := newDialect("")
@@ -63,7 +63,11 @@ func (db *db) checkDefinitions(ctx context.Context, schema model.Schema) error {
 	}
 	return db.Admin().Query(ctx, "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL", func(row []sqldriver.Value) error {
 		name, made := sqlkit.Text(row[0]), sqlkit.Text(row[1])
-		if text, ok := want[name]; ok && text != made {
+		text, ok := want[name]
+		if !ok && !strings.HasPrefix(name, "sqlite_") {
+			return fmt.Errorf("the database holds %s, which is not wanted: the parameters that shape the tables must be those of the load", name)
+		}
+		if ok && text != made {
 			return fmt.Errorf("%s exists with another definition: it was made by %q, and %q is wanted; the parameters that shape the tables must be those of the load", name, made, text)
 		}
 		return nil

@@ -136,6 +136,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	finished := make(chan struct{})
 	helpers.Go(func() { r.collect(finished) })
 	workers.Wait()
+	r.stopped = time.Since(r.base)
 	close(finished)
 	helpers.Wait()
 	return r.result(ctx), nil
@@ -144,11 +145,12 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 // stepRun is a step in progress.
 type stepRun struct {
 	Config
-	loops []*loop
-	base  time.Time
-	open  context.Context // ends when no operation may begin any more
-	stop  context.CancelFunc
-	fail  context.CancelCauseFunc
+	loops   []*loop
+	base    time.Time
+	open    context.Context // ends when no operation may begin any more
+	stop    context.CancelFunc
+	fail    context.CancelCauseFunc
+	stopped time.Duration // when the last client had ended
 	gather
 }
 

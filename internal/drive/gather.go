@@ -109,6 +109,9 @@ func (r *stepRun) result(ctx context.Context) *Result {
 			total.InPlan += l.inPlan
 		}
 	}
+	if out.Ended != nil { // the time in which nothing was completed any more belongs to it
+		out.Window = max(out.Window, r.stopped)
+	}
 	for g := range out.Groups {
 		if r.rate(&r.Step.Groups[g]) > 0 {
 			r.addDue(g, &out.Groups[g])
@@ -128,7 +131,8 @@ func (r *stepRun) addDue(g int, out *GroupResult) {
 		}
 		work := r.Step.Groups[g].Work
 		k := 0
-		for n, next := int64(0), s.Next(); next < max(out.End, plan); n, next = n+1, s.Next() {
+		n := int64(0) // how many of the client's come before next
+		for next := s.Next(); next < max(out.End, plan); n, next = n+1, s.Next() {
 			for k < len(out.Rates) && out.Rates[k].From <= next {
 				out.Rates[k].Due += capped(n, work)
 				k++
@@ -141,7 +145,7 @@ func (r *stepRun) addDue(g int, out *GroupResult) {
 			}
 		}
 		for ; k < len(out.Rates); k++ {
-			out.Rates[k].Due += capped(out.Due, work)
+			out.Rates[k].Due += capped(n, work)
 		}
 	}
 }

@@ -42,6 +42,9 @@ func (r *Result) Judge(g int, group *workload.Group) Promise {
 		}
 	}
 	seconds := res.End.Seconds()
+	if seconds == 0 { // nothing was completed
+		seconds = max(r.Window.Seconds(), 1e-9)
+	}
 	p := Promise{
 		Target:   group.Rate * float64(group.RowsPerOp) * float64(group.Clients),
 		Achieved: float64(rows) / seconds,
@@ -52,9 +55,18 @@ func (r *Result) Judge(g int, group *workload.Group) Promise {
 	asked := min(p.Target, float64(res.Due*group.RowsPerOp)/seconds)
 	grain := float64(group.RowsPerOp) * float64(group.Clients) / seconds
 	p.Met = HeldAverage(p.Achieved+grain, asked)
-	p.judgeIntervals(res.Rates, group)
+	p.judgeIntervals(res.within(), group)
 	p.Saturated = !p.Met && growing(res.Lateness, res.End)
 	return p
+}
+
+// within are the intervals that lie in the group's own time.
+func (g *GroupResult) within() []Rate {
+	n := len(g.Rates)
+	for n > 0 && g.Rates[n-1].To-g.End > (g.Rates[n-1].To-g.Rates[n-1].From)/10 {
+		n--
+	}
+	return g.Rates[:n]
 }
 
 // enoughOps is how many operations of each client an interval must hold to be

@@ -27,6 +27,7 @@ func (r *Result) Stalls(g int, group *workload.Group, rate float64) (spans []Spa
 	}
 	var runs []stat.Run
 	if rate > 0 {
+		rates = r.Groups[g].within()
 		runs = overdue(rates)
 	} else {
 		perSec := r.IntervalRates(g, group, rate)
@@ -47,7 +48,7 @@ func (r *Result) Stalls(g int, group *workload.Group, rate float64) (spans []Spa
 func (r *Result) IntervalRates(g int, group *workload.Group, rate float64) []float64 {
 	rates := r.Groups[g].Rates
 	if rate > 0 {
-		rates = coarse(rates, rate)
+		rates = coarse(r.Groups[g].within(), rate)
 	}
 	perSec, ops := make([]float64, len(rates)), make([]float64, len(rates))
 	for i := range rates {

@@ -36,7 +36,7 @@ func (c *campaign) slaTable() Table {
 		{Name: "achieved/s", Title: "Units a second on average over the window"},
 		{Name: "intervals held", Metric: "sla_share", Title: metricColumn(key{metric: "sla_share"}).Title},
 		{Name: "worst interval/s", Title: "Units a second in the worst interval"},
-		{Name: "backlog", Title: "Units that were due but not begun at the end"},
+		{Name: "backlog", Title: "Units that were due by the planned end but not done by then"},
 		{Name: "max lateness", Metric: "lateness_max_us", Title: metricColumn(key{metric: "lateness_max_us"}).Title},
 		{Name: "verdict", Metric: "sla_met", Title: metricColumn(key{metric: "sla_met"}).Title},
 	}}

@@ -85,7 +85,7 @@ type Group struct {
 // SLA is whether a promised rate was held.
 type SLA struct {
 	Target      float64 `json:"target"`       // units a second
-	Achieved    float64 `json:"achieved"`     // average over the window
+	Achieved    float64 `json:"achieved"`     // average over the group's own time
 	Intervals   int     `json:"intervals"`    // how many stretches of the window were judged; 0: it was too short
 	Share       float64 `json:"share"`        // of the intervals, how many reached 95 % of the target
 	Worst       float64 `json:"worst"`        // units a second in the worst interval

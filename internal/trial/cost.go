@@ -3,6 +3,7 @@ package trial
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -31,6 +32,9 @@ type cost struct {
 	doubts []string
 }
 
+// shortWindow is the length of a window below which ticks say little.
+const shortWindow = time.Second
+
 const (
 	nsPerMicro = 1e3
 	kb         = 1024
@@ -55,13 +59,20 @@ func (r *rows) costs() (out []cost) {
 		out = append(out, cost{metric: "process_write_kb", value: max(v-cancelled-r.window.own, 0) / kb, source: process})
 	}
 	if v, ok := busy(run); ok {
-		out = append(out, cost{metric: "host_cpu_us", value: v / nsPerMicro, source: host})
+		c := cost{metric: "host_cpu_us", value: v / nsPerMicro, source: host}
+		if r.window.length < shortWindow {
+			c.doubts = []string{"the kernel counts by ticks, and the window is shorter than a second"}
+		}
+		out = append(out, c)
 	}
 	add("context_switches", host, run, "host.context_switches", 1)
 	add("device_reads", device, run, "device.reads", 1)
 	add("read_kb", device, run, "device.read_bytes", kb)
 	if v, ok := counterOf(whole, "device.write_bytes"); ok {
-		out = append(out, cost{metric: "write_kb", value: max(v-r.window.own, 0) / kb, source: device})
+		if !r.elsewhere {
+			v -= r.window.own
+		}
+		out = append(out, cost{metric: "write_kb", value: max(v, 0) / kb, source: device})
 	}
 	add("discard_kb", device, whole, "device.discard_bytes", kb)
 	return out
@@ -121,11 +132,12 @@ func (r *rows) addCosts() {
 	totals := r.res.Totals()
 	all := r.costs()
 	r.doubtSources(all)
+	missed := r.doubts()
 	for _, d := range r.denominators(totals) {
 		units := d.units
 		by := func(row *result.Row) { row.Per, row.N = d.per, units }
 		for _, c := range all {
-			r.put(c.metric, c.value/float64(units), by, source(c.source), warnings(c.doubts))
+			r.put(c.metric, c.value/float64(units), by, source(c.source), warnings(c.doubts), warnings(missed))
 		}
 		if us, ok := r.clientCost(totals); ok {
 			r.put("client_cpu_us", us/float64(units), by, source("null engine"))
@@ -302,7 +314,9 @@ func (t *trial) addGap(next *window) {
 	between, _ := changes(last.drained, next.before)
 	for _, from := range []struct{ name, source string }{{"device.write_bytes", "device " + t.devName}, {"process.write_bytes", "process, engine and client together"}} {
 		if v, ok := counterOf(between, from.name); ok {
-			v -= t.saved // the result itself, which is written there
+			if from.name != "device.write_bytes" || !t.elsewhere {
+				v -= t.written() - last.end
+			}
 			step.Rows = append(step.Rows, result.Row{Target: t.Target.Name, Trial: t.Trial, Step: step.Name,
 				Metric: "after_write_kb", Value: max(v, 0) / kb, Unit: "KB", Per: "step", Source: from.source})
 			return

@@ -21,6 +21,7 @@ type window struct {
 	length                 time.Duration
 	drain                  time.Duration
 	client                 observe.ClientDelay
+	end                    float64 // bytes that rumbench had written to its own files when it was drained
 	own                    float64 // bytes that rumbench wrote to its own files, from before to drained
 	memory                 int64   // bytes at the end; 0 if not known
 	memorySource           string
@@ -35,7 +36,8 @@ func (w *window) drainTo(ctx context.Context, t *trial) error {
 	}
 	w.drain = time.Since(start)
 	w.drained = t.sampler.Snapshot(ctx)
-	w.own += t.written()
+	w.end = t.written()
+	w.own += w.end
 	t.clock.end() // samples from here on are not of the step
 	if n, from, err := t.process.Memory(ctx); err == nil {
 		w.memory, w.memorySource = n, from
@@ -45,7 +47,7 @@ func (w *window) drainTo(ctx context.Context, t *trial) error {
 
 // written is the number of bytes that rumbench wrote to its own files, which
 // the process and the device count like the engine's.
-func (t *trial) written() float64 { return float64(t.series.Written() + t.latency.Written()) }
+func (t *trial) written() float64 { return float64(t.series.Written() + t.latency.Written() + t.saved) }
 
 // step runs a step and adds it to the result, as far as it came.
 func (t *trial) step(ctx context.Context, step *workload.Step) error {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"syscall"
 	"time"
 
 	"rumbench/engine"
@@ -60,7 +61,8 @@ type trial struct {
 	previous *workload.Live
 	// lastWindow is that of the step before.
 	lastWindow *window
-	saved      float64 // bytes of the result as it was written last
+	saved      int64 // bytes of the result, each time it was written
+	elsewhere  bool  // the data is on another file system than rumbench's own files
 }
 
 // Run runs a trial and leaves its result in Spec.Dir. The result tells how far
@@ -121,7 +123,7 @@ func (t *trial) save() error {
 		return err
 	}
 	if info, err := os.Stat(path); err == nil {
-		t.saved = float64(info.Size())
+		t.saved += info.Size()
 	}
 	return nil
 }
@@ -170,6 +172,10 @@ func (t *trial) openData() error {
 func (t *trial) observe() {
 	t.process = observe.NewProcess("/proc", func() []int { return []int{os.Getpid()} })
 	collectors := []observe.Collector{observe.NewHost("/proc"), t.process, t.client}
+	var own, data syscall.Stat_t
+	if syscall.Stat(t.Dir, &own) == nil && syscall.Stat(t.data, &data) == nil {
+		t.elsewhere = own.Dev != data.Dev
+	}
 	if dev, err := observe.FindDevice(t.data); err == nil {
 		t.device = observe.NewDevice(dev, "/proc", "/sys")
 		t.devName = dev.Name

@@ -69,18 +69,27 @@ func (r *run) allSteps() []workload.Step {
 		}
 	}
 	var steps []workload.Step
-	for i, p := range plans {
+	for _, p := range plans {
 		if p == nil {
 			continue // a step without work
 		}
-		check := r.p.String("check")
-		last := i == len(plans)-1
 		p.Open = func(ctx context.Context, env workload.Env) (workload.Stage, error) {
-			return r.openStage(ctx, p, env, check == "each" || check == "last" && last)
+			return r.openStage(ctx, p, env, r.checks(p.Name))
 		}
 		steps = append(steps, p.Step)
 	}
 	return steps
+}
+
+// checks tells whether the rows are to be counted after a step.
+func (r *run) checks(step string) bool {
+	switch r.p.String("check") {
+	case "each":
+		return true
+	case "last":
+		return r.steps[len(r.steps)-1].Name == step
+	}
+	return false
 }
 
 func batches(rows, batch int64) int64 { return (rows + batch - 1) / batch }
