@@ -3,6 +3,8 @@ package engine
 import (
 	"fmt"
 	"time"
+
+	"rumbench/model"
 )
 
 // IntOption reads a whole-numbered option; def stands in for one not given.
@@ -63,4 +65,22 @@ func TimedAction(name string, f func() error) ([]SettleAction, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return []SettleAction{{Name: name, Duration: time.Since(start)}}, nil
+}
+
+// CheckDiskless refuses every knob and every promise, for an engine that stores
+// nothing on disk.
+func (c Config) CheckDiskless() error {
+	switch {
+	case c.Durability != model.DurabilityNone:
+		return &KnobError{Knob: "durability", Value: string(c.Durability), Reason: "the engine stores nothing on disk; only none can be had"}
+	case c.Cache != 0:
+		return &KnobError{Knob: "cache", Reason: "the engine has no cache"}
+	case c.Compression != "" && c.Compression != model.CompressionNone:
+		return &KnobError{Knob: "compression", Value: string(c.Compression), Reason: "the engine does not compress; only none can be had"}
+	case c.Page != 0:
+		return &KnobError{Knob: "page", Reason: "the engine has no pages"}
+	case c.DirectIO != nil && *c.DirectIO:
+		return &KnobError{Knob: "direct_io", Value: "true", Reason: "the engine does no input or output"}
+	}
+	return c.CheckOptions(nil)
 }

@@ -30,20 +30,8 @@ func (Engine) Info() engine.Info {
 }
 
 // Check refuses every knob: there is nothing to be set.
-func (e Engine) Check(c engine.Config) error {
-	switch {
-	case c.Durability != model.DurabilityNone:
-		return &engine.KnobError{Knob: "durability", Value: string(c.Durability), Reason: "the engine keeps everything in memory; only none can be had"}
-	case c.Cache != 0:
-		return &engine.KnobError{Knob: "cache", Reason: "the engine keeps everything in memory and has no cache"}
-	case c.Compression != "" && c.Compression != model.CompressionNone:
-		return &engine.KnobError{Knob: "compression", Value: string(c.Compression), Reason: "the engine does not compress; only none can be had"}
-	case c.Page != 0:
-		return &engine.KnobError{Knob: "page", Reason: "the engine has no pages"}
-	case c.DirectIO != nil && *c.DirectIO:
-		return &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "the engine does no input or output"}
-	}
-	return c.CheckOptions(nil)
+func (Engine) Check(c engine.Config) error {
+	return c.CheckDiskless()
 }
 
 // Open opens an empty database.

@@ -25,19 +25,7 @@ func (Engine) Info() engine.Info {
 
 // Check refuses knobs: nothing can be honoured where nothing is done.
 func (Engine) Check(c engine.Config) error {
-	switch {
-	case c.Durability != model.DurabilityNone:
-		return &engine.KnobError{Knob: "durability", Value: string(c.Durability), Reason: "the engine stores nothing; only none can be had"}
-	case c.Cache != 0:
-		return &engine.KnobError{Knob: "cache", Reason: "the engine has no cache"}
-	case c.Compression != "" && c.Compression != model.CompressionNone:
-		return &engine.KnobError{Knob: "compression", Value: string(c.Compression), Reason: "the engine stores nothing; only none can be had"}
-	case c.Page != 0:
-		return &engine.KnobError{Knob: "page", Reason: "the engine has no pages"}
-	case c.DirectIO != nil && *c.DirectIO:
-		return &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "the engine does no input or output"}
-	}
-	return c.CheckOptions(nil)
+	return c.CheckDiskless()
 }
 
 // Open opens nothing.
@@ -56,7 +44,7 @@ func (db) CreateIndexes(context.Context, string, ...string) error {
 	return nil
 }
 func (db) DropIndex(context.Context, string, string) error       { return nil }
-func (d db) Session(context.Context) (engine.Session, error)     { return session{d.schema}, nil }
+func (d db) Session(context.Context) (engine.Session, error)     { return session(d), nil }
 func (db) Sizes(context.Context) ([]engine.Size, error)          { return nil, nil }
 func (db) Counters(context.Context, *engine.Sample) error        { return nil }
 func (db) Settle(context.Context) ([]engine.SettleAction, error) { return nil, nil }

@@ -465,3 +465,44 @@ func TestPoissonGapsAreNoStalls(t *testing.T) {
 		}
 	})
 }
+
+// Writers that end before the step does are not late in the rest of it.
+func TestWritersThatEndEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		groups := []workload.Group{
+			{Name: "w", Clients: 2, Ops: insert, Work: 20, Rate: 10, Pace: pace.Even, RowsPerOp: 1},
+			{Name: "q", Clients: 1, Ops: insert},
+		}
+		r := drive(t, workload.Step{Seconds: 10, Groups: groups}, []workload.Client{&fake{rows: 1}, &fake{rows: 1}},
+			[]workload.Client{&fake{rows: 1, took: every(10 * time.Millisecond)}})
+		if spans, _ := r.Stalls(0, &groups[0], 10); len(spans) > 0 {
+			t.Errorf("stalls %v", spans)
+		}
+		for _, rate := range r.Groups[0].Rates {
+			if rate.Due > 40 {
+				t.Errorf("%d of 40 operations are due at %v", rate.Due, rate.From)
+			}
+		}
+	})
+}
+
+// A group that completes nothing has figures all the same.
+func TestNothingCompleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := workload.Group{Name: "w", Clients: 1, Ops: insert, Rate: 10, Pace: pace.Even, RowsPerOp: 1}
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(5*time.Second, cancel)
+		step := workload.Step{Seconds: 60, Groups: []workload.Group{g}}
+		r, err := Run(ctx, Config{Step: &step, Interval: time.Second, Clients: [][]workload.Client{{&fake{took: every(time.Hour)}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := r.Judge(0, &g)
+		if math.IsNaN(p.Achieved) || p.Achieved != 0 || p.Met {
+			t.Errorf("%+v", p)
+		}
+		if r.Window < 5*time.Second {
+			t.Errorf("the window is %v: the time in which nothing was completed is lost", r.Window)
+		}
+	})
+}

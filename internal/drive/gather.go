@@ -113,8 +113,14 @@ func (r *stepRun) result(ctx context.Context) *Result {
 		out.Window = max(out.Window, r.stopped)
 	}
 	for g := range out.Groups {
+		group := &out.Groups[g]
+		// A group that hung to the end had that time too.
+		group.End = max(group.End, min(r.limit(), out.Window))
+		if out.Ended != nil {
+			group.End = out.Window
+		}
 		if r.rate(&r.Step.Groups[g]) > 0 {
-			r.addDue(g, &out.Groups[g])
+			r.addDue(g, group)
 		}
 	}
 	return out

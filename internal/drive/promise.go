@@ -42,8 +42,8 @@ func (r *Result) Judge(g int, group *workload.Group) Promise {
 		}
 	}
 	seconds := res.End.Seconds()
-	if seconds == 0 { // nothing was completed
-		seconds = max(r.Window.Seconds(), 1e-9)
+	if seconds == 0 {
+		return Promise{Share: math.NaN(), Worst: math.NaN()} // it ended before it began
 	}
 	p := Promise{
 		Target:   group.Rate * float64(group.RowsPerOp) * float64(group.Clients),

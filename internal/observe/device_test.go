@@ -98,7 +98,7 @@ func TestFindDevice(t *testing.T) {
 		want         Device
 		none         string // part of the reason why there is no device
 	}{
-		{"virtio", "/work/data", 254, 0, Device{"vda", []string{"vda"}, "/", "ext4", "rw,relatime,discard"}, ""},
+		{"virtio", "/srv/data", 254, 0, Device{"vda", []string{"vda"}, "/", "ext4", "rw,relatime,discard"}, ""},
 		{"nvme partition", "/my data/base", 259, 2, Device{"nvme0n1p2", []string{"nvme0n1"}, "/my data", "xfs", "rw,noatime,attr2"}, ""},
 		{"md raid-1", "/data", 9, 0, Device{"md0", []string{"nvme0n1", "nvme1n1"}, "/data", "xfs", "rw"}, ""},
 		{"lvm over a partition", "/data/x", 253, 1, Device{"dm-1", []string{"sda"}, "/data", "ext4", "rw"}, ""},

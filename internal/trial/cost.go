@@ -285,7 +285,7 @@ func (r *rows) doubtSources(all []cost) {
 	doubt("wrote", "write_kb", "process_write_kb", "write_kb")
 	doubt("read", "read_kb", "process_read_kb", "read_kb", "device_reads")
 	spare := littleWork * r.window.length.Seconds() * 1e6 // µs
-	if host, process := find("host_cpu_us"), find("server_cpu_us"); host != nil && process != nil && host.value > tickError*process.value+spare {
+	if host, process := find("host_cpu_us"), find("server_cpu_us"); host != nil && process != nil && r.window.length >= shortWindow && host.value > tickError*process.value+spare {
 		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("the machine computed for %.2f s, of which this process for %.2f s: other programs took part of the processors", host.value/1e6, process.value/1e6))
 	}
 }
