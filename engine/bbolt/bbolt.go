@@ -77,13 +77,19 @@ func newOptions(c engine.Config) (*bolt.Options, float64, error) {
 	return &o, float64(fill) / 100, c.CheckOptions(options)
 }
 
+// fileName is the database's only file.
+const fileName = "bbolt.db"
+
 // Open opens or creates the database.
 func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	o, fill, err := newOptions(c)
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(c.Dir, "main.db")
+	if err := engine.CheckDir(c.Dir, fileName); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(c.Dir, fileName)
 	db, err := bolt.Open(path, 0o644, o)
 	if err != nil {
 		return nil, fmt.Errorf("open bbolt file %s: %w", path, err)

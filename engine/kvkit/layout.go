@@ -76,7 +76,14 @@ func newLayouts(s model.Schema) (map[string]*layout, []*layout, error) {
 // definition is all that the stored form of a table depends on. It is kept in
 // the catalog, so that a database is not read with another one.
 func (l *layout) definition() string {
-	return fmt.Sprintf("table %s %v key %v", l.table.Name, l.columns, l.table.Key)
+	text := "table " + l.table.Name
+	for _, c := range l.columns {
+		text += fmt.Sprintf(" %s:%s%d", c.Name, c.Type, c.Width)
+		if !c.NotNull {
+			text += "?"
+		}
+	}
+	return fmt.Sprintf("%s key %v", text, l.table.Key)
 }
 
 func (ix *indexLayout) definition() string {

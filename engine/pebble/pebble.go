@@ -99,6 +99,9 @@ func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	if c.Durability == model.DurabilityNone {
 		s.write = pebble.NoSync
 	}
+	if err := engine.CheckDir(c.Dir, "MANIFEST-*"); err != nil {
+		return nil, err
+	}
 	o := s.options(set)
 	defer o.Cache.Unref() // the database holds its own reference
 	if s.db, err = pebble.Open(c.Dir, o); err != nil {

@@ -52,7 +52,7 @@ const (
 const busyTimeoutMillis = 10_000
 
 // fileName is the database's file in its directory; the log's name is made of it.
-const fileName = "main.db"
+const fileName = "sqlite.db"
 
 // Check tells whether the configuration can be honoured.
 func (e Engine) Check(c engine.Config) error {
@@ -135,6 +135,9 @@ func (e Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("open sqlite: %w", err)
+	}
+	if err := engine.CheckDir(dir, fileName); err != nil {
+		return nil, err
 	}
 	path := filepath.Join(dir, fileName)
 	base, err := driver.NewConnector(dsn(path))

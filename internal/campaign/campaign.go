@@ -205,9 +205,15 @@ func (r *runner) coolDown(ctx context.Context) error {
 	}
 }
 
+// earlyError says that a campaign's user ended it.
+type earlyError struct{ cause error }
+
+func (earlyError) Error() string   { return "the campaign was ended early" }
+func (e earlyError) Unwrap() error { return e.cause }
+
 // early is the error of a campaign that its user ended.
 func (r *runner) early(ctx context.Context) error {
-	return hint(fmt.Errorf("the campaign was ended early: %w", ctx.Err()), "go on with it: rumbench run --resume "+r.Dir)
+	return hint(earlyError{ctx.Err()}, "go on with it: rumbench run --resume "+r.Dir)
 }
 
 // calibrate measures the client on the null engine. Without it there are no

@@ -39,6 +39,9 @@ func (a *App) showCommand() *cobra.Command {
 					return usageError{fmt.Errorf("there is no metric %q; rumbench list metrics names them", m)}
 				}
 			}
+			if err := known(trials, steps, targets); err != nil {
+				return usageError{err}
+			}
 			rows = slices.DeleteFunc(rows, func(r result.Row) bool {
 				return !among(steps, r.Step) || !among(metrics, r.Metric) || !among(targets, r.Target)
 			})
@@ -54,6 +57,28 @@ func (a *App) showCommand() *cobra.Command {
 	f.StringSliceVar(&metrics, "metric", nil, "only these metrics")
 	f.StringSliceVar(&targets, "target", nil, "only these targets")
 	return c
+}
+
+// known returns an error for a step or target that no trial has.
+func known(trials []*result.Trial, steps, targets []string) error {
+	has := map[string]bool{}
+	for _, t := range trials {
+		has["target "+t.Target] = true
+		for i := range t.Steps {
+			has["step "+t.Steps[i].Name] = true
+		}
+	}
+	for _, s := range steps {
+		if !has["step "+s] {
+			return fmt.Errorf("no trial has a step %q", s)
+		}
+	}
+	for _, t := range targets {
+		if !has["target "+t] {
+			return fmt.Errorf("there is no target %q", t)
+		}
+	}
+	return nil
 }
 
 func among(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }

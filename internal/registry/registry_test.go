@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"os"
 	"testing"
 
 	"rumbench/engine"
@@ -88,4 +89,42 @@ func open(t *testing.T, name string, schema model.Schema) engine.DB {
 	}
 	t.Cleanup(func() { db.Close() })
 	return db
+}
+
+// TestForeignData: no engine opens, or writes into, the directory of another.
+func TestForeignData(t *testing.T) {
+	schema := model.Schema{Tables: []model.Table{{Name: "t", Columns: []model.Column{{Name: "id", Type: model.Int}}, Key: []string{"id"}}}}
+	ctx := context.Background()
+	var onDisk []engine.Engine
+	for _, e := range Engines() {
+		if e.Info().SpaceFactor > 0 {
+			onDisk = append(onDisk, e)
+		}
+	}
+	for _, mine := range onDisk {
+		c := engine.Config{Dir: t.TempDir(), Durability: model.DurabilityProcess, Schema: schema}
+		db, err := mine.Open(ctx, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		before, err := os.ReadDir(c.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range onDisk {
+			if other.Info().Name == mine.Info().Name {
+				continue
+			}
+			if db, err := other.Open(ctx, c); err == nil {
+				db.Close()
+				t.Errorf("%s opens a directory of %s", other.Info().Name, mine.Info().Name)
+			}
+		}
+		if after, err := os.ReadDir(c.Dir); err != nil || len(after) != len(before) {
+			t.Errorf("the directory of %s holds %v, before %v (%v)", mine.Info().Name, after, before, err)
+		}
+	}
 }

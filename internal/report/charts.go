@@ -73,10 +73,12 @@ type view struct {
 	value func(p point, width float64) (v float64, ok bool)
 }
 
+// views are the quantities that are drawn. A rest at the end of less than half
+// a point's width is too short for a rate.
 func views(s *step) []view {
-	list := []view{{s.units(s.primary) + "/s (" + s.primary + ")", false, func(p point, _ float64) (float64, bool) { return p.rows / p.opsTime, p.opsTime > 0 }}}
+	list := []view{{s.units(s.primary) + "/s (" + s.primary + ")", false, func(p point, width float64) (float64, bool) { return p.rows / p.opsTime, p.opsTime >= width/2 }}}
 	if s.writesPer != s.primary && s.writesPer != "" {
-		list = append(list, view{s.units(s.writesPer) + "/s (" + s.writesPer + ")", false, func(p point, _ float64) (float64, bool) { return p.writes / p.opsTime, p.opsTime > 0 }})
+		list = append(list, view{s.units(s.writesPer) + "/s (" + s.writesPer + ")", false, func(p point, width float64) (float64, bool) { return p.writes / p.opsTime, p.opsTime >= width/2 }})
 	}
 	return append(list,
 		view{"p99 latency, ms", true, func(p point, _ float64) (float64, bool) { return p.p99 / 1e3, p.p99 > 0 }},
@@ -104,7 +106,7 @@ func (c *campaign) charts(s *step, tracks []*track) *Charts {
 			note += fmt.Sprintf(" %s: trial %d, the median one.", c.targets[i].name, leader.trial.Trial.Trial)
 		}
 	}
-	if d.Points == 0 || s.primary == "" {
+	if s.primary == "" || !moves(tracks) {
 		return nil
 	}
 	for _, v := range views(s) {
@@ -118,6 +120,25 @@ func (c *campaign) charts(s *step, tracks []*track) *Charts {
 	}
 	note = fmt.Sprintf("A point is %s: the mean of rates, the highest p99 and max of its intervals. Latency is of %s: the highest of its kinds; the response time where a rate was promised. Stalls are shaded.%s", seconds(d.Width), s.primary, note)
 	return &Charts{d.Charts[0].Title, template.JS(data), timePlot(s.name, d), note}
+}
+
+// fewest is the number of points with something done below which there is no
+// course over time to see: an index build is one operation.
+const fewest = 2
+
+func moves(tracks []*track) bool {
+	for _, t := range tracks {
+		busy := 0
+		for i := 0; t != nil && i < len(t.points); i++ {
+			if t.points[i].p99 > 0 {
+				busy++
+			}
+		}
+		if busy >= fewest {
+			return true
+		}
+	}
+	return false
 }
 
 func newChart(v view, tracks []*track, points int) (chart, bool) {

@@ -87,7 +87,15 @@ func (c *campaign) sentence(s *step, ranks []rank) string {
 	for _, o := range ranks[1:] {
 		others = append(others, faster(first, o))
 	}
-	return text + ", " + joined(others) + writes + "." + c.standstill(s)
+	return text + ", " + joined(others) + writes + "." + c.standstill(s) + inDoubt(ranks)
+}
+
+// inDoubt says so when the rates that a sentence compares carry warnings.
+func inDoubt(ranks []rank) string {
+	if slices.ContainsFunc(ranks, func(r rank) bool { return len(r.rate.warnings) > 0 }) {
+		return " ⚠ The step has warnings: read them first."
+	}
+	return ""
 }
 
 func faster(first, other rank) string {
@@ -111,8 +119,14 @@ func (c *campaign) writesOf(s *step, ranks []rank) (text string, differ bool) {
 		return "", false
 	}
 	mine := s.number(ranks[0].target, k)
-	var shares []string
+	if mine.disturbed() {
+		return "; what it wrote is in doubt and not compared", false
+	}
+	var shares, doubted []string
 	for _, o := range ranks[1:] {
+		if s.number(o.target, k).disturbed() {
+			doubted = append(doubted, o.target.name)
+		}
 		r, ok := mine.ratio(s.number(o.target, k))
 		if !ok {
 			continue
@@ -123,12 +137,16 @@ func (c *campaign) writesOf(s *step, ranks []rank) (text string, differ bool) {
 	if len(shares) == 0 {
 		return c.writesAlone(s, ranks[0].target), false
 	}
-	return fmt.Sprintf("; it wrote %s KB per %s: %s", mine, k.per, joined(shares)), differ
+	text = fmt.Sprintf("; it wrote %s KB per %s: %s", mine, k.per, joined(shares))
+	if len(doubted) > 0 {
+		text += " (" + joined(doubted) + " not compared: in doubt)"
+	}
+	return text, differ
 }
 
 func (c *campaign) writesAlone(s *step, t *target) string {
 	k, ok := s.writes()
-	if n := s.number(t, k); ok && n.missing == "" {
+	if n := s.number(t, k); ok && n.missing == "" && !n.disturbed() {
 		return fmt.Sprintf(" and wrote %s KB per %s", n, k.per)
 	}
 	return ""

@@ -128,10 +128,8 @@ func (r *rows) denominators(totals workload.Totals) (out []denominator) {
 }
 
 // addCosts divides the costs by each denominator.
-func (r *rows) addCosts() {
+func (r *rows) addCosts(all []cost) {
 	totals := r.res.Totals()
-	all := r.costs()
-	r.doubtSources(all)
 	missed := r.doubts()
 	for _, d := range r.denominators(totals) {
 		units := d.units
@@ -253,6 +251,7 @@ func (r *rows) addAmplification(all []cost, totals workload.Totals) {
 // the kernel's share, and is measured by ticks.
 const (
 	journalFactor = 2.5
+	closeFactor   = 1.25
 	littleIO      = 128 // KB
 	tickError     = 1.25
 	littleWork    = 0.1 // processors
@@ -260,7 +259,9 @@ const (
 
 // doubtSources marks figures of the device, and warns, when somebody else used
 // the device or the processors during the step.
-func (r *rows) doubtSources(all []cost) {
+//
+// It returns what rates and latencies are to be doubted for.
+func (r *rows) doubtSources(all []cost) (neighbours []string) {
 	find := func(metric string) *cost {
 		for i := range all {
 			if all[i].metric == metric {
@@ -269,12 +270,16 @@ func (r *rows) doubtSources(all []cost) {
 		}
 		return nil
 	}
-	doubt := func(what, device, process string, metrics ...string) {
+	doubt := func(what, device, process string, tolerated float64, metrics ...string) {
 		d, p := find(device), find(process)
-		if d == nil || p == nil || d.value <= journalFactor*p.value+littleIO {
+		if d == nil || p == nil || d.value <= tolerated*p.value+littleIO {
 			return
 		}
-		w := fmt.Sprintf("the device %s %.1f MB, of which this process caused %.1f MB: %s it", what, d.value/kb, p.value/kb, result.Disturbed)
+		why := "the journal of the file system, or somebody else's"
+		if d.value > journalFactor*p.value+littleIO {
+			why = result.Disturbed + " it"
+		}
+		w := fmt.Sprintf("the device %s %.1f MB, of which this process caused %.1f MB: %s", what, d.value/kb, p.value/kb, why)
 		r.out.Warnings = append(r.out.Warnings, w)
 		for _, m := range metrics {
 			if c := find(m); c != nil {
@@ -282,12 +287,15 @@ func (r *rows) doubtSources(all []cost) {
 			}
 		}
 	}
-	doubt("wrote", "write_kb", "process_write_kb", "write_kb")
-	doubt("read", "read_kb", "process_read_kb", "read_kb", "device_reads")
+	doubt("wrote", "write_kb", "process_write_kb", closeFactor, "write_kb")
+	doubt("read", "read_kb", "process_read_kb", journalFactor, "read_kb", "device_reads")
 	spare := littleWork * r.window.length.Seconds() * 1e6 // µs
 	if host, process := find("host_cpu_us"), find("server_cpu_us"); host != nil && process != nil && r.window.length >= shortWindow && host.value > tickError*process.value+spare {
-		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("the machine computed for %.2f s, of which this process for %.2f s: other programs took part of the processors", host.value/1e6, process.value/1e6))
+		w := fmt.Sprintf("the machine computed for %.2f s, of which this process for %.2f s: other programs took part of the processors", host.value/1e6, process.value/1e6)
+		r.out.Warnings = append(r.out.Warnings, w)
+		neighbours = append(neighbours, w)
 	}
+	return neighbours
 }
 
 // addCounters adds what all counters did in the step, the sync after it included.

@@ -100,7 +100,7 @@ func TestCosts(t *testing.T) {
 			from("device", "device.reads", 9e9, "device.read_bytes", 9e9, "device.write_bytes", 2.5*mb, "device.discard_bytes", 400*1024.0)),
 	}
 	r := newRows(queryStep(), queryResult(), w)
-	r.addCosts()
+	addCosts(r)
 
 	const process, host, device = "process, engine and client together", "host", "device sda"
 	per := func(per string, n int64) []figure {
@@ -127,13 +127,20 @@ func TestCosts(t *testing.T) {
 	}
 }
 
+// addCosts does what a step does with its costs.
+func addCosts(r *rows) {
+	all := r.costs()
+	r.doubtSources(all)
+	r.addCosts(all)
+}
+
 // What is not known is left out, and not taken for zero.
 func TestUnknownCosts(t *testing.T) {
 	known := from("process", "process.cpu_ns", 5.0)
 	broken := observe.Source{Name: "device", Err: engine.Errorf(engine.Gone, "no such device")}
 	w := &window{before: snap(known), after: snap(known, broken), drained: snap(known, broken)}
 	r := newRows(queryStep(), queryResult(), w)
-	r.addCosts()
+	addCosts(r)
 	r.addCounters()
 	if d := cmp.Diff([]figure{
 		{"server_cpu_us", "query", 0, 1000, "process, engine and client together"},
@@ -180,7 +187,7 @@ func TestNoUnits(t *testing.T) {
 	res := queryResult()
 	res.Groups[0] = sums(hist.Sums{})
 	r := newRows(queryStep(), res, w)
-	r.addCosts()
+	addCosts(r)
 	for _, f := range figures(r.out) {
 		if f.Per == "insert row" || f.Metric == "write_amplification" || math.IsNaN(f.Value) || math.IsInf(f.Value, 0) {
 			t.Errorf("%+v", f)
@@ -192,7 +199,7 @@ func TestNoUnits(t *testing.T) {
 func TestAmplificationWithoutDevice(t *testing.T) {
 	w := &window{before: snap(from("process", "process.write_bytes", 0.0)), after: snap(from("process", "process.write_bytes", 0.0)), drained: snap(from("process", "process.write_bytes", 40960.0))}
 	r := newRows(queryStep(), queryResult(), w)
-	r.addCosts()
+	addCosts(r)
 	if v := value(t, r.out, "", "", "write_amplification"); v != 4 {
 		t.Errorf("write_amplification %v", v)
 	}
@@ -217,11 +224,11 @@ func TestForeignWrites(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := &window{before: ends(0, 0), after: ends(0, 0), drained: ends(c.process, c.device), length: time.Second}
 			r := newRows(queryStep(), queryResult(), w)
-			r.addCosts()
-			if got := has(r.out.Warnings, "somebody else"); got != c.doubted {
+			addCosts(r)
+			if got := has(r.out.Warnings, result.Disturbed); got != c.doubted {
 				t.Errorf("warnings %q", r.out.Warnings)
 			}
-			if got := has(row(t, r.out, "", "", "write_kb").Warnings, "somebody else"); got != c.doubted {
+			if got := has(row(t, r.out, "", "", "write_kb").Warnings, result.Disturbed); got != c.doubted {
 				t.Errorf("write_kb: doubted %v", got)
 			}
 		})
@@ -259,7 +266,7 @@ func TestClientCost(t *testing.T) {
 	if us, ok := r.clientCost(r.res.Totals()); !ok || math.Abs(us-want) > 1e-6 {
 		t.Errorf("%v µs, want %v", us, want)
 	}
-	r.addCosts()
+	addCosts(r)
 	if v := row(t, r.out, "", "", "client_cpu_us"); math.Abs(v.Value-want/1000.0) > 1e-9 || v.Per != "query" || v.Source != "null engine" {
 		t.Errorf("%+v", v)
 	}

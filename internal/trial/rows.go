@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"rumbench/engine"
@@ -57,12 +58,17 @@ func warnings(w []string) func(*result.Row) {
 func (r *rows) add() {
 	r.addPromises()
 	r.addErrors()
-	doubts := r.doubts()
+	var all []cost
+	var neighbours []string
+	if !r.trial.Calibrate {
+		all = r.costs()
+		neighbours = r.doubtSources(all)
+	}
 	for g := range r.step.Groups {
 		group := &r.step.Groups[g]
-		w := doubts
-		if r.config.Unpaced || group.Rate > 0 {
-			w = nil // writers with a rate are doubted by their own figures
+		w := neighbours
+		if !r.config.Unpaced && group.Rate == 0 {
+			w = append(slices.Clone(w), r.doubts()...) // writers with a rate are doubted by their own figures
 		}
 		r.addGroup(g, group, w)
 	}
@@ -72,7 +78,7 @@ func (r *rows) add() {
 		r.addClientCost()
 		return
 	}
-	r.addCosts()
+	r.addCosts(all)
 	r.addCounters()
 }
 

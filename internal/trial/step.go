@@ -79,7 +79,11 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 		if s.Seconds == 0 {
 			return err // nothing was measured
 		}
-		s.Warnings = append(s.Warnings, fmt.Sprintf("the step did not end: %v", err))
+		why := err.Error()
+		if s.Status == result.Partial {
+			why = "it was ended early"
+		}
+		s.Warnings = append(s.Warnings, "the step did not end: "+why)
 	}
 	t.res.Steps = append(t.res.Steps, *s)
 	return err
@@ -186,6 +190,7 @@ func (t *trial) measure(ctx context.Context, c drive.Config, w *window) (*drive.
 	w.before = t.sampler.Snapshot(ctx)
 	t.addGap(w)
 	w.own = -t.written()
+	t.pulse = newPulse()
 	delays := t.client.Window()
 	t.clock.barrier()
 	res, err := drive.Run(ctx, c)

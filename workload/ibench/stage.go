@@ -52,13 +52,13 @@ func (r *run) openStage(ctx context.Context, p *plan, env workload.Env, check bo
 	defer func() { err = errors.Join(err, session.Close()) }()
 	if p.wantsIndex {
 		if err := s.needIndexes(ctx, session); err != nil {
-			return nil, fmt.Errorf("step %s: %w", p.Name, err)
+			return nil, err
 		}
 	}
 	for n := range r.tables {
 		t := &table{name: tableName(n)}
 		if err := s.look(ctx, session, t); err != nil {
-			return nil, fmt.Errorf("step %s: %w", p.Name, err)
+			return nil, err
 		}
 		s.tables = append(s.tables, t)
 	}
