@@ -148,8 +148,13 @@ func (s *SeriesWriter) Err() error {
 	return s.err
 }
 
-// Close closes the file.
-func (s *SeriesWriter) Close() error { return s.f.Close() }
+// Close closes the file. Of a writer that was never opened it does nothing.
+func (s *SeriesWriter) Close() error {
+	if s == nil {
+		return nil
+	}
+	return s.f.Close()
+}
 
 // ReadSeries streams the lines of a trial's series that come from the wanted
 // sources; nil wants all. A last line that was cut off ends it without error.

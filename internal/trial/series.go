@@ -237,5 +237,10 @@ func (l *latencyLog) Written() int64 {
 	return at
 }
 
-// Close closes the file.
-func (l *latencyLog) Close() error { return l.f.Close() }
+// Close closes the file. Of a log that was never opened it does nothing.
+func (l *latencyLog) Close() error {
+	if l == nil {
+		return nil
+	}
+	return l.f.Close()
+}

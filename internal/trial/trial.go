@@ -246,11 +246,8 @@ func (t *trial) finish(ctx context.Context, err error) error {
 			err = rerr
 		}
 	}
-	for _, c := range []interface{ Close() error }{t.series, t.latency} {
-		if !isNil(c) {
-			c.Close()
-		}
-	}
+	t.series.Close()
+	t.latency.Close()
 	t.conclude(ctx, err)
 	if werr := t.save(); err == nil {
 		err = werr
@@ -259,16 +256,6 @@ func (t *trial) finish(ctx context.Context, err error) error {
 		return errors.New(t.res.Reason)
 	}
 	return err
-}
-
-func isNil(c interface{ Close() error }) bool {
-	switch x := c.(type) {
-	case *result.SeriesWriter:
-		return x == nil
-	case *latencyLog:
-		return x == nil
-	}
-	return c == nil
 }
 
 // conclude sets the trial's status.
