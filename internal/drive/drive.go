@@ -33,6 +33,14 @@ type Config struct {
 	OnInterval func(*Interval)
 }
 
+// Rate is the rate of a group's clients in this run, 0 for a closed loop.
+func (c *Config) Rate(g *workload.Group) float64 {
+	if c.Unpaced {
+		return 0
+	}
+	return g.Rate
+}
+
 // Interval is what happened between two ticks.
 type Interval struct {
 	From, To time.Duration // from the start of the window
@@ -165,20 +173,12 @@ func (r *stepRun) limit() time.Duration {
 	return time.Duration(r.Step.Seconds * float64(time.Second))
 }
 
-// rate is the rate of a group's clients in this run.
-func (r *stepRun) rate(g *workload.Group) float64 {
-	if r.Unpaced {
-		return 0
-	}
-	return g.Rate
-}
-
 func (r *stepRun) build() error {
 	endless := r.limit() == 0
 	for g := range r.Step.Groups {
 		group := &r.Step.Groups[g]
 		endless = endless && group.Work == 0
-		paced := r.rate(group) > 0
+		paced := r.Rate(group) > 0
 		for i, client := range r.Clients[g] {
 			l, err := r.newLoop(g, i, client)
 			if err != nil {

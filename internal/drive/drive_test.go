@@ -361,7 +361,7 @@ func TestStalls(t *testing.T) {
 			g := c.group
 			g.Name, g.Clients, g.Ops, g.Pace = "w", 1, insert, pace.Even
 			r := drive(t, workload.Step{Groups: []workload.Group{g}}, []workload.Client{c.fake})
-			spans, known := r.Stalls(0, &g, g.Rate)
+			spans, known := r.Stalls(0, g.Rate)
 			var total time.Duration
 			for _, s := range spans {
 				total += s.To - s.From
@@ -457,7 +457,7 @@ func TestPoissonGapsAreNoStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := workload.Group{Name: "w", Clients: 1, Ops: insert, Rate: 2, Pace: pace.Poisson, RowsPerOp: 50}
 		r := drive(t, workload.Step{Seconds: 600, Groups: []workload.Group{g}}, []workload.Client{&fake{rows: 50, took: every(time.Millisecond)}})
-		if spans, known := r.Stalls(0, &g, g.Rate); len(spans) > 0 || !known {
+		if spans, known := r.Stalls(0, g.Rate); len(spans) > 0 || !known {
 			t.Errorf("%v, known %v", spans, known)
 		}
 		if p := r.Judge(0, &g); !p.Met || p.Saturated || p.Backlog > 50 {
@@ -475,7 +475,7 @@ func TestWritersThatEndEarly(t *testing.T) {
 		}
 		r := drive(t, workload.Step{Seconds: 10, Groups: groups}, []workload.Client{&fake{rows: 1}, &fake{rows: 1}},
 			[]workload.Client{&fake{rows: 1, took: every(10 * time.Millisecond)}})
-		if spans, _ := r.Stalls(0, &groups[0], 10); len(spans) > 0 {
+		if spans, _ := r.Stalls(0, 10); len(spans) > 0 {
 			t.Errorf("stalls %v", spans)
 		}
 		for _, rate := range r.Groups[0].Rates {

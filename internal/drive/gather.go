@@ -119,7 +119,7 @@ func (r *stepRun) result(ctx context.Context) *Result {
 		if out.Ended != nil {
 			group.End = out.Window
 		}
-		if r.rate(&r.Step.Groups[g]) > 0 {
+		if r.Rate(&r.Step.Groups[g]) > 0 {
 			r.addDue(g, group)
 		}
 	}

@@ -41,7 +41,7 @@ const maxFailures = 1000
 
 func (r *stepRun) newLoop(g, i int, client workload.Client) (*loop, error) {
 	group := &r.Step.Groups[g]
-	rate := r.rate(group)
+	rate := r.Rate(group)
 	l := &loop{stepRun: r, group: group, at: g, seat: i, client: client, rec: hist.NewRecorder(len(group.Ops), rate > 0)}
 	l.readier, _ = client.(workload.Readier)
 	if rate == 0 {
@@ -58,7 +58,7 @@ func (r *stepRun) newLoop(g, i int, client workload.Client) (*loop, error) {
 func (r *stepRun) newSchedule(g, i int) (*pace.Schedule, error) {
 	group := &r.Step.Groups[g]
 	phase := float64(i) / float64(len(r.Clients[g])) // clients do not start together
-	return pace.New(group.Pace, r.rate(group), phase, r.Seed+uint64(g)<<32+uint64(i))
+	return pace.New(group.Pace, r.Rate(group), phase, r.Seed+uint64(g)<<32+uint64(i))
 }
 
 // plan is when a group with a rate is to have done its work, or its time is over.
@@ -66,7 +66,7 @@ func (r *stepRun) plan(g *workload.Group) time.Duration {
 	if limit := r.limit(); limit > 0 {
 		return limit
 	}
-	return time.Duration(float64(g.Work) / r.rate(g) * float64(time.Second))
+	return time.Duration(float64(g.Work) / r.Rate(g) * float64(time.Second))
 }
 
 func (l *loop) clock() int64 { return int64(time.Since(l.base)) }

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"rumbench/internal/stat"
-	"rumbench/workload"
 )
 
 // fewOps is the number of operations in a usual interval below which an empty
@@ -20,7 +19,7 @@ type Span struct{ From, To time.Duration }
 // which none was due, so there it is one in which nothing was completed though
 // an operation was due since before it began. known is false where intervals
 // are too short for the group's operations to tell.
-func (r *Result) Stalls(g int, group *workload.Group, rate float64) (spans []Span, known bool) {
+func (r *Result) Stalls(g int, rate float64) (spans []Span, known bool) {
 	rates := r.Groups[g].Rates
 	if len(rates) == 0 {
 		return nil, false
@@ -30,7 +29,7 @@ func (r *Result) Stalls(g int, group *workload.Group, rate float64) (spans []Spa
 		rates = r.Groups[g].within()
 		runs = overdue(rates)
 	} else {
-		perSec := r.IntervalRates(g, group, rate)
+		perSec := r.IntervalRates(g, rate)
 		if len(perSec) == 0 {
 			return nil, false
 		}
@@ -45,7 +44,7 @@ func (r *Result) Stalls(g int, group *workload.Group, rate float64) (spans []Spa
 // IntervalRates are the units a second of the intervals of a group, joined
 // where a rate has few operations in one. There are none where a usual interval
 // holds too few operations to make a rate of.
-func (r *Result) IntervalRates(g int, group *workload.Group, rate float64) []float64 {
+func (r *Result) IntervalRates(g int, rate float64) []float64 {
 	rates := r.Groups[g].Rates
 	if rate > 0 {
 		rates = coarse(r.Groups[g].within(), rate)
@@ -62,17 +61,12 @@ func (r *Result) IntervalRates(g int, group *workload.Group, rate float64) []flo
 
 // overdue finds runs of intervals without an operation although one was due
 // before they began.
-func overdue(rates []Rate) (out []stat.Run) {
+func overdue(rates []Rate) []stat.Run {
 	var done int64
-	for i, r := range rates {
-		if r.Ops == 0 && done < r.Due {
-			if n := len(out); n > 0 && out[n-1].To == i {
-				out[n-1].To = i + 1
-			} else {
-				out = append(out, stat.Run{From: i, To: i + 1})
-			}
-		}
+	return stat.Runs(len(rates), func(i int) bool {
+		r := rates[i]
+		stalled := r.Ops == 0 && done < r.Due
 		done += r.Ops
-	}
-	return out
+		return stalled
+	})
 }

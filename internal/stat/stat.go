@@ -50,9 +50,14 @@ type Run struct {
 // than StallShare of the median.
 func Stalls(rates []float64) []Run {
 	limit := StallShare * Median(rates)
-	var out []Run
-	for i, r := range rates {
-		if r > 0 && r >= limit {
+	return Runs(len(rates), func(i int) bool { return rates[i] <= 0 || rates[i] < limit })
+}
+
+// Runs joins the neighbours among n intervals that are picked. It asks for each
+// once, in order.
+func Runs(n int, picked func(i int) bool) (out []Run) {
+	for i := range n {
+		if !picked(i) {
 			continue
 		}
 		if n := len(out); n > 0 && out[n-1].To == i {

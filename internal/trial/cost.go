@@ -40,6 +40,11 @@ const (
 	kb         = 1024
 )
 
+// together belongs to the source of every figure of an embedded engine's process.
+const together = ", engine and client together"
+
+func (t *trial) deviceSource() string { return "device " + t.devName }
+
 // costs are the figures that are known. CPU, reads and context switches are of
 // the window; writes also of the sync after it, which belongs to them.
 func (r *rows) costs() (out []cost) {
@@ -50,8 +55,8 @@ func (r *rows) costs() (out []cost) {
 			out = append(out, cost{metric: metric, value: v / unit, source: from})
 		}
 	}
-	const process, host = "process, engine and client together", "host"
-	device := "device " + r.devName
+	const process, host = "process" + together, "host"
+	device := r.deviceSource()
 	add("server_cpu_us", process, run, "process.cpu_ns", nsPerMicro)
 	add("process_read_kb", process, run, "process.read_bytes", kb)
 	if v, ok := counterOf(whole, "process.write_bytes"); ok {
@@ -320,10 +325,10 @@ func (t *trial) addGap(next *window) {
 	}
 	step := &t.res.Steps[len(t.res.Steps)-1]
 	between, _ := changes(last.drained, next.before)
-	for _, from := range []struct{ name, source string }{{"device.write_bytes", "device " + t.devName}, {"process.write_bytes", "process, engine and client together"}} {
+	for _, from := range []struct{ name, source string }{{"device.write_bytes", t.deviceSource()}, {"process.write_bytes", "process" + together}} {
 		if v, ok := counterOf(between, from.name); ok {
 			if from.name != "device.write_bytes" || !t.elsewhere {
-				v -= t.written() - last.end
+				v -= next.began - last.ended
 			}
 			step.Rows = append(step.Rows, result.Row{Target: t.Target.Name, Trial: t.Trial, Step: step.Name,
 				Metric: "after_write_kb", Value: max(v, 0) / kb, Unit: "KB", Per: "step", Source: from.source})

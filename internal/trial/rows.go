@@ -67,7 +67,7 @@ func (r *rows) add() {
 	for g := range r.step.Groups {
 		group := &r.step.Groups[g]
 		w := neighbours
-		if !r.config.Unpaced && group.Rate == 0 {
+		if r.config.Rate(group) == 0 {
 			w = append(slices.Clone(w), r.doubts()...) // writers with a rate are doubted by their own figures
 		}
 		r.addGroup(g, group, w)
@@ -82,19 +82,11 @@ func (r *rows) add() {
 	r.addCounters()
 }
 
-// rate is the rate of a group in this run, 0 for a closed loop.
-func (r *rows) rate(g *workload.Group) float64 {
-	if r.config.Unpaced {
-		return 0
-	}
-	return g.Rate
-}
-
 // addPromises judges the groups that have a rate.
 func (r *rows) addPromises() {
 	for g := range r.step.Groups {
 		group := &r.step.Groups[g]
-		if r.rate(group) == 0 {
+		if r.config.Rate(group) == 0 {
 			continue
 		}
 		p := r.res.Judge(g, group)
@@ -136,8 +128,8 @@ func yesNo(b bool) float64 {
 
 // doubts are the reasons why groups beside a missed promise cannot be compared.
 func (r *rows) doubts() []string {
-	for _, w := range r.out.Warnings {
-		if strings.HasPrefix(w, "SLA missed") || strings.HasPrefix(w, "saturated") {
+	for _, g := range r.out.Groups {
+		if g.SLA != nil && !g.SLA.Met {
 			return []string{"not comparable: the writers beside it did not hold their rate"}
 		}
 	}
@@ -196,7 +188,7 @@ func (r *rows) addGroup(g int, group *workload.Group, w []string) {
 	for _, whole := range order {
 		r.addKind(group.Name, whole, wholes[whole], w)
 	}
-	perSec := r.res.IntervalRates(g, group, r.rate(group))
+	perSec := r.res.IntervalRates(g, r.config.Rate(group))
 	for _, p := range []float64{50, 95, 99} {
 		if v, ok := stat.Reached(perSec, p); ok {
 			r.put(fmt.Sprintf("interval_ops_p%.0f", p), v, of(group.Name, ""), count(int64(len(perSec))), warnings(w))
@@ -251,7 +243,7 @@ func (r *rows) addLatency(measure, group, op string, d *hist.Dist, doubt func(*r
 func (r *rows) addStalls() {
 	for g := range r.step.Groups {
 		group := &r.step.Groups[g]
-		spans, known := r.res.Stalls(g, group, r.rate(group))
+		spans, known := r.res.Stalls(g, r.config.Rate(group))
 		if !known {
 			continue
 		}
@@ -335,7 +327,7 @@ func (r *rows) addSpace(ctx context.Context, live workload.Live, warm bool) erro
 		}
 	}
 	if r.window.memory > 0 {
-		r.put("server_memory_bytes", float64(r.window.memory), source(r.window.memorySource+", engine and client together"))
+		r.put("server_memory_bytes", float64(r.window.memory), source(r.window.memorySource+together))
 	}
 	return nil
 }

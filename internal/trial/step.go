@@ -21,23 +21,35 @@ type window struct {
 	length                 time.Duration
 	drain                  time.Duration
 	client                 observe.ClientDelay
-	end                    float64 // bytes that rumbench had written to its own files when it was drained
-	own                    float64 // bytes that rumbench wrote to its own files, from before to drained
+	began, ended           float64 // bytes that rumbench had written to its own files at before and at drained
+	own                    float64 // bytes that it wrote to them in between
 	memory                 int64   // bytes at the end; 0 if not known
 	memorySource           string
 }
 
-// drainTo syncs everything dirty, and takes the last figures of a window:
+// open syncs everything dirty, and takes the first figures of a window, which
+// are also the last of what went on since the window before.
+func (w *window) open(ctx context.Context, t *trial) error {
+	if err := observe.SyncDir(t.data); err != nil {
+		return fmt.Errorf("sync before the step: %w", err)
+	}
+	w.before = t.sampler.Snapshot(ctx)
+	w.began = t.written()
+	t.addGap(w)
+	return nil
+}
+
+// close syncs everything dirty, and takes the last figures of a window:
 // before anybody reads the database to check it.
-func (w *window) drainTo(ctx context.Context, t *trial) error {
+func (w *window) close(ctx context.Context, t *trial) error {
 	start := time.Now()
 	if err := observe.SyncDir(t.data); err != nil {
 		return fmt.Errorf("sync after the step: %w", err)
 	}
 	w.drain = time.Since(start)
 	w.drained = t.sampler.Snapshot(ctx)
-	w.end = t.written()
-	w.own += w.end
+	w.ended = t.written()
+	w.own = w.ended - w.began
 	t.clock.end() // samples from here on are not of the step
 	if n, from, err := t.process.Memory(ctx); err == nil {
 		w.memory, w.memorySource = n, from
@@ -184,12 +196,9 @@ func (t *trial) seat(ctx context.Context, step *workload.Step, stage workload.St
 // before, so that the step pays only for its own writes, and after, so that it
 // pays for all of them.
 func (t *trial) measure(ctx context.Context, c drive.Config, w *window) (*drive.Result, error) {
-	if err := observe.SyncDir(t.data); err != nil {
-		return nil, fmt.Errorf("sync before the step: %w", err)
+	if err := w.open(ctx, t); err != nil {
+		return nil, err
 	}
-	w.before = t.sampler.Snapshot(ctx)
-	t.addGap(w)
-	w.own = -t.written()
 	t.pulse = newPulse()
 	delays := t.client.Window()
 	t.clock.barrier()
@@ -201,7 +210,7 @@ func (t *trial) measure(ctx context.Context, c drive.Config, w *window) (*drive.
 	ctx = context.WithoutCancel(ctx) // an interrupted step is measured to its end
 	w.after = t.sampler.Snapshot(ctx)
 	w.length = res.Window
-	return res, w.drainTo(ctx, t)
+	return res, w.close(ctx, t)
 }
 
 // finding asks the workload whether the step's invariants hold, and measures
@@ -223,12 +232,10 @@ func (t *trial) finding(ctx context.Context, step *workload.Step, stage workload
 
 // settle runs a settle step.
 func (t *trial) settle(ctx context.Context, step *workload.Step, s *result.Step) error {
-	if err := observe.SyncDir(t.data); err != nil {
-		return fmt.Errorf("sync before the step: %w", err)
+	var w window
+	if err := w.open(ctx, t); err != nil {
+		return err
 	}
-	w := window{before: t.sampler.Snapshot(ctx)}
-	t.addGap(&w)
-	w.own = -t.written()
 	t.clock.barrier()
 	start := time.Now()
 	floor := step.Settle.Floor
@@ -246,7 +253,7 @@ func (t *trial) settle(ctx context.Context, step *workload.Step, s *result.Step)
 	}
 	w.length = time.Since(start)
 	w.after = t.sampler.Snapshot(ctx)
-	if err := w.drainTo(ctx, t); err != nil {
+	if err := w.close(ctx, t); err != nil {
 		return err
 	}
 	s.Seconds = w.length.Seconds()

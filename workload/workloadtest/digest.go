@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"slices"
 
 	"rumbench/engine"
 	"rumbench/model"
@@ -49,7 +50,7 @@ func checksum(ctx context.Context, stmt engine.Stmt, table *model.Table, index s
 		for i, c := range columns {
 			now[i] = row[c].Clone()
 		}
-		if last != nil && compareRows(last, now) > 0 {
+		if last != nil && slices.CompareFunc(last, now, model.Value.Compare) > 0 {
 			wrong = fmt.Errorf("%v comes after %v", now, last)
 		}
 		last = now
@@ -58,15 +59,6 @@ func checksum(ctx context.Context, stmt engine.Stmt, table *model.Table, index s
 		return 0, 0, err
 	}
 	return r.Rows, sum, wrong
-}
-
-func compareRows(a, b []model.Value) int {
-	for i := range a {
-		if d := a[i].Compare(b[i]); d != 0 {
-			return d
-		}
-	}
-	return 0
 }
 
 // digest is a running hash of answers.
