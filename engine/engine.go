@@ -24,7 +24,8 @@ type Engine interface {
 	// set to the value asked for, is an error that names the knob.
 	Check(Config) error
 	// Open opens the database in Config.Dir and creates an empty one if the
-	// directory is empty. It has called Check.
+	// directory is empty; a server it starts there, or attaches to. It has
+	// called Check.
 	Open(ctx context.Context, c Config) (DB, error)
 }
 
@@ -36,6 +37,9 @@ type Info struct {
 	Version      string // of the library; servers tell theirs in Settings
 	Capabilities []model.Capability
 	Options      []Option // what Config.Options may hold
+	// Servers are the kinds of servers that it can start, the usual one first;
+	// none: it runs in rumbench's own process.
+	Servers []string
 	// SpaceFactor is a generous estimate of the peak bytes on disk per live
 	// user byte, used only to refuse runs that would fill the disk. 0: it
 	// stores nothing on disk.
@@ -50,7 +54,9 @@ type Option struct {
 // Config is what a database is opened with: the knobs that all engines share,
 // and the engine's own options. A knob's zero value leaves it to the engine.
 type Config struct {
-	Dir         string            // the private data directory
+	Dir         string            // the private data directory; not used with Server.DSN
+	Storage     string            // the kind of storage, where the engine has several: "innodb"; "" is the usual one
+	Server      ServerConfig      // only for engines that are servers
 	Cache       int64             // bytes of the engine's own cache
 	Durability  model.Durability  // never empty
 	Compression model.Compression //

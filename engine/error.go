@@ -60,8 +60,18 @@ func ClassOf(err error) Class {
 	return Fatal
 }
 
+// Hinted is an error that knows what its user can do about it.
+type Hinted interface {
+	error
+	Hint() string
+}
+
 // Hint says what a user can do about an error, "" if nothing is known.
 func Hint(err error) string {
+	var hinted Hinted
+	if errors.As(err, &hinted) && hinted.Hint() != "" {
+		return hinted.Hint()
+	}
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
 		return "the disk is full: free space, choose another --out, or lower the rows; rumbench run --dry-run shows the size expected"

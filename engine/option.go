@@ -82,5 +82,5 @@ func (c Config) CheckDiskless() error {
 	case c.DirectIO != nil && *c.DirectIO:
 		return &KnobError{Knob: "direct_io", Value: "true", Reason: "the engine does no input or output"}
 	}
-	return c.CheckOptions(nil)
+	return c.CheckEmbedded(nil)
 }

@@ -11,6 +11,21 @@ const (
 	Gauge   CounterKind = "gauge"   // a state; its meaning is the value itself
 )
 
+// Names that mean the same on every engine. An engine that can tell one of
+// them adds it beside its own counters, and metrics are derived from it.
+const (
+	CacheLookups   = "engine.cache_lookups"    // counter: blocks or pages that were looked for in the engine's own cache, for operations
+	CacheMisses    = "engine.cache_misses"     // counter: of them, those that were not there
+	BytesWritten   = "engine.bytes_written"    // counter: bytes that the engine says it wrote, data and logs
+	BytesRead      = "engine.bytes_read"       // counter: bytes that the engine says it read, for operations and for its background work
+	BytesTaken     = "engine.bytes_taken"      // counter: bytes of keys and values given to the storage, index entries included; the denominator of an LSM tree's own account
+	DirtyBytes     = "engine.dirty_bytes"      // gauge: changed pages that are still to be written
+	CompactionDebt = "engine.compaction_debt"  // gauge: bytes that background merges still have to rewrite
+	CheckpointAge  = "engine.checkpoint_bytes" // gauge: log that recovery would have to read: written since the last checkpoint
+	StallTime      = "engine.stall_ns"         // counter: time for which writes were held up
+	Stalls         = "engine.stalls"           // counter: how often writes were held up
+)
+
 // Point is one sampled number.
 type Point struct {
 	Name   string // dotted, lower case, beginning with its source: "pebble.wal.bytes_written"

@@ -86,7 +86,7 @@ func newSettings(c engine.Config) (s settings, err error) {
 			return s, err
 		}
 	}
-	return s, c.CheckOptions(options)
+	return s, c.CheckEmbedded(options)
 }
 
 // Open opens or creates the database.

@@ -26,11 +26,11 @@ var floors = []struct {
 	{2, "engine"},
 	{3, "workload"}, // its clients execute operations on engine sessions
 	{4, "engine/enginetest"}, {4, "workload/workloadtest"},
-	{4, "engine/sqlkit"}, {4, "engine/kvkit"}, {4, "internal/drive"}, {4, "internal/observe"}, {4, "workload/*"},
+	{4, "engine/sqlkit"}, {4, "engine/kvkit"}, {4, "internal/drive"}, {4, "internal/observe"}, {4, "internal/server"}, {4, "workload/*"},
 	{5, "engine/sqlkit/sqlkittest"}, {5, "engine/*"},
 	{6, "internal/plan"}, {6, "internal/result"},
 	{7, "internal/trial"},
-	{8, "internal/campaign"}, {8, "internal/report"}, {8, "internal/ui"},
+	{8, "internal/campaign"}, {8, "internal/report"}, {8, "internal/ui"}, {8, "internal/host"}, {8, "internal/watch"},
 	{9, "internal/registry"},
 	{10, "internal/cli"},
 	{11, "cmd/rumbench"}, {11, "bench"},
@@ -40,11 +40,13 @@ var floors = []struct {
 // clients are the modules that talk to databases, with the only folder that
 // may import them.
 var clients = map[string]string{
-	"github.com/cockroachdb/pebble": "engine/pebble",
-	"go.etcd.io/bbolt":              "engine/bbolt",
-	"modernc.org/sqlite":            "engine/sqlite",
-	"github.com/tidwall/btree":      "engine/memory",
-	"database/sql":                  "engine/",
+	"github.com/cockroachdb/pebble":  "engine/pebble",
+	"go.etcd.io/bbolt":               "engine/bbolt",
+	"modernc.org/sqlite":             "engine/sqlite",
+	"github.com/tidwall/btree":       "engine/memory",
+	"github.com/go-sql-driver/mysql": "engine/mysql",
+	"github.com/jackc/pgx":           "engine/postgres",
+	"database/sql":                   "engine/",
 }
 
 func floorOf(pkg string) (int, bool) {

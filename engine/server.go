@@ -1,0 +1,92 @@
+package engine
+
+import "context"
+
+// ServerConfig says which server a database lives on. Its zero value is a
+// private server of the engine's usual kind.
+type ServerConfig struct {
+	Kind   string // of the server to start, such as "mariadb"; "": the engine's first
+	Binary string // path of its program; "": the one that is installed
+	// DSN attaches to a server that runs already, as its driver writes it. Such
+	// a server is never started, stopped, configured or wiped.
+	DSN string
+	// Schema is what the tables are made in; "" is DefaultSchema. Unless Force
+	// is set it must not exist, on a server that is attached to.
+	Schema string
+	// Force allows a schema that exists. Tables in it that have the names of
+	// the workload's are replaced by CreateTables; others are left alone.
+	Force bool
+	// Log is the file that the server's own messages go to; "": one beside its data.
+	Log string
+}
+
+// DefaultSchema is the schema that tables are made in.
+const DefaultSchema = "rumbench"
+
+// CheckEmbedded returns an error for what only servers have, and for an option
+// that the engine does not have.
+func (c Config) CheckEmbedded(known []Option) error {
+	const reason = "the engine runs in rumbench's own process and has no server"
+	switch {
+	case c.Storage != "":
+		return &KnobError{Knob: "storage", Value: c.Storage, Reason: "the engine has one kind of storage only"}
+	case c.Server.Kind != "":
+		return &KnobError{Knob: "server", Value: c.Server.Kind, Reason: reason}
+	case c.Server.Binary != "":
+		return &KnobError{Knob: "binary", Value: c.Server.Binary, Reason: reason}
+	case c.Server.DSN != "":
+		return &KnobError{Knob: "dsn", Reason: reason}
+	case c.Server.Schema != "":
+		return &KnobError{Knob: "schema", Value: c.Server.Schema, Reason: reason}
+	}
+	return c.CheckOptions(known)
+}
+
+// Hosted is a DB whose work is done by other processes than this one.
+type Hosted interface {
+	DB
+	// Processes are the server's processes on this host; their descendants
+	// belong to it too. Without any, why tells why they are not known.
+	Processes() (pids []int, why string)
+	// DataDir is where the server keeps its data on this host, "" if that is
+	// not known.
+	DataDir() string
+	// Died tells how a server that was started by Open ended, with its last
+	// words; nil while it runs, and of a server that was attached to.
+	Died() error
+}
+
+// FileClass tells what a file of a server's data directory is for.
+type FileClass string
+
+// The classes of files.
+const (
+	DataFile   FileClass = "data"   // tables and indexes
+	LogFile    FileClass = "log"    // what recovery reads: redo, write-ahead and binary logs
+	SystemFile FileClass = "system" // the server's own tables, undo, settings, messages
+	TempFile   FileClass = "temp"
+)
+
+// Classifier is a DB that can tell the files of its data directory apart. A
+// log that is made in full size at once says nothing about the space that rows take.
+type Classifier interface {
+	// FileClass is the class of a file, given its path below the data directory.
+	FileClass(path string) FileClass
+}
+
+// Watcher is an engine that can watch a running server without touching it.
+type Watcher interface {
+	// Watch connects to the server that a DSN names, for its counters only.
+	Watch(ctx context.Context, dsn string) (Watch, error)
+}
+
+// Watch is a connection that reads counters.
+type Watch interface {
+	// Counters adds the server's counters, as DB.Counters does.
+	Counters(ctx context.Context, s *Sample) error
+	// Processes are the server's processes, as Hosted.Processes tells.
+	Processes() (pids []int, why string)
+	// DataDir is where the server keeps its data, as Hosted.DataDir tells.
+	DataDir() string
+	Close() error
+}
