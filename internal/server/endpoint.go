@@ -1,0 +1,93 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// newEndpoint chooses where the server listens: on a port that is free now,
+// unless the settings name one.
+func (s *Server) newEndpoint() (Endpoint, error) {
+	e := Endpoint{User: s.kind.superuser()}
+	for _, set := range s.Settings {
+		if set.Name != "port" {
+			continue
+		}
+		port, err := strconv.Atoi(set.Value)
+		if err != nil {
+			return e, fmt.Errorf("port %q is no number", set.Value)
+		}
+		e.Port = port
+	}
+	if e.Port == 0 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return e, fmt.Errorf("find a free port: %w", err)
+		}
+		e.Port = l.Addr().(*net.TCPAddr).Port
+		l.Close()
+	}
+	e.Socket = filepath.Join(s.runDir(), s.kind.socket(e.Port))
+	return e, nil
+}
+
+// password reads the password for the port, or makes one.
+func (s *Server) password() (string, error) {
+	path := s.passwordFile()
+	b, err := os.ReadFile(path)
+	if err == nil {
+		return strings.TrimSpace(string(b)), nil
+	}
+	word := rand.Text()
+	if err := os.WriteFile(path, []byte(word+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("write the password of the port: %w", err)
+	}
+	return word, s.owner.own(path)
+}
+
+func (s *Server) passwordFile() string { return filepath.Join(s.runDir(), "password") }
+
+// longestSocket is what a socket's address has room for.
+const longestSocket = 107
+
+// Dial connects to a unix socket, however long its path is.
+func Dial(ctx context.Context, socket string) (net.Conn, error) {
+	var d net.Dialer
+	if len(socket) <= longestSocket {
+		return d.DialContext(ctx, "unix", socket)
+	}
+	dir, err := os.Open(filepath.Dir(socket))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return d.DialContext(ctx, "unix", fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(socket)))
+}
+
+// lines writes settings as lines of a configuration file, each name once with
+// its last value.
+func lines(settings []Setting, quote func(string) string) string {
+	var b strings.Builder
+	for i, set := range settings {
+		later := slices.ContainsFunc(settings[i+1:], func(l Setting) bool { return l.Name == set.Name })
+		if later && !repeats(set.Name) {
+			continue
+		}
+		b.WriteString(set.Name)
+		if set.Value != "" {
+			b.WriteString(" = " + quote(set.Value))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// repeats tells of settings that may be given several times.
+func repeats(name string) bool { return name == "plugin-load-add" }

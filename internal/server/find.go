@@ -1,0 +1,184 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Program is a server's program on this machine.
+type Program struct {
+	Kind    string
+	Path    string // with symbolic links resolved: its companions lie beside it
+	Version string // as it tells
+}
+
+// Name is the program with its version.
+func (p Program) Name() string { return p.Kind + " " + p.Version }
+
+// base is the directory that the program was installed in, above its bin or sbin.
+func (p Program) base() string { return filepath.Dir(filepath.Dir(p.Path)) }
+
+// companion finds another program of the same installation.
+func (p Program) companion(names ...string) (string, error) {
+	for _, dir := range []string{filepath.Dir(p.Path), filepath.Join(p.base(), "bin"), filepath.Join(p.base(), "scripts")} {
+		for _, name := range names {
+			if path := filepath.Join(dir, name); executable(path) {
+				return path, nil
+			}
+		}
+	}
+	return "", fmt.Errorf("%s has no %s beside it", p.Path, strings.Join(names, " or "))
+}
+
+// MissingError says that a server's program is not there.
+type MissingError struct {
+	Kind   string
+	Binary string   // as asked for; "" if none was named
+	Looked []string // where it was looked for
+	Reason string   // what is wrong with what was found; "": nothing was
+}
+
+// Error is the message.
+func (e *MissingError) Error() string {
+	switch {
+	case e.Reason != "":
+		return fmt.Sprintf("%s is no program of server %s: %s", e.Binary, e.Kind, e.Reason)
+	case e.Binary != "":
+		return fmt.Sprintf("there is no program %s", e.Binary)
+	}
+	return fmt.Sprintf("server %s is not installed: looked for %s", e.Kind, strings.Join(e.Looked, ", "))
+}
+
+// Hint says how to get it.
+func (e *MissingError) Hint() string {
+	k, err := kindOf(e.Kind)
+	switch {
+	case err != nil:
+		return ""
+	case k.aptPackage() == "":
+		return "name its program with binary: PATH"
+	case e.Binary != "":
+		return "binary: is the path of the server's own program, such as " + strings.TrimSuffix(k.places()[0], "*")
+	}
+	return "rumbench doctor --install prints how to install it (package " + k.aptPackage() + "); or name another program with binary: PATH"
+}
+
+// Package is the Debian package that installs a kind of server, "" if there is none.
+func Package(kind string) string {
+	k, err := kindOf(kind)
+	if err != nil {
+		return ""
+	}
+	return k.aptPackage()
+}
+
+// Find finds the program of a kind of server: the one named, or the one that
+// is installed. An error is a *MissingError.
+func Find(ctx context.Context, name, binary string) (Program, error) {
+	k, err := kindOf(name)
+	if err != nil {
+		return Program{}, err
+	}
+	candidates := []string{binary}
+	if binary == "" {
+		if candidates = installed(k); len(candidates) == 0 {
+			return Program{}, &MissingError{Kind: name, Looked: k.places()}
+		}
+	}
+	var reason error
+	for _, path := range candidates {
+		var p Program
+		if p, reason = identify(ctx, name, k, path); reason == nil {
+			return p, nil
+		}
+	}
+	if binary == "" {
+		return Program{}, &MissingError{Kind: name, Looked: k.places()}
+	}
+	return Program{}, reason
+}
+
+// installed lists the programs in the usual places, the best first.
+func installed(k kind) (paths []string) {
+	for _, pattern := range k.places() {
+		found, _ := filepath.Glob(pattern)
+		slices.SortFunc(found, natural)
+		paths = append(paths, found...)
+	}
+	slices.Reverse(paths)
+	return paths
+}
+
+// natural orders paths that differ in a version number: 9.6 before 15.
+func natural(a, b string) int {
+	if d := len(a) - len(b); d != 0 {
+		return d
+	}
+	return strings.Compare(a, b)
+}
+
+// identify asks a program what it is.
+func identify(ctx context.Context, name string, k kind, path string) (Program, error) {
+	resolved, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return Program{}, &MissingError{Kind: name, Binary: path}
+	}
+	if resolved, err = filepath.Abs(resolved); err != nil {
+		return Program{}, err
+	}
+	if !executable(resolved) {
+		return Program{}, &MissingError{Kind: name, Binary: path, Reason: "it cannot be executed"}
+	}
+	said, err := output(ctx, resolved, "--version")
+	if err != nil {
+		return Program{}, &MissingError{Kind: name, Binary: path, Reason: err.Error()}
+	}
+	version, ok := k.version(said)
+	if !ok {
+		return Program{}, &MissingError{Kind: name, Binary: path, Reason: fmt.Sprintf("it says %q", firstLine(said))}
+	}
+	return Program{Kind: name, Path: resolved, Version: version}, nil
+}
+
+func executable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
+
+// askTime is how long a program may take to tell about itself.
+const askTime = 30 * time.Second
+
+// output runs a program that only tells about itself.
+func output(ctx context.Context, path string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	out, err := cmd.Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && len(exit.Stderr) > 0 {
+		return "", fmt.Errorf("%w: %s", err, firstLine(string(exit.Stderr)))
+	}
+	return string(out), err
+}
+
+// Variables lists the settings that a program knows, by their names in its
+// configuration file.
+func Variables(ctx context.Context, p Program) (map[string]bool, error) {
+	k, err := kindOf(p.Kind)
+	if err != nil {
+		return nil, err
+	}
+	return k.variables(ctx, p)
+}

@@ -1,0 +1,174 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+)
+
+// mariadb is MariaDB's server.
+type mariadb struct{}
+
+func (mariadb) user() string                { return "mysql" }
+func (mariadb) superuser() string           { return "root" }
+func (mariadb) aptPackage() string          { return "mariadb-server" }
+func (mariadb) stopSignal() syscall.Signal  { return syscall.SIGTERM }
+func (mariadb) socket(int) string           { return "s" }
+func (mariadb) leftovers(*Server) error     { return nil }
+func (mariadb) command(s *Server) *exec.Cmd { return daemon(s) }
+
+func (mariadb) places() []string {
+	return []string{"/usr/local/sbin/mariadbd", "/usr/libexec/mariadbd", "/usr/sbin/mariadbd"}
+}
+
+func (mariadb) configure(s *Server) error {
+	guard, err := guardPort(s)
+	if err != nil {
+		return err
+	}
+	return writeConfig(s, guard)
+}
+
+// guardPort makes the server give its superuser a password at the port, where
+// the makers of the system tables leave it open.
+func guardPort(s *Server) ([]Setting, error) {
+	path := filepath.Join(s.runDir(), "init.sql")
+	text := fmt.Sprintf("SET PASSWORD FOR 'root'@'127.0.0.1' = PASSWORD('%s');\n", s.endpoint.Password)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	return []Setting{{"init-file", path}}, s.owner.own(path)
+}
+
+var verPattern = regexp.MustCompile(`Ver (\S+)`)
+
+func (mariadb) version(said string) (string, bool) {
+	m := verPattern.FindStringSubmatch(said)
+	if m == nil || !strings.Contains(m[1], "MariaDB") {
+		return "", false
+	}
+	version, _, _ := strings.Cut(m[1], "-MariaDB")
+	return version, true
+}
+
+// makeData runs the program that makes the system tables. root gets no
+// password, which is why the server listens on this host only.
+func (mariadb) makeData(ctx context.Context, s *Server) error {
+	path, err := s.Program.companion("mariadb-install-db", "mysql_install_db")
+	if err != nil {
+		return err
+	}
+	args := []string{"--defaults-file=" + s.configFile(), "--skip-test-db", "--auth-root-authentication-method=normal"}
+	if strings.HasSuffix(path, "mysql_install_db") { // MariaDB before 10.4
+		args = []string{"--defaults-file=" + s.configFile(), "--force"}
+	}
+	if s.Program.base() != "/usr" {
+		args = append(args, "--basedir="+s.Program.base())
+	}
+	return s.run(ctx, path, args...)
+}
+
+func (mariadb) variables(ctx context.Context, p Program) (map[string]bool, error) {
+	return mysqlVariables(ctx, p, "--no-defaults", "--plugin-load-add=ha_rocksdb.so")
+}
+
+// run runs a program that prepares the data, as the server's user.
+func (s *Server) run(ctx context.Context, path string, args ...string) error {
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir = s.owner.workDir(s.DataDir())
+	cmd.Env = environment(s)
+	cmd.SysProcAttr = s.owner.attributes()
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &DiedError{Doing: filepath.Base(path), How: err, Words: telling(string(out))}
+}
+
+// environment is what a server's programs see of ours. Old releases bring
+// their libraries along.
+func environment(s *Server) []string {
+	env := []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.tempDir(), "LANG=C"}
+	if libs := filepath.Join(s.Program.base(), "libs"); s.Program.base() != "/usr" && isDir(libs) {
+		env = append(env, "LD_LIBRARY_PATH="+libs)
+	}
+	return env
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func daemon(s *Server) *exec.Cmd {
+	cmd := exec.Command(s.Program.Path, "--defaults-file="+s.configFile()) // it must be the first, and keeps /etc out
+	cmd.Env = environment(s)
+	return cmd
+}
+
+// writeConfig writes the configuration of MariaDB or MySQL. What is common
+// comes first, so that an engine's settings override it, but not the places.
+func writeConfig(s *Server, more []Setting) error {
+	settings := []Setting{{"skip-log-bin", ""}, {"skip-name-resolve", ""}}
+	if s.Program.base() != "/usr" {
+		settings = append(settings, Setting{"basedir", s.Program.base()})
+	}
+	settings = append(append(settings, more...), s.Settings...)
+	settings = append(settings,
+		Setting{"datadir", s.DataDir()},
+		Setting{"tmpdir", s.tempDir()},
+		Setting{"socket", s.relativeSocket()},
+		Setting{"pid-file", filepath.Join(s.runDir(), "pid")},
+		Setting{"port", fmt.Sprint(s.endpoint.Port)},
+		Setting{"bind-address", "127.0.0.1"},
+	)
+	return os.WriteFile(s.configFile(), []byte("[mysqld]\n"+lines(settings, quoteOption)), 0o644)
+}
+
+// relativeSocket is the socket's path as the server sees it: it works in its
+// data directory, and the address of a socket has little room.
+func (s *Server) relativeSocket() string {
+	if len(s.endpoint.Socket) <= longestSocket {
+		return s.endpoint.Socket
+	}
+	return "../run/" + filepath.Base(s.endpoint.Socket)
+}
+
+// quoteOption keeps characters that mean something in an option file.
+func quoteOption(v string) string {
+	if strings.ContainsAny(v, "#;'\" ") {
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v) + `"`
+	}
+	return v
+}
+
+// mysqlVariables reads the table of variables at the end of the program's help.
+func mysqlVariables(ctx context.Context, p Program, args ...string) (map[string]bool, error) {
+	said, err := output(ctx, p.Path, append(args, "--user=mysql", "--verbose", "--help")...)
+	_, table, found := strings.Cut(said, "\n-----")
+	if !found {
+		if err == nil {
+			err = fmt.Errorf("its help has no table of variables")
+		}
+		return nil, fmt.Errorf("ask %s for its variables: %w", p.Path, err)
+	}
+	known := map[string]bool{}
+	for line := range strings.Lines(table) {
+		if name, _, ok := strings.Cut(line, " "); ok && name != "" && !strings.HasPrefix(name, "-") {
+			known[canonical(name)] = true
+		}
+	}
+	return known, nil
+}
+
+// canonical writes the name of a variable one way: the servers take dashes and
+// underscores for the same.
+func canonical(name string) string { return strings.ReplaceAll(name, "-", "_") }

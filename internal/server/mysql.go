@@ -1,0 +1,95 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// mysql is Oracle's MySQL server, of any release.
+type mysql struct{}
+
+func (mysql) user() string                { return "mysql" }
+func (mysql) superuser() string           { return "root" }
+func (mysql) aptPackage() string          { return "" } // Debian has none
+func (mysql) stopSignal() syscall.Signal  { return syscall.SIGTERM }
+func (mysql) socket(int) string           { return "s" }
+func (mysql) leftovers(*Server) error     { return nil }
+func (mysql) command(s *Server) *exec.Cmd { return daemon(s) }
+
+func (mysql) places() []string {
+	return []string{"/usr/sbin/mysqld", "/usr/libexec/mysqld", "/opt/mysql/bin/mysqld", "/opt/mysql-*/bin/mysqld", "/usr/local/mysql/bin/mysqld"}
+}
+
+func (mysql) version(said string) (string, bool) {
+	m := verPattern.FindStringSubmatch(said)
+	if m == nil || strings.Contains(said, "MariaDB") {
+		return "", false
+	}
+	return m[1], true
+}
+
+func (mysql) configure(s *Server) error {
+	more := []Setting{{"loose-mysqlx", "OFF"}} // of 8.0 and later: it would take a port of its own
+	if share := filepath.Join(s.Program.base(), "share"); isDir(share) {
+		more = append(more, Setting{"lc_messages_dir", share})
+	}
+	if old(s.Program.Version) { // later ones have no superuser at the port
+		guard, err := guardPort(s)
+		if err != nil {
+			return err
+		}
+		more = append(more, guard...)
+	}
+	return writeConfig(s, more)
+}
+
+// old tells of releases that do not make their system tables themselves.
+func old(version string) bool {
+	return strings.HasPrefix(version, "5.5.") || strings.HasPrefix(version, "5.6.")
+}
+
+// makeData lets the server make its system tables. Releases before 5.7 bring
+// them along, ready-made, in their directory data.
+func (mysql) makeData(ctx context.Context, s *Server) error {
+	template := filepath.Join(s.Program.base(), "data")
+	if isDir(filepath.Join(template, "mysql")) {
+		return s.copyData(template)
+	}
+	if old(s.Program.Version) {
+		return fmt.Errorf("release %s does not make its system tables itself: they were expected in %s, as its archive brings them", s.Program.Version, template)
+	}
+	return s.run(ctx, s.Program.Path, "--defaults-file="+s.configFile(), "--initialize-insecure")
+}
+
+// copyData copies ready-made system tables; other directories would be taken
+// for databases.
+func (s *Server) copyData(template string) error {
+	for _, name := range []string{"mysql", "performance_schema"} {
+		from := filepath.Join(template, name)
+		if !isDir(from) {
+			continue
+		}
+		if err := os.CopyFS(filepath.Join(s.DataDir(), name), os.DirFS(from)); err != nil {
+			return err
+		}
+	}
+	return filepath.WalkDir(s.DataDir(), func(path string, _ os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return s.owner.own(path)
+	})
+}
+
+func (mysql) variables(ctx context.Context, p Program) (map[string]bool, error) {
+	args := []string{"--no-defaults"}
+	if share := filepath.Join(p.base(), "share"); isDir(share) {
+		args = append(args, "--lc-messages-dir="+share)
+	}
+	return mysqlVariables(ctx, p, args...)
+}

@@ -1,0 +1,370 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("RUMBENCH_TEST_SERVER"); dir != "" {
+		holdServer(dir)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// holdServer starts a server and waits to be killed.
+func holdServer(dir string) {
+	s, err := Start(context.Background(), Config{Kind: os.Getenv("RUMBENCH_TEST_KIND"), Dir: dir, Ready: accepts})
+	if err != nil {
+		println(err.Error())
+		os.Exit(1)
+	}
+	os.Stdout.WriteString("ready\n")
+	select {}
+}
+
+// accepts is answered by both protocols: one greets, the other says whether it
+// can encrypt.
+func accepts(ctx context.Context, e Endpoint) error {
+	c, err := Dial(ctx, e.Socket)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(time.Second))
+	if _, err := c.Write([]byte{0, 0, 0, 8, 4, 210, 22, 47}); err != nil {
+		return err
+	}
+	_, err = c.Read(make([]byte, 1))
+	return err
+}
+
+// installedKinds are the servers of this machine; in CI all must be there.
+func installedKinds(t *testing.T) (kinds []string) {
+	t.Helper()
+	for _, k := range []string{MariaDB, Postgres} {
+		if _, err := Find(t.Context(), k, ""); err != nil {
+			if os.Getenv("CI") != "" {
+				t.Fatal(err)
+			}
+			t.Logf("not tested: %v", err)
+			continue
+		}
+		kinds = append(kinds, k)
+	}
+	return kinds
+}
+
+func start(t *testing.T, c Config) *Server {
+	t.Helper()
+	if c.Ready == nil {
+		c.Ready = accepts
+	}
+	if c.Dir == "" {
+		c.Dir = t.TempDir()
+	}
+	s, err := Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Stop() })
+	return s
+}
+
+func TestLife(t *testing.T) {
+	for _, k := range installedKinds(t) {
+		t.Run(k, func(t *testing.T) {
+			dir := t.TempDir()
+			s := start(t, Config{Kind: k, Dir: dir})
+			if s.PID() <= 0 || s.Died() != nil || s.Endpoint().Port == 0 {
+				t.Errorf("pid %d, %v", s.PID(), s.Died())
+			}
+			var st syscall.Stat_t
+			if err := syscall.Stat("/proc/self", &st); err == nil && st.Uid == 0 {
+				if err := syscall.Stat(filepath.Join("/proc", itoa(s.PID())), &st); err != nil || st.Uid == 0 {
+					t.Errorf("it runs as user %d (%v)", st.Uid, err)
+				}
+			}
+			if err := s.Stop(); err != nil {
+				t.Error(err)
+			}
+			if err := s.Stop(); err != nil { // again does nothing
+				t.Error(err)
+			}
+			if s.Died() != nil {
+				t.Error(s.Died())
+			}
+			// Restarted on the same data, killed, and restarted.
+			s = start(t, Config{Kind: k, Dir: dir})
+			pid := s.PID()
+			s.Kill()
+			if _, err := os.Stat(filepath.Join("/proc", itoa(pid))); err == nil {
+				t.Error("it lives")
+			}
+			s = start(t, Config{Kind: k, Dir: dir})
+			if err := s.Stop(); err != nil {
+				t.Error(err)
+			}
+			if w := workers(dir); len(w) > 0 {
+				t.Errorf("processes %v work there still", w)
+			}
+		})
+	}
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// A server that is killed from outside is found dead, with its last words.
+func TestDied(t *testing.T) {
+	for _, k := range installedKinds(t) {
+		s := start(t, Config{Kind: k})
+		if err := syscall.Kill(s.PID(), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		s.Wait(time.Minute)
+		err := s.Died()
+		var died *DiedError
+		if !errors.As(err, &died) || !strings.Contains(err.Error(), "signal: killed; its last words: ") || !strings.Contains(died.Hint(), "somebody killed it") {
+			t.Errorf("%s: %v", k, err)
+		}
+		if err := s.Stop(); err == nil {
+			t.Error("no error of stopping a dead server")
+		}
+		if w := workers(s.Dir); len(w) > 0 {
+			t.Errorf("processes %v work there still", w)
+		}
+	}
+}
+
+// A server does not outlive the process that started it, however that ends.
+func TestDiesWithItsStarter(t *testing.T) {
+	for _, k := range installedKinds(t) {
+		t.Run(k, func(t *testing.T) {
+			dir := t.TempDir()
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), "RUMBENCH_TEST_SERVER="+dir, "RUMBENCH_TEST_KIND="+k)
+			cmd.Stderr = os.Stderr
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := out.Read(make([]byte, 10)); err != nil {
+				t.Fatal("it did not start")
+			}
+			if len(workers(dir)) == 0 {
+				t.Error("no server runs")
+			}
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			cmd.Wait()
+			if err := waitGone(t.Context(), dir); err != nil {
+				t.Error(err)
+			}
+			// The next server starts on the same data all the same.
+			if err := start(t, Config{Kind: k, Dir: dir}).Stop(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestSweep(t *testing.T) {
+	for _, k := range installedKinds(t) {
+		s := start(t, Config{Kind: k})
+		if err := Sweep(s.Dir); err != nil {
+			t.Error(err)
+		}
+		s.Wait(time.Minute)
+		if w := workers(s.Dir); len(w) > 0 || s.Died() == nil {
+			t.Errorf("%s: processes %v work there still, %v", k, w, s.Died())
+		}
+	}
+	if err := Sweep(filepath.Join(t.TempDir(), "none")); err != nil {
+		t.Error(err)
+	}
+}
+
+// What cannot work says what failed, in the server's own words, and a hint.
+func TestFailures(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	wrong := map[string][2]string{
+		MariaDB:  {"no_such_option", "unknown variable 'no_such_option=1'"},
+		Postgres: {"no_such_option", `unrecognized configuration parameter "no_such_option"`},
+	}
+	for _, k := range installedKinds(t) {
+		for _, c := range []struct {
+			name        string
+			set         Setting
+			words, hint string
+		}{
+			{"port in use", Setting{"port", port}, "in use", "a free one is taken"},
+			{"wrong option", Setting{wrong[k][0], "1"}, wrong[k][1], "verbatim"},
+		} {
+			t.Run(k+" "+c.name, func(t *testing.T) {
+				dir := t.TempDir()
+				_, err := Start(t.Context(), Config{Kind: k, Dir: dir, Ready: accepts, Settings: []Setting{c.set}})
+				var died *DiedError
+				if !errors.As(err, &died) {
+					t.Fatalf("error %v", err)
+				}
+				if !strings.Contains(err.Error(), c.words) || !strings.Contains(died.Hint(), c.hint) {
+					t.Errorf("error %v\nhint %q", err, died.Hint())
+				}
+				if w := workers(dir); len(w) > 0 {
+					t.Errorf("processes %v work there still", w)
+				}
+			})
+		}
+	}
+}
+
+func TestMissing(t *testing.T) {
+	for _, c := range []struct{ kind, binary, text, hint string }{
+		{MariaDB, "/no/such/mariadbd", "there is no program /no/such/mariadbd", "binary: is the path"},
+		{MariaDB, "/bin/true", "/bin/true is no program of server mariadb", "binary:"},
+		{Postgres, "/etc/passwd", "it cannot be executed", "binary:"},
+	} {
+		_, err := Find(t.Context(), c.kind, c.binary)
+		var missing *MissingError
+		if !errors.As(err, &missing) || !strings.Contains(err.Error(), c.text) || !strings.Contains(missing.Hint(), c.hint) {
+			t.Errorf("%s: %v", c.binary, err)
+		}
+	}
+	if _, err := Find(t.Context(), "oracle", ""); err == nil {
+		t.Error("a server of no kind was found")
+	}
+}
+
+// A directory that holds something else is not touched.
+func TestForeignDirectory(t *testing.T) {
+	for _, k := range installedKinds(t) {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "precious"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Start(t.Context(), Config{Kind: k, Dir: dir, Ready: accepts})
+		if err == nil || !strings.Contains(err.Error(), "it holds precious") {
+			t.Error(err)
+		}
+		if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+			t.Errorf("%v", entries)
+		}
+	}
+}
+
+// The path of a socket may be longer than its address has room for.
+func TestLongPath(t *testing.T) {
+	for _, k := range installedKinds(t) {
+		dir := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := start(t, Config{Kind: k, Dir: dir}).Stop(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A directory above the data that is closed to the server's user, as root's own
+// is, is no hindrance; without the right to pass it the reason is told.
+func TestClosedDirectory(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root starts servers as another user")
+	}
+	dir := filepath.Join(t.TempDir(), "closed", "data")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Dir(dir), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range installedKinds(t) {
+		sub := filepath.Join(dir, k)
+		if err := os.Mkdir(sub, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := start(t, Config{Kind: k, Dir: sub}).Stop(); err != nil {
+			t.Error(err)
+		}
+	}
+	err := (&owner{name: "x", uid: 12345, gid: 12345}).walk(dir)
+	var u *UnreachableError
+	if !errors.As(err, &u) || !strings.Contains(u.Hint(), "/var/tmp") {
+		t.Error(err)
+	}
+}
+
+func TestVariables(t *testing.T) {
+	some := map[string][]string{
+		MariaDB:  {"innodb_buffer_pool_size", "max_connections"},
+		Postgres: {"shared_buffers", "max_wal_size"},
+	}
+	for _, k := range installedKinds(t) {
+		p, err := Find(t.Context(), k, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		known, err := Variables(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range some[k] {
+			if !known[name] {
+				t.Errorf("%s does not know %s", p.Name(), name)
+			}
+		}
+		if known["no_such_option"] || len(known) < 100 {
+			t.Errorf("%d variables", len(known))
+		}
+	}
+}
+
+func TestTelling(t *testing.T) {
+	const log = "one\n\ntwo\n2026 [Note] x\n2026 [ERROR] first\n2026 [ERROR] second\n"
+	if got := telling(log); strings.Join(got, "|") != "2026 [ERROR] first|2026 [ERROR] second" {
+		t.Errorf("%q", got)
+	}
+	if got := telling("a\nb\nc\nd\ne\n"); strings.Join(got, "|") != "b|c|d|e" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestVersions(t *testing.T) {
+	for _, c := range []struct {
+		k             kind
+		said, version string
+	}{
+		{mariadb{}, "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)", "10.11.19"},
+		{mariadb{}, "/x/bin/mysqld  Ver 10.2.11-MariaDB for Linux on x86_64 (MariaDB Server)", "10.2.11"},
+		{mariadb{}, "mysqld  Ver 5.5.9 for linux2.6 on x86_64 (Source distribution)", ""},
+		{mysql{}, "mysqld  Ver 5.5.9 for linux2.6 on x86_64 (Source distribution)", "5.5.9"},
+		{mysql{}, "/usr/sbin/mysqld  Ver 8.4.7 for Linux on x86_64 (MySQL Community Server - GPL)", "8.4.7"},
+		{mysql{}, "mysqld  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)", ""},
+		{postgres{}, "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", "15.18"},
+		{postgres{}, "bash 5", ""},
+	} {
+		if version, ok := c.k.version(c.said); version != c.version || ok != (c.version != "") {
+			t.Errorf("%q is version %q, %v", c.said, version, ok)
+		}
+	}
+}
