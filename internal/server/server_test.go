@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 
 // holdServer starts a server and waits to be killed.
 func holdServer(dir string) {
-	s, err := Start(context.Background(), Config{Kind: os.Getenv("RUMBENCH_TEST_KIND"), Dir: dir, Ready: accepts})
+	_, err := Start(context.Background(), Config{Kind: os.Getenv("RUMBENCH_TEST_KIND"), Dir: dir, Ready: accepts})
 	if err != nil {
 		println(err.Error())
 		os.Exit(1)

@@ -1,0 +1,130 @@
+package server
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrElsewhere says that the other end of a connection is no process that can
+// be seen from here.
+var ErrElsewhere = errors.New("the server's process cannot be seen from here")
+
+// Peer finds the process that listens at the other end of a connection, if it
+// is on this host and may be seen.
+func Peer(c net.Conn) (pid int, err error) {
+	switch c := c.(type) {
+	case *net.UnixConn:
+		pid, err = socketPeer(c)
+	case *net.TCPConn:
+		pid, err = listener(c.RemoteAddr().(*net.TCPAddr))
+	default:
+		return 0, fmt.Errorf("%w: it is connected by a %T", ErrElsewhere, c)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
+		return 0, fmt.Errorf("%w: there is no process %d", ErrElsewhere, pid)
+	}
+	return pid, nil
+}
+
+// socketPeer asks the kernel who has made a unix socket listen.
+func socketPeer(c *net.UnixConn) (pid int, err error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var cred *unix.Ucred
+	var cerr error
+	if err := raw.Control(func(fd uintptr) { cred, cerr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
+		return 0, err
+	}
+	if cerr != nil {
+		return 0, cerr
+	}
+	if cred.Pid <= 0 {
+		return 0, fmt.Errorf("%w: it is in a container", ErrElsewhere)
+	}
+	return int(cred.Pid), nil
+}
+
+// listener finds the process that listens on a port of this host.
+func listener(at *net.TCPAddr) (int, error) {
+	if !at.IP.IsLoopback() {
+		return 0, fmt.Errorf("%w: it is reached at %v", ErrElsewhere, at.IP)
+	}
+	socket, err := listening(at.Port)
+	if err != nil {
+		return 0, err
+	}
+	links, err := filepath.Glob("/proc/[0-9]*/fd/*")
+	if err != nil {
+		return 0, err
+	}
+	owners := map[int]bool{}
+	for _, link := range links {
+		if to, err := os.Readlink(link); err == nil && to == socket {
+			pid, _ := strconv.Atoi(strings.Split(link, "/")[2])
+			owners[pid] = true
+		}
+	}
+	for pid := range owners {
+		if !owners[parent(pid)] { // children may have inherited the socket
+			return pid, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: no process that may be looked at listens on port %d; root may look at all", ErrElsewhere, at.Port)
+}
+
+// listening finds the socket that listens on a port, as links to it read.
+func listening(port int) (string, error) {
+	const listenState = "0A"
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		f, err := os.Open(table)
+		if err != nil {
+			continue
+		}
+		defer f.Close()
+		for in := bufio.NewScanner(f); in.Scan(); {
+			fields := strings.Fields(in.Text())
+			if len(fields) < 10 || fields[3] != listenState || !strings.HasSuffix(fields[1], fmt.Sprintf(":%04X", port)) {
+				continue
+			}
+			return "socket:[" + fields[9] + "]", nil
+		}
+	}
+	return "", fmt.Errorf("%w: nothing listens on port %d of this host", ErrElsewhere, port)
+}
+
+func parent(pid int) int {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+	if len(fields) < 2 {
+		return 0
+	}
+	n, _ := strconv.Atoi(fields[1])
+	return n
+}
+
+// WorkDir is the directory that a process works in, "" if that may not be seen.
+// Database servers work in their data directory.
+func WorkDir(pid int) string {
+	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+

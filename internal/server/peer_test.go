@@ -1,0 +1,40 @@
+package server
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestPeer(t *testing.T) {
+	for _, at := range [][2]string{{"unix", filepath.Join(t.TempDir(), "s")}, {"tcp", "127.0.0.1:0"}} {
+		l, err := net.Listen(at[0], at[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		c, err := net.Dial(at[0], l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if pid, err := Peer(c); err != nil || pid != os.Getpid() {
+			t.Errorf("%s: process %d, %v; this is %d", at[0], pid, err, os.Getpid())
+		}
+	}
+	a, b := net.Pipe()
+	defer a.Close()
+	defer b.Close()
+	if _, err := Peer(a); !errors.Is(err, ErrElsewhere) {
+		t.Error(err)
+	}
+}
+
+func TestWorkDir(t *testing.T) {
+	dir, err := os.Getwd()
+	if got := WorkDir(os.Getpid()); err != nil || got != dir {
+		t.Errorf("%q, %v", got, err)
+	}
+}
