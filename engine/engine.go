@@ -82,7 +82,11 @@ type KnobError struct {
 	Value  string // as asked for; may be empty
 	Reason string // why not, and what would be possible
 	Known  []Option
+	Err    error // the cause, if any; its hint is the knob's
 }
+
+// Unwrap is the cause.
+func (e *KnobError) Unwrap() error { return e.Err }
 
 // Error is the message.
 func (e *KnobError) Error() string {
@@ -133,6 +137,13 @@ type Session interface {
 	// secondary index that it names must exist.
 	Prepare(ctx context.Context, op *model.Op) (Stmt, error)
 	Close() error
+}
+
+// Loader is a Session that has something to do when a load has ended: until
+// EndLoad has returned, rows inserted with model.Op.Load need not be seen by
+// others, nor survive a crash.
+type Loader interface {
+	EndLoad(ctx context.Context) error
 }
 
 // Stmt is a prepared operation.

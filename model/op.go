@@ -95,6 +95,10 @@ type Op struct {
 	Rows       int      // Insert: rows in one execution; DeleteLowest: how many at most
 	OnConflict Conflict // Insert
 	AddColumns []string // Insert with OnConflict Add
+	// Load: the insert belongs to the first load of a table that nobody else
+	// reads until the load has ended. An engine may take a shorter way, if its
+	// options ask for it; see engine.Loader.
+	Load bool
 
 	Keys int // Get, Delete: keys in one execution; 0 means 1
 

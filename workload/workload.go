@@ -162,6 +162,13 @@ type Readier interface {
 	Ready(ctx context.Context) error
 }
 
+// Finisher is a Client that has something to do after the last operation of its
+// work, as part of the measured window: its own last writes, say. It is not an
+// operation and has no latency, but its time and cost are the step's.
+type Finisher interface {
+	Finish(ctx context.Context) error
+}
+
 // ErrDone ends a client that has nothing more to do.
 var ErrDone = errors.New("the client is done")
 

@@ -506,3 +506,29 @@ func TestNothingCompleted(t *testing.T) {
 		}
 	})
 }
+
+// finisher is a client with something to do at the end of its work.
+type finisher struct {
+	fake
+	err error
+}
+
+func (f *finisher) Finish(ctx context.Context) error {
+	time.Sleep(time.Second)
+	return f.err
+}
+
+// The end of a client's work belongs to the window; if it fails, the step does.
+func TestFinisher(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		step := workload.Step{Groups: []workload.Group{{Name: "w", Clients: 1, Ops: insert, Work: 100}}}
+		client := &finisher{fake: fake{rows: 10, took: every(10 * time.Millisecond)}}
+		if r := drive(t, step, []workload.Client{client}); r.Window != 2*time.Second || r.Groups[0].Kinds[0].Ops != 100 || r.Ended != nil {
+			t.Errorf("%v, %v", r.Window, r.Ended)
+		}
+		client = &finisher{fake: fake{rows: 10, took: every(10 * time.Millisecond)}, err: errors.New("no")}
+		if r := drive(t, step, []workload.Client{client}); r.Ended == nil || len(r.Groups[0].Errors) != 1 {
+			t.Errorf("%v, %v", r.Ended, r.Groups[0].Errors)
+		}
+	})
+}

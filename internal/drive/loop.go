@@ -78,6 +78,7 @@ func (l *loop) run(ctx context.Context) {
 	limit := int64(l.limit())
 	for {
 		if l.group.Work > 0 && l.done >= l.group.Work {
+			l.finish(ctx)
 			l.sitOut()
 			return
 		}
@@ -92,6 +93,22 @@ func (l *loop) run(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// finish lets a client that has done its work bring it to an end.
+func (l *loop) finish(ctx context.Context) {
+	f, ok := l.client.(workload.Finisher)
+	if !ok {
+		return
+	}
+	if err := f.Finish(ctx); err != nil {
+		if ctx.Err() == nil {
+			l.rec.Error(string(engine.ClassOf(err)), err.Error())
+			l.fail(fmt.Errorf("group %s, client %d: end its work: %w", l.group.Name, l.seat, err))
+		}
+		return
+	}
+	l.end = time.Duration(l.clock())
 }
 
 // sitOut waits, after the last operation of a schedule, for the rest of its

@@ -127,4 +127,3 @@ func WorkDir(pid int) string {
 	}
 	return dir
 }
-

@@ -38,6 +38,7 @@ type plan struct {
 	workload.Step
 	roles      []role
 	batch      int64
+	load       bool // its inserts are the first load
 	indexed    bool // the secondary indexes exist at the end
 	withIndex  bool // the secondary indexes are made with the tables
 	wantsIndex bool // they must exist before
@@ -124,7 +125,7 @@ func (r *run) opKinds(as role) []workload.OpKind {
 
 // load is the first step: rows in the order of the primary key.
 func (r *run) load(name string, indexed bool) *plan {
-	p := &plan{batch: r.p.Int("load_batch"), indexed: indexed, withIndex: indexed}
+	p := &plan{batch: r.p.Int("load_batch"), load: true, indexed: indexed, withIndex: indexed}
 	p.Name, p.Creates, p.Primary, p.WritesPer = name, true, opInsert, opInsert
 	p.Doc = "How fast are rows appended in the order of the primary key, without secondary indexes?"
 	if indexed {

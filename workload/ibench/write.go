@@ -21,10 +21,11 @@ type insertClient struct {
 	token  bool  // the turn to insert is taken
 	result engine.Result
 	kind   int
+	loader engine.Loader // nil: nothing is to be done at the end
 }
 
 func (s *stage) newInserter(ctx context.Context, t *table, seat workload.Seat, kind int) (*insertClient, error) {
-	stmt, err := seat.Session.Prepare(ctx, &model.Op{Kind: model.Insert, Table: t.name, Columns: insertColumns, Rows: int(s.plan.batch)})
+	stmt, err := seat.Session.Prepare(ctx, &model.Op{Kind: model.Insert, Table: t.name, Columns: insertColumns, Rows: int(s.plan.batch), Load: s.plan.load})
 	if err != nil {
 		return nil, err
 	}
@@ -32,6 +33,9 @@ func (s *stage) newInserter(ctx context.Context, t *table, seat workload.Seat, k
 		table: t, stmt: stmt, size: s.plan.batch, kind: kind,
 		rows:  s.newRowMaker(seat.Client, t.lastID),
 		fixed: s.rowBytes(s.plan.withIndex || s.plan.wantsIndex),
+	}
+	if s.plan.load {
+		in.loader, _ = seat.Session.(engine.Loader)
 	}
 	return in, in.batch.reserve(s.plan.batch, s.p.Int("data_max"))
 }
@@ -56,6 +60,14 @@ func (in *insertClient) Do(ctx context.Context, out *workload.Outcome) error {
 	in.filled = false
 	give(in.table.deletes, &in.token)
 	return nil
+}
+
+// Finish ends a load.
+func (in *insertClient) Finish(ctx context.Context) error {
+	if in.loader == nil {
+		return nil
+	}
+	return in.loader.EndLoad(ctx)
 }
 
 // take takes a token, if the table is coupled and none is held yet.
