@@ -18,7 +18,7 @@ type Type uint8
 const (
 	Null   Type = iota // only of values: no value
 	Int                // signed 64-bit integer
-	Float              // IEEE 754 double, never NaN
+	Float              // IEEE 754 double, finite: not every database stores infinity, and none orders NaN alike
 	Time               // an instant in UTC at microsecond resolution
 	String             // UTF-8 text, compared byte by byte
 	Bytes              // arbitrary bytes

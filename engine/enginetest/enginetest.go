@@ -248,5 +248,11 @@ func merge(c, over engine.Config) engine.Config {
 	if over.Options != nil {
 		c.Options = over.Options
 	}
+	if over.Storage != "" {
+		c.Storage = over.Storage
+	}
+	if over.Server != (engine.ServerConfig{}) {
+		c.Server = over.Server
+	}
 	return c
 }

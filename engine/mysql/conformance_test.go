@@ -1,0 +1,68 @@
+package mysql
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"rumbench/engine"
+	"rumbench/engine/enginetest"
+	"rumbench/engine/sqlkit/sqlkittest"
+	"rumbench/internal/server"
+	"rumbench/model"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// storageEnv tells the process that the crash test starts which storage is tested.
+const storageEnv = "RUMBENCH_TEST_STORAGE"
+
+// needServer skips a test where the server is not installed; in CI it fails.
+func needServer(t *testing.T) {
+	t.Helper()
+	if _, err := server.Find(t.Context(), server.MariaDB, ""); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+}
+
+func TestConformance(t *testing.T) {
+	needServer(t)
+	storages := []string{"innodb", "rocksdb"}
+	if s := os.Getenv(storageEnv); s != "" {
+		storages = []string{s}
+	}
+	for _, storage := range storages {
+		suite := enginetest.Suite{
+			Engine: Engine{},
+			Config: engine.Config{Durability: model.DurabilityProcess, Storage: storage, Cache: 64 * mb, Options: map[string]any{"innodb_log_file_size": "16M"}},
+			Refused: []enginetest.Refusal{
+				{Knob: "page", Config: engine.Config{Page: 1000}},
+				{Knob: "cache", Config: engine.Config{Cache: 1000}},
+				{Knob: "server", Config: engine.Config{Server: engine.ServerConfig{Kind: "postgres"}}},
+				{Knob: "binary", Config: engine.Config{Server: engine.ServerConfig{Binary: "/no/such/program"}}},
+				{Knob: "dsn", Config: engine.Config{Server: engine.ServerConfig{DSN: "nonsense"}}},
+			},
+		}
+		if storage == "innodb" {
+			suite.Refused = append(suite.Refused,
+				enginetest.Refusal{Knob: "compression", Config: engine.Config{Compression: model.CompressionLZ4}},
+				enginetest.Refusal{Knob: "options.bulk_load", Config: engine.Config{Options: map[string]any{"bulk_load": true}}})
+		}
+		if os.Getenv(storageEnv) != "" {
+			enginetest.Run(t, suite)
+			return
+		}
+		t.Run(storage, func(t *testing.T) {
+			t.Setenv(storageEnv, storage)
+			enginetest.Run(t, suite)
+		})
+	}
+}
+
+func TestStatements(t *testing.T) {
+	sqlkittest.Golden(t, newDialect(innodb.tableOptions(""), true), "testdata/statements.sql")
+}

@@ -1,0 +1,283 @@
+package mysql
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+)
+
+// status reads the server's counters on a connection of its own.
+type status struct {
+	conn     *sqlkit.Conn
+	version  release
+	storages []string // of which engine-neutral figures are told
+	labelled bool     // each with its storage, because there are several
+	sizes    bool     // tables are told with their sizes
+
+	mu    sync.Mutex
+	names map[string]*variable // by the server's name; nil: not wanted
+	found map[string]float64   // of the last sample, by the name in lower case
+}
+
+func newStatus(conn *sqlkit.Conn, v release, storages ...string) *status {
+	return &status{conn: conn, version: v, storages: storages, names: map[string]*variable{}, found: map[string]float64{}}
+}
+
+// Counters adds the server's status variables, what MyRocks tells of its
+// levels, and the engine-neutral figures that are made of them.
+func (d *db) Counters(ctx context.Context, s *engine.Sample) error { return d.status.sample(ctx, s) }
+
+func (t *status) sample(ctx context.Context, s *engine.Sample) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	clear(t.found)
+	err := t.conn.Query(ctx, "SHOW GLOBAL STATUS", func(row []sqldriver.Value) error {
+		t.add(s, row[0], row[1])
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range t.storages {
+		switch name {
+		case innodb.name:
+			t.neutralInnoDB(s, t.labels(name))
+		case rocksdb.name:
+			if err := t.levels(ctx, s, t.labels(name)); err != nil {
+				return err
+			}
+			t.neutralRocksDB(s, t.labels(name))
+		case aria.name:
+			t.neutral(s, t.labels(name), "aria_pagecache_read_requests", "aria_pagecache_reads")
+		case myisam.name:
+			t.neutral(s, t.labels(name), "key_read_requests", "key_reads")
+		}
+	}
+	if t.sizes {
+		return t.tableSizes(ctx, s)
+	}
+	return nil
+}
+
+func (t *status) labels(storage string) []string {
+	if t.labelled {
+		return []string{"storage", storage}
+	}
+	return nil
+}
+
+// add adds one status variable, if it is a number that anybody wants.
+func (t *status) add(s *engine.Sample, name, value sqldriver.Value) {
+	key, ok := name.([]byte)
+	if !ok {
+		return
+	}
+	v, known := t.names[string(key)] // the compiler does not copy the key here
+	if !known {
+		v = newVariable(string(key))
+		t.names[string(key)] = v
+	}
+	if v == nil {
+		return
+	}
+	n, err := strconv.ParseFloat(sqlkit.Text(value), 64)
+	if err != nil {
+		return // text, or ON and OFF
+	}
+	if v.mask != 0 {
+		n = float64(uint64(n) & v.mask)
+	}
+	n *= v.scale
+	t.found[v.key] = n
+	p := engine.Point{Name: v.name, Kind: v.kind, Unit: v.unit, Value: n}
+	s.Points = append(s.Points, p)
+}
+
+// neutral tells the cache's figures by two variables.
+func (t *status) neutral(s *engine.Sample, labels []string, lookups, misses string) {
+	if n, ok := t.found[lookups]; ok {
+		s.Counter(engine.CacheLookups, "count", n, labels...)
+		s.Counter(engine.CacheMisses, "count", t.found[misses], labels...)
+	}
+}
+
+// neutralInnoDB: pages that read-ahead has brought are no misses. Where the
+// server's figure of data written leaves the redo log out, it is added.
+func (t *status) neutralInnoDB(s *engine.Sample, labels []string) {
+	t.neutral(s, labels, "innodb_buffer_pool_read_requests", "innodb_buffer_pool_reads")
+	f := t.found
+	written := f["innodb_data_written"]
+	if t.version.redoApart() {
+		written += f["innodb_os_log_written"]
+	}
+	s.Counter(engine.BytesWritten, "bytes", written, labels...)
+	s.Counter(engine.BytesRead, "bytes", f["innodb_data_read"], labels...)
+	s.Gauge(engine.DirtyBytes, "bytes", f["innodb_buffer_pool_pages_dirty"]*f["innodb_page_size"], labels...)
+	s.Counter(engine.Stalls, "count", f["innodb_buffer_pool_wait_free"]+f["innodb_log_waits"], labels...)
+	if age, ok := f["innodb_checkpoint_age"]; ok {
+		s.Gauge(engine.CheckpointAge, "bytes", age, labels...)
+	}
+}
+
+// neutralRocksDB: a compaction's reads count as misses in the server's own
+// figures, but they add no block to the cache; so a miss is a block that was added.
+func (t *status) neutralRocksDB(s *engine.Sample, labels []string) {
+	f := t.found
+	s.Counter(engine.CacheLookups, "count", f["rocksdb_block_cache_data_hit"]+f["rocksdb_block_cache_data_add"], labels...)
+	s.Counter(engine.CacheMisses, "count", f["rocksdb_block_cache_data_add"], labels...)
+	s.Counter(engine.BytesWritten, "bytes", f["rocksdb_wal_bytes"]+f["rocksdb_flush_write_bytes"]+f["rocksdb_compact_write_bytes"], labels...)
+	s.Counter(engine.BytesTaken, "bytes", f["rocksdb_bytes_written"], labels...)
+	s.Counter(engine.Stalls, "count", f["rocksdb_stall_total_slowdowns"]+f["rocksdb_stall_total_stops"], labels...)
+	s.Counter(engine.StallTime, "ns", f["rocksdb_stall_micros"]*1e3, labels...)
+	s.Gauge(engine.DirtyBytes, "bytes", f["rocksdb_memtable_unflushed"], labels...)
+}
+
+// levelKinds are the figures of a level that are told: cumulative since the
+// server was started, or as they are.
+var levelKinds = map[string]variable{
+	"NumFiles":     {name: "mysql.rocksdb.level.files", kind: engine.Gauge, unit: "count", scale: 1},
+	"SizeBytes":    {name: "mysql.rocksdb.level.bytes", kind: engine.Gauge, unit: "bytes", scale: 1},
+	"Score":        {name: "mysql.rocksdb.level.score", kind: engine.Gauge, unit: "ratio", scale: 1},
+	"ReadGB":       {name: "mysql.rocksdb.level.compaction_read", kind: engine.Counter, unit: "bytes", scale: 1 << 30},
+	"WriteGB":      {name: "mysql.rocksdb.level.compaction_written", kind: engine.Counter, unit: "bytes", scale: 1 << 30},
+	"CompSec":      {name: "mysql.rocksdb.level.compaction_ns", kind: engine.Counter, unit: "ns", scale: 1e9},
+	"CompMergeCPU": {name: "mysql.rocksdb.level.compaction_cpu_ns", kind: engine.Counter, unit: "ns", scale: 1e9},
+	"CompCount":    {name: "mysql.rocksdb.level.compactions", kind: engine.Counter, unit: "count", scale: 1},
+	"KeyDrop":      {name: "mysql.rocksdb.level.keys_dropped", kind: engine.Counter, unit: "count", scale: 1},
+}
+
+const levelQuery = "SELECT LEVEL, TYPE, VALUE FROM information_schema.ROCKSDB_COMPACTION_STATS WHERE CF_NAME = 'default' AND LEVEL <> 'Sum'"
+
+// levels adds what compactions did at each level, and what they have still to do.
+//
+// The debt is estimated from the scores: a level is compacted when its score
+// passes 1, and the part above is then due.
+func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) error {
+	size, score := map[string]float64{}, map[string]float64{}
+	err := t.conn.Query(ctx, levelQuery, func(row []sqldriver.Value) error {
+		kind, ok := levelKinds[sqlkit.Text(row[1])]
+		if !ok {
+			return nil
+		}
+		n, err := strconv.ParseFloat(sqlkit.Text(row[2]), 64)
+		if err != nil {
+			return err
+		}
+		level := strings.TrimPrefix(sqlkit.Text(row[0]), "L")
+		switch kind.name {
+		case "mysql.rocksdb.level.bytes":
+			size[level] = n
+		case "mysql.rocksdb.level.score":
+			score[level] = n
+		}
+		s.Points = append(s.Points, engine.Point{Name: kind.name, Labels: `level="` + level + `"`, Kind: kind.kind, Unit: kind.unit, Value: n * kind.scale})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	debt := 0.0
+	for level, n := range score {
+		if n > 1 {
+			debt += size[level] * (1 - 1/n)
+		}
+	}
+	s.Gauge(engine.CompactionDebt, "bytes", debt, labels...)
+	return nil
+}
+
+// tableSizes adds the size of every table that is not the server's own.
+func (t *status) tableSizes(ctx context.Context, s *engine.Sample) error {
+	const query = "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema')"
+	return t.conn.Query(ctx, query, func(row []sqldriver.Value) error {
+		labels := []string{"database", sqlkit.Text(row[0]), "table", sqlkit.Text(row[1])}
+		for i, name := range []string{"rows", "data_bytes", "index_bytes"} {
+			if n, err := strconv.ParseFloat(sqlkit.Text(row[3+i]), 64); err == nil {
+				unit := "bytes"
+				if name == "rows" {
+					unit = "count"
+				}
+				s.Gauge("mysql.table."+name, unit, n, labels...)
+			}
+		}
+		return nil
+	})
+}
+
+// variable is how a status variable is told.
+type variable struct {
+	key   string // the server's name in lower case
+	name  string
+	kind  engine.CounterKind
+	unit  string
+	scale float64
+	mask  uint64 // what of it counts; 0: all
+}
+
+// newVariable finds out what a status variable means; nil if it says nothing
+// about what servers do for their clients.
+func newVariable(name string) *variable {
+	key := strings.ToLower(name)
+	for _, p := range unwanted {
+		if strings.HasPrefix(key, p) {
+			return nil
+		}
+	}
+	v := &variable{key: key, name: "mysql." + key, kind: engine.Counter, unit: "count", scale: 1}
+	if isGauge(key) {
+		v.kind = engine.Gauge
+	}
+	switch {
+	case strings.HasSuffix(key, "_bytes"), strings.Contains(key, "bytes_"), strings.HasSuffix(key, "data_read"), strings.HasSuffix(key, "data_written"),
+		strings.HasSuffix(key, "os_log_written"), strings.Contains(key, "_lsn_"), strings.HasPrefix(key, "memory_used"), strings.HasPrefix(key, "innodb_mem_"),
+		strings.HasPrefix(key, "innodb_checkpoint_"), key == "innodb_page_size", strings.HasPrefix(key, "rocksdb_memtable_"), key == "qcache_free_memory", key == "max_memory_used":
+		v.unit = "bytes"
+	case strings.HasSuffix(key, "_micros"):
+		v.unit = "us"
+	case key == "innodb_row_lock_time":
+		v.unit = "ms"
+	case key == "busy_time", key == "cpu_time", key == "query_time", strings.HasPrefix(key, "uptime"):
+		v.unit = "s"
+	}
+	if key == "innodb_ibuf_size" || key == "innodb_ibuf_segment_size" {
+		v.mask = 0xffffffff // MariaDB 10.11 leaves rubbish in the upper half
+	}
+	return v
+}
+
+// unwanted begin the names of variables about the setup, or about what no
+// benchmark uses.
+var unwanted = []string{"wsrep", "ssl_", "performance_schema", "feature_", "acl_", "rpl_", "slave", "com_show", "com_create", "com_drop", "com_alter", "com_grant",
+	"com_revoke", "com_rename", "com_change", "com_xa", "com_install", "com_uninstall", "com_stmt_reprepare", "com_help", "com_ha_", "com_preload", "com_slave",
+	"com_start_", "com_stop_", "com_reset", "com_purge", "com_repair", "com_kill", "com_get", "com_compound", "com_release", "com_backup", "com_empty", "com_assign", "com_binlog",
+	"delayed", "not_flushed_delayed", "innodb_have_", "innodb_encryption", "innodb_num_pages_", "innodb_defragment", "innodb_onlineddl", "tc_log", "threadpool", "master_gtid", "transactions_gtid",
+	"executed_", "compression", "column_", "access_denied", "flush_commands", "stack_usage", "last_query_cost", "binlog_snapshot"}
+
+// gauges are the variables that are states; of the rest only the difference of
+// two samples means something.
+var gauges = []string{
+	"aria_pagecache_blocks_not_flushed", "aria_pagecache_blocks_unused", "aria_pagecache_blocks_used",
+	"innodb_buffer_pool_pages_data", "innodb_buffer_pool_bytes_data", "innodb_buffer_pool_pages_dirty", "innodb_buffer_pool_bytes_dirty",
+	"innodb_buffer_pool_pages_free", "innodb_buffer_pool_pages_misc", "innodb_buffer_pool_pages_old", "innodb_buffer_pool_pages_total", "innodb_buffer_pool_pages_latched",
+	"innodb_checkpoint_age", "innodb_checkpoint_max_age", "innodb_checkpoint_target_age", "innodb_history_list_length", "innodb_purge_undo_no", "innodb_purge_trx_id",
+	"innodb_ibuf_free_list", "innodb_ibuf_segment_size", "innodb_ibuf_size", "innodb_page_size", "innodb_num_open_files", "innodb_available_undo_logs",
+	"innodb_data_pending_fsyncs", "innodb_data_pending_reads", "innodb_data_pending_writes", "innodb_os_log_pending_fsyncs", "innodb_os_log_pending_writes",
+	"innodb_row_lock_current_waits", "innodb_row_lock_time_avg", "innodb_row_lock_time_max", "innodb_current_row_locks",
+	"innodb_buffer_pool_load_incomplete", "innodb_read_views_memory", "innodb_descriptors_memory",
+	"key_blocks_not_flushed", "key_blocks_unused", "key_blocks_used", "key_blocks_warm",
+	"max_memory_used", "max_used_connections", "memory_used", "memory_used_initial",
+	"open_files", "open_streams", "open_table_definitions", "open_tables", "prepared_stmt_count",
+	"qcache_free_blocks", "qcache_free_memory", "qcache_queries_in_cache", "qcache_total_blocks",
+	"rocksdb_memtable_total", "rocksdb_memtable_unflushed", "rocksdb_manual_compactions_running", "rocksdb_num_iterators",
+	"table_open_cache_active_instances", "threads_cached", "threads_connected", "threads_running",
+}
+
+func isGauge(key string) bool {
+	return slices.Contains(gauges, key) || strings.HasPrefix(key, "innodb_mem_")
+}

@@ -1,0 +1,224 @@
+package mysql
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+	"rumbench/internal/server"
+)
+
+// db is an open database: tables, indexes and sessions are sqlkit's.
+type db struct {
+	*sqlkit.DB
+	*setup
+	connector *connector
+	server    *server.Server // nil: attached
+	place     place
+	status    *status
+	version   release
+	datadir   string // as the server tells
+
+	mu     sync.Mutex
+	closed bool
+}
+
+// Open starts a server in the directory, or attaches to one.
+func (Engine) Open(ctx context.Context, c engine.Config) (_ engine.DB, err error) {
+	s, err := newSetup(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	d := &db{setup: s}
+	defer func() {
+		if err != nil {
+			_ = d.Close()
+		}
+	}()
+	socket := ""
+	if s.dsn == nil {
+		if d.server, err = startServer(ctx, s); err != nil {
+			return nil, err
+		}
+		socket = d.server.Endpoint().Socket
+	}
+	if d.connector, err = newConnector(s.dsn, socket); err != nil {
+		return nil, err
+	}
+	if err := d.begin(ctx); err != nil {
+		return nil, d.blame(err)
+	}
+	return d, nil
+}
+
+func startServer(ctx context.Context, s *setup) (*server.Server, error) {
+	return server.Start(ctx, server.Config{
+		Kind: s.Server.Kind, Binary: s.Server.Binary, Dir: s.Dir, Log: s.Server.Log, Settings: s.settings,
+		Ready: func(ctx context.Context, e server.Endpoint) error { return ping(ctx, e.Socket) },
+	})
+}
+
+// blame says of a failure that the server has died of it, if it has.
+func (d *db) blame(err error) error {
+	if err != nil && d.server != nil && engine.ClassOf(err) == engine.Gone {
+		d.server.Wait(time.Second)
+		return errors.Join(err, d.server.Died())
+	}
+	return err
+}
+
+// begin finds out what server this is, makes the schema, and readies the
+// connections for it.
+func (d *db) begin(ctx context.Context) error {
+	first, err := sqlkit.Connect(ctx, d.connector, newDialect("", true))
+	if err != nil {
+		return err
+	}
+	defer first.Close()
+	if err := d.identify(ctx, first); err != nil {
+		return err
+	}
+	if err := d.place.take(ctx, first, d.Server.Schema, d.dsn != nil && !d.Server.Force); err != nil {
+		return err
+	}
+	d.connector.setup = []string{
+		"USE " + d.place.quoted(),
+		// What does not fit is an error, in every release.
+		"SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
+	}
+	dialect := newDialect(d.storage.tableOptions(d.Compression), d.version.fractions())
+	if err := dialect.CheckSchema(d.Schema); err != nil {
+		return err
+	}
+	if d.DB, err = sqlkit.Open(ctx, d.connector, dialect, d.Schema); err != nil {
+		return err
+	}
+	if err := d.checkDefinitions(ctx); err != nil {
+		return err
+	}
+	conn, err := d.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	d.status = newStatus(conn, d.version, d.storage.name)
+	return nil
+}
+
+// identify asks the server what it is.
+func (d *db) identify(ctx context.Context, c *sqlkit.Conn) error {
+	err := c.Query(ctx, "SELECT @@version, @@version_comment, @@datadir", func(row []sqldriver.Value) error {
+		d.version = parseRelease(sqlkit.Text(row[0]))
+		d.datadir = sqlkit.Text(row[2])
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	found := false
+	err = c.Query(ctx, "SHOW ENGINES", func(row []sqldriver.Value) error {
+		if strings.EqualFold(sqlkit.Text(row[0]), d.storage.name) && sqlkit.Text(row[1]) != "NO" {
+			found = true
+		}
+		return nil
+	})
+	if err == nil && !found {
+		err = &engine.KnobError{Knob: "storage", Value: d.storage.name, Reason: fmt.Sprintf("server %s does not have it", d.version.text)}
+	}
+	return err
+}
+
+// CreateTables creates the tables and checks that they got the storage asked for.
+func (d *db) CreateTables(ctx context.Context) error {
+	if d.Server.Force {
+		if err := d.place.clear(ctx, d.Admin(), d.tableNames()); err != nil {
+			return err
+		}
+	}
+	if err := d.DB.CreateTables(ctx); err != nil {
+		return err
+	}
+	d.place.made = d.tableNames()
+	return d.Admin().Query(ctx, "SELECT TABLE_NAME, ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()", func(row []sqldriver.Value) error {
+		if got := sqlkit.Text(row[1]); !strings.EqualFold(got, d.storage.name) {
+			return fmt.Errorf("table %s was made with storage %s, not %s", sqlkit.Text(row[0]), got, d.storage.name)
+		}
+		return nil
+	})
+}
+
+func (d *db) tableNames() (names []string) {
+	for _, t := range d.Schema.Tables {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+// Processes are the server's.
+func (d *db) Processes() (pids []int, why string) {
+	pid, err := d.connector.process()
+	if err != nil {
+		return nil, err.Error()
+	}
+	return []int{pid}, ""
+}
+
+// DataDir is where the server keeps its data, if it is on this host.
+func (d *db) DataDir() string {
+	if d.server != nil {
+		return d.server.DataDir()
+	}
+	pid, err := d.connector.process()
+	if err != nil {
+		return ""
+	}
+	return server.WorkDir(pid)
+}
+
+// Died tells how the server ended.
+func (d *db) Died() error {
+	if d.server == nil {
+		return nil
+	}
+	return d.server.Died()
+}
+
+// FileClass tells the files of the data directory apart.
+func (d *db) FileClass(path string) engine.FileClass {
+	return fileClass(path, d.Server.Schema)
+}
+
+// Close ends the sessions, removes what was made on a server that is not ours,
+// and stops one that is. Closing again does nothing.
+func (d *db) Close() error {
+	d.mu.Lock()
+	again := d.closed
+	d.closed = true
+	d.mu.Unlock()
+	if again {
+		return nil
+	}
+	died := d.Died() != nil // then only its death is worth telling
+	var err error
+	if d.status != nil {
+		err = errors.Join(err, d.status.conn.Close())
+	}
+	if d.DB != nil {
+		if d.dsn != nil {
+			err = errors.Join(err, d.place.leave(d.Admin()))
+		}
+		err = errors.Join(err, d.DB.Close())
+	}
+	if d.server == nil {
+		return err
+	}
+	if died {
+		err = nil
+	}
+	return errors.Join(err, d.server.Stop())
+}

@@ -1,0 +1,158 @@
+package mysql
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+	"rumbench/model"
+)
+
+// always are the variables that are read back whatever the storage.
+var always = []string{
+	"version_comment", "log_bin", "sync_binlog", "autocommit", "max_connections", "performance_schema", "query_cache_type",
+	"character_set_server", "sql_mode", "flush", "thread_handling", "autoinc_lock_mode",
+}
+
+// readBack are the variables of each storage that change what is measured.
+var readBack = map[string][]string{
+	"innodb": {
+		"innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "innodb_flush_method", "innodb_page_size", "innodb_doublewrite",
+		"innodb_log_file_size", "innodb_log_files_in_group", "innodb_log_file_buffering", "innodb_redo_log_capacity", "innodb_io_capacity", "innodb_io_capacity_max",
+		"innodb_change_buffering", "innodb_adaptive_hash_index", "innodb_flush_neighbors", "innodb_file_per_table", "innodb_use_native_aio",
+		"innodb_max_dirty_pages_pct", "innodb_max_dirty_pages_pct_lwm", "innodb_purge_threads", "innodb_read_io_threads", "innodb_write_io_threads",
+		"innodb_autoinc_lock_mode", "innodb_version", "innodb_checksum_algorithm", "innodb_lock_wait_timeout", "innodb_stats_persistent",
+	},
+	"rocksdb": {
+		"rocksdb_block_cache_size", "rocksdb_flush_log_at_trx_commit", "rocksdb_manual_wal_flush", "rocksdb_use_direct_reads", "rocksdb_use_direct_io_for_flush_and_compaction",
+		"rocksdb_block_size", "rocksdb_default_cf_options", "rocksdb_override_cf_options", "rocksdb_max_background_jobs", "rocksdb_max_total_wal_size",
+		"rocksdb_cache_index_and_filter_blocks", "rocksdb_allow_concurrent_memtable_write", "rocksdb_write_policy", "rocksdb_lock_wait_timeout",
+		"rocksdb_bulk_load", "rocksdb_stats_level", "rocksdb_perf_context_level", "innodb_buffer_pool_size",
+	},
+	"aria":   {"aria_pagecache_buffer_size", "aria_group_commit", "aria_checkpoint_interval", "aria_log_purge_type"},
+	"myisam": {"key_buffer_size", "flush_time", "concurrent_insert", "delay_key_write"},
+}
+
+// cfWanted are the options of MyRocks' files that are read back: an option
+// string with a word misspelt is not always an error.
+var cfWanted = []string{
+	"COMPRESSION_TYPE", "COMPRESSION_PER_LEVEL", "BOTTOMMOST_COMPRESSION", "TABLE_FACTORY::FILTER_POLICY", "TABLE_FACTORY::BLOCK_SIZE", "WRITE_BUFFER_SIZE",
+	"MAX_WRITE_BUFFER_NUMBER", "MAX_BYTES_FOR_LEVEL_BASE", "TARGET_FILE_SIZE_BASE", "LEVEL_COMPACTION_DYNAMIC_LEVEL_BYTES", "LEVEL0_FILE_NUM_COMPACTION_TRIGGER",
+}
+
+// Settings are read back from a connection that is set up as sessions' are.
+func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
+	vars, err := d.sessionVariables(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := []engine.Setting{{Name: "server_version", Value: d.version.text, Source: engine.ReadBack}, {Name: "storage", Value: d.storage.name, Source: engine.ReadBack}}
+	level, err := d.level(vars)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, engine.Setting{Name: "durability", Value: string(level), Source: engine.ReadBack})
+	isolation := vars["tx_isolation"] + vars["transaction_isolation"] // each release has one of them, or both alike
+	if i := vars["transaction_isolation"]; i != "" {
+		isolation = i
+	}
+	out = append(out, engine.Setting{Name: "isolation", Value: strings.ToLower(isolation), Source: engine.ReadBack})
+	names := slices.Concat(always, readBack[d.storage.name], d.variables())
+	for i, name := range names {
+		name = strip(name)
+		if value, ok := vars[name]; ok && !slices.Contains(names[:i], name) {
+			out = append(out, engine.Setting{Name: name, Value: value, Source: engine.ReadBack})
+		}
+	}
+	if err := d.honoured(vars); err != nil {
+		return nil, err
+	}
+	return d.fileOptions(ctx, out)
+}
+
+func (d *db) sessionVariables(ctx context.Context) (map[string]string, error) {
+	vars := map[string]string{}
+	err := d.Admin().Query(ctx, "SHOW SESSION VARIABLES", func(row []sqldriver.Value) error {
+		vars[strings.ToLower(sqlkit.Text(row[0]))] = sqlkit.Text(row[1])
+		return nil
+	})
+	return vars, err
+}
+
+// level is the durability that the server gives; another than the one asked
+// for is an error.
+func (d *db) level(vars map[string]string) (model.Durability, error) {
+	if d.storage.level == nil {
+		return d.Durability, nil
+	}
+	got := d.storage.level(vars)
+	// A commit that is only in a binary log that is not synced is undone after a
+	// crash of the operating system.
+	if vars["log_bin"] == "ON" && vars["sync_binlog"] != "1" && got == model.DurabilityOS {
+		got = model.DurabilityProcess
+	}
+	if got == d.Durability {
+		return got, nil
+	}
+	var said []string
+	for _, name := range []string{innodbFlush, rocksdbFlush, rocksdbManual, "log_bin", "sync_binlog"} {
+		if v, ok := vars[name]; ok {
+			said = append(said, name+" = "+v)
+		}
+	}
+	return "", &engine.KnobError{Knob: "durability", Value: string(d.Durability), Reason: fmt.Sprintf("the server gives %q (%s)", got, strings.Join(said, ", "))}
+}
+
+// honoured checks that the common knobs took effect: servers round sizes, and
+// some say so nowhere.
+func (d *db) honoured(vars map[string]string) error {
+	if d.dsn != nil {
+		return nil
+	}
+	for _, k := range []struct {
+		knob, name string
+		want       int64
+	}{{"cache", d.storage.cache, d.Cache}, {"page", d.storage.pageVariable, d.Page}} {
+		got, ok := vars[k.name]
+		if k.want == 0 || !ok || slices.Contains(d.variables(), k.name) { // an option overrides the knob
+			continue
+		}
+		if n, err := strconv.ParseInt(got, 10, 64); err != nil || n != k.want {
+			return &engine.KnobError{Knob: k.knob, Value: strconv.FormatInt(k.want, 10), Reason: fmt.Sprintf("the server made it %s = %s; ask for that", k.name, got)}
+		}
+	}
+	return nil
+}
+
+// fileOptions adds how MyRocks makes its files, and checks the compression.
+func (d *db) fileOptions(ctx context.Context, out []engine.Setting) ([]engine.Setting, error) {
+	if d.storage != rocksdb {
+		return out, nil
+	}
+	found := map[string]string{}
+	err := d.Admin().Query(ctx, "SELECT OPTION_TYPE, VALUE FROM information_schema.ROCKSDB_CF_OPTIONS WHERE CF_NAME = 'default'", func(row []sqldriver.Value) error {
+		found[strings.ToUpper(sqlkit.Text(row[0]))] = sqlkit.Text(row[1])
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range cfWanted {
+		if value, ok := found[name]; ok {
+			out = append(out, engine.Setting{Name: "rocksdb cf default " + strings.ToLower(name), Value: value, Source: engine.ReadBack})
+		}
+	}
+	if d.Compression == "" || d.dsn != nil {
+		return out, nil
+	}
+	want, _, _ := strings.Cut(strings.TrimPrefix(compressionOptions(d.Compression), "compression="), ";")
+	if got := found["COMPRESSION_TYPE"]; got != want && !strings.Contains(fmt.Sprint(d.Options[cfOptions]), "compression") {
+		return nil, &engine.KnobError{Knob: "compression", Value: string(d.Compression), Reason: "the server made it " + got}
+	}
+	return out, nil
+}

@@ -1,0 +1,229 @@
+package mysql
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+	"rumbench/internal/fsize"
+)
+
+// Settle brings the server to rest: statistics are made anew, what is dirty in
+// memory is written, and compactions that are due are waited for.
+//
+// A server that is not ours keeps its settings: only what any client may ask
+// for is done there.
+func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
+	actions, err := engine.TimedAction("analyze", func() error { return d.analyze(ctx) })
+	if err != nil {
+		return nil, err
+	}
+	var more []engine.SettleAction
+	switch {
+	case d.storage == rocksdb:
+		more, err = d.settleRocksDB(ctx)
+	case d.storage == innodb && d.server != nil:
+		more, err = d.settleInnoDB(ctx)
+	case d.server != nil:
+		more, err = engine.TimedAction("flush tables", func() error { return d.Admin().Exec(ctx, "FLUSH TABLES") })
+	}
+	return append(actions, more...), err
+}
+
+// analyze makes the statistics of all tables anew, all at once.
+func (d *db) analyze(ctx context.Context) error {
+	errs := make([]error, len(d.Schema.Tables))
+	var wg sync.WaitGroup
+	for i, t := range d.Schema.Tables {
+		wg.Go(func() {
+			conn, err := d.Connect(ctx)
+			if err == nil {
+				// It answers with rows, of which an error is one.
+				err = conn.Query(ctx, "ANALYZE TABLE "+d.place.quoted()+"."+quote(t.Name), func(row []sqldriver.Value) error {
+					if sqlkit.Text(row[2]) == "Error" && len(d.place.made) > 0 {
+						return fmt.Errorf("analyze %s: %s", t.Name, sqlkit.Text(row[3]))
+					}
+					return nil
+				})
+				err = errors.Join(err, conn.Close())
+			}
+			errs[i] = err
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+const (
+	// quiet is for how long nothing must have been left to do.
+	quiet = time.Second
+	// settleTime is how long a server may take to come to rest.
+	settleTime = time.Hour
+)
+
+// flushSettings make InnoDB write all that is dirty as fast as it can.
+var flushSettings = []struct{ name, value string }{
+	{"innodb_max_dirty_pages_pct_lwm", "0"},
+	{"innodb_max_dirty_pages_pct", "0"},
+	{"innodb_io_capacity_max", "20000"},
+	{"innodb_io_capacity", "20000"},
+}
+
+// settleInnoDB lets everything dirty be written and old versions be purged.
+func (d *db) settleInnoDB(ctx context.Context) ([]engine.SettleAction, error) {
+	before, err := d.state(ctx)
+	if err != nil {
+		return nil, err
+	}
+	restore, err := d.setAll(ctx)
+	defer restore()
+	if err != nil {
+		return nil, err
+	}
+	actions, err := engine.TimedAction("flush dirty pages and purge", func() error {
+		return d.until(ctx, func() (bool, error) {
+			now, err := d.state(ctx)
+			return now.dirty*now.page <= dirtyRest && now.history <= historyRest, err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	after, err := d.state(ctx)
+	actions[0].Detail = fmt.Sprintf("dirty %s → %s, history list %.0f → %.0f, %s written",
+		fsize.Text(int64(before.dirty*before.page)), fsize.Text(int64(after.dirty*after.page)), before.history, after.history, fsize.Text(int64(after.written-before.written)))
+	return actions, err
+}
+
+// A server at rest touches a page now and then.
+const (
+	dirtyRest   = 1 << 20 // bytes
+	historyRest = 1000    // transactions
+)
+
+// innodbState is what InnoDB has still to do, and what it did.
+type innodbState struct{ dirty, page, history, written float64 }
+
+func (d *db) state(ctx context.Context) (s innodbState, err error) {
+	into := map[string]*float64{
+		"Innodb_buffer_pool_pages_dirty": &s.dirty, "Innodb_page_size": &s.page, "Innodb_history_list_length": &s.history, "Innodb_data_written": &s.written,
+	}
+	err = d.Admin().Query(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb%'", func(row []sqldriver.Value) error {
+		if n := into[sqlkit.Text(row[0])]; n != nil {
+			*n, _ = strconv.ParseFloat(sqlkit.Text(row[1]), 64)
+		}
+		return nil
+	})
+	return s, err
+}
+
+// setAll sets what makes InnoDB flush, and returns what sets it back. Variables
+// that a release does not have are left out.
+func (d *db) setAll(ctx context.Context) (restore func(), err error) {
+	vars, err := d.sessionVariables(ctx)
+	if err != nil {
+		return func() {}, err
+	}
+	var undo []string
+	for _, s := range flushSettings {
+		old, known := vars[s.name]
+		if !known {
+			continue
+		}
+		if err = d.Admin().Exec(ctx, "SET GLOBAL "+s.name+" = "+s.value); err != nil {
+			break
+		}
+		undo = append([]string{"SET GLOBAL " + s.name + " = " + old}, undo...)
+	}
+	return func() {
+		for _, text := range undo {
+			_ = d.Admin().Exec(context.WithoutCancel(ctx), text)
+		}
+	}, err
+}
+
+// settleRocksDB writes the memtables and waits until no compaction is due.
+func (d *db) settleRocksDB(ctx context.Context) (actions []engine.SettleAction, err error) {
+	if d.server != nil {
+		if actions, err = engine.TimedAction("flush memtables", func() error {
+			return d.Admin().Exec(ctx, "SET GLOBAL rocksdb_force_flush_memtable_now = 1")
+		}); err != nil {
+			return nil, err
+		}
+	}
+	before, err := d.compacted(ctx)
+	if err != nil {
+		return nil, err
+	}
+	more, err := engine.TimedAction("wait for compactions", func() error {
+		last := -1.0
+		return d.until(ctx, func() (bool, error) {
+			pending, err := d.pending(ctx)
+			if err != nil {
+				return false, err
+			}
+			written, err := d.compacted(ctx)
+			rest := pending == 0 && written == last
+			last = written
+			return rest, err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	after, err := d.compacted(ctx)
+	more[0].Detail = fsize.Text(int64(after-before)) + " compacted"
+	return append(actions, more...), err
+}
+
+// pending is how many column families wait for a flush or a compaction.
+func (d *db) pending(ctx context.Context) (n float64, err error) {
+	const query = "SELECT SUM(VALUE) FROM information_schema.ROCKSDB_CFSTATS WHERE STAT_TYPE IN ('COMPACTION_PENDING', 'MEM_TABLE_FLUSH_PENDING', 'NUM_IMMUTABLE_MEM_TABLE')"
+	return n, d.number(ctx, query, &n)
+}
+
+// compacted is how many bytes compactions have written since the server was started.
+func (d *db) compacted(ctx context.Context) (n float64, err error) {
+	err = d.Admin().Query(ctx, "SHOW GLOBAL STATUS LIKE 'Rocksdb_compact_write_bytes'", func(row []sqldriver.Value) (err error) {
+		n, err = strconv.ParseFloat(sqlkit.Text(row[1]), 64)
+		return err
+	})
+	return n, err
+}
+
+func (d *db) number(ctx context.Context, query string, into *float64) error {
+	return d.Admin().Query(ctx, query, func(row []sqldriver.Value) (err error) {
+		*into, err = strconv.ParseFloat(sqlkit.Text(row[0]), 64)
+		return err
+	})
+}
+
+// until waits until there has been rest for a while.
+func (d *db) until(ctx context.Context, rest func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	since := time.Now()
+	for {
+		ok, err := rest()
+		if err != nil {
+			return err
+		}
+		if !ok {
+			since = time.Now()
+		}
+		if time.Since(since) >= quiet {
+			return nil
+		}
+		select {
+		case <-time.After(quiet / 5):
+		case <-ctx.Done():
+			return fmt.Errorf("the server does not come to rest: %w", ctx.Err())
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package mysql
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+)
+
+// fileClass tells files of a private server's directory apart by their paths:
+// redo, write-ahead and binary logs; the tables of the schema; MyRocks keeps
+// those of all schemas together.
+func fileClass(path, schema string) engine.FileClass {
+	base := filepath.Base(path)
+	in := func(dir string) bool { return strings.HasPrefix(path, filepath.Join("data", dir)+"/") }
+	switch {
+	case strings.HasPrefix(path, "tmp/"), strings.HasPrefix(base, "ibtmp"):
+		return engine.TempFile
+	case in("#rocksdb"):
+		if strings.HasSuffix(base, ".log") {
+			return engine.LogFile
+		}
+		if strings.HasSuffix(base, ".sst") {
+			return engine.DataFile
+		}
+		return engine.SystemFile
+	case strings.HasPrefix(base, "ib_logfile"), in("#innodb_redo"), strings.HasPrefix(base, "aria_log"), strings.Contains(base, "-bin."), strings.HasPrefix(base, "binlog."):
+		return engine.LogFile
+	case in(schema) && base != "db.opt":
+		return engine.DataFile
+	}
+	return engine.SystemFile
+}
+
+// Sizes reports what each table and index takes, and all together. Of InnoDB
+// they are pages by the statistics that ANALYZE makes; of MyRocks bytes before
+// compression, without what is in memory.
+func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
+	queries := map[string]string{
+		innodb.name:  "SELECT table_name, index_name, stat_value * @@innodb_page_size FROM mysql.innodb_index_stats WHERE stat_name = 'size' AND database_name = DATABASE()",
+		rocksdb.name: "SELECT d.TABLE_NAME, d.INDEX_NAME, SUM(m.DATA_SIZE) FROM information_schema.ROCKSDB_DDL d JOIN information_schema.ROCKSDB_INDEX_FILE_MAP m ON m.INDEX_NUMBER = d.INDEX_NUMBER WHERE d.TABLE_SCHEMA = DATABASE() GROUP BY 1, 2",
+	}
+	query, ok := queries[d.storage.name]
+	if !ok || d.storage == innodb && !d.version.atLeast(5, 6) {
+		// The indexes together; there is no more to learn.
+		query = "SELECT TABLE_NAME, 'PRIMARY', DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"
+	}
+	var out []engine.Size
+	var sum int64
+	err := d.Admin().Query(ctx, query, func(row []sqldriver.Value) error {
+		f, err := strconv.ParseFloat(sqlkit.Text(row[2]), 64)
+		if err != nil {
+			return fmt.Errorf("size of %s: %w", sqlkit.Text(row[0]), err)
+		}
+		object := sqlkit.Text(row[0])
+		if index := sqlkit.Text(row[1]); index != "PRIMARY" {
+			object = index // its name begins with the table's
+		}
+		out = append(out, engine.Size{Object: object, Bytes: int64(f), Kind: engine.Estimate})
+		sum += int64(f)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if d.server == nil {
+		return append(out, engine.Size{Bytes: sum, Kind: engine.Estimate}), nil
+	}
+	total, err := allocated(d.server.DataDir())
+	return append(out, engine.Size{Bytes: total, Kind: engine.Exact}), err
+}
+
+// allocated sums the blocks of all files below a directory. Files may vanish
+// meanwhile.
+func allocated(dir string) (n int64, err error) {
+	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return nil
+		}
+		if info, err := e.Info(); err == nil {
+			if st, ok := info.Sys().(*syscall.Stat_t); ok {
+				n += st.Blocks * 512
+			}
+		}
+		return nil
+	})
+	return n, err
+}

@@ -1,0 +1,288 @@
+package mysql
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/server"
+	"rumbench/model"
+)
+
+// storage is what differs from one storage of the server to another: how the
+// common knobs become its variables, and how they are read back.
+type storage struct {
+	name string
+	// durability is how the levels are made; those that are not there cannot be had.
+	durability map[model.Durability][]server.Setting
+	// level tells from the server's variables which level it gives; nil: the
+	// storage has one level only.
+	level func(vars map[string]string) model.Durability
+	// transactional: statements are atomic, and transactions can be undone.
+	transactional bool
+	cache         string // the variable of its cache
+	leastCache    int64
+	compressions  []model.Compression // beside none
+	pages         func(size int64) bool
+	pageVariable  string
+	direct        []server.Setting // for direct I/O; nil: it has none
+	buffered      []server.Setting // against it, where that is not the rule
+	base          []server.Setting // whatever the knobs
+}
+
+const mb = 1 << 20
+
+// The variables that durability hangs on.
+const (
+	innodbFlush   = "innodb_flush_log_at_trx_commit"
+	rocksdbFlush  = "rocksdb_flush_log_at_trx_commit"
+	rocksdbManual = "rocksdb_manual_wal_flush"
+)
+
+var innodb = &storage{
+	name: "innodb", transactional: true,
+	durability: map[model.Durability][]server.Setting{
+		model.DurabilityNone:    {{Name: innodbFlush, Value: "0"}},
+		model.DurabilityProcess: {{Name: innodbFlush, Value: "2"}},
+		model.DurabilityOS:      {{Name: innodbFlush, Value: "1"}},
+	},
+	level: func(vars map[string]string) model.Durability {
+		return map[string]model.Durability{"0": model.DurabilityNone, "2": model.DurabilityProcess, "1": model.DurabilityOS}[vars[innodbFlush]]
+	},
+	cache:        "innodb_buffer_pool_size",
+	leastCache:   5 * mb,
+	compressions: []model.Compression{model.CompressionZlib},
+	pages:        func(n int64) bool { return n >= 4096 && n <= 65536 && n&(n-1) == 0 },
+	pageVariable: "innodb_page_size",
+	direct:       []server.Setting{{Name: "innodb_flush_method", Value: "O_DIRECT"}},
+	buffered:     []server.Setting{{Name: "innodb_flush_method", Value: "fsync"}},
+	base: []server.Setting{
+		{Name: "innodb_file_per_table", Value: "ON"},
+		// A warm cache of the run before would belong to nobody.
+		{Name: "innodb_buffer_pool_load_at_startup", Value: "OFF"},
+		{Name: "innodb_buffer_pool_dump_at_shutdown", Value: "OFF"},
+	},
+}
+
+var rocksdb = &storage{
+	name: "rocksdb", transactional: true,
+	// With manual flushes, as is the rule, the log stays in the process's own
+	// memory until it is synced: 2 then loses what was committed when the
+	// process is killed, unlike InnoDB's 2.
+	durability: map[model.Durability][]server.Setting{
+		model.DurabilityNone:    {{Name: rocksdbFlush, Value: "0"}},
+		model.DurabilityProcess: {{Name: rocksdbFlush, Value: "2"}, {Name: rocksdbManual, Value: "OFF"}},
+		model.DurabilityOS:      {{Name: rocksdbFlush, Value: "1"}},
+	},
+	level: func(vars map[string]string) model.Durability {
+		switch {
+		case vars[rocksdbFlush] == "1":
+			return model.DurabilityOS
+		case vars[rocksdbManual] == "OFF":
+			return model.DurabilityProcess
+		}
+		return model.DurabilityNone
+	},
+	cache:        "rocksdb_block_cache_size",
+	leastCache:   1 * mb,
+	compressions: []model.Compression{model.CompressionLZ4, model.CompressionZstd, model.CompressionZlib, model.CompressionSnappy},
+	pages:        func(n int64) bool { return n >= 1024 && n <= 1<<20 },
+	pageVariable: "rocksdb_block_size",
+	direct:       []server.Setting{{Name: "rocksdb_use_direct_reads", Value: "ON"}, {Name: "rocksdb_use_direct_io_for_flush_and_compaction", Value: "ON"}},
+	base: []server.Setting{
+		// At run time the plugin would abort the server.
+		{Name: "plugin-load-add", Value: "ha_rocksdb.so"},
+		// InnoDB holds the server's own tables only.
+		{Name: "innodb_buffer_pool_size", Value: "32M"},
+		{Name: "innodb_log_file_size", Value: "32M"},
+		{Name: "innodb_buffer_pool_load_at_startup", Value: "OFF"},
+		{Name: "innodb_buffer_pool_dump_at_shutdown", Value: "OFF"},
+	},
+}
+
+// aria syncs its log at the end of every statement and cannot do less; it
+// locks tables and undoes no transaction.
+var aria = &storage{
+	name: "aria", durability: map[model.Durability][]server.Setting{model.DurabilityOS: nil},
+	cache: "aria_pagecache_buffer_size", leastCache: 128 << 10,
+	pages: func(int64) bool { return false },
+}
+
+// myisam has no log: a crash breaks its indexes.
+var myisam = &storage{
+	name: "myisam", durability: map[model.Durability][]server.Setting{model.DurabilityNone: nil},
+	cache: "key_buffer_size", leastCache: 8 << 10,
+	pages: func(int64) bool { return false },
+}
+
+// storageOf is the storage of that name. One that is not known here is taken
+// with what the server makes of it.
+func storageOf(name string) *storage {
+	name = strings.ToLower(name)
+	switch name {
+	case "", innodb.name:
+		return innodb
+	case rocksdb.name, "myrocks":
+		return rocksdb
+	case aria.name:
+		return aria
+	case myisam.name:
+		return myisam
+	}
+	return &storage{name: name, durability: map[model.Durability][]server.Setting{model.DurabilityNone: nil}, pages: func(int64) bool { return false }}
+}
+
+// check refuses what the storage cannot do.
+func (st *storage) check(s *setup) error {
+	if _, ok := st.durability[s.Durability]; !ok {
+		var can []string
+		for _, level := range model.Durabilities() {
+			if _, ok := st.durability[level]; ok {
+				can = append(can, string(level))
+			}
+		}
+		return &engine.KnobError{Knob: "durability", Value: string(s.Durability), Reason: fmt.Sprintf("storage %s offers: %s", st.name, strings.Join(can, ", "))}
+	}
+	switch {
+	case s.Cache != 0 && st.cache == "":
+		return &engine.KnobError{Knob: "cache", Reason: "rumbench does not know the cache of storage " + st.name + ": set its variable under options"}
+	case s.Cache != 0 && s.Cache < st.leastCache:
+		return &engine.KnobError{Knob: "cache", Value: strconv.FormatInt(s.Cache, 10), Reason: fmt.Sprintf("storage %s takes at least %d bytes", st.name, st.leastCache)}
+	case s.Compression != "" && s.Compression != model.CompressionNone && !slices.Contains(st.compressions, s.Compression):
+		return &engine.KnobError{Knob: "compression", Value: string(s.Compression), Reason: fmt.Sprintf("storage %s offers: %v", st.name, append([]model.Compression{model.CompressionNone}, st.compressions...))}
+	case s.Page != 0 && !st.pages(s.Page):
+		return &engine.KnobError{Knob: "page", Value: strconv.FormatInt(s.Page, 10), Reason: "storage " + st.name + " cannot have pages of that size"}
+	case s.DirectIO != nil && *s.DirectIO && st.direct == nil:
+		return &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "storage " + st.name + " always uses the page cache"}
+	case st == innodb && s.Compression == model.CompressionZlib && s.Page > 16384:
+		return &engine.KnobError{Knob: "compression", Value: string(s.Compression), Reason: "InnoDB compresses pages of up to 16 KiB only"}
+	}
+	return nil
+}
+
+// settings are the lines of the configuration file that the knobs make.
+func (st *storage) settings(s *setup, known map[string]bool) ([]server.Setting, error) {
+	out := []server.Setting{{Name: "max_connections", Value: "2000"}}
+	for _, b := range st.base {
+		if b.Name == "plugin-load-add" || known[b.Name] {
+			out = append(out, b)
+		}
+	}
+	set := func(knob, name, value string) error {
+		if !known[name] {
+			return &engine.KnobError{Knob: knob, Reason: s.program.Name() + " has no variable " + name}
+		}
+		out = append(out, server.Setting{Name: name, Value: value})
+		return nil
+	}
+	var errs []error
+	for _, d := range st.durability[s.Durability] {
+		errs = append(errs, set("storage", d.Name, d.Value))
+	}
+	if s.Cache != 0 {
+		errs = append(errs, set("cache", st.cache, strconv.FormatInt(s.Cache, 10)))
+	}
+	if s.Page != 0 && !(s.Page == oldPage && !known[st.pageVariable]) {
+		errs = append(errs, set("page", st.pageVariable, strconv.FormatInt(s.Page, 10)))
+	}
+	if s.DirectIO != nil {
+		lines := st.buffered
+		if *s.DirectIO {
+			lines = st.direct
+		}
+		for _, l := range lines {
+			errs = append(errs, set("direct_io", l.Name, l.Value))
+		}
+	}
+	if st == rocksdb && s.Compression != "" {
+		errs = append(errs, set("compression", cfOptions, compressionOptions(s.Compression)))
+	}
+	if st == innodb && s.Compression == model.CompressionZlib && known["innodb_file_format"] {
+		out = append(out, server.Setting{Name: "innodb_file_format", Value: "Barracuda"}) // before 5.7 compressed tables need it
+	}
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// oldPage is the page size of releases that have no choice.
+const oldPage = 16384
+
+// cfOptions is the string of MyRocks' options for its files and memtables.
+const cfOptions = "rocksdb_default_cf_options"
+
+// compressionOptions are those for one compression on all levels.
+func compressionOptions(c model.Compression) string {
+	name := map[model.Compression]string{
+		model.CompressionNone: "kNoCompression", model.CompressionLZ4: "kLZ4Compression", model.CompressionZstd: "kZSTD",
+		model.CompressionZlib: "kZlibCompression", model.CompressionSnappy: "kSnappyCompression",
+	}[c]
+	return "compression=" + name + ";bottommost_compression=" + name
+}
+
+// override adds a variable that the plan sets. MyRocks' option string is
+// merged with what the knobs have put there.
+func (st *storage) override(settings []server.Setting, s server.Setting) []server.Setting {
+	i := slices.IndexFunc(settings, func(o server.Setting) bool { return o.Name == s.Name })
+	if s.Name == cfOptions && i >= 0 {
+		settings[i].Value = mergeOptions(settings[i].Value, s.Value)
+		return settings
+	}
+	return append(settings, s)
+}
+
+// mergeOptions lays one string of options over another.
+func mergeOptions(base, over string) string {
+	parts := splitOptions(over)
+	for _, b := range splitOptions(base) {
+		name, _, _ := strings.Cut(b, "=")
+		if !slices.ContainsFunc(parts, func(p string) bool {
+			n, _, _ := strings.Cut(p, "=")
+			return strings.TrimSpace(n) == strings.TrimSpace(name)
+		}) {
+			parts = append(parts, b)
+		}
+	}
+	return strings.Join(parts, ";")
+}
+
+// splitOptions splits at the semicolons that are not in braces.
+func splitOptions(s string) (parts []string) {
+	depth, from := 0, 0
+	for i, c := range s {
+		switch c {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		case ';':
+			if depth == 0 {
+				parts = append(parts, s[from:i])
+				from = i + 1
+			}
+		}
+	}
+	parts = append(parts, s[from:])
+	return slices.DeleteFunc(parts, func(p string) bool { return strings.TrimSpace(p) == "" })
+}
+
+// strip writes the name of a variable as the server lists it.
+func strip(name string) string {
+	name = strings.TrimPrefix(cmp.Or(name, ""), "loose-")
+	return strings.ReplaceAll(name, "-", "_")
+}
+
+// tableOptions end a CREATE TABLE.
+func (st *storage) tableOptions(c model.Compression) string {
+	s := " ENGINE=" + st.name
+	if st == innodb && c == model.CompressionZlib {
+		s += " ROW_FORMAT=COMPRESSED"
+	}
+	return s
+}

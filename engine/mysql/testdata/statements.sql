@@ -1,0 +1,112 @@
+-- table sale
+CREATE TABLE `sale` (`id` BIGINT AUTO_INCREMENT NOT NULL, `at` DATETIME(6), `product` INT NOT NULL, `price` DOUBLE NOT NULL, `count` BIGINT, `note` VARBINARY(200), PRIMARY KEY (`id`)) ENGINE=innodb
+ALTER TABLE `sale` ADD INDEX `sale.product` (`product`, `price`), ADD INDEX `sale.at` (`at`, `id`, `price`)
+ALTER TABLE `sale` DROP INDEX `sale.product`
+DROP TABLE `sale`
+
+-- table link
+CREATE TABLE `link` (`from` BIGINT NOT NULL, `to` VARBINARY(100) NOT NULL, `data` VARBINARY(1000), `version` BIGINT NOT NULL, PRIMARY KEY (`from`, `to`)) ENGINE=innodb
+ALTER TABLE `link` ADD UNIQUE INDEX `link.to` (`to`, `version`)
+ALTER TABLE `link` DROP INDEX `link.to`
+DROP TABLE `link`
+
+-- insert, numbered
+INSERT INTO `sale` (`product`, `price`) VALUES (?, ?), (?, ?)
+
+-- insert, number given
+INSERT INTO `sale` (`id`, `product`, `price`) VALUES (?, ?, ?)
+
+-- insert, ignore
+INSERT IGNORE INTO `link` (`from`, `to`, `data`, `version`) VALUES (?, ?, ?, ?)
+
+-- insert, replace all columns
+INSERT INTO `link` (`from`, `to`, `data`, `version`) VALUES (?, ?, ?, ?), (?, ?, ?, ?) ON DUPLICATE KEY UPDATE `data` = VALUES(`data`), `version` = VALUES(`version`)
+
+-- insert, replace some columns
+INSERT INTO `link` (`from`, `to`, `version`) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE `data` = NULL, `version` = VALUES(`version`)
+
+-- insert, add
+INSERT INTO `link` (`from`, `to`, `version`) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE `version` = `link`.`version` + VALUES(`version`)
+
+-- insert, add to nullable
+INSERT INTO `sale` (`id`, `product`, `price`, `count`) VALUES (?, ?, ?, ?) ON DUPLICATE KEY UPDATE `count` = COALESCE(`sale`.`count` + VALUES(`count`), `sale`.`count`, VALUES(`count`)), `price` = `sale`.`price` + VALUES(`price`)
+
+-- get
+SELECT `id`, `note` FROM `sale` WHERE `id` = ?
+
+-- get, three keys
+SELECT `id`, `note` FROM `sale` WHERE `id` IN (?, ?, ?)
+
+-- get, composite key
+SELECT `data` FROM `link` WHERE `from` = ? AND `to` = ?
+
+-- get, two composite keys
+SELECT `data` FROM `link` WHERE (`from`, `to`) IN ((?, ?), (?, ?))
+
+-- get, no columns
+SELECT 1 FROM `sale` WHERE `id` = ?
+
+-- scan, by key
+SELECT `id` FROM `sale` FORCE INDEX (PRIMARY) WHERE `id` >= ? ORDER BY `id` LIMIT 10
+
+-- scan, greatest key
+SELECT `id` FROM `sale` FORCE INDEX (PRIMARY) ORDER BY `id` DESC LIMIT 1
+
+-- scan, by index
+SELECT `product`, `price`, `id` FROM `sale` FORCE INDEX (`sale.product`) WHERE `product` > ? AND `product` <= ? ORDER BY `product`, `price`
+
+-- scan, equal prefix, down
+SELECT `product`, `price` FROM `sale` FORCE INDEX (`sale.product`) WHERE `product` = ? AND `price` < ? ORDER BY `price` DESC LIMIT 5
+
+-- scan, all equal
+SELECT `product`, `price` FROM `sale` FORCE INDEX (`sale.product`) WHERE `product` = ? AND `price` = ?
+
+-- scan, nullable order
+SELECT `at`, `price` FROM `sale` FORCE INDEX (`sale.at`) ORDER BY `at` LIMIT 10
+
+-- scan, nullable order, down
+SELECT `at`, `price` FROM `sale` FORCE INDEX (`sale.at`) ORDER BY `at` DESC LIMIT 10
+
+-- scan, count
+SELECT COUNT(*) FROM `sale` FORCE INDEX (PRIMARY) WHERE `id` >= ? AND `id` < ?
+
+-- scan, count with limit
+SELECT COUNT(*) FROM (SELECT 1 FROM `sale` FORCE INDEX (`sale.product`) WHERE `product` = ? ORDER BY `price` LIMIT 1000) AS rows_read
+
+-- scan, count distinct
+SELECT COUNT(*) FROM (SELECT DISTINCT `product` FROM `sale` FORCE INDEX (`sale.product`)) AS rows_read
+
+-- scan, sum
+SELECT SUM(`count`) FROM `sale` FORCE INDEX (PRIMARY) WHERE `id` >= ? AND `id` <= ?
+
+-- scan, order by
+SELECT `note` FROM `sale` FORCE INDEX (PRIMARY) WHERE `id` >= ? AND `id` <= ? ORDER BY `note`
+
+-- scan, distinct
+SELECT DISTINCT `product`, `note` FROM `sale` FORCE INDEX (PRIMARY) ORDER BY `note` DESC, `product` DESC LIMIT 3
+
+-- update
+UPDATE `sale` SET `note` = ?, `count` = COALESCE(`count` + ?, `count`, ?), `price` = `price` + ? WHERE `id` = ?
+-- arguments [0 1 1 2 3]
+
+-- update, composite key
+UPDATE `link` SET `version` = `version` + ? WHERE `from` = ? AND `to` = ?
+
+-- update, by index
+UPDATE `sale` FORCE INDEX (`sale.product`) SET `note` = ? WHERE `product` = ?
+
+-- delete
+DELETE FROM `sale` WHERE `id` = ?
+
+-- delete, two composite keys
+DELETE FROM `link` WHERE (`from`, `to`) IN ((?, ?), (?, ?))
+
+-- delete lowest
+DELETE FROM `sale` WHERE `id` >= ? ORDER BY `id` LIMIT 50
+
+-- begin at level 0
+START TRANSACTION
+START TRANSACTION
+-- begin at level 3
+SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION
+SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION
