@@ -30,6 +30,7 @@ func Facts(dir string) []Fact {
 	m.kernelSettings(&list)
 	device, err := m.findDevice(dir)
 	m.storage(&list, device, err)
+	m.tuning(&list, device, err)
 	return list
 }
 

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rumbench/internal/campaign"
+	"rumbench/internal/host"
+)
+
+type doctorOptions struct {
+	dir     string
+	seconds float64
+	asJSON  bool
+	install bool
+	yes     bool
+}
+
+// mostSeconds is longer than anybody would watch.
+const mostSeconds = 3600
+
+func (o *doctorOptions) validate() error {
+	switch {
+	case !(o.seconds > 0 && o.seconds <= mostSeconds):
+		return fmt.Errorf("--seconds %v is not between 0 and %d", o.seconds, mostSeconds)
+	case o.yes && !o.install:
+		return errors.New("--yes says yes to --install: it goes with it only")
+	case o.asJSON && o.install:
+		return errors.New("--json and --install do not go together")
+	}
+	return nil
+}
+
+func (a *App) doctorCommand() *cobra.Command {
+	var o doctorOptions
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "check whether this host is fit to measure on, and how to mend it",
+		Long: `doctor looks at settings, limits and what else runs on this host, and says of
+everything that would spoil a measurement what was found, what is wanted, why
+it matters and how to mend it. It changes nothing but with --install --yes.
+
+Exit status: 0 nothing is bad; 5 something is, and this host is not fit.`,
+		Example: `  rumbench doctor
+  rumbench doctor --dir /var/tmp --seconds 5
+  rumbench doctor --json | jq '.[] | select(.status != "ok")'
+  rumbench doctor --install
+  rumbench doctor --install --yes`,
+		Args: args(cobra.NoArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := o.validate(); err != nil {
+				return usageError{err}
+			}
+			return a.doctor(c.Context(), o, programs)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.dir, "dir", ".", "`directory` that the data will lie in, or one on the same disk")
+	f.Float64Var(&o.seconds, "seconds", 1, "how long to watch what else runs on the host")
+	f.BoolVar(&o.asJSON, "json", false, "print a list in JSON")
+	f.BoolVar(&o.install, "install", false, "print the commands that install missing programs, and check nothing")
+	f.BoolVar(&o.yes, "yes", false, "with --install: run the commands, then check")
+	return c
+}
+
+// doctor checks the host and the programs that find tells of.
+func (a *App) doctor(ctx context.Context, o doctorOptions, find func(context.Context) []host.Program) error {
+	if o.install {
+		if err := a.install(ctx, o.yes, find(ctx)); err != nil || !o.yes {
+			return err
+		}
+	}
+	r, err := host.Look(ctx, host.Options{
+		Dir: o.dir, Period: time.Duration(o.seconds * float64(time.Second)), Lock: a.lockFile(),
+	})
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return usageError{err}
+	}
+	if err != nil {
+		return err
+	}
+	list := find(ctx)
+	if o.asJSON {
+		err = r.JSON(a.Stdout, list)
+	} else {
+		err = r.Text(a.Stdout, list, min(a.textWidth(), 100))
+	}
+	if err != nil {
+		return err
+	}
+	if names := r.Bad(); len(names) > 0 {
+		return &campaign.UnfitError{Err: &campaign.HintError{
+			Err:  fmt.Errorf("this host is not fit to measure on: %s", strings.Join(names, ", ")),
+			Hint: "mend what is bad, and run rumbench doctor again",
+		}}
+	}
+	return nil
+}
+
+// install prints the commands that install what is missing, or runs them.
+func (a *App) install(ctx context.Context, yes bool, programs []host.Program) error {
+	commands := host.InstallCommands(programs, os.Geteuid())
+	if len(commands) == 0 {
+		fmt.Fprintln(a.Stderr, "nothing is missing")
+		return nil
+	}
+	if !yes {
+		for _, c := range commands {
+			fmt.Fprintln(a.Stdout, strings.Join(c, " "))
+		}
+		return nil
+	}
+	err := host.Install(ctx, commands, a.Stderr)
+	if errors.Is(err, exec.ErrNotFound) {
+		return &campaign.HintError{Err: err, Hint: "packages are installed with apt, of Debian and Ubuntu; elsewhere install the programs by your own means"}
+	}
+	return err
+}
+
+// lockFile is the file that a running campaign holds locked.
+func (a *App) lockFile() string {
+	if lock := a.Getenv("RUMBENCH_LOCK"); lock != "" {
+		return lock
+	}
+	return defaultLock
+}

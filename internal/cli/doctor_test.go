@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rumbench/internal/host"
+)
+
+// script writes a command into a directory that comes first in PATH.
+func script(t *testing.T, name, text string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":/usr/bin:/bin")
+	return dir
+}
+
+// doctor runs the command with a program that is there once its file is.
+func doctor(t *testing.T, o doctorOptions, file string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, talk strings.Builder
+	lock := filepath.Join(t.TempDir(), "lock")
+	a := &App{Stdout: &out, Stderr: &talk, Getenv: func(string) string { return lock }}
+	o.dir, o.seconds = t.TempDir(), 0.05
+	err := a.doctor(context.Background(), o, func(context.Context) []host.Program {
+		p := host.Program{Name: "server", Package: "a-server"}
+		if _, err := os.Stat(file); err == nil {
+			p.Found = file
+		}
+		return []host.Program{p}
+	})
+	if err != nil {
+		code = a.explain(err)
+	}
+	return out.String(), talk.String(), code
+}
+
+// Without --yes the commands are printed and nothing else; with it they are
+// run, and the host is checked again.
+func TestInstall(t *testing.T) {
+	dir := script(t, "apt-get", `echo "apt-get says $*"; test $1 = update || touch "$(dirname "$0")/server"`)
+	if err := os.WriteFile(filepath.Join(dir, "sudo"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "server")
+
+	stdout, stderr, code := doctor(t, doctorOptions{install: true}, file)
+	if code != ExitOK || stderr != "" || !strings.HasSuffix(stdout, "apt-get install -y --no-install-recommends a-server\n") || strings.Count(stdout, "\n") != 2 {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Fatal("it was installed without --yes")
+	}
+
+	stdout, stderr, code = doctor(t, doctorOptions{install: true, yes: true}, file)
+	if code != ExitOK && code != ExitUnfit {
+		t.Errorf("exit code %d", code)
+	}
+	for _, want := range []string{"apt-get update\napt-get says update\n", "apt-get says install -y --no-install-recommends a-server\n"} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("no %q in\n%s", want, stderr)
+		}
+	}
+	if !strings.Contains(stdout, "  server    "+file) || strings.Contains(stdout, "missing") || !strings.Contains(stdout, "clock source") {
+		t.Errorf("it was not checked again:\n%s", stdout)
+	}
+
+	stdout, stderr, code = doctor(t, doctorOptions{install: true}, file)
+	if code != ExitOK || stdout != "" || stderr != "nothing is missing\n" {
+		t.Errorf("exit code %d: %q %q", code, stdout, stderr)
+	}
+}
+
+func TestInstallFails(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("as another user sudo would be called")
+	}
+	script(t, "apt-get", "echo no network; exit 100")
+	stdout, stderr, code := doctor(t, doctorOptions{install: true, yes: true}, "/missing")
+	if code != ExitError || stdout != "" || !strings.Contains(stderr, "no network\nrumbench: apt-get update: exit status 100\n") {
+		t.Errorf("exit code %d: %q\n%s", code, stdout, stderr)
+	}
+	t.Setenv("PATH", t.TempDir())
+	_, stderr, code = doctor(t, doctorOptions{install: true, yes: true}, "/missing")
+	if code != ExitError || !strings.Contains(stderr, "hint: packages are installed with apt") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
+}
+
+// A program is found by its name in PATH, or where its package puts it.
+func TestFirstOf(t *testing.T) {
+	dir := script(t, "aserver", "")
+	pattern := filepath.Join(dir, "*", "bserver")
+	for _, version := range []string{"15", "16"} {
+		if err := os.MkdirAll(filepath.Join(dir, version), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, version, "bserver"), nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ name, pattern, want string }{
+		{"aserver", pattern, filepath.Join(dir, "aserver")},
+		{"bserver", pattern, filepath.Join(dir, "16", "bserver")},
+		{"", pattern, filepath.Join(dir, "16", "bserver")},
+		{"cserver", filepath.Join(dir, "cserver"), ""},
+		{"", filepath.Join(dir, "1*"), ""},
+	} {
+		if got := firstOf(c.name, c.pattern); got != c.want {
+			t.Errorf("%s, %s: %q, want %q", c.name, c.pattern, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+// Package host looks whether this machine is fit to measure on: it judges
+// settings, limits and what else runs, says why each matters and how to mend
+// it, and tells which packages are missing. It changes nothing but by Install,
+// and it measures no engine.
+package host
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"rumbench/internal/observe"
+)
+
+// Status is how good what was found is.
+type Status string
+
+// The statuses. A machine that cannot tell is Unknown, never OK.
+const (
+	OK      Status = "ok"
+	Warn    Status = "warn"    // measurements are possible, but blurred, hard to explain or not like those of other hosts
+	Bad     Status = "bad"     // measurements would be worthless, or end half-way
+	Unknown Status = "unknown" // it could not be found out
+)
+
+// Finding is what one check has found.
+type Finding struct {
+	Name   string `json:"name"`
+	Status Status `json:"status"`
+	Found  string `json:"found"`
+	Wanted string `json:"wanted"`
+	Why    string `json:"why"`            // it matters
+	Mend   string `json:"mend,omitempty"` // commands or an action, one a line; of what is OK none
+}
+
+// Report is what all checks have found.
+type Report struct {
+	Host     string // the machine and the place of the data, in a line
+	Findings []Finding
+}
+
+// Bad names the checks that found the machine unfit.
+func (r *Report) Bad() []string {
+	var names []string
+	for _, f := range r.Findings {
+		if f.Status == Bad {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// Options say what to look at.
+type Options struct {
+	Dir    string        // where data will lie: an existing directory
+	Period time.Duration // how long to watch what else runs
+	Lock   string        // the file that a running campaign holds locked
+}
+
+// Look does all checks. It takes a little longer than the period.
+func Look(ctx context.Context, o Options) (*Report, error) {
+	m, err := thisMachine(o)
+	if err != nil {
+		return nil, fmt.Errorf("look at %s: %w", o.Dir, err)
+	}
+	m.before = m.sample()
+	select {
+	case <-time.After(o.Period):
+	case <-ctx.Done():
+		return nil, fmt.Errorf("watch this host: %w", ctx.Err())
+	}
+	m.after = m.sample()
+	return m.report(), nil
+}
+
+// Names are the names of all checks.
+func Names() []string {
+	var names []string
+	for _, c := range checks() {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// check is one thing to look at.
+type check struct {
+	name, wanted, why string
+	look              func(*machine) answer
+}
+
+func checks() []check {
+	return slices.Concat(loadChecks(), cpuChecks(), memoryChecks(), storageChecks(), rightChecks())
+}
+
+// answer is what a check finds, and how it can be mended.
+type answer struct {
+	status      Status
+	found, mend string
+}
+
+func ok(found string) answer            { return answer{OK, found, ""} }
+func warn(found, mend string) answer    { return answer{Warn, found, mend} }
+func bad(found, mend string) answer     { return answer{Bad, found, mend} }
+func unknown(found, mend string) answer { return answer{Unknown, found, mend} }
+
+func (m *machine) report() *Report {
+	r := &Report{Host: m.headline()}
+	for _, c := range checks() {
+		a := c.look(m)
+		r.Findings = append(r.Findings, Finding{Name: c.name, Status: a.status, Found: a.found, Wanted: c.wanted, Why: c.why, Mend: a.mend})
+	}
+	return r
+}
+
+// headline tells which machine was looked at.
+func (m *machine) headline() string {
+	s := m.factOr("hostname", "this host") + ": " + m.factOr("cpu", "CPU unknown")
+	for _, f := range []struct{ before, name, after string }{
+		{"", "cpus online", " CPUs"}, {"", "memory", ""}, {"", "distribution", ""}, {"kernel ", "kernel", ""}, {"", "virtualization", ""},
+	} {
+		if v := m.fact(f.name); v != "" {
+			s += ", " + f.before + v + f.after
+		}
+	}
+	s += fmt.Sprintf("; data in %s: %s", m.dir, m.factOr("filesystem", "filesystem unknown"))
+	if m.device.Name != "" {
+		s += " on " + m.device.Name
+	}
+	return s
+}
+
+// fact is what a trial's result would tell of this machine; "" is unknown.
+func (m *machine) fact(name string) string {
+	i := slices.IndexFunc(m.facts, func(f observe.Fact) bool { return f.Name == name })
+	if i < 0 {
+		return ""
+	}
+	return m.facts[i].Value
+}
+
+func (m *machine) factOr(name, otherwise string) string {
+	if v := m.fact(name); v != "" {
+		return v
+	}
+	return otherwise
+}

@@ -1,0 +1,190 @@
+package host
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
+)
+
+// Limits of what others may do meanwhile, as shares.
+const (
+	busyWarn, busyBad     = 0.05, 0.50
+	stolenWarn, stolenBad = 0.01, 0.10
+	waitWarn              = 0.05 // pressure of CPU and I/O
+	memoryWaitWarn        = 0.01
+)
+
+func loadChecks() []check {
+	return []check{
+		{"another benchmark", "none", "two benchmarks at a time measure each other", (*machine).anotherBenchmark},
+		{
+			"other load", "others use less than 5 % of all CPUs",
+			"what others use, the engine does not get; and they push its data out of the processor's caches",
+			(*machine).otherLoad,
+		},
+		{
+			"stolen time", "below 1 %",
+			"while another virtual machine has the processor, the engine seems slow: a trial depends on its neighbours",
+			(*machine).stolenTime,
+		},
+		{
+			"pressure", "CPU and I/O below 5 %, memory below 1 %",
+			"tasks wait already for CPU, storage or memory: a benchmark would have to share them",
+			(*machine).pressure,
+		},
+	}
+}
+
+// anotherBenchmark tries the lock that campaigns hold. Taking it shared, for a
+// moment, tells also of a campaign whose process died while a trial lives on.
+func (m *machine) anotherBenchmark() answer {
+	const mend = "name another file in RUMBENCH_LOCK"
+	f, err := os.OpenFile(m.lock, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) && m.lock != "" {
+		return ok("none")
+	}
+	if err != nil {
+		return unknown(fmt.Sprintf("the lock of this host cannot be read: %v", err), mend)
+	}
+	defer f.Close()
+	switch err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB); {
+	case err == nil:
+		return ok("none")
+	case !errors.Is(err, unix.EWOULDBLOCK):
+		return unknown(fmt.Sprintf("the lock of this host cannot be tried: %v", err), mend)
+	}
+	who, _ := io.ReadAll(io.LimitReader(f, 1000))
+	return bad(cmp.Or(strings.TrimSpace(string(who)), "one that does not tell its name"), "wait until it has ended")
+}
+
+// passed is the time that the CPUs have counted, and the busy and stolen part
+// of it; false if they have counted none.
+func (m *machine) passed() (total, busy, stolen float64, counted bool) {
+	if m.before.cpu == nil || m.after.cpu == nil {
+		return 0, 0, 0, false
+	}
+	work := func(c *procfs.CPUStat) float64 { return c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ }
+	all := func(c *procfs.CPUStat) float64 { return work(c) + c.Idle + c.Iowait + c.Steal }
+	a, b := m.before.cpu, m.after.cpu
+	total = all(b) - all(a)
+	return total, work(b) - work(a), b.Steal - a.Steal, total > 0
+}
+
+const notCounted = "the kernel did not tell how busy the CPUs are"
+
+func (m *machine) otherLoad() answer {
+	total, busy, _, counted := m.passed()
+	if !counted {
+		return unknown(notCounted, "watch longer: --seconds 5")
+	}
+	me := os.Getpid()
+	busy = max(0, busy-m.used(me))
+	found := percent(busy/total) + " of " + m.factOr("cpus online", "all") + " CPUs"
+	if busy/total < busyWarn {
+		return ok(found)
+	}
+	const mend = "end or wait for what runs: top"
+	if most := m.busiest(me, total); len(most) > 0 {
+		found += "; most: " + strings.Join(most, ", ")
+	}
+	if m.usedByAll(me) < busy/2 {
+		found += "; much of it by processes that came and went, or are not seen from here"
+	}
+	if busy/total > busyBad {
+		return bad(found, mend)
+	}
+	return warn(found, mend)
+}
+
+// used is the CPU time that a process has used meanwhile.
+func (m *machine) used(pid int) float64 {
+	now, before := m.after.procs[pid], m.before.procs[pid]
+	if now.started != before.started {
+		before = process{} // another process, with the number of one that ended
+	}
+	return max(0, now.seconds-before.seconds)
+}
+
+// usedByAll is the CPU time of all processes that can be seen at the end.
+func (m *machine) usedByAll(except int) float64 {
+	sum := 0.0
+	for pid := range m.after.procs {
+		if pid != except {
+			sum += m.used(pid)
+		}
+	}
+	return sum
+}
+
+// busiest names up to three processes that used more than 1 % of all CPUs.
+func (m *machine) busiest(except int, total float64) []string {
+	pids := slices.Sorted(maps.Keys(m.after.procs))
+	slices.SortStableFunc(pids, func(a, b int) int { return cmp.Compare(m.used(b), m.used(a)) })
+	var out []string
+	for _, pid := range pids {
+		if share := m.used(pid) / total; pid != except && share > 0.01 && len(out) < 3 {
+			out = append(out, fmt.Sprintf("%s (process %d) %s", m.after.procs[pid].name, pid, percent(share)))
+		}
+	}
+	return out
+}
+
+func (m *machine) stolenTime() answer {
+	total, _, stolen, counted := m.passed()
+	if !counted {
+		return unknown(notCounted, "watch longer: --seconds 5")
+	}
+	found := percent(stolen/total) + " of all CPU time"
+	const mend = "ask for CPUs of your own, or measure at another time and with more trials"
+	switch {
+	case stolen/total >= stolenBad:
+		return bad(found, mend)
+	case stolen/total >= stolenWarn:
+		return warn(found, mend)
+	case m.after.cpu.Steal == 0 && m.fact("virtualization") != "":
+		// Not every hypervisor tells; a guest has rarely lost nothing at all.
+		return unknown("none since the start: the host of this virtual machine may not tell", "ask who runs that host; compare trials at different times of the day")
+	}
+	return ok(found)
+}
+
+// resources are the names of the files in /proc/pressure.
+var resources = [...]string{"cpu", "io", "memory"}
+
+func (m *machine) pressure() answer {
+	elapsed := m.after.at.Sub(m.before.at).Seconds()
+	var parts []string
+	high := false
+	for i, resource := range resources {
+		from, known := m.before.pressure[resource]
+		to, still := m.after.pressure[resource]
+		if !known || !still || elapsed <= 0 {
+			return unknown("the kernel does not tell", "start the kernel with psi=1 (version 4.20 or newer)")
+		}
+		share := (to - from) / elapsed
+		high = high || share >= [...]float64{waitWarn, waitWarn, memoryWaitWarn}[i]
+		parts = append(parts, [...]string{"CPU ", "I/O ", "memory "}[i]+percent(share))
+	}
+	found := strings.Join(parts, ", ")
+	if high {
+		return warn(found, "end or wait for what runs: top, iotop")
+	}
+	return ok(found)
+}
+
+// percent writes a share for a reader.
+func percent(share float64) string {
+	if share = 100 * share; share >= 10 {
+		return fmt.Sprintf("%.0f %%", share)
+	}
+	return fmt.Sprintf("%.1f %%", share)
+}

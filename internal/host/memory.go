@@ -1,0 +1,153 @@
+package host
+
+import (
+	"os"
+	"strconv"
+
+	"rumbench/internal/fsize"
+)
+
+// Limits on memory.
+const (
+	calmSwappiness   = 10      // the kernel swaps to avert danger only
+	swapTraffic      = 1 << 20 // bytes moved while looking
+	swapFull         = 0.5     // share of the swap in use
+	mostDirty        = 1 << 30 // bytes
+	fewFree, lowFree = 0.5, 0.1
+)
+
+func memoryChecks() []check {
+	return []check{
+		{
+			"transparent huge pages", "madvise or never",
+			"with always the kernel joins pages behind the engine's back: memory grows, and moving pages stalls threads",
+			(*machine).hugePages,
+		},
+		{
+			"swap", "off; or nothing in it and vm.swappiness at most 10",
+			"a page of the engine's cache that was swapped out costs a read on access, and no counter of the engine shows it",
+			(*machine).swap,
+		},
+		{
+			"dirty pages", "writing begins at 1 GiB at most",
+			"the kernel collects that many buffered writes, and then writes them at once: stalls, and writes in a later step",
+			(*machine).dirtyPages,
+		},
+		{
+			"free memory", "at least half",
+			"files of buffered engines are cached in what is free: with less of it the same engine reads more",
+			(*machine).freeMemory,
+		},
+		{
+			"memory limit", "none",
+			"the page cache counts towards a control group's limit, and who goes beyond it is killed",
+			(*machine).memoryLimit,
+		},
+	}
+}
+
+func (m *machine) hugePages() answer {
+	switch mode := m.fact("transparent huge pages"); mode {
+	case "":
+		return unknown("the kernel does not tell", "cat /sys/kernel/mm/transparent_hugepage/enabled")
+	case "madvise", "never":
+		return ok(mode)
+	default:
+		return warn(mode, m.set("madvise", "/sys/kernel/mm/transparent_hugepage/enabled"))
+	}
+}
+
+func (m *machine) swap() answer {
+	info := m.meminfo()
+	if info.SwapTotalBytes == nil || info.SwapFreeBytes == nil {
+		return unknown("the kernel does not tell", "swapon --show")
+	}
+	total, used := *info.SwapTotalBytes, *info.SwapTotalBytes-*info.SwapFreeBytes
+	if total == 0 {
+		return ok("off")
+	}
+	swappiness, err := strconv.Atoi(m.fact("vm.swappiness"))
+	found := size(used) + " of " + size(total) + " in use, vm.swappiness " + m.factOr("vm.swappiness", "unknown")
+	off := m.root("swapoff -a")
+	if info.MemAvailableBytes != nil && used > *info.MemAvailableBytes {
+		off = "end what uses the memory (ps -eo rss,comm --sort=-rss | head), then: " + off
+	}
+	switch moved := m.swappedBytes(); {
+	case moved >= swapTraffic:
+		return bad(found+"; "+size(uint64(moved))+" moved while looking", off)
+	case float64(used) >= swapFull*float64(total):
+		return bad(found, off)
+	case used > 0:
+		return warn(found, off)
+	case err != nil:
+		return unknown(found, off)
+	case swappiness > calmSwappiness:
+		return warn(found, off+"\n"+m.root("sysctl -w vm.swappiness=1")+"    # or, if it has to stay")
+	}
+	return ok(found)
+}
+
+// swappedBytes is what moved to and from swap meanwhile, as far as is known.
+func (m *machine) swappedBytes() float64 {
+	if m.before.swapped == nil || m.after.swapped == nil {
+		return 0
+	}
+	return (*m.after.swapped - *m.before.swapped) * float64(os.Getpagesize())
+}
+
+// dirtyPages judges where writing begins, and tells where writers have to wait.
+func (m *machine) dirtyPages() answer {
+	info := m.meminfo()
+	if info.MemAvailableBytes == nil {
+		return unknown("the kernel does not tell", "sysctl -a --pattern vm.dirty")
+	}
+	available := float64(*info.MemAvailableBytes)
+	begin, known := m.dirtyLimit("dirty_background", available)
+	wait, known2 := m.dirtyLimit("dirty", available)
+	if !known || !known2 {
+		return unknown("the kernel does not tell", "sysctl -a --pattern vm.dirty")
+	}
+	found := "writing begins at " + size(uint64(begin)) + ", and writers wait from " + size(uint64(wait)) + " on"
+	if begin <= mostDirty {
+		return ok(found)
+	}
+	return warn(found, m.root("sysctl -w vm.dirty_background_bytes=268435456 vm.dirty_bytes=1073741824"))
+}
+
+// dirtyLimit is a limit in bytes. As a ratio it is of the available memory.
+func (m *machine) dirtyLimit(name string, available float64) (bytes float64, known bool) {
+	if n, err := strconv.ParseFloat(m.fact("vm."+name+"_bytes"), 64); err == nil {
+		return n, true
+	}
+	n, err := strconv.ParseFloat(m.fact("vm."+name+"_ratio"), 64)
+	return n / 100 * available, err == nil
+}
+
+func (m *machine) freeMemory() answer {
+	info := m.meminfo()
+	if info.MemAvailableBytes == nil || info.MemTotalBytes == nil || *info.MemTotalBytes == 0 {
+		return unknown("the kernel does not tell", "free -h")
+	}
+	share := float64(*info.MemAvailableBytes) / float64(*info.MemTotalBytes)
+	found := size(*info.MemAvailableBytes) + " of " + size(*info.MemTotalBytes) + " can be had"
+	const mend = "end what uses it: ps -eo rss,comm --sort=-rss | head"
+	switch {
+	case share < lowFree:
+		return bad(found, mend)
+	case share < fewFree:
+		return warn(found, mend)
+	}
+	return ok(found)
+}
+
+func (m *machine) memoryLimit() answer {
+	if limit := m.fact("memory limit"); limit != "" {
+		return warn(limit, "leave it if it is meant; else lift it from the container or service (memory.max)")
+	}
+	if !m.showsLimits() {
+		return unknown("control groups cannot be read", "mount /sys/fs/cgroup in the container, or run outside of it")
+	}
+	return ok("none")
+}
+
+func size(bytes uint64) string { return fsize.Text(int64(bytes)) }

@@ -1,0 +1,78 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// Program is a program that targets need, such as a database server.
+type Program struct {
+	Name    string
+	Package string // of Debian and Ubuntu, that has it
+	Found   string // its path; "" is missing
+	Version string
+	Problem string // why it cannot be used although it is there
+}
+
+// finding tells of a program as of any other thing that is wanted.
+func (p Program) finding(uid int) Finding {
+	f := Finding{
+		Name: "program " + p.Name, Status: OK, Found: strings.TrimSpace(p.Found + " " + p.Version),
+		Wanted: "package " + p.Package, Why: "targets of a plan that name it need it",
+	}
+	switch {
+	case p.Found == "":
+		f.Status, f.Found = Warn, "missing"
+		var lines []string
+		for _, c := range InstallCommands([]Program{p}, uid) {
+			lines = append(lines, strings.Join(c, " "))
+		}
+		f.Mend = strings.Join(lines, "\n")
+	case p.Problem != "":
+		f.Status, f.Found = Warn, f.Found+": "+p.Problem
+	}
+	return f
+}
+
+// InstallCommands are the commands by which a user gets the packages of all
+// programs that are missing; none if nothing is.
+func InstallCommands(programs []Program, uid int) [][]string {
+	var missing []string
+	for _, p := range programs {
+		if p.Found == "" && p.Package != "" && !slices.Contains(missing, p.Package) {
+			missing = append(missing, p.Package)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	commands := [][]string{
+		{"apt-get", "update"},
+		append([]string{"apt-get", "install", "-y", "--no-install-recommends"}, missing...),
+	}
+	if uid != 0 {
+		for i := range commands {
+			commands[i] = append([]string{"sudo"}, commands[i]...)
+		}
+	}
+	return commands
+}
+
+// Install runs the commands, and shows each with its output.
+func Install(ctx context.Context, commands [][]string, out io.Writer) error {
+	for _, c := range commands {
+		fmt.Fprintf(out, "+ %s\n", strings.Join(c, " "))
+		cmd := exec.CommandContext(ctx, c[0], c[1:]...)
+		cmd.Stdout, cmd.Stderr = out, out
+		cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive") // nobody is there to answer
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("%s: %w", strings.Join(c, " "), err)
+		}
+	}
+	return nil
+}

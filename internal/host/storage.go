@@ -1,0 +1,182 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rumbench/internal/observe"
+)
+
+// Limits on storage.
+const (
+	mostReadAhead     = 128 // KiB, the kernel's default
+	leastDisk         = 1 << 30
+	fewDisk, lowShare = 10 << 30, 0.15
+)
+
+func storageChecks() []check {
+	return []check{
+		{
+			"free disk", "at least 10 GiB and 15 %",
+			"a full disk ends a campaign; a nearly full one makes filesystem and SSD slow",
+			(*machine).freeDisk,
+		},
+		{
+			"mount options", "a local disk, written to with barriers and without sync; noatime or relatime",
+			"they decide what a commit costs and survives, and whether the device's traffic can be counted",
+			(*machine).mountOptions,
+		},
+		{
+			"discard", "not at each delete",
+			"deleting a file then also sends discards, which slow what runs beside; LSM trees delete files all the time",
+			(*machine).discard,
+		},
+		{
+			"read-ahead", "at most 128 KiB",
+			"the kernel may read that much of a buffered or mapped file where one row was wanted",
+			(*machine).readAhead,
+		},
+		{
+			"I/O scheduler", "none or mq-deadline",
+			"other schedulers hold requests back by rules of their own, and move time between readers and writers",
+			(*machine).scheduler,
+		},
+	}
+}
+
+func (m *machine) freeDisk() answer {
+	free, total, err := m.space(m.dir)
+	if err != nil || total <= 0 {
+		return unknown(fmt.Sprintf("the filesystem does not tell: %v", err), "df -h "+m.dir)
+	}
+	found := size(uint64(free)) + " of " + size(uint64(total))
+	const mend = "free space, or measure elsewhere: --dir"
+	switch {
+	case free < leastDisk:
+		return bad(found, mend)
+	case free < fewDisk || free/total < lowShare:
+		return warn(found, mend)
+	}
+	return ok(found)
+}
+
+// option tells whether the filesystem is mounted with an option, whatever its value.
+func (m *machine) option(name string) bool {
+	return slices.ContainsFunc(strings.Split(m.device.MountOptions, ","), func(o string) bool {
+		key, _, _ := strings.Cut(o, "=")
+		return key == name || o == name
+	})
+}
+
+func (m *machine) mountOptions() answer {
+	d := m.device
+	if d.MountOptions == "" {
+		return unknown(fmt.Sprintf("the mount cannot be found: %v", m.deviceErr), "findmnt -T "+m.dir)
+	}
+	var worst, doubts, remount []string
+	if m.option("ro") {
+		worst, remount = append(worst, "mounted read-only"), append(remount, "rw")
+	}
+	if m.option("sync") {
+		worst, remount = append(worst, "sync: every write waits for the device"), append(remount, "async")
+	}
+	if m.option("nobarrier") || m.option("barrier=0") {
+		worst, remount = append(worst, "no barriers: what was synced can be lost"), append(remount, "barrier=1")
+	}
+	if !m.option("noatime") && !m.option("relatime") {
+		doubts, remount = append(doubts, "every read writes the time of access"), append(remount, "noatime")
+	}
+	if m.option("data=journal") {
+		doubts = append(doubts, "data=journal writes everything twice")
+	}
+	if m.option("compress") || m.option("compress-force") {
+		doubts = append(doubts, "the filesystem compresses")
+	}
+	if errors.Is(m.deviceErr, observe.ErrNoDevice) {
+		doubts = append(doubts, "no single block device, so its traffic is not counted")
+	}
+	found := d.FSType
+	for _, atime := range []string{"noatime", "relatime"} {
+		if m.option(atime) {
+			found += " with " + atime
+			break
+		}
+	}
+	found = strings.Join(slices.Concat([]string{found}, worst, doubts), "; ")
+	mend := "measure in another place: --dir"
+	if len(remount) > 0 {
+		mend = m.root("mount -o remount," + strings.Join(remount, ",") + " " + d.Mount)
+	}
+	switch {
+	case len(worst) > 0:
+		return bad(found, mend)
+	case len(doubts) > 0:
+		return warn(found, mend)
+	}
+	return ok(found)
+}
+
+// ofDisks lists a fact of each disk under the data.
+func (m *machine) ofDisks(what string) (disks, values []string) {
+	for _, leaf := range m.device.Leaves {
+		name := "device " + what
+		if len(m.device.Leaves) > 1 {
+			name = "device " + leaf + " " + what
+		}
+		if v := m.fact(name); v != "" {
+			disks, values = append(disks, leaf), append(values, v)
+		}
+	}
+	return disks, values
+}
+
+const noDisk = "there is no single block device under the data"
+
+func (m *machine) discard() answer {
+	if m.deviceErr != nil || m.device.MountOptions == "" {
+		return unknown(noDisk, "findmnt -T "+m.dir)
+	}
+	_, can := m.ofDisks("discard")
+	switch {
+	case !m.option("discard"):
+		return ok("not at each delete")
+	case len(can) == len(m.device.Leaves) && !slices.Contains(can, "yes"):
+		return ok("the device knows none")
+	}
+	return warn("mounted with discard", m.root("mount -o remount,nodiscard "+m.device.Mount)+"\n"+
+		m.root("fstrim "+m.device.Mount)+"    # now and between campaigns")
+}
+
+func (m *machine) readAhead() answer {
+	var kib int
+	if _, err := fmt.Sscanf(m.fact("device read-ahead"), "%d KiB", &kib); err != nil {
+		return unknown(noDisk+", or it does not tell", "lsblk -o NAME,RA,MOUNTPOINT")
+	}
+	found := fmt.Sprintf("%d KiB on %s", kib, m.device.Name)
+	if kib <= mostReadAhead {
+		return ok(found)
+	}
+	return warn(found, m.root(fmt.Sprintf("blockdev --setra %d /dev/%s", 2*mostReadAhead, m.device.Name))+"    # in sectors of 512 bytes")
+}
+
+func (m *machine) scheduler() answer {
+	disks, names := m.ofDisks("scheduler")
+	if len(disks) == 0 || len(disks) < len(m.device.Leaves) {
+		return unknown(noDisk+", or it does not tell", "lsblk -o NAME,SCHED,MOUNTPOINT")
+	}
+	var found, mends []string
+	for i, name := range names {
+		found = append(found, name+" on "+disks[i])
+		switch name {
+		case "none", "mq-deadline", "noop", "deadline":
+		default:
+			mends = append(mends, m.set("mq-deadline", "/sys/block/"+disks[i]+"/queue/scheduler"))
+		}
+	}
+	if len(mends) > 0 {
+		return warn(strings.Join(found, ", "), strings.Join(mends, "\n"))
+	}
+	return ok(strings.Join(found, ", "))
+}

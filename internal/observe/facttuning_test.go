@@ -1,0 +1,83 @@
+package observe
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// limits is the beginning of a /proc/PID/limits.
+const limits = `Limit                     Soft Limit           Hard Limit           Units
+Max cpu time              unlimited            unlimited            seconds
+Max open files            20000                1048576              files
+`
+
+func tuningOf(t *testing.T, files map[string]string, d Device, err error) []Fact {
+	t.Helper()
+	root := plant(t, files)
+	m := machine{proc: filepath.Join(root, "proc"), sys: filepath.Join(root, "sys")}
+	var l factList
+	m.tuning(&l, d, err)
+	return l
+}
+
+func TestTuning(t *testing.T) {
+	files := map[string]string{
+		"sys/kernel/mm/transparent_hugepage/defrag":      "always defer [madvise] never\n",
+		"proc/sys/vm/swappiness":                         "60\n",
+		"proc/sys/vm/dirty_expire_centisecs":             "3000\n",
+		"proc/self/limits":                               limits,
+		"proc/sys/kernel/perf_event_paranoid":            "2\n",
+		"sys/bus/event_source/devices/software/":         "",
+		"sys/bus/event_source/devices/cpu/":              "",
+		"sys/class/block/nvme0n1p2":                      "-> ../../devices/nvme0n1/nvme0n1p2",
+		"sys/devices/nvme0n1/nvme0n1p2/partition":        "2\n",
+		"sys/devices/nvme0n1/queue/read_ahead_kb":        "128\n",
+		"sys/class/block/md0":                            "-> ../../devices/virtual/block/md0",
+		"sys/devices/virtual/block/md0/queue/":           "",
+		"sys/devices/virtual/block/md0/slaves/nvme0n1p2": "-> ../../../../nvme0n1/nvme0n1p2",
+	}
+	want := []Fact{
+		{"transparent huge page defrag", "madvise"},
+		{"vm.swappiness", "60"},
+		{"vm.dirty_expire_centisecs", "3000"},
+		{"open files limit", "1048576"},
+		{"kernel.perf_event_paranoid", "2"},
+		{"hardware counters", "yes"},
+		{"device read-ahead", "128 KiB"},
+	}
+	if diff := cmp.Diff(want, tuningOf(t, files, Device{Name: "nvme0n1p2"}, nil)); diff != "" {
+		t.Errorf("a partition has the read-ahead of its disk:\n%s", diff)
+	}
+	if diff := cmp.Diff(want[:6], tuningOf(t, files, Device{Name: "md0"}, nil)); diff != "" {
+		t.Errorf("an array has its own read-ahead, not that of its disks:\n%s", diff)
+	}
+	if diff := cmp.Diff(want[:6], tuningOf(t, files, Device{}, errors.New("no device"))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTuningUnknown(t *testing.T) {
+	if got := tuningOf(t, nil, Device{Name: "vda"}, nil); len(got) > 0 {
+		t.Errorf("facts about nothing: %v", got)
+	}
+	got := tuningOf(t, map[string]string{"sys/bus/event_source/devices/software/": ""}, Device{Name: "vda"}, nil)
+	if diff := cmp.Diff([]Fact{{"hardware counters", "no"}}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Facts tells of the tuning too: every kernel with a /proc has these.
+func TestFactsTellOfTuning(t *testing.T) {
+	names := map[string]bool{}
+	for _, f := range Facts(t.TempDir()) {
+		names[f.Name] = true
+	}
+	for _, name := range []string{"vm.swappiness", "open files limit"} {
+		if !names[name] {
+			t.Errorf("no fact %s", name)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package report
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+)
+
+// ran makes a campaign of trials with nothing but their host's facts: name=value.
+func ran(trials ...struct {
+	target string
+	n      int
+	facts  string
+}) *campaign {
+	var list []Trial
+	for _, t := range trials {
+		r := &result.Trial{Target: t.target, Trial: t.n}
+		for f := range strings.SplitSeq(t.facts, "; ") {
+			if name, value, ok := strings.Cut(f, "="); ok {
+				r.Host = append(r.Host, observe.Fact{Name: name, Value: value})
+			}
+		}
+		list = append(list, Trial{Trial: r})
+	}
+	return newCampaign(list, 0)
+}
+
+func TestHostsDiffer(t *testing.T) {
+	type trial = struct {
+		target string
+		n      int
+		facts  string
+	}
+	const no = "device=no block device under "
+	for _, c := range []struct {
+		name   string
+		trials []trial
+		want   string
+	}{
+		{"same", []trial{{"a", 1, "cpu=X; swap=off"}, {"b", 1, "cpu=X; swap=off"}}, ""},
+		{"other", []trial{{"a", 1, "cpu=X; swap=off"}, {"b", 1, "cpu=Y; swap=off"}, {"c", 1, "cpu=X; swap=1 GiB"}},
+			"Trials ran on hosts that differ: cpu is X for a and c, Y for b; swap is off for a and b, 1 GiB for c."},
+		{"within a target", []trial{{"a", 1, "kernel=6.1"}, {"a", 2, "kernel=6.1"}, {"a", 3, "kernel=6.2"}, {"b", 1, "kernel=6.1"}},
+			"Trials ran on hosts that differ: kernel is 6.1 for a (trial 1 and 2) and b, 6.2 for a (trial 3)."},
+		{"volatile", []trial{{"a", 1, "load average=0.1; mount point=/; hardware counters=no"}, {"b", 1, "load average=7; mount point=/x; hardware counters=yes"}}, ""},
+		{"unknown is not different", []trial{{"a", 1, "swap=off; vm.swappiness=1"}, {"b", 1, "swap=off"}, {"c", 1, ""}}, ""},
+		{"a limit that is not told is not set", []trial{{"a", 1, "swap=off; memory limit=1 GiB"}, {"b", 1, "swap=off"}, {"c", 1, ""}},
+			"Trials ran on hosts that differ: memory limit is 1 GiB for a, none for b."},
+		{"no device in two directories", []trial{{"a", 1, no + "/x: tmpfs"}, {"b", 1, no + "/y: tmpfs"}}, ""},
+		{"device and none", []trial{{"a", 1, "device=vda"}, {"b", 1, no + "/y: tmpfs"}},
+			"Trials ran on hosts that differ: device is vda for a, no block device for b."},
+		{"many", []trial{{"a", 1, "1=x; 2=x; 3=x; 4=x; 5=x; 6=x; 7=x"}, {"b", 1, "1=y; 2=y; 3=y; 4=y; 5=y; 6=y; 7=y"}},
+			"Trials ran on hosts that differ: 1 is x for a, y for b; 2 is x for a, y for b; 3 is x for a, y for b; 4 is x for a, y for b; 5 is x for a, y for b; and 2 more, see “Machine and versions”."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := ran(c.trials...).hostsDiffer(); got != c.want {
+				t.Errorf("got  %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// The warning is in all forms of a report, before any number.
+func TestHostsDifferIsShown(t *testing.T) {
+	in := fixture(1)
+	facts := slices.Clone(in.Trials[1].Host)
+	facts[2].Value = "Linux 6.13"
+	in.Trials[1].Host = facts
+	const want = "Trials ran on hosts that differ: kernel is Linux 6.12 for pebble and bbolt, Linux 6.13 for sqlite."
+	var md, txt bytes.Buffer
+	if err := Markdown(&md, in); err != nil {
+		t.Fatal(err)
+	}
+	if err := Text(&txt, in, 120); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"HTML": render(t, in), "Markdown": md.String(), "text": txt.String()} {
+		if n := strings.Count(text, want); n != 1 {
+			t.Errorf("%s has the warning %d times", name, n)
+		}
+	}
+	if strings.Index(md.String(), want) > strings.Index(md.String(), "## Scorecard") {
+		t.Error("the warning is behind the numbers")
+	}
+}
