@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/plan"
+	"rumbench/internal/registry"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
 )
@@ -83,14 +86,14 @@ func reportInput(dirs ...string) (report.Input, error) {
 		}
 		titles = append(titles, c.Name)
 		in.Commands = append(in.Commands, strings.Join(c.Command, " "))
-		if b, err := os.ReadFile(filepath.Join(dir, result.PlanFile)); err == nil {
-			in.Plan += string(b)
-		}
+		names := map[string]string{} // in the report, by those in the campaign
 		for i, t := range trials {
+			own := t.Target
 			for _, name := range []string{t.Target, filepath.Base(dir) + "/" + t.Target, dir + "/" + t.Target} {
 				if from, ok := seen[name]; !ok || from == dir {
 					seen[name] = dir
 					t.Rename(name)
+					names[own] = name
 					break
 				}
 			}
@@ -98,6 +101,15 @@ func reportInput(dirs ...string) (report.Input, error) {
 			in.Trials = append(in.Trials, report.Trial{Trial: t, Series: func(yield func(result.Line) error) error {
 				return result.ReadSeries(path, report.Sources, yield)
 			}})
+		}
+		if b, err := os.ReadFile(filepath.Join(dir, result.PlanFile)); err == nil {
+			in.Plan += string(b)
+			addPublished(&in, dir, b, c.Sets, func(target string) string {
+				if name, ok := names[target]; ok || len(dirs) == 1 || target == "" {
+					return cmp.Or(name, target)
+				}
+				return dir + "/" + target // not begun: no target of another campaign is meant
+			})
 		}
 		if c.Client != "" && in.Client == nil {
 			if t, err := result.ReadTrial(result.TrialPath(dir, c.Client)); err == nil {
@@ -107,4 +119,26 @@ func reportInput(dirs ...string) (report.Input, error) {
 	}
 	in.Title = strings.Join(titles, ", ")
 	return in, nil
+}
+
+// addPublished takes the figures from elsewhere out of a campaign's plan. A plan
+// that can no longer be read, as one of an older rumbench, makes the report
+// poorer but is no error.
+func addPublished(in *report.Input, dir string, src []byte, sets []string, name func(target string) string) {
+	if !strings.Contains(string(src)+strings.Join(sets, "\n"), "published") {
+		return // it holds none, whether it can be read or not
+	}
+	path := filepath.Join(dir, result.PlanFile)
+	p, err := plan.Load(path, src, sets, registry.Catalog{})
+	if err != nil {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		in.Warnings = append(in.Warnings, "published figures are left out, as this rumbench cannot read the plan: "+first)
+		return
+	}
+	for _, e := range p.Published {
+		for i := range e.Rows {
+			e.Rows[i].Like = name(e.Rows[i].Like)
+		}
+		in.Published = append(in.Published, e)
+	}
 }

@@ -131,5 +131,5 @@ func (r fakeRun) Schema() model.Schema {
 	return model.Schema{Tables: []model.Table{{Name: "t", Columns: []model.Column{{Name: "id", Type: model.Int}}, Key: []string{"id"}}}}
 }
 func (r fakeRun) Needs() []model.Capability { return []model.Capability{r.needs} }
-func (r fakeRun) Steps() []workload.Step    { return nil }
+func (r fakeRun) Steps() []workload.Step    { return []workload.Step{{Name: "load"}, {Name: "query"}} }
 func (r fakeRun) Estimate() workload.Live   { return workload.Live{} }

@@ -49,9 +49,10 @@ type Plan struct {
 	Keep     bool          // keep data directories after a trial
 	// ErrorsAllowed is the share of failed operations above which a step is invalid.
 	ErrorsAllowed float64
-	Calibrate     bool     // measure the client on the null engine first
-	Source        []byte   // the file, as given
-	Sets          []string // the overrides applied to it
+	Calibrate     bool        // measure the client on the null engine first
+	Published     []Published // figures from elsewhere, for the report
+	Source        []byte      // the file, as given
+	Sets          []string    // the overrides applied to it
 }
 
 // Target is an engine with its configuration.
@@ -67,7 +68,7 @@ type Target struct {
 
 var planKeys = []string{
 	"name", "workload", "preset", "params", "common", "targets", "trials", "order", "seed",
-	"interval", "cool_down", "keep", "errors_allowed", "calibrate",
+	"interval", "cool_down", "keep", "errors_allowed", "calibrate", "published",
 }
 
 // Load reads a plan from src, the content of file, with the overrides of sets,
@@ -115,5 +116,6 @@ func (b *binder) plan(root *node, name string) *Plan {
 	bind(f, "calibrate", &p.Calibrate, boolean)
 	b.workload(f, p)
 	b.targets(f, p)
+	b.published(f, p)
 	return p
 }

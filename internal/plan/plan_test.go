@@ -294,7 +294,7 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range slices.Concat(planKeys, targetKeys) {
+	for _, key := range slices.Concat(planKeys, targetKeys, publishedKeys, publishedRowKeys) {
 		if !strings.Contains(string(doc), "\n| `"+key+"` |") {
 			t.Errorf("docs/plan.md does not describe %s", key)
 		}

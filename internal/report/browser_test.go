@@ -113,7 +113,9 @@ const drawAll = `(async () => {
 
 func TestInBrowser(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, []byte(render(t, fixture(1))), 0o644); err != nil {
+	in := fixture(1)
+	in.Published = publishedFixture().Published
+	if err := os.WriteFile(file, []byte(render(t, in)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	address := "file://" + file
@@ -177,6 +179,9 @@ func (b *browser) checkPlain(t *testing.T, address string) {
 	layers, drawings, tables := b.visible(t, ".layer table"), b.visible(t, ".static svg"), b.visible(t, "section.step table")
 	if layers != 3 || drawings != 5 || tables < 20 {
 		t.Errorf("%d layers, %d drawings, %d tables of steps are visible, want 3, 5 and 20 or more", layers, drawings, tables)
+	}
+	if n := b.visible(t, "#published table"); n != 5 {
+		t.Errorf("%d tables of published figures are visible, want 5", n)
 	}
 	b.checkWidth(t)
 	b.shoot(t, "plain")

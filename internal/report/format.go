@@ -84,14 +84,16 @@ func duration(us float64) string {
 }
 
 // byteSize shows bytes in the binary unit that fits.
-func byteSize(b float64) string {
+func byteSize(b float64) string { return sizeIn(b, decimal) }
+
+func sizeIn(b float64, format func(float64) string) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
 	i := 0
 	for math.Abs(b) >= 999.5 && i < len(units)-1 {
 		b /= 1024
 		i++
 	}
-	return decimal(b) + " " + units[i]
+	return format(b) + " " + units[i]
 }
 
 // amount is decimal for numbers that may well be whole.

@@ -3,8 +3,10 @@ package report
 import (
 	"bytes"
 	"embed"
+	"fmt"
 	"html/template"
 	"io"
+	"regexp"
 	"strings"
 
 	"rumbench/internal/result"
@@ -23,6 +25,10 @@ func writeHTML(w io.Writer, p *Page) error {
 		"mark":  func(index int) string { return Marker(index) },
 		"style": func(index int) int { return index % len(markers) },
 		"wide":  func(t Table) int { return len(t.Columns) + 1 },
+
+		"apart":   func() string { return apart },
+		"howread": func() string { return howRead },
+		"linked":  linked,
 	}).ParseFS(assets, "assets/*.html")
 	if err != nil {
 		return err
@@ -39,4 +45,19 @@ func rowsJSON(rows []result.Row) (template.JS, error) {
 	}
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	return template.JS("[\n" + strings.Join(lines, ",\n") + "\n]"), nil
+}
+
+var address = regexp.MustCompile(`https?://[^\s<>"]*[^\s<>".,;:)]`)
+
+// linked makes links of the addresses in a text. The page itself loads none.
+func linked(text string) template.HTML {
+	var b strings.Builder
+	end := 0
+	for _, at := range address.FindAllStringIndex(text, -1) {
+		url := template.HTMLEscapeString(text[at[0]:at[1]])
+		fmt.Fprintf(&b, `%s<a href="%s" rel="noreferrer">%s</a>`, template.HTMLEscapeString(text[end:at[0]]), url, url)
+		end = at[1]
+	}
+	b.WriteString(template.HTMLEscapeString(text[end:]))
+	return template.HTML(b.String())
 }

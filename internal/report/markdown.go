@@ -35,6 +35,7 @@ func writeMarkdown(w io.Writer, p *Page) {
 	for _, s := range p.Sections {
 		markdownSection(w, s)
 	}
+	markdownPublished(w, p)
 	for _, t := range []Table{p.Space, p.SLA, p.Client, p.Settings, p.Host} {
 		markdownTable(w, t, "##")
 	}
@@ -60,6 +61,25 @@ func markdownSection(w io.Writer, s Section) {
 		}
 	}
 	markdownNotes(w, s.Notes)
+}
+
+// markdownPublished shows the figures from elsewhere as a section of its own.
+func markdownPublished(w io.Writer, p *Page) {
+	if len(p.Published) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "## Published\n\n> **%s**\n\n%s\n\n", apart, howRead)
+	for _, e := range p.Published {
+		fmt.Fprintf(w, "### %s\n\n- hardware: %s\n", escape(e.Source), escape(e.Hardware))
+		if e.Note != "" {
+			fmt.Fprintf(w, "- note: %s\n", escape(e.Note))
+		}
+		fmt.Fprintln(w)
+		for _, t := range e.Tables {
+			markdownTable(w, t, "####")
+		}
+	}
+	markdownNotes(w, p.PubNotes)
 }
 
 // textBars draws bars of characters.

@@ -21,6 +21,8 @@ type Page struct {
 	Layers    []Table
 	LayerNote []Note
 	Sections  []Section
+	Published []Published
+	PubNotes  []Note // of the figures measured here that stand beside the published ones
 	Space     Table
 	SLA       Table
 	Client    Table
@@ -79,6 +81,9 @@ func newPage(in Input, c *campaign, series map[*step][]*track) (*Page, error) {
 	for _, s := range c.steps {
 		p.Sections = append(p.Sections, c.section(s, series[s]))
 	}
+	beside := &notes{section: "published"}
+	p.Published = c.published(in.Published, beside)
+	p.PubNotes = beside.list
 	rest := &notes{section: "end"}
 	p.Space, p.SLA = c.spaceTable(rest), c.slaTable()
 	p.Settings, p.Host = c.settingsTable(), c.hostTable()
@@ -94,6 +99,9 @@ func newPage(in Input, c *campaign, series map[*step][]*track) (*Page, error) {
 // banners are the things that a reader must know before any number.
 func banners(in Input, c *campaign) []string {
 	out := slices.Clone(in.Warnings)
+	if differ := c.hostsDiffer(); differ != "" {
+		out = append(out, differ)
+	}
 	for _, t := range c.targets {
 		for _, trial := range t.trials {
 			name := fmt.Sprintf("%s, trial %d", t.name, trial.Trial.Trial)

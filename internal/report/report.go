@@ -4,7 +4,8 @@
 //
 // It measures nothing, and computes nothing but medians over trials and ratios
 // of rows: every number on a page is a result.Row, or says which rows it came
-// from. It reads no files and does no network.
+// from. Only published figures are from elsewhere; they stand apart and say so.
+// It reads no files and does no network.
 package report
 
 import (
@@ -12,6 +13,7 @@ import (
 	"fmt"
 	"io"
 
+	"rumbench/internal/plan"
 	"rumbench/internal/result"
 )
 
@@ -23,6 +25,9 @@ type Input struct {
 	Trials   []Trial       // in the plan's order: the first one's target is the base of all comparisons
 	Client   *result.Trial // the client's calibration on the null engine; may be nil
 	Warnings []string
+	// Published are figures from elsewhere, to be shown apart; Like names targets
+	// as Trials do.
+	Published []plan.Published
 }
 
 // Trial is a trial with its series.

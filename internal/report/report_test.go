@@ -116,7 +116,7 @@ func TestNumbersAreRows(t *testing.T) {
 func TestAnyCampaign(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		in := fixture(rapid.IntRange(1, 3).Draw(r, "trials"))
-		in.Client = nil
+		in.Client, in.Published = nil, publishedFixture().Published
 		statuses := rapid.SampledFrom([]result.Status{result.Complete, result.Complete, result.Partial, result.Failed, result.Invalid, result.Running})
 		values := rapid.OneOf(rapid.Just(0.0), rapid.Float64Range(0, 1), rapid.Float64Range(0, 1e12))
 		for i := range in.Trials {

@@ -37,9 +37,10 @@ type RowGroup struct {
 
 // TableRow is a row. Target is the target's index, -1 for other rows.
 type TableRow struct {
-	Head   string
-	Target int
-	Cells  []Cell
+	Head      string
+	Target    int
+	Cells     []Cell
+	Elsewhere bool // published figures, which were not measured here
 }
 
 // Cell is a cell: a number with its ratio to the base and its doubts, or text.

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -57,6 +58,7 @@ func writeText(w io.Writer, in Input, c *campaign, limit int) {
 			fmt.Fprintln(w, textRow(row[:shown], widths, gap))
 		}
 	}
+	textPublished(w, c.published(in.Published, &notes{}), n, limit)
 	textFoot(w, banners(in, c), n, len(heads)-shown, limit)
 	fmt.Fprintf(w, "base: %s. %s\n", c.targets[0].name, c.caution())
 }
@@ -185,6 +187,81 @@ func textRow(cells []string, widths []int, gap int) string {
 		}
 	}
 	return strings.TrimRight(b.String(), " ")
+}
+
+// textPublished shows of the published figures only the ratios that have a
+// counterpart here; the report has the rest.
+func textPublished(w io.Writer, list []Published, n *notes, limit int) {
+	for i, e := range list {
+		if i == 0 {
+			fmt.Fprintf(w, "\nPublished. %s\n", apart)
+		}
+		fmt.Fprintf(w, "\n%s\n", clip(e.Source, limit))
+		shown := false
+		for _, t := range e.Tables {
+			shown = textRatios(w, t, n, limit) || shown
+		}
+		if !shown {
+			fmt.Fprintln(w, "  The report has its figures; none can be compared with those above.")
+		}
+	}
+}
+
+// textRatios shows pairs of rows, as published and here; it tells whether there
+// were any.
+func textRatios(w io.Writer, t Table, n *notes, limit int) bool {
+	g := t.Groups[0]
+	var rows [][]string
+	for i := 2; i < len(g.Rows); i++ {
+		if !g.Rows[i].Elsewhere && slices.ContainsFunc(g.Rows[i].Cells, func(c Cell) bool { return c.Ratio+c.Tag != "" }) {
+			rows = append(rows, ratioRow("    ", g.Rows[i-1], n), ratioRow("      ", g.Rows[i], n))
+		}
+	}
+	if len(rows) == 0 {
+		return false
+	}
+	base := g.Rows[0].Head
+	if !g.Rows[1].Elsewhere {
+		base += " (" + g.Rows[1].Head + ")"
+	}
+	heads := []string{""}
+	for _, col := range t.Columns {
+		heads = append(heads, col.Name)
+	}
+	widths := columnWidths(heads, [][][]string{rows})
+	gap, shown := fit(widths, limit)
+	fmt.Fprintln(w, clip("  "+g.Name+", ratios to "+base, limit))
+	fmt.Fprintln(w, textRow(heads[:shown], widths, gap))
+	for _, row := range rows {
+		fmt.Fprintln(w, textRow(row[:shown], widths, gap))
+	}
+	if hidden := len(heads) - shown; hidden > 0 {
+		fmt.Fprintf(w, "    %d columns do not fit into %d characters; the report has them.\n", hidden, limit)
+	}
+	return true
+}
+
+func ratioRow(indent string, r TableRow, n *notes) []string {
+	row := []string{indent + r.Head}
+	for _, c := range r.Cells {
+		row = append(row, c.bareRatio(n))
+	}
+	return row
+}
+
+// bareRatio is the cell's ratio with its doubts, without the number.
+func (c Cell) bareRatio(n *notes) string {
+	switch {
+	case c.Tag != "":
+		return "⚠"
+	case c.Ratio == "":
+		return unknown
+	}
+	text := c.Ratio
+	for _, note := range c.Notes {
+		text += fmt.Sprintf(" ⚠%d", n.mark(note.Text).Number)
+	}
+	return text
 }
 
 func textFoot(w io.Writer, banners []string, n *notes, hidden, limit int) {

@@ -1,0 +1,198 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rumbench/internal/result"
+	"rumbench/workload"
+)
+
+// Published is a set of figures from elsewhere. Reports show it beside what was
+// measured; it is never part of a result.
+type Published struct {
+	Source   string // author, title, date, and where it can be read
+	Hardware string // what it was measured on
+	Note     string // such as corrections of units; may be empty
+	Rows     []PublishedRow
+}
+
+// PublishedRow holds the figures of one configuration.
+type PublishedRow struct {
+	Name    string             // as published
+	Like    string             // the target that corresponds to it; "" for none
+	Step    string             // the step of the run that corresponds to it; "" for none
+	Per     string             // what its costs are per: "insert row"; "" if that is not said
+	Figures map[string]float64 // by metric, in the metric's unit
+}
+
+var (
+	publishedKeys    = []string{"source", "hardware", "note", "rows"}
+	publishedRowKeys = []string{"name", "like", "step", "per", "figures"}
+)
+
+// published reads the figures from elsewhere.
+func (b *binder) published(f fields, p *Plan) {
+	for _, n := range b.list(f, "published", "each entry on its own line, as - {source: TEXT, hardware: TEXT, rows: […]}") {
+		entry, ok := b.record(n, "an entry of published", publishedKeys, "source", "hardware", "rows")
+		if !ok {
+			continue
+		}
+		var e Published
+		bind(entry, "source", &e.Source, prose)
+		bind(entry, "hardware", &e.Hardware, prose)
+		bind(entry, "note", &e.Note, prose)
+		rows := b.list(entry, "rows", "each row on its own line, as - {name: NAME, figures: {rows_per_s: 17705}}")
+		if v := entry.of.get("rows"); v != nil && v.kind == list && len(rows) == 0 {
+			b.at(v, "rows is empty", "an entry without figures says nothing")
+		}
+		for _, r := range rows {
+			if row, ok := b.publishedRow(r, f, p); ok {
+				e.Rows = append(e.Rows, row)
+			}
+		}
+		p.Published = append(p.Published, e)
+	}
+}
+
+func (b *binder) publishedRow(n *node, plan fields, p *Plan) (row PublishedRow, ok bool) {
+	f, ok := b.record(n, "a published row", publishedRowKeys, "name", "figures")
+	if !ok {
+		return row, false
+	}
+	bind(f, "name", &row.Name, oneLine)
+	bind(f, "like", &row.Like, word)
+	bind(f, "step", &row.Step, word)
+	bind(f, "per", &row.Per, oneLine)
+	row.Figures = b.figures(f)
+	if targets := plan.of.get("targets"); row.Like != "" && targets != nil && targets.kind == list {
+		if names := targetNames(targets.items); !slices.Contains(names, row.Like) {
+			b.at(f.value("like"), fmt.Sprintf("like: the plan has no target %q", row.Like), suggest(row.Like, names))
+		}
+	}
+	if row.Step != "" && p.Run != nil {
+		b.checkStep(f.value("step"), row.Step, p.Run.Steps())
+	}
+	return row, true
+}
+
+func (b *binder) checkStep(at *node, name string, steps []workload.Step) {
+	var names []string
+	for _, s := range steps {
+		names = append(names, s.Name)
+	}
+	if !slices.Contains(names, name) {
+		hint := suggest(name, names) + "; --set published=[] leaves all published figures out"
+		b.at(at, fmt.Sprintf("step: the run has no step %q", name), strings.TrimPrefix(hint, "; "))
+	}
+}
+
+// figures reads numbers by metric.
+func (b *binder) figures(f fields) map[string]float64 {
+	n := f.value("figures")
+	if n == nil {
+		return nil
+	}
+	if n.kind != mapping || len(n.entries) == 0 {
+		b.at(n, "figures must be a map of metrics", "as in {rows_per_s: 17705, write_kb: 1.75}")
+		return nil
+	}
+	out := map[string]float64{}
+	for _, e := range n.entries {
+		m := result.MetricByName(e.key.text)
+		if m == nil {
+			b.at(e.key, fmt.Sprintf("there is no metric %q", e.key.text), nearMetric(e.key.text))
+			continue
+		}
+		var v float64
+		bind(fields{b, n}, m.Name, &v, figure(m))
+		out[m.Name] = v
+	}
+	return out
+}
+
+// nearMetric hints at a metric of a similar name; there are too many to name all.
+func nearMetric(wrong string) string {
+	var names []string
+	for _, m := range result.Metrics() {
+		names = append(names, m.Name)
+	}
+	if hint := suggest(wrong, names); strings.HasPrefix(hint, "did you mean") {
+		return hint
+	}
+	return "rumbench list metrics tells their names"
+}
+
+// figure reads a number in the metric's unit; bytes may have a unit of their own.
+func figure(m *result.Metric) func(*node) (float64, error) {
+	return func(n *node) (float64, error) {
+		v, ok := number(n)
+		hint := ""
+		if m.Unit == "B" {
+			hint = "a number of bytes, or a size such as 18GiB or 18.3GB"
+			if !ok {
+				v, ok = roundSize(n.text)
+			}
+		}
+		if !ok || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+			return 0, misfit(hint, "%q is not a finite number of at least 0", n.text)
+		}
+		return v, nil
+	}
+}
+
+// roundSize reads a size that need not be a whole number of bytes, as published
+// ones seldom are.
+func roundSize(s string) (bytes float64, ok bool) {
+	for _, u := range units {
+		if head, ok := strings.CutSuffix(s, u.name); ok {
+			v, err := strconv.ParseFloat(strings.TrimSpace(head), 64)
+			return math.Round(v * float64(u.bytes)), err == nil
+		}
+	}
+	return 0, false
+}
+
+// list returns the items of a key that must be a list.
+func (b *binder) list(f fields, key, hint string) []*node {
+	n := f.value(key)
+	switch {
+	case n == nil:
+		return nil
+	case n.kind != list:
+		b.at(n, key+" must be a list", hint)
+		return nil
+	}
+	return n.items
+}
+
+// record looks into a node that must be a mapping with known keys, of which
+// some are required.
+func (b *binder) record(n *node, what string, known []string, required ...string) (f fields, ok bool) {
+	switch {
+	case n.kind == broken:
+		return f, false
+	case n.kind != mapping:
+		b.at(n, what+" must be a map of keys", "its keys: "+strings.Join(known, ", "))
+		return f, false
+	}
+	f = b.fields(n, what, known)
+	for _, key := range required {
+		if n.get(key) == nil {
+			b.at(n, fmt.Sprintf("%s has no %s", what, key), "")
+		}
+	}
+	return f, true
+}
+
+// prose reads a text that may go over several lines.
+func prose(n *node) (string, error) {
+	s := strings.Join(strings.Fields(n.text), " ")
+	if s == "" {
+		return "", misfit("", "the text is empty")
+	}
+	return s, nil
+}

@@ -1,0 +1,119 @@
+package report
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+)
+
+// publishedFixture is a made-up campaign of two steps with figures from elsewhere.
+func publishedFixture() Input {
+	in := fixture(2)
+	for _, t := range in.Trials {
+		t.Steps = slices.DeleteFunc(t.Steps, func(s result.Step) bool { return s.Name != "l.i1" && s.Name != "qp500" })
+	}
+	in.Published = []plan.Published{
+		{
+			Source:   `A. Author, "An LSM tree and two B-trees", Some Blog, 8 June 2016, https://example.org/2016/06/trees.html`,
+			Hardware: "a small computer with 2 cores, 8 GB of memory and one SATA SSD",
+			Note:     "The source counts 1 GB as 2^30 bytes; its KB written are corrected for trim.",
+			Rows: []plan.PublishedRow{
+				{Name: "lsm.snap", Like: "pebble", Step: "l.i1", Per: "insert row", Figures: map[string]float64{"rows_per_s": 17705, "device_reads": 0.02, "read_kb": 0.25, "write_kb": 1.75, "db_bytes": 18 << 30}},
+				{Name: "lsm.none", Step: "l.i1", Per: "insert row", Figures: map[string]float64{"write_kb": 2.01, "db_bytes": 27 << 30}},
+				{Name: "lsm.snap.skip", Step: "l.i1", Figures: map[string]float64{"rows_per_s": 23129}},
+				{Name: "btree.none", Like: "sqlite", Step: "l.i1", Per: "insert row", Figures: map[string]float64{"rows_per_s": 3811, "device_reads": 0.06, "read_kb": 1.76, "write_kb": 30.69, "db_bytes": 42 << 30}},
+				{Name: "btree.cow", Like: "bbolt", Step: "l.i1", Per: "insert row", Figures: map[string]float64{"rows_per_s": 2121, "write_kb": 51.34}},
+				{Name: "lsm.snap", Like: "pebble", Step: "qp500", Per: "query", Figures: map[string]float64{"rows_per_s": 2104, "service_p99_us": 1000}},
+				{Name: "btree.none", Like: "sqlite", Step: "qp500", Per: "query", Figures: map[string]float64{"rows_per_s": 989, "service_p99_us": 4000}},
+				{Name: "btree.cow", Like: "bbolt", Step: "qp500", Per: "query", Figures: map[string]float64{"rows_per_s": 1021}},
+			},
+		},
+		{
+			Source:   "A. Author, a table of another <b>benchmark</b>",
+			Hardware: "a server with 50 GB of memory and fast SSDs",
+			Rows: []plan.PublishedRow{
+				{Name: "16 KB", Like: "sqlite", Step: "l.i1", Per: "transaction", Figures: map[string]float64{"rows_per_s": 21414, "write_kb": 19.70, "write_amplification": 15}},
+				{Name: "16 KB again", Like: "sqlite", Step: "l.i1", Per: "commit", Figures: map[string]float64{"write_kb": 10}},
+				{Name: "LSM", Like: "pebble", Step: "l.i1", Per: "transaction", Figures: map[string]float64{"rows_per_s": 28965, "write_kb": 1.25}},
+				{Name: "not begun", Like: "hash", Step: "l.i1", Figures: map[string]float64{"rows_per_s": 1}},
+				{Name: "of no step", Like: "pebble", Figures: map[string]float64{"rows_per_s": 0}},
+				{Name: "of a step not reached", Like: "pebble", Step: "l.x", Figures: map[string]float64{"rows_per_s": 7}},
+			},
+		},
+	}
+	return in
+}
+
+// between cuts out what stands from one mark up to another.
+func between(t *testing.T, text, from, to string) []byte {
+	t.Helper()
+	_, rest, ok := strings.Cut(text, from)
+	part, _, found := strings.Cut(rest, to)
+	if !ok || !found {
+		t.Fatalf("there is nothing between %q and %q", from, to)
+	}
+	return []byte(from + part)
+}
+
+func TestPublishedGolden(t *testing.T) {
+	in := publishedFixture()
+	var md bytes.Buffer
+	if err := Markdown(&md, in); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, filepath.Join("testdata", "published.md"), between(t, md.String(), "## Published", "## Space over the steps"))
+	golden(t, filepath.Join("testdata", "published.html"), between(t, render(t, in), `<section id="published">`, `<section id="behind">`))
+	for file, width := range map[string]int{"published.txt": 120, "published-60.txt": 60} {
+		var text bytes.Buffer
+		if err := Text(&text, in, width); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, filepath.Join("testdata", file), text.Bytes())
+	}
+}
+
+// Published figures are not among the rows, and change no other number.
+func TestPublishedIsNoResult(t *testing.T) {
+	in := publishedFixture()
+	page := render(t, in)
+	if rows, want := embeddedRows(t, page), rowsOf(in); len(rows) != want {
+		t.Errorf("%d rows embedded, want %d", len(rows), want)
+	}
+	checkNumbers(t, page)
+	section := string(between(t, page, `<section id="published">`, "</section>"))
+	in.Published = nil
+	without := render(t, in)
+	link := `<a href="#published">Published</a>`
+	if strings.Replace(strings.Replace(page, link, "", 1), section+"</section>", "", 1) != without {
+		t.Error("published figures change the rest of the page")
+	}
+	if !strings.Contains(page, link) || strings.Contains(without, link) {
+		t.Error("the contents do not lead to the section, or lead to one that is not there")
+	}
+	for _, m := range cellPattern.FindAllString(section, -1) {
+		if strings.Contains(m, "17705") {
+			t.Errorf("a published figure names rows: %s", m)
+		}
+	}
+}
+
+func TestPublishedText(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{digits(17705), "17,705"}, {digits(0.02), "0.02"}, {digits(30.69), "30.69"}, {digits(0), "0"}, {digits(1234567.5), "1,234,567.5"},
+		{publishedRatio(0.06, 0.02), "3×"}, {publishedRatio(30.69, 1.75), "17.5×"}, {publishedRatio(1.76, 0.25), "7×"}, {publishedRatio(3811, 17705), "0.215×"},
+		{publishedRatio(1, 3), "0.3×"}, {publishedRatio(5, 0.01), "500×"}, {publishedRatio(0, 3), "0×"}, {publishedRatio(7.5, 0.25), "30×"},
+		{asPublished(number{value: 18 << 30, unit: "B"}), "18 GiB"}, {asPublished(number{value: 18.3e9, unit: "B"}), "17.0 GiB"},
+		{asPublished(number{key: key{metric: "service_p99_us"}, value: 12345}), "12.3 ms"},
+		{string(linked("see https://a.b/c?d=1&e=2. <b>")), `see <a href="https://a.b/c?d=1&amp;e=2" rel="noreferrer">https://a.b/c?d=1&amp;e=2</a>. &lt;b&gt;`},
+		{string(linked(`https://a.b/"onload="x`)), `<a href="https://a.b/" rel="noreferrer">https://a.b/</a>&#34;onload=&#34;x`},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
