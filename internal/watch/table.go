@@ -1,0 +1,244 @@
+package watch
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"rumbench/engine"
+	"rumbench/internal/observe"
+)
+
+// Table writes frames for people. On a terminal each is drawn over the last
+// one; elsewhere they follow each other.
+type Table struct {
+	Out io.Writer
+	// Size tells the width and height of the terminal; nil means that Out is none.
+	Size func() (width, height int)
+	// Top is how many series are shown of a source, the most active ones; 0: all.
+	Top int
+	// Filter, if there is one, replaces the usual selection.
+	Filter Filter
+	// Expressions are shown also while they have no value.
+	Expressions []*Expression
+
+	drawn   int // lines that are on the terminal
+	usual   map[string]bool
+	written bool
+}
+
+// Frame writes a frame. The first one, without rates, is left out.
+func (t *Table) Frame(f *Frame) error {
+	if f.Number == 0 {
+		return nil
+	}
+	lines := t.lines(f)
+	if t.Size != nil {
+		return t.draw(lines)
+	}
+	if t.written {
+		lines = slices.Insert(lines, 0, "")
+	}
+	t.written = true
+	_, err := io.WriteString(t.Out, strings.Join(lines, "\n")+"\n")
+	return err
+}
+
+// draw replaces what is on the terminal. Lines that would not fit are cut:
+// what has been scrolled away cannot be drawn over.
+func (t *Table) draw(lines []string) error {
+	width, height := t.Size()
+	if height > 2 && len(lines) > height-1 {
+		hidden := len(lines) - (height - 2)
+		lines = append(lines[:height-2], fmt.Sprintf("… %d more lines: a higher terminal, --top or --filter", hidden))
+	}
+	var b strings.Builder
+	if t.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", t.drawn)
+	}
+	b.WriteString("\r\x1b[J")
+	for _, line := range lines {
+		b.WriteString(clip(line, width) + "\n")
+	}
+	t.drawn = len(lines)
+	_, err := io.WriteString(t.Out, b.String())
+	return err
+}
+
+func clip(s string, width int) string {
+	if width < 2 || utf8.RuneCountInString(s) <= width {
+		return s
+	}
+	return string([]rune(s)[:width-1]) + "…"
+}
+
+func (t *Table) lines(f *Frame) []string {
+	lines := []string{fmt.Sprintf("%s   sample %d   over %s", f.Time.Format("2006-01-02 15:04:05.000"), f.Number, f.span())}
+	for i := range f.Sources {
+		switch s := &f.Sources[i]; {
+		case s.Err != nil:
+			lines = append(lines, fmt.Sprintf("! %s: %s", s.Name, oneLine(s.Err)))
+		case s.Note != "":
+			lines = append(lines, fmt.Sprintf("! %s: %s", s.Name, s.Note))
+		}
+	}
+	if len(t.Filter) > 0 {
+		return append(lines, t.lists(f, t.Filter.Matches)...)
+	}
+	if t.usual == nil {
+		t.usual = inView()
+	}
+	for i := range views {
+		if grid := views[i].grid(f); grid != nil {
+			lines = append(lines, align(grid)...)
+		}
+	}
+	return append(lines, t.lists(f, t.moves)...)
+}
+
+// span is the time that most of the frame's rates were taken over.
+func (f *Frame) span() string {
+	for i := range f.Sources {
+		if s := &f.Sources[i]; s.Err == nil && s.Elapsed > 0 {
+			return fmt.Sprintf("%.3f s", s.Elapsed.Seconds())
+		}
+	}
+	return "an unknown time"
+}
+
+// moves tells whether a series that is in no view is shown: counters of
+// engines that count, and what the user's expressions make.
+func (t *Table) moves(r *Row) bool {
+	if t.usual[r.Name] || isOfMachine(r.Name) {
+		return false
+	}
+	return r.Kind == Derived || r.Kind == engine.Counter && r.Known && r.Rate != 0
+}
+
+// isOfMachine tells whether a name is one that every machine has; its view
+// shows the part of them that is most looked at.
+func isOfMachine(name string) bool {
+	source, _, _ := strings.Cut(name, ".")
+	return slices.Contains([]string{"host", "device", "process", "client", "engine"}, source)
+}
+
+// lists makes a list of each source's most active series among those chosen.
+func (t *Table) lists(f *Frame, chosen func(*Row) bool) (lines []string) {
+	for i := range f.Sources {
+		s := &f.Sources[i]
+		var rows []*Row
+		for k := range s.Rows {
+			if chosen(&s.Rows[k]) {
+				rows = append(rows, &s.Rows[k])
+			}
+		}
+		all := len(rows)
+		if s.Name == DerivedSource {
+			rows = append(rows, t.missing(s, chosen)...)
+		} else {
+			rows = mostActive(rows, t.Top)
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		grid := [][]string{{s.Name, ""}}
+		for _, r := range rows {
+			value := missing
+			if v, ok := r.Shown(); ok && r.Known {
+				value = human(v, r.ShownUnit())
+			}
+			grid = append(grid, []string{"  " + s.short(r), value})
+		}
+		lines = append(lines, align(grid)...)
+		if hidden := all - len(rows); hidden > 0 {
+			lines = append(lines, fmt.Sprintf("  … and %d more: --top %d shows all, --filter 'NAME*' chooses", hidden, all))
+		}
+	}
+	return lines
+}
+
+// missing makes rows of the expressions that have no value.
+func (t *Table) missing(derived *Source, chosen func(*Row) bool) (rows []*Row) {
+	for _, e := range t.Expressions {
+		r := &Row{Point: engine.Point{Name: e.Name, Kind: Derived, Unit: e.Unit}}
+		has := func(r Row) bool { return r.Name == e.Name }
+		if !e.builtin && !slices.ContainsFunc(derived.Rows, has) && chosen(r) {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// short is the key of a row without what the name of its source tells anyway.
+func (s *Source) short(r *Row) string {
+	labels := observe.ParseLabels(r.Labels)
+	target, _, _ := strings.Cut(s.Name, "/")
+	p := r.Point
+	p.Labels = slices.DeleteFunc(labels, func(l observe.Label) bool { return l.Name == "target" && l.Value == target }).String()
+	return p.Key()
+}
+
+// mostActive keeps n rows, in their order, so that lines do not jump about.
+func mostActive(rows []*Row, n int) []*Row {
+	if n <= 0 || len(rows) <= n {
+		return rows
+	}
+	ranked := slices.Clone(rows)
+	slices.SortStableFunc(ranked, func(a, b *Row) int { return cmp.Compare(b.activity(), a.activity()) })
+	ranked = ranked[:n]
+	return slices.DeleteFunc(rows, func(r *Row) bool { return !slices.Contains(ranked, r) })
+}
+
+// activity makes rates of different units comparable: about one for an event,
+// a page of bytes, and a millisecond. Gauges come last.
+func (r *Row) activity() float64 {
+	if r.Kind != engine.Counter || !r.Known {
+		return -1
+	}
+	switch r.Unit {
+	case "bytes":
+		return r.Rate / 4096
+	case "ns":
+		return r.Rate / 1e6
+	case "us":
+		return r.Rate / 1e3
+	}
+	return r.Rate
+}
+
+// The least widths of columns keep most numbers in their places from one frame
+// to the next.
+const (
+	nameWidth   = 12
+	numberWidth = 7
+)
+
+// align pads the cells of a grid: the first column to the left, numbers to the right.
+func align(grid [][]string) []string {
+	widths := []int{nameWidth}
+	for _, row := range grid {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, numberWidth)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	lines := make([]string, len(grid))
+	for k, row := range grid {
+		var b strings.Builder
+		for i, cell := range row {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if i == 0 {
+				b.WriteString(cell + pad)
+			} else {
+				b.WriteString("  " + pad + cell)
+			}
+		}
+		lines[k] = strings.TrimRight(b.String(), " ")
+	}
+	return lines
+}

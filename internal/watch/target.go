@@ -1,0 +1,164 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/observe"
+)
+
+const (
+	// answerTime is how long a server may take to answer before its connection
+	// counts as broken.
+	answerTime = 10 * time.Second
+	// retryEvery is the least time between two attempts to connect.
+	retryEvery = time.Second
+)
+
+// Target is a running server that is watched. Its connection is made anew
+// when it breaks.
+type Target struct {
+	Name string
+
+	watcher engine.Watcher
+	dsn     string
+	conn    engine.Watch // only used by the goroutine that collects, see Sampler
+	err     error        // why there is no connection
+	tried   time.Time
+
+	mu    sync.Mutex
+	pids  []int
+	why   string // there are no processes
+	dir   string
+	epoch int  // of the connection: what was counted before it may have begun anew
+	seen  bool // the processes were sampled in this epoch
+	stale bool // they are gone: the server may be another one now
+}
+
+// Attach connects to a running server.
+func Attach(ctx context.Context, name string, w engine.Watcher, dsn string) (*Target, error) {
+	t := &Target{Name: name, watcher: w, dsn: dsn}
+	if err := t.connect(ctx); err != nil {
+		return nil, fmt.Errorf("attach %s: %w", name, err)
+	}
+	return t, nil
+}
+
+func (t *Target) connect(ctx context.Context) error {
+	if t.err != nil && time.Since(t.tried) < retryEvery {
+		return t.err
+	}
+	t.tried = time.Now()
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	conn, err := t.watcher.Watch(ctx, t.dsn)
+	if t.err = err; err != nil {
+		return err
+	}
+	t.conn = conn
+	pids, why := conn.Processes()
+	dir := conn.DataDir()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pids, t.why, t.dir = pids, why, dir
+	t.epoch++
+	t.seen, t.stale = false, false
+	return nil
+}
+
+// Close closes the connection.
+func (t *Target) Close() error {
+	if t.conn == nil {
+		return nil
+	}
+	err := t.conn.Close()
+	t.conn = nil
+	return err
+}
+
+// Processes are the server's processes on this host, or why they are not known.
+func (t *Target) Processes() (pids []int, why string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.pids, t.why
+}
+
+// DataDir is where the server keeps its data on this host, "" if that is not known.
+func (t *Target) DataDir() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.dir
+}
+
+func (t *Target) currentEpoch() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.epoch
+}
+
+// isStale tells whether the server's processes are gone.
+func (t *Target) isStale() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.stale
+}
+
+// Counters adds the server's counters. After an error the next call connects anew.
+func (t *Target) Counters(ctx context.Context, s *engine.Sample) error {
+	if t.conn != nil && t.isStale() {
+		t.Close()
+	}
+	if t.conn == nil {
+		if err := t.connect(ctx); err != nil {
+			return fmt.Errorf("connect: %w", err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	err := t.conn.Counters(ctx, s)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("no answer within %v: %w", answerTime, err)
+	}
+	if err != nil {
+		t.Close() // whose error would tell nothing new
+	}
+	return err
+}
+
+// engine is the collector of the server's counters.
+func (t *Target) engine() observe.Collector {
+	return observe.NewLabelled(observe.NewEngine(t), t.Name+"/engine", "target", t.Name)
+}
+
+// ProcessCollector collects what the server's processes consume, while they
+// are known.
+func (t *Target) ProcessCollector(procRoot string) observe.Collector {
+	roots := func() []int { pids, _ := t.Processes(); return pids }
+	return &targetProcess{t, observe.NewLabelled(observe.NewProcess(procRoot, roots), t.Name+"/process", "target", t.Name)}
+}
+
+type targetProcess struct {
+	target *Target
+	observe.Collector
+}
+
+// Collect adds nothing while the processes are not known.
+func (p *targetProcess) Collect(ctx context.Context, s *engine.Sample) error {
+	if pids, _ := p.target.Processes(); len(pids) == 0 {
+		return nil
+	}
+	err := p.Collector.Collect(ctx, s)
+	p.target.mu.Lock()
+	defer p.target.mu.Unlock()
+	if err == nil {
+		p.target.seen = true
+	} else if p.target.seen {
+		// A driver may have connected to the server's successor without a word.
+		p.target.stale = true
+	}
+	return err
+}

@@ -1,0 +1,141 @@
+package watch
+
+import (
+	"slices"
+	"strings"
+
+	"rumbench/internal/observe"
+)
+
+// view is what a table shows of a group of series unless it is asked for
+// others: a line for each device, process or server, with some columns.
+type view struct {
+	title   string
+	columns []column
+}
+
+// column shows a series. It is there if the series is, or the one that it is
+// derived from: a time per read is not known while nothing is read.
+type column struct{ head, name, of string }
+
+var views = []view{
+	{"host", []column{
+		{"busy", "host.cpu.busy_percent", ""},
+		{"user", "host.cpu.user_percent", ""},
+		{"system", "host.cpu.system_percent", ""},
+		{"iowait", "host.cpu.iowait_percent", ""},
+		{"steal", "host.cpu.steal_percent", ""},
+		{"switches", "host.context_switches", ""},
+		{"available", "host.memory.available_bytes", ""},
+		{"dirty", "host.memory.dirty_bytes", ""},
+		{"swap in", "host.swap.in_bytes", ""},
+		{"swap out", "host.swap.out_bytes", ""},
+	}},
+	{"device", deviceColumns("device.")},
+	{"disk beneath", deviceColumns("device.leaf.")},
+	{"process", []column{
+		{"cpu", "process.cpu_percent", ""},
+		{"read", "process.read_bytes", ""},
+		{"written", "process.write_bytes", ""},
+		{"resident", "process.rss_bytes", ""},
+		{"major faults", "process.major_faults", ""},
+		{"processes", "process.processes", ""},
+		{"threads", "process.threads", ""},
+	}},
+	{"engine", []column{
+		{"cache hits", "engine.cache_hit_percent", "engine.cache_lookups"},
+		{"lookups", "engine.cache_lookups", ""},
+		{"misses", "engine.cache_misses", ""},
+		{"read", "engine.bytes_read", ""},
+		{"written", "engine.bytes_written", ""},
+		{"dirty", "engine.dirty_bytes", ""},
+		{"checkpoint", "engine.checkpoint_bytes", ""},
+		{"debt", "engine.compaction_debt", ""},
+		{"stalled", "engine.stall_percent", ""},
+	}},
+	{"rumbench", []column{
+		{"cpu", "client.cpu_percent", ""},
+		{"heap", "client.heap_bytes", ""},
+		{"gc pause", "client.gc_pause_ns", ""},
+	}},
+}
+
+func deviceColumns(prefix string) []column {
+	return []column{
+		{"reads", prefix + "reads", ""},
+		{"read", prefix + "read_bytes", ""},
+		{"r_await", prefix + "read_await_ms", prefix + "reads"},
+		{"writes", prefix + "writes", ""},
+		{"written", prefix + "write_bytes", ""},
+		{"w_await", prefix + "write_await_ms", prefix + "writes"},
+		{"util", prefix + "util_percent", ""},
+		{"queue", prefix + "queue_length", ""},
+		{"flushes", prefix + "flushes", ""},
+		{"discarded", prefix + "discard_bytes", ""},
+	}
+}
+
+// inView tells the names that views show.
+func inView() map[string]bool {
+	names := make(map[string]bool)
+	for _, v := range views {
+		for _, c := range v.columns {
+			names[c.name] = true
+		}
+	}
+	return names
+}
+
+// grid makes the lines of a view from a frame, nil if it has nothing to show.
+func (v *view) grid(f *Frame) [][]string {
+	cells := make(map[string]map[string]string) // by column and labels
+	var who []string                            // labels, in the order of the frame
+	there := make(map[string]bool)
+	for _, r := range f.each {
+		there[r.Name] = true
+		if !slices.ContainsFunc(v.columns, func(c column) bool { return c.name == r.Name }) {
+			continue
+		}
+		if cells[r.Name] == nil {
+			cells[r.Name] = make(map[string]string)
+		}
+		if !slices.Contains(who, r.Labels) {
+			who = append(who, r.Labels)
+		}
+		if value, ok := r.Shown(); ok {
+			cells[r.Name][r.Labels] = human(value, r.ShownUnit())
+		}
+	}
+	if len(who) == 0 {
+		return nil
+	}
+	grid := make([][]string, 1+len(who))
+	grid[0] = []string{v.title}
+	for i, labels := range who {
+		grid[1+i] = []string{"  " + whose(labels)}
+	}
+	for _, c := range v.columns {
+		column := cells[c.name]
+		if column == nil && !there[c.of] {
+			continue // this machine or engine cannot tell
+		}
+		grid[0] = append(grid[0], c.head)
+		for i, labels := range who {
+			cell, ok := column[labels]
+			if !ok {
+				cell = missing
+			}
+			grid[1+i] = append(grid[1+i], cell)
+		}
+	}
+	return grid
+}
+
+// whose names the thing that labels belong to.
+func whose(labels string) string {
+	var values []string
+	for _, l := range observe.ParseLabels(labels) {
+		values = append(values, l.Value)
+	}
+	return strings.Join(values, " ")
+}
