@@ -44,6 +44,22 @@ type Info struct {
 	// user byte, used only to refuse runs that would fill the disk. 0: it
 	// stores nothing on disk.
 	SpaceFactor float64
+	// SpaceBase is what an empty database takes: logs that are made in full
+	// size at once, the server's own tables.
+	SpaceBase int64
+}
+
+// Capable is an engine whose capabilities depend on its configuration.
+type Capable interface {
+	CapabilitiesOf(Config) []model.Capability
+}
+
+// Capabilities are those of an engine that is configured so.
+func Capabilities(e Engine, c Config) []model.Capability {
+	if x, ok := e.(Capable); ok {
+		return x.CapabilitiesOf(c)
+	}
+	return e.Info().Capabilities
 }
 
 // Option documents a key of Config.Options.

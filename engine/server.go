@@ -20,6 +20,9 @@ type ServerConfig struct {
 	Log string
 }
 
+// ServerVersion is the Setting that tells what a server says it is.
+const ServerVersion = "server_version"
+
 // DefaultSchema is the schema that tables are made in.
 const DefaultSchema = "rumbench"
 
@@ -62,13 +65,13 @@ type FileClass string
 // The classes of files.
 const (
 	DataFile   FileClass = "data"   // tables and indexes
-	LogFile    FileClass = "log"    // what recovery reads: redo, write-ahead and binary logs
+	LogFile    FileClass = "log"    // what recovery reads, in files that grow and are removed: they hold rows that are nowhere else yet
+	RedoFile   FileClass = "redo"   // what recovery reads, in files that are made in full size and used again: their size says nothing of the rows
 	SystemFile FileClass = "system" // the server's own tables, undo, settings, messages
 	TempFile   FileClass = "temp"
 )
 
-// Classifier is a DB that can tell the files of its data directory apart. A
-// log that is made in full size at once says nothing about the space that rows take.
+// Classifier is a DB that can tell the files of its data directory apart.
 type Classifier interface {
 	// FileClass is the class of a file, given its path below the data directory.
 	FileClass(path string) FileClass

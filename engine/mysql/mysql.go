@@ -35,7 +35,17 @@ func (Engine) Info() engine.Info {
 		Options:      options,
 		Servers:      []string{server.MariaDB, server.MySQL},
 		SpaceFactor:  5,
+		SpaceBase:    512 * mb,
 	}
+}
+
+// CapabilitiesOf leaves out what the storage cannot do.
+func (e Engine) CapabilitiesOf(c engine.Config) []model.Capability {
+	all := e.Info().Capabilities
+	if storageOf(c.Storage).transactional {
+		return all
+	}
+	return slices.DeleteFunc(all, func(c model.Capability) bool { return c == model.CapTransactions })
 }
 
 const (

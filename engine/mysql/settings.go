@@ -51,7 +51,7 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []engine.Setting{{Name: "server_version", Value: d.version.text, Source: engine.ReadBack}, {Name: "storage", Value: d.storage.name, Source: engine.ReadBack}}
+	out := []engine.Setting{{Name: engine.ServerVersion, Value: d.version.text, Source: engine.ReadBack}, {Name: "storage", Value: d.storage.name, Source: engine.ReadBack}}
 	level, err := d.level(vars)
 	if err != nil {
 		return nil, err

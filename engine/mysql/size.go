@@ -31,7 +31,9 @@ func fileClass(path, schema string) engine.FileClass {
 			return engine.DataFile
 		}
 		return engine.SystemFile
-	case strings.HasPrefix(base, "ib_logfile"), in("#innodb_redo"), strings.HasPrefix(base, "aria_log"), strings.Contains(base, "-bin."), strings.HasPrefix(base, "binlog."):
+	case strings.HasPrefix(base, "ib_logfile"), in("#innodb_redo"), strings.HasPrefix(base, "aria_log"):
+		return engine.RedoFile
+	case strings.Contains(base, "-bin."), strings.HasPrefix(base, "binlog."):
 		return engine.LogFile
 	case in(schema) && base != "db.opt":
 		return engine.DataFile

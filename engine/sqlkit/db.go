@@ -46,7 +46,7 @@ func (db *DB) CreateTables(ctx context.Context) error {
 		make = append(make, db.dialect.CreateTable(&db.schema.Tables[i]))
 		undo = append(undo, db.dialect.DropTable(&db.schema.Tables[i]))
 	}
-	return db.define(ctx, make, undo)
+	return define(ctx, db.admin, make, undo)
 }
 
 // CreateIndexes builds the named secondary indexes, all or none of them.
@@ -65,7 +65,14 @@ func (db *DB) CreateIndexes(ctx context.Context, table string, indexes ...string
 		list = append(list, ix)
 		undo = append(undo, db.dialect.DropIndex(t, name))
 	}
-	return db.define(ctx, db.dialect.CreateIndexes(t, list), undo)
+	c := db.admin
+	if db.dialect.Parallel {
+		if c, err = db.Connect(ctx); err != nil {
+			return err
+		}
+		defer c.Close()
+	}
+	return define(ctx, c, db.dialect.CreateIndexes(t, list), undo)
 }
 
 // DropIndex removes a secondary index.
@@ -83,15 +90,15 @@ func (db *DB) DropIndex(ctx context.Context, table, index string) error {
 // define executes definitions. If one fails it undoes those before it, because
 // not every database can do that itself. A single statement that makes several
 // things makes all or none.
-func (db *DB) define(ctx context.Context, make, undo []string) error {
+func define(ctx context.Context, c *Conn, make, undo []string) error {
 	for i, text := range make {
-		err := db.admin.Exec(ctx, text)
+		err := c.Exec(ctx, text)
 		if err == nil {
 			continue
 		}
 		ctx = context.WithoutCancel(ctx)
 		for _, text := range undo[:i] {
-			err = errors.Join(err, db.admin.Exec(ctx, text))
+			err = errors.Join(err, c.Exec(ctx, text))
 		}
 		return err
 	}

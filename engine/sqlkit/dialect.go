@@ -38,6 +38,9 @@ type Dialect struct {
 	// IncludeClause: an index can hold columns that are not part of its order.
 	// Where it cannot, they follow the primary key's columns.
 	IncludeClause bool
+	// Parallel: indexes of several tables can be built at the same time, each
+	// table's on a connection of its own.
+	Parallel bool
 	// Hint follows the table's name to make a statement use an index, beginning
 	// with a space; "" is the primary key. nil: there are no hints.
 	Hint func(d *Dialect, t *model.Table, index string) string

@@ -14,6 +14,7 @@ import (
 
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
+	"rumbench/internal/server"
 	"rumbench/internal/trial"
 )
 
@@ -41,8 +42,11 @@ type Config struct {
 	Resume bool
 	// LockFile is locked while the campaign runs: one benchmark at a time.
 	LockFile string
-	// SpaceFactor tells how many bytes an engine may need per live user byte.
-	SpaceFactor func(engine string) float64
+	// SpaceFactor tells how many bytes an engine may need per live user byte,
+	// and how many whatever the rows.
+	SpaceFactor func(engine string) (factor float64, base int64)
+	// Force lets targets that attach to a server use a schema that exists.
+	Force bool
 }
 
 // ClientDir is the directory of the client's calibration, below trials.
@@ -92,7 +96,7 @@ func (r *runner) prepare() error {
 	if err := os.MkdirAll(filepath.Join(r.Dir, result.TrialsDir), 0o755); err != nil {
 		return fmt.Errorf("make the campaign directory: %w", err)
 	}
-	r.state = &result.Campaign{Format: result.Format, Name: r.Plan.Name, Sets: r.Plan.Sets, Command: r.Command, Started: time.Now(), Trials: Entries(r.Plan)}
+	r.state = &result.Campaign{Format: result.Format, Name: r.Plan.Name, Sets: r.Plan.Sets, Command: r.Command, Started: time.Now(), Force: r.Force, Trials: Entries(r.Plan)}
 	if r.Plan.Calibrate {
 		r.state.Client = ClientDir
 	}
@@ -259,7 +263,9 @@ func (r *runner) aside(dir string) error {
 	}
 }
 
-// removeData removes the data directories that a trial made in its own directory.
+// removeData removes the data directories that a trial made in its own
+// directory, after a server that still runs there has been ended.
 func removeData(trialDir string) error {
-	return errors.Join(os.RemoveAll(filepath.Join(trialDir, result.DataDir)), os.RemoveAll(filepath.Join(trialDir, result.TempDir)))
+	data := filepath.Join(trialDir, result.DataDir)
+	return errors.Join(server.Sweep(data), os.RemoveAll(data), os.RemoveAll(filepath.Join(trialDir, result.TempDir)))
 }

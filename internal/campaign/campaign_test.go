@@ -65,7 +65,7 @@ func config(dir, script string, sets ...string) (Config, *told) {
 	return Config{
 		Plan: p, Dir: filepath.Join(dir, "out"), Command: []string{"rumbench", "test"}, Progress: progress,
 		Child: []string{"/bin/sh", "-c", script, "trial"}, LockFile: filepath.Join(dir, "lock"),
-		SpaceFactor: func(string) float64 { return 1 },
+		SpaceFactor: func(string) (float64, int64) { return 1, 0 },
 	}, progress
 }
 
@@ -374,7 +374,7 @@ func sleeper(parent int) (pid int) {
 
 func TestNeed(t *testing.T) {
 	c, _ := config(t.TempDir(), "")
-	c.SpaceFactor = func(engine string) float64 { return map[string]float64{"pebble": 2, "bbolt": 3}[engine] }
+	c.SpaceFactor = func(engine string) (float64, int64) { return map[string]float64{"pebble": 2, "bbolt": 3}[engine], 0 }
 	live := c.Plan.Run.Estimate().Bytes
 	peak, per := Need(c)
 	if d := cmp.Diff([]int64{2 * live, 3 * live}, per); d != "" || peak != 3*live {
@@ -389,12 +389,12 @@ func TestNeed(t *testing.T) {
 		t.Errorf("peak %d, want %d", peak, 4*live)
 	}
 	for _, f := range []float64{1e15, math.Inf(1)} {
-		c.SpaceFactor = func(string) float64 { return f }
+		c.SpaceFactor = func(string) (float64, int64) { return f, 0 }
 		if peak, per := Need(c); peak < 1<<61 || per[0] < 1<<60 {
 			t.Errorf("factor %g: %d, %v", f, peak, per)
 		}
 	}
-	c.SpaceFactor = func(string) float64 { return 0 } // nothing on disk
+	c.SpaceFactor = func(string) (float64, int64) { return 0, 0 } // nothing on disk
 	if err := CheckSpace(c); err != nil {
 		t.Error(err)
 	}
@@ -409,7 +409,7 @@ func TestCheckSpace(t *testing.T) {
 	c, _ := config(dir, says(result.Complete))
 	live := float64(c.Plan.Run.Estimate().Bytes)
 	// Almost all that is free, without the reserve.
-	c.SpaceFactor = func(string) float64 { return (float64(free) - reserve/2) / live }
+	c.SpaceFactor = func(string) (float64, int64) { return (float64(free) - reserve/2) / live, 0 }
 	_, err = Run(context.Background(), c)
 	var unfit *UnfitError
 	if !errors.As(err, &unfit) || !strings.Contains(err.Error(), "would fill") {
@@ -431,7 +431,7 @@ func TestCheckSpace(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(data, "x"), []byte(strings.Repeat("x", there)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c.SpaceFactor = func(string) float64 { return there / live }
+	c.SpaceFactor = func(string) (float64, int64) { return there / live, 0 }
 	if err := CheckSpace(c); err != nil {
 		t.Errorf("data in place: %v", err)
 	}

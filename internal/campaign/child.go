@@ -16,6 +16,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/result"
+	"rumbench/internal/server"
 	"rumbench/internal/trial"
 )
 
@@ -50,7 +51,7 @@ func (r *runner) child(ctx context.Context, e result.Entry) (*result.Trial, erro
 	if !r.Plan.Keep {
 		return t, removeData(dir)
 	}
-	return t, os.RemoveAll(filepath.Join(dir, result.TempDir))
+	return t, errors.Join(server.Sweep(filepath.Join(dir, result.DataDir)), os.RemoveAll(filepath.Join(dir, result.TempDir)))
 }
 
 // exec runs the process to its end and passes its events on.

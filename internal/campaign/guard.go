@@ -98,7 +98,12 @@ func Need(c Config) (peak int64, perTarget []int64) {
 	live := c.Plan.Run.Estimate().Bytes
 	var sum float64
 	for _, t := range c.Plan.Targets {
-		n := bytes(float64(live) * c.SpaceFactor(t.Engine))
+		if t.Config.Server.DSN != "" {
+			perTarget = append(perTarget, 0) // it is where its server keeps it, and no business of ours
+			continue
+		}
+		factor, base := c.SpaceFactor(t.Engine)
+		n := bytes(float64(live)*factor + float64(base))
 		perTarget = append(perTarget, n)
 		if t.Data != "" {
 			continue // it is elsewhere

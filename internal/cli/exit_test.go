@@ -40,7 +40,7 @@ func TestExitCodes(t *testing.T) {
 			a := &App{Stdout: &stdout, Stderr: &stderr}
 			err = a.execute(context.Background(), campaign.Config{
 				Plan: p, Dir: filepath.Join(dir, "out"), LockFile: filepath.Join(dir, "lock"), Progress: ui.New(&stderr, nil),
-				Child: []string{"/bin/sh", "-c", c.script, "trial"}, SpaceFactor: func(string) float64 { return 1 },
+				Child: []string{"/bin/sh", "-c", c.script, "trial"}, SpaceFactor: func(string) (float64, int64) { return 1, 0 },
 			})
 			code := ExitOK
 			if err != nil {

@@ -25,6 +25,7 @@ type runOptions struct {
 	sets   []string
 	dryRun bool
 	resume string
+	force  bool
 }
 
 func (a *App) runCommand() *cobra.Command {
@@ -56,6 +57,7 @@ func (a *App) runCommand() *cobra.Command {
 	f.StringVar(&o.out, "out", "", "directory of the campaign, which must not exist (default results/NAME-DATE)")
 	f.StringArrayVar(&o.sets, "set", nil, "override a key of the plan: `key=value`, as in params.rows=2M; may be repeated")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print trials, steps and expected sizes, and run nothing")
+	f.BoolVar(&o.force, "force", false, "let targets with a dsn use a schema that exists, and replace the workload's tables in it")
 	f.StringVar(&o.resume, "resume", "", "go on with the interrupted campaign in `DIR`")
 	return c
 }
@@ -132,10 +134,11 @@ func (a *App) config(p *plan.Plan, o runOptions) campaign.Config {
 	return campaign.Config{
 		Plan: p, Dir: o.out, Command: append([]string{"rumbench"}, a.Args...),
 		Child: []string{exe, "trial"}, LockFile: lock, Progress: ui.New(a.Stderr, a.Width),
-		SpaceFactor: func(name string) float64 {
+		SpaceFactor: func(name string) (float64, int64) {
 			e, _ := registry.Catalog{}.Engine(name)
-			return e.Info().SpaceFactor
+			return e.Info().SpaceFactor, e.Info().SpaceBase
 		},
+		Force: o.force,
 	}
 }
 

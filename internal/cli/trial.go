@@ -82,6 +82,7 @@ func choose(s *trial.Spec, state *result.Campaign, name string) error {
 		for _, t := range s.Plan.Targets {
 			if t.Name == e.Target {
 				s.Target, s.Trial = t, e.Trial
+				s.Target.Config.Server.Force = state.Force
 				s.Engine, _ = registry.Catalog{}.Engine(t.Engine)
 				return nil
 			}

@@ -16,7 +16,14 @@ const blockUnit = 512
 // Allocated is the number of bytes allocated to the files under dir. Sparse
 // files count what is there. Files that vanish meanwhile are left out.
 func Allocated(dir string) (int64, error) {
-	var total int64
+	sums, err := ByClass(dir, func(string) string { return "" })
+	return sums[""], err
+}
+
+// ByClass sums what Allocated does by a class of each file, which is given its
+// path below dir.
+func ByClass(dir string, class func(path string) string) (map[string]int64, error) {
+	sums := map[string]int64{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -32,14 +39,18 @@ func Allocated(dir string) (int64, error) {
 			return err
 		}
 		if st, ok := info.Sys().(*syscall.Stat_t); ok {
-			total += st.Blocks * blockUnit
+			below, err := filepath.Rel(dir, path)
+			if err != nil {
+				return err
+			}
+			sums[class(below)] += st.Blocks * blockUnit
 		}
 		return nil
 	})
 	if err != nil {
-		return 0, fmt.Errorf("size of %s: %w", dir, err)
+		return nil, fmt.Errorf("size of %s: %w", dir, err)
 	}
-	return total, nil
+	return sums, nil
 }
 
 // Free is the number of bytes that can still be written on the filesystem that

@@ -18,7 +18,8 @@ import (
 
 var (
 	knobKeys   = []string{"cache", "durability", "compression", "page", "direct_io"}
-	targetKeys = slices.Concat([]string{"name", "engine"}, knobKeys, []string{"options", "data"})
+	serverKeys = []string{"storage", "server", "binary", "dsn", "schema"}
+	targetKeys = slices.Concat([]string{"name", "engine"}, serverKeys, knobKeys, []string{"options", "data"})
 	targetName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`)
 )
 
@@ -91,6 +92,11 @@ func (b *binder) target(n *node, common fields, config engine.Config) *bound {
 	bind(t.fields, "name", &t.Name, fileName)
 	bind(t.fields, "data", &t.Data, directory)
 	t.Config = b.knobs(t.fields, config)
+	bind(t.fields, "storage", &t.Config.Storage, word)
+	bind(t.fields, "server", &t.Config.Server.Kind, word)
+	bind(t.fields, "binary", &t.Config.Server.Binary, word)
+	bind(t.fields, "dsn", &t.Config.Server.DSN, word)
+	bind(t.fields, "schema", &t.Config.Server.Schema, schemaName)
 	t.Config.Options = b.options(t.fields)
 	t.Knobs = printable(t.Config)
 	if t.Engine == "" {
@@ -171,6 +177,13 @@ func printable(c engine.Config) map[string]string {
 	if c.DirectIO != nil {
 		out["direct_io"] = strconv.FormatBool(*c.DirectIO)
 	}
+	for name, value := range map[string]string{
+		"storage": c.Storage, "server": c.Server.Kind, "binary": c.Server.Binary, "dsn": withoutPassword(c.Server.DSN), "schema": c.Server.Schema,
+	} {
+		if value != "" {
+			out[name] = value
+		}
+	}
 	for k, v := range c.Options {
 		text, ok := v.(string)
 		if !ok {
@@ -180,6 +193,33 @@ func printable(c engine.Config) map[string]string {
 		out["options."+k] = text
 	}
 	return out
+}
+
+// passwords are where data source names carry them: USER:PASSWORD@ and password=….
+var passwords = regexp.MustCompile(`(^|//)([^:/@]*):.*@|(password=)('[^']*'|\S+)`)
+
+// withoutPassword is a data source name fit to be stored in a result.
+func withoutPassword(dsn string) string {
+	return passwords.ReplaceAllStringFunc(dsn, func(m string) string {
+		if strings.HasPrefix(m, "password=") {
+			return "password=***"
+		}
+		user, _, _ := strings.Cut(strings.TrimPrefix(m, "//"), ":")
+		if strings.HasPrefix(m, "//") {
+			user = "//" + user
+		}
+		return user + ":***@"
+	})
+}
+
+var plainSchema = regexp.MustCompile(`^[a-z][a-z0-9_]{0,50}$`)
+
+// schemaName is a name that every server writes alike, without quotes.
+func schemaName(n *node) (string, error) {
+	if !plainSchema.MatchString(n.text) {
+		return "", misfit("lower-case letters, digits and '_', beginning with a letter", "%q is not a schema's name", n.text)
+	}
+	return n.text, nil
 }
 
 func fileName(n *node) (string, error) {
@@ -228,6 +268,10 @@ func (b *binder) checkData(targets []*bound, trials int) {
 			continue
 		}
 		at := t.fields.of.get("data")
+		if t.Config.Server.DSN != "" {
+			b.at(at, "data is a directory, and a target with a dsn has its data where the server keeps it", "remove data")
+			continue
+		}
 		if trials > 1 {
 			b.at(at, fmt.Sprintf("data cannot be used in %d trials: each would change the data that the next begins with", trials), "set trials: 1, or remove data")
 		}
@@ -248,7 +292,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 	e, _ := b.cat.Engine(t.Engine)
 	info := e.Info()
 	if p.Run != nil {
-		if err := model.Missing(info.Capabilities, p.Run.Needs()); err != nil {
+		if err := model.Missing(engine.Capabilities(e, t.Config), p.Run.Needs()); err != nil {
 			b.at(t.node, fmt.Sprintf("%s cannot run workload %s: %v", t.Engine, p.Workload, err), b.able(p.Run.Needs()))
 		}
 	}
@@ -265,6 +309,9 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 			return
 		}
 		n, hint := t.blame(knob.Knob, info)
+		if h := engine.Hint(err); h != "" {
+			hint = h
+		}
 		b.at(n, t.Engine+": "+knob.Error(), hint)
 		if !drop(&c, knob.Knob) {
 			return

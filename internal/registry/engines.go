@@ -6,6 +6,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/bbolt"
 	"rumbench/engine/memory"
+	"rumbench/engine/mysql"
 	"rumbench/engine/null"
 	"rumbench/engine/pebble"
 	"rumbench/engine/sqlite"
@@ -17,6 +18,7 @@ func Engines() []engine.Engine {
 		pebble.Engine{},
 		bbolt.Engine{},
 		sqlite.Engine{},
+		mysql.Engine{},
 		memory.Engine{},
 		null.Engine{},
 	}

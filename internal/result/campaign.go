@@ -17,6 +17,7 @@ type Campaign struct {
 	Sets    []string  `json:"sets,omitempty"` // overrides of the plan
 	Command []string  `json:"command"`        // as it was started
 	Started time.Time `json:"started"`
+	Force   bool      `json:"force,omitempty"`  // schemas that exist may be used
 	Client  string    `json:"client,omitempty"` // directory of the client's calibration, below trials
 	Trials  []Entry   `json:"trials"`           // in the order in which they are run
 }

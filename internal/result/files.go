@@ -21,12 +21,13 @@ const (
 	ReportFile   = "report.html"
 	MarkdownFile = "report.md"
 
-	TrialFile   = "trial.json"
-	SeriesFile  = "series.jsonl"
-	LatencyFile = "latency.hlog"
-	LogFile     = "trial.log"
-	DataDir     = "data"
-	TempDir     = "tmp"
+	TrialFile     = "trial.json"
+	SeriesFile    = "series.jsonl"
+	LatencyFile   = "latency.hlog"
+	LogFile       = "trial.log"
+	ServerLogFile = "server.log" // what a server that was started for the trial said
+	DataDir       = "data"
+	TempDir       = "tmp"
 )
 
 // WriteJSON replaces a file by the JSON of v, so that a reader sees either the

@@ -40,10 +40,15 @@ const (
 	kb         = 1024
 )
 
-// together belongs to the source of every figure of an embedded engine's process.
-const together = ", engine and client together"
-
 func (t *trial) deviceSource() string { return "device " + t.devName }
+
+// processSource is the source of what the engine's processes did.
+func (t *trial) processSource() string {
+	if t.hosted != nil {
+		return "the server's processes"
+	}
+	return "process, engine and client together"
+}
 
 // costs are the figures that are known. CPU, reads and context switches are of
 // the window; writes also of the sync after it, which belongs to them.
@@ -55,14 +60,21 @@ func (r *rows) costs() (out []cost) {
 			out = append(out, cost{metric: metric, value: v / unit, source: from})
 		}
 	}
-	const process, host = "process" + together, "host"
-	device := r.deviceSource()
+	const host = "host"
+	process, device := r.processSource(), r.deviceSource()
 	add("server_cpu_us", process, run, "process.cpu_ns", nsPerMicro)
 	add("process_read_kb", process, run, "process.read_bytes", kb)
 	if v, ok := counterOf(whole, "process.write_bytes"); ok {
 		cancelled, _ := counterOf(whole, "process.cancelled_write_bytes")
-		out = append(out, cost{metric: "process_write_kb", value: max(v-cancelled-r.window.own, 0) / kb, source: process})
+		if r.hosted == nil {
+			cancelled += r.window.own
+		}
+		out = append(out, cost{metric: "process_write_kb", value: max(v-cancelled, 0) / kb, source: process})
 	}
+	if r.hosted != nil { // otherwise it is in the engine's process
+		add("client_cpu_us", "rumbench's own process", run, "client.cpu_ns", nsPerMicro)
+	}
+	out = append(out, account(whole)...)
 	if v, ok := busy(run); ok {
 		c := cost{metric: "host_cpu_us", value: v / nsPerMicro, source: host}
 		if r.window.length < shortWindow {
@@ -142,11 +154,12 @@ func (r *rows) addCosts(all []cost) {
 		for _, c := range all {
 			r.put(c.metric, c.value/float64(units), by, source(c.source), warnings(c.doubts), warnings(missed))
 		}
-		if us, ok := r.clientCost(totals); ok {
+		if us, ok := r.clientCost(totals); ok && r.hosted == nil {
 			r.put("client_cpu_us", us/float64(units), by, source("null engine"))
 		}
 	}
 	r.addAmplification(all, totals)
+	r.addEngine()
 	r.put("drain_s", r.window.drain.Seconds())
 	r.put("client_gc_pause_ms", float64(r.window.client.GCPause.Microseconds())/1e3, count(int64(r.window.client.GCCycles)))
 	r.put("client_sched_p99_us", float64(r.window.client.SchedP99.Nanoseconds())/nsPerMicro, count(int64(r.window.client.Waits)))
@@ -226,27 +239,35 @@ func (r *rows) units(totals workload.Totals, group, kind string) (n int64) {
 	return n
 }
 
-// addAmplification adds write amplification: what reached the device for what
-// the clients wrote.
+// addAmplification adds what was written and read for what the clients wrote
+// and got: by the device, and by the engine's own account.
 func (r *rows) addAmplification(all []cost, totals workload.Totals) {
-	var user int64
+	var written, returned int64
 	for g := range r.step.Groups {
 		for k := range r.step.Groups[g].Ops {
-			if r.step.Groups[g].Ops[k].Whole() == r.step.WritesPer {
-				user += totals[g][k].Bytes
+			kind := &r.step.Groups[g].Ops[k]
+			switch {
+			case kind.Whole() == r.step.WritesPer:
+				written += totals[g][k].Bytes
+			case kind.Unit == "query" && !kind.Upkeep:
+				returned += totals[g][k].Bytes
 			}
 		}
 	}
-	if user == 0 {
-		return
-	}
-	for _, metric := range []string{"write_kb", "process_write_kb"} {
-		for _, c := range all {
-			if c.metric == metric {
-				r.put("write_amplification", c.value*kb/float64(user), count(user), source(c.source), warnings(c.doubts))
-				return
+	ratio := func(metric string, user int64, of ...string) {
+		for _, name := range of {
+			for _, c := range all {
+				if c.metric == name && user > 0 {
+					r.put(metric, c.value*kb/float64(user), count(user), source(c.source), warnings(c.doubts))
+					return
+				}
 			}
 		}
+	}
+	ratio("write_amplification", written, "write_kb", "process_write_kb")
+	ratio("engine_write_amplification", written, "engine_write_kb")
+	if r.step.Primary != r.step.WritesPer {
+		ratio("read_amplification", returned, "read_kb")
 	}
 }
 
@@ -284,7 +305,7 @@ func (r *rows) doubtSources(all []cost) (neighbours []string) {
 		if d.value > journalFactor*p.value+littleIO {
 			why = result.Disturbed + " it"
 		}
-		w := fmt.Sprintf("the device %s %.1f MB, of which this process caused %.1f MB: %s", what, d.value/kb, p.value/kb, why)
+		w := fmt.Sprintf("the device %s %.1f MB, of which %s caused %.1f MB: %s", what, d.value/kb, r.worker(), p.value/kb, why)
 		r.out.Warnings = append(r.out.Warnings, w)
 		for _, m := range metrics {
 			if c := find(m); c != nil {
@@ -294,13 +315,38 @@ func (r *rows) doubtSources(all []cost) (neighbours []string) {
 	}
 	doubt("wrote", "write_kb", "process_write_kb", closeFactor, "write_kb")
 	doubt("read", "read_kb", "process_read_kb", journalFactor, "read_kb", "device_reads")
-	spare := littleWork * r.window.length.Seconds() * 1e6 // µs
-	if host, process := find("host_cpu_us"), find("server_cpu_us"); host != nil && process != nil && r.window.length >= shortWindow && host.value > tickError*process.value+spare {
-		w := fmt.Sprintf("the machine computed for %.2f s, of which this process for %.2f s: other programs took part of the processors", host.value/1e6, process.value/1e6)
+	if w := r.strangers(find("host_cpu_us"), find("server_cpu_us"), find("client_cpu_us")); w != "" {
 		r.out.Warnings = append(r.out.Warnings, w)
 		neighbours = append(neighbours, w)
 	}
 	return neighbours
+}
+
+// worker names the processes whose figures are known.
+func (t *trial) worker() string {
+	if t.hosted != nil {
+		return "the server"
+	}
+	return "this process"
+}
+
+// strangers tells of CPU time that neither the engine nor the client used. How
+// much of the machine's is theirs is a figure of its own.
+func (r *rows) strangers(host, server, client *cost) string {
+	if host == nil || server == nil || r.window.length < shortWindow {
+		return ""
+	}
+	ours, who := server.value, r.worker()+fmt.Sprintf(" for %.2f s", server.value/1e6)
+	if client != nil {
+		ours += client.value
+		who += fmt.Sprintf(" and rumbench for %.2f s", client.value/1e6)
+	}
+	r.put("cpu_accounted", ours/host.value, source("process ÷ host"))
+	spare := littleWork * r.window.length.Seconds() * 1e6 // µs
+	if host.value <= tickError*ours+spare {
+		return ""
+	}
+	return fmt.Sprintf("the machine computed for %.2f s, of which %s: other programs took part of the processors", host.value/1e6, who)
 }
 
 // addCounters adds what all counters did in the step, the sync after it included.
@@ -325,9 +371,9 @@ func (t *trial) addGap(next *window) {
 	}
 	step := &t.res.Steps[len(t.res.Steps)-1]
 	between, _ := changes(last.drained, next.before)
-	for _, from := range []struct{ name, source string }{{"device.write_bytes", t.deviceSource()}, {"process.write_bytes", "process" + together}} {
+	for _, from := range []struct{ name, source string }{{"device.write_bytes", t.deviceSource()}, {"process.write_bytes", t.processSource()}} {
 		if v, ok := counterOf(between, from.name); ok {
-			if from.name != "device.write_bytes" || !t.elsewhere {
+			if from.name == "device.write_bytes" && !t.elsewhere || from.name == "process.write_bytes" && t.hosted == nil {
 				v -= next.began - last.ended
 			}
 			step.Rows = append(step.Rows, result.Row{Target: t.Target.Name, Trial: t.Trial, Step: step.Name,

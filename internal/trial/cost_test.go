@@ -116,9 +116,10 @@ func TestCosts(t *testing.T) {
 			{"discard_kb", per, 400 / float64(n), n, device},
 		}
 	}
-	want := slices.Concat(per("query", 1000), per("insert row", 200), per("written row", 300), per("operation", 1006))
+	want := slices.Concat([]figure{{"cpu_accounted", "", 2.0 / 3, 0, "process ÷ host"}}, per("query", 1000), per("insert row", 200), per("written row", 300), per("operation", 1006))
 	// Of the writers' bytes only: what queries return is not written.
-	want = append(want, figure{"write_amplification", "", 2.0 * mb / (10 << 10), 10 << 10, device})
+	want = append(want, figure{"write_amplification", "", 2.0 * mb / (10 << 10), 10 << 10, device},
+		figure{"read_amplification", "", 1000 * 4096.0 / (2 << 30), 2 << 30, device})
 	if d := cmp.Diff(want, figures(r.out)); d != "" {
 		t.Errorf("costs (-want +got):\n%s", d)
 	}

@@ -8,6 +8,7 @@ type Event struct {
 	Elapsed  float64      `json:"elapsed_s"`
 	Expected float64      `json:"expected_s,omitempty"` // 0: not known
 	CPU      float64      `json:"cpu,omitempty"`        // processors that the trial's process kept busy in the last interval
+	Server   float64      `json:"server_cpu,omitempty"` // processors that a server's processes kept busy in the last sample
 	Stalled  int          `json:"stalled,omitempty"`    // intervals so far in which a group without a rate completed nothing
 	Groups   []EventGroup `json:"groups,omitempty"`
 }

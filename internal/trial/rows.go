@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -299,37 +298,6 @@ func (r *rows) addSettle() {
 		r.put(c.metric, c.value, whole, source(c.source), warnings(c.doubts))
 	}
 	r.addCounters()
-}
-
-// addSpace adds sizes and memory at the end of the step.
-//
-// Engines walk their files to tell the sizes of objects, and so fill the page
-// cache. That is done only when the check has read everything anyhow, or when
-// no step follows that would find the cache warm.
-func (r *rows) addSpace(ctx context.Context, live workload.Live, warm bool) error {
-	steps := r.Plan.Run.Steps()
-	if warm || r.step.Name == steps[len(steps)-1].Name {
-		var err error
-		if r.out.Sizes, err = r.db.Sizes(ctx); err != nil {
-			return fmt.Errorf("sizes: %w", err)
-		}
-	}
-	total, err := r.dataSize()
-	if err != nil {
-		return err
-	}
-	r.put("live_rows", float64(live.Rows))
-	r.put("live_bytes", float64(live.Bytes))
-	if total > 0 { // an engine in memory has no files
-		r.put("db_bytes", float64(total), source("data directory"))
-		if live.Bytes > 0 {
-			r.put("space_amplification", float64(total)/float64(live.Bytes), source("data directory"))
-		}
-	}
-	if r.window.memory > 0 {
-		r.put("server_memory_bytes", float64(r.window.memory), source(r.window.memorySource+together))
-	}
-	return nil
 }
 
 // counterOf finds a counter's growth in a window; ok is false if it is not known.

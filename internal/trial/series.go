@@ -2,6 +2,7 @@ package trial
 
 import (
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -52,6 +53,9 @@ func (c *stepClock) at(t time.Time) (name string, seconds float64, ok bool) {
 func (t *trial) writeSamples(prev, cur observe.Snapshot) {
 	var lines []result.Line
 	for _, iv := range observe.Diff(prev, cur) {
+		if iv.Source == "process" && t.hosted != nil {
+			t.noteServerCPU(&iv)
+		}
 		name, at, ok := t.clock.at(iv.Time)
 		if !ok || len(iv.Changes) == 0 {
 			continue
@@ -65,6 +69,15 @@ func (t *trial) writeSamples(prev, cur observe.Snapshot) {
 		lines = append(lines, l)
 	}
 	t.write(lines)
+}
+
+// noteServerCPU keeps for the display how many processors the server kept busy.
+func (t *trial) noteServerCPU(iv *observe.Interval) {
+	for _, c := range iv.Changes {
+		if c.Name == "process.cpu_ns" && iv.Elapsed > 0 {
+			t.serverCPU.Store(math.Float64bits(c.Value / float64(iv.Elapsed)))
+		}
+	}
 }
 
 // write writes lines of the series. Where that cannot be done the trial ends:
@@ -116,6 +129,7 @@ func (t *trial) onInterval(step *workload.Step, iv *drive.Interval) {
 	}
 	t.write(lines)
 	e.Stalled = t.pulse.stalled
+	e.Server = math.Float64frombits(t.serverCPU.Load())
 	t.Progress(e)
 }
 

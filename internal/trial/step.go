@@ -30,7 +30,7 @@ type window struct {
 // open syncs everything dirty, and takes the first figures of a window, which
 // are also the last of what went on since the window before.
 func (w *window) open(ctx context.Context, t *trial) error {
-	if err := observe.SyncDir(t.data); err != nil {
+	if err := t.sync(); err != nil {
 		return fmt.Errorf("sync before the step: %w", err)
 	}
 	w.before = t.sampler.Snapshot(ctx)
@@ -43,7 +43,7 @@ func (w *window) open(ctx context.Context, t *trial) error {
 // before anybody reads the database to check it.
 func (w *window) close(ctx context.Context, t *trial) error {
 	start := time.Now()
-	if err := observe.SyncDir(t.data); err != nil {
+	if err := t.sync(); err != nil {
 		return fmt.Errorf("sync after the step: %w", err)
 	}
 	w.drain = time.Since(start)
@@ -51,6 +51,9 @@ func (w *window) close(ctx context.Context, t *trial) error {
 	w.ended = t.written()
 	w.own = w.ended - w.began
 	t.clock.end() // samples from here on are not of the step
+	if t.process == nil {
+		return nil
+	}
 	if n, from, err := t.process.Memory(ctx); err == nil {
 		w.memory, w.memorySource = n, from
 	}
@@ -130,7 +133,7 @@ func (t *trial) load(ctx context.Context, step *workload.Step, s *result.Step) e
 			return fmt.Errorf("create the tables: %w", err)
 		}
 	}
-	results := model.Has(t.Engine.Info().Capabilities, model.CapResults)
+	results := model.Has(engine.Capabilities(t.Engine, t.Target.Config), model.CapResults)
 	stage, err := step.Open(ctx, workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: results, Previous: t.previous})
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,11 +11,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"rumbench/engine"
-	"rumbench/internal/fsize"
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -46,13 +47,15 @@ type trial struct {
 	Spec
 	res      *result.Trial
 	db       engine.DB
-	data     string
-	ours     bool // the data directory is ours to remove
+	hosted   engine.Hosted // db, if a server does its work; otherwise nil
+	data     string        // where the data is on this host; "" if that is not known
+	dir      string        // the directory that the engine was given: of data, or of all that a server keeps
+	ours     bool          // dir is ours to remove
 	series   *result.SeriesWriter
 	fail     context.CancelCauseFunc // ends the steps
 	latency  *latencyLog
 	sampler  *observe.Sampler
-	process  *observe.Process
+	process  *observe.Process // nil if the server's processes cannot be seen
 	client   *observe.Client
 	device   *observe.DeviceCollector // nil without a device
 	devName  string
@@ -61,8 +64,9 @@ type trial struct {
 	previous *workload.Live
 	// lastWindow is that of the step before.
 	lastWindow *window
-	saved      int64 // bytes of the result, each time it was written
-	elsewhere  bool  // the data is on another file system than rumbench's own files
+	saved      int64         // bytes of the result, each time it was written
+	serverCPU  atomic.Uint64 // the bits of how many processors the server kept busy
+	elsewhere  bool          // the data is on another file system than rumbench's own files
 }
 
 // Run runs a trial and leaves its result in Spec.Dir. The result tells how far
@@ -132,29 +136,55 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if err := t.openData(); err != nil {
 		return err
 	}
-	t.res.Host = observe.Facts(t.data)
 	if t.series, err = result.CreateSeries(t.Dir); err != nil {
 		return err
 	}
 	if t.latency, err = createLatencyLog(t.Dir, time.Now()); err != nil {
 		return err
 	}
-	config := t.Target.Config
-	config.Dir = t.data
-	if t.db, err = t.Engine.Open(ctx, config); err != nil {
-		return fmt.Errorf("open %s: %w", t.Engine.Info().Name, err)
-	}
-	if t.res.Settings, err = t.db.Settings(ctx); err != nil {
-		return fmt.Errorf("read back the settings: %w", err)
+	if err := t.open(ctx); err != nil {
+		return err
 	}
 	t.observe()
 	return t.steps(ctx)
 }
 
+// open opens the database and asks what it is.
+func (t *trial) open(ctx context.Context) (err error) {
+	config := t.Target.Config
+	config.Dir = t.data
+	config.Server.Log = filepath.Join(t.Dir, result.ServerLogFile)
+	if t.data != "" {
+		t.res.Host = observe.Facts(t.data)
+	}
+	if t.db, err = t.Engine.Open(ctx, config); err != nil {
+		return fmt.Errorf("open %s: %w", t.Engine.Info().Name, err)
+	}
+	if hosted, ok := t.db.(engine.Hosted); ok {
+		t.hosted = hosted
+		t.data = hosted.DataDir()
+	}
+	if t.res.Host == nil {
+		t.res.Host = observe.Facts(cmp.Or(t.data, t.Dir))
+	}
+	if t.res.Settings, err = t.db.Settings(ctx); err != nil {
+		return fmt.Errorf("read back the settings: %w", err)
+	}
+	for _, s := range t.res.Settings {
+		if s.Name == engine.ServerVersion {
+			t.res.Versions = append(t.res.Versions, observe.Fact{Name: "server", Value: s.Value})
+		}
+	}
+	return nil
+}
+
 // openData makes the private data directory, or takes the one that the plan names.
 func (t *trial) openData() error {
+	if t.Target.Config.Server.DSN != "" {
+		return nil // it is where its server keeps it
+	}
 	if t.Target.Data != "" {
-		t.data = t.Target.Data
+		t.data, t.dir = t.Target.Data, t.Target.Data
 		if _, err := os.Stat(t.Dir + ".partial1"); err == nil { // set aside by the campaign
 			t.warn("the data was changed by an earlier run of this trial, which did not end")
 		}
@@ -164,26 +194,60 @@ func (t *trial) openData() error {
 	if err := os.Mkdir(t.data, 0o755); err != nil {
 		return fmt.Errorf("make the data directory: %w", err)
 	}
-	t.ours = true
+	t.dir, t.ours = t.data, true
 	return nil
 }
 
 // observe sets up the collectors. The engine comes last: it may be slow.
 func (t *trial) observe() {
-	t.process = observe.NewProcess("/proc", func() []int { return []int{os.Getpid()} })
-	collectors := []observe.Collector{observe.NewHost("/proc"), t.process, t.client}
+	collectors := []observe.Collector{observe.NewHost("/proc"), t.client}
+	if pids := t.processes(); len(pids) > 0 {
+		t.process = observe.NewProcess("/proc", func() []int { return pids })
+		collectors = append(collectors, t.process)
+	}
+	if c := t.deviceCollector(); c != nil {
+		collectors = append(collectors, c)
+	}
+	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(t.db)), Interval: t.Plan.Interval}
+}
+
+// processes are those that do the engine's work: this one, or the server's.
+func (t *trial) processes() []int {
+	if t.hosted == nil {
+		return []int{os.Getpid()}
+	}
+	pids, why := t.hosted.Processes()
+	if len(pids) == 0 {
+		t.warn("no figures of the server's processes: " + why)
+	}
+	return pids
+}
+
+func (t *trial) deviceCollector() observe.Collector {
+	if t.data == "" {
+		t.warn("no figures of a device: it is not known where the server keeps its data")
+		return nil
+	}
 	var own, data syscall.Stat_t
 	if syscall.Stat(t.Dir, &own) == nil && syscall.Stat(t.data, &data) == nil {
 		t.elsewhere = own.Dev != data.Dev
 	}
-	if dev, err := observe.FindDevice(t.data); err == nil {
-		t.device = observe.NewDevice(dev, "/proc", "/sys")
-		t.devName = dev.Name
-		collectors = append(collectors, t.device)
-	} else {
+	dev, err := observe.FindDevice(t.data)
+	if err != nil {
 		t.warn(fmt.Sprintf("no figures of a device: %v", err))
+		return nil
 	}
-	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(t.db)), Interval: t.Plan.Interval}
+	t.device = observe.NewDevice(dev, "/proc", "/sys")
+	t.devName = dev.Name
+	return t.device
+}
+
+// sync writes everything dirty of the data's file system to its device.
+func (t *trial) sync() error {
+	if t.data == "" {
+		return nil
+	}
+	return observe.SyncDir(t.data)
 }
 
 func (t *trial) warn(w string) {
@@ -235,6 +299,7 @@ func (t *trial) finish(ctx context.Context, err error) error {
 			t.warn(w)
 		}
 	}
+	err = t.blameServer(err)
 	t.latency.flush() // what cannot be written is in the result too
 	if t.db != nil {
 		if cerr := t.db.Close(); err == nil {
@@ -242,7 +307,7 @@ func (t *trial) finish(ctx context.Context, err error) error {
 		}
 	}
 	if t.ours && !t.Plan.Keep {
-		if rerr := os.RemoveAll(t.data); err == nil {
+		if rerr := os.RemoveAll(t.dir); err == nil {
 			err = rerr
 		}
 	}
@@ -254,6 +319,25 @@ func (t *trial) finish(ctx context.Context, err error) error {
 	}
 	if err == nil && t.res.Status == result.Invalid {
 		return errors.New(t.res.Reason)
+	}
+	return err
+}
+
+// dyingTime is how long a server that broke a connection is given to be found dead.
+const dyingTime = 2 * time.Second
+
+// blameServer says of a failed trial that its server has died, if it has, and
+// what its last words were.
+func (t *trial) blameServer(err error) error {
+	if err == nil || t.hosted == nil {
+		return err
+	}
+	deadline := time.Now().Add(dyingTime)
+	for engine.ClassOf(err) == engine.Gone && t.hosted.Died() == nil && time.Now().Before(deadline) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if died := t.hosted.Died(); died != nil {
+		return fmt.Errorf("%w; %w", err, died)
 	}
 	return err
 }
@@ -277,6 +361,3 @@ func (t *trial) conclude(ctx context.Context, err error) {
 		}
 	}
 }
-
-// dataSize is the allocated size of the data directory.
-func (t *trial) dataSize() (int64, error) { return fsize.Allocated(t.data) }

@@ -148,7 +148,10 @@ func Line(e trial.Event) string {
 		}
 		parts = append(parts, part)
 	}
-	if e.CPU > 0 {
+	switch {
+	case e.Server > 0:
+		parts = append(parts, fmt.Sprintf("CPU server %.2f client %.2f", e.Server, e.CPU))
+	case e.CPU > 0:
 		parts = append(parts, fmt.Sprintf("CPU %.2f", e.CPU))
 	}
 	if e.Stalled > 0 {

@@ -1,0 +1,109 @@
+package postgres
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"rumbench/engine"
+)
+
+// The states of the server's errors that are looked at elsewhere.
+const (
+	queryCanceled     = "57014"
+	transactionFailed = "25P02"
+	duplicateSchema   = "42P06"
+	mayNot            = "42501"
+)
+
+// classes are the errors that clients have to know apart. Errors of class 08,
+// and all after which the server hangs up, mean that it is gone.
+var classes = map[string]engine.Class{
+	"40001":       engine.Conflict, // could not serialize
+	"40P01":       engine.Conflict, // deadlock
+	"55P03":       engine.Conflict, // lock not available, or waited for longer than lock_timeout
+	queryCanceled: engine.Timeout,  // also statement_timeout
+	"23505":       engine.Duplicate,
+	"57P01":       engine.Gone, // the server shuts down
+	"57P02":       engine.Gone, // another of its processes has crashed
+	"57P03":       engine.Gone, // it starts, or stops
+}
+
+// advice is what users can do about errors.
+var advice = map[string]string{
+	"53300": "the server takes fewer connections than the plan has clients: raise max_connections there, or lower the clients",
+	"53200": "lower the cache, or work_mem and maintenance_work_mem under options",
+	"28P01": "check the user and the password in the dsn",
+	"28000": "check the user in the dsn, and the server's pg_hba.conf",
+	"3D000": "the dsn names a database that must exist; rumbench makes its own schema in it",
+	mayNot:  "the user of the dsn needs the right CREATE on the database: GRANT CREATE ON DATABASE … TO …",
+	"25006": "the server is a standby, or read-only: attach to the primary",
+}
+
+// advised is an error with what its user can do about it.
+type advised struct {
+	error
+	hint string
+}
+
+// Hint says what can be done.
+func (e *advised) Hint() string { return e.hint }
+
+// Unwrap is the error.
+func (e *advised) Unwrap() error { return e.error }
+
+// ends tells whether the server hangs up after the error.
+func ends(e *pgconn.PgError) bool {
+	severity := e.SeverityUnlocalized
+	if severity == "" { // servers before 9.6
+		severity = e.Severity
+	}
+	return severity == "FATAL" || severity == "PANIC"
+}
+
+// classify gives an error of the server its class.
+func classify(e *pgconn.PgError) error {
+	class, known := classes[e.Code]
+	switch {
+	case known:
+		return engine.Classify(class, e)
+	case strings.HasPrefix(e.Code, "08"), ends(e):
+		return gone(e)
+	}
+	return engine.Classify(engine.Fatal, explain(e))
+}
+
+// explain adds what can be done about an error.
+func explain(e *pgconn.PgError) error {
+	if e.Code == "53100" {
+		return fmt.Errorf("%w: %w", e, syscall.ENOSPC)
+	}
+	if hint := advice[e.Code]; hint != "" {
+		return &advised{e, hint}
+	}
+	return e
+}
+
+func gone(err error) error { return engine.Classify(engine.Gone, err) }
+
+// connectError gives the error of an attempt to connect its class. The server
+// hangs up after every one that it tells.
+func connectError(err error) error {
+	told, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || classes[told.Code] == engine.Gone || strings.HasPrefix(told.Code, "08") {
+		return gone(err)
+	}
+	if hint := advice[told.Code]; hint != "" {
+		err = &advised{err, hint}
+	}
+	return engine.Classify(engine.Fatal, err)
+}
+
+// hasState tells whether the server has told an error of that state.
+func hasState(err error, state string) bool {
+	told, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && told.Code == state
+}

@@ -1,0 +1,120 @@
+package postgres
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"rumbench/engine"
+	"rumbench/internal/server"
+)
+
+// pgconfig is how a server is reached.
+type pgconfig = pgconn.Config
+
+// host is where a server runs, as far as that can be seen from here.
+type host struct {
+	pid int    // its first process, of which all others descend; 0: not known
+	why string // it is not known
+	dir string // its data; "": not known
+}
+
+// startServer starts a private server.
+func startServer(ctx context.Context, s *setup) (*server.Server, error) {
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	return server.Start(ctx, server.Config{
+		Kind: s.Server.Kind, Binary: s.Server.Binary, Dir: s.Dir, Log: s.Server.Log, Settings: s.settings, Ready: ping,
+	})
+}
+
+// findHost finds the server at the other end of a connection.
+func findHost(pg *pgconn.PgConn, own *server.Server) host {
+	if own != nil {
+		return host{pid: own.PID(), dir: own.DataDir()}
+	}
+	conn := pg.Conn()
+	if t, ok := conn.(*tls.Conn); ok {
+		conn = t.NetConn()
+	}
+	pid, err := server.Peer(conn)
+	if err != nil {
+		return host{why: err.Error()}
+	}
+	// A proxy may listen there for the server.
+	name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if text := strings.TrimSpace(string(name)); !strings.Contains(text, "postgres") && !strings.Contains(text, "postmaster") {
+		return host{why: fmt.Sprintf("the process that was connected to, %d, is a %s and not the server", pid, text)}
+	}
+	h := host{pid: pid, dir: server.WorkDir(pid)}
+	if _, err := os.Stat(filepath.Join(h.dir, "PG_VERSION")); err != nil {
+		h.dir = "" // in a container, its directory has another name there
+	}
+	return h
+}
+
+// Processes are the server's.
+func (h host) processes() (pids []int, why string) {
+	if h.pid == 0 {
+		return nil, h.why
+	}
+	return []int{h.pid}, ""
+}
+
+// Processes are the server's.
+func (d *db) Processes() (pids []int, why string) { return d.host.processes() }
+
+// DataDir is where the server keeps its data, if it is on this host.
+func (d *db) DataDir() string { return d.host.dir }
+
+// Died tells how the server ended.
+func (d *db) Died() error {
+	if d.server == nil {
+		return nil
+	}
+	return d.server.Died()
+}
+
+// FileClass tells the files of the data directory apart, and those of the
+// directory around it that a private server has.
+func (d *db) FileClass(path string) engine.FileClass { return fileClass(path, d.about.database) }
+
+// relation is the path of a file of a table or index: the database's number,
+// then the file's, which may end in its fork and its part. Those of temporary
+// tables begin with a t.
+var relation = regexp.MustCompile(`^(?:base|pg_tblspc/[0-9]+/[^/]+)/([0-9]+)/(t[0-9]+_)?([0-9]+)(?:_[a-z]+)?(?:\.[0-9]+)?$`)
+
+// firstNormal is the first number of a file that is not the system catalog's.
+// All databases have a copy of that, of some 7 MB.
+const firstNormal = 16384
+
+func fileClass(path string, database uint32) engine.FileClass {
+	path = strings.TrimPrefix(path, "data/")
+	switch top, _, _ := strings.Cut(path, "/"); {
+	case top == "pg_wal":
+		return engine.LogFile
+	case top == "tmp" || strings.Contains(path, "pgsql_tmp"):
+		return engine.TempFile
+	}
+	m := relation.FindStringSubmatch(path)
+	if m == nil {
+		return engine.SystemFile
+	}
+	in, _ := strconv.ParseUint(m[1], 10, 32)
+	file, _ := strconv.ParseUint(m[3], 10, 32)
+	switch {
+	case m[2] != "":
+		return engine.TempFile
+	case uint32(in) == database && file >= firstNormal:
+		return engine.DataFile
+	}
+	return engine.SystemFile
+}

@@ -1,0 +1,46 @@
+// Package postgres is PostgreSQL as an engine: a server that is started on a
+// private directory, or attached to by a DSN, from release 12 on.
+//
+// What it shares with other SQL databases is in sqlkit, how servers are started
+// in internal/server. Here are a driver that is as thin as can be, the dialect,
+// the settings, what can be measured, and how the server is brought to rest.
+package postgres
+
+import (
+	"context"
+
+	"rumbench/engine"
+	"rumbench/internal/server"
+	"rumbench/model"
+)
+
+// Engine is the engine, for the registry.
+type Engine struct{}
+
+// Info describes the engine.
+func (Engine) Info() engine.Info {
+	return engine.Info{
+		Name:         "postgres",
+		Structure:    "heap tables with B-tree indexes, server",
+		Doc:          "PostgreSQL, from release 12 on, on a private server or on one that runs already.",
+		Version:      "jackc/pgx " + engine.ModuleVersion("github.com/jackc/pgx/v5"),
+		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
+		Options:      options,
+		Servers:      []string{server.Postgres},
+		SpaceFactor:  10,
+	}
+}
+
+// optCopy is rumbench's own option.
+const optCopy = "copy"
+
+var options = []engine.Option{
+	{Name: optCopy, Type: "bool", Doc: "the inserts of a first load are done by COPY, one for each batch; not a rate of inserts that others can be compared with (default false)"},
+	{Name: "any setting of the server", Type: "as in postgresql.conf", Doc: "written into the private server's configuration verbatim, such as max_wal_size: 16GB"},
+}
+
+// Check tells whether the configuration can be honoured.
+func (Engine) Check(c engine.Config) error {
+	_, err := newSetup(context.Background(), c)
+	return err
+}

@@ -1,0 +1,54 @@
+package trial
+
+import (
+	"rumbench/engine"
+	"rumbench/internal/result"
+)
+
+// ownAccount is the source of what an engine tells of itself.
+const ownAccount = "the engine's own counters"
+
+// account is what the engine says it wrote and read.
+func account(points []result.CounterChange) (out []cost) {
+	for _, c := range []struct{ metric, counter string }{{"engine_write_kb", engine.BytesWritten}, {"engine_read_kb", engine.BytesRead}} {
+		if v, ok := counterOf(points, c.counter); ok {
+			out = append(out, cost{metric: c.metric, value: v / kb, source: ownAccount})
+		}
+	}
+	return out
+}
+
+// addEngine adds what only the engine can tell: how its cache did, for how long
+// it held up writes, and what it has still to do.
+func (r *rows) addEngine() {
+	run, _ := changes(r.window.before, r.window.after)
+	whole, _ := changes(r.window.before, r.window.drained)
+	from := source(ownAccount)
+	if lookups, ok := counterOf(run, engine.CacheLookups); ok && lookups > 0 {
+		misses, _ := counterOf(run, engine.CacheMisses)
+		r.put("cache_hit_ratio", 1-misses/lookups, count(int64(lookups)), from)
+	}
+	if n, ok := counterOf(run, engine.Stalls); ok {
+		r.put("engine_stalls", n, from)
+	}
+	if ns, ok := counterOf(run, engine.StallTime); ok {
+		r.put("engine_stall_s", ns/1e9, from)
+	}
+	for _, g := range []struct{ metric, gauge string }{
+		{"dirty_bytes", engine.DirtyBytes}, {"compaction_debt_bytes", engine.CompactionDebt}, {"checkpoint_age_bytes", engine.CheckpointAge},
+	} {
+		if v, ok := gaugeOf(whole, g.gauge); ok {
+			r.put(g.metric, v, from)
+		}
+	}
+}
+
+// gaugeOf finds a gauge at the end of a window.
+func gaugeOf(points []result.CounterChange, name string) (float64, bool) {
+	for _, p := range points {
+		if p.Name == name && p.Kind == engine.Gauge {
+			return p.Value, true
+		}
+	}
+	return 0, false
+}
