@@ -15,7 +15,7 @@ import (
 
 // testReopen: what was there is there again, and numbering goes on.
 func (s Suite) testReopen(t *testing.T) {
-	dir := t.TempDir()
+	dir := TempDir(t)
 	db := s.openAt(t, dir)
 	check(t, db.CreateTables(context.Background()))
 	s.createIndexes(t, db)
@@ -44,7 +44,7 @@ func (s Suite) testKill(t *testing.T) {
 		t.Skip("level none promises nothing")
 	}
 	for range 3 {
-		dir := t.TempDir()
+		dir := TempDir(t)
 		acked := s.killChild(t, dir, 40)
 		db := s.openAt(t, dir)
 		c := newClient(t, db)

@@ -8,6 +8,8 @@ package enginetest
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"rumbench/engine"
@@ -119,7 +121,7 @@ func (s Suite) config(dir string) engine.Config {
 // open opens a database with its tables, and with their indexes if asked to.
 func (s Suite) open(t *testing.T, indexed bool) engine.DB {
 	t.Helper()
-	db := s.openAt(t, t.TempDir())
+	db := s.openAt(t, TempDir(t))
 	check(t, db.CreateTables(context.Background()))
 	if indexed {
 		s.createIndexes(t, db)
@@ -195,6 +197,15 @@ func collect(st engine.Stmt, args ...model.Value) (engine.Result, [][]model.Valu
 	return r, rows, err
 }
 
+// TempDir is a temporary directory that the unprivileged user of a server can
+// get to; those of the testing package are closed to others.
+func TempDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	check(t, os.Chmod(filepath.Dir(dir), 0o755))
+	return dir
+}
+
 func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -207,13 +218,13 @@ func (s Suite) testInfo(t *testing.T) {
 	if i.Name == "" || i.Structure == "" || i.Doc == "" || i.Version == "" {
 		t.Errorf("incomplete: %+v", i)
 	}
-	check(t, s.Engine.Check(s.config(t.TempDir())))
+	check(t, s.Engine.Check(s.config(TempDir(t))))
 }
 
 func (s Suite) testRefusals(t *testing.T) {
 	unknown := Refusal{"options.no_such_option", engine.Config{Options: map[string]any{"no_such_option": int64(1)}}}
 	for _, r := range append(s.Refused, unknown) {
-		c := merge(s.config(t.TempDir()), r.Config)
+		c := merge(s.config(TempDir(t)), r.Config)
 		err := s.Engine.Check(c)
 		var knob *engine.KnobError
 		if !errors.As(err, &knob) {

@@ -40,7 +40,7 @@ func newConnector(dsn *driver.Config, socket string) (*connector, error) {
 	config.ClientFoundRows = true // an update counts the rows that it found
 	config.InterpolateParams = false
 	config.CheckConnLiveness = false // a call to the system before every statement
-	config.Collation = "binary"
+	config.Collation = "utf8mb4_bin" // nothing is converted: text is stored as bytes
 	config.Logger = driver.Logger(silent{})
 	config.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := dial(ctx, network, addr)

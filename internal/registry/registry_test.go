@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/engine/enginetest"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/workloadtest"
@@ -79,7 +80,7 @@ func lockstep(t *testing.T, r workload.Run, name string) []workloadtest.State {
 func open(t *testing.T, name string, schema model.Schema) engine.DB {
 	t.Helper()
 	e, _ := Catalog{}.Engine(name)
-	c := engine.Config{Dir: t.TempDir(), Durability: model.DurabilityProcess, Schema: schema}
+	c := engine.Config{Dir: enginetest.TempDir(t), Durability: model.DurabilityProcess, Schema: schema}
 	if e.Check(c) != nil {
 		c.Durability = model.DurabilityNone
 	}
@@ -102,7 +103,7 @@ func TestForeignData(t *testing.T) {
 		}
 	}
 	for _, mine := range onDisk {
-		c := engine.Config{Dir: t.TempDir(), Durability: model.DurabilityProcess, Schema: schema}
+		c := engine.Config{Dir: enginetest.TempDir(t), Durability: model.DurabilityProcess, Schema: schema}
 		db, err := mine.Open(ctx, c)
 		if err != nil {
 			t.Fatal(err)

@@ -80,7 +80,7 @@ func (mariadb) variables(ctx context.Context, p Program) (map[string]bool, error
 // run runs a program that prepares the data, as the server's user.
 func (s *Server) run(ctx context.Context, path string, args ...string) error {
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Dir = s.owner.workDir(s.DataDir())
+	cmd.Dir = s.DataDir()
 	cmd.Env = environment(s)
 	cmd.SysProcAttr = s.owner.attributes()
 	out, err := cmd.CombinedOutput()

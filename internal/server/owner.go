@@ -8,10 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // owner is the unprivileged user that a server runs as. nil is the user of
@@ -20,9 +17,6 @@ type owner struct {
 	name     string
 	uid, gid uint32
 	groups   []uint32
-	// pass: a directory above the data is closed to the owner. The server then
-	// gets the capability to pass directories, and nothing else of root's.
-	pass bool
 }
 
 // newOwner finds the user to run as: the one that the server's package has
@@ -56,20 +50,7 @@ func (o *owner) attributes() *syscall.SysProcAttr {
 	if o == nil {
 		return &syscall.SysProcAttr{}
 	}
-	a := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: o.uid, Gid: o.gid, Groups: o.groups}}
-	if o.pass {
-		a.AmbientCaps = []uintptr{unix.CAP_DAC_READ_SEARCH}
-	}
-	return a
-}
-
-// workDir is the working directory to start a program in. The capability to
-// pass directories begins with the program itself: servers go on to their data alone.
-func (o *owner) workDir(dir string) string {
-	if o != nil && o.pass {
-		return "/"
-	}
-	return dir
+	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: o.uid, Gid: o.gid, Groups: o.groups}}
 }
 
 // makeDir makes a directory that belongs to the owner.
@@ -100,38 +81,15 @@ func (e *UnreachableError) Hint() string {
 	return "choose another --out, such as one below /var/tmp, or let others pass: chmod o+x " + e.Blocked
 }
 
-// reaches sees to it that the owner may pass all directories down to dir:
-// servers say of this only that permission is denied.
+// reaches checks that the owner may pass all directories down to dir: servers
+// say of this only that permission is denied, or take their files for broken.
+//
+// The capability to pass them (CAP_DAC_READ_SEARCH) is no way out: access(2),
+// by which MariaDB looks for its files, does not heed it.
 func (o *owner) reaches(dir string) error {
 	if o == nil {
 		return nil
 	}
-	err := o.walk(dir)
-	var closed *UnreachableError
-	if errors.As(err, &closed) && mayPass() {
-		o.pass = true
-		return nil
-	}
-	return err
-}
-
-// mayPass tells whether this process has the capability to pass directories.
-func mayPass() bool {
-	b, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return false
-	}
-	_, rest, found := strings.Cut(string(b), "\nCapEff:")
-	if !found {
-		return false
-	}
-	word, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
-	caps, err := strconv.ParseUint(word, 16, 64)
-	return err == nil && caps>>unix.CAP_DAC_READ_SEARCH&1 == 1
-}
-
-// walk looks at every directory down to dir.
-func (o *owner) walk(dir string) error {
 	for at := dir; ; at = filepath.Dir(at) {
 		var st syscall.Stat_t
 		if err := syscall.Stat(at, &st); err != nil {

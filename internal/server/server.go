@@ -194,7 +194,7 @@ func (s *Server) openLog() (err error) {
 // begin starts the process and waits until it answers.
 func (s *Server) begin(ctx context.Context) error {
 	s.cmd = s.kind.command(s)
-	s.cmd.Dir = s.owner.workDir(s.DataDir())
+	s.cmd.Dir = s.DataDir()
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 	s.cmd.SysProcAttr = s.owner.attributes()
 	s.cmd.SysProcAttr.Setsid = true // Ctrl-C is for rumbench, which stops the server itself

@@ -1,0 +1,565 @@
+package mysql
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	driver "github.com/go-sql-driver/mysql"
+
+	"rumbench/engine"
+	"rumbench/engine/enginetest"
+	"rumbench/engine/sqlkit"
+	"rumbench/internal/server"
+	"rumbench/model"
+)
+
+// schema is a table as a workload would have it.
+var schema = model.Schema{Tables: []model.Table{{
+	Name: "sale",
+	Columns: []model.Column{
+		{Name: "id", Type: model.Int, Auto: true}, {Name: "at", Type: model.Time}, {Name: "product", Type: model.Int, Width: 4, NotNull: true},
+		{Name: "price", Type: model.Float, NotNull: true}, {Name: "note", Type: model.String, Width: 100},
+	},
+	Key:     []string{"id"},
+	Indexes: []model.Index{{Name: "product", Columns: []string{"product", "price"}}},
+}}}
+
+var insertOp = model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"product", "price", "note"}, Rows: 2}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// private opens a database on a private server.
+func private(t *testing.T, c engine.Config) *db {
+	t.Helper()
+	needServer(t)
+	if c.Dir == "" {
+		c.Dir = enginetest.TempDir(t)
+	}
+	if c.Durability == "" {
+		c.Durability = model.DurabilityProcess
+	}
+	if c.Schema.Tables == nil {
+		c.Schema = schema
+	}
+	if c.Options == nil {
+		c.Options = map[string]any{"innodb_log_file_size": "16M"}
+	}
+	d, err := Engine{}.Open(t.Context(), c)
+	must(t, err)
+	t.Cleanup(func() { d.Close() })
+	return d.(*db)
+}
+
+// attached is the configuration that attaches to a server.
+func attached(d *db) engine.Config {
+	return engine.Config{Durability: d.Durability, Storage: d.storage.name, Schema: schema,
+		Server: engine.ServerConfig{DSN: "root@unix(" + d.server.Endpoint().Socket + ")/", Schema: "guest"}}
+}
+
+func attach(t *testing.T, c engine.Config) *db {
+	t.Helper()
+	d, err := Engine{}.Open(t.Context(), c)
+	must(t, err)
+	t.Cleanup(func() { d.Close() })
+	return d.(*db)
+}
+
+func newSession(t *testing.T, d engine.DB) engine.Session {
+	t.Helper()
+	s, err := d.Session(t.Context())
+	must(t, err)
+	return s
+}
+
+// insert inserts pairs of rows.
+func insert(t *testing.T, d engine.DB, op model.Op, pairs int) {
+	t.Helper()
+	s := newSession(t, d)
+	defer s.Close()
+	st, err := s.Prepare(t.Context(), &op)
+	must(t, err)
+	var r engine.Result
+	for i := range pairs {
+		note := model.StringValue([]byte("note"))
+		n := int64(2 * i)
+		must(t, st.Exec(t.Context(), []model.Value{model.IntValue(n % 97), model.FloatValue(1), note, model.IntValue((n + 1) % 97), model.FloatValue(2), note}, &r))
+	}
+	if l, ok := s.(engine.Loader); ok {
+		must(t, l.EndLoad(t.Context()))
+	}
+}
+
+// ask is the answer of one query in one word.
+func ask(t *testing.T, d *db, query string) (answer string) {
+	t.Helper()
+	must(t, d.Admin().Query(t.Context(), query, func(row []sqldriver.Value) error {
+		answer += sqlkit.Text(row[0]) + " "
+		return nil
+	}))
+	return strings.TrimSpace(answer)
+}
+
+// What is attached to is left as it was: another schema is not touched, one
+// that exists is refused, what was made is removed.
+func TestAttached(t *testing.T) {
+	for _, storage := range []string{"innodb", "rocksdb"} {
+		t.Run(storage, func(t *testing.T) {
+			owner := private(t, engine.Config{Storage: storage, Cache: 32 * mb})
+			must(t, owner.CreateTables(t.Context()))
+			insert(t, owner, insertOp, 10)
+			variables := ask(t, owner, "SELECT GROUP_CONCAT(VARIABLE_NAME, VARIABLE_VALUE) FROM information_schema.GLOBAL_VARIABLES WHERE VARIABLE_NAME NOT LIKE '%timestamp%' AND VARIABLE_NAME NOT LIKE 'gtid%'")
+			c := attached(owner)
+
+			guest := attach(t, c)
+			must(t, guest.CreateTables(t.Context()))
+			must(t, guest.CreateIndexes(t.Context(), "sale", "product"))
+			insert(t, guest, insertOp, 5)
+			if pids, why := guest.Processes(); len(pids) != 1 || pids[0] != owner.server.PID() {
+				t.Errorf("processes %v, %s; the server is %d", pids, why, owner.server.PID())
+			}
+			if guest.DataDir() != owner.server.DataDir() {
+				t.Errorf("data directory %q", guest.DataDir())
+			}
+			var sample engine.Sample
+			must(t, guest.Counters(t.Context(), &sample))
+			if len(sample.Points) < 100 {
+				t.Errorf("%d counters", len(sample.Points))
+			}
+			if _, err := guest.Settle(t.Context()); err != nil {
+				t.Error(err)
+			}
+
+			var exists *ExistsError
+			if _, err := (Engine{}).Open(t.Context(), c); !errors.As(err, &exists) || !strings.Contains(engine.Hint(err), "--force") {
+				t.Errorf("a schema that exists: %v", err)
+			}
+			must(t, guest.Close())
+			must(t, guest.Close())
+			if got := ask(t, owner, "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = 'guest'"); got != "" {
+				t.Errorf("%s was left behind", got)
+			}
+			if got := ask(t, owner, "SELECT COUNT(*) FROM sale"); got != "20" {
+				t.Errorf("%s rows of somebody else's are left", got)
+			}
+			if got := ask(t, owner, "SELECT GROUP_CONCAT(VARIABLE_NAME, VARIABLE_VALUE) FROM information_schema.GLOBAL_VARIABLES WHERE VARIABLE_NAME NOT LIKE '%timestamp%' AND VARIABLE_NAME NOT LIKE 'gtid%'"); got != variables {
+				t.Error("variables of the server were changed")
+			}
+			if owner.Died() != nil {
+				t.Error(owner.Died())
+			}
+		})
+	}
+}
+
+// With force the workload's tables are replaced, others are left alone, and a
+// schema that was there stays.
+func TestForce(t *testing.T) {
+	owner := private(t, engine.Config{})
+	for _, text := range []string{"CREATE DATABASE guest", "CREATE TABLE guest.precious (i INT)", "INSERT INTO guest.precious VALUES (1)", "CREATE TABLE guest.sale (x INT)"} {
+		must(t, owner.Admin().Exec(t.Context(), text))
+	}
+	c := attached(owner)
+	c.Server.Force = true
+	if _, err := (Engine{}).Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "sale exists with another definition") {
+		t.Errorf("a table with another definition: %v", err)
+	}
+	must(t, owner.Admin().Exec(t.Context(), "DROP TABLE guest.sale"))
+	guest := attach(t, c)
+	must(t, guest.CreateTables(t.Context()))
+	insert(t, guest, insertOp, 1)
+	must(t, guest.CreateTables(t.Context())) // anew
+	if got := ask(t, guest, "SELECT COUNT(*) FROM sale"); got != "0" {
+		t.Errorf("%s rows", got)
+	}
+	must(t, guest.Close())
+	if got := ask(t, owner, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'guest'"); got != "precious" {
+		t.Errorf("left: %q", got)
+	}
+	// Steps on tables that exist leave them.
+	must(t, attachAndLeave(t, owner, c))
+}
+
+func attachAndLeave(t *testing.T, owner *db, c engine.Config) error {
+	first := attach(t, c)
+	must(t, first.CreateTables(t.Context()))
+	first.place.made = nil // as if another run had made them
+	must(t, first.Close())
+	second := attach(t, c)
+	insert(t, second, insertOp, 1)
+	must(t, second.Close())
+	if got := ask(t, owner, "SELECT COUNT(*) FROM guest.sale"); got != "2" {
+		return fmt.Errorf("%s rows", got)
+	}
+	return nil
+}
+
+// A server that gives another durability than asked for is refused.
+func TestDurabilityIsReadBack(t *testing.T) {
+	for _, storage := range []string{"innodb", "rocksdb"} {
+		owner := private(t, engine.Config{Storage: storage, Durability: model.DurabilityNone})
+		c := attached(owner)
+		for _, level := range model.Durabilities() {
+			c.Durability = level
+			guest := attach(t, c)
+			_, err := guest.Settings(t.Context())
+			var knob *engine.KnobError
+			if (err == nil) != (level == model.DurabilityNone) || err != nil && (!errors.As(err, &knob) || knob.Knob != "durability") {
+				t.Errorf("%s, level %s: %v", storage, level, err)
+			}
+			must(t, guest.Close())
+		}
+		must(t, owner.Close())
+	}
+}
+
+func TestSettings(t *testing.T) {
+	direct := true
+	d := private(t, engine.Config{Cache: 24 * mb, Page: 8192, DirectIO: &direct, Durability: model.DurabilityOS, Options: map[string]any{"innodb-doublewrite": false, "innodb_log_file_size": "32M"}})
+	got := settings(t, d)
+	for name, want := range map[string]string{
+		"durability": "os", "storage": "innodb", "isolation": "repeatable-read", "innodb_buffer_pool_size": "25165824", "innodb_page_size": "8192",
+		"innodb_flush_method": "O_DIRECT", "innodb_doublewrite": "OFF", "innodb_log_file_size": "33554432", "innodb_flush_log_at_trx_commit": "1",
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %q, want %q", name, got[name], want)
+		}
+	}
+	if !strings.Contains(got[engine.ServerVersion], "MariaDB") {
+		t.Errorf("version %q", got[engine.ServerVersion])
+	}
+	must(t, d.Close())
+
+	d = private(t, engine.Config{Storage: "rocksdb", Cache: 24 * mb, Page: 16384, DirectIO: &direct, Compression: model.CompressionZstd,
+		Options: map[string]any{"rocksdb_default_cf_options": "write_buffer_size=4m;block_based_table_factory={filter_policy=bloomfilter:10:false}"}})
+	got = settings(t, d)
+	for name, want := range map[string]string{
+		"durability": "process", "rocksdb_block_cache_size": "25165824", "rocksdb_block_size": "16384", "rocksdb_use_direct_reads": "ON",
+		"rocksdb cf default compression_type": "kZSTD", "rocksdb cf default write_buffer_size": "4194304", "rocksdb_manual_wal_flush": "OFF",
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %q, want %q", name, got[name], want)
+		}
+	}
+	if p := got["rocksdb cf default table_factory::filter_policy"]; !strings.Contains(strings.ToLower(p), "bloom") {
+		t.Errorf("filter policy %q", p)
+	}
+}
+
+func settings(t *testing.T, d *db) map[string]string {
+	t.Helper()
+	list, err := d.Settings(t.Context())
+	must(t, err)
+	out := map[string]string{}
+	for _, s := range list {
+		if s.Source != engine.ReadBack {
+			t.Errorf("%s was not read back", s.Name)
+		}
+		out[s.Name] = s.Value
+	}
+	return out
+}
+
+// The tables really have the storage and the form that the plan asks for.
+func TestCompressedTables(t *testing.T) {
+	d := private(t, engine.Config{Compression: model.CompressionZlib})
+	must(t, d.CreateTables(t.Context()))
+	if got := ask(t, d, "SELECT ROW_FORMAT FROM information_schema.TABLES WHERE TABLE_NAME = 'sale'"); got != "Compressed" {
+		t.Errorf("row format %q", got)
+	}
+}
+
+// A range query that an index covers reads nothing but the index.
+func TestCovered(t *testing.T) {
+	for _, storage := range []string{"innodb", "rocksdb"} {
+		d := private(t, engine.Config{Storage: storage})
+		must(t, d.CreateTables(t.Context()))
+		must(t, d.CreateIndexes(t.Context(), "sale", "product"))
+		insert(t, d, insertOp, 500)
+		op := &model.Op{Kind: model.Scan, Table: "sale", Index: "product", Columns: []string{"product", "price"}, Lower: model.Inclusive, Limit: 10}
+		text, err := newDialect("", true).Statement(&schema.Tables[0], op)
+		must(t, err)
+		var extra string
+		must(t, d.Admin().Query(t.Context(), "EXPLAIN "+strings.ReplaceAll(text.Text, "?", "5"), func(row []sqldriver.Value) error {
+			extra = sqlkit.Text(row[5]) + " " + sqlkit.Text(row[len(row)-1])
+			return nil
+		}))
+		if !strings.Contains(extra, "sale.product") || !strings.Contains(extra, "Using index") || strings.Contains(extra, "filesort") {
+			t.Errorf("%s: %s", storage, extra)
+		}
+		must(t, d.Close())
+	}
+}
+
+// The shorter ways of a first load leave the same rows.
+func TestLoad(t *testing.T) {
+	for _, options := range []map[string]any{{}, {"skip_unique_checks": true}, {"bulk_load": true}, {"bulk_load": true, "skip_unique_checks": true}} {
+		d := private(t, engine.Config{Storage: "rocksdb", Options: options})
+		must(t, d.CreateTables(t.Context()))
+		must(t, d.CreateIndexes(t.Context(), "sale", "product"))
+		load := insertOp
+		load.Load = true
+		insert(t, d, load, 2000)
+		if got := ask(t, d, "SELECT CONCAT(COUNT(*), ' ', MIN(id), ' ', MAX(id), ' ', SUM(product)) FROM sale"); got != "4000 1 4000 "+ask(t, d, "SELECT SUM(product) FROM sale FORCE INDEX (`sale.product`)") {
+			t.Errorf("%v: %s", options, got)
+		}
+		bulk, _ := options["bulk_load"].(bool)
+		// What is loaded in bulk is not written to the log row by row.
+		if got := ask(t, d, "SELECT VARIABLE_VALUE < 50000 FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'ROCKSDB_WAL_BYTES'"); (got == "1") != bulk {
+			t.Errorf("%v: little log: %s", options, got)
+		}
+		must(t, d.Close())
+	}
+}
+
+// Real errors of the server get their classes.
+func TestClasses(t *testing.T) {
+	d := private(t, engine.Config{Options: map[string]any{"innodb_lock_wait_timeout": 1, "innodb_log_file_size": "16M"}})
+	must(t, d.CreateTables(t.Context()))
+	insert(t, d, insertOp, 5)
+	exec := func(c *sqlkit.Conn, text string) error { return c.Exec(t.Context(), text) }
+	a, err := d.Connect(t.Context())
+	must(t, err)
+	b, err := d.Connect(t.Context())
+	must(t, err)
+	defer a.Close()
+	defer b.Close()
+	must(t, exec(a, "BEGIN"))
+	must(t, exec(a, "UPDATE sale SET price = 0 WHERE id = 1"))
+	if err := exec(b, "UPDATE sale SET price = 0 WHERE id = 1"); engine.ClassOf(err) != engine.Timeout {
+		t.Errorf("a lock that is held: %v", err)
+	}
+	if err := exec(b, "INSERT INTO sale (id, product, price) VALUES (2, 0, 0)"); engine.ClassOf(err) != engine.Duplicate {
+		t.Errorf("a key that exists: %v", err)
+	}
+	must(t, exec(a, "SET SESSION innodb_lock_wait_timeout = 50"))
+	must(t, exec(b, "SET SESSION innodb_lock_wait_timeout = 50"))
+	must(t, exec(b, "BEGIN"))
+	must(t, exec(b, "UPDATE sale SET price = 0 WHERE id = 3"))
+	waiting := make(chan error)
+	go func() { waiting <- a.Exec(context.Background(), "UPDATE sale SET price = 0 WHERE id = 3") }()
+	for ask(t, d, "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'") != "1" {
+		time.Sleep(10 * time.Millisecond)
+	}
+	err = errors.Join(exec(b, "UPDATE sale SET price = 0 WHERE id = 1"), <-waiting)
+	if engine.ClassOf(err) != engine.Conflict {
+		t.Errorf("a deadlock: %v", err)
+	}
+	must(t, syscall.Kill(d.server.PID(), syscall.SIGKILL))
+	if err := exec(a, "SELECT 1"); engine.ClassOf(err) != engine.Gone {
+		t.Errorf("a server that was killed: %v", err)
+	}
+	d.server.Wait(time.Minute)
+	if err := d.Died(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
+		t.Errorf("it died: %v", err)
+	}
+	if err := d.Close(); err == nil {
+		t.Error("nothing is said of the death")
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFullDiskClass(t *testing.T) {
+	for _, e := range []*driver.MySQLError{{Number: 1021, Message: "Disk full"}, {Number: 1030, Message: `Got error 28 "No space left on device" from storage engine InnoDB`}, {Number: 1114, Message: "The table 'x' is full"}} {
+		err := classify(e)
+		if engine.ClassOf(err) != engine.Fatal || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(engine.Hint(err), "disk is full") {
+			t.Errorf("%v: %v, %q", e, err, engine.Hint(err))
+		}
+	}
+}
+
+// Counters are typed; the engine-neutral ones agree with what was done.
+func TestCounters(t *testing.T) {
+	for _, storage := range []string{"innodb", "rocksdb"} {
+		d := private(t, engine.Config{Storage: storage, Cache: 64 * mb})
+		must(t, d.CreateTables(t.Context()))
+		must(t, d.CreateIndexes(t.Context(), "sale", "product"))
+		before := points(t, d)
+		insert(t, d, insertOp, 3000)
+		_, err := d.Settle(t.Context())
+		must(t, err)
+		after := points(t, d)
+		grew := func(name string) float64 { return after[name].Value - before[name].Value }
+		if n := grew("mysql.com_insert"); n != 3000 {
+			t.Errorf("%s: %v inserts", storage, n)
+		}
+		if n := grew("mysql.com_stmt_execute"); n < 3000 {
+			t.Errorf("%s: %v statements", storage, n)
+		}
+		if n := grew(engine.BytesWritten); n < 6000*50 || n > 100*mb {
+			t.Errorf("%s: %v bytes written", storage, n)
+		}
+		for _, name := range []string{engine.CacheLookups, engine.CacheMisses, engine.DirtyBytes, engine.Stalls} {
+			if p, ok := after[name]; !ok || p.Unit == "" || (p.Kind == engine.Gauge) != (name == engine.DirtyBytes) {
+				t.Errorf("%s: %+v", storage, p)
+			}
+		}
+		if storage == "rocksdb" {
+			if n := grew(engine.BytesTaken); n < 6000*30 {
+				t.Errorf("%v bytes taken", n)
+			}
+			levels := 0
+			for key := range after {
+				if strings.HasPrefix(key, "mysql.rocksdb.level.bytes{level=") {
+					levels++
+				}
+			}
+			if levels == 0 {
+				t.Error("no level is told")
+			}
+		} else if p := after[engine.CheckpointAge]; p.Kind != engine.Gauge {
+			t.Errorf("checkpoint age %+v", p)
+		}
+		must(t, d.Close())
+	}
+}
+
+func points(t *testing.T, d *db) map[string]engine.Point {
+	t.Helper()
+	var s engine.Sample
+	must(t, d.Counters(t.Context(), &s))
+	out := map[string]engine.Point{}
+	for _, p := range s.Points {
+		if _, twice := out[p.Key()]; twice {
+			t.Errorf("%s is told twice", p.Key())
+		}
+		out[p.Key()] = p
+	}
+	return out
+}
+
+// Every storage that the server has can be used; those without transactions say so.
+func TestOtherStorages(t *testing.T) {
+	for storage, level := range map[string]model.Durability{"aria": model.DurabilityOS, "myisam": model.DurabilityNone} {
+		c := engine.Config{Storage: storage, Durability: level, Cache: 16 * mb}
+		if slices.Contains(Engine{}.CapabilitiesOf(c), model.CapTransactions) {
+			t.Errorf("%s has transactions", storage)
+		}
+		d := private(t, c)
+		must(t, d.CreateTables(t.Context()))
+		must(t, d.CreateIndexes(t.Context(), "sale", "product"))
+		insert(t, d, insertOp, 50)
+		if got := settings(t, d); got["durability"] != string(level) || got["storage"] != storage {
+			t.Errorf("%v", got)
+		}
+		if p := points(t, d); p[engine.CacheLookups].Kind != engine.Counter {
+			t.Errorf("%s: %+v", storage, p[engine.CacheLookups])
+		}
+		_, err := d.Settle(t.Context())
+		must(t, err)
+		must(t, d.Close())
+	}
+	_, err := Engine{}.Open(t.Context(), engine.Config{Dir: enginetest.TempDir(t), Storage: "tokudb", Durability: model.DurabilityNone, Schema: schema})
+	var knob *engine.KnobError
+	if !errors.As(err, &knob) || knob.Knob != "storage" {
+		t.Errorf("a storage that the server does not have: %v", err)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	d := private(t, engine.Config{Storage: "rocksdb"})
+	must(t, d.CreateTables(t.Context()))
+	w, err := Engine{}.Watch(t.Context(), "root@unix("+d.server.Endpoint().Socket+")/")
+	must(t, err)
+	defer w.Close()
+	var s engine.Sample
+	must(t, w.Counters(t.Context(), &s))
+	keys := map[string]bool{}
+	for _, p := range s.Points {
+		keys[p.Key()] = true
+	}
+	for _, want := range []string{engine.CacheLookups + `{storage="innodb"}`, engine.CacheLookups + `{storage="rocksdb"}`, `mysql.table.rows{database="rumbench",table="sale"}`} {
+		if !keys[want] {
+			t.Errorf("no %s", want)
+		}
+	}
+	must(t, d.Admin().Exec(t.Context(), "DROP TABLE sale"))
+	s.Reset()
+	must(t, w.Counters(t.Context(), &s))
+	for _, p := range s.Points {
+		if strings.HasPrefix(p.Name, "mysql.table.") {
+			t.Errorf("%s is told of a table that is gone", p.Key())
+		}
+	}
+	if pids, _ := w.Processes(); len(pids) != 1 || pids[0] != d.server.PID() || w.DataDir() != d.server.DataDir() {
+		t.Errorf("processes %v, data in %q", pids, w.DataDir())
+	}
+	if _, err := (Engine{}).Watch(t.Context(), "nonsense"); err == nil {
+		t.Error("nonsense was accepted")
+	}
+}
+
+// The password of the port is asked for; at the socket nobody but root and the
+// server's user gets so far.
+func TestPort(t *testing.T) {
+	d := private(t, engine.Config{})
+	e := d.server.Endpoint()
+	for password, ok := range map[string]bool{"": false, e.Password: true} {
+		c := engine.Config{Durability: d.Durability, Schema: schema, Server: engine.ServerConfig{DSN: fmt.Sprintf("root:%s@tcp(127.0.0.1:%d)/", password, e.Port)}}
+		c.Server.Schema = "other"
+		db, err := Engine{}.Open(t.Context(), c)
+		if (err == nil) != ok {
+			t.Errorf("password %q: %v", password, err)
+		}
+		if err == nil {
+			if pids, why := db.(engine.Hosted).Processes(); len(pids) != 1 || pids[0] != d.server.PID() {
+				t.Errorf("%v %s", pids, why)
+			}
+			db.Close()
+		}
+	}
+}
+
+// The old release is tested where it was fetched; in CI it is.
+func TestOldRelease(t *testing.T) {
+	path := os.Getenv("RUMBENCH_MYSQL55")
+	if path == "" {
+		path = "/opt/mysql-5.5.9/bin/mysqld"
+	}
+	if _, err := server.Find(t.Context(), server.MySQL, path); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	d := private(t, engine.Config{Cache: 32 * mb, Server: engine.ServerConfig{Kind: "mysql", Binary: path}, Options: map[string]any{"innodb_log_file_size": "16M"}})
+	must(t, d.CreateTables(t.Context()))
+	must(t, d.CreateIndexes(t.Context(), "sale", "product"))
+	insert(t, d, insertOp, 500)
+	if got := settings(t, d); got[engine.ServerVersion] != "5.5.9" || got["innodb_buffer_pool_size"] != "33554432" {
+		t.Errorf("%v", got)
+	}
+	if got := ask(t, d, "SELECT COUNT(*) FROM sale"); got != "1000" {
+		t.Errorf("%s rows", got)
+	}
+	if p := points(t, d); p[engine.BytesWritten].Value == 0 {
+		t.Error("nothing was written")
+	}
+	_, err := d.Settle(t.Context())
+	must(t, err)
+	sizes, err := d.Sizes(t.Context())
+	must(t, err)
+	if len(sizes) < 2 {
+		t.Errorf("%v", sizes)
+	}
+	must(t, d.Close())
+	_, err = Engine{}.Open(t.Context(), engine.Config{Dir: enginetest.TempDir(t), Page: 8192, Durability: model.DurabilityOS, Schema: schema, Server: engine.ServerConfig{Kind: "mysql", Binary: path}})
+	var knob *engine.KnobError
+	if !errors.As(err, &knob) || knob.Knob != "page" {
+		t.Errorf("another size of pages: %v", err)
+	}
+}

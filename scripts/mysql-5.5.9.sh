@@ -1,0 +1,31 @@
+#!/bin/sh
+# Fetches MySQL 5.5.9 (2011) from Maven Central, where an old connector brings
+# it along, and lays it out as its own archive would: DIR/bin/mysqld, DIR/share
+# and ready-made system tables in DIR/data. For plans that compare an old
+# release with a new one: binary: DIR/bin/mysqld
+set -eu
+[ $# = 1 ] || { echo "usage: $0 DIR" >&2; exit 2; }
+dir=$1
+[ ! -x "$dir/bin/mysqld" ] || exit 0
+url=https://repo1.maven.org/maven2/mysql/mysql-connector-mxj-db-files/5.0.12/mysql-connector-mxj-db-files-5.0.12.jar
+sha1=$(curl -fsSL "$url.sha1" | cut -c1-40)
+mkdir -p "$dir"
+temp=$(mktemp -d "$dir/fetch.XXXXXX")
+trap 'rm -rf "$temp"' EXIT
+echo "fetching MySQL 5.5.9 (140 MB)" >&2
+curl -fsSL -o "$temp/files.jar" "$url"
+echo "$sha1  $temp/files.jar" | sha1sum -c - >&2
+cd "$temp"
+unzip -qo files.jar '5-5-9/Linux-x86_64/mysqld' 5-5-9/data_dir.jar 5-5-9/share_dir.jar
+mkdir data
+(cd data && unzip -qo ../5-5-9/data_dir.jar && rm -rf META-INF)
+unzip -qo 5-5-9/share_dir.jar
+cd - >/dev/null
+mkdir -p "$dir/bin"
+rm -rf "$dir/share" "$dir/data"
+mv "$temp/share" "$dir/share"
+mv "$temp/data" "$dir/data"
+chmod -R a+rX "$dir/share" "$dir/data"
+chmod 755 "$temp/5-5-9/Linux-x86_64/mysqld"
+mv "$temp/5-5-9/Linux-x86_64/mysqld" "$dir/bin/mysqld" # last: it says that all is there
+chmod a+rx "$dir" "$dir/bin"
