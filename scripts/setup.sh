@@ -1,14 +1,38 @@
 #!/bin/sh
-# Installs what the tests need beside Go: a browser to open the report in, and
-# a C compiler, which Go's race detector needs.
+# Installs what the tests need beside Go: a browser to open the report in, the
+# servers that the engines run on, a C compiler for Go's race detector, and a
+# strict reader of what Prometheus is given. It starts no server.
 set -eu
 missing=
-command -v chromium >/dev/null || command -v google-chrome >/dev/null || missing="$missing chromium"
-command -v gcc >/dev/null || missing="$missing gcc libc6-dev"
-[ -n "$missing" ] || exit 0
+need() { # PACKAGE COMMAND: the package is missing where the command fails
+	pkg=$1
+	shift
+	"$@" >/dev/null 2>&1 || missing="$missing $pkg"
+}
+need chromium sh -c 'command -v chromium || command -v google-chrome'
+need gcc command -v gcc
+need libc6-dev test -e /usr/include/stdlib.h
+need mariadb-server test -x /usr/sbin/mariadbd
+need mariadb-plugin-rocksdb test -e /usr/lib/mysql/plugin/ha_rocksdb.so
+need postgresql sh -c 'ls /usr/lib/postgresql/*/bin/postgres'
+need python3-prometheus-client /usr/bin/python3 -c 'import prometheus_client'
+need curl command -v curl
+need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
+need unzip command -v unzip
 as_root=
 [ "$(id -u)" = 0 ] || as_root=sudo
-echo "installing for the tests:$missing" >&2
-$as_root apt-get update -q
-# shellcheck disable=SC2086 # a list of packages
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
+if [ -n "$missing" ]; then
+	echo "installing for the tests:$missing" >&2
+	$as_root apt-get update -q
+	# The packages of the servers would start one each, of which the tests know nothing.
+	policy=/usr/sbin/policy-rc.d
+	if [ ! -e $policy ]; then
+		printf '#!/bin/sh\nexit 101\n' | $as_root tee $policy >/dev/null
+		$as_root chmod 755 $policy
+		trap '$as_root rm -f $policy' EXIT
+	fi
+	# shellcheck disable=SC2086 # a list of packages
+	$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
+fi
+# An old release of MySQL, to compare with: every user who runs servers must get at it.
+[ -x /opt/mysql-5.5.9/bin/mysqld ] || $as_root "$(dirname "$0")/mysql-5.5.9.sh" /opt/mysql-5.5.9

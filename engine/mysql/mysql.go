@@ -149,12 +149,15 @@ func (s *setup) private(ctx context.Context) (err error) {
 	if err := s.storage.check(s); err != nil {
 		return err
 	}
+	if s.storage == rocksdb && !known[rocksdbFlush] {
+		return &engine.KnobError{Knob: "storage", Value: rocksdb.name, Reason: s.program.Name() + " has no MyRocks: its plugin ha_rocksdb.so is not installed", Err: noMyRocks{}}
+	}
 	if s.settings, err = s.storage.settings(s, known); err != nil {
 		return err
 	}
 	for _, name := range s.variables() {
 		if plain := strip(name); !known[plain] {
-			return &engine.KnobError{Knob: "options." + name, Reason: s.program.Name() + " has no such variable"}
+			return &engine.KnobError{Knob: "options." + name, Reason: s.program.Name() + " has no such variable", Known: knownOptions(known)}
 		}
 		value, err := text(s.Options[name])
 		if err != nil {
@@ -163,6 +166,25 @@ func (s *setup) private(ctx context.Context) (err error) {
 		s.settings = s.storage.override(s.settings, server.Setting{Name: strip(name), Value: value})
 	}
 	return nil
+}
+
+// knownOptions are the names that could have been meant.
+func knownOptions(variables map[string]bool) []engine.Option {
+	out := []engine.Option{{Name: optSkipUnique}, {Name: optBulkLoad}}
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		out = append(out, engine.Option{Name: name})
+	}
+	return out
+}
+
+// noMyRocks knows how to get the plugin.
+type noMyRocks struct{}
+
+func (noMyRocks) Error() string { return "the plugin of MyRocks is not installed" }
+
+// Hint says how to get it.
+func (noMyRocks) Hint() string {
+	return "rumbench doctor --install prints how to install it (package " + server.MyRocksPackage + ")"
 }
 
 // text is an option as a line of the configuration file takes it.

@@ -92,28 +92,3 @@ func TestInstallFails(t *testing.T) {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }
-
-// A program is found by its name in PATH, or where its package puts it.
-func TestFirstOf(t *testing.T) {
-	dir := script(t, "aserver", "")
-	pattern := filepath.Join(dir, "*", "bserver")
-	for _, version := range []string{"15", "16"} {
-		if err := os.MkdirAll(filepath.Join(dir, version), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, version, "bserver"), nil, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, c := range []struct{ name, pattern, want string }{
-		{"aserver", pattern, filepath.Join(dir, "aserver")},
-		{"bserver", pattern, filepath.Join(dir, "16", "bserver")},
-		{"", pattern, filepath.Join(dir, "16", "bserver")},
-		{"cserver", filepath.Join(dir, "cserver"), ""},
-		{"", filepath.Join(dir, "1*"), ""},
-	} {
-		if got := firstOf(c.name, c.pattern); got != c.want {
-			t.Errorf("%s, %s: %q, want %q", c.name, c.pattern, got, c.want)
-		}
-	}
-}

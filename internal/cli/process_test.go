@@ -35,7 +35,13 @@ type host struct {
 	dir string
 }
 
-func newHost(t *testing.T) *host { return &host{t, t.TempDir()} }
+func newHost(t *testing.T) *host {
+	dir := t.TempDir()
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil { // servers run as another user
+		t.Fatal(err)
+	}
+	return &host{t, dir}
+}
 
 func (h *host) path(elem ...string) string {
 	return filepath.Join(append([]string{h.dir}, elem...)...)

@@ -121,7 +121,7 @@ func suggest(wrong string, known []string) string {
 	switch {
 	case best != "" && len(wrong) > 1:
 		return fmt.Sprintf("did you mean %s?", best)
-	case len(known) == 0:
+	case len(known) == 0, len(known) > 50: // nobody reads as many
 		return ""
 	case len(known) == 1:
 		return "it can be " + known[0]

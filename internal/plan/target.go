@@ -308,6 +308,9 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 			b.at(t.node, t.Engine+": "+err.Error(), "")
 			return
 		}
+		if len(knob.Known) > 0 {
+			info.Options = knob.Known // it knows better
+		}
 		n, hint := t.blame(knob.Knob, info)
 		if h := engine.Hint(err); h != "" {
 			hint = h

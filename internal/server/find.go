@@ -65,7 +65,7 @@ func (e *MissingError) Hint() string {
 	case k.aptPackage() == "":
 		return "name its program with binary: PATH"
 	case e.Binary != "":
-		return "binary: is the path of the server's own program, such as " + strings.TrimSuffix(k.places()[0], "*")
+		return "binary: is the path of the server's own program, such as " + k.places()[len(k.places())-1]
 	}
 	return "rumbench doctor --install prints how to install it (package " + k.aptPackage() + "); or name another program with binary: PATH"
 }

@@ -77,6 +77,24 @@ func (mariadb) variables(ctx context.Context, p Program) (map[string]bool, error
 	return mysqlVariables(ctx, p, "--no-defaults", "--plugin-load-add=ha_rocksdb.so")
 }
 
+// MyRocksPackage is the Debian package of MariaDB's plugin for MyRocks.
+const MyRocksPackage = "mariadb-plugin-rocksdb"
+
+// MyRocks is the path of the MyRocks plugin of an installation of MariaDB, ""
+// if there is none.
+func MyRocks(p Program) string {
+	if p.Path == "" {
+		return ""
+	}
+	for _, dir := range []string{"lib/mysql/plugin", "lib/x86_64-linux-gnu/mariadb/plugin", "lib64/mysql/plugin", "lib/plugin"} {
+		path := filepath.Join(p.base(), dir, "ha_rocksdb.so")
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
 // run runs a program that prepares the data, as the server's user.
 func (s *Server) run(ctx context.Context, path string, args ...string) error {
 	cmd := exec.CommandContext(ctx, path, args...)

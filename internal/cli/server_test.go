@@ -1,0 +1,181 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"rumbench/internal/result"
+	"rumbench/internal/server"
+)
+
+// serverPlan is a plan of two targets on servers, the first of which is in step
+// qr100 for ten minutes unless somebody ends it.
+const serverPlan = `
+workload: ibench
+params: {rows: 2k, steps: [l.i0, l.x, qr100], rates: [100], query_seconds: %v, settle_floor: 0s}
+interval: 100ms
+calibrate: false
+common: {cache: 16MiB}
+targets:
+  - {name: first, engine: %s}
+  - {name: second, engine: %s}
+`
+
+// serverEngines are the engines whose servers are installed; in CI all must be.
+func serverEngines(t *testing.T) (engines []string) {
+	t.Helper()
+	for engine, kind := range map[string]string{"mysql": server.MariaDB} {
+		if _, err := server.Find(t.Context(), kind, ""); err != nil {
+			if os.Getenv("CI") != "" {
+				t.Fatal(err)
+			}
+			t.Logf("not tested: %v", err)
+			continue
+		}
+		engines = append(engines, engine)
+	}
+	return engines
+}
+
+// servers lists the processes that work below a directory.
+func (h *host) servers(name string) (pids []int) {
+	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, link := range links {
+		if dir, err := os.Readlink(link); err == nil && strings.HasPrefix(dir, h.path(name)+"/") {
+			pid, _ := strconv.Atoi(strings.Split(link, "/")[2])
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// gone checks that no server runs and no data is left.
+func (h *host) gone() {
+	h.Helper()
+	wait(h.T, "no server runs", func() bool { return len(h.servers("out")) == 0 })
+	for _, trial := range []string{"first.1", "second.1"} {
+		if h.exists("out/trials/" + trial + "/data") {
+			h.Errorf("data of %s was left behind", trial)
+		}
+	}
+}
+
+// A server that is killed while a step runs: the trial fails and tells its last
+// words, what was measured is there, the next trial runs.
+func TestServerKilled(t *testing.T) {
+	for _, engine := range serverEngines(t) {
+		t.Run(engine, func(t *testing.T) {
+			h := newHost(t)
+			h.write("plan.yaml", fmt.Sprintf(serverPlan, 600, engine, engine))
+			c := h.start("run", "plan.yaml", "--out", "out")
+			c.during("out/trials/first.1", "qr100")
+			pids := h.servers("out/trials/first.1")
+			if len(pids) == 0 {
+				t.Fatal("no server runs")
+			}
+			for _, pid := range pids {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+			c.during("out/trials/second.1", "qr100") // it goes on
+			first := h.trial("out/trials/first.1")
+			if first.Status != result.Failed || !strings.Contains(first.Reason, "signal: killed; its last words: ") || !strings.Contains(first.Hint, "somebody killed it") {
+				t.Errorf("%s: %q, hint %q", first.Status, first.Reason, first.Hint)
+			}
+			if n := len(first.Steps); n != 3 || first.Steps[2].Status != result.Failed || first.Steps[2].Find("rows_per_s", "query", "") == nil {
+				t.Errorf("%d steps", n)
+			}
+			if h.exists("out/trials/first.1/data") {
+				t.Error("data was left behind")
+			}
+			if log := h.file("out/trials/first.1/server.log"); len(log) < 100 {
+				t.Errorf("the server's log holds %q", log)
+			}
+			// And Ctrl-C stops the second one's server in good order.
+			send(t, c.cmd.Process, syscall.SIGINT)
+			if code := c.end(); code != 1 {
+				t.Errorf("exit code %d", code)
+			}
+			second := h.trial("out/trials/second.1")
+			if second.Status != result.Partial || second.Steps[2].Find("server_cpu_us", "", "") == nil {
+				t.Errorf("%s: %s", second.Status, second.Reason)
+			}
+			h.gone()
+		})
+	}
+}
+
+// Whoever of campaign and trial is killed, no server and no data is left.
+func TestKilledAroundServer(t *testing.T) {
+	for _, engine := range serverEngines(t) {
+		for _, who := range []string{"trial", "campaign", "both"} {
+			t.Run(engine+" "+who, func(t *testing.T) {
+				h := newHost(t)
+				h.write("plan.yaml", fmt.Sprintf(serverPlan, 600, engine, "memory, cache: null, durability: none"))
+				h.replace("plan.yaml", "common: {cache: 16MiB}\n", "")
+				h.replace("plan.yaml", ", cache: null", "")
+				c := h.start("run", "plan.yaml", "--out", "out")
+				c.during("out/trials/first.1", "qr100")
+				child := c.child()
+				if who != "trial" {
+					send(t, c.cmd.Process, syscall.SIGKILL)
+				}
+				if who != "campaign" {
+					send(t, child, syscall.SIGKILL)
+				}
+				if who == "trial" {
+					c.during("out/trials/second.1", "qr100")
+					send(t, c.cmd.Process, syscall.SIGINT)
+				}
+				c.end()
+				wait(t, "the trial has ended", func() bool { return !alive(child) })
+				if who == "both" { // nobody is left to remove the data; the next run does
+					wait(t, "no server runs", func() bool { return len(h.servers("out")) == 0 })
+					h.replace("out/plan.yaml", "query_seconds: 600", "query_seconds: 0.3")
+					h.run(0, "run", "--resume", "out")
+				}
+				h.gone()
+			})
+		}
+	}
+}
+
+// A trial on servers tells CPU of server and client apart, what the server
+// wrote, and where it was read back.
+func TestServerTrial(t *testing.T) {
+	for _, engine := range serverEngines(t) {
+		h := newHost(t)
+		h.write("plan.yaml", fmt.Sprintf(serverPlan, 2, engine, engine))
+		h.run(0, "run", "plan.yaml", "--out", "out")
+		h.gone()
+		tr := h.trial("out/trials/second.1")
+		q := tr.Steps[2]
+		for _, metric := range []string{"server_cpu_us", "client_cpu_us", "host_cpu_us", "cpu_accounted", "write_kb", "process_write_kb", "engine_write_kb", "server_memory_bytes", "db_bytes", "data_bytes", "space_amplification", "cache_hit_ratio"} {
+			r := q.Find(metric, "", "")
+			if r == nil {
+				t.Errorf("%s: no %s", engine, metric)
+				continue
+			}
+			if r.Value < 0 || r.Source == "" && metric != "host_cpu_us" {
+				t.Errorf("%s: %+v", engine, r)
+			}
+		}
+		if r := q.Find("server_cpu_us", "", ""); r != nil && (r.Value <= 0 || r.Source != "the server's processes") {
+			t.Errorf("%s: %+v", engine, r)
+		}
+		if len(tr.Warnings) > 0 {
+			t.Errorf("%s: %q", engine, tr.Warnings)
+		}
+		versions := ""
+		for _, v := range tr.Versions {
+			versions += v.Name + " "
+		}
+		if !strings.Contains(versions, "server") {
+			t.Errorf("versions of %s", versions)
+		}
+	}
+}
