@@ -265,6 +265,15 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter("pebble.flushed_bytes", "bytes", float64(flushed))
 	out.Counter("pebble.compacted_bytes", "bytes", float64(compacted))
 	out.Counter("pebble.compaction_read_bytes", "bytes", float64(read))
+	// Lookups by compactions are among the cache's; pebble does not tell them apart.
+	out.Counter(engine.CacheLookups, "count", float64(m.BlockCache.Hits+m.BlockCache.Misses))
+	out.Counter(engine.CacheMisses, "count", float64(m.BlockCache.Misses))
+	out.Counter(engine.BytesWritten, "bytes", float64(m.WAL.BytesWritten+flushed+compacted))
+	out.Counter(engine.BytesTaken, "bytes", float64(m.WAL.BytesIn))
+	out.Gauge(engine.DirtyBytes, "bytes", float64(m.MemTable.Size))
+	out.Gauge(engine.CompactionDebt, "bytes", float64(m.Compact.EstimatedDebt))
+	out.Counter(engine.Stalls, "count", float64(count))
+	out.Counter(engine.StallTime, "ns", float64(total))
 	return nil
 }
 

@@ -58,6 +58,10 @@ func (db *db) Counters(ctx context.Context, s *engine.Sample) error {
 	for i, c := range statusCounters {
 		s.Counter(c.name, "count", float64(db.status.counts[i].Load()))
 	}
+	hits, misses := db.status.counts[0].Load(), db.status.counts[1].Load()
+	s.Counter(engine.CacheLookups, "count", float64(hits+misses))
+	s.Counter(engine.CacheMisses, "count", float64(misses))
+	s.Gauge(engine.CheckpointAge, "bytes", float64(length))
 	return nil
 }
 

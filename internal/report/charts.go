@@ -84,7 +84,7 @@ func views(s *step) []view {
 		view{"p99 latency, ms", true, func(p point, _ float64) (float64, bool) { return p.p99 / 1e3, p.p99 > 0 }},
 		view{"max latency, ms", true, func(p point, _ float64) (float64, bool) { return p.max / 1e3, p.max > 0 }},
 		view{"device writes, MiB/s", false, func(p point, _ float64) (float64, bool) { return p.devBytes / p.devTime / (1 << 20), p.devTime > 0 }},
-		view{"CPU of the engine's process, cores", false, func(p point, _ float64) (float64, bool) { return p.cpuNS / 1e9 / p.cpuTime, p.cpuTime > 0 }},
+		view{"CPU of the engine's processes, cores", false, func(p point, _ float64) (float64, bool) { return p.cpuNS / 1e9 / p.cpuTime, p.cpuTime > 0 }},
 	)
 }
 

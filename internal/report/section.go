@@ -16,8 +16,9 @@ var (
 	throughputMetrics = []string{"rows_per_s", "ops_per_s", "rows", "interval_ops_p50", "interval_ops_p95", "interval_ops_p99", "errors", "duration_s", "stalls", "stall_s", "stall_longest_s"}
 	serviceMetrics    = []string{"service_p50_us", "service_p95_us", "service_p99_us", "service_p999_us", "service_max_us"}
 	responseMetrics   = []string{"response_p50_us", "response_p95_us", "response_p99_us", "response_p999_us", "response_max_us", "lateness_p99_us", "lateness_max_us"}
-	costMetrics       = []string{"server_cpu_us", "client_cpu_us", "host_cpu_us", "context_switches", "device_reads", "read_kb", "write_kb", "discard_kb", "process_read_kb", "process_write_kb", "write_amplification", "server_memory_bytes", "drain_s", "client_gc_pause_ms", "client_sched_p99_us"}
-	spaceMetrics      = []string{"live_rows", "live_bytes", "db_bytes", "space_amplification"}
+	costMetrics       = []string{"server_cpu_us", "client_cpu_us", "host_cpu_us", "context_switches", "device_reads", "read_kb", "write_kb", "discard_kb", "process_read_kb", "process_write_kb", "write_amplification", "read_amplification", "server_memory_bytes", "cpu_accounted", "drain_s", "client_gc_pause_ms", "client_sched_p99_us"}
+	engineMetrics     = []string{"engine_write_kb", "engine_read_kb", "engine_write_amplification", "cache_hit_ratio", "dirty_bytes", "compaction_debt_bytes", "checkpoint_age_bytes", "engine_stalls", "engine_stall_s"}
+	spaceMetrics      = []string{"live_rows", "live_bytes", "db_bytes", "data_bytes", "log_bytes", "space_amplification"}
 )
 
 // section puts together what is known about a step.
@@ -35,6 +36,7 @@ func (c *campaign) section(s *step, tracks []*track) Section {
 	table("Service time", "From an operation's actual start to its end.", serviceMetrics)
 	table("Response time", "From an operation's intended start to its end; lateness: from its intended to its actual start. Only where a rate was promised.", responseMetrics)
 	table("Cost", "", costMetrics)
+	table("By the engine's own account", "What the engine counts of itself; what lies below it, or what it does not count, is not in it.", engineMetrics)
 	table("Space", "", spaceMetrics)
 	for _, t := range []Table{c.sizesTable(s), c.settleTable(s), c.countersTable(s)} {
 		if !t.Empty() {

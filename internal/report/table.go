@@ -206,6 +206,10 @@ var titles = map[string]string{
 	"process_read_kb": "process read KB", "process_write_kb": "process written KB", "context_switches": "context switches",
 	"live_rows": "live rows", "live_bytes": "live data", "db_bytes": "on disk", "space_amplification": "space amplification",
 	"write_amplification": "write amplification", "server_memory_bytes": "memory (PSS)", "drain_s": "drain s",
+	"read_amplification": "read amplification", "cpu_accounted": "CPU accounted for",
+	"engine_write_kb": "written KB", "engine_read_kb": "read KB", "engine_write_amplification": "write amplification", "cache_hit_ratio": "cache hits",
+	"dirty_bytes": "dirty", "compaction_debt_bytes": "compaction debt", "checkpoint_age_bytes": "checkpoint age", "engine_stalls": "stalls", "engine_stall_s": "stalled s",
+	"data_bytes": "tables and indexes", "log_bytes": "logs",
 	"client_gc_pause_ms": "client GC ms", "client_sched_p99_us": "client sched p99 µs",
 }
 
