@@ -142,6 +142,12 @@ func TestAttached(t *testing.T) {
 				t.Error(err)
 			}
 
+			sizes, err := guest.Sizes(t.Context())
+			must(t, err)
+			if total := slices.IndexFunc(sizes, func(z engine.Size) bool { return z.Object == "" }); (total >= 0) != (storage == "innodb") || total >= 0 && sizes[total].Bytes < 64<<10 {
+				t.Errorf("sizes %v", sizes)
+			}
+
 			var exists *ExistsError
 			if _, err := (Engine{}).Open(t.Context(), c); !errors.As(err, &exists) || !strings.Contains(engine.Hint(err), "--force") {
 				t.Errorf("a schema that exists: %v", err)
