@@ -179,3 +179,74 @@ func TestServerTrial(t *testing.T) {
 		}
 	}
 }
+
+// A disk that somebody else fills under a server: what failed, in the server's
+// own words, and what can be done.
+func TestFullDiskUnderServer(t *testing.T) {
+	for _, engine := range serverEngines(t) {
+		h := newHost(t)
+		disk := h.mount("size=1700m,mode=0755")
+		h.write("plan.yaml", fmt.Sprintf(serverPlan, 600, engine, engine))
+		h.replace("plan.yaml", "rows: 2k", "rows: 50M") // it is in the load until the disk is full
+		h.replace("plan.yaml", "steps: [l.i0, l.x, qr100]", "steps: [l.i0]")
+		fillTo(t, filepath.Join(disk, "ballast"), 900<<20)
+		// The size is refused before anything starts.
+		_, talk := h.run(5, "run", "plan.yaml", "--out", "disk/out")
+		h.contains("standard error", talk, "the disk under disk/out would fill", "hint: ")
+		h.replace("plan.yaml", "rows: 50M", "rows: 200k")
+		c := h.start("run", "plan.yaml", "--out", "disk/out", "--set", "params.load_batch=1")
+		c.during("disk/out/trials/first.1", "l.i0")
+		fill(t, filepath.Join(disk, "more"))
+		code := c.end()
+		tr := h.trial("disk/out/trials/first.1")
+		if code != 1 || tr.Status != result.Failed || !strings.Contains(tr.Hint, "the disk is full") {
+			t.Errorf("%s: exit code %d, %s: %q, hint %q", engine, code, tr.Status, tr.Reason, tr.Hint)
+		}
+		if h.exists("disk/out/trials/first.1/data") {
+			t.Error("data was left behind")
+		}
+	}
+}
+
+// fillTo leaves so many bytes free.
+func fillTo(t *testing.T, path string, free int64) {
+	t.Helper()
+	var st syscall.Statfs_t
+	if err := syscall.Statfs(filepath.Dir(path), &st); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := syscall.Fallocate(int(f.Fd()), 0, 0, int64(st.Bavail)*st.Bsize-free); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The live collector watches a real server, and its process.
+func TestStatOfServer(t *testing.T) {
+	for _, engine := range serverEngines(t) {
+		h := newHost(t)
+		h.write("plan.yaml", fmt.Sprintf(serverPlan, 600, engine, engine))
+		c := h.start("run", "plan.yaml", "--out", "out")
+		c.during("out/trials/first.1", "qr100")
+		socket, _ := filepath.Glob(h.path("out/trials/first.1/data/run/*"))
+		dsn := "root@unix(" + h.path("out/trials/first.1/data/run/s") + ")/"
+		if engine == "postgres" {
+			dsn = "user=postgres database=postgres host=" + h.path("out/trials/first.1/data/run")
+			for _, s := range socket {
+				if _, port, ok := strings.Cut(s, ".s.PGSQL."); ok && !strings.Contains(port, "lock") {
+					dsn += " port=" + port
+				}
+			}
+		}
+		out, talk := h.run(0, "stat", "--attach", "db="+engine+":"+dsn, "--interval", "200ms", "--count", "3", "--format", "jsonl", "--expr", `hits = rate("engine.cache_lookups")`)
+		h.contains("standard output", out, `"name":"engine.cache_lookups"`, `"name":"process.cpu_ns"`, `"name":"`+engine+`.`, `"name":"hits"`)
+		h.contains("standard error", talk, "its data is in ")
+		send(t, c.cmd.Process, syscall.SIGINT)
+		c.end()
+		h.gone()
+	}
+}
