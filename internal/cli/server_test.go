@@ -29,7 +29,7 @@ targets:
 // serverEngines are the engines whose servers are installed; in CI all must be.
 func serverEngines(t *testing.T) (engines []string) {
 	t.Helper()
-	for engine, kind := range map[string]string{"mysql": server.MariaDB} {
+	for engine, kind := range map[string]string{"mysql": server.MariaDB, "postgres": server.Postgres} {
 		if _, err := server.Find(t.Context(), kind, ""); err != nil {
 			if os.Getenv("CI") != "" {
 				t.Fatal(err)

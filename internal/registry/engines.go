@@ -9,6 +9,7 @@ import (
 	"rumbench/engine/mysql"
 	"rumbench/engine/null"
 	"rumbench/engine/pebble"
+	"rumbench/engine/postgres"
 	"rumbench/engine/sqlite"
 )
 
@@ -19,6 +20,7 @@ func Engines() []engine.Engine {
 		bbolt.Engine{},
 		sqlite.Engine{},
 		mysql.Engine{},
+		postgres.Engine{},
 		memory.Engine{},
 		null.Engine{},
 	}

@@ -2,11 +2,14 @@ package registry
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/server"
 	"rumbench/model"
 	"rumbench/workload"
 	"rumbench/workload/workloadtest"
@@ -39,12 +42,8 @@ func TestSameRowsOnEveryEngine(t *testing.T) {
 			for _, st := range want {
 				t.Logf("variant %d, step %-8s %5d operations, %v", i, st.Step, st.Ops, st.Sums)
 			}
-			for _, e := range Engines() {
-				info := e.Info()
-				if info.Name == "memory" || !model.Has(info.Capabilities, model.CapResults) {
-					continue
-				}
-				workloadtest.Compare(t, info.Name, want, lockstep(t, r, info.Name))
+			for _, target := range targets(t) {
+				workloadtest.Compare(t, target.name, want, workloadtest.Lockstep(t, r, target.open(t, r.Schema()), 42))
 			}
 		}
 	}
@@ -80,9 +79,19 @@ func lockstep(t *testing.T, r workload.Run, name string) []workloadtest.State {
 func open(t *testing.T, name string, schema model.Schema) engine.DB {
 	t.Helper()
 	e, _ := Catalog{}.Engine(name)
-	c := engine.Config{Dir: enginetest.TempDir(t), Durability: model.DurabilityProcess, Schema: schema}
+	c := engine.Config{Durability: model.DurabilityProcess, Schema: schema}
 	if e.Check(c) != nil {
 		c.Durability = model.DurabilityNone
+	}
+	return openConfig(t, name, c)
+}
+
+func openConfig(t *testing.T, name string, c engine.Config) engine.DB {
+	t.Helper()
+	e, _ := Catalog{}.Engine(name)
+	c.Dir = enginetest.TempDir(t)
+	if c.Durability == "" {
+		c.Durability = model.DurabilityProcess
 	}
 	db, err := e.Open(context.Background(), c)
 	if err != nil {
@@ -92,13 +101,90 @@ func open(t *testing.T, name string, schema model.Schema) engine.DB {
 	return db
 }
 
+// target is an engine in one of its forms.
+type target struct {
+	name string
+	open func(t *testing.T, s model.Schema) engine.DB
+}
+
+// targets are all engines that keep rows, but the reference; those that are
+// servers with each of their storages, and attached to as well.
+func targets(t *testing.T) (all []target) {
+	t.Helper()
+	for _, e := range Engines() {
+		info := e.Info()
+		if info.Name == "memory" || !model.Has(info.Capabilities, model.CapResults) || !usable(t, e) {
+			continue
+		}
+		for _, storage := range storages[info.Name] {
+			all = append(all, target{info.Name + " " + storage, func(t *testing.T, s model.Schema) engine.DB {
+				return openConfig(t, info.Name, engine.Config{Storage: storage, Schema: s})
+			}})
+		}
+		if len(info.Servers) == 0 {
+			all = append(all, target{info.Name, func(t *testing.T, s model.Schema) engine.DB { return open(t, info.Name, s) }})
+			continue
+		}
+		all = append(all, target{info.Name + " attached", func(t *testing.T, s model.Schema) engine.DB { return openAttached(t, e, s) }})
+	}
+	return all
+}
+
+// storages are those of an engine that has several.
+var storages = map[string][]string{"mysql": {"innodb", "rocksdb"}, "postgres": {""}}
+
+// usable tells whether an engine's server is installed; in CI it must be.
+func usable(t *testing.T, e engine.Engine) bool {
+	t.Helper()
+	for _, kind := range e.Info().Servers[:min(1, len(e.Info().Servers))] {
+		if _, err := server.Find(t.Context(), kind, ""); err != nil {
+			if os.Getenv("CI") != "" {
+				t.Fatal(err)
+			}
+			t.Logf("not tested: %v", err)
+			return false
+		}
+	}
+	return true
+}
+
+// openAttached starts a server that the engine then attaches to.
+func openAttached(t *testing.T, e engine.Engine, s model.Schema) engine.DB {
+	t.Helper()
+	dsn := func(at server.Endpoint) string {
+		if e.Info().Name == "postgres" {
+			return fmt.Sprintf("host=%s port=%d user=%s database=postgres", filepath.Dir(at.Socket), at.Port, at.User)
+		}
+		return fmt.Sprintf("%s@unix(%s)/", at.User, at.Socket)
+	}
+	running, err := server.Start(t.Context(), server.Config{
+		Kind: e.Info().Servers[0], Dir: enginetest.TempDir(t),
+		Ready: func(ctx context.Context, at server.Endpoint) error {
+			w, err := e.(engine.Watcher).Watch(ctx, dsn(at))
+			if err != nil {
+				return err
+			}
+			return w.Close()
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // after the database was closed
+		if err := running.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return openConfig(t, e.Info().Name, engine.Config{Durability: model.DurabilityOS, Schema: s, Server: engine.ServerConfig{DSN: dsn(running.Endpoint())}})
+}
+
 // TestForeignData: no engine opens, or writes into, the directory of another.
 func TestForeignData(t *testing.T) {
 	schema := model.Schema{Tables: []model.Table{{Name: "t", Columns: []model.Column{{Name: "id", Type: model.Int}}, Key: []string{"id"}}}}
 	ctx := context.Background()
 	var onDisk []engine.Engine
 	for _, e := range Engines() {
-		if e.Info().SpaceFactor > 0 {
+		if e.Info().SpaceFactor > 0 && usable(t, e) {
 			onDisk = append(onDisk, e)
 		}
 	}
