@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
 	"rumbench/internal/server"
@@ -68,26 +70,24 @@ func (d *db) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	d.reader = &reader{conn: first}
 	d.host = findHost(first.pg, d.server)
-	admin := sqlkit.NewConn(first, newDialect())
-	defer admin.Close()
-	if d.about, err = ask(ctx, admin); err != nil {
-		return err
-	}
-	if err := d.checkDurability(ctx, admin); err != nil {
-		return err
-	}
-	if err := d.place.take(ctx, admin, d.Server.Schema, d.server == nil && !d.Server.Force); err != nil {
-		return err
-	}
 	if d.DB, err = sqlkit.Open(ctx, d.connector, newDialect(), d.Schema); err != nil {
+		return err
+	}
+	if d.about, err = ask(ctx, d.Admin()); err != nil {
+		return err
+	}
+	if _, err := d.durability(ctx); err != nil {
+		return err
+	}
+	if err := d.place.take(ctx, d.Admin(), d.Server.Schema, d.server == nil && !d.Server.Force); err != nil {
 		return err
 	}
 	if err := d.look(ctx); err != nil {
 		return err
 	}
-	d.reader, err = openReader(ctx, d.connector, views(d.about.release, d.Server.Schema))
-	return err
+	return d.reader.prepare(ctx, views(d.about.release, d.Server.Schema), d.about.release)
 }
 
 // ask asks a server what it is, and refuses one that cannot be used.
@@ -109,7 +109,7 @@ func ask(ctx context.Context, c *sqlkit.Conn) (a about, err error) {
 }
 
 // start starts a private server and returns the way to it.
-func (d *db) start(ctx context.Context) (_ *pgconfig, err error) {
+func (d *db) start(ctx context.Context) (_ *pgconn.Config, err error) {
 	if d.server, err = startServer(ctx, d.setup); err != nil {
 		return nil, err
 	}
@@ -237,8 +237,8 @@ func (d *db) Close() error {
 	return errors.Join(err, d.server.Stop())
 }
 
-// tablesIn is a list of tables, for the end of a condition.
-func tablesIn(names []string) string {
+// among is a list of texts, for the end of a condition.
+func among(names []string) string {
 	texts := slices.Clone(names)
 	for i, n := range texts {
 		texts[i] = literal(n)

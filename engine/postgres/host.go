@@ -16,9 +16,6 @@ import (
 	"rumbench/internal/server"
 )
 
-// pgconfig is how a server is reached.
-type pgconfig = pgconn.Config
-
 // host is where a server runs, as far as that can be seen from here.
 type host struct {
 	pid int    // its first process, of which all others descend; 0: not known
@@ -61,7 +58,7 @@ func findHost(pg *pgconn.PgConn, own *server.Server) host {
 	return h
 }
 
-// Processes are the server's.
+// processes are the server's.
 func (h host) processes() (pids []int, why string) {
 	if h.pid == 0 {
 		return nil, h.why
@@ -100,7 +97,7 @@ func fileClass(path string, database uint32) engine.FileClass {
 	path = strings.TrimPrefix(path, "data/")
 	switch top, _, _ := strings.Cut(path, "/"); {
 	case top == "pg_wal":
-		return engine.LogFile
+		return engine.RedoFile
 	case top == "tmp" || strings.Contains(path, "pgsql_tmp"):
 		return engine.TempFile
 	}

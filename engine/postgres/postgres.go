@@ -28,6 +28,7 @@ func (Engine) Info() engine.Info {
 		Options:      options,
 		Servers:      []string{server.Postgres},
 		SpaceFactor:  10,
+		SpaceBase:    1100 << 20, // the system's tables, and the log up to the usual max_wal_size
 	}
 }
 

@@ -143,8 +143,9 @@ func majorOf(version string) (n int) {
 // configuration; without that, old releases have a sixteenth of it.
 const usualCache = 128 << 20
 
-// maxConnections leaves room for as many clients as plans have.
-const maxConnections = 1100
+// maxConnections leaves room for the clients of most plans. Each costs some 35
+// KiB of the server's memory, whether it is there or not.
+const maxConnections = 300
 
 // knobSettings are the settings that the common knobs make, and those that
 // every server of ours has.

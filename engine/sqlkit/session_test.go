@@ -172,6 +172,17 @@ func TestDefinitionsAreUndone(t *testing.T) {
 	want(t, f)
 }
 
+func TestParallelIndexes(t *testing.T) {
+	f := &fake{}
+	d := generic()
+	d.Parallel = true
+	db := open(t, f, d)
+	if err := db.CreateIndexes(t.Context(), "sale", "product"); err != nil {
+		t.Error(err)
+	}
+	want(t, f, `text CREATE INDEX "sale.product" ON "sale" ("product", "price")`, "close connection")
+}
+
 func TestCloseEndsSessions(t *testing.T) {
 	f := &fake{}
 	db := open(t, f, generic())

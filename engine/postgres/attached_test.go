@@ -1,0 +1,258 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+	"rumbench/internal/server"
+	"rumbench/model"
+)
+
+// hosted starts a server that is not an engine's, and returns it with a
+// connection of its owner's, in whose schema is something precious.
+func hosted(t *testing.T) (*server.Server, *sqlkit.Conn) {
+	t.Helper()
+	needServer(t)
+	s, err := server.Start(t.Context(), server.Config{
+		Kind: server.Postgres, Binary: program(), Dir: tempDir(t), Ready: ping,
+		Settings: []server.Setting{{Name: "synchronous_commit", Value: "on"}, {Name: "fsync", Value: "off"}},
+	})
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Stop()) })
+	config, err := privateConfig(s.Endpoint())
+	must(t, err)
+	owner, err := sqlkit.Connect(t.Context(), newConnector(config, ""), newDialect())
+	must(t, err)
+	t.Cleanup(func() { must(t, owner.Close()) })
+	must(t, owner.Exec(t.Context(), `CREATE SCHEMA precious; CREATE TABLE precious.sale (a int); INSERT INTO precious.sale VALUES (7);
+		CREATE ROLE bench LOGIN; GRANT CREATE ON DATABASE postgres TO bench`))
+	return s, owner
+}
+
+// guest is a configuration that attaches to the server.
+func guest(s *server.Server) engine.Config {
+	e := s.Endpoint()
+	return engine.Config{
+		Durability: model.DurabilityProcess, Schema: schema(),
+		Server: engine.ServerConfig{DSN: fmt.Sprintf("host=%s port=%d user=%s dbname=postgres", filepath.Dir(e.Socket), e.Port, e.User), Schema: "guest"},
+	}
+}
+
+const everything = `SELECT n.nspname || '.' || c.relname || ' ' || pg_relation_filenode(c.oid) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	WHERE n.nspname NOT LIKE 'pg\_%' AND n.nspname <> 'information_schema' ORDER BY 1`
+
+// What is attached to is left as it was: the schema is made and removed, one
+// that exists is refused, and nothing is stopped.
+func TestAttached(t *testing.T) {
+	s, owner := hosted(t)
+	before := answer(t, owner, everything)
+	configured := answer(t, owner, "SELECT name || ' ' || setting FROM pg_settings WHERE name <> 'application_name' ORDER BY 1")
+	d := open(t, guest(s))
+	fill(t, d)
+	prepare(t, newSession(t, d), saleInsert(2)).ok(saleRows(0, 2)...)
+	if got := answer(t, owner, "SELECT count(*) FROM guest.sale"); got != "2" {
+		t.Errorf("%s rows", got)
+	}
+	if got := answer(t, owner, "SELECT a FROM precious.sale"); got != "7" {
+		t.Errorf("got %s", got)
+	}
+	if pids, why := d.Processes(); len(pids) != 1 || pids[0] != s.PID() || d.DataDir() != s.DataDir() || d.Died() != nil {
+		t.Errorf("processes %v %s, data in %q", pids, why, d.DataDir())
+	}
+	if got := settings(t, d); got["durability"] != "process" {
+		t.Errorf("%v", got)
+	}
+	actions, err := d.Settle(t.Context())
+	must(t, err)
+	sizes, err := d.Sizes(t.Context())
+	must(t, err)
+	if len(actions) != 3 || len(sizes) != 7 || sizes[len(sizes)-1].Bytes > 1<<20 {
+		t.Errorf("%v, %v", actions, sizes)
+	}
+	_, err = Engine{}.Open(t.Context(), guest(s))
+	if err == nil || !strings.Contains(err.Error(), "has a schema guest already (made by rumbench, process ") || !strings.Contains(engine.Hint(err), "--force") {
+		t.Errorf("a schema that exists: %v; hint %q", err, engine.Hint(err))
+	}
+	must(t, d.Close())
+	must(t, d.Close())
+	if after := answer(t, owner, everything); after != before {
+		t.Errorf("before\n%s\nafter\n%s", before, after)
+	}
+	if now := answer(t, owner, "SELECT name || ' ' || setting FROM pg_settings WHERE name <> 'application_name' ORDER BY 1"); now != configured {
+		t.Error("the server was configured")
+	}
+}
+
+// With force a schema may exist: only the workload's tables are replaced, and
+// only by CreateTables.
+func TestForce(t *testing.T) {
+	s, owner := hosted(t)
+	must(t, owner.Exec(t.Context(), "CREATE SCHEMA guest; CREATE TABLE guest.sale (a int); CREATE TABLE guest.other (a int); INSERT INTO guest.other VALUES (8)"))
+	c := guest(s)
+	c.Server.Force = true
+	d := open(t, c)
+	session := newSession(t, d)
+	get := model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id"}}
+	if _, err := session.Prepare(t.Context(), &get); err == nil || !strings.Contains(err.Error(), "sale exists with another definition") {
+		t.Errorf("somebody else's table was used: %v", err)
+	}
+	if err := d.CreateIndexes(t.Context(), "sale", "market"); err == nil {
+		t.Error("somebody else's table was changed")
+	}
+	fill(t, d)
+	prepare(t, session, saleInsert(2)).ok(saleRows(0, 2)...)
+	must(t, d.Close())
+	if got := answer(t, owner, "SELECT string_agg(tablename, ' ') FROM pg_tables WHERE schemaname = 'guest'"); got != "other" {
+		t.Errorf("left: %s", got)
+	}
+
+	// Steps on tables of another run, which are there still.
+	d = open(t, c)
+	fill(t, d)
+	d.place.made = nil // as if another run had made them
+	must(t, d.Close())
+	d = open(t, c)
+	prepare(t, newSession(t, d), saleInsert(2)).ok(saleRows(0, 2)...)
+	prepare(t, newSession(t, d), model.Op{Kind: model.Scan, Table: "sale", Index: "market", Aggregate: model.Count}).gives("2")
+	must(t, d.Close())
+	if got := answer(t, owner, "SELECT count(*) FROM guest.sale"); got != "2" {
+		t.Errorf("%s rows", got)
+	}
+	// And tables that are replaced, with their rows and indexes.
+	d = open(t, c)
+	must(t, d.CreateTables(t.Context()))
+	if _, err := newSession(t, d).Prepare(t.Context(), &model.Op{Kind: model.Scan, Table: "sale", Index: "market", Columns: []string{"id"}}); err == nil {
+		t.Error("an index of a table that was replaced is there")
+	}
+	must(t, d.CreateIndexes(t.Context(), "sale", "market"))
+	must(t, d.Close())
+	if got := answer(t, owner, "SELECT string_agg(a::text, ' ') FROM guest.other"); got != "8" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A user who may do no more than make a schema can run, too.
+func TestUnprivileged(t *testing.T) {
+	s, owner := hosted(t)
+	c := guest(s)
+	c.Server.DSN = strings.Replace(c.Server.DSN, "user=postgres", "user=bench", 1)
+	d := open(t, c)
+	fill(t, d)
+	prepare(t, newSession(t, d), saleInsert(2)).ok(saleRows(0, 2)...)
+	points(t, d)
+	actions, err := d.Settle(t.Context())
+	must(t, err)
+	if last := actions[len(actions)-1]; last.Name != "checkpoint" || !strings.HasPrefix(last.Detail, "not done") {
+		t.Errorf("%+v", last)
+	}
+	settings(t, d)
+	must(t, d.Close())
+	must(t, owner.Exec(t.Context(), "REVOKE CREATE ON DATABASE postgres FROM bench"))
+	if _, err := (Engine{}).Open(t.Context(), c); err == nil || !strings.Contains(engine.Hint(err), "GRANT CREATE") {
+		t.Errorf("%v; hint %q", err, engine.Hint(err))
+	}
+}
+
+// Another durability than the server's is refused, and the schema is not made.
+func TestOtherDurability(t *testing.T) {
+	s, owner := hosted(t)
+	c := guest(s)
+	c.Durability = model.DurabilityOS
+	_, err := Engine{}.Open(t.Context(), c)
+	var knob *engine.KnobError
+	if !errors.As(err, &knob) || knob.Knob != "durability" || !strings.Contains(err.Error(), "set durability: process") {
+		t.Error(err)
+	}
+	must(t, owner.Exec(t.Context(), "ALTER ROLE bench SET synchronous_commit = off"))
+	c.Durability = model.DurabilityNone
+	c.Server.DSN = strings.Replace(c.Server.DSN, "user=postgres", "user=bench", 1)
+	d := open(t, c) // what is in force for the role counts
+	must(t, d.Close())
+	if got := answer(t, owner, "SELECT count(*) FROM pg_namespace WHERE nspname = 'guest'"); got != "0" {
+		t.Error("a schema was left")
+	}
+}
+
+// The password of the port is asked for, and the server's process is found
+// through it, too.
+func TestPort(t *testing.T) {
+	s, owner := hosted(t)
+	e := s.Endpoint()
+	for password, ok := range map[string]bool{"wrong": false, e.Password: true} {
+		c := guest(s)
+		c.Server.DSN = fmt.Sprintf("postgres://%s:%s@127.0.0.1:%d/postgres", e.User, password, e.Port)
+		db, err := Engine{}.Open(t.Context(), c)
+		if (err == nil) != ok {
+			t.Errorf("password %q: %v", password, err)
+		}
+		if err != nil {
+			if engine.ClassOf(err) != engine.Fatal || !strings.Contains(engine.Hint(err), "password") {
+				t.Errorf("%v; hint %q", err, engine.Hint(err))
+			}
+			continue
+		}
+		if pids, why := db.(engine.Hosted).Processes(); len(pids) != 1 || pids[0] != s.PID() {
+			t.Errorf("%v %s", pids, why)
+		}
+		must(t, db.Close())
+	}
+	must(t, owner.Exec(t.Context(), "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0"))
+	c := guest(s)
+	c.Server.DSN = strings.Replace(c.Server.DSN, "dbname=postgres", "dbname=latin", 1)
+	if _, err := (Engine{}).Open(t.Context(), c); err == nil || !strings.Contains(err.Error(), "encoding LATIN1") {
+		t.Error(err)
+	}
+	c.Server.DSN = strings.Replace(c.Server.DSN, "dbname=latin", "dbname=none", 1)
+	if _, err := (Engine{}).Open(t.Context(), c); err == nil || !strings.Contains(engine.Hint(err), "must exist") {
+		t.Error(err)
+	}
+	c.Server.DSN = "host=/no/such/directory user=me"
+	if _, err := (Engine{}).Open(t.Context(), c); engine.ClassOf(err) != engine.Gone {
+		t.Error(err)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	s, owner := hosted(t)
+	must(t, owner.Exec(t.Context(), "CREATE INDEX shiny ON precious.sale (a)"))
+	w, err := Engine{}.Watch(t.Context(), guest(s).Server.DSN)
+	must(t, err)
+	defer w.Close()
+	got := points(t, w)
+	for _, key := range []string{
+		engine.CacheLookups, engine.BytesWritten, engine.CheckpointAge, `postgres.database.commits{database="postgres"}`,
+		`postgres.table.rows_inserted{schema="precious",table="sale"}`, `postgres.index.scans{index="shiny",schema="precious"}`,
+	} {
+		if _, ok := got[key]; !ok {
+			t.Errorf("no %s", key)
+		}
+	}
+	must(t, owner.Exec(t.Context(), "DROP TABLE precious.sale"))
+	must(t, owner.Exec(t.Context(), "CREATE DATABASE more"))
+	got = points(t, w)
+	if _, ok := got[`postgres.database.commits{database="more"}`]; !ok {
+		t.Error("a new database is not told")
+	}
+	for key := range got {
+		if strings.Contains(key, "precious") {
+			t.Errorf("%s is told of a table that is gone", key)
+		}
+	}
+	if pids, why := w.Processes(); len(pids) != 1 || pids[0] != s.PID() || w.DataDir() != s.DataDir() {
+		t.Errorf("processes %v %s, data in %q", pids, why, w.DataDir())
+	}
+	must(t, w.Close())
+	must(t, w.Close())
+	if err := w.Counters(context.Background(), &engine.Sample{}); engine.ClassOf(err) != engine.Gone {
+		t.Error(err)
+	}
+	if _, err := (Engine{}).Watch(t.Context(), "nonsense"); err == nil {
+		t.Error("nonsense was accepted")
+	}
+}

@@ -1,0 +1,60 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+// Rows that are copied are the same as those that are inserted.
+func TestCopy(t *testing.T) {
+	c := config(tempDir(t))
+	c.Options = map[string]any{optCopy: true}
+	d := open(t, c)
+	fill(t, d)
+	s := newSession(t, d)
+	const all = "SELECT md5(string_agg(t::text, ';' ORDER BY t::text)) FROM "
+	for _, x := range []struct {
+		op   model.Op
+		rows []any
+	}{
+		{saleInsert(4), append(saleRows(0, 3), nil, 1, 2, 3, -1e300, nil)},
+		{linkInsert(3), []any{1, "a", []byte{0, 255}, 1, 1, math.MinInt64, "", []byte{}, nil, nil, 2, "é'\\", nil, math.MaxInt64, 2}},
+	} {
+		table := quote(x.op.Table) + " t"
+		clear(t, d)
+		prepare(t, s, x.op).changes(int64(x.op.Rows), x.rows...)
+		inserted := answer(t, d.Admin(), all+table)
+		clear(t, d)
+		load := x.op
+		load.Load = true
+		copied := prepare(t, s, load)
+		if _, ok := copied.stmt.(*copier); !ok {
+			t.Fatalf("%T", copied.stmt)
+		}
+		copied.changes(int64(x.op.Rows), x.rows...)
+		if got := answer(t, d.Admin(), all+table); got != inserted {
+			t.Errorf("%s: %s", x.op.Table, answer(t, d.Admin(), "SELECT t::text FROM "+table))
+		}
+	}
+	load := linkInsert(2)
+	load.Load = true
+	copied := prepare(t, s, load)
+	copied.fails(engine.Duplicate, 5, "a", nil, 1, 5, 1, "a", nil, 1, 1)
+	copied.fails(engine.Fatal, 5, "a", nil, 1, 5)
+	if got := answer(t, d.Admin(), "SELECT count(*) FROM link"); got != "3" {
+		t.Errorf("%s rows after a copy that failed", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := copied.stmt.Exec(ctx, values([]any{5, "a", nil, 1, 5, 5, "b", nil, 1, 6}), &copied.Result); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	copied.changes(2, 5, "a", nil, 1, 5, 5, "b", nil, 1, 6)
+	load.OnConflict = model.Ignore // which COPY cannot do
+	prepare(t, s, load).changes(0, 5, "a", nil, 1, 5, 5, "b", nil, 1, 6)
+}

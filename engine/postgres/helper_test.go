@@ -1,0 +1,238 @@
+package postgres
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"rumbench/engine"
+	"rumbench/internal/server"
+	"rumbench/model"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// program is the server to test, where another release than the installed one
+// is to be tested.
+func program() string { return os.Getenv("RUMBENCH_TEST_POSTGRES") }
+
+// needServer skips a test where the server is not installed; in CI it must be.
+func needServer(t testing.TB) {
+	t.Helper()
+	if _, err := server.Find(t.Context(), server.Postgres, program()); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+}
+
+func schema() model.Schema {
+	return model.Schema{Tables: []model.Table{
+		{
+			Name: "sale",
+			Columns: []model.Column{
+				{Name: "id", Type: model.Int, Auto: true},
+				{Name: "at", Type: model.Time},
+				{Name: "register", Type: model.Int, Width: 4, NotNull: true},
+				{Name: "customer", Type: model.Int, Width: 4, NotNull: true},
+				{Name: "product", Type: model.Int, Width: 4, NotNull: true},
+				{Name: "price", Type: model.Float, NotNull: true},
+				{Name: "data", Type: model.String, Width: 4000},
+			},
+			Key: []string{"id"},
+			Indexes: []model.Index{
+				{Name: "market", Columns: []string{"product", "customer", "price"}},
+				{Name: "pdc", Columns: []string{"price", "at", "customer"}},
+				{Name: "wide", Columns: []string{"customer"}, Include: []string{"data"}},
+			},
+		},
+		{
+			Name: "link",
+			Columns: []model.Column{
+				{Name: "from", Type: model.Int},
+				{Name: "to", Type: model.String, Width: 100},
+				{Name: "data", Type: model.Bytes, Width: 1000},
+				{Name: "version", Type: model.Int},
+				{Name: "code", Type: model.Int},
+			},
+			Key:     []string{"from", "to"},
+			Indexes: []model.Index{{Name: "code", Columns: []string{"code"}, Unique: true}},
+		},
+	}}
+}
+
+// tempDir is a directory that the server's user can get to.
+func tempDir(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	must(t, os.Chmod(filepath.Dir(dir), 0o755))
+	return dir
+}
+
+func config(dir string) engine.Config {
+	return engine.Config{
+		Dir: dir, Durability: model.DurabilityProcess, Schema: schema(), Cache: 32 << 20,
+		Server: engine.ServerConfig{Binary: program()},
+	}
+}
+
+func open(t testing.TB, c engine.Config) *db {
+	t.Helper()
+	needServer(t)
+	d, err := Engine{}.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d.(*db)
+}
+
+// fill makes all tables and indexes.
+func fill(t testing.TB, d engine.DB) {
+	t.Helper()
+	must(t, d.CreateTables(t.Context()))
+	must(t, d.CreateIndexes(t.Context(), "sale", "market", "pdc", "wide"))
+	must(t, d.CreateIndexes(t.Context(), "link", "code"))
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newSession(t testing.TB, d engine.DB) *session {
+	t.Helper()
+	s, err := d.Session(t.Context())
+	must(t, err)
+	t.Cleanup(func() { must(t, s.Close()) })
+	return s.(*session)
+}
+
+// operation is a prepared operation that takes plain Go values.
+type operation struct {
+	t    testing.TB
+	stmt engine.Stmt
+	rows []string // what the last execution returned, one row a line
+	engine.Result
+}
+
+func prepare(t testing.TB, s engine.Session, op model.Op) *operation {
+	t.Helper()
+	if op.Table != "" {
+		sch := schema()
+		table, err := sch.Table(op.Table)
+		must(t, err)
+		must(t, op.Validate(table))
+	}
+	st, err := s.Prepare(t.Context(), &op)
+	must(t, err)
+	o := &operation{t: t, stmt: st}
+	o.Each = func(row []model.Value) {
+		var cells []string
+		for _, v := range row {
+			cells = append(cells, v.String())
+		}
+		o.rows = append(o.rows, strings.Join(cells, " "))
+	}
+	return o
+}
+
+func (o *operation) run(args ...any) error {
+	o.rows = nil
+	return o.stmt.Exec(o.t.Context(), values(args), &o.Result)
+}
+
+func (o *operation) ok(args ...any) {
+	o.t.Helper()
+	must(o.t, o.run(args...))
+}
+
+// want executes and compares the rows returned.
+func (o *operation) want(args []any, rows ...string) {
+	o.t.Helper()
+	o.ok(args...)
+	if !slices.Equal(o.rows, rows) || int(o.Rows) != len(rows) {
+		o.t.Errorf("got %q, %d rows, want %q", o.rows, o.Rows, rows)
+	}
+}
+
+// changes executes and compares the count of rows.
+func (o *operation) changes(n int64, args ...any) {
+	o.t.Helper()
+	o.ok(args...)
+	if o.Rows != n {
+		o.t.Errorf("changed %d rows, want %d", o.Rows, n)
+	}
+}
+
+// gives executes and compares the value.
+func (o *operation) gives(want string, args ...any) {
+	o.t.Helper()
+	o.ok(args...)
+	if got := o.Value.String(); got != want {
+		o.t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func (o *operation) fails(class engine.Class, args ...any) {
+	o.t.Helper()
+	if err := o.run(args...); engine.ClassOf(err) != class {
+		o.t.Errorf("got %v of class %q, want class %q", err, engine.ClassOf(err), class)
+	}
+}
+
+func values(args []any) []model.Value {
+	out := make([]model.Value, len(args))
+	for i, a := range args {
+		switch x := a.(type) {
+		case nil:
+		case int:
+			out[i] = model.IntValue(int64(x))
+		case float64:
+			out[i] = model.FloatValue(x)
+		case string:
+			out[i] = model.StringValue([]byte(x))
+		case []byte:
+			out[i] = model.BytesValue(x)
+		case model.Value:
+			out[i] = x
+		default:
+			panic(fmt.Sprintf("a %T", a))
+		}
+	}
+	return out
+}
+
+func saleInsert(rows int) model.Op {
+	return model.Op{Kind: model.Insert, Table: "sale", Rows: rows,
+		Columns: []string{"at", "register", "customer", "product", "price", "data"}}
+}
+
+func saleRow(i int) []any {
+	return []any{model.MicrosValue(int64(i) * 1_000_003), i % 1000, i * 7919 % 100000, i * 31 % 10000, float64(i%500) / 2, fmt.Sprintf("row %012d", i)}
+}
+
+func saleRows(from, n int) (rows []any) {
+	for i := range n {
+		rows = append(rows, saleRow(from+i)...)
+	}
+	return rows
+}
+
+var linkColumns = []string{"from", "to", "data", "version", "code"}
+
+func linkInsert(rows int) model.Op {
+	return model.Op{Kind: model.Insert, Table: "link", Rows: rows, Columns: linkColumns}
+}

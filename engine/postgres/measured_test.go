@@ -1,0 +1,159 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+func points(t *testing.T, d interface {
+	Counters(context.Context, *engine.Sample) error
+}) map[string]engine.Point {
+	t.Helper()
+	var s engine.Sample
+	must(t, d.Counters(t.Context(), &s))
+	out := map[string]engine.Point{}
+	for _, p := range s.Points {
+		if _, twice := out[p.Key()]; twice {
+			t.Errorf("%s is told twice", p.Key())
+		}
+		if p.Unit == "" || !strings.HasPrefix(p.Name, "postgres.") && !strings.HasPrefix(p.Name, "engine.") || strings.ToLower(p.Name) != p.Name || p.Value < 0 {
+			t.Errorf("%+v", p)
+		}
+		out[p.Key()] = p
+	}
+	return out
+}
+
+func testCounters(t *testing.T, d *db) {
+	before := points(t, d)
+	s, err := d.Session(t.Context())
+	must(t, err)
+	insert := prepare(t, s, saleInsert(50))
+	for i := range 40 {
+		insert.ok(saleRows(i*50, 50)...)
+	}
+	must(t, s.Close()) // a session that ends tells all that it has counted
+	for i := 0; points(t, d)[`postgres.table.rows_inserted{table="sale"}`].Value < before[`postgres.table.rows_inserted{table="sale"}`].Value+2000; i++ {
+		if i > 500 {
+			t.Fatal("no rows were counted")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	after := points(t, d)
+	for name, least := range map[string]float64{
+		engine.CacheLookups: 2000, engine.BytesWritten: 100_000, "postgres.wal.position": 100_000,
+		"postgres.database.rows_inserted": 2000, "postgres.database.commits": 40, `postgres.index.pages_hit{index="sale.market"}`: 2000, `postgres.table.index_pages_hit{table="sale"}`: 2000,
+	} {
+		p, ok := after[name]
+		if grew := p.Value - before[name].Value; !ok || p.Kind != engine.Counter || grew < least {
+			t.Errorf("%s grew by %v: %+v", name, grew, p)
+		}
+	}
+	for _, name := range []string{engine.CheckpointAge, "postgres.sessions.open", `postgres.table.rows_dead{table="link"}`} {
+		if p, ok := after[name]; !ok || p.Kind != engine.Gauge {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	for _, name := range []string{engine.CacheMisses, engine.BytesRead, "postgres.checkpoint.requested", "postgres.bgwriter.pages_written_by_sessions", `postgres.index.scans{index="link_pkey"}`} {
+		if p, ok := after[name]; !ok || p.Kind != engine.Counter {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	// What is dropped is not told any more.
+	must(t, d.DropIndex(t.Context(), "sale", "wide"))
+	if p, ok := points(t, d)[`postgres.index.scans{index="sale.wide"}`]; ok {
+		t.Errorf("%+v", p)
+	}
+	must(t, d.CreateIndexes(t.Context(), "sale", "wide"))
+	var wg sync.WaitGroup
+	for range 4 { // from several goroutines
+		wg.Go(func() { points(t, d) })
+	}
+	wg.Wait()
+}
+
+func testRest(t *testing.T, d *db) {
+	s := newSession(t, d)
+	insert, remove := prepare(t, s, saleInsert(50)), prepare(t, s, model.Op{Kind: model.DeleteLowest, Table: "sale", Rows: 500})
+	for i := range 40 {
+		insert.ok(saleRows(i*50, 50)...)
+	}
+	remove.changes(500, 0)
+	actions, err := d.Settle(t.Context())
+	must(t, err)
+	var names []string
+	for _, a := range actions {
+		t.Logf("%s %v: %s", a.Name, a.Duration, a.Detail)
+		names = append(names, a.Name)
+		if a.Duration <= 0 || a.Detail == "" {
+			t.Errorf("%+v", a)
+		}
+	}
+	if !slices.Equal(names, []string{"vacuum sale", "vacuum link", "checkpoint"}) {
+		t.Errorf("%v", names)
+	}
+	if got := answer(t, d.Admin(), "SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = 'sale'"); got != "0" {
+		t.Errorf("%s dead rows", got)
+	}
+	if age := points(t, d)[engine.CheckpointAge].Value; age > 1<<20 {
+		t.Errorf("%v bytes of log since the checkpoint", age)
+	}
+	sizes, err := d.Sizes(t.Context())
+	must(t, err)
+	got := map[string]int64{}
+	var parts int64
+	for _, z := range sizes {
+		got[z.Object] = z.Bytes
+		if z.Object != "" {
+			parts += z.Bytes
+		}
+	}
+	for _, object := range []string{"sale", "sale.market", "sale.pdc", "sale.wide", "link", "link.code", ""} {
+		if got[object] <= 0 {
+			t.Errorf("size of %q is %d", object, got[object])
+		}
+	}
+	if len(got) != 7 || parts >= got[""] {
+		t.Errorf("%v", got)
+	}
+}
+
+// A range that an index covers is read from the index alone.
+func testPlans(t *testing.T, d *db) {
+	s := newSession(t, d)
+	insert := prepare(t, s, saleInsert(500))
+	for i := range 40 {
+		insert.ok(saleRows(i*500, 500)...)
+	}
+	_, err := d.Settle(t.Context())
+	must(t, err)
+	table := schema().Tables[0]
+	for _, c := range []struct {
+		name string
+		op   model.Op
+		want string
+	}{
+		{"covered", model.Op{Index: "market", Columns: []string{"product", "customer", "price"}, Lower: model.Inclusive, Limit: 10}, `Index Only Scan using "sale.market" on sale`},
+		{"covered, nullable", model.Op{Index: "pdc", Columns: []string{"price", "at", "customer"}, Lower: model.Inclusive, Limit: 10}, `Index Only Scan using "sale.pdc" on sale`},
+		{"covered, down", model.Op{Index: "pdc", Columns: []string{"price", "at", "customer"}, Desc: true, Limit: 10}, `Index Only Scan Backward using "sale.pdc" on sale`},
+		{"covered by inclusion", model.Op{Index: "wide", Columns: []string{"data"}, Equal: 1}, `Index Only Scan using "sale.wide" on sale`},
+		{"not covered", model.Op{Index: "market", Columns: []string{"data"}, Lower: model.Inclusive, Limit: 10}, `Index Scan using "sale.market" on sale`},
+		{"key", model.Op{Columns: []string{"data"}, Lower: model.Inclusive, Limit: 10}, `Index Scan using sale_pkey on sale`},
+		{"least key", model.Op{Columns: []string{"id"}, Limit: 1}, `Index Only Scan using sale_pkey on sale`},
+	} {
+		c.op.Kind, c.op.Table = model.Scan, "sale"
+		st, err := newDialect().Statement(&table, &c.op)
+		must(t, err)
+		plan := answer(t, d.Admin(), "EXPLAIN (COSTS OFF) "+strings.ReplaceAll(st.Text, "$1", "5"))
+		if !strings.Contains(plan, c.want) || strings.Contains(plan, "Sort") {
+			t.Errorf("%s: %s\n%s", c.name, st.Text, plan)
+		}
+	}
+}

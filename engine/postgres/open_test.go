@@ -1,0 +1,248 @@
+package postgres
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+func TestCheck(t *testing.T) {
+	needServer(t)
+	yes, no := true, false
+	const dsn = "postgres://me@localhost/x"
+	for _, c := range []struct {
+		name string
+		set  func(*engine.Config)
+		knob string // refused; "" if accepted
+	}{
+		{"plain", func(c *engine.Config) {}, ""},
+		{"all knobs", func(c *engine.Config) {
+			c.Cache, c.Page, c.Compression, c.DirectIO, c.Storage, c.Server.Kind = 1<<20, 8192, model.CompressionNone, &no, "heap", "postgres"
+			c.Options = map[string]any{"copy": true, "max_wal_size": "2GB", "Checkpoint_Timeout": 60, "autovacuum": false, "random_page_cost": 1.1, "auto_explain.log_min_duration": 5}
+		}, ""},
+		{"durability", func(c *engine.Config) { c.Durability = "often" }, "durability"},
+		{"storage", func(c *engine.Config) { c.Storage = "orioledb" }, "storage"},
+		{"small cache", func(c *engine.Config) { c.Cache = 1000 }, "cache"},
+		{"compression", func(c *engine.Config) { c.Compression = model.CompressionZstd }, "compression"},
+		{"page", func(c *engine.Config) { c.Page = 16384 }, "page"},
+		{"direct input and output", func(c *engine.Config) { c.DirectIO = &yes }, "direct_io"},
+		{"schema", func(c *engine.Config) { c.Server.Schema = "pg_mine" }, "schema"},
+		{"unknown option", func(c *engine.Config) { c.Options = map[string]any{"speed": 9} }, "options.speed"},
+		{"place", func(c *engine.Config) { c.Options = map[string]any{"unix_socket_directories": "/tmp"} }, "options.unix_socket_directories"},
+		{"wrong type", func(c *engine.Config) { c.Options = map[string]any{"copy": "much"} }, "options.copy"},
+		{"list", func(c *engine.Config) { c.Options = map[string]any{"work_mem": []any{1}} }, "options.work_mem"},
+		{"another server", func(c *engine.Config) { c.Server.Kind = "mariadb" }, "server"},
+		{"missing program", func(c *engine.Config) { c.Server.Binary = "/no/such/postgres" }, "binary"},
+		{"dsn", func(c *engine.Config) { c.Server = engine.ServerConfig{DSN: dsn} }, ""},
+		{"dsn, copy", func(c *engine.Config) {
+			c.Server = engine.ServerConfig{DSN: "host=/tmp user=me"}
+			c.Options = map[string]any{"copy": true}
+		}, ""},
+		{"dsn, nonsense", func(c *engine.Config) { c.Server = engine.ServerConfig{DSN: "postgres://me:secret@[x/"} }, "dsn"},
+		{"dsn and server", func(c *engine.Config) { c.Server = engine.ServerConfig{DSN: dsn, Kind: "postgres"} }, "server"},
+		{"dsn and binary", func(c *engine.Config) { c.Server = engine.ServerConfig{DSN: dsn, Binary: "postgres"} }, "binary"},
+		{"dsn and cache", func(c *engine.Config) { c.Server, c.Cache = engine.ServerConfig{DSN: dsn}, 1<<20 }, "cache"},
+		{"dsn and page", func(c *engine.Config) { c.Server, c.Page = engine.ServerConfig{DSN: dsn}, 8192 }, "page"},
+		{"dsn and direct_io", func(c *engine.Config) { c.Server, c.DirectIO = engine.ServerConfig{DSN: dsn}, &no }, "direct_io"},
+		{"dsn and option", func(c *engine.Config) {
+			c.Server, c.Options = engine.ServerConfig{DSN: dsn}, map[string]any{"work_mem": "1MB"}
+		}, "options.work_mem"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			conf := config(t.TempDir())
+			conf.Cache = 0
+			c.set(&conf)
+			err := Engine{}.Check(conf)
+			var knob *engine.KnobError
+			switch {
+			case c.knob == "" && err != nil:
+				t.Error(err)
+			case c.knob != "" && (!errors.As(err, &knob) || knob.Knob != c.knob):
+				t.Errorf("got %v, want an error about %s", err, c.knob)
+			case err != nil && strings.Contains(err.Error(), "secret"):
+				t.Errorf("it shows a password: %v", err)
+			}
+		})
+	}
+}
+
+// A program that is missing says how to get it.
+func TestMissing(t *testing.T) {
+	c := config(t.TempDir())
+	c.Server.Binary = "/no/such/postgres"
+	err := Engine{}.Check(c)
+	var knob *engine.KnobError
+	if !errors.As(err, &knob) || knob.Knob != "binary" || !strings.Contains(engine.Hint(err), "binary: is the path") {
+		t.Errorf("%v; hint %q", err, engine.Hint(err))
+	}
+}
+
+func TestLongNames(t *testing.T) {
+	c := config(t.TempDir())
+	c.Schema.Tables[0].Indexes[0].Name = strings.Repeat("long", 15)
+	if err := (Engine{}).Check(c); err == nil || !strings.Contains(err.Error(), "is longer than 63 bytes") {
+		t.Error(err)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	c := config(tempDir(t))
+	c.Durability, c.Compression = model.DurabilityOS, model.CompressionNone
+	c.Options = map[string]any{"max_wal_size": "2GB", "Checkpoint_Timeout": "7min", "autovacuum": false, "wal_compression": true, "geqo_threshold": 9, "jit": "off"}
+	got := settings(t, open(t, c))
+	for name, want := range map[string]string{
+		"durability": "os", "fsync": "on", "synchronous_commit": "on", "shared_buffers": "32MB", "block_size": "8192", "isolation": "read committed",
+		"max_wal_size": "2GB", "checkpoint_timeout": "7min", "autovacuum": "off", "geqo_threshold": "9", "jit": "off", "track_io_timing": "on", "full_page_writes": "on",
+		"max_connections": "300", "server_encoding": "UTF8", "compression": "none",
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %q, want %q", name, got[name], want)
+		}
+	}
+	if got["wal_compression"] == "off" || majorOf(got[engine.ServerVersion]) < oldest {
+		t.Errorf("%v", got)
+	}
+}
+
+func settings(t *testing.T, d engine.DB) map[string]string {
+	t.Helper()
+	list, err := d.Settings(t.Context())
+	must(t, err)
+	got := map[string]string{}
+	for _, s := range list {
+		if s.Source != engine.ReadBack && s.Name != "compression" {
+			t.Errorf("%+v was not read back", s)
+		}
+		got[s.Name] = s.Value
+	}
+	return got
+}
+
+func TestDurabilityIsReadBack(t *testing.T) {
+	c := config(tempDir(t))
+	c.Durability = model.DurabilityNone
+	d := open(t, c)
+	if got := settings(t, d); got["fsync"] != "off" || got["synchronous_commit"] != "off" || got["durability"] != "none" {
+		t.Errorf("%v", got)
+	}
+	must(t, d.Close())
+	c.Durability, c.Options = model.DurabilityOS, map[string]any{"fsync": false}
+	_, err := Engine{}.Open(t.Context(), c)
+	var knob *engine.KnobError
+	if !errors.As(err, &knob) || knob.Knob != "durability" || !strings.Contains(err.Error(), "set durability: process") {
+		t.Error(err)
+	}
+	for settings, level := range map[[2]string]model.Durability{
+		{"on", "on"}: "os", {"on", "remote_apply"}: "os", {"on", "local"}: "os", {"on", "off"}: "none",
+		{"off", "off"}: "none", {"off", "on"}: "process", {"off", "local"}: "process",
+	} {
+		if got := levelOf(settings[0], settings[1]); got != level {
+			t.Errorf("%v: %s", settings, got)
+		}
+	}
+}
+
+// A database that was made for other tables is refused.
+func TestOtherDefinitions(t *testing.T) {
+	dir := tempDir(t)
+	d := open(t, config(dir))
+	fill(t, d)
+	must(t, d.Close())
+	for _, c := range []struct {
+		words string
+		set   func(*engine.Config)
+	}{
+		{"", func(c *engine.Config) {}},
+		{"sale exists with another definition", func(c *engine.Config) { c.Schema.Tables[0].Columns[2].Width = 8 }},
+		{"sale exists with another definition", func(c *engine.Config) { c.Schema.Tables[0].Columns[5].NotNull = false }},
+		{"link exists with another definition", func(c *engine.Config) { c.Compression = model.CompressionNone }},
+		{"link_pkey exists with another definition", func(c *engine.Config) { c.Schema.Tables[1].Key = []string{"to", "from"} }},
+		{"sale.market exists with another definition", func(c *engine.Config) { c.Schema.Tables[0].Indexes[0].Columns = []string{"product", "price"} }},
+		{"sale.wide exists with another definition", func(c *engine.Config) { c.Schema.Tables[0].Indexes[2].Include = nil }},
+		{"link.code exists with another definition", func(c *engine.Config) { c.Schema.Tables[1].Indexes[0].Unique = false }},
+		{"holds link", func(c *engine.Config) { c.Schema.Tables = c.Schema.Tables[:1] }},
+		{"holds link.code", func(c *engine.Config) { c.Schema.Tables[1].Indexes = nil }},
+	} {
+		conf := config(dir)
+		c.set(&conf)
+		d, err := Engine{}.Open(t.Context(), conf)
+		if c.words == "" {
+			must(t, err)
+			must(t, d.Close())
+		} else if err == nil || !strings.Contains(err.Error(), c.words) {
+			t.Errorf("got %v, want %s", err, c.words)
+		}
+	}
+}
+
+func TestForeignDirectory(t *testing.T) {
+	needServer(t)
+	dir := tempDir(t)
+	must(t, os.WriteFile(filepath.Join(dir, "precious"), nil, 0o644))
+	if _, err := (Engine{}).Open(t.Context(), config(dir)); err == nil || !strings.Contains(err.Error(), "it holds precious") {
+		t.Error(err)
+	}
+}
+
+// A server that cannot start says why.
+func TestWrongValue(t *testing.T) {
+	needServer(t)
+	c := config(tempDir(t))
+	c.Options = map[string]any{"work_mem": "much"}
+	_, err := Engine{}.Open(t.Context(), c)
+	if err == nil || !strings.Contains(err.Error(), `invalid value for parameter "work_mem"`) || !strings.Contains(engine.Hint(err), "verbatim") {
+		t.Errorf("%v; hint %q", err, engine.Hint(err))
+	}
+}
+
+// A server that was killed is gone to its sessions, and its death is told once.
+func TestKilled(t *testing.T) {
+	d := open(t, config(tempDir(t)))
+	fill(t, d)
+	s, idle := newSession(t, d), newSession(t, d)
+	insert, get := prepare(t, s, saleInsert(1)), prepare(t, idle, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id"}})
+	insert.ok(saleRow(1)...)
+	if d.Died() != nil {
+		t.Error(d.Died())
+	}
+	must(t, syscall.Kill(d.server.PID(), syscall.SIGKILL))
+	d.server.Wait(time.Minute)
+	// Its processes end when they see that the first is gone.
+	deadline := time.Now().Add(10 * time.Second)
+	err := insert.run(saleRow(2)...)
+	for ; err == nil && time.Now().Before(deadline); err = insert.run(saleRow(2)...) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if engine.ClassOf(err) != engine.Gone {
+		t.Errorf("insert: %v of class %s", err, engine.ClassOf(err))
+	}
+	insert.fails(engine.Gone, saleRow(3)...)
+	get.fails(engine.Gone, 1)
+	var sample engine.Sample
+	if err := d.Counters(t.Context(), &sample); engine.ClassOf(err) != engine.Gone {
+		t.Errorf("counters: %v", err)
+	}
+	if _, err := d.Session(t.Context()); engine.ClassOf(err) != engine.Gone {
+		t.Errorf("session: %v", err)
+	}
+	if err := d.Died(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
+		t.Errorf("died: %v", err)
+	}
+	start := time.Now()
+	if err := d.Close(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
+		t.Errorf("close: %v", err)
+	}
+	if err := d.Close(); err != nil {
+		t.Errorf("close again: %v", err)
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}

@@ -1,0 +1,106 @@
+package postgres
+
+import (
+	"context"
+	"hash/maphash"
+	"slices"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+// repeated is an insert that changes the rows it meets. The server refuses to
+// change a row twice in one statement, so rows with a key that comes twice are
+// inserted one by one, in one transaction.
+type repeated struct {
+	session                 *session
+	all, one                engine.Stmt
+	begin, commit, rollback engine.Stmt
+	width                   int   // values of a row
+	key                     []int // where the key's columns are in a row
+	seed                    maphash.Seed
+	hashes                  []uint64
+	buf                     []byte
+	single                  engine.Result
+}
+
+func newRepeated(ctx context.Context, s *session, t *model.Table, op *model.Op) (engine.Stmt, error) {
+	r := &repeated{session: s, width: len(op.Columns), seed: maphash.MakeSeed()}
+	for _, k := range t.Key {
+		i := slices.Index(op.Columns, k)
+		if i < 0 { // the server numbers the rows, which then have no conflict
+			return s.Session.Prepare(ctx, op)
+		}
+		r.key = append(r.key, i)
+	}
+	single := *op
+	single.Rows = 1
+	for _, p := range []struct {
+		to *engine.Stmt
+		op *model.Op
+	}{
+		{&r.all, op}, {&r.one, &single},
+		{&r.begin, &model.Op{Kind: model.Begin}}, {&r.commit, &model.Op{Kind: model.Commit}}, {&r.rollback, &model.Op{Kind: model.Rollback}},
+	} {
+		st, err := s.Session.Prepare(ctx, p.op)
+		if err != nil {
+			return nil, err
+		}
+		*p.to = st
+	}
+	return r, nil
+}
+
+// Exec inserts the rows.
+func (s *repeated) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
+	if !s.repeats(args) {
+		return s.all.Exec(ctx, args, r)
+	}
+	r.Reset()
+	c := s.session.conn()
+	if c == nil {
+		return errClosed
+	}
+	if c.pg.TxStatus() != 'I' { // if a row fails, the transaction does
+		return s.rows(ctx, args, r)
+	}
+	if err := s.begin.Exec(ctx, nil, &s.single); err != nil {
+		return err
+	}
+	if err := s.rows(ctx, args, r); err != nil {
+		_ = s.rollback.Exec(ctx, nil, &s.single) // the row's error is the one that tells
+		return err
+	}
+	return s.commit.Exec(ctx, nil, &s.single)
+}
+
+func (s *repeated) rows(ctx context.Context, args []model.Value, r *engine.Result) error {
+	for row := range slices.Chunk(args, s.width) {
+		if err := s.one.Exec(ctx, row, &s.single); err != nil {
+			r.Reset()
+			return err
+		}
+		r.Rows += s.single.Rows
+		r.Value = s.single.Value
+	}
+	return nil
+}
+
+// repeats tells whether a key may come twice: two of them have one hash.
+func (s *repeated) repeats(args []model.Value) bool {
+	s.hashes = s.hashes[:0]
+	for from := 0; from+s.width <= len(args); from += s.width {
+		s.buf = s.buf[:0]
+		for _, i := range s.key {
+			s.buf = args[from+i].AppendHash(s.buf)
+		}
+		s.hashes = append(s.hashes, maphash.Bytes(s.seed, s.buf))
+	}
+	slices.Sort(s.hashes)
+	for i := 1; i < len(s.hashes); i++ {
+		if s.hashes[i] == s.hashes[i-1] {
+			return true
+		}
+	}
+	return false
+}

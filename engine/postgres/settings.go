@@ -1,0 +1,102 @@
+package postgres
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+	"rumbench/model"
+)
+
+// readBack are the settings that results tell, as far as the release has them.
+var readBack = []string{
+	"shared_buffers", "max_wal_size", "min_wal_size", "checkpoint_timeout", "checkpoint_completion_target",
+	"fsync", "synchronous_commit", "wal_sync_method", "full_page_writes", "wal_compression", "wal_level", "wal_buffers",
+	"autovacuum", "default_transaction_isolation", "block_size", "data_checksums", "server_encoding",
+	"effective_cache_size", "effective_io_concurrency", "work_mem", "maintenance_work_mem",
+	"max_parallel_workers_per_gather", "max_parallel_maintenance_workers", "plan_cache_mode", "random_page_cost",
+	"max_connections", "track_io_timing", "track_wal_io_timing", "huge_pages", "huge_pages_status", "io_method",
+	"jit", "default_toast_compression",
+}
+
+// Settings are read back from a session that is as clients' are.
+func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
+	level, err := d.durability(ctx)
+	if err != nil {
+		return nil, err
+	}
+	values, err := d.show(ctx, append(slices.Clone(readBack), d.variables()...)...)
+	if err != nil {
+		return nil, err
+	}
+	out := []engine.Setting{{Name: "durability", Value: string(level), Source: engine.ReadBack}}
+	for _, v := range values {
+		name := v.name
+		if name == "default_transaction_isolation" {
+			name = "isolation"
+		}
+		out = append(out, engine.Setting{Name: name, Value: v.value, Source: engine.ReadBack})
+	}
+	if d.Compression != "" {
+		// The columns' storage was made so, or compared when the database was opened.
+		out = append(out, engine.Setting{Name: "compression", Value: string(d.Compression), Source: engine.AsSet})
+	}
+	err = d.Admin().Query(ctx, "SELECT current_setting('server_version')", func(row []sqldriver.Value) error {
+		out = append(out, engine.Setting{Name: engine.ServerVersion, Value: sqlkit.Text(row[0]), Source: engine.ReadBack})
+		return nil
+	})
+	return out, err
+}
+
+type namedValue struct{ name, value string }
+
+// show reads settings, in the order of their names, those that the server has.
+func (d *db) show(ctx context.Context, names ...string) (out []namedValue, err error) {
+	for i, n := range names {
+		names[i] = strings.ToLower(n)
+	}
+	text := "SELECT name, current_setting(name) FROM pg_settings WHERE lower(name) IN " + among(names) + " ORDER BY lower(name)"
+	err = d.Admin().Query(ctx, text, func(row []sqldriver.Value) error {
+		out = append(out, namedValue{sqlkit.Text(row[0]), sqlkit.Text(row[1])})
+		return nil
+	})
+	return out, err
+}
+
+// durability reads the level back, and refuses another than was asked for.
+func (d *db) durability(ctx context.Context) (model.Durability, error) {
+	values, err := d.show(ctx, "fsync", "synchronous_commit")
+	if err != nil {
+		return "", err
+	}
+	if len(values) != 2 {
+		return "", fmt.Errorf("the server does not tell its settings")
+	}
+	level := levelOf(values[0].value, values[1].value)
+	if level == d.Durability {
+		return level, nil
+	}
+	reason := fmt.Sprintf("with fsync %s and synchronous_commit %s the server keeps level %s", values[0].value, values[1].value, level)
+	if d.server == nil {
+		reason += ", and it is never configured from here: set durability: " + string(level)
+	} else {
+		reason += ": leave those out of the options, or set durability: " + string(level)
+	}
+	return "", &engine.KnobError{Knob: "durability", Value: string(d.Durability), Reason: reason}
+}
+
+// levelOf is the level that the settings keep. All values of synchronous_commit
+// but off write the log at the commit; they differ in what replicas do.
+func levelOf(fsync, synchronousCommit string) model.Durability {
+	switch {
+	case synchronousCommit == "off":
+		return model.DurabilityNone
+	case fsync == "off":
+		return model.DurabilityProcess
+	}
+	return model.DurabilityOS
+}

@@ -1,0 +1,135 @@
+package postgres
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+)
+
+// vacuumsAtOnce is how many tables are vacuumed at the same time.
+const vacuumsAtOnce = 8
+
+// Settle vacuums and analyzes every table, several at a time, so that dead rows
+// are gone, index scans need not look at the tables, and the planner knows what
+// is there; and then checkpoints.
+func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
+	names := d.tableNames()
+	out := make([]engine.SettleAction, len(names))
+	errs := make([]error, len(names))
+	turns := make(chan struct{}, vacuumsAtOnce)
+	var wg sync.WaitGroup
+	for i, name := range names {
+		wg.Go(func() {
+			turns <- struct{}{}
+			out[i], errs[i] = d.vacuum(ctx, name)
+			<-turns
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	checkpoint, err := d.checkpoint(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return append(out, checkpoint), nil
+}
+
+// vacuum removes what is dead in a table and in its indexes.
+func (d *db) vacuum(ctx context.Context, table string) (a engine.SettleAction, err error) {
+	c, err := d.Connect(ctx)
+	if err != nil {
+		return a, err
+	}
+	defer c.Close()
+	before, err := d.tableState(ctx, c, table)
+	if err != nil {
+		return a, err
+	}
+	start := time.Now()
+	if err := c.Exec(ctx, "VACUUM (ANALYZE, INDEX_CLEANUP ON) "+quote(table)); err != nil {
+		return a, err
+	}
+	a = engine.SettleAction{Name: "vacuum " + table, Duration: time.Since(start)}
+	after, err := d.tableState(ctx, c, table)
+	a.Detail = fmt.Sprintf("%s dead rows before, %s after; %s pages all visible before, %s after, of %s", before.dead, after.dead, before.visible, after.visible, after.pages)
+	return a, err
+}
+
+// tableState is what vacuum changes of a table.
+type tableState struct{ dead, visible, pages string }
+
+func (d *db) tableState(ctx context.Context, c *sqlkit.Conn, table string) (s tableState, err error) {
+	text := "SELECT pg_stat_get_dead_tuples(c.oid), c.relallvisible, c.relpages FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname =" + literal(d.Server.Schema) + " AND c.relname =" + literal(table)
+	err = c.Query(ctx, text, func(row []sqldriver.Value) error {
+		s = tableState{sqlkit.Text(row[0]), sqlkit.Text(row[1]), sqlkit.Text(row[2])}
+		return nil
+	})
+	return s, err
+}
+
+// checkpoint writes all pages that were changed. Not every user of a server
+// that is not ours may ask for it.
+func (d *db) checkpoint(ctx context.Context) (engine.SettleAction, error) {
+	a := engine.SettleAction{Name: "checkpoint"}
+	before, err := d.checkpointState(ctx)
+	if err != nil {
+		return a, err
+	}
+	start := time.Now()
+	err = d.Admin().Exec(ctx, "CHECKPOINT")
+	if hasState(err, mayNot) && d.server == nil {
+		a.Detail = "not done: only a superuser or a member of pg_checkpoint may"
+		return a, nil
+	}
+	if err != nil {
+		return a, err
+	}
+	a.Duration = time.Since(start)
+	after, err := d.counted(ctx, before)
+	a.Detail = fmt.Sprintf("%.0f bytes of log since the last one; %.0f pages written", before.age, after.pages-before.pages)
+	return a, err
+}
+
+// checkpointState is what a checkpoint changes.
+type checkpointState struct{ age, pages, count float64 }
+
+func (d *db) checkpointState(ctx context.Context) (s checkpointState, err error) {
+	v := checkpointView(d.about.release / 10000)
+	expr := map[string]string{}
+	for _, p := range v.points {
+		expr[p.name] = p.expr
+	}
+	text := fmt.Sprintf("SELECT (%s) - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0'), %s, %s + %s %s", position, expr["pages_written"], expr["timed"], expr["requested"], v.from)
+	err = d.Admin().Query(ctx, text, func(row []sqldriver.Value) error {
+		for i, to := range []*float64{&s.age, &s.pages, &s.count} {
+			n, err := strconv.ParseFloat(sqlkit.Text(row[i]), 64)
+			if err != nil {
+				return err
+			}
+			*to = n
+		}
+		return nil
+	})
+	return s, err
+}
+
+// counted waits until the statistics know of the checkpoint, which has been
+// done already. They may be switched off, so it does not wait for long.
+func (d *db) counted(ctx context.Context, before checkpointState) (s checkpointState, err error) {
+	for range 50 {
+		if s, err = d.checkpointState(ctx); err != nil || s.count > before.count {
+			return s, err
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return s, nil
+}

@@ -1,0 +1,131 @@
+package postgres
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"rumbench/engine"
+)
+
+func TestFileClass(t *testing.T) {
+	for path, want := range map[string]engine.FileClass{
+		"base/5/16384":                            engine.DataFile,
+		"data/base/5/16384":                       engine.DataFile,
+		"base/5/16390.12":                         engine.DataFile,
+		"base/5/16390_vm":                         engine.DataFile,
+		"base/5/16390_fsm":                        engine.DataFile,
+		"pg_tblspc/16500/PG_15_202209061/5/16400": engine.DataFile,
+		"base/5/1259":                             engine.SystemFile,
+		"base/5/pg_filenode.map":                  engine.SystemFile,
+		"base/4/16384":                            engine.SystemFile,
+		"global/1262":                             engine.SystemFile,
+		"pg_xact/0000":                            engine.SystemFile,
+		"postgresql.auto.conf":                    engine.SystemFile,
+		"server.log":                              engine.SystemFile,
+		"run/.s.PGSQL.5432":                       engine.SystemFile,
+		"pg_wal/000000010000000000000001":         engine.RedoFile,
+		"data/pg_wal/000000010000000000000001":    engine.RedoFile,
+		"base/pgsql_tmp/pgsql_tmp12.0":            engine.TempFile,
+		"base/5/t3_16384":                         engine.TempFile,
+		"tmp/x":                                   engine.TempFile,
+	} {
+		if got := fileClass(path, 5); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+}
+
+func TestClassify(t *testing.T) {
+	for _, c := range []struct {
+		code, severity string
+		class          engine.Class
+		hint           string
+	}{
+		{"40001", "ERROR", engine.Conflict, ""},
+		{"08006", "ERROR", engine.Gone, ""},
+		{"57P02", "FATAL", engine.Gone, ""},
+		{"25P03", "FATAL", engine.Gone, ""},
+		{"XX000", "PANIC", engine.Gone, ""},
+		{"53100", "ERROR", engine.Fatal, "disk is full"},
+		{"53200", "ERROR", engine.Fatal, "lower the cache"},
+		{"42P01", "ERROR", engine.Fatal, ""},
+	} {
+		err := classify(&pgconn.PgError{Code: c.code, SeverityUnlocalized: c.severity, Severity: "FEHLER"})
+		if engine.ClassOf(err) != c.class || !strings.Contains(engine.Hint(err), c.hint) || (c.hint == "") != (engine.Hint(err) == "") {
+			t.Errorf("%s: %v of class %q, hint %q", c.code, err, engine.ClassOf(err), engine.Hint(err))
+		}
+	}
+	if !errors.Is(classify(&pgconn.PgError{Code: "53100"}), syscall.ENOSPC) {
+		t.Error("a full disk is not the system's")
+	}
+	err := connectError(&pgconn.PgError{Code: "53300", SeverityUnlocalized: "FATAL"})
+	if engine.ClassOf(err) != engine.Fatal || !strings.Contains(engine.Hint(err), "max_connections") {
+		t.Errorf("too many clients: %v", err)
+	}
+}
+
+func TestEncoding(t *testing.T) {
+	for _, c := range []struct {
+		oid uint32
+		v   any
+	}{
+		{oidInt8, int64(math.MinInt64)}, {oidInt4, int64(-1)}, {oidFloat8, -0.5}, {oidTimestamp, int64(math.MaxInt64)}, {oidTimestamp, int64(-1)},
+	} {
+		b, err := appendArgument(nil, c.oid, c.v)
+		must(t, err)
+		if got, err := decode(b, c.oid); err != nil || got != c.v {
+			t.Errorf("%v of type %d is %v, %v", c.v, c.oid, got, err)
+		}
+	}
+	for _, c := range []struct {
+		oid uint32
+		v   any
+	}{
+		{oidInt4, int64(1 << 31)}, {oidTimestamp, int64(math.MinInt64)}, {oidText, int64(1)}, {oidInt8, 0.5}, {oidInt8, "1"}, {oidFloat8, []byte("1")}, {oidBytes, true},
+	} {
+		if b, err := appendArgument(nil, c.oid, c.v); err == nil {
+			t.Errorf("%v of type %d is %v", c.v, c.oid, b)
+		}
+	}
+	if _, err := decode([]byte{1}, oidInt8); err == nil {
+		t.Error("one byte is a number of eight")
+	}
+}
+
+// Every release has queries; a view's labels are sorted.
+func TestViews(t *testing.T) {
+	for release := oldest; release <= 18; release++ {
+		for _, schema := range []string{"", "it's"} {
+			seen := map[string]bool{}
+			for _, v := range views(release*10000, schema) {
+				var names []string
+				for _, l := range v.labels {
+					names = append(names, l.name)
+				}
+				if !slices.IsSorted(names) {
+					t.Errorf("%d: labels %v", release, names)
+				}
+				for _, p := range pick(v.points, release) {
+					if seen[v.prefix+p.name] {
+						t.Errorf("%d: %s%s is told twice", release, v.prefix, p.name)
+					}
+					seen[v.prefix+p.name] = true
+				}
+			}
+			for _, name := range []string{engine.BytesWritten, "postgres.checkpoint.pages_written", "postgres.bgwriter.pages_written_by_sessions"} {
+				if !seen[name] {
+					t.Errorf("%d: no %s", release, name)
+				}
+			}
+			if seen["postgres.wal.writes"] != (release >= 14) {
+				t.Errorf("%d: writes of the log", release)
+			}
+		}
+	}
+}
