@@ -72,7 +72,7 @@ func (c *connector) look(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.looked {
-		c.pid, c.unknown = server.Peer(conn)
+		c.pid, c.unknown = server.Peer(conn, "mysqld", "mariadbd")
 		c.looked = true
 	}
 }

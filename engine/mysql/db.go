@@ -23,7 +23,8 @@ type db struct {
 	place     place
 	status    *status
 	version   release
-	datadir   string // as the server tells
+	strange   error // tables that exist have another definition
+	shared    bool  // InnoDB keeps all tables in one file
 
 	mu     sync.Mutex
 	closed bool
@@ -99,8 +100,9 @@ func (d *db) begin(ctx context.Context) error {
 	if d.DB, err = sqlkit.Open(ctx, d.connector, dialect, d.Schema); err != nil {
 		return err
 	}
-	if err := d.checkDefinitions(ctx); err != nil {
-		return err
+	// With force the tables may be replaced before anybody uses them.
+	if d.strange = d.checkDefinitions(ctx); d.strange != nil && !d.Server.Force {
+		return d.strange
 	}
 	conn, err := d.Connect(ctx)
 	if err != nil {
@@ -112,9 +114,9 @@ func (d *db) begin(ctx context.Context) error {
 
 // identify asks the server what it is.
 func (d *db) identify(ctx context.Context, c *sqlkit.Conn) error {
-	err := c.Query(ctx, "SELECT @@version, @@version_comment, @@datadir", func(row []sqldriver.Value) error {
+	err := c.Query(ctx, "SELECT @@version, @@innodb_file_per_table", func(row []sqldriver.Value) error {
 		d.version = parseRelease(sqlkit.Text(row[0]))
-		d.datadir = sqlkit.Text(row[2])
+		d.shared = d.storage == innodb && sqlkit.Text(row[1]) == "0"
 		return nil
 	})
 	if err != nil {
@@ -143,7 +145,7 @@ func (d *db) CreateTables(ctx context.Context) error {
 	if err := d.DB.CreateTables(ctx); err != nil {
 		return err
 	}
-	d.place.made = d.tableNames()
+	d.place.made, d.strange = d.tableNames(), nil
 	return d.Admin().Query(ctx, "SELECT TABLE_NAME, ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()", func(row []sqldriver.Value) error {
 		if got := sqlkit.Text(row[1]); !strings.EqualFold(got, d.storage.name) {
 			return fmt.Errorf("table %s was made with storage %s, not %s", sqlkit.Text(row[0]), got, d.storage.name)
@@ -190,7 +192,7 @@ func (d *db) Died() error {
 
 // FileClass tells the files of the data directory apart.
 func (d *db) FileClass(path string) engine.FileClass {
-	return fileClass(path, d.Server.Schema)
+	return fileClass(path, d.Server.Schema, d.shared)
 }
 
 // Close ends the sessions, removes what was made on a server that is not ours,

@@ -28,6 +28,7 @@ func newDialect(tableOptions string, fractions bool) *sqlkit.Dialect {
 		TableOptions:   func(*model.Table) string { return tableOptions },
 		NativeTime:     fractions,
 		AlterIndexes:   true,
+		Parallel:       true,
 		Hint:           hint,
 		OnDuplicateKey: true,
 		Number:         sqlkit.FirstNumber,

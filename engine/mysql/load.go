@@ -18,6 +18,9 @@ type session struct {
 
 // Session opens a session.
 func (d *db) Session(ctx context.Context) (engine.Session, error) {
+	if d.strange != nil {
+		return nil, d.strange
+	}
 	s, err := d.NewSession(ctx)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -117,6 +118,8 @@ func (s *setup) attach() (err error) {
 		return &engine.KnobError{Knob: "page", Reason: never}
 	case s.DirectIO != nil:
 		return &engine.KnobError{Knob: "direct_io", Reason: never}
+	case s.Compression != "" && s.storage != innodb: // whose tables are made so, one by one
+		return &engine.KnobError{Knob: "compression", Value: string(s.Compression), Reason: never}
 	case len(s.variables()) > 0:
 		return &engine.KnobError{Knob: "options." + s.variables()[0], Reason: never}
 	}
@@ -134,7 +137,7 @@ func (s *setup) private(ctx context.Context) (err error) {
 	if !slices.Contains(Engine{}.Info().Servers, s.Server.Kind) {
 		return &engine.KnobError{Knob: "server", Value: s.Server.Kind, Reason: fmt.Sprintf("the engine runs on one of %v", Engine{}.Info().Servers)}
 	}
-	s.Server.Schema = engine.DefaultSchema
+	s.Server.Schema = cmp.Or(s.Server.Schema, engine.DefaultSchema)
 	if s.program, err = server.Find(ctx, s.Server.Kind, s.Server.Binary); err != nil {
 		knob := "server"
 		if s.Server.Binary != "" {
@@ -156,6 +159,9 @@ func (s *setup) private(ctx context.Context) (err error) {
 		return err
 	}
 	for _, name := range s.variables() {
+		if slices.Contains(placed, strip(name)) {
+			return &engine.KnobError{Knob: "options." + name, Reason: "rumbench decides where a private server keeps and finds things"}
+		}
 		if plain := strip(name); !known[plain] {
 			return &engine.KnobError{Knob: "options." + name, Reason: s.program.Name() + " has no such variable", Known: knownOptions(known)}
 		}
@@ -166,6 +172,13 @@ func (s *setup) private(ctx context.Context) (err error) {
 		s.settings = s.storage.override(s.settings, server.Setting{Name: strip(name), Value: value})
 	}
 	return nil
+}
+
+// placed are variables that say where things are, which is not the plan's to
+// choose: another data directory would be another database.
+var placed = []string{
+	"datadir", "basedir", "tmpdir", "socket", "pid_file", "bind_address", "user", "init_file", "log_error", "plugin_load_add",
+	"innodb_data_home_dir", "innodb_log_group_home_dir", "innodb_undo_directory", "rocksdb_datadir", "rocksdb_wal_dir",
 }
 
 // knownOptions are the names that could have been meant.
@@ -192,9 +205,9 @@ func text(v any) (string, error) {
 	switch v := v.(type) {
 	case bool:
 		if v {
-			return "ON", nil
+			return "1", nil // see storage.go
 		}
-		return "OFF", nil
+		return "0", nil
 	case map[string]any, []any:
 		return "", fmt.Errorf("it must be one value")
 	}

@@ -5,7 +5,9 @@ import (
 	sqldriver "database/sql/driver"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,7 +19,9 @@ import (
 // fileClass tells files of a private server's directory apart by their paths:
 // redo, write-ahead and binary logs; the tables of the schema; MyRocks keeps
 // those of all schemas together.
-func fileClass(path, schema string) engine.FileClass {
+//
+// Without a file for each table the tables are in InnoDB's shared file.
+func fileClass(path, schema string, shared bool) engine.FileClass {
 	base := filepath.Base(path)
 	in := func(dir string) bool { return strings.HasPrefix(path, filepath.Join("data", dir)+"/") }
 	switch {
@@ -35,7 +39,7 @@ func fileClass(path, schema string) engine.FileClass {
 		return engine.RedoFile
 	case strings.Contains(base, "-bin."), strings.HasPrefix(base, "binlog."):
 		return engine.LogFile
-	case in(schema) && base != "db.opt":
+	case in(schema) && base != "db.opt", shared && strings.HasPrefix(base, "ibdata"):
 		return engine.DataFile
 	}
 	return engine.SystemFile
@@ -54,19 +58,10 @@ func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 		// The indexes together; there is no more to learn.
 		query = "SELECT TABLE_NAME, 'PRIMARY', DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"
 	}
-	var out []engine.Size
-	err := d.Admin().Query(ctx, query, func(row []sqldriver.Value) error {
-		f, err := strconv.ParseFloat(sqlkit.Text(row[2]), 64)
-		if err != nil {
-			return fmt.Errorf("size of %s: %w", sqlkit.Text(row[0]), err)
-		}
-		object := sqlkit.Text(row[0])
-		if index := sqlkit.Text(row[1]); index != "PRIMARY" {
-			object = index // its name begins with the table's
-		}
-		out = append(out, engine.Size{Object: object, Bytes: int64(f), Kind: engine.Estimate})
-		return nil
-	})
+	out, err := d.objects(ctx, query)
+	if d.server == nil && engine.ClassOf(err) == engine.Fatal {
+		err = nil // a user who may not read the server's own tables
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +70,35 @@ func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 	}
 	total, err := allocated(d.server.DataDir())
 	return append(out, engine.Size{Bytes: total, Kind: engine.Exact}), err
+}
+
+// objects reads tables and indexes with their sizes. Statistics that lag far
+// behind the table's file are left out: they tell of a table as it once was.
+func (d *db) objects(ctx context.Context, query string) ([]engine.Size, error) {
+	var all []engine.Size
+	sums := map[string]int64{}
+	err := d.Admin().Query(ctx, query, func(row []sqldriver.Value) error {
+		f, err := strconv.ParseFloat(sqlkit.Text(row[2]), 64)
+		if err != nil {
+			return fmt.Errorf("size of %s: %w", sqlkit.Text(row[0]), err)
+		}
+		object := sqlkit.Text(row[0])
+		sums[object] += int64(f)
+		if index := sqlkit.Text(row[1]); index != "PRIMARY" {
+			object = index // its name begins with the table's
+		}
+		all = append(all, engine.Size{Object: object, Bytes: int64(f), Kind: engine.Estimate})
+		return nil
+	})
+	if err != nil || d.server == nil || d.storage != innodb || d.shared {
+		return all, err
+	}
+	return slices.DeleteFunc(all, func(z engine.Size) bool {
+		table, _, _ := strings.Cut(z.Object, ".")
+		info, err := os.Stat(filepath.Join(d.server.DataDir(), d.Server.Schema, table+".ibd"))
+		const spare = 8 << 20 // a file grows by so much at once
+		return err == nil && info.Size() > 2*sums[table]+spare
+	}), nil
 }
 
 // addTablespaces adds the total of the schema on a server whose files are not

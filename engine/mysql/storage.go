@@ -42,6 +42,8 @@ const (
 	rocksdbManual = "rocksdb_manual_wal_flush"
 )
 
+// Settings that are on or off are written as 1 and 0: releases of old take
+// nothing else for some of them, and only say so in their log.
 var innodb = &storage{
 	name: "innodb", transactional: true,
 	durability: map[model.Durability][]server.Setting{
@@ -60,10 +62,10 @@ var innodb = &storage{
 	direct:       []server.Setting{{Name: "innodb_flush_method", Value: "O_DIRECT"}},
 	buffered:     []server.Setting{{Name: "innodb_flush_method", Value: "fsync"}},
 	base: []server.Setting{
-		{Name: "innodb_file_per_table", Value: "ON"},
+		{Name: "innodb_file_per_table", Value: "1"},
 		// A warm cache of the run before would belong to nobody.
-		{Name: "innodb_buffer_pool_load_at_startup", Value: "OFF"},
-		{Name: "innodb_buffer_pool_dump_at_shutdown", Value: "OFF"},
+		{Name: "innodb_buffer_pool_load_at_startup", Value: "0"},
+		{Name: "innodb_buffer_pool_dump_at_shutdown", Value: "0"},
 	},
 }
 
@@ -74,7 +76,7 @@ var rocksdb = &storage{
 	// process is killed, unlike InnoDB's 2.
 	durability: map[model.Durability][]server.Setting{
 		model.DurabilityNone:    {{Name: rocksdbFlush, Value: "0"}},
-		model.DurabilityProcess: {{Name: rocksdbFlush, Value: "2"}, {Name: rocksdbManual, Value: "OFF"}},
+		model.DurabilityProcess: {{Name: rocksdbFlush, Value: "2"}, {Name: rocksdbManual, Value: "0"}},
 		model.DurabilityOS:      {{Name: rocksdbFlush, Value: "1"}},
 	},
 	level: func(vars map[string]string) model.Durability {
@@ -91,15 +93,15 @@ var rocksdb = &storage{
 	compressions: []model.Compression{model.CompressionLZ4, model.CompressionZstd, model.CompressionZlib, model.CompressionSnappy},
 	pages:        func(n int64) bool { return n >= 1024 && n <= 1<<20 },
 	pageVariable: "rocksdb_block_size",
-	direct:       []server.Setting{{Name: "rocksdb_use_direct_reads", Value: "ON"}, {Name: "rocksdb_use_direct_io_for_flush_and_compaction", Value: "ON"}},
+	direct:       []server.Setting{{Name: "rocksdb_use_direct_reads", Value: "1"}, {Name: "rocksdb_use_direct_io_for_flush_and_compaction", Value: "1"}},
 	base: []server.Setting{
 		// At run time the plugin would abort the server.
 		{Name: "plugin-load-add", Value: "ha_rocksdb.so"},
 		// InnoDB holds the server's own tables only.
 		{Name: "innodb_buffer_pool_size", Value: "32M"},
 		{Name: "innodb_log_file_size", Value: "32M"},
-		{Name: "innodb_buffer_pool_load_at_startup", Value: "OFF"},
-		{Name: "innodb_buffer_pool_dump_at_shutdown", Value: "OFF"},
+		{Name: "innodb_buffer_pool_load_at_startup", Value: "0"},
+		{Name: "innodb_buffer_pool_dump_at_shutdown", Value: "0"},
 	},
 }
 

@@ -58,7 +58,7 @@ func (Engine) Open(ctx context.Context, c engine.Config) (_ engine.DB, err error
 	if err := d.begin(ctx); err != nil {
 		err = d.blame(err)
 		_ = d.Close()
-		return nil, fmt.Errorf("open postgres: %w", err)
+		return nil, err
 	}
 	return d, nil
 }

@@ -321,6 +321,9 @@ func testCommands(t *testing.T, d *db) {
 	if err := d.CreateTables(t.Context()); err == nil {
 		t.Error("tables were made twice")
 	}
+	if err := d.Admin().Query(t.Context(), "SELECT 1 / (3 - a) FROM generate_series(1, 9) a", func([]sqldriver.Value) error { return nil }); engine.ClassOf(err) != engine.Fatal {
+		t.Errorf("an error in the middle of rows: %v", err)
+	}
 	s := newSession(t, d)
 	if _, err := s.conn().ExecContext(t.Context(), "SELECT $1", []sqldriver.NamedValue{{}}); err == nil {
 		t.Error("text took an argument")

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -42,14 +41,9 @@ func findHost(pg *pgconn.PgConn, own *server.Server) host {
 	if t, ok := conn.(*tls.Conn); ok {
 		conn = t.NetConn()
 	}
-	pid, err := server.Peer(conn)
+	pid, err := server.Peer(conn, "postgres", "postmaster")
 	if err != nil {
 		return host{why: err.Error()}
-	}
-	// A proxy may listen there for the server.
-	name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-	if text := strings.TrimSpace(string(name)); !strings.Contains(text, "postgres") && !strings.Contains(text, "postmaster") {
-		return host{why: fmt.Sprintf("the process that was connected to, %d, is a %s and not the server", pid, text)}
 	}
 	h := host{pid: pid, dir: server.WorkDir(pid)}
 	if _, err := os.Stat(filepath.Join(h.dir, "PG_VERSION")); err != nil {

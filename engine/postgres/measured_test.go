@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -122,6 +124,21 @@ func testRest(t *testing.T, d *db) {
 	}
 	if len(got) != 7 || parts >= got[""] {
 		t.Errorf("%v", got)
+	}
+	// The files of the class data are those of tables and indexes.
+	var files int64
+	must(t, filepath.WalkDir(d.DataDir(), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		rel, _ := filepath.Rel(d.DataDir(), path)
+		if info, err := e.Info(); err == nil && d.FileClass(rel) == engine.DataFile {
+			files += info.Size()
+		}
+		return nil
+	}))
+	if files < parts || files > parts+64<<10 { // a sequence is there, too
+		t.Errorf("files of %d bytes for parts of %d", files, parts)
 	}
 }
 

@@ -85,7 +85,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 			return in, err
 		}
 		titles = append(titles, c.Name)
-		in.Commands = append(in.Commands, strings.Join(c.Command, " "))
+		in.Commands = append(in.Commands, plan.WithoutPasswords(strings.Join(c.Command, " ")))
 		names := map[string]string{} // in the report, by those in the campaign
 		for i, t := range trials {
 			own := t.Target
@@ -103,7 +103,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 			}})
 		}
 		if b, err := os.ReadFile(filepath.Join(dir, result.PlanFile)); err == nil {
-			in.Plan += string(b)
+			in.Plan += plan.WithoutPasswords(string(b))
 			addPublished(&in, dir, b, c.Sets, func(target string) string {
 				if name, ok := names[target]; ok || len(dirs) == 1 || target == "" {
 					return cmp.Or(name, target)

@@ -41,8 +41,8 @@ func (a *App) runCommand() *cobra.Command {
 			switch {
 			case o.resume == "" && len(args) != 1:
 				return fmt.Errorf("run wants one plan, not %d", len(args))
-			case o.resume != "" && (len(args) > 0 || o.out != "" || len(o.sets) > 0):
-				return errors.New("--resume goes on with a campaign as it was begun: it goes with no plan, --out or --set")
+			case o.resume != "" && (len(args) > 0 || o.out != "" || len(o.sets) > 0 || o.force):
+				return errors.New("--resume goes on with a campaign as it was begun: it goes with no plan, --out, --set or --force")
 			}
 			return nil
 		}),

@@ -185,11 +185,11 @@ func TestServerTrial(t *testing.T) {
 func TestFullDiskUnderServer(t *testing.T) {
 	for _, engine := range serverEngines(t) {
 		h := newHost(t)
-		disk := h.mount("size=1700m,mode=0755")
+		disk := h.mount("size=2600m,mode=0755")
 		h.write("plan.yaml", fmt.Sprintf(serverPlan, 600, engine, engine))
 		h.replace("plan.yaml", "rows: 2k", "rows: 50M") // it is in the load until the disk is full
 		h.replace("plan.yaml", "steps: [l.i0, l.x, qr100]", "steps: [l.i0]")
-		fillTo(t, filepath.Join(disk, "ballast"), 900<<20)
+		fillTo(t, filepath.Join(disk, "ballast"), 1600<<20)
 		// The size is refused before anything starts.
 		_, talk := h.run(5, "run", "plan.yaml", "--out", "disk/out")
 		h.contains("standard error", talk, "the disk under disk/out would fill", "hint: ")

@@ -17,13 +17,21 @@ const blockUnit = 512
 // files count what is there. Files that vanish meanwhile are left out.
 func Allocated(dir string) (int64, error) {
 	sums, err := ByClass(dir, func(string) string { return "" })
-	return sums[""], err
+	return sums[""].Allocated, err
+}
+
+// Sum is the size of several files.
+type Sum struct {
+	Allocated int64 // bytes on disk
+	// Used leaves out what was allocated beyond the end of a file, for what is
+	// still to be written.
+	Used int64
 }
 
 // ByClass sums what Allocated does by a class of each file, which is given its
 // path below dir.
-func ByClass(dir string, class func(path string) string) (map[string]int64, error) {
-	sums := map[string]int64{}
+func ByClass(dir string, class func(path string) string) (map[string]Sum, error) {
+	sums := map[string]Sum{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -43,7 +51,11 @@ func ByClass(dir string, class func(path string) string) (map[string]int64, erro
 			if err != nil {
 				return err
 			}
-			sums[class(below)] += st.Blocks * blockUnit
+			name, allocated := class(below), st.Blocks*blockUnit
+			sum := sums[name]
+			sum.Allocated += allocated
+			sum.Used += min(allocated, info.Size())
+			sums[name] = sum
 		}
 		return nil
 	})

@@ -178,7 +178,7 @@ func printable(c engine.Config) map[string]string {
 		out["direct_io"] = strconv.FormatBool(*c.DirectIO)
 	}
 	for name, value := range map[string]string{
-		"storage": c.Storage, "server": c.Server.Kind, "binary": c.Server.Binary, "dsn": withoutPassword(c.Server.DSN), "schema": c.Server.Schema,
+		"storage": c.Storage, "server": c.Server.Kind, "binary": c.Server.Binary, "dsn": WithoutPasswords(c.Server.DSN), "schema": c.Server.Schema,
 	} {
 		if value != "" {
 			out[name] = value
@@ -193,23 +193,6 @@ func printable(c engine.Config) map[string]string {
 		out["options."+k] = text
 	}
 	return out
-}
-
-// passwords are where data source names carry them: USER:PASSWORD@ and password=….
-var passwords = regexp.MustCompile(`(^|//)([^:/@]*):.*@|(password=)('[^']*'|\S+)`)
-
-// withoutPassword is a data source name fit to be stored in a result.
-func withoutPassword(dsn string) string {
-	return passwords.ReplaceAllStringFunc(dsn, func(m string) string {
-		if strings.HasPrefix(m, "password=") {
-			return "password=***"
-		}
-		user, _, _ := strings.Cut(strings.TrimPrefix(m, "//"), ":")
-		if strings.HasPrefix(m, "//") {
-			user = "//" + user
-		}
-		return user + ":***@"
-	})
 }
 
 var plainSchema = regexp.MustCompile(`^[a-z][a-z0-9_]{0,50}$`)

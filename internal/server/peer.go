@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,8 +19,9 @@ import (
 var ErrElsewhere = errors.New("the server's process cannot be seen from here")
 
 // Peer finds the process that listens at the other end of a connection, if it
-// is on this host and may be seen.
-func Peer(c net.Conn) (pid int, err error) {
+// is on this host and may be seen. Its name must hold one of the names given: a
+// proxy or a tunnel may listen there for a server that is elsewhere.
+func Peer(c net.Conn, names ...string) (pid int, err error) {
 	switch c := c.(type) {
 	case *net.UnixConn:
 		pid, err = socketPeer(c)
@@ -33,6 +35,10 @@ func Peer(c net.Conn) (pid int, err error) {
 	}
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
 		return 0, fmt.Errorf("%w: there is no process %d", ErrElsewhere, pid)
+	}
+	name := command(pid)
+	if !slices.ContainsFunc(names, func(n string) bool { return strings.Contains(name, n) }) {
+		return 0, fmt.Errorf("%w: process %d, which was connected to, is a %s", ErrElsewhere, pid, name)
 	}
 	return pid, nil
 }

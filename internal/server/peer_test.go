@@ -20,7 +20,10 @@ func TestPeer(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		if pid, err := Peer(c); err != nil || pid != os.Getpid() {
+		if _, err := Peer(c, "mysqld"); !errors.Is(err, ErrElsewhere) {
+			t.Errorf("%s: this is no mysqld: %v", at[0], err)
+		}
+		if pid, err := Peer(c, "server.test"); err != nil || pid != os.Getpid() {
 			t.Errorf("%s: process %d, %v; this is %d", at[0], pid, err, os.Getpid())
 		}
 	}

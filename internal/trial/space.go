@@ -59,7 +59,7 @@ func (r *rows) addSpaceOfFiles(live workload.Live) error {
 	}
 	var total int64
 	for _, n := range bytes {
-		total += n
+		total += n.Allocated
 	}
 	if total == 0 {
 		return nil // an engine in memory has no files
@@ -69,10 +69,10 @@ func (r *rows) addSpaceOfFiles(live workload.Live) error {
 		r.amplification(total, live, "data directory")
 		return nil
 	}
-	data, log := bytes[string(engine.DataFile)], bytes[string(engine.LogFile)]
+	data, log := bytes[string(engine.DataFile)].Allocated, bytes[string(engine.LogFile)]
 	r.put("data_bytes", float64(data), source("files of tables and indexes"))
-	r.put("log_bytes", float64(log+bytes[string(engine.RedoFile)]), source("files of logs"))
-	r.amplification(data+log, live, "files of tables, indexes and growing logs")
+	r.put("log_bytes", float64(log.Allocated+bytes[string(engine.RedoFile)].Allocated), source("files of logs"))
+	r.amplification(data+log.Used, live, "files of tables and indexes, and logs as far as they are written")
 	return nil
 }
 
