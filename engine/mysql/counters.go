@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
@@ -20,9 +21,11 @@ type status struct {
 	labelled bool     // each with its storage, because there are several
 	sizes    bool     // tables are told with their sizes
 
-	mu    sync.Mutex
-	names map[string]*variable // by the server's name; nil: not wanted
-	found map[string]float64   // of the last sample, by the name in lower case
+	mu        sync.Mutex
+	asked     time.Time            // when sizes were
+	lastSizes []engine.Point       // what they were
+	names     map[string]*variable // by the server's name; nil: not wanted
+	found     map[string]float64   // of the last sample, by the name in lower case
 }
 
 func newStatus(conn *sqlkit.Conn, v release, storages ...string) *status {
@@ -192,9 +195,24 @@ func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) 
 	return nil
 }
 
-// tableSizes adds the size of every table that is not the server's own.
+// sizesEvery is how often the sizes of tables are asked for: a server opens its
+// tables for them.
+const sizesEvery = 10 * time.Second
+
+// tableSizes adds the size of the largest tables that are not the server's own.
 func (t *status) tableSizes(ctx context.Context, s *engine.Sample) error {
-	const query = "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema')"
+	if time.Since(t.asked) < sizesEvery {
+		s.Points = append(s.Points, t.lastSizes...)
+		return nil
+	}
+	from := len(s.Points)
+	err := t.askSizes(ctx, s)
+	t.asked, t.lastSizes = time.Now(), slices.Clone(s.Points[from:])
+	return err
+}
+
+func (t *status) askSizes(ctx context.Context, s *engine.Sample) error {
+	const query = "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema') ORDER BY DATA_LENGTH + INDEX_LENGTH DESC LIMIT 100"
 	return t.conn.Query(ctx, query, func(row []sqldriver.Value) error {
 		labels := []string{"database", sqlkit.Text(row[0]), "table", sqlkit.Text(row[1])}
 		for i, name := range []string{"rows", "data_bytes", "index_bytes"} {
@@ -236,11 +254,11 @@ func newVariable(name string) *variable {
 	switch {
 	case strings.HasSuffix(key, "_bytes"), strings.Contains(key, "bytes_"), strings.HasSuffix(key, "data_read"), strings.HasSuffix(key, "data_written"),
 		strings.HasSuffix(key, "os_log_written"), strings.Contains(key, "_lsn_"), strings.HasPrefix(key, "memory_used"), strings.HasPrefix(key, "innodb_mem_"),
-		strings.HasPrefix(key, "innodb_checkpoint_"), key == "innodb_page_size", strings.HasPrefix(key, "rocksdb_memtable_"), key == "qcache_free_memory", key == "max_memory_used":
+		strings.HasPrefix(key, "innodb_checkpoint_"), key == "innodb_page_size", key == "rocksdb_memtable_total", key == "rocksdb_memtable_unflushed", key == "innodb_page_compression_saved", key == "qcache_free_memory", key == "max_memory_used":
 		v.unit = "bytes"
 	case strings.HasSuffix(key, "_micros"):
 		v.unit = "us"
-	case key == "innodb_row_lock_time":
+	case strings.HasPrefix(key, "innodb_row_lock_time"):
 		v.unit = "ms"
 	case key == "busy_time", key == "cpu_time", key == "query_time", strings.HasPrefix(key, "uptime"):
 		v.unit = "s"
@@ -276,6 +294,11 @@ var gauges = []string{
 	"qcache_free_blocks", "qcache_free_memory", "qcache_queries_in_cache", "qcache_total_blocks",
 	"rocksdb_memtable_total", "rocksdb_memtable_unflushed", "rocksdb_manual_compactions_running", "rocksdb_num_iterators",
 	"table_open_cache_active_instances", "threads_cached", "threads_connected", "threads_running",
+	// Of MySQL 8 and later.
+	"innodb_redo_log_logical_size", "innodb_redo_log_physical_size", "innodb_redo_log_capacity_resized", "innodb_redo_log_read_only", "innodb_redo_log_enabled",
+	"innodb_undo_tablespaces_total", "innodb_undo_tablespaces_implicit", "innodb_undo_tablespaces_explicit", "innodb_undo_tablespaces_active",
+	"innodb_buffer_pool_resize_status_code", "innodb_buffer_pool_resize_status_progress", "global_connection_memory", "error_log_buffered_bytes",
+	"innodb_redo_log_checkpoint_lsn", "innodb_redo_log_flushed_to_disk_lsn", "innodb_redo_log_current_lsn",
 }
 
 func isGauge(key string) bool {

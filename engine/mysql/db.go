@@ -5,6 +5,7 @@ import (
 	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -85,6 +86,10 @@ func (d *db) begin(ctx context.Context) error {
 	if err := d.identify(ctx, first); err != nil {
 		return err
 	}
+	dialect := newDialect(d.storage.tableOptions(d.Compression), d.version.fractions())
+	if err := dialect.CheckSchema(d.Schema); err != nil {
+		return err
+	}
 	if err := d.place.take(ctx, first, d.Server.Schema, d.dsn != nil && !d.Server.Force); err != nil {
 		return err
 	}
@@ -92,10 +97,7 @@ func (d *db) begin(ctx context.Context) error {
 		"USE " + d.place.quoted(),
 		// What does not fit is an error, in every release.
 		"SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
-	}
-	dialect := newDialect(d.storage.tableOptions(d.Compression), d.version.fractions())
-	if err := dialect.CheckSchema(d.Schema); err != nil {
-		return err
+		"SET SESSION wait_timeout = 2147483", // some connections rest for a whole step
 	}
 	if d.DB, err = sqlkit.Open(ctx, d.connector, dialect, d.Schema); err != nil {
 		return err
@@ -137,7 +139,7 @@ func (d *db) identify(ctx context.Context, c *sqlkit.Conn) error {
 
 // CreateTables creates the tables and checks that they got the storage asked for.
 func (d *db) CreateTables(ctx context.Context) error {
-	if d.Server.Force {
+	if d.dsn != nil && d.Server.Force {
 		if err := d.place.clear(ctx, d.Admin(), d.tableNames()); err != nil {
 			return err
 		}
@@ -146,9 +148,15 @@ func (d *db) CreateTables(ctx context.Context) error {
 		return err
 	}
 	d.place.made, d.strange = d.tableNames(), nil
+	return d.checkStorage(ctx)
+}
+
+// checkStorage refuses tables of ours that have another storage than was asked for.
+func (d *db) checkStorage(ctx context.Context) error {
 	return d.Admin().Query(ctx, "SELECT TABLE_NAME, ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()", func(row []sqldriver.Value) error {
-		if got := sqlkit.Text(row[1]); !strings.EqualFold(got, d.storage.name) {
-			return fmt.Errorf("table %s was made with storage %s, not %s", sqlkit.Text(row[0]), got, d.storage.name)
+		name, got := sqlkit.Text(row[0]), sqlkit.Text(row[1])
+		if slices.Contains(d.tableNames(), name) && !strings.EqualFold(got, d.storage.name) {
+			return fmt.Errorf("table %s has storage %s, not %s", name, got, d.storage.name)
 		}
 		return nil
 	})
@@ -211,10 +219,10 @@ func (d *db) Close() error {
 		err = errors.Join(err, d.status.conn.Close())
 	}
 	if d.DB != nil {
-		if d.dsn != nil {
-			err = errors.Join(err, d.place.leave(d.Admin()))
-		}
 		err = errors.Join(err, d.DB.Close())
+	}
+	if d.dsn != nil {
+		err = errors.Join(err, d.place.leave(d.connector))
 	}
 	if d.server == nil {
 		return err

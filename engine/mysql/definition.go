@@ -23,6 +23,9 @@ func (d *db) checkDefinitions(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := d.checkStorage(ctx); err != nil {
+		return err
+	}
 	for i := range d.Schema.Tables {
 		t := &d.Schema.Tables[i]
 		if len(columns[t.Name]) == 0 {

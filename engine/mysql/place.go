@@ -71,13 +71,20 @@ func (p *place) clear(ctx context.Context, c *sqlkit.Conn, tables []string) erro
 const leaveTime = 10 * time.Minute
 
 // leave removes what is ours from a server that is not.
-func (p *place) leave(c *sqlkit.Conn) error {
+func (p *place) leave(to *connector) error {
+	if !p.ours && len(p.made) == 0 {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
 	defer cancel()
+	c, err := sqlkit.Connect(ctx, to, newDialect("", true)) // others may be broken, or were closed by the server
+	if err != nil {
+		return fmt.Errorf("schema %s is left behind: %w", p.schema, err)
+	}
+	defer c.Close()
 	if p.ours {
 		return c.Exec(ctx, "DROP DATABASE "+p.quoted())
 	}
-	var err error
 	for _, t := range p.made {
 		err = errors.Join(err, c.Exec(ctx, "DROP TABLE IF EXISTS "+p.quoted()+"."+quote(t)))
 	}

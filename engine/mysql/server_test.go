@@ -269,7 +269,7 @@ func settings(t *testing.T, d *db) map[string]string {
 	must(t, err)
 	out := map[string]string{}
 	for _, s := range list {
-		if s.Source != engine.ReadBack {
+		if s.Source != engine.ReadBack && (s.Name != "durability" || d.storage.level != nil) {
 			t.Errorf("%s was not read back", s.Name)
 		}
 		out[s.Name] = s.Value
@@ -493,6 +493,7 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	must(t, d.Admin().Exec(t.Context(), "DROP TABLE sale"))
+	w.(*watch).asked = time.Time{} // sizes are not asked for at every sample
 	s.Reset()
 	must(t, w.Counters(t.Context(), &s))
 	for _, p := range s.Points {

@@ -56,7 +56,11 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	out = append(out, engine.Setting{Name: "durability", Value: string(level), Source: engine.ReadBack})
+	source := engine.ReadBack
+	if d.storage.level == nil {
+		source = engine.AsSet // it is the storage's nature
+	}
+	out = append(out, engine.Setting{Name: "durability", Value: string(level), Source: source})
 	isolation := vars["tx_isolation"] + vars["transaction_isolation"] // each release has one of them, or both alike
 	if i := vars["transaction_isolation"]; i != "" {
 		isolation = i
@@ -91,6 +95,9 @@ func (d *db) level(vars map[string]string) (model.Durability, error) {
 		return d.Durability, nil
 	}
 	got := d.storage.level(vars)
+	if vars["rocksdb_write_disable_wal"] == "ON" && d.storage == rocksdb || vars["innodb_flush_method"] == "nosync" && d.storage == innodb {
+		got = model.DurabilityNone
+	}
 	// A commit that is only in a binary log that is not synced is undone after a
 	// crash of the operating system.
 	if vars["log_bin"] == "ON" && vars["sync_binlog"] != "1" && got == model.DurabilityOS {
@@ -113,6 +120,17 @@ func (d *db) level(vars map[string]string) (model.Durability, error) {
 func (d *db) honoured(vars map[string]string) error {
 	if d.dsn != nil {
 		return nil
+	}
+	if d.DirectIO != nil {
+		lines := d.storage.buffered
+		if *d.DirectIO {
+			lines = d.storage.direct
+		}
+		for _, l := range lines {
+			if got := vars[l.Name]; !slices.Contains(d.variables(), l.Name) && !strings.EqualFold(got, l.Value) && !(l.Value == "1" && got == "ON") {
+				return &engine.KnobError{Knob: "direct_io", Value: strconv.FormatBool(*d.DirectIO), Reason: fmt.Sprintf("the server made it %s = %s", l.Name, got)}
+			}
+		}
 	}
 	for _, k := range []struct {
 		knob, name string

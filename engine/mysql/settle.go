@@ -96,8 +96,12 @@ func (d *db) settleInnoDB(ctx context.Context) ([]engine.SettleAction, error) {
 		return nil, err
 	}
 	after, err := d.state(ctx)
-	actions[0].Detail = fmt.Sprintf("dirty %s → %s, history list %.0f → %.0f, %s written",
-		fsize.Text(int64(before.dirty*before.page)), fsize.Text(int64(after.dirty*after.page)), before.history, after.history, fsize.Text(int64(after.written-before.written)))
+	purge := "the release does not tell what is still to be purged"
+	if before.tellsHistory {
+		purge = fmt.Sprintf("history list %.0f → %.0f", before.history, after.history)
+	}
+	actions[0].Detail = fmt.Sprintf("dirty %s → %s, %s, %s written",
+		fsize.Text(int64(before.dirty*before.page)), fsize.Text(int64(after.dirty*after.page)), purge, fsize.Text(int64(after.written-before.written)))
 	return actions, err
 }
 
@@ -108,7 +112,10 @@ const (
 )
 
 // innodbState is what InnoDB has still to do, and what it did.
-type innodbState struct{ dirty, page, history, written float64 }
+type innodbState struct {
+	dirty, page, history, written float64
+	tellsHistory                  bool // not every release has a variable for it
+}
 
 func (d *db) state(ctx context.Context) (s innodbState, err error) {
 	into := map[string]*float64{
@@ -117,6 +124,7 @@ func (d *db) state(ctx context.Context) (s innodbState, err error) {
 	err = d.Admin().Query(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb%'", func(row []sqldriver.Value) error {
 		if n := into[sqlkit.Text(row[0])]; n != nil {
 			*n, _ = strconv.ParseFloat(sqlkit.Text(row[1]), 64)
+			s.tellsHistory = s.tellsHistory || n == &s.history
 		}
 		return nil
 	})

@@ -4,16 +4,16 @@ import (
 	"context"
 	sqldriver "database/sql/driver"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/fsize"
+	"rumbench/model"
 )
 
 // fileClass tells files of a private server's directory apart by their paths:
@@ -53,6 +53,9 @@ func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 		innodb.name:  "SELECT table_name, index_name, stat_value * @@innodb_page_size FROM mysql.innodb_index_stats WHERE stat_name = 'size' AND database_name = DATABASE()",
 		rocksdb.name: "SELECT d.TABLE_NAME, d.INDEX_NAME, SUM(m.DATA_SIZE) FROM information_schema.ROCKSDB_DDL d JOIN information_schema.ROCKSDB_INDEX_FILE_MAP m ON m.INDEX_NUMBER = d.INDEX_NUMBER WHERE d.TABLE_SCHEMA = DATABASE() GROUP BY 1, 2",
 	}
+	if d.storage == innodb && d.Compression == model.CompressionZlib {
+		delete(queries, innodb.name) // the statistics count pages of the compressed size
+	}
 	query, ok := queries[d.storage.name]
 	if !ok || d.storage == innodb && !d.version.atLeast(5, 6) {
 		// The indexes together; there is no more to learn.
@@ -68,7 +71,7 @@ func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 	if d.server == nil {
 		return d.addTablespaces(ctx, out)
 	}
-	total, err := allocated(d.server.DataDir())
+	total, err := fsize.Allocated(d.server.DataDir())
 	return append(out, engine.Size{Bytes: total, Kind: engine.Exact}), err
 }
 
@@ -112,7 +115,11 @@ func (d *db) addTablespaces(ctx context.Context, out []engine.Size) ([]engine.Si
 	if !d.version.maria && d.version.atLeast(8, 0) {
 		table = "INNODB_TABLESPACES"
 	}
-	query := "SELECT SUM(ALLOCATED_SIZE) FROM information_schema." + table + " WHERE NAME LIKE CONCAT(DATABASE(), '/%')"
+	var names []string
+	for _, t := range d.tableNames() {
+		names = append(names, "'"+d.Server.Schema+"/"+t+"'") // both are plain words
+	}
+	query := "SELECT SUM(ALLOCATED_SIZE) FROM information_schema." + table + " WHERE NAME IN (" + strings.Join(names, ", ") + ")"
 	err := d.Admin().Query(ctx, query, func(row []sqldriver.Value) error {
 		if f, err := strconv.ParseFloat(sqlkit.Text(row[0]), 64); err == nil {
 			out = append(out, engine.Size{Bytes: int64(f), Kind: engine.Exact})
@@ -123,21 +130,4 @@ func (d *db) addTablespaces(ctx context.Context, out []engine.Size) ([]engine.Si
 		err = nil // a release that does not tell
 	}
 	return out, err
-}
-
-// allocated sums the blocks of all files below a directory. Files may vanish
-// meanwhile.
-func allocated(dir string) (n int64, err error) {
-	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return nil
-		}
-		if info, err := e.Info(); err == nil {
-			if st, ok := info.Sys().(*syscall.Stat_t); ok {
-				n += st.Blocks * 512
-			}
-		}
-		return nil
-	})
-	return n, err
 }

@@ -1,7 +1,6 @@
 package mysql
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -182,7 +181,7 @@ func (st *storage) settings(s *setup, known map[string]bool) ([]server.Setting, 
 	}
 	var errs []error
 	for _, d := range st.durability[s.Durability] {
-		errs = append(errs, set("storage", d.Name, d.Value))
+		errs = append(errs, set("durability", d.Name, d.Value))
 	}
 	if s.Cache != 0 {
 		errs = append(errs, set("cache", st.cache, strconv.FormatInt(s.Cache, 10)))
@@ -276,7 +275,7 @@ func splitOptions(s string) (parts []string) {
 
 // strip writes the name of a variable as the server lists it.
 func strip(name string) string {
-	name = strings.TrimPrefix(cmp.Or(name, ""), "loose-")
+	name = strings.TrimPrefix(name, "loose-")
 	return strings.ReplaceAll(name, "-", "_")
 }
 

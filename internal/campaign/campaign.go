@@ -84,8 +84,11 @@ type runner struct {
 func (r *runner) prepare() error {
 	if r.Resume {
 		var err error
-		r.state, err = result.ReadCampaign(r.Dir)
-		return err
+		if r.state, err = result.ReadCampaign(r.Dir); err != nil || !r.Force || r.state.Force {
+			return err
+		}
+		r.state.Force = true // trials read it
+		return r.save()
 	}
 	if _, err := os.Stat(filepath.Join(r.Dir, result.CampaignFile)); err == nil {
 		return hint(fmt.Errorf("%s holds a campaign already", r.Dir), "choose another --out, or go on with it: rumbench run --resume "+r.Dir)

@@ -41,8 +41,8 @@ func (a *App) runCommand() *cobra.Command {
 			switch {
 			case o.resume == "" && len(args) != 1:
 				return fmt.Errorf("run wants one plan, not %d", len(args))
-			case o.resume != "" && (len(args) > 0 || o.out != "" || len(o.sets) > 0 || o.force):
-				return errors.New("--resume goes on with a campaign as it was begun: it goes with no plan, --out, --set or --force")
+			case o.resume != "" && (len(args) > 0 || o.out != "" || len(o.sets) > 0):
+				return errors.New("--resume goes on with a campaign as it was begun: it goes with no plan, --out or --set")
 			}
 			return nil
 		}),
@@ -127,13 +127,9 @@ func (a *App) config(p *plan.Plan, o runOptions) campaign.Config {
 	if err != nil {
 		exe = os.Args[0]
 	}
-	lock := a.Getenv("RUMBENCH_LOCK")
-	if lock == "" {
-		lock = defaultLock
-	}
 	return campaign.Config{
 		Plan: p, Dir: o.out, Command: append([]string{"rumbench"}, a.Args...),
-		Child: []string{exe, "trial"}, LockFile: lock, Progress: ui.New(a.Stderr, a.Width),
+		Child: []string{exe, "trial"}, LockFile: a.lockFile(), Progress: ui.New(a.Stderr, a.Width),
 		SpaceFactor: func(name string) (float64, int64) {
 			e, _ := registry.Catalog{}.Engine(name)
 			return e.Info().SpaceFactor, e.Info().SpaceBase

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
@@ -20,10 +21,17 @@ import (
 type Host struct {
 	procRoot string
 	cpu      [8]float64 // the highest that the CPU counters have been
+	threads  *kernelThreads
+	// For the time that the processors were not idle.
+	began time.Time // of the first sample
+	rest  float64   // idle, waiting and stolen time at the first sample
+	busy  float64   // the highest that it has been
 }
 
 // NewHost returns a collector of the machine's counters; procRoot is "/proc".
-func NewHost(procRoot string) *Host { return &Host{procRoot: procRoot} }
+func NewHost(procRoot string) *Host {
+	return &Host{procRoot: procRoot, threads: newKernelThreads(procRoot)}
+}
 
 // Name is "host".
 func (h *Host) Name() string { return "host" }
@@ -67,7 +75,34 @@ func (h *Host) stat(kernel procfs.FS, s *engine.Sample) error {
 		s.Counter(cpuStates[i], "ns", h.cpu[i])
 	}
 	s.Counter("host.context_switches", "count", float64(stat.ContextSwitches))
+	s.Counter("host.cpu.busy_ns", "ns", h.notIdle(len(stat.CPU)))
+	if ns, ok := h.threads.read(); ok {
+		s.Counter("host.cpu.kernel_threads_ns", "ns", ns)
+	}
 	return nil
+}
+
+// notIdle is for how long the processors have been busy since the first sample:
+// the time that passed on all of them, less idle, waiting and stolen time.
+//
+// The states in which they work are found by looking at each tick, which misses
+// much of what sleeps and wakes between ticks. Idle time is measured exactly by
+// kernels that stop the tick of an idle processor, as nearly all do.
+func (h *Host) notIdle(processors int) float64 {
+	now := time.Now()
+	var rest float64
+	for i, name := range cpuStates {
+		switch name {
+		case "host.cpu.idle_ns", "host.cpu.iowait_ns", "host.cpu.steal_ns":
+			rest += h.cpu[i]
+		}
+	}
+	if h.began.IsZero() {
+		h.began, h.rest = now, rest
+	}
+	passed := float64(now.Sub(h.began)) * float64(processors)
+	h.busy = max(h.busy, passed-(rest-h.rest)) // idle time is told in whole ticks
+	return h.busy
 }
 
 func memory(kernel procfs.FS, s *engine.Sample) error {

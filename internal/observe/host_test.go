@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -20,6 +22,7 @@ func TestHost(t *testing.T) {
 		"host.cpu.iowait_ns":           3.33e9,
 		"host.cpu.steal_ns":            0.32e9,
 		"host.cpu.idle_ns":             2164.9e9,
+		"host.cpu.busy_ns":             0, // since the first sample, which this is
 		"host.context_switches":        1862411,
 		"host.memory.available_bytes":  22987654 * 1024,
 		"host.memory.free_bytes":       20123456 * 1024,
@@ -91,5 +94,43 @@ func TestHostError(t *testing.T) {
 	h := NewHost(t.TempDir())
 	if err := h.Collect(t.Context(), nil); err == nil {
 		t.Error("no error without /proc/stat")
+	}
+}
+
+// What is not idle, waiting or stolen is busy, however the ticks saw it.
+func TestNotIdle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &Host{}
+		const idle, waiting, stolen = 7, 5, 6
+		h.cpu[idle], h.cpu[waiting] = 100e9, 10e9
+		if got := h.notIdle(2); got != 0 {
+			t.Errorf("%v at first", got)
+		}
+		time.Sleep(10 * time.Second) // 20 s on two processors
+		h.cpu[idle], h.cpu[waiting], h.cpu[stolen] = 112e9, 12e9, 1e9
+		if got := h.notIdle(2); got != 5e9 {
+			t.Errorf("%v, want 5 s", got)
+		}
+		h.cpu[idle] = 112.01e9 // idle time comes in whole ticks
+		if got := h.notIdle(2); got != 5e9 {
+			t.Errorf("%v: it fell", got)
+		}
+	})
+}
+
+func TestKernelThreads(t *testing.T) {
+	k := newKernelThreads("/proc")
+	first, ok := k.read()
+	if !ok {
+		t.Skip("the kernel's threads cannot be seen here")
+	}
+	if first != 0 || len(k.last) < 5 || k.others[os.Getpid()] == false {
+		t.Errorf("%v ns of %d threads", first, len(k.last))
+	}
+	if second, _ := k.read(); second < first {
+		t.Errorf("%v after %v", second, first)
+	}
+	if _, ok := newKernelThreads("testdata/proc").read(); ok {
+		t.Error("there are kernel threads in the fixture")
 	}
 }

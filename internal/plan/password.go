@@ -8,7 +8,7 @@ var passwords = []struct {
 	masked  string
 }{
 	{regexp.MustCompile(`(postgres(?:ql)?://[^:/@\s"']*:)[^\s"']*@`), "${1}***@"},
-	{regexp.MustCompile(`([\w.+-]+:)[^\s"'(]*@((?:unix|tcp6?)\(|/)`), "${1}***@${2}"},
+	{regexp.MustCompile(`([\w.+-]+:)[^\s"']*@((?:\w+\()|/)`), "${1}***@${2}"},
 	{regexp.MustCompile(`(password\s*=\s*)('[^']*'|[^\s"',}]+)`), "${1}***"},
 }
 

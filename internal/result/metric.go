@@ -58,7 +58,7 @@ var metrics = []Metric{
 	{"server_cpu_us", "µs", lower, "CPU time of the engine's processes per unit: growth of their CPU clocks ÷ units. For an embedded engine the process holds the client too; see client_cpu_us."},
 	{"client_cpu_us", "µs", lower, "CPU time that the client itself needs per unit. Beside a server: growth of the CPU clock of rumbench's own process, its driver and collectors included. For an embedded engine: measured by running the same clients on the null engine before the campaign."},
 	{"host_cpu_us", "µs", lower, "CPU time of the whole machine per unit (user, nice, system, interrupts; not steal, not waiting)."},
-	{"cpu_accounted", "ratio", "", "CPU time of the engine's processes and of the client in the window ÷ CPU time of the whole machine. 1: nobody else computed. The machine counts by ticks, processes exactly: a few percent are the clock's, in steps of a few seconds up to a fifth."},
+	{"cpu_accounted", "ratio", "", "CPU time of the engine's processes, of the client and of the kernel's threads in the window ÷ the time for which the processors were not idle (elapsed time × processors − idle − waiting − stolen). 1: nobody else computed. host_cpu_us is no good for this: it is counted by ticks."},
 	{"device_reads", "count", lower, "Read requests that the device under the data directory completed, per unit."},
 	{"read_kb", "KB", lower, "KB read from the device per unit (1 KB = 1024 bytes)."},
 	{"write_kb", "KB", lower, "KB written to the device per unit, from the start of the window until everything dirty was synced after it. Discards are not in it."},

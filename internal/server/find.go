@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -118,11 +120,25 @@ func installed(k kind) (paths []string) {
 
 // natural orders paths that differ in a version number: 9.6 before 15.
 func natural(a, b string) int {
-	if d := len(a) - len(b); d != 0 {
-		return d
+	as, bs := numbers.Split(a, -1), numbers.Split(b, -1)
+	an, bn := numbers.FindAllString(a, -1), numbers.FindAllString(b, -1)
+	for i := range min(len(as), len(bs)) {
+		if d := strings.Compare(as[i], bs[i]); d != 0 {
+			return d
+		}
+		if i >= len(an) || i >= len(bn) {
+			break
+		}
+		x, _ := strconv.Atoi(an[i])
+		y, _ := strconv.Atoi(bn[i])
+		if x != y {
+			return x - y
+		}
 	}
-	return strings.Compare(a, b)
+	return len(as) - len(bs)
 }
+
+var numbers = regexp.MustCompile(`\d+`)
 
 // identify asks a program what it is.
 func identify(ctx context.Context, name string, k kind, path string) (Program, error) {

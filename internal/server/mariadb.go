@@ -57,7 +57,7 @@ func (mariadb) version(said string) (string, bool) {
 }
 
 // makeData runs the program that makes the system tables. root gets no
-// password, which is why the server listens on this host only.
+// password there; guardPort sets one for the port.
 func (mariadb) makeData(ctx context.Context, s *Server) error {
 	path, err := s.Program.companion("mariadb-install-db", "mysql_install_db")
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *Server) run(ctx context.Context, path string, args ...string) error {
 // environment is what a server's programs see of ours. Old releases bring
 // their libraries along.
 func environment(s *Server) []string {
-	env := []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.tempDir(), "LANG=C"}
+	env := []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.tempDir(), "LANG=C", marker + s.Dir}
 	if libs := filepath.Join(s.Program.base(), "libs"); s.Program.base() != "/usr" && isDir(libs) {
 		env = append(env, "LD_LIBRARY_PATH="+libs)
 	}
@@ -169,8 +169,19 @@ func quoteOption(v string) string {
 }
 
 // mysqlVariables reads the table of variables at the end of the program's help.
+// It is given a directory of its own: releases try out, or even fill, the data
+// directory that they would use.
 func mysqlVariables(ctx context.Context, p Program, args ...string) (map[string]bool, error) {
-	said, err := output(ctx, p.Path, append(args, "--user=mysql", "--verbose", "--help")...)
+	dir, err := os.MkdirTemp("", "rumbench-variables-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	args = append(args, "--datadir="+dir, "--tmpdir="+dir)
+	if os.Getuid() == 0 {
+		args = append(args, "--user=root") // it only tells; the directory is root's
+	}
+	said, err := output(ctx, p.Path, append(args, "--verbose", "--help")...)
 	_, table, found := strings.Cut(said, "\n-----")
 	if !found {
 		if err == nil {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -68,7 +69,7 @@ func listener(at *net.TCPAddr) (int, error) {
 	if !at.IP.IsLoopback() {
 		return 0, fmt.Errorf("%w: it is reached at %v", ErrElsewhere, at.IP)
 	}
-	socket, err := listening(at.Port)
+	socket, err := listening(at)
 	if err != nil {
 		return 0, err
 	}
@@ -91,9 +92,17 @@ func listener(at *net.TCPAddr) (int, error) {
 	return 0, fmt.Errorf("%w: no process that may be looked at listens on port %d; root may look at all", ErrElsewhere, at.Port)
 }
 
-// listening finds the socket that listens on a port, as links to it read.
-func listening(port int) (string, error) {
-	const listenState = "0A"
+// listening finds the socket that listens at an address or at all of the host,
+// as links to it read.
+func listening(at *net.TCPAddr) (string, error) {
+	const (
+		listenState = "0A"
+		any4, any6  = "00000000", "00000000000000000000000000000000"
+	)
+	own, own4in6 := hexAddress(at.IP.To16()), ""
+	if ip := at.IP.To4(); ip != nil {
+		own, own4in6 = hexAddress(ip), hexAddress(at.IP.To16())
+	}
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		f, err := os.Open(table)
 		if err != nil {
@@ -102,13 +111,26 @@ func listening(port int) (string, error) {
 		defer f.Close()
 		for in := bufio.NewScanner(f); in.Scan(); {
 			fields := strings.Fields(in.Text())
-			if len(fields) < 10 || fields[3] != listenState || !strings.HasSuffix(fields[1], fmt.Sprintf(":%04X", port)) {
+			if len(fields) < 10 || fields[3] != listenState {
 				continue
 			}
-			return "socket:[" + fields[9] + "]", nil
+			address, port, _ := strings.Cut(fields[1], ":")
+			if port == fmt.Sprintf("%04X", at.Port) && slices.Contains([]string{own, own4in6, any4, any6}, address) {
+				return "socket:[" + fields[9] + "]", nil
+			}
 		}
 	}
-	return "", fmt.Errorf("%w: nothing listens on port %d of this host", ErrElsewhere, port)
+	return "", fmt.Errorf("%w: nothing listens on port %d of this host", ErrElsewhere, at.Port)
+}
+
+// hexAddress writes an address as /proc/net/tcp does: in words of four bytes,
+// each in the order of this machine.
+func hexAddress(ip net.IP) string {
+	var b strings.Builder
+	for word := range slices.Chunk([]byte(ip), 4) {
+		fmt.Fprintf(&b, "%08X", binary.NativeEndian.Uint32(word))
+	}
+	return b.String()
 }
 
 func parent(pid int) int {
@@ -124,11 +146,18 @@ func parent(pid int) int {
 	return n
 }
 
-// WorkDir is the directory that a process works in, "" if that may not be seen.
-// Database servers work in their data directory.
+// WorkDir is the directory that a process works in, "" if that may not be seen,
+// or has another name here: the process may be in a container. Database servers
+// work in their data directory.
 func WorkDir(pid int) string {
-	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+	link := fmt.Sprintf("/proc/%d/cwd", pid)
+	dir, err := os.Readlink(link)
 	if err != nil {
+		return ""
+	}
+	there, err1 := os.Stat(link + "/.")
+	here, err2 := os.Stat(dir)
+	if err1 != nil || err2 != nil || !os.SameFile(there, here) {
 		return ""
 	}
 	return dir

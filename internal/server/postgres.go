@@ -110,10 +110,18 @@ func removeSharedMemory(dataDir string) {
 		return
 	}
 	words := strings.Fields(all[6])
-	if len(words) != 2 {
+	creator, err := strconv.Atoi(strings.TrimSpace(all[0]))
+	if err != nil || len(words) != 2 {
 		return
 	}
-	if id, err := strconv.Atoi(words[1]); err == nil {
-		_, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil)
+	id, err := strconv.Atoi(words[1])
+	if err != nil {
+		return
 	}
+	// After a restart of the machine the number may be another's.
+	var about unix.SysvShmDesc
+	if _, err := unix.SysvShmCtl(id, unix.IPC_STAT, &about); err != nil || int(about.Cpid) != creator || about.Nattch > 0 {
+		return
+	}
+	_, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil)
 }

@@ -2,9 +2,12 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -35,45 +38,64 @@ func waitGone(ctx context.Context, dir string) error {
 	}
 }
 
+// marker is set in the environment of every process that is started for a
+// directory, to know it again: others may work there too, as the shell of
+// somebody who looks at the data.
+const marker = "RUMBENCH_SERVER="
+
 // Sweep ends the servers that still run in a private directory after the
 // process that started them has died, and removes what they leave elsewhere.
-// It must only be given a directory that nobody else uses.
 func Sweep(dir string) error {
-	abs, err := filepath.Abs(dir)
+	real, err := filepath.EvalSymlinks(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // there is nothing
+	}
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(abs); err != nil {
-		return nil // there is nothing
-	}
-	for _, pid := range workers(abs) {
+	for _, pid := range workers(real) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	err = waitGone(context.Background(), abs)
-	removeSharedMemory(filepath.Join(abs, "data"))
+	err = waitGone(context.Background(), real)
+	removeSharedMemory(filepath.Join(real, "data"))
 	return err
 }
 
-// workers lists the processes whose working directory is dir or below it.
-// Servers work in their data directory.
+// workers lists the processes that were started for a directory.
 func workers(dir string) (pids []int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
 	}
 	for _, e := range entries {
-		if pid, err := strconv.Atoi(e.Name()); err == nil && pid != os.Getpid() && inside(pid, dir) {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && pid != os.Getpid() && worksFor(pid, dir) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
 }
 
-// inside tells whether a process works in a directory or below it. Of one that
-// has ended and was not waited for it is false.
-func inside(pid int, dir string) bool {
+// servers are the programs that work in a data directory. PostgreSQL's processes
+// write their titles over the environment, and are known by their program.
+var servers = []string{"mariadbd", "mysqld", "postgres"}
+
+// worksFor tells whether a process works in a directory and is a server, or
+// carries the directory's mark. Of one that has ended and was not waited for it
+// is false.
+func worksFor(pid int, dir string) bool {
 	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
-	return err == nil && (cwd == dir || strings.HasPrefix(cwd, dir+"/"))
+	if err != nil || cwd != dir && !strings.HasPrefix(cwd, dir+"/") {
+		return false
+	}
+	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	if err == nil && slices.Contains(servers, filepath.Base(strings.TrimSuffix(exe, " (deleted)"))) {
+		return true
+	}
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	return err == nil && slices.Contains(strings.Split(string(b), "\x00"), marker+dir)
 }
 
 func command(pid int) string {

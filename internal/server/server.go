@@ -85,7 +85,11 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if s.Program, err = Find(ctx, c.Kind, c.Binary); err != nil {
 		return nil, err
 	}
-	if s.Dir, err = filepath.Abs(c.Dir); err != nil {
+	// Where a process works is told without links.
+	if s.Dir, err = filepath.EvalSymlinks(c.Dir); err != nil {
+		return nil, fmt.Errorf("look at the data directory: %w", err)
+	}
+	if s.Dir, err = filepath.Abs(s.Dir); err != nil {
 		return nil, err
 	}
 	if err := s.prepare(ctx); err != nil {
@@ -320,7 +324,7 @@ func (s *Server) Kill() {
 	family := descendants(s.PID())
 	s.ask(syscall.SIGKILL)
 	for _, pid := range family {
-		if inside(pid, s.DataDir()) { // the number may be another's by now
+		if worksFor(pid, s.Dir) { // the number may be another's by now
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -338,6 +339,47 @@ func TestVariables(t *testing.T) {
 		if known["no_such_option"] || len(known) < 100 {
 			t.Errorf("%d variables", len(known))
 		}
+	}
+}
+
+func TestNatural(t *testing.T) {
+	paths := []string{"/lib/15/bin", "/lib/9.6/bin", "/lib/9.10/bin", "/lib/18/bin"}
+	slices.SortFunc(paths, natural)
+	if got := strings.Join(paths, " "); got != "/lib/9.6/bin /lib/9.10/bin /lib/15/bin /lib/18/bin" {
+		t.Error(got)
+	}
+}
+
+// A process that works in the directory and is none of ours is left alone; a
+// directory that is reached by a link is swept all the same.
+func TestSweepLeavesOthers(t *testing.T) {
+	dir := tempDir(t)
+	other := exec.Command("sleep", "600")
+	other.Dir = dir
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		other.Process.Kill()
+		other.Wait()
+	}()
+	link := filepath.Join(tempDir(t), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	ours := exec.Command("sleep", "600")
+	ours.Dir, ours.Env = dir, []string{"PATH=" + os.Getenv("PATH"), marker + dir}
+	if err := ours.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := Sweep(link); err != nil {
+		t.Error(err)
+	}
+	if err := ours.Wait(); err == nil {
+		t.Error("ours lives")
+	}
+	if err := other.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("a process of somebody else's was ended: %v", err)
 	}
 }
 

@@ -8,12 +8,14 @@ import (
 // ownAccount is the source of what an engine tells of itself.
 const ownAccount = "the engine's own counters"
 
-// account is what the engine says it wrote and read.
-func account(points []result.CounterChange) (out []cost) {
-	for _, c := range []struct{ metric, counter string }{{"engine_write_kb", engine.BytesWritten}, {"engine_read_kb", engine.BytesRead}} {
-		if v, ok := counterOf(points, c.counter); ok {
-			out = append(out, cost{metric: c.metric, value: v / kb, source: ownAccount})
-		}
+// account is what the engine says it wrote, with what the sync after the
+// window made it write, and what it read in the window.
+func account(run, whole []result.CounterChange) (out []cost) {
+	if v, ok := counterOf(whole, engine.BytesWritten); ok {
+		out = append(out, cost{metric: "engine_write_kb", value: v / kb, source: ownAccount})
+	}
+	if v, ok := counterOf(run, engine.BytesRead); ok {
+		out = append(out, cost{metric: "engine_read_kb", value: v / kb, source: ownAccount})
 	}
 	return out
 }
@@ -22,7 +24,6 @@ func account(points []result.CounterChange) (out []cost) {
 // it held up writes, and what it has still to do.
 func (r *rows) addEngine() {
 	run, _ := changes(r.window.before, r.window.after)
-	whole, _ := changes(r.window.before, r.window.drained)
 	from := source(ownAccount)
 	if lookups, ok := counterOf(run, engine.CacheLookups); ok && lookups > 0 {
 		misses, _ := counterOf(run, engine.CacheMisses)
@@ -34,6 +35,13 @@ func (r *rows) addEngine() {
 	if ns, ok := counterOf(run, engine.StallTime); ok {
 		r.put("engine_stall_s", ns/1e9, from)
 	}
+	r.addDebts()
+}
+
+// addDebts adds what the engine has still to do at the end of the step.
+func (r *rows) addDebts() {
+	whole, _ := changes(r.window.before, r.window.drained)
+	from := source(ownAccount)
 	for _, g := range []struct{ metric, gauge string }{
 		{"dirty_bytes", engine.DirtyBytes}, {"compaction_debt_bytes", engine.CompactionDebt}, {"checkpoint_age_bytes", engine.CheckpointAge},
 	} {

@@ -74,7 +74,7 @@ func (r *rows) costs() (out []cost) {
 	if r.hosted != nil { // otherwise it is in the engine's process
 		add("client_cpu_us", "rumbench's own process", run, "client.cpu_ns", nsPerMicro)
 	}
-	out = append(out, account(whole)...)
+	out = append(out, account(run, whole)...)
 	if v, ok := busy(run); ok {
 		c := cost{metric: "host_cpu_us", value: v / nsPerMicro, source: host}
 		if r.window.length < shortWindow {
@@ -315,7 +315,7 @@ func (r *rows) doubtSources(all []cost) (neighbours []string) {
 	}
 	doubt("wrote", "write_kb", "process_write_kb", closeFactor, "write_kb")
 	doubt("read", "read_kb", "process_read_kb", journalFactor, "read_kb", "device_reads")
-	if w := r.strangers(find("host_cpu_us"), find("server_cpu_us"), find("client_cpu_us")); w != "" {
+	if w := r.strangers(find("server_cpu_us"), find("client_cpu_us")); w != "" {
 		r.out.Warnings = append(r.out.Warnings, w)
 		neighbours = append(neighbours, w)
 	}
@@ -330,23 +330,30 @@ func (t *trial) worker() string {
 	return "this process"
 }
 
-// strangers tells of CPU time that neither the engine nor the client used. How
-// much of the machine's is theirs is a figure of its own.
-func (r *rows) strangers(host, server, client *cost) string {
-	if host == nil || server == nil || r.window.length < shortWindow {
+// strangers tells of CPU time that neither the engine nor the client nor the
+// kernel's threads used. How much of the machine's is theirs is a figure of its own.
+func (r *rows) strangers(server, client *cost) string {
+	run, _ := changes(r.window.before, r.window.after)
+	host, ok := counterOf(run, "host.cpu.busy_ns")
+	if !ok || host <= 0 || server == nil || r.window.length < shortWindow {
 		return ""
 	}
+	host /= nsPerMicro
 	ours, who := server.value, r.worker()+fmt.Sprintf(" for %.2f s", server.value/1e6)
 	if client != nil {
 		ours += client.value
-		who += fmt.Sprintf(" and rumbench for %.2f s", client.value/1e6)
+		who += fmt.Sprintf(", rumbench for %.2f s", client.value/1e6)
 	}
-	r.put("cpu_accounted", ours/host.value, source("process ÷ host"))
+	if kernel, ok := counterOf(run, "host.cpu.kernel_threads_ns"); ok {
+		ours += kernel / nsPerMicro
+		who += fmt.Sprintf(", the kernel's threads for %.2f s", kernel/1e9)
+	}
+	r.put("cpu_accounted", ours/host, source("processes ÷ host"))
 	spare := littleWork * r.window.length.Seconds() * 1e6 // µs
-	if host.value <= tickError*ours+spare {
+	if host <= tickError*ours+spare {
 		return ""
 	}
-	return fmt.Sprintf("the machine computed for %.2f s, of which %s: other programs took part of the processors", host.value/1e6, who)
+	return fmt.Sprintf("the machine computed for %.2f s, of which %s: other programs took part of the processors", host/1e6, who)
 }
 
 // addCounters adds what all counters did in the step, the sync after it included.

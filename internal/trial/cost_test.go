@@ -88,11 +88,11 @@ func TestCosts(t *testing.T) {
 		own:    mb / 2, // of rumbench's files
 		before: snap(
 			from("process", "process.cpu_ns", 1e9, "process.read_bytes", 5e6, "process.write_bytes", 7e6, "process.cancelled_write_bytes", 3e6),
-			from("host", "host.cpu.user_ns", 1e9, "host.cpu.system_ns", 2e9, "host.cpu.idle_ns", 3e9, "host.cpu.iowait_ns", 4e9, "host.cpu.steal_ns", 5e9, "host.context_switches", 100.0),
+			from("host", "host.cpu.user_ns", 1e9, "host.cpu.system_ns", 2e9, "host.cpu.idle_ns", 3e9, "host.cpu.iowait_ns", 4e9, "host.cpu.steal_ns", 5e9, "host.cpu.busy_ns", 1e9, "host.cpu.kernel_threads_ns", 3e9, "host.context_switches", 100.0),
 			from("device", "device.reads", 10.0, "device.read_bytes", 0.0, "device.write_bytes", 0.0, "device.discard_bytes", 0.0)),
 		after: snap(
 			from("process", "process.cpu_ns", 3e9, "process.read_bytes", 5e6+1000*2048, "process.write_bytes", 7e6+mb, "process.cancelled_write_bytes", 3e6),
-			from("host", "host.cpu.user_ns", 2e9, "host.cpu.system_ns", 4e9, "host.cpu.idle_ns", 9e9, "host.cpu.iowait_ns", 9e9, "host.cpu.steal_ns", 9e9, "host.context_switches", 2100.0),
+			from("host", "host.cpu.user_ns", 2e9, "host.cpu.system_ns", 4e9, "host.cpu.idle_ns", 9e9, "host.cpu.iowait_ns", 9e9, "host.cpu.steal_ns", 9e9, "host.cpu.busy_ns", 5e9, "host.cpu.kernel_threads_ns", 4e9, "host.context_switches", 2100.0),
 			from("device", "device.reads", 510.0, "device.read_bytes", 1000*4096.0, "device.write_bytes", mb*1.0, "device.discard_bytes", 200*1024.0)),
 		drained: snap(
 			from("process", "process.cpu_ns", 9e9, "process.read_bytes", 9e9, "process.write_bytes", 7e6+3*mb, "process.cancelled_write_bytes", 3e6+mb),
@@ -116,7 +116,7 @@ func TestCosts(t *testing.T) {
 			{"discard_kb", per, 400 / float64(n), n, device},
 		}
 	}
-	want := slices.Concat([]figure{{"cpu_accounted", "", 2.0 / 3, 0, "process ÷ host"}}, per("query", 1000), per("insert row", 200), per("written row", 300), per("operation", 1006))
+	want := slices.Concat([]figure{{"cpu_accounted", "", 3.0 / 4, 0, "processes ÷ host"}}, per("query", 1000), per("insert row", 200), per("written row", 300), per("operation", 1006))
 	// Of the writers' bytes only: what queries return is not written.
 	want = append(want, figure{"write_amplification", "", 2.0 * mb / (10 << 10), 10 << 10, device},
 		figure{"read_amplification", "", 1000 * 4096.0 / (2 << 30), 2 << 30, device})
@@ -270,5 +270,29 @@ func TestClientCost(t *testing.T) {
 	addCosts(r)
 	if v := row(t, r.out, "", "", "client_cpu_us"); math.Abs(v.Value-want/1000.0) > 1e-9 || v.Per != "query" || v.Source != "null engine" {
 		t.Errorf("%+v", v)
+	}
+}
+
+// CPU time that is nobody's of ours is told; that of the kernel's threads is ours.
+func TestStrangers(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		kernel float64
+		want   string
+	}{
+		{"others", 0.5e9, "the machine computed for 10.00 s, of which this process for 2.00 s, the kernel's threads for 0.50 s: other programs took part of the processors"},
+		{"the kernel", 7e9, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := &window{length: 10 * time.Second,
+				before: snap(from("process", "process.cpu_ns", 0.0), from("host", "host.cpu.busy_ns", 0.0, "host.cpu.kernel_threads_ns", 0.0)),
+				after:  snap(from("process", "process.cpu_ns", 2e9), from("host", "host.cpu.busy_ns", 10e9, "host.cpu.kernel_threads_ns", c.kernel))}
+			w.drained = w.after
+			r := newRows(queryStep(), queryResult(), w)
+			got := strings.Join(r.doubtSources(r.costs()), "; ")
+			if got != c.want || has(r.out.Warnings, "other programs") != (c.want != "") {
+				t.Errorf("%q, warnings %q", got, r.out.Warnings)
+			}
+		})
 	}
 }

@@ -297,6 +297,7 @@ func (r *rows) addSettle() {
 	for _, c := range all {
 		r.put(c.metric, c.value, whole, source(c.source), warnings(c.doubts))
 	}
+	r.addDebts()
 	r.addCounters()
 }
 

@@ -302,8 +302,11 @@ func (t *trial) finish(ctx context.Context, err error) error {
 	err = t.blameServer(err)
 	t.latency.flush() // what cannot be written is in the result too
 	if t.db != nil {
-		if cerr := t.db.Close(); err == nil {
+		cerr := t.db.Close()
+		if err == nil {
 			err = cerr
+		} else if cerr != nil {
+			t.warn("at the end: " + cerr.Error())
 		}
 	}
 	if t.ours && !t.Plan.Keep {

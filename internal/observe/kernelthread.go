@@ -1,0 +1,76 @@
+package observe
+
+// kernelThreads sums the CPU time of the kernel's own threads: those that write
+// dirty pages and the journal, complete I/O, and the like. They work for
+// whoever makes them; none of it is in a process's own figures.
+type kernelThreads struct {
+	procRoot string
+	last     map[int]float64 // CPU time of each as it was last seen
+	others   map[int]bool    // processes that are no kernel threads
+	total    float64         // since the first sample
+	began    bool
+}
+
+// kthreadd is the kernel thread of which all others are children.
+const kthreadd = 2
+
+func newKernelThreads(procRoot string) *kernelThreads {
+	return &kernelThreads{procRoot: procRoot, last: map[int]float64{}, others: map[int]bool{}}
+}
+
+// read returns their CPU time since the first sample, in nanoseconds; ok is
+// false where they cannot be seen, as in most containers.
+func (k *kernelThreads) read() (ns float64, ok bool) {
+	pids, err := listPIDs(k.procRoot)
+	if err != nil || !pids[kthreadd] {
+		return 0, false
+	}
+	if parent, err := readParent(k.procRoot, kthreadd); err != nil || parent != 0 {
+		return 0, false // another process has that number here
+	}
+	for pid := range pids {
+		k.add(pid)
+	}
+	for pid := range k.last {
+		if !pids[pid] {
+			delete(k.last, pid) // what it did is in the total
+		}
+	}
+	for pid := range k.others {
+		if !pids[pid] {
+			delete(k.others, pid)
+		}
+	}
+	k.began = true
+	return k.total, true
+}
+
+// add adds what a process did since it was last seen, if it is a kernel thread.
+func (k *kernelThreads) add(pid int) {
+	if k.others[pid] {
+		return
+	}
+	before, seen := k.last[pid]
+	if !seen {
+		parent, err := readParent(k.procRoot, pid)
+		if err != nil {
+			return
+		}
+		if parent != kthreadd && pid != kthreadd {
+			k.others[pid] = true
+			return
+		}
+	}
+	used, err := cpuClock(pid)
+	if err != nil {
+		return
+	}
+	now := float64(used)
+	switch {
+	case seen && now >= before:
+		k.total += now - before
+	case k.began: // it was born since the last sample
+		k.total += now
+	}
+	k.last[pid] = now
+}
