@@ -49,17 +49,19 @@ type Info struct {
 	SpaceBase int64
 }
 
-// Capable is an engine whose capabilities depend on its configuration.
-type Capable interface {
-	CapabilitiesOf(Config) []model.Capability
+// Various is an engine that is one thing or another by its configuration.
+type Various interface {
+	// InfoOf is Info with the structure and the capabilities that the
+	// configuration gives.
+	InfoOf(Config) Info
 }
 
-// Capabilities are those of an engine that is configured so.
-func Capabilities(e Engine, c Config) []model.Capability {
-	if x, ok := e.(Capable); ok {
-		return x.CapabilitiesOf(c)
+// InfoOf describes an engine that is configured so.
+func InfoOf(e Engine, c Config) Info {
+	if v, ok := e.(Various); ok {
+		return v.InfoOf(c)
 	}
-	return e.Info().Capabilities
+	return e.Info()
 }
 
 // Option documents a key of Config.Options.

@@ -40,13 +40,17 @@ func (Engine) Info() engine.Info {
 	}
 }
 
-// CapabilitiesOf leaves out what the storage cannot do.
-func (e Engine) CapabilitiesOf(c engine.Config) []model.Capability {
-	all := e.Info().Capabilities
-	if storageOf(c.Storage).transactional {
-		return all
+// InfoOf describes the engine with one storage.
+func (e Engine) InfoOf(c engine.Config) engine.Info {
+	i, s := e.Info(), storageOf(c.Storage)
+	i.Structure = s.name
+	if s.structure != "" {
+		i.Structure += ", " + s.structure
 	}
-	return slices.DeleteFunc(all, func(c model.Capability) bool { return c == model.CapTransactions })
+	if !s.transactional {
+		i.Capabilities = slices.DeleteFunc(i.Capabilities, func(c model.Capability) bool { return c == model.CapTransactions })
+	}
+	return i
 }
 
 const (

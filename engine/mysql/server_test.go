@@ -451,7 +451,7 @@ func points(t *testing.T, d *db) map[string]engine.Point {
 func TestOtherStorages(t *testing.T) {
 	for storage, level := range map[string]model.Durability{"aria": model.DurabilityOS, "myisam": model.DurabilityNone} {
 		c := engine.Config{Storage: storage, Durability: level, Cache: 16 * mb}
-		if slices.Contains(Engine{}.CapabilitiesOf(c), model.CapTransactions) {
+		if slices.Contains(Engine{}.InfoOf(c).Capabilities, model.CapTransactions) {
 			t.Errorf("%s has transactions", storage)
 		}
 		d := private(t, c)

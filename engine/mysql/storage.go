@@ -14,7 +14,8 @@ import (
 // storage is what differs from one storage of the server to another: how the
 // common knobs become its variables, and how they are read back.
 type storage struct {
-	name string
+	name      string
+	structure string
 	// durability is how the levels are made; those that are not there cannot be had.
 	durability map[model.Durability][]server.Setting
 	// level tells from the server's variables which level it gives; nil: the
@@ -44,7 +45,7 @@ const (
 // Settings that are on or off are written as 1 and 0: releases of old take
 // nothing else for some of them, and only say so in their log.
 var innodb = &storage{
-	name: "innodb", transactional: true,
+	name: "innodb", structure: "B-tree in the order of the primary key", transactional: true,
 	durability: map[model.Durability][]server.Setting{
 		model.DurabilityNone:    {{Name: innodbFlush, Value: "0"}},
 		model.DurabilityProcess: {{Name: innodbFlush, Value: "2"}},
@@ -69,7 +70,7 @@ var innodb = &storage{
 }
 
 var rocksdb = &storage{
-	name: "rocksdb", transactional: true,
+	name: "rocksdb", structure: "LSM tree", transactional: true,
 	// With manual flushes, as is the rule, the log stays in the process's own
 	// memory until it is synced: 2 then loses what was committed when the
 	// process is killed, unlike InnoDB's 2.
@@ -107,14 +108,14 @@ var rocksdb = &storage{
 // aria syncs its log at the end of every statement and cannot do less; it
 // locks tables and undoes no transaction.
 var aria = &storage{
-	name: "aria", durability: map[model.Durability][]server.Setting{model.DurabilityOS: nil},
+	name: "aria", structure: "heap with B-tree indexes", durability: map[model.Durability][]server.Setting{model.DurabilityOS: nil},
 	cache: "aria_pagecache_buffer_size", leastCache: 128 << 10,
 	pages: func(int64) bool { return false },
 }
 
 // myisam has no log: a crash breaks its indexes.
 var myisam = &storage{
-	name: "myisam", durability: map[model.Durability][]server.Setting{model.DurabilityNone: nil},
+	name: "myisam", structure: "heap with B-tree indexes", durability: map[model.Durability][]server.Setting{model.DurabilityNone: nil},
 	cache: "key_buffer_size", leastCache: 8 << 10,
 	pages: func(int64) bool { return false },
 }

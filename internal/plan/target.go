@@ -275,7 +275,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 	e, _ := b.cat.Engine(t.Engine)
 	info := e.Info()
 	if p.Run != nil {
-		if err := model.Missing(engine.Capabilities(e, t.Config), p.Run.Needs()); err != nil {
+		if err := model.Missing(engine.InfoOf(e, t.Config).Capabilities, p.Run.Needs()); err != nil {
 			b.at(t.node, fmt.Sprintf("%s cannot run workload %s: %v", t.Engine, p.Workload, err), b.able(p.Run.Needs()))
 		}
 	}

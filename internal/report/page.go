@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -140,10 +141,17 @@ func (t *target) describe() string {
 	if first.Structure != "" {
 		parts = append(parts, first.Structure)
 	}
+	var own, server string
 	for _, v := range first.Versions {
-		if v.Name == first.Engine || v.Name == "engine" {
-			parts = append(parts, v.Value)
+		switch v.Name {
+		case first.Engine, "engine":
+			own = v.Value
+		case "server":
+			server = "server " + v.Value // the engine's own version is its driver's
 		}
+	}
+	if v := cmp.Or(server, own); v != "" {
+		parts = append(parts, v)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -133,7 +133,7 @@ func (t *trial) load(ctx context.Context, step *workload.Step, s *result.Step) e
 			return fmt.Errorf("create the tables: %w", err)
 		}
 	}
-	results := model.Has(engine.Capabilities(t.Engine, t.Target.Config), model.CapResults)
+	results := model.Has(engine.InfoOf(t.Engine, t.Target.Config).Capabilities, model.CapResults)
 	stage, err := step.Open(ctx, workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: results, Previous: t.previous})
 	if err != nil {
 		return err

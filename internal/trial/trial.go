@@ -94,7 +94,7 @@ func Run(ctx context.Context, s Spec) (*result.Trial, error) {
 
 // header is the result before anything was measured.
 func (t *trial) header() *result.Trial {
-	info := t.Engine.Info()
+	info := engine.InfoOf(t.Engine, t.Target.Config)
 	return &result.Trial{
 		Format: result.Format, Campaign: t.Plan.Name, Target: t.Target.Name, Trial: t.Trial,
 		Engine: info.Name, Structure: info.Structure,
