@@ -47,7 +47,7 @@ func findHost(pg *pgconn.PgConn, own *server.Server) host {
 	}
 	h := host{pid: pid, dir: server.WorkDir(pid)}
 	if _, err := os.Stat(filepath.Join(h.dir, "PG_VERSION")); err != nil {
-		h.dir = "" // in a container, its directory has another name there
+		h.dir = "" // it works elsewhere
 	}
 	return h
 }

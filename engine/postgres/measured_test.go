@@ -50,20 +50,33 @@ func testCounters(t *testing.T, d *db) {
 	}
 	after := points(t, d)
 	for name, least := range map[string]float64{
-		engine.CacheLookups: 2000, engine.BytesWritten: 100_000, "postgres.wal.position": 100_000,
-		"postgres.database.rows_inserted": 2000, "postgres.database.commits": 40, `postgres.index.pages_hit{index="sale.market"}`: 2000, `postgres.table.index_pages_hit{table="sale"}`: 2000,
+		engine.BytesWritten: 100_000, "postgres.wal.position": 100_000,
+		"postgres.database.pages_hit": 2000, "postgres.database.rows_inserted": 2000, "postgres.database.commits": 40, `postgres.index.pages_hit{index="sale.market"}`: 2000, `postgres.table.index_pages_hit{table="sale"}`: 2000,
 	} {
 		p, ok := after[name]
 		if grew := p.Value - before[name].Value; !ok || p.Kind != engine.Counter || grew < least {
 			t.Errorf("%s grew by %v: %+v", name, grew, p)
 		}
 	}
+	// Tables and indexes have grown, and nothing was read for that.
+	for name, most := range map[string]float64{engine.CacheMisses: 50, engine.BytesRead: 50 * 8192, engine.CacheLookups: 1e6} {
+		p, ok := after[name]
+		if apart := d.about.release/10000 >= readsApart; ok != apart {
+			t.Errorf("%s is told: %v", name, ok)
+		} else if grew := p.Value - before[name].Value; ok && (p.Kind != engine.Counter || grew > most) {
+			t.Errorf("%s grew by %v", name, grew)
+		}
+	}
+	// Who samples is not counted.
+	if n := after["postgres.sessions.active"].Value; n > 0 {
+		t.Errorf("%v sessions are active", n)
+	}
 	for _, name := range []string{engine.CheckpointAge, "postgres.sessions.open", `postgres.table.rows_dead{table="link"}`} {
 		if p, ok := after[name]; !ok || p.Kind != engine.Gauge {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
-	for _, name := range []string{engine.CacheMisses, engine.BytesRead, "postgres.checkpoint.requested", "postgres.bgwriter.pages_written_by_sessions", `postgres.index.scans{index="link_pkey"}`} {
+	for _, name := range []string{"postgres.database.pages_read", "postgres.checkpoint.requested", "postgres.bgwriter.pages_written_by_sessions", `postgres.index.scans{index="link_pkey"}`} {
 		if p, ok := after[name]; !ok || p.Kind != engine.Counter {
 			t.Errorf("%s: %+v", name, p)
 		}

@@ -15,7 +15,7 @@ func views(release int, schema string) []view {
 	major := release / 10000
 	out := []view{
 		engineView(major, schema),
-		{prefix: "postgres.", points: sessionPoints, from: "FROM pg_stat_activity"},
+		{prefix: "postgres.", points: sessionPoints, from: "FROM pg_stat_activity WHERE pid <> pg_backend_pid()"}, // who samples is no load
 		checkpointView(major),
 		{prefix: "postgres.bgwriter.", points: bgwriterPoints, from: "FROM pg_stat_bgwriter"},
 	}
@@ -48,6 +48,14 @@ const (
 	pagesWritten18 = `(SELECT sum(coalesce(write_bytes, 0) + coalesce(extend_bytes, 0)) FROM pg_stat_io WHERE object <> 'wal')`
 )
 
+// readsApart is the release from which on pages read are told apart from new
+// pages. Before it every page that a row or an entry adds to a table or index
+// counts as one that was read, in pg_stat_database and in pg_statio alike; those
+// that an index build adds do not count. So neither what was read nor what was
+// missed is known: growth cannot be subtracted, as it holds index builds and
+// what a vacuum has cut off.
+const readsApart = 16
+
 // engineView has the numbers that mean the same on every engine. Pages count
 // as looked for and missed in the server's own cache; those that are missed
 // may come from the page cache. The log is counted by its position, which does
@@ -65,9 +73,9 @@ func engineView(major int, schema string) view {
 		from = "FROM pg_stat_database"
 	}
 	return view{points: []point{
-		{name: "engine.cache_lookups", unit: inUnits, expr: "sum(blks_hit) + sum(blks_read)"},
-		{name: "engine.cache_misses", unit: inUnits, expr: "sum(blks_read)"},
-		{name: "engine.bytes_read", unit: inBytes, expr: "sum(blks_read) * current_setting('block_size')::float8"},
+		{name: "engine.cache_lookups", unit: inUnits, expr: "sum(blks_hit) + sum(blks_read)", since: readsApart},
+		{name: "engine.cache_misses", unit: inUnits, expr: "sum(blks_read)", since: readsApart},
+		{name: "engine.bytes_read", unit: inBytes, expr: "sum(blks_read) * current_setting('block_size')::float8", since: readsApart},
 		{name: "engine.bytes_written", unit: inBytes, expr: "(" + position + ")::float8 + " + pages},
 		{name: "engine.checkpoint_bytes", unit: inBytes, gauge: true, expr: "(" + position + ") - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0')"},
 		{name: "postgres.wal.position", unit: inBytes, expr: position},
