@@ -226,7 +226,7 @@ func TestWatch(t *testing.T) {
 	defer w.Close()
 	got := points(t, w)
 	for _, key := range []string{
-		engine.CacheLookups, engine.BytesWritten, engine.CheckpointAge, `postgres.database.commits{database="postgres"}`,
+		engine.BytesWritten, engine.CheckpointAge, "postgres.sessions.open", `postgres.database.pages_read{database="postgres"}`, `postgres.database.commits{database="postgres"}`,
 		`postgres.table.rows_inserted{schema="precious",table="sale"}`, `postgres.index.scans{index="shiny",schema="precious"}`,
 	} {
 		if _, ok := got[key]; !ok {

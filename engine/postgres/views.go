@@ -14,7 +14,7 @@ const (
 func views(release int, schema string) []view {
 	major := release / 10000
 	out := []view{
-		engineView(major, schema),
+		engineView(major),
 		{prefix: "postgres.", points: sessionPoints, from: "FROM pg_stat_activity WHERE pid <> pg_backend_pid()"}, // who samples is no load
 		checkpointView(major),
 		{prefix: "postgres.bgwriter.", points: bgwriterPoints, from: "FROM pg_stat_bgwriter"},
@@ -22,8 +22,8 @@ func views(release int, schema string) []view {
 	if major >= 14 {
 		out = append(out, view{prefix: "postgres.wal.", points: walPoints, from: "FROM pg_stat_wal"})
 	}
-	if major >= 16 {
-		out = append(out, ioView)
+	if major >= readsApart {
+		out = append(out, cacheView(schema), ioView)
 	}
 	if major >= 17 {
 		out = append(out, backendView)
@@ -48,6 +48,24 @@ const (
 	pagesWritten18 = `(SELECT sum(coalesce(write_bytes, 0) + coalesce(extend_bytes, 0)) FROM pg_stat_io WHERE object <> 'wal')`
 )
 
+// engineView has the numbers that mean the same on every engine, but for those
+// of the cache. The log is counted by its position, which does not lag as its
+// statistics do.
+func engineView(major int) view {
+	pages := pagesWritten15
+	switch {
+	case major >= 18:
+		pages = pagesWritten18
+	case major >= 17:
+		pages = pagesWritten17
+	}
+	return view{points: []point{
+		{name: "engine.bytes_written", unit: inBytes, expr: "(" + position + ")::float8 + " + pages},
+		{name: "engine.checkpoint_bytes", unit: inBytes, gauge: true, expr: "(" + position + ") - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0')"},
+		{name: "postgres.wal.position", unit: inBytes, expr: position},
+	}}
+}
+
 // readsApart is the release from which on pages read are told apart from new
 // pages. Before it every page that a row or an entry adds to a table or index
 // counts as one that was read, in pg_stat_database and in pg_statio alike; those
@@ -56,30 +74,18 @@ const (
 // what a vacuum has cut off.
 const readsApart = 16
 
-// engineView has the numbers that mean the same on every engine. Pages count
-// as looked for and missed in the server's own cache; those that are missed
-// may come from the page cache. The log is counted by its position, which does
-// not lag as its statistics do.
-func engineView(major int, schema string) view {
-	pages := pagesWritten15
-	switch {
-	case major >= 18:
-		pages = pagesWritten18
-	case major >= 17:
-		pages = pagesWritten17
-	}
-	from := "FROM pg_stat_database WHERE datname = current_database()"
+// cacheView has what means the same on every engine of the server's own cache.
+// Pages that are missed there may come from the page cache.
+func cacheView(schema string) view {
+	v := view{from: "FROM pg_stat_database WHERE datname = current_database()", points: []point{
+		{name: "engine.cache_lookups", unit: inUnits, expr: "sum(blks_hit) + sum(blks_read)"},
+		{name: "engine.cache_misses", unit: inUnits, expr: "sum(blks_read)"},
+		{name: "engine.bytes_read", unit: inBytes, expr: "sum(blks_read) * current_setting('block_size')::float8"},
+	}}
 	if schema == "" {
-		from = "FROM pg_stat_database"
+		v.from = "FROM pg_stat_database"
 	}
-	return view{points: []point{
-		{name: "engine.cache_lookups", unit: inUnits, expr: "sum(blks_hit) + sum(blks_read)", since: readsApart},
-		{name: "engine.cache_misses", unit: inUnits, expr: "sum(blks_read)", since: readsApart},
-		{name: "engine.bytes_read", unit: inBytes, expr: "sum(blks_read) * current_setting('block_size')::float8", since: readsApart},
-		{name: "engine.bytes_written", unit: inBytes, expr: "(" + position + ")::float8 + " + pages},
-		{name: "engine.checkpoint_bytes", unit: inBytes, gauge: true, expr: "(" + position + ") - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0')"},
-		{name: "postgres.wal.position", unit: inBytes, expr: position},
-	}, from: from}
+	return v
 }
 
 var sessionPoints = []point{

@@ -154,7 +154,7 @@ func TestServerTrial(t *testing.T) {
 		h.gone()
 		tr := h.trial("out/trials/second.1")
 		q := tr.Steps[2]
-		for _, metric := range []string{"server_cpu_us", "client_cpu_us", "host_cpu_us", "cpu_accounted", "write_kb", "process_write_kb", "engine_write_kb", "server_memory_bytes", "db_bytes", "data_bytes", "space_amplification", "cache_hit_ratio"} {
+		for _, metric := range []string{"server_cpu_us", "client_cpu_us", "host_cpu_us", "cpu_accounted", "write_kb", "process_write_kb", "engine_write_kb", "server_memory_bytes", "db_bytes", "data_bytes", "space_amplification", "checkpoint_age_bytes"} {
 			r := q.Find(metric, "", "")
 			if r == nil {
 				t.Errorf("%s: no %s", engine, metric)
@@ -242,8 +242,8 @@ func TestStatOfServer(t *testing.T) {
 				}
 			}
 		}
-		out, talk := h.run(0, "stat", "--attach", "db="+engine+":"+dsn, "--interval", "200ms", "--count", "3", "--format", "jsonl", "--expr", `hits = rate("engine.cache_lookups")`)
-		h.contains("standard output", out, `"name":"engine.cache_lookups"`, `"name":"process.cpu_ns"`, `"name":"`+engine+`.`, `"name":"hits"`)
+		out, talk := h.run(0, "stat", "--attach", "db="+engine+":"+dsn, "--interval", "200ms", "--count", "3", "--format", "jsonl", "--expr", `written = rate("engine.bytes_written")`)
+		h.contains("standard output", out, `"name":"engine.bytes_written"`, `"name":"process.cpu_ns"`, `"name":"`+engine+`.`, `"name":"written"`)
 		h.contains("standard error", talk, "its data is in ")
 		send(t, c.cmd.Process, syscall.SIGINT)
 		c.end()
