@@ -26,8 +26,9 @@ func (r *rows) addEngine() {
 	run, _ := changes(r.window.before, r.window.after)
 	from := source(ownAccount)
 	if lookups, ok := counterOf(run, engine.CacheLookups); ok && lookups > 0 {
-		misses, _ := counterOf(run, engine.CacheMisses)
-		r.put("cache_hit_ratio", 1-misses/lookups, count(int64(lookups)), from)
+		if misses, ok := counterOf(run, engine.CacheMisses); ok {
+			r.put("cache_hit_ratio", 1-misses/lookups, count(int64(lookups)), from)
+		}
 	}
 	if n, ok := counterOf(run, engine.Stalls); ok {
 		r.put("engine_stalls", n, from)
