@@ -46,10 +46,13 @@ const marker = "RUMBENCH_SERVER="
 // Sweep ends the servers that still run in a private directory after the
 // process that started them has died, and removes what they leave elsewhere.
 func Sweep(dir string) error {
-	real, err := filepath.EvalSymlinks(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // there is nothing
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return err // there is nothing; or a link, and what it leads to is not ours
 	}
+	real, err := filepath.EvalSymlinks(dir) // of the directories above
 	if err == nil {
 		real, err = filepath.Abs(real)
 	}

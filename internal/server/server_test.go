@@ -353,7 +353,11 @@ func TestNatural(t *testing.T) {
 // A process that works in the directory and is none of ours is left alone; a
 // directory that is reached by a link is swept all the same.
 func TestSweepLeavesOthers(t *testing.T) {
-	dir := tempDir(t)
+	above := tempDir(t)
+	dir := filepath.Join(above, "data")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	other := exec.Command("sleep", "600")
 	other.Dir = dir
 	if err := other.Start(); err != nil {
@@ -364,7 +368,7 @@ func TestSweepLeavesOthers(t *testing.T) {
 		other.Wait()
 	}()
 	link := filepath.Join(tempDir(t), "link")
-	if err := os.Symlink(dir, link); err != nil {
+	if err := os.Symlink(above, link); err != nil {
 		t.Fatal(err)
 	}
 	ours := exec.Command("sleep", "600")
@@ -372,7 +376,14 @@ func TestSweepLeavesOthers(t *testing.T) {
 	if err := ours.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if err := Sweep(link); err != nil {
+	to := filepath.Join(above, "to")
+	if err := os.Symlink(dir, to); err != nil {
+		t.Fatal(err)
+	}
+	if err := Sweep(to); err != nil || len(workers(dir)) != 1 {
+		t.Errorf("what a link leads to was swept: %v", err)
+	}
+	if err := Sweep(filepath.Join(link, "data")); err != nil {
 		t.Error(err)
 	}
 	if err := ours.Wait(); err == nil {
