@@ -1,6 +1,9 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // ServerConfig says which server a database lives on. Its zero value is a
 // private server of the engine's usual kind.
@@ -43,6 +46,26 @@ func (c Config) CheckEmbedded(known []Option) error {
 		return &KnobError{Knob: "schema", Value: c.Server.Schema, Reason: reason}
 	}
 	return c.CheckOptions(known)
+}
+
+// ExistsError says that the schema on a server that was attached to exists already.
+type ExistsError struct {
+	Schema  string
+	Comment string // what its maker has written on it, if the server keeps that
+}
+
+// Error is the message.
+func (e *ExistsError) Error() string {
+	said := ""
+	if e.Comment != "" {
+		said = " (" + e.Comment + ")"
+	}
+	return fmt.Sprintf("the server has a schema %s already%s, and rumbench touches nothing that it did not make", e.Schema, said)
+}
+
+// Hint says what can be done.
+func (e *ExistsError) Hint() string {
+	return "choose another schema: NAME, or run with --force, which replaces the tables of the workload in it"
 }
 
 // Hosted is a DB whose work is done by other processes than this one.

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 
 	driver "github.com/go-sql-driver/mysql"
 
@@ -149,7 +148,7 @@ func (s *setup) private(ctx context.Context) (err error) {
 		}
 		return &engine.KnobError{Knob: knob, Reason: err.Error(), Err: err}
 	}
-	known, err := knownVariables(ctx, s.program)
+	known, err := server.Variables(ctx, s.program)
 	if err != nil {
 		return err
 	}
@@ -216,18 +215,4 @@ func text(v any) (string, error) {
 		return "", fmt.Errorf("it must be one value")
 	}
 	return fmt.Sprint(v), nil
-}
-
-// variablesOf remembers what programs have said: plans are checked target by target.
-var variablesOf sync.Map // path of a program → map[string]bool
-
-func knownVariables(ctx context.Context, p server.Program) (map[string]bool, error) {
-	if known, ok := variablesOf.Load(p.Path); ok {
-		return known.(map[string]bool), nil
-	}
-	known, err := server.Variables(ctx, p)
-	if err == nil {
-		variablesOf.Store(p.Path, known)
-	}
-	return known, err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rumbench/engine"
 	"rumbench/engine/sqlkit"
 )
 
@@ -16,19 +17,6 @@ type place struct {
 	schema string
 	ours   bool     // we made the schema
 	made   []string // the tables that we made
-}
-
-// ExistsError says that the schema on an attached server exists already.
-type ExistsError struct{ Schema string }
-
-// Error is the message.
-func (e *ExistsError) Error() string {
-	return fmt.Sprintf("the server has a schema %s already, and rumbench touches nothing that it did not make", e.Schema)
-}
-
-// Hint says what can be done.
-func (e *ExistsError) Hint() string {
-	return "give the target another schema: NAME, or let it be used with --force, which replaces the tables of the workload in it"
 }
 
 func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
@@ -48,7 +36,7 @@ func (p *place) take(ctx context.Context, c *sqlkit.Conn, schema string, mustBeN
 	case err != nil:
 		return err
 	case exists && mustBeNew:
-		return &ExistsError{schema}
+		return &engine.ExistsError{Schema: schema}
 	case exists:
 		return nil
 	}

@@ -148,7 +148,7 @@ func TestAttached(t *testing.T) {
 				t.Errorf("sizes %v", sizes)
 			}
 
-			var exists *ExistsError
+			var exists *engine.ExistsError
 			if _, err := (Engine{}).Open(t.Context(), c); !errors.As(err, &exists) || !strings.Contains(engine.Hint(err), "--force") {
 				t.Errorf("a schema that exists: %v", err)
 			}

@@ -137,8 +137,14 @@ func storageOf(name string) *storage {
 	return &storage{name: name, durability: map[model.Durability][]server.Setting{model.DurabilityNone: nil}, pages: func(int64) bool { return false }}
 }
 
+// others are storages that servers may have and of which little is known here.
+var others = []string{"tokudb", "memory", "archive", "csv", "columnstore", "spider", "mroonga", "s3", "blackhole", "ndbcluster"}
+
 // check refuses what the storage cannot do.
 func (st *storage) check(s *setup) error {
+	if st.level == nil && st != aria && st != myisam && !slices.Contains(others, st.name) {
+		return &engine.KnobError{Knob: "storage", Value: st.name, Reason: "there is no such storage; there are innodb, rocksdb, aria, myisam, and as far as the server has them " + strings.Join(others, ", ")}
+	}
 	if _, ok := st.durability[s.Durability]; !ok {
 		var can []string
 		for _, level := range model.Durabilities() {

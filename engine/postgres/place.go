@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"rumbench/engine"
 	"rumbench/engine/sqlkit"
 )
 
@@ -18,30 +19,10 @@ type place struct {
 	made   []string // the tables that we made
 }
 
-// ExistsError says that the schema on an attached server exists already.
-type ExistsError struct {
-	Schema  string
-	Comment string // what its maker has written on it
-}
-
-// Error is the message.
-func (e *ExistsError) Error() string {
-	said := ""
-	if e.Comment != "" {
-		said = fmt.Sprintf(" (%s)", e.Comment)
-	}
-	return fmt.Sprintf("the database has a schema %s already%s, and rumbench touches nothing that it did not make", e.Schema, said)
-}
-
-// Hint says what can be done.
-func (e *ExistsError) Hint() string {
-	return "choose another schema: NAME, or run with --force, which replaces the tables of the workload in it"
-}
-
 // take makes the schema. If it must be new, one that exists is refused.
 func (p *place) take(ctx context.Context, c *sqlkit.Conn, schema string, mustBeNew bool) error {
 	p.schema = schema
-	exists := &ExistsError{Schema: schema}
+	exists := &engine.ExistsError{Schema: schema}
 	found := false
 	err := c.Query(ctx, "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname ="+literal(schema), func(row []sqldriver.Value) error {
 		found, exists.Comment = true, sqlkit.Text(row[0])

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -191,7 +190,7 @@ func (s *setup) addOptions(ctx context.Context) error {
 	if len(s.variables()) == 0 {
 		return nil
 	}
-	known, err := knownVariables(ctx, s.program)
+	known, err := server.Variables(ctx, s.program)
 	if err != nil {
 		return err
 	}
@@ -223,24 +222,4 @@ func text(v any) (string, bool) {
 		return fmt.Sprint(v), true
 	}
 	return "", false
-}
-
-// variablesOf remembers what programs have said: plans are checked target by target.
-var variablesOf sync.Map // path of a program → map[string]bool
-
-// knownVariables are the names of a program's settings in lower case.
-func knownVariables(ctx context.Context, p server.Program) (map[string]bool, error) {
-	if known, ok := variablesOf.Load(p.Path); ok {
-		return known.(map[string]bool), nil
-	}
-	names, err := server.Variables(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	known := make(map[string]bool, len(names))
-	for name := range names {
-		known[strings.ToLower(name)] = true
-	}
-	variablesOf.Store(p.Path, known)
-	return known, nil
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -189,12 +190,27 @@ func output(ctx context.Context, path string, args ...string) (string, error) {
 	return string(out), err
 }
 
+// variablesOf remembers what programs have said: plans are checked target by target.
+var variablesOf sync.Map // path of a program → map[string]bool
+
 // Variables lists the settings that a program knows, by their names in its
-// configuration file.
+// configuration file in lower case. The list is shared: it must not be changed.
 func Variables(ctx context.Context, p Program) (map[string]bool, error) {
+	if known, ok := variablesOf.Load(p.Path); ok {
+		return known.(map[string]bool), nil
+	}
 	k, err := kindOf(p.Kind)
 	if err != nil {
 		return nil, err
 	}
-	return k.variables(ctx, p)
+	names, err := k.variables(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]bool, len(names))
+	for name := range names {
+		known[strings.ToLower(name)] = true
+	}
+	variablesOf.Store(p.Path, known)
+	return known, nil
 }

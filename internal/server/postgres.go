@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -90,11 +92,44 @@ func (postgres) variables(ctx context.Context, p Program) (map[string]bool, erro
 // would refuse to start.
 func (postgres) leftovers(s *Server) error {
 	removeSharedMemory(s.DataDir())
+	removeShared(s.Dir)
 	err := os.Remove(filepath.Join(s.DataDir(), "postmaster.pid"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return err
+}
+
+func (postgres) answers(s *Server) { noteSharedMemory(s) }
+
+// noteSharedMemory writes down which files of shared memory the server has, for
+// the day that it is killed. They have names of chance, and would outlive it.
+func noteSharedMemory(s *Server) {
+	found := map[string]bool{}
+	for _, pid := range append(descendants(s.PID()), s.PID()) {
+		mapped, _ := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+		for _, path := range sharedFile.FindAllString(string(mapped), -1) {
+			found[path] = true
+		}
+	}
+	_ = os.WriteFile(filepath.Join(s.Dir, sharedNote), []byte(strings.Join(slices.Sorted(maps.Keys(found)), "\n")), 0o600)
+}
+
+var sharedFile = regexp.MustCompile(`/dev/shm/PostgreSQL\.\d+`)
+
+// sharedNote is the file that noteSharedMemory writes.
+const sharedNote = "run/shared-memory"
+
+// removeShared removes the files of shared memory of a server that is gone.
+func removeShared(dir string) {
+	b, err := os.ReadFile(filepath.Join(dir, sharedNote))
+	if err != nil {
+		return
+	}
+	for _, path := range sharedFile.FindAllString(string(b), -1) {
+		_ = os.Remove(path)
+	}
+	_ = os.Remove(filepath.Join(dir, sharedNote))
 }
 
 // removeSharedMemory removes the segment that a killed server has left in the

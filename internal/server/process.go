@@ -63,7 +63,10 @@ func Sweep(dir string) error {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 	err = waitGone(context.Background(), real)
-	removeSharedMemory(filepath.Join(real, "data"))
+	if err == nil {
+		removeSharedMemory(filepath.Join(real, "data"))
+		removeShared(real)
+	}
 	return err
 }
 
