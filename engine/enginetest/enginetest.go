@@ -199,10 +199,12 @@ func collect(st engine.Stmt, args ...model.Value) (engine.Result, [][]model.Valu
 
 // TempDir is a temporary directory that the unprivileged user of a server can
 // get to; those of the testing package are closed to others.
-func TempDir(t *testing.T) string {
+func TempDir(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	check(t, os.Chmod(filepath.Dir(dir), 0o755))
+	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	return dir
 }
 

@@ -10,6 +10,7 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 
+	"rumbench/engine"
 	"rumbench/internal/server"
 )
 
@@ -82,6 +83,33 @@ func (c *connector) process() (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.pid, c.unknown
+}
+
+// processes are the server's, or why they are not known.
+func (c *connector) processes() (pids []int, why string) {
+	pid, err := c.process()
+	if err != nil {
+		return nil, err.Error()
+	}
+	return []int{pid}, ""
+}
+
+// dataDir is where the server keeps its data, "" if that is not known.
+func (c *connector) dataDir() string {
+	pid, err := c.process()
+	if err != nil {
+		return ""
+	}
+	return server.WorkDir(pid)
+}
+
+// parseDSN reads a data source name.
+func parseDSN(dsn string) (*driver.Config, error) {
+	config, err := driver.ParseDSN(dsn)
+	if err != nil {
+		return nil, &engine.KnobError{Knob: "dsn", Reason: err.Error() + "; it is written USER:PASSWORD@unix(/PATH)/ or USER:PASSWORD@tcp(HOST:PORT)/"}
+	}
+	return config, nil
 }
 
 // Connect opens a connection and sets it up.

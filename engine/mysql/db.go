@@ -170,24 +170,14 @@ func (d *db) tableNames() (names []string) {
 }
 
 // Processes are the server's.
-func (d *db) Processes() (pids []int, why string) {
-	pid, err := d.connector.process()
-	if err != nil {
-		return nil, err.Error()
-	}
-	return []int{pid}, ""
-}
+func (d *db) Processes() (pids []int, why string) { return d.connector.processes() }
 
 // DataDir is where the server keeps its data, if it is on this host.
 func (d *db) DataDir() string {
 	if d.server != nil {
 		return d.server.DataDir()
 	}
-	pid, err := d.connector.process()
-	if err != nil {
-		return ""
-	}
-	return server.WorkDir(pid)
+	return d.connector.dataDir()
 }
 
 // Died tells how the server ended.

@@ -83,6 +83,7 @@ type setup struct {
 
 func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 	s := &setup{Config: c, storage: storageOf(c.Storage)}
+	s.Server.Schema = cmp.Or(c.Server.Schema, engine.DefaultSchema)
 	var err error
 	if s.skipUnique, err = c.BoolOption(optSkipUnique, false); err != nil {
 		return nil, err
@@ -106,8 +107,8 @@ func (s *setup) variables() []string {
 
 // attach checks a configuration for a server that runs already.
 func (s *setup) attach() (err error) {
-	if s.dsn, err = driver.ParseDSN(s.Server.DSN); err != nil {
-		return &engine.KnobError{Knob: "dsn", Reason: err.Error() + "; it is written USER:PASSWORD@unix(/PATH)/ or USER:PASSWORD@tcp(HOST:PORT)/"}
+	if s.dsn, err = parseDSN(s.Server.DSN); err != nil {
+		return err
 	}
 	const never = "a server that is attached to is never configured: set it there, and leave it out here"
 	switch {
@@ -126,9 +127,6 @@ func (s *setup) attach() (err error) {
 	case len(s.variables()) > 0:
 		return &engine.KnobError{Knob: "options." + s.variables()[0], Reason: never}
 	}
-	if s.Server.Schema == "" {
-		s.Server.Schema = engine.DefaultSchema
-	}
 	return s.storage.check(s)
 }
 
@@ -140,7 +138,6 @@ func (s *setup) private(ctx context.Context) (err error) {
 	if !slices.Contains(Engine{}.Info().Servers, s.Server.Kind) {
 		return &engine.KnobError{Knob: "server", Value: s.Server.Kind, Reason: fmt.Sprintf("the engine runs on one of %v", Engine{}.Info().Servers)}
 	}
-	s.Server.Schema = cmp.Or(s.Server.Schema, engine.DefaultSchema)
 	if s.program, err = server.Find(ctx, s.Server.Kind, s.Server.Binary); err != nil {
 		knob := "server"
 		if s.Server.Binary != "" {

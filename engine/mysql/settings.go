@@ -121,15 +121,9 @@ func (d *db) honoured(vars map[string]string) error {
 	if d.dsn != nil {
 		return nil
 	}
-	if d.DirectIO != nil {
-		lines := d.storage.buffered
-		if *d.DirectIO {
-			lines = d.storage.direct
-		}
-		for _, l := range lines {
-			if got := vars[l.Name]; !slices.Contains(d.variables(), l.Name) && !strings.EqualFold(got, l.Value) && !(l.Value == "1" && got == "ON") {
-				return &engine.KnobError{Knob: "direct_io", Value: strconv.FormatBool(*d.DirectIO), Reason: fmt.Sprintf("the server made it %s = %s", l.Name, got)}
-			}
+	for _, l := range d.storage.directSettings(d.DirectIO) {
+		if got := vars[l.Name]; !slices.Contains(d.variables(), l.Name) && !strings.EqualFold(got, l.Value) && !(l.Value == "1" && got == "ON") {
+			return &engine.KnobError{Knob: "direct_io", Value: strconv.FormatBool(*d.DirectIO), Reason: fmt.Sprintf("the server made it %s = %s", l.Name, got)}
 		}
 	}
 	for _, k := range []struct {
@@ -168,8 +162,7 @@ func (d *db) fileOptions(ctx context.Context, out []engine.Setting) ([]engine.Se
 	if d.Compression == "" || d.dsn != nil {
 		return out, nil
 	}
-	want, _, _ := strings.Cut(strings.TrimPrefix(compressionOptions(d.Compression), "compression="), ";")
-	if got := found["COMPRESSION_TYPE"]; got != want && !strings.Contains(fmt.Sprint(d.Options[cfOptions]), "compression") {
+	if got := found["COMPRESSION_TYPE"]; got != compressionNames[d.Compression] && !strings.Contains(fmt.Sprint(d.Options[cfOptions]), "compression") {
 		return nil, &engine.KnobError{Knob: "compression", Value: string(d.Compression), Reason: "the server made it " + got}
 	}
 	return out, nil

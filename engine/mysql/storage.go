@@ -15,7 +15,7 @@ import (
 // common knobs become its variables, and how they are read back.
 type storage struct {
 	name      string
-	structure string
+	structure string // "" of one that is not known here
 	// durability is how the levels are made; those that are not there cannot be had.
 	durability map[model.Durability][]server.Setting
 	// level tells from the server's variables which level it gives; nil: the
@@ -142,7 +142,7 @@ var others = []string{"tokudb", "memory", "archive", "csv", "columnstore", "spid
 
 // check refuses what the storage cannot do.
 func (st *storage) check(s *setup) error {
-	if st.level == nil && st != aria && st != myisam && !slices.Contains(others, st.name) {
+	if st.structure == "" && !slices.Contains(others, st.name) {
 		return &engine.KnobError{Knob: "storage", Value: st.name, Reason: "there is no such storage; there are innodb, rocksdb, aria, myisam, and as far as the server has them " + strings.Join(others, ", ")}
 	}
 	if _, ok := st.durability[s.Durability]; !ok {
@@ -196,14 +196,8 @@ func (st *storage) settings(s *setup, known map[string]bool) ([]server.Setting, 
 	if s.Page != 0 && !(s.Page == oldPage && !known[st.pageVariable]) {
 		errs = append(errs, set("page", st.pageVariable, strconv.FormatInt(s.Page, 10)))
 	}
-	if s.DirectIO != nil {
-		lines := st.buffered
-		if *s.DirectIO {
-			lines = st.direct
-		}
-		for _, l := range lines {
-			errs = append(errs, set("direct_io", l.Name, l.Value))
-		}
+	for _, l := range st.directSettings(s.DirectIO) {
+		errs = append(errs, set("direct_io", l.Name, l.Value))
 	}
 	if st == rocksdb && s.Compression != "" {
 		errs = append(errs, set("compression", cfOptions, compressionOptions(s.Compression)))
@@ -219,18 +213,32 @@ func (st *storage) settings(s *setup, known map[string]bool) ([]server.Setting, 
 	return out, nil
 }
 
+// directSettings are what the knob direct_io asks for; none if it was not given.
+func (st *storage) directSettings(direct *bool) []server.Setting {
+	switch {
+	case direct == nil:
+		return nil
+	case *direct:
+		return st.direct
+	}
+	return st.buffered
+}
+
 // oldPage is the page size of releases that have no choice.
 const oldPage = 16384
 
 // cfOptions is the string of MyRocks' options for its files and memtables.
 const cfOptions = "rocksdb_default_cf_options"
 
+// compressionNames are what RocksDB calls the algorithms.
+var compressionNames = map[model.Compression]string{
+	model.CompressionNone: "kNoCompression", model.CompressionLZ4: "kLZ4Compression", model.CompressionZstd: "kZSTD",
+	model.CompressionZlib: "kZlibCompression", model.CompressionSnappy: "kSnappyCompression",
+}
+
 // compressionOptions are those for one compression on all levels.
 func compressionOptions(c model.Compression) string {
-	name := map[model.Compression]string{
-		model.CompressionNone: "kNoCompression", model.CompressionLZ4: "kLZ4Compression", model.CompressionZstd: "kZSTD",
-		model.CompressionZlib: "kZlibCompression", model.CompressionSnappy: "kSnappyCompression",
-	}[c]
+	name := compressionNames[c]
 	return "compression=" + name + ";bottommost_compression=" + name
 }
 

@@ -5,11 +5,8 @@ import (
 	sqldriver "database/sql/driver"
 	"strings"
 
-	driver "github.com/go-sql-driver/mysql"
-
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
-	"rumbench/internal/server"
 )
 
 // watch is a connection to a server that is watched.
@@ -20,9 +17,9 @@ type watch struct {
 
 // Watch connects to a running server for its counters only.
 func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
-	config, err := driver.ParseDSN(dsn)
+	config, err := parseDSN(dsn)
 	if err != nil {
-		return nil, &engine.KnobError{Knob: "dsn", Reason: err.Error() + "; it is written USER:PASSWORD@unix(/PATH)/ or USER:PASSWORD@tcp(HOST:PORT)/"}
+		return nil, err
 	}
 	c, err := newConnector(config, "")
 	if err != nil {
@@ -60,22 +57,10 @@ func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 func (w *watch) Counters(ctx context.Context, s *engine.Sample) error { return w.sample(ctx, s) }
 
 // Processes are the server's.
-func (w *watch) Processes() (pids []int, why string) {
-	pid, err := w.connector.process()
-	if err != nil {
-		return nil, err.Error()
-	}
-	return []int{pid}, ""
-}
+func (w *watch) Processes() (pids []int, why string) { return w.connector.processes() }
 
 // DataDir is where the server keeps its data, if it is on this host.
-func (w *watch) DataDir() string {
-	pid, err := w.connector.process()
-	if err != nil {
-		return ""
-	}
-	return server.WorkDir(pid)
-}
+func (w *watch) DataDir() string { return w.connector.dataDir() }
 
 // Close closes the connection.
 func (w *watch) Close() error { return w.conn.Close() }

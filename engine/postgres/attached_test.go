@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/engine/enginetest"
 	"rumbench/engine/sqlkit"
 	"rumbench/internal/server"
 	"rumbench/model"
@@ -20,7 +21,7 @@ func hosted(t *testing.T) (*server.Server, *sqlkit.Conn) {
 	t.Helper()
 	needServer(t)
 	s, err := server.Start(t.Context(), server.Config{
-		Kind: server.Postgres, Binary: program(), Dir: tempDir(t), Ready: ping,
+		Kind: server.Postgres, Binary: program(), Dir: enginetest.TempDir(t), Ready: ping,
 		Settings: []server.Setting{{Name: "synchronous_commit", Value: "on"}, {Name: "fsync", Value: "off"}},
 	})
 	must(t, err)

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/engine/enginetest"
 	"rumbench/model"
 )
 
 // loaded is a session on a table of n rows with three indexes.
 func loaded(b *testing.B, n int, options map[string]any) (engine.DB, *session) {
-	c := config(tempDir(b))
+	c := config(enginetest.TempDir(b))
 	c.Options = options
 	db := open(b, c)
 	fill(b, db)

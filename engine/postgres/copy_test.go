@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/engine/enginetest"
 	"rumbench/model"
 )
 
 // Rows that are copied are the same as those that are inserted.
 func TestCopy(t *testing.T) {
-	c := config(tempDir(t))
+	c := config(enginetest.TempDir(t))
 	c.Options = map[string]any{optCopy: true}
 	d := open(t, c)
 	fill(t, d)

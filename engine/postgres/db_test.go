@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/engine/enginetest"
 	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
@@ -35,7 +36,7 @@ func clear(t *testing.T, d *db) {
 
 // TestOperations runs on one server, since starting one takes a second.
 func TestOperations(t *testing.T) {
-	d := open(t, config(tempDir(t)))
+	d := open(t, config(enginetest.TempDir(t)))
 	fill(t, d)
 	for _, c := range []struct {
 		name string

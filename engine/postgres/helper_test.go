@@ -3,7 +3,6 @@ package postgres
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -65,14 +64,6 @@ func schema() model.Schema {
 			Indexes: []model.Index{{Name: "code", Columns: []string{"code"}, Unique: true}},
 		},
 	}}
-}
-
-// tempDir is a directory that the server's user can get to.
-func tempDir(t testing.TB) string {
-	t.Helper()
-	dir := t.TempDir()
-	must(t, os.Chmod(filepath.Dir(dir), 0o755))
-	return dir
 }
 
 func config(dir string) engine.Config {

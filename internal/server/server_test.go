@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"rumbench/engine/enginetest"
 )
 
 func TestMain(m *testing.M) {
@@ -73,7 +75,7 @@ func start(t *testing.T, c Config) *Server {
 		c.Ready = accepts
 	}
 	if c.Dir == "" {
-		c.Dir = tempDir(t)
+		c.Dir = enginetest.TempDir(t)
 	}
 	s, err := Start(t.Context(), c)
 	if err != nil {
@@ -86,7 +88,7 @@ func start(t *testing.T, c Config) *Server {
 func TestLife(t *testing.T) {
 	for _, k := range installedKinds(t) {
 		t.Run(k, func(t *testing.T) {
-			dir := tempDir(t)
+			dir := enginetest.TempDir(t)
 			s := start(t, Config{Kind: k, Dir: dir})
 			if s.PID() <= 0 || s.Died() != nil || s.Endpoint().Port == 0 {
 				t.Errorf("pid %d, %v", s.PID(), s.Died())
@@ -152,7 +154,7 @@ func TestDied(t *testing.T) {
 func TestDiesWithItsStarter(t *testing.T) {
 	for _, k := range installedKinds(t) {
 		t.Run(k, func(t *testing.T) {
-			dir := tempDir(t)
+			dir := enginetest.TempDir(t)
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), "RUMBENCH_TEST_SERVER="+dir, "RUMBENCH_TEST_KIND="+k)
 			cmd.Stderr = os.Stderr
@@ -195,7 +197,7 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%s: processes %v work there still, %v", k, w, s.Died())
 		}
 	}
-	if err := Sweep(filepath.Join(tempDir(t), "none")); err != nil {
+	if err := Sweep(filepath.Join(enginetest.TempDir(t), "none")); err != nil {
 		t.Error(err)
 	}
 }
@@ -222,7 +224,7 @@ func TestFailures(t *testing.T) {
 			{"wrong option", Setting{wrong[k][0], "1"}, wrong[k][1], "verbatim"},
 		} {
 			t.Run(k+" "+c.name, func(t *testing.T) {
-				dir := tempDir(t)
+				dir := enginetest.TempDir(t)
 				_, err := Start(t.Context(), Config{Kind: k, Dir: dir, Ready: accepts, Settings: []Setting{c.set}})
 				var died *DiedError
 				if !errors.As(err, &died) {
@@ -259,7 +261,7 @@ func TestMissing(t *testing.T) {
 // A directory that holds something else is not touched.
 func TestForeignDirectory(t *testing.T) {
 	for _, k := range installedKinds(t) {
-		dir := tempDir(t)
+		dir := enginetest.TempDir(t)
 		if err := os.WriteFile(filepath.Join(dir, "precious"), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +278,7 @@ func TestForeignDirectory(t *testing.T) {
 // The path of a socket may be longer than its address has room for.
 func TestLongPath(t *testing.T) {
 	for _, k := range installedKinds(t) {
-		dir := filepath.Join(tempDir(t), strings.Repeat("long", 30))
+		dir := filepath.Join(enginetest.TempDir(t), strings.Repeat("long", 30))
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +294,7 @@ func TestClosedDirectory(t *testing.T) {
 		t.Skip("only root starts servers as another user")
 	}
 	for _, k := range installedKinds(t) {
-		dir := filepath.Join(tempDir(t), "closed", "data")
+		dir := filepath.Join(enginetest.TempDir(t), "closed", "data")
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -305,16 +307,6 @@ func TestClosedDirectory(t *testing.T) {
 			t.Error(err)
 		}
 	}
-}
-
-// tempDir is a temporary directory that every user can get to.
-func tempDir(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 func TestVariables(t *testing.T) {
@@ -353,7 +345,7 @@ func TestNatural(t *testing.T) {
 // A process that works in the directory and is none of ours is left alone; a
 // directory that is reached by a link is swept all the same.
 func TestSweepLeavesOthers(t *testing.T) {
-	above := tempDir(t)
+	above := enginetest.TempDir(t)
 	dir := filepath.Join(above, "data")
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -367,7 +359,7 @@ func TestSweepLeavesOthers(t *testing.T) {
 		other.Process.Kill()
 		other.Wait()
 	}()
-	link := filepath.Join(tempDir(t), "link")
+	link := filepath.Join(enginetest.TempDir(t), "link")
 	if err := os.Symlink(above, link); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func account(run, whole []result.CounterChange) (out []cost) {
 // addEngine adds what only the engine can tell: how its cache did, for how long
 // it held up writes, and what it has still to do.
 func (r *rows) addEngine() {
-	run, _ := changes(r.window.before, r.window.after)
+	run := r.inWindow()
 	from := source(ownAccount)
 	if lookups, ok := counterOf(run, engine.CacheLookups); ok && lookups > 0 {
 		if misses, ok := counterOf(run, engine.CacheMisses); ok {
@@ -41,7 +41,7 @@ func (r *rows) addEngine() {
 
 // addDebts adds what the engine has still to do at the end of the step.
 func (r *rows) addDebts() {
-	whole, _ := changes(r.window.before, r.window.drained)
+	whole := r.withSync()
 	from := source(ownAccount)
 	for _, g := range []struct{ metric, gauge string }{
 		{"dirty_bytes", engine.DirtyBytes}, {"compaction_debt_bytes", engine.CompactionDebt}, {"checkpoint_age_bytes", engine.CheckpointAge},

@@ -53,8 +53,8 @@ func (t *trial) processSource() string {
 // costs are the figures that are known. CPU, reads and context switches are of
 // the window; writes also of the sync after it, which belongs to them.
 func (r *rows) costs() (out []cost) {
-	run, _ := changes(r.window.before, r.window.after)
-	whole, _ := changes(r.window.before, r.window.drained)
+	run := r.inWindow()
+	whole := r.withSync()
 	add := func(metric, from string, points []result.CounterChange, name string, unit float64) {
 		if v, ok := counterOf(points, name); ok {
 			out = append(out, cost{metric: metric, value: v / unit, source: from})
@@ -333,7 +333,7 @@ func (t *trial) worker() string {
 // strangers tells of CPU time that neither the engine nor the client nor the
 // kernel's threads used. How much of the machine's is theirs is a figure of its own.
 func (r *rows) strangers(server, client *cost) string {
-	run, _ := changes(r.window.before, r.window.after)
+	run := r.inWindow()
 	host, ok := counterOf(run, "host.cpu.busy_ns")
 	if !ok || host <= 0 || server == nil || r.window.length < shortWindow {
 		return ""
@@ -358,9 +358,8 @@ func (r *rows) strangers(server, client *cost) string {
 
 // addCounters adds what all counters did in the step, the sync after it included.
 func (r *rows) addCounters() {
-	var doubts []string
-	r.out.Counters, doubts = changes(r.window.before, r.window.drained)
-	r.out.Warnings = append(r.out.Warnings, doubts...)
+	r.out.Counters = r.withSync()
+	r.out.Warnings = append(r.out.Warnings, r.unknown...)
 	for _, c := range r.out.Counters {
 		if c.Reset {
 			r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("counter %s was reset during the step: its figure begins there", c.Name))

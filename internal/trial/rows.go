@@ -22,6 +22,25 @@ type rows struct {
 	res    *drive.Result // nil for a settle step
 	config *drive.Config
 	window *window
+	// What all sources counted, differenced once; see inWindow and withSync.
+	ran, whole []result.CounterChange
+	unknown    []string // the sources of which whole knows nothing
+}
+
+// inWindow is what all sources counted in the window.
+func (r *rows) inWindow() []result.CounterChange {
+	if r.ran == nil {
+		r.ran, _ = changes(r.window.before, r.window.after)
+	}
+	return r.ran
+}
+
+// withSync is what they counted until everything dirty was synced after it.
+func (r *rows) withSync() []result.CounterChange {
+	if r.whole == nil {
+		r.whole, r.unknown = changes(r.window.before, r.window.drained)
+	}
+	return r.whole
 }
 
 // put adds a row about the whole step, unless the number is not known.
