@@ -56,7 +56,7 @@ func TestAttached(t *testing.T) {
 	configured := answer(t, owner, "SELECT name || ' ' || setting FROM pg_settings WHERE name <> 'application_name' ORDER BY 1")
 	d := open(t, guest(s))
 	fill(t, d)
-	prepare(t, newSession(t, d), saleInsert(2)).ok(saleRows(0, 2)...)
+	prepare(t, newSession(t, d), saleInsert(2)).OK(saleRows(0, 2)...)
 	if got := answer(t, owner, "SELECT count(*) FROM guest.sale"); got != "2" {
 		t.Errorf("%s rows", got)
 	}
@@ -107,7 +107,7 @@ func TestForce(t *testing.T) {
 		t.Error("somebody else's table was changed")
 	}
 	fill(t, d)
-	prepare(t, session, saleInsert(2)).ok(saleRows(0, 2)...)
+	prepare(t, session, saleInsert(2)).OK(saleRows(0, 2)...)
 	must(t, d.Close())
 	if got := answer(t, owner, "SELECT string_agg(tablename, ' ') FROM pg_tables WHERE schemaname = 'guest'"); got != "other" {
 		t.Errorf("left: %s", got)
@@ -119,8 +119,8 @@ func TestForce(t *testing.T) {
 	d.place.made = nil // as if another run had made them
 	must(t, d.Close())
 	d = open(t, c)
-	prepare(t, newSession(t, d), saleInsert(2)).ok(saleRows(0, 2)...)
-	prepare(t, newSession(t, d), model.Op{Kind: model.Scan, Table: "sale", Index: "market", Aggregate: model.Count}).gives("2")
+	prepare(t, newSession(t, d), saleInsert(2)).OK(saleRows(0, 2)...)
+	prepare(t, newSession(t, d), model.Op{Kind: model.Scan, Table: "sale", Index: "market", Aggregate: model.Count}).Gives("2")
 	must(t, d.Close())
 	if got := answer(t, owner, "SELECT count(*) FROM guest.sale"); got != "2" {
 		t.Errorf("%s rows", got)
@@ -145,7 +145,7 @@ func TestUnprivileged(t *testing.T) {
 	c.Server.DSN = strings.Replace(c.Server.DSN, "user=postgres", "user=bench", 1)
 	d := open(t, c)
 	fill(t, d)
-	prepare(t, newSession(t, d), saleInsert(2)).ok(saleRows(0, 2)...)
+	prepare(t, newSession(t, d), saleInsert(2)).OK(saleRows(0, 2)...)
 	points(t, d)
 	actions, err := d.Settle(t.Context())
 	must(t, err)

@@ -19,7 +19,7 @@ func loaded(b *testing.B, n int, options map[string]any) (engine.DB, *session) {
 	s := newSession(b, db)
 	insert := prepare(b, s, saleInsert(50))
 	for i := 0; i < n; i += 50 {
-		insert.ok(saleRows(i, 50)...)
+		insert.OK(saleRows(i, 50)...)
 	}
 	if n > 0 {
 		_, err := db.Settle(b.Context())
@@ -30,14 +30,14 @@ func loaded(b *testing.B, n int, options map[string]any) (engine.DB, *session) {
 
 // measure runs an operation and reports the time that this process computes
 // for, which the server's is not part of.
-func measure(b *testing.B, o *operation, args []model.Value, change func(i int)) {
+func measure(b *testing.B, o *enginetest.Operation, args []model.Value, change func(i int)) {
 	o.Each = nil
 	b.ReportAllocs()
 	b.ResetTimer()
 	before := ownCPU()
 	for i := 0; b.Loop(); i++ {
 		change(i)
-		must(b, o.stmt.Exec(b.Context(), args, &o.Result))
+		must(b, o.Stmt.Exec(b.Context(), args, &o.Result))
 	}
 	b.ReportMetric(float64((ownCPU()-before).Nanoseconds())/1000/float64(b.N), "cpu-us/op")
 }
@@ -54,7 +54,7 @@ func BenchmarkInsert50(b *testing.B) {
 			_, s := loaded(b, 0, map[string]any{optCopy: copies, "max_wal_size": "4GB"})
 			op := saleInsert(50)
 			op.Load = true
-			measure(b, prepare(b, s, op), values(saleRows(0, 50)), func(int) {})
+			measure(b, prepare(b, s, op), enginetest.Values(saleRows(0, 50)), func(int) {})
 		})
 	}
 }

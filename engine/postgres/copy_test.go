@@ -28,16 +28,16 @@ func TestCopy(t *testing.T) {
 	} {
 		table := quote(x.op.Table) + " t"
 		clear(t, d)
-		prepare(t, s, x.op).changes(int64(x.op.Rows), x.rows...)
+		prepare(t, s, x.op).Changes(int64(x.op.Rows), x.rows...)
 		inserted := answer(t, d.Admin(), all+table)
 		clear(t, d)
 		load := x.op
 		load.Load = true
 		copied := prepare(t, s, load)
-		if _, ok := copied.stmt.(*copier); !ok {
-			t.Fatalf("%T", copied.stmt)
+		if _, ok := copied.Stmt.(*copier); !ok {
+			t.Fatalf("%T", copied.Stmt)
 		}
-		copied.changes(int64(x.op.Rows), x.rows...)
+		copied.Changes(int64(x.op.Rows), x.rows...)
 		if got := answer(t, d.Admin(), all+table); got != inserted {
 			t.Errorf("%s: %s", x.op.Table, answer(t, d.Admin(), "SELECT t::text FROM "+table))
 		}
@@ -45,17 +45,17 @@ func TestCopy(t *testing.T) {
 	load := linkInsert(2)
 	load.Load = true
 	copied := prepare(t, s, load)
-	copied.fails(engine.Duplicate, 5, "a", nil, 1, 5, 1, "a", nil, 1, 1)
-	copied.fails(engine.Fatal, 5, "a", nil, 1, 5)
+	copied.Fails(engine.Duplicate, 5, "a", nil, 1, 5, 1, "a", nil, 1, 1)
+	copied.Fails(engine.Fatal, 5, "a", nil, 1, 5)
 	if got := answer(t, d.Admin(), "SELECT count(*) FROM link"); got != "3" {
 		t.Errorf("%s rows after a copy that failed", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := copied.stmt.Exec(ctx, values([]any{5, "a", nil, 1, 5, 5, "b", nil, 1, 6}), &copied.Result); !errors.Is(err, context.Canceled) {
+	if err := copied.Stmt.Exec(ctx, enginetest.Values([]any{5, "a", nil, 1, 5, 5, "b", nil, 1, 6}), &copied.Result); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	copied.changes(2, 5, "a", nil, 1, 5, 5, "b", nil, 1, 6)
+	copied.Changes(2, 5, "a", nil, 1, 5, 5, "b", nil, 1, 6)
 	load.OnConflict = model.Ignore // which COPY cannot do
-	prepare(t, s, load).changes(0, 5, "a", nil, 1, 5, 5, "b", nil, 1, 6)
+	prepare(t, s, load).Changes(0, 5, "a", nil, 1, 5, 5, "b", nil, 1, 6)
 }

@@ -80,9 +80,9 @@ func testValues(t *testing.T, d *db) {
 		{model.MicrosValue(epoch), 0, 1e-300, strings.Repeat("x", 100_000)},
 		{model.MicrosValue(math.MaxInt64), 0, 1e300, "2024-01-01"},
 	} {
-		insert.gives(fmt.Sprint(i+1), c.at, c.register, 2, 3, c.price, c.data)
-		v := values([]any{c.at, c.price, c.data})
-		get.want([]any{i + 1}, fmt.Sprintf("%s %d %s %s", v[0], c.register, v[1], v[2]))
+		insert.Gives(fmt.Sprint(i+1), c.at, c.register, 2, 3, c.price, c.data)
+		v := enginetest.Values([]any{c.at, c.price, c.data})
+		get.Want([]any{i + 1}, fmt.Sprintf("%s %d %s %s", v[0], c.register, v[1], v[2]))
 	}
 	for _, row := range [][]any{
 		{nil, 1 << 40, 2, 3, 1.0, ""},                        // too large for its column
@@ -91,12 +91,12 @@ func testValues(t *testing.T, d *db) {
 		{model.FloatValue(1), 1, 2, 3, 1.0, ""},              // of another type
 		{nil, nil, 2, 3, 1.0, ""},                            // NULL
 	} {
-		if err := insert.run(row...); engine.ClassOf(err) != engine.Fatal {
+		if err := insert.Run(row...); engine.ClassOf(err) != engine.Fatal {
 			t.Errorf("%v: %v", row, err)
 		}
 	}
 	three := prepare(t, s, saleInsert(3))
-	three.ok(saleRows(0, 3)...)
+	three.OK(saleRows(0, 3)...)
 	if n := three.Value.Int(); three.Rows != 3 || n < 8 {
 		t.Errorf("%d rows, the last is %d", three.Rows, n)
 	}
@@ -112,16 +112,16 @@ func testConflicts(t *testing.T, d *db) {
 	replace := prepare(t, s, op)
 	all := prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"to", "version", "code"}})
 
-	fail.changes(2, 1, "a", nil, 1, 1, 1, "b", nil, 2, 2)
-	fail.fails(engine.Duplicate, 1, "c", nil, 3, 3, 1, "a", nil, 9, 9)
-	fail.fails(engine.Duplicate, 1, "c", nil, 3, 3, 1, "d", nil, 9, 2) // the unique index
-	all.want(nil, `"a" 1 1`, `"b" 2 2`)
-	ignore.changes(1, 1, "a", nil, 9, 9, 1, "c", nil, 3, 3)
-	ignore.changes(1, 1, "e", nil, 5, 5, 1, "e", nil, 6, 6)
-	all.want(nil, `"a" 1 1`, `"b" 2 2`, `"c" 3 3`, `"e" 5 5`)
-	replace.changes(2, 1, "a", nil, 10, 10, 1, "d", nil, 4, 4)
-	replace.fails(engine.Duplicate, 1, "f", nil, 5, 55, 1, "a", nil, 0, 2) // another row has the code
-	all.want(nil, `"a" 10 10`, `"b" 2 2`, `"c" 3 3`, `"d" 4 4`, `"e" 5 5`)
+	fail.Changes(2, 1, "a", nil, 1, 1, 1, "b", nil, 2, 2)
+	fail.Fails(engine.Duplicate, 1, "c", nil, 3, 3, 1, "a", nil, 9, 9)
+	fail.Fails(engine.Duplicate, 1, "c", nil, 3, 3, 1, "d", nil, 9, 2) // the unique index
+	all.Want(nil, `"a" 1 1`, `"b" 2 2`)
+	ignore.Changes(1, 1, "a", nil, 9, 9, 1, "c", nil, 3, 3)
+	ignore.Changes(1, 1, "e", nil, 5, 5, 1, "e", nil, 6, 6)
+	all.Want(nil, `"a" 1 1`, `"b" 2 2`, `"c" 3 3`, `"e" 5 5`)
+	replace.Changes(2, 1, "a", nil, 10, 10, 1, "d", nil, 4, 4)
+	replace.Fails(engine.Duplicate, 1, "f", nil, 5, 55, 1, "a", nil, 0, 2) // another row has the code
+	all.Want(nil, `"a" 10 10`, `"b" 2 2`, `"c" 3 3`, `"d" 4 4`, `"e" 5 5`)
 }
 
 // Rows with one key in one statement are inserted one after the other, and
@@ -136,40 +136,40 @@ func testRepeated(t *testing.T, d *db) {
 	all := prepare(t, other, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"to", "version", "code"}})
 	begin, commit, rollback := prepare(t, s, model.Op{Kind: model.Begin}), prepare(t, s, model.Op{Kind: model.Commit}), prepare(t, s, model.Op{Kind: model.Rollback})
 
-	replace.changes(3, 1, "a", nil, 1, 1, 1, "b", nil, 2, 2, 1, "a", nil, 3, 3)
-	all.want(nil, `"a" 3 3`, `"b" 2 2`)
-	add.changes(3, 1, "a", nil, 10, 9, 1, "a", nil, 20, 9, 1, "c", nil, nil, 5)
-	all.want(nil, `"a" 33 3`, `"b" 2 2`, `"c" NULL 5`)
-	replace.fails(engine.Duplicate, 1, "a", nil, 0, 0, 1, "a", nil, 0, 0, 1, "d", nil, 4, 5) // c has the code
-	all.want(nil, `"a" 33 3`, `"b" 2 2`, `"c" NULL 5`)
-	begin.ok()
-	add.changes(3, 1, "b", nil, 1, 9, 1, "b", nil, 1, 9, 1, "b", nil, 1, 9)
-	all.want(nil, `"a" 33 3`, `"b" 2 2`, `"c" NULL 5`)
-	commit.ok()
-	all.want(nil, `"a" 33 3`, `"b" 5 2`, `"c" NULL 5`)
-	begin.ok()
-	replace.fails(engine.Duplicate, 1, "x", nil, 0, 7, 1, "x", nil, 0, 8, 1, "y", nil, 4, 5)
-	rollback.ok()
-	all.want(nil, `"a" 33 3`, `"b" 5 2`, `"c" NULL 5`)
+	replace.Changes(3, 1, "a", nil, 1, 1, 1, "b", nil, 2, 2, 1, "a", nil, 3, 3)
+	all.Want(nil, `"a" 3 3`, `"b" 2 2`)
+	add.Changes(3, 1, "a", nil, 10, 9, 1, "a", nil, 20, 9, 1, "c", nil, nil, 5)
+	all.Want(nil, `"a" 33 3`, `"b" 2 2`, `"c" NULL 5`)
+	replace.Fails(engine.Duplicate, 1, "a", nil, 0, 0, 1, "a", nil, 0, 0, 1, "d", nil, 4, 5) // c has the code
+	all.Want(nil, `"a" 33 3`, `"b" 2 2`, `"c" NULL 5`)
+	begin.OK()
+	add.Changes(3, 1, "b", nil, 1, 9, 1, "b", nil, 1, 9, 1, "b", nil, 1, 9)
+	all.Want(nil, `"a" 33 3`, `"b" 2 2`, `"c" NULL 5`)
+	commit.OK()
+	all.Want(nil, `"a" 33 3`, `"b" 5 2`, `"c" NULL 5`)
+	begin.OK()
+	replace.Fails(engine.Duplicate, 1, "x", nil, 0, 7, 1, "x", nil, 0, 8, 1, "y", nil, 4, 5)
+	rollback.OK()
+	all.Want(nil, `"a" 33 3`, `"b" 5 2`, `"c" NULL 5`)
 }
 
 func testAggregates(t *testing.T, d *db) {
 	s := newSession(t, d)
 	insert := prepare(t, s, linkInsert(2))
-	insert.ok(1, "a", []byte{0, 1}, math.MaxInt64, 1, 1, "b", nil, math.MaxInt64, 2)
+	insert.OK(1, "a", []byte{0, 1}, math.MaxInt64, 1, 1, "b", nil, math.MaxInt64, 2)
 	sum := prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"version"}, Aggregate: model.Sum, Lower: model.Inclusive})
-	if err := sum.run(1); err == nil {
+	if err := sum.Run(1); err == nil {
 		t.Error("a sum that is too large was told")
 	}
-	prepare(t, s, model.Op{Kind: model.Update, Table: "link", Set: []model.Assign{{Column: "version"}}}).changes(1, -12345678901, 1, "b")
-	sum.gives(fmt.Sprint(math.MaxInt64-12345678901), 1)
-	sum.gives("NULL", 2)
-	prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"data"}, Aggregate: model.Count, Distinct: true}).gives("2")
+	prepare(t, s, model.Op{Kind: model.Update, Table: "link", Set: []model.Assign{{Column: "version"}}}).Changes(1, -12345678901, 1, "b")
+	sum.Gives(fmt.Sprint(math.MaxInt64-12345678901), 1)
+	sum.Gives("NULL", 2)
+	prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"data"}, Aggregate: model.Count, Distinct: true}).Gives("2")
 	prices := prepare(t, s, saleInsert(4))
-	prices.ok(saleRows(1, 4)...)
-	prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"price"}, Aggregate: model.Sum}).gives("5")
-	prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"register"}, Aggregate: model.Sum}).gives("10")
-	prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Index: "pdc", Columns: []string{"at"}, Limit: 1, Desc: true}).want(nil, "1970-01-01T00:00:04.000012Z")
+	prices.OK(saleRows(1, 4)...)
+	prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"price"}, Aggregate: model.Sum}).Gives("5")
+	prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"register"}, Aggregate: model.Sum}).Gives("10")
+	prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Index: "pdc", Columns: []string{"at"}, Limit: 1, Desc: true}).Want(nil, "1970-01-01T00:00:04.000012Z")
 }
 
 // After an error in a transaction all that follows fails, the commit too, with
@@ -179,52 +179,52 @@ func testFailedTransactions(t *testing.T, d *db) {
 	begin, commit, rollback := prepare(t, s, model.Op{Kind: model.Begin}), prepare(t, s, model.Op{Kind: model.Commit}), prepare(t, s, model.Op{Kind: model.Rollback})
 	insert := prepare(t, s, linkInsert(1))
 	count := prepare(t, other, model.Op{Kind: model.Scan, Table: "link", Aggregate: model.Count})
-	begin.ok()
-	insert.ok(1, "a", nil, 1, 1)
-	insert.fails(engine.Duplicate, 1, "b", nil, 1, 1)
-	insert.fails(engine.Duplicate, 1, "c", nil, 1, 3)
-	commit.fails(engine.Duplicate)
-	count.gives("0")
-	insert.ok(1, "a", nil, 1, 1)
-	begin.ok()
-	insert.fails(engine.Duplicate, 1, "a", nil, 1, 1)
-	rollback.ok()
-	begin.ok()
-	insert.ok(1, "b", nil, 1, 2)
-	commit.ok()
-	count.gives("2")
+	begin.OK()
+	insert.OK(1, "a", nil, 1, 1)
+	insert.Fails(engine.Duplicate, 1, "b", nil, 1, 1)
+	insert.Fails(engine.Duplicate, 1, "c", nil, 1, 3)
+	commit.Fails(engine.Duplicate)
+	count.Gives("0")
+	insert.OK(1, "a", nil, 1, 1)
+	begin.OK()
+	insert.Fails(engine.Duplicate, 1, "a", nil, 1, 1)
+	rollback.OK()
+	begin.OK()
+	insert.OK(1, "b", nil, 1, 2)
+	commit.OK()
+	count.Gives("2")
 }
 
 // Real errors of the server get their classes.
 func testClasses(t *testing.T, d *db) {
 	holder, waiter := newSession(t, d), newSession(t, d)
-	prepare(t, holder, linkInsert(2)).ok(1, "a", nil, 1, 1, 1, "b", nil, 2, 2)
+	prepare(t, holder, linkInsert(2)).OK(1, "a", nil, 1, 1, 1, "b", nil, 2, 2)
 	update := model.Op{Kind: model.Update, Table: "link", Set: []model.Assign{{Column: "version", Add: true}}}
 	mine, theirs := prepare(t, holder, update), prepare(t, waiter, update)
 	serializable := model.Op{Kind: model.Begin, Isolation: model.RepeatableRead}
 	begin, commit, rollback := prepare(t, holder, serializable), prepare(t, holder, model.Op{Kind: model.Commit}), prepare(t, holder, model.Op{Kind: model.Rollback})
 
 	set(t, waiter, "lock_timeout = 20")
-	begin.ok()
-	mine.ok(1, 1, "a")
-	theirs.fails(engine.Conflict, 1, 1, "a")
+	begin.OK()
+	mine.OK(1, 1, "a")
+	theirs.Fails(engine.Conflict, 1, 1, "a")
 	set(t, waiter, "lock_timeout = 0")
 	set(t, waiter, "statement_timeout = 20")
-	theirs.fails(engine.Timeout, 1, 1, "a")
+	theirs.Fails(engine.Timeout, 1, 1, "a")
 	set(t, waiter, "statement_timeout = 0")
-	rollback.ok()
+	rollback.OK()
 
 	// The row was changed after the snapshot was taken.
-	begin.ok()
-	prepare(t, holder, model.Op{Kind: model.Get, Table: "link", Columns: []string{"to"}}).ok(1, "b")
-	theirs.ok(1, 1, "a")
-	mine.fails(engine.Conflict, 1, 1, "a")
-	commit.fails(engine.Conflict)
+	begin.OK()
+	prepare(t, holder, model.Op{Kind: model.Get, Table: "link", Columns: []string{"to"}}).OK(1, "b")
+	theirs.OK(1, 1, "a")
+	mine.Fails(engine.Conflict, 1, 1, "a")
+	commit.Fails(engine.Conflict)
 
 	// A session that is ended from outside is gone.
 	must(t, d.Admin().Exec(t.Context(), fmt.Sprintf("SELECT pg_terminate_backend(%d)", waiter.conn().pg.PID())))
-	theirs.fails(engine.Gone, 1, 1, "a")
-	theirs.fails(engine.Gone, 1, 1, "a")
+	theirs.Fails(engine.Gone, 1, 1, "a")
+	theirs.Fails(engine.Gone, 1, 1, "a")
 	if err := d.Admin().Exec(t.Context(), "SELECT 1/0"); engine.ClassOf(err) != engine.Fatal {
 		t.Error(err)
 	}
@@ -244,7 +244,7 @@ func testDeadlock(t *testing.T, d *db) {
 		sessions[i] = newSession(t, d)
 		set(t, sessions[i], "deadlock_timeout = 50")
 	}
-	prepare(t, sessions[0], linkInsert(2)).ok(1, "a", nil, 1, 1, 1, "b", nil, 2, 2)
+	prepare(t, sessions[0], linkInsert(2)).OK(1, "a", nil, 1, 1, 1, "b", nil, 2, 2)
 	var both, done sync.WaitGroup
 	both.Add(2)
 	for i, s := range sessions {
@@ -252,10 +252,10 @@ func testDeadlock(t *testing.T, d *db) {
 		update := prepare(t, s, model.Op{Kind: model.Update, Table: "link", Set: []model.Assign{{Column: "version", Add: true}}})
 		keys := []string{"a", "b"}
 		done.Go(func() {
-			errs[i] = errors.Join(begin.run(), update.run(1, 1, keys[i]))
+			errs[i] = errors.Join(begin.Run(), update.Run(1, 1, keys[i]))
 			both.Done()
 			both.Wait()
-			errs[i] = errors.Join(errs[i], update.run(1, 1, keys[1-i]), rollback.run())
+			errs[i] = errors.Join(errs[i], update.Run(1, 1, keys[1-i]), rollback.Run())
 		})
 	}
 	done.Wait()
@@ -271,44 +271,44 @@ func testDeadlock(t *testing.T, d *db) {
 func testContexts(t *testing.T, d *db) {
 	holder, s := newSession(t, d), newSession(t, d)
 	insert := prepare(t, s, linkInsert(1))
-	insert.ok(1, "a", nil, 1, 1)
+	insert.OK(1, "a", nil, 1, 1)
 	update := model.Op{Kind: model.Update, Table: "link", Set: []model.Assign{{Column: "version", Add: true}}}
 	mine, theirs := prepare(t, holder, update), prepare(t, s, update)
 	begin, rollback := prepare(t, holder, model.Op{Kind: model.Begin}), prepare(t, holder, model.Op{Kind: model.Rollback})
-	begin.ok()
-	mine.ok(1, 1, "a")
+	begin.OK()
+	mine.OK(1, 1, "a")
 	for i := range 3 {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-		err := theirs.stmt.Exec(ctx, values([]any{1, 1, "a"}), &theirs.Result)
+		err := theirs.Stmt.Exec(ctx, enginetest.Values([]any{1, 1, "a"}), &theirs.Result)
 		cancel()
 		if !errors.Is(err, context.DeadlineExceeded) || engine.ClassOf(err) != engine.Timeout {
 			t.Errorf("got %v of class %q", err, engine.ClassOf(err))
 		}
-		insert.ok(2+i, "a", nil, 1, 10+i) // the session goes on
+		insert.OK(2+i, "a", nil, 1, 10+i) // the session goes on
 	}
-	rollback.ok()
+	rollback.OK()
 
 	ctx, cancel := context.WithCancel(t.Context())
-	must(t, theirs.stmt.Exec(ctx, values([]any{1, 1, "a"}), &theirs.Result))
+	must(t, theirs.Stmt.Exec(ctx, enginetest.Values([]any{1, 1, "a"}), &theirs.Result))
 	cancel() // while nothing runs
-	if err := theirs.stmt.Exec(ctx, values([]any{1, 1, "a"}), &theirs.Result); !errors.Is(err, context.Canceled) {
+	if err := theirs.Stmt.Exec(ctx, enginetest.Values([]any{1, 1, "a"}), &theirs.Result); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	theirs.ok(1, 1, "a")
+	theirs.OK(1, 1, "a")
 
 	// A query is given up in the middle of its rows.
 	big := prepare(t, s, saleInsert(1000))
 	for i := range 20 {
-		big.ok(saleRows(i*1000, 1000)...)
+		big.OK(saleRows(i*1000, 1000)...)
 	}
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
 	all := prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"id", "data"}})
 	all.Each = func([]model.Value) { cancel() }
-	if err := all.stmt.Exec(ctx, nil, &all.Result); !errors.Is(err, context.Canceled) || all.Rows > 1000 {
+	if err := all.Stmt.Exec(ctx, nil, &all.Result); !errors.Is(err, context.Canceled) || all.Rows > 1000 {
 		t.Errorf("got %v after %d rows", err, all.Rows)
 	}
-	insert.ok(1, "b", nil, 1, 2)
+	insert.OK(1, "b", nil, 1, 2)
 }
 
 // Statements by text do all or nothing, and take no arguments.
@@ -338,10 +338,10 @@ func testCommands(t *testing.T, d *db) {
 		t.Error("an index that does not exist was prepared")
 	}
 	must(t, d.CreateIndexes(t.Context(), "sale", "pdc"))
-	prepare(t, s, scan).want(nil)
+	prepare(t, s, scan).Want(nil)
 	get := prepare(t, s, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id"}})
 	must(t, s.Close())
-	get.fails(engine.Gone, 1)
+	get.Fails(engine.Gone, 1)
 }
 
 // Indexes of several tables are built at the same time: each waits for a lock

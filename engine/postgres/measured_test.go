@@ -39,7 +39,7 @@ func testCounters(t *testing.T, d *db) {
 	must(t, err)
 	insert := prepare(t, s, saleInsert(50))
 	for i := range 40 {
-		insert.ok(saleRows(i*50, 50)...)
+		insert.OK(saleRows(i*50, 50)...)
 	}
 	must(t, s.Close()) // a session that ends tells all that it has counted
 	for i := 0; points(t, d)[`postgres.table.rows_inserted{table="sale"}`].Value < before[`postgres.table.rows_inserted{table="sale"}`].Value+2000; i++ {
@@ -98,9 +98,9 @@ func testRest(t *testing.T, d *db) {
 	s := newSession(t, d)
 	insert, remove := prepare(t, s, saleInsert(50)), prepare(t, s, model.Op{Kind: model.DeleteLowest, Table: "sale", Rows: 500})
 	for i := range 40 {
-		insert.ok(saleRows(i*50, 50)...)
+		insert.OK(saleRows(i*50, 50)...)
 	}
-	remove.changes(500, 0)
+	remove.Changes(500, 0)
 	actions, err := d.Settle(t.Context())
 	must(t, err)
 	var names []string
@@ -160,7 +160,7 @@ func testPlans(t *testing.T, d *db) {
 	s := newSession(t, d)
 	insert := prepare(t, s, saleInsert(500))
 	for i := range 40 {
-		insert.ok(saleRows(i*500, 500)...)
+		insert.OK(saleRows(i*500, 500)...)
 	}
 	_, err := d.Settle(t.Context())
 	must(t, err)

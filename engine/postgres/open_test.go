@@ -209,7 +209,7 @@ func TestKilled(t *testing.T) {
 	fill(t, d)
 	s, idle := newSession(t, d), newSession(t, d)
 	insert, get := prepare(t, s, saleInsert(1)), prepare(t, idle, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id"}})
-	insert.ok(saleRow(1)...)
+	insert.OK(saleRow(1)...)
 	if d.Died() != nil {
 		t.Error(d.Died())
 	}
@@ -217,15 +217,15 @@ func TestKilled(t *testing.T) {
 	d.server.Wait(time.Minute)
 	// Its processes end when they see that the first is gone.
 	deadline := time.Now().Add(10 * time.Second)
-	err := insert.run(saleRow(2)...)
-	for ; err == nil && time.Now().Before(deadline); err = insert.run(saleRow(2)...) {
+	err := insert.Run(saleRow(2)...)
+	for ; err == nil && time.Now().Before(deadline); err = insert.Run(saleRow(2)...) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if engine.ClassOf(err) != engine.Gone {
 		t.Errorf("insert: %v of class %s", err, engine.ClassOf(err))
 	}
-	insert.fails(engine.Gone, saleRow(3)...)
-	get.fails(engine.Gone, 1)
+	insert.Fails(engine.Gone, saleRow(3)...)
+	get.Fails(engine.Gone, 1)
 	var sample engine.Sample
 	if err := d.Counters(t.Context(), &sample); engine.ClassOf(err) != engine.Gone {
 		t.Errorf("counters: %v", err)

@@ -3,18 +3,19 @@ package sqlite
 import (
 	"testing"
 
+	"rumbench/engine/enginetest"
 	"rumbench/model"
 )
 
 // loaded is a session on a table of n rows with three indexes.
-func loaded(b *testing.B, n int) (*session, *operation) {
+func loaded(b *testing.B, n int) (*session, *enginetest.Operation) {
 	db := open(b, config(b.TempDir()))
 	must(b, db.CreateTables(b.Context()))
 	must(b, db.CreateIndexes(b.Context(), "sale", "market", "register", "pdc"))
 	s := newSession(b, db).(*session)
 	insert := prepare(b, s, batch)
 	for i := 0; i < n; i += batch.Rows {
-		insert.ok(batchRows(i)...)
+		insert.OK(batchRows(i)...)
 	}
 	return s, insert
 }
@@ -32,10 +33,10 @@ func batchRows(from int) []any {
 
 func BenchmarkInsert50(b *testing.B) {
 	_, insert := loaded(b, 0)
-	args := values(batchRows(0))
+	args := enginetest.Values(batchRows(0))
 	b.ReportAllocs()
 	for b.Loop() {
-		must(b, insert.stmt.Exec(b.Context(), args, &insert.Result))
+		must(b, insert.Stmt.Exec(b.Context(), args, &insert.Result))
 	}
 }
 
@@ -57,7 +58,7 @@ func BenchmarkGetTen(b *testing.B) {
 		for k := range args {
 			args[k] = model.IntValue(int64((i+k)*7919%rows + 1))
 		}
-		must(b, get.stmt.Exec(b.Context(), args, &get.Result))
+		must(b, get.Stmt.Exec(b.Context(), args, &get.Result))
 	}
 }
 
@@ -67,12 +68,12 @@ func BenchmarkScanTen(b *testing.B) {
 	benchmarkReads(b, scan, 10_000)
 }
 
-func benchmarkReads(b *testing.B, o *operation, keys int) {
+func benchmarkReads(b *testing.B, o *enginetest.Operation, keys int) {
 	o.Each = nil
 	args := make([]model.Value, 1)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		args[0] = model.IntValue(int64(i*7919%keys + 1))
-		must(b, o.stmt.Exec(b.Context(), args, &o.Result))
+		must(b, o.Stmt.Exec(b.Context(), args, &o.Result))
 	}
 }

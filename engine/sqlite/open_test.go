@@ -214,7 +214,7 @@ func TestIndexes(t *testing.T) {
 	must(t, db.CreateTables(t.Context()))
 	s := newSession(t, db)
 	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to", "code"}, Rows: 2})
-	insert.ok(1, "a", 7, 2, "b", 7)
+	insert.OK(1, "a", 7, 2, "b", 7)
 
 	err := db.CreateIndexes(t.Context(), "link", "code")
 	if engine.ClassOf(err) != engine.Duplicate {
@@ -237,7 +237,7 @@ func TestSizesCountersAndSettle(t *testing.T) {
 	s := newSession(t, db)
 	insert := prepare(t, s, saleInsert(1))
 	for i := range 500 {
-		insert.ok(saleRow(i)...)
+		insert.OK(saleRow(i)...)
 	}
 	var sample engine.Sample
 	must(t, db.Counters(t.Context(), &sample))

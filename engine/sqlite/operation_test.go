@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/engine/enginetest"
 	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
@@ -23,18 +24,18 @@ var allLink = []string{"from", "to", "data", "version", "code"}
 func TestInsertAndGet(t *testing.T) {
 	s := newSession(t, fresh(t))
 	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "link", Columns: allLink, Rows: 2})
-	insert.changes(2, 1, "a", []byte{0, 1}, 5, nil, -1, "", []byte{}, nil, math.MinInt64)
+	insert.Changes(2, 1, "a", []byte{0, 1}, 5, nil, -1, "", []byte{}, nil, math.MinInt64)
 	get := prepare(t, s, model.Op{Kind: model.Get, Table: "link", Columns: allLink})
-	get.want([]any{1, "a"}, `1 "a" x'0001' 5 NULL`)
+	get.Want([]any{1, "a"}, `1 "a" x'0001' 5 NULL`)
 	if get.Bytes != 8+1+2+8 {
 		t.Errorf("%d bytes", get.Bytes)
 	}
-	get.want([]any{-1, ""}, `-1 "" x'' NULL -9223372036854775808`)
-	get.want([]any{2, "a"})
+	get.Want([]any{-1, ""}, `-1 "" x'' NULL -9223372036854775808`)
+	get.Want([]any{2, "a"})
 	two := prepare(t, s, model.Op{Kind: model.Get, Table: "link", Columns: []string{"version"}, Keys: 3})
-	two.want([]any{1, "a", 1, "b", -1, ""}, "NULL", "5")
+	two.Want([]any{1, "a", 1, "b", -1, ""}, "NULL", "5")
 	none := prepare(t, s, model.Op{Kind: model.Get, Table: "link"})
-	none.want([]any{1, "a"}, "")
+	none.Want([]any{1, "a"}, "")
 }
 
 func TestValuesSurvive(t *testing.T) {
@@ -53,9 +54,9 @@ func TestValuesSurvive(t *testing.T) {
 		{at, math.MaxFloat64, strings.Repeat("x", 100_000)},
 		{at, 1e300, "2024-01-01"},
 	} {
-		insert.gives(fmt.Sprint(i+1), c.at, 1, 2, 3, c.price, c.data)
-		v := values([]any{c.at, c.price, c.data})
-		get.want([]any{i + 1}, fmt.Sprintf("%s %s %s", v[0], v[1], v[2]))
+		insert.Gives(fmt.Sprint(i+1), c.at, 1, 2, 3, c.price, c.data)
+		v := enginetest.Values([]any{c.at, c.price, c.data})
+		get.Want([]any{i + 1}, fmt.Sprintf("%s %s %s", v[0], v[1], v[2]))
 	}
 }
 
@@ -63,14 +64,14 @@ func TestAutoNumbers(t *testing.T) {
 	s := newSession(t, fresh(t))
 	three := prepare(t, s, saleInsert(3))
 	row := saleRow(1)
-	three.gives("3", append(append(append([]any{}, row...), row...), row...)...)
+	three.Gives("3", append(append(append([]any{}, row...), row...), row...)...)
 	given := prepare(t, s, model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"register", "id", "customer", "product", "price"}, Rows: 1})
-	given.gives("10", 1, 10, 1, 1, 1.0)
+	given.Gives("10", 1, 10, 1, 1, 1.0)
 	one := prepare(t, s, saleInsert(1))
-	one.gives("11", row...)
+	one.Gives("11", row...)
 	lowest := prepare(t, s, model.Op{Kind: model.DeleteLowest, Table: "sale", Rows: 4})
-	lowest.changes(4, 0)
-	one.gives("12", row...)
+	lowest.Changes(4, 0)
+	one.Gives("12", row...)
 }
 
 func TestConflicts(t *testing.T) {
@@ -86,99 +87,99 @@ func TestConflicts(t *testing.T) {
 	add := prepare(t, s, op)
 	all := prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"to", "version", "code"}})
 
-	fail.changes(2, 1, "a", nil, 1, 1, 1, "b", nil, 2, 2)
-	fail.fails(engine.Duplicate, 1, "c", nil, 3, 3, 1, "a", nil, 9, 9)
-	all.want(nil, `"a" 1 1`, `"b" 2 2`)
-	fail.fails(engine.Duplicate, 1, "c", nil, 3, 3, 1, "d", nil, 9, 2) // the unique index
-	all.want(nil, `"a" 1 1`, `"b" 2 2`)
-	ignore.changes(1, 1, "a", nil, 9, 9, 1, "c", nil, 3, 3)
-	all.want(nil, `"a" 1 1`, `"b" 2 2`, `"c" 3 3`)
-	replace.changes(2, 1, "a", nil, 10, 10, 1, "d", nil, 4, 4)
-	all.want(nil, `"a" 10 10`, `"b" 2 2`, `"c" 3 3`, `"d" 4 4`)
-	replace.fails(engine.Duplicate, 1, "e", nil, 5, 5, 1, "a", nil, 0, 2) // another row has the code
-	all.want(nil, `"a" 10 10`, `"b" 2 2`, `"c" 3 3`, `"d" 4 4`)
-	add.changes(2, 1, "a", nil, 5, 99, 1, "a", nil, nil, 98)
-	some.changes(1, 1, "b", 20)
-	all.want(nil, `"a" 15 10`, `"b" NULL 20`, `"c" 3 3`, `"d" 4 4`)
-	add.changes(2, 1, "b", nil, nil, 97, 1, "b", nil, 7, 96)
-	all.want(nil, `"a" 15 10`, `"b" 7 20`, `"c" 3 3`, `"d" 4 4`)
+	fail.Changes(2, 1, "a", nil, 1, 1, 1, "b", nil, 2, 2)
+	fail.Fails(engine.Duplicate, 1, "c", nil, 3, 3, 1, "a", nil, 9, 9)
+	all.Want(nil, `"a" 1 1`, `"b" 2 2`)
+	fail.Fails(engine.Duplicate, 1, "c", nil, 3, 3, 1, "d", nil, 9, 2) // the unique index
+	all.Want(nil, `"a" 1 1`, `"b" 2 2`)
+	ignore.Changes(1, 1, "a", nil, 9, 9, 1, "c", nil, 3, 3)
+	all.Want(nil, `"a" 1 1`, `"b" 2 2`, `"c" 3 3`)
+	replace.Changes(2, 1, "a", nil, 10, 10, 1, "d", nil, 4, 4)
+	all.Want(nil, `"a" 10 10`, `"b" 2 2`, `"c" 3 3`, `"d" 4 4`)
+	replace.Fails(engine.Duplicate, 1, "e", nil, 5, 5, 1, "a", nil, 0, 2) // another row has the code
+	all.Want(nil, `"a" 10 10`, `"b" 2 2`, `"c" 3 3`, `"d" 4 4`)
+	add.Changes(2, 1, "a", nil, 5, 99, 1, "a", nil, nil, 98)
+	some.Changes(1, 1, "b", 20)
+	all.Want(nil, `"a" 15 10`, `"b" NULL 20`, `"c" 3 3`, `"d" 4 4`)
+	add.Changes(2, 1, "b", nil, nil, 97, 1, "b", nil, 7, 96)
+	all.Want(nil, `"a" 15 10`, `"b" 7 20`, `"c" 3 3`, `"d" 4 4`)
 }
 
 func TestScans(t *testing.T) {
 	s := newSession(t, fresh(t))
 	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"register", "customer", "product", "price", "data"}, Rows: 1})
 	for i, r := range [][]any{{1, 2, 30, 1.5, "c"}, {1, 1, 20, 2.5, "b"}, {2, 9, 30, 3.5, "a"}, {1, 2, 10, 0.5, "b"}, {1, 2, 30, 1.5, nil}} {
-		insert.gives(fmt.Sprint(i+1), r...)
+		insert.Gives(fmt.Sprint(i+1), r...)
 	}
-	scan := func(op model.Op) *operation {
+	scan := func(op model.Op) *enginetest.Operation {
 		op.Kind, op.Table = model.Scan, "sale"
 		return prepare(t, s, op)
 	}
 	market := []string{"product", "customer", "price", "id"}
-	scan(model.Op{Columns: []string{"id"}, Lower: model.Exclusive, Upper: model.Inclusive}).want([]any{1, 3}, "2", "3")
-	scan(model.Op{Columns: []string{"id"}, Desc: true, Limit: 2}).want(nil, "5", "4")
-	scan(model.Op{Columns: []string{"id"}, Limit: 1}).want(nil, "1")
-	scan(model.Op{Columns: market, Index: "market", Lower: model.Inclusive, Limit: 4}).want([]any{20}, "20 1 2.5 2", "30 2 1.5 1", "30 2 1.5 5", "30 9 3.5 3")
-	scan(model.Op{Columns: market, Index: "market", Upper: model.Exclusive, Desc: true}).want([]any{30}, "20 1 2.5 2", "10 2 0.5 4")
-	scan(model.Op{Columns: market, Index: "market", Equal: 1, Lower: model.Inclusive, Upper: model.Inclusive, Desc: true}).want([]any{30, 2, 9}, "30 9 3.5 3", "30 2 1.5 5", "30 2 1.5 1")
-	scan(model.Op{Columns: []string{"id"}, Index: "market", Equal: 3}).want([]any{30, 2, 1.5}, "1", "5")
-	scan(model.Op{Columns: []string{"data"}, Index: "wide", Equal: 1}).want([]any{2}, `"c"`, `"b"`, "NULL")
-	scan(model.Op{Index: "market", Aggregate: model.Count, Lower: model.Inclusive}).gives("4", 20)
-	scan(model.Op{Aggregate: model.Count, Limit: 3}).gives("3")
-	scan(model.Op{Columns: []string{"product"}, Aggregate: model.Count, Distinct: true}).gives("3")
-	scan(model.Op{Columns: []string{"price"}, Aggregate: model.Sum, Lower: model.Inclusive}).gives("9.5", 1)
-	scan(model.Op{Columns: []string{"customer"}, Aggregate: model.Sum, Lower: model.Inclusive}).gives("16", 1)
+	scan(model.Op{Columns: []string{"id"}, Lower: model.Exclusive, Upper: model.Inclusive}).Want([]any{1, 3}, "2", "3")
+	scan(model.Op{Columns: []string{"id"}, Desc: true, Limit: 2}).Want(nil, "5", "4")
+	scan(model.Op{Columns: []string{"id"}, Limit: 1}).Want(nil, "1")
+	scan(model.Op{Columns: market, Index: "market", Lower: model.Inclusive, Limit: 4}).Want([]any{20}, "20 1 2.5 2", "30 2 1.5 1", "30 2 1.5 5", "30 9 3.5 3")
+	scan(model.Op{Columns: market, Index: "market", Upper: model.Exclusive, Desc: true}).Want([]any{30}, "20 1 2.5 2", "10 2 0.5 4")
+	scan(model.Op{Columns: market, Index: "market", Equal: 1, Lower: model.Inclusive, Upper: model.Inclusive, Desc: true}).Want([]any{30, 2, 9}, "30 9 3.5 3", "30 2 1.5 5", "30 2 1.5 1")
+	scan(model.Op{Columns: []string{"id"}, Index: "market", Equal: 3}).Want([]any{30, 2, 1.5}, "1", "5")
+	scan(model.Op{Columns: []string{"data"}, Index: "wide", Equal: 1}).Want([]any{2}, `"c"`, `"b"`, "NULL")
+	scan(model.Op{Index: "market", Aggregate: model.Count, Lower: model.Inclusive}).Gives("4", 20)
+	scan(model.Op{Aggregate: model.Count, Limit: 3}).Gives("3")
+	scan(model.Op{Columns: []string{"product"}, Aggregate: model.Count, Distinct: true}).Gives("3")
+	scan(model.Op{Columns: []string{"price"}, Aggregate: model.Sum, Lower: model.Inclusive}).Gives("9.5", 1)
+	scan(model.Op{Columns: []string{"customer"}, Aggregate: model.Sum, Lower: model.Inclusive}).Gives("16", 1)
 	none := scan(model.Op{Columns: []string{"customer"}, Aggregate: model.Sum, Lower: model.Inclusive})
-	none.gives("NULL", 100)
+	none.Gives("NULL", 100)
 	if none.Rows != 1 {
 		t.Errorf("an aggregate gave %d rows", none.Rows)
 	}
-	scan(model.Op{Columns: []string{"data", "id"}, OrderBy: "data", Lower: model.Inclusive, Limit: 2}).want([]any{1}, "NULL 5", `"a" 3`)
-	scan(model.Op{Columns: []string{"data"}, Distinct: true, OrderBy: "data", Desc: true, Lower: model.Inclusive}).want([]any{1}, `"c"`, `"b"`, `"a"`, "NULL")
-	scan(model.Op{Columns: []string{"id"}, Index: "pdc", Lower: model.Inclusive, Upper: model.Inclusive}).want([]any{nil, 9.0})
+	scan(model.Op{Columns: []string{"data", "id"}, OrderBy: "data", Lower: model.Inclusive, Limit: 2}).Want([]any{1}, "NULL 5", `"a" 3`)
+	scan(model.Op{Columns: []string{"data"}, Distinct: true, OrderBy: "data", Desc: true, Lower: model.Inclusive}).Want([]any{1}, `"c"`, `"b"`, `"a"`, "NULL")
+	scan(model.Op{Columns: []string{"id"}, Index: "pdc", Lower: model.Inclusive, Upper: model.Inclusive}).Want([]any{nil, 9.0})
 }
 
 func TestTextIsComparedByteByByte(t *testing.T) {
 	s := newSession(t, fresh(t))
 	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to"}, Rows: 1})
 	for _, to := range []string{"ä", "a ", "B", "a", "b", "A", "a\x00"} {
-		insert.ok(1, to)
+		insert.OK(1, to)
 	}
 	scan := prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"to"}, Equal: 1})
-	scan.want([]any{1}, `"A"`, `"B"`, `"a"`, `"a\x00"`, `"a "`, `"b"`, `"ä"`)
+	scan.Want([]any{1}, `"A"`, `"B"`, `"a"`, `"a\x00"`, `"a "`, `"b"`, `"ä"`)
 }
 
 func TestUpdateAndDelete(t *testing.T) {
 	s := newSession(t, fresh(t))
 	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "link", Columns: allLink, Rows: 3})
-	insert.ok(1, "a", nil, nil, 10, 1, "b", nil, 2, 20, 2, "a", nil, 3, 30)
+	insert.OK(1, "a", nil, nil, 10, 1, "b", nil, 2, 20, 2, "a", nil, 3, 30)
 	all := prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: allLink})
 	update := prepare(t, s, model.Op{Kind: model.Update, Table: "link", Set: []model.Assign{{Column: "version", Add: true}, {Column: "data"}}})
-	update.changes(1, 5, []byte("x"), 1, "a")
-	update.changes(1, nil, []byte("x"), 1, "b")
-	update.changes(0, 5, nil, 3, "a")
+	update.Changes(1, 5, []byte("x"), 1, "a")
+	update.Changes(1, nil, []byte("x"), 1, "b")
+	update.Changes(0, 5, nil, 3, "a")
 	byCode := prepare(t, s, model.Op{Kind: model.Update, Table: "link", Index: "code", Equal: 1, Set: []model.Assign{{Column: "code", Add: true}}})
-	byCode.changes(1, 5, 30)
-	byCode.fails(engine.Duplicate, 10, 10)
-	all.want(nil, `1 "a" x'78' 5 10`, `1 "b" x'78' 2 20`, `2 "a" NULL 3 35`)
+	byCode.Changes(1, 5, 30)
+	byCode.Fails(engine.Duplicate, 10, 10)
+	all.Want(nil, `1 "a" x'78' 5 10`, `1 "b" x'78' 2 20`, `2 "a" NULL 3 35`)
 	del := prepare(t, s, model.Op{Kind: model.Delete, Table: "link", Keys: 2})
-	del.changes(1, 1, "b", 7, "b")
-	all.want(nil, `1 "a" x'78' 5 10`, `2 "a" NULL 3 35`)
+	del.Changes(1, 1, "b", 7, "b")
+	all.Want(nil, `1 "a" x'78' 5 10`, `2 "a" NULL 3 35`)
 }
 
 func TestDeleteLowest(t *testing.T) {
 	s := newSession(t, fresh(t))
 	insert := prepare(t, s, saleInsert(1))
 	for i := range 10 {
-		insert.ok(saleRow(i)...)
+		insert.OK(saleRow(i)...)
 	}
 	lowest := prepare(t, s, model.Op{Kind: model.DeleteLowest, Table: "sale", Rows: 3})
-	lowest.changes(3, 4)
-	lowest.changes(3, 4)
-	lowest.changes(1, 4)
-	lowest.changes(0, 4)
+	lowest.Changes(3, 4)
+	lowest.Changes(3, 4)
+	lowest.Changes(1, 4)
+	lowest.Changes(0, 4)
 	ids := prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"id"}})
-	ids.want(nil, "1", "2", "3")
+	ids.Want(nil, "1", "2", "3")
 }
 
 func TestTransactions(t *testing.T) {
@@ -190,28 +191,28 @@ func TestTransactions(t *testing.T) {
 	count := model.Op{Kind: model.Scan, Table: "link", Aggregate: model.Count}
 	mine, theirs := prepare(t, s, count), prepare(t, other, count)
 
-	begin.ok()
-	insert.ok(1, "a", 1)
-	mine.gives("1")
-	theirs.gives("0")
-	rollback.ok()
-	mine.gives("0")
+	begin.OK()
+	insert.OK(1, "a", 1)
+	mine.Gives("1")
+	theirs.Gives("0")
+	rollback.OK()
+	mine.Gives("0")
 
-	begin.ok()
-	insert.ok(1, "a", 1)
-	insert.fails(engine.Duplicate, 1, "b", 1)
-	insert.ok(1, "c", 3) // the transaction goes on
-	commit.ok()
-	theirs.gives("2")
+	begin.OK()
+	insert.OK(1, "a", 1)
+	insert.Fails(engine.Duplicate, 1, "b", 1)
+	insert.OK(1, "c", 3) // the transaction goes on
+	commit.OK()
+	theirs.Gives("2")
 
-	if err := begin.run(); err != nil {
+	if err := begin.Run(); err != nil {
 		t.Fatal(err)
 	}
-	insert.ok(1, "d", 4)
+	insert.OK(1, "d", 4)
 	must(t, s.Close()) // undoes it
-	theirs.gives("2")
-	rollback.fails(engine.Gone)
-	insert.fails(engine.Gone, 1, "e", 5)
+	theirs.Gives("2")
+	rollback.Fails(engine.Gone)
+	insert.Fails(engine.Gone, 1, "e", 5)
 }
 
 func TestReadersDoNotKeepWritersOut(t *testing.T) {
@@ -220,18 +221,18 @@ func TestReadersDoNotKeepWritersOut(t *testing.T) {
 	begin, commit := prepare(t, reader, model.Op{Kind: model.Begin}), prepare(t, reader, model.Op{Kind: model.Commit})
 	count := prepare(t, reader, model.Op{Kind: model.Scan, Table: "link", Aggregate: model.Count})
 	insert := prepare(t, writer, model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to"}, Rows: 1})
-	begin.ok()
-	count.gives("0")
-	insert.ok(1, "a")
-	count.gives("0")
-	commit.ok()
-	count.gives("1")
+	begin.OK()
+	count.Gives("0")
+	insert.OK(1, "a")
+	count.Gives("0")
+	commit.OK()
+	count.Gives("1")
 }
 
 func TestConcurrentWritersLoseNothing(t *testing.T) {
 	db := fresh(t)
 	first := newSession(t, db)
-	prepare(t, first, model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to", "version"}, Rows: 1}).ok(1, "a", 0)
+	prepare(t, first, model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to", "version"}, Rows: 1}).OK(1, "a", 0)
 	const sessions, each = 2, 500
 	var wg sync.WaitGroup
 	errs := make([]error, sessions)
@@ -242,9 +243,9 @@ func TestConcurrentWritersLoseNothing(t *testing.T) {
 		wg.Go(func() {
 			for n := range each {
 				if n%2 == 0 {
-					errs[i] = errors.Join(errs[i], add.run(1, 1, "a"))
+					errs[i] = errors.Join(errs[i], add.Run(1, 1, "a"))
 				} else {
-					errs[i] = errors.Join(errs[i], begin.run(), add.run(1, 1, "a"), commit.run())
+					errs[i] = errors.Join(errs[i], begin.Run(), add.Run(1, 1, "a"), commit.Run())
 				}
 			}
 		})
@@ -255,7 +256,7 @@ func TestConcurrentWritersLoseNothing(t *testing.T) {
 	}
 	wg.Wait()
 	must(t, errors.Join(errs...))
-	prepare(t, first, model.Op{Kind: model.Get, Table: "link", Columns: []string{"version"}}).want([]any{1, "a"}, fmt.Sprint(sessions*each))
+	prepare(t, first, model.Op{Kind: model.Get, Table: "link", Columns: []string{"version"}}).Want([]any{1, "a"}, fmt.Sprint(sessions*each))
 }
 
 func TestCommittedDataIsThereAfterReopening(t *testing.T) {
@@ -268,7 +269,7 @@ func TestCommittedDataIsThereAfterReopening(t *testing.T) {
 	must(t, err)
 	insert := prepare(t, s, saleInsert(1))
 	for i := range 100 {
-		insert.ok(saleRow(i)...)
+		insert.OK(saleRow(i)...)
 	}
 	must(t, db.Close()) // with a session open
 	if err := s.Close(); err != nil {
@@ -277,8 +278,8 @@ func TestCommittedDataIsThereAfterReopening(t *testing.T) {
 
 	db = open(t, c)
 	s = newSession(t, db)
-	prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Index: "market", Aggregate: model.Count}).gives("100")
-	prepare(t, s, saleInsert(1)).gives("101", saleRow(100)...)
+	prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Index: "market", Aggregate: model.Count}).Gives("100")
+	prepare(t, s, saleInsert(1)).Gives("101", saleRow(100)...)
 }
 
 // TestPlans asks SQLite how it would execute statements.
@@ -326,11 +327,11 @@ func TestFullDisk(t *testing.T) {
 	begin, rollback := prepare(t, s, model.Op{Kind: model.Begin}), prepare(t, s, model.Op{Kind: model.Rollback})
 	setLimit(t, s, "max_page_count = 40")
 	var err error
-	begin.ok()
+	begin.OK()
 	for i := range 10_000 {
 		row := saleRow(i)
 		row[5] = strings.Repeat("x", 3000)
-		if err = insert.run(row...); err != nil {
+		if err = insert.Run(row...); err != nil {
 			break
 		}
 	}
@@ -338,8 +339,8 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("got %v of class %q", err, engine.ClassOf(err))
 	}
 	t.Log(err)
-	rollback.ok()
-	prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Aggregate: model.Count}).gives("0")
+	rollback.OK()
+	prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Aggregate: model.Count}).Gives("0")
 }
 
 func TestBusy(t *testing.T) {
@@ -349,10 +350,10 @@ func TestBusy(t *testing.T) {
 	begin, rollback := prepare(t, holder, model.Op{Kind: model.Begin}), prepare(t, holder, model.Op{Kind: model.Rollback})
 	insert := prepare(t, waiter, saleInsert(1))
 	setLimit(t, waiter, "busy_timeout = 20")
-	begin.ok()
-	insert.fails(engine.Conflict, saleRow(1)...)
-	rollback.ok()
-	insert.ok(saleRow(1)...)
+	begin.OK()
+	insert.Fails(engine.Conflict, saleRow(1)...)
+	rollback.OK()
+	insert.OK(saleRow(1)...)
 }
 
 func TestCancelledContext(t *testing.T) {
@@ -363,17 +364,17 @@ func TestCancelledContext(t *testing.T) {
 		rows = append(rows, saleRow(i)...)
 	}
 	begin, commit := prepare(t, s, model.Op{Kind: model.Begin}), prepare(t, s, model.Op{Kind: model.Commit})
-	begin.ok()
+	begin.OK()
 	for range 400 {
-		insert.ok(rows...)
+		insert.OK(rows...)
 	}
-	commit.ok()
+	commit.OK()
 	long := prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"data", "price"}, Distinct: true, Aggregate: model.Count})
 	// On a busy machine the query may win; it will not always.
 	var err error
 	for tries := 0; err == nil && tries < 50; tries++ {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Millisecond)
-		err = long.stmt.Exec(ctx, nil, &long.Result)
+		err = long.Stmt.Exec(ctx, nil, &long.Result)
 		cancel()
 	}
 	if !errors.Is(err, context.DeadlineExceeded) || engine.ClassOf(err) != engine.Timeout {
@@ -382,23 +383,23 @@ func TestCancelledContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	all := prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"id"}})
 	all.Each = func([]model.Value) { cancel() }
-	if err := all.stmt.Exec(ctx, nil, &all.Result); !errors.Is(err, context.Canceled) || all.Rows > 1000 {
+	if err := all.Stmt.Exec(ctx, nil, &all.Result); !errors.Is(err, context.Canceled) || all.Rows > 1000 {
 		t.Errorf("got %v after %d rows", err, all.Rows)
 	}
-	if err := insert.stmt.Exec(ctx, values(rows), &insert.Result); !errors.Is(err, context.Canceled) {
+	if err := insert.Stmt.Exec(ctx, enginetest.Values(rows), &insert.Result); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	long.gives("50")
+	long.Gives("50")
 }
 
 func TestReadBufferIsNotKept(t *testing.T) {
 	s := newSession(t, fresh(t))
 	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "link", Columns: []string{"from", "to", "data"}, Rows: 1})
 	to, data := []byte("text"), []byte("data")
-	must(t, insert.stmt.Exec(t.Context(), []model.Value{model.IntValue(1), model.StringValue(to), model.BytesValue(data)}, &insert.Result))
+	must(t, insert.Stmt.Exec(t.Context(), []model.Value{model.IntValue(1), model.StringValue(to), model.BytesValue(data)}, &insert.Result))
 	copy(to, "!!!!")
 	copy(data, bytes.Repeat([]byte("!"), 4))
-	prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"to", "data"}}).want(nil, `"text" x'64617461'`)
+	prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"to", "data"}}).Want(nil, `"text" x'64617461'`)
 }
 
 // setLimit changes a setting of one session.

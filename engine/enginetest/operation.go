@@ -1,0 +1,118 @@
+package enginetest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+// Operation is a prepared operation that takes plain Go values.
+type Operation struct {
+	t    testing.TB
+	Stmt engine.Stmt
+	rows []string // what the last execution returned, one row a line
+	engine.Result
+}
+
+// PrepareOperation prepares an operation on a table of the schema.
+func PrepareOperation(t testing.TB, s engine.Session, schema model.Schema, op model.Op) *Operation {
+	t.Helper()
+	if op.Table != "" {
+		table, err := schema.Table(op.Table)
+		ended(t, err)
+		ended(t, op.Validate(table))
+	}
+	st, err := s.Prepare(t.Context(), &op)
+	ended(t, err)
+	o := &Operation{t: t, Stmt: st}
+	o.Each = func(row []model.Value) {
+		var cells []string
+		for _, v := range row {
+			cells = append(cells, v.String())
+		}
+		o.rows = append(o.rows, strings.Join(cells, " "))
+	}
+	return o
+}
+
+// Run executes; its rows are noted.
+func (o *Operation) Run(args ...any) error {
+	o.rows = nil
+	return o.Stmt.Exec(o.t.Context(), Values(args), &o.Result)
+}
+
+// OK executes, and ends the test on an error.
+func (o *Operation) OK(args ...any) {
+	o.t.Helper()
+	ended(o.t, o.Run(args...))
+}
+
+// Want executes and compares the rows returned.
+func (o *Operation) Want(args []any, rows ...string) {
+	o.t.Helper()
+	o.OK(args...)
+	if !slices.Equal(o.rows, rows) || int(o.Rows) != len(rows) {
+		o.t.Errorf("got %q, %d rows, want %q", o.rows, o.Rows, rows)
+	}
+}
+
+// Changes executes and compares the count of rows.
+func (o *Operation) Changes(n int64, args ...any) {
+	o.t.Helper()
+	o.OK(args...)
+	if o.Rows != n {
+		o.t.Errorf("changed %d rows, want %d", o.Rows, n)
+	}
+}
+
+// Gives executes and compares the value.
+func (o *Operation) Gives(want string, args ...any) {
+	o.t.Helper()
+	o.OK(args...)
+	if got := o.Value.String(); got != want {
+		o.t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Fails executes and compares the class of the error.
+func (o *Operation) Fails(class engine.Class, args ...any) {
+	o.t.Helper()
+	if err := o.Run(args...); engine.ClassOf(err) != class {
+		o.t.Errorf("got %v of class %q, want class %q", err, engine.ClassOf(err), class)
+	}
+}
+
+// Values are plain Go values as arguments.
+func Values(args []any) []model.Value {
+	out := make([]model.Value, len(args))
+	for i, a := range args {
+		switch x := a.(type) {
+		case nil:
+		case int:
+			out[i] = model.IntValue(int64(x))
+		case float64:
+			out[i] = model.FloatValue(x)
+		case string:
+			out[i] = model.StringValue([]byte(x))
+		case []byte:
+			out[i] = model.BytesValue(x)
+		case model.Value:
+			out[i] = x
+		default:
+			panic(fmt.Sprintf("a %T", a))
+		}
+	}
+	return out
+}
+
+// ended ends the test on an error.
+func ended(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
