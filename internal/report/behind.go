@@ -14,7 +14,7 @@ func (c *campaign) spaceTable(n *notes) Table {
 	t := Table{Title: "Space over the steps", Head: "target"}
 	measures := []measure{}
 	for _, metric := range []string{"db_bytes", "live_bytes", "space_amplification", "write_amplification", "server_memory_bytes"} {
-		measures = append(measures, measure{name: title(metric), metric: metric, key: func(s *step) (key, bool) { return s.cost(metric, "") }})
+		measures = append(measures, measure{name: title(metric), metric: metric, key: func(s *step) (key, bool) { return s.Cost(metric, "") }})
 	}
 	steps := c.stepsWith(measures)
 	for _, s := range steps {
@@ -32,16 +32,16 @@ func (c *campaign) spaceTable(n *notes) Table {
 func (c *campaign) slaTable() Table {
 	t := Table{Title: "Promised rates", Head: "target", Columns: []Column{
 		{Name: "trial", Title: "Which repetition"},
-		{Name: "promised/s", Metric: "sla_target", Title: metricColumn(key{metric: "sla_target"}).Title},
+		{Name: "promised/s", Metric: "sla_target", Title: metricColumn(key{Metric: "sla_target"}).Title},
 		{Name: "achieved/s", Title: "Units a second on average over the window"},
-		{Name: "intervals held", Metric: "sla_share", Title: metricColumn(key{metric: "sla_share"}).Title},
+		{Name: "intervals held", Metric: "sla_share", Title: metricColumn(key{Metric: "sla_share"}).Title},
 		{Name: "worst interval/s", Title: "Units a second in the worst interval"},
 		{Name: "backlog", Title: "Units that were due by the planned end but not done by then"},
-		{Name: "max lateness", Metric: "lateness_max_us", Title: metricColumn(key{metric: "lateness_max_us"}).Title},
-		{Name: "verdict", Metric: "sla_met", Title: metricColumn(key{metric: "sla_met"}).Title},
+		{Name: "max lateness", Metric: "lateness_max_us", Title: metricColumn(key{Metric: "lateness_max_us"}).Title},
+		{Name: "verdict", Metric: "sla_met", Title: metricColumn(key{Metric: "sla_met"}).Title},
 	}}
 	for _, s := range c.steps {
-		for _, g := range s.groups(c.targets) {
+		for _, g := range s.Groups() {
 			if g.Rate > 0 {
 				t.Groups = append(t.Groups, c.promises(s, g.Name))
 			}
@@ -51,14 +51,14 @@ func (c *campaign) slaTable() Table {
 }
 
 func (c *campaign) promises(s *step, group string) RowGroup {
-	g := RowGroup{Name: s.name + ", group " + group}
-	for _, t := range c.targets {
-		for _, r := range s.runs[t] {
-			for _, rg := range r.step.Groups {
+	g := RowGroup{Name: s.Name + ", group " + group}
+	for _, t := range c.Targets {
+		for _, r := range s.Runs[t] {
+			for _, rg := range r.Step.Groups {
 				if rg.Name != group {
 					continue
 				}
-				row := TableRow{Head: t.name, Target: t.index, Cells: []Cell{{Text: fmt.Sprint(r.trial.Trial.Trial), Number: true}}}
+				row := TableRow{Head: t.Name, Target: t.Index, Cells: []Cell{{Text: fmt.Sprint(r.Trial.Trial), Number: true}}}
 				row.Cells = append(row.Cells, promiseCells(rg)...)
 				g.Rows = append(g.Rows, row)
 			}
@@ -98,9 +98,9 @@ func promiseCells(g result.Group) []Cell {
 func (c *campaign) settingsTable() Table {
 	t := Table{Title: "Settings", Note: "≠ marks settings in which targets that have them differ. “As set”: the engine cannot be asked; all others were read back from it.", Head: "setting"}
 	asked, effective := map[string]map[*target]Cell{}, map[string]map[*target]Cell{}
-	for _, tg := range c.targets {
+	for _, tg := range c.Targets {
 		t.Columns = append(t.Columns, targetColumn(tg))
-		trial := tg.trials[0]
+		trial := tg.Trials[0]
 		for name, v := range trial.Knobs {
 			set(asked, name, tg, Cell{Text: v, Title: "as asked for in the plan"})
 		}
@@ -152,8 +152,8 @@ func markDifferent(cells []Cell) {
 // is shown once.
 func (c *campaign) hostTable() Table {
 	t := Table{Title: "Machine and versions", Head: "fact", Columns: []Column{{Name: "value", Title: "As found before the trial; ≠ where trials differ"}}}
-	versions := func(t *Trial) []observe.Fact { return t.Versions }
-	host := func(t *Trial) []observe.Fact { return t.Host }
+	versions := func(t *result.Trial) []observe.Fact { return t.Versions }
+	host := func(t *result.Trial) []observe.Fact { return t.Host }
 	for _, g := range []RowGroup{{Name: "versions", Rows: c.factRows(versions)}, {Name: "host", Rows: c.factRows(host)}} {
 		if len(g.Rows) > 0 {
 			t.Groups = append(t.Groups, g)
@@ -162,10 +162,10 @@ func (c *campaign) hostTable() Table {
 	return t
 }
 
-func (c *campaign) factRows(of func(*Trial) []observe.Fact) []TableRow {
+func (c *campaign) factRows(of func(*result.Trial) []observe.Fact) []TableRow {
 	var names []string
-	for _, t := range c.targets {
-		for _, trial := range t.trials {
+	for _, t := range c.Targets {
+		for _, trial := range t.Trials {
 			for _, f := range of(trial) {
 				names = appendNew(names, f.Name)
 			}
@@ -179,18 +179,18 @@ func (c *campaign) factRows(of func(*Trial) []observe.Fact) []TableRow {
 }
 
 // factCell is a fact's value, or its values where the trials that have it differ.
-func (c *campaign) factCell(of func(*Trial) []observe.Fact, name string) Cell {
+func (c *campaign) factCell(of func(*result.Trial) []observe.Fact, name string) Cell {
 	var distinct, parts []string
-	for _, t := range c.targets {
+	for _, t := range c.Targets {
 		var values []string
-		for _, trial := range t.trials {
+		for _, trial := range t.Trials {
 			if v := factValue(of(trial), name); v != "" {
 				values = appendNew(values, v)
 			}
 		}
 		if len(values) > 0 {
 			distinct = appendNew(distinct, values...)
-			parts = append(parts, t.name+": "+strings.Join(values, " or "))
+			parts = append(parts, t.Name+": "+strings.Join(values, " or "))
 		}
 	}
 	if len(distinct) > 1 {
@@ -214,22 +214,22 @@ func factValue(facts []observe.Fact, name string) string {
 func (c *campaign) clientTable(n *notes) Table {
 	t := Table{Title: "The client alone", Note: "The same clients on the engine that stores nothing: the ceiling of what rumbench could have measured, and what it takes itself.", Head: "step"}
 	measures := []measure{
-		{metric: "rows_per_s", key: func(s *step) (key, bool) { return s.rate(s.primary) }},
-		{metric: "service_p50_us", key: func(s *step) (key, bool) { return s.latency(s.primary, "p50") }},
-		{metric: "service_p99_us", key: func(s *step) (key, bool) { return s.latency(s.primary, "p99") }},
+		{metric: "rows_per_s", key: func(s *step) (key, bool) { return s.Rate(s.Primary) }},
+		{metric: "service_p50_us", key: func(s *step) (key, bool) { return s.Latency(s.Primary, "p50") }},
+		{metric: "service_p99_us", key: func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
 	}
 	for _, metric := range []string{"server_cpu_us", "client_cpu_us", "host_cpu_us"} {
-		measures = append(measures, measure{metric: metric, key: func(s *step) (key, bool) { return s.cost(metric, s.primary) }})
+		measures = append(measures, measure{metric: metric, key: func(s *step) (key, bool) { return s.Cost(metric, s.Primary) }})
 	}
 	for _, m := range measures {
-		t.Columns = append(t.Columns, metricColumn(key{metric: m.metric}))
+		t.Columns = append(t.Columns, metricColumn(key{Metric: m.metric}))
 	}
 	var rows []TableRow
 	for _, s := range c.stepsWith(measures) {
-		row := TableRow{Head: s.name, Target: -1}
+		row := TableRow{Head: s.Name, Target: -1}
 		for _, m := range measures {
 			k, _ := m.key(s)
-			cell := plainCell(s.number(c.targets[0], k), n)
+			cell := c.plainCell(s.number(c.Targets[0], k), n)
 			if !cell.Absent {
 				cell.Per = s.unitOf(k)
 			}

@@ -76,9 +76,9 @@ type view struct {
 // views are the quantities that are drawn. A rest at the end of less than half
 // a point's width is too short for a rate.
 func views(s *step) []view {
-	list := []view{{s.units(s.primary) + "/s (" + s.primary + ")", false, func(p point, width float64) (float64, bool) { return p.rows / p.opsTime, p.opsTime >= width/2 }}}
-	if s.writesPer != s.primary && s.writesPer != "" {
-		list = append(list, view{s.units(s.writesPer) + "/s (" + s.writesPer + ")", false, func(p point, width float64) (float64, bool) { return p.writes / p.opsTime, p.opsTime >= width/2 }})
+	list := []view{{s.units(s.Primary) + "/s (" + s.Primary + ")", false, func(p point, width float64) (float64, bool) { return p.rows / p.opsTime, p.opsTime >= width/2 }}}
+	if s.WritesPer != s.Primary && s.WritesPer != "" {
+		list = append(list, view{s.units(s.WritesPer) + "/s (" + s.WritesPer + ")", false, func(p point, width float64) (float64, bool) { return p.writes / p.opsTime, p.opsTime >= width/2 }})
 	}
 	return append(list,
 		view{"p99 latency, ms", true, func(p point, _ float64) (float64, bool) { return p.p99 / 1e3, p.p99 > 0 }},
@@ -97,16 +97,16 @@ func (c *campaign) charts(s *step, tracks []*track) *Charts {
 			continue
 		}
 		d.Width, d.Points = t.width, max(d.Points, len(t.points))
-		d.Targets = append(d.Targets, chartLine{c.targets[i].name, i})
-		leader := s.leader(c.targets[i])
-		for _, st := range leader.step.Stalls {
+		d.Targets = append(d.Targets, chartLine{c.Targets[i].Name, i})
+		leader := s.Leader(c.Targets[i])
+		for _, st := range leader.Step.Stalls {
 			d.Stalls = append(d.Stalls, stall{i, st.From, st.To})
 		}
-		if len(s.used(c.targets[i])) > 1 {
-			note += fmt.Sprintf(" %s: trial %d, the median one.", c.targets[i].name, leader.trial.Trial.Trial)
+		if len(s.Used(c.Targets[i])) > 1 {
+			note += fmt.Sprintf(" %s: trial %d, the median one.", c.Targets[i].Name, leader.Trial.Trial)
 		}
 	}
-	if s.primary == "" || !moves(tracks) {
+	if s.Primary == "" || !moves(tracks) {
 		return nil
 	}
 	for _, v := range views(s) {
@@ -118,8 +118,8 @@ func (c *campaign) charts(s *step, tracks []*track) *Charts {
 	if err != nil || len(d.Charts) == 0 {
 		return nil
 	}
-	note = fmt.Sprintf("A point is %s: the mean of rates, the highest p99 and max of its intervals. Latency is of %s: the highest of its kinds; the response time where a rate was promised. Stalls are shaded.%s", seconds(d.Width), s.primary, note)
-	return &Charts{d.Charts[0].Title, template.JS(data), timePlot(s.name, d), note}
+	note = fmt.Sprintf("A point is %s: the mean of rates, the highest p99 and max of its intervals. Latency is of %s: the highest of its kinds; the response time where a rate was promised. Stalls are shaded.%s", seconds(d.Width), s.Primary, note)
+	return &Charts{d.Charts[0].Title, template.JS(data), timePlot(s.Name, d), note}
 }
 
 // fewest is the number of points with something done below which there is no
@@ -180,12 +180,12 @@ type Bar struct {
 // bars are for the primary operation, and for the writes beside it.
 func (c *campaign) bars(s *step) []Bars {
 	var out []Bars
-	kinds := []string{s.primary}
-	if s.writesPer != s.primary {
-		kinds = append(kinds, s.writesPer)
+	kinds := []string{s.Primary}
+	if s.WritesPer != s.Primary {
+		kinds = append(kinds, s.WritesPer)
 	}
 	for _, op := range kinds {
-		if k, ok := s.rate(op); ok {
+		if k, ok := s.Rate(op); ok {
 			out = append(out, c.barsOf(s, k))
 		}
 	}
@@ -193,25 +193,25 @@ func (c *campaign) bars(s *step) []Bars {
 }
 
 func (c *campaign) barsOf(s *step, k key) Bars {
-	b := Bars{Title: s.units(k.op) + "/s (" + k.op + ")"}
+	b := Bars{Title: s.units(k.Op) + "/s (" + k.Op + ")"}
 	promised := 0.0
-	for _, g := range s.groups(c.targets) {
+	for _, g := range s.Groups() {
 		for _, op := range append(g.Ops, g.Name) {
-			if op == k.op {
+			if op == k.Op {
 				promised = g.Rate
 			}
 		}
 	}
 	most := promised
-	for _, t := range c.targets {
-		most = max(most, s.number(t, k).high)
+	for _, t := range c.Targets {
+		most = max(most, s.number(t, k).High)
 	}
-	for _, t := range c.targets {
+	for _, t := range c.Targets {
 		n := s.number(t, k)
-		bar := Bar{Head: t.name, Target: t.index, Cell: s.cell(t, c.targets[0], k, &notes{})}
-		if most > 0 && n.missing == "" {
-			bar.Length, bar.Low, bar.Range = 100*n.value/most, 100*n.low/most, 100*(n.high-n.low)/most
-			bar.Repeated = len(n.rows) > 1
+		bar := Bar{Head: t.Name, Target: t.Index, Cell: s.cell(t, c.Targets[0], k, &notes{})}
+		if most > 0 && n.Missing == "" {
+			bar.Length, bar.Low, bar.Range = 100*n.Value/most, 100*n.Low/most, 100*(n.High-n.Low)/most
+			bar.Repeated = len(n.Rows) > 1
 			bar.Promised = 100 * promised / most
 		}
 		if promised > 0 {

@@ -14,8 +14,8 @@ const mostDifferences = 5
 // a difference between their numbers may come from there. "" says they did not.
 func (c *campaign) hostsDiffer() string {
 	var names []string
-	for _, t := range c.targets {
-		for _, trial := range t.trials {
+	for _, t := range c.Targets {
+		for _, trial := range t.Trials {
 			for _, f := range trial.Host {
 				names = appendNew(names, f.Name)
 			}
@@ -57,18 +57,18 @@ func lasting(name string) bool {
 func (c *campaign) factDiffers(name string) string {
 	var values []string
 	who := map[string][]string{}
-	for _, t := range c.targets {
+	for _, t := range c.Targets {
 		var own []string
 		trials := map[string][]string{}
-		for _, trial := range t.trials {
+		for _, trial := range t.Trials {
 			if v := hostValue(trial.Host, name); v != "" {
 				own = appendNew(own, v)
-				trials[v] = append(trials[v], fmt.Sprint(trial.Trial.Trial))
+				trials[v] = append(trials[v], fmt.Sprint(trial.Trial))
 			}
 		}
 		values = appendNew(values, own...)
 		for _, v := range own {
-			label := t.name
+			label := t.Name
 			if len(own) > 1 {
 				label += " (trial " + joined(trials[v]) + ")"
 			}

@@ -12,20 +12,20 @@ const unknown = "–"
 
 // String is the number rounded for display.
 func (n number) String() string {
-	if n.missing != "" {
+	if n.Missing != "" {
 		return unknown
 	}
 	switch {
-	case isLatency(n.metric):
-		return duration(n.value)
-	case n.unit == "B":
-		return byteSize(n.value)
-	case n.unit == "count" && n.per == "", n.unit == "s":
-		return amount(n.value)
-	case n.unit == "bool":
-		return map[bool]string{true: "yes", false: "no"}[n.value != 0]
+	case isLatency(n.Metric):
+		return duration(n.Value)
+	case n.Unit == "B":
+		return byteSize(n.Value)
+	case n.Unit == "count" && n.Per == "", n.Unit == "s":
+		return amount(n.Value)
+	case n.Unit == "bool":
+		return map[bool]string{true: "yes", false: "no"}[n.Value != 0]
 	}
-	return decimal(n.value)
+	return decimal(n.Value)
 }
 
 func isLatency(metric string) bool {
@@ -123,8 +123,8 @@ func plural(per string) string {
 // units are what a step's throughput counts: "rows" or "queries".
 func (s *step) units(op string) string {
 	for _, metric := range []string{"server_cpu_us", "host_cpu_us", "write_kb", "process_write_kb"} {
-		if k, ok := s.cost(metric, op); ok && (k.per == op || strings.HasPrefix(k.per, op+" ")) {
-			return plural(k.per)
+		if k, ok := s.Cost(metric, op); ok && (k.Per == op || strings.HasPrefix(k.Per, op+" ")) {
+			return plural(k.Per)
 		}
 	}
 	if op == "query" {

@@ -63,18 +63,18 @@ type Section struct {
 
 // newPage puts the report together. Without series there are no charts over time.
 func newPage(in Input, c *campaign, series map[*step][]*track) (*Page, error) {
-	if len(c.targets) == 0 {
+	if len(c.Targets) == 0 {
 		return nil, fmt.Errorf("report %s: no trials", in.Title)
 	}
-	p := &Page{Title: in.Title, Plan: in.Plan, Commands: in.Commands, Glossary: result.Metrics(), Base: c.targets[0].name, Rows: c.rows}
+	p := &Page{Title: in.Title, Plan: in.Plan, Commands: in.Commands, Glossary: result.Metrics(), Base: c.Targets[0].Name, Rows: c.rows}
 	if p.Title == "" {
-		p.Title = c.targets[0].trials[0].Campaign
+		p.Title = c.Targets[0].Trials[0].Campaign
 	}
 	p.Banners = banners(in, c)
 	p.Verdict, p.Caution = c.verdict(), c.caution()
 	p.Facts = c.facts()
-	for _, t := range c.targets {
-		p.Targets = append(p.Targets, Legend{t.name, t.describe(), t.index})
+	for _, t := range c.Targets {
+		p.Targets = append(p.Targets, Legend{t.Name, describe(t), t.Index})
 	}
 	scores := &notes{section: "scorecard"}
 	p.Layers = c.scorecard(scores)
@@ -103,9 +103,9 @@ func banners(in Input, c *campaign) []string {
 	if differ := c.hostsDiffer(); differ != "" {
 		out = append(out, differ)
 	}
-	for _, t := range c.targets {
-		for _, trial := range t.trials {
-			name := fmt.Sprintf("%s, trial %d", t.name, trial.Trial.Trial)
+	for _, t := range c.Targets {
+		for _, trial := range t.Trials {
+			name := fmt.Sprintf("%s, trial %d", t.Name, trial.Trial)
 			switch trial.Status {
 			case result.Complete:
 			case result.Running:
@@ -132,10 +132,10 @@ func sentenceTail(reason, hint string) string {
 	return s
 }
 
-func (t *target) describe() string {
-	first := t.trials[0]
+func describe(t *target) string {
+	first := t.Trials[0]
 	parts := []string{}
-	if first.Engine != "" && first.Engine != t.name {
+	if first.Engine != "" && first.Engine != t.Name {
 		parts = append(parts, first.Engine)
 	}
 	if first.Structure != "" {
@@ -159,40 +159,40 @@ func (t *target) describe() string {
 // facts are the first line: under what the numbers were made.
 func (c *campaign) facts() []Fact {
 	var list []Fact
-	add := func(name string, of func(*Trial) string) {
+	add := func(name string, of func(*result.Trial) string) {
 		list = append(list, c.fact(name, of))
 	}
-	add("workload", func(t *Trial) string { return t.Workload })
-	add("preset", func(t *Trial) string { return t.Preset })
-	add("durability", func(t *Trial) string { return t.Durability })
-	add("cache", func(t *Trial) string { return t.Knobs["cache"] })
-	add("seed", func(t *Trial) string { return fmt.Sprint(t.Seed) })
-	add("interval", func(t *Trial) string { return seconds(t.Interval) })
-	add("parameters", func(t *Trial) string { return params(t.Params) })
-	count := Fact{Name: "trials", Value: fmt.Sprint(len(c.targets[0].trials)) + " each"}
-	for _, t := range c.targets {
-		if len(t.trials) != len(c.targets[0].trials) {
-			count.Value = c.each(func(t *target) string { return fmt.Sprint(len(t.trials)) })
+	add("workload", func(t *result.Trial) string { return t.Workload })
+	add("preset", func(t *result.Trial) string { return t.Preset })
+	add("durability", func(t *result.Trial) string { return t.Durability })
+	add("cache", func(t *result.Trial) string { return t.Knobs["cache"] })
+	add("seed", func(t *result.Trial) string { return fmt.Sprint(t.Seed) })
+	add("interval", func(t *result.Trial) string { return seconds(t.Interval) })
+	add("parameters", func(t *result.Trial) string { return params(t.Params) })
+	count := Fact{Name: "trials", Value: fmt.Sprint(len(c.Targets[0].Trials)) + " each"}
+	for _, t := range c.Targets {
+		if len(t.Trials) != len(c.Targets[0].Trials) {
+			count.Value = c.each(func(t *target) string { return fmt.Sprint(len(t.Trials)) })
 		}
 	}
-	list = append(list, count, Fact{Name: "started", Value: c.targets[0].trials[0].Started.UTC().Format("2006-01-02 15:04 UTC")})
+	list = append(list, count, Fact{Name: "started", Value: c.Targets[0].Trials[0].Started.UTC().Format("2006-01-02 15:04 UTC")})
 	return slices.DeleteFunc(list, func(f Fact) bool { return f.Value == "" })
 }
 
 // fact is a value that all trials should share; it warns when they do not.
-func (c *campaign) fact(name string, of func(*Trial) string) Fact {
+func (c *campaign) fact(name string, of func(*result.Trial) string) Fact {
 	differ := false
-	for _, t := range c.targets {
-		for _, trial := range t.trials {
-			differ = differ || of(trial) != of(c.targets[0].trials[0])
+	for _, t := range c.Targets {
+		for _, trial := range t.Trials {
+			differ = differ || of(trial) != of(c.Targets[0].Trials[0])
 		}
 	}
 	if !differ {
-		return Fact{Name: name, Value: of(c.targets[0].trials[0])}
+		return Fact{Name: name, Value: of(c.Targets[0].Trials[0])}
 	}
 	value := c.each(func(t *target) string {
 		var values []string
-		for _, trial := range t.trials {
+		for _, trial := range t.Trials {
 			values = appendNew(values, of(trial))
 		}
 		return strings.Join(values, " or ")
@@ -202,12 +202,12 @@ func (c *campaign) fact(name string, of func(*Trial) string) Fact {
 
 func (c *campaign) each(of func(*target) string) string {
 	var parts []string
-	for _, t := range c.targets {
+	for _, t := range c.Targets {
 		v := of(t)
 		if v == "" {
 			v = "not set"
 		}
-		parts = append(parts, t.name+": "+v)
+		parts = append(parts, t.Name+": "+v)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -52,7 +52,7 @@ func (c *campaign) publishedTable(step string, rows []plan.PublishedRow, n *note
 	t := Table{Head: "configuration"}
 	metrics := publishedMetrics(rows)
 	for _, m := range metrics {
-		col := metricColumn(key{metric: m})
+		col := metricColumn(key{Metric: m})
 		if m == "rows_per_s" {
 			col.Name = "rate" // its unit tells of what
 		}
@@ -63,7 +63,7 @@ func (c *campaign) publishedTable(step string, rows []plan.PublishedRow, n *note
 		r := &rows[i]
 		theirs, ours := TableRow{Head: r.Name, Target: -1, Elsewhere: true}, TableRow{Head: "here: " + r.Like, Target: -1}
 		if t := c.targetNamed(r.Like); t != nil {
-			ours.Target = t.index
+			ours.Target = t.Index
 		}
 		for i, m := range metrics {
 			theirs.Cells = append(theirs.Cells, publishedCell(r, &rows[0], m, g.Subs[i]))
@@ -118,9 +118,9 @@ func publishedCell(r, first *plan.PublishedRow, metric, unit string) Cell {
 	if !ok {
 		return absentCell("not published")
 	}
-	num := number{key: key{metric: metric}, value: v, unit: result.MetricByName(metric).Unit}
+	num := numberOf(metric, v, result.MetricByName(metric).Unit)
 	if slices.Contains(perUnit, metric) {
-		num.per = r.Per
+		num.Per = r.Per
 	}
 	c := Cell{Text: asPublished(num), Title: "published: " + num.hover(), Number: true}
 	u, of := publishedUnit(metric, r.Per), publishedUnit(metric, first.Per)
@@ -170,18 +170,18 @@ func (s *step) counterpart(metric, per string) (key, bool) {
 			return op != "" && (r.Op == op || r.Per == op || strings.HasPrefix(r.Per, op+" "))
 		}
 	}
-	first, second := s.primary, s.writesPer
+	first, second := s.Primary, s.WritesPer
 	if strings.Contains(metric, "write_") {
 		first, second = second, first
 	}
 	for _, fits := range []func(*result.Row) bool{
 		func(r *result.Row) bool { return per != "" && r.Per == per },
 		about(first),
-		func(r *result.Row) bool { return s.primary != "" && r.Group == s.primary },
+		func(r *result.Row) bool { return s.Primary != "" && r.Group == s.Primary },
 		func(r *result.Row) bool { return r.Group == "" && r.Op == "" && r.Per == "" },
 		func(r *result.Row) bool { return slices.Contains(perUnit, metric) && about(second)(r) },
 	} {
-		if k, ok := s.find(metric, fits); ok {
+		if k, ok := s.Find(metric, fits); ok {
 			return k, true
 		}
 	}
@@ -189,8 +189,8 @@ func (s *step) counterpart(metric, per string) (key, bool) {
 }
 
 func (c *campaign) targetNamed(name string) *target {
-	for _, t := range c.targets {
-		if t.name == name {
+	for _, t := range c.Targets {
+		if t.Name == name {
 			return t
 		}
 	}
@@ -199,7 +199,7 @@ func (c *campaign) targetNamed(name string) *target {
 
 func (c *campaign) stepNamed(name string) *step {
 	for _, s := range c.steps {
-		if s.name == name {
+		if s.Name == name {
 			return s
 		}
 	}
@@ -210,12 +210,12 @@ func (c *campaign) stepNamed(name string) *step {
 // is not in a unit that is shown in a greater one.
 func asPublished(n number) string {
 	switch {
-	case isLatency(n.metric) || n.unit == "bool":
+	case isLatency(n.Metric) || n.Unit == "bool":
 		return n.String()
-	case n.unit == "B":
-		return sizeIn(n.value, amount)
+	case n.Unit == "B":
+		return sizeIn(n.Value, amount)
 	}
-	return digits(n.value)
+	return digits(n.Value)
 }
 
 // digits writes a number in full, its thousands apart.

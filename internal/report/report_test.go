@@ -14,7 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/result"
+	"rumbench/internal/stat"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -180,12 +182,12 @@ func checkNumbers(t rapid.TB, page string) int {
 			if first == nil {
 				first = &rows[i]
 			}
-			if rows[i].Target != first.Target || rows[i].Step != first.Step || keyOf(&rows[i]) != keyOf(first) {
+			if rows[i].Target != first.Target || rows[i].Step != first.Step || compare.KeyOf(&rows[i]) != compare.KeyOf(first) {
 				t.Fatalf("a cell of different numbers: %v and %v", rows[i], *first)
 			}
 			values = append(values, rows[i].Value)
 		}
-		if got, err := strconv.ParseFloat(cell[2], 64); err != nil || got != median(values) {
+		if got, err := strconv.ParseFloat(cell[2], 64); err != nil || got != stat.Median(values) {
 			t.Errorf("cell %s shows %s, its rows have %v", cell[1], cell[2], values)
 		}
 	}

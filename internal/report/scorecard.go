@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rumbench/internal/result"
@@ -22,31 +23,31 @@ func layers() []struct {
 	measures   []measure
 } {
 	beside := func(s *step) string {
-		if s.writesPer == s.primary {
+		if s.WritesPer == s.Primary {
 			return "" // they are what the step is about, and shown as such
 		}
-		return s.writesPer
+		return s.WritesPer
 	}
 	return []struct {
 		name, note string
 		measures   []measure
 	}{
 		{"Throughput", "What got done a second.", []measure{
-			{"primary operation", "rows_per_s", "Rows or queries a second of the step's primary operation.", func(s *step) (key, bool) { return s.rate(s.primary) }},
-			{"writes beside it", "rows_per_s", "Rows a second written beside the queries; a rate was promised for them.", func(s *step) (key, bool) { return s.rate(beside(s)) }},
+			{"primary operation", "rows_per_s", "Rows or queries a second of the step's primary operation.", func(s *step) (key, bool) { return s.Rate(s.Primary) }},
+			{"writes beside it", "rows_per_s", "Rows a second written beside the queries; a rate was promised for them.", func(s *step) (key, bool) { return s.Rate(beside(s)) }},
 		}},
 		{"Quality of service", "Latency is the response time where a rate was promised, else the service time of a closed loop.", []measure{
-			{"p99 latency", "service_p99_us", "99th percentile of the primary operation.", func(s *step) (key, bool) { return s.latency(s.primary, "p99") }},
-			{"max latency", "service_max_us", "Greatest latency of the primary operation.", func(s *step) (key, bool) { return s.latency(s.primary, "max") }},
-			{"p99 of writes beside", "response_p99_us", "99th percentile of the writes beside the queries.", func(s *step) (key, bool) { return s.latency(beside(s), "p99") }},
-			{"stalled seconds", "stall_s", "", func(s *step) (key, bool) { return s.stalls() }},
+			{"p99 latency", "service_p99_us", "99th percentile of the primary operation.", func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
+			{"max latency", "service_max_us", "Greatest latency of the primary operation.", func(s *step) (key, bool) { return s.Latency(s.Primary, "max") }},
+			{"p99 of writes beside", "response_p99_us", "99th percentile of the writes beside the queries.", func(s *step) (key, bool) { return s.Latency(beside(s), "p99") }},
+			{"stalled seconds", "stall_s", "", func(s *step) (key, bool) { return s.Stalls() }},
 		}},
 		{"Cost", "What one row or query takes from the machine, and what the data takes.", []measure{
-			{"CPU µs", "server_cpu_us", "", func(s *step) (key, bool) { return s.cost("server_cpu_us", s.primary) }},
-			{"read KB", "read_kb", "", func(s *step) (key, bool) { return s.reads() }},
-			{"written KB", "write_kb", "", func(s *step) (key, bool) { return s.writes() }},
-			{"size on disk", "db_bytes", "", func(s *step) (key, bool) { return s.cost("db_bytes", "") }},
-			{"space amplification", "space_amplification", "", func(s *step) (key, bool) { return s.cost("space_amplification", "") }},
+			{"CPU µs", "server_cpu_us", "", func(s *step) (key, bool) { return s.Cost("server_cpu_us", s.Primary) }},
+			{"read KB", "read_kb", "", func(s *step) (key, bool) { return s.Reads() }},
+			{"written KB", "write_kb", "", func(s *step) (key, bool) { return s.Writes() }},
+			{"size on disk", "db_bytes", "", func(s *step) (key, bool) { return s.Cost("db_bytes", "") }},
+			{"space amplification", "space_amplification", "", func(s *step) (key, bool) { return s.Cost("space_amplification", "") }},
 		}},
 	}
 }
@@ -54,32 +55,32 @@ func layers() []struct {
 // stalls is the key of the stalled seconds, of the primary operation's group
 // where the whole step has no such number.
 func (s *step) stalls() (key, bool) {
-	if s.primary == "" {
+	if s.Primary == "" {
 		return key{}, false
 	}
 	of := func(op string) (key, bool) {
-		return s.find("stall_s", func(r *result.Row) bool { return r.Op == op || r.Group == op })
+		return s.Find("stall_s", func(r *result.Row) bool { return r.Op == op || r.Group == op })
 	}
-	if k, ok := of(s.primary); ok {
+	if k, ok := of(s.Primary); ok {
 		return k, true
 	}
-	return s.find("stall_s", func(r *result.Row) bool { return true })
+	return s.Find("stall_s", func(r *result.Row) bool { return true })
 }
 
 // reads and writes are what the device did; where no device could be
 // watched, what the process caused.
 func (s *step) reads() (key, bool) {
-	if k, ok := s.cost("read_kb", s.primary); ok {
+	if k, ok := s.Cost("read_kb", s.Primary); ok {
 		return k, true
 	}
-	return s.cost("process_read_kb", s.primary)
+	return s.Cost("process_read_kb", s.Primary)
 }
 
 func (s *step) writes() (key, bool) {
-	if k, ok := s.cost("write_kb", s.writesPer); ok {
+	if k, ok := s.Cost("write_kb", s.WritesPer); ok {
 		return k, true
 	}
-	return s.cost("process_write_kb", s.writesPer)
+	return s.Cost("process_write_kb", s.WritesPer)
 }
 
 // scorecard is a table per layer: steps as columns, and under each measure a
@@ -108,19 +109,19 @@ func (c *campaign) scorecard(n *notes) []Table {
 }
 
 func stepColumn(s *step) Column {
-	return Column{Name: s.name, Title: cmp.Or(s.doc, "step "+s.name), Link: s.id}
+	return Column{Name: s.Name, Title: cmp.Or(s.Doc, "step "+s.Name), Link: s.id}
 }
 
 // unitOf says what the numbers under a key are of or per.
 func (s *step) unitOf(k key) string {
-	measure, _, _ := strings.Cut(k.metric, "_")
+	measure, _, _ := strings.Cut(k.Metric, "_")
 	switch {
-	case k.metric == "rows_per_s":
-		return s.units(k.op) + "/s"
-	case isLatency(k.metric):
-		return measure + ", " + k.op
-	case k.per != "":
-		return "per " + k.per
+	case k.Metric == "rows_per_s":
+		return s.units(k.Op) + "/s"
+	case isLatency(k.Metric):
+		return measure + ", " + k.Op
+	case k.Per != "":
+		return "per " + k.Per
 	}
 	return ""
 }
@@ -128,8 +129,8 @@ func (s *step) unitOf(k key) string {
 // costPer is the denominator that heads the step's costs. Writes may have
 // another one, which their cells then tell.
 func (s *step) costPer() string {
-	k, _ := s.cost("server_cpu_us", s.primary)
-	return k.per
+	k, _ := s.Cost("server_cpu_us", s.Primary)
+	return k.Per
 }
 
 func (c *campaign) stepsWith(measures []measure) []*step {
@@ -148,7 +149,7 @@ func (c *campaign) stepsWith(measures []measure) []*step {
 func (c *campaign) scoreGroup(m measure, steps []*step, n *notes) RowGroup {
 	g := RowGroup{Name: m.name, Title: m.doc, Metric: m.metric}
 	if g.Title == "" {
-		g.Title = metricColumn(key{metric: m.metric}).Title
+		g.Title = metricColumn(key{Metric: m.metric}).Title
 	}
 	found := false
 	for _, s := range steps {
@@ -158,15 +159,15 @@ func (c *campaign) scoreGroup(m measure, steps []*step, n *notes) RowGroup {
 		}
 		g.Subs = append(g.Subs, sub)
 	}
-	for _, t := range c.targets {
-		row := TableRow{Head: t.name, Target: t.index}
+	for _, t := range c.Targets {
+		row := TableRow{Head: t.Name, Target: t.Index}
 		for _, s := range steps {
 			k, ok := m.key(s)
 			if !ok {
-				row.Cells = append(row.Cells, absentCell("nothing of this kind in "+s.name))
+				row.Cells = append(row.Cells, absentCell("nothing of this kind in "+s.Name))
 				continue
 			}
-			row.Cells = append(row.Cells, s.cell(t, c.targets[0], k, n))
+			row.Cells = append(row.Cells, s.cell(t, c.Targets[0], k, n))
 		}
 		g.Rows = append(g.Rows, row)
 	}
@@ -178,10 +179,10 @@ func (c *campaign) scoreGroup(m measure, steps []*step, n *notes) RowGroup {
 
 // promiseGroup tells for every step whether the promised rates were held.
 func (c *campaign) promiseGroup(steps []*step, n *notes) RowGroup {
-	g := RowGroup{Name: "promised rate held", Metric: "sla_met", Title: metricColumn(key{metric: "sla_met"}).Title}
+	g := RowGroup{Name: "promised rate held", Metric: "sla_met", Title: metricColumn(key{Metric: "sla_met"}).Title}
 	found := false
-	for _, t := range c.targets {
-		row := TableRow{Head: t.name, Target: t.index}
+	for _, t := range c.Targets {
+		row := TableRow{Head: t.Name, Target: t.Index}
 		for _, s := range steps {
 			cell, ok := s.promise(t, n)
 			found = found || ok
@@ -199,20 +200,20 @@ func (c *campaign) promiseGroup(steps []*step, n *notes) RowGroup {
 // of intervals in which it did.
 func (s *step) promise(t *target, n *notes) (Cell, bool) {
 	var low *number
-	for _, k := range s.keys([]string{"sla_share"}) {
-		if num := s.number(t, k); num.missing == "" && (low == nil || num.value < low.value) {
+	for _, k := range s.Keys("sla_share") {
+		if num := s.number(t, k); num.Missing == "" && (low == nil || num.Value < low.Value) {
 			low = &num
 		}
 	}
-	doubts := strings.Join(s.doubts(t), ", ")
+	doubts := strings.Join(s.Doubts(t), ", ")
 	if low == nil {
 		if rated(s) {
 			return absentCell("not measured here"), false
 		}
 		return absentCell("no rate was promised here"), false
 	}
-	c := plainCell(*low, n)
-	c.Text, c.Ratio = "held", fmt.Sprintf("%s of intervals", percent(low.value))
+	c := s.plainCell(*low, n)
+	c.Text, c.Ratio = "held", fmt.Sprintf("%s of intervals", percent(low.Value))
 	if strings.Contains(doubts, "SLA missed") {
 		c.Text, c.Tag = "missed", doubts
 	}
@@ -223,14 +224,5 @@ func (s *step) promise(t *target, n *notes) (Cell, bool) {
 }
 
 func rated(s *step) bool {
-	for _, runs := range s.runsInOrder() {
-		for _, r := range runs {
-			for _, g := range r.step.Groups {
-				if g.Rate > 0 {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Groups(), func(g result.Group) bool { return g.Rate > 0 })
 }

@@ -24,13 +24,13 @@ var (
 // section puts together what is known about a step.
 func (c *campaign) section(s *step, tracks []*track) Section {
 	n := &notes{section: s.id}
-	sec := Section{ID: s.id, Name: s.name, Doc: s.doc, Status: c.statusLines(s)}
+	sec := Section{ID: s.id, Name: s.Name, Doc: s.Doc, Status: c.statusLines(s)}
 	sec.Groups = c.groupsTable(s)
 	sec.Bars = c.bars(s)
 	sec.Charts = c.charts(s, tracks)
 	sec.Curves, sec.MoreCurves = c.curves(s)
 	table := func(name, note string, metrics []string) {
-		sec.Tables = append(sec.Tables, s.metricTables(name, note, c.targets, metrics, n)...)
+		sec.Tables = append(sec.Tables, s.metricTables(name, note, c.Targets, metrics, n)...)
 	}
 	table("Throughput", "", throughputMetrics)
 	table("Service time", "From an operation's actual start to its end.", serviceMetrics)
@@ -43,10 +43,10 @@ func (c *campaign) section(s *step, tracks []*track) Section {
 			sec.Tables = append(sec.Tables, t)
 		}
 	}
-	for _, t := range c.targets {
-		for _, r := range s.runs[t] {
-			for _, text := range slices.Concat(r.step.Warnings, r.step.Notes) {
-				n.mark(fmt.Sprintf("%s, trial %d: %s", t.name, r.trial.Trial.Trial, text))
+	for _, t := range c.Targets {
+		for _, r := range s.Runs[t] {
+			for _, text := range slices.Concat(r.Step.Warnings, r.Step.Notes) {
+				n.mark(fmt.Sprintf("%s, trial %d: %s", t.Name, r.Trial.Trial, text))
 			}
 		}
 	}
@@ -57,15 +57,15 @@ func (c *campaign) section(s *step, tracks []*track) Section {
 // statusLines tell of runs that did not end well.
 func (c *campaign) statusLines(s *step) []string {
 	var out []string
-	for _, t := range c.targets {
+	for _, t := range c.Targets {
 		out = append(out, s.missing(t)...)
-		for _, r := range s.runs[t] {
-			if r.step.Status != result.Complete {
-				out = append(out, fmt.Sprintf("%s, trial %d: %s%s", t.name, r.trial.Trial.Trial, r.step.Status, sentenceTail(r.trial.Reason, "")))
+		for _, r := range s.Runs[t] {
+			if r.Step.Status != result.Complete {
+				out = append(out, fmt.Sprintf("%s, trial %d: %s%s", t.Name, r.Trial.Trial, r.Step.Status, sentenceTail(r.Trial.Reason, "")))
 			}
 		}
-		if d := s.doubts(t); slices.Contains(d, "SLA missed") || slices.Contains(d, "saturated") {
-			out = append(out, t.name+": "+strings.Join(d, ", ")+". Its numbers in this step are not comparable.")
+		if d := s.Doubts(t); slices.Contains(d, "SLA missed") || slices.Contains(d, "saturated") {
+			out = append(out, t.Name+": "+strings.Join(d, ", ")+". Its numbers in this step are not comparable.")
 		}
 	}
 	return out
@@ -73,13 +73,13 @@ func (c *campaign) statusLines(s *step) []string {
 
 // missing tells which trials of a target did not come to the step.
 func (s *step) missing(t *target) []string {
-	if len(s.runs[t]) == 0 {
-		return []string{s.absence(t, key{})}
+	if len(s.Runs[t]) == 0 {
+		return []string{s.Absence(t, key{})}
 	}
 	var out []string
-	for _, trial := range t.trials {
-		if !slices.ContainsFunc(s.runs[t], func(r run) bool { return r.trial == trial }) {
-			out = append(out, fmt.Sprintf("%s, trial %d, did not come to this step%s", t.name, trial.Trial.Trial, sentenceTail(trial.Reason, "")))
+	for _, trial := range t.Trials {
+		if !slices.ContainsFunc(s.Runs[t], func(r run) bool { return r.Trial == trial }) {
+			out = append(out, fmt.Sprintf("%s, trial %d, did not come to this step%s", t.Name, trial.Trial, sentenceTail(trial.Reason, "")))
 		}
 	}
 	return out
@@ -93,7 +93,7 @@ func (c *campaign) groupsTable(s *step) Table {
 		{Name: "operations", Title: "The operation kinds that its clients do"},
 	}}
 	var rows []TableRow
-	for _, g := range s.groups(c.targets) {
+	for _, g := range s.Groups() {
 		rate, pace := "none: closed loop", unknown
 		if g.Rate > 0 {
 			rate, pace = decimal(g.Rate)+"/s", g.Pace
@@ -110,13 +110,13 @@ func (c *campaign) groupsTable(s *step) Table {
 func (c *campaign) sizesTable(s *step) Table {
 	t := Table{Title: "Size by object", Note: "As the engine tells it; ≈ marks estimates.", Head: "object"}
 	byName := map[string]map[*target]Cell{}
-	for _, tg := range c.targets {
+	for _, tg := range c.Targets {
 		t.Columns = append(t.Columns, targetColumn(tg))
-		r := s.leader(tg)
+		r := s.Leader(tg)
 		if r == nil {
 			continue
 		}
-		for _, size := range r.step.Sizes {
+		for _, size := range r.Step.Sizes {
 			name := size.Object
 			if name == "" {
 				name = "whole database"
@@ -137,13 +137,13 @@ func (c *campaign) settleTable(s *step) Table {
 		{Name: "action", Title: "What the engine was told or seen to do"}, {Name: "took", Title: "How long it took"}, {Name: "detail", Title: "What it changed"},
 	}}
 	var rows []TableRow
-	for _, tg := range c.targets {
-		r := s.leader(tg)
+	for _, tg := range c.Targets {
+		r := s.Leader(tg)
 		if r == nil {
 			continue
 		}
-		for _, a := range r.step.Settle {
-			rows = append(rows, TableRow{Head: tg.name, Target: tg.index, Cells: []Cell{
+		for _, a := range r.Step.Settle {
+			rows = append(rows, TableRow{Head: tg.Name, Target: tg.Index, Cells: []Cell{
 				textCell(a.Name), {Text: duration(float64(a.Duration.Nanoseconds()) / 1e3), Number: true}, textCell(a.Detail),
 			}})
 		}
@@ -159,13 +159,13 @@ const maxCounters = 400
 func (c *campaign) countersTable(s *step) Table {
 	t := Table{Title: "Counters that changed", Note: "Growth of counters over the window, and gauges at its end.", Head: "counter", Folded: true}
 	byName := map[string]map[*target]Cell{}
-	for _, tg := range c.targets {
+	for _, tg := range c.Targets {
 		t.Columns = append(t.Columns, targetColumn(tg))
-		r := s.leader(tg)
+		r := s.Leader(tg)
 		if r == nil {
 			continue
 		}
-		for _, n := range r.step.Counters {
+		for _, n := range r.Step.Counters {
 			if n.Value == 0 {
 				continue
 			}
@@ -203,7 +203,7 @@ func counterCell(n result.CounterChange) Cell {
 	return c
 }
 
-func targetColumn(t *target) Column { return Column{Name: t.name, Title: cmp.Or(t.describe(), t.name)} }
+func targetColumn(t *target) Column { return Column{Name: t.Name, Title: cmp.Or(describe(t), t.Name)} }
 
 func set(table map[string]map[*target]Cell, row string, t *target, c Cell) {
 	if table[row] == nil {
@@ -217,7 +217,7 @@ func (c *campaign) rowsOf(table map[string]map[*target]Cell, absent string) []Ta
 	var rows []TableRow
 	for _, name := range sortedKeys(table) {
 		row := TableRow{Head: name, Target: -1}
-		for _, t := range c.targets {
+		for _, t := range c.Targets {
 			cell, ok := table[name][t]
 			if !ok {
 				cell = absentCell(absent)

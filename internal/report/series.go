@@ -52,29 +52,29 @@ const (
 // readSeries streams the series of the runs that stand for their targets.
 func readSeries(c *campaign) (map[*step][]*track, error) {
 	all := map[*step][]*track{}
-	byTrial := map[*Trial]map[string]*track{}
+	byTrial := map[*result.Trial]map[string]*track{}
 	for _, s := range c.steps {
-		all[s] = make([]*track, len(c.targets))
-		for _, t := range c.targets {
-			r := s.leader(t)
-			if r == nil || r.trial.Series == nil {
+		all[s] = make([]*track, len(c.Targets))
+		for _, t := range c.Targets {
+			r := s.Leader(t)
+			if r == nil || c.series[r.Trial] == nil {
 				continue
 			}
-			all[s][t.index] = newTrack(s, r)
-			if byTrial[r.trial] == nil {
-				byTrial[r.trial] = map[string]*track{}
+			all[s][t.Index] = newTrack(s, r)
+			if byTrial[r.Trial] == nil {
+				byTrial[r.Trial] = map[string]*track{}
 			}
-			byTrial[r.trial][s.name] = all[s][t.index]
+			byTrial[r.Trial][s.Name] = all[s][t.Index]
 		}
 	}
-	for _, t := range c.targets {
-		for _, trial := range t.trials {
+	for _, t := range c.Targets {
+		for _, trial := range t.Trials {
 			tracks := byTrial[trial]
 			if tracks == nil {
 				continue
 			}
-			if err := trial.Series(func(l result.Line) error { tracks[l.Step].add(&l); return nil }); err != nil {
-				return nil, fmt.Errorf("series of %s, trial %d: %w", t.name, trial.Trial.Trial, err)
+			if err := c.series[trial](func(l result.Line) error { tracks[l.Step].add(&l); return nil }); err != nil {
+				return nil, fmt.Errorf("series of %s, trial %d: %w", t.Name, trial.Trial, err)
 			}
 		}
 	}
@@ -85,11 +85,11 @@ func readSeries(c *campaign) (map[*step][]*track, error) {
 }
 
 func newTrack(s *step, r *run) *track {
-	width := r.trial.Interval
+	width := r.Trial.Interval
 	if width <= 0 {
 		width = 1
 	}
-	return &track{width: width, primary: kindsOf(s.primary, r.step.Groups), writes: kindsOf(s.writesPer, r.step.Groups)}
+	return &track{width: width, primary: kindsOf(s.Primary, r.Step.Groups), writes: kindsOf(s.WritesPer, r.Step.Groups)}
 }
 
 // Sources are the sources of series that the report reads.

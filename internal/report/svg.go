@@ -153,9 +153,9 @@ func (c *campaign) curves(s *step) (main, more []Plot) {
 		measure string
 	}
 	var all []curve
-	for _, t := range c.targets {
-		if r := s.leader(t); r != nil {
-			for _, cv := range r.step.Curves {
+	for _, t := range c.Targets {
+		if r := s.Leader(t); r != nil {
+			for _, cv := range r.Step.Curves {
 				if len(cv.Points) > 0 {
 					all = appendOnce(all, curve{subject{cv.Group, cv.Op}, cv.Measure})
 				}
@@ -164,17 +164,17 @@ func (c *campaign) curves(s *step) (main, more []Plot) {
 	}
 	for _, one := range all {
 		var curves []indexed
-		for _, t := range c.targets {
-			if r := s.leader(t); r != nil {
-				for _, cv := range r.step.Curves {
+		for _, t := range c.Targets {
+			if r := s.Leader(t); r != nil {
+				for _, cv := range r.Step.Curves {
 					if (curve{subject{cv.Group, cv.Op}, cv.Measure}) == one {
-						curves = append(curves, indexed{t.index, cv})
+						curves = append(curves, indexed{t.Index, cv})
 					}
 				}
 			}
 		}
 		p := Plot{one.String() + ": " + strings.Replace(one.measure+" time", "lateness time", "lateness", 1), curvePlot(curves)}
-		if (one.op == s.primary || one.group == s.primary) && one.measure != "lateness" && len(main) < 2 {
+		if (one.op == s.Primary || one.group == s.Primary) && one.measure != "lateness" && len(main) < 2 {
 			main = append(main, p)
 		} else {
 			more = append(more, p)

@@ -122,35 +122,35 @@ func absentCell(why string) Cell {
 // cell shows a number of a target beside that of the base.
 func (s *step) cell(t, base *target, k key, n *notes) Cell {
 	num := s.number(t, k)
-	if num.missing != "" {
-		return absentCell(num.missing)
+	if num.Missing != "" {
+		return absentCell(num.Missing)
 	}
-	c := plainCell(num, n)
-	if len(num.rows) < len(t.trials) {
-		c.Title += fmt.Sprintf("; from %d of %d trials", len(num.rows), len(t.trials))
+	c := s.plainCell(num, n)
+	if len(num.Rows) < len(t.Trials) {
+		c.Title += fmt.Sprintf("; from %d of %d trials", len(num.Rows), len(t.Trials))
 	}
-	doubts := s.doubts(t)
+	doubts := s.Doubts(t)
 	if len(doubts) > 0 {
 		c.Tag = doubts[0]
 		c.Title += "; not comparable: " + strings.Join(doubts, ", ")
-		n.mark(t.name + " in " + s.name + ": " + strings.Join(doubts, ", ") + ". Its numbers are not comparable there.")
+		n.mark(t.Name + " in " + s.Name + ": " + strings.Join(doubts, ", ") + ". Its numbers are not comparable there.")
 	}
-	if b := s.number(base, k); t != base && len(doubts) == 0 && len(s.doubts(base)) == 0 {
-		c.compare(num, b, base.name)
+	if b := s.number(base, k); t != base && len(doubts) == 0 && len(s.Doubts(base)) == 0 {
+		c.compare(num, b, base.Name)
 	}
 	return c
 }
 
 func (c *Cell) compare(n, base number, name string) {
 	c.Verdict = n.against(base)
-	if r, ok := n.ratio(base); ok {
+	if r, ok := n.over(base); ok {
 		c.Ratio = times(r)
 		c.Title += "; " + c.Ratio + " " + name
-	} else if n.value != 0 && c.Verdict != "" {
+	} else if n.Value != 0 && c.Verdict != "" {
 		c.Ratio = "from 0" // no ratio, but a difference all the same
 	}
 	switch {
-	case c.Verdict == same && n.overlaps(base):
+	case c.Verdict == same && n.Overlaps(base.Number):
 		c.Title += ": the trials of the two overlap"
 	case c.Verdict == same:
 		c.Title += ": the same within 5 %"
@@ -160,29 +160,27 @@ func (c *Cell) compare(n, base number, name string) {
 }
 
 // plainCell shows a number without comparing it.
-func plainCell(num number, n *notes) Cell {
-	if num.missing != "" {
-		return absentCell(num.missing)
+func (c *campaign) plainCell(num number, n *notes) Cell {
+	if num.Missing != "" {
+		return absentCell(num.Missing)
 	}
-	c := Cell{Text: num.String(), Title: num.hover(), Number: true, Value: full(num.value), Rows: positions(num.rows)}
-	for _, w := range num.warnings {
-		c.Notes = append(c.Notes, n.mark(w))
+	cell := Cell{Text: num.String(), Title: num.hover(), Number: true, Value: full(num.Value), Rows: c.positions(num)}
+	for _, w := range num.Warnings {
+		cell.Notes = append(cell.Notes, n.mark(w))
 	}
-	return c
+	return cell
 }
-
-func positions(rows []int) string { return strings.Trim(fmt.Sprint(rows), "[]") }
 
 // metricColumn heads a column of a metric.
 func metricColumn(k key) Column {
-	c := Column{Name: title(k.metric), Metric: k.metric, Sub: k.per}
-	if k.per != "" {
-		c.Sub = "per " + k.per
+	c := Column{Name: title(k.Metric), Metric: k.Metric, Sub: k.Per}
+	if k.Per != "" {
+		c.Sub = "per " + k.Per
 	}
-	if m := result.MetricByName(k.metric); m != nil {
+	if m := result.MetricByName(k.Metric); m != nil {
 		c.Title = m.Name + ", " + unitName(m.Unit) + ": " + m.Doc
 	} else {
-		c.Title = k.metric
+		c.Title = k.Metric
 	}
 	return c
 }
@@ -229,10 +227,10 @@ type subject struct{ group, op string }
 func (s *step) metricTables(name, note string, targets []*target, metrics []string, n *notes) []Table {
 	var subjects []subject
 	columns := map[subject][]key{}
-	for _, k := range s.keys(metrics) {
-		sub := subject{k.group, k.op}
+	for _, k := range s.Keys(metrics...) {
+		sub := subject{k.Group, k.Op}
 		subjects = appendOnce(subjects, sub)
-		columns[sub] = append(columns[sub], key{metric: k.metric, per: k.per})
+		columns[sub] = append(columns[sub], key{Metric: k.Metric, Per: k.Per})
 	}
 	slices.SortStableFunc(subjects, func(a, b subject) int { return cmp.Compare(s.place(a), s.place(b)) })
 	var out []Table
@@ -257,11 +255,11 @@ func (s *step) place(sub subject) int {
 	switch {
 	case sub == subject{}:
 		return 0
-	case sub.op == s.primary:
+	case sub.op == s.Primary:
 		return 1
-	case sub.group == s.primary:
+	case sub.group == s.Primary:
 		return 2
-	case sub.op == s.writesPer:
+	case sub.op == s.WritesPer:
 		return 3
 	}
 	return 4
@@ -296,9 +294,9 @@ func tableWith(tables []Table, columns []key) *Table {
 func (s *step) subjectRows(sub subject, columns []key, targets []*target, n *notes) []TableRow {
 	var rows []TableRow
 	for _, t := range targets {
-		row := TableRow{Head: t.name, Target: t.index}
+		row := TableRow{Head: t.Name, Target: t.Index}
 		for _, c := range columns {
-			row.Cells = append(row.Cells, s.cell(t, targets[0], key{sub.group, sub.op, c.metric, c.per}, n))
+			row.Cells = append(row.Cells, s.cell(t, targets[0], key{sub.group, sub.op, c.Metric, c.Per}, n))
 		}
 		rows = append(rows, row)
 	}

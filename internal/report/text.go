@@ -16,21 +16,21 @@ type column struct {
 
 func summaryColumns() []column {
 	return []column{
-		{"rate/s", func(s *step) (key, bool) { return s.rate(s.primary) }},
+		{"rate/s", func(s *step) (key, bool) { return s.Rate(s.Primary) }},
 		{"vs base", nil},
-		{"p99", func(s *step) (key, bool) { return s.latency(s.primary, "p99") }},
-		{"max", func(s *step) (key, bool) { return s.latency(s.primary, "max") }},
-		{"CPU µs", func(s *step) (key, bool) { return s.cost("server_cpu_us", s.primary) }},
-		{"write KB", (*step).writes},
-		{"read KB", (*step).reads},
-		{"on disk", func(s *step) (key, bool) { return s.cost("db_bytes", "") }},
-		{"amp", func(s *step) (key, bool) { return s.cost("space_amplification", "") }},
+		{"p99", func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
+		{"max", func(s *step) (key, bool) { return s.Latency(s.Primary, "max") }},
+		{"CPU µs", func(s *step) (key, bool) { return s.Cost("server_cpu_us", s.Primary) }},
+		{"write KB", (*step).Writes},
+		{"read KB", (*step).Reads},
+		{"on disk", func(s *step) (key, bool) { return s.Cost("db_bytes", "") }},
+		{"amp", func(s *step) (key, bool) { return s.Cost("space_amplification", "") }},
 	}
 }
 
 // writeText prints a block per step, with the columns aligned over all blocks.
 func writeText(w io.Writer, in Input, c *campaign, limit int) {
-	if len(c.targets) == 0 {
+	if len(c.Targets) == 0 {
 		fmt.Fprintln(w, "no trials")
 		return
 	}
@@ -38,7 +38,7 @@ func writeText(w io.Writer, in Input, c *campaign, limit int) {
 	columns := summaryColumns()
 	cells := make([][][]string, len(c.steps)) // step, target, column
 	for i, s := range c.steps {
-		for _, t := range c.targets {
+		for _, t := range c.Targets {
 			cells[i] = append(cells[i], c.summaryRow(s, t, columns, n))
 		}
 	}
@@ -60,7 +60,7 @@ func writeText(w io.Writer, in Input, c *campaign, limit int) {
 	}
 	textPublished(w, c.published(in.Published, &notes{}), n, limit)
 	textFoot(w, banners(in, c), n, len(heads)-shown, limit)
-	fmt.Fprintf(w, "base: %s. %s\n", c.targets[0].name, c.caution())
+	fmt.Fprintf(w, "base: %s. %s\n", c.Targets[0].Name, c.caution())
 }
 
 // blank tells whether a block has nothing to say in the columns shown.
@@ -77,32 +77,32 @@ func blank(rows [][]string, shown int) bool {
 
 // headline says what the numbers of a step are of.
 func (s *step) headline() string {
-	if s.primary == "" {
+	if s.Primary == "" {
 		if per := s.costPer(); per != "" {
-			return s.name + "  per " + per
+			return s.Name + "  per " + per
 		}
-		return s.name
+		return s.Name
 	}
-	parts := []string{s.units(s.primary) + "/s"}
-	if k, ok := s.latency(s.primary, "p99"); ok {
-		measure, _, _ := strings.Cut(k.metric, "_")
-		parts = append(parts, measure+" time of "+s.primary)
+	parts := []string{s.units(s.Primary) + "/s"}
+	if k, ok := s.Latency(s.Primary, "p99"); ok {
+		measure, _, _ := strings.Cut(k.Metric, "_")
+		parts = append(parts, measure+" time of "+s.Primary)
 	}
 	if per := s.costPer(); per != "" {
 		parts = append(parts, "per "+per)
 	}
-	if k, ok := s.writes(); ok && k.per != s.costPer() {
-		parts = append(parts, "writes per "+k.per)
+	if k, ok := s.Writes(); ok && k.Per != s.costPer() {
+		parts = append(parts, "writes per "+k.Per)
 	}
-	return s.name + "  " + strings.Join(parts, ", ")
+	return s.Name + "  " + strings.Join(parts, ", ")
 }
 
 func (c *campaign) summaryRow(s *step, t *target, columns []column, n *notes) []string {
-	row := []string{"  " + t.name}
-	for _, d := range s.doubts(t) {
-		row[0] += fmt.Sprintf(" ⚠%d", n.mark(t.name+" in "+s.name+": "+d+"; not comparable").Number)
+	row := []string{"  " + t.Name}
+	for _, d := range s.Doubts(t) {
+		row[0] += fmt.Sprintf(" ⚠%d", n.mark(t.Name+" in "+s.Name+": "+d+"; not comparable").Number)
 	}
-	rate, rated := s.rate(s.primary)
+	rate, rated := s.Rate(s.Primary)
 	for _, col := range columns {
 		switch {
 		case col.key == nil && rated:
@@ -117,11 +117,11 @@ func (c *campaign) summaryRow(s *step, t *target, columns []column, n *notes) []
 }
 
 func (c *campaign) ratioText(s *step, t *target, rate key) string {
-	cell := s.cell(t, c.targets[0], rate, &notes{})
+	cell := s.cell(t, c.Targets[0], rate, &notes{})
 	switch {
 	case cell.Tag != "":
 		return "⚠"
-	case t == c.targets[0]:
+	case t == c.Targets[0]:
 		return "base"
 	case cell.Ratio == "":
 		return unknown
@@ -136,7 +136,7 @@ func numberText(s *step, t *target, col column, n *notes) string {
 	}
 	num := s.number(t, k)
 	text := num.String()
-	for _, w := range num.warnings {
+	for _, w := range num.Warnings {
 		text += fmt.Sprintf(" ⚠%d", n.mark(w).Number)
 	}
 	return text

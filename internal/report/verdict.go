@@ -17,19 +17,19 @@ func (c *campaign) verdict() []Sentence {
 	var out []Sentence
 	var quiet []string
 	for _, s := range c.steps {
-		k, ok := s.rate(s.primary)
+		k, ok := s.Rate(s.Primary)
 		if !ok {
 			continue
 		}
 		ranks, dropped := c.ranking(s, k)
 		text := c.sentence(s, ranks)
 		if text == "" && dropped == "" {
-			quiet = append(quiet, s.name)
+			quiet = append(quiet, s.Name)
 			continue
 		}
-		out = append(out, Sentence{s.name, s.id, strings.TrimSpace(text + " " + dropped)})
+		out = append(out, Sentence{s.Name, s.id, strings.TrimSpace(text + " " + dropped)})
 	}
-	if len(quiet) > 0 && len(c.targets) > 1 {
+	if len(quiet) > 0 && len(c.Targets) > 1 {
 		out = append(out, Sentence{Text: "No notable difference in throughput and writes in " + joined(quiet) + "."})
 	}
 	if text := c.spaceSentence(); text != "" {
@@ -48,19 +48,19 @@ type rank struct {
 // says in words which were left out and why.
 func (c *campaign) ranking(s *step, k key) (ranks []rank, dropped string) {
 	var why []string
-	for _, t := range c.targets {
+	for _, t := range c.Targets {
 		n := s.number(t, k)
-		doubts := s.doubts(t)
+		doubts := s.Doubts(t)
 		switch {
-		case n.missing != "":
-			why = append(why, t.name+" (no result)")
+		case n.Missing != "":
+			why = append(why, t.Name+" (no result)")
 		case len(doubts) > 0:
-			why = append(why, fmt.Sprintf("%s (%s)", t.name, strings.Join(doubts, ", ")))
+			why = append(why, fmt.Sprintf("%s (%s)", t.Name, strings.Join(doubts, ", ")))
 		default:
 			ranks = append(ranks, rank{t, n})
 		}
 	}
-	slices.SortStableFunc(ranks, func(a, b rank) int { return cmp.Compare(b.rate.value, a.rate.value) })
+	slices.SortStableFunc(ranks, func(a, b rank) int { return cmp.Compare(b.rate.Value, a.rate.Value) })
 	if len(why) > 0 {
 		dropped = "Not compared: " + joined(why) + "."
 	}
@@ -74,13 +74,13 @@ func (c *campaign) sentence(s *step, ranks []rank) string {
 		return ""
 	}
 	first := ranks[0]
-	text := fmt.Sprintf("%s %s %s %s/s", first.target.name, did(s.primary), first.rate, s.units(s.primary))
+	text := fmt.Sprintf("%s %s %s %s/s", first.target.Name, did(s.Primary), first.rate, s.units(s.Primary))
 	if len(ranks) == 1 {
 		return text + c.writesAlone(s, first.target) + "." + c.standstill(s)
 	}
 	writes, differ := c.writesOf(s, ranks)
 	last := ranks[len(ranks)-1]
-	if r, ok := first.rate.ratio(last.rate); ok && r < notable && !differ {
+	if r, ok := first.rate.over(last.rate); ok && r < notable && !differ {
 		return strings.TrimSpace(c.standstill(s))
 	}
 	var others []string
@@ -92,52 +92,52 @@ func (c *campaign) sentence(s *step, ranks []rank) string {
 
 // inDoubt says so when the rates that a sentence compares carry warnings.
 func inDoubt(ranks []rank) string {
-	if slices.ContainsFunc(ranks, func(r rank) bool { return len(r.rate.warnings) > 0 }) {
+	if slices.ContainsFunc(ranks, func(r rank) bool { return len(r.rate.Warnings) > 0 }) {
 		return " ⚠ The step has warnings: read them first."
 	}
 	return ""
 }
 
 func faster(first, other rank) string {
-	r, ok := first.rate.ratio(other.rate)
+	r, ok := first.rate.over(other.rate)
 	switch {
 	case !ok:
-		return "while " + other.target.name + " did nothing"
+		return "while " + other.target.Name + " did nothing"
 	case r-1 <= neutral:
-		return "level with " + other.target.name + " (within 5 %)"
-	case first.rate.overlaps(other.rate):
-		return times(r) + " " + other.target.name + " (but their trials overlap)"
+		return "level with " + other.target.Name + " (within 5 %)"
+	case first.rate.Overlaps(other.rate.Number):
+		return times(r) + " " + other.target.Name + " (but their trials overlap)"
 	}
-	return times(r) + " " + other.target.name
+	return times(r) + " " + other.target.Name
 }
 
 // writesOf tells what the fastest target wrote beside the others, and whether
 // that differs notably.
 func (c *campaign) writesOf(s *step, ranks []rank) (text string, differ bool) {
-	k, ok := s.writes()
+	k, ok := s.Writes()
 	if !ok {
 		return "", false
 	}
 	mine := s.number(ranks[0].target, k)
-	if mine.disturbed() {
+	if mine.Disturbed() {
 		return "; what it wrote is in doubt and not compared", false
 	}
 	var shares, doubted []string
 	for _, o := range ranks[1:] {
-		if s.number(o.target, k).disturbed() {
-			doubted = append(doubted, o.target.name)
+		if s.number(o.target, k).Disturbed() {
+			doubted = append(doubted, o.target.Name)
 		}
-		r, ok := mine.ratio(s.number(o.target, k))
+		r, ok := mine.over(s.number(o.target, k))
 		if !ok {
 			continue
 		}
 		differ = differ || r >= notable || r <= 1/notable
-		shares = append(shares, share(r)+" "+o.target.name+"'s")
+		shares = append(shares, share(r)+" "+o.target.Name+"'s")
 	}
 	if len(shares) == 0 {
 		return c.writesAlone(s, ranks[0].target), false
 	}
-	text = fmt.Sprintf("; it wrote %s KB per %s: %s", mine, k.per, joined(shares))
+	text = fmt.Sprintf("; it wrote %s KB per %s: %s", mine, k.Per, joined(shares))
 	if len(doubted) > 0 {
 		text += " (" + joined(doubted) + " not compared: in doubt)"
 	}
@@ -145,9 +145,9 @@ func (c *campaign) writesOf(s *step, ranks []rank) (text string, differ bool) {
 }
 
 func (c *campaign) writesAlone(s *step, t *target) string {
-	k, ok := s.writes()
-	if n := s.number(t, k); ok && n.missing == "" && !n.disturbed() {
-		return fmt.Sprintf(" and wrote %s KB per %s", n, k.per)
+	k, ok := s.Writes()
+	if n := s.number(t, k); ok && n.Missing == "" && !n.Disturbed() {
+		return fmt.Sprintf(" and wrote %s KB per %s", n, k.Per)
 	}
 	return ""
 }
@@ -165,14 +165,14 @@ func share(r float64) string {
 
 // standstill tells which targets stalled.
 func (c *campaign) standstill(s *step) string {
-	k, ok := s.stalls()
+	k, ok := s.Stalls()
 	if !ok {
 		return ""
 	}
 	var stalled []string
-	for _, t := range c.targets {
-		if n := s.number(t, k); n.missing == "" && n.value > 0 {
-			stalled = append(stalled, t.name+" for "+seconds(n.value))
+	for _, t := range c.Targets {
+		if n := s.number(t, k); n.Missing == "" && n.Value > 0 {
+			stalled = append(stalled, t.Name+" for "+seconds(n.Value))
 		}
 	}
 	if len(stalled) == 0 {
@@ -185,20 +185,20 @@ func (c *campaign) standstill(s *step) string {
 // targets finished.
 func (c *campaign) spaceSentence() string {
 	for _, s := range slices.Backward(c.steps) {
-		k, ok := s.cost("space_amplification", "")
+		k, ok := s.Cost("space_amplification", "")
 		if !ok {
 			continue
 		}
 		var parts []string
-		for _, t := range c.targets {
+		for _, t := range c.Targets {
 			n := s.number(t, k)
-			if n.missing != "" {
+			if n.Missing != "" {
 				break
 			}
-			parts = append(parts, fmt.Sprintf("%s %s", t.name, n))
+			parts = append(parts, fmt.Sprintf("%s %s", t.Name, n))
 		}
-		if len(parts) == len(c.targets) {
-			return "Bytes on disk per byte of live data after " + s.name + ": " + joined(parts) + "."
+		if len(parts) == len(c.Targets) {
+			return "Bytes on disk per byte of live data after " + s.Name + ": " + joined(parts) + "."
 		}
 	}
 	return ""
@@ -219,9 +219,9 @@ func did(op string) string {
 
 // caution says how far the verdict can be trusted.
 func (c *campaign) caution() string {
-	low, high := len(c.targets[0].trials), 0
-	for _, t := range c.targets {
-		low, high = min(low, len(t.trials)), max(high, len(t.trials))
+	low, high := len(c.Targets[0].Trials), 0
+	for _, t := range c.Targets {
+		low, high = min(low, len(t.Trials)), max(high, len(t.Trials))
 	}
 	switch {
 	case high == 1:

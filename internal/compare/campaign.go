@@ -1,0 +1,200 @@
+// Package compare says what the trials of campaigns mean beside each other: it
+// sorts them into targets and steps, takes medians over trials, and judges the
+// difference of two targets with an interval and in a word.
+//
+// It reads and writes no files, and formats nothing for people.
+package compare
+
+import (
+	"cmp"
+	"slices"
+
+	"rumbench/internal/result"
+)
+
+// Campaign is trials sorted into targets × steps.
+type Campaign struct {
+	Targets []*Target // in the order of their first trials
+	Steps   []*Step   // in the order in which the trials came to them
+}
+
+// Target is a database under test, with its trials.
+type Target struct {
+	Name   string
+	Index  int // in Campaign.Targets
+	Trials []*result.Trial
+}
+
+// Step is a step of the workload, with the runs of it on every target.
+type Step struct {
+	Name, Doc          string
+	Primary, WritesPer string // as in result.Step
+	Runs               map[*Target][]Run
+}
+
+// Run is one step of one trial.
+type Run struct {
+	Trial *result.Trial
+	Step  *result.Step
+}
+
+// New sorts trials. It keeps references to them and to their rows.
+func New(trials []*result.Trial) *Campaign {
+	c := &Campaign{}
+	for _, trial := range trials {
+		t := c.target(trial.Target)
+		t.Trials = append(t.Trials, trial)
+		for i := range trial.Steps {
+			rs := &trial.Steps[i]
+			s := c.step(rs)
+			s.Runs[t] = append(s.Runs[t], Run{trial, rs})
+		}
+	}
+	return c
+}
+
+// Target returns the target of that name, nil if there is none.
+func (c *Campaign) Target(name string) *Target {
+	for _, t := range c.Targets {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// Step returns the step of that name, nil if there is none.
+func (c *Campaign) Step(name string) *Step {
+	for _, s := range c.Steps {
+		if s.Name == name {
+			return s
+		}
+	}
+	return nil
+}
+
+func (c *Campaign) target(name string) *Target {
+	if t := c.Target(name); t != nil {
+		return t
+	}
+	t := &Target{Name: name, Index: len(c.Targets)}
+	c.Targets = append(c.Targets, t)
+	return t
+}
+
+func (c *Campaign) step(rs *result.Step) *Step {
+	if s := c.Step(rs.Name); s != nil {
+		return s
+	}
+	s := &Step{Name: rs.Name, Doc: rs.Doc, Primary: rs.Primary, WritesPer: rs.WritesPer, Runs: map[*Target][]Run{}}
+	c.Steps = append(c.Steps, s)
+	return s
+}
+
+// Used are the runs whose numbers count: the complete ones of valid trials,
+// or, where there is none, all that there are.
+func (s *Step) Used(t *Target) []Run {
+	var clean []Run
+	for _, r := range s.Runs[t] {
+		if r.Trial.Status != result.Invalid && r.Step.Status == result.Complete {
+			clean = append(clean, r)
+		}
+	}
+	if len(clean) > 0 {
+		return clean
+	}
+	return s.Runs[t]
+}
+
+// Leader is the run that stands for the target where only one can be shown:
+// the one whose throughput is the median, or next to it. It is nil where the
+// target did not come to the step.
+func (s *Step) Leader(t *Target) *Run {
+	runs := s.Used(t)
+	if len(runs) == 0 {
+		return nil
+	}
+	k, _ := s.Rate(s.Primary)
+	n := s.Number(t, k)
+	best := 0
+	for i := range runs {
+		if distance(runs[i], k, n.Value) < distance(runs[best], k, n.Value) {
+			best = i
+		}
+	}
+	return &runs[best]
+}
+
+func distance(r Run, k Key, from float64) float64 {
+	for i := range r.Step.Rows {
+		if row := &r.Step.Rows[i]; KeyOf(row) == k {
+			return max(row.Value-from, from-row.Value)
+		}
+	}
+	return from
+}
+
+// Doubts are the reasons why the step's numbers on a target cannot be compared
+// with those of others, in a few words each.
+func (s *Step) Doubts(t *Target) []string {
+	var out []string
+	for _, r := range s.Used(t) {
+		if r.Trial.Status == result.Invalid || r.Step.Status == result.Invalid {
+			out = appendNew(out, "invalid")
+		}
+		switch r.Step.Status {
+		case result.Partial, result.Failed:
+			out = appendNew(out, string(r.Step.Status))
+		case result.Running:
+			out = appendNew(out, "unfinished")
+		}
+		for _, g := range r.Step.Groups {
+			if g.SLA == nil {
+				continue // unknown is not missed
+			}
+			if !g.SLA.Met {
+				out = appendNew(out, "SLA missed")
+			}
+			if g.SLA.Saturated {
+				out = appendNew(out, "saturated")
+			}
+		}
+	}
+	return out
+}
+
+// Groups are the step's groups of clients, as the first run that has any tells.
+func (s *Step) Groups() []result.Group {
+	for _, runs := range s.runsInOrder() {
+		for _, r := range runs {
+			if len(r.Step.Groups) > 0 {
+				return r.Step.Groups
+			}
+		}
+	}
+	return nil
+}
+
+// runsInOrder are the runs by target, so that nothing depends on the order of
+// a map.
+func (s *Step) runsInOrder() [][]Run {
+	targets := make([]*Target, 0, len(s.Runs))
+	for t := range s.Runs {
+		targets = append(targets, t)
+	}
+	slices.SortFunc(targets, func(a, b *Target) int { return cmp.Compare(a.Index, b.Index) })
+	out := make([][]Run, len(targets))
+	for i, t := range targets {
+		out[i] = s.Runs[t]
+	}
+	return out
+}
+
+func appendNew(list []string, more ...string) []string {
+	for _, m := range more {
+		if !slices.Contains(list, m) {
+			list = append(list, m)
+		}
+	}
+	return list
+}

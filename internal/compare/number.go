@@ -1,0 +1,155 @@
+package compare
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
+)
+
+// Key names a number of a step, whatever the target and the trial.
+type Key struct{ Group, Op, Metric, Per string }
+
+// KeyOf is the key of a row.
+func KeyOf(r *result.Row) Key { return Key{r.Group, r.Op, r.Metric, r.Per} }
+
+// Number is what the trials of a target say about a key: the median, and the
+// rows that it was made of.
+type Number struct {
+	Key
+	Value, Low, High float64 // the median, the least and the greatest of the trials
+	Unit, Source     string
+	Count            int64           // operations, intervals or units behind it, over all trials
+	Rows             []*result.Row   // one per trial that has it
+	Trials           []*result.Trial // of the rows
+	Warnings         []string
+	Missing          string // why there is no number; "" if there is one
+}
+
+// Number looks a key up on a target.
+func (s *Step) Number(t *Target, k Key) Number {
+	n := Number{Key: k}
+	for _, r := range s.Used(t) {
+		for i := range r.Step.Rows {
+			row := &r.Step.Rows[i]
+			if KeyOf(row) != k || math.IsNaN(row.Value) || math.IsInf(row.Value, 0) {
+				continue
+			}
+			n.Rows, n.Trials = append(n.Rows, row), append(n.Trials, r.Trial)
+			n.Unit, n.Source = row.Unit, row.Source
+			n.Count += row.N
+			n.Warnings = appendNew(n.Warnings, row.Warnings...)
+			break
+		}
+	}
+	if len(n.Rows) == 0 {
+		n.Missing = s.Absence(t, k)
+		return n
+	}
+	values := n.Values()
+	n.Value, n.Low, n.High = stat.Median(values), slices.Min(values), slices.Max(values)
+	return n
+}
+
+// Values are the trials' values.
+func (n Number) Values() []float64 {
+	out := make([]float64, len(n.Rows))
+	for i, r := range n.Rows {
+		out[i] = r.Value
+	}
+	return out
+}
+
+// Disturbed tells whether somebody else's doings may be in the number: then it
+// is shown with its warning, and compared with nothing.
+func (n Number) Disturbed() bool {
+	return slices.ContainsFunc(n.Warnings, func(w string) bool { return strings.Contains(w, result.Disturbed) })
+}
+
+// Over is n ÷ base; ok is false where it has no meaning.
+func (n Number) Over(base Number) (ratio float64, ok bool) {
+	if n.Missing != "" || base.Missing != "" || base.Value == 0 || n.Disturbed() || base.Disturbed() {
+		return 0, false
+	}
+	return n.Value / base.Value, true
+}
+
+// Overlaps tells whether repeated trials of two targets reach into each other.
+func (n Number) Overlaps(o Number) bool {
+	return len(n.Rows) > 1 && len(o.Rows) > 1 && n.Low <= o.High && o.Low <= n.High
+}
+
+// Absence says why a target has no number under a key.
+func (s *Step) Absence(t *Target, k Key) string {
+	if len(s.Runs[t]) == 0 {
+		why := "it did not come to this step"
+		for _, trial := range t.Trials {
+			if trial.Reason != "" {
+				why += ": " + trial.Reason
+				break
+			}
+		}
+		return t.Name + ": " + why
+	}
+	if strings.HasPrefix(k.Metric, "response_") || strings.HasPrefix(k.Metric, "lateness_") {
+		return "no rate was promised here (closed loop), so there is no " + strings.SplitN(k.Metric, "_", 2)[0] + " time"
+	}
+	return "not measured here"
+}
+
+// Keys are the different keys with one of the metrics, in the order of the
+// metrics, then of the rows.
+func (s *Step) Keys(metrics ...string) []Key {
+	var out []Key
+	for _, m := range metrics {
+		for _, runs := range s.runsInOrder() {
+			for _, r := range runs {
+				for i := range r.Step.Rows {
+					if row := &r.Step.Rows[i]; row.Metric == m && !slices.Contains(out, KeyOf(row)) {
+						out = append(out, KeyOf(row))
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// AllKeys are the different keys of all rows, in the order of the rows.
+func (s *Step) AllKeys() []Key {
+	var out []Key
+	seen := map[Key]bool{}
+	for _, runs := range s.runsInOrder() {
+		for _, r := range runs {
+			for i := range r.Step.Rows {
+				if k := KeyOf(&r.Step.Rows[i]); !seen[k] {
+					seen[k] = true
+					out = append(out, k)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Find returns the key of the first row with the metric that fits, on any
+// target; rows of the whole step come before those of a group.
+func (s *Step) Find(metric string, fits func(*result.Row) bool) (k Key, ok bool) {
+	for _, runs := range s.runsInOrder() {
+		for _, r := range runs {
+			for i := range r.Step.Rows {
+				row := &r.Step.Rows[i]
+				if row.Metric != metric || !fits(row) || ok && row.Group != "" {
+					continue
+				}
+				k, ok = KeyOf(row), true
+				if row.Group == "" {
+					return k, true
+				}
+			}
+		}
+	}
+	return k, ok
+}
