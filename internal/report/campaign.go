@@ -22,6 +22,8 @@ type campaign struct {
 	rows   []result.Row
 	at     map[*result.Row]int // positions in rows
 	series map[*result.Trial]func(yield func(result.Line) error) error
+	// judgements are of pairs of targets, base first.
+	judgements map[[2]*target]*compare.Judgement
 }
 
 // step is a step with its name on the page.
@@ -33,7 +35,10 @@ type step struct {
 
 // newCampaign sorts trials. Its rows are numbered from offset on.
 func newCampaign(trials []Trial, offset int) *campaign {
-	c := &campaign{at: map[*result.Row]int{}, series: map[*result.Trial]func(func(result.Line) error) error{}}
+	c := &campaign{
+		at: map[*result.Row]int{}, series: map[*result.Trial]func(func(result.Line) error) error{},
+		judgements: map[[2]*target]*compare.Judgement{},
+	}
 	var plain []*result.Trial
 	for _, t := range trials {
 		plain = append(plain, t.Trial)

@@ -82,7 +82,7 @@ func fixtureTrial(i, n int) *result.Trial {
 	start := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC).Add(time.Duration(n*3+i) * time.Hour)
 	end := start.Add(40 * time.Minute)
 	t := &result.Trial{
-		Format: 1, Campaign: "lsm-against-btree", Target: ft.name, Trial: n, Engine: ft.name, Structure: ft.structure,
+		Format: 1, Campaign: "lsm-against-btree", Target: ft.name, Trial: n, Order: "interleaved", Engine: ft.name, Structure: ft.structure,
 		Workload: "ibench", Preset: "quick", Params: map[string]any{"rows": 2e6, "clients": 1.0, "seconds": 60.0},
 		Knobs: map[string]string{"cache": "256 MiB", "compression": "none"}, Durability: "process", Seed: 42, Interval: 1,
 		Status: result.Complete, Started: start, Ended: &end,
@@ -103,7 +103,7 @@ func fixtureTrial(i, n int) *result.Trial {
 }
 
 func fixtureStep(t *result.Trial, p stepPlan, v speed, order int) result.Step {
-	wobble := 1 + 0.02*math.Sin(float64(t.Trial*7+order))
+	wobble := 1 + 0.02*math.Sin(float64(t.Trial*7+order*3+len(t.Target)*5))
 	s := result.Step{
 		Name: p.name, Doc: p.doc, Status: result.Complete, Seconds: 60, Primary: p.primary, WritesPer: p.writes,
 		Started: t.Started.Add(time.Duration(order) * 5 * time.Minute),

@@ -27,7 +27,7 @@ func writeMarkdown(w io.Writer, p *Page) {
 		}
 		fmt.Fprintf(w, "- %s: %s%s\n", f.Name, f.Value, warning)
 	}
-	fmt.Fprintf(w, "\n## Scorecard\n\n▲ better, ▼ worse, = within 5 %% of %s, the base. “–” is not known.\n\n", p.Base)
+	fmt.Fprintf(w, "\n## Scorecard\n\nAgainst %s, the base: %s “–” is not known.\n\n", p.Base, howMarked)
 	for _, t := range p.Layers {
 		markdownTable(w, t, "###")
 	}
@@ -161,7 +161,7 @@ func (c Cell) line() string {
 		s += " " + c.Per
 	}
 	if c.Ratio != "" {
-		s += " (" + strings.TrimSpace(c.Ratio+" "+c.Arrow()) + ")"
+		s += " (" + strings.TrimSpace(c.Ratio+" "+c.Arrow) + ")"
 	}
 	if c.Tag != "" {
 		s += " ⚠ " + c.Tag

@@ -2,12 +2,10 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/result"
 )
 
 // number is a number for people.
@@ -30,35 +28,8 @@ func (c *campaign) positions(n number) string {
 	return strings.Trim(fmt.Sprint(at), "[]")
 }
 
-// verdict is how a number compares with the base's.
-type verdict string
-
-const (
-	better verdict = "better"
-	worse  verdict = "worse"
-	same   verdict = "same"
-)
-
-// neutral is how far a ratio may be from 1 without being called different.
-const neutral = 0.05
-
 // over is n ÷ base; ok is false where it has no meaning.
 func (n number) over(base number) (float64, bool) { return n.Over(base.Number) }
-
-// against judges n against base by the metric's direction; "" where neither
-// direction is better.
-func (n number) against(base number) verdict {
-	m := result.MetricByName(n.Metric)
-	switch {
-	case n.Missing != "" || base.Missing != "" || n.Disturbed() || base.Disturbed() || m == nil || m.Better == "":
-		return ""
-	case math.Abs(n.Value-base.Value) <= neutral*math.Abs(base.Value) || n.Overlaps(base.Number):
-		return same
-	case (n.Value > base.Value) == (m.Better == "higher"):
-		return better
-	}
-	return worse
-}
 
 // hover is the number in full, for who wants to know.
 func (n number) hover() string {

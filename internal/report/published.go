@@ -155,7 +155,7 @@ func (c *campaign) besideCell(r, first *plan.PublishedRow, metric, unit string, 
 		base = t // compared with nothing
 	}
 	cell := s.cell(t, base, k, n)
-	cell.Verdict = "" // the base is another than everywhere else
+	cell.Verdict, cell.Arrow = "", "" // the base is another than everywhere else
 	if u := s.unitOf(k); u != unit && !cell.Absent {
 		cell.Per = u
 	}

@@ -40,10 +40,10 @@ func TestGolden(t *testing.T) {
 		write  func(*bytes.Buffer, Input) error
 	}{
 		{"one.md", 1, func(b *bytes.Buffer, in Input) error { return Markdown(b, in) }},
-		{"two.md", 2, func(b *bytes.Buffer, in Input) error { return Markdown(b, in) }},
 		{"one.txt", 1, text(0)},
 		{"one-60.txt", 1, text(60)},
-		{"two.txt", 2, text(120)},
+		{"four.md", 4, func(b *bytes.Buffer, in Input) error { return Markdown(b, in) }},
+		{"four.txt", 4, text(120)},
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			var b bytes.Buffer

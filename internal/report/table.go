@@ -3,9 +3,11 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/result"
 )
 
@@ -48,7 +50,8 @@ type Cell struct {
 	Text    string
 	Per     string // the denominator, where it is not the column's
 	Ratio   string // "" without one
-	Verdict verdict
+	Verdict string // how it compares with the base, as a style
+	Arrow   string // the same as a sign
 	Tag     string // why it cannot be compared; then it is hatched
 	Title   string
 	Notes   []Note
@@ -82,19 +85,6 @@ func (n *notes) mark(text string) Note {
 	note := Note{fmt.Sprintf("%s-note-%d", n.section, i), i, text}
 	n.list = append(n.list, note)
 	return note
-}
-
-// Arrow is the verdict without colour.
-func (c Cell) Arrow() string {
-	switch c.Verdict {
-	case better:
-		return "▲"
-	case worse:
-		return "▼"
-	case same:
-		return "="
-	}
-	return ""
 }
 
 // Marks are the numbers of the cell's notes, as "⚠1,2".
@@ -135,27 +125,25 @@ func (s *step) cell(t, base *target, k key, n *notes) Cell {
 		c.Title += "; not comparable: " + strings.Join(doubts, ", ")
 		n.mark(t.Name + " in " + s.Name + ": " + strings.Join(doubts, ", ") + ". Its numbers are not comparable there.")
 	}
-	if b := s.number(base, k); t != base && len(doubts) == 0 && len(s.Doubts(base)) == 0 {
-		c.compare(num, b, base.Name)
+	if e := s.effect(t, base, k); e != nil {
+		c.compare(e, base.Name)
 	}
 	return c
 }
 
-func (c *Cell) compare(n, base number, name string) {
-	c.Verdict = n.against(base)
-	if r, ok := n.over(base); ok {
-		c.Ratio = times(r)
-		c.Title += "; " + c.Ratio + " " + name
-	} else if n.Value != 0 && c.Verdict != "" {
+func (c *Cell) compare(e *compare.Effect, base string) {
+	m := markOf(e)
+	c.Verdict, c.Arrow = m.class, m.sign
+	if e.Verdict == "" && e.Why != "" {
+		return
+	}
+	if !math.IsNaN(e.Ratio) {
+		c.Ratio = times(e.Ratio)
+	} else if e.New.Value != 0 && c.Verdict != "" {
 		c.Ratio = "from 0" // no ratio, but a difference all the same
 	}
-	switch {
-	case c.Verdict == same && n.Overlaps(base.Number):
-		c.Title += ": the trials of the two overlap"
-	case c.Verdict == same:
-		c.Title += ": the same within 5 %"
-	case c.Verdict != "":
-		c.Title += ": " + string(c.Verdict)
+	if words := inWords(e, base); words != "" {
+		c.Title += "; " + words
 	}
 }
 

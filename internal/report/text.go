@@ -61,6 +61,9 @@ func writeText(w io.Writer, in Input, c *campaign, limit int) {
 	textPublished(w, c.published(in.Published, &notes{}), n, limit)
 	textFoot(w, banners(in, c), n, len(heads)-shown, limit)
 	fmt.Fprintf(w, "base: %s. %s\n", c.Targets[0].Name, c.caution())
+	if len(c.Targets) > 1 {
+		fmt.Fprintln(w, howMarked)
+	}
 }
 
 // blank tells whether a block has nothing to say in the columns shown.
@@ -126,7 +129,7 @@ func (c *campaign) ratioText(s *step, t *target, rate key) string {
 	case cell.Ratio == "":
 		return unknown
 	}
-	return cell.Ratio
+	return cell.Ratio + cell.Arrow
 }
 
 func numberText(s *step, t *target, col column, n *notes) string {

@@ -6,15 +6,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"rumbench/internal/compare"
 )
 
-// notable is the ratio from which a difference is worth a line of the verdict.
-const notable = 1.10
+// notable is the ratio from which a difference is worth a line of the verdict,
+// and level is how far it may be from 1 to be called none where nothing is sure.
+const (
+	notable = 1.10
+	level   = 0.05
+)
 
 // verdict says in words what the numbers say, a line per step with something
 // to tell. It claims nothing about steps that cannot be compared.
 func (c *campaign) verdict() []Sentence {
-	var out []Sentence
+	out := c.tally()
 	var quiet []string
 	for _, s := range c.steps {
 		k, ok := s.Rate(s.Primary)
@@ -85,7 +91,7 @@ func (c *campaign) sentence(s *step, ranks []rank) string {
 	}
 	var others []string
 	for _, o := range ranks[1:] {
-		others = append(others, faster(first, o))
+		others = append(others, c.faster(s, first, o))
 	}
 	return text + ", " + joined(others) + writes + "." + c.standstill(s) + inDoubt(ranks)
 }
@@ -98,15 +104,19 @@ func inDoubt(ranks []rank) string {
 	return ""
 }
 
-func faster(first, other rank) string {
+func (c *campaign) faster(s *step, first, other rank) string {
 	r, ok := first.rate.over(other.rate)
-	switch {
-	case !ok:
+	if !ok {
 		return "while " + other.target.Name + " did nothing"
-	case r-1 <= neutral:
-		return "level with " + other.target.Name + " (within 5 %)"
-	case first.rate.Overlaps(other.rate.Number):
-		return times(r) + " " + other.target.Name + " (but their trials overlap)"
+	}
+	e := s.effect(first.target, other.target, first.rate.Key)
+	switch {
+	case e.Verdict == compare.Same:
+		return "the same as " + other.target.Name + " (within 1 %)"
+	case !e.Sure() && r-1 <= level:
+		return "level with " + other.target.Name + " (within 5 %, not proven)"
+	case !e.Sure() && c.repeated():
+		return times(r) + " " + other.target.Name + " (not proven)"
 	}
 	return times(r) + " " + other.target.Name
 }
@@ -155,9 +165,9 @@ func (c *campaign) writesAlone(s *step, t *target) string {
 // share is a ratio of costs in words.
 func share(r float64) string {
 	switch {
-	case r > 1+neutral:
+	case r > 1+level:
 		return times(r)
-	case r < 1-neutral:
+	case r < 1-level:
 		return strconv.FormatFloat(100*r, 'g', 2, 64) + " % of"
 	}
 	return "about"
@@ -217,6 +227,64 @@ func did(op string) string {
 	return "did " + op + " at"
 }
 
+// repeated tells whether any two targets have trials enough to prove something.
+func (c *campaign) repeated() bool {
+	enough := 0
+	for _, t := range c.Targets {
+		if len(t.Trials) >= compare.LeastTrials {
+			enough++
+		}
+	}
+	return enough > 1
+}
+
+// tally counts what is sure about each target against the base, over the
+// headline numbers of all steps; nothing without repeated trials.
+func (c *campaign) tally() []Sentence {
+	if !c.repeated() {
+		return nil
+	}
+	var out []Sentence
+	base := c.Targets[0]
+	for _, t := range c.Targets[1:] {
+		if text := tallyOf(c.judged(base, t)); text != "" {
+			out = append(out, Sentence{Text: fmt.Sprintf("%s against %s, the base: %s.", t.Name, base.Name, text)})
+		}
+	}
+	return out
+}
+
+func tallyOf(j *compare.Judgement) string {
+	counts := map[compare.Verdict]int{}
+	tested := 0
+	var worst *compare.Item
+	for i := range j.Items {
+		it := &j.Items[i]
+		if !it.Headline || it.Verdict == "" {
+			continue
+		}
+		tested++
+		counts[it.Verdict]++
+		if it.Verdict == compare.Worse && it.Metric() == "rows_per_s" && (worst == nil || it.Ratio < worst.Ratio) {
+			worst = it
+		}
+	}
+	var parts []string
+	for _, v := range []compare.Verdict{compare.Better, compare.Worse, compare.Same, compare.Unclear, compare.Unstable} {
+		if counts[v] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[v], v))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("of %d headline numbers %s", tested, joined(parts))
+	if worst != nil {
+		text += fmt.Sprintf("; the lowest throughput is %s in %s", times(worst.Ratio), worst.Step.Name)
+	}
+	return text
+}
+
 // caution says how far the verdict can be trusted.
 func (c *campaign) caution() string {
 	low, high := len(c.Targets[0].Trials), 0
@@ -226,8 +294,10 @@ func (c *campaign) caution() string {
 	switch {
 	case high == 1:
 		return "One trial each: nothing can be said about noise. A small difference may be chance."
-	case low == 1:
-		return "Some targets have one trial only: nothing can be said about their noise."
+	case high < compare.LeastTrials:
+		return fmt.Sprintf("%d trials each at most: too few to prove anything. Numbers are medians.", high)
+	case low < compare.LeastTrials:
+		return "Some targets have too few trials to prove anything about them. Numbers are medians."
 	}
-	return fmt.Sprintf("Numbers are medians over %d or more trials; where a trial did not come to a step, the step tells. Differences within 5 %%, or between targets whose trials overlap, count as none.", low)
+	return fmt.Sprintf("Numbers are medians over %d or more trials; where a trial did not come to a step, the step tells. “Better” and “worse” are said where two targets without a difference would give one such verdict among all their headline numbers in one of twenty campaigns; differences that surely lie within 1 %% are “same”.", low)
 }

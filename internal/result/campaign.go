@@ -1,11 +1,13 @@
 package result
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -17,9 +19,18 @@ type Campaign struct {
 	Sets    []string  `json:"sets,omitempty"` // overrides of the plan
 	Command []string  `json:"command"`        // as it was started
 	Started time.Time `json:"started"`
-	Force   bool      `json:"force,omitempty"`  // schemas that exist may be used
-	Client  string    `json:"client,omitempty"` // directory of the client's calibration, below trials
-	Trials  []Entry   `json:"trials"`           // in the order in which they are run
+	Force   bool      `json:"force,omitempty"`   // schemas that exist may be used
+	Client  string    `json:"client,omitempty"`  // directory of the client's calibration, below trials
+	AA      bool      `json:"aa,omitempty"`      // the plan's first target alone, under two names: what differs is chance
+	Order   string    `json:"order,omitempty"`   // of the trials, as plans call it; "" before rumbench recorded it
+	Targets []string  `json:"targets,omitempty"` // in the plan's order
+	Trials  []Entry   `json:"trials"`            // in the order in which they are run; those of one number are a block
+	// Spent is for how many seconds the campaign has run, the time between an
+	// interruption and its resumption left out.
+	Spent float64 `json:"spent_s,omitempty"`
+	// Stopped says why the campaign ended before the plan's number of trials,
+	// as the plan wanted; "" if it did not. The other trials are not in Trials.
+	Stopped string `json:"stopped,omitempty"`
 }
 
 // Entry is a trial of a campaign.
@@ -48,7 +59,7 @@ func TrialPath(campaign, trial string) string { return filepath.Join(campaign, T
 func ReadTrials(dir string, c *Campaign) ([]*Trial, []string, error) {
 	var trials []*Trial
 	var dirs []string
-	for _, e := range c.Trials {
+	for _, e := range c.byTarget() {
 		path := TrialPath(dir, e.Dir)
 		t, err := ReadTrial(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -62,6 +73,19 @@ func ReadTrials(dir string, c *Campaign) ([]*Trial, []string, error) {
 	return trials, dirs, nil
 }
 
+// byTarget are the trials in the plan's order of targets, and those of a target
+// by their numbers: the order in which they were run is for the machine's sake.
+func (c *Campaign) byTarget() []Entry {
+	if len(c.Targets) == 0 {
+		return c.Trials
+	}
+	entries := slices.Clone(c.Trials)
+	slices.SortStableFunc(entries, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(slices.Index(c.Targets, a.Target), slices.Index(c.Targets, b.Target)), cmp.Compare(a.Trial, b.Trial))
+	})
+	return entries
+}
+
 // ReadTrial reads a trial directory. What was being measured when a trial was
 // killed is taken from the files that were appended to until then.
 func ReadTrial(dir string) (*Trial, error) {
@@ -69,6 +93,7 @@ func ReadTrial(dir string) (*Trial, error) {
 	if err := readJSON(filepath.Join(dir, TrialFile), &t); err != nil {
 		return nil, err
 	}
+	t.Dir = dir
 	if t.Status != Running {
 		return &t, nil
 	}

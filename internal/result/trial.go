@@ -24,10 +24,15 @@ const (
 
 // Trial is the content of trial.json: one target × one workload × one repetition.
 type Trial struct {
-	Format     int               `json:"format"`
-	Campaign   string            `json:"campaign"` // the plan's name
-	Target     string            `json:"target"`
-	Trial      int               `json:"trial"` // from 1
+	Format   int    `json:"format"`
+	Campaign string `json:"campaign"` // the plan's name
+	Target   string `json:"target"`
+	Trial    int    `json:"trial"` // from 1
+	// Order is the campaign's order of trials, and Slot the trial's place in it,
+	// from 1. Trials of one number ran side by side unless it is "sequential".
+	Order      string            `json:"order,omitempty"`
+	Slot       int               `json:"slot,omitempty"`
+	CPUs       string            `json:"cpus,omitempty"` // the processors of a trial of a duet, as "0-3"
 	Engine     string            `json:"engine"`
 	Structure  string            `json:"structure"` // "LSM tree"
 	Workload   string            `json:"workload"`
@@ -47,15 +52,20 @@ type Trial struct {
 	Host       []observe.Fact    `json:"host"`
 	Steps      []Step            `json:"steps"`
 	Warnings   []string          `json:"warnings,omitempty"`
+	// Dir is the directory that the trial was read from; it is not written.
+	Dir string `json:"-"`
 }
 
 // Step is one step of a trial.
 type Step struct {
-	Name      string                `json:"name"`
-	Doc       string                `json:"doc,omitempty"`
-	Status    Status                `json:"status"`
-	Started   time.Time             `json:"started"`
-	Seconds   float64               `json:"seconds"`    // the measured window
+	Name    string    `json:"name"`
+	Doc     string    `json:"doc,omitempty"`
+	Status  Status    `json:"status"`
+	Started time.Time `json:"started"`
+	Seconds float64   `json:"seconds"` // the measured window
+	// Alone is, in a duet, for how many of the last seconds the other trial's
+	// step was over.
+	Alone     float64               `json:"alone_s,omitempty"`
 	Primary   string                `json:"primary"`    // the operation kind that the step is about
 	WritesPer string                `json:"writes_per"` // the operation kind that writes are reported per
 	Groups    []Group               `json:"groups,omitempty"`

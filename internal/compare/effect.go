@@ -1,0 +1,309 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
+)
+
+// Verdict is what can be said about a difference, in a word.
+type Verdict string
+
+// The verdicts. A number that is missing, in doubt or of a metric of which
+// neither direction is better has none.
+const (
+	Better   Verdict = "better"   // surely different, in the metric's good direction
+	Worse    Verdict = "worse"    // surely different, in its bad direction
+	Same     Verdict = "same"     // surely no farther apart than the margin
+	Unclear  Verdict = "unclear"  // more trials would tell
+	Unstable Verdict = "unstable" // the trials of one side contradict each other: look for why before running more
+)
+
+// Rule is how verdicts are found.
+type Rule struct {
+	// Alpha is the chance of any false “better” or “worse” among the headline
+	// metrics of two targets that are equal.
+	Alpha float64
+	// Margin is how far a ratio may be from 1 and still be called the same.
+	Margin float64
+}
+
+// DefaultRule is the rule of all reports: one false alarm in twenty comparisons
+// of two targets, and differences below 1 % count as none.
+func DefaultRule() Rule { return Rule{Alpha: 0.05, Margin: 0.01} }
+
+// LeastTrials is the number of trials of each side below which nothing is sure.
+const LeastTrials = 3
+
+const (
+	// ranksDecide is the number of pairs from which a rank test can reach 5 %,
+	// so that it must agree; ranksDecideApart is the number on each side.
+	ranksDecide, ranksDecideApart = 6, 5
+	// unsteady is the relative standard deviation of one side's trials above
+	// which an open question is not a matter of more trials.
+	unsteady = 0.20
+	// neutral is how far a ratio may be from 1 without being notable.
+	neutral = 0.05
+)
+
+// Effect is how a number of one target differs from that of another.
+type Effect struct {
+	Base, New Number
+	// Ratio is New.Value ÷ Base.Value with the bounds of its 95 % interval;
+	// NaN where it has no meaning, or the trials are too few for bounds.
+	Ratio, Low, High float64
+	// Pairs is how many trials were compared one to one because they ran side
+	// by side; 0 where the sides ran apart.
+	Pairs int
+	// SD is the standard deviation of the pairs' log ratios, or what it would
+	// be; NaN where it is not known.
+	SD float64
+	// P is the chance of a difference as great between equals, and Adjusted the
+	// same after the correction for the other numbers judged with it; NaN where
+	// nothing could be tested.
+	P, Adjusted float64
+	Verdict     Verdict
+	Why         string // the verdict's reason in words
+
+	guarded bool // the rank test does not see the difference
+}
+
+// Notable tells whether the difference is greater than 5 % and than twice the
+// trials' own variation, sure or not, and in which direction it is: Better or
+// Worse, "" if it is not notable or nothing can be said.
+func (e *Effect) Notable() Verdict {
+	m := result.MetricByName(e.New.Metric)
+	if e.Verdict == "" || m == nil {
+		return ""
+	}
+	apart := math.Abs(e.New.Value - e.Base.Value)
+	if apart <= max(neutral, 2*e.Variation())*math.Abs(e.Base.Value) {
+		return ""
+	}
+	return direction(m, e.Base.Value, e.New.Value)
+}
+
+// Metric is the name of the metric.
+func (e *Effect) Metric() string { return e.New.Metric }
+
+// Sure tells whether the verdict is that there is a difference.
+func (e *Effect) Sure() bool { return e.Verdict == Better || e.Verdict == Worse }
+
+// effect measures the difference without judging it.
+func (s *Step) effect(base, t *Target, k Key) Effect {
+	nan := math.NaN()
+	e := Effect{Base: s.Number(base, k), New: s.Number(t, k), Ratio: nan, Low: nan, High: nan, SD: nan, P: nan, Adjusted: nan}
+	if r, ok := e.New.Over(e.Base); ok {
+		e.Ratio = r
+	}
+	if e.Why = s.unfit(base, t, &e); e.Why != "" {
+		return e
+	}
+	a, b := pairs(e.Base, e.New)
+	e.Pairs = len(a)
+	if e.Pairs < LeastTrials {
+		e.Pairs, a, b = 0, e.Base.Values(), e.New.Values()
+	}
+	e.test(a, b)
+	return e
+}
+
+// unfit says why two numbers cannot be judged, "" if they can.
+func (s *Step) unfit(base, t *Target, e *Effect) string {
+	for _, n := range []struct {
+		Number
+		of *Target
+	}{{e.Base, base}, {e.New, t}} {
+		switch doubts := s.Doubts(n.of); {
+		case n.Missing != "":
+			return n.Missing
+		case len(doubts) > 0:
+			return n.of.Name + ": " + doubts[0]
+		case n.Disturbed():
+			return n.of.Name + ": somebody else's doings may be in the number"
+		}
+	}
+	return ""
+}
+
+// pairs are the values of trials that ran side by side.
+func pairs(base, of Number) (a, b []float64) {
+	for i, t := range base.Trials {
+		for j, u := range of.Trials {
+			if sideBySide(t, u) {
+				a, b = append(a, base.Rows[i].Value), append(b, of.Rows[j].Value)
+				break
+			}
+		}
+	}
+	return a, b
+}
+
+// sideBySide tells whether two trials are of one block of one campaign.
+func sideBySide(t, u *result.Trial) bool {
+	return t.Trial == u.Trial && t.Order == u.Order && (t.Order == "interleaved" || t.Order == "duet") &&
+		filepath.Dir(t.Dir) == filepath.Dir(u.Dir)
+}
+
+// test tests a against b: on a logarithmic scale, as noise is in proportion, or
+// where there are zeros on the numbers themselves.
+func (e *Effect) test(a, b []float64) {
+	if len(a) < 2 || len(b) < 2 {
+		return
+	}
+	logs := positive(a) && positive(b)
+	if logs {
+		a, b = logarithms(a), logarithms(b)
+	}
+	var shift stat.Interval
+	if e.Pairs > 0 {
+		shift = e.testPairs(differences(a, b))
+	} else {
+		shift = e.testApart(a, b)
+	}
+	if !logs {
+		e.SD = math.NaN()
+		return
+	}
+	// The interval is of the mean or the median difference; the ratio shown is
+	// that of the medians shown, and never outside of its interval.
+	e.Low, e.High = min(math.Exp(shift.Low), e.Ratio), max(math.Exp(shift.High), e.Ratio)
+}
+
+func (e *Effect) testPairs(d []float64) stat.Interval {
+	e.SD = deviation(d)
+	if e.SD == 0 {
+		return e.exact(d[0], len(d))
+	}
+	p, shift := stat.PairedT(d, confidence)
+	e.P = p
+	if len(d) >= ranksDecide {
+		shift = stat.HodgesLehmannPaired(d, confidence)
+		e.guarded = !(stat.Wilcoxon(d) < 1-confidence)
+	}
+	return shift
+}
+
+func (e *Effect) testApart(a, b []float64) stat.Interval {
+	e.SD = math.Hypot(deviation(a), deviation(b))
+	if e.SD == 0 {
+		return e.exact(b[0]-a[0], min(len(a), len(b)))
+	}
+	p, shift := stat.Welch(a, b, confidence)
+	e.P = p
+	if min(len(a), len(b)) >= ranksDecideApart {
+		shift = stat.HodgesLehmann(a, b, confidence)
+		e.guarded = !(stat.MannWhitney(a, b) < 1-confidence)
+	}
+	return shift
+}
+
+// confidence is that of the intervals shown.
+const confidence = 0.95
+
+// exact is the result where every trial of a side gave the very same: a size
+// that does not depend on chance.
+func (e *Effect) exact(shift float64, trials int) stat.Interval {
+	switch {
+	case shift == 0:
+		e.P = 1
+	case trials >= LeastTrials:
+		e.P = 0
+	}
+	return stat.Interval{Value: shift, Low: shift, High: shift, Confidence: confidence}
+}
+
+// judge finds the verdict once Adjusted is known.
+func (e *Effect) judge(r Rule) {
+	m := result.MetricByName(e.New.Metric)
+	trials := min(len(e.Base.Rows), len(e.New.Rows))
+	switch {
+	case e.Why != "" || m == nil || m.Better == "":
+		return
+	case trials < LeastTrials:
+		e.Verdict, e.Why = Unclear, fmt.Sprintf("%d of at least %d trials: nothing is known about noise", trials, LeastTrials)
+	case e.within(r.Margin):
+		e.Verdict, e.Why = Same, fmt.Sprintf("the interval lies within ±%g %%", 100*r.Margin)
+	case e.Adjusted < r.Alpha && !e.guarded:
+		e.Verdict, e.Why = direction(m, e.Base.Value, e.New.Value), "surely different"
+	case e.Variation() > unsteady:
+		e.Verdict, e.Why = Unstable, fmt.Sprintf("the trials of one side differ by a standard deviation of %.0f %%", 100*e.Variation())
+	case e.guarded:
+		e.Verdict, e.Why = Unclear, "the rank test does not see a difference"
+	default:
+		e.Verdict, e.Why = Unclear, "the difference may be chance"
+	}
+}
+
+// within tells whether the difference is surely no greater than the margin.
+func (e *Effect) within(margin float64) bool {
+	if e.Base.Value == 0 && e.New.Value == 0 {
+		return e.P == 1
+	}
+	return e.Low >= 1-margin && e.High <= 1/(1-margin)
+}
+
+// Variation is the greater of the two sides' relative standard deviations; 0
+// where a side has one trial only.
+func (e *Effect) Variation() float64 {
+	var v float64
+	for _, n := range []Number{e.Base, e.New} {
+		if n.Value != 0 && len(n.Rows) > 1 {
+			v = max(v, deviation(n.Values())/math.Abs(n.Value))
+		}
+	}
+	return v
+}
+
+func direction(m *result.Metric, base, value float64) Verdict {
+	if (value > base) == (m.Better == "higher") {
+		return Better
+	}
+	return Worse
+}
+
+func positive(v []float64) bool {
+	for _, x := range v {
+		if x <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func logarithms(v []float64) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = math.Log(x)
+	}
+	return out
+}
+
+func differences(a, b []float64) []float64 {
+	out := make([]float64, len(a))
+	for i := range a {
+		out[i] = b[i] - a[i]
+	}
+	return out
+}
+
+// deviation is the standard deviation of a sample of at least two. Equal
+// values have none, whatever rounding does to their mean.
+func deviation(v []float64) float64 {
+	var mean, sum float64
+	equal := true
+	for _, x := range v {
+		mean += x / float64(len(v))
+		equal = equal && x == v[0]
+	}
+	if equal {
+		return 0
+	}
+	for _, x := range v {
+		sum += (x - mean) * (x - mean)
+	}
+	return math.Sqrt(sum / float64(len(v)-1))
+}

@@ -1,0 +1,114 @@
+package compare
+
+import (
+	"math"
+	"slices"
+
+	"rumbench/internal/stat"
+)
+
+// Judgement is everything that can be said about the difference of two targets.
+type Judgement struct {
+	Base, New *Target
+	Rule      Rule
+	// Items are the effects of all numbers of all steps, in the order of the
+	// steps; in a step the headline comes first.
+	Items []Item
+	at    map[place]int
+}
+
+// Item is the effect of a number in a step.
+type Item struct {
+	Step     *Step
+	Headline bool // one of the few numbers that a step is judged on
+	Effect
+}
+
+type place struct {
+	step *Step
+	key  Key
+}
+
+// Judge compares all numbers of two targets. The headline numbers are judged
+// together, so that a false alarm among all of them is as rare as the rule says
+// (Holm); of the differences that are claimed among the many others, no greater
+// share is false on average (Benjamini and Hochberg).
+func (c *Campaign) Judge(base, of *Target, r Rule) *Judgement {
+	j := &Judgement{Base: base, New: of, Rule: r, at: map[place]int{}}
+	for _, s := range c.Steps {
+		headline := s.Headline()
+		for _, k := range append(headline, s.AllKeys()...) {
+			if _, seen := j.at[place{s, k}]; seen {
+				continue
+			}
+			j.at[place{s, k}] = len(j.Items)
+			j.Items = append(j.Items, Item{s, slices.Contains(headline, k), s.effect(base, of, k)})
+		}
+	}
+	j.correct(true, stat.Holm)
+	j.correct(false, stat.BenjaminiHochberg)
+	for i := range j.Items {
+		j.Items[i].judge(r)
+	}
+	return j
+}
+
+// correct adjusts the chances of one of the two families.
+func (j *Judgement) correct(headline bool, adjust func([]float64) []float64) {
+	var family []*Item
+	var p []float64
+	for i := range j.Items {
+		if it := &j.Items[i]; it.Headline == headline && !math.IsNaN(it.P) {
+			family, p = append(family, it), append(p, it.P)
+		}
+	}
+	for i, adjusted := range adjust(p) {
+		family[i].Adjusted = adjusted
+	}
+}
+
+// Effect is that of a key in a step; nil where neither target has it.
+func (j *Judgement) Effect(s *Step, k Key) *Effect {
+	if i, ok := j.at[place{s, k}]; ok {
+		return &j.Items[i].Effect
+	}
+	return nil
+}
+
+// family is the number of headline numbers that were tested.
+func (j *Judgement) family() int {
+	n := 0
+	for i := range j.Items {
+		if j.Items[i].Headline && !math.IsNaN(j.Items[i].P) {
+			n++
+		}
+	}
+	return n
+}
+
+// power is the chance with which a difference is to be found by the number of
+// trials that Needed recommends.
+const power = 0.9
+
+// Needed is how many trials it takes to be sure, with the correction for all
+// headline numbers, of a relative difference such as 0.03 in one of them; 0
+// where the noise is not known.
+func (j *Judgement) Needed(e *Effect, difference float64) int {
+	if math.IsNaN(e.SD) {
+		return 0
+	}
+	return stat.TrialsNeeded(e.SD, math.Log1p(difference), j.Rule.Alpha/float64(max(1, j.family())), power)
+}
+
+// Detectable is the smallest relative difference, such as 0.03, that the trials
+// there are find with the same chance; NaN where the noise is not known.
+func (j *Judgement) Detectable(e *Effect) float64 {
+	trials := e.Pairs
+	if trials == 0 {
+		trials = min(len(e.Base.Rows), len(e.New.Rows))
+	}
+	if math.IsNaN(e.SD) || trials < LeastTrials {
+		return math.NaN()
+	}
+	return math.Expm1(stat.Detectable(e.SD, trials, j.Rule.Alpha/float64(max(1, j.family())), power))
+}
