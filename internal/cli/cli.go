@@ -23,6 +23,7 @@ const (
 	ExitOK      = 0
 	ExitError   = 1
 	ExitUsage   = 2
+	ExitWorse   = 3 // compare found a regression
 	ExitInvalid = 4 // a measurement is invalid
 	ExitUnfit   = 5 // the machine is not fit to measure on
 )
@@ -76,12 +77,15 @@ func (a *App) explain(err error) int {
 	var usage usageError
 	var unfit *campaign.UnfitError
 	var invalid *invalidError
+	var regression *regressionError
 	switch {
 	case errors.As(err, &usage):
 		fmt.Fprintln(a.Stderr, "hint: rumbench help tells the commands, rumbench help COMMAND its flags")
 		return ExitUsage
 	case errors.As(err, &unfit):
 		return ExitUnfit
+	case errors.As(err, &regression):
+		return ExitWorse
 	case errors.As(err, &invalid):
 		return ExitInvalid
 	}
@@ -101,14 +105,14 @@ func (a *App) root() *cobra.Command {
 quality of service and the hardware that one operation costs.
 
 Exit status: 0 all went well; 1 an error; 2 a wrong call or a wrong plan;
-4 a measurement is invalid; 5 the machine is not fit for it.`,
+3 compare found a regression; 4 a measurement is invalid; 5 the machine is not fit for it.`,
 		Version:       Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(a.runCommand(), a.reportCommand(), a.showCommand(), a.listCommand(), a.statCommand(), a.doctorCommand(), a.trialCommand())
+	root.AddCommand(a.runCommand(), a.reportCommand(), a.compareCommand(), a.showCommand(), a.listCommand(), a.statCommand(), a.doctorCommand(), a.trialCommand())
 	return root
 }
 

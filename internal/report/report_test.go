@@ -264,7 +264,7 @@ func TestVerdict(t *testing.T) {
 		got[s.Step] = s.Text
 	}
 	for step, want := range map[string]string{
-		"l.i1":  "rows/s, 2.86× sqlite and 12.3× bbolt; it wrote 0.827 KB per insert row: 13 % of sqlite's and 5 % of bbolt's. Stalled: sqlite for 2 s and bbolt for 12 s.",
+		"l.i1":  "rows/s, 2.86× sqlite and 12.0× bbolt; it wrote 0.806 KB per insert row: 13 % of sqlite's and 4.9 % of bbolt's. Stalled: sqlite for 2 s and bbolt for 12 s.",
 		"qp500": "Not compared: bbolt (SLA missed).",
 	} {
 		if !strings.Contains(got[step], want) {

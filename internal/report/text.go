@@ -109,7 +109,7 @@ func (c *campaign) summaryRow(s *step, t *target, columns []column, n *notes) []
 	for _, col := range columns {
 		switch {
 		case col.key == nil && rated:
-			row = append(row, c.ratioText(s, t, rate))
+			row = append(row, c.againstBase(s, t, rate))
 		case col.key == nil:
 			row = append(row, unknown)
 		default:
@@ -119,7 +119,7 @@ func (c *campaign) summaryRow(s *step, t *target, columns []column, n *notes) []
 	return row
 }
 
-func (c *campaign) ratioText(s *step, t *target, rate key) string {
+func (c *campaign) againstBase(s *step, t *target, rate key) string {
 	cell := s.cell(t, c.Targets[0], rate, &notes{})
 	switch {
 	case cell.Tag != "":

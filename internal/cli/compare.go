@@ -1,0 +1,377 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rumbench/internal/campaign"
+	"rumbench/internal/compare"
+	"rumbench/internal/report"
+	"rumbench/internal/result"
+)
+
+type compareOptions struct {
+	format         string
+	base           string
+	steps, metrics []string
+	all, anyway    bool
+	failIf         []string
+	margin, find   float64
+}
+
+func (a *App) compareCommand() *cobra.Command {
+	o := compareOptions{margin: compare.DefaultRule().Margin, find: 0.03}
+	dash := -1
+	c := &cobra.Command{
+		Use:   "compare BASE NEW...",
+		Short: "say which differences are sure, with intervals and verdicts",
+		Long: `compare says for every step and headline number how NEW differs from BASE: the
+ratio of the medians over trials, its 95 % interval, and a verdict.
+
+  better, worse  surely different, in or against the metric's direction
+  same           surely no farther apart than --margin
+  unclear        it may be chance; the verdict says how many trials would tell
+  unstable       the trials of one side contradict each other
+
+A directory is a campaign or a trial; DIR:TARGET is one target of a campaign.
+One campaign alone: its first target is the base of the others. Two or more: the
+first is the base of each of the others. Several campaigns on a side stand on
+both sides of --. Targets of the same name are compared; a single target on both
+sides is, whatever its name.
+
+Conditions of --fail-if see a metric's name as new ÷ base, low.METRIC and
+high.METRIC as the bounds of its interval, base.METRIC and new.METRIC,
+verdict.METRIC, sure (all verdicts in it are better or worse), step and op.
+
+Exit status: 0 no condition holds; 3 a condition of --fail-if holds; 4 a
+condition can be judged nowhere; 1 and 2 errors.`,
+		Example: `  rumbench compare results/old results/new
+  rumbench compare results/mine
+  rumbench compare results/mine:innodb results/mine:myrocks --all
+  rumbench compare results/old1 results/old2 -- results/new1 results/new2
+  rumbench compare results/old results/new --fail-if 'rows_per_s < 0.95 && sure'
+  rumbench compare results/old results/new --format bench > c.txt; benchstat -col target c.txt`,
+		Args: args(func(c *cobra.Command, args []string) error {
+			dash = c.ArgsLenAtDash()
+			if len(args) == 0 || dash == 0 || dash == len(args) {
+				return errors.New("compare wants directories of results to compare")
+			}
+			if !slices.Contains(compareFormats, o.format) {
+				return fmt.Errorf("--format is one of %s, not %q", strings.Join(compareFormats, ", "), o.format)
+			}
+			if !(o.margin >= 0 && o.margin < 1) || !(o.find > 0 && o.find < 10) {
+				return errors.New("--margin and --find are shares such as 0.03, which is 3 %")
+			}
+			return checkMetrics(o.metrics)
+		}),
+		RunE: func(_ *cobra.Command, args []string) error { return a.compare(args, dash, o) },
+	}
+	f := c.Flags()
+	f.StringVar(&o.format, "format", "text", "text, markdown, json (a line per number) or bench (Go's benchmark format)")
+	f.StringVar(&o.base, "base", "", "the base among the targets of one campaign (default: the first)")
+	f.StringSliceVar(&o.steps, "step", nil, "show only these steps")
+	f.StringSliceVar(&o.metrics, "metric", nil, "show only these metrics, headline or not")
+	f.BoolVar(&o.all, "all", false, "show all numbers, not only the headline")
+	f.BoolVar(&o.anyway, "anyway", false, "compare although the workload or its parameters differ")
+	f.StringArrayVar(&o.failIf, "fail-if", nil, "a `condition` that makes the exit status 3; may be repeated")
+	f.Float64Var(&o.margin, "margin", o.margin, "how far apart numbers may be that are called the same")
+	f.Float64Var(&o.find, "find", o.find, "tell how many trials would find this `difference`")
+	return c
+}
+
+var compareFormats = []string{"text", "markdown", "json", "bench"}
+
+func checkMetrics(names []string) error {
+	for _, m := range names {
+		if result.MetricByName(m) == nil {
+			return fmt.Errorf("there is no metric %q; rumbench list metrics names them", m)
+		}
+	}
+	return nil
+}
+
+// regressionError says that a condition of --fail-if holds.
+type regressionError struct{ error }
+
+func (a *App) compare(args []string, dash int, o compareOptions) error {
+	var gates []*compare.Gate
+	for _, text := range o.failIf {
+		g, err := compare.NewGate(text)
+		if err != nil {
+			return usageError{err}
+		}
+		gates = append(gates, g)
+	}
+	pairs, c, err := comparePairs(args, dash, o.base)
+	if err != nil {
+		return err
+	}
+	rule := compare.DefaultRule()
+	rule.Margin = o.margin
+	var list []report.Comparison
+	for _, p := range pairs {
+		cmp, err := comparison(c, p, rule, o)
+		if err != nil {
+			return err
+		}
+		list = append(list, cmp)
+	}
+	if err := printComparisons(a.Stdout, list, o.format); err != nil {
+		return err
+	}
+	return a.judge(gates, list)
+}
+
+func printComparisons(w io.Writer, list []report.Comparison, format string) error {
+	switch format {
+	case "markdown":
+		return report.ComparisonMarkdown(w, list)
+	case "json":
+		return report.ComparisonJSON(w, list)
+	case "bench":
+		return report.ComparisonBench(w, list)
+	}
+	return report.ComparisonText(w, list)
+}
+
+// comparison compares two targets, if they did the same work.
+func comparison(c *compare.Campaign, p pair, rule compare.Rule, o compareOptions) (report.Comparison, error) {
+	out := report.Comparison{Difference: o.find}
+	if unlike := compare.Unlike(p.base, p.of); len(unlike) > 0 {
+		text := fmt.Sprintf("%s and %s did different work: %s", p.base.Name, p.of.Name, strings.Join(unlike, "; "))
+		if !o.anyway {
+			return out, &campaign.HintError{Err: errors.New(text), Hint: "compare runs of one plan, or say --anyway"}
+		}
+		out.Notes = append(out.Notes, text)
+	}
+	out.Notes = append(out.Notes, compare.Apart(p.base, p.of)...)
+	out.Notes = append(out.Notes, missingSteps(c, p)...)
+	out.Judgement = c.Judge(p.base, p.of, rule)
+	for _, it := range out.Judgement.Items {
+		shown := it.Headline || o.all || len(o.metrics) > 0
+		if shown && among(o.steps, it.Step.Name) && among(o.metrics, it.Metric()) && (it.Base.Missing == "" || it.New.Missing == "") {
+			out.Items = append(out.Items, it)
+		}
+	}
+	if len(out.Items) == 0 {
+		return out, fmt.Errorf("%s and %s have no number in common that is asked for", p.base.Name, p.of.Name)
+	}
+	return out, nil
+}
+
+// missingSteps tells of steps to which only one of the targets came.
+func missingSteps(c *compare.Campaign, p pair) []string {
+	var out []string
+	for _, s := range c.Steps {
+		switch a, b := len(s.Runs[p.base]), len(s.Runs[p.of]); {
+		case a > 0 && b == 0:
+			out = append(out, s.Name+" only on "+p.base.Name)
+		case a == 0 && b > 0:
+			out = append(out, s.Name+" only on "+p.of.Name)
+		}
+	}
+	return out
+}
+
+// judge tells which conditions hold.
+func (a *App) judge(gates []*compare.Gate, list []report.Comparison) error {
+	var bad []string
+	for _, g := range gates {
+		judged := 0
+		for _, c := range list {
+			found, n, err := g.Find(c.Judgement)
+			if err != nil {
+				return usageError{err}
+			}
+			judged += n
+			for _, f := range found {
+				bad = append(bad, findingText(g, c, f))
+			}
+		}
+		if judged == 0 {
+			return &invalidError{fmt.Errorf("condition %q can be judged nowhere: its metrics are not known on both sides of any step", g)}
+		}
+	}
+	for _, text := range bad {
+		fmt.Fprintln(a.Stderr, text)
+	}
+	if len(bad) > 0 {
+		return &regressionError{fmt.Errorf("%d regressions found", len(bad))}
+	}
+	return nil
+}
+
+func findingText(g *compare.Gate, c report.Comparison, f compare.Finding) string {
+	var parts []string
+	for _, e := range f.Effects {
+		part := fmt.Sprintf("%s %.3f×", e.Metric(), e.Ratio)
+		if !math.IsNaN(e.Low) {
+			part += fmt.Sprintf(" (%.3f to %.3f)", e.Low, e.High)
+		}
+		parts = append(parts, part+" "+string(e.Verdict))
+	}
+	where := f.Step.Name
+	if f.Op != "" {
+		where += ", " + f.Op
+	}
+	return fmt.Sprintf("%s: %s against %s in %s: %s", g, c.New.Name, c.Base.Name, where, strings.Join(parts, "; "))
+}
+
+// pair is two targets to compare.
+type pair struct{ base, of *compare.Target }
+
+// side is what one argument, or those on one side of --, hold.
+type side struct {
+	label   string
+	targets []string // names in the campaign that holds all
+	own     []string // the same as they are called at home
+}
+
+// comparePairs reads the results and finds which targets are to be compared.
+func comparePairs(args []string, dash int, base string) ([]pair, *compare.Campaign, error) {
+	groups := [][]string{}
+	if dash > 0 {
+		groups = append(groups, args[:dash], args[dash:])
+	} else {
+		for _, arg := range args {
+			groups = append(groups, []string{arg})
+		}
+	}
+	var all []*result.Trial
+	var sides []side
+	taken := map[string]bool{}
+	for _, g := range groups {
+		trials, err := readSide(g)
+		if err != nil {
+			return nil, nil, err
+		}
+		sides = append(sides, nameSide(strings.Join(g, " "), trials, taken))
+		all = append(all, trials...)
+	}
+	c := compare.New(all)
+	if len(sides) == 1 {
+		pairs, err := within(c, sides[0], base)
+		return pairs, c, err
+	}
+	if base != "" {
+		return nil, nil, usageError{errors.New("--base chooses among the targets of one campaign; of several write DIR:TARGET")}
+	}
+	var pairs []pair
+	for _, s := range sides[1:] {
+		more, err := across(c, sides[0], s)
+		if err != nil {
+			return nil, nil, err
+		}
+		pairs = append(pairs, more...)
+	}
+	return pairs, c, nil
+}
+
+// readSide reads the trials of campaigns, of trials, or of single targets.
+func readSide(args []string) ([]*result.Trial, error) {
+	if err := distinct(args); err != nil {
+		return nil, usageError{err}
+	}
+	var out []*result.Trial
+	for _, arg := range args {
+		dir, target := arg, ""
+		if _, err := os.Stat(dir); err != nil {
+			if i := strings.LastIndexByte(arg, ':'); i > 0 {
+				dir, target = arg[:i], arg[i+1:]
+			}
+		}
+		trials, err := showTrials(dir)
+		if err != nil {
+			return nil, err
+		}
+		n := len(out)
+		for _, t := range trials {
+			if target == "" || t.Target == target {
+				out = append(out, t)
+			}
+		}
+		if len(out) == n {
+			return nil, noTrials(dir, target)
+		}
+	}
+	return out, nil
+}
+
+func noTrials(dir, target string) error {
+	if target == "" {
+		return fmt.Errorf("%s has no trials that were begun", dir)
+	}
+	return fmt.Errorf("%s has no trials of a target %q", dir, target)
+}
+
+// nameSide gives targets whose name is taken another one.
+func nameSide(label string, trials []*result.Trial, taken map[string]bool) side {
+	s := side{label: label}
+	names := map[string]string{}
+	for _, t := range trials {
+		own := t.Target
+		if names[own] == "" {
+			name := own
+			for _, other := range []string{filepath.Base(label) + "/" + own, label + "/" + own} {
+				if taken[name] {
+					name = other
+				}
+			}
+			for taken[name] {
+				name += "'"
+			}
+			names[own], taken[name] = name, true
+			s.targets, s.own = append(s.targets, name), append(s.own, own)
+		}
+		t.Rename(names[own])
+	}
+	return s
+}
+
+// within compares the targets of one campaign with the base.
+func within(c *compare.Campaign, s side, base string) ([]pair, error) {
+	b := c.Target(cmp.Or(base, s.targets[0]))
+	if b == nil {
+		return nil, usageError{fmt.Errorf("%s has no target %q; it has %s", s.label, base, strings.Join(s.own, ", "))}
+	}
+	var out []pair
+	for _, t := range c.Targets {
+		if t != b {
+			out = append(out, pair{b, t})
+		}
+	}
+	if len(out) == 0 {
+		return nil, usageError{fmt.Errorf("%s has one target only: name a second directory to compare it with", s.label)}
+	}
+	return out, nil
+}
+
+// across compares the targets of two sides that have the same name; where both
+// have one only, those.
+func across(c *compare.Campaign, base, of side) ([]pair, error) {
+	if len(base.targets) == 1 && len(of.targets) == 1 {
+		return []pair{{c.Target(base.targets[0]), c.Target(of.targets[0])}}, nil
+	}
+	var out []pair
+	for i, own := range of.own {
+		if k := slices.Index(base.own, own); k >= 0 {
+			out = append(out, pair{c.Target(base.targets[k]), c.Target(of.targets[i])})
+		}
+	}
+	if len(out) == 0 {
+		return nil, &campaign.HintError{
+			Err:  fmt.Errorf("no target of %s (%s) has the name of one of %s (%s)", of.label, strings.Join(of.own, ", "), base.label, strings.Join(base.own, ", ")),
+			Hint: "choose them: DIR:TARGET",
+		}
+	}
+	return out, nil
+}

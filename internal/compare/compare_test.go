@@ -1,0 +1,246 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"rumbench/internal/result"
+)
+
+func judged(t testing.TB, trials ...*result.Trial) *Judgement {
+	t.Helper()
+	c := New(trials)
+	if len(c.Targets) != 2 {
+		t.Fatalf("%d targets", len(c.Targets))
+	}
+	return c.Judge(c.Targets[0], c.Targets[1], DefaultRule())
+}
+
+func TestVerdicts(t *testing.T) {
+	for _, c := range []struct {
+		name, metric, order string
+		a, b                []float64
+		want                Verdict
+		why                 string
+	}{
+		{"faster", "rows_per_s", "interleaved", []float64{100, 101, 99}, []float64{200, 203, 199}, Better, "surely"},
+		{"slower", "rows_per_s", "sequential", []float64{100, 101, 99}, []float64{50, 50.5, 49}, Worse, "surely"},
+		{"less is better", "write_kb", "interleaved", []float64{4, 4.1, 4.05}, []float64{2, 2.05, 2.02}, Better, "surely"},
+		{"more is worse", "write_kb", "interleaved", []float64{2, 2.05, 2.02}, []float64{4, 4.1, 4.05}, Worse, "surely"},
+		{"chance", "rows_per_s", "interleaved", []float64{100, 104, 98}, []float64{101, 99, 103}, Unclear, "chance"},
+		{"the same", "rows_per_s", "interleaved", []float64{100, 104, 98, 101}, []float64{100.1, 104.2, 98.05, 101.1}, Same, "±1 %"},
+		{"one trial", "rows_per_s", "interleaved", []float64{100}, []float64{900}, Unclear, "1 of at least 3"},
+		{"two trials", "rows_per_s", "interleaved", []float64{100, 100}, []float64{900, 900}, Unclear, "2 of at least 3"},
+		{"contradictions", "rows_per_s", "interleaved", []float64{100, 300, 110, 250}, []float64{290, 120, 240, 130}, Unstable, "standard deviation"},
+		{"sure in spite of noise between blocks", "rows_per_s", "interleaved", []float64{100, 200, 400, 800}, []float64{110, 221, 439, 882}, Better, "surely"},
+		{"the same numbers apart prove nothing", "rows_per_s", "sequential", []float64{100, 200, 400, 800}, []float64{110, 221, 439, 882}, Unstable, "standard deviation"},
+		{"nothing stalled", "stall_s", "interleaved", []float64{0, 0, 0}, []float64{0, 0, 0}, Same, ""},
+		{"it stalls now", "stall_s", "interleaved", []float64{0, 0, 0, 0}, []float64{5, 5.1, 4.9, 5}, Worse, "surely"},
+		{"exact sizes", "db_bytes", "sequential", []float64{1000, 1000, 1000}, []float64{1100, 1100, 1100}, Worse, "surely"},
+		{"no direction", "live_rows", "interleaved", []float64{10, 10, 10}, []float64{20, 20, 20}, "", ""},
+		{"an outlier proves nothing", "rows_per_s", "interleaved", []float64{100, 101, 99, 100, 102, 98, 100}, []float64{100, 101, 99, 100, 102, 98, 900}, Unstable, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := judged(t, append(series("a", c.order, c.metric, c.a...), series("b", c.order, c.metric, c.b...)...)...)
+			e := &j.Items[0]
+			if e.Verdict != c.want || !strings.Contains(e.Why, c.why) {
+				t.Errorf("%s: %q, %q (ratio %v, %v to %v, p %v); want %s", c.name, e.Verdict, e.Why, e.Ratio, e.Low, e.High, e.Adjusted, c.want)
+			}
+		})
+	}
+}
+
+// What is in doubt or missing gets no verdict, and the reason is told.
+func TestNoVerdict(t *testing.T) {
+	fresh := func() []*result.Trial {
+		return append(series("a", "interleaved", "rows_per_s", 100, 101, 99), series("b", "interleaved", "rows_per_s", 200, 201, 199)...)
+	}
+	for _, c := range []struct {
+		name string
+		do   func([]*result.Trial)
+		why  string
+	}{
+		{"disturbed", func(l []*result.Trial) {
+			l[3].Steps[0].Rows[0].Warnings = []string{result.Disturbed + " the device"}
+		}, "somebody else"},
+		{"promise missed", func(l []*result.Trial) {
+			l[0].Steps[0].Groups = []result.Group{{Name: "insert", SLA: &result.SLA{}}}
+		}, "SLA missed"},
+		{"invalid", func(l []*result.Trial) {
+			for _, t := range l[3:] {
+				t.Status = result.Invalid
+			}
+		}, "invalid"},
+		{"not measured", func(l []*result.Trial) {
+			for _, t := range l[3:] {
+				t.Steps[0].Rows[0].Metric = "ops_per_s"
+			}
+		}, "not measured here"},
+		{"did not come to it", func(l []*result.Trial) {
+			for _, t := range l[3:] {
+				t.Steps, t.Reason = nil, "the disk is full"
+			}
+		}, "the disk is full"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			trials := fresh()
+			c.do(trials)
+			j := judged(t, trials...)
+			e := j.Effect(j.Items[0].Step, Key{"insert", "insert", "rows_per_s", ""})
+			if e.Verdict != "" || !strings.Contains(e.Why, c.why) || e.Sure() {
+				t.Errorf("%q, %q", e.Verdict, e.Why)
+			}
+		})
+	}
+}
+
+// Trials are paired only where they ran side by side.
+func TestPairs(t *testing.T) {
+	base := series("a", "interleaved", "rows_per_s", 100, 101, 99, 100)
+	for _, c := range []struct {
+		name string
+		of   []*result.Trial
+		want int
+	}{
+		{"interleaved", series("b", "interleaved", "rows_per_s", 100, 101, 99, 100), 4},
+		{"one is missing", series("b", "interleaved", "rows_per_s", 100, 101, 99), 3},
+		{"too few in common", series("b", "interleaved", "rows_per_s", 100, 101), 0},
+		{"sequential", series("b", "sequential", "rows_per_s", 100, 101, 99, 100), 0},
+		{"of an old result", series("b", "", "rows_per_s", 100, 101, 99, 100), 0},
+	} {
+		j := judged(t, append(slices.Clone(base), c.of...)...)
+		if got := j.Items[0].Pairs; got != c.want {
+			t.Errorf("%s: %d pairs, want %d", c.name, got, c.want)
+		}
+	}
+	other := series("b", "interleaved", "rows_per_s", 100, 101, 99, 100)
+	for _, u := range other {
+		u.Dir = strings.Replace(u.Dir, "c/", "d/", 1)
+	}
+	if j := judged(t, append(base, other...)...); j.Items[0].Pairs != 0 {
+		t.Error("trials of two campaigns are paired")
+	}
+}
+
+// Exchanging the targets exchanges better and worse and inverts the ratio.
+func TestExchange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		order := rapid.SampledFrom([]string{"interleaved", "sequential"}).Draw(t, "order")
+		n := rapid.IntRange(1, 8).Draw(t, "trials")
+		values := rapid.SliceOfN(rapid.Float64Range(0.5, 2), n, n)
+		c := New(append(series("a", order, "rows_per_s", values.Draw(t, "a")...), series("b", order, "rows_per_s", values.Draw(t, "b")...)...))
+		x := c.Judge(c.Targets[0], c.Targets[1], DefaultRule()).Items[0]
+		y := c.Judge(c.Targets[1], c.Targets[0], DefaultRule()).Items[0]
+		turned := map[Verdict]Verdict{Better: Worse, Worse: Better}
+		want := x.Verdict
+		if turned[want] != "" {
+			want = turned[want]
+		}
+		if y.Verdict != want || math.Abs(x.Ratio*y.Ratio-1) > 1e-12 {
+			t.Fatalf("%v and %v", x.Effect, y.Effect)
+		}
+		if !math.IsNaN(x.Low) && math.Abs(x.Low*y.High-1) > 1e-9 {
+			t.Fatalf("bounds %v and %v, %v and %v", x.Low, y.High, x.High, y.Low)
+		}
+		if x.Sure() && x.Low <= 1 && 1 <= x.High {
+			t.Fatalf("sure, but the interval holds 1: %v to %v", x.Low, x.High)
+		}
+	})
+}
+
+var sixSteps = []string{"l.i0", "l.x", "l.i1", "qr100", "qr500", "qr1000"}
+
+// Of twenty campaigns with two equal targets on a machine that is noisy and
+// drifts, at most one claims a difference.
+func TestEqualTargetsAreNotToldApart(t *testing.T) {
+	for _, trials := range []int{3, 4, 6, 10} {
+		false_, campaigns := 0, 0
+		for seed := range uint64(20) {
+			m := machine{rng: rand.New(rand.NewPCG(seed, uint64(trials))), noise: 0.03, drift: 0.01}
+			c := m.abba(trials, 1, sixSteps...)
+			n := 0
+			for _, it := range c.Judge(c.Targets[0], c.Targets[1], DefaultRule()).Items {
+				if it.Sure() {
+					n++
+				}
+			}
+			false_ += n
+			if n > 0 {
+				campaigns++
+			}
+		}
+		t.Logf("%d trials: %d false verdicts in %d of 20 campaigns", trials, false_, campaigns)
+		if campaigns > 1 {
+			t.Errorf("%d trials: %d of 20 campaigns claim a difference", trials, campaigns)
+		}
+	}
+}
+
+// A slowdown of 3 % is found with as many trials as a first campaign recommends.
+func TestSlowdownIsFound(t *testing.T) {
+	const slower = 1.03
+	found := 0
+	for seed := range uint64(20) {
+		pilot := machine{rng: rand.New(rand.NewPCG(seed, 1)), noise: 0.01, drift: 0.002}
+		c := pilot.abba(8, 1, sixSteps...)
+		j := c.Judge(c.Targets[0], c.Targets[1], DefaultRule())
+		need := 0
+		for _, s := range c.Steps {
+			k, _ := s.Rate("insert")
+			need = max(need, j.Needed(j.Effect(s, k), 0.03))
+		}
+		m := machine{rng: rand.New(rand.NewPCG(seed, 2)), noise: 0.01, drift: 0.002}
+		c = m.abba(need+need%2, slower, sixSteps...)
+		j = c.Judge(c.Targets[0], c.Targets[1], DefaultRule())
+		k, _ := c.Steps[0].Rate("insert")
+		if j.Effect(c.Steps[0], k).Verdict == Worse {
+			found++
+		} else {
+			t.Logf("seed %d, %d trials: %+v", seed, need, j.Effect(c.Steps[0], k).Why)
+		}
+	}
+	t.Logf("found in %d of 20", found)
+	if found < 17 {
+		t.Errorf("found in %d of 20 campaigns, want about 18", found)
+	}
+}
+
+func TestNeededAndDetectable(t *testing.T) {
+	m := machine{rng: rand.New(rand.NewPCG(7, 7)), noise: 0.02}
+	c := m.abba(6, 1, "s")
+	j := c.Judge(c.Targets[0], c.Targets[1], DefaultRule())
+	k, _ := c.Steps[0].Rate("insert")
+	e := j.Effect(c.Steps[0], k)
+	d := j.Detectable(e)
+	if n := j.Needed(e, d); n != 6 {
+		t.Errorf("%v is found by 6 trials, but %d are needed for it", d, n)
+	}
+	if a, b := j.Needed(e, 0.01), j.Needed(e, 0.10); a <= b {
+		t.Errorf("1 %% takes %d trials and 10 %% takes %d", a, b)
+	}
+	one := judged(t, append(series("a", "", "rows_per_s", 1), series("b", "", "rows_per_s", 2)...)...)
+	if e := &one.Items[0].Effect; one.Needed(e, 0.03) != 0 || !math.IsNaN(one.Detectable(e)) {
+		t.Error("of one trial nothing is known about noise")
+	}
+}
+
+func TestUnlike(t *testing.T) {
+	a, b := made("a", 1, "", nil, "s"), made("b", 1, "", nil, "s")
+	c := New([]*result.Trial{a, b})
+	if u := Unlike(c.Targets[0], c.Targets[1]); len(u) != 0 {
+		t.Error(u)
+	}
+	b.Params = map[string]any{"rows": 6.0, "more": true}
+	b.Workload, b.Durability, b.Knobs = "", "os", map[string]string{"cache": "1GiB"}
+	if got, want := strings.Join(Unlike(c.Targets[0], c.Targets[1]), "; "), "workload w and not known; more not known and true; rows 5 and 6"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := strings.Join(Apart(c.Targets[0], c.Targets[1]), "; "), "durability: not known and os; cache: not known and 1GiB"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
