@@ -246,16 +246,9 @@ func comparePairs(args []string, dash int, base string) ([]pair, *compare.Campai
 			groups = append(groups, []string{arg})
 		}
 	}
-	var all []*result.Trial
-	var sides []side
-	taken := map[string]bool{}
-	for _, g := range groups {
-		trials, err := readSide(g)
-		if err != nil {
-			return nil, nil, err
-		}
-		sides = append(sides, nameSide(strings.Join(g, " "), trials, taken))
-		all = append(all, trials...)
+	sides, all, err := readSides(groups)
+	if err != nil {
+		return nil, nil, err
 	}
 	c := compare.New(all)
 	if len(sides) == 1 {
@@ -276,12 +269,60 @@ func comparePairs(args []string, dash int, base string) ([]pair, *compare.Campai
 	return pairs, c, nil
 }
 
-// readSide reads the trials of campaigns, of trials, or of single targets.
-func readSide(args []string) ([]*result.Trial, error) {
-	if err := distinct(args); err != nil {
-		return nil, usageError{err}
+// readSides reads the sides, and gives targets that have the same name on two
+// of them another one.
+func readSides(groups [][]string) (sides []side, all []*result.Trial, err error) {
+	var trials [][]*result.Trial
+	count := map[string]int{} // of the sides that have a target of the name
+	for _, args := range groups {
+		label, of, err := readSide(args)
+		if err != nil {
+			return nil, nil, err
+		}
+		s := side{label: label}
+		for _, t := range of {
+			if !slices.Contains(s.own, t.Target) {
+				s.own = append(s.own, t.Target)
+				count[t.Target]++
+			}
+		}
+		sides, trials, all = append(sides, s), append(trials, of), append(all, of...)
 	}
-	var out []*result.Trial
+	taken := map[string]bool{}
+	for i := range sides {
+		sides[i].name(trials[i], func(own string) string {
+			name := own
+			if count[own] > 1 {
+				name = filepath.Base(sides[i].label) + "/" + own
+			}
+			for taken[name] {
+				name += "'"
+			}
+			taken[name] = true
+			return name
+		})
+	}
+	return sides, all, nil
+}
+
+// name gives the side's targets their names in the campaign that holds all.
+func (s *side) name(trials []*result.Trial, name func(own string) string) {
+	names := map[string]string{}
+	for _, own := range s.own {
+		names[own] = name(own)
+		s.targets = append(s.targets, names[own])
+	}
+	for _, t := range trials {
+		t.Rename(names[t.Target])
+	}
+}
+
+// readSide reads the trials of campaigns, of trials, or of single targets. The
+// label is the first directory.
+func readSide(args []string) (label string, out []*result.Trial, err error) {
+	if err := distinct(args); err != nil {
+		return "", nil, usageError{err}
+	}
 	for _, arg := range args {
 		dir, target := arg, ""
 		if _, err := os.Stat(dir); err != nil {
@@ -289,9 +330,10 @@ func readSide(args []string) ([]*result.Trial, error) {
 				dir, target = arg[:i], arg[i+1:]
 			}
 		}
+		label = cmp.Or(label, filepath.Clean(dir))
 		trials, err := showTrials(dir)
 		if err != nil {
-			return nil, err
+			return "", nil, err
 		}
 		n := len(out)
 		for _, t := range trials {
@@ -300,10 +342,10 @@ func readSide(args []string) ([]*result.Trial, error) {
 			}
 		}
 		if len(out) == n {
-			return nil, noTrials(dir, target)
+			return "", nil, noTrials(dir, target)
 		}
 	}
-	return out, nil
+	return label, out, nil
 }
 
 func noTrials(dir, target string) error {
@@ -311,30 +353,6 @@ func noTrials(dir, target string) error {
 		return fmt.Errorf("%s has no trials that were begun", dir)
 	}
 	return fmt.Errorf("%s has no trials of a target %q", dir, target)
-}
-
-// nameSide gives targets whose name is taken another one.
-func nameSide(label string, trials []*result.Trial, taken map[string]bool) side {
-	s := side{label: label}
-	names := map[string]string{}
-	for _, t := range trials {
-		own := t.Target
-		if names[own] == "" {
-			name := own
-			for _, other := range []string{filepath.Base(label) + "/" + own, label + "/" + own} {
-				if taken[name] {
-					name = other
-				}
-			}
-			for taken[name] {
-				name += "'"
-			}
-			names[own], taken[name] = name, true
-			s.targets, s.own = append(s.targets, name), append(s.own, own)
-		}
-		t.Rename(names[own])
-	}
-	return s
 }
 
 // within compares the targets of one campaign with the base.

@@ -1,0 +1,163 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"rumbench/internal/cli"
+	"rumbench/internal/result"
+)
+
+// made is what a made-up target did.
+type made struct {
+	target string
+	rates  []float64 // rows a second of each trial, in step load
+	params map[string]any
+}
+
+// writeCampaign writes a campaign with trials that were not run.
+func writeCampaign(t *testing.T, dir string, targets ...made) {
+	t.Helper()
+	c := result.Campaign{Format: result.Format, Name: filepath.Base(dir), Command: []string{"rumbench", "run"}, Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	for n := range targets[0].rates {
+		for _, m := range targets {
+			e := result.Entry{Dir: fmt.Sprintf("%s.%d", m.target, n+1), Target: m.target, Trial: n + 1, Status: result.Complete}
+			c.Trials = append(c.Trials, e)
+			path := result.TrialPath(dir, e.Dir)
+			if err := os.MkdirAll(path, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			row := func(group, op, metric string, v float64, unit, per string) result.Row {
+				return result.Row{Target: m.target, Trial: n + 1, Step: "load", Group: group, Op: op, Metric: metric, Value: v, Unit: unit, Per: per, N: 1000}
+			}
+			trial := result.Trial{
+				Format: result.Format, Campaign: c.Name, Target: m.target, Trial: n + 1, Order: "interleaved", Workload: "ibench", Params: m.params,
+				Status: result.Complete, Started: c.Started, Interval: 1, Steps: []result.Step{{
+					Name: "load", Status: result.Complete, Primary: "insert", WritesPer: "insert", Seconds: 10,
+					Rows: []result.Row{
+						row("insert", "insert", "rows_per_s", m.rates[n], "1/s", ""),
+						row("", "", "write_kb", 2, "KB", "insert row"),
+						row("", "", "context_switches", 0.5, "count", "insert row"),
+					},
+				}},
+			}
+			if err := result.WriteJSON(filepath.Join(path, result.TrialFile), &trial); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := result.WriteJSON(filepath.Join(dir, result.CampaignFile), &c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rumbench runs a command and returns what it printed and its exit code.
+func rumbench(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	a := cli.App{Args: args, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }}
+	code = a.Main(context.Background())
+	return out.String(), errs.String(), code
+}
+
+var params = map[string]any{"rows": 1000.0}
+
+func TestCompare(t *testing.T) {
+	dir := t.TempDir()
+	before, after, longer := filepath.Join(dir, "before"), filepath.Join(dir, "after"), filepath.Join(dir, "longer")
+	writeCampaign(t, before, made{"a", []float64{1000, 1010, 990, 1000}, params}, made{"b", []float64{500, 505, 495, 500}, params})
+	writeCampaign(t, after, made{"a", []float64{1001, 1011, 991, 1002}, params}, made{"b", []float64{400, 404, 396, 400}, params})
+	writeCampaign(t, longer, made{"a", []float64{1000, 1010, 990, 1000}, map[string]any{"rows": 2000.0}})
+	for _, c := range []struct {
+		name   string
+		args   string
+		code   int
+		stdout string // a pattern
+		stderr string // a pattern
+	}{
+		{"within a campaign", before, 0, `(?s)^b against a, the base\n.*rows_per_s insert\s+1,000\s+500\s+0\.500×\s+0\.500 to 0\.500×\s+4 pairs\s+▼ worse`, `^$`},
+		{"another base", before + " --base b", 0, `(?s)^a against b, the base\n.*2\.00×.*▲ better`, `^$`},
+		{"two campaigns, by names", before + " " + after, 0, `(?s)^after/a against before/a, the base.*= same.*after/b against before/b, the base.*0\.800×.*▼ worse`, `^$`},
+		{"one target each", before + ":a " + after + ":b", 0, `(?s)^b against a, the base.*0\.400×`, `^$`},
+		{"several on a side", before + ":a " + longer + " --anyway -- " + after + ":a", 0, `(?s)after/a against before/a, the base.*rows_per_s insert.* 8, 4 `, `^$`},
+		{"all numbers", before + " --all", 0, `context_switches per insert row`, `^$`},
+		{"headline", before + " --metric rows_per_s --step load", 0, `rows_per_s insert`, `^$`},
+		{"markdown", before + " --format markdown", 0, `\| load \| rows_per_s insert \| 1,000 \| 500 \| 0\.500× \|`, `^$`},
+		{"a regression", before + " " + after + " --fail-if rows_per_s<0.95&&sure", 3, `▼ worse`, `after/b against before/b in load, insert: rows_per_s 0\.800× \(0\.\d+ to 0\.\d+\) worse\nrumbench: 1 regressions? found`},
+		{"no regression", before + " " + after + " --fail-if rows_per_s<0.5&&sure", 0, `▼ worse`, `^$`},
+		{"not to be judged", before + " " + after + " --fail-if read_kb>1.1", 4, ``, `can be judged nowhere`},
+		{"no such metric", before + " " + after + " --fail-if tps<1", 2, `^$`, `"tps" is no metric`},
+		{"different plans", before + ":a " + longer, 1, `^$`, `did different work: rows 1000 and 2000\nhint: .*--anyway`},
+		{"anyway", before + ":a " + longer + " --anyway", 0, `⚠ before/a and longer/a did different work: rows 1000 and 2000`, `^$`},
+		{"no such target", before + ":x " + after, 1, `^$`, `has no trials of a target "x"`},
+		{"twice the same", before + " " + before, 0, `(?s)= same`, `^$`},
+		{"alone", longer, 2, `^$`, `one target only`},
+		{"no such directory", filepath.Join(dir, "nothing") + " " + after, 1, `^$`, `no campaign`},
+		{"a format of others", before + " --format xml", 2, `^$`, `--format is one of text, markdown, json, bench`},
+		{"nothing", "", 2, `^$`, `wants directories`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stdout, stderr, code := rumbench(t, append([]string{"compare"}, strings.Fields(c.args)...)...)
+			if code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			if !regexp.MustCompile(c.stdout).MatchString(stdout) {
+				t.Errorf("stdout is\n%s\nwant %s", stdout, c.stdout)
+			}
+			if !regexp.MustCompile(c.stderr).MatchString(stderr) {
+				t.Errorf("stderr is\n%s\nwant %s", stderr, c.stderr)
+			}
+		})
+	}
+}
+
+func TestCompareJSON(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "c")
+	writeCampaign(t, dir, made{"a", []float64{1000, 1010, 990}, params}, made{"b", []float64{500, 506, 495}, params})
+	stdout, _, code := rumbench(t, "compare", dir, "--format", "json")
+	if code != 0 {
+		t.Fatal(code)
+	}
+	var first map[string]any
+	if err := json.Unmarshal([]byte(strings.SplitN(stdout, "\n", 2)[0]), &first); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]any{
+		"base_target": "a", "new_target": "b", "step": "load", "op": "insert", "metric": "rows_per_s", "unit": "1/s", "better": "higher",
+		"headline": true, "base": 1000.0, "new": 500.0, "pairs": 3.0, "ratio": 0.5, "verdict": "worse",
+	} {
+		if first[key] != want {
+			t.Errorf("%s is %v, want %v", key, first[key], want)
+		}
+	}
+}
+
+// Plain benchstat reads the format that is made for it, and comes to the same medians.
+func TestCompareBenchstat(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "c")
+	writeCampaign(t, dir, made{"a", []float64{1000, 1010, 990, 1000, 1005, 995}, params}, made{"b", []float64{500, 506, 495, 500, 503, 498}, params})
+	stdout, stderr, code := rumbench(t, "compare", dir, "--format", "bench", "--metric", "rows_per_s")
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	file := filepath.Join(dir, "bench.txt")
+	if err := os.WriteFile(file, []byte(stdout), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "tool", "benchstat", "-col", "target", file).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s\nof\n%s", err, out, stdout)
+	}
+	if !regexp.MustCompile(`Ibench/step=load/op=insert\s+1000\.0 ± +\d%\s+500\.0 ± +\d%\s+-50\.00% \(p=0\.002 n=6\)`).Match(out) {
+		t.Errorf("benchstat says\n%s\nof\n%s", out, stdout)
+	}
+}
