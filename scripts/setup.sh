@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what the tests need beside Go: a browser to open the report in, the
-# servers that the engines run on, a C compiler for Go's race detector, and a
-# strict reader of what Prometheus is given. It starts no server.
+# servers that the engines run on, a C compiler for Go's race detector, a strict
+# reader of what Prometheus is given, and DuckDB. It starts no server.
 set -eu
 missing=
 need() { # PACKAGE COMMAND: the package is missing where the command fails
@@ -16,6 +16,7 @@ need mariadb-server test -x /usr/sbin/mariadbd
 need mariadb-plugin-rocksdb test -e /usr/lib/mysql/plugin/ha_rocksdb.so
 need postgresql sh -c 'ls /usr/lib/postgresql/*/bin/postgres'
 need python3-prometheus-client /usr/bin/python3 -c 'import prometheus_client'
+need python3-venv /usr/bin/python3 -c 'import ensurepip, venv'
 need curl command -v curl
 need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
 need unzip command -v unzip
@@ -36,3 +37,13 @@ if [ -n "$missing" ]; then
 fi
 # An old release of MySQL, to compare with: every user who runs servers must get at it.
 [ -x /opt/mysql-5.5.9/bin/mysqld ] || $as_root "$(dirname "$0")/mysql-5.5.9.sh" /opt/mysql-5.5.9
+# DuckDB reads what export writes. Debian has no package of it, and does not let
+# pip add to its own Python, so it gets an environment of its own.
+duckdb=/opt/rumbench-duckdb
+if ! $duckdb/bin/python -c 'import duckdb' 2>/dev/null; then
+	echo "fetching DuckDB (25 MB)" >&2
+	# shellcheck disable=SC2016 # $1 is for the other shell
+	$as_root sh -euc 'umask 022
+		/usr/bin/python3 -m venv --clear "$1"
+		"$1/bin/pip" install -q --only-binary :all: duckdb==2.0.0' sh $duckdb
+fi

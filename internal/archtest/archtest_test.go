@@ -21,7 +21,7 @@ var floors = []struct {
 	floor int
 	pkg   string
 }{
-	{0, "model"}, {0, "internal/stat"}, {0, "internal/pace"}, {0, "internal/fsize"},
+	{0, "model"}, {0, "internal/stat"}, {0, "internal/pace"}, {0, "internal/fsize"}, {0, "internal/cpuset"},
 	{1, "internal/gen"}, {1, "internal/hist"},
 	{2, "engine"},
 	{3, "workload"}, // its clients execute operations on engine sessions
@@ -31,7 +31,7 @@ var floors = []struct {
 	{5, "internal/result"},
 	{6, "internal/plan"}, // it knows the metrics of results
 	{7, "internal/trial"},
-	{7, "internal/compare"}, {8, "internal/campaign"}, {8, "internal/report"}, {8, "internal/ui"}, {8, "internal/host"}, {8, "internal/watch"}, {8, "internal/importer"}, {8, "internal/history"}, {8, "internal/export"},
+	{7, "internal/compare"}, {8, "internal/campaign"}, {8, "internal/report"}, {8, "internal/ui"}, {8, "internal/host"}, {8, "internal/watch"}, {8, "internal/importer"}, {8, "internal/history"}, {8, "internal/export"}, {8, "internal/layout"},
 	{9, "internal/registry"},
 	{10, "internal/cli"},
 	{11, "cmd/rumbench"}, {11, "bench"},

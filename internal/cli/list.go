@@ -16,20 +16,22 @@ import (
 
 func (a *App) listCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:       "list engines|workloads|metrics",
+		Use:       "list engines|workloads|metrics|runs",
 		Short:     "list what there is, with its documentation",
-		ValidArgs: []string{"engines", "workloads", "metrics"},
-		Args:      args(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
-		RunE: func(_ *cobra.Command, what []string) error {
-			switch what[0] {
-			case "engines":
-				return listEngines(a.Stdout)
-			case "workloads":
-				return listWorkloads(a.Stdout)
-			}
-			return listMetrics(a.Stdout)
+		ValidArgs: []string{"engines", "workloads", "metrics", "runs"},
+		Args:      args(cobra.OnlyValidArgs),
+		RunE: func(c *cobra.Command, _ []string) error {
+			return usageError{fmt.Errorf("list what: %s", strings.Join(c.ValidArgs, ", "))}
 		},
 	}
+	plain := func(what, short string, list func(io.Writer) error) *cobra.Command {
+		return &cobra.Command{Use: what, Short: short, Args: args(cobra.NoArgs), RunE: func(*cobra.Command, []string) error { return list(a.Stdout) }}
+	}
+	c.AddCommand(
+		plain("engines", "the engines, with their options", listEngines),
+		plain("workloads", "the workloads, with their presets and parameters", listWorkloads),
+		plain("metrics", "the metrics, with their units and what they mean", listMetrics),
+		a.listRunsCommand())
 	return c
 }
 

@@ -69,7 +69,7 @@ func writeCalibration(w io.Writer, j *compare.Judgement) {
 }
 
 func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64) []string {
-	row := []string{it.Step.Name, numberName(it.New.Key), ratioText(it.Ratio), unknown, unknown}
+	row := []string{it.Step.Name, numberName(it.New.Key), effectRatio(it.Ratio), unknown, unknown}
 	if !math.IsNaN(it.SD) {
 		row[3] = percentOf(it.SD)
 	}

@@ -105,7 +105,7 @@ func (c Comparison) rows() [][]string {
 		}
 		last = it.Step.Name
 		out = append(out, []string{step, numberName(it.New.Key), number{it.Base}.String(), number{it.New}.String(),
-			ratioText(it.Ratio), boundsText(&it.Effect), trialsText(&it.Effect), c.verdictText(&it.Effect)})
+			effectRatio(it.Ratio), effectBounds(&it.Effect), effectTrials(&it.Effect), c.verdictText(&it.Effect)})
 	}
 	return out
 }
@@ -125,21 +125,21 @@ func numberName(k key) string {
 	return name
 }
 
-func ratioText(r float64) string {
+func effectRatio(r float64) string {
 	if math.IsNaN(r) {
 		return unknown
 	}
 	return times(r)
 }
 
-func boundsText(e *compare.Effect) string {
+func effectBounds(e *compare.Effect) string {
 	if math.IsNaN(e.Low) || math.IsNaN(e.High) || math.IsInf(e.High, 0) {
 		return unknown
 	}
 	return decimal(e.Low) + " to " + times(e.High)
 }
 
-func trialsText(e *compare.Effect) string {
+func effectTrials(e *compare.Effect) string {
 	if e.Pairs > 0 {
 		return fmt.Sprintf("%d pairs", e.Pairs)
 	}

@@ -1,0 +1,125 @@
+// Package export writes the numbers of trials as Parquet files, for programs
+// that ask questions of many campaigns at once. It reads results and judges
+// nothing.
+package export
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+)
+
+// Trial is a trial with what its own file does not tell.
+type Trial struct {
+	*result.Trial
+	Path          string    // its directory
+	CampaignDir   string    // tells campaigns of one plan apart
+	Started       time.Time // of the campaign
+	EngineVersion string    // "" if unknown
+	// Headline tells whether a row is one of those by which its step is judged.
+	Headline func(*result.Step, *result.Row) bool
+}
+
+// Row is a line of the file of rows: a result.Row with what is needed to
+// select, group and compare it. Text that is "" in a result is null.
+type Row struct {
+	Campaign      string    `parquet:"campaign,dict"`
+	CampaignDir   string    `parquet:"campaign_dir,dict"`
+	Started       time.Time `parquet:"started,timestamp(microsecond:local)"` // of the campaign, in UTC
+	Workload      string    `parquet:"workload,dict"`
+	Preset        string    `parquet:"preset,dict,optional"`
+	Params        string    `parquet:"params,dict"` // JSON, its names in order
+	Target        string    `parquet:"target,dict"`
+	Engine        string    `parquet:"engine,dict"`
+	EngineVersion string    `parquet:"engine_version,dict,optional"`
+	Durability    string    `parquet:"durability,dict"`
+	Hostname      string    `parquet:"hostname,dict,optional"`
+	Trial         int32     `parquet:"trial"`
+	TrialStarted  time.Time `parquet:"trial_started,optional,timestamp(microsecond:local)"` // null if unknown
+	Status        string    `parquet:"status,dict"`                                         // of the trial
+	Step          string    `parquet:"step,dict"`
+	StepStatus    string    `parquet:"step_status,dict"`
+	Group         string    `parquet:"group,dict,optional"`
+	Op            string    `parquet:"op,dict,optional"`
+	Metric        string    `parquet:"metric,dict"`
+	Value         float64   `parquet:"value"`
+	Unit          string    `parquet:"unit,dict"`
+	Per           string    `parquet:"per,dict,optional"`
+	N             int64     `parquet:"n,optional"` // null: not told, or of nothing
+	Source        string    `parquet:"source,dict,optional"`
+	Warnings      []string  `parquet:"warnings,list"`
+	Headline      bool      `parquet:"headline"`
+}
+
+// rowGroup is how many lines are held in memory until they are written.
+const rowGroup = 1 << 17
+
+// options are the same for all files, so that the same input gives the same bytes.
+func options() []parquet.WriterOption {
+	return []parquet.WriterOption{
+		parquet.Compression(&parquet.Zstd),
+		parquet.MaxRowsPerRowGroup(rowGroup),
+		parquet.CreatedBy("rumbench", "", ""),
+	}
+}
+
+// WriteRows writes all rows of the trials, in their order, and returns how many.
+func WriteRows(w io.Writer, trials []Trial) (int64, error) {
+	file := parquet.NewGenericWriter[Row](w, options()...)
+	var n int64
+	for _, t := range trials {
+		rows, err := rowsOf(t)
+		if err != nil {
+			return n, err
+		}
+		if _, err := file.Write(rows); err != nil {
+			return n, fmt.Errorf("write rows: %w", err)
+		}
+		n += int64(len(rows))
+	}
+	if err := file.Close(); err != nil {
+		return n, fmt.Errorf("write rows: %w", err)
+	}
+	return n, nil
+}
+
+func rowsOf(t Trial) ([]Row, error) {
+	params, err := json.Marshal(t.Params)
+	if err != nil {
+		return nil, fmt.Errorf("write the parameters of %s: %w", t.Path, err)
+	}
+	common := Row{
+		Campaign: t.Campaign, CampaignDir: t.CampaignDir, Started: t.Started, Workload: t.Workload, Preset: t.Preset, Params: string(params),
+		Target: t.Target, Engine: t.Engine, EngineVersion: t.EngineVersion, Durability: t.Durability, Hostname: fact(t.Host, "hostname"),
+		Trial: int32(t.Trial.Trial), TrialStarted: t.Trial.Started, Status: string(t.Status),
+	}
+	var out []Row
+	for i := range t.Steps {
+		s := &t.Steps[i]
+		for k := range s.Rows {
+			from := &s.Rows[k]
+			r := common
+			r.Step, r.StepStatus = s.Name, string(s.Status)
+			r.Group, r.Op, r.Metric, r.Value, r.Unit, r.Per = from.Group, from.Op, from.Metric, from.Value, from.Unit, from.Per
+			r.N, r.Source, r.Warnings = from.N, from.Source, from.Warnings
+			r.Headline = t.Headline(s, from)
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+func fact(facts []observe.Fact, name string) string {
+	for _, f := range facts {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return ""
+}

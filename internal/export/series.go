@@ -1,0 +1,108 @@
+package export
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+
+	"rumbench/internal/result"
+)
+
+// Sample is a line of the file of series: what was done of an operation kind in
+// an interval (source "ops"), or one value that a source told at its end. The
+// columns that a line has nothing to say in are null. It belongs to the rows of
+// the same campaign_dir, target, trial and step.
+type Sample struct {
+	Campaign    string  `parquet:"campaign,dict"`
+	CampaignDir string  `parquet:"campaign_dir,dict"`
+	Target      string  `parquet:"target,dict"`
+	Trial       int32   `parquet:"trial"`
+	Step        string  `parquet:"step,dict"`
+	Source      string  `parquet:"source,dict"`
+	T           float64 `parquet:"t"`  // end of the interval, seconds from the start of the step's window
+	DT          float64 `parquet:"dt"` // its length in seconds
+
+	// Operations.
+	Group       string  `parquet:"group,dict,optional"`
+	Op          string  `parquet:"op,dict,optional"`
+	Upkeep      *bool   `parquet:"upkeep,optional"` // timed, but not asked for by the workload's schedule
+	Ops         *int64  `parquet:"ops,optional"`
+	Rows        *int64  `parquet:"rows,optional"`
+	Errors      *int64  `parquet:"errors,optional"`
+	P50         float64 `parquet:"p50_us,optional"` // service time; null where nothing was done
+	P99         float64 `parquet:"p99_us,optional"`
+	Max         float64 `parquet:"max_us,optional"`
+	ResponseP99 float64 `parquet:"response_p99_us,optional"` // only of groups with a rate
+	ResponseMax float64 `parquet:"response_max_us,optional"`
+	Clients     []int64 `parquet:"clients,list"` // operations of each client
+
+	// Other sources.
+	Name   string   `parquet:"name,dict,optional"`
+	Labels string   `parquet:"labels,dict,optional"` // such as `dev="vda"`
+	Value  *float64 `parquet:"value,optional"`       // growth of a counter over the interval, or a gauge as it is
+	Late   float64  `parquet:"late,optional"`        // seconds after the interval's end until the source had answered
+}
+
+// WriteSeries writes the interval series of the trials, in their order, and
+// returns the number of lines. It reads and writes them as a stream.
+func WriteSeries(w io.Writer, trials []Trial) (int64, error) {
+	file := parquet.NewGenericWriter[Sample](w, options()...)
+	var n int64
+	var batch []Sample
+	flush := func() error {
+		if _, err := file.Write(batch); err != nil {
+			return fmt.Errorf("write samples: %w", err)
+		}
+		n += int64(len(batch))
+		batch = batch[:0]
+		return nil
+	}
+	for _, t := range trials {
+		err := result.ReadSeries(t.Path, nil, func(l result.Line) error {
+			if batch = appendSamples(batch, t, &l); len(batch) < 1000 {
+				return nil
+			}
+			return flush()
+		})
+		if err != nil {
+			return n, err
+		}
+	}
+	if err := flush(); err != nil {
+		return n, err
+	}
+	if err := file.Close(); err != nil {
+		return n, fmt.Errorf("write samples: %w", err)
+	}
+	return n, nil
+}
+
+// appendSamples appends what a line says: one sample of operations, or one per
+// value, by name.
+func appendSamples(to []Sample, t Trial, l *result.Line) []Sample {
+	common := Sample{Campaign: t.Campaign, CampaignDir: t.CampaignDir, Target: t.Target, Trial: int32(t.Trial.Trial),
+		Step: l.Step, Source: l.Source, T: l.T, DT: l.DT, Late: l.Late}
+	for _, name := range slices.Sorted(maps.Keys(l.V)) {
+		s, value := common, l.V[name]
+		s.Name, s.Labels = splitName(name)
+		s.Value = &value
+		to = append(to, s)
+	}
+	if l.Source != "ops" {
+		return to
+	}
+	s := common
+	s.Group, s.Op, s.Upkeep, s.Ops, s.Rows, s.Errors = l.Group, l.Op, &l.Upkeep, &l.Ops, &l.Rows, &l.Errors
+	s.P50, s.P99, s.Max, s.ResponseP99, s.ResponseMax, s.Clients = l.P50, l.P99, l.Max, l.ResponseP9, l.ResponseMx, l.Clients
+	return append(to, s)
+}
+
+// splitName takes a series' labels off its name: name{labels}.
+func splitName(series string) (name, labels string) {
+	name, labels, _ = strings.Cut(series, "{")
+	return name, strings.TrimSuffix(labels, "}")
+}

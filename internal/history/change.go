@@ -1,0 +1,95 @@
+package history
+
+import (
+	"math"
+
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
+)
+
+// MinRuns is how many points a series must have before a change can be told
+// from chance.
+const MinRuns = 2 * leastLevel
+
+// FalseShare is how many of the series that are said to have changed are
+// expected not to have, at most.
+const FalseShare = 0.05
+
+// Change is a point of a series at which a new level begins.
+type Change struct {
+	At   int     `json:"at"`   // the first point on the new level; the one before is the last on the old
+	From float64 `json:"from"` // the old level: the median of its points
+	To   float64 `json:"to"`   // the new level
+	// Ratio is To ÷ From, nil where From is 0.
+	Ratio *float64 `json:"ratio,omitempty"`
+	// Verdict is "better", "worse", or "" where neither direction is better.
+	Verdict string `json:"verdict,omitempty"`
+	// Facts are what else changed between the two runs.
+	Facts []Fact `json:"facts"`
+}
+
+// The verdicts on a change.
+const (
+	Better = "better"
+	Worse  = "worse"
+)
+
+// Detect finds the changes of all series that have MinRuns points, and returns
+// how many those are. With hundreds of series, chance alone would move the level
+// of some. Therefore the p values of all are adjusted together, by Benjamini and
+// Hochberg, and the level at which the last of them counts as changed is the one
+// at which further changes within them do.
+func Detect(families []*Family) (tested int) {
+	var series []*Series
+	var p []float64
+	for _, f := range families {
+		for _, s := range f.Series {
+			if len(s.Points) >= MinRuns {
+				_, own := change(s.Values())
+				series, p = append(series, s), append(p, own)
+			}
+		}
+	}
+	var changed []*Series
+	for i, adjusted := range stat.BenjaminiHochberg(p) {
+		if adjusted <= FalseShare {
+			changed = append(changed, series[i])
+		}
+	}
+	for _, s := range changed {
+		s.setChanges(levels(s.Values(), FalseShare*float64(len(changed))/float64(len(series))))
+	}
+	return len(series)
+}
+
+// together is how many of m series have to change for one to be told from
+// chance, where none has more than n points.
+func together(n, m int) int { return max(1, int(math.Ceil(leastP(n)*float64(m)/FalseShare))) }
+
+func (s *Series) setChanges(points []int) {
+	ends := append(points[:len(points):len(points)], len(s.Points))
+	from := 0
+	for i, at := range points {
+		c := Change{At: at, From: s.level(from, at), To: s.level(at, ends[i+1]), Facts: s.factChanges(at)}
+		if c.From != 0 {
+			ratio := c.To / c.From
+			c.Ratio = &ratio
+		}
+		if m := result.MetricByName(s.Metric); m != nil && m.Better != "" && c.From != c.To {
+			c.Verdict = Worse
+			if (c.To > c.From) == (m.Better == "higher") {
+				c.Verdict = Better
+			}
+		}
+		s.Changes = append(s.Changes, c)
+		from = at
+	}
+}
+
+// moves tells whether the level changed by at least a share of the old one.
+func (c *Change) moves(share float64) bool {
+	if c.Ratio == nil {
+		return c.To != c.From
+	}
+	return math.Abs(*c.Ratio-1) >= share
+}

@@ -1,0 +1,225 @@
+// Package history reads a folder of campaigns as a store: it lists the runs in
+// it, lines up the numbers that can be compared as series over time, and finds
+// where their level changed and what else changed there. It only reads, and
+// measures nothing.
+package history
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"rumbench/internal/result"
+)
+
+// Run is a campaign in a folder.
+type Run struct {
+	Dir      string
+	Campaign *result.Campaign // nil if it cannot be read
+	Trials   []Trial          // those that have been begun and can be read, in the campaign's order
+	Problems []string         // what cannot be read, and why
+	CopyOf   string           // the directory of the run that this one is a copy of; "" if of none
+}
+
+// Trial is a trial of a run.
+type Trial struct {
+	*result.Trial
+	Path string // its directory
+}
+
+// The states of a run that no trial of its own can be in.
+const (
+	Broken   result.Status = "broken"    // something of it cannot be read
+	NotBegun result.Status = "not begun" // it has no trial yet
+)
+
+// Find returns the campaigns in folders and in all folders below them, the
+// oldest first and those that cannot be read last. A campaign, or a folder, that
+// cannot be read is a Run with Problems. Symbolic links are not followed, but
+// a root may be one.
+func Find(roots ...string) ([]*Run, error) {
+	var runs []*Run
+	for _, root := range roots {
+		info, err := os.Stat(root)
+		if err == nil && !info.IsDir() {
+			err = fmt.Errorf("%s is no directory", root)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("look for campaigns: %w", err)
+		}
+		runs = append(runs, visit(filepath.Clean(root))...)
+	}
+	slices.SortStableFunc(runs, byAge)
+	runs = slices.CompactFunc(runs, func(a, b *Run) bool { return a.Dir == b.Dir }) // below two roots
+	markCopies(runs)
+	return runs, nil
+}
+
+func byAge(a, b *Run) int {
+	switch {
+	case a.Campaign != nil && b.Campaign != nil:
+		return cmp.Or(a.Campaign.Started.Compare(b.Campaign.Started), cmp.Compare(a.Dir, b.Dir))
+	case a.Campaign != nil:
+		return -1
+	case b.Campaign != nil:
+		return 1
+	}
+	return cmp.Compare(a.Dir, b.Dir)
+}
+
+// markCopies finds directories that hold the same campaign: two that were
+// started at the same instant under the same name. Numbers would count twice.
+func markCopies(runs []*Run) {
+	type start struct {
+		name string
+		nano int64
+	}
+	first := map[start]string{}
+	for _, r := range runs {
+		if r.Campaign == nil {
+			continue
+		}
+		s := start{r.Campaign.Name, r.Campaign.Started.UnixNano()}
+		if dir, ok := first[s]; ok {
+			r.CopyOf = dir
+		} else {
+			first[s] = r.Dir
+		}
+	}
+}
+
+// visit reads the campaigns in a directory and below it. What lies in the
+// trials of a campaign, such as the data of a server, is no part of the store.
+func visit(dir string) []*Run {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return []*Run{{Dir: dir, Problems: []string{err.Error()}}}
+	}
+	var runs []*Run
+	at := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return e.Name() == result.CampaignFile })
+	if at >= 0 {
+		runs = append(runs, read(dir, entries[at]))
+	}
+	for _, e := range entries {
+		if e.IsDir() && (at < 0 || e.Name() != result.TrialsDir) {
+			runs = append(runs, visit(filepath.Join(dir, e.Name()))...)
+		}
+	}
+	return runs
+}
+
+// read reads a campaign with as many of its trials as can be read.
+func read(dir string, file fs.DirEntry) *Run {
+	r := &Run{Dir: dir}
+	if !file.Type().IsRegular() {
+		r.problem(fmt.Errorf("%s is no regular file", filepath.Join(dir, result.CampaignFile)))
+		return r
+	}
+	c, err := result.ReadCampaign(dir)
+	if err != nil {
+		r.problem(err)
+		return r
+	}
+	r.Campaign = c
+	for _, e := range c.Trials {
+		path := result.TrialPath(dir, e.Dir)
+		t, err := result.ReadTrial(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && e.Status == "":
+			// not begun
+		case err != nil:
+			r.problem(err)
+		default:
+			r.Trials = append(r.Trials, Trial{t, path})
+		}
+	}
+	return r
+}
+
+func (r *Run) problem(err error) { r.Problems = append(r.Problems, err.Error()) }
+
+// Status is Broken if something of the run cannot be read, running while one of
+// its trials is, and complete when all planned trials are. Otherwise it is the
+// worst that happened to a trial: invalid, failed, or partial, which also says
+// that trials are still to be run.
+func (r *Run) Status() result.Status {
+	if len(r.Problems) > 0 {
+		return Broken
+	}
+	if len(r.Trials) == 0 {
+		return NotBegun
+	}
+	for _, s := range []result.Status{result.Running, result.Invalid, result.Failed} {
+		if r.count(s) > 0 {
+			return s
+		}
+	}
+	if r.count(result.Complete) == len(r.Campaign.Trials) {
+		return result.Complete
+	}
+	return result.Partial
+}
+
+// Done is how many trials are complete.
+func (r *Run) Done() int { return r.count(result.Complete) }
+
+func (r *Run) count(s result.Status) (n int) {
+	for _, t := range r.Trials {
+		if t.Status == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Planned is how many trials the campaign has, 0 if it cannot be read.
+func (r *Run) Planned() int {
+	if r.Campaign == nil {
+		return 0
+	}
+	return len(r.Campaign.Trials)
+}
+
+// Target is a database that a run measures.
+type Target struct {
+	Name    string `json:"name"`
+	Engine  string `json:"engine,omitempty"`  // "" until a trial of it has been begun
+	Version string `json:"version,omitempty"` // see EngineVersion
+}
+
+// Targets are the run's targets, in the order in which they are run first.
+func (r *Run) Targets() []Target {
+	var out []Target
+	if r.Campaign == nil {
+		return nil
+	}
+	for _, e := range r.Campaign.Trials {
+		if slices.ContainsFunc(out, func(t Target) bool { return t.Name == e.Target }) {
+			continue
+		}
+		target := Target{Name: e.Target}
+		if i := slices.IndexFunc(r.Trials, func(t Trial) bool { return t.Target == e.Target }); i >= 0 {
+			t := r.Trials[i].Trial
+			target.Engine, target.Version = t.Engine, EngineVersion(t)
+		}
+		out = append(out, target)
+	}
+	return out
+}
+
+// EngineVersion is what a server said it is, or the version of the engine that
+// is linked in, or of one whose numbers were imported; "" if none is known.
+func EngineVersion(t *result.Trial) string {
+	for _, name := range []string{"server", t.Engine, "engine"} {
+		for _, f := range t.Versions {
+			if f.Name == name {
+				return f.Value
+			}
+		}
+	}
+	return ""
+}

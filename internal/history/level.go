@@ -1,0 +1,123 @@
+package history
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"rumbench/internal/stat"
+)
+
+// The change points of internal/stat are for the intervals of one run, which
+// resemble their neighbours and are many. Runs are few and take place on
+// different days; they are taken as independent, and so ten of them can tell.
+
+// leastLevel is how many points a level takes at least: fewer are outliers.
+const leastLevel = 5
+
+// levels are the positions, ascending, at which a new level of x begins: where
+// the two sides differ at alpha, over stretches of many lengths and places; what
+// lies on both sides is searched again.
+func levels(x []float64, alpha float64) []int {
+	points := cut(x, 0, alpha)
+	for i := range points { // to where it is clearest between its neighbours
+		from, to := 0, len(x)
+		if i > 0 {
+			from = points[i-1]
+		}
+		if i+1 < len(points) {
+			to = points[i+1]
+		}
+		if at, _ := split(x[from:to]); at > 0 {
+			points[i] = from + at
+		}
+	}
+	return points
+}
+
+// cut finds the positions in a part that begins at offset.
+func cut(x []float64, offset int, alpha float64) []int {
+	at, p := change(x)
+	if p > alpha {
+		return nil
+	}
+	return slices.Concat(cut(x[:at], offset, alpha), []int{offset + at}, cut(x[at:], offset+at, alpha))
+}
+
+// change finds the clearest change of level and its p: that of the Mann–Whitney
+// test there, times the number of places that were looked at (Bonferroni). It is
+// an upper bound, as these tests resemble each other. 1 if x has too few points.
+func change(x []float64) (at int, p float64) {
+	var best stat.Run
+	clearest := 0.0
+	for _, w := range stretches(len(x)) {
+		if k, z := split(x[w.From:w.To]); z > clearest {
+			best, at, clearest = w, w.From+k, z
+		}
+	}
+	if clearest == 0 {
+		return 0, 1
+	}
+	return at, min(1, float64(places(len(x)))*stat.MannWhitney(x[best.From:at], x[at:best.To]))
+}
+
+// split is the position that the values before and after it differ most by, in
+// units of what they would by chance; 0 if nowhere. What differs is counted in
+// pairs, so that an outlier weighs no more than any value.
+func split(x []float64) (at int, z float64) {
+	n := len(x)
+	more := 0 // pairs across position k of which the later value is greater, less those of which it is smaller
+	for k := range n {
+		if k >= leastLevel && n-k >= leastLevel {
+			// The variance is that of Kendall's and Mann and Whitney's counts.
+			if s := math.Abs(float64(more)) / math.Sqrt(float64(k*(n-k)*(n+1))/3); s > z {
+				at, z = k, s
+			}
+		}
+		for i := range n {
+			if i < k {
+				more -= cmp.Compare(x[k], x[i])
+			} else {
+				more += cmp.Compare(x[i], x[k])
+			}
+		}
+	}
+	return at, z
+}
+
+// stretches are all n points, and shorter and shorter stretches of them that
+// overlap, so that a level is found that came and went. It is the choice of
+// Kovács and others, "Seeded binary segmentation", Biometrika 110 (2023).
+func stretches(n int) (out []stat.Run) {
+	if n >= 2*leastLevel {
+		out = append(out, stat.Run{From: 0, To: n})
+	}
+	for length := float64(n) / math.Sqrt2; length >= 2*leastLevel; length /= math.Sqrt2 {
+		count := 2*math.Ceil(float64(n)/length) - 1
+		for i := range int(count) {
+			from := float64(i) * (float64(n) - length) / (count - 1)
+			out = append(out, stat.Run{From: int(from), To: min(n, int(math.Ceil(from+length)))})
+		}
+	}
+	return out
+}
+
+// places is how many positions change looks at in n points.
+func places(n int) (sum int) {
+	for _, w := range stretches(n) {
+		sum += w.To - w.From - 2*leastLevel + 1
+	}
+	return sum
+}
+
+// leastP is the least p that change can give n points that all differ: that of
+// two levels in the middle that do not touch each other. Of all ways to deal n
+// values out to two halves, two are like that. Points of which some are equal may
+// have half of it.
+func leastP(n int) float64 {
+	ways := 1.0
+	for i := range n / 2 {
+		ways *= float64(n-i) / float64(i+1)
+	}
+	return min(1, float64(places(n))*2/ways)
+}

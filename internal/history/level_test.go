@@ -1,0 +1,109 @@
+package history
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func repeat(parts ...any) (out []float64) {
+	for i := 0; i < len(parts); i += 2 {
+		out = append(out, slices.Repeat([]float64{parts[i].(float64)}, parts[i+1].(int))...)
+	}
+	return out
+}
+
+func TestLevelPositions(t *testing.T) {
+	outlier := repeat(100., 30)
+	outlier[12] = 1e9
+	zigzag := repeat(0., 40)
+	for i := range zigzag {
+		zigzag[i] = float64(i % 2)
+	}
+	for name, c := range map[string]struct {
+		x    []float64
+		want []int
+	}{
+		"nothing":               {nil, nil},
+		"one level":             {repeat(5., 40), nil},
+		"two levels":            {repeat(5., 12, 6., 20), []int{12}},
+		"down":                  {repeat(6., 20, 5., 12), []int{20}},
+		"five are a level":      {repeat(5., 20, 6., 5), []int{20}},
+		"four are not":          {repeat(5., 20, 6., 4), nil},
+		"came and went":         {repeat(5., 20, 6., 10, 5., 20), []int{20, 30}},
+		"three steps":           {repeat(1., 12, 2., 12, 3., 12, 1., 12), []int{12, 24, 36}},
+		"an outlier":            {outlier, nil},
+		"to and fro":            {zigzag, nil},
+		"too few":               {repeat(5., 4, 6., 5), nil},
+		"the least that can be": {repeat(5., 5, 6., 5), []int{5}},
+	} {
+		if got := levels(c.x, 0.01); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// Whatever the values: positions ascend, levels have five points, an order that
+// is kept gives the same positions, and one that is turned round the mirrored
+// count of pairs; p is never less than half of leastP.
+func TestLevelsHold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var x []float64
+		for _, n := range rapid.SliceOfN(rapid.IntRange(-300, 300), 0, 40).Draw(t, "x") {
+			x = append(x, float64(n))
+		}
+		at := rapid.IntRange(0, 40).Draw(t, "at")
+		for i := range x {
+			if i >= at {
+				x[i] += 400
+			}
+		}
+		points := levels(x, 0.05)
+		last := 0
+		for _, p := range append(slices.Clone(points), len(x)) {
+			if len(points) > 0 && p-last < leastLevel {
+				t.Fatalf("%v in %d points", points, len(x))
+			}
+			last = p
+		}
+		grown := slices.Clone(x)
+		for i := range grown {
+			grown[i] = math.Pow(grown[i], 3)
+		}
+		if again := levels(grown, 0.05); !slices.Equal(again, points) {
+			t.Fatalf("%v, and after growth %v", points, again)
+		}
+		_, p := change(x)
+		mirrored := slices.Clone(x)
+		slices.Reverse(mirrored)
+		if _, z := split(x); z > 0 {
+			if _, back := split(mirrored); math.Abs(z-back) > 1e-9 {
+				t.Fatalf("%v forwards, %v backwards", z, back)
+			}
+		}
+		if p < leastP(len(x))/2*(1-1e-9) || p > 1 {
+			t.Fatalf("p %v, the least is %v", p, leastP(len(x)))
+		}
+	})
+}
+
+// P values are no smaller than chance makes them.
+func TestChangeOfNothing(t *testing.T) {
+	const tries = 1000
+	for _, n := range []int{10, 16, 40} {
+		r := rand.New(rand.NewPCG(4, uint64(n)))
+		below := 0
+		for range tries {
+			if _, p := change(noise(r, n, 0, 0)); p <= 0.05 {
+				below++
+			}
+		}
+		// 50 are 5 %; with the bound there are fewer.
+		if below > 70 {
+			t.Errorf("%d points: p is at most 0.05 in %d of %d", n, below, tries)
+		}
+	}
+}

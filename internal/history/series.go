@@ -1,0 +1,236 @@
+package history
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
+)
+
+// Family is the runs that can be compared with each other: those of one plan's
+// name, workload and parameters, on machines of one kind.
+type Family struct {
+	Plan     string
+	Workload string
+	Params   map[string]any
+	Machine  string // see machineOf
+	Runs     []*Run // the oldest first
+	LeftOut  map[result.Status]int
+	Series   []*Series
+}
+
+// Series is one number over the runs of a family.
+type Series struct {
+	Target string `json:"target"`
+	Engine string `json:"engine"`
+	Step   string `json:"step"`
+	Group  string `json:"group,omitempty"`
+	Op     string `json:"op,omitempty"`
+	Metric string `json:"metric"`
+	Unit   string `json:"unit"`
+	Per    string `json:"per,omitempty"`
+	// Source is where the number was read, without the device's name.
+	Source string  `json:"source,omitempty"`
+	Points []Point `json:"points"`
+	// Disturbed counts the trials that are left out because somebody else's
+	// doings may be in their number.
+	Disturbed int      `json:"disturbed,omitempty"`
+	Changes   []Change `json:"changes"`
+}
+
+// Point is a number of one run.
+type Point struct {
+	Dir      string    `json:"dir"`
+	Started  time.Time `json:"started"`
+	Value    float64   `json:"value"`  // the median over the trials
+	Trials   int       `json:"trials"` // how many it is the median of
+	Warnings []string  `json:"warnings,omitempty"`
+
+	trial *result.Trial // the first of them
+}
+
+// Pick says which numbers to line up; an empty list picks everything, but an
+// empty list of metrics picks the headline numbers of each step.
+type Pick struct{ Plans, Targets, Steps, Metrics []string }
+
+func among(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
+
+// Families sorts runs, the oldest first, into families with their series.
+// Trials that are not complete are left out and counted; copies of a run and
+// what cannot be read are left out.
+func Families(runs []*Run, pick Pick) []*Family {
+	var order []*collector
+	byKey := map[string]*collector{}
+	for _, r := range runs {
+		if r.CopyOf != "" || r.Campaign == nil || !among(pick.Plans, r.Campaign.Name) {
+			continue
+		}
+		for _, t := range r.Trials {
+			key := familyKey(r, t.Trial)
+			c := byKey[key]
+			if c == nil {
+				c = newCollector(r, t.Trial)
+				byKey[key] = c
+				order = append(order, c)
+			}
+			c.take(r, t.Trial)
+		}
+	}
+	out := make([]*Family, len(order))
+	for i, c := range order {
+		out[i] = c.family(pick)
+	}
+	slices.SortStableFunc(out, func(a, b *Family) int { return cmp.Compare(a.Plan, b.Plan) })
+	return out
+}
+
+func familyKey(r *Run, t *result.Trial) string {
+	return strings.Join([]string{r.Campaign.Name, t.Workload, jsonOf(t.Params), machineOf(t.Host)}, "\x00")
+}
+
+// jsonOf writes parameters as they are in a file, the names in order. They were
+// read from one, so that there can be no error.
+func jsonOf(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+// collector gathers a family.
+type collector struct {
+	f      *Family
+	trials [][]*result.Trial // the complete ones, by run
+	series map[seriesKey]*Series
+}
+
+// seriesKey tells series of a family apart.
+type seriesKey struct {
+	target, engine, step string
+	key                  compare.Key
+	source               string
+}
+
+func newCollector(r *Run, t *result.Trial) *collector {
+	return &collector{
+		f: &Family{Plan: r.Campaign.Name, Workload: t.Workload, Params: t.Params, Machine: machineOf(t.Host),
+			LeftOut: map[result.Status]int{}},
+		series: map[seriesKey]*Series{},
+	}
+}
+
+// take adds a trial of a run; all trials of a run come one after the other.
+func (c *collector) take(r *Run, t *result.Trial) {
+	if n := len(c.f.Runs); n == 0 || c.f.Runs[n-1] != r {
+		c.f.Runs = append(c.f.Runs, r)
+		c.trials = append(c.trials, nil)
+	}
+	if t.Status != result.Complete {
+		c.f.LeftOut[t.Status]++
+		return
+	}
+	last := &c.trials[len(c.trials)-1]
+	*last = append(*last, t)
+}
+
+func (c *collector) family(pick Pick) *Family {
+	for i, r := range c.f.Runs {
+		all := compare.New(c.trials[i])
+		for _, target := range all.Targets {
+			for _, step := range all.Steps {
+				if among(pick.Targets, target.Name) && among(pick.Steps, step.Name) {
+					c.addStep(r, target, step, pick.Metrics)
+				}
+			}
+		}
+	}
+	return c.f
+}
+
+func (c *collector) addStep(r *Run, target *compare.Target, step *compare.Step, metrics []string) {
+	unfinished := func(run compare.Run) bool { return run.Step.Status != result.Complete }
+	if slices.ContainsFunc(step.Used(target), unfinished) {
+		return // a step of a complete trial that is not: its numbers do not count
+	}
+	keys := Headline(step)
+	if len(metrics) > 0 {
+		keys = step.Keys(metrics...)
+	}
+	for _, k := range keys {
+		if n := step.Number(target, k); n.Missing == "" {
+			c.addPoint(r, target, step, n)
+		}
+	}
+}
+
+func (c *collector) addPoint(r *Run, target *compare.Target, step *compare.Step, n compare.Number) {
+	engine, source := n.Trials[0].Engine, sourceKind(n.Source)
+	key := seriesKey{target.Name, engine, step.Name, n.Key, source}
+	s := c.series[key]
+	if s == nil {
+		s = &Series{Target: target.Name, Engine: engine, Step: step.Name, Group: n.Group, Op: n.Op,
+			Metric: n.Metric, Unit: n.Unit, Per: n.Per, Source: source, Points: []Point{}, Changes: []Change{}}
+		c.series[key] = s
+		c.f.Series = append(c.f.Series, s)
+	}
+	p := Point{Dir: r.Dir, Started: r.Campaign.Started, Warnings: slices.Clone(step.Doubts(target))}
+	var values []float64
+	for i, row := range n.Rows {
+		if disturbed(row) {
+			s.Disturbed++
+			continue
+		}
+		if p.trial == nil {
+			p.trial = n.Trials[i]
+		}
+		values = append(values, row.Value)
+		for _, w := range row.Warnings {
+			if !slices.Contains(p.Warnings, w) {
+				p.Warnings = append(p.Warnings, w)
+			}
+		}
+	}
+	if p.Trials = len(values); p.Trials > 0 {
+		p.Value = stat.Median(values)
+		s.Points = append(s.Points, p)
+	}
+}
+
+// Values are the series' values.
+func (s *Series) Values() []float64 {
+	out := make([]float64, len(s.Points))
+	for i, p := range s.Points {
+		out[i] = p.Value
+	}
+	return out
+}
+
+// level is the median from one point up to another, which is not part of it.
+func (s *Series) level(from, to int) float64 { return stat.Median(s.Values()[from:to]) }
+
+func disturbed(r *result.Row) bool {
+	return slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, result.Disturbed) })
+}
+
+// sourceKind is a source without the name of the device, which may be another
+// one after the next start of the machine.
+func sourceKind(source string) string {
+	if strings.HasPrefix(source, "device ") {
+		return "device"
+	}
+	return source
+}
+
+// Headline are the numbers by which a step is judged: throughput and p99 of its
+// primary operation, CPU time, KB read and written per unit, the space taken,
+// and the stalled seconds.
+func Headline(s *compare.Step) []compare.Key {
+	keys := s.Headline()
+	if k, ok := s.Stalls(); ok && !slices.Contains(keys, k) {
+		keys = append(keys, k)
+	}
+	return keys
+}

@@ -1,0 +1,127 @@
+package history
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/internal/result"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+// golden compares a text with a file, in which the store's directory is /store.
+func golden(t *testing.T, s *store, name, got string) {
+	t.Helper()
+	got = strings.ReplaceAll(got, s.dir, "/store")
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("%s (-want +got)\n%s", path, d)
+	}
+}
+
+// The text of a store with everything in it: a release that is faster and one
+// that writes more, other parameters, another machine, trials that do not count.
+func TestText(t *testing.T) {
+	release := func(version string) func(*result.Campaign, []*result.Trial) {
+		return each(func(t *result.Trial) { t.Versions[2].Value = version })
+	}
+	s := newStore(t)
+	s.nights(0, 14)
+	s.nights(14, 26, release("v2.1.8"), scale("rows_per_s", 1.23), scale("service_p99_us", 0.8), scale("db_bytes", 1.002))
+	s.nights(26, 40, release("v2.1.9"), scale("rows_per_s", 1.23), scale("service_p99_us", 0.8), scale("db_bytes", 1.002), scale("write_kb", 2.5))
+	s.nights(40, 41, func(c *result.Campaign, trials []*result.Trial) {
+		c.Trials[1].Status, trials[1].Status = result.Invalid, result.Invalid
+		trials[0].Steps[0].Groups[0].SLA = &result.SLA{Target: 10}
+		trials[0].Steps[0].Rows[7].Warnings = []string{result.Disturbed + " the device"}
+	})
+	s.nights(41, 43, each(func(t *result.Trial) { t.Params["rows"], t.Params["loops"] = 1e6, 2.0 }))
+	s.nights(43, 44, each(func(t *result.Trial) { t.Host = nil; t.Status = result.Failed }))
+	for name, v := range map[string]View{"changes": {Least: 1}, "all": {All: true}} {
+		var b strings.Builder
+		f, tested := s.families(Pick{})
+		if err := Text(&b, f, tested, v); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, s, name, b.String())
+	}
+}
+
+// With few runs it says how few they are, and what more would tell.
+func TestTextOfFewRuns(t *testing.T) {
+	s := newStore(t)
+	s.nights(0, 10)
+	var b strings.Builder
+	f, tested := s.families(Pick{})
+	if err := Text(&b, f, tested, View{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(s.path("night-05")); err != nil {
+		t.Fatal(err)
+	}
+	f, tested = s.families(Pick{})
+	if err := Text(&b, f, tested, View{}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, s, "few", b.String())
+}
+
+// Warnings that differ in their figures only are told once, with their number.
+func TestWarningsText(t *testing.T) {
+	s := &Series{Points: []Point{{Warnings: []string{"b", "12.1 MB of 3"}}, {Warnings: []string{"2 MB of 30"}}, {}, {Warnings: []string{"b"}}}}
+	if d := cmp.Diff([]string{"2 runs: 12.1 MB of 3, or alike", "2 runs: b"}, s.warnings()); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+func TestSparkline(t *testing.T) {
+	long := make([]float64, 600)
+	for i := range long {
+		long[i] = float64(i / 300)
+	}
+	for name, c := range map[string]struct {
+		values []float64
+		want   string
+	}{
+		"one":        {[]float64{5}, "▅"},
+		"zeros":      {[]float64{0, 0, 0}, "▅▅▅"},
+		"rising":     {[]float64{1, 2, 3, 4, 5, 6, 7, 8}, "▁▂▃▄▅▆▇█"},
+		"flat noise": {[]float64{100, 101, 99, 100}, "▅▅▄▅"},
+		"a step":     {[]float64{100, 101, 130, 131}, "▁▁██"},
+		"from zero":  {[]float64{0, 0, 3}, "▁▁█"},
+		"negative":   {[]float64{-1, 0, 1}, "▁▅█"},
+		"long":       {long, strings.Repeat("▁", 30) + strings.Repeat("█", 30)},
+	} {
+		if got := sparkline(c.values); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 12: "12", 0.81237: "0.8124", 61234.5: "61,234", 187039744: "187,039,744", 999.96: "1000", -1234567: "-1,234,567", 0.00001: "1e-05", 14.1: "14.1",
+	} {
+		if got := number(v); got != want {
+			t.Errorf("%v: %s, want %s", v, got, want)
+		}
+	}
+	for r, want := range map[float64]string{1.2345: "1.23", 0.5: "0.50", 0.0123: "0.012", 1.002: "1.0020", 12.3: "12.30", 0: "0"} {
+		if got := ratio(r); got != want {
+			t.Errorf("×%v: %s, want %s", r, got, want)
+		}
+	}
+}
