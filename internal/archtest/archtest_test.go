@@ -29,9 +29,9 @@ var floors = []struct {
 	{4, "engine/sqlkit"}, {4, "engine/kvkit"}, {4, "internal/drive"}, {4, "internal/observe"}, {4, "internal/server"}, {4, "workload/*"},
 	{5, "engine/sqlkit/sqlkittest"}, {5, "engine/*"},
 	{5, "internal/result"},
-	{6, "internal/plan"}, // it knows the metrics of results
+	{6, "internal/layout"}, {6, "internal/plan"}, // it knows the metrics of results
 	{7, "internal/trial"},
-	{7, "internal/compare"}, {8, "internal/campaign"}, {8, "internal/report"}, {8, "internal/ui"}, {8, "internal/host"}, {8, "internal/watch"}, {8, "internal/importer"}, {8, "internal/history"}, {8, "internal/export"}, {8, "internal/layout"},
+	{7, "internal/compare"}, {8, "internal/campaign"}, {8, "internal/report"}, {8, "internal/ui"}, {8, "internal/host"}, {8, "internal/watch"}, {8, "internal/importer"}, {8, "internal/history"}, {8, "internal/export"},
 	{9, "internal/registry"},
 	{10, "internal/cli"},
 	{11, "cmd/rumbench"}, {11, "bench"},

@@ -30,6 +30,8 @@ type Step struct {
 	Name, Doc          string
 	Primary, WritesPer string // as in result.Step
 	Runs               map[*Target][]Run
+
+	numbers map[*Target]map[Key]*Number // made when they are asked for
 }
 
 // Run is one step of one trial.
@@ -38,7 +40,8 @@ type Run struct {
 	Step  *result.Step
 }
 
-// New sorts trials. It keeps references to them and to their rows.
+// New sorts trials. It keeps references to them and to their rows, which must
+// not change from then on. A campaign is used by one goroutine at a time.
 func New(trials []*result.Trial) *Campaign {
 	c := &Campaign{}
 	for _, trial := range trials {
@@ -86,7 +89,7 @@ func (c *Campaign) step(rs *result.Step) *Step {
 	if s := c.Step(rs.Name); s != nil {
 		return s
 	}
-	s := &Step{Name: rs.Name, Doc: rs.Doc, Primary: rs.Primary, WritesPer: rs.WritesPer, Runs: map[*Target][]Run{}}
+	s := &Step{Name: rs.Name, Doc: rs.Doc, Primary: rs.Primary, WritesPer: rs.WritesPer, Runs: map[*Target][]Run{}, numbers: map[*Target]map[Key]*Number{}}
 	c.Steps = append(c.Steps, s)
 	return s
 }

@@ -30,27 +30,45 @@ type Number struct {
 
 // Number looks a key up on a target.
 func (s *Step) Number(t *Target, k Key) Number {
-	n := Number{Key: k}
+	if s.numbers[t] == nil {
+		s.numbers[t] = s.numbersOf(t)
+	}
+	if n := s.numbers[t][k]; n != nil {
+		return *n
+	}
+	return Number{Key: k, Missing: s.Absence(t, k)}
+}
+
+// numbersOf makes all numbers of a target.
+func (s *Step) numbersOf(t *Target) map[Key]*Number {
+	out := map[Key]*Number{}
 	for _, r := range s.Used(t) {
 		for i := range r.Step.Rows {
-			row := &r.Step.Rows[i]
-			if KeyOf(row) != k || math.IsNaN(row.Value) || math.IsInf(row.Value, 0) {
-				continue
+			if row := &r.Step.Rows[i]; !math.IsNaN(row.Value) && !math.IsInf(row.Value, 0) {
+				k := KeyOf(row)
+				if out[k] == nil {
+					out[k] = &Number{Key: k}
+				}
+				out[k].add(row, r.Trial)
 			}
-			n.Rows, n.Trials = append(n.Rows, row), append(n.Trials, r.Trial)
-			n.Unit, n.Source = row.Unit, row.Source
-			n.Count += row.N
-			n.Warnings = appendNew(n.Warnings, row.Warnings...)
-			break
 		}
 	}
-	if len(n.Rows) == 0 {
-		n.Missing = s.Absence(t, k)
-		return n
+	for _, n := range out {
+		values := n.Values()
+		n.Value, n.Low, n.High = stat.Median(values), slices.Min(values), slices.Max(values)
 	}
-	values := n.Values()
-	n.Value, n.Low, n.High = stat.Median(values), slices.Min(values), slices.Max(values)
-	return n
+	return out
+}
+
+// add adds a trial's row. A second one of the same trial is left out.
+func (n *Number) add(row *result.Row, t *result.Trial) {
+	if len(n.Trials) > 0 && n.Trials[len(n.Trials)-1] == t {
+		return
+	}
+	n.Rows, n.Trials = append(n.Rows, row), append(n.Trials, t)
+	n.Unit, n.Source = row.Unit, row.Source
+	n.Count += row.N
+	n.Warnings = appendNew(n.Warnings, row.Warnings...)
 }
 
 // Values are the trials' values.

@@ -267,9 +267,16 @@ func (c Cell) bareRatio(n *notes) string {
 	return text
 }
 
+// mostNotes is how many remarks a summary has: more would push it off the screen.
+const mostNotes = 12
+
 func textFoot(w io.Writer, banners []string, n *notes, hidden, limit int) {
 	fmt.Fprintln(w)
-	for _, note := range n.list {
+	for i, note := range n.list {
+		if i == mostNotes && len(n.list) > mostNotes+1 {
+			fmt.Fprintf(w, "⚠ and %d more; the report has them all.\n", len(n.list)-i)
+			break
+		}
 		fmt.Fprintf(w, "⚠%d %s\n", note.Number, note.Text)
 	}
 	for _, b := range banners {

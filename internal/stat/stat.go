@@ -1,5 +1,10 @@
 // Package stat holds statistics on plain numbers. It is pure and knows nothing
-// of what the numbers are.
+// of what the numbers are: which of its tests decides what, and what a verdict
+// is, is for internal/compare to say.
+//
+// Values are finite. What cannot be known from so few of them is NaN, or an
+// infinite bound, and never a guess. Functions leave the slices they are given
+// as they are, and give the same answer every time.
 package stat
 
 import (
@@ -19,7 +24,7 @@ func Median(x []float64) float64 {
 	if n%2 == 1 {
 		return s[n/2]
 	}
-	return (s[n/2-1] + s[n/2]) / 2
+	return s[n/2-1]/2 + s[n/2]/2 // halved first: the sum of huge values overflows
 }
 
 // Reached is the rate that p percent of the intervals reached or exceeded: the

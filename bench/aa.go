@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/result"
+)
+
+const (
+	aaCampaigns = 20
+	aaTrials    = 6
+	aaSlowdown  = 1.03
+)
+
+// aaPlan is a campaign of two targets on the engine that does nothing but take
+// its time: with a noise of 1.5 % from trial to trial, and a machine that
+// becomes slower and faster again.
+const aaPlan = `name: aa
+workload: ibench
+params: {rows: 60k, write_rows: 30k, steps: [l.i0, l.i1], settle_floor: 0s}
+calibrate: false
+common: {durability: none}
+trials: %d
+seed: %d
+interval: 100ms
+targets:
+  - {name: a, engine: "null", options: {delay: 200us, noise: 0.015, noise_seed: %[2]d, drift: 0.05, drift_period: 1m}}
+  - {name: b, engine: "null", options: {delay: %[3]s, noise: 0.015, noise_seed: %[2]d, drift: 0.05, drift_period: 1m}}
+`
+
+// equals runs campaigns of two equal targets and counts what is claimed to
+// differ; then those of one that is 3 % slower, with as many trials as the
+// first ones recommend, and counts how often that is found.
+func equals(dir string) ([]budget, error) {
+	exe := filepath.Join(dir, "rumbench")
+	if out, err := exec.Command("go", "build", "-o", exe, "rumbench/cmd/rumbench").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build rumbench: %w\n%s", err, out)
+	}
+	claims, judged, campaigns := 0, 0, 0
+	var needed []int
+	for seed := range aaCampaigns {
+		j, err := aaRun(exe, dir, seed+1, aaTrials, 1)
+		if err != nil {
+			return nil, err
+		}
+		n, of := claimed(j)
+		claims, judged = claims+n, judged+of
+		if n > 0 {
+			campaigns++
+		}
+		needed = append(needed, recommended(j))
+	}
+	slices.Sort(needed)
+	trials := needed[len(needed)/2]
+	trials += trials % 2 // whole blocks and reverses
+	found := 0
+	const slow = 5
+	for seed := range slow {
+		j, err := aaRun(exe, dir, 100+seed, trials, aaSlowdown)
+		if err != nil {
+			return nil, err
+		}
+		if slower(j) {
+			found++
+		}
+	}
+	return []budget{
+		{what: "A/A on the null engine: campaigns of 20 with any false verdict", value: float64(campaigns), limit: 1, unit: "", measured: fmt.Sprintf("%d of %d numbers", claims, judged)},
+		{what: "3 % slower on the null engine: found with the trials recommended", value: float64(found) / slow, limit: 0.8, unit: "", atLeast: true, measured: fmt.Sprintf("%d of %d campaigns with %d trials (recommended by the A/A campaigns: %v)", found, slow, trials, needed)},
+	}, nil
+}
+
+func aaRun(exe, dir string, seed, trials int, slower float64) (*compare.Judgement, error) {
+	plan, out := filepath.Join(dir, "aa.yaml"), filepath.Join(dir, fmt.Sprintf("aa-%d", seed))
+	delay := fmt.Sprintf("%.0fns", 200e3*slower)
+	if err := os.WriteFile(plan, fmt.Appendf(nil, aaPlan, trials, seed, delay), 0o644); err != nil {
+		return nil, err
+	}
+	if text, err := exec.Command(exe, "run", plan, "--out", out).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("run an A/A campaign: %w\n%s", err, text)
+	}
+	c, err := result.ReadCampaign(out)
+	if err != nil {
+		return nil, err
+	}
+	list, _, err := result.ReadTrials(out, c)
+	if err != nil {
+		return nil, err
+	}
+	all := compare.New(list)
+	a, b := all.Target("a"), all.Target("b")
+	return all.Judge(a, b, compare.DefaultRule()), nil
+}
+
+// claimed is how many numbers are called better or worse, of how many judged.
+func claimed(j *compare.Judgement) (n, of int) {
+	for i := range j.Items {
+		if it := &j.Items[i]; it.Headline && it.Verdict != "" {
+			of++
+			if it.Sure() {
+				n++
+			}
+		}
+	}
+	return n, of
+}
+
+// throughput are the effects on the steps' throughput.
+func throughput(j *compare.Judgement) (out []*compare.Effect) {
+	for i := range j.Items {
+		if it := &j.Items[i]; it.Headline && it.Metric() == "rows_per_s" {
+			out = append(out, &it.Effect)
+		}
+	}
+	return out
+}
+
+// recommended is how many trials a campaign says are needed to find 3 %.
+func recommended(j *compare.Judgement) int {
+	most := 0
+	for _, e := range throughput(j) {
+		most = max(most, j.Needed(e, math.Abs(1-aaSlowdown)))
+	}
+	return most
+}
+
+func slower(j *compare.Judgement) bool {
+	return slices.ContainsFunc(throughput(j), func(e *compare.Effect) bool { return e.Verdict == compare.Worse })
+}

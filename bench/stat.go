@@ -1,0 +1,214 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"rumbench/internal/stat"
+)
+
+// The simulation of whole campaigns: how often the rule that comparisons are
+// decided by finds a difference between a target and itself, and finds one that
+// is there.
+
+const (
+	family      = 5 * 6 // numbers judged together: five metrics in six steps
+	ruleAlpha   = 0.05
+	rulePower   = 0.8
+	simulations = 2000 // campaigns of a kind: a share of 5 % comes out between 4 and 6
+)
+
+// disturbance is what makes equal trials differ. All effects are logarithms.
+type disturbance struct {
+	name    string
+	machine func(r *rand.Rand, slots int) []float64 // of a trial, by its place in the campaign: on all its numbers
+	own     func(r *rand.Rand) float64              // of a single number
+}
+
+func lognormal(sd float64) func(*rand.Rand) float64 {
+	return func(r *rand.Rand) float64 { return sd * r.NormFloat64() }
+}
+
+// bySlot is an effect of the machine that is the same function of each slot.
+func bySlot(f func(r *rand.Rand, slot, slots int) float64) func(*rand.Rand, int) []float64 {
+	return func(r *rand.Rand, slots int) []float64 {
+		out := make([]float64, slots)
+		for i := range out {
+			out[i] = f(r, i, slots)
+		}
+		return out
+	}
+}
+
+func disturbances() []disturbance {
+	none := bySlot(func(*rand.Rand, int, int) float64 { return 0 })
+	return []disturbance{
+		{"normal noise of 1 %", none, func(r *rand.Rand) float64 { return math.Log1p(0.01 * r.NormFloat64()) }},
+		{"lognormal noise of 5 %", none, lognormal(0.05)},
+		{"heavy tails (t, 3 degrees)", none, func(r *rand.Rand) float64 {
+			chi := math.Sqrt((square(r.NormFloat64()) + square(r.NormFloat64()) + square(r.NormFloat64())) / 3)
+			return 0.01 * r.NormFloat64() / chi
+		}},
+		{"drift of 1 % per trial", bySlot(func(_ *rand.Rand, i, _ int) float64 { return -0.01 * float64(i) }), lognormal(0.01)},
+		{"machine noise, correlated 0.8", autocorrelated(0.8, 0.03), lognormal(0.01)},
+		{"a step of 10 % in mid-campaign", bySlot(func(_ *rand.Rand, i, slots int) float64 { return -0.1 * float64(2*i/slots) }), lognormal(0.01)},
+		{"every tenth trial 1.3 times", bySlot(func(r *rand.Rand, _, _ int) float64 {
+			if r.IntN(10) > 0 {
+				return 0
+			}
+			return math.Log(1.3)
+		}), lognormal(0.01)},
+	}
+}
+
+func square(x float64) float64 { return x * x }
+
+func autocorrelated(rho, sd float64) func(*rand.Rand, int) []float64 {
+	return func(r *rand.Rand, slots int) []float64 {
+		out := make([]float64, slots)
+		v := sd * r.NormFloat64()
+		for i := range out {
+			out[i] = v
+			v = rho*v + sd*math.Sqrt(1-rho*rho)*r.NormFloat64()
+		}
+		return out
+	}
+}
+
+// interleaved is the order of a campaign of n blocks with two targets: a
+// permutation, then its reverse, then the next permutation.
+func interleaved(r *rand.Rand, n int) (order []int) {
+	first := 0
+	for k := range n {
+		if k%2 == 0 {
+			first = r.IntN(2)
+		} else {
+			first = 1 - first
+		}
+		order = append(order, first, 1-first)
+	}
+	return order
+}
+
+// sequential is the order that does not interleave.
+func sequential(_ *rand.Rand, n int) []int {
+	order := make([]int, 2*n)
+	for i := n; i < 2*n; i++ {
+		order[i] = 1
+	}
+	return order
+}
+
+// decide is the rule of internal/compare: a t test, of the pairs where trials are
+// interleaved and of the samples where they are not, and a rank test at 0.05 that
+// has to agree where there are enough values for it.
+func decide(a, b []float64, paired bool) (p float64, agreed bool) {
+	if !paired {
+		p, _ = stat.Welch(a, b, 0.95)
+		return p, len(a) < 5 || stat.MannWhitney(a, b) < 0.05
+	}
+	d := make([]float64, len(a))
+	for i := range d {
+		d[i] = b[i] - a[i]
+	}
+	p, _ = stat.PairedT(d, 0.95)
+	return p, len(d) < 6 || stat.Wilcoxon(d) < 0.05
+}
+
+// campaign simulates one campaign of a target against itself. It returns how
+// many of its comparisons find a difference by themselves, and how many after
+// Holm's correction.
+func campaign(r *rand.Rand, n int, w disturbance, paired bool) (alone, corrected int) {
+	order := sequential
+	if paired {
+		order = interleaved
+	}
+	targets, machine := order(r, n), w.machine(r, 2*n)
+	var p []float64
+	var agreed []bool
+	for range family {
+		var values [2][]float64
+		for slot, target := range targets {
+			values[target] = append(values[target], machine[slot]+w.own(r))
+		}
+		v, ok := decide(values[0], values[1], paired)
+		p, agreed = append(p, v), append(agreed, ok)
+		if v < ruleAlpha && ok {
+			alone++
+		}
+	}
+	for i, v := range stat.Holm(p) {
+		if v < ruleAlpha && agreed[i] {
+			corrected++
+		}
+	}
+	return alone, corrected
+}
+
+// falseFindings is the share of comparisons, and of campaigns after the
+// correction, in which a target differs from itself, in percent.
+func falseFindings(campaigns, n int, w disturbance, paired bool) (perComparison, perCampaign float64) {
+	for i := range campaigns {
+		alone, corrected := campaign(rand.New(rand.NewPCG(uint64(i), uint64(n))), n, w, paired)
+		perComparison += 100 * float64(alone) / float64(family*campaigns)
+		if corrected > 0 {
+			perCampaign += 100 / float64(campaigns)
+		}
+	}
+	return perComparison, perCampaign
+}
+
+// decisionRule measures how often targets that are equal are found to differ,
+// with interleaved trials, and in words what the same trials give one target
+// after the other; and how often a difference is found that is there.
+func decisionRule(string) (out []budget, err error) {
+	for _, w := range disturbances() {
+		worst := 0.0
+		var together, apart []string
+		for _, n := range []int{3, 4, 6, 10} {
+			alone, corrected := falseFindings(simulations, n, w, true)
+			worst = max(worst, corrected)
+			together = append(together, fmt.Sprintf("%.1f/%.1f", alone, corrected))
+			alone, corrected = falseFindings(simulations/10, n, w, false)
+			apart = append(apart, fmt.Sprintf("%.0f/%.0f", alone, corrected))
+		}
+		out = append(out, budget{
+			what: "false alarms: " + w.name, value: worst, limit: 6, unit: "%",
+			measured: fmt.Sprintf("3, 4, 6, 10 trials: %s of comparisons alone/of campaigns with %d comparisons; not interleaved: %s",
+				strings.Join(together, " "), family, strings.Join(apart, " ")),
+		})
+	}
+	return append(out, found(0.01), found(0.02)), nil
+}
+
+// found is how often a slowdown of 3 % in one of the numbers is found with as
+// many trials as TrialsNeeded asks for, where pairs differ by a standard
+// deviation of sd.
+func found(sd float64) budget {
+	effect := -math.Log(0.97)
+	together, alone := stat.TrialsNeeded(sd, effect, ruleAlpha/family, rulePower), stat.TrialsNeeded(sd, effect, ruleAlpha, rulePower)
+	return budget{
+		what:  fmt.Sprintf("found: 3 %% in one of %d, pairs ±%g %%, %d trials", family, 100*sd, together),
+		value: foundShare(together, effect/sd, ruleAlpha/family), limit: 100 * rulePower, unit: "%", atLeast: true,
+		measured: fmt.Sprintf("judged alone, with %d trials: %.0f %%", alone, foundShare(alone, effect/sd, ruleAlpha)),
+	}
+}
+
+// foundShare is how often the rule finds, at alpha, a difference of so many
+// standard deviations among n pairs, in percent.
+func foundShare(n int, effect, alpha float64) float64 {
+	r := rand.New(rand.NewPCG(1, uint64(n)))
+	hits := 0
+	for range 10 * simulations {
+		b := make([]float64, n)
+		for i := range b {
+			b[i] = effect + r.NormFloat64()
+		}
+		if p, ok := decide(make([]float64, n), b, true); p < alpha && ok {
+			hits++
+		}
+	}
+	return 10 * float64(hits) / simulations
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// The limits leave room for what chance does to 200 seeded campaigns.
+func TestDecisionRuleOnEqualTargets(t *testing.T) {
+	for _, w := range disturbances() {
+		for _, n := range []int{3, 6} {
+			if alone, corrected := falseFindings(200, n, w, true); alone > 6.5 || corrected > 9 {
+				t.Errorf("%s, %d trials: %.1f %% of comparisons, %.1f %% of campaigns", w.name, n, alone, corrected)
+			}
+		}
+	}
+}
+
+// The simulation can tell a wrong design: without interleaving, a drift and a
+// step are differences between targets.
+func TestDecisionRuleWithoutInterleaving(t *testing.T) {
+	for _, w := range disturbances() {
+		alone, _ := falseFindings(50, 6, w, false)
+		switch w.name {
+		case "drift of 1 % per trial", "a step of 10 % in mid-campaign":
+			if alone < 90 {
+				t.Errorf("%s: only %.1f %% of comparisons", w.name, alone)
+			}
+		case "normal noise of 1 %", "lognormal noise of 5 %":
+			if alone > 6.5 {
+				t.Errorf("%s: %.1f %% of comparisons", w.name, alone)
+			}
+		}
+	}
+}
+
+func TestDecisionRuleFinds(t *testing.T) {
+	for _, c := range []struct {
+		n             int
+		effect, alpha float64
+		least, most   float64
+	}{
+		{3, 4, 0.05, 90, 95},
+		{10, 2.2, 0.05 / family, 93, 99},
+		{5, 0, 0.05, 4, 6},
+	} {
+		if got := foundShare(c.n, c.effect, c.alpha); got < c.least || got > c.most {
+			t.Errorf("%d trials, %v standard deviations: found in %.1f %%", c.n, c.effect, got)
+		}
+	}
+}
+
+func TestInterleavedBlocksTurnRound(t *testing.T) {
+	for seed := range uint64(10) {
+		order := interleaved(rand.New(rand.NewPCG(seed, 0)), 6)
+		for k := 0; k < len(order); k += 4 {
+			if o := order[k : k+4]; o[0]+o[1] != 1 || o[0] != o[3] || o[1] != o[2] {
+				t.Fatalf("blocks %v of %v", o, order)
+			}
+		}
+	}
+}

@@ -1,0 +1,180 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+const (
+	leastPhase   = 5   // values on a level: fewer are outliers
+	leastBlocks  = 6   // to shuffle: fewer have too few orders to be surprised by one
+	longest      = 256 // values that are searched; longer series are taken in batches
+	independent  = 1.2 // correlation time below which values are taken for independent
+	fewestOrders = 200 // that a change is compared with
+	mostOrders   = 10000
+)
+
+// ChangePoints are the positions, ascending, at which a new level of x begins. A
+// level has at least five values; the same values give the same positions. Where
+// the values only scatter around one level, also if some are far off, a change
+// is found with a probability of about alpha or less. Neighbours that resemble
+// each other raise it: to two or three times alpha at a correlation of 0.5, in
+// series of less than some hundred values up to five times at 0.8, where they do
+// wander from level to level.
+//
+// The series is cut in two where the mean ranks on both sides differ most, over
+// intervals of many lengths and places (seeded binary segmentation: Kovács and
+// others, Biometrika 110, 2023), if that is more than all but alpha of random
+// orders of the same values show; the parts are cut again. Ranks keep an outlier
+// from counting for more than one value. Where neighbours resemble each other,
+// whole blocks of them change places (Kirch, "Block permutation principles for
+// the change analysis of dependent data", Journal of Statistical Planning and
+// Inference 137, 2007), three times as long as the correlation of what a running
+// median leaves over, because that follows changes of level.
+//
+// A slow drift is found as several changes in the same direction. A series of
+// more than 256 values is searched by the medians of its batches, and what is
+// found is then placed among the single values: a level of fewer than five
+// batches is missed there. Short levels are missed too where they look like the
+// wandering of dependent values: it takes about a tenth of the series.
+func ChangePoints(x []float64, alpha float64) []int {
+	points, _ := changes(x, alpha)
+	return points
+}
+
+// changes tells besides whether there were enough independent values to find
+// any change at all.
+func changes(x []float64, alpha float64) (points []int, able bool) {
+	size := max(1, (len(x)+longest-1)/longest)
+	values := batchesOf(x, size, Median)
+	s := search{alpha: alpha, block: 1}
+	if time, _ := correlationTime(afterMedian(values)); time > independent {
+		s.block = int(math.Ceil(3 * time))
+	}
+	s.least = max(leastPhase, s.block)
+	for _, p := range s.cut(values, 0) {
+		points = append(points, p*size)
+	}
+	place(x, points, leastPhase*size)
+	return points, s.able(len(values))
+}
+
+// afterMedian is the ranks of what is left of x after taking off a running
+// median over a quarter of it.
+func afterMedian(x []float64) []float64 {
+	half := max(leastPhase, len(x)/8)
+	rest := make([]float64, len(x))
+	for i, v := range x {
+		rest[i] = v - Median(x[max(0, i-half):min(len(x), i+half+1)])
+	}
+	out := make([]float64, len(x))
+	for i, r := range midranks(rest) {
+		out[i] = float64(r)
+	}
+	return out
+}
+
+// search holds what is the same for all parts of a series.
+type search struct {
+	alpha float64
+	block int // values that change places together
+	least int // values of a phase
+}
+
+func (s search) able(n int) bool { return n >= 2*s.least && n/s.block >= leastBlocks }
+
+// cut finds the changes within a part of the series that begins at offset.
+func (s search) cut(x []float64, offset int) []int {
+	if !s.able(len(x)) {
+		return nil
+	}
+	ranks := midranks(x)
+	windows := seeded(len(x), 2*s.least)
+	at, score := s.best(ranks, windows)
+	if at == 0 || !s.surprising(ranks, windows, score, uint64(offset)) {
+		return nil
+	}
+	return slices.Concat(s.cut(x[:at], offset), []int{offset + at}, s.cut(x[at:], offset+at))
+}
+
+// best is the position in one of the windows where the mean ranks before and
+// after it differ most, in units of the scatter of independent values.
+func (s search) best(ranks []int, windows []Run) (at int, score float64) {
+	sums := make([]float64, len(ranks)+1)
+	for i, r := range ranks {
+		sums[i+1] = sums[i] + float64(r-len(ranks)-1)
+	}
+	for _, w := range windows {
+		n, base := float64(w.To-w.From), sums[w.From]
+		mean := (sums[w.To] - base) / n
+		for i := w.From + s.least; i <= w.To-s.least; i++ {
+			k := float64(i - w.From)
+			away := sums[i] - base - mean*k
+			if u := away * away * n / (k * (n - k)); u > score*(1+1e-9) {
+				at, score = i, u
+			}
+		}
+	}
+	return at, score
+}
+
+// surprising tells whether at most alpha of random orders score as high.
+func (s search) surprising(ranks []int, windows []Run, score float64, seed uint64) bool {
+	orders := int(min(max(fewestOrders, math.Ceil(4/s.alpha)), mostOrders)) - 1
+	allowed := int(s.alpha*float64(orders+1)) - 1 // the order found is one of them
+	r := rand.New(rand.NewPCG(seed, uint64(len(ranks))))
+	shuffled := make([]int, 0, len(ranks))
+	for range orders {
+		shuffled = shuffled[:0]
+		// The first block is shorter, by chance, so that no border is always one.
+		first := r.IntN(s.block)
+		blocks := (len(ranks) - first + 2*s.block - 1) / s.block
+		for _, b := range r.Perm(blocks) {
+			to := first + b*s.block
+			shuffled = append(shuffled, ranks[max(0, to-s.block):min(to, len(ranks))]...)
+		}
+		if _, u := s.best(shuffled, windows); u >= score*(1-1e-9) {
+			if allowed--; allowed < 0 {
+				return false
+			}
+		}
+	}
+	return allowed >= 0
+}
+
+// seeded are windows of n values and less, down to least, in each length many
+// that overlap: the same for all series of this length.
+func seeded(n, least int) []Run {
+	out := []Run{{0, n}}
+	for length := float64(n) / math.Sqrt2; length >= float64(least); length /= math.Sqrt2 {
+		count := 2*math.Ceil(float64(n)/length) - 1
+		for i := range int(count) {
+			from := float64(i) * (float64(n) - length) / (count - 1)
+			out = append(out, Run{int(from), min(n, int(math.Ceil(from+length)))})
+		}
+	}
+	return out
+}
+
+// place moves each change to where the values around it are nearest to the
+// medians of their sides, among those that leave least values on each. Ranks
+// alone would draw it towards the middle.
+func place(x []float64, points []int, least int) {
+	from := 0
+	for i, p := range points {
+		to := len(x)
+		if i+1 < len(points) {
+			to = points[i+1]
+		}
+		before, after := Median(x[from:p]), Median(x[p:to])
+		excess, lowest := 0.0, math.Inf(1) // of the distances, if the change were at k
+		for k := from; k <= to-least && before != after; k++ {
+			if k >= from+least && excess < lowest {
+				points[i], lowest = k, excess
+			}
+			excess += math.Abs(x[k]-before) - math.Abs(x[k]-after)
+		}
+		from = points[i]
+	}
+}

@@ -1,0 +1,71 @@
+package stat
+
+import "math"
+
+// AutocorrelatedSE is the standard error of the mean of a series whose
+// neighbours resemble each other, such as the rates of a run's intervals, and
+// the number of independent values that would have the same one: at least 1, and
+// at most len(x), so alternating values are not taken for more than they are.
+//
+// The standard error is the standard deviation over √effective. effective is n
+// over the sum of all autocorrelations, which is cut off where it is but noise by
+// Geyer's initial monotone sequence ("Practical Markov chain Monte Carlo",
+// Statistical Science 7, 1992), and corrected for the true mean being unknown. A
+// series of less than about twenty times its correlation time still looks
+// steadier than it is.
+//
+// With no or one value se is NaN; with values that are all the same it is 0.
+func AutocorrelatedSE(x []float64) (se, effective float64) {
+	n := float64(len(x))
+	_, sd := moments(x)
+	if len(x) < 2 || sd == 0 {
+		return sd, n
+	}
+	// The mean of equal batches is the mean of all. It keeps long series cheap.
+	const enough = 4096
+	batches := batchesOf(x, (len(x)+enough-1)/enough, func(b []float64) float64 { m, _ := moments(b); return m })
+	_, spread := moments(batches)
+	time, lag := correlationTime(batches)
+	time /= max(0.2, 1-float64(2*lag+1)/float64(len(batches)))
+	ratio := spread / sd
+	effective = max(1, n/max(1, ratio*ratio*time*n/float64(len(batches))))
+	return sd / math.Sqrt(effective), effective
+}
+
+// batchesOf summarises neighbours, size at a time. The last batch may be smaller.
+func batchesOf(x []float64, size int, summary func([]float64) float64) (out []float64) {
+	for from := 0; from < len(x); from += size {
+		out = append(out, summary(x[from:min(from+size, len(x))]))
+	}
+	return out
+}
+
+// correlationTime is the sum of the autocorrelations of x: how many neighbours
+// tell as much as one independent value. lag is the last one in it.
+func correlationTime(x []float64) (time float64, lag int) {
+	mean, sd := moments(x)
+	if !(sd > 0) {
+		return 1, 0
+	}
+	z := make([]float64, len(x))
+	for i, v := range x {
+		z[i] = (v - mean) / sd
+	}
+	covariance := func(lag int) (sum float64) {
+		for i := lag; i < len(z); i++ {
+			sum += z[i] * z[i-lag]
+		}
+		return sum
+	}
+	none := covariance(0)
+	time = -1
+	last := math.Inf(1)
+	for l := 0; l+1 < len(z); l += 2 {
+		pair := min(last, (covariance(l)+covariance(l+1))/none)
+		if pair <= 0 {
+			break
+		}
+		time, last, lag = time+2*pair, pair, l+1
+	}
+	return time, lag
+}
