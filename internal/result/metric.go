@@ -36,6 +36,7 @@ var metrics = []Metric{
 	{"interval_ops_p50", "1/s", higher, "Units a second that 50 % of the intervals reached or exceeded."},
 	{"interval_ops_p95", "1/s", higher, "Units a second that 95 % of the intervals reached or exceeded: the slow tail."},
 	{"interval_ops_p99", "1/s", higher, "Units a second that 99 % of the intervals reached or exceeded: the slow tail. Needs ten intervals."},
+	{"service_mean_us", "µs", lower, "Mean service time: it hides the tail. Only of imported logs that tell nothing better."},
 	{"service_p50_us", "µs", lower, "Median service time: end of the operation − its actual start."},
 	{"service_p95_us", "µs", lower, "95th percentile of service time."},
 	{"service_p99_us", "µs", lower, "99th percentile of service time."},

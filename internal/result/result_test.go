@@ -27,6 +27,7 @@ func full() *Trial {
 		Seed: 1 << 63, Interval: 0.1, Status: Complete, Reason: "r", Hint: "h", Started: ended.Add(-time.Hour), Ended: &ended,
 		Versions: []observe.Fact{{Name: "go", Value: "1"}}, Settings: []engine.Setting{{Name: "s", Value: "v", Source: engine.ReadBack}},
 		Host: []observe.Fact{{Name: "cpu", Value: "x"}}, Warnings: []string{"w"},
+		Imported: &Imported{Tool: "sysbench 1.0.20", Mode: "correct", Files: []string{"f"}, CPUs: 8},
 		Steps: []Step{{
 			Name: "q", Doc: "d", Status: Complete, Started: ended, Seconds: 1.5, Primary: "query", WritesPer: "insert",
 			Groups: []Group{{Name: "g", Clients: 3, Rate: 100, Pace: "even", Ops: []string{"a", "b"}, Of: map[string]string{"a": "query"},

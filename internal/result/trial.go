@@ -52,8 +52,21 @@ type Trial struct {
 	Host       []observe.Fact    `json:"host"`
 	Steps      []Step            `json:"steps"`
 	Warnings   []string          `json:"warnings,omitempty"`
+	// Imported tells where the numbers are from that rumbench did not measure
+	// itself; nil where it did.
+	Imported *Imported `json:"imported,omitempty"`
 	// Dir is the directory that the trial was read from; it is not written.
 	Dir string `json:"-"`
+}
+
+// Imported is the provenance of a trial that was made of another tool's logs.
+// What such logs do not tell (durability, settings, the seed, an interval, when
+// it was started) has no value in the trial: it is unknown, not zero.
+type Imported struct {
+	Tool  string   `json:"tool"`           // with its version: "sysbench 1.0.20"
+	Mode  string   `json:"mode"`           // the arithmetic: "correct", or "compatible" with published scripts
+	Files []string `json:"files"`          // that were read
+	CPUs  int      `json:"cpus,omitempty"` // of the host; 0: unknown
 }
 
 // Step is one step of a trial.

@@ -1,0 +1,201 @@
+package importer
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rumbench/internal/result"
+)
+
+// Everything that is wrong is told with its file and line, all at once, and
+// nothing is imported.
+func TestBroken(t *testing.T) {
+	head := sysbenchLog[:strings.Index(sysbenchLog, "SQL statistics")]
+	pg := text(t, "testdata/pgbench/tpcb.out")
+	vm := "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n"
+	suite := func(table, threads string) string {
+		return "/sb/bin/sysbench --table-size=" + table + " --threads=" + threads + " /share/oltp_point_select.lua run --rand-type=uniform\n8 CPUs\n" + strings.Replace(sysbenchLog, "threads: 4", "threads: "+threads, 1)
+	}
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		o     Options
+		want  []string // beginnings of the problems
+	}{
+		{"cut off before any figure", map[string]string{"db/a.log": head}, Options{},
+			[]string{"db/a.log:8: the log is cut off (db/a.log:8), and no intervals either: nothing is known of the run\nhint: run the test again"}},
+		{"foreign", map[string]string{"db/a.log": "\nhello world\n"}, Options{},
+			[]string{"db/a.log:2: no format that is known here: expected the output of sysbench run, pgbench, db_bench, the insert benchmark, or a CSV with the columns target, step, metric and value, not “hello world”\nhint: rumbench import --format"}},
+		{"empty", map[string]string{"db/a.log": ""}, Options{}, []string{"db/a.log: it is empty: expected"}},
+		{"nothing", map[string]string{"db/readme": "hello\n"}, Options{}, []string{".: no log of a run is there\nhint: docs/import.md"}},
+		{"another format than was asked for", map[string]string{"db/a.out": pg}, Options{Format: "sysbench"}, []string{"db/a.out:1: it is not what sysbench run prints: no line begins with “sysbench VERSION”"}},
+		{"not run", map[string]string{"db/a.log": "sysbench 1.0.20 (using LuaJIT)\n\nCreating table 'sbtest1'...\n"}, Options{}, []string{"db/a.log:1: sysbench, but no sysbench run: nothing was timed"}},
+		{"two runs in one log", map[string]string{"db/a.log": sysbenchLog + sysbenchLog}, Options{}, []string{"db/a.log:35: a second run of sysbench begins here, after the one of line 1\nhint: split the file"}},
+		{"latency in another unit", map[string]string{"db/a.log": strings.Replace(sysbenchLog, "Latency (ms)", "Latency (us)", 1)}, Options{}, []string{"db/a.log:25: \"Latency (us):\": sysbench tells latencies in ms"}},
+		{"intervals in mixed units", map[string]string{"db/a.log": head + "[ 1s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10 err/s: 0.00 reconn/s: 0.00\n" +
+			"[ 2s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (us,95%): 100.00 err/s: 0.00 reconn/s: 0.00\n"}, Options{}, []string{"db/a.log:10: latencies in us: sysbench tells them in ms"}},
+		{"broken interval", map[string]string{"db/a.log": head + "[ 1s ] thds: 4 tps: oops qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10\n[ 2s ] thds: 4\n"}, Options{}, []string{"db/a.log:9: \"[ 1s ] thds: 4 tps: oops"}},
+		{"time goes back", map[string]string{"db/a.log": head + strings.Repeat("[ 1s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10 err/s: 0.00 reconn/s: 0.00\n", 2)}, Options{}, []string{"db/a.log:10: the time goes back from 1 s to 1 s"}},
+		{"name against content", map[string]string{"db/sb.o.point-query.range100.pk1.dop8": suite("1000", "4")}, Options{}, []string{"db/sb.o.point-query.range100.pk1.dop8:1: its name says 8 clients, and it tells of 4"}},
+		{"different plans", map[string]string{"a/sb.o.point-query.range100.pk1.dop4": suite("1000", "4"), "b/sb.o.point-query.range100.pk1.dop4": suite("2000", "4")}, Options{},
+			[]string{"b/sb.o.point-query.range100.pk1.dop4:1: table_size is 2000, but in a/sb.o.point-query.range100.pk1.dop4:1 it is 1000: these are runs of different plans\nhint: only runs of one plan can be compared"}},
+		{"nothing in common", map[string]string{"a/sb.o.point-query.range100.pk1.dop4": suite("1000", "4"), "b/sb.o.point-query.range100.pk1.dop8": suite("1000", "8")}, Options{},
+			[]string{"a/sb.o.point-query.range100.pk1.dop4: a has no step in common with another target: it has point-query_range=100_clients=4", "b/sb.o.point-query.range100.pk1.dop8: b has no step in common"}},
+		{"the same twice", map[string]string{"x/a/t.log": sysbenchLog, "y/a/t.log": sysbenchLog}, Options{}, []string{"y/a/t.log: step t_clients=4 of a, trial 1, is also in x/a/t.log\nhint: repeated runs are to lie in directories that are named by numbers, as a/1 and a/2"}},
+		{"no such base", map[string]string{"a/t.log": sysbenchLog}, Options{Base: "b"}, []string{"there is no target b to be the base\nhint: the targets are a"}},
+		{"iostat of mixed units", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "Device r/s rkB/s w/s wkB/s\nsda 1 1 1 1\n\nDevice r/s rMB/s w/s wMB/s\nsda 1 1 1 1\n"}, Options{}, []string{"db/a.iostat:4: these columns are others than those before: the file mixes layouts or units"}},
+		{"iostat for humans", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "Device r/s rkB/s w/s wkB/s\nsda 1.0 1.2k 1 1\nsda 1 1 1 1\n"}, Options{}, []string{"db/a.iostat:2: \"sda 1.0 1.2k 1 1\" are not a device's figures: 4 numbers were expected"}},
+		{"iostat of another language", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "Device r/s rkB/s w/s wkB/s\nsda 1,00 1,00 1,00 1,00\nsda 1 1 1 1\n"}, Options{}, []string{"db/a.iostat:2: \"sda 1,00 1,00 1,00 1,00\" are not a device's figures: 4 numbers were expected\nhint: iostat is to run with LC_ALL=C"}},
+		{"iostat in JSON", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "{\"sysstat\": {\n"}, Options{}, []string{"db/a.iostat:1: iostat's JSON\nhint: iostat is to run without -o JSON"}},
+		{"iostat in an unknown unit", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "Device r/s rGB/s w/s wGB/s\nsda 1 1 1 1\n"}, Options{}, []string{"db/a.iostat:1: the columns Device r/s rGB/s w/s wGB/s have no unit that is known"}},
+		{"no such device", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": strings.Repeat("Device r/s rkB/s w/s wkB/s\nsda 1 1 1 1\n\n", 2)}, Options{Devices: []string{"sdz"}}, []string{"db/a.iostat: it has no device sdz\nhint: the devices that were used are sda"}},
+		{"broken vmstat", map[string]string{"db/a.log": sysbenchLog, "db/a.vmstat": vm + "1 2 3\n" + strings.Repeat("1 ", 17) + "\n"}, Options{}, []string{"db/a.vmstat:3: \"1 2 3\" is no line of vmstat: 17 numbers were expected"}},
+		{"broken time", map[string]string{"db/a.log": sysbenchLog, "db/a.time": "1.0user 0:10elapsed\n"}, Options{}, []string{"db/a.time: it does not tell the user, system and elapsed time of a command\nhint: the command is to run as /usr/bin/time"}},
+		{"pgbench without figures", map[string]string{"db/a.log": "pgbench (15.18)\nstarting vacuum...end.\n"}, Options{}, []string{"db/a.log:2: pgbench's output ends without “tps =”, and it has no progress lines"}},
+		{"pgbench in another unit", map[string]string{"db/a.log": strings.Replace(pg, "latency average = 0.373 ms", "latency average = 373 us", 1)}, Options{}, []string{"db/a.log:15: \"latency average = 373 us\": a latency in ms was expected"}},
+		{"pgbench's log without its output", map[string]string{"db/a.77": "0 1 1000 0 1700000000 500000 70\n"}, Options{}, []string{"db/a.77:1: \"0 1 1000 0 1700000000 500000 70\": 7 columns, and nobody tells what is in those beyond the sixth\nhint: put pgbench's output beside the log"}},
+		{"pgbench's log of several runs", map[string]string{"db/a.77": "0 1 1000 0 1700000000 500000\n0 1 1000 0 1800000000 500000\n"}, Options{}, []string{"db/a.77: between two transactions lie 100000000 s: these are logs of several runs"}},
+		{"db_bench without results", map[string]string{"db/a.log": "Keys:       16 bytes each\nValues:     100 bytes each\n"}, Options{}, []string{"db/a.log:2: db_bench's output ends before the first summary"}},
+		{"table of db_bench", map[string]string{"db/a.log": "ops_sec\tmb_sec\tlsm_sz\ttest\tversion\tx\ny\t1\t16GB\tfill\t7\tx\n5\t1\t16\tfill\t7\tx\n5\n"}, Options{},
+			[]string{"db/a.log:2: ops_sec \"y\" and test \"fill\"", "db/a.log:3: lsm_sz is \"16\": a number with GB was expected", "db/a.log:4: 1 fields do not fit the header, which has 6"}},
+		{"insert benchmark put together", map[string]string{"db/l.i0/o.ib.dop1.1": "i_sec\tt_sec\ti_ips\tt_ips\ti_qps\tt_qps\tmax_i\tmax_q\tt_ins\tt_query\n1.0\t2.0\t5\t5\t0\t0\t1\t1\t10\t0\n1.0\t1.0\t5\t5\t0\t0\t1\t1\t5\t0\n"}, Options{},
+			[]string{"db/l.i0/o.ib.dop1.1:3: counts or times are lower than in line 2: a second run begins here"}},
+		{"insert benchmark with fields missing", map[string]string{"db/l.i0/o.ib.dop1.1": "i_sec\tt_sec\ti_ips\tt_ips\ti_qps\tt_qps\tmax_i\tmax_q\tt_ins\tt_query\n1.0\t2.0\t5\t5\t0\t0\t1\t1\t10\n1.0\t3.0\t5\t5\t0\t0\t1\t1\t15\t0\n"}, Options{},
+			[]string{"db/l.i0/o.ib.dop1.1:2: \"1.0 2.0 5 5 0 0 1 1 10\" is no interval of the insert benchmark: 10 numbers were expected"}},
+		{"CSV", map[string]string{"n.csv": "target,step,metric,value,unit,trial\na,l,row_per_s,1,1/s,1\na,l,service_p99_us,1,ms,1\na,l,rows,x,,1\na,l,rows,5,,0\n,l,rows,5,,1\na,l,rows,5,,1\na,l,rows,6,,1\na,l,rows\n"}, Options{}, []string{
+			"n.csv:2: there is no metric \"row_per_s\"\nhint: did you mean rows_per_s?", "n.csv:3: service_p99_us is in µs, not ms\nhint: convert the value", "n.csv:4: the value \"x\" is no number\nhint: leave the line out",
+			"n.csv:5: trial 0: trials are numbered from 1", "n.csv:6: the target is missing", "n.csv:8: line 7 has this number too", "n.csv:9: 3 fields, but the header has 6"}},
+		{"CSV in published units without CPUs", map[string]string{"n.csv": "target,step,metric,value,unit\na,l,host_cpu_us,3354,Mcpu\na,l,rows,3354,Mcpu\n"}, Options{}, []string{"n.csv:2: Mcpu is a share of all CPUs, and nobody tells how many there are\nhint: give --cpus N", "n.csv:3: rows is in count, not Mcpu"}},
+		{"CSV with other columns", map[string]string{"n.csv": "target,metric,value,colour\na,rows,1,red\n"}, Options{}, []string{"n.csv:1: there is no column \"colour\"\nhint: the columns are target, step, metric, value, trial", "n.csv:1: column step is missing"}},
+		{"several at once", map[string]string{"a/t.log": "hello\n", "b/t.log": strings.Replace(sysbenchLog, "Latency (ms)", "Latency (s)", 1)}, Options{}, []string{"a/t.log:1: no format", "b/t.log:25: \"Latency (s):\""}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Chdir(write(t, c.files))
+			_, err := Read([]string{"."}, c.o)
+			var ps Problems
+			if !errors.As(err, &ps) {
+				t.Fatalf("error %v", err)
+			}
+			for i, p := range ps {
+				if i >= len(c.want) || !strings.HasPrefix(p.String(), c.want[i]) {
+					t.Errorf("problem %d: %s", i, p)
+				}
+			}
+			if len(ps) < len(c.want) {
+				t.Errorf("no word of %q", c.want[len(ps):])
+			}
+		})
+	}
+}
+
+// Files that were named must be logs; beside others in a directory anything may lie.
+func TestNamedFiles(t *testing.T) {
+	t.Chdir(write(t, map[string]string{"db/a.log": sysbenchLog, "db/notes.md": "hello\n", "db/data.bin": "a\x00b", "db/left.iostat": strings.Repeat("Device r/s rkB/s w/s wkB/s\nsda 1 1 1 1\n\n", 2), "db/b.log": sysbenchLog}))
+	c, err := Read([]string{"db"}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(c.Ignored, " ") != "db/data.bin db/notes.md" || strings.Join(c.Unused, " ") != "db/left.iostat" {
+		t.Errorf("left alone %q, %q", c.Ignored, c.Unused)
+	}
+	for name, want := range map[string]string{"db/notes.md": "db/notes.md:1: no format", "db/data.bin": "db/data.bin: it is no text", "db/none": "db/none: no such file or directory"} {
+		if _, err := Read([]string{name}, Options{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// Two files are two targets; what stands beside them by name is theirs.
+func TestFilesAsTargets(t *testing.T) {
+	t.Chdir(write(t, map[string]string{"old.log": sysbenchLog, "new.log": sysbenchLog, "new.time": "1.00user 1.00system 1:40elapsed 1%CPU (x"}))
+	trials := read(t, Options{Base: "old"}, "new.log", "old.log")
+	if names(trials) != "old.1 sysbench_clients=4, new.1 sysbench_clients=4" || trials[0].Steps[0].Find("client_cpu_us", "", "") != nil || trials[1].Steps[0].Find("client_cpu_us", "", "") == nil {
+		t.Errorf("trials %s", names(trials))
+	}
+	// Of one target the files are steps.
+	if got := names(read(t, Options{Target: "x"}, "new.log", "old.log")); got != "x.1 new_clients=4, x.1 old_clients=4" {
+		t.Errorf("trials %s", got)
+	}
+}
+
+// Directories named by numbers, and files with run1, run2, are trials.
+func TestTrials(t *testing.T) {
+	dir := write(t, map[string]string{"a/1/t.log": sysbenchLog, "a/2/t.log": sysbenchLog, "b/t.run1.log": sysbenchLog, "b/t.run2.log": sysbenchLog, "b/t.run10.log": sysbenchLog})
+	if got := names(read(t, Options{}, dir)); got != "a.1 t_clients=4, a.2 t_clients=4, b.1 t_clients=4, b.2 t_clients=4, b.: t_clients=4" {
+		t.Errorf("trials %s", got)
+	}
+	if got := names(read(t, Options{Target: "mine"}, filepath.Join(dir, "a"))); got != "mine.1 t_clients=4, mine.2 t_clients=4" {
+		t.Errorf("trials %s", got)
+	}
+}
+
+// A file that was compressed is read as if it were not.
+func TestGzip(t *testing.T) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(sysbenchLog)); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	dir := write(t, map[string]string{"db/t.log.gz": b.String()})
+	numbers(t, step(t, read(t, Options{}, dir), "db", 1, "t_clients=4"), []want{{"rows_per_s", "query", "", 10000}})
+	if err := os.WriteFile(filepath.Join(dir, "db/t.log.gz"), b.Bytes()[:100], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read([]string{dir}, Options{}); err == nil || !strings.Contains(err.Error(), "t.log.gz: unexpected EOF") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A campaign is written into a new directory only, and is not read as logs.
+func TestWrite(t *testing.T) {
+	dir := write(t, map[string]string{"db/t.log": sysbenchLog})
+	c, err := Read([]string{dir}, Options{Now: at, Command: []string{"rumbench", "import"}, Name: "mine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Write(dir); err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("error %v", err)
+	}
+	out := filepath.Join(dir, "out")
+	if err := c.Write(out); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Read([]string{dir}, Options{Now: at})
+	if err != nil || len(again.Ignored) > 0 || len(again.Trials) != 1 {
+		t.Errorf("%v, %+v", err, again)
+	}
+	back, err := result.ReadCampaign(out)
+	if err != nil || back.Name != "mine" || back.Started != at || back.Trials[0].Dir != "db.1" || back.Trials[0].Status != result.Complete {
+		t.Errorf("%+v, %v", back, err)
+	}
+}
+
+// The same logs give the same campaign.
+func TestDeterministic(t *testing.T) {
+	var last string
+	for i := range 3 {
+		_, err := Read([]string{"testdata"}, Options{Now: at, Target: "x", Format: "pgbench"})
+		if err == nil {
+			t.Fatal("all formats are pgbench")
+		}
+		all := err.Error()
+		c, err := Read([]string{"testdata/pgbench", "testdata/sysbench/mysql-5.5.9"}, Options{Now: at, Target: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := filepath.Join(t.TempDir(), "c")
+		if err := c.Write(dir); err != nil {
+			t.Fatal(err)
+		}
+		all += text(t, filepath.Join(dir, "trials/x.1/trial.json")) + text(t, filepath.Join(dir, "trials/x.1/series.jsonl"))
+		if i > 0 && all != last {
+			t.Errorf("not the same twice:\n%s\n%s", last, all)
+		}
+		last = all
+	}
+}

@@ -1,0 +1,119 @@
+package importer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The compatible arithmetic is that of the scripts behind published figures of
+// sysbench and the insert benchmark. It differs from the correct one:
+//
+//   - iostat: every line that holds the device's name, or what is taken for it,
+//     anywhere is a sample; several devices give the mean of one, not the sum.
+//     No report is left out.
+//   - vmstat: lines with "swpd" are left out, and the first line after that. It
+//     is the other half of the first header, so the average since boot counts;
+//     and the other halves of later headers count as samples of zeros.
+
+const (
+	compatibleIO = "iostat, compatible, lines with "
+	compatibleVM = "vmstat, compatible, whole host"
+)
+
+// compatibleIOFigures are plain means over all lines that hold the name.
+func compatibleIOFigures(s *iostat, name string) []figure {
+	c := s.columns
+	var reads, readKB, writeKB float64
+	var devices []string
+	n := 0
+	for _, line := range s.file.lines {
+		if !strings.Contains(line, name) {
+			continue
+		}
+		words := strings.Fields(line)
+		reads += leading(words, c.reads.at)
+		readKB += leading(words, c.readKB.at) * c.readKB.factor
+		writeKB += leading(words, c.writeKB.at) * c.writeKB.factor
+		n++
+		if !slices.Contains(devices, words[0]) {
+			devices = append(devices, words[0])
+		}
+	}
+	if n == 0 || c.reads.at < 0 {
+		return nil
+	}
+	var doubts []string
+	if len(devices) > 1 {
+		doubts = []string{fmt.Sprintf("the mean of one of %s, not their sum", strings.Join(devices, ", "))}
+	}
+	source := compatibleIO + name
+	return []figure{
+		{"device_reads", reads / float64(n), source, doubts},
+		{"read_kb", readKB / float64(n), source, doubts},
+		{"write_kb", writeKB / float64(n), source, append(slices.Clone(doubts), writeDoubts(s)...)},
+	}
+}
+
+// leading reads the number that a word begins with; 0 if there is none, or no word.
+func leading(words []string, at int) float64 {
+	if at < 0 || at >= len(words) {
+		return 0
+	}
+	for n := len(words[at]); n > 0; n-- {
+		if v, ok := number(words[at][:n]); ok {
+			return v
+		}
+	}
+	return 0
+}
+
+// The places of cs, us and sy in a line of vmstat, from 0.
+const (
+	csField = 11
+	usField = 12
+	syField = 13
+)
+
+// compatibleVMFigures are plain means over the lines that the scripts take for
+// samples.
+func compatibleVMFigures(v *vmstat, cpus int) []figure {
+	var switches, busy float64
+	n, headers, kept := 0, 0, 0
+	for _, line := range v.file.lines {
+		if strings.Contains(line, "swpd") {
+			continue
+		}
+		if kept++; kept == 1 {
+			continue
+		}
+		words := strings.Fields(line)
+		if len(words) <= syField {
+			headers++
+		}
+		switches += leading(words, csField)
+		busy += leading(words, usField) + leading(words, syField)
+		n++
+	}
+	if n == 0 {
+		return nil
+	}
+	switches, busy = switches/float64(n), busy/float64(n)
+	doubt := func(correct, compatible float64) []string {
+		text := fmt.Sprintf("compatible: of %d samples one is the average since boot and %d are header lines that count as zeros", n, headers)
+		if correct > 0 {
+			text += fmt.Sprintf("; it is %+.1f %% off", 100*(compatible/correct-1))
+		}
+		return []string{text}
+	}
+	right := vmFigures(v, max(cpus, 1)) // switches, CPU time
+	if len(right) == 0 {
+		right = make([]figure, 2)
+	}
+	out := []figure{{"context_switches", switches, compatibleVM, doubt(right[0].perSecond, switches)}}
+	if cpus > 0 {
+		us := cpuTime(busy, cpus)
+		out = append(out, figure{"host_cpu_us", us, compatibleVM, doubt(right[1].perSecond, us)})
+	}
+	return out
+}

@@ -1,0 +1,269 @@
+package importer
+
+import (
+	"encoding/csv"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rumbench/internal/result"
+)
+
+// The columns of a CSV. Those before "trial" must be there.
+const (
+	colTarget = "target"
+	colStep   = "step"
+	colMetric = "metric"
+	colValue  = "value"
+	colTrial  = "trial"
+)
+
+func csvColumns() []string {
+	return []string{colTarget, colStep, colMetric, colValue, colTrial, "group", "op", "unit", "per", "n", "source"}
+}
+
+func isCSV(head []string) bool {
+	for _, l := range head {
+		if strings.TrimSpace(l) == "" || strings.HasPrefix(l, "#") {
+			continue
+		}
+		names := strings.Split(strings.ToLower(l), ",")
+		for i := range names {
+			names[i] = strings.TrimSpace(names[i])
+		}
+		return slices.Contains(names, colMetric) && slices.Contains(names, colValue)
+	}
+	return false
+}
+
+// table reads a CSV of rows as show prints them.
+type table struct {
+	f       *file
+	o       *Options
+	ps      *Problems
+	at      map[string]int // columns by name
+	runs    []*run
+	seen    map[[7]string]int // lines by what makes a number one
+	headers int               // its line
+}
+
+// parseCSV reads a table of numbers. Every metric must be one of ours and in
+// its unit: a number in another unit would be a wrong number.
+func parseCSV(files []*file, o *Options, ps *Problems) []*run {
+	t := &table{f: files[0], o: o, ps: ps, seen: map[[7]string]int{}}
+	in := csv.NewReader(strings.NewReader(strings.Join(t.f.lines, "\n") + "\n"))
+	in.Comment, in.TrimLeadingSpace, in.FieldsPerRecord = '#', true, -1
+	for {
+		fields, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		var bad *csv.ParseError
+		if errors.As(err, &bad) {
+			ps.add(t.f.path, bad.Line, "", "%v", bad.Err)
+			return nil
+		}
+		line, _ := in.FieldPos(0)
+		if t.at == nil {
+			if !t.header(line, fields) {
+				return nil
+			}
+			continue
+		}
+		t.row(line, fields)
+	}
+	if len(t.runs) == 0 && len(*ps) == 0 {
+		ps.add(t.f.path, t.headers, "", "there are no numbers below a header with the columns target, step, metric and value")
+	}
+	for _, r := range t.runs {
+		subject(r)
+	}
+	return t.runs
+}
+
+func (t *table) header(line int, fields []string) bool {
+	t.at, t.headers = map[string]int{}, line
+	good := true
+	for i, name := range fields {
+		name = strings.ToLower(strings.TrimSpace(name))
+		if !slices.Contains(csvColumns(), name) {
+			t.ps.add(t.f.path, line, "the columns are "+strings.Join(csvColumns(), ", "), "there is no column %q", name)
+			good = false
+		}
+		if _, twice := t.at[name]; twice {
+			t.ps.add(t.f.path, line, "", "column %s is there twice", name)
+			good = false
+		}
+		t.at[name] = i
+	}
+	for _, name := range []string{colTarget, colStep, colMetric, colValue} {
+		if _, ok := t.at[name]; !ok {
+			t.ps.add(t.f.path, line, "", "column %s is missing", name)
+			good = false
+		}
+	}
+	return good
+}
+
+func (t *table) row(line int, fields []string) {
+	if len(fields) != len(t.at) {
+		t.ps.add(t.f.path, line, "a value with a comma is to stand in quotation marks", "%d fields, but the header has %d", len(fields), len(t.at))
+		return
+	}
+	field := func(name string) string {
+		if i, ok := t.at[name]; ok {
+			return strings.TrimSpace(fields[i])
+		}
+		return ""
+	}
+	found := len(*t.ps)
+	row := result.Row{Target: field(colTarget), Step: field(colStep), Group: field("group"), Op: field("op"), Metric: field(colMetric), Per: field("per"), Source: field("source")}
+	for _, name := range []string{colTarget, colStep} {
+		if field(name) == "" {
+			t.ps.add(t.f.path, line, "", "the %s is missing", name)
+		}
+	}
+	factor := t.metric(line, &row, field("unit"))
+	trial := t.integer(line, colTrial, field(colTrial), 1)
+	row.Trial = int(trial)
+	if row.Trial < 1 || trial > maxTrial {
+		t.ps.add(t.f.path, line, "", "trial %d: trials are numbered from 1", trial)
+	}
+	row.N = t.integer(line, "n", field("n"), 0)
+	id := [7]string{row.Target, strconv.Itoa(row.Trial), row.Step, row.Group, row.Op, row.Metric, row.Per}
+	if len(*t.ps) > found {
+		return
+	}
+	if at, twice := t.seen[id]; twice {
+		t.ps.add(t.f.path, line, "repeated runs are to have numbers in the column trial", "line %d has this number too: %s of step %s of %s, trial %d", at, row.Metric, row.Step, row.Target, row.Trial)
+		return
+	}
+	value, ok := number(field(colValue))
+	if !ok {
+		t.ps.add(t.f.path, line, "leave the line out if the number is not known", "the value %q is no number", field(colValue))
+		return
+	}
+	row.Value = value * factor
+	t.seen[id] = line
+	r := t.run(&row)
+	r.step.Rows = append(r.step.Rows, row)
+}
+
+const maxTrial = 10000
+
+// metric checks a metric and its unit, and returns what a value is to be
+// multiplied with.
+func (t *table) metric(line int, row *result.Row, unit string) (factor float64) {
+	m := result.MetricByName(row.Metric)
+	if m == nil {
+		hint := "rumbench list metrics names them"
+		if near := nearest(row.Metric); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		t.ps.add(t.f.path, line, hint, "there is no metric %q", row.Metric)
+		return 1
+	}
+	row.Unit = m.Unit
+	if share, ok := published(unit); ok && m.Name == "host_cpu_us" {
+		if t.o.CPUs == 0 {
+			t.ps.add(t.f.path, line, "give --cpus N", "%s is a share of all CPUs, and nobody tells how many there are", unit)
+		}
+		row.Source = strings.TrimPrefix(row.Source+", published as "+unit, ", ")
+		return share * float64(t.o.CPUs)
+	}
+	if unit = strings.Replace(unit, "us", "µs", 1); unit != "" && unit != m.Unit {
+		t.ps.add(t.f.path, line, "convert the value", "%s is in %s, not %s", m.Name, m.Unit, unit)
+	}
+	return 1
+}
+
+// published is the CPU time in µs of one CPU that a unit of published tables
+// is: Mcpu is a millionth of a percent-second of all CPUs, cpu/o a percent-second.
+func published(unit string) (us float64, ok bool) {
+	switch unit {
+	case "Mcpu":
+		return 1. / 100, true
+	case "cpu/o":
+		return 1e6 / 100, true
+	}
+	return 0, false
+}
+
+func (t *table) integer(line int, name, text string, missing int64) int64 {
+	if text == "" {
+		return missing
+	}
+	v, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || v < 0 {
+		t.ps.add(t.f.path, line, "", "%s %q is no whole number", name, text)
+		return missing
+	}
+	return v
+}
+
+// run is the run that a row is of.
+func (t *table) run(row *result.Row) *run {
+	for _, r := range t.runs {
+		if r.target == row.Target && r.trial == row.Trial && r.step.Name == row.Step {
+			return r
+		}
+	}
+	r := newRun(t.f, "a table of numbers")
+	r.tool = "CSV"
+	r.target, r.trial, r.step.Name = row.Target, row.Trial, row.Step
+	t.runs = append(t.runs, r)
+	return r
+}
+
+// subject says what a step is about: the first operation that has a rate; and
+// what its writes are told per.
+func subject(r *run) {
+	op := ""
+	for _, row := range r.step.Rows {
+		if op == "" && (row.Metric == "rows_per_s" || row.Metric == "ops_per_s") {
+			op = row.Op
+		}
+	}
+	r.step.Primary, r.step.WritesPer = op, op
+	for _, row := range r.step.Rows {
+		if row.Metric == "write_kb" && row.Per != "" {
+			r.step.WritesPer, _, _ = strings.Cut(row.Per, " ")
+		}
+		if row.Metric == "duration_s" && row.Group == "" {
+			r.step.Seconds = row.Value
+		}
+	}
+}
+
+// nearest is the metric whose name is at most two letters away; "" if none is.
+func nearest(name string) string {
+	best, least := "", 3
+	for _, m := range result.Metrics() {
+		if d := distance(name, m.Name); d < least {
+			best, least = m.Name, d
+		}
+	}
+	return best
+}
+
+// distance is the number of letters to change, add or leave out.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := before
+			if a[i] != b[j] {
+				cost = 1 + min(before, row[j], row[j+1])
+			}
+			before, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,302 @@
+package importer
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"rumbench/internal/result"
+)
+
+// dbBench reads what db_bench prints: a summary for each benchmark, its
+// histogram, and lines of intervals before the summary.
+type dbBench struct {
+	f         *file
+	ps        *Problems
+	version   string
+	cpus      int
+	plan      []param
+	intervals []dbInterval
+	runs      []*run
+	percent   map[string]float64 // of the histogram being read
+	wrong     bool
+}
+
+// dbInterval is an interval of one thread.
+type dbInterval struct {
+	line, thread int
+	ops          float64
+	length, end  float64 // seconds
+}
+
+func isDBBench(head []string) bool {
+	for _, l := range head {
+		settings := strings.HasPrefix(l, "Keys: ") && strings.Contains(l, " bytes each")
+		if settings || dbSummary.MatchString(l) || strings.HasPrefix(l, "ops_sec\tmb_sec\t") {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	dbSummary  = regexp.MustCompile(`^(\S+)\s+: +(\d+\.\d+) micros/op (?:(\d+) ops/sec)?(.*)$`)
+	dbTotals   = regexp.MustCompile(`^ (\d+\.\d+) seconds (\d+) operations;`)
+	dbProgress = regexp.MustCompile(`\.\.\. thread (\d+): \((\d+),(\d+)\) ops and \([\d.]+,[\d.]+\) ops/second in \(([\d.]+),([\d.]+)\) seconds`)
+	dbOf       = regexp.MustCompile(`^Microseconds per (\S+):$`)
+	dbCount    = regexp.MustCompile(`^Count: (\d+) +Average: (\d+\.\d+) +StdDev: `)
+	dbMax      = regexp.MustCompile(`^Min: \S+ +Median: \S+ +Max: (\d+(?:\.\d+)?)$`)
+	dbPercent  = regexp.MustCompile(`(P\d+(?:\.\d+)?): (\d+\.\d+)`)
+)
+
+// parseDBBench reads the output of db_bench, or a table of such results.
+func parseDBBench(files []*file, _ *Options, ps *Problems) []*run {
+	f := files[0]
+	for _, l := range f.head(looked) {
+		if strings.HasPrefix(l, "ops_sec\t") {
+			return parseDBTable(f, ps)
+		}
+	}
+	d := &dbBench{f: f, ps: ps}
+	for i, line := range f.lines {
+		d.line(i+1, line)
+		if d.wrong {
+			return nil
+		}
+	}
+	if len(d.runs) == 0 {
+		ps.add(f.path, len(f.lines), "run the benchmark again", "db_bench's output ends before the first summary (NAME : N micros/op …): nothing is known of the run")
+		return nil
+	}
+	if n := len(d.intervals); n > 0 {
+		d.runs[len(d.runs)-1].warnings = append(d.runs[len(d.runs)-1].warnings,
+			f.path+":"+strconv.Itoa(d.intervals[n-1].line)+": the output ends with intervals of a benchmark that has no summary: it is left out, its name is not told")
+	}
+	d.settle()
+	return d.runs
+}
+
+func (d *dbBench) line(n int, line string) {
+	switch {
+	case dbProgress.MatchString(line):
+		d.interval(n, dbProgress.FindStringSubmatch(line))
+	case dbSummary.MatchString(line):
+		d.summary(n, dbSummary.FindStringSubmatch(line))
+	case dbOf.MatchString(line):
+		d.percent = map[string]float64{}
+	case d.percent != nil:
+		d.histogram(line)
+	case strings.HasPrefix(line, "Nanoseconds per "), strings.HasPrefix(line, "Milliseconds per "):
+		d.ps.add(d.f.path, n, "", "%q: Microseconds per operation were expected", clip(line))
+		d.wrong = true
+	default:
+		d.setting(n, line)
+	}
+}
+
+// setting reads the lines before the results.
+func (d *dbBench) setting(n int, line string) {
+	name, value, ok := strings.Cut(line, ":")
+	if !ok {
+		return
+	}
+	value = strings.TrimSpace(value)
+	asked := map[string]string{"Keys": "keys", "Values": "values", "Entries": "entries", "Compression": "compression"}[name]
+	switch {
+	case name == "RocksDB" || name == "LevelDB":
+		d.version = name + " " + strings.TrimPrefix(value, "version ")
+	case name == "CPU":
+		word, _, _ := strings.Cut(value, " ")
+		if v, ok := whole(word); ok {
+			d.cpus = int(v)
+		}
+	case asked != "":
+		d.plan = append(d.plan, param{asked, value, n})
+	}
+}
+
+func (d *dbBench) interval(n int, m []string) {
+	i := dbInterval{line: n}
+	thread, _ := whole(m[1])
+	i.thread = int(thread)
+	i.ops, _ = number(m[2])
+	i.length, _ = number(m[4])
+	i.end, _ = number(m[5])
+	if i.length > 0 && i.end > 0 {
+		d.intervals = append(d.intervals, i)
+	}
+}
+
+// summary begins the run of a benchmark; the intervals before it are its.
+func (d *dbBench) summary(n int, m []string) {
+	r := newRun(d.f, fmtDBBench)
+	r.step.Name, r.step.Primary, r.step.WritesPer = d.name(m[1]), "operation", "operation"
+	_, r.trial = repetition(stem(d.f.path))
+	r.step.Doc = "db_bench, benchmark " + m[1]
+	group := result.Group{Name: "operation", Ops: []string{"operation"}}
+	micros, _ := number(m[2])
+	rate, told := number(m[3])
+	if !told {
+		d.ps.add(d.f.path, n, "", "benchmark %s has no ops/sec: this release of db_bench is too old", m[1])
+		d.wrong = true
+		return
+	}
+	at := []func(*result.Row){of("operation", "operation"), source("summary")}
+	if t := dbTotals.FindStringSubmatch(m[4]); t != nil {
+		seconds, _ := number(t[1])
+		ops, _ := whole(t[2])
+		r.step.Seconds = seconds
+		r.put("duration_s", seconds)
+		r.put("rows", float64(ops), append(at, count(ops))...)
+		r.costs = append(r.costs, denominator{"operation", rate, ops})
+		at = append(at, count(ops))
+	} else {
+		r.costs = append(r.costs, denominator{"operation", rate, 0})
+	}
+	r.put("ops_per_s", rate, at...)
+	r.put("rows_per_s", rate, at...)
+	if micros > 0 {
+		r.put("service_mean_us", micros, at...)
+	}
+	if found, ok := between(m[4], "(", " found)"); ok {
+		r.step.Notes = append(r.step.Notes, "Keys found: "+found+".")
+	}
+	r.step.Groups = []result.Group{group}
+	d.addIntervals(r, m[1])
+	d.intervals, d.percent = nil, nil
+	d.runs = append(d.runs, r)
+}
+
+// name is the step's name: the benchmark's, with a number where it is run again
+// in one output, on what the runs before have left.
+func (d *dbBench) name(benchmark string) string {
+	n := 1
+	for _, r := range d.runs {
+		if name, _, _ := strings.Cut(r.step.Name, "#"); name == benchmark {
+			n++
+		}
+	}
+	if n > 1 {
+		return benchmark + "#" + strconv.Itoa(n)
+	}
+	return benchmark
+}
+
+// mixed tells of a benchmark that has a thread of another kind beside the
+// others: its lines do not tell which is which.
+func mixed(name string) bool {
+	return strings.Contains(name, "while") || strings.Contains(name, "readrandomwriterandom")
+}
+
+// addIntervals adds the intervals of all threads, put together by their numbers.
+func (d *dbBench) addIntervals(r *run, name string) {
+	if len(d.intervals) == 0 {
+		return
+	}
+	byThread := map[int][]dbInterval{}
+	threads := 0
+	for _, i := range d.intervals {
+		byThread[i.thread] = append(byThread[i.thread], i)
+		threads = max(threads, i.thread+1)
+	}
+	if mixed(name) {
+		r.step.Notes = append(r.step.Notes, "Its intervals are left out: they do not tell readers and writers apart.")
+		return
+	}
+	if len(byThread) != threads {
+		r.step.Notes = append(r.step.Notes, "Its intervals are left out: they are not of all threads.")
+		return
+	}
+	r.step.Groups[0].Clients = threads
+	most := math.MaxInt
+	for _, list := range byThread {
+		most = min(most, len(list))
+	}
+	var slices []slice
+	for k := range most {
+		s := slice{}
+		rate := 0.0
+		for t := range threads {
+			i := byThread[t][k]
+			rate += i.ops / i.length
+			s.end, s.length = max(s.end, i.end), max(s.length, i.length)
+		}
+		s.units = math.Round(rate * s.length)
+		slices = append(slices, s)
+		r.lines = append(r.lines, result.Line{Source: "ops", T: s.end, DT: s.length, Group: "operation", Op: "operation", Ops: int64(s.units), Rows: int64(s.units)})
+	}
+	r.addIntervals("operation", slices, false)
+}
+
+// histogram reads the lines of a histogram after its head. It is of the last
+// summary; where there are several, of reads and writes, it tells of which.
+func (d *dbBench) histogram(line string) {
+	if len(d.runs) == 0 {
+		d.percent = nil
+		return
+	}
+	switch {
+	case dbCount.MatchString(line):
+		n, _ := number(dbCount.FindStringSubmatch(line)[1])
+		d.percent["count"] = n
+	case dbMax.MatchString(line):
+		d.percent["max"], _ = number(dbMax.FindStringSubmatch(line)[1])
+	case strings.HasPrefix(line, "Percentiles:"):
+		for _, m := range dbPercent.FindAllStringSubmatch(line, -1) {
+			d.percent[m[1]], _ = number(m[2])
+		}
+		d.addHistogram(d.runs[len(d.runs)-1])
+		d.percent = nil
+	default:
+		d.percent = nil
+	}
+}
+
+// addHistogram adds the percentiles, which db_bench interpolates within buckets
+// that are up to half as wide as they are far from zero.
+func (d *dbBench) addHistogram(r *run) {
+	if r.step.Find("service_p50_us", "", "") != nil {
+		r.step.Notes = append(r.step.Notes, "A second histogram, of another kind of operation, is left out.")
+		return
+	}
+	n := int64(d.percent["count"])
+	at := []func(*result.Row){of("operation", "operation"), count(n), source("db_bench's histogram, interpolated within its buckets")}
+	for _, p := range []struct{ name, metric string }{{"P50", "service_p50_us"}, {"P99", "service_p99_us"}, {"P99.9", "service_p999_us"}, {"max", "service_max_us"}} {
+		if v, ok := d.percent[p.name]; ok && v > 0 {
+			r.put(p.metric, v, at...)
+		}
+	}
+	c := result.Curve{Group: "operation", Op: "operation", Measure: "service", Count: n}
+	for _, p := range []string{"P50", "P75", "P99", "P99.9", "P99.99"} {
+		if v, ok := d.percent[p]; ok {
+			x, _ := number(p[1:])
+			c.Points = append(c.Points, [2]float64{x, v})
+		}
+	}
+	if v, ok := d.percent["max"]; ok {
+		c.Points = append(c.Points, [2]float64{100, v})
+	}
+	if n > 0 {
+		r.step.Curves = append(r.step.Curves, c)
+	}
+}
+
+// settle gives all runs what the head of the output tells.
+func (d *dbBench) settle() {
+	for _, r := range d.runs {
+		r.tool = fmtDBBench
+		r.engine = "rocksdb"
+		if strings.HasPrefix(d.version, "LevelDB") {
+			r.engine = "leveldb"
+		}
+		r.version = d.version
+		r.cpus = d.cpus
+		for _, p := range d.plan {
+			r.ask(p.line, p.name, p.value)
+		}
+		if n := r.step.Groups[0].Clients; n > 0 {
+			r.params["threads"] = strconv.Itoa(n)
+		}
+	}
+}

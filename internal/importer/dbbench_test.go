@@ -1,0 +1,100 @@
+package importer
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestDBBench(t *testing.T) {
+	const op = "operation"
+	dir := write(t, map[string]string{"rocksdb-7.8.3/one.txt": text(t, "testdata/db_bench/one.txt"), "rocksdb-7.8.3/two.txt": text(t, "testdata/db_bench/two.txt")})
+	trials := read(t, Options{}, dir)
+	if len(trials) != 1 || trials[0].Engine != "rocksdb" || trials[0].Imported.CPUs != 2 {
+		t.Fatalf("%+v", trials[0])
+	}
+	s := step(t, trials, "rocksdb-7.8.3", 1, "overwrite")
+	numbers(t, s, []want{
+		{"rows", op, "", 50000}, {"rows_per_s", op, "", 229944}, {"duration_s", "", "", 0.217}, {"service_mean_us", op, "", 4.347},
+		{"service_p50_us", op, "", 3.54}, {"service_p99_us", op, "", 9.23}, {"service_p999_us", op, "", 36.24}, {"service_max_us", op, "", 2293},
+	})
+	absent(t, s, "service_p95_us", "stalls")
+	if c := s.Curves[0]; c.Count != 50000 || len(c.Points) != 6 || c.Points[4] != [2]float64{99.99, 76} {
+		t.Errorf("%+v", c)
+	}
+	// Readers and a writer in one: their intervals cannot be told apart.
+	s = step(t, trials, "rocksdb-7.8.3", 1, "readwhilewriting")
+	numbers(t, s, []want{{"rows_per_s", op, "", 444204}, {"rows", op, "", 1333998}})
+	if !strings.Contains(strings.Join(s.Notes, " "), "Keys found: 641945 of 641999.") || !strings.Contains(strings.Join(s.Notes, " "), "do not tell readers and writers apart") {
+		t.Errorf("notes %q", s.Notes)
+	}
+}
+
+// Intervals of several threads are put together by their numbers.
+func TestDBBenchIntervals(t *testing.T) {
+	c, err := Read([]string{"testdata/db_bench/two.txt"}, Options{Now: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := c.trials[0].lines
+	// Thread 0: 129000 in 1.009623 s and 132000 in 1.052428 s; thread 1: 111000
+	// in 1.007988 s and 121000 in 1.001440 s.
+	if len(lines) != 2 || lines[0].Ops != 240180 || lines[0].DT != 1.009623 || lines[1].T != 2.062051 {
+		t.Errorf("%+v", lines)
+	}
+}
+
+// A table of repetitions: they are trials, and releases are targets.
+func TestDBTable(t *testing.T) {
+	const op = "operation"
+	head := "ops_sec\tmb_sec\tlsm_sz\tblob_sz\tc_wgb\tw_amp\tc_mbps\tc_wsecs\tc_csecs\tb_rgb\tb_wgb\tusec_op\tp50\tp99\tp99.9\tp99.99\tpmax\tuptime\tstall%\tNstall\tu_cpu\ts_cpu\trss\ttest\tdate\tversion\tjob_id\tgithash\n"
+	row := func(ops, lsm, amp, p99, stalls, version string) string {
+		return ops + "\t66.9\t" + lsm + "\t0GB\t0.0\t" + amp + "\t0.0\t0\t0\t0\t0\t6.0\t5.0\t" + p99 + "\t28\t626\t7336\t1800\t0.0\t" + stalls + "\t1.7\t0.0\t16.8\treadrandom.t1\t2022-12-10T16:55:17\t" + version + "\t\tafa92034d9\n"
+	}
+	dir := write(t, map[string]string{"sum.txt": head + row("167105", "16GB", "NA", "10", "0", "7.9.1") + row("184944", "16GB", "5.4", "11", "3", "7.9.1") + "mean=1\tstddev=2\tsdev/mean=3\n\n" + head + row("200000", "17GB", "NA", "9", "0", "7.10.0")})
+	trials := read(t, Options{}, dir)
+	if names(trials) != "7.9.1.1 readrandom.t1, 7.9.1.2 readrandom.t1, 7.10.0.1 readrandom.t1" {
+		t.Fatalf("trials %s", names(trials))
+	}
+	first := step(t, trials, "7.9.1", 1, "readrandom.t1")
+	numbers(t, first, []want{{"rows_per_s", op, "", 167105}, {"service_mean_us", op, "", 6}, {"service_p99_us", op, "", 10}, {"service_p999_us", op, "", 28}, {"service_max_us", op, "", 7336}, {"data_bytes", "", "", 16 << 30}, {"engine_stalls", "", "", 0}})
+	absent(t, first, "engine_write_amplification") // NA
+	numbers(t, step(t, trials, "7.9.1", 2, "readrandom.t1"), []want{{"engine_write_amplification", "", "", 5.4}, {"engine_stalls", "", "", 3}})
+	numbers(t, step(t, trials, "7.10.0", 1, "readrandom.t1"), []want{{"service_p99_us", op, "", 9}})
+}
+
+func TestCSV(t *testing.T) {
+	dir := write(t, map[string]string{"numbers.csv": `# hand-made
+target,step,metric,value,unit,op,per,trial,n,group
+old,load,rows_per_s,1000,1/s,insert,,1,100000,insert
+old,load,rows_per_s,1100,1/s,insert,,2,100000,insert
+old,load,write_kb,2.5,KB,,insert row,1,100000,
+new,load,rows_per_s,2000,,insert,,,,insert
+new,load,service_p99_us,250,us,insert,,,,insert
+new,load,duration_s,50,s,,,,,
+`})
+	trials := read(t, Options{Base: "old"}, dir)
+	if names(trials) != "old.1 load, old.2 load, new.1 load" {
+		t.Fatalf("trials %s", names(trials))
+	}
+	s := step(t, trials, "old", 1, "load")
+	numbers(t, s, []want{{"rows_per_s", "insert", "", 1000}, {"write_kb", "", "insert row", 2.5}})
+	if s.Primary != "insert" || s.WritesPer != "insert" || s.Find("write_kb", "", "").N != 100000 {
+		t.Errorf("%+v", s)
+	}
+	numbers(t, step(t, trials, "new", 1, "load"), []want{{"service_p99_us", "insert", "", 250}})
+}
+
+// CPU time as published tables have it: 3354 Mcpu of four CPUs at 23129 rows a
+// second are 77.6 % of them, 134 µs a row; 0.000194 % of 48 CPUs are 93 µs.
+func TestCSVPublishedUnits(t *testing.T) {
+	dir := write(t, map[string]string{"a.csv": "target,step,metric,value,unit,per\nnuc,l,host_cpu_us,3354,Mcpu,insert row\n"})
+	r := step(t, read(t, Options{CPUs: 4}, dir), "nuc", 1, "l").Find("host_cpu_us", "", "insert row")
+	if busy := r.Value * 23129 / 1e6 / 4; math.Abs(r.Value-134.16) > 1e-9 || math.Abs(busy-0.776) > 0.001 || r.Source != "published as Mcpu" {
+		t.Errorf("%+v", r)
+	}
+	dir = write(t, map[string]string{"b.csv": "target,step,metric,value,unit,per\nbig,l,host_cpu_us,0.000194,cpu/o,query\n"})
+	if r := step(t, read(t, Options{CPUs: 48}, dir), "big", 1, "l").Find("host_cpu_us", "", ""); math.Abs(r.Value-93.12) > 1e-9 {
+		t.Errorf("%+v", r)
+	}
+}

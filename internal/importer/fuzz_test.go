@@ -1,0 +1,102 @@
+package importer
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rumbench/internal/result"
+)
+
+// FuzzParsers feeds anything to all parsers: none may panic, all numbers that
+// come out are finite and of known metrics, and where none come out a problem
+// says why.
+func FuzzParsers(f *testing.F) {
+	err := filepath.WalkDir("testdata", func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.Contains(path, "fuzz") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		f.Add(string(b))
+		return err
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add("")
+	f.Add(sysbenchLog)
+	f.Add("[ 1s ] thds: 1 eps: 1 lat (ms,95%): 1\n")
+	f.Add("0 1 1 0 1700000000 5 70\n1700000000 5 5 5 5 5 5\n")
+	f.Add("target,step,metric,value\na,b,rows,1\n\"")
+	f.Add("ops_sec\ttest\n1\tx\n")
+	f.Add("1 1.0 1.0 1 1 1 1 1 1\n")
+	f.Add("1.00user 1.00system 1:2:3elapsed 1%CPU\nreal 1m1s\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		log := &file{path: "fuzz"}
+		if log.read(strings.NewReader(text)) != nil {
+			return // no text
+		}
+		for _, format := range formats() {
+			log.format = format
+			var ps Problems
+			if format.parse == nil {
+				companionsOf(log, &ps)
+				continue
+			}
+			for _, o := range []*Options{{}, {Compatible: true}} {
+				runs := format.parse([]*file{log}, o, &ps)
+				if len(runs) == 0 && len(ps) == 0 {
+					t.Errorf("%s: nothing came out, and nobody says why", format.name)
+				}
+				for _, r := range runs {
+					sound(t, r)
+				}
+			}
+		}
+		foreign(log)
+	})
+}
+
+func companionsOf(log *file, ps *Problems) {
+	if s := parseIOStat(log, ps); s != nil {
+		s.used()
+		ioFigures(s, s.used())
+		ioBusy(s, 4)
+		compatibleIOFigures(s, "sd")
+	}
+	if v := parseVMStat(log, ps); v != nil {
+		vmFigures(v, 4)
+		compatibleVMFigures(v, 4)
+	}
+	if u := parseTime(log, ps); u != nil {
+		timeFigures(u)
+	}
+}
+
+func sound(t *testing.T, r *run) {
+	t.Helper()
+	r.addCosts([]figure{{metric: "host_cpu_us", perSecond: 1}})
+	for _, row := range r.step.Rows {
+		m := result.MetricByName(row.Metric)
+		if m == nil || m.Unit != row.Unit || math.IsNaN(row.Value) || math.IsInf(row.Value, 0) {
+			t.Errorf("%+v", row)
+		}
+	}
+	for _, l := range r.lines {
+		if l.DT < 0 || math.IsNaN(l.T) || math.IsInf(l.T, 0) {
+			t.Errorf("%+v", l)
+		}
+	}
+	if r.step.Status != result.Complete && r.reason == "" {
+		t.Error("it is partial, and nobody says why")
+	}
+	var c Campaign
+	if err := c.assemble([]*run{r}, &Options{}); err != nil {
+		t.Error(err)
+	}
+	if err := result.WriteJSON(filepath.Join(t.TempDir(), "t"), c.trials[0].Trial); err != nil {
+		t.Error(err) // a number that JSON has no word for
+	}
+}

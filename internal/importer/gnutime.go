@@ -1,0 +1,92 @@
+package importer
+
+import (
+	"slices"
+	"strings"
+)
+
+// usage is what a file of /usr/bin/time tells of the client's process.
+type usage struct {
+	cpu     float64 // user + system, seconds
+	elapsed float64 // seconds
+	failed  string  // how the command ended, "" if well
+}
+
+func isTime(head []string) bool {
+	return slices.ContainsFunc(head, func(l string) bool {
+		return strings.Contains(l, "user ") && strings.Contains(l, "elapsed") || strings.Contains(l, "User time (seconds):") ||
+			strings.HasPrefix(l, "real") && len(strings.Fields(l)) == 2
+	})
+}
+
+// parseTime reads a file of /usr/bin/time in its default form, the long one of
+// option -v or that of POSIX (-p), or what a shell's time prints.
+func parseTime(f *file, ps *Problems) *usage {
+	t := timeParser{user: -1, system: -1, elapsed: -1}
+	for _, line := range f.lines {
+		t.line(strings.TrimSpace(line))
+	}
+	if t.user < 0 || t.system < 0 || t.elapsed < 0 {
+		ps.add(f.path, 0, "the command is to run as /usr/bin/time -o FILE COMMAND", "it does not tell the user, system and elapsed time of a command")
+		return nil
+	}
+	return &usage{cpu: t.user + t.system, elapsed: t.elapsed, failed: t.failed}
+}
+
+type timeParser struct {
+	user, system, elapsed float64
+	failed                string
+}
+
+func (t *timeParser) line(line string) {
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return
+	}
+	set := func(to *float64, s string) {
+		if v, ok := clock(s); ok {
+			*to = v
+		}
+	}
+	last := words[len(words)-1]
+	switch {
+	case strings.HasPrefix(line, "Command exited") || strings.HasPrefix(line, "Command terminated"):
+		t.failed = line
+	case strings.HasPrefix(line, "Exit status:") && last != "0":
+		t.failed = line
+	case strings.HasPrefix(line, "User time"):
+		set(&t.user, last)
+	case strings.HasPrefix(line, "System time"):
+		set(&t.system, last)
+	case strings.HasPrefix(line, "Elapsed"):
+		set(&t.elapsed, last)
+	case len(words) == 2 && words[0] == "user":
+		set(&t.user, last)
+	case len(words) == 2 && words[0] == "sys":
+		set(&t.system, last)
+	case len(words) == 2 && words[0] == "real":
+		set(&t.elapsed, last)
+	}
+	for _, w := range words {
+		for suffix, to := range map[string]*float64{"user": &t.user, "system": &t.system, "elapsed": &t.elapsed} {
+			if v, ok := strings.CutSuffix(w, suffix); ok && v != "" {
+				set(to, v)
+			}
+		}
+	}
+}
+
+// clock reads a time as 5.02, 0:05.02, 1:02:03 or 0m5.020s, in seconds.
+func clock(s string) (seconds float64, ok bool) {
+	if m, rest, ok := strings.Cut(strings.TrimSuffix(s, "s"), "m"); ok {
+		s = m + ":" + rest
+	}
+	for _, part := range strings.Split(s, ":") {
+		v, ok := positive(part)
+		if !ok {
+			return 0, false
+		}
+		seconds = 60*seconds + v
+	}
+	return seconds, true
+}

@@ -1,0 +1,341 @@
+package importer
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
+)
+
+// The names of what the clients of the insert benchmark do.
+const (
+	opInsert = "insert"
+	opDelete = "delete"
+	opIndex  = "index"
+)
+
+// ibKind is what all clients did of one kind.
+type ibKind struct {
+	op, unit string
+	rate     func(*ibRow) float64
+	total    func(*ibRow) float64
+	max      func(*ibRow) float64
+	retries  func(*ibRow) float64
+}
+
+func ibKinds() []ibKind {
+	return []ibKind{
+		{opInsert, "row", func(r *ibRow) float64 { return r.insertRate }, func(r *ibRow) float64 { return r.inserts }, func(r *ibRow) float64 { return r.insertMax }, func(r *ibRow) float64 { return r.insertRetries }},
+		{opDelete, "row", func(r *ibRow) float64 { return r.deleteRate }, func(r *ibRow) float64 { return r.deletes }, func(r *ibRow) float64 { return r.deleteMax }, func(r *ibRow) float64 { return r.deleteRetries }},
+		{opQuery, "query", func(r *ibRow) float64 { return r.queryRate }, func(r *ibRow) float64 { return r.queries }, func(r *ibRow) float64 { return r.queryMax }, func(r *ibRow) float64 { return r.queryRetries }},
+	}
+}
+
+func (k ibKind) per() string {
+	if k.op == k.unit {
+		return k.op
+	}
+	return k.op + " " + k.unit
+}
+
+// ibRun is a step of the insert benchmark with all its clients.
+type ibRun struct {
+	*run
+	o       *Options
+	clients []*ibench
+	seconds float64
+	perOp   float64 // rows per commit; 0: not known
+	pace    float64 // rows a second promised by each client; 0: none, or not known
+}
+
+// parseIBench reads the outputs of all clients of a step.
+func parseIBench(files []*file, o *Options, ps *Problems) []*run {
+	b := &ibRun{run: newRun(files[0], fmtIBench), o: o}
+	b.tool = "the insert benchmark's iibench.py"
+	for _, f := range files {
+		c := readIBench(f, ps)
+		if c == nil {
+			return nil
+		}
+		if len(c.rows) == 0 && c.indexed == 0 {
+			ps.add(f.path, len(f.lines), "", "it has no interval of the insert benchmark: 17, 12, 10 or 9 numbers were expected")
+			return nil
+		}
+		b.clients = append(b.clients, c)
+	}
+	b.processes = len(b.clients)
+	b.settings()
+	b.step.Name, b.trial = repetition(stem(files[0].path))
+	b.byFile = b.step.Name
+	b.finish()
+	return []*run{b.run}
+}
+
+// ibPlan are the options in which runs of one step must agree.
+func ibPlan() []string {
+	return strings.Fields("max_rows rows_per_commit inserts_per_second query_threads num_secondary_indexes secondary_at_end delete_per_insert query_pk_only data_length_min data_length_max num_partitions max_seconds")
+}
+
+func (b *ibRun) settings() {
+	first := b.clients[0]
+	for _, name := range ibPlan() {
+		b.ask(first.optionAt, name, first.options[name])
+	}
+	b.ask(0, "clients", strconv.Itoa(len(b.clients)))
+	b.engine = strings.Replace(first.options["dbms"], "mongo", "mongodb", 1)
+	b.perOp, _ = positive(first.options["rows_per_commit"])
+	b.pace, _ = positive(first.options["inserts_per_second"])
+	if m := ibFile.FindStringSubmatch(stem(b.file.path)); m != nil && m[1] != fmt.Sprintf("dop%d", len(b.clients)) {
+		b.warn("the files are of %s, and there are %d of them", m[1], len(b.clients))
+	}
+}
+
+// finish turns what was read into rows.
+func (b *ibRun) finish() {
+	last := map[*ibench]*ibRow{}
+	for _, c := range b.clients {
+		if !c.ended {
+			b.cut("the log of a client is cut off (%s:%d): it has no totals", c.f.path, len(c.f.lines))
+		}
+		if n := len(c.rows); n > 0 {
+			last[c] = &c.rows[n-1]
+			b.seconds = max(b.seconds, c.rows[n-1].end)
+		}
+	}
+	b.step.Seconds = b.seconds
+	b.addIndex()
+	for _, k := range ibKinds() {
+		b.addKind(k, last)
+	}
+	b.primaries()
+	if b.seconds > 0 {
+		b.put("duration_s", b.seconds)
+	}
+	b.notes()
+}
+
+// primaries says what the step is about: queries where there are any.
+func (b *ibRun) primaries() {
+	for _, g := range b.step.Groups {
+		switch g.Name {
+		case opQuery:
+			b.step.Primary = opQuery
+		case opIndex:
+			b.step.Primary, b.step.WritesPer = opIndex, opIndex
+		case opInsert:
+			if b.step.Primary == "" {
+				b.step.Primary = opInsert
+			}
+			if b.step.WritesPer == "" {
+				b.step.WritesPer = opInsert
+			}
+		}
+	}
+	if b.step.WritesPer == "" {
+		b.step.WritesPer = b.step.Primary
+	}
+}
+
+// addIndex adds the building of indexes, an operation of each client.
+func (b *ibRun) addIndex() {
+	var longest float64
+	n := 0
+	for _, c := range b.clients {
+		if c.indexed > 0 {
+			longest = max(longest, c.indexed)
+			n++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	b.step.Groups = append(b.step.Groups, result.Group{Name: opIndex, Clients: n, Ops: []string{opIndex}})
+	b.put("service_max_us", longest*1e6, of(opIndex, opIndex), count(int64(n)))
+	b.seconds = max(b.seconds, longest)
+	b.step.Seconds = b.seconds
+	b.step.Notes = append(b.step.Notes, "The log tells how long building the indexes took, but not over how many rows: their rate is unknown.")
+}
+
+// addKind adds what the clients did of a kind, if they did it at all.
+func (b *ibRun) addKind(k ibKind, last map[*ibench]*ibRow) {
+	var total, greatest, retries float64
+	for _, r := range last {
+		total += max(k.total(r), 0)
+		retries += max(k.retries(r), 0)
+	}
+	if total == 0 || b.seconds == 0 || k.op == opInsert && slices.ContainsFunc(b.step.Groups, func(g result.Group) bool { return g.Name == opIndex }) {
+		return // beside an index build there are only a hundred rows
+	}
+	for _, c := range b.clients {
+		for i := range c.rows {
+			greatest = max(greatest, k.max(&c.rows[i]))
+		}
+		greatest = max(greatest, c.shares[k.op].max)
+	}
+	g := result.Group{Name: k.op, Clients: len(b.clients), Ops: []string{k.op}}
+	if threads, _ := whole(b.clients[0].options["query_threads"]); k.op == opQuery && threads > 0 {
+		g.Clients *= int(threads)
+	}
+	at := []func(*result.Row){of(k.op, k.op), doubts(b.doubts()...)}
+	b.put("rows", total, append(at, count(int64(total)))...)
+	ops := total
+	if k.unit == "row" {
+		ops = total / b.perOp // not a number where the size of a commit is not known
+	}
+	if b.perOp > 0 || k.unit != "row" {
+		b.put("ops_per_s", ops/b.seconds, append(at, count(int64(ops)))...)
+	}
+	b.put("rows_per_s", total/b.seconds, append(at, count(int64(total)))...)
+	if greatest > 0 {
+		b.put("service_max_us", greatest, at...)
+	}
+	if k.retries(&b.clients[0].rows[0]) >= 0 {
+		b.put("errors", retries, of(k.op, ""), count(int64(total+retries)))
+	}
+	b.addShares(k.op)
+	rated := b.pace > 0 && k.op != opQuery
+	if rated {
+		g.Rate, g.Pace = b.pace*float64(len(b.clients)), "seconds"
+	}
+	b.step.Groups = append(b.step.Groups, g)
+	b.addSteadiness(k, rated)
+	if rated {
+		b.addPromise(k, &b.step.Groups[len(b.step.Groups)-1])
+	}
+	if b.reason == "" {
+		b.costs = append(b.costs, denominator{k.per(), total / b.seconds, int64(total)})
+	}
+}
+
+func (b *ibRun) doubts() []string {
+	if b.reason != "" {
+		return []string{partial}
+	}
+	return nil
+}
+
+// addShares adds the histograms of all clients as a curve: its points are the
+// bounds of the buckets, which are too far apart for percentiles.
+func (b *ibRun) addShares(op string) {
+	counts := make([]int64, len(ibBounds())+1)
+	var all int64
+	var greatest float64
+	for _, c := range b.clients {
+		for i, n := range c.shares[op].counts {
+			counts[i] += n
+			all += n
+		}
+		greatest = max(greatest, c.shares[op].max)
+	}
+	if all == 0 {
+		return
+	}
+	c := result.Curve{Group: op, Op: op, Measure: "service", Count: all}
+	var seen int64
+	for i, bound := range ibBounds() {
+		if seen += counts[i]; counts[i] > 0 {
+			c.Points = append(c.Points, [2]float64{100 * float64(seen) / float64(all), min(bound, greatest)})
+		}
+	}
+	if counts[len(counts)-1] > 0 {
+		c.Points = append(c.Points, [2]float64{100, greatest})
+	}
+	b.step.Curves = append(b.step.Curves, c)
+}
+
+// merged are the intervals of all clients put together by their numbers. The
+// clients were started one after the other, so those of one number are up to
+// some seconds apart.
+func (b *ibRun) merged(k ibKind) (slices []slice) {
+	clients := b.clients
+	if b.o.Compatible {
+		clients = clients[:1] // the published percentiles are of the first client
+	}
+	n := len(clients[0].rows)
+	for _, c := range clients {
+		n = min(n, len(c.rows))
+	}
+	for i := range n {
+		first := &clients[0].rows[i]
+		s := slice{end: first.end, length: first.length}
+		for _, c := range clients {
+			s.units += k.rate(&c.rows[i]) * first.length
+		}
+		if s.length > 0 {
+			slices = append(slices, s)
+		}
+	}
+	return slices
+}
+
+func (b *ibRun) addSteadiness(k ibKind, rated bool) {
+	texts := b.doubts()
+	if b.o.Compatible && len(b.clients) > 1 {
+		texts = append(texts, "compatible: of the first of several clients")
+	}
+	intervals := b.merged(k)
+	if rated && !b.o.Compatible {
+		intervals = joined(intervals, b.shortest())
+	}
+	b.addIntervals(k.op, intervals, rated, doubts(texts...))
+	b.interval = stat.Median(b.lengths())
+	b.addSeries(k)
+}
+
+func (b *ibRun) lengths() (out []float64) {
+	for _, r := range b.clients[0].rows {
+		out = append(out, r.length)
+	}
+	return out
+}
+
+// addSeries adds the lines of a kind: the growth of all clients' counts.
+func (b *ibRun) addSeries(k ibKind) {
+	n := 0
+	for _, c := range b.clients {
+		n = max(n, len(c.rows))
+	}
+	for i := range n {
+		l := result.Line{Source: "ops", Group: k.op, Op: k.op}
+		for _, c := range b.clients {
+			var grown float64
+			if i < len(c.rows) {
+				grown = k.total(&c.rows[i])
+				if i > 0 {
+					grown -= k.total(&c.rows[i-1])
+				}
+				l.T, l.DT = max(l.T, c.rows[i].end), max(l.DT, c.rows[i].length)
+				l.Max = max(l.Max, k.max(&c.rows[i]))
+			}
+			l.Rows += int64(math.Round(max(grown, 0)))
+			l.Clients = append(l.Clients, int64(math.Round(max(grown, 0))))
+		}
+		l.Ops = l.Rows
+		if k.unit == "row" && b.perOp > 0 {
+			l.Ops = int64(math.Round(float64(l.Rows) / b.perOp))
+			for j := range l.Clients {
+				l.Clients[j] = int64(math.Round(float64(l.Clients[j]) / b.perOp))
+			}
+		} else if k.unit == "row" {
+			l.Ops, l.Clients = 0, nil // the size of a commit is not known
+		}
+		b.lines = append(b.lines, l)
+	}
+}
+
+func (b *ibRun) notes() {
+	note := func(text string) { b.step.Notes = append(b.step.Notes, text) }
+	if len(b.clients) > 1 {
+		note("The clients were started one after the other. The window is the longest time of a client, by its own clock; intervals of one number are put together.")
+	}
+	if b.pace > 0 {
+		note("A writer of the original does not make up for what it missed, and its latencies begin when a statement does: there is no response time.")
+	}
+	if len(b.clients[0].shares) > 0 {
+		note("Histograms have ten buckets, of which each ends at four times the one before: they show as curves, and give no percentiles.")
+	}
+}

@@ -1,0 +1,342 @@
+package importer
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
+)
+
+// pgLog is what logs of pgbench's option -l tell: each transaction, or, with
+// --aggregate-interval, sums over intervals.
+type pgLog struct {
+	files   []*file
+	lags    bool            // lines have a lag: a rate was asked for
+	latency latencies       // from the start that was due, where a rate was asked for
+	service latencies       // from the actual start; none without a rate
+	lag     latencies       // none without a rate
+	seconds []pgSecond      // by time
+	clients map[string]bool // that are in it
+	failed  int64
+	skipped int64
+	started time.Time
+	grouped bool // it holds sums, not transactions
+	wrong   bool
+}
+
+// pgSecond is what was done in an interval. Latencies in µs.
+type pgSecond struct {
+	epoch int64
+	n     int64
+	max   float64
+	us    latencies // none in sums
+}
+
+// longestGap is how long nothing may have happened in a run, in seconds; and
+// mostSeconds how many intervals are made of a log.
+const (
+	longestGap  = 24 * 3600
+	mostSeconds = 1e6
+)
+
+// The epochs in seconds that a log can have: of the years 2001 to 2096.
+const (
+	epoch2001 = 1e9
+	epoch2096 = 4e9
+)
+
+func isPgLog(head []string) bool {
+	return len(head) > 0 && (pgTransaction(strings.Fields(head[0])) || pgSums(strings.Fields(head[0])))
+}
+
+// pgTransaction tells a line of one transaction: client, number, latency in µs
+// or a word for a failure, script, epoch in s, µs within the second.
+func pgTransaction(w []string) bool {
+	if len(w) < 6 || len(w) > 8 {
+		return false
+	}
+	_, latency := whole(w[2])
+	failure := w[2] == "skipped" || w[2] == "failed" || w[2] == "serialization" || w[2] == "deadlock"
+	epoch, ok := whole(w[4])
+	micros, fine := whole(w[5])
+	return (latency || failure) && ok && fine && epoch >= epoch2001 && epoch < epoch2096 && micros < 1e6 && digits(w[0]) == len(w[0]) && digits(w[1]) == len(w[1])
+}
+
+// pgSums tells a line of sums: epoch of the interval's start, transactions, sum
+// of latencies, of their squares, least, greatest; then what releases add.
+func pgSums(w []string) bool {
+	if len(w) < 6 {
+		return false
+	}
+	for _, s := range w {
+		if _, ok := positive(s); !ok {
+			return false
+		}
+	}
+	epoch, ok := whole(w[0])
+	return ok && epoch >= epoch2001 && epoch < epoch2096
+}
+
+// laid says what a seventh and an eighth column are: "lag", "retries" or both;
+// "" where the output does not tell.
+func (p *pgbench) laid() []string {
+	out := []string{}
+	if p.paced() {
+		out = append(out, "lag")
+	}
+	if v := p.values["maximum number of tries"]; v != "" && v != "1" {
+		out = append(out, "retries")
+	}
+	return out
+}
+
+// readPgLogs reads the logs of a run's threads; nil if there are none. columns
+// are those beyond the sixth; nil if that is not known.
+func readPgLogs(files []*file, columns []string, ps *Problems) *pgLog {
+	if len(files) == 0 {
+		return nil
+	}
+	l := &pgLog{files: files, clients: map[string]bool{}}
+	l.lags = len(columns) > 0 && columns[0] == "lag"
+	at := map[int64]int{}
+	for _, f := range files {
+		for i, line := range f.lines {
+			w := strings.Fields(line)
+			last := i == len(f.lines)-1
+			if last && f.cut || len(w) == 0 {
+				continue
+			}
+			reason := l.add(w, columns, at)
+			if reason != "" {
+				hint := ""
+				if columns == nil && len(w) == 7 {
+					hint = "put pgbench's output beside the log: it tells what the seventh column is"
+				}
+				ps.add(f.path, i+1, hint, "%q: %s", clip(line), reason)
+				l.wrong = true
+				return l
+			}
+		}
+	}
+	for _, list := range []latencies{l.latency, l.service, l.lag} {
+		slices.Sort(list)
+	}
+	for i := range l.seconds {
+		slices.Sort(l.seconds[i].us)
+	}
+	slices.SortFunc(l.seconds, func(a, b pgSecond) int { return cmp.Compare(a.epoch, b.epoch) })
+	for i := 1; i < len(l.seconds); i++ {
+		if gap := l.seconds[i].epoch - l.seconds[i-1].epoch; gap > longestGap {
+			ps.add(files[0].path, 0, "give each run a log of its own", "between two transactions lie %d s: these are logs of several runs", gap)
+			l.wrong = true
+			return l
+		}
+	}
+	return l
+}
+
+// add adds a line; what it returns is why it cannot be read.
+func (l *pgLog) add(w, columns []string, at map[int64]int) string {
+	switch {
+	case pgTransaction(w) && !l.grouped:
+		return l.transaction(w, columns, at)
+	case pgSums(w) && len(l.latency) == 0:
+		l.grouped = true
+		return l.sums(w, at)
+	}
+	return "a transaction was expected: client, number, latency in µs, script, epoch, µs; or sums: epoch, transactions, sum, sum of squares, least, greatest latency"
+}
+
+func (l *pgLog) transaction(w, columns []string, at map[int64]int) string {
+	if columns == nil && len(w) > 6 || columns != nil && len(w) != 6+len(columns) {
+		return strconv.Itoa(len(w)) + " columns, and nobody tells what is in those beyond the sixth"
+	}
+	l.clients[w[0]] = true
+	us, ok := whole(w[2])
+	if !ok {
+		if w[2] == "skipped" {
+			l.skipped++
+		} else {
+			l.failed++
+		}
+		return ""
+	}
+	if us > math.MaxUint32 {
+		return "a latency of more than an hour: µs were expected"
+	}
+	l.latency = append(l.latency, uint32(us))
+	if l.lags {
+		lag, ok := whole(w[6])
+		if !ok || lag > us {
+			return "the seventh column, the lag in µs, is no part of the latency"
+		}
+		l.lag = append(l.lag, uint32(lag))
+		l.service = append(l.service, uint32(us-lag))
+	}
+	epoch, _ := whole(w[4])
+	micros, _ := whole(w[5])
+	end := time.Unix(epoch, micros*1e3)
+	if begun := end.Add(-time.Duration(us) * time.Microsecond); l.started.IsZero() || begun.Before(l.started) {
+		l.started = begun
+	}
+	s := l.second(epoch, at)
+	s.n++
+	s.max = max(s.max, float64(us))
+	s.us = append(s.us, uint32(us))
+	return ""
+}
+
+func (l *pgLog) second(epoch int64, at map[int64]int) *pgSecond {
+	i, ok := at[epoch]
+	if !ok {
+		i = len(l.seconds)
+		at[epoch] = i
+		l.seconds = append(l.seconds, pgSecond{epoch: epoch})
+	}
+	return &l.seconds[i]
+}
+
+// sums adds a line of sums. Only the first six columns are the same in all
+// releases.
+func (l *pgLog) sums(w []string, at map[int64]int) string {
+	epoch, _ := whole(w[0])
+	n, ok := whole(w[1])
+	greatest, fine := positive(w[5])
+	if !ok || !fine {
+		return "sums were expected: epoch, transactions, sum, sum of squares, least, greatest latency"
+	}
+	s := l.second(epoch, at)
+	s.n += n
+	s.max = max(s.max, greatest)
+	return ""
+}
+
+// exact tells whether each transaction is there.
+func (l *pgLog) exact() bool { return !l.grouped && len(l.latency) > 0 }
+
+func (l *pgLog) total() (n int64) {
+	for _, s := range l.seconds {
+		n += s.n
+	}
+	return n
+}
+
+// sampled tells whether the log holds only a part of the transactions.
+func (l *pgLog) sampled(done float64) bool { return done > 0 && float64(l.total()) < 0.99*done }
+
+// fromLog adds what the log tells beyond the summary.
+func (p *pgbench) fromLog(l *pgLog) {
+	sampled := l.sampled(p.rows())
+	var texts []string
+	if sampled {
+		texts = []string{"of a sample of the transactions"}
+		p.step.Notes = append(p.step.Notes, "The log holds "+strconv.FormatInt(l.total(), 10)+" of the transactions: a sample.")
+	}
+	if l.exact() {
+		from := source("log of transactions")
+		if l.lags {
+			p.addLatencies("response", opTransaction, opTransaction, l.latency, from, doubts(texts...))
+			p.addLatencies("service", opTransaction, opTransaction, l.service, from, doubts(texts...))
+			at := []func(*result.Row){of(opTransaction, opTransaction), count(int64(len(l.lag))), from, doubts(texts...)}
+			p.put("lateness_p99_us", l.lag.percentile(99), at...)
+			p.put("lateness_max_us", l.lag.percentile(100), at...)
+		} else {
+			p.addLatencies("service", opTransaction, opTransaction, l.latency, from, doubts(texts...))
+		}
+		p.step.Started = l.started.UTC()
+	} else {
+		measure := "service"
+		if p.paced() {
+			measure = "response"
+		}
+		var greatest float64
+		for _, s := range l.seconds {
+			greatest = max(greatest, s.max)
+		}
+		p.put(measure+"_max_us", greatest, of(opTransaction, opTransaction), count(l.total()), source("log of sums"), doubts(texts...))
+	}
+	if !sampled {
+		p.addSeconds(l)
+	}
+}
+
+// addSeconds adds the log's intervals. The first and the last are cut off by
+// the beginning and the end of the run, and give no rate.
+func (p *pgbench) addSeconds(l *pgLog) {
+	if len(l.seconds) == 0 {
+		return
+	}
+	width := l.width()
+	first := l.seconds[0].epoch
+	if l.seconds[len(l.seconds)-1].epoch-first > width*mostSeconds {
+		p.step.Notes = append(p.step.Notes, "The log is too long for intervals: they are left out.")
+		return
+	}
+	begin := float64(first)
+	if !l.started.IsZero() {
+		begin = float64(l.started.UnixMicro()) / 1e6
+	}
+	var slices []slice
+	i := 0
+	for epoch := first; epoch <= l.seconds[len(l.seconds)-1].epoch; epoch += width {
+		s := pgSecond{epoch: epoch} // a stall leaves no line
+		if i < len(l.seconds) && l.seconds[i].epoch < epoch+width {
+			s = l.seconds[i]
+			i++
+		}
+		from := max(float64(epoch), begin)
+		line := result.Line{Source: "ops", T: float64(epoch+width) - begin, DT: float64(epoch+width) - from, Group: opTransaction, Op: opTransaction, Ops: s.n, Rows: s.n}
+		if l.lags || p.paced() {
+			line.ResponseMx = s.max
+		} else {
+			line.Max = s.max
+		}
+		if l.lags {
+			line.ResponseP9 = s.us.percentile(99)
+		} else {
+			line.P50, line.P99 = s.us.percentile(50), s.us.percentile(99)
+		}
+		p.lines = append(p.lines, line)
+		slices = append(slices, slice{line.T, line.DT, float64(s.n)})
+	}
+	if len(slices) > 2 {
+		p.addIntervals(opTransaction, slices[1:len(slices)-1], p.paced())
+	}
+	p.interval = float64(width)
+}
+
+// width is the length of the log's intervals in seconds: as far apart as most
+// sums are; a second for transactions.
+func (l *pgLog) width() int64 {
+	if !l.grouped || len(l.seconds) < 2 {
+		return 1
+	}
+	var apart []float64
+	for i := 1; i < len(l.seconds); i++ {
+		apart = append(apart, float64(l.seconds[i].epoch-l.seconds[i-1].epoch))
+	}
+	return max(1, int64(stat.Median(apart)))
+}
+
+// parsePgLog reads logs without the output of their run.
+func parsePgLog(files []*file, _ *Options, ps *Problems) []*run {
+	l := readPgLogs(files, nil, ps)
+	if l.wrong {
+		return nil
+	}
+	p := &pgbench{run: newRun(files[0], fmtPgbench), ps: ps, values: map[string]string{}}
+	p.tool, p.engine = fmtPgbench, "postgres"
+	p.step.Name, p.trial = repetition(files[0].key())
+	p.byFile = p.step.Name
+	p.step.Primary, p.step.WritesPer = opTransaction, opTransaction
+	p.step.Groups = []result.Group{{Name: opTransaction, Clients: len(l.clients), Ops: []string{opTransaction}}}
+	p.warn("there is a log of transactions, but not what pgbench printed: whether the log is whole, or a sample, is not known, and its rate is left out")
+	p.put("rows", float64(l.total()), of(opTransaction, opTransaction), count(l.total()), source("log of transactions"))
+	p.fromLog(l)
+	return []*run{p.run}
+}

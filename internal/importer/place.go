@@ -1,0 +1,328 @@
+package importer
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rumbench/internal/result"
+)
+
+// place is what a file's path says of it.
+type place struct {
+	target string
+	trial  int    // 0: it does not say
+	step   string // "": it does not say
+}
+
+// folder is a directory with files of one target.
+type folder struct {
+	dir   string
+	place place
+	files []*file
+	named bool // it is one file that was named, and is a target of its own
+}
+
+// Names that say that a directory, or a file, is one of several repetitions.
+var (
+	trialDir  = regexp.MustCompile(`^(?:(?:run|trial|rep)[-._]?)?0*([1-9]\d{0,3})$`)
+	trialFile = regexp.MustCompile(`^(.+)[-._](?:run|trial|rep)[-._]?0*([1-9]\d{0,3})$`)
+	// The steps of the insert benchmark name their directories: l.i0, l.x, l.i1,
+	// q100.1, qr500.L3, q.L2.ips500.
+	stepDir = regexp.MustCompile(`^(?:l\.(?:i\d?|ix|x)|q[rp]?\d+(?:\..*)?|q\.L\d.*)$`)
+)
+
+// repetition takes a file's name apart into the name of the run and its number,
+// 0 if it has none.
+func repetition(base string) (name string, trial int) {
+	if m := trialFile.FindStringSubmatch(base); m != nil {
+		n, _ := strconv.Atoi(m[2])
+		return m[1], n
+	}
+	return base, 0
+}
+
+// stem is a file's name without what says its kind.
+func stem(path string) string {
+	base := filepath.Base(path)
+	for _, ext := range []string{".gz", ".log", ".txt", ".out", ".csv", ".tsv", ".iostat", ".vmstat", ".time"} {
+		if s := strings.TrimSuffix(base, ext); s != "" {
+			base = s
+		}
+	}
+	return base
+}
+
+// placeOf says what a directory's name, and those of the ones around it, tell.
+func placeOf(dir string) place {
+	var p place
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	if name := filepath.Base(dir); stepDir.MatchString(name) {
+		p.step, dir = name, filepath.Dir(dir)
+	}
+	if m := trialDir.FindStringSubmatch(filepath.Base(dir)); m != nil {
+		p.trial, _ = strconv.Atoi(m[1])
+		dir = filepath.Dir(dir)
+	}
+	p.target = filepath.Base(dir)
+	return p
+}
+
+// find reads the files that paths name, or that lie below them, sorted into
+// folders in the order of their names. A file that was named itself is a
+// target of its own.
+func find(paths []string, o *Options, ps *Problems) (folders []*folder, ignored []string) {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			ps.add(path, 0, "", "%v", reasonOf(err))
+			continue
+		}
+		if !info.IsDir() {
+			if f := load(path, o, true, ps); f != nil {
+				p := place{target: stem(path)}
+				if name, trial := repetition(p.target); trial > 0 {
+					p.target, p.trial = name, trial
+				}
+				folders = append(folders, &folder{filepath.Dir(path), p, append([]*file{f}, companions(path, o)...), true})
+			}
+			continue
+		}
+		more, left := walk(path, o, ps)
+		if len(more) == 0 && len(left) == 0 && len(*ps) == 0 {
+			ps.add(path, 0, "", "the directory has no files")
+		}
+		folders, ignored = append(folders, more...), append(ignored, left...)
+	}
+	return folders, ignored
+}
+
+func walk(root string, o *Options, ps *Problems) (folders []*folder, ignored []string) {
+	byDir := map[string]*folder{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (path != root && strings.HasPrefix(d.Name(), ".") || isCampaign(path)) {
+			return filepath.SkipDir
+		}
+		if strings.HasPrefix(d.Name(), ".") || !d.Type().IsRegular() {
+			return nil
+		}
+		f := load(path, o, false, ps)
+		if f == nil {
+			return nil
+		}
+		if f.format.name == "" {
+			ignored = append(ignored, path)
+			return nil
+		}
+		dir := filepath.Dir(path)
+		if byDir[dir] == nil {
+			byDir[dir] = &folder{dir: dir, place: placeOf(dir)}
+			folders = append(folders, byDir[dir])
+		}
+		byDir[dir].files = append(byDir[dir].files, f)
+		return nil
+	})
+	if err != nil {
+		ps.add(root, 0, "", "%v", reasonOf(err))
+	}
+	slices.SortStableFunc(folders, func(a, b *folder) int { return natural(a.dir, b.dir) })
+	for _, d := range folders {
+		slices.SortStableFunc(d.files, func(a, b *file) int { return natural(a.path, b.path) })
+	}
+	return folders, ignored
+}
+
+// isCampaign tells of a directory that an import, or a run, has made.
+func isCampaign(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, result.CampaignFile))
+	return err == nil
+}
+
+// companions are the files that by their names stand beside a file.
+func companions(path string, o *Options) (out []*file) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return nil // the file itself could be read; more is not to be had
+	}
+	for _, e := range entries {
+		other := filepath.Join(filepath.Dir(path), e.Name())
+		if e.Name() == filepath.Base(path) || !e.Type().IsRegular() || key(other) != key(path) {
+			continue
+		}
+		var none Problems // another run may have the name too
+		if f := load(other, o, false, &none); f != nil && (f.format.name == fmtPgLog || f.format.name != "" && f.format.parse == nil) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// load reads a file and tells its format. nil: it cannot be read, and the
+// problems tell why. Files that were found in a directory may be of no format.
+func load(path string, o *Options, named bool, ps *Problems) *file {
+	f, err := readFile(path)
+	if err != nil {
+		if !named && errors.Is(err, errBinary) {
+			return &file{path: path}
+		}
+		ps.add(path, 0, "", "%v", reasonOf(err))
+		return nil
+	}
+	f.format = detect(f)
+	if f.format.parse != nil && o.Format != "" && f.format.name != o.Format && (o.Format != fmtPgbench || f.format.name != fmtPgLog) {
+		f.format = format{} // it is of another format than was asked for
+	}
+	if f.format.name == "" && (named || o.Format != "" || suspicious(path)) {
+		if o.Format != "" {
+			f.format = formatNamed(o.Format)
+			return f // its parser tells what is wrong
+		}
+		line, reason, hint := foreign(f)
+		ps.add(path, line, hint, "%s", reason)
+		return nil
+	}
+	return f
+}
+
+// suspicious tells of a file that by its name is of a run.
+func suspicious(path string) bool {
+	base := strings.TrimSuffix(filepath.Base(path), ".gz")
+	return sbSuite.MatchString(base) || suiteFile.MatchString(base) && !strings.HasPrefix(base, "sb.o.") || ibFile.MatchString(base) ||
+		slices.Contains([]string{".log", ".iostat", ".vmstat", ".time"}, filepath.Ext(base))
+}
+
+// reasonOf is an error without the path, which stands before it anyway.
+func reasonOf(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// Names of files of the suites: sb.KIND.REST of sysbench, o.KIND.dopN.CLIENT of
+// the insert benchmark; and pgbench's logs: PREFIX.PID, PREFIX.PID.THREAD.
+var (
+	suiteFile = regexp.MustCompile(`^sb\.(?:o|io|vm|time)\.(.+)$`)
+	ibFile    = regexp.MustCompile(`^o\.(?:ib|io|vm|ctime)\.(dop\d+)(?:\.(\d+))?$`)
+	pgLogFile = regexp.MustCompile(`^(.+?)\.\d+(?:\.\d+)?$`)
+)
+
+// key is what the names of a run's files have in common.
+func key(path string) string {
+	base := stem(path)
+	for _, re := range []*regexp.Regexp{suiteFile, ibFile} {
+		if m := re.FindStringSubmatch(base); m != nil {
+			return m[1]
+		}
+	}
+	return base
+}
+
+// key of a file whose format is known.
+func (f *file) key() string {
+	if m := pgLogFile.FindStringSubmatch(stem(f.path)); m != nil && f.format.name == fmtPgLog {
+		return m[1]
+	}
+	return key(f.path)
+}
+
+// groups are the folder's files of runs, those of one run together.
+func (d *folder) groups() (out [][]*file) {
+	logs := map[*file]bool{}
+	at := map[string]int{}
+	for _, f := range d.files {
+		if f.format.parse == nil || f.format.name == fmtPgLog {
+			continue
+		}
+		switch i, seen := at[f.key()]; {
+		case f.format.name == fmtIBench && seen:
+			out[i] = append(out[i], f)
+			continue
+		case f.format.name == fmtIBench:
+			at[f.key()] = len(out)
+		}
+		group := []*file{f}
+		if f.format.name == fmtPgbench {
+			for _, l := range d.beside(f, fmtPgLog) {
+				group = append(group, l)
+				logs[l] = true
+			}
+		}
+		out = append(out, group)
+	}
+	for _, f := range d.files { // logs without the output that pgbench printed
+		if f.format.name != fmtPgLog || logs[f] {
+			continue
+		}
+		if i, seen := at[f.key()]; seen {
+			out[i] = append(out[i], f)
+			continue
+		}
+		at[f.key()] = len(out)
+		out = append(out, []*file{f})
+	}
+	return out
+}
+
+// beside are the files of a kind that are of the run of a log: those that share
+// its name, or, where the folder has one run only, any.
+func (d *folder) beside(f *file, name string) (out []*file) {
+	runs := map[string]bool{}
+	var all []*file
+	for _, o := range d.files {
+		switch {
+		case o.format.parse != nil && o.format.name != fmtPgLog:
+			runs[o.key()] = true
+		case o.format.name == name:
+			all = append(all, o)
+		}
+		if o.format.name == name && o.key() == f.key() {
+			out = append(out, o)
+		}
+	}
+	if len(out) == 0 && len(runs) <= 1 {
+		return all
+	}
+	return out
+}
+
+// lonely are the files of a folder that stand beside no run.
+func (d *folder) lonely() (out []string) {
+	used := map[*file]bool{}
+	for _, group := range d.groups() {
+		for _, name := range []string{fmtIOStat, fmtVMStat, fmtTime} {
+			for _, b := range d.beside(group[0], name) {
+				used[b] = true
+			}
+		}
+	}
+	for _, f := range d.files {
+		if f.format.parse == nil && !used[f] {
+			out = append(out, f.path)
+		}
+	}
+	return out
+}
+
+// byName sorts targets as people count; the base comes first.
+func byName(base string) func(a, b string) int {
+	return func(a, b string) int {
+		if a == base || b == base {
+			return cmp.Compare(fmt.Sprint(a != base), fmt.Sprint(b != base))
+		}
+		return natural(a, b)
+	}
+}

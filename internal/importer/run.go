@@ -1,0 +1,175 @@
+package importer
+
+import (
+	"fmt"
+	"math"
+
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
+)
+
+// run is one step of one trial, as a log tells it.
+type run struct {
+	file     *file
+	tool     string // with its version, as far as it is told
+	workload string
+	engine   string // the database; "" is unknown
+	version  string // of the database; "" is unknown
+	step     result.Step
+	lines    []result.Line
+	plan     []param // what was asked for
+	params   map[string]string
+	costs    []denominator
+	interval float64 // seconds; 0 is unknown
+	cpus     int     // of the host; 0 is unknown
+	// processes is how many the clients are, where they are several.
+	processes int
+	reason    string // why it is not complete
+	warnings  []string
+	host      []observe.Fact
+	// readFiles are the files that it was read from.
+	readFiles []string
+
+	// byFile is the part of the step's name that is the file's; "" if none is.
+	byFile string
+	target string // where the log itself tells; else by its place
+	trial  int    // likewise; 0: by its place
+}
+
+// param is something that runs must agree in to be compared, with its place.
+type param struct {
+	name, value string
+	line        int // 0: by the file's name
+}
+
+// denominator is what costs are given per.
+type denominator struct {
+	per  string
+	rate float64 // units a second
+	n    int64   // units in the window; 0 is unknown
+}
+
+func newRun(f *file, workload string) *run {
+	return &run{file: f, workload: workload, step: result.Step{Status: result.Complete}, params: map[string]string{}}
+}
+
+// put adds a row, unless the number is not known.
+func (r *run) put(metric string, value float64, more ...func(*result.Row)) {
+	if math.IsNaN(value) || math.IsInf(value, 0) {
+		return
+	}
+	m := result.MetricByName(metric)
+	if m == nil {
+		panic("metric " + metric + " is not in the list of metrics") // a bug that any test finds
+	}
+	row := result.Row{Metric: metric, Value: value, Unit: m.Unit}
+	for _, f := range more {
+		f(&row)
+	}
+	r.step.Rows = append(r.step.Rows, row)
+}
+
+func of(group, op string) func(*result.Row) {
+	return func(row *result.Row) { row.Group, row.Op = group, op }
+}
+
+func count(n int64) func(*result.Row) { return func(row *result.Row) { row.N = n } }
+
+func source(s string) func(*result.Row) { return func(row *result.Row) { row.Source = s } }
+
+func doubts(texts ...string) func(*result.Row) {
+	return func(row *result.Row) { row.Warnings = append(row.Warnings, texts...) }
+}
+
+// ask notes something that runs of one step must agree in.
+func (r *run) ask(line int, name, value string) {
+	if value == "" {
+		return
+	}
+	r.plan = append(r.plan, param{name, value, line})
+	r.params[name] = value
+}
+
+func (r *run) warn(text string, args ...any) {
+	r.step.Warnings = append(r.step.Warnings, fmt.Sprintf(text, args...))
+}
+
+// cut marks a run that did not come to its end.
+func (r *run) cut(reason string, args ...any) {
+	r.step.Status = result.Partial
+	r.reason = fmt.Sprintf(reason, args...)
+}
+
+// partial is in the warnings of numbers that are made of a part of a run.
+const partial = "the log has no final figures: the number is made of the intervals that it has"
+
+// slice is one interval of a group: units done in it, and its length.
+type slice struct {
+	end, length float64 // seconds
+	units       float64
+}
+
+// addIntervals adds what the intervals of a group without a rate tell about its
+// steadiness, by the rules that hold for measured runs. Intervals shorter than
+// half the usual are no rate.
+func (r *run) addIntervals(group string, slices []slice, rated bool, more ...func(*result.Row)) {
+	lengths := make([]float64, len(slices))
+	units := make([]float64, len(slices))
+	for i, s := range slices {
+		lengths[i], units[i] = s.length, s.units
+	}
+	if len(slices) > 0 {
+		r.interval = stat.Median(lengths)
+	}
+	for n := len(slices); n > 0 && slices[n-1].length < r.interval/2; n-- {
+		slices, units = slices[:n-1], units[:n-1]
+	}
+	if stat.Median(units) < fewest && !rated || len(slices) == 0 {
+		return // the percentiles would show the grain of the operations
+	}
+	rates := make([]float64, len(slices))
+	for i, s := range slices {
+		rates[i] = s.units / s.length
+	}
+	n := count(int64(len(rates)))
+	at := append(more, of(group, ""), n)
+	for _, p := range []float64{50, 95, 99} {
+		if v, ok := stat.Reached(rates, p); ok {
+			r.put(fmt.Sprintf("interval_ops_p%.0f", p), v, at...)
+		}
+	}
+	if !rated {
+		r.addStalls(group, slices, rates, at)
+	}
+}
+
+// fewest is how many operations a usual interval must hold to tell of stalls.
+const fewest = 3
+
+func (r *run) addStalls(group string, slices []slice, rates []float64, at []func(*result.Row)) {
+	var total, longest float64
+	stalls := stat.Stalls(rates)
+	for _, s := range stalls {
+		from := slices[s.From].end - slices[s.From].length
+		to := slices[s.To-1].end
+		total += to - from
+		longest = max(longest, to-from)
+		r.step.Stalls = append(r.step.Stalls, result.Span{Group: group, From: from, To: to})
+	}
+	r.put("stalls", float64(len(stalls)), at...)
+	r.put("stall_s", total, at...)
+	r.put("stall_longest_s", longest, at...)
+}
+
+// addCosts divides figures by all denominators.
+func (r *run) addCosts(figures []figure) {
+	for _, d := range r.costs {
+		if d.rate <= 0 {
+			continue
+		}
+		for _, f := range figures {
+			r.put(f.metric, f.perSecond/d.rate, count(d.n), source(f.source), doubts(f.doubts...), func(row *result.Row) { row.Per = d.per })
+		}
+	}
+}

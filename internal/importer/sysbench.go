@@ -1,0 +1,342 @@
+package importer
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// sysbench reads the output of sysbench run: 0.5, 1.0 and 1.1.
+type sysbench struct {
+	*run
+	ps *Problems
+
+	header    int    // line of the version, from 1; 0: not seen yet
+	section   string // the last line that ended in a colon
+	threads   int    // 0: not told
+	queue     bool   // a rate was asked for
+	ended     bool   // the final figures are whole
+	fatal     string // the first error that ended it
+	fatalLine int    // from 1
+	intervals []sbInterval
+	totals    map[string]float64 // by name, see sbTotals
+	latency   map[string]sbLatency
+	disabled  bool // no percentile was asked for
+	histogram []bucket
+	wrong     bool
+}
+
+// sbInterval is an interval line. Rates are per second; -1: not told.
+type sbInterval struct {
+	end, length        float64
+	events, queries    float64
+	latency            float64 // ms, at percentile
+	percentile, errors float64
+}
+
+// sbLatency is a line of the final latencies: ms, and where it stands.
+type sbLatency struct {
+	ms   float64
+	text string
+}
+
+func isSysbench(head []string) bool {
+	version := slices.ContainsFunc(head, func(l string) bool { return sbVersion(l) != "" })
+	return version && slices.ContainsFunc(head, func(l string) bool {
+		return strings.HasPrefix(l, "Running the test with following options") || strings.HasPrefix(l, "Running memory speed test")
+	})
+}
+
+var sbVersionLine = regexp.MustCompile(`^sysbench (\d+\.\d+\S*):?( |$)`)
+
+func sbVersion(line string) string {
+	if m := sbVersionLine.FindStringSubmatch(line); m != nil {
+		return strings.TrimSuffix(m[1], ":")
+	}
+	return ""
+}
+
+// parseSysbench reads a log. nil: it holds nothing that can be used, and the
+// problems tell why.
+func parseSysbench(files []*file, o *Options, ps *Problems) []*run {
+	f := files[0]
+	s := &sysbench{run: newRun(f, "sysbench"), ps: ps, totals: map[string]float64{}, latency: map[string]sbLatency{}}
+	for i, line := range f.lines {
+		s.line(i+1, line)
+		if s.wrong {
+			return nil
+		}
+	}
+	s.finish(o)
+	if s.wrong {
+		return nil
+	}
+	return []*run{s.run}
+}
+
+// problem notes what is wrong with a line, and that the log is of no use.
+func (s *sysbench) problem(line int, hint, reason string, args ...any) {
+	s.ps.add(s.file.path, line, hint, reason, args...)
+	s.wrong = true
+}
+
+func (s *sysbench) line(n int, line string) {
+	if v := sbVersion(line); v != "" {
+		if s.header > 0 {
+			s.problem(n, "split the file: one run each", "a second run of sysbench begins here, after the one of line %d", s.header)
+			return
+		}
+		s.header, s.tool = n, "sysbench "+v
+		return
+	}
+	trimmed := strings.TrimSpace(line)
+	switch {
+	case s.header == 0:
+		s.command(n, line)
+	case strings.HasPrefix(line, "["):
+		s.interval(n, line)
+	case strings.HasPrefix(trimmed, "FATAL:") && s.fatal == "":
+		s.fatal, s.fatalLine = trimmed, n
+	case strings.Contains(trimmed, "|") && s.section == "histogram":
+		s.bucket(trimmed)
+	case strings.HasPrefix(trimmed, "Latency histogram"):
+		s.section = "histogram"
+		if !strings.Contains(trimmed, "milliseconds") {
+			s.problem(n, "", "%q: the values of a latency histogram were expected in milliseconds", clip(trimmed))
+		}
+	default:
+		s.setting(n, trimmed)
+		s.total(n, trimmed)
+	}
+}
+
+// planned are the options that runs must agree in, as words with underscores.
+// Credentials, and what only concerns the output, are not among them.
+const planned = " tables table_size range_size rand_type skip_trx random_points rate db_ps_mode secondary on_id covered hot_points update_rate "
+
+// sbOption is the name of an option that runs must agree in, "" if it is none.
+// Release 0.5 had other names for some.
+func sbOption(word string) string {
+	name := strings.ReplaceAll(strings.TrimPrefix(word, "--"), "-", "_")
+	switch name {
+	case "oltp_table_size":
+		name = "table_size"
+	case "oltp_tables_count":
+		name = "tables"
+	}
+	if strings.HasPrefix(word, "--") && strings.Contains(planned, " "+name+" ") {
+		return name
+	}
+	return ""
+}
+
+// command reads the lines before sysbench's own: the scripts that run suites of
+// tests put the command there, and the number of CPUs.
+func (s *sysbench) command(n int, line string) {
+	if cpus, ok := strings.CutSuffix(strings.TrimSpace(line), " CPUs"); ok {
+		if v, ok := whole(cpus); ok {
+			s.cpus = int(v)
+		}
+		return
+	}
+	words := strings.Fields(line)
+	if !strings.Contains(line, "sysbench") || !slices.Contains(words, "run") {
+		return
+	}
+	for _, w := range words {
+		name, value, has := strings.Cut(w, "=")
+		if !has {
+			value = "on"
+		}
+		switch {
+		case strings.HasSuffix(w, ".lua"):
+			s.ask(n, "script", strings.TrimSuffix(w[strings.LastIndex(w, "/")+1:], ".lua"))
+		case sbOption(name) != "":
+			s.ask(n, sbOption(name), value)
+		case name == "--db-driver":
+			s.engine = strings.Replace(value, "pgsql", "postgres", 1)
+		case name == "--time" || name == "--warmup-time" || name == "--events":
+			s.params[strings.ReplaceAll(name[2:], "-", "_")] = value
+		}
+	}
+}
+
+// setting reads the options that sysbench prints before it starts.
+func (s *sysbench) setting(n int, line string) {
+	switch {
+	case strings.HasPrefix(line, "Number of threads:"):
+		if v, ok := whole(strings.TrimSpace(line[len("Number of threads:"):])); ok {
+			s.threads = int(v)
+			s.ask(n, "clients", strconv.Itoa(s.threads))
+		}
+	case strings.HasPrefix(line, "Doing ") && strings.HasSuffix(line, " test"):
+		s.ask(n, "script", "fileio "+line[len("Doing "):])
+	case strings.HasPrefix(line, "Prime numbers limit:"):
+		s.ask(n, "script", "cpu, primes up to "+strings.TrimSpace(line[len("Prime numbers limit:"):]))
+	case strings.HasPrefix(line, "Block size "):
+		s.ask(n, "block_size", line[len("Block size "):])
+	case strings.HasSuffix(line, " total file size"):
+		s.ask(n, "file_size", strings.TrimSuffix(line, " total file size"))
+	case strings.HasPrefix(line, "operation: ") && s.section == "Running memory speed test with the following options:":
+		s.ask(n, "script", "memory "+line[len("operation: "):])
+	}
+}
+
+var (
+	sbElapsed = regexp.MustCompile(`^\[\s*(\d+(?:\.\d+)?)s ?\] (.*)$`)
+	sbUnit    = regexp.MustCompile(`lat(?:ency)? \((\w+), ?(\d+)%\): (\S+)`)
+	sbOld     = regexp.MustCompile(`response time: (\d+\.\d+)(\w+) \((\d+)%\)`)
+)
+
+// interval reads an interval line. A line that was cut off at the end of the
+// file is left out.
+func (s *sysbench) interval(n int, line string) {
+	m := sbElapsed.FindStringSubmatch(line)
+	if m == nil {
+		if n != len(s.file.lines) {
+			s.problem(n, "", "%q is no interval of sysbench: [ SECONDSs ] was expected", clip(line))
+		}
+		return
+	}
+	if strings.HasPrefix(m[2], "queue length:") {
+		s.queue = true
+		return
+	}
+	if strings.HasPrefix(m[2], "reads:") {
+		return // MiB a second of file operations: no operations are told
+	}
+	end, _ := number(m[1])
+	iv := sbInterval{end: end, events: -1, queries: -1, latency: -1, errors: 0}
+	whole := s.rates(&iv, m[2])
+	unit := ""
+	if l := sbUnit.FindStringSubmatch(m[2]); l != nil {
+		unit = l[1]
+		iv.percentile, _ = number(l[2])
+		iv.latency, whole = value(l[3], whole)
+	} else if l := sbOld.FindStringSubmatch(m[2]); l != nil {
+		unit = l[2]
+		iv.percentile, _ = number(l[3])
+		iv.latency, whole = value(l[1], whole)
+	} else {
+		whole = false
+	}
+	if unit != "" && unit != "ms" {
+		s.problem(n, "", "latencies in %s: sysbench tells them in ms, and so do the other lines", unit)
+		return
+	}
+	if !whole || iv.events < 0 {
+		if n != len(s.file.lines) {
+			s.problem(n, "", "%q is no interval of sysbench: tps, qps or eps, and lat (ms,PERCENTILE%%) were expected", clip(line))
+		}
+		return
+	}
+	before := 0.0
+	if k := len(s.intervals); k > 0 {
+		before = s.intervals[k-1].end
+	}
+	if iv.length = end - before; iv.length <= 0 {
+		s.problem(n, "the logs of two runs were put together", "the time goes back from %g s to %g s", before, end)
+		return
+	}
+	s.intervals = append(s.intervals, iv)
+}
+
+// value reads a number; all that was read before must have been good.
+func value(s string, good bool) (float64, bool) {
+	v, ok := positive(s)
+	return v, ok && good
+}
+
+// rates reads the names and numbers of an interval line.
+func (s *sysbench) rates(iv *sbInterval, text string) (ok bool) {
+	ok = true
+	for _, part := range []struct {
+		name string
+		to   *float64
+	}{{"tps: ", &iv.events}, {"eps: ", &iv.events}, {"qps: ", &iv.queries}, {"err/s: ", &iv.errors}, {"errors: ", &iv.errors}} {
+		_, rest, found := strings.Cut(text, part.name)
+		if !found {
+			continue
+		}
+		word, _, _ := strings.Cut(rest, " ")
+		*part.to, ok = value(strings.TrimSuffix(word, ","), ok)
+	}
+	if iv.queries >= 0 || !strings.HasPrefix(text, "threads:") {
+		return ok
+	}
+	for _, name := range []string{"reads: ", "writes: "} { // 0.5 has no total
+		_, rest, found := strings.Cut(text, name)
+		if word, _, _ := strings.Cut(rest, ","); found {
+			var v float64
+			v, ok = value(word, ok)
+			iv.queries = max(iv.queries, 0) + v
+		}
+	}
+	return ok
+}
+
+var sbBucket = regexp.MustCompile(`^(\d+\.\d+) \|\**\s+(\d+)$`)
+
+func (s *sysbench) bucket(line string) {
+	if m := sbBucket.FindStringSubmatch(line); m != nil {
+		v, _ := number(m[1])
+		n, _ := whole(m[2])
+		s.histogram = append(s.histogram, bucket{v * 1e3, n})
+	}
+}
+
+// total reads a line of the final figures: NAME: VALUE, or NAME: COUNT (RATE per sec.)
+func (s *sysbench) total(n int, line string) {
+	name, rest, ok := strings.Cut(line, ":")
+	if !ok {
+		return
+	}
+	if rest = strings.TrimSpace(rest); rest == "" {
+		s.section = line
+		if strings.HasPrefix(line, "Latency (") && line != "Latency (ms):" {
+			s.problem(n, "", "%q: sysbench tells latencies in ms", line)
+		}
+		return
+	}
+	if strings.HasPrefix(line, "Total operations:") {
+		return // of the memory test: its events
+	}
+	inLatency := s.section == "Latency (ms):" || s.section == "response time:"
+	if name == "execution time (avg/stddev)" {
+		s.ended = true
+	}
+	if inLatency {
+		s.addLatency(n, name, rest)
+		return
+	}
+	first, _, _ := strings.Cut(rest, " ")
+	if v, ok := positive(strings.TrimSuffix(first, "s")); ok {
+		s.totals[name] = v
+		if rate, ok := between(rest, "(", " per sec"); ok {
+			if v, ok := positive(rate); ok {
+				s.totals[name+" per second"] = v
+			}
+		}
+	}
+}
+
+func (s *sysbench) addLatency(n int, name, text string) {
+	if text == "disabled" {
+		s.disabled = true
+		return
+	}
+	if strings.HasSuffix(text, "us") || strings.HasSuffix(text, "ns") {
+		s.problem(n, "", "%s: a latency in ms was expected", text)
+		return
+	}
+	v, ok := positive(strings.TrimSuffix(text, "ms"))
+	if !ok {
+		return // cut off in the middle of the line: the log has no end then
+	}
+	name = strings.TrimPrefix(name, "approx.")
+	if p, ok := strings.CutSuffix(strings.TrimSpace(name), "percentile"); ok {
+		name = "p" + strings.TrimRight(strings.TrimSpace(p), "thsnrd")
+	}
+	s.latency[name] = sbLatency{v, text}
+}

@@ -1,0 +1,79 @@
+package importer
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// vmstat is what a file of vmstat tells.
+type vmstat struct {
+	file    *file
+	samples []vmSample
+}
+
+// vmSample is a line: what the whole machine did in one interval.
+type vmSample struct {
+	line     int
+	when     time.Time // zero without option -t
+	switches float64   // context switches a second
+	busy     float64   // user + system, percent of all CPUs
+}
+
+func isVMStat(head []string) bool {
+	return slices.ContainsFunc(head, func(l string) bool {
+		return strings.Contains(l, "swpd") && strings.Contains(l, " cs ") && strings.Contains(l, " us ")
+	})
+}
+
+// parseVMStat reads a file of vmstat. Its two header lines come again every
+// twenty lines or so.
+func parseVMStat(f *file, ps *Problems) *vmstat {
+	out := &vmstat{file: f}
+	var header []string
+	for i, line := range f.lines {
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0, strings.Contains(words[0], "procs"):
+		case slices.Contains(words, "swpd"):
+			header = words
+		default:
+			s, ok := vmLine(header, words)
+			if !ok && i == len(f.lines)-1 {
+				break // it was ended in the middle of a line
+			}
+			if !ok {
+				ps.add(f.path, i+1, "", "%q is no line of vmstat: %d numbers were expected", clip(line), len(header))
+				return out
+			}
+			s.line = i + 1
+			out.samples = append(out.samples, s)
+		}
+	}
+	return out
+}
+
+// vmLine reads a sample by the names in the header. Option -t adds a date and
+// a time, for which the header has one name.
+func vmLine(header, words []string) (s vmSample, ok bool) {
+	value := func(name string) float64 {
+		i := slices.Index(header, name)
+		if i < 0 || i >= len(words) {
+			return -1
+		}
+		v, ok := positive(words[i])
+		if !ok {
+			return -1
+		}
+		return v
+	}
+	if header == nil || len(words) != len(header) && len(words) != len(header)+1 {
+		return s, false
+	}
+	us, sy := value("us"), value("sy")
+	s.switches, s.busy = value("cs"), us+sy
+	if n := len(words); n == len(header)+1 {
+		s.when, _ = timestamp(words[n-2] + " " + words[n-1])
+	}
+	return s, us >= 0 && sy >= 0 && s.switches >= 0
+}

@@ -1,0 +1,231 @@
+package importer
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+)
+
+// unknown stands where something must be said of what no log tells.
+const unknown = "unknown"
+
+// The modes of arithmetic, as trials tell them.
+const (
+	modeCorrect    = "correct"
+	modeCompatible = "compatible"
+)
+
+// assemble sorts runs into trials, in the order of targets, trials and steps.
+func (c *Campaign) assemble(runs []*run, o *Options) error {
+	var targets []string
+	byTarget := map[string]map[int][]*run{}
+	for _, r := range runs {
+		if byTarget[r.target] == nil {
+			byTarget[r.target] = map[int][]*run{}
+			targets = append(targets, r.target)
+		}
+		byTarget[r.target][r.trial] = append(byTarget[r.target][r.trial], r)
+	}
+	if o.Base != "" && !slices.Contains(targets, o.Base) {
+		slices.SortFunc(targets, natural)
+		return Problems{{Reason: fmt.Sprintf("there is no target %s to be the base", o.Base), Hint: "the targets are " + strings.Join(targets, ", ")}}
+	}
+	slices.SortStableFunc(targets, byName(o.Base))
+	c.Campaign = result.Campaign{Format: result.Format, Name: nameOf(o, runs[0].file.path), Command: o.Command, Started: o.Now}
+	dirs := map[string]bool{}
+	for _, target := range targets {
+		var numbers []int
+		for n := range byTarget[target] {
+			numbers = append(numbers, n)
+		}
+		slices.Sort(numbers)
+		for _, n := range numbers {
+			t := newTrial(byTarget[target][n], c.Name, o)
+			dir := directory(target, n, dirs)
+			c.trials = append(c.trials, t)
+			c.Trials = append(c.Trials, result.Entry{Dir: dir, Target: target, Trial: n, Status: t.Status})
+		}
+	}
+	return nil
+}
+
+// directory is a name for a trial's directory that no other has.
+func directory(target string, n int, taken map[string]bool) string {
+	name := strings.Map(func(r rune) rune {
+		if r == '/' || r == ' ' || r < ' ' {
+			return '-'
+		}
+		return r
+	}, target)
+	dir := fmt.Sprintf("%s.%d", strings.TrimLeft(name, "."), n)
+	for taken[dir] {
+		dir = "_" + dir
+	}
+	taken[dir] = true
+	return dir
+}
+
+// newTrial puts the runs of one trial together.
+func newTrial(runs []*run, campaign string, o *Options) trial {
+	slices.SortStableFunc(runs, func(a, b *run) int { return natural(a.step.Name, b.step.Name) })
+	first := runs[0]
+	t := &result.Trial{
+		Format: result.Format, Campaign: campaign, Target: first.target, Trial: first.trial,
+		// Runs of one number have nothing in common but the number.
+		Order:  "sequential",
+		Engine: unknown, Workload: first.workload, Params: map[string]any{}, Knobs: map[string]string{}, Durability: unknown, Status: result.Complete,
+		Imported: &result.Imported{Mode: modeCorrect},
+	}
+	if o.Compatible {
+		t.Imported.Mode = modeCompatible
+		t.Warnings = append(t.Warnings, "imported with the arithmetic of published scripts: means of iostat and vmstat are off as they are there; see docs/import.md")
+	}
+	out := trial{Trial: t}
+	shared := sharedParams(runs)
+	for _, r := range runs {
+		out.add(r, shared)
+	}
+	t.Imported.Tool = strings.Join(out.tools(runs), ", ")
+	t.Versions = append([]observe.Fact{{Name: "client", Value: t.Imported.Tool}}, t.Versions...)
+	for name, v := range shared {
+		t.Params[name] = v
+	}
+	if o.Compatible {
+		t.Params["arithmetic"] = modeCompatible // not to be compared with the other one
+	}
+	return out
+}
+
+func (t *trial) tools(runs []*run) (names []string) {
+	for _, r := range runs {
+		if !slices.Contains(names, r.tool) {
+			names = append(names, r.tool)
+		}
+	}
+	return names
+}
+
+// sharedParams are the parameters that all steps agree in; the others are told
+// with the steps.
+func sharedParams(runs []*run) map[string]string {
+	shared := map[string]string{}
+	for name, v := range runs[0].params {
+		if !slices.ContainsFunc(runs, func(r *run) bool { return r.params[name] != v }) {
+			shared[name] = v
+		}
+	}
+	return shared
+}
+
+// add adds a run as a step.
+func (t *trial) add(r *run, shared map[string]string) {
+	for i := range r.step.Rows {
+		row := &r.step.Rows[i]
+		row.Target, row.Trial, row.Step = t.Target, t.Trial.Trial, r.step.Name
+	}
+	doubtMissed(r)
+	if own := ownParams(r, shared); own != "" {
+		r.step.Notes = append([]string{"Parameters: " + own + "."}, r.step.Notes...)
+	}
+	r.step.Notes = append(r.step.Notes, "Imported from "+strings.Join(r.readFiles, ", ")+".")
+	t.Steps = append(t.Steps, r.step)
+	t.lines = append(t.lines, r.lines...)
+	if r.step.Status != result.Complete {
+		t.Status = result.Partial
+		if t.Reason == "" {
+			t.Reason = fmt.Sprintf("step %s: %s", r.step.Name, r.reason)
+		}
+	}
+	if r.engine != "" {
+		t.Engine = r.engine
+	}
+	if r.version != "" && !slices.ContainsFunc(t.Versions, func(f observe.Fact) bool { return f.Name == "engine" }) {
+		t.Versions = append(t.Versions, observe.Fact{Name: "engine", Value: r.version})
+	}
+	for _, f := range r.host {
+		if !slices.Contains(t.Host, f) {
+			t.Host = append(t.Host, f)
+		}
+	}
+	for _, w := range r.warnings {
+		if !slices.Contains(t.Warnings, w) {
+			t.Warnings = append(t.Warnings, w)
+		}
+	}
+	if t.Interval == 0 {
+		t.Interval = r.interval
+	}
+	if t.Started.IsZero() {
+		t.Started = r.step.Started
+	}
+	t.Imported.Files = append(t.Imported.Files, r.readFiles...)
+	t.Imported.CPUs = max(t.Imported.CPUs, r.cpus)
+}
+
+// doubtMissed marks what groups without a rate did, and all costs, where a
+// promised rate was missed beside them.
+func doubtMissed(r *run) {
+	rated := map[string]bool{}
+	missed := false
+	for _, g := range r.step.Groups {
+		rated[g.Name] = g.Rate > 0
+		missed = missed || g.SLA != nil && !g.SLA.Met
+	}
+	for i := range r.step.Rows {
+		row := &r.step.Rows[i]
+		if missed && (row.Per != "" || row.Group != "" && !rated[row.Group]) {
+			row.Warnings = append(row.Warnings, "not comparable: the writers beside it did not hold their rate")
+		}
+	}
+}
+
+func ownParams(r *run, shared map[string]string) string {
+	var parts []string
+	for name, v := range r.params {
+		if shared[name] == "" {
+			parts = append(parts, name+" "+v)
+		}
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
+}
+
+// Write writes the campaign into a directory, which must not exist or be
+// empty.
+func (c *Campaign) Write(dir string) error {
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return fmt.Errorf("%s is not empty", dir)
+	}
+	for i, t := range c.trials {
+		path := result.TrialPath(dir, c.Trials[i].Dir)
+		if err := os.MkdirAll(path, 0o755); err != nil {
+			return fmt.Errorf("write campaign: %w", err)
+		}
+		if err := t.write(path); err != nil {
+			return fmt.Errorf("write trial %s: %w", c.Trials[i].Dir, err)
+		}
+	}
+	return result.WriteJSON(filepath.Join(dir, result.CampaignFile), &c.Campaign)
+}
+
+func (t *trial) write(dir string) error {
+	if len(t.lines) > 0 {
+		s, err := result.CreateSeries(dir)
+		if err != nil {
+			return err
+		}
+		err = s.Write(t.lines...)
+		if cerr := s.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return result.WriteJSON(filepath.Join(dir, result.TrialFile), t.Trial)
+}
