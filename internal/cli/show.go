@@ -94,7 +94,12 @@ func showTrials(dir string) ([]*result.Trial, error) {
 
 func printRows(w io.Writer, trials []*result.Trial, rows []result.Row) error {
 	for _, t := range trials {
-		fmt.Fprintf(w, "%s.%d: %s, %s on %s, durability %s, seed %d", t.Target, t.Trial, t.Status, t.Workload, t.Engine, t.Durability, t.Seed)
+		fmt.Fprintf(w, "%s.%d: %s, %s on %s, durability %s", t.Target, t.Trial, t.Status, t.Workload, t.Engine, t.Durability)
+		if t.Imported != nil {
+			fmt.Fprintf(w, ", imported from %s", t.Imported.Tool)
+		} else {
+			fmt.Fprintf(w, ", seed %d", t.Seed)
+		}
 		if t.Reason != "" {
 			fmt.Fprintf(w, ": %s", t.Reason)
 		}

@@ -127,10 +127,11 @@ func (s *step) units(op string) string {
 			return plural(k.Per)
 		}
 	}
-	if op == "query" {
-		return "queries"
+	switch op {
+	case "insert", "delete", "update", "index":
+		return "rows"
 	}
-	return "rows"
+	return plural(op)
 }
 
 // joined is a list in a sentence.

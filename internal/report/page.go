@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"rumbench/internal/result"
 )
@@ -166,8 +167,24 @@ func (c *campaign) facts() []Fact {
 	add("preset", func(t *result.Trial) string { return t.Preset })
 	add("durability", func(t *result.Trial) string { return t.Durability })
 	add("cache", func(t *result.Trial) string { return t.Knobs["cache"] })
-	add("seed", func(t *result.Trial) string { return fmt.Sprint(t.Seed) })
-	add("interval", func(t *result.Trial) string { return seconds(t.Interval) })
+	add("seed", func(t *result.Trial) string {
+		if t.Imported != nil {
+			return "" // not known
+		}
+		return fmt.Sprint(t.Seed)
+	})
+	add("interval", func(t *result.Trial) string {
+		if t.Interval == 0 {
+			return ""
+		}
+		return seconds(t.Interval)
+	})
+	add("imported from", func(t *result.Trial) string {
+		if t.Imported == nil {
+			return ""
+		}
+		return t.Imported.Tool + ", " + t.Imported.Mode
+	})
 	add("parameters", func(t *result.Trial) string { return params(t.Params) })
 	count := Fact{Name: "trials", Value: fmt.Sprint(len(c.Targets[0].Trials)) + " each"}
 	for _, t := range c.Targets {
@@ -175,8 +192,23 @@ func (c *campaign) facts() []Fact {
 			count.Value = c.each(func(t *target) string { return fmt.Sprint(len(t.Trials)) })
 		}
 	}
-	list = append(list, count, Fact{Name: "started", Value: c.Targets[0].Trials[0].Started.UTC().Format("2006-01-02 15:04 UTC")})
+	list = append(list, count)
+	if first := c.began(); !first.IsZero() {
+		list = append(list, Fact{Name: "started", Value: first.UTC().Format("2006-01-02 15:04 UTC")})
+	}
 	return slices.DeleteFunc(list, func(f Fact) bool { return f.Value == "" })
+}
+
+// began is when the first trial that knows it began.
+func (c *campaign) began() (first time.Time) {
+	for _, t := range c.Targets {
+		for _, trial := range t.Trials {
+			if at := trial.Started; !at.IsZero() && (first.IsZero() || at.Before(first)) {
+				first = at
+			}
+		}
+	}
+	return first
 }
 
 // fact is a value that all trials should share; it warns when they do not.

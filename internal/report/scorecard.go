@@ -43,7 +43,7 @@ func layers() []struct {
 			{"stalled seconds", "stall_s", "", func(s *step) (key, bool) { return s.Stalls() }},
 		}},
 		{"Cost", "What one row or query takes from the machine, and what the data takes.", []measure{
-			{"CPU µs", "server_cpu_us", "", func(s *step) (key, bool) { return s.Cost("server_cpu_us", s.Primary) }},
+			{"CPU µs", "server_cpu_us", "", func(s *step) (key, bool) { return s.CPU() }},
 			{"read KB", "read_kb", "", func(s *step) (key, bool) { return s.Reads() }},
 			{"written KB", "write_kb", "", func(s *step) (key, bool) { return s.Writes() }},
 			{"size on disk", "db_bytes", "", func(s *step) (key, bool) { return s.Cost("db_bytes", "") }},
@@ -120,6 +120,8 @@ func (s *step) unitOf(k key) string {
 		return s.units(k.Op) + "/s"
 	case isLatency(k.Metric):
 		return measure + ", " + k.Op
+	case k.Metric == "host_cpu_us":
+		return "whole host, per " + k.Per
 	case k.Per != "":
 		return "per " + k.Per
 	}

@@ -184,7 +184,7 @@ func unitName(u string) string {
 var titles = map[string]string{
 	"rows_per_s": "rate/s", "ops_per_s": "ops/s", "duration_s": "window s",
 	"interval_ops_p50": "50 % of intervals ≥", "interval_ops_p95": "95 % of intervals ≥", "interval_ops_p99": "99 % of intervals ≥",
-	"service_p50_us": "p50", "service_p95_us": "p95", "service_p99_us": "p99", "service_p999_us": "p99.9", "service_max_us": "max",
+	"service_mean_us": "mean", "service_p50_us": "p50", "service_p95_us": "p95", "service_p99_us": "p99", "service_p999_us": "p99.9", "service_max_us": "max",
 	"response_p50_us": "p50", "response_p95_us": "p95", "response_p99_us": "p99", "response_p999_us": "p99.9", "response_max_us": "max",
 	"lateness_p99_us": "lateness p99", "lateness_max_us": "lateness max",
 	"stall_s": "stalled s", "stall_longest_s": "longest stall s", "server_cpu_us": "server CPU µs", "client_cpu_us": "client CPU µs",

@@ -20,7 +20,7 @@ func summaryColumns() []column {
 		{"vs base", nil},
 		{"p99", func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
 		{"max", func(s *step) (key, bool) { return s.Latency(s.Primary, "max") }},
-		{"CPU µs", func(s *step) (key, bool) { return s.Cost("server_cpu_us", s.Primary) }},
+		{"CPU µs", func(s *step) (key, bool) { return s.CPU() }},
 		{"write KB", (*step).Writes},
 		{"read KB", (*step).Reads},
 		{"on disk", func(s *step) (key, bool) { return s.Cost("db_bytes", "") }},
@@ -89,7 +89,7 @@ func (s *step) headline() string {
 	parts := []string{s.units(s.Primary) + "/s"}
 	if k, ok := s.Latency(s.Primary, "p99"); ok {
 		measure, _, _ := strings.Cut(k.Metric, "_")
-		parts = append(parts, measure+" time of "+s.Primary)
+		parts = append(parts, measure+" time of "+k.Op)
 	}
 	if per := s.costPer(); per != "" {
 		parts = append(parts, "per "+per)
