@@ -22,14 +22,14 @@ var floors = []struct {
 	pkg   string
 }{
 	{0, "model"}, {0, "internal/stat"}, {0, "internal/pace"}, {0, "internal/fsize"}, {0, "internal/cpuset"},
-	{1, "internal/gen"}, {1, "internal/hist"},
+	{1, "internal/gen"}, {1, "internal/hist"}, {1, "internal/layout"},
 	{2, "engine"},
 	{3, "workload"}, // its clients execute operations on engine sessions
 	{4, "engine/enginetest"}, {4, "workload/workloadtest"},
 	{4, "engine/sqlkit"}, {4, "engine/kvkit"}, {4, "internal/drive"}, {4, "internal/observe"}, {4, "internal/server"}, {4, "workload/*"},
 	{5, "engine/sqlkit/sqlkittest"}, {5, "engine/*"},
 	{5, "internal/result"},
-	{6, "internal/layout"}, {6, "internal/plan"}, // it knows the metrics of results
+	{6, "internal/plan"}, // it knows the metrics of results
 	{7, "internal/trial"},
 	{7, "internal/compare"}, {8, "internal/campaign"}, {8, "internal/report"}, {8, "internal/ui"}, {8, "internal/host"}, {8, "internal/watch"}, {8, "internal/importer"}, {8, "internal/history"}, {8, "internal/export"},
 	{9, "internal/registry"},

@@ -17,6 +17,7 @@ workload: ibench
 params: {rows: 1k, steps: [l.i0, l.x, qr100], rates: [100], query_seconds: 600}
 interval: 100ms
 calibrate: false
+order: sequential
 targets: [` + strings.Join(targets, ", ") + "]\n"
 }
 

@@ -16,7 +16,7 @@ import (
 
 // The exit code of a campaign is that of its worst trial.
 func TestExitCodes(t *testing.T) {
-	const source = "workload: ibench\nparams: {rows: 1k, steps: [l.i0]}\ncalibrate: false\ntargets: [pebble, bbolt]\n"
+	const source = "workload: ibench\nparams: {rows: 1k, steps: [l.i0]}\ncalibrate: false\norder: sequential\ntargets: [pebble, bbolt]\n"
 	trial := func(status string) string {
 		return `echo '{"format":1,"target":"x","trial":1,"status":"` + status + `","reason":"planted","ended":"2026-01-01T00:00:00Z"}' > $1/trials/$2/trial.json`
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/internal/report"
@@ -18,36 +19,90 @@ import (
 )
 
 func (a *App) reportCommand() *cobra.Command {
-	var out string
+	var o reportOptions
 	c := &cobra.Command{
 		Use:   "report DIR...",
 		Short: "write the report of campaigns as HTML and Markdown",
 		Example: `  rumbench report results/mine
-  rumbench report results/mine results/yours --out both`,
+  rumbench report results/mine results/yours --out both
+  rumbench report results/mine --base sqlite --notes notes.yaml --redact --out public`,
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, dirs []string) error {
 			if err := distinct(dirs); err != nil {
 				return usageError{err}
 			}
-			in, err := reportInput(dirs...)
-			if err != nil {
-				return err
-			}
-			if out == "" {
-				out = dirs[0]
-			} else if err := os.MkdirAll(out, 0o755); err != nil {
-				return err
-			}
-			html := filepath.Join(out, result.ReportFile)
-			if err := writeReport(in, html, filepath.Join(out, result.MarkdownFile)); err != nil {
-				return err
-			}
-			fmt.Fprintln(a.Stdout, html)
-			return nil
+			return a.report(dirs, o)
 		},
 	}
-	c.Flags().StringVar(&out, "out", "", "directory to write to (default: the first DIR)")
+	f := c.Flags()
+	f.StringVar(&o.out, "out", "", "directory to write to (default: the first DIR)")
+	f.StringVar(&o.base, "base", "", "the target that the others are compared with (default: the first)")
+	f.StringVar(&o.notes, "notes", "", "a `FILE` of remarks on steps, for the relative table: step: remark")
+	f.StringVar(&o.colours, "colours", "verdicts", "verdicts, or published: the fixed limits of the insert benchmark's published pages, in the relative tables")
+	f.BoolVar(&o.redact, "redact", false, "leave out names of hosts and users, paths and addresses")
 	return c
+}
+
+type reportOptions struct {
+	out, base, notes, colours string
+	redact                    bool
+}
+
+func (a *App) report(dirs []string, o reportOptions) error {
+	in, err := reportInput(dirs...)
+	if err != nil {
+		return err
+	}
+	if in, err = o.apply(in); err != nil {
+		return err
+	}
+	out := cmp.Or(o.out, dirs[0])
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	html := filepath.Join(out, result.ReportFile)
+	if err := writeReport(in, html, filepath.Join(out, result.MarkdownFile)); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.Stdout, html)
+	return nil
+}
+
+// apply changes the report as asked for.
+func (o reportOptions) apply(in report.Input) (report.Input, error) {
+	switch o.colours {
+	case "published":
+		in.PublishedColours = true
+	case "verdicts":
+	default:
+		return in, usageError{fmt.Errorf("--colours is verdicts or published, not %q", o.colours)}
+	}
+	var trials []*result.Trial
+	for _, t := range in.Trials {
+		trials = append(trials, t.Trial)
+	}
+	c := compare.New(trials)
+	if o.base != "" {
+		if c.Target(o.base) == nil {
+			return in, usageError{fmt.Errorf("there is no target %q", o.base)}
+		}
+		slices.SortStableFunc(in.Trials, func(a, b report.Trial) int {
+			return cmp.Compare(boolInt(a.Target != o.base), boolInt(b.Target != o.base))
+		})
+	}
+	var err error
+	if in.Notes, err = readNotes(o.notes, c); err != nil {
+		return in, err
+	}
+	return in, nil
+}
+
+// boolInt is 1 for true, to sort by.
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func writeReport(in report.Input, html, markdown string) error {

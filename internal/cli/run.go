@@ -21,11 +21,12 @@ import (
 )
 
 type runOptions struct {
-	out    string
-	sets   []string
-	dryRun bool
-	resume string
-	force  bool
+	out       string
+	sets      []string
+	dryRun    bool
+	calibrate bool
+	resume    string
+	force     bool
 }
 
 func (a *App) runCommand() *cobra.Command {
@@ -36,13 +37,14 @@ func (a *App) runCommand() *cobra.Command {
 		Example: `  rumbench run plans/quick.yaml
   rumbench run plans/quick.yaml --out results/mine --set params.rows=2M --set trials=3
   rumbench run plans/quick.yaml --dry-run
+  rumbench run plans/quick.yaml --calibrate --set trials=10
   rumbench run --resume results/mine`,
 		Args: args(func(_ *cobra.Command, args []string) error {
 			switch {
 			case o.resume == "" && len(args) != 1:
 				return fmt.Errorf("run wants one plan, not %d", len(args))
-			case o.resume != "" && (len(args) > 0 || o.out != "" || len(o.sets) > 0):
-				return errors.New("--resume goes on with a campaign as it was begun: it goes with no plan, --out or --set")
+			case o.resume != "" && (len(args) > 0 || o.out != "" || len(o.sets) > 0 || o.calibrate):
+				return errors.New("--resume goes on with a campaign as it was begun: it goes with no plan, --out or --set, nor --calibrate")
 			}
 			return nil
 		}),
@@ -57,6 +59,7 @@ func (a *App) runCommand() *cobra.Command {
 	f.StringVar(&o.out, "out", "", "directory of the campaign, which must not exist (default results/NAME-DATE)")
 	f.StringArrayVar(&o.sets, "set", nil, "override a key of the plan: `key=value`, as in params.rows=2M; may be repeated")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print trials, steps and expected sizes, and run nothing")
+	f.BoolVar(&o.calibrate, "calibrate", false, "run the plan's first target alone, under two names (A/A), to learn the smallest difference that this machine can see")
 	f.BoolVar(&o.force, "force", false, "let targets with a dsn use a schema that exists, and replace the workload's tables in it")
 	f.StringVar(&o.resume, "resume", "", "go on with the interrupted campaign in `DIR`")
 	return c
@@ -78,15 +81,43 @@ func (a *App) run(ctx context.Context, path string, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	name := fileName(p.Name)
+	if o.calibrate {
+		if p, err = campaign.Twice(p); err != nil {
+			return err
+		}
+		name += "-calibrate"
+	}
 	if o.out == "" {
-		o.out = filepath.Join("results", fileName(p.Name)+"-"+time.Now().Format("20060102-150405"))
+		o.out = filepath.Join("results", name+"-"+time.Now().Format("20060102-150405"))
 	}
 	c := a.config(p, o)
-	if o.dryRun {
-		campaign.Describe(a.Stdout, c)
-		return campaign.CheckSpace(c)
+	c.AA = o.calibrate
+	return a.start(ctx, c, o.dryRun)
+}
+
+// start runs a campaign, or tells what it would do.
+func (a *App) start(ctx context.Context, c campaign.Config, dryRun bool) error {
+	if !dryRun {
+		return a.execute(ctx, c)
 	}
-	return a.execute(ctx, c)
+	if err := campaign.Describe(a.Stdout, c); err != nil {
+		return err
+	}
+	return campaign.Fits(c)
+}
+
+// planOf is the plan that a campaign was begun with.
+func planOf(dir string, state *result.Campaign) (*plan.Plan, error) {
+	p, err := loadPlan(filepath.Join(dir, result.PlanFile), state.Sets)
+	if err != nil {
+		return nil, err
+	}
+	p.Name = state.Name
+	if state.AA {
+		return campaign.Twice(p)
+	}
+	return p, nil
 }
 
 // fileName makes a plan's name fit for a directory.
@@ -104,19 +135,14 @@ func (a *App) resume(ctx context.Context, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	p, err := loadPlan(filepath.Join(o.resume, result.PlanFile), state.Sets)
+	p, err := planOf(o.resume, state)
 	if err != nil {
 		return err
 	}
-	p.Name = state.Name
 	o.out = o.resume
 	c := a.config(p, o)
-	c.Resume = true
-	if o.dryRun {
-		campaign.Describe(a.Stdout, c)
-		return campaign.CheckSpace(c)
-	}
-	return a.execute(ctx, c)
+	c.Resume, c.AA = true, state.AA
+	return a.start(ctx, c, o.dryRun)
 }
 
 // defaultLock is shared by all users of a host.
@@ -134,7 +160,7 @@ func (a *App) config(p *plan.Plan, o runOptions) campaign.Config {
 			e, _ := registry.Catalog{}.Engine(name)
 			return e.Info().SpaceFactor, e.Info().SpaceBase
 		},
-		Force: o.force,
+		Force: o.force, Enough: precise(p.Stop.Precision),
 	}
 }
 
@@ -159,6 +185,9 @@ func (a *App) execute(ctx context.Context, c campaign.Config) error {
 				break
 			}
 		}
+	}
+	if err == nil && c.AA {
+		return a.afterCalibrate(c.Dir)
 	}
 	return err
 }

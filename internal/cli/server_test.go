@@ -20,6 +20,7 @@ workload: ibench
 params: {rows: 2k, steps: [l.i0, l.x, qr100], rates: [100], query_seconds: %v, settle_floor: 0s}
 interval: 100ms
 calibrate: false
+order: sequential
 common: {cache: 16MiB}
 targets:
   - {name: first, engine: %s}

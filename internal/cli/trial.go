@@ -35,13 +35,15 @@ func (a *App) trialCommand() *cobra.Command {
 			// When the campaign was killed, or its terminal closed, nobody reads
 			// the events any more; the trial is to end in good order all the same.
 			signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
-			go func() {
-				_, _ = io.Copy(io.Discard, a.Stdin)
-				cancel()
-			}()
+			say := events(a.Stdout)
+			line := campaign.Listen(a.Stdin, say, cancel)
 			s, err := a.trialSpec(args[0], args[1])
 			if err != nil {
 				return err
+			}
+			s.Progress = say
+			if s.Order == string(plan.Duet) {
+				s.Partner = line
 			}
 			_, err = trial.Run(ctx, s)
 			return err
@@ -54,16 +56,15 @@ func (a *App) trialSpec(dir, name string) (trial.Spec, error) {
 	if err != nil {
 		return trial.Spec{}, err
 	}
-	p, err := loadPlan(filepath.Join(dir, result.PlanFile), state.Sets)
+	p, err := planOf(dir, state)
 	if err != nil {
 		return trial.Spec{}, err
 	}
-	p.Name = state.Name
 	path, err := filepath.Abs(result.TrialPath(dir, name))
 	if err != nil {
 		return trial.Spec{}, err
 	}
-	s := trial.Spec{Dir: path, Plan: p, Version: Version(), Progress: events(a.Stdout)}
+	s := trial.Spec{Dir: path, Plan: p, Version: Version()}
 	if name == campaign.ClientDir {
 		return clientSpec(s), nil
 	}
@@ -75,13 +76,13 @@ func (a *App) trialSpec(dir, name string) (trial.Spec, error) {
 
 // choose finds the trial's target and engine.
 func choose(s *trial.Spec, state *result.Campaign, name string) error {
-	for _, e := range state.Trials {
+	for i, e := range state.Trials {
 		if e.Dir != name {
 			continue
 		}
 		for _, t := range s.Plan.Targets {
 			if t.Name == e.Target {
-				s.Target, s.Trial = t, e.Trial
+				s.Target, s.Trial, s.Order, s.Slot = t, e.Trial, state.Order, i+1
 				s.Target.Config.Server.Force = state.Force
 				s.Engine, _ = registry.Catalog{}.Engine(t.Engine)
 				return nil

@@ -182,7 +182,7 @@ func (e *Effect) testPairs(d []float64) stat.Interval {
 	e.P = p
 	if len(d) >= ranksDecide {
 		shift = stat.HodgesLehmannPaired(d, confidence)
-		e.guarded = !(stat.Wilcoxon(d) < 1-confidence)
+		e.guarded = !(stat.Wilcoxon(d) < 1-confidence) || holdsZero(shift)
 	}
 	return shift
 }
@@ -196,10 +196,14 @@ func (e *Effect) testApart(a, b []float64) stat.Interval {
 	e.P = p
 	if min(len(a), len(b)) >= ranksDecideApart {
 		shift = stat.HodgesLehmann(a, b, confidence)
-		e.guarded = !(stat.MannWhitney(a, b) < 1-confidence)
+		e.guarded = !(stat.MannWhitney(a, b) < 1-confidence) || holdsZero(shift)
 	}
 	return shift
 }
+
+// holdsZero tells whether an interval of shifts holds none at all. With ties its
+// bound may be there although the test sees a difference.
+func holdsZero(i stat.Interval) bool { return i.Low <= 0 && 0 <= i.High }
 
 // confidence is that of the intervals shown.
 const confidence = 0.95

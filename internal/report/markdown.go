@@ -32,6 +32,8 @@ func writeMarkdown(w io.Writer, p *Page) {
 		markdownTable(w, t, "###")
 	}
 	markdownNotes(w, p.LayerNote)
+	fmt.Fprintf(w, "## Relative table\n\n")
+	markdownRelative(w, p.Relative)
 	for _, s := range p.Sections {
 		markdownSection(w, s)
 	}

@@ -22,6 +22,7 @@ type Page struct {
 	Base      string
 	Layers    []Table
 	LayerNote []Note
+	Relative  Relative
 	Sections  []Section
 	Published []Published
 	PubNotes  []Note // of the figures measured here that stand beside the published ones
@@ -80,6 +81,7 @@ func newPage(in Input, c *campaign, series map[*step][]*track) (*Page, error) {
 	scores := &notes{section: "scorecard"}
 	p.Layers = c.scorecard(scores)
 	p.LayerNote = scores.list
+	p.Relative = c.relative(in.Notes, in.PublishedColours)
 	for _, s := range c.steps {
 		p.Sections = append(p.Sections, c.section(s, series[s]))
 	}

@@ -28,6 +28,11 @@ type Input struct {
 	// Published are figures from elsewhere, to be shown apart; Like names targets
 	// as Trials do.
 	Published []plan.Published
+	// Notes are remarks on steps, by their names.
+	Notes map[string]string
+	// PublishedColours asks for the colours of the insert benchmark's published
+	// pages in the relative tables, in place of those of the verdicts.
+	PublishedColours bool
 }
 
 // Trial is a trial with its series.

@@ -284,7 +284,7 @@ func (s *step) subjectRows(sub subject, columns []key, targets []*target, n *not
 	for _, t := range targets {
 		row := TableRow{Head: t.Name, Target: t.Index}
 		for _, c := range columns {
-			row.Cells = append(row.Cells, s.cell(t, targets[0], key{sub.group, sub.op, c.Metric, c.Per}, n))
+			row.Cells = append(row.Cells, s.cell(t, targets[0], key{Group: sub.group, Op: sub.op, Metric: c.Metric, Per: c.Per}, n))
 		}
 		rows = append(rows, row)
 	}

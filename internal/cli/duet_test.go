@@ -1,0 +1,167 @@
+package cli_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"rumbench/internal/cpuset"
+	"rumbench/internal/result"
+)
+
+// duetOf is a plan of a duet whose query step does not end before the test is
+// done with it.
+func duetOf(targets ...string) string {
+	return strings.Replace(planFor(targets...), "order: sequential", "order: duet", 1)
+}
+
+// twoProcessors skips a test that needs them.
+func twoProcessors(t *testing.T) cpuset.Halves {
+	t.Helper()
+	allowed, err := cpuset.Allowed()
+	if err != nil || len(allowed) < 2 {
+		t.Skipf("processors %v, %v", allowed, err)
+	}
+	h, err := cpuset.Halve(allowed, "/sys")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// processOf is the process that runs a trial of the campaign.
+func (c *campaign) processOf(trial string) *os.Process {
+	c.Helper()
+	pid := 0
+	wait(c.T, trial+" has a process", func() bool {
+		stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+		for _, path := range stats {
+			f := processStat(path)
+			if len(f) < 2 || f[1] != strconv.Itoa(c.cmd.Process.Pid) || f[0] == "Z" {
+				continue
+			}
+			if b, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline")); bytes.HasSuffix(b, []byte("\x00"+trial+"\x00")) {
+				pid, _ = strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			}
+		}
+		return pid != 0
+	})
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.Cleanup(func() { _ = p.Kill() })
+	return p
+}
+
+// processors are those that every thread of a process may run on.
+func processors(t *testing.T, p *os.Process) string {
+	t.Helper()
+	var all []string
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", p.Pid))
+	for _, path := range files {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			continue // a thread that has ended
+		}
+		_, rest, _ := strings.Cut(string(b), "Cpus_allowed_list:")
+		line, _, _ := strings.Cut(rest, "\n")
+		if all = append(all, strings.TrimSpace(line)); all[0] != all[len(all)-1] {
+			t.Errorf("threads of one process are on %q", all)
+		}
+	}
+	if len(all) == 0 {
+		t.Fatalf("process %d is gone", p.Pid)
+	}
+	return all[0]
+}
+
+// Both trials are bound, one that is killed ends the other at its next step,
+// and going on runs both again.
+func TestDuetTrialKilled(t *testing.T) {
+	halves := twoProcessors(t)
+	h := newHost(t)
+	// Another step follows the one in which it is killed, before which the other waits.
+	h.write("plan.yaml", duetOf("pebble", "bbolt"))
+	h.replace("plan.yaml", "query_seconds: 600", "query_seconds: 4")
+	h.replace("plan.yaml", "steps: [l.i0, l.x, qr100]", "steps: [l.i0, l.x, qr100, settle]")
+	c := h.start("run", "plan.yaml", "--out", "out")
+	c.during("out/trials/pebble.1", "qr100")
+	c.during("out/trials/bbolt.1", "qr100")
+	first, second := c.processOf("pebble.1"), c.processOf("bbolt.1")
+	if a, b := processors(t, first), processors(t, second); a != halves.First.String() || b != halves.Second.String() {
+		t.Errorf("the trials are on %s and %s, not %v and %v", a, b, halves.First, halves.Second)
+	}
+	send(t, first, syscall.SIGKILL)
+	if code := c.end(); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	if alive(first) || alive(second) {
+		t.Error("a process is left")
+	}
+	h.checkPartial("out/trials/pebble.1", result.Failed, "signal: killed")
+	bbolt := h.trial("out/trials/bbolt.1")
+	if bbolt.Status != result.Failed || !strings.Contains(bbolt.Reason, "step settle: the other trial of the duet has ended") || bbolt.Hint == "" {
+		t.Errorf("bbolt.1 is %s: %s (%s)", bbolt.Status, bbolt.Reason, bbolt.Hint)
+	}
+	q := &bbolt.Steps[2]
+	if q.Status != result.Complete || q.Alone <= 0 || q.Alone > q.Seconds {
+		t.Errorf("step %s is %s, alone for %v of %v s", q.Name, q.Status, q.Alone, q.Seconds)
+	}
+	if r := q.Find("rows_per_s", "query", ""); q.Alone > 0.1*q.Seconds && (r == nil || !strings.Contains(strings.Join(r.Warnings, " "), "it ran alone for the last")) {
+		t.Errorf("%+v", r)
+	}
+
+	h.replace("out/plan.yaml", "query_seconds: 4", "query_seconds: 0.3")
+	h.run(0, "run", "--resume", "out")
+	for _, name := range []string{"pebble.1", "bbolt.1"} {
+		if tr := h.trial("out/trials/" + name); tr.Status != result.Complete || len(tr.Steps) != 4 || !h.exists("out/trials/"+name+".partial1") {
+			t.Errorf("%s is %s: %s", name, tr.Status, tr.Reason)
+		}
+	}
+}
+
+// Ctrl-C, and a kill of the campaign, end both trials in good order.
+func TestDuetEnded(t *testing.T) {
+	twoProcessors(t)
+	for signal, code := range map[syscall.Signal]int{syscall.SIGINT: 1, syscall.SIGKILL: -1} {
+		t.Run(signal.String(), func(t *testing.T) {
+			h := newHost(t)
+			h.write("plan.yaml", duetOf("sqlite", "bbolt"))
+			c := h.start("run", "plan.yaml", "--out", "out")
+			names := []string{"sqlite.1", "bbolt.1"}
+			var processes []*os.Process
+			for _, name := range names {
+				c.during("out/trials/"+name, "qr100")
+				processes = append(processes, c.processOf(name))
+			}
+			send(t, c.cmd.Process, signal)
+			if got := c.end(); got != code {
+				t.Errorf("exit code %d, want %d", got, code)
+			}
+			wait(t, "both trials have ended", func() bool { return !slices.ContainsFunc(processes, alive) })
+			for _, name := range names {
+				tr := h.checkPartial("out/trials/"+name, result.Partial, "it was ended early")
+				if tr.Ended == nil || tr.Steps[2].Find("server_cpu_us", "", "query") == nil {
+					t.Errorf("%s did not end in good order", name)
+				}
+				if h.exists("out/trials/" + name + "/data") {
+					t.Errorf("data of %s was left behind", name)
+				}
+			}
+			h.finite("out")
+			h.run(0, "run", "--resume", "out")
+			for _, name := range names {
+				if got := h.trial("out/trials/" + name).Status; got != result.Complete {
+					t.Errorf("%s is %s", name, got)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,229 @@
+package compare
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"rumbench/internal/layout"
+	"rumbench/internal/result"
+)
+
+// Relative is a table of one number in all tests: what each target has, and that
+// ÷ what the base has.
+type Relative struct {
+	Targets []*Target // the base first, then in the campaign's order
+	// Metric is the number's metric; nil where it is the throughput of whatever
+	// each test is about.
+	Metric *result.Metric
+	Groups []RelativeGroup // those that have tests
+	// Unlike says of each target in what its work differed from the base's, so
+	// that its ratios are in doubt; as Targets.
+	Unlike [][]string
+	// Compatible is as in RelativeOptions.
+	Compatible bool
+}
+
+// Base is the target that all others are compared with.
+func (r *Relative) Base() *Target { return r.Targets[0] }
+
+// Empty tells whether no target has the number in any test.
+func (r *Relative) Empty() bool {
+	for _, g := range r.Groups {
+		for _, row := range g.Rows {
+			if slices.ContainsFunc(row.Cells, func(c RelativeCell) bool { return c.Missing == "" }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// RelativeGroup are the tests of a group with the means over them.
+type RelativeGroup struct {
+	Group Group
+	Rows  []RelativeRow
+	Means []Mean // as Targets; nil where no mean is taken
+}
+
+// RelativeRow is a test.
+type RelativeRow struct {
+	Step  *Step
+	Cells []RelativeCell // as Targets
+}
+
+// RelativeCell is what a target did in a test.
+type RelativeCell struct {
+	Number
+	// Ratio is the value ÷ that of the base; NaN where it has no meaning, for
+	// which Why is the reason.
+	Ratio float64
+	Why   string
+	// Doubts are why the number cannot be compared, though it may have a ratio.
+	Doubts []string
+	// Effect is the judgement of the difference; nil for the base, and where
+	// neither has the number.
+	Effect *Effect
+}
+
+// Verdict is what can be said of the difference; "" if nothing.
+func (c *RelativeCell) Verdict() Verdict {
+	if c.Effect == nil || len(c.Doubts) > 0 {
+		return ""
+	}
+	return c.Effect.Verdict
+}
+
+// RelativeOptions choose what a relative table shows.
+type RelativeOptions struct {
+	Base   *Target // nil: the first
+	Metric string  // "": the throughput of what each test is about
+	// Compatible divides the values as absolute tables print them, and not the
+	// full ones: published tables do so.
+	Compatible bool
+}
+
+// Relative makes the table. Tests are matched by name; one that a target did not
+// come to is in it all the same. Steps that are about no operation are in it only
+// if they have the metric.
+func (c *Campaign) Relative(o RelativeOptions) *Relative {
+	base := o.Base
+	if base == nil {
+		base = c.Targets[0]
+	}
+	r := &Relative{Targets: []*Target{base}, Metric: result.MetricByName(o.Metric), Compatible: o.Compatible}
+	for _, t := range c.Targets {
+		if t != base {
+			r.Targets = append(r.Targets, t)
+		}
+	}
+	var judged []*Judgement // as Targets; the base's is nil
+	for _, t := range r.Targets {
+		if t == base {
+			judged, r.Unlike = append(judged, nil), append(r.Unlike, nil)
+			continue
+		}
+		judged, r.Unlike = append(judged, c.Judge(base, t, DefaultRule())), append(r.Unlike, Unlike(base, t))
+	}
+	for _, g := range groups {
+		rg := RelativeGroup{Group: g}
+		for _, s := range c.Steps {
+			if GroupOf(s) == g {
+				rg.add(r, s, judged, o)
+			}
+		}
+		if len(rg.Rows) == 0 {
+			continue
+		}
+		if g.hasMean() {
+			rg.Means = r.means(rg.Rows)
+		}
+		r.Groups = append(r.Groups, rg)
+	}
+	return r
+}
+
+func (g *RelativeGroup) add(r *Relative, s *Step, judged []*Judgement, o RelativeOptions) {
+	k, ok := s.About(o.Metric)
+	if !ok && s.Primary == "" {
+		return // the test is about nothing, and this number is not known of it
+	}
+	row := RelativeRow{Step: s}
+	for i, t := range r.Targets {
+		cell := RelativeCell{Number: s.Number(t, k), Ratio: math.NaN(), Doubts: s.Doubts(t)}
+		if cell.Missing == "" && cell.Disturbed() {
+			cell.Doubts = appendNew(cell.Doubts, "disturbed")
+		}
+		if len(r.Unlike[i]) > 0 {
+			cell.Doubts = appendNew(cell.Doubts, "other work")
+		}
+		if judged[i] != nil {
+			cell.Effect = judged[i].Effect(s, k)
+		}
+		row.Cells = append(row.Cells, cell)
+	}
+	for i := range row.Cells {
+		row.Cells[i].over(&row.Cells[0], i == 0, r.Targets[0].Name, o.Compatible)
+	}
+	g.Rows = append(g.Rows, row)
+}
+
+// over finds the ratio to the base.
+func (c *RelativeCell) over(base *RelativeCell, isBase bool, name string, compatible bool) {
+	value, of := c.Value, base.Value
+	if compatible {
+		value, of = c.AsPrinted().Printed(), base.AsPrinted().Printed()
+	}
+	switch {
+	case c.Missing != "":
+		c.Why = c.Missing
+	case isBase:
+		c.Ratio = 1
+	case base.Missing != "":
+		c.Why = "there is nothing to compare with: " + base.Missing
+	case c.Disturbed() || base.Disturbed():
+		c.Why = "somebody else's doings may be in the number of one side"
+	case of == 0:
+		c.Why = name + ", the base, has 0"
+	default:
+		c.Ratio = value / of
+	}
+}
+
+// Counts tells whether the ratio is part of means: it is known, is not 0, and
+// neither side is in doubt.
+func (c *RelativeCell) Counts(base *RelativeCell) bool {
+	return c.Ratio > 0 && len(c.Doubts) == 0 && len(base.Doubts) == 0
+}
+
+// Decimals is how many decimals a number has in absolute tables: none for rates,
+// counts and bytes, three for costs and times.
+func (n Number) Decimals() int {
+	if slices.Contains([]string{"1/s", "B", "bool"}, n.Unit) || n.Unit == "count" && n.Per == "" {
+		return 0
+	}
+	return 3
+}
+
+// AsPrinted is the number as absolute tables print it.
+func (n Number) AsPrinted() layout.Number {
+	if n.Missing != "" {
+		return layout.Fixed(math.NaN(), 0)
+	}
+	return layout.Fixed(n.Value, n.Decimals())
+}
+
+// About is the key of a metric in what the step is about: of its primary
+// operation or per unit of it (per unit of the writing operation for what is
+// written), or of the step as a whole. "" is the primary operation's throughput.
+// Without such a number ok is false, and the key is good for asking why.
+func (s *Step) About(metric string) (k Key, ok bool) {
+	op := s.Primary
+	if metric == "" {
+		metric = "rows_per_s"
+	}
+	if strings.Contains(metric, "write_kb") || metric == "discard_kb" {
+		op = s.WritesPer
+	}
+	if k, ok := s.Find(metric, func(r *result.Row) bool {
+		return op != "" && (r.Op == op || r.Per == op || strings.HasPrefix(r.Per, op+" "))
+	}); ok {
+		return k, true
+	}
+	if k, ok := s.Find(metric, func(r *result.Row) bool {
+		return r.Group == "" && r.Op == "" && (r.Per == "" || r.Per == "step")
+	}); ok {
+		return k, true
+	}
+	// The number may be one of a group of clients: of the primary operation's, or
+	// of the only one that has it. Of several none is more right than another.
+	all := s.Keys(metric)
+	own := slices.DeleteFunc(slices.Clone(all), func(k Key) bool { return k.Group != op })
+	switch {
+	case len(own) == 1:
+		return own[0], true
+	case len(all) == 1:
+		return all[0], true
+	}
+	return Key{Op: op, Metric: metric}, false
+}

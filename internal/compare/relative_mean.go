@@ -1,0 +1,161 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+
+	"rumbench/internal/stat"
+)
+
+// Mean is the geometric mean of a target's ratios in a group of tests, so that
+// 2 and ½ make 1, and the mean of a over b is one over that of b over a.
+type Mean struct {
+	// Ratio is NaN where no test counts. Low and High are the bounds of its 95 %
+	// interval; NaN where they are not known, for which Why is the reason.
+	Ratio, Low, High float64
+	Why              string
+	Tests            int      // how many tests it is of
+	Left             []string // the tests that were left out
+}
+
+// resamples is how often trials are drawn for an interval.
+const resamples = 2000
+
+// means are those of all targets.
+func (r *Relative) means(rows []RelativeRow) []Mean {
+	out := make([]Mean, len(r.Targets))
+	for i := range r.Targets {
+		out[i] = r.mean(rows, i)
+	}
+	return out
+}
+
+func (r *Relative) mean(rows []RelativeRow, i int) Mean {
+	nan := math.NaN()
+	m := Mean{Ratio: nan, Low: nan, High: nan}
+	var counted []RelativeRow
+	logs := 0.0
+	for _, row := range rows {
+		if c := &row.Cells[i]; c.Counts(&row.Cells[0]) {
+			counted = append(counted, row)
+			logs += math.Log(c.Ratio)
+		} else {
+			m.Left = append(m.Left, row.Step.Name)
+		}
+	}
+	m.Tests = len(counted)
+	if m.Tests == 0 {
+		m.Why = "no test counts"
+		return m
+	}
+	m.Ratio = math.Exp(logs / float64(m.Tests))
+	if i == 0 {
+		m.Why = "the base is 1 by definition"
+		return m
+	}
+	interval, why := meanInterval(r.Targets[0], r.Targets[i], counted, i)
+	if m.Why = why; why == "" {
+		// As of single ratios: the mean shown is of the medians shown, and never
+		// outside of its interval.
+		m.Low, m.High = min(math.Exp(interval.Low), m.Ratio), max(math.Exp(interval.High), m.Ratio)
+	}
+	return m
+}
+
+// meanInterval is the interval of the logarithm of a mean, by what the trials
+// say of all tests together: a trial's good or bad day is in all of its tests.
+// Trials that ran side by side are compared one to one.
+func meanInterval(base, t *Target, rows []RelativeRow, i int) (stat.Interval, string) {
+	a, b := byTrial(base, rows, 0), byTrial(t, rows, i)
+	x, y := sideBySideTrials(base, t, a, b)
+	var interval stat.Interval
+	switch {
+	case len(x) >= ranksDecide:
+		interval = stat.PairedBootstrap(len(x), resamples, 1, confidence, func(pick []int) float64 {
+			return meanOfMedians(y, pick) - meanOfMedians(x, pick)
+		})
+	case len(x) >= LeastTrials: // too few to draw from
+		_, interval = stat.PairedT(differences(meanLogs(x), meanLogs(y)), confidence)
+	default:
+		x, y = complete(a), complete(b)
+		if n := min(len(x), len(y)); n < LeastTrials {
+			return interval, fmt.Sprintf("%d of at least %d trials of all these tests: nothing is known about noise", n, LeastTrials)
+		}
+		_, interval = stat.Welch(meanLogs(x), meanLogs(y), confidence)
+	}
+	if math.IsInf(interval.Low, 0) || math.IsInf(interval.High, 0) || math.IsNaN(interval.Low+interval.High) {
+		return interval, "the trials are too few for bounds"
+	}
+	return interval, ""
+}
+
+// byTrial are the logarithms of a target's values: for each of its trials those
+// of all tests; nil for a trial that lacks one.
+func byTrial(t *Target, rows []RelativeRow, i int) [][]float64 {
+	out := make([][]float64, len(t.Trials))
+	for n, trial := range t.Trials {
+		var values []float64
+		for _, row := range rows {
+			c := &row.Cells[i]
+			for k, of := range c.Trials {
+				if of == trial && c.Rows[k].Value > 0 {
+					values = append(values, math.Log(c.Rows[k].Value))
+					break
+				}
+			}
+		}
+		if len(values) == len(rows) {
+			out[n] = values
+		}
+	}
+	return out
+}
+
+// sideBySideTrials are the values of the trials of both that ran side by side.
+func sideBySideTrials(base, t *Target, a, b [][]float64) (x, y [][]float64) {
+	for i, first := range base.Trials {
+		for j, second := range t.Trials {
+			if a[i] != nil && b[j] != nil && sideBySide(first, second) {
+				x, y = append(x, a[i]), append(y, b[j])
+				break
+			}
+		}
+	}
+	return x, y
+}
+
+// complete are the trials that have all values.
+func complete(trials [][]float64) [][]float64 {
+	var out [][]float64
+	for _, v := range trials {
+		if v != nil {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// meanLogs is for each trial the mean over its tests.
+func meanLogs(trials [][]float64) []float64 {
+	out := make([]float64, len(trials))
+	for i, v := range trials {
+		for _, x := range v {
+			out[i] += x / float64(len(v))
+		}
+	}
+	return out
+}
+
+// meanOfMedians is the mean over the tests of the medians over the trials picked.
+func meanOfMedians(trials [][]float64, pick []int) float64 {
+	tests := len(trials[0])
+	values := make([]float64, len(pick))
+	sum := 0.0
+	for k := range tests {
+		for n, i := range pick {
+			values[n] = trials[i][k]
+		}
+		sum += stat.Median(values)
+	}
+	return sum / float64(tests)
+}

@@ -1,0 +1,256 @@
+package layout
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// The files in testdata hold figures that Mark Callaghan published with his
+// posts on the blog Small Datum: of the insert benchmark of January 2021 and of
+// sysbench of April 2026, a few lines of each. Absolute and relative tables are
+// both as published, so one is the test of the other.
+
+func published(t testing.TB, file string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func written(t testing.TB, write func(*bytes.Buffer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func same(t *testing.T, want, got string) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("-want +got:\n%s", d)
+	}
+}
+
+func readQPS(t *testing.T, file string) *QPS {
+	t.Helper()
+	table, err := ReadQPS(strings.NewReader(published(t, file)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// ratiosOf makes the relative table of an absolute one as published tables do.
+func ratiosOf(abs *QPS) *QPS {
+	rel := &QPS{Base: abs.Columns[0], Columns: abs.Columns[1:]}
+	for _, r := range abs.Rows {
+		var numbers []Number
+		for _, c := range r.Cells {
+			v, err := readNumber(c)
+			if err != nil {
+				panic(err)
+			}
+			numbers = append(numbers, Number{v, c})
+		}
+		base := make([]Number, len(numbers))
+		for i := range base {
+			base[i] = numbers[0]
+		}
+		rel.Rows = append(rel.Rows, QPSRow{Test: r.Test, Cells: ratios(numbers, base, true)[1:]})
+	}
+	return rel
+}
+
+func TestPublishedQPS(t *testing.T) {
+	abs, rel := readQPS(t, "abs.tsv"), readQPS(t, "rel.tsv")
+	if len(abs.Rows) != 10 || len(abs.Columns) != 3 || len(rel.Columns) != 2 || rel.Base != abs.Columns[0] {
+		t.Fatalf("read %+v and %+v", abs, rel)
+	}
+	same(t, published(t, "abs.tsv"), written(t, func(b *bytes.Buffer) error { return abs.TSV(b) }))
+	same(t, published(t, "rel.tsv"), written(t, func(b *bytes.Buffer) error { return rel.TSV(b) }))
+	same(t, published(t, "rel.tsv"), written(t, func(b *bytes.Buffer) error { return ratiosOf(abs).TSV(b) }))
+	same(t, published(t, "rel.csv"), written(t, func(b *bytes.Buffer) error { return ratiosOf(abs).CSV(b) }))
+}
+
+func TestPublishedMerged(t *testing.T) {
+	for _, c := range []struct{ mrg, rel string }{{"mrg.q100", "rel.q100"}, {"mrg.some", ""}} {
+		steps, err := ReadMerged(strings.NewReader(published(t, c.mrg)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, published(t, c.mrg), written(t, func(b *bytes.Buffer) error { return Merged(b, steps) }))
+		if c.rel != "" {
+			same(t, published(t, c.rel), written(t, func(b *bytes.Buffer) error { return MergedRatios(b, steps, true) }))
+		}
+	}
+}
+
+// Unknown on either side stays unknown in the ratios of the index build.
+func TestMergedRatiosOfUnknown(t *testing.T) {
+	steps, err := ReadMerged(strings.NewReader(published(t, "mrg.some")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := written(t, func(b *bytes.Buffer) error { return MergedRatios(b, steps[1:], true) })
+	if !strings.HasSuffix(got, "\t2.67\tNA\tNA\tmy5731.cx6d\n") {
+		t.Error(got)
+	}
+	got = written(t, func(b *bytes.Buffer) error { return MergedRatios(b, steps[:1], true) })
+	if !strings.Contains(got, "\n0.90\t1\t0.00\t0.00\t1.21\t") {
+		t.Error(got)
+	}
+}
+
+func TestPublishedCosts(t *testing.T) {
+	cost := func(tag string, v ...float64) Cost {
+		return Cost{Tag: tag, CPU: v[0], Switches: v[1], Reads: v[2], ReadKB: v[3], WriteKB: v[4], Rate: v[5]}
+	}
+	tests := []Test{
+		{"point-query.pre", []Cost{cost("my8407", .000117, 2.516, 0, 0, 0, 712319), cost("ma110806", .000105, 2.566, 0, 0, 0, 796036), cost("pg182", .000078, 2.389, 0, 0, 0, 1056863)}},
+		{"random-points", []Cost{cost("my8407", .013506, 15.925, 0, .008, .004, 5927), cost("ma110806", .030786, 372.826, 0, 0, .006, 2542), cost("pg182", .010021, 30.772, 0, 0, .001, 8003)}},
+		{"read-only", []Cost{cost("my8407", .000129, 2.421, 0, 0, 0, 637825), cost("ma110806", .000118, 2.455, 0, 0, 0, 702242), cost("pg182", .0001, 2.406, 0, 0, .014, 821128)}},
+		{"update-nonindex", []Cost{cost("my8407", .000404, 11.981, 0, 0, 2.664, 103467), cost("ma110806", .000263, 8.634, 0, 0, 2.851, 147457), cost("pg182", .000156, 3.884, 0, 0, .63, 407460)}},
+	}
+	same(t, published(t, "met"), written(t, func(b *bytes.Buffer) error { return Costs(b, tests, true) }))
+	unknown := []Test{{"t", []Cost{cost("a", math.NaN(), 1, 0, 0, 0, 5), cost("b", math.NaN(), 2, 0, 0, 0, 10)}}}
+	if got := written(t, func(b *bytes.Buffer) error { return Costs(b, unknown, false) }); !strings.Contains(got, "\nNA\t1.000\t0\t0\t0\t5\ta\n") || !strings.Contains(got, "\nNA\t\t2.00\t1\t1\t1\t2.00\tb\n") {
+		t.Error(got)
+	}
+}
+
+func TestRatio(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		name       string
+		value, of  float64
+		decimals   int
+		full, comp string
+	}{
+		{"plain", 3, 2, 0, "1.50", "1.50"},
+		{"unknown value", nan, 2, 0, "NA", "NA"},
+		{"unknown base", 2, nan, 0, "NA", "NA"},
+		{"unknown base, value 0", 0, nan, 0, "NA", "NA"},
+		{"nothing of nothing", 0, 0, 0, "1", "1"},
+		{"something of nothing", 2, 0, 0, "inf", "inf"},
+		{"nothing of something", 0, 2, 0, "0.00", "0.00"},
+		{"rounded away", 0.0004, 0.0002, 3, "2.00", "1"},
+		{"a base rounded away", 0.0016, 0.0004, 3, "4.00", "inf"},
+		{"rounded first", 1.4, 0.6, 0, "2.33", "1.00"},
+		{"endless", math.Inf(1), 2, 0, "NA", "NA"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			value, of := Fixed(c.value, c.decimals), Fixed(c.of, c.decimals)
+			if full, comp := Ratio(value, of, false), Ratio(value, of, true); full != c.full || comp != c.comp {
+				t.Errorf("%s and, of rounded numbers, %s; want %s and %s", full, comp, c.full, c.comp)
+			}
+		})
+	}
+}
+
+func TestNumbersAsPrinted(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{Fixed(0.125, 2).Text, "0.12"}, // printf takes the even one of two equally near
+		{Fixed(0.375, 2).Text, "0.38"},
+		{Fixed(2.675, 2).Text, "2.67"}, // a little less in binary
+		{Fixed(0.5, 0).Text, "0"}, {Fixed(1.5, 0).Text, "2"},
+		{Fixed(math.Copysign(0, -1), 1).Text, "0.0"},
+		{Short(6.570, 3).Text, "6.57"}, {Short(10, 3).Text, "10"}, {Short(0, 3).Text, "0"}, {Short(100, 0).Text, "100"}, {Short(0.9, 3).Text, "0.9"},
+		{Short(math.NaN(), 3).Text, "NA"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s, want %s", c.got, c.want)
+		}
+	}
+}
+
+// The base over itself is 1, and a over b times b over a is 1 as far as two
+// decimals tell.
+func TestRatioProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := Fixed(rapid.Float64Range(0.5, 1e9).Draw(t, "x"), 3)
+		y := Fixed(x.Value*rapid.Float64Range(0.5, 2).Draw(t, "ratio"), 3)
+		rounded := rapid.Bool().Draw(t, "rounded")
+		if r := Ratio(x, x, rounded); r != "1.00" {
+			t.Fatalf("the base has %s", r)
+		}
+		a, _ := readNumber(Ratio(x, y, rounded))
+		b, _ := readNumber(Ratio(y, x, rounded))
+		if math.Abs(a*b-1) > 0.02 {
+			t.Fatalf("%g × %g", a, b)
+		}
+	})
+}
+
+// What is written can be read again.
+func TestReadWhatIsWritten(t *testing.T) {
+	word := rapid.StringMatching(`[a-z][a-z0-9.=_-]{0,12}`)
+	rapid.Check(t, func(t *rapid.T) {
+		table := &QPS{Columns: rapid.SliceOfN(word, 1, 4).Draw(t, "columns")}
+		if rapid.Bool().Draw(t, "relative") {
+			table.Base = word.Draw(t, "base")
+		}
+		for range rapid.IntRange(0, 5).Draw(t, "rows") {
+			row := QPSRow{Test: word.Draw(t, "test"), Note: rapid.SampledFrom([]string{"", "a note", "-> twice"}).Draw(t, "note")}
+			for range table.Columns {
+				row.Cells = append(row.Cells, Fixed(rapid.SampledFrom([]float64{0, 1.2, math.NaN(), 1e6}).Draw(t, "v"), 2).Text)
+			}
+			table.Rows = append(table.Rows, row)
+		}
+		var b bytes.Buffer
+		if err := table.TSV(&b); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadQPS(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(table, got); d != "" {
+			t.Fatal(d)
+		}
+	})
+}
+
+func TestReadWrong(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"no head", "1\t2\tt\n", "line 1: a line col-1"},
+		{"too few cells", "col-1 : a\ncol-2 : b\n\ncol-1\tcol-2\n1\tt\n", "line 5: it has 2 cells"},
+		{"no number", "col-1 : a\n\ncol-1\n1,000\tt\n", `line 4: "1,000" is no number`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := ReadQPS(strings.NewReader(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("%v, want %s…", err, c.want)
+			}
+		})
+	}
+	head := strings.Join(mrgHead, "\t") + "\n"
+	for _, c := range []struct{ name, text, want string }{
+		{"no head", "1\t2\tt\n", "line 1: the names of the columns"},
+		{"no head after a name", head + "\nl.i1\n1\t2\n", "line 4: the names of the columns"},
+		{"too few cells", head + "1\t2\tt\n", "line 2: it has 3 cells instead of 21"},
+		{"no number", head + strings.Repeat("x\t", 20) + "t\n", `line 2: "x" is no number`},
+	} {
+		t.Run("mrg "+c.name, func(t *testing.T) {
+			if _, err := ReadMerged(strings.NewReader(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("%v, want %s…", err, c.want)
+			}
+		})
+	}
+}
+
+// Names and notes cannot break the lines.
+func TestNamesAreKeptInTheirCells(t *testing.T) {
+	table := &QPS{Columns: []string{"a\tb"}, Rows: []QPSRow{{Test: "x\ny", Cells: []string{"1"}, Note: "no\nbreak"}, {Test: "c,d", Cells: []string{"2"}}}}
+	same(t, "col-1 : a b\n\ncol-1\n1\tx y\t-> no break\n2\tc,d\n", written(t, func(b *bytes.Buffer) error { return table.TSV(b) }))
+	same(t, "x y,1\n\"c,d\",2\n", written(t, func(b *bytes.Buffer) error { return table.CSV(b) }))
+}

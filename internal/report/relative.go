@@ -1,0 +1,336 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/layout"
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
+)
+
+// RelativeStyle is how a relative table is shown.
+type RelativeStyle struct {
+	Absolute bool              // the values themselves, not their ratios to the base
+	Notes    map[string]string // remarks by the names of tests, for a column of their own
+	// Published gives cells the colours of published pages, which know fixed
+	// limits, instead of those of the judgement by the trials' noise.
+	Published bool
+}
+
+// Relative is the section of the page with the relative table.
+type Relative struct {
+	Tables    []Table
+	Cautions  []string // what a reader must know of the ratios
+	Published bool
+	Notes     []Note
+}
+
+// relative is the section. Beside the ratios in published colours stand the
+// rates that they are of: in these colours a rate beside which a promise was
+// missed is to be ignored.
+func (c *campaign) relative(notesOf map[string]string, published bool) Relative {
+	r := c.Relative(compare.RelativeOptions{Compatible: published})
+	style := RelativeStyle{Notes: notesOf, Published: published}
+	n := &notes{section: "relative"}
+	out := Relative{Cautions: relativeCautions(r, style), Published: published}
+	out.Tables = append(out.Tables, relativeTable(r, style, n, c.positions))
+	if published {
+		style.Absolute = true
+		rates := relativeTable(r, style, n, c.positions)
+		rates.Title = "Rates"
+		out.Tables = append(out.Tables, rates)
+		if promised := promisedTable(r); !promised.Empty() {
+			out.Tables = append(out.Tables, promised)
+		}
+	}
+	out.Notes = n.list
+	return out
+}
+
+// relativeTable is the table ready to be shown. Positions tells where a number's
+// rows stand on the page; nil if it is on none.
+func relativeTable(r *compare.Relative, style RelativeStyle, n *notes, positions func(number) string) Table {
+	t := Table{Title: "Ratios to " + r.Base().Name, Head: "test", Note: relativeCaption(r, style)}
+	for _, target := range r.Targets {
+		t.Columns = append(t.Columns, relativeColumn(target))
+	}
+	if len(style.Notes) > 0 {
+		t.Columns = append(t.Columns, Column{Name: "note", Title: "Remarks on the tests, from a file"})
+	}
+	for _, g := range r.Groups {
+		group := RowGroup{Name: string(g.Group)}
+		for i := range g.Rows {
+			group.Rows = append(group.Rows, relativeRow(r, &g.Rows[i], style, positions))
+		}
+		if !style.Absolute {
+			group.Rows = append(group.Rows, meanRows(r, &g, len(t.Columns), n)...)
+		}
+		t.Groups = append(t.Groups, group)
+	}
+	return t
+}
+
+// relativeColumn heads the column of a target.
+func relativeColumn(t *target) Column {
+	return Column{Name: t.Name, Title: strings.TrimSuffix("target "+t.Name+": "+describe(t), ": ")}
+}
+
+func relativeRow(r *compare.Relative, row *compare.RelativeRow, style RelativeStyle, positions func(number) string) TableRow {
+	out := TableRow{Head: row.Step.Name, Target: -1}
+	for i := range row.Cells {
+		cell := relativeCell(&row.Cells[i], r.Base().Name, style.Absolute)
+		if positions != nil && !cell.Absent {
+			cell.Rows, cell.Value = positions(number{row.Cells[i].Number}), full(row.Cells[i].Value)
+		}
+		out.Cells = append(out.Cells, cell)
+	}
+	if style.Published {
+		colourCells(r, row, out.Cells, style.Absolute)
+	}
+	if len(style.Notes) > 0 {
+		out.Cells = append(out.Cells, textCell(style.Notes[row.Step.Name]))
+	}
+	return out
+}
+
+// relativeCell shows a ratio, or the value that it is of, with what can be said
+// of the difference.
+func relativeCell(c *compare.RelativeCell, base string, absolute bool) Cell {
+	if c.Missing != "" {
+		return absentCell(c.Missing)
+	}
+	cell := Cell{Text: twoDecimals(c.Ratio), Title: number{c.Number}.hover(), Number: true}
+	if absolute {
+		cell.Text = number{c.Number}.String()
+	} else if math.IsNaN(c.Ratio) {
+		cell.Title += "; no ratio: " + c.Why
+	}
+	if c.Effect != nil {
+		if words := inWords(c.Effect, base); words != "" {
+			cell.Title += "; " + words
+		}
+	}
+	if len(c.Doubts) > 0 {
+		cell.Tag = c.Doubts[0]
+		cell.Title += "; not comparable: " + strings.Join(c.Doubts, ", ")
+	}
+	if m := sureMark(c.Verdict()); m.sign != "" {
+		cell.Verdict, cell.Arrow = m.class, m.sign
+	}
+	return cell
+}
+
+// sureMark is the mark of a difference, or of sameness, that is sure; the table
+// marks no other, so that marks mean something.
+func sureMark(v compare.Verdict) mark {
+	switch v {
+	case compare.Better:
+		return surelyBetter
+	case compare.Worse:
+		return surelyWorse
+	case compare.Same:
+		return surelySame
+	}
+	return mark{}
+}
+
+// twoDecimals is how relative tables write a ratio.
+func twoDecimals(r float64) string {
+	if math.IsNaN(r) {
+		return unknown
+	}
+	return layout.Fixed(r, 2).Text
+}
+
+// colourCells gives cells the published colours instead of marks of the
+// judgement. Only rates have published colours.
+func colourCells(r *compare.Relative, row *compare.RelativeRow, cells []Cell, absolute bool) {
+	var rates []layout.Rate
+	for i := range row.Cells {
+		c := &row.Cells[i]
+		rates = append(rates, layout.Rate{Value: c.AsPrinted().Printed(), Missed: slices.Contains(c.Doubts, missedSLA)})
+		cells[i].Verdict, cells[i].Arrow = "", ""
+	}
+	if m := r.Metric; m != nil && (m.Unit != "1/s" || m.Better != "higher") {
+		return
+	}
+	colours := layout.Rates(rates)
+	for i := range cells {
+		colour := colours[i]
+		if !absolute {
+			colour = layout.RatioOf(rates[i].Value, rates[0].Value)
+		}
+		cells[i].Verdict, cells[i].Arrow = string(colour), colour.Sign()
+	}
+}
+
+// meanRows are the geometric means of a group with their intervals.
+func meanRows(r *compare.Relative, g *compare.RelativeGroup, columns int, n *notes) []TableRow {
+	if len(g.Means) == 0 {
+		return nil
+	}
+	mean, interval := TableRow{Head: meanHead, Target: -1}, TableRow{Head: intervalHead, Target: -1}
+	enough := leastTrials(r) >= compare.LeastTrials
+	for i, m := range g.Means {
+		low := absentCell(m.Why)
+		if m.Why == "" {
+			low = Cell{Text: twoDecimals(m.Low) + "…" + twoDecimals(m.High), Number: true}
+		} else if i > 0 && m.Tests > 0 && enough { // otherwise a caution tells
+			low.Notes = append(low.Notes, n.mark(fmt.Sprintf("%s, %s: no interval: %s.", r.Targets[i].Name, g.Group, m.Why)))
+		}
+		mean.Cells, interval.Cells = append(mean.Cells, meanCell(r.Targets[i], g, &m, n)), append(interval.Cells, low)
+	}
+	for len(mean.Cells) < columns { // the notes
+		mean.Cells, interval.Cells = append(mean.Cells, textCell("")), append(interval.Cells, textCell(""))
+	}
+	return []TableRow{mean, interval}
+}
+
+func meanCell(t *target, g *compare.RelativeGroup, m *compare.Mean, n *notes) Cell {
+	if m.Tests == 0 {
+		return absentCell(m.Why)
+	}
+	cell := Cell{Text: twoDecimals(m.Ratio), Title: fmt.Sprintf("of %d of %d tests", m.Tests, len(g.Rows)), Number: true}
+	if len(m.Left) > 0 {
+		cell.Notes = append(cell.Notes, n.mark(fmt.Sprintf("%s, %s: the mean is of %d of %d tests, without %s.",
+			t.Name, g.Group, m.Tests, len(g.Rows), joined(m.Left))))
+	}
+	return cell
+}
+
+// leastTrials is the number of trials of the target that has the fewest.
+func leastTrials(r *compare.Relative) int {
+	least := len(r.Base().Trials)
+	for _, t := range r.Targets {
+		least = min(least, len(t.Trials))
+	}
+	return least
+}
+
+const (
+	// missedSLA is how package compare calls a promised rate that was not held.
+	missedSLA    = "SLA missed"
+	meanHead     = "geometric mean"
+	intervalHead = "95 % interval"
+)
+
+// relativeCaption says what the numbers are.
+func relativeCaption(r *compare.Relative, style RelativeStyle) string {
+	name, better := "rate/s of what each test is about", "higher"
+	if m := r.Metric; m != nil {
+		name, better = m.Name, m.Better
+		if m.Unit != "" && m.Unit != "ratio" && m.Unit != "bool" && style.Absolute {
+			name += " in " + unitName(m.Unit)
+		}
+		if per := pers(r); len(per) > 0 {
+			name += " per " + strings.Join(per, ", ")
+		}
+	}
+	if !style.Absolute {
+		name += " ÷ that of " + r.Base().Name + ", the base"
+	}
+	if r.Compatible && !style.Absolute {
+		name += ", of numbers as they are printed"
+	}
+	if better != "" {
+		name += "; " + better + " is better"
+	}
+	return name
+}
+
+// pers are the denominators of the numbers.
+func pers(r *compare.Relative) []string {
+	var out []string
+	for _, g := range r.Groups {
+		for _, row := range g.Rows {
+			if per := row.Cells[0].Per; per != "" {
+				out = appendNew(out, per)
+			}
+		}
+	}
+	return out
+}
+
+// relativeCautions are what a reader must know before the ratios.
+func relativeCautions(r *compare.Relative, style RelativeStyle) []string {
+	var out []string
+	least := leastTrials(r)
+	for i, t := range r.Targets {
+		if len(r.Unlike[i]) > 0 {
+			out = append(out, fmt.Sprintf("⚠ %s did other work than %s: %s.", t.Name, r.Base().Name, strings.Join(r.Unlike[i], "; ")))
+		}
+	}
+	if len(r.Targets) > 1 && least < compare.LeastTrials {
+		out = append(out, fmt.Sprintf("? %s: nothing is known about noise, so no difference is proven.", tooFew(least)))
+	}
+	switch {
+	case style.Published:
+		out = append(out, "Colours by fixed limits, as published pages have them, however noisy the numbers are.")
+	case len(r.Targets) > 1 && least >= compare.LeastTrials:
+		out = append(out, "▲ surely better, ▼ surely worse, = surely within 1 %; without a sign it may be chance.")
+	}
+	return out
+}
+
+// tooFew says how many trials there are where more are wanted.
+func tooFew(n int) string {
+	if n == 1 {
+		return fmt.Sprintf("1 trial where %d are the least", compare.LeastTrials)
+	}
+	return fmt.Sprintf("%d trials where %d are the least", n, compare.LeastTrials)
+}
+
+// promisedTable shows the rates that groups of clients were to hold.
+func promisedTable(r *compare.Relative) Table {
+	t := Table{Title: "Promised rates", Note: "Rows a second of the clients with a promised rate.", Head: "test"}
+	for _, target := range r.Targets {
+		t.Columns = append(t.Columns, relativeColumn(target))
+	}
+	t.Columns = append(t.Columns, Column{Name: "promised", Title: "What the clients were to do, all together"})
+	g := RowGroup{}
+	for _, group := range r.Groups {
+		for i := range group.Rows {
+			g.Rows = append(g.Rows, promisedRows(r, group.Rows[i].Step)...)
+		}
+	}
+	t.Groups = []RowGroup{g}
+	return t
+}
+
+func promisedRows(r *compare.Relative, s *compare.Step) []TableRow {
+	var out []TableRow
+	for _, g := range s.Groups() {
+		if g.Rate == 0 {
+			continue
+		}
+		row := TableRow{Head: s.Name + " " + g.Name, Target: -1}
+		for _, t := range r.Targets {
+			row.Cells = append(row.Cells, promisedCell(s, t, g))
+		}
+		row.Cells = append(row.Cells, Cell{Text: grouped(g.Rate), Number: true, Verdict: string(layout.Grey)})
+		out = append(out, row)
+	}
+	return out
+}
+
+// promisedCell is the rate that a group held, in the median over the trials.
+func promisedCell(s *compare.Step, t *target, group result.Group) Cell {
+	var held []float64
+	for _, run := range s.Used(t) {
+		for _, g := range run.Step.Groups {
+			if g.Name == group.Name && g.SLA != nil {
+				held = append(held, g.SLA.Achieved)
+			}
+		}
+	}
+	if len(held) == 0 {
+		return absentCell(s.Absence(t, key{}))
+	}
+	achieved := stat.Median(held)
+	colour := layout.Promise(achieved, group.Rate)
+	return Cell{Text: grouped(achieved), Number: true, Verdict: string(colour), Arrow: colour.Sign()}
+}
