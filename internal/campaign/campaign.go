@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
 
+	"rumbench/internal/cpuset"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
@@ -47,6 +49,14 @@ type Config struct {
 	SpaceFactor func(engine string) (factor float64, base int64)
 	// Force lets targets that attach to a server use a schema that exists.
 	Force bool
+	// AA says that the plan is one of Twice, for the record.
+	AA bool
+	// Enough judges whether the trials there are, the complete ones, compare
+	// the targets as precisely as the plan wants, and says why or why not in a
+	// few words. It is asked at the end of blocks; nil is never enough.
+	Enough func(trials []*result.Trial) (enough bool, why string)
+
+	now func() time.Time // time.Now, but in tests
 }
 
 // ClientDir is the directory of the client's calibration, below trials.
@@ -63,13 +73,22 @@ func Run(ctx context.Context, c Config) (*result.Campaign, error) {
 		return nil, err
 	}
 	defer unlock(locked)
-	if err := CheckSpace(c); err != nil {
+	if err := Fits(c); err != nil {
 		return nil, err
 	}
-	r := &runner{Config: c, locked: locked}
+	if c.now == nil {
+		c.now = time.Now
+	}
+	r := &runner{Config: c, locked: locked, began: c.now()}
+	if c.Plan.Order == plan.Duet {
+		if r.halves, err = halves(); err != nil {
+			return nil, err
+		}
+	}
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
+	r.before = r.state.Spent
 	return r.state, r.run(ctx)
 }
 
@@ -77,7 +96,10 @@ func Run(ctx context.Context, c Config) (*result.Campaign, error) {
 type runner struct {
 	Config
 	state  *result.Campaign
-	locked *os.File // the lock of this host
+	locked *os.File      // the lock of this host
+	halves cpuset.Halves // of a duet
+	began  time.Time     // when this run of the campaign began
+	before float64       // seconds that it had run before
 }
 
 // prepare makes the campaign directory, or reads it.
@@ -99,7 +121,10 @@ func (r *runner) prepare() error {
 	if err := os.MkdirAll(filepath.Join(r.Dir, result.TrialsDir), 0o755); err != nil {
 		return fmt.Errorf("make the campaign directory: %w", err)
 	}
-	r.state = &result.Campaign{Format: result.Format, Name: r.Plan.Name, Sets: r.Plan.Sets, Command: r.Command, Started: time.Now(), Force: r.Force, Trials: Entries(r.Plan)}
+	r.state = &result.Campaign{
+		Format: result.Format, Name: r.Plan.Name, Sets: r.Plan.Sets, Command: r.Command, Started: time.Now(), Force: r.Force,
+		AA: r.AA, Order: string(r.Plan.Order), Targets: targetNames(r.Plan), Trials: Entries(r.Plan),
+	}
 	if r.Plan.Calibrate {
 		r.state.Client = ClientDir
 	}
@@ -109,118 +134,14 @@ func (r *runner) prepare() error {
 	return r.save()
 }
 
+// spent is for how long the campaign has run, earlier runs of it included.
+func (r *runner) spent() time.Duration {
+	return time.Duration(r.before*float64(time.Second)) + r.now().Sub(r.began)
+}
+
 func (r *runner) save() error {
+	r.state.Spent = math.Round(r.spent().Seconds()*1e3) / 1e3
 	return result.WriteJSON(filepath.Join(r.Dir, result.CampaignFile), r.state)
-}
-
-// Entries lists the trials of a plan in the order in which they are run.
-func Entries(p *plan.Plan) (out []result.Entry) {
-	add := func(target string, n int) {
-		out = append(out, result.Entry{Dir: fmt.Sprintf("%s.%d", target, n), Target: target, Trial: n})
-	}
-	if p.Order == plan.Sequential {
-		for _, t := range p.Targets {
-			for n := range p.Trials {
-				add(t.Name, n+1)
-			}
-		}
-		return out
-	}
-	for n := range p.Trials {
-		for _, t := range p.Targets {
-			add(t.Name, n+1)
-		}
-	}
-	return out
-}
-
-func (r *runner) run(ctx context.Context) error {
-	if err := r.calibrate(ctx); err != nil {
-		return err
-	}
-	bad := 0
-	ran := false
-	for i := range r.state.Trials {
-		e := &r.state.Trials[i]
-		if err := r.recognize(e); err != nil {
-			return err
-		}
-		if e.Status == result.Complete {
-			continue
-		}
-		if ctx.Err() != nil {
-			return r.early(ctx)
-		}
-		if ran {
-			if err := r.coolDown(ctx); err != nil {
-				return err
-			}
-		}
-		if err := r.aside(e.Dir); err != nil {
-			return err
-		}
-		r.Progress.Begin(*e, i+1, len(r.state.Trials))
-		t, err := r.child(ctx, *e)
-		if t != nil {
-			e.Status = t.Status
-			r.Progress.End(*e, t) // first: it may tell why nothing can be written
-		}
-		if err != nil {
-			return err
-		}
-		ran = true
-		if err := r.save(); err != nil {
-			return err
-		}
-		if t.Status != result.Complete {
-			bad++
-		}
-	}
-	if ctx.Err() != nil && bad > 0 {
-		return r.early(ctx)
-	}
-	if bad > 0 {
-		return fmt.Errorf("%d of %d: %w", bad, len(r.state.Trials), ErrIncomplete)
-	}
-	return nil
-}
-
-// recognize sees that a trial is complete though the campaign was killed before
-// it could write that down.
-func (r *runner) recognize(e *result.Entry) error {
-	if e.Status != "" {
-		return nil
-	}
-	t, err := result.ReadTrial(result.TrialPath(r.Dir, e.Dir))
-	if err != nil || t.Status != result.Complete {
-		return nil // it is to be run
-	}
-	e.Status = t.Status
-	return r.save()
-}
-
-func (r *runner) coolDown(ctx context.Context) error {
-	if r.Plan.CoolDown == 0 {
-		return nil
-	}
-	r.Progress.Note(fmt.Sprintf("cooling down for %v", r.Plan.CoolDown))
-	select {
-	case <-time.After(r.Plan.CoolDown):
-		return nil
-	case <-ctx.Done():
-		return r.early(ctx)
-	}
-}
-
-// earlyError says that a campaign's user ended it.
-type earlyError struct{ cause error }
-
-func (earlyError) Error() string   { return "the campaign was ended early" }
-func (e earlyError) Unwrap() error { return e.cause }
-
-// early is the error of a campaign that its user ended.
-func (r *runner) early(ctx context.Context) error {
-	return hint(earlyError{ctx.Err()}, "go on with it: rumbench run --resume "+r.Dir)
 }
 
 // calibrate measures the client on the null engine. Without it there are no
@@ -236,7 +157,7 @@ func (r *runner) calibrate(ctx context.Context) error {
 		return err
 	}
 	r.Progress.Note("measuring the client on the null engine")
-	t, err := r.child(ctx, result.Entry{Dir: ClientDir, Target: "client", Trial: 1})
+	t, err := r.child(ctx, result.Entry{Dir: ClientDir, Target: "client", Trial: 1}, nil)
 	if err != nil {
 		return err
 	}

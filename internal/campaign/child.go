@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/cpuset"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 	"rumbench/internal/trial"
@@ -24,8 +25,9 @@ import (
 const grace = 60 * time.Second
 
 // child runs a trial in a process of its own and returns its result, whatever
-// became of it. The error is about the campaign's own files.
-func (r *runner) child(ctx context.Context, e result.Entry) (*result.Trial, error) {
+// became of it. In a duet it has a seat, otherwise none. The error is about the
+// campaign's own files.
+func (r *runner) child(ctx context.Context, e result.Entry, s *seat) (*result.Trial, error) {
 	dir := result.TrialPath(r.Dir, e.Dir)
 	for _, d := range []string{dir, filepath.Join(dir, result.TempDir)} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
@@ -37,7 +39,7 @@ func (r *runner) child(ctx context.Context, e result.Entry) (*result.Trial, erro
 		return nil, fmt.Errorf("open the trial's log: %w", err)
 	}
 	defer log.Close()
-	ended := r.exec(ctx, e, dir, log)
+	ended := r.exec(ctx, e, dir, log, s)
 	t, err := result.ReadTrial(dir)
 	if err != nil {
 		t = &result.Trial{Format: result.Format, Campaign: r.Plan.Name, Target: e.Target, Trial: e.Trial, Status: result.Partial, Started: time.Now()}
@@ -55,20 +57,11 @@ func (r *runner) child(ctx context.Context, e result.Entry) (*result.Trial, erro
 }
 
 // exec runs the process to its end and passes its events on.
-func (r *runner) exec(ctx context.Context, e result.Entry, dir string, log *os.File) error {
-	temp, err := filepath.Abs(filepath.Join(dir, result.TempDir))
+func (r *runner) exec(ctx context.Context, e result.Entry, dir string, log *os.File, s *seat) error {
+	cmd, err := r.command(e, dir, log)
 	if err != nil {
 		return err
 	}
-	args := append(append([]string{}, r.Child...), r.Dir, e.Dir)
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Args[0] = os.Args[0]
-	cmd.Stderr = log
-	cmd.Env = append(os.Environ(), "TMPDIR="+temp) // engines sort on the same disk
-	// A group of its own: Ctrl-C reaches only the campaign, which asks the
-	// trial to end in good order.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.ExtraFiles = []*os.File{r.locked}
 	// The trial ends when its standard input does, that is also when the
 	// campaign is killed.
 	stdin, err := cmd.StdinPipe()
@@ -80,7 +73,14 @@ func (r *runner) exec(ctx context.Context, e result.Entry, dir string, log *os.F
 	if err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
+	var cpus cpuset.Set
+	event := r.Progress.Event
+	if s != nil {
+		s.sit(stdin)
+		defer s.leave()
+		cpus, event = s.cpus, s.event
+	}
+	if err := cpuset.Start(cmd, cpus); err != nil {
 		return fmt.Errorf("start the trial: %w", err)
 	}
 	stop := context.AfterFunc(ctx, func() {
@@ -88,17 +88,35 @@ func (r *runner) exec(ctx context.Context, e result.Entry, dir string, log *os.F
 		time.AfterFunc(grace, func() { _ = cmd.Process.Kill() }) // no process has that number any more, or it is ours
 	})
 	defer stop()
-	r.listen(stdout)
+	listen(stdout, event)
 	return cmd.Wait()
 }
 
+// command is the process of a trial.
+func (r *runner) command(e result.Entry, dir string, log *os.File) (*exec.Cmd, error) {
+	temp, err := filepath.Abs(filepath.Join(dir, result.TempDir))
+	if err != nil {
+		return nil, err
+	}
+	args := append(append([]string{}, r.Child...), r.Dir, e.Dir)
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Args[0] = os.Args[0]
+	cmd.Stderr = log
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp) // engines sort on the same disk
+	// A group of its own: Ctrl-C reaches only the campaign, which asks the
+	// trial to end in good order.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.ExtraFiles = []*os.File{r.locked}
+	return cmd, nil
+}
+
 // listen passes the events of a trial on until its output ends.
-func (r *runner) listen(out io.Reader) {
+func listen(out io.Reader, event func(trial.Event)) {
 	in := bufio.NewScanner(out)
 	for in.Scan() {
 		var e trial.Event
 		if json.Unmarshal(in.Bytes(), &e) == nil {
-			r.Progress.Event(e)
+			event(e)
 		}
 	}
 	_, _ = io.Copy(io.Discard, out) // a line too long must not block the trial

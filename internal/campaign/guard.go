@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
+	"rumbench/internal/cpuset"
 	"rumbench/internal/fsize"
-	"rumbench/workload"
+	"rumbench/internal/plan"
 )
 
 // HintError is an error that the user can do something about.
@@ -96,7 +96,7 @@ const reserve = 256 << 20
 // Data directories are removed there after each trial unless the plan keeps them.
 func Need(c Config) (peak int64, perTarget []int64) {
 	live := c.Plan.Run.Estimate().Bytes
-	var sum float64
+	var block float64 // all targets once
 	for _, t := range c.Plan.Targets {
 		if t.Config.Server.DSN != "" {
 			perTarget = append(perTarget, 0) // it is where its server keeps it, and no business of ours
@@ -109,16 +109,47 @@ func Need(c Config) (peak int64, perTarget []int64) {
 			continue // it is elsewhere
 		}
 		peak = max(peak, n)
-		sum += float64(n) * float64(c.Plan.Trials)
+		block += float64(n)
 	}
-	if c.Plan.Keep {
-		peak = bytes(sum)
+	switch {
+	case c.Plan.Keep:
+		peak = bytes(block * float64(c.Plan.Trials))
+	case c.Plan.Order == plan.Duet:
+		peak = bytes(block)
 	}
 	return peak, perTarget
 }
 
 // bytes is n as far as a number of bytes can be told; more than that no disk has.
 func bytes(n float64) int64 { return int64(min(n, 1<<62)) }
+
+// Fits refuses a campaign that this machine cannot run: one that would fill a
+// disk, or a duet without processors for two.
+func Fits(c Config) error {
+	if c.Plan.Order == plan.Duet {
+		if _, err := halves(); err != nil {
+			return err
+		}
+	}
+	return CheckSpace(c)
+}
+
+// halves divides the processors of this process for a duet.
+func halves() (cpuset.Halves, error) {
+	allowed, err := cpuset.Allowed()
+	if err != nil {
+		return cpuset.Halves{}, err
+	}
+	return halve(allowed)
+}
+
+func halve(allowed cpuset.Set) (cpuset.Halves, error) {
+	if len(allowed) < 2 {
+		return cpuset.Halves{}, &UnfitError{hint(fmt.Errorf("a duet needs two processors, and this process may run on one only: %v", allowed),
+			"set order: interleaved, or look at what binds rumbench (taskset -p $$, cpuset of the container)")}
+	}
+	return cpuset.Halve(allowed, "/sys")
+}
 
 // CheckSpace refuses a campaign that would fill a disk.
 func CheckSpace(c Config) error {
@@ -167,60 +198,4 @@ func existing(path string) string {
 		abs = filepath.Dir(abs)
 	}
 	return abs
-}
-
-// Describe prints what a campaign would do, without doing it.
-func Describe(w io.Writer, c Config) {
-	p := c.Plan
-	fmt.Fprintf(w, "campaign %s: workload %s", p.Name, p.Workload)
-	if p.Preset != "" {
-		fmt.Fprintf(w, ", preset %s", p.Preset)
-	}
-	fmt.Fprintf(w, "\n\nsteps\n")
-	var planned time.Duration
-	for _, s := range p.Run.Steps() {
-		d := describeStep(w, &s)
-		planned += d
-	}
-	live := p.Run.Estimate()
-	peak, need := Need(c)
-	fmt.Fprintf(w, "\nat most %d rows, %s of user data with index entries\n", live.Rows, fsize.Text(live.Bytes))
-	fmt.Fprintf(w, "steps of a fixed length take %v per trial; the others as long as the engine needs\n", planned.Round(time.Second))
-	fmt.Fprintf(w, "\ntrials, in this order\n")
-	for _, e := range Entries(p) {
-		for i, t := range p.Targets {
-			if t.Name == e.Target {
-				fmt.Fprintf(w, "  %-20s engine %-8s up to %s on disk\n", e.Dir, t.Engine, fsize.Text(need[i]))
-			}
-		}
-	}
-	free, err := fsize.Free(existing(c.Dir))
-	if err == nil {
-		fmt.Fprintf(w, "\ndisk: up to %s needed at a time, %s free under %s\n", fsize.Text(peak), fsize.Text(free), existing(c.Dir))
-	}
-}
-
-func describeStep(w io.Writer, s *workload.Step) (length time.Duration) {
-	if s.Settle != nil {
-		fmt.Fprintf(w, "  %-8s settle, at least %v\n", s.Name, s.Settle.Floor)
-		return s.Settle.Floor
-	}
-	var parts []string
-	for _, g := range s.Groups {
-		part := fmt.Sprintf("%d × %s", g.Clients, g.Name)
-		if g.Work > 0 {
-			part += fmt.Sprintf(", %d operations each", g.Work)
-		}
-		if g.Rate > 0 {
-			part += fmt.Sprintf(" at %g/s", g.Rate)
-			length = max(length, time.Duration(float64(g.Work)/g.Rate*float64(time.Second)))
-		}
-		parts = append(parts, part)
-	}
-	if s.Seconds > 0 {
-		length = time.Duration(s.Seconds * float64(time.Second))
-		parts = append(parts, length.String())
-	}
-	fmt.Fprintf(w, "  %-8s %s\n", s.Name, strings.Join(parts, "; "))
-	return length
 }

@@ -90,7 +90,7 @@ func TestDuetTrialKilled(t *testing.T) {
 	// Another step follows the one in which it is killed, before which the other waits.
 	h.write("plan.yaml", duetOf("pebble", "bbolt"))
 	h.replace("plan.yaml", "query_seconds: 600", "query_seconds: 4")
-	h.replace("plan.yaml", "steps: [l.i0, l.x, qr100]", "steps: [l.i0, l.x, qr100, settle]")
+	h.replace("plan.yaml", "qr100], rates: [100]", "qr100, qr200], rates: [100, 200]")
 	c := h.start("run", "plan.yaml", "--out", "out")
 	c.during("out/trials/pebble.1", "qr100")
 	c.during("out/trials/bbolt.1", "qr100")
@@ -107,7 +107,7 @@ func TestDuetTrialKilled(t *testing.T) {
 	}
 	h.checkPartial("out/trials/pebble.1", result.Failed, "signal: killed")
 	bbolt := h.trial("out/trials/bbolt.1")
-	if bbolt.Status != result.Failed || !strings.Contains(bbolt.Reason, "step settle: the other trial of the duet has ended") || bbolt.Hint == "" {
+	if bbolt.Status != result.Failed || !strings.Contains(bbolt.Reason, "step qr200: the other trial of the duet has ended") || bbolt.Hint == "" {
 		t.Errorf("bbolt.1 is %s: %s (%s)", bbolt.Status, bbolt.Reason, bbolt.Hint)
 	}
 	q := &bbolt.Steps[2]

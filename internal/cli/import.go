@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/importer"
 )
 
@@ -78,7 +79,15 @@ func (a *App) importLogs(paths []string, out string, o importer.Options) error {
 	}
 	a.tellUnread("of no format that is known here", campaign.Ignored)
 	a.tellUnread("of iostat, vmstat or time, but beside no run", campaign.Unused)
-	return a.writeReports(out)
+	if err := a.writeReports(out); err != nil {
+		return err
+	}
+	c, err := tableCampaign([]string{out})
+	if err != nil || len(c.Targets) < 2 || c.Relative(compare.RelativeOptions{}).Empty() {
+		return err
+	}
+	fmt.Fprintln(a.Stdout)
+	return a.table([]string{out}, tableOptions{layout: "text"})
 }
 
 // importName is the campaign's name: of the directory or file that is read.

@@ -143,11 +143,20 @@ func number(n *node) (float64, bool) {
 	return 0, false
 }
 
-func share(n *node) (float64, error) {
-	if v, ok := number(n); ok && v >= 0 && v <= 1 {
-		return v, nil
+// share reads a number of at most 1, or a percentage.
+func share(least float64) func(*node) (float64, error) {
+	return func(n *node) (float64, error) {
+		v, ok := number(n)
+		if percent, found := strings.CutSuffix(n.text, "%"); found && !ok {
+			var err error
+			v, err = strconv.ParseFloat(strings.TrimSpace(percent), 64)
+			v, ok = v/100, err == nil
+		}
+		if ok && v >= least && v <= 1 {
+			return v, nil
+		}
+		return 0, misfit("a share such as 0.01, which is 1%", "%q is not a share from %g to 1", n.text, least)
 	}
-	return 0, misfit("a share such as 0.01, which is 1 %", "%q is not a number from 0 to 1", n.text)
 }
 
 func duration(least, greatest time.Duration) func(*node) (time.Duration, error) {

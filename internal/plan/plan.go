@@ -29,8 +29,13 @@ type Order string
 
 // The orders of trials.
 const (
-	Interleaved Order = "interleaved" // a trial of each target, then the next of each
-	Sequential  Order = "sequential"  // all trials of a target, then the next target
+	// Interleaved: blocks of a trial of each target, in a random order and then
+	// in the reverse of it.
+	Interleaved Order = "interleaved"
+	Sequential  Order = "sequential" // all trials of a target, then the next target
+	// Duet: blocks of a trial of each of two targets at the same time, each on
+	// half of the processors.
+	Duet Order = "duet"
 )
 
 // Plan is a campaign that has been checked and can start.
@@ -41,8 +46,9 @@ type Plan struct {
 	Params   workload.Params // resolved: preset and defaults filled in
 	Run      workload.Run
 	Targets  []Target
-	Trials   int
+	Trials   int // of each target; with Stop the greatest number
 	Order    Order
+	Stop     Stop
 	Seed     uint64
 	Interval time.Duration // of the time series
 	CoolDown time.Duration // idle time between trials
@@ -53,6 +59,16 @@ type Plan struct {
 	Published     []Published // figures from elsewhere, for the report
 	Source        []byte      // the file, as given
 	Sets          []string    // the overrides applied to it
+}
+
+// Stop says when a campaign may end before all of its trials are done: at the
+// end of a block of one trial of each target. Its zero value is never.
+type Stop struct {
+	// Precision is how exact the comparison of the targets is to be, as a share:
+	// 0.02 is ±2 %. 0: that is not asked for.
+	Precision float64
+	MinTrials int           // trials of each target before the precision is looked at
+	Budget    time.Duration // no block begins that is expected to end later than this; 0: there is no end
 }
 
 // Target is an engine with its configuration.
@@ -67,9 +83,12 @@ type Target struct {
 }
 
 var planKeys = []string{
-	"name", "workload", "preset", "params", "common", "targets", "trials", "order", "seed",
+	"name", "workload", "preset", "params", "common", "targets", "trials", "order", "stop", "seed",
 	"interval", "cool_down", "keep", "errors_allowed", "calibrate", "published",
 }
+
+// maxTrials is the greatest number of trials of a target.
+const maxTrials = 1000
 
 // Load reads a plan from src, the content of file, with the overrides of sets,
 // each of the form key=value. A wrong plan gives an error of type Problems.
@@ -106,14 +125,15 @@ func (b *binder) plan(root *node, name string) *Plan {
 	}
 	f := b.fields(root, "the plan", planKeys)
 	bind(f, "name", &p.Name, oneLine)
-	bind(f, "trials", &p.Trials, integer(1, 1000))
-	bind(f, "order", &p.Order, oneOf(Interleaved, Sequential))
+	bind(f, "trials", &p.Trials, integer(1, maxTrials))
+	bind(f, "order", &p.Order, oneOf(Interleaved, Duet, Sequential))
 	bind(f, "seed", &p.Seed, seed)
 	bind(f, "interval", &p.Interval, duration(100*time.Millisecond, time.Minute))
 	bind(f, "cool_down", &p.CoolDown, duration(0, 24*time.Hour))
 	bind(f, "keep", &p.Keep, boolean)
-	bind(f, "errors_allowed", &p.ErrorsAllowed, share)
+	bind(f, "errors_allowed", &p.ErrorsAllowed, share(0))
 	bind(f, "calibrate", &p.Calibrate, boolean)
+	b.stop(f, p)
 	b.workload(f, p)
 	b.targets(f, p)
 	b.published(f, p)

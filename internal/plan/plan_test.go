@@ -128,7 +128,7 @@ seed: 18446744073709551615
 interval: 500ms
 cool_down: 1.5
 keep: true
-errors_allowed: 1e-3
+errors_allowed: 0.1%
 calibrate: false
 `)
 	no, yes := false, true
@@ -168,6 +168,24 @@ calibrate: false
 	}
 	if d := cmp.Diff(want, bare(p)); d != "" {
 		t.Error(d)
+	}
+}
+
+// What stop leaves out has a value that makes sense.
+func TestStop(t *testing.T) {
+	for text, want := range map[string]Stop{
+		"stop: {precision: 2%}":                               {Precision: 0.02, MinTrials: 6},
+		"stop: {precision: 0.5 %, budget: 90}":                {Precision: 0.005, MinTrials: 6, Budget: 90 * time.Second},
+		"stop: {precision: 0.02, min_trials: 4}\norder: duet": {Precision: 0.02, MinTrials: 4},
+		"stop:\n  budget: 2h":                                 {Budget: 2 * time.Hour},
+	} {
+		p := load(t, "workload: ibench\ntargets: [pebble, null]\ntrials: 20\n"+text+"\n")
+		if d := cmp.Diff(want, p.Stop); d != "" {
+			t.Errorf("%s: %s", text, d)
+		}
+	}
+	if p := load(t, "workload: ibench\ntargets: [pebble]\ntrials: 3\nstop: {precision: 1%}"); p.Stop.MinTrials != 3 {
+		t.Errorf("%+v of 3 trials", p.Stop)
 	}
 }
 
@@ -294,7 +312,7 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range slices.Concat(planKeys, targetKeys, publishedKeys, publishedRowKeys) {
+	for _, key := range slices.Concat(planKeys, stopKeys, targetKeys, publishedKeys, publishedRowKeys) {
 		if !strings.Contains(string(doc), "\n| `"+key+"` |") {
 			t.Errorf("docs/plan.md does not describe %s", key)
 		}

@@ -46,6 +46,7 @@ func (b *binder) targets(f fields, p *Plan) {
 	}
 	b.checkNames(known)
 	b.checkData(known, p.Trials)
+	b.checkDuet(f, known, p.Order)
 	for _, t := range known {
 		b.checkEngine(t, p)
 		p.Targets = append(p.Targets, t.Target)
@@ -328,6 +329,9 @@ func (t *bound) blame(knob string, info engine.Info) (at *node, hint string) {
 		return n, ""
 	}
 	if n := t.common.of.get(knob); n != nil {
+		if t.Config.Server.DSN != "" { // it may not have one of its own either
+			return n, fmt.Sprintf("remove %s from common, and give it to the targets without a dsn", knob)
+		}
 		return n, fmt.Sprintf("give target %s its own %s, or remove it from common", t.Name, knob)
 	}
 	return t.node, ""

@@ -160,7 +160,9 @@ func (r *rows) addCosts(all []cost) {
 	}
 	r.addAmplification(all, totals)
 	r.addEngine()
-	r.put("drain_s", r.window.drain.Seconds())
+	if r.Partner == nil { // it syncs what both of a duet have written
+		r.put("drain_s", r.window.drain.Seconds())
+	}
 	r.put("client_gc_pause_ms", float64(r.window.client.GCPause.Microseconds())/1e3, count(int64(r.window.client.GCCycles)))
 	r.put("client_sched_p99_us", float64(r.window.client.SchedP99.Nanoseconds())/nsPerMicro, count(int64(r.window.client.Waits)))
 }
@@ -372,7 +374,7 @@ func (r *rows) addCounters() {
 func (t *trial) addGap(next *window) {
 	last := t.lastWindow
 	t.lastWindow = next
-	if last == nil || len(t.res.Steps) == 0 {
+	if last == nil || len(t.res.Steps) == 0 || t.Partner != nil { // waiting for the other of a duet is in between
 		return
 	}
 	step := &t.res.Steps[len(t.res.Steps)-1]

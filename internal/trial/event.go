@@ -1,10 +1,18 @@
 package trial
 
+// The phases of a step.
+const (
+	PhaseRun    = "run"
+	PhaseSettle = "settle"
+	PhaseReady  = "ready" // in a duet: it waits for the other trial to be ready too
+	PhaseDone   = "done"  // in a duet: its window is over
+)
+
 // Event tells how far a trial is. It travels from the trial's process to the
 // campaign's as a line of JSON.
 type Event struct {
 	Step     string       `json:"step"`
-	Phase    string       `json:"phase"` // "run" or "settle"
+	Phase    string       `json:"phase"` // see PhaseRun
 	Elapsed  float64      `json:"elapsed_s"`
 	Expected float64      `json:"expected_s,omitempty"` // 0: not known
 	CPU      float64      `json:"cpu,omitempty"`        // processors that the trial's process kept busy in the last interval

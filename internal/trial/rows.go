@@ -80,7 +80,7 @@ func (r *rows) add() {
 	var neighbours []string
 	if !r.trial.Calibrate {
 		all = r.costs()
-		neighbours = r.doubtSources(all)
+		neighbours = append(noteAlone(r.out, r.window), r.doubtSources(all)...)
 	}
 	for g := range r.step.Groups {
 		group := &r.step.Groups[g]
@@ -313,6 +313,7 @@ func (r *rows) addSettle() {
 	whole := func(row *result.Row) { row.Per = "step" }
 	all := r.costs()
 	r.doubtSources(all)
+	noteAlone(r.out, r.window)
 	for _, c := range all {
 		r.put(c.metric, c.value, whole, source(c.source), warnings(c.doubts))
 	}

@@ -96,7 +96,7 @@ func micros(ns int64) float64 { return float64(ns) / perMicro }
 func (t *trial) onInterval(step *workload.Step, iv *drive.Interval) {
 	lines := make([]result.Line, 0, 4)
 	length := (iv.To - iv.From).Seconds()
-	e := Event{Step: step.Name, Phase: "run", Elapsed: iv.To.Seconds(), Expected: expected(step), CPU: t.pulse.cpu()}
+	e := Event{Step: step.Name, Phase: PhaseRun, Elapsed: iv.To.Seconds(), Expected: expected(step), CPU: t.pulse.cpu()}
 	for g := range iv.Groups {
 		group := &step.Groups[g]
 		shown := EventGroup{Name: group.Name, Errors: iv.Groups[g].Errors}

@@ -20,6 +20,7 @@ type window struct {
 	before, after, drained observe.Snapshot
 	length                 time.Duration
 	drain                  time.Duration
+	alone                  time.Duration // in a duet: how long it went on after the other's
 	client                 observe.ClientDelay
 	began, ended           float64 // bytes that rumbench had written to its own files at before and at drained
 	own                    float64 // bytes that it wrote to them in between
@@ -27,11 +28,15 @@ type window struct {
 	memorySource           string
 }
 
-// open syncs everything dirty, and takes the first figures of a window, which
-// are also the last of what went on since the window before.
-func (w *window) open(ctx context.Context, t *trial) error {
+// open syncs everything dirty, waits for the other trial of a duet, and takes
+// the first figures of a window, which are also the last of what went on since
+// the window before.
+func (w *window) open(ctx context.Context, t *trial, step string) error {
 	if err := t.sync(); err != nil {
 		return fmt.Errorf("sync before the step: %w", err)
+	}
+	if err := t.meet(ctx, step); err != nil {
+		return err
 	}
 	w.before = t.sampler.Snapshot(ctx)
 	w.began = t.written()
@@ -47,6 +52,7 @@ func (w *window) close(ctx context.Context, t *trial) error {
 		return fmt.Errorf("sync after the step: %w", err)
 	}
 	w.drain = time.Since(start)
+	w.alone = t.alone()
 	w.drained = t.sampler.Snapshot(ctx)
 	w.ended = t.written()
 	w.own = w.ended - w.began
@@ -199,7 +205,7 @@ func (t *trial) seat(ctx context.Context, step *workload.Step, stage workload.St
 // before, so that the step pays only for its own writes, and after, so that it
 // pays for all of them.
 func (t *trial) measure(ctx context.Context, c drive.Config, w *window) (*drive.Result, error) {
-	if err := w.open(ctx, t); err != nil {
+	if err := w.open(ctx, t, c.Step.Name); err != nil {
 		return nil, err
 	}
 	t.pulse = newPulse()
@@ -209,6 +215,7 @@ func (t *trial) measure(ctx context.Context, c drive.Config, w *window) (*drive.
 	if err != nil {
 		return nil, err
 	}
+	t.over(c.Step.Name)
 	w.client = delays.Stop()
 	ctx = context.WithoutCancel(ctx) // an interrupted step is measured to its end
 	w.after = t.sampler.Snapshot(ctx)
@@ -236,7 +243,7 @@ func (t *trial) finding(ctx context.Context, step *workload.Step, stage workload
 // settle runs a settle step.
 func (t *trial) settle(ctx context.Context, step *workload.Step, s *result.Step) error {
 	var w window
-	if err := w.open(ctx, t); err != nil {
+	if err := w.open(ctx, t, step.Name); err != nil {
 		return err
 	}
 	t.clock.barrier()
@@ -245,7 +252,7 @@ func (t *trial) settle(ctx context.Context, step *workload.Step, s *result.Step)
 	if t.Calibrate {
 		floor = 0
 	}
-	t.Progress(Event{Step: step.Name, Phase: "settle", Expected: floor.Seconds()})
+	t.Progress(Event{Step: step.Name, Phase: PhaseSettle, Expected: floor.Seconds()})
 	actions, err := t.db.Settle(ctx)
 	if err != nil {
 		return fmt.Errorf("settle: %w", err)
@@ -255,6 +262,7 @@ func (t *trial) settle(ctx context.Context, step *workload.Step, s *result.Step)
 		return err
 	}
 	w.length = time.Since(start)
+	t.over(step.Name)
 	w.after = t.sampler.Snapshot(ctx)
 	if err := w.close(ctx, t); err != nil {
 		return err

@@ -27,7 +27,9 @@ type Spec struct {
 	Dir     string // the trial directory, which exists
 	Plan    *plan.Plan
 	Target  plan.Target
-	Trial   int // from 1
+	Trial   int    // from 1
+	Order   string // of the campaign's trials, for the record
+	Slot    int    // the trial's place in it, from 1, for the record
 	Engine  engine.Engine
 	Version string // of rumbench
 	// Calibrate measures the client instead: every step runs for a moment
@@ -35,6 +37,8 @@ type Spec struct {
 	Calibrate bool
 	// Client is the trial in which the client was calibrated, nil if it was not.
 	Client *result.Trial
+	// Partner is the other trial of a duet; nil for a trial that runs alone.
+	Partner Partner
 	// Progress, if set, is told how far the trial is; it must not block.
 	Progress func(Event)
 }
@@ -96,7 +100,7 @@ func Run(ctx context.Context, s Spec) (*result.Trial, error) {
 func (t *trial) header() *result.Trial {
 	info := engine.InfoOf(t.Engine, t.Target.Config)
 	return &result.Trial{
-		Format: result.Format, Campaign: t.Plan.Name, Target: t.Target.Name, Trial: t.Trial,
+		Format: result.Format, Campaign: t.Plan.Name, Target: t.Target.Name, Trial: t.Trial, Order: t.Order, Slot: t.Slot,
 		Engine: info.Name, Structure: info.Structure,
 		Workload: t.Plan.Workload, Preset: t.Plan.Preset, Params: printable(t.Plan.Params), Knobs: t.Target.Knobs,
 		Durability: string(t.Target.Config.Durability), Seed: t.Plan.Seed, Interval: t.Plan.Interval.Seconds(),
@@ -200,13 +204,10 @@ func (t *trial) openData() error {
 
 // observe sets up the collectors. The engine comes last: it may be slow.
 func (t *trial) observe() {
-	collectors := []observe.Collector{observe.NewHost("/proc"), t.client}
+	collectors := append(t.machine(), t.client)
 	if pids := t.processes(); len(pids) > 0 {
 		t.process = observe.NewProcess("/proc", func() []int { return pids })
 		collectors = append(collectors, t.process)
-	}
-	if c := t.deviceCollector(); c != nil {
-		collectors = append(collectors, c)
 	}
 	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(t.db)), Interval: t.Plan.Interval}
 }
