@@ -1,0 +1,137 @@
+package null
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/gen"
+)
+
+var options = []engine.Option{
+	{Name: "delay", Type: "duration", Doc: "processor time that every operation takes, such as 20us; to try out rumbench itself"},
+	{Name: "noise", Type: "number", Doc: "relative standard deviation of a factor on delay that is drawn once for each trial: 0.02 is 2 %"},
+	{Name: "noise_seed", Type: "int", Doc: "seed of noise, 0 by default: the same trial of the same plan draws the same factor"},
+	{Name: "drift", Type: "number", Doc: "amplitude of a sine of the time of day on delay: a machine that becomes slower and faster again"},
+	{Name: "drift_period", Type: "duration", Doc: "period of drift, 10m by default"},
+}
+
+// delay is for how long operations keep the processor busy.
+type delay struct {
+	each   float64 // nanoseconds, the factor of this trial included
+	factor float64
+	drift  float64 // amplitude of the factor that changes with time
+	period float64 // of it, in nanoseconds
+}
+
+// newDelay reads the options; without any it is nil.
+func newDelay(c engine.Config) (*delay, error) {
+	r := reader{c: c}
+	each := r.duration("delay", 0, 0, time.Second)
+	noise := r.share("noise", 1)
+	drift := r.share("drift", 0.9)
+	period := r.duration("drift_period", 10*time.Minute, time.Second, 24*time.Hour)
+	seed, err := c.IntOption("noise_seed", 0, 0, math.MaxInt64)
+	if r.err == nil {
+		r.err = err
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	if each == 0 {
+		for _, name := range []string{"noise", "noise_seed", "drift", "drift_period"} {
+			if v, ok := c.Options[name]; ok {
+				return nil, &engine.KnobError{Knob: "options." + name, Value: fmt.Sprint(v), Reason: "there is no delay that it could change; give options a delay, such as 20us"}
+			}
+		}
+		return nil, nil
+	}
+	factor := draw(noise, uint64(seed), c.Dir)
+	return &delay{each: float64(each) * factor, factor: factor, drift: drift, period: float64(period)}, nil
+}
+
+// draw is the factor of a trial: lognormal with mean 1 and the given relative
+// standard deviation (its logarithm has the variance ln(1+noise²)). The trial
+// is known by the name of its directory and that of the data in it, wherever
+// the campaign is.
+func draw(noise float64, seed uint64, dir string) float64 {
+	variance := math.Log1p(noise * noise)
+	s := gen.NewStream(seed, filepath.Base(filepath.Dir(dir)), filepath.Base(dir))
+	// Box and Muller: a standard normal of two uniform draws, the first not 0.
+	normal := math.Sqrt(-2*math.Log(1-s.Unit(0))) * math.Cos(2*math.Pi*s.Unit(1))
+	return math.Exp(math.Sqrt(variance)*normal - variance/2)
+}
+
+// spin keeps the processor busy, as an engine that works does; sleeping would
+// give it to others.
+func (d *delay) spin() {
+	start := time.Now()
+	each := d.each
+	if d.drift > 0 {
+		each *= 1 + d.drift*math.Sin(2*math.Pi*float64(start.UnixNano())/d.period)
+	}
+	for time.Since(start) < time.Duration(each) {
+	}
+}
+
+// settings are what was asked for and what was drawn.
+func (d *delay) settings() []engine.Setting {
+	if d == nil {
+		return nil
+	}
+	out := []engine.Setting{
+		{Name: "delay", Value: time.Duration(d.each / d.factor).Round(time.Nanosecond).String(), Source: engine.AsSet},
+		{Name: "noise_factor", Value: fmt.Sprintf("%.6f", d.factor), Source: engine.AsSet},
+	}
+	if d.drift > 0 {
+		out = append(out, engine.Setting{Name: "drift", Value: fmt.Sprintf("±%g %% in %v", 100*d.drift, time.Duration(d.period)), Source: engine.AsSet})
+	}
+	return out
+}
+
+// reader reads options and keeps the first error.
+type reader struct {
+	c   engine.Config
+	err error
+}
+
+func (r *reader) refuse(name, reason string) {
+	if r.err == nil {
+		r.err = &engine.KnobError{Knob: "options." + name, Value: fmt.Sprint(r.c.Options[name]), Reason: reason, Known: options}
+	}
+}
+
+func (r *reader) duration(name string, def, least, greatest time.Duration) time.Duration {
+	v, ok := r.c.Options[name]
+	if !ok {
+		return def
+	}
+	text, _ := v.(string)
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		r.refuse(name, "it must be a duration such as 20us")
+	case d < least || d > greatest:
+		r.refuse(name, fmt.Sprintf("it must be from %v to %v", least, greatest))
+	}
+	return d
+}
+
+func (r *reader) share(name string, greatest float64) float64 {
+	var share float64
+	switch v := r.c.Options[name].(type) {
+	case nil:
+	case int64:
+		share = float64(v)
+	case float64:
+		share = v
+	default:
+		share = math.NaN()
+	}
+	if !(share >= 0 && share <= greatest) {
+		r.refuse(name, fmt.Sprintf("it must be a number from 0 to %g", greatest))
+	}
+	return share
+}

@@ -1,0 +1,116 @@
+package campaign
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"rumbench/internal/fsize"
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+	"rumbench/workload"
+)
+
+// Describe prints what a campaign would do, without doing it.
+func Describe(w io.Writer, c Config) error {
+	entries, err := remaining(c)
+	if err != nil {
+		return err
+	}
+	p := c.Plan
+	fmt.Fprintf(w, "campaign %s: workload %s", p.Name, p.Workload)
+	if p.Preset != "" {
+		fmt.Fprintf(w, ", preset %s", p.Preset)
+	}
+	fmt.Fprintf(w, "\n\nsteps\n")
+	var planned time.Duration
+	for _, s := range p.Run.Steps() {
+		d := describeStep(w, &s)
+		planned += d
+	}
+	live := p.Run.Estimate()
+	peak, need := Need(c)
+	fmt.Fprintf(w, "\nat most %d rows, %s of user data with index entries\n", live.Rows, fsize.Text(live.Bytes))
+	fmt.Fprintf(w, "steps of a fixed length take %v per trial; the others as long as the engine needs\n", planned.Round(time.Second))
+	fmt.Fprintf(w, "\n%s\n", heading(c))
+	for _, e := range entries {
+		for i, t := range p.Targets {
+			if t.Name == e.Target {
+				fmt.Fprintf(w, "  %-20s engine %-8s up to %s on disk\n", e.Dir, t.Engine, fsize.Text(need[i]))
+			}
+		}
+	}
+	describeStop(w, p.Stop)
+	free, err := fsize.Free(existing(c.Dir))
+	if err == nil {
+		fmt.Fprintf(w, "\ndisk: up to %s needed at a time, %s free under %s\n", fsize.Text(peak), fsize.Text(free), existing(c.Dir))
+	}
+	return nil
+}
+
+// remaining are the trials that a campaign would run: those of a campaign that
+// is resumed without the complete ones, unless their partner in a duet is not.
+func remaining(c Config) (out []result.Entry, err error) {
+	if !c.Resume {
+		return Entries(c.Plan), nil
+	}
+	state, err := result.ReadCampaign(c.Dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, block := range blocks(state.Trials) {
+		for _, e := range block {
+			if e.Status != result.Complete || c.Plan.Order == plan.Duet && !complete(block) {
+				out = append(out, e)
+			}
+		}
+	}
+	return out, nil
+}
+
+// heading says how the trials that are listed below it are run.
+func heading(c Config) string {
+	if c.Plan.Order != plan.Duet {
+		return "trials, in this order"
+	}
+	h, err := halves()
+	if err != nil {
+		return "trials, two at the same time" // why they cannot be is told elsewhere
+	}
+	return fmt.Sprintf("trials, two at the same time: the first on processors %v, the second on %v", h.First, h.Second)
+}
+
+func describeStop(w io.Writer, s plan.Stop) {
+	if s.Precision > 0 {
+		fmt.Fprintf(w, "they end early, from %d trials of each target on, when these compare to within ±%g %%\n", s.MinTrials, 100*s.Precision)
+	}
+	if s.Budget > 0 {
+		fmt.Fprintf(w, "no block begins that is not expected to end within %v\n", s.Budget)
+	}
+}
+
+func describeStep(w io.Writer, s *workload.Step) (length time.Duration) {
+	if s.Settle != nil {
+		fmt.Fprintf(w, "  %-8s settle, at least %v\n", s.Name, s.Settle.Floor)
+		return s.Settle.Floor
+	}
+	var parts []string
+	for _, g := range s.Groups {
+		part := fmt.Sprintf("%d × %s", g.Clients, g.Name)
+		if g.Work > 0 {
+			part += fmt.Sprintf(", %d operations each", g.Work)
+		}
+		if g.Rate > 0 {
+			part += fmt.Sprintf(" at %g/s", g.Rate)
+			length = max(length, time.Duration(float64(g.Work)/g.Rate*float64(time.Second)))
+		}
+		parts = append(parts, part)
+	}
+	if s.Seconds > 0 {
+		length = time.Duration(s.Seconds * float64(time.Second))
+		parts = append(parts, length.String())
+	}
+	fmt.Fprintf(w, "  %-8s %s\n", s.Name, strings.Join(parts, "; "))
+	return length
+}

@@ -1,0 +1,176 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+)
+
+// run runs the blocks of trials that are not complete.
+func (r *runner) run(ctx context.Context) error {
+	if err := r.calibrate(ctx); err != nil {
+		return err
+	}
+	ran := false
+	for n, at := range r.blocks() {
+		block := r.state.Trials[at.from:at.to]
+		if err := r.recognize(block); err != nil {
+			return err
+		}
+		if complete(block) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return r.early(ctx)
+		}
+		if n > 0 && untouched(block) {
+			if stopped, err := r.stop(at.from); stopped || err != nil {
+				if err != nil {
+					return err
+				}
+				break
+			}
+		}
+		if err := r.block(ctx, at, ran); err != nil {
+			return err
+		}
+		ran = true
+	}
+	return r.conclude(ctx, ran)
+}
+
+// span is where a block stands in the list of trials.
+type span struct{ from, to int }
+
+func (r *runner) blocks() (out []span) {
+	at := 0
+	for _, b := range blocks(r.state.Trials) {
+		out = append(out, span{at, at + len(b)})
+		at += len(b)
+	}
+	return out
+}
+
+// complete tells whether nothing of a block is left to be done.
+func complete(block []result.Entry) bool {
+	return !slices.ContainsFunc(block, func(e result.Entry) bool { return e.Status != result.Complete })
+}
+
+// untouched tells whether none of a block's trials has ended yet.
+func untouched(block []result.Entry) bool {
+	return !slices.ContainsFunc(block, func(e result.Entry) bool { return e.Status != "" })
+}
+
+// block runs the trials of a block; those that are complete stay, but not in a
+// duet, whose trials are nothing without each other.
+func (r *runner) block(ctx context.Context, at span, ran bool) error {
+	if r.Plan.Order == plan.Duet {
+		if err := r.pause(ctx, ran); err != nil {
+			return err
+		}
+		return r.duet(ctx, at)
+	}
+	for i := at.from; i < at.to; i++ {
+		e := &r.state.Trials[i]
+		if e.Status == result.Complete {
+			continue
+		}
+		if err := r.pause(ctx, ran); err != nil {
+			return err
+		}
+		if err := r.aside(e.Dir); err != nil {
+			return err
+		}
+		r.Progress.Begin(*e, i+1, len(r.state.Trials))
+		t, err := r.child(ctx, *e, nil)
+		if err := r.ended(e, t, err); err != nil {
+			return err
+		}
+		ran = true
+	}
+	return nil
+}
+
+// ended takes note of a trial's end, with the error of the campaign's own files.
+func (r *runner) ended(e *result.Entry, t *result.Trial, err error) error {
+	if t != nil {
+		e.Status = t.Status
+		r.Progress.End(*e, t) // first: it may tell why nothing can be written
+	}
+	if err != nil {
+		return err
+	}
+	return r.save()
+}
+
+// conclude says how a campaign ended of which no trial is left to be begun.
+func (r *runner) conclude(ctx context.Context, ran bool) error {
+	bad := 0
+	for _, e := range r.state.Trials {
+		if e.Status != result.Complete {
+			bad++
+		}
+	}
+	switch {
+	case bad > 0 && ctx.Err() != nil:
+		return r.early(ctx)
+	case bad > 0:
+		return fmt.Errorf("%d of %d: %w", bad, len(r.state.Trials), ErrIncomplete)
+	case ran && r.state.Stopped == "":
+		return r.sumUp()
+	}
+	return nil
+}
+
+// recognize sees that trials are complete though the campaign was killed before
+// it could write that down.
+func (r *runner) recognize(block []result.Entry) error {
+	found := false
+	for i := range block {
+		e := &block[i]
+		if e.Status != "" {
+			continue
+		}
+		t, err := result.ReadTrial(result.TrialPath(r.Dir, e.Dir))
+		if err == nil && t.Status == result.Complete {
+			e.Status, found = t.Status, true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return r.save()
+}
+
+// pause comes before a trial: it ends a campaign that its user has ended, and
+// lets the machine cool down after a trial that ran before.
+func (r *runner) pause(ctx context.Context, ran bool) error {
+	if ctx.Err() != nil {
+		return r.early(ctx)
+	}
+	if !ran || r.Plan.CoolDown == 0 {
+		return nil
+	}
+	r.Progress.Note(fmt.Sprintf("cooling down for %v", r.Plan.CoolDown))
+	select {
+	case <-time.After(r.Plan.CoolDown):
+		return nil
+	case <-ctx.Done():
+		return r.early(ctx)
+	}
+}
+
+// earlyError says that a campaign's user ended it.
+type earlyError struct{ cause error }
+
+func (earlyError) Error() string   { return "the campaign was ended early" }
+func (e earlyError) Unwrap() error { return e.cause }
+
+// early is the error of a campaign that its user ended.
+func (r *runner) early(ctx context.Context) error {
+	return hint(earlyError{ctx.Err()}, "go on with it: rumbench run --resume "+r.Dir)
+}

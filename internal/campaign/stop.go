@@ -1,0 +1,102 @@
+package campaign
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+)
+
+// stop ends a campaign before a block that nobody needs, or for which there is
+// no time: the trials from there on are taken off its list.
+func (r *runner) stop(next int) (stopped bool, err error) {
+	why, err := r.satisfied(next)
+	if err != nil {
+		return false, err
+	}
+	if why == "" {
+		why = r.exhausted(next)
+	}
+	if why == "" {
+		return false, nil
+	}
+	r.state.Trials, r.state.Stopped = r.state.Trials[:next], why
+	r.Progress.Note(fmt.Sprintf("no more trials than these %d: %s", next, why))
+	return true, r.save()
+}
+
+// satisfied says why the trials before one compare the targets precisely
+// enough, "" if they do not.
+func (r *runner) satisfied(next int) (why string, err error) {
+	enough, why, err := r.ask(next)
+	if !enough {
+		return "", err
+	}
+	return why, err
+}
+
+// ask asks whether the trials before one are enough. They are not where nobody
+// can tell, the last block is not complete or, of an interleaved campaign, has
+// no reverse yet.
+func (r *runner) ask(next int) (enough bool, why string, err error) {
+	if r.Enough == nil || r.Plan.Stop.Precision == 0 {
+		return false, "", nil
+	}
+	done := r.state.Trials[:next]
+	all := blocks(done)
+	last := all[len(all)-1]
+	n := last[0].Trial
+	if n < r.Plan.Stop.MinTrials || !complete(last) || r.Plan.Order == plan.Interleaved && n%2 == 1 {
+		return false, "", nil
+	}
+	// In the plan's order of targets: precision is of all others against the first.
+	trials, _, err := result.ReadTrials(r.Dir, &result.Campaign{Targets: r.state.Targets, Trials: completed(done)})
+	if err != nil {
+		return false, "", fmt.Errorf("look at the trials so far: %w", err)
+	}
+	enough, why = r.Enough(trials)
+	return enough, why, nil
+}
+
+func completed(entries []result.Entry) []result.Entry {
+	return slices.DeleteFunc(slices.Clone(entries), func(e result.Entry) bool { return e.Status != result.Complete })
+}
+
+// sumUp tells how precise the greatest number of trials has been.
+func (r *runner) sumUp() error {
+	enough, why, err := r.ask(len(r.state.Trials))
+	switch {
+	case err != nil || why == "":
+		return err
+	case enough:
+		r.Progress.Note("all trials are done, and as precise as was wanted: " + why)
+	default:
+		r.Progress.Note("all trials are done, and not as precise as was wanted: " + why)
+	}
+	return nil
+}
+
+// exhausted says why there is no time for another block, "" if there is. A
+// block is expected to take as long as those so far did on average.
+func (r *runner) exhausted(next int) string {
+	budget := r.Plan.Stop.Budget
+	if budget == 0 {
+		return ""
+	}
+	spent := r.spent()
+	each := spent / time.Duration(len(blocks(r.state.Trials[:next])))
+	if spent+each <= budget {
+		return ""
+	}
+	return fmt.Sprintf("of the budget of %v %s are spent, and a block takes about %s", budget, coarse(spent), coarse(each))
+}
+
+// coarse writes a duration without digits that say nothing.
+func coarse(d time.Duration) string {
+	if d < 10*time.Second {
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return d.Round(time.Second).String()
+}

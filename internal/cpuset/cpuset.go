@@ -1,0 +1,118 @@
+// Package cpuset tells on which processors this process may run, divides them
+// into two halves, and starts programs that stay on some of them. It measures
+// nothing.
+package cpuset
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Set is a set of processors by the kernel's numbers, in ascending order.
+type Set []int
+
+// maxCPUs is how many processors the kernel's masks have here.
+const maxCPUs = 1024
+
+// String is the set as the kernel writes it: "0-3,8".
+func (s Set) String() string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		end := i
+		for end+1 < len(s) && s[end+1] == s[end]+1 {
+			end++
+		}
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Itoa(s[i]))
+		if end > i {
+			b.WriteString("-" + strconv.Itoa(s[end]))
+		}
+		i = end + 1
+	}
+	return b.String()
+}
+
+// Parse reads a set as the kernel writes it.
+func Parse(text string) (Set, error) {
+	var s Set
+	for part := range strings.SplitSeq(strings.TrimSpace(text), ",") {
+		low, high, isRange := strings.Cut(part, "-")
+		if !isRange {
+			high = low
+		}
+		from, err := strconv.Atoi(low)
+		to, err2 := strconv.Atoi(high)
+		if err := errors.Join(err, err2); err != nil || from < 0 || to < from || to >= maxCPUs {
+			return nil, fmt.Errorf("%q is no list of processors", text)
+		}
+		for cpu := from; cpu <= to; cpu++ {
+			s = append(s, cpu)
+		}
+	}
+	slices.Sort(s)
+	return slices.Compact(s), nil
+}
+
+// Allowed are the processors that this process may run on.
+func Allowed() (Set, error) {
+	mask, err := affinity()
+	if err != nil {
+		return nil, err
+	}
+	var s Set
+	for cpu := range maxCPUs {
+		if mask.IsSet(cpu) {
+			s = append(s, cpu)
+		}
+	}
+	return s, nil
+}
+
+func affinity() (mask unix.CPUSet, err error) {
+	if err = unix.SchedGetaffinity(0, &mask); err != nil {
+		err = fmt.Errorf("ask which processors may be used: %w", err)
+	}
+	return mask, err
+}
+
+// Start starts a program that stays on the processors of the set, with all
+// threads and processes that it begins. An empty set does not bind it.
+//
+// A new process inherits the processors of the thread that begins it, so this
+// thread goes there for a moment. See sched_setaffinity(2).
+func Start(cmd *exec.Cmd, on Set) error {
+	if len(on) == 0 {
+		return cmd.Start()
+	}
+	runtime.LockOSThread()
+	before, err := affinity()
+	if err != nil {
+		runtime.UnlockOSThread()
+		return err
+	}
+	var mask unix.CPUSet
+	for _, cpu := range on {
+		mask.Set(cpu)
+	}
+	if err := unix.SchedSetaffinity(0, &mask); err != nil {
+		runtime.UnlockOSThread()
+		return fmt.Errorf("go to processors %v: %w", on, err)
+	}
+	started := cmd.Start()
+	if err := unix.SchedSetaffinity(0, &before); err != nil {
+		// The thread stays locked, so that it ends with its goroutine and
+		// nobody else has to run where it is bound.
+		return errors.Join(started, fmt.Errorf("leave processors %v: %w", on, err))
+	}
+	runtime.UnlockOSThread()
+	return started
+}

@@ -1,0 +1,103 @@
+package cpuset
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Halves are two disjoint sets of processors, as alike as the machine allows.
+type Halves struct {
+	First, Second Set
+	// Shared: both halves are threads of one core, because there is no second one.
+	Shared bool
+}
+
+// Halve divides a set of at least two processors. Both halves have as many
+// cores of each size, and the threads of a core stay together. Cores are taken
+// in the order of their numbers, which on most machines keeps each half on
+// sockets and caches of its own. What is left over is in neither half.
+//
+// Which processors are threads of one core is read below sys, which is "/sys",
+// see Documentation/admin-guide/cputopology.rst of the kernel. A processor of
+// which that is not told counts as a core.
+func Halve(s Set, sys string) (Halves, error) {
+	if len(s) < 2 {
+		return Halves{}, fmt.Errorf("processors %v cannot be halved", s)
+	}
+	cores := coresOf(s, sys)
+	if len(cores) == 1 {
+		h := halveCores(single(s))
+		h.Shared = true
+		return h, nil
+	}
+	h := halveCores(cores)
+	if len(h.First) == 0 { // no two cores are alike: one thread of each is
+		var firsts Set
+		for _, core := range cores {
+			firsts = append(firsts, core[0])
+		}
+		h = halveCores(single(firsts))
+	}
+	return h, nil
+}
+
+// coresOf sorts processors into cores.
+func coresOf(s Set, sys string) (cores []Set) {
+	seen := map[int]bool{}
+	for _, cpu := range s {
+		if seen[cpu] {
+			continue
+		}
+		var core Set
+		for _, thread := range siblings(cpu, sys) {
+			if slices.Contains(s, thread) && !seen[thread] {
+				core = append(core, thread)
+				seen[thread] = true
+			}
+		}
+		cores = append(cores, core)
+	}
+	return cores
+}
+
+// siblings are the threads of a processor's core, itself among them.
+func siblings(cpu int, sys string) Set {
+	alone := Set{cpu}
+	b, err := os.ReadFile(filepath.Join(sys, "devices/system/cpu", fmt.Sprintf("cpu%d", cpu), "topology/thread_siblings_list"))
+	if err != nil {
+		return alone
+	}
+	s, err := Parse(string(b))
+	if err != nil || !slices.Contains(s, cpu) {
+		return alone
+	}
+	return s
+}
+
+// single makes every processor a core.
+func single(s Set) (cores []Set) {
+	for _, cpu := range s {
+		cores = append(cores, Set{cpu})
+	}
+	return cores
+}
+
+// halveCores gives each side as many cores of each size.
+func halveCores(cores []Set) (h Halves) {
+	bySize := map[int][]Set{}
+	for _, core := range cores {
+		bySize[len(core)] = append(bySize[len(core)], core)
+	}
+	for _, size := range slices.Sorted(maps.Keys(bySize)) {
+		alike := bySize[size]
+		half := len(alike) / 2
+		h.First = append(h.First, slices.Concat(alike[:half]...)...)
+		h.Second = append(h.Second, slices.Concat(alike[half:2*half]...)...)
+	}
+	slices.Sort(h.First)
+	slices.Sort(h.Second)
+	return h
+}

@@ -1,0 +1,76 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+)
+
+var stopKeys = []string{"precision", "min_trials", "budget"}
+
+const (
+	// usualMinTrials is how many trials of each target there are before the
+	// precision is looked at, unless the plan says otherwise: with fewer, an
+	// interval tells more of luck than of noise. It is even, so that every
+	// block has had its reverse.
+	usualMinTrials = 6
+	// maxBudget is more than anybody waits for.
+	maxBudget = 1000 * time.Hour
+)
+
+// stop reads when the campaign may end early.
+func (b *binder) stop(f fields, p *Plan) {
+	n := f.value("stop")
+	if n == nil {
+		return
+	}
+	of := b.fields(n, "stop", stopKeys)
+	if n.kind != mapping {
+		return
+	}
+	bind(of, "precision", &p.Stop.Precision, share(0.001))
+	bind(of, "min_trials", &p.Stop.MinTrials, integer(2, maxTrials))
+	bind(of, "budget", &p.Stop.Budget, duration(time.Second, maxBudget))
+	least := of.of.key("min_trials")
+	switch {
+	case n.get("precision") == nil && n.get("budget") == nil:
+		b.at(n, "stop says neither how precise nor how long", "as in stop: {precision: 2%, budget: 2h}")
+	case n.get("precision") == nil && least != nil:
+		b.at(least, "min_trials is of precision, which stop does not ask for", "remove it, or add precision, as precision: 2%")
+	case p.Order == Sequential:
+		b.at(n, "a sequential campaign has no blocks after which it could stop: the last target alone would lose trials", "remove stop, or set order: interleaved")
+	case b.trialsRefused(f):
+	case p.Trials == 1:
+		b.at(n, "there is nothing to stop: trials is 1", "trials is the greatest number then, as trials: 20")
+	case p.Stop.MinTrials > p.Trials:
+		b.at(of.value("min_trials"), fmt.Sprintf("min_trials: %d is more than all trials, which are %d", p.Stop.MinTrials, p.Trials), "lower it, or raise trials")
+	}
+	if p.Stop.Precision > 0 && p.Stop.MinTrials == 0 {
+		p.Stop.MinTrials = min(usualMinTrials, p.Trials)
+	}
+}
+
+// trialsRefused tells whether the number of trials is one that was told to be wrong.
+func (b *binder) trialsRefused(f fields) bool {
+	n := f.of.get("trials")
+	if n == nil {
+		return false
+	}
+	_, err := integer(1, maxTrials)(n)
+	return err != nil
+}
+
+// checkDuet refuses targets that cannot run at the same time on processors of
+// their own.
+func (b *binder) checkDuet(f fields, targets []*bound, o Order) {
+	if o != Duet {
+		return
+	}
+	if n := f.of.get("targets"); n != nil && n.kind == list && len(n.items) > 0 && len(n.items) != 2 {
+		b.at(f.value("order"), fmt.Sprintf("order: a duet is of two targets, and the plan has %d", len(n.items)), "name two targets, or set order: interleaved")
+	}
+	for _, t := range targets {
+		if t.Config.Server.DSN != "" {
+			b.at(t.fields.of.get("dsn"), "dsn: a duet keeps each target on processors of its own, and a server that runs already cannot be kept there", "set order: interleaved, or let a private server be started")
+		}
+	}
+}

@@ -1,0 +1,42 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"rumbench/internal/stat"
+)
+
+// course says in words how a rate went over time: whether it was steady, and how
+// well its mean is known from within the run. "" says that it is too short to
+// tell. What the next run does is another matter.
+func course(rates []float64) string {
+	c := stat.CourseOf(rates)
+	if c.Shape == stat.Unknown || len(c.Phases) == 0 {
+		return ""
+	}
+	text := c.Shape.String()
+	switch first, last := c.Phases[0], c.Phases[len(c.Phases)-1]; c.Shape {
+	case stat.Steady:
+		if mean, se := meanError(rates[c.WarmUp:]); mean > 0 {
+			text += fmt.Sprintf(" (mean known to ±%s)", percentOf(1.96*se/mean))
+		}
+	case stat.Degrading, stat.Improving:
+		text += fmt.Sprintf(" from %s/s to %s/s", decimal(first.Level), decimal(last.Level))
+	}
+	if c.WarmUp > 0 {
+		text += fmt.Sprintf(" after %d intervals of warm-up", c.WarmUp)
+	}
+	return text
+}
+
+// meanError is the mean of a time series and its standard error.
+func meanError(x []float64) (mean, se float64) {
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	if se, _ = stat.AutocorrelatedSE(x); math.IsNaN(se) {
+		return 0, 0
+	}
+	return mean, se
+}

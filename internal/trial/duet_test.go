@@ -1,0 +1,120 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rumbench/internal/result"
+)
+
+// fakePartner is the other trial of a duet: it remembers what it was told, and
+// says that its steps were over for a while, or that it has ended.
+type fakePartner struct {
+	told  []string
+	alone time.Duration
+	gone  string // the step before which it has ended
+}
+
+var errGone = errors.New("the other has ended")
+
+func (p *fakePartner) Meet(_ context.Context, step string) error {
+	p.told = append(p.told, "meet "+step)
+	if step == p.gone {
+		return errGone
+	}
+	return nil
+}
+
+func (p *fakePartner) Done(step string)     { p.told = append(p.told, "done "+step) }
+func (p *fakePartner) Alone() time.Duration { return p.alone }
+
+const duetSteps = "params.steps=[l.i0, l.x, settle, qr100]"
+
+// A trial of a duet meets the other before every step, and has no figures that
+// are of both.
+func TestDuet(t *testing.T) {
+	s := spec(t, "bbolt", duetSteps)
+	p := &fakePartner{}
+	s.Partner, s.Order, s.Slot = p, "duet", 3
+	tr := run(t, s, result.Complete)
+	want := []string{"meet l.i0", "done l.i0", "meet l.x", "done l.x", "meet settle", "done settle", "meet qr100", "done qr100"}
+	if !slices.Equal(p.told, want) {
+		t.Errorf("the partner was told %q", p.told)
+	}
+	if tr.Order != "duet" || tr.Slot != 3 || tr.CPUs == "" || !has(tr.Warnings, "a duet: another target ran at the same time") {
+		t.Errorf("order %q, slot %d, processors %q, warnings %q", tr.Order, tr.Slot, tr.CPUs, tr.Warnings)
+	}
+	common := []string{
+		"host_cpu_us", "context_switches", "cpu_accounted", "device_reads", "read_kb", "write_kb", "discard_kb",
+		"after_write_kb", "read_amplification", "drain_s",
+	}
+	for i := range tr.Steps {
+		st := &tr.Steps[i]
+		for _, r := range st.Rows {
+			if slices.Contains(common, r.Metric) || strings.HasPrefix(r.Source, "host") || strings.HasPrefix(r.Source, "device") {
+				t.Errorf("step %s has %s of %s", st.Name, r.Metric, r.Source)
+			}
+		}
+		for _, c := range st.Counters {
+			if strings.HasPrefix(c.Name, "host.") || strings.HasPrefix(c.Name, "device.") {
+				t.Errorf("step %s has counter %s", st.Name, c.Name)
+			}
+		}
+		if st.Alone != 0 {
+			t.Errorf("step %s was alone for %v s", st.Name, st.Alone)
+		}
+	}
+	for _, metric := range []string{"server_cpu_us", "process_write_kb", "server_memory_bytes"} {
+		if step(t, tr, "l.i0").Find(metric, "", "") == nil {
+			t.Errorf("its own %s is missing", metric)
+		}
+	}
+	if len(lines(t, s.Dir, "host")) > 0 || len(lines(t, s.Dir, "device")) > 0 {
+		t.Error("the series has figures of the machine")
+	}
+	page(t, s.Dir, tr)
+}
+
+// What was measured while the other was over is doubted, if it is much.
+func TestAloneInDuet(t *testing.T) {
+	s := spec(t, "memory", duetSteps, "params.query_seconds=1")
+	s.Partner = &fakePartner{alone: 50 * time.Millisecond}
+	tr := run(t, s, result.Complete)
+	q := step(t, tr, "qr100") // takes a second: a twentieth is little
+	if q.Alone != 0.05 || !has(q.Notes, "it ran alone for the last 0.05 s, 5 % of its time") || has(q.Warnings, "alone") {
+		t.Errorf("alone for %v s, notes %q, warnings %q", q.Alone, q.Notes, q.Warnings)
+	}
+
+	s = spec(t, "memory", duetSteps, "params.query_seconds=1")
+	s.Partner = &fakePartner{alone: 500 * time.Millisecond}
+	tr = run(t, s, result.Complete)
+	q = step(t, tr, "qr100")
+	if q.Alone != 0.5 || !has(q.Warnings, "50 % of its time") {
+		t.Errorf("alone for %v s, warnings %q", q.Alone, q.Warnings)
+	}
+	for _, metric := range []string{"rows_per_s", "service_p99_us"} {
+		if r := row(t, q, "query", "query", metric); !has(r.Warnings, "it ran alone") {
+			t.Errorf("%s carries no doubt", metric)
+		}
+	}
+	if l := step(t, tr, "l.i0"); l.Alone > l.Seconds || l.Alone <= 0 { // it is shorter than what it is told
+		t.Errorf("alone for %v of %v s", l.Alone, l.Seconds)
+	}
+}
+
+// A trial whose partner has ended does not go on; what it measured stays.
+func TestPartnerEnded(t *testing.T) {
+	s := spec(t, "memory", duetSteps)
+	s.Partner = &fakePartner{gone: "qr100"}
+	tr := run(t, s, result.Failed)
+	if tr.Reason != "step qr100: "+errGone.Error() {
+		t.Errorf("reason %q", tr.Reason)
+	}
+	if len(tr.Steps) != 3 || tr.Steps[2].Status != result.Complete {
+		t.Errorf("%d steps: %s", len(tr.Steps), dump(tr.Steps))
+	}
+}
