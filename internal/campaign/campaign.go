@@ -88,7 +88,6 @@ func Run(ctx context.Context, c Config) (*result.Campaign, error) {
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
-	r.before = r.state.Spent
 	return r.state, r.run(ctx)
 }
 
@@ -106,10 +105,12 @@ type runner struct {
 func (r *runner) prepare() error {
 	if r.Resume {
 		var err error
-		if r.state, err = result.ReadCampaign(r.Dir); err != nil || !r.Force || r.state.Force {
+		if r.state, err = result.ReadCampaign(r.Dir); err != nil {
 			return err
 		}
-		r.state.Force = true // trials read it
+		r.before = r.state.Spent
+		r.state.Force = r.state.Force || r.Force // trials read it
+		r.state.Resumed++
 		return r.save()
 	}
 	if _, err := os.Stat(filepath.Join(r.Dir, result.CampaignFile)); err == nil {

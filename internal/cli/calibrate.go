@@ -14,6 +14,9 @@ import (
 func precise(precision float64) func([]*result.Trial) (bool, string) {
 	return func(trials []*result.Trial) (bool, string) {
 		enough, worst, step := compare.Precise(trials, precision)
+		if step == "" && !enough {
+			return false, "no step can be compared"
+		}
 		if math.IsInf(worst, 1) {
 			return false, "nothing is known yet of the precision of " + step
 		}

@@ -52,8 +52,9 @@ Conditions of --fail-if see a metric's name as new ÷ base, low.METRIC and
 high.METRIC as the bounds of its interval, base.METRIC and new.METRIC,
 verdict.METRIC, sure (all verdicts in it are better or worse), step and op.
 
-Exit status: 0 no condition holds; 3 a condition of --fail-if holds; 4 a
-condition can be judged nowhere; 1 and 2 errors.`,
+Exit status: 0 no condition holds; 3 a condition of --fail-if holds; 4 none holds,
+but one cannot be judged where BASE has a number, as NEW has none that may be
+compared; 1 and 2 errors.`,
 		Example: `  rumbench compare results/old results/new
   rumbench compare results/mine
   rumbench compare results/mine:innodb results/mine:myrocks --all
@@ -154,8 +155,12 @@ func comparison(c *compare.Campaign, p pair, rule compare.Rule, o compareOptions
 		out.Notes = append(out.Notes, text)
 	}
 	out.Notes = append(out.Notes, compare.Apart(p.base, p.of)...)
-	out.Notes = append(out.Notes, missingSteps(c, p)...)
 	out.Judgement = c.Judge(p.base, p.of, rule)
+	if apart(out.Judgement) {
+		out.Notes = append(out.Notes, "the two did not run side by side: what the machine did in between is in every difference, and no number of trials takes it out")
+	}
+	out.Notes = append(out.Notes, missingSteps(c, p)...)
+	out.Notes = append(out.Notes, lostTrials(c, p)...)
 	for _, it := range out.Judgement.Items {
 		shown := it.Headline || o.all || len(o.metrics) > 0
 		if shown && among(o.steps, it.Step.Name) && among(o.metrics, it.Metric()) && (it.Base.Missing == "" || it.New.Missing == "") {
@@ -182,30 +187,65 @@ func missingSteps(c *compare.Campaign, p pair) []string {
 	return out
 }
 
+// apart tells whether nothing was compared in pairs.
+func apart(j *compare.Judgement) bool {
+	return !slices.ContainsFunc(j.Items, func(it compare.Item) bool { return it.Pairs > 0 }) &&
+		slices.ContainsFunc(j.Items, func(it compare.Item) bool { return !math.IsNaN(it.P) })
+}
+
+// lostTrials tells of trials whose numbers are in no median: they ended badly,
+// or did not come to a step that others came to.
+func lostTrials(c *compare.Campaign, p pair) []string {
+	var out []string
+	for _, t := range []*compare.Target{p.base, p.of} {
+		for _, trial := range t.Trials {
+			if trial.Status != result.Complete {
+				text := fmt.Sprintf("%s, trial %d: %s", t.Name, trial.Trial, trial.Status)
+				if trial.Reason != "" {
+					text += ": " + trial.Reason
+				}
+				out = append(out, text)
+			}
+		}
+		for _, s := range c.Steps {
+			if n := len(s.Used(t)); n > 0 && n < len(t.Trials) {
+				out = append(out, fmt.Sprintf("%s in %s: %d of %d trials", t.Name, s.Name, n, len(t.Trials)))
+			}
+		}
+	}
+	return out
+}
+
 // judge tells which conditions hold.
 func (a *App) judge(gates []*compare.Gate, list []report.Comparison) error {
-	var bad []string
+	var bad, blind []string
 	for _, g := range gates {
 		judged := 0
 		for _, c := range list {
-			found, n, err := g.Find(c.Judgement)
+			found, err := g.Find(c.Judgement)
 			if err != nil {
 				return usageError{err}
 			}
-			judged += n
-			for _, f := range found {
+			judged += found.Judged
+			for _, f := range found.True {
 				bad = append(bad, findingText(g, c, f))
 			}
+			for _, text := range found.Blind {
+				blind = append(blind, fmt.Sprintf("%s: %s against %s in %s", g, c.New.Name, c.Base.Name, text))
+			}
 		}
-		if judged == 0 {
-			return &invalidError{fmt.Errorf("condition %q can be judged nowhere: its metrics are not known on both sides of any step", g)}
+		if judged == 0 && len(blind) == 0 {
+			blind = append(blind, fmt.Sprintf("%s: its metrics are not known on both sides of any step", g))
 		}
 	}
-	for _, text := range bad {
+	for _, text := range slices.Concat(bad, blind) {
 		fmt.Fprintln(a.Stderr, text)
 	}
-	if len(bad) > 0 {
+	switch {
+	case len(bad) > 0:
 		return &regressionError{fmt.Errorf("%d regressions found", len(bad))}
+	case len(blind) > 0:
+		return &invalidError{fmt.Errorf("in %d places a condition cannot be judged", len(blind))}
 	}
 	return nil
 }
@@ -288,6 +328,9 @@ func readSides(groups [][]string) (sides []side, all []*result.Trial, err error)
 		}
 		sides, trials, all = append(sides, s), append(trials, of), append(all, of...)
 	}
+	if err := once(all); err != nil {
+		return nil, nil, usageError{err}
+	}
 	taken := map[string]bool{}
 	for i := range sides {
 		sides[i].name(trials[i], func(own string) string {
@@ -303,6 +346,27 @@ func readSides(groups [][]string) (sides []side, all []*result.Trial, err error)
 		})
 	}
 	return sides, all, nil
+}
+
+// once refuses a trial that is named twice, as itself or as a copy: it would
+// count twice, or be compared with itself.
+func once(trials []*result.Trial) error {
+	dirs, starts := map[string]bool{}, map[string]string{}
+	for _, t := range trials {
+		if dirs[t.Dir] {
+			return fmt.Errorf("%s is named twice", t.Dir)
+		}
+		dirs[t.Dir] = true
+		if t.Started.IsZero() {
+			continue // imported: when it ran is not known
+		}
+		id := fmt.Sprintf("%s.%d at %v", t.Target, t.Trial, t.Started.UTC())
+		if of := starts[id]; of != "" {
+			return fmt.Errorf("%s is a copy of %s", t.Dir, of)
+		}
+		starts[id] = t.Dir
+	}
+	return nil
 }
 
 // name gives the side's targets their names in the campaign that holds all.

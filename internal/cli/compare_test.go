@@ -27,7 +27,8 @@ type made struct {
 // writeCampaign writes a campaign with trials that were not run.
 func writeCampaign(t *testing.T, dir string, targets ...made) {
 	t.Helper()
-	c := result.Campaign{Format: result.Format, Name: filepath.Base(dir), Command: []string{"rumbench", "run"}, Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	campaigns++
+	c := result.Campaign{Format: result.Format, Name: filepath.Base(dir), Command: []string{"rumbench", "run"}, Started: time.Date(2026, 1, 2, 3, 4, campaigns, 0, time.UTC)}
 	for n := range targets[0].rates {
 		for _, m := range targets {
 			e := result.Entry{Dir: fmt.Sprintf("%s.%d", m.target, n+1), Target: m.target, Trial: n + 1, Status: result.Complete}
@@ -69,6 +70,9 @@ func rumbench(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), errs.String(), code
 }
 
+// campaigns counts those written, so that no two began at the same time.
+var campaigns int
+
 var params = map[string]any{"rows": 1000.0}
 
 func TestCompare(t *testing.T) {
@@ -94,12 +98,15 @@ func TestCompare(t *testing.T) {
 		{"markdown", before + " --format markdown", 0, `\| load \| rows_per_s insert \| 1,000 \| 500 \| 0\.500× \|`, `^$`},
 		{"a regression", before + " " + after + " --fail-if rows_per_s<0.95&&sure", 3, `▼ worse`, `after/b against before/b in load, insert: rows_per_s 0\.800× \(0\.\d+ to 0\.\d+\) worse\nrumbench: 1 regressions? found`},
 		{"no regression", before + " " + after + " --fail-if rows_per_s<0.5&&sure", 0, `▼ worse`, `^$`},
-		{"not to be judged", before + " " + after + " --fail-if read_kb>1.1", 4, ``, `can be judged nowhere`},
+		{"not to be judged", before + " " + after + " --fail-if read_kb>1.1", 4, ``, `not known on both sides of any step`},
 		{"no such metric", before + " " + after + " --fail-if tps<1", 2, `^$`, `"tps" is no metric`},
 		{"different plans", before + ":a " + longer, 1, `^$`, `did different work: rows 1000 and 2000\nhint: .*--anyway`},
 		{"anyway", before + ":a " + longer + " --anyway", 0, `⚠ before/a and longer/a did different work: rows 1000 and 2000`, `^$`},
 		{"no such target", before + ":x " + after, 1, `^$`, `has no trials of a target "x"`},
-		{"twice the same", before + " " + before, 0, `(?s)= same`, `^$`},
+		{"twice the same", before + " " + before, 2, `^$`, `is named twice`},
+		{"by another name", before + " " + before + "/../before:a", 2, `^$`, `is named twice`},
+		{"apart", before + " " + after, 0, `⚠ the two did not run side by side`, `^$`},
+		{"a misspelt step", before + " --fail-if rows_per_s<0.9&&step=='laod'", 2, `▼ worse`, `there is no step "laod"`},
 		{"alone", longer, 2, `^$`, `one target only`},
 		{"no such directory", filepath.Join(dir, "nothing") + " " + after, 1, `^$`, `no campaign`},
 		{"a format of others", before + " --format xml", 2, `^$`, `--format is one of text, markdown, json, bench`},

@@ -60,7 +60,7 @@ func (a *App) importLogs(paths []string, out string, o importer.Options) error {
 	if o.Name == "" {
 		o.Name = importName(paths[0])
 	}
-	o.Now = time.Now().UTC().Truncate(time.Second)
+	o.Now = time.Now().UTC()
 	o.Command = append([]string{"rumbench"}, a.Args...)
 	campaign, err := importer.Read(paths, o)
 	var problems importer.Problems

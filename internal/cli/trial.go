@@ -82,7 +82,7 @@ func choose(s *trial.Spec, state *result.Campaign, name string) error {
 		}
 		for _, t := range s.Plan.Targets {
 			if t.Name == e.Target {
-				s.Target, s.Trial, s.Order, s.Slot = t, e.Trial, state.Order, i+1
+				s.Target, s.Trial, s.Order, s.Slot, s.Resumed = t, e.Trial, state.Order, i+1, state.Resumed
 				s.Target.Config.Server.Force = state.Force
 				s.Engine, _ = registry.Catalog{}.Engine(t.Engine)
 				return nil

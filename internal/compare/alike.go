@@ -13,21 +13,29 @@ import (
 // did the same.
 func Unlike(a, b *Target) []string {
 	var out []string
-	x, y := a.Trials[0], b.Trials[0]
-	differ := func(what, of, other string) {
-		if of != other {
-			out = append(out, fmt.Sprintf("%s %s and %s", what, named(of), named(other)))
+	x := a.Trials[0]
+	for _, y := range slices.Concat(a.Trials[1:], b.Trials) {
+		differ := func(what, of, other string) {
+			if of != other {
+				out = appendNew(out, fmt.Sprintf("%s %s and %s", what, named(of), named(other)))
+			}
 		}
-	}
-	differ("workload", x.Workload, y.Workload)
-	for _, name := range paramNames(x, y) {
-		differ(name, paramText(x.Params[name]), paramText(y.Params[name]))
+		differ("workload", x.Workload, y.Workload)
+		for _, name := range paramNames(x, y) {
+			differ(name, paramText(x.Params[name]), paramText(y.Params[name]))
+		}
+		if x.Order == "duet" || y.Order == "duet" {
+			differ("order", x.Order, y.Order) // half of the processors, or all
+		}
 	}
 	return out
 }
 
+// hostFacts are those of a host that decide how fast it is.
+var hostFacts = []string{"cpu", "cpus usable", "memory", "kernel", "virtualization", "filesystem", "device", "device size"}
+
 // Apart says in what else two targets differ that can explain a difference of
-// their numbers: durability, knobs, host.
+// their numbers: durability, seed, knobs, hosts. Unknown facts differ from nothing.
 func Apart(a, b *Target) []string {
 	var out []string
 	x, y := a.Trials[0], b.Trials[0]
@@ -38,10 +46,24 @@ func Apart(a, b *Target) []string {
 	}
 	differ("durability", x.Durability, y.Durability)
 	differ("seed", fmt.Sprint(x.Seed), fmt.Sprint(y.Seed))
+	for _, name := range hostFacts {
+		if of, other := fact(x, name), fact(y, name); of != "" && other != "" {
+			differ(name, of, other)
+		}
+	}
 	for _, name := range knobNames(x, y) {
 		differ(name, x.Knobs[name], y.Knobs[name])
 	}
 	return out
+}
+
+func fact(t *result.Trial, name string) string {
+	for _, f := range t.Host {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return ""
 }
 
 func named(s string) string {

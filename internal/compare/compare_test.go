@@ -43,6 +43,7 @@ func TestVerdicts(t *testing.T) {
 		{"it stalls now", "stall_s", "interleaved", []float64{0, 0, 0, 0}, []float64{5, 5.1, 4.9, 5}, Worse, "surely"},
 		{"exact sizes", "db_bytes", "sequential", []float64{1000, 1000, 1000}, []float64{1100, 1100, 1100}, Worse, "surely"},
 		{"no direction", "live_rows", "interleaved", []float64{10, 10, 10}, []float64{20, 20, 20}, "", ""},
+		{"different zeros are not the same", "stall_s", "interleaved", []float64{0, 0, 5}, []float64{5, 0, 0}, Unclear, "chance"},
 		{"an outlier proves nothing", "rows_per_s", "interleaved", []float64{100, 101, 99, 100, 102, 98, 100}, []float64{100, 101, 99, 100, 102, 98, 900}, Unstable, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -212,13 +213,13 @@ func TestSlowdownIsFound(t *testing.T) {
 
 func TestNeededAndDetectable(t *testing.T) {
 	m := machine{rng: rand.New(rand.NewPCG(7, 7)), noise: 0.02}
-	c := m.abba(6, 1, "s")
+	c := m.abba(10, 1, "s")
 	j := c.Judge(c.Targets[0], c.Targets[1], DefaultRule())
 	k, _ := c.Steps[0].Rate("insert")
 	e := j.Effect(c.Steps[0], k)
 	d := j.Detectable(e)
-	if n := j.Needed(e, d); n != 6 {
-		t.Errorf("%v is found by 6 trials, but %d are needed for it", d, n)
+	if n := j.Needed(e, d); n != 10 {
+		t.Errorf("%v is found by 10 trials, but %d are needed for it", d, n)
 	}
 	if a, b := j.Needed(e, 0.01), j.Needed(e, 0.10); a <= b {
 		t.Errorf("1 %% takes %d trials and 10 %% takes %d", a, b)

@@ -68,7 +68,8 @@ type Effect struct {
 	Verdict     Verdict
 	Why         string // the verdict's reason in words
 
-	guarded bool // the rank test does not see the difference
+	guarded bool    // the rank test does not see the difference
+	shift   float64 // what was tested: of logarithms, or of the numbers themselves
 }
 
 // Notable tells whether the difference is greater than 5 % and than twice the
@@ -83,7 +84,7 @@ func (e *Effect) Notable() Verdict {
 	if apart <= max(neutral, 2*e.Variation())*math.Abs(e.Base.Value) {
 		return ""
 	}
-	return direction(m, e.Base.Value, e.New.Value)
+	return direction(m, e.New.Value-e.Base.Value)
 }
 
 // Metric is the name of the metric.
@@ -133,7 +134,7 @@ func (s *Step) unfit(base, t *Target, e *Effect) string {
 func pairs(base, of Number) (a, b []float64) {
 	for i, t := range base.Trials {
 		for j, u := range of.Trials {
-			if sideBySide(t, u) {
+			if sideBySide(t, u) && ranTogether(base.steps[i]) && ranTogether(of.steps[j]) {
 				a, b = append(a, base.Rows[i].Value), append(b, of.Rows[j].Value)
 				break
 			}
@@ -145,8 +146,14 @@ func pairs(base, of Number) (a, b []float64) {
 // sideBySide tells whether two trials are of one block of one campaign.
 func sideBySide(t, u *result.Trial) bool {
 	return t.Trial == u.Trial && t.Order == u.Order && (t.Order == "interleaved" || t.Order == "duet") &&
-		filepath.Dir(t.Dir) == filepath.Dir(u.Dir)
+		t.Resumed == u.Resumed && filepath.Dir(t.Dir) == filepath.Dir(u.Dir)
 }
+
+// littleAlone is the share of a step of a duet in which it may have run alone.
+const littleAlone = 0.1
+
+// ranTogether tells whether a step of a duet ran beside that of the other trial.
+func ranTogether(s *result.Step) bool { return s.Alone <= littleAlone*s.Seconds }
 
 // test tests a against b: on a logarithmic scale, as noise is in proportion, or
 // where there are zeros on the numbers themselves.
@@ -164,6 +171,7 @@ func (e *Effect) test(a, b []float64) {
 	} else {
 		shift = e.testApart(a, b)
 	}
+	e.shift = shift.Value
 	if !logs {
 		e.SD = math.NaN()
 		return
@@ -232,7 +240,7 @@ func (e *Effect) judge(r Rule) {
 	case e.within(r.Margin):
 		e.Verdict, e.Why = Same, fmt.Sprintf("the interval lies within ±%g %%", 100*r.Margin)
 	case e.Adjusted < r.Alpha && !e.guarded:
-		e.Verdict, e.Why = direction(m, e.Base.Value, e.New.Value), "surely different"
+		e.Verdict, e.Why = direction(m, e.shift), "surely different"
 	case e.Variation() > unsteady:
 		e.Verdict, e.Why = Unstable, fmt.Sprintf("the trials of one side differ by a standard deviation of %.0f %%", 100*e.Variation())
 	case e.guarded:
@@ -244,10 +252,10 @@ func (e *Effect) judge(r Rule) {
 
 // within tells whether the difference is surely no greater than the margin.
 func (e *Effect) within(margin float64) bool {
-	if e.Base.Value == 0 && e.New.Value == 0 {
-		return e.P == 1
+	if e.Base.Low == 0 && e.Base.High == 0 && e.New.Low == 0 && e.New.High == 0 {
+		return true // never anything but nothing
 	}
-	return e.Low >= 1-margin && e.High <= 1/(1-margin)
+	return stat.Equivalent(stat.Interval{Low: e.Low, High: e.High}, 1-margin, 1/(1-margin))
 }
 
 // Variation is the greater of the two sides' relative standard deviations; 0
@@ -262,8 +270,9 @@ func (e *Effect) Variation() float64 {
 	return v
 }
 
-func direction(m *result.Metric, base, value float64) Verdict {
-	if (value > base) == (m.Better == "higher") {
+// direction is what a shift means.
+func direction(m *result.Metric, shift float64) Verdict {
+	if (shift > 0) == (m.Better == "higher") {
 		return Better
 	}
 	return Worse

@@ -25,7 +25,9 @@ import (
 type Gate struct {
 	text    string
 	metrics []string // that it names
-	program *vm.Program
+	// literals are the steps and operation kinds that it compares with.
+	literals []literal
+	program  *vm.Program
 }
 
 // NewGate compiles a condition. The error says what is wrong with it.
@@ -40,10 +42,13 @@ func NewGate(text string) (*Gate, error) {
 	if v.unknown != "" {
 		return nil, fmt.Errorf("condition %q: %q is no metric%s", text, v.unknown, similar(v.unknown))
 	}
+	if v.verdict != "" {
+		return nil, fmt.Errorf("condition %q: %q is no verdict; better, worse, same, unclear and unstable are", text, v.verdict)
+	}
 	if len(v.metrics) == 0 {
 		return nil, fmt.Errorf("condition %q names no metric", text)
 	}
-	g.metrics = v.metrics
+	g.metrics, g.literals = v.metrics, v.literals
 	g.program, err = expr.Compile(text, expr.Env(g.env("", "", nil)), expr.AsBool())
 	if err != nil {
 		return nil, fmt.Errorf("condition %q: %w", text, err)
@@ -57,10 +62,15 @@ func (g *Gate) String() string { return g.text }
 // members are what a metric can be asked for beside its ratio.
 var members = []string{"low", "high", "base", "new", "verdict"}
 
-// namesOf collects the metrics that a condition names.
+// literal is a text that step, op or a verdict is compared with.
+type literal struct{ of, text string }
+
+// namesOf collects what a condition names.
 type namesOf struct {
-	metrics []string
-	unknown string
+	metrics  []string
+	unknown  string // what is no metric
+	literals []literal
+	verdict  string // what is no verdict
 }
 
 // Visit is called with every node, the inner ones first.
@@ -70,9 +80,33 @@ func (v *namesOf) Visit(node *ast.Node) {
 		if n.Value != "sure" && n.Value != "step" && n.Value != "op" && !slices.Contains(members, n.Value) {
 			v.add(n.Value)
 		}
+	case *ast.BinaryNode:
+		if n.Operator == "==" || n.Operator == "!=" {
+			v.compared(n.Left, n.Right)
+			v.compared(n.Right, n.Left)
+		}
 	case *ast.MemberNode:
 		if name, ok := n.Property.(*ast.StringNode); ok {
 			v.add(name.Value)
+		}
+	}
+}
+
+// compared takes in what a name is compared with.
+func (v *namesOf) compared(name, with ast.Node) {
+	text, ok := with.(*ast.StringNode)
+	if !ok {
+		return
+	}
+	switch n := name.(type) {
+	case *ast.IdentifierNode:
+		if n.Value == "step" || n.Value == "op" {
+			v.literals = append(v.literals, literal{n.Value, text.Value})
+		}
+	case *ast.MemberNode:
+		verdicts := []Verdict{Better, Worse, Same, Unclear, Unstable}
+		if of, ok := n.Node.(*ast.IdentifierNode); ok && of.Value == "verdict" && !slices.Contains(verdicts, Verdict(text.Value)) {
+			v.verdict = text.Value
 		}
 	}
 }
@@ -97,82 +131,115 @@ func similar(name string) string {
 
 // Finding is a place of which a gate's condition is true.
 type Finding struct {
-	Step *Step
-	Op   string // "" where it is about the whole step
-	// Effects are those of the condition's metrics.
-	Effects []*Effect
+	Step    *Step
+	Op      string    // "" where it is about the whole step
+	Effects []*Effect // of the condition's metrics
 }
 
-// Find returns where the condition is true, and in how many places it could be
-// judged at all.
-func (g *Gate) Find(j *Judgement) (found []Finding, judged int, err error) {
-	for _, subject := range g.subjects(j) {
-		effects := g.effects(j, subject)
-		if effects == nil {
-			continue
-		}
-		judged++
-		out, err := expr.Run(g.program, g.env(subject.step.Name, subject.op, effects))
-		if err != nil {
-			return nil, judged, fmt.Errorf("condition %q in step %s: %w", g.text, subject.step.Name, err)
-		}
-		if out.(bool) {
-			found = append(found, Finding{subject.step, subject.op, slices.Collect(g.inOrder(effects))})
-		}
+// Findings is what a gate found.
+type Findings struct {
+	True   []Finding // where the condition holds
+	Judged int       // in how many places it could be judged
+	// Blind tells of places that the base has numbers for and that could not be
+	// judged all the same. A gate with blind places must not be passed.
+	Blind []string
+}
+
+// Find judges the condition wherever the base has the first of its metrics.
+func (g *Gate) Find(j *Judgement) (Findings, error) {
+	var out Findings
+	if err := g.check(j); err != nil {
+		return out, err
 	}
-	return found, judged, nil
-}
-
-// subject is what a condition is judged of: an operation kind of a step, or
-// the whole step.
-type subject struct {
-	step *Step
-	op   string
-}
-
-// subjects are the operation kinds of which the first metric is known; those of
-// the whole step have none.
-func (g *Gate) subjects(j *Judgement) []subject {
-	var out []subject
-	for i := range j.Items {
-		if it := &j.Items[i]; it.Metric() == g.metrics[0] {
-			if s := (subject{it.Step, it.New.Op}); !slices.Contains(out, s) {
-				out = append(out, s)
-			}
-		}
-	}
-	return out
-}
-
-// effects are those of the condition's metrics for a subject; nil if one of
-// them is not known or cannot be compared.
-func (g *Gate) effects(j *Judgement, s subject) map[string]*Effect {
-	out := map[string]*Effect{}
-	for _, m := range g.metrics {
-		e := j.of(s, m)
-		if e == nil || e.Verdict == "" || math.IsNaN(e.Ratio) {
-			return nil
-		}
-		out[m] = e
-	}
-	return out
-}
-
-// of is a metric's effect for a subject: of its operation kind, or of the step;
-// in each the headline comes first.
-func (j *Judgement) of(s subject, metric string) *Effect {
-	var whole *Effect
 	for i := range j.Items {
 		it := &j.Items[i]
-		switch {
-		case it.Step != s.step || it.Metric() != metric:
-		case it.New.Op == s.op:
-			return &it.Effect
-		case it.New.Op == "" && whole == nil:
-			whole = &it.Effect
+		if it.Metric() != g.metrics[0] || it.Base.Missing != "" {
+			continue
+		}
+		effects, blind := g.effects(j, it)
+		if blind != "" {
+			out.Blind = appendNew(out.Blind, it.Step.Name+": "+blind)
+			continue
+		}
+		if effects == nil {
+			continue // a metric that the step does not have
+		}
+		out.Judged++
+		holds, err := expr.Run(g.program, g.env(it.Step.Name, it.New.Op, effects))
+		if err != nil {
+			return out, fmt.Errorf("condition %q in step %s: %w", g.text, it.Step.Name, err)
+		}
+		if holds.(bool) {
+			f := Finding{Step: it.Step, Op: it.New.Op}
+			for _, m := range g.metrics {
+				f.Effects = append(f.Effects, effects[m])
+			}
+			out.True = append(out.True, f)
 		}
 	}
-	return whole
+	return out, nil
+}
+
+// check refuses steps and operation kinds that there are not: a misspelt one
+// would never hold.
+func (g *Gate) check(j *Judgement) error {
+	for _, l := range g.literals {
+		known := false
+		for i := range j.Items {
+			it := &j.Items[i]
+			known = known || l.of == "step" && it.Step.Name == l.text || l.of == "op" && (it.New.Op == l.text || it.Base.Op == l.text)
+		}
+		if !known {
+			return fmt.Errorf("condition %q: there is no %s %q", g.text, l.of, l.text)
+		}
+	}
+	return nil
+}
+
+// effects are those of the condition's metrics beside the first one; nil if the
+// step has none of one of them. Blind says why one cannot be judged.
+func (g *Gate) effects(j *Judgement, first *Item) (effects map[string]*Effect, blind string) {
+	effects = map[string]*Effect{g.metrics[0]: &first.Effect}
+	for _, m := range g.metrics[1:] {
+		e := j.beside(first, m)
+		if e == nil {
+			return nil, ""
+		}
+		effects[m] = e
+	}
+	for _, m := range g.metrics {
+		if e := effects[m]; e.Verdict == "" && e.Why != "" {
+			return nil, m + " cannot be judged: " + e.Why
+		}
+	}
+	return effects, ""
+}
+
+// beside is another metric's effect for what an item is of: of the same
+// denominator and operation kind, of the same kind, or where one of the two is
+// of the whole step; among equals the headline comes first.
+func (j *Judgement) beside(first *Item, metric string) *Effect {
+	var best *Effect
+	rank := 0
+	for i := range j.Items {
+		it := &j.Items[i]
+		if it.Step != first.Step || it.Metric() != metric || it.Base.Missing != "" {
+			continue
+		}
+		r := 1
+		switch {
+		case it.New.Op == first.New.Op && it.New.Per == first.New.Per:
+			r = 3
+		case it.New.Op == first.New.Op:
+			r = 2
+		case it.New.Op != "" && first.New.Op != "":
+			continue
+		}
+		if r > rank {
+			best, rank = &it.Effect, r
+		}
+	}
+	return best
 }
 
 // env is what the condition sees.
@@ -186,8 +253,8 @@ func (g *Gate) env(step, op string, effects map[string]*Effect) map[string]any {
 		if e == nil {
 			e = &Effect{} // to compile with
 		}
-		env[m] = e.Ratio
-		numbers["low"][m], numbers["high"][m] = e.Low, e.High
+		env[m] = e.gateRatio()
+		numbers["low"][m], numbers["high"][m] = e.bounds()
 		numbers["base"][m], numbers["new"][m] = e.Base.Value, e.New.Value
 		verdicts[m] = string(e.Verdict)
 		sure = sure && e.Sure()
@@ -199,12 +266,27 @@ func (g *Gate) env(step, op string, effects map[string]*Effect) map[string]any {
 	return env
 }
 
-func (g *Gate) inOrder(effects map[string]*Effect) func(yield func(*Effect) bool) {
-	return func(yield func(*Effect) bool) {
-		for _, m := range g.metrics {
-			if !yield(effects[m]) {
-				return
-			}
-		}
+// gateRatio is the ratio for a condition: nothing against nothing is the same,
+// and something against nothing infinitely more.
+func (e *Effect) gateRatio() float64 {
+	switch {
+	case !math.IsNaN(e.Ratio):
+		return e.Ratio
+	case e.New.Value == e.Base.Value:
+		return 1
 	}
+	return math.Copysign(math.Inf(1), e.New.Value-e.Base.Value)
+}
+
+// bounds are those of the ratio for a condition: bounds that are not known are
+// as far away as a ratio can be.
+func (e *Effect) bounds() (low, high float64) {
+	low, high = e.Low, e.High
+	if math.IsNaN(low) {
+		low = 0
+	}
+	if math.IsNaN(high) {
+		high = math.Inf(1)
+	}
+	return low, high
 }

@@ -31,6 +31,7 @@ func TestGate(t *testing.T) {
 		{"rows_per_s < 0.45", nil, 2},
 		{"server_cpu_us > 1.5 && sure", []string{"s", "t"}, 2},
 		{"rows_per_s < 0.95 && server_cpu_us > 1.5", []string{"s"}, 2},
+		{"server_cpu_us > 1.5 && rows_per_s < 0.95", []string{"s"}, 2},
 		{"low.rows_per_s > 0.99 && step == 't'", []string{"t"}, 2},
 		{"verdict.rows_per_s == 'worse' && op == 'insert'", []string{"s"}, 2},
 		{"new.write_kb > 3 && base.write_kb < 5", []string{"s", "t"}, 2},
@@ -42,17 +43,96 @@ func TestGate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, judged, err := g.Find(j)
-		if err != nil {
-			t.Errorf("%s: %v", c.condition, err)
+		found, err := g.Find(j)
+		if err != nil || len(found.Blind) > 0 {
+			t.Errorf("%s: %v, %v", c.condition, err, found.Blind)
 		}
 		var steps []string
-		for _, f := range found {
+		for _, f := range found.True {
 			steps = append(steps, f.Step.Name)
 		}
-		if !slices.Equal(steps, c.steps) || judged != c.judged {
-			t.Errorf("%s: holds in %v of %d, want %v of %d", c.condition, steps, judged, c.steps, c.judged)
+		if !slices.Equal(steps, c.steps) || found.Judged != c.judged {
+			t.Errorf("%s: holds in %v of %d, want %v of %d", c.condition, steps, found.Judged, c.steps, c.judged)
 		}
+	}
+}
+
+// A gate is blind where the base has a number and the other side has none that
+// can be judged; where something came out of nothing, it sees that.
+func TestGateSees(t *testing.T) {
+	fresh := func() (a, b []*result.Trial) {
+		for i := range 3 {
+			a = append(a, made("a", i+1, "interleaved", numbers{"rows_per_s": 100 + float64(i), "stall_s": 0}, "s", "t"))
+			b = append(b, made("b", i+1, "interleaved", numbers{"rows_per_s": 100 + float64(i), "stall_s": 0}, "s", "t"))
+		}
+		return a, b
+	}
+	for _, c := range []struct {
+		name, condition string
+		do              func(b []*result.Trial)
+		found, blind    int
+	}{
+		{"all is well", "rows_per_s < 0.9", func([]*result.Trial) {}, 0, 0},
+		{"a step is missing", "rows_per_s < 0.9", func(b []*result.Trial) {
+			for _, t := range b {
+				t.Steps = t.Steps[:1]
+			}
+		}, 0, 1},
+		{"a promise is missed", "rows_per_s < 0.9", func(b []*result.Trial) {
+			b[0].Steps[1].Groups = []result.Group{{SLA: &result.SLA{}}}
+		}, 0, 1},
+		{"out of nothing", "stall_s > 1", func(b []*result.Trial) {
+			for i, t := range b {
+				t.Steps[0].Rows[1].Value = 5 + float64(i)
+			}
+		}, 1, 0},
+		{"the other half", "rows_per_s < 0.9 || new.stall_s > 3", func(b []*result.Trial) {
+			for i, t := range b {
+				t.Steps[0].Rows[1].Value = 5 + float64(i)
+			}
+		}, 1, 0},
+		{"no bounds", "low.rows_per_s < 0.95", func(b []*result.Trial) {
+			for _, t := range b[1:] {
+				t.Status = result.Invalid
+			}
+		}, 2, 0},
+	} {
+		a, b := fresh()
+		c.do(b)
+		g, err := NewGate(c.condition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := g.Find(judged(t, append(a, b...)...))
+		if err != nil || len(found.True) != c.found || len(found.Blind) != c.blind {
+			t.Errorf("%s: %d found, blind %q, %v; want %d and %d", c.name, len(found.True), found.Blind, err, c.found, c.blind)
+		}
+	}
+	g, err := NewGate("rows_per_s < 1 && step == 'laod'")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := fresh()
+	if _, err := g.Find(judged(t, append(a, b...)...)); err == nil || !strings.Contains(err.Error(), `there is no step "laod"`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Every denominator of a cost is judged.
+func TestGateDenominators(t *testing.T) {
+	var trials []*result.Trial
+	for i := range 3 {
+		for k, target := range []string{"a", "b"} {
+			u := made(target, i+1, "interleaved", numbers{"server_cpu_us": 20}, "s")
+			other := u.Steps[0].Rows[0]
+			other.Per, other.Value = "query", 20*float64(1+k)
+			u.Steps[0].Rows = append(u.Steps[0].Rows, other)
+			trials = append(trials, u)
+		}
+	}
+	g, _ := NewGate("server_cpu_us > 1.5")
+	if found, err := g.Find(judged(t, trials...)); err != nil || len(found.True) != 1 || found.Judged != 2 {
+		t.Errorf("%+v, %v", found, err)
 	}
 }
 
@@ -64,6 +144,7 @@ func TestWrongGates(t *testing.T) {
 		"ops_per_s < 'a'":          "mismatched types",
 		"ops_per_s <":              "unexpected token",
 		"sure":                     "names no metric",
+		"verdict.errors == 'bad'":  `"bad" is no verdict`,
 		"low.nonsense < 1":         `"nonsense" is no metric`,
 		"shell('rm') || ops_per_s": "is no metric",
 	} {

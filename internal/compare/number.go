@@ -24,6 +24,7 @@ type Number struct {
 	Count            int64           // operations, intervals or units behind it, over all trials
 	Rows             []*result.Row   // one per trial that has it
 	Trials           []*result.Trial // of the rows
+	steps            []*result.Step  // of the rows
 	Warnings         []string
 	Missing          string // why there is no number; "" if there is one
 }
@@ -49,7 +50,7 @@ func (s *Step) numbersOf(t *Target) map[Key]*Number {
 				if out[k] == nil {
 					out[k] = &Number{Key: k}
 				}
-				out[k].add(row, r.Trial)
+				out[k].add(row, r)
 			}
 		}
 	}
@@ -61,11 +62,11 @@ func (s *Step) numbersOf(t *Target) map[Key]*Number {
 }
 
 // add adds a trial's row. A second one of the same trial is left out.
-func (n *Number) add(row *result.Row, t *result.Trial) {
-	if len(n.Trials) > 0 && n.Trials[len(n.Trials)-1] == t {
+func (n *Number) add(row *result.Row, r Run) {
+	if len(n.Trials) > 0 && n.Trials[len(n.Trials)-1] == r.Trial {
 		return
 	}
-	n.Rows, n.Trials = append(n.Rows, row), append(n.Trials, t)
+	n.Rows, n.Trials, n.steps = append(n.Rows, row), append(n.Trials, r.Trial), append(n.steps, r.Step)
 	n.Unit, n.Source = row.Unit, row.Source
 	n.Count += row.N
 	n.Warnings = appendNew(n.Warnings, row.Warnings...)
@@ -92,11 +93,6 @@ func (n Number) Over(base Number) (ratio float64, ok bool) {
 		return 0, false
 	}
 	return n.Value / base.Value, true
-}
-
-// Overlaps tells whether repeated trials of two targets reach into each other.
-func (n Number) Overlaps(o Number) bool {
-	return len(n.Rows) > 1 && len(o.Rows) > 1 && n.Low <= o.High && o.Low <= n.High
 }
 
 // Absence says why a target has no number under a key.

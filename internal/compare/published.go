@@ -268,6 +268,9 @@ func (r *Run) counter(name string) float64 {
 
 // processors is how many the host has; NaN if that was not recorded.
 func (r *Run) processors() float64 {
+	if in := r.Trial.Imported; in != nil && in.CPUs > 0 {
+		return float64(in.CPUs)
+	}
 	for _, f := range r.Trial.Host {
 		if n, err := strconv.ParseFloat(f.Value, 64); f.Name == processors && err == nil && n > 0 {
 			return n

@@ -95,9 +95,7 @@ func newTrial(runs []*run, campaign string, o *Options) trial {
 	for name, v := range shared {
 		t.Params[name] = v
 	}
-	if o.Compatible {
-		t.Params["arithmetic"] = modeCompatible // not to be compared with the other one
-	}
+	t.Params["arithmetic"] = t.Imported.Mode // one is not to be compared with the other
 	return out
 }
 

@@ -88,7 +88,12 @@ func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64) 
 }
 
 // percentOf is a share to two digits.
-func percentOf(share float64) string { return fmt.Sprintf("%.2g %%", 100*share) }
+func percentOf(share float64) string {
+	if share >= 0.995 {
+		return grouped(100*share) + " %"
+	}
+	return fmt.Sprintf("%.2g %%", 100*share)
+}
 
 // textRowAligned has two columns of words, then numbers.
 func textRowAligned(cells []string, widths []int) string {

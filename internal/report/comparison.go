@@ -46,13 +46,15 @@ func (c Comparison) text(w io.Writer) {
 	for _, n := range c.Notes {
 		fmt.Fprintf(w, "⚠ %s\n", n)
 	}
-	rows := c.rows()
+	n := &notes{}
+	rows := c.rows(n)
 	widths := columnWidths(comparisonHeads, [][][]string{rows})
 	fmt.Fprintln(w, comparisonRow(comparisonHeads, widths))
 	for _, r := range rows {
 		fmt.Fprintln(w, comparisonRow(r, widths))
 	}
 	fmt.Fprintf(w, "\n%s\n", c.summary())
+	textNotes(w, n, "--format json has them all")
 }
 
 // comparisonRow aligns words to the left and numbers to the right.
@@ -85,16 +87,19 @@ func (c Comparison) markdown(w io.Writer) {
 		fmt.Fprintf(w, "> ⚠ %s\n>\n", escape(n))
 	}
 	fmt.Fprintf(w, "| %s |\n|---|---|---:|---:|---:|---:|---:|---|\n", strings.Join(comparisonHeads, " | "))
-	for _, r := range c.rows() {
+	n := &notes{}
+	for _, r := range c.rows(n) {
 		for i := range r {
 			r[i] = escape(r[i])
 		}
 		fmt.Fprintf(w, "| %s |\n", strings.Join(r, " | "))
 	}
 	fmt.Fprintf(w, "\n%s\n\n", escape(c.summary()))
+	markdownNotes(w, n.list)
 }
 
-func (c Comparison) rows() [][]string {
+// rows are the table's; the doubts of numbers are marked in it.
+func (c Comparison) rows(n *notes) [][]string {
 	var out [][]string
 	last := ""
 	for i := range c.Items {
@@ -104,8 +109,12 @@ func (c Comparison) rows() [][]string {
 			step = ""
 		}
 		last = it.Step.Name
+		marks := Cell{}
+		for _, w := range appendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...) {
+			marks.Notes = append(marks.Notes, n.mark(w))
+		}
 		out = append(out, []string{step, numberName(it.New.Key), number{it.Base}.String(), number{it.New}.String(),
-			effectRatio(it.Ratio), effectBounds(&it.Effect), effectTrials(&it.Effect), c.verdictText(&it.Effect)})
+			effectRatio(it.Ratio), effectBounds(&it.Effect), effectTrials(&it.Effect), strings.TrimSpace(c.verdictText(&it.Effect) + " " + marks.Marks())})
 	}
 	return out
 }
@@ -170,9 +179,9 @@ func (c Comparison) verdictText(e *compare.Effect) string {
 
 // summary counts the verdicts.
 func (c Comparison) summary() string {
-	text := tallyOf(c.Judgement)
+	text := tallyOf(c.Items)
 	if text == "" {
-		return "No headline number can be compared."
+		return "None of these numbers is a headline number that can be compared."
 	}
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
@@ -255,20 +264,37 @@ func ComparisonBench(w io.Writer, list []Comparison) error {
 	if err := benchUnits(out, list); err != nil {
 		return err
 	}
-	written := map[*compare.Target]bool{}
+	var targets []*compare.Target
+	numbers := map[*compare.Target][]benchNumber{}
 	for _, c := range list {
-		for _, t := range []*compare.Target{c.Base, c.New} {
-			if written[t] {
-				continue // the base of several
+		targets = appendOnce(appendOnce(targets, c.Base), c.New)
+		for _, it := range c.Items {
+			if it.Verdict == "" && it.Why != "" {
+				continue // in doubt, or missing: benchstat could not know
 			}
-			written[t] = true
-			if err := c.bench(out, t); err != nil {
-				return err
+			for t, n := range map[*compare.Target]compare.Number{c.Base: it.Base, c.New: it.New} {
+				b := benchNumber{it.Step.Name, n}
+				if !slices.ContainsFunc(numbers[t], b.same) { // the base of several is written once
+					numbers[t] = append(numbers[t], b)
+				}
 			}
+		}
+	}
+	for _, t := range targets {
+		if err := benchTarget(out, t, numbers[t]); err != nil {
+			return err
 		}
 	}
 	return nil
 }
+
+// benchNumber is a number of a step.
+type benchNumber struct {
+	step string
+	compare.Number
+}
+
+func (b benchNumber) same(o benchNumber) bool { return b.step == o.step && b.Key == o.Key }
 
 // benchUnits says which direction of which unit is better.
 func benchUnits(out *benchfmt.Writer, list []Comparison) error {
@@ -289,19 +315,15 @@ func benchUnits(out *benchfmt.Writer, list []Comparison) error {
 	return nil
 }
 
-// bench writes a line for every step, subject and trial of a target.
-func (c Comparison) bench(out *benchfmt.Writer, t *compare.Target) error {
+// benchTarget writes a line for every step, subject and trial of a target.
+func benchTarget(out *benchfmt.Writer, t *compare.Target, numbers []benchNumber) error {
 	for _, trial := range t.Trials {
 		var names []string
 		values := map[string][]benchfmt.Value{}
-		for _, it := range c.Items {
-			n := it.Base
-			if t == c.New {
-				n = it.New
-			}
+		for _, n := range numbers {
 			for i, of := range n.Trials {
 				if of == trial {
-					name := benchName(trial.Workload, it.Step.Name, n.Key)
+					name := benchName(trial.Workload, n.step, n.Key)
 					names = appendNew(names, name)
 					values[name] = append(values[name], benchfmt.Value{Value: n.Rows[i].Value, Unit: n.Metric})
 				}

@@ -272,18 +272,23 @@ const mostNotes = 12
 
 func textFoot(w io.Writer, banners []string, n *notes, hidden, limit int) {
 	fmt.Fprintln(w)
-	for i, note := range n.list {
-		if i == mostNotes && len(n.list) > mostNotes+1 {
-			fmt.Fprintf(w, "⚠ and %d more; the report has them all.\n", len(n.list)-i)
-			break
-		}
-		fmt.Fprintf(w, "⚠%d %s\n", note.Number, note.Text)
-	}
+	textNotes(w, n, "the report has them all")
 	for _, b := range banners {
 		fmt.Fprintf(w, "⚠ %s\n", b)
 	}
 	if hidden > 0 {
 		fmt.Fprintf(w, "%d columns do not fit into %d characters; the report has them.\n", hidden, limit)
+	}
+}
+
+// textNotes prints the first remarks, and where the others are.
+func textNotes(w io.Writer, n *notes, elsewhere string) {
+	for i, note := range n.list {
+		if i == mostNotes && len(n.list) > mostNotes+1 {
+			fmt.Fprintf(w, "⚠ and %d more; %s.\n", len(n.list)-i, elsewhere)
+			return
+		}
+		fmt.Fprintf(w, "⚠%d %s\n", note.Number, note.Text)
 	}
 }
 

@@ -247,23 +247,27 @@ func (c *campaign) tally() []Sentence {
 	var out []Sentence
 	base := c.Targets[0]
 	for _, t := range c.Targets[1:] {
-		if text := tallyOf(c.judged(base, t)); text != "" {
+		if text := tallyOf(c.judged(base, t).Items); text != "" {
 			out = append(out, Sentence{Text: fmt.Sprintf("%s against %s, the base: %s.", t.Name, base.Name, text)})
 		}
 	}
 	return out
 }
 
-func tallyOf(j *compare.Judgement) string {
+func tallyOf(items []compare.Item) string {
 	counts := map[compare.Verdict]int{}
-	tested := 0
+	all, judged := 0, 0
 	var worst *compare.Item
-	for i := range j.Items {
-		it := &j.Items[i]
-		if !it.Headline || it.Verdict == "" {
+	for i := range items {
+		it := &items[i]
+		if !it.Headline || it.Base.Missing != "" && it.New.Missing != "" {
 			continue
 		}
-		tested++
+		all++
+		if it.Verdict == "" {
+			continue
+		}
+		judged++
 		counts[it.Verdict]++
 		if it.Verdict == compare.Worse && it.Metric() == "rows_per_s" && (worst == nil || it.Ratio < worst.Ratio) {
 			worst = it
@@ -275,10 +279,13 @@ func tallyOf(j *compare.Judgement) string {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[v], v))
 		}
 	}
-	if len(parts) == 0 {
+	if judged == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("of %d headline numbers %s", tested, joined(parts))
+	if n := all - judged; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d not comparable", n))
+	}
+	text := fmt.Sprintf("of %d headline numbers %s", all, joined(parts))
 	if worst != nil {
 		text += fmt.Sprintf("; the lowest throughput is %s in %s", times(worst.Ratio), worst.Step.Name)
 	}

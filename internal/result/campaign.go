@@ -19,6 +19,7 @@ type Campaign struct {
 	Sets    []string  `json:"sets,omitempty"` // overrides of the plan
 	Command []string  `json:"command"`        // as it was started
 	Started time.Time `json:"started"`
+	Resumed int       `json:"resumed,omitempty"` // how often it was interrupted and gone on with
 	Force   bool      `json:"force,omitempty"`   // schemas that exist may be used
 	Client  string    `json:"client,omitempty"`  // directory of the client's calibration, below trials
 	AA      bool      `json:"aa,omitempty"`      // the plan's first target alone, under two names: what differs is chance
@@ -93,7 +94,7 @@ func ReadTrial(dir string) (*Trial, error) {
 	if err := readJSON(filepath.Join(dir, TrialFile), &t); err != nil {
 		return nil, err
 	}
-	t.Dir = dir
+	t.Dir = resolved(dir)
 	if t.Status != Running {
 		return &t, nil
 	}
@@ -110,6 +111,17 @@ func ReadTrial(dir string) (*Trial, error) {
 		t.Reason = "it ended without a word: it was killed, or the machine went down"
 	}
 	return &t, nil
+}
+
+// resolved is the one name of a directory, whatever it was called.
+func resolved(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return dir
 }
 
 // LockLog opens a trial's log and locks it for as long as the process lives,

@@ -30,6 +30,7 @@ type Spec struct {
 	Trial   int    // from 1
 	Order   string // of the campaign's trials, for the record
 	Slot    int    // the trial's place in it, from 1, for the record
+	Resumed int    // how often the campaign had been resumed, for the record
 	Engine  engine.Engine
 	Version string // of rumbench
 	// Calibrate measures the client instead: every step runs for a moment
@@ -100,7 +101,7 @@ func Run(ctx context.Context, s Spec) (*result.Trial, error) {
 func (t *trial) header() *result.Trial {
 	info := engine.InfoOf(t.Engine, t.Target.Config)
 	return &result.Trial{
-		Format: result.Format, Campaign: t.Plan.Name, Target: t.Target.Name, Trial: t.Trial, Order: t.Order, Slot: t.Slot,
+		Format: result.Format, Campaign: t.Plan.Name, Target: t.Target.Name, Trial: t.Trial, Order: t.Order, Slot: t.Slot, Resumed: t.Resumed,
 		Engine: info.Name, Structure: info.Structure,
 		Workload: t.Plan.Workload, Preset: t.Plan.Preset, Params: printable(t.Plan.Params), Knobs: t.Target.Knobs,
 		Durability: string(t.Target.Config.Durability), Seed: t.Plan.Seed, Interval: t.Plan.Interval.Seconds(),
