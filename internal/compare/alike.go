@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -51,11 +52,19 @@ func Apart(a, b *Target) []string {
 			differ(name, of, other)
 		}
 	}
+	differ("engine", x.Engine, y.Engine)
 	for _, name := range knobNames(x, y) {
-		differ(name, x.Knobs[name], y.Knobs[name])
+		of, other := x.Knobs[name], y.Knobs[name]
+		if x.Engine != y.Engine && (of == "" || other == "") {
+			continue // of one engine only: it says nothing about the other
+		}
+		differ(name, cmp.Or(of, notSet), cmp.Or(other, notSet))
 	}
 	return out
 }
+
+// notSet stands for a knob that is left to the engine.
+const notSet = "not set"
 
 func fact(t *result.Trial, name string) string {
 	for _, f := range t.Host {
