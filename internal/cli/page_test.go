@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rumbench/internal/cli"
+	"rumbench/internal/report"
 	"rumbench/internal/result"
 )
 
@@ -34,8 +35,8 @@ func TestReportPage(t *testing.T) {
 		for _, c := range complaints {
 			t.Errorf("at %s pixels: %s", size, c)
 		}
-		var got []result.Row
-		if err := json.Unmarshal([]byte(text), &got); err != nil {
+		got, err := report.ReadRows([]byte(text))
+		if err != nil {
 			t.Fatal(err)
 		}
 		if len(got) < 200 || !reflect.DeepEqual(got, want) {

@@ -94,6 +94,9 @@ func (o reportOptions) apply(in report.Input) (report.Input, error) {
 	if in.Notes, err = readNotes(o.notes, c); err != nil {
 		return in, err
 	}
+	if o.redact {
+		in = report.Redact(in)
+	}
 	return in, nil
 }
 

@@ -12,10 +12,7 @@ import (
 // spaceTable shows how space grows from step to step.
 func (c *campaign) spaceTable(n *notes) Table {
 	t := Table{Title: "Space over the steps", Head: "target"}
-	measures := []measure{}
-	for _, metric := range []string{"db_bytes", "live_bytes", "space_amplification", "write_amplification", "server_memory_bytes"} {
-		measures = append(measures, measure{name: title(metric), metric: metric, key: func(s *step) (key, bool) { return s.Cost(metric, "") }})
-	}
+	measures := spaceMeasures()
 	steps := c.stepsWith(measures)
 	for _, s := range steps {
 		t.Columns = append(t.Columns, stepColumn(s))
@@ -28,10 +25,19 @@ func (c *campaign) spaceTable(n *notes) Table {
 	return t
 }
 
-// slaTable shows every promise of every trial, and whether it was held.
+// spaceMeasures are what is known about the data and the engine at a step's end.
+func spaceMeasures() []measure {
+	var out []measure
+	for _, metric := range []string{"db_bytes", "data_bytes", "log_bytes", "live_bytes", "space_amplification", "write_amplification", "read_amplification", "server_memory_bytes"} {
+		out = append(out, measure{name: title(metric), metric: metric, key: func(s *step) (key, bool) { return s.Cost(metric, "") }})
+	}
+	return out
+}
+
+// slaTable shows whether each promise was held on every target.
 func (c *campaign) slaTable() Table {
 	t := Table{Title: "Promised rates", Head: "target", Columns: []Column{
-		{Name: "trial", Title: "Which repetition"},
+		{Name: "trials", Title: "How many repetitions there are; of several, every column shows the worst of them"},
 		{Name: "promised/s", Metric: "sla_target", Title: metricColumn(key{Metric: "sla_target"}).Title},
 		{Name: "achieved/s", Title: "Units a second on average over the window"},
 		{Name: "intervals held", Metric: "sla_share", Title: metricColumn(key{Metric: "sla_share"}).Title},
@@ -40,58 +46,112 @@ func (c *campaign) slaTable() Table {
 		{Name: "max lateness", Metric: "lateness_max_us", Title: metricColumn(key{Metric: "lateness_max_us"}).Title},
 		{Name: "verdict", Metric: "sla_met", Title: metricColumn(key{Metric: "sla_met"}).Title},
 	}}
+	for _, tg := range c.Targets {
+		if len(tg.Trials) > 1 {
+			t.Note = "Of several trials, every column shows the worst."
+		}
+	}
 	for _, s := range c.steps {
 		for _, g := range s.Groups() {
 			if g.Rate > 0 {
-				t.Groups = append(t.Groups, c.promises(s, g.Name))
+				t.Groups = append(t.Groups, c.promises(s, g))
 			}
 		}
 	}
 	return t
 }
 
-func (c *campaign) promises(s *step, group string) RowGroup {
-	g := RowGroup{Name: s.Name + ", group " + group}
+func (c *campaign) promises(s *step, group result.Group) RowGroup {
+	g := RowGroup{Name: s.Name + ", group " + group.Name}
 	for _, t := range c.Targets {
+		trials := 0
+		var held []*result.SLA
 		for _, r := range s.Runs[t] {
 			for _, rg := range r.Step.Groups {
-				if rg.Name != group {
+				if rg.Name != group.Name {
 					continue
 				}
-				row := TableRow{Head: t.Name, Target: t.Index, Cells: []Cell{{Text: fmt.Sprint(r.Trial.Trial), Number: true}}}
-				row.Cells = append(row.Cells, promiseCells(rg)...)
-				g.Rows = append(g.Rows, row)
+				if trials++; rg.SLA != nil {
+					held = append(held, rg.SLA)
+				}
 			}
+		}
+		if trials > 0 {
+			cells := append([]Cell{{Text: fmt.Sprint(trials), Number: true}}, promiseCells(group.Rate, trials, held)...)
+			g.Rows = append(g.Rows, TableRow{Head: t.Name, Target: t.Index, Cells: cells})
 		}
 	}
 	return g
 }
 
-func promiseCells(g result.Group) []Cell {
-	num := func(v float64) Cell { return Cell{Text: amount(v), Title: full(v), Number: true} }
-	if g.SLA == nil {
-		cells := []Cell{num(g.Rate)}
+// promiseCells show the worst of what some trials made of a promise.
+func promiseCells(rate float64, trials int, held []*result.SLA) []Cell {
+	num := func(v float64) Cell { return exact(amount(v), full(v)) }
+	if len(held) == 0 {
+		cells := []Cell{num(rate)}
 		for range 6 {
 			cells = append(cells, absentCell("not measured: unknown is not missed"))
 		}
 		return cells
 	}
-	s := g.SLA
-	held := textCell("held")
-	switch {
-	case s.Saturated:
-		held = Cell{Text: "saturated", Tag: "not comparable", Title: "lateness grew without end"}
-	case !s.Met:
-		held = Cell{Text: "missed", Tag: "not comparable"}
-	case s.Strict:
-		held = textCell("held in every interval")
+	s := *held[0]
+	judged := false
+	for _, o := range held {
+		s.Achieved, s.Backlog, s.MaxLateness = min(s.Achieved, o.Achieved), max(s.Backlog, o.Backlog), max(s.MaxLateness, o.MaxLateness)
+		if o.Intervals == 0 {
+			continue // too short to judge intervals
+		}
+		if !judged {
+			s.Share, s.Worst, judged = o.Share, o.Worst, true
+		}
+		s.Share, s.Worst = min(s.Share, o.Share), min(s.Worst, o.Worst)
 	}
-	share, worst := Cell{Text: percent(s.Share), Title: full(s.Share), Number: true}, num(s.Worst)
-	if s.Intervals == 0 {
+	share, worst := exact(percent(s.Share), full(100*s.Share)+" %"), num(s.Worst)
+	if !judged {
 		share, worst = absentCell("the step is too short to judge intervals"), absentCell("the step is too short to judge intervals")
 	}
 	return []Cell{num(s.Target), num(s.Achieved), share, worst, num(s.Backlog),
-		{Text: duration(s.MaxLateness * 1e6), Title: full(s.MaxLateness) + " s", Number: true}, held}
+		exact(duration(s.MaxLateness*1e6), full(s.MaxLateness)+" s"), promiseVerdict(trials, held)}
+}
+
+// promiseVerdict says in how many of the trials a promise was held.
+func promiseVerdict(trials int, held []*result.SLA) Cell {
+	missed, saturated, strict := 0, 0, 0
+	for _, s := range held {
+		if s.Saturated {
+			saturated++
+		}
+		if s.Saturated || !s.Met {
+			missed++
+		} else if s.Strict {
+			strict++
+		}
+	}
+	of := fmt.Sprintf(" of %d", trials)
+	switch {
+	case missed > 0 && trials == 1 && saturated == 1:
+		return Cell{Text: "saturated", Tag: "not comparable", Title: "lateness grew without end"}
+	case missed > 0 && trials == 1:
+		return Cell{Text: "missed", Tag: "not comparable"}
+	case saturated > 0:
+		return Cell{Text: fmt.Sprintf("missed in %d%s, saturated in %d", missed, of, saturated), Tag: "not comparable", Title: "saturated: lateness grew without end"}
+	case missed > 0:
+		return Cell{Text: fmt.Sprintf("missed in %d%s", missed, of), Tag: "not comparable"}
+	case len(held) < trials:
+		return textCell(fmt.Sprintf("held in %d%s, else not measured", len(held), of))
+	case strict == trials:
+		return textCell("held in every interval")
+	}
+	return textCell("held")
+}
+
+// exact is a number that tells on hover what rounding took away.
+func exact(text, inFull string) Cell {
+	c := Cell{Text: text, Number: true}
+	if inFull != text {
+		c.Title = inFull
+	}
+	return c
 }
 
 // settingsTable shows the targets' settings side by side.

@@ -113,8 +113,8 @@ const drawAll = `(async () => {
 
 func TestInBrowser(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.html")
-	in := fixture(1)
-	in.Published = publishedFixture().Published
+	in := fixture(4)
+	in.Published, in.Notes = publishedFixture().Published, someNotes
 	if err := os.WriteFile(file, []byte(render(t, in)), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -133,6 +133,12 @@ func TestInBrowser(t *testing.T) {
 		}
 	}
 	t.Run("tabs", b.checkTabs)
+	t.Run("base", func(t *testing.T) { b.checkBase(t, in) })
+	t.Run("sort", b.checkSort)
+	t.Run("filters", b.checkFilters)
+	t.Run("numbers in full", func(t *testing.T) { b.checkCards(t, address) })
+	t.Run("rows as a file", func(t *testing.T) { b.checkRows(t, in) })
+	t.Run("paper", b.checkPaper)
 	t.Run("without script", func(t *testing.T) { b.checkPlain(t, address) })
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -177,11 +183,13 @@ func (b *browser) checkPlain(t *testing.T, address string) {
 	call(t, b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.open(t, address, 1440, "light")
 	layers, drawings, tables := b.visible(t, ".layer table"), b.visible(t, ".static svg"), b.visible(t, "section.step table")
-	if layers != 3 || drawings != 5 || tables < 20 {
-		t.Errorf("%d layers, %d drawings, %d tables of steps are visible, want 3, 5 and 20 or more", layers, drawings, tables)
+	if layers != 3 || drawings != 20 || tables < 20 {
+		t.Errorf("%d layers, %d drawings, %d tables of steps are visible, want 3, 20 and 20 or more", layers, drawings, tables)
 	}
-	if n := b.visible(t, "#published table"); n != 5 {
-		t.Errorf("%d tables of published figures are visible, want 5", n)
+	for selector, want := range map[string]int{"#published table": 5, "#relative table": 1, "#behind svg": 4} {
+		if n := b.visible(t, selector); n != want {
+			t.Errorf("%d of %s are visible, want %d", n, selector, want)
+		}
 	}
 	b.checkWidth(t)
 	b.shoot(t, "plain")

@@ -1,15 +1,14 @@
 package report
 
 import (
-	"bytes"
 	"embed"
 	"fmt"
 	"html/template"
 	"io"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
-
-	"rumbench/internal/result"
 )
 
 //go:embed assets
@@ -17,14 +16,27 @@ var assets embed.FS
 
 // writeHTML shows the page as HTML, with styles, scripts and rows inside.
 func writeHTML(w io.Writer, p *Page) error {
+	rows := newEmbedder()
+	var from []int
+	for i, c := range p.campaigns {
+		if f := rows.add(c); i == 0 {
+			from = f
+		}
+	}
 	t, err := template.New("page.html").Funcs(template.FuncMap{
 		"asset": func(name string) (string, error) { b, err := assets.ReadFile("assets/" + name); return string(b), err },
 		"css":   func(s string) template.CSS { return template.CSS(s) },
 		"js":    func(s string) template.JS { return template.JS(s) },
-		"rows":  rowsJSON,
-		"mark":  func(index int) string { return Marker(index) },
-		"style": func(index int) int { return index % len(markers) },
+		"mark":  Marker,
+		"style": styleOf,
+		"sign":  func(index int) int { return index % len(markers) },
 		"wide":  func(t Table) int { return len(t.Columns) + 1 },
+
+		"rows":       rows.json,
+		"judgements": func() (template.JS, error) { return p.campaigns[0].judgementsJSON(rows, from) },
+		"number":     rows.numberOf,
+		"class":      Cell.class,
+		"oversteps":  overSteps,
 
 		"apart":   func() string { return apart },
 		"howread": func() string { return howRead },
@@ -36,15 +48,32 @@ func writeHTML(w io.Writer, p *Page) error {
 	return t.Execute(w, p)
 }
 
-// rowsJSON is the array of all rows, one per line. The encoder escapes what
-// could end the script element.
-func rowsJSON(rows []result.Row) (template.JS, error) {
-	var b bytes.Buffer
-	if err := result.WriteRows(&b, rows); err != nil {
-		return "", err
+// numberOf is the number that a cell shows, by the positions of its rows: two
+// where the trials do not agree on the number's unit or source.
+func (e *embedder) numberOf(positions string) (string, error) {
+	var out []string
+	for _, f := range strings.Fields(positions) {
+		at, err := strconv.Atoi(f)
+		if err != nil || at >= len(e.number) {
+			return "", fmt.Errorf("a cell is of row %q, which is not in the page", f)
+		}
+		out = appendNew(out, strconv.Itoa(e.number[at]))
 	}
-	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
-	return template.JS("[\n" + strings.Join(lines, ",\n") + "\n]"), nil
+	return strings.Join(out, " "), nil
+}
+
+// class are the styles of a cell. Most are numbers, which have none.
+func (c Cell) class() string {
+	var out []string
+	for _, is := range []struct {
+		so   bool
+		name string
+	}{{!c.Number, "x"}, {c.Absent, "absent"}, {c.Tag != "", "hatch"}, {c.Differs, "differs"}} {
+		if is.so {
+			out = append(out, is.name)
+		}
+	}
+	return strings.Join(slices.DeleteFunc(append(out, c.Verdict), func(s string) bool { return s == "" }), " ")
 }
 
 var address = regexp.MustCompile(`https?://[^\s<>"]*[^\s<>".,;:)]`)

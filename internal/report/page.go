@@ -36,6 +36,8 @@ type Page struct {
 	Commands  []string
 	Notes     []Note // of the tables behind the steps
 	Rows      []result.Row
+
+	campaigns []*campaign // whose rows they are: the campaign's, and the client's own
 }
 
 // Fact is a line of the head.
@@ -68,7 +70,7 @@ func newPage(in Input, c *campaign, series map[*step][]*track) (*Page, error) {
 	if len(c.Targets) == 0 {
 		return nil, fmt.Errorf("report %s: no trials", in.Title)
 	}
-	p := &Page{Title: in.Title, Plan: in.Plan, Commands: in.Commands, Glossary: result.Metrics(), Base: c.Targets[0].Name, Rows: c.rows}
+	p := &Page{Title: in.Title, Plan: in.Plan, Commands: in.Commands, Glossary: result.Metrics(), Base: c.Targets[0].Name, Rows: c.rows, campaigns: []*campaign{c}}
 	if p.Title == "" {
 		p.Title = c.Targets[0].Trials[0].Campaign
 	}
@@ -95,6 +97,7 @@ func newPage(in Input, c *campaign, series map[*step][]*track) (*Page, error) {
 		client := newCampaign([]Trial{{Trial: in.Client}}, len(p.Rows))
 		p.Client = client.clientTable(rest)
 		p.Rows = append(slices.Clip(p.Rows), client.rows...)
+		p.campaigns = append(p.campaigns, client)
 	}
 	p.Notes = rest.list
 	return p, nil
@@ -121,7 +124,7 @@ func banners(in Input, c *campaign) []string {
 			}
 		}
 	}
-	return out
+	return mergedTexts(out)
 }
 
 func sentenceTail(reason, hint string) string {

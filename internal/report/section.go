@@ -35,10 +35,14 @@ func (c *campaign) section(s *step, tracks []*track) Section {
 	table("Throughput", "", throughputMetrics)
 	table("Service time", "From an operation's actual start to its end.", serviceMetrics)
 	table("Response time", "From an operation's intended start to its end; lateness: from its intended to its actual start. Only where a rate was promised.", responseMetrics)
-	table("Cost", "", costMetrics)
-	table("By the engine's own account", "What the engine counts of itself; what lies below it, or what it does not count, is not in it.", engineMetrics)
+	sec.Tables = append(sec.Tables, s.perTables("Cost", "", c.Targets, costMetrics, n)...)
+	sec.Tables = append(sec.Tables, s.perTables("By the engine’s own account", "What the engine counts of itself; what lies below it, or what it does not count, is not in it.", c.Targets, engineMetrics, n)...)
 	table("Space", "", spaceMetrics)
-	for _, t := range []Table{c.sizesTable(s), c.settleTable(s), c.countersTable(s)} {
+	growths := make([]map[string]growth, len(c.Targets))
+	for i, t := range c.Targets {
+		growths[i] = s.growths(t)
+	}
+	for _, t := range []Table{c.sizesTable(s), c.settleTable(s), c.changedTable(s, growths), c.countersTable(s, growths)} {
 		if !t.Empty() {
 			sec.Tables = append(sec.Tables, t)
 		}
@@ -46,6 +50,9 @@ func (c *campaign) section(s *step, tracks []*track) Section {
 	for _, t := range c.Targets {
 		for _, r := range s.Runs[t] {
 			for _, text := range slices.Concat(r.Step.Warnings, r.Step.Notes) {
+				if n.has(text) {
+					continue // it stands at the numbers that it is about
+				}
 				n.mark(fmt.Sprintf("%s, trial %d: %s", t.Name, r.Trial.Trial, text))
 			}
 		}
@@ -68,7 +75,7 @@ func (c *campaign) statusLines(s *step) []string {
 			out = append(out, t.Name+": "+strings.Join(d, ", ")+". Its numbers in this step are not comparable.")
 		}
 	}
-	return out
+	return mergedTexts(out)
 }
 
 // missing tells which trials of a target did not come to the step.
@@ -152,12 +159,17 @@ func (c *campaign) settleTable(s *step) Table {
 	return t
 }
 
-// maxCounters bounds a step's table of counters, which is there to be skimmed.
-const maxCounters = 400
+// A step's table of counters is there to be skimmed: it has at most maxCounters
+// rows, and all of them together have about allCounters cells.
+const (
+	maxCounters = 400
+	minCounters = 30
+	allCounters = 10_000
+)
 
 // countersTable shows the engines' and the host's counters that changed.
-func (c *campaign) countersTable(s *step) Table {
-	t := Table{Title: "Counters that changed", Note: "Growth of counters over the window, and gauges at its end.", Head: "counter", Folded: true}
+func (c *campaign) countersTable(s *step, growths []map[string]growth) Table {
+	t := Table{Title: "Counters that changed", Note: "Growth of counters over the window, and gauges at its end; “–”: no such counter, or it did not change.", Head: "counter", Folded: true}
 	byName := map[string]map[*target]Cell{}
 	for _, tg := range c.Targets {
 		t.Columns = append(t.Columns, targetColumn(tg))
@@ -166,39 +178,46 @@ func (c *campaign) countersTable(s *step) Table {
 			continue
 		}
 		for _, n := range r.Step.Counters {
-			if n.Value == 0 {
-				continue
+			if n.Value != 0 {
+				set(byName, counterName(n), tg, counterCell(n))
 			}
-			set(byName, counterName(n), tg, counterCell(n))
 		}
 	}
-	rows := c.rowsOf(byName, "no such counter, or it did not change")
-	if more := len(rows) - maxCounters; more > 0 {
-		rows = rows[:maxCounters]
-		t.Note += fmt.Sprintf(" The first %d of %d by name; all are in trial.json.", maxCounters, maxCounters+more)
+	most := max(minCounters, min(maxCounters, allCounters/(len(c.steps)*len(c.Targets))))
+	if all := len(byName); all > most {
+		c.keepChanged(byName, growths, most)
+		t.Note += fmt.Sprintf(" The %d of %d that changed most from target to target; all are in trial.json.", most, all)
 	}
-	t.Groups = []RowGroup{{Rows: rows}}
+	t.Groups = []RowGroup{{Rows: c.rowsOf(byName, "")}}
 	return t
 }
 
-func counterName(n result.CounterChange) string {
-	if n.Labels == "" {
-		return n.Name
+// keepChanged leaves only the counters that tell the targets apart most.
+func (c *campaign) keepChanged(byName map[string]map[*target]Cell, growths []map[string]growth, most int) {
+	score := c.changes(growths)
+	names := sortedKeys(byName)
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(score[b], score[a]) })
+	for _, name := range names[most:] {
+		delete(byName, name)
 	}
-	return n.Name + "{" + n.Labels + "}"
+}
+
+func counterName(n result.CounterChange) string {
+	name := n.Name
+	if n.Labels != "" {
+		name += "{" + n.Labels + "}"
+	}
+	if n.Kind == engine.Gauge {
+		name += " (gauge)"
+	}
+	return name
 }
 
 func counterCell(n result.CounterChange) Cell {
-	c := Cell{Text: decimal(n.Value), Title: string(n.Kind) + " " + full(n.Value) + " " + n.Unit, Number: true}
-	switch n.Unit {
-	case "bytes":
-		c.Text = byteSize(n.Value)
-	case "ns":
-		c.Text = duration(n.Value / 1e3)
-	}
+	c := Cell{Text: inUnit(n.Value, n.Unit), Number: true}
 	if n.Reset {
 		c.Tag = "was reset"
-		c.Title += "; it was reset in the window: growth since the reset"
+		c.Title = "it was reset in the window: growth since the reset"
 	}
 	return c
 }

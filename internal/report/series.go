@@ -5,20 +5,42 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/engine"
 	"rumbench/internal/result"
 )
 
-// maxPoints is how many points a line over time has at most: more than a
-// screen can show, and little enough that a day's report stays small.
-const maxPoints = 600
+// A line over time has at most maxPoints points: more than a screen can show,
+// and little enough that a day's report stays small. Where there are many
+// lines, they share allPoints, but none gets fewer than minPoints.
+const (
+	maxPoints = 600
+	minPoints = 64
+	allPoints = 15_000
+)
+
+// The quantities that series tell as growth of a counter.
+const (
+	devWritten = iota
+	devRead
+	engineCPU
+	clientCPU
+	quantities
+)
+
+// counters are where the quantities are found.
+var counters = [quantities]struct{ source, name string }{
+	{"device", "device.write_bytes"}, {"device", "device.read_bytes"}, {"process", "process.cpu_ns"}, {"client", "client.cpu_ns"},
+}
 
 // point is what is known about one stretch of time. Sums and the time that
 // they were observed for make rates; 0 seconds observed is unknown, not idle.
 type point struct {
 	opsTime, rows, writes float64
 	p99, max              float64 // µs; the highest of the operation kinds
-	devTime, devBytes     float64
-	cpuTime, cpuNS        float64
+	growth, time          [quantities]float64
+	// What rows would be if all clients had done as much as the slowest, or the
+	// fastest, of each interval; known of so many of the rows.
+	low, high, spread float64
 }
 
 func (p *point) merge(o point) {
@@ -26,31 +48,64 @@ func (p *point) merge(o point) {
 	p.rows += o.rows
 	p.writes += o.writes
 	p.p99, p.max = max(p.p99, o.p99), max(p.max, o.max)
-	p.devTime += o.devTime
-	p.devBytes += o.devBytes
-	p.cpuTime += o.cpuTime
-	p.cpuNS += o.cpuNS
+	for i := range p.growth {
+		p.growth[i] += o.growth[i]
+		p.time[i] += o.time[i]
+	}
+	p.low, p.high, p.spread = p.low+o.low, p.high+o.high, p.spread+o.spread
 }
 
 // track is one run's line over time. Its points double their width whenever
 // there would be too many, so its memory is bounded however long the run was.
 type track struct {
 	width   float64 // seconds
+	most    int     // points
 	points  []point
 	primary func(group, op string) bool
 	writes  func(group, op string) bool
-	last    [3]float64 // end of the last interval seen of: operations, device, process
+	apart   bool // the client is not in the engine's process
+	lastOps float64
+	last    [quantities]float64 // end of the last interval seen
+	shares  map[string]portion  // of the clients of each group
+	marks   marks
 }
 
-// The sources whose time is counted once an interval, however many lines they have.
+// portion is how much of a group's work the slowest and the fastest client of an
+// interval did, times the number of clients.
+type portion struct{ at, low, high float64 }
+
+// marks are the moments at which the engine made a checkpoint, as far as its
+// counters show them.
+type marks struct {
+	times []float64 // at most mostMarks
+	count int
+	last  float64
+	known bool
+}
+
+// mostMarks is how many checkpoints of a target can be told apart in a drawing.
+const mostMarks = 60
+
+// A checkpoint shows as a fall of what recovery would have to read, or of what
+// is still to be written: by so great a part, and so many bytes. Of a
+// checkpoint that is spread over time little more than the part is seen to fall.
 const (
-	sawOps = iota
-	sawDevice
-	sawProcess
+	markPart  = 1.0 / 3
+	markBytes = 1 << 20
 )
+
+func (m *marks) add(at, value float64) {
+	if m.known && m.last-value >= max(markPart*m.last, markBytes) {
+		if m.count++; m.count <= mostMarks {
+			m.times = append(m.times, at)
+		}
+	}
+	m.last, m.known = value, true
+}
 
 // readSeries streams the series of the runs that stand for their targets.
 func readSeries(c *campaign) (map[*step][]*track, error) {
+	most := max(minPoints, min(maxPoints, allPoints/(len(c.steps)*len(c.Targets)+1)))
 	all := map[*step][]*track{}
 	byTrial := map[*result.Trial]map[string]*track{}
 	for _, s := range c.steps {
@@ -60,7 +115,7 @@ func readSeries(c *campaign) (map[*step][]*track, error) {
 			if r == nil || c.series[r.Trial] == nil {
 				continue
 			}
-			all[s][t.Index] = newTrack(s, r)
+			all[s][t.Index] = newTrack(s, r, most)
 			if byTrial[r.Trial] == nil {
 				byTrial[r.Trial] = map[string]*track{}
 			}
@@ -84,16 +139,26 @@ func readSeries(c *campaign) (map[*step][]*track, error) {
 	return all, nil
 }
 
-func newTrack(s *step, r *run) *track {
+func newTrack(s *step, r *run, most int) *track {
 	width := r.Trial.Interval
 	if width <= 0 {
 		width = 1
 	}
-	return &track{width: width, primary: kindsOf(s.Primary, r.Step.Groups), writes: kindsOf(s.WritesPer, r.Step.Groups)}
+	apart := slices.ContainsFunc(r.Step.Rows, func(row result.Row) bool { return row.Metric == "client_cpu_us" && row.Source != "null engine" })
+	return &track{width: width, most: most, primary: kindsOf(s.Primary, r.Step.Groups), writes: kindsOf(s.WritesPer, r.Step.Groups), apart: apart, shares: map[string]portion{}}
 }
 
-// Sources are the sources of series that the report reads.
-var Sources = []string{"ops", "device", "process"}
+// Sources are the sources of series that the report reads, with the values that
+// it reads of them, in the form that result.ReadSeries wants.
+var Sources = sources()
+
+func sources() []string {
+	out := []string{"ops", "engine:" + engine.CheckpointAge, "engine:" + engine.DirtyBytes}
+	for _, c := range counters {
+		out = append(out, c.source+":"+c.name)
+	}
+	return out
+}
 
 // kindsOf tells which lines are of an operation kind. A whole like "query" has
 // no lines of its own: it is what the clients of the group with its name do.
@@ -114,34 +179,47 @@ func (t *track) add(l *result.Line) {
 	switch l.Source {
 	case "ops":
 		t.addOps(l)
-	case "device":
-		if bytes, ok := sum(l.V, "device.write_bytes"); ok {
-			p := t.at(l)
-			p.devBytes += bytes
-			p.devTime += t.newTime(sawDevice, l)
+	case "engine":
+		v, ok := sum(l.V, engine.CheckpointAge)
+		if !ok {
+			v, ok = sum(l.V, engine.DirtyBytes)
 		}
-	case "process":
-		if ns, ok := sum(l.V, "process.cpu_ns"); ok {
+		if ok {
+			t.marks.add(l.T, v)
+		}
+	}
+	for i, c := range counters {
+		if c.source != l.Source {
+			continue
+		}
+		if v, ok := sum(l.V, c.name); ok {
 			p := t.at(l)
-			p.cpuNS += ns
-			p.cpuTime += t.newTime(sawProcess, l)
+			p.growth[i] += v
+			p.time[i] += newTime(&t.last[i], l)
 		}
 	}
 }
 
 func (t *track) addOps(l *result.Line) {
+	if len(l.Clients) > 1 {
+		t.shares[l.Group] = portionOf(l)
+	}
 	if l.Upkeep {
 		return // nobody asked for it
 	}
 	p := t.at(l)
-	p.opsTime += t.newTime(sawOps, l)
+	p.opsTime += newTime(&t.lastOps, l)
 	if t.writes(l.Group, l.Op) {
 		p.writes += float64(l.Rows)
 	}
 	if !t.primary(l.Group, l.Op) {
 		return
 	}
-	p.rows += float64(l.Rows)
+	rows := float64(l.Rows)
+	p.rows += rows
+	if s := t.shares[l.Group]; s.at == l.T {
+		p.low, p.high, p.spread = p.low+rows*s.low, p.high+rows*s.high, p.spread+rows
+	}
 	if l.ResponseMx > 0 {
 		p.p99, p.max = max(p.p99, l.ResponseP9), max(p.max, l.ResponseMx)
 	} else {
@@ -149,19 +227,34 @@ func (t *track) addOps(l *result.Line) {
 	}
 }
 
-// newTime is the length of the line's interval, the first time it is seen.
-func (t *track) newTime(source int, l *result.Line) float64 {
-	if t.last[source] == l.T {
+// portionOf is what the clients did of their group's work. One line of each
+// interval tells it, the group's first.
+func portionOf(l *result.Line) portion {
+	var total int64
+	for _, n := range l.Clients {
+		total += n
+	}
+	if total == 0 {
+		return portion{} // nobody did anything: the rates are 0 anyway
+	}
+	part := func(n int64) float64 { return float64(n) * float64(len(l.Clients)) / float64(total) }
+	return portion{l.T, part(slices.Min(l.Clients)), part(slices.Max(l.Clients))}
+}
+
+// newTime is the length of the line's interval, the first time it is seen: a
+// source may tell of an interval in several lines.
+func newTime(last *float64, l *result.Line) float64 {
+	if *last == l.T {
 		return 0
 	}
-	t.last[source] = l.T
+	*last = l.T
 	return l.DT
 }
 
 // at is the point that holds the middle of the line's interval.
 func (t *track) at(l *result.Line) *point {
 	middle := max(0, l.T-l.DT/2)
-	for int(middle/t.width) >= maxPoints {
+	for int(middle/t.width) >= t.most {
 		t.fold()
 	}
 	i := int(middle / t.width)

@@ -5,6 +5,8 @@ import (
 	"html"
 	"html/template"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"rumbench/internal/result"
@@ -16,12 +18,24 @@ type Plot struct {
 	SVG   template.HTML
 }
 
-// Markers tell targets apart where colour cannot; dashes do it in the style
-// sheet. Both start over after the eighth target.
-var markers = []string{"●", "■", "▲", "◆", "▼", "★", "○", "□"}
+// markers tell targets apart where colour cannot; dashes do it in the style
+// sheet. The colours start over after the eighth target, with other markers and
+// dashes; all of it after the sixteenth.
+var markers = []string{"●", "■", "▲", "◆", "▼", "★", "○", "□", "◎", "▣", "△", "◇", "▽", "☆", "✚", "✖"}
+
+const colours = 8
 
 // Marker is the sign of a target.
 func Marker(index int) string { return markers[index%len(markers)] }
+
+// styleOf are the classes of a target's colour and, in the second round, dashes.
+func styleOf(index int) string {
+	index %= len(markers)
+	if index < colours {
+		return "t" + strconv.Itoa(index)
+	}
+	return fmt.Sprintf("t%d u", index-colours)
+}
 
 // canvas is a plot's frame: it maps values onto the drawing.
 type canvas struct {
@@ -32,7 +46,7 @@ type canvas struct {
 }
 
 func newCanvas(width, height float64, label string) *canvas {
-	c := &canvas{width: width, height: height, left: 62, right: 18, top: 12, bottom: 40}
+	c := &canvas{width: width, height: height, left: 54, right: 20, top: 10, bottom: 36}
 	fmt.Fprintf(c, `<svg viewBox="0 0 %g %g" role="img" aria-label="%s">`, width, height, html.EscapeString(label))
 	return c
 }
@@ -44,42 +58,114 @@ func (c *canvas) scale(x0, x1, y0, y1 float64) {
 	c.y = func(v float64) float64 { return c.top + h - h*(v-y0)/(y1-y0) }
 }
 
+func (c *canvas) text(x, y float64, anchor, text string) {
+	if text != "" {
+		fmt.Fprintf(c, `<text x="%s" y="%s" text-anchor="%s">%s</text>`, short(x), short(y), anchor, html.EscapeString(text))
+	}
+}
+
 func (c *canvas) tickX(at float64, text string) {
-	fmt.Fprintf(c, `<line class="grid" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`, c.x(at), c.x(at), c.top, c.height-c.bottom)
-	fmt.Fprintf(c, `<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, c.x(at), c.height-c.bottom+16, text)
+	fmt.Fprintf(c, `<path class="grid" d="M%s %sV%s"/>`, short(c.x(at)), short(c.top), short(c.height-c.bottom))
+	c.text(c.x(at), c.height-c.bottom+15, "middle", text)
 }
 
 func (c *canvas) tickY(at float64, text string) {
-	fmt.Fprintf(c, `<line class="grid" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`, c.left, c.width-c.right, c.y(at), c.y(at))
-	fmt.Fprintf(c, `<text x="%.1f" y="%.1f" text-anchor="end">%s</text>`, c.left-6, c.y(at)+4, text)
+	fmt.Fprintf(c, `<path class="grid" d="M%s %sH%s"/>`, short(c.left), short(c.y(at)), short(c.width-c.right))
+	c.text(c.left-6, c.y(at)+4, "end", text)
 }
 
 func (c *canvas) captionX(text string) {
-	fmt.Fprintf(c, `<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, (c.left+c.width-c.right)/2, c.height-6, html.EscapeString(text))
+	c.text((c.left+c.width-c.right)/2, c.height-5, "middle", text)
+}
+
+// short is a length with no more digits than can be seen at a point of a drawing.
+func short(v float64) string { return strconv.FormatFloat(math.Round(v), 'f', -1, 64) }
+
+// fine is how many units of a path make one of the drawing. Paths are in whole
+// units, each point relative to the one before, which is short; the style sheet
+// keeps the strokes from being scaled with them.
+const fine = 2
+
+// path is the way through points, with a gap at NaN.
+func (c *canvas) path(points [][2]float64) string {
+	var b strings.Builder
+	var lastX, lastY int
+	pen := false
+	for _, p := range points {
+		if math.IsNaN(p[1]) {
+			pen = false
+			continue
+		}
+		x, y := int(math.Round(fine*c.x(p[0]))), int(math.Round(fine*c.y(p[1])))
+		switch {
+		case !pen:
+			fmt.Fprintf(&b, "M%d %d", x, y)
+		case b.String()[b.Len()-1] == 'l':
+			fmt.Fprintf(&b, "%d %d", x-lastX, y-lastY)
+		default:
+			fmt.Fprintf(&b, "%s%s", signed(x-lastX), signed(y-lastY))
+		}
+		if !pen {
+			b.WriteByte('l')
+		}
+		lastX, lastY, pen = x, y, true
+	}
+	return strings.NewReplacer("lM", "M").Replace(strings.TrimSuffix(b.String(), "l"))
+}
+
+// signed is a number that can follow another in a path.
+func signed(v int) string {
+	if v < 0 {
+		return strconv.Itoa(v)
+	}
+	return " " + strconv.Itoa(v)
 }
 
 // line draws a target's line with its dash, and its marker now and then. Every
 // target begins its markers elsewhere, so that lines on top of each other show.
 func (c *canvas) line(index int, points [][2]float64) {
-	if len(points) == 0 {
+	known := slices.DeleteFunc(slices.Clone(points), func(p [2]float64) bool { return math.IsNaN(p[1]) })
+	if len(known) == 0 {
 		return
 	}
-	var path strings.Builder
-	for i, p := range points {
-		command := "L"
-		if i == 0 || math.IsNaN(points[i-1][1]) {
-			command = "M"
-		}
+	c.bareLine(index, points)
+	every := max(1, len(known)/4)
+	var marked [][2]float64
+	for i := (index * every / 3) % every; i < len(known); i += every {
+		marked = append(marked, known[i])
+	}
+	c.marks(index, marked)
+}
+
+func (c *canvas) bareLine(index int, points [][2]float64) {
+	fmt.Fprintf(c, `<path class="line %s" d="%s"/>`, styleOf(index), c.path(points))
+}
+
+// marks puts the target's marker at points; one text holds them all.
+func (c *canvas) marks(index int, points [][2]float64) {
+	var x, y []string
+	for _, p := range points {
 		if !math.IsNaN(p[1]) {
-			fmt.Fprintf(&path, "%s%.1f %.1f", command, c.x(p[0]), c.y(p[1]))
+			x, y = append(x, short(c.x(p[0]))), append(y, short(c.y(p[1])+4))
 		}
 	}
-	fmt.Fprintf(c, `<path class="line t%d" d="%s"/>`, index%len(markers), path.String())
-	every := max(1, len(points)/6)
-	for i := (index * every / 3) % every; i < len(points); i += every {
-		if p := points[i]; !math.IsNaN(p[1]) {
-			fmt.Fprintf(c, `<text class="mark t%d" x="%.1f" y="%.1f" text-anchor="middle">%s</text>`, index%len(markers), c.x(p[0]), c.y(p[1])+4, Marker(index))
+	fmt.Fprintf(c, `<text class="mark %s" x="%s" y="%s">%s</text>`, styleOf(index), strings.Join(x, " "), strings.Join(y, " "), strings.Repeat(Marker(index), len(x)))
+}
+
+// band shades what lies between two lines. It has no gaps: it ends where either
+// is unknown, and begins anew.
+func (c *canvas) band(index int, low, high [][2]float64) {
+	for i := 0; i < len(low); {
+		end := i
+		for end < len(low) && !math.IsNaN(low[end][1]) && !math.IsNaN(high[end][1]) {
+			end++
 		}
+		if end > i+1 {
+			back := slices.Clone(low[i:end])
+			slices.Reverse(back)
+			fmt.Fprintf(c, `<path class="band %s" d="%sz"/>`, styleOf(index), c.path(append(slices.Clone(high[i:end]), back...)))
+		}
+		i = end + 1
 	}
 }
 
@@ -88,49 +174,11 @@ func (c *canvas) html() template.HTML {
 	return template.HTML(c.String())
 }
 
-// timePlot draws the throughput over time.
-func timePlot(step string, d chartData) template.HTML {
-	ch := d.Charts[0]
-	c := newCanvas(760, 250, ch.Title+" over time in "+step)
-	end, top := d.Width*float64(d.Points), 0.0
-	for _, line := range ch.Lines {
-		for _, v := range line {
-			if v != nil {
-				top = max(top, *v)
-			}
-		}
-	}
-	if top == 0 {
-		top = 1
-	}
-	top *= 1.05
-	c.scale(0, end, 0, top)
-	for _, v := range ticks(end) {
-		c.tickX(v, amount(v))
-	}
-	for _, v := range ticks(top) {
-		c.tickY(v, amount(v))
-	}
-	c.captionX("seconds from the start of the window")
-	for _, s := range d.Stalls {
-		fmt.Fprintf(c, `<rect class="stall t%d" x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, s.Index%len(markers), c.x(s.From), c.top, c.x(s.To)-c.x(s.From), c.height-c.top-c.bottom)
-	}
-	for i, line := range ch.Lines {
-		points := make([][2]float64, 0, len(line))
-		for j, v := range line {
-			y := math.NaN()
-			if v != nil {
-				y = *v
-			}
-			points = append(points, [2]float64{(float64(j) + 0.5) * d.Width, y})
-		}
-		c.line(d.Targets[i].Index, points)
-	}
-	return c.html()
-}
-
 // ticks are about five round values from 0 to top.
 func ticks(top float64) []float64 {
+	if !(top > 1e-300 && top < 1e300) {
+		return []float64{0} // no drawing has such an axis
+	}
 	unit := math.Pow(10, math.Floor(math.Log10(top/5)))
 	for _, m := range []float64{1, 2, 5, 10} {
 		if top/(unit*m) <= 6 {

@@ -55,36 +55,11 @@ type Cell struct {
 	Tag     string // why it cannot be compared; then it is hatched
 	Title   string
 	Notes   []Note
-	Rows    string // positions of the rows behind it, for data-row
-	Value   string // the value in full, for data-value
+	Rows    string // positions of the rows behind it among those of the page
+	Value   string // the value in full
 	Number  bool   // aligned as a number
 	Absent  bool
 	Differs bool // marked: it differs from its neighbours
-}
-
-// Note is a numbered remark below a section.
-type Note struct {
-	ID     string // unique on the page
-	Number int
-	Text   string
-}
-
-// notes collects the remarks of a section; the same text gets the same number.
-type notes struct {
-	section string
-	list    []Note
-}
-
-func (n *notes) mark(text string) Note {
-	for _, note := range n.list {
-		if note.Text == text {
-			return note
-		}
-	}
-	i := len(n.list) + 1
-	note := Note{fmt.Sprintf("%s-note-%d", n.section, i), i, text}
-	n.list = append(n.list, note)
-	return note
 }
 
 // Marks are the numbers of the cell's notes, as "⚠1,2".
@@ -154,7 +129,7 @@ func (c *campaign) plainCell(num number, n *notes) Cell {
 	}
 	cell := Cell{Text: num.String(), Title: num.hover(), Number: true, Value: full(num.Value), Rows: c.positions(num)}
 	for _, w := range num.Warnings {
-		cell.Notes = append(cell.Notes, n.mark(w))
+		cell.Notes = withNote(cell.Notes, n.mark(w))
 	}
 	return cell
 }

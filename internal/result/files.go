@@ -2,7 +2,6 @@ package result
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -158,7 +157,9 @@ func (s *SeriesWriter) Close() error {
 }
 
 // ReadSeries streams the lines of a trial's series that come from the wanted
-// sources; nil wants all. A last line that was cut off ends it without error.
+// sources; nil wants all. A source may be followed by the name of the only value
+// of it that is wanted, as in “engine:engine.stalls”; it may be there several
+// times. A last line that was cut off ends it without error.
 func ReadSeries(dir string, wanted []string, yield func(Line) error) error {
 	f, err := os.Open(filepath.Join(dir, SeriesFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -169,6 +170,7 @@ func ReadSeries(dir string, wanted []string, yield func(Line) error) error {
 	}
 	defer f.Close()
 	in := bufio.NewReaderSize(f, 1<<16)
+	want := wantsOf(wanted)
 	for n := 1; ; n++ {
 		b, err := in.ReadBytes('\n')
 		if err == io.EOF {
@@ -177,33 +179,16 @@ func ReadSeries(dir string, wanted []string, yield func(Line) error) error {
 		if err != nil {
 			return fmt.Errorf("read series of %s: %w", dir, err)
 		}
-		if !fromAny(b, wanted) {
+		names, ok := want.of(b)
+		if !ok {
 			continue
 		}
 		var l Line
-		if err := json.Unmarshal(b, &l); err != nil {
+		if err := l.decode(b, names); err != nil {
 			return fmt.Errorf("read series of %s: line %d: %w", dir, n, err)
 		}
 		if err := yield(l); err != nil {
 			return err
 		}
 	}
-}
-
-// fromAny tells whether a line comes from one of the sources, without decoding
-// it: most lines of a long run are counters of engines that few readers want.
-func fromAny(line []byte, sources []string) bool {
-	if sources == nil {
-		return true
-	}
-	_, rest, ok := bytes.Cut(line, []byte(`"src":"`))
-	if !ok {
-		return true // not as it is written here; the decoder shall judge it
-	}
-	for _, s := range sources {
-		if bytes.HasPrefix(rest, []byte(s)) && len(rest) > len(s) && rest[len(s)] == '"' {
-			return true
-		}
-	}
-	return false
 }

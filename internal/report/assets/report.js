@@ -1,13 +1,67 @@
-// What the page does beyond standing there: tabs for the scorecard, charts over
-// time, and the rows as a file. Without it everything can still be read.
+// What the page does beyond standing there: tabs for the scorecard, another
+// base, filters, sorting, numbers in full, and the rows as a file; charts.js draws
+// the charts over time. Without them everything can still be read.
 "use strict";
+
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const make = (tag, props = {}, ...children) => {
+  const e = Object.assign(document.createElement(tag), props);
+  e.append(...children);
+  return e;
+};
+
+// --- The rows: see “about” in them. They are read when they are first needed. ---
+
+const page = {
+  get rows() { return this.read ||= JSON.parse(document.getElementById("rows").textContent); },
+  get judgements() { return this.judged ||= JSON.parse(document.getElementById("judgements").textContent); },
+  get numbers() {
+    return this.counted ||= this.rows.runs.flatMap((run) =>
+      this.rows.shapes[run.shape].map((kind, i) => ({ run, i, ...this.rows.kinds[kind] })));
+  },
+};
+const targets = all("#targets li").map((li) => li.querySelector("strong").textContent);
+
+// numberOf is what a cell shows: the trials of a number, and their median.
+function numberOf(cell) {
+  const parts = cell.dataset.n.split(" ").map((n) => page.numbers[n]);
+  const trials = parts.flatMap(({ run, i }) => run.trials.filter((t) => !t.left_out && t.values[i] != null)
+    .map((t) => ({ trial: t.trial, value: t.values[i], n: t.n[i], warnings: (t.warnings?.[i] || []).map((w) => page.rows.warnings[w]) })));
+  const sorted = trials.map((t) => t.value).sort((a, b) => a - b);
+  const half = sorted.length >> 1;
+  const median = sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+  return { ...parts[0], id: +cell.dataset.n.split(" ")[0], trials, median, all: parts[0].run.trials.length,
+    warnings: [...new Set(trials.flatMap((t) => t.warnings))] };
+}
+
+const grouped = (v) => v.toLocaleString("en", { maximumFractionDigits: 0 });
+function decimal(v) {
+  const a = Math.abs(v);
+  if (a === 0) return "0";
+  if (a >= 99.95) return grouped(v);
+  if (a >= 9.995) return v.toFixed(1);
+  if (a >= 0.9995) return v.toFixed(2);
+  if (a >= 0.0009995) return v.toFixed(3);
+  return v.toExponential(1);
+}
+const times = (r) => decimal(r) + "×";
+
+// judged is the verdict on a number against a base, if there is one.
+function judged(base, of, id) {
+  const j = page.judgements;
+  const pair = j.pairs.find((p) => p.base === base && p.of === of);
+  if (!pair) return null;
+  const i = base === 0 ? id - j.from[of] : j.score[of].indexOf(id);
+  const verdict = j.verdicts[pair.verdict[i]];
+  return verdict ? { ...verdict, low: pair.low?.[i], high: pair.high?.[i] } : null;
+}
 
 // --- The scorecard's layers become tabs. ---
 
-for (const box of document.querySelectorAll(".layers")) {
-  const layers = [...box.querySelectorAll(".layer")];
-  const tabs = document.createElement("div");
-  tabs.className = "tabs";
+const showLayer = [];
+for (const box of all(".layers")) {
+  const layers = all(".layer", box);
+  const tabs = make("div", { className: "tabs" });
   tabs.setAttribute("role", "tablist");
   const show = (chosen) => layers.forEach((layer, i) => {
     layer.hidden = i !== chosen;
@@ -15,12 +69,8 @@ for (const box of document.querySelectorAll(".layers")) {
     tabs.children[i].tabIndex = i === chosen ? 0 : -1;
   });
   layers.forEach((layer, i) => {
-    const tab = document.createElement("button");
-    tab.type = "button";
-    tab.id = "tab-" + i;
+    const tab = make("button", { type: "button", id: "tab-" + i, textContent: layer.dataset.name, onclick: () => show(i) });
     tab.setAttribute("role", "tab");
-    tab.textContent = layer.dataset.name;
-    tab.onclick = () => show(i);
     tab.onkeydown = (e) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
       if (!step) return;
@@ -31,110 +81,352 @@ for (const box of document.querySelectorAll(".layers")) {
     layer.setAttribute("role", "tabpanel");
     layer.setAttribute("aria-labelledby", tab.id);
     tabs.append(tab);
+    showLayer.push({ layer, show: () => show(i) });
   });
   box.classList.add("tabbed");
   box.prepend(tabs);
   show(0);
 }
 
-// --- Charts over time. ---
+// --- Another base: ratios are computed anew. ---
 
-const dashes = [[], [7, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 2], [1, 2], [9, 2, 2, 2, 2, 2]];
-const borders = ["solid", "dashed", "dotted", "dashed", "dashed", "dashed", "dotted", "dashed"];
-const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const colour = (index) => css("--t" + (index % dashes.length));
-const short = (v) => v == null ? "–" : Math.abs(v) >= 100 ? Math.round(v).toLocaleString("en") : String(+v.toPrecision(3));
+let base = 0;
+const first = new Map(); // cell -> what it was against the first target
+const marks = ["better", "worse", "unsure", "same", "unclear", "unstable"];
 
-// shadeStalls tints the stretches in which a target stood still.
-function shadeStalls(data) {
-  return (u) => {
-    for (const s of data.stalls || []) {
-      const from = u.valToPos(s.from, "x", true), to = u.valToPos(s.to, "x", true);
-      u.ctx.save();
-      u.ctx.globalAlpha = 0.16;
-      u.ctx.fillStyle = colour(s.index);
-      u.ctx.fillRect(from, u.bbox.top, Math.max(1, to - from), u.bbox.height);
-      u.ctx.restore();
+// restored is the cell as it was against the first target.
+function restored(cell) {
+  if (!first.has(cell)) first.set(cell, { html: cell.innerHTML, name: cell.className });
+  const was = first.get(cell);
+  cell.innerHTML = was.html;
+  cell.className = was.name;
+  if (cell.dataset.n) cell.removeAttribute("title");
+  return cell;
+}
+
+// comparable tells whether two cells can be compared, as far as the page knows.
+function comparable(a, b) {
+  if (!a?.dataset.n || !b?.dataset.n || a.classList.contains("hatch") || b.classList.contains("hatch")) return false;
+  return ![...numberOf(a).warnings, ...numberOf(b).warnings].some((w) => w.includes("somebody else used"));
+}
+
+function compareCell(cell, other, of) {
+  restored(cell);
+  if (base === 0) return;
+  cell.querySelector("small:not(.per, .tag)")?.remove();
+  cell.classList.remove(...marks);
+  if (of === base || !comparable(cell, other)) return;
+  const a = numberOf(cell), b = numberOf(other);
+  const verdict = judged(base, of, a.id);
+  const ratio = b.median !== 0 ? times(a.median / b.median) : a.median !== 0 && verdict?.class ? "from 0" : "";
+  if (verdict?.class) cell.classList.add(...verdict.class.split(" "));
+  if (ratio) (cell.querySelector("sup") || cell.firstChild).after(make("small", { textContent: ratio + (verdict?.sign ? " " + verdict.sign : "") }));
+}
+
+// compareRatios does the same in the relative table, whose columns are targets.
+function compareRatios(table) {
+  const columns = columnsOf.get(table).map((c) => c.target);
+  for (const body of table.tBodies) {
+    const logs = columns.map(() => []);
+    for (const row of [...body.rows].filter((r) => !r.classList.contains("group"))) {
+      const name = headText(row.cells[0]);
+      columns.forEach((target, i) => {
+        if (target < 0) return;
+        const cell = restored(row.cells[i + 1]), other = row.cells[columns.indexOf(base) + 1];
+        if (base === 0 || cell.classList.contains("absent")) return;
+        const sign = cell.querySelector(".sign");
+        let text = "–";
+        if (name === "geometric mean") {
+          if (logs[i].length) text = Math.exp(logs[i].reduce((sum, v) => sum + v, 0) / logs[i].length).toFixed(2);
+        } else if (other?.dataset.n && cell.dataset.n) {
+          const ratio = numberOf(cell).median / numberOf(other).median;
+          if (Number.isFinite(ratio)) text = ratio.toFixed(2);
+          if (ratio > 0 && comparable(cell, other)) logs[i].push(Math.log(ratio));
+        }
+        cell.classList.remove(...marks, "pub-blue", "pub-yellow");
+        cell.firstChild.nodeValue = text;
+        if (!sign) return;
+        const verdict = cell.dataset.n && target !== base && comparable(cell, other) ? judged(base, target, numberOf(cell).id) : null;
+        const sure = ["better", "worse", "same"].includes(verdict?.class);
+        sign.textContent = sure ? verdict.sign : "";
+        if (sure) cell.classList.add(verdict.class);
+      });
     }
-  };
-}
-
-function options(data, chart, width) {
-  const axis = { stroke: css("--soft"), grid: { stroke: css("--rule"), width: 1 }, ticks: { stroke: css("--rule"), width: 1 } };
-  const values = (u, ticks) => ticks.map((t) => t == null ? "" : short(t));
-  return {
-    width, height: 220,
-    cursor: { sync: { key: data.key }, drag: { x: true, y: false } },
-    scales: { x: { time: false, range: (u, min, max) => [min, max] },
-      y: chart.log ? { distr: 3 } : { range: (u, min, max) => [0, max > 0 ? max * 1.08 : 1] } },
-    legend: { markers: { width: 2, dash: (u, i) => borders[data.targets[i - 1].index % borders.length] } },
-    axes: [{ ...axis, values: (u, ticks) => ticks.map((t) => short(t) + " s") }, { ...axis, size: 72, values }],
-    series: [
-      { label: "time", value: (u, v) => v == null ? "–" : short(v) + " s" },
-      ...data.targets.map((t) => ({
-        label: t.name, stroke: colour(t.index), width: 1.6, dash: dashes[t.index % dashes.length],
-        points: { show: data.points < 3 }, value: (u, v) => short(v),
-      })),
-    ],
-    hooks: { drawClear: [shadeStalls(data)] },
-  };
-}
-
-const drawings = new Map(); // box -> its charts
-
-function draw(box) {
-  if (drawings.has(box)) return;
-  const data = JSON.parse(box.querySelector("script").textContent);
-  data.key = box.closest("section").id;
-  const x = Array.from({ length: data.points }, (_, i) => (i + 0.5) * data.width);
-  box.classList.add("drawn");
-  const charts = data.charts.map((chart) => {
-    const place = document.createElement("div");
-    place.className = "chart";
-    const head = document.createElement("h4");
-    head.textContent = chart.title;
-    place.append(head);
-    box.append(place);
-    return { place, chart, plot: new uPlot(options(data, chart, place.clientWidth), [x, ...chart.lines], place) };
-  });
-  drawings.set(box, charts);
-}
-
-function erase(box) {
-  for (const c of drawings.get(box) || []) {
-    c.plot.destroy();
-    c.place.remove();
   }
-  drawings.delete(box);
 }
 
-const boxes = [...document.querySelectorAll(".charts")];
-// Charts are drawn when they come near, so that a long page opens at once.
-const near = new IntersectionObserver((entries) => entries.forEach((e) => e.isIntersecting && draw(e.target)), { rootMargin: "800px" });
-boxes.forEach((box) => near.observe(box));
-addEventListener("beforeprint", () => boxes.forEach(draw));
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  for (const box of [...drawings.keys()]) { erase(box); draw(box); }
-});
+function setBase(chosen) {
+  base = chosen;
+  for (const body of all("main > section:not(#published) tbody")) {
+    const rows = all(":scope > tr[data-t]", body);
+    if (!rows.some((r) => r.querySelector("td[data-n]"))) continue;
+    const baseRow = rows.find((r) => +r.dataset.t === base);
+    for (const row of rows) {
+      [...row.cells].forEach((cell, i) => {
+        if (cell.dataset.n && !numberOf(cell).metric.startsWith("sla_")) compareCell(cell, baseRow?.cells[i], +row.dataset.t);
+      });
+      row.cells[0].querySelector("small.base")?.remove();
+      if (row === baseRow) row.cells[0].append(" ", make("small", { className: "base", textContent: "base" }));
+    }
+  }
+  for (const head of all("#relative h3")) {
+    if (!head.textContent.startsWith("Ratios to ")) continue;
+    head.textContent = "Ratios to " + targets[base];
+    let next = head.nextElementSibling;
+    if (next.matches(".about")) next.textContent = next.textContent.replace(/÷ that of .*, the base/, `÷ that of ${targets[base]}, the base`);
+    while (!next.matches(".scroll")) next = next.nextElementSibling;
+    compareRatios(next.querySelector("table"));
+  }
+  for (const name of all(".base-name")) name.textContent = targets[base];
+  rebased.hidden = base === 0;
+  rebased.textContent = `Ratios are to ${targets[base]}. Their verdicts are known for the scorecard, the rates and the space; elsewhere there are no marks, and means have no intervals. The sentences at the top, “What changed most” and published figures still compare with ${targets[0]}.`;
+  hideCard();
+}
 
-let resizing = 0;
-addEventListener("resize", () => {
-  cancelAnimationFrame(resizing);
-  resizing = requestAnimationFrame(() => {
-    for (const charts of drawings.values()) {
-      for (const c of charts) c.plot.setSize({ width: c.place.clientWidth, height: 220 });
+// --- Filters. ---
+
+const hiddenTargets = new Set(), hiddenSteps = new Set();
+const svgStyle = make("style");
+document.head.append(svgStyle);
+const headText = (th) => th.firstElementChild?.tagName === "A" ? th.firstElementChild.textContent : th.firstChild?.textContent || "";
+
+// columnsOf tells which columns of a table stand for a target or a step.
+const columnsOf = new Map(all("main table").map((table) => [table, [...table.tHead.rows[0].cells].slice(1).map((th) => {
+  const link = th.querySelector("a[href^='#s']");
+  const section = link && document.getElementById(link.hash.slice(1));
+  return { target: targets.indexOf(headText(th)), step: section?.classList.contains("step") ? section.id : "" };
+})]));
+
+function applyFilters() {
+  for (const e of all("[data-t]")) e.hidden = hiddenTargets.has(+e.dataset.t);
+  for (const e of all("section.step")) e.hidden = hiddenSteps.has(e.id);
+  for (const a of all("nav a[data-step]")) a.hidden = hiddenSteps.has(a.hash.slice(1));
+  for (const [table, columns] of columnsOf) {
+    if (!columns.some((c) => c.target >= 0 || c.step)) continue;
+    columns.forEach((c, i) => {
+      const hide = hiddenTargets.has(c.target) || hiddenSteps.has(c.step);
+      for (const row of table.rows) if (row.cells[i + 1]) row.cells[i + 1].hidden = hide;
+    });
+  }
+  // Drawings know sixteen styles: one is hidden when all of its targets are.
+  const styles = [...targets.keys()].filter((i) => i < signs.length && ![...targets.keys()].some((k) => k % signs.length === i && !hiddenTargets.has(k)));
+  svgStyle.textContent = styles.map((i) => `svg .t${i % dashes.length}${i < dashes.length ? ":not(.u)" : ".u"} { display: none; }`).join("\n");
+  for (const charts of drawings.values()) {
+    for (const c of charts) c.data.targets.forEach((t, i) => c.plot.setSeries(i + 1, { show: !hiddenTargets.has(t.index) }));
+  }
+  findRows(find.value);
+}
+
+// findRows shows only the rows with the text in their head: of counters,
+// settings, objects and facts, which can be many.
+function findRows(text) {
+  const wanted = text.trim().toLowerCase();
+  for (const table of columnsOf.keys()) {
+    const rows = all(":scope > tbody > tr:not(.group, [data-t])", table);
+    if (!rows.length) continue;
+    for (const row of rows) row.hidden = wanted !== "" && !row.cells[0].textContent.toLowerCase().includes(wanted);
+    for (const head of all("tr.group", table)) {
+      const own = all(":scope > tr:not(.group)", head.parentElement);
+      head.hidden = own.length > 0 && own.every((r) => r.hidden);
+    }
+    const box = table.closest("details");
+    if (box && wanted) box.open = rows.some((r) => !r.hidden);
+  }
+}
+
+// --- The bar with all that. ---
+
+const find = make("input", { type: "search", placeholder: "Find a counter, a setting…", oninput: () => findRows(find.value) });
+find.setAttribute("aria-label", "Find rows by their names");
+const rebased = make("p", { className: "about", hidden: true });
+
+function menu(title, ...content) {
+  const box = make("details", { className: "menu" }, make("summary", { textContent: title }), make("div", {}, ...content));
+  box.onkeydown = (e) => { if (e.key === "Escape") { box.open = false; box.firstChild.focus(); } };
+  return box;
+}
+
+// choices are boxes to tick for things that can be hidden.
+function choices(list, hidden) {
+  return list.map(({ id, name }) => {
+    const tick = make("input", { type: "checkbox", checked: true });
+    tick.onchange = () => {
+      if (tick.checked) hidden.delete(id); else hidden.add(id);
+      applyFilters();
+    };
+    return make("label", {}, tick, " " + name);
+  });
+}
+
+function addTools() {
+  const contents = document.getElementById("contents").cloneNode(true);
+  contents.removeAttribute("id");
+  const bar = make("div", { className: "tools" }, menu("Contents", contents));
+  bar.setAttribute("role", "group");
+  bar.setAttribute("aria-label", "What to show");
+  if (targets.length > 1) {
+    const choice = make("select", { onchange: () => setBase(+choice.value) }, ...targets.map((name, i) => make("option", { value: i, textContent: name })));
+    bar.append(make("label", {}, "Base ", choice), menu("Targets", ...choices(targets.map((name, i) => ({ id: i, name })), hiddenTargets)));
+  }
+  const steps = all("section.step").map((s) => ({ id: s.id, name: s.querySelector("h2").firstChild.textContent.trim() }));
+  if (steps.length > 1) bar.append(menu("Steps", ...choices(steps, hiddenSteps)));
+  const notes = make("input", { type: "checkbox", checked: true });
+  notes.onchange = () => document.body.classList.toggle("no-notes", !notes.checked);
+  // Following a mark to its remark shows the remarks again.
+  addEventListener("hashchange", () => {
+    if (document.getElementById(location.hash.slice(1))?.closest(".notes")) {
+      notes.checked = true;
+      notes.onchange();
     }
   });
+  bar.append(make("label", {}, notes, " Remarks"), find);
+  document.querySelector("main").before(bar, rebased);
+  addEventListener("click", (e) => { for (const box of all(".menu[open]")) if (!box.contains(e.target) || e.target.tagName === "A") box.open = false; });
+}
+
+// --- Sorting. ---
+
+const factors = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50, "µs": 1, ms: 1e3, s: 1e6 };
+
+// keyOf is what a cell is sorted by: a number if it shows one, else its text;
+// what is unknown comes last.
+function keyOf(cell) {
+  if (!cell || cell.classList.contains("absent")) return null;
+  if (cell.dataset.n) return numberOf(cell).median;
+  const text = cell.cloneNode(true);
+  for (const e of all("small, sup, b", text)) e.remove();
+  const shown = text.textContent.trim();
+  const m = /^≈? ?(-?[\d,]+(?:\.\d+)?(?:e[-+]?\d+)?)(?: (\S+))?$/.exec(shown);
+  return m && (!m[2] || factors[m[2]] || m[2] === "%") ? parseFloat(m[1].replaceAll(",", "")) * (factors[m[2]] || 1) : shown;
+}
+
+function sortTable(table, column, direction) {
+  for (const body of table.tBodies) {
+    const rows = [...body.rows].filter((r) => !r.classList.contains("group"));
+    rows.forEach((r, i) => { r.place ??= i; });
+    const keys = new Map(rows.map((r) => [r, keyOf(r.cells[column])]));
+    rows.sort((a, b) => {
+      if (!direction) return a.place - b.place;
+      const x = keys.get(a), y = keys.get(b);
+      if (x === null || y === null) return (x === null) - (y === null) || a.place - b.place;
+      const order = typeof x === "number" && typeof y === "number" ? x - y : String(x).localeCompare(String(y), "en", { numeric: true });
+      return direction * order || a.place - b.place;
+    });
+    body.append(...rows); // the head of the group stays in front
+  }
+}
+
+for (const table of columnsOf.keys()) {
+  if (![...table.tBodies].some((b) => b.rows.length > 2 || b.rows.length === 2 && !b.rows[0].classList.contains("group"))) continue;
+  if (table.closest("#published")) continue; // its pairs of rows belong together
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((th, i) => {
+    const button = make("button", { type: "button", className: "sort", textContent: "↕" });
+    button.setAttribute("aria-label", `sort by ${headText(th)}`);
+    button.onclick = () => {
+      const now = th.getAttribute("aria-sort");
+      const next = now === null ? "descending" : now === "descending" ? "ascending" : "";
+      for (const h of heads) {
+        h.removeAttribute("aria-sort");
+        h.querySelector(".sort").textContent = "↕";
+      }
+      if (next) th.setAttribute("aria-sort", next);
+      button.textContent = next ? { descending: "↓", ascending: "↑" }[next] : "↕";
+      sortTable(table, i, { descending: -1, ascending: 1 }[next] || 0);
+    };
+    (th.querySelector("a") || th.firstChild)?.after(button);
+  });
+}
+
+// --- Numbers in full: on hover, and on a card that stays. ---
+
+function inFull(cell) {
+  const n = numberOf(cell);
+  const unit = (n.unit && n.unit !== "bool" && n.unit !== "ratio" ? " " + n.unit : "") + (n.per ? " per " + n.per : "");
+  const about = [n.run.target, n.run.step, [n.op, n.group && n.group !== n.op ? "group " + n.group : ""].filter(Boolean).join(", ")].filter(Boolean).join(" · ");
+  const lines = [about, `${n.metric} = ${n.median}${unit}`];
+  if (n.all > 1) lines.push(`median of ${n.trials.length === n.all ? "" : n.trials.length + " of "}${n.all} trials: ` + n.trials.map((t) => `${t.value} (trial ${t.trial})`).join(", "));
+  const made = n.trials.reduce((sum, t) => sum + (t.n || 0), 0);
+  if (made) lines.push("made of " + grouped(made));
+  if (n.source) lines.push("source: " + n.source);
+  const of = targets.indexOf(n.run.target);
+  const verdict = of >= 0 && of !== base ? judged(base, of, n.id) : null;
+  if (verdict) {
+    const bounds = verdict.low != null && verdict.high != null ? `95 % interval of the ratio ${times(verdict.low)} to ${times(verdict.high)}; ` : "";
+    lines.push(`against ${targets[base]}: ${bounds}${[verdict.word, verdict.why].filter(Boolean).join(", ")}`);
+  }
+  return [...lines, ...n.warnings.map((w) => "⚠ " + w)];
+}
+
+addEventListener("mouseover", (e) => {
+  const cell = e.target.closest?.("[data-n]");
+  if (cell && !cell.title) cell.title = inFull(cell).join("\n");
 });
 
-// --- The rows as a file. ---
+let card;
+function hideCard() {
+  card?.remove();
+  for (const e of all(".picked")) e.classList.remove("picked");
+}
+
+function showCard(cell) {
+  hideCard();
+  cell.classList.add("picked");
+  const id = cell.dataset.n.split(" ")[0];
+  const close = make("button", { type: "button", textContent: "×", onclick: hideCard });
+  close.setAttribute("aria-label", "close");
+  card = make("aside", { className: "card" }, close, ...inFull(cell).map((line) => make("p", { textContent: line })),
+    make("p", {}, make("a", { href: "#n" + id, textContent: "link to this number" })));
+  card.setAttribute("role", "status");
+  document.body.append(card);
+}
+
+addEventListener("click", (e) => {
+  const cell = e.target.closest?.("[data-n]");
+  if (cell && !e.target.closest("a, button")) showCard(cell);
+});
+addEventListener("keydown", (e) => { if (e.key === "Escape") hideCard(); });
+
+// reveal shows the cell that the address names.
+function reveal() {
+  const id = /^#n(\d+)$/.exec(location.hash)?.[1];
+  if (!id) return;
+  const cell = all(`[data-n~="${id}"]`).sort((a, b) => (a.tagName === "SPAN") - (b.tagName === "SPAN"))[0];
+  if (!cell) return;
+  showLayer.find(({ layer }) => layer.contains(cell))?.show();
+  const box = cell.closest("details");
+  if (box) box.open = true;
+  cell.scrollIntoView({ block: "center", inline: "center" });
+  showCard(cell);
+}
+addEventListener("hashchange", reveal);
+
+// --- On paper everything is open; the drawings stand for the charts. ---
+
+let closed = [];
+addEventListener("beforeprint", () => {
+  closed = all("main details:not([open])");
+  for (const box of closed) box.open = true;
+});
+addEventListener("afterprint", () => { for (const box of closed) box.open = false; });
+
+// --- The rows as a file, an object per number. ---
+
+function plainRows() {
+  const { kinds, shapes, warnings, runs } = page.rows;
+  return runs.flatMap((run) => run.trials.flatMap((t) => shapes[run.shape].flatMap((kind, i) => t.values[i] == null ? [] : [{
+    target: run.target, trial: t.trial, step: run.step, ...kinds[kind], value: t.values[i], n: t.n[i],
+    ...(t.warnings?.[i] && { warnings: t.warnings[i].map((w) => warnings[w]) }),
+  }])));
+}
 
 const button = document.getElementById("download");
 button.hidden = false;
 button.onclick = () => {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([document.getElementById("rows").textContent], { type: "application/json" }));
-  link.download = "rows.json";
+  const link = make("a", { href: URL.createObjectURL(new Blob([JSON.stringify(plainRows(), null, 1)], { type: "application/json" })), download: "rows.json" });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 };
+
+addTools();
+reveal();

@@ -1,0 +1,196 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
+)
+
+const (
+	mostChanged  = 12   // rows of the table of what changed most
+	leastChanged = 1.10 // ratio from which a counter is in it
+)
+
+// tiny is the growth over a window below which a counter says nothing: what the
+// machine does by itself, and what falls on one side of the window's end.
+func tiny(unit string) float64 {
+	switch unit {
+	case "bytes":
+		return 1 << 20
+	case "ns":
+		return 10e6
+	case "us":
+		return 10e3
+	}
+	return 100
+}
+
+// growth is how a counter grew on a target: medians over the trials that count.
+type growth struct {
+	unit           string
+	total, per     float64 // over the window, and per unit of the primary operation
+	low, high      float64 // of per
+	trials         int
+	units          float64 // done by the primary operation
+	reset, present bool
+}
+
+// growths are those of all counters of a target in a step; nil where it is not
+// known how many units were done.
+func (s *step) growths(t *target) map[string]growth {
+	type series struct{ totals, pers, units []float64 }
+	found := map[string]*series{}
+	out := map[string]growth{}
+	for _, r := range s.Used(t) {
+		units := unitsDone(r.Step, s.Primary)
+		if units <= 0 {
+			continue
+		}
+		for _, n := range r.Step.Counters {
+			if n.Kind != engine.Counter || clockwork(n.Name) {
+				continue
+			}
+			name := counterName(n)
+			if found[name] == nil {
+				found[name] = &series{}
+			}
+			f := found[name]
+			f.totals, f.pers, f.units = append(f.totals, n.Value), append(f.pers, n.Value/units), append(f.units, units)
+			g := out[name]
+			g.unit, g.reset, g.present = n.Unit, g.reset || n.Reset, true
+			out[name] = g
+		}
+	}
+	for name, f := range found {
+		g := out[name]
+		g.total, g.per, g.units = stat.Median(f.totals), stat.Median(f.pers), stat.Median(f.units)
+		g.low, g.high, g.trials = slices.Min(f.pers), slices.Max(f.pers), len(f.pers)
+		out[name] = g
+	}
+	return out
+}
+
+// unitsDone is how many units of an operation kind were done in a window.
+func unitsDone(s *result.Step, op string) float64 {
+	if op == "" {
+		return 0
+	}
+	if r := s.Find("rows", op, ""); r != nil {
+		return r.Value
+	}
+	if r := s.Find("rows_per_s", op, ""); r != nil {
+		return r.Value * s.Seconds
+	}
+	return 0
+}
+
+// clockwork tells of counters that grow with time alone.
+func clockwork(name string) bool {
+	return strings.HasSuffix(name, ".idle_ns") || strings.Contains(name, "uptime")
+}
+
+// change is how far a counter of a target is from the base's, as the absolute
+// logarithm of the ratio per unit; 0 where that says nothing. What did not grow
+// at all counts as tiny, so that it has a place among the others.
+func change(base, of growth, sameEngine bool) float64 {
+	unit := cmp.Or(base.unit, of.unit)
+	switch {
+	case !base.present && !of.present, !sameEngine && (!base.present || !of.present):
+		return 0
+	case max(base.total, of.total) < tiny(unit), base.reset || of.reset:
+		return 0
+	case base.trials > 1 && of.trials > 1 && base.low <= of.high && of.low <= base.high:
+		return 0 // may be noise
+	}
+	per := func(g, other growth) float64 {
+		return max(g.total, tiny(unit)) / cmp.Or(g.units, other.units)
+	}
+	return math.Abs(math.Log(per(of, base) / per(base, of)))
+}
+
+// changedTable shows the counters that tell the targets apart most.
+func (c *campaign) changedTable(s *step, all []map[string]growth) Table {
+	base := c.Targets[0]
+	t := Table{Title: "What changed most", Head: "counter", Note: fmt.Sprintf(
+		"Growth of counters per %s, and ratios to %s. They are the counters with the greatest ratios, of those that both sides have, or one side only of the same engine. Left out are those that nowhere grew by %s, %s or %s in the window, and those whose trials of both sides reach into each other: their ratios are chance.",
+		cmp.Or(s.costPer(), s.Primary), base.Name, grouped(tiny("count")), byteSize(tiny("bytes")), duration(tiny("us")))}
+	if s.Primary == "" || len(c.Targets) < 2 || len(all[0]) == 0 {
+		return t
+	}
+	for _, tg := range c.Targets {
+		t.Columns = append(t.Columns, targetColumn(tg))
+	}
+	t.Columns[0].Sub = "base"
+	score := c.changes(all)
+	names := sortedKeys(score)
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(score[b], score[a]) })
+	var rows []TableRow
+	for _, name := range names {
+		if len(rows) == mostChanged || score[name] < math.Log(leastChanged) {
+			break
+		}
+		row := TableRow{Head: name, Target: -1}
+		for i := range c.Targets {
+			row.Cells = append(row.Cells, changedCell(all[0][name], all[i][name], i == 0))
+		}
+		rows = append(rows, row)
+	}
+	t.Groups = []RowGroup{{Rows: rows}}
+	return t
+}
+
+// changes is for each counter how far the target that is farthest from the base is.
+func (c *campaign) changes(all []map[string]growth) map[string]float64 {
+	out := map[string]float64{}
+	for i, tg := range c.Targets {
+		same := tg.Trials[0].Engine == c.Targets[0].Trials[0].Engine && len(all[i]) > 0 && len(all[0]) > 0
+		for name, g := range all[i] {
+			out[name] = max(out[name], change(all[0][name], g, same))
+		}
+		for name, b := range all[0] {
+			if _, ok := all[i][name]; !ok {
+				out[name] = max(out[name], change(b, growth{}, same))
+			}
+		}
+	}
+	return out
+}
+
+func changedCell(base, of growth, isBase bool) Cell {
+	if !of.present {
+		return absentCell("it has no such counter")
+	}
+	c := Cell{Text: inUnit(of.per, of.unit), Number: true, Title: fmt.Sprintf("%s %s in the window", full(of.total), of.unit)}
+	if of.trials > 1 {
+		c.Title += fmt.Sprintf("; median of %d trials", of.trials)
+	}
+	switch {
+	case isBase || base.reset || of.reset || base.total == 0 && of.total == 0:
+	case !base.present:
+		c.Ratio = "new"
+	case base.per == 0:
+		c.Ratio = "from 0"
+	default:
+		c.Ratio = times(of.per / base.per)
+	}
+	return c
+}
+
+// inUnit shows a counter's value.
+func inUnit(v float64, unit string) string {
+	switch unit {
+	case "bytes":
+		return byteSize(v)
+	case "ns":
+		return duration(v / 1e3)
+	case "us":
+		return duration(v)
+	}
+	return decimal(v)
+}

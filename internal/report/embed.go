@@ -1,0 +1,309 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rumbench/internal/result"
+)
+
+// embedded are the rows of a page in the form in which they are in it. Rows of
+// the same step and target share their names, so that a big campaign's fit:
+// number i of a run is of kind Shapes[run.Shape][i].
+//
+// Numbers are counted through all runs from 0 on. A cell of the page names the
+// number that it shows by that count.
+type embedded struct {
+	About    string        `json:"about"`
+	Kinds    []rowKind     `json:"kinds"`
+	Shapes   [][]int       `json:"shapes"`
+	Warnings []string      `json:"warnings"`
+	Runs     []embeddedRun `json:"runs"`
+}
+
+const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.shape][i]: kinds tells its group, op, metric, unit, per and source. Each trial has its value, its n and, under i, the indexes of its warnings; null: it has none. The page shows medians over the trials that are not left out."
+
+// rowKind is what a row says beside its value.
+type rowKind struct {
+	Group  string `json:"group,omitempty"`
+	Op     string `json:"op,omitempty"`
+	Metric string `json:"metric"`
+	Unit   string `json:"unit"`
+	Per    string `json:"per,omitempty"`
+	Source string `json:"source,omitempty"`
+}
+
+// embeddedRun are the trials of a target in a step.
+type embeddedRun struct {
+	Target string          `json:"target"`
+	Step   string          `json:"step"`
+	Shape  int             `json:"shape"`
+	Trials []embeddedTrial `json:"trials"`
+}
+
+type embeddedTrial struct {
+	Trial    int              `json:"trial"`
+	LeftOut  bool             `json:"left_out,omitempty"` // the page's numbers are of the other trials only
+	Values   values           `json:"values"`
+	N        []int64          `json:"n"`
+	Warnings map[string][]int `json:"warnings,omitempty"`
+}
+
+// values are numbers; NaN is none.
+type values []float64
+
+// MarshalJSON writes them in full.
+func (v values) MarshalJSON() ([]byte, error) {
+	out := []byte{'['}
+	for i, x := range v {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if math.IsNaN(x) {
+			out = append(out, "null"...)
+		} else {
+			out = strconv.AppendFloat(out, x, 'g', -1, 64)
+		}
+	}
+	return append(out, ']'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (v *values) UnmarshalJSON(b []byte) error {
+	var list []*float64
+	if err := json.Unmarshal(b, &list); err != nil {
+		return err
+	}
+	*v = make(values, len(list))
+	for i, x := range list {
+		(*v)[i] = math.NaN()
+		if x != nil {
+			(*v)[i] = *x
+		}
+	}
+	return nil
+}
+
+// place is where a row stands among others of its run: rows alike are counted.
+type place struct{ kind, nth int }
+
+// embedder puts the rows of campaigns together.
+type embedder struct {
+	out      embedded
+	kinds    map[rowKind]int
+	shapes   map[string]int
+	warnings map[string]int
+	count    int   // of numbers
+	number   []int // of each row, by its position on the page
+}
+
+func newEmbedder() *embedder {
+	return &embedder{out: embedded{About: aboutRows}, kinds: map[rowKind]int{}, shapes: map[string]int{}, warnings: map[string]int{}}
+}
+
+// add takes the rows of a campaign in. It returns from where on each target's
+// numbers are counted.
+func (e *embedder) add(c *campaign) (from []int) {
+	for _, t := range c.Targets {
+		from = append(from, e.count)
+		for _, s := range c.steps {
+			if len(s.Runs[t]) > 0 {
+				e.addRuns(c, s, t)
+			}
+		}
+	}
+	return from
+}
+
+func (e *embedder) addRuns(c *campaign, s *step, t *target) {
+	runs, used := s.Runs[t], s.Used(t)
+	places := make([][]place, len(runs))
+	for i, r := range runs {
+		places[i] = e.places(r.Step.Rows)
+	}
+	order := merged(places)
+	out := embeddedRun{Target: t.Name, Step: s.Name, Shape: e.shape(order)}
+	for i, r := range runs {
+		et := embeddedTrial{Trial: r.Trial.Trial, Values: make(values, len(order)), N: make([]int64, len(order))}
+		et.LeftOut = !slices.ContainsFunc(used, func(u run) bool { return u.Step == r.Step })
+		for k := range et.Values {
+			et.Values[k] = math.NaN()
+		}
+		for k := range r.Step.Rows {
+			row := &r.Step.Rows[k]
+			at := slices.Index(order, places[i][k])
+			et.Values[at], et.N[at] = row.Value, row.N
+			et.warn(at, e.warningsOf(row))
+			e.place(c.at[row], e.count+at)
+		}
+		out.Trials = append(out.Trials, et)
+	}
+	e.out.Runs = append(e.out.Runs, out)
+	e.count += len(order)
+}
+
+func (e *embedder) place(row, number int) {
+	for len(e.number) <= row {
+		e.number = append(e.number, -1)
+	}
+	e.number[row] = number
+}
+
+func (e *embedder) places(rows []result.Row) []place {
+	out := make([]place, len(rows))
+	seen := map[int]int{}
+	for i, r := range rows {
+		k := indexOf(e.kinds, &e.out.Kinds, rowKind{r.Group, r.Op, r.Metric, r.Unit, r.Per, r.Source})
+		out[i] = place{k, seen[k]}
+		seen[k]++
+	}
+	return out
+}
+
+// merged is an order of all places in which those of each run come as they do
+// in the run, if there is one.
+func merged(runs [][]place) []place {
+	order := slices.Clone(runs[0])
+	for _, run := range runs[1:] {
+		at := 0
+		for _, p := range run {
+			i := slices.Index(order, p)
+			if i < 0 {
+				order = slices.Insert(order, at, p)
+				i = at
+			}
+			at = i + 1
+		}
+	}
+	return order
+}
+
+func (e *embedder) shape(order []place) int {
+	kinds := make([]int, len(order))
+	for i, p := range order {
+		kinds[i] = p.kind
+	}
+	name := fmt.Sprint(kinds)
+	i, ok := e.shapes[name]
+	if !ok {
+		i = len(e.out.Shapes)
+		e.shapes[name] = i
+		e.out.Shapes = append(e.out.Shapes, kinds)
+	}
+	return i
+}
+
+func (e *embedder) warningsOf(r *result.Row) []int {
+	var out []int
+	for _, w := range r.Warnings {
+		out = append(out, indexOf(e.warnings, &e.out.Warnings, w))
+	}
+	return out
+}
+
+func (t *embeddedTrial) warn(at int, warnings []int) {
+	if len(warnings) == 0 {
+		return
+	}
+	if t.Warnings == nil {
+		t.Warnings = map[string][]int{}
+	}
+	t.Warnings[strconv.Itoa(at)] = warnings
+}
+
+// indexOf is where v stands in the list, at its end if it was not in it.
+func indexOf[T comparable](index map[T]int, list *[]T, v T) int {
+	i, ok := index[v]
+	if !ok {
+		i = len(*list)
+		index[v] = i
+		*list = append(*list, v)
+	}
+	return i
+}
+
+// json is the rows for the page, a run a line. The encoder escapes what could
+// end the script element.
+func (e *embedder) json() (template.JS, error) {
+	var runs []string
+	for _, r := range e.out.Runs {
+		b, err := json.Marshal(r)
+		if err != nil {
+			return "", err
+		}
+		runs = append(runs, string(b))
+	}
+	head := e.out
+	head.Runs = []embeddedRun{}
+	b, err := json.Marshal(head)
+	if err != nil {
+		return "", err
+	}
+	text, _ := strings.CutSuffix(string(b), "]}")
+	return template.JS(text + "\n" + strings.Join(runs, ",\n") + "\n]}"), nil
+}
+
+// ReadRows reads the rows that a page embeds, in the element with the id
+// “rows”: target by target, trial by trial and step by step.
+func ReadRows(b []byte) ([]result.Row, error) {
+	var e embedded
+	if err := json.Unmarshal(b, &e); err != nil {
+		return nil, fmt.Errorf("read the rows of a report: %w", err)
+	}
+	var rows []result.Row
+	for i := 0; i < len(e.Runs); {
+		end := i
+		var trials []int
+		for ; end < len(e.Runs) && e.Runs[end].Target == e.Runs[i].Target; end++ {
+			for _, t := range e.Runs[end].Trials {
+				trials = appendOnce(trials, t.Trial)
+			}
+		}
+		slices.Sort(trials)
+		for _, trial := range trials {
+			for _, r := range e.Runs[i:end] {
+				for _, t := range r.Trials {
+					if t.Trial != trial {
+						continue
+					}
+					var err error
+					if rows, err = e.appendRows(rows, r, t); err != nil {
+						return nil, fmt.Errorf("read the rows of a report: %s, trial %d, step %s: %w", r.Target, trial, r.Step, err)
+					}
+				}
+			}
+		}
+		i = end
+	}
+	return rows, nil
+}
+
+func (e *embedded) appendRows(rows []result.Row, r embeddedRun, t embeddedTrial) ([]result.Row, error) {
+	if r.Shape < 0 || r.Shape >= len(e.Shapes) || len(t.Values) != len(e.Shapes[r.Shape]) || len(t.N) != len(t.Values) {
+		return nil, errors.New("it has another number of values than its shape")
+	}
+	for i, kind := range e.Shapes[r.Shape] {
+		if math.IsNaN(t.Values[i]) {
+			continue
+		}
+		if kind < 0 || kind >= len(e.Kinds) {
+			return nil, fmt.Errorf("there is no kind %d", kind)
+		}
+		k := e.Kinds[kind]
+		row := result.Row{Target: r.Target, Trial: t.Trial, Step: r.Step, Group: k.Group, Op: k.Op, Metric: k.Metric, Value: t.Values[i], Unit: k.Unit, Per: k.Per, N: t.N[i], Source: k.Source}
+		for _, w := range t.Warnings[strconv.Itoa(i)] {
+			if w < 0 || w >= len(e.Warnings) {
+				return nil, fmt.Errorf("there is no warning %d", w)
+			}
+			row.Warnings = append(row.Warnings, e.Warnings[w])
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}

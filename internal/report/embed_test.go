@@ -1,0 +1,198 @@
+package report
+
+import (
+	"encoding/json"
+	"html"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
+)
+
+var (
+	cellPattern       = regexp.MustCompile(`data-n="([0-9 ]+)"[^>]*>([^<]*)<`)
+	judgementsPattern = regexp.MustCompile(`(?s)<script type="application/json" id="judgements">(.*?)</script>`)
+)
+
+// numberAt is what the page's rows say about a number, by the count of numbers.
+type numberAt struct {
+	target, step string
+	kind         rowKind
+	values       []float64 // of the trials that are not left out
+}
+
+func numbersAt(t rapid.TB, page string) []numberAt {
+	t.Helper()
+	var e embedded
+	if err := json.Unmarshal([]byte(rowsPattern.FindStringSubmatch(page)[1]), &e); err != nil {
+		t.Fatal(err)
+	}
+	var out []numberAt
+	for _, r := range e.Runs {
+		for i, kind := range e.Shapes[r.Shape] {
+			n := numberAt{target: r.Target, step: r.Step, kind: e.Kinds[kind]}
+			for _, trial := range r.Trials {
+				if v := trial.Values[i]; !trial.LeftOut && !math.IsNaN(v) {
+					n.values = append(n.values, v)
+				}
+			}
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// checkNumbers compares what every cell shows with the median of the rows that
+// it names, and tells how many cells there were.
+func checkNumbers(t rapid.TB, page string) int {
+	t.Helper()
+	numbers := numbersAt(t, page)
+	before, rest, _ := strings.Cut(page, `<section id="relative">`) // which shows ratios
+	_, after, _ := strings.Cut(rest, "</section>")
+	cells := cellPattern.FindAllStringSubmatch(before+after, -1)
+	for _, cell := range cells {
+		var values []float64
+		var first numberAt
+		for i, f := range strings.Fields(cell[1]) {
+			at, err := strconv.Atoi(f)
+			if err != nil || at >= len(numbers) {
+				t.Fatalf("no number %q", f)
+			}
+			n := numbers[at]
+			if i == 0 {
+				first = n
+			}
+			if n.target != first.target || n.step != first.step || keyOf(n.kind) != keyOf(first.kind) {
+				t.Fatalf("a cell of different numbers: %v and %v", n, first)
+			}
+			values = append(values, n.values...)
+		}
+		shown := strings.TrimSpace(html.UnescapeString(cell[2]))
+		if first.kind.Metric == "sla_share" && (shown == "held" || shown == "missed") {
+			continue
+		}
+		n := number{compare.Number{Key: keyOf(first.kind), Value: stat.Median(values), Unit: first.kind.Unit}}
+		if shown != n.String() {
+			t.Errorf("cell %s shows %q, its rows have %v, as %q", cell[1], shown, values, n)
+		}
+	}
+	return len(cells)
+}
+
+func keyOf(k rowKind) key { return key{Group: k.Group, Op: k.Op, Metric: k.Metric, Per: k.Per} }
+
+// The rows come out of a page as they went in.
+func TestReadRows(t *testing.T) {
+	in := fixture(3)
+	in.Trials[4].Steps[0].Rows[3].Warnings = []string{"a", "</script>"}
+	in.Trials[4].Steps[1].Rows = slices.Delete(in.Trials[4].Steps[1].Rows, 2, 5)
+	in.Trials[7].Steps[2].Rows[1].Source = "another device"
+	in.Trials[7].Steps[2].Rows = append(in.Trials[7].Steps[2].Rows, in.Trials[7].Steps[2].Rows[0])
+	got := embeddedRows(t, render(t, in))
+	var want []result.Row
+	for _, target := range fixtureTargets {
+		for _, trial := range in.Trials {
+			for _, s := range trial.Steps {
+				if trial.Target == target.name {
+					want = append(want, s.Rows...)
+				}
+			}
+		}
+	}
+	want = append(want, in.Client.Steps[0].Rows...)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+func TestReadRowsRefuses(t *testing.T) {
+	for _, text := range []string{
+		``, `[]`, `{"runs":[{"shape":1,"trials":[{"trial":1}]}]}`, `{"shapes":[[0]],"runs":[{"shape":0,"trials":[{"trial":1,"values":[1],"n":[1]}]}]}`,
+		`{"kinds":[{}],"shapes":[[0]],"runs":[{"shape":0,"trials":[{"trial":1,"values":[],"n":[]}]}]}`,
+		`{"kinds":[{}],"shapes":[[0]],"runs":[{"shape":0,"trials":[{"trial":1,"values":[1],"n":[1],"warnings":{"0":[0]}}]}]}`,
+	} {
+		if rows, err := ReadRows([]byte(text)); err == nil {
+			t.Errorf("%s gives %v", text, rows)
+		}
+	}
+}
+
+// Trials that do not have the same rows keep their own order.
+func TestMerged(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		whole := rapid.SliceOfNDistinct(rapid.IntRange(0, 50), 1, 20, rapid.ID).Draw(r, "whole")
+		var runs [][]place
+		for range rapid.IntRange(1, 4).Draw(r, "runs") {
+			var run []place
+			for _, k := range whole {
+				if rapid.Bool().Draw(r, "in") {
+					run = append(run, place{k, 0})
+				}
+			}
+			runs = append(runs, run)
+		}
+		order := merged(runs)
+		for _, run := range runs {
+			for _, p := range run {
+				if n := len(slices.DeleteFunc(slices.Clone(order), func(o place) bool { return o != p })); n != 1 {
+					r.Fatalf("%v is %d times in %v", p, n, order)
+				}
+			}
+		}
+		if !follows(order, runs[0]) {
+			r.Fatalf("%v does not keep %v", order, runs[0])
+		}
+	})
+}
+
+func follows(order, run []place) bool {
+	for _, p := range order {
+		if len(run) > 0 && run[0] == p {
+			run = run[1:]
+		}
+	}
+	return len(run) == 0
+}
+
+// The judgements embedded are those of the campaign, for every base.
+func TestJudgements(t *testing.T) {
+	in := fixture(4)
+	page := render(t, in)
+	numbers := numbersAt(t, page)
+	var j embeddedJudgements
+	if err := json.Unmarshal([]byte(judgementsPattern.FindStringSubmatch(page)[1]), &j); err != nil {
+		t.Fatal(err)
+	}
+	c := newCampaign(in.Trials, 0)
+	checked := 0
+	for _, p := range j.Pairs {
+		for i, v := range p.Verdict {
+			at := j.From[p.Of] + i
+			if p.Base != 0 {
+				at = j.Score[p.Of][i]
+			}
+			n := numbers[at]
+			e := c.judged(c.Targets[p.Base], c.Targets[p.Of]).Effect(c.Step(n.step), keyOf(n.kind))
+			got := pageVerdict{}
+			if v >= 0 {
+				got = j.Verdicts[v]
+			}
+			if want := (pageVerdict{Word: string(e.Verdict), Why: e.Why, Class: markOf(e).class, Sign: markOf(e).sign}); n.target != c.Targets[p.Of].Name || got != want {
+				t.Errorf("%v against %d: %v, want %v", n, p.Base, got, want)
+			}
+			checked++
+		}
+	}
+	if checked < 500 || len(j.Pairs) != 6 {
+		t.Errorf("%d judgements of %d pairs", checked, len(j.Pairs))
+	}
+}

@@ -1,0 +1,202 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/internal/layout"
+	"rumbench/internal/result"
+)
+
+// inGroup is a script for the texts of a group's rows in a layer of the scorecard.
+const inGroup = `(layer, group) => {
+	const head = [...document.querySelectorAll(".layer[data-name='" + layer + "'] tr.group")].find((r) => r.cells[0].textContent === group);
+	return [...head.parentElement.rows].slice(1).map((r) => [...r.cells].map((c) => c.innerText.replace(/\s+/g, " ").trim()).join(" | "));
+}`
+
+// checkBase takes every target for the base, and compares the scorecard and the
+// relative table with those of a campaign that has it for its base.
+func (b *browser) checkBase(t *testing.T, in Input) {
+	b.choose(t, "2")
+	defer b.choose(t, "0")
+	c := newCampaign(in.Trials, 0)
+	base := c.Targets[2]
+	for _, l := range layers()[:2] {
+		for _, m := range l.measures {
+			var want []string
+			for _, tg := range c.Targets {
+				line := tg.Name
+				if tg == base {
+					line += " base"
+				}
+				for _, s := range c.stepsWith(l.measures) {
+					k, ok := m.key(s)
+					cell := Cell{Text: unknown}
+					if ok {
+						cell = s.cell(tg, base, k, &notes{})
+					}
+					if cell.Ratio == "" {
+						cell.Arrow = "" // the page does not show it alone
+					}
+					line += " | " + strings.Join(strings.Fields(cell.Text+cell.Marks()+" "+cell.Ratio+" "+cell.Arrow+" "+cell.Tag), " ")
+				}
+				want = append(want, line)
+			}
+			got := evaluate[[]string](t, b, fmt.Sprintf(`document.getElementById("tab-%d").click(), (%s)(%q, %q)`, slices.Index([]string{"Throughput", "Quality of service", "Cost"}, l.name), inGroup, l.name, m.name))
+			if d := cmp.Diff(want, got); d != "" {
+				t.Errorf("%s (-want +got)\n%s", m.name, d)
+			}
+		}
+	}
+	s := c.steps[0]
+	k, _ := s.Rate(s.Primary)
+	want := layout.Fixed(s.number(c.Targets[0], k).Value/s.number(base, k).Value, 2).Text + surelyBetter.sign
+	if got := evaluate[string](t, b, `[...document.querySelectorAll("#relative tr")].find((r) => r.cells[0].textContent === "l.i0").cells[1].innerText`); got != want {
+		t.Errorf("the relative table shows %q, want %q", got, want)
+	}
+	if b.visible(t, ".tools + .about") != 1 {
+		t.Error("nothing says that the base is another")
+	}
+}
+
+func (b *browser) choose(t *testing.T, base string) {
+	t.Helper()
+	before := evaluate[string](t, b, `document.querySelector("main").innerText`)
+	evaluate[chromedp.Void](t, b, `{ const s = document.querySelector(".tools select"); s.value = "`+base+`"; s.dispatchEvent(new Event("change")); }`)
+	if base == "0" && before == evaluate[string](t, b, `document.querySelector("main").innerText`) {
+		t.Error("another base changes nothing")
+	}
+}
+
+// checkSort sorts a table by a column: each group by itself, its head in front.
+func (b *browser) checkSort(t *testing.T) {
+	evaluate[chromedp.Void](t, b, `document.getElementById("tab-0").click()`)
+	order := func() string {
+		return strings.Join(evaluate[[]string](t, b, `[...document.querySelectorAll(".layer[data-name=Throughput] tbody th")].map((th) => th.firstElementChild?.tagName === "SPAN" ? th.innerText.toUpperCase() : th.firstChild.textContent.trim())`), " ")
+	}
+	at := order()
+	for _, want := range []string{
+		"PRIMARY OPERATION bbolt sqlite pebble WRITES BESIDE IT pebble sqlite bbolt", // descending; equals stay as they were
+		"PRIMARY OPERATION pebble sqlite bbolt WRITES BESIDE IT pebble sqlite bbolt",
+		at,
+	} {
+		evaluate[chromedp.Void](t, b, `[...document.querySelectorAll(".layer[data-name=Throughput] thead th")].find((th) => th.textContent.startsWith("qr100")).querySelector(".sort").click()`)
+		if got := order(); got != want {
+			t.Errorf("sorted: %s, want %s", got, want)
+		}
+	}
+}
+
+// checkFilters hides a target and a step everywhere, and finds rows.
+func (b *browser) checkFilters(t *testing.T) {
+	click := func(menu, label string) {
+		evaluate[chromedp.Void](t, b, fmt.Sprintf(`[...document.querySelectorAll(".menu")].find((m) => m.innerText.startsWith(%q)).querySelectorAll("label").forEach((l) => l.textContent.trim() === %q && l.querySelector("input").click())`, menu, label))
+	}
+	shown := func(selector string) int { return b.visible(t, selector) }
+	rows, steps, columns := shown(`[data-t="1"]`), shown("section.step"), shown("#settings thead th")
+	click("Targets", "sqlite")
+	click("Steps", "l.x")
+	if n := shown(`[data-t="1"]`); n != 0 || rows == 0 {
+		t.Errorf("%d of %d rows of a hidden target are visible", n, rows)
+	}
+	if n := shown("section.step"); n != steps-1 {
+		t.Errorf("%d steps are visible, want %d", n, steps-1)
+	}
+	if n := shown("#settings thead th"); n != columns-1 {
+		t.Errorf("%d columns of the settings are visible, want %d", n, columns-1)
+	}
+	if n := shown(`.layer[data-name=Throughput] thead th`); n != 5 {
+		t.Errorf("%d columns of the scorecard are visible, want 5", n)
+	}
+	click("Targets", "sqlite")
+	click("Steps", "l.x")
+	if shown(`[data-t="1"]`) != rows || shown("section.step") != steps {
+		t.Error("what was hidden does not come back")
+	}
+	find := func(text string) int {
+		evaluate[chromedp.Void](t, b, fmt.Sprintf(`{ const i = document.querySelector(".tools input[type=search]"); i.value = %q; i.dispatchEvent(new Event("input")); }`, text))
+		return shown("#settings tbody tr:not(.group)")
+	}
+	if all, some := find(""), find("durab"); some != 1 || all < 5 {
+		t.Errorf("%d of %d settings are found", some, all)
+	}
+	if n := find(""); n < 5 {
+		t.Errorf("%d settings come back", n)
+	}
+	evaluate[chromedp.Void](t, b, `[...document.querySelectorAll(".tools > label")].find((l) => l.innerText.includes("Remarks")).querySelector("input").click()`)
+	if n := shown(".notes"); n != 0 {
+		t.Errorf("%d lists of remarks are visible", n)
+	}
+	evaluate[chromedp.Void](t, b, `location.hash = document.querySelector(".notes li").id, new Promise((r) => setTimeout(r, 50))`)
+	if shown(".notes li:target") != 1 {
+		t.Error("a link to a remark does not show it")
+	}
+}
+
+// checkCards looks a number up in full, and comes back to it by its link.
+func (b *browser) checkCards(t *testing.T, address string) {
+	const cell = `[...document.querySelectorAll("section.step tr[data-t='1'] td[data-n]")][0]`
+	title := evaluate[string](t, b, cell+`.dispatchEvent(new MouseEvent("mouseover", { bubbles: true })), `+cell+`.title`)
+	for _, want := range []string{"sqlite · l.i0", "median of 4 trials: ", "(trial 4)", "against pebble: "} {
+		if !strings.Contains(title, want) {
+			t.Errorf("no %q in %q", want, title)
+		}
+	}
+	link := evaluate[string](t, b, cell+`.click(), document.querySelector(".card a").href`)
+	if !strings.HasPrefix(link, address+"#n") {
+		t.Fatalf("the link is %q", link)
+	}
+	b.open(t, link, 1440, "light")
+	if got := evaluate[string](t, b, `document.querySelector(".card p").innerText + (document.querySelector("td.picked").getBoundingClientRect().top < innerHeight ? "" : ": not in sight")`); got != "sqlite · l.i0" {
+		t.Errorf("the link leads to %q", got)
+	}
+	evaluate[chromedp.Void](t, b, `dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }))`)
+	if b.visible(t, ".card") != 0 {
+		t.Error("the card does not go away")
+	}
+}
+
+// checkRows compares the file that can be downloaded with the rows of the trials.
+func (b *browser) checkRows(t *testing.T, in Input) {
+	var got, want []result.Row
+	if err := json.Unmarshal([]byte(evaluate[string](t, b, `JSON.stringify(plainRows())`)), &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, trial := range append(slices.Clone(in.Trials), Trial{Trial: in.Client}) {
+		for _, s := range trial.Steps {
+			want = append(want, s.Rows...)
+		}
+	}
+	text := func(rows []result.Row) []string {
+		out := make([]string, len(rows))
+		for i, r := range rows {
+			out[i] = fmt.Sprint(r)
+		}
+		slices.Sort(out)
+		return out
+	}
+	if d := cmp.Diff(text(want), text(got)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+// checkPaper prints the page: on paper nothing is folded, and drawings stand in
+// for the charts.
+func (b *browser) checkPaper(t *testing.T) {
+	pdf := call(t, b, page.PrintToPDF, page.PrintToPDFParams{})
+	if len(pdf.Data) < 100_000 {
+		t.Errorf("a document of %d bytes", len(pdf.Data))
+	}
+	opened := evaluate[int](t, b, `dispatchEvent(new Event("beforeprint")), document.querySelectorAll("main details:not([open])").length`)
+	closed := evaluate[int](t, b, `dispatchEvent(new Event("afterprint")), document.querySelectorAll("main details:not([open])").length`)
+	if opened != 0 || closed == 0 {
+		t.Errorf("%d boxes are closed on paper, %d afterwards", opened, closed)
+	}
+}

@@ -1,0 +1,210 @@
+package report
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/engine"
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+)
+
+// secrets are planted as words, where nothing tells what they are; the facts of
+// the host and the plan say once who they are.
+const planted = ` db7 as alice from 10.1.2.3 and db7.corp.example, [SN12345] in "/srv/verborgen/x" and /srv/verborgen/y.`
+
+var secrets = []string{"db7", "alice", "10.1.2.3", "corp.example", "SN12345", "verborgen", "srv", "geheim"}
+
+func secretFixture(trials int) Input {
+	in := fixture(trials)
+	in.Plan += "targets: [{name: pg, dsn: \"postgres://alice:geheim@db7:5432/x\"}]\n"
+	in.Published = publishedFixture().Published
+	in.Notes = map[string]string{"l.i0": "a remark"}
+	for i := range in.Trials {
+		t := in.Trials[i].Trial
+		t.Dir = "/srv/verborgen/results/" + t.Target + ".1"
+		t.Host = append(t.Host, observe.Fact{Name: "hostname", Value: "db7"}, observe.Fact{Name: "device serial", Value: "SN12345"})
+		t.Warnings, t.Reason, t.Hint = []string{"a warning"}, "a reason", "a hint"
+		t.Settings = append(t.Settings, engine.Setting{Name: "hostname", Value: "vm"})
+	}
+	return in
+}
+
+func TestRedact(t *testing.T) {
+	in := secretFixture(1)
+	before := clone(in)
+	for _, place := range texts(reflect.TypeOf(in), "") {
+		t.Run(place, func(t *testing.T) {
+			in := clone(in)
+			if n := plant(reflect.ValueOf(&in).Elem(), "", place); n == 0 {
+				t.Fatal("the test cannot plant there")
+			}
+			checkSecrets(t, Redact(in))
+		})
+	}
+	if d := cmp.Diff(before.Trials[0].Trial, in.Trials[0].Trial); d != "" || before.Plan != in.Plan {
+		t.Errorf("the input was changed: %s", d)
+	}
+}
+
+func checkSecrets(t *testing.T, in Input) {
+	t.Helper()
+	var md, txt bytes.Buffer
+	if err := Markdown(&md, in); err != nil {
+		t.Fatal(err)
+	}
+	if err := Text(&txt, in, 0); err != nil {
+		t.Fatal(err)
+	}
+	for form, page := range map[string]string{"HTML": render(t, in), "Markdown": md.String(), "text": txt.String()} {
+		for _, s := range secrets {
+			if i := strings.Index(page, s); i >= 0 {
+				t.Errorf("%s has %q: %s", form, s, page[max(0, i-100):min(len(page), i+100)])
+			}
+		}
+		if form != "text" && !strings.Contains(page, "Redacted:") {
+			t.Errorf("%s does not say what was done to it", form)
+		}
+	}
+}
+
+// texts are all places of texts in a type: a field that is added is among them.
+func texts(t reflect.Type, at string) []string {
+	switch t.Kind() {
+	case reflect.String:
+		return []string{at}
+	case reflect.Pointer, reflect.Slice:
+		return texts(t.Elem(), at)
+	case reflect.Map:
+		return append(texts(t.Key(), at+" key"), texts(t.Elem(), at+" value")...)
+	case reflect.Interface:
+		return []string{at}
+	case reflect.Struct:
+		var out []string
+		for i := range t.NumField() {
+			if f := t.Field(i); f.IsExported() {
+				out = append(out, texts(f.Type, at+"."+f.Name)...)
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// plant adds the secrets to all texts of a place, and tells how many there were.
+// What is empty on the way to the place gets something in it.
+func plant(v reflect.Value, at, place string) (n int) {
+	switch v.Kind() {
+	case reflect.String:
+		if at == place {
+			v.SetString(v.String() + planted)
+			return 1
+		}
+	case reflect.Pointer:
+		if v.IsNil() && strings.HasPrefix(place, at) {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
+		if !v.IsNil() {
+			return plant(v.Elem(), at, place)
+		}
+	case reflect.Slice:
+		if v.Len() == 0 && strings.HasPrefix(place, at) {
+			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		}
+		for i := range v.Len() {
+			n += plant(v.Index(i), at, place)
+		}
+	case reflect.Map:
+		if v.Len() == 0 && strings.HasPrefix(place, at) {
+			v.Set(reflect.MakeMap(v.Type()))
+			v.SetMapIndex(reflect.Zero(v.Type().Key()), reflect.Zero(v.Type().Elem()))
+		}
+		for _, k := range v.MapKeys() {
+			value := v.MapIndex(k)
+			key, changed := reflect.New(k.Type()).Elem(), reflect.New(value.Type()).Elem()
+			key.Set(k)
+			changed.Set(value)
+			n += plant(key, at+" key", place)
+			if value.Kind() == reflect.Interface && at+" value" == place {
+				changed.Set(reflect.ValueOf([]any{planted, map[string]any{planted: planted}}))
+				n++
+			} else {
+				n += plant(changed, at+" value", place)
+			}
+			v.SetMapIndex(k, reflect.Value{})
+			v.SetMapIndex(key, changed)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				n += plant(v.Field(i), at+"."+f.Name, place)
+			}
+		}
+	}
+	return n
+}
+
+// clone copies an input in depth, with nothing replaced.
+func clone(in Input) Input {
+	r := &redactor{done: map[string]string{}}
+	each(reflect.ValueOf(in), func(s string) { r.done[s] = s })
+	return r.copy(reflect.ValueOf(in)).Interface().(Input)
+}
+
+func TestRedactTexts(t *testing.T) {
+	in := secretFixture(2)
+	for _, c := range []struct{ text, want string }{
+		{"nothing to hide, 12 rows/s and/or 3 KB/s", "nothing to hide, 12 rows/s and/or 3 KB/s"},
+		{"on db7, on db70, on xdb7 and db7-2", "on host-1, on db70, on xdb7 and db7-2"},
+		{"vm.swappiness on vm", "vm.swappiness on vm"},
+		{"see https://example.org/a/b and 8.0.44", "see https://example.org/a/b and 8.0.44"},
+		{"/proc/1/io and /sys/block, but /data/mine/x.", "/proc/1/io and /sys/block, but /path-4."},
+		{"bob:word@tcp(mysql9.lan:3306)/test", "user-2:***@tcp(host-2:3306)/test"},
+		{"host=pg5.lan user=carol password=geheim dbname=x", "host=host-2 user=user-2 password=*** dbname=x"},
+		{"file:///tmp/x y", "file:///path-4 y"},
+		{"open ~joe/x/y: no such file", "open /path-4: no such file"},
+		{"user=insert", "user=insert"}, // what an operation is called
+	} {
+		in.Warnings = []string{c.text}
+		if got := Redact(in).Warnings[0]; got != c.want {
+			t.Errorf("%s becomes\n%s, want\n%s", c.text, got, c.want)
+		}
+	}
+}
+
+// The same is replaced by the same, and trials of a campaign stay together.
+func TestRedactKeepsTogether(t *testing.T) {
+	in := secretFixture(2)
+	for i := range in.Trials {
+		t := in.Trials[i].Trial
+		t.Rename("/srv/verborgen/results/" + t.Target)
+	}
+	out := Redact(in)
+	a, b := out.Trials[0], out.Trials[3]
+	if a.Target != b.Target || !strings.HasSuffix(a.Target, "/pebble") || a.Steps[0].Rows[0].Target != a.Target {
+		t.Errorf("targets are called %q, %q and in rows %q", a.Target, b.Target, a.Steps[0].Rows[0].Target)
+	}
+	if a.Dir != b.Dir || !strings.HasPrefix(a.Dir, "/path-") || !strings.HasSuffix(a.Dir, "/pebble.1") {
+		t.Errorf("directories are %q and %q", a.Dir, b.Dir)
+	}
+	if got := out.Trials[0].Settings[len(out.Trials[0].Settings)-1].Value; !strings.HasPrefix(got, "host-") {
+		t.Errorf("the setting hostname is %q", got)
+	}
+	for form, page := range map[string]string{"first": render(t, Redact(in)), "second": render(t, Redact(in))} {
+		if page != render(t, out) {
+			t.Errorf("the %s redaction is another", form)
+		}
+	}
+	var lines, charted int
+	out.Trials[0].Series(func(l result.Line) error { lines++; return nil })
+	for _, s := range out.Trials[0].Steps {
+		charted += len(s.Name)
+	}
+	if lines == 0 || charted == 0 {
+		t.Error("the series are lost")
+	}
+}

@@ -1,0 +1,165 @@
+package report
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+)
+
+// The greatest campaign that a page must hold in 5 MB.
+const (
+	bigTargets = 10
+	bigSteps   = 10
+	bigTrials  = 3
+	bigLimit   = 5_000_000
+)
+
+// big makes up such a campaign, with as many numbers, counters, settings and
+// warnings as trials of servers have, and the digits that measured numbers have.
+func big() Input {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	in := Input{Title: "ten servers", Plan: "name: ten\n", Commands: []string{"rumbench run ten.yaml"}}
+	for target := range bigTargets {
+		for n := range bigTrials {
+			t := bigTrial(rnd, target, n+1)
+			in.Trials = append(in.Trials, Trial{t, bigSeries(t)})
+		}
+	}
+	return in
+}
+
+func bigTrial(rnd *rand.Rand, target, n int) *result.Trial {
+	start := time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)
+	t := &result.Trial{
+		Format: 1, Campaign: "ten", Target: fmt.Sprintf("my80%d.c10b40", target), Trial: n, Order: "interleaved", Engine: "mysql", Structure: "B-tree", Workload: "ibench",
+		Params: map[string]any{"rows": 2e6}, Knobs: map[string]string{"cache": "256 MiB"}, Durability: "process", Interval: 1, Status: result.Complete,
+		Started: start, Ended: &start, Versions: []observe.Fact{{Name: "server", Value: fmt.Sprintf("8.0.%d", target)}}, Host: []observe.Fact{{Name: "kernel", Value: "6.12"}},
+	}
+	for i := range 200 {
+		t.Settings = append(t.Settings, engine.Setting{Name: fmt.Sprintf("innodb_setting_number_%d", i), Value: fmt.Sprint(i << (target % 3)), Source: engine.ReadBack})
+	}
+	for i := range bigSteps {
+		t.Steps = append(t.Steps, bigStep(rnd, t, i))
+	}
+	return t
+}
+
+// bigStep is a step of queries beside paced writes: about 150 rows.
+func bigStep(rnd *rand.Rand, t *result.Trial, i int) result.Step {
+	s := result.Step{Name: fmt.Sprintf("qr%d00.L%d", i, i), Doc: "Range queries beside inserts and deletes.", Status: result.Complete, Seconds: 1800, Primary: "query", WritesPer: "insert", Started: t.Started}
+	add := func(group, op, per string, metrics ...string) {
+		for _, m := range metrics {
+			s.Rows = append(s.Rows, result.Row{Target: t.Target, Trial: t.Trial, Step: s.Name, Group: group, Op: op, Metric: m, Per: per,
+				Value: centre(t.Target, s.Name, group, op, m, per) * (1 + 0.03*rnd.NormFloat64()), Unit: result.MetricByName(m).Unit, N: rnd.Int64N(1e6), Source: "device vda"})
+		}
+	}
+	for _, g := range []result.Group{
+		{Name: "insert", Clients: 4, Rate: 100, Ops: []string{"insert"}}, {Name: "delete", Clients: 4, Rate: 100, Ops: []string{"delete"}},
+		{Name: "query", Clients: 8, Ops: []string{"range market", "range register", "range pdc"}},
+	} {
+		add(g.Name, "", "", "errors", "stalls", "stall_s", "stall_longest_s")
+		ops, measures := append(g.Ops, "query"), []string{"service"}
+		if g.Rate > 0 {
+			add(g.Name, "", "", "sla_target", "sla_share", "sla_met", "saturated")
+			g.SLA = &result.SLA{Target: 100, Achieved: 99.98 + rnd.Float64(), Intervals: 1800, Share: 1, Worst: 99, Met: true}
+			ops, measures = g.Ops, []string{"service", "response"}
+		}
+		for _, op := range ops {
+			add(g.Name, op, "", "rows", "ops_per_s", "rows_per_s")
+			for _, m := range measures {
+				c := result.Curve{Group: g.Name, Op: op, Measure: m, Count: 60000}
+				for p := range 40 {
+					c.Points = append(c.Points, [2]float64{100 * (1 - math.Pow(10, -float64(p)/8)), 100 * math.Exp(float64(p)/6) * (1 + rnd.Float64()/9)})
+				}
+				s.Curves = append(s.Curves, c)
+				for _, q := range []string{"p50", "p95", "p99", "p999", "max"} {
+					add(g.Name, op, "", m+"_"+q+"_us")
+				}
+			}
+		}
+		s.Groups = append(s.Groups, g)
+	}
+	add("", "", "", "cpu_accounted", "duration_s", "write_amplification", "read_amplification", "drain_s", "client_gc_pause_ms", "live_rows", "live_bytes", "server_memory_bytes", "db_bytes", "data_bytes", "log_bytes", "space_amplification")
+	for _, per := range []string{"query", "insert row", "written row", "operation"} {
+		add("", "", per, "server_cpu_us", "process_read_kb", "process_write_kb", "host_cpu_us", "context_switches", "device_reads", "read_kb", "write_kb", "discard_kb", "client_cpu_us", "engine_write_kb")
+	}
+	doubts := []string{fmt.Sprintf("the machine computed for %.2f s, of which this process for %.2f s: other programs took part of the processors", 100*rnd.Float64(), rnd.Float64()),
+		fmt.Sprintf("the device wrote %.1f MB, of which this process caused %.1f MB: somebody else used it", 100*rnd.Float64(), rnd.Float64())}
+	for k := range s.Rows {
+		if k%5 == 0 {
+			s.Rows[k].Warnings = doubts[k%2 : k%2+1]
+		}
+	}
+	for k := range 400 {
+		kind := []engine.CounterKind{engine.Counter, engine.Counter, engine.Gauge}[k%3]
+		s.Counters = append(s.Counters, result.CounterChange{Name: fmt.Sprintf("mysql.status.innodb_counter_%d", k), Kind: kind, Unit: []string{"count", "bytes"}[k%2], Value: math.Floor(math.Exp(25 * rnd.Float64()))})
+	}
+	s.Stalls = []result.Span{{Group: "query", From: 100, To: 103}}
+	return s
+}
+
+// centre is where the trials of a number lie.
+func centre(name ...string) float64 {
+	h := fnv.New32a()
+	for _, n := range name {
+		h.Write([]byte(n))
+	}
+	return math.Exp(float64(h.Sum32()%10000) / 1000)
+}
+
+// bigSeries tells half an hour a step.
+func bigSeries(t *result.Trial) func(func(result.Line) error) error {
+	return func(yield func(result.Line) error) error {
+		for i := range t.Steps {
+			s := &t.Steps[i]
+			rnd := rand.New(rand.NewPCG(uint64(i), uint64(len(t.Target))))
+			for sec := 1; sec <= int(s.Seconds); sec += 2 {
+				for _, l := range bigLines(rnd, s, float64(sec+1)) {
+					if err := yield(l); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		return nil
+	}
+}
+
+func bigLines(rnd *rand.Rand, s *result.Step, at float64) []result.Line {
+	var lines []result.Line
+	for _, g := range s.Groups {
+		for _, op := range g.Ops {
+			rows := 1000 + rnd.Int64N(9000)
+			lines = append(lines, result.Line{Step: s.Name, Source: "ops", T: at, DT: 2, Group: g.Name, Op: op, Ops: rows, Rows: rows, P50: 90, P99: 400 * (1 + rnd.Float64()), Max: 9000 * (1 + rnd.Float64()), Clients: []int64{rows/2 - 50, rows/2 + 50}})
+		}
+	}
+	values := func(source string, v map[string]float64) {
+		lines = append(lines, result.Line{Step: s.Name, Source: source, T: at, DT: 2, V: v})
+	}
+	values("device", map[string]float64{`device.write_bytes{dev="vda"}`: 1e8 * rnd.Float64(), `device.read_bytes{dev="vda"}`: 1e8 * rnd.Float64()})
+	values("process", map[string]float64{"process.cpu_ns": 1.5e9 * rnd.Float64()})
+	values("client", map[string]float64{"client.cpu_ns": 1.5e9 * rnd.Float64()})
+	return lines
+}
+
+// The greatest campaign fits into its page, and the page is the same every time.
+func TestSize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("renders a big campaign twice")
+	}
+	page := render(t, big())
+	t.Logf("%d bytes", len(page))
+	if len(page) > bigLimit {
+		t.Errorf("the page has %d bytes, allowed are %d", len(page), bigLimit)
+	}
+	if render(t, big()) != page {
+		t.Error("the same input gave different bytes")
+	}
+}

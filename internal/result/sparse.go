@@ -1,0 +1,100 @@
+package result
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+)
+
+// wants are the sources of a series that a reader wants, each with the names of
+// the values that it wants of them; nil is all of them.
+type wants map[string][]string
+
+// wantsOf understands what readers say: “ops”, or “engine:engine.stalls” for one
+// value of many.
+func wantsOf(sources []string) wants {
+	if sources == nil {
+		return nil
+	}
+	w := wants{}
+	for _, s := range sources {
+		source, name, some := strings.Cut(s, ":")
+		if names, known := w[source]; known && names == nil || !some {
+			w[source] = nil
+			continue
+		}
+		w[source] = append(w[source], name)
+	}
+	return w
+}
+
+// of tells which values of a line are wanted, nil for all; ok is false for a line
+// of which none is. It does not decode the line: most lines of a long run are
+// counters of engines that few readers want.
+func (w wants) of(line []byte) (names []string, ok bool) {
+	_, rest, found := bytes.Cut(line, []byte(`"src":"`))
+	source, _, closed := bytes.Cut(rest, []byte{'"'})
+	if w == nil || !found || !closed {
+		return nil, true // not as it is written here; the decoder shall judge it
+	}
+	names, ok = w[string(source)]
+	return names, ok
+}
+
+// decode decodes a line, with the values of these names only; nil is all. An
+// engine has hundreds of values, which the decoder would take a hundred times as
+// long to read as it takes to find a few of them.
+func (l *Line) decode(line []byte, names []string) error {
+	if names == nil {
+		return json.Unmarshal(line, l)
+	}
+	line = bytes.TrimSpace(line)
+	head, rest, ok := bytes.Cut(line, []byte(`,"v":{`))
+	end := bytes.LastIndex(rest, []byte(`},"late":`))
+	if end < 0 && bytes.HasSuffix(rest, []byte(`}}`)) {
+		end = len(rest) - 2
+	}
+	if !ok || end < 0 {
+		return json.Unmarshal(line, l) // not as it is written here
+	}
+	if err := json.Unmarshal(append(bytes.Clone(head), rest[end+1:]...), l); err != nil {
+		return err
+	}
+	l.V = map[string]float64{}
+	for _, name := range names {
+		if !pick(l.V, rest[:end], name) {
+			return json.Unmarshal(line, l)
+		}
+	}
+	return nil
+}
+
+// pick puts the values of a name, whatever its labels, into a map. It is false
+// if the text is not as it is written here.
+func pick(into map[string]float64, text []byte, name string) bool {
+	quoted := []byte(`"` + name)
+	for at := 0; ; {
+		i := bytes.Index(text[at:], quoted)
+		if i < 0 {
+			return true
+		}
+		start := at + i
+		at = start + len(quoted)
+		if start > 0 && text[start-1] != ',' || at == len(text) || text[at] != '"' && text[at] != '{' {
+			continue // within a label, or a longer name
+		}
+		end := bytes.Index(text[start:], []byte(`":`))
+		if end < 0 {
+			return false
+		}
+		at = start + end + len(`":`)
+		value, _, _ := bytes.Cut(text[at:], []byte{','})
+		var key string
+		v, err := strconv.ParseFloat(string(value), 64)
+		if err != nil || json.Unmarshal(text[start:start+end+1], &key) != nil {
+			return false
+		}
+		into[key] = v
+	}
+}
