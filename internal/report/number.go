@@ -2,10 +2,12 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/stat"
 )
 
 // number is a number for people.
@@ -46,6 +48,9 @@ func (n number) hover() string {
 	}
 	if len(n.Rows) > 1 {
 		fmt.Fprintf(&b, "; median of %d trials, from %s to %s", len(n.Rows), full(n.Low), full(n.High))
+		if i := stat.MedianInterval(n.Values(), 0.95); !math.IsInf(i.Low, 0) && !math.IsInf(i.High, 0) && len(n.Rows) > 5 {
+			fmt.Fprintf(&b, ", 95 %% interval %s to %s", full(i.Low), full(i.High))
+		}
 	}
 	if n.Count > 0 {
 		fmt.Fprintf(&b, "; made of %s", grouped(float64(n.Count)))

@@ -41,19 +41,6 @@ func Welch(a, b []float64, confidence float64) (p float64, i Interval) {
 	return tTest(mb-ma, se, df, confidence)
 }
 
-// TOST is the p of two one-sided t tests of whether the mean of the differences
-// d lies between low and high: small when it does, that is, when the difference
-// is too small to matter. With fewer than two differences it is NaN. TOST is
-// below 0.05 exactly when the 0.90 interval of PairedT is Equivalent.
-//
-// Schuirmann, "A comparison of the two one-sided tests procedure and the power
-// approach", Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
-func TOST(d []float64, low, high float64) float64 {
-	mean, sd := moments(d)
-	se, df := sd/math.Sqrt(float64(len(d))), float64(len(d)-1)
-	return max(upperTail(mean-low, se, df), upperTail(high-mean, se, df))
-}
-
 // upperTail is the probability that chance alone makes an estimate with this
 // standard error as great as it is or greater.
 func upperTail(estimate, se, df float64) float64 {

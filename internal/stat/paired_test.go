@@ -65,38 +65,6 @@ func TestWelch(t *testing.T) {
 	}
 }
 
-func TestTOST(t *testing.T) {
-	for _, c := range []struct {
-		name      string
-		d         []float64
-		low, high float64
-		want      float64
-	}{
-		{"sleep", sleep, 0, 3, 0.002655570292658665},
-		{"outside", []float64{5, 5.1, 4.9}, -1, 1, 0.9998958658741179},
-		{"no noise, inside", []float64{1, 1}, 0, 2, 0},
-		{"no noise, on the limit", []float64{2, 2}, 0, 2, 1},
-		{"one", []float64{1}, 0, 2, math.NaN()},
-		{"none", nil, 0, 2, math.NaN()},
-	} {
-		if got := TOST(c.d, c.low, c.high); !near(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-	}
-}
-
-// The test and the interval are two views of one thing.
-func TestTOSTAgreesWithEquivalent(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		d := eighths(t, "d", 2, 12)
-		high := rapid.Float64Range(0.1, 100).Draw(t, "high")
-		_, i := PairedT(d, 0.90)
-		if p := TOST(d, -high, high); (p < 0.05) != Equivalent(i, -high, high) && math.Abs(p-0.05) > 1e-9 {
-			t.Fatalf("p %v, interval %v in ±%v", p, i, high)
-		}
-	})
-}
-
 func TestTTestsFollowTheValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := eighths(t, "a", 2, 9), eighths(t, "b", 2, 9)
