@@ -211,6 +211,31 @@ func TestSlowdownIsFound(t *testing.T) {
 	}
 }
 
+// What says the same as a headline number has its verdict.
+func TestOneFactOneVerdict(t *testing.T) {
+	m := machine{rng: rand.New(rand.NewPCG(3, 3)), noise: 0.02}
+	for range 20 {
+		c := m.abba(3, 1.08, sixSteps...)
+		for _, target := range c.Targets {
+			for _, trial := range target.Trials {
+				for i := range trial.Steps {
+					s := &trial.Steps[i]
+					row := *s.Find("rows_per_s", "", "")
+					row.Metric, row.Value = "ops_per_s", row.Value/50
+					s.Rows = append(s.Rows, row)
+				}
+			}
+		}
+		j := c.Judge(c.Targets[0], c.Targets[1], DefaultRule())
+		for _, s := range c.Steps {
+			rows, ops := j.Effect(s, Key{"insert", "insert", "rows_per_s", ""}), j.Effect(s, Key{"insert", "insert", "ops_per_s", ""})
+			if rows.Verdict != ops.Verdict {
+				t.Errorf("%s: rows %s (%v), operations %s (%v)", s.Name, rows.Verdict, rows.Adjusted, ops.Verdict, ops.Adjusted)
+			}
+		}
+	}
+}
+
 func TestNeededAndDetectable(t *testing.T) {
 	m := machine{rng: rand.New(rand.NewPCG(7, 7)), noise: 0.02}
 	c := m.abba(10, 1, "s")

@@ -47,11 +47,32 @@ func (c *Campaign) Judge(base, of *Target, r Rule) *Judgement {
 	}
 	j.correct(true, stat.Holm)
 	j.correct(false, stat.BenjaminiHochberg)
+	j.align()
 	for i := range j.Items {
 		j.Items[i].judge(r)
 	}
 	return j
 }
+
+// align gives numbers that say the very same as a headline number of their step,
+// as operations and rows a second do, its chance of a false alarm: one fact
+// must not have two verdicts.
+func (j *Judgement) align() {
+	for i := range j.Items {
+		it := &j.Items[i]
+		if it.Headline || math.IsNaN(it.P) {
+			continue
+		}
+		for k := range j.Items {
+			h := &j.Items[k]
+			if h.Headline && h.Step == it.Step && near(h.P, it.P) && near(h.SD, it.SD) {
+				it.Adjusted = max(it.Adjusted, h.Adjusted)
+			}
+		}
+	}
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(a) }
 
 // correct adjusts the chances of one of the two families.
 func (j *Judgement) correct(headline bool, adjust func([]float64) []float64) {

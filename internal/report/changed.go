@@ -149,7 +149,8 @@ func (c *campaign) changedTable(s *step, all []map[string]growth) Table {
 func (c *campaign) changes(all []map[string]growth) map[string]float64 {
 	out := map[string]float64{}
 	for i, tg := range c.Targets {
-		same := tg.Trials[0].Engine == c.Targets[0].Trials[0].Engine && len(all[i]) > 0 && len(all[0]) > 0
+		of, base := tg.Trials[0], c.Targets[0].Trials[0]
+		same := of.Engine == base.Engine && of.Structure == base.Structure && len(all[i]) > 0 && len(all[0]) > 0
 		for name, g := range all[i] {
 			out[name] = max(out[name], change(all[0][name], g, same))
 		}

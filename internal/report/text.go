@@ -138,11 +138,11 @@ func numberText(s *step, t *target, col column, n *notes) string {
 		return unknown
 	}
 	num := s.number(t, k)
-	text := num.String()
+	marks := Cell{}
 	for _, w := range num.Warnings {
-		text += fmt.Sprintf(" ⚠%d", n.mark(w).Number)
+		marks.Notes = withNote(marks.Notes, n.mark(w))
 	}
-	return text
+	return strings.TrimSpace(num.String() + " " + marks.Marks())
 }
 
 func columnWidths(heads []string, cells [][][]string) []int {

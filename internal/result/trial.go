@@ -30,11 +30,11 @@ type Trial struct {
 	Trial    int    `json:"trial"` // from 1
 	// Order is the campaign's order of trials, and Slot the trial's place in it,
 	// from 1. Trials of one number ran side by side unless it is "sequential".
-	Order      string            `json:"order,omitempty"`
-	Slot       int               `json:"slot,omitempty"`
+	Order string `json:"order,omitempty"`
+	Slot  int    `json:"slot,omitempty"`
 	// Resumed is how often the campaign had been interrupted and gone on with
 	// before. Trials of one number ran side by side only if they agree in it.
-	Resumed int `json:"resumed,omitempty"`
+	Resumed    int               `json:"resumed,omitempty"`
 	CPUs       string            `json:"cpus,omitempty"` // the processors of a trial of a duet, as "0-3"
 	Engine     string            `json:"engine"`
 	Structure  string            `json:"structure"` // "LSM tree"
