@@ -52,37 +52,6 @@ func layers() []struct {
 	}
 }
 
-// stalls is the key of the stalled seconds, of the primary operation's group
-// where the whole step has no such number.
-func (s *step) stalls() (key, bool) {
-	if s.Primary == "" {
-		return key{}, false
-	}
-	of := func(op string) (key, bool) {
-		return s.Find("stall_s", func(r *result.Row) bool { return r.Op == op || r.Group == op })
-	}
-	if k, ok := of(s.Primary); ok {
-		return k, true
-	}
-	return s.Find("stall_s", func(r *result.Row) bool { return true })
-}
-
-// reads and writes are what the device did; where no device could be
-// watched, what the process caused.
-func (s *step) reads() (key, bool) {
-	if k, ok := s.Cost("read_kb", s.Primary); ok {
-		return k, true
-	}
-	return s.Cost("process_read_kb", s.Primary)
-}
-
-func (s *step) writes() (key, bool) {
-	if k, ok := s.Cost("write_kb", s.WritesPer); ok {
-		return k, true
-	}
-	return s.Cost("process_write_kb", s.WritesPer)
-}
-
 // scorecard is a table per layer: steps as columns, and under each measure a
 // row per target.
 func (c *campaign) scorecard(n *notes) []Table {
