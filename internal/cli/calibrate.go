@@ -20,7 +20,7 @@ func precise(precision float64) func([]*result.Trial) (bool, string) {
 		if math.IsInf(worst, 1) {
 			return false, "nothing is known yet of the precision of " + step
 		}
-		return enough, fmt.Sprintf("the throughput of every step is known to ±%.2g %% or better (the least precise: %s)", 100*worst, step)
+		return enough, fmt.Sprintf("the throughput of every step is known to ±%.2g %% (the least precise: %s), ±%.2g %% was wanted", 100*worst, step, 100*precision)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -79,14 +80,33 @@ compared; 1 and 2 errors.`,
 	f := c.Flags()
 	f.StringVar(&o.format, "format", "text", "text, markdown, json (a line per number) or bench (Go's benchmark format)")
 	f.StringVar(&o.base, "base", "", "the base among the targets of one campaign (default: the first)")
-	f.StringSliceVar(&o.steps, "step", nil, "show only these steps")
+	f.StringSliceVar(&o.steps, "step", nil, "show only these steps, and judge conditions in them alone")
 	f.StringSliceVar(&o.metrics, "metric", nil, "show only these metrics, headline or not")
 	f.BoolVar(&o.all, "all", false, "show all numbers, not only the headline")
 	f.BoolVar(&o.anyway, "anyway", false, "compare although the workload or its parameters differ")
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "a `condition` that makes the exit status 3; may be repeated")
-	f.Float64Var(&o.margin, "margin", o.margin, "how far apart numbers may be that are called the same")
-	f.Float64Var(&o.find, "find", o.find, "tell how many trials would find this `difference`")
+	f.Var((*shareFlag)(&o.margin), "margin", "how far apart numbers may be that are called the same, such as 2%")
+	f.Var((*shareFlag)(&o.find), "find", "tell how many trials would find a difference of this, such as 3%")
 	return c
+}
+
+// shareFlag is a share: 0.03 or 3%.
+type shareFlag float64
+
+func (f *shareFlag) String() string { return strconv.FormatFloat(100*float64(*f), 'g', -1, 64) + "%" }
+func (f *shareFlag) Type() string   { return "share" }
+
+func (f *shareFlag) Set(s string) error {
+	number, percent := strings.CutSuffix(s, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return fmt.Errorf("%q is no share such as 0.03 or 3%%", s)
+	}
+	if percent {
+		v /= 100
+	}
+	*f = shareFlag(v)
+	return nil
 }
 
 var compareFormats = []string{"text", "markdown", "json", "bench"}
@@ -108,13 +128,18 @@ func (a *App) compare(args []string, dash int, o compareOptions) error {
 	for _, text := range o.failIf {
 		g, err := compare.NewGate(text)
 		if err != nil {
-			return usageError{err}
+			return usageError{&campaign.HintError{Err: err, Hint: "a condition compares ratios, as in 'rows_per_s < 0.95 && sure'; shares have no %, texts stand in quotes"}}
 		}
 		gates = append(gates, g)
 	}
 	pairs, c, err := comparePairs(args, dash, o.base)
 	if err != nil {
 		return err
+	}
+	for _, s := range o.steps {
+		if c.Step(s) == nil {
+			return usageError{fmt.Errorf("no trial has a step %q", s)}
+		}
 	}
 	rule := compare.DefaultRule()
 	rule.Margin = o.margin
@@ -129,7 +154,7 @@ func (a *App) compare(args []string, dash int, o compareOptions) error {
 	if err := printComparisons(a.Stdout, list, o.format); err != nil {
 		return err
 	}
-	return a.judge(gates, list)
+	return a.judge(gates, list, o.steps)
 }
 
 func printComparisons(w io.Writer, list []report.Comparison, format string) error {
@@ -152,15 +177,15 @@ func comparison(c *compare.Campaign, p pair, rule compare.Rule, o compareOptions
 		if !o.anyway {
 			return out, &campaign.HintError{Err: errors.New(text), Hint: "compare runs of one plan, or say --anyway"}
 		}
-		out.Notes = append(out.Notes, text)
+		out.Doubts = append(out.Doubts, text)
 	}
-	out.Notes = append(out.Notes, compare.Apart(p.base, p.of)...)
+	out.Notes = compare.Apart(p.base, p.of)
 	out.Judgement = c.Judge(p.base, p.of, rule)
 	if apart(out.Judgement) {
-		out.Notes = append(out.Notes, "the two did not run side by side: what the machine did in between is in every difference, and no number of trials takes it out")
+		out.Doubts = append(out.Doubts, apartNote(p))
 	}
-	out.Notes = append(out.Notes, missingSteps(c, p)...)
-	out.Notes = append(out.Notes, lostTrials(c, p)...)
+	out.Doubts = append(out.Doubts, missingSteps(c, p)...)
+	out.Doubts = append(out.Doubts, lostTrials(c, p)...)
 	for _, it := range out.Judgement.Items {
 		shown := it.Headline || o.all || len(o.metrics) > 0
 		if shown && among(o.steps, it.Step.Name) && among(o.metrics, it.Metric()) && (it.Base.Missing == "" || it.New.Missing == "") {
@@ -193,6 +218,13 @@ func apart(j *compare.Judgement) bool {
 		slices.ContainsFunc(j.Items, func(it compare.Item) bool { return !math.IsNaN(it.P) })
 }
 
+func apartNote(p pair) string {
+	if p.base.Trials[0].Order == "duet" && p.of.Trials[0].Order == "duet" {
+		return "the two ran beside each other for too little of their time to be compared in pairs: one was done long before the other"
+	}
+	return "the two did not run side by side: what the machine did in between is in every difference, and no number of trials takes it out"
+}
+
 // lostTrials tells of trials whose numbers are in no median: they ended badly,
 // or did not come to a step that others came to.
 func lostTrials(c *compare.Campaign, p pair) []string {
@@ -217,12 +249,12 @@ func lostTrials(c *compare.Campaign, p pair) []string {
 }
 
 // judge tells which conditions hold.
-func (a *App) judge(gates []*compare.Gate, list []report.Comparison) error {
+func (a *App) judge(gates []*compare.Gate, list []report.Comparison, steps []string) error {
 	var bad, blind []string
 	for _, g := range gates {
 		judged := 0
 		for _, c := range list {
-			found, err := g.Find(c.Judgement)
+			found, err := g.Find(c.Judgement, steps)
 			if err != nil {
 				return usageError{err}
 			}
@@ -243,17 +275,28 @@ func (a *App) judge(gates []*compare.Gate, list []report.Comparison) error {
 	}
 	switch {
 	case len(bad) > 0:
-		return &regressionError{fmt.Errorf("%d regressions found", len(bad))}
+		return &regressionError{fmt.Errorf("a condition holds in %s", places(len(bad)))}
 	case len(blind) > 0:
-		return &invalidError{fmt.Errorf("in %d places a condition cannot be judged", len(blind))}
+		return &invalidError{fmt.Errorf("a condition cannot be judged in %s", places(len(blind)))}
 	}
 	return nil
+}
+
+func places(n int) string {
+	if n == 1 {
+		return "1 place"
+	}
+	return fmt.Sprintf("%d places", n)
 }
 
 func findingText(g *compare.Gate, c report.Comparison, f compare.Finding) string {
 	var parts []string
 	for _, e := range f.Effects {
-		part := fmt.Sprintf("%s %.3f×", e.Metric(), e.Ratio)
+		part := e.Metric()
+		if e.New.Per != "" {
+			part += " per " + e.New.Per
+		}
+		part += fmt.Sprintf(" %.3f×", e.Ratio)
 		if !math.IsNaN(e.Low) {
 			part += fmt.Sprintf(" (%.3f to %.3f)", e.Low, e.High)
 		}

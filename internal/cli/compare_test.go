@@ -96,7 +96,7 @@ func TestCompare(t *testing.T) {
 		{"all numbers", before + " --all", 0, `context_switches per insert row`, `^$`},
 		{"headline", before + " --metric rows_per_s --step load", 0, `rows_per_s insert`, `^$`},
 		{"markdown", before + " --format markdown", 0, `\| load \| rows_per_s insert \| 1,000 \| 500 \| 0\.500× \|`, `^$`},
-		{"a regression", before + " " + after + " --fail-if rows_per_s<0.95&&sure", 3, `▼ worse`, `after/b against before/b in load, insert: rows_per_s 0\.800× \(0\.\d+ to 0\.\d+\) worse\nrumbench: 1 regressions? found`},
+		{"a regression", before + " " + after + " --fail-if rows_per_s<0.95&&sure", 3, `▼ worse`, `after/b against before/b in load, insert: rows_per_s 0\.800× \(0\.\d+ to 0\.\d+\) worse\nrumbench: a condition holds in 1 place`},
 		{"no regression", before + " " + after + " --fail-if rows_per_s<0.5&&sure", 0, `▼ worse`, `^$`},
 		{"not to be judged", before + " " + after + " --fail-if read_kb>1.1", 4, ``, `not known on both sides of any step`},
 		{"no such metric", before + " " + after + " --fail-if tps<1", 2, `^$`, `"tps" is no metric`},

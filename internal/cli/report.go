@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/campaign"
 	"rumbench/internal/compare"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
@@ -35,17 +37,18 @@ func (a *App) reportCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.out, "out", "", "directory to write to (default: the first DIR)")
+	f.StringVar(&o.out, "out", "", "directory to write to (default: DIR itself, if it is one)")
 	f.StringVar(&o.base, "base", "", "the target that the others are compared with (default: the first)")
 	f.StringVar(&o.notes, "notes", "", "a `FILE` of remarks on steps, for the relative table: step: remark")
 	f.StringVar(&o.colours, "colours", "verdicts", "verdicts, or published: the fixed limits of the insert benchmark's published pages, in the relative tables")
+	f.BoolVar(&o.force, "force", false, "replace a report that --out holds already")
 	f.BoolVar(&o.redact, "redact", false, "leave out names of hosts and users, paths and addresses")
 	return c
 }
 
 type reportOptions struct {
 	out, base, notes, colours string
-	redact                    bool
+	redact, force             bool
 }
 
 func (a *App) report(dirs []string, o reportOptions) error {
@@ -57,6 +60,12 @@ func (a *App) report(dirs []string, o reportOptions) error {
 		return err
 	}
 	out := cmp.Or(o.out, dirs[0])
+	if len(dirs) > 1 && o.out == "" {
+		return usageError{errors.New("a report of several campaigns wants a directory of its own: --out DIR")}
+	}
+	if _, err := os.Stat(filepath.Join(out, result.ReportFile)); err == nil && o.out != "" && !o.force {
+		return &campaign.HintError{Err: fmt.Errorf("%s holds a report already", out), Hint: "choose another --out, or say --force"}
+	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}

@@ -149,11 +149,25 @@ func sideBySide(t, u *result.Trial) bool {
 		t.Resumed == u.Resumed && filepath.Dir(t.Dir) == filepath.Dir(u.Dir)
 }
 
-// littleAlone is the share of a step of a duet in which it may have run alone.
-const littleAlone = 0.1
+// Beside tells whether any trials of two targets ran side by side.
+func Beside(a, b *Target) bool {
+	for _, t := range a.Trials {
+		for _, u := range b.Trials {
+			if sideBySide(t, u) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
-// ranTogether tells whether a step of a duet ran beside that of the other trial.
-func ranTogether(s *result.Step) bool { return s.Alone <= littleAlone*s.Seconds }
+// mostAlone is the share of its time for which a step of a duet may have run
+// alone and still be a pair: one of the two is always done first.
+const mostAlone = 0.5
+
+// ranTogether tells whether a step of a duet ran beside that of the other trial
+// for most of its time.
+func ranTogether(s *result.Step) bool { return s.Alone <= mostAlone*s.Seconds }
 
 // test tests a against b: on a logarithmic scale, as noise is in proportion, or
 // where there are zeros on the numbers themselves.

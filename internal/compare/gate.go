@@ -145,15 +145,16 @@ type Findings struct {
 	Blind []string
 }
 
-// Find judges the condition wherever the base has the first of its metrics.
-func (g *Gate) Find(j *Judgement) (Findings, error) {
+// Find judges the condition wherever the base has the first of its metrics, in
+// some steps or, where none are named, in all.
+func (g *Gate) Find(j *Judgement, steps []string) (Findings, error) {
 	var out Findings
 	if err := g.check(j); err != nil {
 		return out, err
 	}
 	for i := range j.Items {
 		it := &j.Items[i]
-		if it.Metric() != g.metrics[0] || it.Base.Missing != "" {
+		if it.Metric() != g.metrics[0] || it.Base.Missing != "" || len(steps) > 0 && !slices.Contains(steps, it.Step.Name) {
 			continue
 		}
 		effects, blind := g.effects(j, it)

@@ -43,7 +43,7 @@ func TestGate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := g.Find(j)
+		found, err := g.Find(j, nil)
 		if err != nil || len(found.Blind) > 0 {
 			t.Errorf("%s: %v, %v", c.condition, err, found.Blind)
 		}
@@ -103,7 +103,7 @@ func TestGateSees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := g.Find(judged(t, append(a, b...)...))
+		found, err := g.Find(judged(t, append(a, b...)...), nil)
 		if err != nil || len(found.True) != c.found || len(found.Blind) != c.blind {
 			t.Errorf("%s: %d found, blind %q, %v; want %d and %d", c.name, len(found.True), found.Blind, err, c.found, c.blind)
 		}
@@ -113,7 +113,7 @@ func TestGateSees(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := fresh()
-	if _, err := g.Find(judged(t, append(a, b...)...)); err == nil || !strings.Contains(err.Error(), `there is no step "laod"`) {
+	if _, err := g.Find(judged(t, append(a, b...)...), nil); err == nil || !strings.Contains(err.Error(), `there is no step "laod"`) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -131,7 +131,7 @@ func TestGateDenominators(t *testing.T) {
 		}
 	}
 	g, _ := NewGate("server_cpu_us > 1.5")
-	if found, err := g.Find(judged(t, trials...)); err != nil || len(found.True) != 1 || found.Judged != 2 {
+	if found, err := g.Find(judged(t, trials...), nil); err != nil || len(found.True) != 1 || found.Judged != 2 {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

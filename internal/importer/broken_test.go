@@ -14,6 +14,23 @@ import (
 
 // Everything that is wrong is told with its file and line, all at once, and
 // nothing is imported.
+// commaAfter writes the number behind a word with a decimal comma.
+func commaAfter(log, word string) string {
+	i := strings.Index(log, word)
+	return log[:i] + strings.Replace(log[i:], ".", ",", 1)
+}
+
+// without is a log without the line that holds a word.
+func without(log, word string) string {
+	var out []string
+	for _, line := range strings.Split(log, "\n") {
+		if !strings.Contains(line, word) {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
 func TestBroken(t *testing.T) {
 	head := sysbenchLog[:strings.Index(sysbenchLog, "SQL statistics")]
 	pg := text(t, "testdata/pgbench/tpcb.out")
@@ -40,6 +57,10 @@ func TestBroken(t *testing.T) {
 		{"intervals in mixed units", map[string]string{"db/a.log": head + "[ 1s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10 err/s: 0.00 reconn/s: 0.00\n" +
 			"[ 2s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (us,95%): 100.00 err/s: 0.00 reconn/s: 0.00\n"}, Options{}, []string{"db/a.log:10: latencies in us: sysbench tells them in ms"}},
 		{"broken interval", map[string]string{"db/a.log": head + "[ 1s ] thds: 4 tps: oops qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10\n[ 2s ] thds: 4\n"}, Options{}, []string{"db/a.log:9: \"[ 1s ] thds: 4 tps: oops"}},
+		{"decimal comma in the total time", map[string]string{"db/a.log": commaAfter(sysbenchLog, "time elapsed:")}, Options{}, []string{"db/a.log:22: \"time elapsed:                        100,0000s\": a number was expected"}},
+		{"decimal comma in a latency", map[string]string{"db/a.log": commaAfter(sysbenchLog, "sum:")}, Options{}, []string{"db/a.log:30: sum: \"400000,00\": a latency was expected"}},
+		{"no queries", map[string]string{"db/a.log": without(sysbenchLog, " queries:  ")}, Options{}, []string{"db/a.log:33: the final figures have no “queries”"}},
+		{"no total time", map[string]string{"db/a.log": without(sysbenchLog, "time elapsed:")}, Options{}, []string{"db/a.log:33: the final figures have no “total time”"}},
 		{"time goes back", map[string]string{"db/a.log": head + strings.Repeat("[ 1s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10 err/s: 0.00 reconn/s: 0.00\n", 2)}, Options{}, []string{"db/a.log:10: the time goes back from 1 s to 1 s"}},
 		{"name against content", map[string]string{"db/sb.o.point-query.range100.pk1.dop8": suite("1000", "4")}, Options{}, []string{"db/sb.o.point-query.range100.pk1.dop8:1: its name says 8 clients, and it tells of 4"}},
 		{"different plans", map[string]string{"a/sb.o.point-query.range100.pk1.dop4": suite("1000", "4"), "b/sb.o.point-query.range100.pk1.dop4": suite("2000", "4")}, Options{},

@@ -286,6 +286,9 @@ func (s *sysbench) bucket(line string) {
 	}
 }
 
+// sbFinal are the final figures that numbers are made of.
+const sbFinal = "|total time|time elapsed|total number of events|queries|read/write requests|transactions|"
+
 // total reads a line of the final figures: NAME: VALUE, or NAME: COUNT (RATE per sec.)
 func (s *sysbench) total(n int, line string) {
 	name, rest, ok := strings.Cut(line, ":")
@@ -311,7 +314,12 @@ func (s *sysbench) total(n int, line string) {
 		return
 	}
 	first, _, _ := strings.Cut(rest, " ")
-	if v, ok := positive(strings.TrimSuffix(first, "s")); ok {
+	v, ok := positive(strings.TrimSuffix(first, "s"))
+	if !ok && strings.Contains(sbFinal, "|"+name+"|") && n < len(s.file.lines) {
+		s.problem(n, "", "%q: a number was expected, with a decimal point and no sign", clip(line))
+		return
+	}
+	if ok {
 		s.totals[name] = v
 		if rate, ok := between(rest, "(", " per sec"); ok {
 			if v, ok := positive(rate); ok {
@@ -332,7 +340,10 @@ func (s *sysbench) addLatency(n int, name, text string) {
 	}
 	v, ok := positive(strings.TrimSuffix(text, "ms"))
 	if !ok {
-		return // cut off in the middle of the line: the log has no end then
+		if n < len(s.file.lines) { // else it is cut off in the middle of the line: the log has no end then
+			s.problem(n, "", "%s: %q: a latency was expected, with a decimal point and no sign", name, clip(text))
+		}
+		return
 	}
 	name = strings.TrimPrefix(name, "approx.")
 	if p, ok := strings.CutSuffix(strings.TrimSpace(name), "percentile"); ok {

@@ -46,6 +46,12 @@ func (s *sysbench) finish(o *Options) {
 		s.problem(len(s.file.lines), "run the test again", "%s, and no intervals either: nothing is known of the run", strings.TrimSuffix(s.reason, ": it has no final figures"))
 		return
 	}
+	if s.reason == "" {
+		if missing := s.missing(); missing != "" {
+			s.problem(len(s.file.lines), "", "the final figures have no %s: nothing can be divided by it, and 0 would be a lie", missing)
+			return
+		}
+	}
 	sql := s.has("queries") || s.has("read/write requests") || len(s.intervals) > 0 && s.intervals[0].queries >= 0
 	group := opEvent
 	if sql {
@@ -98,6 +104,19 @@ func (s *sysbench) name() {
 }
 
 func (s *sysbench) has(name string) bool { _, ok := s.totals[name]; return ok }
+
+// missing is a final figure that a log which has an end lacks.
+func (s *sysbench) missing() string {
+	switch {
+	case s.totals["total time"]+s.totals["time elapsed"] <= 0:
+		return "“total time” above 0"
+	case !s.has("total number of events"):
+		return "“total number of events”"
+	case s.has("transactions") && !s.has("queries") && !s.has("read/write requests"):
+		return "“queries”"
+	}
+	return ""
+}
 
 // sbOps is what was done in the window.
 type sbOps struct {

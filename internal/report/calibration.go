@@ -58,8 +58,10 @@ func writeCalibration(w io.Writer, j *compare.Judgement) {
 	}
 	fmt.Fprintln(w, "\nNoise: standard deviation of the ratio of two trials. A difference of the size told is found by as many trials as ran here in nine of ten campaigns, with the correction for all headline numbers.")
 	trials := min(len(j.Base.Trials), len(j.New.Trials))
-	if most > 0 {
-		fmt.Fprintf(w, "With %d trials of each target this machine tells differences in throughput from %s (in the quietest step) to %s (in the noisiest).\n", trials, percentOf(least), percentOf(most))
+	if most > 0 && least == most {
+		fmt.Fprintf(w, "With %d trials of each target this machine tells differences in throughput from %s on.\n", trials, farApart(most))
+	} else if most > 0 {
+		fmt.Fprintf(w, "With %d trials of each target this machine tells differences in throughput from %s (in the quietest step) to %s (in the noisiest).\n", trials, farApart(least), farApart(most))
 	} else {
 		fmt.Fprintf(w, "%d trials of each target are too few to say what this machine can tell; at least %d are needed.\n", trials, compare.LeastTrials)
 	}
@@ -74,7 +76,7 @@ func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64) 
 		row[3] = percentOf(it.SD)
 	}
 	if !math.IsNaN(detectable) {
-		row[4] = percentOf(detectable)
+		row[4] = farApart(detectable)
 	}
 	for _, d := range differences {
 		n := j.Needed(&it.Effect, d)
@@ -82,9 +84,17 @@ func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64) 
 			row = append(row, unknown)
 			continue
 		}
-		row = append(row, grouped(float64(n)))
+		row = append(row, trialCount(n))
 	}
 	return row
+}
+
+// farApart is a relative difference: a share, or a factor where it is beyond twice.
+func farApart(d float64) string {
+	if d > 1 {
+		return "a factor of " + decimal(1+d)
+	}
+	return percentOf(d)
 }
 
 // percentOf is a share to two digits.

@@ -19,8 +19,9 @@ import (
 // Comparison is a judgement, ready to be printed.
 type Comparison struct {
 	*compare.Judgement
-	Items []compare.Item // those of the judgement that are to be shown
-	Notes []string       // what a reader must know beside the numbers
+	Items  []compare.Item // those of the judgement that are to be shown
+	Doubts []string       // what a reader must know before the numbers
+	Notes  []string       // in what else the two differ: it may be what is compared
 	// Difference is the relative difference, such as 0.03, of which is told how
 	// many trials it takes to find.
 	Difference float64
@@ -43,8 +44,11 @@ var comparisonHeads = []string{"step", "number", "base", "new", "ratio", "95 % i
 
 func (c Comparison) text(w io.Writer) {
 	fmt.Fprintf(w, "%s against %s, the base\n", c.New.Name, c.Base.Name)
+	for _, d := range c.Doubts {
+		fmt.Fprintf(w, "⚠ %s\n", d)
+	}
 	for _, n := range c.Notes {
-		fmt.Fprintf(w, "⚠ %s\n", n)
+		fmt.Fprintf(w, "differs: %s\n", n)
 	}
 	n := &notes{}
 	rows := c.rows(n)
@@ -83,8 +87,14 @@ func ComparisonMarkdown(w io.Writer, list []Comparison) error {
 
 func (c Comparison) markdown(w io.Writer) {
 	fmt.Fprintf(w, "## %s against %s, the base\n\n", escape(c.New.Name), escape(c.Base.Name))
+	for _, d := range c.Doubts {
+		fmt.Fprintf(w, "> ⚠ %s\n>\n", escape(d))
+	}
 	for _, n := range c.Notes {
-		fmt.Fprintf(w, "> ⚠ %s\n>\n", escape(n))
+		fmt.Fprintf(w, "- differs: %s\n", escape(n))
+	}
+	if len(c.Notes) > 0 {
+		fmt.Fprintln(w)
 	}
 	fmt.Fprintf(w, "| %s |\n|---|---|---:|---:|---:|---:|---:|---|\n", strings.Join(comparisonHeads, " | "))
 	n := &notes{}
@@ -111,7 +121,7 @@ func (c Comparison) rows(n *notes) [][]string {
 		last = it.Step.Name
 		marks := Cell{}
 		for _, w := range appendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...) {
-			marks.Notes = append(marks.Notes, n.mark(w))
+			marks.Notes = withNote(marks.Notes, n.mark(w))
 		}
 		out = append(out, []string{step, numberName(it.New.Key), number{it.Base}.String(), number{it.New}.String(),
 			effectRatio(it.Ratio), effectBounds(&it.Effect), effectTrials(&it.Effect), strings.TrimSpace(c.verdictText(&it.Effect) + " " + marks.Marks())})
@@ -168,13 +178,24 @@ func (c Comparison) verdictText(e *compare.Effect) string {
 		return unknown + " neither direction is better"
 	}
 	text := markOf(e).sign + " " + string(e.Verdict)
-	if e.Verdict == compare.Unclear || e.Verdict == compare.Unstable {
-		if n := c.Needed(e, c.Difference); n > 0 {
-			return fmt.Sprintf("%s; %s takes %d trials", text, percent(c.Difference), n)
-		}
+	switch {
+	case e.Verdict == compare.Unstable, e.Verdict == compare.Unclear && c.Needed(e, c.Difference) == 0:
 		return text + ": " + e.Why
+	case e.Verdict == compare.Unclear && e.Notable() != "" && e.Ratio > 0:
+		apart := math.Expm1(math.Abs(math.Log(e.Ratio)))
+		return fmt.Sprintf("%s; as much as this takes %s trials", text, trialCount(c.Needed(e, apart)))
+	case e.Verdict == compare.Unclear:
+		return fmt.Sprintf("%s; %s takes %s trials", text, percent(c.Difference), trialCount(c.Needed(e, c.Difference)))
 	}
 	return text
+}
+
+// trialCount is a number of trials; beyond a thousand nobody runs them.
+func trialCount(n int) string {
+	if n > 1000 {
+		return "more than 1,000"
+	}
+	return grouped(float64(n))
 }
 
 // summary counts the verdicts.
@@ -183,7 +204,7 @@ func (c Comparison) summary() string {
 	if text == "" {
 		return "None of these numbers is a headline number that can be compared."
 	}
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+	return strings.ToUpper(text[:1]) + text[1:] + ". Verdicts are corrected for all headline numbers together, intervals are of each number alone."
 }
 
 // comparedItem is a line of the JSON of a comparison. What is not known is left out.

@@ -109,6 +109,9 @@ func banners(in Input, c *campaign) []string {
 	if differ := c.hostsDiffer(); differ != "" {
 		out = append(out, differ)
 	}
+	if apart := ranApart(c.Targets[0], c.Targets); apart != "" {
+		out = append(out, apart)
+	}
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
 			name := fmt.Sprintf("%s, trial %d", t.Name, trial.Trial)

@@ -264,6 +264,9 @@ func relativeCautions(r *compare.Relative, style RelativeStyle) []string {
 			out = append(out, fmt.Sprintf("⚠ %s did other work than %s: %s.", t.Name, r.Base().Name, strings.Join(r.Unlike[i], "; ")))
 		}
 	}
+	if text := ranApart(r.Base(), r.Targets); text != "" {
+		out = append(out, "⚠ "+text)
+	}
 	if len(r.Targets) > 1 && least < compare.LeastTrials {
 		out = append(out, fmt.Sprintf("? %s: nothing is known about noise, so no difference is proven.", tooFew(least)))
 	}
@@ -274,6 +277,21 @@ func relativeCautions(r *compare.Relative, style RelativeStyle) []string {
 		out = append(out, "▲ surely better, ▼ surely worse, = surely within 1 %; without a sign it may be chance.")
 	}
 	return out
+}
+
+// ranApart warns of targets whose trials did not run beside the base's; "" if
+// all did, or there are no verdicts that it could make doubtful.
+func ranApart(base *compare.Target, targets []*compare.Target) string {
+	var names []string
+	for _, t := range targets {
+		if t != base && min(len(t.Trials), len(base.Trials)) >= compare.LeastTrials && !compare.Beside(base, t) {
+			names = append(names, t.Name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return joined(names) + " did not run side by side with " + base.Name + ": what the machine did in between is in every difference."
 }
 
 // tooFew says how many trials there are where more are wanted.
