@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rumbench/internal/campaign"
+	"rumbench/internal/compare"
+	"rumbench/internal/result"
+)
+
+// pair is two targets to compare.
+type pair struct{ base, of *compare.Target }
+
+// side is what one argument, or those on one side of --, hold.
+type side struct {
+	label   string
+	targets []string // names in the campaign that holds all
+	own     []string // the same as they are called at home
+}
+
+// comparePairs reads the results and finds which targets are to be compared.
+func comparePairs(args []string, dash int, base string) ([]pair, *compare.Campaign, error) {
+	groups := [][]string{}
+	if dash > 0 {
+		groups = append(groups, args[:dash], args[dash:])
+	} else {
+		for _, arg := range args {
+			groups = append(groups, []string{arg})
+		}
+	}
+	sides, all, err := readSides(groups)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := compare.New(all)
+	if len(sides) == 1 {
+		pairs, err := within(c, sides[0], base)
+		return pairs, c, err
+	}
+	if base != "" {
+		return nil, nil, usageError{errors.New("--base chooses among the targets of one campaign; of several write DIR:TARGET")}
+	}
+	var pairs []pair
+	for _, s := range sides[1:] {
+		more, err := across(c, sides[0], s)
+		if err != nil {
+			return nil, nil, err
+		}
+		pairs = append(pairs, more...)
+	}
+	return pairs, c, nil
+}
+
+// readSides reads the sides, and gives targets that have the same name on two
+// of them another one.
+func readSides(groups [][]string) (sides []side, all []*result.Trial, err error) {
+	var trials [][]*result.Trial
+	count := map[string]int{} // of the sides that have a target of the name
+	for _, args := range groups {
+		label, of, err := readSide(args)
+		if err != nil {
+			return nil, nil, err
+		}
+		s := side{label: label}
+		for _, t := range of {
+			if !slices.Contains(s.own, t.Target) {
+				s.own = append(s.own, t.Target)
+				count[t.Target]++
+			}
+		}
+		sides, trials, all = append(sides, s), append(trials, of), append(all, of...)
+	}
+	if err := once(all); err != nil {
+		return nil, nil, usageError{err}
+	}
+	taken := map[string]bool{}
+	for i := range sides {
+		sides[i].name(trials[i], func(own string) string {
+			name := own
+			if count[own] > 1 {
+				name = filepath.Base(sides[i].label) + "/" + own
+			}
+			for taken[name] {
+				name += "'"
+			}
+			taken[name] = true
+			return name
+		})
+	}
+	return sides, all, nil
+}
+
+// once refuses a trial that is named twice, as itself or as a copy: it would
+// count twice, or be compared with itself.
+func once(trials []*result.Trial) error {
+	dirs, starts := map[string]bool{}, map[string]string{}
+	for _, t := range trials {
+		if dirs[t.Dir] {
+			return fmt.Errorf("%s is named twice", t.Dir)
+		}
+		dirs[t.Dir] = true
+		if t.Started.IsZero() {
+			continue // imported: when it ran is not known
+		}
+		id := fmt.Sprintf("%s.%d at %v", t.Target, t.Trial, t.Started.UTC())
+		if of := starts[id]; of != "" {
+			return fmt.Errorf("%s is a copy of %s", t.Dir, of)
+		}
+		starts[id] = t.Dir
+	}
+	return nil
+}
+
+// name gives the side's targets their names in the campaign that holds all.
+func (s *side) name(trials []*result.Trial, name func(own string) string) {
+	names := map[string]string{}
+	for _, own := range s.own {
+		names[own] = name(own)
+		s.targets = append(s.targets, names[own])
+	}
+	for _, t := range trials {
+		t.Rename(names[t.Target])
+	}
+}
+
+// readSide reads the trials of campaigns, of trials, or of single targets. The
+// label is the first directory.
+func readSide(args []string) (label string, out []*result.Trial, err error) {
+	if err := distinct(args); err != nil {
+		return "", nil, usageError{err}
+	}
+	for _, arg := range args {
+		dir, target := arg, ""
+		if _, err := os.Stat(dir); err != nil {
+			if i := strings.LastIndexByte(arg, ':'); i > 0 {
+				dir, target = arg[:i], arg[i+1:]
+			}
+		}
+		label = cmp.Or(label, filepath.Clean(dir))
+		trials, err := showTrials(dir)
+		if err != nil {
+			return "", nil, err
+		}
+		n := len(out)
+		for _, t := range trials {
+			if target == "" || t.Target == target {
+				out = append(out, t)
+			}
+		}
+		if len(out) == n {
+			return "", nil, noTrials(dir, target)
+		}
+	}
+	return label, out, nil
+}
+
+func noTrials(dir, target string) error {
+	if target == "" {
+		return fmt.Errorf("%s has no trials that were begun", dir)
+	}
+	return fmt.Errorf("%s has no trials of a target %q", dir, target)
+}
+
+// within compares the targets of one campaign with the base.
+func within(c *compare.Campaign, s side, base string) ([]pair, error) {
+	b := c.Target(cmp.Or(base, s.targets[0]))
+	if b == nil {
+		return nil, usageError{fmt.Errorf("%s has no target %q; it has %s", s.label, base, strings.Join(s.own, ", "))}
+	}
+	var out []pair
+	for _, t := range c.Targets {
+		if t != b {
+			out = append(out, pair{b, t})
+		}
+	}
+	if len(out) == 0 {
+		return nil, usageError{fmt.Errorf("%s has one target only: name a second directory to compare it with", s.label)}
+	}
+	return out, nil
+}
+
+// across compares the targets of two sides that have the same name; where both
+// have one only, those.
+func across(c *compare.Campaign, base, of side) ([]pair, error) {
+	if len(base.targets) == 1 && len(of.targets) == 1 {
+		return []pair{{c.Target(base.targets[0]), c.Target(of.targets[0])}}, nil
+	}
+	var out []pair
+	for i, own := range of.own {
+		if k := slices.Index(base.own, own); k >= 0 {
+			out = append(out, pair{c.Target(base.targets[k]), c.Target(of.targets[i])})
+		}
+	}
+	if len(out) == 0 {
+		return nil, &campaign.HintError{
+			Err:  fmt.Errorf("no target of %s (%s) has the name of one of %s (%s)", of.label, strings.Join(of.own, ", "), base.label, strings.Join(base.own, ", ")),
+			Hint: "choose them: DIR:TARGET",
+		}
+	}
+	return out, nil
+}
