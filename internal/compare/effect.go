@@ -196,7 +196,7 @@ func (e *Effect) test(a, b []float64) {
 }
 
 func (e *Effect) testPairs(d []float64) stat.Interval {
-	e.SD = deviation(d)
+	e.SD = stat.Deviation(d)
 	if e.SD == 0 {
 		return e.exact(d[0], len(d))
 	}
@@ -210,7 +210,7 @@ func (e *Effect) testPairs(d []float64) stat.Interval {
 }
 
 func (e *Effect) testApart(a, b []float64) stat.Interval {
-	e.SD = math.Hypot(deviation(a), deviation(b))
+	e.SD = math.Hypot(stat.Deviation(a), stat.Deviation(b))
 	if e.SD == 0 {
 		return e.exact(b[0]-a[0], min(len(a), len(b)))
 	}
@@ -278,7 +278,7 @@ func (e *Effect) Variation() float64 {
 	var v float64
 	for _, n := range []Number{e.Base, e.New} {
 		if n.Value != 0 && len(n.Rows) > 1 {
-			v = max(v, deviation(n.Values())/math.Abs(n.Value))
+			v = max(v, stat.Deviation(n.Values())/math.Abs(n.Value))
 		}
 	}
 	return v
@@ -315,22 +315,4 @@ func differences(a, b []float64) []float64 {
 		out[i] = b[i] - a[i]
 	}
 	return out
-}
-
-// deviation is the standard deviation of a sample of at least two. Equal
-// values have none, whatever rounding does to their mean.
-func deviation(v []float64) float64 {
-	var mean, sum float64
-	equal := true
-	for _, x := range v {
-		mean += x / float64(len(v))
-		equal = equal && x == v[0]
-	}
-	if equal {
-		return 0
-	}
-	for _, x := range v {
-		sum += (x - mean) * (x - mean)
-	}
-	return math.Sqrt(sum / float64(len(v)-1))
 }

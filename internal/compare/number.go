@@ -84,7 +84,7 @@ func (n Number) Values() []float64 {
 // Disturbed tells whether somebody else's doings may be in the number: then it
 // is shown with its warning, and compared with nothing.
 func (n Number) Disturbed() bool {
-	return slices.ContainsFunc(n.Warnings, func(w string) bool { return strings.Contains(w, result.Disturbed) })
+	return result.IsDisturbed(n.Warnings)
 }
 
 // Over is n ÷ base; ok is false where it has no meaning.

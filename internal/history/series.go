@@ -179,7 +179,7 @@ func (c *collector) addPoint(r *Run, target *compare.Target, step *compare.Step,
 	p := Point{Dir: r.Dir, Started: r.Campaign.Started, Warnings: slices.Clone(step.Doubts(target))}
 	var values []float64
 	for i, row := range n.Rows {
-		if disturbed(row) {
+		if result.IsDisturbed(row.Warnings) {
 			s.Disturbed++
 			continue
 		}
@@ -210,10 +210,6 @@ func (s *Series) Values() []float64 {
 
 // level is the median from one point up to another, which is not part of it.
 func (s *Series) level(from, to int) float64 { return stat.Median(s.Values()[from:to]) }
-
-func disturbed(r *result.Row) bool {
-	return slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, result.Disturbed) })
-}
 
 // sourceKind is a source without the name of the device, which may be another
 // one after the next start of the machine.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/plan"
 	"rumbench/internal/result"
 )
 
@@ -241,29 +242,9 @@ func subject(r *run) {
 func nearest(name string) string {
 	best, least := "", 3
 	for _, m := range result.Metrics() {
-		if d := distance(name, m.Name); d < least {
+		if d := plan.Distance(name, m.Name); d < least {
 			best, least = m.Name, d
 		}
 	}
 	return best
-}
-
-// distance is the number of letters to change, add or leave out.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := before
-			if a[i] != b[j] {
-				cost = 1 + min(before, row[j], row[j+1])
-			}
-			before, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

@@ -114,7 +114,7 @@ func (s *source) problem(line, column int, text, reason, hint string) Problem {
 func suggest(wrong string, known []string) string {
 	best, least := "", min(1+len(wrong)/4, 3)
 	for _, k := range known {
-		if d := distance(strings.ToLower(wrong), k); d <= least && (best == "" || d < least) {
+		if d := Distance(strings.ToLower(wrong), k); d <= least && (best == "" || d < least) {
 			best, least = k, d
 		}
 	}
@@ -129,8 +129,8 @@ func suggest(wrong string, known []string) string {
 	return "one of " + strings.Join(known, ", ")
 }
 
-// distance counts the letters to insert, delete or replace to make b of a.
-func distance(a, b string) int {
+// Distance counts the letters to insert, delete or replace to make b of a.
+func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

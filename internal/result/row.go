@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 )
 
 // Row is one number of a result, with everything that is needed to quote it.
@@ -34,6 +36,12 @@ type Row struct {
 
 // Disturbed is in the warning of a number that may hold somebody else's doings.
 const Disturbed = "somebody else used"
+
+// IsDisturbed tells whether one of a number's warnings says that it may hold
+// somebody else's doings.
+func IsDisturbed(warnings []string) bool {
+	return slices.ContainsFunc(warnings, func(w string) bool { return strings.Contains(w, Disturbed) })
+}
 
 // WriteRows writes rows as JSON lines.
 func WriteRows(w io.Writer, rows []Row) error {

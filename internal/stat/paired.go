@@ -72,6 +72,13 @@ func tTest(estimate, se, df, confidence float64) (p float64, i Interval) {
 	return p, Interval{Value: estimate, Low: estimate - half, High: estimate + half, Confidence: confidence}
 }
 
+// Deviation is the standard deviation of a sample (with n − 1), NaN for fewer
+// than two values, and exactly 0 where all are the same.
+func Deviation(x []float64) float64 {
+	_, sd := moments(x)
+	return sd
+}
+
 // moments are the mean and the standard deviation (with n − 1) of x, NaN where
 // there are too few values. Values that are all the same have exactly their own
 // mean and no deviation, without the rounding of a sum.
