@@ -80,6 +80,12 @@ type Config struct {
 	Compression model.Compression //
 	Page        int64             // bytes of a page or block
 	DirectIO    *bool             // bypass the page cache
+	// Isolation is the level of every session's transactions, set when it has
+	// connected and read back; DefaultIsolation leaves it to the engine.
+	Isolation model.Isolation
+	// Protocol is how statements are sent, to engines that have a choice; "" is
+	// Prepared.
+	Protocol Protocol
 	Options     map[string]any    // engine-specific, verbatim
 	Schema      model.Schema      // the tables that operations will name
 }

@@ -13,12 +13,17 @@ type Class string
 // The classes of errors.
 const (
 	OK        Class = ""
-	Conflict  Class = "conflict"  // the same operation may succeed when tried again
-	Timeout   Class = "timeout"   // it took too long and was given up
-	Duplicate Class = "duplicate" // a key exists
-	Gone      Class = "gone"      // the database or its server is not there any more
-	Fatal     Class = "fatal"     // anything else: a bug, a full disk, a broken file
+	Conflict    Class = "conflict"     // another transaction was in the way, and what was read is not so any more; the same operation may succeed when tried again
+	Deadlock    Class = "deadlock"     // it and others waited for each other, and it was chosen to give way
+	LockTimeout Class = "lock timeout" // a lock was not to be had, or not in the time that the server allows
+	Timeout     Class = "timeout"      // it took too long and was given up
+	Duplicate   Class = "duplicate"    // a key exists
+	Gone        Class = "gone"         // the database or its server is not there any more
+	Fatal       Class = "fatal"        // anything else: a bug, a full disk, a broken file
 )
+
+// Yields tells whether an error of the class says that others were in the way.
+func (c Class) Yields() bool { return c == Conflict || c == Deadlock || c == LockTimeout }
 
 // Ends tells whether an error of the class ends the step: it would only repeat.
 func (c Class) Ends() bool { return c == Gone || c == Fatal }

@@ -13,9 +13,9 @@ type Kind uint8
 // whose layout depends on the kind; see Op.Args.
 const (
 	Insert       Kind = iota + 1 // Rows rows with the Columns given
-	Get                          // Keys rows by primary key, in any order; keys that do not exist give no row, a key given twice gives its row once or twice
+	Get                          // the rows of Keys keys, in any order; keys that do not exist give no row, a key given twice gives its rows once or twice. By Index a key is its Equal leading columns
 	Scan                         // entries of an index, or of the table by primary key, in order
-	Update                       // set or add to columns of the rows that Index finds by equality, by default of one row by key
+	Update                       // set or add to columns of the rows that Index finds by equality, by default of Keys rows by primary key; a key given twice counts once
 	Delete                       // Keys rows by primary key
 	DeleteLowest                 // the Rows rows with the lowest primary keys at or above a cursor
 	Begin                        // start a transaction at Isolation
@@ -59,7 +59,7 @@ type Aggregate uint8
 // The aggregates of a scan.
 const (
 	NoAggregate Aggregate = iota
-	Count                 // Result.Value is the number of rows
+	Count                 // Result.Value is the number of rows; with one of Columns, of those that are not NULL in it
 	Sum                   // Result.Value is the sum of the first of Columns
 )
 
@@ -100,7 +100,7 @@ type Op struct {
 	// options ask for it; see engine.Loader.
 	Load bool
 
-	Keys int // Get, Delete: keys in one execution; 0 means 1
+	Keys int // Get, Delete, Update by primary key: keys in one execution; 0 means 1
 
 	// Index names a secondary index; "" is the primary key.
 	Index string
@@ -108,6 +108,17 @@ type Op struct {
 	// bounds are on the column that follows.
 	Equal        int
 	Lower, Upper Bound
+	// Ranges is how many pairs of bounds a scan has, both Inclusive and on the
+	// first column; an entry in several of them comes once. 0 means 1. Only
+	// with Free.
+	Ranges int
+	// Free: rows may come in any order and by any way that the engine chooses,
+	// unless OrderBy says otherwise; a SQL database gets the plain statement,
+	// without a hint and without an order of its own. Not with Limit.
+	Free bool
+	// Shorter, of a scan: only rows whose column of that name holds fewer bytes
+	// than the last argument says. Nothing finds them but reading all.
+	Shorter string
 	Desc         bool // scan from the upper bound down
 	Limit        int  // 0 means no limit
 	Aggregate    Aggregate
@@ -131,28 +142,43 @@ func (o *Op) Label() string {
 	return s
 }
 
-// KeyCount is the number of keys in one execution of a Get or Delete.
+// KeyCount is the number of keys in one execution of a Get, Delete or Update by key.
 func (o *Op) KeyCount() int { return max(o.Keys, 1) }
+
+// RangeCount is the number of pairs of bounds of a Scan.
+func (o *Op) RangeCount() int { return max(o.Ranges, 1) }
+
+// keyWidth is the number of values that make a key of a Get or Delete.
+func (o *Op) keyWidth(t *Table) int {
+	if o.Index != "" {
+		return o.Equal
+	}
+	return len(t.Key)
+}
 
 // Args is the number of argument values of one execution:
 //
 //	Insert        Rows × Columns, row by row
-//	Get, Delete   KeyCount × key columns
-//	Scan          Equal values, then the lower bound if any, then the upper bound if any
-//	Update        one value per Set, then the key (or, by Index, the Equal values)
+//	Get, Delete   KeyCount × key columns (Get by Index: KeyCount × Equal)
+//	Scan          Equal values, then Ranges times: the lower bound if any, the upper bound if any; then the length of Shorter
+//	Update        one value per Set, then KeyCount × key columns (or, by Index, the Equal values)
 //	DeleteLowest  one value: the cursor
 func (o *Op) Args(t *Table) int {
 	switch o.Kind {
 	case Insert:
 		return o.Rows * len(o.Columns)
 	case Get, Delete:
-		return o.KeyCount() * len(t.Key)
+		return o.KeyCount() * o.keyWidth(t)
 	case Scan:
-		n := o.Equal
+		n := 0
 		if o.Lower != Open {
 			n++
 		}
 		if o.Upper != Open {
+			n++
+		}
+		n = o.Equal + n*o.RangeCount()
+		if o.Shorter != "" {
 			n++
 		}
 		return n
@@ -160,7 +186,7 @@ func (o *Op) Args(t *Table) int {
 		if o.Index != "" {
 			return len(o.Set) + o.Equal
 		}
-		return len(o.Set) + len(t.Key)
+		return len(o.Set) + o.KeyCount()*len(t.Key)
 	case DeleteLowest:
 		return 1
 	}
@@ -183,6 +209,11 @@ func (o *Op) validate(t *Table) error {
 	case Insert:
 		return o.validateInsert(t)
 	case Get:
+		if o.Index != "" {
+			if err := o.validateEqual(t); err != nil {
+				return err
+			}
+		}
 		_, err := t.Positions(o.Columns)
 		return err
 	case Delete:
@@ -254,14 +285,24 @@ func (o *Op) validateUpdate(t *Table) error {
 			}
 		}
 	}
-	if o.Index != "" {
-		ix, err := t.Index(o.Index)
-		if err != nil {
-			return err
-		}
-		if o.Equal < 1 || o.Equal > len(ix.Columns) {
-			return fmt.Errorf("an update by index needs 1 to %d equal columns, not %d", len(ix.Columns), o.Equal)
-		}
+	switch {
+	case o.Index == "":
+		return nil
+	case o.Keys > 1:
+		return fmt.Errorf("an update by index takes one key, not %d", o.Keys)
+	}
+	return o.validateEqual(t)
+}
+
+// validateEqual checks the equal columns of an operation that finds its rows
+// by them in a secondary index.
+func (o *Op) validateEqual(t *Table) error {
+	ix, err := t.Index(o.Index)
+	if err != nil {
+		return err
+	}
+	if o.Equal < 1 || o.Equal > len(ix.Columns) {
+		return fmt.Errorf("%s by index needs 1 to %d equal columns, not %d", o.Kind, len(ix.Columns), o.Equal)
 	}
 	return nil
 }
@@ -287,6 +328,21 @@ func (o *Op) validateScan(t *Table) error {
 	}
 	if o.OrderBy != "" && !slices.Contains(o.Columns, o.OrderBy) {
 		return fmt.Errorf("order by %s: not one of the columns returned", o.OrderBy)
+	}
+	if o.Aggregate == Count && len(o.Columns) > 1 && !o.Distinct {
+		return fmt.Errorf("a count takes one column at most")
+	}
+	if o.Free && (o.Limit > 0 || o.Desc) {
+		return fmt.Errorf("rows in any order have neither a direction nor a limit")
+	}
+	if o.Ranges > 1 && (!o.Free || o.Equal > 0 || o.Lower != Inclusive || o.Upper != Inclusive) {
+		return fmt.Errorf("several ranges need Free, no equal columns and inclusive bounds")
+	}
+	if o.Shorter != "" {
+		i := t.Column(o.Shorter)
+		if i < 0 || t.Columns[i].Type != String && t.Columns[i].Type != Bytes {
+			return fmt.Errorf("shorter %s: not a column of text or bytes", o.Shorter)
+		}
 	}
 	return nil
 }

@@ -64,6 +64,11 @@ type Step struct {
 	// Seconds bounds the step in time: no operation begins later. 0: the step
 	// ends when the groups with Work have done it.
 	Seconds float64
+	// Base and Axes place the step among others that do the same and differ in
+	// numbers only, such as how many clients there are: the report draws these
+	// as one curve. Base is "" for a step that stands alone.
+	Base string
+	Axes []Axis
 	// Primary names the operation kind that the step is about: its rate is the
 	// step's throughput, and CPU, reads and context switches are reported per
 	// unit of it. WritesPer names the one that writes are reported per.
@@ -71,6 +76,12 @@ type Step struct {
 	WritesPer string
 	// Open begins the step on a database that is open and has its tables.
 	Open func(ctx context.Context, env Env) (Stage, error)
+}
+
+// Axis is a number in which steps of one base differ.
+type Axis struct {
+	Name  string // as columns are headed: "clients", "tables", "reads per write"
+	Value float64
 }
 
 // Settle is the work of a settle step.
@@ -92,10 +103,42 @@ type Group struct {
 	// begins when the one before has ended.
 	Rate float64
 	Pace pace.Kind
+	// Arrivals, if set, makes the group an open system: its operations arrive
+	// by one schedule for all clients, and whoever is free does the next. Rate
+	// is then 0.
+	Arrivals *pace.Arrivals
 	// RowsPerOp is how many units an operation of a group with a rate does;
 	// the promised rate in units is Rate × RowsPerOp × Clients.
 	RowsPerOp int64
+	// Parts name the statements that an operation is made of, where they are
+	// timed one by one; see Outcome.Parts.
+	Parts []string
+	// Retry says what becomes of an operation that failed because others were
+	// in the way, or whose key existed.
+	Retry Retry
 }
+
+// Retry is what becomes of an operation that failed. Its zero value tries the
+// same again at once, without end.
+type Retry struct {
+	Policy RetryPolicy
+	// Max is how many attempts an operation has; 0: any number. After the last
+	// it is given up, which is counted.
+	Max int
+	// Backoff is the longest pause before the second attempt; it doubles with
+	// each further one, up to a second. The pause is a random part of it.
+	Backoff time.Duration
+}
+
+// RetryPolicy is what is tried after a failure.
+type RetryPolicy string
+
+// The policies. "" is RetrySame.
+const (
+	RetrySame RetryPolicy = "same" // the same operation with the same values
+	RetryNew  RetryPolicy = "new"  // another one with new values, as sysbench does: it runs away from the conflict
+	RetryNone RetryPolicy = "none" // nothing: the operation is given up
+)
 
 // OpKind names a kind of operation that clients of a group perform.
 type OpKind struct {
@@ -151,7 +194,16 @@ type Client interface {
 	// Do performs one operation and says in out what it was. After an error
 	// whose class does not end the step, the next call tries the same
 	// operation again. ErrDone ends the client early.
+	//
+	// A client undoes what a failed operation left, so that nothing of it
+	// stays: it sends a rollback, whatever the error was.
 	Do(ctx context.Context, out *Outcome) error
+}
+
+// Abandoner is a Client whose operations have values that it keeps for the
+// next attempt. Abandon makes it forget them: the next operation is a new one.
+type Abandoner interface {
+	Abandon()
 }
 
 // Readier is a Client that has something to do before an operation that does
@@ -172,7 +224,9 @@ type Finisher interface {
 // ErrDone ends a client that has nothing more to do.
 var ErrDone = errors.New("the client is done")
 
-// Outcome is what one operation did. It is empty when Do is called.
+// Outcome is what one operation did. It is empty when Do is called, but for
+// Parts. A client that fails has said in Kind what it tried, and in the counts
+// of statements what it had done by then.
 type Outcome struct {
 	Kind  int   // position in Group.Ops
 	Rows  int64 // units done
@@ -180,6 +234,41 @@ type Outcome struct {
 	// Short counts units that should have been done but were not there, such
 	// as rows to delete. They are a finding, not an error.
 	Short int64
+	// Reads, Writes and Others count the statements executed: those that read,
+	// those that changed something, and all else: begin, commit, rollback, and
+	// writes that found nothing to change.
+	Reads, Writes, Others int64
+	// Parts times the statements of the operation; nil where nobody asks.
+	Parts *Parts
+}
+
+// Parts are the times that the statements of one operation took. Its methods
+// do nothing on a nil pointer.
+type Parts struct {
+	// Clock is nanoseconds since some start.
+	Clock func() int64
+	Laps  []Lap
+	start int64
+}
+
+// Lap is the time of one statement.
+type Lap struct {
+	Part int // position in Group.Parts
+	Time int64
+}
+
+// Start begins the time of a statement.
+func (p *Parts) Start() {
+	if p != nil {
+		p.start = p.Clock()
+	}
+}
+
+// Stop ends the time of a statement that was answered.
+func (p *Parts) Stop(part int) {
+	if p != nil {
+		p.Laps = append(p.Laps, Lap{part, p.Clock() - p.start})
+	}
 }
 
 // Totals is what was done in a step: per group, per operation kind.
