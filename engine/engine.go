@@ -86,8 +86,8 @@ type Config struct {
 	// Protocol is how statements are sent, to engines that have a choice; "" is
 	// Prepared.
 	Protocol Protocol
-	Options     map[string]any    // engine-specific, verbatim
-	Schema      model.Schema      // the tables that operations will name
+	Options  map[string]any // engine-specific, verbatim
+	Schema   model.Schema   // the tables that operations will name
 }
 
 // CheckOptions returns an error for an option that the engine does not have.

@@ -12,7 +12,7 @@ type Class string
 
 // The classes of errors.
 const (
-	OK        Class = ""
+	OK          Class = ""
 	Conflict    Class = "conflict"     // another transaction was in the way, and what was read is not so any more; the same operation may succeed when tried again
 	Deadlock    Class = "deadlock"     // it and others waited for each other, and it was chosen to give way
 	LockTimeout Class = "lock timeout" // a lock was not to be had, or not in the time that the server allows

@@ -118,12 +118,12 @@ type Op struct {
 	Free bool
 	// Shorter, of a scan: only rows whose column of that name holds fewer bytes
 	// than the last argument says. Nothing finds them but reading all.
-	Shorter string
-	Desc         bool // scan from the upper bound down
-	Limit        int  // 0 means no limit
-	Aggregate    Aggregate
-	Distinct     bool   // each distinct row once
-	OrderBy      string // sort by this column of Columns instead of index order
+	Shorter   string
+	Desc      bool // scan from the upper bound down
+	Limit     int  // 0 means no limit
+	Aggregate Aggregate
+	Distinct  bool   // each distinct row once
+	OrderBy   string // sort by this column of Columns instead of index order
 
 	Set []Assign // Update
 
