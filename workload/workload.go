@@ -69,6 +69,9 @@ type Step struct {
 	// as one curve. Base is "" for a step that stands alone.
 	Base string
 	Axes []Axis
+	// Before names an earlier step that did the same before something was done
+	// to the data; "": there is none. What it cost to do it is their ratio.
+	Before string
 	// Primary names the operation kind that the step is about: its rate is the
 	// step's throughput, and CPU, reads and context switches are reported per
 	// unit of it. WritesPer names the one that writes are reported per.
@@ -147,6 +150,8 @@ type OpKind struct {
 	// Upkeep operations are not asked for by the workload's schedule; they are
 	// timed, but neither counted as work nor paced.
 	Upkeep bool
+	// Returns: Outcome.Bytes are those returned by reading, not written.
+	Returns bool
 	// Of names the kind that this one is a variety of, for costs and rates of
 	// the whole: "range market" is of "query". "" means Name.
 	Of string

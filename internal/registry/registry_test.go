@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
@@ -21,6 +22,29 @@ var variants = map[string][]map[string]any{
 		{"rows": int64(3000), "write_rows": int64(1000), "query_seconds": 3.0, "clients": int64(2), "resync": int64(7)},
 		{"rows": int64(3000), "write_rows": int64(1000), "query_seconds": 1.0, "schema": "classic", "form": "2020", "deletes": false, "one_table": true, "clients": int64(2)},
 		{"rows": int64(3000), "query_seconds": 1.0, "schema": "classic", "form": "2016", "deletes": false, "index_build": "together"},
+	},
+	"sysbench": {
+		{
+			"tables": []int64{1, 3}, "table_size": int64(250), "clients": []int64{1, 2}, "ratios": []int64{4, 1}, "load_batch": int64(100), "load_clients": int64(2), "settle_floor": time.Duration(0),
+			"tests": []string{
+				"point-query.pre", "oltp_point_select", "oltp_read_only", "oltp_read_write", "oltp_write_only", "oltp_update_index", "oltp_update_non_index",
+				"ratio", "ratio-points", "point-transactions", "settle.post", "point-query", "oltp_insert", "oltp_delete",
+			},
+		},
+		{
+			"tables": []int64{1}, "table_size": int64(400), "clients": []int64{2}, "distribution": "zipfian-1.1", "scramble": "hash", "table_draw": "statement", "k_update": "random", "settle_floor": time.Duration(0),
+			"tests": []string{
+				"select_random_points", "select_random_ranges", "select", "simple-ranges", "random-points-10", "hot-points",
+				"points-covered-pk", "points-notcovered-pk", "points-covered-si", "points-notcovered-si",
+				"range-covered-pk", "range-notcovered-pk", "range-covered-si", "range-notcovered-si", "scan",
+				"update-inlist", "update-index", "update-nonindex", "update-one", "update-zipf", "write-only", "read-write-10", "read-only-10",
+				"read-only-simple", "read-only-sum", "read-only-order", "read-only-distinct", "read-only-count", "delete", "insert",
+			},
+		},
+		{
+			"tables": []int64{2}, "table_size": int64(200), "clients": []int64{3}, "distribution": "special-1.0", "table_draw": "transaction", "skip_trx": true, "rw_mode": "repeat", "ratios": []int64{3}, "settle_floor": time.Duration(0),
+			"warmup_seconds": 1.0, "tests": []string{"oltp_read_write", "ratio"},
+		},
 	},
 }
 

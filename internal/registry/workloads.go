@@ -3,11 +3,13 @@ package registry
 import (
 	"rumbench/workload"
 	"rumbench/workload/ibench"
+	"rumbench/workload/sysbench"
 )
 
 // Workloads lists the workloads.
 func Workloads() []workload.Workload {
 	return []workload.Workload{
 		ibench.Workload{},
+		sysbench.Workload{},
 	}
 }

@@ -249,10 +249,10 @@ func (r *rows) addAmplification(all []cost, totals workload.Totals) {
 		for k := range r.step.Groups[g].Ops {
 			kind := &r.step.Groups[g].Ops[k]
 			switch {
+			case kind.Returns:
+				returned += totals[g][k].Bytes
 			case kind.Whole() == r.step.WritesPer:
 				written += totals[g][k].Bytes
-			case kind.Unit == "query" && !kind.Upkeep:
-				returned += totals[g][k].Bytes
 			}
 		}
 	}

@@ -114,11 +114,11 @@ func (r *run) opKinds(as role) []workload.OpKind {
 	case builder:
 		return []workload.OpKind{{Name: opInsert, Unit: "row"}, {Name: opIndex, Unit: "row"}}
 	case pointer:
-		return []workload.OpKind{{Name: opPoint, Unit: "query", Of: opQuery}, {Name: opMax, Unit: "query", Upkeep: true}}
+		return []workload.OpKind{{Name: opPoint, Unit: "query", Of: opQuery, Returns: true}, {Name: opMax, Unit: "query", Upkeep: true}}
 	}
 	var kinds []workload.OpKind
 	for _, q := range r.rangeQueries() {
-		kinds = append(kinds, workload.OpKind{Name: "range " + q.name, Unit: "query", Of: opQuery})
+		kinds = append(kinds, workload.OpKind{Name: "range " + q.name, Unit: "query", Of: opQuery, Returns: true})
 	}
 	return kinds
 }

@@ -1,0 +1,91 @@
+package sysbench
+
+import (
+	"fmt"
+
+	"rumbench/internal/gen"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// The columns of every table.
+const (
+	colID  = "id"
+	colK   = "k"
+	colC   = "c"
+	colPad = "pad"
+)
+
+var allColumns = []string{colID, colK, colC, colPad}
+
+// The groups of digits in the text columns, and the widths of these.
+const (
+	cGroups, padGroups = 10, 5
+	cWidth, padWidth   = 120, 60 // as declared; values are a byte shorter
+)
+
+// User bytes, by the widths of the columns.
+const (
+	intBytes   = 4
+	cBytes     = 119
+	padBytes   = 59
+	rowBytes   = 2*intBytes + cBytes + padBytes
+	indexBytes = 2 * intBytes // k and id
+)
+
+func tableName(n int) string { return fmt.Sprintf("sbtest%d", n+1) }
+
+func indexName(n int) string { return fmt.Sprintf("k_%d", n+1) }
+
+// Schema declares the tables.
+func (r *run) Schema() model.Schema {
+	var s model.Schema
+	for n := range r.tables {
+		s.Tables = append(s.Tables, model.Table{
+			Name: tableName(n),
+			Columns: []model.Column{
+				{Name: colID, Type: model.Int, Width: 4, Auto: true},
+				{Name: colK, Type: model.Int, Width: 4, NotNull: true},
+				{Name: colC, Type: model.String, Width: cWidth, NotNull: true, Fixed: true},
+				{Name: colPad, Type: model.String, Width: padWidth, NotNull: true, Fixed: true},
+			},
+			Key:     []string{colID},
+			Indexes: []model.Index{{Name: indexName(n), Columns: []string{colK}}},
+		})
+	}
+	return s
+}
+
+// live is what a number of rows holds.
+func (r *run) live(rows int64, indexed bool) workload.Live {
+	bytes := int64(rowBytes)
+	if indexed {
+		bytes += indexBytes
+	}
+	return workload.Live{Rows: rows, Bytes: rows * bytes}
+}
+
+// loadColumns are those that the load gives; the engine numbers the rows.
+var loadColumns = []string{colK, colC, colPad}
+
+// appendRow appends row i of a table, of which 0 is the first, as the load
+// inserts it, and its text to a buffer that must have room. It is a pure
+// function of the table's stream and the row's number.
+func appendRow(args []model.Value, text []byte, rows gen.Stream, i int64, k gen.Distribution) ([]model.Value, []byte) {
+	s := gen.NewSource(rows.Sub(uint64(i)))
+	args = append(args, model.IntValue(1+k.Draw(s)))
+	args, text = appendText(args, text, s, cGroups)
+	return appendText(args, text, s, padGroups)
+}
+
+// appendText appends a text of digits as a value that refers to the buffer.
+func appendText(args []model.Value, text []byte, s *gen.Source, groups int) ([]model.Value, []byte) {
+	from := len(text)
+	text = gen.AppendDigits(text, s, groups)
+	return append(args, model.StringValue(text[from:])), text
+}
+
+// tableStream is where the rows of a table come from.
+func tableStream(seed uint64, table int) gen.Stream {
+	return gen.NewStream(seed, "sysbench", "rows").Sub(uint64(table))
+}

@@ -1,0 +1,161 @@
+package sysbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"rumbench/engine"
+	"rumbench/internal/gen"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// loadStage is the load, or the index build after it.
+type loadStage struct {
+	*run
+	env   workload.Env
+	index bool
+	k     gen.Distribution
+}
+
+func (r *run) openLoad(_ context.Context, env workload.Env) (workload.Stage, error) {
+	r.removed.Store(0) // there will be new rows
+	k, err := newDistribution(r.p, r.p.String("distribution"), r.size)
+	return &loadStage{run: r, env: env, k: k}, err
+}
+
+func (r *run) openIndex(_ context.Context, env workload.Env) (workload.Stage, error) {
+	return &loadStage{run: r, env: env, index: true}, nil
+}
+
+// Client makes a client that has every so many-th table.
+func (s *loadStage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
+	if s.index {
+		return &indexer{loadStage: s, table: seat.Client}, nil
+	}
+	l := &loader{loadStage: s, session: seat.Session, table: seat.Client}
+	return l, l.begin(ctx)
+}
+
+// loader inserts the rows of its tables.
+type loader struct {
+	*loadStage
+	session engine.Session
+	table   int
+	rows    gen.Stream
+	whole   engine.Stmt // a batch
+	rest    engine.Stmt // the last rows, fewer than a batch
+	next    int64       // the first row of the batch
+	made    int64       // rows of the batch; 0: none is made
+	args    []model.Value
+	text    []byte
+	result  engine.Result
+}
+
+// begin readies the statements for a table.
+func (l *loader) begin(ctx context.Context) (err error) {
+	l.rows, l.next = tableStream(l.env.Seed, l.table), 0
+	batch := l.p.Int("load_batch")
+	if l.whole, err = l.prepare(ctx, min(batch, l.size)); err != nil {
+		return err
+	}
+	if rest := l.size % batch; rest > 0 && l.size > batch {
+		l.rest, err = l.prepare(ctx, rest)
+	}
+	return err
+}
+
+func (l *loader) prepare(ctx context.Context, rows int64) (engine.Stmt, error) {
+	return l.session.Prepare(ctx, &model.Op{Kind: model.Insert, Table: tableName(l.table), Columns: loadColumns, Rows: int(rows), Load: true})
+}
+
+// Ready makes the batch.
+func (l *loader) Ready(ctx context.Context) error {
+	if l.made > 0 || l.table >= l.tables {
+		return nil
+	}
+	if l.next == l.size {
+		if l.table += l.loaders(); l.table >= l.tables {
+			return nil
+		}
+		if err := l.begin(ctx); err != nil {
+			return err
+		}
+	}
+	l.made = min(l.p.Int("load_batch"), l.size-l.next)
+	l.args, l.text = l.args[:0], l.text[:0]
+	for i := range l.made {
+		l.args, l.text = appendRow(l.args, l.text, l.rows, l.next+i, l.k)
+	}
+	return nil
+}
+
+// Do inserts the batch.
+func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
+	if l.made == 0 { // it had fewer tables than others
+		return errors.Join(workload.ErrDone, l.Finish(ctx))
+	}
+	stmt := l.whole
+	if l.made < l.p.Int("load_batch") && l.rest != nil {
+		stmt = l.rest
+	}
+	if err := stmt.Exec(ctx, l.args, &l.result); err != nil {
+		return err
+	}
+	out.Rows, out.Short, out.Bytes, out.Writes = l.result.Rows, l.made-l.result.Rows, l.made*rowBytes, 1
+	l.next += l.made
+	l.made = 0
+	return nil
+}
+
+// Finish ends a load by a shorter way.
+func (l *loader) Finish(ctx context.Context) error {
+	if to, ok := l.session.(engine.Loader); ok {
+		return to.EndLoad(ctx)
+	}
+	return nil
+}
+
+// indexer builds the index of its tables.
+type indexer struct {
+	*loadStage
+	table int
+}
+
+// Do builds the index of the next table.
+func (x *indexer) Do(ctx context.Context, out *workload.Outcome) error {
+	if x.table >= x.tables {
+		return workload.ErrDone
+	}
+	if err := x.env.DB.CreateIndexes(ctx, tableName(x.table), indexName(x.table)); err != nil {
+		return err
+	}
+	out.Rows, out.Bytes, out.Others = x.size, x.size*indexBytes, 1
+	x.table += x.loaders()
+	return nil
+}
+
+// Finish checks that all rows are there, numbered without a gap: ids are drawn
+// from 1 to the size of the tables.
+func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
+	f.Live = s.live(int64(s.tables)*s.size, s.index)
+	if !s.env.Results || s.p.String("check") == "none" || s.index {
+		return f, nil
+	}
+	session, err := s.env.DB.Session(ctx)
+	if err != nil {
+		return f, err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	for n := range s.tables {
+		last, err := lastID(ctx, session, n)
+		if err != nil {
+			return f, err
+		}
+		if last != s.size {
+			f.Broken = append(f.Broken, fmt.Sprintf("table %s ends with id %d after %d rows were loaded", tableName(n), last, s.size))
+		}
+	}
+	return f, nil
+}

@@ -1,0 +1,73 @@
+package sysbench
+
+import (
+	"fmt"
+	"time"
+
+	"rumbench/workload"
+)
+
+// The tests of the presets that are sequences.
+
+// suite is the sequence that Mark Callaghan runs since 2021: reads before and
+// after writes, of which the damage done by the writes can be seen.
+var suite = append(append(named(".pre", suiteReads...),
+	"update-inlist", "update-index", "update-nonindex", "update-one", "update-zipf", "write-only", "read-write-10", "read-write-100",
+	"settle.post", "scan.warm", "points-covered-si.warm"),
+	append(suiteReads,
+		"read-only-simple", "read-only-sum", "read-only-order", "read-only-distinct", "read-only-count",
+		"hot-points", "delete", "insert")...)
+
+// suiteReads are the reads that are done before and after the writes.
+var suiteReads = []string{
+	"scan", "read-only-10", "read-only-100", "read-only-10000", "point-query",
+	"random-points-10", "random-points-100", "random-points-1000",
+	"points-covered-pk", "points-notcovered-pk", "range-covered-pk", "range-notcovered-pk",
+	"points-covered-si", "points-notcovered-si", "range-covered-si", "range-notcovered-si",
+}
+
+func named(suffix string, names ...string) (out []string) {
+	for _, n := range names {
+		out = append(out, n+suffix)
+	}
+	return out
+}
+
+// sequence2016 is that of Mark Callaghan's post of 21 November 2016: writes
+// come before reads, and the insert last, as it makes the tables grow.
+var sequence2016 = []string{
+	"update-index", "update-nonindex", "read-write-100",
+	"read-only-10", "read-only-100", "read-only-1000", "read-only-10000",
+	"point-query", "select", "insert",
+}
+
+var presets = []workload.Preset{
+	{Name: "quick", Doc: "about two minutes per engine on two cores: to see that everything works, and the shape of the differences", Values: map[string]any{
+		"tests":      []string{"oltp_point_select", "oltp_read_only", "oltp_update_non_index", "oltp_update_index", "oltp_write_only", "oltp_read_write", "oltp_insert"},
+		"table_size": int64(100_000), "clients": []int64{4}, "read_seconds": 5.0, "write_seconds": 5.0, "settle_floor": time.Second,
+	}},
+	{Name: "oltp", Doc: "the scripts of sysbench with its defaults, but uniform ids, five minutes each", Values: map[string]any{
+		"tests":        []string{"oltp_point_select", "oltp_read_only", "select_random_points", "select_random_ranges", "oltp_update_non_index", "oltp_update_index", "oltp_write_only", "oltp_read_write", "oltp_insert"},
+		"read_seconds": 300.0, "write_seconds": 300.0,
+	}},
+	{Name: "2016", Doc: fmt.Sprintf("the sequence of November 2016 at its thirteen levels of concurrency, cached: %d steps", 13*len(sequence2016)), Values: map[string]any{
+		"tests": sequence2016, "tables": []int64{8}, "table_size": int64(1_000_000),
+		"clients":      []int64{1, 2, 4, 8, 16, 24, 32, 40, 48, 64, 80, 96, 128},
+		"read_seconds": 180.0, "write_seconds": 300.0, "distribution": special2016, "table_draw": drawTransaction,
+	}},
+	{Name: "suite", Doc: "the microbenchmarks with reads before and after the writes, on a server of 8 cores (the published runs since 2021)", Values: map[string]any{
+		"tests": suite, "table_size": int64(50_000_000), "read_seconds": 600.0, "write_seconds": 900.0,
+	}},
+	{Name: "suite-quick", Doc: "the same sequence in about five minutes, to see its shape", Values: map[string]any{
+		"tests": suite, "table_size": int64(200_000), "read_seconds": 4.0, "write_seconds": 6.0, "settle_floor": time.Second,
+	}},
+	{Name: "isolation", Doc: "what an isolation level costs: transactions of many or few statements, with few or many writes, on one table or several (name the level in each target)", Values: map[string]any{
+		"tests": []string{"ratio", "ratio-points"}, "tables": []int64{1, 8, 32}, "table_size": int64(10_000_000), "clients": []int64{64},
+		"read_seconds": 120.0, "write_seconds": 120.0, "warmup_seconds": 20.0,
+	}},
+	{Name: "concurrency", Doc: "point selects and updates from 1 to 1024 clients", Values: map[string]any{
+		"tests": []string{"oltp_point_select", "oltp_update_non_index", "oltp_read_write"}, "tables": []int64{8}, "table_size": int64(1_000_000),
+		"clients":      []int64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024},
+		"read_seconds": 60.0, "write_seconds": 60.0,
+	}},
+}

@@ -1,0 +1,261 @@
+package sysbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"rumbench/engine"
+	"rumbench/internal/gen"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// testStage is the step of a test being run.
+type testStage struct {
+	*run
+	name       string
+	test       *test
+	level      level
+	env        workload.Env
+	draw       string // how often a table is drawn
+	repeats    bool   // a ratio is made by reading several times
+	returns    bool   // bytes returned are told, and not bytes written
+	commitPart int
+	order      gen.Permutation // in which rows are taken, where each is taken once
+	seats      int64
+	ids        gen.Distribution
+	zipf       gen.Distribution
+	clients    []*client
+	start      sums
+}
+
+// sums are what the checks know of the tables: all rows, and the sum of k.
+type sums struct {
+	rows, k int64
+	known   bool // of the rows
+	knownK  bool
+}
+
+func (r *run) openTest(ctx context.Context, name string, t *test, l level, env workload.Env) (_ workload.Stage, err error) {
+	s := &testStage{run: r, name: name, test: t, level: l, env: env, draw: r.p.String("table_draw"), repeats: r.p.String("rw_mode") == "repeat", seats: l.clients}
+	s.returns = !slices.ContainsFunc(t.statements(), func(s statement) bool { return s.writes })
+	s.commitPart = len(t.parts()) - 1
+	s.order = gen.NewPermutation(l.tables*r.size, gen.NewStream(env.Seed, "sysbench", "delete"))
+	if s.ids, err = newDistribution(r.p, r.p.String("distribution"), r.size); err != nil {
+		return nil, err
+	}
+	if s.zipf, err = gen.NewZipf(r.size, r.p.Float("zipfian_exp")); err != nil {
+		return nil, err
+	}
+	session, err := env.DB.Session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	if err := s.needRows(ctx, session); err != nil {
+		return nil, err
+	}
+	return s, s.look(ctx, session)
+}
+
+// needRows refuses to work on tables that have not been loaded.
+func (s *testStage) needRows(ctx context.Context, session engine.Session) error {
+	if !s.env.Results {
+		return nil
+	}
+	for n := range s.level.tables {
+		last, err := lastID(ctx, session, int(n))
+		if err != nil {
+			return err
+		}
+		if last == 0 {
+			return fmt.Errorf("table %s is empty: the step works on rows that step load has left", tableName(int(n)))
+		}
+		if last < s.size && !s.run.removes() {
+			return fmt.Errorf("table %s ends with id %d, but table_size is %d: it was loaded with another size", tableName(int(n)), last, s.size)
+		}
+	}
+	return nil
+}
+
+// removes tells whether a test of the run takes rows away for good.
+func (r *run) removes() bool {
+	return slices.ContainsFunc(r.p.Strings("tests"), func(entry string) bool {
+		t, err := r.newTest(entry)
+		return err == nil && slices.ContainsFunc(t.statements(), func(s statement) bool { return s.adds < 0 }) && t.changesRows
+	})
+}
+
+// lastID is the greatest id of a table, 0 if it is empty.
+func lastID(ctx context.Context, session engine.Session, table int) (id int64, err error) {
+	stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Scan, Table: tableName(table), Columns: []string{colID}, Desc: true, Limit: 1})
+	if err != nil {
+		return 0, err
+	}
+	r := engine.Result{Each: func(row []model.Value) { id = row[0].Int() }}
+	err = stmt.Exec(ctx, nil, &r)
+	return id, err
+}
+
+// raisesK tells whether the sum of k tells how often rows were updated: when
+// the test does nothing but raise it.
+func (s *testStage) raisesK() bool {
+	return !slices.ContainsFunc(s.test.statements(), func(s statement) bool { return s.raises == 0 })
+}
+
+// changesRows tells whether the number of rows may be another one afterwards,
+// or would be if a statement were lost.
+func (s *testStage) changesRows() bool {
+	return slices.ContainsFunc(s.test.statements(), func(s statement) bool { return s.adds != 0 })
+}
+
+// look reads what the checks start from.
+func (s *testStage) look(ctx context.Context, session engine.Session) (err error) {
+	if p := s.env.Previous; p != nil {
+		s.start.rows, s.start.known = p.Rows, true
+	}
+	if !s.env.Results || s.p.String("check") == "none" {
+		return nil
+	}
+	if !s.start.known {
+		if s.start.rows, err = s.aggregate(ctx, session, model.Count); err != nil {
+			return err
+		}
+		s.start.known = true
+	}
+	if s.raisesK() {
+		s.start.k, err = s.aggregate(ctx, session, model.Sum)
+		s.start.knownK = err == nil
+	}
+	return err
+}
+
+// aggregate is a number over all tables.
+func (s *testStage) aggregate(ctx context.Context, session engine.Session, what model.Aggregate) (sum int64, err error) {
+	for n := range s.run.tables {
+		op := &model.Op{Kind: model.Scan, Table: tableName(n), Aggregate: what, Free: true}
+		if what == model.Sum {
+			op.Columns = []string{colK}
+		}
+		stmt, err := session.Prepare(ctx, op)
+		if err != nil {
+			return 0, err
+		}
+		var r engine.Result
+		if err := stmt.Exec(ctx, nil, &r); err != nil {
+			return 0, err
+		}
+		sum += r.Value.Int()
+	}
+	return sum, nil
+}
+
+// Client makes a client.
+func (s *testStage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
+	c := &client{
+		stage: s, test: s.test, rows: s.size, tables: s.level.tables, seat: int64(seat.Client), ids: s.ids, zipf: s.zipf,
+		source: gen.NewSource(gen.NewStream(s.env.Seed, "sysbench", s.name).Sub(uint64(seat.Client))),
+	}
+	if err := c.cut(s.p, s.seats); err != nil {
+		return nil, err
+	}
+	if ratio := s.level.ratio; ratio > 1 {
+		c.phase = c.source.Uniform(ratio)
+	}
+	var err error
+	if c.blocks, err = c.prepareBlocks(ctx, seat.Session, s.test.blocks); err != nil {
+		return nil, err
+	}
+	if c.writer, err = c.prepareBlocks(ctx, seat.Session, s.test.writer); err != nil {
+		return nil, err
+	}
+	if s.test.transaction {
+		for _, p := range []struct {
+			to   *engine.Stmt
+			kind model.Kind
+		}{{&c.begin, model.Begin}, {&c.commit, model.Commit}, {&c.rollback, model.Rollback}} {
+			if *p.to, err = seat.Session.Prepare(ctx, &model.Op{Kind: p.kind}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	s.clients = append(s.clients, c)
+	return c, nil
+}
+
+// cut gives the client its slice of the values of k: as sysbench does, from
+// the seat's share of the table to the next one's, both ends included.
+func (c *client) cut(p workload.Params, seats int64) (err error) {
+	if !c.test.single {
+		return nil
+	}
+	length := c.rows / seats
+	c.first = length * c.seat
+	c.slice, err = newDistribution(p, p.String("distribution"), length+1)
+	return err
+}
+
+// Finish checks what the step has left.
+func (s *testStage) Finish(ctx context.Context, done workload.Totals) (f workload.Finding, err error) {
+	var changed tally
+	for _, c := range s.clients {
+		changed.add(c.tally)
+	}
+	rows := s.start.rows + changed.rows
+	f.Live = s.live(max(rows, 0), s.p.Bool("create_secondary"))
+	s.noteMisses(&f, done)
+	if !s.env.Results || s.p.String("check") == "none" {
+		return f, nil
+	}
+	if s.start.known && s.changesRows() {
+		got, err := s.read(ctx, model.Count)
+		if err != nil {
+			return f, err
+		}
+		f.ReadAll = true
+		if got != rows {
+			f.Broken = append(f.Broken, fmt.Sprintf("the tables hold %d rows, but %d with %+d by the clients make %d", got, s.start.rows, changed.rows, rows))
+		}
+		f.Live = s.live(got, s.p.Bool("create_secondary"))
+	}
+	if s.start.knownK {
+		got, err := s.read(ctx, model.Sum)
+		if err != nil {
+			return f, err
+		}
+		f.ReadAll = true
+		if got != s.start.k+changed.k {
+			f.Broken = append(f.Broken, fmt.Sprintf("the sum of k is %d, but %d with %d updates that were confirmed make %d", got, s.start.k, changed.k, s.start.k+changed.k))
+		}
+	}
+	return f, nil
+}
+
+// read is aggregate on a session of its own.
+func (s *testStage) read(ctx context.Context, what model.Aggregate) (n int64, err error) {
+	session, err := s.env.DB.Session(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	return s.aggregate(ctx, session, what)
+}
+
+// noteMisses tells of keys that were not there: they cost less than others.
+func (s *testStage) noteMisses(f *workload.Finding, done workload.Totals) {
+	var short, ops int64
+	for g := range done {
+		for _, t := range done[g] {
+			short += t.Short
+			ops += t.Ops
+		}
+	}
+	if short > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("%d rows that %d operations looked for by key were not there (%.3g per operation)", short, ops, float64(short)/float64(ops)))
+	}
+	if s.test.own && s.removed.Load() >= s.level.tables*s.size {
+		f.Notes = append(f.Notes, "there were no more rows to delete before the time was over")
+	}
+}
