@@ -1,0 +1,396 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/enginetest"
+	"rumbench/internal/server"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// The original's tables are compared with ours, and its statements.
+const (
+	sbTables = 4
+	sbSize   = 20_000
+)
+
+// original is a server that logs all statements, and the real sysbench.
+type original struct {
+	t      *testing.T
+	server *server.Server
+	dsn    string
+	log    string
+}
+
+func startOriginal(t *testing.T) *original {
+	t.Helper()
+	if _, err := exec.LookPath("sysbench"); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("sysbench is not installed")
+	}
+	e, _ := Catalog{}.Engine("mysql")
+	if !usable(t, e) {
+		t.Skip("MariaDB is not installed")
+	}
+	o := &original{t: t}
+	dsn := func(at server.Endpoint) string { return fmt.Sprintf("%s@unix(%s)/", at.User, at.Socket) }
+	var err error
+	o.server, err = server.Start(t.Context(), server.Config{
+		Kind: server.MariaDB, Dir: enginetest.TempDir(t),
+		Settings: []server.Setting{{Name: "general_log", Value: "1"}, {Name: "general_log_file", Value: "general.log"}},
+		Ready: func(ctx context.Context, at server.Endpoint) error {
+			w, err := e.(engine.Watcher).Watch(ctx, dsn(at))
+			if err != nil {
+				return err
+			}
+			return w.Close()
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := o.server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	o.dsn, o.log = dsn(o.server.Endpoint()), filepath.Join(o.server.DataDir(), "general.log")
+	o.query("CREATE DATABASE sbtest")
+	return o
+}
+
+// query asks the server by its own client and returns what it prints.
+func (o *original) query(text string) string {
+	o.t.Helper()
+	out, err := exec.Command("mariadb", "--no-defaults", "-S", o.server.Endpoint().Socket, "-u", o.server.Endpoint().User, "-N", "-e", text).CombinedOutput()
+	if err != nil {
+		o.t.Fatalf("%s: %v: %s", text, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// sysbench runs the original.
+func (o *original) sysbench(distribution, script string, more ...string) {
+	o.t.Helper()
+	at := o.server.Endpoint()
+	args := append([]string{"--db-driver=mysql", "--mysql-socket=" + at.Socket, "--mysql-user=" + at.User, "--mysql-db=sbtest", "--threads=1",
+		"--rand-type=" + distribution, fmt.Sprint("--table-size=", sbSize), script}, more...)
+	if out, err := exec.Command("sysbench", args...).CombinedOutput(); err != nil {
+		o.t.Fatalf("sysbench %v: %v: %s", args, err, out)
+	}
+}
+
+// logged returns the statements that were executed during f.
+func (o *original) logged(f func()) (out []string) {
+	o.t.Helper()
+	before := o.size()
+	f()
+	all, err := os.ReadFile(o.log)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(all[before:])) {
+		if m := executed.FindStringSubmatch(strings.TrimSuffix(line, "\n")); m != nil {
+			out = append(out, plain(m[1]))
+		}
+	}
+	return out
+}
+
+func (o *original) size() int64 {
+	info, err := os.Stat(o.log)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	return info.Size()
+}
+
+// executed finds the statements of clients in the general log, be they
+// prepared or text.
+var executed = regexp.MustCompile(`\t *\d+ (?:Execute|Query)\t((?:BEGIN|COMMIT|ROLLBACK|SELECT|UPDATE|DELETE|INSERT)\b.*)$`)
+
+var (
+	spaces  = regexp.MustCompile(`\s+`)
+	around  = regexp.MustCompile(`\s*([=,()+])\s*`)
+	texts   = regexp.MustCompile(`'[^']*'`)
+	numbers = regexp.MustCompile(`-?\b\d+\b`)
+	tableNo = regexp.MustCompile(`sbtest(\d+)`)
+)
+
+// plain writes a statement without quotes around names and with one way to
+// set blanks.
+func plain(s string) string {
+	s = strings.ReplaceAll(s, "`", "")
+	return strings.TrimSpace(around.ReplaceAllString(spaces.ReplaceAllString(s, " "), "$1"))
+}
+
+// shape is a statement without its values; the one of "k = k + 1" stays.
+func shape(s string) string {
+	s = strings.ReplaceAll(s, "k=k+1", "k=k+ONE")
+	s = texts.ReplaceAllString(s, "?")
+	s = tableNo.ReplaceAllString(s, "sbtestN")
+	return numbers.ReplaceAllString(s, "?")
+}
+
+func shapes(list []string) (out []string) {
+	for _, s := range list {
+		out = append(out, shape(s))
+	}
+	return out
+}
+
+// ours is the workload on a schema of its own on the same server.
+type ours struct {
+	t  *testing.T
+	db engine.DB
+}
+
+func (o *original) attach(schema model.Schema) *ours {
+	o.t.Helper()
+	db := openConfig(o.t, "mysql", engine.Config{Durability: model.DurabilityOS, Schema: schema, Server: engine.ServerConfig{DSN: o.dsn, Force: true}})
+	return &ours{o.t, db}
+}
+
+// step performs so many events of a step's only group by one client; watch is
+// called with a function that performs one.
+func (u *ours) step(s *workload.Step, watch func(event func() error)) {
+	u.t.Helper()
+	ctx := u.t.Context()
+	must := func(err error) {
+		u.t.Helper()
+		if err != nil {
+			u.t.Fatal(err)
+		}
+	}
+	if s.Creates {
+		must(u.db.CreateTables(ctx))
+	}
+	stage, err := s.Open(ctx, workload.Env{DB: u.db, Seed: 3, Results: true})
+	must(err)
+	var clients []workload.Client
+	for i := range s.Groups[0].Clients {
+		session, err := u.db.Session(ctx)
+		must(err)
+		defer session.Close()
+		c, err := stage.Client(ctx, workload.Seat{Client: i, Session: session})
+		must(err)
+		clients = append(clients, c)
+	}
+	for _, c := range clients {
+		watch(func() error {
+			if r, ok := c.(workload.Readier); ok {
+				must(r.Ready(ctx))
+			}
+			return c.Do(ctx, &workload.Outcome{})
+		})
+	}
+}
+
+// all performs all events of a step.
+func (u *ours) all(s *workload.Step) {
+	u.t.Helper()
+	u.step(s, func(event func() error) {
+		for range s.Groups[0].Work {
+			if err := event(); err == workload.ErrDone {
+				return
+			} else if err != nil {
+				u.t.Fatal(err)
+			}
+		}
+	})
+}
+
+func sysbenchRun(t *testing.T, given map[string]any) workload.Run {
+	t.Helper()
+	w, _ := Catalog{}.Workload("sysbench")
+	p, err := w.Info().Resolve("", given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := w.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+var scripts = []string{
+	"oltp_point_select", "oltp_read_only", "oltp_read_write", "oltp_write_only", "oltp_update_index", "oltp_update_non_index", "oltp_insert", "oltp_delete",
+}
+
+// TestStatementsAreSysbenchs: the server's log of one event of each test is
+// the same for the original and for ours but for the values, and these keep
+// the same rules.
+func TestStatementsAreSysbenchs(t *testing.T) {
+	o := startOriginal(t)
+	o.sysbench("uniform", "oltp_read_write", "prepare", fmt.Sprint("--tables=", sbTables))
+	r := sysbenchRun(t, map[string]any{"tests": scripts, "tables": []int64{sbTables}, "table_size": int64(sbSize)})
+	steps := r.Steps()
+	u := o.attach(r.Schema())
+	u.all(&steps[0])
+	u.all(&steps[1])
+	for i, script := range scripts {
+		step := &steps[3+i]
+		if step.Name != script {
+			t.Fatalf("step %d is %s, want %s", i, step.Name, script)
+		}
+		const events = 5
+		for e := range events {
+			theirs := o.logged(func() {
+				o.sysbench("uniform", script, "run", "--events=1", "--time=100", fmt.Sprint("--tables=", sbTables))
+			})
+			var mine []string
+			u.step(step, func(event func() error) {
+				mine = o.logged(func() {
+					if err := event(); err != nil {
+						t.Fatal(err)
+					}
+				})
+			})
+			// The one difference: where the server numbers the rows the original
+			// gives 0 for the number, and ours gives none.
+			for i := range theirs {
+				if script == "oltp_insert" {
+					theirs[i] = strings.Replace(strings.Replace(theirs[i], "(id,k,", "(k,", 1), "VALUES(0,", "VALUES(", 1)
+				}
+			}
+			a, b := strings.Join(shapes(theirs), "\n"), strings.Join(shapes(mine), "\n")
+			if a != b {
+				t.Fatalf("%s\n--- sysbench\n%s\n--- rumbench\n%s", script, a, b)
+			}
+			checkValues(t, script+" of sysbench", theirs)
+			checkValues(t, script+" of rumbench", mine)
+			if e == 0 {
+				t.Logf("%s: %d statements, such as %.120q", script, len(mine), mine[len(mine)/2])
+			}
+		}
+	}
+}
+
+// checkValues holds the values of an event against the rules of sysbench.
+func checkValues(t *testing.T, who string, statements []string) {
+	t.Helper()
+	var points, deleted string
+	for _, s := range statements {
+		table := tableNo.FindString(s)
+		if m := tableNo.FindStringSubmatch(s); m != nil {
+			if n, _ := strconv.Atoi(m[1]); n < 1 || n > sbTables {
+				t.Errorf("%s: there is no table %s", who, table)
+			}
+		}
+		for _, text := range texts.FindAllString(s, -1) {
+			if !regexp.MustCompile(`^'(\d{11}-){9}\d{11}'$|^'(\d{11}-){4}\d{11}'$`).MatchString(text) {
+				t.Errorf("%s: text %s", who, text)
+			}
+		}
+		values := numbers.FindAllString(strings.ReplaceAll(tableNo.ReplaceAllString(texts.ReplaceAllString(s, ""), ""), "k=k+1", ""), -1)
+		var ids []int
+		for _, v := range values {
+			n, _ := strconv.Atoi(v)
+			ids = append(ids, n)
+		}
+		for i, n := range ids {
+			if n < 1 || n > sbSize && i == 0 {
+				t.Errorf("%s: %d is not among the ids: %.100s", who, n, s)
+			}
+		}
+		switch {
+		case strings.Contains(s, " BETWEEN "):
+			if len(ids) != 2 || ids[1]-ids[0] != 99 {
+				t.Errorf("%s: range %v: %s", who, ids, s)
+			}
+		case strings.HasPrefix(s, "SELECT c "):
+			if points == "" {
+				points = table
+			}
+			if points != table {
+				t.Errorf("%s: the point selects are on %s and %s", who, points, table)
+			}
+		case strings.HasPrefix(s, "DELETE "):
+			deleted = table + " " + values[0]
+		case strings.HasPrefix(s, "INSERT ") && deleted != "":
+			if got := table + " " + values[0]; got != deleted {
+				t.Errorf("%s: %s was deleted, %s inserted", who, deleted, got)
+			}
+		}
+	}
+}
+
+// TestTablesAreSysbenchs: the tables have equal columns, and contents of the
+// same statistics, also where k is not uniform.
+func TestTablesAreSysbenchs(t *testing.T) {
+	for _, distribution := range []struct{ theirs, ours string }{{"uniform", "uniform"}, {"special", "special-1.0"}, {"pareto", "pareto"}, {"gaussian", "gaussian-1.0"}} {
+		t.Run(distribution.ours, func(t *testing.T) {
+			o := startOriginal(t)
+			o.sysbench(distribution.theirs, "oltp_read_write", "prepare", "--tables=1")
+			r := sysbenchRun(t, map[string]any{"table_size": int64(sbSize), "distribution": distribution.ours})
+			steps := r.Steps()
+			u := o.attach(r.Schema())
+			u.all(&steps[0])
+			u.all(&steps[1])
+			theirs, mine := o.statistics("sbtest"), o.statistics(engine.DefaultSchema)
+			for name, want := range theirs {
+				if got := mine[name]; math.Abs(got-want) > allowed(name, got, want) {
+					t.Errorf("%s: %v, in sysbench's table %v", name, got, want)
+				}
+			}
+			t.Logf("sysbench %v", theirs)
+			t.Logf("rumbench %v", mine)
+		})
+	}
+}
+
+// allowed is by how much two statistics of random tables may differ: numbers
+// of rows by five standard deviations, moments by some percent, and what is
+// not random not at all.
+func allowed(name string, a, b float64) float64 {
+	switch {
+	case strings.HasPrefix(name, "k in "), name == "distinct k":
+		return 5 * math.Sqrt(a+b)
+	case strings.HasSuffix(name, " k"):
+		return 0.06 * b
+	}
+	return 0
+}
+
+// statistics are figures of a table's contents, by name.
+func (o *original) statistics(schema string) map[string]float64 {
+	o.t.Helper()
+	out := map[string]float64{}
+	add := func(query string, names ...string) {
+		o.t.Helper()
+		values := strings.Fields(o.query("USE " + schema + "; " + query))
+		if len(values) != len(names) {
+			o.t.Fatalf("%s: %v", query, values)
+		}
+		for i, name := range names {
+			v, err := strconv.ParseFloat(values[i], 64)
+			if err != nil {
+				o.t.Fatal(err)
+			}
+			out[name] = v
+		}
+	}
+	add("SELECT COUNT(*), MIN(id), MAX(id), COUNT(DISTINCT c), MIN(LENGTH(c)), MAX(LENGTH(c)), MIN(LENGTH(pad)), MAX(LENGTH(pad)) FROM sbtest1",
+		"rows", "least id", "greatest id", "distinct c", "shortest c", "longest c", "shortest pad", "longest pad")
+	add(`SELECT SUM(c REGEXP '^([0-9]{11}-){9}[0-9]{11}$'), SUM(pad REGEXP '^([0-9]{11}-){4}[0-9]{11}$') FROM sbtest1`, "c of the shape", "pad of the shape")
+	add("SELECT AVG(k), STDDEV(k), COUNT(DISTINCT k), SUM(k BETWEEN 9900 AND 10100), SUM(k <= 4000) FROM sbtest1",
+		"mean k", "deviation of all k", "distinct k", "k in the middle", "k in the lowest fifth")
+	add("SELECT CHARACTER_MAXIMUM_LENGTH FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = '"+schema+"' AND TABLE_NAME = 'sbtest1' AND COLUMN_NAME = 'c' AND DATA_TYPE = 'char'", "width of c")
+	add("SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = '"+schema+"' AND TABLE_NAME = 'sbtest1' AND DATA_TYPE = 'int'", "columns of type int")
+	add("SELECT COUNT(*) FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = '"+schema+"' AND TABLE_NAME = 'sbtest1' AND COLUMN_NAME IN ('id', 'k') AND SEQ_IN_INDEX = 1", "indexes")
+	return out
+}

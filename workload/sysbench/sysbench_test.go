@@ -1,0 +1,191 @@
+package sysbench
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"rumbench/internal/gen"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+func newRun(t *testing.T, preset string, given map[string]any) (*run, error) {
+	t.Helper()
+	p, err := Workload{}.Info().Resolve(preset, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Workload{}.New(p)
+	if err != nil {
+		return nil, err
+	}
+	return r.(*run), nil
+}
+
+func mustRun(t *testing.T, preset string, given map[string]any) *run {
+	t.Helper()
+	r, err := newRun(t, preset, given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func stepNames(r *run) (names []string) {
+	for _, s := range r.Steps() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// Rows are the same whoever makes them and in whatever order.
+func TestRows(t *testing.T) {
+	row := func(table int, i int64) string {
+		args, _ := appendRow(nil, nil, tableStream(7, table), i, gen.NewUniform(1000))
+		var b strings.Builder
+		for _, a := range args {
+			if a.Type() == model.Int {
+				if k := a.Int(); k < 1 || k > 1000 {
+					t.Fatalf("k is %d", k)
+				}
+			}
+			b.Write(a.AppendHash(nil))
+		}
+		if c, pad := args[1].Buf(), args[2].Buf(); len(c) != cBytes || len(pad) != padBytes {
+			t.Fatalf("c and pad have %d and %d bytes", len(c), len(pad))
+		}
+		return b.String()
+	}
+	if row(0, 5) != row(0, 5) {
+		t.Error("a row is not the same again")
+	}
+	if row(0, 5) == row(0, 6) || row(0, 5) == row(1, 5) {
+		t.Error("different rows are equal")
+	}
+}
+
+// The load draws k from the distribution of the run: uniform numbers leave
+// 1/e of the values out, special ones of 1.0 use 17 % of them.
+func TestDistributionOfK(t *testing.T) {
+	const n = 20_000
+	for name, want := range map[string]float64{uniform: 1 - 1/math.E, special: 3453.0 / n} {
+		r := mustRun(t, "", map[string]any{"distribution": name, "table_size": int64(n)})
+		k, err := newDistribution(r.p, name, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[int64]bool{}
+		for i := range int64(n) {
+			args, _ := appendRow(nil, nil, tableStream(1, 0), i, k)
+			seen[args[0].Int()] = true
+		}
+		if got := float64(len(seen)) / n; math.Abs(got-want) > 0.02*want {
+			t.Errorf("%s: %.4f of the values occur, want about %.4f", name, got, want)
+		}
+	}
+}
+
+// What a transaction is made of: sysbench counts 1, 16, 20, 6, 1, 1, 1.
+func TestStatementsPerEvent(t *testing.T) {
+	for name, want := range map[string]int{
+		"oltp_point_select": 1, "oltp_read_only": 16, "oltp_read_write": 20, "oltp_write_only": 6,
+		"oltp_update_index": 1, "oltp_update_non_index": 1, "oltp_insert": 1, "oltp_delete": 1,
+	} {
+		r := mustRun(t, "", map[string]any{"tests": []string{name}})
+		test, err := r.newTest(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, b := range test.blocks {
+			for _, u := range b {
+				n += int(u.times) * len(u.statements)
+			}
+		}
+		if test.transaction {
+			n += 2
+		}
+		if n != want {
+			t.Errorf("%s has %d statements, want %d", name, n, want)
+		}
+	}
+}
+
+// Of the transactions of a client exactly one in so many writes.
+func TestRatio(t *testing.T) {
+	r := mustRun(t, "", map[string]any{"tests": []string{"ratio"}, "ratios": []int64{4}})
+	test, err := r.newTest("ratio")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids, err := newDistribution(r.p, uniform, r.size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stage := &testStage{run: r, test: test, level: level{1, 1, 4}, ids: ids, draw: drawBlock}
+	for phase := range int64(4) {
+		c := &client{stage: stage, test: test, rows: r.size, tables: 1, ids: ids, phase: phase, source: gen.NewSource(gen.NewStream(1)), writer: []prepared{{}}}
+		writes := 0
+		for range 400 {
+			if err := c.Ready(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			writes += c.kind
+			c.finish(&workload.Outcome{}, tally{})
+		}
+		if writes != 100 {
+			t.Errorf("phase %d: %d of 400 transactions write, want 100", phase, writes)
+		}
+	}
+}
+
+func TestSteps(t *testing.T) {
+	r := mustRun(t, "2016", nil)
+	if n := len(r.Steps()); n != 3+13*10 {
+		t.Errorf("the sequence of 2016 has %d steps, want load, index, settle and 13 × 10", n)
+	}
+	s := r.Steps()[3]
+	if s.Name != "update-index@1c" || s.Base != "update-index" || len(s.Axes) != 1 || s.Seconds != 300 {
+		t.Errorf("its first test is %+v", s)
+	}
+	r = mustRun(t, "suite", nil)
+	befores := 0
+	for _, s := range r.Steps() {
+		if s.Before != "" {
+			befores++
+			if s.Before != s.Name+before || !slices.Contains(stepNames(r), s.Before) {
+				t.Errorf("step %s comes after %s", s.Name, s.Before)
+			}
+		}
+	}
+	if befores != len(suiteReads) {
+		t.Errorf("%d reads are compared with those before the writes, want %d", befores, len(suiteReads))
+	}
+	r = mustRun(t, "", map[string]any{"tests": []string{"ratio"}, "tables": []int64{1, 8}, "ratios": []int64{16, 1}, "clients": []int64{2, 4}, "warmup_seconds": 1.0})
+	for _, want := range []string{"ratio@16r.1t.2c", "ratio@1r.8t.4c", "ratio.warmup@16r.1t.2c"} {
+		if !slices.Contains(stepNames(r), want) {
+			t.Errorf("there is no step %s in %v", want, stepNames(r))
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for name, given := range map[string]map[string]any{
+		"no such test":      {"tests": []string{"oltp_nothing"}},
+		"comes twice":       {"tests": []string{"select", "select"}},
+		"works on one":      {"tests": []string{"select_random_points"}, "tables": []int64{2}},
+		"it is empty":       {"clients": []int64{}},
+		"test \"random-poi": {"tests": []string{"random-points-0"}},
+		"test \"read-only-": {"tests": []string{"read-only-0100"}},
+	} {
+		_, err := newRun(t, "", given)
+		if name == "no such test" {
+			name = "there is no test"
+		}
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%v: %v, want %q", given, err, name)
+		}
+	}
+}
