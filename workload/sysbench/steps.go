@@ -32,11 +32,13 @@ type level struct {
 
 // build makes the steps.
 func (r *run) build() error {
-	r.steps = append(r.steps, r.load())
-	if r.p.Bool("create_secondary") {
-		r.steps = append(r.steps, r.index())
+	if r.p.Bool("load") {
+		r.steps = append(r.steps, r.load())
+		if r.p.Bool("create_secondary") {
+			r.steps = append(r.steps, r.index())
+		}
+		r.steps = append(r.steps, r.settle(settleName))
 	}
-	r.steps = append(r.steps, r.settle(settleName))
 	for _, entry := range r.p.Strings("tests") {
 		if base, _, _ := strings.Cut(entry, "."); base == settleName {
 			r.steps = append(r.steps, r.settle(entry))
@@ -54,6 +56,9 @@ func (r *run) build() error {
 		for _, l := range r.levels(t) {
 			r.steps = append(r.steps, r.test(entry, t, l)...)
 		}
+	}
+	if len(r.steps) == 0 {
+		return &workload.ParamError{Param: "tests", Reason: "there is nothing to do", Hint: "name a test, or set load: true"}
 	}
 	r.findBefore()
 	return r.checkNames()

@@ -76,6 +76,7 @@ var params = []workload.Param{
 	{Name: "retry", Type: workload.StringParam, Default: string(workload.RetrySame), Enum: []string{string(workload.RetrySame), string(workload.RetryNew), string(workload.RetryNone)}, Doc: "what is done after an error for which others are the cause: the same transaction again with the same keys, a new one (as sysbench does), or nothing"},
 	{Name: "retry_max", Type: workload.IntParam, Default: int64(100), Min: 0, Max: 1_000_000, Doc: "attempts of a transaction before it is given up, which is counted; 0: any number"},
 	{Name: "retry_backoff", Type: workload.DurationParam, Default: time.Duration(0), Min: 0, Max: 60, Doc: "longest pause before the second attempt; it doubles with every further one, up to a second"},
+	{Name: "load", Type: workload.BoolParam, Default: true, Doc: "make and fill the tables first; false: the tests work on a database (data:) that an earlier load has left, with the same tables, table_size and distribution"},
 	{Name: "load_batch", Type: workload.IntParam, Default: int64(1000), Unit: "rows", Min: 1, Max: 10_000, Doc: "rows of a statement, and a commit, of the load"},
 	{Name: "load_clients", Type: workload.IntParam, Default: int64(8), Min: 1, Max: 1024, Doc: "clients that load, one table at a time each; not more than there are tables"},
 	{Name: "create_secondary", Type: workload.BoolParam, Default: true, Doc: "build the secondary index on k after the load"},

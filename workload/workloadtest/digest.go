@@ -88,28 +88,33 @@ type digestSession struct {
 
 func (s digestSession) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
 	st, err := s.Session.Prepare(ctx, op)
-	return digestStmt{st, op.Kind, s.d}, err
+	return digestStmt{st, op.Kind, op.Kind == model.Scan && op.Free && op.OrderBy == "", s.d}, err
 }
 
 type digestStmt struct {
 	engine.Stmt
 	kind model.Kind
+	free bool // rows come in any order
 	d    *digest
 }
 
-// Exec digests the rows of a scan in order, and those of a get in any order:
-// engines answer a list of keys in different orders, and a key that is given
-// twice once or twice.
+// Exec digests the rows of a scan in order, unless it asked for none, and those
+// of a get in any order: engines answer a list of keys in different orders, and
+// a key that is given twice once or twice.
 func (s digestStmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
 	each := r.Each
 	defer func() { r.Each = each }()
 	distinct := map[uint64]bool{}
+	var sum uint64
 	r.Each = func(row []model.Value) {
 		var h uint64
 		h, s.d.buf = hashRow(s.d.buf, row)
-		if s.kind == model.Get {
+		switch {
+		case s.kind == model.Get:
 			distinct[h] = true
-		} else {
+		case s.free:
+			sum += h
+		default:
 			s.d.add(h)
 		}
 		if each != nil {
@@ -118,7 +123,6 @@ func (s digestStmt) Exec(ctx context.Context, args []model.Value, r *engine.Resu
 	}
 	err := s.Stmt.Exec(ctx, args, r)
 	s.d.n++
-	var sum uint64
 	for h := range distinct {
 		sum += h
 	}
