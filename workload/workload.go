@@ -72,6 +72,9 @@ type Step struct {
 	// Before names an earlier step that did the same before something was done
 	// to the data; "": there is none. What it cost to do it is their ratio.
 	Before string
+	// Warmup: the step only readies the one that follows; nobody asks how fast
+	// it is at which rate.
+	Warmup bool
 	// Primary names the operation kind that the step is about: its rate is the
 	// step's throughput, and CPU, reads and context switches are reported per
 	// unit of it. WritesPer names the one that writes are reported per.

@@ -110,9 +110,14 @@ func (r *runner) command(e result.Entry, dir string, log *os.File) (*exec.Cmd, e
 	return cmd, nil
 }
 
+// longestEvent is the greatest length of a line that tells of a trial: those of
+// a step's end hold all of its numbers.
+const longestEvent = 4 << 20
+
 // listen passes the events of a trial on until its output ends.
 func listen(out io.Reader, event func(trial.Event)) {
 	in := bufio.NewScanner(out)
+	in.Buffer(nil, longestEvent)
 	for in.Scan() {
 		var e trial.Event
 		if json.Unmarshal(in.Bytes(), &e) == nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rumbench/internal/fsize"
+	"rumbench/internal/pace"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/workload"
@@ -25,9 +26,12 @@ func Describe(w io.Writer, c Config) error {
 	}
 	fmt.Fprintf(w, "\n\nsteps\n")
 	var planned time.Duration
-	for _, s := range p.Run.Steps() {
+	for _, s := range p.Steps() {
 		d := describeStep(w, &s)
 		planned += d
+		if p.Find != nil && plan.OpenGroup(&s) >= 0 {
+			describeFind(w, p.Find, &s)
+		}
 	}
 	live := p.Run.Estimate()
 	peak, need := Need(c)
@@ -90,6 +94,33 @@ func describeStop(w io.Writer, s plan.Stop) {
 	}
 }
 
+// describeArrivals says how operations arrive at the clients of a group.
+func describeArrivals(a *pace.Arrivals) string {
+	var rates []string
+	for _, g := range a.Segments {
+		rate := fmt.Sprintf("%.10g", g.From)
+		if g.To != g.From {
+			rate += fmt.Sprintf(" to %.10g", g.To)
+		}
+		rates = append(rates, rate)
+	}
+	text := fmt.Sprintf(", %s arrivals at %s/s", a.Kind, strings.Join(rates, ", "))
+	if a.Queue > 0 {
+		text += fmt.Sprintf(", at most %d waiting", a.Queue)
+	}
+	return text
+}
+
+// describeFind says which probes follow a step. How many there will be, and so
+// how long they take, is not known before.
+func describeFind(w io.Writer, f *plan.Find, s *workload.Step) {
+	seconds := f.Seconds
+	if seconds == 0 {
+		seconds = s.Seconds
+	}
+	fmt.Fprintf(w, "  %-8s search for the highest rate with %s: up to %d probes of %g s\n", s.Name+"@…", f.Promise, f.Most(), seconds)
+}
+
 func describeStep(w io.Writer, s *workload.Step) (length time.Duration) {
 	if s.Settle != nil {
 		fmt.Fprintf(w, "  %-8s settle, at least %v\n", s.Name, s.Settle.Floor)
@@ -104,6 +135,9 @@ func describeStep(w io.Writer, s *workload.Step) (length time.Duration) {
 		if g.Rate > 0 {
 			part += fmt.Sprintf(" at %g/s", g.Rate)
 			length = max(length, time.Duration(float64(g.Work)/g.Rate*float64(time.Second)))
+		}
+		if g.Arrivals != nil {
+			part += describeArrivals(g.Arrivals)
 		}
 		parts = append(parts, part)
 	}

@@ -101,6 +101,7 @@ func (s *seat) event(e trial.Event) {
 			a.Alone = own.ended.Sub(other.ended).Seconds()
 		}
 		own.answer(a)
+	case trial.PhaseBegin, trial.PhaseEnd: // the display has no place for two
 	default:
 		own.last = e
 		d.progress.Event(d.both(e))

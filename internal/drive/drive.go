@@ -8,6 +8,7 @@ package drive
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -29,16 +30,32 @@ type Config struct {
 	// ThreadCPU keeps every client on a thread of its own and measures that
 	// thread's CPU time. It makes switching between clients dearer.
 	ThreadCPU bool
+	// Coarse waits for intended starts by timers alone, which are up to a
+	// millisecond late: where the time is not real.
+	Coarse bool
 	// OnInterval, if set, is called at the end of every interval, from one goroutine.
 	OnInterval func(*Interval)
 }
 
-// Rate is the rate of a group's clients in this run, 0 for a closed loop.
+// Rate is the rate of a group's clients in this run, 0 for a group without one
+// of its own: a closed loop, or an open group.
 func (c *Config) Rate(g *workload.Group) float64 {
 	if c.Unpaced {
 		return 0
 	}
 	return g.Rate
+}
+
+// Open tells whether the group serves arrivals in this run.
+func (c *Config) Open(g *workload.Group) bool { return !c.Unpaced && g.Arrivals != nil }
+
+// Paced tells whether the group's operations have an intended start in this run.
+func (c *Config) Paced(g *workload.Group) bool { return c.Rate(g) > 0 || c.Open(g) }
+
+// shape is what is recorded of a group.
+func (c *Config) shape(g *workload.Group) hist.Shape {
+	retries := g.Retry != workload.Retry{} || len(g.Parts) > 0
+	return hist.Shape{Kinds: len(g.Ops), Parts: len(g.Parts), Paced: c.Paced(g), Attempts: retries}
 }
 
 // Interval is what happened between two ticks.
@@ -49,9 +66,22 @@ type Interval struct {
 
 // GroupInterval is one group's part of an interval.
 type GroupInterval struct {
-	Kinds   []hist.Sums // per operation kind; memory is reused after OnInterval
-	Clients []int64     // operations of each client
-	Errors  int64
+	hist.Totals         // memory is reused after OnInterval
+	Clients     []int64 // operations of each client
+	Errors      int64
+	// Oldest is for how long the oldest operation that was in flight at the end
+	// of the interval had been; 0: there was none. An interval in which nothing
+	// was completed says with it how bad it is.
+	Oldest time.Duration
+	Queue  *Queue // nil for a closed group
+}
+
+// Queue is how the arrivals of an open group stood.
+type Queue struct {
+	Offered int64 // how many arrived in the interval
+	Started int64 // how many operations began in it
+	Shed    int64 // how many were shed, as too many waited
+	Waiting int64 // how many waited at its end
 }
 
 // Result is what a step did.
@@ -66,7 +96,7 @@ type Result struct {
 
 // GroupResult is what one group did.
 type GroupResult struct {
-	Kinds  []hist.Sums
+	hist.Totals
 	Errors []hist.ErrorCount
 	// Rates are the units a second of each interval, upkeep left out.
 	Rates []Rate
@@ -80,6 +110,21 @@ type GroupResult struct {
 	// each client was.
 	Due, DueInPlan, InPlan int64
 	Lateness               []Late
+	// Done is how many operations each client did, upkeep left out.
+	Done []int64
+	// Arrivals is nil for a closed group.
+	Arrivals *Arrivals
+}
+
+// Arrivals is what became of the operations that arrived at an open group. Those
+// that were neither shed nor abandoned were done, or given up.
+type Arrivals struct {
+	Offered int64 // arrived before the end
+	Shed    int64
+	Longest int64 // how many waited at most
+	// Abandoned is, of those that had arrived but were not done at the end, how
+	// long they had been there.
+	Abandoned *hist.Dist
 }
 
 // Rate is the rate of one interval.
@@ -87,7 +132,10 @@ type Rate struct {
 	From, To time.Duration
 	PerSec   float64
 	Ops      int64 // completed in the interval
-	Due      int64 // operations of a group with a rate that were due before the interval
+	Due      int64 // operations of a group with a rate, or with arrivals, that were due before the interval
+	// Arrived is how many operations of an open group arrived in the interval.
+	Arrived int64
+	Oldest  time.Duration // as in GroupInterval
 }
 
 // Late is how late a client was halfway through and at its end.
@@ -113,7 +161,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	}
 	ctx, r.fail = context.WithCancelCause(ctx)
 	defer r.fail(nil)
-	r.open, r.stop = context.WithCancel(ctx)
+	r.opened, r.stop = context.WithCancel(ctx)
 	defer r.stop()
 
 	ready := make(chan struct{})
@@ -140,6 +188,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	})
 	if limit := r.limit(); limit > 0 {
 		defer time.AfterFunc(limit, r.stop).Stop()
+		defer time.AfterFunc(limit+max(limit, leastGrace), r.hung).Stop()
 	}
 	finished := make(chan struct{})
 	helpers.Go(func() { r.collect(finished) })
@@ -154,8 +203,10 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 type stepRun struct {
 	Config
 	loops   []*loop
+	queues  []*queue // per group; nil for a closed one
 	base    time.Time
-	open    context.Context // ends when no operation may begin any more
+	until   int64           // when no operation may begin any more, on the loops' clock
+	opened  context.Context // ends when no operation may begin any more
 	stop    context.CancelFunc
 	fail    context.CancelCauseFunc
 	stopped time.Duration // when the last client had ended
@@ -173,23 +224,64 @@ func (r *stepRun) limit() time.Duration {
 	return time.Duration(r.Step.Seconds * float64(time.Second))
 }
 
+// leastGrace is for how long, at least, operations are waited for that are in
+// flight when the time is over; it is as long as the step where that is longer.
+const leastGrace = time.Minute
+
+// hung ends a step whose operations do not: the contexts of all are cancelled.
+// An engine that does not heed that cannot be helped.
+func (r *stepRun) hung() {
+	now := time.Since(r.base)
+	for _, l := range r.loops {
+		if age := l.inFlight(now); age > 0 {
+			r.fail(fmt.Errorf("the time was over %v ago, and an operation of group %s, client %d, has been in flight for %v: it hangs",
+				(now - r.limit()).Round(time.Second), l.group.Name, l.seat, age.Round(time.Second)))
+			return
+		}
+	}
+	r.fail(fmt.Errorf("the time was over %v ago, and a client has not ended", (now - r.limit()).Round(time.Second)))
+}
+
 func (r *stepRun) build() error {
 	endless := r.limit() == 0
+	r.until = math.MaxInt64
+	if !endless {
+		r.until = int64(r.limit())
+	}
 	for g := range r.Step.Groups {
 		group := &r.Step.Groups[g]
 		endless = endless && group.Work == 0
-		paced := r.Rate(group) > 0
-		for i, client := range r.Clients[g] {
-			l, err := r.newLoop(g, i, client)
-			if err != nil {
-				return fmt.Errorf("step %s, group %s: %w", r.Step.Name, group.Name, err)
-			}
-			r.loops = append(r.loops, l)
+		if err := r.addGroup(g, group); err != nil {
+			return fmt.Errorf("step %s, group %s: %w", r.Step.Name, group.Name, err)
 		}
-		r.addGroup(len(group.Ops), len(r.Clients[g]), paced)
 	}
 	if endless {
 		return fmt.Errorf("step %s has neither work nor time: it would never end", r.Step.Name)
 	}
 	return nil
 }
+
+func (r *stepRun) addGroup(g int, group *workload.Group) error {
+	var q *queue
+	if r.Open(group) {
+		if group.Rate > 0 || group.Work > 0 || r.limit() == 0 {
+			return fmt.Errorf("arrivals need a step that is bounded by time, and a group with neither work nor a rate of its own")
+		}
+		var err error
+		if q, err = newQueue(group.Arrivals, r.arrivalSeed(g)); err != nil {
+			return err
+		}
+	}
+	r.queues = append(r.queues, q)
+	for i, client := range r.Clients[g] {
+		l, err := r.newLoop(g, i, client)
+		if err != nil {
+			return err
+		}
+		r.loops = append(r.loops, l)
+	}
+	r.gather.addGroup(r.shape(group), len(r.Clients[g]))
+	return nil
+}
+
+func (r *stepRun) arrivalSeed(g int) uint64 { return r.Seed + uint64(g)<<32 }

@@ -57,7 +57,7 @@ var insert = []workload.OpKind{{Name: "insert", Unit: "row"}}
 // drive runs a step in fake time.
 func drive(t *testing.T, step workload.Step, clients ...[]workload.Client) (r *Result) {
 	t.Helper()
-	r, err := Run(t.Context(), Config{Step: &step, Clients: clients, Interval: time.Second})
+	r, err := Run(t.Context(), Config{Coarse: true, Step: &step, Clients: clients, Interval: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestCancel(t *testing.T) {
 			{Name: "w", Clients: 1, Ops: insert, Work: 1000, Rate: 0.1, Pace: pace.Even, RowsPerOp: 1},
 			{Name: "q", Clients: 1, Ops: insert},
 		}}
-		r, err := Run(ctx, Config{Step: &step, Interval: time.Second, Clients: [][]workload.Client{
+		r, err := Run(ctx, Config{Coarse: true, Step: &step, Interval: time.Second, Clients: [][]workload.Client{
 			{&fake{}}, {&fake{rows: 1, took: every(100 * time.Millisecond)}}}})
 		if err != nil || !errors.Is(r.Ended, context.Canceled) {
 			t.Errorf("%v, ended by %v", err, r.Ended)
@@ -279,7 +279,7 @@ func TestCancel(t *testing.T) {
 
 func TestEndless(t *testing.T) {
 	step := workload.Step{Name: "s", Groups: []workload.Group{{Name: "q", Clients: 1, Ops: insert}}}
-	if _, err := Run(t.Context(), Config{Step: &step, Clients: [][]workload.Client{{&fake{}}}, Interval: time.Second}); err == nil {
+	if _, err := Run(t.Context(), Config{Coarse: true, Step: &step, Clients: [][]workload.Client{{&fake{}}}, Interval: time.Second}); err == nil {
 		t.Error("a step without end is accepted")
 	}
 }
@@ -290,7 +290,7 @@ func TestIntervals(t *testing.T) {
 		step := workload.Step{Groups: []workload.Group{{Name: "w", Clients: 2, Ops: insert, Work: 500}}}
 		var ops, perClient int64
 		var last time.Duration
-		r, err := Run(t.Context(), Config{Step: &step, Interval: time.Second,
+		r, err := Run(t.Context(), Config{Coarse: true, Step: &step, Interval: time.Second,
 			Clients: [][]workload.Client{{&fake{rows: 1, took: every(7 * time.Millisecond)}, &fake{rows: 1, took: every(9 * time.Millisecond)}}},
 			OnInterval: func(iv *Interval) {
 				if iv.From != last {
@@ -319,7 +319,7 @@ func BenchmarkOperation(b *testing.B) {
 	step := workload.Step{Groups: []workload.Group{{Name: "w", Clients: 1, Ops: insert, Work: int64(b.N)}}}
 	b.ReportAllocs()
 	b.ResetTimer()
-	if _, err := Run(context.Background(), Config{Step: &step, Clients: [][]workload.Client{{nothing{}}}, Interval: time.Second}); err != nil {
+	if _, err := Run(context.Background(), Config{Coarse: true, Step: &step, Clients: [][]workload.Client{{nothing{}}}, Interval: time.Second}); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -329,7 +329,7 @@ func BenchmarkTwoClients(b *testing.B) {
 	step := workload.Step{Groups: []workload.Group{{Name: "w", Clients: 2, Ops: insert, Work: int64(b.N/2 + 1)}}}
 	b.ReportAllocs()
 	b.ResetTimer()
-	if _, err := Run(context.Background(), Config{Step: &step, Clients: [][]workload.Client{{nothing{}, nothing{}}}, Interval: time.Second}); err != nil {
+	if _, err := Run(context.Background(), Config{Coarse: true, Step: &step, Clients: [][]workload.Client{{nothing{}, nothing{}}}, Interval: time.Second}); err != nil {
 		b.Fatal(err)
 	}
 }
@@ -380,7 +380,7 @@ func TestShortPoissonWindow(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			g := workload.Group{Name: "w", Clients: 2, Ops: insert, Rate: 2, Pace: pace.Poisson, RowsPerOp: 50}
 			step := workload.Step{Seconds: 1, Groups: []workload.Group{g}}
-			r, err := Run(t.Context(), Config{Step: &step, Seed: seed, Interval: time.Second,
+			r, err := Run(t.Context(), Config{Coarse: true, Step: &step, Seed: seed, Interval: time.Second,
 				Clients: [][]workload.Client{{&fake{rows: 50, took: every(time.Millisecond)}, &fake{rows: 50, took: every(time.Millisecond)}}}})
 			if err != nil {
 				t.Fatal(err)
@@ -493,7 +493,7 @@ func TestNothingCompleted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(5*time.Second, cancel)
 		step := workload.Step{Seconds: 60, Groups: []workload.Group{g}}
-		r, err := Run(ctx, Config{Step: &step, Interval: time.Second, Clients: [][]workload.Client{{&fake{took: every(time.Hour)}}}})
+		r, err := Run(ctx, Config{Coarse: true, Step: &step, Interval: time.Second, Clients: [][]workload.Client{{&fake{took: every(time.Hour)}}}})
 		if err != nil {
 			t.Fatal(err)
 		}

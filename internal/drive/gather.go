@@ -9,14 +9,18 @@ import (
 
 // gather collects what the recorders hold, interval by interval.
 type gather struct {
-	totals []GroupResult
-	now    []GroupInterval
-	last   time.Duration // end of the interval before
+	totals     []GroupResult
+	now        []GroupInterval
+	collectors []*hist.Collector
+	queued     []Queue       // of each group until the interval before
+	last       time.Duration // end of the interval before
 }
 
-func (g *gather) addGroup(kinds, clients int, paced bool) {
-	g.totals = append(g.totals, GroupResult{Kinds: hist.NewSums(kinds, paced)})
-	g.now = append(g.now, GroupInterval{Kinds: hist.NewSums(kinds, paced), Clients: make([]int64, clients)})
+func (g *gather) addGroup(s hist.Shape, clients int) {
+	g.totals = append(g.totals, GroupResult{Totals: hist.NewTotals(s)})
+	g.now = append(g.now, GroupInterval{Totals: hist.NewTotals(s), Clients: make([]int64, clients)})
+	g.collectors = append(g.collectors, hist.NewCollector(s))
+	g.queued = append(g.queued, Queue{})
 }
 
 // collect takes an interval at every tick, and the rest when all clients have
@@ -39,50 +43,67 @@ func (r *stepRun) collect(finished <-chan struct{}) {
 // take moves what the clients recorded into the totals.
 func (r *stepRun) take(to time.Duration) {
 	for _, l := range r.loops {
-		ops, errs := l.rec.Take(r.now[l.at].Kinds)
-		r.now[l.at].Clients[l.seat] = ops
-		total := &r.totals[l.at]
+		now := &r.now[l.at]
+		ops, errs := r.collectors[l.at].Take(l.rec, &now.Totals)
+		now.Clients[l.seat] = ops
+		now.Oldest = max(now.Oldest, l.inFlight(to))
 		for _, e := range errs {
-			r.now[l.at].Errors += e.Count
-			total.addError(e)
+			now.Errors += e.Count
+			r.totals[l.at].addError(e)
 		}
 	}
 	iv := &Interval{From: r.last, To: to, Groups: r.now}
-	length := to - r.last
-	r.last = to
 	for g := range r.now {
-		total := &r.totals[g]
-		var rows, ops int64
-		for k := range r.now[g].Kinds {
-			total.Kinds[k].Merge(&r.now[g].Kinds[k])
-			if !r.Step.Groups[g].Ops[k].Upkeep {
-				rows += r.now[g].Kinds[k].Rows
-				ops += r.now[g].Kinds[k].Ops
-			}
-		}
-		// A short rest at the end has too few operations for a rate.
-		if length >= r.Interval/2 {
-			total.Rates = append(total.Rates, Rate{From: iv.From, To: to, PerSec: float64(rows) / length.Seconds(), Ops: ops})
-		}
+		r.takeQueue(g, to)
+		r.addUp(g, iv)
 	}
-	if r.OnInterval != nil && length > 0 {
+	if r.OnInterval != nil && to > r.last {
 		r.OnInterval(iv)
 	}
+	r.last = to
 	for g := range r.now {
 		r.now[g].reset()
 	}
 }
 
-func (g *GroupInterval) reset() {
-	for k := range g.Kinds {
-		g.Kinds[k].Reset()
+// takeQueue tells how the arrivals of an open group stand.
+func (r *stepRun) takeQueue(g int, to time.Duration) {
+	q := r.queues[g]
+	if q == nil {
+		return
 	}
-	g.Errors = 0
+	arrived, shed, waiting := q.at(min(to, r.limit()-1)) // what would have come later is of no concern
+	before := &r.queued[g]
+	total := Queue{Offered: arrived, Shed: shed, Waiting: waiting, Started: arrived - shed - waiting}
+	r.now[g].Queue = &Queue{Offered: arrived - before.Offered, Started: total.Started - before.Started, Shed: shed - before.Shed, Waiting: waiting}
+	*before = total
+}
+
+// addUp adds an interval of a group to its totals.
+func (r *stepRun) addUp(g int, iv *Interval) {
+	now, total := &r.now[g], &r.totals[g]
+	var rows, ops int64
+	for k := range now.Kinds {
+		if !r.Step.Groups[g].Ops[k].Upkeep {
+			rows += now.Kinds[k].Rows
+			ops += now.Kinds[k].Ops
+		}
+	}
+	total.Merge(&now.Totals)
+	// A short rest at the end has too few operations for a rate.
+	if length := iv.To - iv.From; length >= r.Interval/2 {
+		total.Rates = append(total.Rates, Rate{From: iv.From, To: iv.To, PerSec: float64(rows) / length.Seconds(), Ops: ops, Oldest: now.Oldest})
+	}
+}
+
+func (g *GroupInterval) reset() {
+	g.Totals.Reset()
+	g.Errors, g.Oldest, g.Queue = 0, 0, nil
 }
 
 func (g *GroupResult) addError(e hist.ErrorCount) {
 	for i := range g.Errors {
-		if g.Errors[i].Class == e.Class {
+		if g.Errors[i].Class == e.Class && g.Errors[i].Kind == e.Kind {
 			g.Errors[i].Count += e.Count
 			return
 		}
@@ -104,7 +125,8 @@ func (r *stepRun) result(ctx context.Context) *Result {
 		total := &out.Groups[l.at]
 		total.CPU += l.cpu
 		total.End = max(total.End, l.end)
-		if l.schedule != nil {
+		total.Done = append(total.Done, l.done)
+		if r.Paced(l.group) {
 			total.Lateness = append(total.Lateness, l.late)
 			total.InPlan += l.inPlan
 		}
@@ -119,11 +141,42 @@ func (r *stepRun) result(ctx context.Context) *Result {
 		if out.Ended != nil {
 			group.End = out.Window
 		}
-		if r.Rate(&r.Step.Groups[g]) > 0 {
+		switch {
+		case r.queues[g] != nil:
+			r.addArrivals(g, group)
+		case r.Paced(&r.Step.Groups[g]):
 			r.addDue(g, group)
 		}
 	}
 	return out
+}
+
+// addArrivals tells what became of the operations that arrived at a group, and
+// how many were due when.
+func (r *stepRun) addArrivals(g int, out *GroupResult) {
+	end := min(r.limit(), max(r.stopped, out.End))
+	out.End = max(out.End, end)
+	q := r.queues[g]
+	offered, shed, _ := q.at(end - 1)
+	out.Arrivals = &Arrivals{Offered: offered, Shed: shed, Longest: q.greatest, Abandoned: hist.NewDist()}
+	q.leave(end, out.Arrivals.Abandoned)
+	for _, l := range r.loops { // taken, but not done
+		if l.at == g && l.open && l.op.Intended < int64(end) {
+			out.Arrivals.Abandoned.Record(int64(end) - l.op.Intended)
+		}
+	}
+	times := []time.Duration{}
+	for _, rate := range out.Rates {
+		times = append(times, min(rate.From, end), min(rate.To, end))
+	}
+	due, err := before(r.Step.Groups[g].Arrivals, r.arrivalSeed(g), times)
+	if err != nil {
+		return // it was made before
+	}
+	for i := range out.Rates {
+		out.Rates[i].Due, out.Rates[i].Arrived = due[2*i], due[2*i+1]-due[2*i]
+	}
+	out.Due, out.DueInPlan = offered, offered
 }
 
 // addDue walks the schedules of a group's clients once more, to know how many

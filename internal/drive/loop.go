@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"rumbench/engine"
@@ -20,14 +21,17 @@ type loop struct {
 	seat     int // the client's position in it
 	client   workload.Client
 	readier  workload.Readier
-	schedule *pace.Schedule // nil: closed
+	schedule *pace.Schedule // of this client alone; nil: it has none
+	queue    *queue         // of all clients of an open group; nil: it is closed
 	rec      *hist.Recorder
 	timer    *time.Timer
+	retry    retry
 
-	out      workload.Outcome
-	op       hist.Op
-	failures int  // in a row
-	waiting  bool // a slot of the schedule is open: its operation has not been done yet
+	out  workload.Outcome
+	op   hist.Op
+	open bool // a slot of the schedule is open: its operation has not been done yet
+	// since is when the operation in flight began, plus one; 0: none is.
+	since atomic.Int64
 
 	done   int64
 	inPlan int64 // operations done by the planned end
@@ -36,21 +40,22 @@ type loop struct {
 	cpu    time.Duration
 }
 
-// maxFailures in a row end a client: it makes no progress.
-const maxFailures = 1000
-
 func (r *stepRun) newLoop(g, i int, client workload.Client) (*loop, error) {
 	group := &r.Step.Groups[g]
-	rate := r.Rate(group)
-	l := &loop{stepRun: r, group: group, at: g, seat: i, client: client, rec: hist.NewRecorder(len(group.Ops), rate > 0)}
+	l := &loop{stepRun: r, group: group, at: g, seat: i, client: client, queue: r.queues[g], rec: hist.NewRecorder(r.shape(group))}
 	l.readier, _ = client.(workload.Readier)
-	if rate == 0 {
-		return l, nil
+	if len(group.Parts) > 0 {
+		l.out.Parts = &workload.Parts{Clock: l.clock}
 	}
 	l.timer = time.NewTimer(time.Hour)
 	l.timer.Stop()
 	var err error
-	l.schedule, err = r.newSchedule(g, i)
+	if l.retry, err = r.newRetry(g, i, client); err != nil {
+		return nil, err
+	}
+	if r.Rate(group) > 0 {
+		l.schedule, err = r.newSchedule(g, i)
+	}
 	return l, err
 }
 
@@ -75,9 +80,10 @@ func (l *loop) run(ctx context.Context) {
 	if l.ThreadCPU {
 		defer measureThread(&l.cpu)()
 	}
-	limit := int64(l.limit())
+	defer l.idle()
 	for {
 		if l.group.Work > 0 && l.done >= l.group.Work {
+			l.idle()
 			l.finish(ctx)
 			l.sitOut()
 			return
@@ -86,13 +92,15 @@ func (l *loop) run(ctx context.Context) {
 			return
 		}
 		start := l.clock()
-		if limit > 0 && start >= limit || l.open.Err() != nil {
-			return
-		}
-		if !l.operate(ctx, start) {
+		if l.over(start) || !l.operate(ctx, start) {
 			return
 		}
 	}
+}
+
+// over tells whether no operation may begin any more.
+func (l *loop) over(now int64) bool {
+	return now >= l.until || l.opened.Err() != nil
 }
 
 // finish lets a client that has done its work bring it to an end.
@@ -103,7 +111,7 @@ func (l *loop) finish(ctx context.Context) {
 	}
 	if err := f.Finish(ctx); err != nil {
 		if ctx.Err() == nil {
-			l.rec.Error(string(engine.ClassOf(err)), err.Error())
+			l.rec.Error(string(engine.ClassOf(err)), err)
 			l.fail(fmt.Errorf("group %s, client %d: end its work: %w", l.group.Name, l.seat, err))
 		}
 		return
@@ -122,82 +130,156 @@ func (l *loop) sitOut() {
 	}
 }
 
-// turn waits until the next operation may begin: for its time, and for the
-// client to be ready. It tells whether there is to be one.
+// turn waits until the next attempt may begin: for the time of its operation,
+// or for a pause after one that failed, and for the client to be ready. It
+// tells whether there is to be one.
 func (l *loop) turn() bool {
-	if l.schedule != nil && !l.waiting {
-		next := l.schedule.Next()
-		l.op.Intended = int64(next)
-		if !l.sleepUntil(next) {
+	switch {
+	case l.retry.failures > 0:
+		if !l.sleepUntil(time.Duration(l.retry.next)) {
 			return false
 		}
-		l.waiting = true
+	case l.open:
+	case l.schedule != nil:
+		if !l.await(l.schedule.Next()) {
+			return false
+		}
+	case l.queue != nil:
+		now := l.clock()
+		if l.over(now) || !l.await(l.queue.take(time.Duration(now))) {
+			return false
+		}
 	}
-	return l.readier == nil || l.readier.Ready(l.open) == nil
+	if l.readier == nil {
+		return true
+	}
+	if l.retry.failures == 0 {
+		l.idle()
+	}
+	return l.readier.Ready(l.opened) == nil
 }
 
+// await opens the slot of an operation and waits for its time.
+func (l *loop) await(start time.Duration) bool {
+	l.op.Intended = int64(start)
+	l.open = true
+	return l.sleepUntil(start)
+}
+
+// idle says that no operation is in flight.
+func (l *loop) idle() { l.since.Store(0) }
+
+// sleepUntil waits for a time. It is false if the step ended meanwhile.
 func (l *loop) sleepUntil(t time.Duration) bool {
 	wait := t - time.Since(l.base)
 	if wait <= 0 {
 		return true
 	}
-	l.timer.Reset(wait)
+	if l.retry.failures == 0 {
+		l.idle()
+	}
+	if l.Coarse {
+		return l.sleep(wait)
+	}
+	if wait > 2*timerGrain && !l.sleep(wait-timerGrain) {
+		return false
+	}
+	nap(t - time.Since(l.base))
+	return l.opened.Err() == nil
+}
+
+// timerGrain is how late Go's timers are at most on an idle machine: its
+// network poller waits for whole milliseconds.
+const timerGrain = time.Millisecond
+
+func (l *loop) sleep(d time.Duration) bool {
+	l.timer.Reset(d)
 	select {
 	case <-l.timer.C:
 		return true
-	case <-l.open.Done():
+	case <-l.opened.Done():
 		l.timer.Stop()
 		return false
 	}
 }
 
-// operate does one operation, records it and tells whether to go on.
+// operate makes one attempt at an operation, records it and tells whether to
+// go on.
 func (l *loop) operate(ctx context.Context, start int64) bool {
-	l.out = workload.Outcome{}
+	if l.retry.failures == 0 {
+		l.op.Start = start
+		l.since.Store(start + 1)
+	}
+	parts := l.out.Parts
+	if parts != nil {
+		parts.Laps = parts.Laps[:0]
+	}
+	l.out = workload.Outcome{Parts: parts}
 	err := l.client.Do(ctx, &l.out)
 	end := l.clock()
 	if err != nil {
 		return l.failed(ctx, err)
 	}
-	l.failures = 0
-	l.end = time.Duration(end)
-	l.op.Kind, l.op.Rows, l.op.Bytes, l.op.Short = l.out.Kind, l.out.Rows, l.out.Bytes, l.out.Short
-	l.op.Start, l.op.End = start, end
-	if l.group.Ops[l.out.Kind].Upkeep {
-		// Nobody asked for it at a certain time; the operation whose slot is
-		// open still has its own intended start.
-		upkeep := l.op
-		upkeep.Intended = start
-		l.rec.Record(&upkeep)
-		return true
-	}
-	l.rec.Record(&l.op)
-	l.done++
-	if l.waiting {
-		l.waiting = false
-		if l.end <= l.plan(l.group) {
-			l.inPlan++
-		}
-		l.noteLateness(time.Duration(start - l.op.Intended))
-	}
+	l.record(start, end)
 	return true
 }
 
+// record records an operation that was done.
+func (l *loop) record(attempt, end int64) {
+	o := &l.op
+	o.Kind, o.Rows, o.Bytes, o.Short = l.out.Kind, l.out.Rows, l.out.Bytes, l.out.Short
+	o.Reads, o.Writes, o.Others = l.out.Reads, l.out.Writes, l.out.Others
+	o.Attempt, o.Retried, o.End = attempt, l.retry.failures > 0, end
+	if l.out.Parts != nil {
+		o.Laps = o.Laps[:0]
+		for _, lap := range l.out.Parts.Laps {
+			o.Laps = append(o.Laps, hist.Lap(lap))
+		}
+	}
+	l.retry.succeeded()
+	l.end = time.Duration(end)
+	if l.group.Ops[o.Kind].Upkeep {
+		// Nobody asked for it at a certain time; the operation whose slot is
+		// open still has its own intended start.
+		upkeep := *o
+		upkeep.Intended = o.Start
+		l.rec.Record(&upkeep)
+		return
+	}
+	l.rec.Record(o)
+	l.done++
+	if l.open {
+		l.open = false
+		if l.end <= l.plan(l.group) {
+			l.inPlan++
+		}
+		l.noteLateness(time.Duration(o.Start - o.Intended))
+	}
+}
+
+// failed counts an attempt that failed, and tells whether to go on.
 func (l *loop) failed(ctx context.Context, err error) bool {
 	if errors.Is(err, workload.ErrDone) || ctx.Err() != nil {
 		return false
 	}
 	class := engine.ClassOf(err)
-	l.rec.Error(string(class), err.Error())
-	l.failures++
-	if class.Ends() || l.failures >= maxFailures {
-		if !class.Ends() {
-			err = fmt.Errorf("%d operations failed in a row, the last with: %w", l.failures, err)
+	statements := l.out.Reads + l.out.Writes + l.out.Others
+	l.rec.Fail(l.out.Kind, l.retry.failures > 0, statements, string(class), err)
+	hopeless := l.retry.failed(class, l.clock())
+	switch {
+	case class.Ends():
+	case hopeless:
+		err = fmt.Errorf("%d operations failed in a row, the last with: %w", l.retry.row, err)
+	default:
+		if l.retry.last {
+			l.rec.GiveUp(l.out.Kind)
+			l.retry.giveUp()
+			l.open = l.open && l.group.Ops[l.out.Kind].Upkeep
 		}
-		l.fail(fmt.Errorf("group %s, client %d: %w", l.group.Name, l.seat, err))
-		return false
+		return true
 	}
-	return true
+	l.fail(fmt.Errorf("group %s, client %d: %w", l.group.Name, l.seat, err))
+	return false
 }
 
 // noteLateness keeps how late the client was halfway through its work or time,
@@ -211,4 +293,12 @@ func (l *loop) noteLateness(late time.Duration) {
 	if half {
 		l.late.Half = late
 	}
+}
+
+// inFlight is for how long the operation in flight has been, 0 without one.
+func (l *loop) inFlight(now time.Duration) time.Duration {
+	if since := l.since.Load(); since > 0 {
+		return max(now-time.Duration(since-1), 0)
+	}
+	return 0
 }

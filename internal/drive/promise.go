@@ -10,9 +10,10 @@ import (
 // HeldShare is the share of a promised rate that counts as holding it.
 const HeldShare = 0.95
 
-// Promise is how a group with a rate did.
+// Promise is how a group did that has a rate, or serves arrivals. Of an open
+// group without RowsPerOp units are operations.
 type Promise struct {
-	Target    float64 // units a second of the whole group
+	Target    float64 // units a second of the whole group; of an open group what was offered on average
 	Achieved  float64
 	Intervals int     // how many stretches were judged
 	Share     float64 // of the intervals, how many reached HeldShare of the target; NaN without intervals
@@ -35,28 +36,37 @@ func HeldAverage(achieved, target float64) bool {
 // neither breaks a promise.
 func (r *Result) Judge(g int, group *workload.Group) Promise {
 	res := &r.Groups[g]
-	var rows int64
+	var done int64 // units
 	for k := range res.Kinds {
-		if !group.Ops[k].Upkeep {
-			rows += res.Kinds[k].Rows
+		switch {
+		case group.Ops[k].Upkeep:
+		case group.RowsPerOp == 0:
+			done += res.Kinds[k].Ops
+		default:
+			done += res.Kinds[k].Rows
 		}
 	}
+	perOp := float64(max(1, group.RowsPerOp))
 	seconds := res.End.Seconds()
 	if seconds == 0 {
 		return Promise{Share: math.NaN(), Worst: math.NaN()} // it ended before it began
 	}
 	p := Promise{
-		Target:   group.Rate * float64(group.RowsPerOp) * float64(group.Clients),
-		Achieved: float64(rows) / seconds,
-		Backlog:  float64(max(0, res.DueInPlan-res.InPlan) * group.RowsPerOp),
+		Target:   group.Rate * perOp * float64(group.Clients),
+		Achieved: float64(done) / seconds,
+		Backlog:  float64(max(0, res.DueInPlan-res.InPlan)) * perOp,
 		Share:    math.NaN(),
 		Worst:    math.NaN(),
 	}
-	asked := min(p.Target, float64(res.Due*group.RowsPerOp)/seconds)
-	grain := float64(group.RowsPerOp) * float64(group.Clients) / seconds
-	p.Met = HeldAverage(p.Achieved+grain, asked)
+	due := float64(res.Due) * perOp / seconds
+	if group.Rate == 0 {
+		p.Target = due
+	}
+	grain := perOp * float64(group.Clients) / seconds
+	p.Met = HeldAverage(p.Achieved+grain, min(p.Target, due))
 	p.judgeIntervals(res.within(), group)
-	p.Saturated = !p.Met && growing(res.Lateness, res.End)
+	shed := res.Arrivals != nil && res.Arrivals.Shed > 0 // so that no lateness could grow
+	p.Saturated = !p.Met && (shed || growing(res.Lateness, res.End))
 	return p
 }
 
@@ -76,18 +86,26 @@ const enoughOps = 10
 // judgeIntervals allows for the grain of the schedule: one operation of each
 // client that ends just beyond an interval is not a promise broken.
 func (p *Promise) judgeIntervals(rates []Rate, group *workload.Group) {
-	rates = coarse(rates, group.Rate)
+	perOp := float64(max(1, group.RowsPerOp))
+	rates = coarse(rates, p.Target/perOp/float64(group.Clients))
 	if len(rates) == 0 {
 		return
 	}
 	held := 0
 	p.Worst = math.Inf(1)
 	for _, r := range rates {
-		grain := float64(group.RowsPerOp) * float64(group.Clients) / (r.To - r.From).Seconds()
-		if r.PerSec+grain >= HeldShare*p.Target {
+		seconds := (r.To - r.From).Seconds()
+		target, done := p.Target, r.PerSec
+		if group.Rate == 0 {
+			target = float64(r.Arrived) * perOp / seconds
+		}
+		if group.RowsPerOp == 0 {
+			done = float64(r.Ops) / seconds
+		}
+		if done+perOp*float64(group.Clients)/seconds >= HeldShare*target {
 			held++
 		}
-		p.Worst = min(p.Worst, r.PerSec)
+		p.Worst = min(p.Worst, done)
 	}
 	p.Intervals = len(rates)
 	p.Share = float64(held) / float64(len(rates))
@@ -108,6 +126,7 @@ func coarse(rates []Rate, perSec float64) (out []Rate) {
 			r := rates[n]
 			units += r.PerSec * (r.To - r.From).Seconds()
 			sum.Ops += r.Ops
+			sum.Arrived += r.Arrived
 			sum.To = r.To
 			// Intervals are never exactly as long as asked for.
 			enough = (sum.To-sum.From).Seconds()*perSec >= 0.99*enoughOps

@@ -17,18 +17,23 @@ type Span struct{ From, To time.Duration }
 // are the intervals in which nothing was completed, or less than a tenth of
 // the median. With a rate an interval without operations may just be one in
 // which none was due, so there it is one in which nothing was completed though
-// an operation was due since before it began. known is false where intervals
-// are too short for the group's operations to tell.
+// an operation was due since before it began; with arrivals, though one was in
+// flight since before it began. known is false where intervals are too short for
+// the group's operations to tell.
 func (r *Result) Stalls(g int, rate float64) (spans []Span, known bool) {
 	rates := r.Groups[g].Rates
 	if len(rates) == 0 {
 		return nil, false
 	}
 	var runs []stat.Run
-	if rate > 0 {
+	switch {
+	case r.Groups[g].Arrivals != nil:
+		rates = r.Groups[g].within()
+		runs = hanging(rates)
+	case rate > 0:
 		rates = r.Groups[g].within()
 		runs = overdue(rates)
-	} else {
+	default:
 		perSec := r.IntervalRates(g, rate)
 		if len(perSec) == 0 {
 			return nil, false
@@ -45,6 +50,10 @@ func (r *Result) Stalls(g int, rate float64) (spans []Span, known bool) {
 // where a rate has few operations in one. There are none where a usual interval
 // holds too few operations to make a rate of.
 func (r *Result) IntervalRates(g int, rate float64) []float64 {
+	group := &r.Groups[g]
+	if group.Arrivals != nil {
+		rate = float64(group.Due) / group.End.Seconds() / float64(len(group.Done))
+	}
 	rates := r.Groups[g].Rates
 	if rate > 0 {
 		rates = coarse(r.Groups[g].within(), rate)
@@ -68,5 +77,14 @@ func overdue(rates []Rate) []stat.Run {
 		stalled := r.Ops == 0 && done < r.Due
 		done += r.Ops
 		return stalled
+	})
+}
+
+// hanging finds runs of intervals in which nothing was completed and an
+// operation was in flight all the time.
+func hanging(rates []Rate) []stat.Run {
+	return stat.Runs(len(rates), func(i int) bool {
+		r := rates[i]
+		return r.Ops == 0 && r.Oldest >= r.To-r.From
 	})
 }

@@ -25,3 +25,13 @@ func threadCPU() time.Duration {
 	}
 	return time.Duration(ts.Nano())
 }
+
+// nap sleeps for a short time, about 60 µs longer than it is told. It occupies
+// a thread meanwhile.
+func nap(d time.Duration) {
+	for ts := unix.NsecToTimespec(int64(d)); d > 0; {
+		if unix.Nanosleep(&ts, &ts) != unix.EINTR {
+			return
+		}
+	}
+}

@@ -24,7 +24,8 @@ const (
 type Dist struct {
 	h        *hdr.Histogram
 	overflow int64
-	max      int64 // exact, also beyond Longest
+	// Exact, also beyond Longest. A log does not tell the sum.
+	min, max, sum int64
 }
 
 // NewDist makes an empty distribution.
@@ -32,12 +33,12 @@ func NewDist() *Dist { return &Dist{h: hdr.New(1, int64(Longest), digits)} }
 
 // Record adds a latency. Negative ones, from a clock that is not ours, count as zero.
 func (d *Dist) Record(ns int64) {
-	if ns < 0 {
-		ns = 0
+	ns = max(ns, 0)
+	if d.Count() == 0 || ns < d.min {
+		d.min = ns
 	}
-	if ns > d.max {
-		d.max = ns
-	}
+	d.max = max(d.max, ns)
+	d.sum += ns
 	if ns > int64(Longest) {
 		d.overflow++
 		return
@@ -45,23 +46,27 @@ func (d *Dist) Record(ns int64) {
 	_ = d.h.RecordValue(ns) // in range, so it cannot fail
 }
 
-// Merge adds another distribution to d.
+// Merge adds another distribution to d. Where either is nil nothing is recorded.
 func (d *Dist) Merge(o *Dist) {
-	if o.Count() == 0 {
+	if d == nil || o == nil || o.Count() == 0 {
 		return
+	}
+	if d.Count() == 0 || o.min < d.min {
+		d.min = o.min
 	}
 	d.h.Merge(o.h)
 	d.overflow += o.overflow
 	d.max = max(d.max, o.max)
+	d.sum += o.sum
 }
 
 // Reset empties the distribution, keeping its memory.
 func (d *Dist) Reset() {
-	if d.Count() == 0 {
+	if d == nil || d.Count() == 0 {
 		return
 	}
 	d.h.Reset()
-	d.overflow, d.max = 0, 0
+	d.overflow, d.min, d.max, d.sum = 0, 0, 0, 0
 }
 
 // Count is the number of latencies recorded, overflow included.
@@ -72,6 +77,18 @@ func (d *Dist) Overflow() int64 { return d.overflow }
 
 // Max is the greatest latency in nanoseconds, exact.
 func (d *Dist) Max() int64 { return d.max }
+
+// Least is the least latency in nanoseconds, exact; 0 for an empty distribution.
+func (d *Dist) Least() int64 { return d.min }
+
+// Total is the sum of all latencies in nanoseconds, exact; 0 where nothing is
+// recorded. It is not known, and 0, of a distribution that was read from a log.
+func (d *Dist) Total() float64 {
+	if d == nil {
+		return 0
+	}
+	return float64(d.sum)
+}
 
 // Percentile is the latency in nanoseconds that p percent of all latencies do
 // not exceed; 0 for an empty distribution. Where it lies among those that
@@ -160,6 +177,9 @@ func ReadLog(r io.Reader) (map[string]*Dist, error) {
 		if d == nil {
 			d = NewDist()
 			out[h.Tag()] = d
+		}
+		if d.Count() == 0 || h.Min() < d.min {
+			d.min = h.Min()
 		}
 		d.h.Merge(h)
 		d.max = max(d.max, h.Max())

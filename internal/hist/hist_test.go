@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +26,13 @@ func TestPercentile(t *testing.T) {
 				t.Fatalf("p%v of %v is %d, want %d", p, values, got, want)
 			}
 		}
+		var sum int64
+		for _, v := range values {
+			sum += v
+		}
+		if d.Least() != values[0] || d.Total() != float64(sum) {
+			t.Fatalf("min %d, sum %v, want %d and %d", d.Least(), d.Total(), values[0], sum)
+		}
 		if d.Max() != values[len(values)-1] {
 			t.Fatalf("max is %d, want %d", d.Max(), values[len(values)-1])
 		}
@@ -45,7 +51,7 @@ func TestMerge(t *testing.T) {
 		for _, p := range parts {
 			merged.Merge(p)
 		}
-		if merged.Count() != all.Count() || merged.Max() != all.Max() || merged.Overflow() != all.Overflow() || merged.Percentile(99) != all.Percentile(99) {
+		if merged.Count() != all.Count() || merged.Least() != all.Least() || merged.Max() != all.Max() || merged.Total() != all.Total() || merged.Overflow() != all.Overflow() || merged.Percentile(99) != all.Percentile(99) {
 			t.Fatalf("merged %d %d %d, want %d %d %d", merged.Count(), merged.Max(), merged.Overflow(), all.Count(), all.Max(), all.Overflow())
 		}
 	})
@@ -106,50 +112,5 @@ func TestLog(t *testing.T) {
 	}
 	if got := read(buf.Bytes()[:buf.Len()-20]); got == nil || got.Count() != 1 {
 		t.Errorf("of a log cut off in the second line: %+v", got)
-	}
-}
-
-// The collector must lose nothing while a client records.
-func TestRecorder(t *testing.T) {
-	const n = 200_000
-	r := NewRecorder(1, true)
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for i := range int64(n) {
-			r.Record(&Op{Rows: 2, Intended: i, Start: i + 1, End: i + 3})
-		}
-		r.Error("conflict", "words")
-		r.Error("conflict", "other words")
-	})
-	sums := NewSums(1, true)
-	var errs []ErrorCount
-	take := func() {
-		_, e := r.Take(sums)
-		errs = append(errs, e...)
-	}
-	for range 50 {
-		take()
-	}
-	wg.Wait()
-	take()
-	s := sums[0]
-	if s.Ops != n || s.Rows != 2*n || s.Service.Count() != n || s.Response.Count() != n {
-		t.Errorf("%+v", s)
-	}
-	if s.Service.Percentile(50) != 2 || s.Response.Percentile(50) != 3 || s.Lateness.Percentile(50) != 1 {
-		t.Errorf("service %d, response %d, lateness %d", s.Service.Percentile(50), s.Response.Percentile(50), s.Lateness.Percentile(50))
-	}
-	if len(errs) != 1 || errs[0].Count != 2 || errs[0].First != "words" {
-		t.Errorf("errors %+v", errs)
-	}
-}
-
-func BenchmarkRecord(b *testing.B) {
-	r := NewRecorder(1, false)
-	o := Op{Rows: 1}
-	b.ReportAllocs()
-	for i := range b.N {
-		o.End = int64(100 + i&1023)
-		r.Record(&o)
 	}
 }

@@ -1,7 +1,8 @@
-// Package pace says when operation i of a client should start. It is pure: it
-// reads no clock and never sleeps, and it knows nothing of what the operations
-// do. A schedule never forgives lateness; that is the business of whoever
-// compares it with a clock.
+// Package pace says when operation i should start: of a client that is to hold a
+// rate, or of all clients that serve what arrives. It is pure: it reads no clock
+// and never sleeps, and it knows nothing of what the operations do. A schedule
+// never forgives lateness; that is the business of whoever compares it with a
+// clock.
 package pace
 
 import (
@@ -23,14 +24,27 @@ const (
 // Kinds lists the shapes.
 func Kinds() []string { return []string{string(Even), string(Poisson), string(Burst)} }
 
+// Never is the start that a schedule gives when none follows: its rate has come
+// to 0 for good.
+const Never = time.Duration(math.MaxInt64)
+
 // Schedule yields the intended starts of successive operations, as offsets
 // from the start of the window. They never decrease.
+//
+// The expected number of starts up to a time is the integral of the rate. An
+// even schedule has its start i where the integral reaches i; a Poisson one has
+// it where the integral reaches the sum of i+1 draws of a standard exponential
+// distribution, which makes it a Poisson process of that rate.
 type Schedule struct {
-	kind Kind
-	rate float64
-	seed uint64
-	i    int64
-	last float64 // seconds, of a Poisson schedule
+	kind     Kind
+	seed     uint64
+	i        int64
+	phase    float64
+	sum      float64 // of the draws of a Poisson schedule
+	segments []Segment
+	// begin is when the first segment begins, and before how many starts are
+	// expected until then.
+	begin, before float64
 }
 
 // New makes a schedule of rate starts a second. The phase in [0,1) moves an
@@ -43,34 +57,63 @@ func New(kind Kind, rate, phase float64, seed uint64) (*Schedule, error) {
 	if phase < 0 || phase >= 1 {
 		return nil, fmt.Errorf("phase must be in [0,1), not %v", phase)
 	}
-	s := &Schedule{kind: kind, rate: rate, seed: seed}
+	return newSchedule(kind, Constant(kind, rate).Segments, phase, seed)
+}
+
+func newSchedule(kind Kind, segments []Segment, phase float64, seed uint64) (*Schedule, error) {
 	switch kind {
 	case Even, "":
-		s.last = phase / rate
 	case Burst, Poisson:
+		phase = 0
 	default:
 		return nil, fmt.Errorf("unknown schedule %q", kind)
 	}
-	return s, nil
+	return &Schedule{kind: kind, seed: seed, phase: phase, segments: segments}, nil
 }
 
 // Next is the intended start of the next operation.
 func (s *Schedule) Next() time.Duration {
 	i := s.i
 	s.i++
-	switch s.kind {
-	case Poisson:
-		s.last += exponential(s.seed, uint64(i)) / s.rate
-		return seconds(s.last)
-	case Burst:
+	if s.kind == Poisson {
+		s.sum += exponential(s.seed, uint64(i))
+		return seconds(s.when(s.sum))
+	}
+	t := s.when(float64(i) + s.phase)
+	if s.kind == Burst {
 		// Start i belongs to the second in which an even schedule would have
 		// it, so that any rate, also below one, is held exactly.
-		return seconds(math.Floor(float64(i) / s.rate))
+		t = math.Floor(t)
 	}
-	return seconds(s.last + float64(i)/s.rate)
+	return seconds(t)
 }
 
-func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
+// when is the time at which n starts are expected to have been; n does not decrease.
+func (s *Schedule) when(n float64) float64 {
+	for len(s.segments) > 1 && n >= s.before+s.segments[0].total() {
+		s.before += s.segments[0].total()
+		s.begin += s.segments[0].Seconds
+		s.segments = s.segments[1:]
+	}
+	g := s.segments[0]
+	n -= s.before
+	switch {
+	case n < g.total():
+		return s.begin + g.when(n)
+	case g.To == 0:
+		return math.Inf(1)
+	case g.From == g.To:
+		return s.begin + n/g.To
+	}
+	return s.begin + g.Seconds + (n-g.total())/g.To
+}
+
+func seconds(s float64) time.Duration {
+	if s >= Never.Seconds() {
+		return Never
+	}
+	return time.Duration(math.Round(s * float64(time.Second)))
+}
 
 // exponential is draw i of a standard exponential distribution.
 func exponential(seed, i uint64) float64 {

@@ -193,14 +193,16 @@ func size(n *node) (int64, error) {
 	return v, nil
 }
 
-func oneOf[T ~string](allowed ...T) func(*node) (T, error) {
+// oneOf reads one of some values by its name.
+func oneOf[T any](allowed ...T) func(*node) (T, error) {
 	return func(n *node) (T, error) {
 		names := make([]string, len(allowed))
 		for i, a := range allowed {
-			if names[i] = string(a); n.text == names[i] {
+			if names[i] = fmt.Sprint(a); n.text == names[i] {
 				return a, nil
 			}
 		}
-		return "", misfit(suggest(n.text, names), "%q is not allowed", n.text)
+		var none T
+		return none, misfit(suggest(n.text, names), "%q is not allowed", n.text)
 	}
 }

@@ -74,6 +74,12 @@ func (e fakeEngine) Check(c engine.Config) error {
 	if c.DirectIO != nil && *c.DirectIO && !e.direct {
 		return &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "it cannot bypass the page cache"}
 	}
+	if err := c.CheckIsolation(model.ReadCommitted); err != nil {
+		return err
+	}
+	if c.Protocol == engine.Text {
+		return &engine.KnobError{Knob: "protocol", Value: "text", Reason: "it has no server"}
+	}
 	if err := c.CheckOptions(e.options); err != nil {
 		return err
 	}
@@ -131,5 +137,18 @@ func (r fakeRun) Schema() model.Schema {
 	return model.Schema{Tables: []model.Table{{Name: "t", Columns: []model.Column{{Name: "id", Type: model.Int}}, Key: []string{"id"}}}}
 }
 func (r fakeRun) Needs() []model.Capability { return []model.Capability{r.needs} }
-func (r fakeRun) Steps() []workload.Step    { return []workload.Step{{Name: "load"}, {Name: "query"}} }
-func (r fakeRun) Estimate() workload.Live   { return workload.Live{} }
+func (r fakeRun) Steps() []workload.Step {
+	if r.needs == model.CapTransactions { // of the bank: nothing is bounded by time
+		return []workload.Step{{Name: "load", Creates: true, Groups: []workload.Group{{Work: 1}}}, {Name: "settle", Settle: &workload.Settle{}}}
+	}
+	query := []workload.OpKind{{Name: "range", Unit: "query", Of: "query"}}
+	return []workload.Step{
+		{Name: "load", Creates: true, Groups: []workload.Group{{Clients: 1, Work: 1}}},
+		{Name: "query", Primary: "query", Seconds: 60, Groups: []workload.Group{
+			{Name: "insert", Clients: 1, Rate: 10, Ops: []workload.OpKind{{Name: "insert", Unit: "row"}}}, {Name: "query", Clients: 8, Ops: query},
+		}},
+		{Name: "again", Primary: "query", Before: "query", Base: "sweep", Axes: []workload.Axis{{Name: "clients", Value: 8}}, Seconds: 30,
+			Groups: []workload.Group{{Name: "query", Clients: 8, Ops: query}}},
+	}
+}
+func (r fakeRun) Estimate() workload.Live { return workload.Live{} }

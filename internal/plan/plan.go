@@ -49,6 +49,8 @@ type Plan struct {
 	Trials   int // of each target; with Stop the greatest number
 	Order    Order
 	Stop     Stop
+	Rate     *Rate // nil: clients without a rate of their own go as fast as they can
+	Find     *Find // nil: nothing is searched for
 	Seed     uint64
 	Interval time.Duration // of the time series
 	CoolDown time.Duration // idle time between trials
@@ -83,7 +85,7 @@ type Target struct {
 }
 
 var planKeys = []string{
-	"name", "workload", "preset", "params", "common", "targets", "trials", "order", "stop", "seed",
+	"name", "workload", "preset", "params", "common", "targets", "trials", "order", "stop", "rate", "find", "seed",
 	"interval", "cool_down", "keep", "errors_allowed", "calibrate", "published",
 }
 
@@ -135,6 +137,8 @@ func (b *binder) plan(root *node, name string) *Plan {
 	bind(f, "calibrate", &p.Calibrate, boolean)
 	b.stop(f, p)
 	b.workload(f, p)
+	b.rate(f, p)
+	b.find(f, p)
 	b.targets(f, p)
 	b.published(f, p)
 	return p

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/engine"
+	"rumbench/model"
 	"rumbench/workload"
 )
 
@@ -112,7 +113,7 @@ func TestFullPlan(t *testing.T) {
 workload: bank
 preset: quick
 params: {batch: 1.5k, rows: 2M, mode: random, label: 007, pause: 90, rates: [1k, 5], check: false, skew: 1e-1}
-common: {cache: 1.5GiB, durability: os, page: 4096, direct_io: false}
+common: {cache: 1.5GiB, durability: os, page: 4096, direct_io: false, isolation: read-committed}
 targets:
   - name: lite
     engine: sqlite
@@ -121,7 +122,7 @@ targets:
     compression: none
     page: 64KiB
     data: `+data+`
-  - {name: "null", engine: null, direct_io: true, options: {a: 1, b: x, c: 2.5, d: [1, y], e: {f: true}, g: 010, h: 18446744073709551615}}
+  - {name: "null", engine: null, direct_io: true, isolation: serializable, protocol: text, options: {a: 1, b: x, c: 2.5, d: [1, y], e: {f: true}, g: 010, h: 18446744073709551615}}
 trials: 1
 order: sequential
 seed: 18446744073709551615
@@ -145,20 +146,20 @@ calibrate: false
 		Targets: []Target{
 			{
 				Name: "lite", Engine: "sqlite", Data: data,
-				Config: engine.Config{Cache: 1e6, Durability: "none", Compression: "none", Page: 64 << 10, DirectIO: &no, Schema: schema},
-				Knobs:  map[string]string{"cache": "1MB", "durability": "none", "compression": "none", "page": "64KiB", "direct_io": "false"},
+				Config: engine.Config{Cache: 1e6, Durability: "none", Compression: "none", Page: 64 << 10, DirectIO: &no, Isolation: model.ReadCommitted, Schema: schema},
+				Knobs:  map[string]string{"cache": "1MB", "durability": "none", "compression": "none", "page": "64KiB", "direct_io": "false", "isolation": "read-committed"},
 			},
 			{
 				Name: "null", Engine: "null",
 				Config: engine.Config{
-					Cache: 3 << 29, Durability: "os", Page: 4096, DirectIO: &yes, Schema: schema,
+					Cache: 3 << 29, Durability: "os", Page: 4096, DirectIO: &yes, Isolation: model.Serializable, Protocol: engine.Text, Schema: schema,
 					Options: map[string]any{
 						"a": int64(1), "b": "x", "c": 2.5, "d": []any{int64(1), "y"}, "e": map[string]any{"f": true},
 						"g": "010", "h": uint64(18446744073709551615),
 					},
 				},
 				Knobs: map[string]string{
-					"cache": "1536MiB", "durability": "os", "page": "4KiB", "direct_io": "true", "options.a": "1", "options.b": "x",
+					"cache": "1536MiB", "durability": "os", "page": "4KiB", "direct_io": "true", "isolation": "serializable", "protocol": "text", "options.a": "1", "options.b": "x",
 					"options.c": "2.5", "options.d": `[1,"y"]`, "options.e": `{"f":true}`, "options.g": "010", "options.h": "18446744073709551615",
 				},
 			},
@@ -312,7 +313,7 @@ func TestDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range slices.Concat(planKeys, stopKeys, targetKeys, publishedKeys, publishedRowKeys) {
+	for _, key := range slices.Concat(planKeys, stopKeys, rateKeys, findKeys[:5], targetKeys, publishedKeys, publishedRowKeys) {
 		if !strings.Contains(string(doc), "\n| `"+key+"` |") {
 			t.Errorf("docs/plan.md does not describe %s", key)
 		}

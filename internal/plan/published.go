@@ -74,7 +74,7 @@ func (b *binder) publishedRow(n *node, plan fields, p *Plan) (row PublishedRow, 
 		}
 	}
 	if row.Step != "" && p.Run != nil {
-		b.checkStep(f.value("step"), row.Step, p.Run.Steps())
+		b.checkStep(f.value("step"), row.Step, p.Steps())
 	}
 	return row, true
 }

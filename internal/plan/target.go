@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	knobKeys   = []string{"cache", "durability", "compression", "page", "direct_io"}
+	knobKeys   = []string{"cache", "durability", "compression", "page", "direct_io", "isolation", "protocol"}
 	serverKeys = []string{"storage", "server", "binary", "dsn", "schema"}
 	targetKeys = slices.Concat([]string{"name", "engine"}, serverKeys, knobKeys, []string{"options", "data"})
 	targetName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`)
@@ -136,6 +136,8 @@ func (b *binder) knobs(f fields, c engine.Config) engine.Config {
 	bind(f, "cache", &c.Cache, size)
 	bind(f, "durability", &c.Durability, oneOf(model.Durabilities()...))
 	bind(f, "compression", &c.Compression, oneOf(model.Compressions()...))
+	bind(f, "isolation", &c.Isolation, oneOf(model.Isolations()...))
+	bind(f, "protocol", &c.Protocol, oneOf(engine.Protocols()...))
 	bind(f, "page", &c.Page, size)
 	bind(f, "direct_io", &c.DirectIO, func(n *node) (*bool, error) {
 		v, err := boolean(n)
@@ -179,7 +181,7 @@ func printable(c engine.Config) map[string]string {
 		out["direct_io"] = strconv.FormatBool(*c.DirectIO)
 	}
 	for name, value := range map[string]string{
-		"storage": c.Storage, "server": c.Server.Kind, "binary": c.Server.Binary, "dsn": WithoutPasswords(c.Server.DSN), "schema": c.Server.Schema,
+		"isolation": c.Isolation.String(), "protocol": string(c.Protocol), "storage": c.Storage, "server": c.Server.Kind, "binary": c.Server.Binary, "dsn": WithoutPasswords(c.Server.DSN), "schema": c.Server.Schema,
 	} {
 		if value != "" {
 			out[name] = value
@@ -367,10 +369,15 @@ func drop(c *engine.Config, knob string) bool {
 		c.Page = 0
 	case "direct_io":
 		c.DirectIO = nil
+	case "isolation":
+		c.Isolation = model.DefaultIsolation
+	case "protocol":
+		c.Protocol = ""
 	default:
 		n := len(c.Options)
 		delete(c.Options, strings.TrimPrefix(knob, "options."))
 		return len(c.Options) < n
 	}
-	return c.Cache != before.Cache || c.Compression != before.Compression || c.Page != before.Page || c.DirectIO != before.DirectIO
+	return c.Cache != before.Cache || c.Compression != before.Compression || c.Page != before.Page || c.DirectIO != before.DirectIO ||
+		c.Isolation != before.Isolation || c.Protocol != before.Protocol
 }

@@ -81,7 +81,11 @@ type Step struct {
 	Seconds float64   `json:"seconds"` // the measured window
 	// Alone is, in a duet, for how many of the last seconds the other trial's
 	// step was over.
-	Alone     float64               `json:"alone_s,omitempty"`
+	Alone float64 `json:"alone_s,omitempty"`
+	// Base and Axes place the step among others that do the same and differ in
+	// these numbers only; "" and none for a step that stands alone.
+	Base      string                `json:"base,omitempty"`
+	Axes      []Axis                `json:"axes,omitempty"`
 	Primary   string                `json:"primary"`    // the operation kind that the step is about
 	WritesPer string                `json:"writes_per"` // the operation kind that writes are reported per
 	Groups    []Group               `json:"groups,omitempty"`
@@ -91,17 +95,44 @@ type Step struct {
 	Settle    []engine.SettleAction `json:"settle,omitempty"`
 	Sizes     []engine.Size         `json:"sizes,omitempty"`
 	Counters  []CounterChange       `json:"counters,omitempty"`
+	Waits     []Wait                `json:"waits,omitempty"` // what sessions were seen doing, the most frequent first
 	Notes     []string              `json:"notes,omitempty"`
 	Warnings  []string              `json:"warnings,omitempty"`
 }
 
+// Axis is a number in which steps of one base differ.
+type Axis struct {
+	Name  string  `json:"name"` // "clients", "tables", "reads per write"
+	Value float64 `json:"value"`
+}
+
+// What begins the words about a client that its server waited for: a warning
+// that the step measured the client as much as the server, and a remark.
+const (
+	ClientBound  = "the client was the bottleneck"
+	ClientWaited = "the server waited for its clients"
+)
+
+// Wait is something that sessions were seen doing in a step's window.
+type Wait struct {
+	State engine.SessionState `json:"state"`
+	Role  engine.Role         `json:"role"`
+	Event string              `json:"event,omitempty"` // as the server calls it
+	Seen  int64               `json:"seen"`            // how often a session was seen doing it
+	Share float64             `json:"share"`           // of all sightings: of the sessions' time
+}
+
 // Group describes a group of clients.
 type Group struct {
-	Name    string   `json:"name"`
-	Clients int      `json:"clients"`
-	Rate    float64  `json:"rate,omitempty"` // promised units a second of the whole group; 0: closed loop
-	Pace    string   `json:"pace,omitempty"`
-	Ops     []string `json:"ops"`
+	Name    string  `json:"name"`
+	Clients int     `json:"clients"`
+	Rate    float64 `json:"rate,omitempty"` // promised units a second of the whole group; 0: closed loop
+	Pace    string  `json:"pace,omitempty"`
+	// Open: operations arrive at the group by one schedule for all clients, at
+	// Rate on average. Queue is then how many may wait; 0: any number.
+	Open  bool     `json:"open,omitempty"`
+	Queue int64    `json:"queue,omitempty"`
+	Ops   []string `json:"ops"`
 	// Of tells of kinds that are varieties of another which: "range market" is
 	// of "query". Rates and latencies are of both.
 	Of  map[string]string `json:"of,omitempty"`
@@ -133,7 +164,7 @@ type Span struct {
 type Curve struct {
 	Group    string       `json:"group"`
 	Op       string       `json:"op"`
-	Measure  string       `json:"measure"` // "service", "response" or "lateness"
+	Measure  string       `json:"measure"` // "service", "response", "attempt" or "statement"; of the last, Op is the statement
 	Count    int64        `json:"count"`
 	Overflow int64        `json:"overflow,omitempty"` // samples above an hour, counted apart
 	Points   [][2]float64 `json:"points"`

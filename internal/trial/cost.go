@@ -3,6 +3,7 @@ package trial
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"rumbench/internal/observe"
@@ -182,27 +183,38 @@ func (r *rows) unit(kind string) string {
 // clientCost is the CPU time in µs that the clients of the step would have
 // needed on the null engine for what they did.
 func (r *rows) clientCost(totals workload.Totals) (us float64, ok bool) {
-	if r.Client == nil {
+	calibration := r.calibration()
+	if calibration == nil {
 		return 0, false
 	}
-	for i := range r.Client.Steps {
-		s := &r.Client.Steps[i]
-		if s.Name != r.step.Name {
+	for _, row := range calibration.Rows {
+		if row.Metric != "client_cpu_us" {
 			continue
 		}
-		for _, row := range s.Rows {
-			if row.Metric != "client_cpu_us" {
-				continue
-			}
-			// An operation costs the client the same on any database. Its units
-			// need not be as many: an index is built over no rows there.
-			if ops, here := r.operations(s, row.Group, totals); ops > 0 {
-				us += row.Value * float64(row.N) / float64(ops) * float64(here)
-				ok = true
-			}
+		// An operation costs the client the same on any database. Its units
+		// need not be as many: an index is built over no rows there.
+		if ops, here := r.operations(calibration, row.Group, totals); ops > 0 {
+			us += row.Value * float64(row.N) / float64(ops) * float64(here)
+			ok = true
 		}
 	}
 	return us, ok
+}
+
+// calibration is the step in which the clients were calibrated, nil if they
+// were not. Steps that differ in their rate only were calibrated as one.
+func (r *rows) calibration() *result.Step {
+	if r.Client == nil {
+		return nil
+	}
+	for _, name := range []string{r.step.Name, r.step.Name[:max(0, strings.LastIndex(r.step.Name, "@"))]} {
+		for i := range r.Client.Steps {
+			if r.Client.Steps[i].Name == name {
+				return &r.Client.Steps[i]
+			}
+		}
+	}
+	return nil
 }
 
 // operations counts what a group did when the client was calibrated, and here.

@@ -35,24 +35,24 @@ func queryStep() *workload.Step {
 	return &workload.Step{Name: "q", Primary: "query", WritesPer: "insert", Groups: []workload.Group{
 		{Name: "insert", Clients: 1, Ops: []workload.OpKind{{Name: "insert", Unit: "row"}}},
 		{Name: "delete", Clients: 1, Ops: []workload.OpKind{{Name: "delete", Unit: "row"}, {Name: "min id", Unit: "query", Upkeep: true}}},
-		{Name: "query", Clients: 1, Ops: []workload.OpKind{{Name: "range a", Unit: "query", Of: "query"}, {Name: "range b", Unit: "query", Of: "query"}}},
+		{Name: "query", Clients: 1, Ops: []workload.OpKind{{Name: "range a", Unit: "query", Of: "query", Returns: true}, {Name: "range b", Unit: "query", Of: "query", Returns: true}}},
 	}}
 }
 
-func sums(s ...hist.Sums) drive.GroupResult {
-	all := hist.NewSums(len(s), false)
+func sums(s ...hist.Counts) drive.GroupResult {
+	all := hist.NewTotals(hist.Shape{Kinds: len(s)})
 	for i := range s {
-		all[i].Ops, all[i].Rows, all[i].Bytes = s[i].Ops, s[i].Rows, s[i].Bytes
+		all.Kinds[i].Counts = s[i]
 	}
-	return drive.GroupResult{Kinds: all}
+	return drive.GroupResult{Totals: all}
 }
 
 // queryResult: 200 rows inserted (by 4 operations, 10 KB), 100 deleted, 1000 queries.
 func queryResult() *drive.Result {
 	return &drive.Result{Window: 10 * time.Second, Groups: []drive.GroupResult{
-		sums(hist.Sums{Ops: 4, Rows: 200, Bytes: 10 << 10}),
-		sums(hist.Sums{Ops: 2, Rows: 100, Bytes: 0}, hist.Sums{Ops: 7, Rows: 7, Bytes: 0}),
-		sums(hist.Sums{Ops: 600, Rows: 600, Bytes: 1 << 30}, hist.Sums{Ops: 400, Rows: 400, Bytes: 1 << 30}),
+		sums(hist.Counts{Ops: 4, Rows: 200, Bytes: 10 << 10}),
+		sums(hist.Counts{Ops: 2, Rows: 100, Bytes: 0}, hist.Counts{Ops: 7, Rows: 7, Bytes: 0}),
+		sums(hist.Counts{Ops: 600, Rows: 600, Bytes: 1 << 30}, hist.Counts{Ops: 400, Rows: 400, Bytes: 1 << 30}),
 	}}
 }
 
@@ -160,7 +160,7 @@ func TestUnknownCosts(t *testing.T) {
 // a row inserted is a row written, and is not told twice.
 func TestDenominators(t *testing.T) {
 	res := queryResult()
-	res.Groups[2] = sums(hist.Sums{Ops: 150, Rows: 150}, hist.Sums{Ops: 50, Rows: 50})
+	res.Groups[2] = sums(hist.Counts{Ops: 150, Rows: 150}, hist.Counts{Ops: 50, Rows: 50})
 	load := &workload.Step{Name: "l", Primary: "insert", WritesPer: "insert", Groups: queryStep().Groups[:1]}
 	for _, c := range []struct {
 		name string
@@ -186,7 +186,7 @@ func TestNoUnits(t *testing.T) {
 	w := &window{before: snap(from("process", "process.cpu_ns", 0.0, "process.write_bytes", 0.0)), after: snap(from("process", "process.cpu_ns", 9.0, "process.write_bytes", 9.0))}
 	w.drained = w.after
 	res := queryResult()
-	res.Groups[0] = sums(hist.Sums{})
+	res.Groups[0] = sums(hist.Counts{})
 	r := newRows(queryStep(), res, w)
 	addCosts(r)
 	for _, f := range figures(r.out) {

@@ -1,11 +1,15 @@
 package trial
 
+import "rumbench/internal/result"
+
 // The phases of a step.
 const (
 	PhaseRun    = "run"
 	PhaseSettle = "settle"
 	PhaseReady  = "ready" // in a duet: it waits for the other trial to be ready too
 	PhaseDone   = "done"  // in a duet: its window is over
+	PhaseBegin  = "begin" // a step begins, before its window: see Event.Is
+	PhaseEnd    = "end"   // a step has ended, its numbers are known: see Event.Is
 )
 
 // Event tells how far a trial is. It travels from the trial's process to the
@@ -19,6 +23,8 @@ type Event struct {
 	Server   float64      `json:"server_cpu,omitempty"` // processors that a server's processes kept busy in the last sample
 	Stalled  int          `json:"stalled,omitempty"`    // intervals so far in which a group without a rate completed nothing
 	Groups   []EventGroup `json:"groups,omitempty"`
+	// Is is the step that begins or has ended, without its curves, sizes, waits and counters.
+	Is *result.Step `json:"is,omitempty"`
 }
 
 // EventGroup is how a group did in the last interval.
@@ -27,4 +33,10 @@ type EventGroup struct {
 	PerSec float64 `json:"per_s"`  // units a second
 	P99    float64 `json:"p99_us"` // of response time where there is one, otherwise of service time
 	Errors int64   `json:"errors,omitempty"`
+}
+
+// eventOf tells of a step that begins or has ended.
+func eventOf(phase string, s result.Step) Event {
+	s.Curves, s.Sizes, s.Counters, s.Settle, s.Waits = nil, nil, nil, nil, nil
+	return Event{Step: s.Name, Phase: phase, Is: &s}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"rumbench/engine"
 	"rumbench/internal/drive"
@@ -81,15 +80,20 @@ func (r *rows) add() {
 	if !r.trial.Calibrate {
 		all = r.costs()
 		neighbours = append(noteAlone(r.out, r.window), r.doubtSources(all)...)
+		neighbours = append(neighbours, r.judgeClient()...)
 	}
 	for g := range r.step.Groups {
 		group := &r.step.Groups[g]
 		w := neighbours
-		if r.config.Rate(group) == 0 {
+		if !r.config.Paced(group) {
 			w = append(slices.Clone(w), r.doubts()...) // writers with a rate are doubted by their own figures
 		}
 		r.addGroup(g, group, w)
+		r.addParts(g, group, w)
+		r.addArrivals(g, group)
+		r.addFairness(g, group)
 	}
+	r.addBefore()
 	r.addStalls()
 	r.put("duration_s", r.res.Window.Seconds())
 	if r.trial.Calibrate {
@@ -98,13 +102,14 @@ func (r *rows) add() {
 	}
 	r.addCosts(all)
 	r.addCounters()
+	r.addWaits()
 }
 
-// addPromises judges the groups that have a rate.
+// addPromises judges the groups that have a rate, or serve arrivals.
 func (r *rows) addPromises() {
 	for g := range r.step.Groups {
 		group := &r.step.Groups[g]
-		if r.config.Rate(group) == 0 {
+		if !r.config.Paced(group) {
 			continue
 		}
 		p := r.res.Judge(g, group)
@@ -147,37 +152,11 @@ func yesNo(b bool) float64 {
 // doubts are the reasons why groups beside a missed promise cannot be compared.
 func (r *rows) doubts() []string {
 	for _, g := range r.out.Groups {
-		if g.SLA != nil && !g.SLA.Met {
+		if g.SLA != nil && !g.SLA.Met && !g.Open {
 			return []string{"not comparable: the writers beside it did not hold their rate"}
 		}
 	}
 	return nil
-}
-
-// addErrors counts failed operations; too many of them make the step invalid.
-func (r *rows) addErrors() {
-	for g := range r.step.Groups {
-		res := &r.res.Groups[g]
-		var failed, done int64
-		var words []string
-		for _, e := range res.Errors {
-			failed += e.Count
-			words = append(words, fmt.Sprintf("%d × %s, first: %s", e.Count, e.Class, e.First))
-		}
-		for _, k := range res.Kinds {
-			done += k.Ops
-		}
-		name := r.step.Groups[g].Name
-		r.put("errors", float64(failed), of(name, ""), count(failed+done), warnings(words))
-		if failed == 0 {
-			continue
-		}
-		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("group %s: %d failed operations: %s", name, failed, strings.Join(words, "; ")))
-		if share := float64(failed) / float64(failed+done); share > r.Plan.ErrorsAllowed {
-			r.out.Status = result.Invalid
-			r.out.Warnings = append([]string{fmt.Sprintf("%.3g %% of the operations of group %s failed, %.3g %% are allowed (errors_allowed)", 100*share, name, 100*r.Plan.ErrorsAllowed)}, r.out.Warnings...)
-		}
-	}
 }
 
 // addGroup adds rates and latencies of a group: of each operation kind, and of
@@ -197,8 +176,8 @@ func (r *rows) addGroup(g int, group *workload.Group, w []string) {
 			continue
 		}
 		if wholes[whole] == nil {
-			s := hist.NewSums(1, res.Kinds[k].Response != nil)
-			wholes[whole] = &s[0]
+			s := hist.NewSums(hist.Shape{Paced: res.Kinds[k].Response != nil, Attempts: res.Kinds[k].Attempt != nil})
+			wholes[whole] = &s
 			order = append(order, whole)
 		}
 		wholes[whole].Merge(&res.Kinds[k])
@@ -227,10 +206,15 @@ func (r *rows) addKind(group, op string, s *hist.Sums, w []string) {
 		r.put("ops_per_s", float64(s.Ops)/seconds, at, count(s.Ops), doubt)
 		r.put("rows_per_s", float64(s.Rows)/seconds, at, count(s.Rows), doubt)
 	}
+	r.addStatements(group, op, &s.Counts, doubt)
+	r.addAttempts(group, op, &s.Counts)
 	if s.Ops == 0 {
 		return
 	}
 	r.addLatency("service", group, op, s.Service, doubt)
+	if s.Attempt != nil && s.Attempts > s.Ops {
+		r.addLatency("attempt", group, op, s.Attempt, doubt)
+	}
 	if s.Response != nil {
 		r.addLatency("response", group, op, s.Response, doubt)
 		n := count(s.Lateness.Count())
@@ -250,6 +234,12 @@ func (r *rows) addLatency(measure, group, op string, d *hist.Dist, doubt func(*r
 		}
 	}
 	r.put(measure+"_max_us", micros(d.Max()), at, n, doubt, over)
+	if measure == "service" || measure == "response" {
+		r.put(measure+"_min_us", micros(d.Least()), at, n, doubt)
+	}
+	if measure != "attempt" {
+		r.put(measure+"_total_s", d.Total()/1e9, at, n, doubt)
+	}
 	c := result.Curve{Group: group, Op: op, Measure: measure, Count: d.Count(), Overflow: d.Overflow()}
 	for _, p := range d.Curve() {
 		c.Points = append(c.Points, [2]float64{p[0], p[1] / perMicro})

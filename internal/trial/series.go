@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -100,30 +101,31 @@ func (t *trial) onInterval(step *workload.Step, iv *drive.Interval) {
 	for g := range iv.Groups {
 		group := &step.Groups[g]
 		shown := EventGroup{Name: group.Name, Errors: iv.Groups[g].Errors}
-		if group.Rate == 0 {
+		if group.Rate == 0 && group.Arrivals == nil {
 			t.pulse.count(iv.Groups[g].Clients)
 		}
 		for k := range iv.Groups[g].Kinds {
 			sums := &iv.Groups[g].Kinds[k]
 			kind := &group.Ops[k]
 			t.latency.add(step.Name, group.Name, kind.Name, sums)
-			l := result.Line{Step: step.Name, Source: "ops", T: iv.To.Seconds(), DT: length, Group: group.Name, Op: kind.Name, Upkeep: kind.Upkeep, Ops: sums.Ops, Rows: sums.Rows}
+			l := result.Line{Step: step.Name, Source: "ops", T: iv.To.Seconds(), DT: length, Group: group.Name, Op: kind.Name, Upkeep: kind.Upkeep, Ops: sums.Ops, Rows: sums.Rows,
+				Reads: sums.Reads, Writes: sums.Writes, Others: sums.Others, Retries: sums.Retries, GivenUp: sums.GivenUp}
 			if k == 0 {
-				l.Errors, l.Clients = iv.Groups[g].Errors, append([]int64(nil), iv.Groups[g].Clients...)
+				addGroup(&l, &iv.Groups[g])
 			}
 			if sums.Ops > 0 {
-				l.P50, l.P99, l.Max = micros(sums.Service.Percentile(50)), micros(sums.Service.Percentile(99)), micros(sums.Service.Max())
-				if sums.Response != nil {
-					l.ResponseP9, l.ResponseMx = micros(sums.Response.Percentile(99)), micros(sums.Response.Max())
-				}
+				addLatencies(&l, sums)
 			}
 			if !kind.Upkeep {
 				shown.PerSec += float64(sums.Rows) / length
 				shown.P99 = max(shown.P99, max(l.P99, l.ResponseP9))
 			}
-			if sums.Ops > 0 || !kind.Upkeep {
+			if sums.Attempts > 0 || !kind.Upkeep {
 				lines = append(lines, l)
 			}
+		}
+		for part, d := range iv.Groups[g].Parts {
+			t.latency.merge(result.LatencyTag(step.Name, group.Name, group.Parts[part], "statement"), d)
 		}
 		e.Groups = append(e.Groups, shown)
 	}
@@ -131,6 +133,21 @@ func (t *trial) onInterval(step *workload.Step, iv *drive.Interval) {
 	e.Stalled = t.pulse.stalled
 	e.Server = math.Float64frombits(t.serverCPU.Load())
 	t.Progress(e)
+}
+
+// addGroup adds to a line what is of a whole group.
+func addGroup(l *result.Line, g *drive.GroupInterval) {
+	l.Errors, l.Clients, l.OldestInFlight = g.Errors, slices.Clone(g.Clients), micros(int64(g.Oldest))
+	if q := g.Queue; q != nil {
+		l.Queue = &result.Queue{Offered: q.Offered, Started: q.Started, Shed: q.Shed, Waiting: q.Waiting}
+	}
+}
+
+func addLatencies(l *result.Line, s *hist.Sums) {
+	l.P50, l.P95, l.P99, l.Max = micros(s.Service.Percentile(50)), micros(s.Service.Percentile(95)), micros(s.Service.Percentile(99)), micros(s.Service.Max())
+	if s.Response != nil {
+		l.ResponseP5, l.ResponseP9, l.ResponseMx = micros(s.Response.Percentile(95)), micros(s.Response.Percentile(99)), micros(s.Response.Max())
+	}
 }
 
 // pulse is what only the live display shows of a step: rough figures, at once.
@@ -203,17 +220,16 @@ func createLatencyLog(dir string, base time.Time) (*latencyLog, error) {
 
 func (l *latencyLog) add(step, group, op string, s *hist.Sums) {
 	l.merge(result.LatencyTag(step, group, op, "service"), s.Service)
-	if s.Response != nil {
-		l.merge(result.LatencyTag(step, group, op, "response"), s.Response)
-		l.merge(result.LatencyTag(step, group, op, "lateness"), s.Lateness)
-	}
+	l.merge(result.LatencyTag(step, group, op, "response"), s.Response)
+	l.merge(result.LatencyTag(step, group, op, "lateness"), s.Lateness)
+	l.merge(result.LatencyTag(step, group, op, "attempt"), s.Attempt)
 	if time.Since(l.since) > latencyEvery {
 		l.flush()
 	}
 }
 
 func (l *latencyLog) merge(tag string, d *hist.Dist) {
-	if d.Count() == 0 {
+	if d == nil || d.Count() == 0 {
 		return
 	}
 	for i := range l.dists {

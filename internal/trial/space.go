@@ -15,8 +15,7 @@ import (
 // cache. That is done only when the check has read everything anyhow, or when
 // no step follows that would find the cache warm.
 func (r *rows) addSpace(ctx context.Context, live workload.Live, warm bool) error {
-	steps := r.Plan.Run.Steps()
-	if warm || r.step.Name == steps[len(steps)-1].Name {
+	if warm || r.last {
 		var err error
 		if r.out.Sizes, err = r.db.Sizes(ctx); err != nil {
 			return fmt.Errorf("sizes: %w", err)

@@ -26,6 +26,7 @@ type window struct {
 	own                    float64 // bytes that it wrote to them in between
 	memory                 int64   // bytes at the end; 0 if not known
 	memorySource           string
+	sessions               *sessions // nil if the engine cannot tell what they do
 }
 
 // open syncs everything dirty, waits for the other trial of a duet, and takes
@@ -73,6 +74,7 @@ func (t *trial) written() float64 { return float64(t.series.Written() + t.latenc
 // step runs a step and adds it to the result, as far as it came.
 func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	s := &result.Step{Name: step.Name, Doc: step.Doc, Started: time.Now(), Primary: step.Primary, WritesPer: step.WritesPer, Status: result.Complete}
+	s.Base, s.Axes = step.Base, axesOf(step)
 	s.Groups = t.groups(step)
 	t.clock.begin(step.Name)
 	defer t.clock.end()
@@ -87,6 +89,7 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	if err != nil {
 		return err
 	}
+	t.Progress(eventOf(PhaseBegin, running))
 	if step.Settle != nil {
 		err = t.settle(ctx, step, s)
 	} else {
@@ -107,7 +110,16 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 		s.Warnings = append(s.Warnings, "the step did not end: "+why)
 	}
 	t.res.Steps = append(t.res.Steps, *s)
+	t.Progress(eventOf(PhaseEnd, *s))
 	return err
+}
+
+// axesOf are the numbers in which a step differs from others of its base.
+func axesOf(step *workload.Step) (out []result.Axis) {
+	for _, a := range step.Axes {
+		out = append(out, result.Axis(a))
+	}
+	return out
 }
 
 // groups describes the groups of a step.
@@ -115,7 +127,12 @@ func (t *trial) groups(step *workload.Step) (out []result.Group) {
 	for i := range step.Groups {
 		g := &step.Groups[i]
 		d := result.Group{Name: g.Name, Clients: g.Clients}
-		if g.Rate > 0 && !t.Calibrate {
+		switch {
+		case t.Calibrate:
+		case g.Arrivals != nil:
+			d.Open, d.Pace, d.Queue = true, string(g.Arrivals.Kind), g.Arrivals.Queue
+			d.Rate = g.Arrivals.Until(step.Seconds) / step.Seconds * float64(max(1, g.RowsPerOp))
+		case g.Rate > 0:
 			d.Rate, d.Pace = g.Rate*float64(g.RowsPerOp)*float64(g.Clients), string(g.Pace)
 		}
 		for _, k := range g.Ops {
@@ -161,6 +178,7 @@ func (t *trial) load(ctx context.Context, step *workload.Step, s *result.Step) e
 	if err != nil {
 		return err
 	}
+	t.driven = res
 	t.latency.flush()
 	s.Seconds = res.Window.Seconds()
 	r := &rows{trial: t, step: step, out: s, res: res, window: &w, config: &config}
@@ -205,13 +223,17 @@ func (t *trial) seat(ctx context.Context, step *workload.Step, stage workload.St
 // before, so that the step pays only for its own writes, and after, so that it
 // pays for all of them.
 func (t *trial) measure(ctx context.Context, c drive.Config, w *window) (*drive.Result, error) {
+	w.sessions = t.watchSessions(ctx, c.Step)
+	defer w.sessions.close()
 	if err := w.open(ctx, t, c.Step.Name); err != nil {
 		return nil, err
 	}
 	t.pulse = newPulse()
 	delays := t.client.Window()
 	t.clock.barrier()
+	w.sessions.begin(ctx, t.process)
 	res, err := drive.Run(ctx, c)
+	w.sessions.end(t.process)
 	if err != nil {
 		return nil, err
 	}

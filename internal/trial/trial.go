@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/drive"
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -67,6 +68,8 @@ type trial struct {
 	clock    stepClock
 	pulse    *pulse
 	previous *workload.Live
+	driven   *drive.Result // of the step that was run last
+	last     bool          // no step follows
 	// lastWindow is that of the step before.
 	lastWindow *window
 	saved      int64         // bytes of the result, each time it was written
@@ -272,18 +275,36 @@ func (t *trial) steps(ctx context.Context) error {
 		stop()
 		<-sampled
 	}()
-	steps := t.Plan.Run.Steps()
+	steps := t.Plan.Steps()
+	if t.Calibrate {
+		steps = t.Plan.Run.Steps()
+	}
 	for i := range steps {
-		err := t.step(ctx, &steps[i])
-		if serr := t.save(); err == nil {
-			err = serr
+		searched := t.Plan.Find != nil && !t.Calibrate && plan.OpenGroup(&steps[i]) >= 0
+		t.last = i == len(steps)-1 && !searched
+		if err := t.runStep(ctx, &steps[i]); err != nil {
+			return err
 		}
-		if err == nil {
-			err = t.series.Err()
+		if searched {
+			if err := t.search(ctx, &steps[i]); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return fmt.Errorf("step %s: %w", steps[i].Name, err)
-		}
+	}
+	return nil
+}
+
+// runStep runs a step and saves what it gave.
+func (t *trial) runStep(ctx context.Context, step *workload.Step) error {
+	err := t.step(ctx, step)
+	if serr := t.save(); err == nil {
+		err = serr
+	}
+	if err == nil {
+		err = t.series.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("step %s: %w", step.Name, err)
 	}
 	return nil
 }

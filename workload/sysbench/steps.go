@@ -136,7 +136,7 @@ func (r *run) test(entry string, t *test, l level) (out []workload.Step) {
 	if w := r.p.Float("warmup_seconds"); w > 0 {
 		s := r.testStep(entry+".warmup", t, l)
 		s.Seconds, s.Doc = w, "Caches warm up for the step that follows."
-		s.Base, s.Axes = "", nil
+		s.Base, s.Axes, s.Warmup = "", nil, true
 		out = append(out, s)
 	}
 	return append(out, r.testStep(entry, t, l))

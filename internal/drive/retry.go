@@ -1,0 +1,98 @@
+package drive
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/gen"
+	"rumbench/workload"
+)
+
+const (
+	// maxFailures in a row end a client: it makes no progress.
+	maxFailures = 1000
+	// maxPause is the longest pause between two attempts.
+	maxPause = time.Second
+)
+
+// retry is what a client does about operations that fail.
+//
+// The policy is for those that failed because others were in the way or a key
+// existed. What failed otherwise without ending the step, such as a timeout, is
+// tried again with the same values whatever the policy; its greatest number of
+// attempts and its pauses are the policy's.
+type retry struct {
+	workload.Retry
+	abandon  workload.Abandoner // nil if the client never has to
+	endless  bool               // nothing but success ends the client
+	draws    *gen.Source
+	failures int   // attempts of the operation that failed; 0: the next one is an operation's first
+	last     bool  // no other attempt follows
+	next     int64 // when the next attempt may begin
+	row      int   // failures in a row, of whatever operation
+}
+
+func (r *stepRun) newRetry(g, i int, client workload.Client) (retry, error) {
+	group := &r.Step.Groups[g]
+	p := retry{Retry: group.Retry}
+	switch p.Policy {
+	case "", workload.RetrySame, workload.RetryNew, workload.RetryNone:
+	default:
+		return p, fmt.Errorf("there is no retry policy %q", p.Policy)
+	}
+	// A client that gives up nothing is ended by failures in a row; and so is
+	// one that is to do a certain work, as it would never have done it.
+	p.endless = r.limit() > 0 && (p.Max > 0 || p.Policy == workload.RetryNone)
+	if p.Policy == workload.RetryNew || p.Policy == workload.RetryNone || p.Max > 0 {
+		var ok bool
+		if p.abandon, ok = client.(workload.Abandoner); !ok {
+			return p, fmt.Errorf("its clients cannot abandon an operation (workload.Abandoner), which retrying %q, at most %d attempts, needs", p.Policy, p.Max)
+		}
+	}
+	if p.Backoff > 0 {
+		p.draws = gen.NewSource(gen.NewStream(r.Seed, "backoff", r.Step.Name, group.Name, strconv.Itoa(i)))
+	}
+	return p, nil
+}
+
+// failed notes a failure. It tells whether there is no hope of progress.
+func (r *retry) failed(class engine.Class, now int64) (hopeless bool) {
+	r.failures++
+	r.row++
+	policy := r.Policy
+	if !class.Yields() && class != engine.Duplicate {
+		policy = workload.RetrySame
+	}
+	r.last = policy == workload.RetryNone || r.Max > 0 && r.failures >= r.Max
+	if policy == workload.RetryNew && !r.last {
+		r.abandon.Abandon()
+	}
+	r.next = now + int64(r.pause())
+	return r.row >= maxFailures && !r.endless
+}
+
+// pause is a random part of the longest one.
+func (r *retry) pause() time.Duration {
+	if r.Backoff <= 0 {
+		return 0
+	}
+	return time.Duration(r.draws.Unit() * float64(r.longest()))
+}
+
+// longest is the longest pause before the next attempt: it doubles with each.
+func (r *retry) longest() time.Duration {
+	d := r.Backoff
+	for n := 1; n < r.failures && d < maxPause; n++ {
+		d *= 2
+	}
+	return min(d, maxPause)
+}
+
+func (r *retry) giveUp() {
+	r.abandon.Abandon()
+	r.failures, r.last = 0, false
+}
+
+func (r *retry) succeeded() { r.failures, r.row = 0, 0 }

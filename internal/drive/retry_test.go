@@ -1,0 +1,283 @@
+package drive
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/workload"
+)
+
+// keeper is a client that keeps its values until the operation is done or
+// abandoned. An attempt takes 10 ms and three statements, of which the last is
+// not reached when it fails.
+type keeper struct {
+	fails func(value, attempt int) error // of a value, its attempts from 1
+	value int
+	tries int
+	tried []int // the value of each attempt
+	at    []time.Duration
+	start time.Time
+	kind  func(value int) int
+}
+
+func (k *keeper) Do(_ context.Context, out *workload.Outcome) error {
+	if out.Rows != 0 || out.Reads != 0 {
+		panic("the outcome is not empty")
+	}
+	k.at = append(k.at, time.Since(k.start))
+	k.tries++
+	k.tried = append(k.tried, k.value)
+	if k.kind != nil {
+		out.Kind = k.kind(k.value)
+	}
+	for part := range 2 {
+		out.Parts.Start()
+		time.Sleep(5 * time.Millisecond)
+		out.Parts.Stop(part)
+		out.Reads++
+	}
+	if err := k.fails(k.value, k.tries); err != nil {
+		return err
+	}
+	out.Others, out.Rows = 1, 1
+	k.Abandon()
+	return nil
+}
+
+func (k *keeper) Abandon() { k.value, k.tries = k.value+1, 0 }
+
+var transaction = []workload.OpKind{{Name: "transaction", Unit: "transaction"}}
+
+// retried runs a step of one client over 100 ms × n in fake time.
+func retried(t *testing.T, k *keeper, g workload.Group) *Result {
+	t.Helper()
+	k.start = time.Now()
+	g.Name, g.Clients = "t", 1
+	if g.Ops == nil {
+		g.Ops = transaction
+	}
+	r, err := Run(t.Context(), Config{Coarse: true, Step: &workload.Step{Name: "s", Seconds: 0.2, Groups: []workload.Group{g}}, Interval: time.Second, Clients: [][]workload.Client{{k}}, Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+var busy = engine.Errorf(engine.Deadlock, "busy")
+
+// Every third value fails twice.
+func twice(value, attempt int) error {
+	if value%3 == 2 && attempt <= 2 {
+		return busy
+	}
+	return nil
+}
+
+func TestRetrySame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &keeper{fails: twice}
+		r := retried(t, k, workload.Group{Parts: []string{"select", "update"}, Retry: workload.Retry{Policy: workload.RetrySame}})
+		s := &r.Groups[0].Kinds[0]
+		// 0 1 2 2 2, four times in 200 ms.
+		if want := []int{0, 1, 2, 2, 2, 3, 4, 5, 5, 5, 6, 7, 8, 8, 8, 9, 10, 11, 11, 11}; !slices.Equal(k.tried, want) {
+			t.Errorf("attempts of %v", k.tried)
+		}
+		if s.Ops != 12 || s.Attempts != 20 || s.Retries != 8 || s.GivenUp != 0 || s.Wasted != 16 || s.Reads != 24 || s.Others != 12 {
+			t.Errorf("%+v", s.Counts)
+		}
+		// Its user waits for all attempts; the last one took as long as any.
+		if s.Service.Max() != int64(30*time.Millisecond) || s.Attempt.Max() != int64(10*time.Millisecond) || s.Attempt.Count() != 12 {
+			t.Errorf("service %d, attempt %d", s.Service.Max(), s.Attempt.Max())
+		}
+		for i, p := range r.Groups[0].Parts {
+			if p.Count() != 12 || p.Max() != int64(5*time.Millisecond) {
+				t.Errorf("part %d: %d, %d", i, p.Count(), p.Max())
+			}
+		}
+		if e := r.Groups[0].Errors; len(e) != 1 || e[0].Class != string(engine.Deadlock) || e[0].Count != 8 || e[0].Kind != 0 {
+			t.Errorf("errors %+v", e)
+		}
+		if r.Groups[0].Done[0] != 12 {
+			t.Errorf("done %v", r.Groups[0].Done)
+		}
+	})
+}
+
+func TestRetryNew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &keeper{fails: func(value, _ int) error {
+			if value%3 == 2 {
+				return busy
+			}
+			return nil
+		}, kind: func(value int) int { return value % 2 }}
+		r := retried(t, k, workload.Group{Retry: workload.Retry{Policy: workload.RetryNew},
+			Ops: []workload.OpKind{{Name: "even", Unit: "transaction"}, {Name: "odd", Unit: "transaction"}}})
+		for i, v := range k.tried {
+			if v != i {
+				t.Fatalf("attempts of %v", k.tried)
+			}
+		}
+		even, odd := &r.Groups[0].Kinds[0], &r.Groups[0].Kinds[1]
+		// 2, 8 and 14 fail and are followed by 3, 9 and 15; so do 5, 11 and 17.
+		if even.Ops != 7 || odd.Ops != 7 || even.Attempts != 10 || odd.Attempts != 10 || even.Retries != 3 || odd.Retries != 3 {
+			t.Errorf("%+v, %+v", even.Counts, odd.Counts)
+		}
+		if odd.Service.Max() != int64(20*time.Millisecond) {
+			t.Errorf("service %d", odd.Service.Max())
+		}
+		if e := r.Groups[0].Errors; len(e) != 2 || e[0].Kind == e[1].Kind || e[0].Count != 3 || e[1].Count != 3 {
+			t.Errorf("errors by kind: %+v", e)
+		}
+	})
+}
+
+func TestRetryNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &keeper{fails: func(value, attempt int) error {
+			if value == 4 && attempt == 1 {
+				return engine.Errorf(engine.Timeout, "slow") // is tried again, whatever the policy
+			}
+			return twice(value, attempt)
+		}}
+		r := retried(t, k, workload.Group{Retry: workload.Retry{Policy: workload.RetryNone}})
+		s := &r.Groups[0].Kinds[0]
+		if want := []int{0, 1, 2, 3, 4, 4, 5, 6, 7, 8}; !slices.Equal(k.tried[:10], want) {
+			t.Errorf("attempts of %v", k.tried)
+		}
+		if s.Attempts != 20 || s.GivenUp != 6 || s.Ops != 13 || s.Retries != 1 || s.Service.Count() != 13 {
+			t.Errorf("%+v", s.Counts)
+		}
+	})
+}
+
+// After the last attempt an operation is given up; the client goes on, however
+// many fail. Without a greatest number it is ended by failures in a row.
+func TestGivingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		always := func(int, int) error { return engine.Errorf(engine.Duplicate, "there is one") }
+		k := &keeper{fails: always}
+		r := retried(t, k, workload.Group{Retry: workload.Retry{Max: 3}})
+		if s := r.Groups[0].Kinds[0]; s.GivenUp != 6 || s.Attempts != 20 || s.Retries != 13 || s.Ops != 0 || r.Ended != nil {
+			t.Errorf("%+v, ended by %v", s.Counts, r.Ended)
+		}
+		k = &keeper{fails: always}
+		r, err := Run(t.Context(), Config{Coarse: true, Step: &workload.Step{Seconds: 3600, Groups: []workload.Group{{Clients: 1, Ops: transaction, Retry: workload.Retry{Policy: workload.RetryNew}}}},
+			Interval: time.Minute, Clients: [][]workload.Client{{k}}})
+		if err != nil || r.Ended == nil || r.Groups[0].Kinds[0].Attempts != maxFailures {
+			t.Errorf("%v, %v: %+v", err, r.Ended, r.Groups[0].Kinds[0].Counts)
+		}
+	})
+}
+
+// Pauses are random, grow, are the same for the same seed, and end with the step.
+func TestBackoff(t *testing.T) {
+	pauses := func() (out []time.Duration) {
+		synctest.Test(t, func(t *testing.T) {
+			k := &keeper{fails: func(int, int) error { return busy }}
+			start := time.Now()
+			retried(t, k, workload.Group{Retry: workload.Retry{Backoff: 8 * time.Millisecond}})
+			if took := time.Since(start); took > 210*time.Millisecond {
+				t.Errorf("the step took %v: a pause outlived it", took)
+			}
+			for i := 1; i < len(k.at); i++ {
+				out = append(out, k.at[i]-k.at[i-1]-10*time.Millisecond)
+			}
+		})
+		return out
+	}
+	a := pauses()
+	if !slices.Equal(a, pauses()) {
+		t.Error("other pauses with the same seed")
+	}
+	if len(a) < 3 {
+		t.Fatalf("pauses %v", a)
+	}
+	for i, p := range a {
+		if longest := 8 * time.Millisecond << i; p < 0 || p > longest || slices.Index(a, p) != i {
+			t.Errorf("pause %d is %v of at most %v", i, p, longest)
+		}
+	}
+	r := retry{Retry: workload.Retry{Backoff: time.Millisecond}, failures: 200}
+	if longest := r.longest(); longest != maxPause {
+		t.Errorf("the longest pause after 200 failures is %v", longest)
+	}
+}
+
+// What a group's clients cannot do is refused before anything starts.
+func TestRetryRefused(t *testing.T) {
+	for want, retry := range map[string]workload.Retry{
+		"cannot abandon": {Policy: workload.RetryNew}, "abandon an": {Policy: workload.RetryNone}, "(workload.Abandoner)": {Max: 2}, "no retry policy": {Policy: "often"},
+	} {
+		step := &workload.Step{Name: "s", Seconds: 1, Groups: []workload.Group{{Name: "g", Clients: 1, Ops: insert, Retry: retry}}}
+		if _, err := Run(t.Context(), Config{Coarse: true, Step: step, Interval: time.Second, Clients: [][]workload.Client{{&fake{}}}}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v", retry, err)
+		}
+	}
+}
+
+// An interval without completed operations tells for how long the oldest one
+// has been in flight.
+func TestOldestInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var oldest []time.Duration
+		slow := &fake{rows: 1, took: func(n int64) time.Duration {
+			if n == 10 {
+				return 3500 * time.Millisecond
+			}
+			return 100 * time.Millisecond
+		}}
+		step := &workload.Step{Seconds: 6, Groups: []workload.Group{{Clients: 2, Ops: insert, Rate: 2, RowsPerOp: 1}}}
+		r, err := Run(t.Context(), Config{Coarse: true, Step: step, Interval: time.Second, Clients: [][]workload.Client{{slow, &fake{rows: 1, took: every(100 * time.Millisecond)}}},
+			OnInterval: func(iv *Interval) { oldest = append(oldest, iv.Groups[0].Oldest) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var worst time.Duration
+		for i, rate := range r.Groups[0].Rates {
+			if rate.Oldest != oldest[i] {
+				t.Errorf("interval %d: %v and %v", i, rate.Oldest, oldest[i])
+			}
+			worst = max(worst, rate.Oldest)
+		}
+		// It begins at 5 s and the next tick sees it after a second.
+		if worst < time.Second || worst > 4*time.Second {
+			t.Errorf("oldest %v", oldest)
+		}
+		for i, o := range oldest[:4] { // before, nothing is in flight at a tick for more than 100 ms
+			if o > 100*time.Millisecond {
+				t.Errorf("interval %d: %v", i, o)
+			}
+		}
+	})
+}
+
+// A statement that hangs does not keep the step for ever.
+func TestHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		g := workload.Group{Name: "q", Clients: 2, Ops: insert}
+		hang := &fake{rows: 1, took: func(n int64) time.Duration {
+			if n == 50 {
+				return 1000 * time.Hour
+			}
+			return 100 * time.Millisecond
+		}}
+		r := drive(t, workload.Step{Seconds: 10, Groups: []workload.Group{g}}, []workload.Client{hang, &fake{rows: 1, took: every(100 * time.Millisecond)}})
+		if took := time.Since(start); took != 10*time.Second+leastGrace {
+			t.Errorf("it took %v", took)
+		}
+		if r.Ended == nil || !strings.Contains(r.Ended.Error(), "client 0") || errors.Is(r.Ended, context.Canceled) {
+			t.Errorf("ended by %v", r.Ended)
+		}
+		if n := r.Groups[0].Kinds[0].Ops; n != 150 {
+			t.Errorf("%d operations were done before", n)
+		}
+	})
+}

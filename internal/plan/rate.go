@@ -1,0 +1,349 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"rumbench/internal/pace"
+	"rumbench/workload"
+)
+
+// Rate is how operations arrive at clients that have no rate of their own, in
+// steps that are bounded by time. One of At, Ramp and Steps is set.
+type Rate struct {
+	// At are operations a second. Of several each is a step of its own.
+	At []float64
+	// Ramp is from which rate to which, over the time of the step.
+	Ramp []float64
+	// Steps are rates one after the other, for equal parts of the step's time.
+	Steps    []float64
+	Arrivals pace.Kind
+	Queue    int64 // how many operations may wait; 0: any number
+}
+
+// Find says to search, for each such step, for the highest rate of arrivals
+// that keeps a promise about response times.
+type Find struct {
+	Promise    string        // as written: "p99_ms < 10"
+	Percentile float64       // that is promised, 100 for the greatest
+	Below      time.Duration // what it is to be below
+	From, To   float64       // the rates to search between; 0: down to a thousandth of, and up to, what the clients do without a rate
+	Precision  float64       // of the rate, as a share: 0.05 is 5 %
+	Seconds    float64       // of a probe; 0: the step's own
+	Arrivals   pace.Kind
+	Queue      int64
+}
+
+var (
+	rateKeys = []string{"at", "ramp", "steps", "arrivals", "queue"}
+	findKeys = []string{"promise", "from", "to", "precision", "seconds", "arrivals", "queue"}
+)
+
+const (
+	greatestRate   = 1e9
+	usualPrecision = 0.05
+	leastPrecision = 0.01
+	// halvings is how often a search without a lower end halves the rate before
+	// it gives up.
+	halvings = 10
+)
+
+const rateHint = "as in rate: 2000, rate: [500, 1000, 2000] for a step each, or rate: {at: 2000, arrivals: poisson, queue: 10000}"
+
+// rate reads how operations arrive.
+func (b *binder) rate(f fields, p *Plan) {
+	n := f.value("rate")
+	if n == nil {
+		return
+	}
+	before := len(b.problems)
+	r := &Rate{Arrivals: pace.Poisson}
+	switch n.kind {
+	case mapping:
+		of := b.fields(n, "rate", rateKeys)
+		forms := 0
+		for key, to := range map[string]*[]float64{"at": &r.At, "ramp": &r.Ramp, "steps": &r.Steps} {
+			if v := of.value(key); v != nil {
+				forms++
+				*to = b.rates(v, key)
+			}
+		}
+		if forms != 1 {
+			b.at(n, "rate has one of at, ramp and steps", rateHint)
+		}
+		if v := of.value("ramp"); v != nil && (v.kind != list || len(v.items) != 2) {
+			b.at(v, "ramp is from one rate to another", "as in ramp: [500, 4000]")
+		}
+		b.arrivals(of, &r.Arrivals, &r.Queue)
+	default:
+		r.At = b.rates(n, "rate")
+	}
+	if !b.noStep(n, p, "rate") && len(b.problems) == before {
+		p.Rate = r
+	}
+}
+
+// rates reads a rate, or a list of them.
+func (b *binder) rates(n *node, what string) (out []float64) {
+	items := []*node{n}
+	if n.kind == list {
+		if items = n.items; len(items) == 0 {
+			b.at(n, what+" is empty", rateHint)
+		}
+	}
+	for _, item := range items {
+		v, ok := number(item)
+		switch {
+		case item.kind == broken:
+			continue
+		case item.kind != scalar || !ok || !(v > 0 && v <= greatestRate):
+			b.at(item, fmt.Sprintf("%s: %q is not a number of operations a second, above 0", what, item.text), rateHint)
+			continue
+		case slices.Contains(out, v) && what != "steps" && what != "ramp":
+			b.at(item, fmt.Sprintf("%s: %s is given twice", what, item.text), "remove one")
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func (b *binder) arrivals(f fields, kind *pace.Kind, queue *int64) {
+	bind(f, "arrivals", kind, oneOf(pace.Poisson, pace.Even, pace.Burst))
+	bind(f, "queue", queue, func(n *node) (int64, error) {
+		v, err := integer(1, math.MaxInt32)(n)
+		return int64(v), err
+	})
+}
+
+// noStep tells of a run that has no step at which operations could arrive.
+func (b *binder) noStep(n *node, p *Plan, what string) bool {
+	if p.Run == nil {
+		return true // what is wrong has been told
+	}
+	for _, s := range p.Run.Steps() {
+		if OpenGroup(&s) >= 0 {
+			return false
+		}
+	}
+	b.at(n, what+" has no step to apply to: it is for steps that are bounded by time, create no tables, and have clients without a rate of their own",
+		"rumbench run --dry-run shows the steps; choose others with params, or remove "+what)
+	return true
+}
+
+// find reads which promise is to be kept.
+func (b *binder) find(f fields, p *Plan) {
+	n := f.value("find")
+	if n == nil {
+		return
+	}
+	d := &Find{Precision: usualPrecision, Arrivals: pace.Poisson}
+	switch n.kind {
+	case mapping:
+		of := b.fields(n, "find", findKeys)
+		if n.get("promise") == nil {
+			b.at(n, "find has no promise", promiseHint)
+		}
+		bind(of, "promise", d, d.promise)
+		bind(of, "from", &d.From, perSecond)
+		bind(of, "to", &d.To, perSecond)
+		bind(of, "precision", &d.Precision, share(leastPrecision))
+		var length time.Duration
+		bind(of, "seconds", &length, duration(time.Second, maxBudget))
+		d.Seconds = length.Seconds()
+		b.arrivals(of, &d.Arrivals, &d.Queue)
+		if d.To > 0 && d.From >= d.To {
+			b.at(of.value("from"), fmt.Sprintf("from: %g is not below to, which is %g", d.From, d.To), "")
+		}
+	default:
+		bind(f, "find", d, d.promise)
+	}
+	switch {
+	case f.of.get("rate") != nil:
+		b.at(n, "a plan has either rate or find: find tries rates of its own", "remove one")
+	case p.Order == Duet:
+		b.at(n, "the two of a duet would try different rates, and cannot wait for each other", "set order: interleaved, or give a list of rates instead, as rate: [500, 1000]")
+	case p.Stop.Precision > 0:
+		b.at(n, "stop: precision asks for every step to be compared, and a search makes steps of its own", "remove precision from stop; a budget can stay")
+	case b.noStep(n, p, "find"):
+	default:
+		p.Find = d
+	}
+}
+
+const promiseHint = "as in find: p99_ms < 10; of response time there are p50_ms, p95_ms, p99_ms, p999_ms and max_ms"
+
+var (
+	promiseText = regexp.MustCompile(`^([a-z0-9_]+)\s*<\s*([0-9.]+)$`)
+	promises    = []struct {
+		name       string
+		percentile float64
+	}{{"p50_ms", 50}, {"p95_ms", 95}, {"p99_ms", 99}, {"p999_ms", 99.9}, {"max_ms", 100}}
+)
+
+func (d *Find) promise(n *node) (Find, error) {
+	m := promiseText.FindStringSubmatch(strings.TrimSpace(n.text))
+	if m == nil {
+		return *d, misfit(promiseHint, "%q is not a promise", n.text)
+	}
+	limit, err := strconv.ParseFloat(m[2], 64)
+	if err != nil || limit <= 0 || limit > float64(time.Hour/time.Millisecond) {
+		return *d, misfit("a number of milliseconds, at most an hour", "%q is not a limit", m[2])
+	}
+	out := *d
+	out.Below = time.Duration(math.Round(limit * float64(time.Millisecond)))
+	out.Promise = m[1] + " < " + m[2]
+	var names []string
+	for _, p := range promises {
+		if names = append(names, p.name); p.name == m[1] {
+			out.Percentile = p.percentile
+			return out, nil
+		}
+	}
+	return *d, misfit(suggest(m[1], names), "%q is not a response time", m[1])
+}
+
+func perSecond(n *node) (float64, error) {
+	if v, ok := number(n); ok && v > 0 && v <= greatestRate {
+		return v, nil
+	}
+	return 0, misfit("", "%q is not a number of operations a second, above 0", n.text)
+}
+
+// OpenGroup is the group of a step at which operations can be made to arrive by
+// a schedule: the one that does what the step is about, if its clients have no
+// rate of their own and the time ends the step; -1 if there is none. A step
+// that creates the tables, or has a certain work to do, cannot be done twice;
+// of one that warms up nobody asks it.
+func OpenGroup(s *workload.Step) int {
+	if s.Settle != nil || s.Creates || s.Warmup || s.Seconds <= 0 {
+		return -1
+	}
+	for g := range s.Groups {
+		group := &s.Groups[g]
+		if group.Work > 0 {
+			return -1
+		}
+		if group.Rate > 0 || group.Arrivals != nil {
+			continue
+		}
+		about := slices.ContainsFunc(group.Ops, func(k workload.OpKind) bool { return k.Whole() == s.Primary })
+		if about || s.Primary == "" {
+			return g
+		}
+	}
+	return -1
+}
+
+// Steps are the steps of the run, with what the plan says about rates. Those of
+// a search are decided while it runs.
+func (p *Plan) Steps() (out []workload.Step) {
+	steps := p.Run.Steps()
+	if p.Rate == nil {
+		return steps
+	}
+	several := map[string]bool{} // the names of steps that are there once per rate
+	for i := range steps {
+		s := &steps[i]
+		if OpenGroup(s) < 0 {
+			out = append(out, *s)
+			continue
+		}
+		if len(p.Rate.At) < 2 {
+			out = append(out, withArrivals(s, p.Rate.schedule(s.Seconds)))
+			continue
+		}
+		several[s.Name] = true
+		for _, rate := range p.Rate.At {
+			at := AtRate(s, rate, &pace.Arrivals{Kind: p.Rate.Arrivals, Queue: p.Rate.Queue})
+			if several[s.Before] {
+				at.Before = rateName(s.Before, rate)
+			}
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// schedule is how operations arrive in a step of so many seconds.
+func (r *Rate) schedule(seconds float64) *pace.Arrivals {
+	a := &pace.Arrivals{Kind: r.Arrivals, Queue: r.Queue}
+	switch {
+	case len(r.Ramp) == 2:
+		a.Segments = []pace.Segment{{Seconds: seconds, From: r.Ramp[0], To: r.Ramp[1]}}
+	case len(r.Steps) > 0:
+		for _, v := range r.Steps {
+			a.Segments = append(a.Segments, pace.Segment{Seconds: seconds / float64(len(r.Steps)), From: v, To: v})
+		}
+	default:
+		a.Segments = []pace.Segment{{Seconds: seconds, From: r.At[0], To: r.At[0]}}
+	}
+	return a
+}
+
+// AtRate is a step with so many arrivals a second, of the kind and queue given,
+// under a name of its own.
+func AtRate(s *workload.Step, rate float64, like *pace.Arrivals) workload.Step {
+	a := *like
+	a.Segments = []pace.Segment{{Seconds: s.Seconds, From: rate, To: rate}}
+	out := withArrivals(s, &a)
+	out.Name, out.Before = rateName(s.Name, rate), ""
+	if out.Base == "" {
+		out.Base = s.Name
+	}
+	out.Axes = append(slices.Clone(s.Axes), workload.Axis{Name: "rate", Value: rate})
+	return out
+}
+
+func rateName(step string, rate float64) string {
+	return step + "@" + strconv.FormatFloat(rate, 'f', -1, 64)
+}
+
+func withArrivals(s *workload.Step, a *pace.Arrivals) workload.Step {
+	out := *s
+	out.Groups = slices.Clone(s.Groups)
+	out.Groups[OpenGroup(s)].Arrivals = a
+	return out
+}
+
+// Grid is rate k of those that a search may try, of three digits. All searches
+// of one precision try the same rates, so that their steps can be compared.
+func (d *Find) Grid(k int) float64 {
+	text := strconv.FormatFloat(math.Pow(1+d.Precision, float64(k)), 'g', 3, 64)
+	v, _ := strconv.ParseFloat(text, 64) // it was just written
+	return v
+}
+
+// Nearest is the rate of the grid that is nearest to a rate.
+func (d *Find) Nearest(rate float64) int {
+	return int(math.Round(math.Log(rate) / math.Log1p(d.Precision)))
+}
+
+// Halving is how many rates of the grid there are to half of one.
+func (d *Find) Halving() int { return max(1, int(math.Round(math.Ln2/math.Log1p(d.Precision)))) }
+
+// Least is the lowest rate that is tried below one that is known to break the promise.
+func (d *Find) Least(k int) int {
+	if d.From > 0 {
+		return d.Nearest(d.From)
+	}
+	return k - halvings*d.Halving()
+}
+
+// Most is how many probes a search can take.
+func (d *Find) Most() int {
+	bisect := func(steps int) int { return int(math.Ceil(math.Log2(float64(max(1, steps))))) }
+	switch {
+	case d.From > 0 && d.To > 0:
+		return 2 + bisect(d.Nearest(d.To)-d.Nearest(d.From))
+	case d.From > 0:
+		return 1 + bisect(d.Nearest(greatestRate)-d.Nearest(d.From))
+	case d.To > 0:
+		return 1 + halvings + bisect(d.Halving())
+	}
+	return halvings + bisect(d.Halving())
+}

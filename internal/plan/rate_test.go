@@ -1,0 +1,113 @@
+package plan
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/internal/pace"
+	"rumbench/workload"
+)
+
+func TestRate(t *testing.T) {
+	for text, want := range map[string]*Rate{
+		"rate: 2000":             {At: []float64{2000}, Arrivals: pace.Poisson},
+		"rate: [0.5, 1_000]":     {At: []float64{0.5, 1000}, Arrivals: pace.Poisson},
+		"rate: {ramp: [500, 4]}": {Ramp: []float64{500, 4}, Arrivals: pace.Poisson},
+		"rate: {at: 2000, arrivals: burst, queue: 10000}":    {At: []float64{2000}, Arrivals: pace.Burst, Queue: 10000},
+		"rate: {at: [1, 2], arrivals: even}":                 {At: []float64{1, 2}, Arrivals: pace.Even},
+		"rate:\n  steps: [500, 1000, 500]\n  arrivals: even": {Steps: []float64{500, 1000, 500}, Arrivals: pace.Even},
+	} {
+		if d := cmp.Diff(want, load(t, "workload: ibench\ntargets: [pebble]\n"+text+"\n").Rate); d != "" {
+			t.Errorf("%s: %s", text, d)
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	for text, want := range map[string]*Find{
+		"find: p99_ms < 10": {Promise: "p99_ms < 10", Percentile: 99, Below: 10 * time.Millisecond, Precision: 0.05, Arrivals: pace.Poisson},
+		"find: {promise: p999_ms<0.5, from: 100, to: 2500.5, precision: 2%, seconds: 20, arrivals: even, queue: 7}": {
+			Promise: "p999_ms < 0.5", Percentile: 99.9, Below: 500 * time.Microsecond, From: 100, To: 2500.5, Precision: 0.02, Seconds: 20, Arrivals: pace.Even, Queue: 7},
+	} {
+		if d := cmp.Diff(want, load(t, "workload: ibench\ntargets: [pebble]\n"+text+"\n").Find); d != "" {
+			t.Errorf("%s: %s", text, d)
+		}
+	}
+}
+
+// steps are what is run with a rate: names, bases, and what arrives at whom.
+func steps(t *testing.T, rate string) (out [][]any) {
+	t.Helper()
+	p := load(t, "workload: ibench\ntargets: [pebble]\n"+rate+"\n")
+	for _, s := range p.Steps() {
+		row := []any{s.Name, s.Base, s.Before, s.Axes}
+		for _, g := range s.Groups {
+			if g.Arrivals != nil {
+				row = append(row, g.Name, *g.Arrivals)
+			}
+		}
+		out = append(out, row)
+	}
+	for _, s := range p.Run.Steps() {
+		for _, g := range s.Groups {
+			if g.Arrivals != nil {
+				t.Error("the run itself was changed")
+			}
+		}
+	}
+	return out
+}
+
+func TestSteps(t *testing.T) {
+	at := func(segments ...pace.Segment) pace.Arrivals {
+		return pace.Arrivals{Kind: pace.Poisson, Segments: segments}
+	}
+	clients := workload.Axis{Name: "clients", Value: 8}
+	axes := func(rate float64, more ...workload.Axis) []workload.Axis {
+		return append(more, workload.Axis{Name: "rate", Value: rate})
+	}
+	var none []workload.Axis
+	for rate, want := range map[string][][]any{
+		"rate: [5, 0.5]": {
+			{"load", "", "", none},
+			{"query@5", "query", "", axes(5), "query", at(pace.Segment{Seconds: 60, From: 5, To: 5})},
+			{"query@0.5", "query", "", axes(0.5), "query", at(pace.Segment{Seconds: 60, From: 0.5, To: 0.5})},
+			{"again@5", "sweep", "query@5", axes(5, clients), "query", at(pace.Segment{Seconds: 30, From: 5, To: 5})},
+			{"again@0.5", "sweep", "query@0.5", axes(0.5, clients), "query", at(pace.Segment{Seconds: 30, From: 0.5, To: 0.5})},
+		},
+		"rate: {ramp: [500, 4000]}": {
+			{"load", "", "", none},
+			{"query", "", "", none, "query", at(pace.Segment{Seconds: 60, From: 500, To: 4000})},
+			{"again", "sweep", "query", []workload.Axis{clients}, "query", at(pace.Segment{Seconds: 30, From: 500, To: 4000})},
+		},
+		"rate: {steps: [5, 10]}": {
+			{"load", "", "", none},
+			{"query", "", "", none, "query", at(pace.Segment{Seconds: 30, From: 5, To: 5}, pace.Segment{Seconds: 30, From: 10, To: 10})},
+			{"again", "sweep", "query", []workload.Axis{clients}, "query", at(pace.Segment{Seconds: 15, From: 5, To: 5}, pace.Segment{Seconds: 15, From: 10, To: 10})},
+		},
+	} {
+		if d := cmp.Diff(want, steps(t, rate)); d != "" {
+			t.Errorf("%s: %s", rate, d)
+		}
+	}
+}
+
+// Neighbours on the grid differ by the precision, and each rate is the nearest
+// to itself.
+func TestGrid(t *testing.T) {
+	for _, precision := range []float64{0.01, 0.02, 0.05, 0.2} {
+		f := Find{Precision: precision}
+		for k := -50; k < 500; k++ {
+			low, high := f.Grid(k), f.Grid(k+1)
+			if ratio := high/low - 1; math.Abs(ratio-precision) > 0.011 || high <= low {
+				t.Fatalf("%v: %v and %v", precision, low, high)
+			}
+			if f.Nearest(math.Pow(1+precision, float64(k))) != k {
+				t.Fatalf("%v: %d is not the nearest to itself", precision, k)
+			}
+		}
+	}
+}

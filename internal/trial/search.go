@@ -1,0 +1,230 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rumbench/internal/hist"
+	"rumbench/internal/pace"
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+	"rumbench/workload"
+)
+
+// search looks for the highest rate at which a step keeps the plan's promise.
+// The step itself has just been run, with clients that go as fast as they can:
+// more than they did then need not be tried. Each probe is a step of its own.
+func (t *trial) search(ctx context.Context, step *workload.Step) error {
+	p := &prober{Find: t.Plan.Find, trial: t, step: *step, group: plan.OpenGroup(step)}
+	if p.Seconds > 0 {
+		p.step.Seconds = p.Seconds
+	}
+	s := &search{Find: t.Plan.Find, probe: p.probe}
+	ceiling := 0.0
+	for k, kind := range step.Groups[p.group].Ops {
+		if !kind.Upkeep {
+			ceiling += float64(t.driven.Groups[p.group].Kinds[k].Ops) / t.driven.Window.Seconds()
+		}
+	}
+	at := len(t.res.Steps) - 1
+	if ceiling == 0 {
+		t.res.Steps[at].Warnings = append(t.res.Steps[at].Warnings, "no rate was searched for: nothing was done without one")
+		return t.save()
+	}
+	if err := s.run(ctx, ceiling); err != nil {
+		return err
+	}
+	s.conclude(&t.res.Steps[at], step.Groups[p.group].Name, ceiling)
+	return t.save()
+}
+
+// search is a search for a rate. Rates are numbers on a grid.
+type search struct {
+	*plan.Find
+	probe  func(ctx context.Context, rate float64) (probe, error)
+	probes []probe // in the order in which they were made
+}
+
+// probe is a rate that was tried.
+type probe struct {
+	at    int // on the grid
+	rate  float64
+	took  time.Duration // the percentile that the promise is about
+	n     int64         // operations that it is of
+	broke string        // why it does not count; "" if the promise was kept
+}
+
+// run tries rates until two neighbours on the grid are known, of which the
+// lower keeps the promise and the higher breaks it.
+func (s *search) run(ctx context.Context, ceiling float64) error {
+	high := s.Nearest(ceiling) + 1 // taken to break it
+	if s.To > 0 {
+		high = s.Nearest(s.To)
+		if kept, err := s.try(ctx, high); kept || err != nil {
+			return err
+		}
+	}
+	low, known := s.Least(high), false
+	if s.From > 0 {
+		kept, err := s.try(ctx, low)
+		if !kept || err != nil {
+			return err
+		}
+		known = true
+	}
+	for high-low > 1 || !known {
+		next := (low + high) / 2
+		if !known { // from above, so that the first probes are not too slow to tell anything
+			next = max(low, high-s.Halving())
+		}
+		kept, err := s.try(ctx, next)
+		switch {
+		case err != nil:
+			return err
+		case kept:
+			low, known = next, true
+		case next == low:
+			return nil
+		default:
+			high = next
+		}
+	}
+	return nil
+}
+
+// try makes a probe.
+func (s *search) try(ctx context.Context, at int) (kept bool, err error) {
+	p, err := s.probe(ctx, s.Grid(at))
+	if err != nil {
+		return false, err
+	}
+	p.at = at
+	s.probes = append(s.probes, p)
+	return p.broke == "", nil
+}
+
+// prober makes the probes of a step.
+type prober struct {
+	*plan.Find
+	trial *trial
+	step  workload.Step
+	group int
+}
+
+// probe runs the step at a rate.
+func (r *prober) probe(ctx context.Context, rate float64) (probe, error) {
+	p := probe{rate: rate}
+	step := plan.AtRate(&r.step, rate, &pace.Arrivals{Kind: r.Arrivals, Queue: r.Queue})
+	if err := r.trial.runStep(ctx, &step); err != nil {
+		return p, err
+	}
+	out := &r.trial.res.Steps[len(r.trial.res.Steps)-1]
+	r.judge(&p, &step, out)
+	if p.broke == "" {
+		out.Notes = append(out.Notes, fmt.Sprintf("%s was kept: %v", r.Promise, shown(p.took)))
+	} else {
+		out.Notes = append(out.Notes, r.Promise+" was not kept: "+p.broke)
+	}
+	return p, nil
+}
+
+// judge tells whether a probe kept the promise. Operations that had arrived and
+// were not done count with the time for which they had waited by then, and
+// those that were given up as endless.
+func (r *prober) judge(p *probe, step *workload.Step, out *result.Step) {
+	res := &r.trial.driven.Groups[r.group]
+	all := hist.NewDist()
+	for k := range res.Kinds {
+		if step.Groups[r.group].Ops[k].Upkeep {
+			continue
+		}
+		all.Merge(res.Kinds[k].Response)
+		for range res.Kinds[k].GivenUp {
+			all.Record(endless)
+		}
+	}
+	all.Merge(res.Arrivals.Abandoned)
+	p.took, p.n = time.Duration(all.Percentile(r.Percentile)), all.Count()
+	if r.Percentile == 100 {
+		p.took = time.Duration(all.Max())
+	}
+	promise := r.trial.driven.Judge(r.group, &step.Groups[r.group])
+	switch {
+	case out.Status != result.Complete:
+		p.broke = "the step is " + string(out.Status)
+	case p.n == 0:
+		p.broke = "nothing arrived"
+	case res.Arrivals.Shed > 0:
+		p.broke = fmt.Sprintf("%d operations were shed", res.Arrivals.Shed)
+	case !promise.Met:
+		p.broke = fmt.Sprintf("of %.0f/s only %.0f/s were done", promise.Target, promise.Achieved)
+	case p.took >= r.Below:
+		p.broke = shown(p.took)
+	}
+}
+
+const endless = int64(2 * hist.Longest)
+
+func shown(d time.Duration) string {
+	if d >= hist.Longest {
+		return "endless"
+	}
+	return d.Round(time.Microsecond).String()
+}
+
+// conclude adds the answer to the step that was run without a rate.
+func (s *search) conclude(out *result.Step, group string, ceiling float64) {
+	slices.SortFunc(s.probes, func(a, b probe) int { return a.at - b.at })
+	row := result.Row{Target: out.Rows[0].Target, Trial: out.Rows[0].Trial, Step: out.Name, Group: group, Metric: "highest_rate", Unit: "1/s", N: int64(len(s.probes))}
+	var tried []string
+	var lowest *probe // that broke it
+	var best *probe
+	for i := range s.probes {
+		p := &s.probes[i]
+		if p.broke == "" {
+			best = p
+			tried = append(tried, fmt.Sprintf("%.10g/s %s", p.rate, shown(p.took)))
+			continue
+		}
+		if lowest == nil {
+			lowest = p
+		}
+		tried = append(tried, fmt.Sprintf("%.10g/s broke it (%s)", p.rate, p.broke))
+	}
+	text := s.Promise + ": "
+	switch {
+	case best == nil:
+		text += fmt.Sprintf("no rate kept it, down to %.10g/s", lowest.rate)
+	case lowest == nil && s.To > 0:
+		text += fmt.Sprintf("it was kept up to %.10g/s, the highest rate that was to be tried", best.rate)
+	case lowest == nil:
+		text += fmt.Sprintf("it was kept at %.10g/s; without a rate the clients did %.0f/s, and more was not tried", best.rate, ceiling)
+	default:
+		text += fmt.Sprintf("the highest rate that kept it is %.10g/s, the lowest that broke it %.10g/s", best.rate, lowest.rate)
+	}
+	out.Notes = append(out.Notes, text+"; tried: "+strings.Join(tried, ", "))
+	if best != nil {
+		row.Value = best.rate
+		row.Warnings = s.doubts(best)
+		out.Warnings = append(out.Warnings, row.Warnings...)
+	}
+	out.Rows = append(out.Rows, row)
+}
+
+// doubts are reasons not to trust the answer: too few operations for the
+// percentile, or response times near the limit that fell though the rate rose.
+func (s *search) doubts(best *probe) (out []string) {
+	if beyond := float64(best.n) * (1 - s.Percentile/100); s.Percentile < 100 && beyond < 10 {
+		out = append(out, fmt.Sprintf("%s at %.10g/s is of %d operations only, %.1f of them beyond the percentile: probe for longer (find: seconds)", s.Promise, best.rate, best.n, beyond))
+	}
+	for i := 1; i < len(s.probes); i++ {
+		a, b := &s.probes[i-1], &s.probes[i]
+		if b.broke == "" && (a.broke != "" || a.took > s.Below/2 && a.took > b.took*5/4) {
+			out = append(out, fmt.Sprintf("not monotone: %v at %.10g/s, but %v at %.10g/s; something else disturbed one of them", shown(a.took), a.rate, shown(b.took), b.rate))
+		}
+	}
+	return out
+}
