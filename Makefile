@@ -4,9 +4,9 @@ GO ?= go
 # More words for the demo, such as --set params.rows=50000.
 DEMO ?=
 # Packages whose tests also run under the race detector.
-RACE = ./engine/kvkit ./internal/cpuset ./engine/memory ./engine/bbolt ./internal/drive ./internal/hist ./internal/observe ./internal/trial ./internal/campaign ./internal/server ./internal/watch
+RACE = ./engine/kvkit ./internal/cpuset ./engine/memory ./engine/bbolt ./internal/drive ./internal/hist ./internal/observe ./internal/trial ./internal/campaign ./internal/wire ./internal/server ./internal/watch
 
-.PHONY: build demo test bench setup clean
+.PHONY: build demo test bench bench-peers setup clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -o bin/rumbench ./cmd/rumbench
@@ -25,6 +25,9 @@ test: build setup
 
 bench:
 	$(GO) run ./bench
+
+bench-peers:
+	$(GO) run ./bench/peers
 
 clean:
 	rm -rf bin

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"rumbench/model"
@@ -67,9 +69,25 @@ func TimedAction(name string, f func() error) ([]SettleAction, error) {
 	return []SettleAction{{Name: name, Duration: time.Since(start)}}, nil
 }
 
+// CheckIsolation refuses another level than those that the engine has.
+func (c Config) CheckIsolation(has ...model.Isolation) error {
+	if c.Isolation == model.DefaultIsolation || slices.Contains(has, c.Isolation) {
+		return nil
+	}
+	reason := "there are no levels to choose from"
+	if len(has) > 0 {
+		names := make([]string, len(has))
+		for i, level := range has {
+			names[i] = level.String()
+		}
+		reason = "only " + strings.Join(names, ", ") + " can be had"
+	}
+	return &KnobError{Knob: "isolation", Value: c.Isolation.String(), Reason: reason}
+}
+
 // CheckDiskless refuses every knob and every promise, for an engine that stores
-// nothing on disk.
-func (c Config) CheckDiskless() error {
+// nothing on disk. Has are the isolation levels of its transactions.
+func (c Config) CheckDiskless(has ...model.Isolation) error {
 	switch {
 	case c.Durability != model.DurabilityNone:
 		return &KnobError{Knob: "durability", Value: string(c.Durability), Reason: "the engine stores nothing on disk; only none can be had"}
@@ -82,5 +100,5 @@ func (c Config) CheckDiskless() error {
 	case c.DirectIO != nil && *c.DirectIO:
 		return &KnobError{Knob: "direct_io", Value: "true", Reason: "the engine does no input or output"}
 	}
-	return c.CheckEmbedded(nil)
+	return c.CheckEmbedded(nil, has...)
 }

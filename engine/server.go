@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"fmt"
+
+	"rumbench/model"
 )
 
 // ServerConfig says which server a database lives on. Its zero value is a
@@ -30,8 +32,8 @@ const ServerVersion = "server_version"
 const DefaultSchema = "rumbench"
 
 // CheckEmbedded returns an error for what only servers have, and for an option
-// that the engine does not have.
-func (c Config) CheckEmbedded(known []Option) error {
+// or an isolation level that the engine does not have.
+func (c Config) CheckEmbedded(known []Option, has ...model.Isolation) error {
 	const reason = "the engine runs in rumbench's own process and has no server"
 	switch {
 	case c.Storage != "":
@@ -44,6 +46,11 @@ func (c Config) CheckEmbedded(known []Option) error {
 		return &KnobError{Knob: "dsn", Reason: reason}
 	case c.Server.Schema != "":
 		return &KnobError{Knob: "schema", Value: c.Server.Schema, Reason: reason}
+	case c.Protocol != "" && c.Protocol != Prepared:
+		return &KnobError{Knob: "protocol", Value: string(c.Protocol), Reason: reason}
+	}
+	if err := c.CheckIsolation(has...); err != nil {
+		return err
 	}
 	return c.CheckOptions(known)
 }

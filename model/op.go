@@ -76,6 +76,22 @@ const (
 	Serializable
 )
 
+// isolationNames are the levels as plans and results write them.
+var isolationNames = [...]string{"", "read-uncommitted", "read-committed", "repeatable-read", "serializable"}
+
+// Isolations lists the levels that can be asked for, weakest first.
+func Isolations() []Isolation {
+	return []Isolation{ReadUncommitted, ReadCommitted, RepeatableRead, Serializable}
+}
+
+// String is the level's name, "" of DefaultIsolation.
+func (i Isolation) String() string {
+	if int(i) < len(isolationNames) {
+		return isolationNames[i]
+	}
+	return "isolation(" + strconv.Itoa(int(i)) + ")"
+}
+
 // Assign changes one column in an update.
 type Assign struct {
 	Column string

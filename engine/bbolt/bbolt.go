@@ -74,7 +74,7 @@ func newOptions(c engine.Config) (*bolt.Options, float64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	return &o, float64(fill) / 100, c.CheckEmbedded(options)
+	return &o, float64(fill) / 100, c.CheckEmbedded(options, model.Serializable)
 }
 
 // fileName is the database's only file.

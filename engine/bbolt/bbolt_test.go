@@ -14,6 +14,8 @@ func TestConformance(t *testing.T) {
 		Engine: Engine{},
 		Config: engine.Config{Durability: model.DurabilityProcess},
 		Refused: []enginetest.Refusal{
+			{Knob: "isolation", Config: engine.Config{Isolation: model.ReadCommitted}},
+			{Knob: "protocol", Config: engine.Config{Protocol: engine.Text}},
 			{Knob: "cache", Config: engine.Config{Cache: 1 << 20}},
 			{Knob: "compression", Config: engine.Config{Compression: model.CompressionLZ4}},
 			{Knob: "page", Config: engine.Config{Page: 5000}},

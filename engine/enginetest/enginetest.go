@@ -78,6 +78,7 @@ func (s Suite) schema() model.Schema {
 			{Name: "s", Type: model.String, Width: 64},
 			{Name: "b", Type: model.Bytes, Width: 64},
 			{Name: "n", Type: model.Int},
+			{Name: "c", Type: model.String, Width: 16, Fixed: true},
 		},
 		Key: []string{"id"},
 		Indexes: []model.Index{
@@ -85,6 +86,7 @@ func (s Suite) schema() model.Schema {
 			{Name: "things_f", Columns: []string{"f"}},
 			{Name: "things_at", Columns: []string{"at", "n"}},
 			{Name: "things_n", Columns: []string{"n"}},
+			{Name: "things_c", Columns: []string{"c", "n"}},
 		},
 	}
 	queue := model.Table{
@@ -257,6 +259,12 @@ func merge(c, over engine.Config) engine.Config {
 	}
 	if over.DirectIO != nil {
 		c.DirectIO = over.DirectIO
+	}
+	if over.Isolation != model.DefaultIsolation {
+		c.Isolation = over.Isolation
+	}
+	if over.Protocol != "" {
+		c.Protocol = over.Protocol
 	}
 	if over.Options != nil {
 		c.Options = over.Options

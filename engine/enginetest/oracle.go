@@ -70,7 +70,7 @@ func (o *oracle) update(op *model.Op, args []model.Value) (done int64) {
 		columns, _ = o.table.Positions(ix.Columns[:op.Equal])
 	}
 	for _, row := range o.rows {
-		if !equalAt(row, columns, where) {
+		if !equalToAny(row, columns, where) {
 			continue
 		}
 		for i, a := range op.Set {
@@ -84,6 +84,27 @@ func (o *oracle) update(op *model.Op, args []model.Value) (done int64) {
 		done++
 	}
 	return done
+}
+
+// get returns the rows that have one of the keys in the index's columns, whole.
+func (o *oracle) get(op *model.Op, keys []model.Value) (out [][]model.Value) {
+	columns := o.order(op)[:op.Equal]
+	for _, row := range o.rows {
+		if equalToAny(row, columns, keys) {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// equalToAny tells whether the columns hold one of the keys that follow each other.
+func equalToAny(row []model.Value, columns []int, keys []model.Value) bool {
+	for key := range slices.Chunk(keys, len(columns)) {
+		if equalAt(row, columns, key) {
+			return true
+		}
+	}
+	return false
 }
 
 func equalAt(row []model.Value, columns []int, want []model.Value) bool {
@@ -122,10 +143,14 @@ func (o *oracle) order(op *model.Op) []int {
 func (o *oracle) scan(op *model.Op, args []model.Value) [][]model.Value {
 	order := o.order(op)
 	o.sort(order)
+	var shorter model.Value
+	if op.Shorter != "" {
+		shorter, args = args[len(args)-1], args[:len(args)-1]
+	}
 	equal, rest := args[:op.Equal], args[op.Equal:]
 	var out [][]model.Value
 	for _, row := range o.rows {
-		if equalAt(row, order[:op.Equal], equal) && inBounds(op, row, order, rest) {
+		if equalAt(row, order[:op.Equal], equal) && inRanges(op, row, order, rest) && o.isShort(op, row, shorter) {
 			out = append(out, row)
 		}
 	}
@@ -135,12 +160,32 @@ func (o *oracle) scan(op *model.Op, args []model.Value) [][]model.Value {
 	return out
 }
 
+func (o *oracle) isShort(op *model.Op, row []model.Value, length model.Value) bool {
+	if op.Shorter == "" {
+		return true
+	}
+	v := row[o.column(op.Shorter)]
+	return !v.IsNull() && int64(len(v.Buf())) < length.Int()
+}
+
+func inRanges(op *model.Op, row []model.Value, order []int, bounds []model.Value) bool {
+	if op.Ranges <= 1 {
+		return inBounds(op, row, order, bounds)
+	}
+	for pair := range slices.Chunk(bounds, 2) {
+		if inBounds(op, row, order, pair) {
+			return true
+		}
+	}
+	return false
+}
+
 func inBounds(op *model.Op, row []model.Value, order []int, bounds []model.Value) bool {
 	if op.Lower == model.Open && op.Upper == model.Open {
 		return true
 	}
 	v := row[order[op.Equal]]
-	if v.IsNull() {
+	if v.IsNull() || slices.ContainsFunc(bounds, model.Value.IsNull) {
 		return false // a bound never matches NULL
 	}
 	if op.Lower != model.Open {

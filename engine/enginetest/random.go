@@ -2,6 +2,7 @@ package enginetest
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -43,6 +44,10 @@ func (w *walk) value(c model.Column) model.Value {
 		return model.Value{}
 	}
 	texts := []string{"", "a", "ab", "a\x00", "a\x00b", "a\xff", "b", "zz"}
+	switch {
+	case c.Fixed: // no blanks at the end, and one byte a letter
+		return model.StringValue([]byte([]string{"", "a", "a b", "ab", "b", "zz"}[w.rnd.IntN(6)]))
+	}
 	switch c.Type {
 	case model.Float:
 		return model.FloatValue([]float64{-1e300, -1.5, 0, 0.25, 3, 1e300}[w.rnd.IntN(6)])
@@ -57,16 +62,20 @@ func (w *walk) value(c model.Column) model.Value {
 }
 
 func (w *walk) step() {
-	switch w.rnd.IntN(10) {
+	switch w.rnd.IntN(14) {
 	case 0, 1, 2:
 		w.insert()
 	case 3:
 		w.get()
-	case 4, 5, 6:
+	case 4:
+		w.getByIndex()
+	case 5, 6, 7:
 		w.scan()
-	case 7, 8:
+	case 8, 9, 10:
+		w.freeScan()
+	case 11, 12:
 		w.update()
-	case 9:
+	case 13:
 		w.delete()
 	}
 }
@@ -132,8 +141,7 @@ func (w *walk) get() {
 }
 
 func (w *walk) scan() {
-	indexes := []string{"", "things_a", "things_f", "things_at", "things_n"}
-	op := model.Op{Kind: model.Scan, Table: "things", Index: indexes[w.rnd.IntN(len(indexes))],
+	op := model.Op{Kind: model.Scan, Table: "things", Index: w.index(),
 		Desc: w.rnd.IntN(2) == 0, Columns: w.oracle.table.ColumnNames()}
 	order := w.oracle.order(&op)
 	op.Equal = w.rnd.IntN(len(order) + 1)
@@ -158,6 +166,124 @@ func (w *walk) scan() {
 		w.t.Fatalf("%s: counts %d rows, handed over %d", op.Label(), r.Rows, len(got))
 	}
 	w.compareScan(&op, order, got, want)
+}
+
+// index is one of the table's indexes, or "" for its key.
+func (w *walk) index() string {
+	indexes := w.oracle.table.Indexes
+	if i := w.rnd.IntN(len(indexes) + 1); i < len(indexes) {
+		return indexes[i].Name
+	}
+	return ""
+}
+
+// getByIndex gives some keys twice.
+func (w *walk) getByIndex() {
+	indexes := w.oracle.table.Indexes
+	ix := indexes[w.rnd.IntN(len(indexes))]
+	op := model.Op{Kind: model.Get, Table: "things", Index: ix.Name, Columns: w.oracle.table.ColumnNames(),
+		Equal: 1 + w.rnd.IntN(len(ix.Columns)), Keys: 1 + w.rnd.IntN(3)}
+	var args []model.Value
+	for range op.Keys {
+		for _, name := range ix.Columns[:op.Equal] {
+			c := w.oracle.table.Columns[w.oracle.column(name)]
+			c.NotNull = op.Equal > 1 // MySQL 5.5 looks at the rest of a key that holds NULL
+			args = append(args, w.value(c))
+		}
+	}
+	want := w.oracle.get(&op, args)
+	_, got := w.c.do(op, args...)
+	byID := func(a, b []model.Value) int { return a[0].Compare(b[0]) }
+	slices.SortFunc(got, byID)
+	slices.SortFunc(want, byID)
+	w.same(fmt.Sprintf("%s %v", op.Label(), args), slices.CompactFunc(got, sameRow), want)
+}
+
+// freeScan is a scan whose rows come in any order, with what only such a scan
+// can have: several ranges, and a test for short values.
+func (w *walk) freeScan() {
+	table := w.oracle.table
+	op := model.Op{Kind: model.Scan, Table: "things", Index: w.index(), Free: true}
+	order := w.oracle.order(&op)
+	if op.Equal = w.rnd.IntN(len(order) + 1); op.Equal < len(order) {
+		op.Lower, op.Upper = model.Bound(w.rnd.IntN(3)), model.Bound(w.rnd.IntN(3))
+	}
+	if op.Equal == 0 && w.rnd.IntN(2) == 0 {
+		op.Ranges, op.Lower, op.Upper = 1+w.rnd.IntN(3), model.Inclusive, model.Inclusive
+	}
+	var args []model.Value
+	for i := range op.Args(table) {
+		c := table.Columns[order[min(i, op.Equal)]]
+		if op.Ranges > 0 {
+			c = table.Columns[order[0]]
+		}
+		args = append(args, w.value(c))
+	}
+	if w.rnd.IntN(3) == 0 {
+		op.Shorter = []string{"s", "b", "c"}[w.rnd.IntN(3)]
+		args = append(args, model.IntValue(int64(w.rnd.IntN(4))))
+	}
+	found := w.oracle.scan(&op, args)
+	switch w.rnd.IntN(6) {
+	case 0:
+		op.Columns = table.ColumnNames()
+	case 1:
+		op.Columns = []string{"n", "c"}
+		op.OrderBy = "c"
+	case 2:
+		op.Columns = []string{"c", "n"}
+		op.Distinct, op.OrderBy = true, "n"
+	case 3:
+		op.Columns, op.Distinct = []string{"c"}, true
+	case 4:
+		op.Columns, op.Aggregate = []string{"n"}, model.Sum
+	case 5:
+		op.Columns, op.Aggregate = []string{"c"}, model.Count
+	}
+	w.compareFree(&op, args, found)
+}
+
+// compareFree executes a free scan and compares what it makes of the rows found.
+func (w *walk) compareFree(op *model.Op, args []model.Value, found [][]model.Value) {
+	columns, _ := w.oracle.table.Positions(op.Columns)
+	var want [][]model.Value
+	var count int64
+	var sum model.Value
+	for _, row := range found {
+		var out []model.Value
+		for _, c := range columns {
+			out = append(out, row[c])
+		}
+		want = append(want, out)
+		if !out[0].IsNull() {
+			count++
+			sum = sum.Add(out[0])
+		}
+	}
+	r, got := w.c.do(*op, args...)
+	what := fmt.Sprintf("%s %+v %v", op.Label(), *op, args)
+	switch op.Aggregate {
+	case model.Count:
+		if r.Value.Compare(model.IntValue(count)) != 0 {
+			w.t.Fatalf("%s: count %v, want %d", what, r.Value, count)
+		}
+		return
+	case model.Sum:
+		if r.Value.Compare(sum) != 0 {
+			w.t.Fatalf("%s: sum %v, want %v", what, r.Value, sum)
+		}
+		return
+	}
+	if by := slices.Index(op.Columns, op.OrderBy); by >= 0 && !slices.IsSortedFunc(got, func(a, b []model.Value) int { return a[by].Compare(b[by]) }) {
+		w.t.Fatalf("%s: not in order: %v", what, got)
+	}
+	compareRows := func(a, b []model.Value) int { return slices.CompareFunc(a, b, model.Value.Compare) }
+	slices.SortFunc(got, compareRows)
+	slices.SortFunc(want, compareRows)
+	if op.Distinct {
+		want = slices.CompactFunc(want, sameRow)
+	}
+	w.same(what, got, want)
 }
 
 // compareScan compares in order where the order is given, and as sets where
@@ -192,8 +318,8 @@ func (w *walk) compareScan(op *model.Op, order []int, got, want [][]model.Value)
 }
 
 func (w *walk) update() {
-	sets := []model.Assign{{Column: "a"}, {Column: "n", Add: true}, {Column: "s"}, {Column: "f", Add: true}, {Column: "b"}}
-	op := model.Op{Kind: model.Update, Table: "things", Set: sets[w.rnd.IntN(3):][:2]}
+	sets := []model.Assign{{Column: "a"}, {Column: "n", Add: true}, {Column: "s"}, {Column: "f", Add: true}, {Column: "c"}, {Column: "b"}}
+	op := model.Op{Kind: model.Update, Table: "things", Set: sets[w.rnd.IntN(5):][:2]}
 	var args []model.Value
 	for _, a := range op.Set {
 		c := w.oracle.table.Columns[w.oracle.column(a.Column)]
@@ -208,7 +334,10 @@ func (w *walk) update() {
 		op.Index, op.Equal = "things_a", 1
 		args = append(args, w.value(model.Column{Type: model.Int, NotNull: true}))
 	} else {
-		args = append(args, w.id())
+		op.Keys = w.rnd.IntN(4)
+		for range op.KeyCount() { // a key may come twice
+			args = append(args, w.id())
+		}
 	}
 	r, _ := w.c.do(op, args...)
 	if want := w.oracle.update(&op, args); r.Rows != want {
@@ -241,7 +370,7 @@ func (w *walk) delete() {
 
 // compareAll reads the table through its key and through every index.
 func (w *walk) compareAll() {
-	for _, index := range []string{"", "things_a", "things_f", "things_at", "things_n"} {
+	for _, index := range []string{"", "things_a", "things_f", "things_at", "things_n", "things_c"} {
 		op := model.Op{Kind: model.Scan, Table: "things", Index: index, Columns: w.oracle.table.ColumnNames()}
 		_, got := w.c.do(op)
 		want := slices.Clone(w.oracle.rows)
@@ -273,10 +402,10 @@ func (s Suite) testValues(t *testing.T) {
 		long[i] = byte(i * 5)
 	}
 	rows := [][]model.Value{
-		{model.IntValue(math.MinInt64), model.IntValue(math.MinInt32), model.FloatValue(-math.MaxFloat64), model.MicrosValue(-1), model.StringValue([]byte("")), model.BytesValue([]byte{}), model.IntValue(math.MaxInt64)},
-		{model.IntValue(-1), model.IntValue(-1), model.FloatValue(math.SmallestNonzeroFloat64), model.MicrosValue(0), model.StringValue([]byte("é ÿ €")), model.BytesValue([]byte{0}), model.IntValue(0)},
-		{model.IntValue(0), model.IntValue(0), {}, {}, {}, {}, {}},
-		{model.IntValue(math.MaxInt64), model.IntValue(math.MaxInt32), model.FloatValue(math.MaxFloat64), model.MicrosValue(253402300799999999), model.StringValue([]byte("'\"\\;--")), model.BytesValue(long), model.IntValue(math.MinInt64)},
+		{model.IntValue(math.MinInt64), model.IntValue(math.MinInt32), model.FloatValue(-math.MaxFloat64), model.MicrosValue(-1), model.StringValue([]byte("")), model.BytesValue([]byte{}), model.IntValue(math.MaxInt64), model.StringValue([]byte(""))},
+		{model.IntValue(-1), model.IntValue(-1), model.FloatValue(math.SmallestNonzeroFloat64), model.MicrosValue(0), model.StringValue([]byte("é ÿ €")), model.BytesValue([]byte{0}), model.IntValue(0), model.StringValue([]byte(" a  b"))},
+		{model.IntValue(0), model.IntValue(0), {}, {}, {}, {}, {}, {}},
+		{model.IntValue(math.MaxInt64), model.IntValue(math.MaxInt32), model.FloatValue(math.MaxFloat64), model.MicrosValue(253402300799999999), model.StringValue([]byte("'\"\\;--")), model.BytesValue(long), model.IntValue(math.MinInt64), model.StringValue([]byte("'\"\\;--0123456789"))},
 	}
 	for _, row := range rows {
 		c.do(model.Op{Kind: model.Insert, Table: "things", Columns: table.ColumnNames(), Rows: 1}, row...)

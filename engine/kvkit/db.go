@@ -255,7 +255,11 @@ func (db *database) Session(context.Context) (engine.Session, error) {
 }
 
 func (db *database) Settings(context.Context) ([]engine.Setting, error) {
-	return db.store.Settings(), nil
+	out := db.store.Settings()
+	if db.store.SingleWriter() { // one transaction at a time
+		out = append(out, engine.Setting{Name: "isolation", Value: model.Serializable.String(), Source: engine.AsSet})
+	}
+	return out, nil
 }
 
 func (db *database) Sizes(context.Context) ([]engine.Size, error) {

@@ -1,8 +1,11 @@
 package kvkit
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"math"
+	"slices"
 
 	"rumbench/engine"
 	"rumbench/model"
@@ -15,7 +18,11 @@ type getStmt struct {
 	out     []model.Value
 }
 
+// newGet makes a get by index a scan of one range for each key.
 func newGet(b base) (engine.Stmt, error) {
+	if b.op.Index != "" {
+		return newScan(b)
+	}
 	s := &getStmt{base: b, out: make([]model.Value, len(b.op.Columns))}
 	s.columns, _ = b.l.table.Positions(b.op.Columns)
 	return s, nil
@@ -57,13 +64,17 @@ type scanStmt struct {
 	order   []int        // the columns in whose order it reads
 	columns []int
 	covered bool // the entries hold all columns wanted
+	shorter int  // the column of which only short values are wanted, -1 for none
 	mode    Mode
 	out     []model.Value
-	lower   []byte
-	upper   []byte
+	count   int        // ranges of an execution
+	ranges  []keyRange // those that are read, in order and apart from each other
 	rowKey  []byte
 	reduce  *reducer // nil: rows are handed on as they come
 }
+
+// keyRange is a range of keys, its memory reused from one execution to the next.
+type keyRange struct{ lower, upper []byte }
 
 func newScan(b base) (engine.Stmt, error) {
 	s := &scanStmt{base: b, order: b.l.key, out: make([]model.Value, len(b.op.Columns))}
@@ -72,10 +83,15 @@ func newScan(b base) (engine.Stmt, error) {
 		s.ix = b.l.index(b.op.Index)
 		s.order = s.ix.columns
 	}
-	s.covered = b.l.covers(s.ix, s.columns)
+	s.shorter = b.l.table.Column(b.op.Shorter)
+	s.covered = b.l.covers(s.ix, s.columns) && (s.shorter < 0 || b.l.covers(s.ix, []int{s.shorter}))
+	s.count = b.op.RangeCount()
+	if b.op.Kind == model.Get {
+		s.count = b.op.KeyCount()
+	}
 	s.mode = Read
-	if !s.covered {
-		s.mode = Snapshot // an entry and its row must belong together
+	if !s.covered || s.count > 1 {
+		s.mode = Snapshot // an entry and its row must belong together, as must the ranges
 	}
 	s.reduce = newReducer(b.op)
 	return s, nil
@@ -86,15 +102,19 @@ func (s *scanStmt) Exec(_ context.Context, args []model.Value, r *engine.Result)
 	if err := s.checkArgs(args); err != nil {
 		return err
 	}
-	empty, err := s.bounds(args)
-	if err != nil {
+	shorter := int64(math.MaxInt64)
+	if s.shorter >= 0 {
+		shorter = args[len(args)-1].Int() // 0 of NULL, which finds nothing either
+		args = args[:len(args)-1]
+	}
+	if err := s.findRanges(args); err != nil {
 		return err
 	}
 	if s.reduce != nil {
 		s.reduce.reset()
 	}
-	if !empty {
-		if err := s.in(s.mode, func(tx Tx) error { return s.run(tx, r) }); err != nil {
+	if len(s.ranges) > 0 {
+		if err := s.in(s.mode, func(tx Tx) error { return s.run(tx, shorter, r) }); err != nil {
 			return err
 		}
 	}
@@ -104,71 +124,118 @@ func (s *scanStmt) Exec(_ context.Context, args []model.Value, r *engine.Result)
 	return nil
 }
 
-// bounds computes the range of keys to read. It is empty when a value that is
-// compared with is NULL, as in SQL.
-func (s *scanStmt) bounds(args []model.Value) (empty bool, err error) {
-	for _, v := range args {
-		if v.IsNull() {
-			return true, nil
+// findRanges computes the ranges of keys to read.
+func (s *scanStmt) findRanges(args []model.Value) error {
+	s.ranges = s.ranges[:0]
+	each := len(args) / s.count
+	for i := range s.count {
+		if err := s.addRange(args[i*each : (i+1)*each]); err != nil {
+			return err
 		}
 	}
+	if len(s.ranges) > 1 {
+		s.unite()
+	}
+	return nil
+}
+
+// unite orders the ranges and makes one of those that meet.
+func (s *scanStmt) unite() {
+	slices.SortFunc(s.ranges, func(a, b keyRange) int { return bytes.Compare(a.lower, b.lower) })
+	last := 0
+	for i := 1; i < len(s.ranges); i++ {
+		switch r, l := &s.ranges[i], &s.ranges[last]; {
+		case bytes.Compare(r.lower, l.upper) > 0:
+			last++
+			s.ranges[last], s.ranges[i] = s.ranges[i], s.ranges[last]
+		case bytes.Compare(r.upper, l.upper) > 0:
+			l.upper, r.upper = r.upper, l.upper
+		}
+	}
+	s.ranges = s.ranges[:last+1]
+}
+
+// addRange adds the range of keys between the values that args hold. There is
+// none when a value that is compared with is NULL, as in SQL.
+func (s *scanStmt) addRange(args []model.Value) (err error) {
+	for _, v := range args {
+		if v.IsNull() {
+			return nil
+		}
+	}
+	if len(s.ranges) < cap(s.ranges) {
+		s.ranges = s.ranges[:len(s.ranges)+1]
+	} else {
+		s.ranges = append(s.ranges, keyRange{})
+	}
+	r := &s.ranges[len(s.ranges)-1]
 	space := s.l.space
 	if s.ix != nil {
 		space = s.ix.space
 	}
-	s.lower = appendSpace(s.lower[:0], space)
+	r.lower = appendSpace(r.lower[:0], space)
 	for i := range s.op.Equal {
-		if s.lower, err = appendKey(s.lower, &s.l.columns[s.order[i]], args[i]); err != nil {
-			return false, err
+		if r.lower, err = appendKey(r.lower, &s.l.columns[s.order[i]], args[i]); err != nil {
+			return err
 		}
 	}
 	args = args[s.op.Equal:]
-	prefix := len(s.lower)
-	s.upper = prefixEnd(s.upper, s.lower)
+	prefix := len(r.lower)
+	r.upper = prefixEnd(r.upper, r.lower)
 	if s.op.Lower == model.Open && s.op.Upper == model.Open {
-		return false, nil
+		return nil
 	}
 	next := &s.l.columns[s.order[s.op.Equal]]
 	if s.op.Upper != model.Open {
-		if err := s.upperBound(next, s.lower[:prefix], args[len(args)-1]); err != nil {
-			return false, err
+		if err := s.upperBound(r, next, r.lower[:prefix], args[len(args)-1]); err != nil {
+			return err
 		}
 	}
 	if s.op.Lower != model.Open {
-		return false, s.lowerBound(next, args[0])
+		return s.lowerBound(r, next, args[0])
 	}
 	if !next.NotNull {
-		s.lower = append(s.lower, presentMark) // a bound never matches NULL
+		r.lower = append(r.lower, presentMark) // a bound never matches NULL
 	}
-	return false, nil
+	return nil
 }
 
-func (s *scanStmt) upperBound(c *model.Column, prefix []byte, v model.Value) (err error) {
+func (s *scanStmt) upperBound(r *keyRange, c *model.Column, prefix []byte, v model.Value) (err error) {
 	s.key = append(s.key[:0], prefix...)
 	if s.key, err = appendKey(s.key, c, v); err != nil {
 		return err
 	}
 	if s.op.Upper == model.Inclusive {
-		s.upper = prefixEnd(s.upper, s.key)
+		r.upper = prefixEnd(r.upper, s.key)
 	} else {
-		s.upper = append(s.upper[:0], s.key...)
+		r.upper = append(r.upper[:0], s.key...)
 	}
 	return nil
 }
 
-func (s *scanStmt) lowerBound(c *model.Column, v model.Value) (err error) {
-	if s.lower, err = appendKey(s.lower, c, v); err != nil {
+func (s *scanStmt) lowerBound(r *keyRange, c *model.Column, v model.Value) (err error) {
+	if r.lower, err = appendKey(r.lower, c, v); err != nil {
 		return err
 	}
 	if s.op.Lower == model.Exclusive {
-		s.key = prefixEnd(s.key, s.lower)
-		s.lower = append(s.lower[:0], s.key...)
+		s.key = prefixEnd(s.key, r.lower)
+		r.lower = append(r.lower[:0], s.key...)
 	}
 	return nil
 }
 
-func (s *scanStmt) run(tx Tx, r *engine.Result) (err error) {
-	it, err := tx.Iter(s.lower, s.upper)
+// run reads the ranges. Only a scan of one has a limit or a direction.
+func (s *scanStmt) run(tx Tx, shorter int64, r *engine.Result) error {
+	for i := range s.ranges {
+		if err := s.runRange(tx, &s.ranges[i], shorter, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scanStmt) runRange(tx Tx, k *keyRange, shorter int64, r *engine.Result) (err error) {
+	it, err := tx.Iter(k.lower, k.upper)
 	if err != nil {
 		return err
 	}
@@ -185,6 +252,9 @@ func (s *scanStmt) run(tx Tx, r *engine.Result) (err error) {
 		if err := s.read(tx, it); err != nil {
 			return err
 		}
+		if s.shorter >= 0 && (s.row[s.shorter].IsNull() || int64(len(s.row[s.shorter].Buf())) >= shorter) {
+			continue
+		}
 		if s.reduce != nil {
 			s.reduce.add(s.out)
 		} else {
@@ -200,7 +270,7 @@ func (s *scanStmt) run(tx Tx, r *engine.Result) (err error) {
 // read fills s.out from the iterator's entry, and from the row where the
 // entry does not hold everything.
 func (s *scanStmt) read(tx Tx, it Iter) error {
-	if len(s.columns) == 0 {
+	if len(s.columns) == 0 && s.shorter < 0 {
 		return nil // only counting
 	}
 	s.text = s.text[:0]

@@ -43,8 +43,11 @@ func (d *reducer) add(row []model.Value) {
 	d.tally(row)
 }
 
+// tally counts a row; of a single column only what is not NULL.
 func (d *reducer) tally(row []model.Value) {
-	d.count++
+	if len(row) != 1 || !row[0].IsNull() {
+		d.count++
+	}
 	if d.op.Aggregate == model.Sum {
 		d.sum = d.sum.Add(row[0])
 	}

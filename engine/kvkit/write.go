@@ -98,8 +98,8 @@ func (s *lowestStmt) collect(tx Tx, cursor model.Value) (err error) {
 	return it.Close()
 }
 
-// updateStmt changes columns of the row with a key, or of all rows that an
-// index finds by equality.
+// updateStmt changes columns of the rows with some keys, or of all rows that
+// an index finds by equality.
 type updateStmt struct {
 	base
 	set     []int
@@ -107,6 +107,7 @@ type updateStmt struct {
 	find    *scanStmt      // of an update by index: finds the keys
 	old     []model.Value
 	mode    Mode
+	spare   arena
 }
 
 func newUpdate(b base) (engine.Stmt, error) {
@@ -147,6 +148,10 @@ func (s *updateStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 		if err := s.encodeKeys(where); err != nil {
 			return err
 		}
+		if s.op.KeyCount() > 1 { // a key given twice counts once
+			s.keys.unique(&s.spare)
+			s.keys, s.spare = s.spare, s.keys
+		}
 	} else if !s.db.store.SingleWriter() {
 		if err := s.in(Read, func(tx Tx) error { return s.findKeys(tx, where) }); err != nil {
 			return err
@@ -167,11 +172,10 @@ func (s *updateStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 // findKeys collects the keys of the rows that the index finds.
 func (s *updateStmt) findKeys(tx Tx, where []model.Value) (err error) {
 	s.keys.reset()
-	empty, err := s.find.bounds(where)
-	if err != nil || empty {
+	if err := s.find.findRanges(where); err != nil || len(s.find.ranges) == 0 {
 		return err
 	}
-	it, err := tx.Iter(s.find.lower, s.find.upper)
+	it, err := tx.Iter(s.find.ranges[0].lower, s.find.ranges[0].upper)
 	if err != nil {
 		return err
 	}

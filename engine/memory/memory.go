@@ -31,7 +31,7 @@ func (Engine) Info() engine.Info {
 
 // Check refuses every knob: there is nothing to be set.
 func (Engine) Check(c engine.Config) error {
-	return c.CheckDiskless()
+	return c.CheckDiskless(model.Serializable)
 }
 
 // Open opens an empty database.

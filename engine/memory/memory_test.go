@@ -15,6 +15,8 @@ func TestConformance(t *testing.T) {
 		Config:   engine.Config{Durability: model.DurabilityNone},
 		Volatile: true,
 		Refused: []enginetest.Refusal{
+			{Knob: "isolation", Config: engine.Config{Isolation: model.ReadCommitted}},
+			{Knob: "protocol", Config: engine.Config{Protocol: engine.Text}},
 			{Knob: "durability", Config: engine.Config{Durability: model.DurabilityProcess}},
 			{Knob: "cache", Config: engine.Config{Cache: 1 << 20}},
 			{Knob: "compression", Config: engine.Config{Compression: model.CompressionZstd}},

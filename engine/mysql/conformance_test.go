@@ -31,14 +31,19 @@ func needServer(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	needServer(t)
-	storages := []string{"innodb", "rocksdb"}
+	cases := []struct {
+		storage  string
+		protocol engine.Protocol
+	}{{"innodb", engine.Prepared}, {"innodb", engine.Text}, {"rocksdb", engine.Prepared}}
 	if s := os.Getenv(storageEnv); s != "" {
-		storages = []string{s}
+		cases = cases[:1]
+		cases[0].storage = s
 	}
-	for _, storage := range storages {
+	for _, c := range cases {
+		storage := c.storage
 		suite := enginetest.Suite{
 			Engine: Engine{},
-			Config: engine.Config{Durability: model.DurabilityProcess, Storage: storage, Cache: 64 * mb, Options: map[string]any{"innodb_log_file_size": "16M"}},
+			Config: engine.Config{Durability: model.DurabilityProcess, Storage: storage, Protocol: c.protocol, Cache: 64 * mb, Options: map[string]any{"innodb_log_file_size": "16M"}},
 			Refused: []enginetest.Refusal{
 				{Knob: "page", Config: engine.Config{Page: 1000}},
 				{Knob: "cache", Config: engine.Config{Cache: 1000}},
@@ -46,6 +51,11 @@ func TestConformance(t *testing.T) {
 				{Knob: "binary", Config: engine.Config{Server: engine.ServerConfig{Binary: "/no/such/program"}}},
 				{Knob: "dsn", Config: engine.Config{Server: engine.ServerConfig{DSN: "nonsense"}}},
 			},
+		}
+		if storage == "rocksdb" {
+			suite.Refused = append(suite.Refused,
+				enginetest.Refusal{Knob: "isolation", Config: engine.Config{Isolation: model.ReadUncommitted}},
+				enginetest.Refusal{Knob: "isolation", Config: engine.Config{Isolation: model.Serializable}})
 		}
 		if storage == "innodb" {
 			suite.Refused = append(suite.Refused,
@@ -56,7 +66,7 @@ func TestConformance(t *testing.T) {
 			enginetest.Run(t, suite)
 			return
 		}
-		t.Run(storage, func(t *testing.T) {
+		t.Run(storage+" "+string(c.protocol), func(t *testing.T) {
 			t.Setenv(storageEnv, storage)
 			enginetest.Run(t, suite)
 		})

@@ -17,8 +17,9 @@ import (
 // connector makes connections that are set up, and remembers the process that
 // they lead to.
 type connector struct {
-	base  sqldriver.Connector
-	setup []string
+	base   sqldriver.Connector
+	setup  []string
+	micros bool // times are kept as microseconds
 
 	mu      sync.Mutex
 	looked  bool
@@ -45,10 +46,15 @@ func newConnector(dsn *driver.Config, socket string) (*connector, error) {
 	config.Logger = driver.Logger(silent{})
 	config.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := dial(ctx, network, addr)
-		if err == nil {
-			c.look(conn)
+		if err != nil {
+			return nil, err
 		}
-		return conn, err
+		c.look(conn)
+		d := &dialled{Conn: conn}
+		if to, ok := ctx.Value(dialledKey{}).(**dialled); ok {
+			*to = d
+		}
+		return d, nil
 	}
 	var err error
 	c.base, err = driver.NewConnector(config)
@@ -114,7 +120,7 @@ func parseDSN(dsn string) (*driver.Config, error) {
 
 // Connect opens a connection and sets it up.
 func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
-	conn, err := c.base.Connect(ctx)
+	conn, err := c.connect(ctx)
 	if err != nil {
 		return nil, err
 	}

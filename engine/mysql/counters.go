@@ -20,6 +20,8 @@ type status struct {
 	storages []string // of which engine-neutral figures are told
 	labelled bool     // each with its storage, because there are several
 	sizes    bool     // tables are told with their sizes
+	waits    *timed   // nil: no waits are told
+	metrics  string   // the query for InnoDB's own counters; "" for none
 
 	mu        sync.Mutex
 	asked     time.Time            // when sizes were
@@ -51,6 +53,9 @@ func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 		switch name {
 		case innodb.name:
 			t.neutralInnoDB(s, t.labels(name))
+			if err := t.innodbCounters(ctx, s); err != nil {
+				return err
+			}
 		case rocksdb.name:
 			if err := t.levels(ctx, s, t.labels(name)); err != nil {
 				return err
@@ -61,6 +66,9 @@ func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 		case myisam.name:
 			t.neutral(s, t.labels(name), "key_read_requests", "key_reads")
 		}
+	}
+	if err := t.waits.sample(ctx, t.conn, s); err != nil {
+		return err
 	}
 	if t.sizes {
 		return t.tableSizes(ctx, s)
@@ -123,6 +131,11 @@ func (t *status) neutralInnoDB(s *engine.Sample, labels []string) {
 	s.Counter(engine.BytesRead, "bytes", f["innodb_data_read"], labels...)
 	s.Gauge(engine.DirtyBytes, "bytes", f["innodb_buffer_pool_pages_dirty"]*f["innodb_page_size"], labels...)
 	s.Counter(engine.Stalls, "count", f["innodb_buffer_pool_wait_free"]+f["innodb_log_waits"], labels...)
+	if ms, ok := f["innodb_row_lock_time"]; ok {
+		rows := []string{"event", "InnoDB row lock", "role", string(engine.RoleRow)}
+		s.Counter(engine.WaitTime, "ns", ms*1e6, append(rows, labels...)...)
+		s.Counter(engine.Waits, "count", f["innodb_row_lock_waits"], append(rows, labels...)...)
+	}
 	if age, ok := f["innodb_checkpoint_age"]; ok {
 		s.Gauge(engine.CheckpointAge, "bytes", age, labels...)
 	}

@@ -13,6 +13,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
 	"rumbench/internal/server"
+	"rumbench/model"
 )
 
 // db is an open database: tables, indexes and sessions are sqlkit's.
@@ -87,17 +88,24 @@ func (d *db) begin(ctx context.Context) error {
 		return err
 	}
 	dialect := newDialect(d.storage.tableOptions(d.Compression), d.version.fractions())
+	if d.Protocol == engine.Text {
+		dialect.Literal = func(dst []byte, v model.Value) []byte { return literal(dst, v, d.version.fractions()) }
+	}
 	if err := dialect.CheckSchema(d.Schema); err != nil {
 		return err
 	}
 	if err := d.place.take(ctx, first, d.Server.Schema, d.dsn != nil && !d.Server.Force); err != nil {
 		return err
 	}
+	d.connector.micros = !dialect.NativeTime
 	d.connector.setup = []string{
 		"USE " + d.place.quoted(),
 		// What does not fit is an error, in every release.
 		"SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'",
 		"SET SESSION wait_timeout = 2147483", // some connections rest for a whole step
+	}
+	if d.Isolation != model.DefaultIsolation {
+		d.connector.setup = append(d.connector.setup, "SET SESSION TRANSACTION ISOLATION LEVEL "+levelName(d.Isolation))
 	}
 	if d.DB, err = sqlkit.Open(ctx, d.connector, dialect, d.Schema); err != nil {
 		return err
@@ -111,6 +119,7 @@ func (d *db) begin(ctx context.Context) error {
 		return err
 	}
 	d.status = newStatus(conn, d.version, d.storage.name)
+	d.status.waits, d.status.metrics = findTimed(ctx, conn), findMetrics(ctx, conn)
 	return nil
 }
 

@@ -15,7 +15,7 @@ import (
 // checkDefinitions refuses tables and indexes that exist and were defined
 // otherwise than the schema says: a step would measure something else.
 func (d *db) checkDefinitions(ctx context.Context) error {
-	columns, err := d.describe(ctx, "SELECT TABLE_NAME, CONCAT(COLUMN_NAME, ' ', COLUMN_TYPE, IF(IS_NULLABLE = 'YES', '', ' NOT NULL')) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION")
+	columns, err := d.describe(ctx, "SELECT TABLE_NAME, CONCAT(COLUMN_NAME, ' ', COLUMN_TYPE, IF(COLLATION_NAME IS NULL, '', CONCAT(' character set ', CHARACTER_SET_NAME, ' collate ', COLLATION_NAME)), IF(IS_NULLABLE = 'YES', '', ' NOT NULL')) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION")
 	if err != nil {
 		return err
 	}

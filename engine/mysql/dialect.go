@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -35,13 +36,16 @@ func newDialect(tableOptions string, fractions bool) *sqlkit.Dialect {
 		DeleteLimit:    true,
 		Begin:          begin,
 		PlainCommands:  true,
-		Detached:       true, // the driver hands every context that can end to a goroutine
 		Classify:       classify,
 	}
 }
 
+// longestChar is how wide a CHAR may be.
+const longestChar = 255
+
 // columnType is the type of a column. Text is kept as bytes: every collation
 // that both InnoDB and MyRocks can have takes spaces at the end for nothing.
+// Fixed text has none there, and latin1 gives it one byte a letter.
 func columnType(c *model.Column, fractions bool) string {
 	switch c.Type {
 	case model.Float:
@@ -52,15 +56,19 @@ func columnType(c *model.Column, fractions bool) string {
 		}
 		return "BIGINT"
 	case model.String, model.Bytes:
+		if c.Fixed && c.Width <= longestChar {
+			return fmt.Sprintf("CHAR(%d) CHARACTER SET latin1 COLLATE latin1_bin", c.Width)
+		}
 		return fmt.Sprintf("VARBINARY(%d)", c.Width)
 	}
-	switch {
-	case c.Auto:
-		return "BIGINT AUTO_INCREMENT"
-	case c.Width == 4:
-		return "INT"
+	name := "BIGINT"
+	if c.Width == 4 {
+		name = "INT"
 	}
-	return "BIGINT"
+	if c.Auto {
+		name += " AUTO_INCREMENT"
+	}
+	return name
 }
 
 func hint(d *sqlkit.Dialect, t *model.Table, index string) string {
@@ -72,26 +80,43 @@ func hint(d *sqlkit.Dialect, t *model.Table, index string) string {
 }
 
 func begin(level model.Isolation, _ bool) []string {
-	const start = "START TRANSACTION"
-	name := map[model.Isolation]string{
-		model.ReadUncommitted: "READ UNCOMMITTED", model.ReadCommitted: "READ COMMITTED",
-		model.RepeatableRead: "REPEATABLE READ", model.Serializable: "SERIALIZABLE",
-	}[level]
-	if name == "" {
+	const start = "BEGIN"
+	if level == model.DefaultIsolation {
 		return []string{start}
 	}
-	return []string{"SET TRANSACTION ISOLATION LEVEL " + name, start}
+	return []string{"SET TRANSACTION ISOLATION LEVEL " + levelName(level), start}
+}
+
+// levelName is an isolation level as SQL writes it.
+func levelName(level model.Isolation) string {
+	return strings.ToUpper(strings.ReplaceAll(level.String(), "-", " "))
+}
+
+// literal appends a time, text or bytes as the server reads it. Backslashes
+// escape, as the sessions' sql_mode says.
+func literal(dst []byte, v model.Value, fractions bool) []byte {
+	switch v.Type() {
+	case model.Time:
+		if !fractions {
+			return strconv.AppendInt(dst, v.Int(), 10)
+		}
+		dst = append(dst, '\'')
+		return append(v.Time().AppendFormat(dst, sqlkit.TimeLayout), '\'')
+	case model.Bytes:
+		dst = append(dst, "_binary"...)
+	}
+	return sqlkit.AppendQuoted(dst, v.Buf(), true)
 }
 
 // classes are the errors of the server that clients have to know apart.
 var classes = map[uint16]engine.Class{
-	1213: engine.Conflict,  // deadlock; MyRocks also says so of a snapshot that is too old
-	1020: engine.Conflict,  // the record has changed since it was read
-	1205: engine.Timeout,   // a lock was waited for too long
-	1969: engine.Timeout,   // max_statement_time
-	3024: engine.Timeout,   // max_execution_time
-	1317: engine.Timeout,   // interrupted
-	1062: engine.Duplicate, // a key exists
+	1213: engine.Deadlock,
+	1020: engine.Conflict,    // the record has changed since it was read
+	1205: engine.LockTimeout, // of a row or of a table's definition
+	1969: engine.Timeout,     // max_statement_time
+	3024: engine.Timeout,     // max_execution_time
+	1317: engine.Timeout,     // interrupted
+	1062: engine.Duplicate,   // a key exists
 	1586: engine.Duplicate,
 	1053: engine.Gone, // the server shuts down
 	1927: engine.Gone, // the connection was killed
@@ -102,6 +127,9 @@ var classes = map[uint16]engine.Class{
 // classify gives an error of the driver its class.
 func classify(err error) error {
 	if e, ok := errors.AsType[*driver.MySQLError](err); ok {
+		if strings.Contains(e.Message, "snapshot conflict") { // MyRocks calls it a deadlock too
+			return engine.Classify(engine.Conflict, err)
+		}
 		if class, known := classes[e.Number]; known {
 			return engine.Classify(class, err)
 		}

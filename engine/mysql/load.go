@@ -25,6 +25,10 @@ func (d *db) Session(ctx context.Context) (engine.Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.checkSession(ctx, s); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
 	return &session{Session: s, setup: d.setup}, nil
 }
 

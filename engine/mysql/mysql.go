@@ -46,7 +46,7 @@ func (e Engine) InfoOf(c engine.Config) engine.Info {
 	if s.structure != "" {
 		i.Structure += ", " + s.structure
 	}
-	if !s.transactional {
+	if len(s.isolations) == 0 {
 		i.Capabilities = slices.DeleteFunc(i.Capabilities, func(c model.Capability) bool { return c == model.CapTransactions })
 	}
 	return i
@@ -61,6 +61,7 @@ const (
 var options = []engine.Option{
 	{Name: optSkipUnique, Type: "bool", Doc: "the inserts of a first load do not look whether their keys exist (session variable unique_checks = 0), where the storage can leave it out (default false)"},
 	{Name: optBulkLoad, Type: "bool", Doc: "the inserts of a first load write sorted files past the memtable (rocksdb only; one client per table); not a rate of inserts that others can be compared with (default false)"},
+	{Name: optWaits, Type: "bool", Doc: "a private server times every wait of its sessions (performance_schema with all wait instruments), which costs some of its throughput: a configuration of its own, to be compared with none that has it not (default false)"},
 	{Name: "any variable of the server", Type: "as in its configuration file", Doc: "written into the private server's configuration verbatim, such as innodb_log_file_size: 1G"},
 }
 
@@ -79,6 +80,7 @@ type setup struct {
 	settings   []server.Setting
 	skipUnique bool
 	bulkLoad   bool
+	waits      bool // are timed
 }
 
 func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
@@ -89,6 +91,9 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 		return nil, err
 	}
 	if s.bulkLoad, err = c.BoolOption(optBulkLoad, false); err != nil {
+		return nil, err
+	}
+	if s.waits, err = c.BoolOption(optWaits, false); err != nil {
 		return nil, err
 	}
 	if s.bulkLoad && s.storage.name != rocksdb.name {
@@ -102,7 +107,7 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 
 // variables are the options that are the server's own.
 func (s *setup) variables() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Options)), func(name string) bool { return name == optSkipUnique || name == optBulkLoad })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Options)), func(name string) bool { return name == optSkipUnique || name == optBulkLoad || name == optWaits })
 }
 
 // attach checks a configuration for a server that runs already.
@@ -124,6 +129,8 @@ func (s *setup) attach() (err error) {
 		return &engine.KnobError{Knob: "direct_io", Reason: never}
 	case s.Compression != "" && s.storage != innodb: // whose tables are made so, one by one
 		return &engine.KnobError{Knob: "compression", Value: string(s.Compression), Reason: never}
+	case s.waits:
+		return &engine.KnobError{Knob: "options." + optWaits, Reason: never}
 	case len(s.variables()) > 0:
 		return &engine.KnobError{Knob: "options." + s.variables()[0], Reason: never}
 	}
@@ -158,6 +165,9 @@ func (s *setup) private(ctx context.Context) (err error) {
 	if s.settings, err = s.storage.settings(s, known); err != nil {
 		return err
 	}
+	if err := s.takesWaits(known); err != nil {
+		return err
+	}
 	for _, name := range s.variables() {
 		if slices.Contains(placed, strip(name)) {
 			return &engine.KnobError{Knob: "options." + name, Reason: "rumbench decides where a private server keeps and finds things"}
@@ -183,7 +193,7 @@ var placed = []string{
 
 // knownOptions are the names that could have been meant.
 func knownOptions(variables map[string]bool) []engine.Option {
-	out := []engine.Option{{Name: optSkipUnique}, {Name: optBulkLoad}}
+	out := []engine.Option{{Name: optSkipUnique}, {Name: optBulkLoad}, {Name: optWaits}}
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		out = append(out, engine.Option{Name: name})
 	}

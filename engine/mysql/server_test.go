@@ -269,7 +269,7 @@ func settings(t *testing.T, d *db) map[string]string {
 	must(t, err)
 	out := map[string]string{}
 	for _, s := range list {
-		if s.Source != engine.ReadBack && (s.Name != "durability" || d.storage.level != nil) {
+		if s.Source != engine.ReadBack && s.Name != "protocol" && (s.Name != "durability" || d.storage.level != nil) {
 			t.Errorf("%s was not read back", s.Name)
 		}
 		out[s.Name] = s.Value
@@ -343,7 +343,7 @@ func TestClasses(t *testing.T) {
 	defer b.Close()
 	must(t, exec(a, "BEGIN"))
 	must(t, exec(a, "UPDATE sale SET price = 0 WHERE id = 1"))
-	if err := exec(b, "UPDATE sale SET price = 0 WHERE id = 1"); engine.ClassOf(err) != engine.Timeout {
+	if err := exec(b, "UPDATE sale SET price = 0 WHERE id = 1"); engine.ClassOf(err) != engine.LockTimeout {
 		t.Errorf("a lock that is held: %v", err)
 	}
 	if err := exec(b, "INSERT INTO sale (id, product, price) VALUES (2, 0, 0)"); engine.ClassOf(err) != engine.Duplicate {
@@ -359,7 +359,7 @@ func TestClasses(t *testing.T) {
 		time.Sleep(200 * time.Millisecond) // who asks more often is told of the past
 	}
 	err = errors.Join(exec(b, "UPDATE sale SET price = 0 WHERE id = 1"), <-waiting)
-	if engine.ClassOf(err) != engine.Conflict {
+	if engine.ClassOf(err) != engine.Deadlock {
 		t.Errorf("a deadlock: %v", err)
 	}
 	must(t, syscall.Kill(d.server.PID(), syscall.SIGKILL))

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	sqldriver "database/sql/driver"
 	"fmt"
@@ -61,11 +62,12 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		source = engine.AsSet // it is the storage's nature
 	}
 	out = append(out, engine.Setting{Name: "durability", Value: string(level), Source: source})
-	isolation := vars["tx_isolation"] + vars["transaction_isolation"] // each release has one of them, or both alike
-	if i := vars["transaction_isolation"]; i != "" {
-		isolation = i
+	isolation, err := d.isolation(vars)
+	if err != nil {
+		return nil, err
 	}
-	out = append(out, engine.Setting{Name: "isolation", Value: strings.ToLower(isolation), Source: engine.ReadBack})
+	out = append(out, engine.Setting{Name: "isolation", Value: isolation, Source: engine.ReadBack},
+		engine.Setting{Name: "protocol", Value: string(cmp.Or(d.Protocol, engine.Prepared)), Source: engine.AsSet})
 	names := slices.Concat(always, readBack[d.storage.name], d.variables())
 	for i, name := range names {
 		name = strip(name)
@@ -76,7 +78,11 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	if err := d.honoured(vars); err != nil {
 		return nil, err
 	}
-	return d.fileOptions(ctx, out)
+	waits, err := d.waitSetting(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return d.fileOptions(ctx, append(out, waits...))
 }
 
 func (d *db) sessionVariables(ctx context.Context) (map[string]string, error) {
@@ -86,6 +92,33 @@ func (d *db) sessionVariables(ctx context.Context) (map[string]string, error) {
 		return nil
 	})
 	return vars, err
+}
+
+// isolation is the level of the sessions' transactions, of which each release
+// has one variable or two alike; another than the one asked for is an error.
+func (d *db) isolation(vars map[string]string) (string, error) {
+	level := strings.ToLower(cmp.Or(vars["transaction_isolation"], vars["tx_isolation"]))
+	if d.Isolation != model.DefaultIsolation && level != d.Isolation.String() {
+		return "", &engine.KnobError{Knob: "isolation", Value: d.Isolation.String(), Reason: "the server made it " + level}
+	}
+	return level, nil
+}
+
+// checkSession reads back what was set for a session.
+func (d *db) checkSession(ctx context.Context, s *sqlkit.Session) error {
+	if d.Isolation == model.DefaultIsolation {
+		return nil
+	}
+	vars := map[string]string{}
+	err := s.Query(ctx, "SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')", func(row []sqldriver.Value) error {
+		vars[strings.ToLower(sqlkit.Text(row[0]))] = sqlkit.Text(row[1])
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = d.isolation(vars)
+	return err
 }
 
 // level is the durability that the server gives; another than the one asked

@@ -21,16 +21,17 @@ type storage struct {
 	// level tells from the server's variables which level it gives; nil: the
 	// storage has one level only.
 	level func(vars map[string]string) model.Durability
-	// transactional: statements are atomic, and transactions can be undone.
-	transactional bool
-	cache         string // the variable of its cache
-	leastCache    int64
-	compressions  []model.Compression // beside none
-	pages         func(size int64) bool
-	pageVariable  string
-	direct        []server.Setting // for direct I/O; nil: it has none
-	buffered      []server.Setting // against it, where that is not the rule
-	base          []server.Setting // whatever the knobs
+	// isolations are the levels of its transactions; none: statements are not
+	// atomic, and nothing can be undone.
+	isolations   []model.Isolation
+	cache        string // the variable of its cache
+	leastCache   int64
+	compressions []model.Compression // beside none
+	pages        func(size int64) bool
+	pageVariable string
+	direct       []server.Setting // for direct I/O; nil: it has none
+	buffered     []server.Setting // against it, where that is not the rule
+	base         []server.Setting // whatever the knobs
 }
 
 const mb = 1 << 20
@@ -45,7 +46,7 @@ const (
 // Settings that are on or off are written as 1 and 0: releases of old take
 // nothing else for some of them, and only say so in their log.
 var innodb = &storage{
-	name: "innodb", structure: "B-tree in the order of the primary key", transactional: true,
+	name: "innodb", structure: "B-tree in the order of the primary key", isolations: model.Isolations(),
 	durability: map[model.Durability][]server.Setting{
 		model.DurabilityNone:    {{Name: innodbFlush, Value: "0"}},
 		model.DurabilityProcess: {{Name: innodbFlush, Value: "2"}},
@@ -70,7 +71,9 @@ var innodb = &storage{
 }
 
 var rocksdb = &storage{
-	name: "rocksdb", structure: "LSM tree", transactional: true,
+	name: "rocksdb", structure: "LSM tree",
+	// With others every statement fails.
+	isolations: []model.Isolation{model.ReadCommitted, model.RepeatableRead},
 	// With manual flushes, as is the rule, the log stays in the process's own
 	// memory until it is synced: 2 then loses what was committed when the
 	// process is killed, unlike InnoDB's 2.
@@ -154,7 +157,12 @@ func (st *storage) check(s *setup) error {
 		}
 		return &engine.KnobError{Knob: "durability", Value: string(s.Durability), Reason: fmt.Sprintf("storage %s offers: %s", st.name, strings.Join(can, ", "))}
 	}
+	if err := s.CheckIsolation(st.isolations...); err != nil {
+		return err
+	}
 	switch {
+	case s.Protocol != "" && !slices.Contains(engine.Protocols(), s.Protocol):
+		return &engine.KnobError{Knob: "protocol", Value: string(s.Protocol), Reason: fmt.Sprintf("it must be one of %v", engine.Protocols())}
 	case s.Cache != 0 && st.cache == "":
 		return &engine.KnobError{Knob: "cache", Reason: "rumbench does not know the cache of storage " + st.name + ": set its variable under options"}
 	case s.Cache != 0 && s.Cache < st.leastCache:
@@ -173,7 +181,10 @@ func (st *storage) check(s *setup) error {
 
 // settings are the lines of the configuration file that the knobs make.
 func (st *storage) settings(s *setup, known map[string]bool) ([]server.Setting, error) {
-	out := []server.Setting{{Name: "max_connections", Value: "2000"}}
+	out := []server.Setting{
+		{Name: "max_connections", Value: "2000"},
+		{Name: "max_prepared_stmt_count", Value: "1048576"}, // every client prepares all its statements for all its tables
+	}
 	for _, b := range st.base {
 		if b.Name == "plugin-load-add" || known[b.Name] {
 			out = append(out, b)

@@ -14,6 +14,8 @@ func TestConformance(t *testing.T) {
 		Engine: Engine{},
 		Config: engine.Config{Durability: model.DurabilityProcess, Cache: 8 << 20, Compression: model.CompressionSnappy, Page: 4096},
 		Refused: []enginetest.Refusal{
+			{Knob: "isolation", Config: engine.Config{Isolation: model.Serializable}},
+			{Knob: "protocol", Config: engine.Config{Protocol: engine.Text}},
 			{Knob: "compression", Config: engine.Config{Compression: model.CompressionZlib}},
 			{Knob: "page", Config: engine.Config{Page: 100}},
 			{Knob: "direct_io", Config: engine.Config{DirectIO: &yes}},

@@ -83,7 +83,7 @@ func (c *connector) open(ctx context.Context) (*conn, error) {
 		}
 		return nil, connectError(err)
 	}
-	return &conn{pg: pg, watch: interrupter{pg: pg}}, nil
+	return newConn(ctx, pg)
 }
 
 // Driver is nil: connections are made by the connector only.

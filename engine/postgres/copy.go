@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -21,7 +20,6 @@ type copier struct {
 	types   []uint32 // of the columns
 	rows    int
 	buf     []byte
-	reader  bytes.Reader
 }
 
 // copyHeader begins the binary format: its signature, no flags, and no extension.
@@ -50,11 +48,11 @@ func typeOf(c *model.Column) uint32 {
 	case model.Time:
 		return oidTimestamp
 	case model.String:
-		return oidText
+		return oidText // text of a fixed length is written so, too
 	case model.Bytes:
 		return oidBytes
 	}
-	if c.Width == 4 && !c.Auto {
+	if c.Width == 4 {
 		return oidInt4
 	}
 	return oidInt8
@@ -70,15 +68,11 @@ func (s *copier) Exec(ctx context.Context, args []model.Value, r *engine.Result)
 	if err := s.encode(args); err != nil {
 		return fmt.Errorf("%s: %w", s.label, err)
 	}
-	if err := c.watch.begin(ctx); err != nil {
+	c.out = appendCopy(c.out[:0], s.text, s.buf)
+	if err := c.run(ctx); err != nil {
 		return fmt.Errorf("%s: %w", s.label, err)
 	}
-	s.reader.Reset(s.buf)
-	tag, err := c.pg.CopyFrom(background, &s.reader, s.text)
-	if err := c.end(ctx, err); err != nil {
-		return fmt.Errorf("%s: %w", s.label, err)
-	}
-	r.Rows = tag.RowsAffected()
+	r.Rows = c.rows
 	return nil
 }
 
@@ -106,14 +100,4 @@ func (s *copier) encode(args []model.Value) (err error) {
 	}
 	s.buf = binary.BigEndian.AppendUint16(s.buf, ^uint16(0))
 	return nil
-}
-
-func appendValue(b []byte, oid uint32, v model.Value) ([]byte, error) {
-	switch v.Type() {
-	case model.Float:
-		return appendFloat(b, oid, v.Float())
-	case model.String, model.Bytes:
-		return append(b, v.Buf()...), nil
-	}
-	return appendInt(b, oid, v.Int())
 }

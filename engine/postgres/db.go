@@ -55,6 +55,7 @@ func (Engine) Open(ctx context.Context, c engine.Config) (_ engine.DB, err error
 		}
 	}
 	d.connector = newConnector(config, s.Server.Schema)
+	s.sessionParams(d.connector.config.RuntimeParams)
 	if err := d.begin(ctx); err != nil {
 		err = d.blame(err)
 		_ = d.Close()
@@ -72,7 +73,7 @@ func (d *db) begin(ctx context.Context) error {
 	}
 	d.reader = &reader{conn: first}
 	d.host = findHost(first.pg, d.server)
-	if d.DB, err = sqlkit.Open(ctx, d.connector, newDialect(), d.Schema); err != nil {
+	if d.DB, err = sqlkit.Open(ctx, d.connector, d.dialect(), d.Schema); err != nil {
 		return err
 	}
 	if d.about, err = ask(ctx, d.Admin()); err != nil {

@@ -77,8 +77,11 @@ func columnText(t *model.Table, c *model.Column, compression model.Compression) 
 	name := map[model.Type]string{
 		model.Int: "bigint", model.Float: "double precision", model.Time: "timestamp without time zone", model.String: "text C", model.Bytes: "bytea",
 	}[c.Type]
-	if c.Type == model.Int && c.Width == 4 && !c.Auto {
+	if c.Type == model.Int && c.Width == 4 {
 		name = "integer"
+	}
+	if c.Type == model.String && c.Fixed {
+		name = fmt.Sprintf("character(%d) C", c.Width)
 	}
 	if long(*c) {
 		storage = "extended"

@@ -23,9 +23,9 @@ const (
 // and all after which the server hangs up, mean that it is gone.
 var classes = map[string]engine.Class{
 	"40001":       engine.Conflict, // could not serialize
-	"40P01":       engine.Conflict, // deadlock
-	"55P03":       engine.Conflict, // lock not available, or waited for longer than lock_timeout
-	queryCanceled: engine.Timeout,  // also statement_timeout
+	"40P01":       engine.Deadlock,
+	"55P03":       engine.LockTimeout, // lock not available, or waited for longer than lock_timeout
+	queryCanceled: engine.Timeout,     // also statement_timeout
 	"23505":       engine.Duplicate,
 	"57P01":       engine.Gone, // the server shuts down
 	"57P02":       engine.Gone, // another of its processes has crashed

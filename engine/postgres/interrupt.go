@@ -4,20 +4,27 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // interrupter has the server give up what it is doing when a context ends. It
 // follows one context for as long as operations come with it, which costs them
 // next to nothing.
 type interrupter struct {
-	pg   *pgconn.PgConn
-	ctx  context.Context // nil: none is followed
-	stop func() bool
-	sent chan struct{} // closed when the server has been asked
-	busy atomic.Bool   // an operation runs that may be interrupted
+	cancel func(context.Context) error // asks the server, on a connection of its own, to give up
+	cut    func()                      // ends the connection
+	ctx    context.Context             // nil: none is followed
+	stop   func() bool
+	over   chan struct{} // closed when the operation that was interrupted has ended
+	done   chan struct{} // closed when nothing is on its way to the server any more
+	state  atomic.Int32
 }
+
+// The states of an interrupter.
+const (
+	resting     = iota // no operation runs that may be interrupted
+	busy               // one does
+	interrupted        // one does, and the server is asked to give it up
+)
 
 // begin is called before an operation.
 func (w *interrupter) begin(ctx context.Context) error {
@@ -31,23 +38,27 @@ func (w *interrupter) begin(ctx context.Context) error {
 		w.leave()
 		w.follow(ctx)
 	}
-	w.busy.Store(true)
+	w.state.Store(busy)
 	if err := ctx.Err(); err != nil { // it may have ended before we were busy
-		w.busy.Store(false)
+		w.end()
 		return err
 	}
 	return nil
 }
 
 // end is called after an operation.
-func (w *interrupter) end() { w.busy.Store(false) }
+func (w *interrupter) end() {
+	if w.state.Swap(resting) == interrupted {
+		close(w.over)
+	}
+}
 
 func (w *interrupter) follow(ctx context.Context) {
-	sent := make(chan struct{})
-	w.ctx, w.sent = ctx, sent
+	over, done := make(chan struct{}), make(chan struct{})
+	w.ctx, w.over, w.done = ctx, over, done
 	w.stop = context.AfterFunc(ctx, func() {
-		defer close(sent)
-		w.interrupt()
+		defer close(done)
+		w.interrupt(over)
 	})
 }
 
@@ -57,8 +68,7 @@ func (w *interrupter) leave() {
 		return
 	}
 	if !w.stop() {
-		<-w.sent
-		_ = w.pg.Conn().SetReadDeadline(time.Time{})
+		<-w.done
 	}
 	w.ctx, w.stop = nil, nil
 }
@@ -67,14 +77,17 @@ func (w *interrupter) leave() {
 // connection is given up.
 const patience = 5 * time.Second
 
-// interrupt asks the server, on a connection of its own, to give up. A server
-// that is idle by then ignores it.
-func (w *interrupter) interrupt() {
-	if !w.busy.Load() {
+// interrupt asks the server to give up. One that is idle by then ignores it.
+func (w *interrupter) interrupt(over chan struct{}) {
+	if !w.state.CompareAndSwap(busy, interrupted) {
 		return
 	}
-	_ = w.pg.Conn().SetReadDeadline(time.Now().Add(patience))
 	ctx, cancel := context.WithTimeout(background, patience)
 	defer cancel()
-	_ = w.pg.CancelRequest(ctx) // if it fails, the deadline is left
+	_ = w.cancel(ctx) // if it fails, patience is left
+	select {
+	case <-over:
+	case <-ctx.Done():
+		w.cut()
+	}
 }

@@ -3,13 +3,11 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"rumbench/engine"
+	"rumbench/model"
 )
 
 // reader reads counters on a connection of its own, all in one round trip. The
@@ -28,7 +26,9 @@ type parsed struct {
 	view
 	points []point // of the server's release
 	names  []string
-	sd     *pgconn.StatementDescription
+	stmt   *stmt
+	types  []model.Type // of the columns
+	row    []model.Value
 }
 
 // view is a source of counters: a query whose first columns are labels, and
@@ -73,7 +73,7 @@ func (v *view) text(points []point) string {
 
 // prepare has the server parse the queries.
 func (r *reader) prepare(ctx context.Context, views []view, release int) error {
-	for i, v := range views {
+	for _, v := range views {
 		p := parsed{view: v, points: pick(v.points, release/10000)}
 		if len(p.points) == 0 {
 			continue
@@ -81,12 +81,15 @@ func (r *reader) prepare(ctx context.Context, views []view, release int) error {
 		for _, q := range p.points {
 			p.names = append(p.names, v.prefix+q.name)
 		}
-		if err := r.conn.watch.begin(ctx); err != nil {
-			return err
+		for range v.labels {
+			p.types = append(p.types, model.String)
 		}
+		for range p.points {
+			p.types = append(p.types, model.Float)
+		}
+		p.row = make([]model.Value, len(p.types))
 		var err error
-		p.sd, err = r.conn.pg.Prepare(background, "v"+strconv.Itoa(i), v.text(p.points), nil)
-		if err := r.conn.end(ctx, err); err != nil {
+		if p.stmt, err = r.conn.prepare(ctx, v.text(p.points)); err != nil {
 			return fmt.Errorf("read the counters %s*: %w", v.prefix, err)
 		}
 		r.parsed = append(r.parsed, p)
@@ -101,46 +104,51 @@ func (r *reader) Counters(ctx context.Context, s *engine.Sample) error {
 	if r.conn == nil {
 		return errClosed
 	}
-	if err := r.conn.watch.begin(ctx); err != nil {
-		return err
-	}
-	var batch pgconn.Batch
+	c := r.conn
+	c.out = c.out[:0]
 	for i := range r.parsed {
-		batch.ExecStatement(r.parsed[i].sd, nil, nil, []int16{binaryFormat})
-	}
-	results := r.conn.pg.ExecBatch(background, &batch)
-	var bad error
-	for i := 0; i < len(r.parsed) && results.NextResult(); i++ {
-		rows := results.ResultReader()
-		for rows.NextRow() && bad == nil {
-			bad = r.add(s, &r.parsed[i], rows.Values())
+		var err error
+		if c.out, err = r.parsed[i].stmt.appendMessages(c.out, nil, nil); err != nil {
+			return err
 		}
 	}
-	if err := r.conn.end(ctx, results.Close()); err != nil {
-		return fmt.Errorf("read the counters: %w", err)
+	c.out = append(c.out, syncMessage...)
+	if err := c.watch.begin(ctx); err != nil {
+		return err
 	}
-	return bad
+	c.ask()
+	var bad error
+	for {
+		row, err := c.next()
+		if row == nil {
+			if err := c.end(ctx, err); err != nil {
+				return fmt.Errorf("read the counters: %w", err)
+			}
+			return bad
+		}
+		if bad == nil {
+			bad = r.add(s, &r.parsed[c.done], row)
+		}
+	}
 }
 
 // add adds the points of a row. What is NULL is not known.
-func (r *reader) add(s *engine.Sample, v *parsed, row [][]byte) error {
+func (r *reader) add(s *engine.Sample, v *parsed, row []byte) error {
+	if err := decodeRow(row, v.row, v.stmt.columns, v.types, decode); err != nil {
+		return fmt.Errorf("read the counters %s*: %w", v.prefix, err)
+	}
 	r.labels = r.labels[:0]
 	for i, l := range v.labels {
-		r.labels = append(r.labels, l.name, string(row[i]))
+		r.labels = append(r.labels, l.name, string(v.row[i].Buf()))
 	}
-	for i, b := range row[len(v.labels):] {
-		if b == nil {
-			continue
-		}
-		value, err := decode(b, oidFloat8)
-		if err != nil {
-			return fmt.Errorf("counter %s: %w", v.names[i], err)
-		}
+	for i, value := range v.row[len(v.labels):] {
 		p := &v.points[i]
-		if p.gauge {
-			s.Gauge(v.names[i], p.unit, value.(float64), r.labels...)
-		} else {
-			s.Counter(v.names[i], p.unit, value.(float64), r.labels...)
+		switch {
+		case value.IsNull():
+		case p.gauge:
+			s.Gauge(v.names[i], p.unit, value.Float(), r.labels...)
+		default:
+			s.Counter(v.names[i], p.unit, value.Float(), r.labels...)
 		}
 	}
 	return nil

@@ -61,7 +61,7 @@ func (s *repeated) Exec(ctx context.Context, args []model.Value, r *engine.Resul
 	if c == nil {
 		return errClosed
 	}
-	if c.pg.TxStatus() != 'I' { // if a row fails, the transaction does
+	if c.status != idle { // if a row fails, the transaction does
 		return s.rows(ctx, args, r)
 	}
 	if err := s.begin.Exec(ctx, nil, &s.single); err != nil {

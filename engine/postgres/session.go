@@ -15,6 +15,10 @@ func (d *db) Session(ctx context.Context) (engine.Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.checkSession(ctx, s); err != nil {
+		_ = s.Close()
+		return nil, err
+	}
 	return &session{s, d}, nil
 }
 

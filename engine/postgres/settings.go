@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	sqldriver "database/sql/driver"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 var readBack = []string{
 	"shared_buffers", "max_wal_size", "min_wal_size", "checkpoint_timeout", "checkpoint_completion_target",
 	"fsync", "synchronous_commit", "wal_sync_method", "full_page_writes", "wal_compression", "wal_level", "wal_buffers",
-	"autovacuum", "default_transaction_isolation", "block_size", "data_checksums", "server_encoding",
+	"autovacuum", isolationSetting, "block_size", "data_checksums", "server_encoding",
 	"effective_cache_size", "effective_io_concurrency", "work_mem", "maintenance_work_mem",
 	"max_parallel_workers_per_gather", "max_parallel_maintenance_workers", "plan_cache_mode", "random_page_cost",
 	"max_connections", "track_io_timing", "track_wal_io_timing", "huge_pages", "huge_pages_status", "io_method",
@@ -33,13 +34,21 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []engine.Setting{{Name: "durability", Value: string(level), Source: engine.ReadBack}}
+	out := []engine.Setting{
+		{Name: "durability", Value: string(level), Source: engine.ReadBack},
+		{Name: "protocol", Value: string(cmp.Or(d.Protocol, engine.Prepared)), Source: engine.AsSet},
+	}
 	for _, v := range values {
-		name := v.name
-		if name == "default_transaction_isolation" {
-			name = "isolation"
+		if v.name == isolationSetting {
+			if err := d.checkIsolation(v.value); err != nil {
+				return nil, err
+			}
+			v.name = "isolation"
+			if v.value == levelName(model.ReadUncommitted) {
+				v.value = "read committed (the server does not implement read uncommitted)"
+			}
 		}
-		out = append(out, engine.Setting{Name: name, Value: v.value, Source: engine.ReadBack})
+		out = append(out, engine.Setting{Name: v.name, Value: v.value, Source: engine.ReadBack})
 	}
 	if d.Compression != "" {
 		// The columns' storage was made so, or compared when the database was opened.
@@ -50,6 +59,27 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		return nil
 	})
 	return out, err
+}
+
+// isolationSetting is the level of transactions that are begun without one.
+const isolationSetting = "default_transaction_isolation"
+
+// checkIsolation refuses another level than the one that was asked for.
+func (d *db) checkIsolation(level string) error {
+	if d.Isolation == model.DefaultIsolation || level == levelName(d.Isolation) {
+		return nil
+	}
+	return &engine.KnobError{Knob: "isolation", Value: d.Isolation.String(), Reason: "the server made it " + level}
+}
+
+// checkSession reads back what was set for a session.
+func (d *db) checkSession(ctx context.Context, s *sqlkit.Session) error {
+	if d.Isolation == model.DefaultIsolation {
+		return nil
+	}
+	return s.Query(ctx, "SELECT current_setting("+literal(isolationSetting)+")", func(row []sqldriver.Value) error {
+		return d.checkIsolation(sqlkit.Text(row[0]))
+	})
 }
 
 type namedValue struct{ name, value string }

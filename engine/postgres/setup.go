@@ -53,6 +53,8 @@ func (s *setup) checkKnobs() error {
 	switch {
 	case !slices.Contains(model.Durabilities(), s.Durability):
 		return &engine.KnobError{Knob: "durability", Value: string(s.Durability), Reason: fmt.Sprintf("it must be one of %v", model.Durabilities())}
+	case s.Protocol != "" && !slices.Contains(engine.Protocols(), s.Protocol):
+		return &engine.KnobError{Knob: "protocol", Value: string(s.Protocol), Reason: fmt.Sprintf("it must be one of %v", engine.Protocols())}
 	case s.Storage != "" && s.Storage != "heap":
 		return &engine.KnobError{Knob: "storage", Value: s.Storage, Reason: "only heap can be had"}
 	case s.Compression != "" && s.Compression != model.CompressionNone:
@@ -65,6 +67,9 @@ func (s *setup) checkKnobs() error {
 		return &engine.KnobError{Knob: "cache", Value: strconv.FormatInt(s.Cache, 10), Reason: fmt.Sprintf("it must be at least %d bytes", leastCache)}
 	case strings.HasPrefix(s.Server.Schema, "pg_") || len(s.Server.Schema) > longestName || strings.Contains(s.Server.Schema, "\x00"):
 		return &engine.KnobError{Knob: "schema", Value: s.Server.Schema, Reason: fmt.Sprintf("it must not begin with pg_, nor be longer than %d bytes", longestName)}
+	}
+	if err := s.CheckIsolation(model.Isolations()...); err != nil {
+		return err
 	}
 	return checkSchema(s.Schema)
 }
@@ -130,6 +135,16 @@ func (s *setup) private(ctx context.Context) (err error) {
 	return s.addOptions(ctx)
 }
 
+// sessionParams adds what the knobs set for every connection.
+func (s *setup) sessionParams(params map[string]string) {
+	if s.Isolation != model.DefaultIsolation {
+		params["default_transaction_isolation"] = levelName(s.Isolation)
+	}
+	if s.Protocol == engine.Text { // answers are read as these make the server write them
+		params["bytea_output"], params["datestyle"], params["extra_float_digits"] = "hex", "ISO", "1"
+	}
+}
+
 // oldest is the oldest release whose views and statements are known here.
 const oldest = 12
 
@@ -144,7 +159,7 @@ const usualCache = 128 << 20
 
 // maxConnections leaves room for the clients of most plans. Each costs some 35
 // KiB of the server's memory, whether it is there or not.
-const maxConnections = 300
+const maxConnections = 1100
 
 // knobSettings are the settings that the common knobs make, and those that
 // every server of ours has.

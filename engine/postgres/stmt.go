@@ -3,34 +3,36 @@ package postgres
 import (
 	"context"
 	sqldriver "database/sql/driver"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
+	"slices"
 
-	"github.com/jackc/pgx/v5/pgconn"
+	"rumbench/model"
 )
 
-// stmt is a statement that the server has parsed.
+// stmt is a statement that the server has parsed. It takes and gives values as
+// they are: it is a sqlkit.Direct.
 type stmt struct {
 	conn    *conn
-	sd      *pgconn.StatementDescription
-	commit  bool // it ends a transaction, keeping its work
-	buf     []byte
-	params  [][]byte
-	formats []int16 // of all arguments
-	wanted  []int16 // of each column returned
-	result  result
-	rows    rows
+	commit  bool     // it ends a transaction, keeping its work
+	head    []byte   // of the message that gives the arguments
+	wanted  []byte   // its end: the formats of the columns returned
+	params  []uint32 // the types of the arguments
+	columns []uint32 // the types of the columns returned
 }
 
-func newStmt(c *conn, sd *pgconn.StatementDescription) *stmt {
-	s := &stmt{conn: c, sd: sd, commit: sd.SQL == "COMMIT", buf: make([]byte, 0, 64), params: make([][]byte, len(sd.ParamOIDs))}
-	if len(sd.ParamOIDs) > 0 {
-		s.formats = []int16{binaryFormat}
-	}
-	s.rows = rows{stmt: s}
-	for _, f := range sd.Fields {
-		s.wanted = append(s.wanted, formatOf(f.DataTypeOID))
+// newStmt readies a statement that the server has just described.
+func newStmt(c *conn, name string, commit bool) *stmt {
+	s := &stmt{conn: c, commit: commit, params: slices.Clone(c.parameters), columns: slices.Clone(c.columns)}
+	s.head, _ = message(nil, 'B')
+	s.head = append(s.head, 0) // the unnamed portal
+	s.head = append(append(s.head, name...), 0)
+	s.head = append(s.head, 0, 1, 0, binaryFormat) // of all arguments
+	s.head = binary.BigEndian.AppendUint16(s.head, uint16(len(s.params)))
+	s.wanted = binary.BigEndian.AppendUint16(nil, uint16(len(s.columns)))
+	for _, oid := range s.columns {
+		s.wanted = binary.BigEndian.AppendUint16(s.wanted, formatOf(oid))
 	}
 	return s
 }
@@ -42,120 +44,83 @@ func (s *stmt) Close() error { return nil }
 func (s *stmt) NumInput() int { return len(s.params) }
 
 // Exec is not used.
-func (s *stmt) Exec([]sqldriver.Value) (sqldriver.Result, error) {
-	return nil, errors.New("a context is needed")
-}
+func (s *stmt) Exec([]sqldriver.Value) (sqldriver.Result, error) { return nil, errDirect }
 
 // Query is not used.
-func (s *stmt) Query([]sqldriver.Value) (sqldriver.Rows, error) {
-	return nil, errors.New("a context is needed")
+func (s *stmt) Query([]sqldriver.Value) (sqldriver.Rows, error) { return nil, errDirect }
+
+var errDirect = errors.New("the statement takes values as they are")
+
+// ExecContext executes a statement without arguments.
+func (s *stmt) ExecContext(ctx context.Context, _ []sqldriver.NamedValue) (sqldriver.Result, error) {
+	rows, _, err := s.ExecValues(ctx, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	s.conn.result = result(rows)
+	return &s.conn.result, nil
 }
 
-// ExecContext executes the statement. The result is valid until the next time.
-func (s *stmt) ExecContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Result, error) {
-	if err := s.bind(args); err != nil {
-		return nil, err
+// ExecValues executes the statement.
+func (s *stmt) ExecValues(ctx context.Context, args []model.Value, order []int) (rows, id int64, err error) {
+	if err := s.encode(args, order); err != nil {
+		return 0, 0, err
 	}
-	if err := s.conn.watch.begin(ctx); err != nil {
-		return nil, err
-	}
-	tag, err := s.conn.pg.ExecStatement(background, s.sd, s.params, s.formats, s.wanted).Close()
-	if err := s.conn.end(ctx, err); err != nil {
-		return nil, err
+	c := s.conn
+	if err := c.run(ctx); err != nil {
+		return 0, 0, err
 	}
 	// The commit of a transaction that has failed undoes it, and is no error
 	// to the server.
-	if s.commit && tag.String() == "ROLLBACK" {
-		return nil, s.conn.undone()
+	if s.commit && c.undone {
+		return 0, 0, c.failure()
 	}
-	s.result = result(tag)
-	return &s.result, nil
+	return c.rows, 0, nil
 }
 
-// QueryContext executes the statement. The rows are valid until the next time.
-func (s *stmt) QueryContext(ctx context.Context, args []sqldriver.NamedValue) (sqldriver.Rows, error) {
-	if err := s.bind(args); err != nil {
-		return nil, err
+// QueryValues executes the statement and hands over its rows.
+func (s *stmt) QueryValues(ctx context.Context, args []model.Value, order []int, types []model.Type, each func(row []model.Value) error) error {
+	if err := s.encode(args, order); err != nil {
+		return err
 	}
-	if err := s.conn.watch.begin(ctx); err != nil {
-		return nil, err
-	}
-	s.rows.reader = s.conn.pg.ExecStatement(background, s.sd, s.params, s.formats, s.wanted)
-	s.rows.ctx = ctx
-	return &s.rows, nil
+	return s.conn.query(ctx, s.columns, types, each)
 }
 
-// bind encodes the arguments. What they refer to is sent before the call ends.
-func (s *stmt) bind(args []sqldriver.NamedValue) (err error) {
-	if len(args) != len(s.params) {
-		return fmt.Errorf("%d arguments for %d placeholders", len(args), len(s.params))
+// encode writes the question.
+func (s *stmt) encode(args []model.Value, order []int) error {
+	b, err := s.appendMessages(s.conn.out[:0], args, order)
+	if err != nil {
+		return err
 	}
-	s.buf = s.buf[:0]
-	for i := range args {
-		if args[i].Value == nil {
-			s.params[i] = nil
+	s.conn.out = append(b, syncMessage...)
+	return nil
+}
+
+// appendMessages appends the messages that execute the statement.
+func (s *stmt) appendMessages(b []byte, args []model.Value, order []int) (_ []byte, err error) {
+	given := len(args)
+	if order != nil {
+		given = len(order)
+	}
+	if given != len(s.params) {
+		return nil, fmt.Errorf("%d arguments for %d placeholders", given, len(s.params))
+	}
+	from := len(b)
+	b = append(b, s.head...)
+	for i, oid := range s.params {
+		if order != nil {
+			i = order[i]
+		}
+		if args[i].IsNull() {
+			b = append(b, 0xff, 0xff, 0xff, 0xff)
 			continue
 		}
-		from := len(s.buf)
-		if s.buf, err = appendArgument(s.buf, s.sd.ParamOIDs[i], args[i].Value); err != nil {
-			return err
+		at := len(b)
+		if b, err = appendValue(append(b, 0, 0, 0, 0), oid, args[i]); err != nil {
+			return nil, err
 		}
-		s.params[i] = s.buf[from:]
+		binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-4))
 	}
-	return nil
-}
-
-// result counts rows.
-type result pgconn.CommandTag
-
-// RowsAffected is the number of rows inserted, changed or deleted.
-func (r *result) RowsAffected() (int64, error) { return pgconn.CommandTag(*r).RowsAffected(), nil }
-
-// LastInsertId is not known: numbers are returned as rows.
-func (r *result) LastInsertId() (int64, error) { return 0, errors.New("numbers are returned as rows") }
-
-// rows are the rows of an execution.
-type rows struct {
-	stmt   *stmt
-	ctx    context.Context
-	reader *pgconn.ResultReader // nil: they have ended
-}
-
-// Columns are the names of the columns.
-func (r *rows) Columns() []string {
-	var names []string
-	for _, f := range r.stmt.sd.Fields {
-		names = append(names, f.Name)
-	}
-	return names
-}
-
-// Next reads a row. Its text and bytes are valid until the next one.
-func (r *rows) Next(dest []sqldriver.Value) (err error) {
-	if r.reader == nil {
-		return io.EOF
-	}
-	if !r.reader.NextRow() {
-		if err := r.Close(); err != nil {
-			return err
-		}
-		return io.EOF
-	}
-	fields := r.stmt.sd.Fields
-	for i, v := range r.reader.Values() {
-		if dest[i], err = decode(v, fields[i].DataTypeOID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Close reads what is left.
-func (r *rows) Close() error {
-	if r.reader == nil {
-		return nil
-	}
-	_, err := r.reader.Close()
-	r.reader = nil
-	return r.stmt.conn.end(r.ctx, err)
+	b = finish(append(b, s.wanted...), from+1)
+	return append(b, executeMessage...), nil
 }

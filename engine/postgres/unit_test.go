@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"strings"
 	"syscall"
@@ -67,34 +66,6 @@ func TestClassify(t *testing.T) {
 	err := connectError(&pgconn.PgError{Code: "53300", SeverityUnlocalized: "FATAL"})
 	if engine.ClassOf(err) != engine.Fatal || !strings.Contains(engine.Hint(err), "max_connections") {
 		t.Errorf("too many clients: %v", err)
-	}
-}
-
-func TestEncoding(t *testing.T) {
-	for _, c := range []struct {
-		oid uint32
-		v   any
-	}{
-		{oidInt8, int64(math.MinInt64)}, {oidInt4, int64(-1)}, {oidFloat8, -0.5}, {oidTimestamp, int64(math.MaxInt64)}, {oidTimestamp, int64(-1)},
-	} {
-		b, err := appendArgument(nil, c.oid, c.v)
-		must(t, err)
-		if got, err := decode(b, c.oid); err != nil || got != c.v {
-			t.Errorf("%v of type %d is %v, %v", c.v, c.oid, got, err)
-		}
-	}
-	for _, c := range []struct {
-		oid uint32
-		v   any
-	}{
-		{oidInt4, int64(1 << 31)}, {oidTimestamp, int64(math.MinInt64)}, {oidText, int64(1)}, {oidInt8, 0.5}, {oidInt8, "1"}, {oidFloat8, []byte("1")}, {oidBytes, true},
-	} {
-		if b, err := appendArgument(nil, c.oid, c.v); err == nil {
-			t.Errorf("%v of type %d is %v", c.v, c.oid, b)
-		}
-	}
-	if _, err := decode([]byte{1}, oidInt8); err == nil {
-		t.Error("one byte is a number of eight")
 	}
 }
 

@@ -14,6 +14,8 @@ func TestConformance(t *testing.T) {
 		Engine: Engine{},
 		Config: engine.Config{Durability: model.DurabilityProcess},
 		Refused: []enginetest.Refusal{
+			{Knob: "isolation", Config: engine.Config{Isolation: model.ReadCommitted}},
+			{Knob: "protocol", Config: engine.Config{Protocol: engine.Text}},
 			{Knob: "compression", Config: engine.Config{Compression: model.CompressionLZ4}},
 			{Knob: "page", Config: engine.Config{Page: 1000}},
 			{Knob: "direct_io", Config: engine.Config{DirectIO: &yes}},

@@ -202,7 +202,7 @@ func (db *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 		return out, err
 	}
 	if after.busy {
-		return out, engine.Errorf(engine.Conflict, "checkpoint: a session has an open transaction")
+		return out, engine.Errorf(engine.LockTimeout, "checkpoint: a session has an open transaction")
 	}
 	return append(out, engine.SettleAction{
 		Name:     "checkpoint",

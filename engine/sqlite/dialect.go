@@ -22,6 +22,9 @@ func newDialect(dir string) *sqlkit.Dialect {
 		ColumnType:   columnType,
 		TableOptions: tableOptions,
 		Hint:         hint,
+		ByteLength: func(d *sqlkit.Dialect, c *model.Column) string {
+			return "OCTET_LENGTH(" + d.Name(c.Name) + ")" // LENGTH counts characters
+		},
 		Number:       sqlkit.LastNumber,
 		RowsAsValues: true,
 		Begin:        begin,
@@ -83,7 +86,10 @@ func classify(err error, dir string) error {
 	}
 	switch code := e.Code(); code & 0xff {
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
-		return engine.Classify(engine.Conflict, err)
+		if code == lib.SQLITE_BUSY_SNAPSHOT { // what the transaction has read is not so any more
+			return engine.Classify(engine.Conflict, err)
+		}
+		return engine.Classify(engine.LockTimeout, err)
 	case lib.SQLITE_CONSTRAINT:
 		if slices.Contains([]int{lib.SQLITE_CONSTRAINT_PRIMARYKEY, lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_ROWID}, code) {
 			return engine.Classify(engine.Duplicate, err)

@@ -351,9 +351,21 @@ func TestBusy(t *testing.T) {
 	insert := prepare(t, waiter, saleInsert(1))
 	setLimit(t, waiter, "busy_timeout = 20")
 	begin.OK()
-	insert.Fails(engine.Conflict, saleRow(1)...)
+	insert.Fails(engine.LockTimeout, saleRow(1)...)
 	rollback.OK()
 	insert.OK(saleRow(1)...)
+}
+
+// A transaction that has read cannot write any more once another has written.
+func TestSnapshotConflict(t *testing.T) {
+	db := fresh(t)
+	s, other := newSession(t, db), newSession(t, db)
+	begin, rollback := prepare(t, s, model.Op{Kind: model.Begin}), prepare(t, s, model.Op{Kind: model.Rollback})
+	begin.OK()
+	prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Aggregate: model.Count}).Gives("0")
+	prepare(t, other, saleInsert(1)).OK(saleRow(1)...)
+	prepare(t, s, saleInsert(1)).Fails(engine.Conflict, saleRow(1)...)
+	rollback.OK()
 }
 
 func TestCancelledContext(t *testing.T) {

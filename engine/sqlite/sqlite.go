@@ -117,7 +117,7 @@ func checkKnobs(c engine.Config) error {
 	case c.DirectIO != nil && *c.DirectIO:
 		return &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "the engine always uses the page cache"}
 	}
-	if err := c.CheckEmbedded(options); err != nil {
+	if err := c.CheckEmbedded(options, model.Serializable); err != nil {
 		return err
 	}
 	return newDialect("").CheckSchema(c.Schema)

@@ -7,13 +7,15 @@ import (
 	"rumbench/model"
 )
 
-// builder writes the text of one statement and notes which argument each
-// placeholder takes.
+// builder writes the text of one statement and notes where its placeholders are.
 type builder struct {
 	strings.Builder
-	d    *Dialect
-	args []int
+	d      *Dialect
+	places []place
 }
+
+// place is where a placeholder stands in the text, and the argument it takes.
+type place struct{ from, to, arg int }
 
 func (b *builder) text(parts ...string) *builder {
 	for _, p := range parts {
@@ -44,11 +46,14 @@ func (b *builder) tuple(columns []string) *builder { return b.text("(").names(co
 
 // arg is a placeholder for argument i.
 func (b *builder) arg(i int) *builder {
+	from := b.Len()
 	if b.d.Numbered != "" {
-		return b.text(b.d.Numbered, strconv.Itoa(i+1))
+		b.text(b.d.Numbered, strconv.Itoa(i+1))
+	} else {
+		b.text("?")
 	}
-	b.args = append(b.args, i)
-	return b.text("?")
+	b.places = append(b.places, place{from, b.Len(), i})
+	return b
 }
 
 // values is a parenthesised list of placeholders for n arguments from first on.
@@ -97,12 +102,16 @@ func (b *builder) limit(n int) *builder {
 // statement is what was built. The arguments are listed only where they are
 // not taken as they come.
 func (b *builder) statement(types ...model.Type) Statement {
-	s := Statement{Text: b.String(), Types: types}
-	for i, a := range b.args {
-		if i != a {
-			s.Args = b.args
-			break
-		}
+	s := Statement{Text: b.String(), Types: types, places: b.places}
+	asTheyCome := true
+	for i, p := range b.places {
+		asTheyCome = asTheyCome && p.arg == i
+	}
+	if b.d.Numbered != "" || asTheyCome {
+		return s
+	}
+	for _, p := range b.places {
+		s.Args = append(s.Args, p.arg)
 	}
 	return s
 }

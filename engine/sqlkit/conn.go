@@ -49,28 +49,32 @@ func execText(ctx context.Context, d *Dialect, conn driver.Conn, text string) er
 
 // Query executes a statement and hands over each row, which is valid during
 // the call only.
-func (c *Conn) Query(ctx context.Context, text string, each func(row []driver.Value) error) (err error) {
+func (c *Conn) Query(ctx context.Context, text string, each func(row []driver.Value) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conn == nil {
 		return errClosed
 	}
-	queryer, ok := c.conn.(driver.QueryerContext)
+	return queryText(ctx, c.d, c.conn, text, each)
+}
+
+func queryText(ctx context.Context, d *Dialect, conn driver.Conn, text string, each func(row []driver.Value) error) (err error) {
+	queryer, ok := conn.(driver.QueryerContext)
 	if !ok {
-		return fmt.Errorf("the driver's %T cannot query by text", c.conn)
+		return fmt.Errorf("the driver's %T cannot query by text", conn)
 	}
 	rows, err := queryer.QueryContext(ctx, text, nil)
 	if err != nil {
-		return c.d.classify(text, err)
+		return d.classify(text, err)
 	}
-	defer func() { err = errors.Join(err, c.d.classify(text, rows.Close())) }()
+	defer func() { err = errors.Join(err, d.classify(text, rows.Close())) }()
 	row := make([]driver.Value, len(rows.Columns()))
 	for {
 		switch err := rows.Next(row); {
 		case err == io.EOF:
 			return nil
 		case err != nil:
-			return c.d.classify(text, err)
+			return d.classify(text, err)
 		}
 		if err := each(row); err != nil {
 			return err

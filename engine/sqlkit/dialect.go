@@ -45,6 +45,10 @@ type Dialect struct {
 	// with a space; "" is the primary key. nil: there are no hints.
 	Hint func(d *Dialect, t *model.Table, index string) string
 
+	// ByteLength is an expression for the bytes that a value of a column holds;
+	// nil: LENGTH tells it.
+	ByteLength func(d *Dialect, c *model.Column) string
+
 	// OnDuplicateKey: conflicts are answered by INSERT IGNORE and ON DUPLICATE
 	// KEY UPDATE, otherwise by ON CONFLICT.
 	OnDuplicateKey bool
@@ -60,6 +64,13 @@ type Dialect struct {
 	Begin func(level model.Isolation, writes bool) []string
 	// PlainCommands: statements that begin and end transactions cannot be prepared.
 	PlainCommands bool
+
+	// Literal appends a time, text or bytes as SQL writes them. nil: operations
+	// are prepared; otherwise they are sent as text, with their values in it.
+	Literal func(dst []byte, v model.Value) []byte
+	// Unescape turns bytes of an answer to text into what they stand for, in
+	// the same memory; nil: they stand for themselves.
+	Unescape func(b []byte) ([]byte, error)
 
 	// Detached: the driver pays for every execution with a context that can be
 	// cancelled, as by starting a goroutine. Operations that end by themselves
@@ -87,6 +98,13 @@ func IndexName(table, index string) string { return table + "." + index }
 // Name is an identifier, quoted.
 func (d *Dialect) Name(s string) string {
 	return d.Quote + strings.ReplaceAll(s, d.Quote, d.Quote+d.Quote) + d.Quote
+}
+
+func (d *Dialect) byteLength(c *model.Column) string {
+	if d.ByteLength == nil {
+		return "LENGTH(" + d.Name(c.Name) + ")"
+	}
+	return d.ByteLength(d, c)
 }
 
 func (d *Dialect) hint(t *model.Table, index string) string {

@@ -55,6 +55,14 @@ func (c *fakeConn) ExecContext(_ context.Context, text string, args []driver.Nam
 	return c.f, c.f.run("text", text, args)
 }
 
+func (c *fakeConn) QueryContext(_ context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	if err := c.f.run("ask", text, args); err != nil {
+		return nil, err
+	}
+	r := fakeRows(c.f.rows[text])
+	return &r, nil
+}
+
 type fakeStmt struct {
 	f    *fake
 	text string

@@ -6,9 +6,9 @@ import (
 	"rumbench/model"
 )
 
-// scan reads in the order of the index's columns. Entries that are equal in
-// them come as the index holds them, by key in most engines: asking for that
-// order would make others sort.
+// scan reads in the order of the index's columns, unless rows may come in any.
+// Entries that are equal in them come as the index holds them, by key in most
+// engines: asking for that order would make others sort.
 func (b *builder) scan(t *model.Table, op *model.Op) Statement {
 	order := t.Key
 	if op.Index != "" {
@@ -20,7 +20,7 @@ func (b *builder) scan(t *model.Table, op *model.Op) Statement {
 	nested := op.Aggregate != model.NoAggregate && (op.Limit > 0 || op.Distinct)
 	switch {
 	case op.Aggregate == model.Count:
-		b.text("SELECT COUNT(*)")
+		b.text("SELECT COUNT(").counted(op.Columns).text(")")
 		result = []model.Type{model.Int}
 	case op.Aggregate == model.Sum:
 		b.text("SELECT SUM(").name(op.Columns[0]).text(")")
@@ -30,8 +30,11 @@ func (b *builder) scan(t *model.Table, op *model.Op) Statement {
 	if nested {
 		b.text(" FROM (SELECT ").distinct(op).selected(op.Columns)
 	}
-	b.text(" FROM ").name(t.Name).text(b.d.hint(t, op.Index))
-	b.where(op, order)
+	b.text(" FROM ").name(t.Name)
+	if !op.Free {
+		b.text(b.d.hint(t, op.Index))
+	}
+	b.where(t, op, order)
 	if op.Limit > 0 || op.Aggregate == model.NoAggregate {
 		b.orderBy(t, op, order).limit(op.Limit)
 	}
@@ -41,6 +44,14 @@ func (b *builder) scan(t *model.Table, op *model.Op) Statement {
 	return b.statement(result...)
 }
 
+// counted is what a count counts: the values of one column, otherwise rows.
+func (b *builder) counted(columns []string) *builder {
+	if len(columns) == 1 {
+		return b.name(columns[0])
+	}
+	return b.text("*")
+}
+
 func (b *builder) distinct(op *model.Op) *builder {
 	if op.Distinct {
 		b.text("DISTINCT ")
@@ -48,41 +59,81 @@ func (b *builder) distinct(op *model.Op) *builder {
 	return b
 }
 
-func (b *builder) where(op *model.Op, order []string) {
+func (b *builder) where(t *model.Table, op *model.Op, order []string) {
 	bounded := op.Lower != model.Open || op.Upper != model.Open
-	if op.Equal == 0 && !bounded {
+	if op.Equal == 0 && !bounded && op.Shorter == "" {
 		return
 	}
 	b.text(" WHERE ").equal(order[:op.Equal], 0)
-	n := op.Equal
-	bound := func(kind model.Bound, inclusive, exclusive string) {
-		if kind == model.Open {
-			return
+	and := " AND "
+	if op.Equal == 0 {
+		and = ""
+	}
+	if bounded {
+		b.text(and).ranges(op, order[op.Equal])
+		and = " AND "
+	}
+	if op.Shorter != "" {
+		b.text(and, b.d.byteLength(&t.Columns[t.Column(op.Shorter)]), " < ").arg(op.Args(t) - 1)
+	}
+}
+
+// ranges compares a column with all pairs of bounds.
+func (b *builder) ranges(op *model.Op, column string) {
+	n, each := op.RangeCount(), 1
+	if op.Lower != model.Open && op.Upper != model.Open {
+		each = 2
+	}
+	enclosed := n > 1 && op.Shorter != ""
+	if enclosed {
+		b.text("(")
+	}
+	for i := range n {
+		if i > 0 {
+			b.text(" OR ")
 		}
-		if n > 0 {
+		b.bounds(op, column, op.Equal+i*each)
+	}
+	if enclosed {
+		b.text(")")
+	}
+}
+
+// bounds compares a column with the bounds in arguments from first on.
+func (b *builder) bounds(op *model.Op, column string, first int) {
+	if op.Lower == model.Inclusive && op.Upper == model.Inclusive {
+		b.name(column).text(" BETWEEN ").arg(first).text(" AND ").arg(first + 1)
+		return
+	}
+	switch op.Lower {
+	case model.Inclusive:
+		b.name(column).text(" >= ").arg(first)
+	case model.Exclusive:
+		b.name(column).text(" > ").arg(first)
+	}
+	if op.Lower != model.Open {
+		first++
+		if op.Upper != model.Open {
 			b.text(" AND ")
 		}
-		b.name(order[op.Equal])
-		if kind == model.Inclusive {
-			b.text(inclusive)
-		} else {
-			b.text(exclusive)
-		}
-		b.arg(n)
-		n++
 	}
-	bound(op.Lower, " >= ", " > ")
-	bound(op.Upper, " <= ", " < ")
+	switch op.Upper {
+	case model.Inclusive:
+		b.name(column).text(" <= ").arg(first)
+	case model.Exclusive:
+		b.name(column).text(" < ").arg(first)
+	}
 }
 
 // orderBy sorts distinct rows by their columns, others by the index's columns
-// that are not fixed by equality.
+// that are not fixed by equality; and what may come in any order only as asked.
 func (b *builder) orderBy(t *model.Table, op *model.Op, order []string) *builder {
 	var by []string
 	if op.OrderBy != "" {
 		by = append(by, op.OrderBy)
 	}
 	switch {
+	case op.Free:
 	case op.Distinct:
 		for _, c := range op.Columns {
 			if !slices.Contains(by, c) {

@@ -45,7 +45,18 @@ func (s *Session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 	if err != nil {
 		return nil, err
 	}
-	st, err := s.prepare(ctx, text.Text)
+	d := s.db.dialect
+	if op.Index != "" && (op.Free || op.Kind == model.Get || d.Literal != nil) { // preparing does not look for it
+		if err := s.checkIndex(ctx, t, op.Index); err != nil {
+			return nil, err
+		}
+	}
+	var st driver.Stmt
+	if d.Literal != nil {
+		st, err = newTextStmt(d, s.conn, text)
+	} else {
+		st, err = s.prepare(ctx, text.Text)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +67,25 @@ func (s *Session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 	}
 	s.writes = true
 	return newWrite(b, t, op)
+}
+
+// checkIndex returns an error if an index does not exist, in databases whose
+// statements can name one.
+func (s *Session) checkIndex(ctx context.Context, t *model.Table, index string) error {
+	d := s.db.dialect
+	if d.Hint == nil {
+		return nil
+	}
+	text := "SELECT 1 FROM " + d.Name(t.Name) + d.hint(t, index) + " WHERE 1 = 0"
+	return s.Query(ctx, text, func([]driver.Value) error { return nil })
+}
+
+// Query executes a statement outside the hot path, as Conn.Query does.
+func (s *Session) Query(ctx context.Context, text string, each func(row []driver.Value) error) error {
+	if s.conn == nil {
+		return errClosed
+	}
+	return queryText(ctx, s.db.dialect, s.conn, text, each)
 }
 
 // prepare prepares a statement's text; the session closes it at its end.
@@ -78,7 +108,7 @@ func (s *Session) command(ctx context.Context, text string) error {
 	if s.conn == nil {
 		return errClosed
 	}
-	if d.PlainCommands {
+	if d.PlainCommands || d.Literal != nil {
 		return execText(ctx, d, s.conn, text)
 	}
 	st := s.commands[text]

@@ -14,6 +14,8 @@ type Statement struct {
 	Args []int
 	// Types are those of the columns returned; nil if no rows are.
 	Types []model.Type
+
+	places []place
 }
 
 // Statement turns an operation on a table into SQL. Transactions are not
@@ -33,16 +35,26 @@ func (d *Dialect) Statement(t *model.Table, op *model.Op) (Statement, error) {
 	case model.Update:
 		return b.update(t, op), nil
 	case model.Delete:
-		return b.text("DELETE FROM ").name(t.Name).text(" WHERE ").keys(t, op).statement(), nil
+		return b.text("DELETE FROM ").name(t.Name).text(" WHERE ").keys(t.Key, op.KeyCount(), 0).statement(), nil
 	case model.DeleteLowest:
 		return b.deleteLowest(t, op), nil
 	}
 	return Statement{}, fmt.Errorf("operation %s is not a statement", op.Label())
 }
 
+// get leaves it to the database how it finds the keys: nobody writes a hint for it.
 func (b *builder) get(t *model.Table, op *model.Op) Statement {
 	b.text("SELECT ").selected(op.Columns).text(" FROM ").name(t.Name).text(" WHERE ")
-	return b.keys(t, op).statement(types(t, op.Columns)...)
+	return b.keys(keyColumns(t, op), op.KeyCount(), 0).statement(types(t, op.Columns)...)
+}
+
+// keyColumns are the columns that an operation compares with keys.
+func keyColumns(t *model.Table, op *model.Op) []string {
+	if op.Index == "" {
+		return t.Key
+	}
+	ix, _ := t.Index(op.Index)
+	return ix.Columns[:op.Equal]
 }
 
 // selected lists the columns wanted; a row without columns is still a row.
@@ -64,21 +76,21 @@ func types(t *model.Table, columns []string) []model.Type {
 	return out
 }
 
-// keys compares the primary key with all keys of the operation.
-func (b *builder) keys(t *model.Table, op *model.Op) *builder {
-	n, width := op.KeyCount(), len(t.Key)
+// keys compares columns with n keys, in arguments from first on.
+func (b *builder) keys(columns []string, n, first int) *builder {
+	width := len(columns)
 	if n == 1 {
-		return b.equal(t.Key, 0)
+		return b.equal(columns, first)
 	}
 	if width == 1 {
-		return b.name(t.Key[0]).text(" IN ").values(0, n)
+		return b.name(columns[0]).text(" IN ").values(first, n)
 	}
-	b.tuple(t.Key).text(" IN (")
+	b.tuple(columns).text(" IN (")
 	if b.d.RowsAsValues {
 		b.text("VALUES ")
 	}
 	for i := range n {
-		b.comma(i).values(i*width, width)
+		b.comma(i).values(first+i*width, width)
 	}
 	return b.text(")")
 }
@@ -165,10 +177,7 @@ func (b *builder) sum(t *model.Table, column, old string, added func()) {
 
 func (b *builder) update(t *model.Table, op *model.Op) Statement {
 	b.text("UPDATE ").name(t.Name)
-	columns := t.Key
 	if op.Index != "" {
-		ix, _ := t.Index(op.Index)
-		columns = ix.Columns[:op.Equal]
 		b.text(b.d.hint(t, op.Index))
 	}
 	b.text(" SET ")
@@ -180,7 +189,7 @@ func (b *builder) update(t *model.Table, op *model.Op) Statement {
 			b.arg(i)
 		}
 	}
-	return b.text(" WHERE ").equal(columns, len(op.Set)).statement()
+	return b.text(" WHERE ").keys(keyColumns(t, op), op.KeyCount(), len(op.Set)).statement()
 }
 
 func (b *builder) deleteLowest(t *model.Table, op *model.Op) Statement {

@@ -16,14 +16,15 @@ type base struct {
 	session *Session
 	label   string
 	stmt    driver.Stmt
-	want    int   // arguments of an execution
-	order   []int // the argument of each placeholder; nil: as they come
+	direct  Direct // stmt, if it is one
+	want    int    // arguments of an execution
+	order   []int  // the argument of each placeholder; nil: as they come
 	args    []driver.NamedValue
 	long    bool // it may run long without coming back
 }
 
 func newBase(s *Session, t *model.Table, op *model.Op, text Statement, st driver.Stmt) base {
-	b := base{session: s, label: op.Label(), stmt: st, want: op.Args(t), order: text.Args}
+	b := base{session: s, label: op.Label(), stmt: st, direct: directOf(st, s.conn), want: op.Args(t), order: text.Args}
 	n := b.want
 	if b.order != nil {
 		n = len(b.order)
@@ -41,18 +42,30 @@ func newBase(s *Session, t *model.Table, op *model.Op, text Statement, st driver
 	return b
 }
 
-// bind readies the arguments and returns the context to run in.
-func (b *base) bind(ctx context.Context, args []model.Value) (context.Context, error) {
+// check tells whether the statement can be executed.
+func (b *base) check(ctx context.Context, args []model.Value) error {
 	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", b.label, err)
+		return fmt.Errorf("%s: %w", b.label, err)
 	}
 	if b.session.conn == nil {
-		return nil, errClosed
+		return errClosed
 	}
 	if len(args) != b.want {
-		return nil, fmt.Errorf("%s: %d arguments given, %d wanted", b.label, len(args), b.want)
+		return fmt.Errorf("%s: %d arguments given, %d wanted", b.label, len(args), b.want)
+	}
+	return nil
+}
+
+// bind readies the arguments and returns the context to run in.
+func (b *base) bind(ctx context.Context, args []model.Value) (context.Context, error) {
+	if err := b.check(ctx, args); err != nil {
+		return nil, err
 	}
 	d := b.session.db.dialect
+	if text, ok := b.stmt.(*textStmt); ok {
+		text.fill(args)
+		return b.runIn(ctx), nil
+	}
 	for i := range b.args {
 		from := i
 		if b.order != nil {
@@ -60,13 +73,29 @@ func (b *base) bind(ctx context.Context, args []model.Value) (context.Context, e
 		}
 		b.args[i].Value = d.argument(args[from])
 	}
+	return b.runIn(ctx), nil
+}
+
+// runIn is the context to run in.
+func (b *base) runIn(ctx context.Context) context.Context {
 	if b.long {
-		return ctx, nil
+		return ctx
 	}
-	return d.brief(ctx), nil
+	return b.session.db.dialect.brief(ctx)
 }
 
 func (b *base) fail(err error) error { return b.session.db.dialect.classify(b.label, err) }
+
+// values runs a query and hands over each row as the driver reads it.
+func (b *base) values(ctx context.Context, args []model.Value, types []model.Type, each func(row []model.Value) error) error {
+	if err := b.check(ctx, args); err != nil {
+		return err
+	}
+	if err := b.direct.QueryValues(ctx, args, b.order, types, each); err != nil {
+		return b.fail(err)
+	}
+	return nil
+}
 
 // rows runs a query and hands over each row.
 func (b *base) rows(ctx context.Context, args []model.Value, dest []driver.Value, each func() error) (err error) {
@@ -112,6 +141,7 @@ type read struct {
 	aggregate bool
 	r         *engine.Result
 	each      func() error
+	eachRow   func(row []model.Value) error
 }
 
 func newRead(b base, op *model.Op, types []model.Type) *read {
@@ -121,27 +151,37 @@ func newRead(b base, op *model.Op, types []model.Type) *read {
 	if s.aggregate {
 		s.row = make([]model.Value, 1)
 	}
-	s.each = s.take // made once: a method value allocates
+	s.each, s.eachRow = s.take, s.hand // made once: a method value allocates
 	return s
 }
 
 func (s *read) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
 	r.Reset()
 	s.r = r
+	if s.direct != nil {
+		return s.values(ctx, args, s.types, s.eachRow)
+	}
 	return s.rows(ctx, args, s.dest, s.each)
 }
 
 func (s *read) take() (err error) {
+	d := s.session.db.dialect
 	for i := range s.row {
-		if s.row[i], err = value(s.dest[i], s.types[i]); err != nil {
+		if s.row[i], err = d.value(s.dest[i], s.types[i]); err != nil {
 			return err
 		}
 	}
+	return s.hand(s.row)
+}
+
+// hand hands over a row, or keeps the value of an aggregate. An operation
+// without columns has a row of none.
+func (s *read) hand(row []model.Value) error {
 	if s.aggregate {
-		s.r.Rows, s.r.Value = 1, s.row[0]
+		s.r.Rows, s.r.Value = 1, row[0]
 		return nil
 	}
-	s.r.Row(s.row)
+	s.r.Row(row[:len(s.row)])
 	return nil
 }
 
@@ -156,12 +196,15 @@ type write struct {
 	number   model.Value
 	returned int64
 	each     func() error
+	eachRow  func(row []model.Value) error
 }
+
+var numberType = []model.Type{model.Int}
 
 func newWrite(b base, t *model.Table, op *model.Op) (*write, error) {
 	s := &write{base: b, last: -1}
 	var ok bool
-	if s.exec, ok = b.stmt.(driver.StmtExecContext); !ok {
+	if s.exec, ok = b.stmt.(driver.StmtExecContext); !ok && b.direct == nil {
 		return nil, fmt.Errorf("the driver's %T cannot execute in a context", b.stmt)
 	}
 	if op.Kind != model.Insert {
@@ -181,7 +224,7 @@ func newWrite(b base, t *model.Table, op *model.Op) (*write, error) {
 	}
 	if s.numbers == ReturnedNumber {
 		s.dest = make([]driver.Value, 1)
-		s.each = s.take
+		s.each, s.eachRow = s.take, s.note
 	}
 	return s, nil
 }
@@ -190,49 +233,76 @@ func (s *write) Exec(ctx context.Context, args []model.Value, r *engine.Result) 
 	r.Reset()
 	if s.numbers == ReturnedNumber {
 		s.returned = 0
-		if err := s.rows(ctx, args, s.dest, s.each); err != nil {
+		var err error
+		if s.direct != nil {
+			err = s.values(ctx, args, numberType, s.eachRow)
+		} else {
+			err = s.rows(ctx, args, s.dest, s.each)
+		}
+		if err != nil {
 			return err
 		}
 		r.Rows, r.Value = s.returned, s.number
 		return nil
 	}
-	run, err := s.bind(ctx, args)
+	rows, id, err := s.execute(ctx, args)
 	if err != nil {
 		return err
 	}
-	result, err := s.exec.ExecContext(run, s.args)
-	if err != nil {
-		return s.fail(err)
+	s.report(rows, id, args, r)
+	return nil
+}
+
+// execute executes the statement and returns the number of its rows and the
+// last insert id, where they are wanted.
+func (s *write) execute(ctx context.Context, args []model.Value) (rows, id int64, err error) {
+	if s.direct != nil {
+		if err = s.check(ctx, args); err != nil {
+			return 0, 0, err
+		}
+		rows, id, err = s.direct.ExecValues(ctx, args, s.order)
+		return rows, id, s.fail(err)
 	}
-	return s.report(result, args, r)
+	run, err := s.bind(ctx, args)
+	if err != nil {
+		return 0, 0, err
+	}
+	result, err := s.exec.ExecContext(run, s.args)
+	if err == nil && s.inserted == 0 {
+		rows, err = result.RowsAffected()
+	}
+	if err == nil && s.numbers != NoNumber {
+		id, err = result.LastInsertId()
+	}
+	return rows, id, s.fail(err)
 }
 
 // take notes a number that was returned; the last one stays.
 func (s *write) take() (err error) {
 	s.returned++
-	s.number, err = value(s.dest[0], model.Int)
+	s.number, err = s.session.db.dialect.value(s.dest[0], model.Int)
 	return err
 }
 
-func (s *write) report(result driver.Result, args []model.Value, r *engine.Result) (err error) {
+// note is take of a row that the driver has read.
+func (s *write) note(row []model.Value) error {
+	s.returned++
+	s.number = row[0]
+	return nil
+}
+
+func (s *write) report(rows, id int64, args []model.Value, r *engine.Result) {
 	if r.Rows = s.inserted; s.inserted == 0 {
-		if r.Rows, err = result.RowsAffected(); err != nil {
-			return s.fail(err)
-		}
+		r.Rows = rows
 	}
 	if s.last >= 0 {
 		r.Value = args[s.last]
 	}
 	if s.numbers == NoNumber {
-		return nil
-	}
-	id, err := result.LastInsertId()
-	if err != nil {
-		return s.fail(err)
+		return
 	}
 	if s.numbers == FirstNumber {
 		id += r.Rows - 1
 	}
 	r.Value = model.IntValue(id)
-	return nil
 }

@@ -47,9 +47,9 @@ type end struct {
 
 // Exec ends the transaction. After a commit that failed, the transaction is
 // undone, so that the session is ready for the next one.
-func (e *end) Exec(ctx context.Context, _ []model.Value, r *engine.Result) error {
+func (e *end) Exec(_ context.Context, _ []model.Value, r *engine.Result) error {
 	r.Reset()
-	ctx = context.WithoutCancel(ctx)
+	ctx := context.Background()
 	err := e.session.command(ctx, e.text)
 	if err != nil && e.text == commit {
 		_ = e.session.command(ctx, rollback) // the commit's error is the one that tells

@@ -37,7 +37,7 @@ func (d *Dialect) argument(v model.Value) driver.Value {
 
 // value is what a driver returned, as a value of type t. Text shares the
 // driver's memory.
-func value(v driver.Value, t model.Type) (model.Value, error) {
+func (d *Dialect) value(v driver.Value, t model.Type) (model.Value, error) {
 	switch x := v.(type) {
 	case nil:
 		return model.Value{}, nil
@@ -62,20 +62,27 @@ func value(v driver.Value, t model.Type) (model.Value, error) {
 			return model.TimeValue(x), nil
 		}
 	case string:
-		return textValue(unsafe.Slice(unsafe.StringData(x), len(x)), t)
+		return d.textValue(unsafe.Slice(unsafe.StringData(x), len(x)), t)
 	case []byte:
-		return textValue(x, t)
+		return d.textValue(x, t)
 	}
 	return model.Value{}, fmt.Errorf("the driver returned a %T for a column of type %s", v, t)
 }
 
-// textValue also reads numbers: sums often come as decimal text.
-func textValue(b []byte, t model.Type) (model.Value, error) {
+// textValue also reads numbers and times: sums often come as decimal text, and
+// all values may do in answers to text.
+func (d *Dialect) textValue(b []byte, t model.Type) (model.Value, error) {
 	switch t {
 	case model.String:
 		return model.StringValue(b), nil
 	case model.Bytes:
-		return model.BytesValue(b), nil
+		if d.Literal == nil || d.Unescape == nil {
+			return model.BytesValue(b), nil
+		}
+		b, err := d.Unescape(b)
+		return model.BytesValue(b), err
+	case model.Time:
+		return timeValue(b)
 	case model.Int:
 		n, err := strconv.ParseInt(string(b), 10, 64)
 		return model.IntValue(n), err
@@ -84,6 +91,16 @@ func textValue(b []byte, t model.Type) (model.Value, error) {
 		return model.FloatValue(f), err
 	}
 	return model.Value{}, fmt.Errorf("the driver returned text for a column of type %s", t)
+}
+
+// timeValue reads microseconds since 1970, or a time as SQL writes it.
+func timeValue(b []byte) (model.Value, error) {
+	if len(b) < len("2006-01-02 15:04:05") || b[4] != '-' {
+		n, err := strconv.ParseInt(string(b), 10, 64)
+		return model.MicrosValue(n), err
+	}
+	t, err := time.Parse("2006-01-02 15:04:05.999999", unsafe.String(unsafe.SliceData(b), len(b)))
+	return model.TimeValue(t), err
 }
 
 // Text is a driver's value as text, for settings and counters that are read back.

@@ -79,7 +79,7 @@ func (a *App) importLogs(paths []string, out string, o importer.Options) error {
 	}
 	a.tellUnread("of no format that is known here", campaign.Ignored)
 	a.tellUnread("of iostat, vmstat or time, but beside no run", campaign.Unused)
-	if err := a.writeReports(out); err != nil {
+	if err := a.writeReports(out, a.Stdout); err != nil {
 		return err
 	}
 	c, err := tableCampaign([]string{out})

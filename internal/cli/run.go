@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -26,6 +27,7 @@ type runOptions struct {
 	dryRun    bool
 	calibrate bool
 	resume    string
+	format    string
 	force     bool
 }
 
@@ -37,6 +39,7 @@ func (a *App) runCommand() *cobra.Command {
 		Example: `  rumbench run plans/quick.yaml
   rumbench run plans/quick.yaml --out results/mine --set params.rows=2M --set trials=3
   rumbench run plans/quick.yaml --dry-run
+  rumbench run plans/sysbench.yaml --format sysbench | tee run.log
   rumbench run plans/quick.yaml --calibrate --set trials=10
   rumbench run --resume results/mine`,
 		Args: args(func(_ *cobra.Command, args []string) error {
@@ -46,7 +49,7 @@ func (a *App) runCommand() *cobra.Command {
 			case o.resume != "" && (len(args) > 0 || o.out != "" || len(o.sets) > 0 || o.calibrate):
 				return errors.New("--resume goes on with a campaign as it was begun: it goes with no plan, --out or --set, nor --calibrate")
 			}
-			return nil
+			return knownFormat(o.format)
 		}),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.resume != "" {
@@ -61,6 +64,7 @@ func (a *App) runCommand() *cobra.Command {
 	f.BoolVar(&o.dryRun, "dry-run", false, "print trials, steps and expected sizes, and run nothing")
 	f.BoolVar(&o.calibrate, "calibrate", false, "run the plan's first target alone, under two names (A/A), to learn the smallest difference that this machine can see")
 	f.BoolVar(&o.force, "force", false, "let targets with a dsn use a schema that exists, and replace the workload's tables in it")
+	f.StringVar(&o.format, "format", "", formatUsage)
 	f.StringVar(&o.resume, "resume", "", "go on with the interrupted campaign in `DIR`")
 	return c
 }
@@ -93,7 +97,7 @@ func (a *App) run(ctx context.Context, path string, o runOptions) error {
 	}
 	c := a.config(p, o)
 	c.AA = o.calibrate
-	return a.start(ctx, c, o.dryRun)
+	return a.startAs(ctx, c, o)
 }
 
 // start runs a campaign, or tells what it would do.
@@ -142,7 +146,7 @@ func (a *App) resume(ctx context.Context, o runOptions) error {
 	o.out = o.resume
 	c := a.config(p, o)
 	c.Resume, c.AA = true, state.AA
-	return a.start(ctx, c, o.dryRun)
+	return a.startAs(ctx, c, o)
 }
 
 // defaultLock is shared by all users of a host.
@@ -168,11 +172,15 @@ func (a *App) config(p *plan.Plan, o runOptions) campaign.Config {
 // was measured is reported also when the campaign ended early.
 func (a *App) execute(ctx context.Context, c campaign.Config) error {
 	state, err := campaign.Run(ctx, c)
-	c.Progress.(*ui.Progress).Clear()
+	summary := a.Stdout
+	if _, data := c.Progress.(*ui.Sysbench); data {
+		summary = a.Stderr // standard output has the data
+	}
+	c.Progress.(interface{ Clear() }).Clear()
 	if state == nil {
 		return err
 	}
-	if rerr := a.writeReports(c.Dir); rerr != nil {
+	if rerr := a.writeReports(c.Dir, summary); rerr != nil {
 		if err == nil {
 			err = rerr
 		}
@@ -194,7 +202,7 @@ func (a *App) execute(ctx context.Context, c campaign.Config) error {
 
 // writeReports writes the report of a campaign into its directory, and prints
 // the summary and where the report is.
-func (a *App) writeReports(dir string) error {
+func (a *App) writeReports(dir string, w io.Writer) error {
 	in, err := reportInput(dir)
 	if err != nil {
 		return nil // nothing was measured; why is told elsewhere
@@ -202,15 +210,15 @@ func (a *App) writeReports(dir string) error {
 	if err := writeReport(in, filepath.Join(dir, result.ReportFile), filepath.Join(dir, result.MarkdownFile)); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.Stdout)
-	if err := report.Text(a.Stdout, in, a.textWidth()); err != nil {
+	fmt.Fprintln(w)
+	if err := report.Text(w, in, a.textWidth()); err != nil {
 		return err
 	}
 	path, err := filepath.Abs(filepath.Join(dir, result.ReportFile))
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Stdout, "\nreport: %s\n", path)
+	fmt.Fprintf(w, "\nreport: %s\n", path)
 	return nil
 }
 

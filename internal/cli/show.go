@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -15,18 +16,32 @@ import (
 
 func (a *App) showCommand() *cobra.Command {
 	var asJSON bool
+	var format string
 	var steps, metrics, targets []string
 	c := &cobra.Command{
 		Use:   "show DIR",
 		Short: "print the numbers of a campaign or trial",
 		Example: `  rumbench show results/mine
   rumbench show results/mine --metric write_kb --step l.i1
+  rumbench show results/mine --format sysbench --target innodb
   rumbench show results/mine --json | jq 'select(.metric == "rows_per_s")'`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, dirs []string) error {
+			if err := knownFormat(format); err != nil {
+				return usageError{err}
+			}
 			trials, err := showTrials(dirs[0])
 			if err != nil {
 				return err
+			}
+			if format == formatSysbench {
+				if asJSON || len(metrics) > 0 {
+					return usageError{errors.New("--format sysbench goes with neither --json nor --metric")}
+				}
+				if err := known(trials, steps, targets); err != nil {
+					return usageError{err}
+				}
+				return showSysbench(a.Stdout, trials, steps, targets)
 			}
 			var rows []result.Row
 			for _, t := range trials {
@@ -53,6 +68,7 @@ func (a *App) showCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.BoolVar(&asJSON, "json", false, "one line of JSON per number")
+	f.StringVar(&format, "format", "", formatUsage)
 	f.StringSliceVar(&steps, "step", nil, "only these steps")
 	f.StringSliceVar(&metrics, "metric", nil, "only these metrics")
 	f.StringSliceVar(&targets, "target", nil, "only these targets")

@@ -29,6 +29,8 @@ type Target struct {
 type Step struct {
 	Name, Doc          string
 	Primary, WritesPer string // as in result.Step
+	Base               string // as in result.Step
+	Axes               []result.Axis
 	Runs               map[*Target][]Run
 
 	numbers map[*Target]map[Key]*Number // made when they are asked for
@@ -89,7 +91,7 @@ func (c *Campaign) step(rs *result.Step) *Step {
 	if s := c.Step(rs.Name); s != nil {
 		return s
 	}
-	s := &Step{Name: rs.Name, Doc: rs.Doc, Primary: rs.Primary, WritesPer: rs.WritesPer, Runs: map[*Target][]Run{}, numbers: map[*Target]map[Key]*Number{}}
+	s := &Step{Name: rs.Name, Doc: rs.Doc, Primary: rs.Primary, WritesPer: rs.WritesPer, Base: rs.Base, Axes: rs.Axes, Runs: map[*Target][]Run{}, numbers: map[*Target]map[Key]*Number{}}
 	c.Steps = append(c.Steps, s)
 	return s
 }

@@ -48,6 +48,9 @@ func GroupOf(s *Step) Group {
 		if g := groupByName(s.Name); g != Other {
 			return g
 		}
+		if g := s.groupByKinds(); g == Write || s.Primary == "index" {
+			return g // the load, and the building of its index, of which logs tell nothing
+		}
 		return Range
 	}
 	if g := s.groupByKinds(); g != Other {

@@ -7,11 +7,13 @@ import (
 	"strings"
 )
 
-// sysbench reads the output of sysbench run: 0.5, 1.0 and 1.1.
+// sysbench reads the output of sysbench run: 0.5, 1.0 and 1.1; and what rumbench
+// prints in its place, which prints “-” for what is not known.
 type sysbench struct {
 	*run
 	ps *Problems
 
+	last      int    // number of the run's last line, from 1
 	header    int    // line of the version, from 1; 0: not seen yet
 	section   string // the last line that ended in a colon
 	threads   int    // 0: not told
@@ -23,6 +25,7 @@ type sysbench struct {
 	totals    map[string]float64 // by name, see sbTotals
 	latency   map[string]sbLatency
 	disabled  bool // no percentile was asked for
+	uncounted bool // the statements were not counted
 	histogram []bucket
 	wrong     bool
 }
@@ -50,7 +53,13 @@ func isSysbench(head []string) bool {
 
 var sbVersionLine = regexp.MustCompile(`^sysbench (\d+\.\d+\S*):?( |$)`)
 
+// sbOwn heads a run that rumbench printed.
+var sbOwn = regexp.MustCompile(`^rumbench: step (".*") of (".*"), trial (\d+), as sysbench (\S+) prints it$`)
+
 func sbVersion(line string) string {
+	if m := sbOwn.FindStringSubmatch(line); m != nil {
+		return m[4]
+	}
 	if m := sbVersionLine.FindStringSubmatch(line); m != nil {
 		return strings.TrimSuffix(m[1], ":")
 	}
@@ -61,18 +70,30 @@ func sbVersion(line string) string {
 // problems tell why.
 func parseSysbench(files []*file, o *Options, ps *Problems) []*run {
 	f := files[0]
-	s := &sysbench{run: newRun(f, "sysbench"), ps: ps, totals: map[string]float64{}, latency: map[string]sbLatency{}}
+	begins := []int{0}
 	for i, line := range f.lines {
-		s.line(i+1, line)
-		if s.wrong {
-			return nil
+		if sbOwn.MatchString(line) && i > 0 {
+			begins = append(begins, i)
 		}
 	}
-	s.finish(o)
-	if s.wrong {
-		return nil
+	var out []*run
+	for k, from := range begins {
+		to := len(f.lines)
+		if k+1 < len(begins) {
+			to = begins[k+1]
+		}
+		s := &sysbench{run: newRun(f, "sysbench"), ps: ps, last: to, totals: map[string]float64{}, latency: map[string]sbLatency{}}
+		for i, line := range f.lines[from:to] {
+			if s.line(from+i+1, line); s.wrong {
+				return nil
+			}
+		}
+		if s.finish(o); s.wrong {
+			return nil
+		}
+		out = append(out, s.run)
 	}
-	return []*run{s.run}
+	return out
 }
 
 // problem notes what is wrong with a line, and that the log is of no use.
@@ -88,6 +109,7 @@ func (s *sysbench) line(n int, line string) {
 			return
 		}
 		s.header, s.tool = n, "sysbench "+v
+		s.own(n, line)
 		return
 	}
 	trimmed := strings.TrimSpace(line)
@@ -109,6 +131,23 @@ func (s *sysbench) line(n int, line string) {
 		s.setting(n, trimmed)
 		s.total(n, trimmed)
 	}
+}
+
+// own takes the names of a run that rumbench printed.
+func (s *sysbench) own(n int, line string) {
+	m := sbOwn.FindStringSubmatch(line)
+	if m == nil {
+		return
+	}
+	s.tool = "rumbench, as sysbench " + m[4]
+	step, err := strconv.Unquote(m[1])
+	target, err2 := strconv.Unquote(m[2])
+	trial, _ := whole(m[3])
+	if err != nil || err2 != nil || trial == 0 {
+		s.problem(n, "", "%q: the names of a step and a target in quotation marks were expected, and a trial", clip(line))
+		return
+	}
+	s.step.Name, s.run.target, s.run.trial = step, target, int(trial)
 }
 
 // planned are the options that runs must agree in, as words with underscores.
@@ -170,6 +209,11 @@ func (s *sysbench) setting(n int, line string) {
 			s.threads = int(v)
 			s.ask(n, "clients", strconv.Itoa(s.threads))
 		}
+	case strings.HasPrefix(line, "Target transaction rate:"):
+		s.queue = true
+		if _, known := s.params["rate"]; !known {
+			s.ask(n, "rate", strings.TrimSuffix(strings.TrimSpace(line[len("Target transaction rate:"):]), "/sec"))
+		}
 	case strings.HasPrefix(line, "Doing ") && strings.HasSuffix(line, " test"):
 		s.ask(n, "script", "fileio "+line[len("Doing "):])
 	case strings.HasPrefix(line, "Prime numbers limit:"):
@@ -194,7 +238,7 @@ var (
 func (s *sysbench) interval(n int, line string) {
 	m := sbElapsed.FindStringSubmatch(line)
 	if m == nil {
-		if n != len(s.file.lines) {
+		if n != s.last {
 			s.problem(n, "", "%q is no interval of sysbench: [ SECONDSs ] was expected", clip(line))
 		}
 		return
@@ -207,7 +251,7 @@ func (s *sysbench) interval(n int, line string) {
 		return // MiB a second of file operations: no operations are told
 	}
 	end, _ := number(m[1])
-	iv := sbInterval{end: end, events: -1, queries: -1, latency: -1, errors: 0}
+	iv := sbInterval{end: end, events: -1, queries: -1, latency: -1}
 	whole := s.rates(&iv, m[2])
 	unit := ""
 	if l := sbUnit.FindStringSubmatch(m[2]); l != nil {
@@ -226,7 +270,7 @@ func (s *sysbench) interval(n int, line string) {
 		return
 	}
 	if !whole || iv.events < 0 {
-		if n != len(s.file.lines) {
+		if n != s.last {
 			s.problem(n, "", "%q is no interval of sysbench: tps, qps or eps, and lat (ms,PERCENTILE%%) were expected", clip(line))
 		}
 		return
@@ -242,11 +286,18 @@ func (s *sysbench) interval(n int, line string) {
 	s.intervals = append(s.intervals, iv)
 }
 
-// value reads a number; all that was read before must have been good.
+// value reads a number, -1 if it is not told; all that was read before must have
+// been good.
 func value(s string, good bool) (float64, bool) {
+	if s == sbUnknown {
+		return -1, good
+	}
 	v, ok := positive(s)
 	return v, ok && good
 }
+
+// sbUnknown is what rumbench prints for what is not known; sysbench has no such word.
+const sbUnknown = "-"
 
 // rates reads the names and numbers of an interval line.
 func (s *sysbench) rates(iv *sbInterval, text string) (ok bool) {
@@ -314,8 +365,12 @@ func (s *sysbench) total(n int, line string) {
 		return
 	}
 	first, _, _ := strings.Cut(rest, " ")
+	if first == sbUnknown {
+		s.uncounted = s.uncounted || name == "queries"
+		return
+	}
 	v, ok := positive(strings.TrimSuffix(first, "s"))
-	if !ok && strings.Contains(sbFinal, "|"+name+"|") && n < len(s.file.lines) {
+	if !ok && strings.Contains(sbFinal, "|"+name+"|") && n < s.last {
 		s.problem(n, "", "%q: a number was expected, with a decimal point and no sign", clip(line))
 		return
 	}
@@ -334,13 +389,16 @@ func (s *sysbench) addLatency(n int, name, text string) {
 		s.disabled = true
 		return
 	}
+	if text == sbUnknown {
+		return
+	}
 	if strings.HasSuffix(text, "us") || strings.HasSuffix(text, "ns") {
 		s.problem(n, "", "%s: a latency in ms was expected", text)
 		return
 	}
 	v, ok := positive(strings.TrimSuffix(text, "ms"))
 	if !ok {
-		if n < len(s.file.lines) { // else it is cut off in the middle of the line: the log has no end then
+		if n < s.last { // else it is cut off in the middle of the line: the log has no end then
 			s.problem(n, "", "%s: %q: a latency was expected, with a decimal point and no sign", name, clip(text))
 		}
 		return

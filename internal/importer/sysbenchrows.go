@@ -40,15 +40,15 @@ func (s *sysbench) finish(o *Options) {
 	if s.fatal != "" {
 		s.cut("sysbench ended with an error (%s:%d): %s", s.file.path, s.fatalLine, s.fatal)
 	} else if !s.ended {
-		s.cut("the log is cut off (%s:%d): it has no final figures", s.file.path, len(s.file.lines))
+		s.cut("the log is cut off (%s:%d): it has no final figures", s.file.path, s.last)
 	}
 	if s.reason != "" && len(s.intervals) == 0 {
-		s.problem(len(s.file.lines), "run the test again", "%s, and no intervals either: nothing is known of the run", strings.TrimSuffix(s.reason, ": it has no final figures"))
+		s.problem(s.last, "run the test again", "%s, and no intervals either: nothing is known of the run", strings.TrimSuffix(s.reason, ": it has no final figures"))
 		return
 	}
 	if s.reason == "" {
 		if missing := s.missing(); missing != "" {
-			s.problem(len(s.file.lines), "", "the final figures have no %s: nothing can be divided by it, and 0 would be a lie", missing)
+			s.problem(s.last, "", "the final figures have no %s: nothing can be divided by it, and 0 would be a lie", missing)
 			return
 		}
 	}
@@ -79,6 +79,9 @@ var sbSuite = regexp.MustCompile(`^sb\.o\.(.+)\.range(\d+)\.pk([01])\.dop(\d+)$`
 // name names the step: of a suite's file by the test, its range and its
 // clients; of another by the file and the clients.
 func (s *sysbench) name() {
+	if s.step.Name != "" { // it was told
+		return
+	}
 	base := stem(s.file.path)
 	if m := sbSuite.FindStringSubmatch(base); m != nil {
 		if strconv.Itoa(s.threads) != m[4] && s.threads > 0 {
@@ -112,7 +115,7 @@ func (s *sysbench) missing() string {
 		return "“total time” above 0"
 	case !s.has("total number of events"):
 		return "“total number of events”"
-	case s.has("transactions") && !s.has("queries") && !s.has("read/write requests"):
+	case s.has("transactions") && !s.has("queries") && !s.has("read/write requests") && !s.uncounted:
 		return "“queries”"
 	}
 	return ""
@@ -265,7 +268,10 @@ func (s *sysbench) addErrors(group string, ops sbOps) {
 			continue
 		}
 		s.put("errors", n, of(group, ""), count(int64(n+ops.events)))
-		if n > 0 {
+		switch {
+		case n > 0 && s.step.Name != "" && s.run.target != "": // rumbench printed it
+			s.warn("%.0f attempts failed: their time is in the latencies", n)
+		case n > 0:
 			s.warn("%.0f errors were ignored: the events were run again with other values, their failed tries are in the latencies and the queries", n)
 		}
 	}
@@ -282,7 +288,7 @@ func (s *sysbench) addSeries(group string, ops sbOps) {
 		}
 		n := math.Round(units * iv.length)
 		slices = append(slices, slice{iv.end, iv.length, n})
-		line := result.Line{Step: s.step.Name, Source: "ops", T: iv.end, DT: iv.length, Group: group, Op: group, Ops: int64(n), Rows: int64(n), Errors: int64(math.Round(iv.errors * iv.length))}
+		line := result.Line{Step: s.step.Name, Source: "ops", T: iv.end, DT: iv.length, Group: group, Op: group, Ops: int64(n), Rows: int64(n), Errors: int64(math.Round(max(iv.errors, 0) * iv.length))}
 		timed := line
 		if !single {
 			timed.Op, timed.Ops, timed.Errors = opTransaction, int64(math.Round(iv.events*iv.length)), line.Errors

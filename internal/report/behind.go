@@ -13,7 +13,10 @@ import (
 func (c *campaign) spaceTable(n *notes) Table {
 	t := Table{Title: "Space over the steps", Head: "target"}
 	measures := spaceMeasures()
-	steps := c.stepsWith(measures)
+	steps := c.columns(c.stepsWith(measures))
+	if len(steps) < len(c.stepsWith(measures)) {
+		t.Note = strings.TrimSpace(c.leftOut())
+	}
 	for _, s := range steps {
 		t.Columns = append(t.Columns, stepColumn(s))
 	}

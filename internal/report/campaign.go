@@ -19,6 +19,7 @@ type (
 type campaign struct {
 	*compare.Campaign
 	steps  []*step
+	sweeps []*sweep
 	rows   []result.Row
 	at     map[*result.Row]int // positions in rows
 	series map[*result.Trial]func(yield func(result.Line) error) error
@@ -56,6 +57,7 @@ func newCampaign(trials []Trial, offset int) *campaign {
 		// The number keeps ids apart that differ only in characters an id cannot have.
 		c.steps = append(c.steps, &step{s, c, fmt.Sprintf("s%d-%s", i+1, slug(s.Name))})
 	}
+	c.sweeps = c.newSweeps()
 	return c
 }
 

@@ -135,7 +135,7 @@ func (c *campaign) charts(s *step, tracks []*track) *Charts {
 		return nil
 	}
 	d := c.chartFrame(s, tracks)
-	coarse := coarser(tracks, staticPoints)
+	coarse := coarser(tracks, max(fewPoints, min(staticPoints, allStatic/(len(c.steps)*len(c.Targets)))))
 	small := c.chartFrame(s, coarse)
 	out := &Charts{}
 	for _, v := range views(s) {
@@ -183,8 +183,13 @@ func (c *campaign) chartFrame(s *step, tracks []*track) *chartData {
 	return d
 }
 
-// staticPoints is how many points a line of a drawing has at most.
-const staticPoints = 100
+// A line of a drawing has at most staticPoints points; those of very many steps
+// share allStatic, but none gets fewer than fewPoints.
+const (
+	staticPoints = 100
+	fewPoints    = 25
+	allStatic    = 3_000
+)
 
 // coarser are copies of tracks, of at most so many points.
 func coarser(tracks []*track, most int) []*track {

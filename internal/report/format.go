@@ -29,8 +29,8 @@ func (n number) String() string {
 }
 
 func isLatency(metric string) bool {
-	for _, p := range []string{"service_", "response_", "lateness_"} {
-		if strings.HasPrefix(metric, p) {
+	for _, p := range []string{"service_", "response_", "lateness_", "attempt_", "statement_"} {
+		if strings.HasPrefix(metric, p) && strings.HasSuffix(metric, "_us") {
 			return true
 		}
 	}

@@ -34,6 +34,9 @@ func writeMarkdown(w io.Writer, p *Page) {
 	markdownNotes(w, p.LayerNote)
 	fmt.Fprintf(w, "## Relative table\n\n")
 	markdownRelative(w, p.Relative)
+	for _, s := range p.Sweeps {
+		markdownSweep(w, s)
+	}
 	for _, s := range p.Sections {
 		markdownSection(w, s)
 	}
@@ -57,9 +60,35 @@ func markdownSection(w io.Writer, s Section) {
 	for _, b := range s.Bars {
 		fmt.Fprintf(w, "```\n%s\n%s```\n\n", b.Title, textBars(b))
 	}
+	if s.Waits != nil {
+		for _, words := range s.Waits.Words {
+			fmt.Fprintf(w, "- %s\n", escape(words))
+		}
+		fmt.Fprintln(w)
+	}
 	for _, t := range s.Tables {
 		if !t.Folded {
 			markdownTable(w, t, "###")
+		}
+	}
+	markdownNotes(w, s.Notes)
+}
+
+// markdownSweep shows the tables of a sweep.
+func markdownSweep(w io.Writer, s Sweep) {
+	fmt.Fprintf(w, "## %s, over its axes\n\n%s\n\n", s.Name, s.About)
+	for _, p := range s.Panels {
+		markdownTable(w, p.Table, "###")
+	}
+	markdownTable(w, s.Law, "###")
+	for _, f := range s.Families {
+		fmt.Fprintf(w, "### %s\n\n", f.Title)
+		for _, line := range f.Summary {
+			fmt.Fprintf(w, "- %s\n", line)
+		}
+		fmt.Fprintln(w)
+		for _, t := range f.Tables {
+			markdownTable(w, t, "####")
 		}
 	}
 	markdownNotes(w, s.Notes)

@@ -23,6 +23,7 @@ type Page struct {
 	Layers    []Table
 	LayerNote []Note
 	Relative  Relative
+	Sweeps    []Sweep
 	Sections  []Section
 	Published []Published
 	PubNotes  []Note // of the figures measured here that stand beside the published ones
@@ -56,11 +57,13 @@ type Sentence struct{ Step, Link, Text string }
 type Section struct {
 	ID, Name, Doc string
 	Status        []string // what went wrong, per target
+	Folded        bool     // one of very many
 	Groups        Table
 	Bars          []Bars
 	Charts        *Charts
 	Curves        []Plot
 	MoreCurves    []Plot
+	Waits         *Waits // nil where no target tells any
 	Tables        []Table
 	Notes         []Note
 }
@@ -84,6 +87,9 @@ func newPage(in Input, c *campaign, series map[*step][]*track) (*Page, error) {
 	p.Layers = c.scorecard(scores)
 	p.LayerNote = scores.list
 	p.Relative = c.relative(in.Notes, in.PublishedColours)
+	for _, w := range c.sweeps {
+		p.Sweeps = append(p.Sweeps, w.section())
+	}
 	for _, s := range c.steps {
 		p.Sections = append(p.Sections, c.section(s, series[s]))
 	}

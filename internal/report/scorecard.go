@@ -58,7 +58,10 @@ func (c *campaign) scorecard(n *notes) []Table {
 	var out []Table
 	for _, l := range layers() {
 		t := Table{Title: l.name, Note: l.note, Head: "target"}
-		steps := c.stepsWith(l.measures)
+		steps := c.columns(c.stepsWith(l.measures))
+		if len(steps) < len(c.stepsWith(l.measures)) {
+			t.Note += c.leftOut()
+		}
 		for _, s := range steps {
 			t.Columns = append(t.Columns, stepColumn(s))
 		}
@@ -116,6 +119,34 @@ func (c *campaign) stepsWith(measures []measure) []*step {
 	}
 	return out
 }
+
+// mostColumns is how many steps are shown side by side, as far as it is for the
+// page to choose.
+const mostColumns = 16
+
+// columns are the steps to be shown side by side. Where they are too many, a
+// sweep is represented by the step in which the base was fastest.
+func (c *campaign) columns(steps []*step) []*step {
+	if len(steps) <= mostColumns {
+		return steps
+	}
+	var out []*step
+	for _, s := range steps {
+		if w := c.sweepOf(s); w == nil || w.representative() == s {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// leftOut says what columns left out.
+func (c *campaign) leftOut() string {
+	return " Of the steps along an axis it shows those in which " + c.Targets[0].Name + " was fastest; all of them are in the relative table and in sections of their own."
+}
+
+// crowded tells whether there are so many steps along axes that each of them is
+// only shown when it is asked for.
+func (c *campaign) crowded() bool { return len(c.sweeps) > 0 && len(c.steps) > mostColumns }
 
 func (c *campaign) scoreGroup(m measure, steps []*step, n *notes) RowGroup {
 	g := RowGroup{Name: m.name, Title: m.doc, Metric: m.metric}

@@ -13,10 +13,10 @@ import (
 
 // The metrics of a step's tables, in the order of their columns.
 var (
-	throughputMetrics = []string{"rows_per_s", "ops_per_s", "rows", "interval_ops_p50", "interval_ops_p95", "interval_ops_p99", "errors", "duration_s", "stalls", "stall_s", "stall_longest_s"}
+	throughputMetrics = []string{"rows_per_s", "ops_per_s", "queries_per_s", "reads_per_s", "writes_per_s", "others_per_s", "rows", "interval_ops_p50", "interval_ops_p95", "interval_ops_p99", "relative_to_before", "errors", "duration_s", "stalls", "stall_s", "stall_longest_s", "think_share"}
 	serviceMetrics    = []string{"service_mean_us", "service_p50_us", "service_p95_us", "service_p99_us", "service_p999_us", "service_max_us"}
 	responseMetrics   = []string{"response_p50_us", "response_p95_us", "response_p99_us", "response_p999_us", "response_max_us", "lateness_p99_us", "lateness_max_us"}
-	costMetrics       = []string{"server_cpu_us", "client_cpu_us", "host_cpu_us", "context_switches", "device_reads", "read_kb", "write_kb", "discard_kb", "process_read_kb", "process_write_kb", "write_amplification", "read_amplification", "server_memory_bytes", "cpu_accounted", "drain_s", "client_gc_pause_ms", "client_sched_p99_us"}
+	costMetrics       = []string{"server_cpu_us", "client_cpu_us", "host_cpu_us", "context_switches", "device_reads", "read_kb", "write_kb", "discard_kb", "process_read_kb", "process_write_kb", "write_amplification", "read_amplification", "server_memory_bytes", "server_line_us", "cpu_accounted", "drain_s", "client_gc_pause_ms", "client_sched_p99_us"}
 	engineMetrics     = []string{"engine_write_kb", "engine_read_kb", "engine_write_amplification", "cache_hit_ratio", "dirty_bytes", "compaction_debt_bytes", "checkpoint_age_bytes", "engine_stalls", "engine_stall_s"}
 	spaceMetrics      = []string{"live_rows", "live_bytes", "db_bytes", "data_bytes", "log_bytes", "space_amplification"}
 )
@@ -24,20 +24,28 @@ var (
 // section puts together what is known about a step.
 func (c *campaign) section(s *step, tracks []*track) Section {
 	n := &notes{section: s.id}
-	sec := Section{ID: s.id, Name: s.Name, Doc: s.Doc, Status: c.statusLines(s)}
+	sec := Section{ID: s.id, Name: s.Name, Doc: s.Doc, Status: c.statusLines(s), Folded: c.crowded() && c.sweepOf(s) != nil}
 	sec.Groups = c.groupsTable(s)
 	sec.Bars = c.bars(s)
 	sec.Charts = c.charts(s, tracks)
 	sec.Curves, sec.MoreCurves = c.curves(s)
+	sec.Waits = c.waits(s)
 	table := func(name, note string, metrics []string) {
 		sec.Tables = append(sec.Tables, s.metricTables(name, note, c.Targets, metrics, n)...)
 	}
 	table("Throughput", "", throughputMetrics)
 	table("Service time", "From an operation's actual start to its end.", serviceMetrics)
 	table("Response time", "From an operation's intended start to its end; lateness: from its intended to its actual start. Only where a rate was promised.", responseMetrics)
+	sec.Tables = append(sec.Tables, s.attemptsTables(c.Targets, n)...)
+	if t := s.statementsTable(c.Targets, n); !t.Empty() {
+		sec.Tables = append(sec.Tables, t)
+	}
+	table("Arrivals", "What became of operations that arrive by a schedule.", arrivalMetrics)
+	table("Spread over the clients", "Operations of each client of a group: a deviation of 0 is fair.", spreadMetrics)
 	sec.Tables = append(sec.Tables, s.perTables("Cost", "", c.Targets, costMetrics, n)...)
 	sec.Tables = append(sec.Tables, s.perTables("By the engine’s own account", "What the engine counts of itself; what lies below it, or what it does not count, is not in it.", c.Targets, engineMetrics, n)...)
 	table("Space", "", spaceMetrics)
+	sec.Tables = append(sec.Tables, c.waitTables(s, n)...)
 	growths := make([]map[string]growth, len(c.Targets))
 	for i, t := range c.Targets {
 		growths[i] = s.growths(t)
@@ -163,8 +171,8 @@ func (c *campaign) settleTable(s *step) Table {
 // rows, and all of them together have about allCounters cells.
 const (
 	maxCounters = 400
-	minCounters = 30
-	allCounters = 10_000
+	minCounters = 20
+	allCounters = 3_000
 )
 
 // countersTable shows the engines' and the host's counters that changed.

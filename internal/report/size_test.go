@@ -101,6 +101,12 @@ func bigStep(rnd *rand.Rand, t *result.Trial, i int) result.Step {
 		kind := []engine.CounterKind{engine.Counter, engine.Counter, engine.Gauge}[k%3]
 		s.Counters = append(s.Counters, result.CounterChange{Name: fmt.Sprintf("mysql.status.innodb_counter_%d", k), Kind: kind, Unit: []string{"count", "bytes"}[k%2], Value: math.Floor(math.Exp(25 * rnd.Float64()))})
 	}
+	for _, role := range engine.Roles()[4:] {
+		add("", string(role), "", "wait_share")
+		add("", string(role), "query", "wait_us")
+		s.Waits = append(s.Waits, result.Wait{State: engine.Waiting, Role: role, Event: "synch/mutex/innodb/" + string(role), Seen: 1000, Share: 0.1})
+	}
+	add("", string(engine.RoleLog), "query", "timed_wait_us")
 	s.Stalls = []result.Span{{Group: "query", From: 100, To: 103}}
 	return s
 }

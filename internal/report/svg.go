@@ -204,7 +204,7 @@ func (c *campaign) curves(s *step) (main, more []Plot) {
 	for _, t := range c.Targets {
 		if r := s.Leader(t); r != nil {
 			for _, cv := range r.Step.Curves {
-				if len(cv.Points) > 0 {
+				if len(cv.Points) > 0 && !(cv.Measure == "statement" && c.crowded()) {
 					all = appendOnce(all, curve{subject{cv.Group, cv.Op}, cv.Measure})
 				}
 			}

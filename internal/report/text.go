@@ -39,7 +39,9 @@ func writeText(w io.Writer, in Input, c *campaign, limit int) {
 	cells := make([][][]string, len(c.steps)) // step, target, column
 	for i, s := range c.steps {
 		for _, t := range c.Targets {
-			cells[i] = append(cells[i], c.summaryRow(s, t, columns, n))
+			if c.inSummary(s) == nil { // these are shown apart
+				cells[i] = append(cells[i], c.summaryRow(s, t, columns, n))
+			}
 		}
 	}
 	heads := []string{""}
@@ -48,8 +50,16 @@ func writeText(w io.Writer, in Input, c *campaign, limit int) {
 	}
 	widths := columnWidths(heads, cells)
 	gap, shown := fit(widths, limit)
-	fmt.Fprintln(w, textRow(heads[:shown], widths, gap))
+	if slices.ContainsFunc(cells, func(rows [][]string) bool { return len(rows) > 0 }) {
+		fmt.Fprintln(w, textRow(heads[:shown], widths, gap))
+	}
 	for i, s := range c.steps {
+		if sw := c.inSummary(s); sw != nil {
+			if sw.first() == s {
+				sw.textSweep(w, n, limit)
+			}
+			continue
+		}
 		if blank(cells[i], shown) {
 			continue
 		}

@@ -27,6 +27,12 @@ func (c *campaign) verdict() []Sentence {
 		if !ok {
 			continue
 		}
+		if w := c.inSummary(s); w != nil {
+			if w.first() == s {
+				out = append(out, w.sentences()...)
+			}
+			continue
+		}
 		ranks, dropped := c.ranking(s, k)
 		text := c.sentence(s, ranks)
 		if text == "" && dropped == "" {

@@ -14,7 +14,8 @@ import (
 )
 
 // Progress prints what happens. On a terminal the state of the running step is
-// one line that is redrawn; elsewhere it is a line every Every.
+// one line that is redrawn; elsewhere it is a line every Every. A step that has
+// ended is told of at once.
 type Progress struct {
 	Out io.Writer
 	// Width is the terminal's width in characters; 0 means that Out is no terminal.
@@ -27,6 +28,7 @@ type Progress struct {
 	current string // the trial, for lines of its steps
 	last    trial.Event
 	said    time.Time
+	told    int // steps of the trial whose end was told of
 	started time.Time
 	now     func() time.Time
 }
@@ -40,7 +42,7 @@ func New(out io.Writer, width func() int) *Progress {
 func (p *Progress) Begin(e result.Entry, n, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.current, p.started, p.last = e.Dir, p.now(), trial.Event{}
+	p.current, p.started, p.last, p.told = e.Dir, p.now(), trial.Event{}, 0
 	p.println(fmt.Sprintf("[%d/%d] %s", n, total, e.Dir))
 }
 
@@ -61,17 +63,26 @@ func (p *Progress) Event(e trial.Event) {
 	}
 	changed := e.Step != p.last.Step
 	p.last = e
-	if width := p.width(); width > 0 {
-		p.draw(clip(Line(e), width-1))
+	switch {
+	case e.Phase == trial.PhaseBegin:
+		p.said = p.now()
+		return
+	case e.Phase == trial.PhaseEnd && e.Is != nil:
+		p.println(StepLine(e.Is))
+		p.told++
+		return
+	case p.width() > 0:
+		p.draw(clip(Line(e), p.width()-1))
 		return
 	}
-	if changed || p.now().Sub(p.said) >= p.Every {
+	// A step that rests is told of once; the steps of a duet do not say that they begin.
+	if e.Phase == trial.PhaseSettle || changed || p.now().Sub(p.said) >= p.Every {
 		p.said = p.now()
 		p.println(Line(e))
 	}
 }
 
-// End says how a trial ended, with a line for every step.
+// End says how a trial ended, with a line for every step of which none was told.
 func (p *Progress) End(e result.Entry, t *result.Trial) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,7 +90,7 @@ func (p *Progress) End(e result.Entry, t *result.Trial) {
 		p.println("  no result")
 		return
 	}
-	for i := range t.Steps {
+	for i := min(p.told, len(t.Steps)); i < len(t.Steps); i++ {
 		p.println(StepLine(&t.Steps[i]))
 	}
 	line := fmt.Sprintf("  %s in %v", t.Status, p.now().Sub(p.started).Round(100*time.Millisecond))
@@ -137,7 +148,7 @@ func Line(e trial.Event) string {
 	if e.Expected > 0 {
 		at = fmt.Sprintf("%.0f of %.0f s", e.Elapsed, e.Expected)
 	}
-	if e.Phase == "settle" {
+	if e.Phase == trial.PhaseSettle {
 		return fmt.Sprintf("  %-8s settling, at least %.0f s", e.Step, e.Expected)
 	}
 	parts := []string{fmt.Sprintf("  %-8s %s", e.Step, at)}

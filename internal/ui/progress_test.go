@@ -23,12 +23,15 @@ func script(p *Progress) {
 	p.Note("measuring the client on the null engine")
 	p.Event(trial.Event{Step: "l.i0", Phase: "run", Elapsed: 1}) // of the calibration: not shown
 	p.Begin(result.Entry{Dir: "pebble.1", Target: "pebble", Trial: 1}, 1, 2)
+	p.Event(trial.Event{Step: "l.i0", Phase: trial.PhaseBegin, Is: &result.Step{Name: "l.i0"}})
 	for i := range 12 {
 		tick(time.Second)
 		p.Event(trial.Event{Step: "l.i0", Phase: "run", Elapsed: float64(i + 1), CPU: 1.25,
 			Groups: []trial.EventGroup{{Name: "insert", PerSec: 1234567, P99: 987}}})
 	}
 	tick(time.Second)
+	p.Event(trial.Event{Step: "l.i0", Phase: trial.PhaseEnd, Is: &result.Step{Name: "l.i0", Status: result.Complete, Seconds: 12, Primary: "insert", Rows: []result.Row{{Op: "insert", Metric: "rows_per_s", Value: 1234567}}}})
+	p.Event(trial.Event{Step: "settle", Phase: trial.PhaseBegin, Is: &result.Step{Name: "settle"}})
 	p.Event(trial.Event{Step: "settle", Phase: "settle", Expected: 60})
 	tick(time.Second)
 	p.Event(trial.Event{Step: "qr100", Phase: "run", Elapsed: 1, Expected: 30, CPU: 0.5, Stalled: 3, Groups: []trial.EventGroup{

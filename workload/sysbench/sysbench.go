@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -40,7 +41,7 @@ const (
 var distributions = []string{uniform, gaussian, gaussian2016, special, special2016, pareto, zipfian}
 
 var params = []workload.Param{
-	{Name: "tests", Type: workload.StringsParam, Default: []string{"oltp_read_write"}, Doc: "what is run after the load, in this order; rumbench list workloads and docs/sysbench.md tell what there is. What follows a dot only tells steps apart: point-query.pre; settle is a step of rest"},
+	{Name: "tests", Type: workload.StringsParam, Default: []string{"oltp_read_write"}, Doc: "what is run after the load, in this order, each described in docs/sysbench.md: " + strings.Join(testNames(), ", ") + "; N stands for a number. What follows a dot only tells steps apart: point-query.pre; settle is a step of rest"},
 	{Name: "tables", Type: workload.IntsParam, Default: []int64{1}, Min: 1, Max: 1024, Doc: "how many tables there are; with several numbers the greatest, and each test is run on the first of them"},
 	{Name: "table_size", Type: workload.IntParam, Default: int64(10_000), Unit: "rows", Min: 1, Max: math.MaxInt32, Doc: "rows of a table; also the ids that are drawn, and the values of k"},
 	{Name: "clients", Type: workload.IntsParam, Default: []int64{1}, Min: 1, Max: 4096, Doc: "concurrent clients; with several numbers each test is run with each"},

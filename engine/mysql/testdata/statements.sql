@@ -1,5 +1,5 @@
 -- table sale
-CREATE TABLE `sale` (`id` BIGINT AUTO_INCREMENT NOT NULL, `at` DATETIME(6), `product` INT NOT NULL, `price` DOUBLE NOT NULL, `count` BIGINT, `note` VARBINARY(200), PRIMARY KEY (`id`)) ENGINE=innodb
+CREATE TABLE `sale` (`id` BIGINT AUTO_INCREMENT NOT NULL, `at` DATETIME(6), `product` INT NOT NULL, `price` DOUBLE NOT NULL, `count` BIGINT, `note` VARBINARY(200), `code` CHAR(10) CHARACTER SET latin1 COLLATE latin1_bin NOT NULL, PRIMARY KEY (`id`)) ENGINE=innodb
 ALTER TABLE `sale` ADD INDEX `sale.product` (`product`, `price`), ADD INDEX `sale.at` (`at`, `id`, `price`)
 ALTER TABLE `sale` DROP INDEX `sale.product`
 DROP TABLE `sale`
@@ -46,6 +46,15 @@ SELECT `data` FROM `link` WHERE (`from`, `to`) IN ((?, ?), (?, ?))
 -- get, no columns
 SELECT 1 FROM `sale` WHERE `id` = ?
 
+-- get, by index
+SELECT `id`, `product` FROM `sale` WHERE `product` = ?
+
+-- get, by index, three keys
+SELECT `id`, `product` FROM `sale` WHERE `product` IN (?, ?, ?)
+
+-- get, by index, two composite keys
+SELECT `id` FROM `sale` WHERE (`product`, `price`) IN ((?, ?), (?, ?))
+
 -- scan, by key
 SELECT `id` FROM `sale` FORCE INDEX (PRIMARY) WHERE `id` >= ? ORDER BY `id` LIMIT 10
 
@@ -74,16 +83,40 @@ SELECT COUNT(*) FROM `sale` FORCE INDEX (PRIMARY) WHERE `id` >= ? AND `id` < ?
 SELECT COUNT(*) FROM (SELECT 1 FROM `sale` FORCE INDEX (`sale.product`) WHERE `product` = ? ORDER BY `price` LIMIT 1000) AS rows_read
 
 -- scan, count distinct
-SELECT COUNT(*) FROM (SELECT DISTINCT `product` FROM `sale` FORCE INDEX (`sale.product`)) AS rows_read
+SELECT COUNT(`product`) FROM (SELECT DISTINCT `product` FROM `sale` FORCE INDEX (`sale.product`)) AS rows_read
 
 -- scan, sum
-SELECT SUM(`count`) FROM `sale` FORCE INDEX (PRIMARY) WHERE `id` >= ? AND `id` <= ?
+SELECT SUM(`count`) FROM `sale` FORCE INDEX (PRIMARY) WHERE `id` BETWEEN ? AND ?
 
 -- scan, order by
-SELECT `note` FROM `sale` FORCE INDEX (PRIMARY) WHERE `id` >= ? AND `id` <= ? ORDER BY `note`
+SELECT `note` FROM `sale` FORCE INDEX (PRIMARY) WHERE `id` BETWEEN ? AND ? ORDER BY `note`
 
 -- scan, distinct
 SELECT DISTINCT `product`, `note` FROM `sale` FORCE INDEX (PRIMARY) ORDER BY `note` DESC, `product` DESC LIMIT 3
+
+-- scan, free
+SELECT `product` FROM `sale` WHERE `id` BETWEEN ? AND ?
+
+-- scan, free, order by
+SELECT `product` FROM `sale` WHERE `id` BETWEEN ? AND ? ORDER BY `product`
+
+-- scan, free, distinct, order by
+SELECT DISTINCT `product`, `price` FROM `sale` WHERE `id` BETWEEN ? AND ? ORDER BY `product`
+
+-- scan, free, sum
+SELECT SUM(`product`) FROM `sale` WHERE `id` BETWEEN ? AND ?
+
+-- scan, free, count of three ranges
+SELECT COUNT(`product`) FROM `sale` WHERE `product` BETWEEN ? AND ? OR `product` BETWEEN ? AND ? OR `product` BETWEEN ? AND ?
+
+-- scan, free, two ranges of short ones
+SELECT `id` FROM `sale` WHERE (`id` BETWEEN ? AND ? OR `id` BETWEEN ? AND ?) AND LENGTH(`note`) < ?
+
+-- scan, free, count of short ones
+SELECT COUNT(`id`) FROM `sale` WHERE LENGTH(`note`) < ?
+
+-- scan, free, short ones with an equal prefix
+SELECT `id` FROM `sale` WHERE `product` = ? AND `price` < ? AND LENGTH(`code`) < ?
 
 -- update
 UPDATE `sale` SET `note` = ?, `count` = COALESCE(`count` + ?, `count`, ?), `price` = `price` + ? WHERE `id` = ?
@@ -91,6 +124,13 @@ UPDATE `sale` SET `note` = ?, `count` = COALESCE(`count` + ?, `count`, ?), `pric
 
 -- update, composite key
 UPDATE `link` SET `version` = `version` + ? WHERE `from` = ? AND `to` = ?
+
+-- update, three keys
+UPDATE `sale` SET `count` = COALESCE(`count` + ?, `count`, ?), `note` = ? WHERE `id` IN (?, ?, ?)
+-- arguments [0 0 1 2 3 4]
+
+-- update, two composite keys
+UPDATE `link` SET `version` = `version` + ? WHERE (`from`, `to`) IN ((?, ?), (?, ?))
 
 -- update, by index
 UPDATE `sale` FORCE INDEX (`sale.product`) SET `note` = ? WHERE `product` = ?
@@ -105,8 +145,8 @@ DELETE FROM `link` WHERE (`from`, `to`) IN ((?, ?), (?, ?))
 DELETE FROM `sale` WHERE `id` >= ? ORDER BY `id` LIMIT 50
 
 -- begin at level 0
-START TRANSACTION
-START TRANSACTION
+BEGIN
+BEGIN
 -- begin at level 3
-SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION
-SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; START TRANSACTION
+SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; BEGIN
+SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; BEGIN

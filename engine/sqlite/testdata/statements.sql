@@ -1,5 +1,5 @@
 -- table sale
-CREATE TABLE "sale" ("id" INTEGER NOT NULL, "at" INTEGER, "product" INTEGER NOT NULL, "price" REAL NOT NULL, "count" INTEGER, "note" TEXT, PRIMARY KEY ("id"))
+CREATE TABLE "sale" ("id" INTEGER NOT NULL, "at" INTEGER, "product" INTEGER NOT NULL, "price" REAL NOT NULL, "count" INTEGER, "note" TEXT, "code" TEXT NOT NULL, PRIMARY KEY ("id"))
 CREATE INDEX "sale.product" ON "sale" ("product", "price")
 CREATE INDEX "sale.at" ON "sale" ("at", "id", "price")
 DROP INDEX "sale.product"
@@ -47,6 +47,15 @@ SELECT "data" FROM "link" WHERE ("from", "to") IN (VALUES (?, ?), (?, ?))
 -- get, no columns
 SELECT 1 FROM "sale" WHERE "id" = ?
 
+-- get, by index
+SELECT "id", "product" FROM "sale" WHERE "product" = ?
+
+-- get, by index, three keys
+SELECT "id", "product" FROM "sale" WHERE "product" IN (?, ?, ?)
+
+-- get, by index, two composite keys
+SELECT "id" FROM "sale" WHERE ("product", "price") IN (VALUES (?, ?), (?, ?))
+
 -- scan, by key
 SELECT "id" FROM "sale" NOT INDEXED WHERE "id" >= ? ORDER BY "id" LIMIT 10
 
@@ -75,16 +84,40 @@ SELECT COUNT(*) FROM "sale" NOT INDEXED WHERE "id" >= ? AND "id" < ?
 SELECT COUNT(*) FROM (SELECT 1 FROM "sale" INDEXED BY "sale.product" WHERE "product" = ? ORDER BY "price" LIMIT 1000) AS rows_read
 
 -- scan, count distinct
-SELECT COUNT(*) FROM (SELECT DISTINCT "product" FROM "sale" INDEXED BY "sale.product") AS rows_read
+SELECT COUNT("product") FROM (SELECT DISTINCT "product" FROM "sale" INDEXED BY "sale.product") AS rows_read
 
 -- scan, sum
-SELECT SUM("count") FROM "sale" NOT INDEXED WHERE "id" >= ? AND "id" <= ?
+SELECT SUM("count") FROM "sale" NOT INDEXED WHERE "id" BETWEEN ? AND ?
 
 -- scan, order by
-SELECT "note" FROM "sale" NOT INDEXED WHERE "id" >= ? AND "id" <= ? ORDER BY "note"
+SELECT "note" FROM "sale" NOT INDEXED WHERE "id" BETWEEN ? AND ? ORDER BY "note"
 
 -- scan, distinct
 SELECT DISTINCT "product", "note" FROM "sale" NOT INDEXED ORDER BY "note" DESC, "product" DESC LIMIT 3
+
+-- scan, free
+SELECT "product" FROM "sale" WHERE "id" BETWEEN ? AND ?
+
+-- scan, free, order by
+SELECT "product" FROM "sale" WHERE "id" BETWEEN ? AND ? ORDER BY "product"
+
+-- scan, free, distinct, order by
+SELECT DISTINCT "product", "price" FROM "sale" WHERE "id" BETWEEN ? AND ? ORDER BY "product"
+
+-- scan, free, sum
+SELECT SUM("product") FROM "sale" WHERE "id" BETWEEN ? AND ?
+
+-- scan, free, count of three ranges
+SELECT COUNT("product") FROM "sale" WHERE "product" BETWEEN ? AND ? OR "product" BETWEEN ? AND ? OR "product" BETWEEN ? AND ?
+
+-- scan, free, two ranges of short ones
+SELECT "id" FROM "sale" WHERE ("id" BETWEEN ? AND ? OR "id" BETWEEN ? AND ?) AND OCTET_LENGTH("note") < ?
+
+-- scan, free, count of short ones
+SELECT COUNT("id") FROM "sale" WHERE OCTET_LENGTH("note") < ?
+
+-- scan, free, short ones with an equal prefix
+SELECT "id" FROM "sale" WHERE "product" = ? AND "price" < ? AND OCTET_LENGTH("code") < ?
 
 -- update
 UPDATE "sale" SET "note" = ?, "count" = COALESCE("count" + ?, "count", ?), "price" = "price" + ? WHERE "id" = ?
@@ -92,6 +125,13 @@ UPDATE "sale" SET "note" = ?, "count" = COALESCE("count" + ?, "count", ?), "pric
 
 -- update, composite key
 UPDATE "link" SET "version" = "version" + ? WHERE "from" = ? AND "to" = ?
+
+-- update, three keys
+UPDATE "sale" SET "count" = COALESCE("count" + ?, "count", ?), "note" = ? WHERE "id" IN (?, ?, ?)
+-- arguments [0 0 1 2 3 4]
+
+-- update, two composite keys
+UPDATE "link" SET "version" = "version" + ? WHERE ("from", "to") IN (VALUES (?, ?), (?, ?))
 
 -- update, by index
 UPDATE "sale" INDEXED BY "sale.product" SET "note" = ? WHERE "product" = ?

@@ -104,7 +104,7 @@ function erase(box) {
 
 const boxes = all(".charts");
 // Charts are drawn when they come near, so that a long page opens at once.
-const near = new IntersectionObserver((entries) => entries.forEach((e) => e.isIntersecting && draw(e.target)), { rootMargin: "800px" });
+const near = new IntersectionObserver((entries) => entries.forEach((e) => e.isIntersecting && e.target.clientWidth && draw(e.target)), { rootMargin: "800px" });
 boxes.forEach((box) => near.observe(box));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   for (const box of [...drawings.keys()]) { erase(box); draw(box); }

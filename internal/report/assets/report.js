@@ -394,12 +394,26 @@ function reveal() {
   const cell = all(`[data-n~="${id}"]`).sort((a, b) => (a.tagName === "SPAN") - (b.tagName === "SPAN"))[0];
   if (!cell) return;
   showLayer.find(({ layer }) => layer.contains(cell))?.show();
-  const box = cell.closest("details");
-  if (box) box.open = true;
+  open(cell);
   cell.scrollIntoView({ block: "center", inline: "center" });
   showCard(cell);
 }
 addEventListener("hashchange", reveal);
+
+// open opens all that an element is folded into, and what it folds itself.
+function open(e) {
+  for (let box = e.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+  if (e.matches("section.folded")) e.firstElementChild.open = true;
+}
+
+// unfold opens the step that the address names.
+function unfold() {
+  const e = /^#s/.test(location.hash) && document.getElementById(location.hash.slice(1));
+  if (!e) return;
+  open(e);
+  e.scrollIntoView();
+}
+addEventListener("hashchange", unfold);
 
 // --- On paper everything is open; the drawings stand for the charts. ---
 
@@ -430,3 +444,4 @@ button.onclick = () => {
 
 addTools();
 reveal();
+unfold();

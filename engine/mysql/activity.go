@@ -1,0 +1,243 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	sqldriver "database/sql/driver"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+)
+
+// activity looks at the sessions on a connection of its own.
+type activity struct {
+	conn     *sqlkit.Conn
+	sessions string // the query
+	waits    bool   // events_waits_current tells what latches they wait for
+	watched  bool   // of every latch: what does not wait runs
+	rowLocks bool   // InnoDB tells how many sessions wait for row locks
+	current  map[string]wait
+	seen     []seen
+}
+
+// wait is what a thread waits for; the innermost of nested events is the last.
+type wait struct {
+	event uint64
+	name  string
+}
+
+// seen is how many sessions do the same.
+type seen struct {
+	engine.Doing
+	sessions int
+}
+
+// Activity opens a sampler.
+func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
+	counters, err := scalar(ctx, d.status.conn, "SELECT CONNECTION_ID()")
+	if err != nil {
+		return nil, fmt.Errorf("watch the sessions: %w", err)
+	}
+	conn, err := d.Connect(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("watch the sessions: %w", err)
+	}
+	a := &activity{conn: conn, rowLocks: d.storage == innodb, current: map[string]wait{}}
+	if err := a.choose(ctx, counters); err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("watch the sessions: %w", err)
+	}
+	return a, nil
+}
+
+// The two places that list sessions. The second is read without a lock that
+// sessions need, and exists where performance_schema is on.
+const (
+	processList   = "SELECT ID, COMMAND, STATE FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID NOT IN (CONNECTION_ID(), %s)"
+	threadList    = "SELECT THREAD_ID, PROCESSLIST_COMMAND, PROCESSLIST_STATE FROM performance_schema.threads WHERE PROCESSLIST_DB = DATABASE() AND PROCESSLIST_ID NOT IN (CONNECTION_ID(), %s)"
+	currentWaits  = "SELECT THREAD_ID, EVENT_ID, EVENT_NAME FROM performance_schema.events_waits_current WHERE END_EVENT_ID IS NULL"
+	lockWaiters   = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'"
+	waitsRecorded = "SELECT COUNT(*) FROM performance_schema.setup_consumers WHERE ENABLED = 'YES' AND NAME IN ('events_waits_current', 'thread_instrumentation', 'global_instrumentation')"
+	latchesMissed = "SELECT COUNT(*) FROM performance_schema.setup_instruments WHERE ENABLED = 'NO' AND NAME LIKE 'wait/synch/%' AND NAME NOT LIKE 'wait/synch/cond/%'"
+)
+
+// choose finds out what the server can tell.
+func (a *activity) choose(ctx context.Context, counters string) error {
+	a.sessions = fmt.Sprintf(processList, counters)
+	if on, err := scalar(ctx, a.conn, "SELECT @@performance_schema"); err != nil || on != "1" {
+		return err
+	}
+	recorded, err := scalar(ctx, a.conn, waitsRecorded)
+	if err != nil || recorded != "3" {
+		return nil // it may be forbidden to look there
+	}
+	missed, err := scalar(ctx, a.conn, latchesMissed)
+	if err != nil {
+		return nil
+	}
+	a.sessions = fmt.Sprintf(threadList, counters)
+	a.waits, a.watched = true, missed == "0"
+	return nil
+}
+
+// scalar is the one value that a query returns, as text.
+func scalar(ctx context.Context, c *sqlkit.Conn, query string) (value string, err error) {
+	err = c.Query(ctx, query, func(row []sqldriver.Value) error {
+		value = sqlkit.Text(row[len(row)-1])
+		return nil
+	})
+	return value, err
+}
+
+// Source is where the figures are from.
+func (a *activity) Source() string {
+	source := "the process list"
+	if a.waits {
+		source = "performance_schema"
+	}
+	if a.rowLocks {
+		source += " and InnoDB’s count of waits for rows"
+	}
+	return source
+}
+
+// Sample tells what the sessions do. The lists are read one after the other: a
+// session may have gone on in between.
+func (a *activity) Sample(ctx context.Context, add func(engine.Doing, int)) error {
+	a.seen = a.seen[:0]
+	clear(a.current)
+	if a.waits {
+		if err := a.conn.Query(ctx, currentWaits, a.noteWait); err != nil {
+			return fmt.Errorf("watch the sessions: %w", err)
+		}
+	}
+	if err := a.conn.Query(ctx, a.sessions, a.noteSession); err != nil {
+		return fmt.Errorf("watch the sessions: %w", err)
+	}
+	if a.rowLocks {
+		text, err := scalar(ctx, a.conn, lockWaiters)
+		if err != nil {
+			return fmt.Errorf("watch the sessions: %w", err)
+		}
+		n, _ := strconv.Atoi(text)
+		a.lockRows(n)
+	}
+	for _, s := range a.seen {
+		if s.sessions > 0 {
+			add(s.Doing, s.sessions)
+		}
+	}
+	return nil
+}
+
+func (a *activity) noteWait(row []sqldriver.Value) error {
+	thread := sqlkit.Text(row[0])
+	id, err := strconv.ParseUint(sqlkit.Text(row[1]), 10, 64)
+	if err == nil && id >= a.current[thread].event {
+		a.current[thread] = wait{id, sqlkit.Text(row[2])}
+	}
+	return err
+}
+
+func (a *activity) noteSession(row []sqldriver.Value) error {
+	d, ok := doing(sqlkit.Text(row[1]), sqlkit.Text(row[2]), a.current[sqlkit.Text(row[0])].name, a.watched)
+	if ok {
+		a.count(d, 1)
+	}
+	return nil
+}
+
+func (a *activity) count(d engine.Doing, sessions int) {
+	for i := range a.seen {
+		if a.seen[i].Doing == d {
+			a.seen[i].sessions += sessions
+			return
+		}
+	}
+	a.seen = append(a.seen, seen{d, sessions})
+}
+
+// rowStages are the stages in which statements come upon rows that are locked,
+// the likeliest first.
+var rowStages = []string{"updating", "statistics", "sending data", "executing", "update", "deleting from main table", "init for update"}
+
+// lockRows makes so many sessions wait for rows. InnoDB tells their number; in
+// the list they look as if they worked.
+func (a *activity) lockRows(n int) {
+	likely := func(s seen) int {
+		if i := slices.Index(rowStages, strings.ToLower(s.Event)); i >= 0 {
+			return i
+		}
+		return len(rowStages)
+	}
+	slices.SortStableFunc(a.seen, func(x, y seen) int { return cmp.Compare(likely(x), likely(y)) })
+	moved := 0
+	for i := range a.seen {
+		s := &a.seen[i]
+		if s.Role == engine.RoleExecuting || s.Role == engine.RoleCPU {
+			k := min(n-moved, s.sessions)
+			s.sessions -= k
+			moved += k
+		}
+	}
+	if moved > 0 {
+		a.count(engine.Doing{State: engine.Waiting, Role: engine.RoleRow, Event: "InnoDB row lock"}, moved)
+	}
+}
+
+// Close closes the connection.
+func (a *activity) Close() error { return a.conn.Close() }
+
+// doing reads what the list says of a session. Whether one that is in a
+// statement has a processor, only a server of which every latch is watched tells.
+func doing(command, state, wait string, watched bool) (engine.Doing, bool) {
+	stage := strings.ToLower(state)
+	switch {
+	case command == "" || command == "Connect" || command == "Daemon":
+		return engine.Doing{}, false // it is being set up, or is nobody's
+	case command == "Sleep" || clientStages[stage]:
+		return engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: command}, true
+	}
+	if role := waitRole(wait); role != "" && role != engine.RoleClient {
+		return engine.Doing{State: engine.Waiting, Role: role, Event: strings.TrimPrefix(wait, "wait/")}, true
+	}
+	if role, ok := stages[stage]; ok {
+		if strings.HasPrefix(stage, "waiting") {
+			return engine.Doing{State: engine.Waiting, Role: role, Event: state}, true
+		}
+		return engine.Doing{State: engine.Running, Role: role, Event: state}, true
+	}
+	if strings.HasPrefix(stage, "waiting") {
+		return engine.Doing{State: engine.Waiting, Role: engine.RoleOther, Event: state}, true
+	}
+	if watched {
+		return engine.Doing{State: engine.Running, Role: engine.RoleCPU, Event: state}, true
+	}
+	return engine.Doing{State: engine.Running, Role: engine.RoleExecuting, Event: state}, true
+}
+
+// clientStages are those in which a statement waits for its client.
+var clientStages = map[string]bool{"reading from net": true, "receiving from client": true}
+
+// stages are the roles of the stages that say what a statement is at, in lower
+// case; all others mean that it is being executed. Both servers' names are
+// here, of MariaDB 10.2 to 11 and MySQL 5.6 to 9. A commit both writes and
+// waits, and no stage tells which.
+var stages = map[string]engine.Role{
+	"waiting for row lock": engine.RoleRow, // MyRocks
+	"waiting for table":    engine.RoleMetadata, "waiting for tables": engine.RoleMetadata, "waiting for table flush": engine.RoleMetadata,
+	"waiting for table metadata lock": engine.RoleMetadata, "waiting for table level lock": engine.RoleMetadata,
+	"waiting for schema metadata lock": engine.RoleMetadata, "waiting for stored function metadata lock": engine.RoleMetadata,
+	"waiting for stored procedure metadata lock": engine.RoleMetadata, "waiting for trigger metadata lock": engine.RoleMetadata,
+	"waiting for event metadata lock": engine.RoleMetadata, "waiting for tablespace metadata lock": engine.RoleMetadata,
+	"waiting for global read lock": engine.RoleMetadata, "waiting for backup lock": engine.RoleMetadata, "waiting for global metadata lock": engine.RoleMetadata,
+	"waiting for commit lock": engine.RoleCommit, "waiting for handler commit": engine.RoleCommit, "commit": engine.RoleCommit,
+	"waiting for prior transaction to commit": engine.RoleCommit, "waiting for semi-sync ack from slave": engine.RoleCommit,
+	"waiting for semi-sync ack from replica": engine.RoleCommit, "waiting for semisync ack from slave": engine.RoleCommit,
+	"waiting for other threads to commit": engine.RoleCommit, "waiting for group commit": engine.RoleCommit, "preparing for group commit": engine.RoleCommit,
+	"writing to net": engine.RoleNetwork, "sending to client": engine.RoleNetwork,
+}

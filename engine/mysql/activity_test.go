@@ -1,0 +1,257 @@
+package mysql
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+	"rumbench/model"
+)
+
+func TestDoing(t *testing.T) {
+	for _, c := range []struct {
+		name, command, state, wait string
+		watched                    bool
+		want                       engine.Doing
+		left                       bool // out
+	}{
+		{name: "rest", command: "Sleep", want: engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "Sleep"}},
+		{name: "rest with an old stage", command: "Sleep", state: "starting", wait: "wait/synch/mutex/sql/LOCK_open", want: engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "Sleep"}},
+		{name: "rows to come", command: "Query", state: "Reading from net", want: engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "Query"}},
+		{name: "statement", command: "Execute", state: "Sending data", want: engine.Doing{State: engine.Running, Role: engine.RoleExecuting, Event: "Sending data"}},
+		{name: "statement, all latches watched", command: "Execute", state: "Sending data", watched: true, want: engine.Doing{State: engine.Running, Role: engine.RoleCPU, Event: "Sending data"}},
+		{name: "latch", command: "Execute", state: "Statistics", wait: "wait/synch/sxlock/innodb/index_tree_rw_lock", watched: true, want: engine.Doing{State: engine.Waiting, Role: engine.RoleIndex, Event: "synch/sxlock/innodb/index_tree_rw_lock"}},
+		{name: "call of the storage", command: "Execute", state: "Updating", wait: "wait/io/table/sql/handler", watched: true, want: engine.Doing{State: engine.Running, Role: engine.RoleCPU, Event: "Updating"}},
+		{name: "wait that is over", command: "Execute", state: "Updating", wait: "idle", watched: true, want: engine.Doing{State: engine.Running, Role: engine.RoleCPU, Event: "Updating"}},
+		{name: "metadata lock", command: "Query", state: "Waiting for table metadata lock", want: engine.Doing{State: engine.Waiting, Role: engine.RoleMetadata, Event: "Waiting for table metadata lock"}},
+		{name: "commit", command: "Execute", state: "Commit", want: engine.Doing{State: engine.Running, Role: engine.RoleCommit, Event: "Commit"}},
+		{name: "unknown wait", command: "Query", state: "Waiting for the moon", want: engine.Doing{State: engine.Waiting, Role: engine.RoleOther, Event: "Waiting for the moon"}},
+		{name: "not yet there", command: "Connect", state: "login", left: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, ok := doing(c.command, c.state, c.wait, c.watched)
+			if ok == c.left || got != c.want {
+				t.Errorf("got %+v, %v", got, ok)
+			}
+		})
+	}
+}
+
+func TestWaitRole(t *testing.T) {
+	for name, want := range map[string]engine.Role{
+		"idle":                                                engine.RoleClient,
+		"wait/io/table/sql/handler":                           "",
+		"wait/io/socket/sql/client_connection":                engine.RoleNetwork,
+		"wait/lock/metadata/sql/mdl":                          engine.RoleMetadata,
+		"wait/lock/table/sql/handler":                         engine.RoleMetadata,
+		"wait/synch/rwlock/sql/MDL_lock::rwlock":              engine.RoleMetadata,
+		"wait/synch/mutex/sql/LOCK_table_cache":               engine.RoleMetadata,
+		"wait/io/file/innodb/innodb_data_file":                engine.RoleIO,
+		"wait/io/file/innodb/innodb_log_file":                 engine.RoleLog,
+		"wait/io/file/sql/binlog":                             engine.RoleLog,
+		"wait/synch/mutex/innodb/trx_sys_mutex":               engine.RoleSnapshot,
+		"wait/synch/mutex/innodb/trx_sys_serialisation_mutex": engine.RoleSnapshot,
+		"wait/synch/rwlock/innodb/lock_latch":                 engine.RoleRow,
+		"wait/synch/mutex/innodb/lock_wait_mutex":             engine.RoleRow,
+		"wait/synch/sxlock/innodb/index_tree_rw_lock":         engine.RoleIndex,
+		"wait/synch/mutex/innodb/buf_pool_mutex":              engine.RoleBuffer,
+		"wait/synch/mutex/innodb/log_sys_mutex":               engine.RoleLog,
+		"wait/synch/mutex/innodb/log_writer_mutex":            engine.RoleLog,
+		"wait/synch/rwlock/innodb/fil_space_latch":            engine.RoleIO,
+		"wait/synch/cond/sql/COND_wait_commit":                engine.RoleCommit,
+		"wait/synch/mutex/sql/THD::LOCK_thd_data":             engine.RoleOther,
+		"wait/synch/mutex/nobody/knows_it":                    engine.RoleOther,
+		"stage/sql/Updating":                                  "",
+	} {
+		if got := waitRole(name); got != want {
+			t.Errorf("%s: %q, not %q", name, got, want)
+		}
+	}
+}
+
+func TestLockRows(t *testing.T) {
+	a := &activity{}
+	a.count(engine.Doing{State: engine.Client, Role: engine.RoleClient}, 3)
+	a.count(engine.Doing{State: engine.Running, Role: engine.RoleExecuting, Event: "Opening tables"}, 2)
+	a.count(engine.Doing{State: engine.Running, Role: engine.RoleExecuting, Event: "Updating"}, 2)
+	a.count(engine.Doing{State: engine.Running, Role: engine.RoleCommit, Event: "Commit"}, 1)
+	a.lockRows(3)
+	by := map[string]int{}
+	for _, s := range a.seen {
+		by[string(s.Role)+" "+s.Event] += s.sessions
+	}
+	if by["row lock InnoDB row lock"] != 3 || by["executing Updating"] != 0 || by["executing Opening tables"] != 1 || by["commit Commit"] != 1 || by["client "] != 3 {
+		t.Error(by)
+	}
+	a.lockRows(100) // no more than there are
+	total := 0
+	for _, s := range a.seen {
+		total += s.sessions
+	}
+	if total != 8 {
+		t.Errorf("%d sessions of 8", total)
+	}
+}
+
+// sampler opens the database's sampler.
+func sampler(t *testing.T, d engine.DB) engine.ActivitySampler {
+	t.Helper()
+	a, err := d.(engine.Activity).Activity(t.Context())
+	must(t, err)
+	t.Cleanup(func() { must(t, a.Close()) })
+	return a
+}
+
+// awaitDoing samples until so many sessions do the same.
+func awaitDoing(t *testing.T, a engine.ActivitySampler, state engine.SessionState, role engine.Role, sessions int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var all []seen
+	for ctx.Err() == nil {
+		all = all[:0]
+		must(t, a.Sample(t.Context(), func(d engine.Doing, n int) { all = append(all, seen{d, n}) }))
+		n := 0
+		for _, s := range all {
+			if s.State == state && s.Role == role {
+				n += s.sessions
+			}
+		}
+		if n == sessions {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("never were there %d sessions %s, %s: at last %v", sessions, state, role, all)
+}
+
+// blocked runs a statement that is to wait, on a connection of its own.
+func blocked(t *testing.T, d *db, text string) (ended <-chan error) {
+	t.Helper()
+	c, err := d.Connect(t.Context())
+	must(t, err)
+	done := make(chan error, 1)
+	go func() {
+		err := c.Exec(context.WithoutCancel(t.Context()), text)
+		_ = c.Close()
+		done <- err
+	}()
+	return done
+}
+
+func TestActivity(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		config engine.Config
+	}{
+		{name: "innodb"},
+		{name: "waits timed", config: engine.Config{Options: map[string]any{"waits": true, "innodb_log_file_size": "16M"}}},
+		{name: "rocksdb", config: engine.Config{Storage: "rocksdb"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := private(t, c.config)
+			must(t, d.CreateTables(t.Context()))
+			insert(t, d, insertOp, 1)
+			a := sampler(t, d)
+			s := newSession(t, d)
+			begin, err := s.Prepare(t.Context(), &model.Op{Kind: model.Begin})
+			must(t, err)
+			var r engine.Result
+			must(t, begin.Exec(t.Context(), nil, &r))
+			awaitDoing(t, a, engine.Client, engine.RoleClient, 2) // in its transaction, and that for definitions
+			must(t, s.Close())
+
+			holder, err := d.Connect(t.Context())
+			must(t, err)
+			defer holder.Close()
+			must(t, holder.Exec(t.Context(), "START TRANSACTION"))
+			must(t, holder.Exec(t.Context(), "UPDATE sale SET price = price + 1 WHERE id = 1"))
+			one, two := blocked(t, d, "UPDATE sale SET price = price + 2 WHERE id = 1"), blocked(t, d, "UPDATE sale SET price = price + 2 WHERE id = 1")
+			awaitDoing(t, a, engine.Waiting, engine.RoleRow, 2)
+			must(t, holder.Exec(t.Context(), "COMMIT"))
+			must(t, <-one)
+			must(t, <-two)
+
+			must(t, holder.Exec(t.Context(), "LOCK TABLES sale WRITE"))
+			one = blocked(t, d, "SELECT COUNT(*) FROM sale")
+			awaitDoing(t, a, engine.Waiting, engine.RoleMetadata, 1)
+			must(t, holder.Exec(t.Context(), "UNLOCK TABLES"))
+			must(t, <-one)
+		})
+	}
+}
+
+func TestTimedWaits(t *testing.T) {
+	d := private(t, engine.Config{Options: map[string]any{"waits": true, "innodb_log_file_size": "16M"}})
+	settings, err := d.Settings(t.Context())
+	must(t, err)
+	if !slices.ContainsFunc(settings, func(s engine.Setting) bool { return s.Name == "waits" && s.Source == engine.ReadBack }) {
+		t.Error("the settings do not show that waits are timed")
+	}
+	must(t, d.CreateTables(t.Context()))
+	take := func() map[string]float64 {
+		var s engine.Sample
+		must(t, d.Counters(t.Context(), &s))
+		out := map[string]float64{}
+		for _, p := range s.Points {
+			if p.Name == engine.WaitTime || p.Name == engine.Waits {
+				out[p.Key()] = p.Value
+			}
+		}
+		return out
+	}
+	before := take()
+	insert(t, d, insertOp, 200)
+	after := take()
+	grown := 0.0
+	for key, v := range after {
+		was, ok := before[key]
+		if !ok {
+			t.Errorf("%s was not told before", key)
+		}
+		if v < was {
+			t.Errorf("%s fell from %v to %v", key, was, v)
+		}
+		grown += v - was
+	}
+	if len(after) < 200 || grown == 0 {
+		t.Errorf("%d sums, which grew by %v", len(after), grown)
+	}
+}
+
+func TestWaitsAreAskedFor(t *testing.T) {
+	d := private(t, engine.Config{})
+	var s engine.Sample
+	must(t, d.Counters(t.Context(), &s))
+	if slices.ContainsFunc(s.Points, func(p engine.Point) bool {
+		return p.Name == engine.WaitTime && !strings.Contains(p.Labels, "InnoDB row lock")
+	}) {
+		t.Error("waits are told that nobody times")
+	}
+	c := attached(d)
+	c.Options = map[string]any{"waits": true}
+	knob, ok := Engine{}.Check(c).(*engine.KnobError)
+	if !ok || knob.Knob != "options.waits" {
+		t.Errorf("a server that is attached to: %v", knob)
+	}
+	var names []string
+	must(t, d.status.conn.Query(t.Context(), "SHOW GLOBAL STATUS LIKE 'Innodb_%'", func(row []sqldriver.Value) error {
+		names = append(names, sqlkit.Text(row[0]))
+		return nil
+	}))
+	for _, n := range []string{"Innodb_row_lock_waits", "Innodb_row_lock_time", "Innodb_deadlocks", "Innodb_history_list_length"} {
+		if slices.Contains(names, n) && !slices.ContainsFunc(s.Points, func(p engine.Point) bool { return p.Name == newVariable(n).name }) {
+			t.Errorf("%s is not told", n)
+		}
+	}
+	for _, n := range []string{"lock_deadlocks", "lock_timeouts", "trx_rseg_history_len"} {
+		if !slices.ContainsFunc(s.Points, func(p engine.Point) bool { return p.Name == "mysql.innodb_metrics."+n }) {
+			t.Errorf("InnoDB's %s is not told", n)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package mysql
+
+import (
+	sqldriver "database/sql/driver"
+	"errors"
+	"slices"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+	"rumbench/model"
+)
+
+// Every session has the level that was asked for, and results tell it.
+func TestIsolation(t *testing.T) {
+	owner := private(t, engine.Config{})
+	for _, level := range model.Isolations() {
+		c := attached(owner)
+		c.Isolation = level
+		d := attach(t, c)
+		for range 2 {
+			s := newSession(t, d)
+			must(t, s.(*session).Query(t.Context(), "SELECT @@tx_isolation, @@global.tx_isolation", func(row []sqldriver.Value) error {
+				if got := sqlkit.Text(row[0]); got != isolationWord(level) || sqlkit.Text(row[1]) != "REPEATABLE-READ" {
+					t.Errorf("%s: the session has %s, the server %s", level, got, row[1])
+				}
+				return nil
+			}))
+			must(t, s.Close())
+		}
+		settings, err := d.Settings(t.Context())
+		must(t, err)
+		if !slices.Contains(settings, engine.Setting{Name: "isolation", Value: level.String(), Source: engine.ReadBack}) {
+			t.Errorf("%s: settings %v", level, settings)
+		}
+		must(t, d.Close())
+	}
+}
+
+func isolationWord(level model.Isolation) string {
+	return map[model.Isolation]string{
+		model.ReadUncommitted: "READ-UNCOMMITTED", model.ReadCommitted: "READ-COMMITTED",
+		model.RepeatableRead: "REPEATABLE-READ", model.Serializable: "SERIALIZABLE",
+	}[level]
+}
+
+// A session whose level is not the one asked for is refused.
+func TestIsolationIsCompared(t *testing.T) {
+	d := private(t, engine.Config{Isolation: model.ReadCommitted})
+	d.connector.setup = append(d.connector.setup, "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE")
+	_, err := d.Session(t.Context())
+	if knob, ok := errors.AsType[*engine.KnobError](err); !ok || knob.Knob != "isolation" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Storages without transactions have no levels of them.
+func TestIsolationWithoutTransactions(t *testing.T) {
+	for _, storage := range []string{"aria", "myisam", "memory"} {
+		st := storageOf(storage)
+		c := engine.Config{Isolation: model.ReadCommitted}
+		for c.Durability = range st.durability {
+		}
+		err := st.check(&setup{Config: c})
+		if knob, ok := errors.AsType[*engine.KnobError](err); !ok || knob.Knob != "isolation" {
+			t.Errorf("%s: %v", storage, err)
+		}
+	}
+}
+
+// MyRocks calls it a deadlock when a row has changed since the snapshot.
+func TestSnapshotConflict(t *testing.T) {
+	d := private(t, engine.Config{Storage: "rocksdb", Isolation: model.RepeatableRead})
+	must(t, d.CreateTables(t.Context()))
+	insert(t, d, insertOp, 1)
+	a, err := d.Connect(t.Context())
+	must(t, err)
+	defer a.Close()
+	must(t, a.Exec(t.Context(), "BEGIN"))
+	must(t, a.Exec(t.Context(), "SELECT price FROM sale WHERE id = 1"))
+	must(t, d.Admin().Exec(t.Context(), "UPDATE sale SET price = 5 WHERE id = 1"))
+	if err := a.Exec(t.Context(), "UPDATE sale SET price = 6 WHERE id = 1"); engine.ClassOf(err) != engine.Conflict {
+		t.Errorf("%v of class %q", err, engine.ClassOf(err))
+	}
+}

@@ -1,0 +1,136 @@
+package postgres
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/engine/enginetest"
+	"rumbench/engine/sqlkit"
+	"rumbench/model"
+)
+
+func TestDoing(t *testing.T) {
+	for _, c := range []struct {
+		name, state, kind, event string
+		want                     engine.Doing
+		left                     bool // out
+	}{
+		{name: "on a processor", state: "active", want: engine.Doing{State: engine.Running, Role: engine.RoleCPU}},
+		{name: "between statements", state: "idle in transaction", kind: "Client", event: "ClientRead", want: engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "idle in transaction"}},
+		{name: "between transactions", state: "idle", kind: "Client", event: "ClientRead", want: engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "idle"}},
+		{name: "rows to come", state: "active", kind: "Client", event: "ClientRead", want: engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "active"}},
+		{name: "between two looks", state: "idle", left: true},
+		{name: "rows to be read", state: "active", kind: "Client", event: "ClientWrite", want: engine.Doing{State: engine.Waiting, Role: engine.RoleNetwork, Event: "Client:ClientWrite"}},
+		{name: "row", state: "active", kind: "Lock", event: "transactionid", want: engine.Doing{State: engine.Waiting, Role: engine.RoleRow, Event: "Lock:transactionid"}},
+		{name: "unknown", state: "active", kind: "LWLock", event: "Moon", want: engine.Doing{State: engine.Waiting, Role: engine.RoleOther, Event: "LWLock:Moon"}},
+		{name: "unknown type", state: "active", kind: "Moon", event: "Full", want: engine.Doing{State: engine.Waiting, Role: engine.RoleOther, Event: "Moon:Full"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, ok := doing(c.state, c.kind, c.event)
+			if ok == c.left || got != c.want {
+				t.Errorf("got %+v, %v", got, ok)
+			}
+		})
+	}
+}
+
+func TestRoleOf(t *testing.T) {
+	for _, c := range []struct {
+		kind  string
+		names []string // of all releases
+		want  engine.Role
+	}{
+		{"LWLock", []string{"ProcArrayLock", "ProcArray"}, engine.RoleSnapshot},
+		{"LWLock", []string{"CLogControlLock", "XactSLRU"}, engine.RoleSnapshot},
+		{"LWLock", []string{"buffer_content", "BufferContent"}, engine.RoleBuffer},
+		{"LWLock", []string{"lock_manager", "LockManager"}, engine.RoleMetadata},
+		{"LWLock", []string{"WALWriteLock", "WALWrite"}, engine.RoleLog},
+		{"LWLock", []string{"wal_insert", "WALInsert"}, engine.RoleLog},
+		{"IO", []string{"WALSync", "WalSync"}, engine.RoleLog},
+		{"IO", []string{"DataFileRead", "SomethingNew"}, engine.RoleIO},
+		{"IPC", []string{"ClogGroupUpdate", "XactGroupUpdate", "ProcArrayGroupUpdate"}, engine.RoleCommit},
+		{"IPC", []string{"BufferIO"}, engine.RoleBuffer},
+		{"Lock", []string{"transactionid", "tuple"}, engine.RoleRow},
+		{"Lock", []string{"relation"}, engine.RoleMetadata},
+		{"Lock", []string{"extend"}, engine.RoleBuffer},
+		{"BufferPin", []string{"BufferPin"}, engine.RoleBuffer},
+		{"Timeout", []string{"SpinDelay"}, engine.RoleOther},
+	} {
+		for _, name := range c.names {
+			if got := roleOf(c.kind, name); got != c.want {
+				t.Errorf("%s:%s is %q, not %q", c.kind, name, got, c.want)
+			}
+		}
+	}
+}
+
+// awaitDoing samples until so many sessions do the same.
+func awaitDoing(t *testing.T, a engine.ActivitySampler, state engine.SessionState, role engine.Role, sessions int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var all map[engine.Doing]int
+	for ctx.Err() == nil {
+		all = map[engine.Doing]int{}
+		must(t, a.Sample(t.Context(), func(d engine.Doing, n int) { all[d] += n }))
+		n := 0
+		for d, k := range all {
+			if d.State == state && d.Role == role {
+				n += k
+			}
+		}
+		if n == sessions {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("never were there %d sessions %s, %s: at last %v", sessions, state, role, all)
+}
+
+// blocked runs a statement that is to wait, on a connection of its own.
+func blocked(t *testing.T, d *db, text string) (ended <-chan error) {
+	t.Helper()
+	c := connect(t, d)
+	done := make(chan error, 1)
+	go func() { done <- c.Exec(context.WithoutCancel(t.Context()), text) }()
+	return done
+}
+
+func connect(t *testing.T, d *db) *sqlkit.Conn {
+	t.Helper()
+	c, err := d.Connect(t.Context())
+	must(t, err)
+	t.Cleanup(func() { must(t, c.Close()) })
+	return c
+}
+
+func TestActivity(t *testing.T) {
+	d := open(t, config(enginetest.TempDir(t)))
+	fill(t, d)
+	a, err := d.Activity(t.Context())
+	must(t, err)
+	defer func() { must(t, a.Close()) }()
+	s := newSession(t, d)
+	var r engine.Result
+	must(t, prepare(t, s, model.Op{Kind: model.Begin}).Stmt.Exec(t.Context(), nil, &r))
+	awaitDoing(t, a, engine.Client, engine.RoleClient, 2) // in its transaction, and that for definitions
+	must(t, prepare(t, s, model.Op{Kind: model.Commit}).Stmt.Exec(t.Context(), nil, &r))
+
+	holder := connect(t, d)
+	must(t, holder.Exec(t.Context(), `INSERT INTO link VALUES (1, 'a', '', 0, 0)`))
+	must(t, holder.Exec(t.Context(), `BEGIN; UPDATE link SET version = 1 WHERE "from" = 1`))
+	const update = `UPDATE link SET version = version + 1 WHERE "from" = 1`
+	one, two := blocked(t, d, update), blocked(t, d, update)
+	awaitDoing(t, a, engine.Waiting, engine.RoleRow, 2)
+	must(t, holder.Exec(t.Context(), "COMMIT"))
+	must(t, <-one)
+	must(t, <-two)
+
+	must(t, holder.Exec(t.Context(), "BEGIN; LOCK TABLE link IN ACCESS EXCLUSIVE MODE"))
+	one = blocked(t, d, "SELECT count(*) FROM link")
+	awaitDoing(t, a, engine.Waiting, engine.RoleMetadata, 1)
+	must(t, holder.Exec(t.Context(), "COMMIT"))
+	must(t, <-one)
+}

@@ -1,0 +1,210 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rumbench/internal/result"
+)
+
+// Sweep are the steps of one base: they do the same and differ in numbers only.
+type Sweep struct {
+	Base   string
+	Axis   string  // the one with the most values, along which each panel goes
+	Panels []Panel // in the order of the other axes' values
+	// Twice are steps that are where another one is; they are in no panel.
+	Twice []*Step
+}
+
+// Panel are the steps of a sweep that agree in all axes but the sweep's own.
+type Panel struct {
+	At     []result.Axis // where the sweep's other axes stand, those that do not vary left out
+	Levels []Level       // by value
+}
+
+// Level is a step at its place on the axis.
+type Level struct {
+	Value float64
+	Step  *Step
+}
+
+// Sweeps are the bases of which there are steps at two or more places of an
+// axis, in the order of their first steps.
+func (c *Campaign) Sweeps() []Sweep {
+	var bases []string
+	steps := map[string][]*Step{}
+	for _, s := range c.Steps {
+		if s.Base != "" {
+			bases = appendNew(bases, s.Base)
+			steps[s.Base] = append(steps[s.Base], s)
+		}
+	}
+	var out []Sweep
+	for _, base := range bases {
+		if s := sweepOf(base, steps[base]); s.Axis != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// sweepOf puts the steps of a base into panels. Without an axis that varies
+// there are none.
+func sweepOf(base string, steps []*Step) Sweep {
+	sweep := Sweep{Base: base}
+	values := map[string][]float64{}
+	var varied []string
+	for _, s := range steps {
+		for _, a := range s.Axes {
+			if !slices.Contains(values[a.Name], a.Value) {
+				values[a.Name] = append(values[a.Name], a.Value)
+			}
+			if len(values[a.Name]) > 1 {
+				varied = appendNew(varied, a.Name)
+			}
+		}
+	}
+	for _, name := range varied {
+		if len(values[name]) > len(values[sweep.Axis]) {
+			sweep.Axis = name
+		}
+	}
+	if sweep.Axis == "" {
+		return sweep
+	}
+	for _, s := range steps {
+		sweep.place(s, varied)
+	}
+	slices.SortStableFunc(sweep.Panels, func(a, b Panel) int {
+		return slices.CompareFunc(a.At, b.At, func(x, y result.Axis) int {
+			return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Value, y.Value))
+		})
+	})
+	return sweep
+}
+
+// place puts a step into its panel.
+func (w *Sweep) place(s *Step, varied []string) {
+	var at []result.Axis
+	own := slices.IndexFunc(s.Axes, func(a result.Axis) bool { return a.Name == w.Axis })
+	if own < 0 {
+		return // it lacks the axis: it stands alone
+	}
+	for _, name := range varied {
+		for _, a := range s.Axes {
+			if a.Name == name && name != w.Axis {
+				at = append(at, a)
+			}
+		}
+	}
+	i := slices.IndexFunc(w.Panels, func(p Panel) bool { return slices.Equal(p.At, at) })
+	if i < 0 {
+		i = len(w.Panels)
+		w.Panels = append(w.Panels, Panel{At: at})
+	}
+	p := &w.Panels[i]
+	k, found := slices.BinarySearchFunc(p.Levels, s.Axes[own].Value, func(l Level, v float64) int { return cmp.Compare(l.Value, v) })
+	if found {
+		w.Twice = append(w.Twice, s)
+		return
+	}
+	p.Levels = slices.Insert(p.Levels, k, Level{s.Axes[own].Value, s})
+}
+
+// Steps are those of all panels.
+func (w *Sweep) Steps() (out []*Step) {
+	for _, p := range w.Panels {
+		out = append(out, p.Steps()...)
+	}
+	return out
+}
+
+// Steps are those of its levels.
+func (p *Panel) Steps() (out []*Step) {
+	for _, l := range p.Levels {
+		out = append(out, l.Step)
+	}
+	return out
+}
+
+// MeanOver is the geometric mean of a target's throughputs ÷ the base's over
+// some steps.
+func (c *Campaign) MeanOver(base, t *Target, steps []*Step) Mean {
+	r := &Relative{Targets: []*Target{base, t}, Unlike: [][]string{nil, Unlike(base, t)}}
+	var g RelativeGroup
+	for _, s := range steps {
+		g.add(r, s, make([]*Judgement, 2), RelativeOptions{})
+	}
+	return r.mean(g.Rows, 1)
+}
+
+// Family are targets that differ in one knob and in nothing else that is known
+// of them: how their numbers differ is what the knob does.
+type Family struct {
+	Knob    string
+	Targets []*Target // the first is what the others are compared with
+}
+
+// isolation is the knob that comes first.
+const isolation = "isolation"
+
+// Families are those of all knobs: of isolation first, then by the knobs' names.
+func (c *Campaign) Families() []Family {
+	var trials []*result.Trial
+	for _, t := range c.Targets {
+		trials = append(trials, t.Trials[0])
+	}
+	knobs := knobNames(trials...)
+	slices.SortStableFunc(knobs, func(a, b string) int { return strings.Compare(rank(a), rank(b)) })
+	var out []Family
+	for _, knob := range knobs {
+		var keys []string
+		members := map[string][]*Target{}
+		for _, t := range c.Targets {
+			k := likeBut(knob, t.Trials[0], knobs)
+			keys = appendNew(keys, k)
+			members[k] = append(members[k], t)
+		}
+		for _, k := range keys {
+			if differ(knob, members[k]) {
+				out = append(out, Family{knob, members[k]})
+			}
+		}
+	}
+	return out
+}
+
+// rank sorts isolation before all others.
+func rank(knob string) string {
+	if knob == isolation {
+		return ""
+	}
+	return knob
+}
+
+// likeBut says all that is known of a target but for a knob.
+func likeBut(knob string, t *result.Trial, knobs []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s %v", t.Engine, t.Workload, t.Versions)
+	for _, name := range paramNames(t) {
+		fmt.Fprintf(&b, "\n%s=%s", name, paramText(t.Params[name]))
+	}
+	for _, name := range knobs {
+		if name != knob {
+			fmt.Fprintf(&b, "\n%s: %q", name, t.Knobs[name])
+		}
+	}
+	return b.String()
+}
+
+// differ tells whether the knob is set in different ways.
+func differ(knob string, targets []*Target) bool {
+	for _, t := range targets[1:] {
+		if t.Trials[0].Knobs[knob] != targets[0].Trials[0].Knobs[knob] {
+			return true
+		}
+	}
+	return false
+}

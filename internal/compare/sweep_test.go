@@ -1,0 +1,97 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/internal/result"
+)
+
+// swept is a trial with a step at each place.
+func swept(target string, n int, rate func(clients, tables float64) float64, clients, tables []float64) *result.Trial {
+	t := made(target, n, "interleaved", numbers{"rows_per_s": 1}, make([]string, len(clients)*len(tables))...)
+	i := 0
+	for _, b := range tables {
+		for _, a := range clients {
+			s := &t.Steps[i]
+			i++
+			s.Name, s.Base, s.Axes = fmt.Sprintf("r.t%g.c%g", b, a), "r", []result.Axis{{Name: "clients", Value: a}, {Name: "tables", Value: b}, {Name: "range", Value: 100}}
+			s.Rows[0].Value = rate(a, b)
+		}
+	}
+	return t
+}
+
+func TestSweeps(t *testing.T) {
+	flat := func(float64, float64) float64 { return 1 }
+	trial := swept("a", 1, flat, []float64{8, 1, 64}, []float64{32, 1})
+	trial.Steps = append(trial.Steps, result.Step{Name: "settle"}, result.Step{Name: "alone", Base: "alone", Axes: []result.Axis{{Name: "clients", Value: 1}}},
+		result.Step{Name: "again", Base: "r", Axes: trial.Steps[0].Axes})
+	var got []string
+	for _, w := range New([]*result.Trial{trial}).Sweeps() {
+		got = append(got, w.Base+" over "+w.Axis)
+		for _, p := range w.Panels {
+			text := fmt.Sprint(p.At)
+			for _, l := range p.Levels {
+				text += fmt.Sprintf(" %g:%s", l.Value, l.Step.Name)
+			}
+			got = append(got, text)
+		}
+		for _, s := range w.Twice {
+			got = append(got, "twice "+s.Name)
+		}
+	}
+	want := []string{"r over clients", "[{tables 1}] 1:r.t1.c1 8:r.t1.c8 64:r.t1.c64", "[{tables 32}] 1:r.t32.c1 8:r.t32.c8 64:r.t32.c64", "twice again"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+// The mean over a sweep is the geometric one, with an interval from the trials.
+func TestMeanOver(t *testing.T) {
+	var trials []*result.Trial
+	for n := 1; n <= 7; n++ {
+		noise := 1 + 0.01*math.Sin(float64(n))
+		trials = append(trials,
+			swept("rr", n, func(c, _ float64) float64 { return 100 * c * noise }, []float64{1, 4}, []float64{1}),
+			swept("rc", n, func(c, _ float64) float64 { return 100 * noise * map[float64]float64{1: 1, 4: 2}[c] }, []float64{1, 4}, []float64{1}))
+	}
+	c := New(trials)
+	m := c.MeanOver(c.Targets[0], c.Targets[1], c.Sweeps()[0].Steps())
+	if math.Abs(m.Ratio-math.Sqrt(0.5)) > 1e-9 || m.Tests != 2 || !(m.Low <= m.Ratio && m.Ratio <= m.High && m.High < 0.75) {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestFamilies(t *testing.T) {
+	target := func(name, engine string, knobs ...string) *result.Trial {
+		out := &result.Trial{Target: name, Engine: engine, Knobs: map[string]string{"cache": "1GB"}}
+		for i := 0; i < len(knobs); i += 2 {
+			out.Knobs[knobs[i]] = knobs[i+1]
+		}
+		return out
+	}
+	c := New([]*result.Trial{
+		target("rr", "mysql", "isolation", "repeatable-read"),
+		target("pg", "postgres", "isolation", "repeatable-read"),
+		target("rc", "mysql", "isolation", "read-committed"),
+		target("rr-lazy", "mysql", "isolation", "repeatable-read", "durability", "none"),
+		target("rc-lazy", "mysql", "isolation", "read-committed", "durability", "none"),
+		target("rr-twin", "mysql", "isolation", "repeatable-read"),
+	})
+	var got []string
+	for _, f := range c.Families() {
+		text := f.Knob + ":"
+		for _, t := range f.Targets {
+			text += " " + t.Name
+		}
+		got = append(got, text)
+	}
+	want := []string{"isolation: rr rc rr-twin", "isolation: rr-lazy rc-lazy", "durability: rr rr-lazy rr-twin", "durability: rc rc-lazy"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}

@@ -1,0 +1,161 @@
+package importer
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/internal/result"
+	"rumbench/internal/ui"
+)
+
+// printed is a trial of two steps, with what their intervals told: one of
+// transactions with a stall and attempts that failed, and one of single
+// statements that arrive by a schedule.
+func printed() (*result.Trial, []result.Line) {
+	t := &result.Trial{Target: `my "8"`, Trial: 2, Interval: 1}
+	var lines []result.Line
+	for n, s := range []result.Step{
+		{Name: "read-write, 4", Primary: "transaction", Groups: []result.Group{{Name: "clients", Clients: 4, Ops: []string{"transaction"}}}},
+		{Name: "point.rate", Primary: "query", Groups: []result.Group{{Name: "clients", Clients: 2, Rate: 500, Open: true, Ops: []string{"query"}}}},
+	} {
+		s.Status, s.Seconds = result.Complete, 5.2503
+		measure := map[bool]string{true: "response", false: "service"}[n == 1]
+		var ops int64
+		for sec := 1.0; sec <= 6; sec++ {
+			l := result.Line{Step: s.Name, Source: "ops", T: sec + 0.0004, DT: 1, Group: "clients", Op: s.Primary, Ops: 1000 + 7*int64(sec), P50: 100, P95: 2345.6, P99: 5000, Max: 9000}
+			l.Reads, l.Writes, l.Others, l.Errors = 14*l.Ops, 4*l.Ops, 2*l.Ops, int64(sec)
+			if n == 1 {
+				l.Reads, l.Writes, l.Others, l.Errors = l.Ops, 0, 0, 0
+				l.ResponseP5, l.ResponseP9, l.ResponseMx, l.Queue = 3456.7, 6000, 9500, &result.Queue{Waiting: 3}
+			}
+			if sec == 3 {
+				l = result.Line{Step: s.Name, Source: "ops", T: l.T, DT: 1, Group: "clients", Op: s.Primary, OldestInFlight: 1e6}
+			}
+			if sec == 6 {
+				l.T, l.DT = 5.25, 0.25
+			}
+			share := l.Ops / int64(s.Groups[0].Clients)
+			l.Clients = make([]int64, s.Groups[0].Clients)
+			for i := range l.Clients {
+				l.Clients[i] = share
+			}
+			l.Clients[0] += l.Ops - share*int64(len(l.Clients))
+			ops += l.Ops
+			lines = append(lines, l)
+		}
+		for metric, v := range map[string]float64{"_min_us": 90, "_p95_us": 2345.6, "_max_us": 9012.3, "_total_s": 1.5} {
+			s.Rows = append(s.Rows, result.Row{Group: "clients", Op: s.Primary, Metric: measure + metric, Value: v, N: ops})
+		}
+		t.Steps = append(t.Steps, s)
+	}
+	return t, lines
+}
+
+// What rumbench prints as sysbench does is read back with the same numbers.
+func TestRoundTrip(t *testing.T) {
+	trial, lines := printed()
+	var text bytes.Buffer
+	all := func(string) bool { return true }
+	err := ui.WriteSysbench(&text, trial, all, func(yield func(result.Line) error) error {
+		for _, l := range lines {
+			if err := yield(l); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "run.log")
+	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Read([]string{path}, Options{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text.String())
+	}
+	if len(c.trials) != 1 || c.trials[0].Target != trial.Target || c.trials[0].Trial.Trial != 2 || len(c.trials[0].Steps) != 2 {
+		t.Fatalf("%d trials were read of\n%s", len(c.trials), text.String())
+	}
+	var events [2]float64
+	for i, l := range lines {
+		events[i/6] += float64(l.Ops)
+	}
+	want := map[string]float64{
+		"read-write, 4 transaction rows": events[0], "read-write, 4 query rows": 20 * events[0], "read-write, 4 transaction rows_per_s": events[0] / 5.2503,
+		"read-write, 4  errors": 1 + 2 + 4 + 5 + 6, "read-write, 4 transaction service_p95_us": 2350, "read-write, 4 transaction service_max_us": 9010, "read-write, 4 transaction service_mean_us": 1.5e6 / events[0],
+		"point.rate query rows": events[1], "point.rate query rows_per_s": events[1] / 5.2503, "point.rate query response_p95_us": 2350, "point.rate query response_max_us": 9010, "point.rate  errors": 0,
+	}
+	for _, s := range c.trials[0].Steps {
+		for _, r := range s.Rows {
+			name := s.Name + " " + r.Op + " " + r.Metric
+			if v, ok := want[name]; ok && math.Abs(v-r.Value) <= 1e-9*v {
+				delete(want, name)
+			}
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("not read back: %v\nof\n%s\n%+v", want, text.String(), c.trials[0].Steps)
+	}
+	var got, told []string
+	for _, l := range c.trials[0].lines {
+		if l.Op == "transaction" || l.Step == "point.rate" {
+			got = append(got, fmt.Sprintf("%s %g: %d, %d failed", l.Step, l.T, l.Ops, l.Errors))
+		}
+	}
+	for _, l := range lines {
+		if l.DT == 1 { // the rest at the end has no line
+			told = append(told, fmt.Sprintf("%s %g: %d, %d failed", l.Step, math.Round(l.T), l.Ops, l.Errors))
+		}
+	}
+	slices.Sort(told)
+	slices.Sort(got)
+	if d := cmp.Diff(told, got); d != "" {
+		t.Errorf("intervals (-printed +read)\n%s", d)
+	}
+}
+
+// A step whose statements were not counted, and of which nothing is known of the
+// latencies, is read back without them.
+func TestRoundTripUnknown(t *testing.T) {
+	trial, lines := printed()
+	trial.Steps, lines = trial.Steps[:1], lines[:6]
+	trial.Steps[0].Rows = nil
+	for i := range lines {
+		l := &lines[i]
+		l.Reads, l.Writes, l.Others, l.P95, l.P99 = 0, 0, 0, 0, 0
+	}
+	var text bytes.Buffer
+	err := ui.WriteSysbench(&text, trial, func(string) bool { return true }, func(yield func(result.Line) error) error {
+		for _, l := range lines {
+			if err := yield(l); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "run.log")
+	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Read([]string{path}, Options{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text.String())
+	}
+	for _, r := range c.trials[0].Steps[0].Rows {
+		if r.Op == opQuery || r.Metric == "service_p95_us" || r.Metric == "service_max_us" {
+			t.Errorf("%s of %s is %g, and it was not told", r.Metric, r.Op, r.Value)
+		}
+	}
+}

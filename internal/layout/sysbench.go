@@ -1,0 +1,118 @@
+package layout
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// SysbenchRun heads what sysbench run prints, as release 1.0.20 does.
+type SysbenchRun struct {
+	Tool     string  // the first line, which says who prints
+	Threads  int     // how many clients there are
+	Rate     float64 // events a second that arrive; 0: as many as the clients can do
+	Interval float64 // seconds from line to line
+}
+
+func (r SysbenchRun) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\nRunning the test with following options:\nNumber of threads: %d\n", r.Tool, r.Threads)
+	if r.Rate > 0 {
+		fmt.Fprintf(&b, "Target transaction rate: %.0f/sec\n", r.Rate)
+	}
+	if r.Interval > 0 {
+		fmt.Fprintf(&b, "Report intermediate results every %g second(s)\n", r.Interval)
+	}
+	return b.String() + "\n\nInitializing worker threads...\n\nThreads started!\n\n"
+}
+
+// SysbenchInterval is an interval of a run. Counts are of the interval; NaN is
+// not known, which sysbench itself would print as 0.00.
+type SysbenchInterval struct {
+	End, Seconds             float64 // since the start, and long
+	Threads                  int
+	Events                   float64 // completed
+	Reads, Writes, Others    float64 // statements
+	Errors, Reconnects       float64
+	Percentile               int
+	Latency                  float64 // ms, at the percentile
+	Paced                    bool    // there is a queue
+	QueueLength, Concurrency float64 // events that wait, and that are being executed
+}
+
+// String is the line of the interval, or the two where events have a queue. Rates
+// are per second.
+func (i SysbenchInterval) String() string {
+	at := fmt.Sprintf("[ %.0fs ]", i.End)
+	if i.End != math.Round(i.End) && i.Seconds < 0.95 { // sysbench knows whole seconds only
+		at = fmt.Sprintf("[ %.2fs ]", i.End)
+	}
+	rate := func(n float64) string { return fixed2(n / i.Seconds) }
+	line := fmt.Sprintf("%s thds: %d tps: %s qps: %s (r/w/o: %s/%s/%s) lat (ms,%d%%): %s err/s: %s reconn/s: %s\n", at, i.Threads, rate(i.Events),
+		rate(i.Reads+i.Writes+i.Others), rate(i.Reads), rate(i.Writes), rate(i.Others), i.Percentile, fixed2(i.Latency), rate(i.Errors), rate(i.Reconnects))
+	if i.Paced {
+		line += fmt.Sprintf("%s queue length: %s, concurrency: %s\n", at, whole(i.QueueLength), whole(i.Concurrency))
+	}
+	return line
+}
+
+// SysbenchFinal are the figures at the end of a run; NaN is not known.
+type SysbenchFinal struct {
+	Seconds               float64
+	Events                float64
+	Reads, Writes, Others float64 // statements
+	Errors, Reconnects    float64
+	Min, Avg, Max, Sum    float64 // of latencies, ms
+	Percentile            int
+	Latency               float64 // ms, at the percentile
+	Threads               int
+	EventsSD              float64 // standard deviation over the threads
+	BusySD                float64 // the same of the seconds that each was busy
+}
+
+func (f SysbenchFinal) String() string {
+	var b strings.Builder
+	count := func(name string, n float64) {
+		fmt.Fprintf(&b, "        %-33s%s\n", name+":", whole(n))
+	}
+	rate := func(name string, n float64) {
+		fmt.Fprintf(&b, "    %-37s%-6s (%s per sec.)\n", name+":", whole(n), fixed2(n/f.Seconds))
+	}
+	latency := func(name string, ms float64) { fmt.Fprintf(&b, "         %-34s%10s\n", name+":", fixed2(ms)) }
+	queries := f.Reads + f.Writes + f.Others
+	b.WriteString("SQL statistics:\n    queries performed:\n")
+	count("read", f.Reads)
+	count("write", f.Writes)
+	count("other", f.Others)
+	count("total", queries)
+	rate("transactions", f.Events)
+	rate("queries", queries)
+	rate("ignored errors", f.Errors)
+	rate("reconnects", f.Reconnects)
+	fmt.Fprintf(&b, "\nGeneral statistics:\n    total time:                          %.4fs\n    total number of events:              %s\n", f.Seconds, whole(f.Events))
+	b.WriteString("\nLatency (ms):\n")
+	latency("min", f.Min)
+	latency("avg", f.Avg)
+	latency("max", f.Max)
+	fmt.Fprintf(&b, "        %3dth percentile:                  %10s\n", f.Percentile, fixed2(f.Latency))
+	latency("sum", f.Sum)
+	threads := float64(f.Threads)
+	fmt.Fprintf(&b, "\nThreads fairness:\n    events (avg/stddev):           %s/%s\n    execution time (avg/stddev):   %s/%s\n\n",
+		fixed(f.Events/threads, 4), fixed2(f.EventsSD), fixed(f.Sum/1e3/threads, 4), fixed2(f.BusySD))
+	return b.String()
+}
+
+// noFigure is what is printed for a figure that is not known: a 0 would be one.
+const noFigure = "-"
+
+func fixed2(v float64) string { return fixed(v, 2) }
+
+func fixed(v float64, decimals int) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return noFigure
+	}
+	return Fixed(v, decimals).Text
+}
+
+// whole is a count.
+func whole(v float64) string { return fixed(v, 0) }

@@ -1,0 +1,40 @@
+package observe
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+func TestParseRunDelay(t *testing.T) {
+	for text, want := range map[string]time.Duration{"879960 789026 4\n": 789026, "0 0 0": 0} {
+		if got, err := parseRunDelay(text); err != nil || got != want {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"", "7", "7 x 1"} {
+		if _, err := parseRunDelay(text); err == nil {
+			t.Errorf("%q was read", text)
+		}
+	}
+}
+
+// Threads that ended, or began in between, are not counted.
+func TestRunQueueSince(t *testing.T) {
+	before := RunQueue{1: 100, 2: 200, 3: 300}
+	after := RunQueue{1: 150, 3: 300, 4: 4000}
+	if got := after.Since(before); got != 50 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestRunQueue(t *testing.T) {
+	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
+		t.Skip(err)
+	}
+	p := NewProcess("/proc", func() []int { return []int{os.Getpid()} })
+	q, err := p.RunQueue()
+	if err != nil || len(q) < 2 {
+		t.Errorf("%d threads of a program in Go: %v", len(q), err)
+	}
+}

@@ -1,0 +1,129 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
+)
+
+// lawTable fits the Universal Scalability Law where the axis is how many clients
+// there are.
+func (w *sweep) lawTable() Table {
+	t := Table{Title: "Scalability", Head: "target", Note: "The Universal Scalability Law (N. Gunther), fitted to throughput over clients: X(N) = g·N ÷ (1 + a·(N−1) + b·N·(N−1)). It describes the levels that were measured; beyond them it is a guess. Small: the fits of the single trials.", Columns: []Column{
+		{Name: "g", Sub: "/s of one client", Title: "Gain: the law's throughput of one client"},
+		{Name: "a", Sub: "contention", Title: "Share of the work that only one client at a time can do: with it alone throughput goes to g ÷ a"},
+		{Name: "b", Sub: "coherency", Title: "Cost of the clients' agreeing with each other: with it throughput falls beyond a peak"},
+		{Name: "N*", Sub: "clients at the peak", Title: "√((1 − a) ÷ b): the number of clients with the greatest throughput"},
+		{Name: "peak/s", Sub: "by the law", Title: "The law's throughput at N*"},
+		{Name: "residual", Title: "Root of the mean square of the relative errors of the fit: above 10 % the law does not describe these throughputs"},
+		{Name: "R²", Title: "Share of the variance that the law explains"},
+		{Name: "levels", Title: "How many numbers of clients it is fitted to"},
+	}}
+	if w.Axis != clientsAxis {
+		return Table{}
+	}
+	for _, p := range w.panels {
+		g := RowGroup{Name: p.name}
+		for _, tg := range w.Targets {
+			g.Rows = append(g.Rows, TableRow{Head: tg.Name, Target: tg.Index, Cells: lawCells(p, tg, len(t.Columns))})
+		}
+		t.Groups = append(t.Groups, g)
+	}
+	return t
+}
+
+// poorFit is the residual above which the law does not describe what was measured.
+const poorFit = 0.10
+
+// clientsAxis is the axis along which the law is fitted.
+const clientsAxis = "clients"
+
+// scaling is throughput over clients.
+type scaling struct{ n, x []float64 }
+
+// lawCells are the law's parameters on a target.
+func lawCells(p panel, t *target, columns int) []Cell {
+	all, trials, why := scalingOf(p, t)
+	law, ok := stat.FitUSL(all.n, all.x)
+	if why == "" && !ok {
+		why = fmt.Sprintf("not fitted: throughput is known and comparable at %d levels, and %d are the least", len(all.n), stat.LeastLevels)
+	}
+	if why != "" {
+		cells := []Cell{{Text: why}}
+		for len(cells) < columns {
+			cells = append(cells, absentCell(why))
+		}
+		return cells
+	}
+	var fits []stat.USL
+	for _, trial := range t.Trials {
+		if own, ok := trials[trial]; ok && len(t.Trials) > 1 && len(own.n) == len(all.n) {
+			if u, ok := stat.FitUSL(own.n, own.x); ok {
+				fits = append(fits, u)
+			}
+		}
+	}
+	cell := func(of func(stat.USL) float64) Cell {
+		c := Cell{Text: lawText(of(law)), Number: true}
+		if len(fits) > 1 {
+			var values []float64
+			for _, u := range fits {
+				values = append(values, of(u))
+			}
+			c.Ratio = lawText(slices.Min(values)) + "…" + lawText(slices.Max(values))
+		}
+		return c
+	}
+	last := slices.Max(all.n)
+	peak, most := cell(stat.USL.Peak), cell(func(u stat.USL) float64 { return u.At(u.Peak()) })
+	if law.Peak() > last {
+		peak.Title = fmt.Sprintf("beyond the greatest level measured, %s clients", amount(last))
+		peak.Text, most = "> "+amount(last), absentCell("the law has no peak among the levels measured")
+	}
+	r2 := absentCell("throughput does not vary")
+	if !math.IsNaN(law.R2) {
+		r2 = exact(decimal(law.R2), full(law.R2))
+	}
+	residual := exact(percent2(law.Residual), full(law.Residual))
+	if law.Residual > poorFit {
+		residual.Tag = "poor fit"
+	}
+	return []Cell{cell(func(u stat.USL) float64 { return u.Gain }), cell(func(u stat.USL) float64 { return u.Contention }), cell(func(u stat.USL) float64 { return u.Coherency }),
+		peak, most, residual, r2, {Text: fmt.Sprint(len(all.n)), Number: true}}
+}
+
+func lawText(v float64) string {
+	if math.IsInf(v, 0) {
+		return "∞"
+	}
+	return decimal(v)
+}
+
+// percent2 is a share with two digits: more are not known.
+func percent2(share float64) string { return fmt.Sprintf("%.2g %%", 100*share) }
+
+// scalingOf is a target's throughput over clients: of the medians, and of each
+// trial. Why is the reason why no law can hold for it.
+func scalingOf(p panel, t *target) (all scaling, trials map[*result.Trial]scaling, why string) {
+	trials = map[*result.Trial]scaling{}
+	for _, l := range p.levels {
+		if rated(l.step) {
+			return all, nil, "not fitted: a rate was promised, so throughput is not what the clients could do"
+		}
+		k, ok := l.Rate(l.Primary)
+		n := l.number(t, k)
+		if !ok || n.Missing != "" || len(l.Doubts(t)) > 0 || n.Disturbed() || n.Value <= 0 {
+			continue
+		}
+		all.n, all.x = append(all.n, l.value), append(all.x, n.Value)
+		for i, trial := range n.Trials {
+			own := trials[trial]
+			own.n, own.x = append(own.n, l.value), append(own.x, n.Rows[i].Value)
+			trials[trial] = own
+		}
+	}
+	return all, trials, ""
+}

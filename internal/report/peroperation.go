@@ -1,0 +1,76 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"rumbench/internal/result"
+	"rumbench/internal/stat"
+)
+
+// perOperation is a count per completed operation: how often it was tried again, say.
+type perOperation struct {
+	metric, name string
+	without      float64 // what it is where nothing failed
+}
+
+// perOperations are the counts that a reader of a sweep wants per operation.
+func perOperations() []perOperation {
+	return []perOperation{{"retries", "retries", 0}, {"given_up", "given up", 0}, {"wasted_statements", "wasted statements", 0}}
+}
+
+// perOperation are those that are known in a panel.
+func (w *sweep) perOperation(p panel) (out []perOperation) {
+	for _, r := range perOperations() {
+		if metricOf(r.metric) != nil && slices.ContainsFunc(p.levels, func(l levelStep) bool { _, ok := r.key(l.step); return ok }) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func metricOf(name string) *result.Metric { return result.MetricByName(name) }
+
+// key is the count's own.
+func (r perOperation) key(s *step) (key, bool) { return s.About(r.metric) }
+
+func (r perOperation) column() Column {
+	c := metricColumn(key{Metric: r.metric})
+	c.Name, c.Title = r.name, c.Title+" Here ÷ operations completed."
+	return c
+}
+
+// values are the trials' counts ÷ their completed operations.
+func (r perOperation) values(s *step, t *target) (out []float64) {
+	rate, known := s.Rate(s.Primary)
+	if !known {
+		return nil
+	}
+	count, _ := r.key(s)
+	counts, rates := s.number(t, count), s.number(t, key{Group: rate.Group, Op: rate.Op, Metric: "ops_per_s"})
+	errors := s.number(t, key{Group: rate.Group, Metric: "errors"})
+	for i, trial := range rates.Trials {
+		operations := float64(rates.Rows[i].N)
+		if operations == 0 {
+			continue
+		}
+		if k := slices.Index(counts.Trials, trial); k >= 0 {
+			out = append(out, counts.Rows[k].Value/operations)
+		} else if k := slices.Index(errors.Trials, trial); k >= 0 && errors.Rows[k].Value == 0 {
+			out = append(out, r.without) // it is only told where something failed
+		}
+	}
+	return out
+}
+
+func (r perOperation) cell(s *step, t *target) Cell {
+	values := r.values(s, t)
+	if len(values) == 0 {
+		return absentCell(s.Absence(t, key{Metric: r.metric}))
+	}
+	c := Cell{Text: decimal(stat.Median(values)), Number: true, Value: full(stat.Median(values))}
+	if c.Title = fmt.Sprintf("%s ÷ operations completed = %s", r.metric, c.Value); len(values) > 1 {
+		c.Title += fmt.Sprintf("; median of %d trials, from %s to %s", len(values), full(slices.Min(values)), full(slices.Max(values)))
+	}
+	return c
+}

@@ -1,0 +1,208 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"rumbench/internal/result"
+)
+
+// someClients are few levels, but enough for the law.
+var someClients = []float64{1, 4, 16, 64}
+
+func TestSweepGolden(t *testing.T) {
+	in := sweepFixture(3, 1, someClients...)
+	var md, text bytes.Buffer
+	if err := Markdown(&md, in); err != nil {
+		t.Fatal(err)
+	}
+	sections := ""
+	for _, s := range strings.Split(md.String(), "\n## ") {
+		if title, _, _ := strings.Cut(s, "\n"); strings.HasSuffix(title, "over its axes") || title == "Scorecard" || strings.HasPrefix(s, "# ") {
+			sections += "## " + strings.TrimPrefix(s, "# ") + "\n"
+		}
+	}
+	golden(t, "testdata/sweep.md", []byte(sections))
+	if err := Text(&text, in, 120); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "testdata/sweep.txt", text.Bytes())
+}
+
+// A page of sweeps obeys what holds for all pages.
+func TestSweepPage(t *testing.T) {
+	in := sweepFixture(3, 1, someClients...)
+	page := render(t, in)
+	if render(t, in) != page {
+		t.Error("the same input gave different bytes")
+	}
+	if n := checkNumbers(t, page); n < 1000 {
+		t.Errorf("only %d cells name their number", n)
+	}
+	ids := map[string]bool{}
+	for _, m := range idPattern.FindAllStringSubmatch(page, -1) {
+		if ids[m[1]] {
+			t.Errorf("id %q twice", m[1])
+		}
+		ids[m[1]] = true
+	}
+	for _, m := range linkPattern.FindAllStringSubmatch(page, -1) {
+		if !ids[m[1]] {
+			t.Errorf("link to %q leads nowhere", m[1])
+		}
+	}
+	for _, h := range headPattern.FindAllStringSubmatch(page, -1) {
+		if all, titled := strings.Count(h[1], "<th "), strings.Count(h[1], " title="); all != titled {
+			t.Errorf("%d of %d columns are explained: %s", titled, all, h[1])
+		}
+	}
+	for _, bad := range []string{"NaN", "Inf", "%!", "ZgotmplZ"} {
+		if strings.Contains(strings.ReplaceAll(page, "Infinity", ""), ">"+bad) {
+			t.Errorf("the page shows %q", bad)
+		}
+	}
+}
+
+// Steps that are missing, in doubt or paced are gaps and words, not numbers.
+func TestSweepWithGaps(t *testing.T) {
+	in := sweepFixture(1, 0, 1, 2, 4, 8)
+	for i := range in.Trials {
+		trial := in.Trials[i].Trial
+		switch trial.Target {
+		case "innodb-rc":
+			trial.Steps = trial.Steps[:2]
+		case "postgres-rr":
+			trial.Steps[1].Status = result.Invalid
+		case "postgres-rc":
+			for k := range trial.Steps[0].Rows {
+				trial.Steps[0].Rows[k].Value = 0
+			}
+		}
+	}
+	c := newCampaign(in.Trials, 0)
+	law := c.sweeps[0].lawTable()
+	for i, want := range []string{"", "not fitted: throughput is known and comparable at 2 levels, and 4 are the least", "not fitted: throughput is known and comparable at 3 levels, and 4 are the least", "not fitted: throughput is known and comparable at 3 levels, and 4 are the least"} {
+		cell := law.Groups[0].Rows[i].Cells[0]
+		if want == "" && !cell.Number || want != "" && cell.Text != want {
+			t.Errorf("law of %s: %q, want %q", c.Targets[i].Name, cell.Text, want)
+		}
+	}
+	page := render(t, in)
+	if !strings.Contains(page, `class="ring `) {
+		t.Error("the step that is in doubt has no ring")
+	}
+	checkNumbers(t, page)
+	c.sweeps[0].panels[0].levels[0].Runs[c.Targets[0]][0].Step.Groups[0].Rate = 10
+	if cell := c.sweeps[0].lawTable().Groups[0].Rows[0].Cells[0]; !strings.HasPrefix(cell.Text, "not fitted: a rate was promised") {
+		t.Errorf("law of paced clients: %q", cell.Text)
+	}
+}
+
+// What was tried again is given per operation: none where nothing failed, and
+// not known where nobody counted.
+func TestPerOperation(t *testing.T) {
+	in := sweepFixture(1, 1, 4)
+	s := &in.Trials[0].Steps[0]
+	retries := perOperations()[0]
+	value := func() []float64 {
+		c := newCampaign(in.Trials[:2], 0)
+		return retries.values(c.steps[0], c.Targets[0])
+	}
+	var done, again float64
+	for _, r := range s.Rows {
+		switch r.Metric {
+		case "ops_per_s":
+			done = float64(r.N)
+		case "retries":
+			again = r.Value
+		}
+	}
+	if got := value(); len(got) != 1 || math.Abs(got[0]-again/done) > 1e-12 || again == 0 {
+		t.Errorf("retries per operation %v, want %g ÷ %g", got, again, done)
+	}
+	drop := func(metric string) {
+		for i := range s.Rows {
+			if s.Rows[i].Metric == metric {
+				s.Rows = append(s.Rows[:i], s.Rows[i+1:]...)
+				return
+			}
+		}
+		t.Fatalf("no %s", metric)
+	}
+	drop("retries")
+	if got := value(); len(got) != 0 {
+		t.Errorf("%v of a step with errors whose retries are not known", got)
+	}
+	for i := range s.Rows {
+		if s.Rows[i].Metric == "errors" {
+			s.Rows[i].Value = 0
+		}
+	}
+	if got := value(); len(got) != 1 || got[0] != 0 {
+		t.Errorf("%v of a step in which nothing failed", got)
+	}
+	drop("errors")
+	if got := value(); len(got) != 0 {
+		t.Errorf("%v of a step of which no errors are known", got)
+	}
+}
+
+// With very many steps the tables that have a column for each show one of every
+// sweep, and each step's section is folded.
+func TestCrowded(t *testing.T) {
+	few, many := newCampaign(sweepFixture(1, 0, 1, 4).Trials, 0), newCampaign(sweepFixture(1, 0, 1, 2, 4, 8, 16).Trials, 0)
+	if got := len(few.columns(few.steps)); few.crowded() || got != len(few.steps) {
+		t.Errorf("%d of %d steps are shown", got, len(few.steps))
+	}
+	var names []string
+	for _, s := range many.columns(many.steps) {
+		names = append(names, s.Name)
+	}
+	if got := strings.Join(names, " "); !many.crowded() || got != "read-write.c16.t32 mix.r128.c16" && got != "read-write.c16.t8 mix.r128.c16" {
+		t.Errorf("shown are %s", got)
+	}
+	for _, s := range many.steps {
+		if !many.section(s, nil).Folded {
+			t.Errorf("%s is not folded", s.Name)
+		}
+	}
+}
+
+// In a browser the page is no wider than the screen, and a link to a folded step
+// opens it.
+func TestSweepInBrowser(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, []byte(render(t, sweepFixture(3, 1, someClients...))), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b := openBrowser(t)
+	for _, width := range []int64{1440, 390} {
+		for _, theme := range []string{"light", "dark"} {
+			b.open(t, "file://"+file, width, theme)
+			evaluate[[2]int](t, b, drawAll)
+			b.checkWidth(t)
+			b.shoot(t, fmt.Sprintf("sweep-%d-%s", width, theme))
+		}
+	}
+	if n := b.visible(t, ".sweep svg"); n < 10 {
+		t.Errorf("%d drawings of sweeps are visible", n)
+	}
+	id := evaluate[string](t, b, `document.querySelector("section.folded").id`)
+	if n := b.visible(t, "#"+id+" table"); n != 0 {
+		t.Errorf("%d tables of a folded step are visible", n)
+	}
+	evaluate[bool](t, b, `location.hash = document.querySelector("section.folded").id, new Promise(r => setTimeout(() => r(true), 300))`)
+	if n := b.visible(t, "#"+id+" table"); n < 3 {
+		t.Errorf("%d tables of a step that was opened are visible", n)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.problems {
+		t.Errorf("the page complains: %s", p)
+	}
+}

@@ -1,0 +1,110 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/internal/result"
+)
+
+// addWaits gives a step what a server's sessions were seen doing.
+func addWaits(t *result.Trial, s *result.Step, shares map[engine.Role]float64, us float64, per string) {
+	add := rowAdder(t, s)
+	for _, role := range engine.Roles() {
+		if share, ok := shares[role]; ok {
+			add("", string(role), "wait_share", share, "ratio", "")
+			add("", string(role), "wait_us", share*us, "µs", per)
+			s.Waits = append(s.Waits, result.Wait{State: engine.Waiting, Role: role, Event: "Type:" + string(role), Seen: int64(1000 * share), Share: share})
+		}
+	}
+	add("", "", "client_share", shares[engine.RoleClient], "ratio", "")
+}
+
+// waiting is a campaign of which the first two targets tell of waits in a step.
+func waiting() Input {
+	in := fixture(1)
+	for i, shares := range []map[engine.Role]float64{
+		{engine.RoleCPU: 0.1, engine.RoleRow: 0.2, engine.RoleLog: 0.06, engine.RoleClient: 0.64},
+		{engine.RoleExecuting: 0.5, engine.RoleCommit: 0.45, engine.RoleClient: 0.05},
+	} {
+		t := in.Trials[i].Trial
+		s := &t.Steps[2]
+		addWaits(t, s, shares, 100*float64(i+1), "insert row")
+		if i == 0 {
+			s.Warnings = append(s.Warnings, result.ClientBound+": in 64 % of the samples the server waited for it; rumbench used 1.90 of the 2 processors that it may use")
+			rowAdder(t, s)("", string(engine.RoleRow), "timed_wait_us", 17, "µs", "insert row")
+		}
+	}
+	return in
+}
+
+func TestWaits(t *testing.T) {
+	in := waiting()
+	c := newCampaign(in.Trials, 0)
+	if w := c.waits(c.steps[1]); w != nil {
+		t.Errorf("a step without waits has %+v", w)
+	}
+	w := c.waits(c.steps[2])
+	if w == nil || len(w.Bars) != 3 || w.Caption != "time of the sessions per insert row" {
+		t.Fatalf("%+v", w)
+	}
+	var legend []string
+	for _, p := range w.Legend {
+		legend = append(legend, p.Role)
+	}
+	if got := strings.Join(legend, ", "); got != "cpu, executing, row lock, log, commit, client" {
+		t.Errorf("the roles are %s", got)
+	}
+	for i, b := range w.Bars[:2] {
+		length := 0.0
+		for _, p := range b.Parts {
+			length += p.Length
+			if roleDocs[engine.Role(p.Role)] == "" {
+				t.Errorf("role %s is not explained", p.Role)
+			}
+		}
+		if want := []float64{50, 100}[i]; length < want-0.01 || length > want+0.01 {
+			t.Errorf("bar %d is %v long", i, length)
+		}
+	}
+	if b := w.Bars[2]; b.Absent == "" || len(b.Parts) > 0 {
+		t.Errorf("a target that does not tell has %+v", b)
+	}
+	if len(w.Words) != 2 || !strings.Contains(w.Words[0], result.ClientBound) || strings.Contains(w.Words[1], result.ClientBound) {
+		t.Errorf("%q", w.Words)
+	}
+
+	page := render(t, in)
+	for _, want := range []string{"Where the time of the sessions went", `class="part w2"`, "row lock: Type:row lock", "timed µs per insert row", "pebble: the client had the turn for 64 % of the sessions’ time; the client was the bottleneck", "the engine does not tell"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if render(t, waiting()) != page {
+		t.Error("the same input gave different bytes")
+	}
+	var md strings.Builder
+	if err := Markdown(&md, in); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"### Time of the sessions by role", "- pebble: the client had the turn for 64 %"} {
+		if !strings.Contains(md.String(), want) {
+			t.Errorf("the Markdown does not say %q", want)
+		}
+	}
+}
+
+// Every role has a colour and a pattern in the style sheet, and its words.
+func TestRolesHaveStyles(t *testing.T) {
+	css, err := assets.ReadFile("assets/waits.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, role := range engine.Roles() {
+		if !strings.Contains(string(css), fmt.Sprintf(".w%d {", i)) || roleDocs[role] == "" {
+			t.Errorf("role %s has no style or words", role)
+		}
+	}
+}

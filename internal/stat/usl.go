@@ -1,0 +1,182 @@
+package stat
+
+import (
+	"math"
+	"slices"
+)
+
+// USL is the Universal Scalability Law fitted to throughputs X at several levels
+// of concurrency N:
+//
+//	X(N) = Gain·N ÷ (1 + Contention·(N−1) + Coherency·N·(N−1))
+//
+// See N. J. Gunther, Guerrilla Capacity Planning, Springer 2007, and “A General
+// Theory of Computational Scalability Based on Rational Functions”, 2008.
+type USL struct {
+	Gain       float64 // throughput of one alone, above 0
+	Contention float64 // share of the work that is done by one at a time; 0 or more
+	Coherency  float64 // cost of everybody's agreeing with everybody else; 0 or more
+	// Residual is the root of the mean square of X(N) ÷ X − 1.
+	Residual float64
+	// R2 is the share of the variance of X that the law explains; below 0 where
+	// it does worse than their mean, NaN where X does not vary.
+	R2 float64
+}
+
+// LeastLevels is the number of different levels below which there is no fit: the
+// law has three parameters.
+const LeastLevels = 4
+
+// FitUSL fits the law by least squares of relative errors: N÷X is linear in
+// 1÷Gain, Contention÷Gain and Coherency÷Gain, none of which may be below 0. It is
+// false for fewer than LeastLevels different levels, for levels below 1, and
+// where a throughput is not above 0.
+func FitUSL(n, x []float64) (USL, bool) {
+	if !fitForUSL(n, x) {
+		return USL{}, false
+	}
+	// Each equation is divided by its left side, so that all errors are relative:
+	// 1 = c0·(X÷N) + c1·(N−1)·(X÷N) + c2·N·(N−1)·(X÷N).
+	terms := make([][3]float64, len(n))
+	for i := range n {
+		per := x[i] / n[i]
+		terms[i] = [3]float64{per, (n[i] - 1) * per, n[i] * (n[i] - 1) * per}
+	}
+	best, least := [3]float64{}, math.Inf(1)
+	for _, used := range [][]int{{0, 1, 2}, {0, 1}, {0, 2}, {0}} {
+		c, ok := solveOnes(terms, used)
+		if !ok {
+			continue
+		}
+		if sum := squaresFromOne(terms, c); sum < least {
+			best, least = c, sum
+		}
+	}
+	if math.IsInf(least, 1) {
+		return USL{}, false
+	}
+	u := USL{Gain: 1 / best[0], Contention: best[1] / best[0], Coherency: best[2] / best[0]}
+	u.Residual, u.R2 = u.goodness(n, x)
+	return u, true
+}
+
+func fitForUSL(n, x []float64) bool {
+	for i := range n {
+		if !(n[i] >= 1) || !(x[i] > 0) || math.IsInf(n[i], 0) || math.IsInf(x[i], 0) {
+			return false
+		}
+	}
+	levels := slices.Clone(n)
+	slices.Sort(levels)
+	return len(slices.Compact(levels)) >= LeastLevels
+}
+
+// At is the law's throughput at a level.
+func (u USL) At(n float64) float64 {
+	return u.Gain * n / (1 + u.Contention*(n-1) + u.Coherency*n*(n-1))
+}
+
+// Peak is the level of the greatest throughput, √((1 − Contention) ÷ Coherency),
+// at least 1; infinite where throughput never falls.
+func (u USL) Peak() float64 {
+	switch {
+	case u.Contention >= 1:
+		return 1
+	case u.Coherency == 0:
+		return math.Inf(1)
+	}
+	return max(1, math.Sqrt((1-u.Contention)/u.Coherency))
+}
+
+func (u USL) goodness(n, x []float64) (residual, r2 float64) {
+	mean := 0.0
+	for _, v := range x {
+		mean += v / float64(len(x))
+	}
+	var relative, unexplained, all float64
+	for i := range n {
+		at := u.At(n[i])
+		relative += (at/x[i] - 1) * (at/x[i] - 1)
+		unexplained += (at - x[i]) * (at - x[i])
+		all += (x[i] - mean) * (x[i] - mean)
+	}
+	if residual = math.Sqrt(relative / float64(len(n))); all == 0 {
+		return residual, math.NaN()
+	}
+	return residual, 1 - unexplained/all
+}
+
+// solveOnes finds the factors of the terms that are used whose sums come nearest
+// to 1, by the normal equations. It is false where they are not above 0.
+func solveOnes(terms [][3]float64, used []int) (c [3]float64, ok bool) {
+	// Columns are brought to one length first: N·(N−1) is a million times 1.
+	var length [3]float64
+	for _, t := range terms {
+		for _, k := range used {
+			length[k] = math.Hypot(length[k], t[k])
+		}
+	}
+	size := len(used)
+	m := make([][]float64, size) // the equations, with their right sides
+	for r := range m {
+		m[r] = make([]float64, size+1)
+		for _, t := range terms {
+			left := t[used[r]] / length[used[r]]
+			for k := range size {
+				m[r][k] += left * t[used[k]] / length[used[k]]
+			}
+			m[r][size] += left
+		}
+	}
+	solved, ok := eliminate(m)
+	if !ok {
+		return c, false
+	}
+	for i, k := range used {
+		if c[k] = solved[i] / length[k]; !(c[k] > 0) || math.IsInf(c[k], 0) {
+			return c, false
+		}
+	}
+	return c, true
+}
+
+// eliminate solves linear equations by Gauss's elimination with pivots. It is
+// false where they do not have one solution.
+func eliminate(m [][]float64) ([]float64, bool) {
+	size := len(m)
+	for k := range size {
+		pivot := k
+		for r := k + 1; r < size; r++ {
+			if math.Abs(m[r][k]) > math.Abs(m[pivot][k]) {
+				pivot = r
+			}
+		}
+		m[k], m[pivot] = m[pivot], m[k]
+		if math.Abs(m[k][k]) < 1e-13 { // of columns of length 1
+			return nil, false
+		}
+		for r := k + 1; r < size; r++ {
+			factor := m[r][k] / m[k][k]
+			for i := k; i <= size; i++ {
+				m[r][i] -= factor * m[k][i]
+			}
+		}
+	}
+	out := make([]float64, size)
+	for k := size - 1; k >= 0; k-- {
+		out[k] = m[k][size]
+		for i := k + 1; i < size; i++ {
+			out[k] -= m[k][i] * out[i]
+		}
+		out[k] /= m[k][k]
+	}
+	return out, true
+}
+
+func squaresFromOne(terms [][3]float64, c [3]float64) (sum float64) {
+	for _, t := range terms {
+		d := t[0]*c[0] + t[1]*c[1] + t[2]*c[2] - 1
+		sum += d * d
+	}
+	return sum
+}
