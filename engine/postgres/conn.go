@@ -46,7 +46,11 @@ func newConn(ctx context.Context, pg *pgconn.PgConn) (*conn, error) {
 		return nil, err
 	}
 	c := &conn{pg: pg}
-	c.link = link{wire: newStream(taken.Conn), status: taken.TxStatus}
+	wire, err := newStream(taken.Conn)
+	if err != nil {
+		return nil, errors.Join(err, wire.Close())
+	}
+	c.link = link{wire: wire, status: taken.TxStatus}
 	c.watch = interrupter{cancel: pg.CancelRequest, cut: c.wire.Break}
 	c.texts.conn = c
 	return c, nil

@@ -72,7 +72,7 @@ func (d *db) begin(ctx context.Context) error {
 		return err
 	}
 	d.reader = &reader{conn: first}
-	d.host = findHost(first.pg, d.server)
+	d.host = findHost(first, d.server)
 	if d.DB, err = sqlkit.Open(ctx, d.connector, d.dialect(), d.Schema); err != nil {
 		return err
 	}

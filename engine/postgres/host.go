@@ -3,13 +3,12 @@ package postgres
 import (
 	"context"
 	"crypto/tls"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"rumbench/engine"
 	"rumbench/internal/server"
@@ -33,15 +32,18 @@ func startServer(ctx context.Context, s *setup) (*server.Server, error) {
 }
 
 // findHost finds the server at the other end of a connection.
-func findHost(pg *pgconn.PgConn, own *server.Server) host {
+func findHost(c *conn, own *server.Server) host {
 	if own != nil {
 		return host{pid: own.PID(), dir: own.DataDir()}
 	}
-	conn := pg.Conn()
-	if t, ok := conn.(*tls.Conn); ok {
-		conn = t.NetConn()
-	}
-	pid, err := server.Peer(conn, "postgres", "postmaster")
+	var pid int
+	err := c.wire.look(func(conn net.Conn) (err error) {
+		if t, ok := conn.(*tls.Conn); ok {
+			conn = t.NetConn()
+		}
+		pid, err = server.Peer(conn, "postgres", "postmaster")
+		return err
+	})
 	if err != nil {
 		return host{why: err.Error()}
 	}

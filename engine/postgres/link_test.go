@@ -29,7 +29,9 @@ func pair(t *testing.T, socket bool) (*conn, net.Conn) {
 		far, err = l.Accept()
 		must(t, err)
 	}
-	c := &conn{link: link{wire: newStream(near)}}
+	wire, err := newStream(near)
+	must(t, err)
+	c := &conn{link: link{wire: wire}}
 	c.texts.conn = c
 	t.Cleanup(func() {
 		_ = far.Close()

@@ -28,7 +28,7 @@ func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
 	if err != nil {
 		return nil, fmt.Errorf("watch postgres: %w", err)
 	}
-	w := &watcher{&reader{conn: counters}, findHost(counters.pg, nil)}
+	w := &watcher{&reader{conn: counters}, findHost(counters, nil)}
 	if err := w.prepare(ctx, views(about.release, ""), about.release); err != nil {
 		_ = w.Close()
 		return nil, fmt.Errorf("watch postgres: %w", err)
