@@ -29,8 +29,8 @@ type Column struct {
 	// NotNull refuses NULL. Columns of the primary key are always so.
 	NotNull bool
 	// Fixed, of a String column: every value takes Width bytes, padded with
-	// blanks, in engines that have such a type. Values have no blanks at the
-	// end, and none come back.
+	// blanks, in engines that have such a type. Values are ASCII without blanks
+	// at the end, and none come back.
 	Fixed bool
 	// Auto: the engine assigns ascending integers from 1 to rows inserted
 	// without the column. Only for a primary key of one Int column. Numbers

@@ -233,7 +233,7 @@ type Finisher interface {
 var ErrDone = errors.New("the client is done")
 
 // Outcome is what one operation did. It is empty when Do is called, but for
-// Parts. A client that fails has said in Kind what it tried, and in the counts
+// Parts, which hold what an attempt before left in them. A client that fails has said in Kind what it tried, and in the counts
 // of statements what it had done by then.
 type Outcome struct {
 	Kind  int   // position in Group.Ops
@@ -250,13 +250,24 @@ type Outcome struct {
 	Parts *Parts
 }
 
-// Parts are the times that the statements of one operation took. Its methods
-// do nothing on a nil pointer.
+// Parts are the times that the statements of one operation took. They are empty
+// at an operation's first attempt. A further one that goes on behind the
+// statements that are done adds to them; one that begins anew, as a transaction
+// does, says so by Reset. Its methods do nothing on a nil pointer.
 type Parts struct {
 	// Clock is nanoseconds since some start.
 	Clock func() int64
 	Laps  []Lap
+	// Kept is how many of Laps are of attempts before; the caller of Do sets it.
+	Kept  int
 	start int64
+}
+
+// Reset forgets all statements: the attempt does each of them again.
+func (p *Parts) Reset() {
+	if p != nil {
+		p.Laps, p.Kept = p.Laps[:0], 0
+	}
 }
 
 // Lap is the time of one statement.

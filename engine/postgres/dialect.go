@@ -66,11 +66,11 @@ func columnType(c *model.Column) string {
 	return name
 }
 
-// byteLength is an expression for the bytes of a value, without the blanks that
-// a fixed one is padded with.
+// byteLength is an expression for the bytes of a value. Of a fixed one LENGTH
+// counts the letters without the padding, which are of a byte each.
 func byteLength(d *sqlkit.Dialect, c *model.Column) string {
 	if c.Type == model.String && c.Fixed {
-		return "OCTET_LENGTH(" + d.Name(c.Name) + "::TEXT)"
+		return "LENGTH(" + d.Name(c.Name) + ")"
 	}
 	return "OCTET_LENGTH(" + d.Name(c.Name) + ")"
 }

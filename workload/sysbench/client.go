@@ -25,7 +25,7 @@ type client struct {
 	first  int64 // of its slice
 	zipf   gen.Distribution
 	seat   int64
-	turns  int64 // of tables, where they are taken in turn
+	turns  int64 // of tables that rows are taken from
 
 	blocks, writer []prepared
 	begin, commit  engine.Stmt
@@ -73,7 +73,7 @@ type call struct {
 
 // prepareBlocks readies the statements of blocks for the tables of the level.
 func (c *client) prepareBlocks(ctx context.Context, session engine.Session, blocks []block) (out []prepared, err error) {
-	parts := c.test.parts()
+	parts := c.stage.parts
 	for _, b := range blocks {
 		var p prepared
 		for _, u := range b {
@@ -154,13 +154,11 @@ func (c *client) addUnit(u *preparedUnit, table int64) {
 	}
 }
 
-// drawTable draws a table, always uniformly; or takes the next one, where a
-// test says which.
+// drawTable draws a table, always uniformly, unless the test says which.
 func (c *client) drawTable() int64 {
 	switch {
 	case c.test.spread:
-		c.turns++
-		return (c.seat + c.turns - 1) % c.tables
+		return c.seat % c.tables
 	case c.test.own:
 		return c.takeOwn()
 	case c.tables == 1:
@@ -171,13 +169,16 @@ func (c *client) drawTable() int64 {
 
 // takeOwn takes a row that no client has had, and returns its table.
 func (c *client) takeOwn() int64 {
-	next := c.stage.removed.Add(1) - 1
-	if c.over = next >= c.tables*c.rows; c.over {
-		return 0
+	for range c.tables {
+		c.turns++
+		table := (c.seat + c.turns) % c.tables
+		if next := c.stage.removed[table].Add(1) - 1; next < c.rows {
+			c.id = c.stage.order.At(next) + 1
+			return table
+		}
 	}
-	place := c.stage.order.At(next)
-	c.id = place/c.tables + 1
-	return place % c.tables
+	c.over = true
+	return 0
 }
 
 // draw draws an id, or a value of k.
@@ -227,7 +228,7 @@ func (c *client) transaction(ctx context.Context, out *workload.Outcome, t *tall
 	if err := c.begin.Exec(ctx, nil, &c.result); err != nil {
 		return err
 	}
-	out.Parts.Stop(0)
+	out.Parts.Stop(c.stage.beginPart[c.kind])
 	out.Others++
 	from := 0
 	for i := range c.calls {
@@ -240,7 +241,7 @@ func (c *client) transaction(ctx context.Context, out *workload.Outcome, t *tall
 	if err := c.commit.Exec(ctx, nil, &c.result); err != nil {
 		return err
 	}
-	out.Parts.Stop(c.stage.commitPart)
+	out.Parts.Stop(c.stage.commitPart[c.kind])
 	out.Others++
 	return nil
 }
@@ -289,7 +290,7 @@ func (c *client) execute(ctx context.Context, s *call, from int, out *workload.O
 		return nil
 	}
 	out.Writes++
-	out.Bytes += s.bytes
+	out.Bytes += s.bytes * c.result.Rows
 	t.rows += s.adds * c.result.Rows
 	t.k += s.raises * c.result.Rows
 	return nil
@@ -304,7 +305,7 @@ func (t *tally) add(o tally) {
 func (c *client) finish(out *workload.Outcome, t tally) {
 	out.Rows = 1
 	if c.test.rows {
-		out.Rows = c.rows
+		out.Rows = c.stage.held[c.seat%c.tables]
 	}
 	c.tally.add(t)
 	c.done++

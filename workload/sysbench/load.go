@@ -20,7 +20,9 @@ type loadStage struct {
 }
 
 func (r *run) openLoad(_ context.Context, env workload.Env) (workload.Stage, error) {
-	r.removed.Store(0) // there will be new rows
+	for n := range r.removed { // there will be new rows
+		r.removed[n].Store(0)
+	}
 	k, err := newDistribution(r.p, r.p.String("distribution"), r.size)
 	return &loadStage{run: r, env: env, k: k}, err
 }

@@ -22,8 +22,11 @@ type testStage struct {
 	draw       string // how often a table is drawn
 	repeats    bool   // a ratio is made by reading several times
 	returns    bool   // bytes returned are told, and not bytes written
-	commitPart int
-	order      gen.Permutation // in which rows are taken, where each is taken once
+	parts      []string
+	beginPart  [2]int // by the kind of the transaction
+	commitPart [2]int
+	held       []int64         // rows of each table, of a test that counts them
+	order      gen.Permutation // in which the rows of a table are taken, where each is taken once
 	seats      int64
 	ids        gen.Distribution
 	zipf       gen.Distribution
@@ -41,8 +44,8 @@ type sums struct {
 func (r *run) openTest(ctx context.Context, name string, t *test, l level, env workload.Env) (_ workload.Stage, err error) {
 	s := &testStage{run: r, name: name, test: t, level: l, env: env, draw: r.p.String("table_draw"), repeats: r.p.String("rw_mode") == "repeat", seats: l.clients}
 	s.returns = !slices.ContainsFunc(t.statements(), func(s statement) bool { return s.writes })
-	s.commitPart = len(t.parts()) - 1
-	s.order = gen.NewPermutation(l.tables*r.size, gen.NewStream(env.Seed, "sysbench", "delete"))
+	s.findParts()
+	s.order = gen.NewPermutation(r.size, gen.NewStream(env.Seed, "sysbench", "delete"))
 	if s.ids, err = newDistribution(r.p, r.p.String("distribution"), r.size); err != nil {
 		return nil, err
 	}
@@ -57,7 +60,40 @@ func (r *run) openTest(ctx context.Context, name string, t *test, l level, env w
 	if err := s.needRows(ctx, session); err != nil {
 		return nil, err
 	}
+	if err := s.hold(ctx, session); err != nil {
+		return nil, err
+	}
 	return s, s.look(ctx, session)
+}
+
+// findParts finds the parts that begin and end the transactions of each kind.
+func (s *testStage) findParts() {
+	mixes := s.mixes(s.level)
+	s.parts = s.test.parts(mixes)
+	at := func(name string) int { return slices.Index(s.parts, name) }
+	s.beginPart, s.commitPart = [2]int{at(partBegin), at(partBegin)}, [2]int{at(partCommit), at(partCommit)}
+	if mixes {
+		s.beginPart[0], s.commitPart[0] = at(partBeginReadOnly), at(partCommitReadOnly)
+	}
+}
+
+// hold finds out how many rows each table has, if that is what the test counts.
+// After tests that insert or delete that is another number on every engine.
+func (s *testStage) hold(ctx context.Context, session engine.Session) error {
+	if !s.test.rows {
+		return nil
+	}
+	for n := range s.run.tables {
+		rows := s.size
+		if p := s.env.Previous; s.env.Results && (p == nil || p.Rows != s.size*int64(s.run.tables)) {
+			var err error
+			if rows, err = s.ofTable(ctx, session, n, model.Count); err != nil {
+				return err
+			}
+		}
+		s.held = append(s.held, rows)
+	}
+	return nil
 }
 
 // needRows refuses to work on tables that have not been loaded.
@@ -135,21 +171,28 @@ func (s *testStage) look(ctx context.Context, session engine.Session) (err error
 // aggregate is a number over all tables.
 func (s *testStage) aggregate(ctx context.Context, session engine.Session, what model.Aggregate) (sum int64, err error) {
 	for n := range s.run.tables {
-		op := &model.Op{Kind: model.Scan, Table: tableName(n), Aggregate: what, Free: true}
-		if what == model.Sum {
-			op.Columns = []string{colK}
-		}
-		stmt, err := session.Prepare(ctx, op)
+		v, err := s.ofTable(ctx, session, n, what)
 		if err != nil {
 			return 0, err
 		}
-		var r engine.Result
-		if err := stmt.Exec(ctx, nil, &r); err != nil {
-			return 0, err
-		}
-		sum += r.Value.Int()
+		sum += v
 	}
 	return sum, nil
+}
+
+// ofTable is a number over a table.
+func (s *testStage) ofTable(ctx context.Context, session engine.Session, table int, what model.Aggregate) (int64, error) {
+	op := &model.Op{Kind: model.Scan, Table: tableName(table), Aggregate: what, Free: true}
+	if what == model.Sum {
+		op.Columns = []string{colK}
+	}
+	stmt, err := session.Prepare(ctx, op)
+	if err != nil {
+		return 0, err
+	}
+	var r engine.Result
+	err = stmt.Exec(ctx, nil, &r)
+	return r.Value.Int(), err
 }
 
 // Client makes a client.
@@ -255,7 +298,7 @@ func (s *testStage) noteMisses(f *workload.Finding, done workload.Totals) {
 	if short > 0 {
 		f.Notes = append(f.Notes, fmt.Sprintf("%d rows that %d operations looked for by key were not there (%.3g per operation)", short, ops, float64(short)/float64(ops)))
 	}
-	if s.test.own && s.removed.Load() >= s.level.tables*s.size {
+	if s.test.own && !slices.ContainsFunc(s.clients, func(c *client) bool { return !c.over }) {
 		f.Notes = append(f.Notes, "there were no more rows to delete before the time was over")
 	}
 }

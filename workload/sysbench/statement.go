@@ -8,7 +8,7 @@ import (
 type statement struct {
 	name   string // how it is called where statements are timed
 	writes bool
-	bytes  int64 // user bytes written
+	bytes  int64 // user bytes written for each row that it changes
 	adds   int64 // rows that there are more for each row that it changes
 	raises int64 // by how much the sum of k grows for each of them
 	// rows is how many rows it has to find; 0: any number.
@@ -100,7 +100,7 @@ func updateK(random bool) statement {
 
 // updateC changes a column without an index in the rows of so many keys.
 func updateC(keys int, args func(c *client)) statement {
-	s := statement{name: "update c", writes: true, bytes: int64(keys) * cBytes}
+	s := statement{name: "update c", writes: true, bytes: cBytes}
 	if keys == 1 {
 		s.rows = 1
 	}

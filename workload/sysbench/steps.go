@@ -145,13 +145,15 @@ func (r *run) test(entry string, t *test, l level) (out []workload.Step) {
 func (r *run) testStep(entry string, t *test, l level) workload.Step {
 	s := workload.Step{Doc: t.doc}
 	r.place(&s, entry, l)
+	_, word, _ := strings.Cut(entry, ".")
+	s.Warmup = strings.HasPrefix(word, "warm")
 	s.Seconds = r.p.Float("read_seconds")
 	if t.writes {
 		s.Seconds = r.p.Float("write_seconds")
 	}
 	g := workload.Group{
 		Name: "clients", Clients: int(l.clients), RowsPerOp: 1,
-		Ops: r.kinds(t, l), Parts: t.parts(),
+		Ops: r.kinds(t, l), Parts: t.parts(r.mixes(l)),
 		Retry: workload.Retry{Policy: workload.RetryPolicy(r.p.String("retry")), Max: int(r.p.Int("retry_max")), Backoff: r.p.Duration("retry_backoff")},
 	}
 	if n := r.p.Int("events"); n > 0 {
@@ -172,13 +174,16 @@ func (r *run) kinds(t *test, l level) []workload.OpKind {
 	switch {
 	case t.rows:
 		return []workload.OpKind{{Name: "scan", Unit: "row", Returns: true}}
-	case l.ratio > 1 && r.p.String("rw_mode") == "skip":
+	case r.mixes(l):
 		return []workload.OpKind{{Name: opReadOnly, Unit: opTransaction, Of: opTransaction, Returns: true}, {Name: opReadWrite, Unit: opTransaction, Of: opTransaction}}
 	case t.several():
 		return []workload.OpKind{{Name: opTransaction, Unit: opTransaction, Returns: returns}}
 	}
 	return []workload.OpKind{{Name: opQuery, Unit: opQuery, Returns: returns}}
 }
+
+// mixes tells whether some transactions of a test write, and others do not.
+func (r *run) mixes(l level) bool { return l.ratio > 1 && r.p.String("rw_mode") == "skip" }
 
 // several tells whether an event is more than one statement.
 func (t *test) several() bool {
@@ -196,17 +201,24 @@ func (t *test) several() bool {
 
 // The parts of a transaction beside its statements.
 const (
-	partBegin  = "begin"
-	partCommit = "commit"
+	partBegin          = "begin"
+	partCommit         = "commit"
+	partBeginReadOnly  = "begin, read-only"
+	partCommitReadOnly = "commit, read-only"
 )
 
-// parts are the statements of a transaction that are timed one by one.
-func (t *test) parts() (names []string) {
+// parts are the statements of a transaction that are timed one by one. Where
+// some transactions write and others do not, theirs begin and end apart: a
+// commit of nothing costs next to nothing.
+func (t *test) parts(mixes bool) (names []string) {
 	if !t.several() {
 		return nil
 	}
 	if t.transaction {
 		names = append(names, partBegin)
+	}
+	if mixes {
+		names = append(names, partBeginReadOnly)
 	}
 	for _, s := range t.statements() {
 		if !slices.Contains(names, s.name) {
@@ -215,6 +227,9 @@ func (t *test) parts() (names []string) {
 	}
 	if t.transaction {
 		names = append(names, partCommit)
+	}
+	if mixes {
+		names = append(names, partCommitReadOnly)
 	}
 	return names
 }

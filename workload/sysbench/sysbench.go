@@ -96,6 +96,7 @@ func (Workload) New(p workload.Params) (workload.Run, error) {
 	if _, err := newDistribution(p, p.String("distribution"), r.size); err != nil {
 		return nil, &workload.ParamError{Param: "distribution", Reason: err.Error(), Hint: "see the parameters of the distribution"}
 	}
+	r.removed = make([]atomic.Int64, r.tables)
 	return r, r.build()
 }
 
@@ -108,9 +109,9 @@ type run struct {
 	steps     []workload.Step
 	trx       bool // a step has transactions
 	inserts   bool // a step adds rows
-	// removed is how many places of the order in which the test delete takes
-	// the rows have been taken; it goes on where the step before has stopped.
-	removed atomic.Int64
+	// removed is how many rows of each table the test delete has taken, in an
+	// order that is the same for all: a step goes on where the one before stopped.
+	removed []atomic.Int64
 }
 
 // Steps are the steps.

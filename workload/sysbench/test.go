@@ -23,7 +23,7 @@ type test struct {
 	writes bool
 	// single: it works on one table only, whatever there is.
 	single bool
-	// spread: every client takes the tables in turn, beginning with another one.
+	// spread: every client keeps to one table, the next one to another.
 	spread bool
 	// own: it takes rows that no other client has taken.
 	own bool
@@ -133,6 +133,12 @@ var tests = []struct {
 	}},
 	{"update-nonindex", func(*run, int64) test {
 		return test{doc: "How fast is a column without an index changed?", writes: true, blocks: one(updateC(1, randomID))}
+	}},
+	{"update-index-trx", func(r *run, _ int64) test {
+		return test{doc: "How fast is an indexed column changed by transactions of nothing else?", writes: true, transaction: true, blocks: one(r.updateK())}
+	}},
+	{"update-nonindex-trx", func(*run, int64) test {
+		return test{doc: "How fast is a column without an index changed by transactions of nothing else?", writes: true, transaction: true, blocks: one(updateC(1, randomID))}
 	}},
 	{"update-one", func(*run, int64) test {
 		return test{doc: "How fast is the same row of a table changed by all?", writes: true, blocks: one(updateC(1, firstID))}

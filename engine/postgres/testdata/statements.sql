@@ -117,7 +117,7 @@ SELECT "id" FROM "sale" WHERE ("id" BETWEEN $1 AND $2 OR "id" BETWEEN $3 AND $4)
 SELECT COUNT("id") FROM "sale" WHERE OCTET_LENGTH("note") < $1
 
 -- scan, free, short ones with an equal prefix
-SELECT "id" FROM "sale" WHERE "product" = $1 AND "price" < $2 AND OCTET_LENGTH("code"::TEXT) < $3
+SELECT "id" FROM "sale" WHERE "product" = $1 AND "price" < $2 AND LENGTH("code") < $3
 
 -- update
 UPDATE "sale" SET "note" = $1, "count" = COALESCE("count" + $2, "count", $2), "price" = "price" + $3 WHERE "id" = $4
