@@ -10,7 +10,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
@@ -102,13 +104,24 @@ func (o *original) logged(f func()) (out []string) {
 	if err != nil {
 		o.t.Fatal(err)
 	}
+	var entries []string // a statement of several lines goes on in the next
 	for line := range strings.Lines(string(all[before:])) {
-		if m := executed.FindStringSubmatch(strings.TrimSuffix(line, "\n")); m != nil {
+		if entry.MatchString(line) || len(entries) == 0 {
+			entries = append(entries, line)
+		} else {
+			entries[len(entries)-1] += line
+		}
+	}
+	for _, e := range entries {
+		if m := executed.FindStringSubmatch(spaces.ReplaceAllString(strings.TrimSpace(e), " ")); m != nil {
 			out = append(out, plain(m[1]))
 		}
 	}
 	return out
 }
+
+// entry is how an entry of the general log begins.
+var entry = regexp.MustCompile(`^(?:\d{6} +[\d:]+)?\t+ *\d+ [A-Z]`)
 
 func (o *original) size() int64 {
 	info, err := os.Stat(o.log)
@@ -120,7 +133,7 @@ func (o *original) size() int64 {
 
 // executed finds the statements of clients in the general log, be they
 // prepared or text.
-var executed = regexp.MustCompile(`\t *\d+ (?:Execute|Query)\t((?:BEGIN|COMMIT|ROLLBACK|SELECT|UPDATE|DELETE|INSERT)\b.*)$`)
+var executed = regexp.MustCompile(`^(?:\d{6} [\d:]+ )?\d+ (?:Execute|Query) ((?:BEGIN|COMMIT|ROLLBACK|SELECT|UPDATE|DELETE|INSERT)\b.*)$`)
 
 var (
 	spaces  = regexp.MustCompile(`\s+`)
@@ -133,7 +146,7 @@ var (
 // plain writes a statement without quotes around names and with one way to
 // set blanks.
 func plain(s string) string {
-	s = strings.ReplaceAll(s, "`", "")
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "`", ""), "count(", "COUNT(")
 	return strings.TrimSpace(around.ReplaceAllString(spaces.ReplaceAllString(s, " "), "$1"))
 }
 
@@ -275,6 +288,111 @@ func TestStatementsAreSysbenchs(t *testing.T) {
 			checkValues(t, script+" of rumbench", mine)
 			if e == 0 {
 				t.Logf("%s: %d statements, such as %.120q", script, len(mine), mine[len(mine)/2])
+			}
+		}
+	}
+}
+
+// TestSelectsAreSysbenchs is the same for the tests that have one table.
+func TestSelectsAreSysbenchs(t *testing.T) {
+	o := startOriginal(t)
+	o.sysbench("uniform", "oltp_read_write", "prepare", "--tables=1")
+	selects := []string{"select_random_points", "select_random_ranges"}
+	r := sysbenchRun(t, map[string]any{"tests": selects, "table_size": int64(sbSize)})
+	steps := r.Steps()
+	u := o.attach(r.Schema())
+	u.all(&steps[0])
+	u.all(&steps[1])
+	for i, script := range selects {
+		theirs := o.logged(func() { o.sysbench("uniform", script, "run", "--events=1", "--time=100", "--tables=1") })
+		var mine []string
+		u.step(&steps[3+i], func(event func() error) {
+			mine = o.logged(func() {
+				if err := event(); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+		a, b := strings.Join(shapes(theirs), "\n"), strings.Join(shapes(mine), "\n")
+		if a != b || len(mine) != 1 {
+			t.Fatalf("%s\n--- sysbench\n%s\n--- rumbench\n%s", script, a, b)
+		}
+		for _, list := range [][]string{theirs, mine} {
+			values := numbers.FindAllString(strings.TrimPrefix(list[0], "SELECT"), -1)
+			for i, v := range values {
+				n, _ := strconv.Atoi(v)
+				if n < 0 || n > sbSize+5 {
+					t.Errorf("%s: %d is no value of k: %s", script, n, list[0])
+				}
+				if from, _ := strconv.Atoi(values[max(i-1, 0)]); script == "select_random_ranges" && i%2 == 1 && n-from != 5 {
+					t.Errorf("%s: a range from %d to %d: %s", script, from, n, list[0])
+				}
+			}
+		}
+	}
+}
+
+// TestRollbackAfterTimeout: a transaction that waited for a lock too long is
+// undone, whatever the server has undone itself, and comes again with the same
+// keys. sysbench sends no ROLLBACK there: its next BEGIN commits what was done.
+func TestRollbackAfterTimeout(t *testing.T) {
+	o := startOriginal(t)
+	o.query("SET GLOBAL innodb_lock_wait_timeout = 1")
+	r := sysbenchRun(t, map[string]any{"tests": []string{"oltp_write_only"}, "table_size": int64(5)})
+	steps := r.Steps()
+	u := o.attach(r.Schema())
+	u.all(&steps[0])
+	u.all(&steps[1])
+	var held sync.WaitGroup
+	begun := make(chan bool)
+	held.Go(func() {
+		close(begun)
+		o.query("BEGIN; UPDATE " + engine.DefaultSchema + ".sbtest1 SET c = c; SELECT SLEEP(3)") // undone when the client leaves
+	})
+	defer held.Wait()
+	<-begun
+	for o.query("SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_rows_locked > 0") == "0" {
+		time.Sleep(150 * time.Millisecond) // the server reads it anew when nobody has asked for a tenth of a second
+	}
+	var statements []string
+	failures := 0
+	u.step(&steps[3], func(event func() error) {
+		statements = o.logged(func() {
+			for event() != nil {
+				if failures++; failures > 10 {
+					t.Fatal("the transaction never succeeds")
+				}
+			}
+		})
+	})
+	if failures == 0 {
+		t.Fatal("nothing failed: the test has lost its point")
+	}
+	var tries [][]string
+	for _, s := range statements {
+		if s == "BEGIN" {
+			tries = append(tries, nil)
+		}
+		if strings.Contains(s, "SLEEP") || strings.Contains(s, "SET c=c") || strings.Contains(s, "INNODB_TRX") || len(tries) == 0 {
+			continue // of the one who holds the lock
+		}
+		tries[len(tries)-1] = append(tries[len(tries)-1], s)
+	}
+	if len(tries) != failures+1 {
+		t.Fatalf("%d failures in %q", failures, statements)
+	}
+	last := tries[failures]
+	if len(last) != 6 || last[5] != "COMMIT" {
+		t.Errorf("the last try is %q", last)
+	}
+	for _, try := range tries[:failures] {
+		n := len(try) - 1
+		if try[n] != "ROLLBACK" {
+			t.Errorf("a failed try ends with %q", try[n])
+		}
+		for i := range n {
+			if try[i] != last[i] {
+				t.Errorf("other values in the next try: %.80q and %.80q", try[i], last[i])
 			}
 		}
 	}
