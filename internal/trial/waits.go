@@ -240,7 +240,7 @@ func (r *rows) addWaits() {
 }
 
 // addThinking adds for which part of their time the clients of each group had
-// no operation in progress.
+// no operation in progress. One that came to nothing was in progress too.
 func (r *rows) addThinking() {
 	for g := range r.step.Groups {
 		group := &r.step.Groups[g]
@@ -248,8 +248,8 @@ func (r *rows) addThinking() {
 		var n int64
 		for k := range r.res.Groups[g].Kinds {
 			sums := &r.res.Groups[g].Kinds[k]
-			busy += sums.Service.Total()
-			n += sums.Ops
+			busy += sums.Service.Total() + sums.Failed.Total() + float64(sums.UnfinishedTime)
+			n += sums.Ops + sums.GivenUp + sums.Unfinished
 		}
 		if all := float64(r.res.Window) * float64(group.Clients); all > 0 && n > 0 {
 			r.put("think_share", max(0, 1-busy/all), of(group.Name, ""), count(n))
@@ -317,10 +317,13 @@ func (r *rows) judgeClient() (doubts []string) {
 	if s.closed <= processors || !known || !(sure > clientBound) {
 		return nil
 	}
-	used /= window
+	server, _ := counterOf(r.inWindow(), "process.cpu_ns")
+	used, server = used/window, server/window
 	inLine := float64(s.client.length) / window
 	load := fmt.Sprintf("of the %d processors that it may use rumbench had %.2f, and its threads stood in line for %.2f more", processors, used, inLine)
 	switch full := used+inLine >= clientFull*float64(processors); {
+	case full && server > used:
+		r.out.Notes = append(r.out.Notes, fmt.Sprintf(result.ClientWaited+" in %.0f %% of the samples, since both shared the processors, which were the bottleneck: the server had %.2f; %s", 100*share, server, load))
 	case full && r.strange():
 		r.out.Notes = append(r.out.Notes, fmt.Sprintf(result.ClientWaited+" in %.0f %% of the samples: %s, but other programs had some too", 100*share, load))
 	case full:
