@@ -154,7 +154,7 @@ func halve(allowed cpuset.Set) (cpuset.Halves, error) {
 // CheckSpace refuses a campaign that would fill a disk.
 func CheckSpace(c Config) error {
 	peak, perTarget := Need(c)
-	if err := checkFree(c.Dir, peak, "lower the rows, choose another --out, or free space"); err != nil {
+	if err := checkFree(c.Dir, peak, "lower the rows, or the time of steps that insert, choose another --out, or free space"); err != nil {
 		return err
 	}
 	for i, t := range c.Plan.Targets {

@@ -52,9 +52,14 @@ func (r *run) build() error {
 			return clientsError(t.name)
 		}
 		r.trx = r.trx || t.transaction
-		r.inserts = r.inserts || t.changesRows
 		for _, l := range r.levels(t) {
-			r.steps = append(r.steps, r.test(entry, t, l)...)
+			steps := r.test(entry, t, l)
+			r.steps = append(r.steps, steps...)
+			if t.adds() {
+				for _, s := range steps {
+					r.inserting += s.Seconds
+				}
+			}
 		}
 	}
 	if len(r.steps) == 0 {

@@ -107,8 +107,8 @@ type run struct {
 	size      int64 // rows of a table
 	tables    int
 	steps     []workload.Step
-	trx       bool // a step has transactions
-	inserts   bool // a step adds rows
+	trx       bool    // a step has transactions
+	inserting float64 // seconds of the steps that add rows
 	// removed is how many rows of each table the test delete has taken, in an
 	// order that is the same for all: a step goes on where the one before stopped.
 	removed []atomic.Int64
@@ -125,17 +125,13 @@ func (r *run) Needs() []model.Capability {
 	return nil
 }
 
-// fastInserts is a generous guess of how many rows a second are inserted one by one.
-const fastInserts = 50_000
+// fastInserts is a generous guess of how many rows a second are inserted one
+// by one on one table after the other.
+const fastInserts = 30_000
 
 // Estimate is the size of the load, and of what inserts may add to it.
 func (r *run) Estimate() workload.Live {
-	rows := int64(r.tables) * r.size
-	for _, s := range r.steps {
-		if r.inserts && s.Seconds > 0 {
-			rows += int64(s.Seconds * fastInserts)
-		}
-	}
+	rows := int64(r.tables)*r.size + int64(r.inserting*fastInserts)
 	return r.live(rows, r.p.Bool("create_secondary"))
 }
 

@@ -228,6 +228,11 @@ func (r *run) readOnly(what string, s statement) test {
 	return test{doc: fmt.Sprintf("How fast are transactions of points and %s of %d rows?", what, wide), transaction: true, blocks: append(r.points(), block{times(1, s)})}
 }
 
+// adds tells whether there are more rows after the test.
+func (t *test) adds() bool {
+	return t.changesRows && !slices.ContainsFunc(t.statements(), func(s statement) bool { return s.adds <= 0 })
+}
+
 // newTest makes the test that an entry of the list of tests names: what comes
 // after a dot only tells steps apart.
 func (r *run) newTest(entry string) (*test, error) {
