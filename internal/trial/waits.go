@@ -291,8 +291,9 @@ func (r *rows) addTimedWaits() {
 //     processor: a session is only seen to work once it has read its statement,
 //     and on busy processors that takes its time.
 //   - The client could not have been faster: for clientFull of the time of its
-//     processors it had them or stood in line for them, and not because of other
-//     programs than the server.
+//     processors it had them or stood in line for them; it had at least as much
+//     of them as the server, and other programs little. Where the server had
+//     more, the processors that both share are the bottleneck.
 //
 // Where the last does not hold, the time went elsewhere between the server and
 // the client, and only a remark is made.
