@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what the tests need beside Go: a browser to open the report in, the
-# servers that the engines run on, a C compiler for Go's race detector, a strict
-# reader of what Prometheus is given, and DuckDB. It starts no server.
+# servers that the engines run on, the programs that rumbench is compared with
+# (pgbench comes with PostgreSQL's server), a C compiler for Go's race detector, a
+# strict reader of what Prometheus is given, and DuckDB. It starts no server.
 set -eu
 missing=
 need() { # PACKAGE COMMAND: the package is missing where the command fails
@@ -15,6 +16,7 @@ need libc6-dev test -e /usr/include/stdlib.h
 need mariadb-server test -x /usr/sbin/mariadbd
 need mariadb-plugin-rocksdb test -e /usr/lib/mysql/plugin/ha_rocksdb.so
 need postgresql sh -c 'ls /usr/lib/postgresql/*/bin/postgres'
+need sysbench command -v sysbench
 need python3-prometheus-client /usr/bin/python3 -c 'import prometheus_client'
 need python3-venv /usr/bin/python3 -c 'import ensurepip, venv'
 need curl command -v curl

@@ -35,7 +35,7 @@ func (*pgbench) tests() []string {
 	return []string{"oltp_point_select", "oltp_read_only", "oltp_update_index"}
 }
 
-// limit is the budget of docs/method.md.
+// limit is what rumbench promises of point selects.
 func (*pgbench) limit(test string, clients int) float64 {
 	if test == "oltp_point_select" && clients == 8 {
 		return 1.2

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -36,16 +37,20 @@ func (*sysbench) limit(test string, clients int) float64 {
 	return 1.1
 }
 
-func (s *sysbench) start(ctx context.Context, dir string) (target, error) {
-	var err error
+func (s *sysbench) start(ctx context.Context, dir string) (at target, err error) {
 	s.server, err = server.Start(ctx, server.Config{Kind: "mariadb", Dir: dir, Ready: answers, Settings: []server.Setting{
 		{Name: "innodb_buffer_pool_size", Value: "256M"}, {Name: "innodb_flush_log_at_trx_commit", Value: "2"},
 	}})
 	if err != nil {
-		return target{}, err
+		return at, err
 	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.stop())
+		}
+	}()
 	s.socket = s.server.Endpoint().Socket
-	at := target{Engine: "mysql", DSN: "root@unix(" + s.socket + ")/", Schema: sysbenchSchema, PID: s.server.PID()}
+	at = target{Engine: "mysql", DSN: "root@unix(" + s.socket + ")/", Schema: sysbenchSchema, PID: s.server.PID()}
 	for _, cmd := range []*exec.Cmd{
 		exec.CommandContext(ctx, "mariadb", "--no-defaults", "-uroot", "-S", s.socket, "-e", "CREATE DATABASE "+sysbenchSchema+" COLLATE latin1_bin"),
 		exec.CommandContext(ctx, "sysbench", s.words("oltp_point_select", "prepare")...),

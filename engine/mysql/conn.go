@@ -15,8 +15,8 @@ import (
 )
 
 // conn is a connection as sqlkit takes it. The driver has connected it; what
-// comes then is spoken here, with memory that is used again and reads that wait
-// in the kernel: see docs/decisions/0014-wire.md.
+// comes then is spoken here, with memory that is used again and fewer calls to
+// the system: see docs/decisions/0014-wire.md.
 type conn struct {
 	packets
 	watch   interrupter
@@ -88,14 +88,6 @@ const interrupted = 1317
 func (c *conn) broken(err error) error {
 	c.lost = engine.Errorf(engine.Gone, "the connection to the server is lost: %w", err)
 	return c.lost
-}
-
-// send sends the command.
-func (c *conn) send() error {
-	if err := c.packets.send(); err != nil {
-		return c.broken(err)
-	}
-	return nil
 }
 
 // read reads an answer, which is not empty.
@@ -170,9 +162,8 @@ func (c *conn) refusal(b []byte) error {
 
 // refuseFile answers a server that wants to have a file of this host.
 func (c *conn) refuseFile() error {
-	if err := c.write(make([]byte, headerSize)); err != nil {
-		return c.broken(err)
-	}
+	c.out = append(c.out[:0], 0, 0, 0, 0)
+	c.write()
 	if _, err := c.read(); err != nil {
 		return err
 	}
@@ -303,17 +294,17 @@ func (c *conn) Close() error {
 	_ = c.watch.leave()
 	if c.lost == nil {
 		c.command(comQuit)
-		_ = c.packets.send() // the server may be gone
+		_ = c.tell() // the server may be gone
 	}
 	c.lost = errors.New("the connection is closed")
 	return c.wire.Close()
 }
 
-// ask sends text.
-func (c *conn) ask(text string) error {
+// ask asks by text.
+func (c *conn) ask(text string) {
 	c.command(comQuery)
 	c.out = append(c.out, text...)
-	return c.send()
+	c.send()
 }
 
 // ExecText executes text; rows that it returns are dropped.
@@ -326,9 +317,7 @@ func (c *conn) ExecText(ctx context.Context, text string) (rows, id int64, err e
 }
 
 func (c *conn) exec(text string) error {
-	if err := c.ask(text); err != nil {
-		return err
-	}
+	c.ask(text)
 	n, described, err := c.answer()
 	if err == nil {
 		err = c.drain(n, described)
@@ -361,9 +350,7 @@ func (c *conn) QueryText(ctx context.Context, text string, types []model.Type, e
 }
 
 func (c *conn) query(text string, types []model.Type, each func(row []model.Value) error) error {
-	if err := c.ask(text); err != nil {
-		return err
-	}
+	c.ask(text)
 	if err := c.columnsOfText(false); err != nil {
 		return err
 	}
@@ -429,11 +416,8 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []sqldriver.N
 	if err := c.begin(ctx); err != nil {
 		return nil, err
 	}
-	err := c.ask(text)
-	if err == nil {
-		err = c.columnsOfText(true)
-	}
-	if err != nil {
+	c.ask(text)
+	if err := c.columnsOfText(true); err != nil {
 		return nil, c.end(ctx, err)
 	}
 	c.rows = textRows{conn: c, ctx: ctx, last: len(c.columns) == 0}

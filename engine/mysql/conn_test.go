@@ -4,9 +4,14 @@ import (
 	"context"
 	sqldriver "database/sql/driver"
 	"errors"
+	"os"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"rumbench/engine"
 	"rumbench/model"
@@ -110,6 +115,7 @@ func waiting(t *testing.T, d *db) {
 		if t.Context().Err() != nil {
 			t.Fatal("nobody waits")
 		}
+		time.Sleep(200 * time.Millisecond) // InnoDB answers from memory for who asks again within 100 ms
 	}
 }
 
@@ -162,6 +168,42 @@ func TestServerDiesMeanwhile(t *testing.T) {
 		t.Errorf("and then: %v", err)
 	}
 	must(t, s.Close())
+}
+
+// A connection that cannot be taken over leaves nothing behind.
+func TestTakeOverFails(t *testing.T) {
+	d := private(t, engine.Config{Cache: 32 * mb})
+	from, err := newConnector(nil, d.server.Endpoint().Socket)
+	must(t, err)
+	first, err := from.connect(t.Context())
+	must(t, err)
+	must(t, first.Close())
+	files, routines := openFiles(t), runtime.NumGoroutine()
+
+	var limit unix.Rlimit
+	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	free, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0)
+	must(t, err)
+	must(t, unix.Close(free))
+	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(free) + 1, Max: limit.Max})) // for the driver's socket
+	_, err = from.connect(t.Context())
+	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
+	if !errors.Is(err, unix.EMFILE) || !strings.Contains(err.Error(), "take over") {
+		t.Fatalf("without a descriptor that is free: %v", err)
+	}
+	if n := openFiles(t); n != files {
+		t.Errorf("%d descriptors are open, and were %d", n, files)
+	}
+	for runtime.NumGoroutine() > routines { // it ends soon, or never
+		runtime.Gosched()
+	}
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	must(t, err)
+	return len(files)
 }
 
 // A connection that is compressed stays the driver's, and does the same.

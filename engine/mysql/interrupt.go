@@ -75,11 +75,14 @@ func (w *interrupter) leave() error {
 }
 
 // forget has the server forget that it was asked to give up: one that was idle
-// by then would give up the next statement. That is this one.
+// by then would give up the next statement. That is this one, for which the
+// server has as long as for giving up.
 func (w *interrupter) forget() error {
 	if w.conn.lost != nil {
 		return w.conn.lost
 	}
+	late := time.AfterFunc(patience, w.conn.wire.Break)
+	defer late.Stop()
 	err := w.conn.exec("DO 0")
 	if _, told := errors.AsType[*driver.MySQLError](err); told {
 		return nil

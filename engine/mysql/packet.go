@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"rumbench/internal/wire"
 )
@@ -26,26 +27,32 @@ const headerSize = 4
 // command begins a command. What it says is appended to out.
 func (p *packets) command(code byte) { p.out = append(p.out[:0], 0, 0, 0, 0, code) }
 
-// send sends the command.
-func (p *packets) send() error {
+// send has the command be sent when its answer is waited for.
+func (p *packets) send() {
 	p.seq = 0
-	return p.write(p.out)
+	p.write()
 }
 
-// write writes what follows the room for a header.
-func (p *packets) write(b []byte) error {
-	for {
-		n := min(len(b)-headerSize, longest)
-		binary.LittleEndian.PutUint32(b, uint32(n)|uint32(p.seq)<<24)
+// tell sends a command that has no answer.
+func (p *packets) tell() error {
+	binary.LittleEndian.PutUint32(p.out, uint32(len(p.out)-headerSize))
+	return p.wire.Send(p.out)
+}
+
+// write has out be sent, which may take several packets. The server may refuse it
+// before it has all of it, and hang up: its answer is read all the same.
+func (p *packets) write() {
+	for at := 0; ; {
+		n := min(len(p.out)-at-headerSize, longest)
+		binary.LittleEndian.PutUint32(p.out[at:], uint32(n)|uint32(p.seq)<<24)
 		p.seq++
-		if err := p.wire.Write(b[:headerSize+n]); err != nil {
-			return err
-		}
 		if n < longest {
-			return nil
+			break
 		}
-		b = b[n:] // the next header stands where the content ended that was sent
+		at += headerSize + n
+		p.out = slices.Insert(p.out, at, 0, 0, 0, 0) // the next header
 	}
+	p.wire.Ask(p.out)
 }
 
 // read reads an answer. It is valid until the next.

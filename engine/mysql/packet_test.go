@@ -7,9 +7,11 @@ import (
 	"errors"
 	"io"
 	"net"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	driver "github.com/go-sql-driver/mysql"
@@ -187,31 +189,90 @@ func TestLongPackets(t *testing.T) {
 	}
 
 	// And so does a question. One of exactly that length has an empty end.
-	for _, length := range []int{longest - 1, longest, longest + 1} {
-		c, asked := spoken(t)
-		c.command(comQuery)
-		c.out = append(c.out, bytes.Repeat([]byte("x"), length-1)...)
-		must(t, c.send())
+	for _, length := range []int{longest - 1, longest, longest + 1, 2*longest + 1} {
+		question := append([]byte{comQuery}, value[:min(length-1, len(value))]...)
+		question = append(question, value[:length-len(question)]...)
+		c, asked := spoken(t, packet(byte(1+length/longest), isOK, 0, 0, 2, 0, 0, 0))
+		_, _, err := c.ExecText(context.Background(), string(question[1:]))
+		must(t, err)
 		got := asked()
 		var want []byte
-		switch length {
-		case longest - 1:
-			want = []byte{0xfe, 0xff, 0xff, 0}
-		default:
-			want = []byte{0xff, 0xff, 0xff, 0}
-		}
-		packets := 1
-		if length >= longest {
-			packets = 2
-			end := got[4+longest:]
-			if !bytes.HasPrefix(end, []byte{byte(length - longest), 0, 0, 1}) {
-				t.Errorf("%d bytes end with packet % x", length, end)
+		for seq, rest := byte(0), question; ; seq++ {
+			n := min(len(rest), longest)
+			want = append(want, packet(seq, rest[:n]...)...)
+			if rest = rest[n:]; n < longest {
+				break
 			}
 		}
-		if !bytes.HasPrefix(got, append(want, comQuery)) || len(got) != length+4*packets {
-			t.Errorf("%d bytes became %d, beginning % x", length, len(got), got[:6])
+		if !bytes.Equal(got, want) {
+			t.Errorf("%d bytes became %d, beginning % x, where %d are wanted", length, len(got), got[:6], len(want))
 		}
 	}
+}
+
+// A server that finds a question too long may say so when it has seen how long
+// it is, and hang up. What it said is told.
+func TestEarlyRefusal(t *testing.T) {
+	for _, network := range []string{"unix", "tcp"} {
+		at := "127.0.0.1:0"
+		if network == "unix" {
+			at = filepath.Join(t.TempDir(), "s")
+		}
+		l, err := net.Listen(network, at)
+		must(t, err)
+		defer l.Close()
+		go func() {
+			there, err := l.Accept()
+			if err != nil {
+				return
+			}
+			io.ReadFull(there, make([]byte, headerSize))
+			there.Write(packet(1, append([]byte{isError, 0x81, 0x04}, "#08S01too long"...)...))
+			there.Close()
+		}()
+		here, err := net.Dial(network, l.Addr().String())
+		must(t, err)
+		w, err := wire.Take(here)
+		must(t, err)
+		defer w.Close()
+		c := &conn{packets: packets{wire: w}, noEOF: true, caches: true}
+		c.watch.conn = c
+		_, _, err = c.ExecText(context.Background(), strings.Repeat("x", 2*longest))
+		if told, ok := errors.AsType[*driver.MySQLError](err); !ok || told.Number != 1153 {
+			t.Errorf("%s: a question that is too long: %v", network, err)
+		}
+		if _, _, err = c.ExecText(context.Background(), "SELECT 1"); engine.ClassOf(err) != engine.Gone {
+			t.Errorf("%s: and then: %v", network, err)
+		}
+	}
+}
+
+// A server that gives up a statement and then says nothing more is left.
+func TestForgetEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		here, there := net.Pipe()
+		w, err := wire.Take(here)
+		must(t, err)
+		go io.Copy(io.Discard, there)
+		c := &conn{packets: packets{wire: w}, noEOF: true, caches: true}
+		c.watch.conn = c
+		c.watch.kill = func(context.Context) error {
+			_, err := there.Write(packet(1, append([]byte{isError, 0x25, 0x05}, "#70100interrupted"...)...))
+			return err
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			synctest.Wait()
+			cancel()
+		}()
+		if _, _, err := c.ExecText(ctx, "SELECT SLEEP(1000)"); !errors.Is(err, context.Canceled) || c.lost != nil {
+			t.Errorf("the context ended: %v", err)
+		}
+		if _, _, err := c.ExecText(t.Context(), "SELECT 1"); engine.ClassOf(err) != engine.Gone {
+			t.Errorf("the server says nothing: %v", err)
+		}
+		must(t, c.Close())
+	})
 }
 
 func TestRefusals(t *testing.T) {

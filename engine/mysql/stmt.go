@@ -36,9 +36,7 @@ func (c *conn) PrepareContext(ctx context.Context, text string) (sqldriver.Stmt,
 func (c *conn) prepare(text string) (*stmt, error) {
 	c.command(comStmtPrepare)
 	c.out = append(c.out, text...)
-	if err := c.send(); err != nil {
-		return nil, err
-	}
+	c.send()
 	b, err := c.read()
 	switch {
 	case err != nil:
@@ -111,9 +109,7 @@ func (s *stmt) send(args []model.Value, order []int) (columns int, described boo
 	if err := s.encode(args, order); err != nil {
 		return 0, false, err
 	}
-	if err := s.conn.send(); err != nil {
-		return 0, false, err
-	}
+	s.conn.send()
 	return s.conn.answer()
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	sqldriver "database/sql/driver"
 	"encoding/binary"
+	"fmt"
 	"net"
 
 	"rumbench/internal/wire"
@@ -68,10 +69,10 @@ func (c *connector) connect(ctx context.Context) (sqldriver.Conn, error) {
 	}
 	d.taken = true
 	w, err := wire.Take(d.Conn)
-	if err != nil {
-		return nil, err
-	}
 	_ = theirs.Close() // it ends what watches the connection
+	if err != nil {
+		return nil, fmt.Errorf("take over the connection to the server: %w", err)
+	}
 	own := &conn{packets: packets{wire: w}, micros: c.micros, noEOF: d.flags&flagNoEOF != 0, caches: d.maria&mariaCaches != 0}
 	own.watch.conn = own
 	if err := own.identify(ctx, c); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"rumbench/internal/wire"
 	"rumbench/model"
 )
 
@@ -43,14 +44,15 @@ func newConn(ctx context.Context, pg *pgconn.PgConn) (*conn, error) {
 	}
 	taken, err := pg.Hijack()
 	if err != nil {
+		_ = pg.Close(ctx)
 		return nil, err
 	}
 	c := &conn{pg: pg}
-	wire, err := newStream(taken.Conn)
+	stream, err := wire.Take(taken.Conn)
 	if err != nil {
-		return nil, errors.Join(err, wire.Close())
+		return nil, fmt.Errorf("take over the connection to the server: %w", err)
 	}
-	c.link = link{wire: wire, status: taken.TxStatus}
+	c.link = link{wire: stream, status: taken.TxStatus}
 	c.watch = interrupter{cancel: pg.CancelRequest, cut: c.wire.Break}
 	c.texts.conn = c
 	return c, nil
@@ -234,10 +236,13 @@ const farewellTime = time.Second
 func (c *conn) Close() error {
 	c.watch.leave()
 	if c.lost == nil {
-		c.out = append(c.out[:0], terminateMessage...)
 		late := time.AfterFunc(farewellTime, c.wire.Break)
-		c.ask()
-		_, _ = c.wire.Peek(1) // to the end of the stream; the server may be gone
+		err := c.wire.Send([]byte(terminateMessage))
+		for err == nil { // to the end of the stream; the server may be gone
+			if _, err = c.wire.Peek(1); err == nil {
+				c.wire.Skip(1)
+			}
+		}
 		late.Stop()
 	}
 	_ = c.lose(net.ErrClosed)

@@ -37,7 +37,7 @@ func findHost(c *conn, own *server.Server) host {
 		return host{pid: own.PID(), dir: own.DataDir()}
 	}
 	var pid int
-	err := c.wire.look(func(conn net.Conn) (err error) {
+	err := c.wire.Look(func(conn net.Conn) (err error) {
 		if t, ok := conn.(*tls.Conn); ok {
 			conn = t.NetConn()
 		}

@@ -8,13 +8,15 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"rumbench/internal/wire"
 )
 
 // link speaks the server's protocol, version 3.0, on a connection that pgconn
 // has made: https://www.postgresql.org/docs/current/protocol-message-formats.html.
 // It asks one question at a time and reads its answer to the end.
 type link struct {
-	wire   *stream
+	wire   *wire.Conn
 	out    []byte // the question
 	status byte   // of the session when it was ready last
 	lost   error  // why there is no server any more

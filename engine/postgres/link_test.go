@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"rumbench/engine"
+	"rumbench/internal/wire"
 	"rumbench/model"
 )
 
@@ -29,9 +30,9 @@ func pair(t *testing.T, socket bool) (*conn, net.Conn) {
 		far, err = l.Accept()
 		must(t, err)
 	}
-	wire, err := newStream(near)
+	stream, err := wire.Take(near)
 	must(t, err)
-	c := &conn{link: link{wire: wire}}
+	c := &conn{link: link{wire: stream}}
 	c.texts.conn = c
 	t.Cleanup(func() {
 		_ = far.Close()
@@ -304,5 +305,25 @@ func TestCut(t *testing.T) {
 		if _, _, err := c.ExecText(t.Context(), "x"); engine.ClassOf(err) != engine.Gone {
 			t.Errorf("%v of class %q", err, engine.ClassOf(err))
 		}
+	}
+}
+
+// A session is ended also when the server has said something since.
+func TestFarewell(t *testing.T) {
+	c, far := pair(t, true)
+	_, err := far.Write([]byte(told(commandComplete, "UPDATE 1\x00") + ready + notice))
+	must(t, err)
+	c.ask() // nothing; what was told is read together with the notice
+	must(t, c.rest())
+	heard := make(chan string, 1)
+	go func() {
+		b := make([]byte, len(terminateMessage))
+		_, _ = io.ReadFull(far, b)
+		heard <- string(b)
+		_ = far.Close()
+	}()
+	must(t, c.Close())
+	if got := <-heard; got != terminateMessage {
+		t.Errorf("the server hears %q", got)
 	}
 }

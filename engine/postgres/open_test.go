@@ -215,21 +215,25 @@ func TestKilled(t *testing.T) {
 	}
 	must(t, syscall.Kill(d.server.PID(), syscall.SIGKILL))
 	d.server.Wait(time.Minute)
-	// Its processes end when they see that the first is gone.
-	deadline := time.Now().Add(10 * time.Second)
-	err := insert.Run(saleRow(2)...)
-	for ; err == nil && time.Now().Before(deadline); err = insert.Run(saleRow(2)...) {
-		time.Sleep(10 * time.Millisecond)
+	// Its processes end when they see that the first is gone, each for itself.
+	gone := func(what string, run func() error) {
+		t.Helper()
+		deadline := time.Now().Add(10 * time.Second)
+		err := run()
+		for ; err == nil && time.Now().Before(deadline); err = run() {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if engine.ClassOf(err) != engine.Gone {
+			t.Errorf("%s: %v of class %s", what, err, engine.ClassOf(err))
+		}
 	}
-	if engine.ClassOf(err) != engine.Gone {
-		t.Errorf("insert: %v of class %s", err, engine.ClassOf(err))
-	}
-	insert.Fails(engine.Gone, saleRow(3)...)
+	key := 1
+	gone("insert", func() error { key++; return insert.Run(saleRow(key)...) })
+	insert.Fails(engine.Gone, saleRow(1000)...)
+	gone("get", func() error { return get.Run(1) })
 	get.Fails(engine.Gone, 1)
 	var sample engine.Sample
-	if err := d.Counters(t.Context(), &sample); engine.ClassOf(err) != engine.Gone {
-		t.Errorf("counters: %v", err)
-	}
+	gone("counters", func() error { return d.Counters(t.Context(), &sample) })
 	if _, err := d.Session(t.Context()); engine.ClassOf(err) != engine.Gone {
 		t.Errorf("session: %v", err)
 	}

@@ -25,18 +25,22 @@ func Describe(w io.Writer, c Config) error {
 		fmt.Fprintf(w, ", preset %s", p.Preset)
 	}
 	fmt.Fprintf(w, "\n\nsteps\n")
-	var planned time.Duration
+	var planned, probes time.Duration // the latter at most
 	for _, s := range p.Steps() {
 		d := describeStep(w, &s)
 		planned += d
 		if p.Find != nil && plan.OpenGroup(&s) >= 0 {
-			describeFind(w, p.Find, &s)
+			probes += describeFind(w, p.Find, &s)
 		}
 	}
 	live := p.Run.Estimate()
 	peak, need := Need(c)
 	fmt.Fprintf(w, "\nat most %d rows, %s of user data with index entries\n", live.Rows, fsize.Text(live.Bytes))
-	fmt.Fprintf(w, "steps of a fixed length take %v per trial; the others as long as the engine needs\n", planned.Round(time.Second))
+	length := planned.Round(time.Second).String()
+	if probes > 0 {
+		length += fmt.Sprintf(", and with the probes up to %v,", (planned + probes).Round(time.Second))
+	}
+	fmt.Fprintf(w, "steps of a fixed length take %s per trial; the others as long as the engine needs\n", length)
 	fmt.Fprintf(w, "\n%s\n", heading(c))
 	for _, e := range entries {
 		for i, t := range p.Targets {
@@ -111,14 +115,15 @@ func describeArrivals(a *pace.Arrivals) string {
 	return text
 }
 
-// describeFind says which probes follow a step. How many there will be, and so
-// how long they take, is not known before.
-func describeFind(w io.Writer, f *plan.Find, s *workload.Step) {
+// describeFind says which probes follow a step, and returns how long they take
+// at most. How many there will be is not known before.
+func describeFind(w io.Writer, f *plan.Find, s *workload.Step) time.Duration {
 	seconds := f.Seconds
 	if seconds == 0 {
 		seconds = s.Seconds
 	}
 	fmt.Fprintf(w, "  %-8s search for the highest rate with %s: up to %d probes of %g s\n", s.Name+"@…", f.Promise, f.Most(), seconds)
+	return time.Duration(float64(f.Most()) * seconds * float64(time.Second))
 }
 
 func describeStep(w io.Writer, s *workload.Step) (length time.Duration) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/plan"
 	"rumbench/internal/result"
 )
 
@@ -77,24 +78,46 @@ func (a *App) showCommand() *cobra.Command {
 
 // known returns an error for a step or target that no trial has.
 func known(trials []*result.Trial, steps, targets []string) error {
-	has := map[string]bool{}
+	var allSteps, allTargets []string
 	for _, t := range trials {
-		has["target "+t.Target] = true
+		if !slices.Contains(allTargets, t.Target) {
+			allTargets = append(allTargets, t.Target)
+		}
 		for i := range t.Steps {
-			has["step "+t.Steps[i].Name] = true
+			if name := t.Steps[i].Name; !slices.Contains(allSteps, name) {
+				allSteps = append(allSteps, name)
+			}
 		}
 	}
 	for _, s := range steps {
-		if !has["step "+s] {
-			return fmt.Errorf("no trial has a step %q", s)
+		if !slices.Contains(allSteps, s) {
+			return fmt.Errorf("no trial has a step %q; %s", s, instead(s, "steps", allSteps))
 		}
 	}
 	for _, t := range targets {
-		if !has["target "+t] {
-			return fmt.Errorf("there is no target %q", t)
+		if !slices.Contains(allTargets, t) {
+			return fmt.Errorf("there is no target %q; %s", t, instead(t, "targets", allTargets))
 		}
 	}
 	return nil
+}
+
+// instead tells which name was meant, or which names there are.
+func instead(wrong, what string, names []string) string {
+	best, least := "", 3
+	for _, name := range names {
+		if d := plan.Distance(wrong, name); d < least {
+			best, least = name, d
+		}
+	}
+	const shown = 40
+	switch {
+	case best != "":
+		return fmt.Sprintf("did you mean %s?", best)
+	case len(names) > shown:
+		return fmt.Sprintf("the %s are %s and %d more", what, strings.Join(names[:shown], ", "), len(names)-shown)
+	}
+	return fmt.Sprintf("the %s are %s", what, strings.Join(names, ", "))
 }
 
 func among(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }

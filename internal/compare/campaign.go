@@ -31,6 +31,7 @@ type Step struct {
 	Primary, WritesPer string // as in result.Step
 	Base               string // as in result.Step
 	Axes               []result.Axis
+	Warmup             bool // as in result.Step: its numbers are shown, and judged nowhere
 	Runs               map[*Target][]Run
 
 	numbers map[*Target]map[Key]*Number // made when they are asked for
@@ -91,7 +92,7 @@ func (c *Campaign) step(rs *result.Step) *Step {
 	if s := c.Step(rs.Name); s != nil {
 		return s
 	}
-	s := &Step{Name: rs.Name, Doc: rs.Doc, Primary: rs.Primary, WritesPer: rs.WritesPer, Base: rs.Base, Axes: rs.Axes, Runs: map[*Target][]Run{}, numbers: map[*Target]map[Key]*Number{}}
+	s := &Step{Name: rs.Name, Doc: rs.Doc, Primary: rs.Primary, WritesPer: rs.WritesPer, Base: rs.Base, Axes: rs.Axes, Warmup: rs.Warmup, Runs: map[*Target][]Run{}, numbers: map[*Target]map[Key]*Number{}}
 	c.Steps = append(c.Steps, s)
 	return s
 }

@@ -94,8 +94,12 @@ func (s *Step) CPU() (Key, bool) {
 
 // Headline are the keys on which a step is judged: throughput and p99 of its
 // primary operation, CPU, reads and writes per unit, and the space taken. They
-// are few, because every further one makes all of them harder to prove.
+// are few, because every further one makes all of them harder to prove. A step
+// that warms up has none.
 func (s *Step) Headline() []Key {
+	if s.Warmup {
+		return nil
+	}
 	var out []Key
 	add := func(k Key, ok bool) {
 		if ok && !slices.Contains(out, k) {

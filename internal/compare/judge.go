@@ -32,10 +32,14 @@ type place struct {
 // Judge compares all numbers of two targets. The headline numbers are judged
 // together, so that a false alarm among all of them is as rare as the rule says
 // (Holm); of the differences that are claimed among the many others, no greater
-// share is false on average (Benjamini and Hochberg).
+// share is false on average (Benjamini and Hochberg). Steps that warm up are
+// left out.
 func (c *Campaign) Judge(base, of *Target, r Rule) *Judgement {
 	j := &Judgement{Base: base, New: of, Rule: r, at: map[place]int{}}
 	for _, s := range c.Steps {
+		if s.Warmup {
+			continue
+		}
 		headline := s.Headline()
 		for _, k := range append(headline, s.AllKeys()...) {
 			if _, seen := j.at[place{s, k}]; seen {

@@ -20,7 +20,7 @@ func Precise(trials []*result.Trial, precision float64) (enough bool, worst floa
 	for _, t := range c.Targets[min(1, len(c.Targets)):] {
 		for _, s := range c.Steps {
 			k, ok := s.Rate(s.Primary)
-			if !ok {
+			if !ok || s.Warmup {
 				continue
 			}
 			e := s.effect(c.Targets[0], t, k)

@@ -37,14 +37,18 @@ var writeWords = [...]string{"delete", "insert", "update", "write"}
 //
 // Tests of sysbench are grouped by their names, as published tables do: "point"
 // in it is a point test; delete, insert, update or write makes a write test; all
-// others are range tests. Steps of other workloads are grouped by the kinds of
+// others are range tests. Those of a ratio of reads to writes are mixed. Steps of other workloads are grouped by the kinds of
 // operation that they are about, and where these tell nothing, by such words in
 // the name.
 func GroupOf(s *Step) Group {
-	if isBefore(s.Name) {
+	test, _, _ := strings.Cut(s.Name, "@") // what it is, without the levels that it is at
+	if s.Warmup || isBefore(test) {
 		return Before
 	}
 	if s.workload() == sysbench {
+		if strings.HasPrefix(test, "ratio") {
+			return Mixed
+		}
 		if g := groupByName(s.Name); g != Other {
 			return g
 		}
@@ -63,7 +67,7 @@ func GroupOf(s *Step) Group {
 // one of those before the writes.
 func isBefore(name string) bool {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '_' || r == ' ' })
-	return slices.ContainsFunc(parts, func(p string) bool { return p == "warm" || p == "pre" || p == "warmpre" })
+	return slices.ContainsFunc(parts, func(p string) bool { return p == "warm" || p == "warmup" || p == "pre" || p == "warmpre" })
 }
 
 func groupByName(name string) Group {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -97,7 +98,8 @@ func TestGroupsOfSysbench(t *testing.T) {
 		Point:  {"hot-points_range=100", "point-query_range=100", "points-covered-pk_range=100", "points-notcovered-si", "random-points_range=1000"},
 		Range:  {"range-covered-pk_range=100", "range-notcovered-si", "read-only-count_range=1000", "read-only_range=10", "read-only-sum", "scan_range=100"},
 		Write:  {"delete_range=100", "insert", "read-write_range=10", "update-index", "update-inlist", "update-nonindex", "update-one", "update-zipf", "write-only_range=10000"},
-		Before: {"point-query.pre_range=100", "point-query.warm", "scan.warm_range=100", "scan.warmpre", "random-points.pre_range=10", "read-only.pre"},
+		Mixed:  {"ratio", "ratio@4r.8t", "ratio-points@8r"},
+		Before: {"point-query.pre@4c", "points-covered-pk.pre@500", "ratio.warmup@4r.8t", "update-index.warmup@8c.500", "point-query.pre_range=100", "point-query.warm", "scan.warm_range=100", "scan.warmpre", "random-points.pre_range=10", "read-only.pre"},
 	} {
 		for _, name := range names {
 			c := New([]*result.Trial{tested("a", 1, "", map[string]float64{name: 1})})
@@ -461,5 +463,55 @@ func TestRatesOfLoads(t *testing.T) {
 		if !math.IsNaN(s.Reads) || !math.IsNaN(s.WritesPer) || !math.IsNaN(s.DirGB) {
 			t.Errorf("%s: something out of nothing: %+v", c.primary, s)
 		}
+	}
+}
+
+// What warms up is shown, and in no verdict, mean or number that is judged.
+func TestWarmUpIsJudgedNowhere(t *testing.T) {
+	var trials []*result.Trial
+	for n := 1; n <= 4; n++ {
+		for target, rate := range map[string]float64{"a": 100, "b": 200} {
+			tr := tested(target, n, "interleaved", map[string]float64{"scan-first": rate + float64(n), "scan": rate + float64(n)})
+			tr.Steps[1].Warmup = true
+			trials = append(trials, tr)
+		}
+	}
+	slices.SortFunc(trials, func(x, y *result.Trial) int { return strings.Compare(x.Target, y.Target) })
+	c := New(trials)
+	j := c.Judge(c.Targets[0], c.Targets[1], DefaultRule())
+	for _, it := range j.Items {
+		if it.Step.Name != "scan" {
+			t.Errorf("%s of %s was judged", it.Metric(), it.Step.Name)
+		}
+	}
+	if n := j.family(); n != 1 {
+		t.Errorf("%d numbers are corrected for", n)
+	}
+	// Its own interval would be too wide.
+	for i, tr := range trials {
+		tr.Steps[1].Rows[0].Value *= float64(1 + i%3)
+	}
+	if enough, _, worst := Precise(trials, 0.05); !enough || worst != "scan" {
+		t.Errorf("not precise enough because of %s", worst)
+	}
+	r := c.Relative(RelativeOptions{})
+	if m := group(t, r, Range).Means[1]; m.Tests != 1 || m.Left != nil {
+		t.Errorf("a mean of %d tests without %v", m.Tests, m.Left)
+	}
+	warm := group(t, r, Before)
+	if len(warm.Rows) != 1 || warm.Means != nil || warm.Rows[0].Cells[1].Verdict() != "" || !(warm.Rows[0].Cells[1].Ratio > 1.9) {
+		t.Errorf("%+v", warm)
+	}
+	// Those from before the writes are measurements like others.
+	for i := range trials {
+		before := &trials[i].Steps[1]
+		before.Name, before.Warmup, before.Rows[0].Value = "scan.pre@4c", false, trials[i].Steps[0].Rows[0].Value
+	}
+	c = New(trials)
+	if n := c.Judge(c.Targets[0], c.Targets[1], DefaultRule()).family(); n != 2 {
+		t.Errorf("with a test from before the writes %d numbers are corrected for", n)
+	}
+	if g := group(t, c.Relative(RelativeOptions{}), Before); g.Rows[0].Cells[1].Verdict() != Better {
+		t.Errorf("%+v", g.Rows[0].Cells[1].Effect)
 	}
 }

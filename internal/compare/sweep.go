@@ -36,7 +36,7 @@ func (c *Campaign) Sweeps() []Sweep {
 	var bases []string
 	steps := map[string][]*Step{}
 	for _, s := range c.Steps {
-		if s.Base != "" {
+		if s.Base != "" && !s.Warmup {
 			bases = appendNew(bases, s.Base)
 			steps[s.Base] = append(steps[s.Base], s)
 		}

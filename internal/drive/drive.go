@@ -87,7 +87,7 @@ type Queue struct {
 // Result is what a step did.
 type Result struct {
 	Start  time.Time     // the barrier
-	Window time.Duration // to the end of the last operation that began in it
+	Window time.Duration // to the end of the last attempt that began in it, or of the step's time
 	Groups []GroupResult
 	// Ended is nil after a step that went to its planned end; otherwise why it
 	// ended early: the context's error, or the error that no client could go on from.

@@ -111,8 +111,12 @@ func (g *GroupResult) addError(e hist.ErrorCount) {
 	g.Errors = append(g.Errors, e)
 }
 
-// window is the time from the barrier to the end of the last operation.
+// window is the time from the barrier to the end of the last attempt; of a step
+// that its time ended, at least that time, though a pause was the last of it.
 func (r *stepRun) window() (end time.Duration) {
+	if limit := r.limit(); limit > 0 && r.stopped >= limit {
+		end = limit
+	}
 	for _, l := range r.loops {
 		end = max(end, l.end)
 	}

@@ -30,13 +30,14 @@ type loop struct {
 	out  workload.Outcome
 	op   hist.Op
 	open bool // a slot of the schedule is open: its operation has not been done yet
+	cut  bool // the end of the step ended an attempt
 	// since is when the operation in flight began, plus one; 0: none is.
 	since atomic.Int64
 
 	done   int64
 	inPlan int64 // operations done by the planned end
 	late   Late
-	end    time.Duration // of the last operation
+	end    time.Duration // of the last attempt
 	cpu    time.Duration
 }
 
@@ -81,6 +82,7 @@ func (l *loop) run(ctx context.Context) {
 		defer measureThread(&l.cpu)()
 	}
 	defer l.idle()
+	defer l.leave()
 	for {
 		if l.group.Work > 0 && l.done >= l.group.Work {
 			l.idle()
@@ -211,17 +213,27 @@ func (l *loop) operate(ctx context.Context, start int64) bool {
 		l.since.Store(start + 1)
 	}
 	parts := l.out.Parts
+	if l.retry.anew {
+		parts.Reset()
+	}
 	if parts != nil {
-		parts.Laps = parts.Laps[:0]
+		parts.Kept = len(parts.Laps)
 	}
 	l.out = workload.Outcome{Parts: parts}
 	err := l.client.Do(ctx, &l.out)
 	end := l.clock()
 	if err != nil {
-		return l.failed(ctx, err)
+		return l.failed(ctx, err, end)
 	}
 	l.record(start, end)
 	return true
+}
+
+// leave counts the operation that the client leaves neither done nor given up.
+func (l *loop) leave() {
+	if l.retry.failures > 0 || l.cut {
+		l.rec.Leave(l.out.Kind, l.clock()-l.op.Start)
+	}
 }
 
 // record records an operation that was done.
@@ -235,6 +247,7 @@ func (l *loop) record(attempt, end int64) {
 		for _, lap := range l.out.Parts.Laps {
 			o.Laps = append(o.Laps, hist.Lap(lap))
 		}
+		o.Kept = l.out.Parts.Kept
 	}
 	l.retry.succeeded()
 	l.end = time.Duration(end)
@@ -258,21 +271,26 @@ func (l *loop) record(attempt, end int64) {
 }
 
 // failed counts an attempt that failed, and tells whether to go on.
-func (l *loop) failed(ctx context.Context, err error) bool {
-	if errors.Is(err, workload.ErrDone) || ctx.Err() != nil {
+func (l *loop) failed(ctx context.Context, err error, end int64) bool {
+	if errors.Is(err, workload.ErrDone) {
 		return false
 	}
+	if l.cut = ctx.Err() != nil; l.cut {
+		return false
+	}
+	l.end = time.Duration(end)
 	class := engine.ClassOf(err)
-	statements := l.out.Reads + l.out.Writes + l.out.Others
-	l.rec.Fail(l.out.Kind, l.retry.failures > 0, statements, string(class), err)
-	hopeless := l.retry.failed(class, l.clock())
+	f := hist.Failure{Kind: l.out.Kind, Retried: l.retry.failures > 0, Class: string(class), Err: err, Time: end - l.op.Start}
+	f.Statements = l.out.Reads + l.out.Writes + l.out.Others
+	hopeless := l.retry.failed(class, end)
+	f.GivenUp = l.retry.last && !hopeless && !class.Ends()
+	l.rec.Fail(&f)
 	switch {
 	case class.Ends():
 	case hopeless:
 		err = fmt.Errorf("%d operations failed in a row, the last with: %w", l.retry.row, err)
 	default:
-		if l.retry.last {
-			l.rec.GiveUp(l.out.Kind)
+		if f.GivenUp {
 			l.retry.giveUp()
 			l.open = l.open && l.group.Ops[l.out.Kind].Upkeep
 		}

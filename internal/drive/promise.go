@@ -11,7 +11,7 @@ import (
 const HeldShare = 0.95
 
 // Promise is how a group did that has a rate, or serves arrivals. Of an open
-// group without RowsPerOp units are operations.
+// group units are operations: these are what arrives.
 type Promise struct {
 	Target    float64 // units a second of the whole group; of an open group what was offered on average
 	Achieved  float64
@@ -40,13 +40,13 @@ func (r *Result) Judge(g int, group *workload.Group) Promise {
 	for k := range res.Kinds {
 		switch {
 		case group.Ops[k].Upkeep:
-		case group.RowsPerOp == 0:
+		case group.Rate == 0:
 			done += res.Kinds[k].Ops
 		default:
 			done += res.Kinds[k].Rows
 		}
 	}
-	perOp := float64(max(1, group.RowsPerOp))
+	perOp := unitsPerOp(group)
 	seconds := res.End.Seconds()
 	if seconds == 0 {
 		return Promise{Share: math.NaN(), Worst: math.NaN()} // it ended before it began
@@ -70,6 +70,14 @@ func (r *Result) Judge(g int, group *workload.Group) Promise {
 	return p
 }
 
+// unitsPerOp is how many units of a promise an operation is.
+func unitsPerOp(g *workload.Group) float64 {
+	if g.Rate == 0 {
+		return 1
+	}
+	return float64(max(1, g.RowsPerOp))
+}
+
 // within are the intervals that lie in the group's own time.
 func (g *GroupResult) within() []Rate {
 	n := len(g.Rates)
@@ -86,7 +94,7 @@ const enoughOps = 10
 // judgeIntervals allows for the grain of the schedule: one operation of each
 // client that ends just beyond an interval is not a promise broken.
 func (p *Promise) judgeIntervals(rates []Rate, group *workload.Group) {
-	perOp := float64(max(1, group.RowsPerOp))
+	perOp := unitsPerOp(group)
 	rates = coarse(rates, p.Target/perOp/float64(group.Clients))
 	if len(rates) == 0 {
 		return
@@ -97,10 +105,7 @@ func (p *Promise) judgeIntervals(rates []Rate, group *workload.Group) {
 		seconds := (r.To - r.From).Seconds()
 		target, done := p.Target, r.PerSec
 		if group.Rate == 0 {
-			target = float64(r.Arrived) * perOp / seconds
-		}
-		if group.RowsPerOp == 0 {
-			done = float64(r.Ops) / seconds
+			target, done = float64(r.Arrived)/seconds, float64(r.Ops)/seconds
 		}
 		if done+perOp*float64(group.Clients)/seconds >= HeldShare*target {
 			held++

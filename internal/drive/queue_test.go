@@ -137,6 +137,18 @@ func TestOverload(t *testing.T) {
 	})
 }
 
+// Rows do not make up for operations that were not done: three of an operation
+// are not three operations.
+func TestOverloadInRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, g := open(t, pace.Constant(pace.Even, 300), 10, 2, 10*time.Millisecond, nil) // it can do 200 a second
+		g.RowsPerOp = 1
+		if p := r.Judge(0, g); p.Met || p.Share != 0 || p.Achieved > 201 || p.Target < 299 || p.Target > 301 {
+			t.Errorf("%+v", p)
+		}
+	})
+}
+
 // A queue of a bounded length sheds the oldest: those that are done are fresh.
 func TestShedding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -30,13 +30,14 @@ type retry struct {
 	draws    *gen.Source
 	failures int   // attempts of the operation that failed; 0: the next one is an operation's first
 	last     bool  // no other attempt follows
+	anew     bool  // the next attempt is at an operation that has had none
 	next     int64 // when the next attempt may begin
 	row      int   // failures in a row, of whatever operation
 }
 
 func (r *stepRun) newRetry(g, i int, client workload.Client) (retry, error) {
 	group := &r.Step.Groups[g]
-	p := retry{Retry: group.Retry}
+	p := retry{Retry: group.Retry, anew: true}
 	switch p.Policy {
 	case "", workload.RetrySame, workload.RetryNew, workload.RetryNone:
 	default:
@@ -66,7 +67,7 @@ func (r *retry) failed(class engine.Class, now int64) (hopeless bool) {
 		policy = workload.RetrySame
 	}
 	r.last = policy == workload.RetryNone || r.Max > 0 && r.failures >= r.Max
-	if policy == workload.RetryNew && !r.last {
+	if r.anew = policy == workload.RetryNew && !r.last; r.anew {
 		r.abandon.Abandon()
 	}
 	r.next = now + int64(r.pause())
@@ -92,7 +93,7 @@ func (r *retry) longest() time.Duration {
 
 func (r *retry) giveUp() {
 	r.abandon.Abandon()
-	r.failures, r.last = 0, false
+	r.failures, r.last, r.anew = 0, false, true
 }
 
-func (r *retry) succeeded() { r.failures, r.row = 0, 0 }
+func (r *retry) succeeded() { r.failures, r.row, r.anew = 0, 0, true }

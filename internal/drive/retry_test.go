@@ -24,6 +24,8 @@ type keeper struct {
 	at    []time.Duration
 	start time.Time
 	kind  func(value int) int
+	// goesOn: an attempt after a failed one has nothing to do but the third statement.
+	goesOn bool
 }
 
 func (k *keeper) Do(_ context.Context, out *workload.Outcome) error {
@@ -36,6 +38,10 @@ func (k *keeper) Do(_ context.Context, out *workload.Outcome) error {
 	if k.kind != nil {
 		out.Kind = k.kind(k.value)
 	}
+	if k.goesOn && k.tries > 1 {
+		return k.finish(out)
+	}
+	out.Parts.Reset()
 	for part := range 2 {
 		out.Parts.Start()
 		time.Sleep(5 * time.Millisecond)
@@ -45,6 +51,10 @@ func (k *keeper) Do(_ context.Context, out *workload.Outcome) error {
 	if err := k.fails(k.value, k.tries); err != nil {
 		return err
 	}
+	return k.finish(out)
+}
+
+func (k *keeper) finish(out *workload.Outcome) error {
 	out.Others, out.Rows = 1, 1
 	k.Abandon()
 	return nil
@@ -278,6 +288,73 @@ func TestHang(t *testing.T) {
 		}
 		if n := r.Groups[0].Kinds[0].Ops; n != 150 {
 			t.Errorf("%d operations were done before", n)
+		}
+	})
+}
+
+// A client that goes on behind the statements that are done keeps their times,
+// and the time of its attempts holds them; but what it had abandoned is gone.
+func TestPartsOfSeveralAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fails := func(value, attempt int) error {
+			if value%2 == 0 && attempt == 1 {
+				return busy
+			}
+			return nil
+		}
+		r := retried(t, &keeper{fails: fails, goesOn: true}, workload.Group{Parts: []string{"select", "update"}})
+		s := &r.Groups[0].Kinds[0]
+		// All take 10 ms: those that failed once go on without taking any time.
+		if s.Ops != 20 || s.KeptTime != int64(100*time.Millisecond) || s.Attempt.Total() != 100e6 {
+			t.Errorf("%+v, attempts took %g", s.Counts, s.Attempt.Total())
+		}
+		for i, p := range r.Groups[0].Parts {
+			if p.Count() != 20 {
+				t.Errorf("part %d: %d", i, p.Count())
+			}
+		}
+		r = retried(t, &keeper{fails: fails, goesOn: true}, workload.Group{Parts: []string{"select", "update"}, Retry: workload.Retry{Policy: workload.RetryNew}})
+		if s := &r.Groups[0].Kinds[0]; s.Ops != 10 || s.KeptTime != 0 || r.Groups[0].Parts[0].Count() != 10 {
+			t.Errorf("%+v, parts %d", s.Counts, r.Groups[0].Parts[0].Count())
+		}
+	})
+}
+
+// A step whose second half fails is as long as its time, whether the last of it
+// was an attempt or a pause; what was given up and what was left has its time.
+func TestWindowWithFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		half := func(value, _ int) error {
+			if value >= 10 {
+				return busy
+			}
+			return nil
+		}
+		r := retried(t, &keeper{fails: half}, workload.Group{})
+		s := &r.Groups[0].Kinds[0]
+		if r.Window != 200*time.Millisecond || s.Ops != 10 || s.Unfinished != 1 || s.UnfinishedTime != int64(100*time.Millisecond) {
+			t.Errorf("window %v: %+v", r.Window, s.Counts)
+		}
+		r = retried(t, &keeper{fails: half}, workload.Group{Retry: workload.Retry{Max: 3}})
+		s = &r.Groups[0].Kinds[0]
+		if r.Window != 200*time.Millisecond || s.GivenUp != 3 || s.Failed.Count() != 3 || s.Failed.Max() != int64(30*time.Millisecond) || s.Unfinished != 1 || s.UnfinishedTime != int64(10*time.Millisecond) {
+			t.Errorf("window %v: %+v, given up after %d", r.Window, s.Counts, s.Failed.Max())
+		}
+		r = retried(t, &keeper{fails: func(int, int) error { return busy }}, workload.Group{Retry: workload.Retry{Backoff: time.Second}})
+		if r.Window != 200*time.Millisecond {
+			t.Errorf("window %v of a step that ended in a pause", r.Window)
+		}
+		// Without a failure nothing is left, and who has no more to do does not
+		// make the step longer.
+		done := &fake{rows: 1, took: every(10 * time.Millisecond), err: func(n int64) error {
+			if n == 5 {
+				return workload.ErrDone
+			}
+			return nil
+		}}
+		r = drive(t, workload.Step{Seconds: 10, Groups: []workload.Group{{Name: "d", Clients: 1, Ops: insert}}}, []workload.Client{done})
+		if r.Window != 50*time.Millisecond || r.Groups[0].Kinds[0].Unfinished != 0 {
+			t.Errorf("window %v: %+v", r.Window, r.Groups[0].Kinds[0].Counts)
 		}
 	})
 }

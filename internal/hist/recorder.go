@@ -16,8 +16,14 @@ type Counts struct {
 	Reads, Writes, Others int64
 	// Attempts counts the tries, those that failed included; Retries those that
 	// were not an operation's first; GivenUp the operations that were given up;
-	// and Wasted the statements of attempts that failed.
-	Attempts, Retries, GivenUp, Wasted int64
+	// Unfinished those that were neither done nor given up at the end, though an
+	// attempt had failed or been cut off; and Wasted the statements of attempts
+	// that failed.
+	Attempts, Retries, GivenUp, Unfinished, Wasted int64
+	// UnfinishedTime is for how long the unfinished ones had been in progress,
+	// and KeptTime the time of statements of failed attempts that operations
+	// which were done went on behind; in nanoseconds.
+	UnfinishedTime, KeptTime int64
 }
 
 func (c *Counts) add(o *Counts) {
@@ -31,7 +37,10 @@ func (c *Counts) add(o *Counts) {
 	c.Attempts += o.Attempts
 	c.Retries += o.Retries
 	c.GivenUp += o.GivenUp
+	c.Unfinished += o.Unfinished
 	c.Wasted += o.Wasted
+	c.UnfinishedTime += o.UnfinishedTime
+	c.KeptTime += o.KeptTime
 }
 
 // Statements is the number of statements of operations that were done.
@@ -39,11 +48,12 @@ func (c *Counts) Statements() int64 { return c.Reads + c.Writes + c.Others }
 
 // Sums are what one kind of operation did, with its latencies. Service is from
 // the beginning of an operation's first attempt to its end. Response and
-// Lateness are nil where operations have no intended start; Attempt, the time
-// of the attempt that succeeded, is nil where it is not recorded.
+// Lateness are nil where operations have no intended start. Attempt, the time of
+// the attempt that succeeded, and Failed, that from the beginning of the first
+// attempt to giving up, are nil where attempts are not timed apart.
 type Sums struct {
 	Counts
-	Service, Response, Lateness, Attempt *Dist
+	Service, Response, Lateness, Attempt, Failed *Dist
 }
 
 // NewSums makes empty sums of one kind.
@@ -53,12 +63,14 @@ func NewSums(s Shape) Sums {
 		sums.Response, sums.Lateness = NewDist(), NewDist()
 	}
 	if s.Attempts {
-		sums.Attempt = NewDist()
+		sums.Attempt, sums.Failed = NewDist(), NewDist()
 	}
 	return sums
 }
 
-func (s *Sums) dists() [4]*Dist { return [4]*Dist{s.Service, s.Response, s.Lateness, s.Attempt} }
+func (s *Sums) dists() [5]*Dist {
+	return [5]*Dist{s.Service, s.Response, s.Lateness, s.Attempt, s.Failed}
+}
 
 // Reset empties the sums, keeping their memory.
 func (s *Sums) Reset() {
@@ -148,10 +160,11 @@ type Op struct {
 	Reads, Writes, Others int64
 	Intended, Start, End  int64
 	// Attempt is the start of the attempt that succeeded, and Retried tells
-	// that there had been others.
+	// that there had been others. Of Laps the first Kept are of those others.
 	Attempt int64
 	Retried bool
 	Laps    []Lap
+	Kept    int
 }
 
 // Lap is the time of one statement in nanoseconds.
@@ -184,29 +197,54 @@ func (r *Recorder) Record(o *Op) {
 	if r.attempts {
 		h.record(&k.attempt, o.End-o.Attempt)
 	}
-	for _, l := range o.Laps {
+	for i, l := range o.Laps {
 		h.record(&h.parts[l.Part], l.Time)
+		if i < o.Kept {
+			k.KeptTime += l.Time
+		}
 	}
 	r.mu.Unlock()
 }
 
-// Fail counts an attempt that failed after so many statements.
-func (r *Recorder) Fail(kind int, retried bool, statements int64, class string, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	k := &r.sheet.kinds[kind]
-	k.Attempts++
-	if retried {
-		k.Retries++
-	}
-	k.Wasted += statements
-	r.count(kind, class, err)
+// Failure is an attempt that failed.
+type Failure struct {
+	Kind       int
+	Retried    bool  // it was not its operation's first
+	Statements int64 // that it executed in vain
+	Class      string
+	Err        error
+	// GivenUp tells that the operation, which was begun so many nanoseconds
+	// ago, is given up with it.
+	GivenUp bool
+	Time    int64
 }
 
-// GiveUp counts an operation that was given up, after its last attempt failed.
-func (r *Recorder) GiveUp(kind int) {
+// Fail counts an attempt that failed.
+func (r *Recorder) Fail(f *Failure) {
 	r.mu.Lock()
-	r.sheet.kinds[kind].GivenUp++
+	defer r.mu.Unlock()
+	k := &r.sheet.kinds[f.Kind]
+	k.Attempts++
+	if f.Retried {
+		k.Retries++
+	}
+	k.Wasted += f.Statements
+	if f.GivenUp {
+		k.GivenUp++
+		if r.attempts {
+			r.sheet.record(&k.failed, f.Time)
+		}
+	}
+	r.count(f.Kind, f.Class, f.Err)
+}
+
+// Leave counts an operation that is neither done nor given up at the end, and
+// was begun so many nanoseconds ago.
+func (r *Recorder) Leave(kind int, time int64) {
+	r.mu.Lock()
+	k := &r.sheet.kinds[kind]
+	k.Unfinished++
+	k.UnfinishedTime += time
 	r.mu.Unlock()
 }
 
@@ -231,8 +269,8 @@ func (r *Recorder) count(kind int, class string, err error) {
 //
 // A recorder's sheet has a fixed part, of 1.1 KB for each distribution, and
 // pages of 512 bytes for what an interval touches. Measured with operations of
-// ten statements that take 1 ms on average, exponentially: 15 KB for an idle
-// client, 65 KB for one that does ten operations in an interval; 67 MB for 1,024.
+// ten statements that take 1 ms on average, exponentially: 20 KB for an idle
+// client, 70 KB for one that does ten operations in an interval; 72 MB for 1,024.
 type Collector struct{ spare *sheet }
 
 // NewCollector makes a collector.

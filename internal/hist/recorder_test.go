@@ -69,9 +69,8 @@ func TestRecorder(t *testing.T) {
 				r.Record(&Op{Kind: 1, Rows: 2, Reads: 10, Writes: 4, Others: 2, Intended: i, Start: i + 1, Attempt: i + 2, End: i + 3, Retried: true,
 					Laps: []Lap{{0, 5}, {1, 7}, {0, 5}}})
 			}
-			r.Fail(1, false, 9, "conflict", errors.New("words"))
-			r.Fail(1, true, 1, "conflict", errors.New("other words"))
-			r.GiveUp(1)
+			r.Fail(&Failure{Kind: 1, Statements: 9, Class: "conflict", Err: errors.New("words")})
+			r.Fail(&Failure{Kind: 1, Retried: true, Statements: 1, Class: "conflict", Err: errors.New("other words"), GivenUp: true, Time: 7})
 			r.Error("fatal", errors.New("the end"))
 		})
 	}
@@ -211,5 +210,19 @@ func BenchmarkTake(b *testing.B) {
 			r.Record(&o)
 		}
 		c.Take(r, &totals)
+	}
+}
+
+// What clients leave behind at the end is collected though no attempt ended in
+// the last interval.
+func TestLeave(t *testing.T) {
+	shape := Shape{Kinds: 1, Attempts: true}
+	r, c, totals := NewRecorder(shape), NewCollector(shape), NewTotals(shape)
+	r.Fail(&Failure{Class: "conflict", Err: errors.New("words"), GivenUp: true, Time: 5000})
+	c.Take(r, &totals)
+	r.Leave(0, 3000)
+	c.Take(r, &totals)
+	if k := &totals.Kinds[0]; k.GivenUp != 1 || k.Failed.Count() != 1 || k.Failed.Max() != 5000 || k.Unfinished != 1 || k.UnfinishedTime != 3000 || k.Attempts != 1 {
+		t.Errorf("%+v, %d operations given up took %d", k.Counts, k.Failed.Count(), k.Failed.Max())
 	}
 }

@@ -45,7 +45,7 @@ type sheet struct {
 // tally is what operations of one kind did.
 type tally struct {
 	Counts
-	service, response, lateness, attempt sketch
+	service, response, lateness, attempt, failed sketch
 }
 
 // sketch is a distribution in pages of a sheet.
@@ -65,7 +65,7 @@ func newSheet(s Shape) *sheet {
 			k.response, k.lateness = newSketch(), newSketch()
 		}
 		if s.Attempts {
-			k.attempt = newSketch()
+			k.attempt, k.failed = newSketch(), newSketch()
 		}
 	}
 	for i := range h.parts {
@@ -147,7 +147,7 @@ func (h *sheet) drain(s *sketch, to *Dist) {
 func (h *sheet) empty(to *Totals) (ops int64) {
 	for i := range h.kinds {
 		k, sum := &h.kinds[i], &to.Kinds[i]
-		if k.Attempts == 0 {
+		if k.Counts == (Counts{}) {
 			continue
 		}
 		ops += k.Ops
@@ -160,6 +160,7 @@ func (h *sheet) empty(to *Totals) (ops int64) {
 		}
 		if sum.Attempt != nil {
 			h.drain(&k.attempt, sum.Attempt)
+			h.drain(&k.failed, sum.Failed)
 		}
 	}
 	for i := range h.parts {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,7 +34,7 @@ func printed() (*result.Trial, []result.Line) {
 			l.Reads, l.Writes, l.Others, l.Errors = 14*l.Ops, 4*l.Ops, 2*l.Ops, int64(sec)
 			if n == 1 {
 				l.Reads, l.Writes, l.Others, l.Errors = l.Ops, 0, 0, 0
-				l.ResponseP5, l.ResponseP9, l.ResponseMx, l.Queue = 3456.7, 6000, 9500, &result.Queue{Waiting: 3}
+				l.ResponseP5, l.ResponseP9, l.ResponseMx, l.Queue = 3456.7, 6000, 9500, &result.Queue{Waiting: 3, Shed: 40}
 			}
 			if sec == 3 {
 				l = result.Line{Step: s.Name, Source: "ops", T: l.T, DT: 1, Group: "clients", Op: s.Primary, OldestInFlight: 1e6}
@@ -52,6 +53,11 @@ func printed() (*result.Trial, []result.Line) {
 		}
 		for metric, v := range map[string]float64{"_min_us": 90, "_p95_us": 2345.6, "_max_us": 9012.3, "_total_s": 1.5} {
 			s.Rows = append(s.Rows, result.Row{Group: "clients", Op: s.Primary, Metric: measure + metric, Value: v, N: ops})
+		}
+		if n == 1 {
+			for metric, v := range map[string]float64{"offered_per_s": 1100, "shed": 200, "abandoned": 7} {
+				s.Rows = append(s.Rows, result.Row{Group: "clients", Metric: metric, Value: v, N: 5775})
+			}
 		}
 		t.Steps = append(t.Steps, s)
 	}
@@ -73,6 +79,11 @@ func TestRoundTrip(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for want, times := range map[string]int{"s ] queue length: 3, concurrency: -\n": 4, "s ] shed: 40\n": 4, "\nArrivals (rumbench):\n": 1, "    offered:                             5775   (": 1, "    shed:                                200    (": 1, "    not done at the end:                 7      (": 1} {
+		if got := strings.Count(text.String(), want); got != times {
+			t.Errorf("%q is there %d times, want %d:\n%s", want, got, times, text.String())
+		}
 	}
 	path := filepath.Join(t.TempDir(), "run.log")
 	if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {

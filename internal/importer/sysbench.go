@@ -247,6 +247,9 @@ func (s *sysbench) interval(n int, line string) {
 		s.queue = true
 		return
 	}
+	if strings.HasPrefix(m[2], "shed:") {
+		return // of rumbench: how many were is among the final figures
+	}
 	if strings.HasPrefix(m[2], "reads:") {
 		return // MiB a second of file operations: no operations are told
 	}

@@ -319,6 +319,9 @@ func (s *sysbench) addNotes(ops sbOps) {
 	if other := s.totals["other"]; strings.Contains(s.params["script"], "delete") && other > 0 && s.reason == "" {
 		s.warn("%.0f of %.0f deletes found no row: sysbench counts them as done", other, ops.queries)
 	}
+	if shed, late := s.totals["shed"], s.totals["not done at the end"]; shed+late > 0 {
+		s.warn("%.0f operations were shed, and %.0f had arrived and were not done at the end: they are in no response time", shed, late)
+	}
 	if rate, _ := number(s.params["rate"]); rate > 0 {
 		s.step.Groups[0].Rate, s.step.Groups[0].Pace = rate, "poisson"
 		if ops.events > 0 && ops.queries > 0 {

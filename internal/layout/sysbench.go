@@ -38,10 +38,11 @@ type SysbenchInterval struct {
 	Latency                  float64 // ms, at the percentile
 	Paced                    bool    // there is a queue
 	QueueLength, Concurrency float64 // events that wait, and that are being executed
+	Shed                     float64 // events that were dropped, as too many waited
 }
 
-// String is the line of the interval, or the two where events have a queue. Rates
-// are per second.
+// String is the line of the interval, or the two where events have a queue, and
+// a third where events were shed, which sysbench does not do. Rates are per second.
 func (i SysbenchInterval) String() string {
 	at := fmt.Sprintf("[ %.0fs ]", i.End)
 	if i.End != math.Round(i.End) && i.Seconds < 0.95 { // sysbench knows whole seconds only
@@ -52,6 +53,9 @@ func (i SysbenchInterval) String() string {
 		rate(i.Reads+i.Writes+i.Others), rate(i.Reads), rate(i.Writes), rate(i.Others), i.Percentile, fixed2(i.Latency), rate(i.Errors), rate(i.Reconnects))
 	if i.Paced {
 		line += fmt.Sprintf("%s queue length: %s, concurrency: %s\n", at, whole(i.QueueLength), whole(i.Concurrency))
+	}
+	if i.Shed > 0 {
+		line += fmt.Sprintf("%s shed: %s\n", at, whole(i.Shed))
 	}
 	return line
 }
@@ -66,9 +70,14 @@ type SysbenchFinal struct {
 	Percentile            int
 	Latency               float64 // ms, at the percentile
 	Threads               int
-	EventsSD              float64 // standard deviation over the threads
-	BusySD                float64 // the same of the seconds that each was busy
+	EventsSD              float64           // standard deviation over the threads
+	BusySD                float64           // the same of the seconds that each was busy
+	Arrivals              *SysbenchArrivals // nil: none arrive by themselves
 }
+
+// SysbenchArrivals is what became of events that arrive by a schedule; sysbench
+// tells nothing of it. NaN is not known.
+type SysbenchArrivals struct{ Offered, Shed, Abandoned float64 }
 
 func (f SysbenchFinal) String() string {
 	var b strings.Builder
@@ -99,6 +108,13 @@ func (f SysbenchFinal) String() string {
 	threads := float64(f.Threads)
 	fmt.Fprintf(&b, "\nThreads fairness:\n    events (avg/stddev):           %s/%s\n    execution time (avg/stddev):   %s/%s\n\n",
 		fixed(f.Events/threads, 4), fixed2(f.EventsSD), fixed(f.Sum/1e3/threads, 4), fixed2(f.BusySD))
+	if a := f.Arrivals; a != nil {
+		b.WriteString("Arrivals (rumbench):\n")
+		rate("offered", a.Offered)
+		rate("shed", a.Shed)
+		rate("not done at the end", a.Abandoned)
+		b.WriteString("\n")
+	}
 	return b.String()
 }
 

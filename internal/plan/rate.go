@@ -310,9 +310,19 @@ func withArrivals(s *workload.Step, a *pace.Arrivals) workload.Step {
 	return out
 }
 
-// Grid is rate k of those that a search may try, of three digits. All searches
-// of one precision try the same rates, so that their steps can be compared.
-func (d *Find) Grid(k int) float64 {
+// Rate is number k of the rates that a search may try: of the grid, but none
+// below From and none above To.
+func (d *Find) Rate(k int) float64 {
+	v := max(d.grid(k), d.From)
+	if d.To > 0 {
+		v = min(v, d.To)
+	}
+	return v
+}
+
+// grid has rates of three digits. All searches of one precision try the same
+// rates, so that their steps can be compared.
+func (d *Find) grid(k int) float64 {
 	text := strconv.FormatFloat(math.Pow(1+d.Precision, float64(k)), 'g', 3, 64)
 	v, _ := strconv.ParseFloat(text, 64) // it was just written
 	return v
@@ -323,13 +333,31 @@ func (d *Find) Nearest(rate float64) int {
 	return int(math.Round(math.Log(rate) / math.Log1p(d.Precision)))
 }
 
+// Last is the number of the rate To.
+func (d *Find) Last() int {
+	k := d.Nearest(d.To) - 1
+	for d.grid(k) < d.To {
+		k++
+	}
+	return k
+}
+
+// first is the number of the rate From.
+func (d *Find) first() int {
+	k := d.Nearest(d.From) + 1
+	for d.grid(k) > d.From {
+		k--
+	}
+	return k
+}
+
 // Halving is how many rates of the grid there are to half of one.
 func (d *Find) Halving() int { return max(1, int(math.Round(math.Ln2/math.Log1p(d.Precision)))) }
 
 // Least is the lowest rate that is tried below one that is known to break the promise.
 func (d *Find) Least(k int) int {
 	if d.From > 0 {
-		return d.Nearest(d.From)
+		return d.first()
 	}
 	return k - halvings*d.Halving()
 }
@@ -339,9 +367,9 @@ func (d *Find) Most() int {
 	bisect := func(steps int) int { return int(math.Ceil(math.Log2(float64(max(1, steps))))) }
 	switch {
 	case d.From > 0 && d.To > 0:
-		return 2 + bisect(d.Nearest(d.To)-d.Nearest(d.From))
+		return 2 + bisect(d.Last()-d.first())
 	case d.From > 0:
-		return 1 + bisect(d.Nearest(greatestRate)-d.Nearest(d.From))
+		return 1 + bisect(d.Nearest(greatestRate)-d.first())
 	case d.To > 0:
 		return 1 + halvings + bisect(d.Halving())
 	}

@@ -101,12 +101,32 @@ func TestGrid(t *testing.T) {
 	for _, precision := range []float64{0.01, 0.02, 0.05, 0.2} {
 		f := Find{Precision: precision}
 		for k := -50; k < 500; k++ {
-			low, high := f.Grid(k), f.Grid(k+1)
+			low, high := f.Rate(k), f.Rate(k+1)
 			if ratio := high/low - 1; math.Abs(ratio-precision) > 0.011 || high <= low {
 				t.Fatalf("%v: %v and %v", precision, low, high)
 			}
 			if f.Nearest(math.Pow(1+precision, float64(k))) != k {
 				t.Fatalf("%v: %d is not the nearest to itself", precision, k)
+			}
+		}
+	}
+}
+
+// The rates between which is searched are tried as they are written, and no
+// other is below or above them.
+func TestEnds(t *testing.T) {
+	for _, precision := range []float64{0.01, 0.05, 0.5, 1} {
+		for _, ends := range [][2]float64{{0, 400}, {0, 1000}, {37, 400}, {399, 400}, {100.5, 12345.678}, {1, 1.02}} {
+			f := Find{Precision: precision, From: ends[0], To: ends[1]}
+			last := f.Last()
+			least := f.Least(last)
+			if f.Rate(last) != f.To || f.From > 0 && f.Rate(least) != f.From {
+				t.Errorf("%v of %v: from %v to %v", precision, ends, f.Rate(least), f.Rate(last))
+			}
+			for k := least; k < last; k++ {
+				if f.Rate(k) >= f.Rate(k+1) {
+					t.Errorf("%v of %v: %v after %v", precision, ends, f.Rate(k+1), f.Rate(k))
+				}
 			}
 		}
 	}

@@ -29,7 +29,7 @@ func (n number) String() string {
 }
 
 func isLatency(metric string) bool {
-	for _, p := range []string{"service_", "response_", "lateness_", "attempt_", "statement_"} {
+	for _, p := range []string{"service_", "response_", "lateness_", "attempt_", "failed_", "statement_"} {
 		if strings.HasPrefix(metric, p) && strings.HasSuffix(metric, "_us") {
 			return true
 		}

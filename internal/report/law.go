@@ -68,11 +68,15 @@ func lawCells(p panel, t *target, columns int) []Cell {
 	}
 	cell := func(of func(stat.USL) float64) Cell {
 		c := Cell{Text: lawText(of(law)), Number: true}
+		var values []float64
 		if len(fits) > 1 {
-			var values []float64
 			for _, u := range fits {
-				values = append(values, of(u))
+				if v := of(u); !math.IsNaN(v) {
+					values = append(values, v)
+				}
 			}
+		}
+		if len(values) > 1 {
 			c.Ratio = lawText(slices.Min(values)) + "…" + lawText(slices.Max(values))
 		}
 		return c
@@ -91,12 +95,19 @@ func lawCells(p panel, t *target, columns int) []Cell {
 	if law.Residual > poorFit {
 		residual.Tag = "poor fit"
 	}
-	return []Cell{cell(func(u stat.USL) float64 { return u.Gain }), cell(func(u stat.USL) float64 { return u.Contention }), cell(func(u stat.USL) float64 { return u.Coherency }),
+	contention := cell(func(u stat.USL) float64 { return u.Contention })
+	if law.Contention > 1 { // it is a share
+		contention.Tag = "poor fit"
+	}
+	return []Cell{cell(func(u stat.USL) float64 { return u.Gain }), contention, cell(func(u stat.USL) float64 { return u.Coherency }),
 		peak, most, residual, r2, {Text: fmt.Sprint(len(all.n)), Number: true}}
 }
 
 func lawText(v float64) string {
-	if math.IsInf(v, 0) {
+	switch {
+	case math.IsNaN(v):
+		return unknown
+	case math.IsInf(v, 0):
 		return "∞"
 	}
 	return decimal(v)

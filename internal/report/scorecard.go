@@ -110,6 +110,9 @@ func (s *step) costPer() string {
 func (c *campaign) stepsWith(measures []measure) []*step {
 	var out []*step
 	for _, s := range c.steps {
+		if s.Warmup {
+			continue
+		}
 		for _, m := range measures {
 			if _, ok := m.key(s); ok {
 				out = append(out, s)

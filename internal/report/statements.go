@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"slices"
 
 	"rumbench/internal/result"
@@ -10,18 +9,19 @@ import (
 
 var (
 	statementMetrics = []string{"statements_per_s", "statement_p50_us", "statement_p95_us", "statement_p99_us", "statement_max_us"}
-	attemptMetrics   = []string{"attempts", "retries", "given_up", "wasted_statements",
+	attemptMetrics   = []string{"attempts", "retries", "given_up", "unfinished", "wasted_statements",
 		"errors_conflict", "errors_deadlock", "errors_lock_timeout", "errors_timeout", "errors_duplicate", "errors_gone", "errors_fatal"}
 	attemptTimes   = []string{"attempt_p50_us", "attempt_p95_us", "attempt_p99_us", "attempt_p999_us", "attempt_max_us"}
+	failedTimes    = []string{"failed_p50_us", "failed_p99_us", "failed_max_us"}
 	arrivalMetrics = []string{"offered_per_s", "shed", "abandoned", "queue_max", "highest_rate"}
 	spreadMetrics  = []string{"fairness_ops_mean", "fairness_ops_stddev"}
 )
 
 // statementsTable shows the statements that operations are made of: how long
-// each takes, and its share of the operations' time. The rest of it is the
-// client's own.
+// each takes, and its share of the time of the attempts that succeeded. The rest
+// of it is the client's own; what was tried in vain is told beside it.
 func (s *step) statementsTable(targets []*target, n *notes) Table {
-	t := Table{Title: "Statements", Head: "target", Note: "The statements of operations that were done, as the client saw them. Share: of the time of their operations; what is left is the client’s own."}
+	t := Table{Title: "Statements", Head: "target", Note: "The statements of operations that were done, as the client saw them. Share: of the time of the attempts that succeeded; what is left is the client’s own."}
 	var parts []subject
 	for _, k := range s.Keys(statementMetrics...) {
 		parts = appendOnce(parts, subject{k.Group, k.Op})
@@ -42,39 +42,88 @@ func (s *step) statementsTable(targets []*target, n *notes) Table {
 			for _, m := range statementMetrics {
 				row.Cells = append(row.Cells, s.cell(tg, targets[0], key{Group: part.group, Op: part.op, Metric: m}, n))
 			}
-			row.Cells = append(row.Cells, s.shareCell(tg, part))
+			shares := s.shares(tg, part, func(t spent) float64 { return t.statement })
+			row.Cells = append(row.Cells, s.shareCell(tg, shares, "statement_total_s of "+part.op+" ÷ attempt_total_s of its operations"))
 			g.Rows = append(g.Rows, row)
 		}
 		t.Groups = append(t.Groups, g)
 	}
+	t.Groups = append(t.Groups, s.inVain(targets, parts)...)
 	return t
 }
 
-// shareCell is a statement's share of the time of its group's operations, in the
-// median over the trials.
-func (s *step) shareCell(t *target, part subject) Cell {
-	var shares []float64
-	for _, r := range s.Used(t) {
-		mine, all := 0.0, 0.0
-		for i := range r.Step.Rows {
-			row := &r.Step.Rows[i]
-			switch {
-			case row.Group != part.group:
-			case row.Metric == "statement_total_s" && row.Op == part.op:
-				mine = row.Value
-			case row.Metric == "service_total_s" && single(r.Step, row):
-				all += row.Value
+// inVain are the lines of what took time beside the attempts that succeeded, a
+// group of clients each, where anything was tried in vain.
+func (s *step) inVain(targets []*target, parts []subject) (out []RowGroup) {
+	var groups []string
+	for _, part := range parts {
+		groups = appendOnce(groups, part.group)
+	}
+	for _, group := range groups {
+		g := RowGroup{Name: "failed attempts and pauses", Title: "Of operations that were done: they come on top of the time that shares are of."}
+		any := false
+		for _, tg := range targets {
+			row := TableRow{Head: tg.Name, Target: tg.Index}
+			for range statementMetrics {
+				row.Cells = append(row.Cells, absentCell("they are no statement"))
 			}
+			vain := s.shares(tg, subject{group, ""}, func(t spent) float64 { return t.service - t.attempts })
+			any = any || slices.ContainsFunc(vain, func(share float64) bool { return share > 0 })
+			row.Cells = append(row.Cells, s.shareCell(tg, vain, "(service_total_s − attempt_total_s) ÷ attempt_total_s"))
+			g.Rows = append(g.Rows, row)
 		}
-		if all > 0 && mine > 0 {
-			shares = append(shares, mine/all)
+		if any {
+			out = append(out, g)
 		}
 	}
+	return out
+}
+
+// spent is what a group's clients spent their time with, in seconds.
+type spent struct{ service, attempts, statement float64 }
+
+// shares are a time ÷ that of the attempts that succeeded, of each trial that
+// knows both.
+func (s *step) shares(t *target, about subject, of func(spent) float64) (out []float64) {
+	for _, r := range s.Used(t) {
+		if all := spentBy(r.Step, about); all.attempts > 0 {
+			out = append(out, max(0, of(all))/all.attempts)
+		}
+	}
+	return out
+}
+
+// spentBy sums up the operations of a group, and one statement of theirs. Files
+// from before attempts were told apart have them only where nothing failed.
+func spentBy(s *result.Step, about subject) (t spent) {
+	failed := false
+	for i := range s.Rows {
+		row := &s.Rows[i]
+		switch {
+		case row.Group != about.group:
+		case row.Metric == "statement_total_s" && row.Op == about.op:
+			t.statement = row.Value
+		case row.Metric == "attempts":
+			failed = true
+		case row.Metric == "service_total_s" && single(s, row):
+			t.service += row.Value
+		case row.Metric == "attempt_total_s" && single(s, row):
+			t.attempts += row.Value
+		}
+	}
+	if t.attempts == 0 && !failed {
+		t.attempts = t.service
+	}
+	return t
+}
+
+// shareCell is a share in the median over the trials.
+func (s *step) shareCell(t *target, shares []float64, formula string) Cell {
 	if len(shares) == 0 {
-		return absentCell(s.Absence(t, key{Metric: "statement_total_s"}))
+		return absentCell(s.Absence(t, key{Metric: "attempt_total_s"}))
 	}
 	share := stat.Median(shares)
-	return Cell{Text: percent2(share), Number: true, Value: full(share), Title: fmt.Sprintf("statement_total_s of %s ÷ service_total_s of its operations = %s", part.op, full(share))}
+	return Cell{Text: percent2(share), Number: true, Value: full(share), Title: formula + " = " + full(share)}
 }
 
 // single tells whether a row is of a kind of operation, and not of a whole of
@@ -103,5 +152,6 @@ func (s *step) attemptsTables(targets []*target, n *notes) []Table {
 			row.Cells = append(row.Cells, again.cell(s, targets[row.Target]))
 		}
 	}
-	return append(tables, s.metricTables("Time of the attempt that succeeded", "Without the failed ones before it, and the pauses: these are in the service time.", targets, attemptTimes, n)...)
+	tables = append(tables, s.metricTables("Time of the attempt that succeeded", "Without the failed ones before it, and the pauses: these are in the service time.", targets, attemptTimes, n)...)
+	return append(tables, s.metricTables("Time to giving up", "Of operations that were given up, from the start of the first attempt; they are in no other latency.", targets, failedTimes, n)...)
 }

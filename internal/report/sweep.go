@@ -115,10 +115,15 @@ func (c *campaign) inSummary(s *step) *sweep {
 func (w *sweep) first() *step { return w.panels[0].levels[0].step }
 
 // best is the step in which a target had the greatest throughput that counts,
-// with that throughput.
+// with that throughput. Steps of certain rates of arrival count only where there
+// are no others.
 func (w *sweep) best(t *target) (best *step, most number) {
+	all := w.allArrive()
 	for _, p := range w.panels {
 		for _, l := range p.levels {
+			if arriving(l.step) && !all {
+				continue
+			}
 			k, ok := l.Rate(l.Primary)
 			if n := l.number(t, k); ok && n.Missing == "" && len(l.Doubts(t)) == 0 && (best == nil || n.Value > most.Value) {
 				best, most = l.step, n
@@ -126,6 +131,17 @@ func (w *sweep) best(t *target) (best *step, most number) {
 		}
 	}
 	return best, most
+}
+
+// allArrive tells whether all steps are of certain rates of arrival: then
+// throughput is not what the targets could do.
+func (w *sweep) allArrive() bool {
+	for _, p := range w.panels {
+		if slices.ContainsFunc(p.levels, func(l levelStep) bool { return !arriving(l.step) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // representative is the step that stands for the sweep where only one can be
@@ -146,6 +162,12 @@ func (w *sweep) representative() *step {
 // sentences say in words what the sweep shows: what each target did at most, and
 // what a knob in which targets differ does.
 func (w *sweep) sentences() []Sentence {
+	if w.allArrive() {
+		if text := w.heldSentence(); text != "" {
+			return []Sentence{{w.Base, w.id, text}}
+		}
+		return nil
+	}
 	type peak struct {
 		rank
 		at *step
@@ -173,6 +195,10 @@ func (w *sweep) sentences() []Sentence {
 	for _, p := range peaks {
 		ranks = append(ranks, p.rank)
 	}
+	text += failedWords(first.rank, first.at, ranks[1:], func(r rank) *step {
+		at, _ := w.best(r.target)
+		return at
+	})
 	out := []Sentence{{w.Base, w.id, text + "." + inDoubt(ranks)}}
 	for _, f := range w.Campaign.Families() {
 		for _, t := range f.Targets[1:] {

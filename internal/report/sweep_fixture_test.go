@@ -107,13 +107,16 @@ func (p sweepStep) step(rnd *rand.Rand, st sweepTarget, t *result.Trial) result.
 		add("clients", "transaction", "attempts", math.Round(rate*30)+failed, "count", "")
 		add("clients", "transaction", "retries", failed, "count", "")
 		add("clients", "transaction", "given_up", 0, "count", "")
+		add("clients", "transaction", "unfinished", 0, "count", "")
 		add("clients", "transaction", "wasted_statements", 9*failed, "count", "")
 		add("clients", "transaction", "errors_deadlock", failed, "count", "")
 	}
+	attempts := p.clients * 29 * rate * 30 / (rate*30 + failed)
 	add("clients", "transaction", "service_total_s", p.clients*29, "s", "")
+	add("clients", "transaction", "attempt_total_s", attempts, "s", "")
 	for i, name := range []string{"point", "update", "commit"} {
 		add("clients", name, "statements_per_s", rate*float64(10/(1+9*i)), "1/s", "")
-		add("clients", name, "statement_total_s", p.clients*29*[]float64{0.6, 0.2, 0.17}[i], "s", "")
+		add("clients", name, "statement_total_s", attempts*[]float64{0.6, 0.2, 0.17}[i], "s", "")
 		fixtureLatency(&s, add, "clients", name, "statement", 1e6*p.clients/rate/30)
 	}
 	for _, m := range []string{"server_cpu_us", "client_cpu_us", "context_switches", "write_kb", "read_kb"} {

@@ -206,3 +206,44 @@ func TestSweepInBrowser(t *testing.T) {
 		t.Errorf("the page complains: %s", p)
 	}
 }
+
+// A parameter that is not known, or without bound, is never NaN; a share of the
+// work above 1 is none.
+func TestLawBounds(t *testing.T) {
+	in := sweepFixture(3, 1, someClients...)
+	for i := range in.Trials {
+		tr := in.Trials[i].Trial
+		for k := range tr.Steps {
+			s := &tr.Steps[k]
+			n := s.Axes[0].Value
+			for r := range s.Rows {
+				row := &s.Rows[r]
+				switch {
+				case row.Metric != "rows_per_s" || s.Base != "test-1":
+				case tr.Target == sweepTargets[0].name && tr.Trial == 1: // it never falls
+					row.Value = 1400 * n
+				case tr.Target == sweepTargets[1].name: // one is faster than two
+					row.Value = 1000 * n / (1 + 3*(n-1))
+				}
+			}
+		}
+	}
+	law := newCampaign(in.Trials, 0).sweeps[0].lawTable()
+	rows := law.Groups[0].Rows
+	for _, row := range rows {
+		for _, cell := range row.Cells {
+			if text := cell.Text + cell.Ratio + cell.Title + cell.Value; strings.Contains(text, "NaN") {
+				t.Errorf("%s: %+v", row.Head, cell)
+			}
+		}
+	}
+	if peaks := rows[0].Cells[3].Ratio + rows[0].Cells[4].Ratio; strings.Count(peaks, "∞") != 2 {
+		t.Errorf("the peaks of the trials are %q", peaks)
+	}
+	if a := rows[1].Cells[1]; a.Tag != "poor fit" {
+		t.Errorf("contention %+v", a)
+	}
+	if a := rows[2].Cells[1]; a.Tag != "" {
+		t.Errorf("contention %+v", a)
+	}
+}

@@ -3,12 +3,19 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 )
 
 // textSweep prints the throughputs of a sweep: levels × targets.
 func (w *sweep) textSweep(out io.Writer, n *notes, limit int) {
 	s := w.first()
-	fmt.Fprintf(out, "\n%s\n", clip(fmt.Sprintf("%s  %s/s over %s", w.Base, s.units(s.Primary), w.Axis), limit))
+	arrive := w.Axis == rateAxis
+	what := s.units(s.Primary) + "/s"
+	if k, ok := s.Latency(s.Primary, "p99"); arrive && ok {
+		measure, _, _ := strings.Cut(k.Metric, "_")
+		what += ", p99 of " + measure + " time,"
+	}
+	fmt.Fprintf(out, "\n%s\n", clip(fmt.Sprintf("%s  %s over %s", w.Base, what, w.Axis), limit))
 	heads := []string{""}
 	for _, t := range w.Targets {
 		heads = append(heads, t.Name)
@@ -27,8 +34,14 @@ func (w *sweep) textSweep(out io.Writer, n *notes, limit int) {
 				switch {
 				case cell.Tag != "":
 					text += " ⚠"
+				case arrive: // at one rate all do the same
 				case cell.Ratio != "":
 					text += " " + cell.Ratio + cell.Arrow
+				}
+				if k, ok := l.Latency(l.Primary, "p99"); arrive && ok {
+					if p99 := l.number(t, k); p99.Missing == "" {
+						text += "  " + p99.String()
+					}
 				}
 				row = append(row, text)
 			}
@@ -46,7 +59,25 @@ func (w *sweep) textSweep(out io.Writer, n *notes, limit int) {
 			fmt.Fprintln(out, textRow(row[:shown], widths, gap))
 		}
 	}
+	for _, t := range w.Targets {
+		if s, f := w.worst(t); s != nil {
+			fmt.Fprintf(out, "  Failed most at %s: %s\n", axesText(w.varied(s)), f.line())
+		}
+	}
 	if hidden := len(heads) - shown; hidden > 0 {
 		fmt.Fprintf(out, "    %d targets do not fit into %d characters; the report has them.\n", hidden, limit)
 	}
+}
+
+// worst is the step in which the greatest share of a target's attempts failed;
+// nil if none did.
+func (w *sweep) worst(t *target) (worst *step, most failures) {
+	for _, p := range w.panels {
+		for _, l := range p.levels {
+			if f := l.failures(t); f.failed > 0 && (worst == nil || f.share() > most.share()) {
+				worst, most = l.step, f
+			}
+		}
+	}
+	return worst, most
 }

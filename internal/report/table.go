@@ -165,6 +165,7 @@ var titles = map[string]string{
 	"attempt_p50_us": "p50", "attempt_p95_us": "p95", "attempt_p99_us": "p99", "attempt_p999_us": "p99.9", "attempt_max_us": "max",
 	"statement_p50_us": "p50", "statement_p95_us": "p95", "statement_p99_us": "p99", "statement_p999_us": "p99.9", "statement_max_us": "max",
 	"statements_per_s": "executed/s", "queries_per_s": "statements/s", "reads_per_s": "reads/s", "writes_per_s": "writes/s", "others_per_s": "others/s",
+	"failed_p50_us": "p50", "failed_p99_us": "p99", "failed_max_us": "max",
 	"given_up": "given up", "wasted_statements": "wasted statements", "errors_conflict": "conflicts", "errors_deadlock": "deadlocks", "errors_lock_timeout": "lock timeouts",
 	"errors_timeout": "timeouts", "errors_duplicate": "duplicate keys", "errors_gone": "server gone", "errors_fatal": "other errors",
 	"offered_per_s": "arrived/s", "queue_max": "longest queue", "highest_rate": "highest rate/s", "fairness_ops_mean": "ops per client", "fairness_ops_stddev": "standard deviation",

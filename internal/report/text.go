@@ -58,6 +58,7 @@ func writeText(w io.Writer, in Input, c *campaign, limit int) {
 			if sw.first() == s {
 				sw.textSweep(w, n, limit)
 			}
+			c.textAnswers(w, s, n)
 			continue
 		}
 		if blank(cells[i], shown) {
@@ -67,12 +68,31 @@ func writeText(w io.Writer, in Input, c *campaign, limit int) {
 		for _, row := range cells[i] {
 			fmt.Fprintln(w, textRow(row[:shown], widths, gap))
 		}
+		c.textAnswers(w, s, n)
+		for _, t := range c.Targets {
+			if line := s.failures(t).line(); line != "" {
+				fmt.Fprintf(w, "  %s\n", line)
+			}
+		}
 	}
 	textPublished(w, c.published(in.Published, &notes{}), n, limit)
 	textFoot(w, banners(in, c), n, len(heads)-shown, limit)
 	fmt.Fprintf(w, "base: %s. %s\n", c.Targets[0].Name, c.caution())
 	if len(c.Targets) > 1 {
 		fmt.Fprintln(w, howMarked)
+	}
+}
+
+// textAnswers prints what a search found in a step.
+func (c *campaign) textAnswers(w io.Writer, s *step, n *notes) {
+	for _, a := range c.answers(s) {
+		fmt.Fprintf(w, "  %v", a)
+		for _, k := range s.Keys("highest_rate") {
+			for _, doubt := range s.number(a.target, k).Warnings {
+				fmt.Fprintf(w, " ⚠%d", n.mark(a.target.Name+" in "+s.Name+": "+doubt).Number)
+			}
+		}
+		fmt.Fprintln(w)
 	}
 }
 

@@ -24,13 +24,19 @@ func (c *campaign) verdict() []Sentence {
 	var quiet []string
 	for _, s := range c.steps {
 		k, ok := s.Rate(s.Primary)
-		if !ok {
+		if !ok || s.Warmup {
 			continue
+		}
+		if text := c.searchSentence(s); text != "" {
+			out = append(out, Sentence{s.Name, s.id, text})
 		}
 		if w := c.inSummary(s); w != nil {
 			if w.first() == s {
 				out = append(out, w.sentences()...)
 			}
+			continue
+		}
+		if c.probe(s) {
 			continue
 		}
 		ranks, dropped := c.ranking(s, k)
@@ -99,7 +105,8 @@ func (c *campaign) sentence(s *step, ranks []rank) string {
 	for _, o := range ranks[1:] {
 		others = append(others, c.faster(s, first, o))
 	}
-	return text + ", " + joined(others) + writes + "." + c.standstill(s) + inDoubt(ranks)
+	failed := failedWords(first, s, ranks[1:], func(rank) *step { return s })
+	return text + ", " + joined(others) + writes + failed + "." + c.standstill(s) + inDoubt(ranks)
 }
 
 // inDoubt says so when the rates that a sentence compares carry warnings.
@@ -230,7 +237,7 @@ func did(op string) string {
 	case "delete", "update":
 		return op + "d"
 	}
-	return "did " + op + " at"
+	return "did"
 }
 
 // repeated tells whether any two targets have trials enough to prove something.

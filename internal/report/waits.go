@@ -136,13 +136,21 @@ func shareText(share float64) string {
 	return fmt.Sprintf("%.0f %%", 100*share)
 }
 
-// clientWords say of each target whether its client was the bottleneck.
+// clientWords say of each target whether its client was the bottleneck, in the
+// trial that stands for it: all numbers of a sentence are of that one.
 func (c *campaign) clientWords(s *step, keys []key) (out []string) {
 	for _, t := range c.Targets {
-		share := s.number(t, key{Metric: "client_share"})
 		r := s.Leader(t)
-		if share.Missing != "" || r == nil {
+		if r == nil {
 			continue
+		}
+		share := r.Step.Find("client_share", "", "")
+		if share == nil {
+			continue
+		}
+		who := t.Name
+		if len(t.Trials) > 1 {
+			who += fmt.Sprintf(", trial %d", r.Trial.Trial)
 		}
 		words := "it was not found to be the bottleneck."
 		for _, text := range slices.Concat(r.Step.Warnings, r.Step.Notes) {
@@ -153,11 +161,18 @@ func (c *campaign) clientWords(s *step, keys []key) (out []string) {
 		}
 		// A session is seen to work only once it has a processor.
 		inLine := ""
-		line := s.number(t, key{Metric: "server_line_us", Per: keys[0].Per})
-		if part := line.Value / s.sum(t, keys); line.Missing == "" && part >= 0.01 {
+		whole := 0.0
+		for _, k := range keys {
+			if row := r.Step.Find(k.Metric, k.Op, k.Per); row != nil {
+				whole += row.Value
+			}
+		}
+		line := r.Step.Find("server_line_us", "", keys[0].Per)
+		if line != nil && line.Value >= 0.01*whole {
+			part := line.Value / whole
 			inLine = ", less up to " + shareText(part) + " for which the server’s own threads stood in line for a processor"
 		}
-		out = append(out, fmt.Sprintf("%s: the client had the turn for %s of the sessions’ time%s; %s", t.Name, shareText(share.Value), inLine, words))
+		out = append(out, fmt.Sprintf("%s: the server waited for its client for %s of the sessions’ time%s; %s", who, shareText(share.Value), inLine, words))
 	}
 	return out
 }

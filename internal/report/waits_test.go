@@ -77,7 +77,7 @@ func TestWaits(t *testing.T) {
 	}
 
 	page := render(t, in)
-	for _, want := range []string{"Where the time of the sessions went", `class="part w2"`, "row lock: Type:row lock", "timed µs per insert row", "pebble: the client had the turn for 64 % of the sessions’ time; the client was the bottleneck", "the engine does not tell"} {
+	for _, want := range []string{"Where the time of the sessions went", `class="part w2"`, "row lock: Type:row lock", "timed µs per insert row", "pebble: the server waited for its client for 64 % of the sessions’ time; the client was the bottleneck", "the engine does not tell"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -89,7 +89,7 @@ func TestWaits(t *testing.T) {
 	if err := Markdown(&md, in); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"### Time of the sessions by role", "- pebble: the client had the turn for 64 %"} {
+	for _, want := range []string{"### Time of the sessions by role", "- pebble: the server waited for its client for 64 %"} {
 		if !strings.Contains(md.String(), want) {
 			t.Errorf("the Markdown does not say %q", want)
 		}

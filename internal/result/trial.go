@@ -84,8 +84,13 @@ type Step struct {
 	Alone float64 `json:"alone_s,omitempty"`
 	// Base and Axes place the step among others that do the same and differ in
 	// these numbers only; "" and none for a step that stands alone.
-	Base      string                `json:"base,omitempty"`
-	Axes      []Axis                `json:"axes,omitempty"`
+	Base string `json:"base,omitempty"`
+	Axes []Axis `json:"axes,omitempty"`
+	// Search is what a search for a rate found, whose probes are the steps
+	// NAME@RATE; nil if there was none.
+	Search *Search `json:"search,omitempty"`
+	// Warmup: the step only readied the one that follows; it is judged nowhere.
+	Warmup    bool                  `json:"warmup,omitempty"`
 	Primary   string                `json:"primary"`    // the operation kind that the step is about
 	WritesPer string                `json:"writes_per"` // the operation kind that writes are reported per
 	Groups    []Group               `json:"groups,omitempty"`
@@ -129,7 +134,7 @@ type Group struct {
 	Rate    float64 `json:"rate,omitempty"` // promised units a second of the whole group; 0: closed loop
 	Pace    string  `json:"pace,omitempty"`
 	// Open: operations arrive at the group by one schedule for all clients, at
-	// Rate on average. Queue is then how many may wait; 0: any number.
+	// Rate on average, which is of operations. Queue is then how many may wait; 0: any number.
 	Open  bool     `json:"open,omitempty"`
 	Queue int64    `json:"queue,omitempty"`
 	Ops   []string `json:"ops"`

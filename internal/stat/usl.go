@@ -71,8 +71,17 @@ func fitForUSL(n, x []float64) bool {
 	return len(slices.Compact(levels)) >= LeastLevels
 }
 
-// At is the law's throughput at a level.
+// At is the law's throughput at a level; at an infinite one the limit.
 func (u USL) At(n float64) float64 {
+	if math.IsInf(n, 1) {
+		switch {
+		case u.Coherency > 0:
+			return 0
+		case u.Contention > 0:
+			return u.Gain / u.Contention
+		}
+		return n
+	}
 	return u.Gain * n / (1 + u.Contention*(n-1) + u.Coherency*n*(n-1))
 }
 

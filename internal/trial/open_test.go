@@ -41,6 +41,7 @@ type scriptedClient struct {
 
 func (c *scriptedClient) Do(_ context.Context, out *workload.Outcome) error {
 	c.attempt++
+	out.Parts.Reset()
 	for part := range 2 {
 		out.Parts.Start()
 		time.Sleep(time.Millisecond)
@@ -103,6 +104,15 @@ func TestRetriesAreTold(t *testing.T) {
 	if v("transaction", "attempt_max_us") < 2000 || v("transaction", "service_max_us") < 4000 || v("transaction", "service_p50_us") < v("transaction", "attempt_p50_us") {
 		t.Errorf("%s", dump(st.Rows))
 	}
+	// The statements are nearly all of the attempts that succeeded; the others
+	// took time too.
+	statements := v("select", "statement_total_s") + v("update", "statement_total_s")
+	if attempts, service := v("transaction", "attempt_total_s"), v("transaction", "service_total_s"); statements > attempts || service-attempts < 0.002*errs-0.002*3 {
+		t.Errorf("statements took %v of %v, operations %v", statements, attempts, service)
+	}
+	if n := v("transaction", "unfinished"); n > 3 || n == 0 && !has(st.Notes, "all were tried again") || n > 0 && !has(st.Notes, "all others were tried again") {
+		t.Errorf("%v unfinished: %q", n, st.Notes)
+	}
 	if mean := v("", "fairness_ops_mean"); math.Abs(mean*3-ops) > 1e-6 || v("", "fairness_ops_stddev") > mean {
 		t.Errorf("mean %v of %v", mean, ops)
 	}
@@ -125,20 +135,75 @@ func TestRetriesAreTold(t *testing.T) {
 	}
 }
 
-// Operations that are given up did fail: more than allowed make a step invalid.
+// Operations that are given up after all their attempts did fail: more than
+// allowed make a step invalid. Where nothing is to be tried again that is told.
 func TestGivenUp(t *testing.T) {
-	g := workload.Group{Clients: 1, Retry: workload.Retry{Policy: workload.RetryNone}}
+	g := workload.Group{Clients: 1, Retry: workload.Retry{Max: 1}}
 	st := step(t, run(t, script(t, g, every4th), result.Invalid), "s")
 	if n := value(t, st, "t", "transaction", "given_up"); n == 0 || n != value(t, st, "t", "transaction", "errors_deadlock") || value(t, st, "t", "transaction", "retries") != 0 {
+		t.Errorf("%s", dump(st.Rows))
+	}
+	if n := row(t, st, "t", "transaction", "failed_p50_us").N; float64(n) != value(t, st, "t", "transaction", "given_up") || value(t, st, "t", "transaction", "failed_max_us") < 2000 {
 		t.Errorf("%s", dump(st.Rows))
 	}
 	if st := step(t, run(t, script(t, g, every4th, "errors_allowed=50%"), result.Complete), "s"); !has(st.Warnings, "1 failed") && !has(st.Warnings, "deadlock") {
 		t.Errorf("%q", st.Warnings)
 	}
+	g.Retry = workload.Retry{Policy: workload.RetryNone}
+	if st := step(t, run(t, script(t, g, every4th), result.Complete), "s"); !has(st.Warnings, "were given up, as retry: none asks") || value(t, st, "t", "transaction", "given_up") == 0 {
+		t.Errorf("%q", st.Warnings)
+	}
 	g.Retry.Policy = workload.RetryNew
 	st = step(t, run(t, script(t, g, every4th), result.Complete), "s")
-	if value(t, st, "t", "transaction", "retries") == 0 || value(t, st, "t", "transaction", "given_up") != 0 || !has(st.Notes, "all were tried again") {
+	if value(t, st, "t", "transaction", "retries") == 0 || value(t, st, "t", "transaction", "given_up") != 0 || !has(st.Notes, "were tried again") {
 		t.Errorf("%s", dump(st.Rows))
+	}
+}
+
+// A client is not thinking while it does what comes to nothing, and the step is
+// as long as its time.
+func TestNothingButFailures(t *testing.T) {
+	first := func(_ *workload.Outcome, value, _ int) error {
+		if value > 0 {
+			return engine.Errorf(engine.Deadlock, "in the way")
+		}
+		return nil
+	}
+	for _, retry := range []workload.Retry{{Policy: workload.RetryNone}, {Policy: workload.RetrySame, Backoff: time.Millisecond}} {
+		s := script(t, workload.Group{Clients: 1, Retry: retry}, first, "errors_allowed=100%")
+		tr, _ := Run(t.Context(), s)
+		st := step(t, tr, "s")
+		if think := value(t, st, "t", "", "think_share"); think > 0.5 {
+			t.Errorf("%+v: the client was thinking for %v of the time", retry, think)
+		}
+		if length := value(t, st, "", "", "duration_s"); length < 0.6 {
+			t.Errorf("%+v: a window of %v s of 0.6 s", retry, length)
+		}
+		if n := value(t, st, "t", "transaction", "given_up") + value(t, st, "t", "transaction", "unfinished"); n == 0 {
+			t.Errorf("%+v: %s", retry, dump(st.Rows))
+		}
+	}
+}
+
+// Units that were not there are counted; where they are many, rates are in doubt.
+func TestMisses(t *testing.T) {
+	for every, doubted := range map[int]bool{1: true, 40: false} {
+		s := script(t, workload.Group{Clients: 1}, func(out *workload.Outcome, value, _ int) error {
+			if value%every == 0 {
+				out.Short = 1
+			}
+			return nil
+		})
+		st := step(t, run(t, s, result.Complete), "s")
+		ops := value(t, st, "t", "transaction", "rows")
+		if n := value(t, st, "t", "transaction", "misses"); n != math.Ceil(ops/float64(every)) {
+			t.Errorf("every %d: %v misses of %v", every, n, ops)
+		}
+		for _, metric := range []string{"rows_per_s", "ops_per_s", "queries_per_s"} {
+			if w := row(t, st, "t", "transaction", metric).Warnings; has(w, "was not there") != doubted {
+				t.Errorf("every %d: %s: %q", every, metric, w)
+			}
+		}
 	}
 }
 
@@ -156,6 +221,12 @@ func TestShedding(t *testing.T) {
 	}
 	if v("sla_met") != 0 || v("saturated") != 1 || !has(st.Warnings, "were shed") {
 		t.Errorf("%q", st.Warnings)
+	}
+	if w := row(t, st, "t", "transaction", "response_p99_us").Warnings; !has(w, "in no response time") {
+		t.Errorf("response times: %q", w)
+	}
+	if w := row(t, st, "t", "transaction", "service_p99_us").Warnings; has(w, "in no response time") {
+		t.Errorf("service times: %q", w)
 	}
 	var q result.Queue
 	for _, l := range lines(t, s.Dir, "ops") {

@@ -202,16 +202,21 @@ func (r *rows) addKind(group, op string, s *hist.Sums, w []string) {
 	at, doubt := of(group, op), warnings(w)
 	seconds := r.res.Window.Seconds()
 	r.put("rows", float64(s.Rows), at, count(s.Ops))
+	missed := warnings(r.addMisses(group, op, &s.Counts))
 	if seconds > 0 {
-		r.put("ops_per_s", float64(s.Ops)/seconds, at, count(s.Ops), doubt)
-		r.put("rows_per_s", float64(s.Rows)/seconds, at, count(s.Rows), doubt)
+		r.put("ops_per_s", float64(s.Ops)/seconds, at, count(s.Ops), doubt, missed)
+		r.put("rows_per_s", float64(s.Rows)/seconds, at, count(s.Rows), doubt, missed)
 	}
-	r.addStatements(group, op, &s.Counts, doubt)
+	r.addStatements(group, op, &s.Counts, doubt, missed)
 	r.addAttempts(group, op, &s.Counts)
+	r.addFailed(group, op, s.Failed)
 	if s.Ops == 0 {
 		return
 	}
 	r.addLatency("service", group, op, s.Service, doubt)
+	if s.Attempt != nil {
+		r.put("attempt_total_s", (s.Attempt.Total()+float64(s.KeptTime))/1e9, at, count(s.Ops), doubt)
+	}
 	if s.Attempt != nil && s.Attempts > s.Ops {
 		r.addLatency("attempt", group, op, s.Attempt, doubt)
 	}

@@ -38,10 +38,14 @@ func (t *trial) search(ctx context.Context, step *workload.Step) error {
 		return err
 	}
 	s.conclude(&t.res.Steps[at], step.Groups[p.group].Name, ceiling)
+	t.Progress(eventOf(PhaseFound, t.res.Steps[at]))
 	return t.save()
 }
 
-// search is a search for a rate. Rates are numbers on a grid.
+// PhaseFound: a search for a rate has ended, see Event.Is.
+const PhaseFound = "found"
+
+// search is a search for a rate. Rates are numbered, see [plan.Find.Rate].
 type search struct {
 	*plan.Find
 	probe  func(ctx context.Context, rate float64) (probe, error)
@@ -50,19 +54,19 @@ type search struct {
 
 // probe is a rate that was tried.
 type probe struct {
-	at    int // on the grid
+	at    int // its number
 	rate  float64
 	took  time.Duration // the percentile that the promise is about
 	n     int64         // operations that it is of
 	broke string        // why it does not count; "" if the promise was kept
 }
 
-// run tries rates until two neighbours on the grid are known, of which the
+// run tries rates until two neighbours are known, of which the
 // lower keeps the promise and the higher breaks it.
 func (s *search) run(ctx context.Context, ceiling float64) error {
 	high := s.Nearest(ceiling) + 1 // taken to break it
 	if s.To > 0 {
-		high = s.Nearest(s.To)
+		high = s.Last()
 		if kept, err := s.try(ctx, high); kept || err != nil {
 			return err
 		}
@@ -97,7 +101,7 @@ func (s *search) run(ctx context.Context, ceiling float64) error {
 
 // try makes a probe.
 func (s *search) try(ctx context.Context, at int) (kept bool, err error) {
-	p, err := s.probe(ctx, s.Grid(at))
+	p, err := s.probe(ctx, s.Rate(at))
 	if err != nil {
 		return false, err
 	}
@@ -124,7 +128,7 @@ func (r *prober) probe(ctx context.Context, rate float64) (probe, error) {
 	out := &r.trial.res.Steps[len(r.trial.res.Steps)-1]
 	r.judge(&p, &step, out)
 	if p.broke == "" {
-		out.Notes = append(out.Notes, fmt.Sprintf("%s was kept: %v", r.Promise, shown(p.took)))
+		out.Notes = append(out.Notes, fmt.Sprintf("%s was kept: %s", r.Promise, shown(p.took)))
 	} else {
 		out.Notes = append(out.Notes, r.Promise+" was not kept: "+p.broke)
 	}
@@ -162,17 +166,23 @@ func (r *prober) judge(p *probe, step *workload.Step, out *result.Step) {
 	case !promise.Met:
 		p.broke = fmt.Sprintf("of %.0f/s only %.0f/s were done", promise.Target, promise.Achieved)
 	case p.took >= r.Below:
-		p.broke = shown(p.took)
+		p.broke = r.measure() + " " + shown(p.took)
 	}
 }
 
 const endless = int64(2 * hist.Longest)
 
+// measure is what the promise is about: "p99".
+func (r *prober) measure() string {
+	name, _, _ := strings.Cut(r.Promise, "_")
+	return name
+}
+
 func shown(d time.Duration) string {
 	if d >= hist.Longest {
 		return "endless"
 	}
-	return d.Round(time.Microsecond).String()
+	return result.Millis(d.Seconds() * 1e3)
 }
 
 // conclude adds the answer to the step that was run without a rate.
@@ -180,12 +190,11 @@ func (s *search) conclude(out *result.Step, group string, ceiling float64) {
 	slices.SortFunc(s.probes, func(a, b probe) int { return a.at - b.at })
 	row := result.Row{Target: out.Rows[0].Target, Trial: out.Rows[0].Trial, Step: out.Name, Group: group, Metric: "highest_rate", Unit: "1/s", N: int64(len(s.probes))}
 	var tried []string
-	var lowest *probe // that broke it
-	var best *probe
+	var best, lowest *probe // that kept it, and that broke it above
 	for i := range s.probes {
 		p := &s.probes[i]
 		if p.broke == "" {
-			best = p
+			best, lowest = p, nil
 			tried = append(tried, fmt.Sprintf("%.10g/s %s", p.rate, shown(p.took)))
 			continue
 		}
@@ -194,18 +203,19 @@ func (s *search) conclude(out *result.Step, group string, ceiling float64) {
 		}
 		tried = append(tried, fmt.Sprintf("%.10g/s broke it (%s)", p.rate, p.broke))
 	}
-	text := s.Promise + ": "
-	switch {
-	case best == nil:
-		text += fmt.Sprintf("no rate kept it, down to %.10g/s", lowest.rate)
-	case lowest == nil && s.To > 0:
-		text += fmt.Sprintf("it was kept up to %.10g/s, the highest rate that was to be tried", best.rate)
-	case lowest == nil:
-		text += fmt.Sprintf("it was kept at %.10g/s; without a rate the clients did %.0f/s, and more was not tried", best.rate, ceiling)
-	default:
-		text += fmt.Sprintf("the highest rate that kept it is %.10g/s, the lowest that broke it %.10g/s", best.rate, lowest.rate)
+	found := &result.Search{Promise: s.Promise, Capped: s.To > 0}
+	if best != nil {
+		found.Kept, found.Took = best.rate, best.took.Seconds()*1e3
 	}
-	out.Notes = append(out.Notes, text+"; tried: "+strings.Join(tried, ", "))
+	if lowest != nil {
+		found.Broke, found.Why = lowest.rate, lowest.broke
+	}
+	out.Search = found
+	text := found.String()
+	if lowest == nil && !found.Capped {
+		text += fmt.Sprintf("; without a rate the clients did %.0f/s, and more was not tried", ceiling)
+	}
+	out.Notes = append(out.Notes, text+". Tried: "+strings.Join(tried, ", "))
 	if best != nil {
 		row.Value = best.rate
 		row.Warnings = s.doubts(best)
@@ -223,7 +233,7 @@ func (s *search) doubts(best *probe) (out []string) {
 	for i := 1; i < len(s.probes); i++ {
 		a, b := &s.probes[i-1], &s.probes[i]
 		if b.broke == "" && (a.broke != "" || a.took > s.Below/2 && a.took > b.took*5/4) {
-			out = append(out, fmt.Sprintf("not monotone: %v at %.10g/s, but %v at %.10g/s; something else disturbed one of them", shown(a.took), a.rate, shown(b.took), b.rate))
+			out = append(out, fmt.Sprintf("not monotone: %s at %.10g/s, but %s at %.10g/s; something else disturbed one of them", shown(a.took), a.rate, shown(b.took), b.rate))
 		}
 	}
 	return out

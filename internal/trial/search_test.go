@@ -52,13 +52,18 @@ func TestSearch(t *testing.T) {
 		high := f.Nearest(ceiling)
 		least := f.Least(high + 1)
 		if f.To > 0 {
-			high = f.Nearest(f.To)
+			high = f.Last()
 			least = f.Least(high)
 		}
 		want := 0.0
 		for k := least; k <= high; k++ {
-			if r := f.Grid(k); r <= capacity {
+			if r := f.Rate(k); r <= capacity {
 				want = r
+			}
+		}
+		for _, p := range s.probes {
+			if p.rate < f.From || f.To > 0 && p.rate > f.To {
+				t.Fatalf("%v was tried, of %v to %v", p.rate, f.From, f.To)
 			}
 		}
 		got := out.Rows[len(out.Rows)-1]
@@ -74,16 +79,16 @@ func TestConclusion(t *testing.T) {
 	kept := func(at int, ms float64) probe {
 		return probe{at: at, rate: float64(at), took: time.Duration(ms * 1e6), n: 1e5}
 	}
-	broke := func(at int) probe { return probe{at: at, rate: float64(at), broke: "12ms", n: 1e5} }
+	broke := func(at int) probe { return probe{at: at, rate: float64(at), broke: "p99 12 ms", n: 1e5} }
 	for _, c := range []struct {
 		probes      []probe
 		value       float64
 		note, doubt string
 	}{
-		{[]probe{kept(100, 3), broke(200), kept(150, 8)}, 150, "the highest rate that kept it is 150/s, the lowest that broke it 200/s; tried: 100/s 3ms, 150/s 8ms, 200/s broke it (12ms)", ""},
-		{[]probe{broke(200), broke(100)}, 0, "no rate kept it, down to 100/s", ""},
-		{[]probe{kept(100, 3)}, 100, "it was kept at 100/s; without a rate the clients did 111/s, and more was not tried", ""},
-		{[]probe{kept(100, 9), kept(150, 4)}, 150, "", "not monotone: 9ms at 100/s, but 4ms at 150/s"},
+		{[]probe{kept(100, 3), broke(200), kept(150, 8)}, 150, "p99 < 10 ms holds up to 150/s; broken at 200/s (p99 12 ms). Tried: 100/s 3 ms, 150/s 8 ms, 200/s broke it (p99 12 ms)", ""},
+		{[]probe{broke(200), broke(100)}, 0, "no rate that was tried kept it (lowest 100/s: p99 12 ms)", ""},
+		{[]probe{kept(100, 3)}, 100, "kept at the highest rate tried, 100/s (p99 3 ms); without a rate the clients did 111/s, and more was not tried", ""},
+		{[]probe{kept(100, 9), kept(150, 4)}, 150, "", "not monotone: 9 ms at 100/s, but 4 ms at 150/s"},
 		{[]probe{kept(100, 2), kept(150, 1)}, 150, "", ""}, // far from the limit that means nothing
 		{[]probe{{at: 100, rate: 100, took: 1, n: 500}}, 100, "", "of 500 operations only, 5.0 of them beyond"},
 	} {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/drive"
 	"rumbench/internal/hist"
 	"rumbench/internal/result"
 	"rumbench/workload"
@@ -17,12 +18,12 @@ func (r *rows) addErrors() {
 	for g := range r.step.Groups {
 		group := &r.step.Groups[g]
 		res := &r.res.Groups[g]
-		var failed, broken, done int64
+		var f failures
 		var words []string
 		for _, e := range res.Errors {
-			failed += e.Count
+			f.failed += e.Count
 			if !yields(group, engine.Class(e.Class)) {
-				broken += e.Count
+				f.broken += e.Count
 			}
 			op, class := "", e.Class
 			if e.Kind >= 0 {
@@ -35,12 +36,16 @@ func (r *rows) addErrors() {
 			r.put("errors_"+strings.ReplaceAll(e.Class, " ", "_"), float64(e.Count), of(group.Name, op))
 		}
 		for k := range res.Kinds {
-			done += res.Kinds[k].Ops
-			broken += res.Kinds[k].GivenUp
+			f.done += res.Kinds[k].Ops
+			if group.Retry.Policy != workload.RetryNone { // which asks for it
+				f.broken += res.Kinds[k].GivenUp
+			}
+			f.givenUp += res.Kinds[k].GivenUp
+			f.unfinished += res.Kinds[k].Unfinished
 		}
-		r.put("errors", float64(failed), of(group.Name, ""), count(failed+done), warnings(words))
-		if failed > 0 {
-			r.doubtErrors(group, failed, broken, done, words)
+		r.put("errors", float64(f.failed), of(group.Name, ""), count(f.failed+f.done), warnings(words))
+		if f.failed > 0 {
+			r.doubtErrors(group, f, words)
 		}
 	}
 }
@@ -51,14 +56,25 @@ func yields(g *workload.Group, c engine.Class) bool {
 	return g.Retry != workload.Retry{} && (c.Yields() || c == engine.Duplicate)
 }
 
-func (r *rows) doubtErrors(group *workload.Group, failed, broken, done int64, words []string) {
-	text := fmt.Sprintf("group %s: %d failed operations: %s", group.Name, failed, strings.Join(words, "; "))
-	if broken == 0 {
+// failures are what became of a group's operations: attempts that failed, and
+// operations done, given up, unfinished at the end, and failed against the plan.
+type failures struct{ failed, broken, done, unfinished, givenUp int64 }
+
+func (r *rows) doubtErrors(group *workload.Group, f failures, words []string) {
+	text := fmt.Sprintf("group %s: %d failed operations: %s", group.Name, f.failed, strings.Join(words, "; "))
+	switch {
+	case f.broken == 0 && f.givenUp > 0:
+		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("%s; %d were given up, as retry: none asks, and are in no rate and no service time", text, f.givenUp))
+		return
+	case f.broken == 0 && f.unfinished == 0:
 		r.out.Notes = append(r.out.Notes, text+"; all were tried again")
+		return
+	case f.broken == 0:
+		r.out.Notes = append(r.out.Notes, fmt.Sprintf("%s; %d were unfinished when the step ended, all others were tried again", text, f.unfinished))
 		return
 	}
 	r.out.Warnings = append(r.out.Warnings, text)
-	if share := float64(broken) / float64(broken+done); share > r.Plan.ErrorsAllowed {
+	if share := float64(f.broken) / float64(f.broken+f.done); share > r.Plan.ErrorsAllowed {
 		r.out.Status = result.Invalid
 		r.out.Warnings = append([]string{fmt.Sprintf("%.3g %% of the operations of group %s failed, %.3g %% are allowed (errors_allowed)", 100*share, group.Name, 100*r.Plan.ErrorsAllowed)}, r.out.Warnings...)
 	}
@@ -66,7 +82,7 @@ func (r *rows) doubtErrors(group *workload.Group, failed, broken, done int64, wo
 
 // addStatements adds how many statements an operation kind executed, where
 // that was counted.
-func (r *rows) addStatements(group, op string, c *hist.Counts, doubt func(*result.Row)) {
+func (r *rows) addStatements(group, op string, c *hist.Counts, doubts ...func(*result.Row)) {
 	seconds := r.res.Window.Seconds()
 	if c.Statements() == 0 || seconds <= 0 {
 		return
@@ -76,22 +92,55 @@ func (r *rows) addStatements(group, op string, c *hist.Counts, doubt func(*resul
 		metric string
 		n      int64
 	}{{"queries_per_s", c.Statements()}, {"reads_per_s", c.Reads}, {"writes_per_s", c.Writes}, {"others_per_s", c.Others}} {
-		r.put(s.metric, float64(s.n)/seconds, at, count(s.n), doubt)
+		r.put(s.metric, float64(s.n)/seconds, append([]func(*result.Row){at, count(s.n)}, doubts...)...)
 	}
 }
 
 // addAttempts adds what was tried in vain.
 func (r *rows) addAttempts(group, op string, c *hist.Counts) {
-	if c.Attempts == c.Ops {
+	if c.Attempts == c.Ops && c.Unfinished == 0 {
 		return
 	}
 	at, n := of(group, op), count(c.Ops)
 	r.put("attempts", float64(c.Attempts), at, n)
 	r.put("retries", float64(c.Retries), at, n)
 	r.put("given_up", float64(c.GivenUp), at, n)
+	r.put("unfinished", float64(c.Unfinished), at, n)
 	if c.Statements()+c.Wasted > 0 {
 		r.put("wasted_statements", float64(c.Wasted), at, count(c.Statements()+c.Wasted))
 	}
+}
+
+// addFailed adds for how long operations were tried that were given up.
+func (r *rows) addFailed(group, op string, d *hist.Dist) {
+	if d == nil || d.Count() == 0 {
+		return
+	}
+	at, n := of(group, op), count(d.Count())
+	r.put("failed_p50_us", micros(d.Percentile(50)), at, n)
+	r.put("failed_p99_us", micros(d.Percentile(99)), at, n)
+	r.put("failed_max_us", micros(d.Max()), at, n)
+}
+
+// missesAllowed is the share of misses up to which nobody needs to be told.
+const missesAllowed = 0.01
+
+// addMisses adds how many units were not there. The words are for the rates of
+// an operation kind of which too many were not: of its statements where these
+// are counted, else of its units.
+func (r *rows) addMisses(group, op string, c *hist.Counts) (doubts []string) {
+	if c.Short == 0 {
+		return nil
+	}
+	r.put("misses", float64(c.Short), of(group, op), count(c.Ops))
+	all, of := c.Statements(), "statements"
+	if all == 0 {
+		all, of = c.Rows+c.Short, "units"
+	}
+	if share := float64(c.Short) / float64(all); share > missesAllowed {
+		return []string{fmt.Sprintf("what was looked for was not there, in %.3g %% of its %s: these cost less than others", 100*share, of)}
+	}
+	return nil
 }
 
 // addParts adds the latencies of the statements that operations are made of.
@@ -117,8 +166,24 @@ func (r *rows) addArrivals(g int, group *workload.Group) {
 	r.put("shed", float64(a.Shed), at, n)
 	r.put("abandoned", float64(a.Abandoned.Count()), at, n)
 	r.put("queue_max", float64(a.Longest), at, n)
+	r.doubtResponses(group, a)
 	if a.Shed > 0 {
 		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("group %s: of %d operations that arrived %d were shed, as more than %d waited", group.Name, a.Offered, a.Shed, group.Arrivals.Queue))
+	}
+}
+
+// doubtResponses says of response times what is not in them. That some were
+// on their way when the time was over is as it should be.
+func (r *rows) doubtResponses(group *workload.Group, a *drive.Arrivals) {
+	left := a.Abandoned.Count()
+	if a.Shed == 0 && left <= int64(group.Clients) {
+		return
+	}
+	text := fmt.Sprintf("of %d operations that arrived %d were shed and %d not done at the end: these are in no response time", a.Offered, a.Shed, left)
+	for i := range r.out.Rows {
+		if row := &r.out.Rows[i]; row.Group == group.Name && strings.HasPrefix(row.Metric, "response_") {
+			row.Warnings = append(row.Warnings, text)
+		}
 	}
 }
 

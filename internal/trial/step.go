@@ -74,7 +74,7 @@ func (t *trial) written() float64 { return float64(t.series.Written() + t.latenc
 // step runs a step and adds it to the result, as far as it came.
 func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	s := &result.Step{Name: step.Name, Doc: step.Doc, Started: time.Now(), Primary: step.Primary, WritesPer: step.WritesPer, Status: result.Complete}
-	s.Base, s.Axes = step.Base, axesOf(step)
+	s.Base, s.Axes, s.Warmup = step.Base, axesOf(step), step.Warmup
 	s.Groups = t.groups(step)
 	t.clock.begin(step.Name)
 	defer t.clock.end()
@@ -131,7 +131,7 @@ func (t *trial) groups(step *workload.Step) (out []result.Group) {
 		case t.Calibrate:
 		case g.Arrivals != nil:
 			d.Open, d.Pace, d.Queue = true, string(g.Arrivals.Kind), g.Arrivals.Queue
-			d.Rate = g.Arrivals.Until(step.Seconds) / step.Seconds * float64(max(1, g.RowsPerOp))
+			d.Rate = g.Arrivals.Until(step.Seconds) / step.Seconds
 		case g.Rate > 0:
 			d.Rate, d.Pace = g.Rate*float64(g.RowsPerOp)*float64(g.Clients), string(g.Pace)
 		}

@@ -268,7 +268,8 @@ func TestJudgeClient(t *testing.T) {
 		warning, note          string
 	}{
 		{name: "it fills its processors", closed: many, looks: 20, see: rest(0.75), client: 0.95 * n, server: 0.5, busy: 0.95*n + 0.5, warning: result.ClientBound},
-		{name: "it shares them with the server", closed: many, looks: 20, see: rest(0.75), client: 0.45 * n, inLine: n, server: 0.5 * n, busy: 0.98 * n, warning: result.ClientBound},
+		{name: "it shares them with the server", closed: many, looks: 20, see: rest(0.75), client: 0.5 * n, inLine: n, server: 0.45 * n, busy: 0.98 * n, warning: result.ClientBound},
+		{name: "it shares them, and the server has more", closed: many, looks: 20, see: rest(0.75), client: 0.45 * n, inLine: n, server: 0.5 * n, busy: 0.98 * n, note: "both shared the processors"},
 		{name: "it shares them with other programs", closed: many, looks: 20, see: rest(0.75), client: 0.25 * n, inLine: n, server: 0.25 * n, busy: 0.98 * n, note: "other programs"},
 		{name: "processors are free", closed: many, looks: 20, see: rest(0.75), client: 0.1 * n, inLine: 0.01 * n, server: 0.1 * n, busy: 0.2 * n, note: "processors to spare"},
 		{name: "it is the server that stands in line", closed: many, looks: 20, see: rest(0.75), client: 0.45 * n, inLine: n, server: 0.5 * n, serverInLine: 2 * n, busy: 0.98 * n},

@@ -71,6 +71,9 @@ func (p *Progress) Event(e trial.Event) {
 		p.println(StepLine(e.Is))
 		p.told++
 		return
+	case e.Phase == trial.PhaseFound:
+		p.println(FoundLine(e.Is))
+		return
 	case p.width() > 0:
 		p.draw(clip(Line(e), p.width()-1))
 		return
@@ -182,6 +185,18 @@ func StepLine(s *result.Step) string {
 	}
 	for _, w := range s.Warnings {
 		line += "\n             ! " + w
+	}
+	return line
+}
+
+// FoundLine is what a search for a rate found in a step, and what is to be
+// thought of it.
+func FoundLine(s *result.Step) string {
+	line := fmt.Sprintf("  %s: %v", s.Name, s.Search)
+	if r := s.Find("highest_rate", "", ""); r != nil {
+		for _, w := range r.Warnings {
+			line += "\n             ! " + w
+		}
 	}
 	return line
 }

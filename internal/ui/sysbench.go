@@ -55,7 +55,7 @@ func (s *Sysbench) Event(e trial.Event) {
 		s.more()
 		s.print(s.run.final(e.Is))
 		s.run = nil
-	case e.Phase == trial.PhaseSettle:
+	case e.Phase == trial.PhaseSettle || e.Phase == trial.PhaseFound:
 		s.Progress.Event(e)
 	}
 }
@@ -166,6 +166,7 @@ func (r *sysbenchRun) add(l *result.Line) (text string) {
 	}
 	if q := l.Queue; q != nil {
 		r.at.Paced, r.at.QueueLength, r.at.Concurrency = true, float64(q.Waiting), math.NaN()
+		r.at.Shed += float64(q.Shed)
 	}
 	r.at.Errors += float64(l.Errors) // of the whole group: its first line has them
 	for i, n := range l.Clients {
@@ -268,6 +269,20 @@ func (r *sysbenchRun) final(s *result.Step) string {
 	f.EventsSD, f.BusySD = r.deviation(), unknown
 	if f.Threads == 1 {
 		f.BusySD = 0
+	}
+	if r.group.Open {
+		about := func(metric string) *result.Row {
+			for i := range s.Rows {
+				if row := &s.Rows[i]; row.Metric == metric && row.Group == r.group.Name {
+					return row
+				}
+			}
+			return &result.Row{Value: unknown}
+		}
+		f.Arrivals = &layout.SysbenchArrivals{Offered: unknown, Shed: about("shed").Value, Abandoned: about("abandoned").Value}
+		if offered := about("offered_per_s"); !math.IsNaN(offered.Value) {
+			f.Arrivals.Offered = float64(offered.N)
+		}
 	}
 	return r.begin() + f.String()
 }

@@ -1,109 +1,124 @@
 // Package wire is a stream of bytes over a connected socket, for protocols of
-// questions and answers. A read waits in the kernel, on the client's own
-// thread, as it does in clients that are written in C: Go's poller takes more
-// calls to the system and a hand-over between threads for the same. With many
-// connections it is the better way all the same, and is then taken; see crowd.
+// questions and answers, at less cost than a net.Conn has: see
+// docs/decisions/0014-wire.md.
 //
 // It knows no protocol, encrypts nothing and follows no context: who wants to
-// stop a read calls Break from elsewhere.
+// end a wait calls Break from elsewhere.
 package wire
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"os"
-	"runtime"
 	"sync"
 	"syscall"
-	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// Conn is one end of a connection. One goroutine at a time reads, writes and
+// Conn is one end of a connection. One goroutine at a time asks, peeks and
 // closes it; Break may be called by any.
+//
+// A socket's question is sent when the wait for its answer has been announced to
+// Go's poller, and is then waited for at once: trying to read first, as a
+// net.Conn does, is a call to the system for nothing; and one call of the poller
+// finds the answers of all connections that have one.
+//
+// The poller does not look at the socket itself, since that would also wake it
+// when the server has taken a question. It looks at a set of events that holds
+// the answers only.
 type Conn struct {
-	conn     net.Conn       // how it is read where Go's poller waits; nil: by poll
-	poll     [1]unix.PollFd // the socket, which does not block
-	counted  bool           // among the threads
-	yielded  time.Duration  // when the goroutine last let others run
-	buf      []byte         // what was read: the bytes from..to are still to be taken
+	conn     net.Conn // no socket of the kernel's; nil: the others are used
+	socket   int
+	events   *os.File // an epoll of the socket's answers
+	waiting  syscall.RawConn
+	step     func(uintptr) bool
+	out      []byte // still to be sent
+	begun    bool   // some of it was
+	in       []byte // to be read into
+	n        int    // bytes read
+	err      error
+	buf      []byte // what was read: the bytes from..to are still to be taken
 	from, to int
 
-	mu     sync.Mutex // between Break, Close and leave
+	mu     sync.Mutex // between Break and Close
 	closed bool
 }
 
 // usual is the size of a buffer that no answer has been too long for.
 const usual = 16 << 10
 
-// Take makes a Conn of a connection, which must not be used any more, not even
-// to be closed. A connection that is no socket of the kernel's, such as an
-// encrypted one, is used as it is.
+// Take makes a Conn of a connection, which must not be used any more: if it
+// cannot be taken, it is closed. One that is no socket of the kernel's, such as
+// an encrypted one, is used as it is.
 func Take(conn net.Conn) (*Conn, error) {
-	c := &Conn{conn: conn, buf: make([]byte, usual)}
-	switch conn.(type) {
-	case *net.UnixConn, *net.TCPConn:
-	default:
-		return c, nil
+	s := &Conn{conn: conn, socket: -1, buf: make([]byte, usual)}
+	s.step = s.exchange // made once: a method value allocates
+	var err error
+	switch conn := conn.(type) {
+	case *net.UnixConn:
+		err = s.take(conn)
+	case *net.TCPConn:
+		err = s.take(conn)
 	}
-	c.counted = true
-	threads.enter()
-	if threads.crowded() {
-		return c, nil
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
-	if err := c.take(conn.(syscall.Conn)); err != nil {
-		return nil, fmt.Errorf("take the socket: %w", errors.Join(err, c.Close()))
-	}
-	// While Go's poller knows the socket, every answer wakes the thread that polls.
-	return c, conn.Close()
+	return s, nil
 }
 
-// take makes a descriptor of its own for the socket.
-func (c *Conn) take(conn syscall.Conn) error {
+// take takes a socket, and closes what it came by. What it has opened when it
+// fails is closed by Close.
+func (s *Conn) take(conn interface {
+	syscall.Conn
+	io.Closer
+}) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return err
 	}
-	fd := -1
-	var dup error
-	err = raw.Control(func(socket uintptr) { fd, dup = unix.FcntlInt(socket, unix.F_DUPFD_CLOEXEC, 0) })
-	if err := errors.Join(err, dup); err != nil {
+	var failed error
+	err = raw.Control(func(fd uintptr) { s.socket, failed = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) })
+	if err := errors.Join(err, os.NewSyscallError("fcntl", failed)); err != nil {
 		return err
 	}
-	c.conn, c.poll[0].Fd = nil, int32(fd)
-	return nil
-}
-
-// leave has Go's poller wait from now on. The process has grown a crowd.
-func (c *Conn) leave() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f := os.NewFile(uintptr(c.poll[0].Fd), "socket")
-	conn, err := net.FileConn(f) // with a descriptor of its own
-	if err != nil {
-		return fmt.Errorf("give the socket to the poller: %w", err)
+	s.conn = nil
+	if err := conn.Close(); err != nil {
+		return err
 	}
-	c.conn = conn
-	return f.Close()
+	set, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return os.NewSyscallError("epoll_create1", err)
+	}
+	err = errors.Join(unix.SetNonblock(set, true), unix.EpollCtl(set, unix.EPOLL_CTL_ADD, s.socket, &unix.EpollEvent{Events: unix.EPOLLIN}))
+	s.events = os.NewFile(uintptr(set), "answers")
+	if err != nil {
+		return os.NewSyscallError("epoll", err)
+	}
+	s.waiting, err = s.events.SyscallConn()
+	return err
 }
 
-// Write writes all of b.
-func (c *Conn) Write(b []byte) error {
-	if c.conn != nil {
-		_, err := c.conn.Write(b)
+// Ask has b be sent when its answer is waited for. It must stay as it is until
+// the answer has come.
+func (s *Conn) Ask(b []byte) { s.out, s.begun = b, false }
+
+// Send sends b at once, for what has no answer.
+func (s *Conn) Send(b []byte) error {
+	if s.conn != nil {
+		_, err := s.conn.Write(b)
 		return err
 	}
 	for len(b) > 0 {
-		n, err := syscall.Write(int(c.poll[0].Fd), b)
+		n, err := s.call(syscall.SYS_WRITE, b)
 		switch err {
-		case nil:
+		case 0:
 			b = b[n:]
 		case syscall.EINTR:
 		case syscall.EAGAIN:
-			if err := c.wait(unix.POLLOUT); err != nil {
+			if err := s.poll(unix.POLLOUT); err != nil {
 				return err
 			}
 		default:
@@ -113,137 +128,191 @@ func (c *Conn) Write(b []byte) error {
 	return nil
 }
 
-// Peek returns the next n bytes of the stream, and waits for them. They are
-// valid until the next Peek. A stream that ends before the first of them is
-// io.EOF; within them, io.ErrUnexpectedEOF.
-func (c *Conn) Peek(n int) ([]byte, error) {
-	if c.to-c.from < n {
-		if err := c.fill(n); err != nil {
+// poll waits for the socket without Go's poller, for what is so long that the
+// cost does not matter.
+func (s *Conn) poll(events int16) error {
+	set := []unix.PollFd{{Fd: int32(s.socket), Events: events}}
+	if _, err := unix.Poll(set, -1); err != nil && err != unix.EINTR {
+		return os.NewSyscallError("poll", err)
+	}
+	return nil
+}
+
+// Peek returns the next n bytes, and waits for them. They are valid until the
+// next Peek.
+func (s *Conn) Peek(n int) ([]byte, error) {
+	if s.to-s.from < n {
+		if err := s.fill(n); err != nil {
 			return nil, err
 		}
 	}
-	return c.buf[c.from : c.from+n], nil
+	return s.buf[s.from : s.from+n], nil
 }
 
 // Skip passes over the next n bytes, which have been peeked at. They stay valid
 // until the next Peek.
-func (c *Conn) Skip(n int) { c.from += n }
+func (s *Conn) Skip(n int) { s.from += n }
 
-// Buffered is the number of bytes that can be peeked at without waiting.
-func (c *Conn) Buffered() int { return c.to - c.from }
-
-// fill reads until n bytes are there.
-func (c *Conn) fill(n int) error {
-	if c.from == c.to {
-		c.from, c.to = 0, 0
+func (s *Conn) fill(n int) error {
+	if s.from == s.to {
+		s.from, s.to = 0, 0
 	}
-	if c.from+n > len(c.buf) {
-		old := c.buf
-		if n > len(old) {
-			c.buf = make([]byte, max(n, 2*len(old)))
-		}
-		c.to = copy(c.buf, old[c.from:c.to])
-		c.from = 0
-	}
-	for c.to-c.from < n {
-		got, err := c.read(c.buf[c.to:])
-		c.to += got
+	// An answer may begin before its question has been sent to the end.
+	for s.to-s.from < n || len(s.out) > 0 {
+		s.grow(max(n, s.to-s.from+1))
+		got, err := s.read(s.buf[s.to:])
+		s.to += got
 		switch {
-		case err == io.EOF && c.to > c.from:
+		case got > 0 || err == nil:
+		case s.to-s.from >= n: // the server has answered before it hung up
+			s.out = nil
+		case err == io.EOF && s.to > s.from:
 			return io.ErrUnexpectedEOF
-		case err != nil:
+		default:
 			return err
 		}
 	}
 	return nil
 }
 
-// read reads at least one byte.
-func (c *Conn) read(b []byte) (int, error) {
-	if c.conn == nil && threads.crowded() {
-		if err := c.leave(); err != nil {
-			return 0, err
-		}
+// grow makes room for n bytes from the first one that is still to be taken.
+func (s *Conn) grow(n int) {
+	if s.from+n <= len(s.buf) {
+		return
 	}
-	if c.conn != nil {
-		n, err := c.conn.Read(b)
-		if n > 0 {
-			err = nil // it comes again
-		}
-		return n, err
+	old := s.buf
+	if n > len(old) {
+		s.buf = make([]byte, max(n, 2*len(old)))
 	}
+	s.to = copy(s.buf, old[s.from:s.to])
+	s.from = 0
+}
+
+// read sends what is to be sent, and reads at least one byte; or none, when it
+// has sent the end of a long question whose answer may have been read already.
+func (s *Conn) read(b []byte) (int, error) {
+	if s.conn != nil {
+		if len(s.out) > 0 {
+			_, err := s.conn.Write(s.out)
+			if s.out = nil; err != nil {
+				return 0, err
+			}
+		}
+		return s.conn.Read(b)
+	}
+	s.in, s.n, s.err = b, 0, nil
 	for {
-		// The answer is never there yet, so waiting comes first. A read that
-		// waited by itself would wake up in vain when the server takes the
-		// question from a unix socket.
-		if err := c.wait(unix.POLLIN); err != nil {
+		if err := s.waiting.Read(s.step); err != nil {
 			return 0, err
 		}
-		n, err := syscall.Read(int(c.poll[0].Fd), b)
+		if s.n > 0 || s.err != nil || len(s.out) == 0 {
+			return s.n, s.err
+		}
+		// The socket did not take all at once. A server that answers meanwhile
+		// may not take more before that is read.
+		if err := s.poll(unix.POLLIN | unix.POLLOUT); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// exchange is called when the poller has been readied, and then whenever there
+// is something to read. It returns whether it need not be called again.
+func (s *Conn) exchange(uintptr) bool {
+	long := s.begun
+	if len(s.out) > 0 {
+		n, err := s.call(syscall.SYS_WRITE, s.out)
 		switch {
 		case err == syscall.EINTR, err == syscall.EAGAIN:
-		case err != nil:
-			return 0, os.NewSyscallError("read", err)
-		case n == 0:
-			return 0, io.EOF
+		case err != 0:
+			s.out, s.err = nil, err // the server may have said why
 		default:
-			return n, nil
+			s.out = s.out[n:]
 		}
+		s.begun = len(s.out) > 0
+		if !long && !s.begun && s.err == nil {
+			return false // the answer takes its time
+		}
+		// There may be an answer that the poller tells of no more.
 	}
-}
-
-// slice is how long a goroutine may go without passing through Go's scheduler.
-// After ten milliseconds the scheduler takes its processor away at every call
-// to the system, and asks for that every twenty microseconds.
-const slice = 8 * time.Millisecond
-
-var start = time.Now()
-
-// wait waits until the socket can be read or written.
-func (c *Conn) wait(events int16) error {
-	if now := time.Since(start); now-c.yielded > slice {
-		c.yielded = now
-		runtime.Gosched()
-	}
-	c.poll[0].Events = events
 	for {
-		switch _, err := unix.Poll(c.poll[:], -1); err {
-		case nil:
-			return nil // if it is broken, reading or writing will tell
-		case unix.EINTR:
-		default:
-			return os.NewSyscallError("poll", err)
+		n, err := s.call(syscall.SYS_READ, s.in)
+		switch {
+		case err == syscall.EINTR:
+			continue
+		case err == syscall.EAGAIN:
+			return s.err != nil || long || s.begun
+		case err != 0:
+			s.err = err
+		case n == 0:
+			s.err = io.EOF
 		}
+		s.n = n
+		return true
 	}
 }
 
-// Break ends the stream in both directions: a read or write that waits, and all
-// that follow, fail. Close is still to be called.
-func (c *Conn) Break() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// call reads or writes the socket, which does not block. The scheduler is not
+// told of it: it would wake its watcher for every call of a process that was at
+// rest.
+func (s *Conn) call(number uintptr, b []byte) (int, syscall.Errno) {
+	n, _, err := syscall.RawSyscall(number, uintptr(s.socket), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+	if err != 0 {
+		return 0, err
+	}
+	return int(n), 0
+}
+
+// Look shows the connection as the net package has it.
+func (s *Conn) Look(f func(net.Conn) error) error {
+	if s.conn != nil {
+		return f(s.conn)
+	}
+	fd, err := unix.FcntlInt(uintptr(s.socket), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return os.NewSyscallError("fcntl", err)
+	}
+	file := os.NewFile(uintptr(fd), "socket")
+	defer file.Close()
+	conn, err := net.FileConn(file) // which leaves the socket as it is: not blocking
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return f(conn)
+}
+
+// Break ends the stream in both directions: who waits gets an error. It may be
+// called from anywhere.
+func (s *Conn) Break() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch {
-	case c.closed:
-	case c.conn != nil:
-		_ = c.conn.Close()
+	case s.closed:
+	case s.conn != nil:
+		_ = s.conn.Close()
 	default:
-		_ = unix.Shutdown(int(c.poll[0].Fd), unix.SHUT_RDWR) // it may have ended already
+		_ = unix.Shutdown(s.socket, unix.SHUT_RDWR) // it may have ended already
 	}
 }
 
 // Close ends the connection. It does nothing the second time.
-func (c *Conn) Close() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
+func (s *Conn) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
 		return nil
 	}
-	c.closed = true
-	if c.counted {
-		threads.leave()
+	s.closed = true
+	if s.conn != nil {
+		if err := s.conn.Close(); !errors.Is(err, net.ErrClosed) {
+			return err
+		}
+		return nil
 	}
-	if c.conn != nil {
-		return c.conn.Close()
+	var err error
+	if s.events != nil {
+		err = s.events.Close()
 	}
-	return os.NewSyscallError("close", unix.Close(int(c.poll[0].Fd)))
+	return errors.Join(err, os.NewSyscallError("close", unix.Close(s.socket)))
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"testing"
 	"testing/iotest"
+
+	"golang.org/x/sys/unix"
 )
 
 func must(t testing.TB, err error) {
@@ -92,8 +94,8 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// More is written than the kernel takes at once.
-func TestWrite(t *testing.T) {
+// More is sent than the kernel takes at once.
+func TestSend(t *testing.T) {
 	for _, network := range networks {
 		t.Run(network, func(t *testing.T) {
 			c, there := pair(t, network)
@@ -101,13 +103,79 @@ func TestWrite(t *testing.T) {
 			var got []byte
 			var read sync.WaitGroup
 			read.Go(func() { got, _ = io.ReadAll(iotest.HalfReader(there)) })
-			must(t, c.Write(sent))
+			must(t, c.Send(sent))
 			must(t, c.Close())
 			read.Wait()
 			if !bytes.Equal(got, sent) {
 				t.Errorf("%d bytes were read of %d", len(got), len(sent))
 			}
 		})
+	}
+}
+
+// A question that the kernel does not take at once is answered while it is being
+// sent, with more than the kernel keeps; and the next question is not mixed up
+// with what was left of it.
+func TestAskLong(t *testing.T) {
+	for _, network := range []string{"unix", "tcp"} {
+		t.Run(network, func(t *testing.T) {
+			c, there := pair(t, network)
+			question := bytes.Repeat([]byte("0123456789"), 1<<20)
+			answer := bytes.Repeat([]byte("abcdefg"), 1<<20)
+			var got []byte
+			var served sync.WaitGroup
+			served.Go(func() {
+				there.Write(answer) // before it reads
+				got, _ = io.ReadAll(io.LimitReader(there, int64(2*len(question))))
+				there.Write([]byte("end"))
+			})
+			c.Ask(question)
+			for rest := answer; len(rest) > 0; {
+				b, err := c.Peek(min(len(rest), 1<<10))
+				must(t, err)
+				if !bytes.HasPrefix(rest, b) {
+					t.Fatal("another answer was read than was written")
+				}
+				rest = rest[len(b):]
+				c.Skip(len(b))
+			}
+			c.Ask(question)
+			b, err := c.Peek(3)
+			must(t, err)
+			if string(b) != "end" {
+				t.Errorf("the second answer is %q", b)
+			}
+			served.Wait()
+			if !bytes.Equal(got, append(question, question...)) {
+				t.Errorf("%d bytes arrived of %d", len(got), 2*len(question))
+			}
+		})
+	}
+}
+
+// What the other end says before it hangs up is read, however much of the
+// question it leaves.
+func TestHungUp(t *testing.T) {
+	for _, network := range []string{"unix", "tcp"} {
+		c, there := pair(t, network)
+		go func() {
+			io.ReadFull(there, make([]byte, 4))
+			there.Write([]byte("no"))
+			there.Close()
+		}()
+		c.Ask(make([]byte, 32<<20))
+		b, err := c.Peek(2)
+		must(t, err)
+		if string(b) != "no" {
+			t.Errorf("%s: the other end says %q", network, b)
+		}
+		c.Skip(2)
+		for range 2 {
+			c.Ask([]byte("again"))
+			if _, err := c.Peek(1); err == nil {
+				t.Errorf("%s: a question was answered by nobody", network)
+			}
+		}
 	}
 }
 
@@ -141,80 +209,72 @@ func TestBreak(t *testing.T) {
 			t.Errorf("%s: a broken connection was read", network)
 		}
 		if network != "pipe" {
-			if err := c.Write([]byte("x")); err == nil {
+			if err := c.Send([]byte("x")); err == nil {
 				t.Errorf("%s: a broken connection was written", network)
 			}
 		}
 	}
 }
 
-// With many connections all leave their threads to the poller, and GOMAXPROCS
-// is what it was.
-func TestCrowd(t *testing.T) {
-	base := runtime.GOMAXPROCS(0)
-	var conns []*Conn
-	var theirs []net.Conn
-	answer := func() {
-		t.Helper()
-		for i, c := range conns {
-			must(t, c.Write([]byte{'?'}))
-			var b [1]byte
-			if _, err := io.ReadFull(theirs[i], b[:]); err != nil {
-				t.Fatal(err)
+// Many connections are served at the same time, each by its own goroutine.
+func TestMany(t *testing.T) {
+	var served sync.WaitGroup
+	for i := range 64 {
+		c, there := pair(t, networks[i%2])
+		go io.Copy(there, there)
+		served.Go(func() {
+			for n := range 100 {
+				question := bytes.Repeat([]byte{byte(i)}, 1+n*n)
+				c.Ask(question)
+				got, err := c.Peek(len(question))
+				if err != nil || !bytes.Equal(got, question) {
+					t.Errorf("connection %d answers %.10q, %v", i, got, err)
+					return
+				}
+				c.Skip(len(question))
 			}
-			if _, err := theirs[i].Write([]byte{byte(i)}); err != nil {
-				t.Fatal(err)
-			}
-			got, err := c.Peek(1)
-			must(t, err)
-			if got[0] != byte(i) {
-				t.Fatalf("connection %d answers %d", i, got[0])
-			}
-			c.Skip(1)
-		}
+		})
 	}
-	for range most {
-		c, there := pair(t, "unix")
-		conns, theirs = append(conns, c), append(theirs, there)
-	}
-	if n := runtime.GOMAXPROCS(0); n < base+most {
-		t.Errorf("GOMAXPROCS is %d with %d connections, and %d without", n, most, base)
-	}
-	answer()
-	for _, c := range conns {
-		if c.conn != nil {
-			t.Fatal("a connection of few does not wait by itself")
-		}
-	}
-	c, there := pair(t, "unix")
-	conns, theirs = append(conns, c), append(theirs, there)
-	answer()
-	for _, c := range conns {
-		if c.conn == nil {
-			t.Fatal("a connection of many waits by itself")
-		}
-	}
-	if n := runtime.GOMAXPROCS(0); n != base {
-		t.Errorf("GOMAXPROCS is %d with many connections, and was %d", n, base)
-	}
-	for _, c := range conns {
-		must(t, c.Close())
-	}
-	if n := runtime.GOMAXPROCS(0); n != base || threads.live.Load() != 0 {
-		t.Errorf("GOMAXPROCS is %d with %d connections left, and was %d", n, threads.live.Load(), base)
-	}
+	served.Wait()
 }
 
-// What is no connection any more cannot be taken, and is not counted.
+// What is no connection any more cannot be taken.
 func TestTakeClosed(t *testing.T) {
 	here, _ := connect(t, "unix")
 	must(t, here.Close())
 	if _, err := Take(here); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("a closed connection was taken: %v", err)
 	}
-	if n := threads.live.Load(); n != 0 {
-		t.Errorf("%d connections are counted", n)
+}
+
+// A connection that cannot be taken is closed, and nothing else is.
+func TestTakeFails(t *testing.T) {
+	here, _ := connect(t, "unix")
+	files := openFiles(t)
+	var limit unix.Rlimit
+	must(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
+	free, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0)
+	must(t, err)
+	must(t, unix.Close(free))
+	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(free), Max: limit.Max}))
+	_, err = Take(here)
+	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
+	if !errors.Is(err, unix.EMFILE) {
+		t.Errorf("without a descriptor that is free: %v", err)
 	}
+	if n := openFiles(t); n != files-1 {
+		t.Errorf("%d descriptors are open where %d were", n, files)
+	}
+	if _, err := unix.FcntlInt(0, unix.F_GETFD, 0); err != nil {
+		t.Errorf("descriptor 0: %v", err)
+	}
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	must(t, err)
+	return len(files)
 }
 
 // A question and its answer take no memory.
@@ -226,7 +286,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 			question := make([]byte, 30)
 			b.ReportAllocs()
 			for b.Loop() {
-				must(b, c.Write(question))
+				c.Ask(question)
 				_, err := c.Peek(len(question))
 				must(b, err)
 				c.Skip(len(question))

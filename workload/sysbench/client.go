@@ -224,6 +224,7 @@ func (c *client) undo(ctx context.Context, why error) error {
 
 // transaction does the event between BEGIN and COMMIT.
 func (c *client) transaction(ctx context.Context, out *workload.Outcome, t *tally) error {
+	out.Parts.Reset() // of an attempt that failed nothing is left
 	out.Parts.Start()
 	if err := c.begin.Exec(ctx, nil, &c.result); err != nil {
 		return err

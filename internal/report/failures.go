@@ -1,0 +1,125 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// failures are the attempts of a step that failed on a target, in the trial that
+// stands for it.
+type failures struct {
+	target, trial    string // "innodb", and " in trial 2" if there are several
+	attempts, failed float64
+	givenUp          float64
+	classes          []failureClass // the most frequent first
+}
+
+type failureClass struct {
+	metric string // "errors_deadlock"
+	n      float64
+}
+
+// failures counts by operation kind, so that kinds that are varieties of
+// another are not counted twice.
+func (s *step) failures(t *target) failures {
+	f := failures{target: t.Name}
+	r := s.Leader(t)
+	if r == nil {
+		return f
+	}
+	if len(t.Trials) > 1 {
+		f.trial = fmt.Sprintf(" in trial %d", r.Trial.Trial)
+	}
+	tried, done := map[key]float64{}, map[key]float64{}
+	for i := range r.Step.Rows {
+		row := &r.Step.Rows[i]
+		kind := key{Group: row.Group, Op: row.Op}
+		switch own := single(r.Step, row); {
+		case strings.HasPrefix(row.Metric, "errors_") && (own || row.Op == ""):
+			f.failed += row.Value
+			k := slices.IndexFunc(f.classes, func(c failureClass) bool { return c.metric == row.Metric })
+			if k < 0 {
+				k = len(f.classes)
+				f.classes = append(f.classes, failureClass{metric: row.Metric})
+			}
+			f.classes[k].n += row.Value
+		case own && row.Metric == "attempts":
+			tried[kind] = row.Value
+		case own && row.Metric == "ops_per_s":
+			done[kind] = float64(row.N)
+		case own && row.Metric == "given_up":
+			f.givenUp += row.Value
+		}
+	}
+	for kind, n := range done {
+		if _, ok := tried[kind]; !ok { // none of this kind failed
+			tried[kind] = n
+		}
+	}
+	for _, n := range tried {
+		f.attempts += n
+	}
+	slices.SortStableFunc(f.classes, func(a, b failureClass) int { return int(b.n - a.n) })
+	return f
+}
+
+// share is how many of the attempts failed.
+func (f failures) share() float64 {
+	if f.attempts == 0 {
+		return 0
+	}
+	return f.failed / f.attempts
+}
+
+// line is what the summary says; "" if no attempt failed.
+func (f failures) line() string {
+	if f.failed == 0 {
+		return ""
+	}
+	var classes []string
+	for _, c := range f.classes {
+		name := strings.ReplaceAll(strings.TrimPrefix(c.metric, "errors_"), "_", " ")
+		classes = append(classes, name+" "+amount(c.n))
+	}
+	text := fmt.Sprintf("%s: %s attempts failed%s (%s)", f.target, amount(f.failed), f.trial, strings.Join(classes, ", "))
+	if f.attempts > 0 {
+		text += fmt.Sprintf(", %s of all", percent2(f.share()))
+	}
+	return text + "; " + amount(f.givenUp) + " given up"
+}
+
+// manyFailed is the share of attempts that failed from which it may be why a
+// target is far slower or faster than another, and muchFaster how far that is.
+const (
+	manyFailed = 0.01
+	muchFaster = 2
+)
+
+// words name the errors where they were many; "" otherwise.
+func (f failures) words() string {
+	if f.share() <= manyFailed {
+		return ""
+	}
+	var classes []string
+	for _, c := range f.classes {
+		classes = append(classes, amount(c.n)+" "+title(c.metric))
+	}
+	return fmt.Sprintf("%s had %s%s", f.target, joined(classes), f.trial)
+}
+
+// failedWords name the targets whose throughput is far from the fastest's, or
+// the fastest itself, where many of their attempts failed.
+func failedWords(first rank, at *step, others []rank, of func(rank) *step) string {
+	var out []string
+	for _, o := range others {
+		if r, ok := first.rate.over(o.rate); !ok || r <= muchFaster {
+			continue
+		}
+		out = appendNew(out, at.failures(first.target).words(), of(o).failures(o.target).words())
+	}
+	if out = slices.DeleteFunc(out, func(s string) bool { return s == "" }); len(out) == 0 {
+		return ""
+	}
+	return "; " + joined(out)
+}

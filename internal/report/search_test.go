@@ -1,0 +1,125 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"rumbench/internal/result"
+)
+
+// searched is a campaign in which a rate was searched for: each target's answer,
+// and its probes.
+func searched(answers map[string]*result.Search, names ...string) Input {
+	in := sweepFixture(1, 0, 8)
+	in.Trials = in.Trials[:len(names)]
+	for i, name := range names {
+		t := in.Trials[i].Trial
+		base := t.Steps[0]
+		base.Name, base.Base, base.Axes, base.Search = "oltp", "", nil, answers[name]
+		t.Target = name
+		t.Steps = []result.Step{base}
+		add := rowAdder(t, &t.Steps[0])
+		add("clients", "", "highest_rate", answers[name].Kept, "1/s", "")
+		for k, suffix := range []string{"100", "200", "400", "800", "1600"} {
+			p := base
+			p.Name, p.Base, p.Search, p.Rows = "oltp@"+suffix, "oltp", nil, nil
+			p.Axes = []result.Axis{{Name: "rate", Value: float64(int(100) << k)}}
+			t.Steps = append(t.Steps, p)
+			s := &t.Steps[len(t.Steps)-1]
+			add := rowAdder(t, s)
+			add("clients", "transaction", "rows_per_s", float64(int(100)<<k), "1/s", "")
+			add("clients", "transaction", "response_p99_us", float64(k+1)*4e3, "µs", "")
+		}
+		for j := range t.Steps {
+			for r := range t.Steps[j].Rows {
+				t.Steps[j].Rows[r].Target, t.Steps[j].Rows[r].Step = name, t.Steps[j].Name
+			}
+		}
+	}
+	return in
+}
+
+// What a search found is the first thing that is said about its step, and its
+// probes are never what a target did at most.
+func TestSearch(t *testing.T) {
+	answers := map[string]*result.Search{
+		"innodb":   {Promise: "p99_ms < 20", Kept: 800, Took: 16, Broke: 1600, Why: "p99 313 ms"},
+		"postgres": {Promise: "p99_ms < 20", Kept: 400, Took: 12, Broke: 800, Why: "12 operations were shed"},
+		"slow":     {Promise: "p99_ms < 20", Broke: 100, Why: "p99 40 ms"},
+		"fast":     {Promise: "p99_ms < 20", Kept: 1600, Took: 12},
+	}
+	for _, c := range []struct {
+		targets []string
+		want    string
+	}{
+		{[]string{"innodb"}, "innodb: p99 < 20 ms holds up to 800/s; broken at 1600/s (p99 313 ms)."},
+		{[]string{"slow"}, "slow: p99 < 20 ms: no rate that was tried kept it (lowest 100/s: p99 40 ms)."},
+		{[]string{"fast"}, "fast: p99 < 20 ms kept at the highest rate tried, 1600/s (p99 12 ms)."},
+		{[]string{"postgres", "slow", "innodb"}, "p99 < 20 ms holds up to 800/s on innodb and 400/s on postgres: 0.500× as much; no rate that was tried kept it on slow (lowest 100/s: p99 40 ms)."},
+		{[]string{"postgres", "fast"}, "p99 < 20 ms holds up to at least 1,600/s on fast and 400/s on postgres."},
+	} {
+		in := searched(answers, c.targets...)
+		v := newCampaign(in.Trials, 0).verdict()
+		first := -1
+		for i, s := range v {
+			if strings.Contains(s.Text, "at most") {
+				t.Errorf("%q", s.Text)
+			}
+			if first < 0 && s.Step == "oltp" {
+				first = i
+			}
+		}
+		if first < 0 || v[first].Text != c.want {
+			t.Errorf("%v: %q, want %q", c.targets, v, c.want)
+		}
+		var text strings.Builder
+		if err := Text(&text, in, 0); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range c.targets {
+			if want := "\n  " + name + ": " + answers[name].String() + "\n"; !strings.Contains(text.String(), want) {
+				t.Errorf("the summary does not say %q:\n%s", want, text.String())
+			}
+		}
+		if !strings.Contains(text.String(), "p99 of response time, over rate") || !strings.Contains(text.String(), "16.0 ms") {
+			t.Errorf("the summary does not tell the probes' p99:\n%s", text.String())
+		}
+	}
+}
+
+// Attempts that failed are told of below their step, and beside a throughput
+// that they may be the reason of.
+func TestFailures(t *testing.T) {
+	in := sweepFixture(1, 0, 8)
+	in.Trials = in.Trials[1:3]
+	for i := range in.Trials {
+		tr := in.Trials[i].Trial
+		tr.Steps = tr.Steps[:1]
+		s := &tr.Steps[0]
+		s.Base, s.Axes, s.Rows = "", nil, nil
+		add := rowAdder(tr, s)
+		add("clients", "transaction", "rows_per_s", float64(1000-700*i), "1/s", "")
+		if i == 1 {
+			add("clients", "transaction", "attempts", 6000, "count", "")
+			add("clients", "transaction", "given_up", 3, "count", "")
+			add("clients", "transaction", "errors_lock_timeout", 3, "count", "")
+			add("clients", "transaction", "errors_deadlock", 420, "count", "")
+		}
+	}
+	name := in.Trials[1].Target
+	var text strings.Builder
+	if err := Text(&text, in, 0); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\n  " + name + ": 423 attempts failed (deadlock 420, lock timeout 3), 7 % of all; 3 given up\n"; strings.Count(text.String(), "attempts failed") != 1 || !strings.Contains(text.String(), want) {
+		t.Errorf("the summary does not say %q:\n%s", want, text.String())
+	}
+	v := newCampaign(in.Trials, 0).verdict()
+	if want := "; " + name + " had 420 deadlocks and 3 lock timeouts."; !strings.Contains(v[0].Text, want) {
+		t.Errorf("%q does not say %q", v, want)
+	}
+	in.Trials[1].Steps[0].Rows[0].Value = 600 // not so far apart
+	if v := newCampaign(in.Trials, 0).verdict(); strings.Contains(v[0].Text, "deadlocks") {
+		t.Errorf("%q", v)
+	}
+}
