@@ -58,7 +58,7 @@ func TestRows(t *testing.T) {
 		}
 		return b.String()
 	}
-	if row(0, 5) != row(0, 5) {
+	if first, again := row(0, 5), row(0, 5); first != again {
 		t.Error("a row is not the same again")
 	}
 	if row(0, 5) == row(0, 6) || row(0, 5) == row(1, 5) {
