@@ -179,16 +179,24 @@ func usable(t *testing.T, e engine.Engine) bool {
 // openAttached starts a server that the engine then attaches to.
 func openAttached(t *testing.T, e engine.Engine, s model.Schema) engine.DB {
 	t.Helper()
-	dsn := func(at server.Endpoint) string {
+	_, dsn := startServer(t, e)
+	return openConfig(t, e.Info().Name, engine.Config{Durability: model.DurabilityOS, Schema: s, Server: engine.ServerConfig{DSN: dsn}})
+}
+
+// startServer starts a server of the engine's usual kind until the test's end,
+// after databases that are opened later. It returns how to attach to it, too.
+func startServer(t *testing.T, e engine.Engine, settings ...server.Setting) (running *server.Server, dsn string) {
+	t.Helper()
+	dsnOf := func(at server.Endpoint) string {
 		if e.Info().Name == "postgres" {
 			return fmt.Sprintf("host=%s port=%d user=%s database=postgres", filepath.Dir(at.Socket), at.Port, at.User)
 		}
 		return fmt.Sprintf("%s@unix(%s)/", at.User, at.Socket)
 	}
 	running, err := server.Start(t.Context(), server.Config{
-		Kind: e.Info().Servers[0], Dir: enginetest.TempDir(t),
+		Kind: e.Info().Servers[0], Dir: enginetest.TempDir(t), Settings: settings,
 		Ready: func(ctx context.Context, at server.Endpoint) error {
-			w, err := e.(engine.Watcher).Watch(ctx, dsn(at))
+			w, err := e.(engine.Watcher).Watch(ctx, dsnOf(at))
 			if err != nil {
 				return err
 			}
@@ -198,12 +206,12 @@ func openAttached(t *testing.T, e engine.Engine, s model.Schema) engine.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // after the database was closed
+	t.Cleanup(func() {
 		if err := running.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
-	return openConfig(t, e.Info().Name, engine.Config{Durability: model.DurabilityOS, Schema: s, Server: engine.ServerConfig{DSN: dsn(running.Endpoint())}})
+	return running, dsnOf(running.Endpoint())
 }
 
 // TestForeignData: no engine opens, or writes into, the directory of another.

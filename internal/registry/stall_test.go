@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"context"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/engine/enginetest"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
@@ -53,27 +51,9 @@ func TestLockedTable(t *testing.T) {
 // locks their table after three.
 func runLocked(t *testing.T, e engine.Engine, sets ...string) *result.Step {
 	t.Helper()
-	dsn := func(at server.Endpoint) string { return fmt.Sprintf("%s@unix(%s)/", at.User, at.Socket) }
-	running, err := server.Start(t.Context(), server.Config{
-		Kind: server.MariaDB, Dir: enginetest.TempDir(t), Settings: []server.Setting{{Name: "max_connections", Value: "1000"}},
-		Ready: func(ctx context.Context, at server.Endpoint) error {
-			w, err := e.(engine.Watcher).Watch(ctx, dsn(at))
-			if err != nil {
-				return err
-			}
-			return w.Close()
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := running.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	running, dsn := startServer(t, e, server.Setting{Name: "max_connections", Value: "1000"})
 	at := running.Endpoint()
-	src := fmt.Sprintf("workload: sysbench\nparams: {tests: [point-query], read_seconds: 9, settle_floor: 0}\ncalibrate: false\ntargets: [{name: server, engine: mysql, durability: os, dsn: %q}]\n", dsn(at))
+	src := fmt.Sprintf("workload: sysbench\nparams: {tests: [point-query], read_seconds: 9, settle_floor: 0}\ncalibrate: false\ntargets: [{name: server, engine: mysql, durability: os, dsn: %q}]\n", dsn)
 	p, err := plan.Load("locked.yaml", []byte(src), sets, Catalog{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"os"
@@ -15,7 +14,6 @@ import (
 	"time"
 
 	"rumbench/engine"
-	"rumbench/engine/enginetest"
 	"rumbench/internal/server"
 	"rumbench/model"
 	"rumbench/workload"
@@ -48,28 +46,8 @@ func startOriginal(t *testing.T) *original {
 		t.Skip("MariaDB is not installed")
 	}
 	o := &original{t: t}
-	dsn := func(at server.Endpoint) string { return fmt.Sprintf("%s@unix(%s)/", at.User, at.Socket) }
-	var err error
-	o.server, err = server.Start(t.Context(), server.Config{
-		Kind: server.MariaDB, Dir: enginetest.TempDir(t),
-		Settings: []server.Setting{{Name: "general_log", Value: "1"}, {Name: "general_log_file", Value: "general.log"}},
-		Ready: func(ctx context.Context, at server.Endpoint) error {
-			w, err := e.(engine.Watcher).Watch(ctx, dsn(at))
-			if err != nil {
-				return err
-			}
-			return w.Close()
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := o.server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	o.dsn, o.log = dsn(o.server.Endpoint()), filepath.Join(o.server.DataDir(), "general.log")
+	o.server, o.dsn = startServer(t, e, server.Setting{Name: "general_log", Value: "1"}, server.Setting{Name: "general_log_file", Value: "general.log"})
+	o.log = filepath.Join(o.server.DataDir(), "general.log")
 	o.query("CREATE DATABASE sbtest")
 	return o
 }
