@@ -7,9 +7,6 @@ const (
 	groupNumbers = 100_000_000_000
 )
 
-// DigitsWidth is the length of what AppendDigits appends.
-func DigitsWidth(groups int) int { return groups*(groupDigits+1) - 1 }
-
 // AppendDigits appends groups of 11 random decimal digits with hyphens between
 // them, as the text columns of sysbench's tables are filled. Of its bytes less
 // than half are information: a digit holds 3.3 of 8 bits.

@@ -27,7 +27,6 @@ type testStage struct {
 	commitPart [2]int
 	held       []int64         // rows of each table, of a test that counts them
 	order      gen.Permutation // in which the rows of a table are taken, where each is taken once
-	seats      int64
 	ids        gen.Distribution
 	zipf       gen.Distribution
 	clients    []*client
@@ -42,8 +41,8 @@ type sums struct {
 }
 
 func (r *run) openTest(ctx context.Context, name string, t *test, l level, env workload.Env) (_ workload.Stage, err error) {
-	s := &testStage{run: r, name: name, test: t, level: l, env: env, draw: r.p.String("table_draw"), repeats: r.p.String("rw_mode") == "repeat", seats: l.clients}
-	s.returns = !slices.ContainsFunc(t.statements(), func(s statement) bool { return s.writes })
+	s := &testStage{run: r, name: name, test: t, level: l, env: env, draw: r.p.String("table_draw"), repeats: r.p.String("rw_mode") == "repeat"}
+	s.returns = t.reads()
 	s.findParts()
 	s.order = gen.NewPermutation(r.size, gen.NewStream(env.Seed, "sysbench", "delete"))
 	if s.ids, err = newDistribution(r.p, r.p.String("distribution"), r.size); err != nil {
@@ -120,7 +119,7 @@ func (s *testStage) needRows(ctx context.Context, session engine.Session) error 
 func (r *run) removes() bool {
 	return slices.ContainsFunc(r.p.Strings("tests"), func(entry string) bool {
 		t, err := r.newTest(entry)
-		return err == nil && slices.ContainsFunc(t.statements(), func(s statement) bool { return s.adds < 0 }) && t.changesRows
+		return err == nil && t.grows() < 0
 	})
 }
 
@@ -141,9 +140,9 @@ func (s *testStage) raisesK() bool {
 	return !slices.ContainsFunc(s.test.statements(), func(s statement) bool { return s.raises == 0 })
 }
 
-// changesRows tells whether the number of rows may be another one afterwards,
+// touchesRows tells whether the number of rows may be another one afterwards,
 // or would be if a statement were lost.
-func (s *testStage) changesRows() bool {
+func (s *testStage) touchesRows() bool {
 	return slices.ContainsFunc(s.test.statements(), func(s statement) bool { return s.adds != 0 })
 }
 
@@ -201,7 +200,7 @@ func (s *testStage) Client(ctx context.Context, seat workload.Seat) (workload.Cl
 		stage: s, test: s.test, rows: s.size, tables: s.level.tables, seat: int64(seat.Client), ids: s.ids, zipf: s.zipf,
 		source: gen.NewSource(gen.NewStream(s.env.Seed, "sysbench", s.name).Sub(uint64(seat.Client))),
 	}
-	if err := c.cut(s.p, s.seats); err != nil {
+	if err := c.cut(s.p, s.level.clients); err != nil {
 		return nil, err
 	}
 	if ratio := s.level.ratio; ratio > 1 {
@@ -252,7 +251,7 @@ func (s *testStage) Finish(ctx context.Context, done workload.Totals) (f workloa
 	if !s.env.Results || s.p.String("check") == "none" {
 		return f, nil
 	}
-	if s.start.known && s.changesRows() {
+	if s.start.known && s.touchesRows() {
 		got, err := s.read(ctx, model.Count)
 		if err != nil {
 			return f, err

@@ -55,7 +55,7 @@ func (r *run) build() error {
 		for _, l := range r.levels(t) {
 			steps := r.test(entry, t, l)
 			r.steps = append(r.steps, steps...)
-			if t.adds() {
+			if t.grows() > 0 {
 				for _, s := range steps {
 					r.inserting += s.Seconds
 				}
@@ -175,16 +175,15 @@ func (r *run) testStep(entry string, t *test, l level) workload.Step {
 
 // kinds are what a test's operations are.
 func (r *run) kinds(t *test, l level) []workload.OpKind {
-	returns := !slices.ContainsFunc(t.statements(), func(s statement) bool { return s.writes })
 	switch {
 	case t.rows:
 		return []workload.OpKind{{Name: "scan", Unit: "row", Returns: true}}
 	case r.mixes(l):
 		return []workload.OpKind{{Name: opReadOnly, Unit: opTransaction, Of: opTransaction, Returns: true}, {Name: opReadWrite, Unit: opTransaction, Of: opTransaction}}
 	case t.several():
-		return []workload.OpKind{{Name: opTransaction, Unit: opTransaction, Returns: returns}}
+		return []workload.OpKind{{Name: opTransaction, Unit: opTransaction, Returns: t.reads()}}
 	}
-	return []workload.OpKind{{Name: opQuery, Unit: opQuery, Returns: returns}}
+	return []workload.OpKind{{Name: opQuery, Unit: opQuery, Returns: t.reads()}}
 }
 
 // mixes tells whether some transactions of a test write, and others do not.

@@ -29,8 +29,6 @@ type test struct {
 	own bool
 	// rows: what it costs is told per row of the table, not per query.
 	rows bool
-	// changesRows: there are more rows, or fewer, afterwards.
-	changesRows bool
 }
 
 // block is a number of statements on one table.
@@ -69,10 +67,10 @@ var tests = []struct {
 		return test{doc: "How fast is a column without an index changed?", writes: true, blocks: []block{{times(r.p.Int("non_index_updates"), updateC(1, randomID))}}}
 	}},
 	{"oltp_insert", func(*run, int64) test {
-		return test{doc: "How fast are rows inserted one by one?", writes: true, changesRows: true, blocks: one(appendNew)}
+		return test{doc: "How fast are rows inserted one by one?", writes: true, blocks: one(appendNew)}
 	}},
 	{"oltp_delete", func(*run, int64) test {
-		return test{doc: "How fast are rows deleted by random keys? The table drains: more and more keys are not there, which is told.", writes: true, changesRows: true, blocks: one(remove(randomID))}
+		return test{doc: "How fast are rows deleted by random keys? The table drains: more and more keys are not there, which is told.", writes: true, blocks: one(remove(randomID))}
 	}},
 	{"select_random_points", func(r *run, _ int64) test {
 		return test{doc: "How fast are the rows of a list of values of a secondary index read?", single: true, blocks: one(randomPoints(int(r.p.Int("random_points"))))}
@@ -161,10 +159,10 @@ var tests = []struct {
 		return test{doc: fmt.Sprintf("How fast are %d rows of a range counted?", wide), blocks: one(between("count range", false, idRange(wide), counted, colC))}
 	}},
 	{"insert", func(*run, int64) test {
-		return test{doc: "How fast are rows inserted one by one?", writes: true, changesRows: true, blocks: one(appendNew)}
+		return test{doc: "How fast are rows inserted one by one?", writes: true, blocks: one(appendNew)}
 	}},
 	{"delete", func(*run, int64) test {
-		return test{doc: "How fast are rows deleted, each client its own and none twice? It ends when there are no more.", own: true, writes: true, changesRows: true, blocks: one(remove(ownID))}
+		return test{doc: "How fast are rows deleted, each client its own and none twice? It ends when there are no more.", own: true, writes: true, blocks: one(remove(ownID))}
 	}},
 	{"ratio", func(r *run, _ int64) test {
 		t := r.readWrite(r.rangeSize)
@@ -228,9 +226,18 @@ func (r *run) readOnly(what string, s statement) test {
 	return test{doc: fmt.Sprintf("How fast are transactions of points and %s of %d rows?", what, wide), transaction: true, blocks: append(r.points(), block{times(1, s)})}
 }
 
-// adds tells whether there are more rows after the test.
-func (t *test) adds() bool {
-	return t.changesRows && !slices.ContainsFunc(t.statements(), func(s statement) bool { return s.adds <= 0 })
+// grows is how many more rows there are after an event, if it finds what it
+// deletes; below 0 the tables shrink.
+func (t *test) grows() (rows int64) {
+	for _, s := range t.statements() {
+		rows += s.adds
+	}
+	return rows
+}
+
+// reads tells whether the test writes nothing.
+func (t *test) reads() bool {
+	return !slices.ContainsFunc(t.statements(), func(s statement) bool { return s.writes })
 }
 
 // newTest makes the test that an entry of the list of tests names: what comes
