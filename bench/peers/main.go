@@ -1,7 +1,9 @@
-// Peers compares what rumbench's own client costs with what the programs cost
-// that others measure with: client CPU per transaction and throughput, on the
-// same server, tables and transactions. The server has one processor, the client
-// another; both clients take turns. Run it by make bench-peers.
+// Peers compares rumbench's own client with the programs that others measure
+// with, on the same server and the same data: what the client costs (CPU per
+// transaction), and whether the server does the same work for both: transactions
+// a second and, per transaction, its CPU, what it writes, and what its own
+// counters say. The server has one processor, the client another; both clients
+// take turns. Run it by make bench-peers.
 //
 // Ours is the whole client, as drive.Run runs a step: operations are drawn, sent,
 // timed and recorded, errors counted, garbage collected. Connecting is not in it,
@@ -26,7 +28,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rumbench/internal/cpuset"
-	"rumbench/internal/stat"
+	"rumbench/model"
 )
 
 // peer is a program that measures a server.
@@ -38,22 +40,30 @@ type peer interface {
 	start(ctx context.Context, dir string) (target, error)
 	// stop stops the server.
 	stop() error
-	// tests are what is compared, in the words of the workload sysbench.
+	// tests are what is compared, in the words of rumbench's workload.
 	tests() []string
-	// command measures for some seconds; none: it only begins and ends, which
-	// tells what that costs.
-	command(test string, clients, seconds int) *exec.Cmd
-	// transactions reads how many there were.
-	transactions(output string) (int64, error)
+	// connections is how many it can use at most.
+	connections() int
+	// command does so many transactions on each connection.
+	command(ctx context.Context, test string, clients, each int) (*exec.Cmd, error)
+	// transactions reads from what the command printed how many there were.
+	transactions(output string, each int) (int64, error)
 	// limit is how much client CPU per transaction rumbench may take, relative
 	// to the peer; 0: no bound is promised.
 	limit(test string, clients int) float64
+	// job is what rumbench does for the same test.
+	job(test string, clients, each int) job
+	// counters reads the server's own counters, which only ever grow.
+	counters(ctx context.Context) (account, error)
+	// rest has the server write what it has put off.
+	rest(ctx context.Context) error
 }
 
 // target is a server as rumbench attaches to it.
 type target struct {
 	Engine, DSN, Schema string
-	PID                 int // of the server
+	Durability          model.Durability // as the server was configured
+	PID                 int              // of the server
 }
 
 // rows of the table.
@@ -64,6 +74,7 @@ type result struct {
 	Transactions int64
 	CPU          time.Duration // of the client
 	Window       time.Duration
+	server       account // per transaction
 }
 
 func (r result) perTransaction() float64 {
@@ -74,7 +85,7 @@ func (r result) rate() float64 { return float64(r.Transactions) / r.Window.Secon
 func main() {
 	var o options
 	flag.IntVar(&o.rounds, "rounds", 4, "rounds of each comparison; each has both clients once, in turns of who begins")
-	flag.IntVar(&o.seconds, "seconds", 5, "length of a run")
+	flag.IntVar(&o.seconds, "seconds", 5, "length of a run, about")
 	flag.StringVar(&o.peer, "peer", "", "only this one")
 	flag.StringVar(&o.clients, "clients", "1,8", "numbers of connections")
 	flag.StringVar(&o.tests, "tests", "", "only these")
@@ -109,9 +120,8 @@ func (o *options) compare(ctx context.Context) error {
 		return fmt.Errorf("two processors are needed, one for the server and one for the client; there is %v", cpus)
 	}
 	server, client := cpus[:1], cpus[1:2]
-	fmt.Printf("server on processor %v, client on %v; client CPU per transaction in µs, median of %d rounds of %d s, lowest and highest\n", server, client, o.rounds, o.seconds)
-	fmt.Printf("%-10s %-20s %7s  %-24s %-24s %-18s %9s %9s  %s\n", "peer", "test", "clients", "peer", "rumbench", "ratio", "peer/s", "rumb./s", "")
-	for _, p := range []peer{&sysbench{}, &pgbench{}} {
+	fmt.Printf("server on processor %v, client on %v; medians of %d rounds of about %d s (lowest–highest), per transaction unless said\n", server, client, o.rounds, o.seconds)
+	for _, p := range []peer{&sysbench{}, &pgbench{}, &replay{}} {
 		if o.peer != "" && o.peer != p.name() {
 			continue
 		}
@@ -148,6 +158,9 @@ func (o *options) compareWith(ctx context.Context, p peer, server, client cpuset
 			if err != nil {
 				return fmt.Errorf("%q is no number of connections", text)
 			}
+			if clients > p.connections() {
+				continue
+			}
 			if err := o.row(ctx, p, at, test, clients, client); err != nil {
 				return err
 			}
@@ -158,58 +171,58 @@ func (o *options) compareWith(ctx context.Context, p peer, server, client cpuset
 
 // row compares one test and prints what was found.
 func (o *options) row(ctx context.Context, p peer, at target, test string, clients int, on cpuset.Set) (err error) {
-	idle, err := runPeer(ctx, p, test, clients, 0, on)
+	idle, err := runPeer(ctx, p, test, clients, 1, on)
 	if err != nil {
 		return err
 	}
-	var theirs, ours, ratios, theirRate, ourRate []float64
+	each, err := o.size(ctx, p, test, clients, on)
+	if err != nil {
+		return err
+	}
+	var c comparison
 	for round := range o.rounds {
 		var t, r result
 		for turn := range 2 {
 			if (turn+round)%2 == 0 { // ABBA
-				if t, err = runPeer(ctx, p, test, clients, o.seconds, on); err == nil {
-					t.CPU -= idle.CPU
-				}
+				t, err = watched(ctx, p, at, func() (result, error) { return runPeer(ctx, p, test, clients, each, on) })
+				t.CPU -= idle.CPU
+				t.Window -= idle.Window
 			} else {
-				r, err = runOwn(ctx, at, test, clients, o.seconds, on)
+				r, err = watched(ctx, p, at, func() (result, error) { return runOwn(ctx, p.job(test, clients, each), on) })
 			}
 			if err != nil {
 				return err
 			}
 		}
-		theirs, theirRate = append(theirs, t.perTransaction()), append(theirRate, t.rate())
-		ours, ourRate = append(ours, r.perTransaction()), append(ourRate, r.rate())
-		ratios = append(ratios, r.perTransaction()/t.perTransaction())
+		c.add(t, r)
 	}
-	verdict := ""
-	if limit := p.limit(test, clients); limit > 0 {
-		verdict = fmt.Sprintf("held: at most %g", limit)
-		if !(stat.Median(ratios) <= limit) { // in words only: a machine may be busy
-			verdict = fmt.Sprintf("NOT HELD: at most %g", limit)
-		}
-	}
-	fmt.Printf("%-10s %-20s %7d  %-24s %-24s %-18s %9.0f %9.0f  %s\n", p.name(), test, clients,
-		spread(theirs), spread(ours), spread(ratios), stat.Median(theirRate), stat.Median(ourRate), verdict)
+	c.print(p.name(), test, clients, p.limit(test, clients))
 	return nil
 }
 
-// spread is a median with what it lies between.
-func spread(v []float64) string {
-	return fmt.Sprintf("%.2f (%.2f–%.2f)", stat.Median(v), slices.Min(v), slices.Max(v))
+// size is how many transactions of each connection make a run as long as asked
+// for. Both clients do the same number: a page that is changed a thousand times
+// may be written once, so what is written depends on how much is done. The run
+// that finds it out warms the server up.
+func (o *options) size(ctx context.Context, p peer, test string, clients int, on cpuset.Set) (each int, err error) {
+	const probe = 200
+	r, err := runPeer(ctx, p, test, clients, probe, on)
+	return max(1, int(r.rate()*float64(o.seconds))/clients), err
 }
 
-// runPeer measures with a peer. Its CPU is that of the whole process.
-func runPeer(ctx context.Context, p peer, test string, clients, seconds int, on cpuset.Set) (r result, err error) {
-	cmd := p.command(test, clients, seconds)
+// runPeer measures with a peer. Its CPU and its window are those of the whole process.
+func runPeer(ctx context.Context, p peer, test string, clients, each int, on cpuset.Set) (r result, err error) {
+	cmd, err := p.command(ctx, test, clients, each)
+	if err != nil {
+		return r, err
+	}
+	begin := time.Now()
 	output, err := run(ctx, cmd, on)
 	if err != nil {
 		return r, err
 	}
-	r = result{CPU: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), Window: time.Duration(seconds) * time.Second}
-	if seconds == 0 {
-		return r, nil
-	}
-	r.Transactions, err = p.transactions(output)
+	r = result{CPU: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), Window: time.Since(begin)}
+	r.Transactions, err = p.transactions(output, each)
 	if err == nil && r.Transactions == 0 {
 		err = fmt.Errorf("%v did nothing:\n%s", cmd, output)
 	}
@@ -217,16 +230,16 @@ func runPeer(ctx context.Context, p peer, test string, clients, seconds int, on 
 }
 
 // runOwn measures with rumbench's client, in a process of its own.
-func runOwn(ctx context.Context, at target, test string, clients, seconds int, on cpuset.Set) (r result, err error) {
+func runOwn(ctx context.Context, j job, on cpuset.Set) (r result, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return r, err
 	}
-	job, err := json.Marshal(job{at, test, clients, seconds})
+	text, err := json.Marshal(j)
 	if err != nil {
 		return r, err
 	}
-	output, err := run(ctx, exec.Command(self, "-client", string(job)), on)
+	output, err := run(ctx, exec.Command(self, "-client", string(text)), on)
 	if err != nil {
 		return r, err
 	}

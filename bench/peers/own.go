@@ -12,19 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rumbench/engine"
-	"rumbench/engine/mysql"
-	"rumbench/engine/postgres"
 	"rumbench/internal/drive"
-	"rumbench/model"
+	"rumbench/internal/registry"
 	"rumbench/workload"
-	sysbenchload "rumbench/workload/sysbench"
 )
 
-// job is what a process of rumbench's client is to do.
+// job is what rumbench's client is to do: the first step of a workload.
 type job struct {
-	Target           target
-	Test             string
-	Clients, Seconds int
+	Target   target
+	Workload string
+	Params   map[string]any // as a plan has them
 }
 
 // ownClient does a job and prints its result. All that rumbench does for an
@@ -34,19 +31,7 @@ func ownClient(ctx context.Context, text string) (err error) {
 	if err := json.Unmarshal([]byte(text), &j); err != nil {
 		return err
 	}
-	w := sysbenchload.Workload{}
-	p, err := w.Info().Resolve("", map[string]any{"tests": []string{j.Test}, "clients": []int64{int64(j.Clients)}, "table_size": int64(rows),
-		"read_seconds": float64(j.Seconds), "write_seconds": float64(j.Seconds), "load": false, "check": "none"})
-	if err != nil {
-		return err
-	}
-	r, err := w.New(p)
-	if err != nil {
-		return err
-	}
-	engines := map[string]engine.Engine{"mysql": mysql.Engine{}, "postgres": postgres.Engine{}}
-	db, err := engines[j.Target.Engine].Open(ctx, engine.Config{Durability: model.DurabilityProcess, Schema: r.Schema(),
-		Server: engine.ServerConfig{DSN: j.Target.DSN, Schema: j.Target.Schema, Force: true}})
+	db, r, err := j.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -58,27 +43,89 @@ func ownClient(ctx context.Context, text string) (err error) {
 	return json.NewEncoder(os.Stdout).Encode(out)
 }
 
+// open attaches to the server. What is in its schema stays there.
+func (j *job) open(ctx context.Context) (engine.DB, workload.Run, error) {
+	r, err := j.run()
+	if err != nil {
+		return nil, nil, err
+	}
+	e, ok := registry.Catalog{}.Engine(j.Target.Engine)
+	if !ok {
+		return nil, nil, fmt.Errorf("there is no engine %q", j.Target.Engine)
+	}
+	db, err := e.Open(ctx, engine.Config{Durability: j.Target.Durability, Schema: r.Schema(),
+		Server: engine.ServerConfig{DSN: j.Target.DSN, Schema: j.Target.Schema, Force: true}})
+	return db, r, err
+}
+
+func (j *job) run() (workload.Run, error) {
+	w, ok := registry.Catalog{}.Workload(j.Workload)
+	if !ok {
+		return nil, fmt.Errorf("there is no workload %q", j.Workload)
+	}
+	given := map[string]any{}
+	for name, value := range j.Params { // JSON knows one kind of number
+		var err error
+		if given[name], err = w.Info().Param(name).Parse(value); err != nil {
+			return nil, err
+		}
+	}
+	p, err := w.Info().Resolve("", given)
+	if err != nil {
+		return nil, err
+	}
+	return w.New(p)
+}
+
+// fill makes the tables of a job with rumbench's own load and all its steps. The
+// database is to be kept open as long as the tables are needed.
+func (j *job) fill(ctx context.Context) (engine.DB, error) {
+	db, r, err := j.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.Steps() {
+		step := &r.Steps()[i]
+		if step.Creates {
+			if err := db.CreateTables(ctx); err != nil {
+				return db, err
+			}
+		}
+		if step.Settle != nil {
+			_, err = db.Settle(ctx)
+		} else {
+			_, err = measure(ctx, db, step)
+		}
+		if err != nil {
+			return db, fmt.Errorf("%s: %w", step.Name, err)
+		}
+	}
+	return db, nil
+}
+
 // measure runs a step and counts the CPU time of this process.
 func measure(ctx context.Context, db engine.DB, step *workload.Step) (out result, err error) {
 	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: uint64(time.Now().UnixNano()), Results: true})
 	if err != nil {
 		return out, err
 	}
-	var clients []workload.Client
-	for i := range step.Groups[0].Clients {
-		session, err := db.Session(ctx)
-		if err != nil {
-			return out, err
+	clients := make([][]workload.Client, len(step.Groups))
+	for g := range step.Groups {
+		for i := range step.Groups[g].Clients {
+			session, err := db.Session(ctx)
+			if err != nil {
+				return out, err
+			}
+			client, err := stage.Client(ctx, workload.Seat{Group: g, Client: i, Session: session})
+			if err != nil {
+				return out, err
+			}
+			clients[g] = append(clients[g], client)
 		}
-		client, err := stage.Client(ctx, workload.Seat{Client: i, Session: session})
-		if err != nil {
-			return out, err
-		}
-		clients = append(clients, client)
 	}
 	runtime.GC() // what was needed to begin is not the transactions'
 	before := cpu()
-	res, err := drive.Run(ctx, drive.Config{Step: step, Clients: [][]workload.Client{clients}, Interval: time.Second})
+	res, err := drive.Run(ctx, drive.Config{Step: step, Clients: clients, Interval: time.Second})
 	if err != nil {
 		return out, err
 	}

@@ -8,31 +8,33 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"rumbench/engine"
-	"rumbench/engine/postgres"
 	"rumbench/internal/server"
 	"rumbench/model"
-	sysbenchload "rumbench/workload/sysbench"
 )
 
-// pgbench measures PostgreSQL by prepared statements. One of its threads serves
-// all connections, which costs less than a thread for each.
+// pgbench measures PostgreSQL by prepared statements, on the tables that rumbench
+// makes. One of its threads serves all connections, which costs less than a
+// thread for each.
 type pgbench struct {
 	server *server.Server
 	dir    string    // of the scripts
 	db     engine.DB // rumbench's, which removes its table when it is closed
+	at     target
 }
 
 const pgbenchSchema = "rumbench"
 
 func (*pgbench) name() string { return "pgbench" }
 
+// connections is the number that there may be.
+func (*pgbench) connections() int { return 1000 }
+
 func (*pgbench) tests() []string {
-	return []string{"oltp_point_select", "oltp_read_only", "oltp_update_index"}
+	return []string{"oltp_point_select", "oltp_read_only", "oltp_update_index", "oltp_read_write", "oltp_insert"}
 }
 
 // limit is what rumbench promises of point selects.
@@ -44,22 +46,31 @@ func (*pgbench) limit(test string, clients int) float64 {
 }
 
 // scripts are the transactions, statement by statement as rumbench sends them.
+// pgbench makes no random texts, so those that are written are always the same.
 func (*pgbench) scripts() map[string]string {
 	id := fmt.Sprintf("\\set id random(1, %d)\n", rows)
+	k := fmt.Sprintf("\\set k random(1, %d)\n", rows)
+	c, pad := strings.Repeat("68487932199-", 10)[:119], strings.Repeat("22195207048-", 5)[:59]
 	between := id + "\\set to :id + 99\nSELECT %s FROM sbtest1 WHERE id BETWEEN :id AND :to%s;\n"
 	point := id + "SELECT c FROM sbtest1 WHERE id = :id;\n"
+	updateK := id + "\\set one 1\nUPDATE sbtest1 SET k = k + :one WHERE id = :id;\n"
+	reads := strings.Repeat(point, 10) + fmt.Sprintf(between, "c", "") + fmt.Sprintf(between, "SUM(k)", "") +
+		fmt.Sprintf(between, "c", " ORDER BY c") + fmt.Sprintf(between, "DISTINCT c", " ORDER BY c")
+	writes := updateK + id + fmt.Sprintf("UPDATE sbtest1 SET c = '%s' WHERE id = :id;\n", c) +
+		id + k + fmt.Sprintf("DELETE FROM sbtest1 WHERE id = :id;\nINSERT INTO sbtest1 (id, k, c, pad) VALUES (:id, :k, '%s', '%s');\n", c, pad)
 	return map[string]string{
 		"oltp_point_select": point,
-		"oltp_read_only": "BEGIN;\n" + strings.Repeat(point, 10) +
-			fmt.Sprintf(between, "c", "") + fmt.Sprintf(between, "SUM(k)", "") +
-			fmt.Sprintf(between, "c", " ORDER BY c") + fmt.Sprintf(between, "DISTINCT c", " ORDER BY c") + "COMMIT;\n",
-		"oltp_update_index": id + "\\set one 1\nUPDATE sbtest1 SET k = k + :one WHERE id = :id;\n",
+		"oltp_read_only":    "BEGIN;\n" + reads + "COMMIT;\n",
+		"oltp_update_index": updateK,
+		"oltp_read_write":   "BEGIN;\n" + reads + writes + "COMMIT;\n",
+		"oltp_insert":       k + fmt.Sprintf("INSERT INTO sbtest1 (k, c, pad) VALUES (:k, '%s', '%s');\n", c, pad),
 	}
 }
 
 func (p *pgbench) start(ctx context.Context, dir string) (at target, err error) {
 	p.server, err = server.Start(ctx, server.Config{Kind: server.Postgres, Dir: dir, Ready: p.ready, Settings: []server.Setting{
-		{Name: "shared_buffers", Value: "256MB"}, {Name: "fsync", Value: "off"},
+		{Name: "shared_buffers", Value: "256MB"}, {Name: "fsync", Value: "off"}, {Name: "autovacuum", Value: "off"},
+		{Name: "max_wal_size", Value: "4GB"}, {Name: "checkpoint_timeout", Value: "1h"},
 	}})
 	if err != nil {
 		return at, err
@@ -76,9 +87,16 @@ func (p *pgbench) start(ctx context.Context, dir string) (at target, err error) 
 		}
 	}
 	e := p.server.Endpoint()
-	at = target{Engine: "postgres", Schema: pgbenchSchema, PID: p.server.PID(),
+	p.at = target{Engine: "postgres", Schema: pgbenchSchema, Durability: model.DurabilityProcess, PID: p.server.PID(),
 		DSN: fmt.Sprintf("host=%s port=%d user=%s dbname=postgres sslmode=disable", filepath.Dir(e.Socket), e.Port, e.User)}
-	return at, p.fill(ctx, at)
+	load := sysbenchLoad()
+	load.Target = p.at
+	p.db, err = load.fill(ctx)
+	return p.at, err
+}
+
+func (p *pgbench) job(test string, clients, each int) job {
+	return sysbenchJob(p.at, test, clients, each)
 }
 
 func (p *pgbench) script(test string) string { return filepath.Join(p.dir, test+".sql") }
@@ -92,36 +110,36 @@ func (*pgbench) ready(ctx context.Context, e server.Endpoint) error {
 	return nil
 }
 
-// fill makes rumbench's own table, with rows such as it loads.
-func (p *pgbench) fill(ctx context.Context, at target) error {
-	params, err := sysbenchload.Workload{}.Info().Resolve("", map[string]any{"table_size": int64(rows)})
-	if err != nil {
-		return err
-	}
-	r, err := sysbenchload.Workload{}.New(params)
-	if err != nil {
-		return err
-	}
-	p.db, err = postgres.Engine{}.Open(ctx, engine.Config{Durability: model.DurabilityProcess, Schema: r.Schema(), Server: engine.ServerConfig{DSN: at.DSN, Schema: at.Schema}})
-	if err != nil {
-		return err
-	}
-	if err := p.db.CreateTables(ctx); err != nil {
-		return err
-	}
-	const text = "INSERT INTO sbtest1 (id, k, c, pad) SELECT i, 1 + i * 7919::bigint %% %[1]d, repeat(lpad(i::text, 11, '4') || '-', 10), repeat(lpad(i::text, 11, '5') || '-', 5) FROM generate_series(1, %[1]d) i"
-	cmd := exec.CommandContext(ctx, "psql", slices.Concat([]string{"-q", "-c", "SET search_path = " + at.Schema, "-c", fmt.Sprintf(text, rows)}, p.connection())...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%v: %w\n%s", cmd, err, out)
-	}
-	table := &r.Schema().Tables[0]
-	for _, ix := range table.Indexes {
-		if err := p.db.CreateIndexes(ctx, table.Name, ix.Name); err != nil {
-			return err
-		}
-	}
-	_, err = p.db.Settle(ctx)
+// counters are those of the table and its indexes, and the log.
+func (p *pgbench) counters(ctx context.Context) (account, error) {
+	const text = `SELECT '` + logKB + `', wal_bytes / 1024 FROM pg_stat_wal
+UNION ALL SELECT 'log records', wal_records FROM pg_stat_wal
+UNION ALL SELECT 'full pages logged', wal_fpi FROM pg_stat_wal
+UNION ALL SELECT 'commits', xact_commit FROM pg_stat_database WHERE datname = current_database()
+UNION ALL SELECT n.name, n.value FROM pg_stat_user_tables, LATERAL (VALUES ('index scans', idx_scan), ('sequential scans', seq_scan),
+	('rows by index', idx_tup_fetch), ('inserted', n_tup_ins), ('updated', n_tup_upd), ('updated in place', n_tup_hot_upd), ('deleted', n_tup_del)) n(name, value)
+	WHERE relname = 'sbtest1'`
+	out, err := p.query(ctx, text)
+	return named(out), err
+}
+
+// rest vacuums, so that every run finds a table without dead rows, and has all
+// dirty pages written.
+func (p *pgbench) rest(ctx context.Context) error {
+	_, err := p.query(ctx, "VACUUM "+pgbenchSchema+".sbtest1; CHECKPOINT")
 	return err
+}
+
+func (p *pgbench) query(ctx context.Context, text string) (string, error) {
+	words := []string{"-q", "-t", "-A", "-F", "\t"}
+	for one := range strings.SplitSeq(text, ";") {
+		words = append(words, "-c", one)
+	}
+	out, err := exec.CommandContext(ctx, "psql", append(words, p.connection()...)...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", text, err, out)
+	}
+	return string(out), nil
 }
 
 func (p *pgbench) stop() error {
@@ -138,21 +156,16 @@ func (p *pgbench) connection() []string {
 	return []string{"-h", filepath.Dir(e.Socket), "-p", strconv.Itoa(e.Port), "-U", e.User, "postgres"}
 }
 
-func (p *pgbench) command(test string, clients, seconds int) *exec.Cmd {
-	words := []string{"-n", "-M", "prepared", "-f", p.script(test), "-c", strconv.Itoa(clients), "-j", "1"}
-	if seconds == 0 {
-		words = append(words, "-t", "1")
-	} else {
-		words = append(words, "-T", strconv.Itoa(seconds))
-	}
+func (p *pgbench) command(_ context.Context, test string, clients, each int) (*exec.Cmd, error) {
+	words := []string{"-n", "-M", "prepared", "-f", p.script(test), "-c", strconv.Itoa(clients), "-j", "1", "-t", strconv.Itoa(each)}
 	cmd := exec.Command("pgbench", append(words, p.connection()...)...)
 	cmd.Env = append(os.Environ(), "PGOPTIONS=-c search_path="+pgbenchSchema)
-	return cmd
+	return cmd, nil
 }
 
 var processedLine = regexp.MustCompile(`number of transactions actually processed: (\d+)`)
 
-func (*pgbench) transactions(output string) (int64, error) {
+func (*pgbench) transactions(output string, _ int) (int64, error) {
 	m := processedLine.FindStringSubmatch(output)
 	if m == nil {
 		return 0, fmt.Errorf("pgbench does not say how many transactions there were:\n%s", output)

@@ -4,26 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"regexp"
 	"strconv"
-
-	"rumbench/internal/server"
 )
 
-// sysbench measures MariaDB by prepared statements.
-type sysbench struct {
-	server *server.Server
-	socket string
-}
+// sysbench measures MariaDB by prepared statements, on the tables that it makes
+// itself; rumbench uses its own beside them.
+type sysbench struct{ mariadb }
 
 const sysbenchSchema = "sbtest"
 
 func (*sysbench) name() string { return "sysbench" }
 
+// connections is the number that there may be.
+func (*sysbench) connections() int { return 1000 }
+
 func (*sysbench) tests() []string {
-	return []string{"oltp_point_select", "oltp_read_only", "oltp_update_index"}
+	return []string{"oltp_point_select", "oltp_read_only", "oltp_update_index", "oltp_read_write", "oltp_insert"}
 }
 
 // limit is what rumbench promises of point selects.
@@ -38,62 +36,48 @@ func (*sysbench) limit(test string, clients int) float64 {
 }
 
 func (s *sysbench) start(ctx context.Context, dir string) (at target, err error) {
-	s.server, err = server.Start(ctx, server.Config{Kind: "mariadb", Dir: dir, Ready: answers, Settings: []server.Setting{
-		{Name: "innodb_buffer_pool_size", Value: "256M"}, {Name: "innodb_flush_log_at_trx_commit", Value: "2"},
-	}})
-	if err != nil {
+	if err := s.mariadb.start(ctx, dir, sysbenchLoad()); err != nil {
 		return at, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, s.stop())
-		}
-	}()
-	s.socket = s.server.Endpoint().Socket
-	at = target{Engine: "mysql", DSN: "root@unix(" + s.socket + ")/", Schema: sysbenchSchema, PID: s.server.PID()}
-	for _, cmd := range []*exec.Cmd{
-		exec.CommandContext(ctx, "mariadb", "--no-defaults", "-uroot", "-S", s.socket, "-e", "CREATE DATABASE "+sysbenchSchema+" COLLATE latin1_bin"),
-		exec.CommandContext(ctx, "sysbench", s.words("oltp_point_select", "prepare")...),
-	} {
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return at, fmt.Errorf("%v: %w\n%s", cmd, err, out)
-		}
+	if _, err = s.query(ctx, "CREATE DATABASE "+sysbenchSchema+" COLLATE latin1_bin"); err == nil {
+		_, err = run(ctx, exec.Command("sysbench", s.sysbenchWords("oltp_point_select", "prepare")...), nil)
 	}
-	return at, nil
-}
-
-// answers waits for the greeting with which the server begins a connection.
-func answers(ctx context.Context, e server.Endpoint) error {
-	conn, err := server.Dial(ctx, e.Socket)
 	if err != nil {
-		return err
+		err = errors.Join(err, s.stop())
 	}
-	defer conn.Close()
-	_, err = io.ReadFull(conn, make([]byte, 5))
-	return err
+	return s.at, err
 }
 
-func (s *sysbench) stop() error { return s.server.Stop() }
-
-func (s *sysbench) words(test string, more ...string) []string {
-	return append([]string{"--db-driver=mysql", "--mysql-socket=" + s.socket, "--mysql-user=root", "--mysql-db=" + sysbenchSchema,
+func (s *sysbench) sysbenchWords(test string, more ...string) []string {
+	return append([]string{"--db-driver=mysql", "--mysql-socket=" + s.server.Endpoint().Socket, "--mysql-user=root", "--mysql-db=" + sysbenchSchema,
 		"--tables=1", "--table-size=" + strconv.Itoa(rows), "--rand-type=uniform", test}, more...)
 }
 
-func (s *sysbench) command(test string, clients, seconds int) *exec.Cmd {
-	words := s.words(test, "--threads="+strconv.Itoa(clients), "--time="+strconv.Itoa(seconds))
-	if seconds == 0 {
-		words = append(words, "--events="+strconv.Itoa(clients))
-	}
-	return exec.Command("sysbench", append(words, "run")...)
+func (s *sysbench) command(_ context.Context, test string, clients, each int) (*exec.Cmd, error) {
+	return exec.Command("sysbench", s.sysbenchWords(test, "--threads="+strconv.Itoa(clients), "--time=0", "--events="+strconv.Itoa(clients*each), "run")...), nil
+}
+
+func (s *sysbench) job(test string, clients, each int) job {
+	return sysbenchJob(s.at, test, clients, each)
 }
 
 var transactionsLine = regexp.MustCompile(`transactions:\s+(\d+)`)
 
-func (*sysbench) transactions(output string) (int64, error) {
+func (*sysbench) transactions(output string, _ int) (int64, error) {
 	m := transactionsLine.FindStringSubmatch(output)
 	if m == nil {
 		return 0, fmt.Errorf("sysbench does not say how many transactions there were:\n%s", output)
 	}
 	return strconv.ParseInt(m[1], 10, 64)
+}
+
+// sysbenchLoad is the load of rumbench's workload sysbench.
+func sysbenchLoad() job {
+	return job{Workload: "sysbench", Params: map[string]any{"tests": []any{}, "table_size": rows}}
+}
+
+// sysbenchJob is a test of rumbench's workload sysbench on tables that are there.
+func sysbenchJob(at target, test string, clients, each int) job {
+	return job{at, "sysbench", map[string]any{"tests": []any{test}, "clients": []any{clients}, "table_size": rows,
+		"events": each, "load": false, "check": "none"}}
 }

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/observe"
+	"rumbench/internal/stat"
+)
+
+// account is what a server has done, by the name of the work.
+type account map[string]float64
+
+// The work that every server is watched for.
+const (
+	serverCPU = "server CPU µs"
+	writtenKB = "KB written"
+	logKB     = "log KB"
+)
+
+// since is what was done after an earlier account, per transaction.
+func (a account) since(earlier account, transactions int64) account {
+	out := account{}
+	for name, v := range a {
+		out[name] = (v - earlier[name]) / float64(transactions)
+	}
+	return out
+}
+
+// watched runs a client on a server at rest, and lets the server come to rest
+// again: what it wrote for the client is all that it wrote in between, the log of
+// its clearing up included. Its CPU and its other counters are of the run only.
+func watched(ctx context.Context, p peer, at target, run func() (result, error)) (r result, err error) {
+	if err := p.rest(ctx); err != nil {
+		return r, err
+	}
+	before, err := take(ctx, p, at)
+	if err != nil {
+		return r, err
+	}
+	if r, err = run(); err != nil {
+		return r, err
+	}
+	after, err := take(ctx, p, at)
+	if err != nil {
+		return r, err
+	}
+	if err := p.rest(ctx); err != nil {
+		return r, err
+	}
+	rested, err := take(ctx, p, at)
+	if err != nil {
+		return r, err
+	}
+	after[writtenKB], after[logKB] = rested[writtenKB], rested[logKB]
+	r.server = after.since(before, r.Transactions)
+	return r, nil
+}
+
+// take reads the account of a server.
+func take(ctx context.Context, p peer, at target) (account, error) {
+	a, err := p.counters(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var s engine.Sample
+	if err := observe.NewProcess("/proc", func() []int { return []int{at.PID} }).Collect(ctx, &s); err != nil {
+		return nil, err
+	}
+	for _, point := range s.Points {
+		switch point.Name {
+		case "process.cpu_ns":
+			a[serverCPU] = point.Value / 1e3
+		case "process.write_bytes":
+			a[writtenKB] = point.Value / 1024
+		}
+	}
+	return a, nil
+}
+
+// named reads lines of a name and a number, as the servers' own programs print them.
+func named(output string) account {
+	a := account{}
+	for line := range strings.Lines(output) {
+		name, text, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if v, err := strconv.ParseFloat(text, 64); err == nil {
+			a[name] = v
+		}
+	}
+	return a
+}
+
+// comparison is what the rounds of a test have found.
+type comparison struct{ theirs, ours []result }
+
+func (c *comparison) add(theirs, ours result) {
+	c.theirs, c.ours = append(c.theirs, theirs), append(c.ours, ours)
+}
+
+// alike is how far the server's work may differ between two clients.
+const alike = 0.1
+
+// print prints a table: a line for each quantity.
+func (c *comparison) print(peer, test string, clients int, limit float64) {
+	fmt.Printf("\n%s, %s, clients: %d\n%-34s %-24s %-24s %s\n", peer, test, clients, "", peer, "rumbench", "rumbench ÷ "+peer)
+	c.line("client CPU µs", result.perTransaction, func(ratio float64) string {
+		switch {
+		case limit == 0:
+			return ""
+		case ratio <= limit:
+			return fmt.Sprintf("held: at most %g", limit)
+		}
+		return fmt.Sprintf("NOT HELD: at most %g", limit) // in words only: a machine may be busy
+	})
+	within := func(ratio float64) string {
+		if ratio < 1-alike || ratio > 1+alike {
+			return "DIFFERS"
+		}
+		return ""
+	}
+	c.line("transactions/s", result.rate, within)
+	for _, name := range c.names() {
+		c.line(name, func(r result) float64 { return r.server[name] }, within)
+	}
+}
+
+// names are the parts of the accounts that tell something of a transaction.
+func (c *comparison) names() []string {
+	seen := map[string]bool{}
+	for _, r := range slices.Concat(c.theirs, c.ours) {
+		for name, v := range r.server {
+			if v >= 0.02 {
+				seen[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// line prints the medians of a quantity, and what its ratio says.
+func (c *comparison) line(name string, of func(result) float64, verdict func(ratio float64) string) {
+	var theirs, ours, ratios []float64
+	for i := range c.theirs {
+		t, o := of(c.theirs[i]), of(c.ours[i])
+		theirs, ours, ratios = append(theirs, t), append(ours, o), append(ratios, o/t)
+	}
+	fmt.Printf("%-34s %-24s %-24s %-20s %s\n", name, spread(theirs), spread(ours), spread(ratios), verdict(stat.Median(ratios)))
+}
+
+// spread is a median with what it lies between.
+func spread(v []float64) string {
+	return fmt.Sprintf("%.4g (%.4g–%.4g)", stat.Median(v), slices.Min(v), slices.Max(v))
+}
+
+// until asks again until something is so.
+func until(ctx context.Context, so func() (bool, error)) error {
+	for {
+		done, err := so()
+		if done || err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+
+	"rumbench/engine"
+	"rumbench/internal/server"
+	"rumbench/model"
+)
+
+// mariadb is a private MariaDB with the tables that rumbench makes.
+type mariadb struct {
+	server *server.Server
+	db     engine.DB // rumbench's, which removes its tables when it is closed
+	at     target
+}
+
+// start starts the server and has rumbench fill its tables by a job.
+func (m *mariadb) start(ctx context.Context, dir string, fill job) (err error) {
+	m.server, err = server.Start(ctx, server.Config{Kind: "mariadb", Dir: dir, Ready: answers, Settings: []server.Setting{
+		{Name: "innodb_buffer_pool_size", Value: "256M"}, {Name: "innodb_flush_log_at_trx_commit", Value: "2"},
+	}})
+	if err != nil {
+		return err
+	}
+	m.at = target{Engine: "mysql", DSN: "root@unix(" + m.server.Endpoint().Socket + ")/", Schema: "rumbench",
+		Durability: model.DurabilityProcess, PID: m.server.PID()}
+	fill.Target = m.at
+	if m.db, err = fill.fill(ctx); err != nil {
+		err = errors.Join(err, m.stop())
+	}
+	return err
+}
+
+// answers waits for the greeting with which the server begins a connection.
+func answers(ctx context.Context, e server.Endpoint) error {
+	conn, err := server.Dial(ctx, e.Socket)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = io.ReadFull(conn, make([]byte, 5))
+	return err
+}
+
+func (m *mariadb) stop() error {
+	var err error
+	if m.db != nil {
+		err = m.db.Close()
+	}
+	return errors.Join(err, m.server.Stop())
+}
+
+// words are those of MariaDB's own client, which executes statements.
+func (m *mariadb) words(more ...string) []string {
+	return append([]string{"--no-defaults", "-uroot", "-S", m.server.Endpoint().Socket, "-N", "-B"}, more...)
+}
+
+func (m *mariadb) query(ctx context.Context, text string) (string, error) {
+	out, err := exec.CommandContext(ctx, "mariadb", m.words("-e", text)...).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", text, err, out)
+	}
+	return string(out), nil
+}
+
+// counters are what the handlers of the tables did, and the log of InnoDB: how
+// much there was to be logged, and what was written, which is more the fewer
+// commits share a write.
+func (m *mariadb) counters(ctx context.Context) (account, error) {
+	out, err := m.query(ctx, `SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Handler\_%' OR Variable_name IN ('Innodb_lsn_current', 'Innodb_os_log_written', 'Innodb_log_writes')`)
+	if err != nil {
+		return nil, err
+	}
+	a := named(out)
+	a[logKB], a["log KB written"] = a["Innodb_lsn_current"]/1024, a["Innodb_os_log_written"]/1024
+	delete(a, "Innodb_lsn_current")
+	delete(a, "Innodb_os_log_written")
+	return a, nil
+}
+
+// rest has InnoDB purge all old versions and write all dirty pages.
+func (m *mariadb) rest(ctx context.Context) error {
+	if _, err := m.query(ctx, "SET GLOBAL innodb_max_dirty_pages_pct_lwm = 0, innodb_max_dirty_pages_pct = 0, innodb_io_capacity_max = 20000, innodb_io_capacity = 20000"); err != nil {
+		return err
+	}
+	err := until(ctx, func() (bool, error) {
+		out, err := m.query(ctx, "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_buffer_pool_pages_dirty', 'Innodb_history_list_length')")
+		left := named(out)
+		return left["Innodb_buffer_pool_pages_dirty"] < 8 && left["Innodb_history_list_length"] < 8, err
+	})
+	_, restored := m.query(ctx, "SET GLOBAL innodb_max_dirty_pages_pct = 90, innodb_io_capacity = 200, innodb_io_capacity_max = 2000")
+	return errors.Join(err, restored)
+}
