@@ -75,7 +75,7 @@ type Config struct {
 	Dir         string            // the private data directory; not used with Server.DSN
 	Storage     string            // the kind of storage, where the engine has several: "innodb"; "" is the usual one
 	Server      ServerConfig      // only for engines that are servers
-	Cache       int64             // bytes of the engine's own cache
+	Cache       int64             // bytes of the engine's own cache, all of it together
 	Durability  model.Durability  // never empty
 	Compression model.Compression //
 	Page        int64             // bytes of a page or block
@@ -88,6 +88,10 @@ type Config struct {
 	Protocol Protocol
 	Options  map[string]any // engine-specific, verbatim
 	Schema   model.Schema   // the tables that operations will name
+	// Sessions is how many sessions of clients are open at the same time at
+	// most, for engines whose sessions have caches of their own: they divide
+	// Cache among them. 0: not known.
+	Sessions int
 }
 
 // CheckOptions returns an error for an option that the engine does not have.

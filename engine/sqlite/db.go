@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -21,6 +22,9 @@ type db struct {
 	*sqlkit.DB
 	path   string
 	level  model.Durability
+	cache  int64        // bytes, of all sessions together; 0: SQLite's own
+	share  int64        // of it, each session's
+	builds sync.Mutex   // index builds take turns on the one connection
 	watch  *sqlkit.Conn // for counters, which wait for nothing else
 	status status
 }
@@ -99,6 +103,22 @@ var readBack = []struct {
 	{"auto_vacuum", []string{"none", "full", "incremental"}},
 	{"locking_mode", nil},
 	{"busy_timeout", nil},
+}
+
+// CreateIndexes builds indexes with the whole cache: it does so while no client
+// works, and gives the memory back.
+func (db *db) CreateIndexes(ctx context.Context, table string, indexes ...string) (err error) {
+	if db.cache == 0 {
+		return db.DB.CreateIndexes(ctx, table, indexes...)
+	}
+	db.builds.Lock()
+	defer db.builds.Unlock()
+	if err := db.Admin().Exec(ctx, "PRAGMA "+cacheSize(db.cache)); err != nil {
+		return err
+	}
+	err = db.DB.CreateIndexes(ctx, table, indexes...)
+	ctx = context.WithoutCancel(ctx)
+	return errors.Join(err, db.Admin().Exec(ctx, "PRAGMA "+cacheSize(db.share)), db.Admin().Exec(ctx, "PRAGMA shrink_memory"))
 }
 
 // Settings are read back from a connection that is set up as sessions' are.

@@ -144,6 +144,37 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// The cache is that of all sessions together, so that two engines with one
+// setting have the same memory. Index builds, beside which no client works, get all of it.
+func TestSessionsShareTheCache(t *testing.T) {
+	c := config(t.TempDir())
+	c.Cache, c.Sessions = 12<<20, 3
+	db := open(t, c)
+	size := func() string {
+		settings, err := db.Settings(t.Context())
+		must(t, err)
+		for _, s := range settings {
+			if s.Name == "cache_size" {
+				return s.Value
+			}
+		}
+		return ""
+	}
+	if got := size(); got != "-4096" {
+		t.Errorf("each of 3 sessions has a cache_size of %s, want a third of 12 MiB", got)
+	}
+	must(t, db.CreateTables(t.Context()))
+	table := &c.Schema.Tables[0]
+	must(t, db.CreateIndexes(t.Context(), table.Name, table.Indexes[0].Name))
+	if got := size(); got != "-4096" {
+		t.Errorf("after an index build cache_size is %s, want what it was", got)
+	}
+	c.Cache = 2000
+	if err := (Engine{}).Check(c); err == nil {
+		t.Error("a third of 2000 bytes is no cache, and was not refused")
+	}
+}
+
 func TestDurabilityIsReadBack(t *testing.T) {
 	for level, want := range map[model.Durability]string{"none": "off", "process": "off", "os": "full"} {
 		c := config(t.TempDir())

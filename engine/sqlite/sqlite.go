@@ -28,7 +28,7 @@ func (Engine) Info() engine.Info {
 	return engine.Info{
 		Name:         "sqlite",
 		Structure:    "B-tree, write-ahead log",
-		Doc:          "SQLite in one file with a write-ahead log; the cache is per session, one session writes at a time.",
+		Doc:          "SQLite in one file with a write-ahead log; the cache is divided among the sessions, one of which writes at a time.",
 		Version:      lib.SQLITE_VERSION,
 		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
 		Options:      options,
@@ -84,13 +84,19 @@ func pragmas(c engine.Config) ([]string, error) {
 	}
 	out = append(out, "journal_mode = wal", "synchronous = "+synchronous[c.Durability])
 	if c.Cache != 0 {
-		out = append(out, fmt.Sprintf("cache_size = -%d", c.Cache/1024))
+		out = append(out, cacheSize(cacheShare(c)))
 	}
 	return append(out,
 		fmt.Sprintf("wal_autocheckpoint = %d", checkpoint),
 		fmt.Sprintf("mmap_size = %d", mmap),
 		"temp_store = "+temp), nil
 }
+
+// cacheShare is the part of the cache that each session has.
+func cacheShare(c engine.Config) int64 { return c.Cache / int64(max(1, c.Sessions)) }
+
+// cacheSize gives a connection's cache a size.
+func cacheSize(bytes int64) string { return fmt.Sprintf("cache_size = -%d", bytes/1024) }
 
 // synchronous maps the levels. With a write-ahead log, off writes the log to
 // the operating system at commit and syncs nothing, so a killed process loses
@@ -106,8 +112,8 @@ func checkKnobs(c engine.Config) error {
 	switch {
 	case synchronous[c.Durability] == "":
 		return &engine.KnobError{Knob: "durability", Value: string(c.Durability), Reason: fmt.Sprintf("it must be one of %v", model.Durabilities())}
-	case c.Cache != 0 && c.Cache < 1024:
-		return &engine.KnobError{Knob: "cache", Value: strconv.FormatInt(c.Cache, 10), Reason: "it must be at least 1024 bytes"}
+	case c.Cache != 0 && cacheShare(c) < 1024:
+		return &engine.KnobError{Knob: "cache", Value: strconv.FormatInt(c.Cache, 10), Reason: fmt.Sprintf("it must be at least 1024 bytes for each of %d sessions", max(1, c.Sessions))}
 	case c.Cache/1024 > 1<<31-1:
 		return &engine.KnobError{Knob: "cache", Value: strconv.FormatInt(c.Cache, 10), Reason: "it must be below 2 TiB"}
 	case c.Compression != "" && c.Compression != model.CompressionNone:
@@ -148,7 +154,7 @@ func (e Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open sqlite in %s: %w", c.Dir, err)
 	}
-	db := &db{DB: kit, path: path, level: c.Durability}
+	db := &db{DB: kit, path: path, level: c.Durability, cache: c.Cache, share: cacheShare(c)}
 	if err := db.begin(ctx, c); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("open sqlite in %s: %w", c.Dir, err)

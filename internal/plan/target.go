@@ -14,6 +14,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/model"
+	"rumbench/workload"
 )
 
 var (
@@ -36,7 +37,7 @@ func (b *binder) targets(f fields, p *Plan) {
 	common := b.fields(f.of.get("common"), "common", knobKeys)
 	config := b.knobs(common, engine.Config{Durability: model.DurabilityProcess})
 	if p.Run != nil {
-		config.Schema = p.Run.Schema()
+		config.Schema, config.Sessions = p.Run.Schema(), workload.Sessions(p.Run.Steps())
 	}
 	var known []*bound
 	for _, n := range b.targetNodes(f) {
