@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"sync"
 
 	"rumbench/engine"
@@ -25,7 +24,6 @@ func Open(store Store, schema model.Schema) (engine.DB, error) {
 		}
 	}
 	db := &database{store: store, byName: byName, tables: tables, sessions: map[*session]bool{}}
-	db.locks.seed = maphash.MakeSeed()
 	if err := db.readCatalog(); err != nil {
 		return nil, errors.Join(fmt.Errorf("read catalog: %w", err), store.Close())
 	}
@@ -36,7 +34,6 @@ type database struct {
 	store  Store
 	byName map[string]*layout
 	tables []*layout
-	locks  rowLocks
 
 	mu       sync.Mutex
 	sessions map[*session]bool

@@ -65,9 +65,7 @@ func (s *insertStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 	if err := s.encodeGiven(args, first); err != nil {
 		return err
 	}
-	return s.isolated(func() error {
-		return s.in(s.mode, func(tx Tx) error { return s.checked(tx, args, first, r) })
-	})
+	return s.isolated(s.mode, func(tx Tx) error { return s.checked(tx, args, first, r) })
 }
 
 // setRow fills s.given with row i of the arguments.

@@ -3,8 +3,8 @@ package kvkit
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"rumbench/model"
@@ -24,9 +24,7 @@ type layout struct {
 	auto    int            // position of the column that is numbered here, or -1
 	exists  atomic.Bool
 	lastID  atomic.Int64 // the greatest number given out
-	// lowest makes concurrent deletions of the lowest rows take turns in
-	// stores without isolation.
-	lowest sync.Mutex
+	locks   rowLocks     // of stores without isolation
 }
 
 type indexLayout struct {
@@ -49,6 +47,7 @@ func newLayouts(s model.Schema) (map[string]*layout, []*layout, error) {
 			return nil, nil, err
 		}
 		l := &layout{table: t, space: next, auto: t.AutoColumn()}
+		l.locks.seed = maphash.MakeSeed()
 		next++
 		l.columns = slices.Clone(t.Columns)
 		l.key, _ = t.Positions(t.Key)

@@ -210,15 +210,33 @@ func (b *base) encodeKeys(args []model.Value) error {
 	return nil
 }
 
-// isolated runs f while no other operation of the kit that reads before it
-// writes can touch the rows whose keys are in b.keys.
-func (b *base) isolated(f func() error) error {
+// isolated runs f in a transaction that writes, while no other operation of the
+// kit that reads before it writes can touch the rows whose keys are in b.keys.
+//
+// The locks are held until others see what was written, not until that is
+// durable: who builds on it commits behind it, see Applier.
+func (b *base) isolated(mode Mode, f func(Tx) error) error {
 	if b.db.store.SingleWriter() {
-		return f()
+		return b.in(mode, f)
 	}
-	b.db.locks.lock(&b.set, &b.keys)
-	defer b.db.locks.unlock(&b.set)
-	return f()
+	locks := &b.l.locks
+	locks.lock(&b.set, &b.keys)
+	defer locks.unlock(&b.set)
+	tx, err := b.db.store.Begin(mode)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := f(tx); err != nil {
+		return err
+	}
+	if a, ok := tx.(Applier); ok {
+		if err := a.Apply(); err != nil {
+			return err
+		}
+		locks.unlock(&b.set)
+	}
+	return tx.Commit()
 }
 
 // fetch reads the row with an encoded key into b.row and tells whether there

@@ -69,6 +69,15 @@ type Tx interface {
 	Rollback()
 }
 
+// Applier is a Tx of a store with several writers that can be seen by others
+// before it is durable.
+type Applier interface {
+	// Apply makes what the transaction wrote visible; Commit then waits until it
+	// is durable. A transaction that is applied later is durable no earlier, so
+	// that what a crash leaves never builds on what it took.
+	Apply() error
+}
+
 // Iter is a position in a range of keys. First and Last move to the ends; all
 // moves tell whether there is an entry. Key and Value are valid until the next move.
 type Iter interface {

@@ -26,9 +26,7 @@ func (s *deleteStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 	if s.keys.len() > 1 {
 		mode = ReadWrite // a key may be given twice
 	}
-	return s.isolated(func() error {
-		return s.in(mode, func(tx Tx) error { return s.deleteKeys(tx, r) })
-	})
+	return s.isolated(mode, func(tx Tx) error { return s.deleteKeys(tx, r) })
 }
 
 // deleteKeys deletes the rows whose keys are in b.keys and that exist.
@@ -69,15 +67,12 @@ func (s *lowestStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 			return s.deleteKeys(tx, r)
 		})
 	}
-	// Another session that deletes the lowest rows would find the same ones.
-	s.l.lowest.Lock()
-	defer s.l.lowest.Unlock()
+	s.l.locks.lockLowest(&s.set)
+	defer s.l.locks.unlock(&s.set)
 	if err := s.in(Read, func(tx Tx) error { return s.collect(tx, args[0]) }); err != nil {
 		return err
 	}
-	return s.isolated(func() error {
-		return s.in(Write, func(tx Tx) error { return s.deleteKeys(tx, r) })
-	})
+	return s.isolated(Write, func(tx Tx) error { return s.deleteKeys(tx, r) })
 }
 
 // collect finds the keys of the rows.
@@ -157,15 +152,13 @@ func (s *updateStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 			return err
 		}
 	}
-	return s.isolated(func() error {
-		return s.in(s.mode, func(tx Tx) error {
-			if s.find != nil && s.db.store.SingleWriter() {
-				if err := s.findKeys(tx, where); err != nil {
-					return err
-				}
+	return s.isolated(s.mode, func(tx Tx) error {
+		if s.find != nil && s.db.store.SingleWriter() {
+			if err := s.findKeys(tx, where); err != nil {
+				return err
 			}
-			return s.updateKeys(tx, values, where, r)
-		})
+		}
+		return s.updateKeys(tx, values, where, r)
 	})
 }
 

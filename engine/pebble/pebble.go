@@ -91,6 +91,15 @@ func newSettings(c engine.Config) (s settings, err error) {
 
 // Open opens or creates the database.
 func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
+	var fs vfs.FS = vfs.Default
+	if c.Durability != model.DurabilityOS {
+		fs = unsyncedFS{fs}
+	}
+	return open(c, fs)
+}
+
+// open opens or creates the database on a file system.
+func open(c engine.Config, fs vfs.FS) (engine.DB, error) {
 	set, err := newSettings(c)
 	if err != nil {
 		return nil, err
@@ -102,7 +111,7 @@ func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	if err := engine.CheckDir(c.Dir, "MANIFEST-*"); err != nil {
 		return nil, err
 	}
-	o := s.options(set)
+	o := s.options(set, fs)
 	defer o.Cache.Unref() // the database holds its own reference
 	if s.db, err = pebble.Open(c.Dir, o); err != nil {
 		return nil, fmt.Errorf("open pebble in %s: %w", c.Dir, err)
@@ -114,14 +123,11 @@ func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	return kvkit.Open(s, c.Schema)
 }
 
-func (s *store) options(set settings) *pebble.Options {
+func (s *store) options(set settings, fs vfs.FS) *pebble.Options {
 	o := &pebble.Options{
-		FS:                 vfs.Default,
+		FS:                 fs,
 		Logger:             logger{},
 		FormatMajorVersion: pebble.FormatNewest,
-	}
-	if s.durability != model.DurabilityOS {
-		o.FS = unsyncedFS{vfs.Default}
 	}
 	if set.cache > 0 {
 		o.CacheSize = set.cache

@@ -122,6 +122,8 @@ type tx struct {
 	batch    *pebble.Batch
 	snapshot *pebble.Snapshot
 	held     io.Closer // of the last Get's value
+	applied  bool      // others see the batch
+	unsynced bool      // the log of the batch may still have to be synced
 }
 
 func (t *tx) release() {
@@ -166,9 +168,24 @@ func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
 	return iter{it}, nil
 }
 
-func (t *tx) Commit() error {
+// Apply makes the batch visible: it is in the log's memory and in a memtable.
+// The log is written in order, and one file of it is synced to its end before
+// the next one begins.
+func (t *tx) Apply() error {
 	t.release()
-	err := t.batch.Commit(t.store.write)
+	if !t.store.write.Sync {
+		t.applied = true
+		return t.batch.Commit(t.store.write)
+	}
+	err := t.store.db.ApplyNoSyncWait(t.batch, t.store.write)
+	t.applied, t.unsynced = true, err == nil
+	return err
+}
+
+func (t *tx) Commit() (err error) {
+	if !t.applied {
+		err = t.Apply()
+	}
 	return errors.Join(err, t.close())
 }
 
@@ -177,13 +194,19 @@ func (t *tx) Rollback() {
 	t.close()
 }
 
+// close ends the transaction. A batch that was applied is waited for: until its
+// log is synced it must not be closed.
 func (t *tx) close() (err error) {
+	if t.unsynced {
+		err = t.batch.SyncWait()
+		t.unsynced = false
+	}
 	if t.batch != nil {
-		err = t.batch.Close()
+		err = errors.Join(err, t.batch.Close())
 		t.batch = nil
 	}
 	if t.snapshot != nil {
-		err = t.snapshot.Close()
+		err = errors.Join(err, t.snapshot.Close())
 		t.snapshot = nil
 	}
 	return err

@@ -1,0 +1,44 @@
+package kvkit
+
+import (
+	"bytes"
+	"slices"
+)
+
+// arena is a list of byte strings in one piece of memory that is reused.
+type arena struct {
+	buf   []byte
+	ends  []int
+	order []int // of unique
+}
+
+func (a *arena) reset()   { a.buf, a.ends = a.buf[:0], a.ends[:0] }
+func (a *arena) len() int { return len(a.ends) }
+func (a *arena) end()     { a.ends = append(a.ends, len(a.buf)) }
+func (a *arena) add(b []byte) {
+	a.buf = append(a.buf, b...)
+	a.end()
+}
+
+func (a *arena) at(i int) []byte {
+	from := 0
+	if i > 0 {
+		from = a.ends[i-1]
+	}
+	return a.buf[from:a.ends[i]:a.ends[i]]
+}
+
+// unique puts the strings into another arena, in order and each once.
+func (a *arena) unique(to *arena) {
+	a.order = a.order[:0]
+	for i := range a.len() {
+		a.order = append(a.order, i)
+	}
+	slices.SortFunc(a.order, func(i, j int) int { return bytes.Compare(a.at(i), a.at(j)) })
+	to.reset()
+	for k, i := range a.order {
+		if k == 0 || !bytes.Equal(a.at(i), a.at(a.order[k-1])) {
+			to.add(a.at(i))
+		}
+	}
+}
