@@ -7,15 +7,16 @@ set -eu
 [ $# = 1 ] || { echo "usage: $0 DIR" >&2; exit 2; }
 dir=$1
 [ ! -x "$dir/bin/mysqld" ] || exit 0
-url=https://repo1.maven.org/maven2/mysql/mysql-connector-mxj-db-files/5.0.12/mysql-connector-mxj-db-files-5.0.12.jar
+artifact=mysql:mysql-connector-mxj-db-files:5.0.12
 sha256=02525626a05bbbf8018662e77b17335c90f290c885a6b87a556ff1671fe76f97
 mkdir -p "$dir"
 temp=$(mktemp -d "$dir/fetch.XXXXXX")
 trap 'rm -rf "$temp"' EXIT
 echo "fetching MySQL 5.5.9 (140 MB)" >&2
-curl -fsSL -o "$temp/files.jar" "$url"
-echo "$sha256  $temp/files.jar" | sha256sum -c - >&2
+mvn -B -q -Dstyle.color=never dependency:copy -Dartifact=$artifact -DoutputDirectory="$temp" >&2
 cd "$temp"
+mv mysql-connector-mxj-db-files-5.0.12.jar files.jar
+echo "$sha256  files.jar" | sha256sum -c - >&2
 unzip -qo files.jar '5-5-9/Linux-x86_64/mysqld' 5-5-9/data_dir.jar 5-5-9/share_dir.jar
 mkdir data
 (cd data && unzip -qo ../5-5-9/data_dir.jar && rm -rf META-INF)

@@ -19,7 +19,7 @@ need postgresql sh -c 'ls /usr/lib/postgresql/*/bin/postgres'
 need sysbench command -v sysbench
 need python3-prometheus-client /usr/bin/python3 -c 'import prometheus_client'
 need python3-venv /usr/bin/python3 -c 'import ensurepip, venv'
-need curl command -v curl
+need maven command -v mvn
 need ca-certificates test -e /etc/ssl/certs/ca-certificates.crt
 need unzip command -v unzip
 as_root=

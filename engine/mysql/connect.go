@@ -109,13 +109,23 @@ func (c *connector) dataDir() string {
 	return server.WorkDir(pid)
 }
 
-// parseDSN reads a data source name.
+// parseDSN reads a data source name. The error holds nothing of it, nor the
+// driver's message, which would: it may be a password in the wrong place.
 func parseDSN(dsn string) (*driver.Config, error) {
 	config, err := driver.ParseDSN(dsn)
-	if err != nil {
-		return nil, &engine.KnobError{Knob: "dsn", Reason: err.Error() + "; it is written USER:PASSWORD@unix(/PATH)/ or USER:PASSWORD@tcp(HOST:PORT)/"}
+	if err != nil || config.Net != "tcp" && config.Net != "unix" {
+		return nil, &engine.KnobError{Knob: "dsn", Reason: "it cannot be read; it is written USER:PASSWORD@unix(/PATH)/ or USER:PASSWORD@tcp(HOST:PORT)/"}
 	}
 	return config, nil
+}
+
+// ReadDSN reads a data source name.
+func (Engine) ReadDSN(dsn string) (engine.Address, error) {
+	config, err := parseDSN(dsn)
+	if err != nil {
+		return engine.Address{}, err
+	}
+	return engine.Address{User: config.User, Network: config.Net, Host: config.Addr, Database: config.DBName}, nil
 }
 
 // Connect opens a connection and sets it up.

@@ -112,6 +112,16 @@ func parseDSN(dsn string) (*pgconn.Config, error) {
 	return config, nil
 }
 
+// ReadDSN reads a DSN.
+func (Engine) ReadDSN(dsn string) (engine.Address, error) {
+	config, err := parseDSN(dsn)
+	if err != nil {
+		return engine.Address{}, err
+	}
+	network, host := pgconn.NetworkAddress(config.Host, config.Port)
+	return engine.Address{User: config.User, Network: network, Host: host, Database: config.Database}, nil
+}
+
 // private checks a configuration for a server of our own and makes its settings.
 func (s *setup) private(ctx context.Context) (err error) {
 	if s.Server.Kind == "" {

@@ -123,7 +123,7 @@ func (r *runner) prepare() error {
 		return fmt.Errorf("make the campaign directory: %w", err)
 	}
 	r.state = &result.Campaign{
-		Format: result.Format, Name: r.Plan.Name, Sets: r.Plan.Sets, Command: r.Command, Started: time.Now(), Force: r.Force,
+		Format: result.Format, Name: r.Plan.Name, Sets: r.Plan.Sets, Command: plan.WithoutSecretArgs(r.Command), Started: time.Now(), Force: r.Force,
 		AA: r.AA, Order: string(r.Plan.Order), Targets: targetNames(r.Plan), Trials: Entries(r.Plan),
 	}
 	if r.Plan.Calibrate {
@@ -131,6 +131,11 @@ func (r *runner) prepare() error {
 	}
 	if err := result.WriteFile(filepath.Join(r.Dir, result.PlanFile), r.Plan.Source); err != nil {
 		return err
+	}
+	if len(r.Plan.Secrets) > 0 {
+		if err := result.WriteSecret(filepath.Join(r.Dir, plan.SecretFile), r.Plan.Secrets); err != nil {
+			return err
+		}
 	}
 	return r.save()
 }

@@ -152,7 +152,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 			return in, err
 		}
 		titles = append(titles, c.Name)
-		in.Commands = append(in.Commands, plan.WithoutPasswords(strings.Join(c.Command, " ")))
+		in.Commands = append(in.Commands, commandLine(c.Command))
 		names := map[string]string{} // in the report, by those in the campaign
 		for i, t := range trials {
 			own := t.Target
@@ -169,8 +169,8 @@ func reportInput(dirs ...string) (report.Input, error) {
 				return result.ReadSeries(path, report.Sources, yield)
 			}})
 		}
-		if b, err := os.ReadFile(filepath.Join(dir, result.PlanFile)); err == nil {
-			in.Plan += plan.WithoutPasswords(string(b))
+		if b, err := result.ReadPlan(dir); err == nil {
+			in.Plan += string(plan.WithoutSecrets(b))
 			addPublished(&in, dir, b, c.Sets, func(target string) string {
 				if name, ok := names[target]; ok || len(dirs) == 1 || target == "" {
 					return cmp.Or(name, target)
@@ -187,6 +187,9 @@ func reportInput(dirs ...string) (report.Input, error) {
 	in.Title = strings.Join(titles, ", ")
 	return in, nil
 }
+
+// commandLine is a command as it may be shown and stored.
+func commandLine(args []string) string { return strings.Join(plan.WithoutSecretArgs(args), " ") }
 
 // addPublished takes the figures from elsewhere out of a campaign's plan. A plan
 // that can no longer be read, as one of an older rumbench, makes the report

@@ -69,8 +69,17 @@ func (a *App) runCommand() *cobra.Command {
 	return c
 }
 
+// mostPlan is where reading a plan ends, whatever it comes from: a longer one is refused.
+const mostPlan = 1 << 20
+
+// loadPlan reads a plan from a file, or a pipe.
 func loadPlan(path string, sets []string) (*plan.Plan, error) {
-	src, err := os.ReadFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	src, err := io.ReadAll(io.LimitReader(f, mostPlan))
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +122,11 @@ func (a *App) start(ctx context.Context, c campaign.Config, dryRun bool) error {
 
 // planOf is the plan that a campaign was begun with.
 func planOf(dir string, state *result.Campaign) (*plan.Plan, error) {
-	p, err := loadPlan(filepath.Join(dir, result.PlanFile), state.Sets)
+	src, err := result.ReadPlan(dir)
+	if err != nil {
+		return nil, err
+	}
+	p, err := plan.Load(filepath.Join(dir, result.PlanFile), src, state.Sets, registry.Catalog{})
 	if err != nil {
 		return nil, err
 	}

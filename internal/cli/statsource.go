@@ -12,6 +12,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/observe"
+	"rumbench/internal/plan"
 	"rumbench/internal/watch"
 )
 
@@ -34,7 +35,7 @@ type attachError struct{ message, hint string }
 func (e *attachError) Error() string { return e.message }
 func (e *attachError) Hint() string  { return e.hint }
 
-const attachHint = "--attach wants [NAME=]ENGINE:DSN, such as prod=postgres:postgres://me@localhost/ or mysql:root@tcp(127.0.0.1:3306)/"
+const attachHint = "--attach wants [NAME=]ENGINE:DSN, such as prod=postgres:postgres://me@localhost/ or 'mysql:${DSN}', from the environment"
 
 var targetName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
@@ -78,6 +79,10 @@ func parseAttachment(text string, have engines) (attachment, error) {
 	w, ok := e.(engine.Watcher)
 	if !ok {
 		return attachment{}, &attachError{fmt.Sprintf("--attach: %s is no server that could be watched from outside", engineName), watchable(have)}
+	}
+	dsn, err := plan.ResolveDSN(dsn)
+	if err != nil {
+		return attachment{}, &attachError{"--attach: " + err.Error(), attachHint}
 	}
 	return attachment{name, dsn, w}, nil
 }

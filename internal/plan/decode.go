@@ -13,7 +13,9 @@ import (
 // binder turns nodes into a plan and collects what is wrong with them.
 type binder struct {
 	cat      Catalog
+	file     string // the plan's
 	problems Problems
+	attached []*bound // targets with a data source name
 }
 
 func (b *binder) at(n *node, reason, hint string) {

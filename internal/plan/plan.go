@@ -8,7 +8,6 @@ package plan
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -59,8 +58,9 @@ type Plan struct {
 	ErrorsAllowed float64
 	Calibrate     bool        // measure the client on the null engine first
 	Published     []Published // figures from elsewhere, for the report
-	Source        []byte      // the file, as given
-	Sets          []string    // the overrides applied to it
+	Source        []byte      // the file, as it is to be stored
+	Sets          []string    // the overrides to be applied to Source
+	Secrets       []byte      // the content of SecretFile; nothing in most plans
 }
 
 // Stop says when a campaign may end before all of its trials are done: at the
@@ -95,7 +95,7 @@ const maxTrials = 1000
 // Load reads a plan from src, the content of file, with the overrides of sets,
 // each of the form key=value. A wrong plan gives an error of type Problems.
 func Load(file string, src []byte, sets []string, cat Catalog) (*Plan, error) {
-	b := &binder{cat: cat}
+	b := &binder{cat: cat, file: file}
 	root := b.readFile(file, src)
 	for _, s := range sets {
 		b.override(root, s)
@@ -103,7 +103,7 @@ func Load(file string, src []byte, sets []string, cat Catalog) (*Plan, error) {
 	var p *Plan
 	if root != nil {
 		p = b.plan(root, defaultName(file))
-		p.Source, p.Sets = src, slices.Clone(sets)
+		b.seal(p, root, src, sets)
 	}
 	if len(b.problems) > 0 {
 		b.problems.sort()

@@ -99,12 +99,13 @@ func setSource(set string) *source {
 }
 
 func (s *source) problem(line, column int, text, reason, hint string) Problem {
-	p := Problem{File: s.name, Line: line, Column: column, Text: text, Reason: reason, Hint: hint}
+	p := Problem{File: s.name, Line: line, Column: column, Text: text, Reason: hideQuoted(reason), Hint: hint}
 	switch {
 	case s.shift > 0:
-		p.Line, p.source = 0, s.name
+		p.Line, p.File = 0, hideSecrets(s.name)
+		p.source = p.File
 	case line >= 1 && line <= len(s.lines):
-		p.source = s.lines[line-1]
+		p.source = s.shown(line)
 	}
 	return p
 }

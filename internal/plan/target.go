@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 
 var (
 	knobKeys   = []string{"cache", "durability", "compression", "page", "direct_io", "isolation", "protocol"}
-	serverKeys = []string{"storage", "server", "binary", "dsn", "schema"}
+	serverKeys = []string{"storage", "server", "binary", "dsn", "dsn_file", "schema"}
 	targetKeys = slices.Concat([]string{"name", "engine"}, serverKeys, knobKeys, []string{"options", "data"})
 	targetName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`)
 )
@@ -97,16 +98,21 @@ func (b *binder) target(n *node, common fields, config engine.Config) *bound {
 	bind(t.fields, "storage", &t.Config.Storage, word)
 	bind(t.fields, "server", &t.Config.Server.Kind, word)
 	bind(t.fields, "binary", &t.Config.Server.Binary, word)
-	bind(t.fields, "dsn", &t.Config.Server.DSN, word)
+	t.Config.Server.DSN = b.dsn(t.fields)
 	bind(t.fields, "schema", &t.Config.Server.Schema, schemaName)
 	t.Config.Options = b.options(t.fields)
-	t.Knobs = printable(t.Config)
 	if t.Engine == "" {
 		return nil
 	}
-	if _, ok := b.cat.Engine(t.Engine); !ok {
+	e, ok := b.cat.Engine(t.Engine)
+	if !ok {
 		b.at(t.fields.value("engine"), fmt.Sprintf("there is no engine %q", t.Engine), suggest(t.Engine, b.cat.EngineNames()))
 		return nil
+	}
+	t.Knobs = printable(t.Config)
+	if dsn := t.Config.Server.DSN; dsn != "" {
+		t.Knobs["dsn"] = engine.ShowDSN(e, dsn)
+		b.attached = append(b.attached, t)
 	}
 	return t
 }
@@ -182,7 +188,7 @@ func printable(c engine.Config) map[string]string {
 		out["direct_io"] = strconv.FormatBool(*c.DirectIO)
 	}
 	for name, value := range map[string]string{
-		"isolation": c.Isolation.String(), "protocol": string(c.Protocol), "storage": c.Storage, "server": c.Server.Kind, "binary": c.Server.Binary, "dsn": WithoutPasswords(c.Server.DSN), "schema": c.Server.Schema,
+		"isolation": c.Isolation.String(), "protocol": string(c.Protocol), "storage": c.Storage, "server": c.Server.Kind, "binary": c.Server.Binary, "schema": c.Server.Schema,
 	} {
 		if value != "" {
 			out[name] = value
@@ -328,6 +334,9 @@ func (t *bound) blame(knob string, info engine.Info) (at *node, hint string) {
 	if option, ok := strings.CutPrefix(knob, "options."); ok {
 		return t.blameOption(option, info)
 	}
+	if knob == "dsn" {
+		return t.dsnNode(), ""
+	}
 	if n := t.fields.of.get(knob); n != nil {
 		return n, ""
 	}
@@ -338,6 +347,11 @@ func (t *bound) blame(knob string, info engine.Info) (at *node, hint string) {
 		return n, fmt.Sprintf("give target %s its own %s, or remove it from common", t.Name, knob)
 	}
 	return t.node, ""
+}
+
+// dsnNode is where the target names a server that runs already.
+func (t *bound) dsnNode() *node {
+	return cmp.Or(t.fields.of.get("dsn"), t.fields.of.get("dsn_file"), t.node)
 }
 
 func (t *bound) blameOption(name string, info engine.Info) (at *node, hint string) {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"rumbench/internal/observe"
-	"rumbench/internal/plan"
 	"rumbench/internal/result"
 )
 
@@ -211,7 +210,7 @@ func (r *redactor) text(in string) string {
 	if out, ok := r.done[in]; ok {
 		return out
 	}
-	s := plan.WithoutPasswords(in)
+	s := withoutPasswords(in)
 	for _, name := range r.found {
 		if strings.Contains(s, name) {
 			s = replaceWord(s, name, r.names[name])
@@ -220,6 +219,24 @@ func (r *redactor) text(in string) string {
 	s = absolute.ReplaceAllStringFunc(s, r.path)
 	r.done[in] = s
 	return s
+}
+
+// passwords are how names of data sources carry them in a remark or a message,
+// with what to write instead. A password may hold anything but a line end.
+var passwords = []struct {
+	pattern *regexp.Regexp
+	masked  string
+}{
+	{regexp.MustCompile(`(postgres(?:ql)?://[^:/@\s"']*:)[^\n]*@`), "${1}***@"},
+	{regexp.MustCompile(`([\w.+-]+:)[^\s/][^\n]*@(\w*[(/])`), "${1}***@${2}"},
+	{regexp.MustCompile(`(?i)(passw\w*\s*[=:]\s*)('(?:[^'\\]|\\.)*'|(?:[^\s\\]|\\.)+)`), "${1}***"},
+}
+
+func withoutPasswords(text string) string {
+	for _, p := range passwords {
+		text = p.pattern.ReplaceAllString(text, p.masked)
+	}
+	return text
 }
 
 // replaceWord replaces a name where it stands alone; a domain after a host's

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/regular"
 )
 
 // Campaign is the content of campaign.json: a plan and its trials.
@@ -95,6 +98,9 @@ func ReadTrial(dir string) (*Trial, error) {
 		return nil, err
 	}
 	t.Dir = resolved(dir)
+	if dsn, ok := t.Knobs["dsn"]; ok {
+		t.Knobs["dsn"] = engine.ShownDSN(dsn)
+	}
 	if t.Status != Running {
 		return &t, nil
 	}
@@ -139,7 +145,7 @@ func LockLog(dir string) (*os.File, error) {
 }
 
 func locked(path string) bool {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return false
 	}

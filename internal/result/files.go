@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"rumbench/internal/regular"
 )
 
 // The files of a campaign and of a trial.
@@ -41,7 +43,12 @@ func WriteJSON(path string, v any) error {
 
 // WriteFile replaces a file, so that a reader sees either the old content or
 // the new, also after a crash.
-func WriteFile(path string, b []byte) error {
+func WriteFile(path string, b []byte) error { return writeFile(path, b, 0o644) }
+
+// WriteSecret writes a file as WriteFile does, which only its owner can read.
+func WriteSecret(path string, b []byte) error { return writeFile(path, b, 0o600) }
+
+func writeFile(path string, b []byte, mode fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
@@ -49,7 +56,7 @@ func WriteFile(path string, b []byte) error {
 	defer os.Remove(f.Name()) // gone already when all went well
 	_, err = f.Write(b)
 	if err == nil {
-		err = f.Chmod(0o644)
+		err = f.Chmod(mode)
 	}
 	if err == nil {
 		err = f.Sync()
@@ -63,9 +70,18 @@ func WriteFile(path string, b []byte) error {
 	return nil
 }
 
+// most is how large the files may be that are read as a whole: the largest that
+// rumbench has written had a hundredth of it.
+const most = 64 << 20
+
+// ReadPlan reads the plan that a campaign was begun with.
+func ReadPlan(dir string) ([]byte, error) {
+	return regular.ReadFile(filepath.Join(dir, PlanFile), most)
+}
+
 // readJSON reads a file that carries a format version.
 func readJSON(path string, v any) error {
-	b, err := os.ReadFile(path)
+	b, err := regular.ReadFile(path, most)
 	if err != nil {
 		return err
 	}
@@ -156,12 +172,30 @@ func (s *SeriesWriter) Close() error {
 	return s.f.Close()
 }
 
+// longest is how long a line of a series may be.
+const longest = 1 << 20
+
+// line reads a line; it is valid until the next one is read.
+func line(in *bufio.Reader) (b []byte, err error) {
+	part, err := in.ReadSlice('\n')
+	if err != bufio.ErrBufferFull {
+		return part, err
+	}
+	for err == bufio.ErrBufferFull {
+		if b = append(b, part...); len(b) > longest {
+			return nil, fmt.Errorf("a line is longer than any that was written")
+		}
+		part, err = in.ReadSlice('\n')
+	}
+	return append(b, part...), err
+}
+
 // ReadSeries streams the lines of a trial's series that come from the wanted
 // sources; nil wants all. A source may be followed by the name of the only value
 // of it that is wanted, as in “engine:engine.stalls”; it may be there several
 // times. A last line that was cut off ends it without error.
 func ReadSeries(dir string, wanted []string, yield func(Line) error) error {
-	f, err := os.Open(filepath.Join(dir, SeriesFile))
+	f, err := regular.Open(filepath.Join(dir, SeriesFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -172,7 +206,7 @@ func ReadSeries(dir string, wanted []string, yield func(Line) error) error {
 	in := bufio.NewReaderSize(f, 1<<16)
 	want := wantsOf(wanted)
 	for n := 1; ; n++ {
-		b, err := in.ReadBytes('\n')
+		b, err := line(in)
 		if err == io.EOF {
 			return nil // what follows the last line end was cut off
 		}

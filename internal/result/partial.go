@@ -3,11 +3,11 @@ package result
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"rumbench/internal/hist"
+	"rumbench/internal/regular"
 )
 
 const partialWarning = "the step did not end: the number is made of the intervals that were written until then"
@@ -162,7 +162,7 @@ func LatencyTag(step, group, op, measure string) string {
 
 // readLatencies reads the latency log, merged by tag.
 func readLatencies(dir string) (map[string]*hist.Dist, error) {
-	f, err := os.Open(filepath.Join(dir, LatencyFile))
+	f, err := regular.Open(filepath.Join(dir, LatencyFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

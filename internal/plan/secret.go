@@ -1,0 +1,206 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/regular"
+)
+
+// SecretFile is the file beside a stored plan with the data source names that
+// the plan refers to, in lines NAME=VALUE. Only its owner may read it.
+const SecretFile = "secrets.env"
+
+// reference is a dsn that stands elsewhere.
+var reference = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
+
+// dsn reads a target's data source name, from wherever the plan says it is.
+func (b *binder) dsn(f fields) (dsn string) {
+	bind(f, "dsn", &dsn, func(n *node) (string, error) { return resolveDSN(n.text, b.file) })
+	bind(f, "dsn_file", &dsn, readDSN)
+	if f.of.get("dsn") != nil && f.of.get("dsn_file") != nil {
+		b.at(f.of.key("dsn_file"), "a target has a dsn or a dsn_file, not both", "remove one")
+	}
+	return dsn
+}
+
+// ResolveDSN returns the data source name that a text is, or that it refers to
+// as ${NAME} in the environment.
+func ResolveDSN(text string) (string, error) { return resolveDSN(text, "") }
+
+// resolveDSN looks in the file beside the plan first: a campaign that is resumed
+// attaches to the server that it began with.
+func resolveDSN(text, plan string) (string, error) {
+	m := reference.FindStringSubmatch(text)
+	switch {
+	case m == nil && strings.Contains(text, "${"):
+		return "", misfit("write dsn: ${NAME}; a data source name that holds ${ itself can stand in a dsn_file", "a reference is the whole of a dsn")
+	case m == nil:
+		return lineDSN(text)
+	}
+	kept, err := keptSecrets(plan)
+	if err != nil {
+		return "", misfit("", "%v", err)
+	}
+	value, ok := kept[m[1]]
+	if !ok {
+		value = os.Getenv(m[1])
+	}
+	if value == "" {
+		return "", misfit("export "+m[1]+" before the command", "%s is not set in the environment", m[1])
+	}
+	return lineDSN(value)
+}
+
+// keptSecrets reads the file beside a plan; of a plan from a pipe there is none.
+func keptSecrets(plan string) (map[string]string, error) {
+	if plan == "" {
+		return nil, nil
+	}
+	b, err := regular.ReadFile(filepath.Join(filepath.Dir(plan), SecretFile), maxBytes)
+	if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, regular.ErrNot) {
+		return nil, err
+	}
+	out := map[string]string{}
+	for line := range strings.Lines(string(b)) {
+		if name, value, ok := strings.Cut(strings.TrimRight(line, "\n"), "="); ok {
+			out[name] = value
+		}
+	}
+	return out, nil
+}
+
+// readDSN reads a data source name from a file.
+func readDSN(n *node) (string, error) {
+	const hint = "a file with the data source name alone, seen from the current directory"
+	b, err := regular.ReadFile(n.text, maxBytes)
+	if err != nil {
+		return "", misfit(hint, "%v", err)
+	}
+	dsn, err := lineDSN(strings.TrimRight(string(b), "\r\n"))
+	if err != nil {
+		return "", misfit(hint, "%q does not hold one line of text", n.text)
+	}
+	return dsn, nil
+}
+
+func lineDSN(text string) (string, error) {
+	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
+		return "", misfit("", "it is not one line of text")
+	}
+	return text, nil
+}
+
+// seal takes the data source names out of a plan that is to be stored. What may
+// not be shown of them is kept apart, and the plan refers to it. A plan without
+// any stays as it was written; of others the comments go, which may hold an old
+// password, and the overrides are applied.
+func (b *binder) seal(p *Plan, root *node, src []byte, sets []string) {
+	if !strings.Contains(strings.ToLower(string(src)+strings.Join(sets, "\n")), "dsn") {
+		p.Source, p.Sets = src, slices.Clone(sets)
+		return
+	}
+	var kept strings.Builder
+	for _, t := range b.attached {
+		n := t.node.get("dsn")
+		if n == nil || reference.MatchString(n.text) || n.text == t.Knobs["dsn"] {
+			continue
+		}
+		name := fmt.Sprintf("RUMBENCH_DSN_%d", strings.Count(kept.String(), "\n")+1)
+		fmt.Fprintf(&kept, "%s=%s\n", name, t.Config.Server.DSN)
+		n.text, n.value = "${"+name+"}", "${"+name+"}"
+	}
+	p.Source, p.Secrets = root.yaml(), []byte(kept.String())
+}
+
+// WithoutSecrets returns a plan as it may be shown, without data source names
+// that stand in it: older builds stored plans as they were written.
+func WithoutSecrets(src []byte) []byte {
+	if !strings.Contains(strings.ToLower(string(src)), "dsn") {
+		return src
+	}
+	b := &binder{}
+	root := b.readFile("", src)
+	if root == nil || len(b.problems) > 0 {
+		return []byte("# It names a data source, cannot be read, and is not shown.\n")
+	}
+	root.hide()
+	return root.yaml()
+}
+
+// hide takes out what stands behind a key that is called after data source names.
+func (n *node) hide() {
+	for _, item := range n.items {
+		item.hide()
+	}
+	for _, e := range n.entries {
+		if dsnKey.MatchString(e.key.text+":") && !reference.MatchString(e.value.text) && engine.ShownDSN(e.value.text) == engine.Hidden {
+			e.value.text, e.value.value = engine.Hidden, engine.Hidden
+		}
+		e.value.hide()
+	}
+}
+
+// Where a secret may stand in a line of a plan or a command.
+var (
+	dsnKey     = regexp.MustCompile(`(?i)dsn["']?\s*[:=]\s*`)
+	credential = regexp.MustCompile(`(?i)[^\s"',{}=]*@|passw|pwd`)
+	quoted     = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+	entryStart = regexp.MustCompile(`^\s*(- |#|["']?[\w.]+["']?\s*:(\s|$)|$)`)
+)
+
+// hideSecrets cuts a line of a plan, or an argument of a command, where a data
+// source name begins, or what looks like one in a wrong place.
+func hideSecrets(line string) string {
+	cut := len(line)
+	if at := dsnKey.FindStringIndex(line); at != nil {
+		cut = at[1]
+	}
+	if at := credential.FindStringIndex(line); at != nil {
+		cut = min(cut, at[0])
+	}
+	if cut == len(line) {
+		return line
+	}
+	return line[:cut] + engine.Hidden
+}
+
+// WithoutSecretArgs returns the arguments of a command as they may be shown.
+func WithoutSecretArgs(args []string) []string {
+	out := make([]string, len(args))
+	for i, arg := range args {
+		out[i] = hideSecrets(arg)
+	}
+	return out
+}
+
+// hideQuoted hides what was quoted from a plan and looks like a secret.
+func hideQuoted(text string) string {
+	return quoted.ReplaceAllStringFunc(text, func(q string) string {
+		if credential.MatchString(q) {
+			return `"` + engine.Hidden + `"`
+		}
+		return q
+	})
+}
+
+// shown is a line of the source as it may be shown: a data source name may go on
+// below its key.
+func (s *source) shown(line int) string {
+	for at := line; at >= 1; at-- {
+		text := s.lines[at-1]
+		if at < line && dsnKey.MatchString(text) {
+			return engine.Hidden
+		}
+		if entryStart.MatchString(text) {
+			break
+		}
+	}
+	return hideSecrets(s.lines[line-1])
+}

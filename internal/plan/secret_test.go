@@ -1,0 +1,107 @@
+package plan
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A plan that is written anew reads the same.
+func TestRender(t *testing.T) {
+	files, err := filepath.Glob("../../plans/*.yaml")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("%d plans, %v", len(files), err)
+	}
+	texts := map[string]string{"odd": `
+name: "two  words: # \u202e \x07 \\ \""
+workload: ibench
+params: {rows: 1.5k, label: 007, mode: "null", rates: [], skew: 1e-1, check: true, pause: ~}
+common: {}
+targets:
+  - null
+  - name: "1"
+    options:
+      "a.b": [1, {c: 0x10}, "0x10", -.5, []]
+      "": |
+        two
+        lines
+`}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[f] = string(b)
+	}
+	for name, text := range texts {
+		b := &binder{}
+		root := b.readFile(name, []byte(text))
+		again := b.readFile(name+" written anew", root.yaml())
+		if len(b.problems) > 0 {
+			t.Fatalf("%v\n%s", b.problems, root.yaml())
+		}
+		if d := cmp.Diff(root.plain(false), again.plain(false)); d != "" {
+			t.Errorf("%s: %s\n%s", name, d, root.yaml())
+		}
+	}
+}
+
+// A plan that names no server is stored as it was written; of another the data
+// source names are kept apart, and what is stored attaches to the same servers.
+func TestSeal(t *testing.T) {
+	const plain = "workload: ibench # of old\ntargets: [pebble]\n"
+	p, err := Load("t.yaml", []byte(plain), []string{"trials=2"}, fakes())
+	if err != nil || string(p.Source) != plain || len(p.Sets) != 1 || len(p.Secrets) > 0 {
+		t.Errorf("%v: %q, %q, %q", err, p.Source, p.Sets, p.Secrets)
+	}
+
+	t.Setenv("RUMBENCH_DSN_1", "another:word@tcp(h)/") // the file comes first
+	t.Setenv("PROD", "me:geheim@tcp(prod)/")
+	text := "workload: ibench\n# me:geheim@tcp(old)/\ntargets:\n- {name: a, engine: null, dsn: 'me:geheim a@tcp(h)/'}\n- {name: b, engine: null, dsn: '${PROD}'}\n- {name: c, engine: null}\n"
+	p, err = Load("t.yaml", []byte(text), []string{"targets.c.dsn=me:geheim c@tcp(h)/", "trials=3"}, fakes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "workload: ibench\ntargets:\n  -\n    name: a\n    engine: \"null\"\n    dsn: \"${RUMBENCH_DSN_1}\"\n" +
+		"  -\n    name: b\n    engine: \"null\"\n    dsn: \"${PROD}\"\n  -\n    name: c\n    engine: \"null\"\n    dsn: \"${RUMBENCH_DSN_2}\"\ntrials: 3\n"
+	if d := cmp.Diff(want, string(p.Source)); d != "" || len(p.Sets) > 0 {
+		t.Errorf("%s, sets %q", d, p.Sets)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, SecretFile), p.Secrets, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Load(filepath.Join(dir, "plan.yaml"), p.Source, nil, fakes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"me:geheim a@tcp(h)/", "me:geheim@tcp(prod)/", "me:geheim c@tcp(h)/"} {
+		if got := again.Targets[i].Config.Server.DSN; got != want || p.Targets[i].Config.Server.DSN != want || again.Targets[i].Knobs["dsn"] != "***" {
+			t.Errorf("target %d attaches to %q, shown as %q; want %q", i, got, again.Targets[i].Knobs["dsn"], want)
+		}
+	}
+	if again.Trials != 3 {
+		t.Errorf("%d trials", again.Trials)
+	}
+}
+
+// Plans that older builds have stored are shown without their secrets, or not at all.
+func TestWithoutSecrets(t *testing.T) {
+	for text, want := range map[string]string{
+		"targets: [pebble] # as it is\n":                                      "targets: [pebble] # as it is\n",
+		"# dsn: a:geheim@/\ntargets: [{engine: mysql, dsn: 'a:geheim b@/'}]\n": "targets:\n  -\n    engine: mysql\n    dsn: \"***\"\n",
+		"targets: [{dsn: '${PROD}'}, {dsn: 'me@tcp(h:1)/'}]\n":                 "targets:\n  -\n    dsn: \"${PROD}\"\n  -\n    dsn: \"me@tcp(h:1)/\"\n",
+		"targets: [{dsn: 'geheim\n":                                            "# It names a data source, cannot be read, and is not shown.\n",
+	} {
+		if got := string(WithoutSecrets([]byte(text))); got != want {
+			t.Errorf("%s becomes\n%s, want\n%s", text, got, want)
+		}
+	}
+	got := WithoutSecretArgs([]string{"rumbench", "run", "p.yaml", "--set", "targets.a.dsn=x:geheim@/", "--set=targets=[{dsn: geheim}]", "--out", "a b"})
+	if want := "rumbench run p.yaml --set targets.a.dsn=*** --set=targets=[{dsn: *** --out a b"; strings.Join(got, " ") != want {
+		t.Errorf("%q", got)
+	}
+}
