@@ -95,6 +95,8 @@ func ReadTrial(dir string) (*Trial, error) {
 		return nil, err
 	}
 	t.Dir = resolved(dir)
+	t.addHosting()
+	t.addCPU()
 	if t.Status != Running {
 		return &t, nil
 	}
