@@ -24,6 +24,7 @@ func made(target string, n int, order string, v numbers, steps ...string) *resul
 		add("insert", "insert", "rows_per_s", "")
 		add("insert", "insert", "ops_per_s", "")
 		add("insert", "insert", "service_p99_us", "")
+		add("", "", "cpu_us", "insert row")
 		add("", "", "server_cpu_us", "insert row")
 		add("", "", "read_kb", "insert row")
 		add("", "", "write_kb", "insert row")
@@ -60,7 +61,7 @@ func (m *machine) trial(target string, n int, slower float64, steps ...string) *
 	for i := range t.Steps {
 		about := func(v float64) float64 { return v * math.Exp(m.noise*m.rng.NormFloat64()) }
 		one := made(target, n, "interleaved", numbers{
-			"rows_per_s": about(1e5 / slowed), "service_p99_us": about(500 * slowed), "server_cpu_us": about(20 * slowed),
+			"rows_per_s": about(1e5 / slowed), "service_p99_us": about(500 * slowed), "cpu_us": about(20 * slowed),
 			"read_kb": about(1.5), "write_kb": about(4), "db_bytes": about(1e9),
 		}, t.Steps[i].Name)
 		t.Steps[i] = one.Steps[0]

@@ -83,10 +83,11 @@ func (s *Step) Writes() (Key, bool) {
 	return s.Cost("process_write_kb", s.WritesPer)
 }
 
-// CPU is the key of the CPU time per unit: of the engine's processes, or where
-// they could not be watched, of the whole host.
+// CPU is the key of the CPU time per unit: of the engine and its clients
+// together, or where the engine's processes could not be watched, of the whole
+// host.
 func (s *Step) CPU() (Key, bool) {
-	if k, ok := s.Cost("server_cpu_us", s.Primary); ok {
+	if k, ok := s.Cost("cpu_us", s.Primary); ok {
 		return k, true
 	}
 	return s.Cost("host_cpu_us", s.Primary)

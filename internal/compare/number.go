@@ -89,10 +89,23 @@ func (n Number) Disturbed() bool {
 
 // Over is n ÷ base; ok is false where it has no meaning.
 func (n Number) Over(base Number) (ratio float64, ok bool) {
-	if n.Missing != "" || base.Missing != "" || base.Value == 0 || n.Disturbed() || base.Disturbed() {
+	if n.Missing != "" || base.Missing != "" || base.Value == 0 || n.Disturbed() || base.Disturbed() || n.unlike(base) != "" {
 		return 0, false
 	}
 	return n.Value / base.Value, true
+}
+
+// unlike says why the number means another thing than base does, "" if it does
+// not: CPU time is split into that of the engine and that of its clients where
+// they are processes apart.
+func (n Number) unlike(base Number) string {
+	if n.Metric != "server_cpu_us" && n.Metric != "client_cpu_us" || len(n.Trials) == 0 || len(base.Trials) == 0 {
+		return ""
+	}
+	if n.Trials[0].Hosting == base.Trials[0].Hosting {
+		return ""
+	}
+	return n.Metric + " is another thing of an embedded engine, which shares a process with its clients, than of a server: compare cpu_us"
 }
 
 // Absence says why a target has no number under a key.

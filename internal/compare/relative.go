@@ -163,6 +163,8 @@ func (c *RelativeCell) over(base *RelativeCell, isBase bool, name string, compat
 		c.Why = "there is nothing to compare with: " + base.Missing
 	case c.Disturbed() || base.Disturbed():
 		c.Why = "somebody else's doings may be in the number of one side"
+	case c.unlike(base.Number) != "":
+		c.Why = c.unlike(base.Number)
 	case of == 0:
 		c.Why = name + ", the base, has 0"
 	default:

@@ -112,19 +112,20 @@ type GroupResult struct {
 	Lateness               []Late
 	// Done is how many operations each client did, upkeep left out.
 	Done []int64
+	// Undone is, of the operations that were due before the end and were neither
+	// done nor given up nor shed by then, how long ago they had been due: less
+	// than their response time would have been. It is nil for a closed loop.
+	Undone *hist.Dist
 	// Arrivals is nil for a closed group.
 	Arrivals *Arrivals
 }
 
 // Arrivals is what became of the operations that arrived at an open group. Those
-// that were neither shed nor abandoned were done, or given up.
+// that were not shed were done, given up, or are undone.
 type Arrivals struct {
 	Offered int64 // arrived before the end
 	Shed    int64
 	Longest int64 // how many waited at most
-	// Abandoned is, of those that had arrived but were not done at the end, how
-	// long they had been there.
-	Abandoned *hist.Dist
 }
 
 // Rate is the rate of one interval.

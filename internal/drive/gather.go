@@ -152,23 +152,18 @@ func (r *stepRun) result(ctx context.Context) *Result {
 			r.addDue(g, group)
 		}
 	}
+	r.addUndone(out)
 	return out
 }
 
 // addArrivals tells what became of the operations that arrived at a group, and
 // how many were due when.
 func (r *stepRun) addArrivals(g int, out *GroupResult) {
-	end := min(r.limit(), max(r.stopped, out.End))
+	end := r.end()
 	out.End = max(out.End, end)
 	q := r.queues[g]
 	offered, shed, _ := q.at(end - 1)
-	out.Arrivals = &Arrivals{Offered: offered, Shed: shed, Longest: q.greatest, Abandoned: hist.NewDist()}
-	q.leave(end, out.Arrivals.Abandoned)
-	for _, l := range r.loops { // taken, but not done
-		if l.at == g && l.open && l.op.Intended < int64(end) {
-			out.Arrivals.Abandoned.Record(int64(end) - l.op.Intended)
-		}
-	}
+	out.Arrivals = &Arrivals{Offered: offered, Shed: shed, Longest: q.greatest}
 	times := []time.Duration{}
 	for _, rate := range out.Rates {
 		times = append(times, min(rate.From, end), min(rate.To, end))

@@ -273,6 +273,9 @@ func (l *loop) record(attempt, end int64) {
 // failed counts an attempt that failed, and tells whether to go on.
 func (l *loop) failed(ctx context.Context, err error, end int64) bool {
 	if errors.Is(err, workload.ErrDone) {
+		if l.schedule != nil { // what arrives at all clients remains to be done
+			l.schedule, l.open = nil, false
+		}
 		return false
 	}
 	if l.cut = ctx.Err() != nil; l.cut {

@@ -99,7 +99,7 @@ func TestOpenGroup(t *testing.T) {
 			}
 		})
 		k, a := &r.Groups[0].Kinds[0], r.Groups[0].Arrivals
-		if k.Ops != 1000 || a.Offered != 1000 || a.Shed != 0 || a.Abandoned.Count() != 0 || offered != 1000 || started != 1000 || done != 1000 {
+		if k.Ops != 1000 || a.Offered != 1000 || a.Shed != 0 || r.Groups[0].Undone.Count() != 0 || offered != 1000 || started != 1000 || done != 1000 {
 			t.Errorf("%d done, %+v; intervals: %d offered, %d started, %d done", k.Ops, a, offered, started, done)
 		}
 		if k.Response.Max() != int64(20*time.Millisecond) || k.Lateness.Max() != 0 {
@@ -121,7 +121,7 @@ func TestOverload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, g := open(t, pace.Constant(pace.Poisson, 300), 10, 2, 10*time.Millisecond, nil) // it can do 200 a second
 		k, a := &r.Groups[0].Kinds[0], r.Groups[0].Arrivals
-		if left := a.Abandoned.Count(); a.Offered != k.Ops+left || left < 800 || a.Longest < left || a.Shed != 0 {
+		if left := r.Groups[0].Undone.Count(); a.Offered != k.Ops+left || left < 800 || a.Longest < left || a.Shed != 0 {
 			t.Errorf("of %d, %d were done and %d abandoned, %d waited", a.Offered, k.Ops, left, a.Longest)
 		}
 		// The last ones waited for a third of the time.
@@ -162,7 +162,7 @@ func TestShedding(t *testing.T) {
 			}
 		})
 		k, a := &r.Groups[0].Kinds[0], r.Groups[0].Arrivals
-		if a.Offered != k.Ops+a.Shed+a.Abandoned.Count() || a.Shed != shed || a.Shed < 950 || a.Longest != 20 || a.Abandoned.Count() > 20 {
+		if a.Offered != k.Ops+a.Shed+r.Groups[0].Undone.Count() || a.Shed != shed || a.Shed < 950 || a.Longest != 20 || r.Groups[0].Undone.Count() > 20 {
 			t.Errorf("%d done of %+v, %d shed in intervals", k.Ops, a, shed)
 		}
 		if d := time.Duration(k.Response.Max()); d > 120*time.Millisecond {
@@ -227,7 +227,7 @@ func TestOpenRetries(t *testing.T) {
 		g := workload.Group{Arrivals: pace.Constant(pace.Even, 100), Retry: workload.Retry{Policy: workload.RetrySame}}
 		r := retried(t, k, g)
 		s, a := &r.Groups[0].Kinds[0], r.Groups[0].Arrivals
-		if s.Ops != 15 || a.Offered != 20 || a.Abandoned.Count() != 5 || s.GivenUp != 0 {
+		if s.Ops != 15 || a.Offered != 20 || r.Groups[0].Undone.Count() != 5 || s.GivenUp != 0 {
 			t.Errorf("%+v, %+v", s.Counts, a)
 		}
 		if s.Response.Max() != int64(30*time.Millisecond) {
@@ -242,7 +242,7 @@ func TestOpenRetries(t *testing.T) {
 		g.Retry.Policy = workload.RetryNone
 		r = retried(t, k, g)
 		s, a = &r.Groups[0].Kinds[0], r.Groups[0].Arrivals
-		if s.Ops != 19 || s.GivenUp != 1 || a.Offered != 20 || a.Abandoned.Count() != 0 {
+		if s.Ops != 19 || s.GivenUp != 1 || a.Offered != 20 || r.Groups[0].Undone.Count() != 0 {
 			t.Errorf("%+v, %+v", s.Counts, a)
 		}
 	})

@@ -41,7 +41,7 @@ func TestHeadlineSeries(t *testing.T) {
 	want := []string{
 		"db (pebble) · l.i1 · rows_per_s of insert, , 3 points",
 		"db (pebble) · l.i1 · service_p99_us of insert, , 3 points",
-		"db (pebble) · l.i1 · server_cpu_us per insert row, process, 3 points",
+		"db (pebble) · l.i1 · cpu_us per insert row, process, 3 points",
 		"db (pebble) · l.i1 · read_kb per insert row, device, 3 points",
 		"db (pebble) · l.i1 · write_kb per insert row, device, 3 points",
 		"db (pebble) · l.i1 · db_bytes, data directory, 3 points",

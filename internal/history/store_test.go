@@ -66,7 +66,7 @@ func nightTrial(c *result.Campaign, i, n int) *result.Trial {
 	add(&insert, "insert", "insert", "service_p50_us", 800/w, "", "")
 	add(&insert, "insert", "insert", "service_p99_us", 2100/w, "", "")
 	add(&insert, "insert", "", "stall_s", 0, "", "")
-	add(&insert, "", "", "server_cpu_us", 14.1/w, "insert row", "process")
+	add(&insert, "", "", "cpu_us", 14.1/w, "insert row", "process")
 	add(&insert, "", "", "read_kb", 0.01, "insert row", "device vda")
 	add(&insert, "", "", "write_kb", 0.82*w, "insert row", "device vda")
 	add(&insert, "", "", "db_bytes", 187039744, "", "data directory")

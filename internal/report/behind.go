@@ -281,7 +281,7 @@ func (c *campaign) clientTable(n *notes) Table {
 		{metric: "service_p50_us", key: func(s *step) (key, bool) { return s.Latency(s.Primary, "p50") }},
 		{metric: "service_p99_us", key: func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
 	}
-	for _, metric := range []string{"server_cpu_us", "client_cpu_us", "host_cpu_us"} {
+	for _, metric := range []string{"cpu_us", "client_cpu_us", "host_cpu_us"} {
 		measures = append(measures, measure{metric: metric, key: func(s *step) (key, bool) { return s.Cost(metric, s.Primary) }})
 	}
 	for _, m := range measures {

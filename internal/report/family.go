@@ -101,7 +101,7 @@ func (w *sweep) familyTable(f compare.Family, p panel, n *notes) Table {
 	for _, m := range []measure{
 		{name: "rate/s", metric: "rows_per_s", key: func(s *step) (key, bool) { return s.Rate(s.Primary) }},
 		{name: "p99 latency", metric: "service_p99_us", key: func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
-		{name: "CPU µs", metric: "server_cpu_us", key: func(s *step) (key, bool) { return s.CPU() }},
+		{name: "CPU µs", metric: "cpu_us", key: func(s *step) (key, bool) { return s.CPU() }},
 	} {
 		g := RowGroup{Name: m.name, Metric: m.metric, Title: metricColumn(key{Metric: m.metric}).Title}
 		for _, tg := range f.Targets {

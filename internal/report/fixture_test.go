@@ -124,6 +124,7 @@ func fixtureStep(t *result.Trial, p stepPlan, v speed, order int) result.Step {
 		return s
 	}
 	v.rate *= wobble
+	add("", "", "cpu_us", v.cpu*wobble, "µs", p.per)
 	add("", "", "server_cpu_us", v.cpu*wobble, "µs", p.per)
 	add("", "", "host_cpu_us", v.cpu*1.2*wobble, "µs", p.per)
 	add("", "", "read_kb", v.write/90, "KB", p.per)
@@ -151,7 +152,7 @@ type adder func(group, op, metric string, value float64, unit, per string, warni
 
 func rowAdder(t *result.Trial, s *result.Step) adder {
 	return func(group, op, metric string, value float64, unit, per string, warnings ...string) {
-		source := map[string]string{"write_kb": "device vda", "read_kb": "device vda", "server_cpu_us": "process"}[metric]
+		source := map[string]string{"write_kb": "device vda", "read_kb": "device vda", "cpu_us": "process", "server_cpu_us": "process"}[metric]
 		s.Rows = append(s.Rows, result.Row{Target: t.Target, Trial: t.Trial, Step: s.Name, Group: group, Op: op, Metric: metric, Value: value, Unit: unit, Per: per, N: 60, Source: source, Warnings: warnings})
 	}
 }

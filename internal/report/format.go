@@ -122,7 +122,7 @@ func plural(per string) string {
 
 // units are what a step's throughput counts: "rows" or "queries".
 func (s *step) units(op string) string {
-	for _, metric := range []string{"server_cpu_us", "host_cpu_us", "write_kb", "process_write_kb"} {
+	for _, metric := range []string{"cpu_us", "host_cpu_us", "write_kb", "process_write_kb"} {
 		if k, ok := s.Cost(metric, op); ok && (k.Per == op || strings.HasPrefix(k.Per, op+" ")) {
 			return plural(k.Per)
 		}

@@ -43,7 +43,7 @@ func layers() []struct {
 			{"stalled seconds", "stall_s", "", func(s *step) (key, bool) { return s.Stalls() }},
 		}},
 		{"Cost", "What one row or query takes from the machine, and what the data takes.", []measure{
-			{"CPU µs", "server_cpu_us", "", func(s *step) (key, bool) { return s.CPU() }},
+			{"CPU µs", "cpu_us", "", func(s *step) (key, bool) { return s.CPU() }},
 			{"read KB", "read_kb", "", func(s *step) (key, bool) { return s.Reads() }},
 			{"written KB", "write_kb", "", func(s *step) (key, bool) { return s.Writes() }},
 			{"size on disk", "db_bytes", "", func(s *step) (key, bool) { return s.Cost("db_bytes", "") }},
@@ -103,7 +103,7 @@ func (s *step) unitOf(k key) string {
 // costPer is the denominator that heads the step's costs. Writes may have
 // another one, which their cells then tell.
 func (s *step) costPer() string {
-	k, _ := s.Cost("server_cpu_us", s.Primary)
+	k, _ := s.CPU()
 	return k.Per
 }
 

@@ -144,8 +144,7 @@ func newTrack(s *step, r *run, most int) *track {
 	if width <= 0 {
 		width = 1
 	}
-	apart := slices.ContainsFunc(r.Step.Rows, func(row result.Row) bool { return row.Metric == "client_cpu_us" && row.Source != "null engine" })
-	return &track{width: width, most: most, primary: kindsOf(s.Primary, r.Step.Groups), writes: kindsOf(s.WritesPer, r.Step.Groups), apart: apart, shares: map[string]portion{}}
+	return &track{width: width, most: most, primary: kindsOf(s.Primary, r.Step.Groups), writes: kindsOf(s.WritesPer, r.Step.Groups), apart: r.Trial.Hosting == result.Server, shares: map[string]portion{}}
 }
 
 // Sources are the sources of series that the report reads, with the values that

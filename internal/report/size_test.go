@@ -88,7 +88,7 @@ func bigStep(rnd *rand.Rand, t *result.Trial, i int) result.Step {
 	}
 	add("", "", "", "cpu_accounted", "duration_s", "write_amplification", "read_amplification", "drain_s", "client_gc_pause_ms", "live_rows", "live_bytes", "server_memory_bytes", "db_bytes", "data_bytes", "log_bytes", "space_amplification")
 	for _, per := range []string{"query", "insert row", "written row", "operation"} {
-		add("", "", per, "server_cpu_us", "process_read_kb", "process_write_kb", "host_cpu_us", "context_switches", "device_reads", "read_kb", "write_kb", "discard_kb", "client_cpu_us", "engine_write_kb")
+		add("", "", per, "cpu_us", "server_cpu_us", "process_read_kb", "process_write_kb", "host_cpu_us", "context_switches", "device_reads", "read_kb", "write_kb", "discard_kb", "client_cpu_us", "engine_write_kb")
 	}
 	doubts := []string{fmt.Sprintf("the machine computed for %.2f s, of which this process for %.2f s: other programs took part of the processors", 100*rnd.Float64(), rnd.Float64()),
 		fmt.Sprintf("the device wrote %.1f MB, of which this process caused %.1f MB: somebody else used it", 100*rnd.Float64(), rnd.Float64())}

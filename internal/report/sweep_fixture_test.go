@@ -119,7 +119,7 @@ func (p sweepStep) step(rnd *rand.Rand, st sweepTarget, t *result.Trial) result.
 		add("clients", name, "statement_total_s", attempts*[]float64{0.6, 0.2, 0.17}[i], "s", "")
 		fixtureLatency(&s, add, "clients", name, "statement", 1e6*p.clients/rate/30)
 	}
-	for _, m := range []string{"server_cpu_us", "client_cpu_us", "context_switches", "write_kb", "read_kb"} {
+	for _, m := range []string{"cpu_us", "server_cpu_us", "client_cpu_us", "context_switches", "write_kb", "read_kb"} {
 		add("", "", m, 100*p.weight*math.Exp(0.02*rnd.NormFloat64()), result.MetricByName(m).Unit, "transaction")
 	}
 	add("", "", "db_bytes", 1<<30, "B", "")

@@ -101,6 +101,8 @@ func ReadTrial(dir string) (*Trial, error) {
 	if dsn, ok := t.Knobs["dsn"]; ok {
 		t.Knobs["dsn"] = engine.ShownDSN(dsn)
 	}
+	t.addHosting()
+	t.addCPU()
 	if t.Status != Running {
 		return &t, nil
 	}

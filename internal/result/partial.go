@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"rumbench/internal/hist"
@@ -81,8 +82,16 @@ func (u *unfinished) add(l Line) error {
 	s.of = []string{l.Op}
 	s.ops, s.rows, s.errs = s.ops+l.Ops, s.rows+l.Rows, s.errs+l.Errors
 	s.service, s.response = max(s.service, l.Max), max(s.response, l.ResponseMx)
+	if u.paced(l.Group) { // what is in flight takes longer still
+		s.response = max(s.response, l.OldestInFlight)
+	}
 	u.step.Seconds = max(u.step.Seconds, l.T)
 	return nil
+}
+
+// paced tells whether a group's operations had an intended start.
+func (u *unfinished) paced(group string) bool {
+	return slices.ContainsFunc(u.step.Groups, func(g Group) bool { return g.Name == group && g.Rate > 0 })
 }
 
 // addErrors adds the errors of each group.
@@ -128,6 +137,9 @@ func (u *unfinished) addRows(s *sum, latencies map[string]*hist.Dist) {
 	u.row(s.group, s.op, "rows", float64(s.rows), s.ops)
 	u.row(s.group, s.op, "ops_per_s", float64(s.ops)/u.step.Seconds, s.ops)
 	u.row(s.group, s.op, "rows_per_s", float64(s.rows)/u.step.Seconds, s.rows)
+	if s.response > 0 {
+		u.row(s.group, s.op, "response_max_us", s.response, s.ops)
+	}
 	if s.ops == 0 {
 		return
 	}
@@ -142,9 +154,6 @@ func (u *unfinished) addRows(s *sum, latencies map[string]*hist.Dist) {
 		u.row(s.group, s.op, "service_p99_us", float64(all.Percentile(99))/1e3, n)
 	}
 	u.row(s.group, s.op, "service_max_us", s.service, s.ops)
-	if s.response > 0 {
-		u.row(s.group, s.op, "response_max_us", s.response, s.ops)
-	}
 }
 func (t *Trial) step(name string) *Step {
 	for i := range t.Steps {

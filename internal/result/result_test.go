@@ -22,7 +22,7 @@ import (
 func full() *Trial {
 	ended := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	return &Trial{
-		Format: Format, Campaign: "c", Target: "t", Trial: 2, Order: "duet", Slot: 3, Engine: "e", Structure: "tree", Workload: "w", Preset: "p",
+		Format: Format, Campaign: "c", Target: "t", Trial: 2, Order: "duet", Slot: 3, Engine: "e", Hosting: Server, Structure: "tree", Workload: "w", Preset: "p",
 		Params: map[string]any{"rows": 5.0, "steps": []any{"a"}}, Knobs: map[string]string{"cache": "1GiB"}, Durability: "os",
 		Seed: 1 << 63, Interval: 0.1, Status: Complete, Reason: "r", Hint: "h", Started: ended.Add(-time.Hour), Ended: &ended,
 		Versions: []observe.Fact{{Name: "go", Value: "1"}}, Settings: []engine.Setting{{Name: "s", Value: "v", Source: engine.ReadBack}},

@@ -22,6 +22,15 @@ const (
 	Invalid  Status = "invalid"  // it ran to its end, but its numbers must not be used: see the warnings
 )
 
+// Hosting says where an engine does its work.
+type Hosting string
+
+// The hostings. Without one it is unknown, as it is of imported logs.
+const (
+	Embedded Hosting = "embedded" // in rumbench's own process, beside the clients
+	Server   Hosting = "server"   // in processes of its own
+)
+
 // Trial is the content of trial.json: one target × one workload × one repetition.
 type Trial struct {
 	Format   int    `json:"format"`
@@ -37,6 +46,7 @@ type Trial struct {
 	Resumed    int               `json:"resumed,omitempty"`
 	CPUs       string            `json:"cpus,omitempty"` // the processors of a trial of a duet, as "0-3"
 	Engine     string            `json:"engine"`
+	Hosting    Hosting           `json:"hosting,omitempty"`
 	Structure  string            `json:"structure"` // "LSM tree"
 	Workload   string            `json:"workload"`
 	Preset     string            `json:"preset,omitempty"`

@@ -46,9 +46,9 @@ func (t *trial) deviceSource() string { return "device " + t.devName }
 // processSource is the source of what the engine's processes did.
 func (t *trial) processSource() string {
 	if t.hosted != nil {
-		return "the server's processes"
+		return result.OfServer
 	}
-	return "process, engine and client together"
+	return result.OfProcess
 }
 
 // costs are the figures that are known. CPU, reads and context switches are of
@@ -63,7 +63,7 @@ func (r *rows) costs() (out []cost) {
 	}
 	const host = "host"
 	process, device := r.processSource(), r.deviceSource()
-	add("server_cpu_us", process, run, "process.cpu_ns", nsPerMicro)
+	out = r.cpuCosts()
 	add("process_read_kb", process, run, "process.read_bytes", kb)
 	if v, ok := counterOf(whole, "process.write_bytes"); ok {
 		cancelled, _ := counterOf(whole, "process.cancelled_write_bytes")
@@ -71,9 +71,6 @@ func (r *rows) costs() (out []cost) {
 			cancelled += r.window.own
 		}
 		out = append(out, cost{metric: "process_write_kb", value: max(v-cancelled, 0) / kb, source: process})
-	}
-	if r.hosted != nil { // otherwise it is in the engine's process
-		add("client_cpu_us", "rumbench's own process", run, "client.cpu_ns", nsPerMicro)
 	}
 	out = append(out, account(run, whole)...)
 	if v, ok := busy(run); ok {
@@ -93,6 +90,33 @@ func (r *rows) costs() (out []cost) {
 		out = append(out, cost{metric: "write_kb", value: max(v, 0) / kb, source: device})
 	}
 	add("discard_kb", device, whole, "device.discard_bytes", kb)
+	return out
+}
+
+// cpuCosts are the CPU times of the engine and its clients: together, and where
+// they are processes apart, of each.
+func (r *rows) cpuCosts() (out []cost) {
+	add := func(metric, from string, ns float64) {
+		out = append(out, cost{metric: metric, value: ns / nsPerMicro, source: from})
+	}
+	engine, known := counterOf(r.inWindow(), "process.cpu_ns")
+	if r.hosted == nil {
+		if known {
+			add("cpu_us", result.OfProcess, engine)
+			add("server_cpu_us", result.OfProcess, engine)
+		}
+		return out
+	}
+	client, seen := counterOf(r.inWindow(), "client.cpu_ns")
+	if known && seen {
+		add("cpu_us", result.OfAll, engine+client)
+	}
+	if known {
+		add("server_cpu_us", result.OfServer, engine)
+	}
+	if seen {
+		add("client_cpu_us", result.OfClient, client)
+	}
 	return out
 }
 

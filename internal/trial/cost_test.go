@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -105,6 +106,7 @@ func TestCosts(t *testing.T) {
 	const process, host, device = "process, engine and client together", "host", "device sda"
 	per := func(per string, n int64) []figure {
 		return []figure{
+			{"cpu_us", per, 2e6 / float64(n), n, process},
 			{"server_cpu_us", per, 2e6 / float64(n), n, process},
 			{"process_read_kb", per, 2000 / float64(n), n, process},
 			{"process_write_kb", per, 1536 / float64(n), n, process}, // 3 MB, of which 1 was cancelled and 0.5 are ours
@@ -135,6 +137,41 @@ func addCosts(r *rows) {
 	r.addCosts(all)
 }
 
+// hostedElsewhere is a database whose work a server does.
+type hostedElsewhere struct{ engine.Hosted }
+
+// CPU time is compared as the sum of engine and clients. Beside a server it is
+// split; where one of the two is unknown there is no sum.
+func TestCPUOfServerAndClient(t *testing.T) {
+	of := func(out []cost) (s []string) {
+		for _, c := range out {
+			s = append(s, fmt.Sprintf("%s %v, %s", c.metric, c.value, c.source))
+		}
+		return s
+	}
+	engineOnly := snap(from("process", "process.cpu_ns", 5e6))
+	both := snap(from("process", "process.cpu_ns", 5e6), from("client", "client.cpu_ns", 2e6))
+	for _, c := range []struct {
+		name   string
+		hosted engine.Hosted
+		after  observe.Snapshot
+		want   []string
+	}{
+		{"embedded", nil, both, []string{"cpu_us 5000, " + result.OfProcess, "server_cpu_us 5000, " + result.OfProcess}},
+		{"server", hostedElsewhere{}, both, []string{"cpu_us 7000, " + result.OfAll, "server_cpu_us 5000, " + result.OfServer, "client_cpu_us 2000, " + result.OfClient}},
+		{"server alone", hostedElsewhere{}, engineOnly, []string{"server_cpu_us 5000, " + result.OfServer}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before := snap(from("process", "process.cpu_ns", 0.0), from("client", "client.cpu_ns", 0.0))
+			r := newRows(queryStep(), queryResult(), &window{before: before, after: c.after})
+			r.hosted = c.hosted
+			if d := cmp.Diff(c.want, of(r.cpuCosts())); d != "" {
+				t.Errorf("(-want +got)\n%s", d)
+			}
+		})
+	}
+}
+
 // What is not known is left out, and not taken for zero.
 func TestUnknownCosts(t *testing.T) {
 	known := from("process", "process.cpu_ns", 5.0)
@@ -144,10 +181,14 @@ func TestUnknownCosts(t *testing.T) {
 	addCosts(r)
 	r.addCounters()
 	if d := cmp.Diff([]figure{
-		{"server_cpu_us", "query", 0, 1000, "process, engine and client together"},
-		{"server_cpu_us", "insert row", 0, 200, "process, engine and client together"},
-		{"server_cpu_us", "written row", 0, 300, "process, engine and client together"},
-		{"server_cpu_us", "operation", 0, 1006, "process, engine and client together"},
+		{"cpu_us", "query", 0, 1000, result.OfProcess},
+		{"server_cpu_us", "query", 0, 1000, result.OfProcess},
+		{"cpu_us", "insert row", 0, 200, result.OfProcess},
+		{"server_cpu_us", "insert row", 0, 200, result.OfProcess},
+		{"cpu_us", "written row", 0, 300, result.OfProcess},
+		{"server_cpu_us", "written row", 0, 300, result.OfProcess},
+		{"cpu_us", "operation", 0, 1006, result.OfProcess},
+		{"server_cpu_us", "operation", 0, 1006, result.OfProcess},
 	}, figures(r.out)); d != "" {
 		t.Errorf("costs (-want +got):\n%s", d)
 	}

@@ -90,6 +90,7 @@ func (r *rows) add() {
 		}
 		r.addGroup(g, group, w)
 		r.addParts(g, group, w)
+		r.addUndone(group, &r.res.Groups[g])
 		r.addArrivals(g, group)
 		r.addFairness(g, group)
 	}
@@ -170,7 +171,7 @@ func (r *rows) addGroup(g int, group *workload.Group, w []string) {
 		if kind.Upkeep && res.Kinds[k].Ops == 0 {
 			continue // there was no occasion for it
 		}
-		r.addKind(group.Name, kind.Name, &res.Kinds[k], w)
+		r.addKind(group.Name, kind.Name, withUndone(group, res, kind.Name, res.Kinds[k]), w)
 		whole := kind.Whole()
 		if kind.Upkeep || whole == kind.Name {
 			continue
@@ -183,7 +184,7 @@ func (r *rows) addGroup(g int, group *workload.Group, w []string) {
 		wholes[whole].Merge(&res.Kinds[k])
 	}
 	for _, whole := range order {
-		r.addKind(group.Name, whole, wholes[whole], w)
+		r.addKind(group.Name, whole, withUndone(group, res, whole, *wholes[whole]), w)
 	}
 	perSec := r.res.IntervalRates(g, r.config.Rate(group))
 	for _, p := range []float64{50, 95, 99} {
@@ -210,6 +211,9 @@ func (r *rows) addKind(group, op string, s *hist.Sums, w []string) {
 	r.addStatements(group, op, &s.Counts, doubt, missed)
 	r.addAttempts(group, op, &s.Counts)
 	r.addFailed(group, op, s.Failed)
+	if s.Response != nil && s.Response.Count() > 0 {
+		r.addLatency("response", group, op, s.Response, doubt)
+	}
 	if s.Ops == 0 {
 		return
 	}
@@ -220,8 +224,7 @@ func (r *rows) addKind(group, op string, s *hist.Sums, w []string) {
 	if s.Attempt != nil && s.Attempts > s.Ops {
 		r.addLatency("attempt", group, op, s.Attempt, doubt)
 	}
-	if s.Response != nil {
-		r.addLatency("response", group, op, s.Response, doubt)
+	if s.Lateness != nil {
 		n := count(s.Lateness.Count())
 		r.put("lateness_p99_us", micros(s.Lateness.Percentile(99)), at, n)
 		r.put("lateness_max_us", micros(s.Lateness.Max()), at, n)

@@ -150,7 +150,7 @@ func (r *prober) judge(p *probe, step *workload.Step, out *result.Step) {
 			all.Record(endless)
 		}
 	}
-	all.Merge(res.Arrivals.Abandoned)
+	all.Merge(res.Undone)
 	p.took, p.n = time.Duration(all.Percentile(r.Percentile)), all.Count()
 	if r.Percentile == 100 {
 		p.took = time.Duration(all.Max())

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"rumbench/engine"
-	"rumbench/internal/drive"
 	"rumbench/internal/hist"
 	"rumbench/internal/result"
 	"rumbench/workload"
@@ -164,25 +163,18 @@ func (r *rows) addArrivals(g int, group *workload.Group) {
 	at, n := of(group.Name, ""), count(a.Offered)
 	r.put("offered_per_s", float64(a.Offered)/r.res.Groups[g].End.Seconds(), at, n)
 	r.put("shed", float64(a.Shed), at, n)
-	r.put("abandoned", float64(a.Abandoned.Count()), at, n)
 	r.put("queue_max", float64(a.Longest), at, n)
-	r.doubtResponses(group, a)
 	if a.Shed > 0 {
+		r.doubtResponses(group, fmt.Sprintf("of %d operations that arrived %d were shed: these are in no response time", a.Offered, a.Shed))
 		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("group %s: of %d operations that arrived %d were shed, as more than %d waited", group.Name, a.Offered, a.Shed, group.Arrivals.Queue))
 	}
 }
 
-// doubtResponses says of response times what is not in them. That some were
-// on their way when the time was over is as it should be.
-func (r *rows) doubtResponses(group *workload.Group, a *drive.Arrivals) {
-	left := a.Abandoned.Count()
-	if a.Shed == 0 && left <= int64(group.Clients) {
-		return
-	}
-	text := fmt.Sprintf("of %d operations that arrived %d were shed and %d not done at the end: these are in no response time", a.Offered, a.Shed, left)
+// doubtResponses says of a group's response times in what they are too short.
+func (r *rows) doubtResponses(group *workload.Group, why string) {
 	for i := range r.out.Rows {
 		if row := &r.out.Rows[i]; row.Group == group.Name && strings.HasPrefix(row.Metric, "response_") {
-			row.Warnings = append(row.Warnings, text)
+			row.Warnings = append(row.Warnings, why)
 		}
 	}
 }

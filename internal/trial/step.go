@@ -179,6 +179,7 @@ func (t *trial) load(ctx context.Context, step *workload.Step, s *result.Step) e
 		return err
 	}
 	t.driven = res
+	t.logUndone(step, res)
 	t.latency.flush()
 	s.Seconds = res.Window.Seconds()
 	r := &rows{trial: t, step: step, out: s, res: res, window: &w, config: &config}

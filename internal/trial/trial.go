@@ -168,9 +168,11 @@ func (t *trial) open(ctx context.Context) (err error) {
 	if t.db, err = t.Engine.Open(ctx, config); err != nil {
 		return fmt.Errorf("open %s: %w", t.Engine.Info().Name, err)
 	}
+	t.res.Hosting = result.Embedded
 	if hosted, ok := t.db.(engine.Hosted); ok {
 		t.hosted = hosted
 		t.data = hosted.DataDir()
+		t.res.Hosting = result.Server
 	}
 	if t.res.Host == nil {
 		t.res.Host = observe.Facts(cmp.Or(t.data, t.Dir))

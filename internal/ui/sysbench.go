@@ -250,22 +250,24 @@ func (r *sysbenchRun) final(s *result.Step) string {
 	if f.Events > 0 && f.Reads+f.Writes+f.Others == 0 || !r.counted {
 		f.Reads, f.Writes, f.Others = unknown, unknown, unknown
 	}
-	number := func(metric string) float64 {
+	find := func(metric string) result.Row {
 		for i := range s.Rows {
 			if row := &s.Rows[i]; row.Metric == metric && row.Group == r.group.Name && row.Op == s.Primary {
-				return row.Value
+				return *row
 			}
 		}
-		return unknown
+		return result.Row{Value: unknown}
 	}
+	number := func(metric string) float64 { return find(metric).Value }
 	measure := "service"
 	if !math.IsNaN(number("response_max_us")) {
 		measure = "response"
 	}
 	f.Min, f.Max = number(measure+"_min_us")/1e3, number(measure+"_max_us")/1e3
 	f.Latency = number(fmt.Sprintf("%s_p%d_us", measure, f.Percentile)) / 1e3
-	f.Sum = number(measure+"_total_s") * 1e3
-	f.Avg = f.Sum / f.Events
+	total := find(measure + "_total_s")
+	f.Sum = total.Value * 1e3
+	f.Avg = f.Sum / float64(total.N) // response times are also of operations that were not done
 	f.EventsSD, f.BusySD = r.deviation(), unknown
 	if f.Threads == 1 {
 		f.BusySD = 0

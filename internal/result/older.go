@@ -1,0 +1,50 @@
+package result
+
+// The sources of CPU time. Builds that wrote no Hosting tell by them where the
+// engine was.
+const (
+	OfServer  = "the server's processes"
+	OfProcess = "process, engine and client together"
+	OfClient  = "rumbench's own process"
+	OfAll     = OfServer + " and " + OfClient
+)
+
+// addHosting adds to a trial of an older build where its engine was.
+func (t *Trial) addHosting() {
+	if t.Hosting != "" {
+		return
+	}
+	for i := range t.Steps {
+		if r := t.Steps[i].Find("server_cpu_us", "", ""); r != nil {
+			t.Hosting = map[string]Hosting{OfServer: Server, OfProcess: Embedded}[r.Source]
+			return
+		}
+	}
+}
+
+// addCPU adds cpu_us to the steps of an older build, which wrote its parts only.
+func (t *Trial) addCPU() {
+	if t.Hosting == "" {
+		return
+	}
+	for i := range t.Steps {
+		s := &t.Steps[i]
+		if s.Find("cpu_us", "", "") != nil {
+			continue
+		}
+		for _, r := range s.Rows { // what is appended meanwhile is not seen
+			if r.Metric != "server_cpu_us" {
+				continue
+			}
+			if t.Hosting == Server {
+				client := s.Find("client_cpu_us", "", r.Per)
+				if client == nil || client.Source != OfClient {
+					continue
+				}
+				r.Value, r.Source = r.Value+client.Value, OfAll
+			}
+			r.Metric = "cpu_us"
+			s.Rows = append(s.Rows, r)
+		}
+	}
+}
