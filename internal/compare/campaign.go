@@ -6,7 +6,6 @@
 package compare
 
 import (
-	"cmp"
 	"slices"
 
 	"rumbench/internal/result"
@@ -16,6 +15,9 @@ import (
 type Campaign struct {
 	Targets []*Target // in the order of their first trials
 	Steps   []*Step   // in the order in which the trials came to them
+
+	targets map[string]*Target // by name
+	steps   map[string]*Step   // likewise
 }
 
 // Target is a database under test, with its trials.
@@ -34,7 +36,9 @@ type Step struct {
 	Warmup             bool // as in result.Step: its numbers are shown, and judged nowhere
 	Runs               map[*Target][]Run
 
-	numbers map[*Target]map[Key]*Number // made when they are asked for
+	campaign *Campaign
+	keys     *keyIndex         // see index
+	on       map[*Target]*seen // see seenOn
 }
 
 // Run is one step of one trial.
@@ -46,7 +50,7 @@ type Run struct {
 // New sorts trials. It keeps references to them and to their rows, which must
 // not change from then on. A campaign is used by one goroutine at a time.
 func New(trials []*result.Trial) *Campaign {
-	c := &Campaign{}
+	c := &Campaign{targets: map[string]*Target{}, steps: map[string]*Step{}}
 	for _, trial := range trials {
 		t := c.target(trial.Target)
 		t.Trials = append(t.Trials, trial)
@@ -60,31 +64,17 @@ func New(trials []*result.Trial) *Campaign {
 }
 
 // Target returns the target of that name, nil if there is none.
-func (c *Campaign) Target(name string) *Target {
-	for _, t := range c.Targets {
-		if t.Name == name {
-			return t
-		}
-	}
-	return nil
-}
+func (c *Campaign) Target(name string) *Target { return c.targets[name] }
 
 // Step returns the step of that name, nil if there is none.
-func (c *Campaign) Step(name string) *Step {
-	for _, s := range c.Steps {
-		if s.Name == name {
-			return s
-		}
-	}
-	return nil
-}
+func (c *Campaign) Step(name string) *Step { return c.steps[name] }
 
 func (c *Campaign) target(name string) *Target {
 	if t := c.Target(name); t != nil {
 		return t
 	}
 	t := &Target{Name: name, Index: len(c.Targets)}
-	c.Targets = append(c.Targets, t)
+	c.Targets, c.targets[name] = append(c.Targets, t), t
 	return t
 }
 
@@ -92,14 +82,16 @@ func (c *Campaign) step(rs *result.Step) *Step {
 	if s := c.Step(rs.Name); s != nil {
 		return s
 	}
-	s := &Step{Name: rs.Name, Doc: rs.Doc, Primary: rs.Primary, WritesPer: rs.WritesPer, Base: rs.Base, Axes: rs.Axes, Warmup: rs.Warmup, Runs: map[*Target][]Run{}, numbers: map[*Target]map[Key]*Number{}}
-	c.Steps = append(c.Steps, s)
+	s := &Step{Name: rs.Name, Doc: rs.Doc, Primary: rs.Primary, WritesPer: rs.WritesPer, Base: rs.Base, Axes: rs.Axes, Warmup: rs.Warmup, Runs: map[*Target][]Run{}, campaign: c, on: map[*Target]*seen{}}
+	c.Steps, c.steps[rs.Name] = append(c.Steps, s), s
 	return s
 }
 
 // Used are the runs whose numbers count: the complete ones of valid trials,
 // or, where there is none, all that there are.
-func (s *Step) Used(t *Target) []Run {
+func (s *Step) Used(t *Target) []Run { return s.seenOn(t).used }
+
+func (s *Step) findUsed(t *Target) []Run {
 	var clean []Run
 	for _, r := range s.Runs[t] {
 		if r.Trial.Status != result.Invalid && r.Step.Status == result.Complete {
@@ -142,9 +134,11 @@ func distance(r Run, k Key, from float64) float64 {
 
 // Doubts are the reasons why the step's numbers on a target cannot be compared
 // with those of others, in a few words each.
-func (s *Step) Doubts(t *Target) []string {
+func (s *Step) Doubts(t *Target) []string { return slices.Clip(s.seenOn(t).doubts) }
+
+func doubtsOf(used []Run) []string {
 	var out []string
-	for _, r := range s.Used(t) {
+	for _, r := range used {
 		if r.Trial.Status == result.Invalid || r.Step.Status == result.Invalid {
 			out = appendNew(out, "invalid")
 		}
@@ -184,14 +178,11 @@ func (s *Step) Groups() []result.Group {
 // runsInOrder are the runs by target, so that nothing depends on the order of
 // a map.
 func (s *Step) runsInOrder() [][]Run {
-	targets := make([]*Target, 0, len(s.Runs))
-	for t := range s.Runs {
-		targets = append(targets, t)
-	}
-	slices.SortFunc(targets, func(a, b *Target) int { return cmp.Compare(a.Index, b.Index) })
-	out := make([][]Run, len(targets))
-	for i, t := range targets {
-		out[i] = s.Runs[t]
+	var out [][]Run
+	for _, t := range s.campaign.Targets {
+		if runs := s.Runs[t]; len(runs) > 0 {
+			out = append(out, runs)
+		}
 	}
 	return out
 }

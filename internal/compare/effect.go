@@ -51,7 +51,7 @@ const (
 
 // Effect is how a number of one target differs from that of another.
 type Effect struct {
-	Base, New Number
+	Base, New *Number
 	// Ratio is New.Value ÷ Base.Value with the bounds of its 95 % interval;
 	// NaN where it has no meaning, or the trials are too few for bounds.
 	Ratio, Low, High float64
@@ -96,8 +96,8 @@ func (e *Effect) Sure() bool { return e.Verdict == Better || e.Verdict == Worse 
 // effect measures the difference without judging it.
 func (s *Step) effect(base, t *Target, k Key) Effect {
 	nan := math.NaN()
-	e := Effect{Base: s.Number(base, k), New: s.Number(t, k), Ratio: nan, Low: nan, High: nan, SD: nan, P: nan, Adjusted: nan}
-	if r, ok := e.New.Over(e.Base); ok {
+	e := Effect{Base: s.number(base, k), New: s.number(t, k), Ratio: nan, Low: nan, High: nan, SD: nan, P: nan, Adjusted: nan}
+	if r, ok := e.New.Over(*e.Base); ok {
 		e.Ratio = r
 	}
 	if e.Why = s.unfit(base, t, &e); e.Why != "" {
@@ -114,11 +114,11 @@ func (s *Step) effect(base, t *Target, k Key) Effect {
 
 // unfit says why two numbers cannot be judged, "" if they can.
 func (s *Step) unfit(base, t *Target, e *Effect) string {
-	for _, n := range []struct {
-		Number
+	for _, n := range [...]struct {
+		*Number
 		of *Target
 	}{{e.Base, base}, {e.New, t}} {
-		switch doubts := s.Doubts(n.of); {
+		switch doubts := s.seenOn(n.of).doubts; {
 		case n.Missing != "":
 			return n.Missing
 		case len(doubts) > 0:
@@ -131,7 +131,7 @@ func (s *Step) unfit(base, t *Target, e *Effect) string {
 }
 
 // pairs are the values of trials that ran side by side.
-func pairs(base, of Number) (a, b []float64) {
+func pairs(base, of *Number) (a, b []float64) {
 	for i, t := range base.Trials {
 		for j, u := range of.Trials {
 			if sideBySide(t, u) && ranTogether(base.steps[i]) && ranTogether(of.steps[j]) {
@@ -276,7 +276,7 @@ func (e *Effect) within(margin float64) bool {
 // where a side has one trial only.
 func (e *Effect) Variation() float64 {
 	var v float64
-	for _, n := range []Number{e.Base, e.New} {
+	for _, n := range [...]*Number{e.Base, e.New} {
 		if n.Value != 0 && len(n.Rows) > 1 {
 			v = max(v, stat.Deviation(n.Values())/math.Abs(n.Value))
 		}

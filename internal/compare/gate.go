@@ -252,7 +252,7 @@ func (g *Gate) env(step, op string, effects map[string]*Effect) map[string]any {
 	for _, m := range g.metrics {
 		e := effects[m]
 		if e == nil {
-			e = &Effect{} // to compile with
+			e = &Effect{Base: &Number{}, New: &Number{}} // to compile with
 		}
 		env[m] = e.gateRatio()
 		numbers["low"][m], numbers["high"][m] = e.bounds()

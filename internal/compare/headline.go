@@ -3,8 +3,6 @@ package compare
 import (
 	"slices"
 	"strings"
-
-	"rumbench/internal/result"
 )
 
 // Rate is the key of an operation kind's throughput.
@@ -12,7 +10,7 @@ func (s *Step) Rate(op string) (Key, bool) {
 	if op == "" {
 		return Key{}, false
 	}
-	return s.Find("rows_per_s", func(r *result.Row) bool { return r.Op == op })
+	return s.Find("rows_per_s", func(k Key) bool { return k.Op == op })
 }
 
 // Latency is the key of an operation kind's latency: the response time where a
@@ -21,7 +19,7 @@ func (s *Step) Latency(op, what string) (Key, bool) {
 	if op == "" {
 		return Key{}, false
 	}
-	of := func(r *result.Row) bool { return r.Op == op }
+	of := func(k Key) bool { return k.Op == op }
 	if k, ok := s.Find("response_"+what+"_us", of); ok {
 		return k, true
 	}
@@ -45,12 +43,12 @@ func (s *Step) Latency(op, what string) (Key, bool) {
 // are called after their kind: "insert row" of "insert", "query" of "query".
 func (s *Step) Cost(metric, op string) (Key, bool) {
 	if op != "" {
-		of := func(r *result.Row) bool { return r.Per == op || strings.HasPrefix(r.Per, op+" ") }
+		of := func(k Key) bool { return k.Per == op || strings.HasPrefix(k.Per, op+" ") }
 		if k, ok := s.Find(metric, of); ok {
 			return k, true
 		}
 	}
-	return s.Find(metric, func(*result.Row) bool { return true })
+	return s.Find(metric, func(Key) bool { return true })
 }
 
 // Stalls is the key of the stalled seconds, of the primary operation's group
@@ -59,10 +57,10 @@ func (s *Step) Stalls() (Key, bool) {
 	if s.Primary == "" {
 		return Key{}, false
 	}
-	if k, ok := s.Find("stall_s", func(r *result.Row) bool { return r.Op == s.Primary || r.Group == s.Primary }); ok {
+	if k, ok := s.Find("stall_s", func(k Key) bool { return k.Op == s.Primary || k.Group == s.Primary }); ok {
 		return k, true
 	}
-	return s.Find("stall_s", func(*result.Row) bool { return true })
+	return s.Find("stall_s", func(Key) bool { return true })
 }
 
 // Reads is the key of what was read from storage per unit: by the device, or
@@ -97,7 +95,9 @@ func (s *Step) CPU() (Key, bool) {
 // primary operation, CPU, reads and writes per unit, and the space taken. They
 // are few, because every further one makes all of them harder to prove. A step
 // that warms up has none.
-func (s *Step) Headline() []Key {
+func (s *Step) Headline() []Key { return slices.Clip(s.index().headline) }
+
+func (s *Step) headline() []Key {
 	if s.Warmup {
 		return nil
 	}

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"math"
-	"slices"
 
 	"rumbench/internal/stat"
 )
@@ -11,10 +10,10 @@ import (
 type Judgement struct {
 	Base, New *Target
 	Rule      Rule
-	// Items are the effects of all numbers of all steps, in the order of the
+	// Items are the effects of the numbers of all steps, in the order of the
 	// steps; in a step the headline comes first.
 	Items []Item
-	at    map[place]int
+	of    map[*Step][]Item // those of a step
 }
 
 // Item is the effect of a number in a step.
@@ -24,52 +23,60 @@ type Item struct {
 	Effect
 }
 
-type place struct {
-	step *Step
-	key  Key
-}
-
 // Judge compares all numbers of two targets. The headline numbers are judged
 // together, so that a false alarm among all of them is as rare as the rule says
 // (Holm); of the differences that are claimed among the many others, no greater
 // share is false on average (Benjamini and Hochberg). Steps that warm up are
 // left out.
 func (c *Campaign) Judge(base, of *Target, r Rule) *Judgement {
-	j := &Judgement{Base: base, New: of, Rule: r, at: map[place]int{}}
+	return c.judge(base, of, r, func(x *keyIndex) []Key { return x.judged })
+}
+
+// JudgeHeadline compares the headline numbers only. What it says of them is what
+// Judge says, as they are corrected apart from the others.
+func (c *Campaign) JudgeHeadline(base, of *Target, r Rule) *Judgement {
+	return c.judge(base, of, r, func(x *keyIndex) []Key { return x.headline })
+}
+
+func (c *Campaign) judge(base, of *Target, r Rule, keys func(*keyIndex) []Key) *Judgement {
+	j := &Judgement{Base: base, New: of, Rule: r, of: make(map[*Step][]Item, len(c.Steps))}
+	all := 0
+	for _, s := range c.Steps {
+		all += len(keys(s.index()))
+	}
+	j.Items = make([]Item, 0, all)
 	for _, s := range c.Steps {
 		if s.Warmup {
 			continue
 		}
-		headline := s.Headline()
-		for _, k := range append(headline, s.AllKeys()...) {
-			if _, seen := j.at[place{s, k}]; seen {
-				continue
-			}
-			j.at[place{s, k}] = len(j.Items)
-			j.Items = append(j.Items, Item{s, slices.Contains(headline, k), s.effect(base, of, k)})
+		x, first := s.index(), len(j.Items)
+		for i, k := range keys(x) {
+			j.Items = append(j.Items, Item{s, i < len(x.headline), s.effect(base, of, k)})
 		}
+		j.of[s] = j.Items[first:]
 	}
 	j.correct(true, stat.Holm)
 	j.correct(false, stat.BenjaminiHochberg)
-	j.align()
+	for _, items := range j.of {
+		align(items)
+	}
 	for i := range j.Items {
 		j.Items[i].judge(r)
 	}
 	return j
 }
 
-// align gives numbers that say the very same as a headline number of their step,
-// as operations and rows a second do, its chance of a false alarm: one fact
-// must not have two verdicts.
-func (j *Judgement) align() {
-	for i := range j.Items {
-		it := &j.Items[i]
+// align gives numbers of a step that say the very same as a headline number, as
+// operations and rows a second do, its chance of a false alarm: one fact must
+// not have two verdicts.
+func align(items []Item) {
+	for i := range items {
+		it := &items[i]
 		if it.Headline || math.IsNaN(it.P) {
 			continue
 		}
-		for k := range j.Items {
-			h := &j.Items[k]
-			if h.Headline && h.Step == it.Step && near(h.P, it.P) && near(h.SD, it.SD) {
+		for k := 0; items[k].Headline; k++ {
+			if h := &items[k]; near(h.P, it.P) && near(h.SD, it.SD) {
 				it.Adjusted = max(it.Adjusted, h.Adjusted)
 			}
 		}
@@ -92,10 +99,11 @@ func (j *Judgement) correct(headline bool, adjust func([]float64) []float64) {
 	}
 }
 
-// Effect is that of a key in a step; nil where neither target has it.
+// Effect is that of a key in a step; nil where it was not judged, as neither
+// target has it.
 func (j *Judgement) Effect(s *Step, k Key) *Effect {
-	if i, ok := j.at[place{s, k}]; ok {
-		return &j.Items[i].Effect
+	if i, known := s.index().at[k]; known && i < len(j.of[s]) {
+		return &j.of[s][i].Effect
 	}
 	return nil
 }

@@ -30,20 +30,22 @@ type Number struct {
 }
 
 // Number looks a key up on a target.
-func (s *Step) Number(t *Target, k Key) Number {
-	if s.numbers[t] == nil {
-		s.numbers[t] = s.numbersOf(t)
+func (s *Step) Number(t *Target, k Key) Number { return *s.number(t, k) }
+
+func (s *Step) number(t *Target, k Key) *Number {
+	numbers := s.seenOn(t).numbers
+	n := numbers[k]
+	if n == nil {
+		n = &Number{Key: k, Missing: s.Absence(t, k)}
+		numbers[k] = n
 	}
-	if n := s.numbers[t][k]; n != nil {
-		return *n
-	}
-	return Number{Key: k, Missing: s.Absence(t, k)}
+	return n
 }
 
 // numbersOf makes all numbers of a target.
-func (s *Step) numbersOf(t *Target) map[Key]*Number {
+func numbersOf(used []Run) map[Key]*Number {
 	out := map[Key]*Number{}
-	for _, r := range s.Used(t) {
+	for _, r := range used {
 		for i := range r.Step.Rows {
 			if row := &r.Step.Rows[i]; !math.IsNaN(row.Value) && !math.IsInf(row.Value, 0) {
 				k := KeyOf(row)
@@ -124,59 +126,4 @@ func (s *Step) Absence(t *Target, k Key) string {
 		return "no rate was promised here (closed loop), so there is no " + strings.SplitN(k.Metric, "_", 2)[0] + " time"
 	}
 	return "not measured here"
-}
-
-// Keys are the different keys with one of the metrics, in the order of the
-// metrics, then of the rows.
-func (s *Step) Keys(metrics ...string) []Key {
-	var out []Key
-	for _, m := range metrics {
-		for _, runs := range s.runsInOrder() {
-			for _, r := range runs {
-				for i := range r.Step.Rows {
-					if row := &r.Step.Rows[i]; row.Metric == m && !slices.Contains(out, KeyOf(row)) {
-						out = append(out, KeyOf(row))
-					}
-				}
-			}
-		}
-	}
-	return out
-}
-
-// AllKeys are the different keys of all rows, in the order of the rows.
-func (s *Step) AllKeys() []Key {
-	var out []Key
-	seen := map[Key]bool{}
-	for _, runs := range s.runsInOrder() {
-		for _, r := range runs {
-			for i := range r.Step.Rows {
-				if k := KeyOf(&r.Step.Rows[i]); !seen[k] {
-					seen[k] = true
-					out = append(out, k)
-				}
-			}
-		}
-	}
-	return out
-}
-
-// Find returns the key of the first row with the metric that fits, on any
-// target; rows of the whole step come before those of a group.
-func (s *Step) Find(metric string, fits func(*result.Row) bool) (k Key, ok bool) {
-	for _, runs := range s.runsInOrder() {
-		for _, r := range runs {
-			for i := range r.Step.Rows {
-				row := &r.Step.Rows[i]
-				if row.Metric != metric || !fits(row) || ok && row.Group != "" {
-					continue
-				}
-				k, ok = KeyOf(row), true
-				if row.Group == "" {
-					return k, true
-				}
-			}
-		}
-	}
-	return k, ok
 }

@@ -207,13 +207,13 @@ func (s *Step) About(metric string) (k Key, ok bool) {
 	if strings.Contains(metric, "write_kb") || metric == "discard_kb" {
 		op = s.WritesPer
 	}
-	if k, ok := s.Find(metric, func(r *result.Row) bool {
-		return op != "" && (r.Op == op || r.Per == op || strings.HasPrefix(r.Per, op+" "))
+	if k, ok := s.Find(metric, func(k Key) bool {
+		return op != "" && (k.Op == op || k.Per == op || strings.HasPrefix(k.Per, op+" "))
 	}); ok {
 		return k, true
 	}
-	if k, ok := s.Find(metric, func(r *result.Row) bool {
-		return r.Group == "" && r.Op == "" && (r.Per == "" || r.Per == "step")
+	if k, ok := s.Find(metric, func(k Key) bool {
+		return k.Group == "" && k.Op == "" && (k.Per == "" || k.Per == "step")
 	}); ok {
 		return k, true
 	}

@@ -77,9 +77,8 @@ func TestGroupOf(t *testing.T) {
 }
 
 func step(name, primary string, groups ...result.Group) *Step {
-	t := &Target{Name: "a"}
-	run := Run{&result.Trial{Workload: "ibench"}, &result.Step{Name: name, Groups: groups}}
-	return &Step{Name: name, Primary: primary, Runs: map[*Target][]Run{t: {run}}}
+	own := result.Step{Name: name, Primary: primary, Groups: groups}
+	return New([]*result.Trial{{Target: "a", Workload: "ibench", Steps: []result.Step{own}}}).Steps[0]
 }
 
 func ops(name string, kinds ...string) result.Group { return result.Group{Name: name, Ops: kinds} }

@@ -25,6 +25,7 @@ type campaign struct {
 	series map[*result.Trial]func(yield func(result.Line) error) error
 	// judgements are of pairs of targets, base first.
 	judgements map[[2]*target]*compare.Judgement
+	quick      map[[2]*target]*compare.Judgement // of the headline numbers only
 }
 
 // step is a step with its name on the page.
@@ -38,7 +39,7 @@ type step struct {
 func newCampaign(trials []Trial, offset int) *campaign {
 	c := &campaign{
 		at: map[*result.Row]int{}, series: map[*result.Trial]func(func(result.Line) error) error{},
-		judgements: map[[2]*target]*compare.Judgement{},
+		judgements: map[[2]*target]*compare.Judgement{}, quick: map[[2]*target]*compare.Judgement{},
 	}
 	var plain []*result.Trial
 	for _, t := range trials {

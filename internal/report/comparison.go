@@ -123,7 +123,7 @@ func (c Comparison) rows(n *notes) [][]string {
 		for _, w := range appendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...) {
 			marks.Notes = withNote(marks.Notes, n.mark(w))
 		}
-		out = append(out, []string{step, numberName(it.New.Key), number{it.Base}.String(), number{it.New}.String(),
+		out = append(out, []string{step, numberName(it.New.Key), number{*it.Base}.String(), number{*it.New}.String(),
 			effectRatio(it.Ratio), effectBounds(&it.Effect), effectTrials(&it.Effect), strings.TrimSpace(c.verdictText(&it.Effect) + " " + marks.Marks())})
 	}
 	return out
@@ -293,7 +293,7 @@ func ComparisonBench(w io.Writer, list []Comparison) error {
 			if it.Verdict == "" && it.Why != "" {
 				continue // in doubt, or missing: benchstat could not know
 			}
-			for t, n := range map[*compare.Target]compare.Number{c.Base: it.Base, c.New: it.New} {
+			for t, n := range map[*compare.Target]*compare.Number{c.Base: it.Base, c.New: it.New} {
 				b := benchNumber{it.Step.Name, n}
 				if !slices.ContainsFunc(numbers[t], b.same) { // the base of several is written once
 					numbers[t] = append(numbers[t], b)
@@ -312,7 +312,7 @@ func ComparisonBench(w io.Writer, list []Comparison) error {
 // benchNumber is a number of a step.
 type benchNumber struct {
 	step string
-	compare.Number
+	*compare.Number
 }
 
 func (b benchNumber) same(o benchNumber) bool { return b.step == o.step && b.Key == o.Key }

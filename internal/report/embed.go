@@ -93,18 +93,25 @@ func (v *values) UnmarshalJSON(b []byte) error {
 // place is where a row stands among others of its run: rows alike are counted.
 type place struct{ kind, nth int }
 
+// runOf names a run of the page.
+type runOf struct {
+	step   *step
+	target *target
+}
+
 // embedder puts the rows of campaigns together.
 type embedder struct {
 	out      embedded
 	kinds    map[rowKind]int
 	shapes   map[string]int
 	warnings map[string]int
-	count    int   // of numbers
-	number   []int // of each row, by its position on the page
+	count    int           // of numbers
+	runs     map[runOf]int // where a run is in out
+	number   []int         // of each row, by its position on the page
 }
 
 func newEmbedder() *embedder {
-	return &embedder{out: embedded{About: aboutRows}, kinds: map[rowKind]int{}, shapes: map[string]int{}, warnings: map[string]int{}}
+	return &embedder{out: embedded{About: aboutRows}, kinds: map[rowKind]int{}, shapes: map[string]int{}, warnings: map[string]int{}, runs: map[runOf]int{}}
 }
 
 // add takes the rows of a campaign in. It returns from where on each target's
@@ -144,6 +151,7 @@ func (e *embedder) addRuns(c *campaign, s *step, t *target) {
 		}
 		out.Trials = append(out.Trials, et)
 	}
+	e.runs[runOf{s, t}] = len(e.out.Runs)
 	e.out.Runs = append(e.out.Runs, out)
 	e.count += len(order)
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"html/template"
 	"math"
-	"slices"
 
 	"rumbench/internal/compare"
 )
@@ -18,7 +17,15 @@ type embeddedJudgements struct {
 	From     []int           `json:"from"`  // by target: its first number
 	Score    [][]int         `json:"score"` // by target: its numbers in the scorecard and the like
 	Pairs    []judgementPair `json:"pairs"`
+	// Some: of targets against others than the first nothing is known, as there
+	// are too many of them.
+	Some bool `json:"some,omitempty"`
 }
+
+// mostVerdicts is how many verdicts on numbers of the scorecard a page holds for
+// readers who take another base. Pairs of targets grow with their square: of
+// many of them only those with the first are judged.
+const mostVerdicts = 50_000
 
 const aboutJudgements = "Of target “of” against “base”, by index of targets: verdict[i], an index of verdicts or -1 for none, is of number from[of] + i if base is 0, else of number score[of][i]; low and high are the bounds of the ratio's 95 % interval."
 
@@ -39,48 +46,64 @@ type judgementPair struct {
 	High    lines `json:"high,omitempty"`
 }
 
-// judgementsJSON judges all pairs of targets. Each target's numbers are counted
-// from a place on, as the embedder has it.
+// judgementsJSON judges the pairs of targets that the page can show. Each
+// target's numbers are counted from a place on, as the embedder has it.
 func (c *campaign) judgementsJSON(e *embedder, from []int) (template.JS, error) {
 	out := embeddedJudgements{About: aboutJudgements, Verdicts: []pageVerdict{}, From: from, Pairs: []judgementPair{}}
-	shown := map[*step][]key{}
+	shown := map[keyOfStep]bool{}
 	for _, s := range c.steps {
-		shown[s] = s.scoreKeys()
-	}
-	keys := make([][]keyOfStep, len(c.Targets))
-	for i, t := range c.Targets {
-		keys[i] = c.keysOf(e, from[i], t)
-		out.Score = append(out.Score, []int{})
-		for k, at := range keys[i] {
-			first := k == 0 || !slices.Contains(keys[i][:k], at)
-			if first && slices.Contains(shown[at.step], at.key) {
-				out.Score[i] = append(out.Score[i], k+from[i])
-			}
+		for _, k := range s.scoreKeys() {
+			shown[keyOfStep{s, k}] = true
 		}
 	}
+	keys := make([][]keyOfStep, len(c.Targets))
+	scores := 0
+	for i, t := range c.Targets {
+		keys[i] = c.keysOf(e, t)
+		out.Score = append(out.Score, []int{})
+		seen := map[keyOfStep]bool{}
+		for k, at := range keys[i] {
+			if shown[at] && !seen[at] {
+				out.Score[i] = append(out.Score[i], k+from[i])
+			}
+			seen[at] = true
+		}
+		scores += len(out.Score[i])
+	}
+	out.Some = scores*(len(c.Targets)-1) > mostVerdicts
 	seen := map[pageVerdict]int{}
 	for _, base := range c.Targets {
+		if base.Index > 0 && out.Some {
+			break
+		}
 		for i, t := range c.Targets {
-			if t == base {
-				continue
+			if t != base {
+				out.Pairs = append(out.Pairs, c.pair(base, t, keys[i], &out, seen))
 			}
-			p := judgementPair{Base: base.Index, Of: i}
-			if base.Index == 0 {
-				for _, at := range keys[i] {
-					p.add(c.judged(base, t).Effect(at.step.Step, at.key), &out, seen)
-				}
-			} else {
-				for _, number := range out.Score[i] {
-					at := keys[i][number-from[i]]
-					p.add(c.judged(base, t).Effect(at.step.Step, at.key), &out, seen)
-				}
-				p.Low, p.High = nil, nil
-			}
-			out.Pairs = append(out.Pairs, p)
 		}
 	}
 	b, err := json.Marshal(out)
 	return template.JS(b), err
+}
+
+// pair is the judgement of a target: of all of its numbers against the first
+// target, of those of the scorecard against any other.
+func (c *campaign) pair(base, t *target, keys []keyOfStep, out *embeddedJudgements, seen map[pageVerdict]int) judgementPair {
+	p := judgementPair{Base: base.Index, Of: t.Index}
+	if base.Index == 0 {
+		j := c.judged(base, t)
+		for _, at := range keys {
+			p.add(j.Effect(at.step.Step, at.key), out, seen)
+		}
+		return p
+	}
+	j := c.Judge(base, t, compare.DefaultRule()) // not kept: nothing else on the page is of it
+	for _, number := range out.Score[t.Index] {
+		at := keys[number-out.From[t.Index]]
+		p.add(j.Effect(at.step.Step, at.key), out, seen)
+	}
+	p.Low, p.High = nil, nil
+	return p
 }
 
 type keyOfStep struct {
@@ -89,33 +112,19 @@ type keyOfStep struct {
 }
 
 // keysOf are the keys of a target's numbers.
-func (c *campaign) keysOf(e *embedder, from int, t *target) []keyOfStep {
+func (c *campaign) keysOf(e *embedder, t *target) []keyOfStep {
 	var out []keyOfStep
 	for _, s := range c.steps {
-		if len(s.Runs[t]) > 0 {
-			for _, k := range e.keysAt(from + len(out)) {
-				out = append(out, keyOfStep{s, k})
-			}
+		run, ok := e.runs[runOf{s, t}]
+		if !ok {
+			continue
+		}
+		for _, kind := range e.out.Shapes[e.out.Runs[run].Shape] {
+			k := e.out.Kinds[kind]
+			out = append(out, keyOfStep{s, key{Group: k.Group, Op: k.Op, Metric: k.Metric, Per: k.Per}})
 		}
 	}
 	return out
-}
-
-// keysAt are the keys of the run whose numbers begin there.
-func (e *embedder) keysAt(number int) []key {
-	for _, r := range e.out.Runs {
-		shape := e.out.Shapes[r.Shape]
-		if number == 0 {
-			keys := make([]key, len(shape))
-			for i, kind := range shape {
-				k := e.out.Kinds[kind]
-				keys[i] = key{Group: k.Group, Op: k.Op, Metric: k.Metric, Per: k.Per}
-			}
-			return keys
-		}
-		number -= len(shape)
-	}
-	return nil
 }
 
 // scoreKeys are the keys of the tables in which the base can be chosen.

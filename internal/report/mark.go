@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -33,6 +34,15 @@ func (c *campaign) judged(base, t *target) *compare.Judgement {
 		c.judgements[pair] = c.Judge(base, t, compare.DefaultRule())
 	}
 	return c.judgements[pair]
+}
+
+// headlines is the judgement of the headline numbers of two targets.
+func (c *campaign) headlines(base, t *target) *compare.Judgement {
+	pair := [2]*target{base, t}
+	if c.judgements[pair] == nil && c.quick[pair] == nil {
+		c.quick[pair] = c.JudgeHeadline(base, t, compare.DefaultRule())
+	}
+	return cmp.Or(c.judgements[pair], c.quick[pair])
 }
 
 // effect is how a number of a target differs from the base's; nil where there

@@ -165,21 +165,21 @@ func (c *campaign) besideCell(r, first *plan.PublishedRow, metric, unit string, 
 // counterpart is the key of the step's own number that comes nearest to a
 // published one: with the same denominator, else about what the step is about.
 func (s *step) counterpart(metric, per string) (key, bool) {
-	about := func(op string) func(*result.Row) bool {
-		return func(r *result.Row) bool {
-			return op != "" && (r.Op == op || r.Per == op || strings.HasPrefix(r.Per, op+" "))
+	about := func(op string) func(key) bool {
+		return func(k key) bool {
+			return op != "" && (k.Op == op || k.Per == op || strings.HasPrefix(k.Per, op+" "))
 		}
 	}
 	first, second := s.Primary, s.WritesPer
 	if strings.Contains(metric, "write_") {
 		first, second = second, first
 	}
-	for _, fits := range []func(*result.Row) bool{
-		func(r *result.Row) bool { return per != "" && r.Per == per },
+	for _, fits := range []func(key) bool{
+		func(k key) bool { return per != "" && k.Per == per },
 		about(first),
-		func(r *result.Row) bool { return s.Primary != "" && r.Group == s.Primary },
-		func(r *result.Row) bool { return r.Group == "" && r.Op == "" && r.Per == "" },
-		func(r *result.Row) bool { return slices.Contains(perUnit, metric) && about(second)(r) },
+		func(k key) bool { return s.Primary != "" && k.Group == s.Primary },
+		func(k key) bool { return k.Group == "" && k.Op == "" && k.Per == "" },
+		func(k key) bool { return slices.Contains(perUnit, metric) && about(second)(k) },
 	} {
 		if k, ok := s.Find(metric, fits); ok {
 			return k, true

@@ -122,7 +122,7 @@ func (c *campaign) faster(s *step, first, other rank) string {
 	if !ok {
 		return "while " + other.target.Name + " did nothing"
 	}
-	e := s.effect(first.target, other.target, first.rate.Key)
+	e := s.headlines(other.target, first.target).Effect(s.Step, first.rate.Key)
 	switch {
 	case e.Verdict == compare.Same:
 		return "the same as " + other.target.Name + " (within 1 %)"

@@ -179,7 +179,10 @@ function setBase(chosen) {
   }
   for (const name of all(".base-name")) name.textContent = targets[base];
   rebased.hidden = base === 0;
-  rebased.textContent = `Ratios are to ${targets[base]}. Their verdicts are known for the scorecard, the rates and the space; elsewhere there are no marks, and means have no intervals. The sentences at the top, “What changed most” and published figures still compare with ${targets[0]}.`;
+  const known = page.judgements.some
+    ? `Verdicts are known against ${targets[0]} only: the targets are too many to judge each pair of them, and rumbench report --base takes another one for the base`
+    : "Their verdicts are known for the scorecard, the rates and the space; elsewhere there are no marks";
+  rebased.textContent = `Ratios are to ${targets[base]}. ${known}, and means have no intervals. The sentences at the top, “What changed most” and published figures still compare with ${targets[0]}.`;
   hideCard();
 }
 

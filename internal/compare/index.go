@@ -1,0 +1,90 @@
+package compare
+
+import (
+	"slices"
+)
+
+// seen is what a step's runs on a target say, worked out once.
+type seen struct {
+	used    []Run
+	doubts  []string
+	numbers map[Key]*Number
+}
+
+// seenOn is what is known of a target in the step. It is made when it is first
+// asked for.
+func (s *Step) seenOn(t *Target) *seen {
+	if o := s.on[t]; o != nil {
+		return o
+	}
+	used := s.findUsed(t)
+	o := &seen{used: used, doubts: doubtsOf(used), numbers: numbersOf(used)}
+	s.on[t] = o
+	return o
+}
+
+// keyIndex are the keys of a step's rows on all targets, each once.
+type keyIndex struct {
+	all      []Key            // in the order of the rows
+	byMetric map[string][]Key // likewise
+	headline []Key
+	judged   []Key       // those of the headline, then all others
+	at       map[Key]int // places in judged
+}
+
+// index is made when it is first asked for.
+func (s *Step) index() *keyIndex {
+	if s.keys != nil {
+		return s.keys
+	}
+	x := &keyIndex{byMetric: map[string][]Key{}, at: map[Key]int{}}
+	s.keys = x
+	known := map[Key]bool{}
+	for _, runs := range s.runsInOrder() {
+		for _, r := range runs {
+			for i := range r.Step.Rows {
+				if k := KeyOf(&r.Step.Rows[i]); !known[k] {
+					known[k] = true
+					x.all = append(x.all, k)
+					x.byMetric[k.Metric] = append(x.byMetric[k.Metric], k)
+				}
+			}
+		}
+	}
+	x.headline = s.headline()
+	for _, k := range slices.Concat(x.headline, x.all) {
+		if _, twice := x.at[k]; !twice {
+			x.at[k] = len(x.judged)
+			x.judged = append(x.judged, k)
+		}
+	}
+	return x
+}
+
+// Keys are the different keys with one of the metrics, in the order of the
+// metrics, then of the rows.
+func (s *Step) Keys(metrics ...string) []Key {
+	var out []Key
+	for _, m := range metrics {
+		out = append(out, s.index().byMetric[m]...)
+	}
+	return out
+}
+
+// AllKeys are the different keys of all rows, in the order of the rows.
+func (s *Step) AllKeys() []Key { return slices.Clip(s.index().all) }
+
+// Find returns the first key with the metric that fits, on any target; numbers
+// of the whole step come before those of a group.
+func (s *Step) Find(metric string, fits func(Key) bool) (k Key, ok bool) {
+	for _, own := range s.index().byMetric[metric] {
+		switch {
+		case ok && own.Group != "" || !fits(own):
+		case own.Group == "":
+			return own, true
+		default:
+			k, ok = own, true
+		}
+	}
+	return k, ok
+}

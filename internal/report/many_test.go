@@ -1,0 +1,74 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"testing"
+)
+
+// many makes up a campaign of so many targets, of one trial each.
+func many(targets int) Input {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	in := Input{Title: "many servers"}
+	for i := range targets {
+		in.Trials = append(in.Trials, Trial{Trial: bigTrial(rnd, i, 1)})
+	}
+	return in
+}
+
+// Of few targets a page holds the verdicts on every pair; of many only those
+// against the first, so that it does not grow with the square of their number.
+func TestPairsOfManyTargets(t *testing.T) {
+	for _, c := range []struct {
+		targets, pairs int
+		some           bool
+	}{{4, 4 * 3, false}, {40, 39, true}} {
+		page := render(t, many(c.targets))
+		var j embeddedJudgements
+		if err := json.Unmarshal([]byte(judgementsPattern.FindStringSubmatch(page)[1]), &j); err != nil {
+			t.Fatal(err)
+		}
+		if len(j.Pairs) != c.pairs || j.Some != c.some {
+			t.Errorf("%d targets: %d pairs, some %v; want %d, %v", c.targets, len(j.Pairs), j.Some, c.pairs, c.some)
+		}
+	}
+}
+
+// The sentences about the fastest targets need the headline numbers of pairs, and
+// no more of them than there are targets for each fastest one.
+func TestJudgementsOfManyTargets(t *testing.T) {
+	const targets = 12
+	c := newCampaign(many(targets).Trials, 0)
+	c.verdict()
+	c.scorecard(&notes{})
+	if n := len(c.judgements); n > targets-1 {
+		t.Errorf("%d full judgements of %d targets", n, targets)
+	}
+	fastest := map[*target]bool{}
+	for _, s := range c.steps {
+		if k, ok := s.Rate(s.Primary); ok {
+			ranks, _ := c.ranking(s, k)
+			fastest[ranks[0].target] = true
+		}
+	}
+	if n := len(c.quick); n == 0 || n > len(fastest)*(targets-1) {
+		t.Errorf("%d judgements of the headline for %d targets that are the fastest somewhere", n, len(fastest))
+	}
+}
+
+// BenchmarkTargets shows that twice the targets take about twice as long.
+func BenchmarkTargets(b *testing.B) {
+	for _, n := range []int{9, 18, 36} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			in := many(n)
+			for b.Loop() {
+				if err := HTML(io.Discard, in); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/target")
+		})
+	}
+}
