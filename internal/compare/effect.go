@@ -127,7 +127,7 @@ func (s *Step) unfit(base, t *Target, e *Effect) string {
 			return n.of.Name + ": somebody else's doings may be in the number"
 		}
 	}
-	return e.New.unlike(e.Base)
+	return e.New.unlike(*e.Base)
 }
 
 // pairs are the values of trials that ran side by side.
