@@ -64,6 +64,37 @@ func InfoOf(e Engine, c Config) Info {
 	return e.Info()
 }
 
+// Promiser is an Engine at whose levels a crash loses more, or less, than the
+// level's own words say.
+type Promiser interface {
+	// Promise returns what a commit survives with the configuration, in a
+	// reader's words; "" leaves it to the level's.
+	Promise(Config) string
+}
+
+// PromiseOf returns what a commit survives on an engine that is configured so.
+func PromiseOf(e Engine, c Config) string {
+	if p, ok := e.(Promiser); ok {
+		if text := p.Promise(c); text != "" {
+			return text
+		}
+	}
+	return c.Durability.Promise()
+}
+
+// UnsyncedPromise is Promise of an engine that syncs nothing below level os,
+// neither at a commit nor in the background.
+func UnsyncedPromise(c Config) string {
+	const whole = "a crash of the operating system may lose the whole database, as nothing is synced"
+	switch c.Durability {
+	case model.DurabilityNone:
+		return "nothing is promised; " + whole
+	case model.DurabilityProcess:
+		return "commits survive kill -9 of the engine; " + whole
+	}
+	return ""
+}
+
 // Option documents a key of Config.Options.
 type Option struct {
 	Name, Type, Doc string
@@ -154,7 +185,7 @@ type DB interface {
 	// compacts, vacuums or analyzes, and reports what it did.
 	Settle(ctx context.Context) ([]SettleAction, error)
 	// Close ends the sessions that are still open and closes the database.
-	// What was committed at level process or os is there after the next Open.
+	// What was committed at any level but none is there after the next Open.
 	// Closing again does nothing.
 	Close() error
 }

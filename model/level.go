@@ -6,16 +6,34 @@ import "fmt"
 // own settings and read those back; it stands on the first line of every result.
 type Durability string
 
-// The durability levels.
+// The durability levels. DurabilityInterval is neither weaker nor stronger than
+// DurabilityProcess: it bounds what a crash of the operating system loses, and
+// may lose something when a process is killed.
 const (
-	DurabilityNone    Durability = "none"    // nothing promised: no sync, the log may be off
-	DurabilityProcess Durability = "process" // kill -9 of the engine's process: log written to the operating system at commit
-	DurabilityOS      Durability = "os"      // a crash of the operating system: log synced at commit
+	DurabilityNone     Durability = "none"     // nothing promised: no sync, the log may be off
+	DurabilityInterval Durability = "interval" // any crash, but for about the last second of commits: log synced once a second
+	DurabilityProcess  Durability = "process"  // kill -9 of the engine's process: log written to the operating system at commit
+	DurabilityOS       Durability = "os"       // a crash of the operating system: log synced at commit
 )
 
-// Durabilities lists the levels, weakest first.
+// Durabilities lists the levels.
 func Durabilities() []Durability {
-	return []Durability{DurabilityNone, DurabilityProcess, DurabilityOS}
+	return []Durability{DurabilityNone, DurabilityInterval, DurabilityProcess, DurabilityOS}
+}
+
+// Promise returns what every engine promises at the level, in a reader's words.
+func (d Durability) Promise() string {
+	switch d {
+	case DurabilityNone:
+		return "nothing is promised"
+	case DurabilityInterval:
+		return "any crash, of the engine or of the operating system, loses at most about the last second of commits"
+	case DurabilityProcess:
+		return "commits survive kill -9 of the engine; a crash of the operating system may lose them"
+	case DurabilityOS:
+		return "commits survive a crash of the operating system"
+	}
+	return ""
 }
 
 // Compression is how an engine compresses what it stores.

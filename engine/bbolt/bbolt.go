@@ -36,6 +36,9 @@ func (Engine) Info() engine.Info {
 	}
 }
 
+// Promise says what the levels mean at which nothing is synced.
+func (Engine) Promise(c engine.Config) string { return engine.UnsyncedPromise(c) }
+
 // Check tells whether Open could honour the configuration.
 func (Engine) Check(c engine.Config) error {
 	_, _, err := newOptions(c)
@@ -47,6 +50,8 @@ func (Engine) Check(c engine.Config) error {
 // because bbolt has no faster way.
 func newOptions(c engine.Config) (*bolt.Options, float64, error) {
 	switch {
+	case c.Durability == model.DurabilityInterval:
+		return nil, 0, &engine.KnobError{Knob: "durability", Value: string(c.Durability), Reason: "bbolt writes its pages in place of free ones and has no log: synced once a second, its file could be broken by a crash in between; none, process and os can be had"}
 	case c.Cache != 0:
 		return nil, 0, &engine.KnobError{Knob: "cache", Reason: "bbolt has no cache of its own: it maps its file, and the operating system caches it; leave cache out for this target"}
 	case c.Compression != "" && c.Compression != model.CompressionNone:

@@ -3,11 +3,13 @@ package enginetest
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
 	"testing"
+	"time"
 
 	"rumbench/engine"
 	"rumbench/model"
@@ -35,7 +37,11 @@ func (s Suite) testReopen(t *testing.T) {
 	}
 }
 
-const crashEnv = "RUMBENCH_CRASH_DIR"
+// What the child of killChild is told by its environment.
+const (
+	crashEnv = "RUMBENCH_CRASH_DIR"
+	levelEnv = "RUMBENCH_CRASH_LEVEL"
+)
 
 // testKill: at the levels process and os, what a killed process was told to be
 // committed is there afterwards.
@@ -45,26 +51,48 @@ func (s Suite) testKill(t *testing.T) {
 	}
 	for range 3 {
 		dir := TempDir(t)
-		acked := s.killChild(t, dir, 40)
-		db := s.openAt(t, dir)
-		c := newClient(t, db)
-		r, _ := c.do(countOp)
-		if got := r.Value.Int(); got < acked || got%5 != 0 {
-			t.Errorf("%d rows after a kill, %d were committed in batches of 5", got, acked)
-		}
-		if r, _ := c.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Aggregate: model.Count}); r.Value.Int() < acked {
-			t.Errorf("%v index entries after a kill, %d rows were committed", r.Value, acked)
-		}
-		check(t, db.Close())
+		s.testKilled(t, dir, s.killChild(t, dir, 40, 0))
 	}
 }
 
+// intervalGrace is how long before a kill a commit must have been at level
+// interval to be there afterwards: about a second, with time for a busy machine.
+const intervalGrace = 3 * time.Second
+
+// testKillInterval: at level interval, what a process was told to be committed
+// is there when it is killed some time later, while it goes on committing.
+func (s Suite) testKillInterval(t *testing.T) {
+	s.Config.Durability = model.DurabilityInterval
+	var knob *engine.KnobError
+	if err := s.Engine.Check(s.config(TempDir(t))); errors.As(err, &knob) && knob.Knob == "durability" {
+		t.Skip(err)
+	}
+	dir := TempDir(t)
+	s.testKilled(t, dir, s.killChild(t, dir, 40, intervalGrace))
+}
+
+// testKilled checks what a killed process left, which had committed so many rows.
+func (s Suite) testKilled(t *testing.T, dir string, acked int64) {
+	t.Helper()
+	db := s.openAt(t, dir)
+	c := newClient(t, db)
+	r, _ := c.do(countOp)
+	if got := r.Value.Int(); got < acked || got%5 != 0 {
+		t.Errorf("%d rows after a kill, %d were committed in batches of 5", got, acked)
+	}
+	if r, _ := c.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Aggregate: model.Count}); r.Value.Int() < acked {
+		t.Errorf("%v index entries after a kill, %d rows were committed", r.Value, acked)
+	}
+	check(t, db.Close())
+}
+
 // killChild starts this test again as a child that inserts, kills it after some
-// batches and returns how many rows it had been told to be committed.
-func (s Suite) killChild(t *testing.T, dir string, batches int) (acked int64) {
+// batches and returns how many rows it had been told to be committed: by the
+// time of the kill, or a grace before it.
+func (s Suite) killChild(t *testing.T, dir string, batches int, grace time.Duration) (acked int64) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestConformance$")
-	cmd.Env = append(os.Environ(), crashEnv+"="+dir)
+	cmd.Env = append(os.Environ(), crashEnv+"="+dir, levelEnv+"="+string(s.Config.Durability))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	check(t, err)
@@ -75,9 +103,10 @@ func (s Suite) killChild(t *testing.T, dir string, batches int) (acked int64) {
 			t.Errorf("the child says %q", in.Text())
 		}
 	}
-	check(t, cmd.Process.Kill())
-	for in.Scan() { // what it said before it died was acknowledged too
-		if n, err := strconv.ParseInt(in.Text(), 10, 64); err == nil {
+	kill := time.AfterFunc(grace, func() { cmd.Process.Kill() })
+	defer kill.Stop()
+	for in.Scan() { // it goes on until it dies
+		if n, err := strconv.ParseInt(in.Text(), 10, 64); err == nil && grace == 0 {
 			acked = n
 		}
 	}
@@ -95,6 +124,7 @@ func crashChild(t *testing.T, s Suite) bool {
 		return false
 	}
 	ctx := context.Background()
+	s.Config.Durability = model.Durability(os.Getenv(levelEnv))
 	db, err := s.Engine.Open(ctx, s.config(dir))
 	check(t, err)
 	check(t, db.CreateTables(ctx))
@@ -103,5 +133,8 @@ func crashChild(t *testing.T, s Suite) bool {
 	for n := int64(5); ; n += 5 {
 		check(t, st.Exec(ctx, ints(n, n, n, n, n), &engine.Result{}))
 		fmt.Println(n)
+		if s.Config.Durability == model.DurabilityInterval { // it goes on for seconds
+			time.Sleep(time.Millisecond)
+		}
 	}
 }

@@ -63,6 +63,7 @@ func Run(t *testing.T, s Suite) {
 	if !s.Volatile {
 		t.Run("reopen", s.testReopen)
 		t.Run("kill", s.testKill)
+		t.Run("kill interval", s.testKillInterval)
 	}
 }
 

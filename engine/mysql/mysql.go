@@ -52,6 +52,9 @@ func (e Engine) InfoOf(c engine.Config) engine.Info {
 	return i
 }
 
+// Promise says what the levels mean of the storage.
+func (Engine) Promise(c engine.Config) string { return storageOf(c.Storage).promises[c.Durability] }
+
 const (
 	optSkipUnique = "skip_unique_checks"
 	optBulkLoad   = "bulk_load"

@@ -213,20 +213,53 @@ func attachAndLeave(t *testing.T, owner *db, c engine.Config) error {
 
 // A server that gives another durability than asked for is refused.
 func TestDurabilityIsReadBack(t *testing.T) {
-	for _, storage := range []string{"innodb", "rocksdb"} {
-		owner := private(t, engine.Config{Storage: storage, Durability: model.DurabilityNone})
+	for _, o := range []struct {
+		storage string
+		owner   model.Durability
+		gives   []model.Durability
+	}{
+		{"innodb", "none", []model.Durability{"none", "interval"}},
+		{"innodb", "interval", []model.Durability{"interval", "process"}},
+		{"rocksdb", "none", []model.Durability{"none", "interval"}},
+		{"rocksdb", "process", []model.Durability{"interval", "process"}},
+	} {
+		owner := private(t, engine.Config{Storage: o.storage, Durability: o.owner})
 		c := attached(owner)
 		for _, level := range model.Durabilities() {
 			c.Durability = level
 			guest := attach(t, c)
 			_, err := guest.Settings(t.Context())
 			var knob *engine.KnobError
-			if (err == nil) != (level == model.DurabilityNone) || err != nil && (!errors.As(err, &knob) || knob.Knob != "durability") {
-				t.Errorf("%s, level %s: %v", storage, level, err)
+			if (err == nil) != slices.Contains(o.gives, level) || err != nil && (!errors.As(err, &knob) || knob.Knob != "durability") {
+				t.Errorf("%s made for %s, level %s: %v", o.storage, o.owner, level, err)
 			}
 			must(t, guest.Close())
 		}
 		must(t, owner.Close())
+	}
+}
+
+// The levels follow from the variables, and so does how often the log is synced.
+func TestLevels(t *testing.T) {
+	for _, o := range []struct {
+		st   *storage
+		vars map[string]string
+		want string
+	}{
+		{innodb, map[string]string{innodbFlush: "1", innodbTimeout: "1"}, "os"},
+		{innodb, map[string]string{innodbFlush: "2", innodbTimeout: "1"}, "process and interval"},
+		{innodb, map[string]string{innodbFlush: "2", innodbTimeout: "10"}, "process"},
+		{innodb, map[string]string{innodbFlush: "2"}, "process and interval"}, // 5.5: once a second
+		{innodb, map[string]string{innodbFlush: "0", innodbTimeout: "1"}, "none and interval"},
+		{innodb, map[string]string{innodbFlush: "0", innodbTimeout: "5"}, "none"},
+		{rocksdb, map[string]string{rocksdbFlush: "1", rocksdbManual: "ON"}, "os"},
+		{rocksdb, map[string]string{rocksdbFlush: "2", rocksdbManual: "OFF"}, "process and interval"},
+		{rocksdb, map[string]string{rocksdbFlush: "2", rocksdbManual: "ON"}, "none and interval"},
+		{rocksdb, map[string]string{rocksdbFlush: "0", rocksdbManual: "OFF"}, "none and interval"},
+	} {
+		if got := levelNames(o.st.levels(o.vars)); got != o.want {
+			t.Errorf("%s %v: %s, want %s", o.st.name, o.vars, got, o.want)
+		}
 	}
 }
 
@@ -269,7 +302,7 @@ func settings(t *testing.T, d *db) map[string]string {
 	must(t, err)
 	out := map[string]string{}
 	for _, s := range list {
-		if s.Source != engine.ReadBack && s.Name != "protocol" && (s.Name != "durability" || d.storage.level != nil) {
+		if s.Source != engine.ReadBack && s.Name != "protocol" && (s.Name != "durability" || d.storage.levels != nil) {
 			t.Errorf("%s was not read back", s.Name)
 		}
 		out[s.Name] = s.Value

@@ -23,7 +23,7 @@ var always = []string{
 // readBack are the variables of each storage that change what is measured.
 var readBack = map[string][]string{
 	"innodb": {
-		"innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "innodb_flush_method", "innodb_page_size", "innodb_doublewrite",
+		"innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "innodb_flush_log_at_timeout", "innodb_flush_method", "innodb_page_size", "innodb_doublewrite",
 		"innodb_log_file_size", "innodb_log_files_in_group", "innodb_log_file_buffering", "innodb_redo_log_capacity", "innodb_io_capacity", "innodb_io_capacity_max",
 		"innodb_change_buffering", "innodb_adaptive_hash_index", "innodb_flush_neighbors", "innodb_file_per_table", "innodb_use_native_aio",
 		"innodb_max_dirty_pages_pct", "innodb_max_dirty_pages_pct_lwm", "innodb_purge_threads", "innodb_read_io_threads", "innodb_write_io_threads",
@@ -58,7 +58,7 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		return nil, err
 	}
 	source := engine.ReadBack
-	if d.storage.level == nil {
+	if d.storage.levels == nil {
 		source = engine.AsSet // it is the storage's nature
 	}
 	out = append(out, engine.Setting{Name: "durability", Value: string(level), Source: source})
@@ -124,28 +124,37 @@ func (d *db) checkSession(ctx context.Context, s *sqlkit.Session) error {
 // level is the durability that the server gives; another than the one asked
 // for is an error.
 func (d *db) level(vars map[string]string) (model.Durability, error) {
-	if d.storage.level == nil {
+	if d.storage.levels == nil {
 		return d.Durability, nil
 	}
-	got := d.storage.level(vars)
+	got := d.storage.levels(vars)
 	if vars["rocksdb_write_disable_wal"] == "ON" && d.storage == rocksdb || vars["innodb_flush_method"] == "nosync" && d.storage == innodb {
-		got = model.DurabilityNone
+		got = []model.Durability{model.DurabilityNone}
 	}
 	// A commit that is only in a binary log that is not synced is undone after a
 	// crash of the operating system.
-	if vars["log_bin"] == "ON" && vars["sync_binlog"] != "1" && got == model.DurabilityOS {
-		got = model.DurabilityProcess
+	if vars["log_bin"] == "ON" && vars["sync_binlog"] != "1" && slices.Contains(got, model.DurabilityOS) {
+		got = []model.Durability{model.DurabilityProcess}
 	}
-	if got == d.Durability {
-		return got, nil
+	if slices.Contains(got, d.Durability) {
+		return d.Durability, nil
 	}
 	var said []string
-	for _, name := range []string{innodbFlush, rocksdbFlush, rocksdbManual, "log_bin", "sync_binlog"} {
+	for _, name := range []string{innodbFlush, innodbTimeout, rocksdbFlush, rocksdbManual, "log_bin", "sync_binlog"} {
 		if v, ok := vars[name]; ok {
 			said = append(said, name+" = "+v)
 		}
 	}
-	return "", &engine.KnobError{Knob: "durability", Value: string(d.Durability), Reason: fmt.Sprintf("the server gives %q (%s)", got, strings.Join(said, ", "))}
+	return "", &engine.KnobError{Knob: "durability", Value: string(d.Durability), Reason: fmt.Sprintf("the server gives %s (%s)", levelNames(got), strings.Join(said, ", "))}
+}
+
+// levelNames lists levels for people.
+func levelNames(levels []model.Durability) string {
+	var names []string
+	for _, l := range levels {
+		names = append(names, string(l))
+	}
+	return strings.Join(names, " and ")
 }
 
 // honoured checks that the common knobs took effect: servers round sizes, and

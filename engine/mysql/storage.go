@@ -18,9 +18,12 @@ type storage struct {
 	structure string // "" of one that is not known here
 	// durability is how the levels are made; those that are not there cannot be had.
 	durability map[model.Durability][]server.Setting
-	// level tells from the server's variables which level it gives; nil: the
+	// levels tells from the server's variables which levels it gives; nil: the
 	// storage has one level only.
-	level func(vars map[string]string) model.Durability
+	levels func(vars map[string]string) []model.Durability
+	// promises are what the levels mean where that is not what they mean
+	// everywhere.
+	promises map[model.Durability]string
 	// isolations are the levels of its transactions; none: statements are not
 	// atomic, and nothing can be undone.
 	isolations   []model.Isolation
@@ -39,6 +42,7 @@ const mb = 1 << 20
 // The variables that durability hangs on.
 const (
 	innodbFlush   = "innodb_flush_log_at_trx_commit"
+	innodbTimeout = "innodb_flush_log_at_timeout"
 	rocksdbFlush  = "rocksdb_flush_log_at_trx_commit"
 	rocksdbManual = "rocksdb_manual_wal_flush"
 )
@@ -48,13 +52,13 @@ const (
 var innodb = &storage{
 	name: "innodb", structure: "B-tree in the order of the primary key", isolations: model.Isolations(),
 	durability: map[model.Durability][]server.Setting{
-		model.DurabilityNone:    {{Name: innodbFlush, Value: "0"}},
-		model.DurabilityProcess: {{Name: innodbFlush, Value: "2"}},
-		model.DurabilityOS:      {{Name: innodbFlush, Value: "1"}},
+		model.DurabilityNone:     {{Name: innodbFlush, Value: "0"}},
+		model.DurabilityInterval: {{Name: innodbFlush, Value: "2"}},
+		model.DurabilityProcess:  {{Name: innodbFlush, Value: "2"}},
+		model.DurabilityOS:       {{Name: innodbFlush, Value: "1"}},
 	},
-	level: func(vars map[string]string) model.Durability {
-		return map[string]model.Durability{"0": model.DurabilityNone, "2": model.DurabilityProcess, "1": model.DurabilityOS}[vars[innodbFlush]]
-	},
+	levels:       innodbLevels,
+	promises:     syncedPromises,
 	cache:        "innodb_buffer_pool_size",
 	leastCache:   5 * mb,
 	compressions: []model.Compression{model.CompressionZlib},
@@ -70,6 +74,31 @@ var innodb = &storage{
 	},
 }
 
+// innodbLevels are those of InnoDB, which syncs its log in the background, by
+// rule once a second: what is written at commit survives a killed server, and
+// all but the last second any crash.
+func innodbLevels(vars map[string]string) []model.Durability {
+	var out []model.Durability
+	switch vars[innodbFlush] {
+	case "1":
+		return []model.Durability{model.DurabilityOS}
+	case "2":
+		out = append(out, model.DurabilityProcess)
+	default:
+		out = append(out, model.DurabilityNone)
+	}
+	if timeout := vars[innodbTimeout]; timeout == "" || timeout == "0" || timeout == "1" { // releases of old have no choice
+		out = append(out, model.DurabilityInterval)
+	}
+	return out
+}
+
+// syncedPromises are those of storages that sync their log once a second.
+var syncedPromises = map[model.Durability]string{
+	model.DurabilityNone:    "nothing is promised; the log is written and synced about once a second",
+	model.DurabilityProcess: "commits survive kill -9 of the server; a crash of the operating system loses those since the last sync of the log, by rule about a second",
+}
+
 var rocksdb = &storage{
 	name: "rocksdb", structure: "LSM tree",
 	// With others every statement fails.
@@ -78,19 +107,13 @@ var rocksdb = &storage{
 	// memory until it is synced: 2 then loses what was committed when the
 	// process is killed, unlike InnoDB's 2.
 	durability: map[model.Durability][]server.Setting{
-		model.DurabilityNone:    {{Name: rocksdbFlush, Value: "0"}},
-		model.DurabilityProcess: {{Name: rocksdbFlush, Value: "2"}, {Name: rocksdbManual, Value: "0"}},
-		model.DurabilityOS:      {{Name: rocksdbFlush, Value: "1"}},
+		model.DurabilityNone:     {{Name: rocksdbFlush, Value: "0"}},
+		model.DurabilityInterval: {{Name: rocksdbFlush, Value: "2"}},
+		model.DurabilityProcess:  {{Name: rocksdbFlush, Value: "2"}, {Name: rocksdbManual, Value: "0"}},
+		model.DurabilityOS:       {{Name: rocksdbFlush, Value: "1"}},
 	},
-	level: func(vars map[string]string) model.Durability {
-		switch {
-		case vars[rocksdbFlush] == "1":
-			return model.DurabilityOS
-		case vars[rocksdbManual] == "OFF":
-			return model.DurabilityProcess
-		}
-		return model.DurabilityNone
-	},
+	levels:       rocksdbLevels,
+	promises:     syncedPromises,
 	cache:        "rocksdb_block_cache_size",
 	leastCache:   1 * mb,
 	compressions: []model.Compression{model.CompressionLZ4, model.CompressionZstd, model.CompressionZlib, model.CompressionSnappy},
@@ -108,6 +131,18 @@ var rocksdb = &storage{
 	},
 }
 
+// rocksdbLevels are those of MyRocks, whose thread in the background syncs the
+// log once a second unless commits do.
+func rocksdbLevels(vars map[string]string) []model.Durability {
+	switch {
+	case vars[rocksdbFlush] == "1":
+		return []model.Durability{model.DurabilityOS}
+	case vars[rocksdbFlush] == "2" && vars[rocksdbManual] == "OFF":
+		return []model.Durability{model.DurabilityProcess, model.DurabilityInterval}
+	}
+	return []model.Durability{model.DurabilityNone, model.DurabilityInterval}
+}
+
 // aria syncs its log at the end of every statement and cannot do less; it
 // locks tables and undoes no transaction.
 var aria = &storage{
@@ -119,7 +154,8 @@ var aria = &storage{
 // myisam has no log: a crash breaks its indexes.
 var myisam = &storage{
 	name: "myisam", structure: "heap with B-tree indexes", durability: map[model.Durability][]server.Setting{model.DurabilityNone: nil},
-	cache: "key_buffer_size", leastCache: 8 << 10,
+	promises: map[model.Durability]string{model.DurabilityNone: "nothing is promised: there is no log, and any crash may break the tables"},
+	cache:    "key_buffer_size", leastCache: 8 << 10,
 	pages: func(int64) bool { return false },
 }
 

@@ -41,6 +41,9 @@ func (Engine) Info() engine.Info {
 	}
 }
 
+// Promise says what the levels mean at which nothing is synced.
+func (Engine) Promise(c engine.Config) string { return engine.UnsyncedPromise(c) }
+
 // Check tells whether Open could honour the configuration.
 func (Engine) Check(c engine.Config) error {
 	_, err := newSettings(c)
@@ -91,11 +94,15 @@ func newSettings(c engine.Config) (s settings, err error) {
 
 // Open opens or creates the database.
 func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
-	var fs vfs.FS = vfs.Default
-	if c.Durability != model.DurabilityOS {
-		fs = unsyncedFS{fs}
+	return open(c, fileSystem(c.Durability, vfs.Default))
+}
+
+// fileSystem is the file system of a level: at some nothing is synced.
+func fileSystem(level model.Durability, fs vfs.FS) vfs.FS {
+	if level == model.DurabilityNone || level == model.DurabilityProcess {
+		return unsyncedFS{fs}
 	}
-	return open(c, fs)
+	return fs
 }
 
 // open opens or creates the database on a file system.
@@ -104,23 +111,35 @@ func open(c engine.Config, fs vfs.FS) (engine.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &store{dir: c.Dir, durability: c.Durability, write: pebble.Sync}
-	if c.Durability == model.DurabilityNone {
-		s.write = pebble.NoSync
-	}
 	if err := engine.CheckDir(c.Dir, "MANIFEST-*"); err != nil {
 		return nil, err
+	}
+	s, err := openStore(c, set, fs)
+	if err != nil {
+		return nil, err
+	}
+	if s.effective, err = readOptions(c.Dir); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return kvkit.Open(s, c.Schema)
+}
+
+// openStore opens the store on a file system.
+func openStore(c engine.Config, set settings, fs vfs.FS) (_ *store, err error) {
+	s := &store{dir: c.Dir, durability: c.Durability, write: pebble.Sync}
+	if c.Durability == model.DurabilityNone || c.Durability == model.DurabilityInterval {
+		s.write = pebble.NoSync
 	}
 	o := s.options(set, fs)
 	defer o.Cache.Unref() // the database holds its own reference
 	if s.db, err = pebble.Open(c.Dir, o); err != nil {
 		return nil, fmt.Errorf("open pebble in %s: %w", c.Dir, err)
 	}
-	if s.effective, err = readOptions(c.Dir); err != nil {
-		s.db.Close()
-		return nil, err
+	if c.Durability == model.DurabilityInterval {
+		s.syncer = startSyncer(func() error { return s.db.LogData(nil, pebble.Sync) })
 	}
-	return kvkit.Open(s, c.Schema)
+	return s, nil
 }
 
 func (s *store) options(set settings, fs vfs.FS) *pebble.Options {

@@ -22,6 +22,7 @@ type store struct {
 	dir        string
 	durability model.Durability
 	write      *pebble.WriteOptions
+	syncer     *syncer // nil but at level interval
 	effective  []engine.Setting
 	stalls     stallClock
 }
@@ -47,9 +48,10 @@ func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
 
 func (s *store) Settings() []engine.Setting {
 	log := map[model.Durability]string{
-		model.DurabilityNone:    "written to the operating system in the background; nothing is synced",
-		model.DurabilityProcess: "written to the operating system at commit; nothing is synced",
-		model.DurabilityOS:      "synced at commit",
+		model.DurabilityNone:     "written to the operating system in the background; nothing is synced",
+		model.DurabilityInterval: "written to the operating system in the background, and synced once a second",
+		model.DurabilityProcess:  "written to the operating system at commit; nothing is synced",
+		model.DurabilityOS:       "synced at commit",
 	}[s.durability]
 	return append([]engine.Setting{
 		{Name: "durability", Value: string(s.durability), Source: engine.AsSet},
@@ -110,10 +112,11 @@ const (
 )
 
 func (s *store) Close() error {
-	if err := s.db.Close(); err != nil {
-		return fmt.Errorf("close pebble: %w", err)
+	err := s.syncer.stop()
+	if cerr := s.db.Close(); cerr != nil {
+		err = errors.Join(err, fmt.Errorf("close pebble: %w", cerr))
 	}
-	return nil
+	return err
 }
 
 type tx struct {
@@ -175,7 +178,9 @@ func (t *tx) Apply() error {
 	t.release()
 	if !t.store.write.Sync {
 		t.applied = true
-		return t.batch.Commit(t.store.write)
+		err := t.batch.Commit(t.store.write)
+		t.store.syncer.committed()
+		return err
 	}
 	err := t.store.db.ApplyNoSyncWait(t.batch, t.store.write)
 	t.applied, t.unsynced = true, err == nil

@@ -140,13 +140,29 @@ func TestDurabilityIsReadBack(t *testing.T) {
 	if !errors.As(err, &knob) || knob.Knob != "durability" || !strings.Contains(err.Error(), "set durability: process") {
 		t.Error(err)
 	}
+	c.Durability, c.Options = model.DurabilityInterval, nil
+	d = open(t, c)
+	if got := settings(t, d); got["fsync"] != "on" || got["synchronous_commit"] != "off" || got["wal_writer_delay"] != "200ms" || got["durability"] != "interval" {
+		t.Errorf("%v", got)
+	}
+	must(t, d.Close())
+	c.Options = map[string]any{"wal_writer_delay": "1s"} // up to three seconds would be lost
+	if _, err := (Engine{}).Open(t.Context(), c); !errors.As(err, &knob) || knob.Knob != "durability" || !strings.Contains(err.Error(), "keeps level none") {
+		t.Error(err)
+	}
+}
+
+func TestLevelOf(t *testing.T) {
 	for settings, level := range map[[2]string]model.Durability{
-		{"on", "on"}: "os", {"on", "remote_apply"}: "os", {"on", "local"}: "os", {"on", "off"}: "none",
+		{"on", "on"}: "os", {"on", "remote_apply"}: "os", {"on", "local"}: "os", {"on", "off"}: "interval",
 		{"off", "off"}: "none", {"off", "on"}: "process", {"off", "local"}: "process",
 	} {
-		if got := levelOf(settings[0], settings[1]); got != level {
+		if got := levelOf(settings[0], settings[1], 200*time.Millisecond); got != level {
 			t.Errorf("%v: %s", settings, got)
 		}
+	}
+	if got := levelOf("on", "off", 400*time.Millisecond); got != model.DurabilityNone {
+		t.Errorf("a log that is synced within 1.2 s keeps level %s", got)
 	}
 }
 

@@ -40,6 +40,18 @@ var options = []engine.Option{
 	{Name: "any setting of the server", Type: "as in postgresql.conf", Doc: "written into the private server's configuration verbatim, such as max_wal_size: 16GB"},
 }
 
+// Promise says what fsync off means, which is how levels none and process are made.
+func (Engine) Promise(c engine.Config) string {
+	const whole = "a crash of the operating system may lose the whole database, as fsync is off"
+	switch c.Durability {
+	case model.DurabilityNone:
+		return "nothing is promised: kill -9 of the server loses its last commits; " + whole
+	case model.DurabilityProcess:
+		return "commits survive kill -9 of the server; " + whole
+	}
+	return ""
+}
+
 // Check tells whether the configuration can be honoured.
 func (Engine) Check(c engine.Config) error {
 	_, err := newSetup(context.Background(), c)

@@ -6,7 +6,9 @@ import (
 	sqldriver "database/sql/driver"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
@@ -16,7 +18,7 @@ import (
 // readBack are the settings that results tell, as far as the release has them.
 var readBack = []string{
 	"shared_buffers", "max_wal_size", "min_wal_size", "checkpoint_timeout", "checkpoint_completion_target",
-	"fsync", "synchronous_commit", "wal_sync_method", "full_page_writes", "wal_compression", "wal_level", "wal_buffers",
+	"fsync", "synchronous_commit", "wal_sync_method", "full_page_writes", "wal_compression", "wal_level", "wal_buffers", "wal_writer_delay", "wal_writer_flush_after",
 	"autovacuum", isolationSetting, "block_size", "data_checksums", "server_encoding",
 	"effective_cache_size", "effective_io_concurrency", "work_mem", "maintenance_work_mem",
 	"max_parallel_workers_per_gather", "max_parallel_maintenance_workers", "plan_cache_mode", "random_page_cost",
@@ -99,18 +101,22 @@ func (d *db) show(ctx context.Context, names ...string) (out []namedValue, err e
 
 // durability reads the level back, and refuses another than was asked for.
 func (d *db) durability(ctx context.Context) (model.Durability, error) {
-	values, err := d.show(ctx, "fsync", "synchronous_commit")
+	var fsync, synchronous string
+	var delay int
+	text := "SELECT current_setting('fsync'), current_setting('synchronous_commit'), setting FROM pg_settings WHERE name = 'wal_writer_delay'"
+	err := d.Admin().Query(ctx, text, func(row []sqldriver.Value) (err error) {
+		fsync, synchronous = sqlkit.Text(row[0]), sqlkit.Text(row[1])
+		delay, err = strconv.Atoi(sqlkit.Text(row[2]))
+		return err
+	})
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("read back the durability: %w", err)
 	}
-	if len(values) != 2 {
-		return "", fmt.Errorf("the server does not tell its settings")
-	}
-	level := levelOf(values[0].value, values[1].value)
+	level := levelOf(fsync, synchronous, time.Duration(delay)*time.Millisecond)
 	if level == d.Durability {
 		return level, nil
 	}
-	reason := fmt.Sprintf("with fsync %s and synchronous_commit %s the server keeps level %s", values[0].value, values[1].value, level)
+	reason := fmt.Sprintf("with fsync %s, synchronous_commit %s and wal_writer_delay %d ms the server keeps level %s", fsync, synchronous, delay, level)
 	if d.server == nil {
 		reason += ", and it is never configured from here: set durability: " + string(level)
 	} else {
@@ -119,10 +125,16 @@ func (d *db) durability(ctx context.Context) (model.Durability, error) {
 	return "", &engine.KnobError{Knob: "durability", Value: string(d.Durability), Reason: reason}
 }
 
+// longestDelay is the wal_writer_delay up to which a crash loses about a second
+// of commits at most: three times of it.
+const longestDelay = time.Second / 3
+
 // levelOf is the level that the settings keep. All values of synchronous_commit
 // but off write the log at the commit; they differ in what replicas do.
-func levelOf(fsync, synchronousCommit string) model.Durability {
+func levelOf(fsync, synchronousCommit string, delay time.Duration) model.Durability {
 	switch {
+	case synchronousCommit == "off" && fsync == "on" && delay <= longestDelay:
+		return model.DurabilityInterval
 	case synchronousCommit == "off":
 		return model.DurabilityNone
 	case fsync == "off":

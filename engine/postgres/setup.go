@@ -198,9 +198,10 @@ func (s *setup) knobSettings(major int) []server.Setting {
 // wal_writer_delay, and is lost when its processes are killed; with it on, the
 // log is written at the commit, and fsync tells whether it is synced too.
 var commits = map[model.Durability]struct{ fsync, synchronous string }{
-	model.DurabilityNone:    {"off", "off"},
-	model.DurabilityProcess: {"off", "on"},
-	model.DurabilityOS:      {"on", "on"},
+	model.DurabilityNone:     {"off", "off"},
+	model.DurabilityInterval: {"on", "off"},
+	model.DurabilityProcess:  {"off", "on"},
+	model.DurabilityOS:       {"on", "on"},
 }
 
 // placed are settings that say where things are, which is not the plan's to

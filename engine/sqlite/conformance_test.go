@@ -14,6 +14,7 @@ func TestConformance(t *testing.T) {
 		Engine: Engine{},
 		Config: engine.Config{Durability: model.DurabilityProcess},
 		Refused: []enginetest.Refusal{
+			{Knob: "durability", Config: engine.Config{Durability: model.DurabilityInterval}},
 			{Knob: "isolation", Config: engine.Config{Isolation: model.ReadCommitted}},
 			{Knob: "protocol", Config: engine.Config{Protocol: engine.Text}},
 			{Knob: "compression", Config: engine.Config{Compression: model.CompressionLZ4}},

@@ -108,8 +108,13 @@ var synchronous = map[model.Durability]string{
 	model.DurabilityOS:      "full",
 }
 
+// Promise says what the levels mean at which nothing is synced.
+func (Engine) Promise(c engine.Config) string { return engine.UnsyncedPromise(c) }
+
 func checkKnobs(c engine.Config) error {
 	switch {
+	case c.Durability == model.DurabilityInterval:
+		return &engine.KnobError{Knob: "durability", Value: string(c.Durability), Reason: "SQLite syncs its log at a commit or at a checkpoint, never by the clock; none, process and os can be had"}
 	case synchronous[c.Durability] == "":
 		return &engine.KnobError{Knob: "durability", Value: string(c.Durability), Reason: fmt.Sprintf("it must be one of %v", model.Durabilities())}
 	case c.Cache != 0 && cacheShare(c) < 1024:

@@ -133,7 +133,7 @@ func showTrials(dir string) ([]*result.Trial, error) {
 
 func printRows(w io.Writer, trials []*result.Trial, rows []result.Row) error {
 	for _, t := range trials {
-		fmt.Fprintf(w, "%s.%d: %s, %s on %s, durability %s", t.Target, t.Trial, t.Status, t.Workload, t.Engine, t.Durability)
+		fmt.Fprintf(w, "%s.%d: %s, %s on %s, durability %s", t.Target, t.Trial, t.Status, t.Workload, t.Engine, t.DurabilityText())
 		if t.Imported != nil {
 			fmt.Fprintf(w, ", imported from %s", t.Imported.Tool)
 		} else {

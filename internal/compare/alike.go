@@ -45,7 +45,9 @@ func Apart(a, b *Target) []string {
 			out = append(out, fmt.Sprintf("%s: %s and %s", what, named(of), named(other)))
 		}
 	}
-	differ("durability", x.Durability, y.Durability)
+	if x.Durability != y.Durability || x.Promise != "" && y.Promise != "" { // old results do not say what the level means
+		differ("durability", x.DurabilityText(), y.DurabilityText())
+	}
 	differ("seed", fmt.Sprint(x.Seed), fmt.Sprint(y.Seed))
 	for _, name := range hostFacts {
 		if of, other := fact(x, name), fact(y, name); of != "" && other != "" {

@@ -255,6 +255,21 @@ func TestNeededAndDetectable(t *testing.T) {
 	}
 }
 
+// One level that promises less on one side is a difference, and is said in
+// words; results of old do not say what their level means.
+func TestApartByPromise(t *testing.T) {
+	a, b := made("a", 1, "", nil, "s"), made("b", 1, "", nil, "s")
+	a.Durability, b.Durability, b.Promise = "process", "process", "a crash may lose all"
+	c := New([]*result.Trial{a, b})
+	if got := Apart(c.Targets[0], c.Targets[1]); len(got) != 0 {
+		t.Errorf("%q of a result of old", got)
+	}
+	a.Promise = "a crash loses a second"
+	if got, want := strings.Join(Apart(c.Targets[0], c.Targets[1]), "; "), "durability: process (a crash loses a second) and process (a crash may lose all)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestUnlike(t *testing.T) {
 	a, b := made("a", 1, "", nil, "s"), made("b", 1, "", nil, "s")
 	c := New([]*result.Trial{a, b})

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -167,7 +168,7 @@ func (c *campaign) settingsTable() Table {
 		for name, v := range trial.Knobs {
 			set(asked, name, tg, Cell{Text: v, Title: "as asked for in the plan"})
 		}
-		set(asked, "durability", tg, Cell{Text: trial.Durability, Title: "as asked for in the plan"})
+		set(asked, "durability", tg, Cell{Text: trial.Durability, Title: cmp.Or(trial.Promise, "as asked for in the plan")})
 		for _, s := range trial.Settings {
 			set(effective, s.Name, tg, settingCell(s))
 		}

@@ -27,6 +27,16 @@ type Comparison struct {
 	Difference float64
 }
 
+// durability ends the heading with what a commit survived on both sides; "" if
+// that differs, which is said below.
+func (c Comparison) durability() string {
+	base, of := c.Base.Trials[0], c.New.Trials[0]
+	if base.Durability == "" || base.DurabilityText() != of.DurabilityText() {
+		return ""
+	}
+	return "; durability " + base.DurabilityText()
+}
+
 // ComparisonText prints comparisons as tables.
 func ComparisonText(w io.Writer, list []Comparison) error {
 	return buffered(w, func(b *bufio.Writer) error {
@@ -43,7 +53,7 @@ func ComparisonText(w io.Writer, list []Comparison) error {
 var comparisonHeads = []string{"step", "number", "base", "new", "ratio", "95 % interval", "trials", "verdict"}
 
 func (c Comparison) text(w io.Writer) {
-	fmt.Fprintf(w, "%s against %s, the base\n", c.New.Name, c.Base.Name)
+	fmt.Fprintf(w, "%s against %s, the base%s\n", c.New.Name, c.Base.Name, c.durability())
 	for _, d := range c.Doubts {
 		fmt.Fprintf(w, "⚠ %s\n", d)
 	}
@@ -86,7 +96,7 @@ func ComparisonMarkdown(w io.Writer, list []Comparison) error {
 }
 
 func (c Comparison) markdown(w io.Writer) {
-	fmt.Fprintf(w, "## %s against %s, the base\n\n", escape(c.New.Name), escape(c.Base.Name))
+	fmt.Fprintf(w, "## %s against %s, the base%s\n\n", escape(c.New.Name), escape(c.Base.Name), escape(c.durability()))
 	for _, d := range c.Doubts {
 		fmt.Fprintf(w, "> ⚠ %s\n>\n", escape(d))
 	}

@@ -84,7 +84,7 @@ func fixtureTrial(i, n int) *result.Trial {
 	t := &result.Trial{
 		Format: 1, Campaign: "lsm-against-btree", Target: ft.name, Trial: n, Order: "interleaved", Engine: ft.name, Structure: ft.structure,
 		Workload: "ibench", Preset: "quick", Params: map[string]any{"rows": 2e6, "clients": 1.0, "seconds": 60.0},
-		Knobs: map[string]string{"cache": "256 MiB", "compression": "none"}, Durability: "process", Seed: 42, Interval: 1,
+		Knobs: map[string]string{"cache": "256 MiB", "compression": "none"}, Durability: "process", Promise: "commits survive kill -9 of the engine", Seed: 42, Interval: 1,
 		Status: result.Complete, Started: start, Ended: &end,
 		Versions: []observe.Fact{{Name: "rumbench", Value: "0.1.0"}, {Name: "Go", Value: "go1.26.8"}, {Name: ft.name, Value: ft.version}},
 		Settings: []engine.Setting{{Name: "cache", Value: fmt.Sprint(256 << 20 >> (i % 2)), Source: engine.ReadBack}, {Name: ft.name + ".sync", Value: "off", Source: engine.AsSet}},

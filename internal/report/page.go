@@ -179,7 +179,7 @@ func (c *campaign) facts() []Fact {
 	}
 	add("workload", func(t *result.Trial) string { return t.Workload })
 	add("preset", func(t *result.Trial) string { return t.Preset })
-	add("durability", func(t *result.Trial) string { return t.Durability })
+	list = append(list, c.durability())
 	add("cache", func(t *result.Trial) string { return t.Knobs["cache"] })
 	add("seed", func(t *result.Trial) string {
 		if t.Imported != nil {
@@ -211,6 +211,15 @@ func (c *campaign) facts() []Fact {
 		list = append(list, Fact{Name: "started", Value: first.UTC().Format("2006-01-02 15:04 UTC")})
 	}
 	return slices.DeleteFunc(list, func(f Fact) bool { return f.Value == "" })
+}
+
+// durability is the level with what it means. Where one level means more on one
+// target than on another, each target says its own.
+func (c *campaign) durability() Fact {
+	f := c.fact("durability", func(t *result.Trial) string { return t.Durability })
+	words := c.fact("durability", (*result.Trial).DurabilityText)
+	f.Value = words.Value
+	return f
 }
 
 // began is when the first trial that knows it began.

@@ -34,6 +34,9 @@ func writeText(w io.Writer, in Input, c *campaign, limit int) {
 		fmt.Fprintln(w, "no trials")
 		return
 	}
+	if f := c.durability(); f.Value != "" {
+		fmt.Fprintf(w, "durability: %s\n\n", f.Value)
+	}
 	n := &notes{}
 	columns := summaryColumns()
 	cells := make([][][]string, len(c.steps)) // step, target, column

@@ -53,6 +53,7 @@ type Trial struct {
 	Params     map[string]any    `json:"params"`
 	Knobs      map[string]string `json:"knobs"` // the common knobs and options as asked for
 	Durability string            `json:"durability"`
+	Promise    string            `json:"promise,omitempty"` // what a commit survives, in words; "": not known
 	Seed       uint64            `json:"seed"`
 	Interval   float64           `json:"interval_s"`
 	Status     Status            `json:"status"`
@@ -70,6 +71,14 @@ type Trial struct {
 	Imported *Imported `json:"imported,omitempty"`
 	// Dir is the directory that the trial was read from; it is not written.
 	Dir string `json:"-"`
+}
+
+// DurabilityText is the durability with what it means, where that is known.
+func (t *Trial) DurabilityText() string {
+	if t.Promise == "" {
+		return t.Durability
+	}
+	return t.Durability + " (" + t.Promise + ")"
 }
 
 // Imported is the provenance of a trial that was made of another tool's logs.

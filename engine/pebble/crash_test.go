@@ -1,0 +1,99 @@
+package pebble
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"rumbench/engine"
+	"rumbench/engine/kvkit"
+	"rumbench/model"
+)
+
+// What a crash of the operating system leaves at each level: the file system
+// keeps what was synced and nothing else.
+func TestOperatingSystemCrash(t *testing.T) {
+	for level, kept := range map[model.Durability]bool{
+		model.DurabilityNone: false, model.DurabilityProcess: false, model.DurabilityInterval: true, model.DurabilityOS: true,
+	} {
+		fs := vfs.NewCrashableMem()
+		c := engine.Config{Dir: "db", Durability: level}
+		s := openOn(t, c, fs)
+		const rows = 20
+		for n := range rows {
+			put(t, s, fmt.Sprint("key ", n))
+		}
+		if level == model.DurabilityInterval {
+			for deadline := time.Now().Add(time.Minute); s.syncer.dirty.Load() && time.Now().Before(deadline); {
+				time.Sleep(syncEvery / 10)
+			}
+			time.Sleep(syncEvery) // the sync that has begun
+		}
+		crashed := fs.CrashClone(vfs.CrashCloneCfg{})
+		must(t, s.Close())
+		if _, err := crashed.Stat("db"); err != nil { // not even the directory was synced
+			if kept {
+				t.Errorf("%s: %v", level, err)
+			}
+			continue
+		}
+		s = openOn(t, c, crashed)
+		if got := count(t, s); kept && got != rows || !kept && got != 0 {
+			t.Errorf("%s: %d of %d rows after a crash", level, got, rows)
+		}
+		must(t, s.Close())
+	}
+}
+
+// Nothing is synced while nobody commits, and a failure is reported at the end.
+func TestSyncer(t *testing.T) {
+	syncs := make(chan bool, 100)
+	s := startSyncer(func() error { syncs <- true; return errors.New("the device is gone") })
+	s.committed()
+	<-syncs
+	time.Sleep(syncEvery + syncEvery/2) // a tick without a commit
+	if err := s.stop(); err == nil || err.Error() != "sync pebble's log: the device is gone" {
+		t.Errorf("stop: %v", err)
+	}
+	if n := len(syncs); n != 0 {
+		t.Errorf("%d syncs without a commit", n)
+	}
+}
+
+func openOn(t *testing.T, c engine.Config, fs vfs.FS) *store {
+	t.Helper()
+	set, err := newSettings(c)
+	must(t, err)
+	s, err := openStore(c, set, fileSystem(c.Durability, fs))
+	must(t, err)
+	return s
+}
+
+func put(t *testing.T, s *store, key string) {
+	t.Helper()
+	tx, err := s.Begin(kvkit.Write)
+	must(t, err)
+	must(t, tx.Put([]byte(key), nil))
+	must(t, tx.Commit())
+}
+
+func count(t *testing.T, s *store) (n int) {
+	t.Helper()
+	it, err := s.db.NewIter(nil)
+	must(t, err)
+	defer it.Close()
+	for ok := it.First(); ok; ok = it.Next() {
+		n++
+	}
+	return n
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,33 @@
+package report
+
+import (
+	"strings"
+	"testing"
+)
+
+// One level may promise more on one target than on another: each says what it
+// promises there, and that is no difference of levels.
+func TestDurabilityIsExplained(t *testing.T) {
+	in := fixture(1)
+	const worse = "a crash of the operating system may lose the whole database"
+	in.Trials[2].Promise = worse
+	f := newCampaign(in.Trials, 0).durability()
+	for _, want := range []string{"pebble: process (commits survive kill -9 of the engine)", "bbolt: process (" + worse + ")"} {
+		if !strings.Contains(f.Value, want) {
+			t.Errorf("%q lacks %q", f.Value, want)
+		}
+	}
+	if f.Warning != "" {
+		t.Errorf("equal levels are warned about: %s", f.Warning)
+	}
+	in.Trials[2].Durability = "os"
+	if f := newCampaign(in.Trials, 0).durability(); f.Warning == "" {
+		t.Error("unlike levels are not warned about")
+	}
+	for i := range in.Trials { // results of old
+		in.Trials[i].Durability, in.Trials[i].Promise = "process", ""
+	}
+	if f := newCampaign(in.Trials, 0).durability(); f.Value != "process" {
+		t.Errorf("%q of results that do not say what the level means", f.Value)
+	}
+}
