@@ -91,7 +91,7 @@ func TestSeal(t *testing.T) {
 // Plans that older builds have stored are shown without their secrets, or not at all.
 func TestWithoutSecrets(t *testing.T) {
 	for text, want := range map[string]string{
-		"targets: [pebble] # as it is\n":                                      "targets: [pebble] # as it is\n",
+		"targets: [pebble] # as it is\n":                                       "targets: [pebble] # as it is\n",
 		"# dsn: a:geheim@/\ntargets: [{engine: mysql, dsn: 'a:geheim b@/'}]\n": "targets:\n  -\n    engine: mysql\n    dsn: \"***\"\n",
 		"targets: [{dsn: '${PROD}'}, {dsn: 'me@tcp(h:1)/'}]\n":                 "targets:\n  -\n    dsn: \"${PROD}\"\n  -\n    dsn: \"me@tcp(h:1)/\"\n",
 		"targets: [{dsn: 'geheim\n":                                            "# It names a data source, cannot be read, and is not shown.\n",
