@@ -1,14 +1,9 @@
 package campaign
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
-	"syscall"
 
 	"rumbench/internal/cpuset"
 	"rumbench/internal/fsize"
@@ -37,57 +32,6 @@ func (e *UnfitError) Error() string { return e.Err.Error() }
 
 // Unwrap is the error itself.
 func (e *UnfitError) Unwrap() error { return e.Err }
-
-// lock locks the file that all campaigns on a host share. Trials inherit it:
-// it stays locked as long as one lives, also when its campaign was killed.
-func lock(path, dir string) (*os.File, error) {
-	// Where the file exists O_CREATE must not be asked for: in /tmp the kernel
-	// refuses it for another user's file.
-	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		if f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666); err == nil {
-			err = f.Chmod(0o666) // another user's campaigns lock it too
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open the lock of this host: %w", err)
-	}
-	if err := checkLock(f); err != nil {
-		f.Close()
-		return nil, err
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		who, _ := io.ReadAll(io.LimitReader(f, 1000))
-		f.Close()
-		return nil, &UnfitError{hint(fmt.Errorf("another benchmark runs on this host: %s", strings.TrimSpace(string(who))),
-			"two benchmarks at a time measure each other; wait until it has ended")}
-	}
-	_ = f.Truncate(0)
-	abs, _ := filepath.Abs(dir)
-	fmt.Fprintf(f, lockWords+"%d, campaign %s\n", os.Getpid(), abs)
-	return f, nil
-}
-
-// checkLock refuses a file that is no lock of ours: it would be overwritten.
-func checkLock(f *os.File) error {
-	b, err := io.ReadAll(io.LimitReader(f, 1000))
-	if err != nil {
-		return fmt.Errorf("read the lock of this host: %w", err)
-	}
-	if len(b) > 0 && !strings.HasPrefix(string(b), lockWords) {
-		return hint(fmt.Errorf("%s is no lock of rumbench and is left alone", f.Name()), "name another file in RUMBENCH_LOCK, or remove it")
-	}
-	_, err = f.Seek(0, io.SeekStart)
-	return err
-}
-
-// lockWords begin the content of the lock file.
-const lockWords = "process "
-
-func unlock(f *os.File) {
-	_ = f.Truncate(0)
-	f.Close()
-}
 
 // reserve is what must stay free on the disk beside the data.
 const reserve = 256 << 20

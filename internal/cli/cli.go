@@ -14,6 +14,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/campaign"
+	"rumbench/internal/plain"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 )
@@ -40,6 +41,7 @@ type App struct {
 
 // Main runs the command and returns the exit code.
 func (a *App) Main(ctx context.Context) int {
+	a.Stdout, a.Stderr = plain.NewWriter(a.Stdout), plain.NewWriter(a.Stderr)
 	root := a.root()
 	root.SetArgs(a.Args)
 	root.SetIn(a.Stdin)
@@ -166,7 +168,7 @@ func create(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	if err := write(f); err != nil {
+	if err := write(plain.NewWriter(f)); err != nil {
 		f.Close()
 		return fmt.Errorf("write %s: %w", path, err)
 	}

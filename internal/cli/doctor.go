@@ -15,6 +15,7 @@ import (
 
 	"rumbench/internal/campaign"
 	"rumbench/internal/host"
+	"rumbench/internal/plain"
 )
 
 type doctorOptions struct {
@@ -119,7 +120,7 @@ func (a *App) install(ctx context.Context, yes bool, programs []host.Program) er
 		}
 		return nil
 	}
-	err := host.Install(ctx, commands, a.Stderr)
+	err := host.Install(ctx, commands, plain.Raw(a.Stderr))
 	if errors.Is(err, exec.ErrNotFound) {
 		return &campaign.HintError{Err: err, Hint: "packages are installed with apt, of Debian and Ubuntu; elsewhere install the programs by your own means"}
 	}

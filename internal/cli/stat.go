@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"rumbench/internal/plain"
 	"rumbench/internal/registry"
 	"rumbench/internal/watch"
 )
@@ -262,7 +263,7 @@ func (w *watching) writer() (func(*watch.Frame) error, error) {
 		if err != nil {
 			return nil, err
 		}
-		out, w.file = f, f
+		out, w.file = plain.NewWriter(f), f
 	}
 	switch w.options.format {
 	case "csv":
@@ -276,6 +277,7 @@ func (w *watching) writer() (func(*watch.Frame) error, error) {
 	case "none":
 		return func(*watch.Frame) error { return nil }, nil
 	}
+	out = plain.Raw(out)
 	t := &watch.Table{Out: out, Size: terminal(out), Top: w.options.top, Filter: w.filter, Expressions: w.config.Expressions}
 	return t.Frame, nil
 }

@@ -2,13 +2,9 @@ package importer
 
 import (
 	"bufio"
-	"bytes"
-	"compress/gzip"
 	"errors"
-	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 )
@@ -28,20 +24,11 @@ type file struct {
 // readFile reads a text file, also one that was compressed by gzip. What is
 // binary is refused. Its errors do not name the file.
 func readFile(path string) (*file, error) {
-	f, err := os.Open(path)
+	r, err := openText(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	in := bufio.NewReader(f)
-	var r io.Reader = in
-	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, fmt.Errorf("uncompress: %w", err)
-		}
-		r = z
-	}
+	defer r.Close()
 	out := &file{path: path}
 	if err := out.read(r); err != nil {
 		return nil, err

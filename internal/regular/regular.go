@@ -5,7 +5,6 @@ package regular
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"syscall"
@@ -62,5 +61,5 @@ func named(path string, err error) error {
 	if err == nil || errors.As(err, &has) {
 		return err
 	}
-	return fmt.Errorf("read %s: %w", path, err)
+	return &os.PathError{Op: "read", Path: path, Err: err}
 }

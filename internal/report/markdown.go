@@ -8,26 +8,26 @@ import (
 
 // writeMarkdown shows the page as Markdown, for posts and issues.
 func writeMarkdown(w io.Writer, p *Page) {
-	fmt.Fprintf(w, "# %s\n\n", p.Title)
+	fmt.Fprintf(w, "# %s\n\n", escape(p.Title))
 	for _, b := range p.Banners {
-		fmt.Fprintf(w, "> ⚠ %s\n>\n", b)
+		fmt.Fprintf(w, "> ⚠ %s\n>\n", escape(b))
 	}
 	for _, s := range p.Verdict {
 		name := ""
 		if s.Step != "" {
-			name = "**" + s.Step + "**: "
+			name = "**" + escape(s.Step) + "**: "
 		}
-		fmt.Fprintf(w, "- %s%s\n", name, s.Text)
+		fmt.Fprintf(w, "- %s%s\n", name, escape(s.Text))
 	}
-	fmt.Fprintf(w, "\n%s\n\n", p.Caution)
+	fmt.Fprintf(w, "\n%s\n\n", escape(p.Caution))
 	for _, f := range p.Facts {
 		warning := ""
 		if f.Warning != "" {
-			warning = " ⚠ " + f.Warning
+			warning = " ⚠ " + escape(f.Warning)
 		}
-		fmt.Fprintf(w, "- %s: %s%s\n", f.Name, f.Value, warning)
+		fmt.Fprintf(w, "- %s: %s%s\n", escape(f.Name), escape(f.Value), warning)
 	}
-	fmt.Fprintf(w, "\n## Scorecard\n\nAgainst %s, the base: %s “–” is not known.\n\n", p.Base, howMarked)
+	fmt.Fprintf(w, "\n## Scorecard\n\nAgainst %s, the base: %s “–” is not known.\n\n", escape(p.Base), howMarked)
 	for _, t := range p.Layers {
 		markdownTable(w, t, "###")
 	}
@@ -49,16 +49,17 @@ func writeMarkdown(w io.Writer, p *Page) {
 }
 
 func markdownSection(w io.Writer, s Section) {
-	fmt.Fprintf(w, "## %s\n\n", s.Name)
+	fmt.Fprintf(w, "## %s\n\n", escape(s.Name))
 	if s.Doc != "" {
-		fmt.Fprintf(w, "%s\n\n", s.Doc)
+		fmt.Fprintf(w, "%s\n\n", escape(s.Doc))
 	}
 	for _, line := range s.Status {
-		fmt.Fprintf(w, "> ⚠ %s\n>\n", line)
+		fmt.Fprintf(w, "> ⚠ %s\n>\n", escape(line))
 	}
 	markdownTable(w, s.Groups, "###")
 	for _, b := range s.Bars {
-		fmt.Fprintf(w, "```\n%s\n%s```\n\n", b.Title, textBars(b))
+		fenced(w, "", b.Title+"\n"+textBars(b))
+		fmt.Fprintln(w)
 	}
 	if s.Waits != nil {
 		for _, words := range s.Waits.Words {
@@ -76,15 +77,15 @@ func markdownSection(w io.Writer, s Section) {
 
 // markdownSweep shows the tables of a sweep.
 func markdownSweep(w io.Writer, s Sweep) {
-	fmt.Fprintf(w, "## %s, over its axes\n\n%s\n\n", s.Name, s.About)
+	fmt.Fprintf(w, "## %s, over its axes\n\n%s\n\n", escape(s.Name), escape(s.About))
 	for _, p := range s.Panels {
 		markdownTable(w, p.Table, "###")
 	}
 	markdownTable(w, s.Law, "###")
 	for _, f := range s.Families {
-		fmt.Fprintf(w, "### %s\n\n", f.Title)
+		fmt.Fprintf(w, "### %s\n\n", escape(f.Title))
 		for _, line := range f.Summary {
-			fmt.Fprintf(w, "- %s\n", line)
+			fmt.Fprintf(w, "- %s\n", escape(line))
 		}
 		fmt.Fprintln(w)
 		for _, t := range f.Tables {
@@ -137,10 +138,10 @@ func markdownTable(w io.Writer, t Table, heading string) {
 		return
 	}
 	if t.Title != "" {
-		fmt.Fprintf(w, "%s %s\n\n", heading, t.Title)
+		fmt.Fprintf(w, "%s %s\n\n", heading, escape(t.Title))
 	}
 	if t.Note != "" {
-		fmt.Fprintf(w, "%s\n\n", t.Note)
+		fmt.Fprintf(w, "%s\n\n", escape(t.Note))
 	}
 	for _, g := range t.Groups {
 		if len(g.Rows) == 0 {
@@ -202,7 +203,7 @@ func (c Cell) line() string {
 
 func markdownNotes(w io.Writer, list []Note) {
 	for _, n := range list {
-		fmt.Fprintf(w, "- ⚠%d %s\n", n.Number, n.Text)
+		fmt.Fprintf(w, "- ⚠%d %s\n", n.Number, escape(n.Text))
 	}
 	if len(list) > 0 {
 		fmt.Fprintln(w)
@@ -216,13 +217,26 @@ func markdownEnd(w io.Writer, p *Page) {
 	}
 	fmt.Fprint(w, "\n## Appendix\n")
 	if len(p.Commands) > 0 {
-		fmt.Fprintf(w, "\n```\n%s\n```\n", strings.Join(p.Commands, "\n"))
+		fmt.Fprintln(w)
+		fenced(w, "", strings.Join(p.Commands, "\n"))
 	}
 	if p.Plan != "" {
-		fmt.Fprintf(w, "\n```yaml\n%s\n```\n", strings.TrimRight(p.Plan, "\n"))
+		fmt.Fprintln(w)
+		fenced(w, "yaml", p.Plan)
 	}
 }
 
-func escape(s string) string {
-	return strings.NewReplacer("|", `\|`, "\n", " ", "<", `\<`).Replace(s)
+// escape makes a text mean itself within a line of Markdown. Underscores within
+// words do already.
+func escape(s string) string { return escaper.Replace(s) }
+
+var escaper = strings.NewReplacer("\n", " ", `\`, `\\`, "|", `\|`, "<", `\<`, "*", `\*`, "`", "\\`", "[", `\[`, "]", `\]`, "&", `\&`)
+
+// fenced shows a text as it is, between fences that it does not have itself.
+func fenced(w io.Writer, language, text string) {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	fmt.Fprintf(w, "%s%s\n%s\n%s\n", fence, language, strings.TrimRight(text, "\n"), fence)
 }

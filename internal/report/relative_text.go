@@ -49,7 +49,7 @@ func markdownRelative(w io.Writer, r Relative) {
 		markdownTable(w, t, "###")
 	}
 	for _, line := range r.Cautions {
-		fmt.Fprintf(w, "- %s\n", line)
+		fmt.Fprintf(w, "- %s\n", escape(line))
 	}
 	markdownNotes(w, r.Notes)
 }

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 
+	"rumbench/internal/plain"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 )
@@ -77,7 +78,7 @@ func Text(w io.Writer, in Input, width int) error {
 }
 
 func buffered(w io.Writer, write func(*bufio.Writer) error) error {
-	b := bufio.NewWriter(w)
+	b := bufio.NewWriter(plain.NewWriter(w))
 	if err := write(b); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/plain"
 	"rumbench/internal/regular"
 )
 
@@ -51,6 +52,13 @@ func ReadCampaign(dir string) (*Campaign, error) {
 	err := readJSON(filepath.Join(dir, CampaignFile), &c)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s is no campaign: it has no %s", dir, CampaignFile)
+	}
+	c.Name = plain.Line(c.Name)
+	for i := range c.Targets {
+		c.Targets[i] = plain.Line(c.Targets[i])
+	}
+	for i := range c.Trials {
+		c.Trials[i].Target = plain.Line(c.Trials[i].Target)
 	}
 	return &c, err
 }
@@ -98,6 +106,7 @@ func ReadTrial(dir string) (*Trial, error) {
 		return nil, err
 	}
 	t.Dir = resolved(dir)
+	t.keepLines()
 	if dsn, ok := t.Knobs["dsn"]; ok {
 		t.Knobs["dsn"] = engine.ShownDSN(dsn)
 	}
@@ -119,6 +128,26 @@ func ReadTrial(dir string) (*Trial, error) {
 		t.Reason = "it ended without a word: it was killed, or the machine went down"
 	}
 	return &t, nil
+}
+
+// keepLines makes names lines: what others have written may pretend to be more
+// than one.
+func (t *Trial) keepLines() {
+	t.Rename(plain.Line(t.Target))
+	for _, name := range []*string{&t.Campaign, &t.Engine, &t.Structure, &t.Workload, &t.Preset, &t.Durability} {
+		*name = plain.Line(*name)
+	}
+	for i := range t.Steps {
+		s := &t.Steps[i]
+		s.Name, s.Base, s.Primary = plain.Line(s.Name), plain.Line(s.Base), plain.Line(s.Primary)
+		for k := range s.Groups {
+			s.Groups[k].Name = plain.Line(s.Groups[k].Name)
+		}
+		for k := range s.Rows {
+			r := &s.Rows[k]
+			r.Step, r.Group, r.Op = plain.Line(r.Step), plain.Line(r.Group), plain.Line(r.Op)
+		}
+	}
 }
 
 // resolved is the one name of a directory, whatever it was called.

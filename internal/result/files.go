@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"rumbench/internal/plain"
 	"rumbench/internal/regular"
 )
 
@@ -38,7 +39,7 @@ func WriteJSON(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return WriteFile(path, append(b, '\n'))
+	return WriteFile(path, []byte(plain.Text(string(b)+"\n")))
 }
 
 // WriteFile replaces a file, so that a reader sees either the old content or
@@ -118,7 +119,7 @@ func CreateSeries(dir string) (*SeriesWriter, error) {
 		return nil, err
 	}
 	s := &SeriesWriter{f: f}
-	s.w = bufio.NewWriter(counting{f, &s.n})
+	s.w = bufio.NewWriter(plain.NewWriter(counting{f, &s.n}))
 	s.enc = json.NewEncoder(s.w)
 	return s, nil
 }

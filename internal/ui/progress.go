@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"rumbench/internal/plain"
 	"rumbench/internal/result"
 	"rumbench/internal/trial"
 )
@@ -33,9 +34,10 @@ type Progress struct {
 	now     func() time.Time
 }
 
-// New makes a progress display.
+// New makes a progress display. It draws on what is behind a plain.Writer, and
+// takes care of the texts itself.
 func New(out io.Writer, width func() int) *Progress {
-	return &Progress{Out: out, Width: width, Every: 10 * time.Second, now: time.Now}
+	return &Progress{Out: plain.Raw(out), Width: width, Every: 10 * time.Second, now: time.Now}
 }
 
 // Begin says that a trial begins.
@@ -121,7 +123,7 @@ func (p *Progress) width() int {
 }
 
 func (p *Progress) draw(line string) {
-	fmt.Fprint(p.Out, "\r\x1b[2K"+line)
+	fmt.Fprint(p.Out, "\r\x1b[2K"+plain.Line(line))
 	p.drawn = true
 }
 
@@ -134,7 +136,7 @@ func (p *Progress) clear() {
 
 func (p *Progress) println(line string) {
 	p.clear()
-	fmt.Fprintln(p.Out, line)
+	fmt.Fprintln(p.Out, plain.Text(line))
 }
 
 func clip(s string, width int) string {

@@ -10,6 +10,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/observe"
+	"rumbench/internal/plain"
 )
 
 // Table writes frames for people. On a terminal each is drawn over the last
@@ -36,6 +37,9 @@ func (t *Table) Frame(f *Frame) error {
 		return nil
 	}
 	lines := t.lines(f)
+	for i, line := range lines {
+		lines[i] = plain.Line(line)
+	}
 	if t.Size != nil {
 		return t.draw(lines)
 	}

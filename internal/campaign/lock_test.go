@@ -1,0 +1,69 @@
+package campaign
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// What is no lock of ours is refused at once and stays as it is: a pipe that
+// nobody writes to, a link, a file with another name elsewhere, other content.
+func TestLockLeavesOthersAlone(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name, text string) {
+		if err := os.WriteFile(at(name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("letter", "dear reader\n")
+	write("process", "process 1, and what follows\n")
+	write("empty", "")
+	for _, err := range []error{
+		syscall.Mkfifo(at("pipe"), 0o666), os.Symlink(at("process"), at("symlink")), os.Link(at("process"), at("hard link")), os.Link(at("empty"), at("empty link")), os.Mkdir(at("dir"), 0o755),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"pipe", "symlink", "hard link", "empty link", "dir", "letter"} {
+		if f, err := lock(at(name), "campaign"); err == nil {
+			t.Errorf("%s was locked", name)
+			unlock(f)
+		}
+	}
+	for name, want := range map[string]string{"letter": "dear reader\n", "process": "process 1, and what follows\n", "empty": ""} {
+		if b, err := os.ReadFile(at(name)); err != nil || string(b) != want {
+			t.Errorf("%s is now %q, %v", name, b, err)
+		}
+	}
+}
+
+// A lock of another user is locked, and not written to.
+func TestLockOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root, to give a file away")
+	}
+	path := filepath.Join(t.TempDir(), "lock")
+	for _, text := range []string{"", "process 1, campaign /theirs\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(path, 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+		f, err := lock(path, "mine")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lock(path, "second"); err == nil || !strings.Contains(err.Error(), "another benchmark runs on this host") {
+			t.Errorf("a second campaign: %v", err)
+		}
+		unlock(f)
+		if b, err := os.ReadFile(path); err != nil || string(b) != text {
+			t.Errorf("it is now %q, %v", b, err)
+		}
+	}
+}
