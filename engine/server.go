@@ -96,15 +96,21 @@ type FileClass string
 const (
 	DataFile   FileClass = "data"   // tables and indexes
 	LogFile    FileClass = "log"    // what recovery reads, in files that grow and are removed: they hold rows that are nowhere else yet
-	RedoFile   FileClass = "redo"   // what recovery reads, in files that are made in full size and used again: their size says nothing of the rows
-	SystemFile FileClass = "system" // the server's own tables, undo, settings, messages
+	RedoFile   FileClass = "redo"   // what recovery reads, in files that are used again
+	SpareFile  FileClass = "spare"  // made in advance, for what is still to be written to a log
+	SystemFile FileClass = "system" // the server's own tables, undo, old versions of rows, settings, messages
 	TempFile   FileClass = "temp"
 )
 
 // Classifier is a DB that can tell the files of its data directory apart.
 type Classifier interface {
-	// FileClass is the class of a file, given its path below the data directory.
-	FileClass(path string) FileClass
+	// FileClass returns what gives the class of a file by its path below the data
+	// directory, as things are now.
+	FileClass(ctx context.Context) (func(path string) FileClass, error)
+	// Empty returns what the files of each class took, as far as they were
+	// written, when the server had been made and held nothing yet; nil if that
+	// is not known.
+	Empty() map[FileClass]int64
 }
 
 // Watcher is an engine that can watch a running server without touching it.

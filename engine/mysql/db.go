@@ -94,6 +94,11 @@ func (d *db) begin(ctx context.Context) error {
 	if err := dialect.CheckSchema(d.Schema); err != nil {
 		return err
 	}
+	if d.server != nil {
+		if err := d.server.NoteEmpty(d.class); err != nil {
+			return err
+		}
+	}
 	if err := d.place.take(ctx, first, d.Server.Schema, d.dsn != nil && !d.Server.Force); err != nil {
 		return err
 	}
@@ -198,8 +203,18 @@ func (d *db) Died() error {
 }
 
 // FileClass tells the files of the data directory apart.
-func (d *db) FileClass(path string) engine.FileClass {
-	return fileClass(path, d.Server.Schema, d.shared)
+func (d *db) FileClass(context.Context) (func(path string) engine.FileClass, error) {
+	return d.class, nil
+}
+
+func (d *db) class(path string) engine.FileClass { return fileClass(path, d.Server.Schema, d.shared) }
+
+// Empty is what the files of a private server took before it held anything.
+func (d *db) Empty() map[engine.FileClass]int64 {
+	if d.server == nil {
+		return nil
+	}
+	return d.server.Empty()
 }
 
 // Close ends the sessions, removes what was made on a server that is not ours,

@@ -18,7 +18,7 @@ import (
 
 // fileClass tells files of a private server's directory apart by their paths:
 // redo, write-ahead and binary logs; the tables of the schema; MyRocks keeps
-// those of all schemas together.
+// those of all schemas together. Old versions of rows are among the system's.
 //
 // Without a file for each table the tables are in InnoDB's shared file.
 func fileClass(path, schema string, shared bool) engine.FileClass {

@@ -82,6 +82,9 @@ func (d *db) begin(ctx context.Context) error {
 	if _, err := d.durability(ctx); err != nil {
 		return err
 	}
+	if err := d.noteEmpty(ctx); err != nil {
+		return err
+	}
 	if err := d.place.take(ctx, d.Admin(), d.Server.Schema, d.server == nil && !d.Server.Force); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"crypto/tls"
+	sqldriver "database/sql/driver"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/engine/sqlkit"
 	"rumbench/internal/server"
 )
 
@@ -78,20 +80,55 @@ func (d *db) Died() error {
 
 // FileClass tells the files of the data directory apart, and those of the
 // directory around it that a private server has.
-func (d *db) FileClass(path string) engine.FileClass { return fileClass(path, d.about.database) }
+func (d *db) FileClass(ctx context.Context) (func(path string) engine.FileClass, error) {
+	var current string // the log's file that is being written
+	err := d.Admin().Query(ctx, "SELECT pg_walfile_name(pg_current_wal_insert_lsn())", func(row []sqldriver.Value) error {
+		current = sqlkit.Text(row[0])
+		return nil
+	})
+	return func(path string) engine.FileClass { return fileClass(path, d.about.database, current) }, err
+}
+
+// Empty is what the files of a private server took before it held anything.
+func (d *db) Empty() map[engine.FileClass]int64 {
+	if d.server == nil {
+		return nil
+	}
+	return d.server.Empty()
+}
+
+// noteEmpty measures that, before anything is made in a private server.
+func (d *db) noteEmpty(ctx context.Context) error {
+	if d.server == nil {
+		return nil
+	}
+	class, err := d.FileClass(ctx)
+	if err != nil {
+		return err
+	}
+	return d.server.NoteEmpty(class)
+}
 
 // relation is the path of a file of a table or index: the database's number,
 // then the file's, which may end in its fork and its part. Those of temporary
 // tables begin with a t.
 var relation = regexp.MustCompile(`^(?:base|pg_tblspc/[0-9]+/[^/]+)/([0-9]+)/(t[0-9]+_)?([0-9]+)(?:_[a-z]+)?(?:\.[0-9]+)?$`)
 
+// segment is the name of a file of the log: its timeline and its place.
+var segment = regexp.MustCompile(`^[0-9A-F]{24}$`)
+
 // firstNormal is the first number of a file that is not the system catalog's.
 // All databases have a copy of that, of some 7 MB.
 const firstNormal = 16384
 
-func fileClass(path string, database uint32) engine.FileClass {
+// fileClass goes by the path of a file, the number of the database and the name
+// of the log's file that is being written: those with greater names are files of
+// the past, renamed for what is still to come.
+func fileClass(path string, database uint32, current string) engine.FileClass {
 	path = strings.TrimPrefix(path, "data/")
-	switch top, _, _ := strings.Cut(path, "/"); {
+	switch top, name, _ := strings.Cut(path, "/"); {
+	case top == "pg_wal" && segment.MatchString(name) && name > current:
+		return engine.SpareFile
 	case top == "pg_wal":
 		return engine.RedoFile
 	case top == "tmp" || strings.Contains(path, "pgsql_tmp"):

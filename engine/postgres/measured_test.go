@@ -140,12 +140,14 @@ func testRest(t *testing.T, d *db) {
 	}
 	// The files of the class data are those of tables and indexes.
 	var files int64
+	class, err := d.FileClass(t.Context())
+	must(t, err)
 	must(t, filepath.WalkDir(d.DataDir(), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
 		rel, _ := filepath.Rel(d.DataDir(), path)
-		if info, err := e.Info(); err == nil && d.FileClass(rel) == engine.DataFile {
+		if info, err := e.Info(); err == nil && class(rel) == engine.DataFile {
 			files += info.Size()
 		}
 		return nil

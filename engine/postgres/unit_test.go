@@ -29,12 +29,16 @@ func TestFileClass(t *testing.T) {
 		"server.log":                              engine.SystemFile,
 		"run/.s.PGSQL.5432":                       engine.SystemFile,
 		"pg_wal/000000010000000000000001":         engine.RedoFile,
+		"pg_wal/00000001000000000000000A":         engine.RedoFile, // being written
+		"pg_wal/00000001000000000000000B":         engine.SpareFile,
+		"data/pg_wal/000000010000000100000000":    engine.SpareFile,
+		"pg_wal/archive_status/x.done":            engine.RedoFile,
 		"data/pg_wal/000000010000000000000001":    engine.RedoFile,
 		"base/pgsql_tmp/pgsql_tmp12.0":            engine.TempFile,
 		"base/5/t3_16384":                         engine.TempFile,
 		"tmp/x":                                   engine.TempFile,
 	} {
-		if got := fileClass(path, 5); got != want {
+		if got := fileClass(path, 5, "00000001000000000000000A"); got != want {
 			t.Errorf("%s is %s, want %s", path, got, want)
 		}
 	}

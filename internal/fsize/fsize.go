@@ -30,8 +30,8 @@ type Sum struct {
 
 // ByClass sums what Allocated does by a class of each file, which is given its
 // path below dir.
-func ByClass(dir string, class func(path string) string) (map[string]Sum, error) {
-	sums := map[string]Sum{}
+func ByClass[C ~string](dir string, class func(path string) C) (map[C]Sum, error) {
+	sums := map[C]Sum{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil

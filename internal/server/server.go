@@ -19,6 +19,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"rumbench/engine"
 )
 
 // Setting is a line of a server's configuration. A later one overrides an
@@ -60,6 +62,8 @@ type Server struct {
 	owner    *owner // nil: this process's own user
 	log      *os.File
 	since    int64 // where this server's messages begin in the log
+	made     bool  // the data was made by this start
+	empty    map[engine.FileClass]int64
 	cmd      *exec.Cmd
 
 	done    chan struct{} // closed when the process has ended and was waited for
@@ -143,6 +147,7 @@ func (s *Server) prepare(ctx context.Context) (err error) {
 	if err := s.kind.makeData(ctx, s); err != nil {
 		return fmt.Errorf("make the data directory of %s: %w", s.Kind, err)
 	}
+	s.made = true
 	return nil
 }
 

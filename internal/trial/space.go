@@ -6,6 +6,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/fsize"
+	"rumbench/internal/result"
 	"rumbench/workload"
 )
 
@@ -30,7 +31,7 @@ func (r *rows) addSpace(ctx context.Context, live workload.Live, warm bool) erro
 		r.addSpaceTold(live)
 		return nil
 	}
-	return r.addSpaceOfFiles(live)
+	return r.addSpaceOfFiles(ctx, live)
 }
 
 // addSpaceTold takes the word of a server whose files are not ours.
@@ -38,26 +39,28 @@ func (r *rows) addSpaceTold(live workload.Live) {
 	for _, z := range r.out.Sizes {
 		if z.Object == "" && z.Bytes > 0 {
 			r.put("db_bytes", float64(z.Bytes), source(ownAccount+", "+z.Kind))
-			r.amplification(z.Bytes, live, ownAccount+", "+z.Kind)
+			r.amplification(z.Bytes, live, source(ownAccount+", "+z.Kind),
+				warnings([]string{"of a server that was attached to, old versions of rows and logs outside of tables and indexes are unknown and not in it"}))
 		}
 	}
 }
 
-// addSpaceOfFiles measures the directory. Where the engine can tell its files
-// apart, a redo log of a fixed size and the server's own tables are no
-// amplification: their size does not depend on the rows.
-func (r *rows) addSpaceOfFiles(live workload.Live) error {
-	class := func(string) string { return "" }
+// addSpaceOfFiles measures the directory.
+func (r *rows) addSpaceOfFiles(ctx context.Context, live workload.Live) error {
+	class := func(string) engine.FileClass { return "" }
 	classifier, apart := r.db.(engine.Classifier)
 	if apart {
-		class = func(path string) string { return string(classifier.FileClass(path)) }
+		var err error
+		if class, err = classifier.FileClass(ctx); err != nil {
+			return fmt.Errorf("tell files apart: %w", err)
+		}
 	}
-	bytes, err := fsize.ByClass(r.dir, class)
+	sums, err := fsize.ByClass(r.dir, class)
 	if err != nil {
 		return err
 	}
 	var total int64
-	for _, n := range bytes {
+	for _, n := range sums {
 		total += n.Allocated
 	}
 	if total == 0 {
@@ -65,18 +68,39 @@ func (r *rows) addSpaceOfFiles(live workload.Live) error {
 	}
 	r.put("db_bytes", float64(total), source("data directory"))
 	if !apart {
-		r.amplification(total, live, "data directory")
+		r.amplification(total, live, source("data directory"))
 		return nil
 	}
-	data, log := bytes[string(engine.DataFile)].Allocated, bytes[string(engine.LogFile)]
-	r.put("data_bytes", float64(data), source("files of tables and indexes"))
-	r.put("log_bytes", float64(log.Allocated+bytes[string(engine.RedoFile)].Allocated), source("files of logs"))
-	r.amplification(data+log.Used, live, "files of tables and indexes, and logs as far as they are written")
+	logs := sums[engine.LogFile].Allocated + sums[engine.RedoFile].Allocated + sums[engine.SpareFile].Allocated
+	r.put("data_bytes", float64(sums[engine.DataFile].Allocated), source("files of tables and indexes"))
+	r.put("log_bytes", float64(logs), source("files of logs"))
+	bytes, from, doubt := engineSpace(sums, classifier.Empty())
+	r.amplification(bytes, live, source(from), warnings(doubt))
 	return nil
 }
 
-func (r *rows) amplification(bytes int64, live workload.Live, from string) {
+// engineSpace is the space that an engine takes for its rows: the files of
+// tables and indexes, and what all others hold beyond those of the server when
+// it was empty, as far as they are written. Old versions of rows are in it,
+// wherever they are kept; a redo log that the empty server has, and its own
+// tables, are not. Where the empty server is unknown, logs that grow are all
+// that is counted beside tables and indexes.
+func engineSpace(sums map[engine.FileClass]fsize.Sum, empty map[engine.FileClass]int64) (bytes int64, from string, doubt []string) {
+	bytes = sums[engine.DataFile].Allocated
+	if empty == nil {
+		return bytes + sums[engine.LogFile].Used, "files of tables and indexes, and logs as far as they are written",
+			[]string{"the server's files were not measured when it was empty: old versions of rows outside of tables and indexes are not in it"}
+	}
+	for class, sum := range sums {
+		if class != engine.DataFile && class != engine.SpareFile {
+			bytes += max(0, sum.Used-empty[class])
+		}
+	}
+	return bytes, "files of tables and indexes, and all others beyond those of the empty server", nil
+}
+
+func (r *rows) amplification(bytes int64, live workload.Live, more ...func(*result.Row)) {
 	if live.Bytes > 0 {
-		r.put("space_amplification", float64(bytes)/float64(live.Bytes), source(from))
+		r.put("space_amplification", float64(bytes)/float64(live.Bytes), more...)
 	}
 }

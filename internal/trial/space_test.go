@@ -1,0 +1,178 @@
+package trial
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/enginetest"
+	"rumbench/internal/fsize"
+	"rumbench/internal/registry"
+	"rumbench/internal/result"
+	"rumbench/internal/server"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// What an engine takes for its rows is all of its tables and indexes, and of
+// other files what goes beyond the empty server's.
+func TestEngineSpace(t *testing.T) {
+	sum := func(allocated, used int64) fsize.Sum { return fsize.Sum{Allocated: allocated, Used: used} }
+	sums := map[engine.FileClass]fsize.Sum{
+		engine.DataFile: sum(1000, 900), engine.LogFile: sum(500, 70), engine.RedoFile: sum(9000, 9000), engine.SpareFile: sum(4000, 4000),
+		engine.SystemFile: sum(860, 850), engine.TempFile: sum(10, 10),
+	}
+	for _, c := range []struct {
+		name  string
+		empty map[engine.FileClass]int64
+		want  int64
+		doubt bool
+	}{
+		{"undo in system files", map[engine.FileClass]int64{engine.RedoFile: 9000, engine.SystemFile: 250, engine.TempFile: 30, engine.LogFile: 5}, 1000 + 65 + 600, false},
+		{"a log that grew", map[engine.FileClass]int64{engine.RedoFile: 1000, engine.SystemFile: 850, engine.TempFile: 10}, 1000 + 70 + 8000, false},
+		{"tables in the file of the system", map[engine.FileClass]int64{engine.DataFile: 400, engine.RedoFile: 9000, engine.SystemFile: 850, engine.TempFile: 10}, 1070, false},
+		{"unknown", nil, 1070, true},
+	} {
+		got, from, doubt := engineSpace(sums, c.empty)
+		if got != c.want || from == "" || (len(doubt) > 0) != c.doubt {
+			t.Errorf("%s: %d (%s), %q; want %d", c.name, got, from, doubt, c.want)
+		}
+	}
+}
+
+// versions is a workload that fills a table and then changes its rows again and
+// again while a transaction reads that began before.
+type versions struct{ reader engine.Session }
+
+const (
+	versionRows   = 2000
+	versionBytes  = 1000
+	versionRounds = 10
+)
+
+var versionTable = model.Table{Name: "version", Key: []string{"id"},
+	Columns: []model.Column{{Name: "id", Type: model.Int}, {Name: "note", Type: model.String, Width: versionBytes}}}
+
+func (v *versions) Schema() model.Schema      { return model.Schema{Tables: []model.Table{versionTable}} }
+func (v *versions) Needs() []model.Capability { return nil }
+func (v *versions) Estimate() workload.Live {
+	return workload.Live{Rows: versionRows, Bytes: versionRows * (8 + versionBytes)}
+}
+
+func (v *versions) Steps() []workload.Step {
+	step := func(name string, work int64, op model.Op) workload.Step {
+		return workload.Step{Name: name, Creates: name == "fill", Primary: name, WritesPer: name,
+			Groups: []workload.Group{{Name: name, Clients: 1, Work: work, Ops: []workload.OpKind{{Name: name, Unit: "row"}}}},
+			Open: func(ctx context.Context, env workload.Env) (workload.Stage, error) {
+				return &versionStage{v, op}, v.read(ctx, env, name == "change")
+			}}
+	}
+	return []workload.Step{
+		step("fill", versionRows, model.Op{Kind: model.Insert, Table: "version", Columns: []string{"id", "note"}, Rows: 1}),
+		step("change", versionRows*versionRounds, model.Op{Kind: model.Update, Table: "version", Set: []model.Assign{{Column: "note"}}}),
+	}
+}
+
+// read begins a transaction whose view of the rows stays as it is.
+func (v *versions) read(ctx context.Context, env workload.Env, begin bool) (err error) {
+	if !begin {
+		return nil
+	}
+	if v.reader, err = env.DB.Session(ctx); err != nil {
+		return err
+	}
+	var r engine.Result
+	for _, op := range []model.Op{{Kind: model.Begin, Isolation: model.RepeatableRead}, {Kind: model.Get, Table: "version", Columns: []string{"note"}}} {
+		st, err := v.reader.Prepare(ctx, &op)
+		if err != nil {
+			return err
+		}
+		args := []model.Value{model.IntValue(0)}
+		if op.Kind == model.Begin {
+			args = nil
+		}
+		if err := st.Exec(ctx, args, &r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type versionStage struct {
+	*versions
+	op model.Op
+}
+
+func (s *versionStage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
+	st, err := seat.Session.Prepare(ctx, &s.op)
+	return &versionClient{insert: s.op.Kind == model.Insert, stmt: st}, err
+}
+
+func (s *versionStage) Finish(context.Context, workload.Totals) (workload.Finding, error) {
+	if s.reader != nil {
+		s.reader.Close()
+	}
+	return workload.Finding{Live: s.Estimate()}, nil
+}
+
+type versionClient struct {
+	insert bool
+	stmt   engine.Stmt
+	n      int64
+}
+
+func (c *versionClient) Do(ctx context.Context, out *workload.Outcome) error {
+	note := model.StringValue(bytes.Repeat([]byte{'a' + byte(c.n/versionRows)}, versionBytes))
+	args := []model.Value{model.IntValue(c.n % versionRows), note}
+	if !c.insert {
+		args = []model.Value{note, model.IntValue(c.n % versionRows)}
+	}
+	c.n++
+	out.Rows, out.Bytes = 1, versionBytes
+	var r engine.Result
+	return c.stmt.Exec(ctx, args, &r)
+}
+
+// Old versions of rows count, wherever a server keeps them: in its undo, as
+// dead rows, or in the files of a tree. Its own files and its redo log do not.
+func TestOldVersionsTakeSpace(t *testing.T) {
+	for _, c := range []struct{ name, engine, kind, storage string }{
+		{"InnoDB", "mysql", server.MariaDB, "innodb"},
+		{"MyRocks", "mysql", server.MariaDB, "rocksdb"},
+		{"old InnoDB", "mysql", server.MySQL, "innodb"},
+		{"PostgreSQL", "postgres", server.Postgres, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if program, err := server.Find(t.Context(), c.kind, ""); err != nil || c.storage == "rocksdb" && server.MyRocks(program) == "" {
+				if os.Getenv("CI") != "" {
+					t.Fatal(err)
+				}
+				t.Skip("it is not installed: ", err)
+			}
+			v := &versions{}
+			s := spec(t, "memory")
+			s.Engine, _ = registry.Catalog{}.Engine(c.engine)
+			s.Dir, s.Plan.Run = enginetest.TempDir(t), v
+			config := &s.Target.Config
+			config.Schema, config.Durability, config.Storage, config.Server.Kind = v.Schema(), model.DurabilityProcess, c.storage, c.kind
+			tr := run(t, s, result.Complete)
+			amp := func(name string) float64 { return value(t, step(t, tr, name), "", "", "space_amplification") }
+			for _, name := range []string{"fill", "change"} {
+				t.Logf("%s: amplification %.2f", name, amp(name))
+				if w := row(t, step(t, tr, name), "", "", "space_amplification").Warnings; len(w) > 0 {
+					t.Errorf("%s: %q", name, w)
+				}
+			}
+			// InnoDB's tables grow by megabytes; its redo log alone would be 50.
+			if fill := amp("fill"); fill < 0.5 || fill > 6 {
+				t.Errorf("rows that were never changed take %.2f of their bytes", fill)
+			}
+			// Every row has ten versions more.
+			if grown := amp("change") - amp("fill"); grown < versionRounds/2 {
+				t.Errorf("amplification has grown by %.2f", grown)
+			}
+		})
+	}
+}
