@@ -298,7 +298,7 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter(engine.CacheMisses, "count", float64(m.BlockCache.Misses))
 	out.Counter(engine.BytesWritten, "bytes", float64(m.WAL.BytesWritten+flushed+compacted))
 	out.Counter(engine.BytesTaken, "bytes", float64(m.WAL.BytesIn))
-	out.Gauge(engine.DirtyBytes, "bytes", float64(m.MemTable.Size))
+	out.Gauge(engine.DirtyBytes, "bytes", float64(m.WAL.Size)) // the log of what is not flushed; memtables are allocated ahead
 	out.Gauge(engine.CompactionDebt, "bytes", float64(m.Compact.EstimatedDebt))
 	out.Counter(engine.Stalls, "count", float64(count))
 	out.Counter(engine.StallTime, "ns", float64(total))

@@ -62,6 +62,7 @@ func (db *db) Counters(ctx context.Context, s *engine.Sample) error {
 	s.Counter(engine.CacheLookups, "count", float64(hits+misses))
 	s.Counter(engine.CacheMisses, "count", float64(misses))
 	s.Gauge(engine.CheckpointAge, "bytes", float64(length))
+	s.Gauge(engine.DirtyBytes, "bytes", float64((state.frames-state.moved)*db.page))
 	return nil
 }
 

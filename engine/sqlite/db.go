@@ -25,6 +25,7 @@ type db struct {
 	cache  int64        // bytes, of all sessions together; 0: SQLite's own
 	share  int64        // of it, each session's
 	builds sync.Mutex   // index builds take turns on the one connection
+	page   int64        // bytes
 	watch  *sqlkit.Conn // for counters, which wait for nothing else
 	status status
 }
@@ -42,7 +43,10 @@ func (db *db) begin(ctx context.Context, c engine.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.Page != 0 && page != strconv.FormatInt(c.Page, 10) {
+	if db.page, err = strconv.ParseInt(page, 10, 64); err != nil {
+		return fmt.Errorf("page_size: %w", err)
+	}
+	if c.Page != 0 && db.page != c.Page {
 		return &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: "the database was made with pages of " + page + " bytes"}
 	}
 	if err := db.checkDefinitions(ctx, c.Schema); err != nil {

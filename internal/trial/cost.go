@@ -90,6 +90,9 @@ func (r *rows) costs() (out []cost) {
 		out = append(out, cost{metric: "write_kb", value: max(v, 0) / kb, source: device})
 	}
 	add("discard_kb", device, whole, "device.discard_bytes", kb)
+	if c, ok := r.deferred(); ok {
+		out = append(out, c)
+	}
 	return out
 }
 

@@ -79,6 +79,7 @@ func (r *rows) add() {
 	var neighbours []string
 	if !r.trial.Calibrate {
 		all = r.costs()
+		r.markDeferred(all)
 		neighbours = append(noteAlone(r.out, r.window), r.doubtSources(all)...)
 		neighbours = append(neighbours, r.judgeClient()...)
 	}
@@ -315,6 +316,7 @@ func (r *rows) addSettle() {
 	for _, c := range all {
 		r.put(c.metric, c.value, whole, source(c.source), warnings(c.doubts))
 	}
+	r.addSettled(all)
 	r.addDebts()
 	r.addCounters()
 }
