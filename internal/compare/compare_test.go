@@ -67,8 +67,8 @@ func TestNoVerdict(t *testing.T) {
 		why  string
 	}{
 		{"disturbed", func(l []*result.Trial) {
-			l[3].Steps[0].Rows[0].Warnings = []string{result.Disturbed + " the device"}
-		}, "somebody else"},
+			l[3].Steps[0].Rows[0].Disturbed = true
+		}, "other programs"},
 		{"promise missed", func(l []*result.Trial) {
 			l[0].Steps[0].Groups = []result.Group{{Name: "insert", SLA: &result.SLA{}}}
 		}, "SLA missed"},

@@ -124,7 +124,7 @@ func (s *Step) unfit(base, t *Target, e *Effect) string {
 		case len(doubts) > 0:
 			return n.of.Name + ": " + doubts[0]
 		case n.Disturbed():
-			return n.of.Name + ": somebody else's doings may be in the number"
+			return n.of.Name + ": disturbed, what other programs did may be in the number"
 		}
 	}
 	return e.New.unlike(*e.Base)

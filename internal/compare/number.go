@@ -83,10 +83,10 @@ func (n Number) Values() []float64 {
 	return out
 }
 
-// Disturbed tells whether somebody else's doings may be in the number: then it
-// is shown with its warning, and compared with nothing.
+// Disturbed returns whether the number may hold what other programs did: then
+// it is shown with its warning, and compared with nothing.
 func (n Number) Disturbed() bool {
-	return result.IsDisturbed(n.Warnings)
+	return slices.ContainsFunc(n.Rows, func(r *result.Row) bool { return r.Disturbed })
 }
 
 // Over is n ÷ base; ok is false where it has no meaning.

@@ -58,8 +58,8 @@ func (c *Campaign) CostTests(base *Target) []layout.Test {
 }
 
 // PublishedDoubts are the doubts that the layouts of published tables have no
-// place for: those of the step, and the numbers in which somebody else's doings
-// may be.
+// place for: those of the step, and the numbers that may hold what other
+// programs did.
 func (s *Step) PublishedDoubts(t *Target) []string {
 	out := s.Doubts(t)
 	var disturbed []string
@@ -69,7 +69,7 @@ func (s *Step) PublishedDoubts(t *Target) []string {
 		}
 	}
 	if len(disturbed) > 0 {
-		out = append(out, "somebody else's doings may be in "+strings.Join(disturbed, ", "))
+		out = append(out, "what other programs did may be in "+strings.Join(disturbed, ", "))
 	}
 	return out
 }

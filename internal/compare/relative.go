@@ -162,7 +162,7 @@ func (c *RelativeCell) over(base *RelativeCell, isBase bool, name string, compat
 	case base.Missing != "":
 		c.Why = "there is nothing to compare with: " + base.Missing
 	case c.Disturbed() || base.Disturbed():
-		c.Why = "somebody else's doings may be in the number of one side"
+		c.Why = "disturbed: what other programs did may be in the number of one side"
 	case c.unlike(base.Number) != "":
 		c.Why = c.unlike(base.Number)
 	case of == 0:
@@ -204,7 +204,7 @@ func (s *Step) About(metric string) (k Key, ok bool) {
 	if metric == "" {
 		metric = "rows_per_s"
 	}
-	if strings.Contains(metric, "write_kb") || metric == "discard_kb" {
+	if strings.Contains(metric, "write_kb") || metric == "journal_kb" || metric == "discard_kb" {
 		op = s.WritesPer
 	}
 	if k, ok := s.Find(metric, func(k Key) bool {

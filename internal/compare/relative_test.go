@@ -174,7 +174,7 @@ func TestRelativeDoubts(t *testing.T) {
 		{"the base's SLA", func(a, _ *result.Trial) { a.Steps[0].Groups = []result.Group{missed} }, 1.5, "", 1},
 		{"invalid", func(_, b *result.Trial) { b.Status = result.Invalid }, 1.5, "invalid", 2},
 		{"partial step", func(_, b *result.Trial) { b.Steps[0].Status = result.Partial }, 1.5, "partial", 1},
-		{"disturbed", func(_, b *result.Trial) { b.Steps[0].Rows[0].Warnings = []string{result.Disturbed + " the device"} }, math.NaN(), "disturbed", 1},
+		{"disturbed", func(_, b *result.Trial) { b.Steps[0].Rows[0].Disturbed = true }, math.NaN(), "disturbed", 1},
 		{"a base of 0", func(a, _ *result.Trial) { a.Steps[0].Rows[0].Value = 0 }, math.NaN(), "", 1},
 		{"nothing done", func(_, b *result.Trial) { b.Steps[0].Rows[0].Value = 0 }, 0, "", 1},
 		{"other work", func(_, b *result.Trial) { b.Params = map[string]any{"rows": 7.0} }, 1.5, "other work", 2},

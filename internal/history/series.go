@@ -37,7 +37,7 @@ type Series struct {
 	// Source is where the number was read, without the device's name.
 	Source string  `json:"source,omitempty"`
 	Points []Point `json:"points"`
-	// Disturbed counts the trials that are left out because somebody else's
+	// Disturbed counts the trials that are left out because other programs'
 	// doings may be in their number.
 	Disturbed int      `json:"disturbed,omitempty"`
 	Changes   []Change `json:"changes"`
@@ -179,7 +179,7 @@ func (c *collector) addPoint(r *Run, target *compare.Target, step *compare.Step,
 	p := Point{Dir: r.Dir, Started: r.Campaign.Started, Warnings: slices.Clone(step.Doubts(target))}
 	var values []float64
 	for i, row := range n.Rows {
-		if result.IsDisturbed(row.Warnings) {
+		if row.Disturbed {
 			s.Disturbed++
 			continue
 		}

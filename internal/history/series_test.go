@@ -167,7 +167,7 @@ func TestLeftOut(t *testing.T) {
 	disturb := func(n int) func(*result.Campaign, []*result.Trial) {
 		return func(_ *result.Campaign, trials []*result.Trial) {
 			for _, t := range trials[:n] {
-				t.Steps[0].Rows[7].Warnings = []string{result.Disturbed + " the device: 12 KB"}
+				t.Steps[0].Rows[7].Disturbed = true
 			}
 		}
 	}

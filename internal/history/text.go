@@ -152,7 +152,7 @@ func (s *Series) text(b *strings.Builder, shown []Change) {
 		s.change(b, c)
 	}
 	if s.Disturbed > 0 {
-		fmt.Fprintf(b, "    left out: %s that somebody else disturbed\n", counted(s.Disturbed, "number"))
+		fmt.Fprintf(b, "    left out: %s that other programs disturbed\n", counted(s.Disturbed, "number"))
 	}
 	for _, text := range s.warnings() {
 		fmt.Fprintf(b, "    ! %s\n", text)

@@ -46,7 +46,7 @@ func TestText(t *testing.T) {
 	s.nights(40, 41, func(c *result.Campaign, trials []*result.Trial) {
 		c.Trials[1].Status, trials[1].Status = result.Invalid, result.Invalid
 		trials[0].Steps[0].Groups[0].SLA = &result.SLA{Target: 10}
-		trials[0].Steps[0].Rows[7].Warnings = []string{result.Disturbed + " the device"}
+		trials[0].Steps[0].Rows[7].Disturbed = true
 	})
 	s.nights(41, 43, each(func(t *result.Trial) { t.Params["rows"], t.Params["loops"] = 1e6, 2.0 }))
 	s.nights(43, 44, each(func(t *result.Trial) { t.Host = nil; t.Status = result.Failed }))

@@ -1,5 +1,10 @@
 package result
 
+import (
+	"slices"
+	"strings"
+)
+
 // The sources of CPU time. Builds that wrote no Hosting tell by them where the
 // engine was.
 const (
@@ -8,6 +13,20 @@ const (
 	OfClient  = "rumbench's own process"
 	OfAll     = OfServer + " and " + OfClient
 )
+
+// disturbed is in the warning of a number that an older build took to hold what
+// other programs did.
+const disturbed = "somebody else used"
+
+// markDisturbed marks the numbers that an older build warned of in words only.
+func (t *Trial) markDisturbed() {
+	for i := range t.Steps {
+		for k := range t.Steps[i].Rows {
+			r := &t.Steps[i].Rows[k]
+			r.Disturbed = r.Disturbed || slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, disturbed) })
+		}
+	}
+}
 
 // addHosting adds to a trial of an older build where its engine was.
 func (t *Trial) addHosting() {

@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 )
 
 // Row is one number of a result, with everything that is needed to quote it.
@@ -32,15 +30,9 @@ type Row struct {
 	// "client", "engine", "null engine".
 	Source   string   `json:"source,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
-}
-
-// Disturbed is in the warning of a number that may hold somebody else's doings.
-const Disturbed = "somebody else used"
-
-// IsDisturbed tells whether one of a number's warnings says that it may hold
-// somebody else's doings.
-func IsDisturbed(warnings []string) bool {
-	return slices.ContainsFunc(warnings, func(w string) bool { return strings.Contains(w, Disturbed) })
+	// Disturbed: the number may hold what other programs did, as a warning says.
+	// It is shown, and compared with nothing.
+	Disturbed bool `json:"disturbed,omitempty"`
 }
 
 // WriteRows writes rows as JSON lines.

@@ -31,6 +31,14 @@ type cost struct {
 	value  float64
 	source string
 	doubts []string
+	// disturbed: it may hold what other programs did, as one of doubts says.
+	disturbed bool
+}
+
+// mark adds to a row what is known of the cost behind it.
+func (c *cost) mark(row *result.Row) {
+	row.Source, row.Disturbed = c.source, c.disturbed
+	row.Warnings = append(row.Warnings, c.doubts...)
 }
 
 // shortWindow is the length of a window below which ticks say little.
@@ -41,7 +49,7 @@ const (
 	kb         = 1024
 )
 
-func (t *trial) deviceSource() string { return "device " + t.devName }
+func (t *trial) deviceSource() string { return "device " + t.under.Name }
 
 // processSource is the source of what the engine's processes did.
 func (t *trial) processSource() string {
@@ -91,6 +99,9 @@ func (r *rows) costs() (out []cost) {
 	}
 	add("discard_kb", device, whole, "device.discard_bytes", kb)
 	if c, ok := r.deferred(); ok {
+		out = append(out, c)
+	}
+	if c, ok := r.journal(out); ok {
 		out = append(out, c)
 	}
 	return out
@@ -180,7 +191,7 @@ func (r *rows) addCosts(all []cost) {
 		units := d.units
 		by := func(row *result.Row) { row.Per, row.N = d.per, units }
 		for _, c := range all {
-			r.put(c.metric, c.value/float64(units), by, source(c.source), warnings(c.doubts), warnings(missed))
+			r.put(c.metric, c.value/float64(units), by, c.mark, warnings(missed))
 		}
 		if us, ok := r.clientCost(totals); ok && r.hosted == nil {
 			r.put("client_cpu_us", us/float64(units), by, source("null engine"))
@@ -299,7 +310,7 @@ func (r *rows) addAmplification(all []cost, totals workload.Totals) {
 		for _, name := range of {
 			for _, c := range all {
 				if c.metric == name && user > 0 {
-					r.put(metric, c.value*kb/float64(user), count(user), source(c.source), warnings(c.doubts))
+					r.put(metric, c.value*kb/float64(user), count(user), c.mark)
 					return
 				}
 			}
@@ -312,55 +323,34 @@ func (r *rows) addAmplification(all []cost, totals workload.Totals) {
 	}
 }
 
-// What the device did may exceed what the process caused by the journal of the
-// file system, which at a sync per commit about doubles its writes, and by a
-// little of others. What the host computed may exceed what the process did by
-// the kernel's share, and is measured by ticks.
+// What the host computed may exceed what the process did by the kernel's share,
+// and is measured by ticks.
 const (
-	journalFactor = 2.5
-	closeFactor   = 1.25
-	littleIO      = 128 // KB
-	tickError     = 1.25
-	littleWork    = 0.1 // processors
+	tickError  = 1.25
+	littleWork = 0.1 // processors
 )
 
-// doubtSources marks figures of the device, and warns, when somebody else used
-// the device or the processors during the step.
+// doubtSources marks what other programs did to the figures of the device, and
+// warns when they took part of the processors.
 //
 // It returns what rates and latencies are to be doubted for.
 func (r *rows) doubtSources(all []cost) (neighbours []string) {
-	find := func(metric string) *cost {
-		for i := range all {
-			if all[i].metric == metric {
-				return &all[i]
-			}
-		}
-		return nil
-	}
-	doubt := func(what, device, process string, tolerated float64, metrics ...string) {
-		d, p := find(device), find(process)
-		if d == nil || p == nil || d.value <= tolerated*p.value+littleIO {
-			return
-		}
-		why := "the journal of the file system, or somebody else's"
-		if d.value > journalFactor*p.value+littleIO {
-			why = result.Disturbed + " it"
-		}
-		w := fmt.Sprintf("the device %s %.1f MB, of which %s caused %.1f MB: %s", what, d.value/kb, r.worker(), p.value/kb, why)
-		r.out.Warnings = append(r.out.Warnings, w)
-		for _, m := range metrics {
-			if c := find(m); c != nil {
-				c.doubts = append(c.doubts, w)
-			}
-		}
-	}
-	doubt("wrote", "write_kb", "process_write_kb", closeFactor, "write_kb")
-	doubt("read", "read_kb", "process_read_kb", journalFactor, "read_kb", "device_reads")
-	if w := r.strangers(find("server_cpu_us"), find("client_cpu_us")); w != "" {
+	r.judgeDevice(all)
+	if w := r.strangers(costOf(all, "server_cpu_us"), costOf(all, "client_cpu_us")); w != "" {
 		r.out.Warnings = append(r.out.Warnings, w)
 		neighbours = append(neighbours, w)
 	}
 	return neighbours
+}
+
+// costOf finds a cost; nil if it is not known.
+func costOf(all []cost, metric string) *cost {
+	for i := range all {
+		if all[i].metric == metric {
+			return &all[i]
+		}
+	}
+	return nil
 }
 
 // worker names the processes whose figures are known.

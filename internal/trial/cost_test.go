@@ -58,7 +58,7 @@ func queryResult() *drive.Result {
 }
 
 func newRows(step *workload.Step, res *drive.Result, w *window) *rows {
-	t := &trial{Spec: Spec{Plan: &plan.Plan{}, Target: plan.Target{Name: "x"}, Trial: 1}, devName: "sda"}
+	t := &trial{Spec: Spec{Plan: &plan.Plan{}, Target: plan.Target{Name: "x"}, Trial: 1}, under: observe.Device{Name: "sda"}}
 	return &rows{trial: t, step: step, out: &result.Step{}, res: res, config: &drive.Config{Step: step}, window: w}
 }
 
@@ -87,6 +87,7 @@ func TestCosts(t *testing.T) {
 	w := &window{
 		length: 10 * time.Second,
 		own:    mb / 2, // of rumbench's files
+		others: neighbours{known: true, Traffic: observe.Traffic{Written: 100 << 10, Read: 50 << 10, Processes: 4}},
 		before: snap(
 			from("process", "process.cpu_ns", 1e9, "process.read_bytes", 5e6, "process.write_bytes", 7e6, "process.cancelled_write_bytes", 3e6),
 			from("host", "host.cpu.user_ns", 1e9, "host.cpu.system_ns", 2e9, "host.cpu.idle_ns", 3e9, "host.cpu.iowait_ns", 4e9, "host.cpu.steal_ns", 5e9, "host.cpu.busy_ns", 1e9, "host.cpu.kernel_threads_ns", 3e9, "host.context_switches", 100.0),
@@ -103,7 +104,7 @@ func TestCosts(t *testing.T) {
 	r := newRows(queryStep(), queryResult(), w)
 	addCosts(r)
 
-	const process, host, device = "process, engine and client together", "host", "device sda"
+	const process, host, device, others = "process, engine and client together", "host", "device sda", "/proc/PID/io of 4 other processes"
 	per := func(per string, n int64) []figure {
 		return []figure{
 			{"cpu_us", per, 2e6 / float64(n), n, process},
@@ -116,9 +117,10 @@ func TestCosts(t *testing.T) {
 			{"read_kb", per, 4000 / float64(n), n, device},
 			{"write_kb", per, 2048 / float64(n), n, device}, // the sync after the window included
 			{"discard_kb", per, 400 / float64(n), n, device},
+			{"journal_kb", per, (2048 - 1536 - 100) / float64(n), n, "estimate: " + device + " − " + process + " − " + others},
 		}
 	}
-	want := slices.Concat([]figure{{"cpu_accounted", "", 3.0 / 4, 0, "processes ÷ host"}}, per("query", 1000), per("insert row", 200), per("written row", 300), per("operation", 1006))
+	want := slices.Concat([]figure{{"others_read_kb", "", 50, 0, others}, {"others_write_kb", "", 100, 0, others}, {"cpu_accounted", "", 3.0 / 4, 0, "processes ÷ host"}}, per("query", 1000), per("insert row", 200), per("written row", 300), per("operation", 1006))
 	// Of the writers' bytes only: what queries return is not written.
 	want = append(want, figure{"write_amplification", "", 2.0 * mb / (10 << 10), 10 << 10, device},
 		figure{"read_amplification", "", 1000 * 4096.0 / (2 << 30), 2 << 30, device})
@@ -247,33 +249,6 @@ func TestAmplificationWithoutDevice(t *testing.T) {
 	}
 	if s := row(t, r.out, "", "", "write_amplification").Source; !strings.HasPrefix(s, "process") {
 		t.Errorf("source %q", s)
-	}
-}
-
-// A device that wrote what this process did not is doubted, also in its figures.
-func TestForeignWrites(t *testing.T) {
-	ends := func(process, device float64) observe.Snapshot {
-		return snap(from("process", "process.write_bytes", process), from("device", "device.write_bytes", device))
-	}
-	for _, c := range []struct {
-		name            string
-		process, device float64
-		doubted         bool
-	}{
-		{"own", 100 << 20, 200 << 20, false},
-		{"foreign", 1 << 20, 900 << 20, true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := &window{before: ends(0, 0), after: ends(0, 0), drained: ends(c.process, c.device), length: time.Second}
-			r := newRows(queryStep(), queryResult(), w)
-			addCosts(r)
-			if got := has(r.out.Warnings, result.Disturbed); got != c.doubted {
-				t.Errorf("warnings %q", r.out.Warnings)
-			}
-			if got := has(row(t, r.out, "", "", "write_kb").Warnings, result.Disturbed); got != c.doubted {
-				t.Errorf("write_kb: doubted %v", got)
-			}
-		})
 	}
 }
 

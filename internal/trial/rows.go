@@ -314,7 +314,7 @@ func (r *rows) addSettle() {
 	r.doubtSources(all)
 	noteAlone(r.out, r.window)
 	for _, c := range all {
-		r.put(c.metric, c.value, whole, source(c.source), warnings(c.doubts))
+		r.put(c.metric, c.value, whole, c.mark)
 	}
 	r.addSettled(all)
 	r.addDebts()

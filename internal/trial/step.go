@@ -27,6 +27,8 @@ type window struct {
 	memory                 int64   // bytes at the end; 0 if not known
 	memorySource           string
 	sessions               *sessions // nil if the engine cannot tell what they do
+	others                 neighbours
+	endOthers              func() neighbours
 }
 
 // open syncs everything dirty, waits for the other trial of a duet, and takes
@@ -39,6 +41,7 @@ func (w *window) open(ctx context.Context, t *trial, step string) error {
 	if err := t.meet(ctx, step); err != nil {
 		return err
 	}
+	w.endOthers = t.lookAtOthers() // its own work is not of the window
 	w.before = t.sampler.Snapshot(ctx)
 	w.began = t.written()
 	t.addGap(w)
@@ -57,6 +60,7 @@ func (w *window) close(ctx context.Context, t *trial) error {
 	w.drained = t.sampler.Snapshot(ctx)
 	w.ended = t.written()
 	w.own = w.ended - w.began
+	w.others = w.endOthers()
 	t.clock.end() // samples from here on are not of the step
 	if t.process == nil {
 		return nil

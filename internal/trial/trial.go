@@ -64,7 +64,8 @@ type trial struct {
 	process  *observe.Process // nil if the server's processes cannot be seen
 	client   *observe.Client
 	device   *observe.DeviceCollector // nil without a device
-	devName  string
+	under    observe.Device           // the data, if device is not nil
+	others   *observe.Others          // nil if they do not matter, or cannot be told from the engine
 	clock    stepClock
 	pulse    *pulse
 	previous *workload.Live
@@ -211,7 +212,9 @@ func (t *trial) openData() error {
 // observe sets up the collectors. The engine comes last: it may be slow.
 func (t *trial) observe() {
 	collectors := append(t.machine(), t.client)
-	if pids := t.processes(); len(pids) > 0 {
+	pids := t.processes()
+	t.watchOthers(pids)
+	if len(pids) > 0 {
 		t.process = observe.NewProcess("/proc", func() []int { return pids })
 		collectors = append(collectors, t.process)
 	}
@@ -245,7 +248,7 @@ func (t *trial) deviceCollector() observe.Collector {
 		return nil
 	}
 	t.device = observe.NewDevice(dev, "/proc", "/sys")
-	t.devName = dev.Name
+	t.under = dev
 	return t.device
 }
 
