@@ -94,7 +94,7 @@ func fileClass(path string, database uint32) engine.FileClass {
 	switch top, _, _ := strings.Cut(path, "/"); {
 	case top == "pg_wal":
 		return engine.RedoFile
-	case top == "tmp" || strings.Contains(path, "pgsql_tmp"):
+	case top == "tmp" || top == "pg_dynshmem" || strings.Contains(path, "pgsql_tmp"):
 		return engine.TempFile
 	}
 	m := relation.FindStringSubmatch(path)

@@ -188,7 +188,9 @@ func (s *setup) knobSettings(major int) []server.Setting {
 		{Name: "track_io_timing", Value: "on"},
 	}
 	if major >= 14 {
-		out = append(out, server.Setting{Name: "track_wal_io_timing", Value: "on"})
+		out = append(out, server.Setting{Name: "track_wal_io_timing", Value: "on"},
+			// What the workers of a query share is taken from here, not from files.
+			server.Setting{Name: "min_dynamic_shared_memory", Value: "32MB"})
 	}
 	return out
 }
@@ -207,7 +209,7 @@ var commits = map[model.Durability]struct{ fsync, synchronous string }{
 // choose: another data directory would be another database.
 var placed = []string{
 	"data_directory", "config_file", "hba_file", "ident_file", "external_pid_file",
-	"listen_addresses", "unix_socket_directories", "logging_collector",
+	"listen_addresses", "unix_socket_directories", "logging_collector", "dynamic_shared_memory_type",
 }
 
 // addOptions adds the settings that the plan gives. They override all others.

@@ -20,7 +20,6 @@ func (mariadb) aptPackage() string          { return "mariadb-server" }
 func (mariadb) stopSignal() syscall.Signal  { return syscall.SIGTERM }
 func (mariadb) socket(int) string           { return "s" }
 func (mariadb) leftovers(*Server) error     { return nil }
-func (mariadb) answers(*Server)             {}
 func (mariadb) command(s *Server) *exec.Cmd { return daemon(s) }
 
 func (mariadb) places() []string {
