@@ -44,8 +44,10 @@ func (postgres) configure(s *Server) error {
 		dir = "../run"
 	}
 	settings := append([]Setting{}, s.Settings...)
+	if !s.sets("listen_addresses") {
+		settings = append(settings, Setting{"listen_addresses", "127.0.0.1"})
+	}
 	settings = append(settings,
-		Setting{"listen_addresses", "127.0.0.1"},
 		Setting{"port", fmt.Sprint(s.endpoint.Port)},
 		Setting{"unix_socket_directories", dir},
 		Setting{"logging_collector", "off"}, // the log is ours
