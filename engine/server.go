@@ -19,7 +19,8 @@ type ServerConfig struct {
 	// is set it must not exist, on a server that is attached to.
 	Schema string
 	// Force allows a schema that exists. Tables in it that have the names of
-	// the workload's are replaced by CreateTables; others are left alone.
+	// the workload's are replaced by CreateTables; others are left alone. It also
+	// allows options that let others at a private server.
 	Force bool
 	// Log is the file that the server's own messages go to; "": one beside its data.
 	Log string
@@ -54,6 +55,23 @@ func (c Config) CheckEmbedded(known []Option, has ...model.Isolation) error {
 	}
 	return c.CheckOptions(known)
 }
+
+// RefuseOpening returns an error for an option that would let others at a private
+// server, unless that is forced.
+func (c Config) RefuseOpening(option string) error {
+	if c.Server.Force {
+		return nil
+	}
+	return &KnobError{Knob: "options." + option, Reason: "it would let others at a server that is for the benchmark alone", Err: opening{}}
+}
+
+// opening knows how to have it all the same.
+type opening struct{}
+
+func (opening) Error() string { return "the server would be open to others" }
+
+// Hint says how.
+func (opening) Hint() string { return "remove the option, or run with --force" }
 
 // ExistsError says that the schema on a server that was attached to exists already.
 type ExistsError struct {

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	driver "github.com/go-sql-driver/mysql"
 
@@ -175,8 +176,14 @@ func (s *setup) private(ctx context.Context) (err error) {
 		if slices.Contains(placed, strip(name)) {
 			return &engine.KnobError{Knob: "options." + name, Reason: "rumbench decides where a private server keeps and finds things"}
 		}
-		if plain := strip(name); !known[plain] {
+		plain := strip(name)
+		if !known[plain] {
 			return &engine.KnobError{Knob: "options." + name, Reason: s.program.Name() + " has no such variable", Known: knownOptions(known)}
+		}
+		if slices.Contains(opening, plain) || strings.HasPrefix(plain, "wsrep_") {
+			if err := s.RefuseOpening(name); err != nil {
+				return err
+			}
 		}
 		value, err := text(s.Options[name])
 		if err != nil {
@@ -190,9 +197,13 @@ func (s *setup) private(ctx context.Context) (err error) {
 // placed are variables that say where things are, which is not the plan's to
 // choose: another data directory would be another database.
 var placed = []string{
-	"datadir", "basedir", "tmpdir", "socket", "pid_file", "bind_address", "user", "init_file", "log_error", "plugin_load_add",
+	"datadir", "basedir", "tmpdir", "socket", "pid_file", "user", "chroot", "plugin_dir", "init_file", "log_error", "plugin_load_add",
 	"innodb_data_home_dir", "innodb_log_group_home_dir", "innodb_undo_directory", "rocksdb_datadir", "rocksdb_wal_dir",
 }
+
+// opening are variables that let others at the server: without a password, or
+// from other hosts. So do those of a cluster, which listens for its members.
+var opening = []string{"skip_grant_tables", "bind_address", "admin_address", "mysqlx_bind_address", "mysqlx"}
 
 // knownOptions are the names that could have been meant.
 func knownOptions(variables map[string]bool) []engine.Option {

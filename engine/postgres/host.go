@@ -131,7 +131,7 @@ func fileClass(path string, database uint32, current string) engine.FileClass {
 		return engine.SpareFile
 	case top == "pg_wal":
 		return engine.RedoFile
-	case top == "tmp" || strings.Contains(path, "pgsql_tmp"):
+	case top == "tmp" || top == "pg_dynshmem" || strings.Contains(path, "pgsql_tmp"):
 		return engine.TempFile
 	}
 	m := relation.FindStringSubmatch(path)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -188,7 +189,9 @@ func (s *setup) knobSettings(major int) []server.Setting {
 		{Name: "track_io_timing", Value: "on"},
 	}
 	if major >= 14 {
-		out = append(out, server.Setting{Name: "track_wal_io_timing", Value: "on"})
+		out = append(out, server.Setting{Name: "track_wal_io_timing", Value: "on"},
+			// What the workers of a query share is taken from here, not from files.
+			server.Setting{Name: "min_dynamic_shared_memory", Value: "32MB"})
 	}
 	return out
 }
@@ -208,7 +211,7 @@ var commits = map[model.Durability]struct{ fsync, synchronous string }{
 // choose: another data directory would be another database.
 var placed = []string{
 	"data_directory", "config_file", "hba_file", "ident_file", "external_pid_file",
-	"listen_addresses", "unix_socket_directories", "logging_collector",
+	"unix_socket_directories", "logging_collector", "dynamic_shared_memory_type",
 }
 
 // addOptions adds the settings that the plan gives. They override all others.
@@ -226,15 +229,27 @@ func (s *setup) addOptions(ctx context.Context) error {
 		switch {
 		case slices.Contains(placed, plain):
 			return &engine.KnobError{Knob: "options." + name, Reason: "rumbench decides where a private server keeps and finds things"}
-		case !known[plain] && !strings.Contains(name, "."): // an extension's settings have a point
+		case !known[plain] && !extension.MatchString(name):
 			return &engine.KnobError{Knob: "options." + name, Reason: s.program.Name() + " has no such setting"}
 		case !ok:
 			return &engine.KnobError{Knob: "options." + name, Value: fmt.Sprint(s.Options[name]), Reason: "it must be one value"}
+		}
+		if slices.Contains(opening, plain) {
+			if err := s.RefuseOpening(name); err != nil {
+				return err
+			}
 		}
 		s.settings = append(s.settings, server.Setting{Name: plain, Value: value})
 	}
 	return nil
 }
+
+// extension is what the settings of extensions are called, which the server does
+// not list.
+var extension = regexp.MustCompile(`^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)+$`)
+
+// opening are settings that let others at the server.
+var opening = []string{"listen_addresses", "bonjour"}
 
 // text is an option as the configuration file takes it.
 func text(v any) (string, bool) {

@@ -37,6 +37,7 @@ func TestFileClass(t *testing.T) {
 		"base/pgsql_tmp/pgsql_tmp12.0":            engine.TempFile,
 		"base/5/t3_16384":                         engine.TempFile,
 		"tmp/x":                                   engine.TempFile,
+		"pg_dynshmem/mmap.1834":                   engine.TempFile,
 	} {
 		if got := fileClass(path, 5, "00000001000000000000000A"); got != want {
 			t.Errorf("%s is %s, want %s", path, got, want)

@@ -462,3 +462,19 @@ func TestDescribe(t *testing.T) {
 		}
 	}
 }
+
+// A cache that is larger than the memory is refused before anything is made.
+func TestCacheLargerThanMemory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	c, _ := config(dir, "exit 0")
+	c.Plan.Targets[1].Config.Cache = 1 << 50
+	err := Fits(c)
+	var unfit *UnfitError
+	var h *HintError
+	if !errors.As(err, &unfit) || !errors.As(err, &h) || !strings.Contains(err.Error(), "target bbolt has a cache of 1.0 PiB, and this host has ") {
+		t.Errorf("%v", err)
+	}
+	if err := checkCaches(c.Plan, 1<<50); err != nil {
+		t.Errorf("one that fits: %v", err)
+	}
+}

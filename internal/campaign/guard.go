@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"rumbench/internal/cpuset"
 	"rumbench/internal/fsize"
 	"rumbench/internal/plan"
@@ -68,14 +70,32 @@ func Need(c Config) (peak int64, perTarget []int64) {
 func bytes(n float64) int64 { return int64(min(n, 1<<62)) }
 
 // Fits refuses a campaign that this machine cannot run: one that would fill a
-// disk, or a duet without processors for two.
+// disk, with a cache larger than its memory, or a duet without processors for two.
 func Fits(c Config) error {
+	var about unix.Sysinfo_t
+	if err := unix.Sysinfo(&about); err != nil {
+		return fmt.Errorf("look at the memory of this host: %w", err)
+	}
+	if err := checkCaches(c.Plan, bytes(float64(about.Totalram)*float64(about.Unit))); err != nil {
+		return err
+	}
 	if c.Plan.Order == plan.Duet {
 		if _, err := halves(); err != nil {
 			return err
 		}
 	}
 	return CheckSpace(c)
+}
+
+// checkCaches refuses a cache that does not fit into the memory there is.
+func checkCaches(p *plan.Plan, memory int64) error {
+	for _, t := range p.Targets {
+		if t.Config.Cache > memory {
+			return &UnfitError{hint(fmt.Errorf("target %s has a cache of %s, and this host has %s of memory", t.Name, fsize.Text(t.Config.Cache), fsize.Text(memory)),
+				"lower cache, or run it on a larger host")}
+		}
+	}
+	return nil
 }
 
 // halves divides the processors of this process for a duet.

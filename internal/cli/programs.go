@@ -16,12 +16,12 @@ func programs(ctx context.Context) (all []host.Program) {
 		}
 		p := host.Program{Name: kind, Package: server.Package(kind)}
 		found, err := server.Find(ctx, kind, "")
-		var missing *server.MissingError
+		var probe *server.ProbeError
 		switch {
 		case err == nil:
 			p.Found, p.Version = found.Path, found.Version
-		case errors.As(err, &missing) && missing.Reason != "":
-			p.Found, p.Problem = missing.Binary, missing.Reason
+		case errors.As(err, &probe):
+			p.Found, p.Problem = probe.Path, probe.Error()
 		}
 		all = append(all, p)
 		if kind == server.MariaDB {

@@ -199,7 +199,7 @@ func addPublished(in *report.Input, dir string, src []byte, sets []string, name 
 		return // it holds none, whether it can be read or not
 	}
 	path := filepath.Join(dir, result.PlanFile)
-	p, err := plan.Load(path, src, sets, registry.Catalog{})
+	p, err := plan.Load(path, src, sets, registry.Catalog{}, plan.Forced(true))
 	if err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		in.Warnings = append(in.Warnings, "published figures are left out, as this rumbench cannot read the plan: "+first)

@@ -63,7 +63,7 @@ func (a *App) runCommand() *cobra.Command {
 	f.StringArrayVar(&o.sets, "set", nil, "override a key of the plan: `key=value`, as in params.rows=2M; may be repeated")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print trials, steps and expected sizes, and run nothing")
 	f.BoolVar(&o.calibrate, "calibrate", false, "run the plan's first target alone, under two names (A/A), to learn the smallest difference that this machine can see")
-	f.BoolVar(&o.force, "force", false, "let targets with a dsn use a schema that exists, and replace the workload's tables in it")
+	f.BoolVar(&o.force, "force", false, "let targets with a dsn use a schema that exists, and replace the workload's tables in it; let options open a private server to others")
 	f.StringVar(&o.format, "format", "", formatUsage)
 	f.StringVar(&o.resume, "resume", "", "go on with the interrupted campaign in `DIR`")
 	return c
@@ -73,7 +73,7 @@ func (a *App) runCommand() *cobra.Command {
 const mostPlan = 1 << 20
 
 // loadPlan reads a plan from a file, or a pipe.
-func loadPlan(path string, sets []string) (*plan.Plan, error) {
+func loadPlan(path string, sets []string, force bool) (*plan.Plan, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -83,11 +83,11 @@ func loadPlan(path string, sets []string) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan.Load(path, src, sets, registry.Catalog{})
+	return plan.Load(path, src, sets, registry.Catalog{}, plan.Forced(force))
 }
 
 func (a *App) run(ctx context.Context, path string, o runOptions) error {
-	p, err := loadPlan(path, o.sets)
+	p, err := loadPlan(path, o.sets, o.force)
 	if errors.Is(err, fs.ErrNotExist) {
 		return usageError{err}
 	}
@@ -121,12 +121,12 @@ func (a *App) start(ctx context.Context, c campaign.Config, dryRun bool) error {
 }
 
 // planOf is the plan that a campaign was begun with.
-func planOf(dir string, state *result.Campaign) (*plan.Plan, error) {
+func planOf(dir string, state *result.Campaign, force bool) (*plan.Plan, error) {
 	src, err := result.ReadPlan(dir)
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.Load(filepath.Join(dir, result.PlanFile), src, state.Sets, registry.Catalog{})
+	p, err := plan.Load(filepath.Join(dir, result.PlanFile), src, state.Sets, registry.Catalog{}, plan.Forced(state.Force || force))
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (a *App) resume(ctx context.Context, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	p, err := planOf(o.resume, state)
+	p, err := planOf(o.resume, state, o.force)
 	if err != nil {
 		return err
 	}

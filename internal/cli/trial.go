@@ -56,7 +56,7 @@ func (a *App) trialSpec(dir, name string) (trial.Spec, error) {
 	if err != nil {
 		return trial.Spec{}, err
 	}
-	p, err := planOf(dir, state)
+	p, err := planOf(dir, state, false)
 	if err != nil {
 		return trial.Spec{}, err
 	}
@@ -83,7 +83,6 @@ func choose(s *trial.Spec, state *result.Campaign, name string) error {
 		for _, t := range s.Plan.Targets {
 			if t.Name == e.Target {
 				s.Target, s.Trial, s.Order, s.Slot, s.Resumed = t, e.Trial, state.Order, i+1, state.Resumed
-				s.Target.Config.Server.Force = state.Force
 				s.Engine, _ = registry.Catalog{}.Engine(t.Engine)
 				return nil
 			}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"rumbench/internal/plain"
 )
 
 // Problem is one thing that is wrong with what was to be imported.
@@ -35,13 +37,13 @@ func (p Problem) String() string {
 // Problems are all that is wrong, in the order of the files.
 type Problems []Problem
 
-// Error shows all problems.
+// Error shows all problems, of one kind the first.
 func (ps Problems) Error() string {
-	texts := make([]string, len(ps))
+	texts, reasons := make([]string, len(ps)), make([]string, len(ps))
 	for i, p := range ps {
-		texts[i] = p.String()
+		texts[i], reasons[i] = p.String(), p.Reason
 	}
-	return strings.Join(texts, "\n")
+	return plain.Few(texts, reasons)
 }
 
 // add notes a problem.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // binder turns nodes into a plan and collects what is wrong with them.
@@ -15,6 +16,7 @@ type binder struct {
 	cat      Catalog
 	file     string // the plan's
 	problems Problems
+	force    bool
 	attached []*bound // targets with a data source name
 }
 
@@ -99,11 +101,13 @@ func word(n *node) (string, error) {
 }
 
 func oneLine(n *node) (string, error) {
-	if s := strings.TrimSpace(n.text); s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' }) {
+	if s := strings.TrimSpace(n.text); s == "" || hasControl(s) {
 		return "", misfit("", "%q is not one line of text", n.text)
 	}
 	return word(n)
 }
+
+func hasControl(s string) bool { return strings.ContainsFunc(s, unicode.IsControl) }
 
 func boolean(n *node) (bool, error) {
 	if v, ok := n.value.(bool); ok {

@@ -92,10 +92,19 @@ var planKeys = []string{
 // maxTrials is the greatest number of trials of a target.
 const maxTrials = 1000
 
+// Option changes how a plan is loaded.
+type Option func(*binder)
+
+// Forced lets targets have what is refused unless it is forced.
+func Forced(force bool) Option { return func(b *binder) { b.force = force } }
+
 // Load reads a plan from src, the content of file, with the overrides of sets,
 // each of the form key=value. A wrong plan gives an error of type Problems.
-func Load(file string, src []byte, sets []string, cat Catalog) (*Plan, error) {
+func Load(file string, src []byte, sets []string, cat Catalog, options ...Option) (*Plan, error) {
 	b := &binder{cat: cat, file: file}
+	for _, o := range options {
+		o(b)
+	}
 	root := b.readFile(file, src)
 	for _, s := range sets {
 		b.override(root, s)

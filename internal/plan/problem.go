@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"rumbench/internal/plain"
 )
 
 // Problem is one thing that is wrong with a plan.
@@ -56,13 +58,13 @@ func margin(line string, column int) string {
 // of overrides last.
 type Problems []Problem
 
-// Error shows all problems.
+// Error shows all problems, of one kind the first.
 func (ps Problems) Error() string {
-	texts := make([]string, len(ps))
+	texts, reasons := make([]string, len(ps)), make([]string, len(ps))
 	for i, p := range ps {
-		texts[i] = p.String()
+		texts[i], reasons[i] = p.String(), p.Reason
 	}
-	return strings.Join(texts, "\n")
+	return plain.Few(texts, reasons)
 }
 
 func (ps Problems) sort() {

@@ -91,7 +91,7 @@ func readDSN(n *node) (string, error) {
 }
 
 func lineDSN(text string) (string, error) {
-	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
+	if text == "" || hasControl(text) {
 		return "", misfit("", "it is not one line of text")
 	}
 	return text, nil

@@ -100,6 +100,7 @@ func (b *binder) target(n *node, common fields, config engine.Config) *bound {
 	bind(t.fields, "binary", &t.Config.Server.Binary, word)
 	t.Config.Server.DSN = b.dsn(t.fields)
 	bind(t.fields, "schema", &t.Config.Server.Schema, schemaName)
+	t.Config.Server.Force = b.force
 	t.Config.Options = b.options(t.fields)
 	if t.Engine == "" {
 		return nil
@@ -164,9 +165,15 @@ func (b *binder) options(f fields) map[string]any {
 	}
 	options := map[string]any{}
 	for _, e := range n.entries {
-		if v := (fields{b, n}).value(e.key.text); v != nil {
-			options[e.key.text] = v.plain(false)
+		v := (fields{b, n}).value(e.key.text)
+		if v == nil {
+			continue
 		}
+		if text, ok := v.value.(string); ok && hasControl(text) || hasControl(e.key.text) {
+			b.at(e.key, fmt.Sprintf("option %q holds a line end or another control character", e.key.text), "an option is one line of the server's configuration")
+			continue
+		}
+		options[e.key.text] = v.plain(false)
 	}
 	return options
 }

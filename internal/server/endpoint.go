@@ -71,6 +71,11 @@ func Dial(ctx context.Context, socket string) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(socket)))
 }
 
+// sets tells whether the settings that the server was given hold one.
+func (s *Server) sets(name string) bool {
+	return slices.ContainsFunc(s.Settings, func(set Setting) bool { return set.Name == name })
+}
+
 // lines writes settings as lines of a configuration file, each name once with
 // its last value.
 func lines(settings []Setting, quote func(string) string) string {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -59,6 +60,26 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("server %s is not installed: looked for %s", e.Kind, strings.Join(e.Looked, ", "))
 }
 
+// ProbeError says that a server's program is there and could not be asked what it
+// is: it was killed, or did not answer.
+type ProbeError struct {
+	Path string
+	Err  error
+}
+
+// Error is the message.
+func (e *ProbeError) Error() string {
+	return fmt.Sprintf("ask %s for its version: %v", e.Path, e.Err)
+}
+
+// Unwrap is the cause.
+func (e *ProbeError) Unwrap() error { return e.Err }
+
+// Hint says what can be done.
+func (e *ProbeError) Hint() string {
+	return "try again; if it was killed, the machine may have run out of memory: see dmesg"
+}
+
 // Hint says how to get it.
 func (e *MissingError) Hint() string {
 	k, err := kindOf(e.Kind)
@@ -83,7 +104,7 @@ func Package(kind string) string {
 }
 
 // Find finds the program of a kind of server: the one named, or the one that
-// is installed. An error is a *MissingError.
+// is installed. An error is a *MissingError, or a *ProbeError.
 func Find(ctx context.Context, name, binary string) (Program, error) {
 	k, err := kindOf(name)
 	if err != nil {
@@ -98,8 +119,9 @@ func Find(ctx context.Context, name, binary string) (Program, error) {
 	var reason error
 	for _, path := range candidates {
 		var p Program
-		if p, reason = identify(ctx, name, k, path); reason == nil {
-			return p, nil
+		var probe *ProbeError
+		if p, reason = identify(ctx, name, k, path); reason == nil || errors.As(reason, &probe) {
+			return p, reason
 		}
 	}
 	if binary == "" {
@@ -154,6 +176,9 @@ func identify(ctx context.Context, name string, k kind, path string) (Program, e
 		return Program{}, &MissingError{Kind: name, Binary: path, Reason: "it cannot be executed"}
 	}
 	said, err := output(ctx, resolved, "--version")
+	if err != nil && !ended(err) {
+		return Program{}, &ProbeError{Path: path, Err: err}
+	}
 	if err != nil {
 		return Program{}, &MissingError{Kind: name, Binary: path, Reason: err.Error()}
 	}
@@ -182,12 +207,23 @@ func output(ctx context.Context, path string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.WaitDelay = time.Second // a child of its own may hold the output open
 	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("%w within %v", ctx.Err(), askTime)
+	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && len(exit.Stderr) > 0 {
 		return "", fmt.Errorf("%w: %s", err, firstLine(string(exit.Stderr)))
 	}
 	return string(out), err
+}
+
+// ended tells whether a program that failed has ended by itself: it said what it
+// had to say.
+func ended(err error) bool {
+	var exit *exec.ExitError
+	return errors.As(err, &exit) && exit.Exited() || errors.Is(err, syscall.ENOEXEC)
 }
 
 // variablesOf remembers what programs have said: plans are checked target by target.

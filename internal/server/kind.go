@@ -27,8 +27,6 @@ type kind interface {
 	makeData(ctx context.Context, s *Server) error
 	// command is how the server is started.
 	command(s *Server) *exec.Cmd
-	// answers is called when a server has answered for the first time.
-	answers(s *Server)
 	// stopSignal asks it to end in good order, without waiting for clients.
 	stopSignal() syscall.Signal
 	// socket is the name of the socket's file below the directory for it.

@@ -20,7 +20,6 @@ func (mariadb) aptPackage() string          { return "mariadb-server" }
 func (mariadb) stopSignal() syscall.Signal  { return syscall.SIGTERM }
 func (mariadb) socket(int) string           { return "s" }
 func (mariadb) leftovers(*Server) error     { return nil }
-func (mariadb) answers(*Server)             {}
 func (mariadb) command(s *Server) *exec.Cmd { return daemon(s) }
 
 func (mariadb) places() []string {
@@ -147,8 +146,10 @@ func writeConfig(s *Server, more []Setting) error {
 		Setting{"socket", s.relativeSocket()},
 		Setting{"pid-file", filepath.Join(s.runDir(), "pid")},
 		Setting{"port", fmt.Sprint(s.endpoint.Port)},
-		Setting{"bind-address", "127.0.0.1"},
 	)
+	if !s.sets("bind_address") {
+		settings = append(settings, Setting{"bind-address", "127.0.0.1"})
+	}
 	return os.WriteFile(s.configFile(), []byte("[mysqld]\n"+lines(settings, quoteOption)), 0o644)
 }
 

@@ -19,7 +19,6 @@ func (mysql) aptPackage() string          { return "" } // Debian has none
 func (mysql) stopSignal() syscall.Signal  { return syscall.SIGTERM }
 func (mysql) socket(int) string           { return "s" }
 func (mysql) leftovers(*Server) error     { return nil }
-func (mysql) answers(*Server)             {}
 func (mysql) command(s *Server) *exec.Cmd { return daemon(s) }
 
 func (mysql) places() []string {

@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -47,11 +44,17 @@ func (postgres) configure(s *Server) error {
 		dir = "../run"
 	}
 	settings := append([]Setting{}, s.Settings...)
+	if !s.sets("listen_addresses") {
+		settings = append(settings, Setting{"listen_addresses", "127.0.0.1"})
+	}
 	settings = append(settings,
-		Setting{"listen_addresses", "127.0.0.1"},
 		Setting{"port", fmt.Sprint(s.endpoint.Port)},
 		Setting{"unix_socket_directories", dir},
 		Setting{"logging_collector", "off"}, // the log is ours
+		// Elsewhere what backends share would have names of chance in a place that
+		// all servers of the host use: it would outlive a server that is killed, and
+		// could be removed from under one that lives.
+		Setting{"dynamic_shared_memory_type", "mmap"},
 	)
 	quote := func(v string) string { return "'" + strings.ReplaceAll(v, "'", "''") + "'" }
 	return os.WriteFile(s.configFile(), []byte(lines(settings, quote)), 0o644)
@@ -92,7 +95,6 @@ func (postgres) variables(ctx context.Context, p Program) (map[string]bool, erro
 // would refuse to start.
 func (postgres) leftovers(s *Server) error {
 	removeSharedMemory(s.DataDir())
-	removeShared(s.Dir)
 	err := os.Remove(filepath.Join(s.DataDir(), "postmaster.pid"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -100,63 +102,45 @@ func (postgres) leftovers(s *Server) error {
 	return err
 }
 
-func (postgres) answers(s *Server) { noteSharedMemory(s) }
-
-// noteSharedMemory writes down which files of shared memory the server has, for
-// the day that it is killed. They have names of chance, and would outlive it.
-func noteSharedMemory(s *Server) {
-	found := map[string]bool{}
-	for _, pid := range append(descendants(s.PID()), s.PID()) {
-		mapped, _ := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
-		for _, path := range sharedFile.FindAllString(string(mapped), -1) {
-			found[path] = true
-		}
-	}
-	_ = os.WriteFile(filepath.Join(s.Dir, sharedNote), []byte(strings.Join(slices.Sorted(maps.Keys(found)), "\n")), 0o600)
-}
-
-var sharedFile = regexp.MustCompile(`/dev/shm/PostgreSQL\.\d+`)
-
-// sharedNote is the file that noteSharedMemory writes.
-const sharedNote = "run/shared-memory"
-
-// removeShared removes the files of shared memory of a server that is gone.
-func removeShared(dir string) {
-	b, err := os.ReadFile(filepath.Join(dir, sharedNote))
-	if err != nil {
-		return
-	}
-	for _, path := range sharedFile.FindAllString(string(b), -1) {
-		_ = os.Remove(path)
-	}
-	_ = os.Remove(filepath.Join(dir, sharedNote))
-}
-
 // removeSharedMemory removes the segment that a killed server has left in the
-// kernel: it guards the data directory, and would outlive it. Its number is the
-// second on line 7 of the server's file.
+// kernel: it guards the data directory, and would outlive it.
 func removeSharedMemory(dataDir string) {
 	b, err := os.ReadFile(filepath.Join(dataDir, "postmaster.pid"))
 	if err != nil {
 		return
 	}
-	all := strings.Split(string(b), "\n")
-	if len(all) < 7 {
-		return
+	if of, ok := parseLockFile(string(b)); ok && of.dir == dataDir && of.left() {
+		_, _ = unix.SysvShmCtl(of.id, unix.IPC_RMID, nil)
 	}
-	words := strings.Fields(all[6])
-	creator, err := strconv.Atoi(strings.TrimSpace(all[0]))
-	if err != nil || len(words) != 2 {
-		return
+}
+
+// segment is what a server's postmaster.pid says of its shared memory.
+type segment struct {
+	dir         string // the data directory that it guards
+	creator, id int
+	key         uint64 // the number of the directory's inode, cut off by the kernel
+}
+
+// parseLockFile reads the content of a postmaster.pid: the process, with a minus
+// where it was started to make the data; the directory; and on line 7 the key
+// and the number of the segment.
+func parseLockFile(text string) (s segment, ok bool) {
+	lines := strings.Split(text, "\n")
+	if len(lines) < 7 {
+		return s, false
 	}
-	id, err := strconv.Atoi(words[1])
-	if err != nil {
-		return
-	}
-	// After a restart of the machine the number may be another's.
+	s.dir = strings.TrimSpace(lines[1])
+	_, err1 := fmt.Sscan(lines[0], &s.creator)
+	_, err2 := fmt.Sscan(lines[6], &s.key, &s.id)
+	s.creator = max(s.creator, -s.creator)
+	return s, err1 == nil && err2 == nil
+}
+
+// left tells whether the segment is the one that was meant, and nobody uses it:
+// after a restart of the machine its number may be another's, and a copy of a
+// data directory names the segment of the original.
+func (s segment) left() bool {
 	var about unix.SysvShmDesc
-	if _, err := unix.SysvShmCtl(id, unix.IPC_STAT, &about); err != nil || int(about.Cpid) != creator || about.Nattch > 0 {
-		return
-	}
-	_, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil)
+	_, err := unix.SysvShmCtl(s.id, unix.IPC_STAT, &about)
+	return err == nil && int(about.Cpid) == s.creator && about.Perm.Key == int32(s.key) && about.Nattch == 0
 }

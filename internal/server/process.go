@@ -65,7 +65,6 @@ func Sweep(dir string) error {
 	err = waitGone(context.Background(), real)
 	if err == nil {
 		removeSharedMemory(filepath.Join(real, "data"))
-		removeShared(real)
 	}
 	return err
 }

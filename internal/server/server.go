@@ -214,7 +214,6 @@ func (s *Server) begin(ctx context.Context) error {
 		s.Kill()
 		return err
 	}
-	s.kind.answers(s)
 	return nil
 }
 
@@ -301,7 +300,6 @@ func (s *Server) Stop() error {
 		return fmt.Errorf("%s did not stop within %v and was killed", s.Program.Name(), stopTime)
 	}
 	waitGone(context.Background(), s.Dir)
-	_ = os.Remove(filepath.Join(s.Dir, sharedNote)) // it has removed them itself
 	var exit *exec.ExitError
 	if errors.As(s.ended, &exit) {
 		return &DiedError{Doing: "stop " + s.Program.Name(), How: s.ended, Words: s.words()}

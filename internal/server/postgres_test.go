@@ -1,0 +1,145 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"rumbench/engine/enginetest"
+)
+
+func requirePostgres(t *testing.T) {
+	t.Helper()
+	if !slices.Contains(installedKinds(t), Postgres) {
+		t.Skip("no PostgreSQL")
+	}
+}
+
+// segmentOf reads which segment a running server has.
+func segmentOf(t *testing.T, dataDir string) segment {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dataDir, "postmaster.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ok := parseLockFile(string(b))
+	if !ok || s.dir != dataDir {
+		t.Fatalf("%+v of %q", s, b)
+	}
+	return s
+}
+
+func (s segment) there() bool {
+	var about unix.SysvShmDesc
+	_, err := unix.SysvShmCtl(s.id, unix.IPC_STAT, &about)
+	return err == nil
+}
+
+// sharedFiles are the files that the processes of a server share outside of its
+// directory.
+func sharedFiles(t *testing.T, s *Server) (out []string) {
+	t.Helper()
+	for _, pid := range append(descendants(s.PID()), s.PID()) {
+		maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(maps)) {
+			if at := strings.Index(line, "/dev/shm/"); at >= 0 {
+				out = append(out, line[at:])
+			}
+		}
+	}
+	return out
+}
+
+// A server that is killed leaves nothing in the kernel, and while it lives has
+// nothing in a place that others use.
+func TestSharedMemory(t *testing.T) {
+	requirePostgres(t)
+	s := start(t, Config{Kind: Postgres})
+	of := segmentOf(t, s.DataDir())
+	if files := sharedFiles(t, s); len(files) > 0 || !of.there() || of.left() {
+		t.Errorf("it shares %q; segment %+v: there %v, left %v", files, of, of.there(), of.left())
+	}
+	s.Kill()
+	if of.there() {
+		t.Errorf("segment %+v is left", of)
+	}
+	dir := s.Dir
+	// The same when its starter cannot do that any more.
+	s = start(t, Config{Kind: Postgres, Dir: dir})
+	of = segmentOf(t, s.DataDir())
+	if err := Sweep(dir); err != nil || of.there() {
+		t.Errorf("segment %+v is left: %v", of, err)
+	}
+}
+
+// Cleaning up after a directory takes nothing from a server that lives, though
+// the directory is a copy of that server's, or says that it has its segment.
+func TestSharedMemoryOfOthers(t *testing.T) {
+	requirePostgres(t)
+	s := start(t, Config{Kind: Postgres})
+	of := segmentOf(t, s.DataDir())
+	check := func(what string) {
+		t.Helper()
+		if err := accepts(t.Context(), s.Endpoint()); !of.there() || err != nil || s.Died() != nil {
+			t.Fatalf("%s: segment %v, %v, %v", what, of.there(), err, s.Died())
+		}
+	}
+	copied := enginetest.TempDir(t)
+	for _, dir := range []string{"data", "run"} {
+		if err := os.CopyFS(filepath.Join(copied, dir), os.DirFS(filepath.Join(s.Dir, dir))); err != nil && !strings.Contains(err.Error(), "invalid") { // its socket
+			t.Fatal(err)
+		}
+	}
+	if err := Sweep(copied); err != nil {
+		t.Error(err)
+	}
+	check("a copy was swept")
+	other := start(t, Config{Kind: Postgres})
+	lies, err := os.ReadFile(filepath.Join(s.DataDir(), "postmaster.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.Kill()
+	own := []byte(strings.Replace(string(lies), s.DataDir(), other.DataDir(), 1))
+	if err := os.WriteFile(filepath.Join(other.DataDir(), "postmaster.pid"), own, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Sweep(other.Dir); err != nil {
+		t.Error(err)
+	}
+	check("a directory was swept that names its segment")
+}
+
+// A segment that nobody uses is removed only if it is the one that was meant.
+func TestLeft(t *testing.T) {
+	id, err := unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.SysvShmCtl(id, unix.IPC_RMID, nil)
+	right := segment{dir: "/d", creator: os.Getpid(), key: 0, id: id}
+	otherKey, otherCreator := right, right
+	otherKey.key, otherCreator.creator = 1, 1
+	if !right.left() || otherKey.left() || otherCreator.left() {
+		t.Errorf("left: %v, with another key %v, of another creator %v", right.left(), otherKey.left(), otherCreator.left())
+	}
+	for text, want := range map[string]segment{
+		"12\n/d\n1\n5432\n/run\n127.0.0.1\n 9999  7\nready\n":  {"/d", 12, 7, 9999},
+		"-12\n/d\n1\n5432\n/run\n\n 18446744073709551615  7\n": {"/d", 12, 7, 1<<64 - 1},
+	} {
+		if got, ok := parseLockFile(text); !ok || got != want {
+			t.Errorf("%q is %+v, %v", text, got, ok)
+		}
+	}
+	if _, ok := parseLockFile("12\n/d\n1\n5432\n\n\n"); ok {
+		t.Error("a file without a segment has one")
+	}
+}
