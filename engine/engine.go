@@ -221,7 +221,7 @@ type Stmt interface {
 type Result struct {
 	Rows  int64       // rows inserted, deleted, changed, or returned
 	Bytes int64       // user bytes of the values returned
-	Value model.Value // of an aggregate; for an insert with an Auto column, the number of its last row where the engine tells
+	Value model.Value // of an aggregate; for an insert with ReturnNumber, the number of its last row where the engine knows it
 	// Each, if set, sees every row returned, in order. The row and its values
 	// are valid only during the call.
 	Each func(row []model.Value)

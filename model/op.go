@@ -111,6 +111,10 @@ type Op struct {
 	Rows       int      // Insert: rows in one execution; DeleteLowest: how many at most
 	OnConflict Conflict // Insert
 	AddColumns []string // Insert with OnConflict Add
+	// ReturnNumber: the caller reads the number of an insert's last row in a
+	// table with an Auto column. Engines whose answer holds it only where the
+	// statement asks for it ask only then.
+	ReturnNumber bool
 	// Load: the insert belongs to the first load of a table that nobody else
 	// reads until the load has ended. An engine may take a shorter way, if its
 	// options ask for it; see engine.Loader.
@@ -261,6 +265,9 @@ func (o *Op) validateInsert(t *Table) error {
 		if !slices.Contains(o.Columns, k) && !t.Columns[t.Column(k)].Auto {
 			return fmt.Errorf("key column %s is not given", k)
 		}
+	}
+	if o.ReturnNumber && t.AutoColumn() < 0 {
+		return fmt.Errorf("the engine numbers no column of the table")
 	}
 	if (o.OnConflict == Add) != (len(o.AddColumns) > 0) {
 		return fmt.Errorf("add columns and conflict rule Add go together")

@@ -36,6 +36,11 @@ type Column struct {
 	// without the column. Only for a primary key of one Int column. Numbers
 	// may have gaps after a failed insert.
 	Auto bool
+	// AutoCache, of an Auto column: how many numbers a session may take at a
+	// time, where the engine can be asked for it. What a session leaves of them
+	// is a gap, and the numbers of several sessions do not ascend together. 0
+	// means 1.
+	AutoCache int
 }
 
 // Index is a secondary index. Its entries are ordered by Columns and then by
@@ -116,6 +121,9 @@ func (t *Table) Validate() error {
 		}
 		if c.Auto && (c.Type != Int || len(t.Key) != 1 || t.Key[0] != c.Name) {
 			return fmt.Errorf("table %s: column %s cannot be numbered by the engine: it must be the whole primary key and an int", t.Name, c.Name)
+		}
+		if c.AutoCache < 0 || c.AutoCache > 0 && !c.Auto {
+			return fmt.Errorf("table %s: column %s: numbers can be cached of a column that the engine numbers, and not %d", t.Name, c.Name, c.AutoCache)
 		}
 	}
 	if _, err := t.Positions(t.Key); err != nil {

@@ -23,11 +23,20 @@ func ints(n ...int64) []model.Value {
 	return out
 }
 
-// testNumbering: the engine numbers rows in ascending order.
+// testNumbering: the engine numbers rows in ascending order, and returns the
+// number of the last to who asks.
 func (s Suite) testNumbering(t *testing.T) {
 	c := newClient(t, s.open(t, false))
-	for range 3 {
-		c.do(pushOp, ints(1, 2, 3, 4, 5)...)
+	ask := pushOp
+	for i := range int64(3) {
+		ask.ReturnNumber = i > 0
+		want := model.Value{}
+		if ask.ReturnNumber {
+			want = model.IntValue(5 * (i + 1))
+		}
+		if r, _ := c.do(ask, ints(1, 2, 3, 4, 5)...); r.Value.Compare(want) != 0 || r.Rows != 5 {
+			t.Errorf("insert %d returns %v for %d rows, want %v for 5", i, r.Value, r.Rows, want)
+		}
 	}
 	_, rows := c.do(model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"id", "v"}})
 	for i, row := range rows {

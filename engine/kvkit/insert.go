@@ -47,7 +47,9 @@ func (s *insertStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 	var first int64
 	if s.numbers {
 		first = s.l.lastID.Add(int64(s.op.Rows)) - int64(s.op.Rows) + 1
-		r.Value = model.IntValue(first + int64(s.op.Rows) - 1)
+	}
+	if s.op.ReturnNumber {
+		r.Value = s.lastNumber(args, first)
 	}
 	if s.blind {
 		return s.in(Write, func(tx Tx) error {
@@ -66,6 +68,14 @@ func (s *insertStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 		return err
 	}
 	return s.isolated(s.mode, func(tx Tx) error { return s.checked(tx, args, first, r) })
+}
+
+// lastNumber is the number of the last row, given by the engine or to it.
+func (s *insertStmt) lastNumber(args []model.Value, first int64) model.Value {
+	if s.numbers {
+		return model.IntValue(first + int64(s.op.Rows) - 1)
+	}
+	return args[(s.op.Rows-1)*len(s.columns)+slices.Index(s.columns, s.l.auto)]
 }
 
 // setRow fills s.given with row i of the arguments.

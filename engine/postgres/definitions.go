@@ -94,7 +94,7 @@ func columnText(t *model.Table, c *model.Column, compression model.Compression) 
 		s += " not null"
 	}
 	if c.Auto {
-		s += " numbered"
+		s += fmt.Sprintf(" numbered by %d", max(c.AutoCache, 1))
 	}
 	return s
 }
@@ -122,8 +122,9 @@ SELECT c.relname, c.relname, string_agg(
 	a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || coalesce(' ' || l.collname, '')
 	|| CASE a.attstorage WHEN 'p' THEN ' plain' WHEN 'x' THEN ' extended' WHEN 'e' THEN ' external' ELSE ' main' END
 	|| CASE WHEN a.attnotnull THEN ' not null' ELSE '' END
-	|| CASE WHEN a.attidentity <> '' THEN ' numbered' ELSE '' END, ', ' ORDER BY a.attnum)
+	|| CASE WHEN a.attidentity <> '' THEN ' numbered by ' || q.seqcache ELSE '' END, ', ' ORDER BY a.attnum)
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+LEFT JOIN pg_sequence q ON a.attidentity <> '' AND q.seqrelid = pg_get_serial_sequence(c.oid::regclass::text, a.attname)::regclass
 LEFT JOIN pg_collation l ON l.oid = a.attcollation
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relnamespace =`
 

@@ -35,7 +35,7 @@ func schema() model.Schema {
 		{
 			Name: "sale",
 			Columns: []model.Column{
-				{Name: "id", Type: model.Int, Auto: true},
+				{Name: "id", Type: model.Int, Auto: true, AutoCache: 50},
 				{Name: "at", Type: model.Time},
 				{Name: "register", Type: model.Int, Width: 4, NotNull: true},
 				{Name: "customer", Type: model.Int, Width: 4, NotNull: true},
@@ -115,8 +115,9 @@ func prepare(t testing.TB, s engine.Session, op model.Op) *enginetest.Operation 
 	return enginetest.PrepareOperation(t, s, schema(), op)
 }
 
+// saleInsert inserts rows and reads the number of the last.
 func saleInsert(rows int) model.Op {
-	return model.Op{Kind: model.Insert, Table: "sale", Rows: rows,
+	return model.Op{Kind: model.Insert, Table: "sale", Rows: rows, ReturnNumber: true,
 		Columns: []string{"at", "register", "customer", "product", "price", "data"}}
 }
 

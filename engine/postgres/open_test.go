@@ -179,6 +179,7 @@ func TestOtherDefinitions(t *testing.T) {
 		{"", func(c *engine.Config) {}},
 		{"sale exists with another definition", func(c *engine.Config) { c.Schema.Tables[0].Columns[2].Width = 8 }},
 		{"sale exists with another definition", func(c *engine.Config) { c.Schema.Tables[0].Columns[5].NotNull = false }},
+		{"sale exists with another definition", func(c *engine.Config) { c.Schema.Tables[0].Columns[0].AutoCache = 0 }},
 		{"link exists with another definition", func(c *engine.Config) { c.Compression = model.CompressionNone }},
 		{"link_pkey exists with another definition", func(c *engine.Config) { c.Schema.Tables[1].Key = []string{"to", "from"} }},
 		{"sale.market exists with another definition", func(c *engine.Config) { c.Schema.Tables[0].Indexes[0].Columns = []string{"product", "price"} }},

@@ -309,8 +309,9 @@ func TestSizesCountersAndSettle(t *testing.T) {
 	}
 }
 
+// saleInsert inserts rows and reads the number of the last.
 func saleInsert(rows int) model.Op {
-	return model.Op{Kind: model.Insert, Table: "sale", Rows: rows,
+	return model.Op{Kind: model.Insert, Table: "sale", Rows: rows, ReturnNumber: true,
 		Columns: []string{"at", "register", "customer", "product", "price", "data"}}
 }
 

@@ -65,7 +65,7 @@ func TestAutoNumbers(t *testing.T) {
 	three := prepare(t, s, saleInsert(3))
 	row := saleRow(1)
 	three.Gives("3", append(append(append([]any{}, row...), row...), row...)...)
-	given := prepare(t, s, model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"register", "id", "customer", "product", "price"}, Rows: 1})
+	given := prepare(t, s, model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"register", "id", "customer", "product", "price"}, Rows: 1, ReturnNumber: true})
 	given.Gives("10", 1, 10, 1, 1, 1.0)
 	one := prepare(t, s, saleInsert(1))
 	one.Gives("11", row...)
@@ -107,7 +107,7 @@ func TestConflicts(t *testing.T) {
 
 func TestScans(t *testing.T) {
 	s := newSession(t, fresh(t))
-	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"register", "customer", "product", "price", "data"}, Rows: 1})
+	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"register", "customer", "product", "price", "data"}, Rows: 1, ReturnNumber: true})
 	for i, r := range [][]any{{1, 2, 30, 1.5, "c"}, {1, 1, 20, 2.5, "b"}, {2, 9, 30, 3.5, "a"}, {1, 2, 10, 0.5, "b"}, {1, 2, 30, 1.5, nil}} {
 		insert.Gives(fmt.Sprint(i+1), r...)
 	}

@@ -92,7 +92,7 @@ var schemaOfSales = model.Schema{Tables: []model.Table{{
 var (
 	getSale   = model.Op{Kind: model.Get, Table: "sale", Columns: []string{"note", "product"}}
 	countSale = model.Op{Kind: model.Scan, Table: "sale", Aggregate: model.Count}
-	addSale   = model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"product"}, Rows: 2}
+	addSale   = model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"product"}, Rows: 2, ReturnNumber: true}
 	sellSale  = model.Op{Kind: model.Update, Table: "sale", Set: []model.Assign{{Column: "product", Add: true}}}
 )
 

@@ -59,7 +59,7 @@ func want(t *testing.T, f *fake, lines ...string) {
 	f.log = nil
 }
 
-var two = model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"product", "price"}, Rows: 2}
+var two = model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"product", "price"}, Rows: 2, ReturnNumber: true}
 
 func TestNumbers(t *testing.T) {
 	args := []model.Value{model.IntValue(1), model.FloatValue(2), model.IntValue(3), model.FloatValue(4)}

@@ -106,7 +106,7 @@ func (b *builder) insert(t *model.Table, op *model.Op) Statement {
 		b.comma(i).values(i*width, width)
 	}
 	b.onConflict(t, op)
-	if auto := numbered(t, op); auto != "" && b.d.Number == ReturnedNumber {
+	if auto := numbered(t, op); auto != "" && op.ReturnNumber && b.d.Number == ReturnedNumber {
 		return b.text(" RETURNING ").name(auto).statement(model.Int)
 	}
 	return b.statement()

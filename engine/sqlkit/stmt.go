@@ -191,7 +191,7 @@ type write struct {
 	exec     driver.StmtExecContext
 	inserted int64  // the rows of an insert that inserts or changes all of them; 0: the driver knows
 	numbers  Number // how the number of the last row is told
-	last     int    // the argument that is the last row's number, -1 if the engine gives it
+	last     int    // the argument that is the last row's number, -1 if the engine gives it or nobody asks
 	dest     []driver.Value
 	number   model.Value
 	returned int64
@@ -214,7 +214,7 @@ func newWrite(b base, t *model.Table, op *model.Op) (*write, error) {
 	if op.OnConflict != model.Ignore {
 		s.inserted = int64(op.Rows)
 	}
-	if auto := t.AutoColumn(); auto >= 0 {
+	if auto := t.AutoColumn(); auto >= 0 && op.ReturnNumber {
 		s.numbers = b.session.db.dialect.Number
 		for i, c := range op.Columns {
 			if c == t.Columns[auto].Name {

@@ -41,7 +41,7 @@ func (r *run) table(n int) model.Table {
 	t := model.Table{
 		Name: name,
 		Columns: []model.Column{
-			{Name: colID, Type: model.Int, Auto: true},
+			{Name: colID, Type: model.Int, Auto: true, AutoCache: 1000}, // as in the original
 			{Name: colTime, Type: model.Time},
 			{Name: colRegister, Type: model.Int, Width: 4, NotNull: true},
 			{Name: colCustomer, Type: model.Int, Width: 4, NotNull: true},

@@ -13,6 +13,9 @@ DROP TABLE `link`
 -- insert, numbered
 INSERT INTO `sale` (`product`, `price`) VALUES (?, ?), (?, ?)
 
+-- insert, numbered, number wanted
+INSERT INTO `sale` (`product`, `price`) VALUES (?, ?), (?, ?)
+
 -- insert, number given
 INSERT INTO `sale` (`id`, `product`, `price`) VALUES (?, ?, ?)
 

@@ -24,7 +24,7 @@ func Schema() model.Schema {
 		{
 			Name: "sale",
 			Columns: []model.Column{
-				{Name: "id", Type: model.Int, Auto: true},
+				{Name: "id", Type: model.Int, Auto: true, AutoCache: 1000},
 				{Name: "at", Type: model.Time},
 				{Name: "product", Type: model.Int, Width: 4, NotNull: true},
 				{Name: "price", Type: model.Float, NotNull: true},
@@ -64,6 +64,7 @@ func Cases() []Case {
 	all := []string{"from", "to", "data", "version"}
 	return []Case{
 		{"insert, numbered", model.Op{Kind: model.Insert, Table: "sale", Columns: some, Rows: 2}},
+		{"insert, numbered, number wanted", model.Op{Kind: model.Insert, Table: "sale", Columns: some, Rows: 2, ReturnNumber: true}},
 		{"insert, number given", model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"id", "product", "price"}, Rows: 1}},
 		{"insert, ignore", model.Op{Kind: model.Insert, Table: "link", Columns: all, Rows: 1, OnConflict: model.Ignore}},
 		{"insert, replace all columns", model.Op{Kind: model.Insert, Table: "link", Columns: all, Rows: 2, OnConflict: model.Replace}},

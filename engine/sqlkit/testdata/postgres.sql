@@ -12,6 +12,9 @@ DROP INDEX "link.to"
 DROP TABLE "link"
 
 -- insert, numbered
+INSERT INTO "sale" ("product", "price") VALUES ($1, $2), ($3, $4)
+
+-- insert, numbered, number wanted
 INSERT INTO "sale" ("product", "price") VALUES ($1, $2), ($3, $4) RETURNING "id"
 
 -- insert, number given
