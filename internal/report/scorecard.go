@@ -46,6 +46,8 @@ func layers() []struct {
 			{"CPU µs", "cpu_us", "", func(s *step) (key, bool) { return s.CPU() }},
 			{"read KB", "read_kb", "", func(s *step) (key, bool) { return s.Reads() }},
 			{"written KB", "write_kb", "", func(s *step) (key, bool) { return s.Writes() }},
+			{"written KB up to here", "unsettled_write_kb", "", func(s *step) (key, bool) { return s.Cost("unsettled_write_kb", "") }},
+			{"with deferred writes", "settled_write_kb", "", func(s *step) (key, bool) { return s.Cost("settled_write_kb", "") }},
 			{"size on disk", "db_bytes", "", func(s *step) (key, bool) { return s.Cost("db_bytes", "") }},
 			{"space amplification", "space_amplification", "", func(s *step) (key, bool) { return s.Cost("space_amplification", "") }},
 		}},

@@ -72,6 +72,7 @@ func writeText(w io.Writer, in Input, c *campaign, limit int) {
 			fmt.Fprintln(w, textRow(row[:shown], widths, gap))
 		}
 		c.textAnswers(w, s, n)
+		c.textSettled(w, s)
 		for _, t := range c.Targets {
 			if line := s.failures(t).line(); line != "" {
 				fmt.Fprintf(w, "  %s\n", line)

@@ -110,7 +110,7 @@ var metrics = []Metric{
 	{"read_kb", "KB", lower, "KB read from the device per unit (1 KB = 1024 bytes)."},
 	{"write_kb", "KB", lower, "KB written to the device per unit, from the start of the window until everything dirty was synced after it. Discards are not in it."},
 	{"after_write_kb", "KB", lower, "KB written to the device (or, without a device, by the process) between the end of the step, when everything dirty was synced, and the beginning of the next: background work of the engine that is in no window."},
-	{"deferred_kb", "KB", lower, "KB of changes, per unit, that the engine put off beyond the end of the window: the growth of dirty_bytes, 0 where it shrank. They are not in write_kb. Where they are more than a tenth of it, and than 1 MiB, write_kb is marked as a lower bound."},
+	{"deferred_kb", "KB", lower, "KB of changes, per unit, that the engine put off beyond the end of the window: the growth of dirty_bytes, 0 where it shrank. They are not in write_kb. Where they are more than a tenth of it, and than 128 KB, write_kb is marked as a lower bound."},
 	{"unsettled_write_kb", "KB", lower, "Of a settle step: KB that the steps since the last rest wrote per row that they wrote. What they put off is not in it."},
 	{"settled_write_kb", "KB", lower, "Of a settle step: as unsettled_write_kb, with what was written between the steps and by the settle step itself: what a row cost in the end."},
 	{"discard_kb", "KB", "", "KB discarded (trimmed) on the device per unit."},

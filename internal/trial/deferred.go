@@ -2,7 +2,6 @@ package trial
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"rumbench/engine"
@@ -11,12 +10,9 @@ import (
 )
 
 // Writes that an engine puts off are in no window of the step that caused them.
-// A step of which more than this share, and more than littleDeferred, was put off
-// was too short for its KB written to be more than a lower bound.
-const (
-	deferredShare  = 0.1
-	littleDeferred = 1 << 20 // bytes
-)
+// A step of which more than this share, and more than littleIO, was put off was
+// too short for its KB written to be more than a lower bound.
+const deferredShare = 0.1
 
 // deferred is by how much the changes that the engine has still to write grew
 // in the window, the sync after it included.
@@ -40,19 +36,20 @@ func gaugeIn(s observe.Snapshot, name string) (sum float64, ok bool) {
 
 // markDeferred warns of KB written that lack much of what the step caused.
 func (r *rows) markDeferred(all []cost) {
-	at := slices.IndexFunc(all, func(c cost) bool { return c.metric == "deferred_kb" })
-	if at < 0 || all[at].value*kb <= littleDeferred {
+	off := costOf(all, "deferred_kb")
+	if off == nil || off.value <= littleIO {
 		return
 	}
-	for i := range all {
-		c := &all[i]
-		if c.metric != "write_kb" && c.metric != "process_write_kb" || all[at].value <= deferredShare*c.value {
+	marked := false
+	for _, metric := range []string{"write_kb", "process_write_kb"} {
+		c := costOf(all, metric)
+		if c == nil || off.value <= deferredShare*c.value {
 			continue
 		}
-		w := fmt.Sprintf("lower bound: %.1f MB were written, and changes of %.1f MB were put off beyond the end of the step, which was too short for them to be written as they come", c.value/kb, all[at].value/kb)
+		w := fmt.Sprintf("lower bound: %.1f MB were written, and the writing of %.1f MB was put off beyond the end of the step: it was too short for writes to recur", c.value/kb, off.value/kb)
 		c.doubts = append(c.doubts, w)
-		if !slices.Contains(r.out.Warnings, w) {
-			r.out.Warnings = append(r.out.Warnings, w)
+		if !marked { // once for the step
+			r.out.Warnings, marked = append(r.out.Warnings, w), true
 		}
 	}
 }
@@ -62,21 +59,18 @@ func (r *rows) markDeferred(all []cost) {
 // between the steps and by the settle step itself, and without.
 func (r *rows) addSettled(all []cost) {
 	for _, metric := range []string{"write_kb", "process_write_kb"} {
-		at := slices.IndexFunc(all, func(c cost) bool { return c.metric == metric })
-		if at < 0 {
-			continue
-		}
+		own := costOf(all, metric)
 		sum, ok := sumSteps(r.trial.res.Steps, metric)
-		if !ok {
+		if own == nil || !ok {
 			continue
 		}
 		by := func(row *result.Row) {
-			all[at].mark(row)
+			own.mark(row)
 			row.Per, row.N, row.Disturbed = sum.per, sum.units, row.Disturbed || sum.disturbed
 		}
 		units := float64(sum.units)
 		r.put("unsettled_write_kb", sum.kb/units, by)
-		r.put("settled_write_kb", (sum.kb+sum.between+all[at].value)/units, by)
+		r.put("settled_write_kb", (sum.kb+sum.between+own.value)/units, by)
 		return
 	}
 }
