@@ -97,7 +97,7 @@ func TestUndone(t *testing.T) {
 		{"work, then nothing", 10, []workload.Group{bounded}, []*fake{{rows: 1, took: every(time.Millisecond)}}, 0, 0},
 		{"work that was not done", 4, []workload.Group{bounded}, []*fake{{rows: 1, took: every(400 * time.Millisecond)}}, 0, 20},
 		{"nothing more to do", 10, []workload.Group{rated}, []*fake{{rows: 1, took: every(time.Millisecond), err: done}}, 0, 0},
-		{"beside work", 0, []workload.Group{rated, leader}, []*fake{{rows: 1, took: every(500 * time.Millisecond)}, {took: every(time.Second)}}, 0, 40},
+		{"beside work", 0, []workload.Group{rated, leader}, []*fake{{rows: 1, took: every(450 * time.Millisecond)}, {took: every(time.Second)}}, 0, 38},
 		{"cancelled", 10, []workload.Group{rated}, []*fake{{rows: 1, took: every(time.Hour)}}, 3 * time.Second, 30},
 		{"no rate", 10, []workload.Group{{Name: "w", Clients: 1, Ops: insert}}, []*fake{{rows: 1, took: every(time.Second)}}, 0, -1},
 	} {
