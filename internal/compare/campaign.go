@@ -154,6 +154,7 @@ func (s *Step) Doubts(t *Target) []string {
 		case result.Running:
 			out = appendNew(out, "unfinished")
 		}
+		out = appendNew(out, r.Step.NotComparable...)
 		for _, g := range r.Step.Groups {
 			if g.SLA == nil {
 				continue // unknown is not missed
