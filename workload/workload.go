@@ -168,10 +168,22 @@ type OpKind struct {
 	Upkeep bool
 	// Returns: Outcome.Bytes are those returned by reading, not written.
 	Returns bool
+	// Finds is what is known of how many rows its operations find.
+	Finds Finds
 	// Of names the kind that this one is a variety of, for costs and rates of
 	// the whole: "range market" is of "query". "" means Name.
 	Of string
 }
+
+// Finds is what is known of how many rows operations find.
+type Finds uint8
+
+// The kinds of knowledge.
+const (
+	FindsNothing   Finds = iota // they look for no rows, or the answer does not show how many there were
+	FindsExactly                // each finds Outcome.Expected rows
+	FindsOnAverage              // Outcome.Expected is the mean of a number that varies, as one of random rows does
+)
 
 // Whole is the kind that costs and rates are summed under.
 func (k OpKind) Whole() string {
@@ -252,9 +264,11 @@ type Outcome struct {
 	Kind  int   // position in Group.Ops
 	Rows  int64 // units done
 	Bytes int64 // user bytes written (index entries included) or returned
-	// Short counts units that should have been done but were not there, such
-	// as rows to delete. They are a finding, not an error.
-	Short int64
+	// Expected is how many rows the operation has to find, or to change, if the
+	// database holds what the workload has put there; 0: that is not known. Found
+	// is how many it found, of those that are expected if that is known. Fewer
+	// are a finding, not an error.
+	Expected, Found int64
 	// Reads, Writes and Others count the statements executed: those that read,
 	// those that changed something, and all else: begin, commit, rollback, and
 	// writes that found nothing to change.
@@ -308,7 +322,7 @@ type Totals [][]Total
 
 // Total sums the operations of one kind in one group.
 type Total struct {
-	Ops, Rows, Bytes, Short int64
+	Ops, Rows, Bytes, Expected, Found int64
 }
 
 // Rows sums the units of an operation kind over all groups of a step.

@@ -148,6 +148,7 @@ func doubtsOf(used []Run) []string {
 		case result.Running:
 			out = appendNew(out, "unfinished")
 		}
+		out = appendNew(out, r.Step.NotComparable...)
 		for _, g := range r.Step.Groups {
 			if g.SLA == nil {
 				continue // unknown is not missed

@@ -239,7 +239,8 @@ func (l *loop) leave() {
 // record records an operation that was done.
 func (l *loop) record(attempt, end int64) {
 	o := &l.op
-	o.Kind, o.Rows, o.Bytes, o.Short = l.out.Kind, l.out.Rows, l.out.Bytes, l.out.Short
+	o.Kind, o.Rows, o.Bytes = l.out.Kind, l.out.Rows, l.out.Bytes
+	o.Expected, o.Found = l.out.Expected, l.out.Found
 	o.Reads, o.Writes, o.Others = l.out.Reads, l.out.Writes, l.out.Others
 	o.Attempt, o.Retried, o.End = attempt, l.retry.failures > 0, end
 	if l.out.Parts != nil {

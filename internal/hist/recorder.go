@@ -11,7 +11,9 @@ type Shape struct {
 
 // Counts are what operations of one kind did in a stretch of time.
 type Counts struct {
-	Ops, Rows, Bytes, Short int64
+	Ops, Rows, Bytes int64
+	// Expected and Found are rows that were looked for.
+	Expected, Found int64
 	// Reads, Writes and Others are the statements of operations that were done.
 	Reads, Writes, Others int64
 	// Attempts counts the tries, those that failed included; Retries those that
@@ -30,7 +32,8 @@ func (c *Counts) add(o *Counts) {
 	c.Ops += o.Ops
 	c.Rows += o.Rows
 	c.Bytes += o.Bytes
-	c.Short += o.Short
+	c.Expected += o.Expected
+	c.Found += o.Found
 	c.Reads += o.Reads
 	c.Writes += o.Writes
 	c.Others += o.Others
@@ -156,7 +159,8 @@ func NewRecorder(s Shape) *Recorder {
 // Intended is ignored where there is none.
 type Op struct {
 	Kind                  int
-	Rows, Bytes, Short    int64
+	Rows, Bytes           int64
+	Expected, Found       int64
 	Reads, Writes, Others int64
 	Intended, Start, End  int64
 	// Attempt is the start of the attempt that succeeded, and Retried tells
@@ -181,7 +185,8 @@ func (r *Recorder) Record(o *Op) {
 	k.Ops++
 	k.Rows += o.Rows
 	k.Bytes += o.Bytes
-	k.Short += o.Short
+	k.Expected += o.Expected
+	k.Found += o.Found
 	k.Reads += o.Reads
 	k.Writes += o.Writes
 	k.Others += o.Others

@@ -122,6 +122,9 @@ type Step struct {
 	Waits     []Wait                `json:"waits,omitempty"` // what sessions were seen doing, the most frequent first
 	Notes     []string              `json:"notes,omitempty"`
 	Warnings  []string              `json:"warnings,omitempty"`
+	// NotComparable are reasons why the step's numbers cannot be compared with
+	// those of others, in a few words each, as what it did was not what it had to do.
+	NotComparable []string `json:"not_comparable,omitempty"`
 }
 
 // Axis is a number in which steps of one base differ.

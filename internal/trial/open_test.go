@@ -61,7 +61,9 @@ func (c *scriptedClient) Abandon() { c.value, c.attempt = c.value+1, 0 }
 func script(t *testing.T, g workload.Group, do func(out *workload.Outcome, value, attempt int) error, sets ...string) Spec {
 	s := spec(t, "memory", sets...)
 	g.Name = "t"
-	g.Ops = []workload.OpKind{{Name: "transaction", Unit: "transaction"}}
+	if g.Ops == nil {
+		g.Ops = []workload.OpKind{{Name: "transaction", Unit: "transaction"}}
+	}
 	s.Plan.Run = scripted{s.Plan.Run, g, do}
 	return s
 }
@@ -181,28 +183,6 @@ func TestNothingButFailures(t *testing.T) {
 		}
 		if n := value(t, st, "t", "transaction", "given_up") + value(t, st, "t", "transaction", "unfinished"); n == 0 {
 			t.Errorf("%+v: %s", retry, dump(st.Rows))
-		}
-	}
-}
-
-// Units that were not there are counted; where they are many, rates are in doubt.
-func TestMisses(t *testing.T) {
-	for every, doubted := range map[int]bool{1: true, 40: false} {
-		s := script(t, workload.Group{Clients: 1}, func(out *workload.Outcome, value, _ int) error {
-			if value%every == 0 {
-				out.Short = 1
-			}
-			return nil
-		})
-		st := step(t, run(t, s, result.Complete), "s")
-		ops := value(t, st, "t", "transaction", "rows")
-		if n := value(t, st, "t", "transaction", "misses"); n != math.Ceil(ops/float64(every)) {
-			t.Errorf("every %d: %v misses of %v", every, n, ops)
-		}
-		for _, metric := range []string{"rows_per_s", "ops_per_s", "queries_per_s"} {
-			if w := row(t, st, "t", "transaction", metric).Warnings; has(w, "was not there") != doubted {
-				t.Errorf("every %d: %s: %q", every, metric, w)
-			}
 		}
 	}
 }

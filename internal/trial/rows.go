@@ -165,14 +165,14 @@ func (r *rows) doubts() []string {
 // the whole where several kinds are varieties of one.
 func (r *rows) addGroup(g int, group *workload.Group, w []string) {
 	res := &r.res.Groups[g]
-	wholes := map[string]*hist.Sums{}
+	wholes, finds := map[string]*hist.Sums{}, map[string]workload.Finds{}
 	var order []string
 	for k := range res.Kinds {
 		kind := &group.Ops[k]
 		if kind.Upkeep && res.Kinds[k].Ops == 0 {
 			continue // there was no occasion for it
 		}
-		r.addKind(group.Name, kind.Name, withUndone(group, res, kind.Name, res.Kinds[k]), w)
+		r.addKind(group.Name, kind.Name, kind.Finds, withUndone(group, res, kind.Name, res.Kinds[k]), w)
 		whole := kind.Whole()
 		if kind.Upkeep || whole == kind.Name {
 			continue
@@ -183,9 +183,10 @@ func (r *rows) addGroup(g int, group *workload.Group, w []string) {
 			order = append(order, whole)
 		}
 		wholes[whole].Merge(&res.Kinds[k])
+		finds[whole] = max(finds[whole], kind.Finds)
 	}
 	for _, whole := range order {
-		r.addKind(group.Name, whole, withUndone(group, res, whole, *wholes[whole]), w)
+		r.addKind(group.Name, whole, finds[whole], withUndone(group, res, whole, *wholes[whole]), w)
 	}
 	perSec := r.res.IntervalRates(g, r.config.Rate(group))
 	for _, p := range []float64{50, 95, 99} {
@@ -200,16 +201,16 @@ var percentiles = []struct {
 	p    float64
 }{{"p50_us", 50}, {"p95_us", 95}, {"p99_us", 99}, {"p999_us", 99.9}}
 
-func (r *rows) addKind(group, op string, s *hist.Sums, w []string) {
-	at, doubt := of(group, op), warnings(w)
+func (r *rows) addKind(group, op string, finds workload.Finds, s *hist.Sums, w []string) {
+	at := of(group, op)
 	seconds := r.res.Window.Seconds()
 	r.put("rows", float64(s.Rows), at, count(s.Ops))
-	missed := warnings(r.addMisses(group, op, &s.Counts))
+	doubt := warnings(append(slices.Clone(w), r.addFound(group, op, finds, &s.Counts)...))
 	if seconds > 0 {
-		r.put("ops_per_s", float64(s.Ops)/seconds, at, count(s.Ops), doubt, missed)
-		r.put("rows_per_s", float64(s.Rows)/seconds, at, count(s.Rows), doubt, missed)
+		r.put("ops_per_s", float64(s.Ops)/seconds, at, count(s.Ops), doubt)
+		r.put("rows_per_s", float64(s.Rows)/seconds, at, count(s.Rows), doubt)
 	}
-	r.addStatements(group, op, &s.Counts, doubt, missed)
+	r.addStatements(group, op, &s.Counts, doubt)
 	r.addAttempts(group, op, &s.Counts)
 	r.addFailed(group, op, s.Failed)
 	if s.Response != nil && s.Response.Count() > 0 {

@@ -121,27 +121,6 @@ func (r *rows) addFailed(group, op string, d *hist.Dist) {
 	r.put("failed_max_us", micros(d.Max()), at, n)
 }
 
-// missesAllowed is the share of misses up to which nobody needs to be told.
-const missesAllowed = 0.01
-
-// addMisses adds how many units were not there. The words are for the rates of
-// an operation kind of which too many were not: of its statements where these
-// are counted, else of its units.
-func (r *rows) addMisses(group, op string, c *hist.Counts) (doubts []string) {
-	if c.Short == 0 {
-		return nil
-	}
-	r.put("misses", float64(c.Short), of(group, op), count(c.Ops))
-	all, of := c.Statements(), "statements"
-	if all == 0 {
-		all, of = c.Rows+c.Short, "units"
-	}
-	if share := float64(c.Short) / float64(all); share > missesAllowed {
-		return []string{fmt.Sprintf("what was looked for was not there, in %.3g %% of its %s: these cost less than others", 100*share, of)}
-	}
-	return nil
-}
-
 // addParts adds the latencies of the statements that operations are made of.
 func (r *rows) addParts(g int, group *workload.Group, w []string) {
 	doubt := warnings(w)

@@ -10,7 +10,6 @@ import (
 	"rumbench/internal/drive"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
-	"rumbench/model"
 	"rumbench/workload"
 )
 
@@ -160,8 +159,7 @@ func (t *trial) load(ctx context.Context, step *workload.Step, s *result.Step) e
 			return fmt.Errorf("create the tables: %w", err)
 		}
 	}
-	results := model.Has(engine.InfoOf(t.Engine, t.Target.Config).Capabilities, model.CapResults)
-	stage, err := step.Open(ctx, workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: results, Previous: t.previous})
+	stage, err := step.Open(ctx, workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: t.keepsRows(), Previous: t.previous})
 	if err != nil {
 		return err
 	}

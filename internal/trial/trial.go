@@ -20,6 +20,7 @@ import (
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
+	"rumbench/model"
 	"rumbench/workload"
 )
 
@@ -116,6 +117,11 @@ func (t *trial) header() *result.Trial {
 			{Name: info.Name, Value: info.Version},
 		},
 	}
+}
+
+// keepsRows reports whether the engine returns the rows that were stored.
+func (t *trial) keepsRows() bool {
+	return model.Has(engine.InfoOf(t.Engine, t.Target.Config).Capabilities, model.CapResults)
 }
 
 // printable writes durations as people do; JSON would make them nanoseconds.

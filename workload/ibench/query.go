@@ -2,6 +2,7 @@ package ibench
 
 import (
 	"context"
+	"slices"
 
 	"rumbench/engine"
 	"rumbench/internal/gen"
@@ -17,6 +18,21 @@ type rangeQuery struct {
 	lower   model.Bound
 	// start draws the value.
 	start func(s gen.Stream, i uint64) model.Value
+	// values is how many values the first column has, from 0 on, all as often;
+	// 0: so many that an end of the index is hardly ever met.
+	values int64
+}
+
+// beyond is how many entries there are, in a table of so many rows, from a value on.
+func (q *rangeQuery) beyond(start model.Value, rows int64) int64 {
+	if q.values == 0 {
+		return rows
+	}
+	first := start.Int()
+	if q.lower == model.Exclusive {
+		first++
+	}
+	return rows * (q.values - first) / q.values
 }
 
 // rangeQueries are the types of range queries, in the order of the indexes
@@ -34,10 +50,14 @@ func (r *run) rangeQueries() []rangeQuery {
 	starts := map[string]func(gen.Stream, uint64) model.Value{
 		colProduct: whole(r.p.Int("products")), colRegister: whole(r.p.Int("cashregisters")), colPrice: price,
 	}
+	values := map[string]int64{colProduct: r.p.Int("products"), colRegister: r.p.Int("cashregisters"), colPrice: r.p.Int("max_price")}
+	if r.classic {
+		values[colPrice] = 0
+	}
 	short := map[string]string{"marketsegment": "market", "registersegment": "register", "pdc": "pdc"}
 	var out []rangeQuery
 	for _, ix := range r.indexes() {
-		q := rangeQuery{name: short[ix.name], index: ix.name, columns: ix.columns, lower: model.Inclusive, start: starts[ix.columns[0]]}
+		q := rangeQuery{name: short[ix.name], index: ix.name, columns: ix.columns, lower: model.Inclusive, start: starts[ix.columns[0]], values: values[ix.columns[0]]}
 		if ix.columns[0] == colRegister {
 			q.lower = model.Exclusive // as in the original
 		}
@@ -52,6 +72,9 @@ func (r *run) rangeQueries() []rangeQuery {
 // rangeClient asks range queries of random type.
 type rangeClient struct {
 	table   *table
+	limit   int64 // entries that a query reads
+	rows    int64 // that the table has to have
+	results bool
 	queries []rangeQuery
 	stmts   []engine.Stmt
 	which   gen.Stream
@@ -63,9 +86,12 @@ type rangeClient struct {
 
 func (s *stage) newRanger(ctx context.Context, t *table, seat workload.Seat) (workload.Client, error) {
 	stream := gen.NewStream(s.env.Seed, "ibench", s.plan.Name, "query").Sub(uint64(seat.Client))
-	c := &rangeClient{table: t, queries: s.rangeQueries(), which: stream.Sub(0)}
+	c := &rangeClient{
+		table: t, queries: s.rangeQueries(), which: stream.Sub(0),
+		limit: s.p.Int("rows_per_query"), rows: s.tableRows(), results: s.env.Results,
+	}
 	for i, q := range c.queries {
-		op := &model.Op{Kind: model.Scan, Table: t.name, Columns: q.columns, Lower: q.lower, Limit: int(s.p.Int("rows_per_query"))}
+		op := &model.Op{Kind: model.Scan, Table: t.name, Columns: q.columns, Lower: q.lower, Limit: int(c.limit)}
 		if q.index != "" {
 			op.Index = t.name + "_" + q.index
 		} else {
@@ -96,7 +122,20 @@ func (c *rangeClient) Do(ctx context.Context, out *workload.Outcome) error {
 	}
 	c.n++
 	out.Kind, out.Rows, out.Bytes = k, 1, c.result.Bytes
+	if c.results {
+		out.Expected = min(c.limit, c.expected(k))
+		out.Found = min(c.result.Rows, out.Expected)
+	}
 	return nil
+}
+
+// expected is how many entries there are from the start of the query of type k on.
+func (c *rangeClient) expected(k int) int64 {
+	q := &c.queries[k]
+	if q.index == "" { // by key, up to the greatest one that the step began with
+		return c.table.lastID - c.arg[0].Int() + 1
+	}
+	return q.beyond(c.arg[0], c.rows)
 }
 
 // pointColumns are what a point query fetches.
@@ -104,23 +143,25 @@ var pointColumns = []string{colID, colProduct, colData}
 
 // pointClient reads rows by lists of random keys.
 type pointClient struct {
-	table  *table
-	get    engine.Stmt
-	max    engine.Stmt
-	keys   gen.Stream
-	n      uint64
-	last   int64
-	every  int64
-	since  int64
-	args   []model.Value
-	result engine.Result
-	newest engine.Result
+	table   *table
+	get     engine.Stmt
+	max     engine.Stmt
+	keys    gen.Stream
+	n       uint64
+	last    int64
+	every   int64
+	since   int64
+	args    []model.Value
+	drawn   []int64 // the keys, to count the different ones
+	results bool
+	result  engine.Result
+	newest  engine.Result
 }
 
 func (s *stage) newPointer(ctx context.Context, t *table, seat workload.Seat) (workload.Client, error) {
 	n := int(s.p.Int("rows_per_query"))
 	c := &pointClient{
-		table: t, last: t.lastID, every: s.p.Int("max_every"), args: make([]model.Value, n),
+		table: t, last: t.lastID, every: s.p.Int("max_every"), args: make([]model.Value, n), drawn: make([]int64, n), results: s.env.Results,
 		keys: gen.NewStream(s.env.Seed, "ibench", s.plan.Name, "query").Sub(uint64(seat.Client)),
 	}
 	var err error
@@ -138,11 +179,14 @@ func (c *pointClient) Do(ctx context.Context, out *workload.Outcome) error {
 	if c.since >= c.every {
 		out.Kind, out.Rows = 1, 1
 		c.since = 0
-		return c.max.Exec(ctx, nil, &c.newest)
+		err := c.max.Exec(ctx, nil, &c.newest)
+		c.count(out, 1, c.newest.Rows)
+		return err
 	}
 	first := c.table.firstID.Load()
 	for i := range c.args {
-		c.args[i] = model.IntValue(first + c.keys.Uniform(c.n*uint64(len(c.args))+uint64(i), max(c.last-first, 1)))
+		c.drawn[i] = first + c.keys.Uniform(c.n*uint64(len(c.args))+uint64(i), max(c.last-first, 1))
+		c.args[i] = model.IntValue(c.drawn[i])
 	}
 	if err := c.get.Exec(ctx, c.args, &c.result); err != nil {
 		return err
@@ -150,5 +194,15 @@ func (c *pointClient) Do(ctx context.Context, out *workload.Outcome) error {
 	c.n++
 	c.since++
 	out.Rows, out.Bytes = 1, c.result.Bytes
+	slices.Sort(c.drawn)
+	c.count(out, int64(len(slices.Compact(c.drawn))), c.result.Rows)
 	return nil
+}
+
+// count counts the rows that were looked for. A key that was drawn twice may
+// have given its row twice.
+func (c *pointClient) count(out *workload.Outcome, expected, found int64) {
+	if c.results {
+		out.Expected, out.Found = expected, min(found, expected)
+	}
 }

@@ -110,15 +110,18 @@ func (r *run) opKinds(as role) []workload.OpKind {
 	case writer:
 		return []workload.OpKind{{Name: opInsert, Unit: "row"}}
 	case deleter:
-		return []workload.OpKind{{Name: opDelete, Unit: "row"}, {Name: opMin, Unit: "query", Upkeep: true}}
+		return []workload.OpKind{{Name: opDelete, Unit: "row", Finds: workload.FindsExactly}, {Name: opMin, Unit: "query", Upkeep: true, Finds: workload.FindsExactly}}
 	case builder:
 		return []workload.OpKind{{Name: opInsert, Unit: "row"}, {Name: opIndex, Unit: "row"}}
 	case pointer:
-		return []workload.OpKind{{Name: opPoint, Unit: "query", Of: opQuery, Returns: true}, {Name: opMax, Unit: "query", Upkeep: true}}
+		return []workload.OpKind{
+			{Name: opPoint, Unit: "query", Of: opQuery, Returns: true, Finds: workload.FindsExactly},
+			{Name: opMax, Unit: "query", Upkeep: true, Finds: workload.FindsExactly},
+		}
 	}
 	var kinds []workload.OpKind
 	for _, q := range r.rangeQueries() {
-		kinds = append(kinds, workload.OpKind{Name: "range " + q.name, Unit: "query", Of: opQuery, Returns: true})
+		kinds = append(kinds, workload.OpKind{Name: "range " + q.name, Unit: "query", Of: opQuery, Returns: true, Finds: workload.FindsExactly})
 	}
 	return kinds
 }

@@ -54,7 +54,8 @@ func (in *insertClient) Do(ctx context.Context, out *workload.Outcome) error {
 	if err := in.stmt.Exec(ctx, in.batch.args, &in.result); err != nil {
 		return err
 	}
-	out.Kind, out.Rows, out.Short = in.kind, in.result.Rows, in.size-in.result.Rows
+	out.Kind, out.Rows = in.kind, in.result.Rows
+	out.Expected, out.Found = in.size, in.result.Rows
 	out.Bytes = in.size*in.fixed + int64(len(in.batch.text))
 	in.next += in.size
 	in.filled = false
@@ -128,7 +129,7 @@ func (d *deleteClient) Ready(ctx context.Context) error { return take(ctx, d.tab
 func (d *deleteClient) Do(ctx context.Context, out *workload.Outcome) error {
 	if d.resync > 0 && d.since >= d.resync {
 		out.Kind, out.Rows = 1, 1
-		return d.readLeast(ctx)
+		return d.readLeast(ctx, out)
 	}
 	d.cursor[0] = model.IntValue(d.table.firstID.Load())
 	if err := d.stmt.Exec(ctx, d.cursor[:], &d.result); err != nil {
@@ -136,7 +137,7 @@ func (d *deleteClient) Do(ctx context.Context, out *workload.Outcome) error {
 	}
 	out.Rows = d.result.Rows
 	if d.results {
-		out.Short = d.size - d.result.Rows
+		out.Expected, out.Found = d.size, d.result.Rows
 	}
 	d.since++
 	d.table.firstID.Add(d.size)
@@ -144,10 +145,13 @@ func (d *deleteClient) Do(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-func (d *deleteClient) readLeast(ctx context.Context) error {
+func (d *deleteClient) readLeast(ctx context.Context, out *workload.Outcome) error {
 	d.found = d.table.firstID.Load()
 	if err := d.min.Exec(ctx, nil, &d.least); err != nil {
 		return err
+	}
+	if d.results {
+		out.Expected, out.Found = 1, d.least.Rows
 	}
 	d.table.firstID.Store(d.found)
 	d.since = 0

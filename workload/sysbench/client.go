@@ -38,8 +38,9 @@ type client struct {
 	calls []call
 	args  []model.Value
 	text  []byte
-	id    int64 // the one that a delete and an insert share, or that is the client's own
-	at    int   // without a transaction: the first call that has not been done
+	spans []span // of expect
+	id    int64  // the one that a delete and an insert share, or that is the client's own
+	at    int    // without a transaction: the first call that has not been done
 	so    workload.Outcome
 
 	phase, done int64 // of a ratio: which of so many transactions writes
@@ -60,15 +61,17 @@ type preparedUnit struct {
 
 type preparedStatement struct {
 	*statement
-	part  int
-	table []engine.Stmt
+	part      int
+	table     []engine.Stmt
+	aggregate model.Aggregate
 }
 
 // call is one statement of an event.
 type call struct {
 	*preparedStatement
-	stmt engine.Stmt
-	to   int // where its arguments end
+	stmt     engine.Stmt
+	to       int   // where its arguments end
+	expected int64 // rows that it has to find
 }
 
 // prepareBlocks readies the statements of blocks for the tables of the level.
@@ -81,11 +84,12 @@ func (c *client) prepareBlocks(ctx context.Context, session engine.Session, bloc
 			for i := range u.statements {
 				s := preparedStatement{statement: &u.statements[i], part: slices.Index(parts, u.statements[i].name)}
 				for n := range int(c.tables) {
-					stmt, err := session.Prepare(ctx, s.op(c.stage.run, n))
+					op := s.op(c.stage.run, n)
+					stmt, err := session.Prepare(ctx, op)
 					if err != nil {
 						return nil, err
 					}
-					s.table = append(s.table, stmt)
+					s.table, s.aggregate = append(s.table, stmt), op.Aggregate
 				}
 				pu.statements = append(pu.statements, s)
 			}
@@ -149,8 +153,9 @@ func (c *client) addBlocks(blocks []prepared, table int64) {
 func (c *client) addUnit(u *preparedUnit, table int64) {
 	for i := range u.statements {
 		s := &u.statements[i]
+		from := len(c.args)
 		s.args(c)
-		c.calls = append(c.calls, call{s, s.table[table], len(c.args)})
+		c.calls = append(c.calls, call{s, s.table[table], len(c.args), c.expect(s.statement, c.args[from:])})
 	}
 }
 
@@ -276,8 +281,9 @@ func (c *client) execute(ctx context.Context, s *call, from int, out *workload.O
 		return err
 	}
 	out.Parts.Stop(s.part)
-	if s.rows > 0 && c.stage.env.Results {
-		out.Short += max(s.rows-c.result.Rows, 0)
+	if s.sought != noRows && c.stage.env.Results {
+		out.Expected += s.expected
+		out.Found += s.found(&c.result, s.expected)
 	}
 	if !s.writes {
 		out.Reads++

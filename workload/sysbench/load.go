@@ -105,7 +105,7 @@ func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
 	if err := stmt.Exec(ctx, l.args, &l.result); err != nil {
 		return err
 	}
-	out.Rows, out.Short, out.Bytes, out.Writes = l.result.Rows, l.made-l.result.Rows, l.made*rowBytes, 1
+	out.Rows, out.Bytes, out.Writes = l.result.Rows, l.made*rowBytes, 1
 	l.next += l.made
 	l.made = 0
 	return nil

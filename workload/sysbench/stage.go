@@ -240,14 +240,14 @@ func (c *client) cut(p workload.Params, seats int64) (err error) {
 }
 
 // Finish checks what the step has left.
-func (s *testStage) Finish(ctx context.Context, done workload.Totals) (f workload.Finding, err error) {
+func (s *testStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
 	var changed tally
 	for _, c := range s.clients {
 		changed.add(c.tally)
 	}
 	rows := s.start.rows + changed.rows
 	f.Live = s.live(max(rows, 0), s.p.Bool("create_secondary"))
-	s.noteMisses(&f, done)
+	s.noteEnd(&f)
 	if !s.env.Results || s.p.String("check") == "none" {
 		return f, nil
 	}
@@ -285,18 +285,8 @@ func (s *testStage) read(ctx context.Context, what model.Aggregate) (n int64, er
 	return s.aggregate(ctx, session, what)
 }
 
-// noteMisses tells of keys that were not there: they cost less than others.
-func (s *testStage) noteMisses(f *workload.Finding, done workload.Totals) {
-	var short, ops int64
-	for g := range done {
-		for _, t := range done[g] {
-			short += t.Short
-			ops += t.Ops
-		}
-	}
-	if short > 0 {
-		f.Notes = append(f.Notes, fmt.Sprintf("%d rows that %d operations looked for by key were not there (%.3g per operation)", short, ops, float64(short)/float64(ops)))
-	}
+// noteEnd tells whether the test has ended for want of rows.
+func (s *testStage) noteEnd(f *workload.Finding) {
 	if s.test.own && !slices.ContainsFunc(s.clients, func(c *client) bool { return !c.over }) {
 		f.Notes = append(f.Notes, "there were no more rows to delete before the time was over")
 	}

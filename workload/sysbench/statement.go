@@ -11,8 +11,11 @@ type statement struct {
 	bytes  int64 // user bytes written for each row that it changes
 	adds   int64 // rows that there are more for each row that it changes
 	raises int64 // by how much the sum of k grows for each of them
-	// rows is how many rows it has to find; 0: any number.
-	rows int64
+	// sought is what rows it has to find, by arguments that begin behind so many
+	// others; secondary: by values of k.
+	sought    sought
+	before    int
+	secondary bool
 	// op is its shape for a table, counted from 0.
 	op func(r *run, table int) *model.Op
 	// args appends the arguments of one execution.
@@ -21,18 +24,14 @@ type statement struct {
 
 // get reads columns of so many rows by key.
 func get(name string, keys int, args func(c *client), columns ...string) statement {
-	s := statement{name: name, args: args, op: func(_ *run, table int) *model.Op {
+	return statement{name: name, sought: rowsOfKeys, args: args, op: func(_ *run, table int) *model.Op {
 		return &model.Op{Kind: model.Get, Table: tableName(table), Columns: columns, Keys: keys}
 	}}
-	if keys == 1 {
-		s.rows = 1
-	}
-	return s
 }
 
 // bySecondary reads columns of the rows with so many values of k.
 func bySecondary(name string, keys int, columns ...string) statement {
-	return statement{name: name, args: randomIDs(keys), op: func(_ *run, table int) *model.Op {
+	return statement{name: name, sought: rowsOfKeys, secondary: true, args: randomIDs(keys), op: func(_ *run, table int) *model.Op {
 		return &model.Op{Kind: model.Get, Table: tableName(table), Columns: columns, Keys: keys, Index: indexName(table), Equal: 1}
 	}}
 }
@@ -40,7 +39,7 @@ func bySecondary(name string, keys int, columns ...string) statement {
 // between reads a range of ids or, by the secondary index, of k. The change
 // makes a query of the plain scan.
 func between(name string, secondary bool, args func(c *client), change func(o *model.Op), columns ...string) statement {
-	return statement{name: name, args: args, op: func(_ *run, table int) *model.Op {
+	return statement{name: name, sought: rowsBetween, secondary: secondary, args: args, op: func(_ *run, table int) *model.Op {
 		o := &model.Op{Kind: model.Scan, Table: tableName(table), Columns: columns, Lower: model.Inclusive, Upper: model.Inclusive, Free: true}
 		if secondary {
 			o.Index = indexName(table)
@@ -69,18 +68,24 @@ var pointSelect = get("point", 1, randomID, colC)
 func simpleRange(size int64) statement {
 	return between("simple range", false, idRange(size), plain, colC)
 }
-func sumRange(size int64) statement { return between("sum range", false, idRange(size), summed, colK) }
+func sumRange(size int64) statement {
+	s := between("sum range", false, idRange(size), summed, colK)
+	s.sought = anAnswer
+	return s
+}
 func orderRange(size int64) statement {
 	return between("order range", false, idRange(size), ordered, colC)
 }
 func distinctRange(size int64) statement {
-	return between("distinct range", false, idRange(size), distinct, colC)
+	s := between("distinct range", false, idRange(size), distinct, colC)
+	s.sought = anAnswer // update-inlist gives many rows the same text
+	return s
 }
 
 // updateK changes an indexed column: by one, as sysbench does, which moves the
 // index entry to the next place at most, or to a random value.
 func updateK(random bool) statement {
-	s := statement{name: "update k", writes: true, rows: 1, bytes: intBytes + indexBytes}
+	s := statement{name: "update k", writes: true, sought: rowsOfKeys, before: 1, bytes: intBytes + indexBytes}
 	if !random {
 		s.raises = 1
 	}
@@ -100,10 +105,7 @@ func updateK(random bool) statement {
 
 // updateC changes a column without an index in the rows of so many keys.
 func updateC(keys int, args func(c *client)) statement {
-	s := statement{name: "update c", writes: true, bytes: cBytes}
-	if keys == 1 {
-		s.rows = 1
-	}
+	s := statement{name: "update c", writes: true, sought: rowsOfKeys, before: 1, bytes: cBytes}
 	s.op = func(_ *run, table int) *model.Op {
 		return &model.Op{Kind: model.Update, Table: tableName(table), Set: []model.Assign{{Column: colC}}, Keys: keys}
 	}
@@ -116,14 +118,14 @@ func updateC(keys int, args func(c *client)) statement {
 
 // remove deletes a row; args choose which.
 func remove(args func(c *client)) statement {
-	return statement{name: "delete", writes: true, rows: 1, adds: -1, args: args, op: func(_ *run, table int) *model.Op {
+	return statement{name: "delete", writes: true, sought: rowsOfKeys, adds: -1, args: args, op: func(_ *run, table int) *model.Op {
 		return &model.Op{Kind: model.Delete, Table: tableName(table)}
 	}}
 }
 
 // reinsert inserts a new row with the id that the delete before it had.
 var reinsert = statement{
-	name: "insert", writes: true, rows: 1, adds: 1, bytes: rowBytes + indexBytes,
+	name: "insert", writes: true, adds: 1, bytes: rowBytes + indexBytes,
 	op: func(_ *run, table int) *model.Op {
 		return &model.Op{Kind: model.Insert, Table: tableName(table), Columns: allColumns, Rows: 1}
 	},
@@ -135,7 +137,7 @@ var reinsert = statement{
 
 // appendNew inserts a row that the engine numbers.
 var appendNew = statement{
-	name: "insert", writes: true, rows: 1, adds: 1, bytes: rowBytes + indexBytes,
+	name: "insert", writes: true, adds: 1, bytes: rowBytes + indexBytes,
 	op: func(_ *run, table int) *model.Op {
 		return &model.Op{Kind: model.Insert, Table: tableName(table), Columns: loadColumns, Rows: 1}
 	},

@@ -179,11 +179,11 @@ func (r *run) kinds(t *test, l level) []workload.OpKind {
 	case t.rows:
 		return []workload.OpKind{{Name: "scan", Unit: "row", Returns: true}}
 	case r.mixes(l):
-		return []workload.OpKind{{Name: opReadOnly, Unit: opTransaction, Of: opTransaction, Returns: true}, {Name: opReadWrite, Unit: opTransaction, Of: opTransaction}}
+		return []workload.OpKind{{Name: opReadOnly, Unit: opTransaction, Of: opTransaction, Returns: true, Finds: t.finds()}, {Name: opReadWrite, Unit: opTransaction, Of: opTransaction, Finds: t.finds()}}
 	case t.several():
-		return []workload.OpKind{{Name: opTransaction, Unit: opTransaction, Returns: t.reads()}}
+		return []workload.OpKind{{Name: opTransaction, Unit: opTransaction, Returns: t.reads(), Finds: t.finds()}}
 	}
-	return []workload.OpKind{{Name: opQuery, Unit: opQuery, Returns: t.reads()}}
+	return []workload.OpKind{{Name: opQuery, Unit: opQuery, Returns: t.reads(), Finds: t.finds()}}
 }
 
 // mixes tells whether some transactions of a test write, and others do not.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -18,6 +19,31 @@ type State struct {
 	Sums    []string // a line per table and index: rows and checksum
 	Answers uint64   // digest of everything that operations returned
 	Ops     int64
+	Found   []Found
+}
+
+// Found is what the operations of a kind had to find, and have found.
+type Found struct {
+	Kind            string
+	Finds           workload.Finds
+	Expected, Found int64
+}
+
+// CheckFound fails the test where operations have found other rows than they
+// had to find, by more than chance explains.
+func CheckFound(t *testing.T, what string, states []State) {
+	t.Helper()
+	for _, s := range states {
+		for _, f := range s.Found {
+			allowed := float64(f.Expected) / 100
+			if f.Finds == workload.FindsOnAverage {
+				allowed += 5 * math.Sqrt(float64(f.Expected))
+			}
+			if f.Expected > 0 && math.Abs(float64(f.Expected-f.Found)) > allowed {
+				t.Errorf("%s: step %s: %s: %d rows were found of %d", what, s.Step, f.Kind, f.Found, f.Expected)
+			}
+		}
+	}
 }
 
 func (s *State) equal(o *State) bool {
@@ -48,15 +74,26 @@ func Lockstep(t *testing.T, r workload.Run, db engine.DB, seed uint64) []State {
 	steps := r.Steps()
 	for i := range steps {
 		answers := &digest{}
-		live := runStep(t, &steps[i], digestDB{db, answers}, seed, previous)
+		live, totals := runStep(t, &steps[i], digestDB{db, answers}, seed, previous)
 		if steps[i].Settle == nil {
 			previous = &live
 		}
-		st := State{Step: steps[i].Name, Answers: answers.sum, Ops: answers.n}
+		st := State{Step: steps[i].Name, Answers: answers.sum, Ops: answers.n, Found: foundOf(&steps[i], totals)}
 		for k := range schema.Tables {
 			st.Sums = append(st.Sums, tableSums(t, db, &schema.Tables[k])...)
 		}
 		out = append(out, st)
+	}
+	return out
+}
+
+func foundOf(step *workload.Step, totals workload.Totals) (out []Found) {
+	for g := range totals {
+		for k, total := range totals[g] {
+			if kind := step.Groups[g].Ops[k]; kind.Finds != workload.FindsNothing && total.Ops > 0 {
+				out = append(out, Found{kind.Name, kind.Finds, total.Expected, total.Found})
+			}
+		}
 	}
 	return out
 }
@@ -66,7 +103,7 @@ func Lockstep(t *testing.T, r workload.Run, db engine.DB, seed uint64) []State {
 const timeBoundWork = 10
 
 // runStep runs one step with clients taking turns.
-func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previous *workload.Live) workload.Live {
+func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previous *workload.Live) (workload.Live, workload.Totals) {
 	t.Helper()
 	ctx := context.Background()
 	must := func(err error) {
@@ -78,7 +115,7 @@ func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previ
 	if step.Settle != nil {
 		_, err := db.Settle(ctx)
 		must(err)
-		return workload.Live{}
+		return workload.Live{}, nil
 	}
 	if step.Creates {
 		must(db.CreateTables(ctx))
@@ -116,7 +153,7 @@ func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previ
 	for _, b := range found.Broken {
 		t.Errorf("step %s: %s", step.Name, b)
 	}
-	return found.Live
+	return found.Live, totals
 }
 
 // turn is a client that takes turns.
@@ -151,7 +188,8 @@ func (u *turn) take(ctx context.Context) error {
 	k.Ops++
 	k.Rows += out.Rows
 	k.Bytes += out.Bytes
-	k.Short += out.Short
+	k.Expected += out.Expected
+	k.Found += out.Found
 	if u.leads && !u.group.Ops[out.Kind].Upkeep {
 		u.left--
 	}

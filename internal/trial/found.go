@@ -1,0 +1,59 @@
+package trial
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"rumbench/internal/hist"
+	"rumbench/internal/result"
+	"rumbench/workload"
+)
+
+// Of the rows that operations look for so many may not be there without a word,
+// and so many before the step's numbers cannot be compared with others.
+const (
+	shortAllowed = 0.01
+	shortRefused = 0.10
+)
+
+// rowsMissing is why they cannot.
+const rowsMissing = "rows missing"
+
+// addFound adds how many rows an operation kind has found and had to find. The
+// words are for its rates and times if too many were not there.
+func (r *rows) addFound(group, op string, finds workload.Finds, c *hist.Counts) (doubts []string) {
+	if finds == workload.FindsNothing || c.Ops == 0 || !r.keepsRows() {
+		return nil
+	}
+	at, by, each := of(group, op), source("client"), func(row *result.Row) { row.Per = op }
+	found, expected := float64(c.Found)/float64(c.Ops), float64(c.Expected)/float64(c.Ops)
+	r.put("rows_found", found, at, by, count(c.Ops), each)
+	if c.Expected == 0 {
+		return nil // it is not known
+	}
+	r.put("rows_expected", expected, at, by, count(c.Ops), each)
+	r.put("found_share", float64(c.Found)/float64(c.Expected), at, by, count(c.Expected))
+	short := shortfall(finds, c)
+	if short <= shortAllowed {
+		return nil
+	}
+	text := fmt.Sprintf("rows were missing: %.4g of %.4g were found for each %s; what is not there costs less", found, expected, op)
+	if short > shortRefused && !slices.Contains(r.out.NotComparable, rowsMissing) {
+		r.out.NotComparable = append(r.out.NotComparable, rowsMissing)
+		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("group %s: %s: %s. The step cannot be compared", group, op, text))
+	}
+	return []string{text}
+}
+
+// shortfall is the share of the rows that were not found. Where their number
+// varies from one operation to the next it is what chance does not explain: four
+// standard deviations of a count are left out.
+func shortfall(finds workload.Finds, c *hist.Counts) float64 {
+	expected := float64(c.Expected)
+	short := expected - float64(c.Found)
+	if finds == workload.FindsOnAverage {
+		short -= 4 * math.Sqrt(expected)
+	}
+	return short / expected
+}

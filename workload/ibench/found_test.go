@@ -1,0 +1,117 @@
+package ibench
+
+import (
+	"context"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/memory"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// How many entries there are from a value on follows from the values alone.
+func TestBeyond(t *testing.T) {
+	const rows = 1_000_000
+	r := mustRun(t, "", nil)
+	queries := map[string]*rangeQuery{}
+	for _, q := range r.rangeQueries() {
+		queries[q.name] = &q
+	}
+	for _, c := range []struct {
+		query string
+		start int64
+		want  int64
+	}{
+		{"market", 0, rows}, {"market", 5000, rows / 2}, {"market", 9999, rows / 10_000},
+		{"register", 0, rows / 1000 * 999}, {"register", 998, rows / 1000}, {"register", 999, 0}, // after the last one
+		{"pdc", 0, rows}, {"pdc", 499, rows / 500},
+	} {
+		if got := queries[c.query].beyond(model.IntValue(c.start), rows); got != c.want {
+			t.Errorf("%s from %d: %d entries, want %d", c.query, c.start, got, c.want)
+		}
+	}
+}
+
+// work runs a step's clients of one group, so many operations each, and sums up
+// what they found.
+func work(t *testing.T, db engine.DB, step *workload.Step, group int, operations int64) (sum workload.Total) {
+	t.Helper()
+	ctx := context.Background()
+	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: 1, Results: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := db.Session(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	c, err := stage.Client(ctx, workload.Seat{Group: group, Session: session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range operations {
+		if r, ok := c.(workload.Readier); ok {
+			if err := r.Ready(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var out workload.Outcome
+		if err := c.Do(ctx, &out); err != nil {
+			t.Fatal(err)
+		}
+		sum.Ops++
+		sum.Expected += out.Expected
+		sum.Found += out.Found
+	}
+	return sum
+}
+
+// Queries find the rows that they have to find: all after a load, and few when
+// hardly any are left.
+func TestQueriesFind(t *testing.T) {
+	ctx := context.Background()
+	const rows = 20_000
+	r := mustRun(t, "", map[string]any{"rows": int64(rows), "products": int64(1000)})
+	db, err := memory.Engine{}.Open(ctx, engine.Config{Durability: model.DurabilityNone, Schema: r.Schema()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.CreateTables(ctx); err != nil {
+		t.Fatal(err)
+	}
+	steps := map[string]*workload.Step{}
+	for i := range r.steps {
+		steps[r.steps[i].Name] = &r.steps[i]
+	}
+	work(t, db, steps["l.i0"], 0, steps["l.i0"].Groups[0].Work)
+	work(t, db, steps["l.x"], 0, 2)
+	const queries = 2000
+	last := len(steps["qr100"].Groups) - 1
+	check := func(step string, least, most float64) {
+		t.Helper()
+		sum := work(t, db, steps[step], last, queries)
+		share := float64(sum.Found) / float64(sum.Expected)
+		if share < least || share > most || sum.Expected < 9*queries {
+			t.Errorf("%s: %d of %d rows were found: %v, want %v to %v", step, sum.Found, sum.Expected, share, least, most)
+		}
+	}
+	check("qr100", 0.999, 1)
+	check("qp100", 1, 1)
+
+	session, err := db.Session(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	remove, err := session.Prepare(ctx, &model.Op{Kind: model.DeleteLowest, Table: tableName(0), Rows: rows + int(r.p.Int("load_batch")) - 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := remove.Exec(ctx, []model.Value{model.IntValue(0)}, &engine.Result{}); err != nil {
+		t.Fatal(err)
+	}
+	check("qr100", 0.3, 0.7)
+}

@@ -1,0 +1,96 @@
+package sysbench
+
+import (
+	"cmp"
+	"slices"
+
+	"rumbench/engine"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// sought is what is known of the rows that a statement has to find in tables
+// that hold what the load has left: a row for each id from 1 to the size, and
+// for each value of k from 1 to the size one on average, if k is drawn uniformly.
+type sought uint8
+
+// What a statement looks for, in its last arguments.
+const (
+	noRows      sought = iota // nothing, or nobody knows how much
+	rowsOfKeys                // the rows of keys
+	rowsBetween               // the rows between two keys, or several pairs of them
+	anAnswer                  // one row at least: it is made of others, nobody knows of how many
+)
+
+// finds is what the workload knows of the rows that the test's operations find.
+func (t *test) finds() workload.Finds {
+	out := workload.FindsNothing
+	for _, s := range t.statements() {
+		switch {
+		case s.sought != noRows && s.secondary:
+			return workload.FindsOnAverage
+		case s.sought != noRows:
+			out = workload.FindsExactly
+		}
+	}
+	return out
+}
+
+// expect returns how many rows a statement with the arguments has to find; 0 if
+// that is not known.
+func (c *client) expect(s *statement, args []model.Value) int64 {
+	switch {
+	case s.sought == noRows || !c.stage.env.Results:
+		return 0
+	case s.sought == anAnswer:
+		return 1
+	case s.secondary && c.stage.p.String("distribution") != uniform:
+		return 0 // some values have many rows, and draws prefer these
+	}
+	c.spans = c.spans[:0]
+	width := 1
+	if s.sought == rowsBetween {
+		width = 2
+	}
+	for args = args[s.before:]; len(args) >= width; args = args[width:] {
+		from, to := max(args[0].Int(), 1), min(args[width-1].Int(), c.rows)
+		if from <= to {
+			c.spans = append(c.spans, span{from, to})
+		}
+	}
+	return covered(c.spans)
+}
+
+// span is a stretch of ids, or of values of k, both ends included.
+type span struct{ from, to int64 }
+
+// covered is how many numbers are in at least one of some spans, which it sorts.
+func covered(spans []span) (n int64) {
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	end := int64(0) // numbers are from 1 on
+	for _, s := range spans {
+		if s.to > end {
+			n += s.to - max(s.from-1, end)
+			end = s.to
+		}
+	}
+	return n
+}
+
+// found is how many rows an answer shows to have been found, of those expected
+// if that is known: a key that was drawn twice may give its row twice.
+func (s *preparedStatement) found(r *engine.Result, expected int64) int64 {
+	n := r.Rows
+	switch s.aggregate {
+	case model.Count:
+		n = r.Value.Int()
+	case model.Sum:
+		if r.Value.IsNull() {
+			n = 0
+		}
+	}
+	if expected > 0 && !s.secondary {
+		return min(n, expected)
+	}
+	return n
+}

@@ -1,0 +1,117 @@
+package sysbench
+
+import (
+	"fmt"
+	"testing"
+
+	"rumbench/internal/gen"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+func TestCovered(t *testing.T) {
+	for _, c := range []struct {
+		spans []span
+		want  int64
+	}{
+		{nil, 0},
+		{[]span{{1, 1}}, 1},
+		{[]span{{5, 14}}, 10},
+		{[]span{{7, 7}, {3, 3}, {7, 7}}, 2},
+		{[]span{{10, 19}, {1, 5}}, 15},
+		{[]span{{10, 19}, {15, 24}, {1, 30}}, 30},
+		{[]span{{1, 5}, {2, 3}, {5, 6}}, 6},
+	} {
+		if got := covered(c.spans); got != c.want {
+			t.Errorf("%v cover %d, want %d", c.spans, got, c.want)
+		}
+	}
+}
+
+// What a statement has to find: the rows of different keys, and of ranges as far
+// as the table goes.
+func TestExpect(t *testing.T) {
+	const size = 1000
+	ints := func(n ...int64) (out []model.Value) {
+		for _, x := range n {
+			out = append(out, model.IntValue(x))
+		}
+		return out
+	}
+	simple, ranges := simpleRange(100), randomRanges(2, 5)
+	sum, points, list, update := sumRange(100), randomPoints(3), get("points", 3, nil, colC), updateC(2, nil)
+	for _, c := range []struct {
+		distribution string
+		s            *statement
+		args         []model.Value
+		want         int64
+	}{
+		{uniform, &pointSelect, ints(1000), 1},
+		{uniform, &pointSelect, ints(1001), 0},
+		{uniform, &list, ints(7, 3, 7), 2},
+		{uniform, &update, ints(99, 7, 8), 2},
+		{uniform, &update, ints(99, 7, 7), 1},
+		{uniform, &simple, ints(1, 100), 100},
+		{uniform, &simple, ints(991, 1090), 10},
+		{uniform, &sum, ints(991, 1090), 1},
+		{uniform, &points, ints(0, 5, 9), 2},
+		{uniform, &ranges, ints(0, 5, 4, 9), 9},
+		{zipfian, &list, ints(7, 3, 7), 2},
+		{zipfian, &points, ints(1, 5, 9), 0}, // some values have many rows
+		{uniform, &appendNew, ints(1, 2, 3), 0},
+		{uniform, &scanAll, ints(0), 0},
+	} {
+		r := mustRun(t, "", map[string]any{"distribution": c.distribution, "table_size": int64(size)})
+		client := &client{rows: size, stage: &testStage{run: r, env: workload.Env{Results: true}}}
+		if got := client.expect(c.s, c.args); got != c.want {
+			t.Errorf("%s, %s%v: %d, want %d", c.distribution, c.s.name, c.args, got, c.want)
+		}
+		client.stage.env.Results = false
+		if got := client.expect(c.s, c.args); got != 0 {
+			t.Errorf("%s%v: %d on an engine that keeps nothing", c.s.name, c.args, got)
+		}
+	}
+}
+
+// Every test that reads, updates or deletes says what is known of the rows that
+// it finds; only a scan that returns nothing cannot.
+func TestFinds(t *testing.T) {
+	r := mustRun(t, "", nil)
+	for _, listed := range tests {
+		name := listed.name
+		if n := len(name) - 1; name[n] == 'N' {
+			name = name[:n] + "10"
+		}
+		test, err := r.newTest(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		looks := name != "scan" && name != "insert" && name != "oltp_insert"
+		for _, k := range r.kinds(test, level{tables: 1, clients: 1}) {
+			if (k.Finds != workload.FindsNothing) != looks {
+				t.Errorf("%s: %s finds %d", name, k.Name, k.Finds)
+			}
+		}
+	}
+}
+
+// Counting what is expected allocates nothing.
+func TestExpectAllocatesNothing(t *testing.T) {
+	r := mustRun(t, "", map[string]any{"table_size": int64(1000)})
+	c := &client{rows: 1000, stage: &testStage{run: r, env: workload.Env{Results: true}}}
+	s := get("points", listed, nil, colC)
+	source := gen.NewSource(gen.NewStream(1, "test"))
+	args := make([]model.Value, listed)
+	draw := func() {
+		for i := range args {
+			args[i] = model.IntValue(1 + source.Uniform(1000))
+		}
+		if n := c.expect(&s, args); n < listed/2 || n > listed {
+			panic(fmt.Sprint(n))
+		}
+	}
+	draw()
+	if n := testing.AllocsPerRun(100, draw); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
