@@ -37,6 +37,12 @@ func TestCheck(t *testing.T) {
 		{"schema", func(c *engine.Config) { c.Server.Schema = "pg_mine" }, "schema"},
 		{"unknown option", func(c *engine.Config) { c.Options = map[string]any{"speed": 9} }, "options.speed"},
 		{"place", func(c *engine.Config) { c.Options = map[string]any{"unix_socket_directories": "/tmp"} }, "options.unix_socket_directories"},
+		{"where backends share memory", func(c *engine.Config) { c.Options = map[string]any{"dynamic_shared_memory_type": "posix"} }, "options.dynamic_shared_memory_type"},
+		{"open", func(c *engine.Config) { c.Options = map[string]any{"Listen_Addresses": "*"} }, "options.Listen_Addresses"},
+		{"open, forced", func(c *engine.Config) {
+			c.Options, c.Server.Force = map[string]any{"Listen_Addresses": "*"}, true
+		}, ""},
+		{"a line as a name", func(c *engine.Config) { c.Options = map[string]any{"include './other.conf'": 1} }, "options.include './other.conf'"},
 		{"wrong type", func(c *engine.Config) { c.Options = map[string]any{"copy": "much"} }, "options.copy"},
 		{"list", func(c *engine.Config) { c.Options = map[string]any{"work_mem": []any{1}} }, "options.work_mem"},
 		{"another server", func(c *engine.Config) { c.Server.Kind = "mariadb" }, "server"},

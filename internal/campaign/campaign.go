@@ -88,7 +88,11 @@ func Run(ctx context.Context, c Config) (*result.Campaign, error) {
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
-	return r.state, r.run(ctx)
+	if err := r.takeSpare(); err != nil {
+		return r.state, err
+	}
+	err = r.run(ctx)
+	return r.state, errors.Join(err, r.giveSpare())
 }
 
 // runner is a campaign in progress.
@@ -147,7 +151,7 @@ func (r *runner) spent() time.Duration {
 
 func (r *runner) save() error {
 	r.state.Spent = math.Round(r.spent().Seconds()*1e3) / 1e3
-	return result.WriteJSON(filepath.Join(r.Dir, result.CampaignFile), r.state)
+	return r.writeJSON(filepath.Join(r.Dir, result.CampaignFile), r.state)
 }
 
 // calibrate measures the client on the null engine. Without it there are no

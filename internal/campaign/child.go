@@ -16,6 +16,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/cpuset"
+	"rumbench/internal/fsize"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 	"rumbench/internal/trial"
@@ -44,16 +45,23 @@ func (r *runner) child(ctx context.Context, e result.Entry, s *seat) (*result.Tr
 	if err != nil {
 		t = &result.Trial{Format: result.Format, Campaign: r.Plan.Name, Target: e.Target, Trial: e.Trial, Status: result.Partial, Started: time.Now()}
 	}
-	if t.Status == result.Running || t.Status == result.Partial && t.Ended == nil {
+	lost := t.Status == result.Running || t.Status == result.Partial && t.Ended == nil
+	if lost {
 		r.bury(ctx, t, dir, ended)
-		if werr := result.WriteJSON(filepath.Join(dir, result.TrialFile), t); werr != nil {
-			return t, werr
-		}
 	}
+	err = r.tidy(dir) // first: where the disk is full it makes room
+	if lost {
+		err = errors.Join(err, r.writeJSON(filepath.Join(dir, result.TrialFile), t))
+	}
+	return t, err
+}
+
+// tidy removes what a trial has left that is not to be kept.
+func (r *runner) tidy(dir string) error {
 	if !r.Plan.Keep {
-		return t, removeData(dir)
+		return removeData(dir)
 	}
-	return t, errors.Join(server.Sweep(filepath.Join(dir, result.DataDir)), os.RemoveAll(filepath.Join(dir, result.TempDir)))
+	return errors.Join(server.Sweep(filepath.Join(dir, result.DataDir)), os.RemoveAll(filepath.Join(dir, result.TempDir)))
 }
 
 // exec runs the process to its end and passes its events on.
@@ -152,7 +160,15 @@ func (r *runner) bury(ctx context.Context, t *result.Trial, dir string, ended er
 			t.Hint = engine.Hint(syscall.ENOSPC)
 		}
 	}
+	if free, err := fsize.Free(dir); err == nil && free < roomForWords && t.Hint == "" {
+		t.Reason += "; " + syscall.ENOSPC.Error()
+		t.Hint = engine.Hint(syscall.ENOSPC)
+	}
 }
+
+// roomForWords is how much of the disk is free at least where a process could
+// still have written down why it ended.
+const roomForWords = 64 << 10
 
 // lastWords is the end of what a process wrote to its log. Of a Go panic it is
 // the beginning, which says more.

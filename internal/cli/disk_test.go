@@ -64,6 +64,37 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// Where the data are kept, and take the disk to its last byte, what was measured
+// and the report are written all the same.
+func TestFullDiskKept(t *testing.T) {
+	h := newHost(t)
+	h.write("plan.yaml", strings.Replace(planFor("pebble"), "calibrate: false", "calibrate: false\nkeep: true", 1))
+	disk := h.mount("size=320m")
+	c := h.start("run", "plan.yaml", "--out", "disk/out")
+	c.during("disk/out/trials/pebble.1", "qr100")
+	child := c.child()
+	send(t, child, syscall.SIGSTOP)
+	fill(t, filepath.Join(disk, "ballast"))
+	send(t, child, syscall.SIGCONT)
+	if code := c.end(); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	h.contains("standard error", c.stderr.String(), "failed in ", "no space left on device", "hint: the disk is full: free space")
+	h.contains("standard output", c.stdout.String(), "report: ")
+	tr := h.trial("disk/out/trials/pebble.1")
+	if n := len(tr.Steps); tr.Status != result.Failed || n != 3 || tr.Steps[2].Find("rows_per_s", "query", "") == nil {
+		t.Errorf("status %s, %d steps", tr.Status, n)
+	}
+	for _, page := range []string{"report.html", "report.md"} {
+		if text := h.file("disk/out/" + page); !strings.Contains(text, "qr100") || !strings.Contains(text, "the disk is full") {
+			t.Errorf("%s has %d bytes, and not what happened", page, len(text))
+		}
+	}
+	if !h.exists("disk/out/trials/pebble.1/data") || h.exists("disk/out/.spare") {
+		t.Error("the data are gone, or the spare room is left")
+	}
+}
+
 // mount mounts an empty file system on the directory disk.
 func (h *host) mount(options string) string {
 	h.Helper()

@@ -198,6 +198,9 @@ func (w *watching) run(ctx context.Context) (err error) {
 			served = exporter.Serve(ctx, l)
 		})
 		w.say("metrics at http://%s/metrics", listenAddress(l))
+		if everywhere(l) {
+			w.say("warning: whoever can reach this host can read them; --listen 127.0.0.1:PORT keeps them on it")
+		}
 	}
 	write, err := w.writer()
 	if err != nil {
@@ -230,11 +233,16 @@ func (w *watching) run(ctx context.Context) (err error) {
 
 // listenAddress is an address that can be asked: one for all interfaces cannot.
 func listenAddress(l net.Listener) string {
-	address, ok := l.Addr().(*net.TCPAddr)
-	if !ok || !address.IP.IsUnspecified() {
+	if !everywhere(l) {
 		return l.Addr().String()
 	}
-	return fmt.Sprintf("localhost:%d", address.Port)
+	return fmt.Sprintf("localhost:%d", l.Addr().(*net.TCPAddr).Port)
+}
+
+// everywhere tells whether all interfaces of this host are listened at.
+func everywhere(l net.Listener) bool {
+	address, ok := l.Addr().(*net.TCPAddr)
+	return ok && address.IP.IsUnspecified()
 }
 
 // doubts says what the first sample shows to be amiss.

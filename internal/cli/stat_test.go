@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -229,4 +230,18 @@ func get(t *testing.T, url string) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// Who listens at all interfaces is warned; at the loopback nobody is.
+func TestListenWarns(t *testing.T) {
+	for at, warned := range map[string]bool{":0": true, "0.0.0.0:0": true, "[::]:0": true, "127.0.0.1:0": false} {
+		var talk bytes.Buffer
+		app := &App{Args: []string{"stat", "--listen", at, "--format", "none", "--interval", "20ms", "--count", "1"}, Stdout: io.Discard, Stderr: &talk, Getenv: os.Getenv}
+		if code := app.Main(t.Context()); code != ExitOK {
+			t.Fatalf("%s: exit code %d: %s", at, code, talk.String())
+		}
+		if strings.Contains(talk.String(), "warning: whoever can reach this host") != warned {
+			t.Errorf("%s: %s", at, talk.String())
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"embed"
 	"fmt"
 	"html/template"
@@ -16,6 +17,7 @@ var assets embed.FS
 
 // writeHTML shows the page as HTML, with styles, scripts and rows inside.
 func writeHTML(w io.Writer, p *Page) error {
+	inside := &policy{rules: map[string]string{}}
 	rows := newEmbedder()
 	var from []int
 	for i, c := range p.campaigns {
@@ -24,9 +26,10 @@ func writeHTML(w io.Writer, p *Page) error {
 		}
 	}
 	t, err := template.New("page.html").Funcs(template.FuncMap{
-		"asset": func(name string) (string, error) { b, err := assets.ReadFile("assets/" + name); return string(b), err },
-		"css":   func(s string) template.CSS { return template.CSS(s) },
-		"js":    func(s string) template.JS { return template.JS(s) },
+		"script":  inside.script,
+		"percent": inside.percent,
+		"columns": inside.columns,
+
 		"mark":  Marker,
 		"style": styleOf,
 		"sign":  func(index int) int { return index % len(markers) },
@@ -45,7 +48,19 @@ func writeHTML(w io.Writer, p *Page) error {
 	if err != nil {
 		return err
 	}
-	return t.Execute(w, p)
+	var body bytes.Buffer // first, as the head names what is in it
+	if err := t.ExecuteTemplate(&body, "page.html", p); err != nil {
+		return err
+	}
+	head, err := inside.head(p.Title)
+	if err != nil {
+		return err
+	}
+	if err := t.ExecuteTemplate(w, "head.html", head); err != nil {
+		return err
+	}
+	_, err = body.WriteTo(w)
+	return err
 }
 
 // numberOf is the number that a cell shows, by the positions of its rows: two

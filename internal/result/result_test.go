@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/hist"
 	"rumbench/internal/observe"
+	"rumbench/internal/regular"
 )
 
 // full is a trial with something in every field.
@@ -492,5 +494,35 @@ func TestMetrics(t *testing.T) {
 	}
 	if MetricByName("nonsense") != nil {
 		t.Error("nonsense is a metric")
+	}
+}
+
+// A pipe in a results directory does not hold its reader up.
+func TestOnlyRegularFiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{CampaignFile, TrialFile, SeriesFile, PlanFile} {
+		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err1 := ReadCampaign(dir)
+	_, err2 := ReadTrial(dir)
+	_, err3 := ReadPlan(dir)
+	err4 := ReadSeries(dir, nil, func(Line) error { return nil })
+	for _, err := range []error{err1, err2, err3, err4} {
+		if !errors.Is(err, regular.ErrNot) {
+			t.Error(err)
+		}
+	}
+}
+
+// A line of a series that never ends is not read into memory.
+func TestLongLine(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, SeriesFile), bytes.Repeat([]byte("x"), 3*longest), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := ReadSeries(dir, nil, func(Line) error { return nil }); err == nil || !strings.Contains(err.Error(), "longer than any") {
+		t.Error(err)
 	}
 }

@@ -415,3 +415,30 @@ func TestVersions(t *testing.T) {
 		}
 	}
 }
+
+// A server listens on the loopback, unless its settings say otherwise.
+func TestListens(t *testing.T) {
+	names := map[string]string{MariaDB: "bind_address", Postgres: "listen_addresses"}
+	for _, k := range installedKinds(t) {
+		for _, at := range []string{"", "127.0.0.2"} {
+			c := Config{Kind: k}
+			want := "127.0.0.1"
+			if at != "" {
+				c.Settings, want = []Setting{{names[k], at}}, at
+			}
+			s := start(t, c)
+			for _, host := range []string{"127.0.0.1", "127.0.0.2"} {
+				conn, err := net.Dial("tcp", net.JoinHostPort(host, itoa(s.Endpoint().Port)))
+				if (err == nil) != (host == want) {
+					t.Errorf("%s at %q: %s answers: %v", k, at, host, err)
+				}
+				if err == nil {
+					conn.Close()
+				}
+			}
+			if err := s.Stop(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

@@ -189,8 +189,8 @@ function setBase(chosen) {
 // --- Filters. ---
 
 const hiddenTargets = new Set(), hiddenSteps = new Set();
-const svgStyle = make("style");
-document.head.append(svgStyle);
+const svgStyle = new CSSStyleSheet(); // an element with styles is not allowed
+document.adoptedStyleSheets.push(svgStyle);
 const headText = (th) => th.firstElementChild?.tagName === "A" ? th.firstElementChild.textContent : th.firstChild?.textContent || "";
 
 // columnsOf tells which columns of a table stand for a target or a step.
@@ -213,7 +213,7 @@ function applyFilters() {
   }
   // Drawings know sixteen styles: one is hidden when all of its targets are.
   const styles = [...targets.keys()].filter((i) => i < signs.length && ![...targets.keys()].some((k) => k % signs.length === i && !hiddenTargets.has(k)));
-  svgStyle.textContent = styles.map((i) => `svg .t${i % dashes.length}${i < dashes.length ? ":not(.u)" : ".u"} { display: none; }`).join("\n");
+  svgStyle.replaceSync(styles.map((i) => `svg .t${i % dashes.length}${i < dashes.length ? ":not(.u)" : ".u"} { display: none; }`).join("\n"));
   for (const charts of drawings.values()) {
     for (const c of charts) c.data.targets.forEach((t, i) => c.plot.setSeries(i + 1, { show: !hiddenTargets.has(t.index) }));
   }

@@ -1,0 +1,61 @@
+package report
+
+import (
+	"bytes"
+	"html"
+	"io/fs"
+	"regexp"
+	"strings"
+	"testing"
+
+	"rumbench/internal/plain"
+)
+
+// The page allows the scripts and styles that are in it, by what they are, and
+// no attribute holds any.
+func TestPolicy(t *testing.T) {
+	in := fixture(3)
+	in.Title = "</title><script>alert(1)</script><style>body{display:none}</style>"
+	var b bytes.Buffer
+	if err := HTML(&b, in); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	m := regexp.MustCompile(`<meta http-equiv="Content-Security-Policy" content="([^"]*)">`).FindStringSubmatch(page)
+	if m == nil {
+		t.Fatal("no policy")
+	}
+	allowed := html.UnescapeString(m[1])
+	if strings.Contains(allowed, "unsafe") || !strings.HasPrefix(allowed, "default-src 'none'; ") {
+		t.Error(allowed)
+	}
+	inside := regexp.MustCompile(`(?s)<(style|script)>(.*?)</(?:style|script)>`).FindAllStringSubmatch(page, -1)
+	if len(inside) != 4 {
+		t.Errorf("%d scripts and styles", len(inside))
+	}
+	for _, one := range inside {
+		if !regexp.MustCompile(one[1] + "-src [^;]*" + regexp.QuoteMeta(hashOf(one[2]))).MatchString(allowed) {
+			t.Errorf("the policy does not allow a %s of the page: %s", one[1], allowed)
+		}
+	}
+	if at := regexp.MustCompile(`<[a-z][^>]*\s(style|on[a-z]+)\s*=`).FindString(page); at != "" {
+		t.Errorf("an attribute that the policy forbids: %s", at)
+	}
+}
+
+// What is put into the page is written as it is: its hash would be another's.
+func TestAssetsArePlain(t *testing.T) {
+	err := fs.WalkDir(assets, "assets", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := asset(strings.TrimPrefix(path, "assets/"))
+		if text != plain.Text(text) || strings.Contains(text, "\r") {
+			t.Errorf("%s has characters that are not shown", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
