@@ -53,6 +53,7 @@ func Run(t *testing.T, s Suite) {
 	t.Run("concurrent adds", s.testConcurrentAdds)
 	t.Run("concurrent lowest", s.testConcurrentLowest)
 	t.Run("observation", s.testObservation)
+	t.Run("explain", s.testExplain)
 	if model.Has(s.Engine.Info().Capabilities, model.CapTransactions) {
 		t.Run("transactions", s.testTransactions)
 		t.Run("half-way", s.testHalfWay)

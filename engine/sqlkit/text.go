@@ -31,6 +31,12 @@ func newTextStmt(d *Dialect, conn driver.Conn, s Statement) (*textStmt, error) {
 	if !ok || !too {
 		return nil, fmt.Errorf("the driver's %T does not take text", conn)
 	}
+	t.cut(s)
+	return t, nil
+}
+
+// cut takes the statement apart at its placeholders.
+func (t *textStmt) cut(s Statement) {
 	from := 0
 	for _, p := range s.places {
 		t.pieces = append(t.pieces, s.Text[from:p.from])
@@ -38,7 +44,6 @@ func newTextStmt(d *Dialect, conn driver.Conn, s Statement) (*textStmt, error) {
 		from = p.to
 	}
 	t.pieces = append(t.pieces, s.Text[from:])
-	return t, nil
 }
 
 // fill writes the statement with its values.

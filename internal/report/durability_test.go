@@ -12,7 +12,7 @@ func TestDurabilityIsExplained(t *testing.T) {
 	const worse = "a crash of the operating system may lose the whole database"
 	in.Trials[2].Promise = worse
 	f := newCampaign(in.Trials, 0).durability()
-	for _, want := range []string{"pebble: process (commits survive kill -9 of the engine)", "bbolt: process (" + worse + ")"} {
+	for _, want := range []string{"pebble, sqlite: process (commits survive kill -9 of the engine); ", "bbolt: process (" + worse + ")"} {
 		if !strings.Contains(f.Value, want) {
 			t.Errorf("%q lacks %q", f.Value, want)
 		}

@@ -213,12 +213,25 @@ func (c *campaign) facts() []Fact {
 	return slices.DeleteFunc(list, func(f Fact) bool { return f.Value == "" })
 }
 
-// durability is the level with what it means. Where one level means more on one
-// target than on another, each target says its own.
+// durability is the level with what it means, and of which targets where they
+// differ in one of the two.
 func (c *campaign) durability() Fact {
 	f := c.fact("durability", func(t *result.Trial) string { return t.Durability })
-	words := c.fact("durability", (*result.Trial).DurabilityText)
-	f.Value = words.Value
+	var texts []string
+	of := map[string][]string{}
+	for _, t := range c.Targets {
+		for _, trial := range t.Trials {
+			text := trial.DurabilityText()
+			texts = appendNew(texts, text)
+			of[text] = appendNew(of[text], t.Name)
+		}
+	}
+	if len(texts) > 1 {
+		for i, text := range texts {
+			texts[i] = strings.Join(of[text], ", ") + ": " + text
+		}
+	}
+	f.Value = strings.Join(texts, "; ")
 	return f
 }
 

@@ -26,6 +26,7 @@ const (
 	TrialFile     = "trial.json"
 	SeriesFile    = "series.jsonl"
 	LatencyFile   = "latency.hlog"
+	PlansFile     = "plans.jsonl" // how the database finds the rows of each statement
 	LogFile       = "trial.log"
 	ServerLogFile = "server.log" // what a server that was started for the trial said
 	DataDir       = "data"

@@ -163,9 +163,13 @@ func (t *trial) load(ctx context.Context, step *workload.Step, s *result.Step) e
 	if err != nil {
 		return err
 	}
-	clients, closeSessions, err := t.seat(ctx, step, stage)
+	plans := t.newPlanCheck(step.Name)
+	clients, closeSessions, err := t.seat(ctx, step, stage, plans)
 	defer closeSessions()
 	if err != nil {
+		return err
+	}
+	if err := plans.before(ctx, s); err != nil {
 		return err
 	}
 	config := drive.Config{
@@ -192,11 +196,14 @@ func (t *trial) load(ctx context.Context, step *workload.Step, s *result.Step) e
 	if t.Calibrate {
 		return nil
 	}
+	if err := plans.after(ctx, s); err != nil {
+		return err
+	}
 	return t.finding(ctx, step, stage, r)
 }
 
 // seat opens a session for every client and makes the clients.
-func (t *trial) seat(ctx context.Context, step *workload.Step, stage workload.Stage) (clients [][]workload.Client, closeAll func(), err error) {
+func (t *trial) seat(ctx context.Context, step *workload.Step, stage workload.Stage, plans *planCheck) (clients [][]workload.Client, closeAll func(), err error) {
 	var sessions []engine.Session
 	closeAll = func() {
 		for _, s := range sessions {
@@ -211,7 +218,7 @@ func (t *trial) seat(ctx context.Context, step *workload.Step, stage workload.St
 				return nil, closeAll, fmt.Errorf("open a session: %w", err)
 			}
 			sessions = append(sessions, session)
-			client, err := stage.Client(ctx, workload.Seat{Group: g, Client: i, Session: session})
+			client, err := stage.Client(ctx, workload.Seat{Group: g, Client: i, Session: plans.session(session)})
 			if err != nil {
 				return nil, closeAll, err
 			}

@@ -1,0 +1,102 @@
+package mysql
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+	"rumbench/model"
+)
+
+// Explain asks the server for an operation's plan.
+func (d *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
+	e, none, err := d.DB.Explainable(ctx, d.explained(op), func(dst []byte, v model.Value) []byte { return literal(dst, v, d.version.fractions()) })
+	if err != nil || e == nil {
+		return engine.Plan{Statement: op.Label(), None: none}, err
+	}
+	p := engine.Plan{Statement: e.Text}
+	explain := "EXPLAIN "
+	if !d.version.maria && d.version.atLeast(5, 6) {
+		explain = "EXPLAIN FORMAT=TRADITIONAL " // the rule can be set to another
+	}
+	var lines []string
+	err = d.Admin().Query(ctx, explain+e.Filled, func(row []sqldriver.Value) error {
+		line, access, err := explainRow(e.Table, row)
+		lines = append(lines, line)
+		if access != nil {
+			p.Access = append(p.Access, *access)
+		}
+		return err
+	})
+	if err != nil {
+		return p, err
+	}
+	p.Text = strings.Join(lines, "\n")
+	const size = "SELECT DATA_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = "
+	err = d.Admin().Query(ctx, size+string(sqlkit.AppendQuoted(nil, []byte(e.Table.Name), true)), func(row []sqldriver.Value) error {
+		p.TableBytes, _ = strconv.ParseInt(sqlkit.Text(row[0]), 10, 64) // NULL of a storage that does not tell
+		return nil
+	})
+	return p, err
+}
+
+// explained is the operation that is explained for another. Releases of old
+// explain only what reads: there it is the reading that finds the rows to write.
+func (d *db) explained(op *model.Op) *model.Op {
+	if d.version.atLeast(5, 6) {
+		return op
+	}
+	switch op.Kind {
+	case model.Update, model.Delete:
+		return &model.Op{Kind: model.Get, Table: op.Table, Index: op.Index, Equal: op.Equal, Keys: op.Keys}
+	case model.DeleteLowest:
+		return &model.Op{Kind: model.Scan, Table: op.Table, Lower: model.Inclusive, Limit: op.Rows}
+	}
+	return op
+}
+
+// explainColumns are the columns of an explanation; newer releases of MySQL
+// put two others between them.
+var explainColumns = []string{"id", "select_type", "table", "type", "possible_keys", "key", "key_len", "ref", "rows", "Extra"}
+
+// explainRow reads a line of an explanation: as text, and the way to the
+// table's rows if it is about the table.
+func explainRow(t *model.Table, row []sqldriver.Value) (text string, _ *engine.Access, err error) {
+	if len(row) == len(explainColumns)+2 {
+		row = slices.Concat(row[:3], row[4:10], row[11:]) // without partitions and filtered
+	}
+	if len(row) != len(explainColumns) {
+		return "", nil, fmt.Errorf("explain: a line of %d columns", len(row))
+	}
+	of := map[string]string{}
+	var parts []string
+	for i, name := range explainColumns {
+		if row[i] == nil {
+			continue
+		}
+		of[name] = sqlkit.Text(row[i])
+		if of[name] != "" && name != "possible_keys" && name != "id" {
+			parts = append(parts, name+": "+of[name])
+		}
+	}
+	text = strings.Join(parts, ", ")
+	if of["table"] != t.Name || of["type"] == "" {
+		return text, nil, nil
+	}
+	a := &engine.Access{How: engine.Seek, As: of["type"]}
+	a.Rows, _ = strconv.ParseFloat(of["rows"], 64)
+	switch of["type"] {
+	case "ALL":
+		a.How = engine.WholeTable
+		return text, a, nil
+	case "index":
+		a.How = engine.Walk
+	}
+	a.Index = sqlkit.SchemaIndex(t, of["key"], "PRIMARY")
+	return text, a, nil
+}

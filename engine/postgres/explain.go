@@ -1,0 +1,116 @@
+package postgres
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+	"rumbench/model"
+)
+
+// customPlans is how often the server plans a prepared statement for its values
+// before it may choose one plan for all.
+const customPlans = 5
+
+// explainName is the prepared statement that is explained.
+const explainName = "rumbench_explained"
+
+// Explain asks the server for an operation's plan: of a prepared statement that
+// which a session comes to when it has executed it often enough, of text that
+// for its values.
+func (d *db) Explain(ctx context.Context, op *model.Op) (p engine.Plan, err error) {
+	e, none, err := d.DB.Explainable(ctx, op, appendLiteral)
+	if err != nil || e == nil {
+		return engine.Plan{Statement: op.Label(), None: none}, err
+	}
+	p.Statement = e.Text
+	if err := d.Admin().Exec(ctx, "PREPARE "+explainName+" AS "+e.Text); err != nil {
+		return p, err
+	}
+	defer func() {
+		if derr := d.Admin().Exec(ctx, "DEALLOCATE "+explainName); err == nil {
+			err = derr
+		}
+	}()
+	execute := "EXECUTE " + explainName
+	if len(e.Literals) > 0 {
+		execute += "(" + strings.Join(e.Literals, ", ") + ")"
+	}
+	times := 1
+	if d.Protocol != engine.Text {
+		times += customPlans
+	}
+	for range times {
+		if p.Text, err = d.lines(ctx, "EXPLAIN "+execute); err != nil {
+			return p, err
+		}
+	}
+	tree, err := d.lines(ctx, "EXPLAIN (FORMAT JSON) "+execute)
+	if err != nil {
+		return p, err
+	}
+	if p.Access, err = accessOf(e.Table, []byte(tree)); err != nil {
+		return p, err
+	}
+	size, err := d.lines(ctx, "SELECT pg_relation_size("+literal(quote(e.Table.Name))+"::regclass)")
+	if err != nil {
+		return p, err
+	}
+	p.TableBytes, err = strconv.ParseInt(size, 10, 64)
+	return p, err
+}
+
+// lines is the answer to a question of one column.
+func (d *db) lines(ctx context.Context, text string) (string, error) {
+	var out []string
+	err := d.Admin().Query(ctx, text, func(row []sqldriver.Value) error {
+		out = append(out, sqlkit.Text(row[0]))
+		return nil
+	})
+	return strings.Join(out, "\n"), err
+}
+
+// planNode is a node of a plan, as far as it is about ways to rows.
+type planNode struct {
+	Type     string     `json:"Node Type"`
+	Relation string     `json:"Relation Name"`
+	Index    string     `json:"Index Name"`
+	Cond     string     `json:"Index Cond"`
+	Rows     float64    `json:"Plan Rows"`
+	Plans    []planNode `json:"Plans"`
+}
+
+// accessOf reads the ways to a table's rows from a plan in JSON.
+func accessOf(t *model.Table, tree []byte) (out []engine.Access, err error) {
+	var plans []struct{ Plan planNode }
+	if err := json.Unmarshal(tree, &plans); err != nil {
+		return nil, fmt.Errorf("read the plan: %w", err)
+	}
+	for i := range plans {
+		out = plans[i].Plan.access(t, out)
+	}
+	return out, nil
+}
+
+// access appends the ways to a table's rows of a node and those below it.
+func (n *planNode) access(t *model.Table, out []engine.Access) []engine.Access {
+	switch {
+	case n.Index != "":
+		a := engine.Access{Index: sqlkit.SchemaIndex(t, n.Index, primaryName(t.Name)), How: engine.Walk, As: n.Type, Rows: n.Rows}
+		if n.Cond != "" {
+			a.How = engine.Seek
+		}
+		out = append(out, a)
+	case n.Relation == t.Name && n.Type == "Seq Scan":
+		out = append(out, engine.Access{How: engine.WholeTable, As: n.Type, Rows: n.Rows})
+	}
+	for i := range n.Plans {
+		out = n.Plans[i].access(t, out)
+	}
+	return out
+}

@@ -1,0 +1,80 @@
+package sqlite
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"encoding/hex"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+	"rumbench/model"
+)
+
+// Explain asks SQLite for an operation's plan.
+func (db *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
+	e, none, err := db.DB.Explainable(ctx, op, appendLiteral)
+	if err != nil || e == nil {
+		return engine.Plan{Statement: op.Label(), None: none}, err
+	}
+	p := engine.Plan{Statement: e.Text}
+	var lines []string
+	err = db.Admin().Query(ctx, "EXPLAIN QUERY PLAN "+e.Filled, func(row []sqldriver.Value) error {
+		detail := sqlkit.Text(row[len(row)-1])
+		lines = append(lines, detail)
+		if a := accessOf(e.Table, detail); a != nil {
+			p.Access = append(p.Access, *a)
+		}
+		return nil
+	})
+	if err != nil {
+		return p, err
+	}
+	p.Text = strings.Join(lines, "\n")
+	p.TableBytes = 1 // all tables together, which is more than one has
+	for _, name := range []string{"page_count", "page_size"} {
+		err = db.Admin().Query(ctx, "PRAGMA "+name, func(row []sqldriver.Value) error {
+			n, err := strconv.ParseInt(sqlkit.Text(row[0]), 10, 64)
+			p.TableBytes *= n
+			return err
+		})
+		if err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// A line of a plan: SEARCH or SCAN, the table, and by what.
+var planLine = regexp.MustCompile(`^(SEARCH|SCAN) (\S+)(?: USING (?:(?:AUTOMATIC )?(?:PARTIAL )?(COVERING )?INDEX (.+?)|(INTEGER )?PRIMARY KEY))?(?: \(.*\))?$`)
+
+// accessOf reads a line of a plan; nil if it is not about the table. A table is
+// kept in the order of its primary key, so one that is scanned is walked.
+func accessOf(t *model.Table, detail string) *engine.Access {
+	m := planLine.FindStringSubmatch(detail)
+	if m == nil || m[2] != t.Name {
+		return nil
+	}
+	a := &engine.Access{Index: engine.PrimaryKey, How: engine.Walk, As: m[1]}
+	if m[1] == "SEARCH" {
+		a.How = engine.Seek
+	}
+	if m[4] != "" {
+		a.Index = sqlkit.SchemaIndex(t, m[4], "")
+		a.As += " " + m[3] + "INDEX"
+	}
+	return a
+}
+
+// appendLiteral appends a time, text or bytes as SQLite reads them.
+func appendLiteral(dst []byte, v model.Value) []byte {
+	switch v.Type() {
+	case model.Time:
+		return strconv.AppendInt(dst, v.Int(), 10)
+	case model.Bytes:
+		return append(hex.AppendEncode(append(dst, "x'"...), v.Buf()), '\'')
+	}
+	return sqlkit.AppendQuoted(dst, v.Buf(), false)
+}

@@ -1,0 +1,167 @@
+package sqlkit
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"slices"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+// Explainable is an operation with values, ready to be explained.
+type Explainable struct {
+	Table    *model.Table
+	Text     string   // with placeholders, as it is prepared
+	Literals []string // the values of its arguments, as SQL writes them
+	Filled   string   // with the values in place
+}
+
+// samples is how many rows values are looked for in, at least; many is how many at most.
+const (
+	samples = 20
+	many    = 1000
+)
+
+// rangeLength is how many whole numbers the ranges that are explained span together.
+const rangeLength = 100
+
+// Explainable readies an operation to be explained, with the values of the
+// table's first rows. Literal is Dialect.Literal, of every protocol. It returns
+// nil, and says why, for one that has no plan.
+func (db *DB) Explainable(ctx context.Context, op *model.Op, literal func([]byte, model.Value) []byte) (*Explainable, string, error) {
+	switch op.Kind {
+	case model.Get, model.Scan, model.Update, model.Delete, model.DeleteLowest:
+	default:
+		return nil, "nothing is looked for", nil
+	}
+	t, err := db.schema.Table(op.Table)
+	if err != nil {
+		return nil, "", err
+	}
+	rows, err := db.firstRows(ctx, t, min(max(samples, op.KeyCount(), op.RangeCount()), many))
+	if err != nil {
+		return nil, "", err
+	}
+	args := sampleArgs(t, op, rows)
+	if args == nil {
+		return nil, "the table has no rows to take values from", nil
+	}
+	s, err := db.dialect.Statement(t, op)
+	if err != nil {
+		return nil, "", err
+	}
+	d := *db.dialect
+	d.Literal = literal
+	e := &Explainable{Table: t, Text: s.Text}
+	for _, v := range args {
+		e.Literals = append(e.Literals, string(d.appendLiteral(nil, v)))
+	}
+	filled := textStmt{dialect: &d}
+	filled.cut(s)
+	filled.fill(args)
+	e.Filled = string(filled.buf)
+	return e, "", nil
+}
+
+// firstRows reads the first rows of a table, on the connection for definitions.
+func (db *DB) firstRows(ctx context.Context, t *model.Table, n int) (rows [][]model.Value, err error) {
+	db.admin.mu.Lock()
+	defer db.admin.mu.Unlock()
+	if db.admin.conn == nil {
+		return nil, errClosed
+	}
+	s := &Session{db: db, conn: db.admin.conn, commands: map[string]driver.StmtExecContext{}}
+	st, err := s.Prepare(ctx, &model.Op{Kind: model.Scan, Table: t.Name, Columns: t.ColumnNames(), Limit: n})
+	if err != nil {
+		return nil, err
+	}
+	r := engine.Result{Each: func(row []model.Value) {
+		own := make([]model.Value, len(row))
+		for i, v := range row {
+			own[i] = v.Clone()
+		}
+		rows = append(rows, own)
+	}}
+	err = st.Exec(ctx, nil, &r)
+	for _, p := range s.prepared {
+		err = errors.Join(err, p.Close())
+	}
+	return rows, err
+}
+
+// sampleArgs are arguments for an operation, of rows in which none of its
+// values is NULL; nil if there are none.
+func sampleArgs(t *model.Table, op *model.Op, rows [][]model.Value) []model.Value {
+	order := t.Key
+	if op.Index != "" {
+		ix, _ := t.Index(op.Index)
+		order = ix.Columns
+	}
+	rows = slices.DeleteFunc(slices.Clone(rows), func(row []model.Value) bool {
+		return slices.ContainsFunc(order, func(c string) bool { return row[t.Column(c)].Type() == model.Null })
+	})
+	if len(rows) == 0 {
+		return nil
+	}
+	of := func(i int, columns ...string) (out []model.Value) {
+		for _, c := range columns {
+			out = append(out, rows[i%len(rows)][t.Column(c)])
+		}
+		return out
+	}
+	args := make([]model.Value, 0, op.Args(t))
+	switch op.Kind {
+	case model.DeleteLowest:
+		return append(args, of(0, order[0])...)
+	case model.Scan:
+		args = append(args, of(0, order[:op.Equal]...)...)
+		for i := range op.RangeCount() {
+			args = append(args, bounds(op, order, func(c string) model.Value { return of(i, c)[0] })...)
+		}
+		if op.Shorter != "" {
+			args = append(args, model.IntValue(0))
+		}
+		return args
+	case model.Update:
+		for _, a := range op.Set {
+			args = append(args, of(0, a.Column)...)
+		}
+	}
+	if op.Index != "" {
+		order = order[:op.Equal]
+	}
+	for i := range op.KeyCount() {
+		args = append(args, of(i, order...)...)
+	}
+	return args
+}
+
+// bounds are those of a scan that begins with a value.
+func bounds(op *model.Op, order []string, value func(column string) model.Value) (out []model.Value) {
+	if op.Lower == model.Open && op.Upper == model.Open {
+		return nil
+	}
+	v := value(order[op.Equal])
+	if op.Lower != model.Open {
+		out = append(out, v)
+	}
+	if op.Upper == model.Open {
+		return out
+	}
+	if v.Type() == model.Int {
+		v = model.IntValue(v.Int() + max(1, int64(rangeLength/op.RangeCount())) - 1)
+	}
+	return append(out, v)
+}
+
+// SchemaIndex is the name in the schema of an index of the database, which
+// calls that of the primary key so.
+func SchemaIndex(t *model.Table, name, primary string) string {
+	if name == primary {
+		return engine.PrimaryKey
+	}
+	return strings.TrimPrefix(name, IndexName(t.Name, ""))
+}

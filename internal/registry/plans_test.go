@@ -1,0 +1,133 @@
+package registry
+
+import (
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/enginetest"
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+	"rumbench/internal/server"
+	"rumbench/internal/trial"
+)
+
+// planned runs a test of sysbench on a table of some megabytes, and executes a
+// statement by the server's own client when the test has run for a second.
+func planned(t *testing.T, target, test string, midway func() *exec.Cmd) (*result.Trial, *result.Step, []result.StatementPlan) {
+	t.Helper()
+	src := "workload: sysbench\nparams: {tests: [" + test + "], table_size: 40k, range_size: 10, clients: 1, read_seconds: 2, warmup_seconds: 0, settle_floor: 0}\ncalibrate: false\ninterval: 100ms\ntargets: [" + target + "]\n"
+	p, err := plan.Load("planned.yaml", []byte(src), nil, Catalog{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := Catalog{}.Engine(p.Targets[0].Engine)
+	if err := e.Check(p.Targets[0].Config); err != nil {
+		t.Skip(err)
+	}
+	dir := enginetest.TempDir(t)
+	var once sync.Once
+	tr, err := trial.Run(t.Context(), trial.Spec{
+		Dir: dir, Plan: p, Target: p.Targets[0], Trial: 1, Engine: e,
+		Progress: func(ev trial.Event) {
+			if midway != nil && strings.HasPrefix(ev.Step, test) && ev.Elapsed > 1 {
+				once.Do(func() {
+					if out, err := midway().CombinedOutput(); err != nil {
+						t.Errorf("%v: %s", err, out)
+					}
+				})
+			}
+		},
+	})
+	t.Logf("%s: %v", tr.Status, err)
+	plans, err := result.ReadPlans(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range tr.Steps {
+		if strings.HasPrefix(tr.Steps[i].Name, test) {
+			return tr, &tr.Steps[i], plans
+		}
+	}
+	return tr, nil, plans
+}
+
+// A server that may not use its indexes does not get as far as being measured.
+func TestIndexesForbidden(t *testing.T) {
+	const off = "{name: p, engine: postgres, options: {enable_indexscan: off, enable_indexonlyscan: off, enable_bitmapscan: off}}"
+	tr, step, plans := planned(t, off, "oltp_read_only", nil)
+	if tr.Status != result.Failed || step != nil {
+		t.Fatalf("%s, step %+v", tr.Status, step)
+	}
+	for _, want := range []string{"scan sbtest1 is to be answered by primary key", "whole table", `FROM "sbtest1" WHERE`, "Seq Scan on sbtest1"} {
+		if !strings.Contains(tr.Reason, want) {
+			t.Errorf("%q lacks %q", tr.Reason, want)
+		}
+	}
+	if tr.Hint == "" || len(plans) == 0 {
+		t.Errorf("hint %q, %d plans", tr.Hint, len(plans))
+	}
+}
+
+// What servers do with their indexes is stored, and nothing is wrong with it.
+func TestPlansAreStored(t *testing.T) {
+	for _, target := range []string{"postgres", "{name: p-text, engine: postgres, protocol: text}", "{name: innodb, engine: mysql}", "{name: myrocks, engine: mysql, storage: rocksdb}", "sqlite"} {
+		_, step, plans := planned(t, target, "oltp_read_only", nil)
+		if step == nil || step.Status != result.Complete {
+			t.Errorf("%s: %+v", target, step)
+			continue
+		}
+		if texts := strings.Join(append(step.Warnings, step.Notes...), "\n"); strings.Contains(texts, "plan") || strings.Contains(texts, "index") {
+			t.Errorf("%s: %s", target, texts)
+		}
+		scans := 0
+		for _, p := range plans {
+			if strings.HasPrefix(p.Op, "scan") && p.Wanted == engine.PrimaryKey && p.Step == step.Name {
+				scans++
+				if len(p.Plan.Access) == 0 || p.Plan.Access[0].How != engine.Seek || p.Plan.Access[0].Index != engine.PrimaryKey {
+					t.Errorf("%s: %+v", target, p)
+				}
+			}
+		}
+		if scans != 4 { // simple, sum, order and distinct ranges
+			t.Errorf("%s: %d plans of scans: %+v", target, scans, plans)
+		}
+	}
+}
+
+// An index that is gone in the middle of a step changes a plan.
+func TestIndexDroppedMidway(t *testing.T) {
+	e, _ := Catalog{}.Engine("mysql")
+	running, dsn := startServer(t, e, server.Setting{Name: "max_connections", Value: "100"})
+	at := running.Endpoint()
+	_, step, plans := planned(t, "{name: m, engine: mysql, durability: os, dsn: \""+dsn+"\"}", "select_random_points", func() *exec.Cmd {
+		return exec.Command("mariadb", "--no-defaults", "-S", at.Socket, "-u", at.User, "-e", "ALTER TABLE "+engine.DefaultSchema+".sbtest1 DROP INDEX `sbtest1.k_1`")
+	})
+	if step == nil {
+		t.Fatal("the step was not run")
+	}
+	if w := strings.Join(step.Warnings, "\n"); !strings.Contains(w, "the plan changed between the beginning and the end of the step: get sbtest1 by k_1: from seek in k_1 (range) to whole table (ALL)") {
+		t.Errorf("warnings %q", w)
+	}
+	if last := plans[len(plans)-1]; last.When != result.AtEnd {
+		t.Errorf("the last plan: %+v", last)
+	}
+}
+
+// A range query whose index is gone by the end makes the step invalid.
+func TestRangeWithoutItsIndex(t *testing.T) {
+	e, _ := Catalog{}.Engine("mysql")
+	running, dsn := startServer(t, e, server.Setting{Name: "max_connections", Value: "100"})
+	at := running.Endpoint()
+	_, step, _ := planned(t, "{name: m, engine: mysql, durability: os, dsn: \""+dsn+"\"}", "select_random_ranges", func() *exec.Cmd {
+		return exec.Command("mariadb", "--no-defaults", "-S", at.Socket, "-u", at.User, "-e", "ALTER TABLE "+engine.DefaultSchema+".sbtest1 ALTER INDEX `sbtest1.k_1` IGNORED")
+	})
+	if step == nil || step.Status != result.Invalid {
+		t.Fatalf("%+v", step)
+	}
+	if !strings.Contains(step.Warnings[0], "wrong plan: scan sbtest1 by k_1 is to be answered by k_1, and the database goes by whole table") {
+		t.Errorf("%q", step.Warnings)
+	}
+}

@@ -1,0 +1,288 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"rumbench/engine"
+	"rumbench/internal/fsize"
+	"rumbench/internal/result"
+	"rumbench/model"
+)
+
+// smallTable is the size below which reading a whole table may be the cheaper
+// way: it has some hundred pages.
+const smallTable = 4 << 20
+
+// The lengths at which statements and plans are cut: a list of a thousand keys
+// says no more than one of twenty.
+const (
+	longestStatement = 1000
+	longestPlan      = 4000
+)
+
+// shapes are the operations that the clients of a step have prepared.
+type shapes struct {
+	mu   sync.Mutex
+	ops  []*model.Op
+	seen map[string]bool
+}
+
+func (s *shapes) note(op *model.Op) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := fmt.Sprintf("%+v", *op)
+	if !s.seen[key] {
+		s.seen[key] = true
+		s.ops = append(s.ops, op)
+	}
+}
+
+// list is what was prepared so far.
+func (s *shapes) list() []*model.Op {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.ops)
+}
+
+// noting is a session that notes what is prepared on it. Statements are the
+// session's own: executing them costs no more.
+type noting struct {
+	engine.Session
+	shapes *shapes
+}
+
+func (n *noting) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
+	n.shapes.note(op)
+	return n.Session.Prepare(ctx, op)
+}
+
+// EndLoad ends the load of a session that has something to do then.
+func (n *noting) EndLoad(ctx context.Context) error {
+	if l, ok := n.Session.(engine.Loader); ok {
+		return l.EndLoad(ctx)
+	}
+	return nil
+}
+
+// planCheck compares the plans of a step's statements with what the workload
+// demands, and those behind the window with those before it. A nil one does
+// nothing: the engine has no plans.
+type planCheck struct {
+	trial     *trial
+	explainer engine.Explainer
+	step      string
+	prepared  *shapes
+	ops       []*model.Op // that were prepared before the window, which are all but the last batch of a load
+	begin     []engine.Plan
+}
+
+// newPlanCheck is the check of a step; its clients prepare on sessions that it
+// is given by session.
+func (t *trial) newPlanCheck(step string) *planCheck {
+	explainer, ok := t.db.(engine.Explainer)
+	if !ok {
+		return nil
+	}
+	return &planCheck{trial: t, explainer: explainer, step: step, prepared: &shapes{seen: map[string]bool{}}}
+}
+
+// session is the session that a client of the step is given.
+func (c *planCheck) session(s engine.Session) engine.Session {
+	if c == nil {
+		return s
+	}
+	return &noting{s, c.prepared}
+}
+
+// before explains all statements. One that the workload wants answered by an
+// index, and that is not, refuses the step.
+func (c *planCheck) before(ctx context.Context, s *result.Step) (err error) {
+	if c == nil {
+		return nil
+	}
+	c.ops = c.prepared.list()
+	if c.begin, err = c.explain(ctx); err != nil {
+		return err
+	}
+	if err := c.save(result.AtBegin, c.begin); err != nil {
+		return err
+	}
+	wrong, notes := c.wrong(c.begin)
+	if len(wrong) > 0 {
+		return &wrongPlan{some(wrong, 1)}
+	}
+	s.Notes = append(s.Notes, notes...)
+	s.Warnings = append(s.Warnings, c.whole(c.begin)...)
+	return nil
+}
+
+// after explains them again. What is wrong now makes the step invalid, and a
+// plan that is another one is a warning.
+func (c *planCheck) after(ctx context.Context, s *result.Step) error {
+	if c == nil || ctx.Err() != nil {
+		return nil
+	}
+	end, err := c.explain(ctx)
+	if err != nil {
+		s.Status = result.Invalid
+		s.Warnings = append([]string{err.Error()}, s.Warnings...)
+		return nil
+	}
+	if err := c.save(result.AtEnd, end); err != nil {
+		return err
+	}
+	var changed []string
+	for i, op := range c.ops {
+		if then, now := &c.begin[i], &end[i]; !now.Same(then) && then.None == "" {
+			changed = append(changed, fmt.Sprintf("%s: from %s to %s", op.Label(), kinds(then), kinds(now)))
+		}
+	}
+	if len(changed) > 0 {
+		s.Warnings = append(s.Warnings, "the plan changed between the beginning and the end of the step: "+some(changed, 3))
+	}
+	if wrong, _ := c.wrong(end); len(wrong) > 0 {
+		s.Status = result.Invalid
+		s.Warnings = append([]string{"wrong plan: " + some(wrong, 1)}, s.Warnings...)
+	}
+	return nil
+}
+
+func (c *planCheck) explain(ctx context.Context) ([]engine.Plan, error) {
+	var out []engine.Plan
+	for _, op := range c.ops {
+		p, err := c.explainer.Explain(ctx, op)
+		if err != nil {
+			return nil, fmt.Errorf("explain %s: %w", op.Label(), err)
+		}
+		p.Statement, p.Text = cut(p.Statement, longestStatement), cut(p.Text, longestPlan)
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// save adds the plans to the trial's, those behind the window only where they
+// are others.
+func (c *planCheck) save(when result.When, plans []engine.Plan) error {
+	var lines []result.StatementPlan
+	for i, op := range c.ops {
+		if p := plans[i]; p.Text != "" && (when == result.AtBegin || !p.Same(&c.begin[i])) {
+			lines = append(lines, result.StatementPlan{Step: c.step, When: when, Op: op.Label(), Wanted: demanded(op), Plan: p})
+		}
+	}
+	return result.AppendPlans(c.trial.Dir, lines)
+}
+
+// demanded is the index by which an operation is to find its rows, "" if any
+// way will do. A scan that is bounded, or wants the first entries in order, is
+// about its index.
+func demanded(op *model.Op) string {
+	if op.Kind != model.Scan || op.Shorter != "" || !bounded(op) && (op.Limit == 0 || op.Free) {
+		return ""
+	}
+	return engine.IndexOf(op)
+}
+
+func bounded(op *model.Op) bool {
+	return op.Equal > 0 || op.Lower != model.Open || op.Upper != model.Open
+}
+
+// wrong lists the scans that are not answered by the index that is demanded.
+// Of small tables that is a note: it may be the cheaper way.
+func (c *planCheck) wrong(plans []engine.Plan) (wrong, notes []string) {
+	var small []string
+	for i, op := range c.ops {
+		index, p := demanded(op), &plans[i]
+		if index == "" || len(p.Access) == 0 || answers(op, index, p) {
+			continue
+		}
+		if p.TableBytes > 0 && p.TableBytes < smallTable {
+			small = append(small, fmt.Sprintf("%s (%s)", op.Label(), p.Ways()))
+			continue
+		}
+		wrong = append(wrong, fmt.Sprintf("%s is to be answered by %s, and the database goes by %s: %s; its plan: %s", op.Label(), index, p.Ways(), p.Statement, oneLine(p.Text)))
+	}
+	if len(small) > 0 {
+		notes = append(notes, fmt.Sprintf("of tables below %s the database does not use the index that the workload names, which may be the cheaper way there: %s", fsize.Text(smallTable), some(small, 3)))
+	}
+	return wrong, notes
+}
+
+// answers tells whether a plan finds the rows of a scan by an index: at once
+// where the scan is bounded, otherwise in its order.
+func answers(op *model.Op, index string, p *engine.Plan) bool {
+	found := false
+	for _, a := range p.Access {
+		if a.How == engine.WholeTable {
+			return false
+		}
+		found = found || a.Index == index && (a.How == engine.Seek || !bounded(op))
+	}
+	return found
+}
+
+// whole warns of other statements that read large tables to find some rows.
+func (c *planCheck) whole(plans []engine.Plan) []string {
+	var out []string
+	for i, op := range c.ops {
+		p := &plans[i]
+		if op.Kind == model.Scan || p.TableBytes < smallTable {
+			continue
+		}
+		if slices.ContainsFunc(p.Access, func(a engine.Access) bool { return a.How == engine.WholeTable }) {
+			out = append(out, op.Label()+": "+p.Statement)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return []string{"statements read whole tables to find their rows: " + some(out, 3)}
+}
+
+// kinds are the ways of a plan with what the database calls them.
+func kinds(p *engine.Plan) string {
+	var out []string
+	for _, a := range p.Access {
+		out = append(out, fmt.Sprintf("%s (%s)", a, a.As))
+	}
+	if len(out) == 0 {
+		return p.Ways()
+	}
+	return strings.Join(out, ", ")
+}
+
+// some joins the first of many texts, each once.
+func some(texts []string, shown int) string {
+	var list []string
+	for _, s := range texts {
+		if !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	if len(list) <= shown {
+		return strings.Join(list, "; ")
+	}
+	return fmt.Sprintf("%s; and %d more", strings.Join(list[:shown], "; "), len(list)-shown)
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func cut(s string, longest int) string {
+	if len(s) <= longest {
+		return s
+	}
+	return strings.ToValidUTF8(s[:longest], "") + "…"
+}
+
+// wrongPlan refuses a step, and knows what can be done about it.
+type wrongPlan struct{ text string }
+
+func (e *wrongPlan) Error() string { return "wrong plan: " + e.text }
+
+// Hint says what can be done.
+func (*wrongPlan) Hint() string {
+	return "the plans are in " + result.PlansFile + "; the index may be gone, an option may forbid its use, or statistics may be old: a settle step analyzes the tables"
+}
