@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -83,7 +82,11 @@ func (a *App) importLogs(paths []string, out string, o importer.Options) error {
 		return err
 	}
 	a.importLeft(campaign)
-	if err := a.writeReports(out, io.Discard); err != nil {
+	in, err := reportInput(out)
+	if err != nil {
+		return err
+	}
+	if err := writeReport(in, filepath.Join(out, result.ReportFile), filepath.Join(out, result.MarkdownFile)); err != nil {
 		return err
 	}
 	a.importSummary(campaign, out)

@@ -139,11 +139,13 @@ func split(to []string, line string) []string {
 
 // number reads a finite number.
 func number(s string) (float64, bool) {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || strings.ContainsAny(s, "xX_") || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, false
+	for i := range len(s) { // no hexadecimal, no 1_000, no word for infinity
+		if c := s[i]; (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
+			return 0, false
+		}
 	}
-	return v, true
+	v, err := strconv.ParseFloat(s, 64)
+	return v, err == nil && !math.IsInf(v, 0)
 }
 
 // positive reads a finite number that is not below 0.

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -256,5 +257,58 @@ func TestSizesAndRepeats(t *testing.T) {
 	numbers(t, &trials[0].Steps[0], []want{{"db_bytes", "", "", 3 << 30}, {"write_kb", "", "", 2048}})
 	if trials[0].Imported.CPUs != 8 {
 		t.Errorf("%d CPUs are remembered", trials[0].Imported.CPUs)
+	}
+}
+
+// Of a log that is longer than memory should hold neighbouring intervals are put
+// together; nothing is lost of their sums.
+func TestManyIntervals(t *testing.T) {
+	s := newSysbench(textFile("x", ""), new(Problems))
+	const n = 3*mostIntervals + 5
+	for i := range n {
+		s.addInterval(sbInterval{end: float64(i + 1), length: 1, events: float64(i % 7), queries: -1})
+	}
+	var events, length float64
+	for i, iv := range s.intervals {
+		events += iv.events * iv.length
+		length += iv.length
+		if iv.queries != -1 || i < len(s.intervals)-1 && iv.length != 4 {
+			t.Fatalf("interval %d: %+v", i, iv)
+		}
+	}
+	want := 0.0
+	for i := range n {
+		want += float64(i % 7)
+	}
+	if len(s.intervals) > mostIntervals || s.stride != 4 || length != n || math.Abs(events-want) > 1e-6*want {
+		t.Errorf("%d intervals of %d, %g s, %g events of %g", len(s.intervals), s.stride, length, events, want)
+	}
+}
+
+// A long file is read line by line: only its head is kept.
+func TestStreaming(t *testing.T) {
+	f := textFile("x", strings.Repeat("line\n", 1000)+"end")
+	if len(f.head) != looked {
+		t.Errorf("%d lines are kept", len(f.head))
+	}
+	var last []string
+	for range 2 { // as often as it is wanted
+		if !f.each(new(Problems), func(n int, line string, end bool) bool {
+			if end {
+				last = append(last, fmt.Sprintf("%d %s", n, line))
+			}
+			return true
+		}) || !f.cut || f.lines != 1001 {
+			t.Errorf("%d lines, cut %v", f.lines, f.cut)
+		}
+	}
+	if strings.Join(last, " ") != "1001 end 1001 end" {
+		t.Errorf("last lines %q", last)
+	}
+	for text, want := range map[string]string{"a\x00b\n": "x: it is no text", strings.Repeat("a", longest+2): "x: it is no text"} {
+		var ps Problems
+		if textFile("x", text).each(&ps, func(int, string, bool) bool { return true }) || ps.Error() != want {
+			t.Errorf("problems %q", ps.Error())
+		}
 	}
 }

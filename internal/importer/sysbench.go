@@ -23,6 +23,9 @@ type sysbench struct {
 	fatal     string // the first error that ended it
 	fatalLine int    // from 1
 	intervals []sbInterval
+	stride    int                // how many of the log are put together in each; 0: one
+	joined    int                // how many are in the last one
+	until     float64            // the end of the last one of the log
 	totals    map[string]float64 // by name, see sbTotals
 	latency   map[string]sbLatency
 	disabled  bool // no percentile was asked for
@@ -325,15 +328,45 @@ func (s *sysbench) interval(n int, line string) {
 		}
 		return
 	}
-	before := 0.0
-	if k := len(s.intervals); k > 0 {
-		before = s.intervals[k-1].end
-	}
-	if iv.length = end - before; iv.length <= 0 {
-		s.problem(n, "the logs of two runs were put together", "the time goes back from %g s to %g s", before, end)
+	if iv.length = end - s.until; iv.length <= 0 {
+		s.problem(n, "the logs of two runs were put together", "the time goes back from %g s to %g s", s.until, end)
 		return
 	}
-	s.intervals = append(s.intervals, iv)
+	s.until = end
+	s.addInterval(iv)
+}
+
+// mostIntervals is how many intervals of a log are kept: three days of seconds.
+// Of a longer one neighbours are put together, so that it fits into memory.
+const mostIntervals = 1 << 18
+
+func (s *sysbench) addInterval(iv sbInterval) {
+	if n := len(s.intervals); n > 0 && s.joined < s.stride {
+		s.intervals[n-1] = s.intervals[n-1].with(iv)
+		s.joined++
+		return
+	}
+	if s.joined = 1; len(s.intervals) < mostIntervals {
+		s.intervals = append(s.intervals, iv)
+		return
+	}
+	for i := range mostIntervals / 2 {
+		s.intervals[i] = s.intervals[2*i].with(s.intervals[2*i+1])
+	}
+	s.intervals, s.stride = append(s.intervals[:mostIntervals/2], iv), max(s.stride, 1)*2
+}
+
+// with is an interval and the one after it. Its latency is not known.
+func (iv sbInterval) with(next sbInterval) sbInterval {
+	length := iv.length + next.length
+	mean := func(a, b float64) float64 {
+		if a < 0 || b < 0 {
+			return -1
+		}
+		return (a*iv.length + b*next.length) / length
+	}
+	return sbInterval{end: next.end, length: length, events: mean(iv.events, next.events), queries: mean(iv.queries, next.queries),
+		errors: mean(iv.errors, next.errors), latency: -1, percentile: next.percentile}
 }
 
 // value reads a number, -1 if it is not told; all that was read before must have

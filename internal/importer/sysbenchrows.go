@@ -373,6 +373,9 @@ func (s *sysbench) addNotes(ops sbOps) {
 	} else if ops.events > 0 && ops.queries > ops.events && !s.single(ops) {
 		note("A transaction has %.3g queries in the mean; BEGIN and COMMIT are among them.", ops.queries/ops.events)
 	}
+	if s.stride > 1 {
+		note("The log has more than %d intervals: %d at a time are put together.", mostIntervals, s.stride)
+	}
 	if other := s.totals["other"]; strings.Contains(s.params["script"], "delete") && other > 0 && s.reason == "" {
 		s.warn("%.0f of %.0f deletes found no row: sysbench counts them as done", other, ops.queries)
 	}
