@@ -246,7 +246,8 @@ func load(path string, o *Options, named bool, ps *Problems) *file {
 // suspicious tells of a file that by its name is of a run.
 func suspicious(path string) bool {
 	base := strings.TrimSuffix(filepath.Base(path), ".gz")
-	return suiteName.MatchString(base) || suiteFile.MatchString(base) && !strings.HasPrefix(base, "sb.o.") || ibFile.MatchString(base) ||
+	test, _ := suiteTestOf(base)
+	return test.clients > 0 || suiteFile.MatchString(base) && !strings.HasPrefix(base, "sb.o.") || ibFile.MatchString(base) ||
 		slices.Contains([]string{".log", ".iostat", ".vmstat", ".time"}, filepath.Ext(base))
 }
 

@@ -99,6 +99,7 @@ func TestNamesOfSteps(t *testing.T) {
 	log := func(clients string) string { return strings.Replace(sysbenchLog, "threads: 4", "threads: "+clients, 1) }
 	dir := write(t, map[string]string{
 		"a/sb.o.read-only.range10.pk1.dop1": log("1"), "a/sb.o.read-only.range10.pk1.dop4": log("4"), "a/sb.o.insert.range10.pk1.dop8": log("8"),
+		"a/sb.o.pw.read-only.range10.pk1": "sleepSecs is 60\n", // what the suite did between tests
 		"b/sb.o.read-only.range10.pk1.dop1": log("1"), "b/sb.o.insert.range10.pk1.dop8": log("8"), "b/sb.o.insert.range10.pk0.dop8": log("8"),
 	})
 	if got := names(read(t, Options{}, dir)); got != "a.1 insert_range=10_pk=1, a.1 read-only_range=10_clients=1, a.1 read-only_range=10_clients=4, b.1 insert_range=10_pk=0, b.1 insert_range=10_pk=1, b.1 read-only_range=10_clients=1" {
