@@ -70,6 +70,9 @@ func (a *App) importLogs(paths []string, out string, o importer.Options) error {
 	var problems importer.Problems
 	if errors.As(err, &problems) {
 		fmt.Fprintln(a.Stderr, problems.Error())
+		if !o.Skip {
+			fmt.Fprintln(a.Stderr, "hint: --skip leaves this out, and imports the rest")
+		}
 		return errors.New("nothing was imported")
 	}
 	if err != nil {

@@ -23,7 +23,10 @@ func Unlike(a, b *Target) []string {
 		}
 		differ("workload", x.Workload, y.Workload)
 		for _, name := range paramNames(x, y) {
-			differ(name, paramText(x.Params[name]), paramText(y.Params[name]))
+			of, other := paramText(x.Params[name]), paramText(y.Params[name])
+			if (x.Imported == nil && y.Imported == nil) || of != "" && other != "" { // logs need not say all
+				differ(name, of, other)
+			}
 		}
 		if x.Order == "duet" || y.Order == "duet" {
 			differ("order", x.Order, y.Order) // half of the processors, or all

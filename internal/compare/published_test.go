@@ -56,6 +56,24 @@ func TestUnlikeClients(t *testing.T) {
 	}
 }
 
+// What a log does not say is no difference; what rumbench was not asked for is.
+func TestUnlikeUnknown(t *testing.T) {
+	of := func(target string, params map[string]any, imported bool) *result.Trial {
+		tr := tested(target, 1, "", map[string]float64{"scan": 1})
+		if tr.Params = params; imported {
+			tr.Imported = &result.Imported{}
+		}
+		return tr
+	}
+	for _, imported := range []bool{false, true} {
+		c := New([]*result.Trial{of("a", map[string]any{"rows": 5, "tables": 1}, imported), of("b", map[string]any{"rows": 6}, imported)})
+		want := map[bool]string{false: "rows 5 and 6; tables 1 and not known", true: "rows 5 and 6"}[imported]
+		if got := strings.Join(Unlike(c.Targets[0], c.Targets[1]), "; "); got != want {
+			t.Errorf("imported %v: %q, want %q", imported, got, want)
+		}
+	}
+}
+
 // A summary has costs per row and a rate, but no count and no length.
 func TestSummaryOfSummary(t *testing.T) {
 	tr := tested("a", 1, "", map[string]float64{"l.i1": 1000})

@@ -168,9 +168,19 @@ func onePlanOnly(runs []*run, o *Options, ps *Problems) []*run {
 	return out
 }
 
-// planned is what runs of a step must agree in.
+// planned is what runs of a step must agree in. An option that a command does
+// not have is one, too.
 func (r *run) planned() []param {
-	return append(slices.Clone(r.plan), param{name: "workload", value: r.workload})
+	out := append(slices.Clone(r.plan), param{name: "workload", value: r.workload})
+	if r.workload != fmtSysbench || r.params["script"] == "" || r.params["tables"]+r.params["table_size"] == "" {
+		return out // the command is not known
+	}
+	for _, name := range strings.Fields(planned) {
+		if r.params[name] == "" {
+			out = append(out, param{name: name, value: "not given"})
+		}
+	}
+	return out
 }
 
 // Counted returns a number of things in words: 1 file, 2 files.

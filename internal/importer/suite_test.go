@@ -99,7 +99,7 @@ func TestNamesOfSteps(t *testing.T) {
 	log := func(clients string) string { return strings.Replace(sysbenchLog, "threads: 4", "threads: "+clients, 1) }
 	dir := write(t, map[string]string{
 		"a/sb.o.read-only.range10.pk1.dop1": log("1"), "a/sb.o.read-only.range10.pk1.dop4": log("4"), "a/sb.o.insert.range10.pk1.dop8": log("8"),
-		"a/sb.o.pw.read-only.range10.pk1": "sleepSecs is 60\n", // what the suite did between tests
+		"a/sb.o.pw.read-only.range10.pk1":   "sleepSecs is 60\n", // what the suite did between tests
 		"b/sb.o.read-only.range10.pk1.dop1": log("1"), "b/sb.o.insert.range10.pk1.dop8": log("8"), "b/sb.o.insert.range10.pk0.dop8": log("8"),
 	})
 	if got := names(read(t, Options{}, dir)); got != "a.1 insert_range=10_pk=1, a.1 read-only_range=10_clients=1, a.1 read-only_range=10_clients=4, b.1 insert_range=10_pk=0, b.1 insert_range=10_pk=1, b.1 read-only_range=10_clients=1" {
@@ -311,5 +311,26 @@ func TestStreaming(t *testing.T) {
 		if textFile("x", text).each(&ps, func(int, string, bool) bool { return true }) || ps.Error() != want {
 			t.Errorf("problems %q", ps.Error())
 		}
+	}
+}
+
+// A target that lacks a test, or the log of one, has not done other work because
+// of it; an option that only one target was given makes other work.
+func TestParametersOfAll(t *testing.T) {
+	log := func(options string) string {
+		return "/sb/bin/sysbench --tables=4 --table-size=20 --threads=4 /share/x.lua run " + options + "\n" + sysbenchLog
+	}
+	dir := write(t, map[string]string{
+		"a/sb.o.one.range1.pk1.dop4": log("--rand-type=uniform"), "a/sb.o.two.range1.pk1.dop4": log("--rand-type=zipfian"),
+		"b/sb.o.one.range1.pk1.dop4": log("--rand-type=uniform"), "b/sb.met.two.range1.pk1.dop4": text(t, "testdata/suite/"+db100+"/sb.met.insert.range100.pk1.dop6"),
+	})
+	for _, tr := range read(t, Options{}, dir) {
+		if tr.Params["rand_type"] != nil || tr.Params["table_size"] != "20" || tr.Params["pk"] != "1" {
+			t.Errorf("%s: parameters %v", tr.Target, tr.Params)
+		}
+	}
+	dir = write(t, map[string]string{"a/sb.o.one.range1.pk1.dop4": log(""), "b/sb.o.one.range1.pk1.dop4": log("--skip-trx")})
+	if _, err := Read([]string{dir}, Options{}); err == nil || !strings.Contains(err.Error(), "skip_trx differs in 1 file of target b, first "+dir+"/b/sb.o.one.range1.pk1.dop4:1: on instead of not given") {
+		t.Errorf("error %v", err)
 	}
 }

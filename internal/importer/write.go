@@ -38,7 +38,7 @@ func (c *Campaign) assemble(runs []*run, o *Options) error {
 	slices.SortStableFunc(targets, byName(o.Base))
 	c.options = *o
 	c.Campaign = result.Campaign{Format: result.Format, Name: nameOf(o, runs[0].file.path), Command: o.Command, Started: o.Now}
-	dirs := map[string]bool{}
+	dirs, common := map[string]bool{}, commonParams(runs)
 	for _, target := range targets {
 		var numbers []int
 		for n := range byTarget[target] {
@@ -46,7 +46,7 @@ func (c *Campaign) assemble(runs []*run, o *Options) error {
 		}
 		slices.Sort(numbers)
 		for _, n := range numbers {
-			t := newTrial(byTarget[target][n], c.Name, o)
+			t := newTrial(byTarget[target][n], c.Name, common, o)
 			dir := directory(target, n, dirs)
 			c.trials = append(c.trials, t)
 			c.Trials = append(c.Trials, result.Entry{Dir: dir, Target: target, Trial: n, Status: t.Status})
@@ -72,7 +72,7 @@ func directory(target string, n int, taken map[string]bool) string {
 }
 
 // newTrial puts the runs of one trial together.
-func newTrial(runs []*run, campaign string, o *Options) trial {
+func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) trial {
 	slices.SortStableFunc(runs, func(a, b *run) int { return natural(a.step.Name, b.step.Name) })
 	first := runs[0]
 	t := &result.Trial{
@@ -87,7 +87,7 @@ func newTrial(runs []*run, campaign string, o *Options) trial {
 		t.Warnings = append(t.Warnings, "imported with the arithmetic of published scripts: means of iostat and vmstat are off as they are there; see docs/import.md")
 	}
 	out := trial{Trial: t, runs: runs}
-	shared := sharedParams(runs)
+	shared := sharedParams(runs, common)
 	for _, r := range runs {
 		out.add(r, shared)
 	}
@@ -109,13 +109,44 @@ func (t *trial) tools(runs []*run) (names []string) {
 	return names
 }
 
-// sharedParams are the parameters that all steps agree in; the others are told
-// with the steps.
-func sharedParams(runs []*run) map[string]string {
+// commonParams are the names of the parameters in which the steps of each
+// target agree. Where one target's steps differ they are among the notes of
+// the steps: a target that lacks a test is not to look as if it had done other work.
+func commonParams(runs []*run) map[string]bool {
+	common := map[string]bool{}
+	first := map[[2]string]string{} // by target and name
+	for _, r := range runs {
+		for name := range r.params {
+			common[name] = true
+		}
+	}
+	for name := range common {
+		for _, r := range runs {
+			if !r.commanded() {
+				continue
+			}
+			of := [2]string{r.target, name}
+			if v, seen := first[of]; !seen {
+				first[of] = r.params[name]
+			} else if v != r.params[name] {
+				common[name] = false
+			}
+		}
+	}
+	return common
+}
+
+// commanded tells whether it is known what a run was asked for.
+func (r *run) commanded() bool { return len(r.plan) > 0 }
+
+// sharedParams are the common parameters of a trial's runs.
+func sharedParams(runs []*run, common map[string]bool) map[string]string {
 	shared := map[string]string{}
-	for name, v := range runs[0].params {
-		if !slices.ContainsFunc(runs, func(r *run) bool { return r.params[name] != v }) {
-			shared[name] = v
+	for _, r := range runs {
+		for name, v := range r.params {
+			if common[name] {
+				shared[name] = v
+			}
 		}
 	}
 	return shared
