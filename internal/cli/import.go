@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rumbench/internal/compare"
 	"rumbench/internal/importer"
+	"rumbench/internal/result"
 )
 
 func (a *App) importCommand() *cobra.Command {
@@ -19,14 +19,17 @@ func (a *App) importCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use:   "import PATH...",
-		Short: "make a campaign of the logs of sysbench, pgbench, db_bench, the insert benchmark, or of a CSV",
+		Short: "make a campaign of the logs of sysbench, pgbench, db_bench, the insert benchmark, or of tables",
 		Long: `import reads the logs of other tools, with what iostat, vmstat and time saw beside
-them, and writes a campaign: show, compare and report work on it.
+them, and writes a campaign: show, table, compare and report work on it. It reads
+published tables of results too.
 
 Directories are targets, the logs in them steps. Directories named 1, 2, 3 within
-a target are its trials. What the logs do not tell stays unknown.`,
+a target are its trials. What the logs do not say stays unknown.`,
 		Example: `  rumbench import logs --out results/imported
   rumbench import logs --device md2 --cpus 48 --compatible
+  rumbench import logs --skip
+  rumbench import qps.abs.all.tsv o.met.all --cpus 48
   rumbench import before.log after.log
   rumbench import numbers.csv --format csv`,
 		Args: args(func(_ *cobra.Command, args []string) error {
@@ -46,12 +49,13 @@ a target are its trials. What the logs do not tell stays unknown.`,
 	}
 	f := c.Flags()
 	f.StringVar(&out, "out", "", "directory of the campaign, which must not exist (default results/NAME-DATE)")
-	f.StringVar(&o.Format, "format", "", "format of the logs: "+strings.Join(importer.Formats(), ", ")+" (default: told by their content)")
+	f.StringVar(&o.Format, "format", "", "format of the logs: "+strings.Join(importer.Formats(), ", ")+" (default: recognised by their content)")
 	f.StringVar(&o.Target, "target", "", "name of the target, where all logs are of one (default: of the directories)")
 	f.StringVar(&o.Base, "base", "", "target that the others are compared with (default: the first by name)")
 	f.StringVar(&o.Name, "name", "", "name of the campaign (default: of the first PATH)")
-	f.IntVar(&o.CPUs, "cpus", 0, "CPUs of the host, for vmstat's percents (default: as the logs tell)")
+	f.IntVar(&o.CPUs, "cpus", 0, "CPUs of the host, for vmstat's percents (default: as the logs say)")
 	f.StringArrayVar(&o.Devices, "device", nil, "device under the database as iostat names it (default: the only one that was used); may be repeated")
+	f.BoolVar(&o.Skip, "skip", false, "leave out what is wrong, list it, and import the rest")
 	f.BoolVar(&o.Compatible, "compatible", false, "compute as the scripts behind published figures do, with their bias")
 	return c
 }
@@ -66,6 +70,9 @@ func (a *App) importLogs(paths []string, out string, o importer.Options) error {
 	var problems importer.Problems
 	if errors.As(err, &problems) {
 		fmt.Fprintln(a.Stderr, problems.Error())
+		if !o.Skip {
+			fmt.Fprintln(a.Stderr, "hint: --skip leaves this out, and imports the rest")
+		}
 		return errors.New("nothing was imported")
 	}
 	if err != nil {
@@ -77,17 +84,16 @@ func (a *App) importLogs(paths []string, out string, o importer.Options) error {
 	if err := campaign.Write(out); err != nil {
 		return err
 	}
-	a.tellUnread("of no format that is known here", campaign.Ignored)
-	a.tellUnread("of iostat, vmstat or time, but beside no run", campaign.Unused)
-	if err := a.writeReports(out, a.Stdout); err != nil {
+	a.importLeft(campaign)
+	in, err := reportInput(out)
+	if err != nil {
 		return err
 	}
-	c, err := tableCampaign([]string{out})
-	if err != nil || len(c.Targets) < 2 || c.Relative(compare.RelativeOptions{}).Empty() {
+	if err := writeReport(in, filepath.Join(out, result.ReportFile), filepath.Join(out, result.MarkdownFile)); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.Stdout)
-	return a.table([]string{out}, tableOptions{layout: "text"})
+	a.importSummary(campaign, out)
+	return nil
 }
 
 // importName is the campaign's name: of the directory or file that is read.
@@ -98,18 +104,82 @@ func importName(path string) string {
 	return filepath.Base(path)
 }
 
-// mostUnread is how many files are named that were left alone.
-const mostUnread = 3
+// importLeft lists on standard error what was not imported, and why.
+func (a *App) importLeft(c *importer.Campaign) {
+	if len(c.Left) > 0 {
+		fmt.Fprintln(a.Stderr, c.Left.Error())
+		fmt.Fprintln(a.Stderr, "left out: what is listed above")
+	}
+	a.leftAlone("of no format that is known here", c.Ignored)
+	a.leftAlone("of iostat, vmstat or time, but beside no run", c.Unused)
+	a.leftAlone("tables that are made of such logs, or of ratios", c.Derived)
+}
 
-// tellUnread tells of files that were left alone.
-func (a *App) tellUnread(why string, files []string) {
-	if len(files) == 0 {
-		return
+// mostNamed is how many files, tests or targets are named of those that are of
+// one kind.
+const mostNamed = 3
+
+// leftAlone names files that were left alone.
+func (a *App) leftAlone(why string, files []string) {
+	if len(files) > 0 {
+		fmt.Fprintf(a.Stderr, "left alone, %s: %s\n", why, some(files, mostNamed))
 	}
-	some := files[:min(mostUnread, len(files))]
-	more := ""
-	if n := len(files) - len(some); n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
+}
+
+// some lists the first of several things.
+func some(things []string, most int) string {
+	first := strings.Join(things[:min(most, len(things))], ", ")
+	if n := len(things) - most; n > 0 {
+		return fmt.Sprintf("%s and %d more", first, n)
 	}
-	fmt.Fprintf(a.Stderr, "left alone, %s: %s%s\n", why, strings.Join(some, ", "), more)
+	return first
+}
+
+// mostLines is how many lines a part of the summary has: all of it fits on a
+// screen.
+const mostLines = 10
+
+// importSummary says in a screenful what was imported.
+func (a *App) importSummary(c *importer.Campaign, out string) {
+	targets, steps, files := c.Sizes()
+	fmt.Fprintf(a.Stdout, "imported %s × %s from %s\n", importer.Counted(len(targets), "target"), importer.Counted(steps, "test"), importer.Counted(files, "file"))
+	var lines []string
+	for _, t := range targets {
+		line := fmt.Sprintf("  %s: %s, %s", t.Name, importer.Counted(t.Steps, "test"), importer.Counted(t.Files, "file"))
+		if t.Trials > 1 {
+			line += fmt.Sprintf(", %d trials", t.Trials)
+		}
+		if t.Partial > 0 {
+			line += fmt.Sprintf(", %s partial", importer.Counted(t.Partial, "test"))
+		}
+		lines = append(lines, line)
+	}
+	a.screenful(lines)
+	lines = nil
+	for _, m := range c.Missing {
+		lines = append(lines, fmt.Sprintf("missing: %s of %s", m.Step, some(m.Targets, mostNamed)))
+	}
+	a.screenful(lines)
+	lines = nil
+	for _, g := range c.Guessed {
+		lines = append(lines, "guessed: "+g)
+	}
+	a.screenful(lines)
+	if path, err := filepath.Abs(filepath.Join(out, result.ReportFile)); err == nil {
+		fmt.Fprintf(a.Stdout, "report: %s\n", path)
+	}
+	if len(targets) > 1 {
+		fmt.Fprintf(a.Stdout, "relative table: rumbench table %s\n", out)
+	}
+}
+
+// screenful prints the first lines, and how many more there are.
+func (a *App) screenful(lines []string) {
+	for i, l := range lines {
+		if i == mostLines {
+			fmt.Fprintf(a.Stdout, "  … and %d more\n", len(lines)-i)
+			return
+		}
+		fmt.Fprintln(a.Stdout, l)
+	}
 }

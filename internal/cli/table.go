@@ -14,13 +14,15 @@ import (
 	"rumbench/internal/layout"
 	"rumbench/internal/plan"
 	"rumbench/internal/report"
+	"rumbench/internal/result"
 )
 
 // tableOptions are the flags of `table`.
 type tableOptions struct {
 	layout, metric, base, notes string
-	blocks                      []string
+	targets, blocks             []string
 	absolute, compatible        bool
+	warmUps                     bool
 }
 
 var (
@@ -39,8 +41,10 @@ has, with two decimals, in groups of tests: point, range, write and mixed with
 their geometric means, and others. ▲ and ▼ mark what is surely better or worse,
 = what is surely within 1 %.
 
+Targets may be named by a part of their names that only one has.
+
 Layouts:
-  text, markdown  for people, with groups, means, doubts and notes
+  text, markdown  for people, with groups, means, warnings and notes
   tsv, csv        the tables qps.abs and qps.rel of the sysbench suite
   mrg, rel        the insert benchmark's 21 columns for every step, absolute and
                   relative to the first target of each block
@@ -50,6 +54,7 @@ What published layouts have no place for is said on standard error. A directory
 is a campaign or a trial; DIR:TARGET is one target of it.`,
 		Example: `  rumbench table results/mine
   rumbench table results/mine --metric write_kb --base innodb
+  rumbench table results/mine --targets 8.0,8.4 --absolute
   rumbench table results/mine --layout tsv --compatible
   rumbench table results/old results/new --notes notes.txt --layout markdown`,
 		Args: args(func(_ *cobra.Command, dirs []string) error { return o.check(dirs) }),
@@ -59,8 +64,10 @@ is a campaign or a trial; DIR:TARGET is one target of it.`,
 	f.StringVar(&o.layout, "layout", "text", strings.Join(tableLayouts, ", "))
 	f.StringVar(&o.metric, "metric", "", "the number to show (default: the rate of what each test is about)")
 	f.StringVar(&o.base, "base", "", "the `target` that the others are compared with (default: the first)")
+	f.StringSliceVar(&o.targets, "targets", nil, "these targets only, in this order; the first is the base")
 	f.BoolVar(&o.absolute, "absolute", false, "print the numbers themselves and not their ratios")
-	f.BoolVar(&o.compatible, "compatible", false, "divide the numbers as they are printed, as published tables do")
+	f.BoolVar(&o.compatible, "compatible", false, "print and divide numbers as published tables do: rounded")
+	f.BoolVar(&o.warmUps, "warm-ups", false, "of tsv and csv: also the tests that warm up or come before the writes")
 	f.StringVar(&o.notes, "notes", "", "a `file` of remarks for a last column: lines STEP: TEXT")
 	f.StringSliceVar(&o.blocks, "block", nil, "of mrg and rel: begin a new block, with its own base, at these targets")
 	return c
@@ -79,8 +86,8 @@ func (o *tableOptions) check(dirs []string) error {
 		return fmt.Errorf("the layout %s has no place for notes", o.layout)
 	case len(o.blocks) > 0 && o.layout != "mrg" && o.layout != "rel":
 		return errors.New("--block is for the layouts mrg and rel")
-	case o.compatible && o.absolute:
-		return errors.New("--compatible is about ratios, and --absolute prints none")
+	case o.warmUps && o.layout != "tsv" && o.layout != "csv":
+		return errors.New("--warm-ups is for the layouts tsv and csv: the others have them")
 	case o.metric != "":
 		return checkMetrics([]string{o.metric})
 	}
@@ -89,6 +96,9 @@ func (o *tableOptions) check(dirs []string) error {
 
 func (a *App) table(dirs []string, o tableOptions) error {
 	c, err := tableCampaign(dirs)
+	if err == nil && len(o.targets) > 0 {
+		c, err = only(c, o.targets)
+	}
 	if err != nil {
 		return err
 	}
@@ -120,11 +130,11 @@ func (a *App) table(dirs []string, o tableOptions) error {
 	style := report.RelativeStyle{Absolute: o.absolute, Notes: notes}
 	switch o.layout {
 	case "tsv":
-		a.tellCellDoubts(r)
-		return r.QPS(o.absolute, notes).TSV(a.Stdout)
+		a.cellWarnings(r, o.warmUps)
+		return r.QPS(o.absolute, o.warmUps, notes).TSV(a.Stdout)
 	case "csv":
-		a.tellCellDoubts(r)
-		return r.QPS(o.absolute, nil).CSV(a.Stdout)
+		a.cellWarnings(r, o.warmUps)
+		return r.QPS(o.absolute, o.warmUps, nil).CSV(a.Stdout)
 	case "markdown":
 		return report.RelativeMarkdown(a.Stdout, r, style)
 	}
@@ -158,15 +168,42 @@ func tableCampaign(dirs []string) (*compare.Campaign, error) {
 	return compare.New(trials), nil
 }
 
+// only is a campaign of some targets, in the order in which they are named.
+func only(c *compare.Campaign, names []string) (*compare.Campaign, error) {
+	var chosen []*compare.Target
+	var trials []*result.Trial
+	for _, name := range names {
+		t, err := targetNamed(c, name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(chosen, t) {
+			return nil, usageError{fmt.Errorf("%s is named twice", t.Name)}
+		}
+		chosen, trials = append(chosen, t), append(trials, t.Trials...)
+	}
+	return compare.New(trials), nil
+}
+
+// targetNamed finds a target by its name, or by a part of it that only one has.
 func targetNamed(c *compare.Campaign, name string) (*compare.Target, error) {
 	if t := c.Target(name); t != nil {
 		return t, nil
 	}
-	var names []string
+	var names, fitting []string
 	for _, t := range c.Targets {
 		names = append(names, t.Name)
+		if name != "" && strings.Contains(t.Name, name) {
+			fitting = append(fitting, t.Name)
+		}
 	}
-	return nil, usageError{fmt.Errorf("there is no target %q; there are %s", name, strings.Join(names, ", "))}
+	switch len(fitting) {
+	case 0:
+		return nil, usageError{fmt.Errorf("there is no target %q; there are %s", name, strings.Join(names, ", "))}
+	case 1:
+		return c.Target(fitting[0]), nil
+	}
+	return nil, usageError{fmt.Errorf("%q may be any of the targets %s", name, strings.Join(fitting, ", "))}
 }
 
 // tellDoubts says on standard error what the published layouts cannot say.
@@ -183,19 +220,20 @@ func (a *App) tellDoubts(c *compare.Campaign, base *compare.Target) {
 	}
 }
 
-// tellCellDoubts says the same of the numbers of one table.
-func (a *App) tellCellDoubts(r *compare.Relative) {
+// cellWarnings says the same of the numbers of one table, and which tests are
+// not in it.
+func (a *App) cellWarnings(r *compare.Relative, warmUps bool) {
 	for i, t := range r.Targets {
 		if len(r.Unlike[i]) > 0 {
 			fmt.Fprintf(a.Stderr, "⚠ %s did other work than %s: %s\n", t.Name, r.Base().Name, strings.Join(r.Unlike[i], "; "))
 		}
 		for _, g := range r.Groups {
 			for _, row := range g.Rows {
-				doubts := row.Cells[i].Doubts
-				switch {
-				case g.Group == compare.Before && i == 0:
+				left := g.Group == compare.Before && !warmUps && !compare.PublishedWarmUp(row.Step)
+				if left && i == 0 {
 					fmt.Fprintf(a.Stderr, "left out: %s, a warm-up or from before the writes\n", row.Step.Name)
-				case g.Group != compare.Before && len(doubts) > 0:
+				}
+				if doubts := row.Cells[i].Doubts; !left && len(doubts) > 0 {
 					fmt.Fprintf(a.Stderr, "⚠ %s in %s: %s; not comparable\n", t.Name, row.Step.Name, strings.Join(doubts, ", "))
 				}
 			}

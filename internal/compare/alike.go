@@ -23,10 +23,38 @@ func Unlike(a, b *Target) []string {
 		}
 		differ("workload", x.Workload, y.Workload)
 		for _, name := range paramNames(x, y) {
-			differ(name, paramText(x.Params[name]), paramText(y.Params[name]))
+			of, other := paramText(x.Params[name]), paramText(y.Params[name])
+			if (x.Imported == nil && y.Imported == nil) || of != "" && other != "" { // logs need not say all
+				differ(name, of, other)
+			}
 		}
 		if x.Order == "duet" || y.Order == "duet" {
 			differ("order", x.Order, y.Order) // half of the processors, or all
+		}
+	}
+	theirs := clientsOf(b)
+	var clients []string
+	for name, of := range clientsOf(a) {
+		if other := theirs[name]; other > 0 && other != of {
+			clients = append(clients, fmt.Sprintf("clients %d and %d in step %s", of, other, name))
+		}
+	}
+	slices.Sort(clients)
+	return append(out, clients...)
+}
+
+// clientsOf are the clients of a target's steps, as far as they are known.
+func clientsOf(t *Target) map[string]int {
+	out := map[string]int{}
+	for _, trial := range t.Trials {
+		for i := range trial.Steps {
+			n := 0
+			for _, g := range trial.Steps[i].Groups {
+				n += g.Clients
+			}
+			if n > 0 {
+				out[trial.Steps[i].Name] = n
+			}
 		}
 	}
 	return out

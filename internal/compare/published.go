@@ -74,9 +74,11 @@ func (s *Step) PublishedDoubts(t *Target) []string {
 	return out
 }
 
-// QPS is the table in the layout of sysbench's tables, without the tests from
-// before the writes. Notes are remarks by the names of tests.
-func (r *Relative) QPS(absolute bool, notes map[string]string) *layout.QPS {
+// QPS is the table in the layout of sysbench's tables. Of the tests that warm
+// up or come before the writes it has, as published tables do, the warm-ups of
+// range tests, or all where warmUps says so. Notes are remarks by the names of
+// tests.
+func (r *Relative) QPS(absolute, warmUps bool, notes map[string]string) *layout.QPS {
 	out := &layout.QPS{}
 	targets := r.Targets
 	if !absolute {
@@ -85,15 +87,32 @@ func (r *Relative) QPS(absolute bool, notes map[string]string) *layout.QPS {
 	for _, t := range targets {
 		out.Columns = append(out.Columns, t.Name)
 	}
-	for _, g := range r.Groups {
-		if g.Group == Before {
+	add := func(of Group, wanted func(*Step) bool) {
+		for _, g := range r.Groups {
+			for i := range g.Rows {
+				if row := &g.Rows[i]; g.Group == of && wanted(row.Step) {
+					out.Rows = append(out.Rows, layout.QPSRow{Test: row.Step.Name, Cells: r.qpsCells(row, absolute), Note: notes[row.Step.Name]})
+				}
+			}
+		}
+	}
+	for _, g := range groups {
+		if g == Before {
+			add(g, func(s *Step) bool { return warmUps && !PublishedWarmUp(s) })
 			continue
 		}
-		for _, row := range g.Rows {
-			out.Rows = append(out.Rows, layout.QPSRow{Test: row.Step.Name, Cells: r.qpsCells(&row, absolute), Note: notes[row.Step.Name]})
+		add(g, func(*Step) bool { return true })
+		if g == Range {
+			add(Before, PublishedWarmUp)
 		}
 	}
 	return out
+}
+
+// PublishedWarmUp tells whether a step is a warm-up that published tables of
+// rates have: that of a range test, such as the scan.
+func PublishedWarmUp(s *Step) bool {
+	return isWarmUp(s.Name) && GroupOf(s) == Before && s.workload() == sysbench && groupByName(s.Name) != Point && groupByName(s.Name) != Write
 }
 
 func (r *Relative) qpsCells(row *RelativeRow, absolute bool) []string {
@@ -134,7 +153,7 @@ func (s *Step) summary(t *Target) layout.Summary {
 		return of(func(r *Run) float64 { v, _ := r.per(metric, op); return v })
 	}
 	second := func(metric, op string, unit float64) float64 {
-		return of(func(r *Run) float64 { return r.total(metric, op) / unit / r.Step.Seconds })
+		return of(func(r *Run) float64 { return r.perSecond(s, metric, op) / unit })
 	}
 	m := layout.Summary{
 		Tag:   t.Name,
@@ -144,7 +163,7 @@ func (s *Step) summary(t *Target) layout.Summary {
 		WritesPer: of(func(r *Run) float64 { return r.counter("device.writes") / r.units("write_kb", writes) }), WriteKBPer: per("write_kb", writes),
 		Switches: second("context_switches", about, 1), SwitchesPer: per("context_switches", about),
 		CPU: of(func(r *Run) float64 {
-			return 100 * r.total("host_cpu_us", about) / 1e6 / r.Step.Seconds / r.processors()
+			return 100 * r.perSecond(s, "host_cpu_us", about) / 1e6 / r.processors()
 		}),
 		CPUPer: per("host_cpu_us", about),
 		DataGB: row("data_bytes", perGB), DirGB: row("db_bytes", perGB), MemoryGB: row("server_memory_bytes", perGB),
@@ -246,6 +265,17 @@ func (r *Run) total(metric, op string) float64 {
 		return math.NaN() // how many there were was not recorded
 	}
 	return cost * units
+}
+
+// perSecond is a cost a second; of summaries, which have neither counts nor a
+// length, by the rate.
+func (r *Run) perSecond(s *Step, metric, op string) float64 {
+	if v := r.total(metric, op) / r.Step.Seconds; !math.IsNaN(v) && r.Step.Seconds > 0 {
+		return v
+	}
+	cost, _ := r.per(metric, op)
+	k, ok := s.Rate(op)
+	return cost * r.value(k, ok)
 }
 
 // counter is the growth of a counter over the step, of all its labels; NaN if it

@@ -66,8 +66,16 @@ func GroupOf(s *Step) Group {
 // isBefore tells whether a part of the name says that the test is a warm-up or
 // one of those before the writes.
 func isBefore(name string) bool {
+	return isWarmUp(name) || hasPart(name, "pre", "warmpre")
+}
+
+// isWarmUp tells whether a part of the name says that the test is a warm-up.
+func isWarmUp(name string) bool { return hasPart(name, "warm", "warmup") }
+
+// hasPart tells whether one of the parts of a name is one of some words.
+func hasPart(name string, words ...string) bool {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '_' || r == ' ' })
-	return slices.ContainsFunc(parts, func(p string) bool { return p == "warm" || p == "warmup" || p == "pre" || p == "warmpre" })
+	return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(words, p) })
 }
 
 func groupByName(name string) Group {

@@ -213,13 +213,13 @@ func TestRelativeOfRounded(t *testing.T) {
 		}
 	}
 	r := c.Relative(RelativeOptions{Compatible: true})
-	if d := cmp.Diff([]string{"2.00"}, r.QPS(false, nil).Rows[0].Cells); d != "" {
+	if d := cmp.Diff([]string{"2.00"}, r.QPS(false, false, nil).Rows[0].Cells); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"2", "4"}, r.QPS(true, nil).Rows[0].Cells); d != "" {
+	if d := cmp.Diff([]string{"2", "4"}, r.QPS(true, false, nil).Rows[0].Cells); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]string{"1.46"}, c.Relative(RelativeOptions{}).QPS(false, nil).Rows[0].Cells); d != "" {
+	if d := cmp.Diff([]string{"1.46"}, c.Relative(RelativeOptions{}).QPS(false, false, nil).Rows[0].Cells); d != "" {
 		t.Error(d)
 	}
 }

@@ -13,13 +13,14 @@ func (d *folder) addCompanions(runs []*run, o *Options, ps *Problems) {
 	c := companionSet{o: o, ps: ps}
 	c.io = one(d.beside(first.file, fmtIOStat), ps, parseIOStat)
 	c.vm = one(d.beside(first.file, fmtVMStat), ps, parseVMStat)
+	c.met = one(d.beside(first.file, fmtMet), ps, readMet)
 	times := d.beside(first.file, fmtTime)
 	for _, f := range times {
 		if u := parseTime(f, ps); u != nil {
 			c.times = append(c.times, u)
 		}
 	}
-	if c.io == nil && c.vm == nil && len(c.times) == 0 {
+	if c.io == nil && c.vm == nil && c.met == nil && len(c.times) == 0 {
 		return
 	}
 	if len(runs) > 1 {
@@ -29,9 +30,9 @@ func (d *folder) addCompanions(runs []*run, o *Options, ps *Problems) {
 		return
 	}
 	c.addTo(first)
-	for _, name := range []string{fmtIOStat, fmtVMStat, fmtTime} {
+	for _, name := range companionFormats {
 		for _, f := range d.beside(first.file, name) {
-			first.readFiles = append(first.readFiles, f.path)
+			first.beside = append(first.beside, f.path)
 		}
 	}
 }
@@ -54,6 +55,7 @@ type companionSet struct {
 	ps    *Problems
 	io    *iostat
 	vm    *vmstat
+	met   *met
 	times []*usage
 }
 
@@ -76,6 +78,9 @@ func (c *companionSet) addTo(r *run) {
 		figures = append(figures, c.iostat(r)...)
 	}
 	figures = append(figures, c.client(r)...)
+	if c.met != nil {
+		figures = append(figures, c.computed(r, figures)...)
+	}
 	r.addCosts(figures)
 }
 
@@ -101,7 +106,7 @@ func (c *companionSet) countCPUs(r *run) {
 
 func (c *companionSet) vmstat(r *run) []figure {
 	if r.cpus == 0 {
-		r.warn("nobody tells how many CPUs the host has: vmstat's percents cannot be made CPU time; give --cpus N")
+		r.warn(noCPUs)
 	}
 	if len(c.vm.samples) < 2 {
 		r.warn("%s has no sample but the average since boot: its figures are left out", c.vm.file.path)
@@ -127,6 +132,7 @@ func (c *companionSet) iostat(r *run) []figure {
 			return nil
 		}
 		devices = used
+		r.guess("the database is on device %s, the only one that iostat saw in use", used[0])
 	}
 	if len(c.io.reports) < 2 {
 		r.warn("%s has one report only, which without option -y is the average since boot: its figures are left out", c.io.file.path)

@@ -26,7 +26,7 @@ func TestIOStatGenerations(t *testing.T) {
 			report := "\navg-cpu:  %user   %nice %system %iowait  %steal   %idle\n 10.00 1.00 5.00 0.00 0.00 84.00\n\n" + c.header + "\n" + c.row + "\nloop0" + strings.Repeat(" 7", len(strings.Fields(c.header))-1) + "\n"
 			boot := strings.ReplaceAll(report, "sda 10.0", "sda 99999")
 			var ps Problems
-			s := parseIOStat(&file{path: "io", lines: strings.Split("Linux 5.15.0 (host) \t03/05/2025 \t_x86_64_\t(96 CPU)\n"+boot+report+report, "\n")}, &ps)
+			s := parseIOStat(textFile("io", "Linux 5.15.0 (host) \t03/05/2025 \t_x86_64_\t(96 CPU)\n"+boot+report+report), &ps)
 			if len(ps) > 0 || s.cpus != 96 || s.kernel != "5.15.0" || len(s.reports) != 3 || strings.Join(s.used(), " ") != "sda" || s.reports[1].busy != 16 {
 				t.Fatalf("%v, %+v, used %v", ps, s.reports, s.used())
 			}
@@ -52,7 +52,7 @@ func TestIOStatGenerations(t *testing.T) {
 func TestIOStatBasic(t *testing.T) {
 	report := "Device             tps    Blk_read/s    Blk_wrtn/s   Blk_read   Blk_wrtn\nsda 30.0 80.0 160.0 1 1\n\n"
 	var ps Problems
-	s := parseIOStat(&file{path: "io", lines: strings.Split(report+report, "\n")}, &ps)
+	s := parseIOStat(textFile("io", report+report), &ps)
 	figures := ioFigures(s, []string{"sda"})
 	if len(ps) > 0 || len(figures) != 2 || figures[0].metric != "read_kb" || figures[0].perSecond != 40 || figures[1].perSecond != 80 {
 		t.Errorf("%v, %+v", ps, figures)
@@ -67,7 +67,7 @@ func TestIOStatWeights(t *testing.T) {
 	}
 	log := report("13:00:00", "999 999 999 999", "9 9 9 9") + report("13:00:01", "10 100 0 0", "1 10 0 0") + report("13:00:04", "50 500 0 0", "3 30 0 0")
 	var ps Problems
-	s := parseIOStat(&file{path: "io", lines: strings.Split(log, "\n")}, &ps)
+	s := parseIOStat(textFile("io", log), &ps)
 	one, both := ioFigures(s, []string{"sda"}), ioFigures(s, []string{"sda", "sdb"})
 	// One second of 10 reads and three of 50; beside it one of 1 and three of 3.
 	if len(ps) > 0 || one[0].perSecond != (10+3*50)/4. || both[0].perSecond != (10+3*50+1+3*3)/4. || both[1].source != "iostat, device sda + sdb" {
@@ -80,7 +80,7 @@ func TestIOStatWeights(t *testing.T) {
 func TestCompatibleSubstring(t *testing.T) {
 	log := "Device r/s rkB/s w/s wkB/s\nnvme0n1 10 100 1 50\nnvme0n1p1 4 40 1 10\nsda 9 9 9 9\n"
 	var ps Problems
-	figures := compatibleIOFigures(parseIOStat(&file{path: "io", lines: strings.Split(log, "\n")}, &ps), "nvme")
+	figures := compatibleIOFigures(parseIOStat(textFile("io", log), &ps), "nvme")
 	if figures[0].perSecond != (10+4)/2. || figures[2].perSecond != (50+10)/2. || len(figures[0].doubts) != 1 || figures[0].doubts[0] != "the mean of one of nvme0n1, nvme0n1p1, not their sum" {
 		t.Errorf("%+v", figures)
 	}
@@ -126,7 +126,7 @@ func TestCompatibleLikeAwk(t *testing.T) {
 
 func parsed[T any](t *testing.T, path string, parse func(*file, *Problems) *T) *T {
 	t.Helper()
-	f, err := readFile(path)
+	f, err := newFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestTime(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var ps Problems
-			f := &file{path: "t", lines: strings.Split(c.text, "\n")}
+			f := textFile("t", c.text)
 			u := parseTime(f, &ps)
 			if u == nil || u.cpu != c.cpu || u.elapsed != c.elapsed || u.failed != c.failed || detect(f).name != fmtTime {
 				t.Errorf("%+v, %v, detected %q", u, ps, detect(f).name)
@@ -212,7 +212,7 @@ func TestCompanionsUnknown(t *testing.T) {
 		absent  []string
 		present []string
 	}{
-		{"CPUs", map[string]string{"a.vmstat": vm + sample + sample}, Options{}, "nobody tells how many CPUs", []string{"host_cpu_us"}, []string{"context_switches"}},
+		{"CPUs", map[string]string{"a.vmstat": vm + sample + sample}, Options{}, "no file says how many CPUs", []string{"host_cpu_us"}, []string{"context_switches"}},
 		{"CPUs given", map[string]string{"a.vmstat": vm + sample + sample}, Options{CPUs: 4}, "", nil, []string{"host_cpu_us"}},
 		{"one sample", map[string]string{"a.vmstat": vm + sample}, Options{CPUs: 4}, "no sample but the average since boot", []string{"host_cpu_us", "context_switches"}, nil},
 		{"devices", map[string]string{"a.iostat": io + io}, Options{}, "iostat saw the devices sda, sdb", []string{"read_kb", "write_kb"}, nil},
@@ -226,7 +226,7 @@ func TestCompanionsUnknown(t *testing.T) {
 			for name, text := range c.files {
 				dir = writeMore(t, dir, "db/"+name, text)
 			}
-			s := step(t, read(t, c.options, dir), "db", 1, "a_clients=4")
+			s := step(t, read(t, c.options, dir), "db", 1, "a")
 			absent(t, s, c.absent...)
 			for _, m := range c.present {
 				if s.Find(m, "", "query") == nil {
@@ -240,7 +240,7 @@ func TestCompanionsUnknown(t *testing.T) {
 	}
 	// The client ran for 110 s, the window for 100: its share of a second counts.
 	dir := write(t, map[string]string{"db/a.log": sysbenchLog, "db/a.time": "1.10user 1.10system 1:50elapsed 1%CPU (x"})
-	s := step(t, read(t, Options{}, dir), "db", 1, "a_clients=4")
+	s := step(t, read(t, Options{}, dir), "db", 1, "a")
 	numbers(t, s, []want{{"client_cpu_us", "", "query", 2.2 / 110 * 1e6 / 10000}, {"service_mean_us", "query", "", 400}, {"service_p95_us", "query", "", 500}})
 	if w := s.Find("client_cpu_us", "", "").Warnings; len(w) != 1 {
 		t.Errorf("warnings %q", w)
@@ -251,7 +251,7 @@ func TestCompanionsUnknown(t *testing.T) {
 func TestCPUsDisagree(t *testing.T) {
 	dir := write(t, map[string]string{"db/a.log": "/sb/bin/sysbench --threads=4 x.lua run\n48 CPUs\n" + sysbenchLog,
 		"db/a.iostat": "Linux 5.15.0 (host) \t03/05/2025 \t_x86_64_\t(96 CPU)\n\navg-cpu:  %user   %nice %system %iowait  %steal   %idle\n 40.00 0.00 10.00 0.00 0.00 50.00\n\nDevice r/s rkB/s w/s wkB/s\nsda 1 1 1 1\n\navg-cpu:  %user   %nice %system %iowait  %steal   %idle\n 40.00 0.00 10.00 0.00 0.00 50.00\n\nDevice r/s rkB/s w/s wkB/s\nsda 1 1 1 1\n"})
-	s := step(t, read(t, Options{}, dir), "db", 1, "a_clients=4")
+	s := step(t, read(t, Options{}, dir), "db", 1, "a")
 	numbers(t, s, []want{{"host_cpu_us", "", "query", 0.5 * 48 * 1e6 / 10000}})
 	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "48 CPUs and iostat of 96") {
 		t.Errorf("warnings %q", s.Warnings)

@@ -27,9 +27,9 @@ func compatibleIOFigures(s *iostat, name string) []figure {
 	var reads, readKB, writeKB float64
 	var devices []string
 	n := 0
-	for _, line := range s.file.lines {
+	err := s.file.read(func(_ int, line string, _ bool) bool {
 		if !strings.Contains(line, name) {
-			continue
+			return true
 		}
 		words := strings.Fields(line)
 		reads += leading(words, c.reads.at)
@@ -39,8 +39,9 @@ func compatibleIOFigures(s *iostat, name string) []figure {
 		if !slices.Contains(devices, words[0]) {
 			devices = append(devices, words[0])
 		}
-	}
-	if n == 0 || c.reads.at < 0 {
+		return true
+	})
+	if err != nil || n == 0 || c.reads.at < 0 {
 		return nil
 	}
 	var doubts []string
@@ -80,12 +81,12 @@ const (
 func compatibleVMFigures(v *vmstat, cpus int) []figure {
 	var switches, busy float64
 	n, headers, kept := 0, 0, 0
-	for _, line := range v.file.lines {
+	err := v.file.read(func(_ int, line string, _ bool) bool {
 		if strings.Contains(line, "swpd") {
-			continue
+			return true
 		}
 		if kept++; kept == 1 {
-			continue
+			return true
 		}
 		words := strings.Fields(line)
 		if len(words) <= syField {
@@ -94,8 +95,9 @@ func compatibleVMFigures(v *vmstat, cpus int) []figure {
 		switches += leading(words, csField)
 		busy += leading(words, usField) + leading(words, syField)
 		n++
-	}
-	if n == 0 {
+		return true
+	})
+	if err != nil || n == 0 {
 		return nil
 	}
 	switches, busy = switches/float64(n), busy/float64(n)

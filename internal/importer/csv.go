@@ -54,7 +54,13 @@ type table struct {
 // its unit: a number in another unit would be a wrong number.
 func parseCSV(files []*file, o *Options, ps *Problems) []*run {
 	t := &table{f: files[0], o: o, ps: ps, seen: map[[7]string]int{}}
-	in := csv.NewReader(strings.NewReader(strings.Join(t.f.lines, "\n") + "\n"))
+	text, err := t.f.open()
+	if err != nil {
+		ps.add(t.f.path, 0, "", "%v", reasonOf(err))
+		return nil
+	}
+	defer text.Close()
+	in := csv.NewReader(io.LimitReader(text, most))
 	in.Comment, in.TrimLeadingSpace, in.FieldsPerRecord = '#', true, -1
 	for {
 		fields, err := in.Read()
@@ -174,10 +180,23 @@ func (t *table) metric(line int, row *result.Row, unit string) (factor float64) 
 		row.Source = strings.TrimPrefix(row.Source+", published as "+unit, ", ")
 		return share * float64(t.o.CPUs)
 	}
+	if from, to := bytesOf(unit), bytesOf(m.Unit); from > 0 && to > 0 {
+		return from / to
+	}
 	if unit = strings.Replace(unit, "us", "µs", 1); unit != "" && unit != m.Unit {
 		t.ps.add(t.f.path, line, "convert the value", "%s is in %s, not %s", m.Name, m.Unit, unit)
 	}
 	return 1
+}
+
+// bytesOf is how many bytes a unit of sizes is; 0 if it is none.
+func bytesOf(unit string) float64 {
+	for _, u := range sizeUnits {
+		if u.name == unit {
+			return u.bytes
+		}
+	}
+	return 0
 }
 
 // published is the CPU time in µs of one CPU that a unit of published tables

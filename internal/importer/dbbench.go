@@ -53,20 +53,18 @@ var (
 // parseDBBench reads the output of db_bench, or a table of such results.
 func parseDBBench(files []*file, _ *Options, ps *Problems) []*run {
 	f := files[0]
-	for _, l := range f.head(looked) {
+	for _, l := range f.head {
 		if strings.HasPrefix(l, "ops_sec\t") {
 			return parseDBTable(f, ps)
 		}
 	}
 	d := &dbBench{f: f, ps: ps}
-	for i, line := range f.lines {
-		d.line(i+1, line)
-		if d.wrong {
-			return nil
-		}
+	f.whole = true
+	if !f.each(ps, func(n int, line string, _ bool) bool { d.line(n, line); return !d.wrong }) || d.wrong {
+		return nil
 	}
 	if len(d.runs) == 0 {
-		ps.add(f.path, len(f.lines), "run the benchmark again", "db_bench's output ends before the first summary (NAME : N micros/op …): nothing is known of the run")
+		ps.add(f.path, f.lines, "run the benchmark again", "db_bench's output ends before the first summary (NAME : N micros/op …): nothing is known of the run")
 		return nil
 	}
 	if n := len(d.intervals); n > 0 {
@@ -224,7 +222,7 @@ func (d *dbBench) addIntervals(r *run, name string) {
 		}
 		s.units = math.Round(rate * s.length)
 		slices = append(slices, s)
-		r.lines = append(r.lines, result.Line{Source: "ops", T: s.end, DT: s.length, Group: "operation", Op: "operation", Ops: int64(s.units), Rows: int64(s.units)})
+		r.emit(result.Line{Source: "ops", T: s.end, DT: s.length, Group: "operation", Op: "operation", Ops: int64(s.units), Rows: int64(s.units)})
 	}
 	r.addIntervals("operation", slices, false)
 }

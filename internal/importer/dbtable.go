@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,20 +13,21 @@ import (
 // deviation are what the repetitions give again, and are not read.
 func parseDBTable(f *file, ps *Problems) []*run {
 	t := dbTable{f: f, ps: ps}
-	for i, line := range f.lines {
+	f.each(ps, func(n int, line string, last bool) bool {
 		fields := strings.Split(line, "\t")
 		switch {
 		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "mean=") || strings.HasPrefix(line, "#"):
 		case fields[0] == "ops_sec":
 			t.header = fields
-		case i == len(f.lines)-1 && f.cut:
-			ps.add(f.path, i+1, "copy the table again", "the last line is cut off")
+		case last && f.cut:
+			ps.add(f.path, n, "copy the table again", "the last line is cut off")
 		default:
-			t.row(i+1, fields)
+			t.row(n, fields)
 		}
-	}
+		return true
+	})
 	if len(t.runs) == 0 && len(*ps) == 0 {
-		ps.add(f.path, len(f.lines), "", "there are no results below the header")
+		ps.add(f.path, f.lines, "", "there are no results below the header")
 	}
 	t.targets()
 	return t.runs
@@ -64,9 +66,12 @@ func (t *dbTable) row(line int, fields []string) {
 		if v == "" || v == "NA" {
 			continue
 		}
-		n, ok := positive(strings.TrimSuffix(v, c.suffix))
-		if !ok || c.suffix != "" && !strings.HasSuffix(v, c.suffix) {
-			t.ps.add(t.f.path, line, "", "%s is %q: a number%s was expected", c.column, v, c.expected())
+		n, ok := positive(v)
+		if c.size {
+			n, ok = sizeOf(v)
+		}
+		if !ok {
+			t.ps.add(t.f.path, line, "", "%s is %q: %s was expected", c.column, v, c.expected())
 			continue
 		}
 		if c.zero || n > 0 {
@@ -84,17 +89,17 @@ func (t *dbTable) row(line int, fields []string) {
 type dbColumn struct {
 	column, metric string
 	factor         float64
-	suffix         string // of the unit; "" is none
-	zero           bool   // 0 is a figure, not what is unknown
-	whole          bool   // of the step, not of its operations
+	size           bool // with a unit: 16GB
+	zero           bool // 0 is a figure, not what is unknown
+	whole          bool // of the step, not of its operations
 	doubts         []string
 }
 
 func (c dbColumn) expected() string {
-	if c.suffix == "" {
-		return ""
+	if c.size {
+		return "a number with KB, MB, GB or TB"
 	}
-	return " with " + c.suffix
+	return "a number"
 }
 
 func dbColumns() []dbColumn {
@@ -106,14 +111,15 @@ func dbColumns() []dbColumn {
 		{column: "p99", metric: "service_p99_us", factor: 1},
 		{column: "p99.9", metric: "service_p999_us", factor: 1},
 		{column: "pmax", metric: "service_max_us", factor: 1},
-		{column: "lsm_sz", metric: "data_bytes", factor: 1 << 30, suffix: "GB", whole: true, doubts: []string{"in whole GB"}},
+		{column: "lsm_sz", metric: "data_bytes", factor: 1, size: true, whole: true, doubts: []string{"printed as a whole number of its unit"}},
 		{column: "w_amp", metric: "engine_write_amplification", factor: 1, whole: true},
 		{column: "Nstall", metric: "engine_stalls", factor: 1, zero: true, whole: true},
 	}
 }
 
 // targets names the targets of a table with several releases by the releases,
-// and numbers the repetitions of a benchmark.
+// and numbers the repetitions of a benchmark. That lines of one release are
+// repetitions, and not other configurations, is a guess.
 func (t *dbTable) targets() {
 	var versions []string
 	for _, r := range t.runs {
@@ -131,6 +137,13 @@ func (t *dbTable) targets() {
 		id := [2]string{r.target, r.step.Name}
 		if seen[id]++; len(t.runs) > 1 {
 			r.trial = seen[id]
+		}
+	}
+	for _, r := range t.runs {
+		if n := seen[[2]string{r.target, r.step.Name}]; n > 1 {
+			text := fmt.Sprintf("the %d lines of %s in %s are trials of one configuration; if they are of several, put them into files of their own", n, strings.TrimSpace(r.version+" "+r.step.Name), t.f.path)
+			r.guess("%s", text)
+			r.warnings = append(r.warnings, "guessed: "+text)
 		}
 	}
 }

@@ -27,7 +27,12 @@ const (
 	fmtIOStat   = "iostat"
 	fmtVMStat   = "vmstat"
 	fmtTime     = "time"
+	fmtMet      = "costs per operation"
+	fmtTable    = "table"
 )
+
+// companionFormats are those of files that stand beside a log.
+var companionFormats = []string{fmtIOStat, fmtVMStat, fmtTime, fmtMet}
 
 // formats lists the formats, those that are told more surely first.
 func formats() []format {
@@ -36,7 +41,9 @@ func formats() []format {
 		{fmtPgbench, isPgbench, parsePgbench},
 		{fmtIBench, isIBench, parseIBench},
 		{fmtDBBench, isDBBench, parseDBBench},
+		{fmtTable, isTable, parseTable},
 		{fmtCSV, isCSV, parseCSV},
+		{fmtMet, isMet, parseMet},
 		{fmtIOStat, isIOStat, nil},
 		{fmtVMStat, isVMStat, nil},
 		{fmtTime, isTime, nil},
@@ -45,17 +52,14 @@ func formats() []format {
 }
 
 // Formats are the names that Options.Format may have.
-func Formats() []string { return []string{fmtSysbench, fmtIBench, fmtPgbench, fmtDBBench, fmtCSV} }
-
-// looked is how many lines are looked at to tell a format: db_bench prints
-// some settings before its first result.
-const looked = 60
+func Formats() []string {
+	return []string{fmtSysbench, fmtIBench, fmtPgbench, fmtDBBench, fmtTable, fmtCSV}
+}
 
 // detect tells a file's format; the one without a name if it is none of ours.
 func detect(f *file) format {
-	head := f.head(looked)
 	for _, c := range formats() {
-		if c.detect(head) {
+		if c.detect(f.head) {
 			return c
 		}
 	}
@@ -73,7 +77,7 @@ func formatNamed(name string) format {
 // foreign says what a file that is none of ours holds instead.
 func foreign(f *file) (line int, reason, hint string) {
 	known := "expected the output of sysbench run, pgbench, db_bench, the insert benchmark, or a CSV with the columns target, step, metric and value"
-	for i, l := range f.lines {
+	for i, l := range f.head {
 		switch {
 		case strings.TrimSpace(l) == "":
 			continue

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -34,8 +35,8 @@ func FuzzParsers(f *testing.F) {
 	f.Add("1 1.0 1.0 1 1 1 1 1 1\n")
 	f.Add("1.00user 1.00system 1:2:3elapsed 1%CPU\nreal 1m1s\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		log := &file{path: "fuzz"}
-		if log.read(strings.NewReader(text)) != nil {
+		log := textFile("fuzz", text)
+		if log.read(func(int, string, bool) bool { return true }) != nil {
 			return // no text
 		}
 		for _, format := range formats() {
@@ -51,12 +52,28 @@ func FuzzParsers(f *testing.F) {
 					t.Errorf("%s: nothing came out, and nobody says why", format.name)
 				}
 				for _, r := range runs {
-					sound(t, r)
+					sound(t, r, o)
 				}
 			}
 		}
 		foreign(log)
 	})
+}
+
+// textFile is a file with a text.
+func textFile(path, text string) *file {
+	f := &file{path: path, open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
+	_ = f.readHead() // who reads it on sees what is wrong
+	return f
+}
+
+// seriesOf are the lines of a run's series.
+func seriesOf(t *testing.T, r *run, o *Options) (out []result.Line) {
+	t.Helper()
+	if err := r.series(o, func(l ...result.Line) error { out = append(out, l...); return nil }); err != nil {
+		t.Error(err)
+	}
+	return out
 }
 
 func companionsOf(log *file, ps *Problems) {
@@ -70,12 +87,15 @@ func companionsOf(log *file, ps *Problems) {
 		vmFigures(v, 4)
 		compatibleVMFigures(v, 4)
 	}
+	if m := readMet(log, ps); m != nil {
+		m.figures(newRun(log, fmtSysbench), false)
+	}
 	if u := parseTime(log, ps); u != nil {
 		timeFigures(u)
 	}
 }
 
-func sound(t *testing.T, r *run) {
+func sound(t *testing.T, r *run, o *Options) {
 	t.Helper()
 	r.addCosts([]figure{{metric: "host_cpu_us", perSecond: 1}})
 	for _, row := range r.step.Rows {
@@ -84,7 +104,9 @@ func sound(t *testing.T, r *run) {
 			t.Errorf("%+v", row)
 		}
 	}
-	for _, l := range r.lines {
+	r.files = []*file{r.file}
+	lines := seriesOf(t, r, o)
+	for _, l := range lines {
 		if l.DT < 0 || math.IsNaN(l.T) || math.IsInf(l.T, 0) {
 			t.Errorf("%+v", l)
 		}

@@ -23,8 +23,8 @@ func isTime(head []string) bool {
 // option -v or that of POSIX (-p), or what a shell's time prints.
 func parseTime(f *file, ps *Problems) *usage {
 	t := timeParser{user: -1, system: -1, elapsed: -1}
-	for _, line := range f.lines {
-		t.line(strings.TrimSpace(line))
+	if !f.each(ps, func(_ int, line string, _ bool) bool { t.line(strings.TrimSpace(line)); return true }) {
+		return nil
 	}
 	if t.user < 0 || t.system < 0 || t.elapsed < 0 {
 		ps.add(f.path, 0, "the command is to run as /usr/bin/time -o FILE COMMAND", "it does not tell the user, system and elapsed time of a command")

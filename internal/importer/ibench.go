@@ -105,17 +105,18 @@ var (
 // tell why.
 func readIBench(f *file, ps *Problems) *ibench {
 	b := &ibench{f: f, options: map[string]string{}, shares: map[string]ibShares{}}
-	for i, line := range f.lines {
+	good := true
+	ok := f.each(ps, func(n int, line string, last bool) bool {
 		words := strings.Fields(line)
 		switch {
 		case len(words) == 0:
 		case strings.Contains(line, "iibench.py"):
-			b.command(i+1, words)
+			b.command(n, words)
 		case words[0] == "i_sec":
 			b.layout = words
 			if !slices.Contains(words, "t_ins") || !slices.Contains(words, "i_ips") || !slices.Contains(words, "t_sec") {
-				ps.add(f.path, i+1, "", "the columns t_sec, i_ips and t_ins were expected, not %q", clip(line))
-				return nil
+				ps.add(f.path, n, "", "the columns t_sec, i_ips and t_ins were expected, not %q", clip(line))
+				good = false
 			}
 		case strings.HasPrefix(line, "Totals:"), line == "Done":
 			b.ended = true
@@ -123,9 +124,13 @@ func readIBench(f *file, ps *Problems) *ibench {
 			b.indexed, _ = number(ibCreated.FindStringSubmatch(line)[1])
 		case ibShare.MatchString(line):
 			b.share(ibShare.FindStringSubmatch(line))
-		case digits(words[0]) > 0 && len(words) >= 9 && !b.add(i, words, ps):
-			return nil
+		case digits(words[0]) > 0 && len(words) >= 9:
+			good = b.add(n, last, words, ps)
 		}
+		return good
+	})
+	if !ok || !good {
+		return nil
 	}
 	return b
 }
@@ -145,27 +150,26 @@ func (b *ibench) command(line int, words []string) {
 }
 
 // add adds an interval line; false: the file is wrong.
-func (b *ibench) add(i int, words []string, ps *Problems) bool {
+func (b *ibench) add(n int, last bool, words []string, ps *Problems) bool {
 	layout := b.layout
 	if layout == nil {
 		layout = ibLayouts()[len(words)]
 	}
 	r, ok := ibLine(layout, words)
-	last := i == len(b.f.lines)-1
 	if !ok {
 		if !last {
-			ps.add(b.f.path, i+1, "", "%q is no interval of the insert benchmark: %d numbers were expected (%s)", clip(strings.Join(words, " ")), len(layout), strings.Join(layout, " "))
+			ps.add(b.f.path, n, "", "%q is no interval of the insert benchmark: %d numbers were expected (%s)", clip(strings.Join(words, " ")), len(layout), strings.Join(layout, " "))
 		}
 		return last // it was ended in the middle of a line
 	}
 	if last && b.f.cut {
 		return true // its last number may be cut off
 	}
-	if n := len(b.rows); n > 0 && (r.end < b.rows[n-1].end || r.inserts < b.rows[n-1].inserts || r.queries < b.rows[n-1].queries) {
-		ps.add(b.f.path, i+1, "split the file: one run each", "counts or times are lower than in line %d: a second run begins here", b.rows[n-1].line)
+	if k := len(b.rows); k > 0 && (r.end < b.rows[k-1].end || r.inserts < b.rows[k-1].inserts || r.queries < b.rows[k-1].queries) {
+		ps.add(b.f.path, n, "split the file: one run each", "counts or times are lower than in line %d: a second run begins here", b.rows[k-1].line)
 		return false
 	}
-	r.line = i + 1
+	r.line = n
 	b.rows = append(b.rows, r)
 	return true
 }

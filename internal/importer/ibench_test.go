@@ -71,7 +71,7 @@ func TestIBenchSeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := c.trials[0].lines
+	lines := seriesOf(t, c.trials[0].runs[0], &c.options)
 	want := result.Line{Step: "l.i0", Source: "ops", T: 6, DT: 1, Group: "insert", Op: "insert", Ops: 30, Rows: 3000, Max: 1100002, Clients: []int64{20, 10}}
 	if len(lines) != 12 || fmt.Sprint(lines[5]) != fmt.Sprint(want) || lines[4].Rows != 0 || c.trials[0].Target != "db-1.10" {
 		t.Errorf("%+v of %s", lines, c.trials[0].Target)

@@ -62,7 +62,7 @@ func parseIBench(files []*file, o *Options, ps *Problems) []*run {
 			return nil
 		}
 		if len(c.rows) == 0 && c.indexed == 0 {
-			ps.add(f.path, len(f.lines), "", "it has no interval of the insert benchmark: 17, 12, 10 or 9 numbers were expected")
+			ps.add(f.path, f.lines, "", "it has no interval of the insert benchmark: 17, 12, 10 or 9 numbers were expected")
 			return nil
 		}
 		b.clients = append(b.clients, c)
@@ -99,7 +99,7 @@ func (b *ibRun) finish() {
 	last := map[*ibench]*ibRow{}
 	for _, c := range b.clients {
 		if !c.ended {
-			b.cut("the log of a client is cut off (%s:%d): it has no totals", c.f.path, len(c.f.lines))
+			b.cut("the log of a client is cut off (%s:%d): it has no totals", c.f.path, c.f.lines)
 		}
 		if n := len(c.rows); n > 0 {
 			last[c] = &c.rows[n-1]
@@ -323,7 +323,7 @@ func (b *ibRun) addSeries(k ibKind) {
 		} else if k.unit == "row" {
 			l.Ops, l.Clients = 0, nil // the size of a commit is not known
 		}
-		b.lines = append(b.lines, l)
+		b.emit(l)
 	}
 }
 

@@ -8,7 +8,7 @@
 package importer
 
 import (
-	"fmt"
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,58 +19,73 @@ import (
 
 // Options are how logs are to be read.
 type Options struct {
-	Format     string   // one of Formats; "" tells each file by its content
+	Format     string   // one of Formats; "" recognises each file by its content
 	Target     string   // the name of the only target; "" names targets by their places
 	Base       string   // the target that others are compared with; "" is the first by name
 	Compatible bool     // compute as the scripts behind published figures do
-	CPUs       int      // of the host; 0 takes what the files tell
+	Skip       bool     // leave out what is wrong, and import the rest
+	CPUs       int      // of the host; 0 takes what the files say
 	Devices    []string // that hold the database, as iostat names them; none takes the only one that was used
 	Name       string   // the campaign's
 	Command    []string // as it was called
 	Now        time.Time
 }
 
-// Campaign is what was read: trials with their series, ready to be written.
+// Campaign is what was read: trials, ready to be written.
 type Campaign struct {
 	result.Campaign
-	trials []trial
+	trials  []trial
+	options Options
 	// Ignored are the files of directories that are of no format that is read.
 	Ignored []string
 	// Unused are files of iostat, vmstat and time of which no run is known.
 	Unused []string
+	// Derived are tables of results in directories that also hold the logs that
+	// such tables are made of.
+	Derived []string
+	// Left is what was left out, and why; only with Options.Skip.
+	Left Problems
+	// Missing are the tests that some targets lack.
+	Missing []Missing
+	// Guessed is what no file says, and was assumed.
+	Guessed []string
 }
 
-// trial is a trial with its series.
+// Missing is a test that some targets lack.
+type Missing struct {
+	Step    string
+	Targets []string
+}
+
+// trial is a trial with the runs that it was made of.
 type trial struct {
 	*result.Trial
-	lines []result.Line
+	runs []*run
 }
 
-// Read reads files, and all files below directories. What is wrong is told as
-// Problems, all at once; then there is no campaign.
+// Read reads files, and all files below directories. What is wrong is returned
+// as Problems, all at once; then there is no campaign, unless Options.Skip.
 func Read(paths []string, o Options) (*Campaign, error) {
 	var ps Problems
-	folders, ignored := find(paths, &o, &ps)
+	c := &Campaign{}
 	var runs []*run
-	c := &Campaign{Ignored: ignored}
-	for _, d := range folders {
-		found := len(ps)
-		mine := d.runs(&o, &ps)
-		if found == len(ps) {
-			runs = append(runs, mine...)
-		}
-		c.Unused = append(c.Unused, d.lonely()...)
+	for _, d := range c.find(paths, &o, &ps) {
+		runs = append(runs, d.runs(&o, &ps)...)
+		c.Unused = append(c.Unused, d.unused()...)
 	}
 	if len(runs) == 0 && len(ps) == 0 {
-		ps.add(strings.Join(paths, ", "), 0, "docs/import.md tells the formats, and how the files are to be named", "no log of a run is there")
+		ps.add(strings.Join(paths, ", "), 0, "docs/import.md lists the formats, and how the files are to be named", "no log of a run is there")
 	}
-	if len(ps) > 0 {
+	if len(ps) == 0 || o.Skip {
+		nameTargets(runs)
+		nameSteps(runs)
+		runs = agreeing(runs, &o, &ps)
+	}
+	if len(ps) > 0 && !o.Skip || len(runs) == 0 {
 		return nil, ps.sorted()
 	}
-	check(runs, &ps)
-	if len(ps) > 0 {
-		return nil, ps.sorted()
-	}
+	c.Left = ps.sorted()
+	c.Missing, c.Guessed = missing(runs), guessed(runs)
 	if err := c.assemble(runs, &o); err != nil {
 		return nil, err
 	}
@@ -79,54 +94,61 @@ func Read(paths []string, o Options) (*Campaign, error) {
 
 // runs parses the runs of a folder, with what stands beside them.
 func (d *folder) runs(o *Options, ps *Problems) (out []*run) {
-	for _, group := range d.groups() {
-		found := group[0].format.parse(group, o, ps)
+	groups := d.groups()
+	// Costs without a log do not say how many CPUs they are of; logs beside them do.
+	slices.SortStableFunc(groups, func(a, b []*file) int {
+		return cmp.Compare(yesNo(a[0].format.name == fmtMet), yesNo(b[0].format.name == fmtMet))
+	})
+	cpus := o.CPUs
+	for _, group := range groups {
+		own := *o
+		if group[0].format.name == fmtMet {
+			own.CPUs = cpus
+		}
+		found := group[0].format.parse(group, &own, ps)
 		for _, r := range found {
 			d.settle(r, o)
-			r.readFiles = paths(group)
+			r.files = group
 		}
 		if len(found) > 0 {
 			d.addCompanions(found, o, ps)
+			cpus = max(cpus, found[0].cpus)
 		}
 		out = append(out, found...)
 	}
 	return out
 }
 
-func paths(files []*file) (out []string) {
-	for _, f := range files {
-		out = append(out, f.path)
-	}
-	return out
-}
-
-// settle names target, trial and step of a run by its place, as far as it does
-// not do so itself.
+// settle names target and trial of a run by its place, and its step, as far as
+// it does not do so itself.
 func (d *folder) settle(r *run, o *Options) {
+	if o.CPUs > 0 {
+		r.cpus = o.CPUs
+	}
 	if o.Target != "" {
 		r.target = o.Target
 	}
 	if r.target == "" {
-		r.target = d.place.target
+		r.target, r.home = d.place.target, d.place.home
 	}
 	if r.trial == 0 {
 		r.trial = max(d.place.trial, 1)
 	}
-	if d.place.step != "" && r.workload == fmtIBench {
+	if d.place.step != "" && r.workload == fmtIBench && !r.derived {
 		r.step.Name = d.place.step
 	}
 	if d.named && o.Target == "" && r.byFile != "" {
 		// The file's name is the target's; the steps of files are to be the same.
-		r.step.Name = test(r) + strings.TrimPrefix(r.step.Name, r.byFile)
-	}
-	for i := range r.lines {
-		r.lines[i].Step = r.step.Name
+		r.step.Name = script(r) + strings.TrimPrefix(r.step.Name, r.byFile)
+		if r.base != "" {
+			r.base = script(r)
+		}
 	}
 }
 
-// test names what a run did: its script, as far as it is told in a word, or
-// else its workload.
-func test(r *run) string {
+// script names what a run did: its script, as far as that is one word, or else
+// its workload.
+func script(r *run) string {
 	word, _, _ := strings.Cut(r.params["script"], ",")
 	if word == "" || strings.ContainsAny(word, " <>") {
 		return r.workload
@@ -134,65 +156,37 @@ func test(r *run) string {
 	return word
 }
 
-// check finds runs that cannot stand in one campaign.
-func check(runs []*run, ps *Problems) {
-	first := map[string]*run{}
-	place := map[string]*run{}
+// nameTargets gives targets of different directories that have the same name
+// the directory's name too.
+func nameTargets(runs []*run) {
+	homes := map[string][]string{}
 	for _, r := range runs {
-		id := fmt.Sprintf("%s\n%d\n%s", r.target, r.trial, r.step.Name)
-		if o := place[id]; o != nil && o != r {
-			ps.add(r.file.path, 0, "repeated runs are to lie in directories that are named by numbers, as "+r.target+"/1 and "+r.target+"/2; other targets in directories of other names",
-				"step %s of %s, trial %d, is also in %s", r.step.Name, r.target, r.trial, o.file.path)
-		}
-		place[id] = r
-		if o := first[r.step.Name]; o != nil {
-			differences(o, r, ps)
-		} else {
-			first[r.step.Name] = r
+		if r.home != "" && !slices.Contains(homes[r.target], r.home) {
+			homes[r.target] = append(homes[r.target], r.home)
 		}
 	}
-	if len(*ps) == 0 {
-		strangers(runs, ps)
+	for _, r := range runs {
+		if same := homes[r.target]; r.home != "" && len(same) > 1 {
+			r.target = apart(r.home, same) + r.target
+		}
 	}
 }
 
-// differences tells where two runs of a step were asked for different things.
-func differences(a, b *run, ps *Problems) {
-	for _, pb := range b.plan {
-		for _, pa := range a.plan {
-			if pa.name == pb.name && pa.value != pb.value {
-				ps.add(b.file.path, pb.line, "only runs of one plan can be compared: import others apart, with another --out",
-					"%s is %s, but in %s:%d it is %s: these are runs of different plans", pb.name, pb.value, a.file.path, pa.line, pa.value)
-			}
+// apart is as much of the end of a path, without its last part, as no other of
+// the paths ends with.
+func apart(path string, all []string) string {
+	parts := func(p string) []string { return strings.Split(filepath.ToSlash(filepath.Dir(p)), "/") }
+	own := parts(path)
+	for n := 1; n < len(own); n++ {
+		end := strings.Join(own[len(own)-n:], "/")
+		if !slices.ContainsFunc(all, func(o string) bool {
+			other := parts(o)
+			return o != path && strings.Join(other[max(0, len(other)-n):], "/") == end
+		}) {
+			return end + "/"
 		}
 	}
-	if a.workload != b.workload {
-		ps.add(b.file.path, 0, "only runs of one plan can be compared: import others apart, with another --out",
-			"it is of %s, and %s of %s: both have a step %s", b.workload, a.file.path, a.workload, b.step.Name)
-	}
-}
-
-// strangers tells of targets that have no step in common with the others:
-// nothing of them could be compared.
-func strangers(runs []*run, ps *Problems) {
-	steps := map[string][]string{} // by target
-	var targets []string
-	for _, r := range runs {
-		if !slices.Contains(targets, r.target) {
-			targets = append(targets, r.target)
-		}
-		steps[r.target] = append(steps[r.target], r.step.Name)
-	}
-	for _, t := range targets {
-		shared := slices.ContainsFunc(steps[t], func(s string) bool {
-			return slices.ContainsFunc(targets, func(o string) bool { return o != t && slices.Contains(steps[o], s) })
-		})
-		if len(targets) > 1 && !shared {
-			i := slices.IndexFunc(runs, func(r *run) bool { return r.target == t })
-			ps.add(runs[i].file.path, 0, "import them apart, with another --out; or give the logs of the same test the same name",
-				"%s has no step in common with another target: it has %s. These are runs of different plans", t, strings.Join(slices.Compact(slices.Clone(steps[t])), ", "))
-		}
-	}
+	return strings.Join(own, "/") + "/"
 }
 
 // nameOf is the campaign's name: as asked for, or of the directory that is read.

@@ -147,7 +147,7 @@ func TestSysbenchOfTwoVersions(t *testing.T) {
 			0, 0, kb * (1216. + 1636 + 2736 + 2656) / 4, 0,
 			(0.58 + 1.25) / 5.02},
 	} {
-		s := step(t, trials, c.target, 1, "read-write_range=100_clients=2")
+		s := step(t, trials, c.target, 1, "read-write_range=100")
 		qps, tps := c.queries/c.seconds, c.events/c.seconds
 		numbers(t, s, []want{
 			{"duration_s", "", "", c.seconds},
@@ -163,15 +163,15 @@ func TestSysbenchOfTwoVersions(t *testing.T) {
 		if s.Primary != "query" || s.Groups[0].Clients != 2 || s.Find("write_kb", "", "query").Warnings == nil {
 			t.Errorf("%+v", s)
 		}
-		update := step(t, trials, c.target, 1, "update-index_range=100_clients=2")
+		update := step(t, trials, c.target, 1, "update-index_range=100")
 		absent(t, update, "service_p99_us")
 		if update.Find("rows_per_s", "transaction", "") != nil {
 			t.Error("one query is one transaction: it is there twice")
 		}
 	}
 	// The relative number that the report shows: 143397 ÷ 5.0017 s and 196496 ÷ 5.0018 s.
-	ratio := step(t, trials, "mariadb-10.11.19", 1, "update-index_range=100_clients=2").Find("rows_per_s", "query", "").Value /
-		step(t, trials, "mysql-5.5.9", 1, "update-index_range=100_clients=2").Find("rows_per_s", "query", "").Value
+	ratio := step(t, trials, "mariadb-10.11.19", 1, "update-index_range=100").Find("rows_per_s", "query", "").Value /
+		step(t, trials, "mysql-5.5.9", 1, "update-index_range=100").Find("rows_per_s", "query", "").Value
 	if want := (196496 / 5.0018) / (143397 / 5.0017); math.Abs(ratio-want) > near {
 		t.Errorf("ratio %v, want %v", ratio, want)
 	}
@@ -182,7 +182,7 @@ func TestSysbenchOfTwoVersions(t *testing.T) {
 // iostat's first report is in; rates are as printed.
 func TestCompatible(t *testing.T) {
 	trials := read(t, Options{Compatible: true, Devices: []string{"vda"}}, "testdata/sysbench")
-	s := step(t, trials, "mysql-5.5.9", 1, "point-query_range=100_clients=2")
+	s := step(t, trials, "mysql-5.5.9", 1, "point-query_range=100")
 	const qps = 108457.98
 	boot, header := 4003., 0.
 	switches := boot + 183566 + 196751 + 195335 + 197686 + 201175 + 184697 + 118967 + 140167 + 244681 + 242881 + 243083 + 241658 + 237794 + 244091 + 245041 + 244578 + 249599 + 251011 + 252280 + 250921 + header + 237269 + 243909 + 248208 + 239110
@@ -200,7 +200,7 @@ func TestCompatible(t *testing.T) {
 		{"device_reads", "", "query", reads / reports / qps}, {"read_kb", "", "query", readKB / reports / qps}, {"write_kb", "", "query", writeKB / reports / qps},
 	})
 	// The correct means lack the first sample and the header line.
-	right := step(t, read(t, Options{}, "testdata/sysbench"), "mysql-5.5.9", 1, "point-query_range=100_clients=2")
+	right := step(t, read(t, Options{}, "testdata/sysbench"), "mysql-5.5.9", 1, "point-query_range=100")
 	rate := 2603226 / 24.0015
 	numbers(t, right, []want{
 		{"rows_per_s", "query", "", rate},
@@ -224,7 +224,7 @@ func TestSysbenchStall(t *testing.T) {
 	}
 	tr := c.trials[0]
 	var ops []int64
-	for _, l := range tr.lines {
+	for _, l := range seriesOf(t, tr.runs[0], &c.options) {
 		ops = append(ops, l.Ops)
 		if l.P99 != 0 || l.DT != 1 || l.Source != "ops" || l.Op != "query" {
 			t.Errorf("%+v", l)
@@ -236,7 +236,7 @@ func TestSysbenchStall(t *testing.T) {
 	s := &tr.Steps[0]
 	// The median of the five rates is 13486; a tenth of it is missed once.
 	numbers(t, s, []want{{"stalls", "", "", 1}, {"stall_s", "", "", 1}, {"stall_longest_s", "", "", 1}})
-	if len(s.Stalls) != 1 || s.Stalls[0].From != 2 || s.Stalls[0].To != 3 || s.Name != "sysbench_clients=2" || tr.Target != "stall" {
+	if len(s.Stalls) != 1 || s.Stalls[0].From != 2 || s.Stalls[0].To != 3 || s.Name != "sysbench" || tr.Target != "stall" {
 		t.Errorf("%+v of %s", s.Stalls, tr.Target)
 	}
 	absent(t, s, "interval_ops_p50") // five intervals are too few
@@ -248,29 +248,29 @@ func TestSysbenchVariants(t *testing.T) {
 		t.Fatalf("%+v", trials[0])
 	}
 	// It ended with an error after one interval of a second.
-	s := step(t, trials, "more", 1, "fatal_clients=2")
+	s := step(t, trials, "more", 1, "fatal")
 	numbers(t, s, []want{{"rows_per_s", "query", "", 132824}, {"rows", "query", "", 132824}, {"duration_s", "", "", 1}})
 	absent(t, s, "service_max_us", "service_mean_us", "errors")
 	if s.Status != result.Partial || !slices.Contains(s.Find("rows_per_s", "", "").Warnings, partial) || !strings.Contains(trials[0].Reason, "fatal.log:14): FATAL: mysql_stmt_execute() returned error 1146") {
 		t.Errorf("%+v, reason %q", s, trials[0].Reason)
 	}
 	// With a rate latencies are response times; percentiles were switched off.
-	s = step(t, trials, "more", 1, "rate_clients=2")
+	s = step(t, trials, "more", 1, "rate")
 	numbers(t, s, []want{{"rows_per_s", "query", "", 615 / 2.0075}, {"response_max_us", "query", "", 5470}})
 	absent(t, s, "service_mean_us", "service_max_us", "response_p95_us", "stalls")
 	// The histogram has all percentiles; sysbench's own report only one.
-	s = step(t, trials, "more", 1, "histo_clients=1")
+	s = step(t, trials, "more", 1, "histo")
 	for _, m := range []string{"service_p50_us", "service_p95_us", "service_p99_us", "service_p999_us"} {
 		if s.Find(m, "query", "") == nil {
 			t.Errorf("no %s", m)
 		}
 	}
-	s = step(t, trials, "more", 1, "cpu_clients=1")
+	s = step(t, trials, "more", 1, "cpu")
 	if s.Primary != "event" {
 		t.Errorf("primary %q", s.Primary)
 	}
 	// What memory's latencies were is below what sysbench can print.
-	s = step(t, trials, "more", 1, "memory_clients=1")
+	s = step(t, trials, "more", 1, "memory")
 	absent(t, s, "service_p95_us")
 	if !strings.Contains(strings.Join(s.Notes, " "), "Latency p95 is printed as 0.00 ms: below 5 µs, or not recorded. It is unknown.") {
 		t.Errorf("notes %q", s.Notes)
@@ -350,7 +350,7 @@ Threads fairness:
     execution time (avg/stddev):   20.0000/0.00
 `})
 	trials := read(t, Options{}, dir)
-	s := step(t, trials, "old", 1, "rw_clients=8")
+	s := step(t, trials, "old", 1, "rw")
 	numbers(t, s, []want{
 		{"rows_per_s", "query", "", 36360 / 20.01}, {"rows_per_s", "transaction", "", 2020 / 20.01}, {"service_mean_us", "transaction", "", 79210},
 		{"service_max_us", "transaction", "", 200500}, {"service_p99_us", "transaction", "", 12100}, {"errors", "", "", 5}, {"duration_s", "", "", 20.01},

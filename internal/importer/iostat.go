@@ -18,7 +18,6 @@ type iostat struct {
 
 // ioReport is one report: the CPU and the devices over one interval.
 type ioReport struct {
-	line    int
 	when    time.Time // end of the interval; zero without option -t
 	busy    float64   // user + nice + system, percent of all CPUs; -1: not told
 	devices []ioDevice
@@ -89,12 +88,11 @@ func isIOStat(head []string) bool {
 
 // parseIOStat reads a file of iostat.
 func parseIOStat(f *file, ps *Problems) *iostat {
-	p := ioParser{out: &iostat{file: f}, ps: ps}
-	for i, line := range f.lines {
-		if !p.line(i, line) {
-			break
-		}
-	}
+	p := ioParser{out: &iostat{file: f}, ps: ps, names: map[string]string{}}
+	f.each(ps, func(n int, line string, last bool) bool {
+		p.n, p.last = n, last
+		return p.line(line)
+	})
 	out := p.out
 	if out.columns.count == 0 && len(*ps) == 0 {
 		ps.add(f.path, 0, "iostat is to run as iostat -y -kx SECONDS", "no line of it begins with Device: it is no report of iostat about devices")
@@ -107,12 +105,15 @@ type ioParser struct {
 	ps      *Problems
 	columns ioColumns
 	when    time.Time
-	cpuNext bool // the line holds the figures of the CPU
-	devices bool // the lines hold figures of devices
+	cpuNext bool              // the line holds the figures of the CPU
+	devices bool              // the lines hold figures of devices
+	n       int               // of the line, from 1
+	last    bool              // it is the last line
+	names   map[string]string // of devices, each once: a word keeps its whole line in memory
 }
 
 // line reads a line; false ends the reading.
-func (p *ioParser) line(i int, line string) bool {
+func (p *ioParser) line(line string) bool {
 	f := p.out.file
 	words := strings.Fields(line)
 	switch {
@@ -121,64 +122,69 @@ func (p *ioParser) line(i int, line string) bool {
 	case words[0] == "Linux":
 		p.banner(line)
 	case words[0] == "avg-cpu:":
-		p.report(i)
+		p.report()
 		p.cpuNext = true
 	case p.cpuNext:
 		p.cpuNext = false
 		r := &p.out.reports[len(p.out.reports)-1]
 		if busy, ok := sumOf(words[:min(3, len(words))]); ok && len(words) >= 5 {
 			r.busy = busy
-		} else if !p.last(i) {
-			return p.bad(i, words, "the figures of the CPU")
+		} else if !p.last {
+			return p.bad(words, "the figures of the CPU")
 		}
 	case strings.HasPrefix(words[0], "Device"):
-		return p.header(i, words)
+		return p.header(words)
 	case p.devices:
-		return p.device(i, words)
+		return p.device(words)
 	default:
 		if t, ok := timestamp(line); ok {
 			p.when = t
 			p.devices = false
 			return true
 		}
-		if p.last(i) {
+		if p.last {
 			return false // it was ended in the middle of a line
 		}
-		p.ps.add(f.path, i+1, "", "%q is no line of iostat", clip(line))
+		p.ps.add(f.path, p.n, "", "%q is no line of iostat", clip(line))
 		return false
 	}
 	return true
 }
 
 // report begins a report, unless its CPU line has done so.
-func (p *ioParser) report(line int) {
-	p.out.reports = append(p.out.reports, ioReport{line: line + 1, when: p.when, busy: -1})
+func (p *ioParser) report() {
+	p.out.reports = append(p.out.reports, ioReport{when: p.when, busy: -1})
 	p.devices = false
 }
 
-func (p *ioParser) header(i int, words []string) bool {
+func (p *ioParser) header(words []string) bool {
 	f := p.out.file
 	columns, ok := newIOColumns(words)
 	if !ok {
-		p.ps.add(f.path, i+1, "iostat is to run with -k", "the columns %s have no unit that is known, kB, MB or sectors a second", strings.Join(words, " "))
+		p.ps.add(f.path, p.n, "iostat is to run with -k", "the columns %s have no unit that is known, kB, MB or sectors a second", strings.Join(words, " "))
 		return false
 	}
 	if p.columns.count != 0 && p.columns != columns {
-		p.ps.add(f.path, i+1, "the files of two runs were put together", "these columns are others than those before: the file mixes layouts or units")
+		p.ps.add(f.path, p.n, "the files of two runs were put together", "these columns are others than those before: the file mixes layouts or units")
 		return false
 	}
 	if n := len(p.out.reports); n == 0 || len(p.out.reports[n-1].devices) > 0 {
-		p.report(i) // without figures of the CPU: option -d
+		p.report() // without figures of the CPU: option -d
 	}
 	p.columns, p.out.columns, p.devices = columns, columns, true
 	return true
 }
 
-func (p *ioParser) device(i int, words []string) bool {
+func (p *ioParser) device(words []string) bool {
 	if len(words) != p.columns.count {
-		return p.bad(i, words, "a device's figures")
+		return p.bad(words, "a device's figures")
 	}
-	d := ioDevice{name: words[0]}
+	name, known := p.names[words[0]]
+	if !known {
+		name = strings.Clone(words[0])
+		p.names[name] = name
+	}
+	d := ioDevice{name: name}
 	for _, c := range []struct {
 		to  *float64
 		col ioColumn
@@ -189,7 +195,7 @@ func (p *ioParser) device(i int, words []string) bool {
 		}
 		v, ok := positive(words[c.col.at])
 		if !ok {
-			return p.bad(i, words, "a device's figures")
+			return p.bad(words, "a device's figures")
 		}
 		*c.to = v * c.col.factor
 	}
@@ -200,8 +206,8 @@ func (p *ioParser) device(i int, words []string) bool {
 
 // bad tells of a line that cannot be read. Where it is the last one iostat was
 // ended while it wrote, and its report is left out.
-func (p *ioParser) bad(i int, words []string, what string) bool {
-	if p.last(i) {
+func (p *ioParser) bad(words []string, what string) bool {
+	if p.last {
 		p.out.reports = p.out.reports[:len(p.out.reports)-1]
 		return false
 	}
@@ -209,11 +215,9 @@ func (p *ioParser) bad(i int, words []string, what string) bool {
 	if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, ",") }) {
 		hint = "iostat is to run with LC_ALL=C, so that its numbers have a decimal point"
 	}
-	p.ps.add(p.out.file.path, i+1, hint, "%q are not %s: %d numbers were expected", clip(strings.Join(words, " ")), what, p.columns.count-1)
+	p.ps.add(p.out.file.path, p.n, hint, "%q are not %s: %d numbers were expected", clip(strings.Join(words, " ")), what, p.columns.count-1)
 	return false
 }
-
-func (p *ioParser) last(i int) bool { return i == len(p.out.file.lines)-1 }
 
 // banner reads the first line: Linux RELEASE (HOST) DATE _ARCHITECTURE_ (N CPU).
 func (p *ioParser) banner(line string) {

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"math"
+	"slices"
 
 	"rumbench/internal/result"
 )
@@ -63,30 +64,71 @@ func (r *run) addBuckets(measure, group, op string, buckets []bucket, more ...fu
 	r.step.Curves = append(r.step.Curves, c)
 }
 
-// latencies are latencies in µs that are known one by one, sorted.
-type latencies []uint32
+// latencies are how often latencies occurred, exactly: those below latencyBins
+// µs are counted, the few others kept.
+type latencies struct {
+	n      int64
+	counts []uint32 // by µs
+	long   []uint32 // µs; sorted when it is asked for
+	sorted bool
+}
+
+const latencyBins = 1 << 20
+
+func (l *latencies) add(us uint32) {
+	l.n++
+	if us >= latencyBins {
+		l.long, l.sorted = append(l.long, us), false
+		return
+	}
+	if l.counts == nil {
+		l.counts = make([]uint32, latencyBins)
+	}
+	l.counts[us]++
+}
 
 // percentile is the latency at the rank of p percent; 0 where there are none.
-func (l latencies) percentile(p float64) float64 {
-	if len(l) == 0 {
+func (l *latencies) percentile(p float64) float64 {
+	if l.n == 0 {
 		return 0
 	}
-	return float64(l[rankOf(p, int64(len(l)))-1])
+	rank := rankOf(p, l.n)
+	if short := l.n - int64(len(l.long)); rank > short {
+		if !l.sorted {
+			slices.Sort(l.long)
+			l.sorted = true
+		}
+		return float64(l.long[rank-short-1])
+	}
+	for us, n := range l.counts {
+		if rank -= int64(n); rank <= 0 {
+			return float64(us)
+		}
+	}
+	return 0
+}
+
+// percentileOf is the same of latencies that are sorted.
+func percentileOf(us []uint32, p float64) float64 {
+	if len(us) == 0 {
+		return 0
+	}
+	return float64(us[rankOf(p, int64(len(us)))-1])
 }
 
 // addLatencies adds the percentiles of latencies that are known one by one.
-func (r *run) addLatencies(measure, group, op string, l latencies, more ...func(*result.Row)) {
-	if len(l) == 0 {
+func (r *run) addLatencies(measure, group, op string, l *latencies, more ...func(*result.Row)) {
+	if l.n == 0 {
 		return
 	}
-	more = append(more, of(group, op), count(int64(len(l))))
+	more = append(more, of(group, op), count(l.n))
 	for _, p := range percentiles() {
 		r.put(measure+"_"+p.name, l.percentile(p.p), more...)
 	}
 	r.put(measure+"_max_us", l.percentile(100), more...)
-	c := result.Curve{Group: group, Op: op, Measure: measure, Count: int64(len(l))}
+	c := result.Curve{Group: group, Op: op, Measure: measure, Count: l.n}
 	for _, p := range []float64{0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 95, 97, 98, 99, 99.5, 99.7, 99.9, 99.95, 99.99, 100} {
-		if (100-p)/100*float64(len(l)) >= 0.5 || p == 100 { // beyond it this many cannot tell
+		if (100-p)/100*float64(l.n) >= 0.5 || p == 100 { // beyond it this many cannot tell
 			c.Points = append(c.Points, [2]float64{p, l.percentile(p)})
 		}
 	}

@@ -17,8 +17,7 @@ type pgbench struct {
 	values   map[string]string // of the summary, by name
 	scripts  int               // that have a summary of their own
 	own      bool              // the lines are of one script
-	clients  int
-	failed   string // why it stopped
+	failed   string            // why it stopped
 	wrong    bool
 }
 
@@ -39,14 +38,12 @@ func isPgbench(head []string) bool {
 func parsePgbench(files []*file, o *Options, ps *Problems) []*run {
 	p := &pgbench{run: newRun(files[0], fmtPgbench), ps: ps, values: map[string]string{}}
 	p.tool, p.engine = fmtPgbench, "postgres"
-	for i, line := range p.file.lines {
-		p.line(i+1, line)
-		if p.wrong {
-			return nil
-		}
+	p.file.whole = true
+	if !p.file.each(ps, func(n int, line string, last bool) bool { p.line(n, last, line); return !p.wrong }) || p.wrong {
+		return nil
 	}
-	p.step.Name, p.trial = repetition(stem(p.file.path))
-	p.byFile = p.step.Name
+	p.base, p.trial = repetition(stem(p.file.path))
+	p.byFile = p.base
 	log := readPgLogs(files[1:], p.laid(), ps)
 	p.finish(log)
 	if p.wrong {
@@ -62,10 +59,10 @@ func (p *pgbench) problem(line int, hint, reason string, args ...any) {
 
 var pgProgressLine = regexp.MustCompile(`^progress: (\d+(?:\.\d+)?) s, (\d+(?:\.\d+)?) tps, lat \S+ (\S+)(?: stddev \S+)?(?:, (\d+) failed)?`)
 
-func (p *pgbench) line(n int, line string) {
+func (p *pgbench) line(n int, last bool, line string) {
 	switch {
 	case strings.HasPrefix(line, "progress: "):
-		p.addProgress(n, line)
+		p.addProgress(n, last, line)
 	case strings.HasPrefix(line, "pgbench ("):
 		if p.tool != fmtPgbench {
 			p.problem(n, "split the file: one run each", "a second run of pgbench begins here")
@@ -90,10 +87,10 @@ func (p *pgbench) line(n int, line string) {
 	}
 }
 
-func (p *pgbench) addProgress(n int, line string) {
+func (p *pgbench) addProgress(n int, last bool, line string) {
 	m := pgProgressLine.FindStringSubmatch(line)
 	switch {
-	case m == nil && n == len(p.file.lines):
+	case m == nil && last:
 		return // it was ended in the middle of a line
 	case m == nil:
 		p.problem(n, "", "%q: progress: SECONDS s, RATE tps, lat MEAN ms was expected", clip(line))
@@ -177,10 +174,10 @@ func (p *pgbench) finish(log *pgLog) {
 		p.step.Seconds = done / rate
 		p.summary(done, rate, log)
 	case len(p.progress) > 0:
-		p.cut("the output has no final figures (%s:%d)", p.file.path, len(p.file.lines))
+		p.cut("the output has no final figures (%s:%d)", p.file.path, p.file.lines)
 		p.unfinished()
 	default:
-		p.problem(len(p.file.lines), "run the test again", "pgbench's output ends without “tps =”, and it has no progress lines: nothing is known of the run")
+		p.problem(p.file.lines, "run the test again", "pgbench's output ends without “tps =”, and it has no progress lines: nothing is known of the run")
 		return
 	}
 	if p.failed != "" {
@@ -189,9 +186,6 @@ func (p *pgbench) finish(log *pgLog) {
 	p.addProgressLines(log)
 	if log != nil {
 		p.fromLog(log)
-	}
-	if p.clients > 0 {
-		p.step.Name += "_clients=" + strconv.Itoa(p.clients)
 	}
 	p.step.Doc = "pgbench, " + p.values["transaction type"]
 	p.put("duration_s", p.step.Seconds)
@@ -242,7 +236,7 @@ func (p *pgbench) addProgressLines(log *pgLog) {
 		s.units = math.Round(g.tps * s.length)
 		before = g.end
 		slices = append(slices, s)
-		p.lines = append(p.lines, result.Line{Source: "ops", T: s.end, DT: s.length, Group: opTransaction, Op: opTransaction,
+		p.emit(result.Line{Source: "ops", T: s.end, DT: s.length, Group: opTransaction, Op: opTransaction,
 			Ops: int64(s.units), Rows: int64(s.units), Errors: int64(g.failed)})
 	}
 	var texts []string

@@ -13,7 +13,7 @@ func TestPgbench(t *testing.T) {
 	if trials[0].Engine != "postgres" || !strings.HasPrefix(trials[0].Imported.Tool, "pgbench 15.18") {
 		t.Errorf("%s, %+v", trials[0].Engine, trials[0].Imported)
 	}
-	s := step(t, trials, "pgbench", 1, "tpcb_clients=2")
+	s := step(t, trials, "pgbench", 1, "tpcb")
 	numbers(t, s, []want{
 		{"rows", op, "", 15955}, {"rows_per_s", op, "", 5332.783399}, {"service_mean_us", op, "", 373}, {"errors", "", "", 0},
 		{"duration_s", "", "", 15955 / 5332.783399},
@@ -21,7 +21,7 @@ func TestPgbench(t *testing.T) {
 	absent(t, s, "service_p99_us", "service_max_us", "interval_ops_p50", "response_p99_us")
 
 	// All of the 80 latencies are in the log: the 40th, 76th and 80th of them in order.
-	s = step(t, trials, "pgbench", 1, "exact_clients=2")
+	s = step(t, trials, "pgbench", 1, "exact")
 	numbers(t, s, []want{{"service_p50_us", op, "", 478}, {"service_p95_us", op, "", 795}, {"service_max_us", op, "", 2609}, {"rows_per_s", op, "", 3344.761268}})
 	if r := s.Find("service_p95_us", op, ""); r.N != 80 || r.Source != "log of transactions" {
 		t.Errorf("%+v", r)
@@ -30,7 +30,7 @@ func TestPgbench(t *testing.T) {
 
 	// With a rate the latency begins when a transaction was due; the log tells
 	// how much of it was waiting. Of 144: the 72nd and the last in order.
-	s = step(t, trials, "pgbench", 1, "rate_clients=2")
+	s = step(t, trials, "pgbench", 1, "rate")
 	numbers(t, s, []want{
 		{"response_p50_us", op, "", 765}, {"response_max_us", op, "", 3914}, {"service_p50_us", op, "", 609}, {"service_max_us", op, "", 3212},
 		{"lateness_max_us", op, "", 3205},
@@ -38,14 +38,14 @@ func TestPgbench(t *testing.T) {
 	absent(t, s, "service_mean_us", "stalls")
 
 	// Sums have the greatest latency, and no percentiles.
-	s = step(t, trials, "pgbench", 1, "agg_clients=2")
+	s = step(t, trials, "pgbench", 1, "agg")
 	numbers(t, s, []want{{"service_max_us", op, "", 42820}})
 	absent(t, s, "service_p99_us", "service_p50_us")
-	s = step(t, trials, "pgbench", 1, "aggr_clients=2")
+	s = step(t, trials, "pgbench", 1, "aggr")
 	numbers(t, s, []want{{"response_max_us", op, "", 3367}})
 
 	// A sample is said to be one.
-	s = step(t, trials, "pgbench", 1, "select_clients=2")
+	s = step(t, trials, "pgbench", 1, "select")
 	if r := s.Find("service_p99_us", op, ""); r == nil || len(r.Warnings) != 1 || r.Warnings[0] != "of a sample of the transactions" || r.N != 200 {
 		t.Errorf("%+v", r)
 	}
@@ -59,7 +59,7 @@ func TestPgbenchSeconds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := c.trials[0].lines
+	lines := seriesOf(t, c.trials[0].runs[0], &c.options)
 	if len(lines) != 4 || lines[0].Ops != 2 || lines[1].Ops != 0 || lines[2].Ops != 0 || lines[3].Ops != 2 {
 		t.Fatalf("%+v", lines)
 	}
@@ -92,7 +92,7 @@ func TestPgbenchCutOff(t *testing.T) {
 func TestPgbenchOld(t *testing.T) {
 	dir := write(t, map[string]string{"pg/old.out": "starting vacuum...end.\ntransaction type: <builtin: TPC-B (sort of)>\nscaling factor: 1\nquery mode: simple\nnumber of clients: 10\nnumber of threads: 1\n" +
 		"number of transactions per client: 1000\nnumber of transactions actually processed: 10000/10000\nlatency average = 15.844 ms\ntps = 618.764555 (including connections establishing)\ntps = 622.977698 (excluding connections establishing)\n"})
-	s := step(t, read(t, Options{}, dir), "pg", 1, "old_clients=10")
+	s := step(t, read(t, Options{}, dir), "pg", 1, "old")
 	numbers(t, s, []want{{"rows_per_s", "transaction", "", 622.977698}, {"service_mean_us", "transaction", "", 15844}})
 	absent(t, s, "errors")
 }

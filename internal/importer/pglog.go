@@ -20,6 +20,7 @@ type pgLog struct {
 	latency latencies       // from the start that was due, where a rate was asked for
 	service latencies       // from the actual start; none without a rate
 	lag     latencies       // none without a rate
+	last    int             // the second of the line before
 	seconds []pgSecond      // by time
 	clients map[string]bool // that are in it
 	failed  int64
@@ -34,7 +35,7 @@ type pgSecond struct {
 	epoch int64
 	n     int64
 	max   float64
-	us    latencies // none in sums
+	us    []uint32 // none in sums; sorted when it is asked for
 }
 
 // longestGap is how long nothing may have happened in a run, in seconds; and
@@ -104,30 +105,29 @@ func readPgLogs(files []*file, columns []string, ps *Problems) *pgLog {
 	l := &pgLog{files: files, clients: map[string]bool{}}
 	l.lags = len(columns) > 0 && columns[0] == "lag"
 	at := map[int64]int{}
+	words := make([]string, 0, 16)
 	for _, f := range files {
-		for i, line := range f.lines {
-			w := strings.Fields(line)
-			last := i == len(f.lines)-1
-			if last && f.cut || len(w) == 0 {
-				continue
+		ok := f.each(ps, func(n int, line string, last bool) bool {
+			words = split(words[:0], line)
+			if last && f.cut || len(words) == 0 {
+				return true
 			}
-			reason := l.add(w, columns, at)
-			if reason != "" {
-				hint := ""
-				if columns == nil && len(w) == 7 {
-					hint = "put pgbench's output beside the log: it tells what the seventh column is"
-				}
-				ps.add(f.path, i+1, hint, "%q: %s", clip(line), reason)
-				l.wrong = true
-				return l
+			reason := l.add(words, columns, at)
+			if reason == "" {
+				return true
 			}
+			hint := ""
+			if columns == nil && len(words) == 7 {
+				hint = "put pgbench's output beside the log: it says what the seventh column is"
+			}
+			ps.add(f.path, n, hint, "%q: %s", clip(line), reason)
+			l.wrong = true
+			return false
+		})
+		if !ok || l.wrong {
+			l.wrong = true
+			return l
 		}
-	}
-	for _, list := range []latencies{l.latency, l.service, l.lag} {
-		slices.Sort(list)
-	}
-	for i := range l.seconds {
-		slices.Sort(l.seconds[i].us)
 	}
 	slices.SortFunc(l.seconds, func(a, b pgSecond) int { return cmp.Compare(a.epoch, b.epoch) })
 	for i := 1; i < len(l.seconds); i++ {
@@ -145,7 +145,7 @@ func (l *pgLog) add(w, columns []string, at map[int64]int) string {
 	switch {
 	case pgTransaction(w) && !l.grouped:
 		return l.transaction(w, columns, at)
-	case pgSums(w) && len(l.latency) == 0:
+	case pgSums(w) && l.latency.n == 0:
 		l.grouped = true
 		return l.sums(w, at)
 	}
@@ -156,7 +156,9 @@ func (l *pgLog) transaction(w, columns []string, at map[int64]int) string {
 	if columns == nil && len(w) > 6 || columns != nil && len(w) != 6+len(columns) {
 		return strconv.Itoa(len(w)) + " columns, and nobody tells what is in those beyond the sixth"
 	}
-	l.clients[w[0]] = true
+	if !l.clients[w[0]] {
+		l.clients[strings.Clone(w[0])] = true
+	}
 	us, ok := whole(w[2])
 	if !ok {
 		if w[2] == "skipped" {
@@ -169,14 +171,14 @@ func (l *pgLog) transaction(w, columns []string, at map[int64]int) string {
 	if us > math.MaxUint32 {
 		return "a latency of more than an hour: µs were expected"
 	}
-	l.latency = append(l.latency, uint32(us))
+	l.latency.add(uint32(us))
 	if l.lags {
 		lag, ok := whole(w[6])
 		if !ok || lag > us {
 			return "the seventh column, the lag in µs, is no part of the latency"
 		}
-		l.lag = append(l.lag, uint32(lag))
-		l.service = append(l.service, uint32(us-lag))
+		l.lag.add(uint32(lag))
+		l.service.add(uint32(us - lag))
 	}
 	epoch, _ := whole(w[4])
 	micros, _ := whole(w[5])
@@ -192,12 +194,16 @@ func (l *pgLog) transaction(w, columns []string, at map[int64]int) string {
 }
 
 func (l *pgLog) second(epoch int64, at map[int64]int) *pgSecond {
+	if l.last < len(l.seconds) && l.seconds[l.last].epoch == epoch {
+		return &l.seconds[l.last]
+	}
 	i, ok := at[epoch]
 	if !ok {
 		i = len(l.seconds)
 		at[epoch] = i
 		l.seconds = append(l.seconds, pgSecond{epoch: epoch})
 	}
+	l.last = i
 	return &l.seconds[i]
 }
 
@@ -217,7 +223,7 @@ func (l *pgLog) sums(w []string, at map[int64]int) string {
 }
 
 // exact tells whether each transaction is there.
-func (l *pgLog) exact() bool { return !l.grouped && len(l.latency) > 0 }
+func (l *pgLog) exact() bool { return !l.grouped && l.latency.n > 0 }
 
 func (l *pgLog) total() (n int64) {
 	for _, s := range l.seconds {
@@ -240,13 +246,13 @@ func (p *pgbench) fromLog(l *pgLog) {
 	if l.exact() {
 		from := source("log of transactions")
 		if l.lags {
-			p.addLatencies("response", opTransaction, opTransaction, l.latency, from, doubts(texts...))
-			p.addLatencies("service", opTransaction, opTransaction, l.service, from, doubts(texts...))
-			at := []func(*result.Row){of(opTransaction, opTransaction), count(int64(len(l.lag))), from, doubts(texts...)}
+			p.addLatencies("response", opTransaction, opTransaction, &l.latency, from, doubts(texts...))
+			p.addLatencies("service", opTransaction, opTransaction, &l.service, from, doubts(texts...))
+			at := []func(*result.Row){of(opTransaction, opTransaction), count(l.lag.n), from, doubts(texts...)}
 			p.put("lateness_p99_us", l.lag.percentile(99), at...)
 			p.put("lateness_max_us", l.lag.percentile(100), at...)
 		} else {
-			p.addLatencies("service", opTransaction, opTransaction, l.latency, from, doubts(texts...))
+			p.addLatencies("service", opTransaction, opTransaction, &l.latency, from, doubts(texts...))
 		}
 		p.step.Started = l.started.UTC()
 	} else {
@@ -281,7 +287,7 @@ func (p *pgbench) addSeconds(l *pgLog) {
 	if !l.started.IsZero() {
 		begin = float64(l.started.UnixMicro()) / 1e6
 	}
-	var slices []slice
+	var intervals []slice
 	i := 0
 	for epoch := first; epoch <= l.seconds[len(l.seconds)-1].epoch; epoch += width {
 		s := pgSecond{epoch: epoch} // a stall leaves no line
@@ -296,16 +302,17 @@ func (p *pgbench) addSeconds(l *pgLog) {
 		} else {
 			line.Max = s.max
 		}
+		slices.Sort(s.us)
 		if l.lags {
-			line.ResponseP9 = s.us.percentile(99)
+			line.ResponseP9 = percentileOf(s.us, 99)
 		} else {
-			line.P50, line.P99 = s.us.percentile(50), s.us.percentile(99)
+			line.P50, line.P99 = percentileOf(s.us, 50), percentileOf(s.us, 99)
 		}
-		p.lines = append(p.lines, line)
-		slices = append(slices, slice{line.T, line.DT, float64(s.n)})
+		p.emit(line)
+		intervals = append(intervals, slice{line.T, line.DT, float64(s.n)})
 	}
-	if len(slices) > 2 {
-		p.addIntervals(opTransaction, slices[1:len(slices)-1], p.paced())
+	if len(intervals) > 2 {
+		p.addIntervals(opTransaction, intervals[1:len(intervals)-1], p.paced())
 	}
 	p.interval = float64(width)
 }
@@ -325,6 +332,7 @@ func (l *pgLog) width() int64 {
 
 // parsePgLog reads logs without the output of their run.
 func parsePgLog(files []*file, _ *Options, ps *Problems) []*run {
+	files[0].whole = true
 	l := readPgLogs(files, nil, ps)
 	if l.wrong {
 		return nil

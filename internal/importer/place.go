@@ -18,6 +18,7 @@ import (
 // place is what a file's path says of it.
 type place struct {
 	target string
+	home   string // the directory, or file, that the target is named after
 	trial  int    // 0: it does not say
 	step   string // "": it does not say
 }
@@ -73,14 +74,14 @@ func placeOf(dir string) place {
 		p.trial, _ = strconv.Atoi(m[1])
 		dir = filepath.Dir(dir)
 	}
-	p.target = filepath.Base(dir)
+	p.target, p.home = filepath.Base(dir), dir
 	return p
 }
 
-// find reads the files that paths name, or that lie below them, sorted into
-// folders in the order of their names. A file that was named itself is a
-// target of its own.
-func find(paths []string, o *Options, ps *Problems) (folders []*folder, ignored []string) {
+// find reads the heads of the files that paths name, or that lie below them,
+// sorted into folders in the order of their names. A file that was named itself
+// is a target of its own.
+func (c *Campaign) find(paths []string, o *Options, ps *Problems) (folders []*folder) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
@@ -89,11 +90,7 @@ func find(paths []string, o *Options, ps *Problems) (folders []*folder, ignored 
 		}
 		if !info.IsDir() {
 			if f := load(path, o, true, ps); f != nil {
-				p := place{target: stem(path)}
-				if name, trial := repetition(p.target); trial > 0 {
-					p.target, p.trial = name, trial
-				}
-				folders = append(folders, &folder{filepath.Dir(path), p, append([]*file{f}, companions(path, o)...), true})
+				folders = append(folders, &folder{filepath.Dir(path), placeOfFile(path), append([]*file{f}, companions(path, o)...), true})
 			}
 			continue
 		}
@@ -101,9 +98,59 @@ func find(paths []string, o *Options, ps *Problems) (folders []*folder, ignored 
 		if len(more) == 0 && len(left) == 0 && len(*ps) == 0 {
 			ps.add(path, 0, "", "the directory has no files")
 		}
-		folders, ignored = append(folders, more...), append(ignored, left...)
+		folders, c.Ignored = append(folders, more...), append(c.Ignored, left...)
 	}
-	return folders, ignored
+	c.leaveTables(folders)
+	for _, d := range folders {
+		d.demote()
+	}
+	return folders
+}
+
+// placeOfFile is the place of a file that is a target of its own.
+func placeOfFile(path string) place {
+	p := place{target: stem(path)}
+	if name, trial := repetition(p.target); trial > 0 {
+		p.target, p.trial = name, trial
+	}
+	p.home = filepath.Join(filepath.Dir(path), p.target)
+	if abs, err := filepath.Abs(p.home); err == nil {
+		p.home = abs
+	}
+	return p
+}
+
+// leaveTables leaves tables of results alone that were found beside logs: they
+// were made of such logs.
+func (c *Campaign) leaveTables(folders []*folder) {
+	isTable := func(f *file) bool { return f.format.name == fmtTable }
+	logs := slices.ContainsFunc(folders, func(d *folder) bool {
+		return slices.ContainsFunc(d.files, func(f *file) bool { return f.format.parse != nil && !isTable(f) })
+	})
+	for _, d := range folders {
+		d.files = slices.DeleteFunc(d.files, func(f *file) bool {
+			// A relative table tells nothing that absolute ones do not.
+			left := isTable(f) && !d.named && (logs || isRelative(f))
+			if left {
+				c.Derived = append(c.Derived, f.path)
+			}
+			return left
+		})
+	}
+}
+
+// demote makes costs that the suite's scripts computed a companion of the log
+// that they were computed for, where it is there.
+func (d *folder) demote() {
+	logs := map[string]bool{}
+	for _, f := range d.files {
+		logs[f.key()] = logs[f.key()] || f.format.name == fmtSysbench
+	}
+	for _, f := range d.files {
+		if f.format.name == fmtMet && logs[f.key()] {
+			f.format.parse = nil
+		}
+	}
 }
 
 func walk(root string, o *Options, ps *Problems) (folders []*folder, ignored []string) {
@@ -162,7 +209,7 @@ func companions(path string, o *Options) (out []*file) {
 			continue
 		}
 		var none Problems // another run may have the name too
-		if f := load(other, o, false, &none); f != nil && (f.format.name == fmtPgLog || f.format.name != "" && f.format.parse == nil) {
+		if f := load(other, o, false, &none); f != nil && (f.format.name == fmtPgLog || f.format.name == fmtMet || f.format.name != "" && f.format.parse == nil) {
 			out = append(out, f)
 		}
 	}
@@ -172,7 +219,7 @@ func companions(path string, o *Options) (out []*file) {
 // load reads a file and tells its format. nil: it cannot be read, and the
 // problems tell why. Files that were found in a directory may be of no format.
 func load(path string, o *Options, named bool, ps *Problems) *file {
-	f, err := readFile(path)
+	f, err := newFile(path)
 	if err != nil {
 		if !named && errors.Is(err, errBinary) {
 			return &file{path: path}
@@ -199,7 +246,8 @@ func load(path string, o *Options, named bool, ps *Problems) *file {
 // suspicious tells of a file that by its name is of a run.
 func suspicious(path string) bool {
 	base := strings.TrimSuffix(filepath.Base(path), ".gz")
-	return sbSuite.MatchString(base) || suiteFile.MatchString(base) && !strings.HasPrefix(base, "sb.o.") || ibFile.MatchString(base) ||
+	test, _ := suiteTestOf(base)
+	return test.clients > 0 || suiteFile.MatchString(base) && !strings.HasPrefix(base, "sb.o.") || ibFile.MatchString(base) ||
 		slices.Contains([]string{".log", ".iostat", ".vmstat", ".time"}, filepath.Ext(base))
 }
 
@@ -212,10 +260,9 @@ func reasonOf(err error) error {
 	return err
 }
 
-// Names of files of the suites: sb.KIND.REST of sysbench, o.KIND.dopN.CLIENT of
-// the insert benchmark; and pgbench's logs: PREFIX.PID, PREFIX.PID.THREAD.
+// Names of files of the insert benchmark, o.KIND.dopN.CLIENT, and pgbench's
+// logs: PREFIX.PID, PREFIX.PID.THREAD.
 var (
-	suiteFile = regexp.MustCompile(`^sb\.(?:o|io|vm|time)\.(.+)$`)
 	ibFile    = regexp.MustCompile(`^o\.(?:ib|io|vm|ctime)\.(dop\d+)(?:\.(\d+))?$`)
 	pgLogFile = regexp.MustCompile(`^(.+?)\.\d+(?:\.\d+)?$`)
 )
@@ -233,10 +280,16 @@ func key(path string) string {
 
 // key of a file whose format is known.
 func (f *file) key() string {
-	if m := pgLogFile.FindStringSubmatch(stem(f.path)); m != nil && f.format.name == fmtPgLog {
-		return m[1]
+	if f.id != "" {
+		return f.id
 	}
-	return key(f.path)
+	f.id = key(f.path)
+	if f.format.name == fmtPgLog {
+		if m := pgLogFile.FindStringSubmatch(stem(f.path)); m != nil {
+			f.id = m[1]
+		}
+	}
+	return f.id
 }
 
 // groups are the folder's files of runs, those of one run together.
@@ -289,7 +342,7 @@ func (d *folder) beside(f *file, name string) (out []*file) {
 		case o.format.name == name:
 			all = append(all, o)
 		}
-		if o.format.name == name && o.key() == f.key() {
+		if o != f && o.format.name == name && o.key() == f.key() {
 			out = append(out, o)
 		}
 	}
@@ -299,11 +352,11 @@ func (d *folder) beside(f *file, name string) (out []*file) {
 	return out
 }
 
-// lonely are the files of a folder that stand beside no run.
-func (d *folder) lonely() (out []string) {
+// unused are the files of a folder that stand beside no run.
+func (d *folder) unused() (out []string) {
 	used := map[*file]bool{}
 	for _, group := range d.groups() {
-		for _, name := range []string{fmtIOStat, fmtVMStat, fmtTime} {
+		for _, name := range companionFormats {
 			for _, b := range d.beside(group[0], name) {
 				used[b] = true
 			}

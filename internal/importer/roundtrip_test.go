@@ -117,7 +117,11 @@ func TestRoundTrip(t *testing.T) {
 		t.Errorf("not read back: %v\nof\n%s\n%+v", want, text.String(), c.trials[0].Steps)
 	}
 	var got, told []string
-	for _, l := range c.trials[0].lines {
+	var series []result.Line
+	for _, r := range c.trials[0].runs {
+		series = append(series, seriesOf(t, r, &c.options)...)
+	}
+	for _, l := range series {
 		if l.Op == "transaction" || l.Step == "point.rate" {
 			got = append(got, fmt.Sprintf("%s %g: %d, %d failed", l.Step, l.T, l.Ops, l.Errors))
 		}

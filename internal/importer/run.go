@@ -3,6 +3,7 @@ package importer
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -17,8 +18,8 @@ type run struct {
 	engine   string // the database; "" is unknown
 	version  string // of the database; "" is unknown
 	step     result.Step
-	lines    []result.Line
-	plan     []param // what was asked for
+	lines    []result.Line // of its series, where the file is not read again for it
+	plan     []param       // what was asked for
 	params   map[string]string
 	costs    []denominator
 	interval float64 // seconds; 0 is unknown
@@ -28,13 +29,23 @@ type run struct {
 	reason    string // why it is not complete
 	warnings  []string
 	host      []observe.Fact
-	// readFiles are the files that it was read from.
-	readFiles []string
+	// files are those that it was read from, and beside those that stand beside it.
+	files  []*file
+	beside []string
+	// derived is whether it was read from a table that was made of logs.
+	derived bool
+	guesses []string // what was assumed, as nothing says it
 
 	// byFile is the part of the step's name that is the file's; "" if none is.
 	byFile string
-	target string // where the log itself tells; else by its place
-	trial  int    // likewise; 0: by its place
+	// base is the step's name without what may distinguish it from other runs of
+	// its test: the key, and the clients, 0 if unknown. "" where it has a name.
+	base, pk string
+	clients  int
+	test     string // of the suite; "" if it is none
+	target   string // where the log itself names it; else by its place
+	home     string // the place that names the target; "" if the log does
+	trial    int    // likewise; 0: by its place
 }
 
 // param is something that runs must agree in to be compared, with its place.
@@ -48,6 +59,16 @@ type denominator struct {
 	per  string
 	rate float64 // units a second
 	n    int64   // units in the window; 0 is unknown
+}
+
+// emit adds a line to the series.
+func (r *run) emit(l result.Line) {
+	switch {
+	case r.file.sink != nil:
+		r.file.sink(l)
+	case r.file.whole:
+		r.lines = append(r.lines, l)
+	}
 }
 
 func newRun(f *file, workload string) *run {
@@ -87,8 +108,14 @@ func (r *run) ask(line int, name, value string) {
 	if value == "" {
 		return
 	}
+	r.plan = slices.DeleteFunc(r.plan, func(p param) bool { return p.name == name }) // the last one counts
 	r.plan = append(r.plan, param{name, value, line})
 	r.params[name] = value
+}
+
+// guess notes what was assumed.
+func (r *run) guess(text string, args ...any) {
+	r.guesses = append(r.guesses, fmt.Sprintf(text, args...))
 }
 
 func (r *run) warn(text string, args ...any) {

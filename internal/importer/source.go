@@ -7,33 +7,30 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"rumbench/internal/result"
 )
 
 // longest is the length of a line from which a file is no log: the longest
 // that the formats have are a few hundred bytes.
 const longest = 1 << 20
 
-// file is a file to be imported.
+// file is a file to be imported. Its text is not kept: whoever wants it reads
+// the file again, as a log may be larger than the memory.
 type file struct {
 	path   string
 	format format
-	lines  []string // the whole file; logs are small, and companions are read twice
-	cut    bool     // the last line has no line end
-}
-
-// readFile reads a text file, also one that was compressed by gzip. What is
-// binary is refused. Its errors do not name the file.
-func readFile(path string) (*file, error) {
-	r, err := openText(path)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	out := &file{path: path}
-	if err := out.read(r); err != nil {
-		return nil, err
-	}
-	return out, nil
+	id     string   // what it shares with the files of the same run; see key
+	head   []string // its first lines, by which a format is recognised
+	lines  int      // how many it has, as far as it was read
+	cut    bool     // the last line has no line end; known when it is read
+	// open opens the text, uncompressed.
+	open func() (io.ReadCloser, error)
+	// sink takes the lines of series; without one they are not made.
+	sink func(result.Line)
+	// whole is whether the file holds several runs, or its series is short: then
+	// the series is kept, and the file not read again for it.
+	whole bool
 }
 
 // errBinary and errBig are why a file is no log.
@@ -46,40 +43,109 @@ var (
 // pgbench. More than that are to be sampled, or summed up.
 const most = 512 << 20
 
-func (f *file) read(r io.Reader) error {
-	in := bufio.NewReaderSize(io.LimitReader(r, most), 1<<16)
-	size := 0
-	for {
-		line, err := in.ReadString('\n')
-		if len(line) > longest || strings.IndexByte(line, 0) >= 0 {
-			return errBinary
-		}
-		if size += len(line); size >= most {
-			return errBig
-		}
-		if line != "" {
-			f.cut = !strings.HasSuffix(line, "\n")
-			f.lines = append(f.lines, strings.TrimRight(line, "\r\n"))
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
+// looked is how many lines are looked at to recognise a format: db_bench prints
+// some settings before its first result.
+const looked = 60
+
+// newFile opens a text file and reads its first lines. What is binary is
+// refused. Its errors do not name the file.
+func newFile(path string) (*file, error) {
+	f := &file{path: path, open: func() (io.ReadCloser, error) { return openText(path) }}
+	return f, f.readHead()
 }
 
-// head are the first lines, by which a format is told.
-func (f *file) head(n int) []string { return f.lines[:min(n, len(f.lines))] }
+func (f *file) readHead() error {
+	return f.read(func(n int, line string, _ bool) bool {
+		f.head = append(f.head, line)
+		return n < looked
+	})
+}
+
+// each calls line with the file's lines, as read does. What is wrong with the
+// file itself becomes a problem; then it returns false.
+func (f *file) each(ps *Problems, line func(n int, text string, last bool) bool) bool {
+	if err := f.read(line); err != nil {
+		ps.add(f.path, 0, "", "%v", reasonOf(err))
+		return false
+	}
+	return true
+}
+
+// read calls line with one line after the other, their numbers from 1 and
+// whether it is the last, until it returns false.
+func (f *file) read(line func(n int, text string, last bool) bool) error {
+	r, err := f.open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	in := bufio.NewReaderSize(io.LimitReader(r, most), 1<<16)
+	f.lines, f.cut = 0, false
+	size := 0
+	next, ended, err := nextLine(in)
+	for err == nil && next != "" {
+		text := next
+		if size += len(text); size >= most {
+			return errBig
+		}
+		if next = ""; !ended {
+			if next, ended, err = nextLine(in); err != nil {
+				return err
+			}
+		}
+		f.lines++
+		f.cut = next == "" && !strings.HasSuffix(text, "\n")
+		if !line(f.lines, strings.TrimRight(text, "\r\n"), next == "") {
+			return nil
+		}
+	}
+	return err
+}
+
+// nextLine reads a line with its end; ended is whether the text ends with it,
+// as far as that is known.
+func nextLine(in *bufio.Reader) (text string, ended bool, err error) {
+	b, err := in.ReadSlice('\n')
+	text = string(b)
+	for errors.Is(err, bufio.ErrBufferFull) && len(text) <= longest {
+		b, err = in.ReadSlice('\n')
+		text += string(b)
+	}
+	if len(text) > longest || strings.IndexByte(text, 0) >= 0 {
+		return "", false, errBinary
+	}
+	if errors.Is(err, io.EOF) {
+		return text, true, nil
+	}
+	return text, false, err
+}
+
+// split appends the words of a line.
+func split(to []string, line string) []string {
+	for i := 0; i < len(line); {
+		for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
+			i++
+		}
+		from := i
+		for i < len(line) && line[i] != ' ' && line[i] != '\t' {
+			i++
+		}
+		if i > from {
+			to = append(to, line[from:i])
+		}
+	}
+	return to
+}
 
 // number reads a finite number.
 func number(s string) (float64, bool) {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || strings.ContainsAny(s, "xX_") || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, false
+	for i := range len(s) { // no hexadecimal, no 1_000, no word for infinity
+		if c := s[i]; (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
+			return 0, false
+		}
 	}
-	return v, true
+	v, err := strconv.ParseFloat(s, 64)
+	return v, err == nil && !math.IsInf(v, 0)
 }
 
 // positive reads a finite number that is not below 0.
@@ -92,6 +158,24 @@ func positive(s string) (float64, bool) {
 func whole(s string) (int64, bool) {
 	v, err := strconv.ParseInt(s, 10, 64)
 	return v, err == nil && v >= 0
+}
+
+// sizeUnits are the units of sizes, in bytes. As the tools print them, KB is
+// 1024 bytes.
+var sizeUnits = []struct {
+	name  string
+	bytes float64
+}{{"KB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}, {"TB", 1 << 40}, {"B", 1}}
+
+// sizeOf reads a size with its unit, in bytes.
+func sizeOf(s string) (bytes float64, ok bool) {
+	for _, u := range sizeUnits {
+		if digits, found := strings.CutSuffix(s, u.name); found {
+			v, ok := positive(strings.TrimSpace(digits))
+			return v * u.bytes, ok
+		}
+	}
+	return 0, false
 }
 
 // between is the text between two others, without the blanks around it.

@@ -13,7 +13,8 @@ type sysbench struct {
 	*run
 	ps *Problems
 
-	last      int    // number of the run's last line, from 1
+	at        int    // number of the line, from 1
+	last      bool   // it is the last one
 	header    int    // line of the version, from 1; 0: not seen yet
 	section   string // the last line that ended in a colon
 	threads   int    // 0: not told
@@ -22,6 +23,9 @@ type sysbench struct {
 	fatal     string // the first error that ended it
 	fatalLine int    // from 1
 	intervals []sbInterval
+	stride    int                // how many of the log are put together in each; 0: one
+	joined    int                // how many are in the last one
+	until     float64            // the end of the last one of the log
 	totals    map[string]float64 // by name, see sbTotals
 	latency   map[string]sbLatency
 	disabled  bool // no percentile was asked for
@@ -54,9 +58,14 @@ func isSysbench(head []string) bool {
 var sbVersionLine = regexp.MustCompile(`^sysbench (\d+\.\d+\S*):?( |$)`)
 
 // sbOwn heads a run that rumbench printed.
+const sbOwnPrefix = "rumbench: step "
+
 var sbOwn = regexp.MustCompile(`^rumbench: step (".*") of (".*"), trial (\d+), as sysbench (\S+) prints it$`)
 
 func sbVersion(line string) string {
+	if !strings.HasPrefix(line, "sysbench ") && !strings.HasPrefix(line, sbOwnPrefix) {
+		return ""
+	}
 	if m := sbOwn.FindStringSubmatch(line); m != nil {
 		return m[4]
 	}
@@ -67,33 +76,35 @@ func sbVersion(line string) string {
 }
 
 // parseSysbench reads a log. nil: it holds nothing that can be used, and the
-// problems tell why.
+// problems say why.
 func parseSysbench(files []*file, o *Options, ps *Problems) []*run {
 	f := files[0]
-	begins := []int{0}
-	for i, line := range f.lines {
-		if sbOwn.MatchString(line) && i > 0 {
-			begins = append(begins, i)
-		}
-	}
+	f.whole = slices.ContainsFunc(f.head, sbOwn.MatchString)
 	var out []*run
-	for k, from := range begins {
-		to := len(f.lines)
-		if k+1 < len(begins) {
-			to = begins[k+1]
-		}
-		s := &sysbench{run: newRun(f, "sysbench"), ps: ps, last: to, totals: map[string]float64{}, latency: map[string]sbLatency{}}
-		for i, line := range f.lines[from:to] {
-			if s.line(from+i+1, line); s.wrong {
-				return nil
+	s := newSysbench(f, ps)
+	ok := f.each(ps, func(n int, line string, last bool) bool {
+		if n > 1 && strings.HasPrefix(line, sbOwnPrefix) && sbOwn.MatchString(line) {
+			if s.finish(o); s.wrong {
+				return false
 			}
+			out = append(out, s.run)
+			s = newSysbench(f, ps)
 		}
-		if s.finish(o); s.wrong {
-			return nil
-		}
-		out = append(out, s.run)
+		s.at, s.last = n, last
+		s.line(n, line)
+		return !s.wrong
+	})
+	if !ok || s.wrong {
+		return nil
 	}
-	return out
+	if s.finish(o); s.wrong {
+		return nil
+	}
+	return append(out, s.run)
+}
+
+func newSysbench(f *file, ps *Problems) *sysbench {
+	return &sysbench{run: newRun(f, fmtSysbench), ps: ps, totals: map[string]float64{}, latency: map[string]sbLatency{}}
 }
 
 // problem notes what is wrong with a line, and that the log is of no use.
@@ -179,26 +190,47 @@ func (s *sysbench) command(n int, line string) {
 		}
 		return
 	}
-	words := strings.Fields(line)
-	if !strings.Contains(line, "sysbench") || !slices.Contains(words, "run") {
+	arguments := sbArguments(strings.Fields(line))
+	if !slices.Contains(arguments, "run") {
 		return
 	}
-	for _, w := range words {
+	for _, w := range arguments {
 		name, value, has := strings.Cut(w, "=")
 		if !has {
 			value = "on"
 		}
 		switch {
-		case strings.HasSuffix(w, ".lua"):
-			s.ask(n, "script", strings.TrimSuffix(w[strings.LastIndex(w, "/")+1:], ".lua"))
+		case name == "--test" || !strings.HasPrefix(w, "-") && w != "run" && !slices.Contains(sbBuiltIn, w):
+			script := strings.TrimPrefix(w, "--test=")
+			s.ask(n, "script", strings.TrimSuffix(script[strings.LastIndex(script, "/")+1:], ".lua"))
 		case sbOption(name) != "":
 			s.ask(n, sbOption(name), value)
 		case name == "--db-driver":
 			s.engine = strings.Replace(value, "pgsql", "postgres", 1)
+		case name == "--mysql-storage-engine":
+			s.params["storage_engine"] = value
 		case name == "--time" || name == "--warmup-time" || name == "--events":
 			s.params[strings.ReplaceAll(name[2:], "-", "_")] = value
 		}
 	}
+}
+
+// sbBuiltIn are the tests without a script. What they do is among the settings
+// that sysbench prints.
+var sbBuiltIn = []string{"cpu", "memory", "fileio", "threads", "mutex"}
+
+var sbProgram = regexp.MustCompile(`^(?:.*/)?sysbench(?:[-.]?\d[\w.]*)?$`)
+
+// sbArguments are the words after the program of a shell's command. Before it
+// there may be assignments, of which any word can look like a program or a
+// script, and programs that start others, with their options.
+func sbArguments(words []string) []string {
+	for i, w := range words {
+		if sbProgram.MatchString(w) && !strings.HasPrefix(w, "-") && !strings.Contains(w, "=") {
+			return words[i+1:]
+		}
+	}
+	return nil
 }
 
 // setting reads the options that sysbench prints before it starts.
@@ -227,44 +259,62 @@ func (s *sysbench) setting(n int, line string) {
 	}
 }
 
-var (
-	sbElapsed = regexp.MustCompile(`^\[\s*(\d+(?:\.\d+)?)s ?\] (.*)$`)
-	sbUnit    = regexp.MustCompile(`lat(?:ency)? \((\w+), ?(\d+)%\): (\S+)`)
-	sbOld     = regexp.MustCompile(`response time: (\d+\.\d+)(\w+) \((\d+)%\)`)
-)
+// sbElapsed cuts the time, as in “[ 12s ] ”, off an interval line.
+func sbElapsed(line string) (seconds float64, rest string, ok bool) {
+	at, rest, ok := strings.Cut(strings.TrimPrefix(line, "["), "] ")
+	if !ok {
+		return 0, "", false
+	}
+	at, ok = strings.CutSuffix(strings.TrimSpace(at), "s")
+	seconds, good := positive(at)
+	return seconds, rest, ok && good
+}
+
+// sbLatencyOf finds “lat (ms,95%): 0.50” in an interval line.
+func sbLatencyOf(text string) (unit, percentile, value string, ok bool) {
+	if _, rest, found := strings.Cut(text, "response time: "); found { // 0.5: 1.23ms (95%)
+		m := sbOld.FindStringSubmatch(rest)
+		if m == nil {
+			return "", "", "", false
+		}
+		return m[2], m[3], m[1], true
+	}
+	_, rest, found := strings.Cut(text, "lat")
+	rest, found2 := strings.CutPrefix(strings.TrimPrefix(rest, "ency"), " (")
+	unit, rest, found3 := strings.Cut(rest, ",")
+	percentile, rest, ok = strings.Cut(rest, "%): ")
+	value, _, _ = strings.Cut(rest, " ")
+	return unit, strings.TrimSpace(percentile), value, ok && found && found2 && found3
+}
+
+var sbOld = regexp.MustCompile(`^(\d+\.\d+)(\w+) \((\d+)%\)`)
 
 // interval reads an interval line. A line that was cut off at the end of the
 // file is left out.
 func (s *sysbench) interval(n int, line string) {
-	m := sbElapsed.FindStringSubmatch(line)
-	if m == nil {
-		if n != s.last {
+	end, text, ok := sbElapsed(line)
+	if !ok {
+		if !s.last {
 			s.problem(n, "", "%q is no interval of sysbench: [ SECONDSs ] was expected", clip(line))
 		}
 		return
 	}
-	if strings.HasPrefix(m[2], "queue length:") {
+	if strings.HasPrefix(text, "queue length:") {
 		s.queue = true
 		return
 	}
-	if strings.HasPrefix(m[2], "shed:") {
+	if strings.HasPrefix(text, "shed:") {
 		return // of rumbench: how many were is among the final figures
 	}
-	if strings.HasPrefix(m[2], "reads:") {
+	if strings.HasPrefix(text, "reads:") {
 		return // MiB a second of file operations: no operations are told
 	}
-	end, _ := number(m[1])
 	iv := sbInterval{end: end, events: -1, queries: -1, latency: -1}
-	whole := s.rates(&iv, m[2])
-	unit := ""
-	if l := sbUnit.FindStringSubmatch(m[2]); l != nil {
-		unit = l[1]
-		iv.percentile, _ = number(l[2])
-		iv.latency, whole = value(l[3], whole)
-	} else if l := sbOld.FindStringSubmatch(m[2]); l != nil {
-		unit = l[2]
-		iv.percentile, _ = number(l[3])
-		iv.latency, whole = value(l[1], whole)
+	whole := s.rates(&iv, text)
+	unit, percentile, latency, found := sbLatencyOf(text)
+	if found {
+		iv.percentile, _ = number(percentile)
+		iv.latency, whole = value(latency, whole)
 	} else {
 		whole = false
 	}
@@ -273,20 +323,50 @@ func (s *sysbench) interval(n int, line string) {
 		return
 	}
 	if !whole || iv.events < 0 {
-		if n != s.last {
+		if !s.last {
 			s.problem(n, "", "%q is no interval of sysbench: tps, qps or eps, and lat (ms,PERCENTILE%%) were expected", clip(line))
 		}
 		return
 	}
-	before := 0.0
-	if k := len(s.intervals); k > 0 {
-		before = s.intervals[k-1].end
-	}
-	if iv.length = end - before; iv.length <= 0 {
-		s.problem(n, "the logs of two runs were put together", "the time goes back from %g s to %g s", before, end)
+	if iv.length = end - s.until; iv.length <= 0 {
+		s.problem(n, "the logs of two runs were put together", "the time goes back from %g s to %g s", s.until, end)
 		return
 	}
-	s.intervals = append(s.intervals, iv)
+	s.until = end
+	s.addInterval(iv)
+}
+
+// mostIntervals is how many intervals of a log are kept: three days of seconds.
+// Of a longer one neighbours are put together, so that it fits into memory.
+const mostIntervals = 1 << 18
+
+func (s *sysbench) addInterval(iv sbInterval) {
+	if n := len(s.intervals); n > 0 && s.joined < s.stride {
+		s.intervals[n-1] = s.intervals[n-1].with(iv)
+		s.joined++
+		return
+	}
+	if s.joined = 1; len(s.intervals) < mostIntervals {
+		s.intervals = append(s.intervals, iv)
+		return
+	}
+	for i := range mostIntervals / 2 {
+		s.intervals[i] = s.intervals[2*i].with(s.intervals[2*i+1])
+	}
+	s.intervals, s.stride = append(s.intervals[:mostIntervals/2], iv), max(s.stride, 1)*2
+}
+
+// with is an interval and the one after it. Its latency is not known.
+func (iv sbInterval) with(next sbInterval) sbInterval {
+	length := iv.length + next.length
+	mean := func(a, b float64) float64 {
+		if a < 0 || b < 0 {
+			return -1
+		}
+		return (a*iv.length + b*next.length) / length
+	}
+	return sbInterval{end: next.end, length: length, events: mean(iv.events, next.events), queries: mean(iv.queries, next.queries),
+		errors: mean(iv.errors, next.errors), latency: -1, percentile: next.percentile}
 }
 
 // value reads a number, -1 if it is not told; all that was read before must have
@@ -373,7 +453,7 @@ func (s *sysbench) total(n int, line string) {
 		return
 	}
 	v, ok := positive(strings.TrimSuffix(first, "s"))
-	if !ok && strings.Contains(sbFinal, "|"+name+"|") && n < s.last {
+	if !ok && strings.Contains(sbFinal, "|"+name+"|") && !s.last {
 		s.problem(n, "", "%q: a number was expected, with a decimal point and no sign", clip(line))
 		return
 	}
@@ -401,7 +481,7 @@ func (s *sysbench) addLatency(n int, name, text string) {
 	}
 	v, ok := positive(strings.TrimSuffix(text, "ms"))
 	if !ok {
-		if n < s.last { // else it is cut off in the middle of the line: the log has no end then
+		if !s.last { // else it is cut off in the middle of the line: the log has no end then
 			s.problem(n, "", "%s: %q: a latency was expected, with a decimal point and no sign", name, clip(text))
 		}
 		return

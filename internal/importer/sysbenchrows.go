@@ -3,8 +3,6 @@ package importer
 import (
 	"fmt"
 	"math"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"rumbench/internal/result"
@@ -25,6 +23,7 @@ const (
 	opQuery       = "query"
 	opTransaction = "transaction"
 	opEvent       = "event"
+	opScan        = "scan"
 )
 
 // finish turns what was read into rows.
@@ -40,70 +39,139 @@ func (s *sysbench) finish(o *Options) {
 	if s.fatal != "" {
 		s.cut("sysbench ended with an error (%s:%d): %s", s.file.path, s.fatalLine, s.fatal)
 	} else if !s.ended {
-		s.cut("the log is cut off (%s:%d): it has no final figures", s.file.path, s.last)
+		s.cut("the log is cut off (%s:%d): it has no final figures", s.file.path, s.at)
 	}
 	if s.reason != "" && len(s.intervals) == 0 {
-		s.problem(s.last, "run the test again", "%s, and no intervals either: nothing is known of the run", strings.TrimSuffix(s.reason, ": it has no final figures"))
+		s.problem(s.at, "run the test again", "%s, and no intervals either: nothing is known of the run", strings.TrimSuffix(s.reason, ": it has no final figures"))
 		return
 	}
 	if s.reason == "" {
 		if missing := s.missing(); missing != "" {
-			s.problem(s.last, "", "the final figures have no %s: nothing can be divided by it, and 0 would be a lie", missing)
+			s.problem(s.at, "", "the final figures have no %s: nothing can be divided by it, and 0 would be a lie", missing)
 			return
 		}
 	}
-	sql := s.has("queries") || s.has("read/write requests") || len(s.intervals) > 0 && s.intervals[0].queries >= 0
-	group := opEvent
-	if sql {
-		group = opQuery
-	}
-	s.step.Primary, s.step.WritesPer = group, group
-	s.step.Groups = []result.Group{{Name: group, Clients: s.threads, Ops: []string{group}}}
-	seconds, ops := s.ops(o, sql)
+	seconds, ops := s.ops()
 	s.step.Seconds = seconds
-	if !sql || ops.queries == ops.events {
-		s.addOp(group, group, ops, ops.events, true)
-	} else {
-		s.step.Groups[0].Ops = append(s.step.Groups[0].Ops, opTransaction)
-		s.addOp(group, opQuery, ops, ops.queries, false)
-		s.addOp(group, opTransaction, ops, ops.events, true)
-	}
+	s.addRates(o, ops)
 	s.put("duration_s", seconds)
-	s.addErrors(group, ops)
-	s.addSeries(group, ops)
+	s.addErrors(s.step.Primary, ops)
+	s.addSeries(s.step.Primary, ops)
 	s.addNotes(ops)
 }
 
-var sbSuite = regexp.MustCompile(`^sb\.o\.(.+)\.range(\d+)\.pk([01])\.dop(\d+)$`)
+// sql tells whether the events are of statements.
+func (s *sysbench) sql() bool {
+	return s.has("queries") || s.has("read/write requests") || len(s.intervals) > 0 && s.intervals[0].queries >= 0
+}
 
-// name names the step: of a suite's file by the test, its range and its
-// clients; of another by the file and the clients.
+// single tells whether each event is one statement. Counting begins and ends
+// while events are under way, so the two counts may differ by one a client.
+func (s *sysbench) single(ops sbOps) bool {
+	return math.Abs(ops.queries-ops.events) <= float64(s.threads)
+}
+
+// addRates adds the operations: queries, and transactions where these have
+// several; scans, or events that are no statements.
+func (s *sysbench) addRates(o *Options, ops sbOps) {
+	add := func(op string, more ...string) {
+		s.step.Primary, s.step.WritesPer = op, op
+		s.step.Groups = []result.Group{{Name: op, Clients: s.threads, Ops: append([]string{op}, more...)}}
+	}
+	queries := func() float64 { return s.rate(o, ops.queries/ops.seconds, "queries", "read/write requests") }
+	switch rows := s.scanned(ops); {
+	case rows > 0:
+		add(opScan)
+		s.addScans(o, ops, rows)
+		s.addTimes(opScan, opScan, ops)
+	case !s.sql():
+		add(opEvent)
+		s.addOp(opEvent, opEvent, ops, ops.events, ops.events/ops.seconds)
+		s.addTimes(opEvent, opEvent, ops)
+	case s.single(ops):
+		add(opQuery)
+		s.addOp(opQuery, opQuery, ops, ops.queries, queries())
+		s.addTimes(opQuery, opQuery, ops)
+	default:
+		add(opQuery, opTransaction)
+		s.addOp(opQuery, opQuery, ops, ops.queries, queries())
+		s.addOp(opQuery, opTransaction, ops, ops.events, s.rate(o, ops.events/ops.seconds, "transactions"))
+		s.addTimes(opQuery, opTransaction, ops)
+	}
+}
+
+// rate is the rate as it is printed, where the published arithmetic is asked
+// for; else the one that was computed.
+func (s *sysbench) rate(o *Options, computed float64, names ...string) float64 {
+	if !o.Compatible || s.reason != "" {
+		return computed
+	}
+	var sum float64
+	for _, name := range names {
+		sum += s.totals[name+" per second"]
+	}
+	return sum
+}
+
+// scanScript reads a whole table in each event.
+const scanScript = "oltp_scan"
+
+// isScan tells whether a test of the suite is about reading whole tables.
+func isScan(test string) bool { return test == "scan" || strings.HasPrefix(test, "scan.") }
+
+// scanned is how many rows each event reads of a test that reads whole tables;
+// 0 where it reads none, or the size of a table is not known.
+func (s *sysbench) scanned(ops sbOps) float64 {
+	script, known := s.params["script"]
+	if !s.sql() || !s.single(ops) || script != scanScript && (known || !isScan(s.test)) {
+		return 0
+	}
+	rows, _ := positive(s.params["table_size"])
+	return rows
+}
+
+// What costs of a scan are per, and the unit of published rates.
+const (
+	scanRow       = opScan + " row"
+	scanPublished = opScan + " krow"
+	scanUnit      = "compatible: thousands of rows a second of one client, by the mean latency"
+)
+
+// addScans adds the rates of a test that reads whole tables, in rows. The
+// published ones are of one client, in thousands of rows, and by the mean latency.
+func (s *sysbench) addScans(o *Options, ops sbOps, rows float64) {
+	at := []func(*result.Row){of(opScan, opScan), count(int64(ops.events)), source(ops.source), doubts(ops.doubts...)}
+	s.put("rows", ops.events*rows, at...)
+	s.put("ops_per_s", ops.events/ops.seconds, at...)
+	per, rate, n := scanRow, ops.events*rows/ops.seconds, int64(ops.events*rows)
+	if o.Compatible && s.reason == "" {
+		per, rate, n = scanPublished, math.Round(rows/s.latency["avg"].ms), 0
+		at = append(at, source("mean latency, compatible"), doubts(scanUnit))
+	}
+	s.put("rows_per_s", rate, at...)
+	if s.reason == "" && ops.events > 0 {
+		s.costs = append(s.costs, denominator{per, rate, n})
+	}
+}
+
+// name names the step: of a suite's file by the test and its range; of another
+// by the file. Clients are in it where they distinguish steps.
 func (s *sysbench) name() {
-	if s.step.Name != "" { // it was told
+	if s.step.Name != "" { // the log itself names it
 		return
 	}
-	base := stem(s.file.path)
-	if m := sbSuite.FindStringSubmatch(base); m != nil {
-		if strconv.Itoa(s.threads) != m[4] && s.threads > 0 {
-			s.problem(1, "", "its name says %s clients, and it tells of %d", m[4], s.threads)
+	s.clients = s.threads
+	if t, ok := suiteTestOf(stem(s.file.path)); ok {
+		if t.clients > 0 && s.threads > 0 && t.clients != s.threads {
+			s.problem(1, "", "its name says %d clients, and the log has %d", t.clients, s.threads)
 			return
 		}
-		s.step.Name = fmt.Sprintf("%s_range=%s", m[1], m[2])
-		if m[3] == "0" {
-			s.step.Name += "_pk=0"
-		}
-		s.step.Name += "_clients=" + m[4]
-		s.step.Doc = fmt.Sprintf("sysbench, test %s with range %s and %s clients", m[1], m[2], m[4])
+		s.is(t)
 		return
 	}
-	name, trial := repetition(base)
-	s.trial, s.byFile = trial, name
-	s.step.Name = name
+	s.base, s.trial = repetition(stem(s.file.path))
+	s.byFile = s.base
 	s.step.Doc = "sysbench"
-	if s.threads > 0 {
-		s.step.Name += fmt.Sprintf("_clients=%d", s.threads)
-		s.step.Doc += fmt.Sprintf(", with %d clients", s.threads)
-	}
 }
 
 func (s *sysbench) has(name string) bool { _, ok := s.totals[name]; return ok }
@@ -124,13 +192,12 @@ func (s *sysbench) missing() string {
 // sbOps is what was done in the window.
 type sbOps struct {
 	seconds, events, queries float64
-	eventRate, queryRate     float64
 	source                   string
 	doubts                   []string
 }
 
-// ops are the counts and rates: of the final figures, or else of the intervals.
-func (s *sysbench) ops(o *Options, sql bool) (seconds float64, ops sbOps) {
+// ops are the counts: of the final figures, or else of the intervals.
+func (s *sysbench) ops() (seconds float64, ops sbOps) {
 	if s.reason != "" {
 		for _, iv := range s.intervals {
 			ops.events += iv.events * iv.length
@@ -146,33 +213,17 @@ func (s *sysbench) ops(o *Options, sql bool) (seconds float64, ops sbOps) {
 		ops.queries = t["queries"] + t["read/write requests"]
 		ops.source = "final figures"
 	}
-	if ops.seconds > 0 {
-		ops.eventRate, ops.queryRate = ops.events/ops.seconds, ops.queries/ops.seconds
-	}
-	if o.Compatible && s.reason == "" && sql {
-		// The scripts take the rates as they are printed.
-		ops.eventRate = s.totals["transactions per second"]
-		ops.queryRate = s.totals["queries per second"] + s.totals["read/write requests per second"]
-		ops.source = "final figures, rates as printed"
-	}
 	return ops.seconds, ops
 }
 
-// addOp adds the rates of a kind of operation, and the latencies of events.
-func (s *sysbench) addOp(group, op string, ops sbOps, n float64, timed bool) {
+// addOp adds the rates of a kind of operation.
+func (s *sysbench) addOp(group, op string, ops sbOps, n, rate float64) {
 	at := []func(*result.Row){of(group, op), count(int64(n)), source(ops.source), doubts(ops.doubts...)}
-	rate := ops.eventRate
-	if op == opQuery && !timed {
-		rate = ops.queryRate
-	}
 	s.put("rows", n, at...)
 	s.put("ops_per_s", rate, at...)
 	s.put("rows_per_s", rate, at...)
 	if s.reason == "" && n > 0 {
 		s.costs = append(s.costs, denominator{op, rate, int64(n)})
-	}
-	if timed && n > 0 && s.reason == "" {
-		s.addTimes(group, op, int64(n))
 	}
 }
 
@@ -183,7 +234,12 @@ func (s *sysbench) paced() bool {
 	return s.queue || rate != "" && rate != "0"
 }
 
-func (s *sysbench) addTimes(group, op string, n int64) {
+// addTimes adds the latencies, which are of events.
+func (s *sysbench) addTimes(group, op string, ops sbOps) {
+	n := int64(ops.events)
+	if n == 0 || s.reason != "" {
+		return
+	}
 	measure := "service"
 	if s.paced() {
 		measure = "response"
@@ -280,7 +336,8 @@ func (s *sysbench) addErrors(group string, ops sbOps) {
 // addSeries adds the intervals.
 func (s *sysbench) addSeries(group string, ops sbOps) {
 	var slices []slice
-	single := ops.queries == ops.events || group == opEvent
+	single := group != opQuery || s.single(ops)
+	perEvent := max(1, s.scanned(ops))
 	for _, iv := range s.intervals {
 		units := iv.queries
 		if units < 0 || single {
@@ -288,7 +345,7 @@ func (s *sysbench) addSeries(group string, ops sbOps) {
 		}
 		n := math.Round(units * iv.length)
 		slices = append(slices, slice{iv.end, iv.length, n})
-		line := result.Line{Step: s.step.Name, Source: "ops", T: iv.end, DT: iv.length, Group: group, Op: group, Ops: int64(n), Rows: int64(n), Errors: int64(math.Round(max(iv.errors, 0) * iv.length))}
+		line := result.Line{Step: s.step.Name, Source: "ops", T: iv.end, DT: iv.length, Group: group, Op: group, Ops: int64(n), Rows: int64(n * perEvent), Errors: int64(math.Round(max(iv.errors, 0) * iv.length))}
 		timed := line
 		if !single {
 			timed.Op, timed.Ops, timed.Errors = opTransaction, int64(math.Round(iv.events*iv.length)), line.Errors
@@ -301,9 +358,9 @@ func (s *sysbench) addSeries(group string, ops sbOps) {
 			}
 		}
 		if !single {
-			s.lines = append(s.lines, line)
+			s.emit(line)
 		}
-		s.lines = append(s.lines, timed)
+		s.emit(timed)
 	}
 	s.addIntervals(group, slices, s.paced(), doubts(ops.doubts...))
 }
@@ -313,8 +370,11 @@ func (s *sysbench) addNotes(ops sbOps) {
 	note := func(text string, args ...any) { s.step.Notes = append(s.step.Notes, fmt.Sprintf(text, args...)) }
 	if s.has("read/write requests") {
 		note("sysbench 0.5: queries are its read/write requests; BEGIN and COMMIT are not among them.")
-	} else if ops.queries > ops.events {
+	} else if ops.events > 0 && ops.queries > ops.events && !s.single(ops) {
 		note("A transaction has %.3g queries in the mean; BEGIN and COMMIT are among them.", ops.queries/ops.events)
+	}
+	if s.stride > 1 {
+		note("The log has more than %d intervals: %d at a time are put together.", mostIntervals, s.stride)
 	}
 	if other := s.totals["other"]; strings.Contains(s.params["script"], "delete") && other > 0 && s.reason == "" {
 		s.warn("%.0f of %.0f deletes found no row: sysbench counts them as done", other, ops.queries)

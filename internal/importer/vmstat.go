@@ -14,7 +14,6 @@ type vmstat struct {
 
 // vmSample is a line: what the whole machine did in one interval.
 type vmSample struct {
-	line     int
 	when     time.Time // zero without option -t
 	switches float64   // context switches a second
 	busy     float64   // user + system, percent of all CPUs
@@ -31,7 +30,7 @@ func isVMStat(head []string) bool {
 func parseVMStat(f *file, ps *Problems) *vmstat {
 	out := &vmstat{file: f}
 	var header []string
-	for i, line := range f.lines {
+	f.each(ps, func(n int, line string, last bool) bool {
 		words := strings.Fields(line)
 		switch {
 		case len(words) == 0, strings.Contains(words[0], "procs"):
@@ -39,17 +38,15 @@ func parseVMStat(f *file, ps *Problems) *vmstat {
 			header = words
 		default:
 			s, ok := vmLine(header, words)
-			if !ok && i == len(f.lines)-1 {
-				break // it was ended in the middle of a line
+			if ok {
+				out.samples = append(out.samples, s)
+			} else if !last { // else it was ended in the middle of a line
+				ps.add(f.path, n, "", "%q is no line of vmstat: %d numbers were expected", clip(line), len(header))
+				return false
 			}
-			if !ok {
-				ps.add(f.path, i+1, "", "%q is no line of vmstat: %d numbers were expected", clip(line), len(header))
-				return out
-			}
-			s.line = i + 1
-			out.samples = append(out.samples, s)
 		}
-	}
+		return true
+	})
 	return out
 }
 

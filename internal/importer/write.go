@@ -36,8 +36,9 @@ func (c *Campaign) assemble(runs []*run, o *Options) error {
 		return Problems{{Reason: fmt.Sprintf("there is no target %s to be the base", o.Base), Hint: "the targets are " + strings.Join(targets, ", ")}}
 	}
 	slices.SortStableFunc(targets, byName(o.Base))
+	c.options = *o
 	c.Campaign = result.Campaign{Format: result.Format, Name: nameOf(o, runs[0].file.path), Command: o.Command, Started: o.Now}
-	dirs := map[string]bool{}
+	dirs, common := map[string]bool{}, commonParams(runs)
 	for _, target := range targets {
 		var numbers []int
 		for n := range byTarget[target] {
@@ -45,7 +46,7 @@ func (c *Campaign) assemble(runs []*run, o *Options) error {
 		}
 		slices.Sort(numbers)
 		for _, n := range numbers {
-			t := newTrial(byTarget[target][n], c.Name, o)
+			t := newTrial(byTarget[target][n], c.Name, common, o)
 			dir := directory(target, n, dirs)
 			c.trials = append(c.trials, t)
 			c.Trials = append(c.Trials, result.Entry{Dir: dir, Target: target, Trial: n, Status: t.Status})
@@ -71,7 +72,7 @@ func directory(target string, n int, taken map[string]bool) string {
 }
 
 // newTrial puts the runs of one trial together.
-func newTrial(runs []*run, campaign string, o *Options) trial {
+func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) trial {
 	slices.SortStableFunc(runs, func(a, b *run) int { return natural(a.step.Name, b.step.Name) })
 	first := runs[0]
 	t := &result.Trial{
@@ -81,12 +82,12 @@ func newTrial(runs []*run, campaign string, o *Options) trial {
 		Engine: unknown, Workload: first.workload, Params: map[string]any{}, Knobs: map[string]string{}, Durability: unknown, Status: result.Complete,
 		Imported: &result.Imported{Mode: modeCorrect},
 	}
-	if o.Compatible {
+	if o.Compatible || slices.ContainsFunc(runs, func(r *run) bool { return r.derived }) {
 		t.Imported.Mode = modeCompatible
 		t.Warnings = append(t.Warnings, "imported with the arithmetic of published scripts: means of iostat and vmstat are off as they are there; see docs/import.md")
 	}
-	out := trial{Trial: t}
-	shared := sharedParams(runs)
+	out := trial{Trial: t, runs: runs}
+	shared := sharedParams(runs, common)
 	for _, r := range runs {
 		out.add(r, shared)
 	}
@@ -108,13 +109,44 @@ func (t *trial) tools(runs []*run) (names []string) {
 	return names
 }
 
-// sharedParams are the parameters that all steps agree in; the others are told
-// with the steps.
-func sharedParams(runs []*run) map[string]string {
+// commonParams are the names of the parameters in which the steps of each
+// target agree. Where one target's steps differ they are among the notes of
+// the steps: a target that lacks a test is not to look as if it had done other work.
+func commonParams(runs []*run) map[string]bool {
+	common := map[string]bool{}
+	first := map[[2]string]string{} // by target and name
+	for _, r := range runs {
+		for name := range r.params {
+			common[name] = true
+		}
+	}
+	for name := range common {
+		for _, r := range runs {
+			if !r.commanded() {
+				continue
+			}
+			of := [2]string{r.target, name}
+			if v, seen := first[of]; !seen {
+				first[of] = r.params[name]
+			} else if v != r.params[name] {
+				common[name] = false
+			}
+		}
+	}
+	return common
+}
+
+// commanded tells whether it is known what a run was asked for.
+func (r *run) commanded() bool { return len(r.plan) > 0 }
+
+// sharedParams are the common parameters of a trial's runs.
+func sharedParams(runs []*run, common map[string]bool) map[string]string {
 	shared := map[string]string{}
-	for name, v := range runs[0].params {
-		if !slices.ContainsFunc(runs, func(r *run) bool { return r.params[name] != v }) {
-			shared[name] = v
+	for _, r := range runs {
+		for name, v := range r.params {
+			if common[name] {
+				shared[name] = v
+			}
 		}
 	}
 	return shared
@@ -130,9 +162,8 @@ func (t *trial) add(r *run, shared map[string]string) {
 	if own := ownParams(r, shared); own != "" {
 		r.step.Notes = append([]string{"Parameters: " + own + "."}, r.step.Notes...)
 	}
-	r.step.Notes = append(r.step.Notes, "Imported from "+strings.Join(r.readFiles, ", ")+".")
+	r.step.Notes = append(r.step.Notes, "Imported from "+strings.Join(r.paths(), ", ")+".")
 	t.Steps = append(t.Steps, r.step)
-	t.lines = append(t.lines, r.lines...)
 	if r.step.Status != result.Complete {
 		t.Status = result.Partial
 		if t.Reason == "" {
@@ -161,7 +192,7 @@ func (t *trial) add(r *run, shared map[string]string) {
 	if t.Started.IsZero() {
 		t.Started = r.step.Started
 	}
-	t.Imported.Files = append(t.Imported.Files, r.readFiles...)
+	t.Imported.Files = append(t.Imported.Files, r.paths()...)
 	t.Imported.CPUs = max(t.Imported.CPUs, r.cpus)
 }
 
@@ -204,26 +235,72 @@ func (c *Campaign) Write(dir string) error {
 		if err := os.MkdirAll(path, 0o755); err != nil {
 			return fmt.Errorf("write campaign: %w", err)
 		}
-		if err := t.write(path); err != nil {
+		if err := t.write(path, &c.options); err != nil {
 			return fmt.Errorf("write trial %s: %w", c.Trials[i].Dir, err)
 		}
 	}
 	return result.WriteJSON(filepath.Join(dir, result.CampaignFile), &c.Campaign)
 }
 
-func (t *trial) write(dir string) error {
-	if len(t.lines) > 0 {
-		s, err := result.CreateSeries(dir)
-		if err != nil {
-			return err
-		}
-		err = s.Write(t.lines...)
-		if cerr := s.Close(); err == nil {
-			err = cerr
-		}
-		if err != nil {
-			return err
+func (t *trial) write(dir string, o *Options) error {
+	s, err := result.CreateSeries(dir)
+	if err != nil {
+		return err
+	}
+	for _, r := range t.runs {
+		if err == nil {
+			err = r.series(o, s.Write)
 		}
 	}
+	if cerr := s.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil && s.Written() == 0 {
+		err = os.Remove(filepath.Join(dir, result.SeriesFile))
+	}
+	if err != nil {
+		return err
+	}
 	return result.WriteJSON(filepath.Join(dir, result.TrialFile), t.Trial)
+}
+
+// seriesBatch is how many lines are written at a time.
+const seriesBatch = 256
+
+// series writes the run's series. Where it was not kept the log is read again:
+// the series of all logs may be larger than the memory.
+func (r *run) series(o *Options, write func(...result.Line) error) error {
+	var batch []result.Line
+	var err error
+	add := func(l result.Line) {
+		l.Step = r.step.Name
+		if batch = append(batch, l); len(batch) == seriesBatch && err == nil {
+			err = write(batch...)
+			batch = batch[:0]
+		}
+	}
+	if first := r.files[0]; !first.whole && !r.derived {
+		var ps Problems
+		first.sink = add
+		first.format.parse(r.files, o, &ps)
+		first.sink = nil
+		if len(ps) > 0 {
+			return fmt.Errorf("read again: %w", ps)
+		}
+	}
+	for _, l := range r.lines {
+		add(l)
+	}
+	if err == nil && len(batch) > 0 {
+		err = write(batch...)
+	}
+	return err
+}
+
+// paths are the files that a run was read from.
+func (r *run) paths() (out []string) {
+	for _, f := range r.files {
+		out = append(out, f.path)
+	}
+	return append(out, r.beside...)
 }

@@ -57,21 +57,29 @@ func (n Number) Printed() float64 {
 
 // Ratio writes n ÷ base with two decimals. Rounded divides the numbers as they
 // are printed, as published tables do, instead of the full ones. Where either is
-// not known it is NA; nothing to nothing is 1, something to nothing inf.
+// not known it is NA, and something to nothing is inf. Of two numbers that are
+// both printed as 0 nothing is known either: NA.
 func Ratio(n, base Number, rounded bool) string {
 	x, y := n.Value, base.Value
 	if rounded {
 		x, y = n.Printed(), base.Printed()
 	}
 	switch {
-	case math.IsNaN(x) || math.IsNaN(y):
+	case math.IsNaN(x) || math.IsNaN(y) || n.Printed() == 0 && base.Printed() == 0:
 		return notKnown
-	case x == 0 && y == 0:
-		return "1"
 	case y == 0:
 		return infinite
 	}
 	return Fixed(x/y, 2).Text
+}
+
+// costRatio is Ratio as published tables of costs have it: rounded, and 1 of two
+// numbers that are printed as 0.
+func costRatio(n, base Number, rounded bool) string {
+	if rounded && n.Printed() == 0 && base.Printed() == 0 {
+		return "1"
+	}
+	return Ratio(n, base, rounded)
 }
 
 // plain keeps what ends a cell or a line out of a name.

@@ -124,7 +124,7 @@ func TestPublishedCosts(t *testing.T) {
 	}
 	same(t, published(t, "met"), written(t, func(b *bytes.Buffer) error { return Costs(b, tests, true) }))
 	unknown := []Test{{"t", []Cost{cost("a", math.NaN(), 1, 0, 0, 0, 5), cost("b", math.NaN(), 2, 0, 0, 0, 10)}}}
-	if got := written(t, func(b *bytes.Buffer) error { return Costs(b, unknown, false) }); !strings.Contains(got, "\nNA\t1.000\t0\t0\t0\t5\ta\n") || !strings.Contains(got, "\nNA\t\t2.00\t1\t1\t1\t2.00\tb\n") {
+	if got := written(t, func(b *bytes.Buffer) error { return Costs(b, unknown, false) }); !strings.Contains(got, "\nNA\t1.000\t0\t0\t0\t5\ta\n") || !strings.Contains(got, "\nNA\t\t2.00\tNA\tNA\tNA\t2.00\tb\n") {
 		t.Error(got)
 	}
 }
@@ -141,10 +141,10 @@ func TestRatio(t *testing.T) {
 		{"unknown value", nan, 2, 0, "NA", "NA"},
 		{"unknown base", 2, nan, 0, "NA", "NA"},
 		{"unknown base, value 0", 0, nan, 0, "NA", "NA"},
-		{"nothing of nothing", 0, 0, 0, "1", "1"},
+		{"nothing of nothing", 0, 0, 0, "NA", "NA"},
 		{"something of nothing", 2, 0, 0, "inf", "inf"},
 		{"nothing of something", 0, 2, 0, "0.00", "0.00"},
-		{"rounded away", 0.0004, 0.0002, 3, "2.00", "1"},
+		{"rounded away", 0.0004, 0.0002, 3, "NA", "NA"},
 		{"a base rounded away", 0.0016, 0.0004, 3, "4.00", "inf"},
 		{"rounded first", 1.4, 0.6, 0, "2.33", "1.00"},
 		{"endless", math.Inf(1), 2, 0, "NA", "NA"},
@@ -155,6 +155,60 @@ func TestRatio(t *testing.T) {
 				t.Errorf("%s and, of rounded numbers, %s; want %s and %s", full, comp, c.full, c.comp)
 			}
 		})
+	}
+}
+
+// Published tables of costs have 1 where both numbers are printed as 0.
+func TestCostRatio(t *testing.T) {
+	a, b := Fixed(0.0004, 3), Fixed(0.0002, 3)
+	if got := costRatio(a, b, true) + " " + costRatio(a, b, false) + " " + costRatio(Fixed(3, 0), Fixed(2, 0), true); got != "1 NA 1.50" {
+		t.Error(got)
+	}
+}
+
+// The layouts are told apart, and tables of ratios from those of numbers.
+func TestKindsOfTables(t *testing.T) {
+	kinds := map[string]func([]string) bool{"qps": IsQPS, "list": IsQPSList, "merged": IsMerged, "costs": IsCosts, "levels": IsLevels}
+	for name, text := range map[string]string{
+		"qps":    published(t, "abs.tsv"),
+		"list":   published(t, "rel.csv"),
+		"merged": published(t, "mrg.some"),
+		"costs":  published(t, "met"),
+		"levels": "sb.r.qps.a.range1.pk1\n1\t2\tx\n",
+	} {
+		head := strings.Split(text, "\n")
+		head = head[:min(len(head)-1, 60)]
+		for kind, is := range kinds {
+			if is(head) != (kind == name) {
+				t.Errorf("%s: %s is %v", name, kind, is(head))
+			}
+		}
+	}
+	lines := func(file string) []string { return strings.Split(strings.TrimSpace(published(t, file)), "\n") }
+	if IsQPSRatios(lines("abs.tsv")) || !IsQPSRatios(lines("rel.tsv")) || !IsQPSListRatios(lines("rel.csv")) || IsMergedRatios(lines("mrg.q100")) || !IsMergedRatios(lines("rel.q100")) {
+		t.Error("ratios are not told from numbers")
+	}
+}
+
+// Tables of costs are read as they are published, also with the columns of 2020.
+func TestReadCosts(t *testing.T) {
+	tests, err := ReadCosts(strings.NewReader(published(t, "met")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, published(t, "met"), written(t, func(b *bytes.Buffer) error { return Costs(b, tests, true) }))
+	tests, err = ReadCosts(strings.NewReader("a\n--- absolute\ncpu/o\trKB/o\twKB/o\to/s\tdbms\n0.5\t1\t2\t3\tx\n--- relative to first result\n\n"))
+	if err != nil || len(tests) != 1 || len(tests[0].Costs) != 1 || tests[0].Costs[0].Rate != 3 || tests[0].Costs[0].Tag != "x" || !math.IsNaN(tests[0].Costs[0].Switches) {
+		t.Errorf("%v, %+v", err, tests)
+	}
+	for text, want := range map[string]string{
+		"a\n--- absolute\ncpu/o\tdbms\n1\n":    "line 4: it has 1 cells instead of 2",
+		"a\n--- absolute\nspeed\tdbms\n1\tx\n": "line 4: column \"speed\" is not known",
+		"a\n--- absolute\ncpu/o\tdbms\ny\tx\n": "line 4: \"y\" is no number",
+	} {
+		if _, err := ReadCosts(strings.NewReader(text)); err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
 	}
 }
 

@@ -120,7 +120,7 @@ func texts(numbers []Number) []string {
 func ratios(numbers, base []Number, rounded bool) []string {
 	out := make([]string, len(numbers))
 	for i, n := range numbers {
-		out[i] = Ratio(n, base[i], rounded)
+		out[i] = costRatio(n, base[i], rounded)
 	}
 	return out
 }

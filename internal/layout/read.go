@@ -118,3 +118,71 @@ func readNumber(text string) (float64, error) {
 	}
 	return v, nil
 }
+
+// IsQPS tells by its first lines whether a text is what TSV writes.
+func IsQPS(head []string) bool {
+	return len(head) > 0 && (strings.HasPrefix(head[0], relativeTo) || strings.HasPrefix(head[0], "col-1 : "))
+}
+
+// IsQPSRatios tells whether such a text is a table of ratios.
+func IsQPSRatios(head []string) bool { return strings.HasPrefix(head[0], relativeTo) }
+
+// IsQPSList tells by its first lines whether a text is what CSV writes: the name
+// of a test, and numbers.
+func IsQPSList(head []string) bool {
+	for _, line := range head {
+		cells := strings.Split(line, ",")
+		if len(cells) < 2 || !strings.Contains(cells[0], "_range=") {
+			return false
+		}
+	}
+	return len(head) > 0
+}
+
+// IsQPSListRatios tells whether such a text is a table of ratios: rates are
+// whole numbers.
+func IsQPSListRatios(head []string) bool {
+	return slices.ContainsFunc(head, func(line string) bool {
+		_, numbers, _ := strings.Cut(line, ",")
+		return strings.Contains(numbers, ".")
+	})
+}
+
+// ReadQPSList reads a table that CSV wrote. It does not name its columns.
+func ReadQPSList(r io.Reader) (*QPS, error) {
+	t := &QPS{}
+	in := bufio.NewScanner(r)
+	for n := 1; in.Scan(); n++ {
+		cells := strings.Split(strings.TrimSpace(in.Text()), ",")
+		if len(cells) == 1 && cells[0] == "" {
+			continue
+		}
+		for len(t.Columns) < len(cells)-1 && len(t.Rows) == 0 {
+			t.Columns = append(t.Columns, fmt.Sprintf("col-%d", len(t.Columns)+1))
+		}
+		if len(cells) != len(t.Columns)+1 {
+			return nil, fmt.Errorf("line %d: it has %d cells, and a name and %d numbers are wanted", n, len(cells), len(t.Columns))
+		}
+		row, err := readQPSRow(append(cells[1:], cells[0]), len(t.Columns))
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, in.Err()
+}
+
+// IsMerged tells by its first lines whether a text is what Merged or
+// MergedRatios writes.
+func IsMerged(head []string) bool {
+	return slices.ContainsFunc(head[:min(len(head), 4)], func(l string) bool { return l == strings.Join(mrgHead, "\t") })
+}
+
+// IsMergedRatios tells whether such a text is a table of ratios: rates are whole
+// numbers.
+func IsMergedRatios(head []string) bool {
+	return slices.ContainsFunc(head, func(line string) bool {
+		cells := strings.Split(line, "\t")
+		return len(cells) == len(mrgHead) && line != strings.Join(mrgHead, "\t") && (strings.Contains(cells[0], ".") || strings.Contains(cells[1], "."))
+	})
+}

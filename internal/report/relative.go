@@ -82,7 +82,7 @@ func relativeColumn(t *target) Column {
 func relativeRow(r *compare.Relative, row *compare.RelativeRow, style RelativeStyle, positions func(number) string) TableRow {
 	out := TableRow{Head: row.Step.Name, Target: -1}
 	for i := range row.Cells {
-		cell := relativeCell(&row.Cells[i], r.Base().Name, style.Absolute)
+		cell := relativeCell(&row.Cells[i], r, style.Absolute)
 		if positions != nil && !cell.Absent {
 			cell.Rows, cell.Value = positions(number{row.Cells[i].Number}), full(row.Cells[i].Value)
 		}
@@ -99,18 +99,18 @@ func relativeRow(r *compare.Relative, row *compare.RelativeRow, style RelativeSt
 
 // relativeCell shows a ratio, or the value that it is of, with what can be said
 // of the difference.
-func relativeCell(c *compare.RelativeCell, base string, absolute bool) Cell {
+func relativeCell(c *compare.RelativeCell, r *compare.Relative, absolute bool) Cell {
 	if c.Missing != "" {
 		return absentCell(c.Missing)
 	}
 	cell := Cell{Text: twoDecimals(c.Ratio), Title: number{c.Number}.hover(), Number: true}
 	if absolute {
-		cell.Text = number{c.Number}.String()
+		cell.Text = absoluteText(c.Number, r.Compatible)
 	} else if math.IsNaN(c.Ratio) {
 		cell.Title += "; no ratio: " + c.Why
 	}
 	if c.Effect != nil {
-		if words := inWords(c.Effect, base); words != "" {
+		if words := inWords(c.Effect, r.Base().Name); words != "" {
 			cell.Title += "; " + words
 		}
 	}
@@ -122,6 +122,36 @@ func relativeCell(c *compare.RelativeCell, base string, absolute bool) Cell {
 		cell.Verdict, cell.Arrow = m.class, m.sign
 	}
 	return cell
+}
+
+// absoluteText is a number itself: as published tables print it; or, where it
+// was measured several times, the mean with its standard deviation.
+func absoluteText(n compare.Number, compatible bool) string {
+	if compatible {
+		return n.AsPrinted().Text
+	}
+	values := n.Values()
+	if len(values) < 2 {
+		return number{n}.String()
+	}
+	n.Value = stat.Mean(values)
+	text := number{n}.String()
+	if n.Value != 0 {
+		text += fmt.Sprintf(" ±%.1f %%", 100*stat.Deviation(values)/math.Abs(n.Value))
+	}
+	return text
+}
+
+// repeated tells whether a number of the table was measured several times.
+func repeated(r *compare.Relative) bool {
+	for _, g := range r.Groups {
+		for _, row := range g.Rows {
+			if slices.ContainsFunc(row.Cells, func(c compare.RelativeCell) bool { return len(c.Rows) > 1 }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // sureMark is the mark of a difference, or of sameness, that is sure; the table
@@ -233,8 +263,11 @@ func relativeCaption(r *compare.Relative, style RelativeStyle) string {
 	if !style.Absolute {
 		name += " ÷ that of " + r.Base().Name + ", the base"
 	}
-	if r.Compatible && !style.Absolute {
+	switch {
+	case r.Compatible && !style.Absolute:
 		name += ", of numbers as they are printed"
+	case !r.Compatible && style.Absolute && repeated(r):
+		name += ", mean ± standard deviation over the trials"
 	}
 	if better != "" {
 		name += "; " + better + " is better"

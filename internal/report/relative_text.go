@@ -13,8 +13,12 @@ import (
 // into the width they are put below each other; a width of 0 is unlimited.
 func RelativeText(w io.Writer, r *compare.Relative, style RelativeStyle, width int) error {
 	t := relativeTable(r, style, &notes{}, nil)
+	common := shorten(t.Columns[:len(r.Targets)])
 	return buffered(w, func(b *bufio.Writer) error {
 		fmt.Fprintf(b, "%s\n", t.Note)
+		if common != "" {
+			fmt.Fprintf(b, "names of targets: %s\n", common)
+		}
 		g := newGrid(&t)
 		for _, columns := range g.fit(width) {
 			g.write(b, columns)
@@ -23,6 +27,52 @@ func RelativeText(w io.Writer, r *compare.Relative, style RelativeStyle, width i
 		relativeFoot(b, r, style, &g.notes)
 		return nil
 	})
+}
+
+// leastCommon is how many characters names must have in common to be shortened.
+const leastCommon = 6
+
+// shorten leaves out of names what all begin and end with, whole words only,
+// and returns how a name is to be completed; "" where that would save nothing.
+func shorten(columns []Column) (common string) {
+	if len(columns) < 2 {
+		return ""
+	}
+	first := columns[0].Name
+	before, after := len(first), len(first)
+	for _, c := range columns[1:] {
+		for !strings.HasPrefix(c.Name, first[:before]) {
+			before--
+		}
+		for !strings.HasSuffix(c.Name, first[len(first)-after:]) {
+			after--
+		}
+	}
+	for before > 0 && !separates(first, before-1) {
+		before--
+	}
+	for after > 0 && !separates(first, len(first)-after) {
+		after--
+	}
+	for _, c := range columns {
+		if len(c.Name) <= before+after {
+			return ""
+		}
+	}
+	if before+after < leastCommon {
+		return ""
+	}
+	for i := range columns {
+		columns[i].Name = columns[i].Name[before : len(columns[i].Name)-after]
+	}
+	return first[:before] + "…" + first[len(first)-after:]
+}
+
+// separates tells whether a character stands between words: not a point within
+// a number.
+func separates(s string, i int) bool {
+	digit := func(i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
+	return strings.ContainsRune("._-/ ", rune(s[i])) && !(s[i] == '.' && digit(i-1) && digit(i+1))
 }
 
 // RelativeMarkdown writes a relative table as Markdown.

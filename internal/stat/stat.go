@@ -12,6 +12,12 @@ import (
 	"slices"
 )
 
+// Mean returns the arithmetic mean; NaN of nothing.
+func Mean(x []float64) float64 {
+	mean, _ := moments(x)
+	return mean
+}
+
 // Median is the middle value, or the mean of the two in the middle; NaN for
 // no values.
 func Median(x []float64) float64 {

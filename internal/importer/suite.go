@@ -1,0 +1,88 @@
+package importer
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+)
+
+// suiteTest is what the names of a suite's files say: sb.KIND.TEST.rangeR.pkP.dopN.
+// Tables of results have other names for the same: TEST_range=R.
+type suiteTest struct {
+	test, reach string
+	pk          string // "1", "0"; "" is unknown
+	clients     int    // 0 is unknown
+}
+
+var (
+	suiteFile  = regexp.MustCompile(`^sb\.(?:o|io|vm|time|met)\.(.+)$`)
+	suiteName  = regexp.MustCompile(`^sb\.(?:o|met|r\.qps)\.(.+)\.range(\d+)\.pk([01])(?:\.dop(\d+))?$`)
+	suiteLoad  = regexp.MustCompile(`^sb\.prepare\.met\.`)
+	suiteTable = regexp.MustCompile(`^(.+)_range=(\d+)$`)
+)
+
+// loadTest is the name of the load, which the suite names after the test that
+// came after it.
+const loadTest = "load"
+
+// suiteTestOf reads the name of a file, or of a test in a table.
+func suiteTestOf(name string) (t suiteTest, ok bool) {
+	if m := suiteName.FindStringSubmatch(name); m != nil {
+		clients, _ := strconv.Atoi(m[4])
+		return suiteTest{m[1], m[2], m[3], clients}, true
+	}
+	if m := suiteTable.FindStringSubmatch(name); m != nil {
+		return suiteTest{test: m[1], reach: m[2]}, true
+	}
+	return suiteTest{test: loadTest}, suiteLoad.MatchString(name)
+}
+
+// is makes a run one of a test of the suite.
+func (r *run) is(t suiteTest) {
+	r.test, r.base = t.test, t.test
+	r.step.Doc = "sysbench, test " + t.test
+	if t.reach != "" {
+		r.base += "_range=" + t.reach
+		r.step.Doc += " with range " + t.reach
+	}
+	if t.pk != "" {
+		r.pk = t.pk
+		r.params["pk"] = t.pk
+	}
+	if t.clients > 0 {
+		r.clients = t.clients
+	}
+}
+
+// nameSteps names the steps whose runs only say what their test is: as
+// published tables do, with the key and the clients only where the runs of a
+// test have different ones.
+func nameSteps(runs []*run) {
+	values := map[string]map[string]bool{} // of a test's keys, and of its clients
+	note := func(what, value string) {
+		if values[what] == nil {
+			values[what] = map[string]bool{}
+		}
+		values[what][value] = true
+	}
+	for _, r := range runs {
+		if r.pk != "" {
+			note("pk "+r.base, r.pk)
+		}
+		if r.clients > 0 {
+			note("clients "+r.base, strconv.Itoa(r.clients))
+		}
+	}
+	for _, r := range runs {
+		if r.base == "" {
+			continue
+		}
+		r.step.Name = r.base
+		if len(values["pk "+r.base]) > 1 && r.pk != "" {
+			r.step.Name += "_pk=" + r.pk
+		}
+		if len(values["clients "+r.base]) > 1 && r.clients > 0 {
+			r.step.Name += fmt.Sprintf("_clients=%d", r.clients)
+		}
+	}
+}

@@ -1,0 +1,336 @@
+package importer
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	db100 = "x.db100_rel.c8.pk1"
+	db200 = "x.db200_rel.c8.pk1"
+)
+
+// A directory of a suite: assignments before the command, of which any word may
+// look like a script; names as published; scans in rows; counts that differ by
+// fewer than the clients; costs that scripts computed.
+func TestSuite(t *testing.T) {
+	c, err := Read([]string{"testdata/suite"}, Options{Now: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trials := read(t, Options{}, "testdata/suite")
+	if got := names(trials[:1]); got != db100+".1 insert_range=100, "+db100+".1 point-query.warm_range=100, "+db100+".1 point-query_range=100, "+db100+".1 scan.warm_range=100, "+db100+".1 scan_range=100, "+db100+".1 update-index_range=100" {
+		t.Errorf("steps %s", got)
+	}
+	if got := fmt.Sprint(c.Missing); got != "[{update-index_range=100 ["+db200+"]}]" {
+		t.Errorf("missing %s", got)
+	}
+	point := step(t, trials, db100, 1, "point-query_range=100")
+	numbers(t, point, []want{{"rows_per_s", "query", "", 12000.03}, {"rows", "query", "", 1200003}, {"service_mean_us", "query", "", 600000.5 * 1e3 / 1200001},
+		// r/o is printed as 0, r/s as 0.3; cs/o as 2.5.
+		{"device_reads", "", "query", 0.3 / 12000.03}, {"context_switches", "", "query", 2.5}, {"host_cpu_us", "", "query", 0.005 * 1e4 * 16}})
+	if point.Find("rows_per_s", "transaction", "") != nil || point.Groups[0].Clients != 6 {
+		t.Errorf("one query each: %+v", point.Groups)
+	}
+	if w := strings.Join(point.Find("host_cpu_us", "", "").Warnings, " "); !strings.Contains(w, "of 110 samples of vmstat about 5 are header lines that count as zeros: it is about 4.5 % too low") {
+		t.Errorf("warnings %q", w)
+	}
+	scan := step(t, trials, db100, 1, "scan_range=100")
+	numbers(t, scan, []want{{"rows_per_s", "scan", "", 300 * 2e6 / 101}, {"ops_per_s", "scan", "", 300 / 101.}, {"context_switches", "", "scan row", 0.09 * 1000 / (300 * 2e6 / 101)}})
+	// There is no log of inserts, but their costs, with a rate.
+	insert := step(t, trials, db200, 1, "insert_range=100")
+	numbers(t, insert, []want{{"rows_per_s", "query", "", 4000.5}, {"write_kb", "", "query", 2.048}, {"host_cpu_us", "", "query", 0.004999 * 1e4 * 16}})
+	for _, tr := range trials {
+		if tr.Params["script"] != nil || tr.Params["table_size"] != nil && tr.Params["table_size"] != "2000000" || tr.Engine != "mysql" {
+			t.Errorf("%s: %v", tr.Target, tr.Params)
+		}
+		for _, s := range tr.Steps {
+			if strings.Contains(strings.Join(s.Notes, " "), "secret") {
+				t.Errorf("a password in the notes %q", s.Notes)
+			}
+		}
+	}
+	if !strings.Contains(strings.Join(scan.Notes, " "), "script oltp_scan") {
+		t.Errorf("notes %q", scan.Notes)
+	}
+}
+
+// With the published arithmetic scans have the unit of published tables.
+func TestSuiteCompatible(t *testing.T) {
+	trials := read(t, Options{Compatible: true}, "testdata/suite")
+	scan := step(t, trials, db200, 1, "scan_range=100")
+	numbers(t, scan, []want{{"rows_per_s", "scan", "", 833}, {"context_switches", "", scanPublished, 0.114}, {"host_cpu_us", "", scanPublished, 0.085234 * 1e4 * 16}})
+	point := step(t, trials, db100, 1, "point-query_range=100")
+	numbers(t, point, []want{{"rows_per_s", "query", "", 12000.03}, {"device_reads", "", "query", 0}, {"context_switches", "", "query", 2.5}})
+	if !slices.Contains(scan.Find("rows_per_s", "", "").Warnings, scanUnit) {
+		t.Error("the unit of scans is not given")
+	}
+}
+
+// The program is found behind assignments and other programs, and its script
+// among its own arguments.
+func TestCommand(t *testing.T) {
+	for command, want := range map[string]string{
+		"sysbench --threads=4 /share/oltp_read_write.lua run":                                                       "oltp_read_write",
+		"LUA_PATH=/a/?.lua /bin/sysbench --threads=4 oltp_scan run":                                                 "oltp_scan",
+		"LD_PRELOAD=/a/evil.lua A=sysbench env B=c /usr/bin/time -o x.lua /bin/sysbench /s/oltp_insert.lua run":     "oltp_insert",
+		"LD_PRELOAD=\"/a/b.so /opt/sysbench\" taskset -c 0-3 /opt/sysbench-1.0.20 /s/oltp_delete.lua --x=y.lua run": "oltp_delete",
+		"sysbench --test=/share/oltp.lua --oltp-table-size=5 run":                                                   "oltp",
+		"sysbench cpu run":             "",
+		"sysbench oltp_insert prepare": "",
+		"echo run of a.lua":            "",
+	} {
+		s := newSysbench(textFile("x", ""), new(Problems))
+		s.command(1, command)
+		if got := s.params["script"]; got != want {
+			t.Errorf("%s: script %q, want %q", command, got, want)
+		}
+	}
+}
+
+// Clients and keys are in a step's name only where runs of its test have
+// different ones.
+func TestNamesOfSteps(t *testing.T) {
+	log := func(clients string) string { return strings.Replace(sysbenchLog, "threads: 4", "threads: "+clients, 1) }
+	dir := write(t, map[string]string{
+		"a/sb.o.read-only.range10.pk1.dop1": log("1"), "a/sb.o.read-only.range10.pk1.dop4": log("4"), "a/sb.o.insert.range10.pk1.dop8": log("8"),
+		"a/sb.o.pw.read-only.range10.pk1":   "sleepSecs is 60\n", // what the suite did between tests
+		"b/sb.o.read-only.range10.pk1.dop1": log("1"), "b/sb.o.insert.range10.pk1.dop8": log("8"), "b/sb.o.insert.range10.pk0.dop8": log("8"),
+	})
+	if got := names(read(t, Options{}, dir)); got != "a.1 insert_range=10_pk=1, a.1 read-only_range=10_clients=1, a.1 read-only_range=10_clients=4, b.1 insert_range=10_pk=0, b.1 insert_range=10_pk=1, b.1 read-only_range=10_clients=1" {
+		t.Errorf("steps %s", got)
+	}
+}
+
+// One cause is one message, whatever many files it is in; without the files that
+// are wrong the rest is imported.
+func TestOneCause(t *testing.T) {
+	files := map[string]string{}
+	log := func(size string) string {
+		return "/sb/bin/sysbench --table-size=" + size + " --threads=4 /share/x.lua run\n" + sysbenchLog
+	}
+	for _, target := range []string{"a", "b", "c"} {
+		for i := range 12 {
+			files[fmt.Sprintf("%s/sb.o.t%02d.range1.pk1.dop4", target, i)] = log(map[string]string{"a": "20", "b": "10", "c": "20"}[target])
+		}
+	}
+	files["b/sb.o.t12.range1.pk1.dop4"], files["a/sb.o.t12.range1.pk1.dop4"] = log("20"), log("20")
+	files["c/sb.o.t13.range1.pk1.dop4"] = "no log\n"
+	t.Chdir(write(t, files))
+	want := "c/sb.o.t13.range1.pk1.dop4:1: no format that is known here"
+	if _, err := Read([]string{"."}, Options{}); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "table_size") {
+		t.Errorf("error %v", err)
+	}
+	c, err := Read([]string{"."}, Options{Skip: true, Now: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Left.Error(); strings.Count(got, "hint:") != 2 || !strings.Contains(got, "table_size differs in 12 files of target b, first b/sb.o.t00.range1.pk1.dop4:1: 10 instead of 20\n") {
+		t.Errorf("left out: %s", got)
+	}
+	targets, tests, n := c.Sizes()
+	if len(targets) != 3 || tests != 13 || n != 26 || targets[1].Steps != 1 {
+		t.Errorf("%+v, %d tests, %d files", targets, tests, n)
+	}
+	if len(c.Missing) != 13 || c.Missing[0].Step != "t00_range=1" || strings.Join(c.Missing[0].Targets, " ") != "b" || strings.Join(c.Missing[12].Targets, " ") != "c" {
+		t.Errorf("missing %v", c.Missing)
+	}
+	if err := os.Remove("c/sb.o.t13.range1.pk1.dop4"); err != nil {
+		t.Fatal(err)
+	}
+	var ps Problems
+	if _, err := Read([]string{"."}, Options{}); err == nil || strings.Count(err.Error(), "\n") != 1 {
+		t.Errorf("error %v, %v", err, ps)
+	}
+}
+
+// Targets of one name in several directories have the directory's name too.
+func TestTargetsOfOneName(t *testing.T) {
+	t.Chdir(write(t, map[string]string{"old/new.log": sysbenchLog, "new/new.log": sysbenchLog, "p/x/a/t.log": sysbenchLog, "p/y/a/t.log": sysbenchLog, "p/y/b/t.log": sysbenchLog, "q/x/a/t.log": sysbenchLog}))
+	if got := names(read(t, Options{}, "old/new.log", "new/new.log")); got != "new/new.1 sysbench, old/new.1 sysbench" {
+		t.Errorf("files: %s", got)
+	}
+	if got := names(read(t, Options{}, "p", "q")); got != "b.1 t, p/x/a.1 t, q/x/a.1 t, y/a.1 t" {
+		t.Errorf("directories: %s", got)
+	}
+}
+
+// Tables of results are read where they are named, or alone; costs and rates of
+// two tables are put together.
+func TestTables(t *testing.T) {
+	c, err := Read([]string{"testdata/tables"}, Options{Now: at, CPUs: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Join(c.Derived, " ") != "testdata/tables/qps.rel.some.tsv" || len(c.Ignored) != 0 {
+		t.Errorf("left alone %q, %q", c.Derived, c.Ignored)
+	}
+	trials := read(t, Options{CPUs: 16}, "testdata/tables/qps.abs.some.tsv", "testdata/tables/o.met.some")
+	numbers(t, step(t, trials, "x.db200", 1, "point-query_range=100"), []want{{"rows_per_s", "query", "", 15000}, {"context_switches", "", "query", 2.467}, {"host_cpu_us", "", "query", 0.0041 * 1e4 * 16}})
+	numbers(t, step(t, trials, "x.db100", 1, "scan.warm_range=100"), []want{{"rows_per_s", "scan", "", 1001}})
+	numbers(t, step(t, trials, "x.db100", 1, "load"), []want{{"rows_per_s", "insert", "", 90000}, {"write_kb", "", "insert row", 1.217}})
+	if trials[0].Imported.Mode != modeCompatible || trials[0].Imported.CPUs != 16 {
+		t.Errorf("%+v", trials[0].Imported)
+	}
+	// Beside logs tables are left alone: they were made of such logs.
+	dir := write(t, map[string]string{"a/t.log": sysbenchLog, "qps.abs.tsv": text(t, "testdata/tables/qps.abs.some.tsv")})
+	if c, err := Read([]string{dir}, Options{}); err != nil || len(c.Derived) != 1 || len(c.Trials) != 1 {
+		t.Errorf("%v, %+v", err, c)
+	}
+	// Without CPUs percents of all of them are no time.
+	s := step(t, read(t, Options{}, "testdata/tables/o.met.some"), "x.db100", 1, "load")
+	absent(t, s, "host_cpu_us")
+	if len(s.Warnings) != 1 || s.Warnings[0] != noCPUs {
+		t.Errorf("warnings %q", s.Warnings)
+	}
+	for file, want := range map[string]string{"testdata/tables/qps.rel.some.tsv": "it is a table of ratios", "testdata/lists/qps.rel.some.csv": "it is a table of ratios", "testdata/summaries/rel.l.i1": "it is a table of ratios"} {
+		if _, err := Read([]string{file}, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v", file, err)
+		}
+	}
+}
+
+// A table may name targets that have logs, where it does not contradict them.
+func TestTablesAndLogs(t *testing.T) {
+	table := func(rate string) string {
+		return "col-1 : " + db100 + "\ncol-2 : other\n\ncol-1\tcol-2\n" + rate + "\t7\tpoint-query_range=100\n"
+	}
+	files := write(t, map[string]string{"good.tsv": table("12000"), "bad.tsv": table("11999")})
+	trials := read(t, Options{Compatible: true}, "testdata/suite", filepath.Join(files, "good.tsv"))
+	numbers(t, step(t, trials, db100, 1, "point-query_range=100"), []want{{"rows_per_s", "query", "", 12000.03}})
+	numbers(t, step(t, trials, "other", 1, "point-query_range=100"), []want{{"rows_per_s", "query", "", 7}})
+	if _, err := Read([]string{"testdata/suite", filepath.Join(files, "bad.tsv")}, Options{Compatible: true}); err == nil || !strings.Contains(err.Error(), "another file has the same step, first point-query_range=100") {
+		t.Errorf("error %v", err)
+	}
+	// Of a test that only the table has: then the arithmetic must be one.
+	more := write(t, map[string]string{"more.tsv": strings.Replace(table("5"), "point-query", "hot-points", 1)})
+	if _, err := Read([]string{"testdata/suite", filepath.Join(more, "more.tsv")}, Options{}); err == nil || !strings.Contains(err.Error(), "import both with --compatible") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// Layouts that do not say all: what was assumed is said.
+func TestTablesWithoutNames(t *testing.T) {
+	c, err := Read([]string{"testdata/lists/qps.abs.some.csv"}, Options{Now: at})
+	if err != nil || len(c.Guessed) != 1 || !strings.Contains(c.Guessed[0], "does not name its columns") {
+		t.Fatalf("%v, %+v", err, c)
+	}
+	numbers(t, step(t, read(t, Options{}, "testdata/lists/qps.abs.some.csv"), "col-2", 1, "scan_range=100"), []want{{"rows_per_s", "scan", "", 833}})
+	trials := read(t, Options{}, "testdata/lists/o.qps.abs.old")
+	numbers(t, step(t, trials, "x.db200.pk1", 1, "update-one_range=100_column=2"), []want{{"rows_per_s", "query", "", 20}})
+	c, err = Read([]string{"testdata/summaries/o.sum.t.db300.c4"}, Options{Now: at})
+	if err != nil || len(c.Guessed) != 1 || !strings.Contains(c.Guessed[0], "does not name its steps") {
+		t.Fatalf("%v, %+v", err, c)
+	}
+	trials = read(t, Options{}, "testdata/summaries/o.sum.t.db300.c4", "testdata/summaries/mrg.l.i1")
+	if got := names(trials); got != "db100.c4.1 l.i1, db200.c4.1 l.i1, db300.c4.1 l.i0, db300.c4.1 l.i1, db300.c4.1 l.x, db300.c4.1 q1, db300.c4.1 q2" {
+		t.Errorf("steps %s", got)
+	}
+	numbers(t, step(t, trials, "db200.c4", 1, "l.i1"), []want{{"rows_per_s", "insert", "", 25000}, {"host_cpu_us", "", "insert row", 40}, {"data_bytes", "", "", 21 << 30}, {"service_max_us", "insert", "", 0.4e6}, {"interval_ops_p50", "", "", 26000}})
+	absent(t, step(t, trials, "db200.c4", 1, "l.i1"), "interval_ops_p99")
+	numbers(t, step(t, trials, "db300.c4", 1, "q2"), []want{{"rows_per_s", "insert", "", 200}, {"rows_per_s", "query", "", 7500}, {"read_kb", "", "query", 0.137}, {"write_kb", "", "insert row", 15.36}})
+	numbers(t, step(t, trials, "db300.c4", 1, "l.x"), []want{{"rows_per_s", "index", "", 80000}, {"context_switches", "", "index row", 0.045}})
+}
+
+// Sizes have their unit; lines of one release may be of several configurations,
+// and are made trials with a word.
+func TestSizesAndRepeats(t *testing.T) {
+	head := "ops_sec\tmb_sec\tlsm_sz\ttest\tversion\n"
+	dir := write(t, map[string]string{"db/t.txt": head + "5\t1\t512MB\tfill\t7\n6\t1\t2TB\tfill\t7\n5\t1\t10KB\tread\t7\n"})
+	c, err := Read([]string{dir}, Options{Now: at})
+	if err != nil || len(c.Guessed) != 1 || !strings.Contains(c.Guessed[0], "the 2 lines of 7 fill in ") {
+		t.Fatalf("%v, %+v", err, c)
+	}
+	trials := read(t, Options{}, dir)
+	numbers(t, step(t, trials, "db", 1, "fill"), []want{{"data_bytes", "", "", 512 << 20}})
+	numbers(t, step(t, trials, "db", 2, "fill"), []want{{"data_bytes", "", "", 2 << 40}})
+	numbers(t, step(t, trials, "db", 1, "read"), []want{{"data_bytes", "", "", 10 << 10}})
+	if !strings.Contains(strings.Join(trials[1].Warnings, " "), "guessed: the 2 lines") {
+		t.Errorf("warnings %q", trials[1].Warnings)
+	}
+	dir = write(t, map[string]string{"n.csv": "target,step,metric,value,unit\na,l,db_bytes,3,GB\na,l,write_kb,2,MB\n"})
+	trials = read(t, Options{CPUs: 8}, filepath.Join(dir, "n.csv"))
+	numbers(t, &trials[0].Steps[0], []want{{"db_bytes", "", "", 3 << 30}, {"write_kb", "", "", 2048}})
+	if trials[0].Imported.CPUs != 8 {
+		t.Errorf("%d CPUs are remembered", trials[0].Imported.CPUs)
+	}
+}
+
+// Of a log that is longer than memory should hold neighbouring intervals are put
+// together; nothing is lost of their sums.
+func TestManyIntervals(t *testing.T) {
+	s := newSysbench(textFile("x", ""), new(Problems))
+	const n = 3*mostIntervals + 5
+	for i := range n {
+		s.addInterval(sbInterval{end: float64(i + 1), length: 1, events: float64(i % 7), queries: -1})
+	}
+	var events, length float64
+	for i, iv := range s.intervals {
+		events += iv.events * iv.length
+		length += iv.length
+		if iv.queries != -1 || i < len(s.intervals)-1 && iv.length != 4 {
+			t.Fatalf("interval %d: %+v", i, iv)
+		}
+	}
+	want := 0.0
+	for i := range n {
+		want += float64(i % 7)
+	}
+	if len(s.intervals) > mostIntervals || s.stride != 4 || length != n || math.Abs(events-want) > 1e-6*want {
+		t.Errorf("%d intervals of %d, %g s, %g events of %g", len(s.intervals), s.stride, length, events, want)
+	}
+}
+
+// A long file is read line by line: only its head is kept.
+func TestStreaming(t *testing.T) {
+	f := textFile("x", strings.Repeat("line\n", 1000)+"end")
+	if len(f.head) != looked {
+		t.Errorf("%d lines are kept", len(f.head))
+	}
+	var last []string
+	for range 2 { // as often as it is wanted
+		if !f.each(new(Problems), func(n int, line string, end bool) bool {
+			if end {
+				last = append(last, fmt.Sprintf("%d %s", n, line))
+			}
+			return true
+		}) || !f.cut || f.lines != 1001 {
+			t.Errorf("%d lines, cut %v", f.lines, f.cut)
+		}
+	}
+	if strings.Join(last, " ") != "1001 end 1001 end" {
+		t.Errorf("last lines %q", last)
+	}
+	for text, want := range map[string]string{"a\x00b\n": "x: it is no text", strings.Repeat("a", longest+2): "x: it is no text"} {
+		var ps Problems
+		if textFile("x", text).each(&ps, func(int, string, bool) bool { return true }) || ps.Error() != want {
+			t.Errorf("problems %q", ps.Error())
+		}
+	}
+}
+
+// A target that lacks a test, or the log of one, has not done other work because
+// of it; an option that only one target was given makes other work.
+func TestParametersOfAll(t *testing.T) {
+	log := func(options string) string {
+		return "/sb/bin/sysbench --tables=4 --table-size=20 --threads=4 /share/x.lua run " + options + "\n" + sysbenchLog
+	}
+	dir := write(t, map[string]string{
+		"a/sb.o.one.range1.pk1.dop4": log("--rand-type=uniform"), "a/sb.o.two.range1.pk1.dop4": log("--rand-type=zipfian"),
+		"b/sb.o.one.range1.pk1.dop4": log("--rand-type=uniform"), "b/sb.met.two.range1.pk1.dop4": text(t, "testdata/suite/"+db100+"/sb.met.insert.range100.pk1.dop6"),
+	})
+	for _, tr := range read(t, Options{}, dir) {
+		if tr.Params["rand_type"] != nil || tr.Params["table_size"] != "20" || tr.Params["pk"] != "1" {
+			t.Errorf("%s: parameters %v", tr.Target, tr.Params)
+		}
+	}
+	dir = write(t, map[string]string{"a/sb.o.one.range1.pk1.dop4": log(""), "b/sb.o.one.range1.pk1.dop4": log("--skip-trx")})
+	if _, err := Read([]string{dir}, Options{}); err == nil || !strings.Contains(err.Error(), "skip_trx differs in 1 file of target b, first "+dir+"/b/sb.o.one.range1.pk1.dop4:1: on instead of not given") {
+		t.Errorf("error %v", err)
+	}
+}
