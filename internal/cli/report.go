@@ -165,7 +165,11 @@ func reportInput(dirs ...string) (report.Input, error) {
 				}
 			}
 			path := paths[i]
-			in.Trials = append(in.Trials, report.Trial{Trial: t, Series: func(yield func(result.Line) error) error {
+			plans, err := result.ReadPlans(path)
+			if err != nil {
+				return in, err
+			}
+			in.Trials = append(in.Trials, report.Trial{Trial: t, Plans: plans, Series: func(yield func(result.Line) error) error {
 				return result.ReadSeries(path, report.Sources, yield)
 			}})
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 func (a *App) showCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, plans bool
 	var format string
 	var steps, metrics, targets []string
 	c := &cobra.Command{
@@ -24,6 +24,7 @@ func (a *App) showCommand() *cobra.Command {
 		Short: "print the numbers of a campaign or trial",
 		Example: `  rumbench show results/mine
   rumbench show results/mine --metric write_kb --step l.i1
+  rumbench show results/mine --plans --target innodb
   rumbench show results/mine --format sysbench --target innodb
   rumbench show results/mine --json | jq 'select(.metric == "rows_per_s")'`,
 		Args: args(cobra.ExactArgs(1)),
@@ -34,6 +35,15 @@ func (a *App) showCommand() *cobra.Command {
 			trials, err := showTrials(dirs[0])
 			if err != nil {
 				return err
+			}
+			if plans {
+				if asJSON || format != "" || len(metrics) > 0 {
+					return usageError{errors.New("--plans goes with --step and --target only")}
+				}
+				if err := known(trials, steps, targets); err != nil {
+					return usageError{err}
+				}
+				return showPlans(a.Stdout, trials, steps, targets)
 			}
 			if format == formatSysbench {
 				if asJSON || len(metrics) > 0 {
@@ -69,6 +79,7 @@ func (a *App) showCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.BoolVar(&asJSON, "json", false, "one line of JSON per number")
+	f.BoolVar(&plans, "plans", false, "print by which way the database finds the rows of each statement, with its plans")
 	f.StringVar(&format, "format", "", formatUsage)
 	f.StringSliceVar(&steps, "step", nil, "only these steps")
 	f.StringSliceVar(&metrics, "metric", nil, "only these metrics")

@@ -65,7 +65,7 @@ func fixture(trials int) Input {
 	for n := 1; n <= trials; n++ {
 		for i := range fixtureTargets {
 			t := fixtureTrial(i, n)
-			in.Trials = append(in.Trials, Trial{t, fixtureSeries(t)})
+			in.Trials = append(in.Trials, Trial{Trial: t, Series: fixtureSeries(t)})
 		}
 	}
 	in.Client = fixtureTrial(0, 1)

@@ -41,7 +41,7 @@ func writeMarkdown(w io.Writer, p *Page) {
 		markdownSection(w, s)
 	}
 	markdownPublished(w, p)
-	for _, t := range []Table{p.Space, p.SLA, p.Client, p.Settings, p.Host} {
+	for _, t := range []Table{p.Space, p.SLA, p.Client, p.Settings, p.Plans, p.Host} {
 		markdownTable(w, t, "##")
 	}
 	markdownNotes(w, p.Notes)

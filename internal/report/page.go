@@ -31,6 +31,7 @@ type Page struct {
 	SLA       Table
 	Client    Table
 	Settings  Table
+	Plans     Table
 	Host      Table
 	Glossary  []result.Metric
 	Plan      string
@@ -99,6 +100,7 @@ func newPage(in Input, c *campaign, series map[*step][]*track) (*Page, error) {
 	rest := &notes{section: "end"}
 	p.Space, p.SLA = c.spaceTable(rest), c.slaTable()
 	p.Settings, p.Host = c.settingsTable(), c.hostTable()
+	p.Plans = c.plansTable(in.Trials)
 	if in.Client != nil {
 		client := newCampaign([]Trial{{Trial: in.Client}}, len(p.Rows))
 		p.Client = client.clientTable(rest)

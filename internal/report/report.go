@@ -42,6 +42,7 @@ type Trial struct {
 	// Series streams the lines of the trial's series in the order of time; nil
 	// if there are none.
 	Series func(yield func(result.Line) error) error
+	Plans  []result.StatementPlan // of its statements; none of an engine that has no planner
 }
 
 // HTML writes the report as one HTML file that loads nothing else. The same

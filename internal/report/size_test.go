@@ -29,7 +29,7 @@ func big() Input {
 	for target := range bigTargets {
 		for n := range bigTrials {
 			t := bigTrial(rnd, target, n+1)
-			in.Trials = append(in.Trials, Trial{t, bigSeries(t)})
+			in.Trials = append(in.Trials, Trial{Trial: t, Series: bigSeries(t)})
 		}
 	}
 	return in

@@ -122,7 +122,7 @@ func courseOf(t *testing.T, lines ...result.Line) (*campaign, *track) {
 		Name: "q", Status: result.Complete, Primary: "query", WritesPer: "insert", Seconds: float64(len(lines)),
 		Groups: []result.Group{{Name: "query", Clients: 2, Ops: []string{"point", "range"}}},
 	}}}
-	c := newCampaign([]Trial{{trial, func(yield func(result.Line) error) error {
+	c := newCampaign([]Trial{{Trial: trial, Series: func(yield func(result.Line) error) error {
 		for _, l := range lines {
 			l.Step, l.DT = "q", 1
 			if err := yield(l); err != nil {

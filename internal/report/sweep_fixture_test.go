@@ -60,7 +60,7 @@ func sweepFixture(trials, tests int, clients ...float64) Input {
 	for n := 1; n <= trials; n++ {
 		for _, st := range sweepTargets {
 			t := sweepTrial(rnd, st, n, sweepSteps(tests, clients))
-			in.Trials = append(in.Trials, Trial{t, fixtureSeries(t)})
+			in.Trials = append(in.Trials, Trial{Trial: t, Series: fixtureSeries(t)})
 		}
 	}
 	return in

@@ -1,0 +1,68 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rumbench/internal/result"
+)
+
+// mostPlans is how many operations the table of plans has.
+const mostPlans = 30
+
+// plansTable shows by which way each target finds the rows of each operation.
+func (c *campaign) plansTable(trials []Trial) Table {
+	t := Table{Title: "Plans", Head: "operation"}
+	var ops []string
+	for _, trial := range trials {
+		for _, p := range trial.Plans {
+			ops = appendNew(ops, planHead(p))
+		}
+	}
+	if len(ops) == 0 {
+		return t
+	}
+	t.Note = "By which way the database finds the rows of each operation, before and after each step of the first trial. The plans themselves: rumbench show DIR --plans."
+	if len(ops) > mostPlans {
+		t.Note += fmt.Sprintf(" Here are %d of %d operations.", mostPlans, len(ops))
+		ops = ops[:mostPlans]
+	}
+	rows := make([]TableRow, len(ops))
+	for i, op := range ops {
+		rows[i] = TableRow{Head: op, Target: -1}
+	}
+	for _, tg := range c.Targets {
+		first := slices.IndexFunc(trials, func(trial Trial) bool { return trial.Trial == tg.Trials[0] })
+		if first < 0 || len(trials[first].Plans) == 0 {
+			continue
+		}
+		t.Columns = append(t.Columns, targetColumn(tg))
+		for i, op := range ops {
+			rows[i].Cells = append(rows[i].Cells, planCell(trials[first].Plans, op))
+		}
+	}
+	t.Groups = []RowGroup{{Rows: rows}}
+	return t
+}
+
+// planHead names an operation: scans that want an index are others than those
+// that want none.
+func planHead(p result.StatementPlan) string {
+	if p.Wanted == "" {
+		return p.Op
+	}
+	return p.Op + ", wants " + p.Wanted
+}
+
+// planCell is how one target finds the rows of an operation, in all its steps.
+func planCell(plans []result.StatementPlan, op string) Cell {
+	var ways, texts []string
+	for _, p := range plans {
+		if planHead(p) == op && !slices.Contains(ways, p.Plan.Ways()) {
+			ways = append(ways, p.Plan.Ways())
+			texts = append(texts, p.Plan.Statement+"\n"+p.Plan.Text)
+		}
+	}
+	return Cell{Text: strings.Join(ways, ", or "), Title: strings.Join(texts, "\n\n")}
+}

@@ -1,0 +1,45 @@
+package result
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/engine"
+)
+
+// Plans are read as they were written, in several parts, and up to where a
+// killed trial has cut them off; results of old have none.
+func TestPlans(t *testing.T) {
+	dir := t.TempDir()
+	if plans, err := ReadPlans(dir); err != nil || plans != nil {
+		t.Errorf("of a trial of old: %v, %v", plans, err)
+	}
+	plan := engine.Plan{Statement: "SELECT 1 FROM t WHERE a <= $1", Text: "one\n  two", TableBytes: 5, Access: []engine.Access{{Index: engine.PrimaryKey, How: engine.Seek, As: "range", Rows: 2}}}
+	want := []StatementPlan{{Step: "a", When: AtBegin, Op: "scan t", Wanted: engine.PrimaryKey, Plan: plan}, {Step: "a", When: AtEnd, Op: "get t", Plan: plan}}
+	for _, p := range want {
+		if err := AppendPlans(dir, []StatementPlan{p}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := os.OpenFile(filepath.Join(dir, PlansFile), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(`{"step":"b","wh`); err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	got, err := ReadPlans(dir)
+	if err != nil || !cmp.Equal(got, want) {
+		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
+	}
+	if err := os.WriteFile(filepath.Join(dir, PlansFile), []byte("no plan\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadPlans(dir); err == nil {
+		t.Error("a broken file is read")
+	}
+}
