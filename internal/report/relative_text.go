@@ -14,6 +14,9 @@ import (
 func RelativeText(w io.Writer, r *compare.Relative, style RelativeStyle, width int) error {
 	t := relativeTable(r, style, &notes{}, nil)
 	return buffered(w, func(b *bufio.Writer) error {
+		if r.Durability != "" {
+			fmt.Fprintf(b, "⚠ %s\n", DurabilityDiffers(r.Durability))
+		}
 		fmt.Fprintf(b, "%s\n", t.Note)
 		g := newGrid(&t)
 		for _, columns := range g.fit(width) {
@@ -31,6 +34,9 @@ func RelativeMarkdown(w io.Writer, r *compare.Relative, style RelativeStyle) err
 	t := relativeTable(r, style, n, nil)
 	t.Title = ""
 	return buffered(w, func(b *bufio.Writer) error {
+		if r.Durability != "" {
+			fmt.Fprintf(b, "> ⚠ %s\n\n", escape(DurabilityDiffers(r.Durability)))
+		}
 		markdownRelative(b, Relative{Tables: []Table{t}, Cautions: relativeCautions(r, style), Notes: n.list})
 		return nil
 	})

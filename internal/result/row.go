@@ -32,6 +32,9 @@ type Row struct {
 	// "client", "engine", "null engine".
 	Source   string   `json:"source,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
+	// MaxOf is of how few samples a percentile was to be made of: the value is
+	// then the greatest of them. It is not stored: see Step.Shown.
+	MaxOf int64 `json:"max_of,omitempty"`
 }
 
 // Disturbed is in the warning of a number that may hold somebody else's doings.
