@@ -186,7 +186,7 @@ func (g *Gate) Find(j *Judgement, steps []string) (Findings, error) {
 	}
 	for i := range j.Items {
 		it := &j.Items[i]
-		if it.Metric() != g.metrics[0] || it.Base.Missing != "" || len(steps) > 0 && !slices.Contains(steps, it.Step.Name) {
+		if it.Metric() != g.metrics[0] || !it.Base.known() || len(steps) > 0 && !slices.Contains(steps, it.Step.Name) {
 			continue
 		}
 		effects, blind := g.effects(j, it)
@@ -212,6 +212,10 @@ func (g *Gate) Find(j *Judgement, steps []string) (Findings, error) {
 	}
 	return out, nil
 }
+
+// known tells whether there is what the number's key asks for: a percentile of
+// too few samples is none.
+func (n *Number) known() bool { return n.Missing == "" && n.MaxOf == 0 }
 
 // check refuses steps and operation kinds that there are not: a misspelt one
 // would never hold.
@@ -256,7 +260,7 @@ func (j *Judgement) beside(first *Item, metric string) *Effect {
 	rank := 0
 	for i := range j.Items {
 		it := &j.Items[i]
-		if it.Step != first.Step || it.Metric() != metric || it.Base.Missing != "" {
+		if it.Step != first.Step || it.Metric() != metric || !it.Base.known() {
 			continue
 		}
 		r := 1

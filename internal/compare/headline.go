@@ -94,8 +94,7 @@ func (s *Step) CPU() (Key, bool) {
 // sampled tells whether a percentile is one on any target.
 func (s *Step) sampled(k Key) bool {
 	return slices.ContainsFunc(s.campaign.Targets, func(t *Target) bool {
-		n := s.number(t, k)
-		return n.Missing == "" && n.MaxOf == 0
+		return s.number(t, k).known()
 	})
 }
 

@@ -66,6 +66,9 @@ func TestSearch(t *testing.T) {
 				t.Fatalf("%v was tried, of %v to %v", p.rate, f.From, f.To)
 			}
 		}
+		if how := out.Search.How; how == nil || how.Precision != f.Precision || how.From != f.From || how.To != f.To || how.Seconds != 10 {
+			t.Fatalf("how it was searched for is recorded as %+v", how)
+		}
 		got := out.Rows[len(out.Rows)-1]
 		if got.Metric != "highest_rate" || got.Value != want || got.Trial != 3 || len(got.Warnings) > 0 {
 			t.Fatalf("%+v, want %v of capacity %v: %q", got, want, capacity, out.Notes)
