@@ -21,7 +21,8 @@ type compareOptions struct {
 	format         string
 	base           string
 	steps, metrics []string
-	all, anyway    bool
+	all            bool
+	across         compare.Across
 	failIf         []string
 	margin, find   float64
 }
@@ -80,7 +81,7 @@ compared; 1 and 2 errors.`,
 	f.StringSliceVar(&o.steps, "step", nil, "show only these steps, and judge conditions in them alone")
 	f.StringSliceVar(&o.metrics, "metric", nil, "show only these metrics, headline or not")
 	f.BoolVar(&o.all, "all", false, "show all numbers, not only the headline")
-	f.BoolVar(&o.anyway, "anyway", false, "compare although the workload or its parameters differ")
+	acrossFlags(f, &o.across)
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "a `condition` that makes the exit status 3; may be repeated")
 	f.Var((*shareFlag)(&o.margin), "margin", "how far apart numbers may be that are called the same, such as 2%")
 	f.Var((*shareFlag)(&o.find), "find", "tell how many trials would find a difference of this, such as 3%")
@@ -133,6 +134,7 @@ func (a *App) compare(args []string, dash int, o compareOptions) error {
 	if err != nil {
 		return err
 	}
+	c.Across = o.across
 	for _, s := range o.steps {
 		if c.Step(s) == nil {
 			return usageError{fmt.Errorf("no trial has a step %q", s)}
@@ -147,6 +149,13 @@ func (a *App) compare(args []string, dash int, o compareOptions) error {
 			return err
 		}
 		list = append(list, cmp)
+	}
+	if o.format == "json" || o.format == "bench" { // which have no place for it
+		for _, cmp := range list {
+			if cmp.First != "" {
+				fmt.Fprintln(a.Stderr, "⚠ "+cmp.First)
+			}
+		}
 	}
 	if err := printComparisons(a.Stdout, list, o.format); err != nil {
 		return err
@@ -169,12 +178,8 @@ func printComparisons(w io.Writer, list []report.Comparison, format string) erro
 // comparison compares two targets, if they did the same work.
 func comparison(c *compare.Campaign, p pair, rule compare.Rule, o compareOptions) (report.Comparison, error) {
 	out := report.Comparison{Difference: o.find}
-	if unlike := compare.Unlike(p.base, p.of); len(unlike) > 0 {
-		text := fmt.Sprintf("%s and %s did different work: %s", p.base.Name, p.of.Name, strings.Join(unlike, "; "))
-		if !o.anyway {
-			return out, &campaign.HintError{Err: errors.New(text), Hint: "compare runs of one plan, or say --anyway"}
-		}
-		out.Doubts = append(out.Doubts, text)
+	if err := alike(c, p, &out); err != nil {
+		return out, err
 	}
 	out.Notes = compare.Apart(p.base, p.of)
 	out.Judgement = c.Judge(p.base, p.of, rule)
@@ -193,6 +198,42 @@ func comparison(c *compare.Campaign, p pair, rule compare.Rule, o compareOptions
 		return out, fmt.Errorf("%s and %s have no number in common that is asked for", p.base.Name, p.of.Name)
 	}
 	return out, nil
+}
+
+// alike refuses targets that did other work, or promised another durability,
+// unless that was asked for; then it is said above the numbers.
+func alike(c *compare.Campaign, p pair, out *report.Comparison) error {
+	work := compare.Unlike(p.base, p.of)
+	offered, whole := c.OtherWork(p.base, p.of)
+	if whole {
+		work = append(work, offered...)
+	}
+	if len(work) > 0 {
+		text := fmt.Sprintf("%s and %s did different work: %s", p.base.Name, p.of.Name, strings.Join(work, "; "))
+		if !c.Across.Work {
+			return &campaign.HintError{Err: errors.New(text), Hint: "compare runs of one plan, or say --anyway"}
+		}
+		out.Doubts = append(out.Doubts, text)
+	}
+	for _, text := range offered {
+		switch {
+		case whole:
+		case c.Across.Work:
+			out.Doubts = append(out.Doubts, "different work in "+text)
+		default:
+			out.Doubts = append(out.Doubts, "not compared, as the work differs, in "+text)
+		}
+	}
+	levels := compare.UnlikeDurability(p.base, p.of)
+	if levels == "" {
+		return nil
+	}
+	if !c.Across.Durability {
+		return &campaign.HintError{Err: fmt.Errorf("%s and %s differ in durability: %s. The one may lose commits that the other keeps", p.base.Name, p.of.Name, levels),
+			Hint: "compare targets of one level, or say --across-durability"}
+	}
+	out.First = fmt.Sprintf("durability differs: %s. The ratios of %s to %s are those of different promises.", levels, p.of.Name, p.base.Name)
+	return nil
 }
 
 // missingSteps tells of steps to which only one of the targets came.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rumbench/internal/cli"
+	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
 
@@ -22,6 +23,11 @@ type made struct {
 	target string
 	rates  []float64 // rows a second of each trial, in step load
 	params map[string]any
+	// offered is the rate that was asked of the clients of step load, in a
+	// campaign that has a step before it too; 0: there is neither.
+	offered    float64
+	durability string
+	version    string // of its server
 }
 
 // writeCampaign writes a campaign with trials that were not run.
@@ -51,6 +57,17 @@ func writeCampaign(t *testing.T, dir string, targets ...made) {
 					},
 				}},
 			}
+			trial.Durability = m.durability
+			if m.version != "" {
+				trial.Engine, trial.Versions = "mysql", []observe.Fact{{Name: "server", Value: m.version}}
+			}
+			if m.offered > 0 {
+				before := trial.Steps[0]
+				before.Name, before.Rows = "before", []result.Row{row("insert", "insert", "rows_per_s", 70+float64(n), "1/s", "")}
+				before.Rows[0].Step = "before"
+				trial.Steps[0].Groups = []result.Group{{Name: "insert", Clients: 4, Rate: m.offered, Pace: "poisson", Open: true}}
+				trial.Steps = append([]result.Step{before}, trial.Steps...)
+			}
 			if err := result.WriteJSON(filepath.Join(path, result.TrialFile), &trial); err != nil {
 				t.Fatal(err)
 			}
@@ -78,9 +95,9 @@ var params = map[string]any{"rows": 1000.0}
 func TestCompare(t *testing.T) {
 	dir := t.TempDir()
 	before, after, longer := filepath.Join(dir, "before"), filepath.Join(dir, "after"), filepath.Join(dir, "longer")
-	writeCampaign(t, before, made{"a", []float64{1000, 1010, 990, 1000}, params}, made{"b", []float64{500, 505, 495, 500}, params})
-	writeCampaign(t, after, made{"a", []float64{1001, 1011, 991, 1002}, params}, made{"b", []float64{400, 404, 396, 400}, params})
-	writeCampaign(t, longer, made{"a", []float64{1000, 1010, 990, 1000}, map[string]any{"rows": 2000.0}})
+	writeCampaign(t, before, made{target: "a", rates: []float64{1000, 1010, 990, 1000}, params: params}, made{target: "b", rates: []float64{500, 505, 495, 500}, params: params})
+	writeCampaign(t, after, made{target: "a", rates: []float64{1001, 1011, 991, 1002}, params: params}, made{target: "b", rates: []float64{400, 404, 396, 400}, params: params})
+	writeCampaign(t, longer, made{target: "a", rates: []float64{1000, 1010, 990, 1000}, params: map[string]any{"rows": 2000.0}})
 	for _, c := range []struct {
 		name   string
 		args   string
@@ -127,9 +144,131 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// What was offered and what was promised belongs to the work: 4,000/s are not
+// eight times better than 500/s.
+func TestCompareUnlike(t *testing.T) {
+	dir := t.TempDir()
+	rates := []float64{100, 101, 99, 100}
+	path := func(name string, m made) string {
+		m.target, m.params = "a", params
+		if m.rates = rates; m.offered > 0 {
+			m.rates = []float64{m.offered, m.offered + 1, m.offered, m.offered}
+		}
+		full := filepath.Join(dir, name)
+		writeCampaign(t, full, m)
+		return full
+	}
+	slow, fast := path("slow", made{offered: 500}), path("fast", made{offered: 4000})
+	safe, unsafe := path("safe", made{durability: "os"}), path("unsafe", made{durability: "none"})
+	old, upgraded := path("old", made{version: "8.0.43"}), path("upgraded", made{version: "8.4.6"})
+	both := filepath.Join(dir, "both")
+	writeCampaign(t, both, made{target: "a", rates: rates, params: params, durability: "none"}, made{target: "b", rates: []float64{50, 51, 49, 50}, params: params, durability: "os"})
+	for _, c := range []struct {
+		name, args     string
+		code           int
+		stdout, stderr string // patterns
+	}{
+		{"a step with another rate", "compare " + slow + " " + fast, 0, `(?s)⚠ not compared, as the work differs, in load: rate of insert: 500/s and 4000/s\n.*before .* 1\.00× .*\nload +rows_per_s insert +500 +4,000 +– +– .*– other work: rate of insert: 500/s and 4000/s`, `^$`},
+		{"as a gate", "compare " + slow + " " + fast + " --fail-if rows_per_s<0.9&&sure", 4, `other work`, `in load: rows_per_s cannot be judged: other work`},
+		{"anyway", "compare " + slow + " " + fast + " --anyway", 0, `(?s)⚠ different work in load: rate.*8\.00×.*▲ better`, `^$`},
+		{"in a table", "table " + slow + " " + fast, 0, `(?s)\n  load +1\.00 +–⚠1.*⚠1 fast/a in load: other work: rate of insert: 500/s and 4000/s; not comparable`, `^$`},
+		{"in a published table", "table " + slow + " " + fast + " --layout tsv", 0, `(?m)^NA\tload`, `other work: rate of insert`},
+		{"in another one", "table " + slow + " " + fast + " --layout rel", 0, `(?s)load\n.*NA\tNA\tNA`, `other work: rate of insert`},
+		{"in a table, anyway", "table " + slow + " " + fast + " --anyway", 0, `load +1\.00 +8\.00`, `^$`},
+		{"durability", "compare " + safe + " " + unsafe, 1, `^$`, `differ in durability: os and none\..*\nhint: .*--across-durability`},
+		{"durability in one plan", "compare " + both, 1, `^$`, `differ in durability: none and os`},
+		{"across durability", "compare " + safe + " " + unsafe + " --across-durability", 0, `^⚠ durability differs: os and none\.`, `^$`},
+		{"across durability, markdown", "compare " + both + " --across-durability --format markdown", 0, `^> ⚠ durability differs: none and os\.`, `^$`},
+		{"across durability, json", "compare " + both + " --across-durability --format json", 0, `^{`, `^⚠ durability differs: none and os\.`},
+		{"a table of one plan", "table " + both, 0, `(?s)^⚠ Durability differs: a: none, b: os\..*\n  load +1\.00 +0\.50▼`, `^$`},
+		{"a table of two", "table " + safe + " " + unsafe, 0, `(?s)^⚠ Durability differs: .*\n  load +1\.00 +–⚠1.*other durability: os and none`, `^$`},
+		{"a table of two, across", "table " + safe + " " + unsafe + " --across-durability", 0, `(?s)^⚠ Durability differs: .*\n  load +1\.00 +1\.00`, `^$`},
+		{"versions", "compare " + old + " " + upgraded, 0, `(?s)the base[^\n]*\n⚠[^\n]*\ndiffers: mysql version: 8\.0\.43 and 8\.4\.6\n`, `^$`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			stdout, stderr, code := rumbench(t, strings.Fields(c.args)...)
+			if code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			if !regexp.MustCompile(c.stdout).MatchString(stdout) {
+				t.Errorf("stdout is\n%s\nwant %s", stdout, c.stdout)
+			}
+			if !regexp.MustCompile(c.stderr).MatchString(stderr) {
+				t.Errorf("stderr is\n%s\nwant %s", stderr, c.stderr)
+			}
+		})
+	}
+}
+
+// A percentile of six samples is shown as the greatest of them, also in results
+// that were written as a percentile, and no condition sees it.
+func TestFewSamples(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "c")
+	writeCampaign(t, dir, made{target: "a", rates: []float64{100, 101, 99}, params: params}, made{target: "b", rates: []float64{100, 101, 99}, params: params})
+	for n := 1; n <= 3; n++ {
+		for _, target := range []string{"a", "b"} {
+			path := result.TrialPath(dir, fmt.Sprintf("%s.%d", target, n))
+			trial, err := result.ReadTrial(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for metric, us := range map[string]float64{"service_p99_us": 4000, "service_max_us": 9000} {
+				trial.Steps[0].Rows = append(trial.Steps[0].Rows, result.Row{Target: target, Trial: n, Step: "load", Group: "insert", Op: "insert", Metric: metric, Value: us, Unit: "µs", N: 6})
+			}
+			if err := result.WriteJSON(filepath.Join(path, result.TrialFile), trial); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, c := range []struct {
+		args, stdout string
+		code         int
+	}{
+		{"show " + dir + " --metric service_p99_us", `a\.1 +load +insert +insert +service_p99_us +9000 \(max of 6\)`, 0},
+		{"show " + dir + " --metric service_p99_us --json", `"metric":"service_p99_us","value":9000,"unit":"µs","n":6,"max_of":6}`, 0},
+		{"compare " + dir + " --metric service_p99_us", `service_p99_us insert +9\.00 ms, max of 6 +9\.00 ms, max of 6 +– .*– max of 6: a percentile of 99 takes 1000`, 0},
+		{"compare " + dir + " --fail-if service_p99_us>1.1&&sure", ``, 4},
+		{"table " + dir + " --metric service_p99_us", `load +1\.00⚠1 +–⚠2`, 0},
+		{"table " + dir + " --metric service_p99_us --absolute", `load +9\.00 ms⚠1 +9\.00 ms⚠2`, 0},
+	} {
+		stdout, stderr, code := rumbench(t, strings.Fields(c.args)...)
+		if code != c.code || !regexp.MustCompile(c.stdout).MatchString(stdout) {
+			t.Errorf("%s: exit code %d\n%s%s", c.args, code, stdout, stderr)
+		}
+	}
+}
+
+// Where no step is left, the whole is refused.
+func TestCompareAllUnlike(t *testing.T) {
+	dir := t.TempDir()
+	for name, clients := range map[string]int{"few": 1, "many": 64} {
+		writeCampaign(t, filepath.Join(dir, name), made{target: "a", rates: []float64{100, 101, 99}, params: params})
+		for n := 1; n <= 3; n++ {
+			path := result.TrialPath(filepath.Join(dir, name), fmt.Sprintf("a.%d", n))
+			trial, err := result.ReadTrial(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			trial.Steps[0].Groups = []result.Group{{Name: "insert", Clients: clients}}
+			if err := result.WriteJSON(filepath.Join(path, result.TrialFile), trial); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	few, many := filepath.Join(dir, "few"), filepath.Join(dir, "many")
+	_, stderr, code := rumbench(t, "compare", few, many)
+	if code != 1 || !strings.Contains(stderr, "did different work: load: clients of insert: 1 and 64\nhint: ") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+	stdout, stderr, code := rumbench(t, "compare", few, many, "--anyway")
+	if code != 0 || stderr != "" || !strings.Contains(stdout, "⚠ few/a and many/a did different work: load: clients of insert: 1 and 64") || !strings.Contains(stdout, "1.00×") {
+		t.Errorf("exit code %d, %s%s", code, stdout, stderr)
+	}
+}
+
 func TestCompareJSON(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
-	writeCampaign(t, dir, made{"a", []float64{1000, 1010, 990}, params}, made{"b", []float64{500, 506, 495}, params})
+	writeCampaign(t, dir, made{target: "a", rates: []float64{1000, 1010, 990}, params: params}, made{target: "b", rates: []float64{500, 506, 495}, params: params})
 	stdout, _, code := rumbench(t, "compare", dir, "--format", "json")
 	if code != 0 {
 		t.Fatal(code)
@@ -151,7 +290,7 @@ func TestCompareJSON(t *testing.T) {
 // Plain benchstat reads the format that is made for it, and comes to the same medians.
 func TestCompareBenchstat(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "c")
-	writeCampaign(t, dir, made{"a", []float64{1000, 1010, 990, 1000, 1005, 995}, params}, made{"b", []float64{500, 506, 495, 500, 503, 498}, params})
+	writeCampaign(t, dir, made{target: "a", rates: []float64{1000, 1010, 990, 1000, 1005, 995}, params: params}, made{target: "b", rates: []float64{500, 506, 495, 500, 503, 498}, params: params})
 	stdout, stderr, code := rumbench(t, "compare", dir, "--format", "bench", "--metric", "rows_per_s")
 	if code != 0 {
 		t.Fatal(stderr)

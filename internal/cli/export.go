@@ -98,7 +98,7 @@ func exportTrials(runs []*history.Run) (trials []export.Trial, broken int) {
 		}
 		for _, t := range r.Trials {
 			trials = append(trials, export.Trial{Trial: t.Trial, Path: t.Path, CampaignDir: r.Dir, Started: r.Campaign.Started,
-				EngineVersion: history.EngineVersion(t.Trial), Headline: headlineRows(t.Trial)})
+				EngineVersion: t.EngineVersion(), Headline: headlineRows(t.Trial)})
 		}
 	}
 	return trials, broken
@@ -110,7 +110,9 @@ func headlineRows(t *result.Trial) func(*result.Step, *result.Row) bool {
 	for _, s := range compare.New([]*result.Trial{t}).Steps {
 		keys[s.Name] = history.Headline(s)
 	}
-	return func(s *result.Step, r *result.Row) bool { return slices.Contains(keys[s.Name], compare.KeyOf(r)) }
+	return func(s *result.Step, r *result.Row) bool {
+		return slices.Contains(keys[s.Name], compare.KeyOf(r)) && !r.Few()
+	}
 }
 
 // output is a file that is to be written.

@@ -42,6 +42,7 @@ func (a *App) reportCommand() *cobra.Command {
 	f.StringVar(&o.notes, "notes", "", "a `FILE` of remarks on steps, for the relative table: step: remark")
 	f.StringVar(&o.colours, "colours", "verdicts", "verdicts, or published: the fixed limits of the insert benchmark's published pages, in the relative tables")
 	f.BoolVar(&o.force, "force", false, "replace a report that --out holds already")
+	acrossFlags(f, &o.across)
 	f.BoolVar(&o.redact, "redact", false, "leave out names of hosts and users, paths and addresses")
 	return c
 }
@@ -49,6 +50,7 @@ func (a *App) reportCommand() *cobra.Command {
 type reportOptions struct {
 	out, base, notes, colours string
 	redact, force             bool
+	across                    compare.Across
 }
 
 func (a *App) report(dirs []string, o reportOptions) error {
@@ -103,6 +105,7 @@ func (o reportOptions) apply(in report.Input) (report.Input, error) {
 	if in.Notes, err = readNotes(o.notes, c); err != nil {
 		return in, err
 	}
+	in.Across = o.across
 	if o.redact {
 		in = report.Redact(in)
 	}

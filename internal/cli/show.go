@@ -57,7 +57,7 @@ func (a *App) showCommand() *cobra.Command {
 			var rows []result.Row
 			for _, t := range trials {
 				for i := range t.Steps {
-					rows = append(rows, t.Steps[i].Rows...)
+					rows = append(rows, t.Steps[i].Shown()...)
 				}
 			}
 			for _, m := range metrics {
@@ -175,9 +175,17 @@ func printRows(w io.Writer, trials []*result.Trial, rows []result.Row) error {
 			mark = " !"
 		}
 		fmt.Fprintf(table, "%s.%d\t%s\t%s\t%s\t%s\t%s%s\t%s\t%s\t%s\t%s\n", r.Target, r.Trial, r.Step, r.Group, r.Op, r.Metric,
-			number(r.Value), mark, r.Unit, r.Per, optional(r.N), r.Source)
+			number(r.Value), maxOf(&r)+mark, r.Unit, r.Per, optional(r.N), r.Source)
 	}
 	return table.Flush()
+}
+
+// maxOf says that a row is no percentile.
+func maxOf(r *result.Row) string {
+	if r.MaxOf == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (max of %d)", r.MaxOf)
 }
 
 // number writes a value with four significant digits, whole numbers in full.

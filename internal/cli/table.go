@@ -23,6 +23,7 @@ type tableOptions struct {
 	targets, blocks             []string
 	absolute, compatible        bool
 	warmUps                     bool
+	across                      compare.Across
 }
 
 var (
@@ -70,6 +71,7 @@ is a campaign or a trial; DIR:TARGET is one target of it.`,
 	f.BoolVar(&o.warmUps, "warm-ups", false, "of tsv and csv: also the tests that warm up or come before the writes")
 	f.StringVar(&o.notes, "notes", "", "a `file` of remarks for a last column: lines STEP: TEXT")
 	f.StringSliceVar(&o.blocks, "block", nil, "of mrg and rel: begin a new block, with its own base, at these targets")
+	acrossFlags(f, &o.across)
 	return c
 }
 
@@ -102,6 +104,7 @@ func (a *App) table(dirs []string, o tableOptions) error {
 	if err != nil {
 		return err
 	}
+	c.Across = o.across
 	base, err := targetNamed(c, cmp.Or(o.base, c.Targets[0].Name))
 	if err != nil {
 		return err
@@ -208,21 +211,34 @@ func targetNamed(c *compare.Campaign, name string) (*compare.Target, error) {
 
 // tellDoubts says on standard error what the published layouts cannot say.
 func (a *App) tellDoubts(c *compare.Campaign, base *compare.Target) {
+	a.tellDurability(c.Durability())
 	for _, t := range c.Targets {
 		if unlike := compare.Unlike(base, t); len(unlike) > 0 {
 			fmt.Fprintf(a.Stderr, "⚠ %s did other work than %s: %s\n", t.Name, base.Name, strings.Join(unlike, "; "))
 		}
 		for _, s := range c.Steps {
-			if doubts := s.PublishedDoubts(t); s.Primary != "" && len(doubts) > 0 {
+			doubts := s.PublishedDoubts(t)
+			if unlike := s.Unlike(base, t); unlike != "" && len(compare.Unlike(base, t)) == 0 {
+				doubts = append(doubts, unlike)
+			}
+			if s.Primary != "" && len(doubts) > 0 {
 				fmt.Fprintf(a.Stderr, "⚠ %s in %s: %s; not comparable\n", t.Name, s.Name, strings.Join(doubts, ", "))
 			}
 		}
 	}
 }
 
+// tellDurability says that the targets promise different things.
+func (a *App) tellDurability(levels string) {
+	if levels != "" {
+		fmt.Fprintf(a.Stderr, "⚠ %s\n", report.DurabilityDiffers(levels))
+	}
+}
+
 // cellWarnings says the same of the numbers of one table, and which tests are
 // not in it.
 func (a *App) cellWarnings(r *compare.Relative, warmUps bool) {
+	a.tellDurability(r.Durability)
 	for i, t := range r.Targets {
 		if len(r.Unlike[i]) > 0 {
 			fmt.Fprintf(a.Stderr, "⚠ %s did other work than %s: %s\n", t.Name, r.Base().Name, strings.Join(r.Unlike[i], "; "))

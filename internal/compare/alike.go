@@ -5,13 +5,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"rumbench/internal/result"
 )
 
-// Unlike says in what two targets did different work, so that their numbers
-// must not be compared: workload, preset and parameters. It is empty if they
-// did the same.
+// Unlike says in what two targets did different work throughout, so that none of
+// their numbers must be compared: workload and parameters. It is empty if they
+// did the same; what was offered in single steps is another matter, see
+// [Step.Offered].
 func Unlike(a, b *Target) []string {
 	var out []string
 	x := a.Trials[0]
@@ -64,7 +66,8 @@ func clientsOf(t *Target) map[string]int {
 var hostFacts = []string{"cpu", "cpus usable", "memory", "kernel", "virtualization", "filesystem", "device", "device size"}
 
 // Apart says in what else two targets differ that can explain a difference of
-// their numbers: durability, seed, knobs, hosts. Unknown facts differ from nothing.
+// their numbers: versions first, as they are what is most often compared, then
+// durability, seed, hosts and knobs. Unknown facts differ from nothing.
 func Apart(a, b *Target) []string {
 	var out []string
 	x, y := a.Trials[0], b.Trials[0]
@@ -72,6 +75,14 @@ func Apart(a, b *Target) []string {
 		if of != other {
 			out = append(out, fmt.Sprintf("%s: %s and %s", what, named(of), named(other)))
 		}
+	}
+	version := func(what string, read func(*result.Trial) string) {
+		if of, other := versions(a, read), versions(b, read); of != "" && other != "" {
+			differ(what, of, other)
+		}
+	}
+	if x.Engine == y.Engine {
+		version(cmp.Or(x.Engine, "engine")+" version", (*result.Trial).EngineVersion)
 	}
 	if x.Durability != y.Durability || x.Promise != "" && y.Promise != "" { // old results do not say what the level means
 		differ("durability", x.DurabilityText(), y.DurabilityText())
@@ -83,6 +94,7 @@ func Apart(a, b *Target) []string {
 		}
 	}
 	differ("engine", x.Engine, y.Engine)
+	version("rumbench version", func(t *result.Trial) string { return t.Version("rumbench") })
 	for _, name := range knobNames(x, y) {
 		of, other := x.Knobs[name], y.Knobs[name]
 		if x.Engine != y.Engine && (of == "" || other == "") {
@@ -91,6 +103,18 @@ func Apart(a, b *Target) []string {
 		differ(name, cmp.Or(of, notSet), cmp.Or(other, notSet))
 	}
 	return out
+}
+
+// versions are the different ones of a target's trials: a server may have been
+// upgraded between them.
+func versions(t *Target, of func(*result.Trial) string) string {
+	var out []string
+	for _, trial := range t.Trials {
+		if v := of(trial); v != "" {
+			out = appendNew(out, v)
+		}
+	}
+	return strings.Join(out, " or ")
 }
 
 // notSet stands for a knob that is left to the engine.

@@ -16,8 +16,12 @@ type Campaign struct {
 	Targets []*Target // in the order of their first trials
 	Steps   []*Step   // in the order in which the trials came to them
 
-	targets map[string]*Target // by name
-	steps   map[string]*Step   // likewise
+	// Across is set before anything is compared.
+	Across Across
+
+	targets map[string]*Target    // by name
+	steps   map[string]*Step      // likewise
+	apart   map[[2]*Target]string // see unlike
 }
 
 // Target is a database under test, with its trials.
@@ -50,7 +54,7 @@ type Run struct {
 // New sorts trials. It keeps references to them and to their rows, which must
 // not change from then on. A campaign is used by one goroutine at a time.
 func New(trials []*result.Trial) *Campaign {
-	c := &Campaign{targets: map[string]*Target{}, steps: map[string]*Step{}}
+	c := &Campaign{targets: map[string]*Target{}, steps: map[string]*Step{}, apart: map[[2]*Target]string{}}
 	for _, trial := range trials {
 		t := c.target(trial.Target)
 		t.Trials = append(t.Trials, trial)

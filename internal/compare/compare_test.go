@@ -41,7 +41,7 @@ func TestVerdicts(t *testing.T) {
 		{"the same numbers apart prove nothing", "rows_per_s", "sequential", []float64{100, 200, 400, 800}, []float64{110, 221, 439, 882}, Unstable, "standard deviation"},
 		{"nothing stalled", "stall_s", "interleaved", []float64{0, 0, 0}, []float64{0, 0, 0}, Same, ""},
 		{"it stalls now", "stall_s", "interleaved", []float64{0, 0, 0, 0}, []float64{5, 5.1, 4.9, 5}, Worse, "surely"},
-		{"exact sizes", "db_bytes", "sequential", []float64{1000, 1000, 1000}, []float64{1100, 1100, 1100}, Worse, "surely"},
+		{"exact sizes", "space_amplification", "sequential", []float64{1000, 1000, 1000}, []float64{1100, 1100, 1100}, Worse, "surely"},
 		{"no direction", "live_rows", "interleaved", []float64{10, 10, 10}, []float64{20, 20, 20}, "", ""},
 		{"different zeros are not the same", "stall_s", "interleaved", []float64{0, 0, 5}, []float64{5, 0, 0}, Unclear, "chance"},
 		{"an outlier proves nothing", "rows_per_s", "interleaved", []float64{100, 101, 99, 100, 102, 98, 100}, []float64{100, 101, 99, 100, 102, 98, 900}, Unstable, ""},

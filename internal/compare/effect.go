@@ -97,6 +97,9 @@ func (e *Effect) Sure() bool { return e.Verdict == Better || e.Verdict == Worse 
 func (s *Step) effect(base, t *Target, k Key) Effect {
 	nan := math.NaN()
 	e := Effect{Base: s.number(base, k), New: s.number(t, k), Ratio: nan, Low: nan, High: nan, SD: nan, P: nan, Adjusted: nan}
+	if e.Why = s.incomparable(base, t, &e); e.Why != "" {
+		return e
+	}
 	if r, ok := e.New.Over(*e.Base); ok {
 		e.Ratio = r
 	}
@@ -112,6 +115,24 @@ func (s *Step) effect(base, t *Target, k Key) Effect {
 	return e
 }
 
+// incomparable says why there is not even a ratio of two numbers, "" if there may
+// be one.
+func (s *Step) incomparable(base, t *Target, e *Effect) string {
+	for _, n := range [...]*Number{e.Base, e.New} {
+		switch few := n.Few(); {
+		case n.Missing != "":
+			return n.Missing
+		case few != "":
+			p, _, _ := result.Percentile(n.Metric)
+			return fmt.Sprintf("%s: a percentile of %g takes %d", few, p, result.LeastSamples(p))
+		}
+	}
+	if why := s.Unlike(base, t); why != "" {
+		return why
+	}
+	return unlikeSearches(e.Base, e.New)
+}
+
 // unfit says why two numbers cannot be judged, "" if they can.
 func (s *Step) unfit(base, t *Target, e *Effect) string {
 	for _, n := range [...]struct {
@@ -119,8 +140,6 @@ func (s *Step) unfit(base, t *Target, e *Effect) string {
 		of *Target
 	}{{e.Base, base}, {e.New, t}} {
 		switch doubts := s.seenOn(n.of).doubts; {
-		case n.Missing != "":
-			return n.Missing
 		case len(doubts) > 0:
 			return n.of.Name + ": " + doubts[0]
 		case n.Disturbed():
@@ -193,6 +212,7 @@ func (e *Effect) test(a, b []float64) {
 	// The interval is of the mean or the median difference; the ratio shown is
 	// that of the medians shown, and never outside of its interval.
 	e.Low, e.High = min(math.Exp(shift.Low), e.Ratio), max(math.Exp(shift.High), e.Ratio)
+	e.widen()
 }
 
 func (e *Effect) testPairs(d []float64) stat.Interval {
@@ -253,6 +273,8 @@ func (e *Effect) judge(r Rule) {
 		e.Verdict, e.Why = Unclear, fmt.Sprintf("%d of at least %d trials: nothing is known about noise", trials, LeastTrials)
 	case e.within(r.Margin):
 		e.Verdict, e.Why = Same, fmt.Sprintf("the interval lies within ±%g %%", 100*r.Margin)
+	case e.Adjusted < r.Alpha && !e.guarded && e.searched() && e.Low <= 1 && 1 <= e.High:
+		e.Verdict, e.Why = Unclear, fmt.Sprintf("the searches are precise to %.2g %%", 100*max(e.Base.gap(), e.New.gap()))
 	case e.Adjusted < r.Alpha && !e.guarded:
 		e.Verdict, e.Why = direction(m, e.shift), "surely different"
 	case e.Variation() > unsteady:

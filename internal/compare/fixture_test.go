@@ -28,6 +28,7 @@ func made(target string, n int, order string, v numbers, steps ...string) *resul
 		add("", "", "server_cpu_us", "insert row")
 		add("", "", "read_kb", "insert row")
 		add("", "", "write_kb", "insert row")
+		add("", "", "space_amplification", "")
 		add("", "", "db_bytes", "")
 		add("", "", "stall_s", "")
 		add("", "", "live_rows", "")
@@ -62,7 +63,7 @@ func (m *machine) trial(target string, n int, slower float64, steps ...string) *
 		about := func(v float64) float64 { return v * math.Exp(m.noise*m.rng.NormFloat64()) }
 		one := made(target, n, "interleaved", numbers{
 			"rows_per_s": about(1e5 / slowed), "service_p99_us": about(500 * slowed), "cpu_us": about(20 * slowed),
-			"read_kb": about(1.5), "write_kb": about(4), "db_bytes": about(1e9),
+			"read_kb": about(1.5), "write_kb": about(4), "space_amplification": about(1.4),
 		}, t.Steps[i].Name)
 		t.Steps[i] = one.Steps[0]
 	}

@@ -48,6 +48,9 @@ func NewGate(text string) (*Gate, error) {
 	if len(v.metrics) == 0 {
 		return nil, fmt.Errorf("condition %q names no metric", text)
 	}
+	if m := v.unjudged(); m != "" {
+		return nil, fmt.Errorf("condition %q: %s is never judged, as neither direction of it is better: it has no verdict and is never sure%s", text, m, insteadOf(m))
+	}
 	g.metrics, g.literals = v.metrics, v.literals
 	g.program, err = expr.Compile(text, expr.Env(g.env("", "", nil)), expr.AsBool())
 	if err != nil {
@@ -70,13 +73,39 @@ type namesOf struct {
 	metrics  []string
 	unknown  string // what is no metric
 	literals []literal
-	verdict  string // what is no verdict
+	verdict  string   // what is no verdict
+	sure     bool     // verdicts of all metrics are asked for
+	verdicts []string // metrics of which verdicts are asked for
+}
+
+// unjudged is a metric whose verdict is asked for, although it has none: such a
+// condition would never hold.
+func (v *namesOf) unjudged() string {
+	asked := v.verdicts
+	if v.sure {
+		asked = v.metrics
+	}
+	for _, m := range asked {
+		if of := result.MetricByName(m); of != nil && of.Better == "" {
+			return m
+		}
+	}
+	return ""
+}
+
+// insteadOf hints at what is judged in place of a metric.
+func insteadOf(metric string) string {
+	if slices.Contains([]string{"db_bytes", "data_bytes", "log_bytes"}, metric) {
+		return "; space_amplification is judged"
+	}
+	return ""
 }
 
 // Visit is called with every node, the inner ones first.
 func (v *namesOf) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
+		v.sure = v.sure || n.Value == "sure"
 		if n.Value != "sure" && n.Value != "step" && n.Value != "op" && !slices.Contains(members, n.Value) {
 			v.add(n.Value)
 		}
@@ -88,6 +117,9 @@ func (v *namesOf) Visit(node *ast.Node) {
 	case *ast.MemberNode:
 		if name, ok := n.Property.(*ast.StringNode); ok {
 			v.add(name.Value)
+			if of, ok := n.Node.(*ast.IdentifierNode); ok && of.Value == "verdict" {
+				v.verdicts = append(v.verdicts, name.Value)
+			}
 		}
 	}
 }
@@ -154,7 +186,7 @@ func (g *Gate) Find(j *Judgement, steps []string) (Findings, error) {
 	}
 	for i := range j.Items {
 		it := &j.Items[i]
-		if it.Metric() != g.metrics[0] || it.Base.Missing != "" || len(steps) > 0 && !slices.Contains(steps, it.Step.Name) {
+		if it.Metric() != g.metrics[0] || !it.Base.known() || len(steps) > 0 && !slices.Contains(steps, it.Step.Name) {
 			continue
 		}
 		effects, blind := g.effects(j, it)
@@ -180,6 +212,10 @@ func (g *Gate) Find(j *Judgement, steps []string) (Findings, error) {
 	}
 	return out, nil
 }
+
+// known tells whether there is what the number's key asks for: a percentile of
+// too few samples is none.
+func (n *Number) known() bool { return n.Missing == "" && n.MaxOf == 0 }
 
 // check refuses steps and operation kinds that there are not: a misspelt one
 // would never hold.
@@ -224,7 +260,7 @@ func (j *Judgement) beside(first *Item, metric string) *Effect {
 	rank := 0
 	for i := range j.Items {
 		it := &j.Items[i]
-		if it.Step != first.Step || it.Metric() != metric || it.Base.Missing != "" {
+		if it.Step != first.Step || it.Metric() != metric || !it.Base.known() {
 			continue
 		}
 		r := 1

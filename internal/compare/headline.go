@@ -91,9 +91,16 @@ func (s *Step) CPU() (Key, bool) {
 	return s.Cost("host_cpu_us", s.Primary)
 }
 
+// sampled tells whether a percentile is one on any target.
+func (s *Step) sampled(k Key) bool {
+	return slices.ContainsFunc(s.campaign.Targets, func(t *Target) bool {
+		return s.number(t, k).known()
+	})
+}
+
 // Headline are the keys on which a step is judged: throughput and p99 of its
-// primary operation, CPU, reads and writes per unit, and the space taken. They
-// are few, because every further one makes all of them harder to prove. A step
+// primary operation, CPU, reads and writes per unit, and the space taken per byte
+// of live data. They are few, because every further one makes all of them harder to prove. A step
 // that warms up has none.
 func (s *Step) Headline() []Key { return slices.Clip(s.index().headline) }
 
@@ -108,10 +115,12 @@ func (s *Step) headline() []Key {
 		}
 	}
 	add(s.Rate(s.Primary))
-	add(s.Latency(s.Primary, "p99"))
+	if k, ok := s.Latency(s.Primary, "p99"); ok && s.sampled(k) {
+		add(k, ok)
+	}
 	add(s.CPU())
 	add(s.Reads())
 	add(s.Writes())
-	add(s.Cost("db_bytes", ""))
+	add(s.Cost("space_amplification", ""))
 	return out
 }

@@ -8,6 +8,7 @@ import (
 type seen struct {
 	used    []Run
 	doubts  []string
+	offers  []offer
 	numbers map[Key]*Number
 }
 
@@ -18,7 +19,7 @@ func (s *Step) seenOn(t *Target) *seen {
 		return o
 	}
 	used := s.findUsed(t)
-	o := &seen{used: used, doubts: doubtsOf(used), numbers: numbersOf(used)}
+	o := &seen{used: used, doubts: doubtsOf(used), offers: offersOf(used), numbers: numbersOf(used)}
 	s.on[t] = o
 	return o
 }

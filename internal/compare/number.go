@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -27,6 +28,9 @@ type Number struct {
 	steps            []*result.Step  // of the rows
 	Warnings         []string
 	Missing          string // why there is no number; "" if there is one
+	// MaxOf is of how few samples a percentile was to be made of: the number is
+	// then the greatest of them. 0: the number is what its key says.
+	MaxOf int64
 }
 
 // Number looks a key up on a target.
@@ -60,7 +64,45 @@ func numbersOf(used []Run) map[Key]*Number {
 		values := n.Values()
 		n.Value, n.Low, n.High = stat.Median(values), slices.Min(values), slices.Max(values)
 	}
+	for k, n := range out {
+		if of := n.few(); of > 0 {
+			_, metric, _ := result.Percentile(k.Metric)
+			n.become(out[Key{k.Group, k.Op, metric, k.Per}], of)
+		}
+	}
 	return out
+}
+
+// few is the least number of samples of the trials in which there are too few
+// for the percentile that the number is; 0 if there is none.
+func (n *Number) few() (least int64) {
+	for _, r := range n.Rows {
+		if r.Few() && (least == 0 || r.N < least) {
+			least = r.N
+		}
+	}
+	return least
+}
+
+// become makes a percentile of too few samples the greatest of them, in all
+// trials: they must not be of two kinds.
+func (n *Number) become(greatest *Number, of int64) {
+	key := n.Key
+	if greatest == nil {
+		p, _, _ := result.Percentile(key.Metric)
+		*n = Number{Key: key, Missing: fmt.Sprintf("%d samples, and a percentile of %g takes %d", of, p, result.LeastSamples(p))}
+		return
+	}
+	*n = *greatest
+	n.Key, n.MaxOf = key, of
+}
+
+// Few says that the number is the greatest of a few samples; "" if it is not.
+func (n *Number) Few() string {
+	if n.MaxOf == 0 {
+		return ""
+	}
+	return fmt.Sprintf("max of %d", n.MaxOf)
 }
 
 // add adds a trial's row. A second one of the same trial is left out.
@@ -91,7 +133,7 @@ func (n Number) Disturbed() bool {
 
 // Over is n ÷ base; ok is false where it has no meaning.
 func (n Number) Over(base Number) (ratio float64, ok bool) {
-	if n.Missing != "" || base.Missing != "" || base.Value == 0 || n.Disturbed() || base.Disturbed() || n.unlike(base) != "" {
+	if n.Missing != "" || base.Missing != "" || base.Value == 0 || n.MaxOf+base.MaxOf > 0 || n.Disturbed() || base.Disturbed() || n.unlike(base) != "" {
 		return 0, false
 	}
 	return n.Value / base.Value, true

@@ -28,12 +28,18 @@ func (c *Campaign) MergedSteps(base *Target, firsts []*Target) []layout.Step {
 			continue
 		}
 		step := layout.Step{Name: s.Name}
+		first := base // of the block
 		for i, t := range c.from(base) {
 			if i == 0 || slices.Contains(firsts, t) {
 				step.Blocks = append(step.Blocks, nil)
 			}
 			last := &step.Blocks[len(step.Blocks)-1]
-			*last = append(*last, s.summary(t))
+			if len(*last) == 0 {
+				first = t
+			}
+			line := s.summary(t)
+			line.Unlike = s.Unlike(first, t) != ""
+			*last = append(*last, line)
 		}
 		out = append(out, step)
 	}
@@ -50,7 +56,9 @@ func (c *Campaign) CostTests(base *Target) []layout.Test {
 		}
 		test := layout.Test{Name: s.Name}
 		for _, t := range c.from(base) {
-			test.Costs = append(test.Costs, s.cost(t))
+			line := s.cost(t)
+			line.Unlike = s.Unlike(base, t) != ""
+			test.Costs = append(test.Costs, line)
 		}
 		out = append(out, test)
 	}
@@ -122,6 +130,8 @@ func (r *Relative) qpsCells(row *RelativeRow, absolute bool) []string {
 		switch n := row.Cells[i].AsPrinted(); {
 		case absolute:
 			out = append(out, n.Text)
+		case i > 0 && row.Cells[i].apart != "":
+			out = append(out, layout.Fixed(math.NaN(), 0).Text)
 		case i > 0:
 			out = append(out, layout.Ratio(n, base, r.Compatible))
 		}

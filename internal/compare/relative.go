@@ -20,6 +20,8 @@ type Relative struct {
 	// Unlike says of each target in what its work differed from the base's, so
 	// that its ratios are in doubt; as Targets.
 	Unlike [][]string
+	// Durability is that of each target, where they do not all have the same.
+	Durability string
 	// Compatible is as in RelativeOptions.
 	Compatible bool
 }
@@ -64,6 +66,8 @@ type RelativeCell struct {
 	// Effect is the judgement of the difference; nil for the base, and where
 	// neither has the number.
 	Effect *Effect
+
+	apart string // why it is compared with nothing; "" if it is compared
 }
 
 // Verdict is what can be said of the difference; "" if nothing.
@@ -91,7 +95,7 @@ func (c *Campaign) Relative(o RelativeOptions) *Relative {
 	if base == nil {
 		base = c.Targets[0]
 	}
-	r := &Relative{Targets: []*Target{base}, Metric: result.MetricByName(o.Metric), Compatible: o.Compatible}
+	r := &Relative{Targets: []*Target{base}, Metric: result.MetricByName(o.Metric), Durability: c.Durability(), Compatible: o.Compatible}
 	for _, t := range c.Targets {
 		if t != base {
 			r.Targets = append(r.Targets, t)
@@ -134,9 +138,19 @@ func (g *RelativeGroup) add(r *Relative, s *Step, judged []*Judgement, o Relativ
 		if cell.Missing == "" && cell.Disturbed() {
 			cell.Doubts = appendNew(cell.Doubts, "disturbed")
 		}
+		unlike := s.Unlike(r.Targets[0], t)
 		if len(r.Unlike[i]) > 0 {
-			cell.Doubts = appendNew(cell.Doubts, "other work")
+			cell.Doubts = appendNew(cell.Doubts, "other work") // what it was is told of the whole target
+		} else if unlike != "" {
+			cell.Doubts = appendNew(cell.Doubts, unlike)
 		}
+		if few := cell.Few(); few != "" {
+			cell.Doubts = slices.Insert(cell.Doubts, 0, few)
+		}
+		if unlike == "" && k.Metric == highestRate {
+			unlike = unlikeSearches(s.number(r.Targets[0], k), s.number(t, k))
+		}
+		cell.apart = unlike
 		if judged[i] != nil {
 			cell.Effect = judged[i].Effect(s, k)
 		}
@@ -161,6 +175,10 @@ func (c *RelativeCell) over(base *RelativeCell, isBase bool, name string, compat
 		c.Ratio = 1
 	case base.Missing != "":
 		c.Why = "there is nothing to compare with: " + base.Missing
+	case c.apart != "":
+		c.Why = c.apart
+	case c.MaxOf+base.MaxOf > 0:
+		c.Why = "too few samples for a percentile"
 	case c.Disturbed() || base.Disturbed():
 		c.Why = "disturbed: what other programs did may be in the number of one side"
 	case c.unlike(base.Number) != "":

@@ -36,18 +36,22 @@ var writeWords = [...]string{"delete", "insert", "update", "write"}
 // GroupOf says which group a step belongs to.
 //
 // Tests of sysbench are grouped by their names, as published tables do: "point"
-// in it is a point test; delete, insert, update or write makes a write test; all
-// others are range tests. Those of a ratio of reads to writes are mixed. Steps of other workloads are grouped by the kinds of
-// operation that they are about, and where these tell nothing, by such words in
-// the name.
+// in it is a point test, and so is the test "select" of 2016, which reads a row by
+// its key; delete, insert, update or write makes a write test; all others are
+// range tests. Those of a ratio of reads to writes are mixed. Steps of other
+// workloads are grouped by the kinds of operation that they are about, and where
+// these tell nothing, by such words in the name.
 func GroupOf(s *Step) Group {
 	test, _, _ := strings.Cut(s.Name, "@") // what it is, without the levels that it is at
 	if s.Warmup || isBefore(test) {
 		return Before
 	}
 	if s.workload() == sysbench {
-		if strings.HasPrefix(test, "ratio") {
+		switch {
+		case strings.HasPrefix(test, "ratio"):
 			return Mixed
+		case isSelect(test):
+			return Point
 		}
 		if g := groupByName(s.Name); g != Other {
 			return g
@@ -61,6 +65,15 @@ func GroupOf(s *Step) Group {
 		return g
 	}
 	return groupByName(s.Name)
+}
+
+// isSelect tells whether a test is the suite's "select", with or without the
+// numbers that are appended to names, as in "select_range=100_clients=8".
+func isSelect(test string) bool {
+	name, _, _ := strings.Cut(test, "_range=")
+	name, _, _ = strings.Cut(name, "_clients=")
+	name, _, _ = strings.Cut(name, "_pk=")
+	return name == "select"
 }
 
 // isBefore tells whether a part of the name says that the test is a warm-up or

@@ -175,7 +175,7 @@ func TestLevels(t *testing.T) {
 		"neither":          {"live_rows", 100, 120, "", 1.2, true},
 		"from zero":        {"stall_s", 0, 3, Worse, 0, true},
 		"to zero":          {"stall_s", 3, 0, Better, 0, true},
-		"hardly":           {"db_bytes", 1000, 1001, Worse, 1.001, false},
+		"hardly":           {"space_amplification", 1000, 1001, Worse, 1.001, false},
 	} {
 		values := append(slices.Repeat([]float64{c.from}, 12), slices.Repeat([]float64{c.to}, 12)...)
 		f := series(values)

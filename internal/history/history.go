@@ -188,7 +188,7 @@ func (r *Run) Planned() int {
 type Target struct {
 	Name    string `json:"name"`
 	Engine  string `json:"engine,omitempty"`  // "" until a trial of it has been begun
-	Version string `json:"version,omitempty"` // see EngineVersion
+	Version string `json:"version,omitempty"` // see result.Trial.EngineVersion
 }
 
 // Targets are the run's targets, in the order in which they are run first.
@@ -204,22 +204,9 @@ func (r *Run) Targets() []Target {
 		target := Target{Name: e.Target}
 		if i := slices.IndexFunc(r.Trials, func(t Trial) bool { return t.Target == e.Target }); i >= 0 {
 			t := r.Trials[i].Trial
-			target.Engine, target.Version = t.Engine, EngineVersion(t)
+			target.Engine, target.Version = t.Engine, t.EngineVersion()
 		}
 		out = append(out, target)
 	}
 	return out
-}
-
-// EngineVersion is what a server said it is, or the version of the engine that
-// is linked in, or of one whose numbers were imported; "" if none is known.
-func EngineVersion(t *result.Trial) string {
-	for _, name := range []string{"server", t.Engine, "engine"} {
-		for _, f := range t.Versions {
-			if f.Name == name {
-				return f.Value
-			}
-		}
-	}
-	return ""
 }

@@ -160,7 +160,7 @@ func (c *collector) addStep(r *Run, target *compare.Target, step *compare.Step, 
 		keys = step.Keys(metrics...)
 	}
 	for _, k := range keys {
-		if n := step.Number(target, k); n.Missing == "" {
+		if n := step.Number(target, k); n.Missing == "" && n.MaxOf == 0 {
 			c.addPoint(r, target, step, n)
 		}
 	}

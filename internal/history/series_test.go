@@ -44,9 +44,9 @@ func TestHeadlineSeries(t *testing.T) {
 		"db (pebble) · l.i1 · cpu_us per insert row, process, 3 points",
 		"db (pebble) · l.i1 · read_kb per insert row, device, 3 points",
 		"db (pebble) · l.i1 · write_kb per insert row, device, 3 points",
-		"db (pebble) · l.i1 · db_bytes, data directory, 3 points",
+		"db (pebble) · l.i1 · space_amplification, data directory, 3 points",
 		"db (pebble) · l.i1 · stall_s of group insert, , 3 points",
-		"db (pebble) · settle · db_bytes, data directory, 3 points",
+		"db (pebble) · settle · space_amplification, data directory, 3 points",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
@@ -67,8 +67,8 @@ func TestPick(t *testing.T) {
 		want string
 	}{
 		"a metric that is no headline": {Pick{Metrics: []string{"service_p50_us"}}, "l.i1/service_p50_us"},
-		"a metric in all steps":        {Pick{Metrics: []string{"db_bytes"}}, "l.i1/db_bytes settle/db_bytes"},
-		"a step":                       {Pick{Steps: []string{"settle"}}, "settle/db_bytes"},
+		"a metric in all steps":        {Pick{Metrics: []string{"space_amplification"}}, "l.i1/space_amplification settle/space_amplification"},
+		"a step":                       {Pick{Steps: []string{"settle"}}, "settle/space_amplification"},
 		"another target":               {Pick{Targets: []string{"x"}}, ""},
 		"another plan":                 {Pick{Plans: []string{"x"}}, ""},
 	} {
@@ -178,7 +178,7 @@ func TestLeftOut(t *testing.T) {
 	if d := cmp.Diff(map[result.Status]int{result.Partial: 1, result.Invalid: 1, result.Failed: 3}, f[0].LeftOut); d != "" || len(f) != 1 || len(f[0].Runs) != 6 {
 		t.Errorf("%d families of %d runs; left out: (-want +got)\n%s", len(f), len(f[0].Runs), d)
 	}
-	rate, writes, settled := find(f, "l.i1", "rows_per_s"), find(f, "l.i1", "write_kb"), find(f, "settle", "db_bytes")
+	rate, writes, settled := find(f, "l.i1", "rows_per_s"), find(f, "l.i1", "write_kb"), find(f, "settle", "space_amplification")
 	counts := func(s *Series) (n []int) {
 		for _, p := range s.Points {
 			n = append(n, p.Trials)

@@ -58,7 +58,7 @@ func nightTrial(c *result.Campaign, i, n int) *result.Trial {
 	}
 	add := func(s *result.Step, group, op, metric string, value float64, per, source string) {
 		s.Rows = append(s.Rows, result.Row{Target: t.Target, Trial: n, Step: s.Name, Group: group, Op: op, Metric: metric,
-			Value: value, Unit: result.MetricByName(metric).Unit, Per: per, N: 60, Source: source})
+			Value: value, Unit: result.MetricByName(metric).Unit, Per: per, N: 60_000, Source: source})
 	}
 	w := 1 + 0.01*wobble(i*3+n)
 	add(&insert, "insert", "", "errors", 0, "", "")
@@ -69,9 +69,9 @@ func nightTrial(c *result.Campaign, i, n int) *result.Trial {
 	add(&insert, "", "", "cpu_us", 14.1/w, "insert row", "process")
 	add(&insert, "", "", "read_kb", 0.01, "insert row", "device vda")
 	add(&insert, "", "", "write_kb", 0.82*w, "insert row", "device vda")
-	add(&insert, "", "", "db_bytes", 187039744, "", "data directory")
+	add(&insert, "", "", "space_amplification", 1.87039744, "", "data directory")
 	settle := result.Step{Name: "settle", Status: result.Complete, Started: t.Started.Add(time.Minute), Seconds: 1}
-	add(&settle, "", "", "db_bytes", 150e6, "", "data directory")
+	add(&settle, "", "", "space_amplification", 1.5, "", "data directory")
 	t.Steps = []result.Step{insert, settle}
 	return t
 }

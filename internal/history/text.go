@@ -145,7 +145,7 @@ func (s *Series) text(b *strings.Builder, shown []Change) {
 	values := s.Values()
 	fmt.Fprintf(b, "    %s", counted(len(values), "run"))
 	if n := len(values); n > 0 {
-		fmt.Fprintf(b, "  %s  %s … %s, last %s %s", sparkline(values), number(slices.Min(values)), number(slices.Max(values)), number(values[n-1]), s.Unit)
+		fmt.Fprintf(b, "  %s  %s … %s, last %s%s", sparkline(values), number(slices.Min(values)), number(slices.Max(values)), number(values[n-1]), s.unit())
 	}
 	b.WriteString("\n")
 	for _, c := range shown {
@@ -182,7 +182,7 @@ func (s *Series) String() string {
 
 func (s *Series) change(b *strings.Builder, c Change) {
 	before, after := s.Points[c.At-1], s.Points[c.At]
-	fmt.Fprintf(b, "    %s → %s %s", number(c.From), number(c.To), s.Unit)
+	fmt.Fprintf(b, "    %s → %s%s", number(c.From), number(c.To), s.unit())
 	if c.Ratio != nil {
 		fmt.Fprintf(b, ", ×%s", ratio(*c.Ratio))
 	}
@@ -300,4 +300,12 @@ func ratio(r float64) string {
 		return strconv.FormatFloat(r, 'f', 4, 64)
 	}
 	return strconv.FormatFloat(r, 'f', 2, 64)
+}
+
+// unit is what stands behind the series' numbers; of a ratio it is nothing.
+func (s *Series) unit() string {
+	if s.Unit == "ratio" {
+		return ""
+	}
+	return " " + s.Unit
 }

@@ -41,8 +41,8 @@ func TestText(t *testing.T) {
 	}
 	s := newStore(t)
 	s.nights(0, 14)
-	s.nights(14, 26, release("v2.1.8"), scale("rows_per_s", 1.23), scale("service_p99_us", 0.8), scale("db_bytes", 1.002))
-	s.nights(26, 40, release("v2.1.9"), scale("rows_per_s", 1.23), scale("service_p99_us", 0.8), scale("db_bytes", 1.002), scale("write_kb", 2.5))
+	s.nights(14, 26, release("v2.1.8"), scale("rows_per_s", 1.23), scale("service_p99_us", 0.8), scale("space_amplification", 1.002))
+	s.nights(26, 40, release("v2.1.9"), scale("rows_per_s", 1.23), scale("service_p99_us", 0.8), scale("space_amplification", 1.002), scale("write_kb", 2.5))
 	s.nights(40, 41, func(c *result.Campaign, trials []*result.Trial) {
 		c.Trials[1].Status, trials[1].Status = result.Invalid, result.Invalid
 		trials[0].Steps[0].Groups[0].SLA = &result.SLA{Target: 10}

@@ -12,7 +12,7 @@ import (
 )
 
 // unknown stands where something must be said of what no log tells.
-const unknown = "unknown"
+const unknown = result.Unknown
 
 // The modes of arithmetic, as trials tell them.
 const (

@@ -20,6 +20,7 @@ type Cost struct {
 	ReadKB   float64
 	WriteKB  float64
 	Rate     float64 // operations a second
+	Unlike   bool    // as in Summary
 }
 
 func (c *Cost) numbers() []Number {
@@ -47,7 +48,7 @@ func Costs(w io.Writer, tests []Test, rounded bool) error {
 			if i == 0 {
 				continue
 			}
-			cells := ratios(t.Costs[i].numbers(), t.Costs[0].numbers(), rounded)
+			cells := ratios(t.Costs[i].numbers(), against(t.Costs[0].numbers(), t.Costs[i].Unlike), rounded)
 			fmt.Fprintf(b, "%s\t\t%s\t%s\n", cells[0], strings.Join(cells[1:], "\t"), plain(t.Costs[i].Tag))
 		}
 		fmt.Fprintln(b)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 )
 
@@ -28,6 +29,9 @@ type Summary struct {
 
 	MaxOp    float64 // the longest operation of the step's kind, in seconds
 	P50, P99 float64 // the rate that 50 and 99 % of a client's intervals reached or exceeded
+	// Unlike: other work was done than by the block's base, so that there are no
+	// ratios.
+	Unlike bool
 }
 
 // mrgHead are the columns, in the order of numbers.
@@ -83,7 +87,7 @@ func MergedRatios(w io.Writer, steps []Step, rounded bool) error {
 		base := block[0].numbers()
 		for i := range block[1:] {
 			s := &block[1+i]
-			line(b, ratios(s.numbers(), base, rounded), s.Tag)
+			line(b, ratios(s.numbers(), against(base, s.Unlike), rounded), s.Tag)
 		}
 	})
 }
@@ -113,6 +117,18 @@ func texts(numbers []Number) []string {
 	out := make([]string, len(numbers))
 	for i, n := range numbers {
 		out[i] = n.Text
+	}
+	return out
+}
+
+// against are the numbers to divide by: none is known where other work was done.
+func against(base []Number, unlike bool) []Number {
+	if !unlike {
+		return base
+	}
+	out := make([]Number, len(base))
+	for i := range out {
+		out[i] = Fixed(math.NaN(), 0)
 	}
 	return out
 }

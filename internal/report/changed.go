@@ -127,7 +127,7 @@ func (c *campaign) changedTable(s *step, all []map[string]growth) Table {
 		t.Columns = append(t.Columns, targetColumn(tg))
 	}
 	t.Columns[0].Sub = "base"
-	score := c.changes(all)
+	score := c.changes(s, all)
 	names := sortedKeys(score)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(score[b], score[a]) })
 	var rows []TableRow
@@ -137,7 +137,7 @@ func (c *campaign) changedTable(s *step, all []map[string]growth) Table {
 		}
 		row := TableRow{Head: name, Target: -1}
 		for i := range c.Targets {
-			row.Cells = append(row.Cells, changedCell(all[0][name], all[i][name], i == 0))
+			row.Cells = append(row.Cells, changedCell(all[0][name], all[i][name], i == 0 || s.Unlike(base, c.Targets[i]) != ""))
 		}
 		rows = append(rows, row)
 	}
@@ -146,9 +146,12 @@ func (c *campaign) changedTable(s *step, all []map[string]growth) Table {
 }
 
 // changes is for each counter how far the target that is farthest from the base is.
-func (c *campaign) changes(all []map[string]growth) map[string]float64 {
+func (c *campaign) changes(s *step, all []map[string]growth) map[string]float64 {
 	out := map[string]float64{}
 	for i, tg := range c.Targets {
+		if s.Unlike(c.Targets[0], tg) != "" {
+			continue
+		}
 		of, base := tg.Trials[0], c.Targets[0].Trials[0]
 		same := of.Engine == base.Engine && of.Structure == base.Structure && len(all[i]) > 0 && len(all[0]) > 0
 		for name, g := range all[i] {
@@ -163,7 +166,7 @@ func (c *campaign) changes(all []map[string]growth) map[string]float64 {
 	return out
 }
 
-func changedCell(base, of growth, isBase bool) Cell {
+func changedCell(base, of growth, alone bool) Cell {
 	if !of.present {
 		return absentCell("it has no such counter")
 	}
@@ -172,7 +175,7 @@ func changedCell(base, of growth, isBase bool) Cell {
 		c.Title += fmt.Sprintf("; median of %d trials", of.trials)
 	}
 	switch {
-	case isBase || base.reset || of.reset || base.total == 0 && of.total == 0:
+	case alone || base.reset || of.reset || base.total == 0 && of.total == 0:
 	case !base.present:
 		c.Ratio = "new"
 	case base.per == 0:

@@ -217,7 +217,7 @@ const mostBands = 4
 
 // chartNote says what the lines are made of.
 func (c *campaign) chartNote(s *step, tracks []*track, d *chartData) string {
-	parts := []string{fmt.Sprintf("A point is %s: the mean of rates, the highest p99 and max of its intervals. Latency is of %s: the highest of its kinds; the response time where a rate was promised.", seconds(d.Width), s.Primary)}
+	parts := []string{fmt.Sprintf("A point is %s: the mean of rates, the highest p99 and max of its intervals, p99 only of those with 1,000 operations or more. Latency is of %s: the highest of its kinds; the response time where a rate was promised.", seconds(d.Width), s.Primary)}
 	if len(d.Stalls) > 0 {
 		parts = append(parts, "Stalls are shaded.")
 	}

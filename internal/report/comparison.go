@@ -20,6 +20,7 @@ import (
 type Comparison struct {
 	*compare.Judgement
 	Items  []compare.Item // those of the judgement that are to be shown
+	First  string         // what is said before all else; "" if nothing is
 	Doubts []string       // what a reader must know before the numbers
 	Notes  []string       // in what else the two differ: it may be what is compared
 	// Difference is the relative difference, such as 0.03, of which is told how
@@ -53,6 +54,9 @@ func ComparisonText(w io.Writer, list []Comparison) error {
 var comparisonHeads = []string{"step", "number", "base", "new", "ratio", "95 % interval", "trials", "verdict"}
 
 func (c Comparison) text(w io.Writer) {
+	if c.First != "" {
+		fmt.Fprintf(w, "⚠ %s\n", c.First)
+	}
 	fmt.Fprintf(w, "%s against %s, the base%s\n", c.New.Name, c.Base.Name, c.durability())
 	for _, d := range c.Doubts {
 		fmt.Fprintf(w, "⚠ %s\n", d)
@@ -96,6 +100,9 @@ func ComparisonMarkdown(w io.Writer, list []Comparison) error {
 }
 
 func (c Comparison) markdown(w io.Writer) {
+	if c.First != "" {
+		fmt.Fprintf(w, "> ⚠ %s\n\n", escape(c.First))
+	}
 	fmt.Fprintf(w, "## %s against %s, the base%s\n\n", escape(c.New.Name), escape(c.Base.Name), escape(c.durability()))
 	for _, d := range c.Doubts {
 		fmt.Fprintf(w, "> ⚠ %s\n>\n", escape(d))
@@ -133,7 +140,7 @@ func (c Comparison) rows(n *notes) [][]string {
 		for _, w := range appendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...) {
 			marks.Notes = withNote(marks.Notes, n.mark(w))
 		}
-		out = append(out, []string{step, numberName(it.New.Key), number{*it.Base}.String(), number{*it.New}.String(),
+		out = append(out, []string{step, numberName(it.New.Key), number{*it.Base}.whole(), number{*it.New}.whole(),
 			effectRatio(it.Ratio), effectBounds(&it.Effect), effectTrials(&it.Effect), strings.TrimSpace(c.verdictText(&it.Effect) + " " + marks.Marks())})
 	}
 	return out

@@ -145,8 +145,9 @@ func (s *step) ratioCell(t, base *target, m measure) Cell {
 		return absentCell(num.Missing)
 	}
 	c := Cell{Number: true, Title: num.hover()}
+	c.Tag = num.Few()
 	if doubts := s.Doubts(t); len(doubts) > 0 {
-		c.Tag = doubts[0]
+		c.Tag = tagged(num, doubts[0])
 	}
 	if t == base {
 		c.Text, c.Ratio = twoDecimals(1), num.String()

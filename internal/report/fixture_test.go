@@ -153,7 +153,11 @@ type adder func(group, op, metric string, value float64, unit, per string, warni
 func rowAdder(t *result.Trial, s *result.Step) adder {
 	return func(group, op, metric string, value float64, unit, per string, warnings ...string) {
 		source := map[string]string{"write_kb": "device vda", "read_kb": "device vda", "cpu_us": "process", "server_cpu_us": "process"}[metric]
-		s.Rows = append(s.Rows, result.Row{Target: t.Target, Trial: t.Trial, Step: s.Name, Group: group, Op: op, Metric: metric, Value: value, Unit: unit, Per: per, N: 60, Source: source, Warnings: warnings})
+		n := int64(60)
+		if isLatency(metric) {
+			n = 60_000
+		}
+		s.Rows = append(s.Rows, result.Row{Target: t.Target, Trial: t.Trial, Step: s.Name, Group: group, Op: op, Metric: metric, Value: value, Unit: unit, Per: per, N: n, Source: source, Warnings: warnings})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"html/template"
 	"math"
+	"slices"
 
 	"rumbench/internal/compare"
 )
@@ -17,6 +18,9 @@ type embeddedJudgements struct {
 	From     []int           `json:"from"`  // by target: its first number
 	Score    [][]int         `json:"score"` // by target: its numbers in the scorecard and the like
 	Pairs    []judgementPair `json:"pairs"`
+	// Apart are the classes of the targets in steps in which they are not all
+	// compared with each other: only those of one class are.
+	Apart map[string][]int `json:"apart,omitempty"`
 	// Some: of targets against others than the first nothing is known, as there
 	// are too many of them.
 	Some bool `json:"some,omitempty"`
@@ -70,6 +74,7 @@ func (c *campaign) judgementsJSON(e *embedder, from []int) (template.JS, error) 
 		}
 		scores += len(out.Score[i])
 	}
+	out.Apart = c.classes()
 	out.Some = scores*(len(c.Targets)-1) > mostVerdicts
 	seen := map[pageVerdict]int{}
 	for _, base := range c.Targets {
@@ -84,6 +89,27 @@ func (c *campaign) judgementsJSON(e *embedder, from []int) (template.JS, error) 
 	}
 	b, err := json.Marshal(out)
 	return template.JS(b), err
+}
+
+// classes are, for steps in which the work or the promises of targets differ, the
+// targets that are alike.
+func (c *campaign) classes() map[string][]int {
+	out := map[string][]int{}
+	for _, s := range c.steps {
+		var first []*target // of each class
+		of := make([]int, len(c.Targets))
+		for i, t := range c.Targets {
+			of[i] = slices.IndexFunc(first, func(f *target) bool { return s.Unlike(f, t) == "" })
+			if of[i] < 0 {
+				of[i] = len(first)
+				first = append(first, t)
+			}
+		}
+		if len(first) > 1 {
+			out[s.Name] = of
+		}
+	}
+	return out
 }
 
 // pair is the judgement of a target: of all of its numbers against the first

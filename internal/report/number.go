@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
 
@@ -19,6 +20,15 @@ func (s *step) number(t *target, k key) number { return number{s.Number(t, k)} }
 // numberOf is a number that no rows are behind.
 func numberOf(metric string, value float64, unit string) number {
 	return number{compare.Number{Key: key{Metric: metric}, Value: value, Unit: unit}}
+}
+
+// whole is the number rounded for display, with what it is instead of a
+// percentile of too few samples.
+func (n number) whole() string {
+	if few := n.Few(); few != "" {
+		return n.String() + ", " + few
+	}
+	return n.String()
 }
 
 // positions are where the number's rows stand on the page.
@@ -45,6 +55,10 @@ func (n number) hover() string {
 	}
 	if n.Per != "" {
 		b.WriteString(" per " + n.Per)
+	}
+	if few := n.Few(); few != "" {
+		p, _, _ := result.Percentile(n.Metric)
+		fmt.Fprintf(&b, ": %s samples, as a percentile of %g takes %d", few, p, result.LeastSamples(p))
 	}
 	if len(n.Rows) > 1 {
 		fmt.Fprintf(&b, "; median of %d trials, from %s to %s", len(n.Rows), full(n.Low), full(n.High))

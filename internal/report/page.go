@@ -113,7 +113,12 @@ func newPage(in Input, c *campaign, series map[*step][]*track) (*Page, error) {
 
 // banners are the things that a reader must know before any number.
 func banners(in Input, c *campaign) []string {
-	out := slices.Clone(in.Warnings)
+	var out []string
+	if levels := c.Durability(); levels != "" {
+		out = append(out, DurabilityDiffers(levels))
+	}
+	out = append(out, in.Warnings...)
+	out = append(out, c.otherWork()...)
 	if differ := c.hostsDiffer(); differ != "" {
 		out = append(out, differ)
 	}
@@ -136,6 +141,40 @@ func banners(in Input, c *campaign) []string {
 		}
 	}
 	return mergedTexts(out)
+}
+
+// DurabilityDiffers says that targets promise different things. What can be said
+// of their ratios depends on it, so it stands before all else.
+func DurabilityDiffers(levels string) string {
+	return "Durability differs: " + levels + ". Ratios between them are those of different promises."
+}
+
+// otherWork says which targets are not compared with the first one, and in which
+// steps, as their work or their promises differ.
+func (c *campaign) otherWork() (out []string) {
+	base := c.Targets[0]
+	for _, t := range c.Targets[1:] {
+		steps, all := map[string][]string{}, 0
+		var order []string
+		for _, s := range c.steps {
+			if s.Primary == "" {
+				continue
+			}
+			all++
+			if why := s.Unlike(base, t); why != "" {
+				order = appendNew(order, why)
+				steps[why] = append(steps[why], s.Name)
+			}
+		}
+		for _, why := range order {
+			in := ""
+			if len(steps[why]) < all {
+				in = " in " + joined(steps[why])
+			}
+			out = append(out, fmt.Sprintf("%s is not compared with %s%s: %s.", t.Name, base.Name, in, why))
+		}
+	}
+	return out
 }
 
 func sentenceTail(reason, hint string) string {

@@ -15,6 +15,9 @@ func RelativeText(w io.Writer, r *compare.Relative, style RelativeStyle, width i
 	t := relativeTable(r, style, &notes{}, nil)
 	common := shorten(t.Columns[:len(r.Targets)])
 	return buffered(w, func(b *bufio.Writer) error {
+		if r.Durability != "" {
+			fmt.Fprintf(b, "⚠ %s\n", DurabilityDiffers(r.Durability))
+		}
 		fmt.Fprintf(b, "%s\n", t.Note)
 		if common != "" {
 			fmt.Fprintf(b, "names of targets: %s\n", common)
@@ -81,6 +84,9 @@ func RelativeMarkdown(w io.Writer, r *compare.Relative, style RelativeStyle) err
 	t := relativeTable(r, style, n, nil)
 	t.Title = ""
 	return buffered(w, func(b *bufio.Writer) error {
+		if r.Durability != "" {
+			fmt.Fprintf(b, "> ⚠ %s\n\n", escape(DurabilityDiffers(r.Durability)))
+		}
 		markdownRelative(b, Relative{Tables: []Table{t}, Cautions: relativeCautions(r, style), Notes: n.list})
 		return nil
 	})

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/plain"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -34,6 +35,8 @@ type Input struct {
 	// PublishedColours asks for the colours of the insert benchmark's published
 	// pages in the relative tables, in place of those of the verdicts.
 	PublishedColours bool
+	// Across says which differences of targets are no reason not to compare them.
+	Across compare.Across
 }
 
 // Trial is a trial with its series.
@@ -45,10 +48,17 @@ type Trial struct {
 	Plans  []result.StatementPlan // of its statements; none of an engine that has no planner
 }
 
+// campaign sorts the trials, and is told what is to be compared.
+func (in *Input) campaign() *campaign {
+	c := newCampaign(in.Trials, 0)
+	c.Across = in.Across
+	return c
+}
+
 // HTML writes the report as one HTML file that loads nothing else. The same
 // input gives the same bytes.
 func HTML(w io.Writer, in Input) error {
-	c := newCampaign(in.Trials, 0)
+	c := in.campaign()
 	series, err := readSeries(c)
 	if err != nil {
 		return err
@@ -63,7 +73,7 @@ func HTML(w io.Writer, in Input) error {
 // Markdown writes the report as Markdown, without the charts over time and the
 // embedded rows.
 func Markdown(w io.Writer, in Input) error {
-	p, err := newPage(in, newCampaign(in.Trials, 0), nil)
+	p, err := newPage(in, in.campaign(), nil)
 	if err != nil {
 		return err
 	}
@@ -74,7 +84,7 @@ func Markdown(w io.Writer, in Input) error {
 // with throughput, quality of service and cost. Columns that do not fit into
 // the width are left out, and it says so; a width of 0 is unlimited.
 func Text(w io.Writer, in Input, width int) error {
-	c := newCampaign(in.Trials, 0)
+	c := in.campaign()
 	return buffered(w, func(b *bufio.Writer) error { writeText(b, in, c, width); return nil })
 }
 

@@ -79,6 +79,13 @@ func (c *campaign) searchSentence(s *step) string {
 	if len(all) == 1 {
 		return all[0].String() + "." + doubt
 	}
+	if slices.ContainsFunc(all[1:], func(a answer) bool { return all[0].Differs(a.Search) != "" }) {
+		var apart []string
+		for _, a := range all {
+			apart = append(apart, a.String())
+		}
+		return strings.Join(apart, "; ") + ". They were asked different questions, and are not compared." + doubt
+	}
 	var parts, never []string
 	for _, a := range all {
 		switch {

@@ -193,7 +193,7 @@ func (c *campaign) countersTable(s *step, growths []map[string]growth) Table {
 	}
 	most := max(minCounters, min(maxCounters, allCounters/(len(c.steps)*len(c.Targets))))
 	if all := len(byName); all > most {
-		c.keepChanged(byName, growths, most)
+		c.keepChanged(s, byName, growths, most)
 		t.Note += fmt.Sprintf(" The %d of %d that changed most from target to target; all are in trial.json.", most, all)
 	}
 	t.Groups = []RowGroup{{Rows: c.rowsOf(byName, "")}}
@@ -201,8 +201,8 @@ func (c *campaign) countersTable(s *step, growths []map[string]growth) Table {
 }
 
 // keepChanged leaves only the counters that tell the targets apart most.
-func (c *campaign) keepChanged(byName map[string]map[*target]Cell, growths []map[string]growth, most int) {
-	score := c.changes(growths)
+func (c *campaign) keepChanged(s *step, byName map[string]map[*target]Cell, growths []map[string]growth, most int) {
+	score := c.changes(s, growths)
 	names := sortedKeys(byName)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(score[b], score[a]) })
 	for _, name := range names[most:] {

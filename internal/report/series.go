@@ -219,10 +219,12 @@ func (t *track) addOps(l *result.Line) {
 	if s := t.shares[l.Group]; s.at == l.T {
 		p.low, p.high, p.spread = p.low+rows*s.low, p.high+rows*s.high, p.spread+rows
 	}
+	p99, most := l.P99, l.Max
 	if l.ResponseMx > 0 {
-		p.p99, p.max = max(p.p99, l.ResponseP9), max(p.max, l.ResponseMx)
-	} else {
-		p.p99, p.max = max(p.p99, l.P99), max(p.max, l.Max)
+		p99, most = l.ResponseP9, l.ResponseMx
+	}
+	if p.max = max(p.max, most); l.Ops >= result.LeastSamples(99) {
+		p.p99 = max(p.p99, p99)
 	}
 }
 

@@ -71,7 +71,7 @@ func (w *sweep) curve(title string, find func(*step) (key, bool)) *sweepCurve {
 				point := sweepPoint{value: math.NaN(), low: math.NaN(), high: math.NaN()}
 				if k, ok := find(l.step); ok {
 					if n := l.number(t, k); n.Missing == "" && finite(n.Value) {
-						point = sweepPoint{n.Value, n.Low, n.High, len(l.Doubts(t)) > 0 || n.Disturbed()}
+						point = sweepPoint{n.Value, n.Low, n.High, len(l.Doubts(t)) > 0 || n.Disturbed() || n.MaxOf > 0}
 					}
 				}
 				line.points = append(line.points, point)

@@ -40,7 +40,7 @@ func (w *sweep) textSweep(out io.Writer, n *notes, limit int) {
 				}
 				if k, ok := l.Latency(l.Primary, "p99"); arrive && ok {
 					if p99 := l.number(t, k); p99.Missing == "" {
-						text += "  " + p99.String()
+						text += "  " + p99.whole()
 					}
 				}
 				row = append(row, text)

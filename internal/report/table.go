@@ -95,9 +95,14 @@ func (s *step) cell(t, base *target, k key, n *notes) Cell {
 	if len(num.Rows) < len(t.Trials) {
 		c.Title += fmt.Sprintf("; from %d of %d trials", len(num.Rows), len(t.Trials))
 	}
+	if why := s.Unlike(base, t); why != "" {
+		c.Tag = "not compared"
+		c.Title += "; not compared: " + why
+		n.mark(t.Name + " in " + s.Name + ": " + why + ". It is not compared with " + base.Name + " there.")
+	}
 	doubts := s.Doubts(t)
 	if len(doubts) > 0 {
-		c.Tag = doubts[0]
+		c.Tag = tagged(num, doubts[0])
 		c.Title += "; not comparable: " + strings.Join(doubts, ", ")
 		n.mark(t.Name + " in " + s.Name + ": " + strings.Join(doubts, ", ") + ". Its numbers are not comparable there.")
 	}
@@ -105,6 +110,15 @@ func (s *step) cell(t, base *target, k key, n *notes) Cell {
 		c.compare(e, base.Name)
 	}
 	return c
+}
+
+// tagged puts a reason not to compare a number behind what it is instead of a
+// percentile.
+func tagged(n number, why string) string {
+	if few := n.Few(); few != "" {
+		return few + ", " + why
+	}
+	return why
 }
 
 func (c *Cell) compare(e *compare.Effect, base string) {
@@ -131,7 +145,7 @@ func (c *campaign) plainCell(num number, n *notes) Cell {
 	if num.Missing != "" {
 		return absentCell(num.Missing)
 	}
-	cell := Cell{Text: num.String(), Title: num.hover(), Number: true, Value: full(num.Value), Rows: c.positions(num)}
+	cell := Cell{Text: num.String(), Title: num.hover(), Number: true, Value: full(num.Value), Rows: c.positions(num), Tag: num.Few()}
 	for _, w := range num.Warnings {
 		cell.Notes = withNote(cell.Notes, n.mark(w))
 	}

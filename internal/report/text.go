@@ -34,7 +34,9 @@ func writeText(w io.Writer, in Input, c *campaign, limit int) {
 		fmt.Fprintln(w, "no trials")
 		return
 	}
-	if f := c.durability(); f.Value != "" {
+	if levels := c.Durability(); levels != "" {
+		fmt.Fprintf(w, "⚠ %s\n", DurabilityDiffers(levels))
+	} else if f := c.durability(); f.Value != "" {
 		fmt.Fprintf(w, "durability: %s\n\n", f.Value)
 	}
 	n := &notes{}
@@ -79,8 +81,12 @@ func writeText(w io.Writer, in Input, c *campaign, limit int) {
 			}
 		}
 	}
+	warned := banners(in, c)
+	if c.Durability() != "" {
+		warned = warned[1:] // it stands at the top
+	}
 	textPublished(w, c.published(in.Published, &notes{}), n, limit)
-	textFoot(w, banners(in, c), n, len(heads)-shown, limit)
+	textFoot(w, warned, n, len(heads)-shown, limit)
 	fmt.Fprintf(w, "base: %s. %s\n", c.Targets[0].Name, c.caution())
 	if len(c.Targets) > 1 {
 		fmt.Fprintln(w, howMarked)
@@ -139,6 +145,9 @@ func (c *campaign) summaryRow(s *step, t *target, columns []column, n *notes) []
 	for _, d := range s.Doubts(t) {
 		row[0] += fmt.Sprintf(" ⚠%d", n.mark(t.Name+" in "+s.Name+": "+d+"; not comparable").Number)
 	}
+	if why := s.Unlike(c.Targets[0], t); why != "" {
+		row[0] += fmt.Sprintf(" ⚠%d", n.mark(t.Name+" in "+s.Name+": "+why+"; not compared").Number)
+	}
 	rate, rated := s.Rate(s.Primary)
 	for _, col := range columns {
 		switch {
@@ -176,7 +185,7 @@ func numberText(s *step, t *target, col column, n *notes) string {
 	for _, w := range num.Warnings {
 		marks.Notes = withNote(marks.Notes, n.mark(w))
 	}
-	return strings.TrimSpace(num.String() + " " + marks.Marks())
+	return strings.TrimSpace(num.whole() + " " + marks.Marks())
 }
 
 func columnWidths(heads []string, cells [][][]string) []int {

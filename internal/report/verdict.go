@@ -79,6 +79,13 @@ func (c *campaign) ranking(s *step, k key) (ranks []rank, dropped string) {
 		}
 	}
 	slices.SortStableFunc(ranks, func(a, b rank) int { return cmp.Compare(b.rate.Value, a.rate.Value) })
+	ranks = slices.DeleteFunc(ranks, func(r rank) bool {
+		unlike := s.Unlike(ranks[0].target, r.target)
+		if unlike != "" {
+			why = append(why, fmt.Sprintf("%s (%s)", r.target.Name, unlike))
+		}
+		return unlike != ""
+	})
 	if len(why) > 0 {
 		dropped = "Not compared: " + joined(why) + "."
 	}

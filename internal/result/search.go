@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -14,6 +15,55 @@ type Search struct {
 	Broke   float64 `json:"broke_per_s,omitempty"` // the lowest rate above it that broke it; 0: none did
 	Why     string  `json:"why,omitempty"`         // how: "p99 313 ms"
 	Capped  bool    `json:"capped,omitempty"`      // the plan told how high to go
+	// How the rate was searched for; nil in results of older builds.
+	How *SearchPlan `json:"how,omitempty"`
+}
+
+// SearchPlan is how a rate is searched for.
+type SearchPlan struct {
+	Precision float64 `json:"precision"`            // of the answer, as a share: 0.05 is 5 %
+	From      float64 `json:"from_per_s,omitempty"` // the lowest rate to try; 0: not limited
+	To        float64 `json:"to_per_s,omitempty"`   // the highest; 0: not limited
+	Seconds   float64 `json:"seconds"`              // of a probe
+	Arrivals  string  `json:"arrivals"`             // as in Group.Pace
+	Queue     int64   `json:"queue,omitempty"`      // as in Group
+}
+
+// Gap is how much higher than the rate found the highest one that keeps the
+// promise may be, as a share. It is endless if no rate broke the promise, though
+// the plan did not let it try more.
+func (s *Search) Gap() float64 {
+	const usual = 0.05 // of results that do not say how they were found
+	switch {
+	case s.Kept > 0 && s.Broke > s.Kept:
+		return s.Broke/s.Kept - 1
+	case s.Broke == 0 && s.Capped:
+		return math.Inf(1)
+	case s.How != nil:
+		return s.How.Precision
+	}
+	return usual
+}
+
+// Differs says in what two searches asked something else; "" if they did not, or
+// it was not recorded.
+func (s *Search) Differs(o *Search) string {
+	switch a, b := s.How, o.How; {
+	case s.Promise != o.Promise:
+		return fmt.Sprintf("find %s and %s", s.Words(), o.Words())
+	case a == nil || b == nil:
+	case a.Seconds != b.Seconds:
+		return fmt.Sprintf("find with probes of %.10g s and %.10g s", a.Seconds, b.Seconds)
+	case a.Arrivals != b.Arrivals:
+		return fmt.Sprintf("find with arrivals %s and %s", a.Arrivals, b.Arrivals)
+	case a.Queue != b.Queue:
+		return fmt.Sprintf("find with a queue of %d and %d (0: of any length)", a.Queue, b.Queue)
+	case a.From != b.From:
+		return fmt.Sprintf("find from %.10g/s and from %.10g/s (0: not limited)", a.From, b.From)
+	case a.To != b.To:
+		return fmt.Sprintf("find to %.10g/s and to %.10g/s (0: not limited)", a.To, b.To)
+	}
+	return ""
 }
 
 // Words is the promise as people write it: "p99 < 20 ms".

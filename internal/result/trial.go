@@ -1,6 +1,7 @@
 package result
 
 import (
+	"cmp"
 	"time"
 
 	"rumbench/engine"
@@ -30,6 +31,9 @@ const (
 	Embedded Hosting = "embedded" // in rumbench's own process, beside the clients
 	Server   Hosting = "server"   // in processes of its own
 )
+
+// Unknown is the durability and the like of a trial of which it is not known.
+const Unknown = "unknown"
 
 // Trial is the content of trial.json: one target × one workload × one repetition.
 type Trial struct {
@@ -79,6 +83,23 @@ func (t *Trial) DurabilityText() string {
 		return t.Durability
 	}
 	return t.Durability + " (" + t.Promise + ")"
+}
+
+// Version returns the version of something that is recorded under a name; "" if
+// it is not.
+func (t *Trial) Version(name string) string {
+	for _, f := range t.Versions {
+		if f.Name == name {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// EngineVersion returns what a server said it is, or the version of the engine
+// that is linked in, or of one whose numbers were imported; "" if none is known.
+func (t *Trial) EngineVersion() string {
+	return cmp.Or(t.Version("server"), t.Version(t.Engine), t.Version("engine"))
 }
 
 // Imported is the provenance of a trial that was made of another tool's logs.
@@ -157,13 +178,22 @@ type Group struct {
 	Pace    string  `json:"pace,omitempty"`
 	// Open: operations arrive at the group by one schedule for all clients, at
 	// Rate on average, which is of operations. Queue is then how many may wait; 0: any number.
-	Open  bool     `json:"open,omitempty"`
-	Queue int64    `json:"queue,omitempty"`
-	Ops   []string `json:"ops"`
+	Open  bool  `json:"open,omitempty"`
+	Queue int64 `json:"queue,omitempty"`
+	// Ramp is how the rate of an open group changes over its time; nil if it does not.
+	Ramp []Ramp   `json:"ramp,omitempty"`
+	Ops  []string `json:"ops"`
 	// Of tells of kinds that are varieties of another which: "range market" is
 	// of "query". Rates and latencies are of both.
 	Of  map[string]string `json:"of,omitempty"`
 	SLA *SLA              `json:"sla,omitempty"` // only of a group with a rate
+}
+
+// Ramp is a stretch of time in which a rate goes evenly from one to another.
+type Ramp struct {
+	Seconds float64 `json:"seconds"`
+	From    float64 `json:"from_per_s"`
+	To      float64 `json:"to_per_s"`
 }
 
 // SLA is whether a promised rate was held.

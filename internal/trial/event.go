@@ -32,6 +32,9 @@ type EventGroup struct {
 	Name   string  `json:"name"`
 	PerSec float64 `json:"per_s"`  // units a second
 	P99    float64 `json:"p99_us"` // of response time where there is one, otherwise of service time
+	// Max is the greatest of the same times where a kind had too few operations
+	// for a percentile; 0 where all had enough.
+	Max    float64 `json:"max_us,omitempty"`
 	Errors int64   `json:"errors,omitempty"`
 }
 

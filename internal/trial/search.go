@@ -37,7 +37,7 @@ func (t *trial) search(ctx context.Context, step *workload.Step) error {
 	if err := s.run(ctx, ceiling); err != nil {
 		return err
 	}
-	s.conclude(&t.res.Steps[at], step.Groups[p.group].Name, ceiling)
+	s.conclude(&t.res.Steps[at], step.Groups[p.group].Name, p.step.Seconds, ceiling)
 	t.Progress(eventOf(PhaseFound, t.res.Steps[at]))
 	return t.save()
 }
@@ -186,7 +186,7 @@ func shown(d time.Duration) string {
 }
 
 // conclude adds the answer to the step that was run without a rate.
-func (s *search) conclude(out *result.Step, group string, ceiling float64) {
+func (s *search) conclude(out *result.Step, group string, seconds, ceiling float64) {
 	slices.SortFunc(s.probes, func(a, b probe) int { return a.at - b.at })
 	row := result.Row{Target: out.Rows[0].Target, Trial: out.Rows[0].Trial, Step: out.Name, Group: group, Metric: "highest_rate", Unit: "1/s", N: int64(len(s.probes))}
 	var tried []string
@@ -203,7 +203,8 @@ func (s *search) conclude(out *result.Step, group string, ceiling float64) {
 		}
 		tried = append(tried, fmt.Sprintf("%.10g/s broke it (%s)", p.rate, p.broke))
 	}
-	found := &result.Search{Promise: s.Promise, Capped: s.To > 0}
+	found := &result.Search{Promise: s.Promise, Capped: s.To > 0, How: &result.SearchPlan{
+		Precision: s.Precision, From: s.From, To: s.To, Seconds: seconds, Arrivals: string(s.Arrivals), Queue: s.Queue}}
 	if best != nil {
 		found.Kept, found.Took = best.rate, best.took.Seconds()*1e3
 	}

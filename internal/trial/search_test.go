@@ -45,7 +45,7 @@ func TestSearch(t *testing.T) {
 		if err := s.run(t.Context(), ceiling); err != nil {
 			t.Fatal(err)
 		}
-		s.conclude(out, "query", ceiling)
+		s.conclude(out, "query", 10, ceiling)
 		if len(s.probes) > f.Most() {
 			t.Fatalf("%d probes, at most %d were said", len(s.probes), f.Most())
 		}
@@ -65,6 +65,9 @@ func TestSearch(t *testing.T) {
 			if p.rate < f.From || f.To > 0 && p.rate > f.To {
 				t.Fatalf("%v was tried, of %v to %v", p.rate, f.From, f.To)
 			}
+		}
+		if how := out.Search.How; how == nil || how.Precision != f.Precision || how.From != f.From || how.To != f.To || how.Seconds != 10 {
+			t.Fatalf("how it was searched for is recorded as %+v", how)
 		}
 		got := out.Rows[len(out.Rows)-1]
 		if got.Metric != "highest_rate" || got.Value != want || got.Trial != 3 || len(got.Warnings) > 0 {
@@ -94,7 +97,7 @@ func TestConclusion(t *testing.T) {
 	} {
 		s, out := whole(f, 0)
 		s.probes = c.probes
-		s.conclude(out, "query", 111)
+		s.conclude(out, "query", 10, 111)
 		row := out.Rows[1]
 		if row.Value != c.value || !strings.Contains(out.Notes[0], c.note) {
 			t.Errorf("%v, %q, want %v, %q", row.Value, out.Notes, c.value, c.note)

@@ -119,6 +119,9 @@ func (t *trial) onInterval(step *workload.Step, iv *drive.Interval) {
 			if !kind.Upkeep {
 				shown.PerSec += float64(sums.Rows) / length
 				shown.P99 = max(shown.P99, max(l.P99, l.ResponseP9))
+				if l.Ops > 0 && l.Ops < result.LeastSamples(99) {
+					shown.Max = max(shown.Max, max(l.Max, l.ResponseMx))
+				}
 			}
 			if sums.Attempts > 0 || !kind.Upkeep {
 				lines = append(lines, l)

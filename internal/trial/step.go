@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"rumbench/engine"
 	"rumbench/internal/drive"
 	"rumbench/internal/observe"
+	"rumbench/internal/pace"
 	"rumbench/internal/result"
 	"rumbench/workload"
 )
@@ -134,7 +136,7 @@ func (t *trial) groups(step *workload.Step) (out []result.Group) {
 		case t.Calibrate:
 		case g.Arrivals != nil:
 			d.Open, d.Pace, d.Queue = true, string(g.Arrivals.Kind), g.Arrivals.Queue
-			d.Rate = g.Arrivals.Until(step.Seconds) / step.Seconds
+			d.Rate, d.Ramp = g.Arrivals.Until(step.Seconds)/step.Seconds, rampOf(g.Arrivals)
 		case g.Rate > 0:
 			d.Rate, d.Pace = g.Rate*float64(g.RowsPerOp)*float64(g.Clients), string(g.Pace)
 		}
@@ -148,6 +150,18 @@ func (t *trial) groups(step *workload.Step) (out []result.Group) {
 			}
 		}
 		out = append(out, d)
+	}
+	return out
+}
+
+// rampOf is how the rate of arrivals changes; nil if it does not.
+func rampOf(a *pace.Arrivals) (out []result.Ramp) {
+	first := a.Segments[0].From
+	if !slices.ContainsFunc(a.Segments, func(s pace.Segment) bool { return s.From != first || s.To != first }) {
+		return nil
+	}
+	for _, s := range a.Segments {
+		out = append(out, result.Ramp(s))
 	}
 	return out
 }

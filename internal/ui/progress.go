@@ -159,6 +159,9 @@ func Line(e trial.Event) string {
 	parts := []string{fmt.Sprintf("  %-8s %s", e.Step, at)}
 	for _, g := range e.Groups {
 		part := fmt.Sprintf("%s %s/s p99 %s", g.Name, Count(g.PerSec), Micros(g.P99))
+		if g.Max > 0 { // of too few operations for a percentile
+			part = fmt.Sprintf("%s %s/s max %s", g.Name, Count(g.PerSec), Micros(max(g.Max, g.P99)))
+		}
 		if g.Errors > 0 {
 			part += fmt.Sprintf(" %d errors", g.Errors)
 		}

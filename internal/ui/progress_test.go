@@ -166,3 +166,11 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+// An interval of a few operations has no percentile.
+func TestLineOfFewOperations(t *testing.T) {
+	e := trial.Event{Step: "l.x", Phase: trial.PhaseRun, Elapsed: 1, Groups: []trial.EventGroup{{Name: "index", PerSec: 1, P99: 900, Max: 1100}}}
+	if got := Line(e); !strings.Contains(got, "index 1/s max 1.10 ms") || strings.Contains(got, "p99") {
+		t.Errorf("%q", got)
+	}
+}

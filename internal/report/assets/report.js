@@ -104,10 +104,18 @@ function restored(cell) {
   return cell;
 }
 
+// alike tells whether two numbers are of targets that did the same work in their
+// step, and promised the same, and are the same percentile, or none.
+function alike(a, b) {
+  const x = numberOf(a), y = numberOf(b), classes = page.judgements.apart?.[x.run.step];
+  const of = (n) => classes?.[targets.indexOf(n.run.target)];
+  return x.metric === y.metric && of(x) === of(y);
+}
+
 // comparable tells whether two cells can be compared, as far as the page knows.
 function comparable(a, b) {
   if (!a?.dataset.n || !b?.dataset.n || a.classList.contains("hatch") || b.classList.contains("hatch")) return false;
-  return ![...numberOf(a).warnings, ...numberOf(b).warnings].some((w) => w.includes("somebody else used"));
+  return alike(a, b) && ![...numberOf(a).warnings, ...numberOf(b).warnings].some((w) => w.includes("somebody else used"));
 }
 
 function compareCell(cell, other, of) {
@@ -140,7 +148,7 @@ function compareRatios(table) {
           if (logs[i].length) text = Math.exp(logs[i].reduce((sum, v) => sum + v, 0) / logs[i].length).toFixed(2);
         } else if (other?.dataset.n && cell.dataset.n) {
           const ratio = numberOf(cell).median / numberOf(other).median;
-          if (Number.isFinite(ratio)) text = ratio.toFixed(2);
+          if (Number.isFinite(ratio) && alike(cell, other)) text = ratio.toFixed(2);
           if (ratio > 0 && comparable(cell, other)) logs[i].push(Math.log(ratio));
         }
         cell.classList.remove(...marks, "pub-blue", "pub-yellow");

@@ -1,0 +1,233 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rumbench/internal/result"
+)
+
+// Across says which differences of targets are no reason not to compare them,
+// as the reader asked for it.
+type Across struct {
+	Work       bool // workload, parameters, and what was offered to the clients
+	Durability bool
+}
+
+// Unlike says why the numbers of a step on two targets are not compared: they
+// are of other work, or of other promises. It is "" if they are compared.
+func (s *Step) Unlike(a, b *Target) string {
+	if a == b {
+		return ""
+	}
+	if why := s.campaign.unlike(a, b); why != "" || s.campaign.Across.Work {
+		return why
+	}
+	if list := s.Offered(a, b); len(list) > 0 {
+		return "other work: " + strings.Join(list, "; ")
+	}
+	return ""
+}
+
+// unlike says why no number of two targets is compared. Targets of one plan may
+// differ in durability: whoever wrote it put them beside each other.
+func (c *Campaign) unlike(a, b *Target) string {
+	pair := [2]*Target{a, b}
+	why, known := c.apart[pair]
+	if !known {
+		if list := Unlike(a, b); len(list) > 0 && !c.Across.Work {
+			why = "other work: " + strings.Join(list, "; ")
+		} else if text := UnlikeDurability(a, b); text != "" && !c.Across.Durability && !onePlan(a, b) {
+			why = "other durability: " + text
+		}
+		c.apart[pair] = why
+	}
+	return why
+}
+
+// onePlan tells whether all trials of two targets are of one campaign.
+func onePlan(a, b *Target) bool {
+	first := filepath.Dir(a.Trials[0].Dir)
+	return !slices.ContainsFunc(slices.Concat(a.Trials, b.Trials), func(t *result.Trial) bool { return filepath.Dir(t.Dir) != first })
+}
+
+// UnlikeDurability says in which levels of durability two targets differ, as
+// "none and os"; "" if they do not, or one is unknown.
+func UnlikeDurability(a, b *Target) string {
+	x, y := durability(a), durability(b)
+	if x == y || x == "" || y == "" {
+		return ""
+	}
+	return x + " and " + y
+}
+
+// durability is a target's level, or its levels.
+func durability(t *Target) string {
+	var out []string
+	for _, trial := range t.Trials {
+		if trial.Durability != "" && trial.Durability != result.Unknown {
+			out = appendNew(out, trial.Durability)
+		}
+	}
+	return strings.Join(out, " or ")
+}
+
+// durabilityText is the same with what the level means, where that is known.
+func durabilityText(t *Target) string {
+	var out []string
+	for _, trial := range t.Trials {
+		if trial.Durability != "" && trial.Durability != result.Unknown {
+			out = appendNew(out, trial.DurabilityText())
+		}
+	}
+	return strings.Join(out, " or ")
+}
+
+// Durability says which level each target has, if they do not all have the same:
+// "a: none, b: os". What is unknown differs from nothing.
+func (c *Campaign) Durability() string {
+	var levels, parts []string
+	for _, t := range c.Targets {
+		if level := durability(t); level != "" {
+			levels, parts = appendNew(levels, level), append(parts, t.Name+": "+durabilityText(t))
+		}
+	}
+	if len(levels) < 2 {
+		return ""
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Offered says in what the work that was offered to the clients of a step
+// differed on two targets, as "rate of insert: 500/s and 4000/s". What was not
+// recorded differs from nothing.
+func (s *Step) Offered(a, b *Target) (out []string) {
+	x, y := s.seenOn(a).offers, s.seenOn(b).offers
+	if len(x) == 0 || len(y) == 0 || len(x) == 1 && len(y) == 1 && x[0].text == y[0].text {
+		return nil
+	}
+	for _, o := range slices.Concat(x[1:], y) {
+		out = appendNew(out, x[0].differs(&o)...)
+	}
+	return out
+}
+
+// OtherWork says in which steps other work was offered to the clients of two
+// targets. It is whole if there is no step that both came to and that is left to
+// be compared.
+func (c *Campaign) OtherWork(a, b *Target) (list []string, whole bool) {
+	whole = true
+	for _, s := range c.Steps {
+		if len(s.Runs[a]) == 0 || len(s.Runs[b]) == 0 || s.Primary == "" || s.Warmup {
+			continue
+		}
+		unlike := s.Offered(a, b)
+		whole = whole && len(unlike) > 0
+		if len(unlike) > 0 {
+			list = append(list, s.Name+": "+strings.Join(unlike, "; "))
+		}
+	}
+	return list, whole && len(list) > 0
+}
+
+// offer is what was offered to the clients of a step.
+type offer struct {
+	text   string // to compare by
+	groups []result.Group
+}
+
+// offersOf are the different ones of some runs.
+func offersOf(runs []Run) (out []offer) {
+	for _, r := range runs {
+		if len(r.Step.Groups) == 0 {
+			continue
+		}
+		var b strings.Builder
+		for _, g := range r.Step.Groups {
+			fmt.Fprintf(&b, "%s %d %.4g %s %v %d %v\n", g.Name, g.Clients, g.Rate, g.Pace, g.Open, g.Queue, g.Ramp)
+		}
+		if !slices.ContainsFunc(out, func(o offer) bool { return o.text == b.String() }) {
+			out = append(out, offer{b.String(), r.Step.Groups})
+		}
+	}
+	return out
+}
+
+func (o *offer) differs(other *offer) (out []string) {
+	for i := range o.groups {
+		g := &o.groups[i]
+		k := slices.IndexFunc(other.groups, func(h result.Group) bool { return h.Name == g.Name })
+		if k < 0 {
+			out = append(out, fmt.Sprintf("clients of %s on one side only", g.Name))
+			continue
+		}
+		out = append(out, groupsDiffer(g, &other.groups[k])...)
+	}
+	for _, h := range other.groups {
+		if !slices.ContainsFunc(o.groups, func(g result.Group) bool { return h.Name == g.Name }) {
+			out = append(out, fmt.Sprintf("clients of %s on one side only", h.Name))
+		}
+	}
+	return out
+}
+
+// sameRate is how far promised rates may be apart, as a share: those of imported
+// logs are worked out from counts.
+const sameRate = 1e-3
+
+func groupsDiffer(g, h *result.Group) (out []string) {
+	differ := func(what, of, other string) {
+		if of != other {
+			out = append(out, fmt.Sprintf("%s of %s: %s and %s", what, g.Name, of, other))
+		}
+	}
+	if g.Clients > 0 && h.Clients > 0 {
+		differ("clients", fmt.Sprint(g.Clients), fmt.Sprint(h.Clients))
+	}
+	if math.Abs(g.Rate-h.Rate) > sameRate*max(g.Rate, h.Rate) {
+		differ("rate", rateText(g), rateText(h))
+	}
+	if g.Pace != "" && h.Pace != "" {
+		differ("arrivals", arrivalsText(g), arrivalsText(h))
+	}
+	if g.Open && h.Open {
+		differ("queue", queueText(g), queueText(h))
+		differ("ramp", rampText(g), rampText(h))
+	}
+	return out
+}
+
+func rateText(g *result.Group) string {
+	if g.Rate == 0 {
+		return "none (closed loop)"
+	}
+	return fmt.Sprintf("%.10g/s", g.Rate)
+}
+
+func arrivalsText(g *result.Group) string {
+	if g.Open {
+		return g.Pace + " for all clients together"
+	}
+	return g.Pace + " for each client"
+}
+
+func queueText(g *result.Group) string {
+	if g.Queue == 0 {
+		return "of any length"
+	}
+	return fmt.Sprint(g.Queue)
+}
+
+func rampText(g *result.Group) string {
+	if len(g.Ramp) == 0 {
+		return "none"
+	}
+	var parts []string
+	for _, s := range g.Ramp {
+		parts = append(parts, fmt.Sprintf("%.10g/s to %.10g/s in %.10g s", s.From, s.To, s.Seconds))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,323 @@
+package compare
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+)
+
+// offered is a campaign of two targets whose clients of step "s" were offered two
+// kinds of work, beside a load that is the same for both.
+func offered(a, b result.Group) *Campaign {
+	var trials []*result.Trial
+	for target, g := range map[string]result.Group{"a": a, "b": b} {
+		for n := 1; n <= 4; n++ {
+			rate := 100.0 * float64(1+len(trials)/4*7)
+			t := made(target, n, "interleaved", numbers{"rows_per_s": rate + float64(n%2)}, "load", "s")
+			t.Steps[0].Groups = []result.Group{{Name: "insert", Clients: 1}}
+			t.Steps[1].Groups = []result.Group{g}
+			trials = append(trials, t)
+		}
+	}
+	return New(trials)
+}
+
+func TestOffered(t *testing.T) {
+	open := result.Group{Name: "query", Clients: 8, Open: true, Rate: 500, Pace: "poisson", Queue: 100}
+	with := func(change func(*result.Group)) result.Group { g := open; change(&g); return g }
+	for _, c := range []struct {
+		name string
+		of   result.Group
+		want string
+	}{
+		{"the same", open, ""},
+		{"counted rates", with(func(g *result.Group) { g.Rate = 500.2 }), ""},
+		{"rate", with(func(g *result.Group) { g.Rate = 4000 }), "rate of query: 500/s and 4000/s"},
+		{"no rate", result.Group{Name: "query", Clients: 8}, "rate of query: 500/s and none (closed loop)"},
+		{"arrivals", with(func(g *result.Group) { g.Pace = "even" }), "arrivals of query: poisson for all clients together and even for all clients together"},
+		{"a rate of each client", with(func(g *result.Group) { g.Open, g.Queue = false, 0 }), "arrivals of query: poisson for all clients together and poisson for each client"},
+		{"queue", with(func(g *result.Group) { g.Queue = 0 }), "queue of query: 100 and of any length"},
+		{"ramp", with(func(g *result.Group) { g.Ramp = []result.Ramp{{Seconds: 10, From: 100, To: 900}} }), "ramp of query: none and 100/s to 900/s in 10 s"},
+		{"clients", with(func(g *result.Group) { g.Clients = 16 }), "clients of query: 8 and 16"},
+		{"unknown clients", with(func(g *result.Group) { g.Clients = 0 }), ""},
+		{"other clients", with(func(g *result.Group) { g.Name = "scan" }), "clients of query on one side only; clients of scan on one side only"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := offered(open, c.of)
+			a, b := m.Target("a"), m.Target("b")
+			if got := strings.Join(m.Step("s").Offered(a, b), "; "); got != c.want {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+			want := c.want
+			if want != "" {
+				want = "other work: " + want
+			}
+			k := Key{"insert", "insert", "rows_per_s", ""}
+			e := m.Judge(a, b, DefaultRule()).Effect(m.Step("s"), k)
+			if (want == "") != (e.Why != want) && want != "" || want != "" && (e.Verdict != "" || !math.IsNaN(e.Ratio) || !math.IsNaN(e.P)) || want == "" && !e.Sure() {
+				t.Errorf("verdict %q, ratio %v: %s", e.Verdict, e.Ratio, e.Why)
+			}
+			if e := m.Judge(a, b, DefaultRule()).Effect(m.Step("load"), k); !e.Sure() {
+				t.Errorf("the load, which is the same: %q, %s", e.Verdict, e.Why)
+			}
+			if list, whole := m.OtherWork(a, b); whole || (len(list) > 0) != (want != "") {
+				t.Errorf("other work in %q, whole %v", list, whole)
+			}
+			m.Across.Work = true
+			if e := m.Judge(a, b, DefaultRule()).Effect(m.Step("s"), k); !e.Sure() || math.IsNaN(e.Ratio) {
+				t.Errorf("asked for it: %q, %s", e.Verdict, e.Why)
+			}
+		})
+	}
+}
+
+// A condition on work that differs cannot be judged, a table has no ratio of it,
+// and no mean counts it.
+func TestOtherWorkIsNoResult(t *testing.T) {
+	m := offered(result.Group{Name: "query", Rate: 500}, result.Group{Name: "query", Rate: 4000})
+	g, err := NewGate("rows_per_s < 1000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := g.Find(m.Judge(m.Target("a"), m.Target("b"), DefaultRule()), nil)
+	if err != nil || len(found.Blind) != 1 || !strings.Contains(found.Blind[0], "s: rows_per_s cannot be judged: other work: rate of query: 500/s and 4000/s") || found.Judged != 1 {
+		t.Errorf("%+v, %v", found, err)
+	}
+	r := m.Relative(RelativeOptions{Base: m.Target("a")})
+	rows := group(t, r, Write).Rows
+	cell := rows[1].Cells[1]
+	if !math.IsNaN(cell.Ratio) || !strings.HasPrefix(cell.Why, "other work") || len(cell.Doubts) != 1 || cell.Verdict() != "" {
+		t.Errorf("%+v", cell)
+	}
+	if mean := group(t, r, Write).Means[1]; mean.Tests != 1 || len(mean.Left) != 1 {
+		t.Errorf("%+v", mean)
+	}
+	if q := r.QPS(false, false, nil); q.Rows[1].Cells[0] != "NA" || q.Rows[0].Cells[0] == "NA" {
+		t.Errorf("%+v", q.Rows)
+	}
+}
+
+func TestUnlikeDurability(t *testing.T) {
+	a := series("a", "interleaved", "rows_per_s", 100, 101, 99)
+	b := series("b", "interleaved", "rows_per_s", 13300, 13301, 13299)
+	for _, of := range [][]*result.Trial{a, b} {
+		for _, trial := range of {
+			trial.Durability = map[string]string{"a": "os", "b": "none"}[trial.Target]
+		}
+	}
+	judge := func(across bool) *Effect {
+		c := New(append(a, b...))
+		c.Across.Durability = across
+		return &c.Judge(c.Targets[0], c.Targets[1], DefaultRule()).Items[0].Effect
+	}
+	if e := judge(false); !e.Sure() {
+		t.Errorf("targets of one plan: %q, %s", e.Verdict, e.Why)
+	}
+	for _, trial := range b {
+		trial.Dir = strings.Replace(trial.Dir, "c/", "d/", 1)
+	}
+	if e := judge(false); e.Verdict != "" || !math.IsNaN(e.Ratio) || e.Why != "other durability: os and none" {
+		t.Errorf("targets of two plans: %q, %v, %s", e.Verdict, e.Ratio, e.Why)
+	}
+	if e := judge(true); !e.Sure() {
+		t.Errorf("asked for it: %q, %s", e.Verdict, e.Why)
+	}
+	c := New(append(a, b...))
+	if got := c.Durability(); got != "a: os, b: none" {
+		t.Errorf("%q", got)
+	}
+	for _, unknown := range []string{"", result.Unknown} {
+		for _, trial := range b {
+			trial.Durability = unknown
+		}
+		if c := New(append(a, b...)); UnlikeDurability(c.Targets[0], c.Targets[1]) != "" || c.Durability() != "" || !judge(false).Sure() {
+			t.Errorf("%q differs from a level", unknown)
+		}
+	}
+}
+
+// A percentile of too few samples is the greatest of them, in all trials, and is
+// neither judged nor counted among the tests.
+func TestFewSamples(t *testing.T) {
+	for _, c := range []struct {
+		n1, n2   int64
+		few      int64
+		headline bool
+	}{{1000, 5000, 0, true}, {0, 0, 0, true}, {5000, 999, 999, true}, {999, 5000, 999, false}, {6, 1, 1, false}} {
+		var trials []*result.Trial
+		for target, value := range map[string]float64{"a": 100, "b": 300} {
+			for n := 1; n <= 4; n++ {
+				tr := made(target, n, "interleaved", numbers{"rows_per_s": 100 + float64(n), "service_p99_us": value + float64(n)}, "s")
+				for i := range tr.Steps[0].Rows {
+					tr.Steps[0].Rows[i].N = 5000
+				}
+				p99 := tr.Steps[0].Find("service_p99_us", "", "")
+				if p99.N = c.n1; target == "b" && n == 1 {
+					p99.N = c.n2
+				}
+				greatest := *p99
+				greatest.Metric, greatest.Value = "service_max_us", 9*value
+				tr.Steps[0].Rows = append(tr.Steps[0].Rows, greatest)
+				trials = append(trials, tr)
+			}
+		}
+		m := New(trials)
+		s, a, b := m.Steps[0], m.Target("a"), m.Target("b")
+		k := Key{"insert", "insert", "service_p99_us", ""}
+		j := m.Judge(a, b, DefaultRule())
+		n, e := s.Number(b, k), j.Effect(s, k)
+		if n.MaxOf != c.few || c.few > 0 && (n.Value != 2700 || len(n.Rows) != 4 || n.Rows[0].Metric != "service_max_us") {
+			t.Errorf("%+v: max of %d, %g", c, n.MaxOf, n.Value)
+		}
+		if judged := e.Verdict != ""; judged != (c.few == 0) || math.IsNaN(e.P) == judged || math.IsNaN(e.Ratio) == judged {
+			t.Errorf("%+v: %q, p %v, ratio %v: %s", c, e.Verdict, e.P, e.Ratio, e.Why)
+		}
+		if slices.Contains(s.Headline(), k) != c.headline {
+			t.Errorf("%+v: the headline is %v", c, s.Headline())
+		}
+		if want := map[bool]int{true: 2, false: 1}[c.few == 0]; j.family() != want {
+			t.Errorf("%+v: corrected for %d numbers, want %d", c, j.family(), want)
+		}
+	}
+}
+
+// A gate asks for a percentile where the base has one, and is not passed where
+// the other side then has none.
+func TestGateOfFewSamples(t *testing.T) {
+	g, err := NewGate("service_p99_us > 1.1 && sure")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		base, of      int64
+		judged, blind int
+	}{{1000, 1000, 1, 0}, {1000, 999, 0, 1}, {999, 1000, 0, 0}, {1, 1, 0, 0}} {
+		var trials []*result.Trial
+		for _, target := range []string{"a", "b"} {
+			for n := 1; n <= 3; n++ {
+				tr := made(target, n, "interleaved", numbers{"service_p99_us": 100 + float64(n)}, "s")
+				greatest := tr.Steps[0].Rows[0]
+				greatest.Metric = "service_max_us"
+				tr.Steps[0].Rows[0].N = map[string]int64{"a": c.base, "b": c.of}[target]
+				tr.Steps[0].Rows = append(tr.Steps[0].Rows, greatest)
+				trials = append(trials, tr)
+			}
+		}
+		found, err := g.Find(judged(t, trials...), nil)
+		if err != nil || found.Judged != c.judged || len(found.Blind) != c.blind {
+			t.Errorf("%+v: %+v, %v", c, found, err)
+		}
+	}
+}
+
+// Where the greatest is not known either, there is no number.
+func TestFewSamplesAlone(t *testing.T) {
+	tr := made("a", 1, "", numbers{"service_p99_us": 5}, "s")
+	tr.Steps[0].Rows[0].N = 6
+	m := New([]*result.Trial{tr})
+	if n := m.Steps[0].Number(m.Targets[0], KeyOf(&tr.Steps[0].Rows[0])); n.Missing != "6 samples, and a percentile of 99 takes 1000" {
+		t.Errorf("%+v", n)
+	}
+}
+
+// Bytes are shown and not judged; a condition that waits for a verdict on them
+// would never hold.
+func TestBytesAreNotJudged(t *testing.T) {
+	j := judged(t, append(series("a", "sequential", "db_bytes", 1000, 1000, 1000), series("b", "sequential", "db_bytes", 9000, 9000, 9000)...)...)
+	if e := &j.Items[0]; e.Headline || e.Verdict != "" || e.Ratio != 9 {
+		t.Errorf("%+v", e)
+	}
+	for _, text := range []string{"db_bytes > 1.1 && sure", "rows_per_s < 1 && verdict.data_bytes == 'worse'", "live_rows < 1 && sure"} {
+		if _, err := NewGate(text); err == nil || !strings.Contains(err.Error(), "is never judged") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := NewGate("db_bytes > 1.1"); err != nil {
+		t.Error(err)
+	}
+	settle := made("a", 1, "", numbers{"db_bytes": 1e6}, "settle")
+	if keys := New([]*result.Trial{settle}).Steps[0].Headline(); len(keys) > 0 {
+		t.Errorf("without live bytes %v is judged", keys)
+	}
+}
+
+// searched is a target whose trials found a rate.
+func searched(target string, found *result.Search, trials int) (out []*result.Trial) {
+	for n := 1; n <= trials; n++ {
+		t := made(target, n, "interleaved", nil, "s")
+		t.Steps[0].Search = found
+		t.Steps[0].Rows = []result.Row{{Step: "s", Group: "query", Metric: "highest_rate", Unit: "1/s", Value: found.Kept}}
+		out = append(out, t)
+	}
+	return out
+}
+
+// Two searches do not tell apart what they are not precise enough for.
+func TestSearchesAreAsPreciseAsTheyAre(t *testing.T) {
+	how := func(precision float64) *result.SearchPlan {
+		return &result.SearchPlan{Precision: precision, Seconds: 10, Arrivals: "poisson"}
+	}
+	found := func(kept, broke float64, plan *result.SearchPlan) *result.Search {
+		return &result.Search{Promise: "p99_ms < 10", Kept: kept, Broke: broke, How: plan}
+	}
+	capped := found(1000, 0, how(0.05))
+	capped.Capped = true
+	other := found(2000, 2100, how(0.05))
+	other.Promise = "p99_ms < 50"
+	longer := found(2000, 2100, &result.SearchPlan{Precision: 0.05, Seconds: 60, Arrivals: "poisson"})
+	for _, c := range []struct {
+		name string
+		a, b *result.Search
+		want Verdict
+		why  string
+	}{
+		{"one step of the grid", found(1000, 1050, how(0.05)), found(1050, 1100, how(0.05)), Unclear, "the searches are precise to 5 %"},
+		{"two steps", found(1000, 1050, how(0.05)), found(1110, 1160, how(0.05)), Better, "surely"},
+		{"two steps down", found(1110, 1160, how(0.05)), found(1000, 1050, how(0.05)), Worse, "surely"},
+		{"the same rate", found(1000, 1050, how(0.05)), found(1000, 1050, how(0.05)), Unclear, ""},
+		{"a coarse search", found(1000, 1500, how(0.5)), found(1400, 2100, how(0.5)), Unclear, "50 %"},
+		{"nothing broke it", found(1000, 0, how(0.05)), found(1040, 0, how(0.05)), Unclear, "precise to 5 %"},
+		{"of an older build", found(1000, 1050, nil), found(1050, 1100, nil), Unclear, "precise to 5 %"},
+		{"at the upper limit", capped, found(2000, 2100, how(0.05)), "", "upper limit, 1000/s"},
+		{"another promise", found(1000, 1050, how(0.05)), other, "", "other work: find p99 < 10 ms and p99 < 50 ms"},
+		{"longer probes", found(1000, 1050, how(0.05)), longer, "", "probes of 10 s and 60 s"},
+	} {
+		m := New(append(searched("a", c.a, 4), searched("b", c.b, 4)...))
+		e := m.Judge(m.Targets[0], m.Targets[1], DefaultRule()).Items[0]
+		if e.Verdict != c.want || !strings.Contains(e.Why, c.why) {
+			t.Errorf("%s: %q, %s; want %q", c.name, e.Verdict, e.Why, c.want)
+		}
+		if c.want != "" && e.High/e.Low < 1.09 {
+			t.Errorf("%s: the interval is %v to %v", c.name, e.Low, e.High)
+		}
+	}
+}
+
+// Versions stand first among what differs.
+func TestVersionsDiffer(t *testing.T) {
+	a, b := made("a", 1, "", nil, "s"), made("b", 1, "", nil, "s")
+	version := func(tr *result.Trial, name, v string) {
+		tr.Versions = append(tr.Versions, observe.Fact{Name: name, Value: v})
+	}
+	a.Engine, b.Engine = "mysql", "mysql"
+	version(a, "mysql", "driver 1")
+	version(b, "mysql", "driver 1")
+	version(a, "server", "8.0.43")
+	version(b, "server", "8.4.6")
+	b.Seed = 7
+	c := New([]*result.Trial{a, b})
+	if got := strings.Join(Apart(c.Targets[0], c.Targets[1]), "; "); got != "mysql version: 8.0.43 and 8.4.6; seed: 0 and 7" {
+		t.Errorf("%q", got)
+	}
+	again := made("b", 2, "", nil, "s")
+	again.Engine = "mysql"
+	version(again, "server", "8.4.7")
+	c = New([]*result.Trial{a, b, again})
+	if got := Apart(c.Targets[0], c.Targets[1])[0]; got != "mysql version: 8.0.43 and 8.4.6 or 8.4.7" {
+		t.Errorf("%q", got)
+	}
+}

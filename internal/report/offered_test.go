@@ -1,0 +1,136 @@
+package report
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// markdown is the report as Markdown.
+func markdown(t *testing.T, in Input) string {
+	t.Helper()
+	var b strings.Builder
+	if err := Markdown(&b, in); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// otherRate is the fixture with other rates promised to the writers of a step on
+// one target.
+func otherRate() Input {
+	in := fixture(4)
+	for _, trial := range in.Trials {
+		for i := range trial.Steps {
+			if s := &trial.Steps[i]; trial.Target == "bbolt" && s.Name == "qr100" {
+				s.Groups = slices.Clone(s.Groups)
+				s.Groups[0].Rate = 900
+			}
+		}
+	}
+	return in
+}
+
+// Work that differs is compared with nothing on the whole page, whatever base its
+// reader takes.
+func TestOtherWork(t *testing.T) {
+	in := otherRate()
+	text := markdown(t, in)
+	for _, want := range []string{
+		"bbolt is not compared with pebble in qr100: other work: rate of insert: 100/s and 900/s.",
+		"Not compared: sqlite (other work: rate of insert: 900/s and 100/s) and pebble (other work: rate of insert: 900/s and 100/s).",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report does not say %q", want)
+		}
+	}
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "| qr100 |") {
+			continue
+		}
+		if cells := strings.Split(line, "|"); strings.TrimSpace(cells[3]) == unknown || !strings.HasPrefix(strings.TrimSpace(cells[4]), unknown) {
+			t.Errorf("the relative table has %s", line)
+		}
+	}
+	c := newCampaign(in.Trials, 0)
+	s, bbolt, pebble := c.stepNamed("qr100"), c.Target("bbolt"), c.Target("pebble")
+	k, _ := s.Rate(s.Primary)
+	if cell := s.cell(bbolt, pebble, k, &notes{}); cell.Tag != "not compared" || cell.Ratio != "" || cell.Arrow != "" {
+		t.Errorf("%+v", cell)
+	}
+	var j embeddedJudgements
+	if err := json.Unmarshal([]byte(judgementsPattern.FindStringSubmatch(render(t, in))[1]), &j); err != nil {
+		t.Fatal(err)
+	}
+	if got := j.Apart["qr100"]; len(j.Apart) != 1 || !slices.Equal(got, []int{0, 0, 1}) {
+		t.Errorf("classes %v", j.Apart)
+	}
+	in.Across.Work = true
+	if text := markdown(t, in); strings.Contains(text, "other work") {
+		t.Error("other work is not compared although that was asked for")
+	}
+}
+
+// Targets of one plan may differ in durability; the first line says so.
+func TestDurabilityDiffers(t *testing.T) {
+	in := fixture(4)
+	for _, trial := range in.Trials {
+		if trial.Target == "bbolt" {
+			trial.Durability, trial.Promise = "none", "nothing survives"
+		}
+	}
+	const want = "Durability differs: pebble: process (commits survive kill -9 of the engine), sqlite: process (commits survive kill -9 of the engine), bbolt: none (nothing survives). Ratios between them are those of different promises."
+	if got := banners(in, in.campaign()); got[0] != want {
+		t.Errorf("the first banner is %q", got[0])
+	}
+	var b strings.Builder
+	if err := Text(&b, in, 0); err != nil {
+		t.Fatal(err)
+	}
+	if first, _, _ := strings.Cut(b.String(), "\n"); first != "⚠ "+want || strings.Count(b.String(), "Durability differs") != 1 {
+		t.Errorf("the summary begins with %q", first)
+	}
+	c := in.campaign()
+	if s := c.stepNamed("l.i0"); s.Unlike(c.Targets[0], c.Targets[2]) != "" {
+		t.Error("targets of one plan are not compared")
+	}
+}
+
+// A percentile of too few samples is the greatest of them wherever it is shown.
+func TestFewSamples(t *testing.T) {
+	in := fixture(4)
+	for _, trial := range in.Trials {
+		for i := range trial.Steps {
+			for k := range trial.Steps[i].Rows {
+				if r := &trial.Steps[i].Rows[k]; r.Step == "l.x" && r.Metric == "service_p99_us" && trial.Target == "bbolt" {
+					r.N = 6
+				}
+			}
+		}
+	}
+	c := in.campaign()
+	s, bbolt, pebble := c.stepNamed("l.x"), c.Target("bbolt"), c.Target("pebble")
+	k, _ := s.Latency(s.Primary, "p99")
+	greatest, _ := s.Latency(s.Primary, "max")
+	cell := s.cell(bbolt, pebble, k, &notes{})
+	if cell.Text != s.number(bbolt, greatest).String() || cell.Tag != "max of 6" || cell.Ratio != "" || cell.Arrow != "" {
+		t.Errorf("%+v", cell)
+	}
+	if cell := s.cell(pebble, pebble, k, &notes{}); cell.Tag != "" || cell.Text != s.number(pebble, k).String() {
+		t.Errorf("%+v", cell)
+	}
+	if want := " ⚠ max of 6 |"; !strings.Contains(markdown(t, in), want) {
+		t.Errorf("the report has no %q", want)
+	}
+	var b strings.Builder
+	if err := Text(&b, in, 0); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), ", max of 6 ") {
+		t.Error("the summary has a percentile of six samples")
+	}
+	if n := checkNumbers(t, render(t, in)); n == 0 {
+		t.Error("no cells")
+	}
+}
