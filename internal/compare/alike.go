@@ -34,31 +34,6 @@ func Unlike(a, b *Target) []string {
 			differ("order", x.Order, y.Order) // half of the processors, or all
 		}
 	}
-	theirs := clientsOf(b)
-	var clients []string
-	for name, of := range clientsOf(a) {
-		if other := theirs[name]; other > 0 && other != of {
-			clients = append(clients, fmt.Sprintf("clients %d and %d in step %s", of, other, name))
-		}
-	}
-	slices.Sort(clients)
-	return append(out, clients...)
-}
-
-// clientsOf are the clients of a target's steps, as far as they are known.
-func clientsOf(t *Target) map[string]int {
-	out := map[string]int{}
-	for _, trial := range t.Trials {
-		for i := range trial.Steps {
-			n := 0
-			for _, g := range trial.Steps[i].Groups {
-				n += g.Clients
-			}
-			if n > 0 {
-				out[trial.Steps[i].Name] = n
-			}
-		}
-	}
 	return out
 }
 

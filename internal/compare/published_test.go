@@ -41,21 +41,6 @@ func TestWarmUpsOfPublishedTables(t *testing.T) {
 	}
 }
 
-// The same test with other numbers of clients is other work; unknown is not.
-func TestUnlikeClients(t *testing.T) {
-	of := func(target string, clients int) *result.Trial {
-		tr := tested(target, 1, "", map[string]float64{"scan": 1})
-		tr.Steps[0].Groups = []result.Group{{Name: "query", Clients: clients}}
-		return tr
-	}
-	c := New([]*result.Trial{of("a", 4), of("b", 8), of("c", 4), of("d", 0)})
-	for i, want := range []string{"", "clients 4 and 8 in step scan", "", ""} {
-		if got := strings.Join(Unlike(c.Targets[0], c.Targets[i]), "; "); got != want {
-			t.Errorf("%s: %q, want %q", c.Targets[i].Name, got, want)
-		}
-	}
-}
-
 // What a log does not say is no difference; what rumbench was not asked for is.
 func TestUnlikeUnknown(t *testing.T) {
 	of := func(target string, params map[string]any, imported bool) *result.Trial {
