@@ -72,12 +72,31 @@ func Apart(a, b *Target) []string {
 	version("rumbench version", func(t *result.Trial) string { return t.Version("rumbench") })
 	for _, name := range knobNames(x, y) {
 		of, other := x.Knobs[name], y.Knobs[name]
+		if name == "cache" {
+			of, other = x.Cache(), y.Cache()
+		}
 		if x.Engine != y.Engine && (of == "" || other == "") {
 			continue // of one engine only: it says nothing about the other
 		}
 		differ(name, cmp.Or(of, notSet), cmp.Or(other, notSet))
 	}
 	return out
+}
+
+// UnequalCaches says which cache each target has, if they do not all have the
+// same: "a: 16MiB, b: the page cache, without a limit". What is unknown differs
+// from nothing.
+func (c *Campaign) UnequalCaches() string {
+	var sizes, parts []string
+	for _, t := range c.Targets {
+		if cache := t.Trials[0].Cache(); cache != "" {
+			sizes, parts = appendNew(sizes, cache), append(parts, t.Name+": "+cache)
+		}
+	}
+	if len(sizes) < 2 {
+		return ""
+	}
+	return strings.Join(parts, ", ")
 }
 
 // versions are the different ones of a target's trials: a server may have been

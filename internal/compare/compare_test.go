@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rumbench/engine"
 	"rumbench/internal/result"
 )
 
@@ -284,5 +285,27 @@ func TestUnlike(t *testing.T) {
 	}
 	if got, want := strings.Join(Apart(c.Targets[0], c.Targets[1]), "; "), "durability: not known and os; cache: not set and 1GiB"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// An engine whose cache nobody can limit has more memory than one with a cache
+// of so many bytes: that is said, whatever the engines.
+func TestUnequalCaches(t *testing.T) {
+	a, b, c := made("a", 1, "", nil, "s"), made("b", 1, "", nil, "s"), made("c", 1, "", nil, "s")
+	a.Engine, a.Knobs = "lsm", map[string]string{"cache": "16MiB"}
+	b.Engine, b.Settings = "mapped", []engine.Setting{{Name: "cache", Value: "without a limit"}}
+	c.Engine = "silent"
+	camp := New([]*result.Trial{a, b, c})
+	if got := camp.UnequalCaches(); got != "a: 16MiB, b: without a limit" {
+		t.Errorf("caches: %q", got)
+	}
+	if got := strings.Join(Apart(camp.Targets[0], camp.Targets[1]), "; "); !strings.Contains(got, "cache: 16MiB and without a limit") {
+		t.Errorf("apart: %q", got)
+	}
+	if got := strings.Join(Apart(camp.Targets[0], camp.Targets[2]), "; "); strings.Contains(got, "cache") {
+		t.Errorf("an unknown cache differs: %q", got)
+	}
+	if got := New([]*result.Trial{a, c}).UnequalCaches(); got != "" {
+		t.Errorf("one cache that is known: %q", got)
 	}
 }

@@ -117,6 +117,9 @@ func banners(in Input, c *campaign) []string {
 	if levels := c.Durability(); levels != "" {
 		out = append(out, DurabilityDiffers(levels))
 	}
+	if caches := c.UnequalCaches(); caches != "" {
+		out = append(out, "Caches are not equal: "+caches+". Reads, CPU and memory depend on it.")
+	}
 	out = append(out, in.Warnings...)
 	out = append(out, c.otherWork()...)
 	if differ := c.hostsDiffer(); differ != "" {
@@ -221,7 +224,7 @@ func (c *campaign) facts() []Fact {
 	add("workload", func(t *result.Trial) string { return t.Workload })
 	add("preset", func(t *result.Trial) string { return t.Preset })
 	list = append(list, c.durability())
-	add("cache", func(t *result.Trial) string { return t.Knobs["cache"] })
+	add("cache", (*result.Trial).Cache)
 	add("seed", func(t *result.Trial) string {
 		if t.Imported != nil {
 			return "" // not known

@@ -85,6 +85,21 @@ func (t *Trial) DurabilityText() string {
 	return t.Durability + " (" + t.Promise + ")"
 }
 
+// Cache is the size of the engine's cache as it was asked for, or what the engine
+// says of its cache where there is nothing to be asked for. It is "" if the
+// engine's own default was taken.
+func (t *Trial) Cache() string {
+	if size := t.Knobs["cache"]; size != "" {
+		return size
+	}
+	for _, s := range t.Settings {
+		if s.Name == "cache" {
+			return s.Value
+		}
+	}
+	return ""
+}
+
 // Version returns the version of something that is recorded under a name; "" if
 // it is not.
 func (t *Trial) Version(name string) string {
