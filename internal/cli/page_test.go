@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"rumbench/internal/cli"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
@@ -40,7 +42,7 @@ func TestReportPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(got) < 200 || !reflect.DeepEqual(got, want) {
-			t.Errorf("the page holds %d rows, show --json %d, and they differ", len(got), len(want))
+			t.Errorf("the page holds %d rows, show --json %d, and they differ (-show +page)\n%s", len(got), len(want), cmp.Diff(want, got))
 		}
 	}
 }

@@ -27,7 +27,7 @@ type embedded struct {
 	Runs     []embeddedRun `json:"runs"`
 }
 
-const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.shape][i]: kinds tells its group, op, metric, unit, per and source. Each trial has its value, its n and, under i, the indexes of its warnings; null: it has none. The page shows medians over the trials that are not left out."
+const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.shape][i]: kinds tells its group, op, metric, unit, per and source. Each trial has its value, its n and, under i, the indexes of its warnings; null: it has none. Disturbed are the i of numbers that may hold what other programs did. The value of a percentile of fewer than 10 / (1 - p) samples is the greatest of these n. The page shows medians over the trials that are not left out."
 
 // rowKind is what a row says beside its value.
 type rowKind struct {
@@ -53,6 +53,8 @@ type embeddedTrial struct {
 	Values   values           `json:"values"`
 	N        []int64          `json:"n"`
 	Warnings map[string][]int `json:"warnings,omitempty"`
+	// Disturbed are the numbers that may hold what other programs did.
+	Disturbed []int `json:"disturbed,omitempty"`
 }
 
 // values are numbers; NaN is none.
@@ -145,7 +147,7 @@ func (e *embedder) addRuns(c *campaign, s *step, t *target) {
 		for k := range r.Step.Rows {
 			row := &r.Step.Rows[k]
 			at := slices.Index(order, places[i][k])
-			et.Values[at], et.N[at] = row.Value, row.N
+			et.put(at, row, r.Step)
 			et.warn(at, e.warningsOf(row))
 			e.place(c.at[row], e.count+at)
 		}
@@ -213,6 +215,20 @@ func (e *embedder) warningsOf(r *result.Row) []int {
 		out = append(out, indexOf(e.warnings, &e.out.Warnings, w))
 	}
 	return out
+}
+
+// put takes a row in as it may be quoted, see result.Step.Shown.
+func (t *embeddedTrial) put(at int, row *result.Row, s *result.Step) {
+	t.Values[at], t.N[at] = row.Value, row.N
+	if row.Disturbed {
+		t.Disturbed = append(t.Disturbed, at)
+	}
+	if !row.Few() {
+		return
+	}
+	if t.Values[at] = math.NaN(); s.Greatest(row) != nil {
+		t.Values[at] = s.Greatest(row).Value
+	}
 }
 
 func (t *embeddedTrial) warn(at int, warnings []int) {
@@ -305,6 +321,10 @@ func (e *embedded) appendRows(rows []result.Row, r embeddedRun, t embeddedTrial)
 		}
 		k := e.Kinds[kind]
 		row := result.Row{Target: r.Target, Trial: t.Trial, Step: r.Step, Group: k.Group, Op: k.Op, Metric: k.Metric, Value: t.Values[i], Unit: k.Unit, Per: k.Per, N: t.N[i], Source: k.Source}
+		row.Disturbed = slices.Contains(t.Disturbed, i)
+		if row.Few() {
+			row.MaxOf = row.N
+		}
 		for _, w := range t.Warnings[strconv.Itoa(i)] {
 			if w < 0 || w >= len(e.Warnings) {
 				return nil, fmt.Errorf("there is no warning %d", w)

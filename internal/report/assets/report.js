@@ -26,7 +26,7 @@ const targets = all("#targets li").map((li) => li.querySelector("strong").textCo
 function numberOf(cell) {
   const parts = cell.dataset.n.split(" ").map((n) => page.numbers[n]);
   const trials = parts.flatMap(({ run, i }) => run.trials.filter((t) => !t.left_out && t.values[i] != null)
-    .map((t) => ({ trial: t.trial, value: t.values[i], n: t.n[i], warnings: (t.warnings?.[i] || []).map((w) => page.rows.warnings[w]) })));
+    .map((t) => ({ trial: t.trial, value: t.values[i], n: t.n[i], disturbed: !!t.disturbed?.includes(i), warnings: (t.warnings?.[i] || []).map((w) => page.rows.warnings[w]) })));
   const sorted = trials.map((t) => t.value).sort((a, b) => a - b);
   const half = sorted.length >> 1;
   const median = sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
@@ -115,7 +115,7 @@ function alike(a, b) {
 // comparable tells whether two cells can be compared, as far as the page knows.
 function comparable(a, b) {
   if (!a?.dataset.n || !b?.dataset.n || a.classList.contains("hatch") || b.classList.contains("hatch")) return false;
-  return alike(a, b) && ![...numberOf(a).warnings, ...numberOf(b).warnings].some((w) => w.includes("somebody else used"));
+  return alike(a, b) && ![...numberOf(a).trials, ...numberOf(b).trials].some((t) => t.disturbed);
 }
 
 function compareCell(cell, other, of) {
