@@ -24,11 +24,11 @@ const (
 	logKB     = "log KB"
 )
 
-// since is what was done after an earlier account, per transaction.
-func (a account) since(earlier account, transactions int64) account {
+// since is what was done beyond another account.
+func (a account) since(other account) account {
 	out := account{}
 	for name, v := range a {
-		out[name] = (v - earlier[name]) / float64(transactions)
+		out[name] = v - other[name]
 	}
 	return out
 }
@@ -59,7 +59,7 @@ func watched(ctx context.Context, p peer, at target, run func() (result, error))
 		return r, err
 	}
 	after[writtenKB], after[logKB] = rested[writtenKB], rested[logKB]
-	r.server = after.since(before, r.Transactions)
+	r.server = after.since(before)
 	return r, nil
 }
 
@@ -126,7 +126,7 @@ func (c *comparison) print(peer, test string, clients int, limit float64) {
 	}
 	c.line("transactions/s", result.rate, within)
 	for _, name := range c.names() {
-		c.line(name, func(r result) float64 { return r.server[name] }, within)
+		c.line(name, func(r result) float64 { return r.server[name] / float64(r.Transactions) }, within)
 	}
 }
 
@@ -135,7 +135,7 @@ func (c *comparison) names() []string {
 	seen := map[string]bool{}
 	for _, r := range slices.Concat(c.theirs, c.ours) {
 		for name, v := range r.server {
-			if v >= 0.02 {
+			if v >= 0.02*float64(r.Transactions) {
 				seen[name] = true
 			}
 		}

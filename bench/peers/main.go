@@ -74,7 +74,17 @@ type result struct {
 	Transactions int64
 	CPU          time.Duration // of the client
 	Window       time.Duration
-	server       account // per transaction
+	server       account
+}
+
+// less is what is left without a run that hardly did anything: to begin, and to
+// look at the tables, is no part of a transaction.
+func (r result) less(idle result) result {
+	r.Transactions -= idle.Transactions
+	r.CPU -= idle.CPU
+	r.Window -= idle.Window
+	r.server = r.server.since(idle.server)
+	return r
 }
 
 func (r result) perTransaction() float64 {
@@ -171,30 +181,37 @@ func (o *options) compareWith(ctx context.Context, p peer, server, client cpuset
 
 // row compares one test and prints what was found.
 func (o *options) row(ctx context.Context, p peer, at target, test string, clients int, on cpuset.Set) (err error) {
-	idle, err := runPeer(ctx, p, test, clients, 1, on)
+	// Each of the two does so many transactions on each connection.
+	sides := []func(each int) (result, error){
+		func(each int) (result, error) { return runPeer(ctx, p, test, clients, each, on) },
+		func(each int) (result, error) { return runOwn(ctx, p.job(test, clients, each), on) },
+	}
+	run := func(side, each int) (result, error) {
+		return watched(ctx, p, at, func() (result, error) { return sides[side](each) })
+	}
+	each, err := o.size(sides[0], clients)
 	if err != nil {
 		return err
 	}
-	each, err := o.size(ctx, p, test, clients, on)
-	if err != nil {
-		return err
+	var idle [2]result
+	for side := range sides {
+		if _, err := sides[side](each); err != nil { // the first changes to a table are not like the later ones
+			return err
+		}
+		if idle[side], err = run(side, 1); err != nil {
+			return err
+		}
 	}
 	var c comparison
 	for round := range o.rounds {
-		var t, r result
-		for turn := range 2 {
-			if (turn+round)%2 == 0 { // ABBA
-				t, err = watched(ctx, p, at, func() (result, error) { return runPeer(ctx, p, test, clients, each, on) })
-				t.CPU -= idle.CPU
-				t.Window -= idle.Window
-			} else {
-				r, err = watched(ctx, p, at, func() (result, error) { return runOwn(ctx, p.job(test, clients, each), on) })
-			}
-			if err != nil {
+		var did [2]result
+		for turn := range did {
+			side := (turn + round) % 2 // ABBA
+			if did[side], err = run(side, each); err != nil {
 				return err
 			}
 		}
-		c.add(t, r)
+		c.add(did[0].less(idle[0]), did[1].less(idle[1]))
 	}
 	c.print(p.name(), test, clients, p.limit(test, clients))
 	return nil
@@ -202,12 +219,11 @@ func (o *options) row(ctx context.Context, p peer, at target, test string, clien
 
 // size is how many transactions of each connection make a run as long as asked
 // for. Both clients do the same number: a page that is changed a thousand times
-// may be written once, so what is written depends on how much is done. The run
-// that finds it out warms the server up.
-func (o *options) size(ctx context.Context, p peer, test string, clients int, on cpuset.Set) (each int, err error) {
+// may be written once, so what is written depends on how much is done.
+func (o *options) size(run func(each int) (result, error), clients int) (each int, err error) {
 	const probe = 200
-	r, err := runPeer(ctx, p, test, clients, probe, on)
-	return max(1, int(r.rate()*float64(o.seconds))/clients), err
+	r, err := run(probe)
+	return max(2, int(r.rate()*float64(o.seconds))/clients), err
 }
 
 // runPeer measures with a peer. Its CPU and its window are those of the whole process.
