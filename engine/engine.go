@@ -119,10 +119,6 @@ type Config struct {
 	Protocol Protocol
 	Options  map[string]any // engine-specific, verbatim
 	Schema   model.Schema   // the tables that operations will name
-	// Sessions is how many sessions of clients are open at the same time at
-	// most, for engines whose sessions have caches of their own: they divide
-	// Cache among them. 0: not known.
-	Sessions int
 }
 
 // CheckOptions returns an error for an option that the engine does not have.

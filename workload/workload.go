@@ -97,19 +97,6 @@ type Settle struct {
 	Floor time.Duration
 }
 
-// Sessions is how many clients the steps have at the same time at most. Each
-// has a session of its own.
-func Sessions(steps []Step) (most int) {
-	for i := range steps {
-		n := 0
-		for _, g := range steps[i].Groups {
-			n += g.Clients
-		}
-		most = max(most, n)
-	}
-	return most
-}
-
 // Group is a number of clients that do the same.
 type Group struct {
 	Name    string

@@ -72,14 +72,18 @@ func (db *db) Session(ctx context.Context) (engine.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{Session: s, total: &db.status}, nil
+	db.open.Add(1)
+	return &session{Session: s, db: db}, nil
 }
 
-// session is a session that reports its connection's counts.
+// session is a session that reports its connection's counts, and has its share
+// of the cache.
 type session struct {
 	*sqlkit.Session
-	total *status
-	ops   uint
+	db     *db
+	ops    uint
+	shares int64 // into so many the cache was divided when it took its share
+	closed bool
 }
 
 // reportEvery is how many operations lie between two reports: asking costs
@@ -102,11 +106,26 @@ type stmt struct {
 
 // Exec executes the operation.
 func (s *stmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
+	if n := s.session.db.open.Load(); n != s.session.shares {
+		if err := s.session.share(ctx, n); err != nil {
+			return err
+		}
+	}
 	err := s.Stmt.Exec(ctx, args, r)
 	if s.session.ops++; s.session.ops%reportEvery == 0 {
 		s.session.report()
 	}
 	return err
+}
+
+// share makes the session's cache one of n equal parts of the whole. Only the
+// goroutine that uses a connection can do that.
+func (s *session) share(ctx context.Context, n int64) error {
+	s.shares = n
+	if s.db.cache == 0 {
+		return nil
+	}
+	return s.Query(ctx, "PRAGMA "+cacheSize(s.db.cache/n), func([]sqldriver.Value) error { return nil })
 }
 
 // report adds what was counted since the last time.
@@ -117,13 +136,18 @@ func (s *session) report() {
 	}
 	for i, c := range statusCounters {
 		if n, _, err := conn.Status(c.op, true); err == nil {
-			s.total.counts[i].Add(int64(n))
+			s.db.status.counts[i].Add(int64(n))
 		}
 	}
 }
 
 // Close ends the session.
 func (s *session) Close() error {
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	s.db.open.Add(-1)
 	s.report()
 	return s.Session.Close()
 }

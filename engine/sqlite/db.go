@@ -8,7 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -23,8 +23,7 @@ type db struct {
 	path   string
 	level  model.Durability
 	cache  int64        // bytes, of all sessions together; 0: SQLite's own
-	share  int64        // of it, each session's
-	builds sync.Mutex   // index builds take turns on the one connection
+	open   atomic.Int64 // sessions
 	page   int64        // bytes
 	watch  *sqlkit.Conn // for counters, which wait for nothing else
 	status status
@@ -109,20 +108,15 @@ var readBack = []struct {
 	{"busy_timeout", nil},
 }
 
-// CreateIndexes builds indexes with the whole cache: it does so while no client
-// works, and gives the memory back.
-func (db *db) CreateIndexes(ctx context.Context, table string, indexes ...string) (err error) {
-	if db.cache == 0 {
-		return db.DB.CreateIndexes(ctx, table, indexes...)
-	}
-	db.builds.Lock()
-	defer db.builds.Unlock()
-	if err := db.Admin().Exec(ctx, "PRAGMA "+cacheSize(db.cache)); err != nil {
-		return err
-	}
-	err = db.DB.CreateIndexes(ctx, table, indexes...)
-	ctx = context.WithoutCancel(ctx)
-	return errors.Join(err, db.Admin().Exec(ctx, "PRAGMA "+cacheSize(db.share)), db.Admin().Exec(ctx, "PRAGMA shrink_memory"))
+// CreateIndexes builds indexes, with the whole cache: no client works meanwhile.
+func (db *db) CreateIndexes(ctx context.Context, table string, indexes ...string) error {
+	return errors.Join(db.DB.CreateIndexes(ctx, table, indexes...), db.giveBack(ctx))
+}
+
+// giveBack frees the cache of the connection for definitions: the sessions
+// divide all of it among them.
+func (db *db) giveBack(ctx context.Context) error {
+	return db.Admin().Exec(context.WithoutCancel(ctx), "PRAGMA shrink_memory")
 }
 
 // Settings are read back from a connection that is set up as sessions' are.
@@ -166,7 +160,7 @@ func (db *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 		}
 		return nil
 	})
-	if err != nil {
+	if err := errors.Join(err, db.giveBack(ctx)); err != nil {
 		return nil, err
 	}
 	var total int64

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rumbench/engine"
+	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
 
@@ -145,34 +147,41 @@ func TestSettings(t *testing.T) {
 }
 
 // The cache is that of all sessions together, so that two engines with one
-// setting have the same memory. Index builds, beside which no client works, get all of it.
+// setting have the same memory; one that works alone has all of it.
 func TestSessionsShareTheCache(t *testing.T) {
 	c := config(t.TempDir())
-	c.Cache, c.Sessions = 12<<20, 3
+	c.Cache = 12 << 20
 	db := open(t, c)
-	size := func() string {
-		settings, err := db.Settings(t.Context())
-		must(t, err)
-		for _, s := range settings {
-			if s.Name == "cache_size" {
-				return s.Value
-			}
-		}
-		return ""
-	}
-	if got := size(); got != "-4096" {
-		t.Errorf("each of 3 sessions has a cache_size of %s, want a third of 12 MiB", got)
-	}
 	must(t, db.CreateTables(t.Context()))
-	table := &c.Schema.Tables[0]
-	must(t, db.CreateIndexes(t.Context(), table.Name, table.Indexes[0].Name))
-	if got := size(); got != "-4096" {
-		t.Errorf("after an index build cache_size is %s, want what it was", got)
+	var sessions []*session
+	add := func() {
+		s, err := db.Session(t.Context())
+		must(t, err)
+		sessions = append(sessions, s.(*session))
 	}
-	c.Cache = 2000
-	if err := (Engine{}).Check(c); err == nil {
-		t.Error("a third of 2000 bytes is no cache, and was not refused")
+	check := func(want string) {
+		t.Helper()
+		for _, s := range sessions {
+			st, err := s.Prepare(t.Context(), &model.Op{Kind: model.Scan, Table: c.Schema.Tables[0].Name, Aggregate: model.Count, Free: true})
+			must(t, err)
+			must(t, st.Exec(t.Context(), nil, &engine.Result{}))
+			must(t, s.Query(t.Context(), "PRAGMA cache_size", func(row []sqldriver.Value) error {
+				if got := sqlkit.Text(row[0]); got != want {
+					t.Errorf("of %d sessions one has a cache_size of %s, want %s", len(sessions), got, want)
+				}
+				return nil
+			}))
+		}
 	}
+	add()
+	check("-12288")
+	add()
+	add()
+	check("-4096")
+	must(t, sessions[2].Close())
+	must(t, sessions[2].Close()) // counts once
+	sessions = sessions[:2]
+	check("-6144")
 }
 
 func TestDurabilityIsReadBack(t *testing.T) {

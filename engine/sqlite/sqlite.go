@@ -84,16 +84,13 @@ func pragmas(c engine.Config) ([]string, error) {
 	}
 	out = append(out, "journal_mode = wal", "synchronous = "+synchronous[c.Durability])
 	if c.Cache != 0 {
-		out = append(out, cacheSize(cacheShare(c)))
+		out = append(out, cacheSize(c.Cache))
 	}
 	return append(out,
 		fmt.Sprintf("wal_autocheckpoint = %d", checkpoint),
 		fmt.Sprintf("mmap_size = %d", mmap),
 		"temp_store = "+temp), nil
 }
-
-// cacheShare is the part of the cache that each session has.
-func cacheShare(c engine.Config) int64 { return c.Cache / int64(max(1, c.Sessions)) }
 
 // cacheSize gives a connection's cache a size.
 func cacheSize(bytes int64) string { return fmt.Sprintf("cache_size = -%d", bytes/1024) }
@@ -117,8 +114,8 @@ func checkKnobs(c engine.Config) error {
 		return &engine.KnobError{Knob: "durability", Value: string(c.Durability), Reason: "SQLite syncs its log at a commit or at a checkpoint, never by the clock; none, process and os can be had"}
 	case synchronous[c.Durability] == "":
 		return &engine.KnobError{Knob: "durability", Value: string(c.Durability), Reason: fmt.Sprintf("it must be one of %v", model.Durabilities())}
-	case c.Cache != 0 && cacheShare(c) < 1024:
-		return &engine.KnobError{Knob: "cache", Value: strconv.FormatInt(c.Cache, 10), Reason: fmt.Sprintf("it must be at least 1024 bytes for each of %d sessions", max(1, c.Sessions))}
+	case c.Cache != 0 && c.Cache < 1024:
+		return &engine.KnobError{Knob: "cache", Value: strconv.FormatInt(c.Cache, 10), Reason: "it must be at least 1024 bytes"}
 	case c.Cache/1024 > 1<<31-1:
 		return &engine.KnobError{Knob: "cache", Value: strconv.FormatInt(c.Cache, 10), Reason: "it must be below 2 TiB"}
 	case c.Compression != "" && c.Compression != model.CompressionNone:
@@ -159,7 +156,7 @@ func (e Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open sqlite in %s: %w", c.Dir, err)
 	}
-	db := &db{DB: kit, path: path, level: c.Durability, cache: c.Cache, share: cacheShare(c)}
+	db := &db{DB: kit, path: path, level: c.Durability, cache: c.Cache}
 	if err := db.begin(ctx, c); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("open sqlite in %s: %w", c.Dir, err)

@@ -95,8 +95,8 @@ func TestLeastPlan(t *testing.T) {
 		Name: "test", Workload: "ibench", Params: defaults(),
 		Trials: 1, Order: Interleaved, Seed: 1, Interval: time.Second, Calibrate: true,
 		Targets: []Target{
-			{Name: "pebble", Engine: "pebble", Config: engine.Config{Durability: "process", Schema: schema, Sessions: 9}, Knobs: map[string]string{"durability": "process"}},
-			{Name: "null", Engine: "null", Config: engine.Config{Durability: "process", Schema: schema, Sessions: 9}, Knobs: map[string]string{"durability": "process"}},
+			{Name: "pebble", Engine: "pebble", Config: engine.Config{Durability: "process", Schema: schema}, Knobs: map[string]string{"durability": "process"}},
+			{Name: "null", Engine: "null", Config: engine.Config{Durability: "process", Schema: schema}, Knobs: map[string]string{"durability": "process"}},
 		},
 	}
 	if d := cmp.Diff(want, bare(p)); d != "" {

@@ -15,7 +15,6 @@ import (
 
 	"rumbench/engine"
 	"rumbench/model"
-	"rumbench/workload"
 )
 
 var (
@@ -38,7 +37,7 @@ func (b *binder) targets(f fields, p *Plan) {
 	common := b.fields(f.of.get("common"), "common", knobKeys)
 	config := b.knobs(common, engine.Config{Durability: model.DurabilityProcess})
 	if p.Run != nil {
-		config.Schema, config.Sessions = p.Run.Schema(), workload.Sessions(p.Run.Steps())
+		config.Schema = p.Run.Schema()
 	}
 	var known []*bound
 	for _, n := range b.targetNodes(f) {
