@@ -129,7 +129,7 @@ var metrics = []Metric{
 	{"db_bytes", "B", "", "Allocated bytes of the data directory at the end of the step, logs included. Of a server that was attached to: what it says that its tables and indexes take. It is shown and not judged, as it holds logs and files of a size of their own; see space_amplification."},
 	{"data_bytes", "B", "", "Of db_bytes, the files of tables and indexes, where the engine can tell its files apart."},
 	{"log_bytes", "B", "", "Of db_bytes, redo, write-ahead and binary logs, where the engine can tell its files apart."},
-	{"space_amplification", "ratio", lower, "Bytes of the files of tables and indexes, and of what all other files hold beyond those of the empty server, ÷ live_bytes; db_bytes ÷ live_bytes where the engine cannot tell its files apart. Old versions of rows are in it wherever they are kept; a redo log that the empty server has is not."},
+	{"space_amplification", "ratio", lower, "Bytes of the files of tables and indexes, and of what all other files but redo logs hold beyond those of the empty server, ÷ live_bytes; db_bytes ÷ live_bytes where the engine cannot tell its files apart. Old versions of rows are in it wherever they are kept; redo logs, whose length is a setting, are not."},
 	{"write_amplification", "ratio", lower, "Bytes written to the device (or, without a device, by the process) ÷ user bytes inserted or updated, index entries included."},
 	{"engine_write_amplification", "ratio", lower, "Bytes that the engine says it wrote ÷ user bytes inserted or updated, index entries included."},
 	{"read_amplification", "ratio", lower, "Bytes read from the device ÷ user bytes that queries returned."},

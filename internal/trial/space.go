@@ -82,9 +82,10 @@ func (r *rows) addSpaceOfFiles(ctx context.Context, live workload.Live) error {
 // engineSpace is the space that an engine takes for its rows: the files of
 // tables and indexes, and what all others hold beyond those of the server when
 // it was empty, as far as they are written. Old versions of rows are in it,
-// wherever they are kept; a redo log that the empty server has, and its own
-// tables, are not. Where the empty server is unknown, logs that grow are all
-// that is counted beside tables and indexes.
+// wherever they are kept. Its own tables are not, nor is a redo log whose files
+// are used again: how much there is of it says how far a setting lets it run
+// ahead of the last checkpoint, and nothing of the rows. Where the empty server
+// is unknown, logs that grow are all that is counted beside tables and indexes.
 func engineSpace(sums map[engine.FileClass]fsize.Sum, empty map[engine.FileClass]int64) (bytes int64, from string, doubt []string) {
 	bytes = sums[engine.DataFile].Allocated
 	if empty == nil {
@@ -92,11 +93,11 @@ func engineSpace(sums map[engine.FileClass]fsize.Sum, empty map[engine.FileClass
 			[]string{"the server's files were not measured when it was empty: old versions of rows outside of tables and indexes are not in it"}
 	}
 	for class, sum := range sums {
-		if class != engine.DataFile && class != engine.SpareFile {
+		if class != engine.DataFile && class != engine.SpareFile && class != engine.RedoFile {
 			bytes += max(0, sum.Used-empty[class])
 		}
 	}
-	return bytes, "files of tables and indexes, and all others beyond those of the empty server", nil
+	return bytes, "files of tables and indexes, and all others but redo logs beyond those of the empty server", nil
 }
 
 func (r *rows) amplification(bytes int64, live workload.Live, more ...func(*result.Row)) {
