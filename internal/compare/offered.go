@@ -57,15 +57,15 @@ func onePlan(a, b *Target) bool {
 // UnlikeDurability says in which levels of durability two targets differ, as
 // "none and os"; "" if they do not, or one is unknown.
 func UnlikeDurability(a, b *Target) string {
-	x, y := durability(a), durability(b)
+	x, y := Durability(a), Durability(b)
 	if x == y || x == "" || y == "" {
 		return ""
 	}
 	return x + " and " + y
 }
 
-// durability is a target's level, or its levels.
-func durability(t *Target) string {
+// Durability is a target's level, or its levels; "" if it is unknown.
+func Durability(t *Target) string {
 	var out []string
 	for _, trial := range t.Trials {
 		if trial.Durability != "" && trial.Durability != result.Unknown {
@@ -91,7 +91,7 @@ func durabilityText(t *Target) string {
 func (c *Campaign) Durability() string {
 	var levels, parts []string
 	for _, t := range c.Targets {
-		if level := durability(t); level != "" {
+		if level := Durability(t); level != "" {
 			levels, parts = appendNew(levels, level), append(parts, t.Name+": "+durabilityText(t))
 		}
 	}
@@ -135,7 +135,7 @@ func (c *Campaign) OtherWork(a, b *Target) (list []string, whole bool) {
 
 // offer is what was offered to the clients of a step.
 type offer struct {
-	text   string // to compare by
+	text   string // what it is compared by, for people too
 	groups []result.Group
 }
 
@@ -145,15 +145,44 @@ func offersOf(runs []Run) (out []offer) {
 		if len(r.Step.Groups) == 0 {
 			continue
 		}
-		var b strings.Builder
-		for _, g := range r.Step.Groups {
-			fmt.Fprintf(&b, "%s %d %.4g %s %v %d %v\n", g.Name, g.Clients, g.Rate, g.Pace, g.Open, g.Queue, g.Ramp)
-		}
-		if !slices.ContainsFunc(out, func(o offer) bool { return o.text == b.String() }) {
-			out = append(out, offer{b.String(), r.Step.Groups})
+		text := groupsText(r.Step.Groups)
+		if !slices.ContainsFunc(out, func(o offer) bool { return o.text == text }) {
+			out = append(out, offer{text, r.Step.Groups})
 		}
 	}
 	return out
+}
+
+// groupsText is what is offered to the clients of a step: "insert: clients 2,
+// rate none (closed loop)".
+func groupsText(groups []result.Group) string {
+	var parts []string
+	for i := range groups {
+		g := &groups[i]
+		text := fmt.Sprintf("%s: clients %d, rate %s", g.Name, g.Clients, rateText(g))
+		if g.Pace != "" {
+			text += ", arrivals " + arrivalsText(g)
+		}
+		if g.Open {
+			text += fmt.Sprintf(", queue %s, ramp %s", queueText(g), rampText(g))
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Offer is what was offered to the clients of the step on a target, as far as a
+// number of it depends on that: of what a search found, also what was searched
+// for. Numbers with the same text are of the same work. "" is not recorded.
+func (s *Step) Offer(t *Target, k Key) string {
+	var parts []string
+	for _, o := range s.seenOn(t).offers {
+		parts = append(parts, o.text)
+	}
+	for _, found := range s.number(t, k).searches() {
+		parts = appendNew(parts, "find "+found.Question())
+	}
+	return strings.Join(parts, "; ")
 }
 
 func (o *offer) differs(other *offer) (out []string) {
@@ -174,8 +203,8 @@ func (o *offer) differs(other *offer) (out []string) {
 	return out
 }
 
-// sameRate is how far promised rates may be apart, as a share: those of imported
-// logs are worked out from counts.
+// sameRate is how far promised rates may be apart, as a share: those of logs
+// that older builds imported are worked out from counts.
 const sameRate = 1e-3
 
 func groupsDiffer(g, h *result.Group) (out []string) {
@@ -187,7 +216,7 @@ func groupsDiffer(g, h *result.Group) (out []string) {
 	if g.Clients > 0 && h.Clients > 0 {
 		differ("clients", fmt.Sprint(g.Clients), fmt.Sprint(h.Clients))
 	}
-	if math.Abs(g.Rate-h.Rate) > sameRate*max(g.Rate, h.Rate) {
+	if g.RateOf != h.RateOf || math.Abs(g.Rate-h.Rate) > sameRate*max(g.Rate, h.Rate) {
 		differ("rate", rateText(g), rateText(h))
 	}
 	if g.Pace != "" && h.Pace != "" {
@@ -204,7 +233,7 @@ func rateText(g *result.Group) string {
 	if g.Rate == 0 {
 		return "none (closed loop)"
 	}
-	return fmt.Sprintf("%.10g/s", g.Rate)
+	return fmt.Sprintf("%.10g/s%s", g.Rate, g.RateUnit())
 }
 
 func arrivalsText(g *result.Group) string {

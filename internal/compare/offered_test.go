@@ -37,6 +37,7 @@ func TestOffered(t *testing.T) {
 		{"the same", open, ""},
 		{"counted rates", with(func(g *result.Group) { g.Rate = 500.2 }), ""},
 		{"rate", with(func(g *result.Group) { g.Rate = 4000 }), "rate of query: 500/s and 4000/s"},
+		{"a rate of transactions", with(func(g *result.Group) { g.RateOf = "transaction" }), "rate of query: 500/s and 500/s of transaction"},
 		{"no rate", result.Group{Name: "query", Clients: 8}, "rate of query: 500/s and none (closed loop)"},
 		{"arrivals", with(func(g *result.Group) { g.Pace = "even" }), "arrivals of query: poisson for all clients together and even for all clients together"},
 		{"a rate of each client", with(func(g *result.Group) { g.Open, g.Queue = false, 0 }), "arrivals of query: poisson for all clients together and poisson for each client"},

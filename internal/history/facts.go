@@ -97,13 +97,12 @@ func factsOf(t *result.Trial) (names []fact, values map[fact]string) {
 	for _, v := range t.Versions {
 		add(Version, v.Name, v.Value)
 	}
-	add(PlanKey, "durability", t.Durability)
 	if t.Interval > 0 { // else it was imported, and neither is known
 		add(PlanKey, "seed", strconv.FormatUint(t.Seed, 10))
 		add(PlanKey, "interval", strconv.FormatFloat(t.Interval, 'g', -1, 64)+"s")
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Knobs)) {
-		if name != "durability" { // told already
+		if name != "durability" { // of a series it is the same
 			add(Knob, name, t.Knobs[name])
 		}
 	}

@@ -35,7 +35,11 @@ type Series struct {
 	Unit   string `json:"unit"`
 	Per    string `json:"per,omitempty"`
 	// Source is where the number was read, without the device's name.
-	Source string  `json:"source,omitempty"`
+	Source string `json:"source,omitempty"`
+	// Durability is the level, "" if it is unknown.
+	Durability string `json:"durability,omitempty"`
+	// Offer is what was offered to the clients of the step, see [compare.Step.Offer].
+	Offer  string  `json:"offer,omitempty"`
 	Points []Point `json:"points"`
 	// Disturbed counts the trials that are left out because other programs'
 	// doings may be in their number.
@@ -112,6 +116,7 @@ type seriesKey struct {
 	target, engine, step string
 	key                  compare.Key
 	source               string
+	durability, offer    string
 }
 
 func newCollector(r *Run, t *result.Trial) *collector {
@@ -168,11 +173,12 @@ func (c *collector) addStep(r *Run, target *compare.Target, step *compare.Step, 
 
 func (c *collector) addPoint(r *Run, target *compare.Target, step *compare.Step, n compare.Number) {
 	engine, source := n.Trials[0].Engine, sourceKind(n.Source)
-	key := seriesKey{target.Name, engine, step.Name, n.Key, source}
+	durability, offer := compare.Durability(target), step.Offer(target, n.Key)
+	key := seriesKey{target.Name, engine, step.Name, n.Key, source, durability, offer}
 	s := c.series[key]
 	if s == nil {
 		s = &Series{Target: target.Name, Engine: engine, Step: step.Name, Group: n.Group, Op: n.Op,
-			Metric: n.Metric, Unit: n.Unit, Per: n.Per, Source: source, Points: []Point{}, Changes: []Change{}}
+			Metric: n.Metric, Unit: n.Unit, Per: n.Per, Source: source, Durability: durability, Offer: offer, Points: []Point{}, Changes: []Change{}}
 		c.series[key] = s
 		c.f.Series = append(c.f.Series, s)
 	}

@@ -130,6 +130,13 @@ func TestApart(t *testing.T) {
 		"where it is read":      {each(source("device vda", "process")), 1, 2},
 		"a setting":             {each(func(t *result.Trial) { t.Settings[0].Value = "1" }), 1, 1},
 		"how it is divided":     {each(func(t *result.Trial) { t.Steps[0].Rows[7].Per = "insert" }), 1, 2},
+		"the durability":        {each(func(t *result.Trial) { t.Durability = "none" }), 1, 2},
+		"the clients":           {each(func(t *result.Trial) { t.Steps[0].Groups[0].Clients = 2 }), 1, 2},
+		"the rate":              {each(func(t *result.Trial) { t.Steps[0].Groups[0].Rate = 500 }), 1, 2},
+		"the arrivals":          {each(func(t *result.Trial) { t.Steps[0].Groups[0].Pace = "poisson" }), 1, 2},
+		"an open loop":          {each(func(t *result.Trial) { t.Steps[0].Groups[0].Open = true }), 1, 2},
+		"the promise held":      {each(func(t *result.Trial) { t.Steps[0].Groups[0].SLA = &result.SLA{Target: 10} }), 1, 1},
+		"what was found":        {each(func(t *result.Trial) { t.Steps[0].Search = &result.Search{Promise: "p99_ms < 10", Kept: 7} }), 1, 1},
 		"the order of the rows": {each(func(t *result.Trial) { slices.Reverse(t.Steps[0].Rows) }), 1, 1},
 	} {
 		s := newStore(t)
@@ -148,6 +155,42 @@ func TestApart(t *testing.T) {
 		if len(f) != c.families || writes != c.writes || points != 4 {
 			t.Errorf("%s: %d families, %d series of write_kb with %d points, want %d, %d and 4", name, len(f), writes, points, c.families, c.writes)
 		}
+	}
+}
+
+// Other rates are other series, which say what sets them apart; so are other
+// questions of a search, but only of what it found.
+func TestOffers(t *testing.T) {
+	offer := func(rate, limit float64) func(*result.Campaign, []*result.Trial) {
+		return each(func(t *result.Trial) {
+			step := &t.Steps[0]
+			step.Groups[0] = result.Group{Name: "insert", Clients: 1, Open: true, Rate: rate, Pace: "poisson", Queue: 100, Ops: []string{"insert"}}
+			step.Search = &result.Search{Promise: fmt.Sprintf("p99_ms < %g", limit), Kept: rate}
+			step.Rows = append(step.Rows, result.Row{Target: t.Target, Trial: t.Trial, Step: step.Name, Group: "insert", Metric: "highest_rate", Value: rate, Unit: "1/s"})
+		})
+	}
+	s := newStore(t)
+	s.nights(0, 12, offer(500, 10))
+	s.nights(12, 24, offer(4000, 10), scale("rows_per_s", 8))
+	families, _ := s.families(Pick{Metrics: []string{"rows_per_s"}})
+	if n := len(families[0].Series); n != 2 || len(families[0].Series[0].Changes)+len(families[0].Series[1].Changes) > 0 {
+		t.Errorf("%d series: %+v", n, families[0].Series)
+	}
+	var b strings.Builder
+	if err := Text(&b, families, 2, View{All: true}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"only runs with offered insert: clients 1, rate 500/s, arrivals poisson for all clients together, queue 100, ramp none\n", "rate 4000/s"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	s = newStore(t)
+	s.nights(0, 2, offer(500, 10))
+	s.nights(2, 4, offer(500, 50))
+	families, _ = s.families(Pick{Metrics: []string{"rows_per_s", "highest_rate"}})
+	if n := len(families[0].Series); n != 3 {
+		t.Errorf("%d series, want one of the throughput and two of the highest rate", n)
 	}
 }
 

@@ -82,7 +82,7 @@ func (v View) family(b *strings.Builder, f *Family, all []*Family) {
 			small++
 		}
 		if len(shown) > 0 || v.All {
-			s.text(b, shown)
+			s.text(b, shown, s.apart(f.Series))
 		}
 	}
 	if few+small+quiet > 0 {
@@ -140,8 +140,31 @@ func (s *Series) notable(share float64) (out []Change) {
 	return out
 }
 
-func (s *Series) text(b *strings.Builder, shown []Change) {
+// apart says what keeps a series apart from others of its family with its name:
+// other promises, or other work.
+func (s *Series) apart(all []*Series) string {
+	var levels, offers bool
+	for _, o := range all {
+		if o.String() == s.String() {
+			levels = levels || o.Durability != s.Durability
+			offers = offers || o.Offer != s.Offer
+		}
+	}
+	var parts []string
+	if levels {
+		parts = append(parts, "durability "+orDash(s.Durability))
+	}
+	if offers {
+		parts = append(parts, "offered "+orDash(s.Offer))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (s *Series) text(b *strings.Builder, shown []Change, apart string) {
 	fmt.Fprintf(b, "\n  %s\n", s)
+	if apart != "" {
+		fmt.Fprintf(b, "    only runs with %s\n", apart)
+	}
 	values := s.Values()
 	fmt.Fprintf(b, "    %s", counted(len(values), "run"))
 	if n := len(values); n > 0 {

@@ -172,6 +172,9 @@ func onePlanOnly(runs []*run, o *Options, ps *Problems) []*run {
 // not have is one, too.
 func (r *run) planned() []param {
 	out := append(slices.Clone(r.plan), param{name: "workload", value: r.workload})
+	if r.storage != "" { // one target is one storage engine; others may have another
+		out = append(out, param{name: "storage engine of " + r.target, value: r.storage})
+	}
 	if r.workload != fmtSysbench || r.params["script"] == "" || r.params["tables"]+r.params["table_size"] == "" {
 		return out // the command is not known
 	}

@@ -21,6 +21,7 @@ type run struct {
 	lines    []result.Line // of its series, where the file is not read again for it
 	plan     []param       // what was asked for
 	params   map[string]string
+	storage  string // the database's storage engine; "" is unknown
 	costs    []denominator
 	interval float64 // seconds; 0 is unknown
 	cpus     int     // of the host; 0 is unknown

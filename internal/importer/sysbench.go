@@ -208,7 +208,7 @@ func (s *sysbench) command(n int, line string) {
 		case name == "--db-driver":
 			s.engine = strings.Replace(value, "pgsql", "postgres", 1)
 		case name == "--mysql-storage-engine":
-			s.params["storage_engine"] = value
+			s.storage = strings.ToLower(value)
 		case name == "--time" || name == "--warmup-time" || name == "--events":
 			s.params[strings.ReplaceAll(name[2:], "-", "_")] = value
 		}

@@ -3,6 +3,7 @@ package importer
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"rumbench/internal/result"
@@ -335,7 +336,7 @@ func (s *sysbench) addErrors(group string, ops sbOps) {
 
 // addSeries adds the intervals.
 func (s *sysbench) addSeries(group string, ops sbOps) {
-	var slices []slice
+	var intervals []slice
 	single := group != opQuery || s.single(ops)
 	perEvent := max(1, s.scanned(ops))
 	for _, iv := range s.intervals {
@@ -344,7 +345,7 @@ func (s *sysbench) addSeries(group string, ops sbOps) {
 			units = iv.events
 		}
 		n := math.Round(units * iv.length)
-		slices = append(slices, slice{iv.end, iv.length, n})
+		intervals = append(intervals, slice{iv.end, iv.length, n})
 		line := result.Line{Step: s.step.Name, Source: "ops", T: iv.end, DT: iv.length, Group: group, Op: group, Ops: int64(n), Rows: int64(n * perEvent), Errors: int64(math.Round(max(iv.errors, 0) * iv.length))}
 		timed := line
 		if !single {
@@ -362,7 +363,7 @@ func (s *sysbench) addSeries(group string, ops sbOps) {
 		}
 		s.emit(timed)
 	}
-	s.addIntervals(group, slices, s.paced(), doubts(ops.doubts...))
+	s.addIntervals(group, intervals, s.paced(), doubts(ops.doubts...))
 }
 
 // addNotes adds what a reader must know of the figures.
@@ -383,9 +384,10 @@ func (s *sysbench) addNotes(ops sbOps) {
 		s.warn("%.0f operations were shed, and %.0f had arrived and were not done at the end: they are in no response time", shed, late)
 	}
 	if rate, _ := number(s.params["rate"]); rate > 0 {
-		s.step.Groups[0].Rate, s.step.Groups[0].Pace = rate, "poisson"
-		if ops.events > 0 && ops.queries > 0 {
-			s.step.Groups[0].Rate = rate * ops.queries / ops.events
+		g := &s.step.Groups[0]
+		g.Rate, g.Pace = rate, "poisson"
+		if slices.Contains(g.Ops, opTransaction) {
+			g.RateOf = opTransaction
 		}
 	}
 }

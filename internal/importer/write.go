@@ -152,6 +152,10 @@ func sharedParams(runs []*run, common map[string]bool) map[string]string {
 	return shared
 }
 
+// storageKnob is what a server's storage engine is called among a trial's knobs.
+// It is no parameter of the work: storage engines are what is compared.
+const storageKnob = "storage"
+
 // add adds a run as a step.
 func (t *trial) add(r *run, shared map[string]string) {
 	for i := range r.step.Rows {
@@ -172,6 +176,9 @@ func (t *trial) add(r *run, shared map[string]string) {
 	}
 	if r.engine != "" {
 		t.Engine = r.engine
+	}
+	if r.storage != "" {
+		t.Knobs[storageKnob] = r.storage
 	}
 	if r.version != "" && !slices.ContainsFunc(t.Versions, func(f observe.Fact) bool { return f.Name == "engine" }) {
 		t.Versions = append(t.Versions, observe.Fact{Name: "engine", Value: r.version})

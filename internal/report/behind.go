@@ -66,7 +66,7 @@ func (c *campaign) slaTable() Table {
 }
 
 func (c *campaign) promises(s *step, group result.Group) RowGroup {
-	g := RowGroup{Name: s.Name + ", group " + group.Name}
+	g := RowGroup{Name: s.Name + ", group " + group.Name + group.RateUnit()}
 	for _, t := range c.Targets {
 		trials := 0
 		var held []*result.SLA

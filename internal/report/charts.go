@@ -366,7 +366,7 @@ func (c *campaign) barsOf(s *step, k key) Bars {
 	for _, g := range s.Groups() {
 		for _, op := range append(g.Ops, g.Name) {
 			if op == k.Op {
-				promised = g.Rate
+				promised = g.Promised(k.Op)
 			}
 		}
 	}

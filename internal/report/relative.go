@@ -358,7 +358,7 @@ func promisedRows(r *compare.Relative, s *compare.Step) []TableRow {
 		if g.Rate == 0 {
 			continue
 		}
-		row := TableRow{Head: s.Name + " " + g.Name, Target: -1}
+		row := TableRow{Head: s.Name + " " + g.Name + g.RateUnit(), Target: -1}
 		for _, t := range r.Targets {
 			row.Cells = append(row.Cells, promisedCell(s, t, g))
 		}

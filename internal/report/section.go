@@ -111,7 +111,7 @@ func (c *campaign) groupsTable(s *step) Table {
 	for _, g := range s.Groups() {
 		rate, pace := "none: closed loop", unknown
 		if g.Rate > 0 {
-			rate, pace = decimal(g.Rate)+"/s", g.Pace
+			rate, pace = decimal(g.Rate)+"/s"+g.RateUnit(), g.Pace
 		}
 		rows = append(rows, TableRow{Head: g.Name, Target: -1, Cells: []Cell{
 			{Text: fmt.Sprint(g.Clients), Number: true}, textCell(rate), textCell(pace), textCell(strings.Join(g.Ops, ", ")),

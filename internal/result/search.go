@@ -66,6 +66,17 @@ func (s *Search) Differs(o *Search) string {
 	return ""
 }
 
+// Question is what was searched for, in words: two searches with the same
+// question do not differ.
+func (s *Search) Question() string {
+	if s.How == nil {
+		return s.Words()
+	}
+	h := s.How
+	return fmt.Sprintf("%s with probes of %.10g s, arrivals %s, a queue of %d, from %.10g/s to %.10g/s (0: not limited)",
+		s.Words(), h.Seconds, h.Arrivals, h.Queue, h.From, h.To)
+}
+
 // Words is the promise as people write it: "p99 < 20 ms".
 func (s *Search) Words() string {
 	measure, limit, _ := strings.Cut(s.Promise, "_ms < ")

@@ -190,7 +190,10 @@ type Group struct {
 	Name    string  `json:"name"`
 	Clients int     `json:"clients"`
 	Rate    float64 `json:"rate,omitempty"` // promised units a second of the whole group; 0: closed loop
-	Pace    string  `json:"pace,omitempty"`
+	// RateOf is the operation that Rate counts, where it is not the group's units:
+	// transactions of a log whose units are queries.
+	RateOf string `json:"rate_of,omitempty"`
+	Pace   string `json:"pace,omitempty"`
 	// Open: operations arrive at the group by one schedule for all clients, at
 	// Rate on average, which is of operations. Queue is then how many may wait; 0: any number.
 	Open  bool  `json:"open,omitempty"`
@@ -202,6 +205,24 @@ type Group struct {
 	// of "query". Rates and latencies are of both.
 	Of  map[string]string `json:"of,omitempty"`
 	SLA *SLA              `json:"sla,omitempty"` // only of a group with a rate
+}
+
+// RateUnit is what stands behind the promised rate: " of transaction", or "" if
+// it is of the group's units.
+func (g *Group) RateUnit() string {
+	if g.RateOf == "" {
+		return ""
+	}
+	return " of " + g.RateOf
+}
+
+// Promised returns the rate that is promised for an operation of the group; 0 if
+// there is none.
+func (g *Group) Promised(op string) float64 {
+	if g.RateOf != "" && g.RateOf != op {
+		return 0
+	}
+	return g.Rate
 }
 
 // Ramp is a stretch of time in which a rate goes evenly from one to another.
