@@ -147,7 +147,7 @@ func offersOf(runs []Run) (out []offer) {
 		}
 		var b strings.Builder
 		for _, g := range r.Step.Groups {
-			fmt.Fprintf(&b, "%s %d %.4g %s %v %d %v\n", g.Name, g.Clients, g.Rate, g.Pace, g.Open, g.Queue, g.Ramp)
+			fmt.Fprintf(&b, "%s %d %.4g %s %v %d %v %t\n", g.Name, g.Clients, g.Rate, g.Pace, g.Open, g.Queue, g.Ramp, g.Ramp != nil)
 		}
 		if !slices.ContainsFunc(out, func(o offer) bool { return o.text == b.String() }) {
 			out = append(out, offer{b.String(), r.Step.Groups})
@@ -195,6 +195,8 @@ func groupsDiffer(g, h *result.Group) (out []string) {
 	}
 	if g.Open && h.Open {
 		differ("queue", queueText(g), queueText(h))
+	}
+	if g.Ramp != nil && h.Ramp != nil {
 		differ("ramp", rampText(g), rampText(h))
 	}
 	return out
