@@ -143,12 +143,16 @@ func (a *App) compare(args []string, dash int, o compareOptions) error {
 	rule := compare.DefaultRule()
 	rule.Margin = o.margin
 	var list []report.Comparison
+	var refused []error
 	for _, p := range pairs {
-		cmp, err := comparison(c, p, rule, o)
-		if err != nil {
-			return err
+		if cmp, err := comparison(c, p, rule, o); err != nil {
+			refused = append(refused, err)
+		} else {
+			list = append(list, cmp)
 		}
-		list = append(list, cmp)
+	}
+	if len(list) == 0 {
+		return errors.Join(refused...)
 	}
 	if o.format == "json" || o.format == "bench" { // which have no place for it
 		for _, cmp := range list {
@@ -160,7 +164,7 @@ func (a *App) compare(args []string, dash int, o compareOptions) error {
 	if err := printComparisons(a.Stdout, list, o.format); err != nil {
 		return err
 	}
-	return a.judge(gates, list, o.steps)
+	return errors.Join(append(refused, a.judge(gates, list, o.steps))...)
 }
 
 func printComparisons(w io.Writer, list []report.Comparison, format string) error {

@@ -238,6 +238,18 @@ func TestFewSamples(t *testing.T) {
 	}
 }
 
+// Of several pairs, those are refused that cannot be compared.
+func TestCompareRefusesPairs(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "c")
+	rates := []float64{100, 101, 99}
+	writeCampaign(t, dir, made{target: "a", rates: rates, params: params, durability: "os"}, made{target: "b", rates: rates, params: params, durability: "none"},
+		made{target: "d", rates: rates, params: params, durability: "os"})
+	stdout, stderr, code := rumbench(t, "compare", dir)
+	if code != 1 || !strings.Contains(stderr, "a and b differ in durability: os and none") || !strings.Contains(stderr, "\nhint: ") || !strings.Contains(stdout, "1.00×") || strings.Contains(stdout, "b against") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+}
+
 // Where no step is left, the whole is refused.
 func TestCompareAllUnlike(t *testing.T) {
 	dir := t.TempDir()

@@ -77,7 +77,7 @@ type Effect struct {
 // Worse, "" if it is not notable or nothing can be said.
 func (e *Effect) Notable() Verdict {
 	m := result.MetricByName(e.New.Metric)
-	if e.Verdict == "" || m == nil {
+	if e.Verdict == "" || m == nil || e.bounded() {
 		return ""
 	}
 	apart := math.Abs(e.New.Value - e.Base.Value)
@@ -85,6 +85,12 @@ func (e *Effect) Notable() Verdict {
 		return ""
 	}
 	return direction(m, e.New.Value-e.Base.Value)
+}
+
+// bounded tells whether the lesser number may not be the lesser, as it is only a
+// lower bound.
+func (e *Effect) bounded() bool {
+	return e.Base.AtLeast() && (e.Base.Value < e.New.Value || e.shift > 0) || e.New.AtLeast() && (e.New.Value < e.Base.Value || e.shift < 0)
 }
 
 // Metric is the name of the metric.
@@ -271,6 +277,10 @@ func (e *Effect) judge(r Rule) {
 		return
 	case trials < LeastTrials:
 		e.Verdict, e.Why = Unclear, fmt.Sprintf("%d of at least %d trials: nothing is known about noise", trials, LeastTrials)
+	case e.bounded():
+		e.Verdict, e.Why = Unclear, "the lesser number is only a lower bound"
+	case e.within(r.Margin) && (e.Base.AtLeast() || e.New.AtLeast()):
+		e.Verdict, e.Why = Unclear, "they are as great, and one is only a lower bound"
 	case e.within(r.Margin):
 		e.Verdict, e.Why = Same, fmt.Sprintf("the interval lies within ±%g %%", 100*r.Margin)
 	case e.Adjusted < r.Alpha && !e.guarded && e.searched() && e.Low <= 1 && 1 <= e.High:

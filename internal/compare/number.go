@@ -131,6 +131,11 @@ func (n Number) Disturbed() bool {
 	return slices.ContainsFunc(n.Rows, func(r *result.Row) bool { return r.Disturbed })
 }
 
+// AtLeast returns whether the number is only a lower bound of what it stands for.
+func (n Number) AtLeast() bool {
+	return slices.ContainsFunc(n.Rows, func(r *result.Row) bool { return r.AtLeast })
+}
+
 // Over is n ÷ base; ok is false where it has no meaning.
 func (n Number) Over(base Number) (ratio float64, ok bool) {
 	if n.Missing != "" || base.Missing != "" || base.Value == 0 || n.MaxOf+base.MaxOf > 0 || n.Disturbed() || base.Disturbed() || n.unlike(base) != "" {
@@ -140,9 +145,32 @@ func (n Number) Over(base Number) (ratio float64, ok bool) {
 }
 
 // unlike says why the number means another thing than base does, "" if it does
-// not: CPU time is split into that of the engine and that of its clients where
-// they are processes apart.
+// not.
 func (n Number) unlike(base Number) string {
+	if n.Metric == "space_amplification" {
+		return n.unlikeSpace(base)
+	}
+	return n.unlikeCPU(base)
+}
+
+// unlikeSpace compares what is counted as space. A source that was not recorded
+// differs from nothing.
+func (n Number) unlikeSpace(base Number) string {
+	for _, r := range n.Rows {
+		for _, b := range base.Rows {
+			known := r.Source != "" && b.Source != ""
+			whole := result.WholeSpace(r.Source) && result.WholeSpace(b.Source)
+			if known && !whole && r.Source != b.Source {
+				return fmt.Sprintf("%s counts other things on the two sides: %s; and %s", n.Metric, b.Source, r.Source)
+			}
+		}
+	}
+	return ""
+}
+
+// unlikeCPU: CPU time is split into that of the engine and that of its clients
+// where they are processes apart.
+func (n Number) unlikeCPU(base Number) string {
 	if n.Metric != "server_cpu_us" && n.Metric != "client_cpu_us" || len(n.Trials) == 0 || len(base.Trials) == 0 {
 		return ""
 	}

@@ -224,6 +224,8 @@ func groupsDiffer(g, h *result.Group) (out []string) {
 	}
 	if g.Open && h.Open {
 		differ("queue", queueText(g), queueText(h))
+	}
+	if g.Ramp != nil && h.Ramp != nil {
 		differ("ramp", rampText(g), rampText(h))
 	}
 	return out

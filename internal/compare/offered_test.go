@@ -27,7 +27,7 @@ func offered(a, b result.Group) *Campaign {
 }
 
 func TestOffered(t *testing.T) {
-	open := result.Group{Name: "query", Clients: 8, Open: true, Rate: 500, Pace: "poisson", Queue: 100}
+	open := result.Group{Name: "query", Clients: 8, Open: true, Rate: 500, Pace: "poisson", Queue: 100, Ramp: []result.Ramp{}}
 	with := func(change func(*result.Group)) result.Group { g := open; change(&g); return g }
 	for _, c := range []struct {
 		name string
@@ -43,6 +43,7 @@ func TestOffered(t *testing.T) {
 		{"a rate of each client", with(func(g *result.Group) { g.Open, g.Queue = false, 0 }), "arrivals of query: poisson for all clients together and poisson for each client"},
 		{"queue", with(func(g *result.Group) { g.Queue = 0 }), "queue of query: 100 and of any length"},
 		{"ramp", with(func(g *result.Group) { g.Ramp = []result.Ramp{{Seconds: 10, From: 100, To: 900}} }), "ramp of query: none and 100/s to 900/s in 10 s"},
+		{"a ramp that was not recorded", with(func(g *result.Group) { g.Ramp = nil }), ""},
 		{"clients", with(func(g *result.Group) { g.Clients = 16 }), "clients of query: 8 and 16"},
 		{"unknown clients", with(func(g *result.Group) { g.Clients = 0 }), ""},
 		{"other clients", with(func(g *result.Group) { g.Name = "scan" }), "clients of query on one side only; clients of scan on one side only"},

@@ -222,7 +222,7 @@ func (s *Step) About(metric string) (k Key, ok bool) {
 	if metric == "" {
 		metric = "rows_per_s"
 	}
-	if strings.Contains(metric, "write_kb") || metric == "journal_kb" || metric == "discard_kb" {
+	if strings.Contains(metric, "write_kb") || metric == "deferred_kb" || metric == "journal_kb" || metric == "discard_kb" {
 		op = s.WritesPer
 	}
 	if k, ok := s.Find(metric, func(k Key) bool {

@@ -50,3 +50,63 @@ func TestCPUIsSplitOnlyWithinAKind(t *testing.T) {
 		})
 	}
 }
+
+// Space is compared where the same is counted of both: all that the rows take, or
+// the same part of it.
+func TestSpaceOfOneDefinition(t *testing.T) {
+	const told = "the engine's own counters, exact"
+	for _, c := range []struct {
+		name, base, of string
+		alike          bool
+	}{
+		{"two servers", result.SpaceBeyondEmpty, result.SpaceBeyondEmpty, true},
+		{"an embedded engine and a server", result.SpaceOfDirectory, result.SpaceBeyondEmpty, true},
+		{"two older results", result.SpaceAndLogs, result.SpaceAndLogs, true},
+		{"an older result", result.SpaceAndLogs, result.SpaceBeyondEmpty, false},
+		{"an older result and an embedded engine", result.SpaceAndLogs, result.SpaceOfDirectory, false},
+		{"a server that was attached to", result.SpaceBeyondEmpty, told, false},
+		{"not recorded", "", result.SpaceBeyondEmpty, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var trials []*result.Trial
+			for i, v := range []float64{1, 1.01, 0.99} {
+				a := made("a", i+1, "interleaved", numbers{"space_amplification": 2 * v}, "s")
+				b := made("b", i+1, "interleaved", numbers{"space_amplification": v}, "s")
+				a.Steps[0].Rows[0].Source, b.Steps[0].Rows[0].Source = c.base, c.of
+				trials = append(trials, a, b)
+			}
+			e := judged(t, trials...).Items[0].Effect
+			if (e.Verdict == Better) != c.alike || math.IsNaN(e.Ratio) == c.alike || strings.Contains(e.Why, "counts other things") == c.alike {
+				t.Errorf("%q (%s), ratio %v", e.Verdict, e.Why, e.Ratio)
+			}
+		})
+	}
+}
+
+// A lower bound is never the better of two numbers, nor the same as another.
+func TestLowerBounds(t *testing.T) {
+	little, much := []float64{2, 2.01, 1.99}, []float64{4, 4.01, 3.99}
+	for _, c := range []struct {
+		name                string
+		a, b                []float64
+		boundBase, boundNew bool
+		want                Verdict
+	}{
+		{"neither", much, little, false, false, Better},
+		{"the new one looks better", much, little, false, true, Unclear},
+		{"the base looks better", little, much, true, false, Unclear},
+		{"both", much, little, true, true, Unclear},
+		{"the greater one", much, little, true, false, Better},
+		{"worse, and maybe more so", little, much, false, true, Worse},
+		{"as great", much, much, true, false, Unclear},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a, b := series("a", "interleaved", "write_kb", c.a...), series("b", "interleaved", "write_kb", c.b...)
+			a[0].Steps[0].Rows[0].AtLeast, b[0].Steps[0].Rows[0].AtLeast = c.boundBase, c.boundNew
+			e := judged(t, append(a, b...)...).Items[0].Effect
+			if e.Verdict != c.want || (c.want == Unclear) != strings.Contains(e.Why, "lower bound") || c.want == Unclear && e.Notable() != "" {
+				t.Errorf("%q (%s), notable %q; want %s", e.Verdict, e.Why, e.Notable(), c.want)
+			}
+		})
+	}
+}

@@ -134,6 +134,7 @@ func TestInBrowser(t *testing.T) {
 	}
 	t.Run("tabs", b.checkTabs)
 	t.Run("base", func(t *testing.T) { b.checkBase(t, in) })
+	t.Run("few samples", b.checkFew)
 	t.Run("sort", b.checkSort)
 	t.Run("filters", b.checkFilters)
 	t.Run("numbers in full", func(t *testing.T) { b.checkCards(t, address) })

@@ -196,7 +196,7 @@ func (c Comparison) verdictText(e *compare.Effect) string {
 	}
 	text := markOf(e).sign + " " + string(e.Verdict)
 	switch {
-	case e.Verdict == compare.Unstable, e.Verdict == compare.Unclear && c.Needed(e, c.Difference) == 0:
+	case e.Verdict == compare.Unstable, e.Verdict == compare.Unclear && (e.Base.AtLeast() || e.New.AtLeast()), e.Verdict == compare.Unclear && c.Needed(e, c.Difference) == 0:
 		return text + ": " + e.Why
 	case e.Verdict == compare.Unclear && e.Notable() != "" && e.Ratio > 0:
 		apart := math.Expm1(math.Abs(math.Log(e.Ratio)))

@@ -27,7 +27,7 @@ type embedded struct {
 	Runs     []embeddedRun `json:"runs"`
 }
 
-const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.shape][i]: kinds tells its group, op, metric, unit, per and source. Each trial has its value, its n and, under i, the indexes of its warnings; null: it has none. Disturbed are the i of numbers that may hold what other programs did. The value of a percentile of fewer than 10 / (1 - p) samples is the greatest of these n. The page shows medians over the trials that are not left out."
+const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.shape][i]: kinds tells its group, op, metric, unit, per and source. Each trial has its value, its n and, under i, the indexes of its warnings; null: it has none. Disturbed are the i of numbers that may hold what other programs did, at_least those of lower bounds. Few are those of percentiles of fewer than 10 / (1 - p) samples: the value is the greatest of these n. The page shows medians over the trials that are not left out."
 
 // rowKind is what a row says beside its value.
 type rowKind struct {
@@ -55,6 +55,10 @@ type embeddedTrial struct {
 	Warnings map[string][]int `json:"warnings,omitempty"`
 	// Disturbed are the numbers that may hold what other programs did.
 	Disturbed []int `json:"disturbed,omitempty"`
+	// AtLeast are the numbers that are lower bounds.
+	AtLeast []int `json:"at_least,omitempty"`
+	// Few are the percentiles of too few samples.
+	Few []int `json:"few,omitempty"`
 }
 
 // values are numbers; NaN is none.
@@ -223,9 +227,13 @@ func (t *embeddedTrial) put(at int, row *result.Row, s *result.Step) {
 	if row.Disturbed {
 		t.Disturbed = append(t.Disturbed, at)
 	}
+	if row.AtLeast {
+		t.AtLeast = append(t.AtLeast, at)
+	}
 	if !row.Few() {
 		return
 	}
+	t.Few = append(t.Few, at)
 	if t.Values[at] = math.NaN(); s.Greatest(row) != nil {
 		t.Values[at] = s.Greatest(row).Value
 	}
@@ -321,7 +329,7 @@ func (e *embedded) appendRows(rows []result.Row, r embeddedRun, t embeddedTrial)
 		}
 		k := e.Kinds[kind]
 		row := result.Row{Target: r.Target, Trial: t.Trial, Step: r.Step, Group: k.Group, Op: k.Op, Metric: k.Metric, Value: t.Values[i], Unit: k.Unit, Per: k.Per, N: t.N[i], Source: k.Source}
-		row.Disturbed = slices.Contains(t.Disturbed, i)
+		row.Disturbed, row.AtLeast = slices.Contains(t.Disturbed, i), slices.Contains(t.AtLeast, i)
 		if row.Few() {
 			row.MaxOf = row.N
 		}

@@ -95,6 +95,7 @@ func TestReadRows(t *testing.T) {
 	in := fixture(3)
 	in.Trials[4].Steps[0].Rows[3].Warnings = []string{"a", "</script>"}
 	in.Trials[4].Steps[0].Rows[3].Disturbed = true
+	in.Trials[4].Steps[0].Rows[4].AtLeast = true
 	in.Trials[4].Steps[1].Rows = slices.Delete(in.Trials[4].Steps[1].Rows, 2, 5)
 	in.Trials[7].Steps[2].Rows[1].Source = "another device"
 	in.Trials[7].Steps[2].Rows = append(in.Trials[7].Steps[2].Rows, in.Trials[7].Steps[2].Rows[0])

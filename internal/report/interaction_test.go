@@ -200,3 +200,19 @@ func (b *browser) checkPaper(t *testing.T) {
 		t.Errorf("%d boxes are closed on paper, %d afterwards", opened, closed)
 	}
 }
+
+// checkFew asserts that percentiles of too few samples are not alike: they are the
+// greatest of as many as there were.
+func (b *browser) checkFew(t *testing.T) {
+	got := evaluate[[2]bool](t, b, `(() => {
+		const cell = document.querySelector("td[data-n]"), { run, i } = page.numbers[numberOf(cell).id], trial = run.trials.find((t) => !t.left_out);
+		const enough = alike(cell, cell);
+		trial.few = [i];
+		const few = alike(cell, cell);
+		delete trial.few;
+		return [enough, few];
+	})()`)
+	if got != [2]bool{true, false} {
+		t.Errorf("alike with enough samples and with few: %v", got)
+	}
+}

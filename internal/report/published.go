@@ -89,7 +89,7 @@ func publishedMetrics(rows []plan.PublishedRow) []string {
 }
 
 // perUnit are the metrics that are costs per unit of something.
-var perUnit = []string{"cpu_us", "server_cpu_us", "client_cpu_us", "host_cpu_us", "device_reads", "read_kb", "write_kb", "journal_kb", "discard_kb", "process_read_kb", "process_write_kb", "context_switches"}
+var perUnit = []string{"cpu_us", "server_cpu_us", "client_cpu_us", "host_cpu_us", "device_reads", "read_kb", "write_kb", "deferred_kb", "journal_kb", "discard_kb", "process_read_kb", "process_write_kb", "context_switches"}
 
 // publishedUnit says what a published number is of or per.
 func publishedUnit(metric, per string) string {

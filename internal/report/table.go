@@ -188,7 +188,7 @@ var titles = map[string]string{
 	"offered_per_s": "arrived/s", "queue_max": "longest queue", "highest_rate": "highest rate/s", "fairness_ops_mean": "ops per client", "fairness_ops_stddev": "standard deviation",
 	"lateness_p99_us": "lateness p99", "lateness_max_us": "lateness max",
 	"stall_s": "stalled s", "stall_longest_s": "longest stall s", "cpu_us": "CPU µs", "server_cpu_us": "server CPU µs", "client_cpu_us": "client CPU µs",
-	"host_cpu_us": "host CPU µs", "device_reads": "device reads", "read_kb": "read KB", "write_kb": "written KB", "journal_kb": "journal KB", "others_read_kb": "others read KB", "others_write_kb": "others written KB", "discard_kb": "discarded KB",
+	"host_cpu_us": "host CPU µs", "device_reads": "device reads", "read_kb": "read KB", "write_kb": "written KB", "deferred_kb": "deferred KB", "journal_kb": "journal KB", "others_read_kb": "others read KB", "others_write_kb": "others written KB", "discard_kb": "discarded KB",
 	"process_read_kb": "process read KB", "process_write_kb": "process written KB", "context_switches": "context switches",
 	"live_rows": "live rows", "live_bytes": "live data", "db_bytes": "on disk", "space_amplification": "space amplification",
 	"write_amplification": "write amplification", "server_memory_bytes": "memory (PSS)", "drain_s": "drain s",

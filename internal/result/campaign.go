@@ -110,7 +110,7 @@ func ReadTrial(dir string) (*Trial, error) {
 	if dsn, ok := t.Knobs["dsn"]; ok {
 		t.Knobs["dsn"] = engine.ShownDSN(dsn)
 	}
-	t.markDisturbed()
+	t.markWarned()
 	t.addHosting()
 	t.addCPU()
 	if t.Status != Running {

@@ -18,12 +18,16 @@ const (
 // other programs did.
 const disturbed = "somebody else used"
 
-// markDisturbed marks the numbers that an older build warned of in words only.
-func (t *Trial) markDisturbed() {
+// putOff begins the warning of a number that an older build took for a lower bound.
+const putOff = "lower bound: "
+
+// markWarned marks the numbers that an older build warned of in words only.
+func (t *Trial) markWarned() {
 	for i := range t.Steps {
 		for k := range t.Steps[i].Rows {
 			r := &t.Steps[i].Rows[k]
 			r.Disturbed = r.Disturbed || slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, disturbed) })
+			r.AtLeast = r.AtLeast || slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.HasPrefix(w, putOff) })
 		}
 	}
 }

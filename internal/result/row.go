@@ -33,6 +33,9 @@ type Row struct {
 	// Disturbed: the number may hold what other programs did, as a warning says.
 	// It is shown, and compared with nothing.
 	Disturbed bool `json:"disturbed,omitempty"`
+	// AtLeast: the number is a lower bound, as a warning says: the true one may be
+	// greater.
+	AtLeast bool `json:"at_least,omitempty"`
 	// MaxOf is of how few samples a percentile was to be made of: the value is
 	// then the greatest of them. It is not stored: see Step.Shown.
 	MaxOf int64 `json:"max_of,omitempty"`

@@ -198,8 +198,9 @@ type Group struct {
 	// Rate on average, which is of operations. Queue is then how many may wait; 0: any number.
 	Open  bool  `json:"open,omitempty"`
 	Queue int64 `json:"queue,omitempty"`
-	// Ramp is how the rate of an open group changes over its time; nil if it does not.
-	Ramp []Ramp   `json:"ramp,omitempty"`
+	// Ramp is how the rate of an open group changes over its time; empty if it does
+	// not, and nil if that was not recorded, as by older builds.
+	Ramp []Ramp   `json:"ramp,omitzero"`
 	Ops  []string `json:"ops"`
 	// Of tells of kinds that are varieties of another which: "range market" is
 	// of "query". Rates and latencies are of both.

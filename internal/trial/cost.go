@@ -33,11 +33,13 @@ type cost struct {
 	doubts []string
 	// disturbed: it may hold what other programs did, as one of doubts says.
 	disturbed bool
+	// atLeast: it is a lower bound, as one of doubts says.
+	atLeast bool
 }
 
 // mark adds to a row what is known of the cost behind it.
 func (c *cost) mark(row *result.Row) {
-	row.Source, row.Disturbed = c.source, c.disturbed
+	row.Source, row.Disturbed, row.AtLeast = c.source, c.disturbed, c.atLeast
 	row.Warnings = append(row.Warnings, c.doubts...)
 }
 

@@ -47,7 +47,7 @@ func (r *rows) markDeferred(all []cost) {
 			continue
 		}
 		w := fmt.Sprintf("lower bound: %.1f MB were written, and the writing of %.1f MB was put off beyond the end of the step: it was too short for writes to recur", c.value/kb, off.value/kb)
-		c.doubts = append(c.doubts, w)
+		c.atLeast, c.doubts = true, append(c.doubts, w)
 		if !marked { // once for the step
 			r.out.Warnings, marked = append(r.out.Warnings, w), true
 		}

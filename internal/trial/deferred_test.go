@@ -47,6 +47,10 @@ func TestDeferredWritesAreMarked(t *testing.T) {
 				if got := strings.Contains(strings.Join(costOf(all, metric).doubts, ""), "lower bound"); got != c.marked {
 					t.Errorf("%s is marked as a lower bound: %v", metric, got)
 				}
+				var row result.Row
+				if costOf(all, metric).mark(&row); row.AtLeast != c.marked {
+					t.Errorf("the row of %s is a lower bound: %v", metric, row.AtLeast)
+				}
 			}
 			if got := len(r.out.Warnings) > 0; got != c.marked || len(r.out.Warnings) > 1 {
 				t.Errorf("warnings %q", r.out.Warnings)

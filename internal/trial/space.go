@@ -66,9 +66,9 @@ func (r *rows) addSpaceOfFiles(ctx context.Context, live workload.Live) error {
 	if total == 0 {
 		return nil // an engine in memory has no files
 	}
-	r.put("db_bytes", float64(total), source("data directory"))
+	r.put("db_bytes", float64(total), source(result.SpaceOfDirectory))
 	if !apart {
-		r.amplification(total, live, source("data directory"))
+		r.amplification(total, live, source(result.SpaceOfDirectory))
 		return nil
 	}
 	logs := sums[engine.LogFile].Allocated + sums[engine.RedoFile].Allocated + sums[engine.SpareFile].Allocated
@@ -89,7 +89,7 @@ func (r *rows) addSpaceOfFiles(ctx context.Context, live workload.Live) error {
 func engineSpace(sums map[engine.FileClass]fsize.Sum, empty map[engine.FileClass]int64) (bytes int64, from string, doubt []string) {
 	bytes = sums[engine.DataFile].Allocated
 	if empty == nil {
-		return bytes + sums[engine.LogFile].Used, "files of tables and indexes, and logs as far as they are written",
+		return bytes + sums[engine.LogFile].Used, result.SpaceAndLogs,
 			[]string{"the server's files were not measured when it was empty: old versions of rows outside of tables and indexes are not in it"}
 	}
 	for class, sum := range sums {
@@ -97,7 +97,7 @@ func engineSpace(sums map[engine.FileClass]fsize.Sum, empty map[engine.FileClass
 			bytes += max(0, sum.Used-empty[class])
 		}
 	}
-	return bytes, "files of tables and indexes, and all others but redo logs beyond those of the empty server", nil
+	return bytes, result.SpaceBeyondEmpty, nil
 }
 
 func (r *rows) amplification(bytes int64, live workload.Live, more ...func(*result.Row)) {

@@ -154,11 +154,13 @@ func (t *trial) groups(step *workload.Step) (out []result.Group) {
 	return out
 }
 
-// rampOf is how the rate of arrivals changes; nil if it does not.
-func rampOf(a *pace.Arrivals) (out []result.Ramp) {
+// rampOf is how the rate of arrivals changes; empty, not nil, if it does
+// not.
+func rampOf(a *pace.Arrivals) []result.Ramp {
+	out := []result.Ramp{}
 	first := a.Segments[0].From
 	if !slices.ContainsFunc(a.Segments, func(s pace.Segment) bool { return s.From != first || s.To != first }) {
-		return nil
+		return out
 	}
 	for _, s := range a.Segments {
 		out = append(out, result.Ramp(s))

@@ -26,7 +26,7 @@ const targets = all("#targets li").map((li) => li.querySelector("strong").textCo
 function numberOf(cell) {
   const parts = cell.dataset.n.split(" ").map((n) => page.numbers[n]);
   const trials = parts.flatMap(({ run, i }) => run.trials.filter((t) => !t.left_out && t.values[i] != null)
-    .map((t) => ({ trial: t.trial, value: t.values[i], n: t.n[i], disturbed: !!t.disturbed?.includes(i), warnings: (t.warnings?.[i] || []).map((w) => page.rows.warnings[w]) })));
+    .map((t) => ({ trial: t.trial, value: t.values[i], n: t.n[i], disturbed: !!t.disturbed?.includes(i), few: !!t.few?.includes(i), warnings: (t.warnings?.[i] || []).map((w) => page.rows.warnings[w]) })));
   const sorted = trials.map((t) => t.value).sort((a, b) => a - b);
   const half = sorted.length >> 1;
   const median = sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
@@ -105,11 +105,12 @@ function restored(cell) {
 }
 
 // alike tells whether two numbers are of targets that did the same work in their
-// step, and promised the same, and are the same percentile, or none.
+// step, and promised the same, and are the same percentile, or none; and of
+// enough samples.
 function alike(a, b) {
   const x = numberOf(a), y = numberOf(b), classes = page.judgements.apart?.[x.run.step];
   const of = (n) => classes?.[targets.indexOf(n.run.target)];
-  return x.metric === y.metric && of(x) === of(y);
+  return x.metric === y.metric && of(x) === of(y) && ![...x.trials, ...y.trials].some((t) => t.few);
 }
 
 // comparable tells whether two cells can be compared, as far as the page knows.
