@@ -43,7 +43,6 @@ func TestOffered(t *testing.T) {
 		{"a rate of each client", with(func(g *result.Group) { g.Open, g.Queue = false, 0 }), "arrivals of query: poisson for all clients together and poisson for each client"},
 		{"queue", with(func(g *result.Group) { g.Queue = 0 }), "queue of query: 100 and of any length"},
 		{"ramp", with(func(g *result.Group) { g.Ramp = []result.Ramp{{Seconds: 10, From: 100, To: 900}} }), "ramp of query: none and 100/s to 900/s in 10 s"},
-		{"a ramp that was not recorded", with(func(g *result.Group) { g.Ramp = nil }), ""},
 		{"clients", with(func(g *result.Group) { g.Clients = 16 }), "clients of query: 8 and 16"},
 		{"unknown clients", with(func(g *result.Group) { g.Clients = 0 }), ""},
 		{"other clients", with(func(g *result.Group) { g.Name = "scan" }), "clients of query on one side only; clients of scan on one side only"},
@@ -74,6 +73,29 @@ func TestOffered(t *testing.T) {
 				t.Errorf("asked for it: %q, %s", e.Verdict, e.Why)
 			}
 		})
+	}
+}
+
+// An older build recorded of a ramp its average alone.
+func TestRampThatWasNotRecorded(t *testing.T) {
+	older := result.Group{Name: "query", Open: true, Rate: 500, Pace: "poisson"}
+	newer := older
+	newer.Ramp = []result.Ramp{{Seconds: 10, From: 100, To: 900}}
+	m := offered(older, newer)
+	if got := m.Step("s").Offered(m.Target("a"), m.Target("b")); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+}
+
+// What is put off is a cost of the operation that writes.
+func TestDeferredIsOfWrites(t *testing.T) {
+	t1 := made("a", 1, "interleaved", numbers{}, "s")
+	t1.Steps[0].Primary = "query"
+	for _, per := range []string{"query", "insert row"} {
+		t1.Steps[0].Rows = append(t1.Steps[0].Rows, result.Row{Metric: "deferred_kb", Per: per, Value: 1})
+	}
+	if k, ok := New([]*result.Trial{t1}).Steps[0].About("deferred_kb"); !ok || k.Per != "insert row" {
+		t.Errorf("%v, %v", k, ok)
 	}
 }
 
