@@ -149,8 +149,11 @@ func (c *campaign) writesOf(s *step, ranks []rank) (text string, differ bool) {
 		return "", false
 	}
 	mine := s.number(ranks[0].target, k)
-	if mine.Disturbed() {
+	switch {
+	case mine.Disturbed():
 		return "; what it wrote is in doubt and not compared", false
+	case mine.AtLeast():
+		return fmt.Sprintf("; it wrote at least %s KB per %s, and put off more", mine, k.Per), false
 	}
 	var shares, doubted []string
 	for _, o := range ranks[1:] {

@@ -152,7 +152,10 @@ func (n *neighbours) suspects() string {
 	case !n.known:
 		return "other programs: " + n.why.Error()
 	case len(n.Closed) > 0:
-		return n.closed() + ", whose I/O may not be read (run as root)"
+		if os.Geteuid() != 0 {
+			return n.closed() + ", whose I/O may not be read (run as root)"
+		}
+		return n.closed() + ", whose I/O may not be read"
 	}
 	return ""
 }
