@@ -225,7 +225,7 @@ func alike(c *compare.Campaign, p pair, out *report.Comparison) error {
 		case c.Across.Work:
 			out.Doubts = append(out.Doubts, "different work in "+text)
 		default:
-			out.Doubts = append(out.Doubts, "not compared, as the work differs, in "+text)
+			out.Doubts = append(out.Doubts, "not compared, as the work differs, in "+text+" (--anyway compares them all the same)")
 		}
 	}
 	levels := compare.UnlikeDurability(p.base, p.of)
