@@ -14,6 +14,8 @@ type ibench struct {
 	optionAt int               // its line
 	layout   []string
 	rows     []ibRow
+	stride   int // how many lines of the log are put together in each row
+	joined   int // how many are in the last one
 	ended    bool
 	indexed  float64 // seconds that building the indexes took; 0: none were built
 	shares   map[string]ibShares
@@ -170,8 +172,57 @@ func (b *ibench) add(n int, last bool, words []string, ps *Problems) bool {
 		return false
 	}
 	r.line = n
-	b.rows = append(b.rows, r)
+	b.keep(r)
 	return true
+}
+
+// mostRows is how many intervals of a client are kept: 18 hours of seconds. Of a
+// longer log neighbours are put together, so that many clients fit into memory.
+const mostRows = 1 << 16
+
+func (b *ibench) keep(r ibRow) {
+	n := len(b.rows)
+	if b.stride == 0 {
+		b.stride = 1
+	}
+	if n > 0 && b.joined < b.stride {
+		b.rows[n-1] = b.rows[n-1].with(&r)
+		b.joined++
+		return
+	}
+	if n == mostRows {
+		b.halve()
+	}
+	b.rows, b.joined = append(b.rows, r), 1
+}
+
+// halve puts each two neighbours together.
+func (b *ibench) halve() {
+	half := b.rows[:0]
+	for i := 0; i < len(b.rows); i += 2 {
+		r := b.rows[i]
+		if i+1 < len(b.rows) {
+			r = r.with(&b.rows[i+1])
+		}
+		half = append(half, r)
+	}
+	b.rows, b.stride = half, 2*b.stride
+}
+
+// with is an interval and the one after it. Counts are since the start, so those
+// of the later one are of both.
+func (r ibRow) with(next *ibRow) ibRow {
+	out := *next
+	out.length = r.length + next.length
+	mean := func(a, b float64) float64 {
+		if a < 0 || b < 0 || out.length == 0 {
+			return b
+		}
+		return (a*r.length + b*next.length) / out.length
+	}
+	out.insertRate, out.deleteRate, out.queryRate = mean(r.insertRate, next.insertRate), mean(r.deleteRate, next.deleteRate), mean(r.queryRate, next.queryRate)
+	out.insertMax, out.deleteMax, out.queryMax = max(r.insertMax, next.insertMax), max(r.deleteMax, next.deleteMax), max(r.queryMax, next.queryMax)
+	return out
 }
 
 // share reads a line of a histogram. The line above it has the bounds.

@@ -3,6 +3,7 @@ package importer
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -132,5 +133,29 @@ func TestIBenchCutOff(t *testing.T) {
 	absent(t, s, "client_cpu_us")
 	if s.Status != result.Partial || s.Find("rows", "insert", "").Warnings[0] != partial || !strings.Contains(trials[0].Reason, "o.ib.dop1.1:11): it has no totals") {
 		t.Errorf("%s, %q, reason %q", s.Status, s.Warnings, trials[0].Reason)
+	}
+}
+
+// Of a log of days neighbouring intervals are put together, of all clients alike:
+// rates are means, counts and the greatest latency stay.
+func TestIBenchLong(t *testing.T) {
+	log := func(seconds int) string {
+		var b strings.Builder
+		b.WriteString("i_sec\tt_sec\ti_ips\tt_ips\ti_qps\tt_qps\tmax_i\tmax_q\tt_ins\tt_query\n")
+		total := 0
+		for i := 1; i <= seconds; i++ {
+			rate := 100 * (1 + i%2) // 200, 100, 200 …
+			total += rate
+			fmt.Fprintf(&b, "1.0\t%d.0\t%d\t%d\t0\t0\t%d\t-1\t%d\t0\n", i, rate, total/i, 500+i%7, total)
+		}
+		return b.String() + "Done\n"
+	}
+	// The second client is not so long that its own rows have to be put together.
+	dir := write(t, map[string]string{"db/l.i1/o.ib.dop2.1": log(mostRows + 100), "db/l.i1/o.ib.dop2.2": log(mostRows - 100)})
+	s := step(t, read(t, Options{}, dir), "db", 1, "l.i1")
+	rows := float64(150*(mostRows+100) + 150*(mostRows-100))
+	numbers(t, s, []want{{"rows", "insert", "", rows}, {"duration_s", "", "", mostRows + 100}, {"interval_ops_p50", "", "", 300}, {"interval_ops_p99", "", "", 300}, {"service_max_us", "insert", "", 506}})
+	if !slices.ContainsFunc(s.Notes, func(n string) bool { return strings.Contains(n, "2 at a time are put together") }) {
+		t.Errorf("notes %q", s.Notes)
 	}
 }

@@ -67,12 +67,30 @@ func parseIBench(files []*file, o *Options, ps *Problems) []*run {
 		}
 		b.clients = append(b.clients, c)
 	}
+	b.align()
 	b.processes = len(b.clients)
 	b.settings()
 	b.step.Name, b.trial = repetition(stem(files[0].path))
 	b.byFile = b.step.Name
 	b.finish()
 	return []*run{b.run}
+}
+
+// align gives the rows of all clients one length: they are put together by their
+// numbers.
+func (b *ibRun) align() {
+	longest := 0
+	for _, c := range b.clients {
+		longest = max(longest, c.stride)
+	}
+	for _, c := range b.clients {
+		for c.stride > 0 && c.stride < longest {
+			c.halve()
+		}
+	}
+	if longest > 1 {
+		b.step.Notes = append(b.step.Notes, fmt.Sprintf("A client's log has more than %d intervals: %d at a time are put together.", mostRows, longest))
+	}
 }
 
 // ibPlan are the options in which runs of one step must agree.
