@@ -14,6 +14,7 @@ type ibench struct {
 	optionAt int               // its line
 	layout   []string
 	rows     []ibRow
+	most     int // how many rows are kept
 	stride   int // how many lines of the log are put together in each row
 	joined   int // how many are in the last one
 	ended    bool
@@ -103,10 +104,10 @@ var (
 	ibShare   = regexp.MustCompile(`^\s*(Insert|Delete|Query) rt:\s+(.*)$`)
 )
 
-// readIBench reads a client's output; nil: it is of no use, and the problems
+// readIBench reads a client's output, of which most intervals are kept; nil: it is of no use, and the problems
 // tell why.
-func readIBench(f *file, ps *Problems) *ibench {
-	b := &ibench{f: f, options: map[string]string{}, shares: map[string]ibShares{}}
+func readIBench(f *file, most int, ps *Problems) *ibench {
+	b := &ibench{f: f, most: most &^ 1, options: map[string]string{}, shares: map[string]ibShares{}}
 	good := true
 	ok := f.each(ps, func(n int, line string, last bool) bool {
 		words := strings.Fields(line)
@@ -176,9 +177,10 @@ func (b *ibench) add(n int, last bool, words []string, ps *Problems) bool {
 	return true
 }
 
-// mostRows is how many intervals of a client are kept: 18 hours of seconds. Of a
-// longer log neighbours are put together, so that many clients fit into memory.
-const mostRows = 1 << 16
+// mostRows is how many intervals are kept of all clients of a step: six days of
+// seconds of one, seven hours of twenty. Of longer logs neighbours are put
+// together, so that they fit into memory.
+const mostRows = 1 << 19
 
 func (b *ibench) keep(r ibRow) {
 	n := len(b.rows)
@@ -190,7 +192,7 @@ func (b *ibench) keep(r ibRow) {
 		b.joined++
 		return
 	}
-	if n == mostRows {
+	if n >= b.most {
 		b.halve()
 	}
 	b.rows, b.joined = append(b.rows, r), 1

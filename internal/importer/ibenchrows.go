@@ -57,7 +57,7 @@ func parseIBench(files []*file, o *Options, ps *Problems) []*run {
 	b := &ibRun{run: newRun(files[0], fmtIBench), o: o}
 	b.tool = "the insert benchmark's iibench.py"
 	for _, f := range files {
-		c := readIBench(f, ps)
+		c := readIBench(f, mostRows/len(files), ps)
 		if c == nil {
 			return nil
 		}
@@ -89,7 +89,7 @@ func (b *ibRun) align() {
 		}
 	}
 	if longest > 1 {
-		b.step.Notes = append(b.step.Notes, fmt.Sprintf("A client's log has more than %d intervals: %d at a time are put together.", mostRows, longest))
+		b.step.Notes = append(b.step.Notes, fmt.Sprintf("The logs have more than %d intervals: %d at a time of each client are put together.", mostRows, longest))
 	}
 }
 
