@@ -135,14 +135,20 @@ func committer(t *testing.T, path string) func(*workload.Outcome, int, int) erro
 // this process's family: its shell ends at once.
 func disturb(t *testing.T, path string) (stop func()) {
 	t.Helper()
-	out, err := exec.Command("sh", "-c", "(while dd if=/dev/zero of="+path+" bs=1M count=4 conv=fsync; do :; done) >/dev/null 2>&1 & echo $!").Output()
-	if err != nil {
+	const loop = `(i=0; while [ ! -e "$1.stop" ] && [ $i -lt 2000 ]; do i=$((i+1)); dd if=/dev/zero of="$1" bs=1M count=4 conv=fsync; done; : >"$1.over") >/dev/null 2>&1 &`
+	if err := exec.Command("sh", "-c", loop, "sh", path).Run(); err != nil {
 		t.Fatal(err)
 	}
-	pid := strings.TrimSpace(string(out))
 	return func() {
-		if err := exec.Command("kill", pid).Run(); err != nil {
+		if err := os.WriteFile(path+".stop", nil, 0o644); err != nil {
 			t.Error(err)
 		}
+		for range 2000 { // until the directory can be removed
+			if _, err := os.Stat(path + ".over"); err == nil {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Error("the neighbour does not end")
 	}
 }
