@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -46,6 +47,9 @@ func sharedFiles(t *testing.T, s *Server) (out []string) {
 	t.Helper()
 	for _, pid := range append(descendants(s.PID()), s.PID()) {
 		maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+			continue // a worker that has ended
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
