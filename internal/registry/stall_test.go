@@ -29,8 +29,9 @@ func TestLockedTable(t *testing.T) {
 	}
 	us := float64(locked.Microseconds())
 
+	// 3.5 s hold at least two whole intervals; their true lengths may be a little below a second.
 	closed := runLocked(t, e, "params.clients=512")
-	for metric, least := range map[string]float64{"service_p999_us": us / 2, "service_max_us": us * 0.95, "stalls": 1, "stall_s": 2} {
+	for metric, least := range map[string]float64{"service_p999_us": us / 2, "service_max_us": us * 0.95, "stalls": 1, "stall_s": 1.9} {
 		if v := metricOf(t, closed, metric); v < least {
 			t.Errorf("closed loop: %s is %.0f, want at least %.0f", metric, v, least)
 		}
