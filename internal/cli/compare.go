@@ -13,6 +13,7 @@ import (
 
 	"rumbench/internal/campaign"
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
 )
@@ -111,7 +112,7 @@ var compareFormats = []string{"text", "markdown", "json", "bench"}
 
 func checkMetrics(names []string) error {
 	for _, m := range names {
-		if result.MetricByName(m) == nil {
+		if metric.ByName(m) == nil {
 			return fmt.Errorf("there is no metric %q; rumbench list metrics names them", m)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rumbench/internal/cli"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -43,14 +44,14 @@ func writeCampaign(t *testing.T, dir string, targets ...made) {
 			if err := os.MkdirAll(path, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			row := func(group, op, metric string, v float64, unit, per string) result.Row {
-				return result.Row{Target: m.target, Trial: n + 1, Step: "load", Group: group, Op: op, Metric: metric, Value: v, Unit: unit, Per: per, N: 1000}
+			row := func(group, op, name string, v float64, unit, per string) metric.Row {
+				return metric.Row{Target: m.target, Trial: n + 1, Step: "load", Group: group, Op: op, Metric: name, Value: v, Unit: unit, Per: per, N: 1000}
 			}
 			trial := result.Trial{
 				Format: result.Format, Campaign: c.Name, Target: m.target, Trial: n + 1, Order: "interleaved", Workload: "ibench", Params: m.params,
 				Status: result.Complete, Started: c.Started, Interval: 1, Steps: []result.Step{{
 					Name: "load", Status: result.Complete, Primary: "insert", WritesPer: "insert", Seconds: 10,
-					Rows: []result.Row{
+					Rows: []metric.Row{
 						row("insert", "insert", "rows_per_s", m.rates[n], "1/s", ""),
 						row("", "", "write_kb", 2, "KB", "insert row"),
 						row("", "", "context_switches", 0.5, "count", "insert row"),
@@ -63,7 +64,7 @@ func writeCampaign(t *testing.T, dir string, targets ...made) {
 			}
 			if m.offered > 0 {
 				before := trial.Steps[0]
-				before.Name, before.Rows = "before", []result.Row{row("insert", "insert", "rows_per_s", 70+float64(n), "1/s", "")}
+				before.Name, before.Rows = "before", []metric.Row{row("insert", "insert", "rows_per_s", 70+float64(n), "1/s", "")}
 				before.Rows[0].Step = "before"
 				trial.Steps[0].Groups = []result.Group{{Name: "insert", Clients: 4, Rate: m.offered, Pace: "poisson", Open: true}}
 				trial.Steps = append([]result.Step{before}, trial.Steps...)
@@ -212,8 +213,8 @@ func TestFewSamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for metric, us := range map[string]float64{"service_p99_us": 4000, "service_max_us": 9000} {
-				trial.Steps[0].Rows = append(trial.Steps[0].Rows, result.Row{Target: target, Trial: n, Step: "load", Group: "insert", Op: "insert", Metric: metric, Value: us, Unit: "µs", N: 6})
+			for name, us := range map[string]float64{"service_p99_us": 4000, "service_max_us": 9000} {
+				trial.Steps[0].Rows = append(trial.Steps[0].Rows, metric.Row{Target: target, Trial: n, Step: "load", Group: "insert", Op: "insert", Metric: name, Value: us, Unit: "µs", N: 6})
 			}
 			if err := result.WriteJSON(filepath.Join(path, result.TrialFile), trial); err != nil {
 				t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/export"
 	"rumbench/internal/history"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -105,12 +106,12 @@ func exportTrials(runs []*history.Run) (trials []export.Trial, broken int) {
 }
 
 // headlineRows tells which rows of a trial are the headline numbers of their step.
-func headlineRows(t *result.Trial) func(*result.Step, *result.Row) bool {
+func headlineRows(t *result.Trial) func(*result.Step, *metric.Row) bool {
 	keys := map[string][]compare.Key{}
 	for _, s := range compare.New([]*result.Trial{t}).Steps {
 		keys[s.Name] = history.Headline(s)
 	}
-	return func(s *result.Step, r *result.Row) bool {
+	return func(s *result.Step, r *metric.Row) bool {
 		return slices.Contains(keys[s.Name], compare.KeyOf(r)) && !r.Few()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/history"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -45,7 +46,7 @@ headline numbers of each step.`,
 
 func (a *App) history(dirs []string, o historyOptions) error {
 	for _, m := range o.pick.Metrics {
-		if result.MetricByName(m) == nil {
+		if metric.ByName(m) == nil {
 			return usageError{fmt.Errorf("there is no metric %q; rumbench list metrics names them", m)}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -56,8 +57,8 @@ func writeHostile(t *testing.T, dir string, rate float64) {
 	for n := 1; n <= 2; n++ {
 		e := result.Entry{Dir: "t." + string(rune('0'+n)), Target: hostile, Trial: n, Status: result.Complete}
 		c.Trials = append(c.Trials, e)
-		row := func(metric string, v float64, per string) result.Row {
-			return result.Row{Target: hostile, Trial: n, Step: hostile, Group: hostile, Op: hostile, Metric: metric, Value: v, Unit: hostile, Per: per, N: 1000, Warnings: []string{hostile}}
+		row := func(name string, v float64, per string) metric.Row {
+			return metric.Row{Target: hostile, Trial: n, Step: hostile, Group: hostile, Op: hostile, Metric: name, Value: v, Unit: hostile, Per: per, N: 1000, Warnings: []string{hostile}}
 		}
 		trial := result.Trial{
 			Format: result.Format, Campaign: hostile, Target: hostile, Trial: n, Order: "interleaved", Engine: hostile, Structure: hostile, Workload: hostile, Preset: hostile,
@@ -67,7 +68,7 @@ func writeHostile(t *testing.T, dir string, rate float64) {
 			Settings: []engine.Setting{{Name: hostile, Value: hostile, Source: hostile}},
 			Steps: []result.Step{{
 				Name: hostile, Doc: hostile, Status: result.Complete, Primary: hostile, WritesPer: hostile, Seconds: 10, Notes: []string{hostile}, Warnings: []string{hostile},
-				Rows:   []result.Row{row("rows_per_s", rate, ""), {Target: hostile, Trial: n, Step: hostile, Metric: "write_kb", Value: 2, Unit: "KB", Per: hostile, N: 10}},
+				Rows:   []metric.Row{row("rows_per_s", rate, ""), {Target: hostile, Trial: n, Step: hostile, Metric: "write_kb", Value: 2, Unit: "KB", Per: hostile, N: 10}},
 				Groups: []result.Group{{Name: hostile, Clients: 1, Ops: []string{hostile}}},
 				Waits:  []result.Wait{{State: "running", Role: "client", Event: hostile, Seen: 1, Share: 1}},
 			}},

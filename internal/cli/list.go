@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/registry"
-	"rumbench/internal/result"
 	"rumbench/workload"
 )
 
@@ -101,7 +101,7 @@ func presetValues(p workload.Preset) string {
 func listMetrics(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "metric\tunit\tbetter\tmeaning")
-	for _, m := range result.Metrics() {
+	for _, m := range metric.All() {
 		better := m.Better
 		if better == "" {
 			better = "–"

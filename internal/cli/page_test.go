@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/internal/cli"
+	"rumbench/internal/metric"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
 )
@@ -24,9 +25,9 @@ func TestReportPage(t *testing.T) {
 	h.run(cli.ExitOK, "run", "plan.yaml", "--out", "out",
 		"--set", "params.rows=5000", "--set", "params.write_rows=1000", "--set", "params.query_seconds=0.5", "--set", "params.steps=[]", "--set", "params.settle_floor=0")
 	shown, _ := h.run(cli.ExitOK, "show", "out", "--json")
-	var want []result.Row
+	var want []metric.Row
 	for line := range strings.Lines(shown) {
-		var r result.Row
+		var r metric.Row
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"rumbench/internal/cli"
-	"rumbench/internal/result"
+	"rumbench/internal/metric"
 )
 
 // TestMain lets tests run this binary as rumbench, and lets campaigns that do
@@ -75,9 +75,9 @@ func rows(ts *testscript.TestScript, neg bool, args []string) {
 	for line := range strings.Lines(ts.ReadFile(args[0])) {
 		dec := json.NewDecoder(strings.NewReader(line))
 		dec.DisallowUnknownFields()
-		var r result.Row
+		var r metric.Row
 		ts.Check(dec.Decode(&r))
-		m := result.MetricByName(r.Metric)
+		m := metric.ByName(r.Metric)
 		switch {
 		case m == nil:
 			ts.Fatalf("unknown metric in %s", line)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 )
@@ -54,25 +55,25 @@ func (a *App) showCommand() *cobra.Command {
 				}
 				return showSysbench(a.Stdout, trials, steps, targets)
 			}
-			var rows []result.Row
+			var rows []metric.Row
 			for _, t := range trials {
 				for i := range t.Steps {
 					rows = append(rows, t.Steps[i].Shown()...)
 				}
 			}
 			for _, m := range metrics {
-				if result.MetricByName(m) == nil {
+				if metric.ByName(m) == nil {
 					return usageError{fmt.Errorf("there is no metric %q; rumbench list metrics names them", m)}
 				}
 			}
 			if err := known(trials, steps, targets); err != nil {
 				return usageError{err}
 			}
-			rows = slices.DeleteFunc(rows, func(r result.Row) bool {
+			rows = slices.DeleteFunc(rows, func(r metric.Row) bool {
 				return !among(steps, r.Step) || !among(metrics, r.Metric) || !among(targets, r.Target)
 			})
 			if asJSON {
-				return result.WriteRows(a.Stdout, rows)
+				return metric.WriteRows(a.Stdout, rows)
 			}
 			return printRows(a.Stdout, trials, rows)
 		},
@@ -142,7 +143,7 @@ func showTrials(dir string) ([]*result.Trial, error) {
 	return trials, err
 }
 
-func printRows(w io.Writer, trials []*result.Trial, rows []result.Row) error {
+func printRows(w io.Writer, trials []*result.Trial, rows []metric.Row) error {
 	for _, t := range trials {
 		fmt.Fprintf(w, "%s.%d: %s, %s on %s, durability %s", t.Target, t.Trial, t.Status, t.Workload, t.Engine, t.DurabilityText())
 		if t.Imported != nil {
@@ -181,7 +182,7 @@ func printRows(w io.Writer, trials []*result.Trial, rows []result.Row) error {
 }
 
 // maxOf says that a row is no percentile.
-func maxOf(r *result.Row) string {
+func maxOf(r *metric.Row) string {
 	if r.MaxOf == 0 {
 		return ""
 	}

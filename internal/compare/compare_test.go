@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -71,7 +72,7 @@ func TestNoVerdict(t *testing.T) {
 			l[3].Steps[0].Rows[0].Disturbed = true
 		}, "other programs"},
 		{"promise missed", func(l []*result.Trial) {
-			l[0].Steps[0].Groups = []result.Group{{Name: "insert", SLA: &result.SLA{}}}
+			l[0].Steps[0].Groups = []result.Group{{Name: "insert", SLA: &metric.SLA{}}}
 		}, "SLA missed"},
 		{"rows missing", func(l []*result.Trial) { l[4].Steps[0].NotComparable = []string{"rows missing"} }, "b: rows missing"},
 		{"invalid", func(l []*result.Trial) {

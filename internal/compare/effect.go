@@ -5,6 +5,7 @@ import (
 	"math"
 	"path/filepath"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -76,7 +77,7 @@ type Effect struct {
 // trials' own variation, sure or not, and in which direction it is: Better or
 // Worse, "" if it is not notable or nothing can be said.
 func (e *Effect) Notable() Verdict {
-	m := result.MetricByName(e.New.Metric)
+	m := metric.ByName(e.New.Metric)
 	if e.Verdict == "" || m == nil || e.bounded() {
 		return ""
 	}
@@ -129,8 +130,8 @@ func (s *Step) incomparable(base, t *Target, e *Effect) string {
 		case n.Missing != "":
 			return n.Missing
 		case few != "":
-			p, _, _ := result.Percentile(n.Metric)
-			return fmt.Sprintf("%s: a percentile of %g takes %d", few, p, result.LeastSamples(p))
+			p, _, _ := metric.Percentile(n.Metric)
+			return fmt.Sprintf("%s: a percentile of %g takes %d", few, p, metric.LeastSamples(p))
 		}
 	}
 	if why := s.Unlike(base, t); why != "" {
@@ -270,7 +271,7 @@ func (e *Effect) exact(shift float64, trials int) stat.Interval {
 
 // judge finds the verdict once Adjusted is known.
 func (e *Effect) judge(r Rule) {
-	m := result.MetricByName(e.New.Metric)
+	m := metric.ByName(e.New.Metric)
 	trials := min(len(e.Base.Rows), len(e.New.Rows))
 	switch {
 	case e.Why != "" || m == nil || m.Better == "":
@@ -317,7 +318,7 @@ func (e *Effect) Variation() float64 {
 }
 
 // direction is what a shift means.
-func direction(m *result.Metric, shift float64) Verdict {
+func direction(m *metric.Metric, shift float64) Verdict {
 	if (shift > 0) == (m.Better == "higher") {
 		return Better
 	}

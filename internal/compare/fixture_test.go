@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -16,9 +17,9 @@ func made(target string, n int, order string, v numbers, steps ...string) *resul
 	t := &result.Trial{Target: target, Trial: n, Order: order, Workload: "w", Params: map[string]any{"rows": 5.0}, Status: result.Complete, Dir: fmt.Sprintf("c/trials/%s.%d", target, n)}
 	for _, s := range steps {
 		step := result.Step{Name: s, Status: result.Complete, Primary: "insert", WritesPer: "insert"}
-		add := func(group, op, metric, per string) {
-			if value, ok := v[metric]; ok {
-				step.Rows = append(step.Rows, result.Row{Target: target, Trial: n, Step: s, Group: group, Op: op, Metric: metric, Value: value, Unit: result.MetricByName(metric).Unit, Per: per})
+		add := func(group, op, name, per string) {
+			if value, ok := v[name]; ok {
+				step.Rows = append(step.Rows, metric.Row{Target: target, Trial: n, Step: s, Group: group, Op: op, Metric: name, Value: value, Unit: metric.ByName(name).Unit, Per: per})
 			}
 		}
 		add("insert", "insert", "rows_per_s", "")

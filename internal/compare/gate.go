@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/metric"
+
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
-
-	"rumbench/internal/result"
 )
 
 // Gate is a condition on a comparison, such as
@@ -86,7 +86,7 @@ func (v *namesOf) unjudged() string {
 		asked = v.metrics
 	}
 	for _, m := range asked {
-		if of := result.MetricByName(m); of != nil && of.Better == "" {
+		if of := metric.ByName(m); of != nil && of.Better == "" {
 			return m
 		}
 	}
@@ -144,7 +144,7 @@ func (v *namesOf) compared(name, with ast.Node) {
 }
 
 func (v *namesOf) add(name string) {
-	if result.MetricByName(name) == nil {
+	if metric.ByName(name) == nil {
 		v.unknown = name
 	} else {
 		v.metrics = appendNew(v.metrics, name)
@@ -153,7 +153,7 @@ func (v *namesOf) add(name string) {
 
 // similar hints at a metric with a part of the name in common.
 func similar(name string) string {
-	for _, m := range result.Metrics() {
+	for _, m := range metric.All() {
 		if strings.Contains(m.Name, name) || strings.Contains(name, m.Name) {
 			return fmt.Sprintf("; is %s meant?", m.Name)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -79,7 +80,7 @@ func TestGateSees(t *testing.T) {
 			}
 		}, 0, 1},
 		{"a promise is missed", "rows_per_s < 0.9", func(b []*result.Trial) {
-			b[0].Steps[1].Groups = []result.Group{{SLA: &result.SLA{}}}
+			b[0].Steps[1].Groups = []result.Group{{SLA: &metric.SLA{}}}
 		}, 0, 1},
 		{"out of nothing", "stall_s > 1", func(b []*result.Trial) {
 			for i, t := range b {

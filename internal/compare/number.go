@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -14,7 +15,7 @@ import (
 type Key struct{ Group, Op, Metric, Per string }
 
 // KeyOf is the key of a row.
-func KeyOf(r *result.Row) Key { return Key{r.Group, r.Op, r.Metric, r.Per} }
+func KeyOf(r *metric.Row) Key { return Key{r.Group, r.Op, r.Metric, r.Per} }
 
 // Number is what the trials of a target say about a key: the median, and the
 // rows that it was made of.
@@ -23,7 +24,7 @@ type Number struct {
 	Value, Low, High float64 // the median, the least and the greatest of the trials
 	Unit, Source     string
 	Count            int64           // operations, intervals or units behind it, over all trials
-	Rows             []*result.Row   // one per trial that has it
+	Rows             []*metric.Row   // one per trial that has it
 	Trials           []*result.Trial // of the rows
 	steps            []*result.Step  // of the rows
 	Warnings         []string
@@ -66,7 +67,7 @@ func numbersOf(used []Run) map[Key]*Number {
 	}
 	for k, n := range out {
 		if of := n.few(); of > 0 {
-			_, metric, _ := result.Percentile(k.Metric)
+			_, metric, _ := metric.Percentile(k.Metric)
 			n.become(out[Key{k.Group, k.Op, metric, k.Per}], of)
 		}
 	}
@@ -89,8 +90,8 @@ func (n *Number) few() (least int64) {
 func (n *Number) become(greatest *Number, of int64) {
 	key := n.Key
 	if greatest == nil {
-		p, _, _ := result.Percentile(key.Metric)
-		*n = Number{Key: key, Missing: fmt.Sprintf("%d samples, and a percentile of %g takes %d", of, p, result.LeastSamples(p))}
+		p, _, _ := metric.Percentile(key.Metric)
+		*n = Number{Key: key, Missing: fmt.Sprintf("%d samples, and a percentile of %g takes %d", of, p, metric.LeastSamples(p))}
 		return
 	}
 	*n = *greatest
@@ -106,7 +107,7 @@ func (n *Number) Few() string {
 }
 
 // add adds a trial's row. A second one of the same trial is left out.
-func (n *Number) add(row *result.Row, r Run) {
+func (n *Number) add(row *metric.Row, r Run) {
 	if len(n.Trials) > 0 && n.Trials[len(n.Trials)-1] == r.Trial {
 		return
 	}
@@ -128,12 +129,12 @@ func (n Number) Values() []float64 {
 // Disturbed returns whether the number may hold what other programs did: then
 // it is shown with its warning, and compared with nothing.
 func (n Number) Disturbed() bool {
-	return slices.ContainsFunc(n.Rows, func(r *result.Row) bool { return r.Disturbed })
+	return slices.ContainsFunc(n.Rows, func(r *metric.Row) bool { return r.Disturbed })
 }
 
 // AtLeast returns whether the number is only a lower bound of what it stands for.
 func (n Number) AtLeast() bool {
-	return slices.ContainsFunc(n.Rows, func(r *result.Row) bool { return r.AtLeast })
+	return slices.ContainsFunc(n.Rows, func(r *metric.Row) bool { return r.AtLeast })
 }
 
 // Over is n ÷ base; ok is false where it has no meaning.
@@ -159,7 +160,7 @@ func (n Number) unlikeSpace(base Number) string {
 	for _, r := range n.Rows {
 		for _, b := range base.Rows {
 			known := r.Source != "" && b.Source != ""
-			whole := result.WholeSpace(r.Source) && result.WholeSpace(b.Source)
+			whole := metric.WholeSpace(r.Source) && metric.WholeSpace(b.Source)
 			if known && !whole && r.Source != b.Source {
 				return fmt.Sprintf("%s counts other things on the two sides: %s; and %s", n.Metric, b.Source, r.Source)
 			}

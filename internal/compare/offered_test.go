@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -92,7 +93,7 @@ func TestDeferredIsOfWrites(t *testing.T) {
 	t1 := made("a", 1, "interleaved", numbers{}, "s")
 	t1.Steps[0].Primary = "query"
 	for _, per := range []string{"query", "insert row"} {
-		t1.Steps[0].Rows = append(t1.Steps[0].Rows, result.Row{Metric: "deferred_kb", Per: per, Value: 1})
+		t1.Steps[0].Rows = append(t1.Steps[0].Rows, metric.Row{Metric: "deferred_kb", Per: per, Value: 1})
 	}
 	if k, ok := New([]*result.Trial{t1}).Steps[0].About("deferred_kb"); !ok || k.Per != "insert row" {
 		t.Errorf("%v, %v", k, ok)
@@ -274,7 +275,7 @@ func searched(target string, found *result.Search, trials int) (out []*result.Tr
 	for n := 1; n <= trials; n++ {
 		t := made(target, n, "interleaved", nil, "s")
 		t.Steps[0].Search = found
-		t.Steps[0].Rows = []result.Row{{Step: "s", Group: "query", Metric: "highest_rate", Unit: "1/s", Value: found.Kept}}
+		t.Steps[0].Rows = []metric.Row{{Step: "s", Group: "query", Metric: "highest_rate", Unit: "1/s", Value: found.Kept}}
 		out = append(out, t)
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -62,7 +63,7 @@ func TestUnlikeUnknown(t *testing.T) {
 // A summary has costs per row and a rate, but no count and no length.
 func TestSummaryOfSummary(t *testing.T) {
 	tr := tested("a", 1, "", map[string]float64{"l.i1": 1000})
-	tr.Steps[0].Rows = append(tr.Steps[0].Rows, result.Row{Target: "a", Trial: 1, Step: "l.i1", Metric: "read_kb", Per: "query", Value: 2.048, Unit: "KB"})
+	tr.Steps[0].Rows = append(tr.Steps[0].Rows, metric.Row{Target: "a", Trial: 1, Step: "l.i1", Metric: "read_kb", Per: "query", Value: 2.048, Unit: "KB"})
 	c := New([]*result.Trial{tr})
 	if got := c.Steps[0].summary(c.Targets[0]).ReadMB; math.Abs(got-2) > 1e-12 {
 		t.Errorf("%g MB a second, want 2", got)

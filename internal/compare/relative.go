@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"rumbench/internal/layout"
-	"rumbench/internal/result"
+	"rumbench/internal/metric"
 )
 
 // Relative is a table of one number in all tests: what each target has, and that
@@ -15,7 +15,7 @@ type Relative struct {
 	Targets []*Target // the base first, then in the campaign's order
 	// Metric is the number's metric; nil where it is the throughput of whatever
 	// each test is about.
-	Metric *result.Metric
+	Metric *metric.Metric
 	Groups []RelativeGroup // those that have tests
 	// Unlike says of each target in what its work differed from the base's, so
 	// that its ratios are in doubt; as Targets.
@@ -95,7 +95,7 @@ func (c *Campaign) Relative(o RelativeOptions) *Relative {
 	if base == nil {
 		base = c.Targets[0]
 	}
-	r := &Relative{Targets: []*Target{base}, Metric: result.MetricByName(o.Metric), Durability: c.Durability(), Compatible: o.Compatible}
+	r := &Relative{Targets: []*Target{base}, Metric: metric.ByName(o.Metric), Durability: c.Durability(), Compatible: o.Compatible}
 	for _, t := range c.Targets {
 		if t != base {
 			r.Targets = append(r.Targets, t)

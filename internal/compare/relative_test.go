@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -24,7 +25,7 @@ func tested(target string, n int, order string, rates map[string]float64) *resul
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		t.Steps = append(t.Steps, result.Step{Name: name, Status: result.Complete, Primary: "query", WritesPer: "query", Rows: []result.Row{
+		t.Steps = append(t.Steps, result.Step{Name: name, Status: result.Complete, Primary: "query", WritesPer: "query", Rows: []metric.Row{
 			{Target: target, Trial: n, Step: name, Group: "query", Op: "query", Metric: "rows_per_s", Unit: "1/s", Value: rates[name]}}})
 	}
 	return t
@@ -160,7 +161,7 @@ func TestRelative(t *testing.T) {
 }
 
 func TestRelativeDoubts(t *testing.T) {
-	missed := result.Group{Name: "insert", Rate: 100, SLA: &result.SLA{Target: 100, Achieved: 80}}
+	missed := result.Group{Name: "insert", Rate: 100, SLA: &metric.SLA{Target: 100, Achieved: 80}}
 	for _, c := range []struct {
 		name   string
 		change func(old, new *result.Trial)
@@ -338,8 +339,8 @@ func TestMeanIntervalOfManyTrials(t *testing.T) {
 
 func TestAbout(t *testing.T) {
 	s := result.Step{Name: "q", Primary: "query", WritesPer: "insert"}
-	add := func(group, op, metric, per string) {
-		s.Rows = append(s.Rows, result.Row{Group: group, Op: op, Metric: metric, Per: per, Value: float64(len(s.Rows) + 1)})
+	add := func(group, op, name, per string) {
+		s.Rows = append(s.Rows, metric.Row{Group: group, Op: op, Metric: name, Per: per, Value: float64(len(s.Rows) + 1)})
 	}
 	add("insert", "insert", "rows_per_s", "")
 	add("query", "query", "rows_per_s", "")
@@ -385,8 +386,8 @@ func measured(target string, clients int, host ...observe.Fact) *result.Trial {
 	s := result.Step{Name: "qr100", Status: result.Complete, Seconds: 100, Primary: "query", WritesPer: "insert",
 		Groups:   []result.Group{{Name: "insert", Clients: 1, Rate: 20}, {Name: "query", Clients: clients}},
 		Counters: []result.CounterChange{{Name: "device.writes", Labels: `dev="vda"`, Value: 500}, {Name: "device.leaf.writes", Value: 9000}}}
-	add := func(group, op, metric, per string, value float64, n int64) {
-		s.Rows = append(s.Rows, result.Row{Group: group, Op: op, Metric: metric, Per: per, Value: value, N: n})
+	add := func(group, op, name, per string, value float64, n int64) {
+		s.Rows = append(s.Rows, metric.Row{Group: group, Op: op, Metric: name, Per: per, Value: value, N: n})
 	}
 	add("insert", "insert", "rows_per_s", "", 20, 0)
 	add("query", "query", "rows_per_s", "", 200, 0)
@@ -446,7 +447,7 @@ func TestPublishedNumbers(t *testing.T) {
 func TestRatesOfLoads(t *testing.T) {
 	load := func(primary, writes string) *result.Trial {
 		return &result.Trial{Target: "a", Status: result.Complete, Steps: []result.Step{{Name: "l", Status: result.Complete, Primary: primary, WritesPer: writes, Seconds: 1,
-			Rows: []result.Row{{Group: primary, Op: primary, Metric: "rows_per_s", Value: 7}}}}}
+			Rows: []metric.Row{{Group: primary, Op: primary, Metric: "rows_per_s", Value: 7}}}}}
 	}
 	for _, c := range []struct {
 		primary, writes string

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -59,13 +60,13 @@ func TestSpaceOfOneDefinition(t *testing.T) {
 		name, base, of string
 		alike          bool
 	}{
-		{"two servers", result.SpaceBeyondEmpty, result.SpaceBeyondEmpty, true},
-		{"an embedded engine and a server", result.SpaceOfDirectory, result.SpaceBeyondEmpty, true},
-		{"two older results", result.SpaceAndLogs, result.SpaceAndLogs, true},
-		{"an older result", result.SpaceAndLogs, result.SpaceBeyondEmpty, false},
-		{"an older result and an embedded engine", result.SpaceAndLogs, result.SpaceOfDirectory, false},
-		{"a server that was attached to", result.SpaceBeyondEmpty, told, false},
-		{"not recorded", "", result.SpaceBeyondEmpty, true},
+		{"two servers", metric.SpaceBeyondEmpty, metric.SpaceBeyondEmpty, true},
+		{"an embedded engine and a server", metric.SpaceOfDirectory, metric.SpaceBeyondEmpty, true},
+		{"two older results", metric.SpaceAndLogs, metric.SpaceAndLogs, true},
+		{"an older result", metric.SpaceAndLogs, metric.SpaceBeyondEmpty, false},
+		{"an older result and an embedded engine", metric.SpaceAndLogs, metric.SpaceOfDirectory, false},
+		{"a server that was attached to", metric.SpaceBeyondEmpty, told, false},
+		{"not recorded", "", metric.SpaceBeyondEmpty, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var trials []*result.Trial

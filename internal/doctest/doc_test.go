@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
 )
@@ -111,7 +112,7 @@ func run(t *testing.T, dir, line string) {
 // TestGlossary: the glossary tells of every metric.
 func TestGlossary(t *testing.T) {
 	glossary := read(t, "docs/glossary.md")
-	for _, m := range result.Metrics() {
+	for _, m := range metric.All() {
 		if !strings.Contains(glossary, "`"+m.Name+"`") {
 			t.Errorf("docs/glossary.md does not tell of %s", m.Name)
 		}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
-	"rumbench/internal/result"
 	"rumbench/workload"
 )
 
@@ -248,7 +248,7 @@ func TestSamples(t *testing.T) {
 		{50, 20, "20 for p50", "p50 takes 20"}, {95, 200, "200 for p95", "p95 200"},
 		{99, 1000, "1000 for p99", "p99 1000"}, {99.9, 10_000, "10,000 for p99.9", "p99.9 10,000"},
 	} {
-		if got := result.LeastSamples(c.p); got != c.samples || !strings.Contains(method, c.method) || !strings.Contains(compare, c.compared) {
+		if got := metric.LeastSamples(c.p); got != c.samples || !strings.Contains(method, c.method) || !strings.Contains(compare, c.compared) {
 			t.Errorf("p%g takes %d samples, which the documents do not say", c.p, got)
 		}
 	}
@@ -263,7 +263,7 @@ func TestDirections(t *testing.T) {
 			continue
 		}
 		for name := range strings.FieldsSeq(cells[1]) {
-			m := result.MetricByName(strings.Trim(name, "`"))
+			m := metric.ByName(strings.Trim(name, "`"))
 			if m == nil || !strings.HasPrefix(name, "`") {
 				continue
 			}

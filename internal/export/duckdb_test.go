@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -43,8 +44,8 @@ func newDuck(t *testing.T) *duck {
 		for n := 1; n <= 3; n++ {
 			rate := float64(1000*(i+1)) + float64(n*n)/7
 			tr := trial(target, n,
-				result.Row{Group: "insert", Op: "insert", Metric: "rows_per_s", Value: rate, Unit: "1/s", N: 10},
-				result.Row{Metric: "write_kb", Value: 0.1 + 0.2, Unit: "KB", Per: "insert row", Source: "device vda", Warnings: []string{"somebody else used it", "ümlaut, 'quoted'"}})
+				metric.Row{Group: "insert", Op: "insert", Metric: "rows_per_s", Value: rate, Unit: "1/s", N: 10},
+				metric.Row{Metric: "write_kb", Value: 0.1 + 0.2, Unit: "KB", Per: "insert row", Source: "device vda", Warnings: []string{"somebody else used it", "ümlaut, 'quoted'"}})
 			tr.Status = result.Complete
 			var lines []result.Line
 			for s := 1; s <= 10; s++ {

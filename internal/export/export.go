@@ -11,6 +11,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -23,10 +24,10 @@ type Trial struct {
 	Started       time.Time // of the campaign
 	EngineVersion string    // "" if unknown
 	// Headline tells whether a row is one of those by which its step is judged.
-	Headline func(*result.Step, *result.Row) bool
+	Headline func(*result.Step, *metric.Row) bool
 }
 
-// Row is a line of the file of rows: a result.Row with what is needed to
+// Row is a line of the file of rows: a metric.Row with what is needed to
 // select, group and compare it. Text that is "" in a result is null.
 type Row struct {
 	Campaign      string    `parquet:"campaign,dict"`

@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -21,10 +22,10 @@ import (
 var start = time.Date(2026, 11, 21, 8, 0, 0, 123456000, time.UTC)
 
 // rate tells the throughput to be the headline.
-func rate(_ *result.Step, r *result.Row) bool { return r.Metric == "rows_per_s" }
+func rate(_ *result.Step, r *metric.Row) bool { return r.Metric == "rows_per_s" }
 
 // trial is a made-up trial with one step, of a campaign in results/mine.
-func trial(target string, n int, rows ...result.Row) Trial {
+func trial(target string, n int, rows ...metric.Row) Trial {
 	for i := range rows {
 		rows[i].Target, rows[i].Trial, rows[i].Step = target, n, "l.i1"
 	}
@@ -61,8 +62,8 @@ func back[T any](t interface {
 }
 
 func TestRow(t *testing.T) {
-	in := trial("a", 2, result.Row{Group: "g", Op: "insert", Metric: "rows_per_s", Value: 1.5, Unit: "1/s", N: 7, Warnings: []string{"x", "y"}},
-		result.Row{Metric: "write_kb", Value: 0, Unit: "KB", Per: "insert row", Source: "device vda"})
+	in := trial("a", 2, metric.Row{Group: "g", Op: "insert", Metric: "rows_per_s", Value: 1.5, Unit: "1/s", N: 7, Warnings: []string{"x", "y"}},
+		metric.Row{Metric: "write_kb", Value: 0, Unit: "KB", Per: "insert row", Source: "device vda"})
 	got := back[Row](t, func(b *bytes.Buffer) (int64, error) { return WriteRows(b, []Trial{in}) })
 	common := Row{Campaign: "mine", CampaignDir: "results/mine", Started: start, Workload: "ibench", Preset: "quick", Params: `{"check":"each","rows":2000000}`,
 		Target: "a", Engine: "pebble", EngineVersion: "v2.1.7", Durability: "os", Hostname: "vm", Trial: 2, TrialStarted: start.Add(time.Minute),
@@ -77,7 +78,7 @@ func TestRow(t *testing.T) {
 
 // When an imported trial was started may not be known.
 func TestUnknownStart(t *testing.T) {
-	in := trial("a", 1, result.Row{Metric: "rows"})
+	in := trial("a", 1, metric.Row{Metric: "rows"})
 	in.Trial.Started = time.Time{}
 	got := back[Row](t, func(b *bytes.Buffer) (int64, error) { return WriteRows(b, []Trial{in}) })
 	if !got[0].TrialStarted.IsZero() || got[0].Started.IsZero() {
@@ -88,22 +89,22 @@ func TestUnknownStart(t *testing.T) {
 // Whatever rows there are, they come back as they were, in their order.
 func TestRowsRoundTrip(t *testing.T) {
 	word := rapid.SampledFrom([]string{"", "insert", "µs", "a b", `"`, "x\ny"})
-	row := rapid.Custom(func(t *rapid.T) result.Row {
-		return result.Row{Group: word.Draw(t, "group"), Op: word.Draw(t, "op"), Metric: word.Draw(t, "metric"),
+	row := rapid.Custom(func(t *rapid.T) metric.Row {
+		return metric.Row{Group: word.Draw(t, "group"), Op: word.Draw(t, "op"), Metric: word.Draw(t, "metric"),
 			Value: rapid.Float64().Draw(t, "value"), Unit: word.Draw(t, "unit"), Per: word.Draw(t, "per"), N: rapid.Int64().Draw(t, "n"),
 			Source: word.Draw(t, "source"), Warnings: rapid.SliceOfN(word, 0, 3).Draw(t, "warnings")}
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		var trials []Trial
-		var want []result.Row
+		var want []metric.Row
 		for i := range rapid.IntRange(0, 4).Draw(t, "trials") {
 			tr := trial(word.Draw(t, "target"), i+1, rapid.SliceOfN(row, 0, 20).Draw(t, "rows")...)
 			trials = append(trials, tr)
 			want = append(want, tr.Steps[0].Rows...)
 		}
-		var got []result.Row
+		var got []metric.Row
 		for _, r := range back[Row](t, func(b *bytes.Buffer) (int64, error) { return WriteRows(b, trials) }) {
-			got = append(got, result.Row{Target: r.Target, Trial: int(r.Trial), Step: r.Step, Group: r.Group, Op: r.Op, Metric: r.Metric,
+			got = append(got, metric.Row{Target: r.Target, Trial: int(r.Trial), Step: r.Step, Group: r.Group, Op: r.Op, Metric: r.Metric,
 				Value: r.Value, Unit: r.Unit, Per: r.Per, N: r.N, Source: r.Source, Warnings: r.Warnings})
 		}
 		if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
@@ -233,7 +234,7 @@ func TestDeterministic(t *testing.T) {
 		}
 		lines = append(lines, l)
 	}
-	tr := withSeries(t, trial("a", 1, result.Row{Metric: "rows_per_s", Value: 1}, result.Row{Metric: "rows", Value: 2}), t.TempDir(), lines)
+	tr := withSeries(t, trial("a", 1, metric.Row{Metric: "rows_per_s", Value: 1}, metric.Row{Metric: "rows", Value: 2}), t.TempDir(), lines)
 	var first [2][]byte
 	for i := range 3 {
 		var rows, series bytes.Buffer
@@ -260,7 +261,7 @@ func TestDeterministic(t *testing.T) {
 
 // What cannot be written or read is an error, with the file's name.
 func TestErrors(t *testing.T) {
-	tr := withSeries(t, trial("a", 1, result.Row{Metric: "rows", Value: 1}), t.TempDir(), []result.Line{{Step: "s", Source: "ops"}})
+	tr := withSeries(t, trial("a", 1, metric.Row{Metric: "rows", Value: 1}), t.TempDir(), []result.Line{{Step: "s", Source: "ops"}})
 	full := failing{}
 	if _, err := WriteRows(full, []Trial{tr}); err == nil {
 		t.Error("rows: no error")

@@ -3,7 +3,7 @@ package history
 import (
 	"math"
 
-	"rumbench/internal/result"
+	"rumbench/internal/metric"
 	"rumbench/internal/stat"
 )
 
@@ -75,7 +75,7 @@ func (s *Series) setChanges(points []int) {
 			ratio := c.To / c.From
 			c.Ratio = &ratio
 		}
-		if m := result.MetricByName(s.Metric); m != nil && m.Better != "" && c.From != c.To {
+		if m := metric.ByName(s.Metric); m != nil && m.Better != "" && c.From != c.To {
 			c.Verdict = Worse
 			if (c.To > c.From) == (m.Better == "higher") {
 				c.Verdict = Better

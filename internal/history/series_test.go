@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -135,7 +136,7 @@ func TestApart(t *testing.T) {
 		"the rate":              {each(func(t *result.Trial) { t.Steps[0].Groups[0].Rate = 500 }), 1, 2},
 		"the arrivals":          {each(func(t *result.Trial) { t.Steps[0].Groups[0].Pace = "poisson" }), 1, 2},
 		"an open loop":          {each(func(t *result.Trial) { t.Steps[0].Groups[0].Open = true }), 1, 2},
-		"the promise held":      {each(func(t *result.Trial) { t.Steps[0].Groups[0].SLA = &result.SLA{Target: 10} }), 1, 1},
+		"the promise held":      {each(func(t *result.Trial) { t.Steps[0].Groups[0].SLA = &metric.SLA{Target: 10} }), 1, 1},
 		"what was found":        {each(func(t *result.Trial) { t.Steps[0].Search = &result.Search{Promise: "p99_ms < 10", Kept: 7} }), 1, 1},
 		"the order of the rows": {each(func(t *result.Trial) { slices.Reverse(t.Steps[0].Rows) }), 1, 1},
 	} {
@@ -166,7 +167,7 @@ func TestOffers(t *testing.T) {
 			step := &t.Steps[0]
 			step.Groups[0] = result.Group{Name: "insert", Clients: 1, Open: true, Rate: rate, Pace: "poisson", Queue: 100, Ops: []string{"insert"}}
 			step.Search = &result.Search{Promise: fmt.Sprintf("p99_ms < %g", limit), Kept: rate}
-			step.Rows = append(step.Rows, result.Row{Target: t.Target, Trial: t.Trial, Step: step.Name, Group: "insert", Metric: "highest_rate", Value: rate, Unit: "1/s"})
+			step.Rows = append(step.Rows, metric.Row{Target: t.Target, Trial: t.Trial, Step: step.Name, Group: "insert", Metric: "highest_rate", Value: rate, Unit: "1/s"})
 		})
 	}
 	s := newStore(t)
@@ -244,7 +245,7 @@ func TestWarnings(t *testing.T) {
 	s := newStore(t)
 	s.nights(0, 1)
 	s.nights(1, 2, each(func(t *result.Trial) {
-		t.Steps[0].Groups[0].SLA = &result.SLA{Target: 10}
+		t.Steps[0].Groups[0].SLA = &metric.SLA{Target: 10}
 		t.Steps[0].Rows[3].Warnings = []string{"few"}
 	}))
 	f, _ := s.families(Pick{})

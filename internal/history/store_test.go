@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -56,9 +57,9 @@ func nightTrial(c *result.Campaign, i, n int) *result.Trial {
 		Name: "l.i1", Status: result.Complete, Started: t.Started, Seconds: 60, Primary: "insert", WritesPer: "insert",
 		Groups: []result.Group{{Name: "insert", Clients: 1, Ops: []string{"insert"}}},
 	}
-	add := func(s *result.Step, group, op, metric string, value float64, per, source string) {
-		s.Rows = append(s.Rows, result.Row{Target: t.Target, Trial: n, Step: s.Name, Group: group, Op: op, Metric: metric,
-			Value: value, Unit: result.MetricByName(metric).Unit, Per: per, N: 60_000, Source: source})
+	add := func(s *result.Step, group, op, name string, value float64, per, source string) {
+		s.Rows = append(s.Rows, metric.Row{Target: t.Target, Trial: n, Step: s.Name, Group: group, Op: op, Metric: name,
+			Value: value, Unit: metric.ByName(name).Unit, Per: per, N: 60_000, Source: source})
 	}
 	w := 1 + 0.01*wobble(i*3+n)
 	add(&insert, "insert", "", "errors", 0, "", "")

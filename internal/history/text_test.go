@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -45,7 +46,7 @@ func TestText(t *testing.T) {
 	s.nights(26, 40, release("v2.1.9"), scale("rows_per_s", 1.23), scale("service_p99_us", 0.8), scale("space_amplification", 1.002), scale("write_kb", 2.5))
 	s.nights(40, 41, func(c *result.Campaign, trials []*result.Trial) {
 		c.Trials[1].Status, trials[1].Status = result.Invalid, result.Invalid
-		trials[0].Steps[0].Groups[0].SLA = &result.SLA{Target: 10}
+		trials[0].Steps[0].Groups[0].SLA = &metric.SLA{Target: 10}
 		trials[0].Steps[0].Rows[7].Disturbed = true
 	})
 	s.nights(41, 43, each(func(t *result.Trial) { t.Params["rows"], t.Params["loops"] = 1e6, 2.0 }))

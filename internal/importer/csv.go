@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/plan"
-	"rumbench/internal/result"
 )
 
 // The columns of a CSV. Those before "trial" must be there.
@@ -126,7 +126,7 @@ func (t *table) row(line int, fields []string) {
 		return ""
 	}
 	found := len(*t.ps)
-	row := result.Row{Target: field(colTarget), Step: field(colStep), Group: field("group"), Op: field("op"), Metric: field(colMetric), Per: field("per"), Source: field("source")}
+	row := metric.Row{Target: field(colTarget), Step: field(colStep), Group: field("group"), Op: field("op"), Metric: field(colMetric), Per: field("per"), Source: field("source")}
 	for _, name := range []string{colTarget, colStep} {
 		if field(name) == "" {
 			t.ps.add(t.f.path, line, "", "the %s is missing", name)
@@ -162,8 +162,8 @@ const maxTrial = 10000
 
 // metric checks a metric and its unit, and returns what a value is to be
 // multiplied with.
-func (t *table) metric(line int, row *result.Row, unit string) (factor float64) {
-	m := result.MetricByName(row.Metric)
+func (t *table) metric(line int, row *metric.Row, unit string) (factor float64) {
+	m := metric.ByName(row.Metric)
 	if m == nil {
 		hint := "rumbench list metrics names them"
 		if near := nearest(row.Metric); near != "" {
@@ -224,7 +224,7 @@ func (t *table) integer(line int, name, text string, missing int64) int64 {
 }
 
 // run is the run that a row is of.
-func (t *table) run(row *result.Row) *run {
+func (t *table) run(row *metric.Row) *run {
 	for _, r := range t.runs {
 		if r.target == row.Target && r.trial == row.Trial && r.step.Name == row.Step {
 			return r
@@ -260,7 +260,7 @@ func subject(r *run) {
 // nearest is the metric whose name is at most two letters away; "" if none is.
 func nearest(name string) string {
 	best, least := "", 3
-	for _, m := range result.Metrics() {
+	for _, m := range metric.All() {
 		if d := plan.Distance(name, m.Name); d < least {
 			best, least = m.Name, d
 		}

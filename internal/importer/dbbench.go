@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -140,7 +141,7 @@ func (d *dbBench) summary(n int, m []string) {
 		d.wrong = true
 		return
 	}
-	at := []func(*result.Row){of("operation", "operation"), source("summary")}
+	at := []func(*metric.Row){of("operation", "operation"), source("summary")}
 	if t := dbTotals.FindStringSubmatch(m[4]); t != nil {
 		seconds, _ := number(t[1])
 		ops, _ := whole(t[2])
@@ -259,13 +260,13 @@ func (d *dbBench) addHistogram(r *run) {
 		return
 	}
 	n := int64(d.percent["count"])
-	at := []func(*result.Row){of("operation", "operation"), count(n), source("db_bench's histogram, interpolated within its buckets")}
+	at := []func(*metric.Row){of("operation", "operation"), count(n), source("db_bench's histogram, interpolated within its buckets")}
 	for _, p := range []struct{ name, metric string }{{"P50", "service_p50_us"}, {"P99", "service_p99_us"}, {"P99.9", "service_p999_us"}, {"max", "service_max_us"}} {
 		if v, ok := d.percent[p.name]; ok && v > 0 {
 			r.put(p.metric, v, at...)
 		}
 	}
-	c := result.Curve{Group: "operation", Op: "operation", Measure: "service", Count: n}
+	c := metric.Curve{Group: "operation", Op: "operation", Measure: "service", Count: n}
 	for _, p := range []string{"P50", "P75", "P99", "P99.9", "P99.99"} {
 		if v, ok := d.percent[p]; ok {
 			x, _ := number(p[1:])

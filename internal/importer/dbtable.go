@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -60,7 +61,7 @@ func (t *dbTable) row(line int, fields []string) {
 		t.ps.add(t.f.path, line, "", "ops_sec %q and test %q: a number and a name were expected", text("ops_sec"), r.step.Name)
 		return
 	}
-	at := []func(*result.Row){of("operation", "operation"), source("table")}
+	at := []func(*metric.Row){of("operation", "operation"), source("table")}
 	for _, c := range dbColumns() {
 		v := text(c.column)
 		if v == "" || v == "NA" {

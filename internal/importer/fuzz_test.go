@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -99,7 +100,7 @@ func sound(t *testing.T, r *run, o *Options) {
 	t.Helper()
 	r.addCosts([]figure{{metric: "host_cpu_us", perSecond: 1}})
 	for _, row := range r.step.Rows {
-		m := result.MetricByName(row.Metric)
+		m := metric.ByName(row.Metric)
 		if m == nil || m.Unit != row.Unit || math.IsNaN(row.Value) || math.IsInf(row.Value, 0) {
 			t.Errorf("%+v", row)
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -198,7 +199,7 @@ func (b *ibRun) addKind(k ibKind, last map[*ibench]*ibRow) {
 	if threads, _ := whole(b.clients[0].options["query_threads"]); k.op == opQuery && threads > 0 {
 		g.Clients *= int(threads)
 	}
-	at := []func(*result.Row){of(k.op, k.op), doubts(b.doubts()...)}
+	at := []func(*metric.Row){of(k.op, k.op), doubts(b.doubts()...)}
 	b.put("rows", total, append(at, count(int64(total)))...)
 	ops := total
 	if k.unit == "row" {
@@ -252,7 +253,7 @@ func (b *ibRun) addShares(op string) {
 	if all == 0 {
 		return
 	}
-	c := result.Curve{Group: op, Op: op, Measure: "service", Count: all}
+	c := metric.Curve{Group: op, Op: op, Measure: "service", Count: all}
 	var seen int64
 	for i, bound := range ibBounds() {
 		if seen += counts[i]; counts[i] > 0 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -49,7 +50,7 @@ func honest(t *testing.T, trial *result.Trial) {
 	for _, s := range trial.Steps {
 		seen := map[[4]string]bool{}
 		for _, r := range s.Rows {
-			m := result.MetricByName(r.Metric)
+			m := metric.ByName(r.Metric)
 			if m == nil || m.Unit != r.Unit || r.Target != trial.Target || r.Trial != trial.Trial || r.Step != s.Name || math.IsNaN(r.Value) || math.IsInf(r.Value, 0) {
 				t.Errorf("%+v", r)
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -157,7 +158,7 @@ func (r *run) publishedRate(rate float64, o *Options) denominator {
 	}
 	r.step.Primary, r.step.WritesPer = op, op
 	r.step.Groups = []result.Group{{Name: op, Clients: r.clients, Ops: []string{op}}}
-	at := []func(*result.Row){of(op, op), source("a published rate")}
+	at := []func(*metric.Row){of(op, op), source("a published rate")}
 	if text != "" {
 		at = append(at, doubts(text))
 	}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"rumbench/internal/result"
+	"rumbench/internal/metric"
 )
 
 // bucket is a line of a histogram: a latency in µs and how often it occurred.
@@ -32,7 +32,7 @@ func rankOf(p float64, n int64) int64 {
 
 // addBuckets adds the percentiles of a histogram's buckets, which are in
 // ascending order: the latency of the bucket in which the rank lies.
-func (r *run) addBuckets(measure, group, op string, buckets []bucket, more ...func(*result.Row)) {
+func (r *run) addBuckets(measure, group, op string, buckets []bucket, more ...func(*metric.Row)) {
 	var all int64
 	for _, b := range buckets {
 		all += b.count
@@ -53,7 +53,7 @@ func (r *run) addBuckets(measure, group, op string, buckets []bucket, more ...fu
 	for _, p := range percentiles() {
 		r.put(measure+"_"+p.name, at(p.p), more...)
 	}
-	c := result.Curve{Group: group, Op: op, Measure: measure, Count: all}
+	c := metric.Curve{Group: group, Op: op, Measure: measure, Count: all}
 	seen := int64(0)
 	for _, b := range buckets {
 		if b.count > 0 {
@@ -117,7 +117,7 @@ func percentileOf(us []uint32, p float64) float64 {
 }
 
 // addLatencies adds the percentiles of latencies that are known one by one.
-func (r *run) addLatencies(measure, group, op string, l *latencies, more ...func(*result.Row)) {
+func (r *run) addLatencies(measure, group, op string, l *latencies, more ...func(*metric.Row)) {
 	if l.n == 0 {
 		return
 	}
@@ -126,7 +126,7 @@ func (r *run) addLatencies(measure, group, op string, l *latencies, more ...func
 		r.put(measure+"_"+p.name, l.percentile(p.p), more...)
 	}
 	r.put(measure+"_max_us", l.percentile(100), more...)
-	c := result.Curve{Group: group, Op: op, Measure: measure, Count: l.n}
+	c := metric.Curve{Group: group, Op: op, Measure: measure, Count: l.n}
 	for _, p := range []float64{0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 95, 97, 98, 99, 99.5, 99.7, 99.9, 99.95, 99.99, 100} {
 		if (100-p)/100*float64(l.n) >= 0.5 || p == 100 { // beyond it this many cannot tell
 			c.Points = append(c.Points, [2]float64{p, l.percentile(p)})

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -194,7 +195,7 @@ func (p *pgbench) finish(log *pgLog) {
 
 // summary adds the final figures.
 func (p *pgbench) summary(done, rate float64, log *pgLog) {
-	at := []func(*result.Row){of(opTransaction, opTransaction), count(int64(done)), source("final figures")}
+	at := []func(*metric.Row){of(opTransaction, opTransaction), count(int64(done)), source("final figures")}
 	p.put("rows", done, at...)
 	p.put("ops_per_s", rate, at...)
 	p.put("rows_per_s", rate, at...)
@@ -218,7 +219,7 @@ func (p *pgbench) unfinished() {
 		before = g.end
 	}
 	p.step.Seconds = before
-	at := []func(*result.Row){of(opTransaction, opTransaction), count(int64(done)), source("intervals"), doubts(partial)}
+	at := []func(*metric.Row){of(opTransaction, opTransaction), count(int64(done)), source("intervals"), doubts(partial)}
 	p.put("rows", done, at...)
 	p.put("ops_per_s", done/before, at...)
 	p.put("rows_per_s", done/before, at...)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -248,7 +249,7 @@ func (p *pgbench) fromLog(l *pgLog) {
 		if l.lags {
 			p.addLatencies("response", opTransaction, opTransaction, &l.latency, from, doubts(texts...))
 			p.addLatencies("service", opTransaction, opTransaction, &l.service, from, doubts(texts...))
-			at := []func(*result.Row){of(opTransaction, opTransaction), count(l.lag.n), from, doubts(texts...)}
+			at := []func(*metric.Row){of(opTransaction, opTransaction), count(l.lag.n), from, doubts(texts...)}
 			p.put("lateness_p99_us", l.lag.percentile(99), at...)
 			p.put("lateness_max_us", l.lag.percentile(100), at...)
 		} else {

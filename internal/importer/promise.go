@@ -3,6 +3,7 @@ package importer
 import (
 	"math"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -35,7 +36,7 @@ func (b *ibRun) addPromise(k ibKind, g *result.Group) {
 	}
 	grain := b.perOp * float64(len(b.clients)) // a commit of each client may be on its way
 	target := b.pace * float64(len(b.clients))
-	sla := &result.SLA{Target: target, Achieved: target * done / due, Backlog: backlog, MaxLateness: late}
+	sla := &metric.SLA{Target: target, Achieved: target * done / due, Backlog: backlog, MaxLateness: late}
 	sla.Met = math.Round(done+grain) >= math.Round(held*due)
 	sla.Saturated = !sla.Met && growing
 	b.addShare(k, sla, grain)
@@ -64,7 +65,7 @@ func doneBy(c *ibench, k ibKind, t float64) (n float64) {
 
 // addShare adds in how many stretches the rate was held. A stretch is as many
 // intervals as it takes for ten commits of each client.
-func (b *ibRun) addShare(k ibKind, sla *result.SLA, grain float64) {
+func (b *ibRun) addShare(k ibKind, sla *metric.SLA, grain float64) {
 	sla.Worst = math.Inf(1)
 	sla.Strict = true
 	reached := 0

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/ui"
 )
@@ -51,12 +52,12 @@ func printed() (*result.Trial, []result.Line) {
 			ops += l.Ops
 			lines = append(lines, l)
 		}
-		for metric, v := range map[string]float64{"_min_us": 90, "_p95_us": 2345.6, "_max_us": 9012.3, "_total_s": 1.5} {
-			s.Rows = append(s.Rows, result.Row{Group: "clients", Op: s.Primary, Metric: measure + metric, Value: v, N: ops})
+		for name, v := range map[string]float64{"_min_us": 90, "_p95_us": 2345.6, "_max_us": 9012.3, "_total_s": 1.5} {
+			s.Rows = append(s.Rows, metric.Row{Group: "clients", Op: s.Primary, Metric: measure + name, Value: v, N: ops})
 		}
 		if n == 1 {
-			for metric, v := range map[string]float64{"offered_per_s": 1100, "shed": 200, "abandoned": 7} {
-				s.Rows = append(s.Rows, result.Row{Group: "clients", Metric: metric, Value: v, N: 5775})
+			for name, v := range map[string]float64{"offered_per_s": 1100, "shed": 200, "abandoned": 7} {
+				s.Rows = append(s.Rows, metric.Row{Group: "clients", Metric: name, Value: v, N: 5775})
 			}
 		}
 		t.Steps = append(t.Steps, s)

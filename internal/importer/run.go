@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
@@ -77,31 +78,31 @@ func newRun(f *file, workload string) *run {
 }
 
 // put adds a row, unless the number is not known.
-func (r *run) put(metric string, value float64, more ...func(*result.Row)) {
+func (r *run) put(name string, value float64, more ...func(*metric.Row)) {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return
 	}
-	m := result.MetricByName(metric)
+	m := metric.ByName(name)
 	if m == nil {
-		panic("metric " + metric + " is not in the list of metrics") // a bug that any test finds
+		panic("metric " + name + " is not in the list of metrics") // a bug that any test finds
 	}
-	row := result.Row{Metric: metric, Value: value, Unit: m.Unit}
+	row := metric.Row{Metric: name, Value: value, Unit: m.Unit}
 	for _, f := range more {
 		f(&row)
 	}
 	r.step.Rows = append(r.step.Rows, row)
 }
 
-func of(group, op string) func(*result.Row) {
-	return func(row *result.Row) { row.Group, row.Op = group, op }
+func of(group, op string) func(*metric.Row) {
+	return func(row *metric.Row) { row.Group, row.Op = group, op }
 }
 
-func count(n int64) func(*result.Row) { return func(row *result.Row) { row.N = n } }
+func count(n int64) func(*metric.Row) { return func(row *metric.Row) { row.N = n } }
 
-func source(s string) func(*result.Row) { return func(row *result.Row) { row.Source = s } }
+func source(s string) func(*metric.Row) { return func(row *metric.Row) { row.Source = s } }
 
-func doubts(texts ...string) func(*result.Row) {
-	return func(row *result.Row) { row.Warnings = append(row.Warnings, texts...) }
+func doubts(texts ...string) func(*metric.Row) {
+	return func(row *metric.Row) { row.Warnings = append(row.Warnings, texts...) }
 }
 
 // ask notes something that runs of one step must agree in.
@@ -141,7 +142,7 @@ type slice struct {
 // addIntervals adds what the intervals of a group without a rate tell about its
 // steadiness, by the rules that hold for measured runs. Intervals shorter than
 // half the usual are no rate.
-func (r *run) addIntervals(group string, slices []slice, rated bool, more ...func(*result.Row)) {
+func (r *run) addIntervals(group string, slices []slice, rated bool, more ...func(*metric.Row)) {
 	lengths := make([]float64, len(slices))
 	units := make([]float64, len(slices))
 	for i, s := range slices {
@@ -175,7 +176,7 @@ func (r *run) addIntervals(group string, slices []slice, rated bool, more ...fun
 // fewest is how many operations a usual interval must hold to tell of stalls.
 const fewest = 3
 
-func (r *run) addStalls(group string, slices []slice, rates []float64, at []func(*result.Row)) {
+func (r *run) addStalls(group string, slices []slice, rates []float64, at []func(*metric.Row)) {
 	var total, longest float64
 	stalls := stat.Stalls(rates)
 	for _, s := range stalls {
@@ -183,7 +184,7 @@ func (r *run) addStalls(group string, slices []slice, rates []float64, at []func
 		to := slices[s.To-1].end
 		total += to - from
 		longest = max(longest, to-from)
-		r.step.Stalls = append(r.step.Stalls, result.Span{Group: group, From: from, To: to})
+		r.step.Stalls = append(r.step.Stalls, metric.Span{Group: group, From: from, To: to})
 	}
 	r.put("stalls", float64(len(stalls)), at...)
 	r.put("stall_s", total, at...)
@@ -197,7 +198,7 @@ func (r *run) addCosts(figures []figure) {
 			continue
 		}
 		for _, f := range figures {
-			r.put(f.metric, f.perSecond/d.rate, count(d.n), source(f.source), doubts(f.doubts...), func(row *result.Row) { row.Per = d.per })
+			r.put(f.metric, f.perSecond/d.rate, count(d.n), source(f.source), doubts(f.doubts...), func(row *metric.Row) { row.Per = d.per })
 		}
 	}
 }

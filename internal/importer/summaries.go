@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rumbench/internal/layout"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -80,11 +81,11 @@ func (r *run) summary(s *layout.Summary) {
 	if op == opQuery {
 		r.put("rows_per_s", s.QPS, of(op, op), from)
 	}
-	per := func(op string) func(*result.Row) {
+	per := func(op string) func(*metric.Row) {
 		if op != opQuery {
 			op += " row"
 		}
-		return func(row *result.Row) { row.Per = op }
+		return func(row *metric.Row) { row.Per = op }
 	}
 	low := doubts("compatible: vmstat's header lines count as zeros: 4 to 5 % too low")
 	r.put("device_reads", s.ReadsPer, per(op), from)

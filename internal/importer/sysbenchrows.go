@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -141,7 +142,7 @@ const (
 // addScans adds the rates of a test that reads whole tables, in rows. The
 // published ones are of one client, in thousands of rows, and by the mean latency.
 func (s *sysbench) addScans(o *Options, ops sbOps, rows float64) {
-	at := []func(*result.Row){of(opScan, opScan), count(int64(ops.events)), source(ops.source), doubts(ops.doubts...)}
+	at := []func(*metric.Row){of(opScan, opScan), count(int64(ops.events)), source(ops.source), doubts(ops.doubts...)}
 	s.put("rows", ops.events*rows, at...)
 	s.put("ops_per_s", ops.events/ops.seconds, at...)
 	per, rate, n := scanRow, ops.events*rows/ops.seconds, int64(ops.events*rows)
@@ -219,7 +220,7 @@ func (s *sysbench) ops() (seconds float64, ops sbOps) {
 
 // addOp adds the rates of a kind of operation.
 func (s *sysbench) addOp(group, op string, ops sbOps, n, rate float64) {
-	at := []func(*result.Row){of(group, op), count(int64(n)), source(ops.source), doubts(ops.doubts...)}
+	at := []func(*metric.Row){of(group, op), count(int64(n)), source(ops.source), doubts(ops.doubts...)}
 	s.put("rows", n, at...)
 	s.put("ops_per_s", rate, at...)
 	s.put("rows_per_s", rate, at...)
@@ -246,7 +247,7 @@ func (s *sysbench) addTimes(group, op string, ops sbOps) {
 		measure = "response"
 		s.step.Notes = append(s.step.Notes, "A rate was asked for: sysbench's latencies are response times, from the moment at which an event was put into the queue.")
 	}
-	at := []func(*result.Row){of(group, op), count(n), source("final figures")}
+	at := []func(*metric.Row){of(group, op), count(n), source("final figures")}
 	if sum := s.latency["sum"].ms; sum > 0 && measure == "service" {
 		s.put("service_mean_us", sum*1e3/float64(n), append(at, source("sum of latencies ÷ events"))...) // avg has two digits only
 	} else if v, ok := s.printed("avg"); ok && measure == "service" {
@@ -263,7 +264,7 @@ func (s *sysbench) addTimes(group, op string, ops sbOps) {
 }
 
 // addPercentile adds the one percentile that sysbench prints.
-func (s *sysbench) addPercentile(measure string, at []func(*result.Row)) {
+func (s *sysbench) addPercentile(measure string, at []func(*metric.Row)) {
 	for name := range s.latency {
 		p, ok := strings.CutPrefix(name, "p")
 		if !ok {

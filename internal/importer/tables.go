@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"rumbench/internal/layout"
-	"rumbench/internal/result"
+	"rumbench/internal/metric"
 )
 
 // tableKind is a layout of published tables.
@@ -173,8 +173,8 @@ func (t *tableFile) costs(text io.Reader) error {
 		for _, c := range test.Costs {
 			r := t.test(c.Tag, test.Name)
 			per := r.publishedRate(c.Rate, t.o).per
-			put := func(metric string, v float64) {
-				r.put(metric, v, source("a published table of costs"), func(row *result.Row) { row.Per = per })
+			put := func(name string, v float64) {
+				r.put(name, v, source("a published table of costs"), func(row *metric.Row) { row.Per = per })
 			}
 			put("context_switches", c.Switches)
 			put("device_reads", c.Reads)

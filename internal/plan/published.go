@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/result"
+	"rumbench/internal/metric"
 	"rumbench/workload"
 )
 
@@ -102,7 +102,7 @@ func (b *binder) figures(f fields) map[string]float64 {
 	}
 	out := map[string]float64{}
 	for _, e := range n.entries {
-		m := result.MetricByName(e.key.text)
+		m := metric.ByName(e.key.text)
 		if m == nil {
 			b.at(e.key, fmt.Sprintf("there is no metric %q", e.key.text), nearMetric(e.key.text))
 			continue
@@ -117,7 +117,7 @@ func (b *binder) figures(f fields) map[string]float64 {
 // nearMetric hints at a metric of a similar name; there are too many to name all.
 func nearMetric(wrong string) string {
 	var names []string
-	for _, m := range result.Metrics() {
+	for _, m := range metric.All() {
 		names = append(names, m.Name)
 	}
 	if hint := suggest(wrong, names); strings.HasPrefix(hint, "did you mean") {
@@ -127,7 +127,7 @@ func nearMetric(wrong string) string {
 }
 
 // figure reads a number in the metric's unit; bytes may have a unit of their own.
-func figure(m *result.Metric) func(*node) (float64, error) {
+func figure(m *metric.Metric) func(*node) (float64, error) {
 	return func(n *node) (float64, error) {
 		v, ok := number(n)
 		hint := ""

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"rumbench/internal/result"
+	"rumbench/internal/metric"
 )
 
 // overSteps draws the groups of a table whose columns are steps, a line per
@@ -135,7 +135,7 @@ func (c Cell) value() (float64, bool) {
 	return v, err == nil && finite(v)
 }
 
-func isBytes(metric string) bool {
-	m := result.MetricByName(metric)
+func isBytes(name string) bool {
+	m := metric.ByName(name)
 	return m != nil && m.Unit == "B"
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -69,7 +70,7 @@ func (c *campaign) promises(s *step, group result.Group) RowGroup {
 	g := RowGroup{Name: s.Name + ", group " + group.Name + group.RateUnit()}
 	for _, t := range c.Targets {
 		trials := 0
-		var held []*result.SLA
+		var held []*metric.SLA
 		for _, r := range s.Runs[t] {
 			for _, rg := range r.Step.Groups {
 				if rg.Name != group.Name {
@@ -89,7 +90,7 @@ func (c *campaign) promises(s *step, group result.Group) RowGroup {
 }
 
 // promiseCells show the worst of what some trials made of a promise.
-func promiseCells(rate float64, trials int, held []*result.SLA) []Cell {
+func promiseCells(rate float64, trials int, held []*metric.SLA) []Cell {
 	num := func(v float64) Cell { return exact(amount(v), full(v)) }
 	if len(held) == 0 {
 		cells := []Cell{num(rate)}
@@ -119,7 +120,7 @@ func promiseCells(rate float64, trials int, held []*result.SLA) []Cell {
 }
 
 // promiseVerdict says in how many of the trials a promise was held.
-func promiseVerdict(trials int, held []*result.SLA) Cell {
+func promiseVerdict(trials int, held []*metric.SLA) Cell {
 	missed, saturated, strict := 0, 0, 0
 	for _, s := range held {
 		if s.Saturated {

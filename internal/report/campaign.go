@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -20,8 +21,8 @@ type campaign struct {
 	*compare.Campaign
 	steps  []*step
 	sweeps []*sweep
-	rows   []result.Row
-	at     map[*result.Row]int // positions in rows
+	rows   []metric.Row
+	at     map[*metric.Row]int // positions in rows
 	series map[*result.Trial]func(yield func(result.Line) error) error
 	// judgements are of pairs of targets, base first.
 	judgements map[[2]*target]*compare.Judgement
@@ -38,7 +39,7 @@ type step struct {
 // newCampaign sorts trials. Its rows are numbered from offset on.
 func newCampaign(trials []Trial, offset int) *campaign {
 	c := &campaign{
-		at: map[*result.Row]int{}, series: map[*result.Trial]func(func(result.Line) error) error{},
+		at: map[*metric.Row]int{}, series: map[*result.Trial]func(func(result.Line) error) error{},
 		judgements: map[[2]*target]*compare.Judgement{}, quick: map[[2]*target]*compare.Judgement{},
 	}
 	var plain []*result.Trial

@@ -8,12 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
 // counted is a trial with counters: name=growth, of 1,000 queries.
 func counted(target, engineName string, n int, counters string) Trial {
-	s := result.Step{Name: "q", Status: result.Complete, Primary: "query", Seconds: 10, Rows: []result.Row{{Target: target, Trial: n, Step: "q", Op: "query", Metric: "rows", Value: 1000, Unit: "count"}}}
+	s := result.Step{Name: "q", Status: result.Complete, Primary: "query", Seconds: 10, Rows: []metric.Row{{Target: target, Trial: n, Step: "q", Op: "query", Metric: "rows", Value: 1000, Unit: "count"}}}
 	for f := range strings.FieldsSeq(counters) {
 		name, value, _ := strings.Cut(f, "=")
 		c := result.CounterChange{Name: name, Kind: engine.Counter, Unit: "count"}

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/result"
+	"rumbench/internal/metric"
 )
 
 // Comparison is a judgement, ready to be printed.
@@ -275,7 +275,7 @@ func (c Comparison) json(it *compare.Item) comparedItem {
 		Verdict: string(it.Verdict), Why: it.Why, Needed: c.Needed(&it.Effect, c.Difference),
 		Warnings: appendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...),
 	}
-	if m := result.MetricByName(it.Metric()); m != nil {
+	if m := metric.ByName(it.Metric()); m != nil {
 		out.Better = m.Better
 	}
 	if it.Base.Missing == "" {
@@ -339,7 +339,7 @@ func benchUnits(out *benchfmt.Writer, list []Comparison) error {
 	seen := map[string]bool{}
 	for _, c := range list {
 		for _, it := range c.Items {
-			m := result.MetricByName(it.Metric())
+			m := metric.ByName(it.Metric())
 			if m == nil || m.Better == "" || seen[m.Name] {
 				continue
 			}

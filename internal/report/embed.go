@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -169,7 +170,7 @@ func (e *embedder) place(row, number int) {
 	e.number[row] = number
 }
 
-func (e *embedder) places(rows []result.Row) []place {
+func (e *embedder) places(rows []metric.Row) []place {
 	out := make([]place, len(rows))
 	seen := map[int]int{}
 	for i, r := range rows {
@@ -213,7 +214,7 @@ func (e *embedder) shape(order []place) int {
 	return i
 }
 
-func (e *embedder) warningsOf(r *result.Row) []int {
+func (e *embedder) warningsOf(r *metric.Row) []int {
 	var out []int
 	for _, w := range r.Warnings {
 		out = append(out, indexOf(e.warnings, &e.out.Warnings, w))
@@ -222,7 +223,7 @@ func (e *embedder) warningsOf(r *result.Row) []int {
 }
 
 // put takes a row in as it may be quoted, see result.Step.Shown.
-func (t *embeddedTrial) put(at int, row *result.Row, s *result.Step) {
+func (t *embeddedTrial) put(at int, row *metric.Row, s *result.Step) {
 	t.Values[at], t.N[at] = row.Value, row.N
 	if row.Disturbed {
 		t.Disturbed = append(t.Disturbed, at)
@@ -283,12 +284,12 @@ func (e *embedder) json() (template.JS, error) {
 
 // ReadRows reads the rows that a page embeds, in the element with the id
 // “rows”: target by target, trial by trial and step by step.
-func ReadRows(b []byte) ([]result.Row, error) {
+func ReadRows(b []byte) ([]metric.Row, error) {
 	var e embedded
 	if err := json.Unmarshal(b, &e); err != nil {
 		return nil, fmt.Errorf("read the rows of a report: %w", err)
 	}
-	var rows []result.Row
+	var rows []metric.Row
 	for i := 0; i < len(e.Runs); {
 		end := i
 		var trials []int
@@ -316,7 +317,7 @@ func ReadRows(b []byte) ([]result.Row, error) {
 	return rows, nil
 }
 
-func (e *embedded) appendRows(rows []result.Row, r embeddedRun, t embeddedTrial) ([]result.Row, error) {
+func (e *embedded) appendRows(rows []metric.Row, r embeddedRun, t embeddedTrial) ([]metric.Row, error) {
 	if r.Shape < 0 || r.Shape >= len(e.Shapes) || len(t.Values) != len(e.Shapes[r.Shape]) || len(t.N) != len(t.Values) {
 		return nil, errors.New("it has another number of values than its shape")
 	}
@@ -328,7 +329,7 @@ func (e *embedded) appendRows(rows []result.Row, r embeddedRun, t embeddedTrial)
 			return nil, fmt.Errorf("there is no kind %d", kind)
 		}
 		k := e.Kinds[kind]
-		row := result.Row{Target: r.Target, Trial: t.Trial, Step: r.Step, Group: k.Group, Op: k.Op, Metric: k.Metric, Value: t.Values[i], Unit: k.Unit, Per: k.Per, N: t.N[i], Source: k.Source}
+		row := metric.Row{Target: r.Target, Trial: t.Trial, Step: r.Step, Group: k.Group, Op: k.Op, Metric: k.Metric, Value: t.Values[i], Unit: k.Unit, Per: k.Per, N: t.N[i], Source: k.Source}
 		row.Disturbed, row.AtLeast = slices.Contains(t.Disturbed, i), slices.Contains(t.AtLeast, i)
 		if row.Few() {
 			row.MaxOf = row.N

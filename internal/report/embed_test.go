@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/result"
+	"rumbench/internal/metric"
 	"rumbench/internal/stat"
 )
 
@@ -100,7 +100,7 @@ func TestReadRows(t *testing.T) {
 	in.Trials[7].Steps[2].Rows[1].Source = "another device"
 	in.Trials[7].Steps[2].Rows = append(in.Trials[7].Steps[2].Rows, in.Trials[7].Steps[2].Rows[0])
 	got := embeddedRows(t, render(t, in))
-	var want []result.Row
+	var want []metric.Row
 	for _, target := range fixtureTargets {
 		for _, trial := range in.Trials {
 			for _, s := range trial.Steps {

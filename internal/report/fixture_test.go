@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -138,7 +139,7 @@ func fixtureStep(t *result.Trial, p stepPlan, v speed, order int) result.Step {
 		s.Groups = append(s.Groups, fixtureGroup(&s, add, p, g, v))
 	}
 	if v.stallSeconds > 0 {
-		s.Stalls = []result.Span{{Group: p.primary, From: 30, To: 30 + v.stallSeconds}}
+		s.Stalls = []metric.Span{{Group: p.primary, From: 30, To: 30 + v.stallSeconds}}
 		s.Warnings = []string{"two compactions were still running at the end"}
 	}
 	s.Counters = []result.CounterChange{
@@ -151,13 +152,13 @@ func fixtureStep(t *result.Trial, p stepPlan, v speed, order int) result.Step {
 type adder func(group, op, metric string, value float64, unit, per string, warnings ...string)
 
 func rowAdder(t *result.Trial, s *result.Step) adder {
-	return func(group, op, metric string, value float64, unit, per string, warnings ...string) {
-		source := map[string]string{"write_kb": "device vda", "read_kb": "device vda", "cpu_us": "process", "server_cpu_us": "process"}[metric]
+	return func(group, op, name string, value float64, unit, per string, warnings ...string) {
+		source := map[string]string{"write_kb": "device vda", "read_kb": "device vda", "cpu_us": "process", "server_cpu_us": "process"}[name]
 		n := int64(60)
-		if isLatency(metric) {
+		if isLatency(name) {
 			n = 60_000
 		}
-		s.Rows = append(s.Rows, result.Row{Target: t.Target, Trial: t.Trial, Step: s.Name, Group: group, Op: op, Metric: metric, Value: value, Unit: unit, Per: per, N: n, Source: source, Warnings: warnings})
+		s.Rows = append(s.Rows, metric.Row{Target: t.Target, Trial: t.Trial, Step: s.Name, Group: group, Op: op, Metric: name, Value: value, Unit: unit, Per: per, N: n, Source: source, Warnings: warnings})
 	}
 }
 
@@ -167,7 +168,7 @@ func fixtureGroup(s *result.Step, add adder, p stepPlan, g result.Group, v speed
 		if v.misses {
 			share = 0.81
 		}
-		g.SLA = &result.SLA{Target: g.Rate, Achieved: v.unitsInserted, Share: share, Worst: v.unitsInserted * 0.98, Backlog: 3, MaxLateness: 0.04, Met: !v.misses, Strict: !v.misses}
+		g.SLA = &metric.SLA{Target: g.Rate, Achieved: v.unitsInserted, Share: share, Worst: v.unitsInserted * 0.98, Backlog: 3, MaxLateness: 0.04, Met: !v.misses, Strict: !v.misses}
 		add(g.Name, "", "sla_share", share, "ratio", "")
 		add(g.Name, "", "sla_met", map[bool]float64{true: 1}[!v.misses], "bool", "")
 	}
@@ -202,7 +203,7 @@ func fixtureLatency(s *result.Step, add adder, group, op, measure string, p50 fl
 		}
 		add(group, op, measure+"_"+q+"_us", p50*math.Pow(2.4, float64(i)), "µs", "", warnings...)
 	}
-	c := result.Curve{Group: group, Op: op, Measure: measure, Count: 60000}
+	c := metric.Curve{Group: group, Op: op, Measure: measure, Count: 60000}
 	for i := 0; i <= 45; i++ {
 		n := float64(i) / 10
 		c.Points = append(c.Points, [2]float64{100 * (1 - math.Pow(10, -n)), p50 * math.Pow(2.4, n)})

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/internal/layout"
-	"rumbench/internal/result"
+	"rumbench/internal/metric"
 )
 
 // inGroup is a script for the texts of a group's rows in a layer of the scorecard.
@@ -165,7 +165,7 @@ func (b *browser) checkCards(t *testing.T, address string) {
 
 // checkRows compares the file that can be downloaded with the rows of the trials.
 func (b *browser) checkRows(t *testing.T, in Input) {
-	var got, want []result.Row
+	var got, want []metric.Row
 	if err := json.Unmarshal([]byte(evaluate[string](t, b, `JSON.stringify(plainRows())`)), &got); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func (b *browser) checkRows(t *testing.T, in Input) {
 			want = append(want, s.Rows...)
 		}
 	}
-	text := func(rows []result.Row) []string {
+	text := func(rows []metric.Row) []string {
 		out := make([]string, len(rows))
 		for i, r := range rows {
 			out[i] = fmt.Sprint(r)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/result"
+	"rumbench/internal/metric"
 	"rumbench/internal/stat"
 )
 
@@ -57,8 +57,8 @@ func (n number) hover() string {
 		b.WriteString(" per " + n.Per)
 	}
 	if few := n.Few(); few != "" {
-		p, _, _ := result.Percentile(n.Metric)
-		fmt.Fprintf(&b, ": %s samples, as a percentile of %g takes %d", few, p, result.LeastSamples(p))
+		p, _, _ := metric.Percentile(n.Metric)
+		fmt.Fprintf(&b, ": %s samples, as a percentile of %g takes %d", few, p, metric.LeastSamples(p))
 	}
 	if len(n.Rows) > 1 {
 		fmt.Fprintf(&b, "; median of %d trials, from %s to %s", len(n.Rows), full(n.Low), full(n.High))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -33,11 +34,11 @@ type Page struct {
 	Settings  Table
 	Plans     Table
 	Host      Table
-	Glossary  []result.Metric
+	Glossary  []metric.Metric
 	Plan      string
 	Commands  []string
 	Notes     []Note // of the tables behind the steps
-	Rows      []result.Row
+	Rows      []metric.Row
 
 	campaigns []*campaign // whose rows they are: the campaign's, and the client's own
 }
@@ -74,7 +75,7 @@ func newPage(in Input, c *campaign, series map[*step][]*track) (*Page, error) {
 	if len(c.Targets) == 0 {
 		return nil, fmt.Errorf("report %s: no trials", in.Title)
 	}
-	p := &Page{Title: in.Title, Plan: in.Plan, Commands: in.Commands, Glossary: result.Metrics(), Base: c.Targets[0].Name, Rows: c.rows, campaigns: []*campaign{c}}
+	p := &Page{Title: in.Title, Plan: in.Plan, Commands: in.Commands, Glossary: metric.All(), Base: c.Targets[0].Name, Rows: c.rows, campaigns: []*campaign{c}}
 	if p.Title == "" {
 		p.Title = c.Targets[0].Trials[0].Campaign
 	}

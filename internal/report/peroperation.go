@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"rumbench/internal/result"
+	"rumbench/internal/metric"
 	"rumbench/internal/stat"
 )
 
@@ -29,7 +29,7 @@ func (w *sweep) perOperation(p panel) (out []perOperation) {
 	return out
 }
 
-func metricOf(name string) *result.Metric { return result.MetricByName(name) }
+func metricOf(name string) *metric.Metric { return metric.ByName(name) }
 
 // key is the count's own.
 func (r perOperation) key(s *step) (key, bool) { return s.About(r.metric) }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/plan"
-	"rumbench/internal/result"
 )
 
 // apart is what a reader must know before any published figure, and howRead how
@@ -80,7 +80,7 @@ func (c *campaign) publishedTable(step string, rows []plan.PublishedRow, n *note
 // publishedMetrics are the metrics that any row has, in the order of the glossary.
 func publishedMetrics(rows []plan.PublishedRow) []string {
 	var out []string
-	for _, m := range result.Metrics() {
+	for _, m := range metric.All() {
 		if slices.ContainsFunc(rows, func(r plan.PublishedRow) bool { _, ok := r.Figures[m.Name]; return ok }) {
 			out = append(out, m.Name)
 		}
@@ -113,22 +113,22 @@ func commonUnit(rows []plan.PublishedRow, metric string) string {
 	return ""
 }
 
-func publishedCell(r, first *plan.PublishedRow, metric, unit string) Cell {
-	v, ok := r.Figures[metric]
+func publishedCell(r, first *plan.PublishedRow, name, unit string) Cell {
+	v, ok := r.Figures[name]
 	if !ok {
 		return absentCell("not published")
 	}
-	num := numberOf(metric, v, result.MetricByName(metric).Unit)
-	if slices.Contains(perUnit, metric) {
+	num := numberOf(name, v, metric.ByName(name).Unit)
+	if slices.Contains(perUnit, name) {
 		num.Per = r.Per
 	}
 	c := Cell{Text: asPublished(num), Title: "published: " + num.hover(), Number: true}
-	u, of := publishedUnit(metric, r.Per), publishedUnit(metric, first.Per)
+	u, of := publishedUnit(name, r.Per), publishedUnit(name, first.Per)
 	if u != unit && u != "" {
 		c.Per = u
 	}
 	sameUnit := u == of || u == "" || of == ""
-	if b, ok := first.Figures[metric]; ok && r != first && b != 0 && sameUnit && !math.IsInf(v/b, 0) {
+	if b, ok := first.Figures[name]; ok && r != first && b != 0 && sameUnit && !math.IsInf(v/b, 0) {
 		c.Ratio = publishedRatio(v, b)
 		c.Title += "; " + c.Ratio + " " + first.Name
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/result"
+	"rumbench/internal/metric"
 )
 
 // What all names begin and end with is said once, in whole words.
@@ -35,9 +35,9 @@ func TestShorten(t *testing.T) {
 // A number that was measured several times is the mean with its deviation; as
 // published tables have it, it is rounded.
 func TestRepeats(t *testing.T) {
-	var rows []*result.Row
+	var rows []*metric.Row
 	for _, v := range []float64{900, 1000, 1400} {
-		rows = append(rows, &result.Row{Value: v})
+		rows = append(rows, &metric.Row{Value: v})
 	}
 	n := compare.Number{Key: compare.Key{Metric: "rows_per_s"}, Unit: "1/s", Value: 1000, Rows: rows}
 	if got := absoluteText(n, false); got != "1,100 ±24.1 %" { // the deviation is 264.6

@@ -3,7 +3,7 @@
 // that a run prints at its end.
 //
 // It measures nothing, and computes nothing but medians over trials and ratios
-// of rows: every number on a page is a result.Row, or says which rows it came
+// of rows: every number on a page is a metric.Row, or says which rows it came
 // from; verdicts and means are of package compare, and laws that are fitted say so. Only published figures are from elsewhere; they stand apart and say so.
 // It reads no files and does no network.
 package report

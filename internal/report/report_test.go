@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -86,7 +87,7 @@ var (
 	linkPattern = regexp.MustCompile(`href="#([^"]+)"`)
 )
 
-func embeddedRows(t rapid.TB, page string) []result.Row {
+func embeddedRows(t rapid.TB, page string) []metric.Row {
 	t.Helper()
 	rows, err := ReadRows([]byte(rowsPattern.FindStringSubmatch(page)[1]))
 	if err != nil {

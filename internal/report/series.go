@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -223,7 +224,7 @@ func (t *track) addOps(l *result.Line) {
 	if l.ResponseMx > 0 {
 		p99, most = l.ResponseP9, l.ResponseMx
 	}
-	if p.max = max(p.max, most); l.Ops >= result.LeastSamples(99) {
+	if p.max = max(p.max, most); l.Ops >= metric.LeastSamples(99) {
 		p.p99 = max(p.p99, p99)
 	}
 }

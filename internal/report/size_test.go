@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -56,8 +57,8 @@ func bigStep(rnd *rand.Rand, t *result.Trial, i int) result.Step {
 	s := result.Step{Name: fmt.Sprintf("qr%d00.L%d", i, i), Doc: "Range queries beside inserts and deletes.", Status: result.Complete, Seconds: 1800, Primary: "query", WritesPer: "insert", Started: t.Started}
 	add := func(group, op, per string, metrics ...string) {
 		for _, m := range metrics {
-			s.Rows = append(s.Rows, result.Row{Target: t.Target, Trial: t.Trial, Step: s.Name, Group: group, Op: op, Metric: m, Per: per,
-				Value: centre(t.Target, s.Name, group, op, m, per) * (1 + 0.03*rnd.NormFloat64()), Unit: result.MetricByName(m).Unit, N: rnd.Int64N(1e6), Source: "device vda"})
+			s.Rows = append(s.Rows, metric.Row{Target: t.Target, Trial: t.Trial, Step: s.Name, Group: group, Op: op, Metric: m, Per: per,
+				Value: centre(t.Target, s.Name, group, op, m, per) * (1 + 0.03*rnd.NormFloat64()), Unit: metric.ByName(m).Unit, N: rnd.Int64N(1e6), Source: "device vda"})
 		}
 	}
 	for _, g := range []result.Group{
@@ -68,13 +69,13 @@ func bigStep(rnd *rand.Rand, t *result.Trial, i int) result.Step {
 		ops, measures := append(g.Ops, "query"), []string{"service"}
 		if g.Rate > 0 {
 			add(g.Name, "", "", "sla_target", "sla_share", "sla_met", "saturated")
-			g.SLA = &result.SLA{Target: 100, Achieved: 99.98 + rnd.Float64(), Intervals: 1800, Share: 1, Worst: 99, Met: true}
+			g.SLA = &metric.SLA{Target: 100, Achieved: 99.98 + rnd.Float64(), Intervals: 1800, Share: 1, Worst: 99, Met: true}
 			ops, measures = g.Ops, []string{"service", "response"}
 		}
 		for _, op := range ops {
 			add(g.Name, op, "", "rows", "ops_per_s", "rows_per_s")
 			for _, m := range measures {
-				c := result.Curve{Group: g.Name, Op: op, Measure: m, Count: 60000}
+				c := metric.Curve{Group: g.Name, Op: op, Measure: m, Count: 60000}
 				for p := range 40 {
 					c.Points = append(c.Points, [2]float64{100 * (1 - math.Pow(10, -float64(p)/8)), 100 * math.Exp(float64(p)/6) * (1 + rnd.Float64()/9)})
 				}
@@ -107,7 +108,7 @@ func bigStep(rnd *rand.Rand, t *result.Trial, i int) result.Step {
 		s.Waits = append(s.Waits, result.Wait{State: engine.Waiting, Role: role, Event: "synch/mutex/innodb/" + string(role), Seen: 1000, Share: 0.1})
 	}
 	add("", string(engine.RoleLog), "query", "timed_wait_us")
-	s.Stalls = []result.Span{{Group: "query", From: 100, To: 103}}
+	s.Stalls = []metric.Span{{Group: "query", From: 100, To: 103}}
 	return s
 }
 

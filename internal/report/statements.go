@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -128,7 +129,7 @@ func (s *step) shareCell(t *target, shares []float64, formula string) Cell {
 
 // single tells whether a row is of a kind of operation, and not of a whole of
 // several.
-func single(s *result.Step, row *result.Row) bool {
+func single(s *result.Step, row *metric.Row) bool {
 	for _, g := range s.Groups {
 		if g.Name == row.Group {
 			return slices.Contains(g.Ops, row.Op)

@@ -4,13 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
 // A statement's share is of the attempts that succeeded: what was tried in vain
 // is a line of its own, and not the client's.
 func TestStatementShares(t *testing.T) {
-	table := func(rows ...result.Row) Table {
+	table := func(rows ...metric.Row) Table {
 		for i := range rows {
 			rows[i].Target, rows[i].Group = "a", "clients"
 		}
@@ -18,11 +19,11 @@ func TestStatementShares(t *testing.T) {
 		c := newCampaign([]Trial{{Trial: &result.Trial{Target: "a", Status: result.Complete, Steps: []result.Step{step}}}}, 0)
 		return c.steps[0].statementsTable(c.Targets, &notes{})
 	}
-	statement := result.Row{Op: "update", Metric: "statement_total_s", Value: 6}
-	often := result.Row{Op: "update", Metric: "statements_per_s", Value: 1}
-	service := result.Row{Op: "transaction", Metric: "service_total_s", Value: 12}
-	attempt := result.Row{Op: "transaction", Metric: "attempt_total_s", Value: 8}
-	failed := result.Row{Op: "transaction", Metric: "attempts", Value: 20}
+	statement := metric.Row{Op: "update", Metric: "statement_total_s", Value: 6}
+	often := metric.Row{Op: "update", Metric: "statements_per_s", Value: 1}
+	service := metric.Row{Op: "transaction", Metric: "service_total_s", Value: 12}
+	attempt := metric.Row{Op: "transaction", Metric: "attempt_total_s", Value: 8}
+	failed := metric.Row{Op: "transaction", Metric: "attempts", Value: 20}
 	last := func(g RowGroup) string { return g.Rows[0].Cells[len(g.Rows[0].Cells)-1].Text }
 
 	some := table(often, statement, service, attempt, failed)

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/result"
+	"rumbench/internal/metric"
 )
 
 // Plot is a drawing that needs no script.
@@ -233,7 +233,7 @@ func (c *campaign) curves(s *step) (main, more []Plot) {
 
 type indexed struct {
 	index int
-	result.Curve
+	metric.Curve
 }
 
 // nines is a percentile's place on an axis on which every further nine takes

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
@@ -120,7 +121,7 @@ func (p sweepStep) step(rnd *rand.Rand, st sweepTarget, t *result.Trial) result.
 		fixtureLatency(&s, add, "clients", name, "statement", 1e6*p.clients/rate/30)
 	}
 	for _, m := range []string{"cpu_us", "server_cpu_us", "client_cpu_us", "context_switches", "write_kb", "read_kb"} {
-		add("", "", m, 100*p.weight*math.Exp(0.02*rnd.NormFloat64()), result.MetricByName(m).Unit, "transaction")
+		add("", "", m, 100*p.weight*math.Exp(0.02*rnd.NormFloat64()), metric.ByName(m).Unit, "transaction")
 	}
 	add("", "", "db_bytes", 1<<30, "B", "")
 	add("", "", "space_amplification", 1.4, "ratio", "")

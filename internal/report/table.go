@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/result"
+	"rumbench/internal/metric"
 )
 
 // Table is a table of the page, ready to be shown in any format.
@@ -158,7 +158,7 @@ func metricColumn(k key) Column {
 	if k.Per != "" {
 		c.Sub = "per " + k.Per
 	}
-	if m := result.MetricByName(k.Metric); m != nil {
+	if m := metric.ByName(k.Metric); m != nil {
 		c.Title = m.Name + ", " + unitName(m.Unit) + ": " + m.Doc
 	} else {
 		c.Title = k.Metric

@@ -3,15 +3,8 @@ package result
 import (
 	"slices"
 	"strings"
-)
 
-// The sources of CPU time. Builds that wrote no Hosting tell by them where the
-// engine was.
-const (
-	OfServer  = "the server's processes"
-	OfProcess = "process, engine and client together"
-	OfClient  = "rumbench's own process"
-	OfAll     = OfServer + " and " + OfClient
+	"rumbench/internal/metric"
 )
 
 // disturbed is in the warning of a number that an older build took to hold what
@@ -39,7 +32,7 @@ func (t *Trial) addHosting() {
 	}
 	for i := range t.Steps {
 		if r := t.Steps[i].Find("server_cpu_us", "", ""); r != nil {
-			t.Hosting = map[string]Hosting{OfServer: Server, OfProcess: Embedded}[r.Source]
+			t.Hosting = map[string]Hosting{metric.OfServer: Server, metric.OfProcess: Embedded}[r.Source]
 			return
 		}
 	}
@@ -61,10 +54,10 @@ func (t *Trial) addCPU() {
 			}
 			if t.Hosting == Server {
 				client := s.Find("client_cpu_us", "", r.Per)
-				if client == nil || client.Source != OfClient {
+				if client == nil || client.Source != metric.OfClient {
 					continue
 				}
-				r.Value, r.Source = r.Value+client.Value, OfAll
+				r.Value, r.Source = r.Value+client.Value, metric.OfAll
 			}
 			r.Metric = "cpu_us"
 			s.Rows = append(s.Rows, r)

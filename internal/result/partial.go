@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rumbench/internal/hist"
+	"rumbench/internal/metric"
 	"rumbench/internal/regular"
 )
 
@@ -128,9 +129,9 @@ func (u *unfinished) addWholes() {
 	}
 }
 
-func (u *unfinished) row(group, op, metric string, value float64, n int64) {
-	u.step.Rows = append(u.step.Rows, Row{Target: u.t.Target, Trial: u.t.Trial, Step: u.step.Name, Group: group, Op: op,
-		Metric: metric, Unit: MetricByName(metric).Unit, Value: value, N: n, Warnings: []string{partialWarning}})
+func (u *unfinished) row(group, op, name string, value float64, n int64) {
+	u.step.Rows = append(u.step.Rows, metric.Row{Target: u.t.Target, Trial: u.t.Trial, Step: u.step.Name, Group: group, Op: op,
+		Metric: name, Unit: metric.ByName(name).Unit, Value: value, N: n, Warnings: []string{partialWarning}})
 }
 
 func (u *unfinished) addRows(s *sum, latencies map[string]*hist.Dist) {

@@ -1,41 +1,11 @@
 package result
 
-import (
-	"math"
-	"strings"
-)
-
-// Percentile returns which percentile a metric of latencies is, 99 of
-// service_p99_us, and the metric that is the greatest of the same latencies. It
-// is false of all other metrics.
-func Percentile(metric string) (p float64, greatest string, ok bool) {
-	for suffix, p := range map[string]float64{"_p50_us": 50, "_p95_us": 95, "_p99_us": 99, "_p999_us": 99.9} {
-		if of, is := strings.CutSuffix(metric, suffix); is {
-			greatest = of + "_max_us"
-			return p, greatest, MetricByName(greatest) != nil
-		}
-	}
-	return 0, "", false
-}
-
-// LeastSamples returns how many samples a percentile takes, so that ten of them
-// are expected to lie beyond it: 1000 for the 99th.
-func LeastSamples(percentile float64) int64 {
-	return int64(math.Round(10 / (1 - percentile/100)))
-}
-
-// Few reports whether the row is a percentile of fewer samples than it takes.
-// What it shows is then little more than the greatest of them. Of an unknown
-// number of samples, as in some imported logs, nothing is said.
-func (r *Row) Few() bool {
-	p, _, ok := Percentile(r.Metric)
-	return ok && r.N > 0 && r.N < LeastSamples(p)
-}
+import "rumbench/internal/metric"
 
 // Shown returns the step's rows as they may be quoted: a percentile of too few
 // samples is the greatest of them, and is left out where that is not known.
-func (s *Step) Shown() []Row {
-	out := make([]Row, 0, len(s.Rows))
+func (s *Step) Shown() []metric.Row {
+	out := make([]metric.Row, 0, len(s.Rows))
 	for _, r := range s.Rows {
 		if r.Few() {
 			greatest := s.Greatest(&r)
@@ -51,10 +21,10 @@ func (s *Step) Shown() []Row {
 
 // Greatest returns the row with the greatest of the latencies that a row is a
 // percentile of; nil if the step has none.
-func (s *Step) Greatest(of *Row) *Row {
-	_, metric, _ := Percentile(of.Metric)
+func (s *Step) Greatest(of *metric.Row) *metric.Row {
+	_, greatest, _ := metric.Percentile(of.Metric)
 	for i := range s.Rows {
-		if r := &s.Rows[i]; r.Metric == metric && r.Group == of.Group && r.Op == of.Op && r.Per == of.Per {
+		if r := &s.Rows[i]; r.Metric == greatest && r.Group == of.Group && r.Op == of.Op && r.Per == of.Per {
 			return r
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/hist"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/regular"
 )
@@ -33,9 +34,9 @@ func full() *Trial {
 		Steps: []Step{{
 			Name: "q", Doc: "d", Status: Complete, Started: ended, Seconds: 1.5, Primary: "query", WritesPer: "insert",
 			Groups: []Group{{Name: "g", Clients: 3, Rate: 100, Pace: "even", Ops: []string{"a", "b"}, Of: map[string]string{"a": "query"},
-				SLA: &SLA{Target: 100, Achieved: 99, Share: 0.9, Worst: 1, Backlog: 2, MaxLateness: 3, Met: true, Strict: true, Saturated: true}}},
-			Rows:   []Row{{Target: "t", Trial: 2, Step: "q", Group: "g", Op: "a", Metric: "rows", Value: 1.25, Unit: "count", Per: "query", N: 7, Source: "s", Warnings: []string{"w"}}},
-			Stalls: []Span{{Group: "g", From: 1, To: 2}}, Curves: []Curve{{Group: "g", Op: "a", Measure: "service", Count: 3, Overflow: 1, Points: [][2]float64{{50, 1}}}},
+				SLA: &metric.SLA{Target: 100, Achieved: 99, Share: 0.9, Worst: 1, Backlog: 2, MaxLateness: 3, Met: true, Strict: true, Saturated: true}}},
+			Rows:   []metric.Row{{Target: "t", Trial: 2, Step: "q", Group: "g", Op: "a", Metric: "rows", Value: 1.25, Unit: "count", Per: "query", N: 7, Source: "s", Warnings: []string{"w"}}},
+			Stalls: []metric.Span{{Group: "g", From: 1, To: 2}}, Curves: []metric.Curve{{Group: "g", Op: "a", Measure: "service", Count: 3, Overflow: 1, Points: [][2]float64{{50, 1}}}},
 			Settle: []engine.SettleAction{{Name: "flush", Duration: time.Second, Detail: "d"}}, Sizes: []engine.Size{{Object: "o", Bytes: 1, Kind: engine.Exact}},
 			Counters: []CounterChange{{Name: "c", Labels: `l="1"`, Kind: engine.Counter, Unit: "bytes", Value: 3, Reset: true}}, Notes: []string{"n"}, Warnings: []string{"w"},
 		}},
@@ -204,7 +205,7 @@ func TestWriteFile(t *testing.T) {
 func running(t *testing.T, dir string) []Line {
 	t.Helper()
 	tr := &Trial{Format: Format, Target: "x", Trial: 1, Status: Running, Steps: []Step{
-		{Name: "load", Status: Complete, Seconds: 1, Rows: []Row{{Target: "x", Trial: 1, Step: "load", Metric: "rows", Value: 9, Unit: "count"}}},
+		{Name: "load", Status: Complete, Seconds: 1, Rows: []metric.Row{{Target: "x", Trial: 1, Step: "load", Metric: "rows", Value: 9, Unit: "count"}}},
 		{Name: "q", Status: Running, Primary: "query", WritesPer: "insert", Groups: []Group{
 			{Name: "insert", Clients: 1, Rate: 100, Ops: []string{"insert"}},
 			{Name: "query", Clients: 2, Ops: []string{"range a", "range b"}, Of: map[string]string{"range a": "query", "range b": "query"}},
@@ -232,7 +233,7 @@ func running(t *testing.T, dir string) []Line {
 	return lines
 }
 
-func find(s *Step, group, op, metric string) *Row {
+func find(s *Step, group, op, metric string) *metric.Row {
 	for i := range s.Rows {
 		if r := &s.Rows[i]; r.Group == group && r.Op == op && r.Metric == metric {
 			return r
@@ -282,7 +283,7 @@ func TestUnfinished(t *testing.T) {
 		{"", "", "duration_s", 4, 0},
 	} {
 		r := find(s, c.group, c.op, c.metric)
-		if r == nil || r.Value != c.value || len(r.Warnings) == 0 || r.Unit != MetricByName(c.metric).Unit {
+		if r == nil || r.Value != c.value || len(r.Warnings) == 0 || r.Unit != metric.ByName(c.metric).Unit {
 			t.Errorf("%s %s %s: %+v, want %v", c.group, c.op, c.metric, r, c.value)
 		}
 	}
@@ -452,48 +453,11 @@ func TestLatencyLogCutOff(t *testing.T) {
 	}
 }
 
-func TestWriteRows(t *testing.T) {
-	var b strings.Builder
-	want := full().Steps[0].Rows
-	if err := WriteRows(&b, append(want, Row{Metric: "x"})); err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
-	if len(lines) != 2 || lines[1] != `{"target":"","trial":0,"step":"","metric":"x","value":0,"unit":""}` {
-		t.Errorf("%q", lines)
-	}
-	var got Row
-	if err := json.Unmarshal([]byte(lines[0]), &got); err != nil || cmp.Diff(want[0], got) != "" {
-		t.Errorf("%+v, %v", got, err)
-	}
-}
-
 func TestRename(t *testing.T) {
 	tr := full()
 	tr.Rename("other")
 	if tr.Target != "other" || tr.Steps[0].Rows[0].Target != "other" {
 		t.Errorf("%s, %s", tr.Target, tr.Steps[0].Rows[0].Target)
-	}
-}
-
-func TestMetrics(t *testing.T) {
-	seen := map[string]bool{}
-	for _, m := range Metrics() {
-		if seen[m.Name] || m.Unit == "" || m.Doc == "" || m.Better != higher && m.Better != lower && m.Better != "" {
-			t.Errorf("%+v", m)
-		}
-		seen[m.Name] = true
-		if MetricByName(m.Name).Doc != m.Doc {
-			t.Errorf("%s is not found", m.Name)
-		}
-		for suffix, unit := range map[string]string{"_us": "µs", "_kb": "KB", "_bytes": "B", "_per_s": "1/s", "_ms": "ms"} {
-			if strings.HasSuffix(m.Name, suffix) && m.Unit != unit {
-				t.Errorf("%s in %s", m.Name, m.Unit)
-			}
-		}
-	}
-	if MetricByName("nonsense") != nil {
-		t.Error("nonsense is a metric")
 	}
 }
 

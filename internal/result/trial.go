@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 )
 
@@ -149,9 +150,9 @@ type Step struct {
 	Primary   string                `json:"primary"`    // the operation kind that the step is about
 	WritesPer string                `json:"writes_per"` // the operation kind that writes are reported per
 	Groups    []Group               `json:"groups,omitempty"`
-	Rows      []Row                 `json:"rows"`
-	Stalls    []Span                `json:"stalls,omitempty"`
-	Curves    []Curve               `json:"curves,omitempty"`
+	Rows      []metric.Row          `json:"rows"`
+	Stalls    []metric.Span         `json:"stalls,omitempty"`
+	Curves    []metric.Curve        `json:"curves,omitempty"`
 	Settle    []engine.SettleAction `json:"settle,omitempty"`
 	Sizes     []engine.Size         `json:"sizes,omitempty"`
 	Counters  []CounterChange       `json:"counters,omitempty"`
@@ -205,7 +206,7 @@ type Group struct {
 	// Of tells of kinds that are varieties of another which: "range market" is
 	// of "query". Rates and latencies are of both.
 	Of  map[string]string `json:"of,omitempty"`
-	SLA *SLA              `json:"sla,omitempty"` // only of a group with a rate
+	SLA *metric.SLA       `json:"sla,omitempty"` // only of a group with a rate
 }
 
 // RateUnit is what stands behind the promised rate: " of transaction", or "" if
@@ -231,37 +232,6 @@ type Ramp struct {
 	Seconds float64 `json:"seconds"`
 	From    float64 `json:"from_per_s"`
 	To      float64 `json:"to_per_s"`
-}
-
-// SLA is whether a promised rate was held.
-type SLA struct {
-	Target      float64 `json:"target"`       // units a second
-	Achieved    float64 `json:"achieved"`     // average over the group's own time
-	Intervals   int     `json:"intervals"`    // how many stretches of the window were judged; 0: it was too short
-	Share       float64 `json:"share"`        // of the intervals, how many reached 95 % of the target
-	Worst       float64 `json:"worst"`        // units a second in the worst interval
-	Backlog     float64 `json:"backlog"`      // units that were due by the planned end but not done by then
-	MaxLateness float64 `json:"max_lateness"` // seconds
-	Met         bool    `json:"met"`          // the average reached 95 % of the target, rounded
-	Strict      bool    `json:"strict"`       // every interval did
-	Saturated   bool    `json:"saturated"`    // lateness grew without end
-}
-
-// Span is a stretch of a step's window, in seconds from its start.
-type Span struct {
-	Group string  `json:"group"`
-	From  float64 `json:"from"`
-	To    float64 `json:"to"`
-}
-
-// Curve is a latency distribution: points of percentile (0…100) and microseconds.
-type Curve struct {
-	Group    string       `json:"group"`
-	Op       string       `json:"op"`
-	Measure  string       `json:"measure"` // "service", "response", "attempt" or "statement"; of the last, Op is the statement
-	Count    int64        `json:"count"`
-	Overflow int64        `json:"overflow,omitempty"` // samples above an hour, counted apart
-	Points   [][2]float64 `json:"points"`
 }
 
 // CounterChange is a counter's change over a step, or a gauge's value at its end.

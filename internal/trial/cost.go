@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/workload"
@@ -38,7 +39,7 @@ type cost struct {
 }
 
 // mark adds to a row what is known of the cost behind it.
-func (c *cost) mark(row *result.Row) {
+func (c *cost) mark(row *metric.Row) {
 	row.Source, row.Disturbed, row.AtLeast = c.source, c.disturbed, c.atLeast
 	row.Warnings = append(row.Warnings, c.doubts...)
 }
@@ -56,9 +57,9 @@ func (t *trial) deviceSource() string { return "device " + t.under.Name }
 // processSource is the source of what the engine's processes did.
 func (t *trial) processSource() string {
 	if t.hosted != nil {
-		return result.OfServer
+		return metric.OfServer
 	}
-	return result.OfProcess
+	return metric.OfProcess
 }
 
 // costs are the figures that are known. CPU, reads and context switches are of
@@ -118,20 +119,20 @@ func (r *rows) cpuCosts() (out []cost) {
 	engine, known := counterOf(r.inWindow(), "process.cpu_ns")
 	if r.hosted == nil {
 		if known {
-			add("cpu_us", result.OfProcess, engine)
-			add("server_cpu_us", result.OfProcess, engine)
+			add("cpu_us", metric.OfProcess, engine)
+			add("server_cpu_us", metric.OfProcess, engine)
 		}
 		return out
 	}
 	client, seen := counterOf(r.inWindow(), "client.cpu_ns")
 	if known && seen {
-		add("cpu_us", result.OfAll, engine+client)
+		add("cpu_us", metric.OfAll, engine+client)
 	}
 	if known {
-		add("server_cpu_us", result.OfServer, engine)
+		add("server_cpu_us", metric.OfServer, engine)
 	}
 	if seen {
-		add("client_cpu_us", result.OfClient, client)
+		add("client_cpu_us", metric.OfClient, client)
 	}
 	return out
 }
@@ -191,7 +192,7 @@ func (r *rows) addCosts(all []cost) {
 	missed := r.doubts()
 	for _, d := range r.denominators(totals) {
 		units := d.units
-		by := func(row *result.Row) { row.Per, row.N = d.per, units }
+		by := func(row *metric.Row) { row.Per, row.N = d.per, units }
 		for _, c := range all {
 			r.put(c.metric, c.value/float64(units), by, c.mark, warnings(missed))
 		}
@@ -415,7 +416,7 @@ func (t *trial) addGap(next *window) {
 			if from.name == "device.write_bytes" && !t.elsewhere || from.name == "process.write_bytes" && t.hosted == nil {
 				v -= next.began - last.ended
 			}
-			step.Rows = append(step.Rows, result.Row{Target: t.Target.Name, Trial: t.Trial, Step: step.Name,
+			step.Rows = append(step.Rows, metric.Row{Target: t.Target.Name, Trial: t.Trial, Step: step.Name,
 				Metric: "after_write_kb", Value: max(v, 0) / kb, Unit: "KB", Per: "step", Source: from.source})
 			return
 		}

@@ -13,6 +13,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/drive"
 	"rumbench/internal/hist"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -159,9 +160,9 @@ func TestCPUOfServerAndClient(t *testing.T) {
 		after  observe.Snapshot
 		want   []string
 	}{
-		{"embedded", nil, both, []string{"cpu_us 5000, " + result.OfProcess, "server_cpu_us 5000, " + result.OfProcess}},
-		{"server", hostedElsewhere{}, both, []string{"cpu_us 7000, " + result.OfAll, "server_cpu_us 5000, " + result.OfServer, "client_cpu_us 2000, " + result.OfClient}},
-		{"server alone", hostedElsewhere{}, engineOnly, []string{"server_cpu_us 5000, " + result.OfServer}},
+		{"embedded", nil, both, []string{"cpu_us 5000, " + metric.OfProcess, "server_cpu_us 5000, " + metric.OfProcess}},
+		{"server", hostedElsewhere{}, both, []string{"cpu_us 7000, " + metric.OfAll, "server_cpu_us 5000, " + metric.OfServer, "client_cpu_us 2000, " + metric.OfClient}},
+		{"server alone", hostedElsewhere{}, engineOnly, []string{"server_cpu_us 5000, " + metric.OfServer}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := snap(from("process", "process.cpu_ns", 0.0), from("client", "client.cpu_ns", 0.0))
@@ -183,14 +184,14 @@ func TestUnknownCosts(t *testing.T) {
 	addCosts(r)
 	r.addCounters()
 	if d := cmp.Diff([]figure{
-		{"cpu_us", "query", 0, 1000, result.OfProcess},
-		{"server_cpu_us", "query", 0, 1000, result.OfProcess},
-		{"cpu_us", "insert row", 0, 200, result.OfProcess},
-		{"server_cpu_us", "insert row", 0, 200, result.OfProcess},
-		{"cpu_us", "written row", 0, 300, result.OfProcess},
-		{"server_cpu_us", "written row", 0, 300, result.OfProcess},
-		{"cpu_us", "operation", 0, 1006, result.OfProcess},
-		{"server_cpu_us", "operation", 0, 1006, result.OfProcess},
+		{"cpu_us", "query", 0, 1000, metric.OfProcess},
+		{"server_cpu_us", "query", 0, 1000, metric.OfProcess},
+		{"cpu_us", "insert row", 0, 200, metric.OfProcess},
+		{"server_cpu_us", "insert row", 0, 200, metric.OfProcess},
+		{"cpu_us", "written row", 0, 300, metric.OfProcess},
+		{"server_cpu_us", "written row", 0, 300, metric.OfProcess},
+		{"cpu_us", "operation", 0, 1006, metric.OfProcess},
+		{"server_cpu_us", "operation", 0, 1006, metric.OfProcess},
 	}, figures(r.out)); d != "" {
 		t.Errorf("costs (-want +got):\n%s", d)
 	}
@@ -265,8 +266,8 @@ func TestReset(t *testing.T) {
 // The client's cost is what its groups took on the null engine, scaled by the
 // operations that each did here.
 func TestClientCost(t *testing.T) {
-	calibration := func(group, op, per string, us float64, ops, units int64) []result.Row {
-		return []result.Row{
+	calibration := func(group, op, per string, us float64, ops, units int64) []metric.Row {
+		return []metric.Row{
 			{Step: "q", Group: group, Op: op, Metric: "rows", Value: float64(units), N: ops},
 			{Step: "q", Group: group, Op: op, Metric: "client_cpu_us", Value: us, N: units, Per: per},
 		}
@@ -275,7 +276,7 @@ func TestClientCost(t *testing.T) {
 	step.Rows = append(step.Rows, calibration("insert", "insert", "insert row", 0.5, 10, 500)...) // 25 µs per operation
 	step.Rows = append(step.Rows, calibration("delete", "delete", "delete row", 0.1, 10, 500)...) // 5 µs
 	step.Rows = append(step.Rows, calibration("query", "range a", "query", 2, 500, 1000)...)
-	step.Rows = append(step.Rows, result.Row{Step: "q", Group: "query", Op: "range b", Metric: "rows", Value: 500, N: 500})
+	step.Rows = append(step.Rows, metric.Row{Step: "q", Group: "query", Op: "range b", Metric: "rows", Value: 500, N: 500})
 	r := newRows(queryStep(), queryResult(), &window{})
 	r.Client = &result.Trial{Steps: []result.Step{{Name: "other"}, step}}
 	// 4 inserts, 2 deletes, 1000 queries of 2 µs.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -58,13 +59,13 @@ func (r *rows) markDeferred(all []cost) {
 // database was made, or last came to rest, cost in the end: with what was written
 // between the steps and by the settle step itself, and without.
 func (r *rows) addSettled(all []cost) {
-	for _, metric := range []string{"write_kb", "process_write_kb"} {
-		own := costOf(all, metric)
-		sum, ok := sumSteps(r.trial.res.Steps, metric)
+	for _, name := range []string{"write_kb", "process_write_kb"} {
+		own := costOf(all, name)
+		sum, ok := sumSteps(r.trial.res.Steps, name)
 		if own == nil || !ok {
 			continue
 		}
-		by := func(row *result.Row) {
+		by := func(row *metric.Row) {
 			own.mark(row)
 			row.Per, row.N, row.Disturbed = sum.per, sum.units, row.Disturbed || sum.disturbed
 		}
@@ -110,7 +111,7 @@ func sumSteps(steps []result.Step, metric string) (sum stepsSum, ok bool) {
 }
 
 // rowsWritten is the row of a cost per row that the step writes.
-func rowsWritten(s *result.Step, metric string) *result.Row {
+func rowsWritten(s *result.Step, metric string) *metric.Row {
 	for i := range s.Rows {
 		if r := &s.Rows[i]; r.Metric == metric && strings.HasPrefix(r.Per, s.WritesPer+" ") {
 			return r

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/workload"
@@ -43,13 +44,13 @@ func TestDeferredWritesAreMarked(t *testing.T) {
 			if got := costOf(all, "deferred_kb"); got == nil || got.value != c.deferred {
 				t.Errorf("put off: %+v, want %v KB", got, c.deferred)
 			}
-			for _, metric := range []string{"write_kb", "process_write_kb"} {
-				if got := strings.Contains(strings.Join(costOf(all, metric).doubts, ""), "lower bound"); got != c.marked {
-					t.Errorf("%s is marked as a lower bound: %v", metric, got)
+			for _, name := range []string{"write_kb", "process_write_kb"} {
+				if got := strings.Contains(strings.Join(costOf(all, name).doubts, ""), "lower bound"); got != c.marked {
+					t.Errorf("%s is marked as a lower bound: %v", name, got)
 				}
-				var row result.Row
-				if costOf(all, metric).mark(&row); row.AtLeast != c.marked {
-					t.Errorf("the row of %s is a lower bound: %v", metric, row.AtLeast)
+				var row metric.Row
+				if costOf(all, name).mark(&row); row.AtLeast != c.marked {
+					t.Errorf("the row of %s is a lower bound: %v", name, row.AtLeast)
 				}
 			}
 			if got := len(r.out.Warnings) > 0; got != c.marked || len(r.out.Warnings) > 1 {
@@ -65,9 +66,9 @@ func TestSettledWrites(t *testing.T) {
 	step := func(name, primary, per string, kb, n, after float64, status result.Status) result.Step {
 		s := result.Step{Name: name, Primary: primary, WritesPer: primary, Status: status}
 		if per != "" {
-			s.Rows = append(s.Rows, result.Row{Metric: "write_kb", Per: per, Value: kb / n, N: int64(n)})
+			s.Rows = append(s.Rows, metric.Row{Metric: "write_kb", Per: per, Value: kb / n, N: int64(n)})
 		}
-		s.Rows = append(s.Rows, result.Row{Metric: "after_write_kb", Per: "step", Value: after})
+		s.Rows = append(s.Rows, metric.Row{Metric: "after_write_kb", Per: "step", Value: after})
 		return s
 	}
 	load := step("load", "insert", "insert row", 1000, 500, 100, result.Complete)

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/internal/report"
@@ -174,7 +175,7 @@ func value(t *testing.T, s *result.Step, group, op, metric string) float64 {
 	return row(t, s, group, op, metric).Value
 }
 
-func row(t *testing.T, s *result.Step, group, op, metric string) *result.Row {
+func row(t *testing.T, s *result.Step, group, op, metric string) *metric.Row {
 	t.Helper()
 	for i := range s.Rows {
 		if r := &s.Rows[i]; r.Group == group && r.Op == op && r.Metric == metric {

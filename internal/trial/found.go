@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"rumbench/internal/hist"
-	"rumbench/internal/result"
+	"rumbench/internal/metric"
 	"rumbench/workload"
 )
 
@@ -26,7 +26,7 @@ func (r *rows) addFound(group, op string, finds workload.Finds, c *hist.Counts) 
 	if finds == workload.FindsNothing || c.Ops == 0 || !r.keepsRows() {
 		return nil
 	}
-	at, by, each := of(group, op), source("client"), func(row *result.Row) { row.Per = op }
+	at, by, each := of(group, op), source("client"), func(row *metric.Row) { row.Per = op }
 	found, expected := float64(c.Found)/float64(c.Ops), float64(c.Expected)/float64(c.Ops)
 	r.put("rows_found", found, at, by, count(c.Ops), each)
 	if c.Expected == 0 {

@@ -8,6 +8,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/hist"
+	"rumbench/internal/metric"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
@@ -43,7 +44,7 @@ func TestFound(t *testing.T) {
 				return nil
 			})
 			st := step(t, run(t, s, result.Complete), "s")
-			find := func(metric string) *result.Row { return st.Find(metric, "transaction", "") }
+			find := func(metric string) *metric.Row { return st.Find(metric, "transaction", "") }
 			if r := find("rows_found"); (r != nil) != (c.finds != workload.FindsNothing) || r != nil && (r.Value != float64(c.found) || r.Source != "client" || r.Per != "transaction") {
 				t.Errorf("found: %+v", r)
 			}

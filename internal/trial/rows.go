@@ -8,6 +8,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/drive"
 	"rumbench/internal/hist"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 	"rumbench/workload"
@@ -43,14 +44,14 @@ func (r *rows) withSync() []result.CounterChange {
 }
 
 // put adds a row about the whole step, unless the number is not known.
-func (r *rows) put(metric string, value float64, more ...func(*result.Row)) {
+func (r *rows) put(name string, value float64, more ...func(*metric.Row)) {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return
 	}
-	row := result.Row{Target: r.Target.Name, Trial: r.Trial, Step: r.step.Name, Metric: metric, Value: value}
-	m := result.MetricByName(metric)
+	row := metric.Row{Target: r.Target.Name, Trial: r.Trial, Step: r.step.Name, Metric: name, Value: value}
+	m := metric.ByName(name)
 	if m == nil {
-		panic("metric " + metric + " is not in the list of metrics") // a bug that any test finds
+		panic("metric " + name + " is not in the list of metrics") // a bug that any test finds
 	}
 	row.Unit = m.Unit
 	for _, f := range more {
@@ -59,16 +60,16 @@ func (r *rows) put(metric string, value float64, more ...func(*result.Row)) {
 	r.out.Rows = append(r.out.Rows, row)
 }
 
-func of(group, op string) func(*result.Row) {
-	return func(row *result.Row) { row.Group, row.Op = group, op }
+func of(group, op string) func(*metric.Row) {
+	return func(row *metric.Row) { row.Group, row.Op = group, op }
 }
 
-func count(n int64) func(*result.Row) { return func(row *result.Row) { row.N = n } }
+func count(n int64) func(*metric.Row) { return func(row *metric.Row) { row.N = n } }
 
-func source(s string) func(*result.Row) { return func(row *result.Row) { row.Source = s } }
+func source(s string) func(*metric.Row) { return func(row *metric.Row) { row.Source = s } }
 
-func warnings(w []string) func(*result.Row) {
-	return func(row *result.Row) { row.Warnings = append(row.Warnings, w...) }
+func warnings(w []string) func(*metric.Row) {
+	return func(row *metric.Row) { row.Warnings = append(row.Warnings, w...) }
 }
 
 // add adds everything that a step with clients tells.
@@ -115,7 +116,7 @@ func (r *rows) addPromises() {
 			continue
 		}
 		p := r.res.Judge(g, group)
-		sla := &result.SLA{Target: p.Target, Achieved: p.Achieved, Intervals: p.Intervals, Share: p.Share, Worst: p.Worst, Backlog: p.Backlog,
+		sla := &metric.SLA{Target: p.Target, Achieved: p.Achieved, Intervals: p.Intervals, Share: p.Share, Worst: p.Worst, Backlog: p.Backlog,
 			Met: p.Met, Strict: p.Strict, Saturated: p.Saturated}
 		if p.Intervals == 0 {
 			sla.Share, sla.Worst = 0, 0 // not known; JSON has no word for it
@@ -233,12 +234,12 @@ func (r *rows) addKind(group, op string, finds workload.Finds, s *hist.Sums, w [
 	}
 }
 
-func (r *rows) addLatency(measure, group, op string, d *hist.Dist, doubt func(*result.Row)) {
+func (r *rows) addLatency(measure, group, op string, d *hist.Dist, doubt func(*metric.Row)) {
 	at, n := of(group, op), count(d.Count())
 	for _, p := range percentiles {
 		r.put(measure+"_"+p.name, micros(d.Percentile(p.p)), at, n, doubt)
 	}
-	over := func(row *result.Row) {
+	over := func(row *metric.Row) {
 		if d.Overflow() > 0 {
 			row.Warnings = append(row.Warnings, fmt.Sprintf("%d latencies above an hour", d.Overflow()))
 		}
@@ -250,7 +251,7 @@ func (r *rows) addLatency(measure, group, op string, d *hist.Dist, doubt func(*r
 	if measure != "attempt" {
 		r.put(measure+"_total_s", d.Total()/1e9, at, n, doubt)
 	}
-	c := result.Curve{Group: group, Op: op, Measure: measure, Count: d.Count(), Overflow: d.Overflow()}
+	c := metric.Curve{Group: group, Op: op, Measure: measure, Count: d.Count(), Overflow: d.Overflow()}
 	for _, p := range d.Curve() {
 		c.Points = append(c.Points, [2]float64{p[0], p[1] / perMicro})
 	}
@@ -270,7 +271,7 @@ func (r *rows) addStalls() {
 			from, to := s.From.Seconds(), s.To.Seconds()
 			total += to - from
 			longest = max(longest, to-from)
-			r.out.Stalls = append(r.out.Stalls, result.Span{Group: group.Name, From: from, To: to})
+			r.out.Stalls = append(r.out.Stalls, metric.Span{Group: group.Name, From: from, To: to})
 		}
 		at, n := of(group.Name, ""), count(int64(len(r.res.Groups[g].Rates)))
 		r.put("stalls", float64(len(spans)), at, n)
@@ -295,7 +296,7 @@ func (r *rows) addClientCost() {
 			continue
 		}
 		r.put("client_cpu_us", micros(r.res.Groups[g].CPU.Nanoseconds())/float64(units), of(group.Name, op), count(units),
-			source("null engine"), func(row *result.Row) { row.Per = per(op, unit) })
+			source("null engine"), func(row *metric.Row) { row.Per = per(op, unit) })
 	}
 }
 
@@ -310,7 +311,7 @@ func per(op, unit string) string {
 // addSettle adds what a settle step tells.
 func (r *rows) addSettle() {
 	r.put("duration_s", r.window.length.Seconds())
-	whole := func(row *result.Row) { row.Per = "step" }
+	whole := func(row *metric.Row) { row.Per = "step" }
 	all := r.costs()
 	r.doubtSources(all)
 	noteAlone(r.out, r.window)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rumbench/internal/hist"
+	"rumbench/internal/metric"
 	"rumbench/internal/pace"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -188,7 +189,7 @@ func shown(d time.Duration) string {
 // conclude adds the answer to the step that was run without a rate.
 func (s *search) conclude(out *result.Step, group string, seconds, ceiling float64) {
 	slices.SortFunc(s.probes, func(a, b probe) int { return a.at - b.at })
-	row := result.Row{Target: out.Rows[0].Target, Trial: out.Rows[0].Trial, Step: out.Name, Group: group, Metric: "highest_rate", Unit: "1/s", N: int64(len(s.probes))}
+	row := metric.Row{Target: out.Rows[0].Target, Trial: out.Rows[0].Trial, Step: out.Name, Group: group, Metric: "highest_rate", Unit: "1/s", N: int64(len(s.probes))}
 	var tried []string
 	var best, lowest *probe // that kept it, and that broke it above
 	for i := range s.probes {

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/pace"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -25,7 +26,7 @@ func whole(f plan.Find, capacity float64) (*search, *result.Step) {
 		}
 		return p, nil
 	}}
-	return s, &result.Step{Name: "q", Rows: []result.Row{{Target: "x", Trial: 3}}}
+	return s, &result.Step{Name: "q", Rows: []metric.Row{{Target: "x", Trial: 3}}}
 }
 
 // The answer is the greatest rate of the grid that the engine can do, of those

@@ -13,6 +13,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/drive"
 	"rumbench/internal/hist"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/workload"
@@ -119,7 +120,7 @@ func (t *trial) onInterval(step *workload.Step, iv *drive.Interval) {
 			if !kind.Upkeep {
 				shown.PerSec += float64(sums.Rows) / length
 				shown.P99 = max(shown.P99, max(l.P99, l.ResponseP9))
-				if l.Ops > 0 && l.Ops < result.LeastSamples(99) {
+				if l.Ops > 0 && l.Ops < metric.LeastSamples(99) {
 					shown.Max = max(shown.Max, max(l.Max, l.ResponseMx))
 				}
 			}

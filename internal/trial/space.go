@@ -6,7 +6,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/fsize"
-	"rumbench/internal/result"
+	"rumbench/internal/metric"
 	"rumbench/workload"
 )
 
@@ -66,9 +66,9 @@ func (r *rows) addSpaceOfFiles(ctx context.Context, live workload.Live) error {
 	if total == 0 {
 		return nil // an engine in memory has no files
 	}
-	r.put("db_bytes", float64(total), source(result.SpaceOfDirectory))
+	r.put("db_bytes", float64(total), source(metric.SpaceOfDirectory))
 	if !apart {
-		r.amplification(total, live, source(result.SpaceOfDirectory))
+		r.amplification(total, live, source(metric.SpaceOfDirectory))
 		return nil
 	}
 	logs := sums[engine.LogFile].Allocated + sums[engine.RedoFile].Allocated + sums[engine.SpareFile].Allocated
@@ -89,7 +89,7 @@ func (r *rows) addSpaceOfFiles(ctx context.Context, live workload.Live) error {
 func engineSpace(sums map[engine.FileClass]fsize.Sum, empty map[engine.FileClass]int64) (bytes int64, from string, doubt []string) {
 	bytes = sums[engine.DataFile].Allocated
 	if empty == nil {
-		return bytes + sums[engine.LogFile].Used, result.SpaceAndLogs,
+		return bytes + sums[engine.LogFile].Used, metric.SpaceAndLogs,
 			[]string{"the server's files were not measured when it was empty: old versions of rows outside of tables and indexes are not in it"}
 	}
 	for class, sum := range sums {
@@ -97,10 +97,10 @@ func engineSpace(sums map[engine.FileClass]fsize.Sum, empty map[engine.FileClass
 			bytes += max(0, sum.Used-empty[class])
 		}
 	}
-	return bytes, result.SpaceBeyondEmpty, nil
+	return bytes, metric.SpaceBeyondEmpty, nil
 }
 
-func (r *rows) amplification(bytes int64, live workload.Live, more ...func(*result.Row)) {
+func (r *rows) amplification(bytes int64, live workload.Live, more ...func(*metric.Row)) {
 	if live.Bytes > 0 {
 		r.put("space_amplification", float64(bytes)/float64(live.Bytes), more...)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/hist"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/workload"
 )
@@ -81,7 +82,7 @@ func (r *rows) doubtErrors(group *workload.Group, f failures, words []string) {
 
 // addStatements adds how many statements an operation kind executed, where
 // that was counted.
-func (r *rows) addStatements(group, op string, c *hist.Counts, doubts ...func(*result.Row)) {
+func (r *rows) addStatements(group, op string, c *hist.Counts, doubts ...func(*metric.Row)) {
 	seconds := r.res.Window.Seconds()
 	if c.Statements() == 0 || seconds <= 0 {
 		return
@@ -91,7 +92,7 @@ func (r *rows) addStatements(group, op string, c *hist.Counts, doubts ...func(*r
 		metric string
 		n      int64
 	}{{"queries_per_s", c.Statements()}, {"reads_per_s", c.Reads}, {"writes_per_s", c.Writes}, {"others_per_s", c.Others}} {
-		r.put(s.metric, float64(s.n)/seconds, append([]func(*result.Row){at, count(s.n)}, doubts...)...)
+		r.put(s.metric, float64(s.n)/seconds, append([]func(*metric.Row){at, count(s.n)}, doubts...)...)
 	}
 }
 

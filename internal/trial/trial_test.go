@@ -8,6 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/hist"
+	"rumbench/internal/metric"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
@@ -30,7 +31,7 @@ func TestNumbersAgree(t *testing.T) {
 			t.Errorf("step %s is %s: %q", s.Name, s.Status, s.Warnings)
 		}
 		for _, r := range s.Rows {
-			m := result.MetricByName(r.Metric)
+			m := metric.ByName(r.Metric)
 			switch {
 			case m == nil:
 				t.Errorf("unknown metric %s", r.Metric)

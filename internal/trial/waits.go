@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/workload"
@@ -228,11 +229,11 @@ func (r *rows) addWaits() {
 		share := float64(n) / float64(total)
 		r.put("wait_share", share, of("", string(role)), count(n), from)
 		if len(per) > 0 {
-			r.put("wait_us", share*sessionTime/float64(per[0].units), of("", string(role)), count(n), from, func(row *result.Row) { row.Per = per[0].per })
+			r.put("wait_us", share*sessionTime/float64(per[0].units), of("", string(role)), count(n), from, func(row *metric.Row) { row.Per = per[0].per })
 		}
 	}
 	if s.server.start != nil && len(per) > 0 {
-		r.put("server_line_us", micros(s.server.length.Nanoseconds())/float64(per[0].units), count(per[0].units), source("/proc/PID/task/TID/schedstat"), func(row *result.Row) { row.Per = per[0].per })
+		r.put("server_line_us", micros(s.server.length.Nanoseconds())/float64(per[0].units), count(per[0].units), source("/proc/PID/task/TID/schedstat"), func(row *metric.Row) { row.Per = per[0].per })
 	}
 	if s.closed > 0 {
 		r.put("client_share", float64(s.resting())/float64(total), count(total), from)
@@ -277,7 +278,7 @@ func (r *rows) addTimedWaits() {
 	}
 	for _, role := range engine.Roles() {
 		if t, ok := ns[role]; ok {
-			r.put("timed_wait_us", t/nsPerMicro/float64(per[0].units), of("", string(role)), count(times[role]), source(ownAccount), func(row *result.Row) { row.Per = per[0].per })
+			r.put("timed_wait_us", t/nsPerMicro/float64(per[0].units), of("", string(role)), count(times[role]), source(ownAccount), func(row *metric.Row) { row.Per = per[0].per })
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/trial"
 )
@@ -30,7 +31,7 @@ func script(p *Progress) {
 			Groups: []trial.EventGroup{{Name: "insert", PerSec: 1234567, P99: 987}}})
 	}
 	tick(time.Second)
-	p.Event(trial.Event{Step: "l.i0", Phase: trial.PhaseEnd, Is: &result.Step{Name: "l.i0", Status: result.Complete, Seconds: 12, Primary: "insert", Rows: []result.Row{{Op: "insert", Metric: "rows_per_s", Value: 1234567}}}})
+	p.Event(trial.Event{Step: "l.i0", Phase: trial.PhaseEnd, Is: &result.Step{Name: "l.i0", Status: result.Complete, Seconds: 12, Primary: "insert", Rows: []metric.Row{{Op: "insert", Metric: "rows_per_s", Value: 1234567}}}})
 	p.Event(trial.Event{Step: "settle", Phase: trial.PhaseBegin, Is: &result.Step{Name: "settle"}})
 	p.Event(trial.Event{Step: "settle", Phase: "settle", Expected: 60})
 	tick(time.Second)
@@ -38,10 +39,10 @@ func script(p *Progress) {
 		{Name: "insert", PerSec: 100, P99: 2.5e6, Errors: 7}, {Name: "query", PerSec: 23456, P99: 0.5}}})
 	tick(time.Second)
 	p.End(result.Entry{Dir: "pebble.1"}, &result.Trial{Status: result.Complete, Steps: []result.Step{
-		{Name: "l.i0", Status: result.Complete, Seconds: 12, Primary: "insert", Rows: []result.Row{{Op: "insert", Metric: "rows_per_s", Value: 1234567}}},
+		{Name: "l.i0", Status: result.Complete, Seconds: 12, Primary: "insert", Rows: []metric.Row{{Op: "insert", Metric: "rows_per_s", Value: 1234567}}},
 		{Name: "settle", Status: result.Complete, Seconds: 60},
 		{Name: "qr100", Status: result.Complete, Seconds: 30, Primary: "query", Warnings: []string{"SLA missed", "saturated"},
-			Rows: []result.Row{{Op: "insert", Metric: "rows_per_s", Value: 90}, {Op: "query", Metric: "rows_per_s", Value: 23456}}},
+			Rows: []metric.Row{{Op: "insert", Metric: "rows_per_s", Value: 90}, {Op: "query", Metric: "rows_per_s", Value: 23456}}},
 	}})
 	p.Begin(result.Entry{Dir: "sqlite.1", Target: "sqlite", Trial: 1}, 2, 2)
 	tick(time.Second)

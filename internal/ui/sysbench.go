@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"rumbench/internal/layout"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/trial"
 )
@@ -250,13 +251,13 @@ func (r *sysbenchRun) final(s *result.Step) string {
 	if f.Events > 0 && f.Reads+f.Writes+f.Others == 0 || !r.counted {
 		f.Reads, f.Writes, f.Others = unknown, unknown, unknown
 	}
-	find := func(metric string) result.Row {
+	find := func(name string) metric.Row {
 		for i := range s.Rows {
-			if row := &s.Rows[i]; row.Metric == metric && row.Group == r.group.Name && row.Op == s.Primary {
+			if row := &s.Rows[i]; row.Metric == name && row.Group == r.group.Name && row.Op == s.Primary {
 				return *row
 			}
 		}
-		return result.Row{Value: unknown}
+		return metric.Row{Value: unknown}
 	}
 	number := func(metric string) float64 { return find(metric).Value }
 	measure := "service"
@@ -273,13 +274,13 @@ func (r *sysbenchRun) final(s *result.Step) string {
 		f.BusySD = 0
 	}
 	if r.group.Open {
-		about := func(metric string) *result.Row {
+		about := func(name string) *metric.Row {
 			for i := range s.Rows {
-				if row := &s.Rows[i]; row.Metric == metric && row.Group == r.group.Name {
+				if row := &s.Rows[i]; row.Metric == name && row.Group == r.group.Name {
 					return row
 				}
 			}
-			return &result.Row{Value: unknown}
+			return &metric.Row{Value: unknown}
 		}
 		f.Arrivals = &layout.SysbenchArrivals{Offered: unknown, Shed: about("shed").Value, Abandoned: about("abandoned").Value}
 		if offered := about("offered_per_s"); !math.IsNaN(offered.Value) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/trial"
 )
@@ -19,10 +20,10 @@ func sysbenchSteps() (*result.Trial, map[string][]result.Line) {
 		if name != "settle" {
 			s.Primary = "transaction"
 			s.Groups = []result.Group{{Name: "clients", Clients: 2, Ops: []string{"transaction"}}}
-			for metric, v := range map[string]float64{"min": 345, "p95": 1890, "max": 17321} {
-				s.Rows = append(s.Rows, result.Row{Group: "clients", Op: "transaction", Metric: "service_" + metric + "_us", Value: v})
+			for name, v := range map[string]float64{"min": 345, "p95": 1890, "max": 17321} {
+				s.Rows = append(s.Rows, metric.Row{Group: "clients", Op: "transaction", Metric: "service_" + name + "_us", Value: v})
 			}
-			s.Rows = append(s.Rows, result.Row{Group: "clients", Op: "transaction", Metric: "service_total_s", Value: 5.98, N: 2100})
+			s.Rows = append(s.Rows, metric.Row{Group: "clients", Op: "transaction", Metric: "service_total_s", Value: 5.98, N: 2100})
 			for _, at := range []float64{1, 2, 3, 3.2} {
 				l := result.Line{Step: name, Source: "ops", T: at, DT: 1, Group: "clients", Op: "transaction", Ops: 700, Rows: 700, Reads: 9800, Writes: 2800, Others: 1400, P95: 1890, P99: 2500, Max: 17321, Clients: []int64{400, 300}}
 				switch at {

@@ -1,4 +1,7 @@
-package result
+// Package metric is the catalogue of everything that rumbench measures: what each
+// metric means, the rows that hold its values, and the warnings that limit their
+// use. It measures nothing and reads no files.
+package metric
 
 // Metric documents a metric. The glossary, the tables' hover texts and `list
 // metrics` are made of it.
@@ -9,11 +12,11 @@ type Metric struct {
 	Doc    string // what it means, with its formula
 }
 
-// Metrics lists all metrics that rows may hold.
-func Metrics() []Metric { return metrics }
+// All returns all metrics that rows may hold.
+func All() []Metric { return metrics }
 
-// MetricByName returns the metric of that name, nil if there is none.
-func MetricByName(name string) *Metric {
+// ByName returns the metric of that name, nil if there is none.
+func ByName(name string) *Metric {
 	for i := range metrics {
 		if metrics[i].Name == name {
 			return &metrics[i]

@@ -1,4 +1,4 @@
-package result
+package metric
 
 // The sources of space_amplification: what is counted as the space of the rows.
 const (
@@ -10,3 +10,12 @@ const (
 // WholeSpace tells whether a source of space_amplification is all that the rows
 // take, old versions of them included, wherever they are kept.
 func WholeSpace(source string) bool { return source == SpaceOfDirectory || source == SpaceBeyondEmpty }
+
+// The sources of CPU time. Builds that wrote no Hosting tell by them where the
+// engine was.
+const (
+	OfServer  = "the server's processes"
+	OfProcess = "process, engine and client together"
+	OfClient  = "rumbench's own process"
+	OfAll     = OfServer + " and " + OfClient
+)

@@ -1,0 +1,75 @@
+package metric_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/internal/metric"
+)
+
+func TestMetrics(t *testing.T) {
+	seen := map[string]bool{}
+	for _, m := range metric.All() {
+		if seen[m.Name] || m.Unit == "" || m.Doc == "" || m.Better != "higher" && m.Better != "lower" && m.Better != "" {
+			t.Errorf("%+v", m)
+		}
+		seen[m.Name] = true
+		if metric.ByName(m.Name).Doc != m.Doc {
+			t.Errorf("%s is not found", m.Name)
+		}
+		for suffix, unit := range map[string]string{"_us": "µs", "_kb": "KB", "_bytes": "B", "_per_s": "1/s", "_ms": "ms"} {
+			if strings.HasSuffix(m.Name, suffix) && m.Unit != unit {
+				t.Errorf("%s in %s", m.Name, m.Unit)
+			}
+		}
+	}
+	if metric.ByName("nonsense") != nil {
+		t.Error("nonsense is a metric")
+	}
+}
+
+func TestWriteRows(t *testing.T) {
+	var b strings.Builder
+	want := []metric.Row{{Target: "t", Trial: 2, Step: "q", Group: "g", Op: "a", Metric: "rows", Value: 1.25, Unit: "count", Per: "query", N: 7, Source: "s", Warnings: []string{"w"}}}
+	if err := metric.WriteRows(&b, append(want, metric.Row{Metric: "x"})); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+	if len(lines) != 2 || lines[1] != `{"target":"","trial":0,"step":"","metric":"x","value":0,"unit":""}` {
+		t.Errorf("%q", lines)
+	}
+	var got metric.Row
+	if err := json.Unmarshal([]byte(lines[0]), &got); err != nil || cmp.Diff(want[0], got) != "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestPercentile(t *testing.T) {
+	for name, want := range map[string]struct {
+		p        float64
+		greatest string
+		samples  int64
+	}{
+		"service_p50_us": {50, "service_max_us", 20}, "response_p95_us": {95, "response_max_us", 200}, "statement_p99_us": {99, "statement_max_us", 1000},
+		"attempt_p999_us": {99.9, "attempt_max_us", 10_000}, "failed_p99_us": {99, "failed_max_us", 1000}, "lateness_p99_us": {99, "lateness_max_us", 1000},
+	} {
+		p, greatest, ok := metric.Percentile(name)
+		if !ok || p != want.p || greatest != want.greatest || metric.LeastSamples(p) != want.samples {
+			t.Errorf("%s: %v, %s, %v, %d samples", name, p, greatest, ok, metric.LeastSamples(p))
+		}
+		for n, few := range map[int64]bool{0: false, 1: true, want.samples - 1: true, want.samples: false} {
+			if r := (metric.Row{Metric: name, N: n}); r.Few() != few {
+				t.Errorf("%s of %d: few %v", name, n, r.Few())
+			}
+		}
+	}
+	// Rates of intervals have a rule of their own; of the scheduler no greatest is known.
+	for _, name := range []string{"service_max_us", "interval_ops_p99", "client_sched_p99_us", "rows_per_s"} {
+		if _, _, ok := metric.Percentile(name); ok {
+			t.Errorf("%s is a percentile", name)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+package metric
+
+import (
+	"math"
+	"strings"
+)
+
+// Percentile returns which percentile a metric of latencies is, 99 of
+// service_p99_us, and the metric that is the greatest of the same latencies. It
+// is false of all other metrics.
+func Percentile(metric string) (p float64, greatest string, ok bool) {
+	for suffix, p := range map[string]float64{"_p50_us": 50, "_p95_us": 95, "_p99_us": 99, "_p999_us": 99.9} {
+		if of, is := strings.CutSuffix(metric, suffix); is {
+			greatest = of + "_max_us"
+			return p, greatest, ByName(greatest) != nil
+		}
+	}
+	return 0, "", false
+}
+
+// LeastSamples returns how many samples a percentile takes, so that ten of them
+// are expected to lie beyond it: 1000 for the 99th.
+func LeastSamples(percentile float64) int64 {
+	return int64(math.Round(10 / (1 - percentile/100)))
+}
+
+// Few reports whether the row is a percentile of fewer samples than it takes.
+// What it shows is then little more than the greatest of them. Of an unknown
+// number of samples, as in some imported logs, nothing is said.
+func (r *Row) Few() bool {
+	p, _, ok := Percentile(r.Metric)
+	return ok && r.N > 0 && r.N < LeastSamples(p)
+}
