@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rumbench/internal/cpuset"
+	"rumbench/internal/hint"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
@@ -118,10 +119,10 @@ func (r *runner) prepare() error {
 		return r.save()
 	}
 	if _, err := os.Stat(filepath.Join(r.Dir, result.CampaignFile)); err == nil {
-		return hint(fmt.Errorf("%s holds a campaign already", r.Dir), "choose another --out, or go on with it: rumbench run --resume "+r.Dir)
+		return hint.With(fmt.Errorf("%s holds a campaign already", r.Dir), "choose another --out, or go on with it: rumbench run --resume "+r.Dir)
 	}
 	if entries, err := os.ReadDir(r.Dir); err == nil && len(entries) > 0 {
-		return hint(fmt.Errorf("%s exists and is not empty", r.Dir), "choose another --out; nothing that rumbench did not make is overwritten")
+		return hint.With(fmt.Errorf("%s exists and is not empty", r.Dir), "choose another --out; nothing that rumbench did not make is overwritten")
 	}
 	if err := os.MkdirAll(filepath.Join(r.Dir, result.TrialsDir), 0o755); err != nil {
 		return fmt.Errorf("make the campaign directory: %w", err)

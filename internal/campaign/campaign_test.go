@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/internal/fsize"
+	"rumbench/internal/hint"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
@@ -205,8 +206,7 @@ fi
 `+says(result.Complete))
 	c.Progress = &cancelling{p, cancel}
 	state, err := Run(ctx, c)
-	var h *HintError
-	if !errors.As(err, &h) || !strings.Contains(h.Hint, "--resume "+c.Dir) || !errors.Is(err, context.Canceled) {
+	if !strings.Contains(hint.Of(err), "--resume "+c.Dir) || !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	if d := cmp.Diff([]string{"pebble.1 complete", "bbolt.1 partial", "bbolt.2 ", "pebble.2 "}, statuses(state)); d != "" {
@@ -338,8 +338,7 @@ func TestLockOutlivesCampaign(t *testing.T) {
 	path := filepath.Join(dir, "lock")
 	_, err = lock(path, "second")
 	var unfit *UnfitError
-	var h *HintError
-	if !errors.As(err, &unfit) || !errors.As(err, &h) || !strings.Contains(err.Error(), fmt.Sprintf("another benchmark runs on this host: process %d, campaign %s", cmd.Process.Pid, filepath.Join(dir, "out"))) {
+	if !errors.As(err, &unfit) || hint.Of(err) == "" || !strings.Contains(err.Error(), fmt.Sprintf("another benchmark runs on this host: process %d, campaign %s", cmd.Process.Pid, filepath.Join(dir, "out"))) {
 		t.Fatalf("error %v", err)
 	}
 	if err := syscall.Kill(child, syscall.SIGKILL); err != nil {
@@ -470,8 +469,7 @@ func TestCacheLargerThanMemory(t *testing.T) {
 	c.Plan.Targets[1].Config.Cache = 1 << 50
 	err := Fits(c)
 	var unfit *UnfitError
-	var h *HintError
-	if !errors.As(err, &unfit) || !errors.As(err, &h) || !strings.Contains(err.Error(), "target bbolt has a cache of 1.0 PiB, and this host has ") {
+	if !errors.As(err, &unfit) || hint.Of(err) == "" || !strings.Contains(err.Error(), "target bbolt has a cache of 1.0 PiB, and this host has ") {
 		t.Errorf("%v", err)
 	}
 	if err := checkCaches(c.Plan, 1<<50); err != nil {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rumbench/internal/campaign"
+	"rumbench/internal/hint"
 	"rumbench/internal/history"
 	"rumbench/internal/result"
 )
@@ -56,7 +56,7 @@ func (a *App) findRuns(dirs, plans []string) ([]*history.Run, error) {
 	}
 	runs, err := history.Find(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &campaign.HintError{Err: err, Hint: "name a folder with campaigns; rumbench run makes them in " + resultsDir + " unless --out says otherwise"}
+		return nil, hint.With(err, "name a folder with campaigns; rumbench run makes them in "+resultsDir+" unless --out says otherwise")
 	}
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/workload"
 )
@@ -130,15 +131,15 @@ func nearMetric(wrong string) string {
 func figure(m *metric.Metric) func(*node) (float64, error) {
 	return func(n *node) (float64, error) {
 		v, ok := number(n)
-		hint := ""
+		help := ""
 		if m.Unit == "B" {
-			hint = "a number of bytes, or a size such as 18GiB or 18.3GB"
+			help = "a number of bytes, or a size such as 18GiB or 18.3GB"
 			if !ok {
 				v, ok = roundSize(n.text)
 			}
 		}
 		if !ok || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
-			return 0, misfit(hint, "%q is not a finite number of at least 0", n.text)
+			return 0, hint.Errorf(help, "%q is not a finite number of at least 0", n.text)
 		}
 		return v, nil
 	}
@@ -192,7 +193,7 @@ func (b *binder) record(n *node, what string, known []string, required ...string
 func prose(n *node) (string, error) {
 	s := strings.Join(strings.Fields(n.text), " ")
 	if s == "" {
-		return "", misfit("", "the text is empty")
+		return "", hint.Errorf("", "the text is empty")
 	}
 	return s, nil
 }
