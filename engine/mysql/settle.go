@@ -11,7 +11,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
-	"rumbench/internal/fsize"
+	"rumbench/internal/quantity"
 )
 
 // Settle brings the server to rest: statistics are made anew, what is dirty in
@@ -101,7 +101,7 @@ func (d *db) settleInnoDB(ctx context.Context) ([]engine.SettleAction, error) {
 		purge = fmt.Sprintf("history list %.0f → %.0f", before.history, after.history)
 	}
 	actions[0].Detail = fmt.Sprintf("dirty %s → %s, %s, %s written",
-		fsize.Text(int64(before.dirty*before.page)), fsize.Text(int64(after.dirty*after.page)), purge, fsize.Text(int64(after.written-before.written)))
+		quantity.Bytes(float64(before.dirty*before.page)), quantity.Bytes(float64(after.dirty*after.page)), purge, quantity.Bytes(float64(after.written-before.written)))
 	return actions, err
 }
 
@@ -186,7 +186,7 @@ func (d *db) settleRocksDB(ctx context.Context) (actions []engine.SettleAction, 
 		return nil, err
 	}
 	after, err := d.compacted(ctx)
-	more[0].Detail = fsize.Text(int64(after-before)) + " compacted"
+	more[0].Detail = quantity.Bytes(float64(after-before)) + " compacted"
 	return append(actions, more...), err
 }
 

@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/fsize"
 	"rumbench/internal/hint"
 	"rumbench/internal/plan"
+	"rumbench/internal/quantity"
 )
 
 // UnfitError says that the machine is not fit for the campaign.
@@ -78,7 +79,7 @@ func Fits(c Config) error {
 func checkCaches(p *plan.Plan, memory int64) error {
 	for _, t := range p.Targets {
 		if t.Config.Cache > memory {
-			return &UnfitError{hint.With(fmt.Errorf("target %s has a cache of %s, and this host has %s of memory", t.Name, fsize.Text(t.Config.Cache), fsize.Text(memory)),
+			return &UnfitError{hint.With(fmt.Errorf("target %s has a cache of %s, and this host has %s of memory", t.Name, quantity.Bytes(float64(t.Config.Cache)), quantity.Bytes(float64(memory))),
 				"lower cache, or run it on a larger host")}
 		}
 	}
@@ -133,7 +134,7 @@ func checkFree(dir string, need int64, help string) error {
 	if need <= 0 || need <= free-reserve {
 		return nil
 	}
-	return &UnfitError{hint.With(fmt.Errorf("the disk under %s would fill: about %s may be needed, %s are free", dir, fsize.Text(need+reserve), fsize.Text(free)), help)}
+	return &UnfitError{hint.With(fmt.Errorf("the disk under %s would fill: about %s may be needed, %s are free", dir, quantity.Bytes(float64(need+reserve)), quantity.Bytes(float64(free))), help)}
 }
 
 // existing is the nearest directory above a path that exists.

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"rumbench/internal/hint"
+	"rumbench/internal/quantity"
 )
 
 // binder turns nodes into a plan and collects what is wrong with them.
@@ -179,7 +180,7 @@ func size(n *node) (int64, error) {
 	if v, ok := n.value.(int64); ok {
 		text = strconv.FormatInt(v, 10)
 	}
-	v, err := ParseSize(text)
+	v, err := quantity.ParseSize(text)
 	switch {
 	case err != nil:
 		return 0, hint.Errorf(help, "%v", err)

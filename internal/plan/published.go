@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rumbench/internal/hint"
 	"rumbench/internal/metric"
+	"rumbench/internal/quantity"
 	"rumbench/workload"
 )
 
@@ -135,7 +135,9 @@ func figure(m *metric.Metric) func(*node) (float64, error) {
 		if m.Unit == "B" {
 			help = "a number of bytes, or a size such as 18GiB or 18.3GB"
 			if !ok {
-				v, ok = roundSize(n.text)
+				var err error
+				v, err = quantity.RoundSize(n.text)
+				ok = err == nil
 			}
 		}
 		if !ok || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
@@ -143,18 +145,6 @@ func figure(m *metric.Metric) func(*node) (float64, error) {
 		}
 		return v, nil
 	}
-}
-
-// roundSize reads a size that need not be a whole number of bytes, as published
-// ones seldom are.
-func roundSize(s string) (bytes float64, ok bool) {
-	for _, u := range units {
-		if head, ok := strings.CutSuffix(s, u.name); ok {
-			v, err := strconv.ParseFloat(strings.TrimSpace(head), 64)
-			return math.Round(v * float64(u.bytes)), err == nil
-		}
-	}
-	return 0, false
 }
 
 // list returns the items of a key that must be a list.

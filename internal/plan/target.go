@@ -15,6 +15,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/hint"
+	"rumbench/internal/quantity"
 	"rumbench/model"
 )
 
@@ -183,10 +184,10 @@ func (b *binder) options(f fields) map[string]any {
 func printable(c engine.Config) map[string]string {
 	out := map[string]string{"durability": string(c.Durability)}
 	if c.Cache != 0 {
-		out["cache"] = FormatSize(c.Cache)
+		out["cache"] = quantity.FormatSize(c.Cache)
 	}
 	if c.Page != 0 {
-		out["page"] = FormatSize(c.Page)
+		out["page"] = quantity.FormatSize(c.Page)
 	}
 	if c.Compression != "" {
 		out["compression"] = string(c.Compression)
