@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/drive"
 	"rumbench/internal/hint"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -268,8 +268,8 @@ func (t *trial) sync() error {
 }
 
 func (t *trial) warn(w string) {
-	if w != "" && !slices.Contains(t.res.Warnings, w) {
-		t.res.Warnings = append(t.res.Warnings, w)
+	if w != "" {
+		t.res.Warnings = metric.AppendNew(t.res.Warnings, metric.Untyped(w))
 	}
 }
 
