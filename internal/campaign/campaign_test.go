@@ -22,6 +22,7 @@ import (
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
+	"rumbench/internal/server"
 	"rumbench/internal/trial"
 )
 
@@ -188,6 +189,25 @@ func TestNoProgram(t *testing.T) {
 	tr, err := result.ReadTrial(result.TrialPath(c.Dir, "pebble.1"))
 	if err != nil || !strings.Contains(tr.Reason, "start the trial: ") || tr.Target != "pebble" {
 		t.Errorf("%+v, %v", tr, err)
+	}
+}
+
+// A campaign does not go on with other versions of servers than it began with.
+func TestResumedWithAnotherVersion(t *testing.T) {
+	c, _ := config(t.TempDir(), says(result.Failed))
+	c.Programs = []server.Found{{Kind: "mariadb", Path: "/usr/sbin/mariadbd", Version: "10.11.6"}}
+	state, err := Run(t.Context(), c)
+	if !errors.Is(err, ErrIncomplete) || len(state.Programs) != 1 {
+		t.Fatalf("%+v, %v", state.Programs, err)
+	}
+	c.Resume = true
+	c.Programs = []server.Found{{Kind: "mariadb", Path: "/usr/sbin/mariadbd", Version: "10.11.7"}}
+	if _, err := Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "is mariadb 10.11.7 now, and was 10.11.6") || !strings.Contains(hint.Of(err), "new campaign") {
+		t.Errorf("error %v", err)
+	}
+	c.Programs[0].Path, c.Programs[0].Version = "/opt/mariadbd", "10.11.6"
+	if state, err = Run(t.Context(), c); !errors.Is(err, ErrIncomplete) || state.Programs[0].Path != "/opt/mariadbd" {
+		t.Errorf("%+v, %v", state.Programs, err)
 	}
 }
 

@@ -50,6 +50,12 @@ func Describe(w io.Writer, c Config) error {
 			}
 		}
 	}
+	if len(c.Programs) > 0 {
+		fmt.Fprintf(w, "\nservers' programs, which were asked what they are\n")
+	}
+	for _, f := range c.Programs {
+		fmt.Fprintf(w, "  %s %s  %s\n", f.Kind, f.Version, f.Path)
+	}
 	describeStop(w, p.Stop)
 	free, err := fsize.Free(existing(c.Dir))
 	if err == nil {

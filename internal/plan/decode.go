@@ -19,7 +19,8 @@ type binder struct {
 	file     string // the plan's
 	problems Problems
 	force    bool
-	attached []*bound // targets with a data source name
+	look     func(kind, binary string) // at the program of a server; nil: run nothing
+	attached []*bound                  // targets with a data source name
 }
 
 func (b *binder) at(n *node, reason, hint string) {

@@ -56,10 +56,11 @@ type fakeEngine struct {
 	compressions []model.Compression
 	greatestPage int64
 	direct       bool
+	servers      []string
 }
 
 func (e fakeEngine) Info() engine.Info {
-	return engine.Info{Name: e.name, Capabilities: e.caps, Options: e.options}
+	return engine.Info{Name: e.name, Capabilities: e.caps, Options: e.options, Servers: e.servers}
 }
 
 func (e fakeEngine) Check(c engine.Config) error {

@@ -297,6 +297,12 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 			b.at(t.node, fmt.Sprintf("%s cannot run workload %s: %v", t.Engine, p.Workload, err), b.able(p.Run.Needs()))
 		}
 	}
+	if len(info.Servers) > 0 && t.Config.Server.DSN == "" {
+		if b.look == nil {
+			return
+		}
+		b.look(cmp.Or(t.Config.Server.Kind, info.Servers[0]), t.Config.Server.Binary)
+	}
 	c := t.Config
 	c.Options = maps.Clone(c.Options)
 	for {
