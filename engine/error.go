@@ -87,3 +87,21 @@ func Hint(err error) string {
 	}
 	return ""
 }
+
+// DiskFull makes an error that is the system's of a full disk, too.
+func DiskFull(err error) error { return &fullError{err} }
+
+type fullError struct{ error }
+
+func (e *fullError) Unwrap() []error { return []error{e.error, syscall.ENOSPC} }
+
+// Advise adds to an error what its user can do about it.
+func Advise(err error, hint string) error { return &advised{err, hint} }
+
+type advised struct {
+	error
+	hint string
+}
+
+func (e *advised) Hint() string  { return e.hint }
+func (e *advised) Unwrap() error { return e.error }
