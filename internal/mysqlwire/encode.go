@@ -1,12 +1,12 @@
-package mysql
+package mysqlwire
 
 import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 
+	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
 
@@ -30,7 +30,7 @@ const (
 )
 
 // kindOf is the type that an argument is sent as.
-func (c *conn) kindOf(v *model.Value) byte {
+func (c *Conn) kindOf(v *model.Value) byte {
 	switch v.Type() {
 	case model.Float:
 		return kindDouble
@@ -100,7 +100,7 @@ func binaryValue(b []byte, col *column, t model.Type) (v model.Value, rest []byt
 		if err != nil {
 			return v, nil, err
 		}
-		v, err = floatValue(f, t)
+		v, err = sqlkit.FloatValue(f, t)
 		return v, rest, err
 	case kindDateTime, kindTimestamp, kindDate:
 		s, rest, err := prefixed(b)
@@ -108,25 +108,25 @@ func binaryValue(b []byte, col *column, t model.Type) (v model.Value, rest []byt
 			return v, nil, err
 		}
 		if t != model.Time {
-			return v, nil, unfit("a time", t)
+			return v, nil, sqlkit.Unfit("a time", t)
 		}
 		us, err := binaryTime(s)
 		return model.MicrosValue(us), rest, err
 	case kindTime:
-		return v, nil, unfit("a duration", t)
+		return v, nil, sqlkit.Unfit("a duration", t)
 	case kindTiny, kindShort, kindYear, kindInt24, kindLong, kindLongLong:
 		n, rest, err := binaryInt(b, col)
 		if err != nil {
 			return v, nil, err
 		}
-		v, err = intValue(n, t)
+		v, err = sqlkit.IntValue(n, t)
 		return v, rest, err
 	}
 	s, rest, err := prefixed(b)
 	if err != nil {
 		return v, nil, err
 	}
-	v, err = textValue(s, t)
+	v, err = sqlkit.TextValue(s, t)
 	return v, rest, err
 }
 
@@ -181,9 +181,9 @@ func binaryTime(b []byte) (us int64, err error) {
 
 var errNoTime = fmt.Errorf("the server returned the date 0000-00-00, which is no time")
 
-// textRow reads a row of text.
-func textRow(b []byte, columns []column, types []model.Type, row []model.Value) (err error) {
-	for i := range columns {
+// textRow reads a row of text; without types its values are text.
+func textRow(b []byte, types []model.Type, row []model.Value) (err error) {
+	for i := range row {
 		if len(b) > 0 && b[0] == isNull {
 			row[i], b = model.Value{}, b[1:]
 			continue
@@ -192,64 +192,13 @@ func textRow(b []byte, columns []column, types []model.Type, row []model.Value) 
 		if s, b, err = prefixed(b); err != nil {
 			return err
 		}
-		if row[i], err = textValue(s, types[i]); err != nil {
+		t := model.String
+		if types != nil {
+			t = types[i]
+		}
+		if row[i], err = sqlkit.TextValue(s, t); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// textValue is a value that came as text, such as the decimal that a sum is.
-func textValue(s []byte, t model.Type) (model.Value, error) {
-	switch t {
-	case model.String:
-		return model.StringValue(s), nil
-	case model.Bytes:
-		return model.BytesValue(s), nil
-	case model.Int:
-		n, err := strconv.ParseInt(string(s), 10, 64)
-		return model.IntValue(n), err
-	case model.Float:
-		f, err := strconv.ParseFloat(string(s), 64)
-		return model.FloatValue(f), err
-	case model.Time:
-		return timeOfText(s)
-	}
-	return model.Value{}, unfit("text", t)
-}
-
-// timeOfText reads microseconds since 1970, or a time as SQL writes it.
-func timeOfText(s []byte) (model.Value, error) {
-	if len(s) < len("2006-01-02 15:04:05") || s[4] != '-' {
-		n, err := strconv.ParseInt(string(s), 10, 64)
-		return model.MicrosValue(n), err
-	}
-	t, err := time.Parse("2006-01-02 15:04:05.999999", string(s))
-	return model.TimeValue(t), err
-}
-
-func intValue(n int64, t model.Type) (model.Value, error) {
-	switch t {
-	case model.Int:
-		return model.IntValue(n), nil
-	case model.Time:
-		return model.MicrosValue(n), nil
-	case model.Float:
-		return model.FloatValue(float64(n)), nil
-	}
-	return model.Value{}, unfit("a number", t)
-}
-
-func floatValue(f float64, t model.Type) (model.Value, error) {
-	switch t {
-	case model.Float:
-		return model.FloatValue(f), nil
-	case model.Int:
-		return model.IntValue(int64(f)), nil
-	}
-	return model.Value{}, unfit("a float", t)
-}
-
-func unfit(what string, t model.Type) error {
-	return fmt.Errorf("the server returned %s for a column of type %s", what, t)
 }

@@ -1,4 +1,4 @@
-package mysql
+package mysqlwire
 
 import (
 	"bytes"
@@ -10,11 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	driver "github.com/go-sql-driver/mysql"
 
 	"rumbench/engine"
 	"rumbench/internal/wire"
@@ -24,7 +23,7 @@ import (
 // spoken makes a connection to a server that says what it is told to, and
 // remembers what it was asked. Its answers come in pieces of a few bytes; then
 // it closes the connection, if it had any.
-func spoken(t *testing.T, answers ...[]byte) (c *conn, asked func() []byte) {
+func spoken(t *testing.T, answers ...[]byte) (c *Conn, asked func() []byte) {
 	t.Helper()
 	here, there := net.Pipe()
 	w, err := wire.Take(here)
@@ -50,12 +49,24 @@ func spoken(t *testing.T, answers ...[]byte) (c *conn, asked func() []byte) {
 		}
 	}()
 	t.Cleanup(func() { w.Close() })
-	c = &conn{packets: packets{wire: w}, noEOF: true, caches: true}
-	c.watch.conn = c
+	c = own(w)
 	return c, func() []byte {
 		w.Close()
 		<-done
 		return question.Bytes()
+	}
+}
+
+func own(w *wire.Conn) *Conn {
+	c := newConn(w)
+	c.noEOF, c.caches = true, true
+	return c
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -73,7 +84,7 @@ var endOfRows = []byte{isEnd, 0, 0, 2, 0, 0, 0}
 
 // The values of an execution, as MariaDB's documentation writes them.
 func TestEncode(t *testing.T) {
-	s := &stmt{conn: &conn{}, id: 7, params: []byte{untold, untold, untold, untold, untold}}
+	s := &stmt{conn: &Conn{}, id: 7, params: []byte{unsent, unsent, unsent, unsent, unsent}}
 	at := time.Date(2024, 2, 29, 13, 14, 15, 16_000, time.UTC)
 	args := []model.Value{model.IntValue(-2), model.FloatValue(1.5), model.StringValue([]byte("né")), {}, model.TimeValue(at)}
 	must(t, s.encode(args, nil))
@@ -89,7 +100,7 @@ func TestEncode(t *testing.T) {
 	hexed(t, "another", s.conn.out, "00000000 17 07000000 00 01000000 17 01 0800 0500 fe00 fe00 0c00 01 00")
 
 	// Placeholders take their arguments in an order of their own.
-	two := &stmt{conn: &conn{micros: true}, params: []byte{untold, untold}}
+	two := &stmt{conn: &Conn{micros: true}, params: []byte{unsent, unsent}}
 	must(t, two.encode([]model.Value{model.IntValue(1), model.MicrosValue(2)}, []int{1, 0}))
 	hexed(t, "order", two.conn.out, "00000000 17 00000000 00 01000000 00 01 0800 0800 0200000000000000 0100000000000000")
 
@@ -110,11 +121,11 @@ func hexed(t *testing.T, what string, got []byte, want string) {
 }
 
 // query runs a prepared statement without arguments on a server that answers so.
-func query(t *testing.T, columns []column, types []model.Type, answers ...[]byte) (rows []string, c *conn, err error) {
+func query(t *testing.T, columns []column, types []model.Type, answers ...[]byte) (rows []string, c *Conn, err error) {
 	t.Helper()
 	c, _ = spoken(t, answers...)
 	s := &stmt{conn: c, id: 1, columns: columns}
-	err = s.QueryValues(context.Background(), nil, nil, types, func(row []model.Value) error {
+	err = s.Query(context.Background(), nil, nil, types, func(row []model.Value) error {
 		text := ""
 		for _, v := range row {
 			text += v.String() + " "
@@ -177,7 +188,7 @@ func TestLongPackets(t *testing.T) {
 	c, _ := spoken(t, packet(1, 1, 0), first, rest, packet(4, endOfRows...))
 	s := &stmt{conn: c, columns: []column{{kind: kindString}}}
 	n := 0
-	must(t, s.QueryValues(context.Background(), nil, nil, []model.Type{model.Bytes}, func(row []model.Value) error {
+	must(t, s.Query(context.Background(), nil, nil, []model.Type{model.Bytes}, func(row []model.Value) error {
 		n++
 		if !bytes.Equal(row[0].Buf(), value) {
 			t.Error("another value came than was sent")
@@ -235,10 +246,9 @@ func TestEarlyRefusal(t *testing.T) {
 		w, err := wire.Take(here)
 		must(t, err)
 		defer w.Close()
-		c := &conn{packets: packets{wire: w}, noEOF: true, caches: true}
-		c.watch.conn = c
+		c := own(w)
 		_, _, err = c.ExecText(context.Background(), strings.Repeat("x", 2*longest))
-		if told, ok := errors.AsType[*driver.MySQLError](err); !ok || told.Number != 1153 {
+		if told, ok := errors.AsType[*Error](err); !ok || told.Number != 1153 {
 			t.Errorf("%s: a question that is too long: %v", network, err)
 		}
 		if _, _, err = c.ExecText(context.Background(), "SELECT 1"); engine.ClassOf(err) != engine.Gone {
@@ -254,9 +264,8 @@ func TestForgetEnds(t *testing.T) {
 		w, err := wire.Take(here)
 		must(t, err)
 		go io.Copy(io.Discard, there)
-		c := &conn{packets: packets{wire: w}, noEOF: true, caches: true}
-		c.watch.conn = c
-		c.watch.kill = func(context.Context) error {
+		c := own(w)
+		c.watch.Ask = func(context.Context) error {
 			_, err := there.Write(packet(1, append([]byte{isError, 0x25, 0x05}, "#70100interrupted"...)...))
 			return err
 		}
@@ -275,14 +284,33 @@ func TestForgetEnds(t *testing.T) {
 	})
 }
 
+// A server that cannot be asked is left: the connection is cut.
+func TestInterruptLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := spoken(t)
+		c.watch.Ask = func(context.Context) error { return errors.New("no connection is to be had") }
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			synctest.Wait()
+			cancel()
+		}()
+		if _, _, err := c.ExecText(ctx, "SELECT SLEEP(1000)"); !errors.Is(err, context.Canceled) {
+			t.Errorf("the context ended: %v", err)
+		}
+		if _, _, err := c.ExecText(t.Context(), "SELECT 1"); engine.ClassOf(err) != engine.Gone {
+			t.Errorf("the connection that was cut says %v", err)
+		}
+	})
+}
+
 func TestRefusals(t *testing.T) {
 	deadlock := packet(1, append([]byte{isError, 0xbd, 0x04}, "#40001Deadlock found"...)...)
 	_, c, err := query(t, nil, nil, deadlock)
-	told, ok := errors.AsType[*driver.MySQLError](err)
+	told, ok := errors.AsType[*Error](err)
 	if !ok || told.Number != 1213 || string(told.SQLState[:]) != "40001" || told.Message != "Deadlock found" || c.lost != nil {
 		t.Errorf("the server's error is %v", err)
 	}
-	if class := engine.ClassOf(classify(err)); class != engine.Deadlock {
+	if class := engine.ClassOf(Classify(err)); class != engine.Deadlock {
 		t.Errorf("it is %q", class)
 	}
 
@@ -290,7 +318,7 @@ func TestRefusals(t *testing.T) {
 	row := packet(2, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0)
 	interrupted := packet(3, append([]byte{isError, 0x25, 0x05}, "#70100interrupted"...)...)
 	rows, c, err := query(t, aNumber, []model.Type{model.Int}, packet(1, 1, 0), row, interrupted)
-	if !errors.Is(err, &driver.MySQLError{Number: 1317}) || len(rows) != 1 || c.lost != nil {
+	if !errors.Is(err, &Error{Number: 1317}) || len(rows) != 1 || c.lost != nil {
 		t.Errorf("after %d rows: %v", len(rows), err)
 	}
 
@@ -325,8 +353,8 @@ func TestBrokenAnswers(t *testing.T) {
 	for name, answers := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, c, err := query(t, aNumber, []model.Type{model.Int}, answers...)
-			if err == nil || c.lost == nil || engine.ClassOf(classify(err)) != engine.Gone {
-				t.Errorf("class %q: %v", engine.ClassOf(classify(err)), err)
+			if err == nil || c.lost == nil || engine.ClassOf(Classify(err)) != engine.Gone {
+				t.Errorf("class %q: %v", engine.ClassOf(Classify(err)), err)
 			}
 			if _, _, again := c.ExecText(context.Background(), "SELECT 1"); again == nil {
 				t.Error("it was used again")
@@ -356,6 +384,30 @@ func TestOldAnswer(t *testing.T) {
 	}
 }
 
+// Without types, rows are text.
+func TestTextRows(t *testing.T) {
+	eof := []byte{isEnd, 0, 0, 2, 0, 0, 0}
+	c, _ := spoken(t, packet(1, 2, 1), packet(2, describe(kindLongLong, 0)...), packet(3, describe(kindString, 0)...), packet(4, 2, '4', '2', isNull), packet(5, eof...))
+	var rows []string
+	must(t, c.QueryText(context.Background(), "SELECT n", nil, func(row []model.Value) error {
+		rows = append(rows, row[0].String(), row[1].String())
+		return nil
+	}))
+	if !slices.Equal(rows, []string{`"42"`, "NULL"}) {
+		t.Errorf("rows are %q", rows)
+	}
+}
+
+// A full disk is the system's error, too.
+func TestFullDisk(t *testing.T) {
+	for _, e := range []*Error{{Number: 1021, Message: "Disk full"}, {Number: 1030, Message: `Got error 28 "No space left on device" from storage engine InnoDB`}, {Number: 1114, Message: "The table 'x' is full"}} {
+		err := Classify(e)
+		if engine.ClassOf(err) != engine.Fatal || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(engine.Hint(err), "disk is full") {
+			t.Errorf("%v: %v, %q", e, err, engine.Hint(err))
+		}
+	}
+}
+
 // An error of who takes the rows does not spoil the connection, nor do results
 // that nobody asked for.
 func TestRestIsDropped(t *testing.T) {
@@ -366,7 +418,7 @@ func TestRestIsDropped(t *testing.T) {
 	s := &stmt{conn: c, columns: aNumber}
 	stop := errors.New("enough")
 	n := 0
-	err := s.QueryValues(context.Background(), nil, nil, []model.Type{model.Int}, func([]model.Value) error {
+	err := s.Query(context.Background(), nil, nil, []model.Type{model.Int}, func([]model.Value) error {
 		n++
 		return stop
 	})

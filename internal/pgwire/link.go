@@ -1,4 +1,4 @@
-package postgres
+package pgwire
 
 import (
 	"bytes"
@@ -12,8 +12,7 @@ import (
 	"rumbench/internal/wire"
 )
 
-// link speaks the server's protocol, version 3.0, on a connection that pgconn
-// has made: https://www.postgresql.org/docs/current/protocol-message-formats.html.
+// link speaks the protocol, version 3.0, on a connection that pgconn has made: https://www.postgresql.org/docs/current/protocol-message-formats.html.
 // It asks one question at a time and reads its answer to the end.
 type link struct {
 	wire   *wire.Conn
@@ -21,13 +20,12 @@ type link struct {
 	status byte   // of the session when it was ready last
 	lost   error  // why there is no server any more
 
-	// What the answer told, so far:
+	// What the answer says, so far:
 	done       int      // statements that are complete
 	rows       int64    // of the last one: inserted, changed, deleted or returned
 	undone     bool     // the last one has ended its transaction without keeping its work
 	parameters []uint32 // the types of a statement's arguments
 	columns    []uint32 // the types of its rows' columns
-	described  []byte   // the message that tells the columns
 	failed     error    // the server's error
 }
 
@@ -103,12 +101,12 @@ func appendParse(b []byte, name, text string) []byte {
 // ask asks the question that out holds. The answer is read by next.
 func (l *link) ask() {
 	l.done, l.rows, l.undone, l.failed = 0, 0, false, nil
-	l.parameters, l.columns, l.described = l.parameters[:0], l.columns[:0], l.described[:0]
+	l.parameters, l.columns = l.parameters[:0], l.columns[:0]
 	l.wire.Ask(l.out)
 }
 
 // next returns the next row of the answer, which is valid until the one after
-// it; nil at the answer's end, with the error that the server told, if any.
+// it; nil at the answer's end, with the server's error, if any.
 func (l *link) next() ([]byte, error) {
 	for {
 		kind, body, err := l.receive()
@@ -131,7 +129,6 @@ func (l *link) next() ([]byte, error) {
 		case parameterDescription:
 			l.parameters, err = appendTypes(l.parameters[:0], body)
 		case rowDescription:
-			l.described = append(l.described[:0], body...)
 			l.columns, err = appendColumns(l.columns[:0], body)
 		case parseComplete, bindComplete, noData, emptyQueryResponse, copyInResponse:
 		default:
@@ -195,19 +192,18 @@ func (l *link) complete(tag []byte) {
 	}
 }
 
-// fail notes an error of the server, of which the first one of an answer tells.
-// It returns those after which the server hangs up.
+// fail notes an error of the server; the first one of an answer counts. It returns those after which the server hangs up.
 func (l *link) fail(body []byte) error {
 	var m pgproto3.ErrorResponse
 	if err := m.Decode(body); err != nil {
 		return err
 	}
-	told := pgconn.ErrorResponseToPgError(&m)
+	failed := pgconn.ErrorResponseToPgError(&m)
 	if l.failed == nil {
-		l.failed = told
+		l.failed = failed
 	}
-	if ends(told) {
-		return told
+	if ends(failed) {
+		return failed
 	}
 	return nil
 }
@@ -246,7 +242,7 @@ func field(row []byte) (value, rest []byte, err error) {
 	return row[:n:n], row[n:], nil
 }
 
-// appendTypes appends the types that a message tells.
+// appendTypes appends the types of arguments.
 func appendTypes(to []uint32, b []byte) ([]uint32, error) {
 	n, b, err := count(b)
 	if err != nil || len(b) != 4*n {
@@ -258,34 +254,16 @@ func appendTypes(to []uint32, b []byte) ([]uint32, error) {
 	return to, nil
 }
 
-// appendColumns appends the types of the columns that a message tells.
+// appendColumns appends the types of columns.
 func appendColumns(to []uint32, b []byte) ([]uint32, error) {
+	const facts = 18 // its table and place there, type, length, modifier and format
 	n, b, err := count(b)
 	for i := 0; i < n && err == nil; i++ {
-		var oid uint32
-		_, oid, b, err = column(b)
-		to = append(to, oid)
+		_, rest, ok := bytes.Cut(b, []byte{0}) // its name
+		if !ok || len(rest) < facts {
+			return to, errCut
+		}
+		to, b = append(to, binary.BigEndian.Uint32(rest[6:])), rest[facts:]
 	}
 	return to, err
-}
-
-// columnNames are the names of the columns that a message tells.
-func columnNames(b []byte) (names []string) {
-	n, b, err := count(b)
-	for i := 0; i < n && err == nil; i++ {
-		var name []byte
-		name, _, b, err = column(b)
-		names = append(names, string(name))
-	}
-	return names
-}
-
-// column reads the next column that a message tells.
-func column(b []byte) (name []byte, oid uint32, rest []byte, err error) {
-	const facts = 18 // its table and place there, type, length, modifier and format
-	name, b, ok := bytes.Cut(b, []byte{0})
-	if !ok || len(b) < facts {
-		return nil, 0, nil, errCut
-	}
-	return name, binary.BigEndian.Uint32(b[6:]), b[facts:], nil
 }

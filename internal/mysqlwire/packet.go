@@ -1,4 +1,4 @@
-package mysql
+package mysqlwire
 
 import (
 	"encoding/binary"
@@ -33,8 +33,8 @@ func (p *packets) send() {
 	p.write()
 }
 
-// tell sends a command that has no answer.
-func (p *packets) tell() error {
+// sendNow sends a command that has no answer.
+func (p *packets) sendNow() error {
 	binary.LittleEndian.PutUint32(p.out, uint32(len(p.out)-headerSize))
 	return p.wire.Send(p.out)
 }
@@ -71,7 +71,7 @@ func (p *packets) read() ([]byte, error) {
 	return p.long, nil
 }
 
-// packet reads one packet, and tells whether it is the last of the answer.
+// packet reads one packet, and whether it is the last of the answer.
 func (p *packets) packet() (b []byte, last bool, err error) {
 	h, err := p.wire.Peek(headerSize)
 	if err != nil {

@@ -1,23 +1,25 @@
-package postgres
+package pgwire
 
 import (
 	"errors"
-	"fmt"
 	"strings"
-	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"rumbench/engine"
+	"rumbench/internal/hint"
 )
 
-// The states of the server's errors that are looked at elsewhere.
+// The states of the server's errors that are looked at apart.
 const (
+	DuplicateSchema   = "42P06"
+	MayNot            = "42501"
 	queryCanceled     = "57014"
 	transactionFailed = "25P02"
-	duplicateSchema   = "42P06"
-	mayNot            = "42501"
 )
+
+// Error is an error of the server.
+type Error = pgconn.PgError
 
 // classes are the errors that clients have to know apart. Errors of class 08,
 // and all after which the server hangs up, mean that it is gone.
@@ -39,24 +41,12 @@ var advice = map[string]string{
 	"28P01": "check the user and the password in the dsn",
 	"28000": "check the user in the dsn, and the server's pg_hba.conf",
 	"3D000": "the dsn names a database that must exist; rumbench makes its own schema in it",
-	mayNot:  "the user of the dsn needs the right CREATE on the database: GRANT CREATE ON DATABASE … TO …",
+	MayNot:  "the user of the dsn needs the right CREATE on the database: GRANT CREATE ON DATABASE … TO …",
 	"25006": "the server is a standby, or read-only: attach to the primary",
 }
 
-// advised is an error with what its user can do about it.
-type advised struct {
-	error
-	hint string
-}
-
-// Hint says what can be done.
-func (e *advised) Hint() string { return e.hint }
-
-// Unwrap is the error.
-func (e *advised) Unwrap() error { return e.error }
-
-// ends tells whether the server hangs up after the error.
-func ends(e *pgconn.PgError) bool {
+// ends reports whether the server hangs up after the error.
+func ends(e *Error) bool {
 	severity := e.SeverityUnlocalized
 	if severity == "" { // servers before 9.6
 		severity = e.Severity
@@ -65,7 +55,7 @@ func ends(e *pgconn.PgError) bool {
 }
 
 // classify gives an error of the server its class.
-func classify(e *pgconn.PgError) error {
+func classify(e *Error) error {
 	class, known := classes[e.Code]
 	switch {
 	case known:
@@ -77,12 +67,12 @@ func classify(e *pgconn.PgError) error {
 }
 
 // explain adds what can be done about an error.
-func explain(e *pgconn.PgError) error {
+func explain(e *Error) error {
 	if e.Code == "53100" {
-		return fmt.Errorf("%w: %w", e, syscall.ENOSPC)
+		return engine.DiskFull(e)
 	}
-	if hint := advice[e.Code]; hint != "" {
-		return &advised{e, hint}
+	if text := advice[e.Code]; text != "" {
+		return hint.With(e, text)
 	}
 	return e
 }
@@ -90,20 +80,20 @@ func explain(e *pgconn.PgError) error {
 func gone(err error) error { return engine.Classify(engine.Gone, err) }
 
 // connectError gives the error of an attempt to connect its class. The server
-// hangs up after every one that it tells.
+// hangs up after every one of its own.
 func connectError(err error) error {
-	told, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok || classes[told.Code] == engine.Gone || strings.HasPrefix(told.Code, "08") {
+	refused, ok := errors.AsType[*Error](err)
+	if !ok || classes[refused.Code] == engine.Gone || strings.HasPrefix(refused.Code, "08") {
 		return gone(err)
 	}
-	if hint := advice[told.Code]; hint != "" {
-		err = &advised{err, hint}
+	if text := advice[refused.Code]; text != "" {
+		err = hint.With(err, text)
 	}
 	return engine.Classify(engine.Fatal, err)
 }
 
-// hasState tells whether the server has told an error of that state.
-func hasState(err error, state string) bool {
-	told, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && told.Code == state
+// HasState reports whether an error is one of the server's of that state.
+func HasState(err error, state string) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Code == state
 }

@@ -1,20 +1,17 @@
-package postgres
+package pgwire
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 
 	"rumbench/model"
 )
 
-// stmt is a statement that the server has parsed. It takes and gives values as
-// they are: it is a sqlkit.Direct.
-type stmt struct {
-	conn    *conn
+// Stmt is a statement that the server has parsed.
+type Stmt struct {
+	conn    *Conn
 	commit  bool     // it ends a transaction, keeping its work
 	head    []byte   // of the message that gives the arguments
 	wanted  []byte   // its end: the formats of the columns returned
@@ -23,8 +20,8 @@ type stmt struct {
 }
 
 // newStmt readies a statement that the server has just described.
-func newStmt(c *conn, name string, commit bool) *stmt {
-	s := &stmt{conn: c, commit: commit, params: slices.Clone(c.parameters), columns: slices.Clone(c.columns)}
+func newStmt(c *Conn, name string, commit bool) *Stmt {
+	s := &Stmt{conn: c, commit: commit, params: slices.Clone(c.parameters), columns: slices.Clone(c.columns)}
 	s.head, _ = message(nil, 'B')
 	s.head = append(s.head, 0) // the unnamed portal
 	s.head = append(append(s.head, name...), 0)
@@ -38,31 +35,10 @@ func newStmt(c *conn, name string, commit bool) *stmt {
 }
 
 // Close does nothing: statements end with their connection.
-func (s *stmt) Close() error { return nil }
+func (s *Stmt) Close() error { return nil }
 
-// NumInput is the number of arguments.
-func (s *stmt) NumInput() int { return len(s.params) }
-
-// Exec is not used.
-func (s *stmt) Exec([]sqldriver.Value) (sqldriver.Result, error) { return nil, errDirect }
-
-// Query is not used.
-func (s *stmt) Query([]sqldriver.Value) (sqldriver.Rows, error) { return nil, errDirect }
-
-var errDirect = errors.New("the statement takes values as they are")
-
-// ExecContext executes a statement without arguments.
-func (s *stmt) ExecContext(ctx context.Context, _ []sqldriver.NamedValue) (sqldriver.Result, error) {
-	rows, _, err := s.ExecValues(ctx, nil, nil)
-	if err != nil {
-		return nil, err
-	}
-	s.conn.result = result(rows)
-	return &s.conn.result, nil
-}
-
-// ExecValues executes the statement.
-func (s *stmt) ExecValues(ctx context.Context, args []model.Value, order []int) (rows, id int64, err error) {
+// Exec executes the statement.
+func (s *Stmt) Exec(ctx context.Context, args []model.Value, order []int) (rows, id int64, err error) {
 	if err := s.encode(args, order); err != nil {
 		return 0, 0, err
 	}
@@ -78,8 +54,8 @@ func (s *stmt) ExecValues(ctx context.Context, args []model.Value, order []int) 
 	return c.rows, 0, nil
 }
 
-// QueryValues executes the statement and hands over its rows.
-func (s *stmt) QueryValues(ctx context.Context, args []model.Value, order []int, types []model.Type, each func(row []model.Value) error) error {
+// Query executes the statement and hands over its rows.
+func (s *Stmt) Query(ctx context.Context, args []model.Value, order []int, types []model.Type, each func(row []model.Value) error) error {
 	if err := s.encode(args, order); err != nil {
 		return err
 	}
@@ -87,7 +63,7 @@ func (s *stmt) QueryValues(ctx context.Context, args []model.Value, order []int,
 }
 
 // encode writes the question.
-func (s *stmt) encode(args []model.Value, order []int) error {
+func (s *Stmt) encode(args []model.Value, order []int) error {
 	b, err := s.appendMessages(s.conn.out[:0], args, order)
 	if err != nil {
 		return err
@@ -97,7 +73,7 @@ func (s *stmt) encode(args []model.Value, order []int) error {
 }
 
 // appendMessages appends the messages that execute the statement.
-func (s *stmt) appendMessages(b []byte, args []model.Value, order []int) (_ []byte, err error) {
+func (s *Stmt) appendMessages(b []byte, args []model.Value, order []int) (_ []byte, err error) {
 	given := len(args)
 	if order != nil {
 		given = len(order)
@@ -111,16 +87,44 @@ func (s *stmt) appendMessages(b []byte, args []model.Value, order []int) (_ []by
 		if order != nil {
 			i = order[i]
 		}
-		if args[i].IsNull() {
-			b = append(b, 0xff, 0xff, 0xff, 0xff)
-			continue
-		}
-		at := len(b)
-		if b, err = appendValue(append(b, 0, 0, 0, 0), oid, args[i]); err != nil {
+		if b, err = appendSized(b, oid, args[i]); err != nil {
 			return nil, err
 		}
-		binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-4))
 	}
 	b = finish(append(b, s.wanted...), from+1)
 	return append(b, executeMessage...), nil
+}
+
+// Pipeline executes queries without arguments, all in one round trip, and hands
+// over their rows: each gets those of query i, of types[i].
+func (c *Conn) Pipeline(ctx context.Context, queries []*Stmt, types [][]model.Type, each func(i int, row []model.Value) error) (err error) {
+	c.out = c.out[:0]
+	for _, s := range queries {
+		if c.out, err = s.appendMessages(c.out, nil, nil); err != nil {
+			return err
+		}
+	}
+	c.out = append(c.out, syncMessage...)
+	if err := c.watch.Begin(ctx); err != nil {
+		return err
+	}
+	c.ask()
+	var failed error
+	for {
+		b, err := c.next()
+		if b == nil {
+			if err := c.end(ctx, err); err != nil {
+				return err
+			}
+			return failed
+		}
+		if failed != nil {
+			continue
+		}
+		i := c.done
+		row := c.rowOf(len(types[i]))
+		if failed = decodeRow(b, row, queries[i].columns, types[i], decode); failed == nil {
+			failed = each(i, row)
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package postgres
+package pgwire
 
 import (
 	"bytes"
@@ -7,14 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"time"
-	"unsafe"
 
+	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
 
-// The types that the engine's columns and aggregates have, by their numbers in
+// The types that columns and aggregates have, by their numbers in
 // the server's catalog.
 const (
 	oidBytes     = 17
@@ -45,6 +44,19 @@ func formatOf(oid uint32) uint16 {
 
 // epoch is the server's, 2000-01-01, in microseconds since 1970.
 const epoch = 946_684_800_000_000
+
+// appendSized appends a value after its length.
+func appendSized(b []byte, oid uint32, v model.Value) (_ []byte, err error) {
+	if v.IsNull() {
+		return append(b, 0xff, 0xff, 0xff, 0xff), nil
+	}
+	at := len(b)
+	if b, err = appendValue(append(b, 0, 0, 0, 0), oid, v); err != nil {
+		return nil, err
+	}
+	binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-4))
+	return b, nil
+}
 
 // appendValue appends a value that is not NULL as its column's type is written.
 func appendValue(b []byte, oid uint32, v model.Value) ([]byte, error) {
@@ -91,16 +103,21 @@ func appendFloat(b []byte, oid uint32, f float64) ([]byte, error) {
 // the memory of what was read.
 type decoder func(b []byte, oid uint32, t model.Type) (model.Value, error)
 
-// decodeRow reads a row whose columns are of these types.
+// decodeRow reads a row whose columns are of these types. Without types all
+// values are text as the server writes it.
 func decodeRow(b []byte, row []model.Value, columns []uint32, types []model.Type, read decoder) error {
 	n, b, err := count(b)
-	if err == nil && (n != len(types) || n != len(columns)) {
-		err = fmt.Errorf("the server returned %d columns where %d are wanted", n, len(types))
+	if err == nil && (n != len(row) || n != len(columns)) {
+		err = fmt.Errorf("the server returned %d columns where %d are wanted", n, len(row))
 	}
-	for i := 0; i < len(types) && err == nil; i++ {
+	for i := 0; i < len(row) && err == nil; i++ {
 		var v []byte
 		v, b, err = field(b)
-		if row[i] = (model.Value{}); v != nil {
+		switch row[i] = (model.Value{}); {
+		case v == nil:
+		case types == nil:
+			row[i] = model.StringValue(v)
+		default:
 			row[i], err = read(v, columns[i], types[i])
 		}
 	}
@@ -131,7 +148,7 @@ func decode(b []byte, oid uint32, t model.Type) (model.Value, error) {
 	case oid == oidBytes && t == model.Bytes:
 		return model.BytesValue(b), nil
 	case oid == oidNumeric && (t == model.Int || t == model.Float):
-		return decodeNumber(b, t)
+		return sqlkit.TextValue(b, t)
 	}
 	return model.Value{}, fmt.Errorf("the server returned a value of type %d for a column of type %s", oid, t)
 }
@@ -146,22 +163,11 @@ func decodeInt(b []byte, oid uint32) (int64, error) {
 	return 0, fmt.Errorf("the server returned a number of %d bytes", len(b))
 }
 
-// decodeNumber reads a number that comes as text.
-func decodeNumber(b []byte, t model.Type) (model.Value, error) {
-	text := unsafe.String(unsafe.SliceData(b), len(b))
-	if t == model.Float {
-		f, err := strconv.ParseFloat(text, 64)
-		return model.FloatValue(f), err
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	return model.IntValue(n), err
-}
-
 // decodeText reads a value that comes as text. Bytes are read in their place.
 func decodeText(b []byte, oid uint32, t model.Type) (model.Value, error) {
 	switch t {
 	case model.Int, model.Float:
-		return decodeNumber(b, t)
+		return sqlkit.TextValue(b, t)
 	case model.Time:
 		return decodeTime(b)
 	case model.Bytes:

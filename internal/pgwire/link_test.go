@@ -1,4 +1,4 @@
-package postgres
+package pgwire
 
 import (
 	"bytes"
@@ -10,15 +10,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"rumbench/engine"
 	"rumbench/internal/wire"
 	"rumbench/model"
 )
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // pair is a link and what is at its other end: a socket of the kernel's, or not.
-func pair(t *testing.T, socket bool) (*conn, net.Conn) {
+func pair(t *testing.T, socket bool) (*Conn, net.Conn) {
 	t.Helper()
 	near, far := net.Pipe()
 	if socket {
@@ -32,8 +37,8 @@ func pair(t *testing.T, socket bool) (*conn, net.Conn) {
 	}
 	stream, err := wire.Take(near)
 	must(t, err)
-	c := &conn{link: link{wire: stream}}
-	c.texts.conn = c
+	c := &Conn{link: link{wire: stream}}
+	c.watch.Cut = stream.Break
 	t.Cleanup(func() {
 		_ = far.Close()
 		must(t, c.wire.Close())
@@ -42,7 +47,7 @@ func pair(t *testing.T, socket bool) (*conn, net.Conn) {
 }
 
 func TestQuestions(t *testing.T) {
-	c := &conn{}
+	c := &Conn{}
 	c.parameters, c.columns = []uint32{oidInt8, oidText, oidInt4}, []uint32{oidInt8, oidNumeric}
 	s := newStmt(c, "s7", false)
 	values, err := s.appendMessages(nil, []model.Value{model.IntValue(258), stringValue("né"), {}}, nil)
@@ -289,7 +294,7 @@ func TestLastWord(t *testing.T) {
 	_, err := far.Write([]byte(failure("FATAL", "57P01")))
 	must(t, errors.Join(err, far.Close()))
 	_, _, err = c.ExecText(t.Context(), "x")
-	if told, ok := errors.AsType[*pgconn.PgError](err); !ok || told.Code != "57P01" || engine.ClassOf(err) != engine.Gone {
+	if told, ok := errors.AsType[*Error](err); !ok || told.Code != "57P01" || engine.ClassOf(err) != engine.Gone {
 		t.Errorf("%v of class %q", err, engine.ClassOf(err))
 	}
 }

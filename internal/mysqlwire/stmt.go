@@ -1,28 +1,27 @@
-package mysql
+package mysqlwire
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
 	"encoding/binary"
-	"errors"
 	"fmt"
 
+	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
 
 // stmt is a statement that the server has parsed.
 type stmt struct {
-	conn    *conn
+	conn    *Conn
 	id      uint32
-	params  []byte // the type that the server was told of each; 0xff: none yet
+	params  []byte // the type that was sent of each; unsent: none yet
 	columns []column
 }
 
-// untold is no type.
-const untold = 0xff
+// unsent is no type.
+const unsent = 0xff
 
-// PrepareContext has the server parse a statement once for the connection's life.
-func (c *conn) PrepareContext(ctx context.Context, text string) (sqldriver.Stmt, error) {
+// Prepare has the server parse a statement once for the connection's life.
+func (c *Conn) Prepare(ctx context.Context, text string) (sqlkit.Stmt, error) {
 	if err := c.begin(ctx); err != nil {
 		return nil, err
 	}
@@ -33,7 +32,7 @@ func (c *conn) PrepareContext(ctx context.Context, text string) (sqldriver.Stmt,
 	return s, nil
 }
 
-func (c *conn) prepare(text string) (*stmt, error) {
+func (c *Conn) prepare(text string) (*stmt, error) {
 	c.command(comStmtPrepare)
 	c.out = append(c.out, text...)
 	c.send()
@@ -49,21 +48,17 @@ func (c *conn) prepare(text string) (*stmt, error) {
 	s := &stmt{conn: c, id: binary.LittleEndian.Uint32(b[1:])}
 	columns, params := int(binary.LittleEndian.Uint16(b[5:])), int(binary.LittleEndian.Uint16(b[7:]))
 	for range params {
-		s.params = append(s.params, untold)
+		s.params = append(s.params, unsent)
 	}
 	if params > 0 {
-		if _, err := c.describe(params, nil, false); err != nil {
-			return nil, err
-		}
-		if err := c.ended(); err != nil {
+		if err := c.pass(params, true); err != nil {
 			return nil, err
 		}
 	}
 	if columns > 0 {
-		if s.columns, err = c.describe(columns, nil, false); err != nil {
+		if s.columns, err = c.describe(columns, nil); err != nil {
 			return nil, err
 		}
-		return s, c.ended()
 	}
 	return s, nil
 }
@@ -71,19 +66,8 @@ func (c *conn) prepare(text string) (*stmt, error) {
 // Close does nothing: statements end with their connection.
 func (s *stmt) Close() error { return nil }
 
-// NumInput is the number of arguments.
-func (s *stmt) NumInput() int { return len(s.params) }
-
-// Exec is not used.
-func (s *stmt) Exec([]sqldriver.Value) (sqldriver.Result, error) { return nil, errNotDirect }
-
-// Query is not used.
-func (s *stmt) Query([]sqldriver.Value) (sqldriver.Rows, error) { return nil, errNotDirect }
-
-var errNotDirect = errors.New("values are wanted as they are")
-
-// ExecValues executes the statement; rows that it returns are dropped.
-func (s *stmt) ExecValues(ctx context.Context, args []model.Value, order []int) (rows, id int64, err error) {
+// Exec executes the statement; rows that it returns are dropped.
+func (s *stmt) Exec(ctx context.Context, args []model.Value, order []int) (rows, id int64, err error) {
 	c := s.conn
 	if err := c.begin(ctx); err != nil {
 		return 0, 0, err
@@ -113,8 +97,8 @@ func (s *stmt) send(args []model.Value, order []int) (columns int, described boo
 	return s.conn.answer()
 }
 
-// QueryValues executes the statement and hands over its rows.
-func (s *stmt) QueryValues(ctx context.Context, args []model.Value, order []int, types []model.Type, each func(row []model.Value) error) error {
+// Query executes the statement and hands over its rows.
+func (s *stmt) Query(ctx context.Context, args []model.Value, order []int, types []model.Type, each func(row []model.Value) error) error {
 	c := s.conn
 	if err := c.begin(ctx); err != nil {
 		return err
@@ -132,19 +116,17 @@ func (s *stmt) query(args []model.Value, order []int, types []model.Type, each f
 		return c.finish()
 	}
 	if described {
-		if s.columns, err = c.describe(n, s.columns, false); err != nil {
-			return err
-		}
-	} else if n != len(s.columns) {
-		return c.broken(errMalformed)
+		s.columns, err = c.describe(n, s.columns)
+	} else if err = c.ended(); n != len(s.columns) {
+		err = c.broken(errMalformed)
 	}
-	if err := c.ended(); err != nil {
+	if err != nil {
 		return err
 	}
-	return c.hand(s.columns, types, binaryRow, each)
+	return c.hand(n, s.columns, types, each)
 }
 
-// encode writes the command that executes the statement. Types are only told
+// encode writes the command that executes the statement. Types are only sent
 // when they are not those of the last time. See
 // https://mariadb.com/kb/en/com_stmt_execute/.
 func (s *stmt) encode(args []model.Value, order []int) error {
@@ -172,7 +154,7 @@ func (s *stmt) encode(args []model.Value, order []int) error {
 		}
 		return &args[i]
 	}
-	told := byte(0)
+	anew := byte(0)
 	for i := range n {
 		v := at(i)
 		if v.IsNull() {
@@ -180,13 +162,13 @@ func (s *stmt) encode(args []model.Value, order []int) error {
 			continue
 		}
 		if kind := c.kindOf(v); kind != s.params[i] {
-			s.params[i], told = kind, 1
+			s.params[i], anew = kind, 1
 		}
 	}
-	c.out = append(c.out, told)
-	if told != 0 {
+	c.out = append(c.out, anew)
+	if anew != 0 {
 		for _, kind := range s.params {
-			if kind == untold {
+			if kind == unsent {
 				kind = kindNull
 			}
 			c.out = append(c.out, kind, 0) // signed
@@ -196,7 +178,7 @@ func (s *stmt) encode(args []model.Value, order []int) error {
 		var err error
 		if c.out, err = appendArgument(c.out, at(i), c.micros); err != nil {
 			for i := range s.params {
-				s.params[i] = untold // the server was not told
+				s.params[i] = unsent // they were not sent
 			}
 			return err
 		}
