@@ -12,7 +12,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/layout"
-	"rumbench/internal/plan"
+	"rumbench/internal/published"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
 )
@@ -123,21 +123,26 @@ func (a *App) table(dirs []string, o tableOptions) error {
 	}
 	switch o.layout {
 	case "mrg", "rel", "met":
-		a.tellDoubts(c, base)
+		a.remark(c.Durability(), published.Remarks(c, base))
 		return a.printPublished(c, base, firsts, o)
 	}
-	r := c.Relative(compare.RelativeOptions{Base: base, Metric: o.metric, Compatible: o.compatible})
+	ro := compare.RelativeOptions{Base: base, Metric: o.metric}
+	if o.compatible {
+		ro.Round = published.Round
+	}
+	r := c.Relative(ro)
 	if r.Empty() {
 		return fmt.Errorf("no test has a number %s", cmp.Or(o.metric, "rows_per_s"))
 	}
 	style := report.RelativeStyle{Absolute: o.absolute, Notes: notes}
 	switch o.layout {
-	case "tsv":
-		a.cellWarnings(r, o.warmUps)
-		return r.QPS(o.absolute, o.warmUps, notes).TSV(a.Stdout)
-	case "csv":
-		a.cellWarnings(r, o.warmUps)
-		return r.QPS(o.absolute, o.warmUps, nil).CSV(a.Stdout)
+	case "tsv", "csv":
+		a.remark(r.Durability, published.QPSRemarks(r, o.warmUps))
+		qps := published.QPS(r, o.absolute, o.warmUps, notes)
+		if o.layout == "csv" {
+			return qps.CSV(a.Stdout)
+		}
+		return qps.TSV(a.Stdout)
 	case "markdown":
 		return report.RelativeMarkdown(a.Stdout, r, style)
 	}
@@ -147,11 +152,11 @@ func (a *App) table(dirs []string, o tableOptions) error {
 func (a *App) printPublished(c *compare.Campaign, base *compare.Target, firsts []*compare.Target, o tableOptions) error {
 	switch o.layout {
 	case "mrg":
-		return layout.Merged(a.Stdout, c.MergedSteps(base, firsts))
+		return layout.WriteSummaries(a.Stdout, published.Summaries(c, base, firsts))
 	case "rel":
-		return layout.MergedRatios(a.Stdout, c.MergedSteps(base, firsts), o.compatible)
+		return layout.WriteSummaryRatios(a.Stdout, published.Summaries(c, base, firsts), o.compatible)
 	}
-	return layout.Costs(a.Stdout, c.CostTests(base), o.compatible)
+	return layout.WriteCosts(a.Stdout, published.Costs(c, base), o.compatible)
 }
 
 // tableCampaign reads all results into one campaign. Targets of several
@@ -209,51 +214,13 @@ func targetNamed(c *compare.Campaign, name string) (*compare.Target, error) {
 	return nil, usageError{fmt.Errorf("%q may be any of the targets %s", name, strings.Join(fitting, ", "))}
 }
 
-// tellDoubts says on standard error what the published layouts cannot say.
-func (a *App) tellDoubts(c *compare.Campaign, base *compare.Target) {
-	a.tellDurability(c.Durability())
-	for _, t := range c.Targets {
-		if unlike := compare.Unlike(base, t); len(unlike) > 0 {
-			fmt.Fprintf(a.Stderr, "⚠ %s did other work than %s: %s\n", t.Name, base.Name, strings.Join(unlike, "; "))
-		}
-		for _, s := range c.Steps {
-			doubts := s.PublishedDoubts(t)
-			if unlike := s.Unlike(base, t); unlike != "" && len(compare.Unlike(base, t)) == 0 {
-				doubts = append(doubts, unlike)
-			}
-			if s.Primary != "" && len(doubts) > 0 {
-				fmt.Fprintf(a.Stderr, "⚠ %s in %s: %s; not comparable\n", t.Name, s.Name, strings.Join(doubts, ", "))
-			}
-		}
+// remark says on standard error what a layout has no place for.
+func (a *App) remark(durability string, lines []string) {
+	if durability != "" {
+		fmt.Fprintf(a.Stderr, "⚠ %s\n", report.DurabilityDiffers(durability))
 	}
-}
-
-// tellDurability says that the targets promise different things.
-func (a *App) tellDurability(levels string) {
-	if levels != "" {
-		fmt.Fprintf(a.Stderr, "⚠ %s\n", report.DurabilityDiffers(levels))
-	}
-}
-
-// cellWarnings says the same of the numbers of one table, and which tests are
-// not in it.
-func (a *App) cellWarnings(r *compare.Relative, warmUps bool) {
-	a.tellDurability(r.Durability)
-	for i, t := range r.Targets {
-		if len(r.Unlike[i]) > 0 {
-			fmt.Fprintf(a.Stderr, "⚠ %s did other work than %s: %s\n", t.Name, r.Base().Name, strings.Join(r.Unlike[i], "; "))
-		}
-		for _, g := range r.Groups {
-			for _, row := range g.Rows {
-				left := g.Group == compare.Before && !warmUps && !compare.PublishedWarmUp(row.Step)
-				if left && i == 0 {
-					fmt.Fprintf(a.Stderr, "left out: %s, a warm-up or from before the writes\n", row.Step.Name)
-				}
-				if doubts := row.Cells[i].Doubts; !left && len(doubts) > 0 {
-					fmt.Fprintf(a.Stderr, "⚠ %s in %s: %s; not comparable\n", t.Name, row.Step.Name, strings.Join(doubts, ", "))
-				}
-			}
-		}
+	for _, line := range lines {
+		fmt.Fprintln(a.Stderr, line)
 	}
 }
 
@@ -280,13 +247,9 @@ func readNotes(file string, c *compare.Campaign) (map[string]string, error) {
 	for _, s := range c.Steps {
 		steps = append(steps, s.Name)
 	}
-	notes, wrong := layout.Notes(string(src), steps)
-	var problems plan.Problems
-	for _, p := range wrong {
-		problems = append(problems, plan.Problem{File: file, Line: p.Line, Column: p.Column, Reason: p.Reason, Hint: p.Hint})
-	}
-	if len(problems) > 0 {
-		return nil, problems
+	notes, wrong := published.Notes(file, string(src), steps)
+	if len(wrong) > 0 {
+		return nil, wrong
 	}
 	return notes, nil
 }

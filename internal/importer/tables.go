@@ -11,42 +11,15 @@ import (
 	"rumbench/internal/metric"
 )
 
-// tableKind is a layout of published tables.
-type tableKind struct {
-	is       func(head []string) bool
-	relative func(head []string) bool // it holds ratios instead
-	read     func(t *tableFile, text io.Reader) error
-}
-
-// tableKinds lists the layouts, those that are recognised more surely first.
-func tableKinds() []tableKind {
-	return []tableKind{
-		{layout.IsQPS, layout.IsQPSRatios, (*tableFile).qps},
-		{layout.IsMerged, layout.IsMergedRatios, (*tableFile).merged},
-		{layout.IsCosts, nil, (*tableFile).costs},
-		{layout.IsLevels, layout.IsLevelsRatios, (*tableFile).levels},
-		{layout.IsQPSList, layout.IsQPSListRatios, (*tableFile).list},
-	}
-}
-
-func kindOf(head []string) (k tableKind, ok bool) {
-	kinds := tableKinds()
-	i := slices.IndexFunc(kinds, func(k tableKind) bool { return k.is(head) })
-	if i < 0 {
-		return k, false
-	}
-	return kinds[i], true
-}
-
 func isTable(head []string) bool {
-	_, ok := kindOf(head)
-	return ok
+	f, _ := layout.FormatOf(head)
+	return f != layout.None
 }
 
-// isRelative tells of a table of ratios.
+// isRelative reports whether a file is a table of ratios.
 func isRelative(f *file) bool {
-	k, ok := kindOf(f.head)
-	return ok && k.relative != nil && k.relative(f.head)
+	_, ratios := layout.FormatOf(f.head)
+	return ratios
 }
 
 // tableFile is a published table that is being read.
@@ -61,12 +34,12 @@ type tableFile struct {
 func parseTable(files []*file, o *Options, ps *Problems) []*run {
 	f := files[0]
 	f.whole = true
-	k, ok := kindOf(f.head)
-	if !ok {
+	format, ratios := layout.FormatOf(f.head)
+	if format == layout.None {
 		ps.add(f.path, 1, "", "it is no table of results in a layout that is known: qps.abs, o.met or the 21 columns of the insert benchmark")
 		return nil
 	}
-	if isRelative(f) {
+	if ratios {
 		ps.add(f.path, 0, "the absolute table of the same results can be imported", "it is a table of ratios: what they are of is not in it")
 		return nil
 	}
@@ -75,7 +48,10 @@ func parseTable(files []*file, o *Options, ps *Problems) []*run {
 		return nil
 	}
 	t := &tableFile{file: f, o: o}
-	if err := k.read(t, &text); err != nil {
+	read := map[layout.Format]func(io.Reader) error{
+		layout.QPSTable: t.qps, layout.QPSList: t.list, layout.Summary: t.summaries, layout.Costs: t.costs, layout.Levels: t.levels,
+	}
+	if err := read[format](&text); err != nil {
 		ps.add(f.path, 0, "", "%v", err)
 		return nil
 	}
@@ -170,21 +146,21 @@ func (t *tableFile) costs(text io.Reader) error {
 		return err
 	}
 	for _, test := range tests {
-		for _, c := range test.Costs {
-			r := t.test(c.Tag, test.Name)
-			per := r.publishedRate(c.Rate, t.o).per
-			put := func(name string, v float64) {
-				r.put(name, v, source("a published table of costs"), func(row *metric.Row) { row.Per = per })
-			}
-			put("context_switches", c.Switches)
-			put("device_reads", c.Reads)
-			put("read_kb", c.ReadKB)
-			put("write_kb", c.WriteKB)
-			switch {
-			case r.cpus > 0:
-				put("host_cpu_us", cpuTime(c.CPU, r.cpus))
-			case !math.IsNaN(c.CPU):
-				r.warn(noCPUs)
+		for _, l := range slices.Concat(test.Blocks...) {
+			r := t.test(l.Tag, test.Name)
+			per := r.publishedRate(l.Value("o/s"), t.o).per
+			for _, c := range []struct{ column, metric string }{{"cs/o", "context_switches"}, {"r/o", "device_reads"}, {"rKB/o", "read_kb"}, {"wKB/o", "write_kb"}, {"cpu/o", "host_cpu_us"}} {
+				v := l.Value(c.column)
+				switch {
+				case c.metric == "host_cpu_us" && r.cpus == 0:
+					if !math.IsNaN(v) {
+						r.warn(noCPUs)
+					}
+					continue
+				case c.metric == "host_cpu_us":
+					v = cpuTime(v, r.cpus)
+				}
+				r.put(c.metric, v, source("a published table of costs"), func(row *metric.Row) { row.Per = per })
 			}
 		}
 	}

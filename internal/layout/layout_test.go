@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -63,11 +64,11 @@ func ratiosOf(abs *QPS) *QPS {
 			}
 			numbers = append(numbers, Number{v, c})
 		}
-		base := make([]Number, len(numbers))
-		for i := range base {
-			base[i] = numbers[0]
+		row := QPSRow{Test: r.Test}
+		for _, n := range numbers[1:] {
+			row.Cells = append(row.Cells, Ratio(n, numbers[0], true))
 		}
-		rel.Rows = append(rel.Rows, QPSRow{Test: r.Test, Cells: ratios(numbers, base, true)[1:]})
+		rel.Rows = append(rel.Rows, row)
 	}
 	return rel
 }
@@ -83,48 +84,52 @@ func TestPublishedQPS(t *testing.T) {
 	same(t, published(t, "rel.csv"), written(t, func(b *bytes.Buffer) error { return ratiosOf(abs).CSV(b) }))
 }
 
-func TestPublishedMerged(t *testing.T) {
+func TestPublishedSummaries(t *testing.T) {
 	for _, c := range []struct{ mrg, rel string }{{"mrg.q100", "rel.q100"}, {"mrg.some", ""}} {
-		steps, err := ReadMerged(strings.NewReader(published(t, c.mrg)))
+		steps, err := ReadSummaries(strings.NewReader(published(t, c.mrg)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		same(t, published(t, c.mrg), written(t, func(b *bytes.Buffer) error { return Merged(b, steps) }))
+		same(t, published(t, c.mrg), written(t, func(b *bytes.Buffer) error { return WriteSummaries(b, steps) }))
 		if c.rel != "" {
-			same(t, published(t, c.rel), written(t, func(b *bytes.Buffer) error { return MergedRatios(b, steps, true) }))
+			same(t, published(t, c.rel), written(t, func(b *bytes.Buffer) error { return WriteSummaryRatios(b, steps, true) }))
 		}
 	}
 }
 
 // Unknown on either side stays unknown in the ratios of the index build.
-func TestMergedRatiosOfUnknown(t *testing.T) {
-	steps, err := ReadMerged(strings.NewReader(published(t, "mrg.some")))
+func TestSummaryRatiosOfUnknown(t *testing.T) {
+	steps, err := ReadSummaries(strings.NewReader(published(t, "mrg.some")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := written(t, func(b *bytes.Buffer) error { return MergedRatios(b, steps[1:], true) })
+	got := written(t, func(b *bytes.Buffer) error { return WriteSummaryRatios(b, steps[1:], true) })
 	if !strings.HasSuffix(got, "\t2.67\tNA\tNA\tmy5731.cx6d\n") {
 		t.Error(got)
 	}
-	got = written(t, func(b *bytes.Buffer) error { return MergedRatios(b, steps[:1], true) })
+	got = written(t, func(b *bytes.Buffer) error { return WriteSummaryRatios(b, steps[:1], true) })
 	if !strings.Contains(got, "\n0.90\t1\t0.00\t0.00\t1.21\t") {
 		t.Error(got)
 	}
 }
 
 func TestPublishedCosts(t *testing.T) {
-	cost := func(tag string, v ...float64) Cost {
-		return Cost{Tag: tag, CPU: v[0], Switches: v[1], Reads: v[2], ReadKB: v[3], WriteKB: v[4], Rate: v[5]}
+	cost := func(tag string, v ...float64) Line {
+		l := Line{Tag: tag, Values: map[string]float64{}}
+		for i, c := range costColumns {
+			l.Values[c.name] = v[i]
+		}
+		return l
 	}
-	tests := []Test{
-		{"point-query.pre", []Cost{cost("my8407", .000117, 2.516, 0, 0, 0, 712319), cost("ma110806", .000105, 2.566, 0, 0, 0, 796036), cost("pg182", .000078, 2.389, 0, 0, 0, 1056863)}},
-		{"random-points", []Cost{cost("my8407", .013506, 15.925, 0, .008, .004, 5927), cost("ma110806", .030786, 372.826, 0, 0, .006, 2542), cost("pg182", .010021, 30.772, 0, 0, .001, 8003)}},
-		{"read-only", []Cost{cost("my8407", .000129, 2.421, 0, 0, 0, 637825), cost("ma110806", .000118, 2.455, 0, 0, 0, 702242), cost("pg182", .0001, 2.406, 0, 0, .014, 821128)}},
-		{"update-nonindex", []Cost{cost("my8407", .000404, 11.981, 0, 0, 2.664, 103467), cost("ma110806", .000263, 8.634, 0, 0, 2.851, 147457), cost("pg182", .000156, 3.884, 0, 0, .63, 407460)}},
+	tests := []Step{
+		{"point-query.pre", [][]Line{{cost("my8407", .000117, 2.516, 0, 0, 0, 712319), cost("ma110806", .000105, 2.566, 0, 0, 0, 796036), cost("pg182", .000078, 2.389, 0, 0, 0, 1056863)}}},
+		{"random-points", [][]Line{{cost("my8407", .013506, 15.925, 0, .008, .004, 5927), cost("ma110806", .030786, 372.826, 0, 0, .006, 2542), cost("pg182", .010021, 30.772, 0, 0, .001, 8003)}}},
+		{"read-only", [][]Line{{cost("my8407", .000129, 2.421, 0, 0, 0, 637825), cost("ma110806", .000118, 2.455, 0, 0, 0, 702242), cost("pg182", .0001, 2.406, 0, 0, .014, 821128)}}},
+		{"update-nonindex", [][]Line{{cost("my8407", .000404, 11.981, 0, 0, 2.664, 103467), cost("ma110806", .000263, 8.634, 0, 0, 2.851, 147457), cost("pg182", .000156, 3.884, 0, 0, .63, 407460)}}},
 	}
-	same(t, published(t, "met"), written(t, func(b *bytes.Buffer) error { return Costs(b, tests, true) }))
-	unknown := []Test{{"t", []Cost{cost("a", math.NaN(), 1, 0, 0, 0, 5), cost("b", math.NaN(), 2, 0, 0, 0, 10)}}}
-	if got := written(t, func(b *bytes.Buffer) error { return Costs(b, unknown, false) }); !strings.Contains(got, "\nNA\t1.000\t0\t0\t0\t5\ta\n") || !strings.Contains(got, "\nNA\t\t2.00\tNA\tNA\tNA\t2.00\tb\n") {
+	same(t, published(t, "met"), written(t, func(b *bytes.Buffer) error { return WriteCosts(b, tests, true) }))
+	unknown := []Step{{"t", [][]Line{{cost("a", math.NaN(), 1, 0, 0, 0, 5), cost("b", math.NaN(), 2, 0, 0, 0, 10)}}}}
+	if got := written(t, func(b *bytes.Buffer) error { return WriteCosts(b, unknown, false) }); !strings.Contains(got, "\nNA\t1.000\t0\t0\t0\t5\ta\n") || !strings.Contains(got, "\nNA\t\t2.00\tNA\tNA\tNA\t2.00\tb\n") {
 		t.Error(got)
 	}
 }
@@ -159,34 +164,40 @@ func TestRatio(t *testing.T) {
 }
 
 // Published tables of costs have 1 where both numbers are printed as 0.
-func TestCostRatio(t *testing.T) {
-	a, b := Fixed(0.0004, 3), Fixed(0.0002, 3)
-	if got := costRatio(a, b, true) + " " + costRatio(a, b, false) + " " + costRatio(Fixed(3, 0), Fixed(2, 0), true); got != "1 NA 1.50" {
+func TestRatiosOfCosts(t *testing.T) {
+	columns := []column{{"a", 3, Fixed}, {"b", 0, Fixed}}
+	n, base := &Line{Values: map[string]float64{"a": 0.0004, "b": 3}}, &Line{Values: map[string]float64{"a": 0.0002, "b": 2}}
+	if got := fmt.Sprint(n.ratios(base, columns, true), n.ratios(base, columns, false)); got != "[1 1.50] [NA 1.50]" {
+		t.Error(got)
+	}
+	n.Unlike = true
+	if got := fmt.Sprint(n.ratios(base, columns, true)); got != "[NA NA]" {
 		t.Error(got)
 	}
 }
 
-// The layouts are told apart, and tables of ratios from those of numbers.
-func TestKindsOfTables(t *testing.T) {
-	kinds := map[string]func([]string) bool{"qps": IsQPS, "list": IsQPSList, "merged": IsMerged, "costs": IsCosts, "levels": IsLevels}
-	for name, text := range map[string]string{
-		"qps":    published(t, "abs.tsv"),
-		"list":   published(t, "rel.csv"),
-		"merged": published(t, "mrg.some"),
-		"costs":  published(t, "met"),
-		"levels": "sb.r.qps.a.range1.pk1\n1\t2\tx\n",
-	} {
-		head := strings.Split(text, "\n")
-		head = head[:min(len(head)-1, 60)]
-		for kind, is := range kinds {
-			if is(head) != (kind == name) {
-				t.Errorf("%s: %s is %v", name, kind, is(head))
-			}
-		}
+// The formats are distinguished, and tables of ratios from those of numbers.
+func TestFormatOf(t *testing.T) {
+	lines := func(text string) []string {
+		head := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+		return head[:min(len(head), 60)]
 	}
-	lines := func(file string) []string { return strings.Split(strings.TrimSpace(published(t, file)), "\n") }
-	if IsQPSRatios(lines("abs.tsv")) || !IsQPSRatios(lines("rel.tsv")) || !IsQPSListRatios(lines("rel.csv")) || IsMergedRatios(lines("mrg.q100")) || !IsMergedRatios(lines("rel.q100")) {
-		t.Error("ratios are not told from numbers")
+	for _, c := range []struct {
+		name, text string
+		format     Format
+		ratios     bool
+	}{
+		{"abs.tsv", "", QPSTable, false}, {"rel.tsv", "", QPSTable, true}, {"rel.csv", "", QPSList, true},
+		{"mrg.some", "", Summary, false}, {"mrg.q100", "", Summary, false}, {"rel.q100", "", Summary, true}, {"met", "", Costs, false},
+		{"levels", "sb.r.qps.a.range1.pk1\n1\t2\tx\n", Levels, false}, {"ratios of levels", "sb.r.qps.a.range1.pk1\n1.00\t2.00\tx\n", Levels, true},
+		{"none", "SQL statistics:\n", None, false},
+	} {
+		if c.text == "" {
+			c.text = published(t, c.name)
+		}
+		if f, ratios := FormatOf(lines(c.text)); f != c.format || ratios != c.ratios {
+			t.Errorf("%s: %q, ratios %v", c.name, f, ratios)
+		}
 	}
 }
 
@@ -196,9 +207,9 @@ func TestReadCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, published(t, "met"), written(t, func(b *bytes.Buffer) error { return Costs(b, tests, true) }))
+	same(t, published(t, "met"), written(t, func(b *bytes.Buffer) error { return WriteCosts(b, tests, true) }))
 	tests, err = ReadCosts(strings.NewReader("a\n--- absolute\ncpu/o\trKB/o\twKB/o\to/s\tdbms\n0.5\t1\t2\t3\tx\n--- relative to first result\n\n"))
-	if err != nil || len(tests) != 1 || len(tests[0].Costs) != 1 || tests[0].Costs[0].Rate != 3 || tests[0].Costs[0].Tag != "x" || !math.IsNaN(tests[0].Costs[0].Switches) {
+	if err != nil || len(tests) != 1 || tests[0].Blocks[0][0].Value("o/s") != 3 || tests[0].Blocks[0][0].Tag != "x" || !math.IsNaN(tests[0].Blocks[0][0].Value("cs/o")) {
 		t.Errorf("%v, %+v", err, tests)
 	}
 	for text, want := range map[string]string{
@@ -219,8 +230,8 @@ func TestNumbersAsPrinted(t *testing.T) {
 		{Fixed(2.675, 2).Text, "2.67"}, // a little less in binary
 		{Fixed(0.5, 0).Text, "0"}, {Fixed(1.5, 0).Text, "2"},
 		{Fixed(math.Copysign(0, -1), 1).Text, "0.0"},
-		{Short(6.570, 3).Text, "6.57"}, {Short(10, 3).Text, "10"}, {Short(0, 3).Text, "0"}, {Short(100, 0).Text, "100"}, {Short(0.9, 3).Text, "0.9"},
-		{Short(math.NaN(), 3).Text, "NA"},
+		{short(6.570, 3).Text, "6.57"}, {short(10, 3).Text, "10"}, {short(0, 3).Text, "0"}, {short(100, 0).Text, "100"}, {short(0.9, 3).Text, "0.9"},
+		{short(math.NaN(), 3).Text, "NA"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s, want %s", c.got, c.want)
@@ -287,7 +298,7 @@ func TestReadWrong(t *testing.T) {
 			}
 		})
 	}
-	head := strings.Join(mrgHead, "\t") + "\n"
+	head := strings.Join(summaryHead, "\t") + "\n"
 	for _, c := range []struct{ name, text, want string }{
 		{"no head", "1\t2\tt\n", "line 1: the names of the columns"},
 		{"no head after a name", head + "\nl.i1\n1\t2\n", "line 4: the names of the columns"},
@@ -295,7 +306,7 @@ func TestReadWrong(t *testing.T) {
 		{"no number", head + strings.Repeat("x\t", 20) + "t\n", `line 2: "x" is no number`},
 	} {
 		t.Run("mrg "+c.name, func(t *testing.T) {
-			if _, err := ReadMerged(strings.NewReader(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			if _, err := ReadSummaries(strings.NewReader(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Errorf("%v, want %s…", err, c.want)
 			}
 		})
