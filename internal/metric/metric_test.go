@@ -33,7 +33,7 @@ func TestMetrics(t *testing.T) {
 
 func TestWriteRows(t *testing.T) {
 	var b strings.Builder
-	want := []metric.Row{{Target: "t", Trial: 2, Step: "q", Group: "g", Op: "a", Metric: "rows", Value: 1.25, Unit: "count", Per: "query", N: 7, Source: "s", Warnings: []string{"w"}}}
+	want := []metric.Row{{Target: "t", Trial: 2, Step: "q", Group: "g", Op: "a", Metric: "rows", Value: 1.25, Unit: "count", Per: "query", N: 7, Source: "s", Warnings: []metric.Warning{metric.Untyped("w")}}}
 	if err := metric.WriteRows(&b, append(want, metric.Row{Metric: "x"})); err != nil {
 		t.Fatal(err)
 	}
@@ -71,5 +71,38 @@ func TestPercentile(t *testing.T) {
 		if _, _, ok := metric.Percentile(name); ok {
 			t.Errorf("%s is a percentile", name)
 		}
+	}
+}
+
+func TestWarning(t *testing.T) {
+	w := metric.Warn(metric.SLAMissed, metric.Values{"group": "insert", "target": 100.0, "achieved": 57.4})
+	if w.Text != "SLA missed: group insert was to do 100/s and did 57/s" {
+		t.Errorf("%q", w.Text)
+	}
+	b, err := json.Marshal(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back metric.Warning
+	if err := json.Unmarshal(b, &back); err != nil || cmp.Diff(w, back) != "" {
+		t.Errorf("%s: %+v, %v", b, back, err)
+	}
+	// Older builds wrote the text alone.
+	if err := json.Unmarshal([]byte(`"slow"`), &back); err != nil || cmp.Diff(metric.Untyped("slow"), back) != "" {
+		t.Errorf("%+v, %v", back, err)
+	}
+	for name, wrong := range map[string]func(){
+		"unknown code":  func() { metric.Warn("nonsense", nil) },
+		"missing value": func() { metric.Warn(metric.SLAMissed, metric.Values{"group": "g"}) },
+		"unused value":  func() { metric.Warn(metric.Saturated, metric.Values{"group": "g", "x": 1.0}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			wrong()
+		}()
 	}
 }

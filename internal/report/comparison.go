@@ -137,7 +137,7 @@ func (c Comparison) rows(n *notes) [][]string {
 		}
 		last = it.Step.Name
 		marks := Cell{}
-		for _, w := range appendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...) {
+		for _, w := range metric.Texts(metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...)) {
 			marks.Notes = withNote(marks.Notes, n.mark(w))
 		}
 		out = append(out, []string{step, numberName(it.New.Key), number{*it.Base}.whole(), number{*it.New}.whole(),
@@ -273,7 +273,7 @@ func (c Comparison) json(it *compare.Item) comparedItem {
 		Unit: it.New.Unit, Per: it.New.Per, Headline: it.Headline, BaseTrials: it.Base.Values(), NewTrials: it.New.Values(),
 		Pairs: it.Pairs, Ratio: known(it.Ratio), Low: known(it.Low), High: known(it.High), P: known(it.P), Adjusted: known(it.Adjusted),
 		Verdict: string(it.Verdict), Why: it.Why, Needed: c.Needed(&it.Effect, c.Difference),
-		Warnings: appendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...),
+		Warnings: metric.Texts(metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...)),
 	}
 	if m := metric.ByName(it.Metric()); m != nil {
 		out.Better = m.Better

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -57,7 +58,7 @@ func (c *campaign) section(s *step, tracks []*track) Section {
 	}
 	for _, t := range c.Targets {
 		for _, r := range s.Runs[t] {
-			for _, text := range slices.Concat(r.Step.Warnings, r.Step.Notes) {
+			for _, text := range slices.Concat(metric.Texts(r.Step.Warnings), r.Step.Notes) {
 				if n.has(text) {
 					continue // it stands at the numbers that it is about
 				}

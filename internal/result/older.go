@@ -20,8 +20,8 @@ func (t *Trial) markWarned() {
 	for i := range t.Steps {
 		for k := range t.Steps[i].Rows {
 			r := &t.Steps[i].Rows[k]
-			r.Disturbed = r.Disturbed || slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, disturbed) })
-			r.AtLeast = r.AtLeast || slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.HasPrefix(w, putOff) })
+			r.Disturbed = r.Disturbed || slices.ContainsFunc(r.Warnings, func(w metric.Warning) bool { return strings.Contains(w.Text, disturbed) })
+			r.AtLeast = r.AtLeast || slices.ContainsFunc(r.Warnings, func(w metric.Warning) bool { return strings.HasPrefix(w.Text, putOff) })
 		}
 	}
 }

@@ -72,7 +72,7 @@ type Trial struct {
 	Settings   []engine.Setting  `json:"settings"`
 	Host       []observe.Fact    `json:"host"`
 	Steps      []Step            `json:"steps"`
-	Warnings   []string          `json:"warnings,omitempty"`
+	Warnings   []metric.Warning  `json:"warnings,omitempty"`
 	// Imported tells where the numbers are from that rumbench did not measure
 	// itself; nil where it did.
 	Imported *Imported `json:"imported,omitempty"`
@@ -165,7 +165,7 @@ type Step struct {
 	Counters  []CounterChange       `json:"counters,omitempty"`
 	Waits     []Wait                `json:"waits,omitempty"` // what sessions were seen doing, the most frequent first
 	Notes     []string              `json:"notes,omitempty"`
-	Warnings  []string              `json:"warnings,omitempty"`
+	Warnings  []metric.Warning      `json:"warnings,omitempty"`
 	// NotComparable are reasons why the step's numbers cannot be compared with
 	// those of others, in a few words each, as what it did was not what it had to do.
 	NotComparable []string `json:"not_comparable,omitempty"`

@@ -9,6 +9,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/fsize"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/model"
 )
@@ -129,7 +130,7 @@ func (c *planCheck) after(ctx context.Context, s *result.Step) error {
 	end, err := c.explain(ctx)
 	if err != nil {
 		s.Status = result.Invalid
-		s.Warnings = append([]string{err.Error()}, s.Warnings...)
+		s.Warnings = append([]metric.Warning{metric.Untyped(err.Error())}, s.Warnings...)
 		return nil
 	}
 	if err := c.save(result.AtEnd, end); err != nil {
@@ -142,11 +143,11 @@ func (c *planCheck) after(ctx context.Context, s *result.Step) error {
 		}
 	}
 	if len(changed) > 0 {
-		s.Warnings = append(s.Warnings, "the plan changed between the beginning and the end of the step: "+some(changed, 3))
+		s.Warnings = append(s.Warnings, metric.Untyped("the plan changed between the beginning and the end of the step: "+some(changed, 3)))
 	}
 	if wrong, _ := c.wrong(end); len(wrong) > 0 {
 		s.Status = result.Invalid
-		s.Warnings = append([]string{"wrong plan: " + some(wrong, 1)}, s.Warnings...)
+		s.Warnings = append([]metric.Warning{metric.Untyped("wrong plan: " + some(wrong, 1))}, s.Warnings...)
 	}
 	return nil
 }
@@ -225,7 +226,7 @@ func answers(op *model.Op, index string, p *engine.Plan) bool {
 }
 
 // whole warns of other statements that read large tables to find some rows.
-func (c *planCheck) whole(plans []engine.Plan) []string {
+func (c *planCheck) whole(plans []engine.Plan) []metric.Warning {
 	var out []string
 	for i, op := range c.ops {
 		p := &plans[i]
@@ -239,7 +240,7 @@ func (c *planCheck) whole(plans []engine.Plan) []string {
 	if len(out) == 0 {
 		return nil
 	}
-	return []string{"statements read whole tables to find their rows: " + some(out, 3)}
+	return []metric.Warning{metric.Untyped("statements read whole tables to find their rows: " + some(out, 3))}
 }
 
 // kinds are the ways of a plan with what the database calls them.

@@ -10,6 +10,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/drive"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/pace"
 	"rumbench/internal/result"
@@ -114,7 +115,7 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 		if s.Status == result.Partial {
 			why = "it was ended early"
 		}
-		s.Warnings = append(s.Warnings, "the step did not end: "+why)
+		s.Warnings = append(s.Warnings, metric.Untyped("the step did not end: "+why))
 	}
 	t.res.Steps = append(t.res.Steps, *s)
 	t.Progress(eventOf(PhaseEnd, *s))
@@ -286,7 +287,7 @@ func (t *trial) finding(ctx context.Context, step *workload.Step, stage workload
 	r.out.Notes = append(r.out.Notes, found.Notes...)
 	for _, b := range found.Broken {
 		r.out.Status = result.Invalid
-		r.out.Warnings = append([]string{"wrong result: " + b}, r.out.Warnings...)
+		r.out.Warnings = append([]metric.Warning{metric.Untyped("wrong result: " + b)}, r.out.Warnings...)
 	}
 	return r.addSpace(ctx, found.Live, found.ReadAll)
 }

@@ -10,13 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"rumbench/engine"
 	"rumbench/internal/drive"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -267,8 +267,8 @@ func (t *trial) sync() error {
 }
 
 func (t *trial) warn(w string) {
-	if w != "" && !slices.Contains(t.res.Warnings, w) {
-		t.res.Warnings = append(t.res.Warnings, w)
+	if w != "" {
+		t.res.Warnings = metric.AppendNew(t.res.Warnings, metric.Untyped(w))
 	}
 }
 

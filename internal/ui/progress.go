@@ -189,7 +189,7 @@ func StepLine(s *result.Step) string {
 		line += "  " + string(s.Status)
 	}
 	for _, w := range s.Warnings {
-		line += "\n             ! " + w
+		line += "\n             ! " + w.Text
 	}
 	return line
 }
@@ -200,7 +200,7 @@ func FoundLine(s *result.Step) string {
 	line := fmt.Sprintf("  %s: %v", s.Name, s.Search)
 	if r := s.Find("highest_rate", "", ""); r != nil {
 		for _, w := range r.Warnings {
-			line += "\n             ! " + w
+			line += "\n             ! " + w.Text
 		}
 	}
 	return line

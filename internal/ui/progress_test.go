@@ -41,7 +41,7 @@ func script(p *Progress) {
 	p.End(result.Entry{Dir: "pebble.1"}, &result.Trial{Status: result.Complete, Steps: []result.Step{
 		{Name: "l.i0", Status: result.Complete, Seconds: 12, Primary: "insert", Rows: []metric.Row{{Op: "insert", Metric: "rows_per_s", Value: 1234567}}},
 		{Name: "settle", Status: result.Complete, Seconds: 60},
-		{Name: "qr100", Status: result.Complete, Seconds: 30, Primary: "query", Warnings: []string{"SLA missed", "saturated"},
+		{Name: "qr100", Status: result.Complete, Seconds: 30, Primary: "query", Warnings: metric.UntypedAll([]string{"SLA missed", "saturated"}),
 			Rows: []metric.Row{{Op: "insert", Metric: "rows_per_s", Value: 90}, {Op: "query", Metric: "rows_per_s", Value: 23456}}},
 	}})
 	p.Begin(result.Entry{Dir: "sqlite.1", Target: "sqlite", Trial: 1}, 2, 2)
