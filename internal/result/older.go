@@ -84,7 +84,8 @@ func testByName(workloadName string, s *Step) Test {
 	t := Test{WarmUp: s.Warmup || hasPart(name, "warm", "warmup"), BeforeWrites: hasPart(name, "pre", "warmpre")}
 	t.Access = accessByKinds(s)
 	byName := accessByName(s.Name)
-	test, _, _ := strings.Cut(name, "=") // select may have numbers appended, as in select_range=100_clients=8
+	test, _, _ := strings.Cut(name, ".")
+	test, _, _ = strings.Cut(test, "=") // select may have numbers appended, as in select_range=100_clients=8
 	switch {
 	case workloadName != sysbench:
 		if t.Access == workload.OtherAccess {

@@ -114,7 +114,7 @@ func TestSysbenchOfOlderBuilds(t *testing.T) {
 		{Test{Access: workload.MixedAccess}, []string{"ratio", "ratio@4r.8t", "ratio-points@8r"}},
 		{as(before, workload.PointAccess), []string{"point-query.pre@4c", "points-covered-pk.pre@500", "point-query.pre_range=100", "random-points.pre_range=10"}},
 		{as(before, workload.RangeAccess), []string{"scan.warmpre", "read-only.pre"}},
-		{as(warm, workload.PointAccess), []string{"point-query.warm"}},
+		{as(warm, workload.PointAccess), []string{"point-query.warm", "select.warmup@3c"}},
 		{as(warm, workload.RangeAccess), []string{"scan.warm_range=100"}},
 		{as(warm, workload.WriteAccess), []string{"update-index.warmup@8c.500"}},
 		{as(warm, workload.MixedAccess), []string{"ratio.warmup@4r.8t"}},
