@@ -121,10 +121,8 @@ func (a *App) table(dirs []string, o tableOptions) error {
 	if err != nil {
 		return err
 	}
-	switch o.layout {
-	case "mrg", "rel", "met":
-		a.remark(c.Durability(), published.Remarks(c, base))
-		return a.printPublished(c, base, firsts, o)
+	if slices.Contains(publishedWhole, o.layout) {
+		return a.wholeTable(c, base, firsts, o)
 	}
 	ro := compare.RelativeOptions{Base: base, Metric: o.metric}
 	if o.compatible {
@@ -137,26 +135,47 @@ func (a *App) table(dirs []string, o tableOptions) error {
 	style := report.RelativeStyle{Absolute: o.absolute, Notes: notes}
 	switch o.layout {
 	case "tsv", "csv":
-		a.remark(r.Durability, published.QPSRemarks(r, o.warmUps))
-		qps := published.QPS(r, o.absolute, o.warmUps, notes)
-		if o.layout == "csv" {
-			return qps.CSV(a.Stdout)
-		}
-		return qps.TSV(a.Stdout)
+		return a.qpsTable(r, notes, o)
 	case "markdown":
 		return report.RelativeMarkdown(a.Stdout, r, style)
 	}
 	return report.RelativeText(a.Stdout, r, style, a.textWidth())
 }
 
-func (a *App) printPublished(c *compare.Campaign, base *compare.Target, firsts []*compare.Target, o tableOptions) error {
-	switch o.layout {
-	case "mrg":
-		return layout.WriteSummaries(a.Stdout, published.Summaries(c, base, firsts))
-	case "rel":
-		return layout.WriteSummaryRatios(a.Stdout, published.Summaries(c, base, firsts), o.compatible)
+// show is what the layouts of published tables show.
+func (o *tableOptions) show() layout.Show {
+	switch {
+	case o.absolute:
+		return layout.Numbers
+	case o.compatible:
+		return layout.RoundedRatios
 	}
-	return layout.WriteCosts(a.Stdout, published.Costs(c, base), o.compatible)
+	return layout.Ratios
+}
+
+func (a *App) qpsTable(r *compare.Relative, notes map[string]string, o tableOptions) error {
+	a.remark(r.Durability, published.QPSRemarks(r, o.warmUps))
+	tests, decimals := published.QPS(r, o.warmUps, notes)
+	if o.layout == "csv" {
+		return layout.WriteQPSList(a.Stdout, tests, o.show(), decimals)
+	}
+	var names []string
+	for _, t := range r.Targets {
+		names = append(names, t.Name)
+	}
+	return layout.WriteQPS(a.Stdout, names, tests, o.show(), decimals)
+}
+
+// wholeTable prints a layout whose columns are given.
+func (a *App) wholeTable(c *compare.Campaign, base *compare.Target, firsts []*compare.Target, o tableOptions) error {
+	a.remark(c.Durability(), published.Remarks(c, base))
+	switch o.layout {
+	case "met":
+		return layout.WriteCosts(a.Stdout, published.Costs(c, base), o.compatible)
+	case "mrg":
+		o.absolute = true
+	}
+	return layout.WriteSummaries(a.Stdout, published.Summaries(c, base, firsts), o.show())
 }
 
 // tableCampaign reads all results into one campaign. Targets of several

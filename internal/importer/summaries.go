@@ -2,7 +2,6 @@ package importer
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,26 +11,18 @@ import (
 	"rumbench/internal/result"
 )
 
-// summaries reads tables of the insert benchmark's 21 columns: of one step, which
-// the file's name has, of several, or of all steps of one run.
-func (t *tableFile) summaries(text io.Reader) error {
-	steps, err := layout.ReadSummaries(text)
-	if err != nil {
-		return err
-	}
-	for _, s := range steps {
-		lines := slices.Concat(s.Blocks...)
-		names := t.steps(s.Name, lines)
-		for i := range lines {
-			r := t.run(lines[i].Tag, fmtIBench)
-			r.step.Name = names[i]
-			r.summary(&lines[i])
-			if s.Name == "" && names[0] != names[len(names)-1] {
-				r.guess("%s does not name its steps: they are named by their order, l.i0, l.x, l.i1 …, q1, q2 …", t.path)
-			}
+// summaries adds lines of the insert benchmark's 21 columns: of one step, which
+// the file's name has if it is "", or of all steps of one run.
+func (t *tableFile) summaries(name string, lines []layout.Line) {
+	names := t.steps(name, lines)
+	for i := range lines {
+		r := t.run(lines[i].Tag, fmtIBench)
+		r.step.Name = names[i]
+		r.summary(&lines[i])
+		if name == "" && names[0] != names[len(names)-1] {
+			r.guess("%s does not name its steps: they are named by their order, l.i0, l.x, l.i1 …, q1, q2 …", t.path)
 		}
 	}
-	return nil
 }
 
 // steps are the names of the steps that rows are of.

@@ -2,7 +2,6 @@ package importer
 
 import (
 	"bytes"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -47,13 +46,15 @@ func parseTable(files []*file, o *Options, ps *Problems) []*run {
 	if !f.each(ps, func(_ int, line string, _ bool) bool { text.WriteString(line + "\n"); return true }) {
 		return nil
 	}
-	t := &tableFile{file: f, o: o}
-	read := map[layout.Format]func(io.Reader) error{
-		layout.QPSTable: t.qps, layout.QPSList: t.list, layout.Summary: t.summaries, layout.Costs: t.costs, layout.Levels: t.levels,
-	}
-	if err := read[format](&text); err != nil {
+	steps, err := layout.Read(format, &text)
+	if err != nil {
 		ps.add(f.path, 0, "", "%v", err)
-		return nil
+	}
+	t := &tableFile{file: f, o: o}
+	for _, s := range steps {
+		if err == nil {
+			t.add(format, &s)
+		}
 	}
 	if len(t.runs) == 0 {
 		ps.add(f.path, f.lines, "", "there are no numbers in it")
@@ -83,86 +84,63 @@ func (t *tableFile) test(target, name string) *run {
 	return r
 }
 
-func (t *tableFile) qps(text io.Reader) error {
-	table, err := layout.ReadQPS(text)
-	if err != nil {
-		return err
+// add adds the runs of a step.
+func (t *tableFile) add(f layout.Format, s *layout.Step) {
+	lines := slices.Concat(s.Blocks...)
+	if f == layout.Summary {
+		t.summaries(s.Name, lines)
+		return
 	}
-	t.addQPS(table)
-	return nil
-}
-
-// list reads the layout without a header: its columns have no names.
-func (t *tableFile) list(text io.Reader) error {
-	table, err := layout.ReadQPSList(text)
-	if err != nil {
-		return err
-	}
-	t.addQPS(table)
-	for _, r := range t.runs {
-		r.guess("%s does not name its columns: they are called col-1, col-2 …", t.path)
-	}
-	return nil
-}
-
-func (t *tableFile) addQPS(table *layout.QPS) {
-	for _, row := range table.Rows {
-		for i, target := range table.Columns {
-			if v, err := strconv.ParseFloat(row.Cells[i], 64); err == nil && v >= 0 {
-				t.test(target, row.Test).publishedRate(v, t.o)
-			}
-		}
-	}
-}
-
-// levels reads the layout with a column for each number of clients, of 2020.
-// How many these are is not in it.
-func (t *tableFile) levels(text io.Reader) error {
-	tests, err := layout.ReadLevels(text)
-	if err != nil {
-		return err
-	}
-	for _, test := range tests {
-		for _, row := range test.Rows {
-			for i, v := range row.Values {
-				if math.IsNaN(v) {
-					continue
-				}
-				r := t.test(row.Tag, test.Name)
-				if len(row.Values) > 1 {
-					r.base += "_column=" + strconv.Itoa(i+1)
-					r.guess("the columns of %s are of different numbers of clients, which it does not give: steps are named by the column", t.path)
-				}
+	for i := range lines {
+		l := &lines[i]
+		switch f {
+		case layout.Costs:
+			t.costs(s.Name, l)
+		case layout.Levels:
+			t.levels(s.Name, l)
+		default:
+			if v := l.Value(layout.Rate); v >= 0 {
+				r := t.test(l.Tag, s.Name)
 				r.publishedRate(v, t.o)
+				if f == layout.QPSList {
+					r.guess("%s does not name its columns: they are called col-1, col-2 …", t.path)
+				}
 			}
 		}
 	}
-	return nil
 }
 
-func (t *tableFile) costs(text io.Reader) error {
-	tests, err := layout.ReadCosts(text)
-	if err != nil {
-		return err
-	}
-	for _, test := range tests {
-		for _, l := range slices.Concat(test.Blocks...) {
-			r := t.test(l.Tag, test.Name)
-			per := r.publishedRate(l.Value("o/s"), t.o).per
-			for _, c := range []struct{ column, metric string }{{"cs/o", "context_switches"}, {"r/o", "device_reads"}, {"rKB/o", "read_kb"}, {"wKB/o", "write_kb"}, {"cpu/o", "host_cpu_us"}} {
-				v := l.Value(c.column)
-				switch {
-				case c.metric == "host_cpu_us" && r.cpus == 0:
-					if !math.IsNaN(v) {
-						r.warn(noCPUs)
-					}
-					continue
-				case c.metric == "host_cpu_us":
-					v = cpuTime(v, r.cpus)
-				}
-				r.put(c.metric, v, source("a published table of costs"), func(row *metric.Row) { row.Per = per })
-			}
+// levels adds a line with a column for each number of clients. How many these are
+// is not in it.
+func (t *tableFile) levels(test string, l *layout.Line) {
+	for i := range len(l.Values) {
+		v := l.Value(layout.ColumnName(i))
+		if math.IsNaN(v) {
+			continue
 		}
+		r := t.test(l.Tag, test)
+		if len(l.Values) > 1 {
+			r.base += "_column=" + strconv.Itoa(i+1)
+			r.guess("the columns of %s are of different numbers of clients, which it does not give: steps are named by the column", t.path)
+		}
+		r.publishedRate(v, t.o)
 	}
-	return nil
+}
+
+func (t *tableFile) costs(test string, l *layout.Line) {
+	r := t.test(l.Tag, test)
+	per := r.publishedRate(l.Value("o/s"), t.o).per
+	put := func(name string, v float64) {
+		r.put(name, v, source("a published table of costs"), func(row *metric.Row) { row.Per = per })
+	}
+	put("context_switches", l.Value("cs/o"))
+	put("device_reads", l.Value("r/o"))
+	put("read_kb", l.Value("rKB/o"))
+	put("write_kb", l.Value("wKB/o"))
+	switch cpu := l.Value("cpu/o"); {
+	case r.cpus > 0:
+		put("host_cpu_us", cpuTime(cpu, r.cpus))
+	case !math.IsNaN(cpu):
+		r.warn(noCPUs)
+	}
 }

@@ -1,8 +1,8 @@
 // Package layout writes and reads the text formats that results of the insert
 // benchmark and of sysbench are published in: each format is one file.
 //
-// It knows nothing of trials and metrics: it is given numbers by the names of
-// the columns.
+// It knows nothing of trials and metrics: whatever the format, a table is steps
+// with lines of configurations, and numbers by the names of columns.
 package layout
 
 import (
@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -99,34 +100,58 @@ func readLines(r io.Reader, read func(line string) error) error {
 // plain keeps what ends a cell or a line out of a name.
 var plain = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ").Replace
 
+// Show is what a table shows.
+type Show int
+
+// The choices. Published tables divide numbers as they are printed.
+const (
+	Numbers Show = iota
+	Ratios
+	RoundedRatios
+)
+
 // Format is a format of published tables.
 type Format string
 
 // The formats of tables.
 const (
-	None     Format = ""
-	QPSTable Format = "qps"    // the sysbench suite's rates, tab separated
-	QPSList  Format = "list"   // the same as CSV, without a header
-	Summary  Format = "mrg"    // the insert benchmark's 21 columns
-	Costs    Format = "met"    // the sysbench suite's costs per operation
-	Levels   Format = "levels" // its rates of 2020, a column for each number of clients
+	None    Format = ""
+	QPS     Format = "qps"    // the sysbench suite's rates, tab separated
+	QPSList Format = "list"   // the same as CSV, without a header
+	Summary Format = "mrg"    // the insert benchmark's 21 columns
+	Costs   Format = "met"    // the sysbench suite's costs per operation
+	Levels  Format = "levels" // its rates of 2020, a column for each number of clients
 )
+
+// formats lists the formats, those that are recognised more surely first.
+var formats = [...]struct {
+	Format
+	is func(head []string) bool // by the first lines of a file
+	// rates are the cells of a line that are whole numbers in a table of numbers.
+	rates func(line string) string
+	read  func(r io.Reader) ([]Step, error)
+}{
+	{QPS, isQPS, qpsRates, readQPS}, {Summary, isSummary, summaryRates, readSummaries}, {Costs, isCosts, nil, readCosts},
+	{Levels, isLevels, levelsRates, readLevels}, {QPSList, isQPSList, qpsListRates, readQPSList},
+}
 
 // FormatOf returns the format of a table by its first lines, and whether it
 // holds ratios instead of numbers.
 func FormatOf(head []string) (f Format, ratios bool) {
-	for _, k := range [...]struct {
-		Format
-		is, ratios func(head []string) bool
-	}{
-		{QPSTable, isQPS, isQPSRatios}, {Summary, isSummary, isSummaryRatios}, {Costs, isCosts, never},
-		{Levels, isLevels, isLevelsRatios}, {QPSList, isQPSList, isQPSListRatios},
-	} {
+	for _, k := range formats {
 		if k.is(head) {
-			return k.Format, k.ratios(head)
+			return k.Format, k.rates != nil && slices.ContainsFunc(head, func(line string) bool { return strings.Contains(k.rates(line), ".") })
 		}
 	}
 	return None, false
 }
 
-func never([]string) bool { return false }
+// Read reads a table of numbers.
+func Read(f Format, r io.Reader) ([]Step, error) {
+	for _, k := range formats {
+		if k.Format == f {
+			return k.read(r)
+		}
+	}
+	return nil, fmt.Errorf("there is no format %q", f)
+}

@@ -3,49 +3,35 @@ package layout
 import (
 	"errors"
 	"io"
-	"slices"
 	"strings"
 )
 
-// Test is a test in the layout of 2020: a line per configuration, a column per
-// number of clients, which are not named.
-type Test struct {
-	Name string
-	Rows []TestRow
-}
-
-// TestRow is what a configuration did, in the order of the columns.
-type TestRow struct {
-	Tag    string
-	Values []float64 // NaN: unknown
-}
-
-// ReadLevels reads tables in the layout of 2020.
-func ReadLevels(r io.Reader) ([]Test, error) {
-	var tests []Test
+// readLevels reads tables in the layout of 2020: per test its name, and a line
+// per configuration with a column per number of clients, which are not named:
+// col-1, col-2 ….
+func readLevels(r io.Reader) ([]Step, error) {
+	var tests []Step
 	err := readLines(r, func(line string) error {
 		line = strings.TrimRight(line, "\t ")
 		cells := strings.Split(line, "\t")
 		tag := len(cells) - 1
 		switch {
 		case line == "":
-			return nil
 		case tag == 0:
-			tests = append(tests, Test{Name: line})
-			return nil
+			tests = append(tests, Step{Name: line, Blocks: make([][]Line, 1)})
 		case len(tests) == 0:
 			return errors.New("the name of a test is to stand before its numbers")
-		}
-		row := TestRow{Tag: cells[tag]}
-		for _, c := range cells[:tag] {
-			v, err := readNumber(c)
-			if err != nil {
-				return err
+		default:
+			l := Line{Tag: cells[tag], Values: map[string]float64{}}
+			for i, c := range cells[:tag] {
+				v, err := readNumber(c)
+				if err != nil {
+					return err
+				}
+				l.Values[ColumnName(i)] = v
 			}
-			row.Values = append(row.Values, v)
+			tests[len(tests)-1].add(l)
 		}
-		t := &tests[len(tests)-1]
-		t.Rows = append(t.Rows, row)
 		return nil
 	})
 	return tests, err
@@ -55,10 +41,10 @@ func isLevels(head []string) bool {
 	return len(head) > 1 && strings.HasPrefix(head[0], "sb.r.qps.") && strings.Contains(head[1], "\t")
 }
 
-// isLevelsRatios: rates are whole numbers, and ratios are not.
-func isLevelsRatios(head []string) bool {
-	return slices.ContainsFunc(head, func(line string) bool {
-		first, _, several := strings.Cut(line, "\t")
-		return several && strings.Contains(first, ".")
-	})
+func levelsRates(line string) string {
+	first, _, several := strings.Cut(line, "\t")
+	if !several {
+		return "" // the name of a test
+	}
+	return first
 }

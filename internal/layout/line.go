@@ -31,6 +31,7 @@ func (l *Line) Value(column string) float64 {
 type Step struct {
 	Name   string
 	Blocks [][]Line
+	Note   string // a remark of the analyst; may be empty
 }
 
 // add adds a line to the last block.
@@ -52,6 +53,14 @@ func names(columns []column, tag string) []string {
 		out = append(out, c.name)
 	}
 	return append(out, tag)
+}
+
+// cells returns the cells of a line: its numbers, or their ratios to its base.
+func (l *Line) cells(base *Line, columns []column, show Show) []string {
+	if show == Numbers {
+		return l.texts(columns)
+	}
+	return l.ratios(base, columns, show == RoundedRatios)
 }
 
 // texts returns the cells of a line.

@@ -20,8 +20,8 @@ const (
 )
 
 // WriteCosts writes the table met: per test its name, a line per configuration,
-// and then the same as ratios to the first, which has no line there. Rounded is
-// as in Ratio. The two tabs after the first column are the layout's own.
+// and then the same as ratios to the first, which has no line there.
+// The two tabs after the first column are the layout's own.
 func WriteCosts(w io.Writer, tests []Step, rounded bool) error {
 	head := &Line{Tag: costTag}
 	columns := names(costColumns, costTag)
@@ -42,9 +42,9 @@ func WriteCosts(w io.Writer, tests []Step, rounded bool) error {
 	})
 }
 
-// ReadCosts reads the absolute blocks of tables that WriteCosts wrote, also of
-// releases that had fewer columns.
-func ReadCosts(r io.Reader) ([]Step, error) {
+// readCosts reads the absolute blocks of tables, also of releases that had fewer
+// columns.
+func readCosts(r io.Reader) ([]Step, error) {
 	const (
 		outside = iota // the test's name, and ratios
 		atHeader
@@ -57,7 +57,7 @@ func ReadCosts(r io.Reader) ([]Step, error) {
 		line = strings.TrimRight(line, "\t ")
 		switch {
 		case line == absolute:
-			tests, state = append(tests, Step{name, make([][]Line, 1)}), atHeader
+			tests, state = append(tests, Step{Name: name, Blocks: make([][]Line, 1)}), atHeader
 		case line == "" || strings.HasPrefix(line, "---"):
 			state = outside
 		case state == outside:

@@ -30,27 +30,10 @@ var summaryHead = names(summaryColumns, summaryTag)
 // blockEnd is the line between blocks of one step.
 const blockEnd = "-"
 
-// WriteSummaries writes the table mrg: 21 columns, a line per configuration. Of
-// several steps each begins with an empty line and its name.
-func WriteSummaries(w io.Writer, steps []Step) error {
-	return writeSummaries(w, steps, func(b *bufio.Writer, block []Line) {
-		for i := range block {
-			block[i].write(b, block[i].texts(summaryColumns), "\t")
-		}
-	})
-}
-
-// WriteSummaryRatios writes the table rel: the same columns as ratios to the
-// first configuration of the block, which has no line. Rounded is as in Ratio.
-func WriteSummaryRatios(w io.Writer, steps []Step, rounded bool) error {
-	return writeSummaries(w, steps, func(b *bufio.Writer, block []Line) {
-		for i := 1; i < len(block); i++ {
-			block[i].write(b, block[i].ratios(&block[0], summaryColumns, rounded), "\t")
-		}
-	})
-}
-
-func writeSummaries(w io.Writer, steps []Step, write func(*bufio.Writer, []Line)) error {
+// WriteSummaries writes the table mrg: 21 columns, a line per configuration; or
+// rel, the same columns as ratios to the first configuration of the block, which
+// has no line. Of several steps each begins with an empty line and its name.
+func WriteSummaries(w io.Writer, steps []Step, show Show) error {
 	return writeTo(w, func(b *bufio.Writer) {
 		for _, s := range steps {
 			if len(steps) > 1 {
@@ -61,15 +44,18 @@ func writeSummaries(w io.Writer, steps []Step, write func(*bufio.Writer, []Line)
 				if i > 0 {
 					fmt.Fprintln(b, blockEnd)
 				}
-				write(b, block)
+				for k := range block {
+					if k > 0 || show == Numbers {
+						block[k].write(b, block[k].cells(&block[0], summaryColumns, show), "\t")
+					}
+				}
 			}
 		}
 	})
 }
 
-// ReadSummaries reads tables that WriteSummaries wrote: of one step, whose name
-// is then "", or of several.
-func ReadSummaries(r io.Reader) ([]Step, error) {
+// readSummaries reads tables of one step, whose name is then "", or of several.
+func readSummaries(r io.Reader) ([]Step, error) {
 	var steps []Step
 	var s *Step // the last one
 	name := ""
@@ -78,7 +64,7 @@ func ReadSummaries(r io.Reader) ([]Step, error) {
 		switch {
 		case line == "":
 		case slices.Equal(cells, summaryHead):
-			steps, name = append(steps, Step{name, make([][]Line, 1)}), ""
+			steps, name = append(steps, Step{Name: name, Blocks: make([][]Line, 1)}), ""
 			s = &steps[len(steps)-1]
 		case line != blockEnd && len(cells) == 1:
 			name = line
@@ -100,10 +86,10 @@ func isSummary(head []string) bool {
 	return slices.Contains(head[:min(len(head), 4)], strings.Join(summaryHead, "\t"))
 }
 
-// isSummaryRatios: rates are whole numbers, and ratios are not.
-func isSummaryRatios(head []string) bool {
-	return slices.ContainsFunc(head, func(line string) bool {
-		cells := strings.Split(line, "\t")
-		return len(cells) == len(summaryHead) && !slices.Equal(cells, summaryHead) && strings.Contains(cells[0]+cells[1], ".")
-	})
+func summaryRates(line string) string {
+	cells := strings.Split(line, "\t")
+	if len(cells) != len(summaryHead) {
+		return ""
+	}
+	return cells[0] + cells[1]
 }

@@ -13,41 +13,45 @@ import (
 	"rumbench/internal/layout"
 )
 
-// Number returns a number as absolute tables print it: without decimals of
-// rates, counts and bytes, with three of costs and times.
+// Number returns a number as absolute tables print it.
 func Number(n compare.Number) layout.Number {
-	decimals := 3
-	if n.Unit == "1/s" || n.Unit == "B" || n.Unit == "bool" || n.Unit == "count" && n.Per == "" {
-		decimals = 0
-	}
 	if n.Missing != "" {
 		n.Value = math.NaN()
 	}
-	return layout.Fixed(n.Value, decimals)
+	return layout.Fixed(n.Value, decimals(n))
+}
+
+// decimals are none of rates, counts and bytes, and three of costs and times.
+func decimals(n compare.Number) int {
+	if n.Unit == "1/s" || n.Unit == "B" || n.Unit == "bool" || n.Unit == "count" && n.Per == "" {
+		return 0
+	}
+	return 3
 }
 
 // Round returns a number's value as it is printed; NaN if there is none.
 func Round(n compare.Number) float64 { return Number(n).Printed() }
 
-// QPS returns a relative table in the layout of sysbench's tables. Of the tests
-// that warm up or come before the writes it has, as published tables do, the
-// warm-ups of range tests, or all where warmUps says so. Notes are remarks by
-// the names of tests.
-func QPS(r *compare.Relative, absolute, warmUps bool, notes map[string]string) *layout.QPS {
-	out := &layout.QPS{}
-	targets := r.Targets
-	if !absolute {
-		out.Base, targets = r.Base().Name, targets[1:]
-	}
-	for _, t := range targets {
-		out.Columns = append(out.Columns, t.Name)
-	}
+// QPS returns the tests of a relative table for sysbench's tables. Of those that
+// warm up or come before the writes it has, as published tables do, the warm-ups
+// of range tests, or all where warmUps says so. Notes are remarks by the names of
+// tests. The numbers have so many places after the point.
+func QPS(r *compare.Relative, warmUps bool, notes map[string]string) (tests []layout.Step, places int) {
 	add := func(of compare.Group, wanted func(*compare.Step) bool) {
 		for _, g := range r.Groups {
-			for i := range g.Rows {
-				if row := &g.Rows[i]; g.Group == of && wanted(row.Step) {
-					out.Rows = append(out.Rows, layout.QPSRow{Test: row.Step.Name, Cells: qpsCells(r, row, absolute), Note: notes[row.Step.Name]})
+			for _, row := range g.Rows {
+				if g.Group != of || !wanted(row.Step) {
+					continue
 				}
+				var lines []layout.Line
+				for i, c := range row.Cells {
+					l := layout.Line{Tag: r.Targets[i].Name, Unlike: c.Apart != ""}
+					if c.Missing == "" {
+						l.Values, places = map[string]float64{layout.Rate: c.Value}, decimals(c.Number)
+					}
+					lines = append(lines, l)
+				}
+				tests = append(tests, layout.Step{Name: row.Step.Name, Blocks: [][]layout.Line{lines}, Note: notes[row.Step.Name]})
 			}
 		}
 	}
@@ -63,7 +67,7 @@ func QPS(r *compare.Relative, absolute, warmUps bool, notes map[string]string) *
 			add(g, all)
 		}
 	}
-	return out
+	return tests, places
 }
 
 // rangeWarmUp reports whether a step is a warm-up that published tables of rates
@@ -71,22 +75,6 @@ func QPS(r *compare.Relative, absolute, warmUps bool, notes map[string]string) *
 func rangeWarmUp(s *compare.Step) bool {
 	t := s.Test()
 	return t.WarmUp && !t.BeforeWrites && compare.Group(t.Access) == compare.Range
-}
-
-func qpsCells(r *compare.Relative, row *compare.RelativeRow, absolute bool) []string {
-	var out []string
-	base := Number(row.Cells[0].Number)
-	for i := range row.Cells {
-		switch n := Number(row.Cells[i].Number); {
-		case absolute:
-			out = append(out, n.Text)
-		case i > 0 && row.Cells[i].Apart != "":
-			out = append(out, layout.Fixed(math.NaN(), 0).Text)
-		case i > 0:
-			out = append(out, layout.Ratio(n, base, r.Compatible))
-		}
-	}
-	return out
 }
 
 // QPSRemarks returns what a table of rates has no place for, and which tests it

@@ -1,6 +1,7 @@
 package published_test
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -34,6 +35,16 @@ func tested(target string, rates map[string]float64) *result.Trial {
 	return t
 }
 
+// qps shows the cells of sysbench's tables, a line per test.
+func qps(r *compare.Relative, show layout.Show, warmUps bool) []string {
+	tests, decimals := published.QPS(r, warmUps, nil)
+	var b bytes.Buffer
+	if err := layout.WriteQPSList(&b, tests, show, decimals); err != nil {
+		panic(err)
+	}
+	return strings.Fields(b.String())
+}
+
 func options(compatible bool) (o compare.RelativeOptions) {
 	if compatible {
 		o.Round = published.Round
@@ -44,11 +55,10 @@ func options(compatible bool) (o compare.RelativeOptions) {
 // Of two rates that are printed as 0 there is no ratio, and certainly not 1.
 func TestRatioOfNothing(t *testing.T) {
 	c := compare.New([]*result.Trial{tested("old", map[string]float64{"scan": 0.4, "range": 5}), tested("new", map[string]float64{"scan": 0.3, "range": 5})})
-	for _, compatible := range []bool{false, true} {
+	for compatible, show := range map[bool]layout.Show{false: layout.Ratios, true: layout.RoundedRatios} {
 		r := c.Relative(options(compatible))
-		q := published.QPS(r, false, false, nil)
-		if got := strings.Join([]string{q.Rows[0].Test, q.Rows[0].Cells[0], q.Rows[1].Test, q.Rows[1].Cells[0]}, " "); got != "range 1.00 scan NA" {
-			t.Errorf("compatible %v: %s", compatible, got)
+		if d := cmp.Diff([]string{"range,1.00", "scan,NA"}, qps(r, show, false)); d != "" {
+			t.Errorf("compatible %v: %s", compatible, d)
 		}
 		if cell := r.Groups[0].Rows[1].Cells[1]; compatible && !math.IsNaN(cell.Ratio) {
 			t.Errorf("ratio %g of numbers that are printed as 0", cell.Ratio)
@@ -65,8 +75,9 @@ func TestWarmUpsOfPublishedTables(t *testing.T) {
 		true:  "read-only scan scan.warm insert point-query.pre point-query.warm points-covered-si.warm scan.warmpre",
 	} {
 		var got []string
-		for _, row := range published.QPS(r, true, warmUps, nil).Rows {
-			got = append(got, row.Test)
+		for _, line := range qps(r, layout.Numbers, warmUps) {
+			test, _, _ := strings.Cut(line, ",")
+			got = append(got, test)
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("warm-ups %v: %s, want %s", warmUps, got, want)
@@ -180,13 +191,9 @@ func TestRatesOfLoads(t *testing.T) {
 // Published tables divide rates that were rounded to whole numbers.
 func TestQPSOfRounded(t *testing.T) {
 	c := compare.New([]*result.Trial{tested("old", map[string]float64{"scan": 2.4}), tested("new", map[string]float64{"scan": 3.5})})
-	for _, q := range []struct {
-		compatible, absolute bool
-		want                 string
-	}{{true, false, "2.00"}, {true, true, "2 4"}, {false, false, "1.46"}} {
-		got := published.QPS(c.Relative(options(q.compatible)), q.absolute, false, nil).Rows[0].Cells
-		if strings.Join(got, " ") != q.want {
-			t.Errorf("%+v: %q", q, got)
+	for want, show := range map[string]layout.Show{"scan,2.00": layout.RoundedRatios, "scan,2,4": layout.Numbers, "scan,1.46": layout.Ratios} {
+		if got := qps(c.Relative(options(false)), show, false); got[0] != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
@@ -199,8 +206,8 @@ func TestQPSOfOtherWork(t *testing.T) {
 	}
 	c := compare.New(trials)
 	r := c.Relative(compare.RelativeOptions{})
-	if q := published.QPS(r, false, false, nil); q.Rows[0].Cells[0] != "1.00" || q.Rows[1].Cells[0] != "NA" {
-		t.Errorf("%+v", q.Rows)
+	if d := cmp.Diff([]string{"scan,1.00", "insert,NA"}, qps(r, layout.Ratios, false)); d != "" {
+		t.Error(d)
 	}
 	want := "⚠ b in insert: other work: rate of query: 500/s and 4000/s; not comparable"
 	for _, got := range [][]string{published.QPSRemarks(r, false), published.Remarks(c, c.Targets[0])} {
