@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"rumbench/internal/hint"
 )
@@ -68,3 +69,10 @@ func ClassOf(err error) Class {
 
 // Hint returns what a user can do about an error, "" if nothing is known.
 func Hint(err error) string { return hint.Of(err) }
+
+// DiskFull makes an error that is the system's of a full disk, too.
+func DiskFull(err error) error { return &fullError{err} }
+
+type fullError struct{ error }
+
+func (e *fullError) Unwrap() []error { return []error{e.error, syscall.ENOSPC} }

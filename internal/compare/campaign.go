@@ -168,17 +168,9 @@ func doubtsOf(used []Run) []string {
 	return out
 }
 
-// Groups are the step's groups of clients, as the first run that has any tells.
-func (s *Step) Groups() []result.Group {
-	for _, runs := range s.runsInOrder() {
-		for _, r := range runs {
-			if len(r.Step.Groups) > 0 {
-				return r.Step.Groups
-			}
-		}
-	}
-	return nil
-}
+// Groups returns the step's groups of clients, as the first run that has any
+// has them.
+func (s *Step) Groups() []result.Group { return s.First().Step.Groups }
 
 // runsInOrder are the runs by target, so that nothing depends on the order of
 // a map.

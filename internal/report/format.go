@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
 )
 
@@ -29,14 +30,7 @@ func (n number) String() string {
 	return decimal(n.Value)
 }
 
-func isLatency(metric string) bool {
-	for _, p := range []string{"service_", "response_", "lateness_", "attempt_", "failed_", "statement_"} {
-		if strings.HasPrefix(metric, p) && strings.HasSuffix(metric, "_us") {
-			return true
-		}
-	}
-	return false
-}
+func isLatency(name string) bool { return metric.IsLatency(name) }
 
 // full is the number as its row has it.
 func full(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
@@ -77,8 +71,8 @@ func plural(per string) string {
 
 // units are what a step's throughput counts: "rows" or "queries".
 func (s *step) units(op string) string {
-	for _, metric := range []string{"cpu_us", "host_cpu_us", "write_kb", "process_write_kb"} {
-		if k, ok := s.Cost(metric, op); ok && (k.Per == op || strings.HasPrefix(k.Per, op+" ")) {
+	for _, m := range metric.All() {
+		if k, ok := s.Cost(m.Name, op); ok && metric.IsCost(m.Name) && (k.Per == op || strings.HasPrefix(k.Per, op+" ")) {
 			return plural(k.Per)
 		}
 	}

@@ -114,6 +114,7 @@ func ReadTrial(dir string) (*Trial, error) {
 	if dsn, ok := t.Knobs["dsn"]; ok {
 		t.Knobs["dsn"] = engine.ShownDSN(dsn)
 	}
+	t.rename()
 	t.markWarned()
 	t.addHosting()
 	t.addCPU()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rumbench/internal/metric"
+	"rumbench/workload"
 )
 
 // disturbed is in the warning of a number that an older build took to hold what
@@ -21,6 +22,16 @@ func (t *Trial) markWarned() {
 			r := &t.Steps[i].Rows[k]
 			r.Disturbed = r.Disturbed || slices.ContainsFunc(r.Warnings, func(w metric.Warning) bool { return strings.Contains(w.Text, disturbed) })
 			r.AtLeast = r.AtLeast || slices.ContainsFunc(r.Warnings, func(w metric.Warning) bool { return strings.HasPrefix(w.Text, putOff) })
+		}
+	}
+}
+
+// rename gives metrics that an older build called otherwise their names.
+func (t *Trial) rename() {
+	for i := range t.Steps {
+		for k := range t.Steps[i].Rows {
+			r := &t.Steps[i].Rows[k]
+			r.Metric = metric.CurrentName(r.Metric)
 		}
 	}
 }
@@ -63,4 +74,131 @@ func (t *Trial) addCPU() {
 			s.Rows = append(s.Rows, r)
 		}
 	}
+}
+
+const (
+	sysbench = "sysbench" // the workload, and what is imported of it
+	indexOp  = "index"
+)
+
+// testByName places a step that does not say how.
+//
+// Tests of sysbench are placed by their names, as published tables do: "point"
+// in it is a point test, and so is the test "select" of 2016, which reads a row by
+// its key; delete, insert, update or write makes a write test; all others are
+// range tests. Those of a ratio of reads to writes are mixed. Steps of other
+// workloads are placed by the kinds of operation that they are about, and where
+// these say nothing, by such words in the name.
+func testByName(workloadName string, s *Step) Test {
+	name, _, _ := strings.Cut(s.Name, "@") // what it is, without the levels that it is at
+	t := Test{WarmUp: s.Warmup || hasPart(name, "warm", "warmup"), BeforeWrites: hasPart(name, "pre", "warmpre")}
+	t.Access = accessByKinds(s)
+	byName := accessByName(s.Name)
+	test, _, _ := strings.Cut(name, ".")
+	test, _, _ = strings.Cut(test, "=") // select may have numbers appended, as in select_range=100_clients=8
+	switch {
+	case workloadName != sysbench:
+		if t.Access == workload.OtherAccess {
+			t.Access = byName
+		}
+	case strings.HasPrefix(name, "ratio"):
+		t.Access = workload.MixedAccess
+	case slices.Contains([]string{"select", "select_range", "select_clients", "select_pk"}, test):
+		t.Access = workload.PointAccess
+	case byName != workload.OtherAccess:
+		t.Access = byName
+	case t.Access != workload.WriteAccess && s.Primary != indexOp: // else the load, or the building of its index
+		t.Access = workload.RangeAccess
+	}
+	return t
+}
+
+// hasPart reports whether one of the parts of a name is one of some words.
+func hasPart(name string, words ...string) bool {
+	return slices.ContainsFunc(parts(name, " _."), func(p string) bool { return slices.Contains(words, p) })
+}
+
+func parts(name, separators string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(separators, r) })
+}
+
+// accessByName goes by the words in a step's name.
+func accessByName(name string) workload.Access {
+	name = strings.ToLower(name)
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(name, w) })
+	}
+	switch {
+	case has("point"):
+		return workload.PointAccess
+	case has("delete", "insert", "update", "write"):
+		return workload.WriteAccess
+	case has("range", "scan", "read-only"):
+		return workload.RangeAccess
+	}
+	return workload.OtherAccess
+}
+
+// accessByKinds goes by the primary operation, or, where it has varieties, by
+// those: queries that are all lookups make a point test. What else the same
+// clients do counts too; what others do beside them does not.
+func accessByKinds(s *Step) workload.Access {
+	var about, beside []string
+	for _, g := range s.Groups {
+		var own, others []string
+		for _, op := range g.Ops {
+			if op == s.Primary || g.Of[op] == s.Primary {
+				own = append(own, op)
+			} else {
+				others = append(others, op)
+			}
+		}
+		if len(own) == 0 && g.Name == s.Primary {
+			own, others = others, nil // of what they are varieties was not recorded
+		}
+		if len(own) > 0 {
+			about, beside = append(about, own...), append(beside, others...)
+		}
+	}
+	if len(about) == 0 {
+		about = []string{s.Primary}
+	}
+	found := accessOf(about[0])
+	for _, kind := range about[1:] {
+		if a := accessOf(kind); a != found && (a == workload.OtherAccess || found == workload.OtherAccess) {
+			return workload.OtherAccess // what is in it is unknown
+		} else if a != found {
+			found = workload.MixedAccess
+		}
+	}
+	for _, kind := range beside {
+		if a := accessOf(kind); found != workload.OtherAccess && a != workload.OtherAccess && a != found {
+			found = workload.MixedAccess
+		}
+	}
+	return found
+}
+
+// accessWords are the words that say what an operation does.
+var accessWords = map[string]workload.Access{
+	"insert": workload.WriteAccess, "update": workload.WriteAccess, "delete": workload.WriteAccess, "write": workload.WriteAccess,
+	"put": workload.WriteAccess, "replace": workload.WriteAccess, "upsert": workload.WriteAccess,
+	"point": workload.PointAccess, "get": workload.PointAccess, "read": workload.PointAccess, "lookup": workload.PointAccess,
+	"range": workload.RangeAccess, "scan": workload.RangeAccess,
+}
+
+// accessOf goes by the words in an operation kind's name: mixed where they
+// contradict each other, other where there is none.
+func accessOf(kind string) workload.Access {
+	found := workload.OtherAccess
+	for _, word := range parts(kind, " -_.") {
+		switch a, known := accessWords[word]; {
+		case !known || a == found:
+		case found != workload.OtherAccess:
+			return workload.MixedAccess
+		default:
+			found = a
+		}
+	}
+	return found
 }

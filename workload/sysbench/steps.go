@@ -152,6 +152,8 @@ func (r *run) testStep(entry string, t *test, l level) workload.Step {
 	r.place(&s, entry, l)
 	_, word, _ := strings.Cut(entry, ".")
 	s.Warmup = strings.HasPrefix(word, "warm")
+	s.BeforeWrites = slices.ContainsFunc(strings.Split(word, "."), func(part string) bool { return part == "pre" || part == "warmpre" })
+	s.Access = t.access()
 	s.Seconds = r.p.Float("read_seconds")
 	if t.writes {
 		s.Seconds = r.p.Float("write_seconds")
@@ -249,7 +251,7 @@ func (r *run) perLoader() int64 {
 func (r *run) load() workload.Step {
 	batch := r.p.Int("load_batch")
 	s := workload.Step{
-		Name: "load", Creates: true, Primary: opInsert, WritesPer: opInsert,
+		Name: "load", Creates: true, Primary: opInsert, WritesPer: opInsert, Access: workload.WriteAccess,
 		Doc: "How fast are rows appended in the order of the key, without a secondary index?",
 	}
 	batches := (r.size + batch - 1) / batch

@@ -240,6 +240,21 @@ func (t *test) reads() bool {
 	return !slices.ContainsFunc(t.statements(), func(s statement) bool { return s.writes })
 }
 
+// access returns the group that published tables put the test into: one that
+// writes anything is a write test, and one that reads anything but points is a
+// range test.
+func (t *test) access() workload.Access {
+	switch {
+	case t.writer != nil:
+		return workload.MixedAccess
+	case !t.reads():
+		return workload.WriteAccess
+	case slices.ContainsFunc(t.statements(), func(s statement) bool { return s.sought != rowsOfKeys }):
+		return workload.RangeAccess
+	}
+	return workload.PointAccess
+}
+
 // newTest makes the test that an entry of the list of tests names: what comes
 // after a dot only tells steps apart.
 func (r *run) newTest(entry string) (*test, error) {
