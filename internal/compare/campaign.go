@@ -136,6 +136,12 @@ func distance(r Run, k Key, from float64) float64 {
 	return from
 }
 
+// Doubts about all numbers of a step that a page treats in a way of its own.
+const (
+	MissedSLA = "SLA missed" // a promised rate was not held
+	Saturated = "saturated"  // and lateness grew without end
+)
+
 // Doubts are the reasons why the step's numbers on a target cannot be compared
 // with those of others, in a few words each.
 func (s *Step) Doubts(t *Target) []string { return slices.Clip(s.seenOn(t).doubts) }
@@ -158,10 +164,10 @@ func doubtsOf(used []Run) []string {
 				continue // unknown is not missed
 			}
 			if !g.SLA.Met {
-				out = appendNew(out, "SLA missed")
+				out = appendNew(out, MissedSLA)
 			}
 			if g.SLA.Saturated {
-				out = appendNew(out, "saturated")
+				out = appendNew(out, Saturated)
 			}
 		}
 	}
