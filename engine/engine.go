@@ -19,8 +19,9 @@ import (
 // Engine makes databases of one kind. It holds no state.
 type Engine interface {
 	Info() Info
-	// Check tells whether Open could honour the configuration, without opening
-	// or touching anything. A knob that the engine does not have, or cannot
+	// Check reports whether Open could honour the configuration, without opening
+	// or touching anything. A server's program is not run if it has been looked
+	// at, see internal/server. A knob that the engine does not have, or cannot
 	// set to the value asked for, is an error that names the knob.
 	Check(Config) error
 	// Open opens the database in Config.Dir and creates an empty one if the

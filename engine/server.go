@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"rumbench/internal/hint"
 	"rumbench/model"
 )
 
@@ -62,16 +64,10 @@ func (c Config) RefuseOpening(option string) error {
 	if c.Server.Force {
 		return nil
 	}
-	return &KnobError{Knob: "options." + option, Reason: "it would let others at a server that is for the benchmark alone", Err: opening{}}
+	return &KnobError{Knob: "options." + option, Reason: "it would let others at a server that is for the benchmark alone", Err: errOpening}
 }
 
-// opening knows how to have it all the same.
-type opening struct{}
-
-func (opening) Error() string { return "the server would be open to others" }
-
-// Hint says how.
-func (opening) Hint() string { return "remove the option, or run with --force" }
+var errOpening = hint.With(errors.New("the server would be open to others"), "remove the option, or run with --force")
 
 // ExistsError says that the schema on a server that was attached to exists already.
 type ExistsError struct {

@@ -114,38 +114,29 @@ func figureOf(c *compare.Campaign, r, first *plan.PublishedRow, name string) Fig
 	return f
 }
 
-// perUnit are the metrics that are costs per unit of something.
-var perUnit = []string{
-	"cpu_us", "server_cpu_us", "client_cpu_us", "host_cpu_us", "device_reads", "read_kb", "write_kb", "deferred_kb", "journal_kb", "discard_kb",
-	"process_read_kb", "process_write_kb", "context_switches",
-}
-
-// IsCost reports whether a metric is a cost per unit of something.
-func IsCost(metric string) bool { return slices.Contains(perUnit, metric) }
-
 // hasPer reports whether a metric is per unit, or a rate of units.
-func hasPer(metric string) bool { return metric == "rows_per_s" || IsCost(metric) }
+func hasPer(name string) bool { return name == "rows_per_s" || metric.IsCost(name) }
 
 // sameUnit reports whether numbers per one thing and per another are of one
 // unit: rates of inserted and of indexed rows are. What is not said differs from
 // nothing.
-func sameUnit(metric, per, other string) bool {
-	if !IsCost(metric) {
+func sameUnit(name, per, other string) bool {
+	if !metric.IsCost(name) {
 		per, other = per[strings.LastIndex(per, " ")+1:], other[strings.LastIndex(other, " ")+1:]
 	}
-	return !hasPer(metric) || per == other || per == "" || other == ""
+	return !hasPer(name) || per == other || per == "" || other == ""
 }
 
 // counterpart is the key of the step's own number that comes nearest to a
 // published one: with the same denominator, else about what the step is about.
-func counterpart(s *compare.Step, metric, per string) (compare.Key, bool) {
+func counterpart(s *compare.Step, name, per string) (compare.Key, bool) {
 	about := func(op string) func(compare.Key) bool {
 		return func(k compare.Key) bool {
 			return op != "" && (k.Op == op || k.Per == op || strings.HasPrefix(k.Per, op+" "))
 		}
 	}
 	first, second := s.Primary, s.WritesPer
-	if strings.Contains(metric, "write_") {
+	if m := metric.ByName(name); m != nil && m.Per == metric.PerWritten {
 		first, second = second, first
 	}
 	for _, fits := range []func(compare.Key) bool{
@@ -153,9 +144,9 @@ func counterpart(s *compare.Step, metric, per string) (compare.Key, bool) {
 		about(first),
 		func(k compare.Key) bool { return s.Primary != "" && k.Group == s.Primary },
 		func(k compare.Key) bool { return k.Group == "" && k.Op == "" && k.Per == "" },
-		func(k compare.Key) bool { return IsCost(metric) && about(second)(k) },
+		func(k compare.Key) bool { return metric.IsCost(name) && about(second)(k) },
 	} {
-		if k, ok := s.Find(metric, fits); ok {
+		if k, ok := s.Find(name, fits); ok {
 			return k, true
 		}
 	}

@@ -70,11 +70,11 @@ func (c *campaign) publishedTable(f published.Figures, n *notes) Table {
 }
 
 // publishedUnit says what a published number is of or per.
-func publishedUnit(metric, per string) string {
+func publishedUnit(name, per string) string {
 	switch {
 	case per == "":
 		return ""
-	case metric == "rows_per_s":
+	case name == "rows_per_s":
 		return plural(per) + "/s"
 	}
 	return "per " + per
@@ -85,7 +85,7 @@ func publishedCell(f *published.Figure, name, unit, first string) Cell {
 		return absentCell("not published")
 	}
 	num := numberOf(name, f.Value, metric.ByName(name).Unit)
-	if published.IsCost(name) {
+	if metric.IsCost(name) {
 		num.Per = f.Per
 	}
 	c := Cell{Text: asPublished(num), Title: "published: " + num.hover(), Number: true}

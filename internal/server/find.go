@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,8 +105,12 @@ func Package(kind string) string {
 }
 
 // Find finds the program of a kind of server: the one named, or the one that
-// is installed. An error is a *MissingError, or a *ProbeError.
+// is installed. It runs programs to learn what they are, unless that is known by
+// Look or Remember. An error is a *MissingError, or a *ProbeError.
 func Find(ctx context.Context, name, binary string) (Program, error) {
+	if p, ok := programs.Load([2]string{name, binary}); ok {
+		return p.(Program), nil
+	}
 	k, err := kindOf(name)
 	if err != nil {
 		return Program{}, err
@@ -226,8 +231,45 @@ func ended(err error) bool {
 	return errors.As(err, &exit) && exit.Exited() || errors.Is(err, syscall.ENOEXEC)
 }
 
-// variablesOf remembers what programs have said: plans are checked target by target.
-var variablesOf sync.Map // path of a program → map[string]bool
+// Found is what looking at a server's program has found.
+type Found struct {
+	Kind      string `json:"server"`
+	Binary    string `json:"binary,omitempty"` // as asked for; "": the one that is installed
+	Path      string `json:"path"`
+	Version   string `json:"version"`
+	Variables string `json:"variables,omitempty"` // that it knows, in one line; "" if it was not to be asked
+}
+
+// What programs have said: by kind and binary as asked for, and by path.
+var programs, variablesOf sync.Map
+
+// Look runs the program of a kind of server to learn what it is and which
+// variables it knows. After that Find and Variables run nothing.
+func Look(ctx context.Context, name, binary string) (Found, error) {
+	p, err := Find(ctx, name, binary)
+	if err != nil {
+		return Found{}, err
+	}
+	f := Found{Kind: name, Binary: binary, Path: p.Path, Version: p.Version}
+	if known, err := Variables(ctx, p); err == nil { // else who needs them hears why
+		f.Variables = strings.Join(slices.Sorted(maps.Keys(known)), " ")
+	}
+	Remember(f)
+	return f, nil
+}
+
+// Remember makes Find and Variables answer what Look found, maybe in another process.
+func Remember(f Found) {
+	programs.Store([2]string{f.Kind, f.Binary}, Program{Kind: f.Kind, Path: f.Path, Version: f.Version})
+	if f.Variables == "" {
+		return
+	}
+	known := map[string]bool{}
+	for name := range strings.FieldsSeq(f.Variables) {
+		known[name] = true
+	}
+	variablesOf.Store(f.Path, known)
+}
 
 // Variables lists the settings that a program knows, by their names in its
 // configuration file in lower case. The list is shared: it must not be changed.

@@ -2,8 +2,8 @@
 // questions and answers, at less cost than a net.Conn has: see
 // docs/decisions/0014-wire.md.
 //
-// It knows no protocol, encrypts nothing and follows no context: who wants to
-// end a wait calls Break from elsewhere.
+// It knows no protocol and encrypts nothing. A wait ends when Break is called
+// from elsewhere, as an Interrupter does.
 package wire
 
 import (
@@ -261,25 +261,6 @@ func (s *Conn) call(number uintptr, b []byte) (int, syscall.Errno) {
 		return 0, err
 	}
 	return int(n), 0
-}
-
-// Look shows the connection as the net package has it.
-func (s *Conn) Look(f func(net.Conn) error) error {
-	if s.conn != nil {
-		return f(s.conn)
-	}
-	fd, err := unix.FcntlInt(uintptr(s.socket), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return os.NewSyscallError("fcntl", err)
-	}
-	file := os.NewFile(uintptr(fd), "socket")
-	defer file.Close()
-	conn, err := net.FileConn(file) // which leaves the socket as it is: not blocking
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	return f(conn)
 }
 
 // Break ends the stream in both directions: who waits gets an error. It may be
