@@ -8,6 +8,7 @@ package compare
 import (
 	"slices"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -128,12 +129,20 @@ func (s *Step) Leader(t *Target) *Run {
 }
 
 func distance(r Run, k Key, from float64) float64 {
-	for i := range r.Step.Rows {
-		if row := &r.Step.Rows[i]; KeyOf(row) == k {
-			return max(row.Value-from, from-row.Value)
-		}
+	if row := r.Row(k); row != nil {
+		return max(row.Value-from, from-row.Value)
 	}
 	return from
+}
+
+// Row returns the run's number under a key, nil if there is none.
+func (r *Run) Row(k Key) *metric.Row {
+	for i := range r.Step.Rows {
+		if row := &r.Step.Rows[i]; KeyOf(row) == k {
+			return row
+		}
+	}
+	return nil
 }
 
 // Doubts about all numbers of a step that a page treats in a way of its own.
