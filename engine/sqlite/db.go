@@ -37,15 +37,12 @@ func (db *db) begin(ctx context.Context, c engine.Config) (err error) {
 	if mode != "wal" {
 		return fmt.Errorf("journal mode is %s: the file system allows no write-ahead log", mode)
 	}
-	page, err := db.pragma(ctx, "page_size")
+	page, err := db.Admin().Number(ctx, "PRAGMA page_size")
 	if err != nil {
 		return err
 	}
-	if db.page, err = strconv.ParseInt(page, 10, 64); err != nil {
-		return fmt.Errorf("page_size: %w", err)
-	}
-	if c.Page != 0 && db.page != c.Page {
-		return &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: "the database was made with pages of " + page + " bytes"}
+	if db.page = int64(page); c.Page != 0 && db.page != c.Page {
+		return &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: fmt.Sprintf("the database was made with pages of %d bytes", db.page)}
 	}
 	if err := db.Compare(ctx, definitions(), false); err != nil {
 		return err

@@ -3,6 +3,8 @@ package sqlkit
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 
 	"rumbench/engine"
@@ -107,6 +109,24 @@ func (c *Admin) Value(ctx context.Context, text string) (value string, err error
 		return nil
 	})
 	return value, err
+}
+
+// Number is Value as a number, 0 if there is none.
+func (c *Admin) Number(ctx context.Context, text string) (float64, error) {
+	value, err := c.Value(ctx, text)
+	if err != nil || value == "" {
+		return 0, err
+	}
+	return strconv.ParseFloat(value, 64)
+}
+
+// Map returns the last column of a query's rows by the first, in lower case.
+func (c *Admin) Map(ctx context.Context, text string) (map[string]string, error) {
+	out := map[string]string{}
+	return out, c.Query(ctx, text, func(row []string) error {
+		out[strings.ToLower(row[0])] = row[len(row)-1]
+		return nil
+	})
 }
 
 // Close closes the connection. It does nothing the second time.

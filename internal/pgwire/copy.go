@@ -34,7 +34,7 @@ func (s *Copy) Exec(ctx context.Context, args []model.Value) (rows int64, err er
 	}
 	c := s.conn
 	c.out = appendCopy(c.out[:0], s.text, s.buf)
-	err = c.run(ctx)
+	err = c.run(ctx, nil)
 	return c.rows, err
 }
 

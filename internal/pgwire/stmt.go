@@ -43,7 +43,7 @@ func (s *Stmt) Exec(ctx context.Context, args []model.Value, order []int) (rows,
 		return 0, 0, err
 	}
 	c := s.conn
-	if err := c.run(ctx); err != nil {
+	if err := c.run(ctx, nil); err != nil {
 		return 0, 0, err
 	}
 	// The commit of a transaction that has failed undoes it, and is no error
@@ -105,26 +105,12 @@ func (c *Conn) Pipeline(ctx context.Context, queries []*Stmt, types [][]model.Ty
 		}
 	}
 	c.out = append(c.out, syncMessage...)
-	if err := c.watch.Begin(ctx); err != nil {
-		return err
-	}
-	c.ask()
-	var failed error
-	for {
-		b, err := c.next()
-		if b == nil {
-			if err := c.end(ctx, err); err != nil {
-				return err
-			}
-			return failed
-		}
-		if failed != nil {
-			continue
-		}
+	return c.run(ctx, func(b []byte) error {
 		i := c.done
 		row := c.rowOf(len(types[i]))
-		if failed = decodeRow(b, row, queries[i].columns, types[i], decode); failed == nil {
-			failed = each(i, row)
+		if err := decodeRow(b, row, queries[i].columns, types[i], decode); err != nil {
+			return err
 		}
-	}
+		return each(i, row)
+	})
 }
