@@ -102,28 +102,26 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 		return nil, &engine.KnobError{Knob: "options." + optBulkLoad, Value: "true", Reason: "only storage rocksdb has a bulk load"}
 	}
 	var err error
+	if c.Server.DSN != "" {
+		if s.dsn, err = mysqlwire.ParseDSN(c.Server.DSN); err != nil {
+			return nil, err
+		}
+	}
 	if s.Setup, err = rules.Check(ctx, c); err != nil {
 		return nil, err
 	}
 	if err := s.storage.check(c); err != nil {
 		return nil, err
 	}
-	if s.Attached() {
-		return s, s.attach()
-	}
-	return s, s.private(ctx)
-}
-
-// attach checks a configuration for a server that runs already.
-func (s *setup) attach() (err error) {
 	switch {
+	case !s.Attached():
+		return s, s.private(ctx)
 	case s.Compression != "" && s.storage != innodb: // whose tables are made so, one by one
-		return &engine.KnobError{Knob: "compression", Value: string(s.Compression), Reason: serverkit.NeverSet}
+		return nil, &engine.KnobError{Knob: "compression", Value: string(s.Compression), Reason: serverkit.NeverSet}
 	case s.waits:
-		return &engine.KnobError{Knob: "options." + optWaits, Reason: serverkit.NeverSet}
+		return nil, &engine.KnobError{Knob: "options." + optWaits, Reason: serverkit.NeverSet}
 	}
-	s.dsn, err = mysqlwire.ParseDSN(s.Server.DSN)
-	return err
+	return s, nil
 }
 
 // private makes the settings of a server of our own.

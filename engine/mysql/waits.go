@@ -3,7 +3,6 @@ package mysql
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"rumbench/engine"
@@ -74,23 +73,12 @@ func (t *timed) sample(ctx context.Context, c *sqlkit.Admin, s *engine.Sample) e
 	if t == nil {
 		return nil
 	}
-	return c.Query(ctx, timedSums, func(row []string) error {
-		labels, ok := t.events[row[0]]
-		if !ok {
-			return nil
+	return c.Numbers(ctx, timedSums, 1, func(row []string, n []float64) {
+		if labels, ok := t.events[row[0]]; ok {
+			s.Points = append(s.Points,
+				engine.Point{Name: engine.Waits, Labels: labels, Kind: engine.Counter, Unit: "count", Value: n[0]},
+				engine.Point{Name: engine.WaitTime, Labels: labels, Kind: engine.Counter, Unit: "ns", Value: n[1] / 1e3}) // from picoseconds
 		}
-		count, err := strconv.ParseFloat(row[1], 64)
-		if err != nil {
-			return err
-		}
-		picoseconds, err := strconv.ParseFloat(row[2], 64)
-		if err != nil {
-			return err
-		}
-		s.Points = append(s.Points,
-			engine.Point{Name: engine.Waits, Labels: labels, Kind: engine.Counter, Unit: "count", Value: count},
-			engine.Point{Name: engine.WaitTime, Labels: labels, Kind: engine.Counter, Unit: "ns", Value: picoseconds / 1e3})
-		return nil
 	})
 }
 

@@ -211,12 +211,8 @@ type walState struct {
 
 // readLog checkpoints in a mode, of which NOOP only asks.
 func readLog(ctx context.Context, c *sqlkit.Admin, mode string) (out walState, err error) {
-	err = c.Query(ctx, "PRAGMA wal_checkpoint("+mode+")", func(row []string) error {
-		out.busy = row[0] != "0"
-		var err1, err2 error
-		out.frames, err1 = strconv.ParseInt(row[1], 10, 64)
-		out.moved, err2 = strconv.ParseInt(row[2], 10, 64)
-		return errors.Join(err1, err2)
+	err = c.Numbers(ctx, "PRAGMA wal_checkpoint("+mode+")", 0, func(_ []string, n []float64) {
+		out = walState{busy: n[0] != 0, frames: int64(n[1]), moved: int64(n[2])}
 	})
 	return out, err
 }

@@ -3,6 +3,7 @@ package sqlkit
 import (
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -118,6 +119,24 @@ func (c *Admin) Number(ctx context.Context, text string) (float64, error) {
 		return 0, err
 	}
 	return strconv.ParseFloat(value, 64)
+}
+
+// Numbers hands over the rows of a query: the first columns as text, the others as
+// numbers. NULL and what is no number are NaN.
+func (c *Admin) Numbers(ctx context.Context, text string, first int, each func(row []string, n []float64)) error {
+	var n []float64
+	return c.Query(ctx, text, func(row []string) error {
+		n = n[:0]
+		for _, v := range row[first:] {
+			f, err := strconv.ParseFloat(v, 64)
+			if err != nil {
+				f = math.NaN()
+			}
+			n = append(n, f)
+		}
+		each(row[:first], n)
+		return nil
+	})
 }
 
 // Map returns the last column of a query's rows by the first, in lower case.
