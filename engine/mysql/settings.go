@@ -69,11 +69,13 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		d.SentAs(),
 	}
 	out = append(out, d.ReadBack(vars, slices.Concat(always, readBack[d.storage.name])...)...)
-	waits, err := d.waitSetting(ctx)
-	if err != nil {
-		return nil, err
+	if d.waits {
+		if d.status.waits == nil {
+			return nil, &engine.KnobError{Knob: "options." + optWaits, Value: "true", Reason: "the server does not time waits"}
+		}
+		out = append(out, engine.Setting{Name: optWaits, Value: fmt.Sprintf("%d kinds of waits are timed", len(d.status.waits.events)), Source: engine.ReadBack})
 	}
-	return d.fileOptions(ctx, append(out, waits...))
+	return d.fileOptions(ctx, out)
 }
 
 func (d *db) sessionVariables(ctx context.Context) (map[string]string, error) {

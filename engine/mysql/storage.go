@@ -291,53 +291,20 @@ func compressionOptions(c model.Compression) string {
 	return "compression=" + name + ";bottommost_compression=" + name
 }
 
-// override adds a variable that the plan sets. MyRocks' option string is
-// merged with what the knobs have put there.
-func (st *storage) override(settings []server.Setting, s server.Setting) []server.Setting {
-	i := slices.IndexFunc(settings, func(o server.Setting) bool { return o.Name == s.Name })
-	if s.Name == cfOptions && i >= 0 {
-		settings[i].Value = mergeOptions(settings[i].Value, s.Value)
-		return settings
-	}
-	return append(settings, s)
-}
-
-// mergeOptions lays one string of options over another.
-func mergeOptions(base, over string) string {
-	parts := splitOptions(over)
-	for _, b := range splitOptions(base) {
-		name, _, _ := strings.Cut(b, "=")
-		if !slices.ContainsFunc(parts, func(p string) bool {
-			n, _, _ := strings.Cut(p, "=")
-			return strings.TrimSpace(n) == strings.TrimSpace(name)
-		}) {
-			parts = append(parts, b)
-		}
-	}
-	return strings.Join(parts, ";")
-}
-
-// splitOptions splits at the semicolons that are not in braces.
-func splitOptions(s string) (parts []string) {
-	depth, from := 0, 0
-	for i, c := range s {
-		switch c {
-		case '{':
-			depth++
-		case '}':
-			depth--
-		case ';':
-			if depth == 0 {
-				parts = append(parts, s[from:i])
-				from = i + 1
+// override adds a variable that the plan sets. MyRocks' option string is added to
+// what the knobs have put there: the last of several options of a name counts.
+func override(settings []server.Setting, s server.Setting) []server.Setting {
+	if s.Name == cfOptions {
+		for i := range settings {
+			if settings[i].Name == cfOptions {
+				s.Value = settings[i].Value + ";" + s.Value
 			}
 		}
 	}
-	parts = append(parts, s[from:])
-	return slices.DeleteFunc(parts, func(p string) bool { return strings.TrimSpace(p) == "" })
+	return append(settings, s) // the last one of a name counts, too
 }
 
-// strip writes the name of a variable as the server lists it.
+// strip is the name of a variable as the server lists it.
 func strip(name string) string {
 	name = strings.TrimPrefix(name, "loose-")
 	return strings.ReplaceAll(name, "-", "_")

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"rumbench/engine"
@@ -21,18 +20,6 @@ var waitSettings = []server.Setting{
 	{Name: "performance-schema-consumer-events-waits-current", Value: "1"},
 	{Name: "performance-schema-consumer-global-instrumentation", Value: "1"},
 	{Name: "performance-schema-consumer-thread-instrumentation", Value: "1"},
-}
-
-// waitSetting reads back how many kinds of waits are timed, where that was
-// asked for.
-func (d *db) waitSetting(ctx context.Context) ([]engine.Setting, error) {
-	if !d.waits {
-		return nil, nil
-	}
-	if d.status.waits == nil {
-		return nil, &engine.KnobError{Knob: "options." + optWaits, Value: "true", Reason: "the server does not time waits"}
-	}
-	return []engine.Setting{{Name: optWaits, Value: fmt.Sprintf("%d kinds of waits are timed", len(d.status.waits.events)), Source: engine.ReadBack}}, nil
 }
 
 // timed reads the sums of the waits that the server times. They are those of

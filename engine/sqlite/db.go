@@ -72,16 +72,9 @@ var readBack = []struct {
 	name  string
 	words []string
 }{
-	{"journal_mode", nil},
-	{"synchronous", []string{"off", "normal", "full", "extra"}},
-	{"page_size", nil},
-	{"cache_size", nil},
-	{optCheckpoint, nil},
-	{optMmap, nil},
-	{optTemp, []string{"default", "file", "memory"}},
-	{"auto_vacuum", []string{"none", "full", "incremental"}},
-	{"locking_mode", nil},
-	{"busy_timeout", nil},
+	{"journal_mode", nil}, {"synchronous", []string{"off", "normal", "full", "extra"}}, {"page_size", nil}, {"cache_size", nil},
+	{optCheckpoint, nil}, {optMmap, nil}, {optTemp, []string{"default", "file", "memory"}},
+	{"auto_vacuum", []string{"none", "full", "incremental"}}, {"locking_mode", nil}, {"busy_timeout", nil},
 }
 
 // CreateIndexes builds indexes, with the whole cache: no client works meanwhile.
