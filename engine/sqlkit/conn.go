@@ -83,13 +83,9 @@ func (c *Admin) Query(ctx context.Context, text string, each func(row []string) 
 	if c.conn == nil {
 		return errClosed
 	}
-	return queryText(ctx, c.d, c.conn, text, each)
-}
-
-func queryText(ctx context.Context, d *Dialect, conn Conn, text string, each func(row []string) error) error {
 	var row []string
 	var failed error
-	err := conn.QueryText(ctx, text, nil, func(values []model.Value) error {
+	err := c.conn.QueryText(ctx, text, nil, func(values []model.Value) error {
 		row = row[:0]
 		for _, v := range values {
 			row = append(row, string(v.Buf()))
@@ -100,7 +96,7 @@ func queryText(ctx context.Context, d *Dialect, conn Conn, text string, each fun
 	if failed != nil {
 		return failed
 	}
-	return d.classify(text, err)
+	return c.d.classify(text, err)
 }
 
 // Value returns the last column of a query's last row, "" if there is none.

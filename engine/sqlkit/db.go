@@ -171,11 +171,11 @@ func (db *DB) define(ctx context.Context, c *Admin, all []definition) error {
 
 // NewSession opens a session on a connection of its own.
 func (db *DB) NewSession(ctx context.Context) (*Session, error) {
-	conn, err := db.connect(ctx)
+	conn, err := db.Connect(ctx)
 	if err != nil {
-		return nil, db.dialect.classify("open session", err)
+		return nil, err
 	}
-	s := &Session{db: db, conn: conn, commands: map[string]Stmt{}}
+	s := &Session{Admin: conn, db: db, commands: map[string]Stmt{}}
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.sessions[s] = true
