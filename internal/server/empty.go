@@ -50,6 +50,6 @@ func (s *Server) NoteEmpty(class func(path string) engine.FileClass) error {
 	return os.WriteFile(note, append(b, '\n'), 0o644)
 }
 
-// Empty is what the files of each class took before anything was made in the
+// Empty returns what the files of each class took before anything was made in the
 // server, as far as they were written; nil if that is not known.
 func (s *Server) Empty() map[engine.FileClass]int64 { return s.empty }

@@ -71,7 +71,7 @@ func Dial(ctx context.Context, socket string) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(socket)))
 }
 
-// sets tells whether the settings that the server was given hold one.
+// sets reports whether the settings that the server was given hold one.
 func (s *Server) sets(name string) bool {
 	return slices.ContainsFunc(s.Settings, func(set Setting) bool { return set.Name == name })
 }

@@ -23,10 +23,10 @@ type Program struct {
 	Version string // as it tells
 }
 
-// Name is the program with its version.
+// Name returns the program with its version.
 func (p Program) Name() string { return p.Kind + " " + p.Version }
 
-// base is the directory that the program was installed in, above its bin or sbin.
+// base returns the directory that the program was installed in, above its bin or sbin.
 func (p Program) base() string { return filepath.Dir(filepath.Dir(p.Path)) }
 
 // companion finds another program of the same installation.
@@ -49,7 +49,7 @@ type MissingError struct {
 	Reason string   // what is wrong with what was found; "": nothing was
 }
 
-// Error is the message.
+// Error returns the message.
 func (e *MissingError) Error() string {
 	switch {
 	case e.Reason != "":
@@ -67,12 +67,12 @@ type ProbeError struct {
 	Err  error
 }
 
-// Error is the message.
+// Error returns the message.
 func (e *ProbeError) Error() string {
 	return fmt.Sprintf("ask %s for its version: %v", e.Path, e.Err)
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *ProbeError) Unwrap() error { return e.Err }
 
 // Hint says what can be done.
@@ -94,7 +94,7 @@ func (e *MissingError) Hint() string {
 	return "rumbench doctor --install prints how to install it (package " + k.aptPackage() + "); or name another program with binary: PATH"
 }
 
-// Package is the Debian package that installs a kind of server, "" if there is none.
+// Package returns the Debian package that installs a kind of server, "" if there is none.
 func Package(kind string) string {
 	k, err := kindOf(kind)
 	if err != nil {
@@ -219,7 +219,7 @@ func output(ctx context.Context, path string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// ended tells whether a program that failed has ended by itself: it said what it
+// ended reports whether a program that failed has ended by itself: it said what it
 // had to say.
 func ended(err error) bool {
 	var exit *exec.ExitError

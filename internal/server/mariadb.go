@@ -80,7 +80,7 @@ func (mariadb) variables(ctx context.Context, p Program) (map[string]bool, error
 // MyRocksPackage is the Debian package of MariaDB's plugin for MyRocks.
 const MyRocksPackage = "mariadb-plugin-rocksdb"
 
-// MyRocks is the path of the MyRocks plugin of an installation of MariaDB, ""
+// MyRocks returns the path of the MyRocks plugin of an installation of MariaDB, ""
 // if there is none.
 func MyRocks(p Program) string {
 	if p.Path == "" {
@@ -111,7 +111,7 @@ func (s *Server) run(ctx context.Context, path string, args ...string) error {
 	return &DiedError{Doing: filepath.Base(path), How: err, Words: telling(string(out))}
 }
 
-// environment is what a server's programs see of ours. Old releases bring
+// environment returns what a server's programs see of ours. Old releases bring
 // their libraries along.
 func environment(s *Server) []string {
 	env := []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.tempDir(), "LANG=C", marker + s.Dir}
@@ -153,7 +153,7 @@ func writeConfig(s *Server, more []Setting) error {
 	return os.WriteFile(s.configFile(), []byte("[mysqld]\n"+lines(settings, quoteOption)), 0o644)
 }
 
-// relativeSocket is the socket's path as the server sees it: it works in its
+// relativeSocket returns the socket's path as the server sees it: it works in its
 // data directory, and the address of a socket has little room.
 func (s *Server) relativeSocket() string {
 	if len(s.endpoint.Socket) <= longestSocket {

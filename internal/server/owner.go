@@ -71,7 +71,7 @@ func (o *owner) own(path string) error {
 // UnreachableError says that the unprivileged user cannot get to a directory.
 type UnreachableError struct{ Dir, Blocked, User string }
 
-// Error is the message.
+// Error returns the message.
 func (e *UnreachableError) Error() string {
 	return fmt.Sprintf("the server runs as user %s, who may not pass %s on the way to %s", e.User, e.Blocked, e.Dir)
 }

@@ -146,7 +146,7 @@ func parent(pid int) int {
 	return n
 }
 
-// WorkDir is the directory that a process works in, "" if that may not be seen,
+// WorkDir returns the directory that a process works in, "" if that may not be seen,
 // or has another name here: the process may be in a container. Database servers
 // work in their data directory.
 func WorkDir(pid int) string {

@@ -136,7 +136,7 @@ func parseLockFile(text string) (s segment, ok bool) {
 	return s, err1 == nil && err2 == nil
 }
 
-// left tells whether the segment is the one that was meant, and nobody uses it:
+// left reports whether the segment is the one that was meant, and nobody uses it:
 // after a restart of the machine its number may be another's, and a copy of a
 // data directory names the segment of the original.
 func (s segment) left() bool {

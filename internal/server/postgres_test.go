@@ -41,7 +41,7 @@ func (s segment) there() bool {
 	return err == nil
 }
 
-// sharedFiles are the files that the processes of a server share outside of its
+// sharedFiles returns the files that the processes of a server share outside of its
 // directory.
 func sharedFiles(t *testing.T, s *Server) (out []string) {
 	t.Helper()

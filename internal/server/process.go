@@ -87,7 +87,7 @@ func workers(dir string) (pids []int) {
 // write their titles over the environment, and are known by their program.
 var servers = []string{"mariadbd", "mysqld", "postgres"}
 
-// worksFor tells whether a process works in a directory and is a server, or
+// worksFor reports whether a process works in a directory and is a server, or
 // carries the directory's mark. Of one that has ended and was not waited for it
 // is false.
 func worksFor(pid int, dir string) bool {

@@ -151,7 +151,7 @@ func (s *Server) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// fresh tells whether the data is still to be made. A directory that holds
+// fresh reports whether the data is still to be made. A directory that holds
 // something else is refused.
 func (s *Server) fresh() (bool, error) {
 	entries, err := os.ReadDir(s.Dir)
@@ -175,13 +175,13 @@ func (s *Server) configFile() string { return filepath.Join(s.Dir, s.Kind+".conf
 func (s *Server) runDir() string     { return filepath.Join(s.Dir, "run") }
 func (s *Server) tempDir() string    { return filepath.Join(s.Dir, "tmp") }
 
-// DataDir is the directory of the server's data.
+// DataDir returns the directory of the server's data.
 func (s *Server) DataDir() string { return filepath.Join(s.Dir, "data") }
 
-// Endpoint is where it listens.
+// Endpoint returns where it listens.
 func (s *Server) Endpoint() Endpoint { return s.endpoint }
 
-// PID is the number of the server's process, of which all others descend.
+// PID returns the number of the server's process, of which all others descend.
 func (s *Server) PID() int { return s.cmd.Process.Pid }
 
 func (s *Server) openLog() (err error) {

@@ -53,7 +53,7 @@ func accepts(ctx context.Context, e Endpoint) error {
 	return err
 }
 
-// installedKinds are the servers of this machine; in CI all must be there.
+// installedKinds returns the servers of this machine; in CI all must be there.
 func installedKinds(t *testing.T) (kinds []string) {
 	t.Helper()
 	for _, k := range []string{MariaDB, Postgres} {

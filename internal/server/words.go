@@ -15,7 +15,7 @@ type DiedError struct {
 	Words []string
 }
 
-// Error is the message, with the server's own words.
+// Error returns the message, with the server's own words.
 func (e *DiedError) Error() string {
 	s := e.Doing + ": " + fmt.Sprint(e.How)
 	if e.How == nil {
@@ -59,7 +59,7 @@ const (
 	mostWords = 4        // lines
 )
 
-// words are the lines of the log since the server was started that tell most.
+// words returns the lines of the log since the server was started that tell most.
 func (s *Server) words() []string {
 	f, err := os.Open(s.Log)
 	if err != nil {
