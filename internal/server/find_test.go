@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A program that is killed while it is asked, or does not answer, is not one that
-// is not installed.
+// A program that is killed while its version is read, or does not answer, is not
+// reported as missing.
 func TestProbe(t *testing.T) {
 	write := func(text string) string {
 		path := filepath.Join(t.TempDir(), "mariadbd")
