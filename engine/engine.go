@@ -20,8 +20,9 @@ import (
 type Engine interface {
 	Info() Info
 	// Check returns an error if Open could not honour the configuration, without
-	// opening or touching anything. For a knob that the engine does not have, or
-	// cannot set to that value, it is a *KnobError.
+	// opening or touching anything. It does not run a server's program whose
+	// details are known, see internal/server. For a knob that the engine does not
+	// have, or cannot set to that value, it is a *KnobError.
 	Check(Config) error
 	// Open opens the database in Config.Dir, which it creates if the directory is
 	// empty; a server is started there, or attached to. It calls Check first.

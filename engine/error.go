@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+
+	"rumbench/internal/hint"
 )
 
 // Class is what a failed operation means to the client.
@@ -66,25 +68,12 @@ func ClassOf(err error) Class {
 	return Fatal
 }
 
-// Hinted is an error with a hint for the user.
-type Hinted interface {
-	error
-	Hint() string
-}
-
 // Hint returns what a user can do about an error, "" if nothing is known.
-func Hint(err error) string {
-	var hinted Hinted
-	if errors.As(err, &hinted) && hinted.Hint() != "" {
-		return hinted.Hint()
-	}
-	switch {
-	case errors.Is(err, syscall.ENOSPC):
-		return "the disk is full: free space, choose another --out, or lower the rows; rumbench run --dry-run shows the size expected"
-	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EROFS):
-		return "check who may write there, or choose another place with --out"
-	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
-		return "raise the limit of open files (ulimit -n)"
-	}
-	return ""
-}
+func Hint(err error) string { return hint.Of(err) }
+
+// DiskFull returns err as an error that also is syscall.ENOSPC.
+func DiskFull(err error) error { return &fullError{err} }
+
+type fullError struct{ error }
+
+func (e *fullError) Unwrap() []error { return []error{e.error, syscall.ENOSPC} }

@@ -2,8 +2,10 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"rumbench/internal/hint"
 	"rumbench/model"
 )
 
@@ -62,16 +64,10 @@ func (c Config) RefuseOpening(option string) error {
 	if c.Server.Force {
 		return nil
 	}
-	return &KnobError{Knob: "options." + option, Reason: "it would open the benchmark's private server to other clients", Err: opening{}}
+	return &KnobError{Knob: "options." + option, Reason: "it would open the benchmark's private server to other clients", Err: errOpening}
 }
 
-// opening is the cause of RefuseOpening's error, with its hint.
-type opening struct{}
-
-func (opening) Error() string { return "the server would be open to other clients" }
-
-// Hint returns how to proceed.
-func (opening) Hint() string { return "remove the option, or run with --force" }
+var errOpening = hint.With(errors.New("the server would be open to other clients"), "remove the option, or run with --force")
 
 // ExistsError is a schema that exists already on an attached server.
 type ExistsError struct {

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +14,7 @@ import (
 
 // status reads the server's counters on a connection of its own.
 type status struct {
-	conn     *sqlkit.Conn
+	conn     *sqlkit.Admin
 	version  release
 	storages []string // of which engine-neutral figures are told
 	labelled bool     // each with its storage, because there are several
@@ -30,7 +29,7 @@ type status struct {
 	found     map[string]float64   // of the last sample, by the name in lower case
 }
 
-func newStatus(conn *sqlkit.Conn, v release, storages ...string) *status {
+func newStatus(conn *sqlkit.Admin, v release, storages ...string) *status {
 	return &status{conn: conn, version: v, storages: storages, names: map[string]*variable{}, found: map[string]float64{}}
 }
 
@@ -42,7 +41,7 @@ func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	clear(t.found)
-	err := t.conn.Query(ctx, "SHOW GLOBAL STATUS", func(row []sqldriver.Value) error {
+	err := t.conn.Query(ctx, "SHOW GLOBAL STATUS", func(row []string) error {
 		t.add(s, row[0], row[1])
 		return nil
 	})
@@ -83,21 +82,17 @@ func (t *status) labels(storage string) []string {
 	return nil
 }
 
-// add adds one status variable, if it is a number that anybody wants.
-func (t *status) add(s *engine.Sample, name, value sqldriver.Value) {
-	key, ok := name.([]byte)
-	if !ok {
-		return
-	}
-	v, known := t.names[string(key)] // the compiler does not copy the key here
+// add adds one status variable, if it is a number of interest.
+func (t *status) add(s *engine.Sample, name, value string) {
+	v, known := t.names[name]
 	if !known {
-		v = newVariable(string(key))
-		t.names[string(key)] = v
+		v = newVariable(name)
+		t.names[name] = v
 	}
 	if v == nil {
 		return
 	}
-	n, err := strconv.ParseFloat(sqlkit.Text(value), 64)
+	n, err := strconv.ParseFloat(value, 64)
 	if err != nil {
 		return // text, or ON and OFF
 	}
@@ -106,8 +101,7 @@ func (t *status) add(s *engine.Sample, name, value sqldriver.Value) {
 	}
 	n *= v.scale
 	t.found[v.key] = n
-	p := engine.Point{Name: v.name, Kind: v.kind, Unit: v.unit, Value: n}
-	s.Points = append(s.Points, p)
+	s.Points = append(s.Points, engine.Point{Name: v.name, Kind: v.kind, Unit: v.unit, Value: n})
 }
 
 // neutral tells the cache's figures by two variables.
@@ -176,16 +170,16 @@ const levelQuery = "SELECT LEVEL, TYPE, VALUE FROM information_schema.ROCKSDB_CO
 // passes 1, and the part above is then due.
 func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) error {
 	size, score := map[string]float64{}, map[string]float64{}
-	err := t.conn.Query(ctx, levelQuery, func(row []sqldriver.Value) error {
-		kind, ok := levelKinds[sqlkit.Text(row[1])]
+	err := t.conn.Query(ctx, levelQuery, func(row []string) error {
+		kind, ok := levelKinds[row[1]]
 		if !ok {
 			return nil
 		}
-		n, err := strconv.ParseFloat(sqlkit.Text(row[2]), 64)
+		n, err := strconv.ParseFloat(row[2], 64)
 		if err != nil {
 			return err
 		}
-		level := strings.TrimPrefix(sqlkit.Text(row[0]), "L")
+		level := strings.TrimPrefix(row[0], "L")
 		switch kind.name {
 		case "mysql.rocksdb.level.bytes":
 			size[level] = n
@@ -226,10 +220,10 @@ func (t *status) tableSizes(ctx context.Context, s *engine.Sample) error {
 
 func (t *status) askSizes(ctx context.Context, s *engine.Sample) error {
 	const query = "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema') ORDER BY DATA_LENGTH + INDEX_LENGTH DESC LIMIT 100"
-	return t.conn.Query(ctx, query, func(row []sqldriver.Value) error {
-		labels := []string{"database", sqlkit.Text(row[0]), "table", sqlkit.Text(row[1])}
+	return t.conn.Query(ctx, query, func(row []string) error {
+		labels := []string{"database", row[0], "table", row[1]}
 		for i, name := range []string{"rows", "data_bytes", "index_bytes"} {
-			if n, err := strconv.ParseFloat(sqlkit.Text(row[3+i]), 64); err == nil {
+			if n, err := strconv.ParseFloat(row[3+i], 64); err == nil {
 				unit := "bytes"
 				if name == "rows" {
 					unit = "count"

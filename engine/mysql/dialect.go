@@ -1,21 +1,12 @@
 package mysql
 
 import (
-	"context"
-	sqldriver "database/sql/driver"
-	"errors"
 	"fmt"
-	"io"
-	"net"
-	"os"
 	"strconv"
 	"strings"
-	"syscall"
 
-	driver "github.com/go-sql-driver/mysql"
-
-	"rumbench/engine"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/mysqlwire"
 	"rumbench/model"
 )
 
@@ -27,16 +18,16 @@ func newDialect(tableOptions string, fractions bool) *sqlkit.Dialect {
 		MaxArgs:        65535,
 		ColumnType:     func(c *model.Column) string { return columnType(c, fractions) },
 		TableOptions:   func(*model.Table) string { return tableOptions },
-		NativeTime:     fractions,
 		AlterIndexes:   true,
 		Parallel:       true,
-		Hint:           hint,
+		Hint:           forceIndex,
 		OnDuplicateKey: true,
 		Number:         sqlkit.FirstNumber,
 		DeleteLimit:    true,
 		Begin:          begin,
 		PlainCommands:  true,
-		Classify:       classify,
+		Literal:        func(dst []byte, v model.Value) []byte { return literal(dst, v, fractions) },
+		Classify:       mysqlwire.Classify,
 	}
 }
 
@@ -71,7 +62,7 @@ func columnType(c *model.Column, fractions bool) string {
 	return name
 }
 
-func hint(d *sqlkit.Dialect, t *model.Table, index string) string {
+func forceIndex(d *sqlkit.Dialect, t *model.Table, index string) string {
 	name := "PRIMARY"
 	if index != "" {
 		name = d.Name(sqlkit.IndexName(t.Name, index))
@@ -107,51 +98,3 @@ func literal(dst []byte, v model.Value, fractions bool) []byte {
 	}
 	return sqlkit.AppendQuoted(dst, v.Buf(), true)
 }
-
-// classes are the errors of the server that clients have to know apart.
-var classes = map[uint16]engine.Class{
-	1213: engine.Deadlock,
-	1020: engine.Conflict,    // the record has changed since it was read
-	1205: engine.LockTimeout, // of a row or of a table's definition
-	1969: engine.Timeout,     // max_statement_time
-	3024: engine.Timeout,     // max_execution_time
-	1317: engine.Timeout,     // interrupted
-	1062: engine.Duplicate,   // a key exists
-	1586: engine.Duplicate,
-	1053: engine.Gone, // the server shuts down
-	1927: engine.Gone, // the connection was killed
-	2006: engine.Gone,
-	2013: engine.Gone,
-}
-
-// classify gives an error of the driver its class.
-func classify(err error) error {
-	if e, ok := errors.AsType[*driver.MySQLError](err); ok {
-		if strings.Contains(e.Message, "snapshot conflict") { // MyRocks calls it a deadlock too
-			return engine.Classify(engine.Conflict, err)
-		}
-		if class, known := classes[e.Number]; known {
-			return engine.Classify(class, err)
-		}
-		if e.Number == 1021 || e.Number == 1114 || strings.Contains(e.Message, "No space left on device") || strings.Contains(e.Message, "errno: 28") {
-			err = &fullError{err}
-		}
-		return engine.Classify(engine.Fatal, err)
-	}
-	var network net.Error
-	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
-	case errors.Is(err, driver.ErrInvalidConn), errors.Is(err, sqldriver.ErrBadConn), errors.Is(err, io.EOF),
-		errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.ECONNREFUSED),
-		errors.Is(err, os.ErrNotExist), errors.As(err, &network):
-		return engine.Classify(engine.Gone, err)
-	}
-	return err
-}
-
-// fullError is the server's error of a full disk, or of a table that cannot
-// grow, which is also the system's.
-type fullError struct{ error }
-
-func (e *fullError) Unwrap() []error { return []error{e.error, syscall.ENOSPC} }

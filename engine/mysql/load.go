@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
@@ -18,15 +17,8 @@ type session struct {
 
 // Session opens a session.
 func (d *db) Session(ctx context.Context) (engine.Session, error) {
-	if d.strange != nil {
-		return nil, d.strange
-	}
 	s, err := d.NewSession(ctx)
 	if err != nil {
-		return nil, err
-	}
-	if err := d.checkSession(ctx, s); err != nil {
-		_ = s.Close()
 		return nil, err
 	}
 	return &session{Session: s, setup: d.setup}, nil
@@ -42,43 +34,39 @@ func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 	return s.Session.Prepare(ctx, op)
 }
 
+// The variables of a first load, at its beginning and its end. Secondary
+// indexes come in an order of their own.
+var (
+	bulkLoadOn  = []string{"rocksdb_bulk_load_allow_sk = 1", "rocksdb_bulk_load_allow_unsorted = 1", "rocksdb_bulk_load = 1"}
+	bulkLoadOff = []string{"rocksdb_bulk_load = 0"} // makes the rows part of the table
+)
+
 func (s *session) begin(ctx context.Context) error {
 	s.begun = true
-	if s.setup.skipUnique {
-		if err := s.set(ctx, "unique_checks = 0"); err != nil {
-			return err
-		}
-	}
-	if !s.setup.bulkLoad {
-		return nil
-	}
-	// Secondary indexes come in an order of their own.
-	for _, name := range []string{"rocksdb_bulk_load_allow_sk = 1", "rocksdb_bulk_load_allow_unsorted = 1", "rocksdb_bulk_load = 1"} {
-		if err := s.set(ctx, name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.load(ctx, "unique_checks = 0", bulkLoadOn)
 }
 
-// EndLoad makes the rows of a bulk load part of the table.
+// EndLoad ends the shorter ways.
 func (s *session) EndLoad(ctx context.Context) error {
 	if !s.begun {
 		return nil
 	}
 	s.begun = false
+	return s.load(ctx, "unique_checks = 1", bulkLoadOff)
+}
+
+func (s *session) load(ctx context.Context, unique string, bulk []string) error {
+	var all []string
+	if s.setup.skipUnique {
+		all = append(all, unique)
+	}
 	if s.setup.bulkLoad {
-		if err := s.set(ctx, "rocksdb_bulk_load = 0"); err != nil {
+		all = append(all, bulk...)
+	}
+	for _, assignment := range all {
+		if err := s.Exec(ctx, "SET SESSION "+assignment); err != nil {
 			return err
 		}
 	}
-	if s.setup.skipUnique {
-		return s.set(ctx, "unique_checks = 1")
-	}
 	return nil
-}
-
-func (s *session) set(ctx context.Context, assignment string) error {
-	_, err := s.Conn().(sqldriver.ExecerContext).ExecContext(ctx, "SET SESSION "+assignment, nil)
-	return classify(err)
 }

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
 	"maps"
 	"slices"
 	"strconv"
@@ -24,9 +23,9 @@ var innodbMetrics = map[string]engine.CounterKind{
 
 // findMetrics makes the query for those that the server counts; "" if it does
 // not let us look.
-func findMetrics(ctx context.Context, c *sqlkit.Conn) string {
+func findMetrics(ctx context.Context, c *sqlkit.Admin) string {
 	const column = "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'information_schema' AND TABLE_NAME = 'INNODB_METRICS' AND COLUMN_NAME IN ('STATUS', 'ENABLED')"
-	name, err := scalar(ctx, c, column)
+	name, err := c.Value(ctx, column)
 	if err != nil || name == "" {
 		return ""
 	}
@@ -35,7 +34,7 @@ func findMetrics(ctx context.Context, c *sqlkit.Conn) string {
 		enabled = "ENABLED = 1"
 	}
 	query := "SELECT NAME, COUNT FROM information_schema.INNODB_METRICS WHERE " + enabled + " AND NAME IN ('" + strings.Join(slices.Sorted(maps.Keys(innodbMetrics)), "', '") + "')"
-	if _, err := scalar(ctx, c, query); err != nil {
+	if _, err := c.Value(ctx, query); err != nil {
 		return ""
 	}
 	return query
@@ -46,9 +45,9 @@ func (t *status) innodbCounters(ctx context.Context, s *engine.Sample) error {
 	if t.metrics == "" {
 		return nil
 	}
-	return t.conn.Query(ctx, t.metrics, func(row []sqldriver.Value) error {
-		name := sqlkit.Text(row[0])
-		n, err := strconv.ParseFloat(sqlkit.Text(row[1]), 64)
+	return t.conn.Query(ctx, t.metrics, func(row []string) error {
+		name := row[0]
+		n, err := strconv.ParseFloat(row[1], 64)
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"rumbench/engine"
-	"rumbench/engine/sqlkit"
 	"rumbench/internal/fsize"
 	"rumbench/model"
 )
@@ -62,16 +60,16 @@ func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 		query = "SELECT TABLE_NAME, 'PRIMARY', DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"
 	}
 	out, err := d.objects(ctx, query)
-	if d.server == nil && engine.ClassOf(err) == engine.Fatal {
+	if d.Private == nil && engine.ClassOf(err) == engine.Fatal {
 		err = nil // a user who may not read the server's own tables
 	}
 	if err != nil {
 		return nil, err
 	}
-	if d.server == nil {
+	if d.Private == nil {
 		return d.addTablespaces(ctx, out)
 	}
-	total, err := fsize.Allocated(d.server.DataDir())
+	total, err := fsize.Allocated(d.DataDir())
 	return append(out, engine.Size{Bytes: total, Kind: engine.Exact}), err
 }
 
@@ -80,25 +78,25 @@ func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 func (d *db) objects(ctx context.Context, query string) ([]engine.Size, error) {
 	var all []engine.Size
 	sums := map[string]int64{}
-	err := d.Admin().Query(ctx, query, func(row []sqldriver.Value) error {
-		f, err := strconv.ParseFloat(sqlkit.Text(row[2]), 64)
+	err := d.Admin().Query(ctx, query, func(row []string) error {
+		f, err := strconv.ParseFloat(row[2], 64)
 		if err != nil {
-			return fmt.Errorf("size of %s: %w", sqlkit.Text(row[0]), err)
+			return fmt.Errorf("size of %s: %w", row[0], err)
 		}
-		object := sqlkit.Text(row[0])
+		object := row[0]
 		sums[object] += int64(f)
-		if index := sqlkit.Text(row[1]); index != "PRIMARY" {
+		if index := row[1]; index != "PRIMARY" {
 			object = index // its name begins with the table's
 		}
 		all = append(all, engine.Size{Object: object, Bytes: int64(f), Kind: engine.Estimate})
 		return nil
 	})
-	if err != nil || d.server == nil || d.storage != innodb || d.shared {
+	if err != nil || d.Private == nil || d.storage != innodb || d.shared {
 		return all, err
 	}
 	return slices.DeleteFunc(all, func(z engine.Size) bool {
 		table, _, _ := strings.Cut(z.Object, ".")
-		info, err := os.Stat(filepath.Join(d.server.DataDir(), d.Server.Schema, table+".ibd"))
+		info, err := os.Stat(filepath.Join(d.DataDir(), d.Server.Schema, table+".ibd"))
 		const spare = 8 << 20 // a file grows by so much at once
 		return err == nil && info.Size() > 2*sums[table]+spare
 	}), nil
@@ -116,16 +114,13 @@ func (d *db) addTablespaces(ctx context.Context, out []engine.Size) ([]engine.Si
 		table = "INNODB_TABLESPACES"
 	}
 	var names []string
-	for _, t := range d.tableNames() {
-		names = append(names, "'"+d.Server.Schema+"/"+t+"'") // both are plain words
+	for _, t := range d.TableNames() {
+		names = append(names, d.Server.Schema+"/"+t) // both are plain words
 	}
-	query := "SELECT SUM(ALLOCATED_SIZE) FROM information_schema." + table + " WHERE NAME IN (" + strings.Join(names, ", ") + ")"
-	err := d.Admin().Query(ctx, query, func(row []sqldriver.Value) error {
-		if f, err := strconv.ParseFloat(sqlkit.Text(row[0]), 64); err == nil {
-			out = append(out, engine.Size{Bytes: int64(f), Kind: engine.Exact})
-		}
-		return nil
-	})
+	value, err := d.Admin().Value(ctx, "SELECT SUM(ALLOCATED_SIZE) FROM information_schema."+table+" WHERE NAME IN "+d.Dialect().QuotedList(names))
+	if n, nerr := strconv.ParseInt(value, 10, 64); nerr == nil {
+		out = append(out, engine.Size{Bytes: n, Kind: engine.Exact})
+	}
 	if engine.ClassOf(err) == engine.Fatal {
 		err = nil // a release that does not tell
 	}

@@ -180,7 +180,7 @@ func storageOf(name string) *storage {
 var others = []string{"tokudb", "memory", "archive", "csv", "columnstore", "spider", "mroonga", "s3", "blackhole", "ndbcluster"}
 
 // check refuses what the storage cannot do.
-func (st *storage) check(s *setup) error {
+func (st *storage) check(s engine.Config) error {
 	if st.structure == "" && !slices.Contains(others, st.name) {
 		return &engine.KnobError{Knob: "storage", Value: st.name, Reason: "there is no such storage; there are innodb, rocksdb, aria, myisam, and as far as the server has them " + strings.Join(others, ", ")}
 	}
@@ -197,8 +197,6 @@ func (st *storage) check(s *setup) error {
 		return err
 	}
 	switch {
-	case s.Protocol != "" && !slices.Contains(engine.Protocols(), s.Protocol):
-		return &engine.KnobError{Knob: "protocol", Value: string(s.Protocol), Reason: fmt.Sprintf("it must be one of %v", engine.Protocols())}
 	case s.Cache != 0 && st.cache == "":
 		return &engine.KnobError{Knob: "cache", Reason: "rumbench does not know the cache of storage " + st.name + ": set its variable under options"}
 	case s.Cache != 0 && s.Cache < st.leastCache:
@@ -228,7 +226,7 @@ func (st *storage) settings(s *setup, known map[string]bool) ([]server.Setting, 
 	}
 	set := func(knob, name, value string) error {
 		if !known[name] {
-			return &engine.KnobError{Knob: knob, Reason: s.program.Name() + " has no variable " + name}
+			return &engine.KnobError{Knob: knob, Reason: s.Program.Name() + " has no variable " + name}
 		}
 		out = append(out, server.Setting{Name: name, Value: value})
 		return nil

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
 	"fmt"
 	"strconv"
 	"strings"
@@ -23,18 +22,6 @@ var waitSettings = []server.Setting{
 	{Name: "performance-schema-consumer-events-waits-current", Value: "1"},
 	{Name: "performance-schema-consumer-global-instrumentation", Value: "1"},
 	{Name: "performance-schema-consumer-thread-instrumentation", Value: "1"},
-}
-
-// takesWaits checks the option and takes it: it is no variable of the server.
-func (s *setup) takesWaits(known map[string]bool) error {
-	switch {
-	case !s.waits:
-		return nil
-	case !known["performance_schema"]:
-		return &engine.KnobError{Knob: "options." + optWaits, Value: "true", Reason: s.program.Name() + " was built without performance_schema"}
-	}
-	s.settings = append(s.settings, waitSettings...)
-	return nil
 }
 
 // waitSetting reads back how many kinds of waits are timed, where that was
@@ -63,13 +50,13 @@ const (
 
 // findTimed finds out which waits the server times; nil if it times none, or
 // does not let us look.
-func findTimed(ctx context.Context, c *sqlkit.Conn) *timed {
-	if on, err := scalar(ctx, c, "SELECT @@performance_schema"); err != nil || on != "1" {
+func findTimed(ctx context.Context, c *sqlkit.Admin) *timed {
+	if on, err := c.Value(ctx, "SELECT @@performance_schema"); err != nil || on != "1" {
 		return nil
 	}
 	t := &timed{events: map[string]string{}}
-	err := c.Query(ctx, timedEvents, func(row []sqldriver.Value) error {
-		name := sqlkit.Text(row[0])
+	err := c.Query(ctx, timedEvents, func(row []string) error {
+		name := row[0]
 		if role := waitRole(name); role != "" {
 			t.events[name] = `event="` + strings.TrimPrefix(name, "wait/") + `",role="` + string(role) + `"`
 		}
@@ -83,20 +70,20 @@ func findTimed(ctx context.Context, c *sqlkit.Conn) *timed {
 
 // sample adds the sums. A wait that never was is told too: it may be later, and
 // growth is only known from a sample before.
-func (t *timed) sample(ctx context.Context, c *sqlkit.Conn, s *engine.Sample) error {
+func (t *timed) sample(ctx context.Context, c *sqlkit.Admin, s *engine.Sample) error {
 	if t == nil {
 		return nil
 	}
-	return c.Query(ctx, timedSums, func(row []sqldriver.Value) error {
-		labels, ok := t.events[sqlkit.Text(row[0])]
+	return c.Query(ctx, timedSums, func(row []string) error {
+		labels, ok := t.events[row[0]]
 		if !ok {
 			return nil
 		}
-		count, err := strconv.ParseFloat(sqlkit.Text(row[1]), 64)
+		count, err := strconv.ParseFloat(row[1], 64)
 		if err != nil {
 			return err
 		}
-		picoseconds, err := strconv.ParseFloat(sqlkit.Text(row[2]), 64)
+		picoseconds, err := strconv.ParseFloat(row[2], 64)
 		if err != nil {
 			return err
 		}

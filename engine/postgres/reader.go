@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"rumbench/engine"
+	"rumbench/internal/pgwire"
 	"rumbench/model"
 )
 
@@ -15,10 +16,12 @@ import (
 // second, and what they still hold when they fall idle some seconds later: a
 // sample lags behind. Only the position of the log is of the moment.
 type reader struct {
-	mu     sync.Mutex
-	conn   *conn // nil: closed
-	parsed []parsed
-	labels []string
+	mu      sync.Mutex
+	conn    *pgwire.Conn // nil: closed
+	parsed  []parsed
+	queries []*pgwire.Stmt
+	types   [][]model.Type // of their columns
+	labels  []string
 }
 
 // parsed is a view whose query the server has parsed.
@@ -26,9 +29,6 @@ type parsed struct {
 	view
 	points []point // of the server's release
 	names  []string
-	stmt   *stmt
-	types  []model.Type // of the columns
-	row    []model.Value
 }
 
 // view is a source of counters: a query whose first columns are labels, and
@@ -81,18 +81,18 @@ func (r *reader) prepare(ctx context.Context, views []view, release int) error {
 		for _, q := range p.points {
 			p.names = append(p.names, v.prefix+q.name)
 		}
+		var types []model.Type
 		for range v.labels {
-			p.types = append(p.types, model.String)
+			types = append(types, model.String)
 		}
 		for range p.points {
-			p.types = append(p.types, model.Float)
+			types = append(types, model.Float)
 		}
-		p.row = make([]model.Value, len(p.types))
-		var err error
-		if p.stmt, err = r.conn.prepare(ctx, v.text(p.points)); err != nil {
+		stmt, err := r.conn.Parse(ctx, v.text(p.points))
+		if err != nil {
 			return fmt.Errorf("read the counters %s*: %w", v.prefix, err)
 		}
-		r.parsed = append(r.parsed, p)
+		r.parsed, r.queries, r.types = append(r.parsed, p), append(r.queries, stmt), append(r.types, types)
 	}
 	return nil
 }
@@ -104,44 +104,23 @@ func (r *reader) Counters(ctx context.Context, s *engine.Sample) error {
 	if r.conn == nil {
 		return errClosed
 	}
-	c := r.conn
-	c.out = c.out[:0]
-	for i := range r.parsed {
-		var err error
-		if c.out, err = r.parsed[i].stmt.appendMessages(c.out, nil, nil); err != nil {
-			return err
-		}
+	err := r.conn.Pipeline(ctx, r.queries, r.types, func(i int, row []model.Value) error {
+		r.add(s, &r.parsed[i], row)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read the counters: %w", err)
 	}
-	c.out = append(c.out, syncMessage...)
-	if err := c.watch.begin(ctx); err != nil {
-		return err
-	}
-	c.ask()
-	var bad error
-	for {
-		row, err := c.next()
-		if row == nil {
-			if err := c.end(ctx, err); err != nil {
-				return fmt.Errorf("read the counters: %w", err)
-			}
-			return bad
-		}
-		if bad == nil {
-			bad = r.add(s, &r.parsed[c.done], row)
-		}
-	}
+	return nil
 }
 
 // add adds the points of a row. What is NULL is not known.
-func (r *reader) add(s *engine.Sample, v *parsed, row []byte) error {
-	if err := decodeRow(row, v.row, v.stmt.columns, v.types, decode); err != nil {
-		return fmt.Errorf("read the counters %s*: %w", v.prefix, err)
-	}
+func (r *reader) add(s *engine.Sample, v *parsed, row []model.Value) {
 	r.labels = r.labels[:0]
 	for i, l := range v.labels {
-		r.labels = append(r.labels, l.name, string(v.row[i].Buf()))
+		r.labels = append(r.labels, l.name, string(row[i].Buf()))
 	}
-	for i, value := range v.row[len(v.labels):] {
+	for i, value := range row[len(v.labels):] {
 		p := &v.points[i]
 		switch {
 		case value.IsNull():
@@ -151,7 +130,16 @@ func (r *reader) add(s *engine.Sample, v *parsed, row []byte) error {
 			s.Counter(v.names[i], p.unit, value.Float(), r.labels...)
 		}
 	}
-	return nil
+}
+
+// pid is the process that serves the connection, 0 when it is closed.
+func (r *reader) pid() uint32 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.conn == nil {
+		return 0
+	}
+	return r.conn.PID()
 }
 
 // Close closes the connection.

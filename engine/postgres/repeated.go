@@ -61,14 +61,14 @@ func (s *repeated) Exec(ctx context.Context, args []model.Value, r *engine.Resul
 	if c == nil {
 		return errClosed
 	}
-	if c.status != idle { // if a row fails, the transaction does
+	if c.InTransaction() { // if a row fails, the transaction does
 		return s.rows(ctx, args, r)
 	}
 	if err := s.begin.Exec(ctx, nil, &s.single); err != nil {
 		return err
 	}
 	if err := s.rows(ctx, args, r); err != nil {
-		_ = s.rollback.Exec(ctx, nil, &s.single) // the row's error is the one that tells
+		_ = s.rollback.Exec(ctx, nil, &s.single) // the row's error is the one that matters
 		return err
 	}
 	return s.commit.Exec(ctx, nil, &s.single)

@@ -1,13 +1,8 @@
 package postgres
 
 import (
-	"errors"
 	"slices"
-	"strings"
-	"syscall"
 	"testing"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"rumbench/engine"
 )
@@ -42,35 +37,6 @@ func TestFileClass(t *testing.T) {
 		if got := fileClass(path, 5, "00000001000000000000000A"); got != want {
 			t.Errorf("%s is %s, want %s", path, got, want)
 		}
-	}
-}
-
-func TestClassify(t *testing.T) {
-	for _, c := range []struct {
-		code, severity string
-		class          engine.Class
-		hint           string
-	}{
-		{"40001", "ERROR", engine.Conflict, ""},
-		{"08006", "ERROR", engine.Gone, ""},
-		{"57P02", "FATAL", engine.Gone, ""},
-		{"25P03", "FATAL", engine.Gone, ""},
-		{"XX000", "PANIC", engine.Gone, ""},
-		{"53100", "ERROR", engine.Fatal, "disk is full"},
-		{"53200", "ERROR", engine.Fatal, "lower the cache"},
-		{"42P01", "ERROR", engine.Fatal, ""},
-	} {
-		err := classify(&pgconn.PgError{Code: c.code, SeverityUnlocalized: c.severity, Severity: "FEHLER"})
-		if engine.ClassOf(err) != c.class || !strings.Contains(engine.Hint(err), c.hint) || (c.hint == "") != (engine.Hint(err) == "") {
-			t.Errorf("%s: %v of class %q, hint %q", c.code, err, engine.ClassOf(err), engine.Hint(err))
-		}
-	}
-	if !errors.Is(classify(&pgconn.PgError{Code: "53100"}), syscall.ENOSPC) {
-		t.Error("a full disk is not the system's")
-	}
-	err := connectError(&pgconn.PgError{Code: "53300", SeverityUnlocalized: "FATAL"})
-	if engine.ClassOf(err) != engine.Fatal || !strings.Contains(engine.Hint(err), "max_connections") {
-		t.Errorf("too many clients: %v", err)
 	}
 }
 

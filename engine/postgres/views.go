@@ -217,7 +217,7 @@ const mostWatched = 200
 // the schema in a label, and takes the busiest.
 func scope(v view, schema, busy string) view {
 	if schema != "" {
-		v.from += " WHERE s.schemaname =" + literal(schema)
+		v.from += " WHERE s.schemaname = " + newDialect().Quoted(schema)
 		return v
 	}
 	v.from += fmt.Sprintf(" ORDER BY %s DESC NULLS LAST LIMIT %d", busy, mostWatched)

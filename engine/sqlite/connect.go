@@ -4,6 +4,9 @@ import (
 	"context"
 	sqldriver "database/sql/driver"
 	"net/url"
+
+	"rumbench/engine/sqlkit"
+	"rumbench/engine/sqlkit/stdsql"
 )
 
 // dsn names the file. A name in double quotes that is no identifier is an
@@ -13,27 +16,25 @@ func dsn(path string) string {
 	return u.String()
 }
 
-// connector makes connections that are set up.
-type connector struct {
-	base  sqldriver.Connector
-	setup []string // pragmas
-}
-
-// Connect opens a connection and sets it up. The driver could be given the
-// pragmas itself, but would execute them in another order.
-func (c *connector) Connect(ctx context.Context) (sqldriver.Conn, error) {
-	conn, err := c.base.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range c.setup {
-		if _, err := conn.(sqldriver.ExecerContext).ExecContext(ctx, "PRAGMA "+p, nil); err != nil {
-			_ = conn.Close()
+// connector makes connections and executes pragmas on them. The driver could be
+// given those itself, but would execute them in another order.
+func connector(base sqldriver.Connector, pragmas []string) sqlkit.Connector {
+	return func(ctx context.Context) (sqlkit.Conn, error) {
+		raw, err := base.Connect(ctx)
+		if err != nil {
 			return nil, err
 		}
+		conn, err := stdsql.New(raw, false)
+		if err != nil {
+			_ = raw.Close()
+			return nil, err
+		}
+		for _, p := range pragmas {
+			if _, _, err := conn.ExecText(ctx, "PRAGMA "+p); err != nil {
+				_ = conn.Close()
+				return nil, err
+			}
+		}
+		return conn, nil
 	}
-	return conn, nil
 }
-
-// Driver is the driver that connections are of.
-func (c *connector) Driver() sqldriver.Driver { return c.base.Driver() }

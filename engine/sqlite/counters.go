@@ -2,13 +2,14 @@ package sqlite
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
+	"strconv"
 	"sync/atomic"
 
 	driver "modernc.org/sqlite"
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
+	"rumbench/engine/sqlkit/stdsql"
 	"rumbench/model"
 )
 
@@ -35,14 +36,15 @@ func (db *db) Counters(ctx context.Context, s *engine.Sample) error {
 		{"page_count", "sqlite.pages"},
 		{"freelist_count", "sqlite.pages_free"},
 	} {
-		err := db.watch.Query(ctx, "PRAGMA "+p.pragma, func(row []sqldriver.Value) error {
-			n, _ := row[0].(int64)
-			s.Gauge(p.name, "count", float64(n))
-			return nil
-		})
+		value, err := db.watch.Value(ctx, "PRAGMA "+p.pragma)
 		if err != nil {
 			return err
 		}
+		n, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return err
+		}
+		s.Gauge(p.name, "count", n)
 	}
 	state, err := readLog(ctx, db.watch, "NOOP")
 	if err != nil {
@@ -125,14 +127,17 @@ func (s *session) share(ctx context.Context, n int64) error {
 	if s.db.cache == 0 {
 		return nil
 	}
-	return s.Query(ctx, "PRAGMA "+cacheSize(s.db.cache/n), func([]sqldriver.Value) error { return nil })
+	return s.Exec(ctx, "PRAGMA "+cacheSize(s.db.cache/n))
 }
 
 // report adds what was counted since the last time.
 func (s *session) report() {
-	conn, ok := s.Conn().(driver.DBStatus)
-	if !ok {
+	if s.Conn() == nil {
 		return // closed
+	}
+	conn, ok := s.Conn().(*stdsql.Conn).Raw().(driver.DBStatus)
+	if !ok {
+		return
 	}
 	for i, c := range statusCounters {
 		if n, _, err := conn.Status(c.op, true); err == nil {

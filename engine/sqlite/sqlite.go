@@ -152,7 +152,7 @@ func (e Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open sqlite: %w", err)
 	}
-	kit, err := sqlkit.Open(ctx, &connector{base, setup}, newDialect(dir), c.Schema)
+	kit, err := sqlkit.Open(ctx, connector(base, setup), newDialect(dir), c.Schema)
 	if err != nil {
 		return nil, fmt.Errorf("open sqlite in %s: %w", c.Dir, err)
 	}

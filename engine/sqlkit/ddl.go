@@ -38,8 +38,14 @@ func (d *Dialect) CreateTable(t *model.Table) string {
 	return b.String()
 }
 
-// DropTable is the statement that removes a table.
-func (d *Dialect) DropTable(t *model.Table) string { return "DROP TABLE " + d.Name(t.Name) }
+// DropTable is the statement that removes a table; one that may be missing is
+// no error.
+func (d *Dialect) DropTable(t *model.Table, mayBeMissing bool) string {
+	if mayBeMissing {
+		return "DROP TABLE IF EXISTS " + d.Name(t.Name)
+	}
+	return "DROP TABLE " + d.Name(t.Name)
+}
 
 // CreateIndexes are the statements that build secondary indexes of a table,
 // one for all where the database can.
@@ -50,7 +56,7 @@ func (d *Dialect) CreateIndexes(t *model.Table, indexes []*model.Index) []string
 		b.text(" ")
 		for i, ix := range indexes {
 			b.comma(i).text("ADD ", kindOf(ix)).name(IndexName(t.Name, ix.Name)).text(" (")
-			b.indexColumns(t, ix).text(")")
+			b.ordered(t, d.IndexColumns(t, ix), false).text(")")
 		}
 		return []string{b.String()}
 	}
@@ -58,7 +64,7 @@ func (d *Dialect) CreateIndexes(t *model.Table, indexes []*model.Index) []string
 	for _, ix := range indexes {
 		b := builder{d: d}
 		b.text("CREATE ", kindOf(ix)).name(IndexName(t.Name, ix.Name)).text(" ON ").name(t.Name).text(" (")
-		b.indexColumns(t, ix).text(")")
+		b.ordered(t, d.IndexColumns(t, ix), false).text(")")
 		if len(ix.Include) > 0 && d.IncludeClause {
 			b.text(" INCLUDE ").tuple(ix.Include)
 		}
@@ -83,20 +89,20 @@ func kindOf(ix *model.Index) string {
 	return "INDEX "
 }
 
-// indexColumns lists what the index is made of. Included columns come after
-// the key's where there is no clause for them, so that the entries keep their
-// order: by the index columns, then by the key.
-func (b *builder) indexColumns(t *model.Table, ix *model.Index) *builder {
-	columns := ix.Columns
-	if len(ix.Include) > 0 && !b.d.IncludeClause {
-		columns = slices.Clone(columns)
-		for _, c := range slices.Concat(t.Key, ix.Include) {
-			if !slices.Contains(columns, c) {
-				columns = append(columns, c)
-			}
+// IndexColumns lists what an index is made of. Included columns come after the
+// key's where there is no clause for them, so that the entries keep their order:
+// by the index columns, then by the key.
+func (d *Dialect) IndexColumns(t *model.Table, ix *model.Index) []string {
+	if len(ix.Include) == 0 || d.IncludeClause {
+		return ix.Columns
+	}
+	columns := slices.Clone(ix.Columns)
+	for _, c := range slices.Concat(t.Key, ix.Include) {
+		if !slices.Contains(columns, c) {
+			columns = append(columns, c)
 		}
 	}
-	return b.ordered(t, columns, false)
+	return columns
 }
 
 func nullable(t *model.Table, column string) bool {

@@ -52,7 +52,7 @@ func (e *end) Exec(_ context.Context, _ []model.Value, r *engine.Result) error {
 	ctx := context.Background()
 	err := e.session.command(ctx, e.text)
 	if err != nil && e.text == commit {
-		_ = e.session.command(ctx, rollback) // the commit's error is the one that tells
+		_ = e.session.command(ctx, rollback) // the commit's error is the one that matters
 	}
 	return err
 }

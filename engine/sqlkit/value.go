@@ -1,7 +1,6 @@
 package sqlkit
 
 import (
-	"database/sql/driver"
 	"fmt"
 	"strconv"
 	"time"
@@ -10,106 +9,65 @@ import (
 	"rumbench/model"
 )
 
-// argument is a value as drivers take it. Text is passed as a string that
-// shares the value's memory: the driver copies what it keeps, and the value is
-// not changed during the call.
-func (d *Dialect) argument(v model.Value) driver.Value {
-	switch v.Type() {
+// IntValue is a whole number that a server returned, as a value of type t.
+func IntValue(n int64, t model.Type) (model.Value, error) {
+	switch t {
 	case model.Int:
-		return v.Int()
-	case model.Float:
-		return v.Float()
+		return model.IntValue(n), nil
 	case model.Time:
-		if d.NativeTime {
-			return v.Time()
-		}
-		return v.Int()
-	case model.String:
-		return unsafe.String(unsafe.SliceData(v.Buf()), len(v.Buf()))
-	case model.Bytes:
-		if v.Buf() == nil {
-			return []byte{} // drivers take a nil slice for NULL
-		}
-		return v.Buf()
+		return model.MicrosValue(n), nil
+	case model.Float:
+		return model.FloatValue(float64(n)), nil
 	}
-	return nil
+	return model.Value{}, Unfit("a number", t)
 }
 
-// value is what a driver returned, as a value of type t. Text shares the
-// driver's memory.
-func (d *Dialect) value(v driver.Value, t model.Type) (model.Value, error) {
-	switch x := v.(type) {
-	case nil:
-		return model.Value{}, nil
-	case int64:
-		switch t {
-		case model.Int:
-			return model.IntValue(x), nil
-		case model.Time:
-			return model.MicrosValue(x), nil
-		case model.Float:
-			return model.FloatValue(float64(x)), nil
-		}
-	case float64:
-		switch t {
-		case model.Float:
-			return model.FloatValue(x), nil
-		case model.Int:
-			return model.IntValue(int64(x)), nil
-		}
-	case time.Time:
-		if t == model.Time {
-			return model.TimeValue(x), nil
-		}
-	case string:
-		return d.textValue(unsafe.Slice(unsafe.StringData(x), len(x)), t)
-	case []byte:
-		return d.textValue(x, t)
+// FloatValue is a float that a server returned, as a value of type t.
+func FloatValue(f float64, t model.Type) (model.Value, error) {
+	switch t {
+	case model.Float:
+		return model.FloatValue(f), nil
+	case model.Int:
+		return model.IntValue(int64(f)), nil
 	}
-	return model.Value{}, fmt.Errorf("the driver returned a %T for a column of type %s", v, t)
+	return model.Value{}, Unfit("a float", t)
 }
 
-// textValue also reads numbers and times: sums often come as decimal text, and
-// all values may do in answers to text.
-func (d *Dialect) textValue(b []byte, t model.Type) (model.Value, error) {
+// TextValue is a value of type t that came as text, such as the decimal that a
+// sum is. Text and bytes share its memory.
+func TextValue(b []byte, t model.Type) (model.Value, error) {
 	switch t {
 	case model.String:
 		return model.StringValue(b), nil
 	case model.Bytes:
-		if d.Literal == nil || d.Unescape == nil {
-			return model.BytesValue(b), nil
-		}
-		b, err := d.Unescape(b)
-		return model.BytesValue(b), err
-	case model.Time:
-		return timeValue(b)
+		return model.BytesValue(b), nil
 	case model.Int:
-		n, err := strconv.ParseInt(string(b), 10, 64)
+		n, err := strconv.ParseInt(shared(b), 10, 64)
 		return model.IntValue(n), err
 	case model.Float:
-		f, err := strconv.ParseFloat(string(b), 64)
+		f, err := strconv.ParseFloat(shared(b), 64)
 		return model.FloatValue(f), err
+	case model.Time:
+		return timeValue(b)
 	}
-	return model.Value{}, fmt.Errorf("the driver returned text for a column of type %s", t)
+	return model.Value{}, Unfit("text", t)
 }
 
 // timeValue reads microseconds since 1970, or a time as SQL writes it.
 func timeValue(b []byte) (model.Value, error) {
 	if len(b) < len("2006-01-02 15:04:05") || b[4] != '-' {
-		n, err := strconv.ParseInt(string(b), 10, 64)
+		n, err := strconv.ParseInt(shared(b), 10, 64)
 		return model.MicrosValue(n), err
 	}
-	t, err := time.Parse("2006-01-02 15:04:05.999999", unsafe.String(unsafe.SliceData(b), len(b)))
+	t, err := time.Parse("2006-01-02 15:04:05.999999", shared(b))
 	return model.TimeValue(t), err
 }
 
-// Text is a driver's value as text, for settings and counters that are read back.
-func Text(v driver.Value) string {
-	switch x := v.(type) {
-	case nil:
-		return ""
-	case []byte:
-		return string(x)
-	}
-	return fmt.Sprint(v)
+// shared is a string in the same memory, for what keeps none of it: errors copy
+// what they quote.
+func shared(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// Unfit is the error of an answer that is no value of a column's type.
+func Unfit(what string, t model.Type) error {
+	return fmt.Errorf("the server returned %s for a column of type %s", what, t)
 }

@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"time"
 
-	"rumbench/engine"
 	"rumbench/internal/cpuset"
 	"rumbench/internal/fsize"
+	"rumbench/internal/hint"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 	"rumbench/internal/trial"
@@ -157,12 +157,12 @@ func (r *runner) bury(ctx context.Context, t *result.Trial, dir string, ended er
 	if words := lastWords(filepath.Join(dir, result.LogFile)); words != "" {
 		t.Reason += "; its last words: " + words
 		if strings.Contains(words, syscall.ENOSPC.Error()) {
-			t.Hint = engine.Hint(syscall.ENOSPC)
+			t.Hint = hint.Of(syscall.ENOSPC)
 		}
 	}
 	if free, err := fsize.Free(dir); err == nil && free < roomForWords && t.Hint == "" {
 		t.Reason += "; " + syscall.ENOSPC.Error()
-		t.Hint = engine.Hint(syscall.ENOSPC)
+		t.Hint = hint.Of(syscall.ENOSPC)
 	}
 }
 

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -218,13 +219,8 @@ func (n Number) AsPrinted() layout.Number {
 // written), or of the step as a whole. "" is the primary operation's throughput.
 // Without such a number ok is false, and the key is good for asking why.
 func (s *Step) About(metric string) (k Key, ok bool) {
-	op := s.Primary
-	if metric == "" {
-		metric = "rows_per_s"
-	}
-	if strings.Contains(metric, "write_kb") || metric == "deferred_kb" || metric == "journal_kb" || metric == "discard_kb" {
-		op = s.WritesPer
-	}
+	metric = cmp.Or(metric, "rows_per_s")
+	op := s.subject(metric)
 	if k, ok := s.Find(metric, func(k Key) bool {
 		return op != "" && (k.Op == op || k.Per == op || strings.HasPrefix(k.Per, op+" "))
 	}); ok {

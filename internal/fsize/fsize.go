@@ -71,17 +71,3 @@ func Free(dir string) (int64, error) {
 	}
 	return int64(st.Bavail) * st.Bsize, nil
 }
-
-// Text formats a number of bytes: "1.3 GiB".
-func Text(n int64) string {
-	const units = "KMGTPE"
-	if n < 1024 {
-		return fmt.Sprintf("%d B", n)
-	}
-	f, u := float64(n)/1024, 0
-	for f >= 1024 && u < len(units)-1 {
-		f /= 1024
-		u++
-	}
-	return fmt.Sprintf("%.1f %ciB", f, units[u])
-}

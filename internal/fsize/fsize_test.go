@@ -8,16 +8,6 @@ import (
 	"rumbench/internal/fsize"
 )
 
-func TestText(t *testing.T) {
-	for n, want := range map[int64]string{
-		0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1536: "1.5 KiB", 1 << 20: "1.0 MiB", 5 << 30: "5.0 GiB", 1 << 62: "4.0 EiB",
-	} {
-		if got := fsize.Text(n); got != want {
-			t.Errorf("Text(%d) = %s, want %s", n, got, want)
-		}
-	}
-}
-
 // Allocated counts whole blocks, without holes and targets of links.
 func TestAllocated(t *testing.T) {
 	dir := t.TempDir()

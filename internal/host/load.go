@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/quantity"
+
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 )
@@ -88,7 +90,7 @@ func (m *machine) otherLoad() answer {
 	}
 	me := os.Getpid()
 	busy = max(0, busy-m.used(me))
-	found := percent(busy/total) + " of " + m.factOr("cpus online", "all") + " CPUs"
+	found := quantity.Percent(busy/total) + " of " + m.factOr("cpus online", "all") + " CPUs"
 	if busy/total < busyWarn {
 		return ok(found)
 	}
@@ -132,7 +134,7 @@ func (m *machine) busiest(except int, total float64) []string {
 	var out []string
 	for _, pid := range pids {
 		if share := m.used(pid) / total; pid != except && share > 0.01 && len(out) < 3 {
-			out = append(out, fmt.Sprintf("%s (process %d) %s", m.after.procs[pid].name, pid, percent(share)))
+			out = append(out, fmt.Sprintf("%s (process %d) %s", m.after.procs[pid].name, pid, quantity.Percent(share)))
 		}
 	}
 	return out
@@ -143,7 +145,7 @@ func (m *machine) stolenTime() answer {
 	if !counted {
 		return unknown(notCounted, "watch longer: --seconds 5")
 	}
-	found := percent(stolen/total) + " of all CPU time"
+	found := quantity.Percent(stolen/total) + " of all CPU time"
 	const mend = "ask for CPUs of your own, or measure at another time and with more trials"
 	switch {
 	case stolen/total >= stolenBad:
@@ -172,19 +174,11 @@ func (m *machine) pressure() answer {
 		}
 		share := (to - from) / elapsed
 		high = high || share >= [...]float64{waitWarn, waitWarn, memoryWaitWarn}[i]
-		parts = append(parts, [...]string{"CPU ", "I/O ", "memory "}[i]+percent(share))
+		parts = append(parts, [...]string{"CPU ", "I/O ", "memory "}[i]+quantity.Percent(share))
 	}
 	found := strings.Join(parts, ", ")
 	if high {
 		return warn(found, "end or wait for what runs: top, iotop")
 	}
 	return ok(found)
-}
-
-// percent writes a share for a reader.
-func percent(share float64) string {
-	if share = 100 * share; share >= 10 {
-		return fmt.Sprintf("%.0f %%", share)
-	}
-	return fmt.Sprintf("%.1f %%", share)
 }

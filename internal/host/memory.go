@@ -4,7 +4,7 @@ import (
 	"os"
 	"strconv"
 
-	"rumbench/internal/fsize"
+	"rumbench/internal/quantity"
 )
 
 // Limits on memory.
@@ -67,14 +67,14 @@ func (m *machine) swap() answer {
 		return ok("off")
 	}
 	swappiness, err := strconv.Atoi(m.fact("vm.swappiness"))
-	found := size(used) + " of " + size(total) + " in use, vm.swappiness " + m.factOr("vm.swappiness", "unknown")
+	found := quantity.Bytes(float64(used)) + " of " + quantity.Bytes(float64(total)) + " in use, vm.swappiness " + m.factOr("vm.swappiness", "unknown")
 	off := m.root("swapoff -a")
 	if info.MemAvailableBytes != nil && used > *info.MemAvailableBytes {
 		off = "end what uses the memory (ps -eo rss,comm --sort=-rss | head), then: " + off
 	}
 	switch moved := m.swappedBytes(); {
 	case moved >= swapTraffic:
-		return bad(found+"; "+size(uint64(moved))+" moved while looking", off)
+		return bad(found+"; "+quantity.Bytes(moved)+" moved while looking", off)
 	case float64(used) >= swapFull*float64(total):
 		return bad(found, off)
 	case used > 0:
@@ -107,7 +107,7 @@ func (m *machine) dirtyPages() answer {
 	if !known || !known2 {
 		return unknown("the kernel does not tell", "sysctl -a --pattern vm.dirty")
 	}
-	found := "writing begins at " + size(uint64(begin)) + ", and writers wait from " + size(uint64(wait)) + " on"
+	found := "writing begins at " + quantity.Bytes(begin) + ", and writers wait from " + quantity.Bytes(wait) + " on"
 	if begin <= mostDirty {
 		return ok(found)
 	}
@@ -129,7 +129,7 @@ func (m *machine) freeMemory() answer {
 		return unknown("the kernel does not tell", "free -h")
 	}
 	share := float64(*info.MemAvailableBytes) / float64(*info.MemTotalBytes)
-	found := size(*info.MemAvailableBytes) + " of " + size(*info.MemTotalBytes) + " can be had"
+	found := quantity.Bytes(float64(*info.MemAvailableBytes)) + " of " + quantity.Bytes(float64(*info.MemTotalBytes)) + " can be had"
 	const mend = "end what uses it: ps -eo rss,comm --sort=-rss | head"
 	switch {
 	case share < lowFree:
@@ -149,5 +149,3 @@ func (m *machine) memoryLimit() answer {
 	}
 	return ok("none")
 }
-
-func size(bytes uint64) string { return fsize.Text(int64(bytes)) }

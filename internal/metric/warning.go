@@ -39,12 +39,12 @@ func UntypedAll(texts []string) []Warning {
 // Warn returns a warning with its text. A value that the text of the code does
 // not name, and one that is missing, is a bug, and panics.
 func Warn(code Code, values Values) Warning {
-	text, ok := texts[code]
+	k, ok := kinds[code]
 	if !ok {
 		panic("no text of warning " + string(code))
 	}
 	unused := maps.Clone(values)
-	text = placeholder.ReplaceAllStringFunc(text, func(p string) string {
+	text := placeholder.ReplaceAllStringFunc(k.Text, func(p string) string {
 		name, verb, _ := strings.Cut(p[1:len(p)-1], ":")
 		v, ok := values[name]
 		if !ok {
@@ -102,14 +102,4 @@ func AppendNew(list []Warning, more ...Warning) []Warning {
 	return list
 }
 
-// The codes.
-const (
-	SLAMissed Code = "sla_missed"
-	Saturated Code = "saturated"
-)
-
-// texts are the texts of the codes, with the values that they name.
-var texts = map[Code]string{
-	SLAMissed: "SLA missed: group {group} was to do {target:%.0f}/s and did {achieved:%.0f}/s",
-	Saturated: "saturated: group {group} fell behind more and more; its rate is above what the engine can do",
-}
+// The codes are in code.go (what is decided by) and descriptive.go (all others).

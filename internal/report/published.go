@@ -88,16 +88,13 @@ func publishedMetrics(rows []plan.PublishedRow) []string {
 	return out
 }
 
-// perUnit are the metrics that are costs per unit of something.
-var perUnit = []string{"cpu_us", "server_cpu_us", "client_cpu_us", "host_cpu_us", "device_reads", "read_kb", "write_kb", "deferred_kb", "journal_kb", "discard_kb", "process_read_kb", "process_write_kb", "context_switches"}
-
 // publishedUnit says what a published number is of or per.
-func publishedUnit(metric, per string) string {
+func publishedUnit(name, per string) string {
 	switch {
 	case per == "":
-	case metric == "rows_per_s":
+	case name == "rows_per_s":
 		return plural(per) + "/s"
-	case slices.Contains(perUnit, metric):
+	case metric.IsCost(name):
 		return "per " + per
 	}
 	return ""
@@ -119,7 +116,7 @@ func publishedCell(r, first *plan.PublishedRow, name, unit string) Cell {
 		return absentCell("not published")
 	}
 	num := numberOf(name, v, metric.ByName(name).Unit)
-	if slices.Contains(perUnit, name) {
+	if metric.IsCost(name) {
 		num.Per = r.Per
 	}
 	c := Cell{Text: asPublished(num), Title: "published: " + num.hover(), Number: true}
@@ -164,14 +161,14 @@ func (c *campaign) besideCell(r, first *plan.PublishedRow, metric, unit string, 
 
 // counterpart is the key of the step's own number that comes nearest to a
 // published one: with the same denominator, else about what the step is about.
-func (s *step) counterpart(metric, per string) (key, bool) {
+func (s *step) counterpart(name, per string) (key, bool) {
 	about := func(op string) func(key) bool {
 		return func(k key) bool {
 			return op != "" && (k.Op == op || k.Per == op || strings.HasPrefix(k.Per, op+" "))
 		}
 	}
 	first, second := s.Primary, s.WritesPer
-	if strings.Contains(metric, "write_") {
+	if m := metric.ByName(name); m != nil && m.Per == metric.PerWritten {
 		first, second = second, first
 	}
 	for _, fits := range []func(key) bool{
@@ -179,9 +176,9 @@ func (s *step) counterpart(metric, per string) (key, bool) {
 		about(first),
 		func(k key) bool { return s.Primary != "" && k.Group == s.Primary },
 		func(k key) bool { return k.Group == "" && k.Op == "" && k.Per == "" },
-		func(k key) bool { return slices.Contains(perUnit, metric) && about(second)(k) },
+		func(k key) bool { return metric.IsCost(name) && about(second)(k) },
 	} {
-		if k, ok := s.Find(metric, fits); ok {
+		if k, ok := s.Find(name, fits); ok {
 			return k, true
 		}
 	}

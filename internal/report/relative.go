@@ -252,7 +252,7 @@ const (
 func relativeCaption(r *compare.Relative, style RelativeStyle) string {
 	name, better := "rate/s of what each test is about", "higher"
 	if m := r.Metric; m != nil {
-		name, better = m.Name, m.Better
+		name, better = m.Name, string(m.Better)
 		if m.Unit != "" && m.Unit != "ratio" && m.Unit != "bool" && style.Absolute {
 			name += " in " + unitName(m.Unit)
 		}

@@ -25,6 +25,16 @@ func (t *Trial) markWarned() {
 	}
 }
 
+// rename gives metrics that an older build called otherwise their names.
+func (t *Trial) rename() {
+	for i := range t.Steps {
+		for k := range t.Steps[i].Rows {
+			r := &t.Steps[i].Rows[k]
+			r.Metric = metric.CurrentName(r.Metric)
+		}
+	}
+}
+
 // addHosting adds to a trial of an older build where its engine was.
 func (t *Trial) addHosting() {
 	if t.Hosting != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,8 +105,12 @@ func Package(kind string) string {
 }
 
 // Find returns the program of a kind of server: binary, or the one that is
-// installed. Its error is a *MissingError or a *ProbeError.
+// installed. It runs programs to identify them, unless they are known by Look or
+// Remember. Its error is a *MissingError or a *ProbeError.
 func Find(ctx context.Context, name, binary string) (Program, error) {
+	if p, ok := programs.Load([2]string{name, binary}); ok {
+		return p.(Program), nil
+	}
 	k, err := kindOf(name)
 	if err != nil {
 		return Program{}, err
@@ -225,8 +230,47 @@ func ended(err error) bool {
 	return errors.As(err, &exit) && exit.Exited() || errors.Is(err, syscall.ENOEXEC)
 }
 
-// variablesOf caches the settings of programs, as plans are checked by target.
-var variablesOf sync.Map // path of a program → map[string]bool
+// Found is what Look has found out about a server's program.
+type Found struct {
+	Kind      string `json:"server"`
+	Binary    string `json:"binary,omitempty"` // as requested; "": the one that is installed
+	Path      string `json:"path"`
+	Version   string `json:"version"`
+	Variables string `json:"variables,omitempty"` // the settings it knows, in one line; "" if unknown
+}
+
+// programs and variablesOf cache programs by kind and requested binary, and
+// their settings by path.
+var programs, variablesOf sync.Map
+
+// Look runs the program of a kind of server to learn its version and settings.
+// After it, Find and Variables run nothing.
+func Look(ctx context.Context, name, binary string) (Found, error) {
+	p, err := Find(ctx, name, binary)
+	if err != nil {
+		return Found{}, err
+	}
+	f := Found{Kind: name, Binary: binary, Path: p.Path, Version: p.Version}
+	if known, err := Variables(ctx, p); err == nil { // else Variables reports it
+		f.Variables = strings.Join(slices.Sorted(maps.Keys(known)), " ")
+	}
+	Remember(f)
+	return f, nil
+}
+
+// Remember has Find and Variables return what Look found, possibly in another
+// process.
+func Remember(f Found) {
+	programs.Store([2]string{f.Kind, f.Binary}, Program{Kind: f.Kind, Path: f.Path, Version: f.Version})
+	if f.Variables == "" {
+		return
+	}
+	known := map[string]bool{}
+	for name := range strings.FieldsSeq(f.Variables) {
+		known[name] = true
+	}
+	variablesOf.Store(f.Path, known)
+}
 
 // Variables returns the settings that a program knows, by their names in its
 // configuration file in lower case. The map is shared and must not be changed.

@@ -233,7 +233,7 @@ func (r *rows) addWaits() {
 		}
 	}
 	if s.server.start != nil && len(per) > 0 {
-		r.put("server_line_us", micros(s.server.length.Nanoseconds())/float64(per[0].units), count(per[0].units), source("/proc/PID/task/TID/schedstat"), func(row *metric.Row) { row.Per = per[0].per })
+		r.put("server_runqueue_us", micros(s.server.length.Nanoseconds())/float64(per[0].units), count(per[0].units), source("/proc/PID/task/TID/schedstat"), func(row *metric.Row) { row.Per = per[0].per })
 	}
 	if s.closed > 0 {
 		r.put("client_share", float64(s.resting())/float64(total), count(total), from)

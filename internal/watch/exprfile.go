@@ -1,8 +1,9 @@
 package watch
 
 import (
-	"errors"
 	"fmt"
+
+	"rumbench/internal/hint"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -17,11 +18,11 @@ const fileHint = `a file of expressions has lines like: read_share: rate("device
 // ParseExprFile reads expressions from YAML: a map of names to expressions.
 func ParseExprFile(path string, src []byte) ([]*Expression, error) {
 	if len(src) > maxExprFile {
-		return nil, &UserError{Where: path, Message: fmt.Sprintf("longer than %d KiB", maxExprFile>>10), Advice: fileHint}
+		return nil, hint.Errorf(fileHint, "%s: longer than %d KiB", path, maxExprFile>>10)
 	}
 	file, err := parser.ParseBytes(src, 0)
 	if err != nil {
-		return nil, &UserError{Where: path, Message: err.Error(), Advice: fileHint}
+		return nil, hint.Errorf(fileHint, "%s: %w", path, err)
 	}
 	var all []*Expression
 	for _, doc := range file.Docs {
@@ -49,7 +50,7 @@ func mapping(path string, n ast.Node) ([]*ast.MappingValueNode, error) {
 	case *ast.MappingValueNode:
 		return []*ast.MappingValueNode{n}, nil
 	}
-	return nil, &UserError{Where: place(path, n), Message: "expected a map of names to expressions", Advice: fileHint}
+	return nil, hint.Errorf(fileHint, "%s: expected a map of names to expressions", place(path, n))
 }
 
 func entryExpression(path string, entry *ast.MappingValueNode) (*Expression, error) {
@@ -63,14 +64,9 @@ func entryExpression(path string, entry *ast.MappingValueNode) (*Expression, err
 	case *ast.IntegerNode, *ast.FloatNode:
 		text = v.GetToken().Value
 	default:
-		return nil, &UserError{Where: place(path, entry.Key), Message: name + " is no expression", Advice: fileHint}
+		return nil, hint.Errorf(fileHint, "%s: %s is no expression", place(path, entry.Key), name)
 	}
-	e, err := ParseExpression(place(path, entry.Value)+": "+name, name, text)
-	var wrong *UserError
-	if errors.As(err, &wrong) && wrong.Text == "" {
-		wrong.Text, wrong.At = text, 0
-	}
-	return e, err
+	return ParseExpression(place(path, entry.Value)+": "+name, name, text)
 }
 
 func place(path string, n ast.Node) string {
@@ -87,7 +83,7 @@ func CheckNames(list []*Expression) error {
 	}
 	for _, e := range list {
 		if seen[e.Name] {
-			return &UserError{Where: "expression " + e.Name, Message: "there is another one of that name", Text: e.Text, Advice: "names may be given once, and rumbench stat --list tells those that are built in"}
+			return hint.Errorf("names may be given once, and rumbench stat --list shows those that are built in", "expression %s: there is another one of that name", e.Name)
 		}
 		seen[e.Name] = true
 	}

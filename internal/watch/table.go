@@ -11,6 +11,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/observe"
 	"rumbench/internal/plain"
+	"rumbench/internal/quantity"
 )
 
 // Table writes frames for people. On a terminal each is drawn over the last
@@ -150,9 +151,9 @@ func (t *Table) lists(f *Frame, chosen func(*Row) bool) (lines []string) {
 		}
 		grid := [][]string{{s.Name, ""}}
 		for _, r := range rows {
-			value := missing
+			value := quantity.Unknown
 			if v, ok := r.Shown(); ok && r.Known {
-				value = human(v, r.ShownUnit())
+				value = quantity.In(v, r.ShownUnit())
 			}
 			grid = append(grid, []string{"  " + s.short(r), value})
 		}

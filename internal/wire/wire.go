@@ -1,8 +1,8 @@
 // Package wire is a byte stream over a connected socket for request-response
 // protocols, at a lower cost than a net.Conn: see docs/decisions/0014-wire.md.
 //
-// It knows no protocol, does no encryption and takes no context: Break ends a
-// wait from another goroutine.
+// It knows no protocol and does no encryption. A wait ends when Break is called
+// concurrently, as an Interrupter does.
 package wire
 
 import (
@@ -258,25 +258,6 @@ func (s *Conn) call(number uintptr, b []byte) (int, syscall.Errno) {
 		return 0, err
 	}
 	return int(n), 0
-}
-
-// Look calls f with the connection as a net.Conn.
-func (s *Conn) Look(f func(net.Conn) error) error {
-	if s.conn != nil {
-		return f(s.conn)
-	}
-	fd, err := unix.FcntlInt(uintptr(s.socket), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return os.NewSyscallError("fcntl", err)
-	}
-	file := os.NewFile(uintptr(fd), "socket")
-	defer file.Close()
-	conn, err := net.FileConn(file) // which leaves the socket non-blocking
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	return f(conn)
 }
 
 // Break shuts the stream down in both directions, so that a wait fails. It may be

@@ -147,7 +147,7 @@ func Describe(d *sqlkit.Dialect) (string, error) {
 			indexes = append(indexes, &t.Indexes[j])
 		}
 		fmt.Fprintf(&b, "%s\n", strings.Join(d.CreateIndexes(t, indexes), "\n"))
-		fmt.Fprintf(&b, "%s\n%s\n\n", d.DropIndex(t, indexes[0].Name), d.DropTable(t))
+		fmt.Fprintf(&b, "%s\n%s\n\n", d.DropIndex(t, indexes[0].Name), d.DropTable(t, false))
 	}
 	for _, c := range Cases() {
 		t, err := schema.Table(c.Op.Table)

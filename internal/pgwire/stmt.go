@@ -1,0 +1,130 @@
+package pgwire
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"rumbench/model"
+)
+
+// Stmt is a statement that the server has parsed.
+type Stmt struct {
+	conn    *Conn
+	commit  bool     // it ends a transaction, keeping its work
+	head    []byte   // of the message that gives the arguments
+	wanted  []byte   // its end: the formats of the columns returned
+	params  []uint32 // the types of the arguments
+	columns []uint32 // the types of the columns returned
+}
+
+// newStmt readies a statement that the server has just described.
+func newStmt(c *Conn, name string, commit bool) *Stmt {
+	s := &Stmt{conn: c, commit: commit, params: slices.Clone(c.parameters), columns: slices.Clone(c.columns)}
+	s.head, _ = message(nil, 'B')
+	s.head = append(s.head, 0) // the unnamed portal
+	s.head = append(append(s.head, name...), 0)
+	s.head = append(s.head, 0, 1, 0, binaryFormat) // of all arguments
+	s.head = binary.BigEndian.AppendUint16(s.head, uint16(len(s.params)))
+	s.wanted = binary.BigEndian.AppendUint16(nil, uint16(len(s.columns)))
+	for _, oid := range s.columns {
+		s.wanted = binary.BigEndian.AppendUint16(s.wanted, formatOf(oid))
+	}
+	return s
+}
+
+// Close does nothing: statements end with their connection.
+func (s *Stmt) Close() error { return nil }
+
+// Exec executes the statement.
+func (s *Stmt) Exec(ctx context.Context, args []model.Value, order []int) (rows, id int64, err error) {
+	if err := s.encode(args, order); err != nil {
+		return 0, 0, err
+	}
+	c := s.conn
+	if err := c.run(ctx); err != nil {
+		return 0, 0, err
+	}
+	// The commit of a transaction that has failed undoes it, and is no error
+	// to the server.
+	if s.commit && c.undone {
+		return 0, 0, c.failure()
+	}
+	return c.rows, 0, nil
+}
+
+// Query executes the statement and hands over its rows.
+func (s *Stmt) Query(ctx context.Context, args []model.Value, order []int, types []model.Type, each func(row []model.Value) error) error {
+	if err := s.encode(args, order); err != nil {
+		return err
+	}
+	return s.conn.query(ctx, s.columns, types, each)
+}
+
+// encode writes the question.
+func (s *Stmt) encode(args []model.Value, order []int) error {
+	b, err := s.appendMessages(s.conn.out[:0], args, order)
+	if err != nil {
+		return err
+	}
+	s.conn.out = append(b, syncMessage...)
+	return nil
+}
+
+// appendMessages appends the messages that execute the statement.
+func (s *Stmt) appendMessages(b []byte, args []model.Value, order []int) (_ []byte, err error) {
+	given := len(args)
+	if order != nil {
+		given = len(order)
+	}
+	if given != len(s.params) {
+		return nil, fmt.Errorf("%d arguments for %d placeholders", given, len(s.params))
+	}
+	from := len(b)
+	b = append(b, s.head...)
+	for i, oid := range s.params {
+		if order != nil {
+			i = order[i]
+		}
+		if b, err = appendSized(b, oid, args[i]); err != nil {
+			return nil, err
+		}
+	}
+	b = finish(append(b, s.wanted...), from+1)
+	return append(b, executeMessage...), nil
+}
+
+// Pipeline executes queries without arguments, all in one round trip, and hands
+// over their rows: each gets those of query i, of types[i].
+func (c *Conn) Pipeline(ctx context.Context, queries []*Stmt, types [][]model.Type, each func(i int, row []model.Value) error) (err error) {
+	c.out = c.out[:0]
+	for _, s := range queries {
+		if c.out, err = s.appendMessages(c.out, nil, nil); err != nil {
+			return err
+		}
+	}
+	c.out = append(c.out, syncMessage...)
+	if err := c.watch.Begin(ctx); err != nil {
+		return err
+	}
+	c.ask()
+	var failed error
+	for {
+		b, err := c.next()
+		if b == nil {
+			if err := c.end(ctx, err); err != nil {
+				return err
+			}
+			return failed
+		}
+		if failed != nil {
+			continue
+		}
+		i := c.done
+		row := c.rowOf(len(types[i]))
+		if failed = decodeRow(b, row, queries[i].columns, types[i], decode); failed == nil {
+			failed = each(i, row)
+		}
+	}
+}
