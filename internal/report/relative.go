@@ -8,6 +8,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/layout"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -182,7 +183,7 @@ func colourCells(r *compare.Relative, row *compare.RelativeRow, cells []Cell, ab
 	var rates []layout.Rate
 	for i := range row.Cells {
 		c := &row.Cells[i]
-		rates = append(rates, layout.Rate{Value: c.AsPrinted().Printed(), Missed: slices.Contains(c.Doubts, missedSLA)})
+		rates = append(rates, layout.Rate{Value: c.AsPrinted().Printed(), Missed: slices.Contains(c.Doubts, metric.SLAMissed.Kind().Short)})
 		cells[i].Verdict, cells[i].Arrow = "", ""
 	}
 	if m := r.Metric; m != nil && (m.Unit != "1/s" || m.Better != "higher") {
@@ -226,8 +227,7 @@ func meanCell(t *target, g *compare.RelativeGroup, m *compare.Mean, n *notes) Ce
 	}
 	cell := Cell{Text: twoDecimals(m.Ratio), Title: fmt.Sprintf("of %d of %d tests", m.Tests, len(g.Rows)), Number: true}
 	if len(m.Left) > 0 {
-		cell.Notes = append(cell.Notes, n.mark(fmt.Sprintf("%s, %s: the mean is of %d of %d tests, without %s.",
-			t.Name, g.Group, m.Tests, len(g.Rows), joined(m.Left))))
+		cell.Notes = append(cell.Notes, n.mark(t.Name, ", ", g.Group, ": the mean is of ", m.Tests, " of ", len(g.Rows), " tests, without "+joined(m.Left)+"."))
 	}
 	return cell
 }
@@ -242,8 +242,6 @@ func leastTrials(r *compare.Relative) int {
 }
 
 const (
-	// missedSLA is how package compare calls a promised rate that was not held.
-	missedSLA    = "SLA missed"
 	meanHead     = "geometric mean"
 	intervalHead = "95 % interval"
 )
