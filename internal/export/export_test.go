@@ -70,6 +70,7 @@ func TestRow(t *testing.T) {
 		Status: "partial", Step: "l.i1", StepStatus: "complete"}
 	want := []Row{common, common}
 	want[0].Group, want[0].Op, want[0].Metric, want[0].Value, want[0].Unit, want[0].N, want[0].Warnings, want[0].Headline = "g", "insert", "rows_per_s", 1.5, "1/s", 7, []string{"x", "y"}, true
+	want[0].WarningCodes = []string{"partial", ""}
 	want[1].Metric, want[1].Unit, want[1].Per, want[1].Source = "write_kb", "KB", "insert row", "device vda"
 	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
