@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
-
-	"rumbench/internal/hint"
 )
 
 // Class is what a failed operation means to the client.
@@ -66,9 +64,6 @@ func ClassOf(err error) Class {
 	}
 	return Fatal
 }
-
-// Hint returns what a user can do about an error, "" if nothing is known.
-func Hint(err error) string { return hint.Of(err) }
 
 // DiskFull makes an error that is the system's of a full disk, too.
 func DiskFull(err error) error { return &fullError{err} }

@@ -87,7 +87,7 @@ func (d *db) settleInnoDB(ctx context.Context) ([]engine.SettleAction, error) {
 		purge = fmt.Sprintf("history list %.0f → %.0f", before.history, after.history)
 	}
 	actions[0].Detail = fmt.Sprintf("dirty %s → %s, %s, %s written",
-		quantity.Bytes(float64(before.dirty*before.page)), quantity.Bytes(float64(after.dirty*after.page)), purge, quantity.Bytes(float64(after.written-before.written)))
+		quantity.Bytes(before.dirty*before.page), quantity.Bytes(after.dirty*after.page), purge, quantity.Bytes(after.written-before.written))
 	return actions, err
 }
 
@@ -172,7 +172,7 @@ func (d *db) settleRocksDB(ctx context.Context) (actions []engine.SettleAction, 
 		return nil, err
 	}
 	after, err := d.compacted(ctx)
-	more[0].Detail = quantity.Bytes(float64(after-before)) + " compacted"
+	more[0].Detail = quantity.Bytes(after-before) + " compacted"
 	return append(actions, more...), err
 }
 
