@@ -1,5 +1,5 @@
 // Package doctest holds the documents against the program: the commands of the
-// README work, and the glossary knows every metric.
+// README and of the recipes work, and the glossary knows every metric.
 package doctest
 
 import (
@@ -70,12 +70,13 @@ func checkout(t *testing.T) string {
 	return dir
 }
 
-// TestReadme runs every command of the README, in its order, as in a fresh
-// clone. The demo runs with less data; make test is what runs this test.
+// TestReadme runs every command of the README and of the recipes, in their
+// order, as in a fresh clone. The demo runs with less data; make test is what
+// runs this test.
 func TestReadme(t *testing.T) {
-	blocks := shBlocks(read(t, "README.md"))
-	if len(blocks) < 3 {
-		t.Fatalf("the README has %d blocks of commands", len(blocks))
+	blocks := append(shBlocks(read(t, "README.md")), shBlocks(read(t, "docs/howto.md"))...)
+	if len(blocks) < 20 {
+		t.Fatalf("there are only %d blocks of commands", len(blocks))
 	}
 	dir := checkout(t)
 	commands := 0
@@ -89,7 +90,7 @@ func TestReadme(t *testing.T) {
 			run(t, dir, line)
 		}
 	}
-	if commands < 8 {
+	if commands < 40 {
 		t.Errorf("only %d commands were run", commands)
 	}
 	if reports, _ := filepath.Glob(filepath.Join(dir, "results", "quick-*", result.ReportFile)); len(reports) == 0 {
