@@ -26,7 +26,7 @@ var floors = []struct {
 	{2, "engine"},
 	{3, "workload"}, // its clients execute operations on engine sessions
 	{4, "engine/enginetest"}, {4, "workload/workloadtest"},
-	{4, "engine/sqlkit"}, {4, "engine/kvkit"}, {4, "internal/drive"}, {4, "internal/observe"}, {4, "internal/server"}, {4, "workload/*"},
+	{4, "engine/sqlkit"}, {4, "engine/kvkit"}, {4, "internal/account"}, {4, "internal/drive"}, {4, "internal/observe"}, {4, "internal/server"}, {4, "workload/*"},
 	{5, "engine/sqlkit/sqlkittest"}, {5, "engine/*"},
 	{5, "internal/result"},
 	{6, "internal/plan"}, // it knows the metrics of results

@@ -26,6 +26,7 @@ type Dist struct {
 	overflow int64
 	// Exact, also beyond Longest. A log does not tell the sum.
 	min, max, sum int64
+	logged        bool // some of it was read from a log
 }
 
 // NewDist makes an empty distribution.
@@ -58,6 +59,7 @@ func (d *Dist) Merge(o *Dist) {
 	d.overflow += o.overflow
 	d.max = max(d.max, o.max)
 	d.sum += o.sum
+	d.logged = d.logged || o.logged
 }
 
 // Reset empties the distribution, keeping its memory.
@@ -66,7 +68,7 @@ func (d *Dist) Reset() {
 		return
 	}
 	d.h.Reset()
-	d.overflow, d.min, d.max, d.sum = 0, 0, 0, 0
+	d.overflow, d.min, d.max, d.sum, d.logged = 0, 0, 0, 0, false
 }
 
 // Count is the number of latencies recorded, overflow included.
@@ -89,6 +91,13 @@ func (d *Dist) Total() float64 {
 	}
 	return float64(d.sum)
 }
+
+// Summed reports whether Total is known.
+func (d *Dist) Summed() bool { return !d.logged }
+
+// Bound sets the greatest latency of a distribution that was read from a log,
+// which tells it in the resolution of its buckets only.
+func (d *Dist) Bound(greatest int64) { d.max = greatest }
 
 // Percentile is the latency in nanoseconds that p percent of all latencies do
 // not exceed; 0 for an empty distribution. Where it lies among those that
@@ -176,6 +185,7 @@ func ReadLog(r io.Reader) (map[string]*Dist, error) {
 		d := out[h.Tag()]
 		if d == nil {
 			d = NewDist()
+			d.logged = true
 			out[h.Tag()] = d
 		}
 		if d.Count() == 0 || h.Min() < d.min {

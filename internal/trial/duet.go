@@ -2,13 +2,11 @@ package trial
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"rumbench/internal/cpuset"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
-	"rumbench/internal/result"
 )
 
 // Partner is the other trial of a duet, as this one sees it.
@@ -51,7 +49,7 @@ func (t *trial) alone() time.Duration {
 func (t *trial) machine() []observe.Collector {
 	if t.Partner != nil {
 		t.res.CPUs = t.processors()
-		t.warn("a duet: another target ran at the same time on the other half of the processors; what is counted for the whole machine or its devices is of both, and is left out")
+		t.warn(metric.Duet, nil)
 		return nil
 	}
 	collectors := []observe.Collector{observe.NewHost("/proc")}
@@ -65,30 +63,8 @@ func (t *trial) machine() []observe.Collector {
 func (t *trial) processors() string {
 	cpus, err := cpuset.Allowed()
 	if err != nil {
-		t.warn(err.Error())
+		t.unobserved(err.Error())
 		return ""
 	}
 	return cpus.String()
-}
-
-// littleAlone is the share of a step in which it may be alone without a doubt.
-const littleAlone = 0.1
-
-// noteAlone says for how much of a step the other trial of the duet did not run
-// any more. It returns what the step's figures are to be doubted for.
-func noteAlone(s *result.Step, w *window) (doubts []metric.Warning) {
-	if w.alone <= 0 || w.length <= 0 {
-		return nil
-	}
-	alone := min(w.alone, w.length)
-	s.Alone = alone.Seconds()
-	share := float64(alone) / float64(w.length)
-	text := fmt.Sprintf("it ran alone for the last %.3g s, %.0f %% of its time: the other trial of the duet was over", s.Alone, 100*share)
-	if share <= littleAlone {
-		s.Notes = append(s.Notes, text)
-		return nil
-	}
-	doubts = []metric.Warning{metric.Untyped(text)}
-	s.Warnings = append(s.Warnings, doubts...)
-	return doubts
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/account"
 	"rumbench/internal/drive"
 	"rumbench/internal/hist"
 	"rumbench/internal/metric"
@@ -90,9 +91,7 @@ func (t *trial) write(lines []result.Line) {
 	}
 }
 
-const perMicro = 1e3 // nanoseconds in a microsecond
-
-func micros(ns int64) float64 { return float64(ns) / perMicro }
+func micros(ns int64) float64 { return float64(ns) / 1e3 }
 
 // onInterval writes what the clients did in an interval, and tells progress.
 func (t *trial) onInterval(step *workload.Step, iv *drive.Interval) {
@@ -102,7 +101,7 @@ func (t *trial) onInterval(step *workload.Step, iv *drive.Interval) {
 	for g := range iv.Groups {
 		group := &step.Groups[g]
 		shown := EventGroup{Name: group.Name, Errors: iv.Groups[g].Errors}
-		if group.Rate == 0 && group.Arrivals == nil {
+		if !group.Paced() {
 			t.pulse.count(iv.Groups[g].Clients)
 		}
 		for k := range iv.Groups[g].Kinds {
@@ -245,6 +244,14 @@ func (l *latencyLog) merge(tag string, d *hist.Dist) {
 	own := hist.NewDist()
 	own.Merge(d)
 	l.dists = append(l.dists, taggedDist{tag, own})
+}
+
+// logUndone adds the ages of a step's operations that were due and not done.
+func (l *latencyLog) logUndone(step *workload.Step, groups []hist.Group) {
+	for g := range groups {
+		of := &step.Groups[g]
+		l.merge(result.LatencyTag(step.Name, of.Name, account.UndoneAs(of), "response"), groups[g].Undone)
+	}
 }
 
 // flush writes what was gathered since the last flush.

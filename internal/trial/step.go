@@ -25,7 +25,6 @@ type window struct {
 	alone                  time.Duration // in a duet: how long it went on after the other's
 	client                 observe.ClientDelay
 	began, ended           float64 // bytes that rumbench had written to its own files at before and at drained
-	own                    float64 // bytes that it wrote to them in between
 	memory                 int64   // bytes at the end; 0 if not known
 	memorySource           string
 	sessions               *sessions // nil if the engine cannot tell what they do
@@ -61,7 +60,6 @@ func (w *window) close(ctx context.Context, t *trial) error {
 	w.alone = t.alone()
 	w.drained = t.sampler.Snapshot(ctx)
 	w.ended = t.written()
-	w.own = w.ended - w.began
 	w.others = w.endOthers()
 	t.clock.end() // samples from here on are not of the step
 	if t.process == nil {
@@ -79,6 +77,9 @@ func (t *trial) written() float64 { return float64(t.series.Written() + t.latenc
 
 // step runs a step and adds it to the result, as far as it came.
 func (t *trial) step(ctx context.Context, step *workload.Step) error {
+	if t.Calibrate {
+		step = unpaced(step)
+	}
 	s := &result.Step{Name: step.Name, Doc: step.Doc, Started: time.Now(), Primary: step.Primary, WritesPer: step.WritesPer, Status: result.Complete}
 	s.Base, s.Axes, s.Warmup = step.Base, axesOf(step), step.Warmup
 	s.Groups = t.groups(step)
@@ -113,11 +114,21 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 		if s.Status == result.Partial {
 			why = "it was ended early"
 		}
-		s.Warnings = append(s.Warnings, metric.Untyped("the step did not end: "+why))
+		s.Warnings = append(s.Warnings, metric.Warn(metric.StepNotEnded, metric.Values{"why": why}))
 	}
 	t.res.Steps = append(t.res.Steps, *s)
 	t.Progress(eventOf(PhaseEnd, *s))
 	return err
+}
+
+// unpaced is a step whose groups go as fast as they can.
+func unpaced(step *workload.Step) *workload.Step {
+	out := *step
+	out.Groups = slices.Clone(step.Groups)
+	for i := range out.Groups {
+		out.Groups[i].Rate, out.Groups[i].Arrivals = 0, nil
+	}
+	return &out
 }
 
 // axesOf are the numbers in which a step differs from others of its base.
@@ -134,7 +145,6 @@ func (t *trial) groups(step *workload.Step) (out []result.Group) {
 		g := &step.Groups[i]
 		d := result.Group{Name: g.Name, Clients: g.Clients}
 		switch {
-		case t.Calibrate:
 		case g.Arrivals != nil:
 			d.Open, d.Pace, d.Queue = true, string(g.Arrivals.Kind), g.Arrivals.Queue
 			d.Rate, d.Ramp = g.Arrivals.Until(step.Seconds)/step.Seconds, rampOf(g.Arrivals)
@@ -194,7 +204,7 @@ func (t *trial) load(ctx context.Context, step *workload.Step, s *result.Step) e
 		OnInterval: func(iv *drive.Interval) { t.onInterval(step, iv) },
 	}
 	if t.Calibrate {
-		config.Unpaced, config.ThreadCPU, config.Limit = true, true, CalibrationTime
+		config.ThreadCPU, config.Limit = true, CalibrationTime
 	}
 	var w window
 	res, err := t.measure(ctx, config, &w)
@@ -202,11 +212,12 @@ func (t *trial) load(ctx context.Context, step *workload.Step, s *result.Step) e
 		return err
 	}
 	t.driven = res
-	t.logUndone(step, res)
+	t.latency.logUndone(step, res.Groups)
 	t.latency.flush()
 	s.Seconds = res.Window.Seconds()
-	r := &rows{trial: t, step: step, out: s, res: res, window: &w, config: &config}
-	r.add()
+	a := t.account(step, &w, res)
+	a.Operations()
+	s.Take(&a.Sheet)
 	if res.Ended != nil {
 		return res.Ended
 	}
@@ -216,7 +227,16 @@ func (t *trial) load(ctx context.Context, step *workload.Step, s *result.Step) e
 	if err := plans.after(ctx, s); err != nil {
 		return err
 	}
-	return t.finding(ctx, step, stage, r)
+	found, err := stage.Finish(ctx, res.Totals())
+	if err != nil {
+		return fmt.Errorf("check the step: %w", err)
+	}
+	t.previous = &found.Live
+	s.Notes = append(s.Notes, found.Notes...)
+	for _, b := range found.Broken {
+		s.Refuse(metric.Warn(metric.WrongResult, metric.Values{"what": b}))
+	}
+	return t.addSpace(ctx, s, &w, found.ReadAll)
 }
 
 // seat opens a session for every client and makes the clients.
@@ -272,23 +292,6 @@ func (t *trial) measure(ctx context.Context, c drive.Config, w *window) (*drive.
 	return res, w.close(ctx, t)
 }
 
-// finding asks the workload whether the step's invariants hold, and measures
-// what it left.
-func (t *trial) finding(ctx context.Context, step *workload.Step, stage workload.Stage, r *rows) error {
-	done := r.res.Totals()
-	found, err := stage.Finish(ctx, done)
-	if err != nil {
-		return fmt.Errorf("check the step: %w", err)
-	}
-	t.previous = &found.Live
-	r.out.Notes = append(r.out.Notes, found.Notes...)
-	for _, b := range found.Broken {
-		r.out.Status = result.Invalid
-		r.out.Warnings = append([]metric.Warning{metric.Untyped("wrong result: " + b)}, r.out.Warnings...)
-	}
-	return r.addSpace(ctx, found.Live, found.ReadAll)
-}
-
 // settle runs a settle step.
 func (t *trial) settle(ctx context.Context, step *workload.Step, s *result.Step) error {
 	var w window
@@ -317,12 +320,13 @@ func (t *trial) settle(ctx context.Context, step *workload.Step, s *result.Step)
 		return err
 	}
 	s.Seconds = w.length.Seconds()
-	r := &rows{trial: t, step: step, out: s, window: &w}
-	r.addSettle()
+	a := t.account(step, &w, nil)
+	a.Settled()
+	s.Take(&a.Sheet)
 	if t.previous == nil || t.Calibrate {
 		return nil
 	}
-	return r.addSpace(ctx, *t.previous, false)
+	return t.addSpace(ctx, s, &w, false)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -203,7 +203,7 @@ func (t *trial) openData() error {
 	if t.Target.Data != "" {
 		t.data, t.dir = t.Target.Data, t.Target.Data
 		if _, err := os.Stat(t.Dir + ".partial1"); err == nil { // set aside by the campaign
-			t.warn("the data was changed by an earlier run of this trial, which did not end")
+			t.warn(metric.DataChanged, nil)
 		}
 		return nil
 	}
@@ -234,14 +234,14 @@ func (t *trial) processes() []int {
 	}
 	pids, why := t.hosted.Processes()
 	if len(pids) == 0 {
-		t.warn("no figures of the server's processes: " + why)
+		t.unobserved("no figures of the server's processes: " + why)
 	}
 	return pids
 }
 
 func (t *trial) deviceCollector() observe.Collector {
 	if t.data == "" {
-		t.warn("no figures of a device: it is not known where the server keeps its data")
+		t.unobserved("no figures of a device: it is not known where the server keeps its data")
 		return nil
 	}
 	var own, data syscall.Stat_t
@@ -250,7 +250,7 @@ func (t *trial) deviceCollector() observe.Collector {
 	}
 	dev, err := observe.FindDevice(t.data)
 	if err != nil {
-		t.warn(fmt.Sprintf("no figures of a device: %v", err))
+		t.unobserved(fmt.Sprintf("no figures of a device: %v", err))
 		return nil
 	}
 	t.device = observe.NewDevice(dev, "/proc", "/sys")
@@ -266,9 +266,15 @@ func (t *trial) sync() error {
 	return observe.SyncDir(t.data)
 }
 
-func (t *trial) warn(w string) {
-	if w != "" {
-		t.res.Warnings = metric.AppendNew(t.res.Warnings, metric.Untyped(w))
+// warn adds a warning about the trial, once.
+func (t *trial) warn(code metric.Code, values metric.Values) {
+	t.res.Warnings = metric.AppendNew(t.res.Warnings, metric.Warn(code, values))
+}
+
+// unobserved warns of something that could not be observed; what says what, and why.
+func (t *trial) unobserved(what string) {
+	if what != "" {
+		t.warn(metric.NotObserved, metric.Values{"what": what})
 	}
 }
 
@@ -325,12 +331,12 @@ func (t *trial) runStep(ctx context.Context, step *workload.Step) error {
 func (t *trial) finish(ctx context.Context, err error) error {
 	if t.process != nil {
 		for _, w := range t.process.Warnings() {
-			t.warn(w)
+			t.unobserved(w)
 		}
 	}
 	if t.device != nil {
 		for _, w := range t.device.Warnings() {
-			t.warn(w)
+			t.unobserved(w)
 		}
 	}
 	err = t.blameServer(err)
@@ -340,7 +346,7 @@ func (t *trial) finish(ctx context.Context, err error) error {
 		if err == nil {
 			err = cerr
 		} else if cerr != nil {
-			t.warn("at the end: " + cerr.Error())
+			t.warn(metric.AtEnd, metric.Values{"why": cerr.Error()})
 		}
 	}
 	if t.ours && !t.Plan.Keep {
@@ -392,7 +398,7 @@ func (t *trial) conclude(ctx context.Context, err error) {
 		t.res.Status = result.Complete
 		for _, s := range t.res.Steps {
 			if s.Status == result.Invalid {
-				t.res.Status, t.res.Reason = result.Invalid, fmt.Sprintf("step %s: %s", s.Name, s.Warnings[0])
+				t.res.Status, t.res.Reason = result.Invalid, fmt.Sprintf("step %s: %s", s.Name, s.Invalidated())
 				return
 			}
 		}
