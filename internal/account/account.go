@@ -51,7 +51,7 @@ type Builder struct {
 }
 
 // With changes a row that is added.
-type With func(*metric.Row)
+type With = func(*metric.Row)
 
 // Of makes a row one of a group and an operation, "" for the whole of either.
 func Of(group, op string) With {

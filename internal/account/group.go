@@ -30,6 +30,14 @@ type Interval struct {
 	Arrived float64 // operations that arrived in it, at an open group
 }
 
+// NewInterval makes an interval that ended, and was so long, at some seconds.
+func NewInterval(end, length, units float64) Interval {
+	return Interval{Rate: hist.Rate{From: end - length, To: end, Units: units, Ops: units}, Length: length}
+}
+
+// PerSec is the rate of the interval in units a second.
+func (i *Interval) PerSec() float64 { return i.Units / i.Length }
+
 // Groups are those of a step, of whose schedules the seed is known.
 func Groups(step *workload.Step, did []hist.Group, seed uint64) (out []*Group) {
 	for g := range did {
@@ -132,19 +140,17 @@ func (g *Group) coarse(perSec float64) []Interval {
 // A rest at the end is left out.
 func Join(intervals []Interval, shortest float64) (out []Interval) {
 	var sum Interval
-	var units float64
 	begun := false
 	for _, r := range intervals {
 		if !begun {
-			sum, units, begun = Interval{Rate: hist.Rate{From: r.From}}, 0, true
+			sum, begun = Interval{Rate: hist.Rate{From: r.From}}, true
 		}
-		units += r.PerSec * r.Length
 		sum.To = r.To
+		sum.Units += r.Units
 		sum.Length += r.Length
 		sum.Ops += r.Ops
 		sum.Arrived += r.Arrived
 		if sum.Length >= shortest {
-			sum.PerSec = units / sum.Length
 			out, begun = append(out, sum), false
 		}
 	}
@@ -156,13 +162,18 @@ func Join(intervals []Interval, shortest float64) (out []Interval) {
 // build is one operation of many intervals.
 const fewOps = 3
 
+// rates are the units a second, and the operations, of intervals.
+func rates(intervals []Interval) (perSec, ops []float64) {
+	for i := range intervals {
+		perSec, ops = append(perSec, intervals[i].PerSec()), append(ops, intervals[i].Ops)
+	}
+	return perSec, ops
+}
+
 // Rates are the units a second of intervals; none where a usual interval holds
 // too few operations to make a rate of.
 func Rates(intervals []Interval) []float64 {
-	perSec, ops := make([]float64, len(intervals)), make([]float64, len(intervals))
-	for i := range intervals {
-		perSec[i], ops[i] = intervals[i].PerSec, intervals[i].Ops
-	}
+	perSec, ops := rates(intervals)
 	if len(intervals) == 0 || stat.Median(ops) < fewOps {
 		return nil
 	}

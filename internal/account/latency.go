@@ -33,7 +33,7 @@ func TimesOf(d *hist.Dist) Times {
 // Ranked are N times of which the one of each rank, from 1, is known, and the
 // curve at some percentiles, where the times can show these.
 func Ranked(n int64, at func(rank int64) float64, curve []float64) Times {
-	t := Times{N: n, Least: math.NaN(), Greatest: math.NaN(), Total: math.NaN(), At: func(p float64) float64 { return at(rankOf(p, n)) }}
+	t := Times{N: n, Least: math.NaN(), Greatest: math.NaN(), Total: math.NaN(), At: func(p float64) float64 { return at(Rank(p, n)) }}
 	for _, p := range curve {
 		if (100-p)/100*float64(n) >= 0.5 || p == 100 { // beyond it this many cannot tell
 			t.Points = append(t.Points, [2]float64{p, t.At(p)})
@@ -42,9 +42,9 @@ func Ranked(n int64, at func(rank int64) float64, curve []float64) Times {
 	return t
 }
 
-// rankOf is the place of p percent among n, from 1. What the division of
+// Rank is the place of p percent among n, from 1. What the division of
 // floats adds in the last place must not be a rank more.
-func rankOf(p float64, n int64) int64 {
+func Rank(p float64, n int64) int64 {
 	return min(max(int64(math.Ceil(p/100*float64(n)-1e-6)), 1), n)
 }
 

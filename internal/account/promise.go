@@ -2,7 +2,6 @@ package account
 
 import (
 	"math"
-	"time"
 
 	"rumbench/internal/metric"
 )
@@ -47,7 +46,7 @@ func (p *Promise) Judge() *metric.SLA {
 	held := 0
 	s.Worst = math.Inf(1)
 	for _, r := range p.Intervals {
-		target, done := p.Target, r.PerSec
+		target, done := p.Target, r.PerSec()
 		if p.Open {
 			target, done = r.Arrived/r.Length, r.Ops/r.Length
 		}
@@ -92,7 +91,7 @@ func (g *Group) Judge() *metric.SLA {
 	shed := g.Did.Arrivals != nil && g.Did.Arrivals.Shed > 0 // so that no lateness could grow
 	p.Behind = shed
 	for _, l := range g.Did.Lateness {
-		p.Behind = p.Behind || Growing(l.Half, l.End, g.Did.End)
+		p.Behind = p.Behind || Growing(l.Half.Seconds(), l.End.Seconds(), p.Seconds)
 	}
 	sla := p.Judge()
 	for k := range g.Did.Kinds {
@@ -106,7 +105,7 @@ func (g *Group) Judge() *metric.SLA {
 // Growing reports whether lateness grows without end: it was greater at the end
 // than halfway, and by then more than a twentieth of the whole time. A client
 // that catches up after a stall is not saturated.
-func Growing(half, end, window time.Duration) bool { return end > window/20 && end > half }
+func Growing(half, end, window float64) bool { return end > window/20 && end > half }
 
 // Promise adds the rows and warnings of a promised rate.
 func (b *Builder) Promise(group string, s *metric.SLA) {

@@ -17,9 +17,18 @@ func (b *Builder) Steadiness(group string, rates []float64, more ...With) {
 	}
 }
 
-// ClosedStalls adds the stalls of a closed loop, by the rates of its intervals.
-func (b *Builder) ClosedStalls(group string, intervals []Interval, rates []float64, more ...With) {
-	b.addStalls(group, spansOf(group, intervals, stat.Stalls(rates)), len(intervals), more...)
+// Logged adds what the intervals of a log show of a group's steadiness. One with
+// a rate has no stalls: nothing shows what was due in an interval.
+func (b *Builder) Logged(group string, intervals []Interval, rated bool, more ...With) {
+	if rated {
+		perSec, _ := rates(intervals)
+		b.Steadiness(group, perSec, more...)
+		return
+	}
+	if perSec := Rates(intervals); len(perSec) > 0 {
+		b.Steadiness(group, perSec, more...)
+		b.addStalls(group, spansOf(group, intervals, stat.Stalls(perSec)), len(intervals), more...)
+	}
 }
 
 func (b *Builder) addStalls(group string, spans []metric.Span, intervals int, more ...With) {

@@ -85,7 +85,7 @@ func TestClosedLoop(t *testing.T) {
 		if p := k.Service.Percentile(100); p != int64(20*time.Millisecond) {
 			t.Errorf("greatest service time %d", p)
 		}
-		if len(r.Groups[0].Rates) != 2 || math.Abs(r.Groups[0].Rates[0].PerSec-1500) > 20 {
+		if len(r.Groups[0].Rates) != 2 || math.Abs(judged(r, 0, &g, 0).Intervals()[0].PerSec()-1500) > 20 {
 			t.Errorf("rates %+v", r.Groups[0].Rates)
 		}
 	})

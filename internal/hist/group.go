@@ -6,7 +6,7 @@ import "time"
 type Group struct {
 	Totals
 	Errors []ErrorCount
-	// Rates are those of the intervals, upkeep left out.
+	// Rates are of the intervals, upkeep left out.
 	Rates []Rate
 	// CPU is the clients' own CPU time, if it was measured.
 	CPU time.Duration
@@ -28,11 +28,11 @@ type Group struct {
 	Arrivals *Arrivals
 }
 
-// Rate is the rate of one interval.
+// Rate is what was done in one interval.
 type Rate struct {
 	From, To float64 // seconds from the start of the window
-	PerSec   float64 // units
-	Ops      float64 // completed in the interval
+	Units    float64 // done in it
+	Ops      float64 // completed in it
 	// Oldest is for how many seconds the oldest operation that was in flight at
 	// the end of the interval had been; 0: there was none.
 	Oldest float64

@@ -31,7 +31,6 @@ const (
 	AtEnd            Code = "at_end"
 	PartialLog       Code = "partial_log"
 	Compatible       Code = "compatible"
-	LogLimit         Code = "log_limit"
 	Imported         Code = "imported"
 )
 
@@ -64,7 +63,6 @@ var descriptive = map[Code]Kind{
 	NotObserved:      {Text: "{what}"},
 	AtEnd:            {Text: "at the end: {why}"},
 	PartialLog:       {Text: "the log has no final figures: the number is made of the intervals that it has"},
-	Compatible:       {Text: "{what}"},
-	LogLimit:         {Text: "{what}"},
+	Compatible:       {Text: "imported with the arithmetic of published scripts: means of iostat and vmstat are off as they are there; see docs/import.md"},
 	Imported:         {Text: "{what}"},
 }
