@@ -170,7 +170,7 @@ func TestCPUOfServerAndClient(t *testing.T) {
 
 // What is not known is left out, and not taken for zero.
 func TestUnknownCosts(t *testing.T) {
-	s := observed(&account.Observed{InWindow: counted("process.cpu_ns", 0.0), Unknown: []metric.Warning{metric.Warn(metric.SourceUnknown, metric.Values{"source": "device", "why": "gone"})}})
+	s := observed(&account.Observed{InWindow: counted("process.cpu_ns", 0.0), Uncounted: []metric.Warning{metric.Warn(metric.SourceUnknown, metric.Values{"source": "device", "why": "gone"})}})
 	for _, f := range figures(s) {
 		if f.Metric != "cpu_us" && f.Metric != "server_cpu_us" || f.Value != 0 {
 			t.Errorf("%+v", f)

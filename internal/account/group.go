@@ -77,7 +77,7 @@ func (g *Group) arrived(seed uint64) {
 	}
 	n, next := int64(0), s.Next()
 	before := func(seconds float64) int64 {
-		for t := min(duration(seconds), g.Did.Arrivals.End); next < t; next = s.Next() {
+		for t := duration(seconds); next < t && n < g.due; next = s.Next() {
 			n++
 		}
 		return n

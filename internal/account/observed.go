@@ -11,10 +11,10 @@ import (
 // looked at; none depends on another.
 type Observed struct {
 	// InWindow is what all sources counted in the window, and WithSync what they
-	// counted until everything dirty had been synced after it; Unknown is of what
+	// counted until everything dirty had been synced after it; Uncounted is of what
 	// sources that is not known.
 	InWindow, WithSync []Change
-	Unknown            []metric.Warning
+	Uncounted          []metric.Warning
 	// Hosted: a server does the engine's work, in processes of its own.
 	Hosted bool
 	Device string // the source of the device's figures
@@ -129,7 +129,7 @@ func (s *Step) addDebts() {
 // addCounters adds what all counters did in the step, the sync after it included.
 func (s *Step) addCounters() {
 	s.Counters = s.WithSync
-	s.Warnings = append(s.Warnings, s.Observed.Unknown...)
+	s.Warnings = append(s.Warnings, s.Uncounted...)
 	for _, c := range s.Counters {
 		if c.Reset {
 			s.Warn(metric.CounterReset, metric.Values{"counter": c.Name})

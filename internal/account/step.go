@@ -148,7 +148,7 @@ func (s *Step) addKind(group, op string, finds workload.Finds, d *hist.Sums, w [
 	if d.Attempt != nil && d.Attempts > d.Ops {
 		s.Latency("attempt", group, op, TimesOf(d.Attempt), warned)
 	}
-	if d.Lateness != nil {
+	if d.Lateness != nil && d.Lateness.Count() > 0 {
 		n := Count(d.Lateness.Count())
 		s.Put("lateness_p99_us", micros(d.Lateness.Percentile(99)), at, n)
 		s.Put("lateness_max_us", micros(d.Lateness.Max()), at, n)

@@ -152,7 +152,7 @@ func (r *stepRun) result(ctx context.Context) *Result {
 			end := r.end()
 			group.End = max(group.End, end)
 			offered, shed, _ := q.at(end - 1)
-			group.Arrivals = &hist.Arrivals{Offered: offered, Shed: shed, Longest: q.greatest, End: end}
+			group.Arrivals = &hist.Arrivals{Offered: offered, Shed: shed, Longest: q.greatest}
 		}
 	}
 	r.addUndone(out)

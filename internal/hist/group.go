@@ -47,5 +47,4 @@ type Arrivals struct {
 	Offered int64 // arrived before the end
 	Shed    int64
 	Longest int64         // how many waited at most
-	End     time.Duration // when none was to arrive any more
 }

@@ -95,10 +95,6 @@ func (d *Dist) Total() float64 {
 // Summed reports whether Total is known.
 func (d *Dist) Summed() bool { return !d.logged }
 
-// Bound sets the greatest latency of a distribution that was read from a log,
-// which tells it in the resolution of its buckets only.
-func (d *Dist) Bound(greatest int64) { d.max = greatest }
-
 // Percentile is the latency in nanoseconds that p percent of all latencies do
 // not exceed; 0 for an empty distribution. Where it lies among those that
 // overflowed it is the greatest latency.

@@ -198,6 +198,8 @@ type Group struct {
 	// not, and nil if that was not recorded, as by older builds.
 	Ramp []Ramp   `json:"ramp,omitzero"`
 	Ops  []string `json:"ops"`
+	// Parts are the statements of its operations, where these are timed one by one.
+	Parts []string `json:"parts,omitempty"`
 	// Of tells of kinds that are varieties of another which: "range market" is
 	// of "query". Rates and latencies are of both.
 	Of  map[string]string `json:"of,omitempty"`

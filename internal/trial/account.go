@@ -50,7 +50,7 @@ func (t *trial) observed(w *window) *account.Observed {
 		Drain: w.drain, Duet: t.Partner != nil, Alone: w.alone, Client: account.ClientDelay(w.client), Sessions: w.sessions.seenAll(),
 	}
 	o.InWindow, _ = changes(w.before, w.after)
-	o.WithSync, o.Unknown = changes(w.before, w.drained)
+	o.WithSync, o.Uncounted = changes(w.before, w.drained)
 	before, known := gaugeIn(w.before, engine.DirtyBytes)
 	if after, still := gaugeIn(w.drained, engine.DirtyBytes); known && still {
 		o.Deferred = &[2]float64{before, after}

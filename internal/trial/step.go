@@ -143,7 +143,7 @@ func axesOf(step *workload.Step) (out []result.Axis) {
 func (t *trial) groups(step *workload.Step) (out []result.Group) {
 	for i := range step.Groups {
 		g := &step.Groups[i]
-		d := result.Group{Name: g.Name, Clients: g.Clients}
+		d := result.Group{Name: g.Name, Clients: g.Clients, Parts: g.Parts}
 		switch {
 		case g.Arrivals != nil:
 			d.Open, d.Pace, d.Queue = true, string(g.Arrivals.Kind), g.Arrivals.Queue
