@@ -40,6 +40,12 @@ func (b *Builder) Costs(costs []Cost, by Denominator, more ...With) {
 	}
 }
 
+// costing makes the rows of a step's costs.
+type costing struct {
+	*Step
+	all []Cost
+}
+
 // shortWindow is the length of a window in seconds below which ticks say little.
 const shortWindow = 1
 
@@ -160,7 +166,7 @@ func per(op, unit string) string {
 }
 
 // each calls f with every kind of operation of the step and what was done of it.
-func (s *Step) each(f func(group string, kind *workload.OpKind, did *workload.Total)) {
+func (s *costing) each(f func(group string, kind *workload.OpKind, did *workload.Total)) {
 	for g := range s.Totals {
 		for k := range s.Totals[g] {
 			f(s.Of.Groups[g].Name, &s.Of.Groups[g].Ops[k], &s.Totals[g][k])
@@ -171,7 +177,7 @@ func (s *Step) each(f func(group string, kind *workload.OpKind, did *workload.To
 // denominators are the units of the step's primary operation; those that
 // writes are reported per; and, where they are others, all rows written and
 // all operations.
-func (s *Step) denominators() (out []Denominator) {
+func (s *costing) denominators() (out []Denominator) {
 	var written, operations int64
 	units := map[string]string{}
 	s.each(func(_ string, kind *workload.OpKind, did *workload.Total) {
@@ -201,11 +207,11 @@ func (s *Step) denominators() (out []Denominator) {
 }
 
 // addCosts divides the costs by each denominator.
-func (s *Step) addCosts() {
+func (s *costing) addCosts() {
 	missed := Warned(s.besideMissed()...)
 	client, calibrated := s.clientCost()
 	for _, d := range s.denominators() {
-		s.Costs(s.costs, d, missed)
+		s.Costs(s.all, d, missed)
 		if calibrated && !s.Hosted {
 			s.Costs([]Cost{{Metric: "client_cpu_us", Value: client, Source: nullEngine}}, d)
 		}
@@ -223,7 +229,7 @@ const nullEngine = "null engine"
 
 // clientCost is the CPU time in µs that the clients of the step would have
 // needed on the null engine for what they did.
-func (s *Step) clientCost() (us float64, ok bool) {
+func (s *costing) clientCost() (us float64, ok bool) {
 	for _, row := range s.Calibrated {
 		if row.Metric != "client_cpu_us" {
 			continue
@@ -239,7 +245,7 @@ func (s *Step) clientCost() (us float64, ok bool) {
 }
 
 // operations counts what a group did when the client was calibrated, and here.
-func (s *Step) operations(group string) (there, here int64) {
+func (s *costing) operations(group string) (there, here int64) {
 	s.each(func(name string, kind *workload.OpKind, did *workload.Total) {
 		if name != group || kind.Upkeep {
 			return
@@ -256,7 +262,7 @@ func (s *Step) operations(group string) (there, here int64) {
 
 // addClientCost adds what the clients' own threads took, per unit; only on the
 // null engine, where they do nothing else.
-func (s *Step) addClientCost() {
+func (s *costing) addClientCost() {
 	for _, g := range s.Groups {
 		op, unit := g.Ops[0].Whole(), g.Ops[0].Unit
 		for _, k := range g.Ops {
@@ -278,7 +284,7 @@ func (s *Step) addClientCost() {
 
 // addAmplification adds what was written and read for what the clients wrote
 // and got: by the device, and as the engine counts.
-func (s *Step) addAmplification() {
+func (s *costing) addAmplification() {
 	var written, returned int64
 	s.each(func(_ string, kind *workload.OpKind, did *workload.Total) {
 		switch {
@@ -290,7 +296,7 @@ func (s *Step) addAmplification() {
 	})
 	ratio := func(name string, user int64, of ...string) {
 		for _, metric := range of {
-			if c := find(s.costs, metric); c != nil && user > 0 {
+			if c := find(s.all, metric); c != nil && user > 0 {
 				s.Put(name, c.Value*kb/float64(user), Count(user), c.mark)
 				return
 			}

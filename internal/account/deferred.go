@@ -12,14 +12,14 @@ import (
 const deferredShare = 0.1
 
 // markDeferred warns of KB written that lack much of what the step caused.
-func (s *Step) markDeferred() {
-	off := find(s.costs, "deferred_kb")
+func (s *costing) markDeferred() {
+	off := find(s.all, "deferred_kb")
 	if off == nil || off.Value <= littleIO {
 		return
 	}
 	marked := false
 	for _, name := range []string{"write_kb", "process_write_kb"} {
-		c := find(s.costs, name)
+		c := find(s.all, name)
 		if c == nil || off.Value <= deferredShare*c.Value {
 			continue
 		}
@@ -34,23 +34,23 @@ func (s *Step) markDeferred() {
 // Settled adds everything that a settle step gave.
 func (s *Step) Settled() {
 	s.Put("duration_s", s.Seconds)
-	s.costs = s.figures()
-	s.judgeSources()
-	s.noteAlone()
-	for i := range s.costs {
-		s.Put(s.costs[i].Metric, s.costs[i].Value, Per("step"), s.costs[i].mark)
+	c := &costing{s, s.figures()}
+	c.judgeSources()
+	c.noteAlone()
+	for i := range c.all {
+		s.Put(c.all[i].Metric, c.all[i].Value, Per("step"), c.all[i].mark)
 	}
-	s.addSettled()
-	s.addDebts()
-	s.addCounters()
+	c.addSettled()
+	c.addDebts()
+	c.addCounters()
 }
 
 // addSettled adds to a settle step what the rows that were written since the
 // database was made, or last came to rest, cost in the end: with what was written
 // between the steps and by the settle step itself, and without.
-func (s *Step) addSettled() {
+func (s *costing) addSettled() {
 	for _, name := range []string{"write_kb", "process_write_kb"} {
-		own := find(s.costs, name)
+		own := find(s.all, name)
 		sum, ok := s.sumEarlier(name)
 		if own == nil || !ok {
 			continue
@@ -76,7 +76,7 @@ type stepsSum struct {
 
 // sumEarlier adds up the steps since the last rest. It is not known if one of
 // them has no such figure.
-func (s *Step) sumEarlier(name string) (sum stepsSum, ok bool) {
+func (s *costing) sumEarlier(name string) (sum stepsSum, ok bool) {
 	first := len(s.Earlier)
 	for first > 0 && s.Earlier[first-1].Primary != "" { // a settle step is about no operation
 		first--

@@ -99,7 +99,7 @@ func gauge(points []Change, name string) (float64, bool) {
 
 // addEngine adds what only the engine knows: how its cache did, for how long
 // it held up writes, and what it has still to do.
-func (s *Step) addEngine() {
+func (s *costing) addEngine() {
 	from := Source(ownAccount)
 	if lookups, ok := Counter(s.InWindow, engine.CacheLookups); ok && lookups > 0 {
 		if misses, ok := Counter(s.InWindow, engine.CacheMisses); ok {
@@ -116,7 +116,7 @@ func (s *Step) addEngine() {
 }
 
 // addDebts adds what the engine has still to do at the end of the step.
-func (s *Step) addDebts() {
+func (s *costing) addDebts() {
 	for _, g := range []struct{ metric, gauge string }{
 		{"dirty_bytes", engine.DirtyBytes}, {"compaction_debt_bytes", engine.CompactionDebt}, {"checkpoint_age_bytes", engine.CheckpointAge},
 	} {
@@ -127,7 +127,7 @@ func (s *Step) addDebts() {
 }
 
 // addCounters adds what all counters did in the step, the sync after it included.
-func (s *Step) addCounters() {
+func (s *costing) addCounters() {
 	s.Counters = s.WithSync
 	s.Warnings = append(s.Warnings, s.Uncounted...)
 	for _, c := range s.Counters {
@@ -142,7 +142,7 @@ const littleAlone = 0.1
 
 // noteAlone says for how much of a step the other trial of a duet did not run
 // any more. What it returns is for the step's figures.
-func (s *Step) noteAlone() []metric.Warning {
+func (s *costing) noteAlone() []metric.Warning {
 	if s.Observed.Alone <= 0 || s.Seconds <= 0 {
 		return nil
 	}

@@ -62,7 +62,7 @@ func (o *Others) suspects() string {
 // judgeSources marks what other programs did to the figures of the device, and
 // warns when they took part of the processors: what it returns is for rates and
 // latencies.
-func (s *Step) judgeSources() []metric.Warning {
+func (s *costing) judgeSources() []metric.Warning {
 	s.judgeDevice()
 	return s.judgeProcessors()
 }
@@ -70,7 +70,7 @@ func (s *Step) judgeSources() []metric.Warning {
 // judgeDevice marks the figures of the device as disturbed where other programs
 // have more than a little part in them, by what these did themselves: the
 // journal that the engine's own syncs cause is the engine's.
-func (s *Step) judgeDevice() {
+func (s *costing) judgeDevice() {
 	o := &s.Others
 	if o.Known {
 		s.Put("others_read_kb", o.Read/kb, Source(o.source()))
@@ -90,8 +90,8 @@ type traffic struct {
 
 // judgeTraffic judges what the device read or wrote, in KB, by what the engine's
 // processes and others caused.
-func (s *Step) judgeTraffic(t traffic) {
-	d, p := find(s.costs, t.device), find(s.costs, t.process)
+func (s *costing) judgeTraffic(t traffic) {
+	d, p := find(s.all, t.device), find(s.all, t.process)
 	if d == nil || p == nil {
 		return
 	}
@@ -113,7 +113,7 @@ func (s *Step) judgeTraffic(t traffic) {
 		w = s.Warn(metric.UnexplainedIO, metric.Values{"did": t.did, "all": d.Value / kb, "worker": s.worker(), "own": p.Value / kb, "others": who})
 	}
 	for _, name := range t.metrics {
-		if c := find(s.costs, name); c != nil {
+		if c := find(s.all, name); c != nil {
 			c.Disturbed, c.Warnings = disturbed, append(c.Warnings, w)
 		}
 	}
@@ -121,9 +121,9 @@ func (s *Step) judgeTraffic(t traffic) {
 
 // judgeProcessors warns of CPU time that neither the engine nor the client nor the
 // kernel's threads used. How much of the machine's is theirs is a figure of its own.
-func (s *Step) judgeProcessors() []metric.Warning {
+func (s *costing) judgeProcessors() []metric.Warning {
 	host, ok := Counter(s.InWindow, "host.cpu.busy_ns")
-	server, client := find(s.costs, "server_cpu_us"), find(s.costs, "client_cpu_us")
+	server, client := find(s.all, "server_cpu_us"), find(s.all, "client_cpu_us")
 	if !ok || host <= 0 || server == nil || s.Seconds < shortWindow {
 		return nil
 	}

@@ -28,8 +28,6 @@ type Step struct {
 	Earlier    []Earlier
 	// Observed is what was counted around the step; nil if nothing was.
 	*Observed
-
-	costs []Cost
 }
 
 // Earlier is a step that was done before.
@@ -44,11 +42,11 @@ func (s *Step) Operations() {
 	s.addPromises()
 	s.addErrors()
 	var disturbed []metric.Warning
+	c := &costing{Step: s}
 	if s.Observed != nil && !s.Calibrating {
-		s.costs = s.figures()
-		s.markDeferred()
-		disturbed = append(s.noteAlone(), s.judgeSources()...)
-		disturbed = append(disturbed, s.judgeClient()...)
+		c.all = s.figures()
+		c.markDeferred()
+		disturbed = slices.Concat(c.noteAlone(), c.judgeSources(), (&waiting{c}).judgeClient())
 	}
 	for _, g := range s.Groups {
 		w := disturbed
@@ -70,11 +68,11 @@ func (s *Step) Operations() {
 	s.Put("duration_s", s.Seconds)
 	switch {
 	case s.Calibrating:
-		s.addClientCost()
+		c.addClientCost()
 	case s.Observed != nil:
-		s.addCosts()
-		s.addCounters()
-		s.addWaits()
+		c.addCosts()
+		c.addCounters()
+		(&waiting{c}).addWaits()
 	}
 }
 

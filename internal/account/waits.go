@@ -58,9 +58,12 @@ const (
 	LookEvery = 100 * time.Millisecond
 )
 
+// waiting makes the rows about what the sessions of a step waited for.
+type waiting struct{ *costing }
+
 // addWaits adds where the time of the sessions went, and whether the client was
 // what they waited for.
-func (s *Step) addWaits() {
+func (s *waiting) addWaits() {
 	s.addThinking()
 	per := s.denominators()
 	if len(per) > 0 {
@@ -103,7 +106,7 @@ func (s *Step) addWaits() {
 }
 
 // listWaits lists what was seen, the most frequent first, and sums it by role.
-func (s *Step) listWaits(total int64) map[engine.Role]int64 {
+func (s *waiting) listWaits(total int64) map[engine.Role]int64 {
 	byRole := map[engine.Role]int64{}
 	for d, n := range s.Sessions.Seen {
 		if n > 0 {
@@ -119,7 +122,7 @@ func (s *Step) listWaits(total int64) map[engine.Role]int64 {
 
 // addThinking adds for which part of their time the clients of each group had
 // no operation in progress. One that came to nothing was in progress too.
-func (s *Step) addThinking() {
+func (s *waiting) addThinking() {
 	for _, g := range s.Groups {
 		var busy float64
 		var n int64
@@ -157,7 +160,7 @@ const (
 
 // judgeClient says whether the client was the bottleneck; the warning is returned
 // for the numbers of closed loops.
-func (s *Step) judgeClient() []metric.Warning {
+func (s *waiting) judgeClient() []metric.Warning {
 	z := s.Sessions
 	if z == nil || z.Looks < fewLooks || s.Seconds <= 0 {
 		return nil
@@ -194,7 +197,7 @@ func (s *Step) judgeClient() []metric.Warning {
 // judgeEmbedded says of an engine in rumbench's own process, where nothing
 // can be seen from outside, when much of the CPU time is the client's. A client in
 // a closed loop is then that much of the rate.
-func (s *Step) judgeEmbedded() {
+func (s *waiting) judgeEmbedded() {
 	process, known := Counter(s.InWindow, "process.cpu_ns")
 	closed := slices.ContainsFunc(s.Of.Groups, func(g workload.Group) bool { return !g.Paced() })
 	if s.Hosted || !closed || !known || process <= 0 || s.Seconds < fewLooks*LookEvery.Seconds() {
@@ -208,7 +211,7 @@ func (s *Step) judgeEmbedded() {
 
 // shared reports whether a good part of what the machine did was neither the
 // client's nor the engine's.
-func (s *Step) shared() bool {
+func (s *waiting) shared() bool {
 	busy, _ := Counter(s.InWindow, "host.cpu.busy_ns")
 	client, _ := Counter(s.InWindow, "client.cpu_ns")
 	server, _ := Counter(s.InWindow, "process.cpu_ns")
