@@ -1,11 +1,9 @@
 package trial
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"rumbench/engine"
@@ -15,30 +13,27 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
-	"rumbench/workload"
 )
 
-func (t *trial) deviceSource() string { return "device " + t.under.Name }
-
 // all is what the rows of a step have in common.
-func (t *trial) all(step string) account.Builder {
+func (t *Spec) all(step string) account.Builder {
 	return account.Builder{All: metric.Row{Target: t.Target.Name, Trial: t.Trial, Step: step}}
 }
 
 // account is what is known of a step when its window has been closed; res is nil
 // for a settle step.
-func (t *trial) account(step *workload.Step, w *window, res *drive.Result) *account.Step {
+func (t *stepRun) account(res *drive.Result) *account.Step {
 	a := &account.Step{
-		Builder: t.all(step.Name), Of: step, Seconds: w.length.Seconds(),
+		Builder: t.all(t.of.Name), Of: t.of, Seconds: t.window.length.Seconds(),
 		Results: t.keepsRows(), ErrorsAllowed: t.Plan.ErrorsAllowed, Calibrating: t.Calibrate,
-		Calibrated: t.calibration(step.Name), Observed: t.observed(w),
+		Calibrated: t.calibration(t.of.Name), Observed: t.observed(&t.window),
 	}
 	for i := range t.res.Steps {
 		s := &t.res.Steps[i]
 		a.Earlier = append(a.Earlier, account.Earlier{Name: s.Name, Primary: s.Primary, WritesPer: s.WritesPer, Complete: s.Status == result.Complete, Rows: s.Rows})
 	}
 	if res != nil {
-		a.Groups, a.Totals = account.Groups(step, res.Groups, t.Plan.Seed), res.Totals()
+		a.Groups, a.Totals = account.Groups(t.of, res.Groups, t.Plan.Seed), res.Totals()
 	}
 	return a
 }
@@ -115,7 +110,7 @@ func roleOf(c *account.Change) engine.Role {
 
 // calibration are the rows of the step in which the clients were calibrated, nil
 // if they were not. Steps that differ in their rate only were calibrated as one.
-func (t *trial) calibration(step string) []metric.Row {
+func (t *Spec) calibration(step string) []metric.Row {
 	if t.Client == nil {
 		return nil
 	}
@@ -150,13 +145,13 @@ func (t *trial) addGap(next *window) {
 // Engines walk their files to know the sizes of objects, and so fill the page
 // cache. That is done only when the check has read everything anyhow, or when
 // no step follows that would find the cache warm.
-func (t *trial) addSpace(ctx context.Context, s *result.Step, w *window, warm bool) (err error) {
+func (t *stepRun) addSpace(ctx context.Context, warm bool) (err error) {
 	if warm || t.last {
-		if s.Sizes, err = t.db.Sizes(ctx); err != nil {
+		if t.out.Sizes, err = t.db.Sizes(ctx); err != nil {
 			return fmt.Errorf("sizes: %w", err)
 		}
 	}
-	z := &account.Space{Live: *t.previous, Hosted: t.hosted != nil, Memory: w.memory, MemorySource: w.memorySource, Sizes: s.Sizes, Attached: t.dir == ""}
+	z := &account.Space{Live: *t.previous, Hosted: t.hosted != nil, Memory: t.window.memory, MemorySource: t.window.memorySource, Sizes: t.out.Sizes, Attached: t.dir == ""}
 	if !z.Attached {
 		class := func(string) engine.FileClass { return "" }
 		if classifier, ok := t.db.(engine.Classifier); ok {
@@ -169,38 +164,8 @@ func (t *trial) addSpace(ctx context.Context, s *result.Step, w *window, warm bo
 			return err
 		}
 	}
-	b := t.all(s.Name)
+	b := t.all(t.out.Name)
 	b.Space(z)
-	s.Take(&b.Sheet)
+	t.out.Take(&b.Sheet)
 	return nil
-}
-
-// neighbours are other programs on the machine, looked at at the ends of a window.
-type neighbours struct {
-	known bool
-	why   error // they are not
-	observe.Traffic
-}
-
-// watchOthers makes ready to look at other programs, where there is a device
-// that they could disturb and it is known which processes are the engine's.
-func (t *trial) watchOthers(pids []int) {
-	if t.device != nil && len(pids) > 0 {
-		t.others = observe.NewOthers("/proc", "/sys", t.under, slices.Concat(pids, []int{os.Getpid()})...)
-	}
-}
-
-// lookAtOthers begins to watch them; what it returns ends it.
-func (t *trial) lookAtOthers() func() neighbours {
-	if t.others == nil {
-		return func() neighbours { return neighbours{} }
-	}
-	a, before := t.others.Look()
-	return func() neighbours {
-		b, after := t.others.Look()
-		if err := cmp.Or(before, after); err != nil {
-			return neighbours{why: err}
-		}
-		return neighbours{known: true, Traffic: b.Since(a)}
-	}
 }

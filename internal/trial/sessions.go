@@ -10,7 +10,6 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/observe"
-	"rumbench/workload"
 )
 
 // sessions are what was seen of a server's sessions in the window of a step. A
@@ -57,7 +56,7 @@ func (l *line) end(read func() (observe.RunQueue, error)) {
 func ownQueue() (observe.RunQueue, error) { return observe.ReadRunQueue("/proc", os.Getpid()) }
 
 // watchSessions readies the looking, before the window: a connection is opened.
-func (t *trial) watchSessions(ctx context.Context, step *workload.Step) *sessions {
+func (t *stepRun) watchSessions(ctx context.Context) *sessions {
 	a, ok := t.db.(engine.Activity)
 	if !ok || t.Calibrate {
 		return nil
@@ -68,8 +67,8 @@ func (t *trial) watchSessions(ctx context.Context, step *workload.Step) *session
 		return nil
 	}
 	s := &sessions{sampler: sampler, source: sampler.Source(), seen: map[engine.Doing]int64{}, now: map[engine.Doing]int{}}
-	for i := range step.Groups {
-		if g := &step.Groups[i]; !g.Paced() {
+	for i := range t.of.Groups {
+		if g := &t.of.Groups[i]; !g.Paced() {
 			s.closed += g.Clients
 		}
 	}

@@ -39,7 +39,7 @@ func (w *window) open(ctx context.Context, t *trial, step string) error {
 	if err := t.sync(); err != nil {
 		return fmt.Errorf("sync before the step: %w", err)
 	}
-	if err := t.meet(ctx, step); err != nil {
+	if err := t.partner().Meet(ctx, step); err != nil {
 		return err
 	}
 	w.endOthers = t.lookAtOthers() // its own work is not of the window
@@ -57,7 +57,7 @@ func (w *window) close(ctx context.Context, t *trial) error {
 		return fmt.Errorf("sync after the step: %w", err)
 	}
 	w.drain = time.Since(start)
-	w.alone = t.alone()
+	w.alone = t.partner().Alone()
 	w.drained = t.sampler.Snapshot(ctx)
 	w.ended = t.written()
 	w.others = w.endOthers()
@@ -75,6 +75,15 @@ func (w *window) close(ctx context.Context, t *trial) error {
 // the process and the device count like the engine's.
 func (t *trial) written() float64 { return float64(t.series.Written() + t.latency.Written() + t.saved) }
 
+// stepRun is a step in progress.
+type stepRun struct {
+	*trial
+	of     *workload.Step
+	out    *result.Step
+	window window
+	pulse  *pulse
+}
+
 // step runs a step and adds it to the result, as far as it came.
 func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	if t.Calibrate {
@@ -82,7 +91,7 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	}
 	s := &result.Step{Name: step.Name, Doc: step.Doc, Started: time.Now(), Primary: step.Primary, WritesPer: step.WritesPer, Status: result.Complete}
 	s.Base, s.Axes, s.Warmup = step.Base, axesOf(step), step.Warmup
-	s.Groups = t.groups(step)
+	s.Groups = groupsOf(step)
 	t.clock.begin(step.Name)
 	defer t.clock.end()
 	// What is known of the step is written first: should it be its last one, a
@@ -97,10 +106,10 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 		return err
 	}
 	t.Progress(eventOf(PhaseBegin, running))
-	if step.Settle != nil {
-		err = t.settle(ctx, step, s)
+	if r := (&stepRun{trial: t, of: step, out: s}); step.Settle != nil {
+		err = r.settle(ctx)
 	} else {
-		err = t.load(ctx, step, s)
+		err = r.load(ctx)
 	}
 	if err != nil {
 		s.Status = result.Failed
@@ -139,8 +148,8 @@ func axesOf(step *workload.Step) (out []result.Axis) {
 	return out
 }
 
-// groups describes the groups of a step.
-func (t *trial) groups(step *workload.Step) (out []result.Group) {
+// groupsOf describes the groups of a step.
+func groupsOf(step *workload.Step) (out []result.Group) {
 	for i := range step.Groups {
 		g := &step.Groups[i]
 		d := result.Group{Name: g.Name, Clients: g.Clients, Parts: g.Parts}
@@ -180,51 +189,49 @@ func rampOf(a *pace.Arrivals) []result.Ramp {
 }
 
 // load runs a step that has clients.
-func (t *trial) load(ctx context.Context, step *workload.Step, s *result.Step) error {
-	if step.Creates {
+func (t *stepRun) load(ctx context.Context) error {
+	if t.of.Creates {
 		if err := t.db.CreateTables(ctx); err != nil {
 			return fmt.Errorf("create the tables: %w", err)
 		}
 	}
-	stage, err := step.Open(ctx, workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: t.keepsRows(), Previous: t.previous})
+	stage, err := t.of.Open(ctx, workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: t.keepsRows(), Previous: t.previous})
 	if err != nil {
 		return err
 	}
-	plans := t.newPlanCheck(step.Name)
-	clients, closeSessions, err := t.seat(ctx, step, stage, plans)
+	plans := t.newPlanCheck(t.of.Name)
+	clients, closeSessions, err := t.seat(ctx, stage, plans)
 	defer closeSessions()
 	if err != nil {
 		return err
 	}
-	if err := plans.before(ctx, s); err != nil {
+	if err := plans.before(ctx, t.out); err != nil {
 		return err
 	}
 	config := drive.Config{
-		Step: step, Clients: clients, Interval: t.Plan.Interval, Seed: t.Plan.Seed,
-		OnInterval: func(iv *drive.Interval) { t.onInterval(step, iv) },
+		Step: t.of, Clients: clients, Interval: t.Plan.Interval, Seed: t.Plan.Seed, OnInterval: t.onInterval,
 	}
 	if t.Calibrate {
 		config.ThreadCPU, config.Limit = true, CalibrationTime
 	}
-	var w window
-	res, err := t.measure(ctx, config, &w)
+	res, err := t.measure(ctx, config)
 	if err != nil {
 		return err
 	}
 	t.driven = res
-	t.latency.logUndone(step, res.Groups)
+	t.latency.logUndone(t.of, res.Groups)
 	t.latency.flush()
-	s.Seconds = res.Window.Seconds()
-	a := t.account(step, &w, res)
+	t.out.Seconds = res.Window.Seconds()
+	a := t.account(res)
 	a.Operations()
-	s.Take(&a.Sheet)
+	t.out.Take(&a.Sheet)
 	if res.Ended != nil {
 		return res.Ended
 	}
 	if t.Calibrate {
 		return nil
 	}
-	if err := plans.after(ctx, s); err != nil {
+	if err := plans.after(ctx, t.out); err != nil {
 		return err
 	}
 	found, err := stage.Finish(ctx, res.Totals())
@@ -232,24 +239,24 @@ func (t *trial) load(ctx context.Context, step *workload.Step, s *result.Step) e
 		return fmt.Errorf("check the step: %w", err)
 	}
 	t.previous = &found.Live
-	s.Notes = append(s.Notes, found.Notes...)
+	t.out.Notes = append(t.out.Notes, found.Notes...)
 	for _, b := range found.Broken {
-		s.Refuse(metric.Warn(metric.WrongResult, metric.Values{"what": b}))
+		t.out.Refuse(metric.Warn(metric.WrongResult, metric.Values{"what": b}))
 	}
-	return t.addSpace(ctx, s, &w, found.ReadAll)
+	return t.addSpace(ctx, found.ReadAll)
 }
 
 // seat opens a session for every client and makes the clients.
-func (t *trial) seat(ctx context.Context, step *workload.Step, stage workload.Stage, plans *planCheck) (clients [][]workload.Client, closeAll func(), err error) {
+func (t *stepRun) seat(ctx context.Context, stage workload.Stage, plans *planCheck) (clients [][]workload.Client, closeAll func(), err error) {
 	var sessions []engine.Session
 	closeAll = func() {
 		for _, s := range sessions {
 			s.Close()
 		}
 	}
-	for g := range step.Groups {
+	for g := range t.of.Groups {
 		var seats []workload.Client
-		for i := range step.Groups[g].Clients {
+		for i := range t.of.Groups[g].Clients {
 			session, err := t.db.Session(ctx)
 			if err != nil {
 				return nil, closeAll, fmt.Errorf("open a session: %w", err)
@@ -269,10 +276,11 @@ func (t *trial) seat(ctx context.Context, step *workload.Step, stage workload.St
 // measure runs the load between two snapshots. Everything dirty is synced
 // before, so that the step pays only for its own writes, and after, so that it
 // pays for all of them.
-func (t *trial) measure(ctx context.Context, c drive.Config, w *window) (*drive.Result, error) {
-	w.sessions = t.watchSessions(ctx, c.Step)
+func (t *stepRun) measure(ctx context.Context, c drive.Config) (*drive.Result, error) {
+	w := &t.window
+	w.sessions = t.watchSessions(ctx)
 	defer w.sessions.close()
-	if err := w.open(ctx, t, c.Step.Name); err != nil {
+	if err := w.open(ctx, t.trial, t.of.Name); err != nil {
 		return nil, err
 	}
 	t.pulse = newPulse()
@@ -284,49 +292,49 @@ func (t *trial) measure(ctx context.Context, c drive.Config, w *window) (*drive.
 	if err != nil {
 		return nil, err
 	}
-	t.over(c.Step.Name)
+	t.partner().Done(t.of.Name)
 	w.client = delays.Stop()
 	ctx = context.WithoutCancel(ctx) // an interrupted step is measured to its end
 	w.after = t.sampler.Snapshot(ctx)
 	w.length = res.Window
-	return res, w.close(ctx, t)
+	return res, w.close(ctx, t.trial)
 }
 
 // settle runs a settle step.
-func (t *trial) settle(ctx context.Context, step *workload.Step, s *result.Step) error {
-	var w window
-	if err := w.open(ctx, t, step.Name); err != nil {
+func (t *stepRun) settle(ctx context.Context) error {
+	w := &t.window
+	if err := w.open(ctx, t.trial, t.of.Name); err != nil {
 		return err
 	}
 	t.clock.barrier()
 	start := time.Now()
-	floor := step.Settle.Floor
+	floor := t.of.Settle.Floor
 	if t.Calibrate {
 		floor = 0
 	}
-	t.Progress(Event{Step: step.Name, Phase: PhaseSettle, Expected: floor.Seconds()})
+	t.Progress(Event{Step: t.of.Name, Phase: PhaseSettle, Expected: floor.Seconds()})
 	actions, err := t.db.Settle(ctx)
 	if err != nil {
 		return fmt.Errorf("settle: %w", err)
 	}
-	s.Settle = actions
+	t.out.Settle = actions
 	if err := sleep(ctx, floor-time.Since(start)); err != nil {
 		return err
 	}
 	w.length = time.Since(start)
-	t.over(step.Name)
+	t.partner().Done(t.of.Name)
 	w.after = t.sampler.Snapshot(ctx)
-	if err := w.close(ctx, t); err != nil {
+	if err := w.close(ctx, t.trial); err != nil {
 		return err
 	}
-	s.Seconds = w.length.Seconds()
-	a := t.account(step, &w, nil)
+	t.out.Seconds = w.length.Seconds()
+	a := t.account(nil)
 	a.Settled()
-	s.Take(&a.Sheet)
+	t.out.Take(&a.Sheet)
 	if t.previous == nil || t.Calibrate {
 		return nil
 	}
-	return t.addSpace(ctx, s, &w, false)
+	return t.addSpace(ctx, false)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
