@@ -66,7 +66,7 @@ func (s *Step) judgeErrors(group string, f failures, words string) {
 	switch {
 	case f.broken == 0 && f.givenUp > 0:
 		values["given_up"] = float64(f.givenUp)
-		s.Warn(metric.GivenUp, values)
+		s.Warn(metric.OperationsGivenUp, values)
 		return
 	case f.broken == 0 && f.unfinished == 0:
 		s.note("%s; all were tried again", failed)

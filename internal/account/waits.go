@@ -98,7 +98,7 @@ func (s *waiting) addWaits() {
 		}
 	}
 	if z.Server != nil && len(per) > 0 {
-		s.Costs([]Cost{{Metric: "server_line_us", Value: micros(z.Server.Nanoseconds()), Source: "/proc/PID/task/TID/schedstat"}}, per[0])
+		s.Costs([]Cost{{Metric: "server_runqueue_us", Value: micros(z.Server.Nanoseconds()), Source: "/proc/PID/task/TID/schedstat"}}, per[0])
 	}
 	if z.Closed > 0 {
 		s.Put("client_share", float64(resting)/float64(total), Count(total), from)

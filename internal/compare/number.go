@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
@@ -193,8 +192,8 @@ func (s *Step) Absence(t *Target, k Key) string {
 		}
 		return t.Name + ": " + why
 	}
-	if strings.HasPrefix(k.Metric, "response_") || strings.HasPrefix(k.Metric, "lateness_") {
-		return "no rate was promised here (closed loop), so there is no " + strings.SplitN(k.Metric, "_", 2)[0] + " time"
+	if f := metric.FamilyOf(k.Metric); f == metric.Response || f == metric.Lateness {
+		return fmt.Sprintf("no rate was promised here (closed loop), so there is no %s time", f)
 	}
 	return "not measured here"
 }

@@ -1,5 +1,5 @@
 // Package doctest holds the documents against the program: the commands of the
-// README and of the recipes work, and the glossary knows every metric.
+// README and of the recipes work.
 package doctest
 
 import (
@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"rumbench/internal/metric"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
 )
@@ -107,16 +106,6 @@ func run(t *testing.T, dir, line string) {
 		"DEMO=--set params.rows=20000 --set params.write_rows=2000 --set params.query_seconds=0.5")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", line, err, out)
-	}
-}
-
-// TestGlossary: the glossary tells of every metric.
-func TestGlossary(t *testing.T) {
-	glossary := read(t, "docs/glossary.md")
-	for _, m := range metric.All() {
-		if !strings.Contains(glossary, "`"+m.Name+"`") {
-			t.Errorf("docs/glossary.md does not tell of %s", m.Name)
-		}
 	}
 }
 

@@ -46,5 +46,5 @@ type Late struct{ Half, End time.Duration }
 type Arrivals struct {
 	Offered int64 // arrived before the end
 	Shed    int64
-	Longest int64         // how many waited at most
+	Longest int64 // how many waited at most
 }

@@ -101,3 +101,5 @@ func AppendNew(list []Warning, more ...Warning) []Warning {
 	}
 	return list
 }
+
+// The codes are in code.go (what is decided by) and descriptive.go (all others).

@@ -276,7 +276,7 @@ func (c Comparison) json(it *compare.Item) comparedItem {
 		Warnings: metric.Texts(metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...)),
 	}
 	if m := metric.ByName(it.Metric()); m != nil {
-		out.Better = m.Better
+		out.Better = string(m.Better)
 	}
 	if it.Base.Missing == "" {
 		out.BaseValue = &it.Base.Value
@@ -344,7 +344,7 @@ func benchUnits(out *benchfmt.Writer, list []Comparison) error {
 				continue
 			}
 			seen[m.Name] = true
-			u := benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: m.Name, Key: "better"}, OrigUnit: m.Name, Value: m.Better}
+			u := benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: m.Name, Key: "better"}, OrigUnit: m.Name, Value: string(m.Better)}
 			if err := out.Write(&u); err != nil {
 				return fmt.Errorf("write benchmark format: %w", err)
 			}

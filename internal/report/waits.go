@@ -168,7 +168,7 @@ func (c *campaign) clientWords(s *step, keys []key) (out []string) {
 				whole += row.Value
 			}
 		}
-		line := r.Step.Find("server_line_us", "", keys[0].Per)
+		line := r.Step.Find("server_runqueue_us", "", keys[0].Per)
 		if line != nil && line.Value >= 0.01*whole {
 			part := line.Value / whole
 			inLine = ", less up to " + shareText(part) + " for which the server’s own threads stood in line for a processor"

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -91,6 +92,7 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	}
 	s := &result.Step{Name: step.Name, Doc: step.Doc, Started: time.Now(), Primary: step.Primary, WritesPer: step.WritesPer, Status: result.Complete}
 	s.Base, s.Axes, s.Warmup = step.Base, axesOf(step), step.Warmup
+	s.Access, s.BeforeWrites = cmp.Or(step.Access, workload.OtherAccess), step.BeforeWrites
 	s.Groups = groupsOf(step)
 	t.clock.begin(step.Name)
 	defer t.clock.end()
@@ -152,7 +154,7 @@ func axesOf(step *workload.Step) (out []result.Axis) {
 func groupsOf(step *workload.Step) (out []result.Group) {
 	for i := range step.Groups {
 		g := &step.Groups[i]
-		d := result.Group{Name: g.Name, Clients: g.Clients, Parts: g.Parts}
+		d := result.Group{Name: g.Name, Clients: g.Clients, Parts: g.Parts, Units: map[string]string{}}
 		switch {
 		case g.Arrivals != nil:
 			d.Open, d.Pace, d.Queue = true, string(g.Arrivals.Kind), g.Arrivals.Queue
@@ -162,6 +164,7 @@ func groupsOf(step *workload.Step) (out []result.Group) {
 		}
 		for _, k := range g.Ops {
 			d.Ops = append(d.Ops, k.Name)
+			d.Units[k.Name], d.Units[k.Whole()] = k.Unit, k.Unit
 			if k.Whole() != k.Name && !k.Upkeep {
 				if d.Of == nil {
 					d.Of = map[string]string{}
