@@ -20,13 +20,10 @@ type Sheet struct {
 	// Counters and Waits are what was counted and seen, as it is stored.
 	Counters []Change
 	Waits    []Wait
-	Alone    float64 // see Observed.Alone; seconds
-	Notes    []string
+	Alone    float64          // see Observed.Alone; seconds
+	Notes    []metric.Warning // remarks
 	Warnings []metric.Warning
-	// NotComparable are reasons why the numbers cannot be compared with those of
-	// others, and Invalid is whether they must not be used at all.
-	NotComparable []string
-	Invalid       bool
+	Invalid  bool // the numbers must not be used
 }
 
 // Change is a counter's change over a step, or a gauge's value at its end.
@@ -105,7 +102,7 @@ func (b *Builder) Refuse(w metric.Warning) {
 }
 
 func (b *Builder) note(format string, args ...any) {
-	b.Notes = append(b.Notes, fmt.Sprintf(format, args...))
+	b.Notes = append(b.Notes, metric.Untyped(fmt.Sprintf(format, args...)))
 }
 
 const (

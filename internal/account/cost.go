@@ -14,15 +14,13 @@ type Cost struct {
 	Value    float64
 	Source   string
 	Warnings []metric.Warning
-	// Disturbed: it may hold what other programs did, and AtLeast: it is a lower
-	// bound; as one of Warnings says.
-	Disturbed, AtLeast bool
 }
 
 // mark adds to a row what is known of the cost behind it.
 func (c *Cost) mark(row *metric.Row) {
-	row.Source, row.Disturbed, row.AtLeast = c.Source, c.Disturbed, c.AtLeast
+	row.Source = c.Source
 	row.Warnings = append(row.Warnings, c.Warnings...)
+	row.Mark()
 }
 
 // Denominator is what a cost is divided by.

@@ -24,7 +24,7 @@ func (s *costing) markDeferred() {
 			continue
 		}
 		w := metric.Warn(metric.LowerBound, metric.Values{"written": c.Value / kb, "deferred": off.Value / kb})
-		c.AtLeast, c.Warnings = true, append(c.Warnings, w)
+		c.Warnings = append(c.Warnings, w)
 		if !marked { // once for the step
 			s.Warnings, marked = append(s.Warnings, w), true
 		}

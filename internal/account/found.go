@@ -2,7 +2,6 @@ package account
 
 import (
 	"math"
-	"slices"
 
 	"rumbench/internal/hist"
 	"rumbench/internal/metric"
@@ -34,8 +33,7 @@ func (s *Step) addFound(group, op string, finds workload.Finds, c *hist.Counts) 
 	if short <= shortAllowed {
 		return nil
 	}
-	if why := metric.TooFewRows.Kind().Short; short > shortRefused && !slices.Contains(s.NotComparable, why) {
-		s.NotComparable = append(s.NotComparable, why)
+	if short > shortRefused && !metric.Has(s.Warnings, metric.TooFewRows) {
 		s.Warn(metric.TooFewRows, metric.Values{"group": group, "op": op, "found": found, "expected": expected})
 	}
 	return []metric.Warning{metric.Warn(metric.RowsMissing, metric.Values{"op": op, "found": found, "expected": expected})}

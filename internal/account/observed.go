@@ -150,7 +150,7 @@ func (s *costing) noteAlone() []metric.Warning {
 	share := s.Sheet.Alone / s.Seconds
 	w := metric.Warn(metric.RanAlone, metric.Values{"seconds": s.Sheet.Alone, "share": 100 * share})
 	if share <= littleAlone {
-		s.Notes = append(s.Notes, w.Text)
+		s.Notes = append(s.Notes, w)
 		return nil
 	}
 	s.Warnings = append(s.Warnings, w)

@@ -102,8 +102,7 @@ func (s *costing) judgeTraffic(t traffic) {
 		others = min(others, rest)
 	}
 	var w metric.Warning
-	disturbed := others > littleIO && others > othersTolerated*d.Value
-	if disturbed {
+	if others > littleIO && others > othersTolerated*d.Value {
 		w = s.Warn(metric.Disturbed, metric.Values{"did": t.did, "others": others / kb, "all": d.Value / kb})
 	} else {
 		who := s.Others.suspects()
@@ -114,7 +113,7 @@ func (s *costing) judgeTraffic(t traffic) {
 	}
 	for _, name := range t.metrics {
 		if c := find(s.all, name); c != nil {
-			c.Disturbed, c.Warnings = disturbed, append(c.Warnings, w)
+			c.Warnings = append(c.Warnings, w)
 		}
 	}
 }

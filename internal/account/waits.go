@@ -2,7 +2,6 @@ package account
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -190,7 +189,7 @@ func (s *waiting) judgeClient() []metric.Warning {
 	case full:
 		return []metric.Warning{s.Warn(metric.ClientBound, values)}
 	}
-	s.Notes = append(s.Notes, metric.Warn(code, values).Text)
+	s.Notes = append(s.Notes, metric.Warn(code, values))
 	return nil
 }
 
@@ -205,7 +204,7 @@ func (s *waiting) judgeEmbedded() {
 	}
 	us, ok := s.clientCost()
 	if share := us * perMicro / process; ok && share > clientBound {
-		s.Notes = append(s.Notes, fmt.Sprintf("the client itself takes %.0f %% of the CPU time, by its calibration on the null engine: as much of these numbers is rumbench’s own", 100*min(1, share)))
+		s.note("the client itself takes %.0f %% of the CPU time, by its calibration on the null engine: as much of these numbers is rumbench’s own", 100*min(1, share))
 	}
 }
 

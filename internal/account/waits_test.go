@@ -51,7 +51,7 @@ func TestJudgeClient(t *testing.T) {
 			if got := metric.Has(s.Warnings, metric.ClientBound); got != (c.warning != "") || got != metric.Has(rate.Warnings, metric.ClientBound) || !strings.Contains(texts(s), c.warning) {
 				t.Errorf("%q, want %q", s.Warnings, c.warning)
 			}
-			if notes := strings.Join(s.Notes, "; "); (notes != "") != (c.note != "") || !strings.Contains(notes, c.note) {
+			if notes := strings.Join(metric.Texts(s.Notes), "; "); (notes != "") != (c.note != "") || !strings.Contains(notes, c.note) {
 				t.Errorf("%q, want %q", notes, c.note)
 			}
 		})

@@ -165,9 +165,9 @@ func (t *trial) add(r *run, shared map[string]string) {
 	}
 	besideMissed(r)
 	if own := ownParams(r, shared); own != "" {
-		r.step.Notes = append([]string{"Parameters: " + own + "."}, r.step.Notes...)
+		r.step.Notes = append([]metric.Warning{metric.Untyped("Parameters: " + own + ".")}, r.step.Notes...)
 	}
-	r.step.Notes = append(r.step.Notes, "Imported from "+strings.Join(r.paths(), ", ")+".")
+	r.step.Note("Imported from " + strings.Join(r.paths(), ", ") + ".")
 	t.Steps = append(t.Steps, r.step)
 	if r.step.Status != result.Complete {
 		t.Status = result.Partial

@@ -22,7 +22,6 @@ func (s *Step) Take(a *account.Sheet) {
 	s.Counters = append(s.Counters, a.Counters...)
 	s.Waits = append(s.Waits, a.Waits...)
 	s.Notes = append(s.Notes, a.Notes...)
-	s.NotComparable = append(s.NotComparable, a.NotComparable...)
 	s.Alone = max(s.Alone, a.Alone)
 	for i := range s.Groups {
 		if sla := a.SLA[s.Groups[i].Name]; sla != nil {
@@ -44,16 +43,6 @@ func (s *Step) Refuse(w metric.Warning) {
 	s.Warnings = append([]metric.Warning{w}, s.Warnings...)
 }
 
-// Invalidated returns why the step's numbers must not be used; "" if they may be.
-func (s *Step) Invalidated() string {
-	for _, w := range s.Warnings {
-		if w.Code.Kind().Effect == metric.Invalidates {
-			return w.Text
-		}
-	}
-	return ""
-}
-
 // Rename gives the trial's target another name, to tell it apart from one of
 // another campaign.
 func (t *Trial) Rename(target string) {
@@ -63,4 +52,9 @@ func (t *Trial) Rename(target string) {
 			t.Steps[i].Rows[k].Target = target
 		}
 	}
+}
+
+// Note adds notes in words that nothing is decided by.
+func (s *Step) Note(texts ...string) {
+	s.Notes = append(s.Notes, metric.UntypedAll(texts)...)
 }

@@ -116,7 +116,7 @@ func (c *planCheck) before(ctx context.Context, s *result.Step) (err error) {
 	if len(wrong) > 0 {
 		return &wrongPlan{some(wrong, 1)}
 	}
-	s.Notes = append(s.Notes, notes...)
+	s.Note(notes...)
 	s.Warnings = append(s.Warnings, c.whole(c.begin)...)
 	return nil
 }

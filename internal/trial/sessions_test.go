@@ -145,7 +145,7 @@ func TestLockBound(t *testing.T) {
 					t.Errorf("they waited %v of their time for the row, and %v for %s", by["row lock"], share, role)
 				}
 			}
-			if has(metric.Texts(s.Warnings), result.ClientBound) {
+			if has(metric.Texts(s.Warnings), "the client was the bottleneck") {
 				t.Errorf("%q", s.Warnings)
 			}
 			// All time is told: of 16 sessions, per row.
@@ -166,8 +166,8 @@ func TestLockBound(t *testing.T) {
 func TestOneClient(t *testing.T) {
 	s := countOn(t, "postgres", counters{clients: 1, seconds: 1.5})
 	t.Log(shares(t, s), s.Notes, s.Warnings)
-	for _, text := range append(s.Warnings, metric.UntypedAll(s.Notes)...) {
-		if strings.HasPrefix(text.Text, result.ClientBound) || strings.HasPrefix(text.Text, result.ClientWaited) {
+	for _, text := range append(s.Warnings, s.Notes...) {
+		if strings.HasPrefix(text.Text, "the client was the bottleneck") || strings.HasPrefix(text.Text, "the server waited for its clients") {
 			t.Error(text)
 		}
 	}

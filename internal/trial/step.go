@@ -242,7 +242,7 @@ func (t *stepRun) load(ctx context.Context) error {
 		return fmt.Errorf("check the step: %w", err)
 	}
 	t.previous = &found.Live
-	t.out.Notes = append(t.out.Notes, found.Notes...)
+	t.out.Note(found.Notes...)
 	for _, b := range found.Broken {
 		t.out.Refuse(metric.Warn(metric.WrongResult, metric.Values{"what": b}))
 	}
