@@ -3,23 +3,23 @@ package mysql
 import (
 	"cmp"
 	"context"
-	sqldriver "database/sql/driver"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
 )
 
 // activity looks at the sessions on a connection of its own.
 type activity struct {
-	conn     *sqlkit.Conn
+	conn     *sqlkit.Admin
 	sessions string // the query
-	waits    bool   // events_waits_current tells what latches they wait for
+	waits    bool   // events_waits_current has the latches that they wait for
 	watched  bool   // of every latch: what does not wait runs
-	rowLocks bool   // InnoDB tells how many sessions wait for row locks
+	rowLocks bool   // InnoDB counts the sessions that wait for row locks
 	current  map[string]wait
 	seen     []seen
 }
@@ -38,20 +38,16 @@ type seen struct {
 
 // Activity opens a sampler.
 func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
-	counters, err := scalar(ctx, d.status.conn, "SELECT CONNECTION_ID()")
-	if err != nil {
-		return nil, fmt.Errorf("watch the sessions: %w", err)
-	}
 	conn, err := d.Connect(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("watch the sessions: %w", err)
 	}
 	a := &activity{conn: conn, rowLocks: d.storage == innodb, current: map[string]wait{}}
-	if err := a.choose(ctx, counters); err != nil {
-		_ = conn.Close()
-		return nil, fmt.Errorf("watch the sessions: %w", err)
+	counters, err := d.status.conn.Value(ctx, "SELECT CONNECTION_ID()")
+	if err == nil {
+		err = a.choose(ctx, counters)
 	}
-	return a, nil
+	return serverkit.NewSampler(conn, a.source(), a.sample, err)
 }
 
 // The two places that list sessions. The second is read without a lock that
@@ -65,17 +61,17 @@ const (
 	latchesMissed = "SELECT COUNT(*) FROM performance_schema.setup_instruments WHERE ENABLED = 'NO' AND NAME LIKE 'wait/synch/%' AND NAME NOT LIKE 'wait/synch/cond/%'"
 )
 
-// choose finds out what the server can tell.
+// choose finds out what the server counts.
 func (a *activity) choose(ctx context.Context, counters string) error {
 	a.sessions = fmt.Sprintf(processList, counters)
-	if on, err := scalar(ctx, a.conn, "SELECT @@performance_schema"); err != nil || on != "1" {
+	if on, err := a.conn.Value(ctx, "SELECT @@performance_schema"); err != nil || on != "1" {
 		return err
 	}
-	recorded, err := scalar(ctx, a.conn, waitsRecorded)
+	recorded, err := a.conn.Value(ctx, waitsRecorded)
 	if err != nil || recorded != "3" {
 		return nil // it may be forbidden to look there
 	}
-	missed, err := scalar(ctx, a.conn, latchesMissed)
+	missed, err := a.conn.Value(ctx, latchesMissed)
 	if err != nil {
 		return nil
 	}
@@ -84,17 +80,8 @@ func (a *activity) choose(ctx context.Context, counters string) error {
 	return nil
 }
 
-// scalar is the one value that a query returns, as text.
-func scalar(ctx context.Context, c *sqlkit.Conn, query string) (value string, err error) {
-	err = c.Query(ctx, query, func(row []sqldriver.Value) error {
-		value = sqlkit.Text(row[len(row)-1])
-		return nil
-	})
-	return value, err
-}
-
-// Source is where the figures are from.
-func (a *activity) Source() string {
+// source is where the figures are from.
+func (a *activity) source() string {
 	source := "the process list"
 	if a.waits {
 		source = "performance_schema"
@@ -105,26 +92,25 @@ func (a *activity) Source() string {
 	return source
 }
 
-// Sample tells what the sessions do. The lists are read one after the other: a
+// sample reports what the sessions do. The lists are read one after the other: a
 // session may have gone on in between.
-func (a *activity) Sample(ctx context.Context, add func(engine.Doing, int)) error {
+func (a *activity) sample(ctx context.Context, add func(engine.Doing, int)) error {
 	a.seen = a.seen[:0]
 	clear(a.current)
 	if a.waits {
 		if err := a.conn.Query(ctx, currentWaits, a.noteWait); err != nil {
-			return fmt.Errorf("watch the sessions: %w", err)
+			return err
 		}
 	}
 	if err := a.conn.Query(ctx, a.sessions, a.noteSession); err != nil {
-		return fmt.Errorf("watch the sessions: %w", err)
+		return err
 	}
 	if a.rowLocks {
-		text, err := scalar(ctx, a.conn, lockWaiters)
+		n, err := a.conn.Number(ctx, lockWaiters)
 		if err != nil {
-			return fmt.Errorf("watch the sessions: %w", err)
+			return err
 		}
-		n, _ := strconv.Atoi(text)
-		a.lockRows(n)
+		a.lockRows(int(n))
 	}
 	for _, s := range a.seen {
 		if s.sessions > 0 {
@@ -134,17 +120,17 @@ func (a *activity) Sample(ctx context.Context, add func(engine.Doing, int)) erro
 	return nil
 }
 
-func (a *activity) noteWait(row []sqldriver.Value) error {
-	thread := sqlkit.Text(row[0])
-	id, err := strconv.ParseUint(sqlkit.Text(row[1]), 10, 64)
+func (a *activity) noteWait(row []string) error {
+	thread := row[0]
+	id, err := strconv.ParseUint(row[1], 10, 64)
 	if err == nil && id >= a.current[thread].event {
-		a.current[thread] = wait{id, sqlkit.Text(row[2])}
+		a.current[thread] = wait{id, row[2]}
 	}
 	return err
 }
 
-func (a *activity) noteSession(row []sqldriver.Value) error {
-	d, ok := doing(sqlkit.Text(row[1]), sqlkit.Text(row[2]), a.current[sqlkit.Text(row[0])].name, a.watched)
+func (a *activity) noteSession(row []string) error {
+	d, ok := doing(row[1], row[2], a.current[row[0]].name, a.watched)
 	if ok {
 		a.count(d, 1)
 	}
@@ -165,7 +151,7 @@ func (a *activity) count(d engine.Doing, sessions int) {
 // the likeliest first.
 var rowStages = []string{"updating", "statistics", "sending data", "executing", "update", "deleting from main table", "init for update"}
 
-// lockRows makes so many sessions wait for rows. InnoDB tells their number; in
+// lockRows makes so many sessions wait for rows. InnoDB counts them; in
 // the list they look as if they worked.
 func (a *activity) lockRows(n int) {
 	likely := func(s seen) int {
@@ -189,11 +175,8 @@ func (a *activity) lockRows(n int) {
 	}
 }
 
-// Close closes the connection.
-func (a *activity) Close() error { return a.conn.Close() }
-
 // doing reads what the list says of a session. Whether one that is in a
-// statement has a processor, only a server of which every latch is watched tells.
+// statement has a processor, is only known of a server of which every latch is watched.
 func doing(command, state, wait string, watched bool) (engine.Doing, bool) {
 	stage := strings.ToLower(state)
 	switch {

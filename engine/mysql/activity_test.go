@@ -2,14 +2,12 @@ package mysql
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"rumbench/engine"
-	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
 
@@ -240,8 +238,8 @@ func TestWaitsAreAskedFor(t *testing.T) {
 		t.Errorf("a server that is attached to: %v", knob)
 	}
 	var names []string
-	must(t, d.status.conn.Query(t.Context(), "SHOW GLOBAL STATUS LIKE 'Innodb_%'", func(row []sqldriver.Value) error {
-		names = append(names, sqlkit.Text(row[0]))
+	must(t, d.status.conn.Query(t.Context(), "SHOW GLOBAL STATUS LIKE 'Innodb_%'", func(row []string) error {
+		names = append(names, row[0])
 		return nil
 	}))
 	for _, n := range []string{"Innodb_row_lock_waits", "Innodb_row_lock_time", "Innodb_deadlocks", "Innodb_history_list_length"} {

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
 	"errors"
 	"os"
 	"runtime"
@@ -14,13 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rumbench/engine"
+	"rumbench/internal/mysqlwire"
 	"rumbench/model"
 )
 
 // session is a connection of a database's session.
-func connOf(t *testing.T, s engine.Session) *conn {
+func connOf(t *testing.T, s engine.Session) *mysqlwire.Conn {
 	t.Helper()
-	c, ok := s.(*session).Conn().(*conn)
+	c, ok := s.(*session).Conn().(*mysqlwire.Conn)
 	if !ok {
 		t.Fatalf("the connection is a %T", s.(*session).Conn())
 	}
@@ -119,49 +119,21 @@ func waiting(t *testing.T, d *db) {
 	}
 }
 
-// A server that asks for nothing but time is left: the connection is cut.
-func TestInterruptLost(t *testing.T) {
-	d := private(t, engine.Config{Cache: 32 * mb})
-	s := newSession(t, d)
-	c := connOf(t, s)
-	begun := make(chan struct{})
-	c.watch.kill = func(context.Context) error {
-		close(begun)
-		return errors.New("no connection is to be had")
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	failed := make(chan error)
-	go func() {
-		_, err := c.ExecContext(ctx, "SELECT SLEEP(1000)", nil)
-		failed <- err
-	}()
-	for ask(t, d, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT SLEEP%'") == "0" {
-	}
-	cancel()
-	<-begun
-	if err := <-failed; !errors.Is(err, context.Canceled) {
-		t.Errorf("the context ended: %v", err)
-	}
-	if _, err := c.ExecContext(t.Context(), "SELECT 1", nil); engine.ClassOf(err) != engine.Gone {
-		t.Errorf("the connection that was cut says %v", err)
-	}
-}
-
 // A server that dies within an operation is gone, and so it stays.
 func TestServerDiesMeanwhile(t *testing.T) {
 	d := private(t, engine.Config{Cache: 32 * mb})
 	must(t, d.CreateTables(t.Context()))
 	s := newSession(t, d)
 	get := prepare(t, s, getOp)
-	failed := make(chan error)
+	failed, c := make(chan error), connOf(t, s)
 	go func() {
-		_, err := connOf(t, s).ExecContext(t.Context(), "SELECT SLEEP(1000)", nil)
+		_, _, err := c.ExecText(t.Context(), "SELECT SLEEP(1000)")
 		failed <- err
 	}()
 	for ask(t, d, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'SELECT SLEEP%'") == "0" {
 	}
-	must(t, syscall.Kill(d.server.PID(), syscall.SIGKILL))
-	if err := <-failed; engine.ClassOf(err) != engine.Gone {
+	must(t, syscall.Kill(d.Private.PID(), syscall.SIGKILL))
+	if err := mysqlwire.Classify(<-failed); engine.ClassOf(err) != engine.Gone {
 		t.Errorf("the server died: %v", err)
 	}
 	if err := get.Exec(t.Context(), []model.Value{model.IntValue(1)}, new(engine.Result)); engine.ClassOf(err) != engine.Gone {
@@ -173,9 +145,9 @@ func TestServerDiesMeanwhile(t *testing.T) {
 // A connection that cannot be taken over leaves nothing behind.
 func TestTakeOverFails(t *testing.T) {
 	d := private(t, engine.Config{Cache: 32 * mb})
-	from, err := newConnector(nil, d.server.Endpoint().Socket)
+	from, err := mysqlwire.NewConnector(mysqlwire.Socket("root", d.Private.Endpoint().Socket), dialSocket)
 	must(t, err)
-	first, err := from.connect(t.Context())
+	first, err := from.Connect(t.Context())
 	must(t, err)
 	must(t, first.Close())
 	files, routines := openFiles(t), runtime.NumGoroutine()
@@ -186,7 +158,7 @@ func TestTakeOverFails(t *testing.T) {
 	must(t, err)
 	must(t, unix.Close(free))
 	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(free) + 1, Max: limit.Max})) // for the driver's socket
-	_, err = from.connect(t.Context())
+	_, err = from.Connect(t.Context())
 	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
 	if !errors.Is(err, unix.EMFILE) || !strings.Contains(err.Error(), "take over") {
 		t.Fatalf("without a descriptor that is free: %v", err)
@@ -216,7 +188,7 @@ func TestCompressed(t *testing.T) {
 	c.Server.DSN += "?compress=true"
 	d := attach(t, c)
 	s := newSession(t, d)
-	if _, own := s.(*session).Conn().(*conn); own {
+	if _, own := s.(*session).Conn().(*mysqlwire.Conn); own {
 		t.Fatal("a compressed connection was taken over")
 	}
 	var r engine.Result
@@ -228,38 +200,35 @@ func TestCompressed(t *testing.T) {
 	// The context still ends what it began.
 	ctx, cancel := context.WithCancel(t.Context())
 	go cancel()
-	_, err := s.(*session).Conn().(sqldriver.ExecerContext).ExecContext(ctx, "SELECT SLEEP(1000)", nil)
+	err := s.(*session).Exec(ctx, "SELECT SLEEP(1000)")
 	if err == nil {
 		t.Error("a statement outlived its context")
 	}
 }
 
-// Rows that are left unread do not spoil what follows, and an empty answer is one.
+// Rows that are not wanted do not spoil what follows, and an empty answer is one.
 func TestText(t *testing.T) {
 	d := private(t, engine.Config{Cache: 32 * mb})
 	c := connOf(t, newSession(t, d))
-	rows, err := c.QueryContext(t.Context(), "SELECT 1 AS one, NULL AS none UNION SELECT 2, 'text'", nil)
-	must(t, err)
-	if names := strings.Join(rows.Columns(), " "); names != "one none" {
-		t.Errorf("the columns are %s", names)
+	enough := errors.New("enough")
+	rows := 0
+	query := func(text string, each func(row []model.Value) error) error {
+		return c.QueryText(t.Context(), text, nil, each)
 	}
-	row := make([]sqldriver.Value, 2)
-	must(t, rows.Next(row))
-	if string(row[0].([]byte)) != "1" || row[1] != nil {
-		t.Errorf("the row is %v", row)
+	err := query("SELECT 1 AS one, NULL AS none UNION SELECT 2, 'text'", func(row []model.Value) error {
+		rows++
+		if string(row[0].Buf()) != "1" || !row[1].IsNull() {
+			t.Errorf("the row is %v", row)
+		}
+		return enough
+	})
+	if err != enough || rows != 1 {
+		t.Errorf("%d rows, %v", rows, err)
 	}
-	must(t, rows.Close())
-	must(t, rows.Close())
-	_, err = c.QueryContext(t.Context(), "SELECT nonsense", nil)
-	if err == nil || !strings.Contains(err.Error(), "1054") {
+	if err := query("SELECT nonsense", nil); err == nil || !strings.Contains(err.Error(), "1054") {
 		t.Errorf("nonsense: %v", err)
 	}
-	rows, err = c.QueryContext(t.Context(), "DO 0", nil)
-	must(t, err)
-	if err := rows.Next(nil); err == nil || len(rows.Columns()) != 0 {
-		t.Errorf("a statement without rows has %v", err)
-	}
-	must(t, rows.Close())
+	must(t, query("DO 0", nil))
 	n, _, err := c.ExecText(t.Context(), "SELECT 1 UNION SELECT 2")
 	if err != nil || n != 0 {
 		t.Errorf("rows that are not wanted: %d, %v", n, err)

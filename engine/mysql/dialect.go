@@ -1,21 +1,13 @@
 package mysql
 
 import (
-	"context"
-	sqldriver "database/sql/driver"
-	"errors"
 	"fmt"
-	"io"
-	"net"
-	"os"
+	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
-	driver "github.com/go-sql-driver/mysql"
-
-	"rumbench/engine"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/mysqlwire"
 	"rumbench/model"
 )
 
@@ -27,16 +19,16 @@ func newDialect(tableOptions string, fractions bool) *sqlkit.Dialect {
 		MaxArgs:        65535,
 		ColumnType:     func(c *model.Column) string { return columnType(c, fractions) },
 		TableOptions:   func(*model.Table) string { return tableOptions },
-		NativeTime:     fractions,
 		AlterIndexes:   true,
 		Parallel:       true,
-		Hint:           hint,
+		Hint:           forceIndex,
 		OnDuplicateKey: true,
 		Number:         sqlkit.FirstNumber,
 		DeleteLimit:    true,
 		Begin:          begin,
 		PlainCommands:  true,
-		Classify:       classify,
+		Literal:        func(dst []byte, v model.Value) []byte { return literal(dst, v, fractions) },
+		Classify:       mysqlwire.Classify,
 	}
 }
 
@@ -71,7 +63,7 @@ func columnType(c *model.Column, fractions bool) string {
 	return name
 }
 
-func hint(d *sqlkit.Dialect, t *model.Table, index string) string {
+func forceIndex(d *sqlkit.Dialect, t *model.Table, index string) string {
 	name := "PRIMARY"
 	if index != "" {
 		name = d.Name(sqlkit.IndexName(t.Name, index))
@@ -108,50 +100,41 @@ func literal(dst []byte, v model.Value, fractions bool) []byte {
 	return sqlkit.AppendQuoted(dst, v.Buf(), true)
 }
 
-// classes are the errors of the server that clients have to know apart.
-var classes = map[uint16]engine.Class{
-	1213: engine.Deadlock,
-	1020: engine.Conflict,    // the record has changed since it was read
-	1205: engine.LockTimeout, // of a row or of a table's definition
-	1969: engine.Timeout,     // max_statement_time
-	3024: engine.Timeout,     // max_execution_time
-	1317: engine.Timeout,     // interrupted
-	1062: engine.Duplicate,   // a key exists
-	1586: engine.Duplicate,
-	1053: engine.Gone, // the server shuts down
-	1927: engine.Gone, // the connection was killed
-	2006: engine.Gone,
-	2013: engine.Gone,
+// definitions are tables and indexes as the server lists them: columns, and the
+// storage.
+func (d *db) definitions(dialect *sqlkit.Dialect) sqlkit.Definitions {
+	const column = "CONCAT(COLUMN_NAME, ' ', {type}, IF(COLLATION_NAME IS NULL, '', CONCAT(' character set ', CHARACTER_SET_NAME, ' collate ', COLLATION_NAME)), IF(IS_NULLABLE = 'YES', '', ' NOT NULL'))"
+	// Some releases show integers with a width.
+	const plain = "IF(COLUMN_TYPE LIKE '%int(%', CONCAT(DATA_TYPE, IF(COLUMN_TYPE LIKE '%unsigned%', ' unsigned', '')), COLUMN_TYPE)"
+	return sqlkit.Definitions{
+		Queries: []string{
+			"SELECT TABLE_NAME, TABLE_NAME, " + strings.Replace(column, "{type}", plain, 1) + " FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, ORDINAL_POSITION",
+			"SELECT TABLE_NAME, TABLE_NAME, CONCAT('storage ', LOWER(ENGINE)) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND ENGINE IS NOT NULL",
+			"SELECT IF(INDEX_NAME = 'PRIMARY', CONCAT('the primary key of ', TABLE_NAME), INDEX_NAME), TABLE_NAME, CONCAT(IF(NON_UNIQUE, '', 'unique '), COLUMN_NAME) FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX",
+		},
+		Table:   d.tableText,
+		Index:   func(t *model.Table, ix *model.Index) string { return indexText(dialect, t, ix) },
+		Primary: func(t *model.Table) string { return "the primary key of " + t.Name },
+	}
 }
 
-// classify gives an error of the driver its class.
-func classify(err error) error {
-	if e, ok := errors.AsType[*driver.MySQLError](err); ok {
-		if strings.Contains(e.Message, "snapshot conflict") { // MyRocks calls it a deadlock too
-			return engine.Classify(engine.Conflict, err)
+func (d *db) tableText(t *model.Table) string {
+	var out []string
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		typ := strings.TrimSuffix(strings.ToLower(columnType(c, d.version.fractions())), " auto_increment")
+		if c.NotNull || slices.Contains(t.Key, c.Name) {
+			typ += " NOT NULL"
 		}
-		if class, known := classes[e.Number]; known {
-			return engine.Classify(class, err)
-		}
-		if e.Number == 1021 || e.Number == 1114 || strings.Contains(e.Message, "No space left on device") || strings.Contains(e.Message, "errno: 28") {
-			err = &fullError{err}
-		}
-		return engine.Classify(engine.Fatal, err)
+		out = append(out, c.Name+" "+typ)
 	}
-	var network net.Error
-	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
-	case errors.Is(err, driver.ErrInvalidConn), errors.Is(err, sqldriver.ErrBadConn), errors.Is(err, io.EOF),
-		errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.ECONNREFUSED),
-		errors.Is(err, os.ErrNotExist), errors.As(err, &network):
-		return engine.Classify(engine.Gone, err)
-	}
-	return err
+	return strings.Join(append(out, "storage "+d.storage.name), ", ")
 }
 
-// fullError is the server's error of a full disk, or of a table that cannot
-// grow, which is also the system's.
-type fullError struct{ error }
-
-func (e *fullError) Unwrap() []error { return []error{e.error, syscall.ENOSPC} }
+func indexText(d *sqlkit.Dialect, t *model.Table, ix *model.Index) string {
+	unique := ""
+	if ix.Unique {
+		unique = "unique "
+	}
+	return unique + strings.Join(d.IndexColumns(t, ix), ", "+unique)
+}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"rumbench/engine/serverkit"
 )
 
 // alwaysSet is the table of what docs/engines.md says that private servers of an
@@ -36,7 +38,7 @@ func TestAlwaysSetIsDocumented(t *testing.T) {
 		for _, b := range st.base {
 			known[b.Name] = true
 		}
-		settings, err := st.settings(&setup{}, known)
+		settings, err := st.settings(&setup{Setup: &serverkit.Setup{}}, known)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,34 +14,28 @@ import (
 
 // Explain asks the server for an operation's plan.
 func (d *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
-	e, none, err := d.DB.Explainable(ctx, d.explained(op), func(dst []byte, v model.Value) []byte { return literal(dst, v, d.version.fractions()) })
-	if err != nil || e == nil {
-		return engine.Plan{Statement: op.Label(), None: none}, err
-	}
-	p := engine.Plan{Statement: e.Text}
 	explain := "EXPLAIN "
 	if !d.version.maria && d.version.atLeast(5, 6) {
 		explain = "EXPLAIN FORMAT=TRADITIONAL " // the rule can be set to another
 	}
-	var lines []string
-	err = d.Admin().Query(ctx, explain+e.Filled, func(row []sqldriver.Value) error {
-		line, access, err := explainRow(e.Table, row)
-		lines = append(lines, line)
-		if access != nil {
-			p.Access = append(p.Access, *access)
+	return d.DB.Explain(ctx, d.explained(op), func(e *sqlkit.Explainable, p *engine.Plan) error {
+		var lines []string
+		err := d.Admin().Query(ctx, explain+e.Filled, func(row []string) error {
+			line, access, err := explainRow(e.Table, row)
+			lines = append(lines, line)
+			if access != nil {
+				p.Access = append(p.Access, *access)
+			}
+			return err
+		})
+		if err != nil {
+			return err
 		}
+		p.Text = strings.Join(lines, "\n")
+		size, err := d.Admin().Value(ctx, "SELECT DATA_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = "+d.Dialect().Quoted(e.Table.Name))
+		p.TableBytes, _ = strconv.ParseInt(size, 10, 64) // NULL of a storage that does not count
 		return err
 	})
-	if err != nil {
-		return p, err
-	}
-	p.Text = strings.Join(lines, "\n")
-	const size = "SELECT DATA_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = "
-	err = d.Admin().Query(ctx, size+string(sqlkit.AppendQuoted(nil, []byte(e.Table.Name), true)), func(row []sqldriver.Value) error {
-		p.TableBytes, _ = strconv.ParseInt(sqlkit.Text(row[0]), 10, 64) // NULL of a storage that does not tell
-		return nil
-	})
-	return p, err
 }
 
 // explained is the operation that is explained for another. Releases of old
@@ -66,37 +59,33 @@ var explainColumns = []string{"id", "select_type", "table", "type", "possible_ke
 
 // explainRow reads a line of an explanation: as text, and the way to the
 // table's rows if it is about the table.
-func explainRow(t *model.Table, row []sqldriver.Value) (text string, _ *engine.Access, err error) {
+func explainRow(t *model.Table, row []string) (text string, _ *engine.Access, err error) {
 	if len(row) == len(explainColumns)+2 {
 		row = slices.Concat(row[:3], row[4:10], row[11:]) // without partitions and filtered
 	}
 	if len(row) != len(explainColumns) {
 		return "", nil, fmt.Errorf("explain: a line of %d columns", len(row))
 	}
-	of := map[string]string{}
 	var parts []string
 	for i, name := range explainColumns {
-		if row[i] == nil {
-			continue
-		}
-		of[name] = sqlkit.Text(row[i])
-		if of[name] != "" && name != "possible_keys" && name != "id" {
-			parts = append(parts, name+": "+of[name])
+		if row[i] != "" && name != "possible_keys" && name != "id" {
+			parts = append(parts, name+": "+row[i])
 		}
 	}
 	text = strings.Join(parts, ", ")
-	if of["table"] != t.Name || of["type"] == "" {
+	table, way, key, rows := row[2], row[3], row[5], row[8]
+	if table != t.Name || way == "" {
 		return text, nil, nil
 	}
-	a := &engine.Access{How: engine.Seek, As: of["type"]}
-	a.Rows, _ = strconv.ParseFloat(of["rows"], 64)
-	switch of["type"] {
+	a := &engine.Access{How: engine.Seek, As: way}
+	a.Rows, _ = strconv.ParseFloat(rows, 64)
+	switch way {
 	case "ALL":
 		a.How = engine.WholeTable
 		return text, a, nil
 	case "index":
 		a.How = engine.Walk
 	}
-	a.Index = sqlkit.SchemaIndex(t, of["key"], "PRIMARY")
+	a.Index = sqlkit.SchemaIndex(t, key, "PRIMARY")
 	return text, a, nil
 }

@@ -1,13 +1,11 @@
 package mysql
 
 import (
-	sqldriver "database/sql/driver"
 	"errors"
 	"slices"
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
 
@@ -20,8 +18,8 @@ func TestIsolation(t *testing.T) {
 		d := attach(t, c)
 		for range 2 {
 			s := newSession(t, d)
-			must(t, s.(*session).Query(t.Context(), "SELECT @@tx_isolation, @@global.tx_isolation", func(row []sqldriver.Value) error {
-				if got := sqlkit.Text(row[0]); got != isolationWord(level) || sqlkit.Text(row[1]) != "REPEATABLE-READ" {
+			must(t, s.(*session).Query(t.Context(), "SELECT @@tx_isolation, @@global.tx_isolation", func(row []string) error {
+				if got := row[0]; got != isolationWord(level) || row[1] != "REPEATABLE-READ" {
 					t.Errorf("%s: the session has %s, the server %s", level, got, row[1])
 				}
 				return nil
@@ -47,7 +45,7 @@ func isolationWord(level model.Isolation) string {
 // A session whose level is not the one asked for is refused.
 func TestIsolationIsCompared(t *testing.T) {
 	d := private(t, engine.Config{Isolation: model.ReadCommitted})
-	d.connector.setup = append(d.connector.setup, "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE")
+	d.connector.Setup = append(d.connector.Setup, "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE")
 	_, err := d.Session(t.Context())
 	if knob, ok := errors.AsType[*engine.KnobError](err); !ok || knob.Knob != "isolation" {
 		t.Errorf("got %v", err)
@@ -61,7 +59,7 @@ func TestIsolationWithoutTransactions(t *testing.T) {
 		c := engine.Config{Isolation: model.ReadCommitted}
 		for c.Durability = range st.durability {
 		}
-		err := st.check(&setup{Config: c})
+		err := st.check(c)
 		if knob, ok := errors.AsType[*engine.KnobError](err); !ok || knob.Knob != "isolation" {
 			t.Errorf("%s: %v", storage, err)
 		}

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -11,8 +10,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	driver "github.com/go-sql-driver/mysql"
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
@@ -66,7 +63,7 @@ func private(t *testing.T, c engine.Config) *db {
 // attached is the configuration that attaches to a server.
 func attached(d *db) engine.Config {
 	return engine.Config{Durability: d.Durability, Storage: d.storage.name, Schema: schema,
-		Server: engine.ServerConfig{DSN: "root@unix(" + d.server.Endpoint().Socket + ")/", Schema: "guest"}}
+		Server: engine.ServerConfig{DSN: "root@unix(" + d.Private.Endpoint().Socket + ")/", Schema: "guest"}}
 }
 
 func attach(t *testing.T, c engine.Config) *db {
@@ -105,8 +102,8 @@ func insert(t *testing.T, d engine.DB, op model.Op, pairs int) {
 // ask is the answer of one query in one word.
 func ask(t *testing.T, d *db, query string) (answer string) {
 	t.Helper()
-	must(t, d.Admin().Query(t.Context(), query, func(row []sqldriver.Value) error {
-		answer += sqlkit.Text(row[0]) + " "
+	must(t, d.Admin().Query(t.Context(), query, func(row []string) error {
+		answer += row[0] + " "
 		return nil
 	}))
 	return strings.TrimSpace(answer)
@@ -127,10 +124,10 @@ func TestAttached(t *testing.T) {
 			must(t, guest.CreateTables(t.Context()))
 			must(t, guest.CreateIndexes(t.Context(), "sale", "product"))
 			insert(t, guest, insertOp, 5)
-			if pids, why := guest.Processes(); len(pids) != 1 || pids[0] != owner.server.PID() {
-				t.Errorf("processes %v, %s; the server is %d", pids, why, owner.server.PID())
+			if pids, why := guest.Processes(); len(pids) != 1 || pids[0] != owner.Private.PID() {
+				t.Errorf("processes %v, %s; the server is %d", pids, why, owner.Private.PID())
 			}
-			if guest.DataDir() != owner.server.DataDir() {
+			if guest.DataDir() != owner.Private.DataDir() {
 				t.Errorf("data directory %q", guest.DataDir())
 			}
 			var sample engine.Sample
@@ -180,9 +177,11 @@ func TestForce(t *testing.T) {
 	c := attached(owner)
 	c.Server.Force = true
 	guest := attach(t, c)
-	if _, err := guest.Session(t.Context()); err == nil || !strings.Contains(err.Error(), "sale exists with another definition") {
+	s := newSession(t, guest)
+	if _, err := s.Prepare(t.Context(), &insertOp); err == nil || !strings.Contains(err.Error(), "sale exists with another definition") {
 		t.Errorf("a table with another definition: %v", err)
 	}
+	must(t, s.Close())
 	must(t, guest.CreateTables(t.Context()))
 	insert(t, guest, insertOp, 1)
 	must(t, guest.CreateTables(t.Context())) // anew
@@ -193,22 +192,15 @@ func TestForce(t *testing.T) {
 	if got := ask(t, owner, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'guest'"); got != "precious" {
 		t.Errorf("left: %q", got)
 	}
-	// Steps on tables that exist leave them.
-	must(t, attachAndLeave(t, owner, c))
-}
-
-func attachAndLeave(t *testing.T, owner *db, c engine.Config) error {
+	// Steps on tables that another run has made leave them.
 	first := attach(t, c)
 	must(t, first.CreateTables(t.Context()))
-	first.place.made = nil // as if another run had made them
-	must(t, first.Close())
 	second := attach(t, c)
 	insert(t, second, insertOp, 1)
 	must(t, second.Close())
 	if got := ask(t, owner, "SELECT COUNT(*) FROM guest.sale"); got != "2" {
-		return fmt.Errorf("%s rows", got)
+		t.Errorf("%s rows", got)
 	}
-	return nil
 }
 
 // A server that gives another durability than asked for is refused.
@@ -257,7 +249,11 @@ func TestLevels(t *testing.T) {
 		{rocksdb, map[string]string{rocksdbFlush: "2", rocksdbManual: "ON"}, "none and interval"},
 		{rocksdb, map[string]string{rocksdbFlush: "0", rocksdbManual: "OFF"}, "none and interval"},
 	} {
-		if got := levelNames(o.st.levels(o.vars)); got != o.want {
+		var got string
+		for _, l := range o.st.levels(o.vars) {
+			got = strings.TrimPrefix(got+" and "+string(l), " and ")
+		}
+		if got != o.want {
 			t.Errorf("%s %v: %s, want %s", o.st.name, o.vars, got, o.want)
 		}
 	}
@@ -281,11 +277,11 @@ func TestSettings(t *testing.T) {
 	must(t, d.Close())
 
 	d = private(t, engine.Config{Storage: "rocksdb", Cache: 24 * mb, Page: 16384, DirectIO: &direct, Compression: model.CompressionZstd,
-		Options: map[string]any{"rocksdb_default_cf_options": "write_buffer_size=4m;block_based_table_factory={filter_policy=bloomfilter:10:false}"}})
+		Options: map[string]any{"rocksdb_default_cf_options": "write_buffer_size=4m;compression=kLZ4Compression;block_based_table_factory={filter_policy=bloomfilter:10:false}"}})
 	got = settings(t, d)
 	for name, want := range map[string]string{
 		"durability": "process", "rocksdb_block_cache_size": "25165824", "rocksdb_block_size": "16384", "rocksdb_use_direct_reads": "ON",
-		"rocksdb cf default compression_type": "kZSTD", "rocksdb cf default write_buffer_size": "4194304", "rocksdb_manual_wal_flush": "OFF",
+		"rocksdb cf default compression_type": "kLZ4Compression", "rocksdb cf default bottommost_compression": "kZSTD", "rocksdb cf default write_buffer_size": "4194304", "rocksdb_manual_wal_flush": "OFF",
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %q, want %q", name, got[name], want)
@@ -330,8 +326,8 @@ func TestCovered(t *testing.T) {
 		text, err := newDialect("", true).Statement(&schema.Tables[0], op)
 		must(t, err)
 		var extra string
-		must(t, d.Admin().Query(t.Context(), "EXPLAIN "+strings.ReplaceAll(text.Text, "?", "5"), func(row []sqldriver.Value) error {
-			extra = sqlkit.Text(row[5]) + " " + sqlkit.Text(row[len(row)-1])
+		must(t, d.Admin().Query(t.Context(), "EXPLAIN "+strings.ReplaceAll(text.Text, "?", "5"), func(row []string) error {
+			extra = row[5] + " " + row[len(row)-1]
 			return nil
 		}))
 		if !strings.Contains(extra, "sale.product") || !strings.Contains(extra, "Using index") || strings.Contains(extra, "filesort") {
@@ -367,7 +363,7 @@ func TestClasses(t *testing.T) {
 	d := private(t, engine.Config{Options: map[string]any{"innodb_lock_wait_timeout": 1, "innodb_log_file_size": "16M"}})
 	must(t, d.CreateTables(t.Context()))
 	insert(t, d, insertOp, 5)
-	exec := func(c *sqlkit.Conn, text string) error { return c.Exec(t.Context(), text) }
+	exec := func(c *sqlkit.Admin, text string) error { return c.Exec(t.Context(), text) }
 	a, err := d.Connect(t.Context())
 	must(t, err)
 	b, err := d.Connect(t.Context())
@@ -395,11 +391,11 @@ func TestClasses(t *testing.T) {
 	if engine.ClassOf(err) != engine.Deadlock {
 		t.Errorf("a deadlock: %v", err)
 	}
-	must(t, syscall.Kill(d.server.PID(), syscall.SIGKILL))
+	must(t, syscall.Kill(d.Private.PID(), syscall.SIGKILL))
 	if err := exec(a, "SELECT 1"); engine.ClassOf(err) != engine.Gone {
 		t.Errorf("a server that was killed: %v", err)
 	}
-	d.server.Wait(time.Minute)
+	d.Private.Wait(time.Minute)
 	if err := d.Died(); err == nil || !strings.Contains(err.Error(), "signal: killed") {
 		t.Errorf("it died: %v", err)
 	}
@@ -408,15 +404,6 @@ func TestClasses(t *testing.T) {
 	}
 	if err := d.Close(); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestFullDiskClass(t *testing.T) {
-	for _, e := range []*driver.MySQLError{{Number: 1021, Message: "Disk full"}, {Number: 1030, Message: `Got error 28 "No space left on device" from storage engine InnoDB`}, {Number: 1114, Message: "The table 'x' is full"}} {
-		err := classify(e)
-		if engine.ClassOf(err) != engine.Fatal || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(engine.Hint(err), "disk is full") {
-			t.Errorf("%v: %v, %q", e, err, engine.Hint(err))
-		}
 	}
 }
 
@@ -511,7 +498,7 @@ func TestOtherStorages(t *testing.T) {
 func TestWatch(t *testing.T) {
 	d := private(t, engine.Config{Storage: "rocksdb"})
 	must(t, d.CreateTables(t.Context()))
-	w, err := Engine{}.Watch(t.Context(), "root@unix("+d.server.Endpoint().Socket+")/")
+	w, err := Engine{}.Watch(t.Context(), "root@unix("+d.Private.Endpoint().Socket+")/")
 	must(t, err)
 	defer w.Close()
 	var s engine.Sample
@@ -525,16 +512,19 @@ func TestWatch(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
+	sizes, err := watched(t.Context(), d.Admin())
+	must(t, err)
+	must(t, sizes.sample(t.Context(), &s))
 	must(t, d.Admin().Exec(t.Context(), "DROP TABLE sale"))
-	w.(*watch).asked = time.Time{} // sizes are not asked for at every sample
+	sizes.asked = time.Time{} // they are not asked for at every sample
 	s.Reset()
-	must(t, w.Counters(t.Context(), &s))
+	must(t, sizes.sample(t.Context(), &s))
 	for _, p := range s.Points {
 		if strings.HasPrefix(p.Name, "mysql.table.") {
 			t.Errorf("%s is told of a table that is gone", p.Key())
 		}
 	}
-	if pids, _ := w.Processes(); len(pids) != 1 || pids[0] != d.server.PID() || w.DataDir() != d.server.DataDir() {
+	if pids, _ := w.Processes(); len(pids) != 1 || pids[0] != d.Private.PID() || w.DataDir() != d.Private.DataDir() {
 		t.Errorf("processes %v, data in %q", pids, w.DataDir())
 	}
 	if _, err := (Engine{}).Watch(t.Context(), "nonsense"); err == nil {
@@ -546,7 +536,7 @@ func TestWatch(t *testing.T) {
 // server's user gets so far.
 func TestPort(t *testing.T) {
 	d := private(t, engine.Config{})
-	e := d.server.Endpoint()
+	e := d.Private.Endpoint()
 	for password, ok := range map[string]bool{"": false, e.Password: true} {
 		c := engine.Config{Durability: d.Durability, Schema: schema, Server: engine.ServerConfig{DSN: fmt.Sprintf("root:%s@tcp(127.0.0.1:%d)/", password, e.Port)}}
 		c.Server.Schema = "other"
@@ -555,7 +545,7 @@ func TestPort(t *testing.T) {
 			t.Errorf("password %q: %v", password, err)
 		}
 		if err == nil {
-			if pids, why := db.(engine.Hosted).Processes(); len(pids) != 1 || pids[0] != d.server.PID() {
+			if pids, why := db.(engine.Hosted).Processes(); len(pids) != 1 || pids[0] != d.Private.PID() {
 				t.Errorf("%v %s", pids, why)
 			}
 			db.Close()

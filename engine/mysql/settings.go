@@ -3,14 +3,12 @@ package mysql
 import (
 	"cmp"
 	"context"
-	sqldriver "database/sql/driver"
+	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rumbench/engine"
-	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
 
@@ -42,8 +40,8 @@ var readBack = map[string][]string{
 // cfWanted are the options of MyRocks' files that are read back: an option
 // string with a word misspelt is not always an error.
 var cfWanted = []string{
-	"COMPRESSION_TYPE", "COMPRESSION_PER_LEVEL", "BOTTOMMOST_COMPRESSION", "TABLE_FACTORY::FILTER_POLICY", "TABLE_FACTORY::BLOCK_SIZE", "WRITE_BUFFER_SIZE",
-	"MAX_WRITE_BUFFER_NUMBER", "MAX_BYTES_FOR_LEVEL_BASE", "TARGET_FILE_SIZE_BASE", "LEVEL_COMPACTION_DYNAMIC_LEVEL_BYTES", "LEVEL0_FILE_NUM_COMPACTION_TRIGGER",
+	"compression_type", "compression_per_level", "bottommost_compression", "table_factory::filter_policy", "table_factory::block_size", "write_buffer_size",
+	"max_write_buffer_number", "max_bytes_for_level_base", "target_file_size_base", "level_compaction_dynamic_level_bytes", "level0_file_num_compaction_trigger",
 }
 
 // Settings are read back from a connection that is set up as sessions' are.
@@ -52,82 +50,42 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := []engine.Setting{{Name: engine.ServerVersion, Value: d.version.text, Source: engine.ReadBack}, {Name: "storage", Value: d.storage.name, Source: engine.ReadBack}}
-	level, err := d.level(vars)
-	if err != nil {
-		return nil, err
-	}
-	source := engine.ReadBack
-	if d.storage.levels == nil {
-		source = engine.AsSet // it is the storage's nature
-	}
-	out = append(out, engine.Setting{Name: "durability", Value: string(level), Source: source})
-	isolation, err := d.isolation(vars)
-	if err != nil {
-		return nil, err
-	}
-	out = append(out, engine.Setting{Name: "isolation", Value: isolation, Source: engine.ReadBack},
-		engine.Setting{Name: "protocol", Value: string(cmp.Or(d.Protocol, engine.Prepared)), Source: engine.AsSet})
-	names := slices.Concat(always, readBack[d.storage.name], d.variables())
-	for i, name := range names {
-		name = strip(name)
-		if value, ok := vars[name]; ok && !slices.Contains(names[:i], name) {
-			out = append(out, engine.Setting{Name: name, Value: value, Source: engine.ReadBack})
+	source := engine.AsSet // it is the storage's nature
+	if d.storage.levels != nil {
+		source = engine.ReadBack
+		if err := d.CheckDurability(d.levels(vars)); err != nil {
+			return nil, err
 		}
 	}
-	if err := d.honoured(vars); err != nil {
+	isolation := strings.ToLower(cmp.Or(vars["transaction_isolation"], vars["tx_isolation"]))
+	if err := errors.Join(d.CheckLevel(isolation), d.honoured(vars)); err != nil {
 		return nil, err
 	}
-	waits, err := d.waitSetting(ctx)
-	if err != nil {
-		return nil, err
+	out := []engine.Setting{
+		{Name: engine.ServerVersion, Value: d.version.text, Source: engine.ReadBack},
+		{Name: "storage", Value: d.storage.name, Source: engine.ReadBack},
+		{Name: "durability", Value: string(d.Durability), Source: source},
+		{Name: "isolation", Value: isolation, Source: engine.ReadBack},
+		d.SentAs(),
 	}
-	return d.fileOptions(ctx, append(out, waits...))
+	out = append(out, d.ReadBack(vars, slices.Concat(always, readBack[d.storage.name])...)...)
+	if d.waits {
+		if d.status.waits == nil {
+			return nil, &engine.KnobError{Knob: "options." + optWaits, Value: "true", Reason: "the server does not time waits"}
+		}
+		out = append(out, engine.Setting{Name: optWaits, Value: fmt.Sprintf("%d kinds of waits are timed", len(d.status.waits.events)), Source: engine.ReadBack})
+	}
+	return d.fileOptions(ctx, out)
 }
 
 func (d *db) sessionVariables(ctx context.Context) (map[string]string, error) {
-	vars := map[string]string{}
-	err := d.Admin().Query(ctx, "SHOW SESSION VARIABLES", func(row []sqldriver.Value) error {
-		vars[strings.ToLower(sqlkit.Text(row[0]))] = sqlkit.Text(row[1])
-		return nil
-	})
-	return vars, err
+	return d.Admin().Map(ctx, "SHOW SESSION VARIABLES")
 }
 
-// isolation is the level of the sessions' transactions, of which each release
-// has one variable or two alike; another than the one asked for is an error.
-func (d *db) isolation(vars map[string]string) (string, error) {
-	level := strings.ToLower(cmp.Or(vars["transaction_isolation"], vars["tx_isolation"]))
-	if d.Isolation != model.DefaultIsolation && level != d.Isolation.String() {
-		return "", &engine.KnobError{Knob: "isolation", Value: d.Isolation.String(), Reason: "the server made it " + level}
-	}
-	return level, nil
-}
-
-// checkSession reads back what was set for a session.
-func (d *db) checkSession(ctx context.Context, s *sqlkit.Session) error {
-	if d.Isolation == model.DefaultIsolation {
-		return nil
-	}
-	vars := map[string]string{}
-	err := s.Query(ctx, "SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')", func(row []sqldriver.Value) error {
-		vars[strings.ToLower(sqlkit.Text(row[0]))] = sqlkit.Text(row[1])
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	_, err = d.isolation(vars)
-	return err
-}
-
-// level is the durability that the server gives; another than the one asked
-// for is an error.
-func (d *db) level(vars map[string]string) (model.Durability, error) {
-	if d.storage.levels == nil {
-		return d.Durability, nil
-	}
-	got := d.storage.levels(vars)
+// levels are the levels of durability that the server gives, and the variables
+// that they follow from.
+func (d *db) levels(vars map[string]string) (got []model.Durability, said []string) {
+	got = d.storage.levels(vars)
 	if vars["rocksdb_write_disable_wal"] == "ON" && d.storage == rocksdb || vars["innodb_flush_method"] == "nosync" && d.storage == innodb {
 		got = []model.Durability{model.DurabilityNone}
 	}
@@ -136,48 +94,27 @@ func (d *db) level(vars map[string]string) (model.Durability, error) {
 	if vars["log_bin"] == "ON" && vars["sync_binlog"] != "1" && slices.Contains(got, model.DurabilityOS) {
 		got = []model.Durability{model.DurabilityProcess}
 	}
-	if slices.Contains(got, d.Durability) {
-		return d.Durability, nil
-	}
-	var said []string
 	for _, name := range []string{innodbFlush, innodbTimeout, rocksdbFlush, rocksdbManual, "log_bin", "sync_binlog"} {
 		if v, ok := vars[name]; ok {
 			said = append(said, name+" = "+v)
 		}
 	}
-	return "", &engine.KnobError{Knob: "durability", Value: string(d.Durability), Reason: fmt.Sprintf("the server gives %s (%s)", levelNames(got), strings.Join(said, ", "))}
-}
-
-// levelNames lists levels for people.
-func levelNames(levels []model.Durability) string {
-	var names []string
-	for _, l := range levels {
-		names = append(names, string(l))
-	}
-	return strings.Join(names, " and ")
+	return got, said
 }
 
 // honoured checks that the common knobs took effect: servers round sizes, and
-// some say so nowhere.
+// some say so nowhere. Durability and compression are compared on their own.
 func (d *db) honoured(vars map[string]string) error {
-	if d.dsn != nil {
+	if d.Attached() {
 		return nil
 	}
-	for _, l := range d.storage.directSettings(d.DirectIO) {
-		if got := vars[l.Name]; !slices.Contains(d.variables(), l.Name) && !strings.EqualFold(got, l.Value) && !(l.Value == "1" && got == "ON") {
-			return &engine.KnobError{Knob: "direct_io", Value: strconv.FormatBool(*d.DirectIO), Reason: fmt.Sprintf("the server made it %s = %s", l.Name, got)}
-		}
-	}
-	for _, k := range []struct {
-		knob, name string
-		want       int64
-	}{{"cache", d.storage.cache, d.Cache}, {"page", d.storage.pageVariable, d.Page}} {
-		got, ok := vars[k.name]
-		if k.want == 0 || !ok || slices.Contains(d.variables(), k.name) { // an option overrides the knob
+	for _, k := range d.storage.knobs(d.Config) {
+		got, ok := vars[k.Name]
+		if !ok || k.name == "durability" || k.name == "compression" || d.Sets(k.Name) { // an option overrides the knob
 			continue
 		}
-		if n, err := strconv.ParseInt(got, 10, 64); err != nil || n != k.want {
-			return &engine.KnobError{Knob: k.knob, Value: strconv.FormatInt(k.want, 10), Reason: fmt.Sprintf("the server made it %s = %s; ask for that", k.name, got)}
+		if !strings.EqualFold(got, k.Value) && !(k.Value == "1" && got == "ON") {
+			return &engine.KnobError{Knob: k.name, Value: k.asked, Reason: fmt.Sprintf("the server made it %s = %s; ask for that", k.Name, got)}
 		}
 	}
 	return nil
@@ -188,23 +125,19 @@ func (d *db) fileOptions(ctx context.Context, out []engine.Setting) ([]engine.Se
 	if d.storage != rocksdb {
 		return out, nil
 	}
-	found := map[string]string{}
-	err := d.Admin().Query(ctx, "SELECT OPTION_TYPE, VALUE FROM information_schema.ROCKSDB_CF_OPTIONS WHERE CF_NAME = 'default'", func(row []sqldriver.Value) error {
-		found[strings.ToUpper(sqlkit.Text(row[0]))] = sqlkit.Text(row[1])
-		return nil
-	})
+	found, err := d.Admin().Map(ctx, "SELECT OPTION_TYPE, VALUE FROM information_schema.ROCKSDB_CF_OPTIONS WHERE CF_NAME = 'default'")
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range cfWanted {
 		if value, ok := found[name]; ok {
-			out = append(out, engine.Setting{Name: "rocksdb cf default " + strings.ToLower(name), Value: value, Source: engine.ReadBack})
+			out = append(out, engine.Setting{Name: "rocksdb cf default " + name, Value: value, Source: engine.ReadBack})
 		}
 	}
-	if d.Compression == "" || d.dsn != nil {
+	if d.Compression == "" || d.Attached() {
 		return out, nil
 	}
-	if got := found["COMPRESSION_TYPE"]; got != compressionNames[d.Compression] && !strings.Contains(fmt.Sprint(d.Options[cfOptions]), "compression") {
+	if got := found["compression_type"]; got != compressionNames[d.Compression] && !strings.Contains(fmt.Sprint(d.Options[cfOptions]), "compression") {
 		return nil, &engine.KnobError{Knob: "compression", Value: string(d.Compression), Reason: "the server made it " + got}
 	}
 	return out, nil

@@ -2,16 +2,13 @@ package mysql
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
-	"errors"
 	"fmt"
 	"strconv"
-	"sync"
 	"time"
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
-	"rumbench/internal/fsize"
+	"rumbench/internal/quantity"
 )
 
 // Settle brings the server to rest: statistics are made anew, what is dirty in
@@ -28,9 +25,9 @@ func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	switch {
 	case d.storage == rocksdb:
 		more, err = d.settleRocksDB(ctx)
-	case d.storage == innodb && d.server != nil:
+	case d.storage == innodb && d.Private != nil:
 		more, err = d.settleInnoDB(ctx)
-	case d.server != nil:
+	case d.Private != nil:
 		more, err = engine.TimedAction("flush tables", func() error { return d.Admin().Exec(ctx, "FLUSH TABLES") })
 	}
 	return append(actions, more...), err
@@ -38,26 +35,15 @@ func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 
 // analyze makes the statistics of all tables anew, all at once.
 func (d *db) analyze(ctx context.Context) error {
-	errs := make([]error, len(d.Schema.Tables))
-	var wg sync.WaitGroup
-	for i, t := range d.Schema.Tables {
-		wg.Go(func() {
-			conn, err := d.Connect(ctx)
-			if err == nil {
-				// It answers with rows, of which an error is one.
-				err = conn.Query(ctx, "ANALYZE TABLE "+d.place.quoted()+"."+quote(t.Name), func(row []sqldriver.Value) error {
-					if sqlkit.Text(row[2]) == "Error" && len(d.place.made) > 0 {
-						return fmt.Errorf("analyze %s: %s", t.Name, sqlkit.Text(row[3]))
-					}
-					return nil
-				})
-				err = errors.Join(err, conn.Close())
+	return d.EachTable(ctx, len(d.Schema.Tables), func(c *sqlkit.Admin, _ int, table string) error {
+		// It answers with rows, of which an error is one.
+		return c.Query(ctx, "ANALYZE TABLE "+d.Dialect().Name(table), func(row []string) error {
+			if row[2] == "Error" && d.Owns() {
+				return fmt.Errorf("analyze %s: %s", table, row[3])
 			}
-			errs[i] = err
+			return nil
 		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
+	})
 }
 
 const (
@@ -89,19 +75,18 @@ func (d *db) settleInnoDB(ctx context.Context) ([]engine.SettleAction, error) {
 	actions, err := engine.TimedAction("flush dirty pages and purge", func() error {
 		return d.until(ctx, func() (bool, error) {
 			now, err := d.state(ctx)
-			return now.dirty*now.page <= dirtyRest && now.history <= historyRest, err
+			return now.dirty <= dirtyRest && now.history <= historyRest, err
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
 	after, err := d.state(ctx)
-	purge := "the release does not tell what is still to be purged"
-	if before.tellsHistory {
+	purge := "the release does not count what is still to be purged"
+	if before.hasHistory {
 		purge = fmt.Sprintf("history list %.0f → %.0f", before.history, after.history)
 	}
-	actions[0].Detail = fmt.Sprintf("dirty %s → %s, %s, %s written",
-		fsize.Text(int64(before.dirty*before.page)), fsize.Text(int64(after.dirty*after.page)), purge, fsize.Text(int64(after.written-before.written)))
+	actions[0].Detail = fmt.Sprintf("dirty %s → %s, %s, %s written", quantity.Bytes(float64(before.dirty)), quantity.Bytes(float64(after.dirty)), purge, quantity.Bytes(float64(after.written-before.written)))
 	return actions, err
 }
 
@@ -113,21 +98,20 @@ const (
 
 // innodbState is what InnoDB has still to do, and what it did.
 type innodbState struct {
-	dirty, page, history, written float64
-	tellsHistory                  bool // not every release has a variable for it
+	dirty, written float64 // bytes
+	history        float64 // transactions
+	hasHistory     bool    // not every release has a variable for it
 }
 
 func (d *db) state(ctx context.Context) (s innodbState, err error) {
-	into := map[string]*float64{
-		"Innodb_buffer_pool_pages_dirty": &s.dirty, "Innodb_page_size": &s.page, "Innodb_history_list_length": &s.history, "Innodb_data_written": &s.written,
+	vars, err := d.Admin().Map(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb%'")
+	number := func(name string) float64 {
+		n, _ := strconv.ParseFloat(vars[name], 64)
+		return n
 	}
-	err = d.Admin().Query(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb%'", func(row []sqldriver.Value) error {
-		if n := into[sqlkit.Text(row[0])]; n != nil {
-			*n, _ = strconv.ParseFloat(sqlkit.Text(row[1]), 64)
-			s.tellsHistory = s.tellsHistory || n == &s.history
-		}
-		return nil
-	})
+	s.dirty = number("innodb_buffer_pool_pages_dirty") * number("innodb_page_size")
+	s.written, s.history = number("innodb_data_written"), number("innodb_history_list_length")
+	_, s.hasHistory = vars["innodb_history_list_length"]
 	return s, err
 }
 
@@ -156,60 +140,43 @@ func (d *db) setAll(ctx context.Context) (restore func(), err error) {
 	}, err
 }
 
+// What MyRocks has still to do, in column families that wait for a flush or a
+// compaction, and what its compactions have written since the server was started.
+const (
+	pending   = "SELECT SUM(VALUE) FROM information_schema.ROCKSDB_CFSTATS WHERE STAT_TYPE IN ('COMPACTION_PENDING', 'MEM_TABLE_FLUSH_PENDING', 'NUM_IMMUTABLE_MEM_TABLE')"
+	compacted = "SHOW GLOBAL STATUS LIKE 'Rocksdb_compact_write_bytes'"
+)
+
 // settleRocksDB writes the memtables and waits until no compaction is due.
 func (d *db) settleRocksDB(ctx context.Context) (actions []engine.SettleAction, err error) {
-	if d.server != nil {
+	if d.Private != nil {
 		if actions, err = engine.TimedAction("flush memtables", func() error {
 			return d.Admin().Exec(ctx, "SET GLOBAL rocksdb_force_flush_memtable_now = 1")
 		}); err != nil {
 			return nil, err
 		}
 	}
-	before, err := d.compacted(ctx)
+	before, err := d.Admin().Number(ctx, compacted)
 	if err != nil {
 		return nil, err
 	}
+	now := -1.0
 	more, err := engine.TimedAction("wait for compactions", func() error {
-		last := -1.0
-		return d.until(ctx, func() (bool, error) {
-			pending, err := d.pending(ctx)
+		return d.until(ctx, func() (rest bool, err error) {
+			left, err := d.Admin().Number(ctx, pending)
 			if err != nil {
 				return false, err
 			}
-			written, err := d.compacted(ctx)
-			rest := pending == 0 && written == last
-			last = written
-			return rest, err
+			last := now
+			now, err = d.Admin().Number(ctx, compacted)
+			return left == 0 && now == last, err
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	after, err := d.compacted(ctx)
-	more[0].Detail = fsize.Text(int64(after-before)) + " compacted"
-	return append(actions, more...), err
-}
-
-// pending is how many column families wait for a flush or a compaction.
-func (d *db) pending(ctx context.Context) (n float64, err error) {
-	const query = "SELECT SUM(VALUE) FROM information_schema.ROCKSDB_CFSTATS WHERE STAT_TYPE IN ('COMPACTION_PENDING', 'MEM_TABLE_FLUSH_PENDING', 'NUM_IMMUTABLE_MEM_TABLE')"
-	return n, d.number(ctx, query, &n)
-}
-
-// compacted is how many bytes compactions have written since the server was started.
-func (d *db) compacted(ctx context.Context) (n float64, err error) {
-	err = d.Admin().Query(ctx, "SHOW GLOBAL STATUS LIKE 'Rocksdb_compact_write_bytes'", func(row []sqldriver.Value) (err error) {
-		n, err = strconv.ParseFloat(sqlkit.Text(row[1]), 64)
-		return err
-	})
-	return n, err
-}
-
-func (d *db) number(ctx context.Context, query string, into *float64) error {
-	return d.Admin().Query(ctx, query, func(row []sqldriver.Value) (err error) {
-		*into, err = strconv.ParseFloat(sqlkit.Text(row[0]), 64)
-		return err
-	})
+	more[0].Detail = quantity.Bytes(float64(now-before)) + " compacted"
+	return append(actions, more...), nil
 }
 
 // until waits until there has been rest for a while.

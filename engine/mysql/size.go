@@ -2,16 +2,13 @@ package mysql
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
-	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rumbench/engine"
-	"rumbench/engine/sqlkit"
 	"rumbench/internal/fsize"
 	"rumbench/model"
 )
@@ -62,43 +59,41 @@ func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 		query = "SELECT TABLE_NAME, 'PRIMARY', DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"
 	}
 	out, err := d.objects(ctx, query)
-	if d.server == nil && engine.ClassOf(err) == engine.Fatal {
+	if d.Private == nil && engine.ClassOf(err) == engine.Fatal {
 		err = nil // a user who may not read the server's own tables
 	}
 	if err != nil {
 		return nil, err
 	}
-	if d.server == nil {
+	if d.Private == nil {
 		return d.addTablespaces(ctx, out)
 	}
-	total, err := fsize.Allocated(d.server.DataDir())
+	total, err := fsize.Allocated(d.DataDir())
 	return append(out, engine.Size{Bytes: total, Kind: engine.Exact}), err
 }
 
 // objects reads tables and indexes with their sizes. Statistics that lag far
-// behind the table's file are left out: they tell of a table as it once was.
+// behind the table's file are left out: they are of a table as it once was.
 func (d *db) objects(ctx context.Context, query string) ([]engine.Size, error) {
 	var all []engine.Size
 	sums := map[string]int64{}
-	err := d.Admin().Query(ctx, query, func(row []sqldriver.Value) error {
-		f, err := strconv.ParseFloat(sqlkit.Text(row[2]), 64)
-		if err != nil {
-			return fmt.Errorf("size of %s: %w", sqlkit.Text(row[0]), err)
+	err := d.Admin().Numbers(ctx, query, 2, func(row []string, n []float64) {
+		if math.IsNaN(n[0]) { // the storage does not know
+			return
 		}
-		object := sqlkit.Text(row[0])
-		sums[object] += int64(f)
-		if index := sqlkit.Text(row[1]); index != "PRIMARY" {
+		object := row[0]
+		sums[object] += int64(n[0])
+		if index := row[1]; index != "PRIMARY" {
 			object = index // its name begins with the table's
 		}
-		all = append(all, engine.Size{Object: object, Bytes: int64(f), Kind: engine.Estimate})
-		return nil
+		all = append(all, engine.Size{Object: object, Bytes: int64(n[0]), Kind: engine.Estimate})
 	})
-	if err != nil || d.server == nil || d.storage != innodb || d.shared {
+	if err != nil || d.Private == nil || d.storage != innodb || d.shared {
 		return all, err
 	}
 	return slices.DeleteFunc(all, func(z engine.Size) bool {
 		table, _, _ := strings.Cut(z.Object, ".")
-		info, err := os.Stat(filepath.Join(d.server.DataDir(), d.Server.Schema, table+".ibd"))
+		info, err := os.Stat(filepath.Join(d.DataDir(), d.Server.Schema, table+".ibd"))
 		const spare = 8 << 20 // a file grows by so much at once
 		return err == nil && info.Size() > 2*sums[table]+spare
 	}), nil
@@ -106,7 +101,7 @@ func (d *db) objects(ctx context.Context, query string) ([]engine.Size, error) {
 
 // addTablespaces adds the total of the schema on a server whose files are not
 // ours: of InnoDB, what its files take. The statistics of tables lag behind, and
-// MyRocks keeps all schemas in the same files: without a figure nothing is told.
+// MyRocks keeps all schemas in the same files: then there is no total.
 func (d *db) addTablespaces(ctx context.Context, out []engine.Size) ([]engine.Size, error) {
 	if d.storage != innodb {
 		return out, nil
@@ -116,18 +111,15 @@ func (d *db) addTablespaces(ctx context.Context, out []engine.Size) ([]engine.Si
 		table = "INNODB_TABLESPACES"
 	}
 	var names []string
-	for _, t := range d.tableNames() {
-		names = append(names, "'"+d.Server.Schema+"/"+t+"'") // both are plain words
+	for _, t := range d.TableNames() {
+		names = append(names, d.Server.Schema+"/"+t) // both are plain words
 	}
-	query := "SELECT SUM(ALLOCATED_SIZE) FROM information_schema." + table + " WHERE NAME IN (" + strings.Join(names, ", ") + ")"
-	err := d.Admin().Query(ctx, query, func(row []sqldriver.Value) error {
-		if f, err := strconv.ParseFloat(sqlkit.Text(row[0]), 64); err == nil {
-			out = append(out, engine.Size{Bytes: int64(f), Kind: engine.Exact})
-		}
-		return nil
-	})
+	n, err := d.Admin().Number(ctx, "SELECT SUM(ALLOCATED_SIZE) FROM information_schema."+table+" WHERE NAME IN "+d.Dialect().QuotedList(names))
+	if n > 0 {
+		out = append(out, engine.Size{Bytes: int64(n), Kind: engine.Exact})
+	}
 	if engine.ClassOf(err) == engine.Fatal {
-		err = nil // a release that does not tell
+		err = nil // a release without it
 	}
 	return out, err
 }

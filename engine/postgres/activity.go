@@ -5,89 +5,52 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/engine/serverkit"
+	"rumbench/internal/pgwire"
 	"rumbench/model"
 )
 
-// activity looks at the sessions on a connection of its own.
-type activity struct {
-	conn *conn
-	stmt *stmt
-}
-
 // activityText asks what our sessions do. The function behind the view
 // pg_stat_activity does without its joins, and what is the same for all rows is
-// found once. Of other users' sessions the server tells no state. Who counts is
+// found once. Of other users' sessions the server shows no state. Who counts is
 // no load.
-const activityText = `SELECT state, wait_event_type, wait_event, count(*)::text FROM pg_stat_get_activity(NULL) ` +
+const activityText = `SELECT state, wait_event_type, wait_event, count(*) FROM pg_stat_get_activity(NULL) ` +
 	`WHERE datid = %d AND pid NOT IN (%d, %d) AND application_name = (SELECT current_setting('application_name')) ` +
 	`AND backend_type = 'client backend' AND state IS NOT NULL GROUP BY 1, 2, 3`
 
 // Activity opens a sampler.
 func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
-	c, err := d.connector.open(ctx)
+	c, err := pgwire.Connect(ctx, d.config)
 	if err != nil {
 		return nil, fmt.Errorf("watch the sessions: %w", err)
 	}
-	a := &activity{conn: c}
-	if err := a.prepare(ctx, fmt.Sprintf(activityText, d.about.database, c.pg.PID(), d.reader.pid())); err != nil {
-		_ = c.Close()
-		return nil, fmt.Errorf("watch the sessions: %w", err)
+	stmt, err := c.Parse(ctx, fmt.Sprintf(activityText, d.about.database, c.PID(), d.reader.pid()))
+	return serverkit.NewSampler(c, "pg_stat_activity", func(ctx context.Context, add func(engine.Doing, int)) error {
+		return stmt.Query(ctx, nil, nil, activityTypes, func(row []model.Value) error { return noteDoing(row, add) })
+	}, err)
+}
+
+var errUntracked = errors.New("the server does not show what its sessions do: track_activities is off")
+
+// activityTypes are those of activityText's columns.
+var activityTypes = []model.Type{model.String, model.String, model.String, model.Int}
+
+func noteDoing(row []model.Value, add func(engine.Doing, int)) error {
+	state := string(row[0].Buf())
+	if state == "disabled" {
+		return errUntracked
 	}
-	return a, nil
-}
-
-func (a *activity) prepare(ctx context.Context, text string) (err error) {
-	a.stmt, err = a.conn.prepare(ctx, text)
-	return err
-}
-
-// pid is the process that serves the reader's connection, 0 when it is closed.
-func (r *reader) pid() uint32 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.conn == nil {
-		return 0
-	}
-	return r.conn.pg.PID()
-}
-
-// Source is the view that the figures are known by.
-func (a *activity) Source() string { return "pg_stat_activity" }
-
-var errUntracked = errors.New("the server does not tell what its sessions do: track_activities is off")
-
-// Sample tells what the sessions do.
-func (a *activity) Sample(ctx context.Context, add func(engine.Doing, int)) error {
-	err := a.stmt.QueryValues(ctx, nil, nil, activityTypes, func(row []model.Value) error {
-		n, err := strconv.Atoi(string(row[3].Buf()))
-		switch d, ok := doing(string(row[0].Buf()), string(row[1].Buf()), string(row[2].Buf())); {
-		case err != nil:
-			return err
-		case string(row[0].Buf()) == "disabled":
-			return errUntracked
-		case ok:
-			add(d, n)
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("watch the sessions: %w", err)
+	if d, ok := doing(state, string(row[1].Buf()), string(row[2].Buf())); ok {
+		add(d, int(row[3].Int()))
 	}
 	return nil
 }
 
-// activityTypes are those of activityText's columns.
-var activityTypes = []model.Type{model.String, model.String, model.String, model.String}
-
-// Close closes the connection.
-func (a *activity) Close() error { return a.conn.Close() }
-
 // doing reads a session's state. State and wait are not read at one instant: an
-// idle session that waits for nothing is between the two, and tells nothing.
+// idle session that waits for nothing is between the two, and is left out.
 func doing(state, kind, event string) (engine.Doing, bool) {
 	name := kind + ":" + event
 	switch idle := strings.HasPrefix(state, "idle"); {

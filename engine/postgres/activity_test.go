@@ -98,7 +98,7 @@ func blocked(t *testing.T, d *db, text string) (ended <-chan error) {
 	return done
 }
 
-func connect(t *testing.T, d *db) *sqlkit.Conn {
+func connect(t *testing.T, d *db) *sqlkit.Admin {
 	t.Helper()
 	c, err := d.Connect(t.Context())
 	must(t, err)

@@ -17,18 +17,16 @@ import (
 
 // hosted starts a server that is not an engine's, and returns it with a
 // connection of its owner's, in whose schema is something precious.
-func hosted(t *testing.T) (*server.Server, *sqlkit.Conn) {
+func hosted(t *testing.T) (*server.Server, *sqlkit.Admin) {
 	t.Helper()
 	needServer(t)
 	s, err := server.Start(t.Context(), server.Config{
-		Kind: server.Postgres, Binary: program(), Dir: enginetest.TempDir(t), Ready: ping,
+		Kind: server.Postgres, Binary: program(), Dir: enginetest.TempDir(t), Ready: traits.Ready,
 		Settings: []server.Setting{{Name: "synchronous_commit", Value: "on"}, {Name: "fsync", Value: "off"}},
 	})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Stop()) })
-	config, err := privateConfig(s.Endpoint())
-	must(t, err)
-	owner, err := sqlkit.Connect(t.Context(), newConnector(config, ""), newDialect())
+	owner, err := sqlkit.Connect(t.Context(), func(ctx context.Context) (sqlkit.Conn, error) { return traits.Socket(ctx, s.Endpoint()) }, newDialect())
 	must(t, err)
 	t.Cleanup(func() { must(t, owner.Close()) })
 	must(t, owner.Exec(t.Context(), `CREATE SCHEMA precious; CREATE TABLE precious.sale (a int); INSERT INTO precious.sale VALUES (7);
@@ -114,10 +112,7 @@ func TestForce(t *testing.T) {
 	}
 
 	// Steps on tables of another run, which are there still.
-	d = open(t, c)
-	fill(t, d)
-	d.place.made = nil // as if another run had made them
-	must(t, d.Close())
+	fill(t, open(t, c))
 	d = open(t, c)
 	prepare(t, newSession(t, d), saleInsert(2)).OK(saleRows(0, 2)...)
 	prepare(t, newSession(t, d), model.Op{Kind: model.Scan, Table: "sale", Index: "market", Aggregate: model.Count}).Gives("2")

@@ -90,14 +90,14 @@ func testTextTransactions(t *testing.T, d *db) {
 	if err := do("SELECT 1"); engine.ClassOf(err) != engine.Duplicate {
 		t.Errorf("then %v of class %q", err, engine.ClassOf(err))
 	}
-	if err := do(commitText); engine.ClassOf(err) != engine.Duplicate {
+	if err := do("COMMIT"); engine.ClassOf(err) != engine.Duplicate {
 		t.Errorf("commit: %v of class %q", err, engine.ClassOf(err))
 	}
 	must(t, errors.Join(do("BEGIN"), do("INSERT INTO link VALUES (2, 'a', NULL, 1, 1)")))
 	if err := do("SELECT 1/0"); engine.ClassOf(err) != engine.Fatal {
 		t.Error(err)
 	}
-	must(t, errors.Join(do("ROLLBACK"), do("BEGIN"), do("INSERT INTO link VALUES (3, 'a', NULL, 1, 1)"), do(commitText)))
+	must(t, errors.Join(do("ROLLBACK"), do("BEGIN"), do("INSERT INTO link VALUES (3, 'a', NULL, 1, 1)"), do("COMMIT")))
 	if got := answer(t, d.Admin(), "SELECT string_agg(\"from\"::text, ' ') FROM link"); got != "3" {
 		t.Errorf("rows %s", got)
 	}
@@ -110,7 +110,7 @@ func TestKilledWhileReading(t *testing.T) {
 	rows := 0
 	err := s.conn().QueryText(t.Context(), "SELECT generate_series(1, 100000000)", []model.Type{model.Int}, func([]model.Value) error {
 		if rows++; rows == 1 {
-			return syscall.Kill(int(s.conn().pg.PID()), syscall.SIGKILL)
+			return syscall.Kill(int(s.conn().PID()), syscall.SIGKILL)
 		}
 		return nil
 	})
@@ -120,7 +120,7 @@ func TestKilledWhileReading(t *testing.T) {
 	if _, _, err := s.conn().ExecText(t.Context(), "SELECT 1"); engine.ClassOf(err) != engine.Gone {
 		t.Errorf("then %v", err)
 	}
-	d.server.Wait(time.Minute) // it does not go on without one of its processes
+	d.Private.Wait(time.Minute) // it does not go on without one of its processes
 	if err := d.Close(); err == nil {
 		t.Error("the server went on")
 	}

@@ -2,250 +2,173 @@ package postgres
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
-	"slices"
+	"net"
 	"strconv"
-	"strings"
-	"sync"
-	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"rumbench/engine"
+	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/hint"
+	"rumbench/internal/pgwire"
 	"rumbench/internal/server"
 )
 
-// db is an open database: tables, indexes and sessions are sqlkit's.
+// db is an open database: what it has in common with other servers is serverkit's.
 type db struct {
-	*sqlkit.DB
+	*serverkit.DB
 	*setup
-	connector *connector
-	server    *server.Server // nil: attached
-	host      host
-	about     about
-	place     place
-	reader    *reader // of counters
-
-	mu      sync.Mutex
-	indexes map[string]bool  // that exist, by their names in the database
-	strange map[string]error // tables that exist with another definition, on a server that was attached to with force
-	closed  bool
+	config *pgwire.Config // of the sessions
+	about  about
+	reader *reader // of counters
 }
 
-// about is what a server tells of itself.
+// about is what a server says of itself.
 type about struct {
 	release  int    // such as 150018
 	database uint32 // the number of the database that we are in
 }
 
+// traits are what distinguishes the server.
+var traits = &serverkit.Traits{
+	Programs: []string{"postgres", "postmaster"},
+	Mark:     "PG_VERSION",
+	Schemas: serverkit.Schemas{
+		Find:   "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = {text}",
+		Create: "CREATE SCHEMA {name}; COMMENT ON SCHEMA {name} IS {comment}",
+		Drop:   "DROP SCHEMA {name} CASCADE",
+		Hurry:  "SET lock_timeout = '1min'",
+		Exists: func(err error) bool { return pgwire.HasState(err, pgwire.DuplicateSchema) },
+	},
+	Isolation: "SELECT current_setting('" + isolationSetting + "')",
+	Socket: func(ctx context.Context, e server.Endpoint) (sqlkit.Conn, error) {
+		config, err := socketConfig(e)
+		if err != nil {
+			return nil, err
+		}
+		return pgwire.Connect(ctx, config)
+	},
+}
+
+// socketConfig leads to a private server's socket.
+func socketConfig(e server.Endpoint) (*pgwire.Config, error) {
+	return pgwire.Socket(e.User, "postgres", func(ctx context.Context) (net.Conn, error) { return server.Dial(ctx, e.Socket) })
+}
+
 // Open starts a server in the directory, or attaches to one.
-func (Engine) Open(ctx context.Context, c engine.Config) (_ engine.DB, err error) {
+func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	s, err := newSetup(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	d := &db{setup: s}
-	config := s.attached
-	if config == nil {
-		if config, err = d.start(ctx); err != nil {
-			return nil, err
-		}
-	}
-	d.connector = newConnector(config, s.Server.Schema)
-	s.sessionParams(d.connector.config.RuntimeParams)
-	if err := d.begin(ctx); err != nil {
-		err = d.blame(err)
-		_ = d.Close()
+	kit, err := serverkit.Start(ctx, s.Setup, traits, s.settings)
+	if err != nil {
 		return nil, err
+	}
+	d := &db{DB: kit, setup: s}
+	if err := d.begin(ctx); err != nil {
+		return nil, d.Fail(err)
 	}
 	return d, nil
 }
 
-// begin finds out what server this is, makes the schema, and readies what is
-// needed of connections.
-func (d *db) begin(ctx context.Context) error {
-	first, err := d.connector.open(ctx)
+// begin finds out what server this is and readies the connections for it.
+func (d *db) begin(ctx context.Context) (err error) {
+	if d.config = d.dsn; d.Private != nil {
+		if d.config, err = socketConfig(d.Private.Endpoint()); err != nil {
+			return err
+		}
+	} else {
+		d.config.DialFunc = d.Dial
+	}
+	d.sessionParams(d.config.RuntimeParams)
+	counters, err := pgwire.Connect(ctx, d.config)
 	if err != nil {
 		return err
 	}
-	d.reader = &reader{conn: first}
-	d.host = findHost(first, d.server)
-	if d.DB, err = sqlkit.Open(ctx, d.connector, d.dialect(), d.Schema); err != nil {
+	d.reader = &reader{conn: counters}
+	d.Keep(d.reader)
+	dialect := newDialect()
+	dialect.AsText = d.Protocol == engine.Text
+	dialect.AfterTable = d.afterTable
+	first, err := sqlkit.Connect(ctx, d.connect, dialect)
+	if err != nil {
 		return err
 	}
-	if d.about, err = ask(ctx, d.Admin()); err != nil {
+	defer first.Close()
+	if d.about, err = ask(ctx, first); err != nil {
 		return err
 	}
-	if _, err := d.durability(ctx); err != nil {
+	if err := d.durability(ctx, first); err != nil {
 		return err
 	}
-	if err := d.noteEmpty(ctx); err != nil {
-		return err
+	client := serverkit.Client{Connect: d.connect, Dialect: dialect, Definitions: d.definitions(dialect)}
+	if d.Private != nil {
+		if client.Class, err = d.classes(ctx, first); err != nil {
+			return err
+		}
 	}
-	if err := d.place.take(ctx, d.Admin(), d.Server.Schema, d.server == nil && !d.Server.Force); err != nil {
-		return err
-	}
-	if err := d.look(ctx); err != nil {
+	if err := d.Begin(ctx, first, client); err != nil {
 		return err
 	}
 	return d.reader.prepare(ctx, views(d.about.release, d.Server.Schema), d.about.release)
 }
 
+func (d *db) connect(ctx context.Context) (sqlkit.Conn, error) { return pgwire.Connect(ctx, d.config) }
+
 // ask asks a server what it is, and refuses one that cannot be used.
-func ask(ctx context.Context, c *sqlkit.Conn) (a about, err error) {
+func ask(ctx context.Context, c *sqlkit.Admin) (a about, err error) {
 	const text = "SELECT current_setting('server_version_num'), current_setting('server_version'), d.oid, pg_encoding_to_char(d.encoding) FROM pg_database d WHERE d.datname = current_database()"
-	err = c.Query(ctx, text, func(row []sqldriver.Value) error {
-		a.release, _ = strconv.Atoi(sqlkit.Text(row[0]))
+	err = c.Query(ctx, text, func(row []string) error {
+		a.release, _ = strconv.Atoi(row[0])
 		if a.release/10000 < oldest {
-			return fmt.Errorf("the server is postgres %s; %d is the oldest that can be used", sqlkit.Text(row[1]), oldest)
+			return fmt.Errorf("the server is postgres %s; %d is the oldest that can be used", row[1], oldest)
 		}
-		oid, _ := strconv.ParseUint(sqlkit.Text(row[2]), 10, 32)
+		oid, _ := strconv.ParseUint(row[2], 10, 32)
 		a.database = uint32(oid)
-		if e := sqlkit.Text(row[3]); e != "UTF8" && e != "SQL_ASCII" {
-			return &advised{fmt.Errorf("the database has encoding %s, which cannot hold every text", e), "name a database with encoding UTF8 in the dsn"}
+		if e := row[3]; e != "UTF8" && e != "SQL_ASCII" {
+			return hint.With(fmt.Errorf("the database has encoding %s, which cannot hold every text", e), "name a database with encoding UTF8 in the dsn")
 		}
 		return nil
 	})
 	return a, err
 }
 
-// start starts a private server and returns the way to it.
-func (d *db) start(ctx context.Context) (_ *pgconn.Config, err error) {
-	if d.server, err = startServer(ctx, d.setup); err != nil {
-		return nil, err
-	}
-	config, err := privateConfig(d.server.Endpoint())
-	if err != nil {
-		_ = d.server.Stop()
-		return nil, err
-	}
-	return config, nil
-}
-
-// dyingTime is how long a server may take to be gone when its connections have broken.
-const dyingTime = time.Second
-
-// blame says of a failure that the server has died of it, if it has.
-func (d *db) blame(err error) error {
-	if d.server == nil || engine.ClassOf(err) != engine.Gone {
-		return err
-	}
-	d.server.Wait(dyingTime)
-	if died := d.server.Died(); died != nil {
-		return engine.Classify(engine.Gone, fmt.Errorf("%w: %w", died, err))
-	}
-	return err
-}
-
-// CreateTables creates the tables, all or none of them. With force those of
-// their names are replaced, on a server that was attached to.
-func (d *db) CreateTables(ctx context.Context) error {
-	var texts []string
-	if d.server == nil && d.Server.Force {
-		for _, t := range d.Schema.Tables {
-			texts = append(texts, "DROP TABLE IF EXISTS "+quote(t.Name))
-		}
-	}
-	texts = append(texts, createTables(d.Schema, d.Compression)...)
-	if err := d.Admin().Exec(ctx, strings.Join(texts, "; ")); err != nil {
-		return fmt.Errorf("create the tables: %w", err)
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, t := range d.Schema.Tables {
-		d.place.made = append(d.place.made, t.Name)
-		delete(d.strange, t.Name)
-		for _, ix := range t.Indexes {
-			delete(d.indexes, sqlkit.IndexName(t.Name, ix.Name))
-		}
-	}
-	return nil
-}
-
-// CreateIndexes builds secondary indexes, one after the other.
-func (d *db) CreateIndexes(ctx context.Context, table string, indexes ...string) error {
-	if err := d.strangeness(table); err != nil {
-		return err
-	}
-	if err := d.DB.CreateIndexes(ctx, table, indexes...); err != nil {
-		return err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, name := range indexes {
-		d.indexes[sqlkit.IndexName(table, name)] = true
-	}
-	return nil
-}
-
-// DropIndex removes a secondary index.
-func (d *db) DropIndex(ctx context.Context, table, index string) error {
-	if err := d.DB.DropIndex(ctx, table, index); err != nil {
-		return err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.indexes, sqlkit.IndexName(table, index))
-	return nil
-}
-
-// strangeness is the error of using a table that was made by somebody else for
-// something else.
-func (d *db) strangeness(table string) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.strange[table]
-}
-
-func (d *db) hasIndex(table, index string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return index == "" || d.indexes[sqlkit.IndexName(table, index)]
-}
-
 // Counters adds the counters of the server, the database, and the tables and
 // indexes of the schema.
 func (d *db) Counters(ctx context.Context, s *engine.Sample) error { return d.reader.Counters(ctx, s) }
 
-// tableNames are the names of the schema's tables.
-func (d *db) tableNames() (names []string) {
-	for _, t := range d.Schema.Tables {
-		names = append(names, t.Name)
+// Watch connects to a server for its counters.
+func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
+	config, err := pgwire.ParseDSN(dsn)
+	if err != nil {
+		return nil, err
 	}
-	return names
+	host := serverkit.NewHost(traits.Mark, traits.Programs...)
+	config.DialFunc = host.Dial
+	c, err := pgwire.Connect(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("watch postgres: %w", err)
+	}
+	r := &reader{conn: c}
+	if err := r.begin(ctx, config); err != nil {
+		return nil, fmt.Errorf("watch postgres: %w", errors.Join(err, r.Close()))
+	}
+	return &serverkit.Watch{Host: host, Sample: r.Counters, Conn: r}, nil
 }
 
-// Close ends the sessions, removes what was made on a server that is not ours,
-// and stops one that is. Closing again does nothing.
-func (d *db) Close() error {
-	d.mu.Lock()
-	again := d.closed
-	d.closed = true
-	d.mu.Unlock()
-	if again {
-		return nil
+// begin readies the counters of a server of which nothing is known yet.
+func (r *reader) begin(ctx context.Context, config *pgwire.Config) error {
+	connect := func(ctx context.Context) (sqlkit.Conn, error) { return pgwire.Connect(ctx, config) }
+	c, err := sqlkit.Connect(ctx, connect, newDialect())
+	if err != nil {
+		return err
 	}
-	var err error
-	if d.reader != nil {
-		err = d.reader.Close()
+	defer c.Close()
+	about, err := ask(ctx, c)
+	if err != nil {
+		return err
 	}
-	if d.DB != nil {
-		err = errors.Join(err, d.DB.Close())
-	}
-	if d.server == nil {
-		return errors.Join(err, d.place.leave(d.connector))
-	}
-	return errors.Join(err, d.server.Stop())
-}
-
-// among is a list of texts, for the end of a condition.
-func among(names []string) string {
-	texts := slices.Clone(names)
-	for i, n := range texts {
-		texts[i] = literal(n)
-	}
-	return "(" + strings.Join(texts, ", ") + ")"
+	return r.prepare(ctx, views(about.release, ""), about.release)
 }

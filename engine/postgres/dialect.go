@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/engine"
 	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
@@ -26,17 +25,10 @@ func newDialect() *sqlkit.Dialect {
 		Number:        sqlkit.ReturnedNumber,
 		Begin:         begin,
 		Parallel:      true,
+		Batch:         true,
+		Literal:       appendLiteral,
 		Classify:      func(err error) error { return err }, // they come with their class
 	}
-}
-
-// dialect is that of the sessions.
-func (s *setup) dialect() *sqlkit.Dialect {
-	d := newDialect()
-	if s.Protocol == engine.Text {
-		d.Literal, d.Unescape = appendLiteral, unescape
-	}
-	return d
 }
 
 // columnType is the type of a column.
@@ -104,19 +96,10 @@ func appendLiteral(dst []byte, v model.Value) []byte {
 	return sqlkit.AppendQuoted(append(dst, 'E'), v.Buf(), true)
 }
 
-// unescape reads the digits that bytes come as in answers to text.
-func unescape(b []byte) ([]byte, error) {
-	digits, ok := bytes.CutPrefix(b, []byte(`\x`))
-	if !ok {
-		return nil, fmt.Errorf("the server writes bytes as %.20q", b)
-	}
-	return hex.AppendDecode(nil, digits)
-}
-
 // longestName is how long names may be; longer ones would be cut silently.
 const longestName = 63
 
-// checkSchema tells whether the schema can be made.
+// checkSchema reports whether the schema can be made.
 func checkSchema(s model.Schema) error {
 	if err := newDialect().CheckSchema(s); err != nil {
 		return err
@@ -137,24 +120,19 @@ func checkSchema(s model.Schema) error {
 // primaryName is what the server calls the index of a primary key.
 func primaryName(table string) string { return table + "_pkey" }
 
-// createTables are the statements that create the tables. Without compression,
-// long values are stored as they are too, which PostgreSQL otherwise compresses.
-func createTables(s model.Schema, compression model.Compression) (texts []string) {
-	d := newDialect()
-	for i := range s.Tables {
-		t := &s.Tables[i]
-		texts = append(texts, d.CreateTable(t))
-		if compression != model.CompressionNone {
-			continue
-		}
-		for _, c := range t.Columns {
-			if long(c) {
-				texts = append(texts, "ALTER TABLE "+quote(t.Name)+" ALTER COLUMN "+quote(c.Name)+" SET STORAGE EXTERNAL")
-			}
+// afterTable stores long values as they are where there is to be no compression:
+// PostgreSQL compresses them otherwise.
+func (s *setup) afterTable(d *sqlkit.Dialect, t *model.Table) (texts []string) {
+	if s.Compression != model.CompressionNone {
+		return nil
+	}
+	for _, c := range t.Columns {
+		if long(c) {
+			texts = append(texts, "ALTER TABLE "+d.Name(t.Name)+" ALTER COLUMN "+d.Name(c.Name)+" SET STORAGE EXTERNAL")
 		}
 	}
 	return texts
 }
 
-// long tells whether values of the column may be stored apart from their row.
+// long reports whether values of the column may be stored apart from their row.
 func long(c model.Column) bool { return c.Type == model.String || c.Type == model.Bytes }

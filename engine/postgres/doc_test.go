@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/engine/serverkit"
 	"rumbench/model"
 )
 
@@ -32,7 +33,7 @@ func TestAlwaysSetIsDocumented(t *testing.T) {
 			documented[m[1]] = m[2]
 		}
 	}
-	s := &setup{Config: engine.Config{Durability: model.DurabilityOS}}
+	s := &setup{Setup: &serverkit.Setup{Config: engine.Config{Durability: model.DurabilityOS}}}
 	set := map[string]string{"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "logging_collector": "off", "dynamic_shared_memory_type": "mmap"} // of the server, wherever it is
 	for _, setting := range s.knobSettings(18) {
 		set[setting.Name] = setting.Value

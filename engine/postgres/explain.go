@@ -2,10 +2,8 @@ package postgres
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"rumbench/engine"
@@ -23,20 +21,22 @@ const explainName = "rumbench_explained"
 // Explain asks the server for an operation's plan: of a prepared statement that
 // which a session comes to when it has executed it often enough, of text that
 // for its values.
-func (d *db) Explain(ctx context.Context, op *model.Op) (p engine.Plan, err error) {
-	e, none, err := d.DB.Explainable(ctx, op, appendLiteral)
-	if err != nil || e == nil {
-		return engine.Plan{Statement: op.Label(), None: none}, err
-	}
-	p.Statement = e.Text
-	if err := d.Admin().Exec(ctx, "PREPARE "+explainName+" AS "+e.Text); err != nil {
-		return p, err
-	}
-	defer func() {
-		if derr := d.Admin().Exec(ctx, "DEALLOCATE "+explainName); err == nil {
-			err = derr
+func (d *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
+	return d.DB.Explain(ctx, op, func(e *sqlkit.Explainable, p *engine.Plan) (err error) {
+		if err := d.Admin().Exec(ctx, "PREPARE "+explainName+" AS "+e.Text); err != nil {
+			return err
 		}
-	}()
+		defer func() {
+			if derr := d.Admin().Exec(ctx, "DEALLOCATE "+explainName); err == nil {
+				err = derr
+			}
+		}()
+		return d.explain(ctx, e, p)
+	})
+}
+
+// explain completes the plan of the prepared statement.
+func (d *db) explain(ctx context.Context, e *sqlkit.Explainable, p *engine.Plan) (err error) {
 	execute := "EXECUTE " + explainName
 	if len(e.Literals) > 0 {
 		execute += "(" + strings.Join(e.Literals, ", ") + ")"
@@ -47,29 +47,27 @@ func (d *db) Explain(ctx context.Context, op *model.Op) (p engine.Plan, err erro
 	}
 	for range times {
 		if p.Text, err = d.lines(ctx, "EXPLAIN "+execute); err != nil {
-			return p, err
+			return err
 		}
 	}
 	tree, err := d.lines(ctx, "EXPLAIN (FORMAT JSON) "+execute)
 	if err != nil {
-		return p, err
+		return err
 	}
 	if p.Access, err = accessOf(e.Table, []byte(tree)); err != nil {
-		return p, err
+		return err
 	}
-	size, err := d.lines(ctx, "SELECT pg_relation_size("+literal(quote(e.Table.Name))+"::regclass)")
-	if err != nil {
-		return p, err
-	}
-	p.TableBytes, err = strconv.ParseInt(size, 10, 64)
-	return p, err
+	dialect := d.Dialect()
+	size, err := d.Admin().Number(ctx, "SELECT pg_relation_size("+dialect.Quoted(dialect.Name(e.Table.Name))+"::regclass)")
+	p.TableBytes = int64(size)
+	return err
 }
 
 // lines is the answer to a question of one column.
 func (d *db) lines(ctx context.Context, text string) (string, error) {
 	var out []string
-	err := d.Admin().Query(ctx, text, func(row []sqldriver.Value) error {
-		out = append(out, sqlkit.Text(row[0]))
+	err := d.Admin().Query(ctx, text, func(row []string) error {
+		out = append(out, row[0])
 		return nil
 	})
 	return strings.Join(out, "\n"), err

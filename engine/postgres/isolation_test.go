@@ -1,13 +1,11 @@
 package postgres
 
 import (
-	sqldriver "database/sql/driver"
 	"errors"
 	"slices"
 	"testing"
 
 	"rumbench/engine"
-	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
 
@@ -22,8 +20,8 @@ func TestIsolation(t *testing.T) {
 		for range 2 {
 			s := newSession(t, d)
 			prepare(t, s, model.Op{Kind: model.Begin}).OK()
-			must(t, s.Query(t.Context(), "SHOW transaction_isolation", func(row []sqldriver.Value) error {
-				if got := sqlkit.Text(row[0]); got != levelName(level) {
+			must(t, s.Query(t.Context(), "SHOW transaction_isolation", func(row []string) error {
+				if got := row[0]; got != levelName(level) {
 					t.Errorf("%s: a transaction has %s", level, got)
 				}
 				return nil
@@ -48,7 +46,7 @@ func TestIsolationIsCompared(t *testing.T) {
 	c := guest(server)
 	c.Isolation = model.ReadCommitted
 	d := open(t, c)
-	d.connector.config.RuntimeParams["default_transaction_isolation"] = "serializable"
+	d.config.RuntimeParams["default_transaction_isolation"] = "serializable"
 	_, err := d.Session(t.Context())
 	if knob, ok := errors.AsType[*engine.KnobError](err); !ok || knob.Knob != "isolation" {
 		t.Errorf("got %v", err)

@@ -236,8 +236,8 @@ func TestKilled(t *testing.T) {
 	if d.Died() != nil {
 		t.Error(d.Died())
 	}
-	must(t, syscall.Kill(d.server.PID(), syscall.SIGKILL))
-	d.server.Wait(time.Minute)
+	must(t, syscall.Kill(d.Private.PID(), syscall.SIGKILL))
+	d.Private.Wait(time.Minute)
 	// Its processes end when they see that the first is gone, each for itself.
 	gone := func(what string, run func() error) {
 		t.Helper()

@@ -1,16 +1,16 @@
 // Package postgres is PostgreSQL as an engine: a server that is started on a
 // private directory, or attached to by a DSN, from release 12 on.
 //
-// What it shares with other SQL databases is in sqlkit, how servers are started
-// in internal/server. Here are a driver that is as thin as can be, the dialect,
-// the settings, what can be measured, and how the server is brought to rest.
+// What it shares with other databases on servers is in serverkit and sqlkit, the
+// protocol in internal/pgwire. Here are the dialect, the settings, what can be
+// measured, and how the server is brought to rest.
 package postgres
 
 import (
 	"context"
 
 	"rumbench/engine"
-	"rumbench/internal/server"
+	"rumbench/internal/pgwire"
 	"rumbench/model"
 )
 
@@ -26,7 +26,7 @@ func (Engine) Info() engine.Info {
 		Version:      "jackc/pgx " + engine.ModuleVersion("github.com/jackc/pgx/v5"),
 		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
 		Options:      options,
-		Servers:      []string{server.Postgres},
+		Servers:      rules.Kinds,
 		SpaceFactor:  10,
 		SpaceBase:    1100 << 20, // the system's tables, and the log up to the usual max_wal_size
 	}
@@ -52,8 +52,18 @@ func (Engine) Promise(c engine.Config) string {
 	return ""
 }
 
-// Check tells whether the configuration can be honoured.
+// Check reports whether the configuration can be honoured.
 func (Engine) Check(c engine.Config) error {
 	_, err := newSetup(context.Background(), c)
 	return err
+}
+
+// ReadDSN reads a data source name.
+func (Engine) ReadDSN(dsn string) (engine.Address, error) {
+	config, err := pgwire.ParseDSN(dsn)
+	if err != nil {
+		return engine.Address{}, err
+	}
+	network, host := pgwire.AddressOf(config)
+	return engine.Address{User: config.User, Network: network, Host: host, Database: config.Database}, nil
 }

@@ -3,10 +3,12 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	"rumbench/engine"
+	"rumbench/internal/pgwire"
 	"rumbench/model"
 )
 
@@ -15,20 +17,12 @@ import (
 // second, and what they still hold when they fall idle some seconds later: a
 // sample lags behind. Only the position of the log is of the moment.
 type reader struct {
-	mu     sync.Mutex
-	conn   *conn // nil: closed
-	parsed []parsed
-	labels []string
-}
-
-// parsed is a view whose query the server has parsed.
-type parsed struct {
-	view
-	points []point // of the server's release
-	names  []string
-	stmt   *stmt
-	types  []model.Type // of the columns
-	row    []model.Value
+	mu      sync.Mutex
+	conn    *pgwire.Conn // nil: closed
+	views   []view       // as far as the server's release has their points
+	queries []*pgwire.Stmt
+	types   [][]model.Type // of their columns
+	labels  []string
 }
 
 // view is a source of counters: a query whose first columns are labels, and
@@ -50,22 +44,25 @@ type point struct {
 	since, before    int
 }
 
-// pick returns the points that a release has.
-func pick(points []point, major int) (out []point) {
+// pick leaves the points that a release has, with their whole names.
+func (v view) pick(major int) view {
+	points := v.points
+	v.points = nil
 	for _, p := range points {
 		if major >= p.since && (p.before == 0 || major < p.before) {
-			out = append(out, p)
+			p.name = v.prefix + p.name
+			v.points = append(v.points, p)
 		}
 	}
-	return out
+	return v
 }
 
-func (v *view) text(points []point) string {
+func (v *view) text() string {
 	var columns []string
 	for _, l := range v.labels {
 		columns = append(columns, l.expr+"::text")
 	}
-	for _, p := range points {
+	for _, p := range v.points {
 		columns = append(columns, "("+p.expr+")::float8")
 	}
 	return "SELECT " + strings.Join(columns, ", ") + " " + v.from
@@ -74,25 +71,15 @@ func (v *view) text(points []point) string {
 // prepare has the server parse the queries.
 func (r *reader) prepare(ctx context.Context, views []view, release int) error {
 	for _, v := range views {
-		p := parsed{view: v, points: pick(v.points, release/10000)}
-		if len(p.points) == 0 {
+		if v = v.pick(release / 10000); len(v.points) == 0 {
 			continue
 		}
-		for _, q := range p.points {
-			p.names = append(p.names, v.prefix+q.name)
-		}
-		for range v.labels {
-			p.types = append(p.types, model.String)
-		}
-		for range p.points {
-			p.types = append(p.types, model.Float)
-		}
-		p.row = make([]model.Value, len(p.types))
-		var err error
-		if p.stmt, err = r.conn.prepare(ctx, v.text(p.points)); err != nil {
+		types := slices.Concat(slices.Repeat([]model.Type{model.String}, len(v.labels)), slices.Repeat([]model.Type{model.Float}, len(v.points)))
+		stmt, err := r.conn.Parse(ctx, v.text())
+		if err != nil {
 			return fmt.Errorf("read the counters %s*: %w", v.prefix, err)
 		}
-		r.parsed = append(r.parsed, p)
+		r.views, r.queries, r.types = append(r.views, v), append(r.queries, stmt), append(r.types, types)
 	}
 	return nil
 }
@@ -104,54 +91,42 @@ func (r *reader) Counters(ctx context.Context, s *engine.Sample) error {
 	if r.conn == nil {
 		return errClosed
 	}
-	c := r.conn
-	c.out = c.out[:0]
-	for i := range r.parsed {
-		var err error
-		if c.out, err = r.parsed[i].stmt.appendMessages(c.out, nil, nil); err != nil {
-			return err
-		}
+	err := r.conn.Pipeline(ctx, r.queries, r.types, func(i int, row []model.Value) error {
+		r.add(s, &r.views[i], row)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read the counters: %w", err)
 	}
-	c.out = append(c.out, syncMessage...)
-	if err := c.watch.begin(ctx); err != nil {
-		return err
-	}
-	c.ask()
-	var bad error
-	for {
-		row, err := c.next()
-		if row == nil {
-			if err := c.end(ctx, err); err != nil {
-				return fmt.Errorf("read the counters: %w", err)
-			}
-			return bad
-		}
-		if bad == nil {
-			bad = r.add(s, &r.parsed[c.done], row)
-		}
-	}
+	return nil
 }
 
 // add adds the points of a row. What is NULL is not known.
-func (r *reader) add(s *engine.Sample, v *parsed, row []byte) error {
-	if err := decodeRow(row, v.row, v.stmt.columns, v.types, decode); err != nil {
-		return fmt.Errorf("read the counters %s*: %w", v.prefix, err)
-	}
+func (r *reader) add(s *engine.Sample, v *view, row []model.Value) {
 	r.labels = r.labels[:0]
 	for i, l := range v.labels {
-		r.labels = append(r.labels, l.name, string(v.row[i].Buf()))
+		r.labels = append(r.labels, l.name, string(row[i].Buf()))
 	}
-	for i, value := range v.row[len(v.labels):] {
+	for i, value := range row[len(v.labels):] {
 		p := &v.points[i]
 		switch {
 		case value.IsNull():
 		case p.gauge:
-			s.Gauge(v.names[i], p.unit, value.Float(), r.labels...)
+			s.Gauge(p.name, p.unit, value.Float(), r.labels...)
 		default:
-			s.Counter(v.names[i], p.unit, value.Float(), r.labels...)
+			s.Counter(p.name, p.unit, value.Float(), r.labels...)
 		}
 	}
-	return nil
+}
+
+// pid is the process that serves the connection, 0 when it is closed.
+func (r *reader) pid() uint32 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.conn == nil {
+		return 0
+	}
+	return r.conn.PID()
 }
 
 // Close closes the connection.

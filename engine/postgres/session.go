@@ -3,9 +3,11 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/pgwire"
 	"rumbench/model"
 )
 
@@ -13,10 +15,6 @@ import (
 func (d *db) Session(ctx context.Context) (engine.Session, error) {
 	s, err := d.NewSession(ctx)
 	if err != nil {
-		return nil, err
-	}
-	if err := d.checkSession(ctx, s); err != nil {
-		_ = s.Close()
 		return nil, err
 	}
 	return &session{s, d}, nil
@@ -30,17 +28,11 @@ type session struct {
 
 // Prepare readies an operation.
 func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
-	if op.Table == "" {
-		return s.Session.Prepare(ctx, op)
-	}
-	if err := s.db.strangeness(op.Table); err != nil {
-		return nil, err
-	}
-	if !s.db.hasIndex(op.Table, op.Index) { // the server would find another way
-		return nil, fmt.Errorf("operation %s: the index does not exist", op.Label())
-	}
 	if op.Kind != model.Insert {
 		return s.Session.Prepare(ctx, op)
+	}
+	if err := s.db.Usable(op); err != nil {
+		return nil, err
 	}
 	t, err := s.db.Schema.Table(op.Table)
 	if err != nil {
@@ -48,7 +40,7 @@ func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 	}
 	switch {
 	case op.Load && s.db.copies && op.OnConflict == model.Fail:
-		return newCopier(s, t, op)
+		return newCopier(ctx, s, t, op)
 	case op.Rows > 1 && (op.OnConflict == model.Replace || op.OnConflict == model.Add):
 		return newRepeated(ctx, s, t, op)
 	}
@@ -56,9 +48,47 @@ func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 }
 
 // conn is the session's connection, nil when it is closed.
-func (s *session) conn() *conn {
-	c, _ := s.Conn().(*conn)
+func (s *session) conn() *pgwire.Conn {
+	c, _ := s.Conn().(*pgwire.Conn)
 	return c
 }
 
 var errClosed = engine.Errorf(engine.Gone, "the session is closed")
+
+// copier does the inserts of a load by COPY, one for each batch. The numbers of
+// its rows are not known.
+type copier struct {
+	*pgwire.Copy
+	session *session
+	label   string
+	want    int // arguments
+}
+
+func newCopier(ctx context.Context, s *session, t *model.Table, op *model.Op) (engine.Stmt, error) {
+	d := s.db.Dialect()
+	names := make([]string, len(op.Columns))
+	for i, c := range op.Columns {
+		names[i] = d.Name(c)
+	}
+	c, err := s.conn().PrepareCopy(ctx, d.Name(t.Name), strings.Join(names, ", "))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op.Label(), err)
+	}
+	return &copier{c, s, op.Label(), op.Args(t)}, nil
+}
+
+// Exec copies the rows.
+func (s *copier) Exec(ctx context.Context, args []model.Value, r *engine.Result) (err error) {
+	r.Reset()
+	if s.session.conn() == nil {
+		return errClosed
+	}
+	if len(args) != s.want {
+		return fmt.Errorf("%s: %d arguments given, %d wanted", s.label, len(args), s.want)
+	}
+	if r.Rows, err = s.Copy.Exec(ctx, args); err != nil {
+		r.Reset()
+		return fmt.Errorf("%s: %w", s.label, err)
+	}
+	return nil
+}

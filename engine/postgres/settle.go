@@ -2,15 +2,12 @@ package postgres
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
-	"errors"
 	"fmt"
-	"strconv"
-	"sync"
 	"time"
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/pgwire"
 )
 
 // vacuumsAtOnce is how many tables are vacuumed at the same time.
@@ -20,20 +17,12 @@ const vacuumsAtOnce = 8
 // are gone, index scans need not look at the tables, and the planner knows what
 // is there; and then checkpoints.
 func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
-	names := d.tableNames()
-	out := make([]engine.SettleAction, len(names))
-	errs := make([]error, len(names))
-	turns := make(chan struct{}, vacuumsAtOnce)
-	var wg sync.WaitGroup
-	for i, name := range names {
-		wg.Go(func() {
-			turns <- struct{}{}
-			out[i], errs[i] = d.vacuum(ctx, name)
-			<-turns
-		})
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
+	out := make([]engine.SettleAction, len(d.Schema.Tables))
+	err := d.EachTable(ctx, vacuumsAtOnce, func(c *sqlkit.Admin, i int, table string) (err error) {
+		out[i], err = d.vacuum(ctx, c, table)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	checkpoint, err := d.checkpoint(ctx)
@@ -44,18 +33,13 @@ func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 }
 
 // vacuum removes what is dead in a table and in its indexes.
-func (d *db) vacuum(ctx context.Context, table string) (a engine.SettleAction, err error) {
-	c, err := d.Connect(ctx)
-	if err != nil {
-		return a, err
-	}
-	defer c.Close()
+func (d *db) vacuum(ctx context.Context, c *sqlkit.Admin, table string) (a engine.SettleAction, err error) {
 	before, err := d.tableState(ctx, c, table)
 	if err != nil {
 		return a, err
 	}
 	start := time.Now()
-	if err := c.Exec(ctx, "VACUUM (ANALYZE, INDEX_CLEANUP ON) "+quote(table)); err != nil {
+	if err := c.Exec(ctx, "VACUUM (ANALYZE, INDEX_CLEANUP ON) "+d.Dialect().Name(table)); err != nil {
 		return a, err
 	}
 	a = engine.SettleAction{Name: "vacuum " + table, Duration: time.Since(start)}
@@ -67,10 +51,10 @@ func (d *db) vacuum(ctx context.Context, table string) (a engine.SettleAction, e
 // tableState is what vacuum changes of a table.
 type tableState struct{ dead, visible, pages string }
 
-func (d *db) tableState(ctx context.Context, c *sqlkit.Conn, table string) (s tableState, err error) {
-	text := "SELECT pg_stat_get_dead_tuples(c.oid), c.relallvisible, c.relpages FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname =" + literal(d.Server.Schema) + " AND c.relname =" + literal(table)
-	err = c.Query(ctx, text, func(row []sqldriver.Value) error {
-		s = tableState{sqlkit.Text(row[0]), sqlkit.Text(row[1]), sqlkit.Text(row[2])}
+func (d *db) tableState(ctx context.Context, c *sqlkit.Admin, table string) (s tableState, err error) {
+	text := "SELECT pg_stat_get_dead_tuples(c.oid), c.relallvisible, c.relpages FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = " + d.Dialect().Quoted(d.Server.Schema) + " AND c.relname = " + d.Dialect().Quoted(table)
+	err = c.Query(ctx, text, func(row []string) error {
+		s = tableState{row[0], row[1], row[2]}
 		return nil
 	})
 	return s, err
@@ -86,7 +70,7 @@ func (d *db) checkpoint(ctx context.Context) (engine.SettleAction, error) {
 	}
 	start := time.Now()
 	err = d.Admin().Exec(ctx, "CHECKPOINT")
-	if hasState(err, mayNot) && d.server == nil {
+	if pgwire.HasState(err, pgwire.MayNot) && d.Attached() {
 		a.Detail = "not done: only a superuser or a member of pg_checkpoint may"
 		return a, nil
 	}
@@ -109,16 +93,7 @@ func (d *db) checkpointState(ctx context.Context) (s checkpointState, err error)
 		expr[p.name] = p.expr
 	}
 	text := fmt.Sprintf("SELECT (%s) - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0'), %s, %s + %s %s", position, expr["pages_written"], expr["timed"], expr["requested"], v.from)
-	err = d.Admin().Query(ctx, text, func(row []sqldriver.Value) error {
-		for i, to := range []*float64{&s.age, &s.pages, &s.count} {
-			n, err := strconv.ParseFloat(sqlkit.Text(row[i]), 64)
-			if err != nil {
-				return err
-			}
-			*to = n
-		}
-		return nil
-	})
+	err = d.Admin().Numbers(ctx, text, 0, func(_ []string, n []float64) { s = checkpointState{n[0], n[1], n[2]} })
 	return s, err
 }
 

@@ -3,44 +3,62 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"rumbench/engine"
+	"rumbench/engine/serverkit"
+	"rumbench/internal/pgwire"
 	"rumbench/internal/server"
 	"rumbench/model"
 )
 
 // setup is a configuration that has been checked.
 type setup struct {
-	engine.Config
-	program  server.Program   // none when attached
-	attached *pgconn.Config   // nil: a private server
+	*serverkit.Setup
+	dsn      *pgwire.Config   // nil: a private server
 	settings []server.Setting // of the private server
 	copies   bool             // loads are done by COPY
 }
 
+// rules are what is taken of a configuration. The server takes names as it likes,
+// and does not list the settings of extensions.
+var rules = &serverkit.Rules{
+	Kinds: []string{server.Postgres}, Options: options, Plain: strings.ToLower, Unlisted: extension, On: "on", Off: "off",
+	Fixed: []string{
+		"data_directory", "config_file", "hba_file", "ident_file", "external_pid_file",
+		"unix_socket_directories", "logging_collector", "dynamic_shared_memory_type",
+	},
+	Opening: []string{"listen_addresses", "bonjour"},
+}
+
+// extension is what the settings of extensions are called.
+var extension = regexp.MustCompile(`^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)+$`)
+
 func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
-	s := &setup{Config: c}
-	if s.Server.Schema == "" {
-		s.Server.Schema = engine.DefaultSchema
-	}
-	if err := s.checkKnobs(); err != nil {
+	if err := checkKnobs(c); err != nil {
 		return nil, err
 	}
+	s := &setup{}
 	var err error
 	if s.copies, err = c.BoolOption(optCopy, false); err != nil {
 		return nil, err
 	}
-	if c.Server.DSN != "" {
-		return s, s.attach()
+	if s.Setup, err = rules.Check(ctx, c); err != nil {
+		return nil, err
 	}
-	return s, s.private(ctx)
+	if s.Attached() {
+		s.dsn, err = pgwire.ParseDSN(c.Server.DSN)
+		return s, err
+	}
+	major := majorOf(s.Program.Version)
+	if major < oldest {
+		return nil, &engine.KnobError{Knob: s.ProgramKnob(), Value: s.Program.Path, Reason: fmt.Sprintf("%s is too old; %d is the oldest that can be used", s.Program.Name(), oldest)}
+	}
+	s.settings = append(s.knobSettings(major), s.Variables...) // which override all others
+	return s, nil
 }
 
 // page is compiled into the server.
@@ -50,12 +68,10 @@ const page = 8192
 const leastCache = 128 << 10
 
 // checkKnobs refuses what no server can do.
-func (s *setup) checkKnobs() error {
+func checkKnobs(s engine.Config) error {
 	switch {
 	case !slices.Contains(model.Durabilities(), s.Durability):
 		return &engine.KnobError{Knob: "durability", Value: string(s.Durability), Reason: fmt.Sprintf("it must be one of %v", model.Durabilities())}
-	case s.Protocol != "" && !slices.Contains(engine.Protocols(), s.Protocol):
-		return &engine.KnobError{Knob: "protocol", Value: string(s.Protocol), Reason: fmt.Sprintf("it must be one of %v", engine.Protocols())}
 	case s.Storage != "" && s.Storage != "heap":
 		return &engine.KnobError{Knob: "storage", Value: s.Storage, Reason: "only heap can be had"}
 	case s.Compression != "" && s.Compression != model.CompressionNone:
@@ -75,79 +91,9 @@ func (s *setup) checkKnobs() error {
 	return checkSchema(s.Schema)
 }
 
-// variables are the options that are the server's own.
-func (s *setup) variables() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Options)), func(name string) bool { return name == optCopy })
-}
-
-// attach checks a configuration for a server that runs already.
-func (s *setup) attach() (err error) {
-	const (
-		both  = "a target has a dsn, or a server to start, not both"
-		never = "a server that is attached to is never configured: set it there, and leave it out here"
-	)
-	switch {
-	case s.Server.Kind != "":
-		return &engine.KnobError{Knob: "server", Value: s.Server.Kind, Reason: both}
-	case s.Server.Binary != "":
-		return &engine.KnobError{Knob: "binary", Value: s.Server.Binary, Reason: both}
-	case s.Cache != 0:
-		return &engine.KnobError{Knob: "cache", Reason: never}
-	case s.Page != 0:
-		return &engine.KnobError{Knob: "page", Reason: never}
-	case s.DirectIO != nil:
-		return &engine.KnobError{Knob: "direct_io", Reason: never}
-	case len(s.variables()) > 0:
-		return &engine.KnobError{Knob: "options." + s.variables()[0], Reason: never}
-	}
-	s.attached, err = parseDSN(s.Server.DSN)
-	return err
-}
-
-// parseDSN reads a DSN. The error does not show it: it may hold a password.
-func parseDSN(dsn string) (*pgconn.Config, error) {
-	config, err := attachedConfig(dsn)
-	if err != nil {
-		return nil, &engine.KnobError{Knob: "dsn", Reason: "it cannot be read; it is written postgres://USER:PASSWORD@HOST:PORT/DATABASE, or host=/var/run/postgresql user=USER dbname=DATABASE"}
-	}
-	return config, nil
-}
-
-// ReadDSN reads a DSN.
-func (Engine) ReadDSN(dsn string) (engine.Address, error) {
-	config, err := parseDSN(dsn)
-	if err != nil {
-		return engine.Address{}, err
-	}
-	network, host := pgconn.NetworkAddress(config.Host, config.Port)
-	return engine.Address{User: config.User, Network: network, Host: host, Database: config.Database}, nil
-}
-
-// private checks a configuration for a server of our own and makes its settings.
-func (s *setup) private(ctx context.Context) (err error) {
-	if s.Server.Kind == "" {
-		s.Server.Kind = server.Postgres
-	}
-	if s.Server.Kind != server.Postgres {
-		return &engine.KnobError{Knob: "server", Value: s.Server.Kind, Reason: "the engine runs on server " + server.Postgres}
-	}
-	knob := "server"
-	if s.Server.Binary != "" {
-		knob = "binary"
-	}
-	if s.program, err = server.Find(ctx, s.Server.Kind, s.Server.Binary); err != nil {
-		return &engine.KnobError{Knob: knob, Reason: err.Error(), Err: err}
-	}
-	major := majorOf(s.program.Version)
-	if major < oldest {
-		return &engine.KnobError{Knob: knob, Value: s.program.Path, Reason: fmt.Sprintf("%s is too old; %d is the oldest that can be used", s.program.Name(), oldest)}
-	}
-	s.settings = s.knobSettings(major)
-	return s.addOptions(ctx)
-}
-
 // sessionParams adds what the knobs set for every connection.
 func (s *setup) sessionParams(params map[string]string) {
+	params["search_path"] = newDialect().Name(s.Server.Schema)
 	if s.Isolation != model.DefaultIsolation {
 		params["default_transaction_isolation"] = levelName(s.Isolation)
 	}
@@ -205,62 +151,4 @@ var commits = map[model.Durability]struct{ fsync, synchronous string }{
 	model.DurabilityInterval: {"on", "off"},
 	model.DurabilityProcess:  {"off", "on"},
 	model.DurabilityOS:       {"on", "on"},
-}
-
-// placed are settings that say where things are, which is not the plan's to
-// choose: another data directory would be another database.
-var placed = []string{
-	"data_directory", "config_file", "hba_file", "ident_file", "external_pid_file",
-	"unix_socket_directories", "logging_collector", "dynamic_shared_memory_type",
-}
-
-// addOptions adds the settings that the plan gives. They override all others.
-func (s *setup) addOptions(ctx context.Context) error {
-	if len(s.variables()) == 0 {
-		return nil
-	}
-	known, err := server.Variables(ctx, s.program)
-	if err != nil {
-		return err
-	}
-	for _, name := range s.variables() {
-		plain := strings.ToLower(name) // the server takes names as it likes
-		value, ok := text(s.Options[name])
-		switch {
-		case slices.Contains(placed, plain):
-			return &engine.KnobError{Knob: "options." + name, Reason: "rumbench decides where a private server keeps and finds things"}
-		case !known[plain] && !extension.MatchString(name):
-			return &engine.KnobError{Knob: "options." + name, Reason: s.program.Name() + " has no such setting"}
-		case !ok:
-			return &engine.KnobError{Knob: "options." + name, Value: fmt.Sprint(s.Options[name]), Reason: "it must be one value"}
-		}
-		if slices.Contains(opening, plain) {
-			if err := s.RefuseOpening(name); err != nil {
-				return err
-			}
-		}
-		s.settings = append(s.settings, server.Setting{Name: plain, Value: value})
-	}
-	return nil
-}
-
-// extension is what the settings of extensions are called, which the server does
-// not list.
-var extension = regexp.MustCompile(`^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)+$`)
-
-// opening are settings that let others at the server.
-var opening = []string{"listen_addresses", "bonjour"}
-
-// text is an option as the configuration file takes it.
-func text(v any) (string, bool) {
-	switch v := v.(type) {
-	case bool:
-		if v {
-			return "on", true
-		}
-		return "off", true
-	case string, int, int64, uint64, float64:
-		return fmt.Sprint(v), true
-	}
-	return "", false
 }

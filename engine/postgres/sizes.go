@@ -2,7 +2,7 @@ package postgres
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -14,21 +14,73 @@ import (
 // belongs to its table. The total of a private server is that of its database;
 // of another one only what is ours of it.
 func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
-	in := " c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname =" + literal(d.Server.Schema) + ")"
+	in := " c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = " + d.Dialect().Quoted(d.Server.Schema) + ")"
+	ours := d.Dialect().QuotedList(d.TableNames())
 	total := "pg_database_size(current_database())"
-	if d.server == nil {
-		total = "(SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c WHERE " + in + " AND c.relname IN " + among(d.tableNames()) + ")"
+	if d.Attached() {
+		total = "(SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c WHERE " + in + " AND c.relname IN " + ours + ")"
 	}
 	texts := []string{
-		"SELECT c.relname, pg_table_size(c.oid) + coalesce((SELECT pg_table_size(i.indexrelid) FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary), 0) FROM pg_class c WHERE" + in + " AND c.relname IN " + among(d.tableNames()),
-		"SELECT c.relname, pg_table_size(c.oid) FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid WHERE" + in + " AND NOT i.indisprimary AND i.indrelid IN (SELECT c.oid FROM pg_class c WHERE" + in + " AND c.relname IN " + among(d.tableNames()) + ")",
+		"SELECT c.relname, pg_table_size(c.oid) + coalesce((SELECT pg_table_size(i.indexrelid) FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary), 0) FROM pg_class c WHERE" + in + " AND c.relname IN " + ours,
+		"SELECT c.relname, pg_table_size(c.oid) FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid WHERE" + in + " AND NOT i.indisprimary AND i.indrelid IN (SELECT c.oid FROM pg_class c WHERE" + in + " AND c.relname IN " + ours + ")",
 		"SELECT '', " + total,
 	}
 	var out []engine.Size
-	err := d.Admin().Query(ctx, strings.Join(texts, " UNION ALL "), func(row []sqldriver.Value) error {
-		n, err := strconv.ParseInt(sqlkit.Text(row[1]), 10, 64)
-		out = append(out, engine.Size{Object: sqlkit.Text(row[0]), Bytes: n, Kind: engine.Exact})
+	err := d.Admin().Query(ctx, strings.Join(texts, " UNION ALL "), func(row []string) error {
+		n, err := strconv.ParseInt(row[1], 10, 64)
+		out = append(out, engine.Size{Object: row[0], Bytes: n, Kind: engine.Exact})
 		return err
 	})
 	return out, err
+}
+
+// FileClass returns what gives the class of a file of the data directory, and of
+// the directory around it that a private server has.
+func (d *db) FileClass(ctx context.Context) (func(path string) engine.FileClass, error) {
+	return d.classes(ctx, d.Admin())
+}
+
+func (d *db) classes(ctx context.Context, c *sqlkit.Admin) (func(path string) engine.FileClass, error) {
+	current, err := c.Value(ctx, "SELECT pg_walfile_name(pg_current_wal_insert_lsn())") // the log's file that is being written
+	return func(path string) engine.FileClass { return fileClass(path, d.about.database, current) }, err
+}
+
+// relation is the path of a file of a table or index: the database's number,
+// then the file's, which may end in its fork and its part. Those of temporary
+// tables begin with a t.
+var relation = regexp.MustCompile(`^(?:base|pg_tblspc/[0-9]+/[^/]+)/([0-9]+)/(t[0-9]+_)?([0-9]+)(?:_[a-z]+)?(?:\.[0-9]+)?$`)
+
+// segment is the name of a file of the log: its timeline and its place.
+var segment = regexp.MustCompile(`^[0-9A-F]{24}$`)
+
+// firstNormal is the first number of a file that is not the system catalog's.
+// All databases have a copy of that, of some 7 MB.
+const firstNormal = 16384
+
+// fileClass goes by the path of a file, the number of the database and the name
+// of the log's file that is being written: those with greater names are files of
+// the past, renamed for what is still to come.
+func fileClass(path string, database uint32, current string) engine.FileClass {
+	path = strings.TrimPrefix(path, "data/")
+	switch top, name, _ := strings.Cut(path, "/"); {
+	case top == "pg_wal" && segment.MatchString(name) && name > current:
+		return engine.SpareFile
+	case top == "pg_wal":
+		return engine.RedoFile
+	case top == "tmp" || top == "pg_dynshmem" || strings.Contains(path, "pgsql_tmp"):
+		return engine.TempFile
+	}
+	m := relation.FindStringSubmatch(path)
+	if m == nil {
+		return engine.SystemFile
+	}
+	in, _ := strconv.ParseUint(m[1], 10, 32)
+	file, _ := strconv.ParseUint(m[3], 10, 32)
+	switch {
+	case m[2] != "":
+		return engine.TempFile
+	case uint32(in) == database && file >= firstNormal:
+		return engine.DataFile
+	}
+	return engine.SystemFile
 }

@@ -1,13 +1,8 @@
 package postgres
 
 import (
-	"errors"
 	"slices"
-	"strings"
-	"syscall"
 	"testing"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"rumbench/engine"
 )
@@ -45,35 +40,6 @@ func TestFileClass(t *testing.T) {
 	}
 }
 
-func TestClassify(t *testing.T) {
-	for _, c := range []struct {
-		code, severity string
-		class          engine.Class
-		hint           string
-	}{
-		{"40001", "ERROR", engine.Conflict, ""},
-		{"08006", "ERROR", engine.Gone, ""},
-		{"57P02", "FATAL", engine.Gone, ""},
-		{"25P03", "FATAL", engine.Gone, ""},
-		{"XX000", "PANIC", engine.Gone, ""},
-		{"53100", "ERROR", engine.Fatal, "disk is full"},
-		{"53200", "ERROR", engine.Fatal, "lower the cache"},
-		{"42P01", "ERROR", engine.Fatal, ""},
-	} {
-		err := classify(&pgconn.PgError{Code: c.code, SeverityUnlocalized: c.severity, Severity: "FEHLER"})
-		if engine.ClassOf(err) != c.class || !strings.Contains(engine.Hint(err), c.hint) || (c.hint == "") != (engine.Hint(err) == "") {
-			t.Errorf("%s: %v of class %q, hint %q", c.code, err, engine.ClassOf(err), engine.Hint(err))
-		}
-	}
-	if !errors.Is(classify(&pgconn.PgError{Code: "53100"}), syscall.ENOSPC) {
-		t.Error("a full disk is not the system's")
-	}
-	err := connectError(&pgconn.PgError{Code: "53300", SeverityUnlocalized: "FATAL"})
-	if engine.ClassOf(err) != engine.Fatal || !strings.Contains(engine.Hint(err), "max_connections") {
-		t.Errorf("too many clients: %v", err)
-	}
-}
-
 // Every release has queries; a view's labels are sorted.
 func TestViews(t *testing.T) {
 	for release := oldest; release <= 18; release++ {
@@ -87,11 +53,11 @@ func TestViews(t *testing.T) {
 				if !slices.IsSorted(names) {
 					t.Errorf("%d: labels %v", release, names)
 				}
-				for _, p := range pick(v.points, release) {
-					if seen[v.prefix+p.name] {
-						t.Errorf("%d: %s%s is told twice", release, v.prefix, p.name)
+				for _, p := range v.pick(release).points {
+					if seen[p.name] {
+						t.Errorf("%d: %s is told twice", release, p.name)
 					}
-					seen[v.prefix+p.name] = true
+					seen[p.name] = true
 				}
 			}
 			for _, name := range []string{engine.BytesWritten, "postgres.checkpoint.pages_written", "postgres.bgwriter.pages_written_by_sessions"} {

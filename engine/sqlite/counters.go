@@ -2,13 +2,13 @@ package sqlite
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
 	"sync/atomic"
 
 	driver "modernc.org/sqlite"
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
+	"rumbench/engine/sqlkit/stdsql"
 	"rumbench/model"
 )
 
@@ -35,14 +35,11 @@ func (db *db) Counters(ctx context.Context, s *engine.Sample) error {
 		{"page_count", "sqlite.pages"},
 		{"freelist_count", "sqlite.pages_free"},
 	} {
-		err := db.watch.Query(ctx, "PRAGMA "+p.pragma, func(row []sqldriver.Value) error {
-			n, _ := row[0].(int64)
-			s.Gauge(p.name, "count", float64(n))
-			return nil
-		})
+		n, err := db.watch.Number(ctx, "PRAGMA "+p.pragma)
 		if err != nil {
 			return err
 		}
+		s.Gauge(p.name, "count", n)
 	}
 	state, err := readLog(ctx, db.watch, "NOOP")
 	if err != nil {
@@ -125,14 +122,17 @@ func (s *session) share(ctx context.Context, n int64) error {
 	if s.db.cache == 0 {
 		return nil
 	}
-	return s.Query(ctx, "PRAGMA "+cacheSize(s.db.cache/n), func([]sqldriver.Value) error { return nil })
+	return s.Exec(ctx, "PRAGMA "+cacheSize(s.db.cache/n))
 }
 
 // report adds what was counted since the last time.
 func (s *session) report() {
-	conn, ok := s.Conn().(driver.DBStatus)
-	if !ok {
+	if s.Conn() == nil {
 		return // closed
+	}
+	conn, ok := s.Conn().(*stdsql.Conn).Raw().(driver.DBStatus)
+	if !ok {
+		return
 	}
 	for i, c := range statusCounters {
 		if n, _, err := conn.Status(c.op, true); err == nil {

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -22,10 +21,10 @@ type db struct {
 	*sqlkit.DB
 	path   string
 	level  model.Durability
-	cache  int64        // bytes, of all sessions together; 0: SQLite's own
-	open   atomic.Int64 // sessions
-	page   int64        // bytes
-	watch  *sqlkit.Conn // for counters, which wait for nothing else
+	cache  int64         // bytes, of all sessions together; 0: SQLite's own
+	open   atomic.Int64  // sessions
+	page   int64         // bytes
+	watch  *sqlkit.Admin // for counters, which wait for nothing else
 	status status
 }
 
@@ -38,56 +37,33 @@ func (db *db) begin(ctx context.Context, c engine.Config) (err error) {
 	if mode != "wal" {
 		return fmt.Errorf("journal mode is %s: the file system allows no write-ahead log", mode)
 	}
-	page, err := db.pragma(ctx, "page_size")
+	page, err := db.Admin().Number(ctx, "PRAGMA page_size")
 	if err != nil {
 		return err
 	}
-	if db.page, err = strconv.ParseInt(page, 10, 64); err != nil {
-		return fmt.Errorf("page_size: %w", err)
+	if db.page = int64(page); c.Page != 0 && db.page != c.Page {
+		return &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: fmt.Sprintf("the database was made with pages of %d bytes", db.page)}
 	}
-	if c.Page != 0 && db.page != c.Page {
-		return &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: "the database was made with pages of " + page + " bytes"}
-	}
-	if err := db.checkDefinitions(ctx, c.Schema); err != nil {
+	if err := db.Compare(ctx, definitions(), false); err != nil {
 		return err
 	}
 	db.watch, err = db.Connect(ctx)
 	return err
 }
 
-// checkDefinitions refuses a database with other tables or indexes than the
-// schema's, or with some that were defined otherwise. SQLite keeps the statements that made them.
-func (db *db) checkDefinitions(ctx context.Context, schema model.Schema) error {
-	want := map[string]string{}
+// definitions are the statements that made tables and indexes, which SQLite keeps.
+func definitions() sqlkit.Definitions {
 	d := newDialect("")
-	for i := range schema.Tables {
-		t := &schema.Tables[i]
-		want[t.Name] = d.CreateTable(t)
-		for k := range t.Indexes {
-			ix := &t.Indexes[k]
-			want[sqlkit.IndexName(t.Name, ix.Name)] = d.CreateIndexes(t, []*model.Index{ix})[0]
-		}
+	return sqlkit.Definitions{
+		Queries: []string{"SELECT name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*'"},
+		Table:   d.CreateTable,
+		Index:   func(t *model.Table, ix *model.Index) string { return d.CreateIndexes(t, []*model.Index{ix})[0] },
 	}
-	return db.Admin().Query(ctx, "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL", func(row []sqldriver.Value) error {
-		name, made := sqlkit.Text(row[0]), sqlkit.Text(row[1])
-		text, ok := want[name]
-		if !ok && !strings.HasPrefix(name, "sqlite_") {
-			return fmt.Errorf("the database holds %s, which is not wanted: the parameters that shape the tables must be those of the load", name)
-		}
-		if ok && text != made {
-			return fmt.Errorf("%s exists with another definition: it was made by %q, and %q is wanted; the parameters that shape the tables must be those of the load", name, made, text)
-		}
-		return nil
-	})
 }
 
 // pragma reads a setting of the connections.
-func (db *db) pragma(ctx context.Context, name string) (value string, err error) {
-	err = db.Admin().Query(ctx, "PRAGMA "+name, func(row []sqldriver.Value) error {
-		value = sqlkit.Text(row[0])
-		return nil
-	})
-	return value, err
+func (db *db) pragma(ctx context.Context, name string) (string, error) {
+	return db.Admin().Value(ctx, "PRAGMA "+name)
 }
 
 // readBack are the settings of a connection, with the words for the numbers
@@ -96,16 +72,9 @@ var readBack = []struct {
 	name  string
 	words []string
 }{
-	{"journal_mode", nil},
-	{"synchronous", []string{"off", "normal", "full", "extra"}},
-	{"page_size", nil},
-	{"cache_size", nil},
-	{optCheckpoint, nil},
-	{optMmap, nil},
-	{optTemp, []string{"default", "file", "memory"}},
-	{"auto_vacuum", []string{"none", "full", "incremental"}},
-	{"locking_mode", nil},
-	{"busy_timeout", nil},
+	{"journal_mode", nil}, {"synchronous", []string{"off", "normal", "full", "extra"}}, {"page_size", nil}, {"cache_size", nil},
+	{optCheckpoint, nil}, {optMmap, nil}, {optTemp, []string{"default", "file", "memory"}},
+	{"auto_vacuum", []string{"none", "full", "incremental"}}, {"locking_mode", nil}, {"busy_timeout", nil},
 }
 
 // CreateIndexes builds indexes, with the whole cache: no client works meanwhile.
@@ -121,14 +90,11 @@ func (db *db) giveBack(ctx context.Context) error {
 
 // Settings are read back from a connection that is set up as sessions' are.
 func (db *db) Settings(ctx context.Context) ([]engine.Setting, error) {
-	var out []engine.Setting
-	err := db.Admin().Query(ctx, "SELECT sqlite_version()", func(row []sqldriver.Value) error {
-		out = append(out, engine.Setting{Name: "sqlite_version", Value: sqlkit.Text(row[0]), Source: engine.ReadBack})
-		return nil
-	})
+	version, err := db.Admin().Value(ctx, "SELECT sqlite_version()")
 	if err != nil {
 		return nil, err
 	}
+	out := []engine.Setting{{Name: "sqlite_version", Value: version, Source: engine.ReadBack}}
 	for _, s := range readBack {
 		value, err := db.pragma(ctx, s.name)
 		if err != nil {
@@ -153,12 +119,12 @@ func (db *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 func (db *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 	var out []engine.Size
 	const text = "SELECT name, pgsize FROM dbstat WHERE aggregate = TRUE ORDER BY name"
-	err := db.Admin().Query(ctx, text, func(row []sqldriver.Value) error {
-		name := sqlkit.Text(row[0])
-		if bytes, ok := row[1].(int64); ok && !strings.HasPrefix(name, "sqlite_") {
-			out = append(out, engine.Size{Object: name, Bytes: bytes, Kind: engine.Exact})
+	err := db.Admin().Query(ctx, text, func(row []string) error {
+		bytes, err := strconv.ParseInt(row[1], 10, 64)
+		if !strings.HasPrefix(row[0], "sqlite_") {
+			out = append(out, engine.Size{Object: row[0], Bytes: bytes, Kind: engine.Exact})
 		}
-		return nil
+		return err
 	})
 	if err := errors.Join(err, db.giveBack(ctx)); err != nil {
 		return nil, err
@@ -237,14 +203,9 @@ type walState struct {
 }
 
 // readLog checkpoints in a mode, of which NOOP only asks.
-func readLog(ctx context.Context, c *sqlkit.Conn, mode string) (out walState, err error) {
-	err = c.Query(ctx, "PRAGMA wal_checkpoint("+mode+")", func(row []sqldriver.Value) error {
-		n := [3]int64{}
-		for i := range n {
-			n[i], _ = row[i].(int64)
-		}
-		out = walState{busy: n[0] != 0, frames: n[1], moved: n[2]}
-		return nil
+func readLog(ctx context.Context, c *sqlkit.Admin, mode string) (out walState, err error) {
+	err = c.Numbers(ctx, "PRAGMA wal_checkpoint("+mode+")", 0, func(_ []string, n []float64) {
+		out = walState{busy: n[0] != 0, frames: int64(n[1]), moved: int64(n[2])}
 	})
 	return out, err
 }

@@ -28,6 +28,7 @@ func newDialect(dir string) *sqlkit.Dialect {
 		Number:       sqlkit.LastNumber,
 		RowsAsValues: true,
 		Begin:        begin,
+		Literal:      appendLiteral,
 		Detached:     true, // the driver starts a goroutine to watch the context
 		Classify:     func(err error) error { return classify(err, dir) },
 	}
@@ -95,11 +96,11 @@ func classify(err error, dir string) error {
 			return engine.Classify(engine.Duplicate, err)
 		}
 	case lib.SQLITE_FULL:
-		err = &fullError{err}
+		err = engine.DiskFull(err)
 	case lib.SQLITE_IOERR:
 		// The log's shared memory and syncs fail without saying why.
 		if diskFull(dir) {
-			err = &fullError{err}
+			err = engine.DiskFull(err)
 		}
 	case lib.SQLITE_ERROR:
 		// Some errors, a full disk's for one, have undone the transaction already.
@@ -109,11 +110,6 @@ func classify(err error, dir string) error {
 	}
 	return engine.Classify(engine.Fatal, err)
 }
-
-// fullError is SQLite's error of a full disk, which is also the system's.
-type fullError struct{ error }
-
-func (e *fullError) Unwrap() []error { return []error{e.error, syscall.ENOSPC} }
 
 func diskFull(dir string) bool {
 	var s syscall.Statfs_t

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
 	"encoding/hex"
 	"regexp"
 	"strconv"
@@ -15,36 +14,24 @@ import (
 
 // Explain asks SQLite for an operation's plan.
 func (db *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
-	e, none, err := db.DB.Explainable(ctx, op, appendLiteral)
-	if err != nil || e == nil {
-		return engine.Plan{Statement: op.Label(), None: none}, err
-	}
-	p := engine.Plan{Statement: e.Text}
-	var lines []string
-	err = db.Admin().Query(ctx, "EXPLAIN QUERY PLAN "+e.Filled, func(row []sqldriver.Value) error {
-		detail := sqlkit.Text(row[len(row)-1])
-		lines = append(lines, detail)
-		if a := accessOf(e.Table, detail); a != nil {
-			p.Access = append(p.Access, *a)
-		}
-		return nil
-	})
-	if err != nil {
-		return p, err
-	}
-	p.Text = strings.Join(lines, "\n")
-	p.TableBytes = 1 // all tables together, which is more than one has
-	for _, name := range []string{"page_count", "page_size"} {
-		err = db.Admin().Query(ctx, "PRAGMA "+name, func(row []sqldriver.Value) error {
-			n, err := strconv.ParseInt(sqlkit.Text(row[0]), 10, 64)
-			p.TableBytes *= n
-			return err
+	return db.DB.Explain(ctx, op, func(e *sqlkit.Explainable, p *engine.Plan) error {
+		var lines []string
+		err := db.Admin().Query(ctx, "EXPLAIN QUERY PLAN "+e.Filled, func(row []string) error {
+			detail := row[len(row)-1]
+			lines = append(lines, detail)
+			if a := accessOf(e.Table, detail); a != nil {
+				p.Access = append(p.Access, *a)
+			}
+			return nil
 		})
+		p.Text = strings.Join(lines, "\n")
 		if err != nil {
-			return p, err
+			return err
 		}
-	}
-	return p, nil
+		pages, err := db.Admin().Number(ctx, "PRAGMA page_count") // of all tables together, which is more than one has
+		p.TableBytes = int64(pages) * db.page
+		return err
+	})
 }
 
 // A line of a plan: SEARCH or SCAN, the table, and by what.

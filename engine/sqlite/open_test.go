@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"go.uber.org/goleak"
 
 	"rumbench/engine"
-	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
 
@@ -165,8 +163,8 @@ func TestSessionsShareTheCache(t *testing.T) {
 			st, err := s.Prepare(t.Context(), &model.Op{Kind: model.Scan, Table: c.Schema.Tables[0].Name, Aggregate: model.Count, Free: true})
 			must(t, err)
 			must(t, st.Exec(t.Context(), nil, &engine.Result{}))
-			must(t, s.Query(t.Context(), "PRAGMA cache_size", func(row []sqldriver.Value) error {
-				if got := sqlkit.Text(row[0]); got != want {
+			must(t, s.Query(t.Context(), "PRAGMA cache_size", func(row []string) error {
+				if got := row[0]; got != want {
 					t.Errorf("of %d sessions one has a cache_size of %s, want %s", len(sessions), got, want)
 				}
 				return nil

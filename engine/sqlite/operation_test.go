@@ -3,7 +3,6 @@ package sqlite
 import (
 	"bytes"
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math"
@@ -15,7 +14,6 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
-	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
 
@@ -309,8 +307,8 @@ func TestPlans(t *testing.T) {
 			for i := range 3 { // text queries take no arguments
 				text = strings.Replace(text, "?", fmt.Sprint(i), 1)
 			}
-			must(t, d.Admin().Query(t.Context(), "EXPLAIN QUERY PLAN "+text, func(row []driver.Value) error {
-				got = append(got, sqlkit.Text(row[3]))
+			must(t, d.Admin().Query(t.Context(), "EXPLAIN QUERY PLAN "+text, func(row []string) error {
+				got = append(got, row[3])
 				return nil
 			}))
 			if strings.Join(got, "; ") != c.want {
@@ -417,6 +415,6 @@ func TestReadBufferIsNotKept(t *testing.T) {
 // setLimit changes a setting of one session.
 func setLimit(t *testing.T, s *session, pragma string) {
 	t.Helper()
-	_, err := s.Conn().(driver.ExecerContext).ExecContext(t.Context(), "PRAGMA "+pragma, nil)
+	_, _, err := s.Conn().ExecText(t.Context(), "PRAGMA "+pragma)
 	must(t, err)
 }

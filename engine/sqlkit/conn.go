@@ -2,88 +2,150 @@ package sqlkit
 
 import (
 	"context"
-	"database/sql/driver"
-	"errors"
 	"fmt"
-	"io"
+	"math"
+	"strconv"
+	"strings"
 	"sync"
 
 	"rumbench/engine"
+	"rumbench/model"
 )
 
-// Conn is a connection for statements outside the hot path: definitions,
+// Connector makes connections that are ready for use.
+type Connector func(context.Context) (Conn, error)
+
+// Conn is a connection to a database, for one goroutine at a time. What it does
+// ends with the context. Its errors are given their class by Dialect.Classify.
+//
+// Values are taken and given as they are: an interface would hold a number or a
+// text only by allocating memory for it.
+type Conn interface {
+	// ExecText executes text and drops the rows that it returns. rows is how many
+	// were inserted, found or deleted, id the last insert id, 0 if there is none.
+	// The text is valid during the call only.
+	ExecText(ctx context.Context, text string) (rows, id int64, err error)
+	// QueryText executes text that is one query and hands over its rows, as
+	// Stmt.Query does. If types is nil, every value is text or NULL.
+	QueryText(ctx context.Context, text string, types []model.Type, each func(row []model.Value) error) error
+	// Prepare readies a statement for the connection's life, or until it is closed.
+	Prepare(ctx context.Context, text string) (Stmt, error)
+	Close() error
+}
+
+// Stmt is a prepared statement. Placeholder i takes args[order[i]], or args[i]
+// if order is nil. Text and bytes in args are valid during the call only.
+type Stmt interface {
+	// Exec executes a statement that returns no rows; the results are those of
+	// Conn.ExecText.
+	Exec(ctx context.Context, args []model.Value, order []int) (rows, id int64, err error)
+	// Query executes a statement that returns rows and hands each over, until
+	// each fails: its error is returned. A row has as many columns as types, and
+	// its values are of those types, or NULL. Text and bytes in it are valid
+	// during the call only.
+	Query(ctx context.Context, args []model.Value, order []int, types []model.Type, each func(row []model.Value) error) error
+	Close() error
+}
+
+// Admin is a connection for statements outside the hot path: definitions,
 // settings, counters. It may be used from several goroutines, one at a time.
-type Conn struct {
+type Admin struct {
 	mu   sync.Mutex
 	d    *Dialect
-	conn driver.Conn // nil: closed
+	conn Conn // nil: closed
 }
 
 // Connect opens a connection.
-func Connect(ctx context.Context, connector driver.Connector, d *Dialect) (*Conn, error) {
-	conn, err := connector.Connect(ctx)
+func Connect(ctx context.Context, connect Connector, d *Dialect) (*Admin, error) {
+	conn, err := connect(ctx)
 	if err != nil {
 		return nil, d.classify("connect", err)
 	}
-	return &Conn{d: d, conn: conn}, nil
+	return &Admin{d: d, conn: conn}, nil
 }
 
 // Exec executes a statement that returns nothing of interest.
-func (c *Conn) Exec(ctx context.Context, text string) error {
+func (c *Admin) Exec(ctx context.Context, text string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conn == nil {
 		return errClosed
 	}
-	return execText(ctx, c.d, c.conn, text)
+	_, _, err := c.conn.ExecText(ctx, text)
+	return c.d.classify(text, err)
 }
 
-func execText(ctx context.Context, d *Dialect, conn driver.Conn, text string) error {
-	execer, ok := conn.(driver.ExecerContext)
-	if !ok {
-		return fmt.Errorf("the driver's %T cannot execute text", conn)
-	}
-	_, err := execer.ExecContext(ctx, text, nil)
-	return d.classify(text, err)
-}
-
-// Query executes a statement and hands over each row, which is valid during
-// the call only.
-func (c *Conn) Query(ctx context.Context, text string, each func(row []driver.Value) error) error {
+// Query executes a statement and hands over each row as text, in which NULL is
+// empty. The slice is valid during the call only.
+func (c *Admin) Query(ctx context.Context, text string, each func(row []string) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conn == nil {
 		return errClosed
 	}
-	return queryText(ctx, c.d, c.conn, text, each)
+	var row []string
+	var failed error
+	err := c.conn.QueryText(ctx, text, nil, func(values []model.Value) error {
+		row = row[:0]
+		for _, v := range values {
+			row = append(row, string(v.Buf()))
+		}
+		failed = each(row)
+		return failed
+	})
+	if failed != nil {
+		return failed
+	}
+	return c.d.classify(text, err)
 }
 
-func queryText(ctx context.Context, d *Dialect, conn driver.Conn, text string, each func(row []driver.Value) error) (err error) {
-	queryer, ok := conn.(driver.QueryerContext)
-	if !ok {
-		return fmt.Errorf("the driver's %T cannot query by text", conn)
+// Value returns the last column of a query's last row, "" if there is none.
+func (c *Admin) Value(ctx context.Context, text string) (value string, err error) {
+	err = c.Query(ctx, text, func(row []string) error {
+		value = row[len(row)-1]
+		return nil
+	})
+	return value, err
+}
+
+// Number is Value as a number, 0 if there is none.
+func (c *Admin) Number(ctx context.Context, text string) (float64, error) {
+	value, err := c.Value(ctx, text)
+	if err != nil || value == "" {
+		return 0, err
 	}
-	rows, err := queryer.QueryContext(ctx, text, nil)
-	if err != nil {
-		return d.classify(text, err)
-	}
-	defer func() { err = errors.Join(err, d.classify(text, rows.Close())) }()
-	row := make([]driver.Value, len(rows.Columns()))
-	for {
-		switch err := rows.Next(row); {
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return d.classify(text, err)
+	return strconv.ParseFloat(value, 64)
+}
+
+// Numbers hands over the rows of a query: the first columns as text, the others as
+// numbers. NULL and what is no number are NaN.
+func (c *Admin) Numbers(ctx context.Context, text string, first int, each func(row []string, n []float64)) error {
+	var n []float64
+	return c.Query(ctx, text, func(row []string) error {
+		n = n[:0]
+		for _, v := range row[first:] {
+			f, err := strconv.ParseFloat(v, 64)
+			if err != nil {
+				f = math.NaN()
+			}
+			n = append(n, f)
 		}
-		if err := each(row); err != nil {
-			return err
-		}
-	}
+		each(row[:first], n)
+		return nil
+	})
+}
+
+// Map returns the last column of a query's rows by the first, in lower case.
+func (c *Admin) Map(ctx context.Context, text string) (map[string]string, error) {
+	out := map[string]string{}
+	return out, c.Query(ctx, text, func(row []string) error {
+		out[strings.ToLower(row[0])] = row[len(row)-1]
+		return nil
+	})
 }
 
 // Close closes the connection. It does nothing the second time.
-func (c *Conn) Close() error {
+func (c *Admin) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conn == nil {
@@ -96,14 +158,12 @@ func (c *Conn) Close() error {
 
 var errClosed = engine.Errorf(engine.Gone, "the connection is closed")
 
-// classify gives a driver's error its class and says what was being done.
+// classify gives an error its class and says what was being done.
 func (d *Dialect) classify(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, driver.ErrBadConn) {
-		err = engine.Classify(engine.Gone, err)
-	} else if err = d.Classify(err); err == nil {
+	if err = d.Classify(err); err == nil {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", doing, err)

@@ -2,51 +2,87 @@ package sqlkit
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
+	"strings"
 	"sync"
 
-	"rumbench/engine"
 	"rumbench/model"
 )
 
 // DB is the part of an engine.DB that SQL databases have in common: tables,
 // indexes and sessions. An engine embeds it and adds the rest.
 type DB struct {
-	dialect   *Dialect
-	connector driver.Connector
-	schema    model.Schema
-	admin     *Conn
+	// Replace: CreateTables drops tables of the schema that exist.
+	Replace bool
+
+	dialect *Dialect
+	connect Connector
+	schema  model.Schema
+	admin   *Admin
 
 	mu       sync.Mutex
 	sessions map[*Session]bool
+	indexes  map[string]bool  // that exist, by their names in the database
+	strange  map[string]error // tables that exist with another definition
 }
 
-// Open connects to a database. The connector makes every connection ready for use.
-func Open(ctx context.Context, connector driver.Connector, d *Dialect, schema model.Schema) (*DB, error) {
-	admin, err := Connect(ctx, connector, d)
+// Open connects to a database.
+func Open(ctx context.Context, connect Connector, d *Dialect, schema model.Schema) (*DB, error) {
+	admin, err := Connect(ctx, connect, d)
 	if err != nil {
 		return nil, err
 	}
-	return &DB{dialect: d, connector: connector, schema: schema, admin: admin, sessions: map[*Session]bool{}}, nil
+	return &DB{dialect: d, connect: connect, schema: schema, admin: admin, sessions: map[*Session]bool{}, indexes: map[string]bool{}, strange: map[string]error{}}, nil
 }
 
 // Admin is the connection that definitions are made on.
-func (db *DB) Admin() *Conn { return db.admin }
+func (db *DB) Admin() *Admin { return db.admin }
+
+// Dialect is the database's dialect.
+func (db *DB) Dialect() *Dialect { return db.dialect }
 
 // Connect opens a further connection, which is its opener's to close.
-func (db *DB) Connect(ctx context.Context) (*Conn, error) {
-	return Connect(ctx, db.connector, db.dialect)
+func (db *DB) Connect(ctx context.Context) (*Admin, error) {
+	return Connect(ctx, db.connect, db.dialect)
 }
+
+// TableNames are the names of the schema's tables.
+func (db *DB) TableNames() []string {
+	names := make([]string, len(db.schema.Tables))
+	for i := range names {
+		names[i] = db.schema.Tables[i].Name
+	}
+	return names
+}
+
+// definition is a statement that makes something, and the one that undoes it; ""
+// for none.
+type definition struct{ make, undo string }
 
 // CreateTables creates the schema's tables, all or none of them.
 func (db *DB) CreateTables(ctx context.Context) error {
-	var make, undo []string
+	d := db.dialect
+	var all []definition
 	for i := range db.schema.Tables {
-		make = append(make, db.dialect.CreateTable(&db.schema.Tables[i]))
-		undo = append(undo, db.dialect.DropTable(&db.schema.Tables[i]))
+		t := &db.schema.Tables[i]
+		if db.Replace {
+			all = append(all, definition{make: d.DropTable(t, true)})
+		}
+		all = append(all, definition{d.CreateTable(t), d.DropTable(t, false)})
+		if d.AfterTable != nil {
+			for _, text := range d.AfterTable(d, t) {
+				all = append(all, definition{make: text})
+			}
+		}
 	}
-	return define(ctx, db.admin, make, undo)
+	if err := db.define(ctx, db.admin, all); err != nil {
+		return err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	clear(db.indexes)
+	clear(db.strange)
+	return nil
 }
 
 // CreateIndexes builds the named secondary indexes, all or none of them.
@@ -55,15 +91,16 @@ func (db *DB) CreateIndexes(ctx context.Context, table string, indexes ...string
 	if err != nil || len(indexes) == 0 {
 		return err
 	}
+	if err := db.Usable(&model.Op{Table: table}); err != nil {
+		return err
+	}
 	var list []*model.Index
-	var undo []string
 	for _, name := range indexes {
 		ix, err := t.Index(name)
 		if err != nil {
 			return err
 		}
 		list = append(list, ix)
-		undo = append(undo, db.dialect.DropIndex(t, name))
 	}
 	c := db.admin
 	if db.dialect.Parallel {
@@ -72,7 +109,19 @@ func (db *DB) CreateIndexes(ctx context.Context, table string, indexes ...string
 		}
 		defer c.Close()
 	}
-	return define(ctx, c, db.dialect.CreateIndexes(t, list), undo)
+	var all []definition
+	for i, text := range db.dialect.CreateIndexes(t, list) {
+		all = append(all, definition{text, db.dialect.DropIndex(t, indexes[i])})
+	}
+	if err := db.define(ctx, c, all); err != nil {
+		return err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for _, name := range indexes {
+		db.indexes[IndexName(table, name)] = true
+	}
+	return nil
 }
 
 // DropIndex removes a secondary index.
@@ -84,46 +133,52 @@ func (db *DB) DropIndex(ctx context.Context, table, index string) error {
 	if _, err := t.Index(index); err != nil {
 		return err
 	}
-	return db.admin.Exec(ctx, db.dialect.DropIndex(t, index))
+	if err := db.admin.Exec(ctx, db.dialect.DropIndex(t, index)); err != nil {
+		return err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	delete(db.indexes, IndexName(table, index))
+	return nil
 }
 
 // define executes definitions. If one fails it undoes those before it, because
 // not every database can do that itself. A single statement that makes several
 // things makes all or none.
-func define(ctx context.Context, c *Conn, make, undo []string) error {
-	for i, text := range make {
-		err := c.Exec(ctx, text)
+func (db *DB) define(ctx context.Context, c *Admin, all []definition) error {
+	if db.dialect.Batch {
+		var texts []string
+		for _, d := range all {
+			texts = append(texts, d.make)
+		}
+		return c.Exec(ctx, strings.Join(texts, "; "))
+	}
+	for i, d := range all {
+		err := c.Exec(ctx, d.make)
 		if err == nil {
 			continue
 		}
 		ctx = context.WithoutCancel(ctx)
-		for _, text := range undo[:i] {
-			err = errors.Join(err, c.Exec(ctx, text))
+		for _, d := range all[:i] {
+			if d.undo != "" {
+				err = errors.Join(err, c.Exec(ctx, d.undo))
+			}
 		}
 		return err
 	}
 	return nil
 }
 
-// Session opens a session on a connection of its own.
-func (db *DB) Session(ctx context.Context) (engine.Session, error) {
-	s, err := db.NewSession(ctx)
+// NewSession opens a session on a connection of its own.
+func (db *DB) NewSession(ctx context.Context) (*Session, error) {
+	conn, err := db.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s, nil
-}
-
-// NewSession is Session for engines that add something to it.
-func (db *DB) NewSession(ctx context.Context) (*Session, error) {
-	conn, err := db.connector.Connect(ctx)
-	if err != nil {
-		return nil, db.dialect.classify("open session", err)
-	}
-	s := &Session{db: db, conn: conn, commands: map[string]driver.StmtExecContext{}}
+	s := &Session{Admin: conn, db: db, commands: map[string]Stmt{}}
 	db.mu.Lock()
+	defer db.mu.Unlock()
 	db.sessions[s] = true
-	db.mu.Unlock()
 	return s, nil
 }
 

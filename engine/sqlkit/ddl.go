@@ -3,11 +3,12 @@ package sqlkit
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"rumbench/model"
 )
 
-// CheckSchema tells whether the dialect can express the schema.
+// CheckSchema reports whether the dialect can express the schema.
 func (d *Dialect) CheckSchema(s model.Schema) error {
 	for i := range s.Tables {
 		for _, ix := range s.Tables[i].Indexes {
@@ -38,31 +39,34 @@ func (d *Dialect) CreateTable(t *model.Table) string {
 	return b.String()
 }
 
-// DropTable is the statement that removes a table.
-func (d *Dialect) DropTable(t *model.Table) string { return "DROP TABLE " + d.Name(t.Name) }
+// DropTable is the statement that removes a table; one that may be missing is
+// no error.
+func (d *Dialect) DropTable(t *model.Table, mayBeMissing bool) string {
+	if mayBeMissing {
+		return "DROP TABLE IF EXISTS " + d.Name(t.Name)
+	}
+	return "DROP TABLE " + d.Name(t.Name)
+}
 
 // CreateIndexes are the statements that build secondary indexes of a table,
 // one for all where the database can.
 func (d *Dialect) CreateIndexes(t *model.Table, indexes []*model.Index) []string {
-	if d.AlterIndexes {
-		b := builder{d: d}
-		b.text("ALTER TABLE ").name(t.Name)
-		b.text(" ")
-		for i, ix := range indexes {
-			b.comma(i).text("ADD ", kindOf(ix)).name(IndexName(t.Name, ix.Name)).text(" (")
-			b.indexColumns(t, ix).text(")")
-		}
-		return []string{b.String()}
-	}
 	var out []string
 	for _, ix := range indexes {
 		b := builder{d: d}
-		b.text("CREATE ", kindOf(ix)).name(IndexName(t.Name, ix.Name)).text(" ON ").name(t.Name).text(" (")
-		b.indexColumns(t, ix).text(")")
+		if d.AlterIndexes {
+			b.text("ADD ", kindOf(ix)).name(IndexName(t.Name, ix.Name))
+		} else {
+			b.text("CREATE ", kindOf(ix)).name(IndexName(t.Name, ix.Name)).text(" ON ").name(t.Name)
+		}
+		b.text(" (").ordered(t, d.IndexColumns(t, ix), false).text(")")
 		if len(ix.Include) > 0 && d.IncludeClause {
 			b.text(" INCLUDE ").tuple(ix.Include)
 		}
 		out = append(out, b.String())
+	}
+	if d.AlterIndexes {
+		return []string{"ALTER TABLE " + d.Name(t.Name) + " " + strings.Join(out, ", ")}
 	}
 	return out
 }
@@ -83,20 +87,20 @@ func kindOf(ix *model.Index) string {
 	return "INDEX "
 }
 
-// indexColumns lists what the index is made of. Included columns come after
-// the key's where there is no clause for them, so that the entries keep their
-// order: by the index columns, then by the key.
-func (b *builder) indexColumns(t *model.Table, ix *model.Index) *builder {
-	columns := ix.Columns
-	if len(ix.Include) > 0 && !b.d.IncludeClause {
-		columns = slices.Clone(columns)
-		for _, c := range slices.Concat(t.Key, ix.Include) {
-			if !slices.Contains(columns, c) {
-				columns = append(columns, c)
-			}
+// IndexColumns lists what an index is made of. Included columns come after the
+// key's where there is no clause for them, so that the entries keep their order:
+// by the index columns, then by the key.
+func (d *Dialect) IndexColumns(t *model.Table, ix *model.Index) []string {
+	if len(ix.Include) == 0 || d.IncludeClause {
+		return ix.Columns
+	}
+	columns := slices.Clone(ix.Columns)
+	for _, c := range slices.Concat(t.Key, ix.Include) {
+		if !slices.Contains(columns, c) {
+			columns = append(columns, c)
 		}
 	}
-	return b.ordered(t, columns, false)
+	return columns
 }
 
 func nullable(t *model.Table, column string) bool {

@@ -1,9 +1,11 @@
 // Package sqlkit makes an engine of a SQL database: it turns tables, indexes
-// and operations into statements through a Dialect, prepares them on one
-// driver connection per session, and moves values to and from the driver.
+// and operations into statements through a Dialect and prepares them on one
+// connection per session.
 //
 // It knows no database and no driver. What one says differently from another
 // is in its Dialect; settings, sizes, counters and rest are the engine's own.
+// Connections are its own interface, of which stdsql makes one out of a
+// driver's for database/sql.
 package sqlkit
 
 import (
@@ -12,7 +14,8 @@ import (
 	"rumbench/model"
 )
 
-// Dialect is how one database differs from others in what it is told.
+// Dialect is how one database differs from others in what it is told. Each field
+// is one such difference, and most are left alone: so there are many.
 type Dialect struct {
 	// Quote surrounds identifiers; inside it is doubled.
 	Quote string
@@ -28,8 +31,10 @@ type Dialect struct {
 	ColumnType func(c *model.Column) string
 	// TableOptions ends a CREATE TABLE, beginning with a space; may be nil.
 	TableOptions func(t *model.Table) string
-	// NativeTime: times are given as time.Time; otherwise as microseconds since 1970.
-	NativeTime bool
+	// AfterTable are the statements that follow CREATE TABLE; may be nil.
+	AfterTable func(d *Dialect, t *model.Table) []string
+	// Batch: several definitions in one text are made all or none.
+	Batch bool
 	// NullsLast: NULL sorts after all values unless the statement says otherwise.
 	NullsLast bool
 
@@ -65,18 +70,17 @@ type Dialect struct {
 	// PlainCommands: statements that begin and end transactions cannot be prepared.
 	PlainCommands bool
 
-	// Literal appends a time, text or bytes as SQL writes them. nil: operations
-	// are prepared; otherwise they are sent as text, with their values in it.
+	// Literal appends a time, text or bytes as SQL writes them.
 	Literal func(dst []byte, v model.Value) []byte
-	// Unescape turns bytes of an answer to text into what they stand for, in
-	// the same memory; nil: they stand for themselves.
-	Unescape func(b []byte) ([]byte, error)
+	// AsText: operations are sent as text, with their values in it; otherwise
+	// they are prepared.
+	AsText bool
 
 	// Detached: the driver pays for every execution with a context that can be
 	// cancelled, as by starting a goroutine. Operations that end by themselves
 	// soon are then run without one.
 	Detached bool
-	// Classify gives a driver's error its class.
+	// Classify gives a connection's error its class; nil: it is none.
 	Classify func(error) error
 }
 
@@ -86,8 +90,8 @@ type Number uint8
 // The ways to tell a number.
 const (
 	NoNumber       Number = iota // it does not
-	LastNumber                   // the driver's last insert id is the last row's
-	FirstNumber                  // the driver's last insert id is the first row's; others follow without gaps
+	LastNumber                   // the last insert id is the last row's
+	FirstNumber                  // the last insert id is the first row's; others follow without gaps
 	ReturnedNumber               // by a RETURNING clause
 )
 

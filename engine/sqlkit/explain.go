@@ -2,7 +2,6 @@ package sqlkit
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"slices"
 	"strings"
@@ -28,10 +27,21 @@ const (
 // rangeLength is how many whole numbers the ranges that are explained span together.
 const rangeLength = 100
 
-// Explainable readies an operation to be explained, with the values of the
-// table's first rows. Literal is Dialect.Literal, of every protocol. It returns
-// nil, and says why, for one that has no plan.
-func (db *DB) Explainable(ctx context.Context, op *model.Op, literal func([]byte, model.Value) []byte) (*Explainable, string, error) {
+// Explain asks for the plan of an operation with the values of the table's first
+// rows, unless it has none. ask completes the plan of the statement.
+func (db *DB) Explain(ctx context.Context, op *model.Op, ask func(e *Explainable, p *engine.Plan) error) (engine.Plan, error) {
+	e, none, err := db.explainable(ctx, op)
+	if err != nil || e == nil {
+		return engine.Plan{Statement: op.Label(), None: none}, err
+	}
+	p := engine.Plan{Statement: e.Text}
+	err = ask(e, &p)
+	return p, err
+}
+
+// explainable readies an operation to be explained. It returns nil, and says
+// why, for one that has no plan.
+func (db *DB) explainable(ctx context.Context, op *model.Op) (*Explainable, string, error) {
 	switch op.Kind {
 	case model.Get, model.Scan, model.Update, model.Delete, model.DeleteLowest:
 	default:
@@ -53,16 +63,10 @@ func (db *DB) Explainable(ctx context.Context, op *model.Op, literal func([]byte
 	if err != nil {
 		return nil, "", err
 	}
-	d := *db.dialect
-	d.Literal = literal
-	e := &Explainable{Table: t, Text: s.Text}
+	e := &Explainable{Table: t, Text: s.Text, Filled: newTextStmt(db.dialect, nil, s).fill(args)}
 	for _, v := range args {
-		e.Literals = append(e.Literals, string(d.appendLiteral(nil, v)))
+		e.Literals = append(e.Literals, string(db.dialect.appendLiteral(nil, v)))
 	}
-	filled := textStmt{dialect: &d}
-	filled.cut(s)
-	filled.fill(args)
-	e.Filled = string(filled.buf)
 	return e, "", nil
 }
 
@@ -73,7 +77,7 @@ func (db *DB) firstRows(ctx context.Context, t *model.Table, n int) (rows [][]mo
 	if db.admin.conn == nil {
 		return nil, errClosed
 	}
-	s := &Session{db: db, conn: db.admin.conn, commands: map[string]driver.StmtExecContext{}}
+	s := &Session{Admin: db.admin, db: db, commands: map[string]Stmt{}}
 	st, err := s.Prepare(ctx, &model.Op{Kind: model.Scan, Table: t.Name, Columns: t.ColumnNames(), Limit: n})
 	if err != nil {
 		return nil, err

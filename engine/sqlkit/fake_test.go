@@ -2,100 +2,162 @@ package sqlkit_test
 
 import (
 	"context"
-	"database/sql/driver"
-	"errors"
 	"fmt"
-	"io"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+	"rumbench/engine/sqlkit/sqlkittest"
+	"rumbench/model"
 )
 
-// fake is a driver that notes what it is told, and answers as told.
+// fake is a database that notes what it is asked, and answers as told.
 type fake struct {
-	log    []string
-	fail   map[string]error // by text
-	rows   map[string][][]driver.Value
-	lastID int64
-	count  int64
-	quiet  bool // note nothing
+	log   []string
+	fail  map[string]error // by text
+	rows  map[string][][]model.Value
+	id    int64
+	count int64
+	quiet bool // note nothing
 }
 
-func (f *fake) Connect(context.Context) (driver.Conn, error) { return &fakeConn{f}, nil }
-func (f *fake) Driver() driver.Driver                        { return nil }
+func (f *fake) connect(context.Context) (sqlkit.Conn, error) { return fakeConn{f}, nil }
 
-// LastInsertId and RowsAffected make it its own result.
-func (f *fake) LastInsertId() (int64, error) { return f.lastID, nil }
-func (f *fake) RowsAffected() (int64, error) { return f.count, nil }
-
-func (f *fake) run(how, text string, args []driver.NamedValue) error {
+func (f *fake) ask(how, text string, values ...any) error {
 	if f.quiet {
 		return nil
 	}
-	line := how + " " + text
-	for i, a := range args {
-		if a.Ordinal != i+1 {
-			return fmt.Errorf("ordinal %d at %d", a.Ordinal, i)
-		}
-		line += fmt.Sprintf(" [%v]", a.Value)
-	}
-	f.log = append(f.log, line)
+	f.log = append(f.log, fmt.Sprint(append([]any{how + " " + text}, values...)...))
 	return f.fail[text]
 }
 
-type fakeConn struct{ f *fake }
+type fakeConn struct{ *fake }
 
-func (c *fakeConn) Prepare(string) (driver.Stmt, error) { return nil, errors.New("unused") }
-func (c *fakeConn) Begin() (driver.Tx, error)           { return nil, errors.New("unused") }
-
-func (c *fakeConn) Close() error { return c.f.run("close", "connection", nil) }
-
-func (c *fakeConn) PrepareContext(_ context.Context, text string) (driver.Stmt, error) {
-	return &fakeStmt{c.f, text}, c.f.run("prepare", text, nil)
+func (c fakeConn) ExecText(_ context.Context, text string) (rows, id int64, err error) {
+	return c.count, c.id, c.ask("text", text)
 }
 
-func (c *fakeConn) ExecContext(_ context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	return c.f, c.f.run("text", text, args)
-}
-
-func (c *fakeConn) QueryContext(_ context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	if err := c.f.run("ask", text, args); err != nil {
-		return nil, err
+func (c fakeConn) QueryText(_ context.Context, text string, types []model.Type, each func([]model.Value) error) error {
+	if err := c.ask("ask", text); err != nil {
+		return err
 	}
-	r := fakeRows(c.f.rows[text])
-	return &r, nil
+	return c.hand(text, each)
 }
+
+func (f *fake) hand(text string, each func([]model.Value) error) error {
+	for _, row := range f.rows[text] {
+		if err := each(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c fakeConn) Prepare(_ context.Context, text string) (sqlkit.Stmt, error) {
+	return &fakeStmt{c.fake, text}, c.ask("prepare", text)
+}
+
+func (c fakeConn) Close() error { return c.ask("close", "connection") }
 
 type fakeStmt struct {
-	f    *fake
+	*fake
 	text string
 }
 
-func (s *fakeStmt) NumInput() int                              { return -1 }
-func (s *fakeStmt) Exec([]driver.Value) (driver.Result, error) { return nil, errors.New("unused") }
-func (s *fakeStmt) Query([]driver.Value) (driver.Rows, error)  { return nil, errors.New("unused") }
-
-func (s *fakeStmt) Close() error { return s.f.run("close", s.text, nil) }
-
-func (s *fakeStmt) ExecContext(_ context.Context, args []driver.NamedValue) (driver.Result, error) {
-	return s.f, s.f.run("exec", s.text, args)
+func (s *fakeStmt) Exec(_ context.Context, args []model.Value, order []int) (rows, id int64, err error) {
+	if s.quiet {
+		return s.count, s.id, nil
+	}
+	return s.count, s.id, s.ask("exec", s.text, " ", args, order)
 }
 
-func (s *fakeStmt) QueryContext(_ context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	if err := s.f.run("query", s.text, args); err != nil {
-		return nil, err
+func (s *fakeStmt) Query(_ context.Context, args []model.Value, order []int, types []model.Type, each func([]model.Value) error) error {
+	if !s.quiet {
+		if err := s.ask("query", s.text, " ", args, order, types); err != nil {
+			return err
+		}
 	}
-	r := fakeRows(s.f.rows[s.text])
-	return &r, nil
+	return s.hand(s.text, each)
 }
 
-type fakeRows [][]driver.Value
+func (s *fakeStmt) Close() error { return s.ask("close", s.text) }
 
-func (r *fakeRows) Columns() []string { return nil }
-func (r *fakeRows) Close() error      { return nil }
-
-func (r *fakeRows) Next(dest []driver.Value) error {
-	if len(*r) == 0 {
-		return io.EOF
+// dialect is no engine's: it has nothing that is not in the standard, save ON
+// CONFLICT. Tests add what they are about. The dialects that ship are compared
+// with their golden files by the engines.
+func dialect(change ...func(*sqlkit.Dialect)) *sqlkit.Dialect {
+	d := &sqlkit.Dialect{
+		Quote:      `"`,
+		ColumnType: func(c *model.Column) string { return c.Type.String() },
+		Begin: func(level model.Isolation, writes bool) []string {
+			if level != model.DefaultIsolation {
+				return []string{"SET " + level.String(), "BEGIN"}
+			}
+			return []string{"BEGIN"}
+		},
+		Literal: func(dst []byte, v model.Value) []byte {
+			if v.Type() == model.Time {
+				return v.Time().AppendFormat(dst, "'"+sqlkit.TimeLayout+"'")
+			}
+			return sqlkit.AppendQuoted(dst, v.Buf(), true)
+		},
+		Classify: func(err error) error { return err },
 	}
-	copy(dest, (*r)[0])
-	*r = (*r)[1:]
-	return nil
+	for _, f := range change {
+		f(d)
+	}
+	return d
+}
+
+func asText(d *sqlkit.Dialect) { d.AsText = true }
+
+func numbered(n sqlkit.Number) func(*sqlkit.Dialect) {
+	return func(d *sqlkit.Dialect) { d.Number = n }
+}
+
+func open(t *testing.T, f *fake, d *sqlkit.Dialect) *sqlkit.DB {
+	t.Helper()
+	db, err := sqlkit.Open(t.Context(), f.connect, d, sqlkittest.Schema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func session(t *testing.T, f *fake, d *sqlkit.Dialect) *sqlkit.Session {
+	t.Helper()
+	s, err := open(t, f, d).NewSession(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func prepare(t *testing.T, s *sqlkit.Session, op model.Op) engine.Stmt {
+	t.Helper()
+	st, err := s.Prepare(t.Context(), &op)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+func run(t *testing.T, st engine.Stmt, args ...model.Value) engine.Result {
+	t.Helper()
+	var r engine.Result
+	if err := st.Exec(t.Context(), args, &r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func want(t *testing.T, f *fake, lines ...string) {
+	t.Helper()
+	if diff := cmp.Diff(lines, slices.Clone(f.log)); diff != "" {
+		t.Error(diff)
+	}
+	f.log = nil
 }

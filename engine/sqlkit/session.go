@@ -2,27 +2,26 @@ package sqlkit
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
-	"fmt"
 	"slices"
 
 	"rumbench/engine"
 	"rumbench/model"
 )
 
-// Session executes operations on a connection of its own.
+// Session executes operations on a connection of its own, which only the
+// goroutine that uses the session must use.
 type Session struct {
+	*Admin
 	db       *DB
-	conn     driver.Conn // nil: closed
-	prepared []driver.Stmt
-	commands map[string]driver.StmtExecContext // transaction statements by text
-	writes   bool                              // an operation that writes was prepared
+	prepared []Stmt
+	commands map[string]Stmt // transaction statements by text
+	writes   bool            // an operation that writes was prepared
 }
 
-// Conn is the session's connection, for what its driver can do beside statements.
-// It must only be used by the goroutine that uses the session.
-func (s *Session) Conn() driver.Conn { return s.conn }
+// Conn is the session's connection, for what it can do beside statements; nil:
+// the session is closed.
+func (s *Session) Conn() Conn { return s.conn }
 
 // Prepare readies an operation.
 func (s *Session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
@@ -41,60 +40,31 @@ func (s *Session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.db.dialect.Statement(t, op)
-	if err != nil {
+	if err := s.db.Usable(op); err != nil {
 		return nil, err
 	}
 	d := s.db.dialect
-	if op.Index != "" && (op.Free || op.Kind == model.Get || d.Literal != nil) { // preparing does not look for it
-		if err := s.checkIndex(ctx, t, op.Index); err != nil {
-			return nil, err
-		}
-	}
-	var st driver.Stmt
-	if d.Literal != nil {
-		st, err = newTextStmt(d, s.conn, text)
-	} else {
-		st, err = s.prepare(ctx, text.Text)
-	}
+	text, err := d.Statement(t, op)
 	if err != nil {
 		return nil, err
 	}
-	b := newBase(s, t, op, text, st)
-	switch op.Kind {
-	case model.Get, model.Scan:
+	var st Stmt
+	if d.AsText {
+		st = newTextStmt(d, s.conn, text)
+	} else if st, err = s.prepare(ctx, text.Text); err != nil {
+		return nil, err
+	}
+	b := newBase(s, t, op, text.Args, st)
+	if op.Kind == model.Get || op.Kind == model.Scan {
 		return newRead(b, op, text.Types), nil
 	}
 	s.writes = true
-	return newWrite(b, t, op)
-}
-
-// checkIndex returns an error if an index does not exist, in databases whose
-// statements can name one.
-func (s *Session) checkIndex(ctx context.Context, t *model.Table, index string) error {
-	d := s.db.dialect
-	if d.Hint == nil {
-		return nil
-	}
-	text := "SELECT 1 FROM " + d.Name(t.Name) + d.hint(t, index) + " WHERE 1 = 0"
-	return s.Query(ctx, text, func([]driver.Value) error { return nil })
-}
-
-// Query executes a statement outside the hot path, as Conn.Query does.
-func (s *Session) Query(ctx context.Context, text string, each func(row []driver.Value) error) error {
-	if s.conn == nil {
-		return errClosed
-	}
-	return queryText(ctx, s.db.dialect, s.conn, text, each)
+	return newWrite(b, t, op), nil
 }
 
 // prepare prepares a statement's text; the session closes it at its end.
-func (s *Session) prepare(ctx context.Context, text string) (driver.Stmt, error) {
-	preparer, ok := s.conn.(driver.ConnPrepareContext)
-	if !ok {
-		return nil, fmt.Errorf("the driver's %T cannot prepare in a context", s.conn)
-	}
-	st, err := preparer.PrepareContext(ctx, text)
+func (s *Session) prepare(ctx context.Context, text string) (Stmt, error) {
+	st, err := s.conn.Prepare(ctx, text)
 	if err != nil {
 		return nil, s.db.dialect.classify("prepare "+text, err)
 	}
@@ -108,31 +78,23 @@ func (s *Session) command(ctx context.Context, text string) error {
 	if s.conn == nil {
 		return errClosed
 	}
-	if d.PlainCommands || d.Literal != nil {
-		return execText(ctx, d, s.conn, text)
+	if d.PlainCommands || d.AsText {
+		_, _, err := s.conn.ExecText(ctx, text)
+		return d.classify(text, err)
 	}
 	st := s.commands[text]
 	if st == nil {
-		prepared, err := s.prepare(ctx, text)
-		if err != nil {
+		var err error
+		if st, err = s.prepare(ctx, text); err != nil {
 			return err
-		}
-		var ok bool
-		if st, ok = prepared.(driver.StmtExecContext); !ok {
-			return fmt.Errorf("the driver's %T cannot execute in a context", prepared)
 		}
 		s.commands[text] = st
 	}
-	_, err := st.ExecContext(d.brief(ctx), nil)
-	return d.classify(text, err)
-}
-
-// brief is the context that operations which end by themselves run in.
-func (d *Dialect) brief(ctx context.Context) context.Context {
 	if d.Detached {
-		return context.Background()
+		ctx = context.Background()
 	}
-	return ctx
+	_, _, err := st.Exec(ctx, nil, nil)
+	return d.classify(text, err)
 }
 
 // Close ends the session, undoing an open transaction. It does nothing the
@@ -144,15 +106,60 @@ func (s *Session) Close() error {
 	return s.close()
 }
 
-func (s *Session) close() error {
-	if s.conn == nil {
-		return nil
-	}
-	var err error
+func (s *Session) close() (err error) {
 	for _, st := range slices.Backward(s.prepared) {
 		err = errors.Join(err, st.Close())
 	}
-	err = errors.Join(err, s.conn.Close())
-	s.conn, s.prepared, s.commands = nil, nil, nil
+	s.prepared = nil
+	return errors.Join(err, s.Admin.Close())
+}
+
+const (
+	commit   = "COMMIT"
+	rollback = "ROLLBACK"
+)
+
+// begin starts a transaction.
+type begin struct {
+	session *Session
+	level   model.Isolation
+	texts   []string
+	writes  bool // what texts were made for
+}
+
+// Exec starts a transaction. Whether it writes is only known when the
+// session's other operations have been prepared, so it is asked here.
+func (b *begin) Exec(ctx context.Context, _ []model.Value, r *engine.Result) error {
+	r.Reset()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if b.texts == nil || b.writes != b.session.writes {
+		b.writes = b.session.writes
+		b.texts = b.session.db.dialect.Begin(b.level, b.writes)
+	}
+	for _, text := range b.texts {
+		if err := b.session.command(ctx, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end ends a transaction. It runs to its end whatever becomes of the context.
+type end struct {
+	session *Session
+	text    string
+}
+
+// Exec ends the transaction. After a commit that failed, the transaction is
+// undone, so that the session is ready for the next one.
+func (e *end) Exec(_ context.Context, _ []model.Value, r *engine.Result) error {
+	r.Reset()
+	ctx := context.Background()
+	err := e.session.command(ctx, e.text)
+	if err != nil && e.text == commit {
+		_ = e.session.command(ctx, rollback) // the commit's error is the one that matters
+	}
 	return err
 }

@@ -2,12 +2,10 @@ package sqlkit_test
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
+	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
@@ -15,177 +13,258 @@ import (
 	"rumbench/model"
 )
 
-func open(t *testing.T, f *fake, d *sqlkit.Dialect) *sqlkit.DB {
-	t.Helper()
-	db, err := sqlkit.Open(t.Context(), f, d, sqlkittest.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return db
-}
-
-func session(t *testing.T, f *fake, d *sqlkit.Dialect) *sqlkit.Session {
-	t.Helper()
-	s, err := open(t, f, d).NewSession(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-func prepare(t *testing.T, s *sqlkit.Session, op model.Op) engine.Stmt {
-	t.Helper()
-	st, err := s.Prepare(t.Context(), &op)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st
-}
-
-func run(t *testing.T, st engine.Stmt, args ...model.Value) engine.Result {
-	t.Helper()
-	var r engine.Result
-	if err := st.Exec(t.Context(), args, &r); err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-func want(t *testing.T, f *fake, lines ...string) {
-	t.Helper()
-	if diff := cmp.Diff(lines, f.log); diff != "" {
-		t.Error(diff)
-	}
-	f.log = nil
-}
-
 var two = model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"product", "price"}, Rows: 2, ReturnNumber: true}
+
+var errLost = engine.Errorf(engine.Gone, "the connection is lost")
+
+func text(s string) model.Value { return model.StringValue([]byte(s)) }
 
 func TestNumbers(t *testing.T) {
 	args := []model.Value{model.IntValue(1), model.FloatValue(2), model.IntValue(3), model.FloatValue(4)}
-
-	f := &fake{lastID: 7, count: 2}
-	if r := run(t, prepare(t, session(t, f, mysqlLike()), two), args...); r.Value.Int() != 8 || r.Rows != 2 {
-		t.Errorf("first of two is 7: %+v", r)
+	returned := map[string][][]model.Value{
+		`INSERT INTO "sale" ("product", "price") VALUES (?, ?), (?, ?) RETURNING "id"`: {{model.IntValue(7)}, {model.IntValue(9)}},
 	}
-
-	f = &fake{rows: map[string][][]driver.Value{
-		`INSERT INTO "sale" ("product", "price") VALUES ($1, $2), ($3, $4) RETURNING "id"`: {{int64(7)}, {int64(9)}},
-	}}
-	if r := run(t, prepare(t, session(t, f, postgresLike()), two), args...); r.Value.Int() != 9 || r.Rows != 2 {
-		t.Errorf("7 and 9 are returned: %+v", r)
-	}
-
-	f = &fake{lastID: 7, count: 2}
-	if r := run(t, prepare(t, session(t, f, generic()), two), args...); !r.Value.IsNull() || r.Rows != 2 {
-		t.Errorf("none is told: %+v", r)
+	for _, c := range []struct {
+		number sqlkit.Number
+		want   string
+	}{{sqlkit.NoNumber, "NULL"}, {sqlkit.FirstNumber, "8"}, {sqlkit.LastNumber, "7"}, {sqlkit.ReturnedNumber, "9"}} {
+		f := &fake{id: 7, count: 2, rows: returned}
+		if r := run(t, prepare(t, session(t, f, dialect(numbered(c.number))), two), args...); r.Value.String() != c.want || r.Rows != 2 {
+			t.Errorf("%d: %+v, want %s", c.number, r, c.want)
+		}
 	}
 }
 
 func TestArguments(t *testing.T) {
 	f := &fake{}
-	s := session(t, f, mysqlLike())
+	s := session(t, f, dialect())
 	update := prepare(t, s, model.Op{Kind: model.Update, Table: "sale", Set: []model.Assign{{Column: "count", Add: true}, {Column: "at"}}})
 	run(t, update, model.IntValue(5), model.TimeValue(time.Unix(0, 0)), model.IntValue(9))
-	const text = "UPDATE `sale` SET `count` = COALESCE(`count` + ?, `count`, ?), `at` = ? WHERE `id` = ?"
-	want(t, f, "prepare "+text, "exec "+text+" [5] [5] [1970-01-01 00:00:00 +0000 UTC] [9]")
+	const text = `UPDATE "sale" SET "count" = COALESCE("count" + ?, "count", ?), "at" = ? WHERE "id" = ?`
+	want(t, f, "prepare "+text, "exec "+text+" [5 1970-01-01T00:00:00Z 9] [0 0 1 2]")
 	var r engine.Result
 	if err := update.Exec(t.Context(), []model.Value{{}}, &r); err == nil || engine.ClassOf(err) != engine.Fatal {
 		t.Errorf("too few arguments: %v", err)
 	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := update.Exec(ended, make([]model.Value, 3), &r); !errors.Is(err, context.Canceled) {
+		t.Errorf("the context has ended: %v", err)
+	}
+	want(t, f)
 }
 
 func TestResults(t *testing.T) {
-	const text = `SELECT "at", "price", "count", "note" FROM "sale" WHERE "id" = ?`
-	at := time.Date(2020, 1, 2, 3, 4, 5, 6000, time.UTC)
-	f := &fake{rows: map[string][][]driver.Value{
-		text:                              {{at, "1.5", []byte("-3"), []byte("x")}, {int64(1), int64(2), float64(3), "y"}, {nil, nil, nil, nil}},
-		`SELECT SUM("count") FROM "sale"`: {{[]byte("12345678901")}},
+	const get = `SELECT "note", "count" FROM "sale" WHERE "id" = ?`
+	f := &fake{count: 3, fail: map[string]error{}, rows: map[string][][]model.Value{
+		get:                               {{text("ab"), model.IntValue(5)}, {{}, {}}},
+		`SELECT SUM("count") FROM "sale"`: {{model.IntValue(12345678901)}},
 	}}
-	s := session(t, f, generic())
-	get := prepare(t, s, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"at", "price", "count", "note"}})
-	var got []string
-	r := engine.Result{Each: func(row []model.Value) {
-		for _, v := range row {
-			got = append(got, v.String())
-		}
-	}}
-	if err := get.Exec(t.Context(), []model.Value{model.IntValue(1)}, &r); err != nil {
+	s := session(t, f, dialect())
+	st := prepare(t, s, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"note", "count"}})
+	var got string
+	r := engine.Result{Each: func(row []model.Value) { got += row[0].String() + row[1].String() + " " }}
+	if err := st.Exec(t.Context(), []model.Value{model.IntValue(1)}, &r); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{
-		"2020-01-02T03:04:05.000006Z", "1.5", "-3", `"x"`,
-		"1970-01-01T00:00:00.000001Z", "2", "3", `"y"`,
-		"NULL", "NULL", "NULL", "NULL",
-	}, got); diff != "" {
-		t.Error(diff)
+	if got != `"ab"5 NULLNULL ` || r.Rows != 2 || r.Bytes != 10 {
+		t.Errorf("%d rows, %d bytes: %s", r.Rows, r.Bytes, got)
 	}
 	sum := prepare(t, s, model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"count"}, Aggregate: model.Sum})
 	if r := run(t, sum); r.Value.Int() != 12345678901 || r.Rows != 1 {
 		t.Errorf("sum %v", r.Value)
 	}
-	f.rows[text] = [][]driver.Value{{"yesterday", 1.0, 1.0, "z"}}
-	if err := get.Exec(t.Context(), []model.Value{model.IntValue(1)}, &r); err == nil {
-		t.Error("text was taken for a time")
+	if r := run(t, prepare(t, s, model.Op{Kind: model.Delete, Table: "sale"}), model.IntValue(1)); r.Rows != 3 {
+		t.Errorf("%+v", r)
+	}
+	f.fail[get] = errLost
+	if err := st.Exec(t.Context(), []model.Value{model.IntValue(1)}, &r); engine.ClassOf(err) != engine.Gone {
+		t.Error(err)
+	}
+}
+
+// A scan ends with its context, though the connection goes on.
+func TestLongScan(t *testing.T) {
+	const all = `SELECT "id" FROM "sale"`
+	f := &fake{quiet: true, rows: map[string][][]model.Value{}}
+	for i := range 1000 {
+		f.rows[all] = append(f.rows[all], []model.Value{model.IntValue(int64(i))})
+	}
+	scan := prepare(t, session(t, f, dialect()), model.Op{Kind: model.Scan, Table: "sale", Columns: []string{"id"}, Free: true})
+	ctx, cancel := context.WithCancel(t.Context())
+	r := engine.Result{Each: func([]model.Value) { cancel() }}
+	if err := scan.Exec(ctx, nil, &r); !errors.Is(err, context.Canceled) || r.Rows > 256 {
+		t.Errorf("%v after %d rows", err, r.Rows)
 	}
 }
 
 func TestTransactionStatements(t *testing.T) {
 	f := &fake{fail: map[string]error{}}
-	s := session(t, f, generic())
+	s := session(t, f, dialect())
 	begin, commit := prepare(t, s, model.Op{Kind: model.Begin}), prepare(t, s, model.Op{Kind: model.Commit})
 	run(t, begin)
 	run(t, commit)
 	run(t, begin)
-	want(t, f, "prepare BEGIN", "exec BEGIN", "prepare COMMIT", "exec COMMIT", "exec BEGIN")
-	f.fail["COMMIT"] = driver.ErrBadConn
+	want(t, f, "prepare BEGIN", "exec BEGIN [] []", "prepare COMMIT", "exec COMMIT [] []", "exec BEGIN [] []")
+	f.fail["COMMIT"] = errLost
 	var r engine.Result
 	if err := commit.Exec(t.Context(), nil, &r); engine.ClassOf(err) != engine.Gone {
 		t.Errorf("got %v", err)
 	}
-	want(t, f, "exec COMMIT", "prepare ROLLBACK", "exec ROLLBACK")
+	want(t, f, "exec COMMIT [] []", "prepare ROLLBACK", "exec ROLLBACK [] []")
 
 	f = &fake{}
-	s = session(t, f, mysqlLike())
+	s = session(t, f, dialect(func(d *sqlkit.Dialect) { d.PlainCommands = true }))
 	run(t, prepare(t, s, model.Op{Kind: model.Begin, Isolation: model.RepeatableRead}))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := prepare(t, s, model.Op{Kind: model.Rollback}).Exec(ctx, nil, &r); err != nil {
 		t.Error(err) // a transaction can always be ended
 	}
-	want(t, f, "text SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "text START TRANSACTION", "text ROLLBACK")
+	want(t, f, "text SET repeatable-read", "text BEGIN", "text ROLLBACK")
 }
 
 func TestDefinitionsAreUndone(t *testing.T) {
 	f := &fake{}
-	db := open(t, f, generic())
+	d := dialect()
+	db := open(t, f, d)
 	tables := sqlkittest.Schema().Tables
-	second := generic().CreateTable(&tables[1])
+	first, second := d.CreateTable(&tables[0]), d.CreateTable(&tables[1])
 	f.fail = map[string]error{second: errors.New("it exists")}
 	if err := db.CreateTables(t.Context()); err == nil {
 		t.Error("no error")
 	}
-	want(t, f, "text "+generic().CreateTable(&tables[0]), "text "+second, `text DROP TABLE "sale"`)
+	want(t, f, "text "+first, "text "+second, `text DROP TABLE "sale"`)
+	f.fail, db.Replace = nil, true
+	if err := db.CreateTables(t.Context()); err != nil {
+		t.Error(err)
+	}
+	want(t, f, `text DROP TABLE IF EXISTS "sale"`, "text "+first, `text DROP TABLE IF EXISTS "link"`, "text "+second)
 	if err := db.CreateIndexes(t.Context(), "sale", "product", "none"); err == nil {
 		t.Error("an index that is not declared was created")
 	}
 	want(t, f)
+
+	db = open(t, f, dialect(func(d *sqlkit.Dialect) {
+		d.Batch = true
+		d.AfterTable = func(_ *sqlkit.Dialect, t *model.Table) []string { return []string{"ALTER " + t.Name} }
+	}))
+	if err := db.CreateTables(t.Context()); err != nil {
+		t.Error(err)
+	}
+	want(t, f, "text "+first+"; ALTER sale; "+second+"; ALTER link")
 }
 
 func TestParallelIndexes(t *testing.T) {
 	f := &fake{}
-	d := generic()
-	d.Parallel = true
-	db := open(t, f, d)
+	db := open(t, f, dialect(func(d *sqlkit.Dialect) { d.Parallel = true }))
 	if err := db.CreateIndexes(t.Context(), "sale", "product"); err != nil {
 		t.Error(err)
 	}
 	want(t, f, `text CREATE INDEX "sale.product" ON "sale" ("product", "price")`, "close connection")
 }
 
+// An operation names an index that exists, even if no statement names it.
+func TestIndexesExist(t *testing.T) {
+	db := open(t, &fake{}, dialect())
+	s, err := db.NewSession(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := &model.Op{Kind: model.Get, Table: "sale", Index: "product", Equal: 1, Columns: []string{"id"}}
+	exists := func() bool {
+		_, err := s.Prepare(t.Context(), get)
+		return err == nil
+	}
+	before := exists()
+	err = db.CreateIndexes(t.Context(), "sale", "product")
+	made := exists()
+	err = errors.Join(err, db.DropIndex(t.Context(), "sale", "product"))
+	if err != nil || before || !made || exists() {
+		t.Errorf("before %v, made %v, dropped %v: %v", before, made, exists(), err)
+	}
+}
+
+// What exists is compared with the schema, part by part.
+func TestCompare(t *testing.T) {
+	words := sqlkit.Definitions{
+		Queries: []string{"tables", "indexes"},
+		Table:   func(t *model.Table) string { return strings.Join(t.ColumnNames(), ", ") },
+		Index:   func(_ *model.Table, ix *model.Index) string { return strings.Join(ix.Columns, ", ") },
+		Primary: func(t *model.Table) string { return t.Name + " key" },
+	}
+	columns := func(table string, names ...string) (rows [][]model.Value) {
+		for _, n := range names {
+			rows = append(rows, []model.Value{text(table), text(table), text(n)})
+		}
+		return rows
+	}
+	link := columns("link", "from", "to", "data", "version")
+	index := []model.Value{text("link.to"), text("link"), text("to, version")}
+	for _, c := range []struct {
+		name    string
+		tables  [][]model.Value
+		indexes [][]model.Value
+		words   string // of the error
+	}{
+		{"nothing", nil, nil, ""},
+		{"as wanted", link, [][]model.Value{index}, ""},
+		{"a column is missing", link[:3], nil, `link exists with another definition: it is "from, to, data", and "from, to, data, version" is wanted`},
+		{"another key", link, [][]model.Value{{text("link key"), text("link"), text("from")}}, "link key exists with another definition"},
+		{"another table", columns("more", "id"), nil, "the database holds more, which is not wanted"},
+	} {
+		f := &fake{rows: map[string][][]model.Value{"tables": c.tables, "indexes": c.indexes}}
+		err := open(t, f, dialect()).Compare(t.Context(), words, false)
+		if (err == nil) != (c.words == "") || err != nil && !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		// In a schema that others use, only the use of a table is refused.
+		db := open(t, f, dialect())
+		if err := db.Compare(t.Context(), words, true); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		used := db.Usable(&model.Op{Table: "link"})
+		if (used == nil) != (c.words == "" || c.name == "another table") || used != nil && !strings.Contains(used.Error(), c.words) {
+			t.Errorf("%s: %v", c.name, used)
+		}
+		if err := db.Usable(&model.Op{Table: "link", Index: "to"}); (err == nil) != (c.name == "as wanted") {
+			t.Errorf("%s: index: %v", c.name, err)
+		}
+	}
+}
+
+func TestAdmin(t *testing.T) {
+	f := &fake{fail: map[string]error{"bad": errLost}, rows: map[string][][]model.Value{"q": {{text("a"), {}}, {text("b"), text("c")}}}}
+	c := open(t, f, dialect()).Admin()
+	got := ""
+	err := c.Query(t.Context(), "q", func(row []string) error {
+		got += strings.Join(row, "|") + " "
+		return nil
+	})
+	if err != nil || got != "a| b|c " {
+		t.Errorf("%q, %v", got, err)
+	}
+	if v, err := c.Value(t.Context(), "q"); v != "c" || err != nil {
+		t.Errorf("%q, %v", v, err)
+	}
+	enough := errors.New("enough")
+	if err := c.Query(t.Context(), "q", func([]string) error { return enough }); err != enough {
+		t.Errorf("an error of who reads: %v", err)
+	}
+	if err := c.Exec(t.Context(), "bad"); engine.ClassOf(err) != engine.Gone || !strings.HasPrefix(err.Error(), "bad: ") {
+		t.Error(err)
+	}
+	if err := errors.Join(c.Close(), c.Close()); err != nil {
+		t.Error(err)
+	}
+	if err := c.Exec(t.Context(), "q"); engine.ClassOf(err) != engine.Gone {
+		t.Error(err)
+	}
+}
+
 func TestCloseEndsSessions(t *testing.T) {
 	f := &fake{}
-	db := open(t, f, generic())
+	db := open(t, f, dialect())
 	s, err := db.NewSession(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -207,21 +286,23 @@ func TestCloseEndsSessions(t *testing.T) {
 	want(t, f)
 }
 
-// TestAllocations guards the hot path: the kit adds nothing to what the driver
-// and the interface of its values cost. Small numbers and the driver here cost nothing.
+// TestAllocations guards the hot path: the kit adds nothing to what the
+// connection costs, by either protocol.
 func TestAllocations(t *testing.T) {
-	f := &fake{rows: map[string][][]driver.Value{}}
-	s := session(t, f, generic())
-	insert := prepare(t, s, two)
-	f.quiet = true
-	args := []model.Value{model.IntValue(1), {}, model.IntValue(3), {}}
-	var r engine.Result
-	ctx := t.Context()
-	if n := testing.AllocsPerRun(100, func() { _ = insert.Exec(ctx, args, &r) }); n > 0 {
-		t.Errorf("%v allocations of an insert", n)
-	}
-	get := prepare(t, s, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"count"}})
-	if n := testing.AllocsPerRun(100, func() { _ = get.Exec(ctx, args[:1], &r) }); n > 1 { // the driver's rows
-		t.Errorf("%v allocations of a get", n)
+	for _, d := range []*sqlkit.Dialect{dialect(), dialect(asText), dialect(numbered(sqlkit.ReturnedNumber))} {
+		f := &fake{rows: map[string][][]model.Value{}}
+		s := session(t, f, d)
+		insert, get := prepare(t, s, two), prepare(t, s, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"count"}})
+		f.rows[`SELECT "count" FROM "sale" WHERE "id" = ?`] = [][]model.Value{{model.IntValue(1 << 40)}}
+		f.quiet = true
+		args := []model.Value{model.IntValue(1 << 40), model.FloatValue(1.5), model.MicrosValue(1), text("a long text with ' in it")}
+		var r engine.Result
+		ctx := t.Context()
+		if n := testing.AllocsPerRun(100, func() { _ = insert.Exec(ctx, args, &r) }); n > 0 {
+			t.Errorf("%v allocations of an insert", n)
+		}
+		if n := testing.AllocsPerRun(100, func() { _ = get.Exec(ctx, args[:1], &r) }); n > 0 {
+			t.Errorf("%v allocations of a get", n)
+		}
 	}
 }

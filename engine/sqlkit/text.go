@@ -2,41 +2,29 @@ package sqlkit
 
 import (
 	"context"
-	"database/sql/driver"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
+	"time"
 	"unsafe"
 
 	"rumbench/model"
 )
 
 // textStmt is a statement that is sent with its values in it, to be parsed
-// anew at every execution.
+// anew at every execution. The text is in memory that changes with the next one.
 type textStmt struct {
-	execer  driver.ExecerContext
-	queryer driver.QueryerContext
+	conn    Conn
 	dialect *Dialect
 	pieces  []string // what stands before, between and after the values
 	args    []int    // the argument that follows each piece but the last
 	buf     []byte
 }
 
-func newTextStmt(d *Dialect, conn driver.Conn, s Statement) (*textStmt, error) {
-	t := &textStmt{dialect: d}
-	var ok, too bool
-	t.execer, ok = conn.(driver.ExecerContext)
-	t.queryer, too = conn.(driver.QueryerContext)
-	if !ok || !too {
-		return nil, fmt.Errorf("the driver's %T does not take text", conn)
-	}
-	t.cut(s)
-	return t, nil
-}
-
-// cut takes the statement apart at its placeholders.
-func (t *textStmt) cut(s Statement) {
+// newTextStmt takes a statement apart at its placeholders.
+func newTextStmt(d *Dialect, conn Conn, s Statement) *textStmt {
+	t := &textStmt{conn: conn, dialect: d}
 	from := 0
 	for _, p := range s.places {
 		t.pieces = append(t.pieces, s.Text[from:p.from])
@@ -44,47 +32,32 @@ func (t *textStmt) cut(s Statement) {
 		from = p.to
 	}
 	t.pieces = append(t.pieces, s.Text[from:])
+	return t
 }
 
-// fill writes the statement with its values.
-func (s *textStmt) fill(args []model.Value) {
+// fill returns the statement with its values.
+func (s *textStmt) fill(args []model.Value) string {
 	s.buf = s.buf[:0]
 	for i, a := range s.args {
 		s.buf = append(s.buf, s.pieces[i]...)
 		s.buf = s.dialect.appendLiteral(s.buf, args[a])
 	}
 	s.buf = append(s.buf, s.pieces[len(s.args)]...)
+	return shared(s.buf)
 }
 
-// text is what was filled, in memory that changes with the next execution:
-// drivers copy it into what they send.
-func (s *textStmt) text() string { return unsafe.String(unsafe.SliceData(s.buf), len(s.buf)) }
+// Exec fills in the values and executes the text.
+func (s *textStmt) Exec(ctx context.Context, args []model.Value, _ []int) (rows, id int64, err error) {
+	return s.conn.ExecText(ctx, s.fill(args))
+}
+
+// Query fills in the values and executes the text.
+func (s *textStmt) Query(ctx context.Context, args []model.Value, _ []int, types []model.Type, each func(row []model.Value) error) error {
+	return s.conn.QueryText(ctx, s.fill(args), types, each)
+}
 
 // Close does nothing: the server knows of no statement.
 func (s *textStmt) Close() error { return nil }
-
-// NumInput is not known to the driver.
-func (s *textStmt) NumInput() int { return -1 }
-
-// Exec is not used.
-func (s *textStmt) Exec([]driver.Value) (driver.Result, error) {
-	return nil, errors.New("a context is needed")
-}
-
-// Query is not used.
-func (s *textStmt) Query([]driver.Value) (driver.Rows, error) {
-	return nil, errors.New("a context is needed")
-}
-
-// ExecContext executes what was filled.
-func (s *textStmt) ExecContext(ctx context.Context, _ []driver.NamedValue) (driver.Result, error) {
-	return s.execer.ExecContext(ctx, s.text(), nil)
-}
-
-// QueryContext executes what was filled.
-func (s *textStmt) QueryContext(ctx context.Context, _ []driver.NamedValue) (driver.Rows, error) {
-	return s.queryer.QueryContext(ctx, s.text(), nil)
-}
 
 // appendLiteral appends a value as SQL writes it. Floats have an exponent,
 // which makes them floats and not decimals.
@@ -118,4 +91,81 @@ func AppendQuoted(dst, text []byte, backslashes bool) []byte {
 		}
 	}
 	return append(append(dst, text[from:]...), '\'')
+}
+
+// Quoted is a text as SQL writes it.
+func (d *Dialect) Quoted(text string) string {
+	return string(d.Literal(nil, model.StringValue([]byte(text))))
+}
+
+// QuotedList is a list of texts, for the end of a condition.
+func (d *Dialect) QuotedList(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, t := range texts {
+		quoted[i] = d.Quoted(t)
+	}
+	return "(" + strings.Join(quoted, ", ") + ")"
+}
+
+// IntValue is a whole number that a server returned, as a value of type t.
+func IntValue(n int64, t model.Type) (model.Value, error) {
+	switch t {
+	case model.Int:
+		return model.IntValue(n), nil
+	case model.Time:
+		return model.MicrosValue(n), nil
+	case model.Float:
+		return model.FloatValue(float64(n)), nil
+	}
+	return model.Value{}, Unfit("a number", t)
+}
+
+// FloatValue is a float that a server returned, as a value of type t.
+func FloatValue(f float64, t model.Type) (model.Value, error) {
+	switch t {
+	case model.Float:
+		return model.FloatValue(f), nil
+	case model.Int:
+		return model.IntValue(int64(f)), nil
+	}
+	return model.Value{}, Unfit("a float", t)
+}
+
+// TextValue is a value of type t that came as text, such as the decimal that a
+// sum is. Text and bytes share its memory.
+func TextValue(b []byte, t model.Type) (model.Value, error) {
+	switch t {
+	case model.String:
+		return model.StringValue(b), nil
+	case model.Bytes:
+		return model.BytesValue(b), nil
+	case model.Int:
+		n, err := strconv.ParseInt(shared(b), 10, 64)
+		return model.IntValue(n), err
+	case model.Float:
+		f, err := strconv.ParseFloat(shared(b), 64)
+		return model.FloatValue(f), err
+	case model.Time:
+		return timeValue(b)
+	}
+	return model.Value{}, Unfit("text", t)
+}
+
+// timeValue reads microseconds since 1970, or a time as SQL writes it.
+func timeValue(b []byte) (model.Value, error) {
+	if len(b) < len("2006-01-02 15:04:05") || b[4] != '-' {
+		n, err := strconv.ParseInt(shared(b), 10, 64)
+		return model.MicrosValue(n), err
+	}
+	t, err := time.Parse("2006-01-02 15:04:05.999999", shared(b))
+	return model.TimeValue(t), err
+}
+
+// shared is a string in the same memory, for what keeps none of it: errors copy
+// what they quote.
+func shared(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// Unfit is the error of an answer that is no value of a column's type.
+func Unfit(what string, t model.Type) error {
+	return fmt.Errorf("the server returned %s for a column of type %s", what, t)
 }

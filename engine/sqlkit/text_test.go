@@ -1,98 +1,66 @@
 package sqlkit_test
 
 import (
-	"database/sql/driver"
 	"math"
 	"testing"
 	"time"
 
-	"rumbench/engine"
 	"rumbench/engine/sqlkit"
+	"rumbench/engine/sqlkit/sqlkittest"
 	"rumbench/model"
 )
 
-// inText makes a dialect send text.
-func inText(d *sqlkit.Dialect) *sqlkit.Dialect {
-	d.Literal = func(dst []byte, v model.Value) []byte {
-		if v.Type() == model.Time {
-			return v.Time().AppendFormat(dst, "'"+sqlkit.TimeLayout+"'")
-		}
-		return sqlkit.AppendQuoted(dst, v.Buf(), true)
-	}
-	return d
-}
-
 func TestTextStatements(t *testing.T) {
-	f := &fake{count: 3}
-	s := session(t, f, inText(mysqlLike()))
+	f := &fake{count: 3, rows: map[string][][]model.Value{
+		`INSERT INTO "sale" ("product", "price") VALUES (1, 2e+00), (3, 1e+300) RETURNING "id"`: {{model.IntValue(7)}, {model.IntValue(9)}},
+	}}
+	s := session(t, f, dialect(asText, numbered(sqlkit.ReturnedNumber)))
 	update := prepare(t, s, model.Op{Kind: model.Update, Table: "sale", Keys: 2, Set: []model.Assign{{Column: "count", Add: true}, {Column: "at"}, {Column: "note"}, {Column: "price"}}})
-	r := run(t, update, model.IntValue(-5), model.TimeValue(time.Unix(0, 1000)), model.StringValue([]byte(`it's a \`)), model.FloatValue(0.25), model.IntValue(math.MinInt64), model.Value{})
+	r := run(t, update, model.IntValue(-5), model.TimeValue(time.Unix(0, 1000)), text(`it's a \`), model.FloatValue(0.25), model.IntValue(math.MinInt64), model.Value{})
 	if r.Rows != 3 {
 		t.Errorf("%d rows", r.Rows)
 	}
-	want(t, f, "text UPDATE `sale` SET `count` = COALESCE(`count` + -5, `count`, -5), `at` = '1970-01-01 00:00:00.000001', `note` = 'it''s a \\\\', `price` = 2.5e-01 WHERE `id` IN ((-9223372036854775807 - 1), NULL)")
+	want(t, f, `text UPDATE "sale" SET "count" = COALESCE("count" + -5, "count", -5), "at" = '1970-01-01 00:00:00.000001', "note" = 'it''s a \\', "price" = 2.5e-01 WHERE "id" IN ((-9223372036854775807 - 1), NULL)`)
 
-	f = &fake{lastID: 7, count: 2}
-	s = session(t, f, inText(mysqlLike()))
-	if r := run(t, prepare(t, s, two), model.IntValue(1), model.FloatValue(2), model.IntValue(3), model.FloatValue(1e300)); r.Value.Int() != 8 || r.Rows != 2 {
-		t.Errorf("first of two is 7: %+v", r)
-	}
-	want(t, f, "text INSERT INTO `sale` (`product`, `price`) VALUES (1, 2e+00), (3, 1e+300)")
-
-	f = &fake{rows: map[string][][]driver.Value{
-		`INSERT INTO "sale" ("product", "price") VALUES (1, 2e+00), (3, 4e+00) RETURNING "id"`: {{"7"}, {"9"}},
-	}}
-	if r := run(t, prepare(t, session(t, f, inText(postgresLike())), two), model.IntValue(1), model.FloatValue(2), model.IntValue(3), model.FloatValue(4)); r.Value.Int() != 9 || r.Rows != 2 {
+	if r := run(t, prepare(t, s, two), model.IntValue(1), model.FloatValue(2), model.IntValue(3), model.FloatValue(1e300)); r.Value.Int() != 9 || r.Rows != 2 {
 		t.Errorf("7 and 9 are returned: %+v", r)
 	}
-}
-
-// An index that no statement names must exist all the same.
-func TestTextNamesIndexes(t *testing.T) {
-	f := &fake{}
-	s := session(t, f, inText(mysqlLike()))
-	prepare(t, s, model.Op{Kind: model.Get, Table: "sale", Index: "product", Equal: 1, Columns: []string{"id"}})
-	want(t, f, "ask SELECT 1 FROM `sale` FORCE INDEX (`sale.product`) WHERE 1 = 0")
-	f = &fake{fail: map[string]error{"SELECT 1 FROM `sale` FORCE INDEX (`sale.product`) WHERE 1 = 0": driver.ErrBadConn}}
-	s = session(t, f, mysqlLike())
-	if _, err := s.Prepare(t.Context(), &model.Op{Kind: model.Scan, Free: true, Table: "sale", Index: "product", Columns: []string{"id"}}); err == nil {
-		t.Error("an index that is missing was not missed")
-	}
-}
-
-func TestTextAnswers(t *testing.T) {
-	const text = `SELECT "id", "at", "price", "note" FROM "sale" WHERE "id" = 1`
-	f := &fake{rows: map[string][][]driver.Value{text: {
-		{"-12", []byte("1969-12-31 23:59:59.999999"), "2.5e-3", "x"},
-		{"1", "2020-01-02 03:04:05", "1", ""},
-		{"1", "-1000001", "1", ""},
-	}}}
-	s := session(t, f, inText(generic()))
-	get := prepare(t, s, model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id", "at", "price", "note"}})
-	wanted := [][]string{
-		{"-12", "1969-12-31T23:59:59.999999Z", "0.0025", `"x"`},
-		{"1", "2020-01-02T03:04:05Z", "1", `""`},
-		{"1", "1969-12-31T23:59:58.999999Z", "1", `""`},
-	}
-	r := engine.Result{Each: func(row []model.Value) {
-		for i, v := range row {
-			if v.String() != wanted[0][i] {
-				t.Errorf("got %s, want %s", v, wanted[0][i])
-			}
-		}
-		wanted = wanted[1:]
-	}}
-	if err := get.Exec(t.Context(), []model.Value{model.IntValue(1)}, &r); err != nil || len(wanted) > 0 {
-		t.Errorf("%v, %d rows are missing", err, len(wanted))
-	}
-}
-
-func TestTextTransactions(t *testing.T) {
-	f := &fake{}
-	s := session(t, f, inText(generic()))
+	f.log = nil
 	run(t, prepare(t, s, model.Op{Kind: model.Begin}))
 	run(t, prepare(t, s, model.Op{Kind: model.Commit}))
 	want(t, f, "text BEGIN", "text COMMIT")
+}
+
+// Values that come as text, or as numbers of another kind.
+func TestValues(t *testing.T) {
+	type value = func() (model.Value, error)
+	asText := func(s string, as model.Type) value {
+		return func() (model.Value, error) { return sqlkit.TextValue([]byte(s), as) }
+	}
+	for _, c := range []struct {
+		of   value
+		want string // "" for an error
+	}{
+		{asText("-12", model.Int), "-12"},
+		{asText("2.5e-3", model.Float), "0.0025"},
+		{asText("x", model.String), `"x"`},
+		{asText("x", model.Bytes), "x'78'"},
+		{asText("1969-12-31 23:59:59.999999", model.Time), "1969-12-31T23:59:59.999999Z"},
+		{asText("2020-01-02 03:04:05", model.Time), "2020-01-02T03:04:05Z"},
+		{asText("-1000001", model.Time), "1969-12-31T23:59:58.999999Z"},
+		{asText("1.5", model.Int), ""},
+		{asText("yesterday", model.Time), ""},
+		{asText("x", model.Null), ""},
+		{func() (model.Value, error) { return sqlkit.IntValue(2, model.Float) }, "2"},
+		{func() (model.Value, error) { return sqlkit.IntValue(1, model.Time) }, "1970-01-01T00:00:00.000001Z"},
+		{func() (model.Value, error) { return sqlkit.IntValue(1, model.String) }, ""},
+		{func() (model.Value, error) { return sqlkit.FloatValue(3, model.Int) }, "3"},
+		{func() (model.Value, error) { return sqlkit.FloatValue(3, model.Time) }, ""},
+	} {
+		if got, err := c.of(); (err != nil) != (c.want == "") || err == nil && got.String() != c.want {
+			t.Errorf("got %v, %v; want %s", got, err, c.want)
+		}
+	}
 }
 
 func TestQuoted(t *testing.T) {
@@ -110,17 +78,30 @@ func TestQuoted(t *testing.T) {
 			}
 		}
 	}
+	if got := dialect().QuotedList([]string{"a", "b'"}); got != "('a', 'b''')" {
+		t.Errorf("a list is %s", got)
+	}
+	if got := dialect().Name(`a"b`); got != `"a""b"` {
+		t.Errorf("a name is %s", got)
+	}
 }
 
-// A statement in text costs no memory of its own.
-func TestTextAllocations(t *testing.T) {
-	f := &fake{quiet: true}
-	s := session(t, f, inText(generic()))
-	insert := prepare(t, s, model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"product", "at", "price", "note"}, Rows: 1})
-	args := []model.Value{model.IntValue(1 << 40), model.MicrosValue(1), model.FloatValue(1.5), model.StringValue([]byte("a long text with ' in it"))}
-	var r engine.Result
-	ctx := t.Context()
-	if n := testing.AllocsPerRun(100, func() { _ = insert.Exec(ctx, args, &r) }); n > 0 {
-		t.Errorf("%v allocations of an insert", n)
+func TestStatementRefusesTooManyValues(t *testing.T) {
+	schema := sqlkittest.Schema()
+	op := &model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"product", "price"}, Rows: 2}
+	_, err := dialect(func(d *sqlkit.Dialect) { d.MaxArgs = 3 }).Statement(&schema.Tables[0], op)
+	if err == nil || err.Error() != "operation insert sale: 4 values in one statement, the engine takes at most 3" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCheckSchemaRefusesUniqueInclude(t *testing.T) {
+	s := sqlkittest.Schema()
+	s.Tables[1].Indexes[0].Include = []string{"data"}
+	if err := dialect().CheckSchema(s); err == nil {
+		t.Error("a unique index that includes columns was accepted")
+	}
+	if err := dialect(func(d *sqlkit.Dialect) { d.IncludeClause = true }).CheckSchema(s); err != nil {
+		t.Error(err)
 	}
 }

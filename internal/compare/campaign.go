@@ -129,12 +129,20 @@ func (s *Step) Leader(t *Target) *Run {
 }
 
 func distance(r Run, k Key, from float64) float64 {
-	for i := range r.Step.Rows {
-		if row := &r.Step.Rows[i]; KeyOf(row) == k {
-			return max(row.Value-from, from-row.Value)
-		}
+	if row := r.Row(k); row != nil {
+		return max(row.Value-from, from-row.Value)
 	}
 	return from
+}
+
+// Row returns the run's number under a key, nil if there is none.
+func (r *Run) Row(k Key) *metric.Row {
+	for i := range r.Step.Rows {
+		if row := &r.Step.Rows[i]; KeyOf(row) == k {
+			return row
+		}
+	}
+	return nil
 }
 
 // Doubts are the reasons why the step's numbers on a target cannot be compared
@@ -184,17 +192,9 @@ func refusals(s *result.Step) (out []metric.Code) {
 	return out
 }
 
-// Groups are the step's groups of clients, as the first run that has any tells.
-func (s *Step) Groups() []result.Group {
-	for _, runs := range s.runsInOrder() {
-		for _, r := range runs {
-			if len(r.Step.Groups) > 0 {
-				return r.Step.Groups
-			}
-		}
-	}
-	return nil
-}
+// Groups returns the step's groups of clients, as the first run that has any
+// has them.
+func (s *Step) Groups() []result.Group { return s.First().Step.Groups }
 
 // runsInOrder are the runs by target, so that nothing depends on the order of
 // a map.

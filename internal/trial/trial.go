@@ -16,6 +16,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/drive"
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
@@ -387,7 +388,7 @@ func (t *trial) conclude(ctx context.Context, err error) {
 	case err != nil && ctx.Err() != nil:
 		t.res.Status, t.res.Reason = result.Partial, "it was ended early"
 	case err != nil:
-		t.res.Status, t.res.Reason, t.res.Hint = result.Failed, err.Error(), engine.Hint(err)
+		t.res.Status, t.res.Reason, t.res.Hint = result.Failed, err.Error(), hint.Of(err)
 	default:
 		t.res.Status = result.Complete
 		for _, s := range t.res.Steps {

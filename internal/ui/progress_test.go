@@ -141,33 +141,6 @@ func TestSameStepAgain(t *testing.T) {
 	}
 }
 
-func TestClip(t *testing.T) {
-	for _, c := range []struct {
-		text  string
-		width int
-		want  string
-	}{
-		{"abcdef", 6, "abcdef"}, {"abcdef", 5, "abcd…"}, {"µµµµ", 3, "µµ…"}, {"abc", 1, "…"}, {"abc", 0, "abc"}, {"abc", -1, "abc"}, {"", 5, ""},
-	} {
-		if got := clip(c.text, c.width); got != c.want {
-			t.Errorf("clip(%q, %d) = %q, want %q", c.text, c.width, got, c.want)
-		}
-	}
-}
-
-func TestNumbers(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 0.123456: "0.123", 99.94: "99.9", 100.4: "100", 9999: "9999", 12345: "12.3k", 1234567: "1.23M", 5e9: "5.00G"} {
-		if got := Count(v); got != want {
-			t.Errorf("Count(%v) = %s, want %s", v, got, want)
-		}
-	}
-	for v, want := range map[float64]string{0: "0 µs", 0.5: "0.5 µs", 999: "999 µs", 1500: "1.50 ms", 2.5e6: "2.50 s"} {
-		if got := Micros(v); got != want {
-			t.Errorf("Micros(%v) = %s, want %s", v, got, want)
-		}
-	}
-}
-
 // An interval of a few operations has no percentile.
 func TestLineOfFewOperations(t *testing.T) {
 	e := trial.Event{Step: "l.x", Phase: trial.PhaseRun, Elapsed: 1, Groups: []trial.EventGroup{{Name: "index", PerSec: 1, P99: 900, Max: 1100}}}

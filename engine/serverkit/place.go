@@ -1,0 +1,102 @@
+package serverkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+)
+
+// Schemas are a server's statements about schemas. In them {name} stands for a
+// schema's name, {text} for the name as a literal, and {comment} for a remark as
+// a literal.
+type Schemas struct {
+	Find   string // a query for a schema's comment; no row: there is no such schema
+	Create string
+	Drop   string
+	// Hurry limits how long removing tables waits for those who use them; "": it
+	// is limited already.
+	Hurry string
+	// Exists reports whether an error of Create is that the schema exists.
+	Exists func(error) bool
+}
+
+// place is the schema that the tables are in, and what of it is ours to remove.
+type place struct {
+	Schemas
+	schema string
+	ours   bool     // we made the schema
+	made   []string // the tables that we made
+}
+
+func (p *place) text(d *sqlkit.Dialect, template, comment string) string {
+	return strings.NewReplacer("{name}", d.Name(p.schema), "{text}", d.Quoted(p.schema), "{comment}", d.Quoted(comment)).Replace(template)
+}
+
+// take makes the schema. If it must be new, one that exists is refused.
+func (p *place) take(ctx context.Context, c *sqlkit.Admin, d *sqlkit.Dialect, mustBeNew bool) error {
+	exists := &engine.ExistsError{Schema: p.schema}
+	found := false
+	err := c.Query(ctx, p.text(d, p.Find, ""), func(row []string) error {
+		found, exists.Comment = true, row[0]
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case found && mustBeNew:
+		return exists
+	case found:
+		return nil
+	}
+	// Should this process be killed, the comment says what it has left behind.
+	name, _ := os.Hostname()
+	comment := fmt.Sprintf("made by rumbench, process %d on %s, %s", os.Getpid(), name, time.Now().UTC().Format(time.DateTime+" UTC"))
+	err = c.Exec(ctx, p.text(d, p.Create, comment))
+	if err != nil && p.Exists(err) { // it was made meanwhile
+		return exists
+	}
+	p.ours = err == nil
+	return err
+}
+
+// leaveTime is how long it may take to remove tables.
+const leaveTime = 10 * time.Minute
+
+// leave removes what is ours from a server that is not, on a new connection:
+// others may be broken, or were closed by the server.
+func (p *place) leave(to Client) error {
+	d := to.Dialect
+	var texts []string
+	if p.ours {
+		texts = append(texts, p.text(d, p.Drop, ""))
+	} else {
+		for _, t := range p.made {
+			texts = append(texts, "DROP TABLE IF EXISTS "+d.Name(p.schema)+"."+d.Name(t))
+		}
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), leaveTime)
+	defer cancel()
+	c, err := sqlkit.Connect(ctx, to.Connect, d)
+	if err == nil {
+		defer c.Close()
+		if p.Hurry != "" {
+			err = c.Exec(ctx, p.Hurry)
+		}
+		for _, text := range texts {
+			err = errors.Join(err, c.Exec(ctx, text))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("what was made in schema %s of the attached server is left there: %w", p.schema, err)
+	}
+	return nil
+}

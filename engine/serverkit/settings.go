@@ -1,0 +1,56 @@
+package serverkit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/model"
+)
+
+// CheckDurability refuses a server that gives other levels than the one asked
+// for. said are the variables that it follows from, such as "fsync = on".
+func (d *DB) CheckDurability(given []model.Durability, said []string) error {
+	if slices.Contains(given, d.setup.Durability) {
+		return nil
+	}
+	names := make([]string, len(given))
+	for i, l := range given {
+		names[i] = string(l)
+	}
+	advice := "leave those out of the options, or"
+	if d.setup.Attached() {
+		advice = "it is never configured from here:"
+	}
+	return &engine.KnobError{Knob: "durability", Value: string(d.setup.Durability),
+		Reason: fmt.Sprintf("the server keeps level %s (%s); %s set durability: %s", strings.Join(names, " and "), strings.Join(said, ", "), advice, names[0])}
+}
+
+// CheckLevel refuses another isolation level than the one asked for.
+func (d *DB) CheckLevel(level string) error {
+	if d.setup.Isolation == model.DefaultIsolation || strings.ReplaceAll(strings.ToLower(level), " ", "-") == d.setup.Isolation.String() {
+		return nil
+	}
+	return &engine.KnobError{Knob: "isolation", Value: d.setup.Isolation.String(), Reason: "the server made it " + level}
+}
+
+// SentAs is how statements are sent, as a setting.
+func (d *DB) SentAs() engine.Setting {
+	return engine.Setting{Name: "protocol", Value: string(cmp.Or(d.setup.Protocol, engine.Prepared)), Source: engine.AsSet}
+}
+
+// ReadBack are those of the named variables that the server has, and those that
+// the plan sets, each once.
+func (d *DB) ReadBack(vars map[string]string, names ...string) (out []engine.Setting) {
+	for _, v := range d.setup.Variables {
+		names = append(names[:len(names):len(names)], v.Name)
+	}
+	for i, name := range names {
+		if value, ok := vars[name]; ok && !slices.Contains(names[:i], name) {
+			out = append(out, engine.Setting{Name: name, Value: value, Source: engine.ReadBack})
+		}
+	}
+	return out
+}

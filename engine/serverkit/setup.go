@@ -1,0 +1,171 @@
+package serverkit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/server"
+)
+
+// Rules are what an engine on servers takes of a configuration.
+type Rules struct {
+	Kinds   []string        // of servers that can be started, the usual one first
+	Options []engine.Option // rumbench's own; all others are variables of the server
+	// Plain is a variable's name as the server lists it.
+	Plain func(name string) string
+	// Unlisted is what variables are called that the server does not list; may be nil.
+	Unlisted *regexp.Regexp
+	// Fixed are variables that say where things are, which is not the plan's to
+	// choose: another data directory would be another database.
+	Fixed []string
+	// Opening are variables that let others at the server: without a password,
+	// or from other hosts. One that ends in _ stands for all that begin so.
+	Opening []string
+	// On and Off are how the server's configuration has true and false.
+	On, Off string
+}
+
+// Setup is a configuration that has been checked.
+type Setup struct {
+	engine.Config
+	Program   server.Program   // of a private server
+	Variables []server.Setting // the options that are the server's, by their names
+
+	rules *Rules
+	known map[string]bool
+}
+
+// Attached reports whether the server is one that runs already.
+func (s *Setup) Attached() bool { return s.Server.DSN != "" }
+
+// Check checks what all servers have in common: a private server's program and
+// the variables that the plan sets, or that an attached one is left as it is.
+func (r *Rules) Check(ctx context.Context, c engine.Config) (*Setup, error) {
+	s := &Setup{Config: c, rules: r}
+	s.Server.Schema = cmp.Or(c.Server.Schema, engine.DefaultSchema)
+	if p := c.Protocol; p != "" && !slices.Contains(engine.Protocols(), p) {
+		return nil, &engine.KnobError{Knob: "protocol", Value: string(p), Reason: fmt.Sprintf("it must be one of %v", engine.Protocols())}
+	}
+	if s.Attached() {
+		return s, s.checkAttached()
+	}
+	return s, s.checkPrivate(ctx)
+}
+
+// NeverSet is why an attached server has no knobs.
+const NeverSet = "a server that is attached to is never configured: set it there, and leave it out here"
+
+func (s *Setup) checkAttached() error {
+	const both = "a target has a dsn, or a server to start, not both"
+	names := s.variableNames()
+	switch {
+	case s.Server.Kind != "":
+		return &engine.KnobError{Knob: "server", Value: s.Server.Kind, Reason: both}
+	case s.Server.Binary != "":
+		return &engine.KnobError{Knob: "binary", Value: s.Server.Binary, Reason: both}
+	case s.Cache != 0:
+		return &engine.KnobError{Knob: "cache", Reason: NeverSet}
+	case s.Page != 0:
+		return &engine.KnobError{Knob: "page", Reason: NeverSet}
+	case s.DirectIO != nil:
+		return &engine.KnobError{Knob: "direct_io", Reason: NeverSet}
+	case len(names) > 0:
+		return &engine.KnobError{Knob: "options." + names[0], Reason: NeverSet}
+	}
+	return nil
+}
+
+func (s *Setup) checkPrivate(ctx context.Context) (err error) {
+	kinds := s.rules.Kinds
+	s.Server.Kind = cmp.Or(s.Server.Kind, kinds[0])
+	if !slices.Contains(kinds, s.Server.Kind) {
+		return &engine.KnobError{Knob: "server", Value: s.Server.Kind, Reason: fmt.Sprintf("the engine runs on one of %v", kinds)}
+	}
+	if s.Program, err = server.Find(ctx, s.Server.Kind, s.Server.Binary); err != nil {
+		return &engine.KnobError{Knob: s.ProgramKnob(), Reason: err.Error(), Err: err}
+	}
+	for _, name := range s.variableNames() {
+		v, err := s.variable(ctx, name)
+		if err != nil {
+			return err
+		}
+		s.Variables = append(s.Variables, v)
+	}
+	return nil
+}
+
+// ProgramKnob is the knob that has chosen the program.
+func (s *Setup) ProgramKnob() string {
+	if s.Server.Binary != "" {
+		return "binary"
+	}
+	return "server"
+}
+
+// variableNames are the options that are the server's own.
+func (s *Setup) variableNames() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Options)), func(name string) bool {
+		return slices.ContainsFunc(s.rules.Options, func(o engine.Option) bool { return o.Name == name })
+	})
+}
+
+// Sets reports whether the plan sets a variable.
+func (s *Setup) Sets(name string) bool {
+	return slices.ContainsFunc(s.Variables, func(v server.Setting) bool { return v.Name == name })
+}
+
+// Known are the variables that the program lists.
+func (s *Setup) Known(ctx context.Context) (_ map[string]bool, err error) {
+	if s.known == nil {
+		s.known, err = server.Variables(ctx, s.Program)
+	}
+	return s.known, err
+}
+
+// variable checks an option that sets one of the server's variables.
+func (s *Setup) variable(ctx context.Context, name string) (v server.Setting, err error) {
+	r, knob := s.rules, "options."+name
+	known, err := s.Known(ctx)
+	if err != nil {
+		return v, err
+	}
+	v.Name = r.Plain(name)
+	switch {
+	case slices.Contains(r.Fixed, v.Name):
+		return v, &engine.KnobError{Knob: knob, Reason: "rumbench decides where a private server keeps and finds things"}
+	case !known[v.Name] && (r.Unlisted == nil || !r.Unlisted.MatchString(name)):
+		return v, &engine.KnobError{Knob: knob, Reason: s.Program.Name() + " has no such variable", Known: s.meant()}
+	}
+	opens := func(o string) bool { return o == v.Name || strings.HasSuffix(o, "_") && strings.HasPrefix(v.Name, o) }
+	if slices.ContainsFunc(r.Opening, opens) {
+		if err := s.RefuseOpening(name); err != nil {
+			return v, err
+		}
+	}
+	switch value := s.Options[name].(type) {
+	case bool:
+		if v.Value = r.Off; value {
+			v.Value = r.On
+		}
+	case string, int, int64, uint64, float64:
+		v.Value = fmt.Sprint(value)
+	default:
+		return v, &engine.KnobError{Knob: knob, Value: fmt.Sprint(value), Reason: "it must be one value"}
+	}
+	return v, nil
+}
+
+// meant are the options that could have been meant.
+func (s *Setup) meant() []engine.Option {
+	out := slices.Clone(s.rules.Options)
+	for _, name := range slices.Sorted(maps.Keys(s.known)) {
+		out = append(out, engine.Option{Name: name})
+	}
+	return out
+}

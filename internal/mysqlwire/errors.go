@@ -1,0 +1,65 @@
+package mysqlwire
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+
+	driver "github.com/go-sql-driver/mysql"
+
+	"rumbench/engine"
+)
+
+// classes are the errors of servers that clients have to know apart.
+var classes = map[uint16]engine.Class{
+	1213: engine.Deadlock,
+	1020: engine.Conflict,    // the record has changed since it was read
+	1205: engine.LockTimeout, // of a row or of a table's definition
+	1969: engine.Timeout,     // max_statement_time
+	3024: engine.Timeout,     // max_execution_time
+	1317: engine.Timeout,     // interrupted
+	1062: engine.Duplicate,   // a key exists
+	1586: engine.Duplicate,
+	1053: engine.Gone, // the server shuts down
+	1927: engine.Gone, // the connection was killed
+	2006: engine.Gone,
+	2013: engine.Gone,
+}
+
+// Classify gives an error of a connection its class.
+func Classify(err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		if strings.Contains(e.Message, "snapshot conflict") { // MyRocks calls it a deadlock too
+			return engine.Classify(engine.Conflict, err)
+		}
+		if class, known := classes[e.Number]; known {
+			return engine.Classify(class, err)
+		}
+		// A table that cannot grow is said to be full, too.
+		if e.Number == 1021 || e.Number == 1114 || strings.Contains(e.Message, "No space left on device") || strings.Contains(e.Message, "errno: 28") {
+			err = engine.DiskFull(err)
+		}
+		return engine.Classify(engine.Fatal, err)
+	}
+	var network net.Error
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.Is(err, driver.ErrInvalidConn), errors.Is(err, sqldriver.ErrBadConn), errors.Is(err, io.EOF),
+		errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.ECONNREFUSED),
+		errors.Is(err, os.ErrNotExist), errors.As(err, &network):
+		return engine.Classify(engine.Gone, err)
+	}
+	return err
+}
+
+// HasNumber reports whether a server's error has that number.
+func HasNumber(err error, number uint16) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Number == number
+}

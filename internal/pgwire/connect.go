@@ -1,0 +1,70 @@
+package pgwire
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"rumbench/engine"
+)
+
+// Config says where a server is, who connects, and with which parameters.
+type Config = pgconn.Config
+
+// applicationName is what sessions call themselves.
+const applicationName = "rumbench"
+
+// Socket leads to a database of a server on this host, by a connection that dial
+// makes.
+func Socket(user, database string, dial func(context.Context) (net.Conn, error)) (*Config, error) {
+	config, err := pgconn.ParseConfig("host=localhost sslmode=disable target_session_attrs=any dbname=" + database + " user=" + user)
+	if err != nil { // by the environment, which libpq's clients heed
+		return nil, fmt.Errorf("connect to the private server: %w", err)
+	}
+	config.Fallbacks = nil
+	config.ConnectTimeout = 0
+	config.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }
+	config.RuntimeParams = map[string]string{"application_name": applicationName}
+	return withHabits(config), nil
+}
+
+// ParseDSN reads a data source name. The error does not show it: it may hold a
+// password.
+func ParseDSN(dsn string) (*Config, error) {
+	config, err := pgconn.ParseConfig(dsn)
+	if err != nil {
+		return nil, &engine.KnobError{Knob: "dsn", Reason: "it cannot be read; it is written postgres://USER:PASSWORD@HOST:PORT/DATABASE, or host=/var/run/postgresql user=USER dbname=DATABASE"}
+	}
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = applicationName
+	}
+	return withHabits(config), nil
+}
+
+// AddressOf is the network and the address that a configuration leads to.
+func AddressOf(c *Config) (network, address string) { return pgconn.NetworkAddress(c.Host, c.Port) }
+
+// withHabits adds what all our connections have in common.
+func withHabits(c *Config) *Config {
+	c.RuntimeParams = maps.Clone(c.RuntimeParams)
+	c.RuntimeParams["client_encoding"] = "UTF8"
+	// A server that has said its last word is left at once. The word for fatal
+	// may be in the server's language, so the other one is looked at.
+	c.OnPgError = func(_ *pgconn.PgConn, err *pgconn.PgError) bool { return !ends(err) }
+	return c
+}
+
+// Connect opens a connection.
+func Connect(ctx context.Context, to *Config) (*Conn, error) {
+	pg, err := pgconn.ConnectConfig(ctx, to)
+	if err != nil {
+		if cause := ctx.Err(); cause != nil {
+			return nil, fmt.Errorf("%w (%w)", cause, err)
+		}
+		return nil, connectError(err)
+	}
+	return newConn(ctx, pg)
+}

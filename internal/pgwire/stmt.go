@@ -1,0 +1,167 @@
+package pgwire
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"rumbench/model"
+)
+
+// Stmt is a statement that the server has parsed.
+type Stmt struct {
+	conn    *Conn
+	commit  bool     // it ends a transaction, keeping its work
+	head    []byte   // of the message that gives the arguments
+	wanted  []byte   // its end: the formats of the columns returned
+	params  []uint32 // the types of the arguments
+	columns []uint32 // the types of the columns returned
+}
+
+// newStmt readies a statement that the server has just described.
+func newStmt(c *Conn, name string, commit bool) *Stmt {
+	s := &Stmt{conn: c, commit: commit, params: slices.Clone(c.parameters), columns: slices.Clone(c.columns)}
+	s.head, _ = message(nil, 'B')
+	s.head = append(s.head, 0) // the unnamed portal
+	s.head = append(append(s.head, name...), 0)
+	s.head = append(s.head, 0, 1, 0, binaryFormat) // of all arguments
+	s.head = binary.BigEndian.AppendUint16(s.head, uint16(len(s.params)))
+	s.wanted = binary.BigEndian.AppendUint16(nil, uint16(len(s.columns)))
+	for _, oid := range s.columns {
+		s.wanted = binary.BigEndian.AppendUint16(s.wanted, formatOf(oid))
+	}
+	return s
+}
+
+// Close does nothing: statements end with their connection.
+func (s *Stmt) Close() error { return nil }
+
+// Exec executes the statement.
+func (s *Stmt) Exec(ctx context.Context, args []model.Value, order []int) (rows, id int64, err error) {
+	if err := s.encode(args, order); err != nil {
+		return 0, 0, err
+	}
+	c := s.conn
+	if err := c.run(ctx, nil); err != nil {
+		return 0, 0, err
+	}
+	// The commit of a transaction that has failed undoes it, and is no error
+	// to the server.
+	if s.commit && c.undone {
+		return 0, 0, c.failure()
+	}
+	return c.rows, 0, nil
+}
+
+// Query executes the statement and hands over its rows.
+func (s *Stmt) Query(ctx context.Context, args []model.Value, order []int, types []model.Type, each func(row []model.Value) error) error {
+	if err := s.encode(args, order); err != nil {
+		return err
+	}
+	return s.conn.query(ctx, s.columns, types, each)
+}
+
+// encode writes the question.
+func (s *Stmt) encode(args []model.Value, order []int) error {
+	b, err := s.appendMessages(s.conn.out[:0], args, order)
+	if err != nil {
+		return err
+	}
+	s.conn.out = append(b, syncMessage...)
+	return nil
+}
+
+// appendMessages appends the messages that execute the statement.
+func (s *Stmt) appendMessages(b []byte, args []model.Value, order []int) (_ []byte, err error) {
+	given := len(args)
+	if order != nil {
+		given = len(order)
+	}
+	if given != len(s.params) {
+		return nil, fmt.Errorf("%d arguments for %d placeholders", given, len(s.params))
+	}
+	from := len(b)
+	b = append(b, s.head...)
+	for i, oid := range s.params {
+		if order != nil {
+			i = order[i]
+		}
+		if b, err = appendSized(b, oid, args[i]); err != nil {
+			return nil, err
+		}
+	}
+	b = finish(append(b, s.wanted...), from+1)
+	return append(b, executeMessage...), nil
+}
+
+// Pipeline executes queries without arguments, all in one round trip, and hands
+// over their rows: each gets those of query i, of types[i].
+func (c *Conn) Pipeline(ctx context.Context, queries []*Stmt, types [][]model.Type, each func(i int, row []model.Value) error) (err error) {
+	c.out = c.out[:0]
+	for _, s := range queries {
+		if c.out, err = s.appendMessages(c.out, nil, nil); err != nil {
+			return err
+		}
+	}
+	c.out = append(c.out, syncMessage...)
+	return c.run(ctx, func(b []byte) error {
+		i := c.done
+		row := c.rowOf(len(types[i]))
+		if err := decodeRow(b, row, queries[i].columns, types[i], decode); err != nil {
+			return err
+		}
+		return each(i, row)
+	})
+}
+
+// Copy copies batches of rows into columns of a table: each is atomic and durable
+// as an INSERT is, but not planned, and put into pages many rows at a time.
+type Copy struct {
+	conn  *Conn
+	text  string
+	types []uint32 // of the columns
+	buf   []byte
+}
+
+// PrepareCopy readies copying, into names as SQL writes them.
+func (c *Conn) PrepareCopy(ctx context.Context, table, columns string) (*Copy, error) {
+	s, err := c.Parse(ctx, "SELECT "+columns+" FROM "+table)
+	if err != nil {
+		return nil, err
+	}
+	return &Copy{conn: c, text: "COPY " + table + " (" + columns + ") FROM STDIN (FORMAT binary)", types: slices.Clone(s.columns)}, nil
+}
+
+// Exec copies rows.
+func (s *Copy) Exec(ctx context.Context, args []model.Value) (rows int64, err error) {
+	if err := s.encode(args); err != nil {
+		return 0, err
+	}
+	c := s.conn
+	c.out = appendCopy(c.out[:0], s.text, s.buf)
+	err = c.run(ctx, nil)
+	return c.rows, err
+}
+
+// copyHeader begins the binary format: its signature, no flags, and no extension.
+const copyHeader = "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+
+// encode writes the rows as COPY takes them.
+func (s *Copy) encode(args []model.Value) (err error) {
+	width := len(s.types)
+	if len(args)%width != 0 {
+		return fmt.Errorf("%d arguments for rows of %d columns", len(args), width)
+	}
+	s.buf = append(s.buf[:0], copyHeader...)
+	for i, v := range args {
+		if i%width == 0 {
+			s.buf = binary.BigEndian.AppendUint16(s.buf, uint16(width))
+		}
+		if s.buf, err = appendSized(s.buf, s.types[i%width], v); err != nil {
+			return err
+		}
+	}
+	s.buf = binary.BigEndian.AppendUint16(s.buf, ^uint16(0))
+	return nil
+}

@@ -1,0 +1,189 @@
+package published
+
+import (
+	"math"
+	"slices"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/stat"
+)
+
+// Colour is the colour that a published page gives a cell; as a string it is
+// the name of a CSS class.
+//
+// The rules here are the published ones, with their oddities: fixed limits for
+// every number, however noisy it is. They are for who wants pages that look
+// alike. Package compare says what can be said of a difference.
+type Colour string
+
+// The colours, as insert benchmark pages use them.
+const (
+	None   Colour = ""
+	Red    Colour = "pub-red"    // in the worst quarter, or a promised rate that was missed
+	Green  Colour = "pub-green"  // in the best quarter
+	Grey   Colour = "pub-grey"   // to be ignored: the promised rate beside it was missed
+	Yellow Colour = "pub-yellow" // a ratio clearly below 1
+	Blue   Colour = "pub-blue"   // a ratio clearly above 1
+)
+
+// Sign says the same as the colour to who cannot see it.
+func (c Colour) Sign() string {
+	switch c {
+	case Red:
+		return "−"
+	case Green:
+		return "+"
+	case Grey:
+		return "×"
+	case Yellow:
+		return "↓"
+	case Blue:
+		return "↑"
+	}
+	return ""
+}
+
+// Rate is a cell of a table of absolute rates.
+type Rate struct {
+	Value float64 // NaN: not known
+	// Missed: a rate promised beside it was not held. What is not known was not
+	// missed; nothing is promised beside a load.
+	Missed bool
+}
+
+// Rates are the colours of a column of absolute rates: red up to a quarter of
+// the way from the least to the greatest, green from three quarters on. Rates
+// count as they are printed, as whole numbers. The greatest is that of the rates
+// beside which nothing was missed; the least may be any. Nothing is red where
+// the least is at least 80 % of the greatest. A low rate is red even where it is
+// to be ignored.
+func Rates(column []Rate) []Colour {
+	least, greatest := math.Inf(1), math.Inf(-1)
+	for _, r := range column {
+		if math.IsNaN(r.Value) {
+			continue
+		}
+		least = min(least, math.RoundToEven(r.Value))
+		if !r.Missed {
+			greatest = max(greatest, math.RoundToEven(r.Value))
+		}
+	}
+	quarter := math.Floor((greatest - least) / 4)
+	bottom, top := least+quarter, greatest-quarter
+	if least >= 0.8*greatest {
+		bottom = 0
+	}
+	if math.IsInf(greatest, -1) { // all missed: none is good, and what is bad is not known
+		bottom, top = 0, math.Inf(1)
+	}
+	out := make([]Colour, len(column))
+	for i, r := range column {
+		out[i] = rateColour(math.RoundToEven(r.Value), r.Missed, bottom, top)
+	}
+	return out
+}
+
+func rateColour(v float64, missed bool, bottom, top float64) Colour {
+	switch {
+	case math.IsNaN(v):
+		return None
+	case v <= bottom:
+		return Red
+	case missed:
+		return Grey
+	case v >= top:
+		return Green
+	}
+	return None
+}
+
+// RatioOf is the colour of a ratio of rates: blue above 1.05, yellow below 0.95,
+// of the ratio in whole percent. So the limits are in truth 1.055 and 0.945.
+// The base itself has none.
+func RatioOf(value, base float64) Colour {
+	percent := math.RoundToEven(100 * (value / base)) // as printf("%.0f") rounds
+	switch {
+	case math.IsNaN(percent) || math.IsInf(percent, 0):
+		return None
+	case percent > 105:
+		return Blue
+	case percent < 95:
+		return Yellow
+	}
+	return None
+}
+
+// promisedShare is the share of a promised rate that has to be held.
+const promisedShare = 0.95
+
+// Promise is the colour of a rate that was promised, both of all clients
+// together: red where it did not reach 95 % of the promised one in whole numbers.
+func Promise(value, promised float64) Colour {
+	if math.IsNaN(value) || math.IsNaN(promised) || math.RoundToEven(value) >= math.RoundToEven(promisedShare*promised) {
+		return None
+	}
+	return Red
+}
+
+// Colours returns those of the cells of a test: of its rates, or of their ratios
+// to the base. Only rates have published colours.
+func Colours(r *compare.Relative, row *compare.RelativeRow, absolute bool) []Colour {
+	out := make([]Colour, len(row.Cells))
+	if m := r.Metric; m != nil && (m.Unit != "1/s" || m.Better != "higher") {
+		return out
+	}
+	var rates []Rate
+	for i := range row.Cells {
+		c := &row.Cells[i]
+		rates = append(rates, Rate{Value: Round(c.Number), Missed: slices.Contains(c.Doubts, metric.SLAMissed.Kind().Short)})
+	}
+	if absolute {
+		return Rates(rates)
+	}
+	for i := range out {
+		out[i] = RatioOf(rates[i].Value, rates[0].Value)
+	}
+	return out
+}
+
+// Promised is a group of clients with a rate that they were to hold, and what
+// they held, in the median over the trials; NaN if that is unknown.
+type Promised struct {
+	Step   *compare.Step
+	Name   string // of the group, with what its rate is of
+	Rate   float64
+	Held   []float64 // by target
+	Colour []Colour
+}
+
+// PromisedRates returns those of all tests.
+func PromisedRates(r *compare.Relative) (out []Promised) {
+	for _, group := range r.Groups {
+		for _, row := range group.Rows {
+			for _, g := range row.Step.Groups() {
+				if g.Rate == 0 {
+					continue
+				}
+				p := Promised{Step: row.Step, Name: g.Name + g.RateUnit(), Rate: g.Rate}
+				for _, t := range r.Targets {
+					held := stat.Median(heldBy(row.Step.Used(t), g.Name))
+					p.Held, p.Colour = append(p.Held, held), append(p.Colour, Promise(held, g.Rate))
+				}
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+func heldBy(runs []compare.Run, group string) (held []float64) {
+	for _, run := range runs {
+		for _, g := range run.Step.Groups {
+			if g.Name == group && g.SLA != nil {
+				held = append(held, g.SLA.Achieved)
+			}
+		}
+	}
+	return held
+}

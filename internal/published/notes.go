@@ -1,0 +1,83 @@
+package published
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"rumbench/internal/plan"
+)
+
+// Notes reads a file of remarks on tests, one a line:
+//
+//	# why, as far as we know
+//	l.i1: sqlite waits for its journal here
+//
+// Empty lines and those that begin with # are left out. The tests are those
+// that there can be notes on.
+func Notes(file, src string, tests []string) (map[string]string, plan.Problems) {
+	notes := map[string]string{}
+	var problems plan.Problems
+	first := map[string]int{}
+	n := 0
+	for text := range strings.Lines(src) {
+		n++
+		text = strings.TrimRight(text, " \t\r\n")
+		body := strings.TrimLeft(text, " \t\ufeff")
+		if body == "" || strings.HasPrefix(body, "#") {
+			continue
+		}
+		column := 1 + utf8.RuneCountInString(text) - utf8.RuneCountInString(body)
+		wrong := func(at int, hint, reason string, args ...any) {
+			problems = append(problems, plan.Problem{File: file, Line: n, Column: column + at, Reason: fmt.Sprintf(reason, args...), Hint: hint})
+		}
+		test, note, ok := cut(body, tests)
+		switch {
+		case !utf8.ValidString(body):
+			wrong(0, "save the file as UTF-8", "the line is no valid text")
+		case !ok:
+			wrong(0, "a line is STEP: TEXT", "there is no colon after a step's name")
+		case !slices.Contains(tests, test):
+			wrong(0, nearest(test, tests), "no trial has a step %q", test)
+		case note == "":
+			wrong(1+utf8.RuneCountInString(test), "write the note after the colon, or leave the line out", "there is no note on %s", test)
+		case first[test] > 0:
+			wrong(0, "write both in one line", "there is a note on %s in line %d already", test, first[test])
+		default:
+			notes[test], first[test] = note, n
+		}
+	}
+	return notes, problems
+}
+
+// cut parts a line at the colon after the test's name. A name may hold colons
+// itself.
+func cut(line string, tests []string) (test, note string, ok bool) {
+	test, note, ok = strings.Cut(line, ":")
+	test = strings.TrimSpace(test)
+	longest := 0
+	for _, t := range tests {
+		if rest, found := strings.CutPrefix(line, t+":"); found && len(t) > longest {
+			test, note, longest = t, rest, len(t)
+		}
+	}
+	return test, strings.TrimSpace(note), ok
+}
+
+// nearest hints at the test whose name is most like a wrong one.
+func nearest(wrong string, tests []string) string {
+	best, least := "", 1+min(len(wrong)/4, 2)
+	for _, t := range tests {
+		if d := plan.Distance(wrong, t); d <= least && (best == "" || d < least) {
+			best, least = t, d
+		}
+	}
+	switch {
+	case best != "":
+		return fmt.Sprintf("did you mean %s?", best)
+	case len(tests) > 50: // nobody reads as many
+		return ""
+	}
+	return "the steps are " + strings.Join(tests, ", ")
+}

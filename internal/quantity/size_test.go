@@ -1,0 +1,53 @@
+package quantity
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestParseSize(t *testing.T) {
+	good := map[string]int64{
+		"0": 0, "4096": 4096, "512B": 512, "64KiB": 64 << 10, "256MiB": 256 << 20, "1GiB": 1 << 30, "2TiB": 2 << 40,
+		"1kB": 1e3, "1.5MB": 15e5, "10 GB": 1e10, " 1TB ": 1e12, "0.5KiB": 512, "9223372036854775807": math.MaxInt64,
+	}
+	for s, want := range good {
+		if got, err := ParseSize(s); err != nil || got != want {
+			t.Errorf("%q: %d, %v; want %d", s, got, err, want)
+		}
+	}
+	for _, s := range []string{
+		"", "x", "MiB", "1M", "1KB", "1mb", "-1", "+1", "1e3", "0x10", "1.5", "0.1GiB", "1.2.3MiB", "1 2MiB", ".", "inf", "nan",
+		"9223372036854775808", "8388608TiB", "99999999999999999999999GB", "1MiBMiB", "1_000",
+	} {
+		if got, err := ParseSize(s); err == nil {
+			t.Errorf("%q: %d, want an error", s, got)
+		}
+	}
+}
+
+func TestFormatSize(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0", 1: "1", 1000: "1kB", 1024: "1KiB", 1e9: "1GB", 256 << 20: "256MiB", 3 << 29: "1536MiB", 1e12: "1TB", 1234567: "1234567",
+	} {
+		if got := FormatSize(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestSizeRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		unit := rapid.SampledFrom(units).Draw(t, "unit").bytes
+		n := rapid.Int64Range(0, math.MaxInt64/unit).Draw(t, "n") * unit
+		if got, err := ParseSize(FormatSize(n)); err != nil || got != n {
+			t.Fatalf("%d is written %q and read %d, %v", n, FormatSize(n), got, err)
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		if n, err := ParseSize(rapid.String().Draw(t, "any")); err == nil && n < 0 {
+			t.Fatalf("got %d", n)
+		}
+	})
+}
