@@ -111,7 +111,7 @@ Exit status: 0 all went well; 1 an error; 2 a wrong call or a wrong plan;
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(a.runCommand(), a.reportCommand(), a.compareCommand(), a.tableCommand(), a.importCommand(), a.showCommand(), a.listCommand(), a.historyCommand(), a.exportCommand(), a.statCommand(), a.doctorCommand(), a.trialCommand())
+	root.AddCommand(a.runCommand(), a.reportCommand(), a.compareCommand(), a.tableCommand(), a.importCommand(), a.showCommand(), a.listCommand(), a.historyCommand(), a.exportCommand(), newStatCommand(a), a.doctorCommand(), a.trialCommand())
 	return root
 }
 

@@ -33,7 +33,7 @@ type misread struct {
 	message string
 }
 
-const selectorHint = `a selector is a name, where * stands for any text, and conditions on labels: device.*_bytes{dev=~"nvme.*"}; rumbench stat --list tells the names`
+const selectorHint = `a selector is a name, where * stands for any text, and conditions on labels: device.*_bytes{dev=~"nvme.*"}; rumbench stat --list names them all`
 
 // ParseSelector reads a selector.
 func ParseSelector(text string) (*Selector, error) {
