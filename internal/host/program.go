@@ -2,12 +2,15 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
+
+	"rumbench/internal/server"
 )
 
 // Program is a program that targets need, such as a database server.
@@ -75,4 +78,28 @@ func Install(ctx context.Context, commands [][]string, out io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// Servers returns the database servers that can be used on this machine, and
+// those that are missing.
+func Servers(ctx context.Context) (all []Program) {
+	for _, kind := range server.Kinds() {
+		if server.Package(kind) == "" {
+			continue // there is no package; plans name its program
+		}
+		p := Program{Name: kind, Package: server.Package(kind)}
+		found, err := server.Find(ctx, kind, "")
+		var probe *server.ProbeError
+		switch {
+		case err == nil:
+			p.Found, p.Version = found.Path, found.Version
+		case errors.As(err, &probe):
+			p.Found, p.Problem = probe.Path, probe.Error()
+		}
+		all = append(all, p)
+		if kind == server.MariaDB {
+			all = append(all, Program{Name: "myrocks", Package: server.MyRocksPackage, Found: server.MyRocks(found)})
+		}
+	}
+	return all
 }
