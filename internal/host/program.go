@@ -22,7 +22,7 @@ type Program struct {
 	Problem string // why it cannot be used although it is there
 }
 
-// finding tells of a program as of any other thing that is wanted.
+// finding returns a program as any other thing that is wanted.
 func (p Program) finding(uid int) Finding {
 	f := Finding{
 		Name: "program " + p.Name, Status: OK, Found: strings.TrimSpace(p.Found + " " + p.Version),
@@ -35,7 +35,7 @@ func (p Program) finding(uid int) Finding {
 		for _, c := range InstallCommands([]Program{p}, uid) {
 			lines = append(lines, strings.Join(c, " "))
 		}
-		f.Mend = strings.Join(lines, "\n")
+		f.Fix = strings.Join(lines, "\n")
 	case p.Problem != "":
 		f.Status, f.Found = Warn, f.Found+": "+p.Problem
 	}
