@@ -51,7 +51,7 @@ func swap(m *machine) answer {
 		return ok("off")
 	}
 	swappiness, err := strconv.Atoi(m.fact("vm.swappiness"))
-	found := quantity.Bytes(float64(used)) + " of " + quantity.Bytes(float64(total)) + " in use, vm.swappiness " + m.factOr("vm.swappiness", "unknown")
+	found := quantity.Bytes(used) + " of " + quantity.Bytes(total) + " in use, vm.swappiness " + m.factOr("vm.swappiness", "unknown")
 	off := m.root("swapoff -a")
 	if info.MemAvailableBytes != nil && used > *info.MemAvailableBytes {
 		off = "end what uses the memory (ps -eo rss,comm --sort=-rss | head), then: " + off
@@ -105,7 +105,7 @@ func freeMemory(m *machine) answer {
 		return notShown("free -h")
 	}
 	share := float64(*info.MemAvailableBytes) / float64(*info.MemTotalBytes)
-	found := quantity.Bytes(float64(*info.MemAvailableBytes)) + " of " + quantity.Bytes(float64(*info.MemTotalBytes)) + " can be had"
+	found := quantity.Bytes(*info.MemAvailableBytes) + " of " + quantity.Bytes(*info.MemTotalBytes) + " can be had"
 	const fix = "end what uses it: ps -eo rss,comm --sort=-rss | head"
 	switch {
 	case share < lowFree:

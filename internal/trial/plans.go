@@ -207,7 +207,7 @@ func (c *planCheck) wrong(plans []engine.Plan) (wrong, notes []string) {
 		wrong = append(wrong, fmt.Sprintf("%s is to be answered by %s, and the database goes by %s: %s; its plan: %s", op.Label(), index, p.Ways(), p.Statement, oneLine(p.Text)))
 	}
 	if len(small) > 0 {
-		notes = append(notes, fmt.Sprintf("of tables below %s the database does not use the index that the workload names, which may be the cheaper way there: %s", quantity.Bytes(float64(smallTable)), some(small, 3)))
+		notes = append(notes, fmt.Sprintf("of tables below %s the database does not use the index that the workload names, which may be the cheaper way there: %s", quantity.Bytes(smallTable), some(small, 3)))
 	}
 	return wrong, notes
 }

@@ -261,5 +261,5 @@ func (f *fetch) near(s *scope) string {
 			return "; there is " + s.rows[name][0].Key()
 		}
 	}
-	return "; rumbench stat --list names them all"
+	return "; rumbench stat --list shows the names"
 }

@@ -191,7 +191,7 @@ func TestWarnings(t *testing.T) {
 		{`rate("device.reads") / (rate("device.read_ns") - rate("device.read_ns"))`, ""},
 		{`rate("device.reads{dev=sdb}")`, `expression x: device.reads{dev=sdb} matches no series yet; there is device.reads{dev="nvme0n1"}`},
 		{`rate("disk.reads")`, `expression x: disk.reads matches no series yet; there is device.reads{dev="nvme0n1"}`},
-		{`rate("x")`, `expression x: x matches no series yet; rumbench stat --list names them all`},
+		{`rate("x")`, `expression x: x matches no series yet; rumbench stat --list shows the names`},
 		{`rate("host.memory.dirty_bytes")`, `expression x: host.memory.dirty_bytes is a gauge, which has no rate; use value`},
 		{`1 + rate("device.reads") / rate("fake.reads")`, `expression x: at column 26, no series on the left of / has the labels of one on the right; make a number of either side with sum, avg, min or max`},
 	} {
