@@ -47,7 +47,14 @@ func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 	if err == nil {
 		err = a.choose(ctx, counters)
 	}
-	return serverkit.NewSampler(conn, a.source(), a.sample, err)
+	source := "the process list"
+	if a.waits {
+		source = "performance_schema"
+	}
+	if a.rowLocks {
+		source += " and InnoDB’s count of waits for rows"
+	}
+	return serverkit.NewSampler(conn, source, a.sample, err)
 }
 
 // The two places that list sessions. The second is read without a lock that
@@ -78,18 +85,6 @@ func (a *activity) choose(ctx context.Context, counters string) error {
 	a.sessions = fmt.Sprintf(threadList, counters)
 	a.waits, a.watched = true, missed == "0"
 	return nil
-}
-
-// source is where the figures are from.
-func (a *activity) source() string {
-	source := "the process list"
-	if a.waits {
-		source = "performance_schema"
-	}
-	if a.rowLocks {
-		source += " and InnoDB’s count of waits for rows"
-	}
-	return source
 }
 
 // sample reports what the sessions do. The lists are read one after the other: a

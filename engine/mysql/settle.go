@@ -55,10 +55,7 @@ const (
 
 // flushSettings make InnoDB write all that is dirty as fast as it can.
 var flushSettings = []struct{ name, value string }{
-	{"innodb_max_dirty_pages_pct_lwm", "0"},
-	{"innodb_max_dirty_pages_pct", "0"},
-	{"innodb_io_capacity_max", "20000"},
-	{"innodb_io_capacity", "20000"},
+	{"innodb_max_dirty_pages_pct_lwm", "0"}, {"innodb_max_dirty_pages_pct", "0"}, {"innodb_io_capacity_max", "20000"}, {"innodb_io_capacity", "20000"},
 }
 
 // settleInnoDB lets everything dirty be written and old versions be purged.
@@ -118,7 +115,7 @@ func (d *db) state(ctx context.Context) (s innodbState, err error) {
 // setAll sets what makes InnoDB flush, and returns what sets it back. Variables
 // that a release does not have are left out.
 func (d *db) setAll(ctx context.Context) (restore func(), err error) {
-	vars, err := d.sessionVariables(ctx)
+	vars, err := d.Admin().Map(ctx, sessionVariables)
 	if err != nil {
 		return func() {}, err
 	}

@@ -29,45 +29,38 @@ const rangeLength = 100
 
 // Explain asks for the plan of an operation with the values of the table's first
 // rows, unless it has none. ask completes the plan of the statement.
-func (db *DB) Explain(ctx context.Context, op *model.Op, ask func(e *Explainable, p *engine.Plan) error) (engine.Plan, error) {
-	e, none, err := db.explainable(ctx, op)
-	if err != nil || e == nil {
-		return engine.Plan{Statement: op.Label(), None: none}, err
-	}
-	p := engine.Plan{Statement: e.Text}
-	err = ask(e, &p)
-	return p, err
-}
-
-// explainable readies an operation to be explained. It returns nil, and says
-// why, for one that has no plan.
-func (db *DB) explainable(ctx context.Context, op *model.Op) (*Explainable, string, error) {
+func (db *DB) Explain(ctx context.Context, op *model.Op, ask func(e *Explainable, p *engine.Plan) error) (p engine.Plan, err error) {
+	p.Statement = op.Label()
 	switch op.Kind {
 	case model.Get, model.Scan, model.Update, model.Delete, model.DeleteLowest:
 	default:
-		return nil, "nothing is looked for", nil
+		p.None = "nothing is looked for"
+		return p, nil
 	}
 	t, err := db.schema.Table(op.Table)
 	if err != nil {
-		return nil, "", err
+		return p, err
 	}
 	rows, err := db.firstRows(ctx, t, min(max(samples, op.KeyCount(), op.RangeCount()), many))
 	if err != nil {
-		return nil, "", err
+		return p, err
 	}
 	args := sampleArgs(t, op, rows)
 	if args == nil {
-		return nil, "the table has no rows to take values from", nil
+		p.None = "the table has no rows to take values from"
+		return p, nil
 	}
 	s, err := db.dialect.Statement(t, op)
 	if err != nil {
-		return nil, "", err
+		return p, err
 	}
 	e := &Explainable{Table: t, Text: s.Text, Filled: newTextStmt(db.dialect, nil, s).fill(args)}
 	for _, v := range args {
 		e.Literals = append(e.Literals, string(db.dialect.appendLiteral(nil, v)))
 	}
-	return e, "", nil
+	p.Statement = s.Text
+	err = ask(e, &p)
+	return p, err
 }
 
 // firstRows reads the first rows of a table, on the connection for definitions.
