@@ -125,8 +125,7 @@ func (a *activity) noteWait(row []string) error {
 }
 
 func (a *activity) noteSession(row []string) error {
-	d, ok := doing(row[1], row[2], a.current[row[0]].name, a.watched)
-	if ok {
+	if d, ok := doing(row[1], row[2], a.current[row[0]].name, a.watched); ok {
 		a.count(d, 1)
 	}
 	return nil

@@ -20,7 +20,7 @@ type status struct {
 	storages []string // of which engine-neutral figures are told
 	labelled bool     // each with its storage, because there are several
 	sizes    bool     // tables are told with their sizes
-	waits    *timed   // nil: no waits are told
+	waits    timed    // nil: no waits are told
 	metrics  string   // the query for InnoDB's own counters; "" for none
 
 	mu        sync.Mutex
@@ -47,21 +47,25 @@ func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 		return err
 	}
 	for _, name := range t.storages {
+		var labels []string
+		if t.labelled {
+			labels = []string{"storage", name}
+		}
 		switch name {
 		case innodb.name:
-			t.neutralInnoDB(s, t.labels(name))
+			t.neutralInnoDB(s, labels)
 			if err := t.innodbCounters(ctx, s); err != nil {
 				return err
 			}
 		case rocksdb.name:
-			if err := t.levels(ctx, s, t.labels(name)); err != nil {
+			if err := t.levels(ctx, s, labels); err != nil {
 				return err
 			}
-			t.neutralRocksDB(s, t.labels(name))
+			t.neutralRocksDB(s, labels)
 		case aria.name:
-			t.neutral(s, t.labels(name), "aria_pagecache_read_requests", "aria_pagecache_reads")
+			t.neutral(s, labels, "aria_pagecache_read_requests", "aria_pagecache_reads")
 		case myisam.name:
-			t.neutral(s, t.labels(name), "key_read_requests", "key_reads")
+			t.neutral(s, labels, "key_read_requests", "key_reads")
 		}
 	}
 	if err := t.waits.sample(ctx, t.conn, s); err != nil {
@@ -69,13 +73,6 @@ func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 	}
 	if t.sizes {
 		return t.tableSizes(ctx, s)
-	}
-	return nil
-}
-
-func (t *status) labels(storage string) []string {
-	if t.labelled {
-		return []string{"storage", storage}
 	}
 	return nil
 }
@@ -199,21 +196,17 @@ func (t *status) tableSizes(ctx context.Context, s *engine.Sample) error {
 		s.Points = append(s.Points, t.lastSizes...)
 		return nil
 	}
-	from := len(s.Points)
-	err := t.askSizes(ctx, s)
-	t.asked, t.lastSizes = time.Now(), slices.Clone(s.Points[from:])
-	return err
-}
-
-func (t *status) askSizes(ctx context.Context, s *engine.Sample) error {
 	const query = "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema') ORDER BY DATA_LENGTH + INDEX_LENGTH DESC LIMIT 100"
-	return t.conn.Numbers(ctx, query, 3, func(row []string, n []float64) {
+	from := len(s.Points)
+	err := t.conn.Numbers(ctx, query, 3, func(row []string, n []float64) {
 		labels := `database="` + row[0] + `",table="` + row[1] + `"`
 		for i, v := range []variable{{name: "rows", unit: "count"}, {name: "data_bytes", unit: "bytes"}, {name: "index_bytes", unit: "bytes"}} {
 			v.name, v.kind, v.scale = "mysql.table."+v.name, engine.Gauge, 1
 			v.point(s, labels, n[i])
 		}
 	})
+	t.asked, t.lastSizes = time.Now(), slices.Clone(s.Points[from:])
+	return err
 }
 
 // variable is how a number of the server is reported.

@@ -75,7 +75,7 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		if d.status.waits == nil {
 			return nil, &engine.KnobError{Knob: "options." + optWaits, Value: "true", Reason: "the server does not time waits"}
 		}
-		out = append(out, engine.Setting{Name: optWaits, Value: fmt.Sprintf("%d kinds of waits are timed", len(d.status.waits.events)), Source: engine.ReadBack})
+		out = append(out, engine.Setting{Name: optWaits, Value: fmt.Sprintf("%d kinds of waits are timed", len(d.status.waits)), Source: engine.ReadBack})
 	}
 	return d.fileOptions(ctx, out)
 }

@@ -116,7 +116,17 @@ func sampleArgs(t *model.Table, op *model.Op, rows [][]model.Value) []model.Valu
 	case model.Scan:
 		args = append(args, of(0, order[:op.Equal]...)...)
 		for i := range op.RangeCount() {
-			args = append(args, bounds(op, order, func(c string) model.Value { return of(i, c)[0] })...)
+			if op.Lower != model.Open {
+				args = append(args, of(i, order[op.Equal])...)
+			}
+			if op.Upper == model.Open {
+				continue
+			}
+			v := of(i, order[op.Equal])[0]
+			if v.Type() == model.Int {
+				v = model.IntValue(v.Int() + max(1, int64(rangeLength/op.RangeCount())) - 1)
+			}
+			args = append(args, v)
 		}
 		if op.Shorter != "" {
 			args = append(args, model.IntValue(0))
@@ -134,24 +144,6 @@ func sampleArgs(t *model.Table, op *model.Op, rows [][]model.Value) []model.Valu
 		args = append(args, of(i, order...)...)
 	}
 	return args
-}
-
-// bounds are those of a scan that begins with a value.
-func bounds(op *model.Op, order []string, value func(column string) model.Value) (out []model.Value) {
-	if op.Lower == model.Open && op.Upper == model.Open {
-		return nil
-	}
-	v := value(order[op.Equal])
-	if op.Lower != model.Open {
-		out = append(out, v)
-	}
-	if op.Upper == model.Open {
-		return out
-	}
-	if v.Type() == model.Int {
-		v = model.IntValue(v.Int() + max(1, int64(rangeLength/op.RangeCount())) - 1)
-	}
-	return append(out, v)
 }
 
 // SchemaIndex is the name in the schema of an index of the database, which
