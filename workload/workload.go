@@ -36,10 +36,10 @@ type Info struct {
 // Run is a workload with its parameters chosen.
 type Run interface {
 	Schema() model.Schema
-	// Needs are the capabilities without which the run makes no sense.
+	// Needs returns the capabilities without which the run makes no sense.
 	Needs() []model.Capability
 	Steps() []Step
-	// Estimate is the greatest number of rows and live user bytes that the run reaches.
+	// Estimate returns the greatest number of rows and live user bytes that the run reaches.
 	Estimate() Live
 }
 
@@ -75,6 +75,11 @@ type Step struct {
 	// Warmup: the step only readies the one that follows; nobody asks how fast
 	// it is at which rate.
 	Warmup bool
+	// Access is what its primary operations do to rows, by which tables of many
+	// tests group it. BeforeWrites: it has the numbers from before the writes, of
+	// a test that comes again after them.
+	Access       Access
+	BeforeWrites bool
 	// Primary names the operation kind that the step is about: its rate is the
 	// step's throughput, and CPU, reads and context switches are reported per
 	// unit of it. WritesPer names the one that writes are reported per.
@@ -83,6 +88,18 @@ type Step struct {
 	// Open begins the step on a database that is open and has its tables.
 	Open func(ctx context.Context, env Env) (Stage, error)
 }
+
+// Access is what operations do to rows.
+type Access string
+
+// The accesses. "" is OtherAccess.
+const (
+	PointAccess Access = "point" // rows are looked up by a key
+	RangeAccess Access = "range" // rows are read in the order of an index, or all
+	WriteAccess Access = "write" // insert, update, delete
+	MixedAccess Access = "mixed" // several of these, in one number
+	OtherAccess Access = "other" // none of them, or unknown
+)
 
 // Axis is a number in which steps of one base differ.
 type Axis struct {
@@ -172,7 +189,7 @@ const (
 	FindsOnAverage              // Outcome.Expected is the mean of a number that varies, as one of random rows does
 )
 
-// Whole is the kind that costs and rates are summed under.
+// Whole returns the kind that costs and rates are summed under.
 func (k OpKind) Whole() string {
 	if k.Of != "" {
 		return k.Of

@@ -21,7 +21,7 @@ func newDialect(tableOptions string, fractions bool) *sqlkit.Dialect {
 		TableOptions:   func(*model.Table) string { return tableOptions },
 		AlterIndexes:   true,
 		Parallel:       true,
-		Hint:           hint,
+		Hint:           forceIndex,
 		OnDuplicateKey: true,
 		Number:         sqlkit.FirstNumber,
 		DeleteLimit:    true,
@@ -63,7 +63,7 @@ func columnType(c *model.Column, fractions bool) string {
 	return name
 }
 
-func hint(d *sqlkit.Dialect, t *model.Table, index string) string {
+func forceIndex(d *sqlkit.Dialect, t *model.Table, index string) string {
 	name := "PRIMARY"
 	if index != "" {
 		name = d.Name(sqlkit.IndexName(t.Name, index))

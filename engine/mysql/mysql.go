@@ -14,6 +14,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
+	"rumbench/internal/hint"
 	"rumbench/internal/mysqlwire"
 	"rumbench/internal/server"
 	"rumbench/model"
@@ -153,7 +154,7 @@ func (s *setup) private(ctx context.Context) error {
 	return nil
 }
 
-var errNoMyRocks = engine.Advise(errors.New("the plugin of MyRocks is not installed"),
+var errNoMyRocks = hint.With(errors.New("the plugin of MyRocks is not installed"),
 	"rumbench doctor --install prints how to install it (package "+server.MyRocksPackage+")")
 
 // fixed are variables that say where things are.

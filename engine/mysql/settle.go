@@ -8,7 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
-	"rumbench/internal/fsize"
+	"rumbench/internal/quantity"
 )
 
 // Settle brings the server to rest: statistics are made anew, what is dirty in
@@ -70,7 +70,7 @@ func (d *db) settleInnoDB(ctx context.Context) ([]engine.SettleAction, error) {
 		return nil, err
 	}
 	actions, err := engine.TimedAction("flush dirty pages and purge", func() error {
-		return d.until(ctx, func() (bool, error) {
+		return until(ctx, func() (bool, error) {
 			now, err := d.state(ctx)
 			return now.dirty <= dirtyRest && now.history <= historyRest, err
 		})
@@ -83,7 +83,8 @@ func (d *db) settleInnoDB(ctx context.Context) ([]engine.SettleAction, error) {
 	if before.hasHistory {
 		purge = fmt.Sprintf("history list %.0f → %.0f", before.history, after.history)
 	}
-	actions[0].Detail = fmt.Sprintf("dirty %s → %s, %s, %s written", fsize.Text(int64(before.dirty)), fsize.Text(int64(after.dirty)), purge, fsize.Text(int64(after.written-before.written)))
+	actions[0].Detail = fmt.Sprintf("dirty %s → %s, %s, %s written",
+		quantity.Bytes(before.dirty), quantity.Bytes(after.dirty), purge, quantity.Bytes(after.written-before.written))
 	return actions, err
 }
 
@@ -159,7 +160,7 @@ func (d *db) settleRocksDB(ctx context.Context) (actions []engine.SettleAction, 
 	}
 	now := -1.0
 	more, err := engine.TimedAction("wait for compactions", func() error {
-		return d.until(ctx, func() (rest bool, err error) {
+		return until(ctx, func() (rest bool, err error) {
 			left, err := d.Admin().Number(ctx, pending)
 			if err != nil {
 				return false, err
@@ -172,12 +173,12 @@ func (d *db) settleRocksDB(ctx context.Context) (actions []engine.SettleAction, 
 	if err != nil {
 		return nil, err
 	}
-	more[0].Detail = fsize.Text(int64(now-before)) + " compacted"
+	more[0].Detail = quantity.Bytes(float64(now-before)) + " compacted"
 	return append(actions, more...), nil
 }
 
 // until waits until there has been rest for a while.
-func (d *db) until(ctx context.Context, rest func() (bool, error)) error {
+func until(ctx context.Context, rest func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
 	since := time.Now()

@@ -10,6 +10,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/hint"
 	"rumbench/internal/pgwire"
 	"rumbench/internal/server"
 )
@@ -127,7 +128,7 @@ func ask(ctx context.Context, c *sqlkit.Admin) (a about, err error) {
 		oid, _ := strconv.ParseUint(row[2], 10, 32)
 		a.database = uint32(oid)
 		if e := row[3]; e != "UTF8" && e != "SQL_ASCII" {
-			return engine.Advise(fmt.Errorf("the database has encoding %s, which cannot hold every text", e), "name a database with encoding UTF8 in the dsn")
+			return hint.With(fmt.Errorf("the database has encoding %s, which cannot hold every text", e), "name a database with encoding UTF8 in the dsn")
 		}
 		return nil
 	})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rumbench/internal/cpuset"
+	"rumbench/internal/hint"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
@@ -39,6 +40,8 @@ type Config struct {
 	// directory are appended.
 	Child    []string
 	Progress Progress
+	// Programs are what was found of the servers' programs that targets need.
+	Programs []server.Found
 	// Resume goes on with an interrupted campaign: trials that are complete
 	// are kept.
 	Resume bool
@@ -88,6 +91,9 @@ func Run(ctx context.Context, c Config) (*result.Campaign, error) {
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
+	for _, f := range r.Programs {
+		r.Progress.Note(fmt.Sprintf("server %s %s: %s", f.Kind, f.Version, f.Path))
+	}
 	if err := r.takeSpare(); err != nil {
 		return r.state, err
 	}
@@ -112,23 +118,26 @@ func (r *runner) prepare() error {
 		if r.state, err = result.ReadCampaign(r.Dir); err != nil {
 			return err
 		}
-		r.before = r.state.Spent
+		if err := sameVersions(r.state.Programs, r.Programs); err != nil {
+			return err
+		}
+		r.before, r.state.Programs = r.state.Spent, r.Programs
 		r.state.Force = r.state.Force || r.Force // trials read it
 		r.state.Resumed++
 		return r.save()
 	}
 	if _, err := os.Stat(filepath.Join(r.Dir, result.CampaignFile)); err == nil {
-		return hint(fmt.Errorf("%s holds a campaign already", r.Dir), "choose another --out, or go on with it: rumbench run --resume "+r.Dir)
+		return hint.With(fmt.Errorf("%s holds a campaign already", r.Dir), "choose another --out, or go on with it: rumbench run --resume "+r.Dir)
 	}
 	if entries, err := os.ReadDir(r.Dir); err == nil && len(entries) > 0 {
-		return hint(fmt.Errorf("%s exists and is not empty", r.Dir), "choose another --out; nothing that rumbench did not make is overwritten")
+		return hint.With(fmt.Errorf("%s exists and is not empty", r.Dir), "choose another --out; nothing that rumbench did not make is overwritten")
 	}
 	if err := os.MkdirAll(filepath.Join(r.Dir, result.TrialsDir), 0o755); err != nil {
 		return fmt.Errorf("make the campaign directory: %w", err)
 	}
 	r.state = &result.Campaign{
 		Format: result.Format, Name: r.Plan.Name, Sets: r.Plan.Sets, Command: plan.WithoutSecretArgs(r.Command), Started: time.Now(), Force: r.Force,
-		AA: r.AA, Order: string(r.Plan.Order), Targets: targetNames(r.Plan), Trials: Entries(r.Plan),
+		AA: r.AA, Order: string(r.Plan.Order), Targets: targetNames(r.Plan), Programs: r.Programs, Trials: Entries(r.Plan),
 	}
 	if r.Plan.Calibrate {
 		r.state.Client = ClientDir
@@ -142,6 +151,20 @@ func (r *runner) prepare() error {
 		}
 	}
 	return r.save()
+}
+
+// sameVersions refuses to go on with other programs than the campaign began with:
+// the trials of a target would be of two.
+func sameVersions(began, now []server.Found) error {
+	for _, is := range now {
+		for _, was := range began {
+			if is.Kind == was.Kind && is.Binary == was.Binary && is.Version != was.Version {
+				return hint.Errorf("install "+was.Version+" again, or begin a new campaign",
+					"%s is %s %s now, and was %s when the campaign began", is.Path, is.Kind, is.Version, was.Version)
+			}
+		}
+	}
+	return nil
 }
 
 // spent is for how long the campaign has run, earlier runs of it included.

@@ -18,9 +18,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/internal/fsize"
+	"rumbench/internal/hint"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
+	"rumbench/internal/server"
 	"rumbench/internal/trial"
 )
 
@@ -190,6 +192,25 @@ func TestNoProgram(t *testing.T) {
 	}
 }
 
+// A campaign does not go on with other versions of servers than it began with.
+func TestResumedWithAnotherVersion(t *testing.T) {
+	c, _ := config(t.TempDir(), says(result.Failed))
+	c.Programs = []server.Found{{Kind: "mariadb", Path: "/usr/sbin/mariadbd", Version: "10.11.6"}}
+	state, err := Run(t.Context(), c)
+	if !errors.Is(err, ErrIncomplete) || len(state.Programs) != 1 {
+		t.Fatalf("%+v, %v", state.Programs, err)
+	}
+	c.Resume = true
+	c.Programs = []server.Found{{Kind: "mariadb", Path: "/usr/sbin/mariadbd", Version: "10.11.7"}}
+	if _, err := Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "is mariadb 10.11.7 now, and was 10.11.6") || !strings.Contains(hint.Of(err), "new campaign") {
+		t.Errorf("error %v", err)
+	}
+	c.Programs[0].Path, c.Programs[0].Version = "/opt/mariadbd", "10.11.6"
+	if state, err = Run(t.Context(), c); !errors.Is(err, ErrIncomplete) || state.Programs[0].Path != "/opt/mariadbd" {
+		t.Errorf("%+v, %v", state.Programs, err)
+	}
+}
+
 // Ctrl-C: the trial is asked to end, those after it are not begun, and going on
 // runs it anew and keeps what there was.
 func TestEndedEarlyAndResumed(t *testing.T) {
@@ -205,8 +226,7 @@ fi
 `+says(result.Complete))
 	c.Progress = &cancelling{p, cancel}
 	state, err := Run(ctx, c)
-	var h *HintError
-	if !errors.As(err, &h) || !strings.Contains(h.Hint, "--resume "+c.Dir) || !errors.Is(err, context.Canceled) {
+	if !strings.Contains(hint.Of(err), "--resume "+c.Dir) || !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 	if d := cmp.Diff([]string{"pebble.1 complete", "bbolt.1 partial", "bbolt.2 ", "pebble.2 "}, statuses(state)); d != "" {
@@ -338,8 +358,7 @@ func TestLockOutlivesCampaign(t *testing.T) {
 	path := filepath.Join(dir, "lock")
 	_, err = lock(path, "second")
 	var unfit *UnfitError
-	var h *HintError
-	if !errors.As(err, &unfit) || !errors.As(err, &h) || !strings.Contains(err.Error(), fmt.Sprintf("another benchmark runs on this host: process %d, campaign %s", cmd.Process.Pid, filepath.Join(dir, "out"))) {
+	if !errors.As(err, &unfit) || hint.Of(err) == "" || !strings.Contains(err.Error(), fmt.Sprintf("another benchmark runs on this host: process %d, campaign %s", cmd.Process.Pid, filepath.Join(dir, "out"))) {
 		t.Fatalf("error %v", err)
 	}
 	if err := syscall.Kill(child, syscall.SIGKILL); err != nil {
@@ -470,8 +489,7 @@ func TestCacheLargerThanMemory(t *testing.T) {
 	c.Plan.Targets[1].Config.Cache = 1 << 50
 	err := Fits(c)
 	var unfit *UnfitError
-	var h *HintError
-	if !errors.As(err, &unfit) || !errors.As(err, &h) || !strings.Contains(err.Error(), "target bbolt has a cache of 1.0 PiB, and this host has ") {
+	if !errors.As(err, &unfit) || hint.Of(err) == "" || !strings.Contains(err.Error(), "target bbolt has a cache of 1 PiB, and this host has ") {
 		t.Errorf("%v", err)
 	}
 	if err := checkCaches(c.Plan, 1<<50); err != nil {

@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"time"
 
-	"rumbench/engine"
 	"rumbench/internal/cpuset"
 	"rumbench/internal/fsize"
+	"rumbench/internal/hint"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 	"rumbench/internal/trial"
@@ -149,7 +149,7 @@ func (r *runner) bury(ctx context.Context, t *result.Trial, dir string, ended er
 	if errors.As(ended, &exit) {
 		t.Reason = "its process ended with: " + exit.Error()
 		if s, ok := exit.Sys().(syscall.WaitStatus); ok && s.Signaled() && s.Signal() == syscall.SIGKILL {
-			t.Hint = "somebody killed it; if nobody did, the machine ran out of memory: see dmesg"
+			t.Hint = "it was killed from outside, or by the kernel because the machine ran out of memory: see dmesg"
 		}
 	} else if ended != nil {
 		t.Reason = ended.Error()
@@ -157,12 +157,12 @@ func (r *runner) bury(ctx context.Context, t *result.Trial, dir string, ended er
 	if words := lastWords(filepath.Join(dir, result.LogFile)); words != "" {
 		t.Reason += "; its last words: " + words
 		if strings.Contains(words, syscall.ENOSPC.Error()) {
-			t.Hint = engine.Hint(syscall.ENOSPC)
+			t.Hint = hint.Of(syscall.ENOSPC)
 		}
 	}
 	if free, err := fsize.Free(dir); err == nil && free < roomForWords && t.Hint == "" {
 		t.Reason += "; " + syscall.ENOSPC.Error()
-		t.Hint = engine.Hint(syscall.ENOSPC)
+		t.Hint = hint.Of(syscall.ENOSPC)
 	}
 }
 

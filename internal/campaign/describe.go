@@ -9,6 +9,7 @@ import (
 	"rumbench/internal/fsize"
 	"rumbench/internal/pace"
 	"rumbench/internal/plan"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 	"rumbench/workload"
 )
@@ -35,7 +36,7 @@ func Describe(w io.Writer, c Config) error {
 	}
 	live := p.Run.Estimate()
 	peak, need := Need(c)
-	fmt.Fprintf(w, "\nat most %d rows, %s of user data with index entries\n", live.Rows, fsize.Text(live.Bytes))
+	fmt.Fprintf(w, "\nat most %d rows, %s of user data with index entries\n", live.Rows, quantity.Bytes(float64(live.Bytes)))
 	length := planned.Round(time.Second).String()
 	if probes > 0 {
 		length += fmt.Sprintf(", and with the probes up to %v,", (planned + probes).Round(time.Second))
@@ -45,14 +46,20 @@ func Describe(w io.Writer, c Config) error {
 	for _, e := range entries {
 		for i, t := range p.Targets {
 			if t.Name == e.Target {
-				fmt.Fprintf(w, "  %-20s engine %-8s up to %s on disk\n", e.Dir, t.Engine, fsize.Text(need[i]))
+				fmt.Fprintf(w, "  %-20s engine %-8s up to %s on disk\n", e.Dir, t.Engine, quantity.Bytes(float64(need[i])))
 			}
 		}
+	}
+	if len(c.Programs) > 0 {
+		fmt.Fprintf(w, "\nservers' programs, which were asked what they are\n")
+	}
+	for _, f := range c.Programs {
+		fmt.Fprintf(w, "  %s %s  %s\n", f.Kind, f.Version, f.Path)
 	}
 	describeStop(w, p.Stop)
 	free, err := fsize.Free(existing(c.Dir))
 	if err == nil {
-		fmt.Fprintf(w, "\ndisk: up to %s needed at a time, %s free under %s\n", fsize.Text(peak), fsize.Text(free), existing(c.Dir))
+		fmt.Fprintf(w, "\ndisk: up to %s needed at a time, %s free under %s\n", quantity.Bytes(float64(peak)), quantity.Bytes(float64(free)), existing(c.Dir))
 	}
 	return nil
 }

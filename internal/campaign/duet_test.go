@@ -237,7 +237,7 @@ func TestLine(t *testing.T) {
 	}
 	meet(context.Background())
 	say(`{"gone":true}`)
-	if err := <-met; !errors.As(err, &gone{}) {
+	if err := <-met; !errors.Is(err, errGone) {
 		t.Errorf("error %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -9,22 +9,10 @@ import (
 
 	"rumbench/internal/cpuset"
 	"rumbench/internal/fsize"
+	"rumbench/internal/hint"
 	"rumbench/internal/plan"
+	"rumbench/internal/quantity"
 )
-
-// HintError is an error that the user can do something about.
-type HintError struct {
-	Err  error
-	Hint string
-}
-
-// Error is the message without the hint.
-func (e *HintError) Error() string { return e.Err.Error() }
-
-// Unwrap is the error itself.
-func (e *HintError) Unwrap() error { return e.Err }
-
-func hint(err error, h string) error { return &HintError{err, h} }
 
 // UnfitError says that the machine is not fit for the campaign.
 type UnfitError struct{ Err error }
@@ -91,7 +79,7 @@ func Fits(c Config) error {
 func checkCaches(p *plan.Plan, memory int64) error {
 	for _, t := range p.Targets {
 		if t.Config.Cache > memory {
-			return &UnfitError{hint(fmt.Errorf("target %s has a cache of %s, and this host has %s of memory", t.Name, fsize.Text(t.Config.Cache), fsize.Text(memory)),
+			return &UnfitError{hint.With(fmt.Errorf("target %s has a cache of %s, and this host has %s of memory", t.Name, quantity.Bytes(float64(t.Config.Cache)), quantity.Bytes(float64(memory))),
 				"lower cache, or run it on a larger host")}
 		}
 	}
@@ -109,7 +97,7 @@ func halves() (cpuset.Halves, error) {
 
 func halve(allowed cpuset.Set) (cpuset.Halves, error) {
 	if len(allowed) < 2 {
-		return cpuset.Halves{}, &UnfitError{hint(fmt.Errorf("a duet needs two processors, and this process may run on one only: %v", allowed),
+		return cpuset.Halves{}, &UnfitError{hint.With(fmt.Errorf("a duet needs two processors, and this process may run on one only: %v", allowed),
 			"set order: interleaved, or look at what binds rumbench (taskset -p $$, cpuset of the container)")}
 	}
 	return cpuset.Halve(allowed, "/sys")
@@ -146,7 +134,7 @@ func checkFree(dir string, need int64, help string) error {
 	if need <= 0 || need <= free-reserve {
 		return nil
 	}
-	return &UnfitError{hint(fmt.Errorf("the disk under %s would fill: about %s may be needed, %s are free", dir, fsize.Text(need+reserve), fsize.Text(free)), help)}
+	return &UnfitError{hint.With(fmt.Errorf("the disk under %s would fill: about %s may be needed, %s are free", dir, quantity.Bytes(float64(need+reserve)), quantity.Bytes(float64(free))), help)}
 }
 
 // existing is the nearest directory above a path that exists.

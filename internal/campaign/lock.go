@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/regular"
 )
 
@@ -34,7 +35,7 @@ func lock(path, dir string) (*os.File, error) {
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		f.Close()
-		return nil, &UnfitError{hint(fmt.Errorf("another benchmark runs on this host%s", who),
+		return nil, &UnfitError{hint.With(fmt.Errorf("another benchmark runs on this host%s", who),
 			"two benchmarks at a time measure each other; wait until it has ended")}
 	}
 	if own(f) {
@@ -51,7 +52,7 @@ const lockWords = "process "
 // holder returns who wrote the file last, as the end of a sentence. A file that
 // is no lock of rumbench is refused: it would be written to.
 func holder(f *os.File) (string, error) {
-	refused := hint(fmt.Errorf("%s is no lock of rumbench and is left alone", f.Name()), "name another file in RUMBENCH_LOCK, or remove it")
+	refused := hint.With(fmt.Errorf("%s is no lock of rumbench and is left alone", f.Name()), "name another file in RUMBENCH_LOCK, or remove it")
 	if err := regular.Check(f); err != nil || stat(f).Nlink != 1 {
 		return "", refused
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rumbench/internal/gen"
+	"rumbench/internal/hint"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 )
@@ -82,7 +83,7 @@ const again = "-again"
 func Twice(p *plan.Plan) (*plan.Plan, error) {
 	first := p.Targets[0]
 	if first.Data != "" {
-		return nil, hint(fmt.Errorf("target %s works on a data directory in place, which cannot be done twice", first.Name), "remove data from the target")
+		return nil, hint.With(fmt.Errorf("target %s works on a data directory in place, which cannot be done twice", first.Name), "remove data from the target")
 	}
 	second := first
 	second.Name += again

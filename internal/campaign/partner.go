@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/trial"
 )
 
@@ -45,7 +46,7 @@ func (l *Line) Meet(ctx context.Context, step string) error {
 		case !ok:
 			return errors.New("the campaign has ended")
 		case a.Gone:
-			return gone{}
+			return errGone
 		}
 		return nil
 	case <-ctx.Done():
@@ -62,12 +63,6 @@ func (l *Line) Alone() time.Duration {
 	return time.Duration(a.Alone * float64(time.Second))
 }
 
-// gone says that there is no other trial any more.
-type gone struct{}
-
-func (gone) Error() string { return "the other trial of the duet has ended" }
-
-// Hint says what can be done.
-func (gone) Hint() string {
-	return "what a target does alone does not compare with what it does in a duet: look at why the other has ended, then rumbench run --resume runs both again"
-}
+// errGone says that there is no other trial any more.
+var errGone = hint.With(errors.New("the other trial of the duet has ended"),
+	"what a target does alone does not compare with what it does in a duet: look at why the other has ended, then rumbench run --resume runs both again")

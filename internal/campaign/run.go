@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 )
@@ -172,5 +173,5 @@ func (e earlyError) Unwrap() error { return e.cause }
 
 // early is the error of a campaign that its user ended.
 func (r *runner) early(ctx context.Context) error {
-	return hint(earlyError{ctx.Err()}, "go on with it: rumbench run --resume "+r.Dir)
+	return hint.With(earlyError{ctx.Err()}, "go on with it: rumbench run --resume "+r.Dir)
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rumbench/engine"
 	"rumbench/internal/campaign"
+	"rumbench/internal/hint"
 	"rumbench/internal/plain"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -70,11 +70,8 @@ func (a *App) explain(err error) int {
 		return ExitUsage
 	}
 	fmt.Fprintf(a.Stderr, "rumbench: %v\n", err)
-	var h *campaign.HintError
-	if errors.As(err, &h) {
-		fmt.Fprintf(a.Stderr, "hint: %s\n", h.Hint)
-	} else if hint := engine.Hint(err); hint != "" {
-		fmt.Fprintf(a.Stderr, "hint: %s\n", hint)
+	if h := hint.Of(err); h != "" {
+		fmt.Fprintf(a.Stderr, "hint: %s\n", h)
 	}
 	var usage usageError
 	var unfit *campaign.UnfitError

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rumbench/internal/campaign"
 	"rumbench/internal/compare"
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
@@ -127,7 +127,7 @@ func (a *App) compare(args []string, dash int, o compareOptions) error {
 	for _, text := range o.failIf {
 		g, err := compare.NewGate(text)
 		if err != nil {
-			return usageError{&campaign.HintError{Err: err, Hint: "a condition compares ratios, as in 'rows_per_s < 0.95 && sure'; shares have no %, texts stand in quotes"}}
+			return usageError{hint.With(err, "a condition compares ratios, as in 'rows_per_s < 0.95 && sure'; shares have no %, texts stand in quotes")}
 		}
 		gates = append(gates, g)
 	}
@@ -216,7 +216,7 @@ func alike(c *compare.Campaign, p pair, out *report.Comparison) error {
 	if len(work) > 0 {
 		text := fmt.Sprintf("%s and %s did different work: %s", p.base.Name, p.of.Name, strings.Join(work, "; "))
 		if !c.Across.Work {
-			return &campaign.HintError{Err: errors.New(text), Hint: "compare runs of one plan, or say --anyway"}
+			return hint.With(errors.New(text), "compare runs of one plan, or say --anyway")
 		}
 		out.Doubts = append(out.Doubts, text)
 	}
@@ -234,8 +234,8 @@ func alike(c *compare.Campaign, p pair, out *report.Comparison) error {
 		return nil
 	}
 	if !c.Across.Durability {
-		return &campaign.HintError{Err: fmt.Errorf("%s and %s differ in durability: %s. The one may lose commits that the other keeps", p.base.Name, p.of.Name, levels),
-			Hint: "compare targets of one level, or say --across-durability"}
+		return hint.With(fmt.Errorf("%s and %s differ in durability: %s. The one may lose commits that the other keeps", p.base.Name, p.of.Name, levels),
+			"compare targets of one level, or say --across-durability")
 	}
 	out.First = fmt.Sprintf("durability differs: %s. The ratios of %s to %s are those of different promises.", levels, p.of.Name, p.base.Name)
 	return nil

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/campaign"
+	"rumbench/internal/hint"
 	"rumbench/internal/host"
 	"rumbench/internal/plain"
 )
@@ -99,10 +100,8 @@ func (a *App) doctor(ctx context.Context, o doctorOptions, find func(context.Con
 		return err
 	}
 	if names := r.Bad(); len(names) > 0 {
-		return &campaign.UnfitError{Err: &campaign.HintError{
-			Err:  fmt.Errorf("this host is not fit to measure on: %s", strings.Join(names, ", ")),
-			Hint: "mend what is bad, and run rumbench doctor again",
-		}}
+		return &campaign.UnfitError{Err: hint.Errorf("mend what is bad, and run rumbench doctor again",
+			"this host is not fit to measure on: %s", strings.Join(names, ", "))}
 	}
 	return nil
 }
@@ -122,7 +121,7 @@ func (a *App) install(ctx context.Context, yes bool, programs []host.Program) er
 	}
 	err := host.Install(ctx, commands, plain.Raw(a.Stderr))
 	if errors.Is(err, exec.ErrNotFound) {
-		return &campaign.HintError{Err: err, Hint: "packages are installed with apt, of Debian and Ubuntu; elsewhere install the programs by your own means"}
+		return hint.With(err, "packages are installed with apt, of Debian and Ubuntu; elsewhere install the programs by your own means")
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"rumbench/internal/cpuset"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -114,7 +115,7 @@ func TestDuetTrialKilled(t *testing.T) {
 	if q.Status != result.Complete || q.Alone <= 0 || q.Alone > q.Seconds {
 		t.Errorf("step %s is %s, alone for %v of %v s", q.Name, q.Status, q.Alone, q.Seconds)
 	}
-	if r := q.Find("rows_per_s", "query", ""); q.Alone > 0.1*q.Seconds && (r == nil || !strings.Contains(strings.Join(r.Warnings, " "), "it ran alone for the last")) {
+	if r := q.Find("rows_per_s", "query", ""); q.Alone > 0.1*q.Seconds && (r == nil || !strings.Contains(strings.Join(metric.Texts(r.Warnings), " "), "it ran alone for the last")) {
 		t.Errorf("%+v", r)
 	}
 

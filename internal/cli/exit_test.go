@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rumbench/internal/campaign"
+	"rumbench/internal/hint"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/internal/ui"
@@ -63,7 +64,7 @@ func TestExplain(t *testing.T) {
 		{errors.New("x"), ExitError, "rumbench: x\n"},
 		{syscall.ENOSPC, ExitError, "rumbench: no space left on device\nhint: the disk is full: "},
 		{usageError{errors.New("x")}, ExitUsage, "rumbench: x\nhint: rumbench help"},
-		{&campaign.UnfitError{Err: &campaign.HintError{Err: errors.New("x"), Hint: "y"}}, ExitUnfit, "rumbench: x\nhint: y\n"},
+		{&campaign.UnfitError{Err: hint.With(errors.New("x"), "y")}, ExitUnfit, "rumbench: x\nhint: y\n"},
 		{&invalidError{errors.New("x")}, ExitInvalid, "rumbench: x\n"},
 		{plan.Problems{{File: "f", Line: 1, Column: 2, Reason: "r", Hint: "h"}}, ExitUsage, "f:1:2: r\nhint: h\n"},
 	} {

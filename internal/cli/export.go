@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rumbench/internal/campaign"
 	"rumbench/internal/compare"
 	"rumbench/internal/export"
+	"rumbench/internal/hint"
 	"rumbench/internal/history"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
@@ -81,7 +81,7 @@ func (o exportOptions) check() error {
 	}
 	for _, path := range []string{o.out, o.series} {
 		if _, err := os.Lstat(path); path != "" && err == nil && !o.force {
-			return &campaign.HintError{Err: fmt.Errorf("%s exists", path), Hint: "choose another file, or replace it with --force"}
+			return hint.With(fmt.Errorf("%s exists", path), "choose another file, or replace it with --force")
 		}
 	}
 	return nil

@@ -58,16 +58,16 @@ func writeHostile(t *testing.T, dir string, rate float64) {
 		e := result.Entry{Dir: "t." + string(rune('0'+n)), Target: hostile, Trial: n, Status: result.Complete}
 		c.Trials = append(c.Trials, e)
 		row := func(name string, v float64, per string) metric.Row {
-			return metric.Row{Target: hostile, Trial: n, Step: hostile, Group: hostile, Op: hostile, Metric: name, Value: v, Unit: hostile, Per: per, N: 1000, Warnings: []string{hostile}}
+			return metric.Row{Target: hostile, Trial: n, Step: hostile, Group: hostile, Op: hostile, Metric: name, Value: v, Unit: hostile, Per: per, N: 1000, Warnings: metric.UntypedAll([]string{hostile})}
 		}
 		trial := result.Trial{
 			Format: result.Format, Campaign: hostile, Target: hostile, Trial: n, Order: "interleaved", Engine: hostile, Structure: hostile, Workload: hostile, Preset: hostile,
 			Params: map[string]any{hostile: hostile}, Knobs: map[string]string{hostile: hostile, "cache": hostile, "dsn": hostile}, Durability: hostile,
-			Status: result.Failed, Reason: hostile, Hint: hostile, Started: at, Interval: 1, Warnings: []string{hostile},
+			Status: result.Failed, Reason: hostile, Hint: hostile, Started: at, Interval: 1, Warnings: metric.UntypedAll([]string{hostile}),
 			Versions: []observe.Fact{{Name: hostile, Value: hostile}}, Host: []observe.Fact{{Name: hostile, Value: hostile}},
 			Settings: []engine.Setting{{Name: hostile, Value: hostile, Source: hostile}},
 			Steps: []result.Step{{
-				Name: hostile, Doc: hostile, Status: result.Complete, Primary: hostile, WritesPer: hostile, Seconds: 10, Notes: []string{hostile}, Warnings: []string{hostile},
+				Name: hostile, Doc: hostile, Status: result.Complete, Primary: hostile, WritesPer: hostile, Seconds: 10, Notes: []string{hostile}, Warnings: metric.UntypedAll([]string{hostile}),
 				Rows:   []metric.Row{row("rows_per_s", rate, ""), {Target: hostile, Trial: n, Step: hostile, Metric: "write_kb", Value: 2, Unit: "KB", Per: hostile, N: 10}},
 				Groups: []result.Group{{Name: hostile, Clients: 1, Ops: []string{hostile}}},
 				Waits:  []result.Wait{{State: "running", Role: "client", Event: hostile, Seen: 1, Share: 1}},

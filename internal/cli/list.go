@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/quantity"
 	"rumbench/internal/registry"
 	"rumbench/workload"
 )
@@ -102,11 +104,7 @@ func listMetrics(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "metric\tunit\tbetter\tmeaning")
 	for _, m := range metric.All() {
-		better := m.Better
-		if better == "" {
-			better = "–"
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", m.Name, m.Unit, better, m.Doc)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", m.Name, m.Unit, cmp.Or(m.Better, quantity.Unknown), m.Meaning())
 	}
 	return table.Flush()
 }

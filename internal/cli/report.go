@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rumbench/internal/campaign"
 	"rumbench/internal/compare"
+	"rumbench/internal/hint"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/internal/report"
@@ -66,7 +66,7 @@ func (a *App) report(dirs []string, o reportOptions) error {
 		return usageError{errors.New("a report of several campaigns wants a directory of its own: --out DIR")}
 	}
 	if _, err := os.Stat(filepath.Join(out, result.ReportFile)); err == nil && o.out != "" && !o.force {
-		return &campaign.HintError{Err: fmt.Errorf("%s holds a report already", out), Hint: "choose another --out, or say --force"}
+		return hint.With(fmt.Errorf("%s holds a report already", out), "choose another --out, or say --force")
 	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"rumbench/internal/registry"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
+	"rumbench/internal/server"
 	"rumbench/internal/ui"
 )
 
@@ -72,8 +74,25 @@ func (a *App) runCommand() *cobra.Command {
 // mostPlan is where reading a plan ends, whatever it comes from: a longer one is refused.
 const mostPlan = 1 << 20
 
+// lookedAt are the programs of the servers that a plan's targets start.
+type lookedAt []server.Found
+
+// look looks at the program of a server. If it cannot be used, the engine says so
+// when it checks the target.
+func (p *lookedAt) look(ctx context.Context) plan.Option {
+	return plan.Looking(func(kind, binary string) {
+		asked := func(f server.Found) bool { return f.Kind == kind && f.Binary == binary }
+		if slices.ContainsFunc(*p, asked) {
+			return
+		}
+		if f, err := server.Look(ctx, kind, binary); err == nil {
+			*p = append(*p, f)
+		}
+	})
+}
+
 // loadPlan reads a plan from a file, or a pipe.
-func loadPlan(path string, sets []string, force bool) (*plan.Plan, error) {
+func loadPlan(path string, sets []string, options ...plan.Option) (*plan.Plan, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -83,11 +102,12 @@ func loadPlan(path string, sets []string, force bool) (*plan.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return plan.Load(path, src, sets, registry.Catalog{}, plan.Forced(force))
+	return plan.Load(path, src, sets, registry.Catalog{}, options...)
 }
 
 func (a *App) run(ctx context.Context, path string, o runOptions) error {
-	p, err := loadPlan(path, o.sets, o.force)
+	var found lookedAt
+	p, err := loadPlan(path, o.sets, plan.Forced(o.force), found.look(ctx))
 	if errors.Is(err, fs.ErrNotExist) {
 		return usageError{err}
 	}
@@ -105,7 +125,7 @@ func (a *App) run(ctx context.Context, path string, o runOptions) error {
 		o.out = filepath.Join("results", name+"-"+time.Now().Format("20060102-150405"))
 	}
 	c := a.config(p, o)
-	c.AA = o.calibrate
+	c.AA, c.Programs = o.calibrate, found
 	return a.startAs(ctx, c, o)
 }
 
@@ -121,12 +141,12 @@ func (a *App) start(ctx context.Context, c campaign.Config, dryRun bool) error {
 }
 
 // planOf is the plan that a campaign was begun with.
-func planOf(dir string, state *result.Campaign, force bool) (*plan.Plan, error) {
+func planOf(dir string, state *result.Campaign, options ...plan.Option) (*plan.Plan, error) {
 	src, err := result.ReadPlan(dir)
 	if err != nil {
 		return nil, err
 	}
-	p, err := plan.Load(filepath.Join(dir, result.PlanFile), src, state.Sets, registry.Catalog{}, plan.Forced(state.Force || force))
+	p, err := plan.Load(filepath.Join(dir, result.PlanFile), src, state.Sets, registry.Catalog{}, options...)
 	if err != nil {
 		return nil, err
 	}
@@ -152,13 +172,14 @@ func (a *App) resume(ctx context.Context, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	p, err := planOf(o.resume, state, o.force)
+	var found lookedAt
+	p, err := planOf(o.resume, state, plan.Forced(state.Force || o.force), found.look(ctx))
 	if err != nil {
 		return err
 	}
 	o.out = o.resume
 	c := a.config(p, o)
-	c.Resume, c.AA = true, state.AA
+	c.Resume, c.AA, c.Programs = true, state.AA, found
 	return a.startAs(ctx, c, o)
 }
 

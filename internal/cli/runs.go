@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,8 +14,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rumbench/internal/campaign"
+	"rumbench/internal/hint"
 	"rumbench/internal/history"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
 
@@ -56,7 +58,7 @@ func (a *App) findRuns(dirs, plans []string) ([]*history.Run, error) {
 	}
 	runs, err := history.Find(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &campaign.HintError{Err: err, Hint: "name a folder with campaigns; rumbench run makes them in " + resultsDir + " unless --out says otherwise"}
+		return nil, hint.With(err, "name a folder with campaigns; rumbench run makes them in "+resultsDir+" unless --out says otherwise")
 	}
 	if err != nil {
 		return nil, err
@@ -121,11 +123,11 @@ func printRuns(w io.Writer, runs []*history.Run) error {
 	fmt.Fprintln(table, "directory\tstarted (UTC)\tplan\tworkload\ttrials\tstatus\ttargets")
 	for _, r := range runs {
 		l := lineOf(r)
-		started, trials := "–", "–"
+		started, trials := quantity.Unknown, quantity.Unknown
 		if l.Started != nil {
 			started, trials = day(*l.Started), fmt.Sprintf("%d of %d", l.TrialsDone, l.TrialsPlanned)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Dir, started, orDash(l.Plan), orDash(l.Workload), trials, l.Status, orDash(targetsText(l.Targets)))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Dir, started, cmp.Or(l.Plan, quantity.Unknown), cmp.Or(l.Workload, quantity.Unknown), trials, l.Status, cmp.Or(targetsText(l.Targets), quantity.Unknown))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -159,10 +161,3 @@ func targetsText(targets []history.Target) string {
 }
 
 func day(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
-
-func orDash(s string) string {
-	if s == "" {
-		return "–"
-	}
-	return s
-}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"rumbench/internal/campaign"
 	"rumbench/internal/compare"
+	"rumbench/internal/hint"
 	"rumbench/internal/result"
 )
 
@@ -206,10 +206,7 @@ func across(c *compare.Campaign, base, of side) ([]pair, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, &campaign.HintError{
-			Err:  fmt.Errorf("no target of %s (%s) has the name of one of %s (%s)", of.label, strings.Join(of.own, ", "), base.label, strings.Join(base.own, ", ")),
-			Hint: "choose them: DIR:TARGET",
-		}
+		return nil, hint.Errorf("choose them: DIR:TARGET", "no target of %s (%s) has the name of one of %s (%s)", of.label, strings.Join(of.own, ", "), base.label, strings.Join(base.own, ", "))
 	}
 	return out, nil
 }

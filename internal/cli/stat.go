@@ -213,7 +213,7 @@ func (w *watching) run(ctx context.Context) (err error) {
 	var cost watch.Cost
 	err = watch.Run(ctx, w.config, func(f *watch.Frame) error {
 		if f.Number == 0 {
-			w.doubts(f)
+			w.warn(f)
 		}
 		cost.Frame(f)
 		for _, out := range outputs {
@@ -245,8 +245,8 @@ func everywhere(l net.Listener) bool {
 	return ok && address.IP.IsUnspecified()
 }
 
-// doubts says what the first sample shows to be amiss.
-func (w *watching) doubts(f *watch.Frame) {
+// warn says what the first sample shows to be amiss.
+func (w *watching) warn(f *watch.Frame) {
 	for i := range f.Sources {
 		switch s := &f.Sources[i]; {
 		case s.Err != nil:
@@ -255,8 +255,8 @@ func (w *watching) doubts(f *watch.Frame) {
 			w.say("warning: no physical disk was found: choose a device with --device or --dir")
 		}
 	}
-	for _, doubt := range watch.Doubts(f, w.config.Expressions) {
-		w.say("warning: %s", doubt)
+	for _, text := range watch.Warnings(f, w.config.Expressions) {
+		w.say("warning: %s", text)
 	}
 }
 
@@ -312,7 +312,7 @@ var errListed = errors.New("listed")
 func (w *watching) list(ctx context.Context) error {
 	table := tabwriter.NewWriter(w.app.Stdout, 0, 0, 2, ' ', 0)
 	err := watch.Run(ctx, w.config, func(f *watch.Frame) error {
-		w.doubts(f)
+		w.warn(f)
 		fmt.Fprintln(table, "source\tseries\tkind\tunit")
 		for i := range f.Sources {
 			s := &f.Sources[i]

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"rumbench/engine"
+	"rumbench/internal/hint"
 	"rumbench/internal/watch"
 )
 
@@ -89,7 +90,7 @@ func TestParseAttachment(t *testing.T) {
 	} {
 		list, err := parseAttachments([]string{test.text}, fakeEngines{})
 		if test.wrong != "" {
-			if err == nil || !strings.Contains(err.Error(), test.wrong) || engine.Hint(err) == "" || strings.Contains(err.Error()+engine.Hint(err), secret) {
+			if err == nil || !strings.Contains(err.Error(), test.wrong) || hint.Of(err) == "" || strings.Contains(err.Error()+hint.Of(err), secret) {
 				t.Errorf("%q: %v", test.text, err)
 			}
 			continue

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/hint"
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
 	"rumbench/internal/watch"
@@ -28,13 +29,6 @@ type engines interface {
 	EngineNames() []string
 }
 
-// attachError is a mistake in --attach. It never shows the DSN, which may hold
-// a password.
-type attachError struct{ message, hint string }
-
-func (e *attachError) Error() string { return e.message }
-func (e *attachError) Hint() string  { return e.hint }
-
 const attachHint = "--attach wants [NAME=]ENGINE:DSN, such as prod=postgres:postgres://me@localhost/ or 'mysql:${DSN}', from the environment"
 
 var targetName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
@@ -47,13 +41,14 @@ func parseAttachments(texts []string, have engines) ([]attachment, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(all, func(other attachment) bool { return other.name == one.name }) {
-			return nil, &attachError{fmt.Sprintf("--attach: two servers are called %s", one.name), "give each a name of its own: --attach NAME=ENGINE:DSN"}
+			return nil, hint.Errorf("give each a name of its own: --attach NAME=ENGINE:DSN", "--attach: two servers are called %s", one.name)
 		}
 		all = append(all, one)
 	}
 	return all, nil
 }
 
+// parseAttachment never shows the DSN in an error: it may hold a password.
 func parseAttachment(text string, have engines) (attachment, error) {
 	head, dsn, ok := strings.Cut(text, ":")
 	name, engineName, named := strings.Cut(head, "=")
@@ -62,9 +57,9 @@ func parseAttachment(text string, have engines) (attachment, error) {
 	}
 	switch {
 	case !ok || engineName == "" || dsn == "":
-		return attachment{}, &attachError{"--attach: there is no engine, or no DSN", attachHint}
+		return attachment{}, hint.Errorf(attachHint, "--attach: there is no engine, or no DSN")
 	case !targetName.MatchString(name):
-		return attachment{}, &attachError{fmt.Sprintf("--attach: %q is no name", name), attachHint}
+		return attachment{}, hint.Errorf(attachHint, "--attach: %q is no name", name)
 	}
 	if strings.HasPrefix(dsn, "//") { // an engine's own URL, without its name before
 		dsn = engineName + ":" + dsn
@@ -74,15 +69,15 @@ func parseAttachment(text string, have engines) (attachment, error) {
 	}
 	e, ok := have.Engine(engineName)
 	if !ok {
-		return attachment{}, &attachError{fmt.Sprintf("--attach: there is no engine %q", engineName), watchable(have)}
+		return attachment{}, hint.Errorf(watchable(have), "--attach: there is no engine %q", engineName)
 	}
 	w, ok := e.(engine.Watcher)
 	if !ok {
-		return attachment{}, &attachError{fmt.Sprintf("--attach: %s is no server that could be watched from outside", engineName), watchable(have)}
+		return attachment{}, hint.Errorf(watchable(have), "--attach: %s is no server that could be watched from outside", engineName)
 	}
 	dsn, err := plan.ResolveDSN(dsn)
 	if err != nil {
-		return attachment{}, &attachError{"--attach: " + err.Error(), attachHint}
+		return attachment{}, hint.Errorf(attachHint, "--attach: %w", err)
 	}
 	return attachment{name, dsn, w}, nil
 }
@@ -192,7 +187,7 @@ func (w *watching) askedDevices() ([]observe.Device, error) {
 	for _, name := range w.options.devices {
 		d, err := observe.DeviceNamed(name)
 		if errors.Is(err, observe.ErrNoDevice) {
-			return nil, &attachError{fmt.Sprintf("--device: %v", err), "there are: " + deviceNames()}
+			return nil, hint.Errorf("there are: "+deviceNames(), "--device: %v", err)
 		}
 		if err != nil {
 			return nil, err

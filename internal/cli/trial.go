@@ -17,6 +17,7 @@ import (
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
+	"rumbench/internal/server"
 	"rumbench/internal/trial"
 	"rumbench/model"
 )
@@ -56,7 +57,10 @@ func (a *App) trialSpec(dir, name string) (trial.Spec, error) {
 	if err != nil {
 		return trial.Spec{}, err
 	}
-	p, err := planOf(dir, state, false)
+	for _, f := range state.Programs {
+		server.Remember(f) // what was found when the campaign began is not found again
+	}
+	p, err := planOf(dir, state, plan.Forced(state.Force))
 	if err != nil {
 		return trial.Spec{}, err
 	}

@@ -8,6 +8,7 @@ package compare
 import (
 	"slices"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -128,13 +129,27 @@ func (s *Step) Leader(t *Target) *Run {
 }
 
 func distance(r Run, k Key, from float64) float64 {
-	for i := range r.Step.Rows {
-		if row := &r.Step.Rows[i]; KeyOf(row) == k {
-			return max(row.Value-from, from-row.Value)
-		}
+	if row := r.Row(k); row != nil {
+		return max(row.Value-from, from-row.Value)
 	}
 	return from
 }
+
+// Row returns the run's number under a key, nil if there is none.
+func (r *Run) Row(k Key) *metric.Row {
+	for i := range r.Step.Rows {
+		if row := &r.Step.Rows[i]; KeyOf(row) == k {
+			return row
+		}
+	}
+	return nil
+}
+
+// Doubts about all numbers of a step that a page treats in a way of its own.
+const (
+	MissedSLA = "SLA missed" // a promised rate was not held
+	Saturated = "saturated"  // and lateness grew without end
+)
 
 // Doubts are the reasons why the step's numbers on a target cannot be compared
 // with those of others, in a few words each.
@@ -158,27 +173,19 @@ func doubtsOf(used []Run) []string {
 				continue // unknown is not missed
 			}
 			if !g.SLA.Met {
-				out = appendNew(out, "SLA missed")
+				out = appendNew(out, MissedSLA)
 			}
 			if g.SLA.Saturated {
-				out = appendNew(out, "saturated")
+				out = appendNew(out, Saturated)
 			}
 		}
 	}
 	return out
 }
 
-// Groups are the step's groups of clients, as the first run that has any tells.
-func (s *Step) Groups() []result.Group {
-	for _, runs := range s.runsInOrder() {
-		for _, r := range runs {
-			if len(r.Step.Groups) > 0 {
-				return r.Step.Groups
-			}
-		}
-	}
-	return nil
-}
+// Groups returns the step's groups of clients, as the first run that has any
+// has them.
+func (s *Step) Groups() []result.Group { return s.First().Step.Groups }
 
 // runsInOrder are the runs by target, so that nothing depends on the order of
 // a map.

@@ -319,7 +319,7 @@ func (e *Effect) Variation() float64 {
 
 // direction is what a shift means.
 func direction(m *metric.Metric, shift float64) Verdict {
-	if (shift > 0) == (m.Better == "higher") {
+	if (shift > 0) == (m.Better == metric.Higher) {
 		return Better
 	}
 	return Worse

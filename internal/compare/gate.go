@@ -94,9 +94,9 @@ func (v *namesOf) unjudged() string {
 }
 
 // insteadOf hints at what is judged in place of a metric.
-func insteadOf(metric string) string {
-	if slices.Contains([]string{"db_bytes", "data_bytes", "log_bytes"}, metric) {
-		return "; space_amplification is judged"
+func insteadOf(name string) string {
+	if m := metric.ByName(name); m != nil && m.JudgedBy != "" {
+		return "; " + m.JudgedBy + " is judged"
 	}
 	return ""
 }

@@ -3,6 +3,8 @@ package compare
 import (
 	"slices"
 	"strings"
+
+	"rumbench/internal/metric"
 )
 
 // Rate is the key of an operation kind's throughput.
@@ -14,21 +16,21 @@ func (s *Step) Rate(op string) (Key, bool) {
 }
 
 // Latency is the key of an operation kind's latency: the response time where a
-// rate was promised, else the service time. What is "p99" or "max".
-func (s *Step) Latency(op, what string) (Key, bool) {
+// rate was promised, else the service time.
+func (s *Step) Latency(op string, q metric.Quantile) (Key, bool) {
 	if op == "" {
 		return Key{}, false
 	}
 	of := func(k Key) bool { return k.Op == op }
-	if k, ok := s.Find("response_"+what+"_us", of); ok {
-		return k, true
-	}
-	if k, ok := s.Find("service_"+what+"_us", of); ok {
-		return k, true
+	response, service := metric.Latency(metric.Response, q).Name, metric.Latency(metric.Service, q).Name
+	for _, name := range []string{response, service} {
+		if k, ok := s.Find(name, of); ok {
+			return k, true
+		}
 	}
 	// A group of one kind only has no numbers of the whole beside those of the kind.
 	var kinds []Key
-	for _, k := range s.Keys("response_"+what+"_us", "service_"+what+"_us") {
+	for _, k := range s.Keys(response, service) {
 		if k.Group == op {
 			kinds = append(kinds, k)
 		}
@@ -65,30 +67,37 @@ func (s *Step) Stalls() (Key, bool) {
 
 // Reads is the key of what was read from storage per unit: by the device, or
 // where no device could be watched, by the process.
-func (s *Step) Reads() (Key, bool) {
-	if k, ok := s.Cost("read_kb", s.Primary); ok {
-		return k, true
-	}
-	return s.Cost("process_read_kb", s.Primary)
-}
+func (s *Step) Reads() (Key, bool) { return s.costs("read_kb") }
 
 // Writes is the key of what was written to storage per unit of the writing
 // kind: by the device, or where no device could be watched, by the process.
-func (s *Step) Writes() (Key, bool) {
-	if k, ok := s.Cost("write_kb", s.WritesPer); ok {
-		return k, true
-	}
-	return s.Cost("process_write_kb", s.WritesPer)
-}
+func (s *Step) Writes() (Key, bool) { return s.costs("write_kb") }
 
 // CPU is the key of the CPU time per unit: of the engine and its clients
 // together, or where the engine's processes could not be watched, of the whole
 // host.
-func (s *Step) CPU() (Key, bool) {
-	if k, ok := s.Cost("cpu_us", s.Primary); ok {
+func (s *Step) CPU() (Key, bool) { return s.costs("cpu_us") }
+
+// costs is the key of a headline per unit of what the step is about, or of the
+// metric that stands in for it.
+func (s *Step) costs(headline string) (Key, bool) {
+	op := s.subject(headline)
+	if k, ok := s.Cost(headline, op); ok {
 		return k, true
 	}
-	return s.Cost("host_cpu_us", s.Primary)
+	if m := metric.StandIn(headline); m != nil {
+		return s.Cost(m.Name, op)
+	}
+	return Key{}, false
+}
+
+// subject is the operation kind that a metric is about: the primary one, or for
+// what is written the writing one.
+func (s *Step) subject(name string) string {
+	if m := metric.ByName(name); m != nil && m.Per == metric.PerWritten {
+		return s.WritesPer
+	}
+	return s.Primary
 }
 
 // sampled tells whether a percentile is one on any target.
@@ -98,29 +107,29 @@ func (s *Step) sampled(k Key) bool {
 	})
 }
 
-// Headline are the keys on which a step is judged: throughput and p99 of its
-// primary operation, CPU, reads and writes per unit, and the space taken per byte
-// of live data. They are few, because every further one makes all of them harder to prove. A step
-// that warms up has none.
+// Headline are the keys on which a step is judged: those of the metrics that are
+// headlines. A step that warms up has none.
 func (s *Step) Headline() []Key { return slices.Clip(s.index().headline) }
 
-func (s *Step) headline() []Key {
+func (s *Step) headline() (out []Key) {
 	if s.Warmup {
 		return nil
 	}
-	var out []Key
-	add := func(k Key, ok bool) {
-		if ok && !slices.Contains(out, k) {
+	for _, m := range metric.Headlines(metric.Judged) {
+		k, ok := s.headlineOf(m)
+		if ok && (m.Quantile == "" || s.sampled(k)) && !slices.Contains(out, k) {
 			out = append(out, k)
 		}
 	}
-	add(s.Rate(s.Primary))
-	if k, ok := s.Latency(s.Primary, "p99"); ok && s.sampled(k) {
-		add(k, ok)
-	}
-	add(s.CPU())
-	add(s.Reads())
-	add(s.Writes())
-	add(s.Cost("space_amplification", ""))
 	return out
+}
+
+func (s *Step) headlineOf(m *metric.Metric) (Key, bool) {
+	switch m.Family {
+	case metric.Throughput:
+		return s.Find(m.Name, func(k Key) bool { return s.Primary != "" && k.Op == s.Primary })
+	case metric.Service:
+		return s.Latency(s.Primary, m.Quantile)
+	}
+	return s.costs(m.Name)
 }

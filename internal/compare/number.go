@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
@@ -27,7 +26,7 @@ type Number struct {
 	Rows             []*metric.Row   // one per trial that has it
 	Trials           []*result.Trial // of the rows
 	steps            []*result.Step  // of the rows
-	Warnings         []string
+	Warnings         []metric.Warning
 	Missing          string // why there is no number; "" if there is one
 	// MaxOf is of how few samples a percentile was to be made of: the number is
 	// then the greatest of them. 0: the number is what its key says.
@@ -114,7 +113,7 @@ func (n *Number) add(row *metric.Row, r Run) {
 	n.Rows, n.Trials, n.steps = append(n.Rows, row), append(n.Trials, r.Trial), append(n.steps, r.Step)
 	n.Unit, n.Source = row.Unit, row.Source
 	n.Count += row.N
-	n.Warnings = appendNew(n.Warnings, row.Warnings...)
+	n.Warnings = metric.AppendNew(n.Warnings, row.Warnings...)
 }
 
 // Values are the trials' values.
@@ -193,8 +192,8 @@ func (s *Step) Absence(t *Target, k Key) string {
 		}
 		return t.Name + ": " + why
 	}
-	if strings.HasPrefix(k.Metric, "response_") || strings.HasPrefix(k.Metric, "lateness_") {
-		return "no rate was promised here (closed loop), so there is no " + strings.SplitN(k.Metric, "_", 2)[0] + " time"
+	if f := metric.FamilyOf(k.Metric); f == metric.Response || f == metric.Lateness {
+		return fmt.Sprintf("no rate was promised here (closed loop), so there is no %s time", f)
 	}
 	return "not measured here"
 }

@@ -1,5 +1,5 @@
 // Package doctest holds the documents against the program: the commands of the
-// README work, and the glossary knows every metric.
+// README and of the recipes work.
 package doctest
 
 import (
@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"rumbench/internal/metric"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
 )
@@ -70,12 +69,13 @@ func checkout(t *testing.T) string {
 	return dir
 }
 
-// TestReadme runs every command of the README, in its order, as in a fresh
-// clone. The demo runs with less data; make test is what runs this test.
+// TestReadme runs every command of the README and of the recipes, in their
+// order, as in a fresh clone. The demo runs with less data; make test is what
+// runs this test.
 func TestReadme(t *testing.T) {
-	blocks := shBlocks(read(t, "README.md"))
-	if len(blocks) < 3 {
-		t.Fatalf("the README has %d blocks of commands", len(blocks))
+	blocks := append(shBlocks(read(t, "README.md")), shBlocks(read(t, "docs/howto.md"))...)
+	if len(blocks) < 20 {
+		t.Fatalf("there are only %d blocks of commands", len(blocks))
 	}
 	dir := checkout(t)
 	commands := 0
@@ -89,7 +89,7 @@ func TestReadme(t *testing.T) {
 			run(t, dir, line)
 		}
 	}
-	if commands < 8 {
+	if commands < 40 {
 		t.Errorf("only %d commands were run", commands)
 	}
 	if reports, _ := filepath.Glob(filepath.Join(dir, "results", "quick-*", result.ReportFile)); len(reports) == 0 {
@@ -106,16 +106,6 @@ func run(t *testing.T, dir, line string) {
 		"DEMO=--set params.rows=20000 --set params.write_rows=2000 --set params.query_seconds=0.5")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", line, err, out)
-	}
-}
-
-// TestGlossary: the glossary tells of every metric.
-func TestGlossary(t *testing.T) {
-	glossary := read(t, "docs/glossary.md")
-	for _, m := range metric.All() {
-		if !strings.Contains(glossary, "`"+m.Name+"`") {
-			t.Errorf("docs/glossary.md does not tell of %s", m.Name)
-		}
 	}
 }
 

@@ -253,23 +253,3 @@ func TestSamples(t *testing.T) {
 		}
 	}
 }
-
-// TestDirections: the glossary gives every metric the direction that it has.
-func TestDirections(t *testing.T) {
-	words := map[string]string{"higher": "higher", "lower": "lower", "": "–"}
-	for line := range strings.Lines(read(t, "docs/glossary.md")) {
-		cells := strings.Split(line, "|")
-		if len(cells) < 6 {
-			continue
-		}
-		for name := range strings.FieldsSeq(cells[1]) {
-			m := metric.ByName(strings.Trim(name, "`"))
-			if m == nil || !strings.HasPrefix(name, "`") {
-				continue
-			}
-			if unit, better := strings.TrimSpace(cells[2]), strings.TrimSpace(cells[3]); unit != m.Unit || better != words[m.Better] {
-				t.Errorf("docs/glossary.md has %s in %s, better %s; it is in %s, better %q", m.Name, unit, better, m.Unit, m.Better)
-			}
-		}
-	}
-}

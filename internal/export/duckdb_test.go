@@ -45,7 +45,7 @@ func newDuck(t *testing.T) *duck {
 			rate := float64(1000*(i+1)) + float64(n*n)/7
 			tr := trial(target, n,
 				metric.Row{Group: "insert", Op: "insert", Metric: "rows_per_s", Value: rate, Unit: "1/s", N: 10},
-				metric.Row{Metric: "write_kb", Value: 0.1 + 0.2, Unit: "KB", Per: "insert row", Source: "device vda", Warnings: []string{"somebody else used it", "ümlaut, 'quoted'"}})
+				metric.Row{Metric: "write_kb", Value: 0.1 + 0.2, Unit: "KB", Per: "insert row", Source: "device vda", Warnings: metric.UntypedAll([]string{"somebody else used it", "ümlaut, 'quoted'"})})
 			tr.Status = result.Complete
 			var lines []result.Line
 			for s := 1; s <= 10; s++ {
@@ -147,7 +147,7 @@ func TestDuckDBRows(t *testing.T) {
 	var want [][]any
 	for _, tr := range d.trials {
 		for _, r := range tr.Steps[0].Rows {
-			row := []any{tr.Target, tr.Trial.Trial, r.Metric, r.Value, nil, nil, r.Unit, nil, nil, nil, r.Warnings, r.Metric == "rows_per_s"}
+			row := []any{tr.Target, tr.Trial.Trial, r.Metric, r.Value, nil, nil, r.Unit, nil, nil, nil, metric.Texts(r.Warnings), r.Metric == "rows_per_s"}
 			for i, s := range map[int]string{4: r.Group, 5: r.Op, 7: r.Per, 8: r.Source} {
 				if s != "" {
 					row[i] = s

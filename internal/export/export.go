@@ -108,7 +108,7 @@ func rowsOf(t Trial) ([]Row, error) {
 			r := common
 			r.Step, r.StepStatus = s.Name, string(s.Status)
 			r.Group, r.Op, r.Metric, r.Value, r.Unit, r.Per = from.Group, from.Op, from.Metric, from.Value, from.Unit, from.Per
-			r.N, r.Source, r.Warnings = from.N, from.Source, from.Warnings
+			r.N, r.Source, r.Warnings = from.N, from.Source, metric.Texts(from.Warnings)
 			r.Headline = t.Headline(s, from)
 			out = append(out, r)
 		}

@@ -62,7 +62,7 @@ func back[T any](t interface {
 }
 
 func TestRow(t *testing.T) {
-	in := trial("a", 2, metric.Row{Group: "g", Op: "insert", Metric: "rows_per_s", Value: 1.5, Unit: "1/s", N: 7, Warnings: []string{"x", "y"}},
+	in := trial("a", 2, metric.Row{Group: "g", Op: "insert", Metric: "rows_per_s", Value: 1.5, Unit: "1/s", N: 7, Warnings: []metric.Warning{metric.Untyped("x"), metric.Untyped("y")}},
 		metric.Row{Metric: "write_kb", Value: 0, Unit: "KB", Per: "insert row", Source: "device vda"})
 	got := back[Row](t, func(b *bytes.Buffer) (int64, error) { return WriteRows(b, []Trial{in}) })
 	common := Row{Campaign: "mine", CampaignDir: "results/mine", Started: start, Workload: "ibench", Preset: "quick", Params: `{"check":"each","rows":2000000}`,
@@ -92,7 +92,7 @@ func TestRowsRoundTrip(t *testing.T) {
 	row := rapid.Custom(func(t *rapid.T) metric.Row {
 		return metric.Row{Group: word.Draw(t, "group"), Op: word.Draw(t, "op"), Metric: word.Draw(t, "metric"),
 			Value: rapid.Float64().Draw(t, "value"), Unit: word.Draw(t, "unit"), Per: word.Draw(t, "per"), N: rapid.Int64().Draw(t, "n"),
-			Source: word.Draw(t, "source"), Warnings: rapid.SliceOfN(word, 0, 3).Draw(t, "warnings")}
+			Source: word.Draw(t, "source"), Warnings: metric.UntypedAll(rapid.SliceOfN(word, 0, 3).Draw(t, "warnings"))}
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		var trials []Trial
@@ -105,7 +105,7 @@ func TestRowsRoundTrip(t *testing.T) {
 		var got []metric.Row
 		for _, r := range back[Row](t, func(b *bytes.Buffer) (int64, error) { return WriteRows(b, trials) }) {
 			got = append(got, metric.Row{Target: r.Target, Trial: int(r.Trial), Step: r.Step, Group: r.Group, Op: r.Op, Metric: r.Metric,
-				Value: r.Value, Unit: r.Unit, Per: r.Per, N: r.N, Source: r.Source, Warnings: r.Warnings})
+				Value: r.Value, Unit: r.Unit, Per: r.Per, N: r.N, Source: r.Source, Warnings: metric.UntypedAll(r.Warnings)})
 		}
 		if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 			t.Fatalf("(-want +got)\n%s", d)

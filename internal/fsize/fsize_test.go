@@ -1,23 +1,17 @@
-package fsize
+package fsize_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"rumbench/internal/fsize"
 )
 
-func TestText(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1536: "1.5 KiB", 1 << 20: "1.0 MiB", 5 << 30: "5.0 GiB", 1 << 62: "4.0 EiB"} {
-		if got := Text(n); got != want {
-			t.Errorf("Text(%d) = %s, want %s", n, got, want)
-		}
-	}
-}
-
-// Allocated counts what files take: whole blocks, no holes, nothing behind links.
+// Allocated counts whole blocks, without holes and targets of links.
 func TestAllocated(t *testing.T) {
 	dir := t.TempDir()
-	if n, err := Allocated(dir); n != 0 || err != nil {
+	if n, err := fsize.Allocated(dir); n != 0 || err != nil {
 		t.Errorf("empty: %d, %v", n, err)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755); err != nil {
@@ -46,20 +40,20 @@ func TestAllocated(t *testing.T) {
 	if err := os.Symlink("/proc/kcore", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	n, err := Allocated(dir)
+	n, err := fsize.Allocated(dir)
 	if err != nil || n < 300_000 || n > 1<<20 {
 		t.Errorf("%d bytes, %v", n, err)
 	}
-	if n, err := Allocated(filepath.Join(dir, "missing")); n != 0 || err != nil {
-		t.Errorf("what is not there: %d, %v", n, err)
+	if n, err := fsize.Allocated(filepath.Join(dir, "missing")); n != 0 || err != nil {
+		t.Errorf("a missing directory: %d, %v", n, err)
 	}
 }
 
 func TestFree(t *testing.T) {
-	if n, err := Free(t.TempDir()); n <= 0 || err != nil {
+	if n, err := fsize.Free(t.TempDir()); n <= 0 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
-	if _, err := Free("/missing/missing"); err == nil {
+	if _, err := fsize.Free("/missing/missing"); err == nil {
 		t.Error("no error")
 	}
 }

@@ -86,20 +86,12 @@ func split(x []float64) (at int, z float64) {
 }
 
 // stretches are all n points, and shorter and shorter stretches of them that
-// overlap, so that a level is found that came and went. It is the choice of
-// Kovács and others, "Seeded binary segmentation", Biometrika 110 (2023).
-func stretches(n int) (out []stat.Run) {
-	if n >= 2*leastLevel {
-		out = append(out, stat.Run{From: 0, To: n})
+// overlap, so that a level is found that came and went.
+func stretches(n int) []stat.Run {
+	if n < 2*leastLevel {
+		return nil
 	}
-	for length := float64(n) / math.Sqrt2; length >= 2*leastLevel; length /= math.Sqrt2 {
-		count := 2*math.Ceil(float64(n)/length) - 1
-		for i := range int(count) {
-			from := float64(i) * (float64(n) - length) / (count - 1)
-			out = append(out, stat.Run{From: int(from), To: min(n, int(math.Ceil(from+length)))})
-		}
-	}
-	return out
+	return stat.Seeded(n, 2*leastLevel)
 }
 
 // places is how many positions change looks at in n points.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -193,7 +194,7 @@ func (c *collector) addPoint(r *Run, target *compare.Target, step *compare.Step,
 			p.trial = n.Trials[i]
 		}
 		values = append(values, row.Value)
-		for _, w := range row.Warnings {
+		for _, w := range metric.Texts(row.Warnings) {
 			if !slices.Contains(p.Warnings, w) {
 				p.Warnings = append(p.Warnings, w)
 			}

@@ -246,7 +246,7 @@ func TestWarnings(t *testing.T) {
 	s.nights(0, 1)
 	s.nights(1, 2, each(func(t *result.Trial) {
 		t.Steps[0].Groups[0].SLA = &metric.SLA{Target: 10}
-		t.Steps[0].Rows[3].Warnings = []string{"few"}
+		t.Steps[0].Rows[3].Warnings = []metric.Warning{metric.Untyped("few")}
 	}))
 	f, _ := s.families(Pick{})
 	p99, writes := find(f, "l.i1", "service_p99_us"), find(f, "l.i1", "write_kb")

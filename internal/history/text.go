@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"rumbench/internal/quantity"
 )
 
 // JSON writes a line for each series, with all points and changes.
@@ -51,7 +54,7 @@ func Text(w io.Writer, families []*Family, tested int, v View) error {
 		v.family(&b, f, families)
 	}
 	if tested > 0 {
-		fmt.Fprintf(&b, "\n%s looked at; of those said to have changed, %.0f %% at most are expected to be chance.\n", were(tested), 100*FalseShare)
+		fmt.Fprintf(&b, "\nSeries looked at: %d; of those said to have changed, %.0f %% at most are expected to be chance.\n", tested, 100*FalseShare)
 		if n := longest(families); together(n, tested) > 1 {
 			fmt.Fprintf(&b, "With %d runs, a change of fewer than %d of them can hardly be told from chance: make more runs, or choose fewer series with --target, --step or --metric.\n", n, together(n, tested))
 		}
@@ -62,13 +65,13 @@ func Text(w io.Writer, families []*Family, tested int, v View) error {
 
 func (v View) family(b *strings.Builder, f *Family, all []*Family) {
 	first, last := f.Runs[0].Campaign.Started, f.Runs[len(f.Runs)-1].Campaign.Started
-	fmt.Fprintf(b, "%s (%s): %s, %s to %s\n", f.Plan, f.Workload, counted(len(f.Runs), "run"), minute(first), minute(last))
-	fmt.Fprintf(b, "  machine: %s\n", orDash(f.Machine))
+	fmt.Fprintf(b, "%s (%s): %s, %s to %s\n", f.Plan, f.Workload, quantity.Count(len(f.Runs), "run"), minute(first), minute(last))
+	fmt.Fprintf(b, "  machine: %s\n", cmp.Or(f.Machine, quantity.Unknown))
 	if text := f.apart(all); text != "" {
 		fmt.Fprintf(b, "  kept apart from other runs of %s by %s\n", f.Plan, text)
 	}
 	for _, s := range slices.Sorted(maps.Keys(f.LeftOut)) {
-		fmt.Fprintf(b, "  left out: %s\n", counted(f.LeftOut[s], string(s)+" trial"))
+		fmt.Fprintf(b, "  left out: %s\n", quantity.Count(f.LeftOut[s], string(s)+" trial"))
 	}
 	var few, small, quiet int
 	for _, s := range f.Series {
@@ -152,10 +155,10 @@ func (s *Series) apart(all []*Series) string {
 	}
 	var parts []string
 	if levels {
-		parts = append(parts, "durability "+orDash(s.Durability))
+		parts = append(parts, "durability "+cmp.Or(s.Durability, quantity.Unknown))
 	}
 	if offers {
-		parts = append(parts, "offered "+orDash(s.Offer))
+		parts = append(parts, "offered "+cmp.Or(s.Offer, quantity.Unknown))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -166,7 +169,7 @@ func (s *Series) text(b *strings.Builder, shown []Change, apart string) {
 		fmt.Fprintf(b, "    only runs with %s\n", apart)
 	}
 	values := s.Values()
-	fmt.Fprintf(b, "    %s", counted(len(values), "run"))
+	fmt.Fprintf(b, "    %s", quantity.Count(len(values), "run"))
 	if n := len(values); n > 0 {
 		fmt.Fprintf(b, "  %s  %s … %s, last %s%s", sparkline(values), number(slices.Min(values)), number(slices.Max(values)), number(values[n-1]), s.unit())
 	}
@@ -175,7 +178,7 @@ func (s *Series) text(b *strings.Builder, shown []Change, apart string) {
 		s.change(b, c)
 	}
 	if s.Disturbed > 0 {
-		fmt.Fprintf(b, "    left out: %s that other programs disturbed\n", counted(s.Disturbed, "number"))
+		fmt.Fprintf(b, "    left out: %s that other programs disturbed\n", quantity.Count(s.Disturbed, "number"))
 	}
 	for _, text := range s.warnings() {
 		fmt.Fprintf(b, "    ! %s\n", text)
@@ -222,7 +225,7 @@ func (s *Series) change(b *strings.Builder, c Change) {
 			fmt.Fprintf(b, "      … and %d more: see --json\n", len(c.Facts)-most)
 			break
 		}
-		fmt.Fprintf(b, "      %s %s: %s → %s\n", f.Kind, f.Name, orDash(f.From), orDash(f.To))
+		fmt.Fprintf(b, "      %s %s: %s → %s\n", f.Kind, f.Name, cmp.Or(f.From, quantity.Unknown), cmp.Or(f.To, quantity.Unknown))
 	}
 }
 
@@ -255,7 +258,7 @@ func (s *Series) warnings() []string {
 	var out []string
 	for _, key := range slices.Sorted(maps.Keys(kinds)) {
 		k := kinds[key]
-		text := counted(k.n, "run") + ": " + k.example
+		text := quantity.Count(k.n, "run") + ": " + k.example
 		if k.alike {
 			text += ", or alike"
 		}
@@ -274,43 +277,14 @@ func longest(families []*Family) (n int) {
 	return n
 }
 
-func were(series int) string {
-	if series == 1 {
-		return "1 series was"
-	}
-	return fmt.Sprintf("%d series were", series)
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
-func orDash(s string) string {
-	if s == "" {
-		return "–"
-	}
-	return s
-}
-
-// number writes four digits that tell, and all before the point, their
-// thousands apart.
+// number writes four digits that tell, and all before the point.
 func number(v float64) string {
 	if math.Abs(v) < 1000 && v != math.Trunc(v) {
 		return strconv.FormatFloat(v, 'g', 4, 64)
 	}
-	s := strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	if v < 0 {
-		s = "-" + s
-	}
-	return s
+	return quantity.Whole(v)
 }
 
 // ratio writes two digits behind the point, or two that tell if it is small;

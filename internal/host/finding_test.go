@@ -25,15 +25,15 @@ func TestFindings(t *testing.T) {
 func loadCases() []findingCase {
 	return []findingCase{
 		{"other load", with(nil, files{"proc/stat": stat(1160, 100640, 7), "proc/77/stat": processStat(77, "mysqld", 250)}, nil, nil),
-			Warn, "20 % of 8 CPUs; most: mysqld (process 77) 19 %", "top"},
-		{"other load", with(nil, files{"proc/stat": stat(1600, 100200, 7)}, nil, nil), Bad, "75 % of 8 CPUs; much of it by processes that came and went", "top"},
+			Warn, "20.0 % of 8 CPUs; most: mysqld (process 77) 18.8 %", "top"},
+		{"other load", with(nil, files{"proc/stat": stat(1600, 100200, 7)}, nil, nil), Bad, "75.0 % of 8 CPUs; much of it by processes that came and went", "top"},
 		{"other load", with(nil, files{"proc/stat": stat(1000, 100000, 7)}, nil, nil), Unknown, "did not tell", "--seconds"},
 		{"stolen time", with(nil, files{"proc/stat": stat(1010, 100750, 47)}, nil, nil), Warn, "5.0 % of all CPU time", "CPUs of your own"},
-		{"stolen time", with(nil, files{"proc/stat": stat(1010, 100550, 247)}, nil, nil), Bad, "30 %", "CPUs of your own"},
+		{"stolen time", with(nil, files{"proc/stat": stat(1010, 100550, 247)}, nil, nil), Bad, "30.0 %", "CPUs of your own"},
 		{"stolen time", with(files{"proc/stat": stat(1000, 100000, 0)}, files{"proc/stat": stat(1010, 100790, 0)}, files{"virtualization": "virtual machine"}, nil),
 			Unknown, "may not tell", "ask"},
 		{"stolen time", with(files{"proc/stat": stat(1000, 100000, 0)}, files{"proc/stat": stat(1010, 100790, 0)}, nil, nil), OK, "0.0 %", ""},
-		{"pressure", with(nil, files{"proc/pressure/io": psi(301000)}, nil, nil), Warn, "CPU 0.0 %, I/O 30 %, memory 0.0 %", "iotop"},
+		{"pressure", with(nil, files{"proc/pressure/io": psi(301000)}, nil, nil), Warn, "CPU 0.0 %, I/O 30.0 %, memory 0.0 %", "iotop"},
 		{"pressure", with(nil, files{"proc/pressure/memory": psi(21000)}, nil, nil), Warn, "memory 2.0 %", "top"},
 		{"pressure", with(nil, files{"proc/pressure/cpu": psi(21000)}, nil, nil), OK, "CPU 2.0 %", ""},
 	}
@@ -58,24 +58,24 @@ func memoryCases() []findingCase {
 	return []findingCase{
 		{"transparent huge pages", with(nil, nil, files{"transparent huge pages": "always"}, nil), Warn, "always", "echo madvise | sudo tee"},
 		{"transparent huge pages", with(nil, nil, files{"transparent huge pages": "never"}, nil), OK, "never", ""},
-		{"swap", with(files{"proc/meminfo": meminfo(32*gib, 30*gib, 8*gib, 8*gib)}, nil, nil, nil), Warn, "0 B of 8.0 GiB in use, vm.swappiness 60", "sudo swapoff -a\nsudo sysctl -w vm.swappiness=1"},
+		{"swap", with(files{"proc/meminfo": meminfo(32*gib, 30*gib, 8*gib, 8*gib)}, nil, nil, nil), Warn, "0 B of 8 GiB in use, vm.swappiness 60", "sudo swapoff -a\nsudo sysctl -w vm.swappiness=1"},
 		{"swap", with(files{"proc/meminfo": meminfo(32*gib, 30*gib, 8*gib, 8*gib)}, nil, files{"vm.swappiness": "1"}, nil), OK, "vm.swappiness 1", ""},
 		{"swap", with(files{"proc/meminfo": meminfo(32*gib, 30*gib, 8*gib, 8*gib)}, nil, files{"vm.swappiness": ""}, nil), Unknown, "vm.swappiness unknown", "swapoff"},
-		{"swap", with(files{"proc/meminfo": meminfo(32*gib, 30*gib, 8*gib, 7*gib)}, nil, files{"vm.swappiness": "1"}, nil), Warn, "1.0 GiB of 8.0 GiB in use", "swapoff -a"},
-		{"swap", with(files{"proc/meminfo": meminfo(32*gib, 3*gib, 8*gib, 2*gib)}, nil, nil, nil), Bad, "6.0 GiB of 8.0 GiB", "end what uses the memory"},
+		{"swap", with(files{"proc/meminfo": meminfo(32*gib, 30*gib, 8*gib, 7*gib)}, nil, files{"vm.swappiness": "1"}, nil), Warn, "1 GiB of 8 GiB in use", "swapoff -a"},
+		{"swap", with(files{"proc/meminfo": meminfo(32*gib, 3*gib, 8*gib, 2*gib)}, nil, nil, nil), Bad, "6 GiB of 8 GiB", "end what uses the memory"},
 		{"swap", with(files{"proc/meminfo": meminfo(32*gib, 30*gib, 8*gib, 7*gib)}, files{"proc/vmstat": "pswpin 5\npswpout 99999\n"}, nil, nil), Bad, "moved while looking", "swapoff -a"},
 		{"dirty pages", with(nil, nil, files{"vm.dirty_background_bytes": "", "vm.dirty_background_ratio": "10"}, nil),
-			Warn, "begins at 3.0 GiB, and writers wait from 6.0 GiB on", "sudo sysctl -w vm.dirty_background_bytes=268435456"},
-		{"free memory", with(files{"proc/meminfo": meminfo(32*gib, 10*gib, 0, 0)}, nil, nil, nil), Warn, "10.0 GiB of 32.0 GiB", "ps -eo"},
-		{"free memory", with(files{"proc/meminfo": meminfo(32*gib, 2*gib, 0, 0)}, nil, nil, nil), Bad, "2.0 GiB of 32.0 GiB", "ps -eo"},
+			Warn, "begins at 3 GiB, and writers wait from 6 GiB on", "sudo sysctl -w vm.dirty_background_bytes=268435456"},
+		{"free memory", with(files{"proc/meminfo": meminfo(32*gib, 10*gib, 0, 0)}, nil, nil, nil), Warn, "10 GiB of 32 GiB", "ps -eo"},
+		{"free memory", with(files{"proc/meminfo": meminfo(32*gib, 2*gib, 0, 0)}, nil, nil, nil), Bad, "2 GiB of 32 GiB", "ps -eo"},
 		{"memory limit", with(nil, nil, files{"memory limit": "1 GiB"}, nil), Warn, "1 GiB", "memory.max"},
 	}
 }
 
 func storageCases() []findingCase {
 	return []findingCase{
-		{"free disk", with(nil, nil, nil, free(50)), Warn, "50.0 GiB of 500.0 GiB", "free space"},
-		{"free disk", with(nil, nil, nil, free(0.5)), Bad, "512.0 MiB", "free space"},
+		{"free disk", with(nil, nil, nil, free(50)), Warn, "50 GiB of 500 GiB", "free space"},
+		{"free disk", with(nil, nil, nil, free(0.5)), Bad, "512 MiB", "free space"},
 		{"mount options", with(nil, nil, nil, mounted("rw")), Warn, "time of access", "sudo mount -o remount,noatime /data"},
 		{"mount options", with(nil, nil, nil, mounted("rw,relatime,compress-force=zstd:3")), Warn, "compresses", "--dir"},
 		{"mount options", with(nil, nil, nil, mounted("rw,sync,relatime,nobarrier")), Bad, "sync: every write waits for the device; no barriers", "remount,async,barrier=1 /data"},

@@ -74,15 +74,6 @@ func Look(ctx context.Context, o Options) (*Report, error) {
 	return m.report(), nil
 }
 
-// Names are the names of all checks.
-func Names() []string {
-	var names []string
-	for _, c := range checks() {
-		names = append(names, c.name)
-	}
-	return names
-}
-
 // check is one thing to look at.
 type check struct {
 	name, wanted, why string

@@ -1,10 +1,9 @@
 package host
 
 import (
-	"os"
 	"strconv"
 
-	"rumbench/internal/fsize"
+	"rumbench/internal/quantity"
 )
 
 // Limits on memory.
@@ -67,14 +66,14 @@ func (m *machine) swap() answer {
 		return ok("off")
 	}
 	swappiness, err := strconv.Atoi(m.fact("vm.swappiness"))
-	found := size(used) + " of " + size(total) + " in use, vm.swappiness " + m.factOr("vm.swappiness", "unknown")
+	found := quantity.Bytes(float64(used)) + " of " + quantity.Bytes(float64(total)) + " in use, vm.swappiness " + m.factOr("vm.swappiness", "unknown")
 	off := m.root("swapoff -a")
 	if info.MemAvailableBytes != nil && used > *info.MemAvailableBytes {
 		off = "end what uses the memory (ps -eo rss,comm --sort=-rss | head), then: " + off
 	}
-	switch moved := m.swappedBytes(); {
+	switch moved, _ := m.grown("host.swap.in_bytes", "host.swap.out_bytes"); {
 	case moved >= swapTraffic:
-		return bad(found+"; "+size(uint64(moved))+" moved while looking", off)
+		return bad(found+"; "+quantity.Bytes(moved)+" moved while looking", off)
 	case float64(used) >= swapFull*float64(total):
 		return bad(found, off)
 	case used > 0:
@@ -85,14 +84,6 @@ func (m *machine) swap() answer {
 		return warn(found, off+"\n"+m.root("sysctl -w vm.swappiness=1")+"    # or, if it has to stay")
 	}
 	return ok(found)
-}
-
-// swappedBytes is what moved to and from swap meanwhile, as far as is known.
-func (m *machine) swappedBytes() float64 {
-	if m.before.swapped == nil || m.after.swapped == nil {
-		return 0
-	}
-	return (*m.after.swapped - *m.before.swapped) * float64(os.Getpagesize())
 }
 
 // dirtyPages judges where writing begins, and tells where writers have to wait.
@@ -107,7 +98,7 @@ func (m *machine) dirtyPages() answer {
 	if !known || !known2 {
 		return unknown("the kernel does not tell", "sysctl -a --pattern vm.dirty")
 	}
-	found := "writing begins at " + size(uint64(begin)) + ", and writers wait from " + size(uint64(wait)) + " on"
+	found := "writing begins at " + quantity.Bytes(begin) + ", and writers wait from " + quantity.Bytes(wait) + " on"
 	if begin <= mostDirty {
 		return ok(found)
 	}
@@ -129,7 +120,7 @@ func (m *machine) freeMemory() answer {
 		return unknown("the kernel does not tell", "free -h")
 	}
 	share := float64(*info.MemAvailableBytes) / float64(*info.MemTotalBytes)
-	found := size(*info.MemAvailableBytes) + " of " + size(*info.MemTotalBytes) + " can be had"
+	found := quantity.Bytes(float64(*info.MemAvailableBytes)) + " of " + quantity.Bytes(float64(*info.MemTotalBytes)) + " can be had"
 	const mend = "end what uses it: ps -eo rss,comm --sort=-rss | head"
 	switch {
 	case share < lowFree:
@@ -149,5 +140,3 @@ func (m *machine) memoryLimit() answer {
 	}
 	return ok("none")
 }
-
-func size(bytes uint64) string { return fsize.Text(int64(bytes)) }

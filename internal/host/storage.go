@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rumbench/internal/observe"
+	"rumbench/internal/quantity"
 )
 
 // Limits on storage.
@@ -51,7 +52,7 @@ func (m *machine) freeDisk() answer {
 	if err != nil || total <= 0 {
 		return unknown(fmt.Sprintf("the filesystem does not tell: %v", err), "df -h "+m.dir)
 	}
-	found := size(uint64(free)) + " of " + size(uint64(total))
+	found := quantity.Bytes(free) + " of " + quantity.Bytes(total)
 	const mend = "free space, or measure elsewhere: --dir"
 	switch {
 	case free < leastDisk:

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"rumbench/internal/metric"
 )
 
 // Headers of all generations of iostat: the same figures must be found in each.
@@ -233,7 +235,7 @@ func TestCompanionsUnknown(t *testing.T) {
 					t.Errorf("no %s", m)
 				}
 			}
-			if got := strings.Join(s.Warnings, "\n"); !strings.Contains(got, c.warning) || c.warning == "" && got != "" {
+			if got := strings.Join(metric.Texts(s.Warnings), "\n"); !strings.Contains(got, c.warning) || c.warning == "" && got != "" {
 				t.Errorf("warnings %q", got)
 			}
 		})
@@ -253,7 +255,7 @@ func TestCPUsDisagree(t *testing.T) {
 		"db/a.iostat": "Linux 5.15.0 (host) \t03/05/2025 \t_x86_64_\t(96 CPU)\n\navg-cpu:  %user   %nice %system %iowait  %steal   %idle\n 40.00 0.00 10.00 0.00 0.00 50.00\n\nDevice r/s rkB/s w/s wkB/s\nsda 1 1 1 1\n\navg-cpu:  %user   %nice %system %iowait  %steal   %idle\n 40.00 0.00 10.00 0.00 0.00 50.00\n\nDevice r/s rkB/s w/s wkB/s\nsda 1 1 1 1\n"})
 	s := step(t, read(t, Options{}, dir), "db", 1, "a")
 	numbers(t, s, []want{{"host_cpu_us", "", "query", 0.5 * 48 * 1e6 / 10000}})
-	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "48 CPUs and iostat of 96") {
+	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Text, "48 CPUs and iostat of 96") {
 		t.Errorf("warnings %q", s.Warnings)
 	}
 }

@@ -49,7 +49,7 @@ func TestIBench(t *testing.T) {
 	if sla == nil || sla.Met || math.Abs(sla.Achieved-1200/14.2) > 1e-9 || sla.Backlog != 1200-12*85 || math.Abs(sla.MaxLateness-(14.2-12)) > 1e-9 || sla.Intervals != 2 || sla.Worst != 85 {
 		t.Errorf("%+v", sla)
 	}
-	if w := bad.Find("rows_per_s", "query", "").Warnings; len(w) != 1 || !strings.HasPrefix(w[0], "not comparable") {
+	if w := bad.Find("rows_per_s", "query", "").Warnings; len(w) != 1 || !strings.HasPrefix(w[0].Text, "not comparable") {
 		t.Errorf("warnings %q", w)
 	}
 	if w := bad.Find("rows_per_s", "insert", "").Warnings; len(w) != 0 {
@@ -61,7 +61,7 @@ func TestIBench(t *testing.T) {
 func TestIBenchCompatible(t *testing.T) {
 	s := step(t, read(t, Options{Compatible: true}, "testdata/ibench"), "db-1.10", 1, "l.i0")
 	numbers(t, s, []want{{"interval_ops_p50", "", "", 2000}, {"rows_per_s", "insert", "", 33000. / 12}})
-	if w := s.Find("interval_ops_p50", "", "").Warnings; len(w) != 1 || w[0] != "compatible: of the first of several clients" {
+	if w := s.Find("interval_ops_p50", "", "").Warnings; len(w) != 1 || w[0].Text != "compatible: of the first of several clients" {
 		t.Errorf("warnings %q", w)
 	}
 }
@@ -131,7 +131,7 @@ func TestIBenchCutOff(t *testing.T) {
 	s := step(t, trials, "db", 1, "q100.1")
 	numbers(t, s, []want{{"rows", "insert", "", 800}, {"rows_per_s", "query", "", 300}, {"duration_s", "", "", 8}})
 	absent(t, s, "client_cpu_us")
-	if s.Status != result.Partial || s.Find("rows", "insert", "").Warnings[0] != partial || !strings.Contains(trials[0].Reason, "o.ib.dop1.1:11): it has no totals") {
+	if s.Status != result.Partial || s.Find("rows", "insert", "").Warnings[0].Text != partial || !strings.Contains(trials[0].Reason, "o.ib.dop1.1:11): it has no totals") {
 		t.Errorf("%s, %q, reason %q", s.Status, s.Warnings, trials[0].Reason)
 	}
 }

@@ -208,10 +208,10 @@ func TestCompatible(t *testing.T) {
 		{"context_switches", "", "query", (switches - boot) / 24 / rate}, {"host_cpu_us", "", "query", (user + system - 32) / 24 / 100 * 2 * 1e6 / rate},
 		{"read_kb", "", "query", (readKB - 4) / 23 / rate}, {"write_kb", "", "query", (writeKB - 12) / 23 / rate},
 	})
-	if w := s.Find("context_switches", "", "").Warnings; len(w) != 1 || !strings.Contains(w[0], "of 26 samples one is the average since boot and 1 are header lines that count as zeros; it is -7.6 % off") {
+	if w := s.Find("context_switches", "", "").Warnings; len(w) != 1 || !strings.Contains(w[0].Text, "of 26 samples one is the average since boot and 1 are header lines that count as zeros; it is -7.6 % off") {
 		t.Errorf("warnings %q", w)
 	}
-	if trials[0].Imported.Mode != "compatible" || !strings.Contains(strings.Join(trials[0].Warnings, " "), "arithmetic of published scripts") || s.Find("read_kb", "", "").Source != "iostat, compatible, lines with vda" {
+	if trials[0].Imported.Mode != "compatible" || !strings.Contains(strings.Join(metric.Texts(trials[0].Warnings), " "), "arithmetic of published scripts") || s.Find("read_kb", "", "").Source != "iostat, compatible, lines with vda" {
 		t.Errorf("%+v, %q", trials[0].Imported, trials[0].Warnings)
 	}
 }
@@ -252,7 +252,7 @@ func TestSysbenchVariants(t *testing.T) {
 	s := step(t, trials, "more", 1, "fatal")
 	numbers(t, s, []want{{"rows_per_s", "query", "", 132824}, {"rows", "query", "", 132824}, {"duration_s", "", "", 1}})
 	absent(t, s, "service_max_us", "service_mean_us", "errors")
-	if s.Status != result.Partial || !slices.Contains(s.Find("rows_per_s", "", "").Warnings, partial) || !strings.Contains(trials[0].Reason, "fatal.log:14): FATAL: mysql_stmt_execute() returned error 1146") {
+	if s.Status != result.Partial || !slices.Contains(metric.Texts(s.Find("rows_per_s", "", "").Warnings), partial) || !strings.Contains(trials[0].Reason, "fatal.log:14): FATAL: mysql_stmt_execute() returned error 1146") {
 		t.Errorf("%+v, reason %q", s, trials[0].Reason)
 	}
 	// With a rate latencies are response times; percentiles were switched off.

@@ -46,7 +46,7 @@ func TestPgbench(t *testing.T) {
 
 	// A sample is said to be one.
 	s = step(t, trials, "pgbench", 1, "select")
-	if r := s.Find("service_p99_us", op, ""); r == nil || len(r.Warnings) != 1 || r.Warnings[0] != "of a sample of the transactions" || r.N != 200 {
+	if r := s.Find("service_p99_us", op, ""); r == nil || len(r.Warnings) != 1 || r.Warnings[0].Text != "of a sample of the transactions" || r.N != 200 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -102,7 +102,11 @@ func count(n int64) func(*metric.Row) { return func(row *metric.Row) { row.N = n
 func source(s string) func(*metric.Row) { return func(row *metric.Row) { row.Source = s } }
 
 func doubts(texts ...string) func(*metric.Row) {
-	return func(row *metric.Row) { row.Warnings = append(row.Warnings, texts...) }
+	return func(row *metric.Row) {
+		for _, text := range texts {
+			row.Warnings = append(row.Warnings, metric.Untyped(text))
+		}
+	}
 }
 
 // ask notes something that runs of one step must agree in.
@@ -121,7 +125,7 @@ func (r *run) guess(text string, args ...any) {
 }
 
 func (r *run) warn(text string, args ...any) {
-	r.step.Warnings = append(r.step.Warnings, fmt.Sprintf(text, args...))
+	r.step.Warnings = append(r.step.Warnings, metric.Untyped(fmt.Sprintf(text, args...)))
 }
 
 // cut marks a run that did not come to its end.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"rumbench/internal/metric"
 )
 
 const (
@@ -37,7 +39,7 @@ func TestSuite(t *testing.T) {
 	if point.Find("rows_per_s", "transaction", "") != nil || point.Groups[0].Clients != 6 {
 		t.Errorf("one query each: %+v", point.Groups)
 	}
-	if w := strings.Join(point.Find("host_cpu_us", "", "").Warnings, " "); !strings.Contains(w, "of 110 samples of vmstat about 5 are header lines that count as zeros: it is about 4.5 % too low") {
+	if w := strings.Join(metric.Texts(point.Find("host_cpu_us", "", "").Warnings), " "); !strings.Contains(w, "of 110 samples of vmstat about 5 are header lines that count as zeros: it is about 4.5 % too low") {
 		t.Errorf("warnings %q", w)
 	}
 	scan := step(t, trials, db100, 1, "scan_range=100")
@@ -67,7 +69,7 @@ func TestSuiteCompatible(t *testing.T) {
 	numbers(t, scan, []want{{"rows_per_s", "scan", "", 833}, {"context_switches", "", scanPublished, 0.114}, {"host_cpu_us", "", scanPublished, 0.085234 * 1e4 * 16}})
 	point := step(t, trials, db100, 1, "point-query_range=100")
 	numbers(t, point, []want{{"rows_per_s", "query", "", 12000.03}, {"device_reads", "", "query", 0}, {"context_switches", "", "query", 2.5}})
-	if !slices.Contains(scan.Find("rows_per_s", "", "").Warnings, scanUnit) {
+	if !slices.Contains(metric.Texts(scan.Find("rows_per_s", "", "").Warnings), scanUnit) {
 		t.Error("the unit of scans is not given")
 	}
 }
@@ -185,7 +187,7 @@ func TestTables(t *testing.T) {
 	// Without CPUs percents of all of them are no time.
 	s := step(t, read(t, Options{}, "testdata/tables/o.met.some"), "x.db100", 1, "load")
 	absent(t, s, "host_cpu_us")
-	if len(s.Warnings) != 1 || s.Warnings[0] != noCPUs {
+	if len(s.Warnings) != 1 || s.Warnings[0].Text != noCPUs {
 		t.Errorf("warnings %q", s.Warnings)
 	}
 	for file, want := range map[string]string{"testdata/tables/qps.rel.some.tsv": "it is a table of ratios", "testdata/lists/qps.rel.some.csv": "it is a table of ratios", "testdata/summaries/rel.l.i1": "it is a table of ratios"} {
@@ -250,7 +252,7 @@ func TestSizesAndRepeats(t *testing.T) {
 	numbers(t, step(t, trials, "db", 1, "fill"), []want{{"data_bytes", "", "", 512 << 20}})
 	numbers(t, step(t, trials, "db", 2, "fill"), []want{{"data_bytes", "", "", 2 << 40}})
 	numbers(t, step(t, trials, "db", 1, "read"), []want{{"data_bytes", "", "", 10 << 10}})
-	if !strings.Contains(strings.Join(trials[1].Warnings, " "), "guessed: the 2 lines") {
+	if !strings.Contains(strings.Join(metric.Texts(trials[1].Warnings), " "), "guessed: the 2 lines") {
 		t.Errorf("warnings %q", trials[1].Warnings)
 	}
 	dir = write(t, map[string]string{"n.csv": "target,step,metric,value,unit\na,l,db_bytes,3,GB\na,l,write_kb,2,MB\n"})

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -84,7 +85,7 @@ func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) 
 	}
 	if o.Compatible || slices.ContainsFunc(runs, func(r *run) bool { return r.derived }) {
 		t.Imported.Mode = modeCompatible
-		t.Warnings = append(t.Warnings, "imported with the arithmetic of published scripts: means of iostat and vmstat are off as they are there; see docs/import.md")
+		t.Warnings = append(t.Warnings, metric.Untyped("imported with the arithmetic of published scripts: means of iostat and vmstat are off as they are there; see docs/import.md"))
 	}
 	out := trial{Trial: t, runs: runs}
 	shared := sharedParams(runs, common)
@@ -189,9 +190,7 @@ func (t *trial) add(r *run, shared map[string]string) {
 		}
 	}
 	for _, w := range r.warnings {
-		if !slices.Contains(t.Warnings, w) {
-			t.Warnings = append(t.Warnings, w)
-		}
+		t.Warnings = metric.AppendNew(t.Warnings, metric.Untyped(w))
 	}
 	if t.Interval == 0 {
 		t.Interval = r.interval
@@ -215,7 +214,7 @@ func doubtMissed(r *run) {
 	for i := range r.step.Rows {
 		row := &r.step.Rows[i]
 		if missed && (row.Per != "" || row.Group != "" && !rated[row.Group]) {
-			row.Warnings = append(row.Warnings, "not comparable: the writers beside it did not hold their rate")
+			row.Warnings = append(row.Warnings, metric.Untyped("not comparable: the writers beside it did not hold their rate"))
 		}
 	}
 }

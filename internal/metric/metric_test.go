@@ -2,6 +2,7 @@ package metric_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,27 +14,57 @@ import (
 func TestMetrics(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range metric.All() {
-		if seen[m.Name] || m.Unit == "" || m.Doc == "" || m.Better != "higher" && m.Better != "lower" && m.Better != "" {
+		if seen[m.Name] || m.Unit == "" || m.Doc == "" || m.Family == "" || m.Better != metric.Higher && m.Better != metric.Lower && m.Better != "" {
 			t.Errorf("%+v", m)
 		}
 		seen[m.Name] = true
-		if metric.ByName(m.Name).Doc != m.Doc {
-			t.Errorf("%s is not found", m.Name)
+		if !slices.Contains(metric.InSection(m.Section), m.Name) || !slices.Contains(metric.Sections, m.Section) || !slices.Contains(metric.InFamily(m.Family), m.Name) {
+			t.Errorf("%s is not found in section %q or family %q", m.Name, m.Section, m.Family)
 		}
 		for suffix, unit := range map[string]string{"_us": "µs", "_kb": "KB", "_bytes": "B", "_per_s": "1/s", "_ms": "ms"} {
 			if strings.HasSuffix(m.Name, suffix) && m.Unit != unit {
 				t.Errorf("%s in %s", m.Name, m.Unit)
 			}
 		}
+		for _, other := range []string{m.StandsIn, m.JudgedBy} {
+			if other != "" && (metric.ByName(other) == nil || metric.ByName(other).Headline != metric.Judged) {
+				t.Errorf("%s refers to %s, which is no headline", m.Name, other)
+			}
+		}
+		if m.Headline == metric.Judged && m.Better == "" {
+			t.Errorf("%s is judged and neither direction is better", m.Name)
+		}
+		for _, former := range m.Former {
+			if metric.ByName(former) != nil || metric.CurrentName(former) != m.Name {
+				t.Errorf("%s, formerly %s, is %s", m.Name, former, metric.CurrentName(former))
+			}
+		}
+		if metric.CurrentName(m.Name) != m.Name {
+			t.Errorf("%s is %s", m.Name, metric.CurrentName(m.Name))
+		}
 	}
-	if metric.ByName("nonsense") != nil {
+	if metric.ByName("nonsense") != nil || metric.CurrentName("nonsense") != "nonsense" {
 		t.Error("nonsense is a metric")
+	}
+}
+
+func TestHeadlines(t *testing.T) {
+	var got []string
+	for _, m := range metric.Headlines(metric.Judged) {
+		got = append(got, string(m.Family.Layer())+": "+m.Name)
+	}
+	want := []string{"throughput: rows_per_s", "quality of service: service_p99_us", "cost: cpu_us", "cost: read_kb", "cost: write_kb", "cost: space_amplification"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if m := metric.StandIn("cpu_us"); m == nil || m.Name != "host_cpu_us" {
+		t.Errorf("%+v stands in for cpu_us", m)
 	}
 }
 
 func TestWriteRows(t *testing.T) {
 	var b strings.Builder
-	want := []metric.Row{{Target: "t", Trial: 2, Step: "q", Group: "g", Op: "a", Metric: "rows", Value: 1.25, Unit: "count", Per: "query", N: 7, Source: "s", Warnings: []string{"w"}}}
+	want := []metric.Row{{Target: "t", Trial: 2, Step: "q", Group: "g", Op: "a", Metric: "rows", Value: 1.25, Unit: "count", Per: "query", N: 7, Source: "s", Warnings: []metric.Warning{metric.Untyped("w")}}}
 	if err := metric.WriteRows(&b, append(want, metric.Row{Metric: "x"})); err != nil {
 		t.Fatal(err)
 	}
@@ -71,5 +102,38 @@ func TestPercentile(t *testing.T) {
 		if _, _, ok := metric.Percentile(name); ok {
 			t.Errorf("%s is a percentile", name)
 		}
+	}
+}
+
+func TestWarning(t *testing.T) {
+	w := metric.Warn(metric.SLAMissed, metric.Values{"group": "insert", "target": 100.0, "achieved": 57.4})
+	if w.Text != "SLA missed: group insert was to do 100/s and did 57/s" {
+		t.Errorf("%q", w.Text)
+	}
+	b, err := json.Marshal(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back metric.Warning
+	if err := json.Unmarshal(b, &back); err != nil || cmp.Diff(w, back) != "" {
+		t.Errorf("%s: %+v, %v", b, back, err)
+	}
+	// Older builds wrote the text alone.
+	if err := json.Unmarshal([]byte(`"slow"`), &back); err != nil || cmp.Diff(metric.Untyped("slow"), back) != "" {
+		t.Errorf("%+v, %v", back, err)
+	}
+	for name, wrong := range map[string]func(){
+		"unknown code":  func() { metric.Warn("nonsense", nil) },
+		"missing value": func() { metric.Warn(metric.SLAMissed, metric.Values{"group": "g"}) },
+		"unused value":  func() { metric.Warn(metric.Saturated, metric.Values{"group": "g", "x": 1.0}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			wrong()
+		}()
 	}
 }

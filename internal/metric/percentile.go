@@ -1,21 +1,19 @@
 package metric
 
-import (
-	"math"
-	"strings"
-)
+import "math"
+
+// percentiles are the quantiles that take a number of samples.
+var percentiles = map[Quantile]float64{P50: 50, P95: 95, P99: 99, P999: 99.9}
 
 // Percentile returns which percentile a metric of latencies is, 99 of
 // service_p99_us, and the metric that is the greatest of the same latencies. It
 // is false of all other metrics.
 func Percentile(metric string) (p float64, greatest string, ok bool) {
-	for suffix, p := range map[string]float64{"_p50_us": 50, "_p95_us": 95, "_p99_us": 99, "_p999_us": 99.9} {
-		if of, is := strings.CutSuffix(metric, suffix); is {
-			greatest = of + "_max_us"
-			return p, greatest, ByName(greatest) != nil
-		}
+	m := byName[metric]
+	if m == nil || percentiles[m.Quantile] == 0 {
+		return 0, "", false
 	}
-	return 0, "", false
+	return percentiles[m.Quantile], latencyName(m.Family, Max), true
 }
 
 // LeastSamples returns how many samples a percentile takes, so that ten of them

@@ -25,8 +25,8 @@ type Row struct {
 	N int64 `json:"n,omitempty"`
 	// Source tells where the number was read: "device vda", "process",
 	// "client", "engine", "null engine".
-	Source   string   `json:"source,omitempty"`
-	Warnings []string `json:"warnings,omitempty"`
+	Source   string    `json:"source,omitempty"`
+	Warnings []Warning `json:"warnings,omitempty"`
 	// Disturbed: the number may hold what other programs did, as a warning says.
 	// It is shown, and compared with nothing.
 	Disturbed bool `json:"disturbed,omitempty"`

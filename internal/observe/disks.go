@@ -17,17 +17,15 @@ import (
 // a sample. Arrays, volumes and partitions are not among them: what is written
 // to one of those is written to a disk, and would be counted twice.
 type Disks struct {
-	stats, sys string
-	except     []string
-	known      map[string]*disk // nil: no physical disk
+	proc, sys string
+	except    []string
+	known     map[string]*disk // nil: no physical disk
 }
 
 // NewDisks returns a collector of all physical disks but some; the roots are
 // "/proc" and "/sys".
 func NewDisks(procRoot, sysRoot string, except ...string) *Disks {
-	return &Disks{
-		stats: filepath.Join(procRoot, "diskstats"), sys: sysRoot, except: except, known: make(map[string]*disk),
-	}
+	return &Disks{proc: procRoot, sys: sysRoot, except: except, known: make(map[string]*disk)}
 }
 
 // Name is "device".
@@ -35,26 +33,19 @@ func (d *Disks) Name() string { return "device" }
 
 // Collect adds the points of every disk.
 func (d *Disks) Collect(_ context.Context, s *engine.Sample) error {
-	data, err := os.ReadFile(d.stats)
+	all, err := diskstats(d.proc, d.sys)
 	if err != nil {
 		return fmt.Errorf("sample devices: %w", err)
 	}
-	for line := range strings.Lines(string(data)) {
-		fields := strings.Fields(line)
-		if len(fields) < 14 {
-			continue
-		}
-		name := fields[2]
+	for i := range all {
+		name := all[i].DeviceName
 		one, known := d.known[name]
 		if !known {
 			one = d.find(name)
 			d.known[name] = one
 		}
-		if one == nil {
-			continue
-		}
-		if err := one.sample(fields, s); err != nil {
-			return fmt.Errorf("sample device %s: %w", name, err)
+		if one != nil {
+			one.sample(&all[i], s)
 		}
 	}
 	return nil

@@ -3,11 +3,9 @@ package observe
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
+
+	"github.com/prometheus/procfs/blockdevice"
 
 	"rumbench/engine"
 )
@@ -24,9 +22,9 @@ const discardsAreWrites = "discards are counted as writes on this kernel"
 // disks beneath, theirs begin with "device.leaf.": what is written to a RAID-1
 // is on the array once and on its members twice, and must never be added up.
 type DeviceCollector struct {
-	disks    []disk
-	stats    string // path of diskstats
-	warnings []string
+	disks     []disk
+	proc, sys string
+	warnings  []string
 }
 
 // disk is a device whose line is sampled.
@@ -39,10 +37,32 @@ type disk struct {
 	flushes bool
 }
 
+// diskstats reads /proc/diskstats.
+func diskstats(procRoot, sysRoot string) ([]blockdevice.Diskstats, error) {
+	kernel, err := blockdevice.NewFS(procRoot, sysRoot)
+	if err != nil {
+		return nil, err
+	}
+	return kernel.ProcDiskstats()
+}
+
+// named returns the figures of a device, nil if it is not there.
+func named(all []blockdevice.Diskstats, name string) *blockdevice.Diskstats {
+	for i := range all {
+		if all[i].DeviceName == name {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// countsDiscards reports whether the kernel counts discards.
+func countsDiscards(d *blockdevice.Diskstats) bool { return d.IoStatsCount >= 18 }
+
 // NewDevice returns a collector of the device's counters; the roots are
 // "/proc" and "/sys".
 func NewDevice(dev Device, procRoot, sysRoot string) *DeviceCollector {
-	c := &DeviceCollector{stats: filepath.Join(procRoot, "diskstats")}
+	c := &DeviceCollector{proc: procRoot, sys: sysRoot}
 	c.add(dev.Name, seriesOf("device."), slices.Contains(dev.Leaves, dev.Name))
 	for _, leaf := range dev.Leaves {
 		if leaf != dev.Name {
@@ -54,8 +74,8 @@ func NewDevice(dev Device, procRoot, sysRoot string) *DeviceCollector {
 			c.warnings = append(c.warnings, fmt.Sprintf("%s may not count its I/O: queue/iostats is 0", d.name))
 		}
 	}
-	if data, err := os.ReadFile(c.stats); err == nil {
-		if fields, err := diskLine(string(data), dev.Name); err == nil && len(fields) < 15 {
+	if all, err := diskstats(procRoot, sysRoot); err == nil {
+		if d := named(all, dev.Name); d != nil && !countsDiscards(d) {
 			c.warnings = append(c.warnings, discardsAreWrites)
 		}
 	}
@@ -74,19 +94,16 @@ func (c *DeviceCollector) Warnings() []string { return c.warnings }
 
 // Collect adds the points of the device and of the disks beneath it.
 func (c *DeviceCollector) Collect(_ context.Context, s *engine.Sample) error {
-	data, err := os.ReadFile(c.stats)
+	all, err := diskstats(c.proc, c.sys)
 	if err != nil {
 		return fmt.Errorf("sample device: %w", err)
 	}
-	lines := string(data)
 	for i := range c.disks {
-		fields, err := diskLine(lines, c.disks[i].name)
-		if err != nil {
-			return fmt.Errorf("sample device: %w", err)
+		d := named(all, c.disks[i].name)
+		if d == nil {
+			return fmt.Errorf("sample device: %s is not in diskstats, or has less than 14 fields there", c.disks[i].name)
 		}
-		if err := c.disks[i].sample(fields, s); err != nil {
-			return fmt.Errorf("sample device %s: %w", c.disks[i].name, err)
-		}
+		c.disks[i].sample(d, s)
 	}
 	return nil
 }
@@ -94,70 +111,48 @@ func (c *DeviceCollector) Collect(_ context.Context, s *engine.Sample) error {
 // diskFields is how many fields of a line become points.
 const diskFields = 13
 
-// diskSeries tells what a field of a line means.
+// diskSeries is what a field of a line means.
 type diskSeries struct {
-	field int // position in the line, from 0; the name of the device is 2
-	name  string
-	kind  engine.CounterKind
-	unit  string
-	scale float64
+	fields int // that a line has at least if it has this one: kernels before 4.18 write 14, before 5.5 18
+	name   string
+	kind   engine.CounterKind
+	unit   string
+	scale  float64
 }
 
-// seriesOf names the fields, see the kernel's Documentation/admin-guide/iostats.rst.
+// seriesOf names the fields, in the order of sample; see the kernel's
+// Documentation/admin-guide/iostats.rst.
 func seriesOf(prefix string) *[diskFields]diskSeries {
 	const ms = 1e6 // in ns
 	return &[diskFields]diskSeries{
-		{3, prefix + "reads", engine.Counter, "count", 1},
-		{5, prefix + "read_bytes", engine.Counter, "bytes", sector},
-		{6, prefix + "read_ns", engine.Counter, "ns", ms},
-		{7, prefix + "writes", engine.Counter, "count", 1},
-		{9, prefix + "write_bytes", engine.Counter, "bytes", sector},
-		{10, prefix + "write_ns", engine.Counter, "ns", ms},
-		{11, prefix + "in_flight", engine.Gauge, "count", 1},
-		{12, prefix + "busy_ns", engine.Counter, "ns", ms},
-		{13, prefix + "queue_ns", engine.Counter, "ns", ms}, // requests × time
-		{14, prefix + "discards", engine.Counter, "count", 1},
-		{16, prefix + "discard_bytes", engine.Counter, "bytes", sector},
-		{17, prefix + "discard_ns", engine.Counter, "ns", ms},
-		{flushField, prefix + "flushes", engine.Counter, "count", 1},
+		{14, prefix + "reads", engine.Counter, "count", 1},
+		{14, prefix + "read_bytes", engine.Counter, "bytes", sector},
+		{14, prefix + "read_ns", engine.Counter, "ns", ms},
+		{14, prefix + "writes", engine.Counter, "count", 1},
+		{14, prefix + "write_bytes", engine.Counter, "bytes", sector},
+		{14, prefix + "write_ns", engine.Counter, "ns", ms},
+		{14, prefix + "in_flight", engine.Gauge, "count", 1},
+		{14, prefix + "busy_ns", engine.Counter, "ns", ms},
+		{14, prefix + "queue_ns", engine.Counter, "ns", ms}, // requests × time
+		{18, prefix + "discards", engine.Counter, "count", 1},
+		{18, prefix + "discard_bytes", engine.Counter, "bytes", sector},
+		{18, prefix + "discard_ns", engine.Counter, "ns", ms},
+		{20, prefix + "flushes", engine.Counter, "count", 1},
 	}
 }
 
-const flushField = 18
-
-// sample adds the points that the line has: kernels before 4.18 count no
-// discards (14 fields), before 5.5 no flushes (18 fields).
-func (d *disk) sample(fields []string, s *engine.Sample) error {
-	for _, series := range d.series {
-		if series.field >= len(fields) || series.field == flushField && !d.flushes {
+// sample adds the points that the line has.
+func (d *disk) sample(b *blockdevice.Diskstats, s *engine.Sample) {
+	for i, v := range [diskFields]uint64{
+		b.ReadIOs, b.ReadSectors, b.ReadTicks, b.WriteIOs, b.WriteSectors, b.WriteTicks, b.IOsInProgress, b.IOsTotalTicks, b.WeightedIOTicks,
+		b.DiscardIOs, b.DiscardSectors, b.DiscardTicks, b.FlushRequestsCompleted,
+	} {
+		series := &d.series[i]
+		if series.fields > b.IoStatsCount || series.fields == 20 && !d.flushes {
 			continue
-		}
-		n, err := strconv.ParseUint(fields[series.field], 10, 64)
-		if err != nil {
-			return fmt.Errorf("field %d: %w", series.field+1, err)
 		}
 		s.Points = append(s.Points, engine.Point{
-			Name: series.name, Labels: d.labels, Kind: series.kind, Unit: series.unit, Value: float64(n) * series.scale,
+			Name: series.name, Labels: d.labels, Kind: series.kind, Unit: series.unit, Value: float64(v) * series.scale,
 		})
 	}
-	return nil
-}
-
-// diskLine returns the fields of a device's line in /proc/diskstats.
-func diskLine(lines, name string) ([]string, error) {
-	for line := range strings.Lines(lines) {
-		// Only the device's own line is worth splitting.
-		if !strings.Contains(line, name) {
-			continue
-		}
-		fields := strings.Fields(line)
-		if len(fields) < 3 || fields[2] != name {
-			continue
-		}
-		if len(fields) < 14 {
-			return nil, fmt.Errorf("%s has a line of %d fields in diskstats, expected 14 or more", name, len(fields))
-		}
-		return fields, nil
-	}
-	return nil, fmt.Errorf("%s is not in diskstats", name)
 }

@@ -34,8 +34,10 @@ func (m machine) storage(l *factList, d Device, err error) {
 		}
 		m.disk(l, prefix, leaf)
 	}
-	if fields, err := diskLine(text(m.proc, "diskstats"), d.Name); err == nil && len(fields) < 15 {
-		l.add("discard accounting", discardsAreWrites)
+	if all, err := diskstats(m.proc, m.sys); err == nil {
+		if own := named(all, d.Name); own != nil && !countsDiscards(own) {
+			l.add("discard accounting", discardsAreWrites)
+		}
 	}
 }
 

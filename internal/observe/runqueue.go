@@ -7,12 +7,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
-// RunQueue is for how long each thread of some processes has stood in line for
-// a processor, ready to run, since it began; see
+// RunQueue is for how long each thread of some processes has waited for a
+// processor, ready to run, since it began; see
 // https://docs.kernel.org/scheduler/sched-stats.html.
 type RunQueue map[int]time.Duration
 
@@ -29,47 +30,30 @@ func (p *Process) RunQueue() (RunQueue, error) {
 // ReadRunQueue reads it for the threads of processes, without their
 // descendants; procRoot is "/proc". It takes some microseconds a thread.
 func ReadRunQueue(procRoot string, pids ...int) (RunQueue, error) {
+	kernel, err := procfs.NewFS(procRoot)
+	if err != nil {
+		return nil, fmt.Errorf("read the run queue: %w", err)
+	}
 	q := RunQueue{}
 	for _, pid := range pids {
-		tasks, err := filepath.Glob(filepath.Join(procRoot, strconv.Itoa(pid), "task", "*"))
+		threads, err := kernel.AllThreads(pid)
 		if err != nil {
-			return nil, fmt.Errorf("read the run queue: %w", err)
+			continue // it has ended
 		}
-		for _, dir := range tasks {
-			data, err := os.ReadFile(filepath.Join(dir, "schedstat"))
-			if err != nil {
-				if _, gone := os.Stat(dir); gone != nil {
-					continue
-				}
-				return nil, fmt.Errorf("read the run queue: %w", err) // the kernel does not count it
+		for _, t := range threads {
+			stat, err := t.Schedstat()
+			if err == nil {
+				q[t.PID] = time.Duration(stat.WaitingNanoseconds)
+			} else if _, gone := os.Stat(filepath.Join(procRoot, strconv.Itoa(pid), "task", strconv.Itoa(t.PID))); gone == nil {
+				return nil, fmt.Errorf("read the run queue of thread %d: %w", t.PID, err) // the kernel does not count it
 			}
-			waited, err := parseRunDelay(string(data))
-			if err != nil {
-				return nil, fmt.Errorf("read the run queue: %s: %w", dir, err)
-			}
-			tid, err := strconv.Atoi(filepath.Base(dir))
-			if err != nil {
-				return nil, fmt.Errorf("read the run queue: %w", err)
-			}
-			q[tid] = waited
 		}
 	}
 	return q, nil
 }
 
-// parseRunDelay reads the second of the three numbers: nanoseconds on a
-// processor, nanoseconds in line for one, and turns.
-func parseRunDelay(text string) (time.Duration, error) {
-	f := strings.Fields(text)
-	if len(f) < 2 {
-		return 0, fmt.Errorf("%q has no two numbers", text)
-	}
-	ns, err := strconv.ParseInt(f[1], 10, 64)
-	return time.Duration(ns), err
-}
-
-// Since is for how long threads that lived at both times stood in line in
-// between, all of them together.
+// Since is for how long threads that lived at both times waited in between, all of
+// them together.
 func (q RunQueue) Since(earlier RunQueue) (sum time.Duration) {
 	for tid, waited := range q {
 		if before, ok := earlier[tid]; ok && waited > before {

@@ -3,21 +3,7 @@ package observe
 import (
 	"os"
 	"testing"
-	"time"
 )
-
-func TestParseRunDelay(t *testing.T) {
-	for text, want := range map[string]time.Duration{"879960 789026 4\n": 789026, "0 0 0": 0} {
-		if got, err := parseRunDelay(text); err != nil || got != want {
-			t.Errorf("%q: %v, %v", text, got, err)
-		}
-	}
-	for _, text := range []string{"", "7", "7 x 1"} {
-		if _, err := parseRunDelay(text); err == nil {
-			t.Errorf("%q was read", text)
-		}
-	}
-}
 
 // Threads that ended, or began in between, are not counted.
 func TestRunQueueSince(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"rumbench/engine"
+	"rumbench/internal/hint"
 )
 
 // The states of the server's errors that are looked at apart.
@@ -70,8 +71,8 @@ func advise(err error, state string) error {
 	if state == "53100" {
 		return engine.DiskFull(err)
 	}
-	if hint := advice[state]; hint != "" {
-		return engine.Advise(err, hint)
+	if text := advice[state]; text != "" {
+		return hint.With(err, text)
 	}
 	return err
 }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +8,9 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"rumbench/internal/hint"
+	"rumbench/internal/quantity"
 )
 
 // binder turns nodes into a plan and collects what is wrong with them.
@@ -17,7 +19,8 @@ type binder struct {
 	file     string // the plan's
 	problems Problems
 	force    bool
-	attached []*bound // targets with a data source name
+	look     func(kind, binary string) // at the program of a server; nil: run nothing
+	attached []*bound                  // targets with a data source name
 }
 
 func (b *binder) at(n *node, reason, hint string) {
@@ -63,15 +66,6 @@ func (f fields) value(key string) *node {
 	return n
 }
 
-// mistake is a value that does not fit.
-type mistake struct{ reason, hint string }
-
-func (m *mistake) Error() string { return m.reason }
-
-func misfit(hint, format string, args ...any) error {
-	return &mistake{fmt.Sprintf(format, args...), hint}
-}
-
 // bind reads the scalar of a key, if given, into to.
 func bind[T any](f fields, key string, to *T, read func(*node) (T, error)) {
 	n := f.value(key)
@@ -84,9 +78,7 @@ func bind[T any](f fields, key string, to *T, read func(*node) (T, error)) {
 	}
 	v, err := read(n)
 	if err != nil {
-		var m *mistake
-		errors.As(err, &m)
-		f.b.at(n, key+": "+m.reason, m.hint)
+		f.b.at(n, key+": "+err.Error(), hint.Of(err))
 		return
 	}
 	*to = v
@@ -95,14 +87,14 @@ func bind[T any](f fields, key string, to *T, read func(*node) (T, error)) {
 // word reads a text; what looks like a number is one too.
 func word(n *node) (string, error) {
 	if n.text == "" {
-		return "", misfit("", "the text is empty")
+		return "", hint.Errorf("", "the text is empty")
 	}
 	return n.text, nil
 }
 
 func oneLine(n *node) (string, error) {
 	if s := strings.TrimSpace(n.text); s == "" || hasControl(s) {
-		return "", misfit("", "%q is not one line of text", n.text)
+		return "", hint.Errorf("", "%q is not one line of text", n.text)
 	}
 	return word(n)
 }
@@ -113,7 +105,7 @@ func boolean(n *node) (bool, error) {
 	if v, ok := n.value.(bool); ok {
 		return v, nil
 	}
-	return false, misfit("write true or false", "%q is neither true nor false", n.text)
+	return false, hint.Errorf("write true or false", "%q is neither true nor false", n.text)
 }
 
 func integer(least, greatest int64) func(*node) (int, error) {
@@ -121,7 +113,7 @@ func integer(least, greatest int64) func(*node) (int, error) {
 		if v, ok := n.value.(int64); ok && v >= least && v <= greatest {
 			return int(v), nil
 		}
-		return 0, misfit("", "%q is not a whole number from %d to %d", n.text, least, greatest)
+		return 0, hint.Errorf("", "%q is not a whole number from %d to %d", n.text, least, greatest)
 	}
 }
 
@@ -134,7 +126,7 @@ func seed(n *node) (uint64, error) {
 	case uint64:
 		return v, nil
 	}
-	return 0, misfit("", "%q is not a whole number from 0 to %d", n.text, uint64(math.MaxUint64))
+	return 0, hint.Errorf("", "%q is not a whole number from 0 to %d", n.text, uint64(math.MaxUint64))
 }
 
 func number(n *node) (float64, bool) {
@@ -161,7 +153,7 @@ func share(least float64) func(*node) (float64, error) {
 		if ok && v >= least && v <= 1 {
 			return v, nil
 		}
-		return 0, misfit("a share such as 0.01, which is 1%", "%q is not a share from %g to 1", n.text, least)
+		return 0, hint.Errorf("a share such as 0.01, which is 1%", "%q is not a share from %g to 1", n.text, least)
 	}
 }
 
@@ -173,10 +165,10 @@ func duration(least, greatest time.Duration) func(*node) (time.Duration, error) 
 			d, err = time.Duration(min(max(seconds, -1e9), 1e9)*float64(time.Second)), nil
 		}
 		if err != nil {
-			return 0, misfit("such as 500ms, 30s or 5m; a bare number is seconds", "%q is not a duration", n.text)
+			return 0, hint.Errorf("such as 500ms, 30s or 5m; a bare number is seconds", "%q is not a duration", n.text)
 		}
 		if d < least || d > greatest {
-			return 0, misfit("", "%q is not between %v and %v", n.text, least, greatest)
+			return 0, hint.Errorf("", "%q is not between %v and %v", n.text, least, greatest)
 		}
 		return d, nil
 	}
@@ -184,17 +176,17 @@ func duration(least, greatest time.Duration) func(*node) (time.Duration, error) 
 
 // size refuses 0: to engines it means their own default.
 func size(n *node) (int64, error) {
-	const hint = "such as 256MiB or 64KiB (powers of 1024), 1GB or 500kB (powers of 1000), or a number of bytes"
+	const help = "such as 256MiB or 64KiB (powers of 1024), 1GB or 500kB (powers of 1000), or a number of bytes"
 	text := n.text
 	if v, ok := n.value.(int64); ok {
 		text = strconv.FormatInt(v, 10)
 	}
-	v, err := ParseSize(text)
+	v, err := quantity.ParseSize(text)
 	switch {
 	case err != nil:
-		return 0, misfit(hint, "%v", err)
+		return 0, hint.Errorf(help, "%v", err)
 	case v == 0:
-		return 0, misfit("remove the key to leave it to the engine", "%q is not at least one byte", n.text)
+		return 0, hint.Errorf("remove the key to leave it to the engine", "%q is not at least one byte", n.text)
 	}
 	return v, nil
 }
@@ -209,6 +201,6 @@ func oneOf[T any](allowed ...T) func(*node) (T, error) {
 			}
 		}
 		var none T
-		return none, misfit(suggest(n.text, names), "%q is not allowed", n.text)
+		return none, hint.Errorf(suggest(n.text, names), "%q is not allowed", n.text)
 	}
 }

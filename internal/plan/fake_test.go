@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/quantity"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -55,10 +56,11 @@ type fakeEngine struct {
 	compressions []model.Compression
 	greatestPage int64
 	direct       bool
+	servers      []string
 }
 
 func (e fakeEngine) Info() engine.Info {
-	return engine.Info{Name: e.name, Capabilities: e.caps, Options: e.options}
+	return engine.Info{Name: e.name, Capabilities: e.caps, Options: e.options, Servers: e.servers}
 }
 
 func (e fakeEngine) Check(c engine.Config) error {
@@ -69,7 +71,7 @@ func (e fakeEngine) Check(c engine.Config) error {
 		return &engine.KnobError{Knob: "compression", Value: string(c.Compression), Reason: "it has none of that kind"}
 	}
 	if e.greatestPage > 0 && c.Page > e.greatestPage {
-		return &engine.KnobError{Knob: "page", Value: FormatSize(c.Page), Reason: "its greatest page is " + FormatSize(e.greatestPage)}
+		return &engine.KnobError{Knob: "page", Value: quantity.FormatSize(c.Page), Reason: "its greatest page is " + quantity.FormatSize(e.greatestPage)}
 	}
 	if c.DirectIO != nil && *c.DirectIO && !e.direct {
 		return &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "it cannot bypass the page cache"}

@@ -98,6 +98,11 @@ type Option func(*binder)
 // Forced lets targets have what is refused unless it is forced.
 func Forced(force bool) Option { return func(b *binder) { b.force = force } }
 
+// Looking makes Load look at the programs of the servers that targets start, before
+// their engines check what they are to do. Without it these are not checked: to
+// read a plan runs nothing.
+func Looking(look func(kind, binary string)) Option { return func(b *binder) { b.look = look } }
+
 // Load reads a plan from src, the content of file, with the overrides of sets,
 // each of the form key=value. A wrong plan gives an error of type Problems.
 func Load(file string, src []byte, sets []string, cat Catalog, options ...Option) (*Plan, error) {

@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -317,5 +318,30 @@ func TestDocs(t *testing.T) {
 		if !strings.Contains(string(doc), "\n| `"+key+"` |") {
 			t.Errorf("docs/plan.md does not describe %s", key)
 		}
+	}
+}
+
+// Only who asks for it looks at programs, and only then are their engines asked.
+func TestLooking(t *testing.T) {
+	src := []byte("workload: ibench\ntargets: [served, {name: b, engine: served, server: other, binary: /b}, {name: c, engine: served, dsn: x}, sqlite]\ncommon: {compression: none}\n")
+	refused := func(err error) string {
+		var all Problems
+		errors.As(err, &all)
+		var lines []string
+		for _, p := range all {
+			lines = append(lines, fmt.Sprintf("%d:%d", p.Line, p.Column))
+		}
+		return strings.Join(lines, " ")
+	}
+	with := fakes()
+	with.engines["served"] = fakeEngine{name: "served", caps: []model.Capability{model.CapUnique}, servers: []string{"usual", "other"}}
+	_, err := Load("p.yaml", src, nil, with)
+	if got := refused(err); got != "3:23" { // of the target with a dsn
+		t.Errorf("refused at %s: %v", got, err)
+	}
+	var looked []string
+	_, err = Load("p.yaml", src, nil, with, Looking(func(kind, binary string) { looked = append(looked, kind+binary) }))
+	if got := strings.Join(looked, " "); got != "usual other/b" || refused(err) != "3:23 3:23 3:23" {
+		t.Errorf("looked at %s, refused at %s: %v", got, refused(err), err)
 	}
 }

@@ -31,25 +31,10 @@ func (p Problem) String() string {
 	}
 	b.WriteString(": " + p.Reason)
 	if p.source != "" {
-		fmt.Fprintf(&b, "\n    %s\n    %s^", p.source, margin(p.source, p.Column))
+		b.WriteString(plain.Mark(p.source, p.Column))
 	}
 	if p.Hint != "" {
 		b.WriteString("\nhint: " + p.Hint)
-	}
-	return b.String()
-}
-
-// margin is as wide as the line before the column: tabs stay tabs.
-func margin(line string, column int) string {
-	var b strings.Builder
-	for _, r := range line {
-		if column--; column <= 0 {
-			break
-		}
-		if r != '\t' {
-			r = ' '
-		}
-		b.WriteRune(r)
 	}
 	return b.String()
 }

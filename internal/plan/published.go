@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
+	"rumbench/internal/quantity"
 	"rumbench/workload"
 )
 
@@ -130,30 +131,20 @@ func nearMetric(wrong string) string {
 func figure(m *metric.Metric) func(*node) (float64, error) {
 	return func(n *node) (float64, error) {
 		v, ok := number(n)
-		hint := ""
+		help := ""
 		if m.Unit == "B" {
-			hint = "a number of bytes, or a size such as 18GiB or 18.3GB"
+			help = "a number of bytes, or a size such as 18GiB or 18.3GB"
 			if !ok {
-				v, ok = roundSize(n.text)
+				var err error
+				v, err = quantity.RoundSize(n.text)
+				ok = err == nil
 			}
 		}
 		if !ok || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
-			return 0, misfit(hint, "%q is not a finite number of at least 0", n.text)
+			return 0, hint.Errorf(help, "%q is not a finite number of at least 0", n.text)
 		}
 		return v, nil
 	}
-}
-
-// roundSize reads a size that need not be a whole number of bytes, as published
-// ones seldom are.
-func roundSize(s string) (bytes float64, ok bool) {
-	for _, u := range units {
-		if head, ok := strings.CutSuffix(s, u.name); ok {
-			v, err := strconv.ParseFloat(strings.TrimSpace(head), 64)
-			return math.Round(v * float64(u.bytes)), err == nil
-		}
-	}
-	return 0, false
 }
 
 // list returns the items of a key that must be a list.
@@ -192,7 +183,7 @@ func (b *binder) record(n *node, what string, known []string, required ...string
 func prose(n *node) (string, error) {
 	s := strings.Join(strings.Fields(n.text), " ")
 	if s == "" {
-		return "", misfit("", "the text is empty")
+		return "", hint.Errorf("", "the text is empty")
 	}
 	return s, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/pace"
 	"rumbench/workload"
 )
@@ -188,11 +189,11 @@ var (
 func (d *Find) promise(n *node) (Find, error) {
 	m := promiseText.FindStringSubmatch(strings.TrimSpace(n.text))
 	if m == nil {
-		return *d, misfit(promiseHint, "%q is not a promise", n.text)
+		return *d, hint.Errorf(promiseHint, "%q is not a promise", n.text)
 	}
 	limit, err := strconv.ParseFloat(m[2], 64)
 	if err != nil || limit <= 0 || limit > float64(time.Hour/time.Millisecond) {
-		return *d, misfit("a number of milliseconds, at most an hour", "%q is not a limit", m[2])
+		return *d, hint.Errorf("a number of milliseconds, at most an hour", "%q is not a limit", m[2])
 	}
 	out := *d
 	out.Below = time.Duration(math.Round(limit * float64(time.Millisecond)))
@@ -204,14 +205,14 @@ func (d *Find) promise(n *node) (Find, error) {
 			return out, nil
 		}
 	}
-	return *d, misfit(suggest(m[1], names), "%q is not a response time", m[1])
+	return *d, hint.Errorf(suggest(m[1], names), "%q is not a response time", m[1])
 }
 
 func perSecond(n *node) (float64, error) {
 	if v, ok := number(n); ok && v > 0 && v <= greatestRate {
 		return v, nil
 	}
-	return 0, misfit("", "%q is not a number of operations a second, above 0", n.text)
+	return 0, hint.Errorf("", "%q is not a number of operations a second, above 0", n.text)
 }
 
 // OpenGroup is the group of a step at which operations can be made to arrive by

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/hint"
 	"rumbench/internal/regular"
 )
 
@@ -40,20 +41,20 @@ func resolveDSN(text, plan string) (string, error) {
 	m := reference.FindStringSubmatch(text)
 	switch {
 	case m == nil && strings.Contains(text, "${"):
-		return "", misfit("write dsn: ${NAME}; a data source name that holds ${ itself can stand in a dsn_file", "a reference is the whole of a dsn")
+		return "", hint.Errorf("write dsn: ${NAME}; a data source name that holds ${ itself can stand in a dsn_file", "a reference is the whole of a dsn")
 	case m == nil:
 		return lineDSN(text)
 	}
 	kept, err := keptSecrets(plan)
 	if err != nil {
-		return "", misfit("", "%v", err)
+		return "", hint.Errorf("", "%v", err)
 	}
 	value, ok := kept[m[1]]
 	if !ok {
 		value = os.Getenv(m[1])
 	}
 	if value == "" {
-		return "", misfit("export "+m[1]+" before the command", "%s is not set in the environment", m[1])
+		return "", hint.Errorf("export "+m[1]+" before the command", "%s is not set in the environment", m[1])
 	}
 	return lineDSN(value)
 }
@@ -78,21 +79,21 @@ func keptSecrets(plan string) (map[string]string, error) {
 
 // readDSN reads a data source name from a file.
 func readDSN(n *node) (string, error) {
-	const hint = "a file with the data source name alone, seen from the current directory"
+	const help = "a file with the data source name alone, seen from the current directory"
 	b, err := regular.ReadFile(n.text, maxBytes)
 	if err != nil {
-		return "", misfit(hint, "%v", err)
+		return "", hint.Errorf(help, "%v", err)
 	}
 	dsn, err := lineDSN(strings.TrimRight(string(b), "\r\n"))
 	if err != nil {
-		return "", misfit(hint, "%q does not hold one line of text", n.text)
+		return "", hint.Errorf(help, "%q does not hold one line of text", n.text)
 	}
 	return dsn, nil
 }
 
 func lineDSN(text string) (string, error) {
 	if text == "" || hasControl(text) {
-		return "", misfit("", "it is not one line of text")
+		return "", hint.Errorf("", "it is not one line of text")
 	}
 	return text, nil
 }

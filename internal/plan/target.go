@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/hint"
+	"rumbench/internal/quantity"
 	"rumbench/model"
 )
 
@@ -182,10 +184,10 @@ func (b *binder) options(f fields) map[string]any {
 func printable(c engine.Config) map[string]string {
 	out := map[string]string{"durability": string(c.Durability)}
 	if c.Cache != 0 {
-		out["cache"] = FormatSize(c.Cache)
+		out["cache"] = quantity.FormatSize(c.Cache)
 	}
 	if c.Page != 0 {
-		out["page"] = FormatSize(c.Page)
+		out["page"] = quantity.FormatSize(c.Page)
 	}
 	if c.Compression != "" {
 		out["compression"] = string(c.Compression)
@@ -216,31 +218,31 @@ var plainSchema = regexp.MustCompile(`^[a-z][a-z0-9_]{0,50}$`)
 // schemaName is a name that every server writes alike, without quotes.
 func schemaName(n *node) (string, error) {
 	if !plainSchema.MatchString(n.text) {
-		return "", misfit("lower-case letters, digits and '_', beginning with a letter", "%q is not a schema's name", n.text)
+		return "", hint.Errorf("lower-case letters, digits and '_', beginning with a letter", "%q is not a schema's name", n.text)
 	}
 	return n.text, nil
 }
 
 func fileName(n *node) (string, error) {
 	if !targetName.MatchString(n.text) {
-		return "", misfit("it becomes a directory: letters, digits, '.', '_' and '-', beginning with a letter or digit", "%q is not a target's name", n.text)
+		return "", hint.Errorf("it becomes a directory: letters, digits, '.', '_' and '-', beginning with a letter or digit", "%q is not a target's name", n.text)
 	}
 	return n.text, nil
 }
 
 func directory(n *node) (string, error) {
-	const hint = "an existing data directory, seen from the current directory; leave data out for a private new one"
+	const help = "an existing data directory, seen from the current directory; leave data out for a private new one"
 	path, err := filepath.Abs(n.text)
 	if err != nil || n.text == "" {
-		return "", misfit(hint, "%q is not a directory", n.text)
+		return "", hint.Errorf(help, "%q is not a directory", n.text)
 	}
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, os.ErrNotExist):
-		return "", misfit(hint, "there is no directory %q", n.text)
+		return "", hint.Errorf(help, "there is no directory %q", n.text)
 	case err != nil:
-		return "", misfit(hint, "%v", err)
+		return "", hint.Errorf(help, "%v", err)
 	case !info.IsDir():
-		return "", misfit(hint, "%q is not a directory", n.text)
+		return "", hint.Errorf(help, "%q is not a directory", n.text)
 	}
 	return path, nil
 }
@@ -295,6 +297,12 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 			b.at(t.node, fmt.Sprintf("%s cannot run workload %s: %v", t.Engine, p.Workload, err), b.able(p.Run.Needs()))
 		}
 	}
+	if len(info.Servers) > 0 && t.Config.Server.DSN == "" {
+		if b.look == nil {
+			return
+		}
+		b.look(cmp.Or(t.Config.Server.Kind, info.Servers[0]), t.Config.Server.Binary)
+	}
 	c := t.Config
 	c.Options = maps.Clone(c.Options)
 	for {
@@ -310,11 +318,11 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 		if len(knob.Known) > 0 {
 			info.Options = knob.Known // it knows better
 		}
-		n, hint := t.blame(knob.Knob, info)
-		if h := engine.Hint(err); h != "" {
-			hint = h
+		n, help := t.blame(knob.Knob, info)
+		if h := hint.Of(err); h != "" {
+			help = h
 		}
-		b.at(n, t.Engine+": "+knob.Error(), hint)
+		b.at(n, t.Engine+": "+knob.Error(), help)
 		if !drop(&c, knob.Knob) {
 			return
 		}

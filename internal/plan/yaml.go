@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"rumbench/internal/quantity"
+
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
@@ -122,7 +124,7 @@ func (b *binder) read(src *source, text string) *node {
 		return nil
 	}
 	if len(text) > maxBytes {
-		r.refuse(nil, fmt.Sprintf("it is longer than %s", FormatSize(maxBytes)), "is this a plan?")
+		r.refuse(nil, fmt.Sprintf("it is longer than %s", quantity.FormatSize(maxBytes)), "is this a plan?")
 		return nil
 	}
 	file, err := parse(text)

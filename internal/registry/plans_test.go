@@ -8,6 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/metric"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
@@ -79,7 +80,7 @@ func TestPlansAreStored(t *testing.T) {
 			t.Errorf("%s: %+v", target, step)
 			continue
 		}
-		if texts := strings.Join(append(step.Warnings, step.Notes...), "\n"); strings.Contains(texts, "plan") || strings.Contains(texts, "index") {
+		if texts := strings.Join(append(metric.Texts(step.Warnings), step.Notes...), "\n"); strings.Contains(texts, "plan") || strings.Contains(texts, "index") {
 			t.Errorf("%s: %s", target, texts)
 		}
 		scans := 0
@@ -108,7 +109,7 @@ func TestIndexDroppedMidway(t *testing.T) {
 	if step == nil {
 		t.Fatal("the step was not run")
 	}
-	if w := strings.Join(step.Warnings, "\n"); !strings.Contains(w, "the plan changed between the beginning and the end of the step: get sbtest1 by k_1: from seek in k_1 (range) to whole table (ALL)") {
+	if w := strings.Join(metric.Texts(step.Warnings), "\n"); !strings.Contains(w, "the plan changed between the beginning and the end of the step: get sbtest1 by k_1: from seek in k_1 (range) to whole table (ALL)") {
 		t.Errorf("warnings %q", w)
 	}
 	if last := plans[len(plans)-1]; last.When != result.AtEnd {
@@ -127,7 +128,7 @@ func TestRangeWithoutItsIndex(t *testing.T) {
 	if step == nil || step.Status != result.Invalid {
 		t.Fatalf("%+v", step)
 	}
-	if !strings.Contains(step.Warnings[0], "wrong plan: scan sbtest1 by k_1 is to be answered by k_1, and the database goes by whole table") {
+	if !strings.Contains(step.Warnings[0].Text, "wrong plan: scan sbtest1 by k_1 is to be answered by k_1, and the database goes by whole table") {
 		t.Errorf("%q", step.Warnings)
 	}
 }

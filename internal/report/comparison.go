@@ -137,7 +137,7 @@ func (c Comparison) rows(n *notes) [][]string {
 		}
 		last = it.Step.Name
 		marks := Cell{}
-		for _, w := range appendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...) {
+		for _, w := range metric.Texts(metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...)) {
 			marks.Notes = withNote(marks.Notes, n.mark(w))
 		}
 		out = append(out, []string{step, numberName(it.New.Key), number{*it.Base}.whole(), number{*it.New}.whole(),
@@ -273,10 +273,10 @@ func (c Comparison) json(it *compare.Item) comparedItem {
 		Unit: it.New.Unit, Per: it.New.Per, Headline: it.Headline, BaseTrials: it.Base.Values(), NewTrials: it.New.Values(),
 		Pairs: it.Pairs, Ratio: known(it.Ratio), Low: known(it.Low), High: known(it.High), P: known(it.P), Adjusted: known(it.Adjusted),
 		Verdict: string(it.Verdict), Why: it.Why, Needed: c.Needed(&it.Effect, c.Difference),
-		Warnings: appendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...),
+		Warnings: metric.Texts(metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...)),
 	}
 	if m := metric.ByName(it.Metric()); m != nil {
-		out.Better = m.Better
+		out.Better = string(m.Better)
 	}
 	if it.Base.Missing == "" {
 		out.BaseValue = &it.Base.Value
@@ -344,7 +344,7 @@ func benchUnits(out *benchfmt.Writer, list []Comparison) error {
 				continue
 			}
 			seen[m.Name] = true
-			u := benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: m.Name, Key: "better"}, OrigUnit: m.Name, Value: m.Better}
+			u := benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: m.Name, Key: "better"}, OrigUnit: m.Name, Value: string(m.Better)}
 			if err := out.Write(&u); err != nil {
 				return fmt.Errorf("write benchmark format: %w", err)
 			}

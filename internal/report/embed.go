@@ -216,7 +216,7 @@ func (e *embedder) shape(order []place) int {
 
 func (e *embedder) warningsOf(r *metric.Row) []int {
 	var out []int
-	for _, w := range r.Warnings {
+	for _, w := range metric.Texts(r.Warnings) {
 		out = append(out, indexOf(e.warnings, &e.out.Warnings, w))
 	}
 	return out
@@ -338,7 +338,7 @@ func (e *embedded) appendRows(rows []metric.Row, r embeddedRun, t embeddedTrial)
 			if w < 0 || w >= len(e.Warnings) {
 				return nil, fmt.Errorf("there is no warning %d", w)
 			}
-			row.Warnings = append(row.Warnings, e.Warnings[w])
+			row.Warnings = append(row.Warnings, metric.Untyped(e.Warnings[w]))
 		}
 		rows = append(rows, row)
 	}

@@ -93,7 +93,7 @@ func keyOf(k rowKind) key { return key{Group: k.Group, Op: k.Op, Metric: k.Metri
 // The rows come out of a page as they went in.
 func TestReadRows(t *testing.T) {
 	in := fixture(3)
-	in.Trials[4].Steps[0].Rows[3].Warnings = []string{"a", "</script>"}
+	in.Trials[4].Steps[0].Rows[3].Warnings = []metric.Warning{metric.Untyped("a"), metric.Untyped("</script>")}
 	in.Trials[4].Steps[0].Rows[3].Disturbed = true
 	in.Trials[4].Steps[0].Rows[4].AtLeast = true
 	in.Trials[4].Steps[1].Rows = slices.Delete(in.Trials[4].Steps[1].Rows, 2, 5)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"rumbench/internal/metric"
 )
 
 // failures are the attempts of a step that failed on a target, in the trial that
@@ -36,7 +38,7 @@ func (s *step) failures(t *target) failures {
 		row := &r.Step.Rows[i]
 		kind := key{Group: row.Group, Op: row.Op}
 		switch own := single(r.Step, row); {
-		case strings.HasPrefix(row.Metric, "errors_") && (own || row.Op == ""):
+		case metric.FamilyOf(row.Metric) == metric.ErrorClass && (own || row.Op == ""):
 			f.failed += row.Value
 			k := slices.IndexFunc(f.classes, func(c failureClass) bool { return c.metric == row.Metric })
 			if k < 0 {

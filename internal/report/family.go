@@ -119,7 +119,7 @@ func (w *sweep) familyTable(f compare.Family, p panel, n *notes) Table {
 		t.Groups = append(t.Groups, g)
 	}
 	for _, r := range w.perOperation(p) {
-		g := RowGroup{Name: r.name + " per operation", Metric: r.metric, Title: r.column().Title}
+		g := RowGroup{Name: title(r.metric) + " per operation", Metric: r.metric, Title: r.column().Title}
 		for _, tg := range f.Targets {
 			row := TableRow{Head: tg.Name, Target: tg.Index}
 			for _, l := range p.levels {

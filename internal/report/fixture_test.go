@@ -140,7 +140,7 @@ func fixtureStep(t *result.Trial, p stepPlan, v speed, order int) result.Step {
 	}
 	if v.stallSeconds > 0 {
 		s.Stalls = []metric.Span{{Group: p.primary, From: 30, To: 30 + v.stallSeconds}}
-		s.Warnings = []string{"two compactions were still running at the end"}
+		s.Warnings = []metric.Warning{metric.Untyped("two compactions were still running at the end")}
 	}
 	s.Counters = []result.CounterChange{
 		{Name: t.Engine + ".bytes_written", Kind: engine.Counter, Unit: "bytes", Value: v.write * 1e6},
@@ -158,7 +158,7 @@ func rowAdder(t *result.Trial, s *result.Step) adder {
 		if isLatency(name) {
 			n = 60_000
 		}
-		s.Rows = append(s.Rows, metric.Row{Target: t.Target, Trial: t.Trial, Step: s.Name, Group: group, Op: op, Metric: name, Value: value, Unit: unit, Per: per, N: n, Source: source, Warnings: warnings})
+		s.Rows = append(s.Rows, metric.Row{Target: t.Target, Trial: t.Trial, Step: s.Name, Group: group, Op: op, Metric: name, Value: value, Unit: unit, Per: per, N: n, Source: source, Warnings: metric.UntypedAll(warnings)})
 	}
 }
 

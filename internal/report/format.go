@@ -2,13 +2,15 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
+
+	"rumbench/internal/metric"
+	"rumbench/internal/quantity"
 )
 
 // unknown stands for what was not measured. It is never a 0.
-const unknown = "–"
+const unknown = quantity.Unknown
 
 // String is the number rounded for display.
 func (n number) String() string {
@@ -28,81 +30,28 @@ func (n number) String() string {
 	return decimal(n.Value)
 }
 
-func isLatency(metric string) bool {
-	for _, p := range []string{"service_", "response_", "lateness_", "attempt_", "failed_", "statement_"} {
-		if strings.HasPrefix(metric, p) && strings.HasSuffix(metric, "_us") {
-			return true
-		}
-	}
-	return false
-}
+func isLatency(name string) bool { return metric.IsLatency(name) }
 
 // full is the number as its row has it.
 func full(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // decimal rounds to three or so significant digits, never below the point
 // once there are three before it.
-func decimal(v float64) string {
-	switch a := math.Abs(v); {
-	case a == 0:
-		return "0"
-	case a >= 99.95:
-		return grouped(v)
-	case a >= 9.995:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	case a >= 0.9995:
-		return strconv.FormatFloat(v, 'f', 2, 64)
-	case a >= 0.0009995:
-		return strconv.FormatFloat(v, 'f', 3, 64)
-	}
-	return strconv.FormatFloat(v, 'g', 2, 64)
-}
+func decimal(v float64) string { return quantity.Digits(v) }
 
 // grouped is v without decimals, its thousands apart.
-func grouped(v float64) string {
-	s := strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	if v < 0 {
-		s = "-" + s
-	}
-	return s
-}
+func grouped(v float64) string { return quantity.Whole(v) }
 
 // duration shows microseconds in the unit that fits.
-func duration(us float64) string {
-	switch {
-	case us == 0:
-		return "0 µs"
-	case us >= 999_500:
-		return decimal(us/1e6) + " s"
-	case us >= 999.5:
-		return decimal(us/1e3) + " ms"
-	}
-	return decimal(us) + " µs"
-}
+func duration(us float64) string { return quantity.Micros(us) }
 
 // byteSize shows bytes in the binary unit that fits.
 func byteSize(b float64) string { return sizeIn(b, decimal) }
 
-func sizeIn(b float64, format func(float64) string) string {
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
-	i := 0
-	for math.Abs(b) >= 999.5 && i < len(units)-1 {
-		b /= 1024
-		i++
-	}
-	return format(b) + " " + units[i]
-}
+func sizeIn(b float64, format func(float64) string) string { return quantity.BytesAs(b, format) }
 
 // amount is decimal for numbers that may well be whole.
-func amount(v float64) string {
-	if v == math.Trunc(v) {
-		return grouped(v)
-	}
-	return decimal(v)
-}
+func amount(v float64) string { return quantity.Amount(v) }
 
 func seconds(s float64) string { return amount(s) + " s" }
 
@@ -122,8 +71,8 @@ func plural(per string) string {
 
 // units are what a step's throughput counts: "rows" or "queries".
 func (s *step) units(op string) string {
-	for _, metric := range []string{"cpu_us", "host_cpu_us", "write_kb", "process_write_kb"} {
-		if k, ok := s.Cost(metric, op); ok && (k.Per == op || strings.HasPrefix(k.Per, op+" ")) {
+	for _, m := range metric.All() {
+		if k, ok := s.Cost(m.Name, op); ok && metric.IsCost(m.Name) && (k.Per == op || strings.HasPrefix(k.Per, op+" ")) {
 			return plural(k.Per)
 		}
 	}

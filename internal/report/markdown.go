@@ -213,7 +213,7 @@ func markdownNotes(w io.Writer, list []Note) {
 func markdownEnd(w io.Writer, p *Page) {
 	fmt.Fprint(w, "## Glossary\n\n")
 	for _, m := range p.Glossary {
-		fmt.Fprintf(w, "- `%s` (%s): %s\n", m.Name, m.Unit, m.Doc)
+		fmt.Fprintf(w, "- `%s` (%s): %s\n", m.Name, m.Unit, m.Meaning())
 	}
 	fmt.Fprint(w, "\n## Appendix\n")
 	if len(p.Commands) > 0 {

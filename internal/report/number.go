@@ -72,7 +72,7 @@ func (n number) hover() string {
 	if n.Source != "" {
 		b.WriteString("; source: " + n.Source)
 	}
-	for _, w := range n.Warnings {
+	for _, w := range metric.Texts(n.Warnings) {
 		b.WriteString("; ⚠ " + w)
 	}
 	return b.String()

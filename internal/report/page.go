@@ -139,7 +139,7 @@ func banners(in Input, c *campaign) []string {
 			default:
 				out = append(out, name+": "+string(trial.Status)+sentenceTail(trial.Reason, trial.Hint))
 			}
-			for _, w := range trial.Warnings {
+			for _, w := range metric.Texts(trial.Warnings) {
 				out = append(out, name+": "+w)
 			}
 		}

@@ -10,13 +10,13 @@ import (
 
 // perOperation is a count per completed operation: how often it was tried again, say.
 type perOperation struct {
-	metric, name string
-	without      float64 // what it is where nothing failed
+	metric  string
+	without float64 // what it is where nothing failed
 }
 
 // perOperations are the counts that a reader of a sweep wants per operation.
 func perOperations() []perOperation {
-	return []perOperation{{"retries", "retries", 0}, {"given_up", "given up", 0}, {"wasted_statements", "wasted statements", 0}}
+	return []perOperation{{"retries", 0}, {"given_up", 0}, {"wasted_statements", 0}}
 }
 
 // perOperation are those that are known in a panel.
@@ -36,7 +36,7 @@ func (r perOperation) key(s *step) (key, bool) { return s.About(r.metric) }
 
 func (r perOperation) column() Column {
 	c := metricColumn(key{Metric: r.metric})
-	c.Name, c.Title = r.name, c.Title+" Here ÷ operations completed."
+	c.Title += " Here ÷ operations completed."
 	return c
 }
 

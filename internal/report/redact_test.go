@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -28,7 +29,7 @@ func secretFixture(trials int) Input {
 		t := in.Trials[i].Trial
 		t.Dir = "/srv/verborgen/results/" + t.Target + ".1"
 		t.Host = append(t.Host, observe.Fact{Name: "hostname", Value: "db7"}, observe.Fact{Name: "device serial", Value: "SN12345"})
-		t.Warnings, t.Reason, t.Hint = []string{"a warning"}, "a reason", "a hint"
+		t.Warnings, t.Reason, t.Hint = metric.UntypedAll([]string{"a warning"}), "a reason", "a hint"
 		t.Settings = append(t.Settings, engine.Setting{Name: "hostname", Value: "vm"})
 	}
 	return in

@@ -210,7 +210,7 @@ func TestUnknownAndHostile(t *testing.T) {
 	in.Title = `</script><script>alert(1)</script>`
 	in.Trials[2].Steps = in.Trials[2].Steps[:3]
 	in.Trials[2].Status, in.Trials[2].Reason = result.Failed, "killed by <b>OOM</b>"
-	in.Trials[0].Steps[0].Rows[0].Warnings = []string{"</script><img src=x>"}
+	in.Trials[0].Steps[0].Rows[0].Warnings = metric.UntypedAll([]string{"</script><img src=x>"})
 	page := render(t, in)
 	for _, bad := range []string{"<script>alert", "<img", "<b>OOM"} {
 		if strings.Contains(page, bad) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -88,12 +89,11 @@ func stepColumn(s *step) Column {
 
 // unitOf says what the numbers under a key are of or per.
 func (s *step) unitOf(k key) string {
-	measure, _, _ := strings.Cut(k.Metric, "_")
 	switch {
 	case k.Metric == "rows_per_s":
 		return s.units(k.Op) + "/s"
 	case isLatency(k.Metric):
-		return measure + ", " + k.Op
+		return string(metric.FamilyOf(k.Metric)) + ", " + k.Op
 	case k.Metric == "host_cpu_us":
 		return "whole host, per " + k.Per
 	case k.Per != "":

@@ -8,17 +8,18 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
 // The metrics of a step's tables, in the order of their columns.
 var (
-	throughputMetrics = []string{"rows_per_s", "ops_per_s", "queries_per_s", "reads_per_s", "writes_per_s", "others_per_s", "rows", "rows_found", "rows_expected", "found_share", "interval_ops_p50", "interval_ops_p95", "interval_ops_p99", "relative_to_before", "errors", "duration_s", "stalls", "stall_s", "stall_longest_s", "think_share"}
-	serviceMetrics    = []string{"service_mean_us", "service_p50_us", "service_p95_us", "service_p99_us", "service_p999_us", "service_max_us"}
-	responseMetrics   = []string{"response_p50_us", "response_p95_us", "response_p99_us", "response_p999_us", "response_max_us", "lateness_p99_us", "lateness_max_us"}
-	costMetrics       = []string{"cpu_us", "server_cpu_us", "client_cpu_us", "host_cpu_us", "context_switches", "device_reads", "read_kb", "write_kb", "deferred_kb", "journal_kb", "discard_kb", "process_read_kb", "process_write_kb", "write_amplification", "read_amplification", "server_memory_bytes", "server_line_us", "cpu_accounted", "others_read_kb", "others_write_kb", "drain_s", "client_gc_pause_ms", "client_sched_p99_us"}
-	engineMetrics     = []string{"engine_write_kb", "engine_read_kb", "engine_write_amplification", "cache_hit_ratio", "dirty_bytes", "compaction_debt_bytes", "checkpoint_age_bytes", "engine_stalls", "engine_stall_s"}
-	spaceMetrics      = []string{"live_rows", "live_bytes", "db_bytes", "data_bytes", "log_bytes", "space_amplification"}
+	throughputMetrics = metric.InSection(metric.ThroughputTable)
+	serviceMetrics    = metric.InSection(metric.ServiceTable)
+	responseMetrics   = metric.InSection(metric.ResponseTable)
+	costMetrics       = metric.InSection(metric.CostTable)
+	engineMetrics     = metric.InSection(metric.EngineTable)
+	spaceMetrics      = metric.InSection(metric.SpaceTable)
 )
 
 // section puts together what is known about a step.
@@ -57,7 +58,7 @@ func (c *campaign) section(s *step, tracks []*track) Section {
 	}
 	for _, t := range c.Targets {
 		for _, r := range s.Runs[t] {
-			for _, text := range slices.Concat(r.Step.Warnings, r.Step.Notes) {
+			for _, text := range slices.Concat(metric.Texts(r.Step.Warnings), r.Step.Notes) {
 				if n.has(text) {
 					continue // it stands at the numbers that it is about
 				}

@@ -95,7 +95,7 @@ func bigStep(rnd *rand.Rand, t *result.Trial, i int) result.Step {
 		fmt.Sprintf("the device wrote %.1f MB, of which this process caused %.1f MB: somebody else used it", 100*rnd.Float64(), rnd.Float64())}
 	for k := range s.Rows {
 		if k%5 == 0 {
-			s.Rows[k].Warnings = doubts[k%2 : k%2+1]
+			s.Rows[k].Warnings = metric.UntypedAll(doubts[k%2 : k%2+1])
 		}
 	}
 	for k := range 400 {

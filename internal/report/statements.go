@@ -9,13 +9,12 @@ import (
 )
 
 var (
-	statementMetrics = []string{"statements_per_s", "statement_p50_us", "statement_p95_us", "statement_p99_us", "statement_max_us"}
-	attemptMetrics   = []string{"attempts", "retries", "given_up", "unfinished", "wasted_statements",
-		"errors_conflict", "errors_deadlock", "errors_lock_timeout", "errors_timeout", "errors_duplicate", "errors_gone", "errors_fatal"}
-	attemptTimes   = []string{"attempt_p50_us", "attempt_p95_us", "attempt_p99_us", "attempt_p999_us", "attempt_max_us"}
-	failedTimes    = []string{"failed_p50_us", "failed_p99_us", "failed_max_us"}
-	arrivalMetrics = []string{"offered_per_s", "shed", "abandoned", "queue_max", "highest_rate"}
-	spreadMetrics  = []string{"fairness_ops_mean", "fairness_ops_stddev"}
+	statementMetrics = metric.InSection(metric.StatementTable)
+	attemptMetrics   = metric.InSection(metric.AttemptsTable)
+	attemptTimes     = metric.InSection(metric.AttemptTable)
+	failedTimes      = metric.InSection(metric.GivenUpTable)
+	arrivalMetrics   = metric.InSection(metric.ArrivalsTable)
+	spreadMetrics    = metric.InSection(metric.SpreadTable)
 )
 
 // statementsTable shows the statements that operations are made of: how long
@@ -141,13 +140,15 @@ func single(s *result.Step, row *metric.Row) bool {
 // attemptsTables show what was tried in vain, where anything was.
 func (s *step) attemptsTables(targets []*target, n *notes) []Table {
 	tables := s.metricTables("Attempts and errors", "An attempt that failed is tried again, or given up, as the workload says. Only where some failed.", targets, attemptMetrics, n)
-	again := perOperation{"attempts", "attempts per operation", 1}
+	again := perOperation{"attempts", 1}
 	for i := range tables {
 		t := &tables[i]
 		if !slices.ContainsFunc(t.keys, func(k key) bool { return k.Metric == again.metric }) || len(t.Groups) != 1 {
 			continue // of a whole group, or of several kinds
 		}
-		t.Columns = append(t.Columns, again.column())
+		head := again.column()
+		head.Name = "attempts per operation"
+		t.Columns = append(t.Columns, head)
 		for r := range t.Groups[0].Rows {
 			row := &t.Groups[0].Rows[r]
 			row.Cells = append(row.Cells, again.cell(s, targets[row.Target]))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -259,7 +260,7 @@ func (w *sweep) about() string {
 
 // sweepMeasures are the columns of a sweep's tables.
 func sweepMeasures() []measure {
-	latency := func(what string) func(*step) (key, bool) {
+	latency := func(what metric.Quantile) func(*step) (key, bool) {
 		return func(s *step) (key, bool) { return s.Latency(s.Primary, what) }
 	}
 	perOp := func(metric string) func(*step) (key, bool) {

@@ -146,7 +146,7 @@ func (c *campaign) plainCell(num number, n *notes) Cell {
 		return absentCell(num.Missing)
 	}
 	cell := Cell{Text: num.String(), Title: num.hover(), Number: true, Value: full(num.Value), Rows: c.positions(num), Tag: num.Few()}
-	for _, w := range num.Warnings {
+	for _, w := range metric.Texts(num.Warnings) {
 		cell.Notes = withNote(cell.Notes, n.mark(w))
 	}
 	return cell
@@ -159,7 +159,7 @@ func metricColumn(k key) Column {
 		c.Sub = "per " + k.Per
 	}
 	if m := metric.ByName(k.Metric); m != nil {
-		c.Title = m.Name + ", " + unitName(m.Unit) + ": " + m.Doc
+		c.Title = m.Name + ", " + unitName(m.Unit) + ": " + m.Meaning()
 	} else {
 		c.Title = k.Metric
 	}
@@ -173,39 +173,7 @@ func unitName(u string) string {
 	return u
 }
 
-// titles are the metrics' names where the name itself reads badly as a head.
-var titles = map[string]string{
-	"rows_per_s": "rate/s", "ops_per_s": "ops/s", "duration_s": "window s",
-	"interval_ops_p50": "50 % of intervals ≥", "interval_ops_p95": "95 % of intervals ≥", "interval_ops_p99": "99 % of intervals ≥",
-	"service_mean_us": "mean", "service_p50_us": "p50", "service_p95_us": "p95", "service_p99_us": "p99", "service_p999_us": "p99.9", "service_max_us": "max",
-	"response_p50_us": "p50", "response_p95_us": "p95", "response_p99_us": "p99", "response_p999_us": "p99.9", "response_max_us": "max",
-	"attempt_p50_us": "p50", "attempt_p95_us": "p95", "attempt_p99_us": "p99", "attempt_p999_us": "p99.9", "attempt_max_us": "max",
-	"statement_p50_us": "p50", "statement_p95_us": "p95", "statement_p99_us": "p99", "statement_p999_us": "p99.9", "statement_max_us": "max",
-	"statements_per_s": "executed/s", "queries_per_s": "statements/s", "reads_per_s": "reads/s", "writes_per_s": "writes/s", "others_per_s": "others/s",
-	"failed_p50_us": "p50", "failed_p99_us": "p99", "failed_max_us": "max",
-	"given_up": "given up", "wasted_statements": "wasted statements", "errors_conflict": "conflicts", "errors_deadlock": "deadlocks", "errors_lock_timeout": "lock timeouts",
-	"errors_timeout": "timeouts", "errors_duplicate": "duplicate keys", "errors_gone": "server gone", "errors_fatal": "other errors",
-	"offered_per_s": "arrived/s", "queue_max": "longest queue", "highest_rate": "highest rate/s", "fairness_ops_mean": "ops per client", "fairness_ops_stddev": "standard deviation",
-	"lateness_p99_us": "lateness p99", "lateness_max_us": "lateness max",
-	"stall_s": "stalled s", "stall_longest_s": "longest stall s", "cpu_us": "CPU µs", "server_cpu_us": "server CPU µs", "client_cpu_us": "client CPU µs",
-	"host_cpu_us": "host CPU µs", "device_reads": "device reads", "read_kb": "read KB", "write_kb": "written KB", "deferred_kb": "deferred KB", "journal_kb": "journal KB", "others_read_kb": "others read KB", "others_write_kb": "others written KB", "discard_kb": "discarded KB",
-	"process_read_kb": "process read KB", "process_write_kb": "process written KB", "context_switches": "context switches",
-	"live_rows": "live rows", "live_bytes": "live data", "db_bytes": "on disk", "space_amplification": "space amplification",
-	"write_amplification": "write amplification", "server_memory_bytes": "memory (PSS)", "drain_s": "drain s",
-	"read_amplification": "read amplification", "cpu_accounted": "CPU accounted for",
-	"engine_write_kb": "written KB", "engine_read_kb": "read KB", "engine_write_amplification": "write amplification", "cache_hit_ratio": "cache hits",
-	"dirty_bytes": "dirty", "compaction_debt_bytes": "compaction debt", "checkpoint_age_bytes": "checkpoint age", "engine_stalls": "stalls", "engine_stall_s": "stalled s",
-	"data_bytes": "tables and indexes", "log_bytes": "logs",
-	"server_line_us": "server in line µs", "client_share": "client’s share", "think_share": "thinking",
-	"client_gc_pause_ms": "client GC ms", "client_sched_p99_us": "client sched p99 µs",
-}
-
-func title(metric string) string {
-	if t, ok := titles[metric]; ok {
-		return t
-	}
-	return metric
-}
+func title(name string) string { return metric.Label(name) }
 
 // subject is what some numbers are about.
 type subject struct{ group, op string }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"rumbench/internal/metric"
 )
 
 // column is a column of the summary.
@@ -98,7 +100,7 @@ func (c *campaign) textAnswers(w io.Writer, s *step, n *notes) {
 	for _, a := range c.answers(s) {
 		fmt.Fprintf(w, "  %v", a)
 		for _, k := range s.Keys("highest_rate") {
-			for _, doubt := range s.number(a.target, k).Warnings {
+			for _, doubt := range metric.Texts(s.number(a.target, k).Warnings) {
 				fmt.Fprintf(w, " ⚠%d", n.mark(a.target.Name+" in "+s.Name+": "+doubt).Number)
 			}
 		}
@@ -182,7 +184,7 @@ func numberText(s *step, t *target, col column, n *notes) string {
 	}
 	num := s.number(t, k)
 	marks := Cell{}
-	for _, w := range num.Warnings {
+	for _, w := range metric.Texts(num.Warnings) {
 		marks.Notes = withNote(marks.Notes, n.mark(w))
 	}
 	return strings.TrimSpace(num.whole() + " " + marks.Marks())

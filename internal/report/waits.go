@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -153,7 +154,7 @@ func (c *campaign) clientWords(s *step, keys []key) (out []string) {
 			who += fmt.Sprintf(", trial %d", r.Trial.Trial)
 		}
 		words := "it was not found to be the bottleneck."
-		for _, text := range slices.Concat(r.Step.Warnings, r.Step.Notes) {
+		for _, text := range slices.Concat(metric.Texts(r.Step.Warnings), r.Step.Notes) {
 			if strings.HasPrefix(text, result.ClientBound) || strings.HasPrefix(text, result.ClientWaited) {
 				words = strings.TrimSuffix(text, ".") + "."
 				break
@@ -167,7 +168,7 @@ func (c *campaign) clientWords(s *step, keys []key) (out []string) {
 				whole += row.Value
 			}
 		}
-		line := r.Step.Find("server_line_us", "", keys[0].Per)
+		line := r.Step.Find("server_runqueue_us", "", keys[0].Per)
 		if line != nil && line.Value >= 0.01*whole {
 			part := line.Value / whole
 			inLine = ", less up to " + shareText(part) + " for which the server’s own threads stood in line for a processor"

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -33,7 +34,7 @@ func waiting() Input {
 		s := &t.Steps[2]
 		addWaits(t, s, shares, 100*float64(i+1), "insert row")
 		if i == 0 {
-			s.Warnings = append(s.Warnings, result.ClientBound+": in 64 % of the samples the server waited for it; rumbench used 1.90 of the 2 processors that it may use")
+			s.Warnings = append(s.Warnings, metric.Untyped(result.ClientBound+": in 64 % of the samples the server waited for it; rumbench used 1.90 of the 2 processors that it may use"))
 			rowAdder(t, s)("", string(engine.RoleRow), "timed_wait_us", 17, "µs", "insert row")
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/plain"
 	"rumbench/internal/regular"
+	"rumbench/internal/server"
 )
 
 // Campaign is the content of campaign.json: a plan and its trials.
@@ -29,7 +30,10 @@ type Campaign struct {
 	AA      bool      `json:"aa,omitempty"`      // the plan's first target alone, under two names: what differs is chance
 	Order   string    `json:"order,omitempty"`   // of the trials, as plans call it; "" before rumbench recorded it
 	Targets []string  `json:"targets,omitempty"` // in the plan's order
-	Trials  []Entry   `json:"trials"`            // in the order in which they are run; those of one number are a block
+	// Programs are those of the servers that targets start, as they were found when
+	// the campaign began; none before rumbench recorded them.
+	Programs []server.Found `json:"programs,omitempty"`
+	Trials   []Entry        `json:"trials"` // in the order in which they are run; those of one number are a block
 	// Spent is for how many seconds the campaign has run, the time between an
 	// interruption and its resumption left out.
 	Spent float64 `json:"spent_s,omitempty"`
@@ -110,6 +114,7 @@ func ReadTrial(dir string) (*Trial, error) {
 	if dsn, ok := t.Knobs["dsn"]; ok {
 		t.Knobs["dsn"] = engine.ShownDSN(dsn)
 	}
+	t.rename()
 	t.markWarned()
 	t.addHosting()
 	t.addCPU()

@@ -40,7 +40,7 @@ func addUnfinished(dir string, t *Trial) error {
 	}
 	u.row("", "", "duration_s", u.step.Seconds, 0)
 	u.step.Status = Running
-	u.step.Warnings = []string{partialWarning}
+	u.step.Warnings = []metric.Warning{metric.Untyped(partialWarning)}
 	t.Steps = append(t.Steps, u.step)
 	return nil
 }
@@ -131,7 +131,7 @@ func (u *unfinished) addWholes() {
 
 func (u *unfinished) row(group, op, name string, value float64, n int64) {
 	u.step.Rows = append(u.step.Rows, metric.Row{Target: u.t.Target, Trial: u.t.Trial, Step: u.step.Name, Group: group, Op: op,
-		Metric: name, Unit: metric.ByName(name).Unit, Value: value, N: n, Warnings: []string{partialWarning}})
+		Metric: name, Unit: metric.ByName(name).Unit, Value: value, N: n, Warnings: []metric.Warning{metric.Untyped(partialWarning)}})
 }
 
 func (u *unfinished) addRows(s *sum, latencies map[string]*hist.Dist) {

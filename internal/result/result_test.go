@@ -29,16 +29,16 @@ func full() *Trial {
 		Params: map[string]any{"rows": 5.0, "steps": []any{"a"}}, Knobs: map[string]string{"cache": "1GiB"}, Durability: "os",
 		Seed: 1 << 63, Interval: 0.1, Status: Complete, Reason: "r", Hint: "h", Started: ended.Add(-time.Hour), Ended: &ended,
 		Versions: []observe.Fact{{Name: "go", Value: "1"}}, Settings: []engine.Setting{{Name: "s", Value: "v", Source: engine.ReadBack}},
-		Host: []observe.Fact{{Name: "cpu", Value: "x"}}, Warnings: []string{"w"},
+		Host: []observe.Fact{{Name: "cpu", Value: "x"}}, Warnings: []metric.Warning{metric.Untyped("w")},
 		Imported: &Imported{Tool: "sysbench 1.0.20", Mode: "correct", Files: []string{"f"}, CPUs: 8},
 		Steps: []Step{{
 			Name: "q", Doc: "d", Status: Complete, Started: ended, Seconds: 1.5, Primary: "query", WritesPer: "insert",
 			Groups: []Group{{Name: "g", Clients: 3, Rate: 100, Pace: "even", Ops: []string{"a", "b"}, Of: map[string]string{"a": "query"},
 				SLA: &metric.SLA{Target: 100, Achieved: 99, Share: 0.9, Worst: 1, Backlog: 2, MaxLateness: 3, Met: true, Strict: true, Saturated: true}}},
-			Rows:   []metric.Row{{Target: "t", Trial: 2, Step: "q", Group: "g", Op: "a", Metric: "rows", Value: 1.25, Unit: "count", Per: "query", N: 7, Source: "s", Warnings: []string{"w"}}},
+			Rows:   []metric.Row{{Target: "t", Trial: 2, Step: "q", Group: "g", Op: "a", Metric: "rows", Value: 1.25, Unit: "count", Per: "query", N: 7, Source: "s", Warnings: []metric.Warning{metric.Untyped("w")}}},
 			Stalls: []metric.Span{{Group: "g", From: 1, To: 2}}, Curves: []metric.Curve{{Group: "g", Op: "a", Measure: "service", Count: 3, Overflow: 1, Points: [][2]float64{{50, 1}}}},
 			Settle: []engine.SettleAction{{Name: "flush", Duration: time.Second, Detail: "d"}}, Sizes: []engine.Size{{Object: "o", Bytes: 1, Kind: engine.Exact}},
-			Counters: []CounterChange{{Name: "c", Labels: `l="1"`, Kind: engine.Counter, Unit: "bytes", Value: 3, Reset: true}}, Notes: []string{"n"}, Warnings: []string{"w"},
+			Counters: []CounterChange{{Name: "c", Labels: `l="1"`, Kind: engine.Counter, Unit: "bytes", Value: 3, Reset: true}}, Notes: []string{"n"}, Warnings: []metric.Warning{metric.Untyped("w")},
 		}},
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A program that is killed while it is asked, or does not answer, is not one that
-// is not installed.
+// A program that is killed while its version is read, or does not answer, is not
+// reported as missing.
 func TestProbe(t *testing.T) {
 	write := func(text string) string {
 		path := filepath.Join(t.TempDir(), "mariadbd")
@@ -36,5 +36,35 @@ func TestProbe(t *testing.T) {
 		if errors.As(err, &probe) != c.probe || errors.As(err, &missing) == c.probe {
 			t.Errorf("%s: %v", c.script, err)
 		}
+	}
+}
+
+// A program that Look has run, here or in another process, is not run again.
+func TestLook(t *testing.T) {
+	dir := t.TempDir()
+	path, log := filepath.Join(dir, "postgres"), filepath.Join(dir, "log")
+	script := "#!/bin/sh\necho \"$1\" >> " + log + "\ncase $1 in --version) echo 'postgres (PostgreSQL) 15.3';; *) printf 'work_mem\\tuser\\nfsync\\tsighup\\n';; esac\n"
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Look(t.Context(), Postgres, path)
+	if err != nil || f.Version != "15.3" || f.Variables != "fsync work_mem" {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	ask := func(binary string) {
+		p, err := Find(t.Context(), Postgres, binary)
+		if err != nil || p.Path != f.Path || p.Version != "15.3" {
+			t.Errorf("%+v, %v", p, err)
+		}
+		if known, err := Variables(t.Context(), p); err != nil || !known["work_mem"] || len(known) != 2 {
+			t.Errorf("%v, %v", known, err)
+		}
+	}
+	ask(path)
+	f.Binary = "another"
+	Remember(f)
+	ask(f.Binary)
+	if runs, err := os.ReadFile(log); err != nil || string(runs) != "--version\n--describe-config\n" {
+		t.Errorf("the program was run with %q, %v", runs, err)
 	}
 }

@@ -15,7 +15,7 @@ const (
 	mostOrders   = 10000
 )
 
-// ChangePoints are the positions, ascending, at which a new level of x begins. A
+// changes finds the positions, ascending, at which a new level of x begins. A
 // level has at least five values; the same values give the same positions. Where
 // the values only scatter around one level, also if some are far off, a change
 // is found with a probability of about alpha or less. Neighbours that resemble
@@ -38,13 +38,8 @@ const (
 // found is then placed among the single values: a level of fewer than five
 // batches is missed there. Short levels are missed too where they look like the
 // wandering of dependent values: it takes about a tenth of the series.
-func ChangePoints(x []float64, alpha float64) []int {
-	points, _ := changes(x, alpha)
-	return points
-}
-
-// changes tells besides whether there were enough independent values to find
-// any change at all.
+//
+// able is false where there are not enough independent values to find any change.
 func changes(x []float64, alpha float64) (points []int, able bool) {
 	size := max(1, (len(x)+longest-1)/longest)
 	values := batchesOf(x, size, Median)
@@ -90,7 +85,7 @@ func (s search) cut(x []float64, offset int) []int {
 		return nil
 	}
 	ranks := midranks(x)
-	windows := seeded(len(x), 2*s.least)
+	windows := Seeded(len(x), 2*s.least)
 	at, score := s.best(ranks, windows)
 	if at == 0 || !s.surprising(ranks, windows, score, uint64(offset)) {
 		return nil
@@ -143,9 +138,9 @@ func (s search) surprising(ranks []int, windows []Run, score float64, seed uint6
 	return allowed >= 0
 }
 
-// seeded are windows of n values and less, down to least, in each length many
+// Seeded returns windows of n values and less, down to least, in each length many
 // that overlap: the same for all series of this length.
-func seeded(n, least int) []Run {
+func Seeded(n, least int) []Run {
 	out := []Run{{0, n}}
 	for length := float64(n) / math.Sqrt2; length >= float64(least); length /= math.Sqrt2 {
 		count := 2*math.Ceil(float64(n)/length) - 1

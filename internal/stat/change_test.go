@@ -23,7 +23,7 @@ func levels(noise []float64, from []int, level []float64) []float64 {
 	return x
 }
 
-func TestChangePointsAreFound(t *testing.T) {
+func TestChangesAreFound(t *testing.T) {
 	outliers := func(r *rand.Rand, n int) []float64 {
 		x := normals(r, n)
 		for i := range x {
@@ -53,7 +53,7 @@ func TestChangePointsAreFound(t *testing.T) {
 		}, 40, []int{20}, []float64{0}},
 	} {
 		right := coverage(40, func(r *rand.Rand) bool {
-			got := ChangePoints(levels(c.noise(r, c.n), c.from, c.level), 0.05)
+			got := points(levels(c.noise(r, c.n), c.from, c.level), 0.05)
 			for _, f := range c.from {
 				if !slices.ContainsFunc(got, func(g int) bool { return max(g-f, f-g) <= 2 }) {
 					return false
@@ -67,7 +67,7 @@ func TestChangePointsAreFound(t *testing.T) {
 	}
 }
 
-func TestChangePointsOfNoise(t *testing.T) {
+func TestChangesOfNoise(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		rho   float64
@@ -77,48 +77,48 @@ func TestChangePointsOfNoise(t *testing.T) {
 		{"independent", 0, 20, 0.09}, {"independent", 0, 60, 0.09}, {"independent", 0, 300, 0.09}, {"independent", 0, 3000, 0.09},
 		{"correlated", 0.5, 60, 0.20}, {"correlated", 0.5, 300, 0.18}, {"correlated", 0.8, 60, 0.32}, {"correlated", 0.8, 600, 0.20},
 	} {
-		found := 1 - coverage(200, func(r *rand.Rand) bool { return len(ChangePoints(autoregressive(r, c.rho, c.n), 0.05)) == 0 })
+		found := 1 - coverage(200, func(r *rand.Rand) bool { return len(points(autoregressive(r, c.rho, c.n), 0.05)) == 0 })
 		if found > c.limit {
 			t.Errorf("%s at %v, %d values: found in %.3f", c.name, c.rho, c.n, found)
 		}
 	}
 	found := 1 - coverage(100, func(r *rand.Rand) bool {
 		cauchy := mapped(normals(r, 100), func(v float64) float64 { return v / r.NormFloat64() })
-		return len(ChangePoints(cauchy, 0.05)) == 0
+		return len(points(cauchy, 0.05)) == 0
 	})
 	if found > 0.12 {
 		t.Errorf("outliers: found in %.3f", found)
 	}
 }
 
-func TestChangePointsOfFewOrEqualValues(t *testing.T) {
+func TestChangesOfFewOrEqualValues(t *testing.T) {
 	for _, x := range [][]float64{nil, {1}, {1, 2}, {1, 1, 1, 9, 9, 9}, make([]float64, 100), make([]float64, 5000)} {
-		if got := ChangePoints(x, 0.05); len(got) != 0 {
+		if got := points(x, 0.05); len(got) != 0 {
 			t.Errorf("%d values: %v", len(x), got)
 		}
 	}
 	exact := slices.Concat(make([]float64, 10), slices.Repeat([]float64{1}, 10))
-	if got := ChangePoints(exact, 0.05); !slices.Equal(got, []int{10}) {
+	if got := points(exact, 0.05); !slices.Equal(got, []int{10}) {
 		t.Errorf("without noise: %v", got)
 	}
-	if got := ChangePoints(exact, 0); len(got) != 0 {
+	if got := points(exact, 0); len(got) != 0 {
 		t.Errorf("at an alpha of 0: %v", got)
 	}
 }
 
 // Only ranks count, and levels have at least five values.
-func TestChangePointsFollowTheValues(t *testing.T) {
+func TestChangesFollowTheValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		n := rapid.IntRange(10, 400).Draw(t, "n")
 		at := rapid.IntRange(0, n-1).Draw(t, "at")
 		x := levels(normals(r, n), []int{at}, []float64{6})
-		got := ChangePoints(x, 0.05)
-		if again := ChangePoints(x, 0.05); !slices.Equal(got, again) {
+		got := points(x, 0.05)
+		if again := points(x, 0.05); !slices.Equal(got, again) {
 			t.Fatalf("%v and %v", got, again)
 		}
 		// Powers of two keep all differences, and so the running medians, exact.
-		if scaled := ChangePoints(mapped(x, func(v float64) float64 { return -8 * v }), 0.05); !slices.Equal(got, scaled) {
+		if scaled := points(mapped(x, func(v float64) float64 { return -8 * v }), 0.05); !slices.Equal(got, scaled) {
 			t.Fatalf("%v, turned over %v", got, scaled)
 		}
 		last := 0
@@ -134,7 +134,7 @@ func TestChangePointsFollowTheValues(t *testing.T) {
 func TestSeededWindows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, least := rapid.IntRange(10, 300).Draw(t, "n"), rapid.IntRange(10, 60).Draw(t, "least")
-		windows := seeded(n, least)
+		windows := Seeded(n, least)
 		if windows[0] != (Run{0, n}) {
 			t.Fatalf("%v is not all", windows[0])
 		}
@@ -147,4 +147,9 @@ func TestSeededWindows(t *testing.T) {
 			t.Fatalf("%d windows", len(windows))
 		}
 	})
+}
+
+func points(x []float64, alpha float64) []int {
+	points, _ := changes(x, alpha)
+	return points
 }

@@ -39,7 +39,7 @@ const (
 )
 
 // CourseOf finds the course of x, such as the rates of a run's intervals: the
-// phases between its ChangePoints, and their shape. Phases whose levels differ by
+// phases between its changes of level, and their shape. Phases whose levels differ by
 // less than 5 % count as the same level there.
 //
 // Phases that begin in the first quarter may be a warm-up, whichever way they

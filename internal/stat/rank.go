@@ -21,8 +21,8 @@ const exactLimit = 50
 // as they are and a continuity correction. NaN if a sample is empty; 1 if all
 // values are the same. Exchanging a and b changes nothing.
 //
-// This is not benchmath's test because that one doubles a tail of a's rank sum,
-// which with ties and samples of different sizes is not symmetric.
+// It is benchmath's test without ties; with ties that one depends on which sample
+// is the first, see docs/decisions/0015-libraries.md.
 func MannWhitney(a, b []float64) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return math.NaN()

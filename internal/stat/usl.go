@@ -3,6 +3,8 @@ package stat
 import (
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // USL is the Universal Scalability Law fitted to throughputs X at several levels
@@ -116,70 +118,34 @@ func (u USL) goodness(n, x []float64) (residual, r2 float64) {
 }
 
 // solveOnes finds the factors of the terms that are used whose sums come nearest
-// to 1, by the normal equations. It is false where they are not above 0.
+// to 1. It is false where they are not above 0, or the terms are so much alike that
+// nothing tells their factors apart.
 func solveOnes(terms [][3]float64, used []int) (c [3]float64, ok bool) {
 	// Columns are brought to one length first: N·(N−1) is a million times 1.
 	var length [3]float64
-	for _, t := range terms {
-		for _, k := range used {
+	columns := mat.NewDense(len(terms), len(used), nil)
+	ones := mat.NewVecDense(len(terms), nil)
+	for i, k := range used {
+		for _, t := range terms {
 			length[k] = math.Hypot(length[k], t[k])
 		}
-	}
-	size := len(used)
-	m := make([][]float64, size) // the equations, with their right sides
-	for r := range m {
-		m[r] = make([]float64, size+1)
-		for _, t := range terms {
-			left := t[used[r]] / length[used[r]]
-			for k := range size {
-				m[r][k] += left * t[used[k]] / length[used[k]]
-			}
-			m[r][size] += left
+		for r, t := range terms {
+			columns.Set(r, i, t[k]/length[k])
+			ones.SetVec(r, 1)
 		}
 	}
-	solved, ok := eliminate(m)
-	if !ok {
+	var qr mat.QR
+	var solved mat.VecDense
+	qr.Factorize(columns)
+	if qr.Cond() > 3e6 || qr.SolveVecTo(&solved, false, ones) != nil {
 		return c, false
 	}
 	for i, k := range used {
-		if c[k] = solved[i] / length[k]; !(c[k] > 0) || math.IsInf(c[k], 0) {
+		if c[k] = solved.AtVec(i) / length[k]; !(c[k] > 0) || math.IsInf(c[k], 0) {
 			return c, false
 		}
 	}
 	return c, true
-}
-
-// eliminate solves linear equations by Gauss's elimination with pivots. It is
-// false where they do not have one solution.
-func eliminate(m [][]float64) ([]float64, bool) {
-	size := len(m)
-	for k := range size {
-		pivot := k
-		for r := k + 1; r < size; r++ {
-			if math.Abs(m[r][k]) > math.Abs(m[pivot][k]) {
-				pivot = r
-			}
-		}
-		m[k], m[pivot] = m[pivot], m[k]
-		if math.Abs(m[k][k]) < 1e-13 { // of columns of length 1
-			return nil, false
-		}
-		for r := k + 1; r < size; r++ {
-			factor := m[r][k] / m[k][k]
-			for i := k; i <= size; i++ {
-				m[r][i] -= factor * m[k][i]
-			}
-		}
-	}
-	out := make([]float64, size)
-	for k := size - 1; k >= 0; k-- {
-		out[k] = m[k][size]
-		for i := k + 1; i < size; i++ {
-			out[k] -= m[k][i] * out[i]
-		}
-		out[k] /= m[k][k]
-	}
-	return out, true
 }
 
 func squaresFromOne(terms [][3]float64, c [3]float64) (sum float64) {

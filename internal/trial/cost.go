@@ -14,10 +14,10 @@ import (
 
 // changes lists what all sources counted between two snapshots. doubts are the
 // sources of which that is not known.
-func changes(a, b observe.Snapshot) (out []result.CounterChange, doubts []string) {
+func changes(a, b observe.Snapshot) (out []result.CounterChange, doubts []metric.Warning) {
 	for _, iv := range observe.Diff(a, b) {
 		if iv.Err != nil {
-			doubts = append(doubts, fmt.Sprintf("no figures of source %s: %v", iv.Source, iv.Err))
+			doubts = append(doubts, metric.Untyped(fmt.Sprintf("no figures of source %s: %v", iv.Source, iv.Err)))
 		}
 		for _, c := range iv.Changes {
 			out = append(out, result.CounterChange{Name: c.Name, Labels: c.Labels, Kind: c.Kind, Unit: c.Unit, Value: c.Value, Reset: c.Reset})
@@ -31,7 +31,7 @@ type cost struct {
 	metric string
 	value  float64
 	source string
-	doubts []string
+	doubts []metric.Warning
 	// disturbed: it may hold what other programs did, as one of doubts says.
 	disturbed bool
 	// atLeast: it is a lower bound, as one of doubts says.
@@ -87,7 +87,7 @@ func (r *rows) costs() (out []cost) {
 	if v, ok := busy(run); ok {
 		c := cost{metric: "host_cpu_us", value: v / nsPerMicro, source: host}
 		if r.window.length < shortWindow {
-			c.doubts = []string{"the kernel counts by ticks, and the window is shorter than a second"}
+			c.doubts = []metric.Warning{metric.Untyped("the kernel counts by ticks, and the window is shorter than a second")}
 		}
 		out = append(out, c)
 	}
@@ -337,11 +337,11 @@ const (
 // warns when they took part of the processors.
 //
 // It returns what rates and latencies are to be doubted for.
-func (r *rows) doubtSources(all []cost) (neighbours []string) {
+func (r *rows) doubtSources(all []cost) (neighbours []metric.Warning) {
 	r.judgeDevice(all)
 	if w := r.strangers(costOf(all, "server_cpu_us"), costOf(all, "client_cpu_us")); w != "" {
-		r.out.Warnings = append(r.out.Warnings, w)
-		neighbours = append(neighbours, w)
+		r.out.Warnings = append(r.out.Warnings, metric.Untyped(w))
+		neighbours = append(neighbours, metric.Untyped(w))
 	}
 	return neighbours
 }
@@ -396,7 +396,7 @@ func (r *rows) addCounters() {
 	r.out.Warnings = append(r.out.Warnings, r.unknown...)
 	for _, c := range r.out.Counters {
 		if c.Reset {
-			r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("counter %s was reset during the step: its figure begins there", c.Name))
+			r.out.Warnings = append(r.out.Warnings, metric.Untyped(fmt.Sprintf("counter %s was reset during the step: its figure begins there", c.Name)))
 		}
 	}
 }

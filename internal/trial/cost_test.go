@@ -195,7 +195,7 @@ func TestUnknownCosts(t *testing.T) {
 	}, figures(r.out)); d != "" {
 		t.Errorf("costs (-want +got):\n%s", d)
 	}
-	if !has(r.out.Warnings, "no figures of source device: ") {
+	if !has(metric.Texts(r.out.Warnings), "no figures of source device: ") {
 		t.Errorf("warnings %q", r.out.Warnings)
 	}
 }
@@ -258,7 +258,7 @@ func TestReset(t *testing.T) {
 	a, b := snap(from("engine", "x.bytes", 100.0)), snap(from("engine", "x.bytes", 30.0))
 	r := newRows(queryStep(), queryResult(), &window{before: a, after: b, drained: b})
 	r.addCounters()
-	if len(r.out.Counters) != 1 || r.out.Counters[0].Value != 30 || !r.out.Counters[0].Reset || !has(r.out.Warnings, "counter x.bytes was reset") {
+	if len(r.out.Counters) != 1 || r.out.Counters[0].Value != 30 || !r.out.Counters[0].Reset || !has(metric.Texts(r.out.Warnings), "counter x.bytes was reset") {
 		t.Errorf("%+v, %q", r.out.Counters, r.out.Warnings)
 	}
 }
@@ -306,8 +306,8 @@ func TestStrangers(t *testing.T) {
 				after:  snap(from("process", "process.cpu_ns", 2e9), from("host", "host.cpu.busy_ns", 10e9, "host.cpu.kernel_threads_ns", c.kernel))}
 			w.drained = w.after
 			r := newRows(queryStep(), queryResult(), w)
-			got := strings.Join(r.doubtSources(r.costs()), "; ")
-			if got != c.want || has(r.out.Warnings, "other programs") != (c.want != "") {
+			got := strings.Join(metric.Texts(r.doubtSources(r.costs())), "; ")
+			if got != c.want || has(metric.Texts(r.out.Warnings), "other programs") != (c.want != "") {
 				t.Errorf("%q, warnings %q", got, r.out.Warnings)
 			}
 		})

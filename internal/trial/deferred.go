@@ -42,12 +42,12 @@ func (r *rows) markDeferred(all []cost) {
 		return
 	}
 	marked := false
-	for _, metric := range []string{"write_kb", "process_write_kb"} {
-		c := costOf(all, metric)
+	for _, name := range []string{"write_kb", "process_write_kb"} {
+		c := costOf(all, name)
 		if c == nil || off.value <= deferredShare*c.value {
 			continue
 		}
-		w := fmt.Sprintf("lower bound: %.1f MB were written, and the writing of %.1f MB was put off beyond the end of the step: it was too short for writes to recur", c.value/kb, off.value/kb)
+		w := metric.Untyped(fmt.Sprintf("lower bound: %.1f MB were written, and the writing of %.1f MB was put off beyond the end of the step: it was too short for writes to recur", c.value/kb, off.value/kb))
 		c.atLeast, c.doubts = true, append(c.doubts, w)
 		if !marked { // once for the step
 			r.out.Warnings, marked = append(r.out.Warnings, w), true

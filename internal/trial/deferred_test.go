@@ -45,7 +45,7 @@ func TestDeferredWritesAreMarked(t *testing.T) {
 				t.Errorf("put off: %+v, want %v KB", got, c.deferred)
 			}
 			for _, name := range []string{"write_kb", "process_write_kb"} {
-				if got := strings.Contains(strings.Join(costOf(all, name).doubts, ""), "lower bound"); got != c.marked {
+				if got := strings.Contains(strings.Join(metric.Texts(costOf(all, name).doubts), ""), "lower bound"); got != c.marked {
 					t.Errorf("%s is marked as a lower bound: %v", name, got)
 				}
 				var row metric.Row

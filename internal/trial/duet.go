@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rumbench/internal/cpuset"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -75,7 +76,7 @@ const littleAlone = 0.1
 
 // noteAlone says for how much of a step the other trial of the duet did not run
 // any more. It returns what the step's figures are to be doubted for.
-func noteAlone(s *result.Step, w *window) (doubts []string) {
+func noteAlone(s *result.Step, w *window) (doubts []metric.Warning) {
 	if w.alone <= 0 || w.length <= 0 {
 		return nil
 	}
@@ -87,6 +88,7 @@ func noteAlone(s *result.Step, w *window) (doubts []string) {
 		s.Notes = append(s.Notes, text)
 		return nil
 	}
-	s.Warnings = append(s.Warnings, text)
-	return []string{text}
+	doubts = []metric.Warning{metric.Untyped(text)}
+	s.Warnings = append(s.Warnings, doubts...)
+	return doubts
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -45,7 +46,7 @@ func TestDuet(t *testing.T) {
 	if !slices.Equal(p.told, want) {
 		t.Errorf("the partner was told %q", p.told)
 	}
-	if tr.Order != "duet" || tr.Slot != 3 || tr.CPUs == "" || !has(tr.Warnings, "a duet: another target ran at the same time") {
+	if tr.Order != "duet" || tr.Slot != 3 || tr.CPUs == "" || !has(metric.Texts(tr.Warnings), "a duet: another target ran at the same time") {
 		t.Errorf("order %q, slot %d, processors %q, warnings %q", tr.Order, tr.Slot, tr.CPUs, tr.Warnings)
 	}
 	common := []string{
@@ -85,7 +86,7 @@ func TestAloneInDuet(t *testing.T) {
 	s.Partner = &fakePartner{alone: 50 * time.Millisecond}
 	tr := run(t, s, result.Complete)
 	q := step(t, tr, "qr100") // takes a second: a twentieth is little
-	if q.Alone != 0.05 || !has(q.Notes, "it ran alone for the last 0.05 s, ") || has(q.Warnings, "alone") {
+	if q.Alone != 0.05 || !has(q.Notes, "it ran alone for the last 0.05 s, ") || has(metric.Texts(q.Warnings), "alone") {
 		t.Errorf("alone for %v s, notes %q, warnings %q", q.Alone, q.Notes, q.Warnings)
 	}
 
@@ -93,12 +94,12 @@ func TestAloneInDuet(t *testing.T) {
 	s.Partner = &fakePartner{alone: 500 * time.Millisecond}
 	tr = run(t, s, result.Complete)
 	q = step(t, tr, "qr100")
-	if q.Alone != 0.5 || !has(q.Warnings, "it ran alone for the last 0.5 s, ") {
+	if q.Alone != 0.5 || !has(metric.Texts(q.Warnings), "it ran alone for the last 0.5 s, ") {
 		t.Errorf("alone for %v s, warnings %q", q.Alone, q.Warnings)
 	}
-	for _, metric := range []string{"rows_per_s", "service_p99_us"} {
-		if r := row(t, q, "query", "query", metric); !has(r.Warnings, "it ran alone") {
-			t.Errorf("%s carries no doubt", metric)
+	for _, name := range []string{"rows_per_s", "service_p99_us"} {
+		if r := row(t, q, "query", "query", name); !has(metric.Texts(r.Warnings), "it ran alone") {
+			t.Errorf("%s carries no doubt", name)
 		}
 	}
 	if l := step(t, tr, "l.i0"); l.Alone > l.Seconds || l.Alone <= 0 { // it is shorter than what it is told

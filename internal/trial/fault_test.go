@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/model"
 )
@@ -100,12 +101,12 @@ func TestSaturation(t *testing.T) {
 	if sla := q.Groups[0].SLA; sla.Met || !sla.Saturated || sla.Target != 1000 || sla.Achieved > 1000.0/3+1 {
 		t.Errorf("SLA: %+v", sla)
 	}
-	if !has(q.Warnings, "SLA missed: group insert was to do 1000/s") || !has(q.Warnings, "saturated: group insert") {
+	if !has(metric.Texts(q.Warnings), "SLA missed: group insert was to do 1000/s") || !has(metric.Texts(q.Warnings), "saturated: group insert") {
 		t.Errorf("warnings: %q", q.Warnings)
 	}
-	for _, metric := range []string{"rows_per_s", "ops_per_s", "service_p50_us", "service_max_us"} {
-		if r := row(t, q, "query", "query", metric); !has(r.Warnings, "not comparable") {
-			t.Errorf("%s of the queries carries no doubt: %q", metric, r.Warnings)
+	for _, name := range []string{"rows_per_s", "ops_per_s", "service_p50_us", "service_max_us"} {
+		if r := row(t, q, "query", "query", name); !has(metric.Texts(r.Warnings), "not comparable") {
+			t.Errorf("%s of the queries carries no doubt: %q", name, r.Warnings)
 		}
 	}
 	if html := page(t, s.Dir, tr); !strings.Contains(html, "SLA missed") || !strings.Contains(html, "saturated") || !strings.Contains(html, "not comparable") {
@@ -125,7 +126,7 @@ func TestLostDeletes(t *testing.T) {
 	}})
 	tr := run(t, s, result.Invalid)
 	q := step(t, tr, "qr100")
-	if q.Status != result.Invalid || !has(q.Warnings, "wrong result: the tables hold ") {
+	if q.Status != result.Invalid || !has(metric.Texts(q.Warnings), "wrong result: the tables hold ") {
 		t.Errorf("step %s: %q", q.Status, q.Warnings)
 	}
 	if !strings.Contains(tr.Reason, "step qr100: wrong result: ") {
@@ -150,7 +151,7 @@ func TestLostInserts(t *testing.T) {
 		return next()
 	}})
 	tr := run(t, s, result.Invalid)
-	if s := step(t, tr, "l.i0"); s.Status != result.Invalid || !has(s.Warnings, "the tables hold 1800 rows; 0 at the start, 2000 inserted and 0 deleted make 2000") {
+	if s := step(t, tr, "l.i0"); s.Status != result.Invalid || !has(metric.Texts(s.Warnings), "the tables hold 1800 rows; 0 at the start, 2000 inserted and 0 deleted make 2000") {
 		t.Errorf("step %s: %q", s.Status, s.Warnings)
 	}
 }
@@ -179,13 +180,13 @@ func TestConflicts(t *testing.T) {
 				t.Errorf("%v rows", v)
 			}
 			errs := row(t, l, "insert", "", "errors")
-			if errs.Value != 4 || errs.N != 24 || !has(errs.Warnings, "4 × conflict, first: try again") {
+			if errs.Value != 4 || errs.N != 24 || !has(metric.Texts(errs.Warnings), "4 × conflict, first: try again") {
 				t.Errorf("errors: %+v", errs)
 			}
 			if row(t, l, "insert", "insert", "service_p99_us").N != 20 {
 				t.Error("failed operations are in the latencies")
 			}
-			if !has(l.Warnings, "group insert: 4 failed operations") {
+			if !has(metric.Texts(l.Warnings), "group insert: 4 failed operations") {
 				t.Errorf("warnings %q", l.Warnings)
 			}
 			if c.want == result.Invalid && (l.Status != result.Invalid || !strings.Contains(tr.Reason, "errors_allowed")) {
@@ -233,7 +234,7 @@ func TestCloseFails(t *testing.T) {
 func TestCountersFail(t *testing.T) {
 	tr := run(t, spec(t, "memory").with(&faulty{counters: fail}), result.Complete)
 	for _, s := range tr.Steps {
-		if !has(s.Warnings, "no figures of source engine: planted") {
+		if !has(metric.Texts(s.Warnings), "no figures of source engine: planted") {
 			t.Errorf("step %s: %q", s.Name, s.Warnings)
 		}
 		for _, c := range s.Counters {
@@ -348,7 +349,7 @@ func TestDataOfTheUser(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if tr := run(t, query, result.Complete); !has(tr.Warnings, "the data was changed by an earlier run") {
+	if tr := run(t, query, result.Complete); !has(metric.Texts(tr.Warnings), "the data was changed by an earlier run") {
 		t.Errorf("warnings %q", tr.Warnings)
 	}
 }

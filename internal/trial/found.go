@@ -22,7 +22,7 @@ const rowsMissing = "rows missing"
 
 // addFound adds how many rows an operation kind has found and had to find. The
 // words are for its rates and times if too many were not there.
-func (r *rows) addFound(group, op string, finds workload.Finds, c *hist.Counts) (doubts []string) {
+func (r *rows) addFound(group, op string, finds workload.Finds, c *hist.Counts) (doubts []metric.Warning) {
 	if finds == workload.FindsNothing || c.Ops == 0 || !r.keepsRows() {
 		return nil
 	}
@@ -41,9 +41,9 @@ func (r *rows) addFound(group, op string, finds workload.Finds, c *hist.Counts) 
 	text := fmt.Sprintf("rows were missing: %.4g of %.4g were found for each %s; what is not there costs less", found, expected, op)
 	if short > shortRefused && !slices.Contains(r.out.NotComparable, rowsMissing) {
 		r.out.NotComparable = append(r.out.NotComparable, rowsMissing)
-		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("group %s: %s: %s. The step cannot be compared", group, op, text))
+		r.out.Warnings = append(r.out.Warnings, metric.Untyped(fmt.Sprintf("group %s: %s: %s. The step cannot be compared", group, op, text)))
 	}
-	return []string{text}
+	return []metric.Warning{metric.Untyped(text)}
 }
 
 // shortfall is the share of the rows that were not found. Where their number

@@ -54,12 +54,12 @@ func TestFound(t *testing.T) {
 			if r := find("found_share"); (r != nil) != (c.share >= 0) || r != nil && math.Abs(r.Value-c.share) > 1e-9 {
 				t.Errorf("share: %+v", r)
 			}
-			for _, metric := range []string{"rows_per_s", "ops_per_s", "queries_per_s", "service_p50_us"} {
-				if w := row(t, st, "t", "transaction", metric).Warnings; has(w, "rows were missing") != c.warns {
-					t.Errorf("%s: %q", metric, w)
+			for _, name := range []string{"rows_per_s", "ops_per_s", "queries_per_s", "service_p50_us"} {
+				if w := row(t, st, "t", "transaction", name).Warnings; has(metric.Texts(w), "rows were missing") != c.warns {
+					t.Errorf("%s: %q", name, w)
 				}
 			}
-			if refused := slices.Contains(st.NotComparable, rowsMissing); refused != c.refused || refused != has(st.Warnings, "cannot be compared") {
+			if refused := slices.Contains(st.NotComparable, rowsMissing); refused != c.refused || refused != has(metric.Texts(st.Warnings), "cannot be compared") {
 				t.Errorf("not comparable: %q, warnings %q", st.NotComparable, st.Warnings)
 			}
 		})
@@ -115,7 +115,7 @@ targets: [{engine: bbolt, durability: none}]
 			if math.Abs(share-map[bool]float64{false: 1, true: 0.1}[drained]) > 0.06 {
 				t.Errorf("%s: %v of the rows were found", name, share)
 			}
-			if w := row(t, st, "clients", "query", "ops_per_s").Warnings; has(w, "rows were missing") != drained {
+			if w := row(t, st, "clients", "query", "ops_per_s").Warnings; has(metric.Texts(w), "rows were missing") != drained {
 				t.Errorf("%s: %q", name, w)
 			}
 			if doubts := fmt.Sprint(c.Step(name).Doubts(c.Targets[0])); (doubts != "[]") != drained {

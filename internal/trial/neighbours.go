@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 )
 
@@ -128,17 +129,17 @@ func (r *rows) judgeTraffic(all []cost, t traffic) {
 	}
 	mb := func(kilobytes float64) string { return fmt.Sprintf("%.1f MB", kilobytes/kb) }
 	disturbed := others > littleIO && others > othersTolerated*d.value
-	w := fmt.Sprintf("disturbed: other programs %s up to %s of the %s that the device %s", t.did, mb(others), mb(d.value), t.did)
+	w := metric.Untyped(fmt.Sprintf("disturbed: other programs %s up to %s of the %s that the device %s", t.did, mb(others), mb(d.value), t.did))
 	if !disturbed {
 		who := r.window.others.suspects()
 		if who == "" || d.value <= unexplained*(p.value+others)+littleIO {
 			return
 		}
-		w = fmt.Sprintf("the device %s %s, of which %s caused %s: the rest is the file system's journal, or of %s", t.did, mb(d.value), r.worker(), mb(p.value), who)
+		w = metric.Untyped(fmt.Sprintf("the device %s %s, of which %s caused %s: the rest is the file system's journal, or of %s", t.did, mb(d.value), r.worker(), mb(p.value), who))
 	}
 	r.out.Warnings = append(r.out.Warnings, w)
-	for _, metric := range t.metrics {
-		if c := costOf(all, metric); c != nil {
+	for _, name := range t.metrics {
+		if c := costOf(all, name); c != nil {
 			c.disturbed, c.doubts = disturbed, append(c.doubts, w)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/workload"
@@ -46,12 +47,12 @@ func TestDisturbance(t *testing.T) {
 			w := &window{before: ends(0, 0), after: ends(0, 0), drained: ends(c.process, c.device), length: time.Second, others: c.others}
 			r := newRows(queryStep(), queryResult(), w)
 			addCosts(r)
-			for _, metric := range []string{"write_kb", "write_amplification"} {
-				if n := row(t, r.out, "", "", metric); n.Disturbed != c.disturbed || has(n.Warnings, "disturbed: ") != c.disturbed {
-					t.Errorf("%s: disturbed %v, %q", metric, n.Disturbed, n.Warnings)
+			for _, name := range []string{"write_kb", "write_amplification"} {
+				if n := row(t, r.out, "", "", name); n.Disturbed != c.disturbed || has(metric.Texts(n.Warnings), "disturbed: ") != c.disturbed {
+					t.Errorf("%s: disturbed %v, %q", name, n.Disturbed, n.Warnings)
 				}
 			}
-			if got := strings.Join(r.out.Warnings, "; "); (got == "") != (c.warning == "") || !strings.Contains(got, c.warning) {
+			if got := strings.Join(metric.Texts(r.out.Warnings), "; "); (got == "") != (c.warning == "") || !strings.Contains(got, c.warning) {
 				t.Errorf("warnings %q", got)
 			}
 			j := r.out.Find("journal_kb", "", "insert row")
@@ -73,9 +74,9 @@ func TestReadDisturbance(t *testing.T) {
 		w.others = neighbours{known: true, Traffic: observe.Traffic{Read: others * kb}}
 		r := newRows(queryStep(), queryResult(), w)
 		addCosts(r)
-		for _, metric := range []string{"read_kb", "device_reads"} {
-			if got := row(t, r.out, "", "", metric).Disturbed; got != want {
-				t.Errorf("others read %v KB: %s disturbed %v", others, metric, got)
+		for _, name := range []string{"read_kb", "device_reads"} {
+			if got := row(t, r.out, "", "", name).Disturbed; got != want {
+				t.Errorf("others read %v KB: %s disturbed %v", others, name, got)
 			}
 		}
 	}
@@ -106,7 +107,7 @@ func TestNeighbourOnDevice(t *testing.T) {
 		device := st.Find("write_kb", "", "transaction")
 		t.Logf("neighbour %v: %v KB by others, %v KB per commit of the device, %v of the process, %v of the journal; %q", neighbour, others.Value, device.Value,
 			st.Find("process_write_kb", "", "transaction").Value, st.Find("journal_kb", "", "transaction"), st.Warnings)
-		if neighbour && (!device.Disturbed || !has(st.Warnings, "disturbed: other programs wrote")) {
+		if neighbour && (!device.Disturbed || !has(metric.Texts(st.Warnings), "disturbed: other programs wrote")) {
 			t.Errorf("the neighbour is not seen: %q", st.Warnings)
 		}
 		// Others may write on this machine, too: their own figure decides.

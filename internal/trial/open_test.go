@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/pace"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -148,11 +149,11 @@ func TestGivenUp(t *testing.T) {
 	if n := row(t, st, "t", "transaction", "failed_p50_us").N; float64(n) != value(t, st, "t", "transaction", "given_up") || value(t, st, "t", "transaction", "failed_max_us") < 2000 {
 		t.Errorf("%s", dump(st.Rows))
 	}
-	if st := step(t, run(t, script(t, g, every4th, "errors_allowed=50%"), result.Complete), "s"); !has(st.Warnings, "1 failed") && !has(st.Warnings, "deadlock") {
+	if st := step(t, run(t, script(t, g, every4th, "errors_allowed=50%"), result.Complete), "s"); !has(metric.Texts(st.Warnings), "1 failed") && !has(metric.Texts(st.Warnings), "deadlock") {
 		t.Errorf("%q", st.Warnings)
 	}
 	g.Retry = workload.Retry{Policy: workload.RetryNone}
-	if st := step(t, run(t, script(t, g, every4th), result.Complete), "s"); !has(st.Warnings, "were given up, as retry: none asks") || value(t, st, "t", "transaction", "given_up") == 0 {
+	if st := step(t, run(t, script(t, g, every4th), result.Complete), "s"); !has(metric.Texts(st.Warnings), "were given up, as retry: none asks") || value(t, st, "t", "transaction", "given_up") == 0 {
 		t.Errorf("%q", st.Warnings)
 	}
 	g.Retry.Policy = workload.RetryNew
@@ -199,13 +200,13 @@ func TestShedding(t *testing.T) {
 	if offered != 1200 || float64(offered) != done+v("shed")+v("abandoned") || v("shed") < 100 || v("queue_max") != 50 || v("abandoned") > 53 {
 		t.Errorf("of %d: %v done, %v shed, %v abandoned, %v waited", offered, done, v("shed"), v("abandoned"), v("queue_max"))
 	}
-	if v("sla_met") != 0 || v("saturated") != 1 || !has(st.Warnings, "were shed") {
+	if v("sla_met") != 0 || v("saturated") != 1 || !has(metric.Texts(st.Warnings), "were shed") {
 		t.Errorf("%q", st.Warnings)
 	}
-	if w := row(t, st, "t", "transaction", "response_p99_us").Warnings; !has(w, "in no response time") {
+	if w := row(t, st, "t", "transaction", "response_p99_us").Warnings; !has(metric.Texts(w), "in no response time") {
 		t.Errorf("response times: %q", w)
 	}
-	if w := row(t, st, "t", "transaction", "service_p99_us").Warnings; has(w, "in no response time") {
+	if w := row(t, st, "t", "transaction", "service_p99_us").Warnings; has(metric.Texts(w), "in no response time") {
 		t.Errorf("service times: %q", w)
 	}
 	var q result.Queue

@@ -8,7 +8,8 @@ import (
 	"sync"
 
 	"rumbench/engine"
-	"rumbench/internal/fsize"
+	"rumbench/internal/metric"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 	"rumbench/model"
 )
@@ -129,7 +130,7 @@ func (c *planCheck) after(ctx context.Context, s *result.Step) error {
 	end, err := c.explain(ctx)
 	if err != nil {
 		s.Status = result.Invalid
-		s.Warnings = append([]string{err.Error()}, s.Warnings...)
+		s.Warnings = append([]metric.Warning{metric.Untyped(err.Error())}, s.Warnings...)
 		return nil
 	}
 	if err := c.save(result.AtEnd, end); err != nil {
@@ -142,11 +143,11 @@ func (c *planCheck) after(ctx context.Context, s *result.Step) error {
 		}
 	}
 	if len(changed) > 0 {
-		s.Warnings = append(s.Warnings, "the plan changed between the beginning and the end of the step: "+some(changed, 3))
+		s.Warnings = append(s.Warnings, metric.Untyped("the plan changed between the beginning and the end of the step: "+some(changed, 3)))
 	}
 	if wrong, _ := c.wrong(end); len(wrong) > 0 {
 		s.Status = result.Invalid
-		s.Warnings = append([]string{"wrong plan: " + some(wrong, 1)}, s.Warnings...)
+		s.Warnings = append([]metric.Warning{metric.Untyped("wrong plan: " + some(wrong, 1))}, s.Warnings...)
 	}
 	return nil
 }
@@ -206,7 +207,7 @@ func (c *planCheck) wrong(plans []engine.Plan) (wrong, notes []string) {
 		wrong = append(wrong, fmt.Sprintf("%s is to be answered by %s, and the database goes by %s: %s; its plan: %s", op.Label(), index, p.Ways(), p.Statement, oneLine(p.Text)))
 	}
 	if len(small) > 0 {
-		notes = append(notes, fmt.Sprintf("of tables below %s the database does not use the index that the workload names, which may be the cheaper way there: %s", fsize.Text(smallTable), some(small, 3)))
+		notes = append(notes, fmt.Sprintf("of tables below %s the database does not use the index that the workload names, which may be the cheaper way there: %s", quantity.Bytes(float64(smallTable)), some(small, 3)))
 	}
 	return wrong, notes
 }
@@ -225,7 +226,7 @@ func answers(op *model.Op, index string, p *engine.Plan) bool {
 }
 
 // whole warns of other statements that read large tables to find some rows.
-func (c *planCheck) whole(plans []engine.Plan) []string {
+func (c *planCheck) whole(plans []engine.Plan) []metric.Warning {
 	var out []string
 	for i, op := range c.ops {
 		p := &plans[i]
@@ -239,7 +240,7 @@ func (c *planCheck) whole(plans []engine.Plan) []string {
 	if len(out) == 0 {
 		return nil
 	}
-	return []string{"statements read whole tables to find their rows: " + some(out, 3)}
+	return []metric.Warning{metric.Untyped("statements read whole tables to find their rows: " + some(out, 3))}
 }
 
 // kinds are the ways of a plan with what the database calls them.

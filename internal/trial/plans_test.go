@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
@@ -107,7 +108,7 @@ func TestPlanOfSmallTable(t *testing.T) {
 	if notes := strings.Join(step.Notes, "\n"); !strings.Contains(notes, "of tables below 4.0 MiB the database does not use the index") {
 		t.Errorf("notes %q", notes)
 	}
-	if w := strings.Join(step.Warnings, "\n"); strings.Contains(w, "plan") || strings.Contains(w, "whole") {
+	if w := strings.Join(metric.Texts(step.Warnings), "\n"); strings.Contains(w, "plan") || strings.Contains(w, "whole") {
 		t.Errorf("warnings %q", w)
 	}
 	for _, p := range plans {
@@ -131,7 +132,7 @@ func TestPlanChanges(t *testing.T) {
 	if err != nil || step.Status != result.Complete {
 		t.Fatalf("%v, %+v", err, step)
 	}
-	if w := strings.Join(step.Warnings, "\n"); !strings.Contains(w, "the plan changed between the beginning and the end of the step: get sbtest1: from seek in primary key (range) to seek in primary key (ref)") || strings.Contains(w, "scan sbtest1") {
+	if w := strings.Join(metric.Texts(step.Warnings), "\n"); !strings.Contains(w, "the plan changed between the beginning and the end of the step: get sbtest1: from seek in primary key (range) to seek in primary key (ref)") || strings.Contains(w, "scan sbtest1") {
 		t.Errorf("warnings %q", w)
 	}
 	if last := plans[len(plans)-1]; last.When != result.AtEnd || last.Op != "get sbtest1" || last.Plan.Access[0].As != "ref" {
@@ -144,10 +145,10 @@ func TestPlanChanges(t *testing.T) {
 		}
 		return seeks(op, big)
 	})
-	if err == nil || res.Status != result.Invalid || step.Status != result.Invalid || !strings.HasPrefix(step.Warnings[0], "wrong plan: ") {
+	if err == nil || res.Status != result.Invalid || step.Status != result.Invalid || !strings.HasPrefix(step.Warnings[0].Text, "wrong plan: ") {
 		t.Errorf("%v, %s, %+v", err, res.Status, step.Warnings)
 	}
-	if w := strings.Join(step.Warnings, "\n"); !strings.Contains(w, "the plan changed") {
+	if w := strings.Join(metric.Texts(step.Warnings), "\n"); !strings.Contains(w, "the plan changed") {
 		t.Errorf("warnings %q", w)
 	}
 }

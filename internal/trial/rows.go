@@ -24,7 +24,7 @@ type rows struct {
 	window *window
 	// What all sources counted, differenced once; see inWindow and withSync.
 	ran, whole []result.CounterChange
-	unknown    []string // the sources of which whole knows nothing
+	unknown    []metric.Warning // the sources of which whole knows nothing
 }
 
 // inWindow is what all sources counted in the window.
@@ -68,7 +68,7 @@ func count(n int64) func(*metric.Row) { return func(row *metric.Row) { row.N = n
 
 func source(s string) func(*metric.Row) { return func(row *metric.Row) { row.Source = s } }
 
-func warnings(w []string) func(*metric.Row) {
+func warnings(w []metric.Warning) func(*metric.Row) {
 	return func(row *metric.Row) { row.Warnings = append(row.Warnings, w...) }
 }
 
@@ -77,7 +77,7 @@ func (r *rows) add() {
 	r.addPromises()
 	r.addErrors()
 	var all []cost
-	var neighbours []string
+	var neighbours []metric.Warning
 	if !r.trial.Calibrate {
 		all = r.costs()
 		r.markDeferred(all)
@@ -138,10 +138,10 @@ func (r *rows) addPromise(group *workload.Group, p drive.Promise) {
 	r.put("sla_met", yesNo(p.Met), at)
 	r.put("saturated", yesNo(p.Saturated), at)
 	if !p.Met {
-		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("SLA missed: group %s was to do %.0f/s and did %.0f/s", group.Name, p.Target, p.Achieved))
+		r.out.Warnings = append(r.out.Warnings, metric.Warn(metric.SLAMissed, metric.Values{"group": group.Name, "target": p.Target, "achieved": p.Achieved}))
 	}
 	if p.Saturated {
-		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("saturated: group %s fell behind more and more; its rate is above what the engine can do", group.Name))
+		r.out.Warnings = append(r.out.Warnings, metric.Warn(metric.Saturated, metric.Values{"group": group.Name}))
 	}
 }
 
@@ -153,10 +153,10 @@ func yesNo(b bool) float64 {
 }
 
 // doubts are the reasons why groups beside a missed promise cannot be compared.
-func (r *rows) doubts() []string {
+func (r *rows) doubts() []metric.Warning {
 	for _, g := range r.out.Groups {
 		if g.SLA != nil && !g.SLA.Met && !g.Open {
-			return []string{"not comparable: the writers beside it did not hold their rate"}
+			return []metric.Warning{metric.Untyped("not comparable: the writers beside it did not hold their rate")}
 		}
 	}
 	return nil
@@ -164,7 +164,7 @@ func (r *rows) doubts() []string {
 
 // addGroup adds rates and latencies of a group: of each operation kind, and of
 // the whole where several kinds are varieties of one.
-func (r *rows) addGroup(g int, group *workload.Group, w []string) {
+func (r *rows) addGroup(g int, group *workload.Group, w []metric.Warning) {
 	res := &r.res.Groups[g]
 	wholes, finds := map[string]*hist.Sums{}, map[string]workload.Finds{}
 	var order []string
@@ -202,7 +202,7 @@ var percentiles = []struct {
 	p    float64
 }{{"p50_us", 50}, {"p95_us", 95}, {"p99_us", 99}, {"p999_us", 99.9}}
 
-func (r *rows) addKind(group, op string, finds workload.Finds, s *hist.Sums, w []string) {
+func (r *rows) addKind(group, op string, finds workload.Finds, s *hist.Sums, w []metric.Warning) {
 	at := of(group, op)
 	seconds := r.res.Window.Seconds()
 	r.put("rows", float64(s.Rows), at, count(s.Ops))
@@ -241,7 +241,7 @@ func (r *rows) addLatency(measure, group, op string, d *hist.Dist, doubt func(*m
 	}
 	over := func(row *metric.Row) {
 		if d.Overflow() > 0 {
-			row.Warnings = append(row.Warnings, fmt.Sprintf("%d latencies above an hour", d.Overflow()))
+			row.Warnings = append(row.Warnings, metric.Untyped(fmt.Sprintf("%d latencies above an hour", d.Overflow())))
 		}
 	}
 	r.put(measure+"_max_us", micros(d.Max()), at, n, doubt, over)

@@ -32,7 +32,7 @@ func (t *trial) search(ctx context.Context, step *workload.Step) error {
 	}
 	at := len(t.res.Steps) - 1
 	if ceiling == 0 {
-		t.res.Steps[at].Warnings = append(t.res.Steps[at].Warnings, "no rate was searched for: nothing was done without one")
+		t.res.Steps[at].Warnings = append(t.res.Steps[at].Warnings, metric.Untyped("no rate was searched for: nothing was done without one"))
 		return t.save()
 	}
 	if err := s.run(ctx, ceiling); err != nil {
@@ -228,14 +228,14 @@ func (s *search) conclude(out *result.Step, group string, seconds, ceiling float
 
 // doubts are reasons not to trust the answer: too few operations for the
 // percentile, or response times near the limit that fell though the rate rose.
-func (s *search) doubts(best *probe) (out []string) {
+func (s *search) doubts(best *probe) (out []metric.Warning) {
 	if beyond := float64(best.n) * (1 - s.Percentile/100); s.Percentile < 100 && beyond < 10 {
-		out = append(out, fmt.Sprintf("%s at %.10g/s is of %d operations only, %.1f of them beyond the percentile: probe for longer (find: seconds)", s.Promise, best.rate, best.n, beyond))
+		out = append(out, metric.Untyped(fmt.Sprintf("%s at %.10g/s is of %d operations only, %.1f of them beyond the percentile: probe for longer (find: seconds)", s.Promise, best.rate, best.n, beyond)))
 	}
 	for i := 1; i < len(s.probes); i++ {
 		a, b := &s.probes[i-1], &s.probes[i]
 		if b.broke == "" && (a.broke != "" || a.took > s.Below/2 && a.took > b.took*5/4) {
-			out = append(out, fmt.Sprintf("not monotone: %s at %.10g/s, but %s at %.10g/s; something else disturbed one of them", shown(a.took), a.rate, shown(b.took), b.rate))
+			out = append(out, metric.Untyped(fmt.Sprintf("not monotone: %s at %.10g/s, but %s at %.10g/s; something else disturbed one of them", shown(a.took), a.rate, shown(b.took), b.rate)))
 		}
 	}
 	return out

@@ -40,7 +40,7 @@ func (r *rows) addSpaceTold(live workload.Live) {
 		if z.Object == "" && z.Bytes > 0 {
 			r.put("db_bytes", float64(z.Bytes), source(ownAccount+", "+z.Kind))
 			r.amplification(z.Bytes, live, source(ownAccount+", "+z.Kind),
-				warnings([]string{"of a server that was attached to, old versions of rows and logs outside of tables and indexes are unknown and not in it"}))
+				warnings([]metric.Warning{metric.Untyped("of a server that was attached to, old versions of rows and logs outside of tables and indexes are unknown and not in it")}))
 		}
 	}
 }
@@ -86,11 +86,11 @@ func (r *rows) addSpaceOfFiles(ctx context.Context, live workload.Live) error {
 // are used again: how much there is of it says how far a setting lets it run
 // ahead of the last checkpoint, and nothing of the rows. Where the empty server
 // is unknown, logs that grow are all that is counted beside tables and indexes.
-func engineSpace(sums map[engine.FileClass]fsize.Sum, empty map[engine.FileClass]int64) (bytes int64, from string, doubt []string) {
+func engineSpace(sums map[engine.FileClass]fsize.Sum, empty map[engine.FileClass]int64) (bytes int64, from string, doubt []metric.Warning) {
 	bytes = sums[engine.DataFile].Allocated
 	if empty == nil {
 		return bytes + sums[engine.LogFile].Used, metric.SpaceAndLogs,
-			[]string{"the server's files were not measured when it was empty: old versions of rows outside of tables and indexes are not in it"}
+			[]metric.Warning{metric.Untyped("the server's files were not measured when it was empty: old versions of rows outside of tables and indexes are not in it")}
 	}
 	for class, sum := range sums {
 		if class != engine.DataFile && class != engine.SpareFile && class != engine.RedoFile {

@@ -43,7 +43,7 @@ func (r *rows) addErrors() {
 			f.givenUp += res.Kinds[k].GivenUp
 			f.unfinished += res.Kinds[k].Unfinished
 		}
-		r.put("errors", float64(f.failed), of(group.Name, ""), count(f.failed+f.done), warnings(words))
+		r.put("errors", float64(f.failed), of(group.Name, ""), count(f.failed+f.done), warnings(metric.UntypedAll(words)))
 		if f.failed > 0 {
 			r.doubtErrors(group, f, words)
 		}
@@ -64,7 +64,7 @@ func (r *rows) doubtErrors(group *workload.Group, f failures, words []string) {
 	text := fmt.Sprintf("group %s: %d failed operations: %s", group.Name, f.failed, strings.Join(words, "; "))
 	switch {
 	case f.broken == 0 && f.givenUp > 0:
-		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("%s; %d were given up, as retry: none asks, and are in no rate and no service time", text, f.givenUp))
+		r.out.Warnings = append(r.out.Warnings, metric.Untyped(fmt.Sprintf("%s; %d were given up, as retry: none asks, and are in no rate and no service time", text, f.givenUp)))
 		return
 	case f.broken == 0 && f.unfinished == 0:
 		r.out.Notes = append(r.out.Notes, text+"; all were tried again")
@@ -73,10 +73,10 @@ func (r *rows) doubtErrors(group *workload.Group, f failures, words []string) {
 		r.out.Notes = append(r.out.Notes, fmt.Sprintf("%s; %d were unfinished when the step ended, all others were tried again", text, f.unfinished))
 		return
 	}
-	r.out.Warnings = append(r.out.Warnings, text)
+	r.out.Warnings = append(r.out.Warnings, metric.Untyped(text))
 	if share := float64(f.broken) / float64(f.broken+f.done); share > r.Plan.ErrorsAllowed {
 		r.out.Status = result.Invalid
-		r.out.Warnings = append([]string{fmt.Sprintf("%.3g %% of the operations of group %s failed, %.3g %% are allowed (errors_allowed)", 100*share, group.Name, 100*r.Plan.ErrorsAllowed)}, r.out.Warnings...)
+		r.out.Warnings = append([]metric.Warning{metric.Untyped(fmt.Sprintf("%.3g %% of the operations of group %s failed, %.3g %% are allowed (errors_allowed)", 100*share, group.Name, 100*r.Plan.ErrorsAllowed))}, r.out.Warnings...)
 	}
 }
 
@@ -123,7 +123,7 @@ func (r *rows) addFailed(group, op string, d *hist.Dist) {
 }
 
 // addParts adds the latencies of the statements that operations are made of.
-func (r *rows) addParts(g int, group *workload.Group, w []string) {
+func (r *rows) addParts(g int, group *workload.Group, w []metric.Warning) {
 	doubt := warnings(w)
 	for i, d := range r.res.Groups[g].Parts {
 		if d.Count() == 0 {
@@ -146,7 +146,7 @@ func (r *rows) addArrivals(g int, group *workload.Group) {
 	r.put("queue_max", float64(a.Longest), at, n)
 	if a.Shed > 0 {
 		r.doubtResponses(group, fmt.Sprintf("of %d operations that arrived %d were shed: these are in no response time", a.Offered, a.Shed))
-		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("group %s: of %d operations that arrived %d were shed, as more than %d waited", group.Name, a.Offered, a.Shed, group.Arrivals.Queue))
+		r.out.Warnings = append(r.out.Warnings, metric.Untyped(fmt.Sprintf("group %s: of %d operations that arrived %d were shed, as more than %d waited", group.Name, a.Offered, a.Shed, group.Arrivals.Queue)))
 	}
 }
 
@@ -154,7 +154,7 @@ func (r *rows) addArrivals(g int, group *workload.Group) {
 func (r *rows) doubtResponses(group *workload.Group, why string) {
 	for i := range r.out.Rows {
 		if row := &r.out.Rows[i]; row.Group == group.Name && strings.HasPrefix(row.Metric, "response_") {
-			row.Warnings = append(row.Warnings, why)
+			row.Warnings = append(row.Warnings, metric.Untyped(why))
 		}
 	}
 }

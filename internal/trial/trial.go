@@ -10,13 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"rumbench/engine"
 	"rumbench/internal/drive"
+	"rumbench/internal/hint"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -267,8 +268,8 @@ func (t *trial) sync() error {
 }
 
 func (t *trial) warn(w string) {
-	if w != "" && !slices.Contains(t.res.Warnings, w) {
-		t.res.Warnings = append(t.res.Warnings, w)
+	if w != "" {
+		t.res.Warnings = metric.AppendNew(t.res.Warnings, metric.Untyped(w))
 	}
 }
 
@@ -387,7 +388,7 @@ func (t *trial) conclude(ctx context.Context, err error) {
 	case err != nil && ctx.Err() != nil:
 		t.res.Status, t.res.Reason = result.Partial, "it was ended early"
 	case err != nil:
-		t.res.Status, t.res.Reason, t.res.Hint = result.Failed, err.Error(), engine.Hint(err)
+		t.res.Status, t.res.Reason, t.res.Hint = result.Failed, err.Error(), hint.Of(err)
 	default:
 		t.res.Status = result.Complete
 		for _, s := range t.res.Steps {

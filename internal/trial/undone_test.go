@@ -8,6 +8,7 @@ import (
 
 	"rumbench/internal/drive"
 	"rumbench/internal/hist"
+	"rumbench/internal/metric"
 	"rumbench/internal/pace"
 	"rumbench/internal/result"
 	"rumbench/workload"
@@ -34,7 +35,7 @@ func TestStallToTheEnd(t *testing.T) {
 				t.Errorf("%d done, %v of %d not, of 60", done, undone.Value, undone.N)
 			}
 			p50 := row(t, st, "t", "transaction", "response_p50_us")
-			if p50.N != 60 || p50.Value < 50_000 || !has(p50.Warnings, "operations were not done; their response time is at least their age") {
+			if p50.N != 60 || p50.Value < 50_000 || !has(metric.Texts(p50.Warnings), "operations were not done; their response time is at least their age") {
 				t.Errorf("half of the operations were due in the stall: %+v", p50)
 			}
 			if r := row(t, st, "t", "transaction", "service_p50_us"); r.N != done || len(r.Warnings) > 0 {
@@ -95,7 +96,7 @@ func TestUndoneCountOnce(t *testing.T) {
 		r.addUndone(&st.Groups[2], &res.Groups[2])
 		for op, want := range map[string]int64{"range a": 10, "range b": 10, "query": 20 + c.undone} {
 			p := row(t, r.out, "query", op, "response_p99_us")
-			if p.N != want || has(p.Warnings, "by which they count under query") != c.marked {
+			if p.N != want || has(metric.Texts(p.Warnings), "by which they count under query") != c.marked {
 				t.Errorf("%s of %d, want %d: %q", op, p.N, want, p.Warnings)
 			}
 		}
@@ -118,7 +119,7 @@ func TestNothingDone(t *testing.T) {
 	r := newRows(st, res, &window{})
 	r.addGroup(0, &st.Groups[0], nil)
 	r.addUndone(&st.Groups[0], &res.Groups[0])
-	if p := row(t, r.out, "insert", "insert", "response_max_us"); p.Value < 6.9e6 || !has(p.Warnings, "1 of 1 operations were not done") {
+	if p := row(t, r.out, "insert", "insert", "response_max_us"); p.Value < 6.9e6 || !has(metric.Texts(p.Warnings), "1 of 1 operations were not done") {
 		t.Errorf("%+v", p)
 	}
 }

@@ -202,7 +202,7 @@ func (r *rows) addWaits() {
 		return
 	}
 	if s.failed != nil {
-		r.out.Warnings = append(r.out.Warnings, fmt.Sprintf("what sessions waited for is not known of some moments: %v", s.failed))
+		r.out.Warnings = append(r.out.Warnings, metric.Untyped(fmt.Sprintf("what sessions waited for is not known of some moments: %v", s.failed)))
 	}
 	total := s.total()
 	if total == 0 {
@@ -233,7 +233,7 @@ func (r *rows) addWaits() {
 		}
 	}
 	if s.server.start != nil && len(per) > 0 {
-		r.put("server_line_us", micros(s.server.length.Nanoseconds())/float64(per[0].units), count(per[0].units), source("/proc/PID/task/TID/schedstat"), func(row *metric.Row) { row.Per = per[0].per })
+		r.put("server_runqueue_us", micros(s.server.length.Nanoseconds())/float64(per[0].units), count(per[0].units), source("/proc/PID/task/TID/schedstat"), func(row *metric.Row) { row.Per = per[0].per })
 	}
 	if s.closed > 0 {
 		r.put("client_share", float64(s.resting())/float64(total), count(total), from)
@@ -306,7 +306,7 @@ const (
 
 // judgeClient says whether the client was the bottleneck; the words are returned
 // for the numbers of closed loops.
-func (r *rows) judgeClient() (doubts []string) {
+func (r *rows) judgeClient() (doubts []metric.Warning) {
 	s := r.window.sessions
 	if s == nil || s.looks < fewLooks || r.window.length <= 0 {
 		return nil
@@ -329,7 +329,7 @@ func (r *rows) judgeClient() (doubts []string) {
 	case full && r.strange():
 		r.out.Notes = append(r.out.Notes, fmt.Sprintf(result.ClientWaited+" in %.0f %% of the samples: %s, but other programs had some too", 100*share, load))
 	case full:
-		doubts = []string{fmt.Sprintf(result.ClientBound+": in %.0f %% of the samples the server waited for it; %s. Give rumbench processors that the server does not use, or another host", 100*share, load)}
+		doubts = []metric.Warning{metric.Untyped(fmt.Sprintf(result.ClientBound+": in %.0f %% of the samples the server waited for it; %s. Give rumbench processors that the server does not use, or another host", 100*share, load))}
 		r.out.Warnings = append(r.out.Warnings, doubts...)
 	default:
 		r.out.Notes = append(r.out.Notes, fmt.Sprintf(result.ClientWaited+" in %.0f %% of the samples, though they had processors to spare: %s. The time went on the way between them, or in waiting for each other: more clients would load the server more", 100*share, load))

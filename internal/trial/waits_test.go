@@ -14,6 +14,7 @@ import (
 	"rumbench/engine/enginetest"
 	"rumbench/internal/drive"
 	"rumbench/internal/hist"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
@@ -149,7 +150,7 @@ func TestLockBound(t *testing.T) {
 					t.Errorf("they waited %v of their time for the row, and %v for %s", by["row lock"], share, role)
 				}
 			}
-			if has(s.Warnings, result.ClientBound) {
+			if has(metric.Texts(s.Warnings), result.ClientBound) {
 				t.Errorf("%q", s.Warnings)
 			}
 			// All time is told: of 16 sessions, per row.
@@ -170,8 +171,8 @@ func TestLockBound(t *testing.T) {
 func TestOneClient(t *testing.T) {
 	s := countOn(t, "postgres", counters{clients: 1, seconds: 1.5})
 	t.Log(shares(t, s), s.Notes, s.Warnings)
-	for _, text := range append(s.Warnings, s.Notes...) {
-		if strings.HasPrefix(text, result.ClientBound) || strings.HasPrefix(text, result.ClientWaited) {
+	for _, text := range append(s.Warnings, metric.UntypedAll(s.Notes)...) {
+		if strings.HasPrefix(text.Text, result.ClientBound) || strings.HasPrefix(text.Text, result.ClientWaited) {
 			t.Error(text)
 		}
 	}
@@ -293,7 +294,7 @@ func TestJudgeClient(t *testing.T) {
 			for _, is := range []struct {
 				got  []string
 				want string
-			}{{out.Warnings, c.warning}, {doubts, c.warning}, {out.Notes, c.note}} {
+			}{{metric.Texts(out.Warnings), c.warning}, {metric.Texts(doubts), c.warning}, {out.Notes, c.note}} {
 				if (len(is.got) == 1) != (is.want != "") || !has(append(is.got, ""), is.want) {
 					t.Errorf("%q, want %q", is.got, is.want)
 				}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rumbench/internal/plain"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 	"rumbench/internal/trial"
 )
@@ -77,7 +78,7 @@ func (p *Progress) Event(e trial.Event) {
 		p.println(FoundLine(e.Is))
 		return
 	case p.width() > 0:
-		p.draw(clip(Line(e), p.width()-1))
+		p.draw(plain.Clip(Line(e), p.width()-1))
 		return
 	}
 	// A step that rests is told of once; the steps of a duet do not say that they begin.
@@ -139,14 +140,6 @@ func (p *Progress) println(line string) {
 	fmt.Fprintln(p.Out, plain.Text(line))
 }
 
-func clip(s string, width int) string {
-	r := []rune(s)
-	if width < 1 || len(r) <= width {
-		return s
-	}
-	return string(r[:width-1]) + "…"
-}
-
 // Line is the state of a running step.
 func Line(e trial.Event) string {
 	at := fmt.Sprintf("%.0f s", e.Elapsed)
@@ -158,9 +151,9 @@ func Line(e trial.Event) string {
 	}
 	parts := []string{fmt.Sprintf("  %-8s %s", e.Step, at)}
 	for _, g := range e.Groups {
-		part := fmt.Sprintf("%s %s/s p99 %s", g.Name, Count(g.PerSec), Micros(g.P99))
+		part := fmt.Sprintf("%s %s/s p99 %s", g.Name, quantity.Short(g.PerSec), quantity.Micros(g.P99))
 		if g.Max > 0 { // of too few operations for a percentile
-			part = fmt.Sprintf("%s %s/s max %s", g.Name, Count(g.PerSec), Micros(max(g.Max, g.P99)))
+			part = fmt.Sprintf("%s %s/s max %s", g.Name, quantity.Short(g.PerSec), quantity.Micros(max(g.Max, g.P99)))
 		}
 		if g.Errors > 0 {
 			part += fmt.Sprintf(" %d errors", g.Errors)
@@ -183,13 +176,13 @@ func Line(e trial.Event) string {
 func StepLine(s *result.Step) string {
 	line := fmt.Sprintf("  %-8s %7.1f s", s.Name, s.Seconds)
 	if r := s.Find("rows_per_s", s.Primary, ""); s.Primary != "" && r != nil {
-		line += fmt.Sprintf("  %12s %s/s", Count(r.Value), s.Primary)
+		line += fmt.Sprintf("  %12s %s/s", quantity.Short(r.Value), s.Primary)
 	}
 	if s.Status != result.Complete {
 		line += "  " + string(s.Status)
 	}
 	for _, w := range s.Warnings {
-		line += "\n             ! " + w
+		line += "\n             ! " + w.Text
 	}
 	return line
 }
@@ -200,34 +193,8 @@ func FoundLine(s *result.Step) string {
 	line := fmt.Sprintf("  %s: %v", s.Name, s.Search)
 	if r := s.Find("highest_rate", "", ""); r != nil {
 		for _, w := range r.Warnings {
-			line += "\n             ! " + w
+			line += "\n             ! " + w.Text
 		}
 	}
 	return line
-}
-
-// Count writes a number short: 1234567 as 1.23M.
-func Count(v float64) string {
-	switch {
-	case v >= 1e9:
-		return fmt.Sprintf("%.2fG", v/1e9)
-	case v >= 1e6:
-		return fmt.Sprintf("%.2fM", v/1e6)
-	case v >= 1e4:
-		return fmt.Sprintf("%.1fk", v/1e3)
-	case v >= 100:
-		return fmt.Sprintf("%.0f", v)
-	}
-	return fmt.Sprintf("%.3g", v)
-}
-
-// Micros writes a time in microseconds with a fitting unit.
-func Micros(us float64) string {
-	switch {
-	case us >= 1e6:
-		return fmt.Sprintf("%.2f s", us/1e6)
-	case us >= 1e3:
-		return fmt.Sprintf("%.2f ms", us/1e3)
-	}
-	return fmt.Sprintf("%.3g µs", us)
 }

@@ -41,7 +41,7 @@ func script(p *Progress) {
 	p.End(result.Entry{Dir: "pebble.1"}, &result.Trial{Status: result.Complete, Steps: []result.Step{
 		{Name: "l.i0", Status: result.Complete, Seconds: 12, Primary: "insert", Rows: []metric.Row{{Op: "insert", Metric: "rows_per_s", Value: 1234567}}},
 		{Name: "settle", Status: result.Complete, Seconds: 60},
-		{Name: "qr100", Status: result.Complete, Seconds: 30, Primary: "query", Warnings: []string{"SLA missed", "saturated"},
+		{Name: "qr100", Status: result.Complete, Seconds: 30, Primary: "query", Warnings: metric.UntypedAll([]string{"SLA missed", "saturated"}),
 			Rows: []metric.Row{{Op: "insert", Metric: "rows_per_s", Value: 90}, {Op: "query", Metric: "rows_per_s", Value: 23456}}},
 	}})
 	p.Begin(result.Entry{Dir: "sqlite.1", Target: "sqlite", Trial: 1}, 2, 2)
@@ -138,33 +138,6 @@ func TestSameStepAgain(t *testing.T) {
 	}
 	if n := strings.Count(b.String(), "  l.i0     1 s\n"); n != 2 {
 		t.Errorf("%d lines of steps:\n%s", n, b.String())
-	}
-}
-
-func TestClip(t *testing.T) {
-	for _, c := range []struct {
-		text  string
-		width int
-		want  string
-	}{
-		{"abcdef", 6, "abcdef"}, {"abcdef", 5, "abcd…"}, {"µµµµ", 3, "µµ…"}, {"abc", 1, "…"}, {"abc", 0, "abc"}, {"abc", -1, "abc"}, {"", 5, ""},
-	} {
-		if got := clip(c.text, c.width); got != c.want {
-			t.Errorf("clip(%q, %d) = %q, want %q", c.text, c.width, got, c.want)
-		}
-	}
-}
-
-func TestNumbers(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 0.123456: "0.123", 99.94: "99.9", 100.4: "100", 9999: "9999", 12345: "12.3k", 1234567: "1.23M", 5e9: "5.00G"} {
-		if got := Count(v); got != want {
-			t.Errorf("Count(%v) = %s, want %s", v, got, want)
-		}
-	}
-	for v, want := range map[float64]string{0: "0 µs", 0.5: "0.5 µs", 999: "999 µs", 1500: "1.50 ms", 2.5e6: "2.50 s"} {
-		if got := Micros(v); got != want {
-			t.Errorf("Micros(%v) = %s, want %s", v, got, want)
-		}
 	}
 }
 

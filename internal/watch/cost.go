@@ -3,6 +3,8 @@ package watch
 import (
 	"fmt"
 	"time"
+
+	"rumbench/internal/quantity"
 )
 
 // Cost adds up what watching itself costs.
@@ -55,10 +57,10 @@ func (c *Cost) String() string {
 		text = "1 interval"
 	}
 	if wall := c.end.Sub(c.begin); wall > 0 {
-		text += fmt.Sprintf(" in %.1f s: own CPU %s of one core", wall.Seconds(), human(100*c.cpu/float64(wall), "percent"))
+		text += fmt.Sprintf(" in %.1f s: own CPU %s of one core", wall.Seconds(), quantity.In(100*c.cpu/float64(wall), "percent"))
 	}
 	each := float64(c.took) / float64(c.samples)
-	text += fmt.Sprintf(", %s per sample, slowest %s with %s", human(each, "ns"), c.by, human(float64(c.slowest), "ns"))
+	text += fmt.Sprintf(", %s per sample, slowest %s with %s", quantity.In(each, "ns"), c.by, quantity.In(float64(c.slowest), "ns"))
 	if c.failed > 0 {
 		text += fmt.Sprintf("; %d times a source failed", c.failed)
 	}

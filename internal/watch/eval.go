@@ -1,16 +1,20 @@
 package watch
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/expr-lang/expr/file"
 
 	"rumbench/engine"
 	"rumbench/internal/observe"
 )
 
-// vector is the value of a node: numbers with labels. It is empty if the
-// number is missing. One number without labels is a number like any other.
+// vector is the value of a part of an expression: numbers with labels. It is
+// empty if the number is missing. One number without labels is a number like any
+// other.
 type vector []element
 
 type element struct {
@@ -20,19 +24,21 @@ type element struct {
 
 func (v vector) isNumber() bool { return len(v) == 1 && v[0].labels == "" }
 
-// node is a part of an expression.
-type node interface {
-	eval(s *scope) vector
+// with returns the vector with one more number, if that is one.
+func (v vector) with(labels string, value float64) vector {
+	if !finite(value) {
+		return v
+	}
+	return append(v, element{labels, value})
 }
 
 // scope is what expressions are computed from.
 type scope struct {
 	rows  map[string][]*Row // by name
 	names []string          // in the order of the frame
-	// trial gives every series the value 1, whether it is known or not, to see
-	// which series would be combined. What cannot be is told in mismatch.
-	trial    bool
-	mismatch []*binary
+	// trial gives every series the value 1, whether it is known or not: it is an
+	// error then to combine series that have no labels in common.
+	trial bool
 }
 
 func (f *Frame) scope() *scope {
@@ -49,11 +55,14 @@ func (f *Frame) scope() *scope {
 	return s
 }
 
-type number float64
+// fetchers are the functions of a series. Gauges have no growth.
+var fetchers = map[string]func(*Row) (v float64, known bool){
+	"value": func(r *Row) (float64, bool) { return r.Value, true },
+	"delta": func(r *Row) (float64, bool) { return r.Delta, r.Known && r.Kind == engine.Counter },
+	"rate":  func(r *Row) (float64, bool) { return r.Rate, r.Known && r.Kind == engine.Counter },
+}
 
-func (n number) eval(*scope) vector { return vector{{"", float64(n)}} }
-
-// fetch is rate, delta or value of what a selector matches.
+// fetch is what a function gets of the series that a selector matches.
 type fetch struct {
 	function string
 	selector *Selector
@@ -61,7 +70,7 @@ type fetch struct {
 
 func (f *fetch) eval(s *scope) (out vector) {
 	for name, r := range f.selected(s) {
-		v, ok := f.of(r)
+		v, ok := fetchers[f.function](r)
 		if s.trial {
 			v, ok = 1, true
 		}
@@ -85,11 +94,8 @@ func (f *fetch) selected(s *scope) func(yield func(string, *Row) bool) {
 	}
 	return func(yield func(string, *Row) bool) {
 		for _, name := range names {
-			if f.selector.pattern != nil && !f.selector.matchesName(name) {
-				continue
-			}
 			for _, r := range s.rows[name] {
-				if f.selector.matchesLabels(r.Labels) && !yield(name, r) {
+				if f.selector.Matches(name, r.Labels) && !yield(name, r) {
 					return
 				}
 			}
@@ -97,110 +103,74 @@ func (f *fetch) selected(s *scope) func(yield func(string, *Row) bool) {
 	}
 }
 
-// of returns the function's value of a series. Gauges have no rate.
-func (f *fetch) of(r *Row) (float64, bool) {
-	switch f.function {
-	case "value":
-		return r.Value, true
-	case "delta":
-		return r.Delta, r.Known && r.Kind == engine.Counter
+// aggregates make one number of many.
+var aggregates = map[string]func([]float64) float64{
+	"sum": sum,
+	"avg": func(all []float64) float64 { return sum(all) / float64(len(all)) },
+	"min": slices.Min[[]float64],
+	"max": slices.Max[[]float64],
+}
+
+func sum(all []float64) (sum float64) {
+	for _, v := range all {
+		sum += v
 	}
-	return r.Rate, r.Known && r.Kind == engine.Counter
+	return sum
 }
 
-// aggregate makes one number of all its arguments have.
-type aggregate struct {
-	function string
-	args     []node
-}
-
-func (a *aggregate) eval(s *scope) vector {
+// aggregate makes one number of all that the arguments have.
+func aggregate(args []any, of func([]float64) float64) vector {
 	var all []float64
-	for _, arg := range a.args {
-		for _, e := range arg.eval(s) {
+	for _, arg := range args {
+		for _, e := range arg.(vector) {
 			all = append(all, e.value)
 		}
 	}
 	if len(all) == 0 {
 		return nil
 	}
-	sum := 0.0
-	for _, v := range all {
-		sum += v
-	}
-	switch a.function {
-	case "min":
-		return vector{{"", slices.Min(all)}}
-	case "max":
-		return vector{{"", slices.Max(all)}}
-	case "avg":
-		return vector{{"", sum / float64(len(all))}}
-	}
-	return vector{{"", sum}}
+	return vector{{"", of(all)}}
 }
 
-// binary combines two values: numbers with each other, a number with all
-// series, and series with those of the same labels.
-type binary struct {
-	op          string
-	left, right node
-	at          int // place of the operator, in characters
+var operators = map[string]func(l, r float64) float64{
+	"+": func(l, r float64) float64 { return l + r },
+	"-": func(l, r float64) float64 { return l - r },
+	"*": func(l, r float64) float64 { return l * r },
+	"/": func(l, r float64) float64 { return l / r },
 }
 
-func (b *binary) eval(s *scope) vector {
-	left, right := b.left.eval(s), b.right.eval(s)
-	var out vector
+// combine combines numbers with each other, a number with all series, and series
+// with those of the same labels.
+func combine(operator string, of func(l, r float64) float64, left, right vector, s *scope) (out vector, err error) {
 	switch {
 	case len(left) == 0 || len(right) == 0:
-		return nil
+		return nil, nil
 	case right.isNumber():
 		for _, l := range left {
-			out = b.add(out, l.labels, l.value, right[0].value)
+			out = out.with(l.labels, of(l.value, right[0].value))
 		}
+		return out, nil
 	case left.isNumber():
 		for _, r := range right {
-			out = b.add(out, r.labels, left[0].value, r.value)
+			out = out.with(r.labels, of(left[0].value, r.value))
 		}
-	default:
-		var pairs int
-		if out, pairs = b.pairs(left, right); pairs == 0 {
-			s.mismatch = append(s.mismatch, b)
-		}
+		return out, nil
 	}
-	return out
-}
-
-// pairs combines elements of the same labels, and tells how many there were.
-func (b *binary) pairs(left, right vector) (out vector, n int) {
 	byLabels := make(map[string]float64, len(right))
 	for _, r := range right {
 		byLabels[r.labels] = r.value
 	}
+	pairs := 0
 	for _, l := range left {
 		if r, ok := byLabels[l.labels]; ok {
-			n++
-			out = b.add(out, l.labels, l.value, r)
+			pairs++
+			out = out.with(l.labels, of(l.value, r))
 		}
 	}
-	return out, n
-}
-
-// add appends the result, unless there is none.
-func (b *binary) add(out vector, labels string, l, r float64) vector {
-	switch b.op {
-	case "+":
-		l += r
-	case "-":
-		l -= r
-	case "*":
-		l *= r
-	default:
-		l /= r
+	if pairs == 0 && s.trial {
+		return nil, fmt.Errorf("no series on the left of %s has the labels of one on the right; make a number of either side with sum, avg, min or max", operator)
 	}
-	if !finite(l) {
-		return out
-	}
-	return append(out, element{labels, l})
+	return out, nil
 }
 
 // derive adds what the expressions make of the frame.
@@ -214,7 +184,8 @@ func (f *Frame) derive(list []*Expression) {
 		d.Elapsed = max(d.Elapsed, f.Sources[i].Elapsed)
 	}
 	for _, e := range list {
-		for _, v := range e.root.eval(s) {
+		values, _ := e.eval(s) // only a trial has errors
+		for _, v := range values {
 			d.Rows = append(d.Rows, Row{Known: true, Point: engine.Point{
 				Name: e.Name, Labels: v.labels, Kind: Derived, Unit: e.Unit, Value: v.value,
 			}})
@@ -223,30 +194,31 @@ func (f *Frame) derive(list []*Expression) {
 	f.Sources = append(f.Sources, d)
 }
 
-// Doubts tells what of the expressions cannot be computed from a frame, and
+// Warnings says what of the expressions cannot be computed from a frame, and
 // most likely from none: selectors that match nothing, rates of gauges, and
 // series that have nothing to do with each other.
-func Doubts(f *Frame, list []*Expression) (doubts []string) {
+func Warnings(f *Frame, list []*Expression) (warnings []string) {
 	for _, e := range list {
 		if e.builtin {
 			continue
 		}
 		s := f.scope()
 		for _, fetch := range e.fetches {
-			if doubt := fetch.doubt(s); doubt != "" {
-				doubts = append(doubts, fmt.Sprintf("expression %s: %s", e.Name, doubt))
+			if text := fetch.warning(s); text != "" {
+				warnings = append(warnings, fmt.Sprintf("expression %s: %s", e.Name, text))
 			}
 		}
 		s.trial = true
-		e.root.eval(s)
-		for _, b := range s.mismatch {
-			doubts = append(doubts, fmt.Sprintf("expression %s: at column %d, no series on the left of %s has the labels of one on the right; make a number of either side with sum, avg, min or max", e.Name, b.at+1, b.op))
+		_, err := e.eval(s)
+		var at *file.Error
+		if errors.As(err, &at) {
+			warnings = append(warnings, fmt.Sprintf("expression %s: at column %d, %s", e.Name, at.From+1, at.Message))
 		}
 	}
-	return doubts
+	return warnings
 }
 
-func (f *fetch) doubt(s *scope) string {
+func (f *fetch) warning(s *scope) string {
 	counters, gauges := 0, 0
 	for _, r := range f.selected(s) {
 		if r.Kind == engine.Counter {

@@ -3,107 +3,86 @@ package watch
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+
+	"rumbench/internal/hint"
+	"rumbench/internal/plain"
 )
 
-// Expression computes numbers from the series of a frame.
+// Expression computes numbers from the series of a frame. Its language is that
+// of github.com/expr-lang/expr, in which everything is a vector.
 type Expression struct {
 	Name, Unit string
 	Text       string // as written
-	root       node
+	program    *vm.Program
 	fetches    []*fetch // what it asks for
 	builtin    bool
 }
 
-// UserError is a mistake in what a user wrote, with its place.
-type UserError struct {
-	Where   string // such as `--expr busy, column 7`
-	Message string
-	Text    string // what was written; "" if it cannot be shown
-	At      int    // place of the mistake in it, in bytes
-	Advice  string
-}
+const functionHint = `there are rate(SELECTOR), delta(SELECTOR), value(SELECTOR), sum(X…), avg(X…), min(X…), max(X…), numbers, + - * / and parentheses; ` +
+	`a selector stands in quotation marks within one of the first three: rate("device.reads")`
 
-// Error tells the mistake, with a mark under its place.
-func (e *UserError) Error() string {
-	line := e.Where + ": " + e.Message
-	if e.Text == "" || strings.Contains(e.Text, "\n") {
-		return line
-	}
-	at := min(e.At, len(e.Text))
-	text := strings.ReplaceAll(e.Text, "\t", " ")
-	return line + "\n    " + text + "\n    " + strings.Repeat(" ", utf8.RuneCountInString(text[:at])) + "^"
-}
+var seriesName = regexp.MustCompile(`^[^\s()+*/,-]+\(?`)
 
-// Hint is what the user can do about it.
-func (e *UserError) Hint() string { return e.Advice }
-
-const functionHint = `there are rate(SELECTOR), delta(SELECTOR), value(SELECTOR), sum(X…), avg(X…), min(X…), max(X…), numbers, + - * / and parentheses`
-
-var (
-	fetchers   = []string{"rate", "delta", "value"}
-	aggregates = []string{"sum", "avg", "min", "max"}
-	exprName   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
-)
+var exprName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
 
 // ParseDefinition reads "name = EXPRESSION". Errors say that it was given where.
 func ParseDefinition(where, text string) (*Expression, error) {
 	name, body, ok := strings.Cut(text, "=")
 	name = strings.TrimSpace(name)
 	if !ok || !exprName.MatchString(name) {
-		return nil, &UserError{Where: where, Message: "an expression is written name = EXPRESSION", Text: text,
-			Advice: `for example: 'read_share = rate("device.reads") / (rate("device.reads") + rate("device.writes"))'`}
+		return nil, hint.Errorf(`for example: 'read_share = rate("device.reads") / (rate("device.reads") + rate("device.writes"))'`,
+			"%s: an expression is written name = EXPRESSION%s", where, plain.Mark(text, 1))
 	}
-	start := len(text) - len(body)
-	start += len(body) - len(strings.TrimLeft(body, " \t"))
-	e, err := ParseExpression(where+" "+name, name, text[start:])
-	var wrong *UserError
-	if errors.As(err, &wrong) { // show all of what was written
-		wrong.Text, wrong.At = text, wrong.At+start
-	}
-	return e, err
+	return parse(where+" "+name, name, body, text)
 }
 
-// ParseExpression reads an expression, see docs/stat.md for the grammar.
+// ParseExpression reads an expression, see docs/stat.md for the language.
 func ParseExpression(where, name, text string) (*Expression, error) {
-	e := &Expression{Name: name, Text: strings.TrimSpace(text)}
-	c := compiler{e: e, where: where}
 	if !exprName.MatchString(name) {
-		return nil, &UserError{Where: where, Message: fmt.Sprintf("%q is no name for an expression", name), Advice: "names are made of letters, digits, _ and ."}
+		return nil, hint.Errorf("names are made of letters, digits, _ and .", "%s: %q is no name for an expression", where, name)
 	}
-	if e.Text == "" {
-		return nil, c.fail(0, "the expression is empty", functionHint)
-	}
-	config := conf.CreateNew()
-	for _, f := range aggregates { // the language has some of them, with other parameters
-		config.Functions[f] = nil
-	}
-	tree, err := new(parser.Parser).Parse(e.Text, config)
-	var wrong *file.Error
-	if errors.As(err, &wrong) {
-		return nil, c.fail(byteAt(e.Text, wrong.From), wrong.Message, functionHint)
-	}
-	if err != nil {
-		return nil, c.fail(0, err.Error(), functionHint)
-	}
-	if e.root, err = c.node(tree.Node); err != nil {
-		return nil, err
-	}
-	return e, nil
+	return parse(where, name, text, text)
 }
 
-// compiler turns the tree of the language's parser into nodes.
+// parse reads an expression, which ends the text that errors show.
+func parse(where, name, text, shown string) (*Expression, error) {
+	c := compiler{e: &Expression{Name: name, Text: strings.TrimSpace(text)}, where: where, shown: shown}
+	if c.e.Text == "" {
+		c.fail(0, functionHint, "the expression is empty")
+		return nil, c.err
+	}
+	var err error
+	c.e.program, err = expr.Compile(c.e.Text, slices.Concat(language, []expr.Option{expr.Patch(&c)})...)
+	var wrong *file.Error
+	switch {
+	case c.err != nil:
+	case errors.As(err, &wrong):
+		c.fail(byteAt(c.e.Text, wrong.From), functionHint, "%s", strings.TrimSpace(strings.ReplaceAll(wrong.Message, vectorType.String(), "number")))
+	case err != nil:
+		c.fail(0, functionHint, "%v", err)
+	case c.e.program.Node().Type() != vectorType:
+		c.fail(0, functionHint, "it is a %v, not a number", c.e.program.Node().Type())
+	}
+	return c.e, c.err
+}
+
+// compiler turns what the language's parser has read into calls of the functions
+// of vectors: numbers into vectors, operators into functions, selectors into
+// fetches, which have to know the frame.
 type compiler struct {
-	e     *Expression
-	where string
+	e            *Expression
+	where, shown string
+	err          error // the first mistake
 }
 
 // byteAt turns a place in characters into one in bytes.
@@ -116,104 +95,109 @@ func byteAt(text string, char int) int {
 	return len(text)
 }
 
-func (c *compiler) fail(at int, message, hint string) error {
+// fail notes a mistake at a byte of the expression.
+func (c *compiler) fail(at int, help, format string, args ...any) {
+	if c.err != nil {
+		return
+	}
 	column := utf8.RuneCountInString(c.e.Text[:min(at, len(c.e.Text))]) + 1
-	return &UserError{Where: fmt.Sprintf("%s, column %d", c.where, column), Message: message, Text: c.e.Text, At: at, Advice: hint}
-}
-
-func (c *compiler) refuse(n ast.Node, message string) error {
-	for m, ok := n.(*ast.MemberNode); ok; m, ok = n.(*ast.MemberNode) {
-		n = m.Node // which begins a name with dots
+	message := fmt.Sprintf("%s, column %d: ", c.where, column) + fmt.Sprintf(format, args...)
+	if before, _, _ := strings.Cut(c.shown, c.e.Text); !strings.Contains(c.shown, "\n") {
+		message += plain.Mark(c.shown, utf8.RuneCountInString(before)+column)
 	}
-	return c.fail(byteAt(c.e.Text, n.Location().From), message, functionHint)
+	c.err = hint.With(errors.New(message), help)
 }
 
-func (c *compiler) node(n ast.Node) (node, error) {
-	switch n := n.(type) {
+// Visit is called for each node of the tree, for those within it first.
+func (c *compiler) Visit(node *ast.Node) {
+	refuse := func(format string, args ...any) {
+		c.fail(byteAt(c.e.Text, (*node).Location().From), functionHint, format, args...)
+	}
+	call := func(operator string, args ...ast.Node) {
+		ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: operator}, Arguments: append(args, &ast.IdentifierNode{Value: scopeName})})
+	}
+	switch n := (*node).(type) {
+	case *ast.IdentifierNode:
+		switch name := seriesName.FindString(c.e.Text[byteAt(c.e.Text, n.Location().From):]); {
+		case fetchers[n.Value] != nil || aggregates[n.Value] != nil:
+		case strings.HasSuffix(name, "("):
+			refuse("there is no function %s", strings.TrimSuffix(name, "("))
+		default:
+			refuse("%s is no function; a series is named in quotation marks: rate(%q)", name, name)
+		}
 	case *ast.IntegerNode:
-		return number(n.Value), nil
+		ast.Patch(node, &ast.ConstantNode{Value: vector{{"", float64(n.Value)}}})
 	case *ast.FloatNode:
-		return number(n.Value), nil
+		ast.Patch(node, &ast.ConstantNode{Value: vector{{"", n.Value}}})
 	case *ast.UnaryNode:
-		return c.unary(n)
+		switch n.Operator {
+		case "-":
+			call("-", &ast.ConstantNode{Value: vector{{"", 0}}}, n.Node)
+		case "+":
+			*node = n.Node
+		}
 	case *ast.BinaryNode:
-		return c.binary(n)
+		if operators[n.Operator] == nil {
+			refuse("there is no operator %s", n.Operator)
+			return
+		}
+		call(n.Operator, n.Left, n.Right)
 	case *ast.CallNode:
-		if name, ok := n.Callee.(*ast.IdentifierNode); ok {
-			return c.call(n, name.Value, n.Arguments)
+		name := fmt.Sprint(n.Callee)
+		if fetchers[name] == nil {
+			return
 		}
-	case *ast.BuiltinNode:
-		return c.call(n, n.Name, n.Arguments)
-	case *ast.StringNode:
-		return nil, c.refuse(n, fmt.Sprintf("a selector stands within a function: rate(%q)", n.Value))
-	case *ast.IdentifierNode, *ast.MemberNode:
-		return nil, c.refuse(n, fmt.Sprintf("%s is no function; a series is named in quotation marks: rate(%q)", n, n))
-	}
-	return nil, c.refuse(n, "this is not part of the grammar")
-}
-
-func (c *compiler) unary(n *ast.UnaryNode) (node, error) {
-	x, err := c.node(n.Node)
-	if err != nil {
-		return nil, err
-	}
-	switch n.Operator {
-	case "-":
-		return &binary{op: "-", left: number(0), right: x}, nil
-	case "+":
-		return x, nil
-	}
-	return nil, c.refuse(n, fmt.Sprintf("there is no operator %s", n.Operator))
-}
-
-func (c *compiler) binary(n *ast.BinaryNode) (node, error) {
-	if !slices.Contains([]string{"+", "-", "*", "/"}, n.Operator) {
-		return nil, c.refuse(n, fmt.Sprintf("there is no operator %s", n.Operator))
-	}
-	left, err := c.node(n.Left)
-	if err != nil {
-		return nil, err
-	}
-	right, err := c.node(n.Right)
-	if err != nil {
-		return nil, err
-	}
-	return &binary{op: n.Operator, left: left, right: right, at: n.Location().From}, nil
-}
-
-func (c *compiler) call(n ast.Node, name string, args []ast.Node) (node, error) {
-	switch {
-	case slices.Contains(fetchers, name):
-		return c.fetch(n, name, args)
-	case !slices.Contains(aggregates, name):
-		return nil, c.refuse(n, fmt.Sprintf("there is no function %s", name))
-	case len(args) == 0:
-		return nil, c.refuse(n, fmt.Sprintf("%s wants at least one argument", name))
-	}
-	a := &aggregate{function: name}
-	for _, arg := range args {
-		x, err := c.node(arg)
-		if err != nil {
-			return nil, err
+		if len(n.Arguments) != 1 {
+			refuse("%s wants one selector, not %d arguments", name, len(n.Arguments))
+		} else if f := c.fetch(name, n.Arguments[0]); f != nil {
+			call(name, &ast.ConstantNode{Value: f})
 		}
-		a.args = append(a.args, x)
 	}
-	return a, nil
 }
 
-func (c *compiler) fetch(n ast.Node, name string, args []ast.Node) (node, error) {
-	if len(args) != 1 {
-		return nil, c.refuse(n, fmt.Sprintf("%s wants one selector, not %d arguments", name, len(args)))
-	}
-	text, ok := args[0].(*ast.StringNode)
+// fetch is what a function is to get of the series that its argument selects.
+func (c *compiler) fetch(name string, argument ast.Node) *fetch {
+	at := byteAt(c.e.Text, argument.Location().From)
+	text, ok := argument.(*ast.StringNode)
 	if !ok {
-		return nil, c.refuse(args[0], fmt.Sprintf("%s wants a selector in quotation marks, such as %s(%q)", name, name, "device.reads"))
+		c.fail(at, functionHint, "%s wants a selector in quotation marks, such as %s(%q)", name, name, "device.reads")
+		return nil
 	}
 	s, wrong := parseSelector(text.Value)
 	if wrong != nil { // within the quotation marks
-		return nil, c.fail(byteAt(c.e.Text, text.Location().From)+1+wrong.at, wrong.message, wrong.hint)
+		c.fail(at+1+wrong.at, selectorHint, "%s", wrong.message)
+		return nil
 	}
 	f := &fetch{function: name, selector: s}
 	c.e.fetches = append(c.e.fetches, f)
-	return f, nil
+	return f
+}
+
+// scopeName is what functions call the scope; nobody can write it.
+const scopeName = "its scope"
+
+var vectorType = reflect.TypeFor[vector]()
+
+// language has the functions and operators of expressions, and no others.
+var language = func() []expr.Option {
+	all := []expr.Option{expr.DisableAllBuiltins(), expr.Env(map[string]any{scopeName: (*scope)(nil)})}
+	for name := range fetchers {
+		get := func(p ...any) (any, error) { return p[0].(*fetch).eval(p[1].(*scope)), nil }
+		all = append(all, expr.Function(name, get, new(func(*fetch, *scope) vector)))
+	}
+	for name, of := range aggregates {
+		all = append(all, expr.Function(name, func(p ...any) (any, error) { return aggregate(p, of), nil }, new(func(vector, ...vector) vector)))
+	}
+	for name, of := range operators {
+		operate := func(p ...any) (any, error) { return combine(name, of, p[0].(vector), p[1].(vector), p[2].(*scope)) }
+		all = append(all, expr.Function(name, operate, new(func(vector, vector, *scope) vector)))
+	}
+	return all
+}()
+
+// eval computes the numbers of the expression.
+func (e *Expression) eval(s *scope) (vector, error) {
+	out, err := expr.Run(e.program, map[string]any{scopeName: s})
+	v, _ := out.(vector)
+	return v, err
 }

@@ -1,11 +1,12 @@
 package watch
 
 import (
-	"errors"
 	"fmt"
+	"strings"
 
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml"
+
+	"rumbench/internal/hint"
 )
 
 // maxExprFile keeps the YAML parser, whose time grows with the square of a
@@ -17,65 +18,29 @@ const fileHint = `a file of expressions has lines like: read_share: rate("device
 // ParseExprFile reads expressions from YAML: a map of names to expressions.
 func ParseExprFile(path string, src []byte) ([]*Expression, error) {
 	if len(src) > maxExprFile {
-		return nil, &UserError{Where: path, Message: fmt.Sprintf("longer than %d KiB", maxExprFile>>10), Advice: fileHint}
+		return nil, hint.Errorf(fileHint, "%s: longer than %d KiB", path, maxExprFile>>10)
 	}
-	file, err := parser.ParseBytes(src, 0)
-	if err != nil {
-		return nil, &UserError{Where: path, Message: err.Error(), Advice: fileHint}
+	var entries yaml.MapSlice // in their order
+	if err := yaml.Unmarshal(src, &entries); err != nil {
+		return nil, hint.Errorf(fileHint, "%s: a map of names to expressions was expected: %w", path, err)
 	}
 	var all []*Expression
-	for _, doc := range file.Docs {
-		entries, err := mapping(path, doc.Body)
+	for _, entry := range entries {
+		name := fmt.Sprint(entry.Key)
+		before, _, _ := strings.Cut("\n"+string(src), "\n"+name+":")
+		where := fmt.Sprintf("%s:%d: %s", path, 1+strings.Count(before, "\n"), name)
+		switch entry.Value.(type) {
+		case string, int64, uint64, float64:
+		default:
+			return nil, hint.Errorf(fileHint, "%s is no expression", where)
+		}
+		e, err := ParseExpression(where, name, fmt.Sprint(entry.Value))
 		if err != nil {
 			return nil, err
 		}
-		for _, entry := range entries {
-			e, err := entryExpression(path, entry)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, e)
-		}
+		all = append(all, e)
 	}
 	return all, nil
-}
-
-func mapping(path string, n ast.Node) ([]*ast.MappingValueNode, error) {
-	switch n := n.(type) {
-	case nil, *ast.NullNode, *ast.CommentGroupNode:
-		return nil, nil
-	case *ast.MappingNode:
-		return n.Values, nil
-	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{n}, nil
-	}
-	return nil, &UserError{Where: place(path, n), Message: "expected a map of names to expressions", Advice: fileHint}
-}
-
-func entryExpression(path string, entry *ast.MappingValueNode) (*Expression, error) {
-	name := entry.Key.GetToken().Value
-	var text string
-	switch v := entry.Value.(type) {
-	case *ast.StringNode:
-		text = v.Value
-	case *ast.LiteralNode:
-		text = v.Value.Value
-	case *ast.IntegerNode, *ast.FloatNode:
-		text = v.GetToken().Value
-	default:
-		return nil, &UserError{Where: place(path, entry.Key), Message: name + " is no expression", Advice: fileHint}
-	}
-	e, err := ParseExpression(place(path, entry.Value)+": "+name, name, text)
-	var wrong *UserError
-	if errors.As(err, &wrong) && wrong.Text == "" {
-		wrong.Text, wrong.At = text, 0
-	}
-	return e, err
-}
-
-func place(path string, n ast.Node) string {
-	at := n.GetToken().Position
-	return fmt.Sprintf("%s:%d:%d", path, at.Line, at.Column)
 }
 
 // CheckNames refuses expressions of the same name, and those that are called
@@ -87,7 +52,7 @@ func CheckNames(list []*Expression) error {
 	}
 	for _, e := range list {
 		if seen[e.Name] {
-			return &UserError{Where: "expression " + e.Name, Message: "there is another one of that name", Text: e.Text, Advice: "names may be given once, and rumbench stat --list tells those that are built in"}
+			return hint.Errorf("names may be given once, and rumbench stat --list shows those that are built in", "expression %s: there is another one of that name", e.Name)
 		}
 		seen[e.Name] = true
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"rumbench/engine"
+	"rumbench/internal/hint"
 	"rumbench/internal/observe"
 )
 
@@ -162,11 +163,10 @@ func (e *Exporter) Handler() http.Handler {
 func Listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, &UserError{Where: "--listen " + address, Message: "the port is in use",
-			Advice: "choose another port, or port 0 to be given a free one; ss -ltnp tells who uses it"}
+		return nil, hint.Errorf("choose another port, or port 0 to be given a free one; ss -ltnp shows who uses it", "--listen %s: the port is in use", address)
 	}
 	if err != nil {
-		return nil, &UserError{Where: "--listen " + address, Message: err.Error(), Advice: "an address is HOST:PORT, such as 127.0.0.1:9464"}
+		return nil, hint.Errorf("an address is HOST:PORT, such as 127.0.0.1:9464", "--listen %s: %w", address, err)
 	}
 	return l, nil
 }

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/observe"
+	"rumbench/internal/plain"
 )
 
 // Selector names series: device.write_bytes, or device.*{dev=~"nvme.*"}.
@@ -24,34 +27,31 @@ type matcher struct {
 	regex  *regexp.Regexp // instead of value
 }
 
-// syntaxError is a mistake at a place of a text.
-type syntaxError struct {
-	at      int // in bytes from the beginning
+// misread is a mistake at a byte of a selector.
+type misread struct {
+	at      int
 	message string
-	hint    string
 }
-
-func (e *syntaxError) Error() string { return e.message }
 
 const selectorHint = `a selector is a name, where * stands for any text, and conditions on labels: device.*_bytes{dev=~"nvme.*"}; rumbench stat --list tells the names`
 
 // ParseSelector reads a selector.
 func ParseSelector(text string) (*Selector, error) {
-	s, err := parseSelector(text)
-	if err != nil {
-		return nil, &UserError{Where: fmt.Sprintf("selector, column %d", err.at+1), Message: err.message, Text: text, At: err.at, Advice: err.hint}
+	s, wrong := parseSelector(text)
+	if wrong != nil {
+		return nil, hint.Errorf(selectorHint, "selector, column %d: %s%s", wrong.at+1, wrong.message, plain.Mark(text, utf8.RuneCountInString(text[:wrong.at])+1))
 	}
 	return s, nil
 }
 
-func parseSelector(text string) (*Selector, *syntaxError) {
+func parseSelector(text string) (*Selector, *misread) {
 	name, rest, braced := strings.Cut(text, "{")
 	name = strings.TrimSpace(name)
 	if name == "" {
-		return nil, &syntaxError{0, "a selector begins with a name", selectorHint}
+		return nil, &misread{0, "a selector begins with a name"}
 	}
 	if i := strings.IndexAny(name, " \t\"'`}=,()"); i >= 0 {
-		return nil, &syntaxError{i, fmt.Sprintf("%q cannot be part of a name", name[i]), selectorHint}
+		return nil, &misread{i, fmt.Sprintf("%q cannot be part of a name", name[i])}
 	}
 	s := &Selector{text: text, name: name}
 	if strings.ContainsAny(name, "*?") {
@@ -60,9 +60,7 @@ func parseSelector(text string) (*Selector, *syntaxError) {
 	if !braced {
 		return s, nil
 	}
-	p := matcherParser{text: text, at: len(text) - len(rest)}
-	err := p.all(&s.matchers)
-	return s, err
+	return s, s.conditions(len(text) - len(rest))
 }
 
 // wildcard makes an expression of a name in which * stands for any text and ?
@@ -72,105 +70,58 @@ func wildcard(name string) *regexp.Regexp {
 	return regexp.MustCompile("^(?:" + quoted + ")$")
 }
 
-// matcherParser reads what is between the braces.
-type matcherParser struct {
-	text string
-	at   int
-}
+// The parts of conditions.
+var (
+	labelName     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*`)
+	labelOperator = regexp.MustCompile(`^(=~|!~|!=|=)`)
+	labelValue    = regexp.MustCompile("^(\"[^\"]*\"|'[^']*'|`[^`]*`|[^\"'`,}][^,}]*|)") // in quotation marks of any kind, or without any
+	comma         = regexp.MustCompile(`^,`)
+	closingBrace  = regexp.MustCompile(`^}`)
+)
 
-func (p *matcherParser) fail(message string) *syntaxError {
-	return &syntaxError{p.at, message, selectorHint}
-}
-
-func (p *matcherParser) space() {
-	for p.at < len(p.text) && (p.text[p.at] == ' ' || p.text[p.at] == '\t') {
-		p.at++
+// conditions reads what is between the braces, from a byte of the text on.
+func (s *Selector) conditions(at int) *misread {
+	take := func(part *regexp.Regexp) string {
+		at += len(s.text[at:]) - len(strings.TrimLeft(s.text[at:], " \t"))
+		got := part.FindString(s.text[at:])
+		at += len(got)
+		return got
 	}
-}
-
-// next tells whether the text goes on with a word, and skips it.
-func (p *matcherParser) next(word string) bool {
-	p.space()
-	if !strings.HasPrefix(p.text[p.at:], word) {
-		return false
-	}
-	p.at += len(word)
-	return true
-}
-
-func (p *matcherParser) all(into *[]matcher) *syntaxError {
-	for !p.next("}") {
-		if len(*into) > 0 && !p.next(",") {
-			return p.fail("conditions are separated by commas and end with }")
+	for take(closingBrace) == "" {
+		if len(s.matchers) > 0 && take(comma) == "" {
+			return &misread{at, "conditions are separated by commas and end with }"}
 		}
-		m, err := p.matcher()
-		if err != nil {
-			return err
+		m := matcher{label: take(labelName)}
+		if m.label == "" {
+			return &misread{at, "expected the name of a label"}
 		}
-		*into = append(*into, m)
+		operator := take(labelOperator)
+		value := take(labelValue)
+		start := at - len(value)
+		switch {
+		case operator == "":
+			return &misread{start, "expected =, !=, =~ or !~ after the name of a label"}
+		case value == "" && at < len(s.text) && !strings.ContainsAny(s.text[at:at+1], ",}"):
+			return &misread{at, "the value of the label has no end"}
+		case at == len(s.text) && (value == "" || !strings.ContainsAny(value[:1], "\"'`")):
+			return &misread{start, "the conditions end with }"}
+		}
+		if m.value = strings.TrimSpace(value); m.value != "" && strings.ContainsAny(value[:1], "\"'`") {
+			m.value = value[1 : len(value)-1]
+		}
+		m.negate = operator[0] == '!'
+		if strings.HasSuffix(operator, "~") {
+			var err error
+			if m.regex, err = regexp.Compile("^(?:" + m.value + ")$"); err != nil {
+				return &misread{start, strings.TrimPrefix(err.Error(), "error parsing regexp: ")}
+			}
+		}
+		s.matchers = append(s.matchers, m)
 	}
-	p.space()
-	if p.at < len(p.text) {
-		return p.fail("nothing may follow the closing brace")
+	if strings.TrimSpace(s.text[at:]) != "" {
+		return &misread{at, "nothing may follow the closing brace"}
 	}
 	return nil
-}
-
-var labelName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*`)
-
-func (p *matcherParser) matcher() (m matcher, err *syntaxError) {
-	p.space()
-	m.label = labelName.FindString(p.text[p.at:])
-	if m.label == "" {
-		return m, p.fail("expected the name of a label")
-	}
-	p.at += len(m.label)
-	regex := false
-	switch {
-	case p.next("=~"):
-		regex = true
-	case p.next("!~"):
-		regex, m.negate = true, true
-	case p.next("!="):
-		m.negate = true
-	case p.next("="):
-	default:
-		return m, p.fail("expected =, !=, =~ or !~ after the name of a label")
-	}
-	start := p.at
-	if m.value, err = p.value(); err != nil || !regex {
-		return m, err
-	}
-	var wrong error
-	if m.regex, wrong = regexp.Compile("^(?:" + m.value + ")$"); wrong != nil {
-		p.at = start
-		return m, p.fail(strings.TrimPrefix(wrong.Error(), "error parsing regexp: "))
-	}
-	return m, nil
-}
-
-// value reads a value in quotation marks of any kind, or without any up to the
-// next comma or brace.
-func (p *matcherParser) value() (string, *syntaxError) {
-	p.space()
-	rest := p.text[p.at:]
-	if rest == "" {
-		return "", p.fail("expected the value of a label")
-	}
-	if quote := rest[0]; quote == '"' || quote == '\'' || quote == '`' {
-		end := strings.IndexByte(rest[1:], quote)
-		if end < 0 {
-			return "", p.fail("the value of the label has no end")
-		}
-		p.at += end + 2
-		return rest[1 : end+1], nil
-	}
-	end := strings.IndexAny(rest, ",}")
-	if end < 0 {
-		return "", p.fail("the conditions end with }")
-	}
-	p.at += end
-	return strings.TrimSpace(rest[:end]), nil
 }
 
 // String is the selector as it was written.

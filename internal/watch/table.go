@@ -11,6 +11,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/observe"
 	"rumbench/internal/plain"
+	"rumbench/internal/quantity"
 )
 
 // Table writes frames for people. On a terminal each is drawn over the last
@@ -65,18 +66,11 @@ func (t *Table) draw(lines []string) error {
 	}
 	b.WriteString("\r\x1b[J")
 	for _, line := range lines {
-		b.WriteString(clip(line, width) + "\n")
+		b.WriteString(plain.Clip(line, width) + "\n")
 	}
 	t.drawn = len(lines)
 	_, err := io.WriteString(t.Out, b.String())
 	return err
-}
-
-func clip(s string, width int) string {
-	if width < 2 || utf8.RuneCountInString(s) <= width {
-		return s
-	}
-	return string([]rune(s)[:width-1]) + "…"
 }
 
 func (t *Table) lines(f *Frame) []string {
@@ -150,9 +144,9 @@ func (t *Table) lists(f *Frame, chosen func(*Row) bool) (lines []string) {
 		}
 		grid := [][]string{{s.Name, ""}}
 		for _, r := range rows {
-			value := missing
+			value := quantity.Unknown
 			if v, ok := r.Shown(); ok && r.Known {
-				value = human(v, r.ShownUnit())
+				value = quantity.In(v, r.ShownUnit())
 			}
 			grid = append(grid, []string{"  " + s.short(r), value})
 		}

@@ -64,22 +64,3 @@ func TestRedraw(t *testing.T) {
 		}
 	}
 }
-
-func TestHuman(t *testing.T) {
-	for _, test := range []struct {
-		value      float64
-		unit, want string
-	}{
-		{0, "bytes", "0 B"}, {1, "bytes/s", "1 B/s"}, {1023, "bytes", "1023 B"}, {1023.9, "bytes", "1.00 KiB"}, {1024, "bytes", "1 KiB"},
-		{1536 << 20, "bytes/s", "1.50 GiB/s"}, {-2048, "bytes", "-2 KiB"}, {5 << 60, "bytes", "5120 PiB"},
-		{0, "ns", "0 ms"}, {250, "ns", "250 ns"}, {1500, "ns", "1.50 µs"}, {2.5e6, "ns/s", "2.50 ms/s"}, {999.6e6, "ns", "1.00 s"}, {90e9, "ns", "90 s"},
-		{20, "us", "20 µs"}, {0.25, "ms", "250 µs"}, {0.5, "s", "500 ms"}, {2, "seconds", "2 s"},
-		{12.345, "percent", "12.3 %"}, {0.04, "percent", "0.0 %"},
-		{0, "count", "0"}, {3, "count/s", "3/s"}, {3.14159, "count", "3.14"}, {1234.5, "count/s", "1234/s"}, {999_499, "count", "999499"}, {1.5e6, "count/s", "1.50M/s"}, {2e9, "", "2G"},
-		{0.95, "ratio", "0.950"}, {1e-7, "ratio", "1e-07"}, {7, "pages/s", "7 pages/s"},
-	} {
-		if got := human(test.value, test.unit); got != test.want {
-			t.Errorf("%v %s is %q, want %q", test.value, test.unit, got, test.want)
-		}
-	}
-}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rumbench/internal/observe"
+	"rumbench/internal/quantity"
 )
 
 // view is what a table shows of a group of series unless it is asked for
@@ -103,7 +104,7 @@ func (v *view) grid(f *Frame) [][]string {
 			who = append(who, r.Labels)
 		}
 		if value, ok := r.Shown(); ok {
-			cells[r.Name][r.Labels] = human(value, r.ShownUnit())
+			cells[r.Name][r.Labels] = quantity.In(value, r.ShownUnit())
 		}
 	}
 	if len(who) == 0 {
@@ -123,7 +124,7 @@ func (v *view) grid(f *Frame) [][]string {
 		for i, labels := range who {
 			cell, ok := column[labels]
 			if !ok {
-				cell = missing
+				cell = quantity.Unknown
 			}
 			grid[1+i] = append(grid[1+i], cell)
 		}

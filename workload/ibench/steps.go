@@ -82,7 +82,7 @@ func (r *run) allSteps() []workload.Step {
 	return steps
 }
 
-// checks tells whether the rows are to be counted after a step.
+// checks reports whether the rows are to be counted after a step.
 func (r *run) checks(step string) bool {
 	switch r.p.String("check") {
 	case "each":
@@ -126,10 +126,10 @@ func (r *run) opKinds(as role) []workload.OpKind {
 	return kinds
 }
 
-// load is the first step: rows in the order of the primary key.
+// load returns the first step: rows in the order of the primary key.
 func (r *run) load(name string, indexed bool) *plan {
 	p := &plan{batch: r.p.Int("load_batch"), load: true, indexed: indexed, withIndex: indexed}
-	p.Name, p.Creates, p.Primary, p.WritesPer = name, true, opInsert, opInsert
+	p.Name, p.Creates, p.Primary, p.WritesPer, p.Access = name, true, opInsert, opInsert, workload.WriteAccess
 	p.Doc = "How fast are rows appended in the order of the primary key, without secondary indexes?"
 	if indexed {
 		p.Doc = "How fast are rows inserted while the secondary indexes are maintained in random order?"
@@ -138,7 +138,7 @@ func (r *run) load(name string, indexed bool) *plan {
 	return p
 }
 
-// build is the step that makes the secondary indexes.
+// build returns the step that makes the secondary indexes.
 func (r *run) build() *plan {
 	if r.p.Int("secondary") == 0 {
 		return nil
@@ -150,13 +150,13 @@ func (r *run) build() *plan {
 	return p
 }
 
-// writes is a step of inserts, and deletes, with all indexes present.
+// writes returns a step of inserts, and deletes, with all indexes present.
 func (r *run) writes(name string, rows, batch int64) *plan {
 	if rows == 0 {
 		return nil
 	}
 	p := &plan{batch: batch, indexed: true, wantsIndex: true}
-	p.Name, p.Primary, p.WritesPer = name, opInsert, opInsert
+	p.Name, p.Primary, p.WritesPer, p.Access = name, opInsert, opInsert, workload.WriteAccess
 	p.Doc = fmt.Sprintf("How fast are rows inserted, %d per commit, with secondary indexes maintained in random order", batch)
 	if r.p.Bool("deletes") {
 		p.Doc += " and as many of the oldest rows deleted"
@@ -183,12 +183,13 @@ func (r *run) settle() *plan {
 	return p
 }
 
-// queries is a step of queries beside writers of a fixed rate.
+// queries returns a step of queries beside writers of a fixed rate.
 func (r *run) queries(name string, rate int64, as role) *plan {
 	p := &plan{batch: min(r.p.Int("write_batch"), rate), indexed: true, wantsIndex: true}
-	p.Name, p.Primary, p.WritesPer = name, opQuery, opInsert
+	p.Name, p.Primary, p.WritesPer, p.Access = name, opQuery, opInsert, workload.RangeAccess
 	what := "short range queries that an index covers"
 	if as == pointer {
+		p.Access = workload.PointAccess
 		what = fmt.Sprintf("reads of %d rows by key", r.p.Int("rows_per_query"))
 	}
 	p.Doc = fmt.Sprintf("How many %s are answered, and how fast, while every client writes %d rows/s?", what, rate)

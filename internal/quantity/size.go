@@ -1,4 +1,4 @@
-package plan
+package quantity
 
 import (
 	"fmt"
@@ -21,13 +21,7 @@ var units = []struct {
 
 // ParseSize reads a size in bytes such as 256MiB, 1.5GB or 4096.
 func ParseSize(s string) (int64, error) {
-	number, unit := strings.TrimSpace(s), int64(1)
-	for _, u := range units {
-		if head, ok := strings.CutSuffix(number, u.name); ok {
-			number, unit = strings.TrimSpace(head), u.bytes
-			break
-		}
-	}
+	number, unit := split(s)
 	if strings.Trim(number, "0123456789.") != "" {
 		return 0, fmt.Errorf("%q is not a size", s)
 	}
@@ -45,6 +39,25 @@ func ParseSize(s string) (int64, error) {
 		return 0, fmt.Errorf("%q is not a whole number of bytes", s)
 	}
 	return int64(bytes), nil
+}
+
+// RoundSize reads a size that need not be a whole number of bytes, as published
+// ones seldom are.
+func RoundSize(s string) (bytes float64, err error) {
+	number, unit := split(s)
+	v, err := strconv.ParseFloat(number, 64)
+	return math.Round(v * float64(unit)), err
+}
+
+// split takes the unit off a size, which is 1 if it has none.
+func split(s string) (number string, unit int64) {
+	number = strings.TrimSpace(s)
+	for _, u := range units {
+		if head, ok := strings.CutSuffix(number, u.name); ok {
+			return strings.TrimSpace(head), u.bytes
+		}
+	}
+	return number, 1
 }
 
 // FormatSize writes a size exactly, in the unit that makes the shortest text.

@@ -1,0 +1,46 @@
+// Package hint carries what a user can do about an error beside the error, so
+// that messages say what failed and hints what to do.
+package hint
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+)
+
+// Hinted is an error that knows what its user can do about it.
+type Hinted interface {
+	error
+	Hint() string
+}
+
+type hinted struct {
+	error
+	hint string
+}
+
+func (e *hinted) Unwrap() error { return e.error }
+func (e *hinted) Hint() string  { return e.hint }
+
+// With returns err with a hint, which is no part of its message.
+func With(err error, hint string) error { return &hinted{err, hint} }
+
+// Errorf returns an error with a hint.
+func Errorf(hint, format string, args ...any) error { return With(fmt.Errorf(format, args...), hint) }
+
+// Of returns what a user can do about an error, "" if nothing is known.
+func Of(err error) string {
+	var h Hinted
+	if errors.As(err, &h) && h.Hint() != "" {
+		return h.Hint()
+	}
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return "the disk is full: free space, choose another --out, or lower the rows; rumbench run --dry-run shows the size expected"
+	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EROFS):
+		return "check who may write there, or choose another place with --out"
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return "raise the limit of open files (ulimit -n)"
+	}
+	return ""
+}

@@ -1,0 +1,67 @@
+package metric_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"rumbench/internal/metric"
+)
+
+var update = flag.Bool("update", false, "write the metrics of docs/glossary.md")
+
+// The part of the glossary between these lines is made from the catalogue.
+const (
+	begin = "<!-- Metrics: made from internal/metric by `go test ./internal/metric -update`. -->\n"
+	end   = "<!-- End of the metrics. -->\n"
+)
+
+// TestGlossary: docs/glossary.md has the metrics as the catalogue has them.
+func TestGlossary(t *testing.T) {
+	const file = "../../docs/glossary.md"
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(b), begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !ok || !ended {
+		t.Fatalf("%s lacks the lines around the metrics", file)
+	}
+	want := before + begin + glossary() + end + after
+	if want == string(b) {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s is not up to date: go test ./internal/metric -update", file)
+	}
+	if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func glossary() string {
+	var b strings.Builder
+	for _, s := range metric.Sections {
+		fmt.Fprintf(&b, "\n### %s\n\n| metric | unit | better | meaning |\n|---|---|---|---|\n", s)
+		for _, name := range metric.InSection(s) {
+			m := metric.ByName(name)
+			meaning := m.Meaning()
+			if m.See != "" {
+				file, _, _ := strings.Cut(m.See, "#")
+				meaning += fmt.Sprintf(" See [%s](%s).", file, m.See)
+			}
+			for _, f := range m.Former {
+				meaning += " Formerly `" + f + "`."
+			}
+			if m.Headline == metric.Judged {
+				meaning += " **Headline.**"
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.Name, m.Unit, cmp.Or(m.Better, "–"), strings.ReplaceAll(meaning, "|", `\|`))
+		}
+	}
+	return b.String() + "\n"
+}

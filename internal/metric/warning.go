@@ -1,0 +1,105 @@
+package metric
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Code is what a warning is about. Verdicts, gates and reports decide by it,
+// never by the text.
+type Code string
+
+// Values are the figures and names in a warning: float64 or string, by the names
+// that the text of its code gives them.
+type Values map[string]any
+
+// Warning limits the use of a number, a step or a trial.
+type Warning struct {
+	Code   Code   `json:"code,omitempty"` // "" of most warnings of older builds
+	Values Values `json:"values,omitempty"`
+	Text   string `json:"text"` // made of the two
+}
+
+// Untyped returns a warning that has a text only.
+func Untyped(text string) Warning { return Warning{Text: text} }
+
+// UntypedAll returns warnings that have texts only.
+func UntypedAll(texts []string) []Warning {
+	var out []Warning
+	for _, text := range texts {
+		out = append(out, Untyped(text))
+	}
+	return out
+}
+
+// Warn returns a warning with its text. A value that the text of the code does
+// not name, and one that is missing, is a bug, and panics.
+func Warn(code Code, values Values) Warning {
+	k, ok := kinds[code]
+	if !ok {
+		panic("no text of warning " + string(code))
+	}
+	unused := maps.Clone(values)
+	text := placeholder.ReplaceAllStringFunc(k.Text, func(p string) string {
+		name, verb, _ := strings.Cut(p[1:len(p)-1], ":")
+		v, ok := values[name]
+		if !ok {
+			panic(fmt.Sprintf("warning %s lacks %s", code, name))
+		}
+		delete(unused, name)
+		if verb == "" {
+			verb = "%v"
+		}
+		return fmt.Sprintf(verb, v)
+	})
+	if len(unused) > 0 {
+		panic(fmt.Sprintf("warning %s does not name %v", code, slices.Sorted(maps.Keys(unused))))
+	}
+	return Warning{Code: code, Values: values, Text: text}
+}
+
+// placeholder is a value in a text: {name}, or {name:%.0f}.
+var placeholder = regexp.MustCompile(`\{[a-z_]+(:%[^}]*)?\}`)
+
+// String returns the text.
+func (w Warning) String() string { return w.Text }
+
+// UnmarshalJSON reads a warning, and the text alone that older builds wrote.
+func (w *Warning) UnmarshalJSON(b []byte) error {
+	*w = Warning{}
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, &w.Text)
+	}
+	type plain Warning
+	return json.Unmarshal(b, (*plain)(w))
+}
+
+// Texts returns the texts of warnings.
+func Texts(list []Warning) []string {
+	var out []string
+	for _, w := range list {
+		out = append(out, w.Text)
+	}
+	return out
+}
+
+// Has reports whether one of the warnings has the code.
+func Has(list []Warning, code Code) bool {
+	return slices.ContainsFunc(list, func(w Warning) bool { return w.Code == code })
+}
+
+// AppendNew appends the warnings whose text is not yet in the list.
+func AppendNew(list []Warning, more ...Warning) []Warning {
+	for _, w := range more {
+		if !slices.ContainsFunc(list, func(o Warning) bool { return o.Text == w.Text }) {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
+// The codes are in code.go (what is decided by) and descriptive.go (all others).
