@@ -203,7 +203,7 @@ var clientStages = map[string]bool{"reading from net": true, "receiving from cli
 // stages are the roles of the stages that say what a statement is at, in lower
 // case; all others mean that it is being executed. Both servers' names are
 // here, of MariaDB 10.2 to 11 and MySQL 5.6 to 9. A commit both writes and
-// waits, and no stage tells which.
+// waits, and no stage says which.
 var stages = map[string]engine.Role{
 	"waiting for row lock": engine.RoleRow, // MyRocks
 	"waiting for table":    engine.RoleMetadata, "waiting for tables": engine.RoleMetadata, "waiting for table flush": engine.RoleMetadata,

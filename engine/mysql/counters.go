@@ -17,10 +17,10 @@ import (
 type status struct {
 	conn     *sqlkit.Admin
 	version  release
-	storages []string // of which engine-neutral figures are told
+	storages []string // that have engine-neutral figures
 	labelled bool     // each with its storage, because there are several
-	sizes    bool     // tables are told with their sizes
-	waits    timed    // nil: no waits are told
+	sizes    bool     // of tables are reported
+	waits    timed    // nil: no waits are timed
 	metrics  string   // the query for InnoDB's own counters; "" for none
 
 	mu        sync.Mutex
@@ -34,7 +34,7 @@ func newStatus(conn *sqlkit.Admin, v release, storages ...string) *status {
 	return &status{conn: conn, version: v, storages: storages, names: map[string]*variable{}, found: map[string]float64{}}
 }
 
-// Counters adds the server's status variables, what MyRocks tells of its
+// Counters adds the server's status variables, what MyRocks reports of its
 // levels, and the engine-neutral figures that are made of them.
 func (d *db) Counters(ctx context.Context, s *engine.Sample) error { return d.status.sample(ctx, s) }
 
@@ -95,7 +95,7 @@ func (t *status) add(s *engine.Sample, name string, n float64) {
 	v.point(s, "", n)
 }
 
-// neutral tells the cache's figures by two variables.
+// neutral adds the cache's figures from two variables.
 func (t *status) neutral(s *engine.Sample, labels []string, lookups, misses string) {
 	if n, ok := t.found[lookups]; ok {
 		s.Counter(engine.CacheLookups, "count", n, labels...)
@@ -293,9 +293,9 @@ func isGauge(key string) bool {
 	return slices.Contains(gauges, key) || strings.HasPrefix(key, "innodb_mem_")
 }
 
-// innodbMetrics are the counters of InnoDB that no status variable tells on
+// innodbMetrics are the counters of InnoDB that no status variable has on
 // every server: how locks ended, what kinds of transactions there were, and how
-// many old versions wait for purge. Servers count the commits only when told to
+// many old versions wait for purge. Servers count the commits only when asked to
 // (innodb_monitor_enable = module_trx).
 var innodbMetrics = map[string]engine.CounterKind{
 	"lock_deadlocks": engine.Counter, "lock_timeouts": engine.Counter,

@@ -157,10 +157,10 @@ func (r release) atLeast(major, minor int) bool {
 	return r.major > major || r.major == major && r.minor >= minor
 }
 
-// fractions tells whether times have fractions of seconds.
+// fractions reports whether times have fractions of seconds.
 func (r release) fractions() bool { return r.atLeast(5, 6) }
 
-// redoApart tells whether Innodb_data_written leaves the redo log out.
+// redoApart reports whether Innodb_data_written leaves the redo log out.
 func (r release) redoApart() bool { return r.maria && r.atLeast(10, 5) }
 
 // Watch connects to a running server for its counters only.

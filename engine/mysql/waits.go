@@ -53,7 +53,7 @@ func findTimed(ctx context.Context, c *sqlkit.Admin) timed {
 	return t
 }
 
-// sample adds the sums. A wait that never was is told too: it may be later, and
+// sample adds the sums. A wait that never was is added too: it may be later, and
 // growth is only known from a sample before.
 func (t timed) sample(ctx context.Context, c *sqlkit.Admin, s *engine.Sample) error {
 	if t == nil {

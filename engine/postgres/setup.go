@@ -137,7 +137,7 @@ func (s *setup) knobSettings(major int) []server.Setting {
 // commits are the settings that make the levels. A commit with
 // synchronous_commit off stays in the server's own memory for up to three times
 // wal_writer_delay, and is lost when its processes are killed; with it on, the
-// log is written at the commit, and fsync tells whether it is synced too.
+// log is written at the commit, and fsync decides whether it is synced too.
 var commits = map[model.Durability]struct{ fsync, synchronous string }{
 	model.DurabilityNone:     {"off", "off"},
 	model.DurabilityInterval: {"on", "off"},

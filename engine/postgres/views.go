@@ -65,7 +65,7 @@ func engineView(major int) view {
 	}}
 }
 
-// readsApart is the release from which on pages read are told apart from new
+// readsApart is the release from which on pages read are counted apart from new
 // pages. Before it every page that a row or an entry adds to a table or index
 // counts as one that was read, in pg_stat_database and in pg_statio alike; those
 // that an index build adds do not count. So neither what was read nor what was
@@ -137,7 +137,7 @@ var walWritesView = view{prefix: "postgres.wal.", points: []point{
 	nanos("sync_ns", "sum(fsync_time)"),
 }, from: "FROM pg_stat_io WHERE object = 'wal'"}
 
-// ioView tells who reads and writes what. Most of its rows never count anything.
+// ioView shows who reads and writes what. Most of its rows never count anything.
 var ioView = view{
 	prefix: "postgres.io.",
 	labels: []label{{"context", "context"}, {"object", "object"}, {"process", "backend_type"}},

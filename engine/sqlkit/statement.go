@@ -10,7 +10,7 @@ import (
 // Statement is an operation in a dialect.
 type Statement struct {
 	Text string
-	// Args tells which argument each placeholder takes; nil: as they come.
+	// Args are the arguments that the placeholders take; nil: as they come.
 	Args []int
 	// Types are those of the columns returned; nil if no rows are.
 	Types []model.Type
