@@ -46,12 +46,9 @@ func (d *db) analyze(ctx context.Context) error {
 	})
 }
 
-const (
-	// quiet is for how long nothing must have been left to do.
-	quiet = time.Second
-	// settleTime is how long a server may take to come to rest.
-	settleTime = time.Hour
-)
+// A server is at rest when nothing was left to do for quiet, and may take settleTime
+// to come to it.
+const quiet, settleTime = time.Second, time.Hour
 
 // flushSettings make InnoDB write all that is dirty as fast as it can.
 var flushSettings = []struct{ name, value string }{
