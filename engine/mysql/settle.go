@@ -170,7 +170,7 @@ func (d *db) settleRocksDB(ctx context.Context) (actions []engine.SettleAction, 
 	if err != nil {
 		return nil, err
 	}
-	more[0].Detail = quantity.Bytes(float64(now-before)) + " compacted"
+	more[0].Detail = quantity.Bytes(now-before) + " compacted"
 	return append(actions, more...), nil
 }
 
