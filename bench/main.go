@@ -143,12 +143,7 @@ func best(f func(*testing.B)) (r testing.BenchmarkResult) {
 // and hands over in batches.
 func rowGeneration(string) ([]budget, error) {
 	const rows = 5_000_000
-	w := ibench.Workload{}
-	p, err := w.Info().Resolve("", map[string]any{"rows": int64(rows), "steps": []string{"l.i0"}})
-	if err != nil {
-		return nil, err
-	}
-	r, err := w.New(p)
+	r, err := workload.NewRun(ibench.Workload{}, "", map[string]any{"rows": int64(rows), "steps": []string{"l.i0"}})
 	if err != nil {
 		return nil, err
 	}

@@ -70,11 +70,7 @@ func (j *job) run() (workload.Run, error) {
 			return nil, err
 		}
 	}
-	p, err := w.Info().Resolve("", given)
-	if err != nil {
-		return nil, err
-	}
-	return w.New(p)
+	return workload.NewRun(w, "", given)
 }
 
 // fill makes the tables of a job with rumbench's own load and all its steps. The
