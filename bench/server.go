@@ -15,8 +15,8 @@ import (
 	"rumbench/model"
 )
 
-// serverSampling measures what it costs to sample a real server each second:
-// rumbench, and the server that answers.
+// serverSampling measures the CPU cost of sampling a real server every second,
+// for rumbench and for the server.
 func serverSampling(string) ([]budget, error) {
 	ctx := context.Background()
 	var missing *server.MissingError

@@ -50,7 +50,7 @@ type ParamError struct {
 	Hint   string
 }
 
-// Error returns the message.
+// Error implements error.
 func (e *ParamError) Error() string { return fmt.Sprintf("%s: %s", e.Param, e.Reason) }
 
 // Parse converts a value from a plan to the parameter's Go type and checks it; a
