@@ -116,7 +116,8 @@ UNION ALL SELECT 'log records', wal_records FROM pg_stat_wal
 UNION ALL SELECT 'full pages logged', wal_fpi FROM pg_stat_wal
 UNION ALL SELECT 'commits', xact_commit FROM pg_stat_database WHERE datname = current_database()
 UNION ALL SELECT n.name, n.value FROM pg_stat_user_tables, LATERAL (VALUES ('index scans', idx_scan), ('sequential scans', seq_scan),
-	('rows by index', idx_tup_fetch), ('inserted', n_tup_ins), ('updated', n_tup_upd), ('updated in place', n_tup_hot_upd), ('deleted', n_tup_del)) n(name, value)
+	('rows by index', idx_tup_fetch),
+	('inserted', n_tup_ins), ('updated', n_tup_upd), ('updated in place', n_tup_hot_upd), ('deleted', n_tup_del)) n(name, value)
 	WHERE relname = 'sbtest1'`
 	out, err := p.query(ctx, text)
 	return named(out), err

@@ -197,7 +197,8 @@ func TestWork(t *testing.T) {
 					t.Errorf("%s: queries are not a closed loop", s.Name)
 				}
 			}
-			if rate := g.Rate * float64(g.RowsPerOp); strings.HasPrefix(s.Name, "q") && g.Name != "query" && rate != map[string]float64{"qr100": 100, "qp1000": 1000}[s.Name] {
+			if rate := g.Rate * float64(g.RowsPerOp); strings.HasPrefix(s.Name, "q") && g.Name != "query" &&
+				rate != map[string]float64{"qr100": 100, "qp1000": 1000}[s.Name] {
 				t.Errorf("%s: %s has a rate of %v rows/s", s.Name, g.Name, rate)
 			}
 		}

@@ -56,8 +56,9 @@ func (r *run) rangeQueries() []rangeQuery {
 	short := map[string]string{"marketsegment": "market", "registersegment": "register", "pdc": "pdc"}
 	var out []rangeQuery
 	for _, ix := range r.indexes() {
-		q := rangeQuery{name: short[ix.name], index: ix.name, columns: ix.columns, lower: model.Inclusive, start: starts[ix.columns[0]], values: values[ix.columns[0]]}
-		if ix.columns[0] == colRegister {
+		first := ix.columns[0]
+		q := rangeQuery{name: short[ix.name], index: ix.name, columns: ix.columns, lower: model.Inclusive, start: starts[first], values: values[first]}
+		if first == colRegister {
 			q.lower = model.Exclusive // as in the original
 		}
 		out = append(out, q)

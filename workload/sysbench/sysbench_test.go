@@ -159,7 +159,8 @@ func TestSteps(t *testing.T) {
 	if befores != 15 {
 		t.Errorf("%d reads are compared with those before the writes, want 15", befores)
 	}
-	r = mustRun(t, "", map[string]any{"tests": []string{"ratio"}, "tables": []int64{1, 8}, "ratios": []int64{16, 1}, "clients": []int64{2, 4}, "warmup_seconds": 1.0})
+	r = mustRun(t, "", map[string]any{"tests": []string{"ratio"}, "tables": []int64{1, 8},
+		"ratios": []int64{16, 1}, "clients": []int64{2, 4}, "warmup_seconds": 1.0})
 	for _, want := range []string{"ratio@16r.1t.2c", "ratio@1r.8t.4c", "ratio.warmup@16r.1t.2c"} {
 		if !slices.Contains(stepNames(r), want) {
 			t.Errorf("there is no step %s in %v", want, stepNames(r))

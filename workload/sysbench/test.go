@@ -217,7 +217,10 @@ func (r *run) readWrite(size int64) test {
 
 // readOnly returns a transaction of points and one range.
 func (r *run) readOnly(what string, s statement) test {
-	return test{doc: fmt.Sprintf("How fast are transactions of points and %s of %d rows?", what, wide), transaction: true, blocks: append(r.points(), block{times(1, s)})}
+	return test{
+		doc:         fmt.Sprintf("How fast are transactions of points and %s of %d rows?", what, wide),
+		transaction: true, blocks: append(r.points(), block{times(1, s)}),
+	}
 }
 
 // grows returns the number of rows that an event adds, if it finds what it
@@ -250,7 +253,8 @@ func (r *run) newTest(entry string) (*test, error) {
 		}
 		return &made, nil
 	}
-	return nil, &workload.ParamError{Param: "tests", Reason: fmt.Sprintf("there is no test %q", name), Hint: "the tests are " + strings.Join(testNames(), ", ") + ", and settle"}
+	return nil, &workload.ParamError{Param: "tests", Reason: fmt.Sprintf("there is no test %q", name),
+		Hint: "the tests are " + strings.Join(testNames(), ", ") + ", and settle"}
 }
 
 func testNames() (names []string) {
