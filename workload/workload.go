@@ -88,6 +88,10 @@ type Step struct {
 	// Warmup is whether the step only prepares the next one, so that its own rate
 	// is of no interest.
 	Warmup bool
+	// Access is how its primary operations access rows, by which tables of many
+	// tests group it. BeforeWrites is whether the test is repeated after writes.
+	Access       Access
+	BeforeWrites bool
 	// Primary names the operation kind that the step is about: its rate is the
 	// step's throughput, and CPU, reads and context switches are reported per
 	// unit of it. WritesPer names the one that writes are reported per.
@@ -96,6 +100,18 @@ type Step struct {
 	// Open starts the step on an open database with its tables.
 	Open func(ctx context.Context, env Env) (Stage, error)
 }
+
+// Access is how operations access rows.
+type Access string
+
+// The accesses. "" is OtherAccess.
+const (
+	PointAccess Access = "point" // lookup by key
+	RangeAccess Access = "range" // ranges of an index, or whole tables
+	WriteAccess Access = "write" // insert, update, delete
+	MixedAccess Access = "mixed" // several of these, in one number
+	OtherAccess Access = "other" // none of them, or unknown
+)
 
 // Axis is a number in which steps of one base differ.
 type Axis struct {

@@ -8,6 +8,7 @@ import (
 
 	"rumbench/internal/campaign"
 	"rumbench/internal/plan"
+	"rumbench/internal/published"
 	"rumbench/internal/result"
 	"rumbench/internal/ui"
 )
@@ -47,8 +48,8 @@ func showSysbench(w io.Writer, trials []*result.Trial, steps, targets []string) 
 		if t.Imported != nil {
 			return usageError{fmt.Errorf("%s was imported from %s: its log has what was printed", t.Target, t.Imported.Tool)}
 		}
-		err := ui.WriteSysbench(w, t, func(step string) bool { return among(steps, step) }, func(yield func(result.Line) error) error {
-			return result.ReadSeries(t.Dir, []string{"ops"}, yield)
+		err := published.WriteSysbench(w, t, func(step string) bool { return among(steps, step) }, func(yield func(result.Line) error) error {
+			return result.ReadSeries(t.Dir, []string{published.OpsSource}, yield)
 		})
 		if err != nil {
 			return err

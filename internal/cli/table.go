@@ -12,7 +12,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/layout"
-	"rumbench/internal/plan"
+	"rumbench/internal/published"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
 )
@@ -121,37 +121,61 @@ func (a *App) table(dirs []string, o tableOptions) error {
 	if err != nil {
 		return err
 	}
-	switch o.layout {
-	case "mrg", "rel", "met":
-		a.tellDoubts(c, base)
-		return a.printPublished(c, base, firsts, o)
+	if slices.Contains(publishedWhole, o.layout) {
+		return a.wholeTable(c, base, firsts, o)
 	}
-	r := c.Relative(compare.RelativeOptions{Base: base, Metric: o.metric, Compatible: o.compatible})
+	ro := compare.RelativeOptions{Base: base, Metric: o.metric}
+	if o.compatible {
+		ro.Round = published.Round
+	}
+	r := c.Relative(ro)
 	if r.Empty() {
 		return fmt.Errorf("no test has a number %s", cmp.Or(o.metric, "rows_per_s"))
 	}
 	style := report.RelativeStyle{Absolute: o.absolute, Notes: notes}
 	switch o.layout {
-	case "tsv":
-		a.cellWarnings(r, o.warmUps)
-		return r.QPS(o.absolute, o.warmUps, notes).TSV(a.Stdout)
-	case "csv":
-		a.cellWarnings(r, o.warmUps)
-		return r.QPS(o.absolute, o.warmUps, nil).CSV(a.Stdout)
+	case "tsv", "csv":
+		return a.qpsTable(r, notes, o)
 	case "markdown":
 		return report.RelativeMarkdown(a.Stdout, r, style)
 	}
 	return report.RelativeText(a.Stdout, r, style, a.textWidth())
 }
 
-func (a *App) printPublished(c *compare.Campaign, base *compare.Target, firsts []*compare.Target, o tableOptions) error {
-	switch o.layout {
-	case "mrg":
-		return layout.Merged(a.Stdout, c.MergedSteps(base, firsts))
-	case "rel":
-		return layout.MergedRatios(a.Stdout, c.MergedSteps(base, firsts), o.compatible)
+// show is what the layouts of published tables show.
+func (o *tableOptions) show() layout.Show {
+	switch {
+	case o.absolute:
+		return layout.Numbers
+	case o.compatible:
+		return layout.RoundedRatios
 	}
-	return layout.Costs(a.Stdout, c.CostTests(base), o.compatible)
+	return layout.Ratios
+}
+
+func (a *App) qpsTable(r *compare.Relative, notes map[string]string, o tableOptions) error {
+	a.remark(r.Durability, published.QPSRemarks(r, o.warmUps))
+	tests, decimals := published.QPS(r, o.warmUps, notes)
+	if o.layout == "csv" {
+		return layout.WriteQPSList(a.Stdout, tests, o.show(), decimals)
+	}
+	var names []string
+	for _, t := range r.Targets {
+		names = append(names, t.Name)
+	}
+	return layout.WriteQPS(a.Stdout, names, tests, o.show(), decimals)
+}
+
+// wholeTable prints a layout whose columns are given.
+func (a *App) wholeTable(c *compare.Campaign, base *compare.Target, firsts []*compare.Target, o tableOptions) error {
+	a.remark(c.Durability(), published.Remarks(c, base))
+	switch o.layout {
+	case "met":
+		return layout.WriteCosts(a.Stdout, published.Costs(c, base), o.compatible)
+	case "mrg":
+		o.absolute = true
+	}
+	return layout.WriteSummaries(a.Stdout, published.Summaries(c, base, firsts), o.show())
 }
 
 // tableCampaign reads all results into one campaign. Targets of several
@@ -209,51 +233,13 @@ func targetNamed(c *compare.Campaign, name string) (*compare.Target, error) {
 	return nil, usageError{fmt.Errorf("%q may be any of the targets %s", name, strings.Join(fitting, ", "))}
 }
 
-// tellDoubts says on standard error what the published layouts cannot say.
-func (a *App) tellDoubts(c *compare.Campaign, base *compare.Target) {
-	a.tellDurability(c.Durability())
-	for _, t := range c.Targets {
-		if unlike := compare.Unlike(base, t); len(unlike) > 0 {
-			fmt.Fprintf(a.Stderr, "⚠ %s did other work than %s: %s\n", t.Name, base.Name, strings.Join(unlike, "; "))
-		}
-		for _, s := range c.Steps {
-			doubts := s.PublishedDoubts(t)
-			if unlike := s.Unlike(base, t); unlike != "" && len(compare.Unlike(base, t)) == 0 {
-				doubts = append(doubts, unlike)
-			}
-			if s.Primary != "" && len(doubts) > 0 {
-				fmt.Fprintf(a.Stderr, "⚠ %s in %s: %s; not comparable\n", t.Name, s.Name, strings.Join(doubts, ", "))
-			}
-		}
+// remark says on standard error what a layout has no place for.
+func (a *App) remark(durability string, lines []string) {
+	if durability != "" {
+		fmt.Fprintf(a.Stderr, "⚠ %s\n", report.DurabilityDiffers(durability))
 	}
-}
-
-// tellDurability says that the targets promise different things.
-func (a *App) tellDurability(levels string) {
-	if levels != "" {
-		fmt.Fprintf(a.Stderr, "⚠ %s\n", report.DurabilityDiffers(levels))
-	}
-}
-
-// cellWarnings says the same of the numbers of one table, and which tests are
-// not in it.
-func (a *App) cellWarnings(r *compare.Relative, warmUps bool) {
-	a.tellDurability(r.Durability)
-	for i, t := range r.Targets {
-		if len(r.Unlike[i]) > 0 {
-			fmt.Fprintf(a.Stderr, "⚠ %s did other work than %s: %s\n", t.Name, r.Base().Name, strings.Join(r.Unlike[i], "; "))
-		}
-		for _, g := range r.Groups {
-			for _, row := range g.Rows {
-				left := g.Group == compare.Before && !warmUps && !compare.PublishedWarmUp(row.Step)
-				if left && i == 0 {
-					fmt.Fprintf(a.Stderr, "left out: %s, a warm-up or from before the writes\n", row.Step.Name)
-				}
-				if doubts := row.Cells[i].Doubts; !left && len(doubts) > 0 {
-					fmt.Fprintf(a.Stderr, "⚠ %s in %s: %s; not comparable\n", t.Name, row.Step.Name, strings.Join(doubts, ", "))
-				}
-			}
-		}
+	for _, line := range lines {
+		fmt.Fprintln(a.Stderr, line)
 	}
 }
 
@@ -280,13 +266,9 @@ func readNotes(file string, c *compare.Campaign) (map[string]string, error) {
 	for _, s := range c.Steps {
 		steps = append(steps, s.Name)
 	}
-	notes, wrong := layout.Notes(string(src), steps)
-	var problems plan.Problems
-	for _, p := range wrong {
-		problems = append(problems, plan.Problem{File: file, Line: p.Line, Column: p.Column, Reason: p.Reason, Hint: p.Hint})
-	}
-	if len(problems) > 0 {
-		return nil, problems
+	notes, wrong := published.Notes(file, string(src), steps)
+	if len(wrong) > 0 {
+		return nil, wrong
 	}
 	return notes, nil
 }

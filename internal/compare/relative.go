@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/layout"
 	"rumbench/internal/metric"
 )
 
@@ -23,7 +22,7 @@ type Relative struct {
 	Unlike [][]string
 	// Durability is that of each target, where they do not all have the same.
 	Durability string
-	// Compatible is as in RelativeOptions.
+	// Compatible: values were rounded before they were divided.
 	Compatible bool
 }
 
@@ -68,7 +67,8 @@ type RelativeCell struct {
 	// neither has the number.
 	Effect *Effect
 
-	apart string // why it is compared with nothing; "" if it is compared
+	// Apart is why it is compared with nothing; "" if it is compared.
+	Apart string
 }
 
 // Verdict is what can be said of the difference; "" if nothing.
@@ -83,9 +83,9 @@ func (c *RelativeCell) Verdict() Verdict {
 type RelativeOptions struct {
 	Base   *Target // nil: the first
 	Metric string  // "": the throughput of what each test is about
-	// Compatible divides the values as absolute tables print them, and not the
-	// full ones: published tables do so.
-	Compatible bool
+	// Round returns the value of a number that is divided; nil: the full one.
+	// Published tables divide what they print. NaN: there is none.
+	Round func(Number) float64
 }
 
 // Relative makes the table. Tests are matched by name; one that a target did not
@@ -96,7 +96,7 @@ func (c *Campaign) Relative(o RelativeOptions) *Relative {
 	if base == nil {
 		base = c.Targets[0]
 	}
-	r := &Relative{Targets: []*Target{base}, Metric: metric.ByName(o.Metric), Durability: c.Durability(), Compatible: o.Compatible}
+	r := &Relative{Targets: []*Target{base}, Metric: metric.ByName(o.Metric), Durability: c.Durability(), Compatible: o.Round != nil}
 	for _, t := range c.Targets {
 		if t != base {
 			r.Targets = append(r.Targets, t)
@@ -110,7 +110,7 @@ func (c *Campaign) Relative(o RelativeOptions) *Relative {
 		}
 		judged, r.Unlike = append(judged, c.Judge(base, t, DefaultRule())), append(r.Unlike, Unlike(base, t))
 	}
-	for _, g := range groups {
+	for _, g := range Groups() {
 		rg := RelativeGroup{Group: g}
 		for _, s := range c.Steps {
 			if GroupOf(s) == g {
@@ -151,23 +151,23 @@ func (g *RelativeGroup) add(r *Relative, s *Step, judged []*Judgement, o Relativ
 		if unlike == "" && k.Metric == highestRate {
 			unlike = unlikeSearches(s.number(r.Targets[0], k), s.number(t, k))
 		}
-		cell.apart = unlike
+		cell.Apart = unlike
 		if judged[i] != nil {
 			cell.Effect = judged[i].Effect(s, k)
 		}
 		row.Cells = append(row.Cells, cell)
 	}
 	for i := range row.Cells {
-		row.Cells[i].over(&row.Cells[0], i == 0, r.Targets[0].Name, o.Compatible)
+		row.Cells[i].over(&row.Cells[0], i == 0, r.Targets[0].Name, o.Round)
 	}
 	g.Rows = append(g.Rows, row)
 }
 
 // over finds the ratio to the base.
-func (c *RelativeCell) over(base *RelativeCell, isBase bool, name string, compatible bool) {
+func (c *RelativeCell) over(base *RelativeCell, isBase bool, name string, round func(Number) float64) {
 	value, of := c.Value, base.Value
-	if compatible {
-		value, of = c.AsPrinted().Printed(), base.AsPrinted().Printed()
+	if round != nil {
+		value, of = round(c.Number), round(base.Number)
 	}
 	switch {
 	case c.Missing != "":
@@ -176,8 +176,8 @@ func (c *RelativeCell) over(base *RelativeCell, isBase bool, name string, compat
 		c.Ratio = 1
 	case base.Missing != "":
 		c.Why = "there is nothing to compare with: " + base.Missing
-	case c.apart != "":
-		c.Why = c.apart
+	case c.Apart != "":
+		c.Why = c.Apart
 	case c.MaxOf+base.MaxOf > 0:
 		c.Why = "too few samples for a percentile"
 	case c.Disturbed() || base.Disturbed():
@@ -195,23 +195,6 @@ func (c *RelativeCell) over(base *RelativeCell, isBase bool, name string, compat
 // neither side is in doubt.
 func (c *RelativeCell) Counts(base *RelativeCell) bool {
 	return c.Ratio > 0 && len(c.Doubts) == 0 && len(base.Doubts) == 0
-}
-
-// Decimals is how many decimals a number has in absolute tables: none for rates,
-// counts and bytes, three for costs and times.
-func (n Number) Decimals() int {
-	if slices.Contains([]string{"1/s", "B", "bool"}, n.Unit) || n.Unit == "count" && n.Per == "" {
-		return 0
-	}
-	return 3
-}
-
-// AsPrinted is the number as absolute tables print it.
-func (n Number) AsPrinted() layout.Number {
-	if n.Missing != "" {
-		return layout.Fixed(math.NaN(), 0)
-	}
-	return layout.Fixed(n.Value, n.Decimals())
 }
 
 // About is the key of a metric in what the step is about: of its primary

@@ -8,17 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"rumbench/internal/metric"
-	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
 
 // tested is a trial with a rate for each of its tests.
 func tested(target string, n int, order string, rates map[string]float64) *result.Trial {
-	t := &result.Trial{Target: target, Trial: n, Order: order, Workload: sysbench, Status: result.Complete, Dir: fmt.Sprintf("c/trials/%s.%d", target, n)}
+	t := &result.Trial{Target: target, Trial: n, Order: order, Workload: "sysbench", Status: result.Complete, Dir: fmt.Sprintf("c/trials/%s.%d", target, n)}
 	var names []string
 	for name := range rates {
 		names = append(names, name)
@@ -41,76 +39,6 @@ func group(t testing.TB, r *Relative, g Group) *RelativeGroup {
 	}
 	t.Fatalf("there is no group %s in %v", g, r.Groups)
 	return nil
-}
-
-func TestGroupOf(t *testing.T) {
-	query := func(name string, groups ...result.Group) *Step {
-		return step(name, "query", groups...)
-	}
-	for _, c := range []struct {
-		name string
-		step *Step
-		want Group
-	}{
-		{"rows appended", step("l.i0", "insert", ops("insert", "insert")), Write},
-		{"deletes beside inserts", step("l.i1", "insert", ops("insert", "insert"), ops("delete", "delete", "min id")), Write},
-		{"indexes built", step("l.x", "index", ops("index", "insert", "index")), Other},
-		{"rest", step("settle", ""), Other},
-		{"range queries", query("qr100", ops("insert", "insert"), varieties("query", "range market", "range pdc")), Range},
-		{"point queries", query("qp100", ops("insert", "insert"), varieties("query", "point")), Point},
-		{"range queries, not said to be", query("qr100", ops("insert", "insert"), ops("query", "range market", "range pdc")), Range},
-		{"both kinds of query", query("q", varieties("query", "range market", "point")), Mixed},
-		{"a query of unknown kind", query("q", varieties("query", "point", "nearest neighbour")), Other},
-		{"nothing but queries", query("q100", ops("query", "query")), Other},
-		{"nothing but queries, and a name", query("scan all", ops("query", "query")), Range},
-		{"reads and updates by the same clients", step("a", "read", ops("client", "read", "update")), Mixed},
-		{"reads only", step("c", "read", ops("client", "read")), Point},
-		{"scans and inserts", step("e", "scan", ops("client", "scan", "insert")), Mixed},
-		{"read-modify-write", step("f", "read-modify-write"), Mixed},
-		{"updates", step("u", "update row"), Write},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got := GroupOf(c.step); got != c.want {
-				t.Errorf("%s, want %s", got, c.want)
-			}
-		})
-	}
-}
-
-func step(name, primary string, groups ...result.Group) *Step {
-	own := result.Step{Name: name, Primary: primary, Groups: groups}
-	return New([]*result.Trial{{Target: "a", Workload: "ibench", Steps: []result.Step{own}}}).Steps[0]
-}
-
-func ops(name string, kinds ...string) result.Group { return result.Group{Name: name, Ops: kinds} }
-
-func varieties(whole string, kinds ...string) result.Group {
-	g := result.Group{Name: whole, Ops: kinds, Of: map[string]string{}}
-	for _, k := range kinds {
-		g.Of[k] = whole
-	}
-	return g
-}
-
-// The groups of sysbench's tests are those of published tables.
-func TestGroupsOfSysbench(t *testing.T) {
-	for want, names := range map[Group][]string{
-		Point:  {"select", "select@8c", "select_range=100_clients=8", "hot-points_range=100", "point-query_range=100", "points-covered-pk_range=100", "points-notcovered-si", "random-points_range=1000"},
-		Range:  {"select_random_ranges", "select_random_ranges@4c", "range-covered-pk_range=100", "range-notcovered-si", "read-only-count_range=1000", "read-only_range=10", "read-only-sum", "scan_range=100"},
-		Write:  {"delete_range=100", "insert", "read-write_range=10", "update-index", "update-inlist", "update-nonindex", "update-one", "update-zipf", "write-only_range=10000"},
-		Mixed:  {"ratio", "ratio@4r.8t", "ratio-points@8r"},
-		Before: {"point-query.pre@4c", "points-covered-pk.pre@500", "ratio.warmup@4r.8t", "update-index.warmup@8c.500", "point-query.pre_range=100", "point-query.warm", "scan.warm_range=100", "scan.warmpre", "random-points.pre_range=10", "read-only.pre"},
-	} {
-		for _, name := range names {
-			c := New([]*result.Trial{tested("a", 1, "", map[string]float64{name: 1})})
-			if got := GroupOf(c.Steps[0]); got != want {
-				t.Errorf("%s: %s, want %s", name, got, want)
-			}
-		}
-	}
-	if g := GroupOf(step("prefix-scan", "query")); g != Range { // "pre" is a part of a word
-		t.Errorf("prefix-scan: %s", g)
-	}
 }
 
 func TestRelative(t *testing.T) {
@@ -204,24 +132,18 @@ func TestRelativeDoubts(t *testing.T) {
 
 func equal(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
-// Published tables divide rates that were rounded to whole numbers.
+// Values may be rounded before they are divided.
 func TestRelativeOfRounded(t *testing.T) {
 	c := New([]*result.Trial{tested("old", 1, "", map[string]float64{"scan": 2.4}), tested("new", 1, "", map[string]float64{"scan": 3.5})})
-	for compatible, want := range map[bool]float64{false: 3.5 / 2.4, true: 2} {
-		r := c.Relative(RelativeOptions{Compatible: compatible})
-		if got := group(t, r, Range).Rows[0].Cells[1].Ratio; math.Abs(got-want) > 1e-12 {
-			t.Errorf("compatible %v: %g, want %g", compatible, got, want)
+	for _, round := range []func(Number) float64{nil, func(n Number) float64 { return math.Round(n.Value) }} {
+		want := 3.5 / 2.4
+		if round != nil {
+			want = 2
 		}
-	}
-	r := c.Relative(RelativeOptions{Compatible: true})
-	if d := cmp.Diff([]string{"2.00"}, r.QPS(false, false, nil).Rows[0].Cells); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff([]string{"2", "4"}, r.QPS(true, false, nil).Rows[0].Cells); d != "" {
-		t.Error(d)
-	}
-	if d := cmp.Diff([]string{"1.46"}, c.Relative(RelativeOptions{}).QPS(false, false, nil).Rows[0].Cells); d != "" {
-		t.Error(d)
+		r := c.Relative(RelativeOptions{Round: round})
+		if got := group(t, r, Range).Rows[0].Cells[1].Ratio; math.Abs(got-want) > 1e-12 || r.Compatible != (round != nil) {
+			t.Errorf("compatible %v: %g, want %g", r.Compatible, got, want)
+		}
 	}
 }
 
@@ -380,92 +302,6 @@ func TestAbout(t *testing.T) {
 	}
 }
 
-// measured is a trial of the insert benchmark's query step, with round numbers:
-// 100 s, 20,000 queries and 2000 rows inserted.
-func measured(target string, clients int, host ...observe.Fact) *result.Trial {
-	s := result.Step{Name: "qr100", Status: result.Complete, Seconds: 100, Primary: "query", WritesPer: "insert",
-		Groups:   []result.Group{{Name: "insert", Clients: 1, Rate: 20}, {Name: "query", Clients: clients}},
-		Counters: []result.CounterChange{{Name: "device.writes", Labels: `dev="vda"`, Value: 500}, {Name: "device.leaf.writes", Value: 9000}}}
-	add := func(group, op, name, per string, value float64, n int64) {
-		s.Rows = append(s.Rows, metric.Row{Group: group, Op: op, Metric: name, Per: per, Value: value, N: n})
-	}
-	add("insert", "insert", "rows_per_s", "", 20, 0)
-	add("query", "query", "rows_per_s", "", 200, 0)
-	for metric, total := range map[string]float64{"device_reads": 3000, "read_kb": 204800, "write_kb": 102400, "context_switches": 60000, "host_cpu_us": 93 * 20000} {
-		add("", "", metric, "query", total/20000, 20000)
-		add("", "", metric, "insert row", total/2000, 2000)
-	}
-	add("", "", "data_bytes", "", 3<<29, 0)
-	add("", "", "db_bytes", "", 5<<29, 0)
-	add("", "", "server_memory_bytes", "", 1<<28, 0)
-	add("query", "query", "service_max_us", "", 12500, 0)
-	add("query", "", "interval_ops_p50", "", 205, 0)
-	add("query", "", "interval_ops_p99", "", 120, 0)
-	add("", "", "duration_s", "", 100, 0)
-	return &result.Trial{Target: target, Trial: 1, Status: result.Complete, Workload: "ibench", Host: host, Steps: []result.Step{s}}
-}
-
-func TestPublishedNumbers(t *testing.T) {
-	of48 := observe.Fact{Name: "cpus online", Value: "48"}
-	c := New([]*result.Trial{measured("one", 1, of48), measured("four", 4)})
-	steps := c.MergedSteps(c.Targets[0], nil)
-	if len(steps) != 1 || len(steps[0].Blocks) != 1 || len(steps[0].Blocks[0]) != 2 {
-		t.Fatalf("%+v", steps)
-	}
-	got := steps[0].Blocks[0][0]
-	for _, v := range []struct {
-		name      string
-		got, want float64
-	}{
-		{"ips", got.IPS, 20}, {"qps", got.QPS, 200}, {"rps", got.Reads, 30}, {"rmbps", got.ReadMB, 2}, {"wps", got.Writes, 5}, {"wmbps", got.WriteMB, 1},
-		{"rpq", got.ReadsPer, 0.15}, {"rkbpq", got.ReadKBPer, 10.24}, {"wpi", got.WritesPer, 0.25}, {"wkbpi", got.WriteKBPer, 51.2},
-		{"csps", got.Switches, 600}, {"cpups", got.CPU, 100 * 0.0186 / 48}, {"cspq", got.SwitchesPer, 3}, {"cpupq", got.CPUPer, 93},
-		{"dbgb1", got.DataGB, 1.5}, {"dbgb2", got.DirGB, 2.5}, {"rss", got.MemoryGB, 0.25}, {"maxop", got.MaxOp, 0.0125}, {"p50", got.P50, 205}, {"p99", got.P99, 120},
-	} {
-		if math.Abs(v.got-v.want) > 1e-12 {
-			t.Errorf("%s: %g, want %g", v.name, v.got, v.want)
-		}
-	}
-	// Of a host of unknown size no share of it is known; four clients are not one.
-	if four := steps[0].Blocks[0][1]; !math.IsNaN(four.CPU) || !math.IsNaN(four.P50) || !math.IsNaN(four.P99) || four.CPUPer != 93 {
-		t.Errorf("%+v", four)
-	}
-	costs := c.CostTests(c.Targets[0])[0].Costs
-	// 93 µs of 48 processors are 0.000194 % per operation a second.
-	if cpu := costs[0].CPU; math.Abs(cpu-0.00019375) > 1e-12 || !math.IsNaN(costs[1].CPU) {
-		t.Errorf("cpu/o %g and %g", cpu, costs[1].CPU)
-	}
-	if costs[0].WriteKB != 5.12 || costs[0].Rate != 200 || costs[0].Switches != 3 {
-		t.Errorf("%+v", costs[0])
-	}
-	blocks := c.MergedSteps(c.Targets[1], []*Target{c.Targets[0]})[0].Blocks
-	if len(blocks) != 2 || blocks[0][0].Tag != "four" || blocks[1][0].Tag != "one" {
-		t.Errorf("%+v", blocks)
-	}
-}
-
-func TestRatesOfLoads(t *testing.T) {
-	load := func(primary, writes string) *result.Trial {
-		return &result.Trial{Target: "a", Status: result.Complete, Steps: []result.Step{{Name: "l", Status: result.Complete, Primary: primary, WritesPer: writes, Seconds: 1,
-			Rows: []metric.Row{{Group: primary, Op: primary, Metric: "rows_per_s", Value: 7}}}}}
-	}
-	for _, c := range []struct {
-		primary, writes string
-		ips, qps        float64
-	}{
-		{"insert", "insert", 7, 0}, {"index", "index", 7, 0}, {"query", "query", math.NaN(), 7}, {"query", "insert", math.NaN(), 7},
-	} {
-		m := New([]*result.Trial{load(c.primary, c.writes)})
-		s := m.MergedSteps(m.Targets[0], nil)[0].Blocks[0][0]
-		if !equal(s.IPS, c.ips) || !equal(s.QPS, c.qps) {
-			t.Errorf("%s, writes per %s: %g and %g", c.primary, c.writes, s.IPS, s.QPS)
-		}
-		if !math.IsNaN(s.Reads) || !math.IsNaN(s.WritesPer) || !math.IsNaN(s.DirGB) {
-			t.Errorf("%s: something out of nothing: %+v", c.primary, s)
-		}
-	}
-}
-
 // What warms up is shown, and in no verdict, mean or number that is judged.
 func TestWarmUpIsJudgedNowhere(t *testing.T) {
 	var trials []*result.Trial
@@ -513,5 +349,23 @@ func TestWarmUpIsJudgedNowhere(t *testing.T) {
 	}
 	if g := group(t, c.Relative(RelativeOptions{}), Before); g.Rows[0].Cells[1].Verdict() != Better {
 		t.Errorf("%+v", g.Rows[0].Cells[1].Effect)
+	}
+}
+
+// What a log does not say is no difference; what rumbench was not asked for is.
+func TestUnlikeUnknown(t *testing.T) {
+	of := func(target string, params map[string]any, imported bool) *result.Trial {
+		tr := tested(target, 1, "", map[string]float64{"scan": 1})
+		if tr.Params = params; imported {
+			tr.Imported = &result.Imported{}
+		}
+		return tr
+	}
+	for _, imported := range []bool{false, true} {
+		c := New([]*result.Trial{of("a", map[string]any{"rows": 5, "tables": 1}, imported), of("b", map[string]any{"rows": 6}, imported)})
+		want := map[bool]string{false: "rows 5 and 6; tables 1 and not known", true: "rows 5 and 6"}[imported]
+		if got := strings.Join(Unlike(c.Targets[0], c.Targets[1]), "; "); got != want {
+			t.Errorf("imported %v: %q, want %q", imported, got, want)
+		}
 	}
 }

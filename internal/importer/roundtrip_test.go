@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/internal/metric"
+	pub "rumbench/internal/published"
 	"rumbench/internal/result"
-	"rumbench/internal/ui"
 )
 
 // printed is a trial of two steps, with what their intervals told: one of
@@ -70,7 +70,7 @@ func TestRoundTrip(t *testing.T) {
 	trial, lines := printed()
 	var text bytes.Buffer
 	all := func(string) bool { return true }
-	err := ui.WriteSysbench(&text, trial, all, func(yield func(result.Line) error) error {
+	err := pub.WriteSysbench(&text, trial, all, func(yield func(result.Line) error) error {
 		for _, l := range lines {
 			if err := yield(l); err != nil {
 				return err
@@ -150,7 +150,7 @@ func TestRoundTripUnknown(t *testing.T) {
 		l.Reads, l.Writes, l.Others, l.P95, l.P99 = 0, 0, 0, 0, 0
 	}
 	var text bytes.Buffer
-	err := ui.WriteSysbench(&text, trial, func(string) bool { return true }, func(yield func(result.Line) error) error {
+	err := pub.WriteSysbench(&text, trial, func(string) bool { return true }, func(yield func(result.Line) error) error {
 		for _, l := range lines {
 			if err := yield(l); err != nil {
 				return err

@@ -2,7 +2,6 @@ package importer
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,30 +11,22 @@ import (
 	"rumbench/internal/result"
 )
 
-// merged reads tables of the insert benchmark's 21 columns: of one step, which
-// the file's name has, of several, or of all steps of one run.
-func (t *tableFile) merged(text io.Reader) error {
-	steps, err := layout.ReadMerged(text)
-	if err != nil {
-		return err
-	}
-	for _, s := range steps {
-		rows := slices.Concat(s.Blocks...)
-		names := t.steps(s.Name, rows)
-		for i := range rows {
-			r := t.run(rows[i].Tag, fmtIBench)
-			r.step.Name = names[i]
-			r.summary(&rows[i])
-			if s.Name == "" && names[0] != names[len(names)-1] {
-				r.guess("%s does not name its steps: they are named by their order, l.i0, l.x, l.i1 …, q1, q2 …", t.path)
-			}
+// summaries adds lines of the insert benchmark's 21 columns: of one step, which
+// the file's name has if it is "", or of all steps of one run.
+func (t *tableFile) summaries(name string, lines []layout.Line) {
+	names := t.steps(name, lines)
+	for i := range lines {
+		r := t.run(lines[i].Tag, fmtIBench)
+		r.step.Name = names[i]
+		r.summary(&lines[i])
+		if name == "" && names[0] != names[len(names)-1] {
+			r.guess("%s does not name its steps: they are named by their order, l.i0, l.x, l.i1 …, q1, q2 …", t.path)
 		}
 	}
-	return nil
 }
 
 // steps are the names of the steps that rows are of.
-func (t *tableFile) steps(name string, rows []layout.Summary) []string {
+func (t *tableFile) steps(name string, rows []layout.Line) []string {
 	if name == "" {
 		name = strings.TrimPrefix(stem(t.path), "mrg.")
 	}
@@ -43,14 +34,14 @@ func (t *tableFile) steps(name string, rows []layout.Summary) []string {
 	for i := range out {
 		out[i] = name
 	}
-	oneRun := len(rows) > 1 && !slices.ContainsFunc(rows, func(r layout.Summary) bool { return r.Tag != rows[0].Tag })
+	oneRun := len(rows) > 1 && !slices.ContainsFunc(rows, func(l layout.Line) bool { return l.Tag != rows[0].Tag })
 	if !oneRun || stepDir.MatchString(strings.TrimPrefix(filepath.Base(t.path), "mrg.")) {
 		return out
 	}
 	loads, queries := []string{"l.i0", "l.x", "l.i1", "l.i2"}, 0
 	for i := range rows {
 		switch {
-		case rows[i].QPS > 0:
+		case rows[i].Value("qps") > 0:
 			queries++
 			out[i] = fmt.Sprintf("q%d", queries)
 		case i < len(loads):
@@ -63,23 +54,22 @@ func (t *tableFile) steps(name string, rows []layout.Summary) []string {
 }
 
 // summary adds what a line of 21 columns says.
-func (r *run) summary(s *layout.Summary) {
+func (r *run) summary(l *layout.Line) {
+	const gb, coarse = 1 << 30, "printed with one decimal"
 	op, writes := opInsert, opInsert
 	switch {
-	case s.QPS > 0:
+	case l.Value("qps") > 0:
 		op = opQuery
 	case r.step.Name == "l.x" || r.step.Name == "l.ix":
 		op, writes = opIndex, opIndex
 	}
 	r.step.Primary, r.step.WritesPer = op, writes
 	r.step.Doc = "insert benchmark, step " + r.step.Name
-	from := source("a published summary")
 	for _, o := range slices.Compact([]string{op, writes}) {
 		r.step.Groups = append(r.step.Groups, result.Group{Name: o, Ops: []string{o}})
 	}
-	r.put("rows_per_s", s.IPS, of(writes, writes), from)
-	if op == opQuery {
-		r.put("rows_per_s", s.QPS, of(op, op), from)
+	put := func(name, column string, factor float64, more ...func(*metric.Row)) {
+		r.put(name, l.Value(column)*factor, append(more, source("a published summary"))...)
 	}
 	per := func(op string) func(*metric.Row) {
 		if op != opQuery {
@@ -88,16 +78,19 @@ func (r *run) summary(s *layout.Summary) {
 		return func(row *metric.Row) { row.Per = op }
 	}
 	low := doubts("compatible: vmstat's header lines count as zeros: 4 to 5 % too low")
-	r.put("device_reads", s.ReadsPer, per(op), from)
-	r.put("read_kb", s.ReadKBPer, per(op), from)
-	r.put("write_kb", s.WriteKBPer, per(writes), from, doubts(undrained))
-	r.put("context_switches", s.SwitchesPer, per(op), from, low)
-	r.put("host_cpu_us", s.CPUPer, per(op), from, low)
-	r.put("service_max_us", s.MaxOp*1e6, of(op, op), from)
-	r.put("interval_ops_p50", s.P50, of(op, ""), from, doubts("of the first client"))
-	r.put("interval_ops_p99", s.P99, of(op, ""), from, doubts("of the first client"))
-	const gb, coarse = 1 << 30, "printed with one decimal"
-	r.put("data_bytes", s.DataGB*gb, from, doubts(coarse))
-	r.put("db_bytes", s.DirGB*gb, from, doubts(coarse))
-	r.put("server_memory_bytes", s.MemoryGB*gb, from, doubts(coarse, "the resident set: pages that processes share count for each of them"))
+	put("rows_per_s", "ips", 1, of(writes, writes))
+	if op == opQuery {
+		put("rows_per_s", "qps", 1, of(op, op))
+	}
+	put("device_reads", "rpq", 1, per(op))
+	put("read_kb", "rkbpq", 1, per(op))
+	put("write_kb", "wkbpi", 1, per(writes), doubts(undrained))
+	put("context_switches", "cspq", 1, per(op), low)
+	put("host_cpu_us", "cpupq", 1, per(op), low)
+	put("service_max_us", "maxop", 1e6, of(op, op))
+	put("interval_ops_p50", "p50", 1, of(op, ""), doubts("of the first client"))
+	put("interval_ops_p99", "p99", 1, of(op, ""), doubts("of the first client"))
+	put("data_bytes", "dbgb1", gb, doubts(coarse))
+	put("db_bytes", "dbgb2", gb, doubts(coarse))
+	put("server_memory_bytes", "rss", gb, doubts(coarse, "the resident set: pages that processes share count for each of them"))
 }

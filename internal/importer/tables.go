@@ -2,7 +2,6 @@ package importer
 
 import (
 	"bytes"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -11,42 +10,15 @@ import (
 	"rumbench/internal/metric"
 )
 
-// tableKind is a layout of published tables.
-type tableKind struct {
-	is       func(head []string) bool
-	relative func(head []string) bool // it holds ratios instead
-	read     func(t *tableFile, text io.Reader) error
-}
-
-// tableKinds lists the layouts, those that are recognised more surely first.
-func tableKinds() []tableKind {
-	return []tableKind{
-		{layout.IsQPS, layout.IsQPSRatios, (*tableFile).qps},
-		{layout.IsMerged, layout.IsMergedRatios, (*tableFile).merged},
-		{layout.IsCosts, nil, (*tableFile).costs},
-		{layout.IsLevels, layout.IsLevelsRatios, (*tableFile).levels},
-		{layout.IsQPSList, layout.IsQPSListRatios, (*tableFile).list},
-	}
-}
-
-func kindOf(head []string) (k tableKind, ok bool) {
-	kinds := tableKinds()
-	i := slices.IndexFunc(kinds, func(k tableKind) bool { return k.is(head) })
-	if i < 0 {
-		return k, false
-	}
-	return kinds[i], true
-}
-
 func isTable(head []string) bool {
-	_, ok := kindOf(head)
-	return ok
+	f, _ := layout.FormatOf(head)
+	return f != layout.None
 }
 
-// isRelative tells of a table of ratios.
+// isRelative reports whether a file is a table of ratios.
 func isRelative(f *file) bool {
-	k, ok := kindOf(f.head)
-	return ok && k.relative != nil && k.relative(f.head)
+	_, ratios := layout.FormatOf(f.head)
+	return ratios
 }
 
 // tableFile is a published table that is being read.
@@ -61,12 +33,12 @@ type tableFile struct {
 func parseTable(files []*file, o *Options, ps *Problems) []*run {
 	f := files[0]
 	f.whole = true
-	k, ok := kindOf(f.head)
-	if !ok {
+	format, ratios := layout.FormatOf(f.head)
+	if format == layout.None {
 		ps.add(f.path, 1, "", "it is no table of results in a layout that is known: qps.abs, o.met or the 21 columns of the insert benchmark")
 		return nil
 	}
-	if isRelative(f) {
+	if ratios {
 		ps.add(f.path, 0, "the absolute table of the same results can be imported", "it is a table of ratios: what they are of is not in it")
 		return nil
 	}
@@ -74,10 +46,15 @@ func parseTable(files []*file, o *Options, ps *Problems) []*run {
 	if !f.each(ps, func(_ int, line string, _ bool) bool { text.WriteString(line + "\n"); return true }) {
 		return nil
 	}
-	t := &tableFile{file: f, o: o}
-	if err := k.read(t, &text); err != nil {
+	steps, err := layout.Read(format, &text)
+	if err != nil {
 		ps.add(f.path, 0, "", "%v", err)
-		return nil
+	}
+	t := &tableFile{file: f, o: o}
+	for _, s := range steps {
+		if err == nil {
+			t.add(format, &s)
+		}
 	}
 	if len(t.runs) == 0 {
 		ps.add(f.path, f.lines, "", "there are no numbers in it")
@@ -99,94 +76,67 @@ func (t *tableFile) run(target, workload string) *run {
 // test begins the run of a test of the sysbench suite.
 func (t *tableFile) test(target, name string) *run {
 	r := t.run(target, fmtSysbench)
-	test, ok := suiteTestOf(name)
-	if !ok {
-		test = suiteTest{test: name}
-	}
-	r.is(test)
+	r.is(testNamed(name))
 	return r
 }
 
-func (t *tableFile) qps(text io.Reader) error {
-	table, err := layout.ReadQPS(text)
-	if err != nil {
-		return err
+// add adds the runs of a step.
+func (t *tableFile) add(f layout.Format, s *layout.Step) {
+	lines := slices.Concat(s.Blocks...)
+	if f == layout.Summary {
+		t.summaries(s.Name, lines)
+		return
 	}
-	t.addQPS(table)
-	return nil
-}
-
-// list reads the layout without a header: its columns have no names.
-func (t *tableFile) list(text io.Reader) error {
-	table, err := layout.ReadQPSList(text)
-	if err != nil {
-		return err
-	}
-	t.addQPS(table)
-	for _, r := range t.runs {
-		r.guess("%s does not name its columns: they are called col-1, col-2 …", t.path)
-	}
-	return nil
-}
-
-func (t *tableFile) addQPS(table *layout.QPS) {
-	for _, row := range table.Rows {
-		for i, target := range table.Columns {
-			if v, err := strconv.ParseFloat(row.Cells[i], 64); err == nil && v >= 0 {
-				t.test(target, row.Test).publishedRate(v, t.o)
-			}
-		}
-	}
-}
-
-// levels reads the layout with a column for each number of clients, of 2020.
-// How many these are is not in it.
-func (t *tableFile) levels(text io.Reader) error {
-	tests, err := layout.ReadLevels(text)
-	if err != nil {
-		return err
-	}
-	for _, test := range tests {
-		for _, row := range test.Rows {
-			for i, v := range row.Values {
-				if math.IsNaN(v) {
-					continue
-				}
-				r := t.test(row.Tag, test.Name)
-				if len(row.Values) > 1 {
-					r.base += "_column=" + strconv.Itoa(i+1)
-					r.guess("the columns of %s are of different numbers of clients, which it does not give: steps are named by the column", t.path)
-				}
+	for i := range lines {
+		l := &lines[i]
+		switch f {
+		case layout.Costs:
+			t.costs(s.Name, l)
+		case layout.Levels:
+			t.levels(s.Name, l)
+		default:
+			if v := l.Value(layout.Rate); v >= 0 {
+				r := t.test(l.Tag, s.Name)
 				r.publishedRate(v, t.o)
+				if f == layout.QPSList {
+					r.guess("%s does not name its columns: they are called col-1, col-2 …", t.path)
+				}
 			}
 		}
 	}
-	return nil
 }
 
-func (t *tableFile) costs(text io.Reader) error {
-	tests, err := layout.ReadCosts(text)
-	if err != nil {
-		return err
-	}
-	for _, test := range tests {
-		for _, c := range test.Costs {
-			r := t.test(c.Tag, test.Name)
-			per := r.publishedRate(c.Rate, t.o).per
-			put := func(name string, v float64) {
-				r.put(name, v, source("a published table of costs"), func(row *metric.Row) { row.Per = per })
-			}
-			put("context_switches", c.Switches)
-			put("device_reads", c.Reads)
-			put("read_kb", c.ReadKB)
-			put("write_kb", c.WriteKB)
-			switch {
-			case r.cpus > 0:
-				put("host_cpu_us", cpuTime(c.CPU, r.cpus))
-			case !math.IsNaN(c.CPU):
-				r.warn(noCPUs)
-			}
+// levels adds a line with a column for each number of clients. How many these are
+// is not in it.
+func (t *tableFile) levels(test string, l *layout.Line) {
+	for i := range len(l.Values) {
+		v := l.Value(layout.ColumnName(i))
+		if math.IsNaN(v) {
+			continue
 		}
+		r := t.test(l.Tag, test)
+		if len(l.Values) > 1 {
+			r.base += "_column=" + strconv.Itoa(i+1)
+			r.guess("the columns of %s are of different numbers of clients, which it does not give: steps are named by the column", t.path)
+		}
+		r.publishedRate(v, t.o)
 	}
-	return nil
+}
+
+func (t *tableFile) costs(test string, l *layout.Line) {
+	r := t.test(l.Tag, test)
+	per := r.publishedRate(l.Value("o/s"), t.o).per
+	put := func(name string, v float64) {
+		r.put(name, v, source("a published table of costs"), func(row *metric.Row) { row.Per = per })
+	}
+	put("context_switches", l.Value("cs/o"))
+	put("device_reads", l.Value("r/o"))
+	put("read_kb", l.Value("rKB/o"))
+	put("write_kb", l.Value("wKB/o"))
+	switch cpu := l.Value("cpu/o"); {
+	case r.cpus > 0:
+		put("host_cpu_us", cpuTime(cpu, r.cpus))
+	case !math.IsNaN(cpu):
+		r.warn(noCPUs)
+	}
 }

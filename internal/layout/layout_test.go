@@ -2,6 +2,7 @@ package layout
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 )
 
@@ -42,89 +44,76 @@ func same(t *testing.T, want, got string) {
 	}
 }
 
-func readQPS(t *testing.T, file string) *QPS {
+func readFile(t *testing.T, f Format, file string) []Step {
 	t.Helper()
-	table, err := ReadQPS(strings.NewReader(published(t, file)))
+	steps, err := Read(f, strings.NewReader(published(t, file)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return table
+	return steps
 }
 
-// ratiosOf makes the relative table of an absolute one as published tables do.
-func ratiosOf(abs *QPS) *QPS {
-	rel := &QPS{Base: abs.Columns[0], Columns: abs.Columns[1:]}
-	for _, r := range abs.Rows {
-		var numbers []Number
-		for _, c := range r.Cells {
-			v, err := readNumber(c)
-			if err != nil {
-				panic(err)
-			}
-			numbers = append(numbers, Number{v, c})
-		}
-		base := make([]Number, len(numbers))
-		for i := range base {
-			base[i] = numbers[0]
-		}
-		rel.Rows = append(rel.Rows, QPSRow{Test: r.Test, Cells: ratios(numbers, base, true)[1:]})
+func tags(lines []Line) (out []string) {
+	for _, l := range lines {
+		out = append(out, l.Tag)
 	}
-	return rel
+	return out
 }
 
 func TestPublishedQPS(t *testing.T) {
-	abs, rel := readQPS(t, "abs.tsv"), readQPS(t, "rel.tsv")
-	if len(abs.Rows) != 10 || len(abs.Columns) != 3 || len(rel.Columns) != 2 || rel.Base != abs.Columns[0] {
-		t.Fatalf("read %+v and %+v", abs, rel)
+	abs := readFile(t, QPS, "abs.tsv")
+	names := tags(abs[0].Blocks[0])
+	if len(abs) != 10 || len(names) != 3 {
+		t.Fatalf("read %+v", abs)
 	}
-	same(t, published(t, "abs.tsv"), written(t, func(b *bytes.Buffer) error { return abs.TSV(b) }))
-	same(t, published(t, "rel.tsv"), written(t, func(b *bytes.Buffer) error { return rel.TSV(b) }))
-	same(t, published(t, "rel.tsv"), written(t, func(b *bytes.Buffer) error { return ratiosOf(abs).TSV(b) }))
-	same(t, published(t, "rel.csv"), written(t, func(b *bytes.Buffer) error { return ratiosOf(abs).CSV(b) }))
+	tsv := func(show Show) string {
+		return written(t, func(b *bytes.Buffer) error { return WriteQPS(b, names, abs, show, 0) })
+	}
+	same(t, published(t, "abs.tsv"), tsv(Numbers))
+	same(t, published(t, "rel.tsv"), tsv(RoundedRatios))
+	same(t, published(t, "rel.csv"), written(t, func(b *bytes.Buffer) error { return WriteQPSList(b, abs, RoundedRatios, 0) }))
 }
 
-func TestPublishedMerged(t *testing.T) {
+func TestPublishedSummaries(t *testing.T) {
 	for _, c := range []struct{ mrg, rel string }{{"mrg.q100", "rel.q100"}, {"mrg.some", ""}} {
-		steps, err := ReadMerged(strings.NewReader(published(t, c.mrg)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		same(t, published(t, c.mrg), written(t, func(b *bytes.Buffer) error { return Merged(b, steps) }))
+		steps := readFile(t, Summary, c.mrg)
+		same(t, published(t, c.mrg), written(t, func(b *bytes.Buffer) error { return WriteSummaries(b, steps, Numbers) }))
 		if c.rel != "" {
-			same(t, published(t, c.rel), written(t, func(b *bytes.Buffer) error { return MergedRatios(b, steps, true) }))
+			same(t, published(t, c.rel), written(t, func(b *bytes.Buffer) error { return WriteSummaries(b, steps, RoundedRatios) }))
 		}
 	}
 }
 
 // Unknown on either side stays unknown in the ratios of the index build.
-func TestMergedRatiosOfUnknown(t *testing.T) {
-	steps, err := ReadMerged(strings.NewReader(published(t, "mrg.some")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := written(t, func(b *bytes.Buffer) error { return MergedRatios(b, steps[1:], true) })
+func TestSummaryRatiosOfUnknown(t *testing.T) {
+	steps := readFile(t, Summary, "mrg.some")
+	got := written(t, func(b *bytes.Buffer) error { return WriteSummaries(b, steps[1:], RoundedRatios) })
 	if !strings.HasSuffix(got, "\t2.67\tNA\tNA\tmy5731.cx6d\n") {
 		t.Error(got)
 	}
-	got = written(t, func(b *bytes.Buffer) error { return MergedRatios(b, steps[:1], true) })
+	got = written(t, func(b *bytes.Buffer) error { return WriteSummaries(b, steps[:1], RoundedRatios) })
 	if !strings.Contains(got, "\n0.90\t1\t0.00\t0.00\t1.21\t") {
 		t.Error(got)
 	}
 }
 
 func TestPublishedCosts(t *testing.T) {
-	cost := func(tag string, v ...float64) Cost {
-		return Cost{Tag: tag, CPU: v[0], Switches: v[1], Reads: v[2], ReadKB: v[3], WriteKB: v[4], Rate: v[5]}
+	cost := func(tag string, v ...float64) Line {
+		l := Line{Tag: tag, Values: map[string]float64{}}
+		for i, c := range costColumns {
+			l.Values[c.name] = v[i]
+		}
+		return l
 	}
-	tests := []Test{
-		{"point-query.pre", []Cost{cost("my8407", .000117, 2.516, 0, 0, 0, 712319), cost("ma110806", .000105, 2.566, 0, 0, 0, 796036), cost("pg182", .000078, 2.389, 0, 0, 0, 1056863)}},
-		{"random-points", []Cost{cost("my8407", .013506, 15.925, 0, .008, .004, 5927), cost("ma110806", .030786, 372.826, 0, 0, .006, 2542), cost("pg182", .010021, 30.772, 0, 0, .001, 8003)}},
-		{"read-only", []Cost{cost("my8407", .000129, 2.421, 0, 0, 0, 637825), cost("ma110806", .000118, 2.455, 0, 0, 0, 702242), cost("pg182", .0001, 2.406, 0, 0, .014, 821128)}},
-		{"update-nonindex", []Cost{cost("my8407", .000404, 11.981, 0, 0, 2.664, 103467), cost("ma110806", .000263, 8.634, 0, 0, 2.851, 147457), cost("pg182", .000156, 3.884, 0, 0, .63, 407460)}},
+	tests := []Step{
+		{Name: "point-query.pre", Blocks: [][]Line{{cost("my8407", .000117, 2.516, 0, 0, 0, 712319), cost("ma110806", .000105, 2.566, 0, 0, 0, 796036), cost("pg182", .000078, 2.389, 0, 0, 0, 1056863)}}},
+		{Name: "random-points", Blocks: [][]Line{{cost("my8407", .013506, 15.925, 0, .008, .004, 5927), cost("ma110806", .030786, 372.826, 0, 0, .006, 2542), cost("pg182", .010021, 30.772, 0, 0, .001, 8003)}}},
+		{Name: "read-only", Blocks: [][]Line{{cost("my8407", .000129, 2.421, 0, 0, 0, 637825), cost("ma110806", .000118, 2.455, 0, 0, 0, 702242), cost("pg182", .0001, 2.406, 0, 0, .014, 821128)}}},
+		{Name: "update-nonindex", Blocks: [][]Line{{cost("my8407", .000404, 11.981, 0, 0, 2.664, 103467), cost("ma110806", .000263, 8.634, 0, 0, 2.851, 147457), cost("pg182", .000156, 3.884, 0, 0, .63, 407460)}}},
 	}
-	same(t, published(t, "met"), written(t, func(b *bytes.Buffer) error { return Costs(b, tests, true) }))
-	unknown := []Test{{"t", []Cost{cost("a", math.NaN(), 1, 0, 0, 0, 5), cost("b", math.NaN(), 2, 0, 0, 0, 10)}}}
-	if got := written(t, func(b *bytes.Buffer) error { return Costs(b, unknown, false) }); !strings.Contains(got, "\nNA\t1.000\t0\t0\t0\t5\ta\n") || !strings.Contains(got, "\nNA\t\t2.00\tNA\tNA\tNA\t2.00\tb\n") {
+	same(t, published(t, "met"), written(t, func(b *bytes.Buffer) error { return WriteCosts(b, tests, true) }))
+	unknown := []Step{{Name: "t", Blocks: [][]Line{{cost("a", math.NaN(), 1, 0, 0, 0, 5), cost("b", math.NaN(), 2, 0, 0, 0, 10)}}}}
+	if got := written(t, func(b *bytes.Buffer) error { return WriteCosts(b, unknown, false) }); !strings.Contains(got, "\nNA\t1.000\t0\t0\t0\t5\ta\n") || !strings.Contains(got, "\nNA\t\t2.00\tNA\tNA\tNA\t2.00\tb\n") {
 		t.Error(got)
 	}
 }
@@ -159,56 +148,53 @@ func TestRatio(t *testing.T) {
 }
 
 // Published tables of costs have 1 where both numbers are printed as 0.
-func TestCostRatio(t *testing.T) {
-	a, b := Fixed(0.0004, 3), Fixed(0.0002, 3)
-	if got := costRatio(a, b, true) + " " + costRatio(a, b, false) + " " + costRatio(Fixed(3, 0), Fixed(2, 0), true); got != "1 NA 1.50" {
+func TestRatiosOfCosts(t *testing.T) {
+	columns := []column{{"a", 3, Fixed}, {"b", 0, Fixed}}
+	n, base := &Line{Values: map[string]float64{"a": 0.0004, "b": 3}}, &Line{Values: map[string]float64{"a": 0.0002, "b": 2}}
+	if got := fmt.Sprint(n.ratios(base, columns, true), n.ratios(base, columns, false)); got != "[1 1.50] [NA 1.50]" {
+		t.Error(got)
+	}
+	n.Unlike = true
+	if got := fmt.Sprint(n.ratios(base, columns, true)); got != "[NA NA]" {
 		t.Error(got)
 	}
 }
 
-// The layouts are told apart, and tables of ratios from those of numbers.
-func TestKindsOfTables(t *testing.T) {
-	kinds := map[string]func([]string) bool{"qps": IsQPS, "list": IsQPSList, "merged": IsMerged, "costs": IsCosts, "levels": IsLevels}
-	for name, text := range map[string]string{
-		"qps":    published(t, "abs.tsv"),
-		"list":   published(t, "rel.csv"),
-		"merged": published(t, "mrg.some"),
-		"costs":  published(t, "met"),
-		"levels": "sb.r.qps.a.range1.pk1\n1\t2\tx\n",
-	} {
-		head := strings.Split(text, "\n")
-		head = head[:min(len(head)-1, 60)]
-		for kind, is := range kinds {
-			if is(head) != (kind == name) {
-				t.Errorf("%s: %s is %v", name, kind, is(head))
-			}
-		}
+// The formats are distinguished, and tables of ratios from those of numbers.
+func TestFormatOf(t *testing.T) {
+	lines := func(text string) []string {
+		head := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+		return head[:min(len(head), 60)]
 	}
-	lines := func(file string) []string { return strings.Split(strings.TrimSpace(published(t, file)), "\n") }
-	if IsQPSRatios(lines("abs.tsv")) || !IsQPSRatios(lines("rel.tsv")) || !IsQPSListRatios(lines("rel.csv")) || IsMergedRatios(lines("mrg.q100")) || !IsMergedRatios(lines("rel.q100")) {
-		t.Error("ratios are not told from numbers")
+	for _, c := range []struct {
+		name, text string
+		format     Format
+		ratios     bool
+	}{
+		{"abs.tsv", "", QPS, false}, {"rel.tsv", "", QPS, true}, {"rel.csv", "", QPSList, true},
+		{"mrg.some", "", Summary, false}, {"mrg.q100", "", Summary, false}, {"rel.q100", "", Summary, true}, {"met", "", Costs, false},
+		{"levels", "sb.r.qps.a.range1.pk1\n1\t2\tx\n", Levels, false}, {"ratios of levels", "sb.r.qps.a.range1.pk1\n1.00\t2.00\tx\n", Levels, true},
+		{"none", "SQL statistics:\n", None, false},
+	} {
+		if c.text == "" {
+			c.text = published(t, c.name)
+		}
+		if f, ratios := FormatOf(lines(c.text)); f != c.format || ratios != c.ratios {
+			t.Errorf("%s: %q, ratios %v", c.name, f, ratios)
+		}
 	}
 }
 
 // Tables of costs are read as they are published, also with the columns of 2020.
 func TestReadCosts(t *testing.T) {
-	tests, err := ReadCosts(strings.NewReader(published(t, "met")))
+	tests, err := Read(Costs, strings.NewReader(published(t, "met")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, published(t, "met"), written(t, func(b *bytes.Buffer) error { return Costs(b, tests, true) }))
-	tests, err = ReadCosts(strings.NewReader("a\n--- absolute\ncpu/o\trKB/o\twKB/o\to/s\tdbms\n0.5\t1\t2\t3\tx\n--- relative to first result\n\n"))
-	if err != nil || len(tests) != 1 || len(tests[0].Costs) != 1 || tests[0].Costs[0].Rate != 3 || tests[0].Costs[0].Tag != "x" || !math.IsNaN(tests[0].Costs[0].Switches) {
+	same(t, published(t, "met"), written(t, func(b *bytes.Buffer) error { return WriteCosts(b, tests, true) }))
+	tests, err = Read(Costs, strings.NewReader("a\n--- absolute\ncpu/o\trKB/o\twKB/o\to/s\tdbms\n0.5\t1\t2\t3\tx\n--- relative to first result\n\n"))
+	if err != nil || len(tests) != 1 || tests[0].Blocks[0][0].Value("o/s") != 3 || tests[0].Blocks[0][0].Tag != "x" || !math.IsNaN(tests[0].Blocks[0][0].Value("cs/o")) {
 		t.Errorf("%v, %+v", err, tests)
-	}
-	for text, want := range map[string]string{
-		"a\n--- absolute\ncpu/o\tdbms\n1\n":    "line 4: it has 1 cells instead of 2",
-		"a\n--- absolute\nspeed\tdbms\n1\tx\n": "line 4: column \"speed\" is not known",
-		"a\n--- absolute\ncpu/o\tdbms\ny\tx\n": "line 4: \"y\" is no number",
-	} {
-		if _, err := ReadCosts(strings.NewReader(text)); err == nil || err.Error() != want {
-			t.Errorf("error %v, want %s", err, want)
-		}
 	}
 }
 
@@ -219,8 +205,8 @@ func TestNumbersAsPrinted(t *testing.T) {
 		{Fixed(2.675, 2).Text, "2.67"}, // a little less in binary
 		{Fixed(0.5, 0).Text, "0"}, {Fixed(1.5, 0).Text, "2"},
 		{Fixed(math.Copysign(0, -1), 1).Text, "0.0"},
-		{Short(6.570, 3).Text, "6.57"}, {Short(10, 3).Text, "10"}, {Short(0, 3).Text, "0"}, {Short(100, 0).Text, "100"}, {Short(0.9, 3).Text, "0.9"},
-		{Short(math.NaN(), 3).Text, "NA"},
+		{short(6.570, 3).Text, "6.57"}, {short(10, 3).Text, "10"}, {short(0, 3).Text, "0"}, {short(100, 0).Text, "100"}, {short(0.9, 3).Text, "0.9"},
+		{short(math.NaN(), 3).Text, "NA"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s, want %s", c.got, c.want)
@@ -250,61 +236,61 @@ func TestRatioProperties(t *testing.T) {
 func TestReadWhatIsWritten(t *testing.T) {
 	word := rapid.StringMatching(`[a-z][a-z0-9.=_-]{0,12}`)
 	rapid.Check(t, func(t *rapid.T) {
-		table := &QPS{Columns: rapid.SliceOfN(word, 1, 4).Draw(t, "columns")}
-		if rapid.Bool().Draw(t, "relative") {
-			table.Base = word.Draw(t, "base")
-		}
-		for range rapid.IntRange(0, 5).Draw(t, "rows") {
-			row := QPSRow{Test: word.Draw(t, "test"), Note: rapid.SampledFrom([]string{"", "a note", "-> twice"}).Draw(t, "note")}
-			for range table.Columns {
-				row.Cells = append(row.Cells, Fixed(rapid.SampledFrom([]float64{0, 1.2, math.NaN(), 1e6}).Draw(t, "v"), 2).Text)
+		names := rapid.SliceOfN(word, 1, 4).Draw(t, "names")
+		var tests []Step
+		for range rapid.IntRange(0, 5).Draw(t, "tests") {
+			s := Step{Name: word.Draw(t, "test"), Blocks: make([][]Line, 1), Note: rapid.SampledFrom([]string{"", "a note", "-> twice"}).Draw(t, "note")}
+			for _, name := range names {
+				s.add(Line{Tag: name, Values: map[string]float64{Rate: rapid.SampledFrom([]float64{0, 1.25, math.NaN(), 1e6}).Draw(t, "v")}})
 			}
-			table.Rows = append(table.Rows, row)
+			tests = append(tests, s)
 		}
 		var b bytes.Buffer
-		if err := table.TSV(&b); err != nil {
+		if err := WriteQPS(&b, names, tests, Numbers, 2); err != nil {
 			t.Fatal(err)
 		}
-		got, err := ReadQPS(&b)
+		got, err := Read(QPS, &b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(table, got); d != "" {
+		if d := cmp.Diff(tests, got, cmpopts.EquateNaNs()); d != "" {
 			t.Fatal(d)
 		}
 	})
 }
 
 func TestReadWrong(t *testing.T) {
-	for _, c := range []struct{ name, text, want string }{
-		{"no head", "1\t2\tt\n", "line 1: a line col-1"},
-		{"too few cells", "col-1 : a\ncol-2 : b\n\ncol-1\tcol-2\n1\tt\n", "line 5: it has 2 cells"},
-		{"no number", "col-1 : a\n\ncol-1\n1,000\tt\n", `line 4: "1,000" is no number`},
+	head := strings.Join(summaryHead, "\t") + "\n"
+	for _, c := range []struct {
+		format     Format
+		text, want string
+	}{
+		{QPS, "1\t2\tt\n", "line 1: a line col-1"},
+		{QPS, "col-1 : a\ncol-2 : b\n\ncol-1\tcol-2\n1\tt\n", "line 5: it has 2 cells"},
+		{QPS, "col-1 : a\n\ncol-1\n1,000\tt\n", `line 4: "1,000" is no number`},
+		{QPSList, "a_range=1,5\nb_range=1,5,6\n", "line 2: it has 3 cells, and a name and 1 numbers are wanted"},
+		{Summary, "1\t2\tt\n", "line 1: the names of the columns"},
+		{Summary, head + "\nl.i1\n1\t2\n", "line 4: the names of the columns"},
+		{Summary, head + "1\t2\tt\n", "line 2: it has 3 cells instead of 21"},
+		{Summary, head + strings.Repeat("x\t", 20) + "t\n", `line 2: "x" is no number`},
+		{Costs, "a\n--- absolute\ncpu/o\tdbms\n1\n", "line 4: it has 1 cells instead of 2"},
+		{Costs, "a\n--- absolute\nspeed\tdbms\n1\tx\n", "line 4: column \"speed\" is not known"},
+		{Costs, "a\n--- absolute\ncpu/o\tdbms\ny\tx\n", "line 4: \"y\" is no number"},
+		{Levels, "1\t2\tx\n", "line 1: the name of a test"},
+		{None, "", "there is no format"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			if _, err := ReadQPS(strings.NewReader(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
-				t.Errorf("%v, want %s…", err, c.want)
-			}
-		})
-	}
-	head := strings.Join(mrgHead, "\t") + "\n"
-	for _, c := range []struct{ name, text, want string }{
-		{"no head", "1\t2\tt\n", "line 1: the names of the columns"},
-		{"no head after a name", head + "\nl.i1\n1\t2\n", "line 4: the names of the columns"},
-		{"too few cells", head + "1\t2\tt\n", "line 2: it has 3 cells instead of 21"},
-		{"no number", head + strings.Repeat("x\t", 20) + "t\n", `line 2: "x" is no number`},
-	} {
-		t.Run("mrg "+c.name, func(t *testing.T) {
-			if _, err := ReadMerged(strings.NewReader(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
-				t.Errorf("%v, want %s…", err, c.want)
-			}
-		})
+		if _, err := Read(c.format, strings.NewReader(c.text)); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s %q: %v, want %s…", c.format, c.text, err, c.want)
+		}
 	}
 }
 
 // Names and notes cannot break the lines.
 func TestNamesAreKeptInTheirCells(t *testing.T) {
-	table := &QPS{Columns: []string{"a\tb"}, Rows: []QPSRow{{Test: "x\ny", Cells: []string{"1"}, Note: "no\nbreak"}, {Test: "c,d", Cells: []string{"2"}}}}
-	same(t, "col-1 : a b\n\ncol-1\n1\tx y\t-> no break\n2\tc,d\n", written(t, func(b *bytes.Buffer) error { return table.TSV(b) }))
-	same(t, "x y,1\n\"c,d\",2\n", written(t, func(b *bytes.Buffer) error { return table.CSV(b) }))
+	one := func(name, note string, v float64) Step {
+		return Step{Name: name, Blocks: [][]Line{{{Values: map[string]float64{Rate: v}}}}, Note: note}
+	}
+	tests := []Step{one("x\ny", "no\nbreak", 1), one("c,d", "", 2)}
+	same(t, "col-1 : a b\n\ncol-1\n1\tx y\t-> no break\n2\tc,d\n", written(t, func(b *bytes.Buffer) error { return WriteQPS(b, []string{"a\tb"}, tests, Numbers, 0) }))
+	same(t, "x y,1\n\"c,d\",2\n", written(t, func(b *bytes.Buffer) error { return WriteQPSList(b, tests, Numbers, 0) }))
 }

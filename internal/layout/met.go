@@ -4,54 +4,74 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
-// Cost is what the table met of the sysbench suite tells of a configuration in
-// a test. What is not known is NaN.
-type Cost struct {
-	Tag string // the configuration
-	// CPU is user and system time of the host in percent of all its processors,
-	// divided by the operations a second. It is no time: on a host with twice
-	// the processors the same work has half the number.
-	CPU      float64
-	Switches float64 // context switches of the host per operation
-	Reads    float64 // of the device per operation
-	ReadKB   float64
-	WriteKB  float64
-	Rate     float64 // operations a second
-	Unlike   bool    // as in Summary
-}
+// The columns of the sysbench suite's table met. CPU is user and system time of
+// the host in percent of all its processors, divided by the operations a second.
+// It is no time: on a host with twice the processors the same work has half the
+// number. All but the rate o/s is per operation.
+var costColumns = []column{{"cpu/o", 6, Fixed}, {"cs/o", 3, Fixed}, {"r/o", 3, short}, {"rKB/o", 3, short}, {"wKB/o", 3, short}, {"o/s", 0, Fixed}}
 
-func (c *Cost) numbers() []Number {
-	return []Number{Fixed(c.CPU, 6), Fixed(c.Switches, 3), Short(c.Reads, 3), Short(c.ReadKB, 3), Short(c.WriteKB, 3), Fixed(c.Rate, 0)}
-}
+const (
+	costTag  = "dbms"
+	absolute = "--- absolute"
+)
 
-// Test is a test of the sysbench suite. The first configuration is the base.
-type Test struct {
-	Name  string
-	Costs []Cost
-}
-
-// Costs writes the table met: per test its name, a line per configuration, and
-// then the same as ratios to the first, which has no line there. Rounded is as
-// in Ratio. The two tabs after the first column are the layout's own.
-func Costs(w io.Writer, tests []Test, rounded bool) error {
-	b := bufio.NewWriter(w)
-	for _, t := range tests {
-		fmt.Fprintf(b, "%s\n--- absolute\ncpu/o\t\tcs/o\tr/o\trKB/o\twKB/o\to/s\tdbms\n", plain(t.Name))
-		for i := range t.Costs {
-			line(b, texts(t.Costs[i].numbers()), t.Costs[i].Tag)
-		}
-		fmt.Fprintln(b, "--- relative to first result")
-		for i := range t.Costs {
-			if i == 0 {
-				continue
+// WriteCosts writes the table met: per test its name, a line per configuration,
+// and then the same as ratios to the first, which has no line there.
+// The two tabs after the first column are the layout's own.
+func WriteCosts(w io.Writer, tests []Step, rounded bool) error {
+	head := &Line{Tag: costTag}
+	columns := names(costColumns, costTag)
+	return writeTo(w, func(b *bufio.Writer) {
+		for _, t := range tests {
+			fmt.Fprintf(b, "%s\n%s\n", plain(t.Name), absolute)
+			head.write(b, columns[:len(costColumns)], "\t\t")
+			lines := slices.Concat(t.Blocks...)
+			for i := range lines {
+				lines[i].write(b, lines[i].texts(costColumns), "\t")
 			}
-			cells := ratios(t.Costs[i].numbers(), against(t.Costs[0].numbers(), t.Costs[i].Unlike), rounded)
-			fmt.Fprintf(b, "%s\t\t%s\t%s\n", cells[0], strings.Join(cells[1:], "\t"), plain(t.Costs[i].Tag))
+			fmt.Fprintln(b, "--- relative to first result")
+			for i := 1; i < len(lines); i++ {
+				lines[i].write(b, lines[i].ratios(&lines[0], costColumns, rounded), "\t\t")
+			}
+			fmt.Fprintln(b)
 		}
-		fmt.Fprintln(b)
-	}
-	return b.Flush()
+	})
 }
+
+// readCosts reads the absolute blocks of tables, also of releases that had fewer
+// columns.
+func readCosts(r io.Reader) ([]Step, error) {
+	const (
+		outside = iota // the test's name, and ratios
+		atHeader
+		inside
+	)
+	var tests []Step
+	var header []string
+	name, state := "", outside
+	err := readLines(r, func(line string) error {
+		line = strings.TrimRight(line, "\t ")
+		switch {
+		case line == absolute:
+			tests, state = append(tests, Step{Name: name, Blocks: make([][]Line, 1)}), atHeader
+		case line == "" || strings.HasPrefix(line, "---"):
+			state = outside
+		case state == outside:
+			name = line
+		case state == atHeader:
+			header, state = strings.Fields(line), inside
+		default:
+			l, err := readLine(costColumns, costTag, header, strings.Fields(line))
+			tests[len(tests)-1].add(l)
+			return err
+		}
+		return nil
+	})
+	return tests, err
+}
+
+func isCosts(head []string) bool { return len(head) > 1 && strings.TrimSpace(head[1]) == absolute }

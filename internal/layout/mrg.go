@@ -2,141 +2,94 @@ package layout
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
-	"math"
+	"slices"
 	"strings"
 )
 
-// Summary is what the insert benchmark's tables mrg and rel tell of a
-// configuration in a step. What is not known is NaN.
-type Summary struct {
-	Tag string // the configuration
-
-	IPS, QPS float64 // rows inserted (or indexed) and queries a second
-
-	Reads, ReadMB, Writes, WriteMB float64 // of the device, a second
-
-	ReadsPer, ReadKBPer   float64 // per query, or per row inserted in a step without queries
-	WritesPer, WriteKBPer float64 // per row inserted, in every step
-
-	Switches float64 // context switches of the host, a second
-	CPU      float64 // user and system time of the host, in percent of all its processors
-
-	SwitchesPer, CPUPer float64 // per query or row as reads; CPU in µs
-
-	DataGB, DirGB, MemoryGB float64 // at the end of the step, in GB of 2³⁰ bytes
-
-	MaxOp    float64 // the longest operation of the step's kind, in seconds
-	P50, P99 float64 // the rate that 50 and 99 % of a client's intervals reached or exceeded
-	// Unlike: other work was done than by the block's base, so that there are no
-	// ratios.
-	Unlike bool
+// The columns of the insert benchmark's tables mrg and rel. Costs are of the
+// device and of the whole host: rps to wmbps, csps and cpups (percent of all
+// processors) a second; rpq, rkbpq, cspq and cpupq (µs) per query, or per row
+// inserted in a step without queries; wpi and wkbpi per row inserted in every
+// step. dbgb1 (data), dbgb2 (directory) and rss are in GB of 2³⁰ bytes, maxop in
+// seconds; p50 and p99 are the rates that so many percent of a client's
+// intervals reached.
+var summaryColumns = []column{
+	{"ips", 0, Fixed}, {"qps", 0, Fixed}, {"rps", 0, Fixed}, {"rmbps", 1, Fixed}, {"wps", 1, Fixed}, {"wmbps", 1, Fixed},
+	{"rpq", 3, Fixed}, {"rkbpq", 3, Fixed}, {"wpi", 3, Fixed}, {"wkbpi", 3, Fixed},
+	{"csps", 0, Fixed}, {"cpups", 1, Fixed}, {"cspq", 3, Fixed}, {"cpupq", 0, Fixed},
+	{"dbgb1", 1, Fixed}, {"dbgb2", 1, Fixed}, {"rss", 1, Fixed}, {"maxop", 3, Fixed}, {"p50", 0, Fixed}, {"p99", 0, Fixed},
 }
 
-// mrgHead are the columns, in the order of numbers.
-var mrgHead = strings.Fields("ips qps rps rmbps wps wmbps rpq rkbpq wpi wkbpi csps cpups cspq cpupq dbgb1 dbgb2 rss maxop p50 p99 tag")
+const summaryTag = "tag"
 
-// field is a number of a summary with how many decimals it is printed with.
-type field struct {
-	value    *float64
-	decimals int
-}
+var summaryHead = names(summaryColumns, summaryTag)
 
-func (s *Summary) fields() []field {
-	return []field{
-		{&s.IPS, 0}, {&s.QPS, 0}, {&s.Reads, 0}, {&s.ReadMB, 1}, {&s.Writes, 1}, {&s.WriteMB, 1},
-		{&s.ReadsPer, 3}, {&s.ReadKBPer, 3}, {&s.WritesPer, 3}, {&s.WriteKBPer, 3},
-		{&s.Switches, 0}, {&s.CPU, 1}, {&s.SwitchesPer, 3}, {&s.CPUPer, 0},
-		{&s.DataGB, 1}, {&s.DirGB, 1}, {&s.MemoryGB, 1}, {&s.MaxOp, 3}, {&s.P50, 0}, {&s.P99, 0},
-	}
-}
+// blockEnd is the line between blocks of one step.
+const blockEnd = "-"
 
-func (s *Summary) numbers() []Number {
-	var out []Number
-	for _, f := range s.fields() {
-		out = append(out, Fixed(*f.value, f.decimals))
-	}
-	return out
-}
-
-// Step is a step of the insert benchmark. Each block of configurations has a
-// base of its own, which is its first.
-type Step struct {
-	Name   string
-	Blocks [][]Summary
-}
-
-// Merged writes the table mrg: 21 columns, a line per configuration. Of several
-// steps each begins with an empty line and its name.
-func Merged(w io.Writer, steps []Step) error {
-	return mrg(w, steps, func(b *bufio.Writer, block []Summary) {
-		for i := range block {
-			line(b, texts(block[i].numbers()), block[i].Tag)
-		}
-	})
-}
-
-// MergedRatios writes the table rel: the same columns as ratios to the first
-// configuration of the block, which has no line. Rounded is as in Ratio.
-func MergedRatios(w io.Writer, steps []Step, rounded bool) error {
-	return mrg(w, steps, func(b *bufio.Writer, block []Summary) {
-		if len(block) == 0 {
-			return
-		}
-		base := block[0].numbers()
-		for i := range block[1:] {
-			s := &block[1+i]
-			line(b, ratios(s.numbers(), against(base, s.Unlike), rounded), s.Tag)
-		}
-	})
-}
-
-func mrg(w io.Writer, steps []Step, write func(*bufio.Writer, []Summary)) error {
-	b := bufio.NewWriter(w)
-	for _, s := range steps {
-		if len(steps) > 1 {
-			fmt.Fprintf(b, "\n%s\n", plain(s.Name))
-		}
-		fmt.Fprintln(b, strings.Join(mrgHead, "\t"))
-		for i, block := range s.Blocks {
-			if i > 0 {
-				fmt.Fprintln(b, separator)
+// WriteSummaries writes the table mrg: 21 columns, a line per configuration; or
+// rel, the same columns as ratios to the first configuration of the block, which
+// has no line. Of several steps each begins with an empty line and its name.
+func WriteSummaries(w io.Writer, steps []Step, show Show) error {
+	return writeTo(w, func(b *bufio.Writer) {
+		for _, s := range steps {
+			if len(steps) > 1 {
+				fmt.Fprintf(b, "\n%s\n", plain(s.Name))
 			}
-			write(b, block)
+			fmt.Fprintln(b, strings.Join(summaryHead, "\t"))
+			for i, block := range s.Blocks {
+				if i > 0 {
+					fmt.Fprintln(b, blockEnd)
+				}
+				for k := range block {
+					if k > 0 || show == Numbers {
+						block[k].write(b, block[k].cells(&block[0], summaryColumns, show), "\t")
+					}
+				}
+			}
 		}
-	}
-	return b.Flush()
+	})
 }
 
-func line(w io.Writer, cells []string, tag string) {
-	fmt.Fprintf(w, "%s\t%s\n", strings.Join(cells, "\t"), plain(tag))
+// readSummaries reads tables of one step, whose name is then "", or of several.
+func readSummaries(r io.Reader) ([]Step, error) {
+	var steps []Step
+	var s *Step // the last one
+	name := ""
+	err := readLines(r, func(line string) error {
+		cells := strings.Split(line, "\t")
+		switch {
+		case line == "":
+		case slices.Equal(cells, summaryHead):
+			steps, name = append(steps, Step{Name: name, Blocks: make([][]Line, 1)}), ""
+			s = &steps[len(steps)-1]
+		case line != blockEnd && len(cells) == 1:
+			name = line
+		case s == nil || name != "":
+			return errors.New("the names of the columns are to stand before the numbers")
+		case line == blockEnd:
+			s.Blocks = append(s.Blocks, nil)
+		default:
+			l, err := readLine(summaryColumns, summaryTag, summaryHead, cells)
+			s.add(l)
+			return err
+		}
+		return nil
+	})
+	return steps, err
 }
 
-func texts(numbers []Number) []string {
-	out := make([]string, len(numbers))
-	for i, n := range numbers {
-		out[i] = n.Text
-	}
-	return out
+func isSummary(head []string) bool {
+	return slices.Contains(head[:min(len(head), 4)], strings.Join(summaryHead, "\t"))
 }
 
-// against are the numbers to divide by: none is known where other work was done.
-func against(base []Number, unlike bool) []Number {
-	if !unlike {
-		return base
+func summaryRates(line string) string {
+	cells := strings.Split(line, "\t")
+	if len(cells) != len(summaryHead) {
+		return ""
 	}
-	out := make([]Number, len(base))
-	for i := range out {
-		out[i] = Fixed(math.NaN(), 0)
-	}
-	return out
-}
-
-func ratios(numbers, base []Number, rounded bool) []string {
-	out := make([]string, len(numbers))
-	for i, n := range numbers {
-		out[i] = costRatio(n, base[i], rounded)
-	}
-	return out
+	return cells[0] + cells[1]
 }

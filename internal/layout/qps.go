@@ -3,60 +3,164 @@ package layout
 import (
 	"bufio"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
-// QPS is the layout of the tables qps.abs and qps.rel of the sysbench suite: a
-// line per test, a column per configuration.
-type QPS struct {
-	Base    string   // the configuration that all numbers are ratios to, which has no column; "" in a table of absolute numbers
-	Columns []string // the configurations
-	Rows    []QPSRow
-}
+// The tables qps.abs and qps.rel of the sysbench suite have a line per test and
+// a column per configuration. Each step has one block, whose lines are the
+// configurations, all in the same order.
 
-// QPSRow is what the configurations did in a test.
-type QPSRow struct {
-	Test  string
-	Cells []string // as Columns
-	Note  string   // a remark of the analyst; may be empty
-}
+// Rate is the column of their numbers.
+const Rate = "qps"
 
-const relativeTo = "Relative to: "
+const (
+	relativeTo = "Relative to: "
+	noteMark   = "-> "
+)
 
-// TSV writes the names of the columns, an empty line, their numbers, and then
-// the tests with their names at the end. A note follows the name.
-func (t *QPS) TSV(w io.Writer) error {
-	b := bufio.NewWriter(w)
-	if t.Base != "" {
-		fmt.Fprintf(b, "%s%s\n", relativeTo, plain(t.Base))
-	}
-	var heads []string
-	for i, name := range t.Columns {
-		heads = append(heads, fmt.Sprintf("col-%d", i+1))
-		fmt.Fprintf(b, "col-%d : %s\n", i+1, plain(name))
-	}
-	fmt.Fprintf(b, "\n%s\n", strings.Join(heads, "\t"))
-	for _, r := range t.Rows {
-		cells := append(append([]string(nil), r.Cells...), plain(r.Test))
-		if r.Note != "" {
-			cells = append(cells, "-> "+plain(r.Note))
+// ColumnName returns what a column without a name is called.
+func ColumnName(i int) string { return fmt.Sprintf("col-%d", i+1) }
+
+// WriteQPS writes the names of the configurations, an empty line, their numbers
+// with so many decimals, and then the tests with their names at the end. A note
+// follows the name. Of ratios the first configuration, which is the base, has no
+// column.
+func WriteQPS(w io.Writer, names []string, tests []Step, show Show, decimals int) error {
+	return writeTo(w, func(b *bufio.Writer) {
+		if show != Numbers {
+			fmt.Fprintf(b, "%s%s\n", relativeTo, plain(names[0]))
+			names = names[1:]
 		}
-		fmt.Fprintln(b, strings.Join(cells, "\t"))
-	}
-	return b.Flush()
+		var heads []string
+		for i, name := range names {
+			heads = append(heads, ColumnName(i))
+			fmt.Fprintf(b, "%s : %s\n", heads[i], plain(name))
+		}
+		fmt.Fprintf(b, "\n%s\n", strings.Join(heads, "\t"))
+		for _, t := range tests {
+			cells := append(t.rates(show, decimals), plain(t.Name))
+			if t.Note != "" {
+				cells = append(cells, noteMark+plain(t.Note))
+			}
+			fmt.Fprintln(b, strings.Join(cells, "\t"))
+		}
+	})
 }
 
-// CSV writes the tests with their names at the beginning, and no header. There
-// is no place for notes.
-func (t *QPS) CSV(w io.Writer) error {
-	c := csv.NewWriter(w)
-	for _, r := range t.Rows {
-		if err := c.Write(append([]string{plain(r.Test)}, r.Cells...)); err != nil {
-			return err
+// WriteQPSList writes the same as CSV, the tests with their names at the
+// beginning, and no header. There is no place for notes.
+func WriteQPSList(w io.Writer, tests []Step, show Show, decimals int) error {
+	var records [][]string
+	for _, t := range tests {
+		records = append(records, append([]string{plain(t.Name)}, t.rates(show, decimals)...))
+	}
+	return csv.NewWriter(w).WriteAll(records)
+}
+
+// rates returns the cells of a test.
+func (s *Step) rates(show Show, decimals int) (out []string) {
+	base := Fixed(s.Blocks[0][0].Value(Rate), decimals)
+	for i, l := range s.Blocks[0] {
+		switch n := Fixed(l.Value(Rate), decimals); {
+		case show == Numbers:
+			out = append(out, n.Text)
+		case i > 0 && l.Unlike:
+			out = append(out, notKnown)
+		case i > 0:
+			out = append(out, Ratio(n, base, show == RoundedRatios))
 		}
 	}
-	c.Flush()
-	return c.Error()
+	return out
+}
+
+// readQPS reads a table that WriteQPS wrote, or one of the same layout: what
+// stands behind a test's name is its note.
+func readQPS(r io.Reader) ([]Step, error) {
+	var tests []Step
+	var names []string
+	body := false
+	err := readLines(r, func(line string) (err error) {
+		line = strings.TrimRight(line, "\t ")
+		switch {
+		case line == "" || strings.HasPrefix(line, relativeTo):
+		case strings.HasPrefix(line, "col-") && strings.Contains(line, " : "):
+			_, name, _ := strings.Cut(line, " : ")
+			names = append(names, name)
+		case strings.HasPrefix(line, "col-"):
+			body = true
+		case !body:
+			return errors.New("a line col-1, col-2 … is to stand before the numbers")
+		default:
+			tests, err = addRates(tests, names, strings.Split(line, "\t"))
+		}
+		return err
+	})
+	return tests, err
+}
+
+// readQPSList reads a table that WriteQPSList wrote. It does not name its columns.
+func readQPSList(r io.Reader) ([]Step, error) {
+	var tests []Step
+	var names []string
+	err := readLines(r, func(line string) (err error) {
+		cells := strings.Split(strings.TrimSpace(line), ",")
+		if len(cells) == 1 && cells[0] == "" {
+			return nil
+		}
+		for len(names) < len(cells)-1 && len(tests) == 0 {
+			names = append(names, ColumnName(len(names)))
+		}
+		if len(cells) != len(names)+1 {
+			return fmt.Errorf("it has %d cells, and a name and %d numbers are wanted", len(cells), len(names))
+		}
+		tests, err = addRates(tests, names, append(cells[1:], cells[0]))
+		return err
+	})
+	return tests, err
+}
+
+// addRates adds a test of numbers, its name, and a note.
+func addRates(tests []Step, names, cells []string) ([]Step, error) {
+	if len(cells) <= len(names) {
+		return tests, fmt.Errorf("it has %d cells, and %d numbers and a name are wanted", len(cells), len(names))
+	}
+	note := strings.TrimSpace(strings.Join(cells[len(names)+1:], " "))
+	t := Step{Name: cells[len(names)], Blocks: make([][]Line, 1), Note: strings.TrimPrefix(note, noteMark)}
+	for i, name := range names {
+		v, err := readNumber(cells[i])
+		if err != nil {
+			return tests, err
+		}
+		t.add(Line{Tag: name, Values: map[string]float64{Rate: v}})
+	}
+	return append(tests, t), nil
+}
+
+func isQPS(head []string) bool {
+	return len(head) > 0 && (strings.HasPrefix(head[0], relativeTo) || strings.HasPrefix(head[0], "col-1 : "))
+}
+
+// qpsRates: a table of ratios says so in its first line.
+func qpsRates(line string) string {
+	if strings.HasPrefix(line, relativeTo) {
+		return "."
+	}
+	return ""
+}
+
+// isQPSList: every line has the name of a test, and numbers.
+func isQPSList(head []string) bool {
+	return len(head) > 0 && !slices.ContainsFunc(head, func(line string) bool {
+		name, _, several := strings.Cut(line, ",")
+		return !several || !strings.Contains(name, "_range=")
+	})
+}
+
+func qpsListRates(line string) string {
+	_, numbers, _ := strings.Cut(line, ",")
+	return numbers
 }

@@ -26,14 +26,36 @@ func (r SysbenchRun) String() string {
 	return b.String() + "\n\nInitializing worker threads...\n\nThreads started!\n\n"
 }
 
-// SysbenchInterval is an interval of a run. Counts are of the interval; NaN is
-// not known, which sysbench itself would print as 0.00.
+// SysbenchCounts are what was done; NaN is unknown, which sysbench itself would
+// print as 0.00.
+type SysbenchCounts struct {
+	Events                float64 // completed
+	Reads, Writes, Others float64 // statements
+	Errors, Reconnects    float64
+}
+
+// Add adds what else was done.
+func (c *SysbenchCounts) Add(more SysbenchCounts) {
+	c.Events, c.Errors, c.Reconnects = c.Events+more.Events, c.Errors+more.Errors, c.Reconnects+more.Reconnects
+	c.Reads, c.Writes, c.Others = c.Reads+more.Reads, c.Writes+more.Writes, c.Others+more.Others
+}
+
+// Known returns the counts with unknown statements where events had none: then
+// they were not counted.
+func (c SysbenchCounts) Known() SysbenchCounts {
+	if c.Events > 0 && c.queries() == 0 {
+		c.Reads, c.Writes, c.Others = math.NaN(), math.NaN(), math.NaN()
+	}
+	return c
+}
+
+func (c SysbenchCounts) queries() float64 { return c.Reads + c.Writes + c.Others }
+
+// SysbenchInterval is an interval of a run.
 type SysbenchInterval struct {
+	SysbenchCounts
 	End, Seconds             float64 // since the start, and long
 	Threads                  int
-	Events                   float64 // completed
-	Reads, Writes, Others    float64 // statements
-	Errors, Reconnects       float64
 	Percentile               int
 	Latency                  float64 // ms, at the percentile
 	Paced                    bool    // there is a queue
@@ -48,66 +70,63 @@ func (i SysbenchInterval) String() string {
 	if i.End != math.Round(i.End) && i.Seconds < 0.95 { // sysbench knows whole seconds only
 		at = fmt.Sprintf("[ %.2fs ]", i.End)
 	}
-	rate := func(n float64) string { return fixed2(n / i.Seconds) }
+	rate := func(n float64) string { return figure(n/i.Seconds, 2) }
 	line := fmt.Sprintf("%s thds: %d tps: %s qps: %s (r/w/o: %s/%s/%s) lat (ms,%d%%): %s err/s: %s reconn/s: %s\n", at, i.Threads, rate(i.Events),
-		rate(i.Reads+i.Writes+i.Others), rate(i.Reads), rate(i.Writes), rate(i.Others), i.Percentile, fixed2(i.Latency), rate(i.Errors), rate(i.Reconnects))
+		rate(i.queries()), rate(i.Reads), rate(i.Writes), rate(i.Others), i.Percentile, figure(i.Latency, 2), rate(i.Errors), rate(i.Reconnects))
 	if i.Paced {
-		line += fmt.Sprintf("%s queue length: %s, concurrency: %s\n", at, whole(i.QueueLength), whole(i.Concurrency))
+		line += fmt.Sprintf("%s queue length: %s, concurrency: %s\n", at, figure(i.QueueLength, 0), figure(i.Concurrency, 0))
 	}
 	if i.Shed > 0 {
-		line += fmt.Sprintf("%s shed: %s\n", at, whole(i.Shed))
+		line += fmt.Sprintf("%s shed: %s\n", at, figure(i.Shed, 0))
 	}
 	return line
 }
 
-// SysbenchFinal are the figures at the end of a run; NaN is not known.
+// SysbenchFinal are the figures at the end of a run; NaN is unknown.
 type SysbenchFinal struct {
-	Seconds               float64
-	Events                float64
-	Reads, Writes, Others float64 // statements
-	Errors, Reconnects    float64
-	Min, Avg, Max, Sum    float64 // of latencies, ms
-	Percentile            int
-	Latency               float64 // ms, at the percentile
-	Threads               int
-	EventsSD              float64           // standard deviation over the threads
-	BusySD                float64           // the same of the seconds that each was busy
-	Arrivals              *SysbenchArrivals // nil: none arrive by themselves
+	SysbenchCounts
+	Seconds            float64
+	Min, Avg, Max, Sum float64 // of latencies, ms
+	Percentile         int
+	Latency            float64 // ms, at the percentile
+	Threads            int
+	EventsSD           float64           // standard deviation over the threads
+	BusySD             float64           // the same of the seconds that each was busy
+	Arrivals           *SysbenchArrivals // nil: none arrive by themselves
 }
 
-// SysbenchArrivals is what became of events that arrive by a schedule; sysbench
-// tells nothing of it. NaN is not known.
+// SysbenchArrivals is what became of events that arrive by a schedule, which
+// sysbench does not print. NaN is unknown.
 type SysbenchArrivals struct{ Offered, Shed, Abandoned float64 }
 
 func (f SysbenchFinal) String() string {
 	var b strings.Builder
 	count := func(name string, n float64) {
-		fmt.Fprintf(&b, "        %-33s%s\n", name+":", whole(n))
+		fmt.Fprintf(&b, "        %-33s%s\n", name+":", figure(n, 0))
 	}
 	rate := func(name string, n float64) {
-		fmt.Fprintf(&b, "    %-37s%-6s (%s per sec.)\n", name+":", whole(n), fixed2(n/f.Seconds))
+		fmt.Fprintf(&b, "    %-37s%-6s (%s per sec.)\n", name+":", figure(n, 0), figure(n/f.Seconds, 2))
 	}
-	latency := func(name string, ms float64) { fmt.Fprintf(&b, "         %-34s%10s\n", name+":", fixed2(ms)) }
-	queries := f.Reads + f.Writes + f.Others
+	latency := func(name string, ms float64) { fmt.Fprintf(&b, "         %-34s%10s\n", name+":", figure(ms, 2)) }
 	b.WriteString("SQL statistics:\n    queries performed:\n")
 	count("read", f.Reads)
 	count("write", f.Writes)
 	count("other", f.Others)
-	count("total", queries)
+	count("total", f.queries())
 	rate("transactions", f.Events)
-	rate("queries", queries)
+	rate("queries", f.queries())
 	rate("ignored errors", f.Errors)
 	rate("reconnects", f.Reconnects)
-	fmt.Fprintf(&b, "\nGeneral statistics:\n    total time:                          %.4fs\n    total number of events:              %s\n", f.Seconds, whole(f.Events))
+	fmt.Fprintf(&b, "\nGeneral statistics:\n    total time:                          %.4fs\n    total number of events:              %s\n", f.Seconds, figure(f.Events, 0))
 	b.WriteString("\nLatency (ms):\n")
 	latency("min", f.Min)
 	latency("avg", f.Avg)
 	latency("max", f.Max)
-	fmt.Fprintf(&b, "        %3dth percentile:                  %10s\n", f.Percentile, fixed2(f.Latency))
+	fmt.Fprintf(&b, "        %3dth percentile:                  %10s\n", f.Percentile, figure(f.Latency, 2))
 	latency("sum", f.Sum)
 	threads := float64(f.Threads)
 	fmt.Fprintf(&b, "\nThreads fairness:\n    events (avg/stddev):           %s/%s\n    execution time (avg/stddev):   %s/%s\n\n",
-		fixed(f.Events/threads, 4), fixed2(f.EventsSD), fixed(f.Sum/1e3/threads, 4), fixed2(f.BusySD))
+		figure(f.Events/threads, 4), figure(f.EventsSD, 2), figure(f.Sum/1e3/threads, 4), figure(f.BusySD, 2))
 	if a := f.Arrivals; a != nil {
 		b.WriteString("Arrivals (rumbench):\n")
 		rate("offered", a.Offered)
@@ -118,17 +137,11 @@ func (f SysbenchFinal) String() string {
 	return b.String()
 }
 
-// noFigure is what is printed for a figure that is not known: a 0 would be one.
-const noFigure = "-"
-
-func fixed2(v float64) string { return fixed(v, 2) }
-
-func fixed(v float64, decimals int) string {
+// figure is a number with so many decimals; - where it is unknown: a 0 would be
+// a figure.
+func figure(v float64, decimals int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return noFigure
+		return "-"
 	}
 	return Fixed(v, decimals).Text
 }
-
-// whole is a count.
-func whole(v float64) string { return fixed(v, 0) }

@@ -2,12 +2,12 @@ package report
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/plan"
+	"rumbench/internal/published"
 )
 
 // apart is what a reader must know before any published figure, and howRead how
@@ -29,13 +29,8 @@ func (c *campaign) published(in []plan.Published, n *notes) []Published {
 	var out []Published
 	for _, p := range in {
 		e := Published{Source: p.Source, Hardware: p.Hardware, Note: p.Note}
-		var steps []string
-		for _, r := range p.Rows {
-			steps = appendNew(steps, r.Step)
-		}
-		for _, step := range steps {
-			rows := slices.DeleteFunc(slices.Clone(p.Rows), func(r plan.PublishedRow) bool { return r.Step != step })
-			e.Tables = append(e.Tables, c.publishedTable(step, rows, n))
+		for _, f := range published.Beside(c.Campaign, &p) {
+			e.Tables = append(e.Tables, c.publishedTable(f, n))
 		}
 		out = append(out, e)
 	}
@@ -44,30 +39,27 @@ func (c *campaign) published(in []plan.Published, n *notes) []Published {
 
 // publishedTable shows the published figures of a step, and under each
 // configuration what its counterpart did here.
-func (c *campaign) publishedTable(step string, rows []plan.PublishedRow, n *notes) Table {
-	g := RowGroup{Name: "step " + step, Title: "What the source measured corresponds to this step"}
-	if step == "" {
+func (c *campaign) publishedTable(f published.Figures, n *notes) Table {
+	g := RowGroup{Name: "step " + f.Step, Title: "What the source measured corresponds to this step"}
+	if f.Step == "" {
 		g.Name, g.Title = "no step of this run", "The plan names no step that these figures correspond to"
 	}
 	t := Table{Head: "configuration"}
-	metrics := publishedMetrics(rows)
-	for _, m := range metrics {
+	for i, m := range f.Metrics {
 		col := metricColumn(key{Metric: m})
 		if m == "rows_per_s" {
-			col.Name = "rate" // its unit tells of what
+			col.Name = "rate" // of what is in its unit
 		}
-		t.Columns = append(t.Columns, col)
-		g.Subs = append(g.Subs, commonUnit(rows, m))
+		t.Columns, g.Subs = append(t.Columns, col), append(g.Subs, publishedUnit(m, f.Pers[i]))
 	}
-	for i := range rows {
-		r := &rows[i]
+	for _, r := range f.Rows {
 		theirs, ours := TableRow{Head: r.Name, Target: -1, Elsewhere: true}, TableRow{Head: "here: " + r.Like, Target: -1}
-		if t := c.targetNamed(r.Like); t != nil {
-			ours.Target = t.Index
+		if r.Target != nil {
+			ours.Target = r.Target.Index
 		}
-		for i, m := range metrics {
-			theirs.Cells = append(theirs.Cells, publishedCell(r, &rows[0], m, g.Subs[i]))
-			ours.Cells = append(ours.Cells, c.besideCell(r, &rows[0], m, g.Subs[i], n))
+		for i, m := range f.Metrics {
+			theirs.Cells = append(theirs.Cells, publishedCell(&r.Cells[i], m, g.Subs[i], f.Rows[0].Name))
+			ours.Cells = append(ours.Cells, c.besideCell(f.Step, &r, &r.Cells[i], g.Subs[i], n))
 		}
 		if g.Rows = append(g.Rows, theirs); r.Like != "" {
 			g.Rows = append(g.Rows, ours)
@@ -77,121 +69,48 @@ func (c *campaign) publishedTable(step string, rows []plan.PublishedRow, n *note
 	return t
 }
 
-// publishedMetrics are the metrics that any row has, in the order of the glossary.
-func publishedMetrics(rows []plan.PublishedRow) []string {
-	var out []string
-	for _, m := range metric.All() {
-		if slices.ContainsFunc(rows, func(r plan.PublishedRow) bool { _, ok := r.Figures[m.Name]; return ok }) {
-			out = append(out, m.Name)
-		}
-	}
-	return out
-}
-
 // publishedUnit says what a published number is of or per.
 func publishedUnit(name, per string) string {
 	switch {
 	case per == "":
+		return ""
 	case name == "rows_per_s":
 		return plural(per) + "/s"
-	case metric.IsCost(name):
-		return "per " + per
 	}
-	return ""
+	return "per " + per
 }
 
-// commonUnit is the unit of the first row that says one.
-func commonUnit(rows []plan.PublishedRow, metric string) string {
-	for _, r := range rows {
-		if _, ok := r.Figures[metric]; ok && publishedUnit(metric, r.Per) != "" {
-			return publishedUnit(metric, r.Per)
-		}
-	}
-	return ""
-}
-
-func publishedCell(r, first *plan.PublishedRow, name, unit string) Cell {
-	v, ok := r.Figures[name]
-	if !ok {
+func publishedCell(f *published.Figure, name, unit, first string) Cell {
+	if !f.Published {
 		return absentCell("not published")
 	}
-	num := numberOf(name, v, metric.ByName(name).Unit)
+	num := numberOf(name, f.Value, metric.ByName(name).Unit)
 	if metric.IsCost(name) {
-		num.Per = r.Per
+		num.Per = f.Per
 	}
 	c := Cell{Text: asPublished(num), Title: "published: " + num.hover(), Number: true}
-	u, of := publishedUnit(name, r.Per), publishedUnit(name, first.Per)
-	if u != unit && u != "" {
+	if u := publishedUnit(name, f.Per); u != unit {
 		c.Per = u
 	}
-	sameUnit := u == of || u == "" || of == ""
-	if b, ok := first.Figures[name]; ok && r != first && b != 0 && sameUnit && !math.IsInf(v/b, 0) {
-		c.Ratio = publishedRatio(v, b)
-		c.Title += "; " + c.Ratio + " " + first.Name
+	if !math.IsNaN(f.Ratio) {
+		c.Ratio = publishedRatio(f.Ratio, f.Digits)
+		c.Title += "; " + c.Ratio + " " + first
 	}
 	return c
 }
 
 // besideCell is the number measured here that corresponds to a published one.
-func (c *campaign) besideCell(r, first *plan.PublishedRow, metric, unit string, n *notes) Cell {
-	t, s := c.targetNamed(r.Like), c.stepNamed(r.Step)
-	switch {
-	case t == nil:
-		return absentCell("no trial of " + r.Like + " has been begun")
-	case r.Step == "":
-		return absentCell("the plan names no step that these figures correspond to")
-	case s == nil:
-		return absentCell("no trial came to step " + r.Step)
+func (c *campaign) besideCell(name string, r *published.FiguresRow, f *published.Figure, unit string, n *notes) Cell {
+	if f.Why != "" {
+		return absentCell(f.Why)
 	}
-	k, ok := s.counterpart(metric, r.Per)
-	if !ok {
-		return absentCell("not measured here")
-	}
-	base := c.targetNamed(first.Like)
-	if base == nil {
-		base = t // compared with nothing
-	}
-	cell := s.cell(t, base, k, n)
+	s := c.stepNamed(name)
+	cell := s.cell(r.Target, r.Base, f.Key, n)
 	cell.Verdict, cell.Arrow = "", "" // the base is another than everywhere else
-	if u := s.unitOf(k); u != unit && !cell.Absent {
+	if u := s.unitOf(f.Key); u != unit && !cell.Absent {
 		cell.Per = u
 	}
 	return cell
-}
-
-// counterpart is the key of the step's own number that comes nearest to a
-// published one: with the same denominator, else about what the step is about.
-func (s *step) counterpart(name, per string) (key, bool) {
-	about := func(op string) func(key) bool {
-		return func(k key) bool {
-			return op != "" && (k.Op == op || k.Per == op || strings.HasPrefix(k.Per, op+" "))
-		}
-	}
-	first, second := s.Primary, s.WritesPer
-	if m := metric.ByName(name); m != nil && m.Per == metric.PerWritten {
-		first, second = second, first
-	}
-	for _, fits := range []func(key) bool{
-		func(k key) bool { return per != "" && k.Per == per },
-		about(first),
-		func(k key) bool { return s.Primary != "" && k.Group == s.Primary },
-		func(k key) bool { return k.Group == "" && k.Op == "" && k.Per == "" },
-		func(k key) bool { return metric.IsCost(name) && about(second)(k) },
-	} {
-		if k, ok := s.Find(name, fits); ok {
-			return k, true
-		}
-	}
-	return key{}, false
-}
-
-func (c *campaign) targetNamed(name string) *target {
-	for _, t := range c.Targets {
-		if t.Name == name {
-			return t
-		}
-	}
-	return nil
 }
 
 func (c *campaign) stepNamed(name string) *step {
@@ -228,20 +147,11 @@ func digits(v float64) string {
 	return grouped(w) + "." + fraction
 }
 
-// publishedRatio is a ÷ b with no more digits than the shorter of the two has,
-// and at most three: 0.06 is about 3 times 0.02, not 3.00 times.
-func publishedRatio(a, b float64) string {
-	r := a / b
-	n := min(significant(a), significant(b), 3)
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(r, 'g', n, 64), 64)
-	if err != nil || n == 3 || math.Abs(r) >= 99.95 {
+// publishedRatio writes a ratio with as many digits as mean something.
+func publishedRatio(r float64, significant int) string {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(r, 'g', significant, 64), 64)
+	if err != nil || significant == 3 || math.Abs(r) >= 99.95 {
 		return times(r)
 	}
 	return digits(rounded) + "×"
-}
-
-// significant counts the digits that a number is written with; zeros before the
-// point count.
-func significant(v float64) int {
-	return max(1, len(strings.TrimLeft(strings.Replace(full(v), ".", "", 1), "0")))
 }

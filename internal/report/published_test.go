@@ -105,8 +105,8 @@ func TestPublishedIsNoResult(t *testing.T) {
 func TestPublishedText(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{digits(17705), "17,705"}, {digits(0.02), "0.02"}, {digits(30.69), "30.69"}, {digits(0), "0"}, {digits(1234567.5), "1,234,567.5"},
-		{publishedRatio(0.06, 0.02), "3×"}, {publishedRatio(30.69, 1.75), "17.5×"}, {publishedRatio(1.76, 0.25), "7×"}, {publishedRatio(3811, 17705), "0.215×"},
-		{publishedRatio(1, 3), "0.3×"}, {publishedRatio(5, 0.01), "500×"}, {publishedRatio(0, 3), "0×"}, {publishedRatio(7.5, 0.25), "30×"},
+		{publishedRatio(0.06/0.02, 1), "3×"}, {publishedRatio(30.69/1.75, 3), "17.5×"}, {publishedRatio(1.76/0.25, 2), "7×"}, {publishedRatio(3811./17705, 3), "0.215×"},
+		{publishedRatio(1./3, 1), "0.3×"}, {publishedRatio(500, 1), "500×"}, {publishedRatio(0, 1), "0×"}, {publishedRatio(30, 2), "30×"},
 		{asPublished(numberOf("", 18<<30, "B")), "18 GiB"}, {asPublished(numberOf("", 18.3e9, "B")), "17.0 GiB"},
 		{asPublished(numberOf("service_p99_us", 12345, "")), "12.3 ms"},
 		{string(linked("see https://a.b/c?d=1&e=2. <b>")), `see <a href="https://a.b/c?d=1&amp;e=2" rel="noreferrer">https://a.b/c?d=1&amp;e=2</a>. &lt;b&gt;`},

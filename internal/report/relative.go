@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/layout"
-	"rumbench/internal/result"
+	"rumbench/internal/published"
 	"rumbench/internal/stat"
 )
 
@@ -32,13 +32,17 @@ type Relative struct {
 // relative is the section. Beside the ratios in published colours stand the
 // rates that they are of: in these colours a rate beside which a promise was
 // missed is to be ignored.
-func (c *campaign) relative(notesOf map[string]string, published bool) Relative {
-	r := c.Relative(compare.RelativeOptions{Compatible: published})
-	style := RelativeStyle{Notes: notesOf, Published: published}
+func (c *campaign) relative(notesOf map[string]string, colours bool) Relative {
+	var o compare.RelativeOptions
+	if colours {
+		o.Round = published.Round
+	}
+	r := c.Relative(o)
+	style := RelativeStyle{Notes: notesOf, Published: colours}
 	n := &notes{section: "relative"}
-	out := Relative{Cautions: relativeCautions(r, style), Published: published}
+	out := Relative{Cautions: relativeCautions(r, style), Published: colours}
 	out.Tables = append(out.Tables, relativeTable(r, style, n, c.positions))
-	if published {
+	if colours {
 		style.Absolute = true
 		rates := relativeTable(r, style, n, c.positions)
 		rates.Title = "Rates"
@@ -89,7 +93,9 @@ func relativeRow(r *compare.Relative, row *compare.RelativeRow, style RelativeSt
 		out.Cells = append(out.Cells, cell)
 	}
 	if style.Published {
-		colourCells(r, row, out.Cells, style.Absolute)
+		for i, colour := range published.Colours(r, row, style.Absolute) {
+			out.Cells[i].Verdict, out.Cells[i].Arrow = string(colour), colour.Sign()
+		}
 	}
 	if len(style.Notes) > 0 {
 		out.Cells = append(out.Cells, textCell(style.Notes[row.Step.Name]))
@@ -128,7 +134,7 @@ func relativeCell(c *compare.RelativeCell, r *compare.Relative, absolute bool) C
 // was measured several times, the mean with its standard deviation.
 func absoluteText(n compare.Number, compatible bool) string {
 	if compatible {
-		return n.AsPrinted().Text
+		return published.Number(n).Text
 	}
 	values := n.Values()
 	if len(values) < 2 {
@@ -173,29 +179,7 @@ func twoDecimals(r float64) string {
 	if math.IsNaN(r) {
 		return unknown
 	}
-	return layout.Fixed(r, 2).Text
-}
-
-// colourCells gives cells the published colours instead of marks of the
-// judgement. Only rates have published colours.
-func colourCells(r *compare.Relative, row *compare.RelativeRow, cells []Cell, absolute bool) {
-	var rates []layout.Rate
-	for i := range row.Cells {
-		c := &row.Cells[i]
-		rates = append(rates, layout.Rate{Value: c.AsPrinted().Printed(), Missed: slices.Contains(c.Doubts, missedSLA)})
-		cells[i].Verdict, cells[i].Arrow = "", ""
-	}
-	if m := r.Metric; m != nil && (m.Unit != "1/s" || m.Better != "higher") {
-		return
-	}
-	colours := layout.Rates(rates)
-	for i := range cells {
-		colour := colours[i]
-		if !absolute {
-			colour = layout.RatioOf(rates[i].Value, rates[0].Value)
-		}
-		cells[i].Verdict, cells[i].Arrow = string(colour), colour.Sign()
-	}
+	return strconv.FormatFloat(r, 'f', 2, 64)
 }
 
 // meanRows are the geometric means of a group with their intervals.
@@ -226,8 +210,7 @@ func meanCell(t *target, g *compare.RelativeGroup, m *compare.Mean, n *notes) Ce
 	}
 	cell := Cell{Text: twoDecimals(m.Ratio), Title: fmt.Sprintf("of %d of %d tests", m.Tests, len(g.Rows)), Number: true}
 	if len(m.Left) > 0 {
-		cell.Notes = append(cell.Notes, n.mark(fmt.Sprintf("%s, %s: the mean is of %d of %d tests, without %s.",
-			t.Name, g.Group, m.Tests, len(g.Rows), joined(m.Left))))
+		cell.Notes = append(cell.Notes, n.mark(t.Name, ", ", g.Group, ": the mean is of ", m.Tests, " of ", len(g.Rows), " tests, without "+joined(m.Left)+"."))
 	}
 	return cell
 }
@@ -242,8 +225,6 @@ func leastTrials(r *compare.Relative) int {
 }
 
 const (
-	// missedSLA is how package compare calls a promised rate that was not held.
-	missedSLA    = "SLA missed"
 	meanHead     = "geometric mean"
 	intervalHead = "95 % interval"
 )
@@ -343,45 +324,18 @@ func promisedTable(r *compare.Relative) Table {
 	}
 	t.Columns = append(t.Columns, Column{Name: "promised", Title: "What the clients were to do, all together"})
 	g := RowGroup{}
-	for _, group := range r.Groups {
-		for i := range group.Rows {
-			g.Rows = append(g.Rows, promisedRows(r, group.Rows[i].Step)...)
+	for _, p := range published.PromisedRates(r) {
+		row := TableRow{Head: p.Step.Name + " " + p.Name, Target: -1}
+		for i, held := range p.Held {
+			cell := Cell{Text: grouped(held), Number: true, Verdict: string(p.Colour[i]), Arrow: p.Colour[i].Sign()}
+			if math.IsNaN(held) {
+				cell = absentCell(p.Step.Absence(r.Targets[i], key{}))
+			}
+			row.Cells = append(row.Cells, cell)
 		}
+		row.Cells = append(row.Cells, Cell{Text: grouped(p.Rate), Number: true, Verdict: string(published.Grey)})
+		g.Rows = append(g.Rows, row)
 	}
 	t.Groups = []RowGroup{g}
 	return t
-}
-
-func promisedRows(r *compare.Relative, s *compare.Step) []TableRow {
-	var out []TableRow
-	for _, g := range s.Groups() {
-		if g.Rate == 0 {
-			continue
-		}
-		row := TableRow{Head: s.Name + " " + g.Name + g.RateUnit(), Target: -1}
-		for _, t := range r.Targets {
-			row.Cells = append(row.Cells, promisedCell(s, t, g))
-		}
-		row.Cells = append(row.Cells, Cell{Text: grouped(g.Rate), Number: true, Verdict: string(layout.Grey)})
-		out = append(out, row)
-	}
-	return out
-}
-
-// promisedCell is the rate that a group held, in the median over the trials.
-func promisedCell(s *compare.Step, t *target, group result.Group) Cell {
-	var held []float64
-	for _, run := range s.Used(t) {
-		for _, g := range run.Step.Groups {
-			if g.Name == group.Name && g.SLA != nil {
-				held = append(held, g.SLA.Achieved)
-			}
-		}
-	}
-	if len(held) == 0 {
-		return absentCell(s.Absence(t, key{}))
-	}
-	achieved := stat.Median(held)
-	colour := layout.Promise(achieved, group.Rate)
-	return Cell{Text: grouped(achieved), Number: true, Verdict: string(colour), Arrow: colour.Sign()}
 }

@@ -10,6 +10,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/layout"
+	"rumbench/internal/published"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -34,7 +35,7 @@ func TestRelativeGolden(t *testing.T) {
 		{"relative-four-50.txt", 4, compare.RelativeOptions{}, func(b *bytes.Buffer, r *compare.Relative) error {
 			return RelativeText(b, r, RelativeStyle{}, 50)
 		}},
-		{"relative-one.txt", 1, compare.RelativeOptions{Metric: "write_kb", Compatible: true}, func(b *bytes.Buffer, r *compare.Relative) error {
+		{"relative-one.txt", 1, compare.RelativeOptions{Metric: "write_kb", Round: published.Round}, func(b *bytes.Buffer, r *compare.Relative) error {
 			return RelativeText(b, r, RelativeStyle{}, 120)
 		}},
 		{"relative-absolute.txt", 4, compare.RelativeOptions{Metric: "service_p99_us"}, func(b *bytes.Buffer, r *compare.Relative) error {

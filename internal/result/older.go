@@ -5,32 +5,34 @@ import (
 	"strings"
 
 	"rumbench/internal/metric"
+	"rumbench/workload"
 )
 
-// disturbed is in the warning of a number that an older build took to hold what
-// other programs did.
-const disturbed = "somebody else used"
-
-// putOff begins the warning of a number that an older build took for a lower bound.
-const putOff = "lower bound: "
-
-// markWarned marks the numbers that an older build warned of in words only.
-func (t *Trial) markWarned() {
-	for i := range t.Steps {
-		for k := range t.Steps[i].Rows {
-			r := &t.Steps[i].Rows[k]
-			r.Disturbed = r.Disturbed || slices.ContainsFunc(r.Warnings, func(w metric.Warning) bool { return strings.Contains(w.Text, disturbed) })
-			r.AtLeast = r.AtLeast || slices.ContainsFunc(r.Warnings, func(w metric.Warning) bool { return strings.HasPrefix(w.Text, putOff) })
+// readOlder makes what an older build wrote what this one would have written.
+func (t *Trial) readOlder() {
+	typed := map[string]metric.Warning{} // the same texts recur
+	read := func(list []metric.Warning) {
+		for i := range list {
+			text := list[i].Text
+			if list[i].Code != "" {
+				continue
+			}
+			if _, known := typed[text]; !known {
+				typed[text] = metric.Read(text)
+			}
+			list[i] = typed[text]
 		}
 	}
-}
-
-// rename gives metrics that an older build called otherwise their names.
-func (t *Trial) rename() {
+	read(t.Warnings)
 	for i := range t.Steps {
-		for k := range t.Steps[i].Rows {
-			r := &t.Steps[i].Rows[k]
+		s := &t.Steps[i]
+		read(s.Warnings)
+		read(s.Notes)
+		for k := range s.Rows {
+			r := &s.Rows[k]
 			r.Metric = metric.CurrentName(r.Metric)
+			read(r.Warnings)
+			r.Mark()
 		}
 	}
 }
@@ -73,4 +75,119 @@ func (t *Trial) addCPU() {
 			s.Rows = append(s.Rows, r)
 		}
 	}
+}
+
+const (
+	sysbench = "sysbench" // the workload, and what is imported of it
+	indexOp  = "index"
+)
+
+// testByName places a step that does not say how.
+//
+// Tests of sysbench are placed by their names, as published tables do: "point"
+// in it is a point test, and so is the test "select" of 2016, which reads a row by
+// its key; delete, insert, update or write makes a write test; all others are
+// range tests. Those of a ratio of reads to writes are mixed. Steps of other
+// workloads are placed by the kinds of operation that they are about, and where
+// these say nothing, by such words in the name.
+func testByName(workloadName string, s *Step) Test {
+	name, _, _ := strings.Cut(s.Name, "@") // what it is, without the levels that it is at
+	t := Test{WarmUp: s.Warmup || hasPart(name, "warm", "warmup"), BeforeWrites: hasPart(name, "pre", "warmpre")}
+	t.Access = accessByKinds(s)
+	byName := accessByName(s.Name)
+	test, _, _ := strings.Cut(name, ".")
+	test, _, _ = strings.Cut(test, "=") // select may have numbers appended, as in select_range=100_clients=8
+	switch {
+	case workloadName != sysbench:
+		if t.Access == workload.OtherAccess {
+			t.Access = byName
+		}
+	case strings.HasPrefix(name, "ratio"):
+		t.Access = workload.MixedAccess
+	case slices.Contains([]string{"select", "select_range", "select_clients", "select_pk"}, test):
+		t.Access = workload.PointAccess
+	case byName != workload.OtherAccess:
+		t.Access = byName
+	case t.Access != workload.WriteAccess && s.Primary != indexOp: // else the load, or the building of its index
+		t.Access = workload.RangeAccess
+	}
+	return t
+}
+
+// hasPart reports whether one of the parts of a name is one of some words.
+func hasPart(name string, words ...string) bool {
+	return slices.ContainsFunc(parts(name, " _."), func(p string) bool { return slices.Contains(words, p) })
+}
+
+func parts(name, separators string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(separators, r) })
+}
+
+// accessByName goes by the words in a step's name.
+func accessByName(name string) workload.Access {
+	has := func(word string) bool { return strings.Contains(strings.ToLower(name), word) }
+	switch {
+	case has("point"):
+		return workload.PointAccess
+	case slices.ContainsFunc([]string{"delete", "insert", "update", "write"}, has):
+		return workload.WriteAccess
+	case slices.ContainsFunc([]string{"range", "scan", "read-only"}, has):
+		return workload.RangeAccess
+	}
+	return workload.OtherAccess
+}
+
+// accessByKinds goes by the primary operation, or, where it has varieties, by
+// those: queries that are all lookups make a point test. What else the same
+// clients do counts too; what others do beside them does not.
+func accessByKinds(s *Step) workload.Access {
+	var about, beside []workload.Access
+	for _, g := range s.Groups {
+		own := func(op string) bool { return op == s.Primary || g.Of[op] == s.Primary }
+		does := slices.ContainsFunc(g.Ops, own)
+		for _, op := range g.Ops {
+			switch {
+			case own(op), !does && g.Name == s.Primary: // of what they are varieties was not recorded
+				about = append(about, accessOf(op))
+			case does:
+				beside = append(beside, accessOf(op))
+			}
+		}
+	}
+	if len(about) == 0 {
+		about = []workload.Access{accessOf(s.Primary)}
+	}
+	if slices.Contains(about, workload.OtherAccess) {
+		return workload.OtherAccess // what is in it is unknown
+	}
+	for _, a := range append(about, beside...) {
+		if a != about[0] && a != workload.OtherAccess {
+			return workload.MixedAccess
+		}
+	}
+	return about[0]
+}
+
+// accessOf goes by the words in an operation kind's name: mixed where they
+// contradict each other, other where there is none.
+func accessOf(kind string) workload.Access {
+	found := workload.OtherAccess
+	for _, word := range parts(kind, " -_.") {
+		a := workload.OtherAccess
+		switch word {
+		case "insert", "update", "delete", "write", "put", "replace", "upsert":
+			a = workload.WriteAccess
+		case "point", "get", "read", "lookup":
+			a = workload.PointAccess
+		case "range", "scan":
+			a = workload.RangeAccess
+		}
+		switch {
+		case found == workload.OtherAccess:
+			found = a
+		case a != workload.OtherAccess && a != found:
+			return workload.MixedAccess
+		}
+	}
+	return found
 }

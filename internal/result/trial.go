@@ -2,15 +2,18 @@ package result
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/workload"
 )
 
 // Format is the version of the files' format. Readers know all versions up to it.
-const Format = 1
+// From 2 on warnings have codes.
+const Format = 2
 
 // Status tells how far a trial or step came.
 type Status string
@@ -146,7 +149,12 @@ type Step struct {
 	// NAME@RATE; nil if there was none.
 	Search *Search `json:"search,omitempty"`
 	// Warmup: the step only readied the one that follows; it is judged nowhere.
-	Warmup    bool                  `json:"warmup,omitempty"`
+	Warmup bool `json:"warmup,omitempty"`
+	// Access and BeforeWrites are as the workload declared them; "" of an older
+	// build, and of an imported log: see [Trial.TestOf].
+	Access       workload.Access `json:"access,omitempty"`
+	BeforeWrites bool            `json:"before_writes,omitempty"`
+
 	Primary   string                `json:"primary"`    // the operation kind that the step is about
 	WritesPer string                `json:"writes_per"` // the operation kind that writes are reported per
 	Groups    []Group               `json:"groups,omitempty"`
@@ -157,25 +165,45 @@ type Step struct {
 	Sizes     []engine.Size         `json:"sizes,omitempty"`
 	Counters  []CounterChange       `json:"counters,omitempty"`
 	Waits     []Wait                `json:"waits,omitempty"` // what sessions were seen doing, the most frequent first
-	Notes     []string              `json:"notes,omitempty"`
+	Notes     []metric.Warning      `json:"notes,omitempty"`
 	Warnings  []metric.Warning      `json:"warnings,omitempty"`
-	// NotComparable are reasons why the step's numbers cannot be compared with
-	// those of others, in a few words each, as what it did was not what it had to do.
-	NotComparable []string `json:"not_comparable,omitempty"`
 }
+
+// Test is how tables of many tests place a step.
+type Test struct {
+	Access workload.Access
+	// WarmUp and BeforeWrites: it readies other tests, or has the numbers from
+	// before the writes.
+	WarmUp, BeforeWrites bool
+}
+
+// TestOf returns how a step of the trial is placed: as its workload declared it,
+// or where that was not recorded, by names.
+func (t *Trial) TestOf(s *Step) Test {
+	if s.Access == "" {
+		return testByName(t.Workload, s)
+	}
+	return Test{s.Access, s.Warmup, s.BeforeWrites}
+}
+
+// WritesRows reports whether the step's primary operations are counted in rows
+// that they write, or build an index of.
+func (s *Step) WritesRows() bool {
+	if s.Access == "" {
+		return accessOf(s.Primary) == workload.WriteAccess || s.Primary == indexOp
+	}
+	counted := slices.ContainsFunc(s.Groups, func(g Group) bool { return g.Units[s.Primary] == rowUnit })
+	return counted && (s.Access == workload.WriteAccess || s.Access == workload.OtherAccess)
+}
+
+// rowUnit is the unit of operations that count rows.
+const rowUnit = "row"
 
 // Axis is a number in which steps of one base differ.
 type Axis struct {
 	Name  string  `json:"name"` // "clients", "tables", "reads per write"
 	Value float64 `json:"value"`
 }
-
-// What begins the words about a client that its server waited for: a warning
-// that the step measured the client as much as the server, and a remark.
-const (
-	ClientBound  = "the client was the bottleneck"
-	ClientWaited = "the server waited for its clients"
-)
 
 // Wait is something that sessions were seen doing in a step's window.
 type Wait struct {
@@ -203,6 +231,9 @@ type Group struct {
 	// not, and nil if that was not recorded, as by older builds.
 	Ramp []Ramp   `json:"ramp,omitzero"`
 	Ops  []string `json:"ops"`
+	// Units are what operations count, by their kinds: "row", "query"; nil if that
+	// was not recorded.
+	Units map[string]string `json:"units,omitempty"`
 	// Of tells of kinds that are varieties of another which: "range market" is
 	// of "query". Rates and latencies are of both.
 	Of  map[string]string `json:"of,omitempty"`

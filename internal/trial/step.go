@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -81,6 +82,7 @@ func (t *trial) written() float64 { return float64(t.series.Written() + t.latenc
 func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	s := &result.Step{Name: step.Name, Doc: step.Doc, Started: time.Now(), Primary: step.Primary, WritesPer: step.WritesPer, Status: result.Complete}
 	s.Base, s.Axes, s.Warmup = step.Base, axesOf(step), step.Warmup
+	s.Access, s.BeforeWrites = cmp.Or(step.Access, workload.OtherAccess), step.BeforeWrites
 	s.Groups = t.groups(step)
 	t.clock.begin(step.Name)
 	defer t.clock.end()
@@ -132,7 +134,7 @@ func axesOf(step *workload.Step) (out []result.Axis) {
 func (t *trial) groups(step *workload.Step) (out []result.Group) {
 	for i := range step.Groups {
 		g := &step.Groups[i]
-		d := result.Group{Name: g.Name, Clients: g.Clients}
+		d := result.Group{Name: g.Name, Clients: g.Clients, Units: map[string]string{}}
 		switch {
 		case t.Calibrate:
 		case g.Arrivals != nil:
@@ -143,6 +145,7 @@ func (t *trial) groups(step *workload.Step) (out []result.Group) {
 		}
 		for _, k := range g.Ops {
 			d.Ops = append(d.Ops, k.Name)
+			d.Units[k.Name], d.Units[k.Whole()] = k.Unit, k.Unit
 			if k.Whole() != k.Name && !k.Upkeep {
 				if d.Of == nil {
 					d.Of = map[string]string{}
@@ -281,10 +284,10 @@ func (t *trial) finding(ctx context.Context, step *workload.Step, stage workload
 		return fmt.Errorf("check the step: %w", err)
 	}
 	t.previous = &found.Live
-	r.out.Notes = append(r.out.Notes, found.Notes...)
+	r.out.Note(found.Notes...)
 	for _, b := range found.Broken {
 		r.out.Status = result.Invalid
-		r.out.Warnings = append([]metric.Warning{metric.Untyped("wrong result: " + b)}, r.out.Warnings...)
+		r.out.Warnings = append([]metric.Warning{metric.Warn(metric.WrongResult, metric.Values{"what": b})}, r.out.Warnings...)
 	}
 	return r.addSpace(ctx, found.Live, found.ReadAll)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/published"
 	"rumbench/internal/result"
 	"rumbench/internal/trial"
 )
@@ -47,7 +48,7 @@ func all(string) bool { return true }
 func TestSysbench(t *testing.T) {
 	tr, lines := sysbenchSteps()
 	var after strings.Builder
-	err := WriteSysbench(&after, tr, all, func(yield func(result.Line) error) error {
+	err := published.WriteSysbench(&after, tr, all, func(yield func(result.Line) error) error {
 		for _, s := range tr.Steps {
 			for _, l := range lines[s.Name] {
 				if err := yield(l); err != nil {

@@ -130,7 +130,7 @@ func (r *run) opKinds(as role) []workload.OpKind {
 // load returns the first step: inserts in primary key order.
 func (r *run) load(name string, indexed bool) *plan {
 	p := &plan{batch: r.p.Int("load_batch"), load: true, indexed: indexed, withIndex: indexed}
-	p.Name, p.Creates, p.Primary, p.WritesPer = name, true, opInsert, opInsert
+	p.Name, p.Creates, p.Primary, p.WritesPer, p.Access = name, true, opInsert, opInsert, workload.WriteAccess
 	p.Doc = "How fast are rows appended in primary key order, without secondary indexes?"
 	if indexed {
 		p.Doc = "How fast are rows inserted while the secondary indexes are maintained in random order?"
@@ -159,7 +159,7 @@ func (r *run) writes(name string, rows, batch int64) *plan {
 		return nil
 	}
 	p := &plan{batch: batch, indexed: true, wantsIndex: true}
-	p.Name, p.Primary, p.WritesPer = name, opInsert, opInsert
+	p.Name, p.Primary, p.WritesPer, p.Access = name, opInsert, opInsert, workload.WriteAccess
 	p.Doc = fmt.Sprintf("How fast are rows inserted, %d per commit, with secondary indexes maintained in random order", batch)
 	if r.p.Bool("deletes") {
 		p.Doc += " and as many of the oldest rows deleted"
@@ -184,9 +184,10 @@ func (r *run) settle() *plan {
 // queries returns a step of queries with concurrent writers of a fixed rate.
 func (r *run) queries(name string, rate int64, as role) *plan {
 	p := &plan{batch: min(r.p.Int("write_batch"), rate), indexed: true, wantsIndex: true}
-	p.Name, p.Primary, p.WritesPer = name, opQuery, opInsert
+	p.Name, p.Primary, p.WritesPer, p.Access = name, opQuery, opInsert, workload.RangeAccess
 	what := "short range queries that an index covers"
 	if as == pointQuerier {
+		p.Access = workload.PointAccess
 		what = fmt.Sprintf("reads of %d rows by key", r.p.Int("rows_per_query"))
 	}
 	p.Doc = fmt.Sprintf("How many %s are answered, and how fast, while every client writes %d rows/s?", what, rate)

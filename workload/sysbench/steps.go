@@ -153,6 +153,8 @@ func (r *run) testStep(entry string, t *test, l level) workload.Step {
 	r.locate(&s, entry, l)
 	_, word, _ := strings.Cut(entry, ".")
 	s.Warmup = strings.HasPrefix(word, "warm")
+	s.BeforeWrites = slices.ContainsFunc(strings.Split(word, "."), func(part string) bool { return part == "pre" || part == "warmpre" })
+	s.Access = t.access()
 	s.Seconds = r.p.Float("read_seconds")
 	if t.writes {
 		s.Seconds = r.p.Float("write_seconds")
@@ -256,7 +258,7 @@ func (r *run) load() workload.Step {
 	batch := r.p.Int("load_batch")
 	batches := (r.size + batch - 1) / batch
 	return workload.Step{
-		Name: "load", Creates: true, Primary: opInsert, WritesPer: opInsert,
+		Name: "load", Creates: true, Primary: opInsert, WritesPer: opInsert, Access: workload.WriteAccess,
 		Doc:    "How fast are rows appended in primary key order, without a secondary index?",
 		Groups: r.loadGroup("load", opInsert, batches*r.perLoader(), batch),
 		Open:   r.openLoad,

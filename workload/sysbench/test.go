@@ -237,6 +237,20 @@ func (t *test) reads() bool {
 	return !slices.ContainsFunc(t.statements(), func(s statement) bool { return s.writes })
 }
 
+// access returns the group of the test in published tables: write if it writes
+// anything, range if it reads anything but points.
+func (t *test) access() workload.Access {
+	switch {
+	case t.writer != nil:
+		return workload.MixedAccess
+	case !t.reads():
+		return workload.WriteAccess
+	case slices.ContainsFunc(t.statements(), func(s statement) bool { return s.sought != rowsOfKeys }):
+		return workload.RangeAccess
+	}
+	return workload.PointAccess
+}
+
 // newTest returns the test of an entry of parameter tests; a suffix after a dot
 // is ignored.
 func (r *run) newTest(entry string) (*test, error) {

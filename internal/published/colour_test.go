@@ -1,4 +1,4 @@
-package layout
+package published
 
 import (
 	"math"
@@ -106,38 +106,6 @@ func TestPromise(t *testing.T) {
 		if got := Promise(c.value, c.promised); got != c.want {
 			t.Errorf("%g of %g: %q, want %q", c.value, c.promised, got, c.want)
 		}
-	}
-}
-
-func TestLongest(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		column []float64
-		want   []Colour
-	}{
-		{"as published in April 2023", []float64{0.357, 0.376}, []Colour{None, Red}},
-		{"two far apart", []float64{0.1, 0.4}, []Colour{Green, Red}},
-		{"quarters", []float64{1, 2, 2.1, 3.9, 4, 5}, []Colour{Green, Green, None, None, Red, Red}},
-		{"least at 80 %", []float64{0.8, 1}, []Colour{None, Red}},
-		{"least just below", []float64{0.79, 1}, []Colour{Green, Red}},
-		{"unknown", []float64{math.NaN(), 1, 4}, []Colour{None, Green, Red}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if got := Longest(c.column); !slices.Equal(got, c.want) {
-				t.Errorf("%q, want %q", got, c.want)
-			}
-		})
-	}
-}
-
-func TestShare(t *testing.T) {
-	for percent, want := range map[float64]Colour{0: "pub-c0", 2.5: "pub-c0", 2.6: "pub-c1", 7.5: "pub-c2", 50: "pub-c10", 99.9: "pub-c20", 100: "pub-c20"} {
-		if got := Share(percent); got != want {
-			t.Errorf("%g %%: %q, want %q", percent, got, want)
-		}
-	}
-	if got := Share(math.NaN()); got != None {
-		t.Errorf("unknown: %q", got)
 	}
 }
 

@@ -1,8 +1,12 @@
-package layout
+package published
 
 import (
-	"fmt"
 	"math"
+	"slices"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/stat"
 )
 
 // Colour is the colour that a published page gives a cell; as a string it is
@@ -122,37 +126,64 @@ func Promise(value, promised float64) Colour {
 	return Red
 }
 
-// Longest are the colours of a column of greatest latencies: green up to a
-// quarter of the way from the least to the greatest, red from three quarters on.
-// Nothing is green where the least is at least 80 % of the greatest.
-//
-// The published page says that nothing is red then; but it is made as it is here.
-func Longest(column []float64) []Colour {
-	least, greatest := math.Inf(1), math.Inf(-1)
-	for _, v := range column {
-		if !math.IsNaN(v) {
-			least, greatest = min(least, v), max(greatest, v)
-		}
+// Colours returns those of the cells of a test: of its rates, or of their ratios
+// to the base. Only rates have published colours.
+func Colours(r *compare.Relative, row *compare.RelativeRow, absolute bool) []Colour {
+	out := make([]Colour, len(row.Cells))
+	if m := r.Metric; m != nil && (m.Unit != "1/s" || m.Better != "higher") {
+		return out
 	}
-	quarter := (greatest - least) / 4
-	out := make([]Colour, len(column))
-	for i, v := range column {
-		switch {
-		case math.IsNaN(v):
-		case v >= greatest-quarter:
-			out[i] = Red
-		case v <= least+quarter && least < 0.8*greatest:
-			out[i] = Green
+	var rates []Rate
+	for i := range row.Cells {
+		c := &row.Cells[i]
+		rates = append(rates, Rate{Value: Round(c.Number), Missed: slices.Contains(c.Doubts, metric.SLAMissed.Kind().Short)})
+	}
+	if absolute {
+		return Rates(rates)
+	}
+	for i := range out {
+		out[i] = RatioOf(rates[i].Value, rates[0].Value)
+	}
+	return out
+}
+
+// Promised is a group of clients with a rate that they were to hold, and what
+// they held, in the median over the trials; NaN if that is unknown.
+type Promised struct {
+	Step   *compare.Step
+	Name   string // of the group, with what its rate is of
+	Rate   float64
+	Held   []float64 // by target
+	Colour []Colour
+}
+
+// PromisedRates returns those of all tests.
+func PromisedRates(r *compare.Relative) (out []Promised) {
+	for _, group := range r.Groups {
+		for _, row := range group.Rows {
+			for _, g := range row.Step.Groups() {
+				if g.Rate == 0 {
+					continue
+				}
+				p := Promised{Step: row.Step, Name: g.Name + g.RateUnit(), Rate: g.Rate}
+				for _, t := range r.Targets {
+					held := stat.Median(heldBy(row.Step.Used(t), g.Name))
+					p.Held, p.Colour = append(p.Held, held), append(p.Colour, Promise(held, g.Rate))
+				}
+				out = append(out, p)
+			}
 		}
 	}
 	return out
 }
 
-// Share is the shade of a histogram's cell by its share of all responses, in
-// percent: one of 21 greys, the darker the more.
-func Share(percent float64) Colour {
-	if math.IsNaN(percent) {
-		return None
+func heldBy(runs []compare.Run, group string) (held []float64) {
+	for _, run := range runs {
+		for _, g := range run.Step.Groups {
+			if g.Name == group && g.SLA != nil {
+				held = append(held, g.SLA.Achieved)
+			}
+		}
 	}
-	return Colour(fmt.Sprintf("pub-c%d", int(math.RoundToEven(min(max(percent, 0), 100)/5))))
+	return held
 }

@@ -1,17 +1,13 @@
-package layout
+package published
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
-)
 
-// Problem is something wrong in a file of notes.
-type Problem struct {
-	Line, Column int // from 1; columns in characters
-	Reason, Hint string
-}
+	"rumbench/internal/plan"
+)
 
 // Notes reads a file of remarks on tests, one a line:
 //
@@ -20,9 +16,9 @@ type Problem struct {
 //
 // Empty lines and those that begin with # are left out. The tests are those
 // that there can be notes on.
-func Notes(src string, tests []string) (map[string]string, []Problem) {
+func Notes(file, src string, tests []string) (map[string]string, plan.Problems) {
 	notes := map[string]string{}
-	var problems []Problem
+	var problems plan.Problems
 	first := map[string]int{}
 	n := 0
 	for text := range strings.Lines(src) {
@@ -34,11 +30,9 @@ func Notes(src string, tests []string) (map[string]string, []Problem) {
 		}
 		column := 1 + utf8.RuneCountInString(text) - utf8.RuneCountInString(body)
 		wrong := func(at int, hint, reason string, args ...any) {
-			problems = append(problems, Problem{n, column + at, fmt.Sprintf(reason, args...), hint})
+			problems = append(problems, plan.Problem{File: file, Line: n, Column: column + at, Reason: fmt.Sprintf(reason, args...), Hint: hint})
 		}
 		test, note, ok := cut(body, tests)
-		at := utf8.RuneCountInString(test)
-		note = strings.TrimSpace(note)
 		switch {
 		case !utf8.ValidString(body):
 			wrong(0, "save the file as UTF-8", "the line is no valid text")
@@ -47,7 +41,7 @@ func Notes(src string, tests []string) (map[string]string, []Problem) {
 		case !slices.Contains(tests, test):
 			wrong(0, nearest(test, tests), "no trial has a step %q", test)
 		case note == "":
-			wrong(at+1, "write the note after the colon, or leave the line out", "there is no note on %s", test)
+			wrong(1+utf8.RuneCountInString(test), "write the note after the colon, or leave the line out", "there is no note on %s", test)
 		case first[test] > 0:
 			wrong(0, "write both in one line", "there is a note on %s in line %d already", test, first[test])
 		default:
@@ -60,39 +54,29 @@ func Notes(src string, tests []string) (map[string]string, []Problem) {
 // cut parts a line at the colon after the test's name. A name may hold colons
 // itself.
 func cut(line string, tests []string) (test, note string, ok bool) {
+	test, note, ok = strings.Cut(line, ":")
+	test = strings.TrimSpace(test)
+	longest := 0
 	for _, t := range tests {
-		if rest, found := strings.CutPrefix(line, t+":"); found && len(t) > len(test) {
-			test, note, ok = t, rest, true
+		if rest, found := strings.CutPrefix(line, t+":"); found && len(t) > longest {
+			test, note, longest = t, rest, len(t)
 		}
 	}
-	if ok {
-		return test, note, true
-	}
-	test, note, ok = strings.Cut(line, ":")
-	return strings.TrimSpace(test), note, ok
+	return test, strings.TrimSpace(note), ok
 }
 
-// nearest hints at the test whose name has the longest beginning or end in
-// common with a wrong one.
+// nearest hints at the test whose name is most like a wrong one.
 func nearest(wrong string, tests []string) string {
-	best, most := "", 1
+	best, least := "", 1+min(len(wrong)/4, 2)
 	for _, t := range tests {
-		n := 0
-		for n < min(len(t), len(wrong)) && t[n] == wrong[n] {
-			n++
-		}
-		back := 0
-		for back < min(len(t), len(wrong))-n && t[len(t)-1-back] == wrong[len(wrong)-1-back] {
-			back++
-		}
-		if n+back > most {
-			best, most = t, n+back
+		if d := plan.Distance(wrong, t); d <= least && (best == "" || d < least) {
+			best, least = t, d
 		}
 	}
-	if best != "" {
+	switch {
+	case best != "":
 		return fmt.Sprintf("did you mean %s?", best)
-	}
-	if len(tests) > 50 { // nobody reads as many
+	case len(tests) > 50: // nobody reads as many
 		return ""
 	}
 	return "the steps are " + strings.Join(tests, ", ")

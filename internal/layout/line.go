@@ -1,0 +1,127 @@
+package layout
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Line is what a table of many columns has of a configuration.
+type Line struct {
+	Tag    string             // the configuration
+	Values map[string]float64 // by column; those that are unknown may be left out
+	// Unlike: other work was done than by the block's base, so that there are no
+	// ratios.
+	Unlike bool
+}
+
+// Value returns the number of a column; NaN if it is unknown.
+func (l *Line) Value(column string) float64 {
+	if v, ok := l.Values[column]; ok {
+		return v
+	}
+	return math.NaN()
+}
+
+// Step is a step, or a test, with the lines of its blocks. The first line of a
+// block is the base of the others.
+type Step struct {
+	Name   string
+	Blocks [][]Line
+	Note   string // a remark of the analyst; may be empty
+}
+
+// add adds a line to the last block.
+func (s *Step) add(l Line) {
+	last := &s.Blocks[len(s.Blocks)-1]
+	*last = append(*last, l)
+}
+
+// column is a column of numbers.
+type column struct {
+	name     string
+	decimals int
+	print    func(v float64, decimals int) Number
+}
+
+func names(columns []column, tag string) []string {
+	var out []string
+	for _, c := range columns {
+		out = append(out, c.name)
+	}
+	return append(out, tag)
+}
+
+// cells returns the cells of a line: its numbers, or their ratios to its base.
+func (l *Line) cells(base *Line, columns []column, show Show) []string {
+	if show == Numbers {
+		return l.texts(columns)
+	}
+	return l.ratios(base, columns, show == RoundedRatios)
+}
+
+// texts returns the cells of a line.
+func (l *Line) texts(columns []column) []string {
+	out := make([]string, len(columns))
+	for i, c := range columns {
+		out[i] = c.print(l.Value(c.name), c.decimals).Text
+	}
+	return out
+}
+
+// ratios returns the cells of a line as ratios to its base. Rounded ratios are 1
+// where both numbers are printed as 0.
+func (l *Line) ratios(base *Line, columns []column, rounded bool) []string {
+	out := make([]string, len(columns))
+	for i, c := range columns {
+		n, of := c.print(l.Value(c.name), c.decimals), c.print(base.Value(c.name), c.decimals)
+		switch {
+		case l.Unlike:
+			out[i] = notKnown
+		case rounded && n.Printed() == 0 && of.Printed() == 0:
+			out[i] = "1"
+		default:
+			out[i] = Ratio(n, of, rounded)
+		}
+	}
+	return out
+}
+
+// write writes the cells of a line, of which the first ends with a separator.
+func (l *Line) write(w io.Writer, cells []string, separator string) {
+	fmt.Fprintf(w, "%s%s%s\t%s\n", cells[0], separator, strings.Join(cells[1:], "\t"), plain(l.Tag))
+}
+
+// readLine reads the cells of a line below a header, which names the columns
+// and, as tag, the configuration.
+func readLine(columns []column, tag string, header, cells []string) (Line, error) {
+	l := Line{Values: map[string]float64{}}
+	if len(cells) != len(header) {
+		return l, fmt.Errorf("it has %d cells instead of %d", len(cells), len(header))
+	}
+	for i, name := range header {
+		if name == tag {
+			l.Tag = cells[i]
+			continue
+		}
+		if !slices.ContainsFunc(columns, func(c column) bool { return c.name == name }) {
+			return l, fmt.Errorf("column %q is not known", name)
+		}
+		v, err := readNumber(cells[i])
+		if err != nil {
+			return l, err
+		}
+		l.Values[name] = v
+	}
+	return l, nil
+}
+
+// writeTo calls write with a buffer in front of w.
+func writeTo(w io.Writer, write func(b *bufio.Writer)) error {
+	b := bufio.NewWriter(w)
+	write(b)
+	return b.Flush()
+}

@@ -1,0 +1,219 @@
+package published
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"rumbench/internal/layout"
+	"rumbench/internal/result"
+)
+
+// OpsSource is the source of the lines of a series that are of operations.
+const OpsSource = "ops"
+
+// WriteSysbench writes steps of a trial as sysbench prints its runs. Series
+// streams the trial's series.
+func WriteSysbench(w io.Writer, t *result.Trial, wanted func(step string) bool, series func(yield func(result.Line) error) error) error {
+	runs := map[string]*SysbenchRun{}
+	texts := map[string]*strings.Builder{}
+	for i := range t.Steps {
+		if s := &t.Steps[i]; wanted(s.Name) {
+			runs[s.Name], texts[s.Name] = NewSysbenchRun(t.Target, t.Trial, t.Interval, s), &strings.Builder{}
+		}
+	}
+	err := series(func(l result.Line) error {
+		if r := runs[l.Step]; r != nil {
+			texts[l.Step].WriteString(r.Add(&l))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i := range t.Steps {
+		s := &t.Steps[i]
+		if r := runs[s.Name]; r != nil {
+			if _, err := io.WriteString(w, texts[s.Name].String()+r.Flush()+r.End(s)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// SysbenchRun makes a step into a run of sysbench: of the clients that do what
+// the step is about, each of whose operations is an event. It is nil of a step
+// that is about no operation; then nothing is printed.
+type SysbenchRun struct {
+	step       *result.Step
+	group      *result.Group
+	about      func(op string) bool // reports whether the step is about operations of this kind
+	head       string               // printed before all else
+	interval   float64
+	percentile int
+
+	at       layout.SysbenchInterval
+	dirty    bool // there is something in at
+	kinds    int  // of operation, in at
+	total    layout.SysbenchCounts
+	counted  bool      // there is something in total
+	byClient []float64 // events
+	clients  bool      // they are known
+}
+
+// NewSysbenchRun begins the n-th trial's run of a step; of one that runs only
+// what it is about needs to be known.
+func NewSysbenchRun(target string, n int, interval float64, s *result.Step) *SysbenchRun {
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		about := func(op string) bool { return op == s.Primary || g.Of[op] == s.Primary || g.Name == s.Primary }
+		if s.Primary == "" || !slices.ContainsFunc(g.Ops, about) {
+			continue
+		}
+		tool := fmt.Sprintf("rumbench: step %q of %q, trial %d, as sysbench 1.0.20 prints it", s.Name, target, n)
+		return &SysbenchRun{step: s, group: g, about: about, interval: interval, byClient: make([]float64, g.Clients),
+			head: layout.SysbenchRun{Tool: tool, Threads: g.Clients, Rate: g.Rate, Interval: interval}.String()}
+	}
+	return nil
+}
+
+// Add adds a line of the series, and returns what is to be printed of the
+// intervals before.
+func (r *SysbenchRun) Add(l *result.Line) (text string) {
+	if r == nil || l.Source != OpsSource || l.Step != r.step.Name || l.Group != r.group.Name || l.Upkeep {
+		return ""
+	}
+	if r.dirty && l.T != r.at.End {
+		text = r.Flush()
+	}
+	if !r.dirty {
+		r.dirty, r.kinds = true, 0
+		r.at = layout.SysbenchInterval{End: l.T, Seconds: l.DT, Threads: r.group.Clients, Percentile: 95, Latency: math.NaN()}
+	}
+	if q := l.Queue; q != nil {
+		r.at.Paced, r.at.QueueLength, r.at.Concurrency = true, float64(q.Waiting), math.NaN()
+		r.at.Shed += float64(q.Shed)
+	}
+	r.at.Errors += float64(l.Errors) // of the whole group: its first line has them
+	for i, n := range l.Clients {
+		if i < len(r.byClient) {
+			r.byClient[i] += float64(n)
+			r.clients = true
+		}
+	}
+	if r.about(l.Op) && l.Ops > 0 {
+		r.at.Add(layout.SysbenchCounts{Events: float64(l.Ops), Reads: float64(l.Reads), Writes: float64(l.Writes), Others: float64(l.Others)})
+		r.kinds++
+		r.latency(l)
+	}
+	return text
+}
+
+// latency takes a line's percentile: sysbench's latency of an event that had to
+// wait for its turn is the response time. Percentiles of several kinds of
+// operation together are unknown.
+func (r *SysbenchRun) latency(l *result.Line) {
+	us := l.P95
+	if l.ResponseMx > 0 {
+		us = l.ResponseP5
+	}
+	if us == 0 { // of a rumbench that did not write it
+		r.at.Percentile = 99
+		if us = l.P99; l.ResponseMx > 0 {
+			us = l.ResponseP9
+		}
+	}
+	r.percentile = r.at.Percentile
+	if r.at.Latency = us / 1e3; r.kinds > 1 || us == 0 {
+		r.at.Latency = math.NaN()
+	}
+}
+
+// Flush ends the interval, and returns its line. A rest at the end that is
+// shorter than the others has none, as sysbench has it; it counts all the same.
+func (r *SysbenchRun) Flush() string {
+	if r == nil || !r.dirty {
+		return ""
+	}
+	r.dirty, r.counted = false, true
+	r.total.Add(r.at.SysbenchCounts)
+	r.interval = max(r.interval, r.at.Seconds)
+	if r.at.Seconds < 0.9*r.interval {
+		return r.Head()
+	}
+	r.at.SysbenchCounts = r.at.Known()
+	return r.Head() + r.at.String()
+}
+
+// Head returns what is printed before all else, once.
+func (r *SysbenchRun) Head() (head string) {
+	if r == nil {
+		return ""
+	}
+	head, r.head = r.head, ""
+	return head
+}
+
+// End returns the figures at the end of the step.
+func (r *SysbenchRun) End(s *result.Step) string {
+	if r == nil {
+		return ""
+	}
+	unknown := math.NaN()
+	f := layout.SysbenchFinal{SysbenchCounts: r.total.Known(), Seconds: s.Seconds, Threads: r.group.Clients, Percentile: cmp.Or(r.percentile, 95)}
+	if !r.counted {
+		f.SysbenchCounts = layout.SysbenchCounts{Events: unknown, Errors: unknown, Reads: unknown, Writes: unknown, Others: unknown}
+	}
+	// row returns a number of the group; op is "" for any kind of operation.
+	row := func(metric, op string) (value float64, n int64) {
+		for i := range s.Rows {
+			if is := &s.Rows[i]; is.Metric == metric && is.Group == r.group.Name && (op == "" || is.Op == op) {
+				return is.Value, is.N
+			}
+		}
+		return unknown, 0
+	}
+	ms := func(metric string) float64 { us, _ := row(metric, s.Primary); return us / 1e3 }
+	measure := "service"
+	if !math.IsNaN(ms("response_max_us")) {
+		measure = "response"
+	}
+	f.Min, f.Max = ms(measure+"_min_us"), ms(measure+"_max_us")
+	f.Latency = ms(fmt.Sprintf("%s_p%d_us", measure, f.Percentile))
+	total, n := row(measure+"_total_s", s.Primary)
+	f.Sum = total * 1e3
+	f.Avg = f.Sum / float64(n) // response times are also of operations that were not done
+	f.EventsSD, f.BusySD = r.deviation(), unknown
+	if f.Threads == 1 {
+		f.BusySD = 0
+	}
+	if r.group.Open {
+		f.Arrivals = &layout.SysbenchArrivals{Offered: unknown}
+		f.Arrivals.Shed, _ = row("shed", "")
+		f.Arrivals.Abandoned, _ = row("abandoned", "")
+		if rate, n := row("offered_per_s", ""); !math.IsNaN(rate) {
+			f.Arrivals.Offered = float64(n)
+		}
+	}
+	return r.Head() + f.String()
+}
+
+// deviation is the standard deviation of the clients' numbers of operations: of
+// all of them, not of a sample.
+func (r *SysbenchRun) deviation() float64 {
+	if !r.clients {
+		return math.NaN()
+	}
+	mean, squares := 0.0, 0.0
+	for _, n := range r.byClient {
+		mean += n / float64(len(r.byClient))
+	}
+	for _, n := range r.byClient {
+		squares += (n - mean) * (n - mean)
+	}
+	return math.Sqrt(squares / float64(len(r.byClient)))
+}

@@ -1,0 +1,57 @@
+package registry
+
+import (
+	"testing"
+
+	"rumbench/internal/result"
+	"rumbench/workload"
+)
+
+// What workloads declare of their steps is what was made of their names before
+// they declared it: results of older builds stand in the same groups.
+func TestAccessAsByName(t *testing.T) {
+	seen := map[workload.Access]int{}
+	for _, w := range Workloads() {
+		info := w.Info()
+		for _, preset := range info.Presets {
+			params, err := info.Resolve(preset.Name, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run, err := w.New(params)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range run.Steps() {
+				old := result.Step{Name: s.Name, Primary: s.Primary, Warmup: s.Warmup}
+				for _, g := range s.Groups {
+					is := result.Group{Name: g.Name, Of: map[string]string{}}
+					for _, k := range g.Ops {
+						is.Ops = append(is.Ops, k.Name)
+						if !k.Upkeep {
+							is.Of[k.Name] = k.Whole()
+						}
+					}
+					old.Groups = append(old.Groups, is)
+				}
+				of := (&result.Trial{Workload: info.Name}).TestOf(&old)
+				declared := s.Access
+				if declared == "" {
+					declared = workload.OtherAccess
+				}
+				seen[declared]++
+				if s.Settle == nil && of.Access != declared {
+					t.Errorf("%s, preset %s: %s is declared as %s, and was %s", info.Name, preset.Name, s.Name, declared, of.Access)
+				}
+				if of.BeforeWrites != s.BeforeWrites || (of.WarmUp || of.BeforeWrites) != (s.Warmup || s.BeforeWrites) {
+					t.Errorf("%s, preset %s: %s is declared as warm-up %v, before writes %v, and was %+v", info.Name, preset.Name, s.Name, s.Warmup, s.BeforeWrites, of)
+				}
+			}
+		}
+	}
+	for _, a := range []workload.Access{workload.PointAccess, workload.RangeAccess, workload.WriteAccess, workload.MixedAccess} {
+		if seen[a] == 0 {
+			t.Errorf("no step is declared as %s", a)
+		}
+	}
+}
