@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/report"
+	"rumbench/internal/comparison"
 	"rumbench/internal/result"
 )
 
@@ -32,5 +32,5 @@ func (a *App) afterCalibrate(dir string) error {
 		return err
 	}
 	fmt.Fprintln(a.Stdout)
-	return report.CalibrationText(a.Stdout, trials)
+	return comparison.Calibration(a.Stdout, trials)
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/comparison"
 	"rumbench/internal/hint"
 	"rumbench/internal/metric"
-	"rumbench/internal/report"
 	"rumbench/internal/result"
 )
 
@@ -143,10 +143,10 @@ func (a *App) compare(args []string, dash int, o compareOptions) error {
 	}
 	rule := compare.DefaultRule()
 	rule.Margin = o.margin
-	var list []report.Comparison
+	var list []comparison.Comparison
 	var refused []error
 	for _, p := range pairs {
-		if cmp, err := comparison(c, p, rule, o); err != nil {
+		if cmp, err := compared(c, p, rule, o); err != nil {
 			refused = append(refused, err)
 		} else {
 			list = append(list, cmp)
@@ -168,21 +168,21 @@ func (a *App) compare(args []string, dash int, o compareOptions) error {
 	return errors.Join(append(refused, a.judge(gates, list, o.steps))...)
 }
 
-func printComparisons(w io.Writer, list []report.Comparison, format string) error {
+func printComparisons(w io.Writer, list []comparison.Comparison, format string) error {
 	switch format {
 	case "markdown":
-		return report.ComparisonMarkdown(w, list)
+		return comparison.Markdown(w, list)
 	case "json":
-		return report.ComparisonJSON(w, list)
+		return comparison.JSON(w, list)
 	case "bench":
-		return report.ComparisonBench(w, list)
+		return comparison.Bench(w, list)
 	}
-	return report.ComparisonText(w, list)
+	return comparison.Text(w, list)
 }
 
-// comparison compares two targets, if they did the same work.
-func comparison(c *compare.Campaign, p pair, rule compare.Rule, o compareOptions) (report.Comparison, error) {
-	out := report.Comparison{Difference: o.find}
+// compared compares two targets, if they did the same work.
+func compared(c *compare.Campaign, p pair, rule compare.Rule, o compareOptions) (comparison.Comparison, error) {
+	out := comparison.Comparison{Difference: o.find}
 	if err := alike(c, p, &out); err != nil {
 		return out, err
 	}
@@ -207,7 +207,7 @@ func comparison(c *compare.Campaign, p pair, rule compare.Rule, o compareOptions
 
 // alike refuses targets that did other work, or promised another durability,
 // unless that was asked for; then it is said above the numbers.
-func alike(c *compare.Campaign, p pair, out *report.Comparison) error {
+func alike(c *compare.Campaign, p pair, out *comparison.Comparison) error {
 	work := compare.Unlike(p.base, p.of)
 	offered, whole := c.OtherWork(p.base, p.of)
 	if whole {
@@ -292,7 +292,7 @@ func lostTrials(c *compare.Campaign, p pair) []string {
 }
 
 // judge tells which conditions hold.
-func (a *App) judge(gates []*compare.Gate, list []report.Comparison, steps []string) error {
+func (a *App) judge(gates []*compare.Gate, list []comparison.Comparison, steps []string) error {
 	var bad, blind []string
 	for _, g := range gates {
 		judged := 0
@@ -332,7 +332,7 @@ func places(n int) string {
 	return fmt.Sprintf("%d places", n)
 }
 
-func findingText(g *compare.Gate, c report.Comparison, f compare.Finding) string {
+func findingText(g *compare.Gate, c comparison.Comparison, f compare.Finding) string {
 	var parts []string
 	for _, e := range f.Effects {
 		part := e.Metric()

@@ -34,7 +34,7 @@ var counters = [quantities]struct{ source, name string }{
 }
 
 // point is what is known about one stretch of time. Sums and the time that
-// they were observed for make rates; 0 seconds observed is unknown, not idle.
+// they were observed for make rates; 0 seconds observed is page.Unknown, not idle.
 type point struct {
 	opsTime, rows, writes float64
 	p99, max              float64 // µs; the highest of the operation kinds

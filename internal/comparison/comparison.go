@@ -1,4 +1,6 @@
-package report
+// Package comparison writes judgements of two targets as text, Markdown, JSON and
+// in the format of Go's benchmarks.
+package comparison
 
 import (
 	"bufio"
@@ -13,7 +15,11 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/figure"
 	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/plain"
+	"rumbench/internal/quantity"
 )
 
 // Comparison is a judgement, ready to be printed.
@@ -38,141 +44,87 @@ func (c Comparison) durability() string {
 	return "; durability " + base.DurabilityText()
 }
 
-// ComparisonText prints comparisons as tables.
-func ComparisonText(w io.Writer, list []Comparison) error {
-	return buffered(w, func(b *bufio.Writer) error {
-		for i, c := range list {
-			if i > 0 {
-				fmt.Fprintln(b)
-			}
-			c.text(b)
+// Text prints comparisons as tables.
+func Text(w io.Writer, list []Comparison) error {
+	for i, c := range list {
+		if i > 0 {
+			fmt.Fprintln(w)
 		}
-		return nil
-	})
+		if err := page.Text(w, c.blocks(), page.TextStyle{More: "--format json has them all"}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-var comparisonHeads = []string{"step", "number", "base", "new", "ratio", "95 % interval", "trials", "verdict"}
+// Markdown prints comparisons as Markdown.
+func Markdown(w io.Writer, list []Comparison) error {
+	var d page.Document
+	for _, c := range list {
+		d.Lead = append(d.Lead, c.blocks()...)
+	}
+	return page.Markdown(w, &d)
+}
 
-func (c Comparison) text(w io.Writer) {
+// blocks are what a comparison says.
+func (c Comparison) blocks() (out []page.Block) {
 	if c.First != "" {
-		fmt.Fprintf(w, "⚠ %s\n", c.First)
+		out = append(out, page.Banner(c.First))
 	}
-	fmt.Fprintf(w, "%s against %s, the base%s\n", c.New.Name, c.Base.Name, c.durability())
+	out = append(out, page.Heading{Level: 2, Text: fmt.Sprintf("%s against %s, the base%s", c.New.Name, c.Base.Name, c.durability())})
 	for _, d := range c.Doubts {
-		fmt.Fprintf(w, "⚠ %s\n", d)
+		out = append(out, page.Banner(d))
 	}
+	var differs page.List
 	for _, n := range c.Notes {
-		fmt.Fprintf(w, "differs: %s\n", n)
-	}
-	n := &notes{}
-	rows := c.rows(n)
-	widths := columnWidths(comparisonHeads, [][][]string{rows})
-	fmt.Fprintln(w, comparisonRow(comparisonHeads, widths))
-	for _, r := range rows {
-		fmt.Fprintln(w, comparisonRow(r, widths))
-	}
-	fmt.Fprintf(w, "\n%s\n", c.summary())
-	textNotes(w, n, "--format json has them all")
-}
-
-// comparisonRow aligns words to the left and numbers to the right.
-func comparisonRow(cells []string, widths []int) string {
-	var b strings.Builder
-	for i, c := range cells {
-		space := strings.Repeat(" ", widths[i]-width(c))
-		if i < 2 || i == len(cells)-1 {
-			b.WriteString(c + space + "  ")
-		} else {
-			b.WriteString(space + c + "  ")
-		}
-	}
-	return strings.TrimRight(b.String(), " ")
-}
-
-// ComparisonMarkdown prints comparisons as Markdown.
-func ComparisonMarkdown(w io.Writer, list []Comparison) error {
-	return buffered(w, func(b *bufio.Writer) error {
-		for _, c := range list {
-			c.markdown(b)
-		}
-		return nil
-	})
-}
-
-func (c Comparison) markdown(w io.Writer) {
-	if c.First != "" {
-		fmt.Fprintf(w, "> ⚠ %s\n\n", escape(c.First))
-	}
-	fmt.Fprintf(w, "## %s against %s, the base%s\n\n", escape(c.New.Name), escape(c.Base.Name), escape(c.durability()))
-	for _, d := range c.Doubts {
-		fmt.Fprintf(w, "> ⚠ %s\n>\n", escape(d))
-	}
-	for _, n := range c.Notes {
-		fmt.Fprintf(w, "- differs: %s\n", escape(n))
+		differs.Items = append(differs.Items, page.Item{Text: "differs: " + n})
 	}
 	if len(c.Notes) > 0 {
-		fmt.Fprintln(w)
+		out = append(out, differs)
 	}
-	fmt.Fprintf(w, "| %s |\n|---|---|---:|---:|---:|---:|---:|---|\n", strings.Join(comparisonHeads, " | "))
-	n := &notes{}
-	for _, r := range c.rows(n) {
-		for i := range r {
-			r[i] = escape(r[i])
-		}
-		fmt.Fprintf(w, "| %s |\n", strings.Join(r, " | "))
-	}
-	fmt.Fprintf(w, "\n%s\n\n", escape(c.summary()))
-	markdownNotes(w, n.list)
+	notes := page.NewNotes("")
+	return append(out, c.table(notes), page.Prose("", c.summary()), notes)
 }
 
-// rows are the table's; the doubts of numbers are marked in it.
-func (c Comparison) rows(n *notes) [][]string {
-	var out [][]string
+func (c Comparison) table(notes *page.Notes) page.Table {
+	t := page.Table{Head: "step"}
+	for _, name := range []string{"number", "base", "new", "ratio", "95 % interval", "trials", "verdict"} {
+		t.Columns = append(t.Columns, page.Column{Name: name})
+	}
+	number := func(text string) page.Cell { return page.Cell{Text: text, Number: true} }
+	var g page.Group
 	last := ""
 	for i := range c.Items {
 		it := &c.Items[i]
-		step := it.Step.Name
-		if step == last {
-			step = ""
+		row := page.Row{Head: it.Step.Name, Series: -1}
+		if row.Head == last {
+			row.Head = ""
 		}
 		last = it.Step.Name
-		marks := Cell{}
-		for _, w := range metric.Texts(metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...)) {
-			marks.Notes = withNote(marks.Notes, n.mark(w))
+		verdict := page.Words(c.verdictText(&it.Effect))
+		for _, w := range warnings(it) {
+			verdict.Note(notes.Mark(w))
 		}
-		out = append(out, []string{step, numberName(it.New.Key), number{*it.Base}.whole(), number{*it.New}.whole(),
-			effectRatio(it.Ratio), effectBounds(&it.Effect), effectTrials(&it.Effect), strings.TrimSpace(c.verdictText(&it.Effect) + " " + marks.Marks())})
+		row.Cells = []page.Cell{page.Words(figure.Name(it.New.Key)), number(figure.Number{Number: *it.Base}.Whole()), number(figure.Number{Number: *it.New}.Whole()),
+			number(effectRatio(it.Ratio)), number(effectBounds(&it.Effect)), number(effectTrials(&it.Effect)), verdict}
+		g.Rows = append(g.Rows, row)
 	}
-	return out
-}
-
-// numberName names a number as “rows_per_s insert” or “write_kb per insert row”.
-func numberName(k key) string {
-	name := k.Metric
-	switch {
-	case k.Per != "":
-		name += " per " + k.Per
-	case k.Op != "":
-		name += " " + k.Op
-	}
-	if k.Group != "" && k.Group != k.Op {
-		name += " (group " + k.Group + ")"
-	}
-	return name
+	t.Groups = []page.Group{g}
+	return t
 }
 
 func effectRatio(r float64) string {
 	if math.IsNaN(r) {
-		return unknown
+		return figure.Unknown
 	}
-	return times(r)
+	return quantity.Times(r)
 }
 
 func effectBounds(e *compare.Effect) string {
 	if math.IsNaN(e.Low) || math.IsNaN(e.High) || math.IsInf(e.High, 0) {
-		return unknown
+		return figure.Unknown
 	}
-	return decimal(e.Low) + " to " + times(e.High)
+	return quantity.Digits(e.Low) + " to " + quantity.Times(e.High)
 }
 
 func effectTrials(e *compare.Effect) string {
@@ -190,11 +142,11 @@ func effectTrials(e *compare.Effect) string {
 func (c Comparison) verdictText(e *compare.Effect) string {
 	if e.Verdict == "" {
 		if e.Why != "" {
-			return unknown + " " + e.Why
+			return figure.Unknown + " " + e.Why
 		}
-		return unknown + " neither direction is better"
+		return figure.Unknown + " neither direction is better"
 	}
-	text := markOf(e).sign + " " + string(e.Verdict)
+	text := figure.MarkOf(e).Sign + " " + string(e.Verdict)
 	switch {
 	case e.Verdict == compare.Unstable, e.Verdict == compare.Unclear && (e.Base.AtLeast() || e.New.AtLeast()), e.Verdict == compare.Unclear && c.Needed(e, c.Difference) == 0:
 		return text + ": " + e.Why
@@ -202,7 +154,7 @@ func (c Comparison) verdictText(e *compare.Effect) string {
 		apart := math.Expm1(math.Abs(math.Log(e.Ratio)))
 		return fmt.Sprintf("%s; as much as this takes %s trials", text, trialCount(c.Needed(e, apart)))
 	case e.Verdict == compare.Unclear:
-		return fmt.Sprintf("%s; %s takes %s trials", text, percent(c.Difference), trialCount(c.Needed(e, c.Difference)))
+		return fmt.Sprintf("%s; %s takes %s trials", text, quantity.Share(c.Difference), trialCount(c.Needed(e, c.Difference)))
 	}
 	return text
 }
@@ -212,16 +164,21 @@ func trialCount(n int) string {
 	if n > 1000 {
 		return "more than 1,000"
 	}
-	return grouped(float64(n))
+	return quantity.Whole(float64(n))
 }
 
 // summary counts the verdicts.
 func (c Comparison) summary() string {
-	text := tallyOf(c.Items)
+	text := figure.Tally(c.Items)
 	if text == "" {
 		return "None of these numbers is a headline number that can be compared."
 	}
 	return strings.ToUpper(text[:1]) + text[1:] + ". Verdicts are corrected for all headline numbers together, intervals are of each number alone."
+}
+
+// warnings are those of both numbers.
+func warnings(it *compare.Item) []string {
+	return metric.Texts(metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...))
 }
 
 // comparedItem is a line of the JSON of a comparison. What is not known is left out.
@@ -252,19 +209,18 @@ type comparedItem struct {
 	Warnings   []string  `json:"warnings,omitempty"`
 }
 
-// ComparisonJSON prints a line of JSON for every number compared.
-func ComparisonJSON(w io.Writer, list []Comparison) error {
-	return buffered(w, func(b *bufio.Writer) error {
-		enc := json.NewEncoder(b)
-		for _, c := range list {
-			for i := range c.Items {
-				if err := enc.Encode(c.json(&c.Items[i])); err != nil {
-					return err
-				}
+// JSON prints a line of JSON for every number compared.
+func JSON(w io.Writer, list []Comparison) error {
+	b := bufio.NewWriter(plain.NewWriter(w))
+	enc := json.NewEncoder(b)
+	for _, c := range list {
+		for i := range c.Items {
+			if err := enc.Encode(c.json(&c.Items[i])); err != nil {
+				return err
 			}
 		}
-		return nil
-	})
+	}
+	return b.Flush()
 }
 
 func (c Comparison) json(it *compare.Item) comparedItem {
@@ -273,7 +229,7 @@ func (c Comparison) json(it *compare.Item) comparedItem {
 		Unit: it.New.Unit, Per: it.New.Per, Headline: it.Headline, BaseTrials: it.Base.Values(), NewTrials: it.New.Values(),
 		Pairs: it.Pairs, Ratio: known(it.Ratio), Low: known(it.Low), High: known(it.High), P: known(it.P), Adjusted: known(it.Adjusted),
 		Verdict: string(it.Verdict), Why: it.Why, Needed: c.Needed(&it.Effect, c.Difference),
-		Warnings: metric.Texts(metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...)),
+		Warnings: warnings(it),
 	}
 	if m := metric.ByName(it.Metric()); m != nil {
 		out.Better = string(m.Better)
@@ -295,9 +251,9 @@ func known(v float64) *float64 {
 	return &v
 }
 
-// ComparisonBench prints the trials in the format of Go's benchmarks, which
+// Bench prints the trials in the format of Go's benchmarks, which
 // benchstat reads: benchstat -col target FILE. A number's unit is its metric.
-func ComparisonBench(w io.Writer, list []Comparison) error {
+func Bench(w io.Writer, list []Comparison) error {
 	out := benchfmt.NewWriter(w)
 	if err := benchUnits(out, list); err != nil {
 		return err
@@ -362,7 +318,7 @@ func benchTarget(out *benchfmt.Writer, t *compare.Target, numbers []benchNumber)
 			for i, of := range n.Trials {
 				if of == trial {
 					name := benchName(trial.Workload, n.step, n.Key)
-					names = appendNew(names, name)
+					names = appendOnce(names, name)
 					values[name] = append(values[name], benchfmt.Value{Value: n.Rows[i].Value, Unit: n.Metric})
 				}
 			}
@@ -378,7 +334,7 @@ func benchTarget(out *benchfmt.Writer, t *compare.Target, numbers []benchNumber)
 }
 
 // benchName is as “Ibench/step=l.i1/op=insert”; spaces would end the name.
-func benchName(workload, step string, k key) string {
+func benchName(workload, step string, k compare.Key) string {
 	name := strings.ToUpper(workload[:min(1, len(workload))]) + workload[min(1, len(workload)):] + "/step=" + step
 	for _, part := range []struct{ key, value string }{{"group", k.Group}, {"op", k.Op}, {"per", k.Per}} {
 		if part.value != "" && (part.key != "group" || part.value != k.Op) {
@@ -386,4 +342,11 @@ func benchName(workload, step string, k key) string {
 		}
 	}
 	return strings.ReplaceAll(name, " ", "_")
+}
+
+func appendOnce[T comparable](list []T, v T) []T {
+	if slices.Contains(list, v) {
+		return list
+	}
+	return append(list, v)
 }

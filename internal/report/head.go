@@ -9,107 +9,33 @@ import (
 	"time"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
 
-// Page is the report, ready to be shown in any format.
-type Page struct {
-	Title     string
-	Banners   []string // what a reader must know before any number
-	Verdict   []Sentence
-	Caution   string // how far the verdict can be trusted
-	Facts     []Fact
-	Targets   []Legend
-	Base      string
-	Layers    []Table
-	LayerNote []Note
-	Relative  Relative
-	Sweeps    []Sweep
-	Sections  []Section
-	Published []Published
-	PubNotes  []Note // of the figures measured here that stand beside the published ones
-	Space     Table
-	SLA       Table
-	Client    Table
-	Settings  Table
-	Plans     Table
-	Host      Table
-	Glossary  []metric.Metric
-	Plan      string
-	Commands  []string
-	Notes     []Note // of the tables behind the steps
-	Rows      []metric.Row
-
-	campaigns []*campaign // whose rows they are: the campaign's, and the client's own
+// lead is what stands above all sections: what a reader must know before any
+// number, the verdict in words, under what the numbers were made, and the targets.
+func lead(c *campaign, in *Input) []page.Block {
+	var out []page.Block
+	for _, b := range banners(*in, c) {
+		out = append(out, page.Banner(b))
+	}
+	targets := legend(c.Targets, "")
+	targets.ID = "targets"
+	for i, t := range c.Targets {
+		targets.Keys[i].Doc, targets.Keys[i].Base = describe(t), i == 0
+	}
+	return append(out, page.List{Class: "verdict", Items: verdictOn(c)}, page.Prose("caution", cautionOn(c)), page.Facts{Class: "facts", Facts: headFacts(c)}, targets)
 }
 
-// Fact is a line of the head.
-type Fact struct{ Name, Value, Warning string }
-
-// Legend tells a target by its marker.
-type Legend struct {
-	Name, Doc string
-	Index     int
-}
-
-// Sentence is a statement about a step.
-type Sentence struct{ Step, Link, Text string }
-
-// Section is everything about one step.
-type Section struct {
-	ID, Name, Doc string
-	Status        []string // what went wrong, per target
-	Folded        bool     // one of very many
-	Groups        Table
-	Bars          []Bars
-	Charts        *Charts
-	Curves        []Plot
-	MoreCurves    []Plot
-	Waits         *Waits // nil where no target tells any
-	Tables        []Table
-	Notes         []Note
-}
-
-// newPage puts the report together. Without series there are no charts over time.
-func newPage(in Input, c *campaign, series map[*step][]*track) (*Page, error) {
-	if len(c.Targets) == 0 {
-		return nil, fmt.Errorf("report %s: no trials", in.Title)
+// legend names targets by their markers.
+func legend(targets []*target, class string) page.Legend {
+	l := page.Legend{Class: class}
+	for _, t := range targets {
+		l.Keys = append(l.Keys, page.Key{Series: t.Index, Name: t.Name})
 	}
-	p := &Page{Title: in.Title, Plan: in.Plan, Commands: in.Commands, Glossary: metric.All(), Base: c.Targets[0].Name, Rows: c.rows, campaigns: []*campaign{c}}
-	if p.Title == "" {
-		p.Title = c.Targets[0].Trials[0].Campaign
-	}
-	p.Banners = banners(in, c)
-	p.Verdict, p.Caution = c.verdict(), c.caution()
-	p.Facts = c.facts()
-	for _, t := range c.Targets {
-		p.Targets = append(p.Targets, Legend{t.Name, describe(t), t.Index})
-	}
-	scores := &notes{section: "scorecard"}
-	p.Layers = c.scorecard(scores)
-	p.LayerNote = scores.list
-	p.Relative = c.relative(in.Notes, in.PublishedColours)
-	for _, w := range c.sweeps {
-		p.Sweeps = append(p.Sweeps, w.section())
-	}
-	for _, s := range c.steps {
-		p.Sections = append(p.Sections, c.section(s, series[s]))
-	}
-	beside := &notes{section: "published"}
-	p.Published = c.published(in.Published, beside)
-	p.PubNotes = beside.list
-	rest := &notes{section: "end"}
-	p.Space, p.SLA = c.spaceTable(rest), c.slaTable()
-	p.Settings, p.Host = c.settingsTable(), c.hostTable()
-	p.Plans = c.plansTable(in.Trials)
-	if in.Client != nil {
-		client := newCampaign([]Trial{{Trial: in.Client}}, len(p.Rows))
-		p.Client = client.clientTable(rest)
-		p.Rows = append(slices.Clip(p.Rows), client.rows...)
-		p.campaigns = append(p.campaigns, client)
-	}
-	p.Notes = rest.list
-	return p, nil
+	return l
 }
 
 // banners are the things that a reader must know before any number.
@@ -122,8 +48,8 @@ func banners(in Input, c *campaign) []string {
 		out = append(out, "Caches are not equal: "+caches+". Reads, CPU and memory depend on it.")
 	}
 	out = append(out, in.Warnings...)
-	out = append(out, c.otherWork()...)
-	if differ := c.hostsDiffer(); differ != "" {
+	out = append(out, otherWork(c)...)
+	if differ := hostsDiffer(c); differ != "" {
 		out = append(out, differ)
 	}
 	if apart := ranApart(c.Targets[0], c.Targets); apart != "" {
@@ -144,7 +70,7 @@ func banners(in Input, c *campaign) []string {
 			}
 		}
 	}
-	return mergedTexts(out)
+	return page.Merged(out)
 }
 
 // DurabilityDiffers says that targets promise different things. What can be said
@@ -155,7 +81,7 @@ func DurabilityDiffers(levels string) string {
 
 // otherWork says which targets are not compared with the first one, and in which
 // steps, as their work or their promises differ.
-func (c *campaign) otherWork() (out []string) {
+func otherWork(c *campaign) (out []string) {
 	base := c.Targets[0]
 	for _, t := range c.Targets[1:] {
 		steps, all := map[string][]string{}, 0
@@ -166,14 +92,14 @@ func (c *campaign) otherWork() (out []string) {
 			}
 			all++
 			if why := s.Unlike(base, t); why != "" {
-				order = appendNew(order, why)
+				order = appendOnce(order, why)
 				steps[why] = append(steps[why], s.Name)
 			}
 		}
 		for _, why := range order {
 			in := ""
 			if len(steps[why]) < all {
-				in = " in " + joined(steps[why])
+				in = " in " + quantity.Joined(steps[why])
 			}
 			out = append(out, fmt.Sprintf("%s is not compared with %s%s: %s.", t.Name, base.Name, in, why))
 		}
@@ -216,15 +142,15 @@ func describe(t *target) string {
 	return strings.Join(parts, ", ")
 }
 
-// facts are the first line: under what the numbers were made.
-func (c *campaign) facts() []Fact {
-	var list []Fact
+// headFacts are the first line: under what the numbers were made.
+func headFacts(c *campaign) []page.Fact {
+	var list []page.Fact
 	add := func(name string, of func(*result.Trial) string) {
-		list = append(list, c.fact(name, of))
+		list = append(list, factOf(c, name, of))
 	}
 	add("workload", func(t *result.Trial) string { return t.Workload })
 	add("preset", func(t *result.Trial) string { return t.Preset })
-	list = append(list, c.durability())
+	list = append(list, durabilityFact(c))
 	add("cache", (*result.Trial).Cache)
 	add("seed", func(t *result.Trial) string {
 		if t.Imported != nil {
@@ -236,7 +162,7 @@ func (c *campaign) facts() []Fact {
 		if t.Interval == 0 {
 			return ""
 		}
-		return seconds(t.Interval)
+		return quantity.Amount(t.Interval) + " s"
 	})
 	add("imported from", func(t *result.Trial) string {
 		if t.Imported == nil {
@@ -245,30 +171,30 @@ func (c *campaign) facts() []Fact {
 		return t.Imported.Tool + ", " + t.Imported.Mode
 	})
 	add("parameters", func(t *result.Trial) string { return params(t.Params) })
-	count := Fact{Name: "trials", Value: fmt.Sprint(len(c.Targets[0].Trials)) + " each"}
+	count := page.Fact{Name: "trials", Value: fmt.Sprint(len(c.Targets[0].Trials)) + " each"}
 	for _, t := range c.Targets {
 		if len(t.Trials) != len(c.Targets[0].Trials) {
-			count.Value = c.each(func(t *target) string { return fmt.Sprint(len(t.Trials)) })
+			count.Value = eachTarget(c, func(t *target) string { return fmt.Sprint(len(t.Trials)) })
 		}
 	}
 	list = append(list, count)
-	if first := c.began(); !first.IsZero() {
-		list = append(list, Fact{Name: "started", Value: first.UTC().Format("2006-01-02 15:04 UTC")})
+	if first := began(c); !first.IsZero() {
+		list = append(list, page.Fact{Name: "started", Value: first.UTC().Format("2006-01-02 15:04 UTC")})
 	}
-	return slices.DeleteFunc(list, func(f Fact) bool { return f.Value == "" })
+	return slices.DeleteFunc(list, func(f page.Fact) bool { return f.Value == "" })
 }
 
-// durability is the level with what it means, and of which targets where they
+// durabilityFact is the level with what it means, and of which targets where they
 // differ in one of the two.
-func (c *campaign) durability() Fact {
-	f := c.fact("durability", func(t *result.Trial) string { return t.Durability })
+func durabilityFact(c *campaign) page.Fact {
+	f := factOf(c, "durability", func(t *result.Trial) string { return t.Durability })
 	var texts []string
 	of := map[string][]string{}
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
 			text := trial.DurabilityText()
-			texts = appendNew(texts, text)
-			of[text] = appendNew(of[text], t.Name)
+			texts = appendOnce(texts, text)
+			of[text] = appendOnce(of[text], t.Name)
 		}
 	}
 	if len(texts) > 1 {
@@ -281,7 +207,7 @@ func (c *campaign) durability() Fact {
 }
 
 // began is when the first trial that knows it began.
-func (c *campaign) began() (first time.Time) {
+func began(c *campaign) (first time.Time) {
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
 			if at := trial.Started; !at.IsZero() && (first.IsZero() || at.Before(first)) {
@@ -292,8 +218,8 @@ func (c *campaign) began() (first time.Time) {
 	return first
 }
 
-// fact is a value that all trials should share; it warns when they do not.
-func (c *campaign) fact(name string, of func(*result.Trial) string) Fact {
+// factOf is a value that all trials should share; it warns when they do not.
+func factOf(c *campaign, name string, of func(*result.Trial) string) page.Fact {
 	differ := false
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
@@ -301,19 +227,19 @@ func (c *campaign) fact(name string, of func(*result.Trial) string) Fact {
 		}
 	}
 	if !differ {
-		return Fact{Name: name, Value: of(c.Targets[0].Trials[0])}
+		return page.Fact{Name: name, Value: of(c.Targets[0].Trials[0])}
 	}
-	value := c.each(func(t *target) string {
+	value := eachTarget(c, func(t *target) string {
 		var values []string
 		for _, trial := range t.Trials {
-			values = appendNew(values, of(trial))
+			values = appendOnce(values, of(trial))
 		}
 		return strings.Join(values, " or ")
 	})
-	return Fact{Name: name, Value: value, Warning: "differs between trials: compare with care"}
+	return page.Fact{Name: name, Value: value, Warning: "differs between trials: compare with care"}
 }
 
-func (c *campaign) each(of func(*target) string) string {
+func eachTarget(c *campaign, of func(*target) string) string {
 	var parts []string
 	for _, t := range c.Targets {
 		v := of(t)
@@ -340,7 +266,7 @@ func plainValue(v any) string {
 	case string:
 		return v
 	case float64:
-		return amount(v)
+		return quantity.Amount(v)
 	}
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -1,4 +1,5 @@
-package report
+// Package redact takes out of results what shows where they were measured.
+package redact
 
 import (
 	"cmp"
@@ -14,38 +15,42 @@ import (
 	"rumbench/internal/result"
 )
 
-const redacted = "Redacted: names of hosts and users, addresses, serial numbers and paths are replaced in all texts, the same by the same everywhere (host-1, user-1, /path-1). What else a plan, a setting or a remark gives away is still there: read it before you publish it."
+// Notice says what was done to what Copy returned.
+const Notice = "Redacted: names of hosts and users, addresses, serial numbers and paths are replaced in all texts, the same by the same everywhere (host-1, user-1, /path-1). What else a plan, a setting or a remark gives away is still there: read it before you publish it."
 
-// Redact replaces what tells about the place where the trials ran in every text
-// of the input: names of hosts and users, addresses, serial numbers and absolute
-// paths. The same is replaced by the same everywhere. It returns a copy, which
-// says on the page what was done; the input stays as it is.
+// Copy returns a copy of a value that holds results, in depth, without what shows
+// where they were measured: in every text, names of hosts and users, addresses,
+// serial numbers and absolute paths are replaced, the same by the same
+// everywhere. In plans, names stand behind their keys too.
 //
 // It finds names where they stand as such (in the facts of the host, in names of
 // data sources, in home directories) and then everywhere else. A name that stands
-// nowhere as such cannot be told from any other word.
-func Redact(in Input) Input {
+// nowhere as such looks like any other word.
+func Copy[T any](of T, plans ...string) T {
 	r := &redactor{names: map[string]string{}, counts: map[string]int{}, plain: map[string]bool{}, done: map[string]string{}}
-	trials := append(slices.Clone(in.Trials), Trial{Trial: in.Client})
+	var trials []*result.Trial
+	v := reflect.ValueOf(&of).Elem()
+	each(v, func(v reflect.Value) {
+		if t, ok := v.Interface().(*result.Trial); ok && t != nil {
+			trials = append(trials, t)
+		}
+	})
 	for _, t := range trials {
-		r.keepWords(t.Trial)
+		r.keepWords(t)
 	}
-	each(reflect.ValueOf(in), r.learn)
-	r.learnPlan(in.Plan)
+	each(v, func(v reflect.Value) {
+		if v.Kind() == reflect.String {
+			r.learn(v.String())
+		}
+	})
+	for _, plan := range plans {
+		r.learnWords(planWord, plan)
+	}
 	for _, t := range trials {
-		r.learnTrial(t.Trial)
+		r.learnTrial(t)
 	}
 	r.order()
-	out := r.copy(reflect.ValueOf(in)).Interface().(Input)
-	for i := range out.Trials {
-		out.Trials[i].Series = r.series(in.Trials[i].Series)
-	}
-	for i, t := range out.Trials {
-		r.facts(in.Trials[i].Trial, t.Trial)
-	}
-	r.facts(in.Client, out.Client)
-	out.Warnings = append(slices.Clip(out.Warnings), redacted)
-	return out
+	return r.copy(v).Interface().(T)
 }
 
 // redactor knows what is to be replaced by what.
@@ -60,9 +65,6 @@ type redactor struct {
 // keepWords keeps the words that the numbers are called by: a user who is called
 // as the workload is betrays nothing, and the page would be hard to read.
 func (r *redactor) keepWords(t *result.Trial) {
-	if t == nil {
-		return
-	}
 	words := []string{t.Workload, t.Engine, t.Preset}
 	for _, s := range t.Steps {
 		words = append(words, s.Name, s.Primary, s.WritesPer)
@@ -157,14 +159,9 @@ func (r *redactor) learnWords(pattern *regexp.Regexp, text string) {
 	}
 }
 
-func (r *redactor) learnPlan(text string) { r.learnWords(planWord, text) }
-
 // learnTrial finds names in the facts of the host, and in names of targets that
 // are those of directories.
 func (r *redactor) learnTrial(t *result.Trial) {
-	if t == nil {
-		return
-	}
 	for _, f := range slices.Concat(t.Host, t.Versions, settings(t)) {
 		if kind := secretFact(f.Name); kind != "" {
 			for _, v := range strings.FieldsFunc(f.Value, func(c rune) bool { return c == ',' || c == ' ' }) {
@@ -297,9 +294,6 @@ func (r *redactor) pathName(p string) string {
 // also those that are too short to be found elsewhere, and the trial's directory:
 // trials of the same campaign still have the same one above them.
 func (r *redactor) facts(in, out *result.Trial) {
-	if in == nil {
-		return
-	}
 	for i, f := range in.Host {
 		if kind := secretFact(f.Name); kind != "" && f.Value != "" {
 			out.Host[i].Value = r.add(kind, f.Value)
@@ -315,7 +309,10 @@ func (r *redactor) facts(in, out *result.Trial) {
 	}
 }
 
-func (r *redactor) series(of func(func(result.Line) error) error) func(func(result.Line) error) error {
+// series are the lines of a trial, one by one.
+type series = func(yield func(result.Line) error) error
+
+func (r *redactor) series(of series) series {
 	if of == nil {
 		return nil
 	}
@@ -327,11 +324,10 @@ func (r *redactor) series(of func(func(result.Line) error) error) func(func(resu
 	}
 }
 
-// each calls f with every text in a value.
-func each(v reflect.Value, f func(string)) {
+// each calls f with every part of a value.
+func each(v reflect.Value, f func(reflect.Value)) {
+	f(v)
 	switch v.Kind() {
-	case reflect.String:
-		f(v.String())
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
 			each(v.Elem(), f)
@@ -364,12 +360,19 @@ func sortedMapKeys(v reflect.Value) []reflect.Value {
 func (r *redactor) copy(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	switch v.Kind() {
+	case reflect.Func:
+		if of, ok := v.Interface().(series); ok {
+			out.Set(reflect.ValueOf(r.series(of)))
+		}
 	case reflect.String:
 		out.SetString(r.text(v.String()))
 	case reflect.Pointer:
 		if !v.IsNil() {
 			out.Set(reflect.New(v.Type().Elem()))
 			out.Elem().Set(r.copy(v.Elem()))
+			if t, ok := v.Interface().(*result.Trial); ok {
+				r.facts(t, out.Interface().(*result.Trial))
+			}
 		}
 	case reflect.Interface:
 		if !v.IsNil() {

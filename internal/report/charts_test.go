@@ -2,118 +2,16 @@ package report
 
 import (
 	"fmt"
-	"math"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"rumbench/engine"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
-
-// A path read back goes through its points, and has a gap where one is unknown.
-func TestPath(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		c := newCanvas(460, 200, "")
-		c.scale(0, 100, 0, 100)
-		var points [][2]float64
-		for i, y := range rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(0, 100), rapid.Just(math.NaN())), 0, 30).Draw(r, "y") {
-			points = append(points, [2]float64{float64(i), y})
-		}
-		got := readPath(r, c.path(points))
-		i := 0
-		for k, p := range points {
-			if math.IsNaN(p[1]) {
-				continue
-			}
-			want := [2]float64{math.Round(fine * c.x(p[0])), math.Round(fine * c.y(p[1]))}
-			begins := k == 0 || math.IsNaN(points[k-1][1])
-			if i >= len(got) || got[i].at != want || got[i].begins != begins {
-				r.Fatalf("point %d of %q is not at %v", i, c.path(points), want)
-			}
-			i++
-		}
-		if i != len(got) {
-			r.Fatalf("%d points of %d", len(got), i)
-		}
-	})
-}
-
-type pathPoint struct {
-	at     [2]float64
-	begins bool
-}
-
-var pathParts = regexp.MustCompile(`[Ml]|-?\d+`)
-
-func readPath(t rapid.TB, path string) (out []pathPoint) {
-	var at [2]float64
-	var numbers []float64
-	mode := ""
-	for _, part := range pathParts.FindAllString(path, -1) {
-		if part == "M" || part == "l" {
-			mode = part
-			continue
-		}
-		v, err := strconv.ParseFloat(part, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if numbers = append(numbers, v); len(numbers) < 2 {
-			continue
-		}
-		if mode == "M" {
-			at = [2]float64{}
-		}
-		at = [2]float64{at[0] + numbers[0], at[1] + numbers[1]}
-		out = append(out, pathPoint{at, mode == "M"})
-		numbers = nil
-	}
-	return out
-}
-
-func TestTicks(t *testing.T) {
-	text := func(list []float64, format func(float64) string) string {
-		var out []string
-		for _, v := range list {
-			out = append(out, format(v))
-		}
-		return strings.Join(out, " ")
-	}
-	for _, c := range []struct{ got, want string }{
-		{text(ticks(0.4), thousands), "0 0.1 0.2 0.3 0.4"},
-		{text(ticks(61200), thousands), "0 20k 40k 60k"},
-		{text(ticks(3.1e6), thousands), "0 1M 2M 3M"},
-		{text(ticks(8000), thousands), "0 2,000 4,000 6,000 8,000"},
-		{text(ticks(5e-324), thousands), "0"},
-		{text(ticks(math.Inf(1)), thousands), "0"},
-		{text(logTicks(0.9, 40), thousands), "1 2 5 10 20"},
-		{text(logTicks(0.02, 900), thousands), "0.1 1 10 100"},
-		{text(binaryTicks(55<<20), byteText), "0 B 10 MiB 20 MiB 30 MiB 40 MiB 50 MiB"},
-	} {
-		if c.got != c.want {
-			t.Errorf("%q, want %q", c.got, c.want)
-		}
-	}
-}
-
-func byteText(v float64) string { return sizeIn(v, decimalShort) }
-
-// No two targets of sixteen have the same colour, dashes and marker.
-func TestStyles(t *testing.T) {
-	seen := map[string]bool{}
-	for i := range len(markers) {
-		seen[styleOf(i)] = true
-		seen[Marker(i)] = true
-	}
-	if len(seen) != 2*len(markers) || styleOf(3) != "t3" || styleOf(11) != "t3 u" || styleOf(16) != "t0" {
-		t.Errorf("%d different styles and markers", len(seen))
-	}
-}
 
 // courseOf makes the tracks of one target in one step from lines.
 func courseOf(t *testing.T, lines ...result.Line) (*campaign, *track) {
@@ -130,7 +28,7 @@ func courseOf(t *testing.T, lines ...result.Line) (*campaign, *track) {
 			}
 		}
 		return nil
-	}}}, 0)
+	}}})
 	tracks, err := readSeries(c)
 	if err != nil {
 		t.Fatal(err)
@@ -152,8 +50,8 @@ func TestBand(t *testing.T) {
 	var got []string
 	for i := range low {
 		text := "–"
-		if low[i] != nil {
-			text = fmt.Sprintf("%g…%g", *low[i], *high[i])
+		if page.Finite(low[i]) {
+			text = fmt.Sprintf("%g…%g", low[i], high[i])
 		}
 		got = append(got, text)
 	}
@@ -161,8 +59,8 @@ func TestBand(t *testing.T) {
 		t.Error(d)
 	}
 	tr.fold()
-	if low, high := bandOf(v, tr, 2); *low[0] != 15 || *high[0] != 45 || low[1] != nil {
-		t.Errorf("folded: %v…%v", *low[0], *high[0])
+	if low, high := bandOf(v, tr, 2); low[0] != 15 || high[0] != 45 || page.Finite(low[1]) {
+		t.Errorf("folded: %v…%v", low[0], high[0])
 	}
 }
 
@@ -232,19 +130,30 @@ func TestCounterViews(t *testing.T) {
 
 // The drawings over the steps show the numbers of their table.
 func TestOverSteps(t *testing.T) {
-	cell := func(v float64) Cell { return Cell{Text: decimal(v), Value: full(v), Number: true} }
-	table := Table{Columns: []Column{{Name: "load"}, {Name: "settle"}, {Name: "query"}}, Groups: []RowGroup{
-		{Name: "space amplification", Rows: []TableRow{
-			{Head: "a", Target: 0, Cells: []Cell{cell(1), absentCell("not there"), cell(3)}},
-			{Head: "b", Target: 1, Cells: []Cell{cell(2), cell(0), cell(3)}}}},
-		{Name: "write amplification", Rows: []TableRow{{Head: "a", Target: 0, Cells: []Cell{cell(1), cell(0), cell(400)}}}},
-		{Name: "one point", Rows: []TableRow{{Head: "a", Target: 0, Cells: []Cell{cell(1), absentCell(""), absentCell("")}}}},
+	cell := func(v float64) page.Cell {
+		return page.Cell{Text: quantity.Digits(v), Value: v, Number: true}
+	}
+	table := page.Table{Columns: []page.Column{{Name: "load"}, {Name: "settle"}, {Name: "query"}}, Groups: []page.Group{
+		{Name: "space amplification", Rows: []page.Row{
+			{Head: "a", Series: 0, Cells: []page.Cell{cell(1), page.Absent("not there"), cell(3)}},
+			{Head: "b", Series: 1, Cells: []page.Cell{cell(2), cell(0), cell(3)}}}},
+		{Name: "write amplification", Rows: []page.Row{{Head: "a", Series: 0, Cells: []page.Cell{cell(1), cell(0), cell(400)}}}},
+		{Name: "one point", Rows: []page.Row{{Head: "a", Series: 0, Cells: []page.Cell{cell(1), page.Absent(""), page.Absent("")}}}},
 	}}
-	plots := overSteps(table)
+	plots := stepPlots(table)
 	if len(plots) != 2 || plots[0].Title != "space amplification" {
 		t.Fatalf("%d plots", len(plots))
 	}
-	linear, powers := string(plots[0].SVG), string(plots[1].SVG)
+	drawing := func(p page.Plot) string {
+		var b strings.Builder
+		if err := page.HTML(&b, &page.Document{Lead: []page.Block{page.Plots{Plots: []page.Plot{p}}}}); err != nil {
+			t.Fatal(err)
+		}
+		_, svg, _ := strings.Cut(b.String(), "<svg")
+		svg, _, _ = strings.Cut(svg, "</svg>")
+		return svg
+	}
+	linear, powers := drawing(plots[0]), drawing(plots[1])
 	for _, want := range []string{`class="line t0"`, `class="line t1"`, ">●●<", ">■■■<", ">load<", ">settle<", ">query<", ">3<"} {
 		if !strings.Contains(linear, want) {
 			t.Errorf("no %s in %s", want, linear)
@@ -254,7 +163,7 @@ func TestOverSteps(t *testing.T) {
 	if strings.Contains(powers, "●●●") || !strings.Contains(powers, "●●") || !strings.Contains(powers, ">100<") {
 		t.Error(powers)
 	}
-	if overSteps(Table{Columns: table.Columns[:1], Groups: table.Groups}) != nil {
+	if stepPlots(page.Table{Columns: table.Columns[:1], Groups: table.Groups}) != nil {
 		t.Error("one step has no course")
 	}
 }
