@@ -12,7 +12,7 @@ import (
 	"rumbench/internal/result"
 )
 
-// differences are those of which a calibration tells how many trials they take.
+// differences are those of which a calibration says how many trials they take.
 var differences = []float64{0.01, 0.03, 0.10}
 
 // Calibration writes what the trials of a target against itself say of the
@@ -59,11 +59,13 @@ func calibration(j *compare.Judgement) []page.Block {
 	t.Groups = []page.Group{g}
 	out := []page.Block{
 		page.Prose("", fmt.Sprintf("A/A: %s and %s are the same. What differs is this machine's noise.", j.Base.Name, j.New.Name)), t,
-		page.Prose("", "Noise: standard deviation of the ratio of two trials. A difference of the size told is found by as many trials as ran here in nine of ten campaigns, with the correction for all headline numbers."),
+		page.Prose("", "Noise: standard deviation of the ratio of two trials. A difference of the size told is found by as many trials as ran here in nine "+
+			"of ten campaigns, with the correction for all headline numbers."),
 		page.Prose("", precision(min(len(j.Base.Trials), len(j.New.Trials)), least, most)),
 	}
 	if alarms > 0 {
-		out = append(out, page.Banner(fmt.Sprintf("%d numbers are called different although nothing differs: something on this machine favours one of the two. Look for it before comparing anything.", alarms)))
+		out = append(out, page.Banner(fmt.Sprintf("%d numbers are called different although nothing differs: something on this machine favours one of the "+
+			"two. Look for it before comparing anything.", alarms)))
 	}
 	return out
 }
@@ -76,7 +78,8 @@ func precision(trials int, least, most float64) string {
 	case least == most:
 		return fmt.Sprintf("With %d trials of each target this machine tells differences in throughput from %s on.", trials, farApart(most))
 	}
-	return fmt.Sprintf("With %d trials of each target this machine tells differences in throughput from %s (in the quietest step) to %s (in the noisiest).", trials, farApart(least), farApart(most))
+	return fmt.Sprintf("With %d trials of each target this machine tells differences in throughput from %s (in the quietest step) to %s (in "+
+		"the noisiest).", trials, farApart(least), farApart(most))
 }
 
 func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64) page.Row {

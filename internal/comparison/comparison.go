@@ -29,7 +29,7 @@ type Comparison struct {
 	First  string         // what is said before all else; "" if nothing is
 	Doubts []string       // what a reader must know before the numbers
 	Notes  []string       // in what else the two differ: it may be what is compared
-	// Difference is the relative difference, such as 0.03, of which is told how
+	// Difference is the relative difference, such as 0.03, of which is said how
 	// many trials it takes to find.
 	Difference float64
 }
@@ -148,7 +148,8 @@ func (c Comparison) verdictText(e *compare.Effect) string {
 	}
 	text := figure.MarkOf(e).Sign + " " + string(e.Verdict)
 	switch {
-	case e.Verdict == compare.Unstable, e.Verdict == compare.Unclear && (e.Base.AtLeast() || e.New.AtLeast()), e.Verdict == compare.Unclear && c.Needed(e, c.Difference) == 0:
+	case e.Verdict == compare.Unstable, e.Verdict == compare.Unclear && (e.Base.AtLeast() || e.New.AtLeast()),
+		e.Verdict == compare.Unclear && c.Needed(e, c.Difference) == 0:
 		return text + ": " + e.Why
 	case e.Verdict == compare.Unclear && e.Notable() != "" && e.Ratio > 0:
 		apart := math.Expm1(math.Abs(math.Log(e.Ratio)))
@@ -324,7 +325,8 @@ func benchTarget(out *benchfmt.Writer, t *compare.Target, numbers []benchNumber)
 			}
 		}
 		for _, name := range names {
-			r := benchfmt.Result{Config: []benchfmt.Config{{Key: "target", Value: []byte(t.Name), File: true}}, Name: benchfmt.Name(name), Iters: 1, Values: values[name]}
+			config := []benchfmt.Config{{Key: "target", Value: []byte(t.Name), File: true}}
+			r := benchfmt.Result{Config: config, Name: benchfmt.Name(name), Iters: 1, Values: values[name]}
 			if err := out.Write(&r); err != nil {
 				return fmt.Errorf("write benchmark format: %w", err)
 			}

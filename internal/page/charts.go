@@ -85,7 +85,7 @@ func rounded(v float64) float64 {
 // Drawing is one of the charts as a drawing.
 func (m *Moving) Drawing(ch MovingChart, label string, format func(float64) string) Plot {
 	end := m.Width * float64(m.Points)
-	p := Plot{Title: ch.Title, Label: label, Height: 190, X: Linear(0, end, format)}
+	p := Plot{Title: ch.Title, Label: label, Height: 190, X: Linear(0, end, format), Stalls: m.Stalls, Marks: m.Marks}
 	p.X.Caption = "seconds from the start of the window"
 	low, high := ch.reach()
 	if ch.Log && high > 0 {
@@ -95,12 +95,6 @@ func (m *Moving) Drawing(ch MovingChart, label string, format func(float64) stri
 			high = 1
 		}
 		p.Y = Linear(0, high*1.05, format)
-	}
-	for _, s := range m.Stalls {
-		p.Spans = append(p.Spans, PlotSpan{s.Index, s.From, s.To})
-	}
-	for _, o := range m.Marks {
-		p.Marks = append(p.Marks, PlotMark{o.Index, o.At})
 	}
 	for i, values := range ch.Lines {
 		l := Line{Series: m.Series[i].Index, Points: make([]Point, len(values)), Band: true}

@@ -147,7 +147,11 @@ func (c Cell) line() string {
 	if c.Ratio == "" {
 		s += c.Sign
 	}
-	s += c.Marks()
+	if marks := c.Marks(); marks != "" && !c.Number {
+		s += " " + marks
+	} else {
+		s += marks
+	}
 	if c.Differs {
 		s = "≠ " + s
 	}

@@ -14,8 +14,8 @@ type Plot struct {
 	X, Y   Axis
 	Level  float64 // a value that has a line of its own; 0: none
 	Lines  []Line
-	Spans  []PlotSpan // behind the lines
-	Marks  []PlotMark // above them
+	Stalls []Stall  // behind the lines
+	Marks  []Moment // above them
 }
 
 // Axis is the range that a drawing shows, and what stands beside it. Places on
@@ -50,18 +50,6 @@ type Point struct {
 	Low, High float64
 	Ring      bool // something is wrong with it
 }
-
-// PlotSpan and PlotMark are when something happened to a series.
-type (
-	PlotSpan struct {
-		Series   int
-		From, To float64
-	}
-	PlotMark struct {
-		Series int
-		At     float64
-	}
-)
 
 // Finite reports whether v is a number that can be shown.
 func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
@@ -201,17 +189,17 @@ func (p *Plot) along(l *Line, of func(*Point) float64) [][2]float64 {
 func (c *canvas) events(p *Plot) {
 	const lane = 6
 	bottom := short(c.height - c.bottom)
-	for _, s := range p.Spans {
+	for _, s := range p.Stalls {
 		from, to := c.x(s.From), c.x(s.To)
-		c.printf(`<path class="stall %s" d="M%s %sH%sV%sH%sz"/>`, styleOf(s.Series), short(from), short(c.top), short(max(to, from+1)), bottom, short(from))
-		c.printf(`<text class="mark %s" x="%s" y="%s">%s</text>`, styleOf(s.Series), short(c.x((s.From+s.To)/2)), short(c.height-c.bottom-4), Marker(s.Series))
+		c.printf(`<path class="stall %s" d="M%s %sH%sV%sH%sz"/>`, styleOf(s.Index), short(from), short(c.top), short(max(to, from+1)), bottom, short(from))
+		c.printf(`<text class="mark %s" x="%s" y="%s">%s</text>`, styleOf(s.Index), short(c.x((s.From+s.To)/2)), short(c.height-c.bottom-4), Marker(s.Index))
 	}
 	lanes := map[int]float64{}
 	for _, m := range p.Marks {
-		if _, ok := lanes[m.Series]; !ok {
-			lanes[m.Series] = c.top - 4 + lane*float64(len(lanes))
+		if _, ok := lanes[m.Index]; !ok {
+			lanes[m.Index] = c.top - 4 + lane*float64(len(lanes))
 		}
-		c.printf(`<path class="tick %s" d="M%s %sv%d"/>`, styleOf(m.Series), short(c.x(m.At)), short(lanes[m.Series]), lane-1)
+		c.printf(`<path class="tick %s" d="M%s %sv%d"/>`, styleOf(m.Index), short(c.x(m.At)), short(lanes[m.Index]), lane-1)
 	}
 }
 

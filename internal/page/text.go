@@ -45,7 +45,7 @@ type text struct {
 type grid struct {
 	widths []int // of the first column, and of the others
 	after  []int // of what stands behind a number
-	right  []bool
+	words  []bool // there are words in it, which stand to the left
 	gap    int
 	shown  int // columns that fit, with the first
 	headed bool
@@ -118,7 +118,7 @@ func (t *text) gridOf(table *Table) *grid {
 	g := t.grids[b.String()]
 	if g == nil {
 		n := len(table.Columns) + 1
-		g = &grid{widths: make([]int, n), after: make([]int, n), right: make([]bool, n)}
+		g = &grid{widths: make([]int, n), after: make([]int, n), words: make([]bool, n)}
 		t.grids[b.String()] = g
 	}
 	return g
@@ -143,11 +143,15 @@ func (t *text) measure(table *Table) {
 			for i, c := range r.Cells {
 				s, after := table.words(c)
 				wider(i+1, s, after)
-				g.right[i+1] = g.right[i+1] || c.Number
+				g.words[i+1] = g.words[i+1] || !c.Number
 			}
 		}
 	}
-	g.fit(t.style.Width)
+	if t.style.Wrap {
+		g.gap, g.shown = 2, len(g.widths)
+	} else {
+		g.fit(t.style.Width)
+	}
 }
 
 // indent sets rows off from the head that they stand below.
@@ -182,7 +186,7 @@ func (g *grid) parts(style TextStyle) (out [][]int) {
 	var part []int
 	total := g.widths[0]
 	for i := 1; i < len(g.widths); i++ {
-		w := 2 + g.widths[i] + g.after[i]
+		w := g.gap + g.widths[i] + g.after[i]
 		if style.Wrap && style.Width > 0 && total+w > style.Width && len(part) > 0 {
 			out, part, total = append(out, part), nil, g.widths[0]
 		}
@@ -261,10 +265,10 @@ func (t *text) line(table *Table, g *grid, columns []int, head string, cells []C
 	for _, i := range columns {
 		b.WriteString(strings.Repeat(" ", g.gap))
 		s, after := table.words(cells[i-1])
-		if g.right[i] {
-			b.WriteString(strings.Repeat(" ", g.widths[i]-width(s)) + s + pad(after, g.after[i]))
-		} else {
+		if g.words[i] {
 			b.WriteString(pad(s+after, g.widths[i]+g.after[i]))
+		} else {
+			b.WriteString(strings.Repeat(" ", g.widths[i]-width(s)) + s + pad(after, g.after[i]))
 		}
 	}
 	t.printf("%s\n", strings.TrimRight(b.String(), " "))

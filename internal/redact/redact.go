@@ -16,7 +16,8 @@ import (
 )
 
 // Notice says what was done to what Copy returned.
-const Notice = "Redacted: names of hosts and users, addresses, serial numbers and paths are replaced in all texts, the same by the same everywhere (host-1, user-1, /path-1). What else a plan, a setting or a remark gives away is still there: read it before you publish it."
+const Notice = "Redacted: names of hosts and users, addresses, serial numbers and paths are replaced in all texts, the same by the same everywhere " +
+	"(host-1, user-1, /path-1). What else a plan, a setting or a remark gives away is still there: read it before you publish it."
 
 // Copy returns a copy of a value that holds results, in depth, without what shows
 // where they were measured: in every text, names of hosts and users, addresses,
@@ -186,10 +187,13 @@ func settings(t *result.Trial) []observe.Fact {
 // secretFact is what the value of a fact or a setting is a name of, "" for others.
 func secretFact(name string) string {
 	name = strings.ToLower(name)
+	within := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
+	}
 	switch {
-	case strings.Contains(name, "hostname"), strings.Contains(name, "host name"), name == "host", strings.HasSuffix(name, "_host"):
+	case within("hostname", "host name"), name == "host", strings.HasSuffix(name, "_host"):
 		return "host"
-	case strings.Contains(name, "serial"), strings.Contains(name, "wwn"), strings.Contains(name, "uuid"), strings.Contains(name, "machine id"), strings.Contains(name, "mac address"):
+	case within("serial", "wwn", "uuid", "machine id", "mac address"):
 		return "serial"
 	case name == "user", name == "user name", name == "username":
 		return "user"

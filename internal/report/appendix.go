@@ -30,6 +30,7 @@ func appendix(v *view) []page.Section {
 	if v.in.Plan != "" {
 		sec.Blocks = append(sec.Blocks, page.Code{Title: "Plan", Language: "yaml", Text: v.in.Plan})
 	}
-	sec.Blocks = append(sec.Blocks, page.Download{Title: "Rows", Text: fmt.Sprintf("All %d numbers of this page are in it as JSON, in the element with the id rows, which says how to read it.", v.count)})
+	sec.Blocks = append(sec.Blocks, page.Download{Title: "Rows", Text: fmt.Sprintf("All %d numbers of this page are in it as JSON, in the element with "+
+		"the id rows, which says how to read it.", v.count)})
 	return []page.Section{sec}
 }

@@ -127,7 +127,8 @@ func (c *campaign) columns(measures []measure) (out []*step, leftOut string) {
 	if len(out) == len(all) {
 		return out, ""
 	}
-	return out, "Of the steps along an axis it shows those in which " + c.Targets[0].Name + " was fastest; all of them are in the relative table and in sections of their own."
+	return out, "Of the steps along an axis it shows " +
+		"those in which " + c.Targets[0].Name + " was fastest; all of them are in the relative table and in sections of their own."
 }
 
 // crowded reports whether there are so many steps along axes that each of them is

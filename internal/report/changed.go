@@ -92,7 +92,7 @@ func unitsDone(s *result.Step, op string) float64 {
 	return 0
 }
 
-// clockwork tells of counters that grow with time alone.
+// clockwork reports counters that grow with time alone.
 func clockwork(name string) bool {
 	return strings.HasSuffix(name, ".idle_ns") || strings.Contains(name, "uptime")
 }
@@ -120,7 +120,9 @@ func change(base, of growth, sameEngine bool) float64 {
 func changedTable(s *step, all []map[string]growth) page.Table {
 	base := s.c.Targets[0]
 	t := page.Table{Title: "What changed most", Head: "counter", Note: fmt.Sprintf(
-		"Growth of counters per %s, and ratios to %s. They are the counters with the greatest ratios, of those that both sides have, or one side only of the same engine. Left out are those that nowhere grew by %s, %s or %s in the window, and those whose trials of both sides reach into each other: their ratios are chance.",
+		"Growth of counters per %s, and ratios to %s. They are the counters with the greatest ratios, of those that both sides have, or one side only of "+
+			"the same engine. Left out are those that nowhere grew by %s, %s or %s in the window, and those whose trials of both sides reach into each other: "+
+			"their ratios are chance.",
 		cmp.Or(s.costPer(), s.Primary), base.Name, quantity.Whole(tiny("count")), quantity.BytesAs(tiny("bytes"), quantity.Digits), quantity.Micros(tiny("us")))}
 	if s.Primary == "" || len(s.c.Targets) < 2 || len(all[0]) == 0 {
 		return t

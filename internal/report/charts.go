@@ -32,7 +32,9 @@ func views(s *step) []overTime {
 		},
 	}}
 	if s.WritesPer != s.Primary && s.WritesPer != "" {
-		list = append(list, overTime{title: s.units(s.WritesPer) + "/s (" + s.WritesPer + ")", value: func(p *point, t *track) (float64, bool) { return p.writes / p.opsTime, long(p, t) }})
+		list = append(list, overTime{title: s.units(s.WritesPer) + "/s (" + s.WritesPer + ")", value: func(p *point, t *track) (float64, bool) {
+			return p.writes / p.opsTime, long(p, t)
+		}})
 	}
 	growth := func(quantity int, unit float64) func(*point, *track) (float64, bool) {
 		return func(p *point, t *track) (float64, bool) {
@@ -144,7 +146,8 @@ const mostBands = 4
 
 // chartNote says what the lines are made of.
 func chartNote(s *step, tracks []*track, d *page.Moving) string {
-	parts := []string{fmt.Sprintf("A point is %s: the mean of rates, the highest p99 and max of its intervals, p99 only of those with 1,000 operations or more. Latency is of %s: the highest of its kinds; the response time where a rate was promised.", quantity.Amount(d.Width)+" s", s.Primary)}
+	parts := []string{fmt.Sprintf("A point is %s: the mean of rates, the highest p99 and max of its intervals, p99 only of those with 1,000 operations "+
+		"or more. Latency is of %s: the highest of its kinds; the response time where a rate was promised.", quantity.Amount(d.Width)+" s", s.Primary)}
 	if len(d.Stalls) > 0 {
 		parts = append(parts, "Stalls are shaded.")
 	}
@@ -152,7 +155,8 @@ func chartNote(s *step, tracks []*track, d *page.Moving) string {
 		parts = append(parts, "The band goes from what it would be if all clients had been as slow as the slowest to as fast as the fastest, in each interval.")
 	}
 	if len(d.Marks) > 0 {
-		parts = append(parts, "Ticks at the top are checkpoints: there "+engine.CheckpointAge+" or, where it is not told, "+engine.DirtyBytes+" fell by a third or more.")
+		parts = append(parts, "Ticks at the top are checkpoints: there "+engine.CheckpointAge+" or, where it is unknown, "+
+			engine.DirtyBytes+" fell by a third or more.")
 	}
 	var many, trials []string
 	for i, t := range tracks {

@@ -9,7 +9,8 @@ func clientAlone(v *view) []page.Section {
 		return nil
 	}
 	c, n := v.client, page.NewNotes("client")
-	t := page.Table{Note: "The same clients on the engine that stores nothing: the ceiling of what rumbench could have measured, and what it takes itself.", Head: "step"}
+	t := page.Table{Note: "The same clients on the engine that stores nothing: the ceiling of what rumbench could have measured, and what it " +
+		"takes itself.", Head: "step"}
 	measures := []measure{
 		{metric: "rows_per_s", key: func(s *step) (key, bool) { return s.Rate(s.Primary) }},
 		{metric: "service_p50_us", key: func(s *step) (key, bool) { return s.Latency(s.Primary, "p50") }},

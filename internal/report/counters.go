@@ -11,7 +11,7 @@ import (
 	"rumbench/internal/result"
 )
 
-// sizesTable shows the space of every object, as the engines tell it.
+// sizesTable shows the space of every object, as the engines report it.
 func sizesTable(s *step) page.Table {
 	t := page.Table{Title: "Size by object", Note: "As the engine tells it; ≈ marks estimates.", Head: "object", Columns: targetColumns(s.c.Targets)}
 	byName := byTarget{}
@@ -39,7 +39,8 @@ func settleTable(s *step) page.Table {
 	var rows []page.Row
 	for tg, r := range s.leaders() {
 		for _, a := range r.Step.Settle {
-			rows = append(rows, targetRow(tg, page.Words(a.Name), page.Cell{Text: quantity.Micros(float64(a.Duration.Nanoseconds()) / 1e3), Number: true}, page.Words(a.Detail)))
+			took := page.Cell{Text: quantity.Micros(float64(a.Duration.Nanoseconds()) / 1e3), Number: true}
+			rows = append(rows, targetRow(tg, page.Words(a.Name), took, page.Words(a.Detail)))
 		}
 	}
 	t.Groups = []page.Group{{Rows: rows}}
@@ -56,7 +57,8 @@ const (
 
 // countersTable shows the engines' and the host's counters that changed.
 func countersTable(s *step, growths []map[string]growth) page.Table {
-	t := page.Table{Title: "Counters that changed", Note: "Growth of counters over the window, and gauges at its end; “–”: no such counter, or it did not change.", Head: "counter", Folded: true, Long: true, Columns: targetColumns(s.c.Targets)}
+	t := page.Table{Title: "Counters that changed", Note: "Growth of counters over the window, and gauges at its end; “–”: no such counter, or it did " +
+		"not change.", Head: "counter", Folded: true, Long: true, Columns: targetColumns(s.c.Targets)}
 	byName := byTarget{}
 	for tg, r := range s.leaders() {
 		for _, n := range r.Step.Counters {

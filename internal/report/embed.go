@@ -26,7 +26,10 @@ type embedded struct {
 	Runs     []embeddedRun `json:"runs"`
 }
 
-const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.shape][i]: kinds tells its group, op, metric, unit, per and source. Each trial has its value, its n and, under i, the indexes of its warnings; null: it has none. Disturbed are the i of numbers that may hold what other programs did, at_least those of lower bounds. Few are those of percentiles of fewer than 10 / (1 - p) samples: the value is the greatest of these n. The page shows medians over the trials that are not left out."
+const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.shape][i]: kinds tells its group, op, metric, unit, per and source. " +
+	"Each trial has its value, its n and, under i, the indexes of its warnings; null: it has none. Disturbed are the i of numbers that may hold what " +
+	"other programs did, at_least those of lower bounds. Few are those of percentiles of fewer than 10 / (1 - p) samples: the value is the greatest of " +
+	"these n. The page shows medians over the trials that are not left out."
 
 // rowKind is what a row says beside its value.
 type rowKind struct {
@@ -100,7 +103,10 @@ type embedder struct {
 }
 
 func newEmbedder() *embedder {
-	return &embedder{out: embedded{About: aboutRows}, kinds: map[rowKind]int{}, shapes: map[string]int{}, warnings: map[string]int{}, runs: map[runOf]int{}, places: map[*metric.Row]int{}}
+	return &embedder{
+		out: embedded{About: aboutRows}, kinds: map[rowKind]int{}, shapes: map[string]int{}, warnings: map[string]int{},
+		runs: map[runOf]int{}, places: map[*metric.Row]int{},
+	}
 }
 
 // add takes the rows of a campaign in, and lets it know their numbers. It returns

@@ -42,7 +42,8 @@ func familyBlocks(w *sweep, f compare.Family, first bool) []page.Block {
 	if first {
 		out = append(out, page.Paragraph{Class: "about", Spans: []page.Span{
 			{Text: "A whisker is the 95 % interval of the ratio; without one the trials are too few for it. ", Screen: true},
-			{Text: "The signs are the verdicts of the whole campaign, corrected for all of its numbers: where trials are few, the mean over the levels is proven before any single level is."},
+			{Text: "The signs are the verdicts of the whole campaign, corrected for all of its numbers: where trials are few, the mean over the levels is " +
+				"proven before any single level is."},
 		}})
 	}
 	return append(out, tables...)
@@ -103,7 +104,8 @@ func familySentence(w *sweep, f compare.Family, t *target) string {
 // familyTable is the matrix of a panel: values of the knob × levels.
 func familyTable(w *sweep, f compare.Family, p panel) page.Table {
 	base := f.Targets[0]
-	t := page.Table{Title: p.name, Level: 4, Head: "target", Note: "Ratios to " + knobName(f, base) + " at the same level, with the numbers themselves below; what is tried again and given up is per completed operation."}
+	t := page.Table{Title: p.name, Level: 4, Head: "target", Note: "Ratios to " + knobName(f, base) + " at the same level, with the numbers themselves " +
+		"below; what is tried again and given up is per completed operation."}
 	for _, l := range p.levels {
 		t.Columns = append(t.Columns, page.Column{Name: quantity.Amount(l.value), Sub: w.Axis, Title: "step " + l.Name, Link: l.id})
 	}

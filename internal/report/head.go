@@ -26,7 +26,8 @@ func lead(c *campaign, in *Input) []page.Block {
 	for i, t := range c.Targets {
 		targets.Keys[i].Doc, targets.Keys[i].Base = describe(t), i == 0
 	}
-	return append(out, page.List{Class: "verdict", Items: verdictOn(c)}, page.Prose("caution", cautionOn(c)), page.Facts{Class: "facts", Facts: headFacts(c)}, targets)
+	out = append(out, page.List{Class: "verdict", Items: verdictOn(c)}, page.Prose("caution", cautionOn(c)))
+	return append(out, page.Facts{Class: "facts", Facts: headFacts(c)}, targets)
 }
 
 // legend names targets by their markers.

@@ -105,7 +105,7 @@ func hostsDiffer(c *campaign) string {
 	return "Trials ran on hosts that differ: " + strings.Join(parts, "; ") + more
 }
 
-// lasting tells whether a fact says something of the host that can change its
+// lasting reports whether a fact says something of the host that can change its
 // numbers: not what changes from minute to minute, where the data lay, or what
 // may be looked at.
 func lasting(name string) bool {
@@ -154,7 +154,7 @@ func hostValue(facts []observe.Fact, name string) string {
 	v := factValue(facts, name)
 	switch {
 	case v == "" && len(facts) > 0 && (name == "cpu quota" || name == "memory limit"):
-		return "none" // only limits that are set are told
+		return "none" // only limits that are set are known
 	case strings.HasPrefix(v, observe.ErrNoDevice.Error()):
 		return observe.ErrNoDevice.Error() // the reason names the directory
 	}

@@ -32,7 +32,8 @@ type embeddedJudgements struct {
 // many of them only those with the first are judged.
 const mostVerdicts = 50_000
 
-const aboutJudgements = "Of target “of” against “base”, by index of targets: verdict[i], an index of verdicts or -1 for none, is of number from[of] + i if base is 0, else of number score[of][i]; low and high are the bounds of the ratio's 95 % interval."
+const aboutJudgements = "Of target “of” against “base”, by index of targets: verdict[i], an index of verdicts or -1 for none, is of number from[of] + " +
+	"i if base is 0, else of number score[of][i]; low and high are the bounds of the ratio's 95 % interval."
 
 // pageVerdict is a verdict in all its forms.
 type pageVerdict struct {

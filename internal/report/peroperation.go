@@ -57,7 +57,7 @@ func (r perOperation) values(s *step, t *target) (out []float64) {
 		if k := slices.Index(counts.Trials, trial); k >= 0 {
 			out = append(out, counts.Rows[k].Value/operations)
 		} else if k := slices.Index(errors.Trials, trial); k >= 0 && errors.Rows[k].Value == 0 {
-			out = append(out, r.without) // it is only told where something failed
+			out = append(out, r.without) // it is only known where something failed
 		}
 	}
 	return out

@@ -112,7 +112,8 @@ func promiseVerdict(trials int, held []*metric.SLA) page.Cell {
 	case missed > 0 && trials == 1:
 		return page.Cell{Text: "missed", Tag: "not comparable"}
 	case saturated > 0:
-		return page.Cell{Text: fmt.Sprintf("missed in %d%s, saturated in %d", missed, of, saturated), Tag: "not comparable", Title: "saturated: lateness grew without end"}
+		text := fmt.Sprintf("missed in %d%s, saturated in %d", missed, of, saturated)
+		return page.Cell{Text: text, Tag: "not comparable", Title: "saturated: lateness grew without end"}
 	case missed > 0:
 		return page.Cell{Text: fmt.Sprintf("missed in %d%s", missed, of), Tag: "not comparable"}
 	case len(held) < trials:

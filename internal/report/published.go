@@ -18,7 +18,8 @@ import (
 // the tables are meant.
 const (
 	apart   = "Not measured here: other hardware, other versions, other sizes. Compare directions and ratios, not numbers."
-	howRead = "Under a published configuration stands, with “here”, the target of this report that corresponds to it. Ratios: of a published figure to that of the first row; of a figure measured here to that of the target under the first row."
+	howRead = "Under a published configuration stands, with “here”, the target of this report that corresponds to it. Ratios: of a published figure to " +
+		"that of the first row; of a figure measured here to that of the target under the first row."
 )
 
 // publishedFigures puts figures from elsewhere beside those of this campaign.
@@ -27,7 +28,9 @@ func publishedFigures(v *view) []page.Section {
 		return nil
 	}
 	n := page.NewNotes("published")
-	sec := page.Section{ID: "published", Title: "Published", Nav: "Published", Blocks: []page.Block{page.Paragraph{Class: "apart", Spans: []page.Span{{Text: apart}}, Strong: true}, page.Prose("about", howRead)}}
+	sec := page.Section{ID: "published", Title: "Published", Nav: "Published", Blocks: []page.Block{
+		page.Paragraph{Class: "apart", Spans: []page.Span{{Text: apart}}, Strong: true}, page.Prose("about", howRead),
+	}}
 	for _, p := range v.in.Published {
 		about := page.Facts{Class: "about", Facts: []page.Fact{{Name: "hardware", Value: p.Hardware}}}
 		if p.Note != "" {

@@ -164,7 +164,7 @@ func absoluteText(n compare.Number, compatible bool) string {
 	return text
 }
 
-// repeated tells whether a number of the table was measured several times.
+// repeated reports whether a number of the table was measured several times.
 func repeated(r *compare.Relative) bool {
 	for _, g := range r.Groups {
 		for _, row := range g.Rows {
@@ -209,7 +209,7 @@ func meanRows(r *compare.Relative, g *compare.RelativeGroup, columns int, n *pag
 		low := page.Absent(m.Why)
 		if m.Why == "" {
 			low = page.Cell{Text: twoDecimals(m.Low) + "…" + twoDecimals(m.High), Number: true}
-		} else if i > 0 && m.Tests > 0 && enough { // otherwise a caution tells
+		} else if i > 0 && m.Tests > 0 && enough { // otherwise a caution says so
 			low.Note(n.Mark(fmt.Sprintf("%s, %s: no interval: %s.", r.Targets[i].Name, g.Group, m.Why)))
 		}
 		mean.Cells, interval.Cells = append(mean.Cells, meanCell(r.Targets[i], g, &m, n)), append(interval.Cells, low)

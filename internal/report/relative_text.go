@@ -83,7 +83,7 @@ func shorten(columns []page.Column) (common string) {
 	return first[:before] + "…" + first[len(first)-after:]
 }
 
-// separates tells whether a character stands between words: not a point within
+// separates reports whether a character stands between words: not a point within
 // a number.
 func separates(s string, i int) bool {
 	digit := func(i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }

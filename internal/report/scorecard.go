@@ -36,12 +36,14 @@ func layers() []layer {
 	return []layer{
 		{"Throughput", "What got done a second.", []measure{
 			{"primary operation", "rows_per_s", "Rows or queries a second of the step's primary operation.", func(s *step) (key, bool) { return s.Rate(s.Primary) }},
-			{"writes beside it", "rows_per_s", "Rows a second written beside the queries; a rate was promised for them.", func(s *step) (key, bool) { return s.Rate(beside(s)) }},
+			{"writes beside it", "rows_per_s", "Rows a second written beside the queries; a rate was " +
+				"promised for them.", func(s *step) (key, bool) { return s.Rate(beside(s)) }},
 		}},
 		{"Quality of service", "Latency is the response time where a rate was promised, else the service time of a closed loop.", []measure{
 			{"p99 latency", "service_p99_us", "99th percentile of the primary operation.", func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
 			{"max latency", "service_max_us", "Greatest latency of the primary operation.", func(s *step) (key, bool) { return s.Latency(s.Primary, "max") }},
-			{"p99 of writes beside", "response_p99_us", "99th percentile of the writes beside the queries.", func(s *step) (key, bool) { return s.Latency(beside(s), "p99") }},
+			{"p99 of writes beside", "response_p99_us", "99th percentile of the writes beside " +
+				"the queries.", func(s *step) (key, bool) { return s.Latency(beside(s), "p99") }},
 			{"stalled seconds", "stall_s", "", func(s *step) (key, bool) { return s.Stalls() }},
 		}},
 		{"Cost", "What one row or query takes from the machine, and what the data takes.", []measure{
@@ -72,7 +74,8 @@ func howMarked(base string) []page.Span {
 		spans = append(spans, page.Span{Text: m.Text, Class: m.Class})
 	}
 	return append(spans, page.Span{Text: " “–” is not known."},
-		page.Span{Text: " ", Screen: true}, page.Span{Text: "Hatched", Class: "hatch", Screen: true}, page.Span{Text: ": not comparable; hover tells why.", Screen: true})
+		page.Span{Text: " ", Screen: true}, page.Span{Text: "Hatched", Class: "hatch", Screen: true},
+		page.Span{Text: ": not comparable; hover tells why.", Screen: true})
 }
 
 func scoreTables(c *campaign, n *page.Notes) (out page.Tabs) {

@@ -43,7 +43,7 @@ func answersOf(s *step) (out []answer) {
 // String is a target's answer.
 func (a answer) String() string { return a.target.Name + ": " + a.Search.String() + a.span() }
 
-// span tells of the other trials.
+// span reports the other trials.
 func (a answer) span() string {
 	if a.trials == 1 {
 		return ""
@@ -110,7 +110,7 @@ func searchSentence(s *step) string {
 	return text + "." + doubt
 }
 
-// isProbe tells whether a step is a probe of a search.
+// isProbe reports whether a step is a probe of a search.
 func isProbe(s *step) bool {
 	if !arriving(s) {
 		return false
@@ -123,7 +123,7 @@ func isProbe(s *step) bool {
 	return false
 }
 
-// arriving tells whether a step is one of several rates of arrival.
+// arriving reports whether a step is one of several rates of arrival.
 func arriving(s *step) bool {
 	return slices.ContainsFunc(s.Axes, func(a result.Axis) bool { return a.Name == rateAxis })
 }

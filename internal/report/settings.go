@@ -9,7 +9,8 @@ import (
 
 // settings shows the targets' settings side by side.
 func settings(v *view) []page.Section {
-	t := page.Table{Note: "≠ marks settings in which targets that have them differ. “As set”: the engine cannot be asked; all others were read back from it.", Head: "setting", Columns: targetColumns(v.Targets)}
+	t := page.Table{Note: "≠ marks settings in which targets that have them differ. “As set”: the engine cannot be asked; all others were read " +
+		"back from it.", Head: "setting", Columns: targetColumns(v.Targets)}
 	asked, effective := byTarget{}, byTarget{}
 	for _, tg := range v.Targets {
 		trial := tg.Trials[0]
@@ -21,7 +22,10 @@ func settings(v *view) []page.Section {
 			effective.set(s.Name, tg, settingCell(s))
 		}
 	}
-	groups := []page.Group{{Name: "asked for", Rows: asked.rows(v.Targets, "not asked for: the engine's own default")}, {Name: "in effect", Rows: effective.rows(v.Targets, "no such setting")}}
+	groups := []page.Group{
+		{Name: "asked for", Rows: asked.rows(v.Targets, "not asked for: the engine's own default")},
+		{Name: "in effect", Rows: effective.rows(v.Targets, "no such setting")},
+	}
 	for _, g := range groups {
 		if len(g.Rows) == 0 {
 			continue

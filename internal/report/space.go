@@ -17,7 +17,8 @@ func overTheSteps(v *view) []page.Section {
 	t := spaceTable(v.campaign, n)
 	if plots := stepPlots(t); len(plots) > 0 {
 		sec.Blocks = append(sec.Blocks,
-			page.Paragraph{Class: "about", Spans: []page.Span{{Text: "At the end of each step; memory and amplification are of the step itself. A gap: not known there, or 0 on an axis of powers.", Screen: true}}},
+			page.Paragraph{Class: "about", Spans: []page.Span{{Text: "At the end of each step; memory and amplification are of the step itself. A gap: not " +
+				"known there, or 0 on an axis of powers.", Screen: true}}},
 			legend(v.Targets, "small"), page.Plots{Plots: plots})
 	}
 	sec.Blocks = append(sec.Blocks, t, n)
@@ -40,7 +41,9 @@ func spaceTable(c *campaign, n *page.Notes) page.Table {
 // spaceMeasures are what is known about the data and the engine at a step's end.
 func spaceMeasures() []measure {
 	var out []measure
-	for _, name := range []string{"db_bytes", "data_bytes", "log_bytes", "live_bytes", "space_amplification", "write_amplification", "read_amplification", "server_memory_bytes"} {
+	for _, name := range []string{
+		"db_bytes", "data_bytes", "log_bytes", "live_bytes", "space_amplification", "write_amplification", "read_amplification", "server_memory_bytes",
+	} {
 		out = append(out, measure{name: metric.Label(name), metric: name, key: func(s *step) (key, bool) { return s.Cost(name, "") }})
 	}
 	return out

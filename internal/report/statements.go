@@ -12,9 +12,10 @@ import (
 
 // statementsTable shows the statements that operations are made of: how long
 // each takes, and its share of the time of the attempts that succeeded. The rest
-// of it is the client's own; what was tried in vain is told beside it.
+// of it is the client's own; what was tried in vain stands beside it.
 func statementsTable(s *step, n *page.Notes) page.Table {
-	t := page.Table{Title: string(metric.StatementTable), Head: "target", Note: "The statements of operations that were done, as the client saw them. Share: of the time of the attempts that succeeded; what is left is the client’s own."}
+	t := page.Table{Title: string(metric.StatementTable), Head: "target", Note: "The statements of operations that were done, as the client saw them. " +
+		"Share: of the time of the attempts that succeeded; what is left is the client’s own."}
 	columns := metric.InSection(metric.StatementTable)
 	var parts []subject
 	for _, k := range s.Keys(columns...) {
@@ -114,7 +115,7 @@ func shareCell(s *step, t *target, shares []float64, formula string) page.Cell {
 	return page.Cell{Text: quantity.RoughShare(share), Number: true, Value: share, Title: formula + " = " + quantity.Full(share)}
 }
 
-// single tells whether a row is of a kind of operation, and not of a whole of
+// single reports whether a row is of a kind of operation, and not of a whole of
 // several.
 func single(s *result.Step, row *metric.Row) bool {
 	for _, g := range s.Groups {
@@ -128,7 +129,8 @@ func single(s *result.Step, row *metric.Row) bool {
 // attemptsTables show what was tried in vain, where anything was.
 func attemptsTables(s *step, n *page.Notes) (out []page.Table) {
 	again := perOperation{"attempts", 1}
-	for _, t := range keyedTables(s, string(metric.AttemptsTable), "An attempt that failed is tried again, or given up, as the workload says. Only where some failed.", metric.InSection(metric.AttemptsTable), n) {
+	for _, t := range keyedTables(s, string(metric.AttemptsTable), "An attempt that failed is tried again, or given up, as the workload says. Only where "+
+		"some failed.", metric.InSection(metric.AttemptsTable), n) {
 		// Attempts of a whole group, or of several kinds, have no such ratio.
 		if slices.ContainsFunc(t.keys, func(k key) bool { return k.Metric == again.metric }) && len(t.Groups) == 1 {
 			head := again.column()
@@ -142,5 +144,6 @@ func attemptsTables(s *step, n *page.Notes) (out []page.Table) {
 		out = append(out, t.Table)
 	}
 	out = append(out, metricTables(s, metric.AttemptTable, "Without the failed ones before it, and the pauses: these are in the service time.", n)...)
-	return append(out, metricTables(s, metric.GivenUpTable, "Of operations that were given up, from the start of the first attempt; they are in no other latency.", n)...)
+	return append(out, metricTables(s, metric.GivenUpTable, "Of operations that were given up, from the start of the first attempt; they are in no "+
+		"other latency.", n)...)
 }

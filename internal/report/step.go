@@ -52,7 +52,8 @@ func stepTables(s *step, n *page.Notes) []page.Table {
 	return slices.Concat(
 		metricTables(s, metric.ThroughputTable, "", n),
 		metricTables(s, metric.ServiceTable, "From an operation's actual start to its end.", n),
-		metricTables(s, metric.ResponseTable, "From an operation's intended start to its end; lateness: from its intended to its actual start. Only where a rate was promised.", n),
+		metricTables(s, metric.ResponseTable, "From an operation's intended start to its end; lateness: from its intended to its actual start. Only where a "+
+			"rate was promised.", n),
 		attemptsTables(s, n),
 		[]page.Table{statementsTable(s, n)},
 		metricTables(s, metric.ArrivalsTable, "What became of operations that arrive by a schedule.", n),

@@ -110,7 +110,7 @@ func (w *sweep) best(t *target) (best *step, most number) {
 	return best, most
 }
 
-// allArrive tells whether all steps are of certain rates of arrival: then
+// allArrive reports whether all steps are of certain rates of arrival: then
 // throughput is not what the targets could do.
 func (w *sweep) allArrive() bool {
 	for l := range w.levels() {
@@ -193,7 +193,9 @@ func sweepSentences(w *sweep) []page.Item {
 	for _, f := range w.c.Families() {
 		for _, t := range f.Targets[1:] {
 			if m := w.c.MeanOver(f.Targets[0], t, w.Steps()); m.Tests > 0 && m.Why == "" {
-				out = append(out, page.Item{Text: fmt.Sprintf("%s: %s does %s what %s does in %s, in the mean of %d steps (95 %% interval %s to %s).", f.Knob, knobName(f, t), quantity.Times(m.Ratio), f.Targets[0].Name, w.Base, m.Tests, quantity.Times(m.Low), quantity.Times(m.High))})
+				out = append(out, page.Item{Text: fmt.Sprintf("%s: %s does %s what %s does in %s, in the mean of %d steps (95 %% "+
+					"interval %s to %s).",
+					f.Knob, knobName(f, t), quantity.Times(m.Ratio), f.Targets[0].Name, w.Base, m.Tests, quantity.Times(m.Low), quantity.Times(m.High))})
 			}
 		}
 	}
@@ -216,7 +218,9 @@ func aboutSweep(w *sweep) string {
 	for _, a := range w.varied(s) {
 		axes = append(axes, a.Name)
 	}
-	return fmt.Sprintf("%d steps that do the same and differ in %s only.", len(w.Steps()), quantity.Joined(axes)) + " A point is the median of the trials, its whisker goes from the least to the greatest of them. A ring: the number is not comparable there, the table tells why."
+	return fmt.Sprintf("%d steps that do the same and differ "+
+		"in %s only.", len(w.Steps()), quantity.Joined(axes)) + " A point is the median of the trials, its whisker goes from the least to the greatest of " +
+		"them. A ring: the number is not comparable there, the table tells why."
 }
 
 // sweepMeasures are the columns of a sweep's tables.

@@ -138,7 +138,7 @@ func faster(s *step, first, other rank) string {
 	return quantity.Times(r) + " " + other.target.Name
 }
 
-// writesOf tells what the fastest target wrote beside the others, and whether
+// writesOf reports what the fastest target wrote beside the others, and whether
 // that differs notably.
 func writesOf(s *step, ranks []rank) (text string, differ bool) {
 	k, ok := s.Writes()
@@ -193,7 +193,7 @@ func share(r float64) string {
 	return "about"
 }
 
-// standstill tells which targets stalled.
+// standstill reports which targets stalled.
 func standstill(s *step) string {
 	k, ok := s.Stalls()
 	if !ok {
@@ -277,5 +277,7 @@ func cautionOn(c *campaign) string {
 	case low < compare.LeastTrials:
 		return "Some targets have too few trials to prove anything about them. Numbers are medians."
 	}
-	return fmt.Sprintf("Numbers are medians over %d or more trials; where a trial did not come to a step, the step tells. “Better” and “worse” are said where two targets without a difference would give one such verdict among all their headline numbers in one of twenty campaigns; differences that surely lie within 1 %% are “same”.", low)
+	return fmt.Sprintf("Numbers are medians over %d or more trials; where a trial did not come to a step, the step tells. “Better” and “worse” are said "+
+		"where two targets without a difference would give one such verdict among all their headline numbers in one of twenty campaigns; differences that "+
+		"surely lie within 1 %% are “same”.", low)
 }

@@ -68,7 +68,8 @@ func waitBlocks(s *step) []page.Block {
 	}
 	out := []page.Block{
 		page.Heading{ID: s.id + "-waits", Level: 3, Text: "Where the time of the sessions went"},
-		page.Paragraph{Class: "about", Spans: []page.Span{{Text: "What the sessions were doing or waiting for when they were looked at, ten times a second."}, {Text: " Longer bars: more time per unit, with as many sessions.", Screen: true}}},
+		page.Paragraph{Class: "about", Spans: []page.Span{{Text: "What the sessions were doing or waiting for when they were looked at, ten " +
+			"times a second."}, {Text: " Longer bars: more time per unit, with as many sessions.", Screen: true}}},
 		w,
 	}
 	if words := clientWords(s, keys); len(words.Items) > 0 {
@@ -85,7 +86,8 @@ func waitParts(s *step, t *target, keys []key, whole, longest float64) (out []pa
 			continue
 		}
 		role, share := engine.Role(k.Op), shareText(n.Value/whole)
-		p := page.Part{Style: slices.Index(engine.Roles(), role), Length: 100 * n.Value / longest, Title: k.Op + ": " + share + ": " + roleDocs[role], Data: s.c.data(n)}
+		p := page.Part{Style: slices.Index(engine.Roles(), role), Length: 100 * n.Value / longest, Data: s.c.data(n)}
+		p.Title = k.Op + ": " + share + ": " + roleDocs[role]
 		for _, label := range []string{k.Op + " " + share, k.Op, share} {
 			if p.Label == "" && float64(len([]rune(label)))*roomForLabel < p.Length {
 				p.Label = label
@@ -153,7 +155,8 @@ func clientWords(s *step, keys []key) page.List {
 			part := line.Value / whole
 			inLine = ", less up to " + shareText(part) + " for which the server’s own threads stood in line for a processor"
 		}
-		out.Items = append(out.Items, page.Item{Text: fmt.Sprintf("%s: the server waited for its client for %s of the sessions’ time%s; %s", who, shareText(share.Value), inLine, words)})
+		out.Items = append(out.Items, page.Item{Text: fmt.Sprintf("%s: the server waited for its client for %s of the "+
+			"sessions’ time%s; %s", who, shareText(share.Value), inLine, words)})
 	}
 	return out
 }
@@ -164,7 +167,8 @@ func waitTables(s *step, n *page.Notes) []page.Table {
 	var out []page.Table
 	keys := byRole(s.Keys("wait_share"))
 	if len(keys) > 0 {
-		t := page.Table{Title: "Time of the sessions by role", Head: "target", Note: "Seen from beside the sessions ten times a second; of timed waits the server itself kept account. “–”: not seen, or not told; see docs/waits.md."}
+		t := page.Table{Title: "Time of the sessions by role", Head: "target", Note: "Seen from beside the sessions ten times a second; of timed waits the " +
+			"server itself kept account. “–”: not seen, or not told; see docs/waits.md."}
 		for _, k := range keys {
 			t.Columns = append(t.Columns, page.Column{Name: k.Op, Title: roleDocs[engine.Role(k.Op)]})
 		}
@@ -206,7 +210,8 @@ const mostEvents = 8
 // eventTable shows what the servers call what their sessions were seen doing.
 func eventTable(s *step) page.Table {
 	t := page.Table{Title: "What sessions were seen doing", Head: "role: event", Folded: true, Long: true, Columns: targetColumns(s.c.Targets),
-		Note: fmt.Sprintf("Shares of the sessions’ time, as the servers call it: of each target the %d most frequent, in the trial with the median throughput; all are in trial.json.", mostEvents)}
+		Note: fmt.Sprintf("Shares of the sessions’ time, as the servers call it: of each target the %d most frequent, in the trial with the median "+
+			"throughput; all are in trial.json.", mostEvents)}
 	byName := byTarget{}
 	wanted := map[string]bool{}
 	for tg, r := range s.leaders() {
