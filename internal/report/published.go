@@ -71,13 +71,13 @@ func publishedRatios(c *campaign, in []plan.Published, n *page.Notes) (out []pag
 func ratioTable(t page.Table, n *page.Notes) page.Table {
 	g := t.Groups[0]
 	rows := g.Rows
-	t.Head, t.Title, g.Rows = "", g.Name+", ratios to "+rows[0].Head, nil
+	t.Head, t.Title, g.Rows = "", "  "+g.Name+", ratios to "+rows[0].Head, nil
 	if len(rows) > 1 && rows[1].Class == here {
 		t.Title += " (" + rows[1].Head + ")"
 	}
 	g.Name = ""
 	bare := func(r page.Row, indent string) page.Row {
-		out := page.Row{Head: indent + r.Head, Series: -1}
+		out := page.Row{Head: "  " + indent + r.Head, Series: -1}
 		for _, c := range r.Cells {
 			switch {
 			case c.Tag != "":
