@@ -101,7 +101,7 @@ func aaRun(exe, dir string, seed, trials int, slower float64) (*compare.Judgemen
 	return all.Judge(a, b, compare.DefaultRule()), nil
 }
 
-// claimed is how many numbers are called better or worse, of how many judged.
+// claimed returns how many numbers are called better or worse, of how many judged.
 func claimed(j *compare.Judgement) (n, of int) {
 	for i := range j.Items {
 		if it := &j.Items[i]; it.Headline && it.Verdict != "" {
@@ -114,7 +114,7 @@ func claimed(j *compare.Judgement) (n, of int) {
 	return n, of
 }
 
-// throughput are the effects on the steps' throughput.
+// throughput returns the effects on the steps' throughput.
 func throughput(j *compare.Judgement) (out []*compare.Effect) {
 	for i := range j.Items {
 		if it := &j.Items[i]; it.Headline && it.Metric() == "rows_per_s" {
@@ -124,7 +124,7 @@ func throughput(j *compare.Judgement) (out []*compare.Effect) {
 	return out
 }
 
-// recommended is how many trials a campaign says are needed to find 3 %.
+// recommended returns how many trials a campaign says are needed to find 3 %.
 func recommended(j *compare.Judgement) int {
 	most := 0
 	for _, e := range throughput(j) {

@@ -31,7 +31,7 @@ func lognormal(sd float64) func(*rand.Rand) float64 {
 	return func(r *rand.Rand) float64 { return sd * r.NormFloat64() }
 }
 
-// bySlot is an effect of the machine that is the same function of each slot.
+// bySlot returns an effect of the machine that is the same function of each slot.
 func bySlot(f func(r *rand.Rand, slot, slots int) float64) func(*rand.Rand, int) []float64 {
 	return func(r *rand.Rand, slots int) []float64 {
 		out := make([]float64, slots)
@@ -77,7 +77,7 @@ func autocorrelated(rho, sd float64) func(*rand.Rand, int) []float64 {
 	}
 }
 
-// interleaved is the order of a campaign of n blocks with two targets: a
+// interleaved returns the order of a campaign of n blocks with two targets: a
 // permutation, then its reverse, then the next permutation.
 func interleaved(r *rand.Rand, n int) (order []int) {
 	first := 0
@@ -92,7 +92,7 @@ func interleaved(r *rand.Rand, n int) (order []int) {
 	return order
 }
 
-// sequential is the order that does not interleave.
+// sequential returns the order that does not interleave.
 func sequential(_ *rand.Rand, n int) []int {
 	order := make([]int, 2*n)
 	for i := n; i < 2*n; i++ {
@@ -101,7 +101,7 @@ func sequential(_ *rand.Rand, n int) []int {
 	return order
 }
 
-// decide is the rule of internal/compare: a t test, of the pairs where trials are
+// decide returns the rule of internal/compare: a t test, of the pairs where trials are
 // interleaved and of the samples where they are not, and a rank test at 0.05 that
 // has to agree where there are enough values for it.
 func decide(a, b []float64, paired bool) (p float64, agreed bool) {
@@ -147,7 +147,7 @@ func campaign(r *rand.Rand, n int, w disturbance, paired bool) (alone, corrected
 	return alone, corrected
 }
 
-// falseFindings is the share of comparisons, and of campaigns after the
+// falseFindings returns the share of comparisons, and of campaigns after the
 // correction, in which a target differs from itself, in percent.
 func falseFindings(campaigns, n int, w disturbance, paired bool) (perComparison, perCampaign float64) {
 	for i := range campaigns {
@@ -183,7 +183,7 @@ func decisionRule(string) (out []budget, err error) {
 	return append(out, found(0.01), found(0.02)), nil
 }
 
-// found is how often a slowdown of 3 % in one of the numbers is found with as
+// found returns how often a slowdown of 3 % in one of the numbers is found with as
 // many trials as TrialsNeeded asks for, where pairs differ by a standard
 // deviation of sd.
 func found(sd float64) budget {
@@ -196,7 +196,7 @@ func found(sd float64) budget {
 	}
 }
 
-// foundShare is how often the rule finds, at alpha, a difference of so many
+// foundShare returns how often the rule finds, at alpha, a difference of so many
 // standard deviations among n pairs, in percent.
 func foundShare(n int, effect, alpha float64) float64 {
 	r := rand.New(rand.NewPCG(1, uint64(n)))

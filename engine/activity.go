@@ -2,74 +2,76 @@ package engine
 
 import "context"
 
-// Activity is a DB that can tell what its sessions are doing at this moment. A
-// database in rumbench's own process cannot: nobody stands beside it and looks.
+// Activity is a DB that can report what its sessions are doing now. A database
+// in rumbench's own process cannot: there is no outside observer.
 type Activity interface {
 	DB
-	// Activity opens a sampler on a connection of its own.
+	// Activity opens a sampler with a connection of its own.
 	Activity(ctx context.Context) (ActivitySampler, error)
 }
 
-// ActivitySampler looks at the sessions of a database from outside. It is used
-// by one goroutine at a time.
+// ActivitySampler samples the sessions of a database from outside. It is used by
+// one goroutine at a time.
 type ActivitySampler interface {
-	// Source names where it looks: "pg_stat_activity".
+	// Source names the view that is sampled: "pg_stat_activity".
 	Source() string
-	// Sample tells what the sessions are doing now, with how many of them do
-	// the same: those that were opened for this database, but for the sampler's
-	// own and that of Counters. Connections for definitions are among them. What
-	// cannot be told of a session is left out.
+	// Sample calls add with what sessions are doing now and how many of them do
+	// the same. It covers all sessions of this database, connections for DDL
+	// included, but not the sampler's own nor that of Counters. Sessions whose
+	// activity is unknown are omitted.
 	Sample(ctx context.Context, add func(d Doing, sessions int)) error
 	Close() error
 }
 
-// Doing is what a session is doing at a moment.
+// Doing is what a session is doing at one moment.
 type Doing struct {
 	State SessionState
 	Role  Role
-	Event string // as the server calls it: "Lock:transactionid"; "" where it says nothing
+	Event string // as the server calls it: "Lock:transactionid"; "" where it reports none
 }
 
-// SessionState tells whose turn it is.
+// SessionState is whether a session runs or waits, and for whom.
 type SessionState string
 
 // The states of a session.
 const (
-	Running SessionState = "running" // the server works for it, or does not tell that it waits
-	Waiting SessionState = "waiting" // the server waits, for something of its own or for another session
-	Client  SessionState = "client"  // the server waits for the client: between statements, in a transaction or not
+	Running SessionState = "running" // it runs, or the server reports no wait
+	Waiting SessionState = "waiting" // it waits inside the server, possibly for another session
+	Client  SessionState = "client"  // it waits for the client: between statements, in a transaction or not
 )
 
-// Role is what an event of a server is about, whatever its version calls it.
-// Only times by role can be compared from one server to another.
+// Role is the class of a server's wait event, whatever the server or version
+// calls it. Across servers only times by role can be compared.
 type Role string
 
 // The roles.
 const (
-	RoleCPU       Role = "cpu"           // it runs, or stands in line for a processor
-	RoleExecuting Role = "executing"     // it is in a statement, and the server does not tell more: it runs, or waits for something small
+	RoleCPU       Role = "cpu"           // it runs, or waits for a CPU
+	RoleExecuting Role = "executing"     // it is in a statement, and the server reports no more: it runs, or waits briefly
 	RoleRow       Role = "row lock"      // another transaction has changed or locked a row
 	RoleMetadata  Role = "metadata lock" // tables and their definitions, and the lock manager itself
-	RoleSnapshot  Role = "snapshot"      // which transactions there are: read views, transaction numbers and states
+	RoleSnapshot  Role = "snapshot"      // read views, transaction numbers and states
 	RoleIndex     Role = "index tree"    // the inner pages of an index
-	RoleBuffer    Role = "buffer"        // pages in the cache, and finding them there
+	RoleBuffer    Role = "buffer"        // pages in the cache, and their lookup
 	RoleIO        Role = "io"            // files of tables and indexes
 	RoleLog       Role = "log"           // the redo or write-ahead log, and the binary log: its buffer, its writes, its syncs
-	RoleCommit    Role = "commit"        // to be committed, in a group or after a replica
+	RoleCommit    Role = "commit"        // group commit, or a replica's acknowledgement
 	RoleNetwork   Role = "network"       // sending to the client
-	RoleOther     Role = "other"         // anything else, and events that are not known here
-	RoleClient    Role = "client"        // the client has the turn
+	RoleOther     Role = "other"         // anything else, and unknown events
+	RoleClient    Role = "client"        // it waits for the client
 )
 
-// Roles are all roles in the order in which they are shown.
+// Roles lists the roles in display order.
 func Roles() []Role {
-	return []Role{RoleCPU, RoleExecuting, RoleRow, RoleMetadata, RoleSnapshot, RoleIndex, RoleBuffer, RoleIO, RoleLog, RoleCommit, RoleNetwork, RoleOther, RoleClient}
+	return []Role{
+		RoleCPU, RoleExecuting, RoleRow, RoleMetadata, RoleSnapshot, RoleIndex, RoleBuffer,
+		RoleIO, RoleLog, RoleCommit, RoleNetwork, RoleOther, RoleClient,
+	}
 }
 
-// The counters of waits that a server times itself, of clients' sessions only,
-// each with the labels event and role. Times that enclose one another are not
-// both among them.
+// The counters of waits that a server times itself, of client sessions only,
+// labelled by event and role. Nested waits are counted once.
 const (
-	WaitTime = "engine.wait_ns" // counter: for how long sessions waited
-	Waits    = "engine.waits"   // counter: how often; for latches every acquisition counts, contended or not
+	WaitTime = "engine.wait_ns" // counter: time that sessions waited
+	Waits    = "engine.waits"   // counter: number of waits; for latches every acquisition counts, contended or not
 )

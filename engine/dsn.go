@@ -2,17 +2,17 @@ package engine
 
 import "regexp"
 
-// Hidden stands for what is not shown.
+// Hidden replaces what must not be shown.
 const Hidden = "***"
 
-// Attacher is an engine that can attach to a server that runs already.
+// Attacher is an engine that can attach to a running server.
 type Attacher interface {
-	// ReadDSN reads a data source name as the engine's driver does. The error
-	// holds nothing of the name.
+	// ReadDSN parses a data source name as the engine's driver does. Its error
+	// reveals nothing of the name.
 	ReadDSN(dsn string) (Address, error)
 }
 
-// Address is what may be shown of a data source name: who connects to where.
+// Address is what may be shown of a data source name: user and server.
 type Address struct {
 	User     string
 	Network  string // "tcp" or "unix"
@@ -20,16 +20,16 @@ type Address struct {
 	Database string // "" for none
 }
 
-// What the parts of an address look like that nothing secret got into by a slip,
-// such as a password behind a forgotten separator.
+// The parts of an address match these unless something else slipped into them,
+// such as a password after a missing separator.
 var (
 	plainName = regexp.MustCompile(`^[\w.-]*$`)
 	plainHost = regexp.MustCompile(`^[\w./:\[\]-]*$`)
 	network   = regexp.MustCompile(`^(tcp|unix)$`)
 )
 
-// String is the address, written as mysql's driver would. A part that may hold
-// more than it should is hidden.
+// String returns the address as MySQL's driver writes it. A part that may hold
+// a secret is hidden.
 func (a Address) String() string {
 	text := show(network, a.Network) + "(" + show(plainHost, a.Host) + ")/" + show(plainName, a.Database)
 	if a.User == "" {
@@ -45,8 +45,8 @@ func show(plain *regexp.Regexp, part string) string {
 	return Hidden
 }
 
-// ShowDSN returns what may be shown of a data source name: all of it is hidden
-// if the engine cannot read it.
+// ShowDSN returns what may be shown of a data source name, Hidden if the engine
+// cannot parse it.
 func ShowDSN(e Engine, dsn string) string {
 	if dsn == "" {
 		return ""
@@ -59,11 +59,11 @@ func ShowDSN(e Engine, dsn string) string {
 	return Hidden
 }
 
-// shownDSN is what ShowDSN returns; older builds wrote a mark for the password.
+// shownDSN matches what ShowDSN returns; older builds wrote *** for the password.
 var shownDSN = regexp.MustCompile(`^((\*\*\*|[\w.-]+)(:\*\*\*)?@)?(tcp|unix)\((\*\*\*|[\w./:\[\]-]*)\)/(\*\*\*|[\w.-]*)$`)
 
-// ShownDSN returns a text that ShowDSN has made, as it is found in a file. What
-// it has not made is hidden: older builds could leave a password there.
+// ShownDSN returns a text found in a file if ShowDSN could have written it,
+// else Hidden: older builds could leave a password there.
 func ShownDSN(text string) string {
 	if shownDSN.MatchString(text) {
 		return text

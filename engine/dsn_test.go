@@ -1,32 +1,36 @@
-package engine
+package engine_test
 
-import "testing"
+import (
+	"testing"
+
+	"rumbench/engine"
+)
 
 func TestAddress(t *testing.T) {
 	for _, c := range []struct {
-		a    Address
+		a    engine.Address
 		want string
 	}{
-		{Address{"me", "tcp", "db-1.example:3306", "test"}, "me@tcp(db-1.example:3306)/test"},
-		{Address{"", "unix", "/run/mysqld/mysqld.sock", ""}, "unix(/run/mysqld/mysqld.sock)/"},
-		{Address{"me", "tcp", "[::1]:5432", "x"}, "me@tcp([::1]:5432)/x"},
-		{Address{"me@word", "tcp", "h word", "db password=word"}, "***@tcp(***)/***"},
-		{Address{"me", "word", "h", ""}, "me@***(h)/"},
+		{engine.Address{"me", "tcp", "db-1.example:3306", "test"}, "me@tcp(db-1.example:3306)/test"},
+		{engine.Address{"", "unix", "/run/mysqld/mysqld.sock", ""}, "unix(/run/mysqld/mysqld.sock)/"},
+		{engine.Address{"me", "tcp", "[::1]:5432", "x"}, "me@tcp([::1]:5432)/x"},
+		{engine.Address{"me@word", "tcp", "h word", "db password=word"}, "***@tcp(***)/***"},
+		{engine.Address{"me", "word", "h", ""}, "me@***(h)/"},
 	} {
 		got := c.a.String()
 		if got != c.want {
 			t.Errorf("%+v is shown as %s, want %s", c.a, got, c.want)
 		}
-		if again := ShownDSN(got); c.a.Network != "word" && again != got {
+		if again := engine.ShownDSN(got); c.a.Network != "word" && again != got {
 			t.Errorf("%s is read as %s", got, again)
 		}
 	}
 	for _, text := range []string{"bench:secret@tcp/", "root:pw@unix(/a)/", "postgres://me:***@h/", "host=h password=x", "me@tcp(h)/?password=x"} {
-		if got := ShownDSN(text); got != Hidden {
+		if got := engine.ShownDSN(text); got != engine.Hidden {
 			t.Errorf("%s is shown as %s", text, got)
 		}
 	}
-	if got := ShownDSN("root:***@unix(/run/a.sock)/"); got == Hidden {
+	if got := engine.ShownDSN("root:***@unix(/run/a.sock)/"); got == engine.Hidden {
 		t.Error("what older builds wrote is hidden")
 	}
 }

@@ -1,9 +1,9 @@
 // Package engine is the contract of a database engine: what rumbench asks of
-// one, and what it may rely on. The folders below it hold the engines, and
-// enginetest the conformance suite that every engine passes.
+// one, and what it may rely on. The packages below it are the engines, and
+// enginetest is the conformance suite that every engine passes.
 //
-// It holds no engine and no measurement: engines do what they are asked, as
-// fast as they can, and are timed from outside.
+// It holds no engine and no measurement: engines execute operations as fast as
+// they can, and are timed from outside.
 package engine
 
 import (
@@ -16,17 +16,16 @@ import (
 	"rumbench/model"
 )
 
-// Engine makes databases of one kind. It holds no state.
+// Engine opens databases of one kind. It holds no state.
 type Engine interface {
 	Info() Info
-	// Check reports whether Open could honour the configuration, without opening
-	// or touching anything. A server's program is not run if it has been looked
-	// at, see internal/server. A knob that the engine does not have, or cannot
-	// set to the value asked for, is an error that names the knob.
+	// Check returns an error if Open could not honour the configuration, without
+	// opening or touching anything. It does not run a server's program whose
+	// details are known, see internal/server. For a knob that the engine does not
+	// have, or cannot set to that value, it is a *KnobError.
 	Check(Config) error
-	// Open opens the database in Config.Dir and creates an empty one if the
-	// directory is empty; a server it starts there, or attaches to. It has
-	// called Check.
+	// Open opens the database in Config.Dir, which it creates if the directory is
+	// empty; a server is started there, or attached to. It calls Check first.
 	Open(ctx context.Context, c Config) (DB, error)
 }
 
@@ -35,45 +34,45 @@ type Info struct {
 	Name         string // as plans call it
 	Structure    string // the kind of index structure, such as "LSM tree"
 	Doc          string // one sentence
-	Version      string // of the library; servers tell theirs in Settings
+	Version      string // of the library; servers report theirs in Settings
 	Capabilities []model.Capability
-	Options      []Option // what Config.Options may hold
-	// Servers are the kinds of servers that it can start, the usual one first;
+	Options      []Option // valid keys of Config.Options
+	// Servers are the kinds of servers that it can start, the default first;
 	// none: it runs in rumbench's own process.
 	Servers []string
-	// SpaceFactor is a generous estimate of the peak bytes on disk per live
-	// user byte, used only to refuse runs that would fill the disk. 0: it
-	// stores nothing on disk.
+	// SpaceFactor is a generous estimate of peak bytes on disk per live user
+	// byte, used only to refuse runs that would fill the disk. 0: it stores
+	// nothing on disk.
 	SpaceFactor float64
-	// SpaceBase is what an empty database takes: logs that are made in full
-	// size at once, the server's own tables.
+	// SpaceBase is the size of an empty database in bytes: preallocated logs, the
+	// server's own tables.
 	SpaceBase int64
 }
 
-// Various is an engine that is one thing or another by its configuration.
-type Various interface {
-	// InfoOf is Info with the structure and the capabilities that the
-	// configuration gives.
+// Configurable is an engine whose structure and capabilities depend on its
+// configuration.
+type Configurable interface {
+	// InfoOf returns Info for a configuration.
 	InfoOf(Config) Info
 }
 
-// InfoOf describes an engine that is configured so.
+// InfoOf returns the description of an engine with a configuration.
 func InfoOf(e Engine, c Config) Info {
-	if v, ok := e.(Various); ok {
+	if v, ok := e.(Configurable); ok {
 		return v.InfoOf(c)
 	}
 	return e.Info()
 }
 
-// Promiser is an Engine at whose levels a crash loses more, or less, than the
-// level's own words say.
+// Promiser is an Engine whose durability levels promise more, or less, than
+// model.Durability.Promise says.
 type Promiser interface {
-	// Promise returns what a commit survives with the configuration, in a
-	// reader's words; "" leaves it to the level's.
+	// Promise returns what a commit survives with the configuration; "" stands for
+	// the level's own promise.
 	Promise(Config) string
 }
 
-// PromiseOf returns what a commit survives on an engine that is configured so.
+// PromiseOf returns what a commit survives on an engine with a configuration.
 func PromiseOf(e Engine, c Config) string {
 	if p, ok := e.(Promiser); ok {
 		if text := p.Promise(c); text != "" {
@@ -83,8 +82,8 @@ func PromiseOf(e Engine, c Config) string {
 	return c.Durability.Promise()
 }
 
-// UnsyncedPromise is Promise of an engine that syncs nothing below level os,
-// neither at a commit nor in the background.
+// UnsyncedPromise is the Promise of engines that sync nothing below level os,
+// neither at commit nor in the background.
 func UnsyncedPromise(c Config) string {
 	const whole = "a crash of the operating system may lose the whole database, as nothing is synced"
 	switch c.Durability {
@@ -102,24 +101,25 @@ type Option struct {
 }
 
 // Config is what a database is opened with: the knobs that all engines share,
-// and the engine's own options. A knob's zero value leaves it to the engine.
+// and the engine's own options. The zero value of a knob means the engine's
+// default.
 type Config struct {
 	Dir         string            // the private data directory; not used with Server.DSN
-	Storage     string            // the kind of storage, where the engine has several: "innodb"; "" is the usual one
+	Storage     string            // the storage engine, where there are several: "innodb"; "" is the default
 	Server      ServerConfig      // only for engines that are servers
-	Cache       int64             // bytes of the engine's own cache, all of it together
+	Cache       int64             // total bytes of the engine's own cache
 	Durability  model.Durability  // never empty
-	Compression model.Compression //
+	Compression model.Compression // of data on disk
 	Page        int64             // bytes of a page or block
 	DirectIO    *bool             // bypass the page cache
-	// Isolation is the level of every session's transactions, set when it has
-	// connected and read back; DefaultIsolation leaves it to the engine.
+	// Isolation is the level of every session's transactions, set at connect and
+	// read back.
 	Isolation model.Isolation
-	// Protocol is how statements are sent, to engines that have a choice; "" is
+	// Protocol is how statements are sent, where the engine has a choice; "" is
 	// Prepared.
 	Protocol Protocol
 	Options  map[string]any // engine-specific, verbatim
-	Schema   model.Schema   // the tables that operations will name
+	Schema   model.Schema   // the tables of all operations
 }
 
 // CheckOptions returns an error for an option that the engine does not have.
@@ -135,16 +135,16 @@ func (c Config) CheckOptions(known []Option) error {
 // KnobError says that an engine cannot honour a knob.
 type KnobError struct {
 	Knob   string // such as "compression" or "options.mem_table_size"
-	Value  string // as asked for; may be empty
-	Reason string // why not, and what would be possible
+	Value  string // as requested; may be empty
+	Reason string // why not, and what is possible
 	Known  []Option
-	Err    error // the cause, if any; its hint is the knob's
+	Err    error // the cause, if any; its hint is the error's
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *KnobError) Unwrap() error { return e.Err }
 
-// Error is the message.
+// Error returns the message.
 func (e *KnobError) Error() string {
 	if e.Value != "" {
 		return fmt.Sprintf("%s: %s: %s", e.Knob, e.Value, e.Reason)
@@ -154,50 +154,50 @@ func (e *KnobError) Error() string {
 
 // DB is an open database.
 //
-// Session, Sizes and Counters may be called from several goroutines, also while
-// sessions work. CreateIndexes may be called for several tables at the same
-// time, while no session writes to them. The others are called from one
-// goroutine while no session works.
+// Session, Sizes and Counters may be called concurrently, also while sessions
+// execute operations. CreateIndexes may be called concurrently for different
+// tables, while no session writes to them. The others are called from one
+// goroutine while all sessions are idle.
 type DB interface {
-	// Settings are the effective settings, read back from the engine where it
-	// can be asked.
+	// Settings returns the effective settings, read back from the engine where
+	// possible.
 	Settings(ctx context.Context) ([]Setting, error)
 	// CreateTables creates the schema's tables, without secondary indexes. It
 	// fails, and changes nothing, if one exists.
 	CreateTables(ctx context.Context) error
-	// CreateIndexes builds the named secondary indexes of a table that may
-	// hold rows, in one statement or pass where the engine can.
+	// CreateIndexes builds the named secondary indexes of a table that may hold
+	// rows, in one statement or pass where the engine can.
 	CreateIndexes(ctx context.Context, table string, indexes ...string) error
 	// DropIndex removes a secondary index.
 	DropIndex(ctx context.Context, table, index string) error
 	// Session opens a session for one client goroutine.
 	Session(ctx context.Context) (Session, error)
-	// Sizes reports the bytes that each table and index takes, and the total
-	// of the database, where the engine can tell.
+	// Sizes returns the bytes of each table and index, where known, and of the
+	// whole database.
 	Sizes(ctx context.Context) ([]Size, error)
-	// Counters adds the engine's counters to the sample. It must be cheap: it
-	// is called every second during measurement.
+	// Counters adds the engine's counters to the sample. It must be cheap: it is
+	// called every second during measurement.
 	Counters(ctx context.Context, s *Sample) error
-	// Settle brings the database to rest after a load: flushes, checkpoints,
-	// compacts, vacuums or analyzes, and reports what it did.
+	// Settle brings the database to rest after a load: it flushes, checkpoints,
+	// compacts, vacuums or analyzes, and returns what it did.
 	Settle(ctx context.Context) ([]SettleAction, error)
-	// Close ends the sessions that are still open and closes the database.
-	// What was committed at any level but none is there after the next Open.
-	// Closing again does nothing.
+	// Close ends the sessions that are still open and closes the database. What
+	// was committed at any level but none is there after the next Open. Closing
+	// again does nothing.
 	Close() error
 }
 
 // Session executes operations for one client, one at a time.
 type Session interface {
-	// Prepare readies a shape that has been validated against the schema. A
+	// Prepare prepares an operation that has been validated against the schema. A
 	// secondary index that it names must exist.
 	Prepare(ctx context.Context, op *model.Op) (Stmt, error)
 	Close() error
 }
 
-// Loader is a Session that has something to do when a load has ended: until
-// EndLoad has returned, rows inserted with model.Op.Load need not be seen by
-// others, nor survive a crash.
+// Loader is a Session that completes bulk loads: until EndLoad has returned,
+// rows inserted with model.Op.Load need neither be visible to other sessions
+// nor survive a crash.
 type Loader interface {
 	EndLoad(ctx context.Context) error
 }
@@ -205,29 +205,29 @@ type Loader interface {
 // Stmt is a prepared operation.
 type Stmt interface {
 	// Exec executes the operation. Arguments are laid out as model.Op.Args
-	// says; they and the rows handed to Result.Each are valid during the call
-	// only. Outside a transaction an operation is atomic and, when Exec
-	// returns nil, durable as configured. A failed operation changes nothing
-	// and returns an error whose class ClassOf tells. Within a transaction an
-	// engine that cannot undo one operation may instead fail all that follow,
-	// Commit too, so that everything is undone.
+	// says; they and the rows passed to Result.Each are valid only during the
+	// call. Outside a transaction an operation is atomic and, when Exec returns
+	// nil, durable as configured. A failed operation changes nothing and returns
+	// an error that ClassOf classifies. Within a transaction an engine that
+	// cannot undo a single operation may instead fail all that follow, Commit
+	// included, so that everything is undone.
 	Exec(ctx context.Context, args []model.Value, r *Result) error
 }
 
-// Result is what an operation did. Exec fills it anew; Each stays.
+// Result is what an operation did. Exec overwrites all but Each.
 type Result struct {
 	Rows  int64       // rows inserted, deleted, changed, or returned
 	Bytes int64       // user bytes of the values returned
-	Value model.Value // of an aggregate; for an insert with ReturnNumber, the number of its last row where the engine knows it
-	// Each, if set, sees every row returned, in order. The row and its values
-	// are valid only during the call.
+	Value model.Value // of an aggregate; for an insert with ReturnNumber, the number of its last row, if known
+	// Each, if set, is called with every row returned, in order. The row and its
+	// values are valid only during the call.
 	Each func(row []model.Value)
 }
 
-// Reset empties the result before an execution.
+// Reset clears the result before an execution.
 func (r *Result) Reset() { r.Rows, r.Bytes, r.Value = 0, 0, model.Value{} }
 
-// Row counts a row returned and hands it to Each.
+// Row counts a row returned and passes it to Each.
 func (r *Result) Row(row []model.Value) {
 	r.Rows++
 	for _, v := range row {
@@ -242,8 +242,7 @@ func (r *Result) Row(row []model.Value) {
 type Setting struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
-	// Source says how the value is known: "read back" from the engine, or
-	// "as set" where the engine cannot be asked.
+	// Source is ReadBack if the engine reported the value, else AsSet.
 	Source string `json:"source"`
 }
 
@@ -257,7 +256,7 @@ const (
 type Size struct {
 	Object string `json:"object"` // "table", "table.index", or "" for the whole database
 	Bytes  int64  `json:"bytes"`  // allocated
-	// Kind says how the number is known: "exact" or "estimate".
+	// Kind is Exact or Estimate.
 	Kind string `json:"kind"`
 }
 
@@ -267,9 +266,9 @@ const (
 	Estimate = "estimate"
 )
 
-// SettleAction is one thing that Settle did.
+// SettleAction is an action of Settle.
 type SettleAction struct {
 	Name     string        `json:"name"`
 	Duration time.Duration `json:"ns"`
-	Detail   string        `json:"detail,omitempty"` // what changed, such as debt before and after
+	Detail   string        `json:"detail,omitempty"` // its effect, such as debt before and after
 }

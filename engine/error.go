@@ -15,19 +15,20 @@ type Class string
 // The classes of errors.
 const (
 	OK          Class = ""
-	Conflict    Class = "conflict"     // another transaction was in the way, and what was read is not so any more; the same operation may succeed when tried again
-	Deadlock    Class = "deadlock"     // it and others waited for each other, and it was chosen to give way
-	LockTimeout Class = "lock timeout" // a lock was not to be had, or not in the time that the server allows
-	Timeout     Class = "timeout"      // it took too long and was given up
+	Conflict    Class = "conflict"     // serialization failure: a concurrent transaction changed what it read; a retry may succeed
+	Deadlock    Class = "deadlock"     // it was chosen as the victim of a deadlock
+	LockTimeout Class = "lock timeout" // a lock was not granted within the server's limit
+	Timeout     Class = "timeout"      // it took too long and was cancelled
 	Duplicate   Class = "duplicate"    // a key exists
-	Gone        Class = "gone"         // the database or its server is not there any more
-	Fatal       Class = "fatal"        // anything else: a bug, a full disk, a broken file
+	Gone        Class = "gone"         // the database or its server has gone away
+	Fatal       Class = "fatal"        // anything else: a bug, a full disk, a corrupt file
 )
 
-// Yields tells whether an error of the class says that others were in the way.
+// Yields reports whether errors of the class are caused by concurrent
+// transactions: the operation yields to them and may be retried.
 func (c Class) Yields() bool { return c == Conflict || c == Deadlock || c == LockTimeout }
 
-// Ends tells whether an error of the class ends the step: it would only repeat.
+// Ends reports whether an error of the class ends the step: a retry would fail too.
 func (c Class) Ends() bool { return c == Gone || c == Fatal }
 
 type classified struct {
@@ -38,7 +39,7 @@ type classified struct {
 func (e *classified) Error() string { return e.err.Error() }
 func (e *classified) Unwrap() error { return e.err }
 
-// Classify gives err a class. It returns nil for a nil error.
+// Classify returns err with a class, nil for a nil error.
 func Classify(c Class, err error) error {
 	if err == nil {
 		return nil
@@ -46,13 +47,13 @@ func Classify(c Class, err error) error {
 	return &classified{c, err}
 }
 
-// Errorf makes an error of a class.
+// Errorf returns a formatted error with a class.
 func Errorf(c Class, format string, args ...any) error {
 	return Classify(c, fmt.Errorf(format, args...))
 }
 
-// ClassOf tells the class of an error that an engine returned: the one it was
-// given, Timeout for an expired context, otherwise Fatal.
+// ClassOf returns the class of an engine's error: the one given to Classify,
+// else Timeout for an expired context, else Fatal.
 func ClassOf(err error) Class {
 	if err == nil {
 		return OK
@@ -70,7 +71,7 @@ func ClassOf(err error) Class {
 // Hint returns what a user can do about an error, "" if nothing is known.
 func Hint(err error) string { return hint.Of(err) }
 
-// DiskFull makes an error that is the system's of a full disk, too.
+// DiskFull returns err as an error that also is syscall.ENOSPC.
 func DiskFull(err error) error { return &fullError{err} }
 
 type fullError struct{ error }

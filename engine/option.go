@@ -9,7 +9,7 @@ import (
 	"rumbench/model"
 )
 
-// IntOption reads a whole-numbered option; def stands in for one not given.
+// IntOption returns an integer option, def if it is not set.
 func (c Config) IntOption(name string, def, least, greatest int64) (int64, error) {
 	v, ok := c.Options[name]
 	if !ok {
@@ -32,7 +32,7 @@ func (c Config) IntOption(name string, def, least, greatest int64) (int64, error
 	return n, nil
 }
 
-// BoolOption reads an option that is true or false; def stands in for one not given.
+// BoolOption returns a boolean option, def if it is not set.
 func (c Config) BoolOption(name string, def bool) (bool, error) {
 	v, ok := c.Options[name]
 	if !ok {
@@ -45,8 +45,8 @@ func (c Config) BoolOption(name string, def bool) (bool, error) {
 	return b, nil
 }
 
-// ChoiceOption reads an option that is one of some words; the first stands in
-// for one not given.
+// ChoiceOption returns an option that is one of choices, the first if it is not
+// set.
 func (c Config) ChoiceOption(name string, choices ...string) (string, error) {
 	v, ok := c.Options[name]
 	if !ok {
@@ -60,7 +60,7 @@ func (c Config) ChoiceOption(name string, choices ...string) (string, error) {
 	return "", &KnobError{Knob: "options." + name, Value: fmt.Sprint(v), Reason: fmt.Sprintf("it must be one of %v", choices)}
 }
 
-// TimedAction does one thing for Settle and reports how long it took.
+// TimedAction runs f as an action of Settle and times it.
 func TimedAction(name string, f func() error) ([]SettleAction, error) {
 	start := time.Now()
 	if err := f(); err != nil {
@@ -69,36 +69,36 @@ func TimedAction(name string, f func() error) ([]SettleAction, error) {
 	return []SettleAction{{Name: name, Duration: time.Since(start)}}, nil
 }
 
-// CheckIsolation refuses another level than those that the engine has.
+// CheckIsolation refuses a level that the engine does not have.
 func (c Config) CheckIsolation(has ...model.Isolation) error {
 	if c.Isolation == model.DefaultIsolation || slices.Contains(has, c.Isolation) {
 		return nil
 	}
-	reason := "there are no levels to choose from"
+	reason := "the engine has no isolation levels"
 	if len(has) > 0 {
 		names := make([]string, len(has))
 		for i, level := range has {
 			names[i] = level.String()
 		}
-		reason = "only " + strings.Join(names, ", ") + " can be had"
+		reason = "the engine supports only " + strings.Join(names, ", ")
 	}
 	return &KnobError{Knob: "isolation", Value: c.Isolation.String(), Reason: reason}
 }
 
-// CheckDiskless refuses every knob and every promise, for an engine that stores
-// nothing on disk. Has are the isolation levels of its transactions.
+// CheckDiskless refuses every knob and every durability but none, for an engine
+// that stores nothing on disk. has are its isolation levels.
 func (c Config) CheckDiskless(has ...model.Isolation) error {
 	switch {
 	case c.Durability != model.DurabilityNone:
-		return &KnobError{Knob: "durability", Value: string(c.Durability), Reason: "the engine stores nothing on disk; only none can be had"}
+		return &KnobError{Knob: "durability", Value: string(c.Durability), Reason: "the engine stores nothing on disk; only none is possible"}
 	case c.Cache != 0:
 		return &KnobError{Knob: "cache", Reason: "the engine has no cache"}
 	case c.Compression != "" && c.Compression != model.CompressionNone:
-		return &KnobError{Knob: "compression", Value: string(c.Compression), Reason: "the engine does not compress; only none can be had"}
+		return &KnobError{Knob: "compression", Value: string(c.Compression), Reason: "the engine does not compress; only none is possible"}
 	case c.Page != 0:
 		return &KnobError{Knob: "page", Reason: "the engine has no pages"}
 	case c.DirectIO != nil && *c.DirectIO:
-		return &KnobError{Knob: "direct_io", Value: "true", Reason: "the engine does no input or output"}
+		return &KnobError{Knob: "direct_io", Value: "true", Reason: "the engine does no I/O"}
 	}
 	return c.CheckEmbedded(nil, has...)
 }

@@ -8,47 +8,47 @@ import (
 	"rumbench/model"
 )
 
-// Explainer is a DB that chooses at run time by which way it finds rows.
+// Explainer is a DB with a query planner.
 type Explainer interface {
-	// Explain returns the plan that an operation would be executed by now,
-	// with values of rows that its table holds. It may be called while sessions
-	// are open, and not while they work.
+	// Explain returns the plan that the database would choose now for an
+	// operation, with values of existing rows. It may be called while sessions
+	// are open but idle.
 	Explain(ctx context.Context, op *model.Op) (Plan, error)
 }
 
-// Plan is how a database would execute a statement.
+// Plan is the execution plan of a statement.
 type Plan struct {
 	Statement string   `json:"statement"`        // as it is prepared
 	Text      string   `json:"text,omitempty"`   // the plan as the database writes it
-	Access    []Access `json:"access,omitempty"` // the ways to the rows of its table
-	// TableBytes is what the table takes without its secondary indexes; 0: not known.
+	Access    []Access `json:"access,omitempty"` // the access paths to the table
+	// TableBytes is the size of the table without secondary indexes; 0: unknown.
 	TableBytes int64 `json:"table_bytes,omitempty"`
 	// None says why there is no plan.
 	None string `json:"none,omitempty"`
 }
 
-// Access is a way to the rows of a table.
+// Access is an access path to the rows of a table.
 type Access struct {
 	Index string  `json:"index,omitempty"` // as the schema names it, or PrimaryKey; "" of WholeTable
 	How   How     `json:"how"`
 	As    string  `json:"as"`             // what the database calls it
-	Rows  float64 `json:"rows,omitempty"` // that it expects to find; 0: not known
+	Rows  float64 `json:"rows,omitempty"` // estimated rows; 0: unknown
 }
 
 // PrimaryKey is the primary key's index in an Access.
 const PrimaryKey = "primary key"
 
-// How is how rows are found.
+// How is the kind of an access path.
 type How string
 
-// The ways to find rows.
+// The kinds of access paths.
 const (
-	Seek       How = "seek"        // at once, by conditions on the index
-	Walk       How = "walk"        // by reading the index from one end
-	WholeTable How = "whole table" // by reading the table
+	Seek       How = "seek"        // index lookup or range, by conditions on the index
+	Walk       How = "walk"        // full index scan, from one end
+	WholeTable How = "whole table" // full table scan
 )
 
-// IndexOf is the index that an operation names, as an Access writes it.
+// IndexOf returns the index that an operation names, as Access.Index.
 func IndexOf(op *model.Op) string {
 	if op.Index == "" {
 		return PrimaryKey
@@ -56,7 +56,7 @@ func IndexOf(op *model.Op) string {
 	return op.Index
 }
 
-// String is the way in words: "seek in the primary key".
+// String returns the access path in words: "seek in primary key".
 func (a Access) String() string {
 	if a.Index == "" {
 		return string(a.How)
@@ -64,7 +64,7 @@ func (a Access) String() string {
 	return string(a.How) + " in " + a.Index
 }
 
-// Ways lists the ways to the rows, for people.
+// Ways lists the access paths, for people.
 func (p *Plan) Ways() string {
 	if p.None != "" {
 		return p.None
@@ -81,7 +81,8 @@ func (p *Plan) Ways() string {
 	return strings.Join(out, ", ")
 }
 
-// Same tells whether two plans find their rows alike; how many they expect may differ.
+// Same reports whether two plans have the same access paths; estimated rows may
+// differ.
 func (p *Plan) Same(o *Plan) bool {
 	return p.None == o.None && slices.EqualFunc(p.Access, o.Access, func(a, b Access) bool {
 		a.Rows, b.Rows = 0, 0

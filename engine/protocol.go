@@ -5,8 +5,8 @@ type Protocol string
 
 // The protocols.
 const (
-	Prepared Protocol = "prepared" // the server parses a statement once for a session; values are sent in binary form
-	Text     Protocol = "text"     // every execution is a statement with its values in it, parsed anew
+	Prepared Protocol = "prepared" // server-side prepared statements, parsed once per session; values are sent in binary form
+	Text     Protocol = "text"     // every execution is a statement with literal values, parsed each time
 )
 
 // Protocols lists the protocols.

@@ -2,28 +2,28 @@ package engine
 
 import "strings"
 
-// CounterKind tells how a sampled number is to be read.
+// CounterKind is how a sampled number is to be read.
 type CounterKind string
 
 // The kinds of sampled numbers.
 const (
-	Counter CounterKind = "counter" // only ever grows; its meaning is the difference of two samples
-	Gauge   CounterKind = "gauge"   // a state; its meaning is the value itself
+	Counter CounterKind = "counter" // never decreases; the difference of two samples counts
+	Gauge   CounterKind = "gauge"   // a state; the value itself counts
 )
 
-// Names that mean the same on every engine. An engine that can tell one of
-// them adds it beside its own counters, and metrics are derived from it.
+// Counters with the same meaning on every engine. An engine that knows one adds
+// it beside its own counters, and metrics are derived from it.
 const (
-	CacheLookups   = "engine.cache_lookups"    // counter: blocks or pages that were looked for in the engine's own cache, for operations
-	CacheMisses    = "engine.cache_misses"     // counter: of them, those that were not there
-	BytesWritten   = "engine.bytes_written"    // counter: bytes that the engine says it wrote, data and logs
-	BytesRead      = "engine.bytes_read"       // counter: bytes that the engine says it read, for operations and for its background work
-	BytesTaken     = "engine.bytes_taken"      // counter: bytes of keys and values given to the storage, index entries included; the denominator of an LSM tree's own account
-	DirtyBytes     = "engine.dirty_bytes"      // gauge: changed pages that are still to be written
-	CompactionDebt = "engine.compaction_debt"  // gauge: bytes that background merges still have to rewrite
-	CheckpointAge  = "engine.checkpoint_bytes" // gauge: log that recovery would have to read: written since the last checkpoint
-	StallTime      = "engine.stall_ns"         // counter: time for which writes were held up
-	Stalls         = "engine.stalls"           // counter: how often writes were held up
+	CacheLookups   = "engine.cache_lookups"    // counter: lookups of blocks or pages in the engine's own cache, for operations
+	CacheMisses    = "engine.cache_misses"     // counter: those of them that missed
+	BytesWritten   = "engine.bytes_written"    // counter: bytes written as reported by the engine, data and logs
+	BytesRead      = "engine.bytes_read"       // counter: bytes read as reported by the engine, for operations and background work
+	BytesTaken     = "engine.bytes_taken"      // counter: key and value bytes put into the storage, index entries included: what an LSM tree divides by
+	DirtyBytes     = "engine.dirty_bytes"      // gauge: dirty pages, still to be written
+	CompactionDebt = "engine.compaction_debt"  // gauge: bytes that compactions still have to rewrite
+	CheckpointAge  = "engine.checkpoint_bytes" // gauge: log written since the last checkpoint, which recovery would have to read
+	StallTime      = "engine.stall_ns"         // counter: time in which writes were stalled
+	Stalls         = "engine.stalls"           // counter: number of write stalls
 )
 
 // Point is one sampled number.
@@ -35,7 +35,7 @@ type Point struct {
 	Value  float64
 }
 
-// Key identifies the series that the point belongs to.
+// Key identifies the time series that the point belongs to.
 func (p Point) Key() string {
 	if p.Labels == "" {
 		return p.Name
@@ -43,7 +43,7 @@ func (p Point) Key() string {
 	return p.Name + "{" + p.Labels + "}"
 }
 
-// Sample collects points. Its memory is reused from one sample to the next.
+// Sample collects points. Its memory is reused across samples.
 type Sample struct {
 	Points []Point
 }

@@ -9,38 +9,38 @@ import (
 	"rumbench/model"
 )
 
-// ServerConfig says which server a database lives on. Its zero value is a
-// private server of the engine's usual kind.
+// ServerConfig is the server that holds a database. Its zero value is a private
+// server of the engine's default kind.
 type ServerConfig struct {
-	Kind   string // of the server to start, such as "mariadb"; "": the engine's first
+	Kind   string // of the server to start, such as "mariadb"; "": the engine's default
 	Binary string // path of its program; "": the one that is installed
-	// DSN attaches to a server that runs already, as its driver writes it. Such
-	// a server is never started, stopped, configured or wiped.
+	// DSN attaches to a running server, in its driver's syntax. Such a server is
+	// never started, stopped, configured or wiped.
 	DSN string
-	// Schema is what the tables are made in; "" is DefaultSchema. Unless Force
-	// is set it must not exist, on a server that is attached to.
+	// Schema is where the tables are created; "" is DefaultSchema. On an attached
+	// server it must not exist, unless Force is set.
 	Schema string
-	// Force allows a schema that exists. Tables in it that have the names of
-	// the workload's are replaced by CreateTables; others are left alone. It also
-	// allows options that let others at a private server.
+	// Force allows an existing schema. CreateTables replaces tables in it that
+	// have the same names as the workload's; others stay. It also allows options
+	// that open a private server to other clients.
 	Force bool
-	// Log is the file that the server's own messages go to; "": one beside its data.
+	// Log is the file of the server's own messages; "": one beside its data.
 	Log string
 }
 
-// ServerVersion is the Setting that tells what a server says it is.
+// ServerVersion is the Setting that holds the version that a server reports.
 const ServerVersion = "server_version"
 
-// DefaultSchema is the schema that tables are made in.
+// DefaultSchema is the schema of tables where none is named.
 const DefaultSchema = "rumbench"
 
-// CheckEmbedded returns an error for what only servers have, and for an option
-// or an isolation level that the engine does not have.
+// CheckEmbedded returns an error for a knob that only servers have, and for an
+// option or an isolation level that the engine does not have.
 func (c Config) CheckEmbedded(known []Option, has ...model.Isolation) error {
 	const reason = "the engine runs in rumbench's own process and has no server"
 	switch {
 	case c.Storage != "":
-		return &KnobError{Knob: "storage", Value: c.Storage, Reason: "the engine has one kind of storage only"}
+		return &KnobError{Knob: "storage", Value: c.Storage, Reason: "the engine has only one storage engine"}
 	case c.Server.Kind != "":
 		return &KnobError{Knob: "server", Value: c.Server.Kind, Reason: reason}
 	case c.Server.Binary != "":
@@ -58,88 +58,87 @@ func (c Config) CheckEmbedded(known []Option, has ...model.Isolation) error {
 	return c.CheckOptions(known)
 }
 
-// RefuseOpening returns an error for an option that would let others at a private
-// server, unless that is forced.
+// RefuseOpening returns an error for an option that would open a private server
+// to other clients, unless Force is set.
 func (c Config) RefuseOpening(option string) error {
 	if c.Server.Force {
 		return nil
 	}
-	return &KnobError{Knob: "options." + option, Reason: "it would let others at a server that is for the benchmark alone", Err: errOpening}
+	return &KnobError{Knob: "options." + option, Reason: "it would open the benchmark's private server to other clients", Err: errOpening}
 }
 
-var errOpening = hint.With(errors.New("the server would be open to others"), "remove the option, or run with --force")
+var errOpening = hint.With(errors.New("the server would be open to other clients"), "remove the option, or run with --force")
 
-// ExistsError says that the schema on a server that was attached to exists already.
+// ExistsError is a schema that exists already on an attached server.
 type ExistsError struct {
 	Schema  string
-	Comment string // what its maker has written on it, if the server keeps that
+	Comment string // its comment, if the server stores one
 }
 
-// Error is the message.
+// Error returns the message.
 func (e *ExistsError) Error() string {
-	said := ""
+	comment := ""
 	if e.Comment != "" {
-		said = " (" + e.Comment + ")"
+		comment = " (" + e.Comment + ")"
 	}
-	return fmt.Sprintf("the server has a schema %s already%s, and rumbench touches nothing that it did not make", e.Schema, said)
+	return fmt.Sprintf("the server has a schema %s already%s, and rumbench does not touch what it did not create", e.Schema, comment)
 }
 
-// Hint says what can be done.
+// Hint returns what the user can do.
 func (e *ExistsError) Hint() string {
 	return "choose another schema: NAME, or run with --force, which replaces the tables of the workload in it"
 }
 
-// Hosted is a DB whose work is done by other processes than this one.
+// Hosted is a DB that runs in server processes, not in this one.
 type Hosted interface {
 	DB
-	// Processes are the server's processes on this host; their descendants
-	// belong to it too. Without any, why tells why they are not known.
+	// Processes returns the server's processes on this host, which their
+	// descendants belong to as well. If there are none, why is the reason.
 	Processes() (pids []int, why string)
-	// DataDir is where the server keeps its data on this host, "" if that is
-	// not known.
+	// DataDir returns the server's data directory on this host, "" if it is
+	// unknown.
 	DataDir() string
-	// Died tells how a server that was started by Open ended, with its last
-	// words; nil while it runs, and of a server that was attached to.
+	// Died returns how a server that was started by Open ended, with its last
+	// messages; nil while it runs, and for an attached server.
 	Died() error
 }
 
-// FileClass tells what a file of a server's data directory is for.
+// FileClass is the purpose of a file in a server's data directory.
 type FileClass string
 
 // The classes of files.
 const (
 	DataFile   FileClass = "data"   // tables and indexes
-	LogFile    FileClass = "log"    // what recovery reads, in files that grow and are removed: they hold rows that are nowhere else yet
-	RedoFile   FileClass = "redo"   // what recovery reads, in files that are used again
-	SpareFile  FileClass = "spare"  // made in advance, for what is still to be written to a log
-	SystemFile FileClass = "system" // the server's own tables, undo, old versions of rows, settings, messages
+	LogFile    FileClass = "log"    // write-ahead log in files that grow and are removed: it holds rows that are nowhere else yet
+	RedoFile   FileClass = "redo"   // redo log in files that are reused
+	SpareFile  FileClass = "spare"  // preallocated or recycled log files
+	SystemFile FileClass = "system" // the server's own tables, undo, old row versions, settings, messages
 	TempFile   FileClass = "temp"
 )
 
-// Classifier is a DB that can tell the files of its data directory apart.
+// Classifier is a DB that knows the purpose of each file in its data directory.
 type Classifier interface {
-	// FileClass returns what gives the class of a file by its path below the data
-	// directory, as things are now.
+	// FileClass returns a function that classifies a file by its path below the
+	// data directory, as of now.
 	FileClass(ctx context.Context) (func(path string) FileClass, error)
-	// Empty returns what the files of each class took, as far as they were
-	// written, when the server had been made and held nothing yet; nil if that
-	// is not known.
+	// Empty returns the written bytes of each class when the server was new and
+	// empty; nil if that is unknown.
 	Empty() map[FileClass]int64
 }
 
-// Watcher is an engine that can watch a running server without touching it.
+// Watcher is an engine that can watch a running server without changing it.
 type Watcher interface {
-	// Watch connects to the server that a DSN names, for its counters only.
+	// Watch connects to the server of a DSN, for its counters only.
 	Watch(ctx context.Context, dsn string) (Watch, error)
 }
 
-// Watch is a connection that reads counters.
+// Watch is a connection for reading counters.
 type Watch interface {
 	// Counters adds the server's counters, as DB.Counters does.
 	Counters(ctx context.Context, s *Sample) error
-	// Processes are the server's processes, as Hosted.Processes tells.
+	// Processes is as in Hosted.
 	Processes() (pids []int, why string)
-	// DataDir is where the server keeps its data, as Hosted.DataDir tells.
+	// DataDir is as in Hosted.
 	DataDir() string
 	Close() error
 }

@@ -2,8 +2,8 @@ package engine
 
 import "runtime/debug"
 
-// ModuleVersion is the version of a Go module that this binary was built with,
-// "unknown" where the binary does not tell.
+// ModuleVersion returns the version of a Go module that this binary was built
+// with, "unknown" if the build information lacks it.
 func ModuleVersion(path string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -1,9 +1,12 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Durability is what a committed operation survives. Engines map it to their
-// own settings and read those back; it stands on the first line of every result.
+// own settings and read those back; the first line of every result shows it.
 type Durability string
 
 // The durability levels. DurabilityInterval is neither weaker nor stronger than
@@ -11,7 +14,7 @@ type Durability string
 // may lose something when a process is killed.
 const (
 	DurabilityNone     Durability = "none"     // nothing promised: no sync, the log may be off
-	DurabilityInterval Durability = "interval" // any crash, but for about the last second of commits: log synced once a second
+	DurabilityInterval Durability = "interval" // any crash loses at most about the last second of commits: log synced once a second
 	DurabilityProcess  Durability = "process"  // kill -9 of the engine's process: log written to the operating system at commit
 	DurabilityOS       Durability = "os"       // a crash of the operating system: log synced at commit
 )
@@ -21,7 +24,7 @@ func Durabilities() []Durability {
 	return []Durability{DurabilityNone, DurabilityInterval, DurabilityProcess, DurabilityOS}
 }
 
-// Promise returns what every engine promises at the level, in a reader's words.
+// Promise returns what every engine promises at the level, in a sentence.
 func (d Durability) Promise() string {
 	switch d {
 	case DurabilityNone:
@@ -36,10 +39,10 @@ func (d Durability) Promise() string {
 	return ""
 }
 
-// Compression is how an engine compresses what it stores.
+// Compression is the algorithm by which an engine compresses what it stores.
 type Compression string
 
-// The compression algorithms that can be asked for. "" leaves it to the engine.
+// The compression algorithms. "" leaves the choice to the engine.
 const (
 	CompressionNone   Compression = "none"
 	CompressionLZ4    Compression = "lz4"
@@ -53,9 +56,8 @@ func Compressions() []Compression {
 	return []Compression{CompressionNone, CompressionLZ4, CompressionZstd, CompressionZlib, CompressionSnappy}
 }
 
-// Capability is something that an engine may or may not be able to do. A
-// workload names what it needs; a run that needs more than the engine has is
-// refused before it starts.
+// Capability is an optional feature of an engine. A workload names those it
+// needs; a run that needs more than the engine has is refused before it starts.
 type Capability string
 
 // The capabilities.
@@ -65,17 +67,13 @@ const (
 	CapResults      Capability = "results"      // operations return the rows that were stored; the null engine's do not
 )
 
-// Has tells whether want is among caps.
+// Has reports whether caps contains want.
 func Has(caps []Capability, want Capability) bool {
-	for _, c := range caps {
-		if c == want {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(caps, want)
 }
 
-// Missing returns an error that names the first needed capability that caps lack.
+// Missing returns an error that names the first capability of need that caps
+// does not contain.
 func Missing(caps, need []Capability) error {
 	for _, n := range need {
 		if !Has(caps, n) {

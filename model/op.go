@@ -12,18 +12,28 @@ type Kind uint8
 // The operation kinds. The arguments of an execution are a flat list of values
 // whose layout depends on the kind; see Op.Args.
 const (
-	Insert       Kind = iota + 1 // Rows rows with the Columns given
-	Get                          // the rows of Keys keys, in any order; keys that do not exist give no row, a key given twice gives its rows once or twice. By Index a key is its Equal leading columns
-	Scan                         // entries of an index, or of the table by primary key, in order
-	Update                       // set or add to columns of the rows that Index finds by equality, by default of Keys rows by primary key; a key given twice counts once
-	Delete                       // Keys rows by primary key
-	DeleteLowest                 // the Rows rows with the lowest primary keys at or above a cursor
-	Begin                        // start a transaction at Isolation
-	Commit                       // end the session's transaction, keeping its work
-	Rollback                     // end the session's transaction, undoing its work
+	// Insert inserts Rows rows with the Columns given.
+	Insert Kind = iota + 1
+	// Get returns the rows of Keys keys, in any order. A key that does not exist
+	// returns no row; a repeated key returns its rows once or twice. By Index, a
+	// key is its Equal leading columns.
+	Get
+	// Scan returns entries of an index, or of the table by primary key, in order.
+	Scan
+	// Update sets, or adds to, columns of Keys rows by primary key, or of the rows
+	// that Index finds by equality. A repeated key counts once.
+	Update
+	// Delete deletes Keys rows by primary key.
+	Delete
+	// DeleteLowest deletes the Rows rows with the lowest primary keys at or above
+	// a cursor.
+	DeleteLowest
+	Begin    // starts a transaction at Isolation
+	Commit   // ends the session's transaction, keeping its work
+	Rollback // ends the session's transaction, undoing its work
 )
 
-// String is the name of the kind in messages.
+// String returns the name of the kind, for messages.
 func (k Kind) String() string {
 	names := []string{"", "insert", "get", "scan", "update", "delete", "delete lowest", "begin", "commit", "rollback"}
 	if int(k) < len(names) {
@@ -32,15 +42,15 @@ func (k Kind) String() string {
 	return "kind(" + strconv.Itoa(int(k)) + ")"
 }
 
-// Conflict says what an insert does when a row with the key exists.
+// Conflict is what an insert does when a row with the key exists.
 type Conflict uint8
 
-// The answers to a key conflict.
+// The conflict rules.
 const (
 	Fail    Conflict = iota // the statement fails with class Duplicate and changes nothing
-	Ignore                  // keep the old row
-	Replace                 // the new row takes its place
-	Add                     // add the new row's AddColumns to the old row's, keep the rest
+	Ignore                  // keeps the old row
+	Replace                 // replaces the old row
+	Add                     // adds the new row's AddColumns to the old row's and keeps the rest
 )
 
 // Bound is how a scan is bounded on one side.
@@ -66,8 +76,8 @@ const (
 // Isolation is a transaction's isolation level.
 type Isolation uint8
 
-// The isolation levels. DefaultIsolation is the engine's own, read back into
-// its settings.
+// The isolation levels. DefaultIsolation is the engine's default, which its
+// settings show.
 const (
 	DefaultIsolation Isolation = iota
 	ReadUncommitted
@@ -76,15 +86,15 @@ const (
 	Serializable
 )
 
-// isolationNames are the levels as plans and results write them.
+// isolationNames holds the levels as plans and results write them.
 var isolationNames = [...]string{"", "read-uncommitted", "read-committed", "repeatable-read", "serializable"}
 
-// Isolations lists the levels that can be asked for, weakest first.
+// Isolations lists the levels, weakest first.
 func Isolations() []Isolation {
 	return []Isolation{ReadUncommitted, ReadCommitted, RepeatableRead, Serializable}
 }
 
-// String is the level's name, "" of DefaultIsolation.
+// String returns the level's name, "" for DefaultIsolation.
 func (i Isolation) String() string {
 	if int(i) < len(isolationNames) {
 		return isolationNames[i]
@@ -104,40 +114,39 @@ type Op struct {
 	Kind  Kind
 	Table string
 
-	// Columns are, for an insert, the columns given (an Auto column may be
-	// left out; other columns left out are NULL); for Get and Scan, the columns returned.
+	// Columns are, for an insert, the columns given (an Auto column may be left
+	// out; other omitted columns are NULL); for Get and Scan, the columns returned.
 	Columns []string
 
-	Rows       int      // Insert: rows in one execution; DeleteLowest: how many at most
+	Rows       int      // Insert: rows in one execution; DeleteLowest: rows at most
 	OnConflict Conflict // Insert
 	AddColumns []string // Insert with OnConflict Add
-	// ReturnNumber: the caller reads the number of an insert's last row in a
-	// table with an Auto column. Engines whose answer holds it only where the
-	// statement asks for it ask only then.
+	// ReturnNumber asks for the number of an insert's last row in a table with
+	// an Auto column. Engines that return it at extra cost do so only then.
 	ReturnNumber bool
-	// Load: the insert belongs to the first load of a table that nobody else
-	// reads until the load has ended. An engine may take a shorter way, if its
+	// Load marks an insert of the first load of a table that no other session
+	// reads until the load has ended. An engine may then use a bulk load, if its
 	// options ask for it; see engine.Loader.
 	Load bool
 
 	Keys int // Get, Delete, Update by primary key: keys in one execution; 0 means 1
 
-	// Index names a secondary index; "" is the primary key.
+	// Index is a secondary index by name; "" is the primary key.
 	Index string
-	// Equal is how many leading index columns are given by equality. The
-	// bounds are on the column that follows.
+	// Equal is the number of leading index columns compared by equality. The
+	// bounds apply to the column after them.
 	Equal        int
 	Lower, Upper Bound
-	// Ranges is how many pairs of bounds a scan has, both Inclusive and on the
-	// first column; an entry in several of them comes once. 0 means 1. Only
-	// with Free.
+	// Ranges is the number of pairs of bounds of a scan, both Inclusive and on
+	// the first column; an entry in several of them is returned once. 0 means 1.
+	// Only with Free.
 	Ranges int
-	// Free: rows may come in any order and by any way that the engine chooses,
-	// unless OrderBy says otherwise; a SQL database gets the plain statement,
-	// without a hint and without an order of its own. Not with Limit.
+	// Free allows any order of rows and any access path, unless OrderBy is set: a
+	// SQL database gets the plain statement, without hint and without ORDER BY.
+	// Not with Limit.
 	Free bool
-	// Shorter, of a scan: only rows whose column of that name holds fewer bytes
-	// than the last argument says. Nothing finds them but reading all.
+	// Shorter restricts a scan to rows whose column of that name is shorter, in
+	// bytes, than the last argument. No index helps: all rows are read.
 	Shorter   string
 	Desc      bool // scan from the upper bound down
 	Limit     int  // 0 means no limit
@@ -150,7 +159,7 @@ type Op struct {
 	Isolation Isolation // Begin
 }
 
-// Label describes the operation in messages.
+// Label describes the operation, for messages.
 func (o *Op) Label() string {
 	s := o.Kind.String()
 	if o.Table != "" {
@@ -162,13 +171,13 @@ func (o *Op) Label() string {
 	return s
 }
 
-// KeyCount is the number of keys in one execution of a Get, Delete or Update by key.
+// KeyCount returns the number of keys in one execution of a Get, Delete or Update by key.
 func (o *Op) KeyCount() int { return max(o.Keys, 1) }
 
-// RangeCount is the number of pairs of bounds of a Scan.
+// RangeCount returns the number of pairs of bounds of a scan.
 func (o *Op) RangeCount() int { return max(o.Ranges, 1) }
 
-// keyWidth is the number of values that make a key of a Get or Delete.
+// keyWidth returns the number of values that make a key of a Get or Delete.
 func (o *Op) keyWidth(t *Table) int {
 	if o.Index != "" {
 		return o.Equal
@@ -176,7 +185,7 @@ func (o *Op) keyWidth(t *Table) int {
 	return len(t.Key)
 }
 
-// Args is the number of argument values of one execution:
+// Args returns the number of argument values of one execution:
 //
 //	Insert        Rows × Columns, row by row
 //	Get, Delete   KeyCount × key columns (Get by Index: KeyCount × Equal)
@@ -213,8 +222,7 @@ func (o *Op) Args(t *Table) int {
 	return 0
 }
 
-// Validate checks that the shape makes sense on its table, so that engines
-// need not.
+// Validate checks the shape against its table, so that engines need not.
 func (o *Op) Validate(t *Table) error {
 	if err := o.validate(t); err != nil {
 		return fmt.Errorf("operation %s: %w", o.Label(), err)
@@ -267,10 +275,10 @@ func (o *Op) validateInsert(t *Table) error {
 		}
 	}
 	if o.ReturnNumber && t.AutoColumn() < 0 {
-		return fmt.Errorf("the engine numbers no column of the table")
+		return fmt.Errorf("the table has no auto column")
 	}
 	if (o.OnConflict == Add) != (len(o.AddColumns) > 0) {
-		return fmt.Errorf("add columns and conflict rule Add go together")
+		return fmt.Errorf("AddColumns are for conflict rule Add, and it needs them")
 	}
 	for _, c := range o.AddColumns {
 		if err := addable(t, c); err != nil {
@@ -293,7 +301,7 @@ func addable(t *Table, column string) error {
 
 func (o *Op) validateUpdate(t *Table) error {
 	if len(o.Set) == 0 {
-		return fmt.Errorf("nothing to set")
+		return fmt.Errorf("no columns to set")
 	}
 	for _, a := range o.Set {
 		if t.Column(a.Column) < 0 {
@@ -317,15 +325,14 @@ func (o *Op) validateUpdate(t *Table) error {
 	return o.validateEqual(t)
 }
 
-// validateEqual checks the equal columns of an operation that finds its rows
-// by them in a secondary index.
+// validateEqual checks the equality columns of an operation by secondary index.
 func (o *Op) validateEqual(t *Table) error {
 	ix, err := t.Index(o.Index)
 	if err != nil {
 		return err
 	}
 	if o.Equal < 1 || o.Equal > len(ix.Columns) {
-		return fmt.Errorf("%s by index needs 1 to %d equal columns, not %d", o.Kind, len(ix.Columns), o.Equal)
+		return fmt.Errorf("%s by index needs 1 to %d equality columns, not %d", o.Kind, len(ix.Columns), o.Equal)
 	}
 	return nil
 }
@@ -344,7 +351,7 @@ func (o *Op) validateScan(t *Table) error {
 	}
 	bounded := o.Lower != Open || o.Upper != Open
 	if o.Equal < 0 || o.Equal > len(order) || (bounded && o.Equal == len(order)) {
-		return fmt.Errorf("%d equal columns and bounds do not fit an index of %d", o.Equal, len(order))
+		return fmt.Errorf("%d equality columns and bounds do not fit an index of %d columns", o.Equal, len(order))
 	}
 	if o.Aggregate == Sum && len(o.Columns) != 1 {
 		return fmt.Errorf("a sum needs exactly one column")
@@ -356,15 +363,15 @@ func (o *Op) validateScan(t *Table) error {
 		return fmt.Errorf("a count takes one column at most")
 	}
 	if o.Free && (o.Limit > 0 || o.Desc) {
-		return fmt.Errorf("rows in any order have neither a direction nor a limit")
+		return fmt.Errorf("a free scan has neither direction nor limit")
 	}
 	if o.Ranges > 1 && (!o.Free || o.Equal > 0 || o.Lower != Inclusive || o.Upper != Inclusive) {
-		return fmt.Errorf("several ranges need Free, no equal columns and inclusive bounds")
+		return fmt.Errorf("several ranges need Free, no equality columns and inclusive bounds")
 	}
 	if o.Shorter != "" {
 		i := t.Column(o.Shorter)
 		if i < 0 || t.Columns[i].Type != String && t.Columns[i].Type != Bytes {
-			return fmt.Errorf("shorter %s: not a column of text or bytes", o.Shorter)
+			return fmt.Errorf("shorter %s: not a string or bytes column", o.Shorter)
 		}
 	}
 	return nil

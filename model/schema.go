@@ -22,24 +22,23 @@ type Table struct {
 type Column struct {
 	Name string
 	Type Type
-	// Width is the greatest length in bytes of a String or Bytes column, and
-	// the storage width of an Int column (4 or 8; 0 means 8). Workloads keep to
-	// it; an engine may refuse values that do not.
+	// Width is the maximum length in bytes of a String or Bytes column, and the
+	// storage width of an Int column (4 or 8; 0 means 8). Workloads stay within
+	// it; an engine may refuse wider values.
 	Width int
-	// NotNull refuses NULL. Columns of the primary key are always so.
+	// NotNull refuses NULL, as columns of the primary key always do.
 	NotNull bool
-	// Fixed, of a String column: every value takes Width bytes, padded with
-	// blanks, in engines that have such a type. Values are ASCII without blanks
-	// at the end, and none come back.
+	// Fixed stores every value of a String column in Width bytes, padded with
+	// spaces, in engines that have such a type. Values are ASCII without trailing
+	// spaces, and are returned without them.
 	Fixed bool
-	// Auto: the engine assigns ascending integers from 1 to rows inserted
-	// without the column. Only for a primary key of one Int column. Numbers
-	// may have gaps after a failed insert.
+	// Auto has the engine assign ascending integers from 1 to rows inserted
+	// without the column. Only for a primary key of one Int column. A failed
+	// insert may leave gaps.
 	Auto bool
-	// AutoCache, of an Auto column: how many numbers a session may take at a
-	// time, where the engine can be asked for it. What a session leaves of them
-	// is a gap, and the numbers of several sessions do not ascend together. 0
-	// means 1.
+	// AutoCache is how many numbers of an Auto column a session may reserve at a
+	// time, where the engine has such a setting. Unused ones are gaps, and the
+	// numbers of concurrent sessions interleave. 0 means 1.
 	AutoCache int
 }
 
@@ -49,8 +48,8 @@ type Index struct {
 	Name    string
 	Columns []string
 	Unique  bool
-	// Include lists columns that are stored in the entry, to make it covering,
-	// without being part of its order.
+	// Include lists columns that are stored in the entry, to make the index
+	// covering, but are not part of its order.
 	Include []string
 }
 
@@ -79,7 +78,7 @@ func (t *Table) Index(name string) (*Index, error) {
 	return nil, fmt.Errorf("table %s has no index %q", t.Name, name)
 }
 
-// Positions maps column names to their positions in the table.
+// Positions returns the positions of columns in the table by name.
 func (t *Table) Positions(names []string) ([]int, error) {
 	out := make([]int, len(names))
 	for i, n := range names {
@@ -90,8 +89,7 @@ func (t *Table) Positions(names []string) ([]int, error) {
 	return out, nil
 }
 
-// AutoColumn returns the position of the column that the engine numbers, -1 if
-// there is none.
+// AutoColumn returns the position of the Auto column, -1 if there is none.
 func (t *Table) AutoColumn() int {
 	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Auto })
 }
@@ -105,7 +103,7 @@ func (t *Table) ColumnNames() []string {
 	return out
 }
 
-// Validate checks the declaration of the table, so that engines need not.
+// Validate checks the declaration, so that engines need not.
 func (t *Table) Validate() error {
 	if len(t.Key) == 0 {
 		return fmt.Errorf("table %s has no primary key", t.Name)
@@ -120,10 +118,10 @@ func (t *Table) Validate() error {
 			return fmt.Errorf("table %s: column %s has no type", t.Name, c.Name)
 		}
 		if c.Auto && (c.Type != Int || len(t.Key) != 1 || t.Key[0] != c.Name) {
-			return fmt.Errorf("table %s: column %s cannot be numbered by the engine: it must be the whole primary key and an int", t.Name, c.Name)
+			return fmt.Errorf("table %s: auto column %s must be the whole primary key and an int", t.Name, c.Name)
 		}
 		if c.AutoCache < 0 || c.AutoCache > 0 && !c.Auto {
-			return fmt.Errorf("table %s: column %s: numbers can be cached of a column that the engine numbers, and not %d", t.Name, c.Name, c.AutoCache)
+			return fmt.Errorf("table %s: column %s: auto_cache is for auto columns and at least 0, not %d", t.Name, c.Name, c.AutoCache)
 		}
 	}
 	if _, err := t.Positions(t.Key); err != nil {

@@ -16,15 +16,15 @@ type Type uint8
 // The column types. A column accepts values of its own type and, unless it is
 // part of the primary key, NULL.
 const (
-	Null   Type = iota // only of values: no value
+	Null   Type = iota // of values only: no value
 	Int                // signed 64-bit integer
-	Float              // IEEE 754 double, finite: not every database stores infinity, and none orders NaN alike
+	Float              // finite IEEE 754 double: not every database stores infinity, and they order NaN differently
 	Time               // an instant in UTC at microsecond resolution
 	String             // UTF-8 text, compared byte by byte
 	Bytes              // arbitrary bytes
 )
 
-// String is the name of the type in messages.
+// String returns the name of the type, for messages.
 func (t Type) String() string {
 	switch t {
 	case Null:
@@ -43,65 +43,65 @@ func (t Type) String() string {
 	return "type(" + strconv.Itoa(int(t)) + ")"
 }
 
-// Value is one column value. It is a small struct and not an interface, so that
-// rows can be built and passed without allocating. The zero Value is NULL.
+// Value is one column value. It is a small struct rather than an interface, so
+// that rows are built and passed without allocating. The zero Value is NULL.
 //
-// A value of type String or Bytes refers to memory of its maker; whoever keeps
-// it beyond the call that handed it over must Clone it.
+// A value of type String or Bytes refers to memory of its creator; whoever keeps
+// it beyond the call that passed it must Clone it.
 type Value struct {
 	typ Type
 	num int64
 	buf []byte
 }
 
-// IntValue is the integer n.
+// IntValue returns the integer n.
 func IntValue(n int64) Value { return Value{typ: Int, num: n} }
 
-// FloatValue is the float f; NaN is not a value and becomes NULL.
+// FloatValue returns the float f; NaN is not a value and becomes NULL.
 func FloatValue(f float64) Value {
 	if math.IsNaN(f) {
 		return Value{}
 	}
 	if f == 0 {
-		f = 0 // one zero: -0 and 0 are equal and must encode alike
+		f = 0 // -0 and 0 are equal and must have the same encoding
 	}
 	return Value{typ: Float, num: int64(math.Float64bits(f))}
 }
 
-// TimeValue is the instant t, cut to microseconds.
+// TimeValue returns the instant t, truncated to microseconds.
 func TimeValue(t time.Time) Value { return Value{typ: Time, num: t.UnixMicro()} }
 
-// MicrosValue is the instant us microseconds after 1970-01-01 UTC.
+// MicrosValue returns the instant us microseconds after 1970-01-01 UTC.
 func MicrosValue(us int64) Value { return Value{typ: Time, num: us} }
 
-// StringValue is the text s, which is not copied.
+// StringValue returns the string s, which is not copied.
 func StringValue(s []byte) Value { return Value{typ: String, buf: s} }
 
-// BytesValue is b, which is not copied.
+// BytesValue returns the bytes b, which are not copied.
 func BytesValue(b []byte) Value { return Value{typ: Bytes, buf: b} }
 
-// Type tells the type of the value, Null for the zero Value.
+// Type returns the type of the value, Null for the zero Value.
 func (v Value) Type() Type { return v.typ }
 
-// IsNull tells whether there is no value.
+// IsNull reports whether the value is NULL.
 func (v Value) IsNull() bool { return v.typ == Null }
 
-// Int is the integer of an Int value and the microseconds of a Time value.
+// Int returns the integer of an Int value and the microseconds of a Time value.
 func (v Value) Int() int64 { return v.num }
 
-// Float is the number of a Float value.
+// Float returns the number of a Float value.
 func (v Value) Float() float64 { return math.Float64frombits(uint64(v.num)) }
 
-// Buf is the memory of a String or Bytes value, nil for other types.
+// Buf returns the memory of a String or Bytes value, nil for other types.
 func (v Value) Buf() []byte { return v.buf }
 
-// Time is the instant of a Time value.
+// Time returns the instant of a Time value.
 func (v Value) Time() time.Time { return time.UnixMicro(v.num).UTC() }
 
-// Size is the number of user bytes in the value: 8 for numbers and times, the
-// length for text and bytes, 0 for NULL. Bytes returned are counted by it, so
-// that they do not depend on any engine's encoding; what is alive and what was
-// written is told by the workload, which knows its columns' widths.
+// Size returns the number of user bytes in the value: 8 for numbers and times,
+// the length of strings and bytes, 0 for NULL. It counts the bytes that reads
+// return, independently of any engine's encoding; live and written bytes are
+// reported by the workload, which knows its columns' widths.
 func (v Value) Size() int {
 	switch v.typ {
 	case Null:
@@ -112,7 +112,7 @@ func (v Value) Size() int {
 	return 8
 }
 
-// Clone is a copy of the value that owns its memory.
+// Clone returns a copy of the value that owns its memory.
 func (v Value) Clone() Value {
 	if v.buf != nil {
 		v.buf = bytes.Clone(v.buf)
@@ -120,7 +120,7 @@ func (v Value) Clone() Value {
 	return v
 }
 
-// Add is v+w for two values of the same numeric type; NULL counts as zero.
+// Add returns v+w for two values of the same numeric type; NULL counts as zero.
 func (v Value) Add(w Value) Value {
 	switch {
 	case v.IsNull():
@@ -133,8 +133,8 @@ func (v Value) Add(w Value) Value {
 	return Value{typ: v.typ, num: v.num + w.num}
 }
 
-// Compare orders values of one column: NULL first, then by value, text byte by
-// byte. Values of different types are ordered by type.
+// Compare orders values of one column: NULL first, then by value, strings byte
+// by byte. Values of different types are ordered by type.
 func (v Value) Compare(w Value) int {
 	if v.typ != w.typ {
 		return cmp.Compare(v.typ, w.typ)
@@ -148,8 +148,8 @@ func (v Value) Compare(w Value) int {
 	return cmp.Compare(v.num, w.num)
 }
 
-// AppendHash appends an unambiguous encoding of the value, the same on every
-// engine; checksums are made of it.
+// AppendHash appends an unambiguous encoding of the value, for checksums: it is
+// the same on every engine.
 func (v Value) AppendHash(dst []byte) []byte {
 	dst = append(dst, byte(v.typ))
 	switch v.typ {
@@ -162,7 +162,7 @@ func (v Value) AppendHash(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint64(dst, uint64(v.num))
 }
 
-// String is the value as a reader wants to see it in messages.
+// String returns the value in readable form, for messages.
 func (v Value) String() string {
 	switch v.typ {
 	case Null:

@@ -49,7 +49,7 @@ type ParamError struct {
 	Hint   string
 }
 
-// Error is the message.
+// Error returns the message.
 func (e *ParamError) Error() string { return fmt.Sprintf("%s: %s", e.Param, e.Reason) }
 
 // Parse turns a value from a plan into the parameter's Go type; a value that

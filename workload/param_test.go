@@ -1,4 +1,4 @@
-package workload
+package workload_test
 
 import (
 	"errors"
@@ -9,25 +9,27 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"rumbench/workload"
 )
 
 func TestParse(t *testing.T) {
-	count := Param{Name: "rows", Type: IntParam, Doc: "how many"}
-	limited := Param{Name: "n", Type: IntParam, Min: 1, Max: 10}
-	share := Param{Name: "x", Type: FloatParam, Min: 0, Max: 1}
-	free := Param{Name: "x", Type: FloatParam, Min: math.Inf(-1)}
-	flag := Param{Name: "on", Type: BoolParam}
-	name := Param{Name: "s", Type: StringParam}
-	choice := Param{Name: "form", Type: StringParam, Enum: []string{"2016", "2023"}}
-	length := Param{Name: "d", Type: DurationParam, Min: -1, Max: 3600}
-	ints := Param{Name: "rates", Type: IntsParam, Min: 1, Max: 1000}
-	texts := Param{Name: "steps", Type: StringsParam}
-	choices := Param{Name: "steps", Type: StringsParam, Enum: []string{"a", "b"}}
+	count := workload.Param{Name: "rows", Type: workload.IntParam, Doc: "how many"}
+	limited := workload.Param{Name: "n", Type: workload.IntParam, Min: 1, Max: 10}
+	share := workload.Param{Name: "x", Type: workload.FloatParam, Min: 0, Max: 1}
+	free := workload.Param{Name: "x", Type: workload.FloatParam, Min: math.Inf(-1)}
+	flag := workload.Param{Name: "on", Type: workload.BoolParam}
+	name := workload.Param{Name: "s", Type: workload.StringParam}
+	choice := workload.Param{Name: "form", Type: workload.StringParam, Enum: []string{"2016", "2023"}}
+	length := workload.Param{Name: "d", Type: workload.DurationParam, Min: -1, Max: 3600}
+	ints := workload.Param{Name: "rates", Type: workload.IntsParam, Min: 1, Max: 1000}
+	texts := workload.Param{Name: "steps", Type: workload.StringsParam}
+	choices := workload.Param{Name: "steps", Type: workload.StringsParam, Enum: []string{"a", "b"}}
 	const wrong = "\x00" // stands for an error whose text holds what follows
 
 	for _, c := range []struct {
 		name  string
-		param Param
+		param workload.Param
 		in    any
 		want  any
 	}{
@@ -111,7 +113,7 @@ func TestParse(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := c.param.Parse(c.in)
 			if text, isError := c.want.(string); isError && strings.HasPrefix(text, wrong) {
-				var p *ParamError
+				var p *workload.ParamError
 				if !errors.As(err, &p) || p.Param != c.param.Name || p.Hint == "" || got != nil {
 					t.Fatalf("%v, %v", got, err)
 				}
@@ -134,7 +136,7 @@ func TestParseCount(t *testing.T) {
 		n := rapid.Int64().Draw(t, "n")
 		suffix := rapid.SampledFrom([]string{"", "k", "M", "G"}).Draw(t, "suffix")
 		unit := map[string]float64{"": 1, "k": 1e3, "M": 1e6, "G": 1e9}[suffix]
-		got, err := ParseCount(strings.TrimSpace(strings.Join([]string{itoa(n), suffix}, "")))
+		got, err := workload.ParseCount(strings.TrimSpace(strings.Join([]string{itoa(n), suffix}, "")))
 		exact := float64(n) * unit
 		if fits := math.Abs(exact) < 1<<62; fits && (err != nil || float64(got) != exact) {
 			t.Fatalf("%d%s: %d, %v", n, suffix, got, err)
@@ -146,7 +148,7 @@ func TestParseCount(t *testing.T) {
 }
 
 func itoa(n int64) string {
-	s, err := Param{Type: StringParam}.Parse(n)
+	s, err := workload.Param{Type: workload.StringParam}.Parse(n)
 	if err != nil {
 		panic(err)
 	}
@@ -154,10 +156,10 @@ func itoa(n int64) string {
 }
 
 func TestResolve(t *testing.T) {
-	info := Info{Name: "w", Params: []Param{{Name: "a", Default: int64(1)}, {Name: "b", Default: "x"}, {Name: "c", Default: true}},
-		Presets: []Preset{{Name: "p", Values: map[string]any{"a": int64(2), "b": "y"}}}}
+	info := workload.Info{Name: "w", Params: []workload.Param{{Name: "a", Default: int64(1)}, {Name: "b", Default: "x"}, {Name: "c", Default: true}},
+		Presets: []workload.Preset{{Name: "p", Values: map[string]any{"a": int64(2), "b": "y"}}}}
 	got, err := info.Resolve("p", map[string]any{"b": "z"})
-	if d := cmp.Diff(Params{"a": int64(2), "b": "z", "c": true}, got); d != "" || err != nil {
+	if d := cmp.Diff(workload.Params{"a": int64(2), "b": "z", "c": true}, got); d != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, d)
 	}
 	if got, err := info.Resolve("", nil); err != nil || got.Int("a") != 1 {
@@ -172,12 +174,12 @@ func TestResolve(t *testing.T) {
 }
 
 func TestTotals(t *testing.T) {
-	step := &Step{Groups: []Group{
-		{Ops: []OpKind{{Name: "insert"}}},
-		{Ops: []OpKind{{Name: "range a", Of: "query"}, {Name: "range b", Of: "query"}, {Name: "max", Upkeep: true}}},
-		{Ops: []OpKind{{Name: "insert"}}},
+	step := &workload.Step{Groups: []workload.Group{
+		{Ops: []workload.OpKind{{Name: "insert"}}},
+		{Ops: []workload.OpKind{{Name: "range a", Of: "query"}, {Name: "range b", Of: "query"}, {Name: "max", Upkeep: true}}},
+		{Ops: []workload.OpKind{{Name: "insert"}}},
 	}}
-	totals := Totals{{{Rows: 1}}, {{Rows: 10}, {Rows: 100}, {Rows: 1000}}, {{Rows: 10000}}}
+	totals := workload.Totals{{{Rows: 1}}, {{Rows: 10}, {Rows: 100}, {Rows: 1000}}, {{Rows: 10000}}}
 	for kind, want := range map[string]int64{"insert": 10001, "query": 110, "max": 1000, "range a": 0, "nonsense": 0} {
 		if got := totals.Rows(step, kind); got != want {
 			t.Errorf("%s: %d, want %d", kind, got, want)

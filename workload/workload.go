@@ -36,10 +36,10 @@ type Info struct {
 // Run is a workload with its parameters chosen.
 type Run interface {
 	Schema() model.Schema
-	// Needs are the capabilities without which the run makes no sense.
+	// Needs returns the capabilities without which the run makes no sense.
 	Needs() []model.Capability
 	Steps() []Step
-	// Estimate is the greatest number of rows and live user bytes that the run reaches.
+	// Estimate returns the greatest number of rows and live user bytes that the run reaches.
 	Estimate() Live
 }
 
@@ -189,7 +189,7 @@ const (
 	FindsOnAverage              // Outcome.Expected is the mean of a number that varies, as one of random rows does
 )
 
-// Whole is the kind that costs and rates are summed under.
+// Whole returns the kind that costs and rates are summed under.
 func (k OpKind) Whole() string {
 	if k.Of != "" {
 		return k.Of

@@ -24,7 +24,7 @@ const (
 	logKB     = "log KB"
 )
 
-// since is what was done beyond another account.
+// since returns what was done beyond another account.
 func (a account) since(other account) account {
 	out := account{}
 	for name, v := range a {
@@ -130,7 +130,7 @@ func (c *comparison) print(peer, test string, clients int, limit float64) {
 	}
 }
 
-// names are the parts of the accounts that tell something of a transaction.
+// names returns the parts of the accounts that tell something of a transaction.
 func (c *comparison) names() []string {
 	seen := map[string]bool{}
 	for _, r := range slices.Concat(c.theirs, c.ours) {
@@ -153,7 +153,7 @@ func (c *comparison) line(name string, of func(result) float64, verdict func(rat
 	fmt.Printf("%-34s %-24s %-24s %-20s %s\n", name, spread(theirs), spread(ours), spread(ratios), verdict(stat.Median(ratios)))
 }
 
-// spread is a median with what it lies between.
+// spread returns a median with what it lies between.
 func spread(v []float64) string {
 	return fmt.Sprintf("%.4g (%.4g–%.4g)", stat.Median(v), slices.Min(v), slices.Max(v))
 }

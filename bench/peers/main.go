@@ -77,7 +77,7 @@ type result struct {
 	server       account
 }
 
-// less is what is left without a run that hardly did anything: to begin, and to
+// less returns what is left without a run that hardly did anything: to begin, and to
 // look at the tables, is no part of a transaction.
 func (r result) less(idle result) result {
 	r.Transactions -= idle.Transactions
@@ -217,7 +217,7 @@ func (o *options) row(ctx context.Context, p peer, at target, test string, clien
 	return nil
 }
 
-// size is how many transactions of each connection make a run as long as asked
+// size returns how many transactions of each connection make a run as long as asked
 // for. Both clients do the same number: a page that is changed a thousand times
 // may be written once, so what is written depends on how much is done.
 func (o *options) size(run func(each int) (result, error), clients int) (each int, err error) {

@@ -55,7 +55,7 @@ func (m *mariadb) stop() error {
 	return errors.Join(err, m.server.Stop())
 }
 
-// words are those of MariaDB's own client, which executes statements.
+// words returns those of MariaDB's own client, which executes statements.
 func (m *mariadb) words(more ...string) []string {
 	return append([]string{"--no-defaults", "-uroot", "-S", m.server.Endpoint().Socket, "-N", "-B"}, more...)
 }
@@ -68,7 +68,7 @@ func (m *mariadb) query(ctx context.Context, text string) (string, error) {
 	return string(out), nil
 }
 
-// counters are what the handlers of the tables did, and the log of InnoDB: how
+// counters returns what the handlers of the tables did, and the log of InnoDB: how
 // much there was to be logged, and what was written, which is more the fewer
 // commits share a write.
 func (m *mariadb) counters(ctx context.Context) (account, error) {

@@ -139,7 +139,7 @@ func measure(ctx context.Context, db engine.DB, step *workload.Step) (out result
 	return out, nil
 }
 
-// cpu is the CPU time of this process.
+// cpu returns the CPU time of this process.
 func cpu() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -30,14 +30,14 @@ const pgbenchSchema = "rumbench"
 
 func (*pgbench) name() string { return "pgbench" }
 
-// connections is the number that there may be.
+// connections returns the number that there may be.
 func (*pgbench) connections() int { return 1000 }
 
 func (*pgbench) tests() []string {
 	return []string{"oltp_point_select", "oltp_read_only", "oltp_update_index", "oltp_read_write", "oltp_insert"}
 }
 
-// limit is what rumbench promises of point selects.
+// limit returns what rumbench promises of point selects.
 func (*pgbench) limit(test string, clients int) float64 {
 	if test == "oltp_point_select" && clients == 8 {
 		return 1.2
@@ -45,7 +45,7 @@ func (*pgbench) limit(test string, clients int) float64 {
 	return 0
 }
 
-// scripts are the transactions, statement by statement as rumbench sends them.
+// scripts returns the transactions, statement by statement as rumbench sends them.
 // pgbench makes no random texts, so those that are written are always the same.
 func (*pgbench) scripts() map[string]string {
 	id := fmt.Sprintf("\\set id random(1, %d)\n", rows)
@@ -101,7 +101,7 @@ func (p *pgbench) job(test string, clients, each int) job {
 
 func (p *pgbench) script(test string) string { return filepath.Join(p.dir, test+".sql") }
 
-// ready tells whether the server takes connections.
+// ready reports whether the server takes connections.
 func (*pgbench) ready(ctx context.Context, e server.Endpoint) error {
 	out, err := exec.CommandContext(ctx, "pg_isready", "-h", filepath.Dir(e.Socket), "-p", strconv.Itoa(e.Port)).CombinedOutput()
 	if err != nil {
@@ -110,7 +110,7 @@ func (*pgbench) ready(ctx context.Context, e server.Endpoint) error {
 	return nil
 }
 
-// counters are those of the table and its indexes, and the log.
+// counters returns those of the table and its indexes, and the log.
 func (p *pgbench) counters(ctx context.Context) (account, error) {
 	const text = `SELECT '` + logKB + `', wal_bytes / 1024 FROM pg_stat_wal
 UNION ALL SELECT 'log records', wal_records FROM pg_stat_wal
@@ -150,7 +150,7 @@ func (p *pgbench) stop() error {
 	return errors.Join(err, p.server.Stop())
 }
 
-// connection are the words that lead to the server.
+// connection returns the words that lead to the server.
 func (p *pgbench) connection() []string {
 	e := p.server.Endpoint()
 	return []string{"-h", filepath.Dir(e.Socket), "-p", strconv.Itoa(e.Port), "-U", e.User, "postgres"}

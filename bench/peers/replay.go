@@ -85,7 +85,7 @@ func (r *replay) inserts(batches, size int) string {
 	return b.String()
 }
 
-// replayData is a value of the data column: most of it always the same letter.
+// replayData returns a value of the data column: most of it always the same letter.
 func replayData(random *rand.Rand) string {
 	length := 10 + random.IntN(11)
 	varied := int(float64(length) * 0.75 * 0.5)

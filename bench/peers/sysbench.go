@@ -17,14 +17,14 @@ const sysbenchSchema = "sbtest"
 
 func (*sysbench) name() string { return "sysbench" }
 
-// connections is the number that there may be.
+// connections returns the number that there may be.
 func (*sysbench) connections() int { return 1000 }
 
 func (*sysbench) tests() []string {
 	return []string{"oltp_point_select", "oltp_read_only", "oltp_update_index", "oltp_read_write", "oltp_insert"}
 }
 
-// limit is what rumbench promises of point selects.
+// limit returns what rumbench promises of point selects.
 func (*sysbench) limit(test string, clients int) float64 {
 	switch {
 	case test != "oltp_point_select":
@@ -71,12 +71,12 @@ func (*sysbench) transactions(output string, _ int) (int64, error) {
 	return strconv.ParseInt(m[1], 10, 64)
 }
 
-// sysbenchLoad is the load of rumbench's workload sysbench.
+// sysbenchLoad returns the load of rumbench's workload sysbench.
 func sysbenchLoad() job {
 	return job{Workload: "sysbench", Params: map[string]any{"tests": []any{}, "table_size": rows}}
 }
 
-// sysbenchJob is a test of rumbench's workload sysbench on tables that are there.
+// sysbenchJob returns a test of rumbench's workload sysbench on tables that are there.
 func sysbenchJob(at target, test string, clients, each int) job {
 	return job{at, "sysbench", map[string]any{"tests": []any{test}, "clients": []any{clients}, "table_size": rows,
 		"events": each, "load": false, "check": "none"}}

@@ -1,4 +1,4 @@
-// Package bbolt is etcd's copy-on-write B+tree as an engine.
+// Package bbolt is the engine of bbolt, etcd's copy-on-write B+tree.
 package bbolt
 
 import (
@@ -36,30 +36,32 @@ func (Engine) Info() engine.Info {
 	}
 }
 
-// Promise says what the levels mean at which nothing is synced.
+// Promise returns what the levels at which nothing is synced promise.
 func (Engine) Promise(c engine.Config) string { return engine.UnsyncedPromise(c) }
 
-// Check tells whether Open could honour the configuration.
+// Check returns an error if Open could not honour the configuration.
 func (Engine) Check(c engine.Config) error {
 	_, _, err := newOptions(c)
 	return err
 }
 
 // newOptions translates the configuration. At level process a commit writes to
-// the file and leaves out the sync; level none promises less and gets the same,
-// because bbolt has no faster way.
+// the file without a sync; level none promises less but is the same, because
+// bbolt has no faster way.
 func newOptions(c engine.Config) (*bolt.Options, float64, error) {
 	switch {
 	case c.Durability == model.DurabilityInterval:
-		return nil, 0, &engine.KnobError{Knob: "durability", Value: string(c.Durability), Reason: "bbolt writes its pages in place of free ones and has no log: synced once a second, its file could be broken by a crash in between; none, process and os can be had"}
+		return nil, 0, &engine.KnobError{Knob: "durability", Value: string(c.Durability),
+			Reason: "bbolt overwrites free pages and has no log: synced once a second, a crash in between could corrupt its file; it supports none, process and os"}
 	case c.Cache != 0:
-		return nil, 0, &engine.KnobError{Knob: "cache", Reason: "bbolt has no cache of its own: it maps its file, and the operating system caches it; leave cache out for this target"}
+		return nil, 0, &engine.KnobError{Knob: "cache",
+			Reason: "bbolt has no cache of its own: it maps its file, and the operating system caches it; leave cache out for this target"}
 	case c.Compression != "" && c.Compression != model.CompressionNone:
-		return nil, 0, &engine.KnobError{Knob: "compression", Value: string(c.Compression), Reason: "bbolt does not compress; only none can be had"}
+		return nil, 0, &engine.KnobError{Knob: "compression", Value: string(c.Compression), Reason: "bbolt does not compress; only none is possible"}
 	case c.DirectIO != nil && *c.DirectIO:
 		return nil, 0, &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "bbolt maps its file and cannot bypass the page cache"}
 	case c.Page != 0 && (c.Page < 1024 || c.Page > 64<<10 || c.Page&(c.Page-1) != 0):
-		return nil, 0, &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: "pages are a power of two from 1 KiB to 64 KiB"}
+		return nil, 0, &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: "the page size must be a power of two from 1 KiB to 64 KiB"}
 	}
 	o := *bolt.DefaultOptions
 	o.PageSize = int(c.Page)
@@ -102,7 +104,7 @@ func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	if got := db.Info().PageSize; c.Page != 0 && int64(got) != c.Page {
 		db.Close()
 		return nil, fmt.Errorf("open bbolt file %s: %w", path, &engine.KnobError{
-			Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: fmt.Sprintf("the existing file has pages of %d bytes", got)})
+			Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: fmt.Sprintf("the existing file has a page size of %d bytes", got)})
 	}
 	return kvkit.Open(&store{db: db, path: path, fill: fill, durability: c.Durability}, c.Schema)
 }

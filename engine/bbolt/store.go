@@ -15,8 +15,8 @@ import (
 	"rumbench/model"
 )
 
-// store keeps every space of the kit, that is every table and index, in a
-// bucket of its own.
+// store keeps every space of kvkit, that is every table and index, in a bucket
+// of its own.
 type store struct {
 	db         *bolt.DB
 	path       string
@@ -24,7 +24,7 @@ type store struct {
 	durability model.Durability
 }
 
-// spaceLen is the length of the space in front of every key.
+// spaceLen is the length of the space prefix of every key.
 const spaceLen = 2
 
 func (s *store) SingleWriter() bool { return true }
@@ -54,7 +54,7 @@ func (s *store) Settings() []engine.Setting {
 	}
 }
 
-// Sizes are the bytes of the pages that each bucket takes.
+// Sizes returns the bytes of the pages that each bucket takes.
 func (s *store) Sizes(ranges []kvkit.Range) error {
 	return s.db.View(func(tx *bolt.Tx) error {
 		for i := range ranges {
@@ -71,8 +71,9 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 
 func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.path) }
 
-// Counters samples bbolt's statistics. Its page counts are of single pages and
-// of runs of pages alike, so bytes written are told by the process and device.
+// Counters adds bbolt's statistics. Its page counts do not distinguish single
+// pages from runs of pages, so bytes written are known from process and device
+// only.
 func (s *store) Counters(out *engine.Sample) error {
 	st := s.db.Stats()
 	out.Counter("bbolt.tx.reads", "count", float64(st.TxN))
@@ -90,7 +91,7 @@ func (s *store) Counters(out *engine.Sample) error {
 	return nil
 }
 
-// Settle syncs the file: bbolt has no background work and never shrinks.
+// Settle syncs the file: bbolt has no background work and never shrinks it.
 func (s *store) Settle(context.Context) ([]engine.SettleAction, error) {
 	return engine.TimedAction("sync the file", s.db.Sync)
 }
@@ -106,10 +107,10 @@ func (s *store) Close() error {
 type tx struct {
 	tx      *bolt.Tx
 	fill    float64
-	buckets [8]*bolt.Bucket // of the first spaces, to find them once
+	buckets [8]*bolt.Bucket // of the first spaces, looked up once
 }
 
-// bucket finds the bucket of the space in front of a key.
+// bucket returns the bucket of a key's space.
 func (t *tx) bucket(key []byte, create bool) (*bolt.Bucket, error) {
 	n := binary.BigEndian.Uint16(key)
 	if int(n) < len(t.buckets) && t.buckets[n] != nil {
@@ -131,8 +132,7 @@ func (t *tx) bucket(key []byte, create bool) (*bolt.Bucket, error) {
 	return b, nil
 }
 
-// within is the key inside its bucket. bbolt has no empty keys; the kit never
-// makes one.
+// within returns the key without its space, never empty, as bbolt requires.
 func within(key []byte) []byte { return key[spaceLen:] }
 
 func (t *tx) Get(key []byte) ([]byte, error) {

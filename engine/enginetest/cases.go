@@ -24,7 +24,7 @@ func ints(n ...int64) []model.Value {
 }
 
 // testNumbering: the engine numbers rows in ascending order, and returns the
-// number of the last to who asks.
+// last number to inserts with ReturnNumber.
 func (s Suite) testNumbering(t *testing.T) {
 	c := newClient(t, s.open(t, false))
 	ask := pushOp
@@ -72,11 +72,11 @@ func (s Suite) testConflicts(t *testing.T) {
 	}
 	_, _, err = c.try(insert(1, model.Fail), model.IntValue(9), model.Value{}, model.Value{})
 	if err == nil {
-		t.Error("NULL was stored in a column that refuses it")
+		t.Error("NULL was stored in a NOT NULL column")
 	}
 }
 
-// testLowest: deleting the lowest rows goes by the cursor.
+// testLowest: the lowest rows at or above the cursor are deleted.
 func (s Suite) testLowest(t *testing.T) {
 	c := newClient(t, s.open(t, true))
 	for range 4 {
@@ -139,7 +139,7 @@ func (s Suite) testIndexes(t *testing.T) {
 	ctx := context.Background()
 	db := s.open(t, false)
 	if err := db.CreateTables(ctx); err == nil {
-		t.Error("tables that exist were created again")
+		t.Error("existing tables were created again")
 	}
 	c := newClient(t, db)
 	for range 100 {
@@ -152,17 +152,17 @@ func (s Suite) testIndexes(t *testing.T) {
 	update := model.Op{Kind: model.Update, Table: "queue", Index: "queue_v", Equal: 1, Set: []model.Assign{{Column: "v"}}}
 	for _, op := range []model.Op{byV, free, get, update} {
 		if _, err := c.s.Prepare(ctx, &op); err == nil {
-			t.Errorf("a missing index was prepared: %s", op.Label())
+			t.Errorf("an operation on a missing index was prepared: %s", op.Label())
 		}
 	}
 	check(t, db.CreateIndexes(ctx, "queue", "queue_v"))
 	if err := db.CreateIndexes(ctx, "queue", "queue_v"); err == nil {
-		t.Error("an index that exists was created again")
+		t.Error("an existing index was created again")
 	}
 	c = newClient(t, db)
 	_, rows := c.do(byV)
 	if len(rows) != 500 || rows[0][0].Int() != 1 || rows[499][0].Int() != 5 {
-		t.Errorf("index built on existing rows has %d entries", len(rows))
+		t.Errorf("the index built on existing rows has %d entries", len(rows))
 	}
 	c.do(pushOp, ints(0, 0, 0, 0, 0)...)
 	if _, rows := c.do(byV); len(rows) != 505 {
@@ -172,15 +172,15 @@ func (s Suite) testIndexes(t *testing.T) {
 	check(t, db.DropIndex(ctx, "queue", "queue_v"))
 	c = newClient(t, db)
 	if _, err := c.s.Prepare(ctx, &byV); err == nil {
-		t.Error("a dropped index was prepared")
+		t.Error("an operation on a dropped index was prepared")
 	}
 	check(t, db.CreateIndexes(ctx, "queue", "queue_v"))
 	if _, rows := newClient(t, db).do(byV); len(rows) != 505 {
-		t.Errorf("index built again has %d entries, want 505", len(rows))
+		t.Errorf("the rebuilt index has %d entries, want 505", len(rows))
 	}
 }
 
-// testConcurrentAdds: sessions that add to the same rows lose nothing.
+// testConcurrentAdds: sessions that add to the same rows lose no update.
 func (s Suite) testConcurrentAdds(t *testing.T) {
 	db := s.open(t, true)
 	c := newClient(t, db)
@@ -213,8 +213,8 @@ func (s Suite) testConcurrentAdds(t *testing.T) {
 	}
 }
 
-// testConcurrentLowest: sessions that delete the lowest rows at the same time
-// count every row once.
+// testConcurrentLowest: sessions that delete the lowest rows concurrently count
+// every row once.
 func (s Suite) testConcurrentLowest(t *testing.T) {
 	db := s.open(t, true)
 	c := newClient(t, db)
@@ -257,7 +257,7 @@ func parallel(t *testing.T, db engine.DB, n int, f func(i int, c *client) error)
 	}
 }
 
-// testObservation: settings are read back, sizes and counters make sense.
+// testObservation: settings are read back, sizes and counters are plausible.
 func (s Suite) testObservation(t *testing.T) {
 	ctx := context.Background()
 	db := s.open(t, true)
@@ -266,7 +266,7 @@ func (s Suite) testObservation(t *testing.T) {
 	if !slices.ContainsFunc(settings, func(x engine.Setting) bool {
 		return x.Name == "durability" && x.Value == string(s.Config.Durability)
 	}) {
-		t.Errorf("the settings do not tell durability %s: %v", s.Config.Durability, settings)
+		t.Errorf("the settings lack durability %s: %v", s.Config.Durability, settings)
 	}
 	var before, after engine.Sample
 	check(t, db.Counters(ctx, &before))
@@ -282,7 +282,7 @@ func (s Suite) testObservation(t *testing.T) {
 			continue
 		}
 		if p.Value < before.Points[i].Value {
-			t.Errorf("counter %s fell", p.Key())
+			t.Errorf("counter %s decreased", p.Key())
 		}
 		if p.Value > before.Points[i].Value {
 			growing++
@@ -294,7 +294,7 @@ func (s Suite) testObservation(t *testing.T) {
 	actions, err := db.Settle(ctx)
 	check(t, err)
 	if len(actions) == 0 {
-		t.Error("settle does not tell what it did")
+		t.Error("settle reports no actions")
 	}
 	sizes, err := db.Sizes(ctx)
 	check(t, err)
@@ -313,19 +313,19 @@ func (s Suite) checkSizes(t *testing.T, sizes []engine.Size) {
 		parts += z.Bytes
 		exact = exact && z.Kind == engine.Exact
 		if z.Object == "queue" && z.Bytes == 0 {
-			t.Error("a table with 2500 rows takes no space")
+			t.Error("a table with 2500 rows has no size")
 		}
 	}
 	if total == 0 {
 		t.Errorf("no total size: %v", sizes)
 	}
 	if exact && parts > total {
-		t.Errorf("the parts take %d bytes, all together %d", parts, total)
+		t.Errorf("tables and indexes have %d bytes, the database %d", parts, total)
 	}
 }
 
-// testTransactions: what is rolled back was never there, and nobody sees what
-// is not committed.
+// testTransactions: a rollback leaves nothing, and uncommitted rows are
+// invisible to others.
 func (s Suite) testTransactions(t *testing.T) {
 	db := s.open(t, true)
 	c, other := newClient(t, db), newClient(t, db)
@@ -342,18 +342,18 @@ func (s Suite) testTransactions(t *testing.T) {
 		t.Errorf("a transaction sees %v of its own 5 rows", own.Value)
 	}
 	if n := seen(); n != 0 {
-		t.Errorf("another session sees %d rows that are not committed", n)
+		t.Errorf("another session sees %d uncommitted rows", n)
 	}
 	c.do(rollback)
 	if n := seen(); n != 0 {
-		t.Errorf("%d rows are there after a rollback", n)
+		t.Errorf("%d rows after a rollback", n)
 	}
 	c.do(begin)
 	c.do(pushOp, ints(1, 2, 3, 4, 5)...)
 	c.do(model.Op{Kind: model.Update, Table: "queue", Index: "queue_v", Equal: 1, Set: []model.Assign{{Column: "v", Add: true}}}, ints(10, 5)...)
 	c.do(commit)
 	if n := seen(); n != 5 {
-		t.Errorf("%d rows are there after a commit, want 5", n)
+		t.Errorf("%d rows after a commit, want 5", n)
 	}
 	_, rows := other.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}, Desc: true, Limit: 1})
 	if rows[0][0].Int() != 15 {
@@ -362,7 +362,7 @@ func (s Suite) testTransactions(t *testing.T) {
 }
 
 // testHalfWay: an operation that fails half-way within a transaction leaves
-// nothing, be it that it alone is undone or that everything is.
+// nothing: either it alone is undone, or the whole transaction.
 func (s Suite) testHalfWay(t *testing.T) {
 	db := s.open(t, true)
 	c := newClient(t, db)
@@ -372,7 +372,7 @@ func (s Suite) testHalfWay(t *testing.T) {
 	c.do(model.Op{Kind: model.Begin})
 	c.do(insert(1), ints(1, 1)...)
 	if _, _, err := c.try(insert(2), model.IntValue(2), model.IntValue(1), model.IntValue(3), model.Value{}); err == nil {
-		t.Fatal("NULL was stored in a column that refuses it")
+		t.Fatal("NULL was stored in a NOT NULL column")
 	}
 	want := int64(1)
 	if _, _, err := c.try(model.Op{Kind: model.Commit}); err != nil {

@@ -15,7 +15,7 @@ import (
 	"rumbench/model"
 )
 
-// testReopen: what was there is there again, and numbering goes on.
+// testReopen: a reopened database holds the same rows, and numbering continues.
 func (s Suite) testReopen(t *testing.T) {
 	dir := TempDir(t)
 	db := s.openAt(t, dir)
@@ -32,19 +32,18 @@ func (s Suite) testReopen(t *testing.T) {
 			t.Fatalf("by %q: %d rows after reopening, want 10", index, len(rows))
 		}
 		if index == "" && rows[9][0].Int() != 10 {
-			t.Errorf("numbering goes on with %v, want 10 at the end", rows[9][0])
+			t.Errorf("numbering continues with %v, want 10 at the end", rows[9][0])
 		}
 	}
 }
 
-// What the child of killChild is told by its environment.
+// The environment variables of killChild's child.
 const (
 	crashEnv = "RUMBENCH_CRASH_DIR"
 	levelEnv = "RUMBENCH_CRASH_LEVEL"
 )
 
-// testKill: at the levels process and os, what a killed process was told to be
-// committed is there afterwards.
+// testKill: at the levels process and os, commits survive a kill of the process.
 func (s Suite) testKill(t *testing.T) {
 	if s.Config.Durability == model.DurabilityNone {
 		t.Skip("level none promises nothing")
@@ -55,12 +54,12 @@ func (s Suite) testKill(t *testing.T) {
 	}
 }
 
-// intervalGrace is how long before a kill a commit must have been at level
-// interval to be there afterwards: about a second, with time for a busy machine.
+// intervalGrace is the age at which a commit must survive a kill at level
+// interval: about a second, with time for a busy machine.
 const intervalGrace = 3 * time.Second
 
-// testKillInterval: at level interval, what a process was told to be committed
-// is there when it is killed some time later, while it goes on committing.
+// testKillInterval: at level interval, commits survive a kill some time later,
+// while the process continues to commit.
 func (s Suite) testKillInterval(t *testing.T) {
 	s.Config.Durability = model.DurabilityInterval
 	var knob *engine.KnobError
@@ -71,7 +70,8 @@ func (s Suite) testKillInterval(t *testing.T) {
 	s.testKilled(t, dir, s.killChild(t, dir, 40, intervalGrace))
 }
 
-// testKilled checks what a killed process left, which had committed so many rows.
+// testKilled checks what is left of a process that was killed after it had
+// committed acked rows.
 func (s Suite) testKilled(t *testing.T, dir string, acked int64) {
 	t.Helper()
 	db := s.openAt(t, dir)
@@ -86,9 +86,9 @@ func (s Suite) testKilled(t *testing.T, dir string, acked int64) {
 	check(t, db.Close())
 }
 
-// killChild starts this test again as a child that inserts, kills it after some
-// batches and returns how many rows it had been told to be committed: by the
-// time of the kill, or a grace before it.
+// killChild starts this test again as a child that inserts, kills it after a
+// number of batches and a grace, and returns how many rows it had committed
+// before: at the time of the kill, or with a grace, before the grace.
 func (s Suite) killChild(t *testing.T, dir string, batches int, grace time.Duration) (acked int64) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestConformance$")
@@ -100,24 +100,25 @@ func (s Suite) killChild(t *testing.T, dir string, batches int, grace time.Durat
 	in := bufio.NewScanner(out)
 	for n := 0; n < batches && in.Scan(); n++ {
 		if acked, err = strconv.ParseInt(in.Text(), 10, 64); err != nil {
-			t.Errorf("the child says %q", in.Text())
+			t.Errorf("the child prints %q", in.Text())
 		}
 	}
 	kill := time.AfterFunc(grace, func() { cmd.Process.Kill() })
 	defer kill.Stop()
-	for in.Scan() { // it goes on until it dies
+	for in.Scan() { // until it dies
 		if n, err := strconv.ParseInt(in.Text(), 10, 64); err == nil && grace == 0 {
 			acked = n
 		}
 	}
 	cmd.Wait()
 	if acked < int64(batches)*5 {
-		t.Fatalf("the child committed %d rows only", acked)
+		t.Fatalf("the child committed only %d rows", acked)
 	}
 	return acked
 }
 
-// crashChild is the child of killChild: it inserts until it is killed.
+// crashChild runs the child of killChild, which inserts until it is killed. It
+// returns false in any other process.
 func crashChild(t *testing.T, s Suite) bool {
 	dir := os.Getenv(crashEnv)
 	if dir == "" {
@@ -133,7 +134,7 @@ func crashChild(t *testing.T, s Suite) bool {
 	for n := int64(5); ; n += 5 {
 		check(t, st.Exec(ctx, ints(n, n, n, n, n), &engine.Result{}))
 		fmt.Println(n)
-		if s.Config.Durability == model.DurabilityInterval { // it goes on for seconds
+		if s.Config.Durability == model.DurabilityInterval { // which takes seconds
 			time.Sleep(time.Millisecond)
 		}
 	}

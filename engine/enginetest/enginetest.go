@@ -1,8 +1,8 @@
-// Package enginetest is the conformance suite that every engine passes. An
-// engine's test calls Run with a Suite; the rest is here.
+// Package enginetest is the conformance suite that every engine passes: an
+// engine's test calls Run with a Suite.
 //
 // It checks behaviour against a naive model of its own, not against another
-// engine, and it times nothing.
+// engine, and measures no time.
 package enginetest
 
 import (
@@ -19,24 +19,24 @@ import (
 // Suite is an engine under test.
 type Suite struct {
 	Engine engine.Engine
-	// Config is what to open it with; Dir and Schema are filled in.
+	// Config is what it is opened with; Run sets Dir and Schema.
 	Config engine.Config
 	// Volatile engines keep nothing when they are closed.
 	Volatile bool
-	// Refused are configurations that Check must refuse, with the knob that
-	// the error must name. Only the fields that matter need to be given: the
-	// rest is taken from Config.
+	// Refused are configurations that Check must refuse. They need only the
+	// fields that matter: the rest is taken from Config.
 	Refused []Refusal
 }
 
-// Refusal is a configuration that an engine cannot honour.
+// Refusal is a configuration that an engine cannot honour, and the knob that its
+// error must name.
 type Refusal struct {
 	Knob   string
 	Config engine.Config
 }
 
-// Run runs the suite. The test that calls it must be named TestConformance: the
-// crash test starts that test again in a process of its own.
+// Run runs the suite. The calling test must be named TestConformance: the kill
+// tests run it in a child process.
 func Run(t *testing.T, s Suite) {
 	if crashChild(t, s) {
 		return
@@ -68,7 +68,8 @@ func Run(t *testing.T, s Suite) {
 	}
 }
 
-// schema has a table with a column of every type, and one that the engine numbers.
+// schema returns a table with a column of every type, one with an Auto column,
+// and one with a unique index if the engine has them.
 func (s Suite) schema() model.Schema {
 	things := model.Table{
 		Name: "things",
@@ -115,14 +116,14 @@ func (s Suite) schema() model.Schema {
 	return model.Schema{Tables: tables}
 }
 
-// config is the suite's configuration for a directory.
+// config returns the suite's configuration for a directory.
 func (s Suite) config(dir string) engine.Config {
 	c := s.Config
 	c.Dir, c.Schema = dir, s.schema()
 	return c
 }
 
-// open opens a database with its tables, and with their indexes if asked to.
+// open opens a database with its tables, and optionally with their indexes.
 func (s Suite) open(t *testing.T, indexed bool) engine.DB {
 	t.Helper()
 	db := s.openAt(t, TempDir(t))
@@ -173,7 +174,7 @@ func (c *client) prepare(op model.Op) engine.Stmt {
 	return st
 }
 
-// do executes an operation once and returns the rows it gave.
+// do executes an operation once and returns its result and rows.
 func (c *client) do(op model.Op, args ...model.Value) (engine.Result, [][]model.Value) {
 	c.t.Helper()
 	r, rows, err := c.try(op, args...)
@@ -201,8 +202,8 @@ func collect(st engine.Stmt, args ...model.Value) (engine.Result, [][]model.Valu
 	return r, rows, err
 }
 
-// TempDir is a temporary directory that the unprivileged user of a server can
-// get to; those of the testing package are closed to others.
+// TempDir returns a temporary directory that the unprivileged user of a server
+// can reach, unlike those of the testing package.
 func TempDir(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -212,7 +213,7 @@ func TempDir(t testing.TB) string {
 	return dir
 }
 
-func check(t *testing.T, err error) {
+func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +223,7 @@ func check(t *testing.T, err error) {
 func (s Suite) testInfo(t *testing.T) {
 	i := s.Engine.Info()
 	if i.Name == "" || i.Structure == "" || i.Doc == "" || i.Version == "" {
-		t.Errorf("incomplete: %+v", i)
+		t.Errorf("incomplete info: %+v", i)
 	}
 	check(t, s.Engine.Check(s.config(TempDir(t))))
 }
@@ -234,18 +235,18 @@ func (s Suite) testRefusals(t *testing.T) {
 		err := s.Engine.Check(c)
 		var knob *engine.KnobError
 		if !errors.As(err, &knob) {
-			t.Errorf("%s %+v: got error %v, want a refusal", r.Knob, r.Config, err)
+			t.Errorf("%s %+v: got error %v, want a KnobError", r.Knob, r.Config, err)
 		} else if knob.Knob != r.Knob || knob.Reason == "" {
 			t.Errorf("refused knob %q (%s), want %q", knob.Knob, knob.Reason, r.Knob)
 		}
 		if db, err := s.Engine.Open(context.Background(), c); err == nil {
 			db.Close()
-			t.Errorf("%s: Open accepts what Check refuses", r.Knob)
+			t.Errorf("%s: Open accepts a configuration that Check refuses", r.Knob)
 		}
 	}
 }
 
-// merge lays the fields of over that are set on top of c.
+// merge returns c with the fields that are set in over.
 func merge(c, over engine.Config) engine.Config {
 	if over.Cache != 0 {
 		c.Cache = over.Cache

@@ -8,15 +8,14 @@ import (
 	"rumbench/model"
 )
 
-// testExplain: an engine that has plans says for every operation by which way
-// it finds rows, in the schema's names, and goes by the index that a bounded
-// scan names.
+// testExplain: an engine with a planner returns the access paths of every
+// operation, in the schema's names, and uses the index that a bounded scan names.
 func (s Suite) testExplain(t *testing.T) {
 	ctx := context.Background()
 	db := s.open(t, true)
 	explainer, ok := db.(engine.Explainer)
 	if !ok {
-		t.Skip("the engine has no plans")
+		t.Skip("the engine has no planner")
 	}
 	scan := model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}, Lower: model.Inclusive, Limit: 5}
 	p, err := explainer.Explain(ctx, &scan)
@@ -37,7 +36,7 @@ func (s Suite) testExplain(t *testing.T) {
 	check(t, err)
 	for _, o := range []struct {
 		op    model.Op
-		index string // "": not told from others by the suite
+		index string // "": any
 	}{
 		{scan, "queue_v"},
 		{model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"v"}, Lower: model.Exclusive, Limit: 5}, engine.PrimaryKey},

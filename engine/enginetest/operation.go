@@ -18,16 +18,16 @@ type Operation struct {
 	engine.Result
 }
 
-// PrepareOperation prepares an operation on a table of the schema.
+// PrepareOperation validates and prepares an operation on a table of the schema.
 func PrepareOperation(t testing.TB, s engine.Session, schema model.Schema, op model.Op) *Operation {
 	t.Helper()
 	if op.Table != "" {
 		table, err := schema.Table(op.Table)
-		ended(t, err)
-		ended(t, op.Validate(table))
+		check(t, err)
+		check(t, op.Validate(table))
 	}
 	st, err := s.Prepare(t.Context(), &op)
-	ended(t, err)
+	check(t, err)
 	o := &Operation{t: t, Stmt: st}
 	o.Each = func(row []model.Value) {
 		var cells []string
@@ -39,19 +39,19 @@ func PrepareOperation(t testing.TB, s engine.Session, schema model.Schema, op mo
 	return o
 }
 
-// Run executes; its rows are noted.
+// Run executes the operation and keeps its rows.
 func (o *Operation) Run(args ...any) error {
 	o.rows = nil
 	return o.Stmt.Exec(o.t.Context(), Values(args), &o.Result)
 }
 
-// OK executes, and ends the test on an error.
+// OK executes the operation and fails the test on an error.
 func (o *Operation) OK(args ...any) {
 	o.t.Helper()
-	ended(o.t, o.Run(args...))
+	check(o.t, o.Run(args...))
 }
 
-// Want executes and compares the rows returned.
+// Want executes the operation and compares the rows returned.
 func (o *Operation) Want(args []any, rows ...string) {
 	o.t.Helper()
 	o.OK(args...)
@@ -60,7 +60,7 @@ func (o *Operation) Want(args []any, rows ...string) {
 	}
 }
 
-// Changes executes and compares the count of rows.
+// Changes executes the operation and compares the number of rows changed.
 func (o *Operation) Changes(n int64, args ...any) {
 	o.t.Helper()
 	o.OK(args...)
@@ -69,7 +69,7 @@ func (o *Operation) Changes(n int64, args ...any) {
 	}
 }
 
-// Gives executes and compares the value.
+// Gives executes the operation and compares the value.
 func (o *Operation) Gives(want string, args ...any) {
 	o.t.Helper()
 	o.OK(args...)
@@ -78,7 +78,7 @@ func (o *Operation) Gives(want string, args ...any) {
 	}
 }
 
-// Fails executes and compares the class of the error.
+// Fails executes the operation and compares the class of its error.
 func (o *Operation) Fails(class engine.Class, args ...any) {
 	o.t.Helper()
 	if err := o.Run(args...); engine.ClassOf(err) != class {
@@ -86,7 +86,7 @@ func (o *Operation) Fails(class engine.Class, args ...any) {
 	}
 }
 
-// Values are plain Go values as arguments.
+// Values converts plain Go values to arguments.
 func Values(args []any) []model.Value {
 	out := make([]model.Value, len(args))
 	for i, a := range args {
@@ -107,12 +107,4 @@ func Values(args []any) []model.Value {
 		}
 	}
 	return out
-}
-
-// ended ends the test on an error.
-func ended(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -6,8 +6,8 @@ import (
 	"rumbench/model"
 )
 
-// oracle is the naive model of a table: a list of rows. It answers operations
-// by looking at every row.
+// oracle is the naive model of a table: a list of rows. Every operation reads
+// all of them.
 type oracle struct {
 	table *model.Table
 	rows  [][]model.Value
@@ -15,7 +15,7 @@ type oracle struct {
 
 func (o *oracle) column(name string) int { return o.table.Column(name) }
 
-// find returns the position of the row with the key in its first column, or -1.
+// find returns the position of the row with the primary key, or -1.
 func (o *oracle) find(key model.Value) int {
 	return slices.IndexFunc(o.rows, func(r []model.Value) bool { return r[0].Compare(key) == 0 })
 }
@@ -86,7 +86,7 @@ func (o *oracle) update(op *model.Op, args []model.Value) (done int64) {
 	return done
 }
 
-// get returns the rows that have one of the keys in the index's columns, whole.
+// get returns the whole rows that have one of the keys in the index's columns.
 func (o *oracle) get(op *model.Op, keys []model.Value) (out [][]model.Value) {
 	columns := o.order(op)[:op.Equal]
 	for _, row := range o.rows {
@@ -97,7 +97,7 @@ func (o *oracle) get(op *model.Op, keys []model.Value) (out [][]model.Value) {
 	return out
 }
 
-// equalToAny tells whether the columns hold one of the keys that follow each other.
+// equalToAny reports whether the columns hold one of the consecutive keys.
 func equalToAny(row []model.Value, columns []int, keys []model.Value) bool {
 	for key := range slices.Chunk(keys, len(columns)) {
 		if equalAt(row, columns, key) {
@@ -127,7 +127,7 @@ func (o *oracle) sort(columns []int) {
 	})
 }
 
-// order returns the columns in whose order a scan reads.
+// order returns the columns that define the order of a scan.
 func (o *oracle) order(op *model.Op) []int {
 	names := o.table.Key
 	if op.Index != "" {
@@ -138,8 +138,8 @@ func (o *oracle) order(op *model.Op) []int {
 	return columns
 }
 
-// scan returns all rows within the bounds, whole and without regard to the
-// limit, in the scan's order; equal entries come in any order.
+// scan returns all whole rows within the bounds, without regard to the limit, in
+// the scan's order; equal entries are in any order.
 func (o *oracle) scan(op *model.Op, args []model.Value) [][]model.Value {
 	order := o.order(op)
 	o.sort(order)

@@ -12,8 +12,8 @@ import (
 	"rumbench/model"
 )
 
-// testRandom executes random operations on the engine and on the oracle, which
-// must agree on every answer and, at the end, on every row of every index.
+// testRandom executes random operations on the engine and the oracle, which must
+// agree on every result and, at the end, on every index.
 func (s Suite) testRandom(t *testing.T) {
 	for seed := range uint64(4) {
 		w := &walk{
@@ -36,7 +36,7 @@ type walk struct {
 	oracle oracle
 }
 
-// Small domains, so that keys meet and values repeat.
+// id draws from a small domain, as value does, so that keys collide.
 func (w *walk) id() model.Value { return model.IntValue(int64(w.rnd.IntN(60)) - 10) }
 
 func (w *walk) value(c model.Column) model.Value {
@@ -45,7 +45,7 @@ func (w *walk) value(c model.Column) model.Value {
 	}
 	texts := []string{"", "a", "ab", "a\x00", "a\x00b", "a\xff", "b", "zz"}
 	switch {
-	case c.Fixed: // no blanks at the end, and one byte a letter
+	case c.Fixed: // ASCII without trailing spaces
 		return model.StringValue([]byte([]string{"", "a", "a b", "ab", "b", "zz"}[w.rnd.IntN(6)]))
 	}
 	switch c.Type {
@@ -114,7 +114,7 @@ func (w *walk) insert() {
 	if err != nil {
 		w.t.Fatalf("%s %v: %v", op.Label(), args, err)
 	}
-	if op.OnConflict != model.Replace && r.Rows != done { // engines count replaced rows once or twice
+	if op.OnConflict != model.Replace && r.Rows != done { // engines count a replaced row once or twice
 		w.t.Fatalf("%s (conflict %d): %d rows, want %d", op.Label(), op.OnConflict, r.Rows, done)
 	}
 }
@@ -126,7 +126,7 @@ func (w *walk) get() {
 	for range op.Keys {
 		id := w.id()
 		if slices.ContainsFunc(args, func(v model.Value) bool { return v.Compare(id) == 0 }) {
-			id = model.IntValue(1_000_000) // engines answer a key given twice once or twice
+			id = model.IntValue(1_000_000) // engines return the row of a repeated key once or twice
 		}
 		args = append(args, id)
 		if i := w.oracle.find(id); i >= 0 {
@@ -134,9 +134,7 @@ func (w *walk) get() {
 		}
 	}
 	_, got := w.c.do(op, args...)
-	byID := func(a, b []model.Value) int { return a[0].Compare(b[0]) }
-	slices.SortFunc(got, byID)
-	slices.SortFunc(want, byID)
+	sortRows(got, want)
 	w.same("get", got, want)
 }
 
@@ -151,7 +149,7 @@ func (w *walk) scan() {
 	var args []model.Value
 	for i := range op.Args(w.oracle.table) {
 		c := w.oracle.table.Columns[order[min(i, op.Equal)]]
-		c.NotNull = true // comparing with NULL is tested elsewhere
+		c.NotNull = true // freeScan compares with NULL
 		args = append(args, w.value(c))
 	}
 	if w.rnd.IntN(3) == 0 {
@@ -163,12 +161,12 @@ func (w *walk) scan() {
 	}
 	r, got := w.c.do(op, args...)
 	if r.Rows != int64(len(got)) {
-		w.t.Fatalf("%s: counts %d rows, handed over %d", op.Label(), r.Rows, len(got))
+		w.t.Fatalf("%s: counts %d rows, returned %d", op.Label(), r.Rows, len(got))
 	}
 	w.compareScan(&op, order, got, want)
 }
 
-// index is one of the table's indexes, or "" for its key.
+// index draws one of the table's indexes, or "" for its primary key.
 func (w *walk) index() string {
 	indexes := w.oracle.table.Indexes
 	if i := w.rnd.IntN(len(indexes) + 1); i < len(indexes) {
@@ -177,7 +175,7 @@ func (w *walk) index() string {
 	return ""
 }
 
-// getByIndex gives some keys twice.
+// getByIndex repeats some keys.
 func (w *walk) getByIndex() {
 	indexes := w.oracle.table.Indexes
 	ix := indexes[w.rnd.IntN(len(indexes))]
@@ -187,20 +185,18 @@ func (w *walk) getByIndex() {
 	for range op.Keys {
 		for _, name := range ix.Columns[:op.Equal] {
 			c := w.oracle.table.Columns[w.oracle.column(name)]
-			c.NotNull = op.Equal > 1 // MySQL 5.5 looks at the rest of a key that holds NULL
+			c.NotNull = op.Equal > 1 // MySQL 5.5 compares the rest of a key that holds NULL
 			args = append(args, w.value(c))
 		}
 	}
 	want := w.oracle.get(&op, args)
 	_, got := w.c.do(op, args...)
-	byID := func(a, b []model.Value) int { return a[0].Compare(b[0]) }
-	slices.SortFunc(got, byID)
-	slices.SortFunc(want, byID)
+	sortRows(got, want)
 	w.same(fmt.Sprintf("%s %v", op.Label(), args), slices.CompactFunc(got, sameRow), want)
 }
 
-// freeScan is a scan whose rows come in any order, with what only such a scan
-// can have: several ranges, and a test for short values.
+// freeScan runs a scan with Free, and with what needs it: several ranges, and
+// Shorter.
 func (w *walk) freeScan() {
 	table := w.oracle.table
 	op := model.Op{Kind: model.Scan, Table: "things", Index: w.index(), Free: true}
@@ -243,7 +239,8 @@ func (w *walk) freeScan() {
 	w.compareFree(&op, args, found)
 }
 
-// compareFree executes a free scan and compares what it makes of the rows found.
+// compareFree executes a free scan and compares its result with that of the
+// oracle's rows.
 func (w *walk) compareFree(op *model.Op, args []model.Value, found [][]model.Value) {
 	columns, _ := w.oracle.table.Positions(op.Columns)
 	var want [][]model.Value
@@ -277,17 +274,15 @@ func (w *walk) compareFree(op *model.Op, args []model.Value, found [][]model.Val
 	if by := slices.Index(op.Columns, op.OrderBy); by >= 0 && !slices.IsSortedFunc(got, func(a, b []model.Value) int { return a[by].Compare(b[by]) }) {
 		w.t.Fatalf("%s: not in order: %v", what, got)
 	}
-	compareRows := func(a, b []model.Value) int { return slices.CompareFunc(a, b, model.Value.Compare) }
-	slices.SortFunc(got, compareRows)
-	slices.SortFunc(want, compareRows)
+	sortRows(got, want)
 	if op.Distinct {
 		want = slices.CompactFunc(want, sameRow)
 	}
 	w.same(what, got, want)
 }
 
-// compareScan compares in order where the order is given, and as sets where
-// entries are equal.
+// compareScan compares rows in the scan's order; equal entries may be in any
+// order.
 func (w *walk) compareScan(op *model.Op, order []int, got, want [][]model.Value) {
 	if op.Limit == 0 || op.Limit > len(want) {
 		if len(got) != len(want) {
@@ -312,7 +307,7 @@ func (w *walk) compareScan(op *model.Op, order []int, got, want [][]model.Value)
 			}
 			return true
 		}) {
-			w.t.Fatalf("%s: row %v does not exist", op.Label(), g)
+			w.t.Fatalf("%s: unexpected row %v", op.Label(), g)
 		}
 	}
 }
@@ -324,8 +319,7 @@ func (w *walk) update() {
 	for _, a := range op.Set {
 		c := w.oracle.table.Columns[w.oracle.column(a.Column)]
 		if a.Add {
-			// Engines differ in what NULL + x is, so only rows that have a
-			// value are added to: the model says that NULL counts as zero.
+			// Engines differ in x + NULL; in the oracle NULL counts as zero.
 			c.NotNull = true
 		}
 		args = append(args, w.value(c))
@@ -335,7 +329,7 @@ func (w *walk) update() {
 		args = append(args, w.value(model.Column{Type: model.Int, NotNull: true}))
 	} else {
 		op.Keys = w.rnd.IntN(4)
-		for range op.KeyCount() { // a key may come twice
+		for range op.KeyCount() { // keys may repeat
 			args = append(args, w.id())
 		}
 	}
@@ -368,15 +362,13 @@ func (w *walk) delete() {
 	}
 }
 
-// compareAll reads the table through its key and through every index.
+// compareAll compares the table by primary key and by every index.
 func (w *walk) compareAll() {
 	for _, index := range []string{"", "things_a", "things_f", "things_at", "things_n", "things_c"} {
 		op := model.Op{Kind: model.Scan, Table: "things", Index: index, Columns: w.oracle.table.ColumnNames()}
 		_, got := w.c.do(op)
 		want := slices.Clone(w.oracle.rows)
-		byID := func(a, b []model.Value) int { return a[0].Compare(b[0]) }
-		slices.SortFunc(got, byID)
-		slices.SortFunc(want, byID)
+		sortRows(got, want)
 		w.same("all by "+index, got, want)
 	}
 }
@@ -388,11 +380,17 @@ func (w *walk) same(what string, got, want [][]model.Value) {
 	}
 }
 
-func sameRow(a, b []model.Value) bool {
-	return slices.EqualFunc(a, b, func(x, y model.Value) bool { return x.Compare(y) == 0 })
+func compareRows(a, b []model.Value) int { return slices.CompareFunc(a, b, model.Value.Compare) }
+
+func sameRow(a, b []model.Value) bool { return compareRows(a, b) == 0 }
+
+func sortRows(lists ...[][]model.Value) {
+	for _, rows := range lists {
+		slices.SortFunc(rows, compareRows)
+	}
 }
 
-// testValues stores the extremes of every type and reads them back.
+// testValues stores the extreme values of every type and reads them back.
 func (s Suite) testValues(t *testing.T) {
 	c := newClient(t, s.open(t, true))
 	schema := s.schema()
@@ -402,10 +400,10 @@ func (s Suite) testValues(t *testing.T) {
 		long[i] = byte(i * 5)
 	}
 	rows := [][]model.Value{
-		{model.IntValue(math.MinInt64), model.IntValue(math.MinInt32), model.FloatValue(-math.MaxFloat64), model.MicrosValue(-1), model.StringValue([]byte("")), model.BytesValue([]byte{}), model.IntValue(math.MaxInt64), model.StringValue([]byte(""))},
-		{model.IntValue(-1), model.IntValue(-1), model.FloatValue(math.SmallestNonzeroFloat64), model.MicrosValue(0), model.StringValue([]byte("é ÿ €")), model.BytesValue([]byte{0}), model.IntValue(0), model.StringValue([]byte(" a  b"))},
-		{model.IntValue(0), model.IntValue(0), {}, {}, {}, {}, {}, {}},
-		{model.IntValue(math.MaxInt64), model.IntValue(math.MaxInt32), model.FloatValue(math.MaxFloat64), model.MicrosValue(253402300799999999), model.StringValue([]byte("'\"\\;--")), model.BytesValue(long), model.IntValue(math.MinInt64), model.StringValue([]byte("'\"\\;--0123456789"))},
+		Values([]any{math.MinInt64, math.MinInt32, -math.MaxFloat64, model.MicrosValue(-1), "", []byte{}, math.MaxInt64, ""}),
+		Values([]any{-1, -1, math.SmallestNonzeroFloat64, model.MicrosValue(0), "é ÿ €", []byte{0}, 0, " a  b"}),
+		Values([]any{0, 0, nil, nil, nil, nil, nil, nil}),
+		Values([]any{math.MaxInt64, math.MaxInt32, math.MaxFloat64, model.MicrosValue(253402300799999999), "'\"\\;--", long, math.MinInt64, "'\"\\;--0123456789"}),
 	}
 	for _, row := range rows {
 		c.do(model.Op{Kind: model.Insert, Table: "things", Columns: table.ColumnNames(), Rows: 1}, row...)

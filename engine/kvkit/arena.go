@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// arena is a list of byte strings in one piece of memory that is reused.
+// arena is a list of byte strings in one reused buffer.
 type arena struct {
 	buf   []byte
 	ends  []int
-	order []int // of unique
+	order []int // scratch of unique
 }
 
 func (a *arena) reset()   { a.buf, a.ends = a.buf[:0], a.ends[:0] }
@@ -28,7 +28,7 @@ func (a *arena) at(i int) []byte {
 	return a.buf[from:a.ends[i]:a.ends[i]]
 }
 
-// unique puts the strings into another arena, in order and each once.
+// unique copies the strings to another arena, sorted and without duplicates.
 func (a *arena) unique(to *arena) {
 	a.order = a.order[:0]
 	for i := range a.len() {

@@ -11,15 +11,14 @@ import (
 )
 
 const (
-	// buildMemory is how many bytes of index entries are sorted at a time: the
-	// sort buffer of an index build.
+	// buildMemory is the sort buffer of an index build in bytes.
 	buildMemory = 64 << 20
-	// buildBatch is how many bytes of entries one transaction writes.
+	// buildBatch is the size of the transactions that write index entries.
 	buildBatch = 1 << 20
 )
 
-// CreateIndexes reads the table once and writes the entries of all the indexes
-// in sorted runs.
+// CreateIndexes reads the table once and writes the entries of all indexes in
+// sorted runs.
 func (db *database) CreateIndexes(ctx context.Context, table string, names ...string) error {
 	l, err := db.table(table)
 	if err != nil {
@@ -39,7 +38,7 @@ func (db *database) CreateIndexes(ctx context.Context, table string, names ...st
 	if err := db.build(ctx, l, indexes); err != nil {
 		for _, ix := range indexes { // a failed build leaves nothing behind
 			if cerr := db.clear(ix.space); cerr != nil {
-				return fmt.Errorf("create index: %w (and clearing up: %v)", err, cerr)
+				return fmt.Errorf("create index: %w (and remove what was built: %v)", err, cerr)
 			}
 		}
 		return fmt.Errorf("create index: %w", err)
@@ -61,12 +60,12 @@ func (db *database) CreateIndexes(ctx context.Context, table string, names ...st
 	return nil
 }
 
-// entry is an index entry that waits to be written.
+// entry is an index entry to be written.
 type entry struct{ key, value []byte }
 
-// builder collects index entries, and writes a sorted run whenever its memory
-// is full. The run is written between two reading transactions, because a
-// store may have only one transaction open per goroutine.
+// builder collects index entries and writes a sorted run whenever its buffer is
+// full. Runs are written between read transactions, because a store may allow
+// only one open transaction per goroutine.
 type builder struct {
 	db      *database
 	l       *layout
@@ -75,7 +74,7 @@ type builder struct {
 	size    int
 	row     []model.Value
 	text    []byte
-	resume  []byte // the row key at which reading goes on
+	resume  []byte // the row key to continue from
 }
 
 func (db *database) build(ctx context.Context, l *layout, indexes []*indexLayout) error {
@@ -100,7 +99,7 @@ func (db *database) build(ctx context.Context, l *layout, indexes []*indexLayout
 	return b.checkUnique()
 }
 
-// fill reads rows until the memory is full, and tells whether there are more.
+// fill reads rows until the buffer is full and reports whether there are more.
 func (b *builder) fill(tx Tx, upper []byte) (bool, error) {
 	it, err := tx.Iter(b.resume, upper)
 	if err != nil {
@@ -143,7 +142,7 @@ func (b *builder) add() error {
 	return nil
 }
 
-// flush writes what has been collected in key order.
+// flush writes the collected entries in key order.
 func (b *builder) flush() error {
 	slices.SortFunc(b.entries, func(x, y entry) int { return bytes.Compare(x.key, y.key) })
 	for from := 0; from < len(b.entries); {
@@ -165,7 +164,7 @@ func (b *builder) flush() error {
 	return nil
 }
 
-// checkUnique looks for equal neighbours in the unique indexes just built.
+// checkUnique checks the unique indexes just built for duplicates.
 func (b *builder) checkUnique() error {
 	for _, ix := range b.indexes {
 		if !ix.index.Unique {
@@ -179,7 +178,7 @@ func (b *builder) checkUnique() error {
 					return false, err
 				}
 				if !null && last != nil && bytes.Equal(prefix, last) {
-					return false, engine.Errorf(engine.Duplicate, "index %s: two rows have the same values", ix.index.Name)
+					return false, engine.Errorf(engine.Duplicate, "index %s: several rows have the same values", ix.index.Name)
 				}
 				last = append(last[:0], prefix...)
 				return true, nil
@@ -192,8 +191,8 @@ func (b *builder) checkUnique() error {
 	return nil
 }
 
-// uniquePart is the part of an entry's key that must be unique, and whether it
-// holds a NULL, which is equal to nothing.
+// uniquePart returns the part of an entry's key that must be unique, and whether
+// it holds a NULL, which equals nothing.
 func (b *builder) uniquePart(ix *indexLayout, key []byte) (part []byte, null bool, err error) {
 	b.text = b.text[:0]
 	rest, err := b.l.decodeColumns(key[2:], ix.columns, b.row, &b.text)

@@ -14,10 +14,10 @@ import (
 	"rumbench/model"
 )
 
-// gated is a store with several writers in which a commit waits until so many
-// others are under way: it hangs where the kit lets fewer in.
+// gated is a store with concurrent writers whose commits wait for the gate: a
+// test hangs if the kit serialises more than it should.
 type gated struct {
-	kvkit.Store // what is not used
+	kvkit.Store // unused methods
 	mu          sync.Mutex
 	keys        [][]byte // in order
 	values      map[string][]byte
@@ -114,7 +114,7 @@ func (i *gatedIter) Key() []byte            { return i.keys[i.at] }
 func (i *gatedIter) Value() ([]byte, error) { return i.values[i.at], nil }
 func (i *gatedIter) Close() error           { return nil }
 
-// whole is a gated store whose transactions are visible and durable at once.
+// whole is a gated store whose transactions become visible and durable together.
 type whole struct{ *gated }
 
 func (s whole) Begin(m kvkit.Mode) (kvkit.Tx, error) {
@@ -122,7 +122,7 @@ func (s whole) Begin(m kvkit.Mode) (kvkit.Tx, error) {
 	return struct{ kvkit.Tx }{tx}, err
 }
 
-// open makes tables of so many rows, numbered from 1, in a gated store.
+// open creates tables with rows numbered from 1 in a gated store.
 func (s *gated) open(t *testing.T, store kvkit.Store, tables int, rows int64) engine.DB {
 	t.Helper()
 	ctx := context.Background()
@@ -167,11 +167,11 @@ func prepare(t *testing.T, db engine.DB, op *model.Op) engine.Stmt {
 	return stmt
 }
 
-// hang is how long a test waits before it says that it would wait for ever.
+// hang is the time after which a test reports that it hangs.
 const hang = 20 * time.Second
 
-// together runs operations at the same time, of which want are to be
-// committing at once, lets them go, and returns how many rows they changed.
+// together runs operations concurrently until want of them are committing, opens
+// the gate, and returns the number of rows changed.
 func (s *gated) together(t *testing.T, want int, ops ...func(r *engine.Result) error) (rows int64) {
 	t.Helper()
 	results := make([]engine.Result, len(ops))
@@ -200,8 +200,8 @@ func (s *gated) together(t *testing.T, want int, ops ...func(r *engine.Result) e
 	return rows
 }
 
-// Sixteen clients that delete 100 rows each, of their own or of one table,
-// commit at the same time: nobody waits for rows of others.
+// Sixteen clients that delete 100 rows each, from their own tables or from one,
+// commit at the same time: none waits for rows of others.
 func TestWritersCommitTogether(t *testing.T) {
 	const clients, rows = 16, 100
 	for _, tables := range []int{1, clients} {
@@ -224,8 +224,8 @@ func TestWritersCommitTogether(t *testing.T) {
 	}
 }
 
-// Updates of one row wait for each other until they are seen, not until they
-// are durable, and none is lost. Where a store has no such moment, they wait.
+// Updates of one row wait for each other until they are visible, not until they
+// are durable, and none is lost. In a store without Applier they wait for both.
 func TestSameRow(t *testing.T) {
 	const clients = 8
 	for _, early := range []bool{true, false} {
@@ -254,7 +254,8 @@ func TestSameRow(t *testing.T) {
 	}
 }
 
-// Deletions of the lowest rows take different ones, and commit together.
+// Concurrent deletions of the lowest rows take different rows and commit
+// together.
 func TestLowestCommitTogether(t *testing.T) {
 	const clients, rows = 8, 20
 	s := newGated()

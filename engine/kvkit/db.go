@@ -11,7 +11,7 @@ import (
 	"rumbench/model"
 )
 
-// Open makes a database of a store. The store is closed with the database, and
+// Open returns a database on a store. The store is closed with the database, and
 // also when Open fails.
 func Open(store Store, schema model.Schema) (engine.DB, error) {
 	byName, tables, err := newLayouts(schema)
@@ -20,7 +20,7 @@ func Open(store Store, schema model.Schema) (engine.DB, error) {
 	}
 	for _, l := range tables {
 		if hasUnique(l) && !store.SingleWriter() {
-			return nil, errors.Join(fmt.Errorf("table %s: a store that does not isolate transactions cannot have unique indexes", l.table.Name), store.Close())
+			return nil, errors.Join(fmt.Errorf("table %s: unique indexes need a store that isolates transactions", l.table.Name), store.Close())
 		}
 	}
 	db := &database{store: store, byName: byName, tables: tables, sessions: map[*session]bool{}}
@@ -40,8 +40,7 @@ type database struct {
 	closed   bool
 }
 
-// readCatalog finds out which tables and indexes exist, and where numbering
-// goes on.
+// readCatalog reads which tables and indexes exist, and their last numbers.
 func (db *database) readCatalog() error {
 	tx, err := db.store.Begin(Read)
 	if err != nil {
@@ -51,7 +50,7 @@ func (db *database) readCatalog() error {
 	exists := func(space uint16, definition string) (bool, error) {
 		v, err := tx.Get(catalogKey(space))
 		if err == nil && v != nil && string(v) != definition {
-			err = fmt.Errorf("the database holds %q where %q is wanted: the parameters that shape the tables must be those of the load", v, definition)
+			err = fmt.Errorf("the database holds %q, not %q: the parameters that shape the tables must be those of the load", v, definition)
 		}
 		return v != nil, err
 	}
@@ -62,7 +61,7 @@ func (db *database) readCatalog() error {
 			known[ix.space] = true
 		}
 	}
-	if err := refuseStrangers(tx, known); err != nil {
+	if err := refuseUnknown(tx, known); err != nil {
 		return err
 	}
 	for _, l := range db.tables {
@@ -87,9 +86,9 @@ func (db *database) readCatalog() error {
 	return nil
 }
 
-// refuseStrangers refuses a database with tables or indexes that the schema
-// does not have: nobody would maintain them.
-func refuseStrangers(tx Tx, known map[uint16]bool) error {
+// refuseUnknown refuses a database with tables or indexes that the schema does
+// not have: they would not be maintained.
+func refuseUnknown(tx Tx, known map[uint16]bool) error {
 	return iterate(tx, catalogSpace, func(it Iter) (bool, error) {
 		key := it.Key()
 		if len(key) == 4 && !known[binary.BigEndian.Uint16(key[2:])] {
@@ -97,7 +96,7 @@ func refuseStrangers(tx Tx, known map[uint16]bool) error {
 			if err != nil {
 				return false, err
 			}
-			return false, fmt.Errorf("the database holds %q, which is not wanted: the parameters that shape the tables must be those of the load", v)
+			return false, fmt.Errorf("the database holds %q, which the schema does not have: the parameters that shape the tables must be those of the load", v)
 		}
 		return true, nil
 	})
@@ -134,7 +133,7 @@ func (db *database) table(name string) (*layout, error) {
 	return l, nil
 }
 
-// update runs f in a transaction that writes.
+// update runs f in a write transaction.
 func (db *database) update(f func(Tx) error) error {
 	tx, err := db.store.Begin(Write)
 	if err != nil {
@@ -186,10 +185,10 @@ func (db *database) DropIndex(_ context.Context, table, index string) error {
 	return db.clear(ix.space)
 }
 
-// clearBatch bounds the memory of a transaction that removes many keys.
+// clearBatch is the number of keys that one transaction of clear deletes.
 const clearBatch = 10_000
 
-// clear removes all keys of a space.
+// clear deletes all keys of a space.
 func (db *database) clear(space uint16) error {
 	for {
 		var keys arena
@@ -225,7 +224,7 @@ func (db *database) view(f func(Tx) error) error {
 	return f(tx)
 }
 
-// iterate calls f for every entry of a space until it says no.
+// iterate calls f for the entries of a space until it returns false.
 func iterate(tx Tx, space uint16, f func(Iter) (bool, error)) error {
 	it, err := tx.Iter(spaceRange(space))
 	if err != nil {
@@ -277,11 +276,11 @@ func (db *database) Sizes(context.Context) ([]engine.Size, error) {
 		}
 	}
 	if err := db.store.Sizes(ranges); err != nil {
-		return nil, fmt.Errorf("sizes of tables and indexes: %w", err)
+		return nil, fmt.Errorf("read the sizes of tables and indexes: %w", err)
 	}
 	total, err := db.store.TotalSize()
 	if err != nil {
-		return nil, fmt.Errorf("size of the database: %w", err)
+		return nil, fmt.Errorf("read the size of the database: %w", err)
 	}
 	out := []engine.Size{{Bytes: total, Kind: engine.Exact}}
 	for _, r := range ranges {

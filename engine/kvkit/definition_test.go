@@ -10,7 +10,7 @@ import (
 	"rumbench/model"
 )
 
-// A database is not read with another definition than it was made with.
+// A database is refused with a schema other than its own.
 func TestOtherDefinition(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()

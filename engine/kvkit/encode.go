@@ -8,14 +8,14 @@ import (
 	"rumbench/model"
 )
 
-// In a key, a nullable column begins with one of these. NULL sorts first.
+// A nullable column in a key begins with one of these. NULL sorts first.
 const (
 	nullMark    = 0x00
 	presentMark = 0x01
 )
 
-// Text in a key ends with 0x00 0x01; a zero byte in it becomes 0x00 0xff. Both
-// keep the order of the bytes, also when one text is a prefix of another.
+// Text in a key ends with 0x00 0x01; a zero byte in it becomes 0x00 0xff. This
+// preserves byte order, also when one text is a prefix of another.
 const (
 	escape     = 0x00
 	terminator = 0x01
@@ -26,12 +26,12 @@ const (
 func appendKey(dst []byte, c *model.Column, v model.Value) ([]byte, error) {
 	if v.IsNull() {
 		if c.NotNull {
-			return dst, fmt.Errorf("column %s cannot be NULL", c.Name)
+			return dst, fmt.Errorf("column %s is NOT NULL", c.Name)
 		}
 		return append(dst, nullMark), nil
 	}
 	if v.Type() != c.Type {
-		return dst, fmt.Errorf("column %s is a %s, not a %s", c.Name, c.Type, v.Type())
+		return dst, fmt.Errorf("column %s has type %s, not %s", c.Name, c.Type, v.Type())
 	}
 	if !c.NotNull {
 		dst = append(dst, presentMark)
@@ -45,7 +45,7 @@ func appendKey(dst []byte, c *model.Column, v model.Value) ([]byte, error) {
 	if c.Width == 4 && c.Type == model.Int {
 		n := v.Int()
 		if n < math.MinInt32 || n > math.MaxInt32 {
-			return dst, fmt.Errorf("column %s: %d does not fit 4 bytes", c.Name, n)
+			return dst, fmt.Errorf("column %s: %d does not fit in 4 bytes", c.Name, n)
 		}
 		return binary.BigEndian.AppendUint32(dst, uint32(n)^1<<31), nil
 	}
@@ -62,8 +62,8 @@ func appendText(dst, s []byte) []byte {
 	return append(dst, escape, terminator)
 }
 
-// sortableFloat maps floats to integers in the same order: negative numbers
-// have all bits flipped, the others only the sign.
+// sortableFloat maps floats to integers in the same order: all bits of negative
+// numbers are flipped, of the others only the sign.
 func sortableFloat(f float64) uint64 {
 	u := math.Float64bits(f)
 	if u>>63 == 1 {
@@ -79,8 +79,8 @@ func floatOfSortable(u uint64) float64 {
 	return math.Float64frombits(^u)
 }
 
-// decodeKey reads one column from the front of a key and returns the rest. Text
-// is appended to *arena, which must not be reused while the value is.
+// decodeKey decodes the first column of a key and returns the rest. Text is
+// appended to *arena, which must not be reused while the value is in use.
 func decodeKey(key []byte, c *model.Column, arena *[]byte) (model.Value, []byte, error) {
 	if !c.NotNull {
 		if len(key) == 0 {
@@ -137,20 +137,20 @@ func textValue(c *model.Column, b []byte) model.Value {
 }
 
 func errShort(c *model.Column) error {
-	return fmt.Errorf("stored key or row ends within column %s", c.Name)
+	return fmt.Errorf("stored key or row is truncated in column %s", c.Name)
 }
 
-// appendCell appends a column's value as it stands in the value of a row: a
-// mark byte for nullable columns, then the number, or length and text.
+// appendCell appends a column as stored in the value of a row: a mark byte if it
+// is nullable, then the number, or length and text.
 func appendCell(dst []byte, c *model.Column, v model.Value) ([]byte, error) {
 	if c.Type != model.String && c.Type != model.Bytes || v.IsNull() {
-		return appendKey(dst, c, v) // numbers have the same form as in keys
+		return appendKey(dst, c, v) // numbers are encoded as in keys
 	}
 	if v.Type() != c.Type {
-		return dst, fmt.Errorf("column %s is a %s, not a %s", c.Name, c.Type, v.Type())
+		return dst, fmt.Errorf("column %s has type %s, not %s", c.Name, c.Type, v.Type())
 	}
 	if c.Width > 0 && len(v.Buf()) > c.Width {
-		return dst, fmt.Errorf("column %s: %d bytes do not fit %d", c.Name, len(v.Buf()), c.Width)
+		return dst, fmt.Errorf("column %s: %d bytes exceed its width of %d", c.Name, len(v.Buf()), c.Width)
 	}
 	if !c.NotNull {
 		dst = append(dst, presentMark)
@@ -159,8 +159,8 @@ func appendCell(dst []byte, c *model.Column, v model.Value) ([]byte, error) {
 	return append(dst, v.Buf()...), nil
 }
 
-// decodeCell reads one column from the front of a row's value. Text refers to
-// the memory of row.
+// decodeCell decodes the first column of a row's value and returns the rest.
+// Text refers to the memory of row.
 func decodeCell(row []byte, c *model.Column) (model.Value, []byte, error) {
 	if c.Type != model.String && c.Type != model.Bytes {
 		return decodeKey(row, c, nil)
@@ -183,8 +183,8 @@ func decodeCell(row []byte, c *model.Column) (model.Value, []byte, error) {
 	return textValue(c, row[w:end:end]), row[end:], nil
 }
 
-// prefixEnd is the least key above all keys with the prefix, in dst's memory.
-// The two-byte space in front never overflows, so there always is one.
+// prefixEnd returns the least key above all keys with the prefix, in dst's
+// memory. It exists always, as the leading two-byte space never overflows.
 func prefixEnd(dst, prefix []byte) []byte {
 	dst = append(dst[:0], prefix...)
 	for len(dst) > 0 && dst[len(dst)-1] == 0xff {

@@ -10,7 +10,7 @@ import (
 	"rumbench/model"
 )
 
-// drawValue draws a value that the column accepts.
+// drawValue draws a valid value of the column.
 func drawValue(t *rapid.T, c model.Column, label string) model.Value {
 	if !c.NotNull && rapid.IntRange(0, 4).Draw(t, label+" null") == 0 {
 		return model.Value{}
@@ -43,8 +43,7 @@ func drawColumns(t *rapid.T) []model.Column {
 	return out
 }
 
-// Encoded keys must be in the same order as the values that they hold, and
-// must be read back as those values.
+// Encoded keys sort as their values do, and decode to them.
 func TestKeyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		columns := drawColumns(t)

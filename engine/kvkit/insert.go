@@ -9,16 +9,16 @@ import (
 	"rumbench/model"
 )
 
-// insertStmt inserts rows. It is blind, that is it reads nothing, when the
-// engine numbers the rows and no unique index has to be checked.
+// insertStmt inserts rows. It is blind, that is it reads nothing, if the engine
+// numbers the rows and there is no unique index to check.
 type insertStmt struct {
 	base
-	columns []int // positions of the columns given
-	add     []int // positions of the columns to add on conflict
-	numbers bool  // the key is given by the engine
+	columns []int // positions of op.Columns
+	add     []int // positions of op.AddColumns
+	numbers bool  // the engine assigns the key
 	blind   bool
-	mode    Mode          // of an insert that looks before it writes
-	given   []model.Value // the row as given, while b.row holds the old one
+	mode    Mode          // of an insert that reads before it writes
+	given   []model.Value // the new row, while b.row holds the old one
 	seen    map[string]bool
 }
 
@@ -30,11 +30,11 @@ func newInsert(b base) (engine.Stmt, error) {
 	s.blind = s.numbers && !hasUnique(b.l)
 	s.given = make([]model.Value, len(b.row))
 	if hasUnique(b.l) && b.op.OnConflict != model.Fail {
-		return nil, fmt.Errorf("operation %s: a table with unique indexes has no other conflict rule than to fail", b.op.Label())
+		return nil, fmt.Errorf("operation %s: on a table with unique indexes conflict rule Fail is the only one", b.op.Label())
 	}
 	s.mode = Write
 	if b.op.OnConflict != model.Fail && b.op.Rows > 1 {
-		s.mode = ReadWrite // a row may meet one of the same execution
+		s.mode = ReadWrite // rows of one execution may conflict
 	}
 	return s, nil
 }
@@ -70,7 +70,8 @@ func (s *insertStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 	return s.isolated(s.mode, func(tx Tx) error { return s.checked(tx, args, first, r) })
 }
 
-// lastNumber is the number of the last row, given by the engine or to it.
+// lastNumber returns the number of the last row, assigned by the engine or by
+// the caller.
 func (s *insertStmt) lastNumber(args []model.Value, first int64) model.Value {
 	if s.numbers {
 		return model.IntValue(first + int64(s.op.Rows) - 1)
@@ -78,7 +79,7 @@ func (s *insertStmt) lastNumber(args []model.Value, first int64) model.Value {
 	return args[(s.op.Rows-1)*len(s.columns)+slices.Index(s.columns, s.l.auto)]
 }
 
-// setRow fills s.given with row i of the arguments.
+// setRow sets s.given to row i of the arguments.
 func (s *insertStmt) setRow(args []model.Value, i int, first int64) {
 	clear(s.given)
 	n := len(s.columns)
@@ -92,7 +93,7 @@ func (s *insertStmt) setRow(args []model.Value, i int, first int64) {
 		s.given[s.l.auto] = model.IntValue(first + int64(i))
 		return
 	}
-	// A number given from outside moves the numbering on.
+	// A number from the caller advances the numbering.
 	for id := s.given[s.l.auto].Int(); ; {
 		last := s.l.lastID.Load()
 		if id <= last || s.l.lastID.CompareAndSwap(last, id) {
@@ -101,7 +102,7 @@ func (s *insertStmt) setRow(args []model.Value, i int, first int64) {
 	}
 }
 
-// encodeGiven encodes the keys of all rows, to lock and look them up.
+// encodeGiven encodes the keys of all rows, to lock and read them.
 func (s *insertStmt) encodeGiven(args []model.Value, first int64) error {
 	s.keys.reset()
 	for i := range s.op.Rows {
@@ -115,9 +116,9 @@ func (s *insertStmt) encodeGiven(args []model.Value, first int64) error {
 	return nil
 }
 
-// checked inserts rows one by one, with a look at what is there. All rows are
-// looked up before the first is written when a conflict fails the operation,
-// so that it changes nothing, also within a transaction.
+// checked inserts rows one by one and applies the conflict rule. With rule Fail
+// all rows are checked before the first is written, so that a failed operation
+// changes nothing, also within a transaction.
 func (s *insertStmt) checked(tx Tx, args []model.Value, first int64, r *engine.Result) error {
 	if s.op.OnConflict == model.Fail {
 		if err := s.refuseDuplicates(tx, args, first); err != nil {
@@ -140,7 +141,7 @@ func (s *insertStmt) checked(tx Tx, args []model.Value, first int64, r *engine.R
 	return nil
 }
 
-// insertOne writes s.given; if there, the old row is in s.row.
+// insertOne writes s.given. If there is set, s.row holds the old row.
 func (s *insertStmt) insertOne(tx Tx, there bool, r *engine.Result) error {
 	switch {
 	case there && s.op.OnConflict == model.Ignore:
@@ -157,7 +158,7 @@ func (s *insertStmt) insertOne(tx Tx, there bool, r *engine.Result) error {
 	return s.putRow(tx)
 }
 
-// addTo adds the given row's columns to the old row in s.row.
+// addTo adds columns of s.given to the old row in s.row.
 func (s *insertStmt) addTo(tx Tx, r *engine.Result) error {
 	if err := s.deleteEntries(tx); err != nil {
 		return err
@@ -178,7 +179,7 @@ func (s *insertStmt) refuseDuplicates(tx Tx, args []model.Value, first int64) er
 		key := s.keys.at(i)
 		if s.op.Rows > 1 {
 			if s.seen[string(key)] {
-				return engine.Errorf(engine.Duplicate, "table %s: a key is given twice", s.l.table.Name)
+				return engine.Errorf(engine.Duplicate, "table %s: duplicate key in the operation", s.l.table.Name)
 			}
 			s.seen[string(key)] = true
 		}
@@ -199,8 +200,8 @@ func (s *insertStmt) refuseDuplicates(tx Tx, args []model.Value, first int64) er
 	return nil
 }
 
-// refuseUnique looks for s.given's values in the unique indexes, and among the
-// rows of the same execution.
+// refuseUnique checks s.given against the unique indexes and the other rows of
+// the execution.
 func (s *insertStmt) refuseUnique(tx Tx) error {
 	for _, ix := range s.l.indexes {
 		if !ix.index.Unique || !ix.exists.Load() {
@@ -211,7 +212,7 @@ func (s *insertStmt) refuseUnique(tx Tx) error {
 		}
 		if s.op.Rows > 1 {
 			if s.seen[string(s.key)] {
-				return engine.Errorf(engine.Duplicate, "index %s: a value is given twice", ix.index.Name)
+				return engine.Errorf(engine.Duplicate, "index %s: duplicate value in the operation", ix.index.Name)
 			}
 			s.seen[string(s.key)] = true
 		}

@@ -10,7 +10,7 @@ import (
 	"rumbench/model"
 )
 
-// catalogSpace holds one key for every table and index that exists.
+// catalogSpace holds a key for every existing table and index.
 const catalogSpace = 0
 
 // layout is how a table is stored.
@@ -21,9 +21,9 @@ type layout struct {
 	rest    []int          // positions of the other columns, stored in the value
 	space   uint16
 	indexes []*indexLayout // in the order of the declaration, existing or not
-	auto    int            // position of the column that is numbered here, or -1
+	auto    int            // position of the Auto column, or -1
 	exists  atomic.Bool
-	lastID  atomic.Int64 // the greatest number given out
+	lastID  atomic.Int64 // the greatest number assigned
 	locks   rowLocks     // of stores without isolation
 }
 
@@ -35,8 +35,8 @@ type indexLayout struct {
 	exists  atomic.Bool
 }
 
-// newLayouts numbers the spaces in the order of the schema: a reopened database
-// must be given the same schema.
+// newLayouts numbers the spaces in schema order, so a database must be reopened
+// with the same schema.
 func newLayouts(s model.Schema) (map[string]*layout, []*layout, error) {
 	byName := map[string]*layout{}
 	var ordered []*layout
@@ -72,8 +72,8 @@ func newLayouts(s model.Schema) (map[string]*layout, []*layout, error) {
 	return byName, ordered, nil
 }
 
-// definition is all that the stored form of a table depends on. It is kept in
-// the catalog, so that a database is not read with another one.
+// definition returns all that the stored form of a table depends on. The catalog
+// holds it, so that a database is never read with another one.
 func (l *layout) definition() string {
 	text := "table " + l.table.Name
 	for _, c := range l.columns {
@@ -102,7 +102,7 @@ func (l *layout) index(name string) *indexLayout {
 	return nil
 }
 
-// appendColumns appends the key encoding of some columns of a row.
+// appendColumns appends the key encoding of columns of a row.
 func (l *layout) appendColumns(dst []byte, columns []int, row []model.Value) ([]byte, error) {
 	var err error
 	for _, c := range columns {
@@ -113,12 +113,12 @@ func (l *layout) appendColumns(dst []byte, columns []int, row []model.Value) ([]
 	return dst, nil
 }
 
-// appendRowKey appends the key under which a row is stored.
+// appendRowKey appends the key of a row.
 func (l *layout) appendRowKey(dst []byte, row []model.Value) ([]byte, error) {
 	return l.appendColumns(appendSpace(dst, l.space), l.key, row)
 }
 
-// appendRowValue appends the value under which a row is stored.
+// appendRowValue appends the value of a row.
 func (l *layout) appendRowValue(dst []byte, row []model.Value) ([]byte, error) {
 	return l.appendCells(dst, l.rest, row)
 }
@@ -142,7 +142,8 @@ func (l *layout) appendEntryKey(dst []byte, ix *indexLayout, row []model.Value) 
 	return l.appendColumns(dst, l.key, row)
 }
 
-// decodeColumns reads columns from the front of a key into row.
+// decodeColumns decodes the first columns of a key into row and returns the
+// rest.
 func (l *layout) decodeColumns(key []byte, columns []int, row []model.Value, arena *[]byte) ([]byte, error) {
 	var err error
 	for _, c := range columns {
@@ -163,7 +164,7 @@ func (l *layout) decodeCells(value []byte, columns []int, row []model.Value) err
 	return nil
 }
 
-// decodeRow reads a stored row into row, which has a place for every column.
+// decodeRow decodes a stored row into row, which has an element per column.
 func (l *layout) decodeRow(key, value []byte, row []model.Value, arena *[]byte) error {
 	if _, err := l.decodeColumns(key[2:], l.key, row, arena); err != nil {
 		return err
@@ -171,7 +172,7 @@ func (l *layout) decodeRow(key, value []byte, row []model.Value, arena *[]byte) 
 	return l.decodeCells(value, l.rest, row)
 }
 
-// covers tells whether an entry of the index (nil: the table) holds the columns.
+// covers reports whether entries of the index (nil: the table) hold the columns.
 func (l *layout) covers(ix *indexLayout, columns []int) bool {
 	if ix == nil {
 		return true

@@ -6,22 +6,21 @@ import (
 	"sync"
 )
 
-// buckets is how many lists the locks of a table are spread over.
+// buckets is the number of lists that hold the locks of a table.
 const buckets = 1024
 
-// rowLocks serialise operations on a table that read rows before they write
-// them, in stores that do not isolate transactions. A row is known by the hash
-// of its key: 64 bits, so that two rows that are locked at the same time are one
-// lock in practice never. Locks are taken in ascending order of the hashes, so
-// that operations on several rows cannot wait for each other in a circle. Who
-// waits for a lock gets it in turn.
+// rowLocks serialises operations on a table that read rows before they write
+// them, in stores that do not isolate transactions. A row is identified by the
+// 64-bit hash of its key, so two rows practically never share a lock. Locks are
+// acquired in ascending order of the hashes, so operations on several rows do
+// not deadlock, and granted in FIFO order.
 //
-// The mutex of a bucket is held while its list is changed, never for longer.
+// The mutex of a bucket is held only while its list is changed.
 type rowLocks struct {
 	seed    maphash.Seed
 	buckets [buckets]bucket
-	// lowest makes concurrent deletions of the lowest rows take turns: they
-	// would find the same ones. It is taken before any lock of a row.
+	// lowest serialises deletions of the lowest rows, which would find the same
+	// ones. It is acquired before any row lock.
 	lowest sync.Mutex
 }
 
@@ -30,27 +29,27 @@ type bucket struct {
 	held *rowLock
 }
 
-// rowLock is a lock that an operation holds or waits for, in memory of its set.
+// rowLock is a lock that an operation holds or waits for, in memory of its
+// lockSet.
 type rowLock struct {
 	hash uint64
-	next *rowLock // in the bucket, of one that is held; in the queue, of one that is waited for
-	// first and last are, of one that is held, the ends of the queue of those
-	// that wait for it.
+	next *rowLock // in the bucket if held, else in the queue
+	// first and last are the ends of the queue for a held lock.
 	first, last *rowLock
-	granted     chan struct{} // of the set
+	granted     chan struct{} // of the lockSet
 }
 
-// lockSet are the locks that one operation holds; it is reused.
+// lockSet holds the locks of one operation; it is reused.
 type lockSet struct {
 	hashes  []uint64
 	locks   []rowLock
-	granted chan struct{} // receives when a lock that was waited for is had
+	granted chan struct{} // receives when a lock is granted after a wait
 	lowest  bool          // rowLocks.lowest is held
 }
 
 func (l *rowLocks) bucket(hash uint64) *bucket { return &l.buckets[hash%buckets] }
 
-// lock takes the locks of keys.
+// lock acquires the locks of keys.
 func (l *rowLocks) lock(set *lockSet, keys *arena) {
 	if set.granted == nil {
 		set.granted = make(chan struct{}, 1)
@@ -70,7 +69,7 @@ func (l *rowLocks) lock(set *lockSet, keys *arena) {
 	}
 }
 
-// unlock gives back all locks of the set, the turn of lockLowest too. Doing so
+// unlock releases all locks of the set, that of lockLowest included. Doing so
 // again does nothing.
 func (l *rowLocks) unlock(set *lockSet) {
 	for i := range set.locks {
@@ -83,13 +82,13 @@ func (l *rowLocks) unlock(set *lockSet) {
 	}
 }
 
-// lockLowest waits for the turn to delete the lowest rows.
+// lockLowest acquires the lock for deleting the lowest rows.
 func (l *rowLocks) lockLowest(set *lockSet) {
 	l.lowest.Lock()
 	set.lowest = true
 }
 
-// find returns the lock of a hash if it is held. The bucket is locked.
+// find returns the held lock of a hash, nil if there is none. b.mu is held.
 func (b *bucket) find(hash uint64) *rowLock {
 	k := b.held
 	for k != nil && k.hash != hash {
@@ -98,7 +97,7 @@ func (b *bucket) find(hash uint64) *rowLock {
 	return k
 }
 
-// take takes a lock, or else puts it into the queue of who holds it.
+// take acquires a lock and returns true, or appends it to the holder's queue.
 func (b *bucket) take(k *rowLock) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -116,7 +115,7 @@ func (b *bucket) take(k *rowLock) bool {
 	return false
 }
 
-// release gives a lock to the first that waits for it, if there is one.
+// release passes a lock to the first waiter, if there is one.
 func (b *bucket) release(k *rowLock) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"rumbench/model"
 )
 
-// lockTable is a table whose rows are locked in the tests, as others are.
+// lockTable returns the layout of a table whose rows are locked in the tests.
 func lockTable(t testing.TB) *layout {
 	t.Helper()
 	_, tables, err := newLayouts(model.Schema{Tables: []model.Table{
@@ -22,7 +22,7 @@ func lockTable(t testing.TB) *layout {
 	return tables[0]
 }
 
-// fill puts the keys of rows into an arena.
+// fill sets an arena to the keys of rows.
 func fill(t testing.TB, l *layout, keys *arena, ids ...int64) {
 	t.Helper()
 	keys.reset()
@@ -35,7 +35,7 @@ func fill(t testing.TB, l *layout, keys *arena, ids ...int64) {
 	}
 }
 
-// held tells whether an operation would wait for a lock of the keys.
+// held reports whether a lock of the keys is held.
 func (l *rowLocks) held(keys *arena) bool {
 	for i := range keys.len() {
 		h := maphash.Bytes(l.seed, keys.at(i))
@@ -46,8 +46,8 @@ func (l *rowLocks) held(keys *arena) bool {
 	return false
 }
 
-// Of operations of 16 clients on 100 rows each, none of which is another's,
-// fewer than one in a hundred waits. With 512 locks nearly all did.
+// Of operations of 16 clients on 100 rows each, all different, fewer than one in
+// a hundred waits. With 512 locks nearly all did.
 func TestOtherRowsDoNotWait(t *testing.T) {
 	const clients, rows, rounds = 16, 100, 100
 	l := lockTable(t)
@@ -77,8 +77,8 @@ func TestOtherRowsDoNotWait(t *testing.T) {
 	}
 }
 
-// Operations on rows that they have in common exclude each other, whatever the
-// order in which they name them, and nothing stays locked.
+// Operations on common rows exclude each other, whatever the order of their
+// keys, and nothing stays locked.
 func TestRowLocks(t *testing.T) {
 	const clients, rounds, rows, most = 8, 300, 40, 12
 	l := lockTable(t)
@@ -123,7 +123,7 @@ func TestRowLocks(t *testing.T) {
 	}
 }
 
-// A lock goes to those that wait for it in their order.
+// Locks are granted in FIFO order.
 func TestLocksInTurn(t *testing.T) {
 	const waiting = 5
 	l := lockTable(t)

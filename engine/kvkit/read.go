@@ -18,7 +18,7 @@ type getStmt struct {
 	out     []model.Value
 }
 
-// newGet makes a get by index a scan of one range for each key.
+// newGet returns a getStmt; a get by index is a scan with a range per key.
 func newGet(b base) (engine.Stmt, error) {
 	if b.op.Index != "" {
 		return newScan(b)
@@ -63,14 +63,14 @@ type scanStmt struct {
 	ix      *indexLayout // nil: the primary key
 	order   []int        // the columns in whose order it reads
 	columns []int
-	covered bool // the entries hold all columns wanted
-	shorter int  // the column of which only short values are wanted, -1 for none
+	covered bool // the entries hold all columns needed
+	shorter int  // position of op.Shorter, -1 for none
 	mode    Mode
 	out     []model.Value
-	count   int        // ranges of an execution
-	ranges  []keyRange // those that are read, in order and apart from each other
+	count   int        // ranges per execution
+	ranges  []keyRange // the ranges to read, sorted and disjoint
 	rowKey  []byte
-	reduce  *reducer // nil: rows are handed on as they come
+	reduce  *reducer // nil: rows are passed on as they are read
 }
 
 // keyRange is a range of keys, its memory reused from one execution to the next.
@@ -91,7 +91,7 @@ func newScan(b base) (engine.Stmt, error) {
 	}
 	s.mode = Read
 	if !s.covered || s.count > 1 {
-		s.mode = Snapshot // an entry and its row must belong together, as must the ranges
+		s.mode = Snapshot // entries, rows and ranges must be of the same state
 	}
 	s.reduce = newReducer(b.op)
 	return s, nil
@@ -104,7 +104,7 @@ func (s *scanStmt) Exec(_ context.Context, args []model.Value, r *engine.Result)
 	}
 	shorter := int64(math.MaxInt64)
 	if s.shorter >= 0 {
-		shorter = args[len(args)-1].Int() // 0 of NULL, which finds nothing either
+		shorter = args[len(args)-1].Int() // 0 for NULL, which matches nothing either
 		args = args[:len(args)-1]
 	}
 	if err := s.findRanges(args); err != nil {
@@ -139,7 +139,7 @@ func (s *scanStmt) findRanges(args []model.Value) error {
 	return nil
 }
 
-// unite orders the ranges and makes one of those that meet.
+// unite sorts the ranges and merges those that overlap.
 func (s *scanStmt) unite() {
 	slices.SortFunc(s.ranges, func(a, b keyRange) int { return bytes.Compare(a.lower, b.lower) })
 	last := 0
@@ -155,8 +155,8 @@ func (s *scanStmt) unite() {
 	s.ranges = s.ranges[:last+1]
 }
 
-// addRange adds the range of keys between the values that args hold. There is
-// none when a value that is compared with is NULL, as in SQL.
+// addRange adds the range of keys between the values of args. As in SQL, there
+// is none if one of them is NULL.
 func (s *scanStmt) addRange(args []model.Value) (err error) {
 	for _, v := range args {
 		if v.IsNull() {
@@ -224,7 +224,7 @@ func (s *scanStmt) lowerBound(r *keyRange, c *model.Column, v model.Value) (err 
 	return nil
 }
 
-// run reads the ranges. Only a scan of one has a limit or a direction.
+// run reads the ranges. Only a scan of one range has a limit or a direction.
 func (s *scanStmt) run(tx Tx, shorter int64, r *engine.Result) error {
 	for i := range s.ranges {
 		if err := s.runRange(tx, &s.ranges[i], shorter, r); err != nil {
@@ -267,11 +267,11 @@ func (s *scanStmt) runRange(tx Tx, k *keyRange, shorter int64, r *engine.Result)
 	return nil
 }
 
-// read fills s.out from the iterator's entry, and from the row where the
-// entry does not hold everything.
+// read sets s.out from the iterator's entry, and from the row if the entry is
+// not covering.
 func (s *scanStmt) read(tx Tx, it Iter) error {
 	if len(s.columns) == 0 && s.shorter < 0 {
-		return nil // only counting
+		return nil // rows are only counted
 	}
 	s.text = s.text[:0]
 	if s.ix == nil {

@@ -7,8 +7,8 @@ import (
 	"rumbench/model"
 )
 
-// reducer does what SQL engines do on their side with the rows of a scan:
-// distinct, order by, limit after both, count and sum.
+// reducer computes what SQL engines do with the rows of a scan: distinct, order
+// by, limit after both, count and sum.
 type reducer struct {
 	op     *model.Op
 	sortBy int // position in the columns returned, -1 for none
@@ -24,7 +24,8 @@ func newReducer(op *model.Op) *reducer {
 	return &reducer{op: op, sortBy: slices.Index(op.Columns, op.OrderBy)}
 }
 
-// needsAll tells whether the limit applies to the result and not to what is read.
+// needsAll reports whether the limit applies to the result, so that all rows
+// have to be read.
 func (d *reducer) needsAll() bool { return d.op.Distinct || d.op.OrderBy != "" }
 
 func (d *reducer) reset() {
@@ -43,7 +44,7 @@ func (d *reducer) add(row []model.Value) {
 	d.tally(row)
 }
 
-// tally counts a row; of a single column only what is not NULL.
+// tally adds a row to count and sum; a single column counts unless it is NULL.
 func (d *reducer) tally(row []model.Value) {
 	if len(row) != 1 || !row[0].IsNull() {
 		d.count++
@@ -53,7 +54,7 @@ func (d *reducer) tally(row []model.Value) {
 	}
 }
 
-// finish puts the rows, or the aggregate, into the result.
+// finish returns the rows, or the aggregate, in r.
 func (d *reducer) finish(r *engine.Result) {
 	if d.op.Distinct {
 		slices.SortFunc(d.rows, compareRows)

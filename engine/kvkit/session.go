@@ -8,19 +8,19 @@ import (
 	"rumbench/model"
 )
 
-// session executes operations of one client. Outside of an explicit
-// transaction, every operation has a transaction of its own.
+// session executes operations of one client. Outside an explicit transaction,
+// every operation is a transaction of its own.
 type session struct {
 	db *database
-	tx *watched // the explicit transaction, if one is open
+	tx *watched // the explicit transaction, nil if none is open
 }
 
-// watched is a transaction that knows whether anything was written since it
-// was last asked.
+// watched is a transaction that tracks whether the current operation has
+// written.
 type watched struct {
 	Tx
 	wrote  bool
-	broken error // of the operation that failed half-way
+	broken error // of the operation that failed after it had written
 }
 
 func (w *watched) Put(key, value []byte) error {
@@ -34,10 +34,10 @@ func (w *watched) Delete(key []byte) error {
 }
 
 // do runs an operation in the transaction. One that fails after it has written
-// breaks the transaction, because it cannot be undone alone.
+// breaks the transaction, because it cannot be rolled back alone.
 func (w *watched) do(f func(Tx) error) error {
 	if w.broken != nil {
-		return engine.Errorf(engine.Fatal, "the transaction cannot go on: %w", w.broken)
+		return engine.Errorf(engine.Fatal, "the transaction is broken: %w", w.broken)
 	}
 	w.wrote = false
 	err := f(w)
@@ -95,7 +95,7 @@ func (s *session) Prepare(_ context.Context, op *model.Op) (engine.Stmt, error) 
 	case model.DeleteLowest:
 		return &lowestStmt{base: base}, nil
 	}
-	return nil, fmt.Errorf("operation %s is not known to the key-value kit", op.Label())
+	return nil, fmt.Errorf("operation %s is unknown to kvkit", op.Label())
 }
 
 type stmtFunc func() error
@@ -110,14 +110,14 @@ func (s *session) prepareBegin(op *model.Op) (engine.Stmt, error) {
 		return nil, fmt.Errorf("the engine has no transactions of several operations")
 	}
 	if op.Isolation != model.DefaultIsolation && op.Isolation != model.Serializable {
-		return nil, fmt.Errorf("the engine's transactions are serializable; no other level can be had")
+		return nil, fmt.Errorf("isolation %s: the engine's transactions are serializable", op.Isolation)
 	}
 	return stmtFunc(s.begin), nil
 }
 
 func (s *session) begin() error {
 	if s.tx != nil {
-		return engine.Errorf(engine.Fatal, "begin: a transaction is open")
+		return engine.Errorf(engine.Fatal, "begin: a transaction is already open")
 	}
 	tx, err := s.db.store.Begin(ReadWrite)
 	if err == nil {
@@ -134,7 +134,7 @@ func (s *session) commit() error {
 	s.tx = nil
 	defer tx.Rollback()
 	if tx.broken != nil {
-		return engine.Errorf(engine.Fatal, "commit: an operation failed half-way, and everything was undone: %w", tx.broken)
+		return engine.Errorf(engine.Fatal, "commit: rolled back, because an operation failed after it had written: %w", tx.broken)
 	}
 	return tx.Commit()
 }
@@ -147,7 +147,7 @@ func (s *session) rollback() error {
 	return nil
 }
 
-// in runs f in the session's transaction, or in one of its own.
+// in runs f in the session's explicit transaction, or else in a new one.
 func (s *session) in(mode Mode, f func(Tx) error) error {
 	if s.tx != nil {
 		return s.tx.do(f)
@@ -166,14 +166,14 @@ func (s *session) in(mode Mode, f func(Tx) error) error {
 	return tx.Commit()
 }
 
-// base is what all statements on a table have, with memory that is reused from
-// one execution to the next.
+// base is the common part of all statements on a table, with memory that is
+// reused across executions.
 type base struct {
 	*session
 	l    *layout
 	op   *model.Op
-	row  []model.Value // one place per column of the table
-	text []byte        // texts decoded from keys
+	row  []model.Value // one element per column of the table
+	text []byte        // text decoded from keys
 	keys arena         // encoded row keys
 	key  []byte
 	val  []byte
@@ -185,15 +185,15 @@ func newBase(s *session, l *layout, op *model.Op) base {
 	return base{session: s, l: l, op: op, row: make([]model.Value, len(l.columns))}
 }
 
-// checkArgs guards against a workload that gives the wrong number of values.
+// checkArgs checks the number of arguments.
 func (b *base) checkArgs(args []model.Value) error {
 	if want := b.op.Args(b.l.table); len(args) != want {
-		return engine.Errorf(engine.Fatal, "operation %s wants %d values, not %d", b.op.Label(), want, len(args))
+		return engine.Errorf(engine.Fatal, "operation %s takes %d values, not %d", b.op.Label(), want, len(args))
 	}
 	return nil
 }
 
-// encodeKeys encodes the primary keys that args hold one after the other.
+// encodeKeys encodes the primary keys in args.
 func (b *base) encodeKeys(args []model.Value) error {
 	b.keys.reset()
 	n := len(b.l.key)
@@ -210,11 +210,11 @@ func (b *base) encodeKeys(args []model.Value) error {
 	return nil
 }
 
-// isolated runs f in a transaction that writes, while no other operation of the
-// kit that reads before it writes can touch the rows whose keys are in b.keys.
+// isolated runs f in a write transaction while the rows of b.keys are locked
+// against other operations that read before they write.
 //
-// The locks are held until others see what was written, not until that is
-// durable: who builds on it commits behind it, see Applier.
+// The locks are held until the writes are visible, not until they are durable:
+// whatever builds on them commits after them, see Applier.
 func (b *base) isolated(mode Mode, f func(Tx) error) error {
 	if b.db.store.SingleWriter() {
 		return b.in(mode, f)
@@ -239,8 +239,8 @@ func (b *base) isolated(mode Mode, f func(Tx) error) error {
 	return tx.Commit()
 }
 
-// fetch reads the row with an encoded key into b.row and tells whether there
-// is one.
+// fetch reads the row of an encoded key into b.row and reports whether it
+// exists.
 func (b *base) fetch(tx Tx, key []byte) (bool, error) {
 	value, err := tx.Get(key)
 	if err != nil || value == nil {

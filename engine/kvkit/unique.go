@@ -13,8 +13,8 @@ func hasUnique(l *layout) bool {
 }
 
 // refuseEqual returns an error of class Duplicate if the unique index holds the
-// row's values for another row than the one with the encoded key own. NULL is
-// equal to nothing. It leaves the encoded values in b.key.
+// row's values for a row other than the one with encoded key own. NULL equals
+// nothing. It leaves the encoded values in b.key.
 func (b *base) refuseEqual(tx Tx, ix *indexLayout, row []model.Value, own []byte) error {
 	var err error
 	if b.key, err = b.l.appendColumns(appendSpace(b.key[:0], ix.space), ix.columns, row); err != nil {

@@ -10,7 +10,7 @@ import (
 	"rumbench/model"
 )
 
-// deleteStmt deletes rows by primary key. It reads them first, to know their
+// deleteStmt deletes rows by primary key. It reads them first to find their
 // index entries.
 type deleteStmt struct{ base }
 
@@ -24,12 +24,12 @@ func (s *deleteStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 	}
 	mode := Write
 	if s.keys.len() > 1 {
-		mode = ReadWrite // a key may be given twice
+		mode = ReadWrite // keys may repeat
 	}
 	return s.isolated(mode, func(tx Tx) error { return s.deleteKeys(tx, r) })
 }
 
-// deleteKeys deletes the rows whose keys are in b.keys and that exist.
+// deleteKeys deletes the existing rows of b.keys.
 func (b *base) deleteKeys(tx Tx, r *engine.Result) error {
 	for i := range b.keys.len() {
 		key := b.keys.at(i)
@@ -75,7 +75,7 @@ func (s *lowestStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 	return s.isolated(Write, func(tx Tx) error { return s.deleteKeys(tx, r) })
 }
 
-// collect finds the keys of the rows.
+// collect sets s.keys to the keys of the rows.
 func (s *lowestStmt) collect(tx Tx, cursor model.Value) (err error) {
 	s.keys.reset()
 	s.row[s.l.key[0]] = cursor
@@ -93,13 +93,13 @@ func (s *lowestStmt) collect(tx Tx, cursor model.Value) (err error) {
 	return it.Close()
 }
 
-// updateStmt changes columns of the rows with some keys, or of all rows that
-// an index finds by equality.
+// updateStmt changes columns of rows by primary key, or of all rows that an
+// index finds by equality.
 type updateStmt struct {
 	base
 	set     []int
-	changed []*indexLayout // indexes with a column that is set
-	find    *scanStmt      // of an update by index: finds the keys
+	changed []*indexLayout // indexes on columns that are set
+	find    *scanStmt      // finds the keys of an update by index, else nil
 	old     []model.Value
 	mode    Mode
 	spare   arena
@@ -118,7 +118,7 @@ func newUpdate(b base) (engine.Stmt, error) {
 	}
 	s.mode = Write
 	if hasUnique(b.l) {
-		s.mode = ReadWrite // a row may meet one that was updated before it
+		s.mode = ReadWrite // rows of one execution may conflict
 	}
 	if b.op.Index == "" {
 		return s, nil
@@ -143,7 +143,7 @@ func (s *updateStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 		if err := s.encodeKeys(where); err != nil {
 			return err
 		}
-		if s.op.KeyCount() > 1 { // a key given twice counts once
+		if s.op.KeyCount() > 1 { // a repeated key counts once
 			s.keys.unique(&s.spare)
 			s.keys, s.spare = s.spare, s.keys
 		}
@@ -162,7 +162,7 @@ func (s *updateStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 	})
 }
 
-// findKeys collects the keys of the rows that the index finds.
+// findKeys sets s.keys to the keys of the rows that the index finds.
 func (s *updateStmt) findKeys(tx Tx, where []model.Value) (err error) {
 	s.keys.reset()
 	if err := s.find.findRanges(where); err != nil || len(s.find.ranges) == 0 {
@@ -202,8 +202,8 @@ func (s *updateStmt) updateKeys(tx Tx, values, where []model.Value, r *engine.Re
 	return nil
 }
 
-// stillMatches tells whether the row is one that the index was asked for: it
-// may have changed between the search and its lock.
+// stillMatches reports whether the row still matches: it may have changed
+// between the search and its lock.
 func (s *updateStmt) stillMatches(where []model.Value) bool {
 	if s.find == nil {
 		return true
@@ -216,7 +216,7 @@ func (s *updateStmt) stillMatches(where []model.Value) bool {
 	return true
 }
 
-// updateRow writes the new version of s.row, and the entries that changed.
+// updateRow writes the new version of s.row and the index entries that change.
 func (s *updateStmt) updateRow(tx Tx, key []byte, values []model.Value) error {
 	copy(s.old, s.row)
 	for i, c := range s.set {

@@ -1,5 +1,5 @@
-// Package memory is an ordered engine in memory: the reference that others are
-// checked against. It keeps nothing beyond the process.
+// Package memory is an ordered in-memory engine, the reference that others are
+// checked against. Nothing outlives the process.
 package memory
 
 import (
@@ -29,7 +29,7 @@ func (Engine) Info() engine.Info {
 	}
 }
 
-// Check refuses every knob: there is nothing to be set.
+// Check refuses every knob: there is nothing to configure.
 func (Engine) Check(c engine.Config) error {
 	return c.CheckDiskless(model.Serializable)
 }
@@ -50,8 +50,8 @@ type item struct{ key, value []byte }
 
 type tree = btree.BTreeG[item]
 
-// store publishes one immutable version of a tree. A transaction that writes
-// works on a copy, which shares all nodes that it does not change.
+// store publishes an immutable version of a tree. A writing transaction works on
+// a copy, which shares all unchanged nodes.
 type store struct {
 	current atomic.Pointer[tree]
 	writer  sync.Mutex
@@ -72,7 +72,7 @@ func (s *store) Settings() []engine.Setting {
 	return []engine.Setting{{Name: "durability", Value: "none", Source: engine.AsSet}}
 }
 
-// Sizes are the bytes of keys and values, without the tree's overhead.
+// Sizes returns the bytes of keys and values, without the tree's overhead.
 func (s *store) Sizes(ranges []kvkit.Range) error {
 	t := s.current.Load()
 	for i := range ranges {

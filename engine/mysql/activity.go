@@ -38,20 +38,16 @@ type seen struct {
 
 // Activity opens a sampler.
 func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
-	counters, err := d.status.conn.Value(ctx, "SELECT CONNECTION_ID()")
-	if err != nil {
-		return nil, fmt.Errorf("watch the sessions: %w", err)
-	}
 	conn, err := d.Connect(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("watch the sessions: %w", err)
 	}
 	a := &activity{conn: conn, rowLocks: d.storage == innodb, current: map[string]wait{}}
-	if err := a.choose(ctx, counters); err != nil {
-		_ = conn.Close()
-		return nil, fmt.Errorf("watch the sessions: %w", err)
+	counters, err := d.status.conn.Value(ctx, "SELECT CONNECTION_ID()")
+	if err == nil {
+		err = a.choose(ctx, counters)
 	}
-	return &serverkit.Sampler{From: a.source(), Take: a.sample, Conn: conn}, nil
+	return serverkit.NewSampler(conn, a.source(), a.sample, err)
 }
 
 // The two places that list sessions. The second is read without a lock that
@@ -110,12 +106,11 @@ func (a *activity) sample(ctx context.Context, add func(engine.Doing, int)) erro
 		return err
 	}
 	if a.rowLocks {
-		text, err := a.conn.Value(ctx, lockWaiters)
+		n, err := a.conn.Number(ctx, lockWaiters)
 		if err != nil {
 			return err
 		}
-		n, _ := strconv.Atoi(text)
-		a.lockRows(n)
+		a.lockRows(int(n))
 	}
 	for _, s := range a.seen {
 		if s.sessions > 0 {

@@ -2,8 +2,9 @@ package mysql
 
 import (
 	"context"
+	"maps"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -41,10 +42,7 @@ func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	clear(t.found)
-	err := t.conn.Query(ctx, "SHOW GLOBAL STATUS", func(row []string) error {
-		t.add(s, row[0], row[1])
-		return nil
-	})
+	err := t.conn.Numbers(ctx, "SHOW GLOBAL STATUS", 1, func(row []string, n []float64) { t.add(s, row[0], n[0]) })
 	if err != nil {
 		return err
 	}
@@ -82,26 +80,22 @@ func (t *status) labels(storage string) []string {
 	return nil
 }
 
-// add adds one status variable, if it is a number of interest.
-func (t *status) add(s *engine.Sample, name, value string) {
+// add adds one status variable, if it is a number of interest and not text, or
+// ON and OFF.
+func (t *status) add(s *engine.Sample, name string, n float64) {
 	v, known := t.names[name]
 	if !known {
 		v = newVariable(name)
 		t.names[name] = v
 	}
-	if v == nil {
+	if v == nil || math.IsNaN(n) {
 		return
-	}
-	n, err := strconv.ParseFloat(value, 64)
-	if err != nil {
-		return // text, or ON and OFF
 	}
 	if v.mask != 0 {
 		n = float64(uint64(n) & v.mask)
 	}
-	n *= v.scale
 	t.found[v.key] = n
-	s.Points = append(s.Points, engine.Point{Name: v.name, Kind: v.kind, Unit: v.unit, Value: n})
+	v.point(s, "", n)
 }
 
 // neutral tells the cache's figures by two variables.
@@ -148,7 +142,7 @@ func (t *status) neutralRocksDB(s *engine.Sample, labels []string) {
 	s.Gauge(engine.DirtyBytes, "bytes", f["rocksdb_memtable_unflushed"], labels...)
 }
 
-// levelKinds are the figures of a level that are told: cumulative since the
+// levelKinds are the figures of a level: cumulative since the
 // server was started, or as they are.
 var levelKinds = map[string]variable{
 	"NumFiles":     {name: "mysql.rocksdb.level.files", kind: engine.Gauge, unit: "count", scale: 1},
@@ -170,24 +164,17 @@ const levelQuery = "SELECT LEVEL, TYPE, VALUE FROM information_schema.ROCKSDB_CO
 // passes 1, and the part above is then due.
 func (t *status) levels(ctx context.Context, s *engine.Sample, labels []string) error {
 	size, score := map[string]float64{}, map[string]float64{}
-	err := t.conn.Query(ctx, levelQuery, func(row []string) error {
-		kind, ok := levelKinds[row[1]]
-		if !ok {
-			return nil
-		}
-		n, err := strconv.ParseFloat(row[2], 64)
-		if err != nil {
-			return err
-		}
+	err := t.conn.Numbers(ctx, levelQuery, 2, func(row []string, n []float64) {
 		level := strings.TrimPrefix(row[0], "L")
-		switch kind.name {
-		case "mysql.rocksdb.level.bytes":
-			size[level] = n
-		case "mysql.rocksdb.level.score":
-			score[level] = n
+		switch row[1] {
+		case "SizeBytes":
+			size[level] = n[0]
+		case "Score":
+			score[level] = n[0]
 		}
-		s.Points = append(s.Points, engine.Point{Name: kind.name, Labels: `level="` + level + `"`, Kind: kind.kind, Unit: kind.unit, Value: n * kind.scale})
-		return nil
+		if v, ok := levelKinds[row[1]]; ok {
+			v.point(s, `level="`+level+`"`, n[0])
+		}
 	})
 	if err != nil {
 		return err
@@ -220,22 +207,16 @@ func (t *status) tableSizes(ctx context.Context, s *engine.Sample) error {
 
 func (t *status) askSizes(ctx context.Context, s *engine.Sample) error {
 	const query = "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema') ORDER BY DATA_LENGTH + INDEX_LENGTH DESC LIMIT 100"
-	return t.conn.Query(ctx, query, func(row []string) error {
-		labels := []string{"database", row[0], "table", row[1]}
-		for i, name := range []string{"rows", "data_bytes", "index_bytes"} {
-			if n, err := strconv.ParseFloat(row[3+i], 64); err == nil {
-				unit := "bytes"
-				if name == "rows" {
-					unit = "count"
-				}
-				s.Gauge("mysql.table."+name, unit, n, labels...)
-			}
+	return t.conn.Numbers(ctx, query, 3, func(row []string, n []float64) {
+		labels := `database="` + row[0] + `",table="` + row[1] + `"`
+		for i, v := range []variable{{name: "rows", unit: "count"}, {name: "data_bytes", unit: "bytes"}, {name: "index_bytes", unit: "bytes"}} {
+			v.name, v.kind, v.scale = "mysql.table."+v.name, engine.Gauge, 1
+			v.point(s, labels, n[i])
 		}
-		return nil
 	})
 }
 
-// variable is how a status variable is told.
+// variable is how a number of the server is reported.
 type variable struct {
 	key   string // the server's name in lower case
 	name  string
@@ -243,6 +224,13 @@ type variable struct {
 	unit  string
 	scale float64
 	mask  uint64 // what of it counts; 0: all
+}
+
+// point adds its value, unless it is NaN.
+func (v *variable) point(s *engine.Sample, labels string, n float64) {
+	if !math.IsNaN(n) {
+		s.Points = append(s.Points, engine.Point{Name: v.name, Labels: labels, Kind: v.kind, Unit: v.unit, Value: n * v.scale})
+	}
 }
 
 // newVariable finds out what a status variable means; nil if it says nothing
@@ -310,4 +298,44 @@ var gauges = []string{
 
 func isGauge(key string) bool {
 	return slices.Contains(gauges, key) || strings.HasPrefix(key, "innodb_mem_")
+}
+
+// innodbMetrics are the counters of InnoDB that no status variable tells on
+// every server: how locks ended, what kinds of transactions there were, and how
+// many old versions wait for purge. Servers count the commits only when told to
+// (innodb_monitor_enable = module_trx).
+var innodbMetrics = map[string]engine.CounterKind{
+	"lock_deadlocks": engine.Counter, "lock_timeouts": engine.Counter,
+	"trx_rw_commits": engine.Counter, "trx_ro_commits": engine.Counter, "trx_nl_ro_commits": engine.Counter, "trx_rollbacks": engine.Counter,
+	"trx_rseg_history_len": engine.Gauge,
+}
+
+// findMetrics makes the query for those that the server counts; "" if it does
+// not let us look.
+func findMetrics(ctx context.Context, c *sqlkit.Admin) string {
+	const column = "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'information_schema' AND TABLE_NAME = 'INNODB_METRICS' AND COLUMN_NAME IN ('STATUS', 'ENABLED')"
+	name, err := c.Value(ctx, column)
+	if err != nil || name == "" {
+		return ""
+	}
+	enabled := "STATUS = 'enabled'"
+	if name == "ENABLED" { // MariaDB
+		enabled = "ENABLED = 1"
+	}
+	query := "SELECT NAME, COUNT FROM information_schema.INNODB_METRICS WHERE " + enabled + " AND NAME IN ('" + strings.Join(slices.Sorted(maps.Keys(innodbMetrics)), "', '") + "')"
+	if _, err := c.Value(ctx, query); err != nil {
+		return ""
+	}
+	return query
+}
+
+// innodbCounters adds them.
+func (t *status) innodbCounters(ctx context.Context, s *engine.Sample) error {
+	if t.metrics == "" {
+		return nil
+	}
+	return t.conn.Numbers(ctx, t.metrics, 1, func(row []string, n []float64) {
+		v := variable{name: "mysql.innodb_metrics." + row[0], kind: innodbMetrics[row[0]], unit: "count", scale: 1}
+		v.point(s, "", n[0])
+	})
 }

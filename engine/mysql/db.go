@@ -148,3 +148,68 @@ func (d *db) FileClass(context.Context) (func(path string) engine.FileClass, err
 }
 
 func (d *db) class(path string) engine.FileClass { return fileClass(path, d.Server.Schema, d.shared) }
+
+// release is what a server says that it is.
+type release struct {
+	text         string
+	maria        bool
+	major, minor int
+}
+
+func parseRelease(text string) release {
+	r := release{text: text, maria: strings.Contains(text, "MariaDB")}
+	// MariaDB may put 5.5.5- in front, for the sake of old replicas.
+	fmt.Sscanf(strings.TrimPrefix(text, "5.5.5-"), "%d.%d", &r.major, &r.minor)
+	return r
+}
+
+func (r release) atLeast(major, minor int) bool {
+	return r.major > major || r.major == major && r.minor >= minor
+}
+
+// fractions tells whether times have fractions of seconds.
+func (r release) fractions() bool { return r.atLeast(5, 6) }
+
+// redoApart tells whether Innodb_data_written leaves the redo log out.
+func (r release) redoApart() bool { return r.maria && r.atLeast(10, 5) }
+
+// Watch connects to a running server for its counters only.
+func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
+	config, err := mysqlwire.ParseDSN(dsn)
+	if err != nil {
+		return nil, err
+	}
+	host := serverkit.NewHost(traits.Mark, traits.Programs...)
+	c, err := mysqlwire.NewConnector(config, host.Dial)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := sqlkit.Connect(ctx, c.Connect, newDialect("", true))
+	if err != nil {
+		return nil, err
+	}
+	t, err := watched(ctx, conn)
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return &serverkit.Watch{Host: host, Sample: t.sample, Conn: conn}, nil
+}
+
+// watched readies the counters of a server of which nothing is known yet.
+func watched(ctx context.Context, conn *sqlkit.Admin) (*status, error) {
+	version, err := conn.Value(ctx, "SELECT @@version")
+	if err != nil {
+		return nil, err
+	}
+	has, err := storages(ctx, conn)
+	var names []string
+	for _, st := range []*storage{innodb, rocksdb} {
+		if has[st.name] {
+			names = append(names, st.name)
+		}
+	}
+	t := newStatus(conn, parseRelease(version), names...)
+	t.labelled, t.sizes = len(names) > 1, true
+	return t, err
+}

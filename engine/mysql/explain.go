@@ -66,27 +66,26 @@ func explainRow(t *model.Table, row []string) (text string, _ *engine.Access, er
 	if len(row) != len(explainColumns) {
 		return "", nil, fmt.Errorf("explain: a line of %d columns", len(row))
 	}
-	of := map[string]string{}
 	var parts []string
 	for i, name := range explainColumns {
-		of[name] = row[i]
-		if of[name] != "" && name != "possible_keys" && name != "id" {
-			parts = append(parts, name+": "+of[name])
+		if row[i] != "" && name != "possible_keys" && name != "id" {
+			parts = append(parts, name+": "+row[i])
 		}
 	}
 	text = strings.Join(parts, ", ")
-	if of["table"] != t.Name || of["type"] == "" {
+	table, way, key, rows := row[2], row[3], row[5], row[8]
+	if table != t.Name || way == "" {
 		return text, nil, nil
 	}
-	a := &engine.Access{How: engine.Seek, As: of["type"]}
-	a.Rows, _ = strconv.ParseFloat(of["rows"], 64)
-	switch of["type"] {
+	a := &engine.Access{How: engine.Seek, As: way}
+	a.Rows, _ = strconv.ParseFloat(rows, 64)
+	switch way {
 	case "ALL":
 		a.How = engine.WholeTable
 		return text, a, nil
 	case "index":
 		a.How = engine.Walk
 	}
-	a.Index = sqlkit.SchemaIndex(t, of["key"], "PRIMARY")
+	a.Index = sqlkit.SchemaIndex(t, key, "PRIMARY")
 	return text, a, nil
 }

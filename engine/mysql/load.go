@@ -2,17 +2,29 @@ package mysql
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
 
-// session is a session that can take the storage's shorter ways of a first load.
+// way is a shorter way of a first load: the variables that begin and end it.
+type way struct{ on, off []string }
+
+// The shorter ways. In bulk, secondary indexes come in an order of their own, and
+// the rows are part of the table at the end.
+var (
+	withoutUnique = way{[]string{"unique_checks = 0"}, []string{"unique_checks = 1"}}
+	inBulk        = way{[]string{"rocksdb_bulk_load_allow_sk = 1", "rocksdb_bulk_load_allow_unsorted = 1", "rocksdb_bulk_load = 1"}, []string{"rocksdb_bulk_load = 0"}}
+)
+
+// session is a session that can take shorter ways of a first load.
 type session struct {
 	*sqlkit.Session
-	setup *setup
-	begun bool // a shorter way is taken
+	ways  []way
+	begun bool
 }
 
 // Session opens a session.
@@ -21,52 +33,33 @@ func (d *db) Session(ctx context.Context) (engine.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &session{Session: s, setup: d.setup}, nil
+	return &session{Session: s, ways: d.ways}, nil
 }
 
 // Prepare readies an operation.
 func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
-	if op.Load && !s.begun && (s.setup.skipUnique || s.setup.bulkLoad) {
-		if err := s.begin(ctx); err != nil {
-			return nil, err
+	if op.Load && !s.begun {
+		s.begun = true
+		for _, w := range s.ways {
+			if err := s.set(ctx, w.on); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return s.Session.Prepare(ctx, op)
 }
 
-// The variables of a first load, at its beginning and its end. Secondary
-// indexes come in an order of their own.
-var (
-	bulkLoadOn  = []string{"rocksdb_bulk_load_allow_sk = 1", "rocksdb_bulk_load_allow_unsorted = 1", "rocksdb_bulk_load = 1"}
-	bulkLoadOff = []string{"rocksdb_bulk_load = 0"} // makes the rows part of the table
-)
-
-func (s *session) begin(ctx context.Context) error {
-	s.begun = true
-	return s.load(ctx, "unique_checks = 0", bulkLoadOn)
-}
-
 // EndLoad ends the shorter ways.
-func (s *session) EndLoad(ctx context.Context) error {
-	if !s.begun {
-		return nil
-	}
-	s.begun = false
-	return s.load(ctx, "unique_checks = 1", bulkLoadOff)
-}
-
-func (s *session) load(ctx context.Context, unique string, bulk []string) error {
-	var all []string
-	if s.setup.skipUnique {
-		all = append(all, unique)
-	}
-	if s.setup.bulkLoad {
-		all = append(all, bulk...)
-	}
-	for _, assignment := range all {
-		if err := s.Exec(ctx, "SET SESSION "+assignment); err != nil {
-			return err
+func (s *session) EndLoad(ctx context.Context) (err error) {
+	if s.begun {
+		s.begun = false
+		for _, w := range s.ways {
+			err = errors.Join(err, s.set(ctx, w.off))
 		}
 	}
-	return nil
+	return err
+}
+
+func (s *session) set(ctx context.Context, assignments []string) error {
+	return s.Exec(ctx, "SET SESSION "+strings.Join(assignments, ", SESSION "))
 }

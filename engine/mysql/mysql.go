@@ -83,48 +83,51 @@ func (Engine) Check(c engine.Config) error {
 // setup is a configuration that has been checked.
 type setup struct {
 	*serverkit.Setup
-	storage    *storage
-	dsn        *mysqlwire.Config // nil: a private server
-	settings   []server.Setting
-	skipUnique bool
-	bulkLoad   bool
-	waits      bool // are timed
+	storage  *storage
+	dsn      *mysqlwire.Config // nil: a private server
+	settings []server.Setting
+	ways     []way // of a first load
+	waits    bool  // are timed
 }
 
 func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 	s := &setup{storage: storageOf(c.Storage)}
-	for name, to := range map[string]*bool{optSkipUnique: &s.skipUnique, optBulkLoad: &s.bulkLoad, optWaits: &s.waits} {
-		var err error
+	var skipUnique, bulkLoad bool
+	var err error
+	for name, to := range map[string]*bool{optSkipUnique: &skipUnique, optBulkLoad: &bulkLoad, optWaits: &s.waits} {
 		if *to, err = c.BoolOption(name, false); err != nil {
 			return nil, err
 		}
 	}
-	if s.bulkLoad && s.storage != rocksdb {
-		return nil, &engine.KnobError{Knob: "options." + optBulkLoad, Value: "true", Reason: "only storage rocksdb has a bulk load"}
+	if bulkLoad {
+		if s.storage != rocksdb {
+			return nil, &engine.KnobError{Knob: "options." + optBulkLoad, Value: "true", Reason: "only storage rocksdb has a bulk load"}
+		}
+		s.ways = append(s.ways, inBulk)
 	}
-	var err error
+	if skipUnique {
+		s.ways = append(s.ways, withoutUnique)
+	}
+	if c.Server.DSN != "" {
+		if s.dsn, err = mysqlwire.ParseDSN(c.Server.DSN); err != nil {
+			return nil, err
+		}
+	}
 	if s.Setup, err = rules.Check(ctx, c); err != nil {
 		return nil, err
 	}
 	if err := s.storage.check(c); err != nil {
 		return nil, err
 	}
-	if s.Attached() {
-		return s, s.attach()
-	}
-	return s, s.private(ctx)
-}
-
-// attach checks a configuration for a server that runs already.
-func (s *setup) attach() (err error) {
 	switch {
+	case !s.Attached():
+		return s, s.private(ctx)
 	case s.Compression != "" && s.storage != innodb: // whose tables are made so, one by one
-		return &engine.KnobError{Knob: "compression", Value: string(s.Compression), Reason: serverkit.NeverSet}
+		return nil, &engine.KnobError{Knob: "compression", Value: string(s.Compression), Reason: serverkit.NeverSet}
 	case s.waits:
-		return &engine.KnobError{Knob: "options." + optWaits, Reason: serverkit.NeverSet}
+		return nil, &engine.KnobError{Knob: "options." + optWaits, Reason: serverkit.NeverSet}
 	}
-	s.dsn, err = mysqlwire.ParseDSN(s.Server.DSN)
-	return err
+	return s, nil
 }
 
 // private makes the settings of a server of our own.
@@ -146,7 +149,7 @@ func (s *setup) private(ctx context.Context) error {
 		s.settings = append(s.settings, waitSettings...)
 	}
 	for _, v := range s.Variables {
-		s.settings = s.storage.override(s.settings, v)
+		s.settings = override(s.settings, v)
 	}
 	return nil
 }

@@ -277,11 +277,11 @@ func TestSettings(t *testing.T) {
 	must(t, d.Close())
 
 	d = private(t, engine.Config{Storage: "rocksdb", Cache: 24 * mb, Page: 16384, DirectIO: &direct, Compression: model.CompressionZstd,
-		Options: map[string]any{"rocksdb_default_cf_options": "write_buffer_size=4m;block_based_table_factory={filter_policy=bloomfilter:10:false}"}})
+		Options: map[string]any{"rocksdb_default_cf_options": "write_buffer_size=4m;compression=kLZ4Compression;block_based_table_factory={filter_policy=bloomfilter:10:false}"}})
 	got = settings(t, d)
 	for name, want := range map[string]string{
 		"durability": "process", "rocksdb_block_cache_size": "25165824", "rocksdb_block_size": "16384", "rocksdb_use_direct_reads": "ON",
-		"rocksdb cf default compression_type": "kZSTD", "rocksdb cf default write_buffer_size": "4194304", "rocksdb_manual_wal_flush": "OFF",
+		"rocksdb cf default compression_type": "kLZ4Compression", "rocksdb cf default bottommost_compression": "kZSTD", "rocksdb cf default write_buffer_size": "4194304", "rocksdb_manual_wal_flush": "OFF",
 	} {
 		if got[name] != want {
 			t.Errorf("%s is %q, want %q", name, got[name], want)

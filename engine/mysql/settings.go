@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rumbench/engine"
@@ -41,8 +40,8 @@ var readBack = map[string][]string{
 // cfWanted are the options of MyRocks' files that are read back: an option
 // string with a word misspelt is not always an error.
 var cfWanted = []string{
-	"COMPRESSION_TYPE", "COMPRESSION_PER_LEVEL", "BOTTOMMOST_COMPRESSION", "TABLE_FACTORY::FILTER_POLICY", "TABLE_FACTORY::BLOCK_SIZE", "WRITE_BUFFER_SIZE",
-	"MAX_WRITE_BUFFER_NUMBER", "MAX_BYTES_FOR_LEVEL_BASE", "TARGET_FILE_SIZE_BASE", "LEVEL_COMPACTION_DYNAMIC_LEVEL_BYTES", "LEVEL0_FILE_NUM_COMPACTION_TRIGGER",
+	"compression_type", "compression_per_level", "bottommost_compression", "table_factory::filter_policy", "table_factory::block_size", "write_buffer_size",
+	"max_write_buffer_number", "max_bytes_for_level_base", "target_file_size_base", "level_compaction_dynamic_level_bytes", "level0_file_num_compaction_trigger",
 }
 
 // Settings are read back from a connection that is set up as sessions' are.
@@ -70,20 +69,17 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		d.SentAs(),
 	}
 	out = append(out, d.ReadBack(vars, slices.Concat(always, readBack[d.storage.name])...)...)
-	waits, err := d.waitSetting(ctx)
-	if err != nil {
-		return nil, err
+	if d.waits {
+		if d.status.waits == nil {
+			return nil, &engine.KnobError{Knob: "options." + optWaits, Value: "true", Reason: "the server does not time waits"}
+		}
+		out = append(out, engine.Setting{Name: optWaits, Value: fmt.Sprintf("%d kinds of waits are timed", len(d.status.waits.events)), Source: engine.ReadBack})
 	}
-	return d.fileOptions(ctx, append(out, waits...))
+	return d.fileOptions(ctx, out)
 }
 
 func (d *db) sessionVariables(ctx context.Context) (map[string]string, error) {
-	vars := map[string]string{}
-	err := d.Admin().Query(ctx, "SHOW SESSION VARIABLES", func(row []string) error {
-		vars[strings.ToLower(row[0])] = row[1]
-		return nil
-	})
-	return vars, err
+	return d.Admin().Map(ctx, "SHOW SESSION VARIABLES")
 }
 
 // levels are the levels of durability that the server gives, and the variables
@@ -107,26 +103,18 @@ func (d *db) levels(vars map[string]string) (got []model.Durability, said []stri
 }
 
 // honoured checks that the common knobs took effect: servers round sizes, and
-// some say so nowhere.
+// some say so nowhere. Durability and compression are compared on their own.
 func (d *db) honoured(vars map[string]string) error {
 	if d.Attached() {
 		return nil
 	}
-	for _, l := range d.storage.directSettings(d.DirectIO) {
-		if got := vars[l.Name]; !d.Sets(l.Name) && !strings.EqualFold(got, l.Value) && !(l.Value == "1" && got == "ON") {
-			return &engine.KnobError{Knob: "direct_io", Value: strconv.FormatBool(*d.DirectIO), Reason: fmt.Sprintf("the server made it %s = %s", l.Name, got)}
-		}
-	}
-	for _, k := range []struct {
-		knob, name string
-		want       int64
-	}{{"cache", d.storage.cache, d.Cache}, {"page", d.storage.pageVariable, d.Page}} {
-		got, ok := vars[k.name]
-		if k.want == 0 || !ok || d.Sets(k.name) { // an option overrides the knob
+	for _, k := range d.storage.knobs(d.Config) {
+		got, ok := vars[k.Name]
+		if !ok || k.name == "durability" || k.name == "compression" || d.Sets(k.Name) { // an option overrides the knob
 			continue
 		}
-		if n, err := strconv.ParseInt(got, 10, 64); err != nil || n != k.want {
-			return &engine.KnobError{Knob: k.knob, Value: strconv.FormatInt(k.want, 10), Reason: fmt.Sprintf("the server made it %s = %s; ask for that", k.name, got)}
+		if !strings.EqualFold(got, k.Value) && !(k.Value == "1" && got == "ON") {
+			return &engine.KnobError{Knob: k.name, Value: k.asked, Reason: fmt.Sprintf("the server made it %s = %s; ask for that", k.Name, got)}
 		}
 	}
 	return nil
@@ -137,23 +125,19 @@ func (d *db) fileOptions(ctx context.Context, out []engine.Setting) ([]engine.Se
 	if d.storage != rocksdb {
 		return out, nil
 	}
-	found := map[string]string{}
-	err := d.Admin().Query(ctx, "SELECT OPTION_TYPE, VALUE FROM information_schema.ROCKSDB_CF_OPTIONS WHERE CF_NAME = 'default'", func(row []string) error {
-		found[strings.ToUpper(row[0])] = row[1]
-		return nil
-	})
+	found, err := d.Admin().Map(ctx, "SELECT OPTION_TYPE, VALUE FROM information_schema.ROCKSDB_CF_OPTIONS WHERE CF_NAME = 'default'")
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range cfWanted {
 		if value, ok := found[name]; ok {
-			out = append(out, engine.Setting{Name: "rocksdb cf default " + strings.ToLower(name), Value: value, Source: engine.ReadBack})
+			out = append(out, engine.Setting{Name: "rocksdb cf default " + name, Value: value, Source: engine.ReadBack})
 		}
 	}
 	if d.Compression == "" || d.Attached() {
 		return out, nil
 	}
-	if got := found["COMPRESSION_TYPE"]; got != compressionNames[d.Compression] && !strings.Contains(fmt.Sprint(d.Options[cfOptions]), "compression") {
+	if got := found["compression_type"]; got != compressionNames[d.Compression] && !strings.Contains(fmt.Sprint(d.Options[cfOptions]), "compression") {
 		return nil, &engine.KnobError{Knob: "compression", Value: string(d.Compression), Reason: "the server made it " + got}
 	}
 	return out, nil

@@ -75,7 +75,7 @@ func (d *db) settleInnoDB(ctx context.Context) ([]engine.SettleAction, error) {
 	actions, err := engine.TimedAction("flush dirty pages and purge", func() error {
 		return d.until(ctx, func() (bool, error) {
 			now, err := d.state(ctx)
-			return now.dirty*now.page <= dirtyRest && now.history <= historyRest, err
+			return now.dirty <= dirtyRest && now.history <= historyRest, err
 		})
 	})
 	if err != nil {
@@ -86,8 +86,7 @@ func (d *db) settleInnoDB(ctx context.Context) ([]engine.SettleAction, error) {
 	if before.hasHistory {
 		purge = fmt.Sprintf("history list %.0f → %.0f", before.history, after.history)
 	}
-	actions[0].Detail = fmt.Sprintf("dirty %s → %s, %s, %s written",
-		quantity.Bytes(float64(before.dirty*before.page)), quantity.Bytes(float64(after.dirty*after.page)), purge, quantity.Bytes(float64(after.written-before.written)))
+	actions[0].Detail = fmt.Sprintf("dirty %s → %s, %s, %s written", quantity.Bytes(float64(before.dirty)), quantity.Bytes(float64(after.dirty)), purge, quantity.Bytes(float64(after.written-before.written)))
 	return actions, err
 }
 
@@ -99,21 +98,20 @@ const (
 
 // innodbState is what InnoDB has still to do, and what it did.
 type innodbState struct {
-	dirty, page, history, written float64
-	hasHistory                    bool // not every release has a variable for it
+	dirty, written float64 // bytes
+	history        float64 // transactions
+	hasHistory     bool    // not every release has a variable for it
 }
 
 func (d *db) state(ctx context.Context) (s innodbState, err error) {
-	into := map[string]*float64{
-		"Innodb_buffer_pool_pages_dirty": &s.dirty, "Innodb_page_size": &s.page, "Innodb_history_list_length": &s.history, "Innodb_data_written": &s.written,
+	vars, err := d.Admin().Map(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb%'")
+	number := func(name string) float64 {
+		n, _ := strconv.ParseFloat(vars[name], 64)
+		return n
 	}
-	err = d.Admin().Query(ctx, "SHOW GLOBAL STATUS LIKE 'Innodb%'", func(row []string) error {
-		if n := into[row[0]]; n != nil {
-			*n, _ = strconv.ParseFloat(row[1], 64)
-			s.hasHistory = s.hasHistory || n == &s.history
-		}
-		return nil
-	})
+	s.dirty = number("innodb_buffer_pool_pages_dirty") * number("innodb_page_size")
+	s.written, s.history = number("innodb_data_written"), number("innodb_history_list_length")
+	_, s.hasHistory = vars["innodb_history_list_length"]
 	return s, err
 }
 
@@ -142,6 +140,13 @@ func (d *db) setAll(ctx context.Context) (restore func(), err error) {
 	}, err
 }
 
+// What MyRocks has still to do, in column families that wait for a flush or a
+// compaction, and what its compactions have written since the server was started.
+const (
+	pending   = "SELECT SUM(VALUE) FROM information_schema.ROCKSDB_CFSTATS WHERE STAT_TYPE IN ('COMPACTION_PENDING', 'MEM_TABLE_FLUSH_PENDING', 'NUM_IMMUTABLE_MEM_TABLE')"
+	compacted = "SHOW GLOBAL STATUS LIKE 'Rocksdb_compact_write_bytes'"
+)
+
 // settleRocksDB writes the memtables and waits until no compaction is due.
 func (d *db) settleRocksDB(ctx context.Context) (actions []engine.SettleAction, err error) {
 	if d.Private != nil {
@@ -151,47 +156,27 @@ func (d *db) settleRocksDB(ctx context.Context) (actions []engine.SettleAction, 
 			return nil, err
 		}
 	}
-	before, err := d.compacted(ctx)
+	before, err := d.Admin().Number(ctx, compacted)
 	if err != nil {
 		return nil, err
 	}
+	now := -1.0
 	more, err := engine.TimedAction("wait for compactions", func() error {
-		last := -1.0
-		return d.until(ctx, func() (bool, error) {
-			pending, err := d.pending(ctx)
+		return d.until(ctx, func() (rest bool, err error) {
+			left, err := d.Admin().Number(ctx, pending)
 			if err != nil {
 				return false, err
 			}
-			written, err := d.compacted(ctx)
-			rest := pending == 0 && written == last
-			last = written
-			return rest, err
+			last := now
+			now, err = d.Admin().Number(ctx, compacted)
+			return left == 0 && now == last, err
 		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	after, err := d.compacted(ctx)
-	more[0].Detail = quantity.Bytes(float64(after-before)) + " compacted"
-	return append(actions, more...), err
-}
-
-// pending is how many column families wait for a flush or a compaction.
-func (d *db) pending(ctx context.Context) (float64, error) {
-	return d.number(ctx, "SELECT SUM(VALUE) FROM information_schema.ROCKSDB_CFSTATS WHERE STAT_TYPE IN ('COMPACTION_PENDING', 'MEM_TABLE_FLUSH_PENDING', 'NUM_IMMUTABLE_MEM_TABLE')")
-}
-
-// compacted is how many bytes compactions have written since the server was started.
-func (d *db) compacted(ctx context.Context) (float64, error) {
-	return d.number(ctx, "SHOW GLOBAL STATUS LIKE 'Rocksdb_compact_write_bytes'")
-}
-
-func (d *db) number(ctx context.Context, query string) (float64, error) {
-	value, err := d.Admin().Value(ctx, query)
-	if err != nil {
-		return 0, err
-	}
-	return strconv.ParseFloat(value, 64)
+	more[0].Detail = quantity.Bytes(float64(now-before)) + " compacted"
+	return append(actions, more...), nil
 }
 
 // until waits until there has been rest for a while.

@@ -2,11 +2,10 @@ package mysql
 
 import (
 	"context"
-	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rumbench/engine"
@@ -74,22 +73,20 @@ func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 }
 
 // objects reads tables and indexes with their sizes. Statistics that lag far
-// behind the table's file are left out: they tell of a table as it once was.
+// behind the table's file are left out: they are of a table as it once was.
 func (d *db) objects(ctx context.Context, query string) ([]engine.Size, error) {
 	var all []engine.Size
 	sums := map[string]int64{}
-	err := d.Admin().Query(ctx, query, func(row []string) error {
-		f, err := strconv.ParseFloat(row[2], 64)
-		if err != nil {
-			return fmt.Errorf("size of %s: %w", row[0], err)
+	err := d.Admin().Numbers(ctx, query, 2, func(row []string, n []float64) {
+		if math.IsNaN(n[0]) { // the storage does not know
+			return
 		}
 		object := row[0]
-		sums[object] += int64(f)
+		sums[object] += int64(n[0])
 		if index := row[1]; index != "PRIMARY" {
 			object = index // its name begins with the table's
 		}
-		all = append(all, engine.Size{Object: object, Bytes: int64(f), Kind: engine.Estimate})
-		return nil
+		all = append(all, engine.Size{Object: object, Bytes: int64(n[0]), Kind: engine.Estimate})
 	})
 	if err != nil || d.Private == nil || d.storage != innodb || d.shared {
 		return all, err
@@ -104,7 +101,7 @@ func (d *db) objects(ctx context.Context, query string) ([]engine.Size, error) {
 
 // addTablespaces adds the total of the schema on a server whose files are not
 // ours: of InnoDB, what its files take. The statistics of tables lag behind, and
-// MyRocks keeps all schemas in the same files: without a figure nothing is told.
+// MyRocks keeps all schemas in the same files: then there is no total.
 func (d *db) addTablespaces(ctx context.Context, out []engine.Size) ([]engine.Size, error) {
 	if d.storage != innodb {
 		return out, nil
@@ -117,12 +114,12 @@ func (d *db) addTablespaces(ctx context.Context, out []engine.Size) ([]engine.Si
 	for _, t := range d.TableNames() {
 		names = append(names, d.Server.Schema+"/"+t) // both are plain words
 	}
-	value, err := d.Admin().Value(ctx, "SELECT SUM(ALLOCATED_SIZE) FROM information_schema."+table+" WHERE NAME IN "+d.Dialect().QuotedList(names))
-	if n, nerr := strconv.ParseInt(value, 10, 64); nerr == nil {
-		out = append(out, engine.Size{Bytes: n, Kind: engine.Exact})
+	n, err := d.Admin().Number(ctx, "SELECT SUM(ALLOCATED_SIZE) FROM information_schema."+table+" WHERE NAME IN "+d.Dialect().QuotedList(names))
+	if n > 0 {
+		out = append(out, engine.Size{Bytes: int64(n), Kind: engine.Exact})
 	}
 	if engine.ClassOf(err) == engine.Fatal {
-		err = nil // a release that does not tell
+		err = nil // a release without it
 	}
 	return out, err
 }

@@ -213,6 +213,41 @@ func (st *storage) check(s engine.Config) error {
 	return nil
 }
 
+// knob is a variable that a common knob sets.
+type knob struct {
+	server.Setting
+	name, asked string
+}
+
+// knobs are the variables that the common knobs set.
+func (st *storage) knobs(c engine.Config) (out []knob) {
+	add := func(name, asked string, settings ...server.Setting) {
+		for _, s := range settings {
+			out = append(out, knob{s, name, asked})
+		}
+	}
+	add("durability", string(c.Durability), st.durability[c.Durability]...)
+	if c.Cache != 0 {
+		n := strconv.FormatInt(c.Cache, 10)
+		add("cache", n, server.Setting{Name: st.cache, Value: n})
+	}
+	if c.Page != 0 {
+		n := strconv.FormatInt(c.Page, 10)
+		add("page", n, server.Setting{Name: st.pageVariable, Value: n})
+	}
+	switch {
+	case c.DirectIO == nil:
+	case *c.DirectIO:
+		add("direct_io", "true", st.direct...)
+	default:
+		add("direct_io", "false", st.buffered...)
+	}
+	if st == rocksdb && c.Compression != "" {
+		add("compression", string(c.Compression), server.Setting{Name: cfOptions, Value: compressionOptions(c.Compression)})
+	}
+	return out
+}
+
 // settings are the lines of the configuration file that the knobs make.
 func (st *storage) settings(s *setup, known map[string]bool) ([]server.Setting, error) {
 	out := []server.Setting{
@@ -224,53 +259,22 @@ func (st *storage) settings(s *setup, known map[string]bool) ([]server.Setting, 
 			out = append(out, b)
 		}
 	}
-	set := func(knob, name, value string) error {
-		if !known[name] {
-			return &engine.KnobError{Knob: knob, Reason: s.Program.Name() + " has no variable " + name}
+	for _, k := range st.knobs(s.Config) {
+		switch {
+		case known[k.Name]:
+			out = append(out, k.Setting)
+		case k.name != "page" || k.Value != oldPage:
+			return nil, &engine.KnobError{Knob: k.name, Reason: s.Program.Name() + " has no variable " + k.Name}
 		}
-		out = append(out, server.Setting{Name: name, Value: value})
-		return nil
-	}
-	var errs []error
-	for _, d := range st.durability[s.Durability] {
-		errs = append(errs, set("durability", d.Name, d.Value))
-	}
-	if s.Cache != 0 {
-		errs = append(errs, set("cache", st.cache, strconv.FormatInt(s.Cache, 10)))
-	}
-	if s.Page != 0 && !(s.Page == oldPage && !known[st.pageVariable]) {
-		errs = append(errs, set("page", st.pageVariable, strconv.FormatInt(s.Page, 10)))
-	}
-	for _, l := range st.directSettings(s.DirectIO) {
-		errs = append(errs, set("direct_io", l.Name, l.Value))
-	}
-	if st == rocksdb && s.Compression != "" {
-		errs = append(errs, set("compression", cfOptions, compressionOptions(s.Compression)))
 	}
 	if st == innodb && s.Compression == model.CompressionZlib && known["innodb_file_format"] {
 		out = append(out, server.Setting{Name: "innodb_file_format", Value: "Barracuda"}) // before 5.7 compressed tables need it
 	}
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
 	return out, nil
 }
 
-// directSettings are what the knob direct_io asks for; none if it was not given.
-func (st *storage) directSettings(direct *bool) []server.Setting {
-	switch {
-	case direct == nil:
-		return nil
-	case *direct:
-		return st.direct
-	}
-	return st.buffered
-}
-
 // oldPage is the page size of releases that have no choice.
-const oldPage = 16384
+const oldPage = "16384"
 
 // cfOptions is the string of MyRocks' options for its files and memtables.
 const cfOptions = "rocksdb_default_cf_options"
@@ -287,53 +291,20 @@ func compressionOptions(c model.Compression) string {
 	return "compression=" + name + ";bottommost_compression=" + name
 }
 
-// override adds a variable that the plan sets. MyRocks' option string is
-// merged with what the knobs have put there.
-func (st *storage) override(settings []server.Setting, s server.Setting) []server.Setting {
-	i := slices.IndexFunc(settings, func(o server.Setting) bool { return o.Name == s.Name })
-	if s.Name == cfOptions && i >= 0 {
-		settings[i].Value = mergeOptions(settings[i].Value, s.Value)
-		return settings
-	}
-	return append(settings, s)
-}
-
-// mergeOptions lays one string of options over another.
-func mergeOptions(base, over string) string {
-	parts := splitOptions(over)
-	for _, b := range splitOptions(base) {
-		name, _, _ := strings.Cut(b, "=")
-		if !slices.ContainsFunc(parts, func(p string) bool {
-			n, _, _ := strings.Cut(p, "=")
-			return strings.TrimSpace(n) == strings.TrimSpace(name)
-		}) {
-			parts = append(parts, b)
-		}
-	}
-	return strings.Join(parts, ";")
-}
-
-// splitOptions splits at the semicolons that are not in braces.
-func splitOptions(s string) (parts []string) {
-	depth, from := 0, 0
-	for i, c := range s {
-		switch c {
-		case '{':
-			depth++
-		case '}':
-			depth--
-		case ';':
-			if depth == 0 {
-				parts = append(parts, s[from:i])
-				from = i + 1
+// override adds a variable that the plan sets. MyRocks' option string is added to
+// what the knobs have put there: the last of several options of a name counts.
+func override(settings []server.Setting, s server.Setting) []server.Setting {
+	if s.Name == cfOptions {
+		for i := range settings {
+			if settings[i].Name == cfOptions {
+				s.Value = settings[i].Value + ";" + s.Value
 			}
 		}
 	}
-	parts = append(parts, s[from:])
-	return slices.DeleteFunc(parts, func(p string) bool { return strings.TrimSpace(p) == "" })
+	return append(settings, s) // the last one of a name counts, too
 }
 
-// strip writes the name of a variable as the server lists it.
+// strip is the name of a variable as the server lists it.
 func strip(name string) string {
 	name = strings.TrimPrefix(name, "loose-")
 	return strings.ReplaceAll(name, "-", "_")

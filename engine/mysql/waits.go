@@ -2,8 +2,7 @@ package mysql
 
 import (
 	"context"
-	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
 	"rumbench/engine"
@@ -22,18 +21,6 @@ var waitSettings = []server.Setting{
 	{Name: "performance-schema-consumer-events-waits-current", Value: "1"},
 	{Name: "performance-schema-consumer-global-instrumentation", Value: "1"},
 	{Name: "performance-schema-consumer-thread-instrumentation", Value: "1"},
-}
-
-// waitSetting reads back how many kinds of waits are timed, where that was
-// asked for.
-func (d *db) waitSetting(ctx context.Context) ([]engine.Setting, error) {
-	if !d.waits {
-		return nil, nil
-	}
-	if d.status.waits == nil {
-		return nil, &engine.KnobError{Knob: "options." + optWaits, Value: "true", Reason: "the server does not time waits"}
-	}
-	return []engine.Setting{{Name: optWaits, Value: fmt.Sprintf("%d kinds of waits are timed", len(d.status.waits.events)), Source: engine.ReadBack}}, nil
 }
 
 // timed reads the sums of the waits that the server times. They are those of
@@ -74,23 +61,12 @@ func (t *timed) sample(ctx context.Context, c *sqlkit.Admin, s *engine.Sample) e
 	if t == nil {
 		return nil
 	}
-	return c.Query(ctx, timedSums, func(row []string) error {
-		labels, ok := t.events[row[0]]
-		if !ok {
-			return nil
+	return c.Numbers(ctx, timedSums, 1, func(row []string, n []float64) {
+		if labels, ok := t.events[row[0]]; ok {
+			s.Points = append(s.Points,
+				engine.Point{Name: engine.Waits, Labels: labels, Kind: engine.Counter, Unit: "count", Value: n[0]},
+				engine.Point{Name: engine.WaitTime, Labels: labels, Kind: engine.Counter, Unit: "ns", Value: n[1] / 1e3}) // from picoseconds
 		}
-		count, err := strconv.ParseFloat(row[1], 64)
-		if err != nil {
-			return err
-		}
-		picoseconds, err := strconv.ParseFloat(row[2], 64)
-		if err != nil {
-			return err
-		}
-		s.Points = append(s.Points,
-			engine.Point{Name: engine.Waits, Labels: labels, Kind: engine.Counter, Unit: "count", Value: count},
-			engine.Point{Name: engine.WaitTime, Labels: labels, Kind: engine.Counter, Unit: "ns", Value: picoseconds / 1e3})
-		return nil
 	})
 }
 
@@ -105,58 +81,44 @@ func waitRole(name string) engine.Role {
 		return ""
 	}
 	for _, r := range waitRoles {
-		if strings.HasPrefix(rest, r.begins) && strings.Contains(rest, r.holds) {
+		holds := func(part string) bool { return strings.Contains(rest, part) }
+		if strings.HasPrefix(rest, r.begins) && (r.holds == "" || slices.ContainsFunc(strings.Fields(r.holds), holds)) {
 			return r.role
 		}
 	}
 	return engine.RoleOther
 }
 
-// waitRoles are the roles of instruments, the first that fits. Servers and
-// releases have named their latches differently: a name of MySQL's stands
-// beside MariaDB's.
+// waitRoles are the roles of instruments, the first that fits: by how the name
+// begins, and what it holds of these. Servers and releases have named their latches
+// differently: a name of MySQL's stands beside MariaDB's.
 var waitRoles = []struct {
-	begins, holds string
-	role          engine.Role
+	begins string
+	role   engine.Role
+	holds  string
 }{
-	{"io/socket/", "", engine.RoleNetwork},
-	{"lock/metadata/", "", engine.RoleMetadata},
-	{"lock/table/", "", engine.RoleMetadata},
+	{"io/socket/", engine.RoleNetwork, ""},
+	{"lock/metadata/", engine.RoleMetadata, ""},
+	{"lock/table/", engine.RoleMetadata, ""},
 
 	// Files.
-	{"io/file/innodb/", "log", engine.RoleLog}, // innodb_log_file, innodb_os_log_file
-	{"io/file/sql/", "binlog", engine.RoleLog},
-	{"io/file/aria/", "translog", engine.RoleLog},
-	{"io/file/", "", engine.RoleIO},
+	{"io/file/innodb/", engine.RoleLog, "log"}, // innodb_log_file, innodb_os_log_file
+	{"io/file/sql/", engine.RoleLog, "binlog"},
+	{"io/file/aria/", engine.RoleLog, "translog"},
+	{"io/file/", engine.RoleIO, ""},
 
-	// The SQL layer.
-	{"synch/", "/sql/MDL_", engine.RoleMetadata}, // MDL_lock::rwlock, MDL_wait::LOCK_wait_status
-	{"synch/", "/sql/LOCK_table_", engine.RoleMetadata},
-	{"synch/", "/sql/LOCK_open", engine.RoleMetadata},
-	{"synch/", "/sql/TABLE_SHARE::", engine.RoleMetadata},
-	{"synch/", "/sql/LOCK_tdc", engine.RoleMetadata},
-	{"synch/", "/mysys/THR_LOCK", engine.RoleMetadata},
-	{"synch/", "/sql/MYSQL_BIN_LOG::", engine.RoleCommit},
-	{"synch/", "/sql/LOCK_commit", engine.RoleCommit}, // LOCK_commit_ordered, LOCK_commit_queue
-	{"synch/", "/sql/LOCK_prepare_ordered", engine.RoleCommit},
-	{"synch/", "/sql/LOCK_after_binlog_sync", engine.RoleCommit},
-	{"synch/", "/sql/LOCK_wait_commit", engine.RoleCommit},
-	{"synch/", "/sql/COND_wait_commit", engine.RoleCommit},
-	{"synch/", "/sql/COND_prepare_ordered", engine.RoleCommit},
+	// The SQL layer: MDL_lock::rwlock, MDL_wait::LOCK_wait_status; LOCK_commit_ordered, LOCK_commit_queue.
+	{"synch/", engine.RoleMetadata, "/sql/MDL_ /sql/LOCK_table_ /sql/LOCK_open /sql/TABLE_SHARE:: /sql/LOCK_tdc /mysys/THR_LOCK"},
+	{"synch/", engine.RoleCommit, "/sql/MYSQL_BIN_LOG:: /sql/LOCK_commit /sql/LOCK_prepare_ordered /sql/LOCK_after_binlog_sync"},
+	{"synch/", engine.RoleCommit, "/sql/LOCK_wait_commit /sql/COND_wait_commit /sql/COND_prepare_ordered"},
 
-	// InnoDB.
-	{"synch/", "/innodb/trx_rseg", engine.RoleSnapshot},
-	{"synch/", "/innodb/rseg", engine.RoleSnapshot},
-	{"synch/", "/innodb/trx_", engine.RoleSnapshot}, // trx_sys_mutex, trx_sys_shard_mutex, trx_sys_serialisation_mutex, trx_mutex
-	{"synch/", "/innodb/read_view", engine.RoleSnapshot},
-	{"synch/", "/innodb/lock_", engine.RoleRow}, // lock_latch, lock_wait_mutex, lock_sys_*, lock_mutex
-	{"synch/", "/innodb/index_tree", engine.RoleIndex},
-	{"synch/", "/innodb/btr_search", engine.RoleIndex},
-	{"synch/", "/innodb/buf_", engine.RoleBuffer},
-	{"synch/", "/innodb/flush_list", engine.RoleBuffer},
-	{"synch/", "/innodb/hash_table_", engine.RoleBuffer},
-	{"synch/", "/innodb/page_", engine.RoleBuffer},
-	{"synch/", "/innodb/log", engine.RoleLog}, // log_sys_mutex, log_writer_mutex, log_sn_lock
-	{"synch/", "/innodb/fil_", engine.RoleIO},
-	{"synch/", "/innodb/dict_", engine.RoleMetadata},
+	// InnoDB: trx_sys_mutex, trx_sys_shard_mutex, trx_sys_serialisation_mutex, trx_mutex; lock_latch, lock_wait_mutex,
+	// lock_sys_*, lock_mutex; log_sys_mutex, log_writer_mutex, log_sn_lock.
+	{"synch/", engine.RoleSnapshot, "/innodb/trx_rseg /innodb/rseg /innodb/trx_ /innodb/read_view"},
+	{"synch/", engine.RoleRow, "/innodb/lock_"},
+	{"synch/", engine.RoleIndex, "/innodb/index_tree /innodb/btr_search"},
+	{"synch/", engine.RoleBuffer, "/innodb/buf_ /innodb/flush_list /innodb/hash_table_ /innodb/page_"},
+	{"synch/", engine.RoleLog, "/innodb/log"},
+	{"synch/", engine.RoleIO, "/innodb/fil_"},
+	{"synch/", engine.RoleMetadata, "/innodb/dict_"},
 }

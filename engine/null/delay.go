@@ -11,22 +11,22 @@ import (
 )
 
 var options = []engine.Option{
-	{Name: "delay", Type: "duration", Doc: "processor time that every operation takes, such as 20us; to try out rumbench itself"},
-	{Name: "noise", Type: "number", Doc: "relative standard deviation of a factor on delay that is drawn once for each trial: 0.02 is 2 %"},
+	{Name: "delay", Type: "duration", Doc: "CPU time of every operation, such as 20us; to test rumbench itself"},
+	{Name: "noise", Type: "number", Doc: "relative standard deviation of a factor on delay that is drawn once per trial: 0.02 is 2 %"},
 	{Name: "noise_seed", Type: "int", Doc: "seed of noise, 0 by default: the same trial of the same plan draws the same factor"},
-	{Name: "drift", Type: "number", Doc: "amplitude of a sine of the time of day on delay: a machine that becomes slower and faster again"},
+	{Name: "drift", Type: "number", Doc: "amplitude of a sine over the time of day on delay: a machine that slows down and recovers"},
 	{Name: "drift_period", Type: "duration", Doc: "period of drift, 10m by default"},
 }
 
-// delay is for how long operations keep the processor busy.
+// delay is the CPU time of operations.
 type delay struct {
-	each   float64 // nanoseconds, the factor of this trial included
+	each   float64 // in nanoseconds, with this trial's factor
 	factor float64
 	drift  float64 // amplitude of the factor that changes with time
 	period float64 // of it, in nanoseconds
 }
 
-// newDelay reads the options; without any it is nil.
+// newDelay reads the options; without a delay it returns nil.
 func newDelay(c engine.Config) (*delay, error) {
 	r := reader{c: c}
 	each := r.duration("delay", 0, 0, time.Second)
@@ -43,7 +43,8 @@ func newDelay(c engine.Config) (*delay, error) {
 	if each == 0 {
 		for _, name := range []string{"noise", "noise_seed", "drift", "drift_period"} {
 			if v, ok := c.Options[name]; ok {
-				return nil, &engine.KnobError{Knob: "options." + name, Value: fmt.Sprint(v), Reason: "there is no delay that it could change; give options a delay, such as 20us"}
+				return nil, &engine.KnobError{Knob: "options." + name, Value: fmt.Sprint(v),
+					Reason: "there is no delay for it to change; set option delay, for example to 20us"}
 			}
 		}
 		return nil, nil
@@ -52,20 +53,19 @@ func newDelay(c engine.Config) (*delay, error) {
 	return &delay{each: float64(each) * factor, factor: factor, drift: drift, period: float64(period)}, nil
 }
 
-// draw is the factor of a trial: lognormal with mean 1 and the given relative
-// standard deviation (its logarithm has the variance ln(1+noise²)). The trial
-// is known by the name of its directory and that of the data in it, wherever
-// the campaign is.
+// draw returns the factor of a trial: lognormal with mean 1 and the given
+// relative standard deviation (its logarithm has variance ln(1+noise²)). The
+// trial is identified by the names of its directory and its data directory,
+// wherever the campaign is.
 func draw(noise float64, seed uint64, dir string) float64 {
 	variance := math.Log1p(noise * noise)
 	s := gen.NewStream(seed, filepath.Base(filepath.Dir(dir)), filepath.Base(dir))
-	// Box and Muller: a standard normal of two uniform draws, the first not 0.
+	// Box–Muller: a standard normal of two uniform draws, the first not 0.
 	normal := math.Sqrt(-2*math.Log(1-s.Unit(0))) * math.Cos(2*math.Pi*s.Unit(1))
 	return math.Exp(math.Sqrt(variance)*normal - variance/2)
 }
 
-// spin keeps the processor busy, as an engine that works does; sleeping would
-// give it to others.
+// spin keeps the CPU busy, as a working engine does; sleeping would release it.
 func (d *delay) spin() {
 	start := time.Now()
 	each := d.each
@@ -76,7 +76,7 @@ func (d *delay) spin() {
 	}
 }
 
-// settings are what was asked for and what was drawn.
+// settings returns the options and the factor drawn.
 func (d *delay) settings() []engine.Setting {
 	if d == nil {
 		return nil

@@ -1,7 +1,6 @@
-// Package null is an engine that does nothing. It measures the client: what an
-// operation costs when no database is behind it. With options it keeps the
-// processor busy for a time that is known, which measures rumbench: whether it
-// finds a difference that was planted.
+// Package null is an engine that does nothing. It measures the client: the cost
+// of an operation without a database. With options it keeps the CPU busy for a
+// known time, to test whether rumbench finds a known difference.
 package null
 
 import (
@@ -26,7 +25,7 @@ func (Engine) Info() engine.Info {
 	}
 }
 
-// Check refuses knobs: nothing can be honoured where nothing is done.
+// Check refuses every knob but the options of the delay.
 func (Engine) Check(c engine.Config) error {
 	_, err := check(c)
 	return err
@@ -34,7 +33,7 @@ func (Engine) Check(c engine.Config) error {
 
 func check(c engine.Config) (*delay, error) {
 	knobs := c
-	knobs.Options = nil // they are of a delay, not of a disk
+	knobs.Options = nil // checked below
 	if err := knobs.CheckDiskless(); err != nil {
 		return nil, err
 	}
@@ -55,7 +54,7 @@ func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 
 type db struct {
 	schema model.Schema
-	delay  *delay // nil: operations take no time
+	delay  *delay // nil: none
 }
 
 func (d db) Settings(context.Context) ([]engine.Setting, error) { return d.delay.settings(), nil }
@@ -90,8 +89,8 @@ func (s session) Prepare(_ context.Context, op *model.Op) (engine.Stmt, error) {
 	return stmt{rows: int64(op.Rows)}, nil
 }
 
-// stmt claims that the rows asked for were inserted or deleted, so that a
-// client goes on as it would on a database that works.
+// stmt reports all requested rows as inserted or deleted, so that clients
+// proceed as with a real database.
 type stmt struct{ rows int64 }
 
 func (s stmt) Exec(_ context.Context, _ []model.Value, r *engine.Result) error {
@@ -100,8 +99,8 @@ func (s stmt) Exec(_ context.Context, _ []model.Value, r *engine.Result) error {
 	return nil
 }
 
-// busy is a stmt that takes its time. It is a type of its own so that the other
-// stays as fast as it can be.
+// busy is a stmt with a delay, a separate type so that stmt stays as fast as
+// possible.
 type busy struct {
 	rows  int64
 	delay *delay

@@ -83,8 +83,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Without options an operation is the same code as ever; with and without, it
-// allocates nothing.
+// An operation allocates nothing, and without options does not spin.
 func TestExec(t *testing.T) {
 	ctx := context.Background()
 	plain, delayed := begin(t, open(t, "", nil)), begin(t, open(t, "", map[string]any{"delay": "1us"}))
@@ -102,7 +101,7 @@ func TestExec(t *testing.T) {
 	}
 }
 
-// An operation takes no less than was asked for, whatever the time of day.
+// An operation takes at least the delay, whatever the time of day.
 func TestDelay(t *testing.T) {
 	for _, c := range []struct {
 		options map[string]any
@@ -125,8 +124,8 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// A trial draws the same factor wherever its campaign is, another trial or seed
-// another one.
+// A trial draws the same factor wherever its campaign is; another trial or seed
+// draws another.
 func TestNoiseIsOfTheTrial(t *testing.T) {
 	factor := func(dir string, seed int64) float64 {
 		return open(t, dir, map[string]any{"delay": "1us", "noise": 0.1, "noise_seed": seed}).delay.factor
@@ -145,7 +144,7 @@ func TestNoiseIsOfTheTrial(t *testing.T) {
 	}
 }
 
-// The factors of many trials have mean 1 and the standard deviation asked for.
+// The factors of many trials have mean 1 and the given standard deviation.
 func TestNoiseDistribution(t *testing.T) {
 	const noise, n = 0.2, 20000
 	var sum, squares float64
@@ -162,7 +161,7 @@ func TestNoiseDistribution(t *testing.T) {
 	}
 }
 
-// What was planted is told.
+// The settings show the delay and the factor.
 func TestSettings(t *testing.T) {
 	d := open(t, "trials/null.1/data", map[string]any{"delay": "20.6us", "noise": 0.02, "drift": 0.1})
 	got, err := d.Settings(context.Background())

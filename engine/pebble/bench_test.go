@@ -18,9 +18,9 @@ import (
 // commitTime is how long a sync of the log takes in the benchmark.
 const commitTime = 2 * time.Millisecond
 
-// BenchmarkUpdates is the benchmark of decision 7: clients that update random
-// rows by key, so many in an operation, where a commit takes 2 ms. Each client
-// has a table of its own, or all have the same.
+// BenchmarkUpdates is the benchmark of decision 7: clients update random rows by
+// key, one or more per operation, where a commit takes 2 ms. Each client has a
+// table of its own, or all share one.
 func BenchmarkUpdates(b *testing.B) {
 	for _, tables := range []int{16, 1} {
 		for _, rows := range []int{1, 50} {
@@ -33,7 +33,7 @@ func BenchmarkUpdates(b *testing.B) {
 	}
 }
 
-// benchRows is how many rows all tables of the benchmark hold.
+// benchRows is the number of rows of all tables together.
 const benchRows = 32_000
 
 func benchmarkUpdates(b *testing.B, tables, rows, clients int) {
@@ -79,8 +79,8 @@ func benchmarkUpdates(b *testing.B, tables, rows, clients int) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "ops/s")
 }
 
-// updater readies a client that updates so many rows at a time, and fills its
-// table if nobody has.
+// updater returns an operation that updates a number of rows at a time. With
+// fill, it fills the table first.
 func updater(ctx context.Context, db engine.DB, table *model.Table, size, rows int, seed uint64, fill bool) (func() error, error) {
 	s, err := db.Session(ctx)
 	if err != nil {

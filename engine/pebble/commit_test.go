@@ -12,7 +12,7 @@ import (
 	"rumbench/model"
 )
 
-// syncFS syncs nothing, and calls sync instead.
+// syncFS calls sync in place of syncing.
 type syncFS struct {
 	vfs.FS
 	sync func()
@@ -44,8 +44,8 @@ func (f syncFile) Sync() error              { f.sync(); return nil }
 func (f syncFile) SyncData() error          { f.sync(); return nil }
 func (syncFile) SyncTo(int64) (bool, error) { return false, nil }
 
-// While the log is being synced, other updates of the same row go on: all wait
-// for the next sync together. None returns before that.
+// While the log is being synced, other updates of the same row proceed and wait
+// for the next sync together. None returns before it.
 func TestUpdatesShareSync(t *testing.T) {
 	const clients = 4
 	var gate sync.RWMutex // held for writing: syncs wait
@@ -95,7 +95,7 @@ func TestUpdatesShareSync(t *testing.T) {
 		if err := get.Exec(ctx, one, &seen); err != nil {
 			t.Fatal(err)
 		}
-		if time.Since(start) > 20*time.Second { // it would be so for ever
+		if time.Since(start) > 20*time.Second { // it hangs
 			t.Errorf("%d of %d updates of a row are seen while the log is being synced", n, clients)
 			break
 		}

@@ -13,8 +13,8 @@ import (
 	"rumbench/model"
 )
 
-// What a crash of the operating system leaves at each level: the file system
-// keeps what was synced and nothing else.
+// A crash of the operating system leaves what each level promises: the file
+// system keeps what was synced and nothing else.
 func TestOperatingSystemCrash(t *testing.T) {
 	for level, kept := range map[model.Durability]bool{
 		model.DurabilityNone: false, model.DurabilityProcess: false, model.DurabilityInterval: true, model.DurabilityOS: true,
@@ -30,7 +30,7 @@ func TestOperatingSystemCrash(t *testing.T) {
 			for deadline := time.Now().Add(time.Minute); s.syncer.dirty.Load() && time.Now().Before(deadline); {
 				time.Sleep(syncEvery / 10)
 			}
-			time.Sleep(syncEvery) // the sync that has begun
+			time.Sleep(syncEvery) // for the sync in progress
 		}
 		crashed := fs.CrashClone(vfs.CrashCloneCfg{})
 		must(t, s.Close())
@@ -48,7 +48,7 @@ func TestOperatingSystemCrash(t *testing.T) {
 	}
 }
 
-// Nothing is synced while nobody commits, and a failure is reported at the end.
+// Nothing is synced without a commit, and a failure is reported by stop.
 func TestSyncer(t *testing.T) {
 	syncs := make(chan bool, 100)
 	s := startSyncer(func() error { syncs <- true; return errors.New("the device is gone") })

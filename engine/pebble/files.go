@@ -13,8 +13,8 @@ import (
 	"rumbench/engine"
 )
 
-// unsyncedFS makes level process: a commit waits until the log is written to
-// the operating system, as with pebble.Sync, but all syncs are left out.
+// unsyncedFS implements level process: a commit waits until the log is written
+// to the operating system, as with pebble.Sync, but every sync is a no-op.
 // Pebble's own NoSync does not wait for the write, so a killed process would
 // lose commits.
 type unsyncedFS struct{ vfs.FS }
@@ -40,7 +40,7 @@ func (fs unsyncedFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vf
 
 func (fs unsyncedFS) OpenDir(name string) (vfs.File, error) { return unsynced(fs.FS.OpenDir(name)) }
 
-// Unwrap is part of vfs.FS.
+// Unwrap returns the file system below.
 func (fs unsyncedFS) Unwrap() vfs.FS { return fs.FS }
 
 type unsyncedFile struct{ vfs.File }
@@ -49,8 +49,9 @@ func (unsyncedFile) Sync() error                { return nil }
 func (unsyncedFile) SyncData() error            { return nil }
 func (unsyncedFile) SyncTo(int64) (bool, error) { return false, nil }
 
-// logger drops Pebble's chatter. Pebble calls Fatalf when it cannot go on, for
-// instance when the log cannot be written, and expects not to return.
+// logger drops Pebble's informational messages. Pebble calls Fatalf when it
+// cannot continue, for instance when the log cannot be written, and expects it
+// not to return.
 type logger struct{}
 
 func (logger) Infof(string, ...any) {}
@@ -60,16 +61,16 @@ func (logger) Errorf(format string, args ...any) {
 }
 
 func (logger) Fatalf(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "pebble cannot go on: "+format+"\n", args...)
+	fmt.Fprintf(os.Stderr, "pebble cannot continue: "+format+"\n", args...)
 	os.Exit(1)
 }
 
-// readOptions reads back the options that Pebble runs with: it writes them to
-// a file when it opens.
+// readOptions reads back the options that Pebble runs with, from the file that
+// it writes when it opens.
 func readOptions(dir string) ([]engine.Setting, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "OPTIONS-*"))
 	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("read back options: no OPTIONS file in %s", dir)
+		return nil, fmt.Errorf("read back options: %s has no OPTIONS file", dir)
 	}
 	sort.Strings(files)
 	f, err := os.Open(files[len(files)-1])
@@ -87,7 +88,7 @@ func readOptions(dir string) ([]engine.Setting, error) {
 		}
 		name, value, ok := strings.Cut(line, "=")
 		if !ok || strings.HasPrefix(section, "Level") && section != `Level "6"` {
-			continue // the lowest level stands for all
+			continue // all levels have the same options
 		}
 		out = append(out, engine.Setting{Name: section + "." + name, Value: value, Source: engine.ReadBack})
 	}

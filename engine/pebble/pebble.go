@@ -1,4 +1,4 @@
-// Package pebble is CockroachDB's LSM tree as an engine.
+// Package pebble is the engine of Pebble, CockroachDB's LSM tree.
 package pebble
 
 import (
@@ -41,16 +41,16 @@ func (Engine) Info() engine.Info {
 	}
 }
 
-// Promise says what the levels mean at which nothing is synced.
+// Promise returns what the levels at which nothing is synced promise.
 func (Engine) Promise(c engine.Config) string { return engine.UnsyncedPromise(c) }
 
-// Check tells whether Open could honour the configuration.
+// Check returns an error if Open could not honour the configuration.
 func (Engine) Check(c engine.Config) error {
 	_, err := newSettings(c)
 	return err
 }
 
-// settings are a configuration in Pebble's terms.
+// settings is a configuration in Pebble's terms.
 type settings struct {
 	cache, page, memtable, l0, compactions, bloom int64
 	compression                                   *sstable.CompressionProfile
@@ -58,10 +58,10 @@ type settings struct {
 
 func newSettings(c engine.Config) (s settings, err error) {
 	if c.DirectIO != nil && *c.DirectIO {
-		return s, &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "pebble reads through the page cache only"}
+		return s, &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "pebble reads only through the page cache"}
 	}
 	if c.Page != 0 && (c.Page < 512 || c.Page > 1<<20) {
-		return s, &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: "blocks are from 512 B to 1 MiB"}
+		return s, &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: "blocks must be from 512 B to 1 MiB"}
 	}
 	s.cache, s.page = c.Cache, c.Page
 	switch c.Compression {
@@ -73,7 +73,7 @@ func newSettings(c engine.Config) (s settings, err error) {
 	case model.CompressionZstd:
 		s.compression = sstable.ZstdCompression
 	default:
-		return s, &engine.KnobError{Knob: "compression", Value: string(c.Compression), Reason: "pebble has none, snappy and zstd"}
+		return s, &engine.KnobError{Knob: "compression", Value: string(c.Compression), Reason: "pebble supports none, snappy and zstd"}
 	}
 	for _, o := range []struct {
 		name            string
@@ -97,7 +97,7 @@ func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	return open(c, fileSystem(c.Durability, vfs.Default))
 }
 
-// fileSystem is the file system of a level: at some nothing is synced.
+// fileSystem returns fs, without syncs at the levels that sync nothing.
 func fileSystem(level model.Durability, fs vfs.FS) vfs.FS {
 	if level == model.DurabilityNone || level == model.DurabilityProcess {
 		return unsyncedFS{fs}
@@ -179,7 +179,7 @@ func (s *store) options(set settings, fs vfs.FS) *pebble.Options {
 		WriteStallBegin: func(pebble.WriteStallBeginInfo) { s.stalls.begin() },
 		WriteStallEnd:   func() { s.stalls.end() },
 		BackgroundError: func(err error) {
-			if errors.Is(err, syscall.ENOSPC) { // Pebble would try again for ever, and hold up all writers
+			if errors.Is(err, syscall.ENOSPC) { // Pebble would retry forever and stall all writers
 				logger{}.Fatalf("%v", err)
 			}
 		},

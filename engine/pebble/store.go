@@ -22,13 +22,13 @@ type store struct {
 	dir        string
 	durability model.Durability
 	write      *pebble.WriteOptions
-	syncer     *syncer // nil but at level interval
+	syncer     *syncer // at level interval, else nil
 	effective  []engine.Setting
 	stalls     stallClock
 }
 
-// SingleWriter is false: Pebble's batches are atomic, but nothing keeps two of
-// them from reading the same rows before they write.
+// SingleWriter returns false: Pebble's batches are atomic, but nothing keeps two
+// of them from reading the same rows before they write.
 func (s *store) SingleWriter() bool { return false }
 
 func (s *store) Begin(mode kvkit.Mode) (kvkit.Tx, error) {
@@ -59,9 +59,8 @@ func (s *store) Settings() []engine.Setting {
 	}, s.effective...)
 }
 
-// Sizes are estimates of what is in tables; what is in memory and in the log
-// belongs to no range. Nothing is flushed for it: that would be writing which
-// no step pays for.
+// Sizes estimates the bytes in sstables; memtables and the log belong to no
+// range. Nothing is flushed for it: no step would account for those writes.
 func (s *store) Sizes(ranges []kvkit.Range) error {
 	for i := range ranges {
 		n, err := s.db.EstimateDiskUsage(ranges[i].Lower, ranges[i].Upper)
@@ -75,8 +74,8 @@ func (s *store) Sizes(ranges []kvkit.Range) error {
 
 func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.dir) }
 
-// Settle writes out what is in memory and waits until no compaction runs any
-// more. Pebble leaves some debt for which it sees no reason to act.
+// Settle flushes the memtables and waits until no compaction runs. Pebble
+// leaves some debt that it does not compact.
 func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	debt := s.db.Metrics().Compact.EstimatedDebt
 	start := time.Now()
@@ -104,8 +103,8 @@ func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	}}, nil
 }
 
-// Compactions are scheduled a moment after the event that makes them
-// necessary, so rest is believed only when it has lasted some polls.
+// Compactions are scheduled a moment after the event that makes them necessary,
+// so the database is at rest only when several polls agree.
 const (
 	pollEvery  = 50 * time.Millisecond
 	quietPolls = 6
@@ -125,8 +124,8 @@ type tx struct {
 	batch    *pebble.Batch
 	snapshot *pebble.Snapshot
 	held     io.Closer // of the last Get's value
-	applied  bool      // others see the batch
-	unsynced bool      // the log of the batch may still have to be synced
+	applied  bool      // the batch is visible
+	unsynced bool      // the batch's log may still have to be synced
 }
 
 func (t *tx) release() {
@@ -171,9 +170,9 @@ func (t *tx) Iter(lower, upper []byte) (kvkit.Iter, error) {
 	return iter{it}, nil
 }
 
-// Apply makes the batch visible: it is in the log's memory and in a memtable.
-// The log is written in order, and one file of it is synced to its end before
-// the next one begins.
+// Apply makes the batch visible: it is in the log's buffer and in a memtable.
+// The log is written in order, and each file is synced to its end before the
+// next one begins.
 func (t *tx) Apply() error {
 	t.release()
 	if !t.store.write.Sync {
@@ -199,8 +198,8 @@ func (t *tx) Rollback() {
 	t.close()
 }
 
-// close ends the transaction. A batch that was applied is waited for: until its
-// log is synced it must not be closed.
+// close ends the transaction. It waits for the sync of an applied batch, which
+// must not be closed before.
 func (t *tx) close() (err error) {
 	if t.unsynced {
 		err = t.batch.SyncWait()
@@ -221,7 +220,7 @@ type iter struct{ *pebble.Iterator }
 
 func (i iter) Value() ([]byte, error) { return i.Iterator.ValueAndErr() }
 
-// stallClock adds up the time in which Pebble made writers wait.
+// stallClock sums the time in which Pebble stalled writes.
 type stallClock struct {
 	mu      sync.Mutex
 	since   time.Time
@@ -256,7 +255,7 @@ func (c *stallClock) read() (count int64, total time.Duration) {
 	return c.count, total
 }
 
-// Counters samples Pebble's metrics.
+// Counters adds Pebble's metrics.
 func (s *store) Counters(out *engine.Sample) error {
 	m := s.db.Metrics()
 	out.Counter("pebble.wal.bytes_in", "bytes", float64(m.WAL.BytesIn))
@@ -293,12 +292,12 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter("pebble.flushed_bytes", "bytes", float64(flushed))
 	out.Counter("pebble.compacted_bytes", "bytes", float64(compacted))
 	out.Counter("pebble.compaction_read_bytes", "bytes", float64(read))
-	// Lookups by compactions are among the cache's; pebble does not tell them apart.
+	// The cache's lookups include those of compactions; Pebble does not separate them.
 	out.Counter(engine.CacheLookups, "count", float64(m.BlockCache.Hits+m.BlockCache.Misses))
 	out.Counter(engine.CacheMisses, "count", float64(m.BlockCache.Misses))
 	out.Counter(engine.BytesWritten, "bytes", float64(m.WAL.BytesWritten+flushed+compacted))
 	out.Counter(engine.BytesTaken, "bytes", float64(m.WAL.BytesIn))
-	out.Gauge(engine.DirtyBytes, "bytes", float64(m.WAL.Size)) // the log of what is not flushed; memtables are allocated ahead
+	out.Gauge(engine.DirtyBytes, "bytes", float64(m.WAL.Size)) // the log of unflushed data; memtables are allocated in advance
 	out.Gauge(engine.CompactionDebt, "bytes", float64(m.Compact.EstimatedDebt))
 	out.Counter(engine.Stalls, "count", float64(count))
 	out.Counter(engine.StallTime, "ns", float64(total))

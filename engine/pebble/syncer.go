@@ -9,12 +9,12 @@ import (
 // syncEvery is how often the log is synced at level interval.
 const syncEvery = time.Second
 
-// syncer makes level interval: it syncs what was committed once a second, and
-// nothing while nobody commits. A nil syncer does nothing.
+// syncer implements level interval: it syncs the log once a second if anything
+// was committed. A nil syncer does nothing.
 type syncer struct {
 	dirty atomic.Bool // something was committed since the last sync began
 	quit  chan struct{}
-	done  chan error // the first failure, once it has ended
+	done  chan error // receives the first failure when it has ended
 }
 
 func startSyncer(sync func() error) *syncer {
@@ -41,15 +41,15 @@ func (s *syncer) run(sync func() error) (failed error) {
 	}
 }
 
-// committed notes a commit. The flag is shared by all sessions and written
-// once a second only.
+// committed notes a commit. The flag is shared by all sessions and written only
+// once a second.
 func (s *syncer) committed() {
 	if s != nil && !s.dirty.Load() {
 		s.dirty.Store(true)
 	}
 }
 
-// stop ends the syncer and returns its first failure.
+// stop stops the syncer and returns its first failure.
 func (s *syncer) stop() error {
 	if s == nil {
 		return nil

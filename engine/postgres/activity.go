@@ -28,13 +28,9 @@ func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 		return nil, fmt.Errorf("watch the sessions: %w", err)
 	}
 	stmt, err := c.Parse(ctx, fmt.Sprintf(activityText, d.about.database, c.PID(), d.reader.pid()))
-	if err != nil {
-		_ = c.Close()
-		return nil, fmt.Errorf("watch the sessions: %w", err)
-	}
-	return &serverkit.Sampler{From: "pg_stat_activity", Conn: c, Take: func(ctx context.Context, add func(engine.Doing, int)) error {
+	return serverkit.NewSampler(c, "pg_stat_activity", func(ctx context.Context, add func(engine.Doing, int)) error {
 		return stmt.Query(ctx, nil, nil, activityTypes, func(row []model.Value) error { return noteDoing(row, add) })
-	}}, nil
+	}, err)
 }
 
 var errUntracked = errors.New("the server does not show what its sessions do: track_activities is off")

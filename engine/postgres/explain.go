@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"rumbench/engine"
@@ -59,11 +58,8 @@ func (d *db) explain(ctx context.Context, e *sqlkit.Explainable, p *engine.Plan)
 		return err
 	}
 	dialect := d.Dialect()
-	size, err := d.Admin().Value(ctx, "SELECT pg_relation_size("+dialect.Quoted(dialect.Name(e.Table.Name))+"::regclass)")
-	if err != nil {
-		return err
-	}
-	p.TableBytes, err = strconv.ParseInt(size, 10, 64)
+	size, err := d.Admin().Number(ctx, "SELECT pg_relation_size("+dialect.Quoted(dialect.Name(e.Table.Name))+"::regclass)")
+	p.TableBytes = int64(size)
 	return err
 }
 

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,17 +19,10 @@ import (
 type reader struct {
 	mu      sync.Mutex
 	conn    *pgwire.Conn // nil: closed
-	parsed  []parsed
+	views   []view       // as far as the server's release has their points
 	queries []*pgwire.Stmt
 	types   [][]model.Type // of their columns
 	labels  []string
-}
-
-// parsed is a view whose query the server has parsed.
-type parsed struct {
-	view
-	points []point // of the server's release
-	names  []string
 }
 
 // view is a source of counters: a query whose first columns are labels, and
@@ -50,22 +44,25 @@ type point struct {
 	since, before    int
 }
 
-// pick returns the points that a release has.
-func pick(points []point, major int) (out []point) {
+// pick leaves the points that a release has, with their whole names.
+func (v view) pick(major int) view {
+	points := v.points
+	v.points = nil
 	for _, p := range points {
 		if major >= p.since && (p.before == 0 || major < p.before) {
-			out = append(out, p)
+			p.name = v.prefix + p.name
+			v.points = append(v.points, p)
 		}
 	}
-	return out
+	return v
 }
 
-func (v *view) text(points []point) string {
+func (v *view) text() string {
 	var columns []string
 	for _, l := range v.labels {
 		columns = append(columns, l.expr+"::text")
 	}
-	for _, p := range points {
+	for _, p := range v.points {
 		columns = append(columns, "("+p.expr+")::float8")
 	}
 	return "SELECT " + strings.Join(columns, ", ") + " " + v.from
@@ -74,25 +71,15 @@ func (v *view) text(points []point) string {
 // prepare has the server parse the queries.
 func (r *reader) prepare(ctx context.Context, views []view, release int) error {
 	for _, v := range views {
-		p := parsed{view: v, points: pick(v.points, release/10000)}
-		if len(p.points) == 0 {
+		if v = v.pick(release / 10000); len(v.points) == 0 {
 			continue
 		}
-		for _, q := range p.points {
-			p.names = append(p.names, v.prefix+q.name)
-		}
-		var types []model.Type
-		for range v.labels {
-			types = append(types, model.String)
-		}
-		for range p.points {
-			types = append(types, model.Float)
-		}
-		stmt, err := r.conn.Parse(ctx, v.text(p.points))
+		types := slices.Concat(slices.Repeat([]model.Type{model.String}, len(v.labels)), slices.Repeat([]model.Type{model.Float}, len(v.points)))
+		stmt, err := r.conn.Parse(ctx, v.text())
 		if err != nil {
 			return fmt.Errorf("read the counters %s*: %w", v.prefix, err)
 		}
-		r.parsed, r.queries, r.types = append(r.parsed, p), append(r.queries, stmt), append(r.types, types)
+		r.views, r.queries, r.types = append(r.views, v), append(r.queries, stmt), append(r.types, types)
 	}
 	return nil
 }
@@ -105,7 +92,7 @@ func (r *reader) Counters(ctx context.Context, s *engine.Sample) error {
 		return errClosed
 	}
 	err := r.conn.Pipeline(ctx, r.queries, r.types, func(i int, row []model.Value) error {
-		r.add(s, &r.parsed[i], row)
+		r.add(s, &r.views[i], row)
 		return nil
 	})
 	if err != nil {
@@ -115,7 +102,7 @@ func (r *reader) Counters(ctx context.Context, s *engine.Sample) error {
 }
 
 // add adds the points of a row. What is NULL is not known.
-func (r *reader) add(s *engine.Sample, v *parsed, row []model.Value) {
+func (r *reader) add(s *engine.Sample, v *view, row []model.Value) {
 	r.labels = r.labels[:0]
 	for i, l := range v.labels {
 		r.labels = append(r.labels, l.name, string(row[i].Buf()))
@@ -125,9 +112,9 @@ func (r *reader) add(s *engine.Sample, v *parsed, row []model.Value) {
 		switch {
 		case value.IsNull():
 		case p.gauge:
-			s.Gauge(v.names[i], p.unit, value.Float(), r.labels...)
+			s.Gauge(p.name, p.unit, value.Float(), r.labels...)
 		default:
-			s.Counter(v.names[i], p.unit, value.Float(), r.labels...)
+			s.Counter(p.name, p.unit, value.Float(), r.labels...)
 		}
 	}
 }

@@ -13,42 +13,33 @@ import (
 // change a row twice in one statement, so rows with a key that comes twice are
 // inserted one by one, in one transaction.
 type repeated struct {
-	session                 *session
-	all, one                engine.Stmt
-	begin, commit, rollback engine.Stmt
-	width                   int   // values of a row
-	key                     []int // where the key's columns are in a row
-	seed                    maphash.Seed
-	hashes                  []uint64
-	buf                     []byte
-	single                  engine.Result
+	session  *session
+	all, one engine.Stmt
+	width    int   // values of a row
+	key      []int // where the key's columns are in a row
+	seed     maphash.Seed
+	hashes   []uint64
+	buf      []byte
+	single   engine.Result
 }
 
 func newRepeated(ctx context.Context, s *session, t *model.Table, op *model.Op) (engine.Stmt, error) {
-	r := &repeated{session: s, width: len(op.Columns), seed: maphash.MakeSeed()}
+	all, err := s.Session.Prepare(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	r := &repeated{session: s, all: all, width: len(op.Columns), seed: maphash.MakeSeed()}
 	for _, k := range t.Key {
 		i := slices.Index(op.Columns, k)
 		if i < 0 { // the server numbers the rows, which then have no conflict
-			return s.Session.Prepare(ctx, op)
+			return all, nil
 		}
 		r.key = append(r.key, i)
 	}
 	single := *op
 	single.Rows = 1
-	for _, p := range []struct {
-		to *engine.Stmt
-		op *model.Op
-	}{
-		{&r.all, op}, {&r.one, &single},
-		{&r.begin, &model.Op{Kind: model.Begin}}, {&r.commit, &model.Op{Kind: model.Commit}}, {&r.rollback, &model.Op{Kind: model.Rollback}},
-	} {
-		st, err := s.Session.Prepare(ctx, p.op)
-		if err != nil {
-			return nil, err
-		}
-		*p.to = st
-	}
-	return r, nil
+	r.one, err = s.Session.Prepare(ctx, &single)
+	return r, err
 }
 
 // Exec inserts the rows.
@@ -64,14 +55,14 @@ func (s *repeated) Exec(ctx context.Context, args []model.Value, r *engine.Resul
 	if c.InTransaction() { // if a row fails, the transaction does
 		return s.rows(ctx, args, r)
 	}
-	if err := s.begin.Exec(ctx, nil, &s.single); err != nil {
+	if err := s.session.Exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
 	if err := s.rows(ctx, args, r); err != nil {
-		_ = s.rollback.Exec(ctx, nil, &s.single) // the row's error is the one that matters
+		_ = s.session.Exec(context.WithoutCancel(ctx), "ROLLBACK") // the row's error is the one that matters
 		return err
 	}
-	return s.commit.Exec(ctx, nil, &s.single)
+	return s.session.Exec(context.WithoutCancel(ctx), "COMMIT")
 }
 
 func (s *repeated) rows(ctx context.Context, args []model.Value, r *engine.Result) error {

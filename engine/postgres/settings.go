@@ -26,11 +26,7 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	if err := d.durability(ctx, d.Admin()); err != nil {
 		return nil, err
 	}
-	vars := map[string]string{}
-	err := d.Admin().Query(ctx, "SELECT lower(name), current_setting(name) FROM pg_settings", func(row []string) error {
-		vars[row[0]] = row[1]
-		return nil
-	})
+	vars, err := d.Admin().Map(ctx, "SELECT name, current_setting(name) FROM pg_settings")
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"rumbench/engine"
@@ -94,16 +93,7 @@ func (d *db) checkpointState(ctx context.Context) (s checkpointState, err error)
 		expr[p.name] = p.expr
 	}
 	text := fmt.Sprintf("SELECT (%s) - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0'), %s, %s + %s %s", position, expr["pages_written"], expr["timed"], expr["requested"], v.from)
-	err = d.Admin().Query(ctx, text, func(row []string) error {
-		for i, to := range []*float64{&s.age, &s.pages, &s.count} {
-			n, err := strconv.ParseFloat(row[i], 64)
-			if err != nil {
-				return err
-			}
-			*to = n
-		}
-		return nil
-	})
+	err = d.Admin().Numbers(ctx, text, 0, func(_ []string, n []float64) { s = checkpointState{n[0], n[1], n[2]} })
 	return s, err
 }
 

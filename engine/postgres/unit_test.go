@@ -53,11 +53,11 @@ func TestViews(t *testing.T) {
 				if !slices.IsSorted(names) {
 					t.Errorf("%d: labels %v", release, names)
 				}
-				for _, p := range pick(v.points, release) {
-					if seen[v.prefix+p.name] {
-						t.Errorf("%d: %s%s is told twice", release, v.prefix, p.name)
+				for _, p := range v.pick(release).points {
+					if seen[p.name] {
+						t.Errorf("%d: %s is told twice", release, p.name)
 					}
-					seen[v.prefix+p.name] = true
+					seen[p.name] = true
 				}
 			}
 			for _, name := range []string{engine.BytesWritten, "postgres.checkpoint.pages_written", "postgres.bgwriter.pages_written_by_sessions"} {

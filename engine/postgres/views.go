@@ -2,12 +2,16 @@ package postgres
 
 import "fmt"
 
-// The units of points.
-const (
-	inUnits = "count"
-	inBytes = "bytes"
-	inNanos = "ns"
-)
+// The kinds of points: how often, how many bytes, for how long, of an expression
+// in milliseconds; and a state.
+func count(name, expr string) point { return point{name: name, unit: "count", expr: expr} }
+func size(name, expr string) point  { return point{name: name, unit: "bytes", expr: expr} }
+func nanos(name, expr string) point { return point{name: name, unit: "ns", expr: expr + " * 1e6"} }
+func state(name, expr string) point { return point{name: name, unit: "count", expr: expr, gauge: true} }
+
+// from and until bound the major releases that have a point, the first one without it.
+func (p point) from(major int) point  { p.since = major; return p }
+func (p point) until(major int) point { p.before = major; return p }
 
 // views are the sources of counters for the tables of a schema; "" is for all
 // of the server's databases, and the tables of the one that is connected to.
@@ -60,9 +64,9 @@ func engineView(major int) view {
 		pages = pagesWritten17
 	}
 	return view{points: []point{
-		{name: "engine.bytes_written", unit: inBytes, expr: "(" + position + ")::float8 + " + pages},
-		{name: "engine.checkpoint_bytes", unit: inBytes, gauge: true, expr: "(" + position + ") - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0')"},
-		{name: "postgres.wal.position", unit: inBytes, expr: position},
+		size("engine.bytes_written", "("+position+")::float8 + "+pages),
+		{name: "engine.checkpoint_bytes", unit: "bytes", gauge: true, expr: "(" + position + ") - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0')"},
+		size("postgres.wal.position", position),
 	}}
 }
 
@@ -78,9 +82,8 @@ const readsApart = 16
 // Pages that are missed there may come from the page cache.
 func cacheView(schema string) view {
 	v := view{from: "FROM pg_stat_database WHERE datname = current_database()", points: []point{
-		{name: "engine.cache_lookups", unit: inUnits, expr: "sum(blks_hit) + sum(blks_read)"},
-		{name: "engine.cache_misses", unit: inUnits, expr: "sum(blks_read)"},
-		{name: "engine.bytes_read", unit: inBytes, expr: "sum(blks_read) * current_setting('block_size')::float8"},
+		count("engine.cache_lookups", "sum(blks_hit) + sum(blks_read)"), count("engine.cache_misses", "sum(blks_read)"),
+		size("engine.bytes_read", "sum(blks_read) * current_setting('block_size')::float8"),
 	}}
 	if schema == "" {
 		v.from = "FROM pg_stat_database"
@@ -89,68 +92,53 @@ func cacheView(schema string) view {
 }
 
 var sessionPoints = []point{
-	{name: "sessions.open", unit: inUnits, gauge: true, expr: "count(*) FILTER (WHERE backend_type = 'client backend')"},
-	{name: "sessions.active", unit: inUnits, gauge: true, expr: "count(*) FILTER (WHERE backend_type = 'client backend' AND state = 'active')"},
-	{name: "sessions.idle_in_transaction", unit: inUnits, gauge: true, expr: "count(*) FILTER (WHERE state LIKE 'idle in transaction%')"},
-	{name: "sessions.waiting_for_lock", unit: inUnits, gauge: true, expr: "count(*) FILTER (WHERE wait_event_type = 'Lock')"},
-	{name: "autovacuum.workers", unit: inUnits, gauge: true, expr: "count(*) FILTER (WHERE backend_type = 'autovacuum worker')"},
+	state("sessions.open", "count(*) FILTER (WHERE backend_type = 'client backend')"),
+	state("sessions.active", "count(*) FILTER (WHERE backend_type = 'client backend' AND state = 'active')"),
+	state("sessions.idle_in_transaction", "count(*) FILTER (WHERE state LIKE 'idle in transaction%')"),
+	state("sessions.waiting_for_lock", "count(*) FILTER (WHERE wait_event_type = 'Lock')"),
+	state("autovacuum.workers", "count(*) FILTER (WHERE backend_type = 'autovacuum worker')"),
 }
 
 // checkpointView reads what the checkpointer does, which has had a view of its
 // own since release 17.
 func checkpointView(major int) view {
 	v := view{prefix: "postgres.checkpoint.", from: "FROM pg_stat_bgwriter", points: []point{
-		{name: "timed", unit: inUnits, expr: "checkpoints_timed"},
-		{name: "requested", unit: inUnits, expr: "checkpoints_req"},
-		{name: "write_ns", unit: inNanos, expr: "checkpoint_write_time * 1e6"},
-		{name: "sync_ns", unit: inNanos, expr: "checkpoint_sync_time * 1e6"},
-		{name: "pages_written", unit: inUnits, expr: "buffers_checkpoint"},
+		count("timed", "checkpoints_timed"), count("requested", "checkpoints_req"),
+		nanos("write_ns", "checkpoint_write_time"), nanos("sync_ns", "checkpoint_sync_time"),
+		count("pages_written", "buffers_checkpoint"),
 	}}
 	if major >= 17 {
 		v.from = "FROM pg_stat_checkpointer"
 		v.points = []point{
-			{name: "timed", unit: inUnits, expr: "num_timed"},
-			{name: "requested", unit: inUnits, expr: "num_requested"},
-			{name: "done", unit: inUnits, expr: "num_done", since: 18},
-			{name: "write_ns", unit: inNanos, expr: "write_time * 1e6"},
-			{name: "sync_ns", unit: inNanos, expr: "sync_time * 1e6"},
-			{name: "pages_written", unit: inUnits, expr: "buffers_written"},
+			count("timed", "num_timed"), count("requested", "num_requested"), count("done", "num_done").from(18),
+			nanos("write_ns", "write_time"), nanos("sync_ns", "sync_time"), count("pages_written", "buffers_written"),
 		}
 	}
 	return v
 }
 
 var bgwriterPoints = []point{
-	{name: "pages_written", unit: inUnits, expr: "buffers_clean"},
-	{name: "rounds_cut_short", unit: inUnits, expr: "maxwritten_clean"},
-	{name: "pages_allocated", unit: inUnits, expr: "buffers_alloc"},
-	{name: "pages_written_by_sessions", unit: inUnits, expr: "buffers_backend", before: 17},
-	{name: "syncs_by_sessions", unit: inUnits, expr: "buffers_backend_fsync", before: 17},
+	count("pages_written", "buffers_clean"), count("rounds_cut_short", "maxwritten_clean"),
+	count("pages_allocated", "buffers_alloc"), count("pages_written_by_sessions", "buffers_backend").until(17),
+	count("syncs_by_sessions", "buffers_backend_fsync").until(17),
 }
 
 // backendView is what bgwriterPoints no longer have.
 var backendView = view{prefix: "postgres.bgwriter.", points: []point{
-	{name: "pages_written_by_sessions", unit: inUnits, expr: "sum(coalesce(writes, 0) + coalesce(extends, 0))"},
-	{name: "syncs_by_sessions", unit: inUnits, expr: "sum(fsyncs)"},
+	count("pages_written_by_sessions", "sum(coalesce(writes, 0) + coalesce(extends, 0))"),
+	count("syncs_by_sessions", "sum(fsyncs)"),
 }, from: "FROM pg_stat_io WHERE object = 'relation' AND backend_type NOT IN ('checkpointer', 'background writer')"}
 
 var walPoints = []point{
-	{name: "records", unit: inUnits, expr: "wal_records"},
-	{name: "full_page_images", unit: inUnits, expr: "wal_fpi"},
-	{name: "bytes", unit: inBytes, expr: "wal_bytes"},
-	{name: "buffers_full", unit: inUnits, expr: "wal_buffers_full"},
-	{name: "writes", unit: inUnits, expr: "wal_write", before: 18},
-	{name: "syncs", unit: inUnits, expr: "wal_sync", before: 18},
-	{name: "write_ns", unit: inNanos, expr: "wal_write_time * 1e6", before: 18},
-	{name: "sync_ns", unit: inNanos, expr: "wal_sync_time * 1e6", before: 18},
+	count("records", "wal_records"), count("full_page_images", "wal_fpi"), size("bytes", "wal_bytes"),
+	count("buffers_full", "wal_buffers_full"), count("writes", "wal_write").until(18), count("syncs", "wal_sync").until(18),
+	nanos("write_ns", "wal_write_time").until(18), nanos("sync_ns", "wal_sync_time").until(18),
 }
 
 // walWritesView is what walPoints no longer have.
 var walWritesView = view{prefix: "postgres.wal.", points: []point{
-	{name: "writes", unit: inUnits, expr: "sum(writes)"},
-	{name: "syncs", unit: inUnits, expr: "sum(fsyncs)"},
-	{name: "write_ns", unit: inNanos, expr: "sum(write_time) * 1e6"},
-	{name: "sync_ns", unit: inNanos, expr: "sum(fsync_time) * 1e6"},
+	count("writes", "sum(writes)"), count("syncs", "sum(fsyncs)"), nanos("write_ns", "sum(write_time)"),
+	nanos("sync_ns", "sum(fsync_time)"),
 }, from: "FROM pg_stat_io WHERE object = 'wal'"}
 
 // ioView tells who reads and writes what. Most of its rows never count anything.
@@ -158,23 +146,13 @@ var ioView = view{
 	prefix: "postgres.io.",
 	labels: []label{{"context", "context"}, {"object", "object"}, {"process", "backend_type"}},
 	points: []point{
-		{name: "reads", unit: inUnits, expr: "reads"},
-		{name: "read_bytes", unit: inBytes, expr: "reads * op_bytes", before: 18},
-		{name: "read_bytes", unit: inBytes, expr: "read_bytes", since: 18},
-		{name: "read_ns", unit: inNanos, expr: "read_time * 1e6"},
-		{name: "writes", unit: inUnits, expr: "writes"},
-		{name: "write_bytes", unit: inBytes, expr: "writes * op_bytes", before: 18},
-		{name: "write_bytes", unit: inBytes, expr: "write_bytes", since: 18},
-		{name: "write_ns", unit: inNanos, expr: "write_time * 1e6"},
-		{name: "extends", unit: inUnits, expr: "extends"},
-		{name: "extend_bytes", unit: inBytes, expr: "extends * op_bytes", before: 18},
-		{name: "extend_bytes", unit: inBytes, expr: "extend_bytes", since: 18},
-		{name: "extend_ns", unit: inNanos, expr: "extend_time * 1e6"},
-		{name: "hits", unit: inUnits, expr: "hits"},
-		{name: "evictions", unit: inUnits, expr: "evictions"},
-		{name: "reuses", unit: inUnits, expr: "reuses"},
-		{name: "syncs", unit: inUnits, expr: "fsyncs"},
-		{name: "sync_ns", unit: inNanos, expr: "fsync_time * 1e6"},
+		count("reads", "reads"), size("read_bytes", "reads * op_bytes").until(18),
+		size("read_bytes", "read_bytes").from(18), nanos("read_ns", "read_time"), count("writes", "writes"),
+		size("write_bytes", "writes * op_bytes").until(18), size("write_bytes", "write_bytes").from(18),
+		nanos("write_ns", "write_time"), count("extends", "extends"),
+		size("extend_bytes", "extends * op_bytes").until(18), size("extend_bytes", "extend_bytes").from(18),
+		nanos("extend_ns", "extend_time"), count("hits", "hits"), count("evictions", "evictions"),
+		count("reuses", "reuses"), count("syncs", "fsyncs"), nanos("sync_ns", "fsync_time"),
 	},
 	from: "FROM pg_stat_io WHERE coalesce(reads, 0) + coalesce(writes, 0) + coalesce(extends, 0) + coalesce(hits, 0) + coalesce(fsyncs, 0) > 0",
 }
@@ -189,24 +167,13 @@ func databaseView(schema string) view {
 }
 
 var databasePoints = []point{
-	{name: "sessions", unit: inUnits, gauge: true, expr: "numbackends"},
-	{name: "commits", unit: inUnits, expr: "xact_commit"},
-	{name: "rollbacks", unit: inUnits, expr: "xact_rollback"},
-	{name: "pages_read", unit: inUnits, expr: "blks_read"},
-	{name: "pages_hit", unit: inUnits, expr: "blks_hit"},
-	{name: "read_ns", unit: inNanos, expr: "blk_read_time * 1e6"},
-	{name: "write_ns", unit: inNanos, expr: "blk_write_time * 1e6"},
-	{name: "rows_read", unit: inUnits, expr: "tup_returned"},
-	{name: "rows_fetched", unit: inUnits, expr: "tup_fetched"},
-	{name: "rows_inserted", unit: inUnits, expr: "tup_inserted"},
-	{name: "rows_updated", unit: inUnits, expr: "tup_updated"},
-	{name: "rows_deleted", unit: inUnits, expr: "tup_deleted"},
-	{name: "conflicts", unit: inUnits, expr: "conflicts"},
-	{name: "deadlocks", unit: inUnits, expr: "deadlocks"},
-	{name: "temp_files", unit: inUnits, expr: "temp_files"},
-	{name: "temp_bytes", unit: inBytes, expr: "temp_bytes"},
-	{name: "active_ns", unit: inNanos, expr: "active_time * 1e6", since: 14},
-	{name: "idle_in_transaction_ns", unit: inNanos, expr: "idle_in_transaction_time * 1e6", since: 14},
+	state("sessions", "numbackends"), count("commits", "xact_commit"), count("rollbacks", "xact_rollback"),
+	count("pages_read", "blks_read"), count("pages_hit", "blks_hit"), nanos("read_ns", "blk_read_time"),
+	nanos("write_ns", "blk_write_time"), count("rows_read", "tup_returned"), count("rows_fetched", "tup_fetched"),
+	count("rows_inserted", "tup_inserted"), count("rows_updated", "tup_updated"), count("rows_deleted", "tup_deleted"),
+	count("conflicts", "conflicts"), count("deadlocks", "deadlocks"), count("temp_files", "temp_files"),
+	size("temp_bytes", "temp_bytes"), nanos("active_ns", "active_time").from(14),
+	nanos("idle_in_transaction_ns", "idle_in_transaction_time").from(14),
 }
 
 // mostWatched is how many tables and indexes of a database that we only watch
@@ -239,31 +206,17 @@ func tableView(schema string) view {
 }
 
 var tablePoints = []point{
-	{name: "rows_live", unit: inUnits, gauge: true, expr: "s.n_live_tup"},
-	{name: "rows_dead", unit: inUnits, gauge: true, expr: "s.n_dead_tup"},
-	{name: "rows_since_analyze", unit: inUnits, gauge: true, expr: "s.n_mod_since_analyze"},
-	{name: "rows_since_vacuum", unit: inUnits, gauge: true, expr: "s.n_ins_since_vacuum", since: 13},
-	{name: "rows_inserted", unit: inUnits, expr: "s.n_tup_ins"},
-	{name: "rows_updated", unit: inUnits, expr: "s.n_tup_upd"},
-	{name: "rows_updated_hot", unit: inUnits, expr: "s.n_tup_hot_upd"},
-	{name: "rows_updated_elsewhere", unit: inUnits, expr: "s.n_tup_newpage_upd", since: 16},
-	{name: "rows_deleted", unit: inUnits, expr: "s.n_tup_del"},
-	{name: "scans", unit: inUnits, expr: "s.seq_scan"},
-	{name: "scan_rows", unit: inUnits, expr: "s.seq_tup_read"},
-	{name: "index_scans", unit: inUnits, expr: "s.idx_scan"},
-	{name: "index_rows", unit: inUnits, expr: "s.idx_tup_fetch"},
-	{name: "vacuums", unit: inUnits, expr: "s.vacuum_count"},
-	{name: "autovacuums", unit: inUnits, expr: "s.autovacuum_count"},
-	{name: "analyzes", unit: inUnits, expr: "s.analyze_count"},
-	{name: "autoanalyzes", unit: inUnits, expr: "s.autoanalyze_count"},
-	{name: "vacuum_ns", unit: inNanos, expr: "s.total_vacuum_time * 1e6", since: 18},
-	{name: "autovacuum_ns", unit: inNanos, expr: "s.total_autovacuum_time * 1e6", since: 18},
-	{name: "pages_read", unit: inUnits, expr: "io.heap_blks_read"},
-	{name: "pages_hit", unit: inUnits, expr: "io.heap_blks_hit"},
-	{name: "index_pages_read", unit: inUnits, expr: "io.idx_blks_read"},
-	{name: "index_pages_hit", unit: inUnits, expr: "io.idx_blks_hit"},
-	{name: "toast_pages_read", unit: inUnits, expr: "io.toast_blks_read"},
-	{name: "toast_pages_hit", unit: inUnits, expr: "io.toast_blks_hit"},
+	state("rows_live", "s.n_live_tup"), state("rows_dead", "s.n_dead_tup"),
+	state("rows_since_analyze", "s.n_mod_since_analyze"), state("rows_since_vacuum", "s.n_ins_since_vacuum").from(13),
+	count("rows_inserted", "s.n_tup_ins"), count("rows_updated", "s.n_tup_upd"), count("rows_updated_hot", "s.n_tup_hot_upd"),
+	count("rows_updated_elsewhere", "s.n_tup_newpage_upd").from(16), count("rows_deleted", "s.n_tup_del"),
+	count("scans", "s.seq_scan"), count("scan_rows", "s.seq_tup_read"), count("index_scans", "s.idx_scan"),
+	count("index_rows", "s.idx_tup_fetch"), count("vacuums", "s.vacuum_count"), count("autovacuums", "s.autovacuum_count"),
+	count("analyzes", "s.analyze_count"), count("autoanalyzes", "s.autoanalyze_count"),
+	nanos("vacuum_ns", "s.total_vacuum_time").from(18), nanos("autovacuum_ns", "s.total_autovacuum_time").from(18),
+	count("pages_read", "io.heap_blks_read"), count("pages_hit", "io.heap_blks_hit"),
+	count("index_pages_read", "io.idx_blks_read"), count("index_pages_hit", "io.idx_blks_hit"),
+	count("toast_pages_read", "io.toast_blks_read"), count("toast_pages_hit", "io.toast_blks_hit"),
 }
 
 func indexView(schema string) view {
@@ -276,9 +229,6 @@ func indexView(schema string) view {
 }
 
 var indexPoints = []point{
-	{name: "scans", unit: inUnits, expr: "s.idx_scan"},
-	{name: "entries_read", unit: inUnits, expr: "s.idx_tup_read"},
-	{name: "rows_fetched", unit: inUnits, expr: "s.idx_tup_fetch"},
-	{name: "pages_read", unit: inUnits, expr: "io.idx_blks_read"},
-	{name: "pages_hit", unit: inUnits, expr: "io.idx_blks_hit"},
+	count("scans", "s.idx_scan"), count("entries_read", "s.idx_tup_read"), count("rows_fetched", "s.idx_tup_fetch"),
+	count("pages_read", "io.idx_blks_read"), count("pages_hit", "io.idx_blks_hit"),
 }

@@ -21,23 +21,29 @@ func (w *Watch) Counters(ctx context.Context, s *engine.Sample) error { return w
 // Close closes the connection.
 func (w *Watch) Close() error { return w.Conn.Close() }
 
-// Sampler samples what sessions do: it is an engine.ActivitySampler.
-type Sampler struct {
-	From string // where it looks
-	Take func(ctx context.Context, add func(d engine.Doing, sessions int)) error
-	Conn io.Closer
+// sampler samples what sessions do.
+type sampler struct {
+	from string
+	take func(ctx context.Context, add func(d engine.Doing, sessions int)) error
+	conn io.Closer
 }
 
-// Source names where it looks.
-func (s *Sampler) Source() string { return s.From }
+// NewSampler makes a sampler that looks somewhere on a connection of its own, which
+// is closed if it cannot be made because of err.
+func NewSampler(conn io.Closer, from string, take func(ctx context.Context, add func(d engine.Doing, sessions int)) error, err error) (engine.ActivitySampler, error) {
+	if err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("watch the sessions: %w", err)
+	}
+	return &sampler{from, take, conn}, nil
+}
 
-// Sample reports what the sessions do.
-func (s *Sampler) Sample(ctx context.Context, add func(d engine.Doing, sessions int)) error {
-	if err := s.Take(ctx, add); err != nil {
+func (s *sampler) Source() string { return s.from }
+func (s *sampler) Close() error   { return s.conn.Close() }
+
+func (s *sampler) Sample(ctx context.Context, add func(d engine.Doing, sessions int)) error {
+	if err := s.take(ctx, add); err != nil {
 		return fmt.Errorf("watch the sessions: %w", err)
 	}
 	return nil
 }
-
-// Close closes the connection.
-func (s *Sampler) Close() error { return s.Conn.Close() }

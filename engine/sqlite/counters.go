@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"strconv"
 	"sync/atomic"
 
 	driver "modernc.org/sqlite"
@@ -36,11 +35,7 @@ func (db *db) Counters(ctx context.Context, s *engine.Sample) error {
 		{"page_count", "sqlite.pages"},
 		{"freelist_count", "sqlite.pages_free"},
 	} {
-		value, err := db.watch.Value(ctx, "PRAGMA "+p.pragma)
-		if err != nil {
-			return err
-		}
-		n, err := strconv.ParseFloat(value, 64)
+		n, err := db.watch.Number(ctx, "PRAGMA "+p.pragma)
 		if err != nil {
 			return err
 		}

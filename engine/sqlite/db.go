@@ -37,15 +37,12 @@ func (db *db) begin(ctx context.Context, c engine.Config) (err error) {
 	if mode != "wal" {
 		return fmt.Errorf("journal mode is %s: the file system allows no write-ahead log", mode)
 	}
-	page, err := db.pragma(ctx, "page_size")
+	page, err := db.Admin().Number(ctx, "PRAGMA page_size")
 	if err != nil {
 		return err
 	}
-	if db.page, err = strconv.ParseInt(page, 10, 64); err != nil {
-		return fmt.Errorf("page_size: %w", err)
-	}
-	if c.Page != 0 && db.page != c.Page {
-		return &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: "the database was made with pages of " + page + " bytes"}
+	if db.page = int64(page); c.Page != 0 && db.page != c.Page {
+		return &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: fmt.Sprintf("the database was made with pages of %d bytes", db.page)}
 	}
 	if err := db.Compare(ctx, definitions(), false); err != nil {
 		return err
@@ -75,16 +72,9 @@ var readBack = []struct {
 	name  string
 	words []string
 }{
-	{"journal_mode", nil},
-	{"synchronous", []string{"off", "normal", "full", "extra"}},
-	{"page_size", nil},
-	{"cache_size", nil},
-	{optCheckpoint, nil},
-	{optMmap, nil},
-	{optTemp, []string{"default", "file", "memory"}},
-	{"auto_vacuum", []string{"none", "full", "incremental"}},
-	{"locking_mode", nil},
-	{"busy_timeout", nil},
+	{"journal_mode", nil}, {"synchronous", []string{"off", "normal", "full", "extra"}}, {"page_size", nil}, {"cache_size", nil},
+	{optCheckpoint, nil}, {optMmap, nil}, {optTemp, []string{"default", "file", "memory"}},
+	{"auto_vacuum", []string{"none", "full", "incremental"}}, {"locking_mode", nil}, {"busy_timeout", nil},
 }
 
 // CreateIndexes builds indexes, with the whole cache: no client works meanwhile.
@@ -214,12 +204,8 @@ type walState struct {
 
 // readLog checkpoints in a mode, of which NOOP only asks.
 func readLog(ctx context.Context, c *sqlkit.Admin, mode string) (out walState, err error) {
-	err = c.Query(ctx, "PRAGMA wal_checkpoint("+mode+")", func(row []string) error {
-		out.busy = row[0] != "0"
-		var err1, err2 error
-		out.frames, err1 = strconv.ParseInt(row[1], 10, 64)
-		out.moved, err2 = strconv.ParseInt(row[2], 10, 64)
-		return errors.Join(err1, err2)
+	err = c.Numbers(ctx, "PRAGMA wal_checkpoint("+mode+")", 0, func(_ []string, n []float64) {
+		out = walState{busy: n[0] != 0, frames: int64(n[1]), moved: int64(n[2])}
 	})
 	return out, err
 }

@@ -28,12 +28,8 @@ func (db *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
 		if err != nil {
 			return err
 		}
-		pages, err := db.pragma(ctx, "page_count") // of all tables together, which is more than one has
-		if err != nil {
-			return err
-		}
-		n, err := strconv.ParseInt(pages, 10, 64)
-		p.TableBytes = n * db.page
+		pages, err := db.Admin().Number(ctx, "PRAGMA page_count") // of all tables together, which is more than one has
+		p.TableBytes = int64(pages) * db.page
 		return err
 	})
 }

@@ -3,6 +3,9 @@ package sqlkit
 import (
 	"context"
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
 	"sync"
 
 	"rumbench/engine"
@@ -80,13 +83,9 @@ func (c *Admin) Query(ctx context.Context, text string, each func(row []string) 
 	if c.conn == nil {
 		return errClosed
 	}
-	return queryText(ctx, c.d, c.conn, text, each)
-}
-
-func queryText(ctx context.Context, d *Dialect, conn Conn, text string, each func(row []string) error) error {
 	var row []string
 	var failed error
-	err := conn.QueryText(ctx, text, nil, func(values []model.Value) error {
+	err := c.conn.QueryText(ctx, text, nil, func(values []model.Value) error {
 		row = row[:0]
 		for _, v := range values {
 			row = append(row, string(v.Buf()))
@@ -97,7 +96,7 @@ func queryText(ctx context.Context, d *Dialect, conn Conn, text string, each fun
 	if failed != nil {
 		return failed
 	}
-	return d.classify(text, err)
+	return c.d.classify(text, err)
 }
 
 // Value returns the last column of a query's last row, "" if there is none.
@@ -107,6 +106,42 @@ func (c *Admin) Value(ctx context.Context, text string) (value string, err error
 		return nil
 	})
 	return value, err
+}
+
+// Number is Value as a number, 0 if there is none.
+func (c *Admin) Number(ctx context.Context, text string) (float64, error) {
+	value, err := c.Value(ctx, text)
+	if err != nil || value == "" {
+		return 0, err
+	}
+	return strconv.ParseFloat(value, 64)
+}
+
+// Numbers hands over the rows of a query: the first columns as text, the others as
+// numbers. NULL and what is no number are NaN.
+func (c *Admin) Numbers(ctx context.Context, text string, first int, each func(row []string, n []float64)) error {
+	var n []float64
+	return c.Query(ctx, text, func(row []string) error {
+		n = n[:0]
+		for _, v := range row[first:] {
+			f, err := strconv.ParseFloat(v, 64)
+			if err != nil {
+				f = math.NaN()
+			}
+			n = append(n, f)
+		}
+		each(row[:first], n)
+		return nil
+	})
+}
+
+// Map returns the last column of a query's rows by the first, in lower case.
+func (c *Admin) Map(ctx context.Context, text string) (map[string]string, error) {
+	out := map[string]string{}
+	return out, c.Query(ctx, text, func(row []string) error {
+		out[strings.ToLower(row[0])] = row[len(row)-1]
+		return nil
+	})
 }
 
 // Close closes the connection. It does nothing the second time.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"rumbench/engine"
 	"rumbench/model"
 )
 
@@ -170,25 +169,16 @@ func (db *DB) define(ctx context.Context, c *Admin, all []definition) error {
 	return nil
 }
 
-// Session opens a session on a connection of its own.
-func (db *DB) Session(ctx context.Context) (engine.Session, error) {
-	s, err := db.NewSession(ctx)
+// NewSession opens a session on a connection of its own.
+func (db *DB) NewSession(ctx context.Context) (*Session, error) {
+	conn, err := db.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s, nil
-}
-
-// NewSession is Session for engines that add something to it.
-func (db *DB) NewSession(ctx context.Context) (*Session, error) {
-	conn, err := db.connect(ctx)
-	if err != nil {
-		return nil, db.dialect.classify("open session", err)
-	}
-	s := &Session{db: db, conn: conn, commands: map[string]Stmt{}}
+	s := &Session{Admin: conn, db: db, commands: map[string]Stmt{}}
 	db.mu.Lock()
+	defer db.mu.Unlock()
 	db.sessions[s] = true
-	db.mu.Unlock()
 	return s, nil
 }
 

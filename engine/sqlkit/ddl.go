@@ -3,11 +3,12 @@ package sqlkit
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"rumbench/model"
 )
 
-// CheckSchema tells whether the dialect can express the schema.
+// CheckSchema reports whether the dialect can express the schema.
 func (d *Dialect) CheckSchema(s model.Schema) error {
 	for i := range s.Tables {
 		for _, ix := range s.Tables[i].Indexes {
@@ -50,25 +51,22 @@ func (d *Dialect) DropTable(t *model.Table, mayBeMissing bool) string {
 // CreateIndexes are the statements that build secondary indexes of a table,
 // one for all where the database can.
 func (d *Dialect) CreateIndexes(t *model.Table, indexes []*model.Index) []string {
-	if d.AlterIndexes {
-		b := builder{d: d}
-		b.text("ALTER TABLE ").name(t.Name)
-		b.text(" ")
-		for i, ix := range indexes {
-			b.comma(i).text("ADD ", kindOf(ix)).name(IndexName(t.Name, ix.Name)).text(" (")
-			b.ordered(t, d.IndexColumns(t, ix), false).text(")")
-		}
-		return []string{b.String()}
-	}
 	var out []string
 	for _, ix := range indexes {
 		b := builder{d: d}
-		b.text("CREATE ", kindOf(ix)).name(IndexName(t.Name, ix.Name)).text(" ON ").name(t.Name).text(" (")
-		b.ordered(t, d.IndexColumns(t, ix), false).text(")")
+		if d.AlterIndexes {
+			b.text("ADD ", kindOf(ix)).name(IndexName(t.Name, ix.Name))
+		} else {
+			b.text("CREATE ", kindOf(ix)).name(IndexName(t.Name, ix.Name)).text(" ON ").name(t.Name)
+		}
+		b.text(" (").ordered(t, d.IndexColumns(t, ix), false).text(")")
 		if len(ix.Include) > 0 && d.IncludeClause {
 			b.text(" INCLUDE ").tuple(ix.Include)
 		}
 		out = append(out, b.String())
+	}
+	if d.AlterIndexes {
+		return []string{"ALTER TABLE " + d.Name(t.Name) + " " + strings.Join(out, ", ")}
 	}
 	return out
 }

@@ -77,7 +77,7 @@ func (db *DB) firstRows(ctx context.Context, t *model.Table, n int) (rows [][]mo
 	if db.admin.conn == nil {
 		return nil, errClosed
 	}
-	s := &Session{db: db, conn: db.admin.conn, commands: map[string]Stmt{}}
+	s := &Session{Admin: db.admin, db: db, commands: map[string]Stmt{}}
 	st, err := s.Prepare(ctx, &model.Op{Kind: model.Scan, Table: t.Name, Columns: t.ColumnNames(), Limit: n})
 	if err != nil {
 		return nil, err

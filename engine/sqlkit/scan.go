@@ -105,24 +105,24 @@ func (b *builder) bounds(op *model.Op, column string, first int) {
 		b.name(column).text(" BETWEEN ").arg(first).text(" AND ").arg(first + 1)
 		return
 	}
-	switch op.Lower {
-	case model.Inclusive:
-		b.name(column).text(" >= ").arg(first)
-	case model.Exclusive:
-		b.name(column).text(" > ").arg(first)
+	if op.Lower != model.Open {
+		b.name(column).text(" >", orEqual(op.Lower)).arg(first)
+		first++
+	}
+	if op.Upper == model.Open {
+		return
 	}
 	if op.Lower != model.Open {
-		first++
-		if op.Upper != model.Open {
-			b.text(" AND ")
-		}
+		b.text(" AND ")
 	}
-	switch op.Upper {
-	case model.Inclusive:
-		b.name(column).text(" <= ").arg(first)
-	case model.Exclusive:
-		b.name(column).text(" < ").arg(first)
+	b.name(column).text(" <", orEqual(op.Upper)).arg(first)
+}
+
+func orEqual(b model.Bound) string {
+	if b == model.Inclusive {
+		return "= "
 	}
+	return " "
 }
 
 // orderBy sorts distinct rows by their columns, others by the index's columns

@@ -9,18 +9,18 @@ import (
 	"rumbench/model"
 )
 
-// Session executes operations on a connection of its own.
+// Session executes operations on a connection of its own, which only the
+// goroutine that uses the session must use.
 type Session struct {
+	*Admin
 	db       *DB
-	conn     Conn // nil: closed
 	prepared []Stmt
 	commands map[string]Stmt // transaction statements by text
 	writes   bool            // an operation that writes was prepared
 }
 
 // Conn is the session's connection, for what it can do beside statements; nil:
-// the session is closed. It must only be used by the goroutine that uses the
-// session.
+// the session is closed.
 func (s *Session) Conn() Conn { return s.conn }
 
 // Prepare readies an operation.
@@ -62,14 +62,6 @@ func (s *Session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 	return newWrite(b, t, op), nil
 }
 
-// Query executes a statement outside the hot path, as Admin.Query does.
-func (s *Session) Query(ctx context.Context, text string, each func(row []string) error) error {
-	if s.conn == nil {
-		return errClosed
-	}
-	return queryText(ctx, s.db.dialect, s.conn, text, each)
-}
-
 // prepare prepares a statement's text; the session closes it at its end.
 func (s *Session) prepare(ctx context.Context, text string) (Stmt, error) {
 	st, err := s.conn.Prepare(ctx, text)
@@ -80,20 +72,15 @@ func (s *Session) prepare(ctx context.Context, text string) (Stmt, error) {
 	return st, nil
 }
 
-// Exec executes a statement outside the hot path, by text.
-func (s *Session) Exec(ctx context.Context, text string) error {
-	if s.conn == nil {
-		return errClosed
-	}
-	_, _, err := s.conn.ExecText(ctx, text)
-	return s.db.dialect.classify(text, err)
-}
-
 // command executes a statement that begins or ends a transaction.
 func (s *Session) command(ctx context.Context, text string) error {
 	d := s.db.dialect
-	if d.PlainCommands || d.AsText || s.conn == nil {
-		return s.Exec(ctx, text)
+	if s.conn == nil {
+		return errClosed
+	}
+	if d.PlainCommands || d.AsText {
+		_, _, err := s.conn.ExecText(ctx, text)
+		return d.classify(text, err)
 	}
 	st := s.commands[text]
 	if st == nil {
@@ -119,15 +106,60 @@ func (s *Session) Close() error {
 	return s.close()
 }
 
-func (s *Session) close() error {
-	if s.conn == nil {
-		return nil
-	}
-	var err error
+func (s *Session) close() (err error) {
 	for _, st := range slices.Backward(s.prepared) {
 		err = errors.Join(err, st.Close())
 	}
-	err = errors.Join(err, s.conn.Close())
-	s.conn, s.prepared, s.commands = nil, nil, nil
+	s.prepared = nil
+	return errors.Join(err, s.Admin.Close())
+}
+
+const (
+	commit   = "COMMIT"
+	rollback = "ROLLBACK"
+)
+
+// begin starts a transaction.
+type begin struct {
+	session *Session
+	level   model.Isolation
+	texts   []string
+	writes  bool // what texts were made for
+}
+
+// Exec starts a transaction. Whether it writes is only known when the
+// session's other operations have been prepared, so it is asked here.
+func (b *begin) Exec(ctx context.Context, _ []model.Value, r *engine.Result) error {
+	r.Reset()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if b.texts == nil || b.writes != b.session.writes {
+		b.writes = b.session.writes
+		b.texts = b.session.db.dialect.Begin(b.level, b.writes)
+	}
+	for _, text := range b.texts {
+		if err := b.session.command(ctx, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end ends a transaction. It runs to its end whatever becomes of the context.
+type end struct {
+	session *Session
+	text    string
+}
+
+// Exec ends the transaction. After a commit that failed, the transaction is
+// undone, so that the session is ready for the next one.
+func (e *end) Exec(_ context.Context, _ []model.Value, r *engine.Result) error {
+	r.Reset()
+	ctx := context.Background()
+	err := e.session.command(ctx, e.text)
+	if err != nil && e.text == commit {
+		_ = e.session.command(ctx, rollback) // the commit's error is the one that matters
+	}
 	return err
 }

@@ -139,7 +139,17 @@ func (s *write) Exec(ctx context.Context, args []model.Value, r *engine.Result) 
 	if err != nil {
 		return s.fail(err)
 	}
-	s.report(rows, id, args, r)
+	if r.Rows = s.inserted; s.inserted == 0 {
+		r.Rows = rows
+	}
+	switch {
+	case s.last >= 0:
+		r.Value = args[s.last]
+	case s.numbers == FirstNumber:
+		r.Value = model.IntValue(id + r.Rows - 1)
+	case s.numbers == LastNumber:
+		r.Value = model.IntValue(id)
+	}
 	return nil
 }
 
@@ -148,20 +158,4 @@ func (s *write) note(row []model.Value) error {
 	s.returned++
 	s.number = row[0]
 	return nil
-}
-
-func (s *write) report(rows, id int64, args []model.Value, r *engine.Result) {
-	if r.Rows = s.inserted; s.inserted == 0 {
-		r.Rows = rows
-	}
-	if s.last >= 0 {
-		r.Value = args[s.last]
-	}
-	if s.numbers == NoNumber {
-		return
-	}
-	if s.numbers == FirstNumber {
-		id += r.Rows - 1
-	}
-	r.Value = model.IntValue(id)
 }

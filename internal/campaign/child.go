@@ -149,7 +149,7 @@ func (r *runner) bury(ctx context.Context, t *result.Trial, dir string, ended er
 	if errors.As(ended, &exit) {
 		t.Reason = "its process ended with: " + exit.Error()
 		if s, ok := exit.Sys().(syscall.WaitStatus); ok && s.Signaled() && s.Signal() == syscall.SIGKILL {
-			t.Hint = "somebody killed it; if nobody did, the machine ran out of memory: see dmesg"
+			t.Hint = "it was killed from outside, or by the kernel because the machine ran out of memory: see dmesg"
 		}
 	} else if ended != nil {
 		t.Reason = ended.Error()

@@ -77,7 +77,7 @@ func TestTrialKilled(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	h.contains("standard error", c.stderr.String(),
-		"[1/2] pebble.1", "failed in ", "signal: killed", "hint: somebody killed it",
+		"[1/2] pebble.1", "failed in ", "signal: killed", "hint: it was killed from outside",
 		"[2/2] bbolt.1", "partial in ", "it was ended early",
 		"rumbench: the campaign was ended early", "hint: go on with it: rumbench run --resume out\n")
 	h.contains("standard output", c.stdout.String(), "qr100", "partial; not comparable", "report: ")

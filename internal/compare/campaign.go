@@ -8,6 +8,7 @@ package compare
 import (
 	"slices"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -128,12 +129,20 @@ func (s *Step) Leader(t *Target) *Run {
 }
 
 func distance(r Run, k Key, from float64) float64 {
-	for i := range r.Step.Rows {
-		if row := &r.Step.Rows[i]; KeyOf(row) == k {
-			return max(row.Value-from, from-row.Value)
-		}
+	if row := r.Row(k); row != nil {
+		return max(row.Value-from, from-row.Value)
 	}
 	return from
+}
+
+// Row returns the run's number under a key, nil if there is none.
+func (r *Run) Row(k Key) *metric.Row {
+	for i := range r.Step.Rows {
+		if row := &r.Step.Rows[i]; KeyOf(row) == k {
+			return row
+		}
+	}
+	return nil
 }
 
 // Doubts are the reasons why the step's numbers on a target cannot be compared
@@ -152,17 +161,32 @@ func doubtsOf(used []Run) []string {
 		case result.Running:
 			out = appendNew(out, "unfinished")
 		}
-		out = appendNew(out, r.Step.NotComparable...)
-		for _, g := range r.Step.Groups {
-			if g.SLA == nil {
-				continue // unknown is not missed
-			}
-			if !g.SLA.Met {
-				out = appendNew(out, "SLA missed")
-			}
-			if g.SLA.Saturated {
-				out = appendNew(out, "saturated")
-			}
+		for _, c := range refusals(r.Step) {
+			out = appendNew(out, c.Kind().Short)
+		}
+	}
+	return out
+}
+
+// Refused reports whether one of the doubts about a target is that of the code.
+func (s *Step) Refused(t *Target, code metric.Code) bool {
+	return slices.ContainsFunc(s.Used(t), func(r Run) bool { return slices.Contains(refusals(r.Step), code) })
+}
+
+// refusals are the codes for which a step's numbers are not compared. Promises
+// are judged by what is recorded of them: unknown is not missed.
+func refusals(s *result.Step) (out []metric.Code) {
+	for _, w := range s.Warnings {
+		if w.Code.Kind().Effect == metric.Refuses {
+			out = append(out, w.Code)
+		}
+	}
+	for _, g := range s.Groups {
+		if g.SLA != nil && !g.SLA.Met {
+			out = append(out, metric.SLAMissed)
+		}
+		if g.SLA != nil && g.SLA.Saturated {
+			out = append(out, metric.Saturated)
 		}
 	}
 	return out

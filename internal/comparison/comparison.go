@@ -102,7 +102,7 @@ func (c Comparison) table(notes *page.Notes) page.Table {
 		}
 		last = it.Step.Name
 		verdict := page.Words(c.verdictText(&it.Effect))
-		for _, w := range warnings(it) {
+		for _, w := range metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...) {
 			verdict.Note(notes.Mark(w))
 		}
 		row.Cells = []page.Cell{page.Words(figure.Name(it.New.Key)), number(figure.Number{Number: *it.Base}.Whole()), number(figure.Number{Number: *it.New}.Whole()),
@@ -182,7 +182,8 @@ func warnings(it *compare.Item) []string {
 	return metric.Texts(metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...))
 }
 
-// comparedItem is a line of the JSON of a comparison. What is not known is left out.
+// comparedItem is a line of the JSON of a comparison, flat so that a line is a
+// record. What is not known is left out.
 type comparedItem struct {
 	Base       string    `json:"base_target"`
 	New        string    `json:"new_target"`

@@ -1,6 +1,5 @@
-// Package cpuset tells on which processors this process may run, divides them
-// into two halves, and starts programs that stay on some of them. It measures
-// nothing.
+// Package cpuset reads the CPU affinity of this process, divides its CPUs into
+// halves, and starts programs bound to some of them. It measures nothing.
 package cpuset
 
 import (
@@ -15,13 +14,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Set is a set of processors by the kernel's numbers, in ascending order.
+// Set is a set of CPUs by the kernel's numbers, in ascending order.
 type Set []int
 
-// maxCPUs is how many processors the kernel's masks have here.
+// maxCPUs is the number of CPUs in an affinity mask.
 const maxCPUs = 1024
 
-// String is the set as the kernel writes it: "0-3,8".
+// String returns the set as the kernel writes it: "0-3,8".
 func (s Set) String() string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -41,7 +40,7 @@ func (s Set) String() string {
 	return b.String()
 }
 
-// Parse reads a set as the kernel writes it.
+// Parse parses a set as the kernel writes it.
 func Parse(text string) (Set, error) {
 	var s Set
 	for part := range strings.SplitSeq(strings.TrimSpace(text), ",") {
@@ -52,7 +51,7 @@ func Parse(text string) (Set, error) {
 		from, err := strconv.Atoi(low)
 		to, err2 := strconv.Atoi(high)
 		if err := errors.Join(err, err2); err != nil || from < 0 || to < from || to >= maxCPUs {
-			return nil, fmt.Errorf("%q is no list of processors", text)
+			return nil, fmt.Errorf("%q is not a list of CPUs", text)
 		}
 		for cpu := from; cpu <= to; cpu++ {
 			s = append(s, cpu)
@@ -62,7 +61,7 @@ func Parse(text string) (Set, error) {
 	return slices.Compact(s), nil
 }
 
-// Allowed are the processors that this process may run on.
+// Allowed returns the CPUs that this process may run on.
 func Allowed() (Set, error) {
 	mask, err := affinity()
 	if err != nil {
@@ -79,16 +78,16 @@ func Allowed() (Set, error) {
 
 func affinity() (mask unix.CPUSet, err error) {
 	if err = unix.SchedGetaffinity(0, &mask); err != nil {
-		err = fmt.Errorf("ask which processors may be used: %w", err)
+		err = fmt.Errorf("read the CPU affinity: %w", err)
 	}
 	return mask, err
 }
 
-// Start starts a program that stays on the processors of the set, with all
-// threads and processes that it begins. An empty set does not bind it.
+// Start starts a program bound to the CPUs of a set, with all its threads and
+// child processes. An empty set does not bind it.
 //
-// A new process inherits the processors of the thread that begins it, so this
-// thread goes there for a moment. See sched_setaffinity(2).
+// A new process inherits the affinity of the thread that starts it, so this
+// thread is bound for a moment. See sched_setaffinity(2).
 func Start(cmd *exec.Cmd, on Set) error {
 	if len(on) == 0 {
 		return cmd.Start()
@@ -105,13 +104,13 @@ func Start(cmd *exec.Cmd, on Set) error {
 	}
 	if err := unix.SchedSetaffinity(0, &mask); err != nil {
 		runtime.UnlockOSThread()
-		return fmt.Errorf("go to processors %v: %w", on, err)
+		return fmt.Errorf("bind to CPUs %v: %w", on, err)
 	}
 	started := cmd.Start()
 	if err := unix.SchedSetaffinity(0, &before); err != nil {
-		// The thread stays locked, so that it ends with its goroutine and
-		// nobody else has to run where it is bound.
-		return errors.Join(started, fmt.Errorf("leave processors %v: %w", on, err))
+		// The thread stays locked, so that it ends with its goroutine and no
+		// other goroutine runs on it.
+		return errors.Join(started, fmt.Errorf("unbind from CPUs %v: %w", on, err))
 	}
 	runtime.UnlockOSThread()
 	return started

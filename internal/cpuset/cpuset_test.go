@@ -41,7 +41,7 @@ func TestTextRoundTrip(t *testing.T) {
 	})
 }
 
-// sysfs plants what the kernel tells of the threads of each core.
+// sysfs writes a copy of the kernel's files about the threads of each core.
 func sysfs(t testing.TB, cores ...string) string {
 	root := t.TempDir()
 	for _, core := range cores {
@@ -92,12 +92,12 @@ func TestHalve(t *testing.T) {
 		})
 	}
 	if _, err := Halve(Set{5}, "/sys"); err == nil {
-		t.Error("one processor was halved")
+		t.Error("one CPU was halved")
 	}
 }
 
-// Whatever the machine: the halves are of one size, have nothing in common,
-// and no core has threads in both.
+// On any machine the halves are disjoint, of equal size, and no core has threads
+// in both.
 func TestHalvesAreFair(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var cores []string
@@ -137,7 +137,7 @@ func TestHalvesAreFair(t *testing.T) {
 	})
 }
 
-// A program stays where it was put, and this process is where it was.
+// The program is bound, and this process is not.
 func TestStart(t *testing.T) {
 	allowed, err := Allowed()
 	if err != nil || len(allowed) == 0 {
@@ -165,9 +165,9 @@ func TestStart(t *testing.T) {
 		}
 	}
 	if err := Start(exec.Command("true"), Set{1000}); err == nil {
-		t.Error("a processor that is not there was used")
+		t.Error("a missing CPU was used")
 	}
 	if err := Start(exec.Command("/nonexistent"), Set{allowed[0]}); err == nil {
-		t.Error("a program that is not there was started")
+		t.Error("a missing program was started")
 	}
 }

@@ -8,24 +8,24 @@ import (
 	"slices"
 )
 
-// Halves are two disjoint sets of processors, as alike as the machine allows.
+// Halves are two disjoint sets of CPUs, as similar as the machine allows.
 type Halves struct {
 	First, Second Set
-	// Shared: both halves are threads of one core, because there is no second one.
+	// Shared is whether both halves are threads of one core, the only one.
 	Shared bool
 }
 
-// Halve divides a set of at least two processors. Both halves have as many
-// cores of each size, and the threads of a core stay together. Cores are taken
-// in the order of their numbers, which on most machines keeps each half on
-// sockets and caches of its own. What is left over is in neither half.
+// Halve divides a set of at least two CPUs. Both halves get as many cores of
+// each size, and the threads of a core stay together. Cores are taken in the
+// order of their numbers, which on most machines keeps each half on its own
+// sockets and caches. What is left over is in neither half.
 //
-// Which processors are threads of one core is read below sys, which is "/sys",
-// see Documentation/admin-guide/cputopology.rst of the kernel. A processor of
-// which that is not told counts as a core.
+// The threads of a core are read below sys, usually "/sys", see
+// Documentation/admin-guide/cputopology.rst of the kernel. A CPU without that
+// file counts as a core.
 func Halve(s Set, sys string) (Halves, error) {
 	if len(s) < 2 {
-		return Halves{}, fmt.Errorf("processors %v cannot be halved", s)
+		return Halves{}, fmt.Errorf("halve CPUs %v: at least two are needed", s)
 	}
 	cores := coresOf(s, sys)
 	if len(cores) == 1 {
@@ -34,7 +34,7 @@ func Halve(s Set, sys string) (Halves, error) {
 		return h, nil
 	}
 	h := halveCores(cores)
-	if len(h.First) == 0 { // no two cores are alike: one thread of each is
+	if len(h.First) == 0 { // no two cores have the same size: take one thread of each
 		var firsts Set
 		for _, core := range cores {
 			firsts = append(firsts, core[0])
@@ -44,7 +44,7 @@ func Halve(s Set, sys string) (Halves, error) {
 	return h, nil
 }
 
-// coresOf sorts processors into cores.
+// coresOf groups CPUs into cores.
 func coresOf(s Set, sys string) (cores []Set) {
 	seen := map[int]bool{}
 	for _, cpu := range s {
@@ -63,7 +63,7 @@ func coresOf(s Set, sys string) (cores []Set) {
 	return cores
 }
 
-// siblings are the threads of a processor's core, itself among them.
+// siblings returns the threads of a CPU's core, itself included.
 func siblings(cpu int, sys string) Set {
 	alone := Set{cpu}
 	b, err := os.ReadFile(filepath.Join(sys, "devices/system/cpu", fmt.Sprintf("cpu%d", cpu), "topology/thread_siblings_list"))
@@ -77,7 +77,7 @@ func siblings(cpu int, sys string) Set {
 	return s
 }
 
-// single makes every processor a core.
+// single returns every CPU as a core.
 func single(s Set) (cores []Set) {
 	for _, cpu := range s {
 		cores = append(cores, Set{cpu})
@@ -85,7 +85,7 @@ func single(s Set) (cores []Set) {
 	return cores
 }
 
-// halveCores gives each side as many cores of each size.
+// halveCores gives each half as many cores of each size.
 func halveCores(cores []Set) (h Halves) {
 	bySize := map[int][]Set{}
 	for _, core := range cores {

@@ -1,5 +1,5 @@
-// Package fsize tells how much space files take and how much is left. It only
-// looks, and it knows nothing of what is in them.
+// Package fsize measures the disk space that files take and that is free. It
+// knows nothing of their contents.
 package fsize
 
 import (
@@ -10,11 +10,11 @@ import (
 	"syscall"
 )
 
-// blockUnit is the unit of st_blocks, whatever the filesystem's block is.
+// blockUnit is the unit of st_blocks, whatever the filesystem's block size.
 const blockUnit = 512
 
-// Allocated is the number of bytes allocated to the files under dir. Sparse
-// files count what is there. Files that vanish meanwhile are left out.
+// Allocated returns the bytes allocated to the files below dir; holes of sparse
+// files do not count. Files that vanish meanwhile are skipped.
 func Allocated(dir string) (int64, error) {
 	sums, err := ByClass(dir, func(string) string { return "" })
 	return sums[""].Allocated, err
@@ -23,12 +23,10 @@ func Allocated(dir string) (int64, error) {
 // Sum is the size of several files.
 type Sum struct {
 	Allocated int64 // bytes on disk
-	// Used leaves out what was allocated beyond the end of a file, for what is
-	// still to be written.
-	Used int64
+	Used      int64 // without those preallocated beyond the end of a file
 }
 
-// ByClass sums what Allocated does by a class of each file, which is given its
+// ByClass sums the sizes of the files below dir by class, a function of a file's
 // path below dir.
 func ByClass[C ~string](dir string, class func(path string) C) (map[C]Sum, error) {
 	sums := map[C]Sum{}
@@ -60,17 +58,16 @@ func ByClass[C ~string](dir string, class func(path string) C) (map[C]Sum, error
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("size of %s: %w", dir, err)
+		return nil, fmt.Errorf("measure the size of %s: %w", dir, err)
 	}
 	return sums, nil
 }
 
-// Free is the number of bytes that can still be written on the filesystem that
-// holds dir.
+// Free returns the free bytes of the filesystem that holds dir.
 func Free(dir string) (int64, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(dir, &st); err != nil {
-		return 0, fmt.Errorf("free space at %s: %w", dir, err)
+		return 0, fmt.Errorf("read the free space of %s: %w", dir, err)
 	}
 	return int64(st.Bavail) * st.Bsize, nil
 }

@@ -1,15 +1,17 @@
-package fsize
+package fsize_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"rumbench/internal/fsize"
 )
 
-// Allocated counts what files take: whole blocks, no holes, nothing behind links.
+// Allocated counts whole blocks, without holes and targets of links.
 func TestAllocated(t *testing.T) {
 	dir := t.TempDir()
-	if n, err := Allocated(dir); n != 0 || err != nil {
+	if n, err := fsize.Allocated(dir); n != 0 || err != nil {
 		t.Errorf("empty: %d, %v", n, err)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "a", "b"), 0o755); err != nil {
@@ -38,20 +40,20 @@ func TestAllocated(t *testing.T) {
 	if err := os.Symlink("/proc/kcore", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	n, err := Allocated(dir)
+	n, err := fsize.Allocated(dir)
 	if err != nil || n < 300_000 || n > 1<<20 {
 		t.Errorf("%d bytes, %v", n, err)
 	}
-	if n, err := Allocated(filepath.Join(dir, "missing")); n != 0 || err != nil {
-		t.Errorf("what is not there: %d, %v", n, err)
+	if n, err := fsize.Allocated(filepath.Join(dir, "missing")); n != 0 || err != nil {
+		t.Errorf("a missing directory: %d, %v", n, err)
 	}
 }
 
 func TestFree(t *testing.T) {
-	if n, err := Free(t.TempDir()); n <= 0 || err != nil {
+	if n, err := fsize.Free(t.TempDir()); n <= 0 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
-	if _, err := Free("/missing/missing"); err == nil {
+	if _, err := fsize.Free("/missing/missing"); err == nil {
 		t.Error("no error")
 	}
 }

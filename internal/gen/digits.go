@@ -1,15 +1,15 @@
 package gen
 
-// groupDigits is the length of a group of digits, and groupNumbers how many
-// there are.
+// groupDigits is the length of a group of digits, and groupNumbers the number of
+// such groups.
 const (
 	groupDigits  = 11
 	groupNumbers = 100_000_000_000
 )
 
-// AppendDigits appends groups of 11 random decimal digits with hyphens between
-// them, as the text columns of sysbench's tables are filled. Of its bytes less
-// than half are information: a digit holds 3.3 of 8 bits.
+// AppendDigits appends groups of 11 random decimal digits separated by hyphens,
+// as in the text columns of sysbench's tables. Less than half of the bytes is
+// information: a digit holds 3.3 of 8 bits.
 func AppendDigits(dst []byte, s *Source, groups int) []byte {
 	for g := range groups {
 		if g > 0 {

@@ -1,4 +1,4 @@
-package gen
+package gen_test
 
 import (
 	"bytes"
@@ -6,9 +6,11 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/gen"
 )
 
-// chiSquareLimit is the value that chi-square with k degrees of freedom
+// chiSquareLimit returns the value that chi-square with k degrees of freedom
 // exceeds with probability 1e-6 (Wilson and Hilferty's approximation).
 func chiSquareLimit(k float64) float64 {
 	const z = 4.75342
@@ -17,10 +19,11 @@ func chiSquareLimit(k float64) float64 {
 }
 
 func TestUniform(t *testing.T) {
+	t.Parallel()
 	const draws = 1_000_000
 	for _, n := range []int64{2, 500, 1000, 10_000} {
 		counts := make([]float64, n)
-		s := NewStream(42, "test")
+		s := gen.NewStream(42, "test")
 		for i := range uint64(draws) {
 			counts[s.Uniform(i, n)]++ // panics outside 0…n-1
 		}
@@ -37,12 +40,12 @@ func TestUniform(t *testing.T) {
 
 // A draw depends on seed, path and position, and on nothing else.
 func TestStream(t *testing.T) {
-	a := NewStream(1, "l.i0", "insert")
-	if a.At(7) != NewStream(1, "l.i0", "insert").At(7) {
+	a := gen.NewStream(1, "l.i0", "insert")
+	if a.At(7) != gen.NewStream(1, "l.i0", "insert").At(7) {
 		t.Error("the same stream gives other draws")
 	}
-	others := []Stream{NewStream(2, "l.i0", "insert"), NewStream(1, "l.i1", "insert"), NewStream(1, "l.i0insert"),
-		NewStream(1, "l.i", "0insert"), NewStream(1, "l.i0"), a.Sub(0), a.Sub(1)}
+	others := []gen.Stream{gen.NewStream(2, "l.i0", "insert"), gen.NewStream(1, "l.i1", "insert"), gen.NewStream(1, "l.i0insert"),
+		gen.NewStream(1, "l.i", "0insert"), gen.NewStream(1, "l.i0"), a.Sub(0), a.Sub(1)}
 	seen := map[uint64]bool{a.At(0): true}
 	for _, o := range others {
 		if seen[o.At(0)] {
@@ -57,7 +60,7 @@ func TestText(t *testing.T) {
 		least := rapid.Int64Range(0, 50).Draw(t, "min")
 		greatest := least + rapid.Int64Range(0, 50).Draw(t, "more")
 		share := rapid.Float64Range(0, 1).Draw(t, "share")
-		x := NewText(NewStream(rapid.Uint64().Draw(t, "seed")), least, greatest, share)
+		x := gen.NewText(gen.NewStream(rapid.Uint64().Draw(t, "seed")), least, greatest, share)
 		for i := range uint64(50) {
 			s := x.Append(nil, i)
 			n := int64(len(s))
@@ -74,7 +77,8 @@ func TestText(t *testing.T) {
 
 // Lengths are uniform, and pieces come from the whole pool.
 func TestTextSpread(t *testing.T) {
-	x := NewText(NewStream(3), 10, 20, 0.5)
+	t.Parallel()
+	x := gen.NewText(gen.NewStream(3), 10, 20, 0.5)
 	counts := map[int]int{}
 	distinct := map[string]bool{}
 	const n = 110_000

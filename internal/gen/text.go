@@ -5,12 +5,12 @@ import (
 	"encoding/binary"
 )
 
-// poolBytes is the randomness behind a text pool: 4 MiB, so that a compressor
-// does not find the same piece again within its window.
+// poolBytes is the randomness of a text pool: 4 MiB, so that a compressor does
+// not find the same piece again within its window.
 const poolBytes = 4 << 20
 
-// Text makes strings of which a known share cannot be compressed: constant
-// characters followed by a piece of a pool of base64 characters.
+// Text generates strings with a known incompressible share: constant characters
+// followed by a piece of a pool of base64 characters.
 type Text struct {
 	stream   Stream
 	min, max int64
@@ -18,9 +18,10 @@ type Text struct {
 	pool     []byte
 }
 
-// NewText makes texts of min…max characters, uniformly. Of each, about the
-// given share (0…1) of the information is random: a base64 character holds
-// six bits, so the share of random characters is three quarters of that.
+// NewText returns a generator of texts of min…max characters, uniformly
+// distributed, of which a share random (0…1) is incompressible: a random base64
+// character holds six bits, so random characters are three quarters of that
+// share.
 func NewText(s Stream, min, max int64, random float64) *Text {
 	raw := make([]byte, poolBytes)
 	source := s.Sub(0)
@@ -32,7 +33,7 @@ func NewText(s Stream, min, max int64, random float64) *Text {
 	return &Text{stream: s, min: min, max: max, random: random, pool: pool}
 }
 
-// With is the same kind of text, with the same pool, drawn from another stream.
+// With returns the same generator, with the same pool, on another stream.
 func (t *Text) With(s Stream) *Text {
 	u := *t
 	u.stream = s
@@ -41,7 +42,7 @@ func (t *Text) With(s Stream) *Text {
 
 // Append appends text i.
 func (t *Text) Append(dst []byte, i uint64) []byte {
-	// One draw serves both: its high half picks the length, its low half the piece.
+	// One draw serves both: its high half selects the length, its low half the piece.
 	d := t.stream.At(i)
 	length := t.min + int64((d>>32)*uint64(t.max-t.min+1)>>32)
 	random := int64(float64(length) * 0.75 * t.random)

@@ -1,6 +1,6 @@
-// Package hist records latencies: one Recorder per client, without locks that
-// clients share, emptied at interval boundaries by whoever collects. It reads
-// no clock; times come from its callers.
+// Package hist records latencies: one Recorder per client, without locks shared
+// between clients, drained by a Collector at interval boundaries. It reads no
+// clock; times come from its callers.
 package hist
 
 import (
@@ -13,25 +13,26 @@ import (
 )
 
 // Longest is the greatest latency that a histogram holds; longer ones are
-// counted as overflow. Shortest and resolution: 1 ns, three significant digits.
+// counted as overflow. The resolution is 1 ns with three significant digits.
 const (
 	Longest = time.Hour
 	digits  = 3
 )
 
-// Dist is a distribution of latencies in nanoseconds. The zero Dist is not
-// usable; see NewDist.
+// Dist is a distribution of latencies in nanoseconds. Use NewDist: the zero Dist
+// is not usable.
 type Dist struct {
 	h        *hdr.Histogram
 	overflow int64
-	// Exact, also beyond Longest. A log does not tell the sum.
+	// Exact, also beyond Longest. A log does not hold the sum.
 	min, max, sum int64
 }
 
-// NewDist makes an empty distribution.
+// NewDist returns an empty distribution.
 func NewDist() *Dist { return &Dist{h: hdr.New(1, int64(Longest), digits)} }
 
-// Record adds a latency. Negative ones, from a clock that is not ours, count as zero.
+// Record adds a latency. Negative ones, which a foreign clock may give, count as
+// zero.
 func (d *Dist) Record(ns int64) {
 	ns = max(ns, 0)
 	if d.Count() == 0 || ns < d.min {
@@ -43,10 +44,10 @@ func (d *Dist) Record(ns int64) {
 		d.overflow++
 		return
 	}
-	_ = d.h.RecordValue(ns) // in range, so it cannot fail
+	_ = d.h.RecordValue(ns) // in range, so it does not fail
 }
 
-// Merge adds another distribution to d. Where either is nil nothing is recorded.
+// Merge adds another distribution to d. If either is nil it does nothing.
 func (d *Dist) Merge(o *Dist) {
 	if d == nil || o == nil || o.Count() == 0 {
 		return
@@ -60,7 +61,7 @@ func (d *Dist) Merge(o *Dist) {
 	d.sum += o.sum
 }
 
-// Reset empties the distribution, keeping its memory.
+// Reset clears the distribution and keeps its memory.
 func (d *Dist) Reset() {
 	if d == nil || d.Count() == 0 {
 		return
@@ -69,20 +70,21 @@ func (d *Dist) Reset() {
 	d.overflow, d.min, d.max, d.sum = 0, 0, 0, 0
 }
 
-// Count is the number of latencies recorded, overflow included.
+// Count returns the number of latencies recorded, overflow included.
 func (d *Dist) Count() int64 { return d.h.TotalCount() + d.overflow }
 
-// Overflow is the number of latencies above Longest.
+// Overflow returns the number of latencies above Longest.
 func (d *Dist) Overflow() int64 { return d.overflow }
 
-// Max is the greatest latency in nanoseconds, exact.
+// Max returns the greatest latency in nanoseconds, exact.
 func (d *Dist) Max() int64 { return d.max }
 
-// Least is the least latency in nanoseconds, exact; 0 for an empty distribution.
+// Least returns the least latency in nanoseconds, exact; 0 for an empty
+// distribution.
 func (d *Dist) Least() int64 { return d.min }
 
-// Total is the sum of all latencies in nanoseconds, exact; 0 where nothing is
-// recorded. It is not known, and 0, of a distribution that was read from a log.
+// Total returns the sum of all latencies in nanoseconds, exact; 0 for an empty
+// or nil distribution. It is unknown, and 0, for one that was read from a log.
 func (d *Dist) Total() float64 {
 	if d == nil {
 		return 0
@@ -90,9 +92,9 @@ func (d *Dist) Total() float64 {
 	return float64(d.sum)
 }
 
-// Percentile is the latency in nanoseconds that p percent of all latencies do
-// not exceed; 0 for an empty distribution. Where it lies among those that
-// overflowed it is the greatest latency.
+// Percentile returns the latency in nanoseconds that p percent of all latencies
+// do not exceed; 0 for an empty distribution, and the greatest latency if the
+// percentile is among those that overflowed.
 func (d *Dist) Percentile(p float64) int64 {
 	n := d.Count()
 	if n == 0 {
@@ -105,7 +107,7 @@ func (d *Dist) Percentile(p float64) int64 {
 	return min(d.h.ValueAtQuantile(float64(rank)/float64(d.h.TotalCount())*100), d.max)
 }
 
-// Curve is the distribution as points of percentile and latency in
+// Curve returns the distribution as points of percentile and latency in
 // nanoseconds, denser towards 100 %.
 func (d *Dist) Curve() [][2]float64 {
 	var out [][2]float64
@@ -115,7 +117,7 @@ func (d *Dist) Curve() [][2]float64 {
 	}
 	for _, p := range curvePoints {
 		if (100-p)/100*n < 0.5 && p < 100 {
-			continue // beyond what this many samples can tell
+			continue // too few samples for it
 		}
 		v := float64(d.Percentile(p))
 		if p == 100 {
@@ -126,9 +128,13 @@ func (d *Dist) Curve() [][2]float64 {
 	return out
 }
 
-var curvePoints = []float64{0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95, 96, 97, 98, 98.5, 99, 99.3, 99.5, 99.7, 99.8, 99.9, 99.95, 99.97, 99.99, 99.995, 99.999, 100}
+var curvePoints = []float64{
+	0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95, 96, 97, 98, 98.5,
+	99, 99.3, 99.5, 99.7, 99.8, 99.9, 99.95, 99.97, 99.99, 99.995, 99.999, 100,
+}
 
-// Log writes distributions in the HDR V2 interval log format, which other tools read.
+// Log writes distributions in the HDR V2 interval log format, which other tools
+// read.
 type Log struct {
 	w    *hdr.HistogramLogWriter
 	base time.Time
@@ -150,8 +156,8 @@ func NewLog(w io.Writer, base time.Time) (*Log, error) {
 	return l, nil
 }
 
-// Write writes a distribution over a stretch of time. The tag must hold no
-// comma or blank.
+// Write writes the distribution of an interval. The tag must hold neither comma
+// nor space.
 func (l *Log) Write(tag string, from, to time.Time, d *Dist) error {
 	h := d.h
 	h.SetTag(tag)
@@ -163,8 +169,8 @@ func (l *Log) Write(tag string, from, to time.Time, d *Dist) error {
 	return nil
 }
 
-// ReadLog reads a log and merges what it holds by tag. A line that was cut off
-// ends the reading without error: the log of a killed run is readable.
+// ReadLog reads a log and merges its distributions by tag. A truncated line ends
+// it without error, so that the log of a killed run is readable.
 func ReadLog(r io.Reader) (map[string]*Dist, error) {
 	in := hdr.NewHistogramLogReader(r)
 	out := map[string]*Dist{}

@@ -2,29 +2,29 @@ package hist
 
 import "sync"
 
-// Shape is what is recorded of the operations of a group.
+// Shape is what is recorded about the operations of a group.
 type Shape struct {
 	Kinds, Parts int
 	Paced        bool // operations have an intended start
-	Attempts     bool // the attempt that succeeded is timed apart
+	Attempts     bool // the successful attempt is timed separately
 }
 
-// Counts are what operations of one kind did in a stretch of time.
+// Counts counts what operations of one kind did in an interval.
 type Counts struct {
 	Ops, Rows, Bytes int64
-	// Expected and Found are rows that were looked for.
+	// Expected and Found are the rows that operations should find and did find.
 	Expected, Found int64
-	// Reads, Writes and Others are the statements of operations that were done.
+	// Reads, Writes and Others are the statements of completed operations.
 	Reads, Writes, Others int64
-	// Attempts counts the tries, those that failed included; Retries those that
-	// were not an operation's first; GivenUp the operations that were given up;
-	// Unfinished those that were neither done nor given up at the end, though an
-	// attempt had failed or been cut off; and Wasted the statements of attempts
-	// that failed.
+	// Attempts counts attempts, failed ones included; Retries those that were not
+	// an operation's first; GivenUp operations that were given up; Unfinished
+	// operations that were neither completed nor given up at the end, after an
+	// attempt had failed or been interrupted; and Wasted the statements of failed
+	// attempts.
 	Attempts, Retries, GivenUp, Unfinished, Wasted int64
-	// UnfinishedTime is for how long the unfinished ones had been in progress,
-	// and KeptTime the time of statements of failed attempts that operations
-	// which were done went on behind; in nanoseconds.
+	// UnfinishedTime is the time since unfinished operations began, and KeptTime
+	// the time of those statements of failed attempts that completed operations
+	// did not repeat; in nanoseconds.
 	UnfinishedTime, KeptTime int64
 }
 
@@ -46,20 +46,20 @@ func (c *Counts) add(o *Counts) {
 	c.KeptTime += o.KeptTime
 }
 
-// Statements is the number of statements of operations that were done.
+// Statements returns the number of statements of completed operations.
 func (c *Counts) Statements() int64 { return c.Reads + c.Writes + c.Others }
 
-// Sums are what one kind of operation did, with its latencies. Service is from
-// the beginning of an operation's first attempt to its end. Response and
-// Lateness are nil where operations have no intended start. Attempt, the time of
-// the attempt that succeeded, and Failed, that from the beginning of the first
-// attempt to giving up, are nil where attempts are not timed apart.
+// Sums are the counts and latencies of one kind of operation. Service is from
+// the start of an operation's first attempt to its end. Response and Lateness
+// are nil unless operations have an intended start. Attempt, the time of the
+// successful attempt, and Failed, from the start of the first attempt to giving
+// up, are nil unless attempts are timed separately.
 type Sums struct {
 	Counts
 	Service, Response, Lateness, Attempt, Failed *Dist
 }
 
-// NewSums makes empty sums of one kind.
+// NewSums returns empty sums.
 func NewSums(s Shape) Sums {
 	sums := Sums{Service: NewDist()}
 	if s.Paced {
@@ -75,7 +75,7 @@ func (s *Sums) dists() [5]*Dist {
 	return [5]*Dist{s.Service, s.Response, s.Lateness, s.Attempt, s.Failed}
 }
 
-// Reset empties the sums, keeping their memory.
+// Reset clears the sums and keeps their memory.
 func (s *Sums) Reset() {
 	s.Counts = Counts{}
 	for _, d := range s.dists() {
@@ -83,7 +83,7 @@ func (s *Sums) Reset() {
 	}
 }
 
-// Merge adds o, which is of the same shape, to s.
+// Merge adds o, of the same shape, to s.
 func (s *Sums) Merge(o *Sums) {
 	s.Counts.add(&o.Counts)
 	from := o.dists()
@@ -92,14 +92,14 @@ func (s *Sums) Merge(o *Sums) {
 	}
 }
 
-// Totals are what a group did: by operation kind, and the times of the
-// statements that operations are made of.
+// Totals are the sums of a group by operation kind, and the times of the
+// statements of its operations.
 type Totals struct {
 	Kinds []Sums
 	Parts []*Dist
 }
 
-// NewTotals makes empty totals.
+// NewTotals returns empty totals.
 func NewTotals(s Shape) Totals {
 	t := Totals{Kinds: make([]Sums, s.Kinds), Parts: make([]*Dist, s.Parts)}
 	for i := range t.Kinds {
@@ -111,7 +111,7 @@ func NewTotals(s Shape) Totals {
 	return t
 }
 
-// Reset empties the totals, keeping their memory.
+// Reset clears the totals and keeps their memory.
 func (t *Totals) Reset() {
 	for i := range t.Kinds {
 		t.Kinds[i].Reset()
@@ -121,7 +121,7 @@ func (t *Totals) Reset() {
 	}
 }
 
-// Merge adds o, which is of the same shape, to t.
+// Merge adds o, of the same shape, to t.
 func (t *Totals) Merge(o *Totals) {
 	for i := range t.Kinds {
 		t.Kinds[i].Merge(&o.Kinds[i])
@@ -131,9 +131,9 @@ func (t *Totals) Merge(o *Totals) {
 	}
 }
 
-// Recorder records the operations of one client. Its lock is taken by the
-// client for every operation and by the collector once per interval, so it is
-// free almost always.
+// Recorder records the operations of one client. Its lock is taken by the client
+// for every operation and by the collector once per interval, so it is almost
+// always free.
 type Recorder struct {
 	mu       sync.Mutex
 	sheet    *sheet
@@ -142,29 +142,30 @@ type Recorder struct {
 	paced    bool
 }
 
-// ErrorCount counts failed attempts of a kind by class, with the first one's words.
+// ErrorCount counts failed attempts of a kind by class, with the first message.
 type ErrorCount struct {
-	Kind  int // -1: it was no operation that failed
+	Kind  int // -1: the error is of no operation
 	Class string
 	Count int64
 	First string
 }
 
-// NewRecorder makes a recorder.
+// NewRecorder returns a recorder.
 func NewRecorder(s Shape) *Recorder {
 	return &Recorder{sheet: newSheet(s), paced: s.Paced, attempts: s.Attempts}
 }
 
-// Op is one completed operation. Times are nanoseconds on the caller's clock;
-// Intended is ignored where there is none.
+// Op is a completed operation. Times are nanoseconds on the caller's clock;
+// Intended is ignored unless the shape is paced. It is as wide as what an
+// operation records: a call with one value.
 type Op struct {
 	Kind                  int
 	Rows, Bytes           int64
 	Expected, Found       int64
 	Reads, Writes, Others int64
 	Intended, Start, End  int64
-	// Attempt is the start of the attempt that succeeded, and Retried tells
-	// that there had been others. Of Laps the first Kept are of those others.
+	// Attempt is the start of the successful attempt, and Retried is whether
+	// others failed before. The first Kept of Laps are of those.
 	Attempt int64
 	Retried bool
 	Laps    []Lap
@@ -211,20 +212,20 @@ func (r *Recorder) Record(o *Op) {
 	r.mu.Unlock()
 }
 
-// Failure is an attempt that failed.
+// Failure is a failed attempt.
 type Failure struct {
 	Kind       int
-	Retried    bool  // it was not its operation's first
-	Statements int64 // that it executed in vain
+	Retried    bool  // it was not the operation's first
+	Statements int64 // executed in vain
 	Class      string
 	Err        error
-	// GivenUp tells that the operation, which was begun so many nanoseconds
-	// ago, is given up with it.
+	// GivenUp is whether the operation, which began Time nanoseconds ago, is
+	// given up.
 	GivenUp bool
 	Time    int64
 }
 
-// Fail counts an attempt that failed.
+// Fail counts a failed attempt.
 func (r *Recorder) Fail(f *Failure) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -243,8 +244,8 @@ func (r *Recorder) Fail(f *Failure) {
 	r.count(f.Kind, f.Class, f.Err)
 }
 
-// Leave counts an operation that is neither done nor given up at the end, and
-// was begun so many nanoseconds ago.
+// Leave counts an operation that began time nanoseconds ago and is neither
+// completed nor given up at the end.
 func (r *Recorder) Leave(kind int, time int64) {
 	r.mu.Lock()
 	k := &r.sheet.kinds[kind]
@@ -270,22 +271,22 @@ func (r *Recorder) count(kind int, class string, err error) {
 	r.errs = append(r.errs, ErrorCount{kind, class, 1, err.Error()})
 }
 
-// Collector empties the recorders of one shape. It belongs to one goroutine.
+// Collector drains the recorders of one shape. It is for one goroutine.
 //
-// A recorder's sheet has a fixed part, of 1.1 KB for each distribution, and
-// pages of 512 bytes for what an interval touches. Measured with operations of
-// ten statements that take 1 ms on average, exponentially: 20 KB for an idle
-// client, 70 KB for one that does ten operations in an interval; 72 MB for 1,024.
+// A recorder's sheet has a fixed part, of 1.1 KB per distribution, and pages of
+// 512 bytes for the buckets that an interval uses. Measured with operations of
+// ten statements of 1 ms on average, exponentially distributed: 20 KB for an
+// idle client, 70 KB for one with ten operations per interval; 72 MB for 1,024.
 type Collector struct{ spare *sheet }
 
-// NewCollector makes a collector.
+// NewCollector returns a collector.
 func NewCollector(s Shape) *Collector { return &Collector{newSheet(s)} }
 
-// Take adds what a recorder was given since the last time to totals, and
-// returns the operations and errors of that time.
+// Take moves what a recorder has recorded since the last call into totals, and
+// returns the number of operations and the errors.
 func (c *Collector) Take(r *Recorder, to *Totals) (ops int64, errs []ErrorCount) {
 	r.mu.Lock()
-	r.sheet, c.spare = c.spare, r.sheet // merging takes too long to hold a client up
+	r.sheet, c.spare = c.spare, r.sheet // swap, as merging would block the client too long
 	errs, r.errs = r.errs, nil
 	r.mu.Unlock()
 	return c.spare.empty(to), errs

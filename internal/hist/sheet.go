@@ -5,13 +5,12 @@ import (
 	"math/bits"
 )
 
-// A client records into buckets that are laid out like those of the
-// distributions, so that merging them is exact: bucket i of 0…2047 holds the
-// latency i; beyond, each octave has 1024 buckets of equal width. They are
-// kept in pages, which are made when they are first needed: an interval of one
-// client touches few.
+// A client records into buckets with the same layout as those of distributions,
+// so that merging is exact: bucket i of 0…2047 holds latency i; above, each
+// octave has 1024 buckets of equal width. They are kept in pages, allocated on
+// first use: an interval of one client uses few.
 const (
-	octaveBits = 10 // 2^10 buckets an octave: three significant digits
+	octaveBits = 10 // 2^10 buckets per octave: three significant digits
 	pageBits   = 7
 	pageSize   = 1 << pageBits
 )
@@ -19,16 +18,17 @@ const (
 // pageCount is the number of pages up to Longest.
 var pageCount = bucketOf(int64(Longest))>>pageBits + 1
 
-// page is counts of neighbouring buckets. An interval has fewer than 2^32 operations.
+// page holds the counts of adjacent buckets. An interval has fewer than 2^32
+// operations.
 type page [pageSize]uint32
 
-// bucketOf is the bucket of a latency of at least 0.
+// bucketOf returns the bucket of a non-negative latency.
 func bucketOf(ns int64) int {
 	e := bits.Len64(uint64(ns)|(1<<(octaveBits+1)-1)) - octaveBits - 1
 	return e<<octaveBits + int(ns>>e)
 }
 
-// leastOf is the least latency of a bucket.
+// leastOf returns the least latency of a bucket.
 func leastOf(bucket int) int64 {
 	e := max(bucket>>octaveBits-1, 0)
 	return int64(bucket-e<<octaveBits) << e
@@ -38,22 +38,22 @@ func leastOf(bucket int) int64 {
 type sheet struct {
 	kinds []tally
 	parts []sketch
-	pages []*page  // the first is nobody's
-	free  []uint32 // those of pages that are empty
+	pages []*page  // the first is unused
+	free  []uint32 // the empty pages
 }
 
-// tally is what operations of one kind did.
+// tally holds the counts and latencies of one kind of operation.
 type tally struct {
 	Counts
 	service, response, lateness, attempt, failed sketch
 }
 
-// sketch is a distribution in pages of a sheet.
+// sketch is a distribution in the pages of a sheet.
 type sketch struct {
-	table         []uint32 // by place, the page; 0: none
-	first, last   int      // places that have pages
+	table         []uint32 // page numbers; 0: none
+	first, last   int      // the range of the table that has pages
 	overflow      int64
-	min, max, sum int64 // min is above max while there is nothing
+	min, max, sum int64 // min is above max if it is empty
 }
 
 func newSheet(s Shape) *sheet {
@@ -85,7 +85,8 @@ func (s *sketch) reset() {
 	s.min, s.max, s.sum = math.MaxInt64, 0, 0
 }
 
-// record adds a latency. Negative ones, from a clock that is not ours, count as zero.
+// record adds a latency. Negative ones, which a foreign clock may give, count as
+// zero.
 func (h *sheet) record(s *sketch, ns int64) {
 	ns = max(ns, 0)
 	s.min, s.max, s.sum = min(s.min, ns), max(s.max, ns), s.sum+ns
@@ -101,39 +102,39 @@ func (h *sheet) record(s *sketch, ns int64) {
 	h.pages[n][b&(pageSize-1)]++
 }
 
-// page gives a sketch a page.
-func (h *sheet) page(s *sketch, place int) uint32 {
+// page adds a page to a sketch.
+func (h *sheet) page(s *sketch, at int) uint32 {
 	if len(h.free) == 0 {
 		h.free = append(h.free, uint32(len(h.pages)))
 		h.pages = append(h.pages, new(page))
 	}
 	n := h.free[len(h.free)-1]
 	h.free = h.free[:len(h.free)-1]
-	s.table[place] = n
-	s.first, s.last = min(s.first, place), max(s.last, place)
+	s.table[at] = n
+	s.first, s.last = min(s.first, at), max(s.last, at)
 	return n
 }
 
 // drain moves what a sketch holds into a distribution.
 func (h *sheet) drain(s *sketch, to *Dist) {
 	if s.min > s.max {
-		return // it is empty
+		return // empty
 	}
 	if to.Count() == 0 || s.min < to.min {
 		to.min = s.min
 	}
-	for place := s.first; place <= s.last; place++ {
-		n := s.table[place]
+	for at := s.first; at <= s.last; at++ {
+		n := s.table[at]
 		if n == 0 {
 			continue
 		}
 		for i, c := range h.pages[n] {
 			if c > 0 {
-				_ = to.h.RecordValues(leastOf(place<<pageBits+i), int64(c)) // in range, so it cannot fail
+				_ = to.h.RecordValues(leastOf(at<<pageBits+i), int64(c)) // in range, so it does not fail
 			}
 		}
 		*h.pages[n] = page{}
-		s.table[place] = 0
+		s.table[at] = 0
 		h.free = append(h.free, n)
 	}
 	to.overflow += s.overflow
@@ -142,8 +143,8 @@ func (h *sheet) drain(s *sketch, to *Dist) {
 	s.reset()
 }
 
-// empty moves what the sheet holds into totals, and tells how many operations
-// that were.
+// empty moves what the sheet holds into totals and returns the number of
+// operations.
 func (h *sheet) empty(to *Totals) (ops int64) {
 	for i := range h.kinds {
 		k, sum := &h.kinds[i], &to.Kinds[i]

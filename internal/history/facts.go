@@ -10,6 +10,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/observe"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
 
@@ -42,13 +43,11 @@ func machineOf(host []observe.Fact) string {
 // wholeGiB rounds a size such as "23.54 GiB" up; what is not understood is left
 // as it is.
 func wholeGiB(size string) string {
-	number, unit, _ := strings.Cut(size, " ")
-	v, err := strconv.ParseFloat(number, 64)
-	exponent := slices.Index([]string{"MiB", "GiB", "TiB"}, unit) - 1
-	if err != nil || exponent < -1 {
+	bytes, err := quantity.RoundSize(size)
+	if err != nil || bytes < 1<<20 {
 		return size
 	}
-	return fmt.Sprintf("%.0f GiB", math.Ceil(math.Ldexp(v, 10*exponent)))
+	return fmt.Sprintf("%.0f GiB", math.Ceil(bytes/(1<<30)))
 }
 
 // value is what a list says of a name, several joined.

@@ -143,7 +143,7 @@ func TestReusedNumber(t *testing.T) {
 	m := quiet().machine(t)
 	m.before.procs[5] = process{"old", 100, 900}
 	m.after.procs[5] = process{"new", 200, 1}
-	if got := m.used(5); got != 1 {
+	if got := m.used(5); got != 1e9 {
 		t.Errorf("used %v", got)
 	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"rumbench/internal/quantity"
 
-	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 )
 
@@ -69,16 +68,13 @@ func (m *machine) anotherBenchmark() answer {
 }
 
 // passed is the time that the CPUs have counted, and the busy and stolen part
-// of it; false if they have counted none.
+// of it, in nanoseconds; false if they have counted none.
 func (m *machine) passed() (total, busy, stolen float64, counted bool) {
-	if m.before.cpu == nil || m.after.cpu == nil {
-		return 0, 0, 0, false
-	}
-	work := func(c *procfs.CPUStat) float64 { return c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ }
-	all := func(c *procfs.CPUStat) float64 { return work(c) + c.Idle + c.Iowait + c.Steal }
-	a, b := m.before.cpu, m.after.cpu
-	total = all(b) - all(a)
-	return total, work(b) - work(a), b.Steal - a.Steal, total > 0
+	busy, known := m.grown("host.cpu.user_ns", "host.cpu.nice_ns", "host.cpu.system_ns", "host.cpu.irq_ns", "host.cpu.softirq_ns")
+	rest, _ := m.grown("host.cpu.idle_ns", "host.cpu.iowait_ns")
+	stolen, _ = m.grown("host.cpu.steal_ns")
+	total = busy + rest + stolen
+	return total, busy, stolen, known && total > 0
 }
 
 const notCounted = "the kernel did not tell how busy the CPUs are"
@@ -107,13 +103,13 @@ func (m *machine) otherLoad() answer {
 	return warn(found, mend)
 }
 
-// used is the CPU time that a process has used meanwhile.
+// used is the CPU time that a process has used meanwhile, in nanoseconds.
 func (m *machine) used(pid int) float64 {
 	now, before := m.after.procs[pid], m.before.procs[pid]
 	if now.started != before.started {
 		before = process{} // another process, with the number of one that ended
 	}
-	return max(0, now.seconds-before.seconds)
+	return 1e9 * max(0, now.seconds-before.seconds)
 }
 
 // usedByAll is the CPU time of all processes that can be seen at the end.
@@ -152,7 +148,7 @@ func (m *machine) stolenTime() answer {
 		return bad(found, mend)
 	case stolen/total >= stolenWarn:
 		return warn(found, mend)
-	case m.after.cpu.Steal == 0 && m.fact("virtualization") != "":
+	case m.after.host["host.cpu.steal_ns"] == 0 && m.fact("virtualization") != "":
 		// Not every hypervisor tells; a guest has rarely lost nothing at all.
 		return unknown("none since the start: the host of this virtual machine may not tell", "ask who runs that host; compare trials at different times of the day")
 	}
@@ -167,12 +163,11 @@ func (m *machine) pressure() answer {
 	var parts []string
 	high := false
 	for i, resource := range resources {
-		from, known := m.before.pressure[resource]
-		to, still := m.after.pressure[resource]
-		if !known || !still || elapsed <= 0 {
+		waited, known := m.grown("host.pressure." + resource + "_some_us")
+		if !known || elapsed <= 0 {
 			return unknown("the kernel does not tell", "start the kernel with psi=1 (version 4.20 or newer)")
 		}
-		share := (to - from) / elapsed
+		share := waited / 1e6 / elapsed
 		high = high || share >= [...]float64{waitWarn, waitWarn, memoryWaitWarn}[i]
 		parts = append(parts, [...]string{"CPU ", "I/O ", "memory "}[i]+quantity.Percent(share))
 	}

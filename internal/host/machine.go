@@ -1,15 +1,16 @@
 package host
 
 import (
+	"context"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sys/unix"
 
+	"rumbench/engine"
 	"rumbench/internal/observe"
 )
 
@@ -93,11 +94,23 @@ func (m *machine) meminfo() procfs.Meminfo {
 
 // sample is what grows while others work.
 type sample struct {
-	at       time.Time
-	cpu      *procfs.CPUStat    // of all CPUs; nil: unknown
-	pressure map[string]float64 // seconds in which some task waited, by resource
-	swapped  *float64           // pages moved to and from swap; nil: unknown
-	procs    map[int]process
+	at    time.Time
+	host  map[string]float64 // the counters of observe.Host, those that are known
+	procs map[int]process
+}
+
+// grown is by how much counters have grown meanwhile, together; false if one of
+// them is not known.
+func (m *machine) grown(names ...string) (sum float64, known bool) {
+	for _, name := range names {
+		from, before := m.before.host[name]
+		to, after := m.after.host[name]
+		if !before || !after {
+			return 0, false
+		}
+		sum += to - from
+	}
+	return sum, true
 }
 
 // process is another process with the CPU time it has used.
@@ -108,20 +121,16 @@ type process struct {
 }
 
 func (m *machine) sample() sample {
-	s := sample{at: time.Now(), pressure: map[string]float64{}, procs: map[int]process{}}
+	s := sample{at: time.Now(), host: map[string]float64{}, procs: map[int]process{}}
+	var counters engine.Sample
+	_ = observe.NewHost(m.proc).Collect(context.Background(), &counters) // what it does not have is not known
+	for _, p := range counters.Points {
+		s.host[p.Name] = p.Value
+	}
 	kernel, err := procfs.NewFS(m.proc)
 	if err != nil {
 		return s
 	}
-	if stat, err := kernel.Stat(); err == nil {
-		s.cpu = &stat.CPUTotal
-	}
-	for _, resource := range resources {
-		if psi, err := kernel.PSIStatsForResource(resource); err == nil && psi.Some != nil {
-			s.pressure[resource] = float64(psi.Some.Total) / 1e6
-		}
-	}
-	s.swapped = m.swapped()
 	all, err := kernel.AllProcs()
 	if err != nil {
 		return s
@@ -132,23 +141,4 @@ func (m *machine) sample() sample {
 		}
 	}
 	return s
-}
-
-// swapped is how many pages have moved to and from swap since the start.
-func (m *machine) swapped() *float64 {
-	sum, found := 0.0, 0
-	for line := range strings.Lines(text(m.proc, "vmstat")) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if name != "pswpin" && name != "pswpout" {
-			continue
-		}
-		if n, err := strconv.ParseFloat(value, 64); err == nil {
-			sum += n
-			found++
-		}
-	}
-	if found < 2 {
-		return nil
-	}
-	return &sum
 }

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"os"
 	"strconv"
 
 	"rumbench/internal/quantity"
@@ -72,7 +71,7 @@ func (m *machine) swap() answer {
 	if info.MemAvailableBytes != nil && used > *info.MemAvailableBytes {
 		off = "end what uses the memory (ps -eo rss,comm --sort=-rss | head), then: " + off
 	}
-	switch moved := m.swappedBytes(); {
+	switch moved, _ := m.grown("host.swap.in_bytes", "host.swap.out_bytes"); {
 	case moved >= swapTraffic:
 		return bad(found+"; "+quantity.Bytes(moved)+" moved while looking", off)
 	case float64(used) >= swapFull*float64(total):
@@ -85,14 +84,6 @@ func (m *machine) swap() answer {
 		return warn(found, off+"\n"+m.root("sysctl -w vm.swappiness=1")+"    # or, if it has to stay")
 	}
 	return ok(found)
-}
-
-// swappedBytes is what moved to and from swap meanwhile, as far as is known.
-func (m *machine) swappedBytes() float64 {
-	if m.before.swapped == nil || m.after.swapped == nil {
-		return 0
-	}
-	return (*m.after.swapped - *m.before.swapped) * float64(os.Getpagesize())
 }
 
 // dirtyPages judges where writing begins, and tells where writers have to wait.

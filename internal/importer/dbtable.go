@@ -128,20 +128,18 @@ func (t *dbTable) targets() {
 			versions = append(versions, r.version)
 		}
 	}
+	same := map[[2]string][]*run{}
 	for _, r := range t.runs {
 		if len(versions) > 1 && r.version != "" {
 			r.target = r.version
 		}
-	}
-	seen := map[[2]string]int{}
-	for _, r := range t.runs {
 		id := [2]string{r.target, r.step.Name}
-		if seen[id]++; len(t.runs) > 1 {
-			r.trial = seen[id]
+		if same[id] = append(same[id], r); len(t.runs) > 1 {
+			r.trial = len(same[id])
 		}
 	}
 	for _, r := range t.runs {
-		if n := seen[[2]string{r.target, r.step.Name}]; n > 1 {
+		if n := len(same[[2]string{r.target, r.step.Name}]); n > 1 {
 			text := fmt.Sprintf("the %d lines of %s in %s are trials of one configuration; if they are of several, put them into files of their own", n, strings.TrimSpace(r.version+" "+r.step.Name), t.f.path)
 			r.guess("%s", text)
 			r.warnings = append(r.warnings, "guessed: "+text)

@@ -132,11 +132,7 @@ func parseMet(files []*file, o *Options, ps *Problems) []*run {
 	}
 	r := newRun(f, fmtSysbench)
 	r.tool, r.cpus = "sysbench, costs that its suite's scripts computed", o.CPUs
-	t, ok := suiteTestOf(stem(f.path))
-	if !ok {
-		t = suiteTest{test: stem(f.path)}
-	}
-	r.is(t)
+	r.is(testNamed(stem(f.path)))
 	r.costs = []denominator{r.publishedRate(m.values["o/s"], o)}
 	r.addCosts(m.figures(r, o.Compatible))
 	r.warn("there is no log of sysbench beside %s: latencies, errors and the length of the run are unknown", f.path)

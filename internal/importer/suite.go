@@ -37,6 +37,15 @@ func suiteTestOf(name string) (t suiteTest, ok bool) {
 	return suiteTest{test: loadTest}, suiteLoad.MatchString(name)
 }
 
+// testNamed returns the test of a name as suiteTestOf reads it, or else the test
+// that is called so.
+func testNamed(name string) suiteTest {
+	if t, ok := suiteTestOf(name); ok {
+		return t
+	}
+	return suiteTest{test: name}
+}
+
 // is makes a run one of a test of the suite.
 func (r *run) is(t suiteTest) {
 	r.test, r.base = t.test, t.test

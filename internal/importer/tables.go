@@ -76,11 +76,7 @@ func (t *tableFile) run(target, workload string) *run {
 // test begins the run of a test of the sysbench suite.
 func (t *tableFile) test(target, name string) *run {
 	r := t.run(target, fmtSysbench)
-	test, ok := suiteTestOf(name)
-	if !ok {
-		test = suiteTest{test: name}
-	}
-	r.is(test)
+	r.is(testNamed(name))
 	return r
 }
 

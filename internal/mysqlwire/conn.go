@@ -86,7 +86,7 @@ func (c *Conn) forget() error {
 	if c.lost != nil {
 		return c.lost
 	}
-	err := c.exec("DO 0")
+	err := c.ask("DO 0", nil, nil)
 	if _, refused := errors.AsType[*Error](err); refused {
 		return nil
 	}
@@ -208,11 +208,11 @@ func (c *Conn) description() (col column, err error) {
 }
 
 // describe reads the descriptions of n columns into the memory of old.
-func (c *Conn) describe(n int, old []column) ([]column, error) {
+func (c *Conn) describe(n int, old []column) (_ []column, err error) {
 	columns := old[:0]
 	for range n {
-		col, err := c.description()
-		if err != nil {
+		var col column
+		if col, err = c.description(); err != nil {
 			return old[:0], err
 		}
 		columns = append(columns, col)
@@ -244,46 +244,71 @@ func (c *Conn) next() ([]byte, error) {
 	return b, nil
 }
 
-// finish reads what is left of an answer after its first result.
-func (c *Conn) finish() error {
-	for c.done.status&moreResults != 0 {
+// run asks the question and hands over the rows of its answer, of which text is
+// in them unless a statement was executed. Without each they are dropped, and so
+// is the rest when each has failed.
+func (c *Conn) run(s *stmt, types []model.Type, each func(row []model.Value) error) (failed error) {
+	c.send()
+	for {
 		n, described, err := c.answer()
-		if err == nil {
-			err = c.drain(n, described)
+		if err == nil && n > 0 {
+			if err = c.head(s, n, described); err == nil {
+				err = c.body(s, n, types, each, &failed)
+			}
 		}
 		if err != nil {
 			return err
 		}
+		if c.done.status&moreResults == 0 {
+			return failed
+		}
+		s, each = nil, nil // only the first result is wanted
 	}
-	return nil
 }
 
-// drain reads a result to its end.
-func (c *Conn) drain(n int, described bool) error {
-	if n == 0 {
-		return nil
-	}
-	err := c.pass(n, described)
-	for err == nil {
-		var b []byte
-		if b, err = c.next(); b == nil {
-			break
-		}
-	}
-	return err
-}
-
-// pass reads descriptions of columns that are not needed.
-func (c *Conn) pass(n int, described bool) error {
-	for range n {
-		if !described {
-			break
-		}
-		if _, err := c.description(); err != nil {
-			return err
+// head reads the descriptions of the columns of a result; a statement keeps its own.
+func (c *Conn) head(s *stmt, n int, described bool) (err error) {
+	switch {
+	case described && s != nil:
+		s.columns, err = c.describe(n, s.columns)
+		return err
+	case s != nil && n != len(s.columns):
+		return c.broken(errMalformed)
+	case described:
+		for range n {
+			if _, err := c.description(); err != nil {
+				return err
+			}
 		}
 	}
 	return c.ended()
+}
+
+// body reads the rows of a result.
+func (c *Conn) body(s *stmt, n int, types []model.Type, each func(row []model.Value) error, failed *error) error {
+	if each != nil && types != nil && n != len(types) {
+		*failed = fmt.Errorf("the server returned %d columns where %d are wanted", n, len(types))
+	}
+	for len(c.row) < n {
+		c.row = append(c.row, model.Value{})
+	}
+	row := c.row[:n]
+	for {
+		b, err := c.next()
+		switch {
+		case b == nil || err != nil:
+			return err
+		case each == nil || *failed != nil:
+			continue
+		case s != nil:
+			*failed = binaryRow(b, s.columns, types, row)
+		default:
+			*failed = textRow(b, types, row)
+		}
+		if *failed == nil {
+			*failed = each(row)
+		}
+	}
 }
 
 // Close ends the connection, with all that was prepared on it.
@@ -297,32 +322,10 @@ func (c *Conn) Close() error {
 	return c.wire.Close()
 }
 
-// ask asks by text.
-func (c *Conn) ask(text string) {
-	c.command(comQuery)
-	c.out = append(c.out, text...)
-	c.send()
-}
-
 // ExecText executes text; rows that it returns are dropped.
 func (c *Conn) ExecText(ctx context.Context, text string) (rows, id int64, err error) {
-	if err := c.begin(ctx); err != nil {
-		return 0, 0, err
-	}
-	err = c.end(ctx, c.exec(text))
+	err = c.QueryText(ctx, text, nil, nil)
 	return c.done.affected, c.done.id, err
-}
-
-func (c *Conn) exec(text string) error {
-	c.ask(text)
-	n, described, err := c.answer()
-	if err == nil {
-		err = c.drain(n, described)
-	}
-	if err != nil {
-		return err
-	}
-	return c.finish()
 }
 
 // QueryText executes text that is one query, and hands over its rows; if types
@@ -331,58 +334,11 @@ func (c *Conn) QueryText(ctx context.Context, text string, types []model.Type, e
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	return c.end(ctx, c.query(text, types, each))
+	return c.end(ctx, c.ask(text, types, each))
 }
 
-func (c *Conn) query(text string, types []model.Type, each func(row []model.Value) error) error {
-	c.ask(text)
-	n, described, err := c.answer()
-	if err != nil {
-		return err
-	}
-	if n == 0 {
-		return c.finish()
-	}
-	if err := c.pass(n, described); err != nil {
-		return err
-	}
-	return c.hand(n, nil, types, each)
-}
-
-// hand hands over the rows of an answer whose n columns have been read, and
-// reads it to its end. Without columns they are text. After an error of each the
-// rest is dropped.
-func (c *Conn) hand(n int, columns []column, types []model.Type, each func(row []model.Value) error) error {
-	var failed error
-	if types != nil && n != len(types) {
-		failed = fmt.Errorf("the server returned %d columns where %d are wanted", n, len(types))
-	}
-	for len(c.row) < n {
-		c.row = append(c.row, model.Value{})
-	}
-	row := c.row[:n]
-	for {
-		b, err := c.next()
-		if err != nil {
-			return err
-		}
-		if b == nil {
-			break
-		}
-		switch {
-		case failed != nil:
-			continue
-		case columns != nil:
-			failed = binaryRow(b, columns, types, row)
-		default:
-			failed = textRow(b, types, row)
-		}
-		if failed == nil {
-			failed = each(row)
-		}
-	}
-	if err := c.finish(); err != nil {
-		return err
-	}
-	return failed
+func (c *Conn) ask(text string, types []model.Type, each func(row []model.Value) error) error {
+	c.command(comQuery)
+	c.out = append(c.out, text...)
+	return c.run(nil, types, each)
 }

@@ -53,9 +53,9 @@ func NewConnector(to *Config, dial func(ctx context.Context, network, addr strin
 	config.ParseTime, config.Loc = true, time.UTC
 	config.ClientFoundRows = true // an update counts the rows that it found
 	config.InterpolateParams = false
-	config.CheckConnLiveness = false // a call to the system before every statement
-	config.Collation = "utf8mb4_bin" // nothing is converted: text is stored as bytes
-	config.Logger = driver.Logger(silent{})
+	config.CheckConnLiveness = false    // a call to the system before every statement
+	config.Collation = "utf8mb4_bin"    // nothing is converted: text is stored as bytes
+	config.Logger = &driver.NopLogger{} // errors say what it would print
 	config.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := dial(ctx, network, addr)
 		if err != nil {
@@ -70,11 +70,6 @@ func NewConnector(to *Config, dial func(ctx context.Context, network, addr strin
 	base, err := driver.NewConnector(config)
 	return &Connector{base: base}, err
 }
-
-// silent drops what the driver would print; the error itself says it too.
-type silent struct{}
-
-func (silent) Print(...any) {}
 
 // Connect opens a connection and sets it up.
 func (c *Connector) Connect(ctx context.Context) (sqlkit.Conn, error) {

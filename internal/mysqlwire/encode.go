@@ -93,90 +93,72 @@ func binaryRow(b []byte, columns []column, types []model.Type, row []model.Value
 	return nil
 }
 
+// sizes are those of values that have no length before them, by their types.
+var sizes = [...]int{kindTiny: 1, kindShort: 2, kindYear: 2, kindInt24: 4, kindLong: 4, kindLongLong: 8, kindFloat: 4, kindDouble: 8}
+
 func binaryValue(b []byte, col *column, t model.Type) (v model.Value, rest []byte, err error) {
-	switch col.kind {
-	case kindDouble, kindFloat:
-		f, rest, err := binaryFloat(b, col.kind)
-		if err != nil {
-			return v, nil, err
-		}
-		v, err = sqlkit.FloatValue(f, t)
-		return v, rest, err
-	case kindDateTime, kindTimestamp, kindDate:
-		s, rest, err := prefixed(b)
-		if err != nil {
-			return v, nil, err
-		}
-		if t != model.Time {
-			return v, nil, sqlkit.Unfit("a time", t)
-		}
-		us, err := binaryTime(s)
-		return model.MicrosValue(us), rest, err
-	case kindTime:
-		return v, nil, sqlkit.Unfit("a duration", t)
-	case kindTiny, kindShort, kindYear, kindInt24, kindLong, kindLongLong:
-		n, rest, err := binaryInt(b, col)
-		if err != nil {
-			return v, nil, err
-		}
-		v, err = sqlkit.IntValue(n, t)
-		return v, rest, err
+	size := 0
+	if int(col.kind) < len(sizes) {
+		size = sizes[col.kind]
 	}
-	s, rest, err := prefixed(b)
+	if size == 0 {
+		b, rest, err = prefixed(b)
+	} else if len(b) < size {
+		err = errMalformed
+	} else {
+		b, rest = b[:size], b[size:]
+	}
 	if err != nil {
 		return v, nil, err
 	}
-	v, err = sqlkit.TextValue(s, t)
+	switch col.kind {
+	case kindFloat:
+		v, err = sqlkit.FloatValue(float64(math.Float32frombits(binary.LittleEndian.Uint32(b))), t)
+	case kindDouble:
+		v, err = sqlkit.FloatValue(math.Float64frombits(binary.LittleEndian.Uint64(b)), t)
+	case kindTiny, kindShort, kindYear, kindInt24, kindLong, kindLongLong:
+		var n int64
+		if n, err = binaryInt(b, col.unsigned); err == nil {
+			v, err = sqlkit.IntValue(n, t)
+		}
+	case kindDateTime, kindTimestamp, kindDate:
+		if t != model.Time {
+			return v, nil, sqlkit.Unfit("a time", t)
+		}
+		v, err = binaryTime(b)
+	case kindTime:
+		err = sqlkit.Unfit("a duration", t)
+	default:
+		v, err = sqlkit.TextValue(b, t)
+	}
 	return v, rest, err
 }
 
 // binaryInt reads an integer. An unsigned one that is too large is out of range.
-func binaryInt(b []byte, col *column) (n int64, rest []byte, err error) {
-	size := 8
-	switch col.kind {
-	case kindTiny:
-		size = 1
-	case kindShort, kindYear:
-		size = 2
-	case kindInt24, kindLong:
-		size = 4
-	}
-	if len(b) < size {
-		return 0, nil, errMalformed
-	}
+func binaryInt(b []byte, unsigned bool) (int64, error) {
 	var u uint64
-	for i := size - 1; i >= 0; i-- {
+	for i := len(b) - 1; i >= 0; i-- {
 		u = u<<8 | uint64(b[i])
 	}
-	if col.unsigned && u > math.MaxInt64 {
-		return 0, nil, fmt.Errorf("the number %d is out of range", u)
+	if !unsigned {
+		shift := 64 - 8*len(b)
+		return int64(u<<shift) >> shift, nil
 	}
-	if !col.unsigned {
-		shift := 64 - 8*size
-		u = uint64(int64(u<<shift) >> shift)
+	if u > math.MaxInt64 {
+		return 0, fmt.Errorf("the number %d is out of range", u)
 	}
-	return int64(u), b[size:], nil
-}
-
-func binaryFloat(b []byte, kind byte) (f float64, rest []byte, err error) {
-	switch {
-	case kind == kindFloat && len(b) >= 4:
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b))), b[4:], nil
-	case kind == kindDouble && len(b) >= 8:
-		return math.Float64frombits(binary.LittleEndian.Uint64(b)), b[8:], nil
-	}
-	return 0, nil, errMalformed
+	return int64(u), nil
 }
 
 // binaryTime reads a time, which ends where all that follows is zero.
-func binaryTime(b []byte) (us int64, err error) {
+func binaryTime(b []byte) (v model.Value, err error) {
 	if len(b) < 4 {
-		return 0, errNoTime
+		return v, errNoTime
 	}
 	var full [11]byte
 	copy(full[:], b)
 	t := time.Date(int(full[0])|int(full[1])<<8, time.Month(full[2]), int(full[3]), int(full[4]), int(full[5]), int(full[6]), 0, time.UTC)
-	return t.UnixMicro() + int64(binary.LittleEndian.Uint32(full[7:])), nil
+	return model.MicrosValue(t.UnixMicro() + int64(binary.LittleEndian.Uint32(full[7:]))), nil
 }
 
 var errNoTime = fmt.Errorf("the server returned the date 0000-00-00, which is no time")

@@ -51,7 +51,7 @@ func (c *Conn) prepare(text string) (*stmt, error) {
 		s.params = append(s.params, unsent)
 	}
 	if params > 0 {
-		if err := c.pass(params, true); err != nil {
+		if _, err = c.describe(params, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -68,33 +68,8 @@ func (s *stmt) Close() error { return nil }
 
 // Exec executes the statement; rows that it returns are dropped.
 func (s *stmt) Exec(ctx context.Context, args []model.Value, order []int) (rows, id int64, err error) {
-	c := s.conn
-	if err := c.begin(ctx); err != nil {
-		return 0, 0, err
-	}
-	err = c.end(ctx, s.exec(args, order))
-	return c.done.affected, c.done.id, err
-}
-
-func (s *stmt) exec(args []model.Value, order []int) error {
-	c := s.conn
-	n, described, err := s.send(args, order)
-	if err == nil {
-		err = c.drain(n, described)
-	}
-	if err != nil {
-		return err
-	}
-	return c.finish()
-}
-
-// send sends the statement's execution and reads how the answer begins.
-func (s *stmt) send(args []model.Value, order []int) (columns int, described bool, err error) {
-	if err := s.encode(args, order); err != nil {
-		return 0, false, err
-	}
-	s.conn.send()
-	return s.conn.answer()
+	err = s.Query(ctx, args, order, nil, nil)
+	return s.conn.done.affected, s.conn.done.id, err
 }
 
 // Query executes the statement and hands over its rows.
@@ -103,27 +78,11 @@ func (s *stmt) Query(ctx context.Context, args []model.Value, order []int, types
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	return c.end(ctx, s.query(args, order, types, each))
-}
-
-func (s *stmt) query(args []model.Value, order []int, types []model.Type, each func(row []model.Value) error) error {
-	c := s.conn
-	n, described, err := s.send(args, order)
-	if err != nil {
-		return err
+	err := s.encode(args, order)
+	if err == nil {
+		err = c.run(s, types, each)
 	}
-	if n == 0 {
-		return c.finish()
-	}
-	if described {
-		s.columns, err = c.describe(n, s.columns)
-	} else if err = c.ended(); n != len(s.columns) {
-		err = c.broken(errMalformed)
-	}
-	if err != nil {
-		return err
-	}
-	return c.hand(n, s.columns, types, each)
+	return c.end(ctx, err)
 }
 
 // encode writes the command that executes the statement. Types are only sent

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,23 +120,16 @@ func (o *Others) Look() (Traffic, error) {
 }
 
 func (o *Others) read(pids map[int]bool) (t Traffic, err error) {
-	alive := make(map[int]*member, len(pids))
+	alive, err := o.tree.read(o.procRoot, maps.Keys(pids), cpuClock)
+	if err != nil {
+		return t, err
+	}
+	maps.DeleteFunc(alive, func(pid int, m *member) bool { return pid == kthreadd || m.parent == kthreadd })
 	closed := map[int]float64{}
-	for pid := range pids {
-		m, err := readMember(o.procRoot, pid, cpuClock)
-		if errors.Is(err, errEnded) || m != nil && (pid == kthreadd || m.parent == kthreadd) {
-			continue
-		}
-		if err != nil {
-			return t, err
-		}
-		if old := o.tree.members[pid]; old != nil && old.started != m.started {
-			continue // another process with the same number: it is one of them next time
-		}
+	for pid, m := range alive {
 		if !m.storage {
-			closed[pid] = m.used.cpu
+			closed[pid] = m.used[usedCPU]
 		}
-		alive[pid] = m
 	}
 	o.tree.succeed(alive)
 	now := o.tree.gone
@@ -143,7 +137,7 @@ func (o *Others) read(pids map[int]bool) (t Traffic, err error) {
 		now.add(m.used)
 	}
 	o.most.raise(now)
-	t = Traffic{Read: o.most.readBytes, Written: o.most.writeBytes - o.most.cancelledBytes, Processes: len(alive), closed: closed, Beneath: o.beneath}
+	t = Traffic{Read: o.most[readBytes], Written: o.most[writeBytes] - o.most[cancelledBytes], Processes: len(alive), closed: closed, Beneath: o.beneath}
 	err = o.addDisks(&t)
 	return t, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -96,23 +97,23 @@ func (p *Process) Collect(ctx context.Context, s *engine.Sample) error {
 	return nil
 }
 
+// usageSeries are the series of a usage, the storage's from readBytes on.
+var usageSeries = [usages]struct{ name, unit string }{
+	{"process.cpu_ns", "ns"}, {"process.minor_faults", "count"}, {"process.major_faults", "count"},
+	{"process.read_bytes", "bytes"}, {"process.write_bytes", "bytes"}, {"process.cancelled_write_bytes", "bytes"},
+	{"process.syscall_reads", "count"}, {"process.syscall_writes", "count"},
+}
+
 func (p *Process) add(s *engine.Sample, storage bool) {
-	u := &p.total
-	s.Counter("process.cpu_ns", "ns", u.cpu)
-	s.Counter("process.minor_faults", "count", u.minorFaults)
-	s.Counter("process.major_faults", "count", u.majorFaults)
-	if !storage {
-		const doubt = "no permission to read the I/O of all processes of the server: run as its user or as root"
-		if len(p.warnings) == 0 {
-			p.warnings = append(p.warnings, doubt)
+	for i, c := range usageSeries {
+		if storage || i < readBytes { // the I/O of some of them would pass for that of all
+			s.Counter(c.name, c.unit, p.total[i])
 		}
-		return // the I/O of some of them would pass for that of all
 	}
-	s.Counter("process.read_bytes", "bytes", u.readBytes)
-	s.Counter("process.write_bytes", "bytes", u.writeBytes)
-	s.Counter("process.cancelled_write_bytes", "bytes", u.cancelledBytes)
-	s.Counter("process.syscall_reads", "count", u.readCalls)
-	s.Counter("process.syscall_writes", "count", u.writeCalls)
+	const warning = "no permission to read the I/O of all processes of the server: run as its user or as root"
+	if !storage && len(p.warnings) == 0 {
+		p.warnings = append(p.warnings, warning)
+	}
 }
 
 // update brings the tree to the present.
@@ -122,19 +123,9 @@ func (p *Process) update() error {
 	if err != nil {
 		return err
 	}
-	alive := make(map[int]*member, len(pids))
-	for _, pid := range pids {
-		m, err := readMember(p.procRoot, pid, p.cpuClock)
-		if errors.Is(err, errEnded) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if old := p.tree.members[pid]; old != nil && old.started != m.started {
-			continue // another process with the same number: a member or a stranger next time
-		}
-		alive[pid] = m
+	alive, err := p.tree.read(p.procRoot, slices.Values(pids), p.cpuClock)
+	if err != nil {
+		return err
 	}
 	p.tree.succeed(alive)
 	if len(alive) == 0 {

@@ -44,7 +44,7 @@ func readMember(procRoot string, pid int, clock func(int) (time.Duration, error)
 	if exact, err := clock(pid); err == nil {
 		own = exact
 	}
-	m.used.cpu += float64(own)
+	m.used[usedCPU] += float64(own)
 	data, err = os.ReadFile(filepath.Join(dir, "io"))
 	if err == nil {
 		m.storage = true
@@ -89,7 +89,7 @@ func parseStat(line string) (m *member, own time.Duration, err error) {
 		threads: float64(n[20]),
 		rss:     float64(n[24]) * float64(os.Getpagesize()),
 		used: usage{
-			cpu:         float64(n[16]+n[17]) * float64(tick),
+			usedCPU:     float64(n[16]+n[17]) * float64(tick),
 			minorFaults: float64(n[10] + n[11]),
 			majorFaults: float64(n[12] + n[13]),
 		},
@@ -100,21 +100,12 @@ func parseStat(line string) (m *member, own time.Duration, err error) {
 
 // parseIO reads /proc/PID/io, which contains the children waited for.
 func (u *usage) parseIO(text string) error {
-	for _, f := range []struct {
-		name string
-		into *float64
-	}{
-		{"read_bytes:", &u.readBytes},
-		{"write_bytes:", &u.writeBytes},
-		{"cancelled_write_bytes:", &u.cancelledBytes},
-		{"syscr:", &u.readCalls},
-		{"syscw:", &u.writeCalls},
-	} {
-		value, ok := valueOf(text, f.name)
+	for i, name := range []string{"read_bytes:", "write_bytes:", "cancelled_write_bytes:", "syscr:", "syscw:"} {
+		value, ok := valueOf(text, name)
 		if !ok {
-			return fmt.Errorf("parse io: no %s", f.name)
+			return fmt.Errorf("parse io: no %s", name)
 		}
-		*f.into = value
+		u[readBytes+i] = value
 	}
 	return nil
 }

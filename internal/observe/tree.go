@@ -1,43 +1,43 @@
 package observe
 
 import (
+	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // usage is what processes consume. All of it only grows.
-type usage struct {
-	cpu                                   float64 // ns
-	readBytes, writeBytes, cancelledBytes float64
-	readCalls, writeCalls                 float64
-	minorFaults, majorFaults              float64
-}
+type usage [usages]float64
+
+const (
+	usedCPU = iota // ns
+	minorFaults
+	majorFaults
+	readBytes
+	writeBytes
+	cancelledBytes
+	readCalls
+	writeCalls
+	usages
+)
 
 func (u *usage) add(v usage) {
-	u.cpu += v.cpu
-	u.readBytes += v.readBytes
-	u.writeBytes += v.writeBytes
-	u.cancelledBytes += v.cancelledBytes
-	u.readCalls += v.readCalls
-	u.writeCalls += v.writeCalls
-	u.minorFaults += v.minorFaults
-	u.majorFaults += v.majorFaults
+	for i := range u {
+		u[i] += v[i]
+	}
 }
 
 // raise lifts every figure that is lower than in v.
 func (u *usage) raise(v usage) {
-	u.cpu = max(u.cpu, v.cpu)
-	u.readBytes = max(u.readBytes, v.readBytes)
-	u.writeBytes = max(u.writeBytes, v.writeBytes)
-	u.cancelledBytes = max(u.cancelledBytes, v.cancelledBytes)
-	u.readCalls = max(u.readCalls, v.readCalls)
-	u.writeCalls = max(u.writeCalls, v.writeCalls)
-	u.minorFaults = max(u.minorFaults, v.minorFaults)
-	u.majorFaults = max(u.majorFaults, v.majorFaults)
+	for i := range u {
+		u[i] = max(u[i], v[i])
+	}
 }
 
 // tree knows the processes of a tree from one sample to the next.
@@ -157,6 +157,25 @@ func readParent(procRoot string, pid int) (int, error) {
 	return m.parent, err
 }
 
+// read reads processes, children before their parents. Left out are those that
+// have ended, and those with the number of another one: they are members next time.
+func (t *tree) read(procRoot string, pids iter.Seq[int], clock func(int) (time.Duration, error)) (map[int]*member, error) {
+	alive := make(map[int]*member)
+	for pid := range pids {
+		m, err := readMember(procRoot, pid, clock)
+		if errors.Is(err, errEnded) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if old := t.members[pid]; old == nil || old.started == m.started {
+			alive[pid] = m
+		}
+	}
+	return alive, nil
+}
+
 // succeed makes the living members the present ones and settles what those
 // that vanished leave behind.
 func (t *tree) succeed(alive map[int]*member) {
@@ -170,8 +189,8 @@ func (t *tree) succeed(alive map[int]*member) {
 			continue
 		}
 		left := t.members[pid].used
-		if heir := t.heir(pid, alive); heir != nil && heir.unclaimed >= left.minorFaults {
-			heir.unclaimed -= left.minorFaults
+		if heir := t.heir(pid, alive); heir != nil && heir.unclaimed >= left[minorFaults] {
+			heir.unclaimed -= left[minorFaults]
 			continue
 		}
 		t.gone.add(left)

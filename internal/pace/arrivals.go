@@ -5,51 +5,51 @@ import (
 	"math"
 )
 
-// Arrivals is the schedule of an open system: how many operations arrive over
-// time, whatever becomes of those before.
+// Arrivals is the arrival process of an open system: operations arrive whether
+// or not earlier ones are done.
 type Arrivals struct {
 	Kind Kind
-	// Segments follow each other; the rate of the last one's end goes on.
+	// Segments are consecutive; the rate at the end of the last one continues.
 	Segments []Segment
-	// Queue is how many operations may wait for a free client; of more the
-	// oldest are shed, which is counted. 0: any number.
+	// Queue is how many operations may wait for a free client; beyond it the
+	// oldest are shed and counted. 0: no limit.
 	Queue int64
 }
 
-// Segment is a stretch of time in which the rate goes evenly from one to another.
+// Segment is a period in which the rate changes linearly from From to To.
 type Segment struct {
 	Seconds  float64
-	From, To float64 // operations a second
+	From, To float64 // operations per second
 }
 
-// Constant are arrivals at one rate, in operations a second.
+// Constant returns arrivals at a constant rate in operations per second.
 func Constant(kind Kind, rate float64) *Arrivals {
 	return &Arrivals{Kind: kind, Segments: []Segment{{Seconds: 1, From: rate, To: rate}}}
 }
 
-// Schedule is the schedule of the arrivals. The seed makes a Poisson schedule
-// repeatable.
+// Schedule returns the schedule of the arrivals. The seed makes a Poisson
+// schedule repeatable.
 func (a *Arrivals) Schedule(seed uint64) (*Schedule, error) {
 	if len(a.Segments) == 0 {
-		return nil, fmt.Errorf("arrivals need a segment")
+		return nil, fmt.Errorf("arrivals have no segment")
 	}
 	sum := 0.0
 	for _, s := range a.Segments {
 		if !(s.Seconds > 0) || math.IsInf(s.Seconds, 0) {
-			return nil, fmt.Errorf("a segment of arrivals must take some seconds, not %v", s.Seconds)
+			return nil, fmt.Errorf("the length of a segment must be positive and finite, not %v s", s.Seconds)
 		}
 		if !(s.From >= 0 && s.To >= 0) || math.IsInf(s.From+s.To, 0) {
-			return nil, fmt.Errorf("arrivals must be at least 0 a second, not %v to %v", s.From, s.To)
+			return nil, fmt.Errorf("arrival rates must be at least 0 and finite, not %v to %v", s.From, s.To)
 		}
 		sum += s.total()
 	}
 	if sum == 0 {
-		return nil, fmt.Errorf("nothing arrives: all rates are 0")
+		return nil, fmt.Errorf("all arrival rates are 0")
 	}
 	return newSchedule(a.Kind, a.Segments, 0, seed)
 }
 
-// Until is how many operations arrive in the first seconds, on average.
+// Until returns the mean number of operations that arrive in the first seconds.
 func (a *Arrivals) Until(seconds float64) (n float64) {
 	for _, s := range a.Segments {
 		if seconds < s.Seconds {
@@ -64,12 +64,12 @@ func (a *Arrivals) Until(seconds float64) (n float64) {
 	return n
 }
 
-// total is how many operations arrive in the segment.
+// total returns the mean number of operations that arrive in the segment.
 func (s Segment) total() float64 { return (s.From + s.To) / 2 * s.Seconds }
 
-// when is how many seconds after the segment's beginning n more operations have
-// arrived: the t with From·t + (To−From)·t²/(2·Seconds) = n, solved for t in the
-// form that loses no digits where the rate hardly changes.
+// when returns the time in seconds from the start of the segment to its n-th
+// arrival: the t with From·t + (To−From)·t²/(2·Seconds) = n, solved in the form
+// that loses no precision where the rate hardly changes.
 func (s Segment) when(n float64) float64 {
 	if n <= 0 {
 		return 0

@@ -1,4 +1,4 @@
-package pace
+package pace_test
 
 import (
 	"math"
@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/pace"
 )
 
-func schedule(t interface{ Fatal(...any) }, a Arrivals, seed uint64) *Schedule {
+func schedule(t interface{ Fatal(...any) }, a pace.Arrivals, seed uint64) *pace.Schedule {
 	s, err := a.Schedule(seed)
 	if err != nil {
 		t.Fatal(err)
@@ -16,15 +18,15 @@ func schedule(t interface{ Fatal(...any) }, a Arrivals, seed uint64) *Schedule {
 	return s
 }
 
-// An even schedule has in every segment as many starts as the integral of its
-// rate, and never goes back.
+// An even schedule has as many starts in every segment as the integral of its
+// rate, and never decreases.
 func TestSegments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		segment := rapid.Custom(func(t *rapid.T) Segment {
+		segment := rapid.Custom(func(t *rapid.T) pace.Segment {
 			rate := rapid.SampledFrom([]float64{0, 0.5, 1, 10, 333, 2000})
-			return Segment{Seconds: rapid.SampledFrom([]float64{0.25, 1, 3}).Draw(t, "seconds"), From: rate.Draw(t, "from"), To: rate.Draw(t, "to")}
+			return pace.Segment{Seconds: rapid.SampledFrom([]float64{0.25, 1, 3}).Draw(t, "seconds"), From: rate.Draw(t, "from"), To: rate.Draw(t, "to")}
 		})
-		a := Arrivals{Segments: append(rapid.SliceOfN(segment, 0, 4).Draw(t, "segments"), Segment{1, 1, 1})}
+		a := pace.Arrivals{Segments: append(rapid.SliceOfN(segment, 0, 4).Draw(t, "segments"), pace.Segment{1, 1, 1})}
 		s := schedule(t, a, 0)
 		var end, sum float64
 		var n int64
@@ -33,41 +35,41 @@ func TestSegments(t *testing.T) {
 		for _, g := range a.Segments {
 			end += g.Seconds
 			sum += (g.From + g.To) / 2 * g.Seconds
-			for ; next < seconds(end); next = s.Next() {
+			for ; next.Seconds() < end-0.5e-9; next = s.Next() {
 				if next < last {
 					t.Fatalf("%v after %v", next, last)
 				}
 				last = next
 				n++
 			}
-			// Start 0 is where the integral is 0, so there is one more than it has reached.
+			// Start 0 is where the integral is 0, so there is one more.
 			if math.Abs(float64(n)-math.Ceil(sum)) > 1e-6 {
 				t.Fatalf("%d starts until %v s, the integral is %v", n, end, sum)
 			}
 			if u := a.Until(end); math.Abs(u-sum) > 1e-9*(1+sum) {
-				t.Fatalf("until %v s arrive %v, not %v", end, u, sum)
+				t.Fatalf("%[2]v arrive until %[1]v s, want %[3]v", end, u, sum)
 			}
 		}
 	})
 }
 
-// Start i of a ramp from 0 is where rate²-growth says: t = √(2·i·T/rate).
+// Start i of a ramp from 0 is at t = √(2·i·T/rate).
 func TestRamp(t *testing.T) {
-	s := schedule(t, Arrivals{Kind: Even, Segments: []Segment{{Seconds: 10, From: 0, To: 100}}}, 0)
+	s := schedule(t, pace.Arrivals{Kind: pace.Even, Segments: []pace.Segment{{Seconds: 10, From: 0, To: 100}}}, 0)
 	for i := range 500 {
 		want := math.Sqrt(2 * float64(i) * 10 / 100)
 		if got := s.Next(); math.Abs(got.Seconds()-want) > 1e-9 {
 			t.Fatalf("start %d at %v, want %v s", i, got, want)
 		}
 	}
-	for i := range 100 { // then the last rate goes on
+	for i := range 100 { // then the last rate continues
 		if got, want := s.Next(), 10*time.Second+time.Duration(i)*10*time.Millisecond; got != want {
 			t.Fatalf("start %d at %v, want %v", 500+i, got, want)
 		}
 	}
-	down := schedule(t, Arrivals{Segments: []Segment{{Seconds: 10, From: 100, To: 0}}}, 0)
+	down := schedule(t, pace.Arrivals{Segments: []pace.Segment{{Seconds: 10, From: 100, To: 0}}}, 0)
 	n := 0
-	for next := down.Next(); next != Never; next = down.Next() {
+	for next := down.Next(); next != pace.Never; next = down.Next() {
 		n++
 	}
 	if n != 500 {
@@ -77,22 +79,21 @@ func TestRamp(t *testing.T) {
 
 // A pause has no starts.
 func TestPause(t *testing.T) {
-	s := schedule(t, Arrivals{Segments: []Segment{{1, 10, 10}, {5, 0, 0}, {1, 10, 10}}}, 0)
+	s := schedule(t, pace.Arrivals{Segments: []pace.Segment{{1, 10, 10}, {5, 0, 0}, {1, 10, 10}}}, 0)
 	for i := range 10 {
 		if got, want := s.Next(), time.Duration(i)*100*time.Millisecond; got != want {
 			t.Fatalf("start %d at %v, want %v", i, got, want)
 		}
 	}
 	if got := s.Next(); got != 6*time.Second {
-		t.Errorf("after the pause at %v", got)
+		t.Errorf("first start after the pause at %v", got)
 	}
 }
 
-// The gaps of a Poisson schedule, in units of what is expected in them, are
-// exponential: the greatest distance of their distribution from the ideal one
-// is what chance allows (Kolmogorov and Smirnov, 1.95/√n at one in a thousand).
+// The gaps of a Poisson schedule, in units of expected arrivals, are exponential
+// by a Kolmogorov–Smirnov test: the limit is 1.95/√n at one in a thousand.
 func TestExponentialGaps(t *testing.T) {
-	a := Arrivals{Kind: Poisson, Segments: []Segment{{10, 100, 2000}, {10, 2000, 300}}}
+	a := pace.Arrivals{Kind: pace.Poisson, Segments: []pace.Segment{{10, 100, 2000}, {10, 2000, 300}}}
 	const n = 20_000
 	buckets := make([]int, 1000)
 	s := schedule(t, a, 11)
@@ -118,7 +119,7 @@ func TestExponentialGaps(t *testing.T) {
 
 // A burst has as many starts as an even schedule in each second.
 func TestBurstOfArrivals(t *testing.T) {
-	s := schedule(t, Arrivals{Kind: Burst, Segments: []Segment{{4, 0, 8}}}, 0)
+	s := schedule(t, pace.Arrivals{Kind: pace.Burst, Segments: []pace.Segment{{4, 0, 8}}}, 0)
 	count := map[time.Duration]int{}
 	for range 16 {
 		count[s.Next()]++
@@ -133,9 +134,9 @@ func TestBurstOfArrivals(t *testing.T) {
 
 func TestArrivalsRefused(t *testing.T) {
 	nan := math.NaN()
-	for _, a := range []Arrivals{
-		{}, {Segments: []Segment{{0, 1, 1}}}, {Segments: []Segment{{1, -1, 1}}}, {Segments: []Segment{{1, 1, nan}}}, {Segments: []Segment{{nan, 1, 1}}},
-		{Segments: []Segment{{1, 0, 0}}}, {Segments: []Segment{{1, math.Inf(1), 1}}}, {Kind: "waves", Segments: []Segment{{1, 1, 1}}},
+	for _, a := range []pace.Arrivals{
+		{}, {Segments: []pace.Segment{{0, 1, 1}}}, {Segments: []pace.Segment{{1, -1, 1}}}, {Segments: []pace.Segment{{1, 1, nan}}}, {Segments: []pace.Segment{{nan, 1, 1}}},
+		{Segments: []pace.Segment{{1, 0, 0}}}, {Segments: []pace.Segment{{1, math.Inf(1), 1}}}, {Kind: "waves", Segments: []pace.Segment{{1, 1, 1}}},
 	} {
 		if _, err := a.Schedule(0); err == nil {
 			t.Errorf("%+v is accepted", a)
@@ -144,7 +145,7 @@ func TestArrivalsRefused(t *testing.T) {
 }
 
 func BenchmarkPoisson(b *testing.B) {
-	s := schedule(b, *Constant(Poisson, 1000), 1)
+	s := schedule(b, *pace.Constant(pace.Poisson, 1000), 1)
 	for range b.N {
 		s.Next()
 	}

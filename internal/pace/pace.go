@@ -1,8 +1,7 @@
-// Package pace says when operation i should start: of a client that is to hold a
-// rate, or of all clients that serve what arrives. It is pure: it reads no clock
-// and never sleeps, and it knows nothing of what the operations do. A schedule
-// never forgives lateness; that is the business of whoever compares it with a
-// clock.
+// Package pace computes intended start times: of the operations of a client with
+// a rate, or of those that arrive at an open system. It is pure: it reads no
+// clock, never sleeps, and knows nothing of the operations. A schedule never
+// skips what is late; its caller compares it with a clock.
 package pace
 
 import (
@@ -24,8 +23,8 @@ const (
 // Kinds lists the shapes.
 func Kinds() []string { return []string{string(Even), string(Poisson), string(Burst)} }
 
-// Never is the start that a schedule gives when none follows: its rate has come
-// to 0 for good.
+// Never is the start that a schedule returns when none follows, because its rate
+// stays 0.
 const Never = time.Duration(math.MaxInt64)
 
 // Schedule yields the intended starts of successive operations, as offsets
@@ -42,17 +41,17 @@ type Schedule struct {
 	phase    float64
 	sum      float64 // of the draws of a Poisson schedule
 	segments []Segment
-	// begin is when the first segment begins, and before how many starts are
-	// expected until then.
+	// begin is the start of the first segment, and before the number of starts
+	// expected before it.
 	begin, before float64
 }
 
-// New makes a schedule of rate starts a second. The phase in [0,1) moves an
+// New returns a schedule of rate starts per second. The phase in [0,1) shifts an
 // even schedule by that share of a gap, so that clients do not start together;
 // seed makes a Poisson schedule repeatable.
 func New(kind Kind, rate, phase float64, seed uint64) (*Schedule, error) {
 	if !(rate > 0) || math.IsInf(rate, 0) {
-		return nil, fmt.Errorf("rate must be positive, not %v", rate)
+		return nil, fmt.Errorf("rate must be positive and finite, not %v", rate)
 	}
 	if phase < 0 || phase >= 1 {
 		return nil, fmt.Errorf("phase must be in [0,1), not %v", phase)
@@ -71,7 +70,7 @@ func newSchedule(kind Kind, segments []Segment, phase float64, seed uint64) (*Sc
 	return &Schedule{kind: kind, seed: seed, phase: phase, segments: segments}, nil
 }
 
-// Next is the intended start of the next operation.
+// Next returns the intended start of the next operation.
 func (s *Schedule) Next() time.Duration {
 	i := s.i
 	s.i++
@@ -81,14 +80,14 @@ func (s *Schedule) Next() time.Duration {
 	}
 	t := s.when(float64(i) + s.phase)
 	if s.kind == Burst {
-		// Start i belongs to the second in which an even schedule would have
-		// it, so that any rate, also below one, is held exactly.
+		// Start i is in the same second as in an even schedule, so that any rate,
+		// also below one, is exact.
 		t = math.Floor(t)
 	}
 	return seconds(t)
 }
 
-// when is the time at which n starts are expected to have been; n does not decrease.
+// when returns the time at which n starts are expected; n does not decrease.
 func (s *Schedule) when(n float64) float64 {
 	for len(s.segments) > 1 && n >= s.before+s.segments[0].total() {
 		s.before += s.segments[0].total()
@@ -115,7 +114,7 @@ func seconds(s float64) time.Duration {
 	return time.Duration(math.Round(s * float64(time.Second)))
 }
 
-// exponential is draw i of a standard exponential distribution.
+// exponential returns draw i of a standard exponential distribution.
 func exponential(seed, i uint64) float64 {
 	z := seed + (i+1)*0x9e3779b97f4a7c15 // splitmix64
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

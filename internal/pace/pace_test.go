@@ -1,4 +1,4 @@
-package pace
+package pace_test
 
 import (
 	"math"
@@ -6,14 +6,16 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/pace"
 )
 
-// Every schedule never decreases, and holds its rate.
+// Schedules never decrease and keep their rate.
 func TestRate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		kind := Kind(rapid.SampledFrom(Kinds()).Draw(t, "kind"))
+		kind := pace.Kind(rapid.SampledFrom(pace.Kinds()).Draw(t, "kind"))
 		rate := rapid.Float64Range(0.1, 5000).Draw(t, "rate")
-		s, err := New(kind, rate, 0.5, rapid.Uint64().Draw(t, "seed"))
+		s, err := pace.New(kind, rate, 0.5, rapid.Uint64().Draw(t, "seed"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,8 +29,8 @@ func TestRate(t *testing.T) {
 			last = next
 		}
 		want := n / rate
-		slack := 1 + 1/rate // a burst may lie a second, an even start a gap off
-		if kind == Poisson {
+		slack := 1 + 1/rate // a burst may be off by a second, an even start by a gap
+		if kind == pace.Poisson {
 			slack = 6 * math.Sqrt(n) / rate
 		}
 		if math.Abs(last.Seconds()-want) > slack {
@@ -38,7 +40,7 @@ func TestRate(t *testing.T) {
 }
 
 func TestEven(t *testing.T) {
-	s, _ := New(Even, 20, 0.5, 0)
+	s, _ := pace.New(pace.Even, 20, 0.5, 0)
 	for i := range 40 {
 		want := 25*time.Millisecond + time.Duration(i)*50*time.Millisecond
 		if got := s.Next(); got != want {
@@ -48,7 +50,7 @@ func TestEven(t *testing.T) {
 }
 
 func TestBurst(t *testing.T) {
-	s, _ := New(Burst, 3, 0, 0)
+	s, _ := pace.New(pace.Burst, 3, 0, 0)
 	for i, want := range []int{0, 0, 0, 1, 1, 1, 2} {
 		if got := s.Next(); got != time.Duration(want)*time.Second {
 			t.Fatalf("start %d at %v, want %d s", i, got, want)
@@ -57,9 +59,9 @@ func TestBurst(t *testing.T) {
 }
 
 func TestPoissonIsRepeatable(t *testing.T) {
-	a, _ := New(Poisson, 10, 0, 7)
-	b, _ := New(Poisson, 10, 0, 7)
-	c, _ := New(Poisson, 10, 0, 8)
+	a, _ := pace.New(pace.Poisson, 10, 0, 7)
+	b, _ := pace.New(pace.Poisson, 10, 0, 7)
+	c, _ := pace.New(pace.Poisson, 10, 0, 8)
 	same := true
 	for range 100 {
 		x := a.Next()
@@ -75,10 +77,10 @@ func TestPoissonIsRepeatable(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
-		kind        Kind
+		kind        pace.Kind
 		rate, phase float64
-	}{{Even, 0, 0}, {Even, -1, 0}, {Even, math.NaN(), 0}, {Even, math.Inf(1), 0}, {Even, 1, 1}, {"waves", 1, 0}} {
-		if _, err := New(c.kind, c.rate, c.phase, 0); err == nil {
+	}{{pace.Even, 0, 0}, {pace.Even, -1, 0}, {pace.Even, math.NaN(), 0}, {pace.Even, math.Inf(1), 0}, {pace.Even, 1, 1}, {"waves", 1, 0}} {
+		if _, err := pace.New(c.kind, c.rate, c.phase, 0); err == nil {
 			t.Errorf("%+v is accepted", c)
 		}
 	}

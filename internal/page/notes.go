@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,10 +16,10 @@ type Note struct {
 	Text   string
 }
 
-// Notes collects the remarks of a section, and stands below it as a block. The
-// same text gets the same number, and so do texts that differ in nothing but
-// figures: a machine that was disturbed all day long would otherwise fill a page
-// with its tenths of seconds.
+// Notes collects the remarks of a section, and stands below it as a block. The same text gets the same number,
+// and so do texts of the same parts that differ in nothing but figures: a machine
+// that was disturbed all day long would otherwise fill a page with its tenths of
+// seconds.
 type Notes struct {
 	section string
 	List    []Note
@@ -29,6 +28,12 @@ type Notes struct {
 
 // NewNotes returns the notes of the section with an id.
 func NewNotes(section string) *Notes { return &Notes{section: section} }
+
+// A remark is made of parts: words, whole numbers, and what has parts of its own.
+// Numbers are figures; in words they are not looked for.
+type hasParts interface {
+	Parts() (words, figures []string) // as metric.Warning has
+}
 
 // noteKind is a text with its figures taken out.
 type noteKind struct {
@@ -43,12 +48,10 @@ type figures struct {
 	least, most string
 }
 
-// figure is a number that stands alone: not the 99 of p99, nor the 500 of a step qr500.
-var figure = regexp.MustCompile(`(^|[ (])\d+(?:[.,]\d+)*`)
-
-// Mark returns the note with a text, a new one if there is none yet.
-func (n *Notes) Mark(text string) Note {
-	words, found := split(text)
+// Mark returns the note of a remark, by its parts: a new one if there is none yet.
+func (n *Notes) Mark(parts ...any) Note {
+	words, found := split(parts)
+	text := strings.Join(interleaved(words, found), "")
 	for i, k := range n.kinds {
 		if slices.Equal(k.words, words) {
 			if k.add(text, found) {
@@ -64,11 +67,11 @@ func (n *Notes) Mark(text string) Note {
 	return n.List[i-1]
 }
 
-// Merged are texts with those that differ only in figures made one.
-func Merged(texts []string) []string {
+// Merged are the texts of remarks, those that differ only in figures made one.
+func Merged(remarks [][]any) []string {
 	n := &Notes{}
-	for _, t := range texts {
-		n.Mark(t)
+	for _, parts := range remarks {
+		n.Mark(parts...)
 	}
 	out := make([]string, len(n.List))
 	for i, note := range n.List {
@@ -77,7 +80,7 @@ func Merged(texts []string) []string {
 	return out
 }
 
-// Has reports whether the very text is among the notes.
+// Has reports whether the very text is among the remarks.
 func (n *Notes) Has(text string) bool {
 	return slices.ContainsFunc(n.kinds, func(k *noteKind) bool { return k.seen[text] })
 }
@@ -89,13 +92,32 @@ func (n *Notes) prefix() string {
 	return first
 }
 
-func split(text string) (words, found []string) {
-	end := 0
-	for _, at := range figure.FindAllStringSubmatchIndex(text, -1) {
-		words, found = append(words, text[end:at[3]]), append(found, text[at[3]:at[1]])
-		end = at[1]
+// split puts the parts of a remark together: words and figures alternate.
+func split(parts []any) (words, found []string) {
+	words = []string{""}
+	for _, part := range parts {
+		switch p := part.(type) {
+		case hasParts:
+			w, f := p.Parts()
+			words[len(words)-1] += w[0]
+			words, found = append(words, w[1:]...), append(found, f...)
+		case int:
+			words, found = append(words, ""), append(found, strconv.Itoa(p))
+		default:
+			words[len(words)-1] += fmt.Sprint(p)
+		}
 	}
-	return append(words, text[end:]), found
+	return words, found
+}
+
+// interleaved are words with the figures between them.
+func interleaved(words, found []string) (out []string) {
+	for i, w := range words {
+		if out = append(out, w); i < len(found) {
+			out = append(out, found[i])
+		}
+	}
+	return out
 }
 
 // add takes a text in; it reports whether it is a new one.

@@ -43,8 +43,8 @@ type text struct {
 // grid is the columns of some tables. A number and what is said of it may stand
 // in columns of their own, so that the numbers stand below each other.
 type grid struct {
-	widths []int // of the first column, and of the others
-	after  []int // of what stands behind a number
+	widths []int  // of the first column, and of the others
+	after  []int  // of what stands behind a number
 	words  []bool // there are words in it, which stand to the left
 	gap    int
 	shown  int // columns that fit, with the first

@@ -77,31 +77,17 @@ func (c *Conn) Parse(ctx context.Context, text string) (*Stmt, error) {
 	c.named++
 	name := "s" + strconv.Itoa(c.named)
 	c.out = append(appendParse(c.out[:0], name, text), syncMessage...)
-	if err := c.run(ctx); err != nil {
+	if err := c.run(ctx, nil); err != nil {
 		return nil, err
 	}
 	return newStmt(c, name, text == commitText), nil
 }
 
-// run asks the question, and reads its answer; rows are dropped.
-func (c *Conn) run(ctx context.Context) error {
+// run asks the question, and hands over the rows of its answer as they are sent.
+// Without each they are dropped, and so is the rest when each has failed.
+func (c *Conn) run(ctx context.Context, each func(b []byte) error) error {
 	if err := c.watch.Begin(ctx); err != nil {
 		return err
-	}
-	c.ask()
-	return c.end(ctx, c.rest())
-}
-
-// query asks the question, and hands over the rows of its answer, whose columns
-// are of these types; nil: they are text, and the server describes them. When
-// each has failed the rest is dropped.
-func (c *Conn) query(ctx context.Context, columns []uint32, types []model.Type, each func(row []model.Value) error) error {
-	if err := c.watch.Begin(ctx); err != nil {
-		return err
-	}
-	read := decode
-	if columns == nil {
-		read = decodeText
 	}
 	var failed error
 	c.ask()
@@ -113,6 +99,20 @@ func (c *Conn) query(ctx context.Context, columns []uint32, types []model.Type, 
 			}
 			return failed
 		}
+		if each != nil && failed == nil {
+			failed = each(b)
+		}
+	}
+}
+
+// query asks the question, and hands over the rows of its answer, whose columns
+// are of these types; nil: they are text, and the server describes them.
+func (c *Conn) query(ctx context.Context, columns []uint32, types []model.Type, each func(row []model.Value) error) error {
+	read := decode
+	if columns == nil {
+		read = decodeText
+	}
+	return c.run(ctx, func(b []byte) error {
 		if columns == nil {
 			columns = c.columns
 		}
@@ -120,13 +120,12 @@ func (c *Conn) query(ctx context.Context, columns []uint32, types []model.Type, 
 		if types == nil {
 			n = len(columns)
 		}
-		if failed == nil {
-			failed = decodeRow(b, c.rowOf(n), columns, types, read)
+		row := c.rowOf(n)
+		if err := decodeRow(b, row, columns, types, read); err != nil {
+			return err
 		}
-		if failed == nil {
-			failed = each(c.row[:n])
-		}
-	}
+		return each(row)
+	})
 }
 
 // rowOf is a row of n values, in memory that is used again.
@@ -152,7 +151,7 @@ func (c *Conn) ExecText(ctx context.Context, text string) (rows, id int64, err e
 	if err := c.encode(text); err != nil {
 		return 0, 0, err
 	}
-	if err := c.run(ctx); err != nil {
+	if err := c.run(ctx, nil); err != nil {
 		return 0, 0, err
 	}
 	if c.undone && text == commitText {

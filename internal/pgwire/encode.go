@@ -64,11 +64,13 @@ func appendValue(b []byte, oid uint32, v model.Value) ([]byte, error) {
 	case model.Int, model.Time:
 		return appendInt(b, oid, v.Int())
 	case model.Float:
-		return appendFloat(b, oid, v.Float())
-	}
-	switch oid {
-	case oidText, oidChar, oidBytes:
-		return append(b, v.Buf()...), nil
+		if oid == oidFloat8 {
+			return binary.BigEndian.AppendUint64(b, math.Float64bits(v.Float())), nil
+		}
+	default:
+		if oid == oidText || oid == oidChar || oid == oidBytes {
+			return append(b, v.Buf()...), nil
+		}
 	}
 	return nil, fmt.Errorf("a %s cannot be given for a column of type %d", v.Type(), oid)
 }
@@ -90,13 +92,6 @@ func appendInt(b []byte, oid uint32, n int64) ([]byte, error) {
 		return binary.BigEndian.AppendUint64(b, uint64(n-epoch)), nil
 	}
 	return nil, fmt.Errorf("a number cannot be given for a column of type %d", oid)
-}
-
-func appendFloat(b []byte, oid uint32, f float64) ([]byte, error) {
-	if oid != oidFloat8 {
-		return nil, fmt.Errorf("a float cannot be given for a column of type %d", oid)
-	}
-	return binary.BigEndian.AppendUint64(b, math.Float64bits(f)), nil
 }
 
 // decoder reads a value that is not NULL as one of type t. Text and bytes share
@@ -144,7 +139,7 @@ func decode(b []byte, oid uint32, t model.Type) (model.Value, error) {
 	case oid == oidText && t == model.String:
 		return model.StringValue(b), nil
 	case oid == oidChar && t == model.String:
-		return model.StringValue(trimBlanks(b)), nil
+		return model.StringValue(bytes.TrimRight(b, " ")), nil
 	case oid == oidBytes && t == model.Bytes:
 		return model.BytesValue(b), nil
 	case oid == oidNumeric && (t == model.Int || t == model.Float):
@@ -174,7 +169,7 @@ func decodeText(b []byte, oid uint32, t model.Type) (model.Value, error) {
 		return decodeBytes(b)
 	}
 	if oid == oidChar {
-		b = trimBlanks(b)
+		b = bytes.TrimRight(b, " ")
 	}
 	return model.StringValue(b), nil
 }
@@ -226,12 +221,4 @@ func leadingNumber(b []byte) (n int, rest []byte, ok bool) {
 		n, b, ok = 10*n+int(b[0]-'0'), b[1:], true
 	}
 	return n, b, ok
-}
-
-// trimBlanks takes away the blanks that text of a fixed length is padded with.
-func trimBlanks(b []byte) []byte {
-	for len(b) > 0 && b[len(b)-1] == ' ' {
-		b = b[:len(b)-1]
-	}
-	return b
 }

@@ -140,16 +140,6 @@ func (l *link) next() ([]byte, error) {
 	}
 }
 
-// rest reads the rest of the answer, without its rows.
-func (l *link) rest() error {
-	for {
-		row, err := l.next()
-		if row == nil {
-			return err
-		}
-	}
-}
-
 // longest is how long a message may be: a value takes at most 1 GB.
 const longest = 1 << 30
 

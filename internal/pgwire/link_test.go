@@ -318,8 +318,7 @@ func TestFarewell(t *testing.T) {
 	c, far := pair(t, true)
 	_, err := far.Write([]byte(told(commandComplete, "UPDATE 1\x00") + ready + notice))
 	must(t, err)
-	c.ask() // nothing; what was told is read together with the notice
-	must(t, c.rest())
+	must(t, c.run(t.Context(), nil)) // nothing is asked; what was told is read together with the notice
 	heard := make(chan string, 1)
 	go func() {
 		b := make([]byte, len(terminateMessage))

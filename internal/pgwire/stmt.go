@@ -43,7 +43,7 @@ func (s *Stmt) Exec(ctx context.Context, args []model.Value, order []int) (rows,
 		return 0, 0, err
 	}
 	c := s.conn
-	if err := c.run(ctx); err != nil {
+	if err := c.run(ctx, nil); err != nil {
 		return 0, 0, err
 	}
 	// The commit of a transaction that has failed undoes it, and is no error
@@ -105,26 +105,63 @@ func (c *Conn) Pipeline(ctx context.Context, queries []*Stmt, types [][]model.Ty
 		}
 	}
 	c.out = append(c.out, syncMessage...)
-	if err := c.watch.Begin(ctx); err != nil {
-		return err
-	}
-	c.ask()
-	var failed error
-	for {
-		b, err := c.next()
-		if b == nil {
-			if err := c.end(ctx, err); err != nil {
-				return err
-			}
-			return failed
-		}
-		if failed != nil {
-			continue
-		}
+	return c.run(ctx, func(b []byte) error {
 		i := c.done
 		row := c.rowOf(len(types[i]))
-		if failed = decodeRow(b, row, queries[i].columns, types[i], decode); failed == nil {
-			failed = each(i, row)
+		if err := decodeRow(b, row, queries[i].columns, types[i], decode); err != nil {
+			return err
+		}
+		return each(i, row)
+	})
+}
+
+// Copy copies batches of rows into columns of a table: each is atomic and durable
+// as an INSERT is, but not planned, and put into pages many rows at a time.
+type Copy struct {
+	conn  *Conn
+	text  string
+	types []uint32 // of the columns
+	buf   []byte
+}
+
+// PrepareCopy readies copying, into names as SQL writes them.
+func (c *Conn) PrepareCopy(ctx context.Context, table, columns string) (*Copy, error) {
+	s, err := c.Parse(ctx, "SELECT "+columns+" FROM "+table)
+	if err != nil {
+		return nil, err
+	}
+	return &Copy{conn: c, text: "COPY " + table + " (" + columns + ") FROM STDIN (FORMAT binary)", types: slices.Clone(s.columns)}, nil
+}
+
+// Exec copies rows.
+func (s *Copy) Exec(ctx context.Context, args []model.Value) (rows int64, err error) {
+	if err := s.encode(args); err != nil {
+		return 0, err
+	}
+	c := s.conn
+	c.out = appendCopy(c.out[:0], s.text, s.buf)
+	err = c.run(ctx, nil)
+	return c.rows, err
+}
+
+// copyHeader begins the binary format: its signature, no flags, and no extension.
+const copyHeader = "PGCOPY\n\xff\r\n\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+
+// encode writes the rows as COPY takes them.
+func (s *Copy) encode(args []model.Value) (err error) {
+	width := len(s.types)
+	if len(args)%width != 0 {
+		return fmt.Errorf("%d arguments for rows of %d columns", len(args), width)
+	}
+	s.buf = append(s.buf[:0], copyHeader...)
+	for i, v := range args {
+		if i%width == 0 {
+			s.buf = binary.BigEndian.AppendUint16(s.buf, uint16(width))
+		}
+		if s.buf, err = appendSized(s.buf, s.types[i%width], v); err != nil {
+			return err
 		}
 	}
+	s.buf = binary.BigEndian.AppendUint16(s.buf, ^uint16(0))
+	return nil
 }

@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// few is how many problems of one kind anybody reads.
+// few is the number of problems of one kind that are shown.
 const few = 20
 
-// varying is what differs between problems of one kind: what was quoted, and
-// words with digits or of paths.
+// varying matches what differs between problems of one kind: quoted text, and
+// words with digits or slashes.
 var varying = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\S*[\d/]\S*`)
 
-// Few joins texts about problems into one, in their order. Of problems whose
-// reasons differ in names and numbers only, the first are shown, and how many
-// there are more.
+// Few joins descriptions of problems, in their order. Of problems whose reasons
+// differ only in names and numbers, it keeps the first and counts the rest.
 func Few(texts, reasons []string) string {
 	seen, last := map[string]int{}, map[string]int{} // by kind
 	kinds := make([]string, len(texts))

@@ -1,10 +1,9 @@
-// Package plain takes out of texts what a terminal or a page would obey instead
-// of show: control characters, and those that turn the direction of writing.
-// Names, notes and messages come from files and servers of others. What is taken
-// out is written as \u001b, which in JSON still means the same.
+// Package plain escapes characters that a terminal or a page would interpret
+// instead of show: control characters, and those that change the direction of
+// writing. Names, notes and messages come from foreign files and servers. They
+// are escaped as \u001b, which is valid in JSON.
 //
-// It knows nothing of Markdown or HTML, which have characters of their own to
-// escape.
+// It knows nothing of Markdown and HTML, which need escapes of their own.
 package plain
 
 import (
@@ -17,16 +16,16 @@ import (
 	"unicode/utf8"
 )
 
-// shown tells whether a character is shown as itself: all but control characters
-// and those that are invisible. Lines end and columns begin as they did.
+// shown reports whether a character is written as it is: all but control and
+// invisible characters. Line ends and tabs stay.
 func shown(r rune) bool {
 	return r == '\n' || r == '\t' || r >= ' ' && r < 0x7f || r > 0x9f && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
-// Text returns a text of several lines with what is not shown written out.
+// Text returns a text of several lines with unsafe characters escaped.
 func Text(s string) string { return escape(s, shown) }
 
-// Line returns a name or a message as one line: line ends and tabs are spaces.
+// Line returns a name or a message as one line: line ends and tabs become spaces.
 func Line(s string) string {
 	return Text(strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || r == '\r' {
@@ -43,7 +42,7 @@ func escape(s string, shown func(rune) bool) string {
 	}
 	var b strings.Builder
 	b.WriteString(s[:at])
-	for _, r := range s[at:] { // bytes that are no UTF-8 become U+FFFD
+	for _, r := range s[at:] { // invalid UTF-8 becomes U+FFFD
 		switch {
 		case shown(r):
 			b.WriteRune(r)
@@ -57,17 +56,17 @@ func escape(s string, shown func(rune) bool) string {
 	return b.String()
 }
 
-// Writer writes what it is given as Text does, to a terminal, a pipe or a file.
+// Writer escapes what is written to it, as Text does.
 type Writer struct {
 	raw  io.Writer
-	rest []byte // the beginning of a character that goes on in the next write
+	rest []byte // an incomplete character at the end of the last write
 }
 
-// NewWriter returns a Writer to another one.
+// NewWriter returns a Writer to w.
 func NewWriter(w io.Writer) *Writer { return &Writer{raw: w} }
 
-// Raw returns the writer behind a Writer, and any other as it is, to those who
-// draw on the terminal: they take care of the texts themselves.
+// Raw returns the writer below a Writer, and any other unchanged. It is for code
+// that draws on the terminal and escapes texts itself.
 func Raw(w io.Writer) io.Writer {
 	if p, ok := w.(*Writer); ok {
 		return p.raw
@@ -89,7 +88,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// partial is how many bytes at the end begin a character that is not complete.
+// partial returns the number of bytes at the end that are an incomplete character.
 func partial(b []byte) int {
 	for n := 1; n <= min(len(b), utf8.UTFMax-1); n++ {
 		if c := b[len(b)-n]; utf8.RuneStart(c) {

@@ -1,4 +1,4 @@
-package plain
+package plain_test
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/plain"
 )
 
 func TestText(t *testing.T) {
@@ -24,17 +26,17 @@ func TestText(t *testing.T) {
 		"a\u2028b":                  `a\u2028b`,
 		"\U000e0041":                `\udb40\udc41`,
 	} {
-		if got := Text(in); got != want {
+		if got := plain.Text(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}
-	if got := Line("a\nb\tc\r\x1b"); got != `a b c \u001b` {
+	if got := plain.Line("a\nb\tc\r\x1b"); got != `a b c \u001b` {
 		t.Errorf("%q", got)
 	}
 }
 
-// However a text is cut into writes, the same is written, and JSON still means
-// the same.
+// The output does not depend on how a text is split into writes, and JSON keeps
+// its meaning.
 func TestWriter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("\x1b\u009b\u202e\U000e0041\n\\\""))), 0, 40, -1).Draw(t, "text")
@@ -43,7 +45,7 @@ func TestWriter(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		w := NewWriter(&out)
+		w := plain.NewWriter(&out)
 		for b := quoted; len(b) > 0; {
 			n := rapid.IntRange(1, len(b)).Draw(t, "n")
 			if got, err := w.Write(b[:n]); got != n || err != nil {
@@ -51,7 +53,7 @@ func TestWriter(t *testing.T) {
 			}
 			b = b[n:]
 		}
-		if out.String() != Text(string(quoted)) {
+		if out.String() != plain.Text(string(quoted)) {
 			t.Errorf("%q is written as %q", quoted, out.String())
 		}
 		if strings.ContainsFunc(out.String(), func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) {
@@ -66,7 +68,7 @@ func TestWriter(t *testing.T) {
 
 func TestRaw(t *testing.T) {
 	var b bytes.Buffer
-	if Raw(NewWriter(&b)) != &b || Raw(&b) != &b {
+	if plain.Raw(plain.NewWriter(&b)) != &b || plain.Raw(&b) != &b {
 		t.Error("another writer")
 	}
 }
@@ -83,7 +85,7 @@ func TestFew(t *testing.T) {
 			add(fmt.Sprintf("rows is %d, but in /logs/%d.log:3 it is 7", i, i))
 		}
 	}
-	got := strings.Split(Few(texts, reasons), "\n")
+	got := strings.Split(plain.Few(texts, reasons), "\n")
 	if len(got) != 1+20+1+13 {
 		t.Errorf("%d lines", len(got))
 	}
@@ -91,7 +93,7 @@ func TestFew(t *testing.T) {
 	if more < 1 || got[more-1] != `at: unknown key "k\"19"` {
 		t.Errorf("%q", got)
 	}
-	if got := Few(texts[:3], reasons[:3]); got != strings.Join(texts[:3], "\n") {
+	if got := plain.Few(texts[:3], reasons[:3]); got != strings.Join(texts[:3], "\n") {
 		t.Errorf("%q", got)
 	}
 }

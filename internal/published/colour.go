@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/stat"
 )
 
@@ -125,10 +126,6 @@ func Promise(value, promised float64) Colour {
 	return Red
 }
 
-// missedSLA is the doubt about the numbers of a step beside which a promised rate
-// was not held.
-const missedSLA = "SLA missed"
-
 // Colours returns those of the cells of a test: of its rates, or of their ratios
 // to the base. Only rates have published colours.
 func Colours(r *compare.Relative, row *compare.RelativeRow, absolute bool) []Colour {
@@ -139,7 +136,7 @@ func Colours(r *compare.Relative, row *compare.RelativeRow, absolute bool) []Col
 	var rates []Rate
 	for i := range row.Cells {
 		c := &row.Cells[i]
-		rates = append(rates, Rate{Value: Round(c.Number), Missed: slices.Contains(c.Doubts, missedSLA)})
+		rates = append(rates, Rate{Value: Round(c.Number), Missed: slices.Contains(c.Doubts, metric.SLAMissed.Kind().Short)})
 	}
 	if absolute {
 		return Rates(rates)

@@ -175,10 +175,8 @@ func (v view) costs() map[string]float64 {
 
 // value is the run's number under a key; NaN if there is none, or no such key.
 func value(r *compare.Run, k compare.Key, ok bool) float64 {
-	for i := range r.Step.Rows {
-		if row := &r.Step.Rows[i]; ok && compare.KeyOf(row) == k {
-			return row.Value
-		}
+	if row := r.Row(k); ok && row != nil {
+		return row.Value
 	}
 	return math.NaN()
 }

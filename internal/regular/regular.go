@@ -1,6 +1,6 @@
-// Package regular opens files that others may have made. It waits for nobody: a
-// pipe without a writer, or a device, is an error and not a hang. It knows
-// nothing of what is in them.
+// Package regular opens regular files and refuses all others: a pipe without a
+// writer, or a device, is an error instead of a hang. It knows nothing of their
+// contents.
 package regular
 
 import (
@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// The errors of files that are not read.
+// The errors of files that are refused.
 var (
-	ErrNot = errors.New("it is not a regular file")
-	ErrBig = errors.New("it is larger than any such file")
+	ErrNot = errors.New("not a regular file")
+	ErrBig = errors.New("larger than any such file")
 )
 
-// Open opens a regular file for reading; a link may lead to it.
+// Open opens a regular file for reading; links are followed.
 func Open(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ENXIO) { // a socket
@@ -32,7 +32,7 @@ func Open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// Check returns an error unless the open file is a regular one.
+// Check returns an error unless an open file is a regular one.
 func Check(f *os.File) error {
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
@@ -41,7 +41,7 @@ func Check(f *os.File) error {
 	return named(f.Name(), err)
 }
 
-// ReadFile reads a regular file of at most that many bytes.
+// ReadFile reads a regular file of at most a number of bytes.
 func ReadFile(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -55,7 +55,7 @@ func ReadFile(path string, most int64) ([]byte, error) {
 	return b, named(path, err)
 }
 
-// named puts the file's name before an error that does not have it.
+// named adds the file's name to an error that lacks it.
 func named(path string, err error) error {
 	var has *os.PathError
 	if err == nil || errors.As(err, &has) {

@@ -1,4 +1,4 @@
-package regular
+package regular_test
 
 import (
 	"errors"
@@ -7,12 +7,15 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"rumbench/internal/regular"
 )
 
-// What is no regular file is an error at once, though nobody writes to the pipe.
+// Anything but a regular file is an error at once, also a pipe without a writer.
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
-	pipe, socket, file, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "socket"), filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	pipe, socket := filepath.Join(dir, "pipe"), filepath.Join(dir, "socket")
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
 	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +25,7 @@ func TestOpen(t *testing.T) {
 	}
 	defer l.Close()
 	for _, path := range []string{pipe, socket, dir, "/dev/null", "/dev/zero"} {
-		if f, err := Open(path); !errors.Is(err, ErrNot) {
+		if f, err := regular.Open(path); !errors.Is(err, regular.ErrNot) {
 			t.Errorf("%s: %v, %v", path, f, err)
 		}
 	}
@@ -32,13 +35,13 @@ func TestOpen(t *testing.T) {
 	if err := os.Symlink(file, link); err != nil {
 		t.Fatal(err)
 	}
-	if b, err := ReadFile(link, 5); err != nil || string(b) != "12345" {
+	if b, err := regular.ReadFile(link, 5); err != nil || string(b) != "12345" {
 		t.Errorf("%q, %v", b, err)
 	}
-	if _, err := ReadFile(file, 4); !errors.Is(err, ErrBig) {
+	if _, err := regular.ReadFile(file, 4); !errors.Is(err, regular.ErrBig) {
 		t.Errorf("a file that is too large: %v", err)
 	}
-	if _, err := Open(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := regular.Open(filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }

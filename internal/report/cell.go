@@ -75,7 +75,7 @@ func (c *campaign) plainCell(num number, n *page.Notes) page.Cell {
 		return page.Absent(num.Missing)
 	}
 	cell := page.Cell{Text: num.String(), Title: num.Hover(), Number: true, Value: num.Value, Data: c.data(num), Tag: num.Few()}
-	for _, w := range metric.Texts(num.Warnings) {
+	for _, w := range num.Warnings {
 		cell.Note(n.Mark(w))
 	}
 	return cell

@@ -135,7 +135,7 @@ func readRows(b []byte) (rows []metric.Row, err error) {
 					row.MaxOf = row.N
 				}
 				for _, w := range t.Warnings[strconv.Itoa(i)] {
-					row.Warnings = append(row.Warnings, metric.Untyped(e.Warnings[w]))
+					row.Warnings = append(row.Warnings, metric.Warning{Text: e.Warnings[w], Code: e.Codes[w]})
 				}
 				if !math.IsNaN(row.Value) {
 					rows = append(rows, row)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
@@ -41,33 +40,34 @@ func legend(targets []*target, class string) page.Legend {
 
 // banners are the things that a reader must know before any number.
 func banners(in Input, c *campaign) []string {
-	var out []string
+	var out [][]any
+	say := func(parts ...any) { out = append(out, parts) }
 	if levels := c.Durability(); levels != "" {
-		out = append(out, DurabilityDiffers(levels))
+		say(DurabilityDiffers(levels))
 	}
 	if caches := c.UnequalCaches(); caches != "" {
-		out = append(out, "Caches are not equal: "+caches+". Reads, CPU and memory depend on it.")
+		say("Caches are not equal: " + caches + ". Reads, CPU and memory depend on it.")
 	}
-	out = append(out, in.Warnings...)
-	out = append(out, otherWork(c)...)
+	for _, w := range slices.Concat(in.Warnings, otherWork(c)) {
+		say(w)
+	}
 	if differ := hostsDiffer(c); differ != "" {
-		out = append(out, differ)
+		say(differ)
 	}
 	if apart := ranApart(c.Targets[0], c.Targets); apart != "" {
-		out = append(out, apart)
+		say(apart)
 	}
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
-			name := fmt.Sprintf("%s, trial %d", t.Name, trial.Trial)
 			switch trial.Status {
 			case result.Complete:
 			case result.Running:
-				out = append(out, name+" did not end: it still runs, or was killed. What was measured before is shown.")
+				say(t.Name, ", trial ", trial.Trial, " did not end: it still runs, or was killed. What was measured before is shown.")
 			default:
-				out = append(out, name+": "+string(trial.Status)+sentenceTail(trial.Reason, trial.Hint))
+				say(t.Name, ", trial ", trial.Trial, ": ", trial.Status, sentenceTail(trial.Reason, trial.Hint))
 			}
-			for _, w := range metric.Texts(trial.Warnings) {
-				out = append(out, name+": "+w)
+			for _, w := range trial.Warnings {
+				say(t.Name, ", trial ", trial.Trial, ": ", w)
 			}
 		}
 	}

@@ -226,8 +226,7 @@ func meanCell(t *target, g *compare.RelativeGroup, m *compare.Mean, n *page.Note
 	}
 	cell := page.Cell{Text: twoDecimals(m.Ratio), Title: fmt.Sprintf("of %d of %d tests", m.Tests, len(g.Rows)), Number: true}
 	if len(m.Left) > 0 {
-		cell.Note(n.Mark(fmt.Sprintf("%s, %s: the mean is of %d of %d tests, without %s.",
-			t.Name, g.Group, m.Tests, len(g.Rows), quantity.Joined(m.Left))))
+		cell.Note(n.Mark(t.Name, ", ", g.Group, ": the mean is of ", m.Tests, " of ", len(g.Rows), " tests, without "+quantity.Joined(m.Left)+"."))
 	}
 	return cell
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rumbench/internal/figure"
+	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
 )
@@ -151,7 +152,6 @@ func promiseCell(s *step, t *target, n *page.Notes) (page.Cell, bool) {
 			low = &num
 		}
 	}
-	doubts := strings.Join(s.Doubts(t), ", ")
 	if low == nil {
 		if s.rated() {
 			return page.Absent("not measured here"), false
@@ -160,11 +160,11 @@ func promiseCell(s *step, t *target, n *page.Notes) (page.Cell, bool) {
 	}
 	c := s.c.plainCell(*low, n)
 	c.Text, c.Ratio = "held", fmt.Sprintf("%s of intervals", quantity.Share(low.Value))
-	if strings.Contains(doubts, "SLA missed") {
-		c.Text, c.Tag = "missed", doubts
+	if s.Refused(t, metric.SLAMissed) {
+		c.Text, c.Tag = "missed", strings.Join(s.Doubts(t), ", ")
 	}
-	if strings.Contains(doubts, "saturated") {
-		c.Tag = "saturated"
+	if s.Refused(t, metric.Saturated) {
+		c.Tag = metric.Saturated.Kind().Short
 	}
 	return c, true
 }

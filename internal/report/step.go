@@ -70,9 +70,9 @@ func stepTables(s *step, n *page.Notes) []page.Table {
 func markRemarks(s *step, n *page.Notes) {
 	for _, t := range s.c.Targets {
 		for _, r := range s.Runs[t] {
-			for _, text := range slices.Concat(metric.Texts(r.Step.Warnings), r.Step.Notes) {
-				if !n.Has(text) {
-					n.Mark(fmt.Sprintf("%s, trial %d: %s", t.Name, r.Trial.Trial, text))
+			for _, w := range slices.Concat(r.Step.Warnings, r.Step.Notes) {
+				if !n.Has(w.Text) {
+					n.Mark(t.Name, ", trial ", r.Trial.Trial, ": ", w)
 				}
 			}
 		}
@@ -81,30 +81,30 @@ func markRemarks(s *step, n *page.Notes) {
 
 // statusLines report runs that did not end well.
 func statusLines(s *step) []string {
-	var out []string
+	var out [][]any
 	for _, t := range s.c.Targets {
 		out = append(out, missingTrials(s, t)...)
 		for _, r := range s.Runs[t] {
 			if r.Step.Status != result.Complete {
-				out = append(out, fmt.Sprintf("%s, trial %d: %s%s", t.Name, r.Trial.Trial, r.Step.Status, sentenceTail(r.Trial.Reason, "")))
+				out = append(out, []any{t.Name, ", trial ", r.Trial.Trial, ": ", r.Step.Status, sentenceTail(r.Trial.Reason, "")})
 			}
 		}
-		if d := s.Doubts(t); slices.Contains(d, "SLA missed") || slices.Contains(d, "saturated") {
-			out = append(out, t.Name+": "+strings.Join(d, ", ")+". Its numbers in this step are not comparable.")
+		if s.Refused(t, metric.SLAMissed) || s.Refused(t, metric.Saturated) {
+			out = append(out, []any{t.Name + ": " + strings.Join(s.Doubts(t), ", ") + ". Its numbers in this step are not comparable."})
 		}
 	}
 	return page.Merged(out)
 }
 
 // missingTrials reports which trials of a target did not come to the step.
-func missingTrials(s *step, t *target) []string {
+func missingTrials(s *step, t *target) [][]any {
 	if len(s.Runs[t]) == 0 {
-		return []string{s.Absence(t, key{})}
+		return [][]any{{s.Absence(t, key{})}}
 	}
-	var out []string
+	var out [][]any
 	for _, trial := range t.Trials {
 		if !slices.ContainsFunc(s.Runs[t], func(r run) bool { return r.Trial == trial }) {
-			out = append(out, fmt.Sprintf("%s, trial %d, did not come to this step%s", t.Name, trial.Trial, sentenceTail(trial.Reason, "")))
+			out = append(out, []any{t.Name, ", trial ", trial.Trial, ", did not come to this step", sentenceTail(trial.Reason, "")})
 		}
 	}
 	return out

@@ -109,7 +109,7 @@ func summaryCell(s *step, t *target, m measure, n *page.Notes) page.Cell {
 	}
 	num := s.number(t, k)
 	c := page.Cell{Text: num.Whole(), Number: true}
-	for _, w := range metric.Texts(num.Warnings) {
+	for _, w := range num.Warnings {
 		c.Note(n.Mark(w))
 	}
 	return c
@@ -156,8 +156,8 @@ func answerLines(s *step, n *page.Notes) (out []string) {
 	for _, a := range answersOf(s) {
 		line := a.String()
 		for _, k := range s.Keys("highest_rate") {
-			for _, doubt := range metric.Texts(s.number(a.target, k).Warnings) {
-				line += fmt.Sprintf(" ⚠%d", n.Mark(a.target.Name+" in "+s.Name+": "+doubt).Number)
+			for _, doubt := range s.number(a.target, k).Warnings {
+				line += fmt.Sprintf(" ⚠%d", n.Mark(a.target.Name, " in ", s.Name, ": ", doubt).Number)
 			}
 		}
 		out = append(out, line)

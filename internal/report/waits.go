@@ -10,7 +10,6 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
-	"rumbench/internal/result"
 )
 
 // roleDocs say what the roles are about.
@@ -136,9 +135,9 @@ func clientWords(s *step, keys []key) page.List {
 			who += fmt.Sprintf(", trial %d", r.Trial.Trial)
 		}
 		words := "it was not found to be the bottleneck."
-		for _, text := range slices.Concat(metric.Texts(r.Step.Warnings), r.Step.Notes) {
-			if strings.HasPrefix(text, result.ClientBound) || strings.HasPrefix(text, result.ClientWaited) {
-				words = strings.TrimSuffix(text, ".") + "."
+		for _, w := range slices.Concat(r.Step.Warnings, r.Step.Notes) {
+			if slices.Contains(metric.AboutClient, w.Code) {
+				words = strings.TrimSuffix(w.Text, ".") + "."
 				break
 			}
 		}
@@ -153,7 +152,7 @@ func clientWords(s *step, keys []key) page.List {
 		line := r.Step.Find("server_runqueue_us", "", keys[0].Per)
 		if line != nil && line.Value >= 0.01*whole {
 			part := line.Value / whole
-			inLine = ", less up to " + shareText(part) + " for which the server’s own threads stood in line for a processor"
+			inLine = ", less up to " + shareText(part) + " for which the server’s own threads waited for CPU"
 		}
 		out.Items = append(out.Items, page.Item{Text: fmt.Sprintf("%s: the server waited for its client for %s of the "+
 			"sessions’ time%s; %s", who, shareText(share.Value), inLine, words)})

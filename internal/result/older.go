@@ -8,30 +8,31 @@ import (
 	"rumbench/workload"
 )
 
-// disturbed is in the warning of a number that an older build took to hold what
-// other programs did.
-const disturbed = "somebody else used"
-
-// putOff begins the warning of a number that an older build took for a lower bound.
-const putOff = "lower bound: "
-
-// markWarned marks the numbers that an older build warned of in words only.
-func (t *Trial) markWarned() {
-	for i := range t.Steps {
-		for k := range t.Steps[i].Rows {
-			r := &t.Steps[i].Rows[k]
-			r.Disturbed = r.Disturbed || slices.ContainsFunc(r.Warnings, func(w metric.Warning) bool { return strings.Contains(w.Text, disturbed) })
-			r.AtLeast = r.AtLeast || slices.ContainsFunc(r.Warnings, func(w metric.Warning) bool { return strings.HasPrefix(w.Text, putOff) })
+// readOlder makes what an older build wrote what this one would have written.
+func (t *Trial) readOlder() {
+	typed := map[string]metric.Warning{} // the same texts recur
+	read := func(list []metric.Warning) {
+		for i := range list {
+			text := list[i].Text
+			if list[i].Code != "" {
+				continue
+			}
+			if _, known := typed[text]; !known {
+				typed[text] = metric.Read(text)
+			}
+			list[i] = typed[text]
 		}
 	}
-}
-
-// rename gives metrics that an older build called otherwise their names.
-func (t *Trial) rename() {
+	read(t.Warnings)
 	for i := range t.Steps {
-		for k := range t.Steps[i].Rows {
-			r := &t.Steps[i].Rows[k]
+		s := &t.Steps[i]
+		read(s.Warnings)
+		read(s.Notes)
+		for k := range s.Rows {
+			r := &s.Rows[k]
 			r.Metric = metric.CurrentName(r.Metric)
+			read(r.Warnings)
+			r.Mark()
 		}
 	}
 }
@@ -124,16 +125,13 @@ func parts(name, separators string) []string {
 
 // accessByName goes by the words in a step's name.
 func accessByName(name string) workload.Access {
-	name = strings.ToLower(name)
-	has := func(words ...string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(name, w) })
-	}
+	has := func(word string) bool { return strings.Contains(strings.ToLower(name), word) }
 	switch {
 	case has("point"):
 		return workload.PointAccess
-	case has("delete", "insert", "update", "write"):
+	case slices.ContainsFunc([]string{"delete", "insert", "update", "write"}, has):
 		return workload.WriteAccess
-	case has("range", "scan", "read-only"):
+	case slices.ContainsFunc([]string{"range", "scan", "read-only"}, has):
 		return workload.RangeAccess
 	}
 	return workload.OtherAccess
@@ -143,48 +141,31 @@ func accessByName(name string) workload.Access {
 // those: queries that are all lookups make a point test. What else the same
 // clients do counts too; what others do beside them does not.
 func accessByKinds(s *Step) workload.Access {
-	var about, beside []string
+	var about, beside []workload.Access
 	for _, g := range s.Groups {
-		var own, others []string
+		own := func(op string) bool { return op == s.Primary || g.Of[op] == s.Primary }
+		does := slices.ContainsFunc(g.Ops, own)
 		for _, op := range g.Ops {
-			if op == s.Primary || g.Of[op] == s.Primary {
-				own = append(own, op)
-			} else {
-				others = append(others, op)
+			switch {
+			case own(op), !does && g.Name == s.Primary: // of what they are varieties was not recorded
+				about = append(about, accessOf(op))
+			case does:
+				beside = append(beside, accessOf(op))
 			}
-		}
-		if len(own) == 0 && g.Name == s.Primary {
-			own, others = others, nil // of what they are varieties was not recorded
-		}
-		if len(own) > 0 {
-			about, beside = append(about, own...), append(beside, others...)
 		}
 	}
 	if len(about) == 0 {
-		about = []string{s.Primary}
+		about = []workload.Access{accessOf(s.Primary)}
 	}
-	found := accessOf(about[0])
-	for _, kind := range about[1:] {
-		if a := accessOf(kind); a != found && (a == workload.OtherAccess || found == workload.OtherAccess) {
-			return workload.OtherAccess // what is in it is unknown
-		} else if a != found {
-			found = workload.MixedAccess
+	if slices.Contains(about, workload.OtherAccess) {
+		return workload.OtherAccess // what is in it is unknown
+	}
+	for _, a := range append(about, beside...) {
+		if a != about[0] && a != workload.OtherAccess {
+			return workload.MixedAccess
 		}
 	}
-	for _, kind := range beside {
-		if a := accessOf(kind); found != workload.OtherAccess && a != workload.OtherAccess && a != found {
-			found = workload.MixedAccess
-		}
-	}
-	return found
-}
-
-// accessWords are the words that say what an operation does.
-var accessWords = map[string]workload.Access{
-	"insert": workload.WriteAccess, "update": workload.WriteAccess, "delete": workload.WriteAccess, "write": workload.WriteAccess,
-	"put": workload.WriteAccess, "replace": workload.WriteAccess, "upsert": workload.WriteAccess,
-	"point": workload.PointAccess, "get": workload.PointAccess, "read": workload.PointAccess, "lookup": workload.PointAccess,
-	"range": workload.RangeAccess, "scan": workload.RangeAccess,
+	return about[0]
 }
 
 // accessOf goes by the words in an operation kind's name: mixed where they
@@ -192,12 +173,20 @@ var accessWords = map[string]workload.Access{
 func accessOf(kind string) workload.Access {
 	found := workload.OtherAccess
 	for _, word := range parts(kind, " -_.") {
-		switch a, known := accessWords[word]; {
-		case !known || a == found:
-		case found != workload.OtherAccess:
-			return workload.MixedAccess
-		default:
+		a := workload.OtherAccess
+		switch word {
+		case "insert", "update", "delete", "write", "put", "replace", "upsert":
+			a = workload.WriteAccess
+		case "point", "get", "read", "lookup":
+			a = workload.PointAccess
+		case "range", "scan":
+			a = workload.RangeAccess
+		}
+		switch {
+		case found == workload.OtherAccess:
 			found = a
+		case a != workload.OtherAccess && a != found:
+			return workload.MixedAccess
 		}
 	}
 	return found

@@ -12,25 +12,24 @@ import (
 	"rumbench/internal/fsize"
 )
 
-// emptyNote is the file below Dir that says what the server's files took before
-// anything was made in it.
-const emptyNote = "empty.json"
+// emptyFile is the file below Dir that holds the sizes of the empty server.
+const emptyFile = "empty.json"
 
-// NoteEmpty measures, by a class of each file, what the server's files take. It
-// is called before anything is made in the server. Of data that was there before
-// it reads what was noted then.
+// NoteEmpty measures the sizes of the server's files by class and stores them. It
+// is called before anything is created in the server. For data of an earlier
+// start it reads what was stored then.
 func (s *Server) NoteEmpty(class func(path string) engine.FileClass) error {
-	note := filepath.Join(s.Dir, emptyNote)
+	path := filepath.Join(s.Dir, emptyFile)
 	if !s.made {
-		b, err := os.ReadFile(note)
+		b, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it is not known
+			return nil // unknown
 		}
 		if err != nil {
 			return err
 		}
 		if err := json.Unmarshal(b, &s.empty); err != nil {
-			return fmt.Errorf("read %s: %w", note, err)
+			return fmt.Errorf("parse %s: %w", path, err)
 		}
 		return nil
 	}
@@ -47,9 +46,9 @@ func (s *Server) NoteEmpty(class func(path string) engine.FileClass) error {
 		return err
 	}
 	s.empty = empty
-	return os.WriteFile(note, append(b, '\n'), 0o644)
+	return os.WriteFile(path, append(b, '\n'), 0o644)
 }
 
-// Empty is what the files of each class took before anything was made in the
-// server, as far as they were written; nil if that is not known.
+// Empty returns the written bytes of each class of files when the server was
+// empty; nil if they are unknown.
 func (s *Server) Empty() map[engine.FileClass]int64 { return s.empty }

@@ -10,8 +10,8 @@ import (
 	"rumbench/engine"
 )
 
-// What an empty server's files take is measured when its data is made, and known
-// of the same data from then on; of other data it is unknown.
+// The sizes of an empty server are measured when its data is created, and known
+// for the same data from then on; for other data they are unknown.
 func TestEmptyIsMeasuredOnce(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, bytes int) {
@@ -29,16 +29,16 @@ func TestEmptyIsMeasuredOnce(t *testing.T) {
 	write("system", 200)
 	old := &Server{Config: Config{Dir: dir}}
 	if err := old.NoteEmpty(class); err != nil || old.Empty() != nil {
-		t.Errorf("of data that was there before: %v, %v", old.Empty(), err)
+		t.Errorf("of earlier data: %v, %v", old.Empty(), err)
 	}
 	want := map[engine.FileClass]int64{engine.RedoFile: 3000, engine.SystemFile: 200}
 	made := &Server{Config: Config{Dir: dir}, made: true}
 	if err := made.NoteEmpty(class); err != nil || !maps.Equal(made.Empty(), want) {
-		t.Errorf("when it was made: %v, %v; want %v", made.Empty(), err, want)
+		t.Errorf("when created: %v, %v; want %v", made.Empty(), err, want)
 	}
 	write("system", 90_000)
 	again := &Server{Config: Config{Dir: dir}}
 	if err := again.NoteEmpty(class); err != nil || !maps.Equal(again.Empty(), want) {
-		t.Errorf("when it was started again: %v, %v; want %v", again.Empty(), err, want)
+		t.Errorf("when restarted: %v, %v; want %v", again.Empty(), err, want)
 	}
 }

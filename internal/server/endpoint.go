@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// newEndpoint chooses where the server listens: on a port that is free now,
-// unless the settings name one.
+// newEndpoint returns where the server is to listen: on a free port, unless the
+// settings name one.
 func (s *Server) newEndpoint() (Endpoint, error) {
 	e := Endpoint{User: s.kind.superuser()}
 	for _, set := range s.Settings {
@@ -22,7 +22,7 @@ func (s *Server) newEndpoint() (Endpoint, error) {
 		}
 		port, err := strconv.Atoi(set.Value)
 		if err != nil {
-			return e, fmt.Errorf("port %q is no number", set.Value)
+			return e, fmt.Errorf("port %q is not a number", set.Value)
 		}
 		e.Port = port
 	}
@@ -38,26 +38,26 @@ func (s *Server) newEndpoint() (Endpoint, error) {
 	return e, nil
 }
 
-// password reads the password for the port, or makes one.
+// password returns the password for the port: the stored one, or a new one.
 func (s *Server) password() (string, error) {
 	path := s.passwordFile()
 	b, err := os.ReadFile(path)
 	if err == nil {
 		return strings.TrimSpace(string(b)), nil
 	}
-	word := rand.Text()
-	if err := os.WriteFile(path, []byte(word+"\n"), 0o600); err != nil {
+	password := rand.Text()
+	if err := os.WriteFile(path, []byte(password+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("write the password of the port: %w", err)
 	}
-	return word, s.owner.own(path)
+	return password, s.owner.own(path)
 }
 
 func (s *Server) passwordFile() string { return filepath.Join(s.runDir(), "password") }
 
-// longestSocket is what a socket's address has room for.
+// longestSocket is the maximum length of a socket's path in its address.
 const longestSocket = 107
 
-// Dial connects to a unix socket, however long its path is.
+// Dial connects to a unix socket whose path may be of any length.
 func Dial(ctx context.Context, socket string) (net.Conn, error) {
 	var d net.Dialer
 	if len(socket) <= longestSocket {
@@ -71,12 +71,12 @@ func Dial(ctx context.Context, socket string) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(socket)))
 }
 
-// sets tells whether the settings that the server was given hold one.
+// sets reports whether the server's settings include a name.
 func (s *Server) sets(name string) bool {
 	return slices.ContainsFunc(s.Settings, func(set Setting) bool { return set.Name == name })
 }
 
-// lines writes settings as lines of a configuration file, each name once with
+// lines formats settings as lines of a configuration file, each name once with
 // its last value.
 func lines(settings []Setting, quote func(string) string) string {
 	var b strings.Builder
@@ -94,5 +94,5 @@ func lines(settings []Setting, quote func(string) string) string {
 	return b.String()
 }
 
-// repeats tells of settings that may be given several times.
+// repeats reports whether a setting may occur several times.
 func repeats(name string) bool { return name == "plugin-load-add" }

@@ -17,20 +17,20 @@ import (
 	"time"
 )
 
-// Program is a server's program on this machine.
+// Program is an installed server program.
 type Program struct {
 	Kind    string
-	Path    string // with symbolic links resolved: its companions lie beside it
-	Version string // as it tells
+	Path    string // with symbolic links resolved, to find its companions
+	Version string // as it reports
 }
 
-// Name is the program with its version.
+// Name returns the kind with its version.
 func (p Program) Name() string { return p.Kind + " " + p.Version }
 
-// base is the directory that the program was installed in, above its bin or sbin.
+// base returns the installation directory, above bin or sbin.
 func (p Program) base() string { return filepath.Dir(filepath.Dir(p.Path)) }
 
-// companion finds another program of the same installation.
+// companion returns the path of another program of the same installation.
 func (p Program) companion(names ...string) (string, error) {
 	for _, dir := range []string{filepath.Dir(p.Path), filepath.Join(p.base(), "bin"), filepath.Join(p.base(), "scripts")} {
 		for _, name := range names {
@@ -39,49 +39,49 @@ func (p Program) companion(names ...string) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("%s has no %s beside it", p.Path, strings.Join(names, " or "))
+	return "", fmt.Errorf("the installation of %s has no %s", p.Path, strings.Join(names, " or "))
 }
 
-// MissingError says that a server's program is not there.
+// MissingError is a server program that is not installed.
 type MissingError struct {
 	Kind   string
-	Binary string   // as asked for; "" if none was named
-	Looked []string // where it was looked for
-	Reason string   // what is wrong with what was found; "": nothing was
+	Binary string   // as requested; "" if none was named
+	Looked []string // where it was searched for
+	Reason string   // why what was found is not it; "": nothing was found
 }
 
-// Error is the message.
+// Error returns the message.
 func (e *MissingError) Error() string {
 	switch {
 	case e.Reason != "":
-		return fmt.Sprintf("%s is no program of server %s: %s", e.Binary, e.Kind, e.Reason)
+		return fmt.Sprintf("%s is not a program of server %s: %s", e.Binary, e.Kind, e.Reason)
 	case e.Binary != "":
-		return fmt.Sprintf("there is no program %s", e.Binary)
+		return fmt.Sprintf("program %s not found", e.Binary)
 	}
 	return fmt.Sprintf("server %s is not installed: looked for %s", e.Kind, strings.Join(e.Looked, ", "))
 }
 
-// ProbeError says that a server's program is there and could not be asked what it
-// is: it was killed, or did not answer.
+// ProbeError is a program whose version could not be determined: it was killed,
+// or did not answer.
 type ProbeError struct {
 	Path string
 	Err  error
 }
 
-// Error is the message.
+// Error returns the message.
 func (e *ProbeError) Error() string {
-	return fmt.Sprintf("ask %s for its version: %v", e.Path, e.Err)
+	return fmt.Sprintf("read the version of %s: %v", e.Path, e.Err)
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *ProbeError) Unwrap() error { return e.Err }
 
-// Hint says what can be done.
+// Hint returns what the user can do.
 func (e *ProbeError) Hint() string {
 	return "try again; if it was killed, the machine may have run out of memory: see dmesg"
 }
 
-// Hint says how to get it.
+// Hint returns how to install it.
 func (e *MissingError) Hint() string {
 	k, err := kindOf(e.Kind)
 	switch {
@@ -90,12 +90,12 @@ func (e *MissingError) Hint() string {
 	case k.aptPackage() == "":
 		return "name its program with binary: PATH"
 	case e.Binary != "":
-		return "binary: is the path of the server's own program, such as " + k.places()[len(k.places())-1]
+		return "binary: is the path of the server's own program, such as " + k.paths()[len(k.paths())-1]
 	}
 	return "rumbench doctor --install prints how to install it (package " + k.aptPackage() + "); or name another program with binary: PATH"
 }
 
-// Package is the Debian package that installs a kind of server, "" if there is none.
+// Package returns the Debian package of a kind of server, "" if there is none.
 func Package(kind string) string {
 	k, err := kindOf(kind)
 	if err != nil {
@@ -104,9 +104,9 @@ func Package(kind string) string {
 	return k.aptPackage()
 }
 
-// Find finds the program of a kind of server: the one named, or the one that
-// is installed. It runs programs to learn what they are, unless that is known by
-// Look or Remember. An error is a *MissingError, or a *ProbeError.
+// Find returns the program of a kind of server: binary, or the one that is
+// installed. It runs programs to identify them, unless they are known by Look or
+// Remember. Its error is a *MissingError or a *ProbeError.
 func Find(ctx context.Context, name, binary string) (Program, error) {
 	if p, ok := programs.Load([2]string{name, binary}); ok {
 		return p.(Program), nil
@@ -118,7 +118,7 @@ func Find(ctx context.Context, name, binary string) (Program, error) {
 	candidates := []string{binary}
 	if binary == "" {
 		if candidates = installed(k); len(candidates) == 0 {
-			return Program{}, &MissingError{Kind: name, Looked: k.places()}
+			return Program{}, &MissingError{Kind: name, Looked: k.paths()}
 		}
 	}
 	var reason error
@@ -130,14 +130,14 @@ func Find(ctx context.Context, name, binary string) (Program, error) {
 		}
 	}
 	if binary == "" {
-		return Program{}, &MissingError{Kind: name, Looked: k.places()}
+		return Program{}, &MissingError{Kind: name, Looked: k.paths()}
 	}
 	return Program{}, reason
 }
 
-// installed lists the programs in the usual places, the best first.
+// installed lists the programs in the usual directories, the best first.
 func installed(k kind) (paths []string) {
-	for _, pattern := range k.places() {
+	for _, pattern := range k.paths() {
 		found, _ := filepath.Glob(pattern)
 		slices.SortFunc(found, natural)
 		paths = append(paths, found...)
@@ -146,7 +146,7 @@ func installed(k kind) (paths []string) {
 	return paths
 }
 
-// natural orders paths that differ in a version number: 9.6 before 15.
+// natural compares paths by the version numbers in them: 9.6 is before 15.
 func natural(a, b string) int {
 	as, bs := numbers.Split(a, -1), numbers.Split(b, -1)
 	an, bn := numbers.FindAllString(a, -1), numbers.FindAllString(b, -1)
@@ -168,7 +168,7 @@ func natural(a, b string) int {
 
 var numbers = regexp.MustCompile(`\d+`)
 
-// identify asks a program what it is.
+// identify runs a program to determine its kind and version.
 func identify(ctx context.Context, name string, k kind, path string) (Program, error) {
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -180,16 +180,16 @@ func identify(ctx context.Context, name string, k kind, path string) (Program, e
 	if !executable(resolved) {
 		return Program{}, &MissingError{Kind: name, Binary: path, Reason: "it cannot be executed"}
 	}
-	said, err := output(ctx, resolved, "--version")
+	text, err := output(ctx, resolved, "--version")
 	if err != nil && !ended(err) {
 		return Program{}, &ProbeError{Path: path, Err: err}
 	}
 	if err != nil {
 		return Program{}, &MissingError{Kind: name, Binary: path, Reason: err.Error()}
 	}
-	version, ok := k.version(said)
+	version, ok := k.version(text)
 	if !ok {
-		return Program{}, &MissingError{Kind: name, Binary: path, Reason: fmt.Sprintf("it says %q", firstLine(said))}
+		return Program{}, &MissingError{Kind: name, Binary: path, Reason: fmt.Sprintf("its version is %q", firstLine(text))}
 	}
 	return Program{Kind: name, Path: resolved, Version: version}, nil
 }
@@ -204,18 +204,18 @@ func firstLine(s string) string {
 	return line
 }
 
-// askTime is how long a program may take to tell about itself.
-const askTime = 30 * time.Second
+// outputTimeout is how long a program may take to print its version or settings.
+const outputTimeout = 30 * time.Second
 
-// output runs a program that only tells about itself.
+// output runs a program that prints information about itself.
 func output(ctx context.Context, path string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTime)
+	ctx, cancel := context.WithTimeout(ctx, outputTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.WaitDelay = time.Second // a child of its own may hold the output open
+	cmd.WaitDelay = time.Second // a child process may hold the output open
 	out, err := cmd.Output()
 	if ctx.Err() != nil {
-		return "", fmt.Errorf("%w within %v", ctx.Err(), askTime)
+		return "", fmt.Errorf("%w within %v", ctx.Err(), outputTimeout)
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && len(exit.Stderr) > 0 {
@@ -224,41 +224,42 @@ func output(ctx context.Context, path string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// ended tells whether a program that failed has ended by itself: it said what it
-// had to say.
+// ended reports whether a program that failed has ended by itself.
 func ended(err error) bool {
 	var exit *exec.ExitError
 	return errors.As(err, &exit) && exit.Exited() || errors.Is(err, syscall.ENOEXEC)
 }
 
-// Found is what looking at a server's program has found.
+// Found is what Look has found out about a server's program.
 type Found struct {
 	Kind      string `json:"server"`
-	Binary    string `json:"binary,omitempty"` // as asked for; "": the one that is installed
+	Binary    string `json:"binary,omitempty"` // as requested; "": the one that is installed
 	Path      string `json:"path"`
 	Version   string `json:"version"`
-	Variables string `json:"variables,omitempty"` // that it knows, in one line; "" if it was not to be asked
+	Variables string `json:"variables,omitempty"` // the settings it knows, in one line; "" if unknown
 }
 
-// What programs have said: by kind and binary as asked for, and by path.
+// programs and variablesOf cache programs by kind and requested binary, and
+// their settings by path.
 var programs, variablesOf sync.Map
 
-// Look runs the program of a kind of server to learn what it is and which
-// variables it knows. After that Find and Variables run nothing.
+// Look runs the program of a kind of server to learn its version and settings.
+// After it, Find and Variables run nothing.
 func Look(ctx context.Context, name, binary string) (Found, error) {
 	p, err := Find(ctx, name, binary)
 	if err != nil {
 		return Found{}, err
 	}
 	f := Found{Kind: name, Binary: binary, Path: p.Path, Version: p.Version}
-	if known, err := Variables(ctx, p); err == nil { // else who needs them hears why
+	if known, err := Variables(ctx, p); err == nil { // else Variables reports it
 		f.Variables = strings.Join(slices.Sorted(maps.Keys(known)), " ")
 	}
 	Remember(f)
 	return f, nil
 }
 
-// Remember makes Find and Variables answer what Look found, maybe in another process.
+// Remember has Find and Variables return what Look found, possibly in another
+// process.
 func Remember(f Found) {
 	programs.Store([2]string{f.Kind, f.Binary}, Program{Kind: f.Kind, Path: f.Path, Version: f.Version})
 	if f.Variables == "" {
@@ -271,8 +272,8 @@ func Remember(f Found) {
 	variablesOf.Store(f.Path, known)
 }
 
-// Variables lists the settings that a program knows, by their names in its
-// configuration file in lower case. The list is shared: it must not be changed.
+// Variables returns the settings that a program knows, by their names in its
+// configuration file in lower case. The map is shared and must not be changed.
 func Variables(ctx context.Context, p Program) (map[string]bool, error) {
 	if known, ok := variablesOf.Load(p.Path); ok {
 		return known.(map[string]bool), nil

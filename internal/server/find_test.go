@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A program that is killed while it is asked, or does not answer, is not one that
-// is not installed.
+// A program that is killed while its version is read, or does not answer, is not
+// reported as missing.
 func TestProbe(t *testing.T) {
 	write := func(text string) string {
 		path := filepath.Join(t.TempDir(), "mariadbd")
@@ -39,7 +39,7 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// A program that was looked at, here or by another process, is not run again.
+// A program that Look has run, here or in another process, is not run again.
 func TestLook(t *testing.T) {
 	dir := t.TempDir()
 	path, log := filepath.Join(dir, "postgres"), filepath.Join(dir, "log")
@@ -61,10 +61,10 @@ func TestLook(t *testing.T) {
 		}
 	}
 	ask(path)
-	f.Binary = "as another process was asked for it"
+	f.Binary = "another"
 	Remember(f)
 	ask(f.Binary)
 	if runs, err := os.ReadFile(log); err != nil || string(runs) != "--version\n--describe-config\n" {
-		t.Errorf("it was run with %q, %v", runs, err)
+		t.Errorf("the program was run with %q, %v", runs, err)
 	}
 }

@@ -10,31 +10,31 @@ import (
 
 // kind is what differs from one kind of server to another.
 type kind interface {
-	// user is who the server runs as, when this process is root's.
+	// user is the user that the server runs as, if this process is root's.
 	user() string
-	// places are patterns of paths where the program is installed, the best last.
-	places() []string
-	// aptPackage is what installs it on Debian and Ubuntu.
+	// paths are patterns of paths of the installed program, the best last.
+	paths() []string
+	// aptPackage is its package on Debian and Ubuntu.
 	aptPackage() string
-	// version reads what the program says to --version; ok is false if it is
-	// another kind of program.
-	version(said string) (version string, ok bool)
+	// version parses the program's --version; ok is false if it is another kind
+	// of program.
+	version(text string) (version string, ok bool)
 	// variables lists the names of the settings that the program knows.
 	variables(ctx context.Context, p Program) (map[string]bool, error)
 	// configure writes the configuration file.
 	configure(s *Server) error
-	// makeData makes the data directory's content.
+	// makeData initialises the data directory.
 	makeData(ctx context.Context, s *Server) error
-	// command is how the server is started.
+	// command is the command that starts the server.
 	command(s *Server) *exec.Cmd
-	// stopSignal asks it to end in good order, without waiting for clients.
+	// stopSignal requests a clean shutdown that does not wait for clients.
 	stopSignal() syscall.Signal
-	// socket is the name of the socket's file below the directory for it.
+	// socket is the file name of the socket.
 	socket(port int) string
-	// superuser is who may do everything.
+	// superuser is the database superuser.
 	superuser() string
-	// leftovers removes what a server that was killed has left and that would
-	// be in the way of the next, or outlive its directory.
+	// leftovers removes what a killed server has left and what would prevent the
+	// next start, or outlive its directory.
 	leftovers(s *Server) error
 }
 
@@ -54,7 +54,7 @@ func kindOf(name string) (kind, error) {
 	case Postgres:
 		return postgres{}, nil
 	}
-	return nil, fmt.Errorf("there is no kind of server %q; there are %s", name, strings.Join(Kinds(), ", "))
+	return nil, fmt.Errorf("unknown kind of server %q; the kinds are %s", name, strings.Join(Kinds(), ", "))
 }
 
 // Kinds lists the kinds of servers.

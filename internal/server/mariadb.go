@@ -22,7 +22,7 @@ func (mariadb) socket(int) string           { return "s" }
 func (mariadb) leftovers(*Server) error     { return nil }
 func (mariadb) command(s *Server) *exec.Cmd { return daemon(s) }
 
-func (mariadb) places() []string {
+func (mariadb) paths() []string {
 	return []string{"/usr/local/sbin/mariadbd", "/usr/libexec/mariadbd", "/usr/sbin/mariadbd"}
 }
 
@@ -34,8 +34,8 @@ func (mariadb) configure(s *Server) error {
 	return writeConfig(s, guard)
 }
 
-// guardPort makes the server give its superuser a password at the port, where
-// the makers of the system tables leave it open.
+// guardPort returns settings that give the superuser a password at the port,
+// which freshly created system tables leave open.
 func guardPort(s *Server) ([]Setting, error) {
 	path := filepath.Join(s.runDir(), "init.sql")
 	text := fmt.Sprintf("SET PASSWORD FOR 'root'@'127.0.0.1' = PASSWORD('%s');\n", s.endpoint.Password)
@@ -47,8 +47,8 @@ func guardPort(s *Server) ([]Setting, error) {
 
 var verPattern = regexp.MustCompile(`Ver (\S+)`)
 
-func (mariadb) version(said string) (string, bool) {
-	m := verPattern.FindStringSubmatch(said)
+func (mariadb) version(text string) (string, bool) {
+	m := verPattern.FindStringSubmatch(text)
 	if m == nil || !strings.Contains(m[1], "MariaDB") {
 		return "", false
 	}
@@ -56,8 +56,8 @@ func (mariadb) version(said string) (string, bool) {
 	return version, true
 }
 
-// makeData runs the program that makes the system tables. root gets no
-// password there; guardPort sets one for the port.
+// makeData runs the program that creates the system tables, with an empty
+// password of root; guardPort sets one for the port.
 func (mariadb) makeData(ctx context.Context, s *Server) error {
 	path, err := s.Program.companion("mariadb-install-db", "mysql_install_db")
 	if err != nil {
@@ -80,8 +80,8 @@ func (mariadb) variables(ctx context.Context, p Program) (map[string]bool, error
 // MyRocksPackage is the Debian package of MariaDB's plugin for MyRocks.
 const MyRocksPackage = "mariadb-plugin-rocksdb"
 
-// MyRocks is the path of the MyRocks plugin of an installation of MariaDB, ""
-// if there is none.
+// MyRocks returns the path of the MyRocks plugin of an installation of MariaDB,
+// "" if there is none.
 func MyRocks(p Program) string {
 	if p.Path == "" {
 		return ""
@@ -108,11 +108,11 @@ func (s *Server) run(ctx context.Context, path string, args ...string) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &DiedError{Doing: filepath.Base(path), How: err, Words: telling(string(out))}
+	return &DiedError{What: filepath.Base(path), How: err, Messages: relevant(string(out))}
 }
 
-// environment is what a server's programs see of ours. Old releases bring
-// their libraries along.
+// environment returns the environment of a server's programs. Old releases
+// contain their own libraries.
 func environment(s *Server) []string {
 	env := []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + s.tempDir(), "LANG=C", marker + s.Dir}
 	if libs := filepath.Join(s.Program.base(), "libs"); s.Program.base() != "/usr" && isDir(libs) {
@@ -127,13 +127,13 @@ func isDir(path string) bool {
 }
 
 func daemon(s *Server) *exec.Cmd {
-	cmd := exec.Command(s.Program.Path, "--defaults-file="+s.configFile()) // it must be the first, and keeps /etc out
+	cmd := exec.Command(s.Program.Path, "--defaults-file="+s.configFile()) // must be first, and excludes files in /etc
 	cmd.Env = environment(s)
 	return cmd
 }
 
-// writeConfig writes the configuration of MariaDB or MySQL. What is common
-// comes first, so that an engine's settings override it, but not the places.
+// writeConfig writes the configuration of MariaDB or MySQL. An engine's settings
+// override the common ones before them, but not the paths after them.
 func writeConfig(s *Server, more []Setting) error {
 	settings := []Setting{{"skip-log-bin", ""}, {"skip-name-resolve", ""}}
 	if s.Program.base() != "/usr" {
@@ -153,8 +153,8 @@ func writeConfig(s *Server, more []Setting) error {
 	return os.WriteFile(s.configFile(), []byte("[mysqld]\n"+lines(settings, quoteOption)), 0o644)
 }
 
-// relativeSocket is the socket's path as the server sees it: it works in its
-// data directory, and the address of a socket has little room.
+// relativeSocket returns the socket's path for the server, relative to its
+// working directory, the data directory, if the path is too long.
 func (s *Server) relativeSocket() string {
 	if len(s.endpoint.Socket) <= longestSocket {
 		return s.endpoint.Socket
@@ -162,7 +162,7 @@ func (s *Server) relativeSocket() string {
 	return "../run/" + filepath.Base(s.endpoint.Socket)
 }
 
-// quoteOption keeps characters that mean something in an option file.
+// quoteOption quotes characters that are special in an option file.
 func quoteOption(v string) string {
 	if strings.ContainsAny(v, "#;'\" ") {
 		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v) + `"`
@@ -171,8 +171,8 @@ func quoteOption(v string) string {
 }
 
 // mysqlVariables reads the table of variables at the end of the program's help.
-// It is given a directory of its own: releases try out, or even fill, the data
-// directory that they would use.
+// It uses a temporary directory, because some releases access, or even fill, the
+// data directory.
 func mysqlVariables(ctx context.Context, p Program, args ...string) (map[string]bool, error) {
 	dir, err := os.MkdirTemp("", "rumbench-variables-")
 	if err != nil {
@@ -181,15 +181,15 @@ func mysqlVariables(ctx context.Context, p Program, args ...string) (map[string]
 	defer os.RemoveAll(dir)
 	args = append(args, "--datadir="+dir, "--tmpdir="+dir)
 	if os.Getuid() == 0 {
-		args = append(args, "--user=root") // it only tells; the directory is root's
+		args = append(args, "--user=root") // it only prints; the directory is root's
 	}
-	said, err := output(ctx, p.Path, append(args, "--verbose", "--help")...)
-	_, table, found := strings.Cut(said, "\n-----")
+	text, err := output(ctx, p.Path, append(args, "--verbose", "--help")...)
+	_, table, found := strings.Cut(text, "\n-----")
 	if !found {
 		if err == nil {
 			err = fmt.Errorf("its help has no table of variables")
 		}
-		return nil, fmt.Errorf("ask %s for its variables: %w", p.Path, err)
+		return nil, fmt.Errorf("read the variables of %s: %w", p.Path, err)
 	}
 	known := map[string]bool{}
 	for line := range strings.Lines(table) {
@@ -200,6 +200,6 @@ func mysqlVariables(ctx context.Context, p Program, args ...string) (map[string]
 	return known, nil
 }
 
-// canonical writes the name of a variable one way: the servers take dashes and
-// underscores for the same.
+// canonical returns the name of a variable with underscores: the servers accept
+// dashes as well.
 func canonical(name string) string { return strings.ReplaceAll(name, "-", "_") }

@@ -21,20 +21,22 @@ func (mysql) socket(int) string           { return "s" }
 func (mysql) leftovers(*Server) error     { return nil }
 func (mysql) command(s *Server) *exec.Cmd { return daemon(s) }
 
-func (mysql) places() []string {
-	return []string{"/usr/sbin/mysqld", "/usr/libexec/mysqld", "/opt/mysql/bin/mysqld", "/opt/mysql-*/bin/mysqld", "/usr/local/mysql/bin/mysqld"}
+func (mysql) paths() []string {
+	return []string{
+		"/usr/sbin/mysqld", "/usr/libexec/mysqld", "/opt/mysql/bin/mysqld", "/opt/mysql-*/bin/mysqld", "/usr/local/mysql/bin/mysqld",
+	}
 }
 
-func (mysql) version(said string) (string, bool) {
-	m := verPattern.FindStringSubmatch(said)
-	if m == nil || strings.Contains(said, "MariaDB") {
+func (mysql) version(text string) (string, bool) {
+	m := verPattern.FindStringSubmatch(text)
+	if m == nil || strings.Contains(text, "MariaDB") {
 		return "", false
 	}
 	return m[1], true
 }
 
 func (mysql) configure(s *Server) error {
-	more := []Setting{{"loose-mysqlx", "OFF"}} // of 8.0 and later: it would take a port of its own
+	more := []Setting{{"loose-mysqlx", "OFF"}} // 8.0 and later would listen on another port
 	if share := filepath.Join(s.Program.base(), "share"); isDir(share) {
 		more = append(more, Setting{"lc_messages_dir", share})
 	}
@@ -48,26 +50,25 @@ func (mysql) configure(s *Server) error {
 	return writeConfig(s, more)
 }
 
-// old tells of releases that do not make their system tables themselves.
+// old reports whether a release cannot create its system tables itself.
 func old(version string) bool {
 	return strings.HasPrefix(version, "5.5.") || strings.HasPrefix(version, "5.6.")
 }
 
-// makeData lets the server make its system tables. Releases before 5.7 bring
-// them along, ready-made, in their directory data.
+// makeData has the server create its system tables. Archives of releases before
+// 5.7 contain them in directory data.
 func (mysql) makeData(ctx context.Context, s *Server) error {
 	template := filepath.Join(s.Program.base(), "data")
 	if isDir(filepath.Join(template, "mysql")) {
 		return s.copyData(template)
 	}
 	if old(s.Program.Version) {
-		return fmt.Errorf("release %s does not make its system tables itself: they were expected in %s, as its archive brings them", s.Program.Version, template)
+		return fmt.Errorf("release %s cannot create its system tables: %s, which its archive contains, is missing", s.Program.Version, template)
 	}
 	return s.run(ctx, s.Program.Path, "--defaults-file="+s.configFile(), "--initialize-insecure")
 }
 
-// copyData copies ready-made system tables; other directories would be taken
-// for databases.
+// copyData copies system tables; other directories would become databases.
 func (s *Server) copyData(template string) error {
 	for _, name := range []string{"mysql", "performance_schema"} {
 		from := filepath.Join(template, name)

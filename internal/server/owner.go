@@ -11,16 +11,16 @@ import (
 	"syscall"
 )
 
-// owner is the unprivileged user that a server runs as. nil is the user of
-// this process, who is not root.
+// owner is the unprivileged user that a server runs as; nil is the user of this
+// process, if that is not root.
 type owner struct {
 	name     string
 	uid, gid uint32
 	groups   []uint32
 }
 
-// newOwner finds the user to run as: the one that the server's package has
-// made, or else nobody. Only root can choose.
+// newOwner returns the user to run as: the one that the server's package has
+// created, or else nobody. It returns nil unless this process is root's.
 func newOwner(name string) (*owner, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -53,7 +53,7 @@ func (o *owner) attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: o.uid, Gid: o.gid, Groups: o.groups}}
 }
 
-// makeDir makes a directory that belongs to the owner.
+// makeDir creates a directory that belongs to the owner.
 func (o *owner) makeDir(path string) error {
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
@@ -68,24 +68,24 @@ func (o *owner) own(path string) error {
 	return os.Lchown(path, int(o.uid), int(o.gid))
 }
 
-// UnreachableError says that the unprivileged user cannot get to a directory.
+// UnreachableError is a directory that the unprivileged user cannot reach.
 type UnreachableError struct{ Dir, Blocked, User string }
 
-// Error is the message.
+// Error returns the message.
 func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("the server runs as user %s, who may not pass %s on the way to %s", e.User, e.Blocked, e.Dir)
+	return fmt.Sprintf("the server runs as user %s, who has no access to %s on the path to %s", e.User, e.Blocked, e.Dir)
 }
 
-// Hint says what can be done about it.
+// Hint returns what the user can do.
 func (e *UnreachableError) Hint() string {
-	return "choose another --out, such as one below /var/tmp, or let others pass: chmod o+x " + e.Blocked
+	return "choose another --out, such as one below /var/tmp, or allow access: chmod o+x " + e.Blocked
 }
 
-// reaches checks that the owner may pass all directories down to dir: servers
-// say of this only that permission is denied, or take their files for broken.
+// reaches checks that the owner can traverse all directories down to dir: servers
+// report only that permission is denied, or that files are corrupt.
 //
-// The capability to pass them (CAP_DAC_READ_SEARCH) is no way out: access(2),
-// by which MariaDB looks for its files, does not heed it.
+// The capability CAP_DAC_READ_SEARCH would not help: access(2), which MariaDB
+// uses to find its files, ignores it.
 func (o *owner) reaches(dir string) error {
 	if o == nil {
 		return nil
@@ -93,9 +93,9 @@ func (o *owner) reaches(dir string) error {
 	for at := dir; ; at = filepath.Dir(at) {
 		var st syscall.Stat_t
 		if err := syscall.Stat(at, &st); err != nil {
-			return fmt.Errorf("look at %s: %w", at, err)
+			return fmt.Errorf("check access to %s: %w", at, err)
 		}
-		const pass = 1 // execute, of a directory
+		const traverse = 1 // the execute bit
 		shift := 0
 		switch {
 		case st.Uid == o.uid:
@@ -103,7 +103,7 @@ func (o *owner) reaches(dir string) error {
 		case slices.Contains(o.groups, st.Gid):
 			shift = 3
 		}
-		if st.Mode>>shift&pass == 0 {
+		if st.Mode>>shift&traverse == 0 {
 			return &UnreachableError{Dir: dir, Blocked: at, User: o.name}
 		}
 		if at == "/" || at == "." {

@@ -15,13 +15,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrElsewhere says that the other end of a connection is no process that can
-// be seen from here.
-var ErrElsewhere = errors.New("the server's process cannot be seen from here")
+// ErrElsewhere means that the other end of a connection is not a process that is
+// visible on this host.
+var ErrElsewhere = errors.New("the server's process is not visible on this host")
 
-// Peer finds the process that listens at the other end of a connection, if it
-// is on this host and may be seen. Its name must hold one of the names given: a
-// proxy or a tunnel may listen there for a server that is elsewhere.
+// Peer returns the process that listens at the other end of a connection, if it
+// is visible on this host. Its name must contain one of names: a proxy or tunnel
+// may listen there for a remote server.
 func Peer(c net.Conn, names ...string) (pid int, err error) {
 	switch c := c.(type) {
 	case *net.UnixConn:
@@ -29,7 +29,7 @@ func Peer(c net.Conn, names ...string) (pid int, err error) {
 	case *net.TCPConn:
 		pid, err = listener(c.RemoteAddr().(*net.TCPAddr))
 	default:
-		return 0, fmt.Errorf("%w: it is connected by a %T", ErrElsewhere, c)
+		return 0, fmt.Errorf("%w: the connection is a %T", ErrElsewhere, c)
 	}
 	if err != nil {
 		return 0, err
@@ -39,12 +39,12 @@ func Peer(c net.Conn, names ...string) (pid int, err error) {
 	}
 	name := command(pid)
 	if !slices.ContainsFunc(names, func(n string) bool { return strings.Contains(name, n) }) {
-		return 0, fmt.Errorf("%w: process %d, which was connected to, is a %s", ErrElsewhere, pid, name)
+		return 0, fmt.Errorf("%w: the peer, process %d, is %s", ErrElsewhere, pid, name)
 	}
 	return pid, nil
 }
 
-// socketPeer asks the kernel who has made a unix socket listen.
+// socketPeer returns the process that listens on a unix socket.
 func socketPeer(c *net.UnixConn) (pid int, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -64,10 +64,10 @@ func socketPeer(c *net.UnixConn) (pid int, err error) {
 	return int(cred.Pid), nil
 }
 
-// listener finds the process that listens on a port of this host.
+// listener returns the process that listens on a port of this host.
 func listener(at *net.TCPAddr) (int, error) {
 	if !at.IP.IsLoopback() {
-		return 0, fmt.Errorf("%w: it is reached at %v", ErrElsewhere, at.IP)
+		return 0, fmt.Errorf("%w: its address is %v", ErrElsewhere, at.IP)
 	}
 	socket, err := listening(at)
 	if err != nil {
@@ -89,11 +89,11 @@ func listener(at *net.TCPAddr) (int, error) {
 			return pid, nil
 		}
 	}
-	return 0, fmt.Errorf("%w: no process that may be looked at listens on port %d; root may look at all", ErrElsewhere, at.Port)
+	return 0, fmt.Errorf("%w: no accessible process listens on port %d; root can access all", ErrElsewhere, at.Port)
 }
 
-// listening finds the socket that listens at an address or at all of the host,
-// as links to it read.
+// listening returns the socket that listens on an address, or on all of the
+// host, as /proc/PID/fd names it.
 func listening(at *net.TCPAddr) (string, error) {
 	const (
 		listenState = "0A"
@@ -123,8 +123,8 @@ func listening(at *net.TCPAddr) (string, error) {
 	return "", fmt.Errorf("%w: nothing listens on port %d of this host", ErrElsewhere, at.Port)
 }
 
-// hexAddress writes an address as /proc/net/tcp does: in words of four bytes,
-// each in the order of this machine.
+// hexAddress formats an address as /proc/net/tcp does: in words of four bytes,
+// each in native byte order.
 func hexAddress(ip net.IP) string {
 	var b strings.Builder
 	for word := range slices.Chunk([]byte(ip), 4) {
@@ -146,9 +146,9 @@ func parent(pid int) int {
 	return n
 }
 
-// WorkDir is the directory that a process works in, "" if that may not be seen,
-// or has another name here: the process may be in a container. Database servers
-// work in their data directory.
+// WorkDir returns the working directory of a process, "" if it is not accessible
+// or has another name here: the process may be in a container. The working
+// directory of database servers is their data directory.
 func WorkDir(pid int) string {
 	link := fmt.Sprintf("/proc/%d/cwd", pid)
 	dir, err := os.Readlink(link)

@@ -24,14 +24,14 @@ func (postgres) aptPackage() string         { return "postgresql" }
 func (postgres) stopSignal() syscall.Signal { return syscall.SIGINT } // SIGTERM waits for clients
 func (postgres) socket(port int) string     { return fmt.Sprintf(".s.PGSQL.%d", port) }
 
-func (postgres) places() []string {
+func (postgres) paths() []string {
 	return []string{"/usr/local/pgsql/bin/postgres", "/usr/lib/postgresql/*/bin/postgres"}
 }
 
 var postgresVersion = regexp.MustCompile(`^postgres \(PostgreSQL\) (\S+)`)
 
-func (postgres) version(said string) (string, bool) {
-	m := postgresVersion.FindStringSubmatch(said)
+func (postgres) version(text string) (string, bool) {
+	m := postgresVersion.FindStringSubmatch(text)
 	if m == nil {
 		return "", false
 	}
@@ -50,10 +50,10 @@ func (postgres) configure(s *Server) error {
 	settings = append(settings,
 		Setting{"port", fmt.Sprint(s.endpoint.Port)},
 		Setting{"unix_socket_directories", dir},
-		Setting{"logging_collector", "off"}, // the log is ours
-		// Elsewhere what backends share would have names of chance in a place that
-		// all servers of the host use: it would outlive a server that is killed, and
-		// could be removed from under one that lives.
+		Setting{"logging_collector", "off"}, // standard error is the log
+		// The default, POSIX shared memory, has random names in /dev/shm, which all
+		// servers of the host use: it would outlive a killed server, and could not
+		// be removed without risk to a running one.
 		Setting{"dynamic_shared_memory_type", "mmap"},
 	)
 	quote := func(v string) string { return "'" + strings.ReplaceAll(v, "'", "''") + "'" }
@@ -65,7 +65,8 @@ func (postgres) makeData(ctx context.Context, s *Server) error {
 	if err != nil {
 		return err
 	}
-	return s.run(ctx, path, "-D", s.DataDir(), "-U", postgres{}.superuser(), "--auth-local=trust", "--auth-host=scram-sha-256", "--pwfile="+s.passwordFile(), "--no-locale", "-E", "UTF8")
+	return s.run(ctx, path, "-D", s.DataDir(), "-U", postgres{}.superuser(), "--auth-local=trust", "--auth-host=scram-sha-256",
+		"--pwfile="+s.passwordFile(), "--no-locale", "-E", "UTF8")
 }
 
 func (postgres) command(s *Server) *exec.Cmd {
@@ -74,14 +75,14 @@ func (postgres) command(s *Server) *exec.Cmd {
 	return cmd
 }
 
-// variables reads the server's own list; its first column is the name.
+// variables reads the names in the first column of --describe-config.
 func (postgres) variables(ctx context.Context, p Program) (map[string]bool, error) {
-	said, err := output(ctx, p.Path, "--describe-config")
+	text, err := output(ctx, p.Path, "--describe-config")
 	if err != nil {
-		return nil, fmt.Errorf("ask %s for its variables: %w", p.Path, err)
+		return nil, fmt.Errorf("read the variables of %s: %w", p.Path, err)
 	}
 	known := map[string]bool{}
-	for line := range strings.Lines(said) {
+	for line := range strings.Lines(text) {
 		if name, _, ok := strings.Cut(line, "\t"); ok {
 			known[name] = true
 		}
@@ -89,10 +90,9 @@ func (postgres) variables(ctx context.Context, p Program) (map[string]bool, erro
 	return known, nil
 }
 
-// leftovers removes the file that says that a server runs. It is called when
-// none does in the directory, yet the number in the file may be another
-// process's by now, or one's that nobody has waited for, and the next server
-// would refuse to start.
+// leftovers removes the PID file. It is called when no server runs in the
+// directory; but the PID may belong to another process by now, or to a zombie,
+// and then the next server would refuse to start.
 func (postgres) leftovers(s *Server) error {
 	removeSharedMemory(s.DataDir())
 	err := os.Remove(filepath.Join(s.DataDir(), "postmaster.pid"))
@@ -102,8 +102,8 @@ func (postgres) leftovers(s *Server) error {
 	return err
 }
 
-// removeSharedMemory removes the segment that a killed server has left in the
-// kernel: it guards the data directory, and would outlive it.
+// removeSharedMemory removes the System V segment of a killed server, which
+// guards the data directory and would outlive it.
 func removeSharedMemory(dataDir string) {
 	b, err := os.ReadFile(filepath.Join(dataDir, "postmaster.pid"))
 	if err != nil {
@@ -114,16 +114,15 @@ func removeSharedMemory(dataDir string) {
 	}
 }
 
-// segment is what a server's postmaster.pid says of its shared memory.
+// segment is a server's shared memory according to its postmaster.pid.
 type segment struct {
 	dir         string // the data directory that it guards
 	creator, id int
-	key         uint64 // the number of the directory's inode, cut off by the kernel
+	key         uint64 // the inode of the directory, which the kernel truncates
 }
 
-// parseLockFile reads the content of a postmaster.pid: the process, with a minus
-// where it was started to make the data; the directory; and on line 7 the key
-// and the number of the segment.
+// parseLockFile parses a postmaster.pid: the PID, negative for a standalone
+// backend; the directory; and on line 7 the key and the ID of the segment.
 func parseLockFile(text string) (s segment, ok bool) {
 	lines := strings.Split(text, "\n")
 	if len(lines) < 7 {
@@ -136,11 +135,11 @@ func parseLockFile(text string) (s segment, ok bool) {
 	return s, err1 == nil && err2 == nil
 }
 
-// left tells whether the segment is the one that was meant, and nobody uses it:
-// after a restart of the machine its number may be another's, and a copy of a
-// data directory names the segment of the original.
+// left reports whether the segment is the server's and unused: after a reboot its
+// ID may belong to another one, and a copy of a data directory names the segment
+// of the original.
 func (s segment) left() bool {
-	var about unix.SysvShmDesc
-	_, err := unix.SysvShmCtl(s.id, unix.IPC_STAT, &about)
-	return err == nil && int(about.Cpid) == s.creator && about.Perm.Key == int32(s.key) && about.Nattch == 0
+	var desc unix.SysvShmDesc
+	_, err := unix.SysvShmCtl(s.id, unix.IPC_STAT, &desc)
+	return err == nil && int(desc.Cpid) == s.creator && desc.Perm.Key == int32(s.key) && desc.Nattch == 0
 }

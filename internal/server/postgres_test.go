@@ -21,7 +21,7 @@ func requirePostgres(t *testing.T) {
 	}
 }
 
-// segmentOf reads which segment a running server has.
+// segmentOf returns the segment of a running server.
 func segmentOf(t *testing.T, dataDir string) segment {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dataDir, "postmaster.pid"))
@@ -35,13 +35,13 @@ func segmentOf(t *testing.T, dataDir string) segment {
 	return s
 }
 
-func (s segment) there() bool {
-	var about unix.SysvShmDesc
-	_, err := unix.SysvShmCtl(s.id, unix.IPC_STAT, &about)
+func (s segment) exists() bool {
+	var desc unix.SysvShmDesc
+	_, err := unix.SysvShmCtl(s.id, unix.IPC_STAT, &desc)
 	return err == nil
 }
 
-// sharedFiles are the files that the processes of a server share outside of its
+// sharedFiles returns the files that the processes of a server share outside its
 // directory.
 func sharedFiles(t *testing.T, s *Server) (out []string) {
 	t.Helper()
@@ -62,38 +62,38 @@ func sharedFiles(t *testing.T, s *Server) (out []string) {
 	return out
 }
 
-// A server that is killed leaves nothing in the kernel, and while it lives has
-// nothing in a place that others use.
+// A killed server leaves nothing in the kernel, and a running one uses no shared
+// memory with a global name.
 func TestSharedMemory(t *testing.T) {
 	requirePostgres(t)
 	s := start(t, Config{Kind: Postgres})
 	of := segmentOf(t, s.DataDir())
-	if files := sharedFiles(t, s); len(files) > 0 || !of.there() || of.left() {
-		t.Errorf("it shares %q; segment %+v: there %v, left %v", files, of, of.there(), of.left())
+	if files := sharedFiles(t, s); len(files) > 0 || !of.exists() || of.left() {
+		t.Errorf("it shares %q; segment %+v: exists %v, left %v", files, of, of.exists(), of.left())
 	}
 	s.Kill()
-	if of.there() {
+	if of.exists() {
 		t.Errorf("segment %+v is left", of)
 	}
 	dir := s.Dir
-	// The same when its starter cannot do that any more.
+	// The same when its starter is gone.
 	s = start(t, Config{Kind: Postgres, Dir: dir})
 	of = segmentOf(t, s.DataDir())
-	if err := Sweep(dir); err != nil || of.there() {
+	if err := Sweep(dir); err != nil || of.exists() {
 		t.Errorf("segment %+v is left: %v", of, err)
 	}
 }
 
-// Cleaning up after a directory takes nothing from a server that lives, though
-// the directory is a copy of that server's, or says that it has its segment.
+// Sweep takes nothing from a running server, even if the directory is a copy of
+// that server's or names its segment.
 func TestSharedMemoryOfOthers(t *testing.T) {
 	requirePostgres(t)
 	s := start(t, Config{Kind: Postgres})
 	of := segmentOf(t, s.DataDir())
 	check := func(what string) {
 		t.Helper()
-		if err := accepts(t.Context(), s.Endpoint()); !of.there() || err != nil || s.Died() != nil {
-			t.Fatalf("%s: segment %v, %v, %v", what, of.there(), err, s.Died())
+		if err := accepts(t.Context(), s.Endpoint()); !of.exists() || err != nil || s.Died() != nil {
+			t.Fatalf("%s: segment %v, %v, %v", what, of.exists(), err, s.Died())
 		}
 	}
 	copied := enginetest.TempDir(t)
@@ -122,7 +122,7 @@ func TestSharedMemoryOfOthers(t *testing.T) {
 	check("a directory was swept that names its segment")
 }
 
-// A segment that nobody uses is removed only if it is the one that was meant.
+// An unused segment is left only if its key and creator match.
 func TestLeft(t *testing.T) {
 	id, err := unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o600)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// goneTime is how long processes may take to vanish after they were killed: the
-// kernel gives back the memory of a large one slowly.
-const goneTime = 30 * time.Second
+// goneTimeout is how long killed processes may take to vanish: the kernel frees
+// the memory of a large one slowly.
+const goneTimeout = 30 * time.Second
 
-// waitGone waits until no process works in a directory any more: a server that
-// was killed with the process that started it needs a moment.
+// waitGone waits until no process runs in a directory: a server that was killed
+// with the process that started it needs a moment.
 func waitGone(ctx context.Context, dir string) error {
-	deadline := time.Now().Add(goneTime)
+	deadline := time.Now().Add(goneTimeout)
 	for {
 		pids := workers(dir)
 		if len(pids) == 0 {
@@ -38,19 +38,18 @@ func waitGone(ctx context.Context, dir string) error {
 	}
 }
 
-// marker is set in the environment of every process that is started for a
-// directory, to know it again: others may work there too, as the shell of
-// somebody who looks at the data.
+// marker is in the environment of every process started for a directory, to
+// recognise it: others, such as a shell, may run there too.
 const marker = "RUMBENCH_SERVER="
 
-// Sweep ends the servers that still run in a private directory after the
-// process that started them has died, and removes what they leave elsewhere.
+// Sweep kills servers that run in a private directory after the process that
+// started them has died, and removes what they leave elsewhere.
 func Sweep(dir string) error {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
-		return err // there is nothing; or a link, and what it leads to is not ours
+		return err // missing, or a link, whose target is not ours
 	}
 	real, err := filepath.EvalSymlinks(dir) // of the directories above
 	if err == nil {
@@ -83,13 +82,12 @@ func workers(dir string) (pids []int) {
 	return pids
 }
 
-// servers are the programs that work in a data directory. PostgreSQL's processes
-// write their titles over the environment, and are known by their program.
+// servers are the programs that run in a data directory. PostgreSQL's processes
+// overwrite their environment, so they are recognised by their program.
 var servers = []string{"mariadbd", "mysqld", "postgres"}
 
-// worksFor tells whether a process works in a directory and is a server, or
-// carries the directory's mark. Of one that has ended and was not waited for it
-// is false.
+// worksFor reports whether a process runs in a directory and is a server, or has
+// the directory's marker. It is false for zombies.
 func worksFor(pid int, dir string) bool {
 	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
 	if err != nil || cwd != dir && !strings.HasPrefix(cwd, dir+"/") {
@@ -108,7 +106,7 @@ func command(pid int) string {
 	return strings.TrimSpace(string(b))
 }
 
-// descendants lists the processes below one.
+// descendants lists the descendants of a process.
 func descendants(pid int) (all []int) {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, list := range lists {

@@ -1,11 +1,11 @@
-// Package server runs real database servers on private directories: it finds
-// the installed program, makes a data directory, writes the configuration,
-// starts the server as an unprivileged user on a socket and a free port of its
-// own, waits until it answers, and stops or kills it. A server never outlives
-// the process that started it.
+// Package server runs database servers in private directories: it finds the
+// installed program, creates a data directory, writes the configuration, starts
+// the server as an unprivileged user on its own socket and port, waits until it
+// answers, and stops or kills it. A server never outlives the process that
+// started it.
 //
-// It speaks no database protocol and knows no setting beyond where things are:
-// engines give it the settings, and tell it when the server answers.
+// It speaks no database protocol and knows no settings but paths and ports:
+// engines provide the settings, and the probe whether the server answers.
 package server
 
 import (
@@ -27,18 +27,18 @@ import (
 // earlier one of the same name.
 type Setting struct{ Name, Value string }
 
-// Config says which server to start and how.
+// Config is a server to start.
 type Config struct {
 	Kind   string // see Kinds
 	Binary string // path of the server's program; "": the one that is installed
-	// Dir is a private directory, which exists. What the server needs is made
-	// in it, unless a server of the kind was started there before.
+	// Dir is an existing private directory. Data is created in it, unless a
+	// server of the kind was started there before.
 	Dir string
 	// Log is the file that the server's messages are appended to; "" is
 	// server.log in Dir.
 	Log      string
 	Settings []Setting
-	// Ready makes a round trip of the server's protocol. It is called until it
+	// Ready does a round trip in the server's protocol. It is called until it
 	// succeeds or the server dies.
 	Ready func(context.Context, Endpoint) error
 }
@@ -47,13 +47,13 @@ type Config struct {
 type Endpoint struct {
 	Socket string // path of the unix socket
 	Port   int    // on 127.0.0.1
-	User   string // who may do everything
-	// Password is asked for at the port. At the socket nobody is asked: only
-	// root and the server's user can get at it.
+	User   string // the superuser
+	// Password is required at the port. The socket requires none: only root and
+	// the server's user can access it.
 	Password string
 }
 
-// Server is a server that was started.
+// Server is a started server. It has a field per resource that it owns.
 type Server struct {
 	Config
 	Program  Program
@@ -61,22 +61,22 @@ type Server struct {
 	kind     kind
 	owner    *owner // nil: this process's own user
 	log      *os.File
-	since    int64 // where this server's messages begin in the log
-	made     bool  // the data was made by this start
+	since    int64 // the offset of this server's messages in the log
+	made     bool  // the data was created by this start
 	empty    map[engine.FileClass]int64
 	cmd      *exec.Cmd
 
-	done    chan struct{} // closed when the process has ended and was waited for
+	done    chan struct{} // closed when the process has ended
 	ended   error         // how it ended, valid when done is closed
 	mu      sync.Mutex
-	stopped bool // we asked it to end
+	stopped bool // it was requested to end
 }
 
-// startTime is how long a server may take until it answers: long enough for
+// startTimeout is how long a server may take until it answers: long enough for
 // the recovery of a large database.
-const startTime = 10 * time.Minute
+const startTimeout = 10 * time.Minute
 
-// poll is how often a server is asked whether it is ready, or gone.
+// poll is the interval of checks whether a server is ready or gone.
 const poll = 20 * time.Millisecond
 
 // Start starts a server and waits until it answers.
@@ -89,9 +89,9 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	if s.Program, err = Find(ctx, c.Kind, c.Binary); err != nil {
 		return nil, err
 	}
-	// Where a process works is told without links.
+	// The kernel reports working directories without links.
 	if s.Dir, err = filepath.EvalSymlinks(c.Dir); err != nil {
-		return nil, fmt.Errorf("look at the data directory: %w", err)
+		return nil, fmt.Errorf("read the data directory: %w", err)
 	}
 	if s.Dir, err = filepath.Abs(s.Dir); err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	return s, nil
 }
 
-// prepare makes the directories, the configuration and the server's data.
+// prepare creates the directories, the configuration and the server's data.
 func (s *Server) prepare(ctx context.Context) (err error) {
 	if s.owner, err = newOwner(s.kind.user()); err != nil {
 		return err
@@ -145,18 +145,18 @@ func (s *Server) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	if err := s.kind.makeData(ctx, s); err != nil {
-		return fmt.Errorf("make the data directory of %s: %w", s.Kind, err)
+		return fmt.Errorf("initialise the data directory of %s: %w", s.Kind, err)
 	}
 	s.made = true
 	return nil
 }
 
-// fresh tells whether the data is still to be made. A directory that holds
-// something else is refused.
+// fresh reports whether the data is still to be created. A directory that holds
+// anything else is refused.
 func (s *Server) fresh() (bool, error) {
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil {
-		return false, fmt.Errorf("look at the data directory: %w", err)
+		return false, fmt.Errorf("read the data directory: %w", err)
 	}
 	if len(entries) == 0 {
 		return true, nil
@@ -165,23 +165,23 @@ func (s *Server) fresh() (bool, error) {
 		return false, fmt.Errorf("%s is not a directory of server %s: it holds %s, and no %s", s.Dir, s.Kind, entries[0].Name(), filepath.Base(s.configFile()))
 	}
 	if _, err := os.Stat(s.DataDir()); err != nil {
-		return true, nil // it was not come to making the data
+		return true, nil // an earlier start failed before it
 	}
 	return false, nil
 }
 
-// What is where below Dir.
+// The paths below Dir.
 func (s *Server) configFile() string { return filepath.Join(s.Dir, s.Kind+".conf") }
 func (s *Server) runDir() string     { return filepath.Join(s.Dir, "run") }
 func (s *Server) tempDir() string    { return filepath.Join(s.Dir, "tmp") }
 
-// DataDir is the directory of the server's data.
+// DataDir returns the server's data directory.
 func (s *Server) DataDir() string { return filepath.Join(s.Dir, "data") }
 
-// Endpoint is where it listens.
+// Endpoint returns where the server listens.
 func (s *Server) Endpoint() Endpoint { return s.endpoint }
 
-// PID is the number of the server's process, of which all others descend.
+// PID returns the server's main process, from which all others descend.
 func (s *Server) PID() int { return s.cmd.Process.Pid }
 
 func (s *Server) openLog() (err error) {
@@ -200,13 +200,13 @@ func (s *Server) openLog() (err error) {
 	return nil
 }
 
-// begin starts the process and waits until it answers.
+// begin starts the process and waits until the server answers.
 func (s *Server) begin(ctx context.Context) error {
 	s.cmd = s.kind.command(s)
 	s.cmd.Dir = s.DataDir()
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 	s.cmd.SysProcAttr = s.owner.attributes()
-	s.cmd.SysProcAttr.Setsid = true // Ctrl-C is for rumbench, which stops the server itself
+	s.cmd.SysProcAttr.Setsid = true // Ctrl-C must reach only rumbench, which stops the server
 	if err := s.launch(); err != nil {
 		return fmt.Errorf("start %s: %w", s.Program.Path, err)
 	}
@@ -217,7 +217,7 @@ func (s *Server) begin(ctx context.Context) error {
 	return nil
 }
 
-// launch starts the process from a thread that lives as long as it does: the
+// launch starts the process from a thread that lives as long as the server: the
 // kernel kills the server when that thread ends, however this process dies.
 func (s *Server) launch() error {
 	s.cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
@@ -237,7 +237,7 @@ func (s *Server) launch() error {
 }
 
 func (s *Server) await(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTime)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for {
 		err := s.Ready(ctx, s.endpoint)
@@ -246,15 +246,15 @@ func (s *Server) await(ctx context.Context) error {
 		}
 		select {
 		case <-s.done:
-			return &DiedError{Doing: "start " + s.Program.Name(), How: s.ended, Words: s.words()}
+			return &DiedError{What: "start " + s.Program.Name(), How: s.ended, Messages: s.messages()}
 		case <-ctx.Done():
-			return fmt.Errorf("wait for %s to answer: %w; its last answer: %w", s.Program.Name(), ctx.Err(), err)
+			return fmt.Errorf("wait for %s to answer: %w; the last error: %w", s.Program.Name(), ctx.Err(), err)
 		case <-time.After(poll):
 		}
 	}
 }
 
-// Died tells how a server ended that nobody asked to; nil while it runs.
+// Died returns how a server ended without being stopped; nil while it runs.
 func (s *Server) Died() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -263,13 +263,13 @@ func (s *Server) Died() error {
 		if s.stopped {
 			return nil
 		}
-		return &DiedError{Doing: s.Program.Name() + " ended", How: s.ended, Words: s.words()}
+		return &DiedError{What: s.Program.Name() + " ended", How: s.ended, Messages: s.messages()}
 	default:
 		return nil
 	}
 }
 
-// Wait waits a moment for a server that may be dying to have ended.
+// Wait waits for a server that may be dying to end.
 func (s *Server) Wait(atMost time.Duration) {
 	select {
 	case <-s.done:
@@ -277,12 +277,13 @@ func (s *Server) Wait(atMost time.Duration) {
 	}
 }
 
-// stopTime is how long a server may take to stop: it may have all of its cache to write.
-const stopTime = 10 * time.Minute
+// stopTimeout is how long a server may take to stop: it may have to write all of
+// its cache.
+const stopTimeout = 10 * time.Minute
 
-// Stop ends the server in good order: what it holds in memory is written. A
-// server that has ended already, or that does not end in time and has to be
-// killed, is an error.
+// Stop shuts the server down cleanly, so that it writes what it holds in memory.
+// It is an error if the server has died, or has to be killed because it does not
+// end in time.
 func (s *Server) Stop() error {
 	s.mu.Lock()
 	again := s.stopped
@@ -295,24 +296,24 @@ func (s *Server) Stop() error {
 		return err
 	}
 	defer s.log.Close()
-	if !s.askUntilDone() {
+	if !s.signalUntilDone() {
 		s.Kill()
-		return fmt.Errorf("%s did not stop within %v and was killed", s.Program.Name(), stopTime)
+		return fmt.Errorf("%s did not stop within %v and was killed", s.Program.Name(), stopTimeout)
 	}
 	waitGone(context.Background(), s.Dir)
 	var exit *exec.ExitError
 	if errors.As(s.ended, &exit) {
-		return &DiedError{Doing: "stop " + s.Program.Name(), How: s.ended, Words: s.words()}
+		return &DiedError{What: "stop " + s.Program.Name(), How: s.ended, Messages: s.messages()}
 	}
 	return nil
 }
 
-// askUntilDone asks the server to end, again and again: one that has only just
-// begun to answer may not hear it yet.
-func (s *Server) askUntilDone() bool {
-	deadline := time.After(stopTime)
+// signalUntilDone sends the stop signal until the server has ended: one that has
+// only just started may ignore it.
+func (s *Server) signalUntilDone() bool {
+	deadline := time.After(stopTimeout)
 	for {
-		s.ask(s.kind.stopSignal())
+		s.signal(s.kind.stopSignal())
 		select {
 		case <-s.done:
 			return true
@@ -323,13 +324,13 @@ func (s *Server) askUntilDone() bool {
 	}
 }
 
-// Kill ends the server and all of its processes at once, as a crash would, and
-// waits until they are gone.
+// Kill kills the server and all of its processes, as a crash would, and waits
+// until they are gone.
 func (s *Server) Kill() {
 	family := descendants(s.PID())
-	s.ask(syscall.SIGKILL)
+	s.signal(syscall.SIGKILL)
 	for _, pid := range family {
-		if worksFor(pid, s.Dir) { // the number may be another's by now
+		if worksFor(pid, s.Dir) { // the PID may be another process's by now
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
@@ -339,9 +340,9 @@ func (s *Server) Kill() {
 	s.log.Close()
 }
 
-func (s *Server) ask(sig syscall.Signal) {
+func (s *Server) signal(sig syscall.Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopped = true
-	_ = s.cmd.Process.Signal(sig) // it may have ended just now
+	_ = s.cmd.Process.Signal(sig) // it may have just ended
 }

@@ -37,8 +37,8 @@ func holdServer(dir string) {
 	select {}
 }
 
-// accepts is answered by both protocols: one greets, the other says whether it
-// can encrypt.
+// accepts gets a byte from servers of both protocols: one greets, the other
+// answers whether it can encrypt.
 func accepts(ctx context.Context, e Endpoint) error {
 	c, err := Dial(ctx, e.Socket)
 	if err != nil {
@@ -53,7 +53,7 @@ func accepts(ctx context.Context, e Endpoint) error {
 	return err
 }
 
-// installedKinds are the servers of this machine; in CI all must be there.
+// installedKinds returns the installed kinds of servers; in CI all must be.
 func installedKinds(t *testing.T) (kinds []string) {
 	t.Helper()
 	for _, k := range []string{MariaDB, Postgres} {
@@ -113,14 +113,14 @@ func TestLife(t *testing.T) {
 			pid := s.PID()
 			s.Kill()
 			if _, err := os.Stat(filepath.Join("/proc", itoa(pid))); err == nil {
-				t.Error("it lives")
+				t.Error("the process exists after Kill")
 			}
 			s = start(t, Config{Kind: k, Dir: dir})
 			if err := s.Stop(); err != nil {
 				t.Error(err)
 			}
 			if w := workers(dir); len(w) > 0 {
-				t.Errorf("processes %v work there still", w)
+				t.Errorf("processes %v are left", w)
 			}
 		})
 	}
@@ -128,7 +128,7 @@ func TestLife(t *testing.T) {
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// A server that is killed from outside is found dead, with its last words.
+// A server that is killed from outside is reported, with its last messages.
 func TestDied(t *testing.T) {
 	for _, k := range installedKinds(t) {
 		s := start(t, Config{Kind: k})
@@ -138,19 +138,19 @@ func TestDied(t *testing.T) {
 		s.Wait(time.Minute)
 		err := s.Died()
 		var died *DiedError
-		if !errors.As(err, &died) || !strings.Contains(err.Error(), "signal: killed; its last words: ") || !strings.Contains(died.Hint(), "somebody killed it") {
+		if !errors.As(err, &died) || !strings.Contains(err.Error(), "signal: killed; its last words: ") || !strings.Contains(died.Hint(), "killed from outside") {
 			t.Errorf("%s: %v", k, err)
 		}
 		if err := s.Stop(); err == nil {
 			t.Error("no error of stopping a dead server")
 		}
 		if w := workers(s.Dir); len(w) > 0 {
-			t.Errorf("processes %v work there still", w)
+			t.Errorf("processes %v are left", w)
 		}
 	}
 }
 
-// A server does not outlive the process that started it, however that ends.
+// A server does not outlive the process that started it, however that dies.
 func TestDiesWithItsStarter(t *testing.T) {
 	for _, k := range installedKinds(t) {
 		t.Run(k, func(t *testing.T) {
@@ -178,7 +178,7 @@ func TestDiesWithItsStarter(t *testing.T) {
 			if err := waitGone(t.Context(), dir); err != nil {
 				t.Error(err)
 			}
-			// The next server starts on the same data all the same.
+			// The next server starts on the same data.
 			if err := start(t, Config{Kind: k, Dir: dir}).Stop(); err != nil {
 				t.Error(err)
 			}
@@ -194,7 +194,7 @@ func TestSweep(t *testing.T) {
 		}
 		s.Wait(time.Minute)
 		if w := workers(s.Dir); len(w) > 0 || s.Died() == nil {
-			t.Errorf("%s: processes %v work there still, %v", k, w, s.Died())
+			t.Errorf("%s: processes %v are left, %v", k, w, s.Died())
 		}
 	}
 	if err := Sweep(filepath.Join(enginetest.TempDir(t), "none")); err != nil {
@@ -202,7 +202,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// What cannot work says what failed, in the server's own words, and a hint.
+// A failed start reports the server's messages and a hint.
 func TestFailures(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -220,7 +220,7 @@ func TestFailures(t *testing.T) {
 			set         Setting
 			words, hint string
 		}{
-			{"port in use", Setting{"port", port}, "in use", "a free one is taken"},
+			{"port in use", Setting{"port", port}, "in use", "a free one is used"},
 			{"wrong option", Setting{wrong[k][0], "1"}, wrong[k][1], "verbatim"},
 		} {
 			t.Run(k+" "+c.name, func(t *testing.T) {
@@ -234,7 +234,7 @@ func TestFailures(t *testing.T) {
 					t.Errorf("error %v\nhint %q", err, died.Hint())
 				}
 				if w := workers(dir); len(w) > 0 {
-					t.Errorf("processes %v work there still", w)
+					t.Errorf("processes %v are left", w)
 				}
 			})
 		}
@@ -243,8 +243,8 @@ func TestFailures(t *testing.T) {
 
 func TestMissing(t *testing.T) {
 	for _, c := range []struct{ kind, binary, text, hint string }{
-		{MariaDB, "/no/such/mariadbd", "there is no program /no/such/mariadbd", "binary: is the path"},
-		{MariaDB, "/bin/true", "/bin/true is no program of server mariadb", "binary:"},
+		{MariaDB, "/no/such/mariadbd", "program /no/such/mariadbd not found", "binary: is the path"},
+		{MariaDB, "/bin/true", "/bin/true is not a program of server mariadb", "binary:"},
 		{Postgres, "/etc/passwd", "it cannot be executed", "binary:"},
 	} {
 		_, err := Find(t.Context(), c.kind, c.binary)
@@ -254,11 +254,11 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	if _, err := Find(t.Context(), "oracle", ""); err == nil {
-		t.Error("a server of no kind was found")
+		t.Error("a server of an unknown kind was found")
 	}
 }
 
-// A directory that holds something else is not touched.
+// A directory with other files is not touched.
 func TestForeignDirectory(t *testing.T) {
 	for _, k := range installedKinds(t) {
 		dir := enginetest.TempDir(t)
@@ -275,7 +275,7 @@ func TestForeignDirectory(t *testing.T) {
 	}
 }
 
-// The path of a socket may be longer than its address has room for.
+// The path of a socket may be longer than an address allows.
 func TestLongPath(t *testing.T) {
 	for _, k := range installedKinds(t) {
 		dir := filepath.Join(enginetest.TempDir(t), strings.Repeat("long", 30))
@@ -288,7 +288,7 @@ func TestLongPath(t *testing.T) {
 	}
 }
 
-// A directory that the server's user cannot get to is refused with the reason.
+// A directory that the server's user cannot reach is refused with the reason.
 func TestClosedDirectory(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root starts servers as another user")
@@ -342,8 +342,8 @@ func TestNatural(t *testing.T) {
 	}
 }
 
-// A process that works in the directory and is none of ours is left alone; a
-// directory that is reached by a link is swept all the same.
+// Sweep leaves foreign processes in the directory alone, follows links in the
+// path, and does not follow a link in place of the directory.
 func TestSweepLeavesOthers(t *testing.T) {
 	above := enginetest.TempDir(t)
 	dir := filepath.Join(above, "data")
@@ -373,25 +373,25 @@ func TestSweepLeavesOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := Sweep(to); err != nil || len(workers(dir)) != 1 {
-		t.Errorf("what a link leads to was swept: %v", err)
+		t.Errorf("the target of a link was swept: %v", err)
 	}
 	if err := Sweep(filepath.Join(link, "data")); err != nil {
 		t.Error(err)
 	}
 	if err := ours.Wait(); err == nil {
-		t.Error("ours lives")
+		t.Error("our process was not killed")
 	}
 	if err := other.Process.Signal(syscall.Signal(0)); err != nil {
-		t.Errorf("a process of somebody else's was ended: %v", err)
+		t.Errorf("a foreign process was killed: %v", err)
 	}
 }
 
-func TestTelling(t *testing.T) {
+func TestRelevant(t *testing.T) {
 	const log = "one\n\ntwo\n2026 [Note] x\n2026 [ERROR] first\n2026 [ERROR] second\n"
-	if got := telling(log); strings.Join(got, "|") != "2026 [ERROR] first|2026 [ERROR] second" {
+	if got := relevant(log); strings.Join(got, "|") != "2026 [ERROR] first|2026 [ERROR] second" {
 		t.Errorf("%q", got)
 	}
-	if got := telling("a\nb\nc\nd\ne\n"); strings.Join(got, "|") != "b|c|d|e" {
+	if got := relevant("a\nb\nc\nd\ne\n"); strings.Join(got, "|") != "b|c|d|e" {
 		t.Errorf("%q", got)
 	}
 }

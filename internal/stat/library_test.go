@@ -14,7 +14,9 @@ import (
 // benchmathP is the p of golang.org/x/perf/benchmath, whose tests are those of
 // github.com/aclements/go-moremath.
 func benchmathP(assume benchmath.Assumption, a, b []float64) float64 {
-	sample := func(x []float64) *benchmath.Sample { return benchmath.NewSample(slices.Clone(x), &benchmath.DefaultThresholds) }
+	sample := func(x []float64) *benchmath.Sample {
+		return benchmath.NewSample(slices.Clone(x), &benchmath.DefaultThresholds)
+	}
 	return assume.Compare(sample(a), sample(b)).P
 }
 

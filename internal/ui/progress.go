@@ -78,7 +78,7 @@ func (p *Progress) Event(e trial.Event) {
 		p.println(FoundLine(e.Is))
 		return
 	case p.width() > 0:
-		p.draw(clip(Line(e), p.width()-1))
+		p.draw(plain.Clip(Line(e), p.width()-1))
 		return
 	}
 	// A step that rests is told of once; the steps of a duet do not say that they begin.
@@ -138,14 +138,6 @@ func (p *Progress) clear() {
 func (p *Progress) println(line string) {
 	p.clear()
 	fmt.Fprintln(p.Out, plain.Text(line))
-}
-
-func clip(s string, width int) string {
-	r := []rune(s)
-	if width < 1 || len(r) <= width {
-		return s
-	}
-	return string(r[:width-1]) + "…"
 }
 
 // Line is the state of a running step.

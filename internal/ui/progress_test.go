@@ -141,20 +141,6 @@ func TestSameStepAgain(t *testing.T) {
 	}
 }
 
-func TestClip(t *testing.T) {
-	for _, c := range []struct {
-		text  string
-		width int
-		want  string
-	}{
-		{"abcdef", 6, "abcdef"}, {"abcdef", 5, "abcd…"}, {"µµµµ", 3, "µµ…"}, {"abc", 1, "…"}, {"abc", 0, "abc"}, {"abc", -1, "abc"}, {"", 5, ""},
-	} {
-		if got := clip(c.text, c.width); got != c.want {
-			t.Errorf("clip(%q, %d) = %q, want %q", c.text, c.width, got, c.want)
-		}
-	}
-}
-
 // An interval of a few operations has no percentile.
 func TestLineOfFewOperations(t *testing.T) {
 	e := trial.Event{Step: "l.x", Phase: trial.PhaseRun, Elapsed: 1, Groups: []trial.EventGroup{{Name: "index", PerSec: 1, P99: 900, Max: 1100}}}

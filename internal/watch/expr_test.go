@@ -259,11 +259,11 @@ seven: 7
 		t.Errorf("%s\nwant %s", strings.Join(got, ";"), want)
 	}
 	for _, test := range []struct{ text, want string }{
-		{"a: 1 +\n", "e.yaml:1:4: a, column 3: unexpected token EOF"},
-		{"x: 1\nb: foo(3)\n", "e.yaml:2:4: b, column 1: there is no function foo"},
-		{"a: [1]\n", "e.yaml:1:1: a is no expression"},
-		{"a:\n", "e.yaml:1:1: a is no expression"},
-		{"- 1\n", "e.yaml:1:1: expected a map"},
+		{"a: 1 +\n", "e.yaml:1: a, column 3: unexpected token EOF"},
+		{"x: 1\nb: foo(3)\n", "e.yaml:2: b, column 1: there is no function foo"},
+		{"a: [1]\n", "e.yaml:1: a is no expression"},
+		{"a:\n", "e.yaml:1: a is no expression"},
+		{"- 1\n", "e.yaml: a map of names to expressions was expected: [1:1]"},
 		{"a b: 1\n", `"a b" is no name`},
 		{"a: 'x\n", "e.yaml"},
 		{"a: 1\na: 2\n", "e.yaml"},

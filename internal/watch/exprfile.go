@@ -2,11 +2,11 @@ package watch
 
 import (
 	"fmt"
+	"strings"
+
+	"github.com/goccy/go-yaml"
 
 	"rumbench/internal/hint"
-
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 )
 
 // maxExprFile keeps the YAML parser, whose time grows with the square of a
@@ -20,58 +20,27 @@ func ParseExprFile(path string, src []byte) ([]*Expression, error) {
 	if len(src) > maxExprFile {
 		return nil, hint.Errorf(fileHint, "%s: longer than %d KiB", path, maxExprFile>>10)
 	}
-	file, err := parser.ParseBytes(src, 0)
-	if err != nil {
-		return nil, hint.Errorf(fileHint, "%s: %w", path, err)
+	var entries yaml.MapSlice // in their order
+	if err := yaml.Unmarshal(src, &entries); err != nil {
+		return nil, hint.Errorf(fileHint, "%s: a map of names to expressions was expected: %w", path, err)
 	}
 	var all []*Expression
-	for _, doc := range file.Docs {
-		entries, err := mapping(path, doc.Body)
+	for _, entry := range entries {
+		name := fmt.Sprint(entry.Key)
+		before, _, _ := strings.Cut("\n"+string(src), "\n"+name+":")
+		where := fmt.Sprintf("%s:%d: %s", path, 1+strings.Count(before, "\n"), name)
+		switch entry.Value.(type) {
+		case string, int64, uint64, float64:
+		default:
+			return nil, hint.Errorf(fileHint, "%s is no expression", where)
+		}
+		e, err := ParseExpression(where, name, fmt.Sprint(entry.Value))
 		if err != nil {
 			return nil, err
 		}
-		for _, entry := range entries {
-			e, err := entryExpression(path, entry)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, e)
-		}
+		all = append(all, e)
 	}
 	return all, nil
-}
-
-func mapping(path string, n ast.Node) ([]*ast.MappingValueNode, error) {
-	switch n := n.(type) {
-	case nil, *ast.NullNode, *ast.CommentGroupNode:
-		return nil, nil
-	case *ast.MappingNode:
-		return n.Values, nil
-	case *ast.MappingValueNode:
-		return []*ast.MappingValueNode{n}, nil
-	}
-	return nil, hint.Errorf(fileHint, "%s: expected a map of names to expressions", place(path, n))
-}
-
-func entryExpression(path string, entry *ast.MappingValueNode) (*Expression, error) {
-	name := entry.Key.GetToken().Value
-	var text string
-	switch v := entry.Value.(type) {
-	case *ast.StringNode:
-		text = v.Value
-	case *ast.LiteralNode:
-		text = v.Value.Value
-	case *ast.IntegerNode, *ast.FloatNode:
-		text = v.GetToken().Value
-	default:
-		return nil, hint.Errorf(fileHint, "%s: %s is no expression", place(path, entry.Key), name)
-	}
-	return ParseExpression(place(path, entry.Value)+": "+name, name, text)
-}
-
-func place(path string, n ast.Node) string {
-	at := n.GetToken().Position
-	return fmt.Sprintf("%s:%d:%d", path, at.Line, at.Column)
 }
 
 // CheckNames refuses expressions of the same name, and those that are called

@@ -66,18 +66,11 @@ func (t *Table) draw(lines []string) error {
 	}
 	b.WriteString("\r\x1b[J")
 	for _, line := range lines {
-		b.WriteString(clip(line, width) + "\n")
+		b.WriteString(plain.Clip(line, width) + "\n")
 	}
 	t.drawn = len(lines)
 	_, err := io.WriteString(t.Out, b.String())
 	return err
-}
-
-func clip(s string, width int) string {
-	if width < 2 || utf8.RuneCountInString(s) <= width {
-		return s
-	}
-	return string([]rune(s)[:width-1]) + "…"
 }
 
 func (t *Table) lines(f *Frame) []string {

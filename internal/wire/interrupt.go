@@ -6,42 +6,42 @@ import (
 	"time"
 )
 
-// Interrupter has a server give up what it is doing when a context ends. It
-// follows one context for as long as operations come with it, which costs them
-// next to nothing. One goroutine at a time calls its methods.
+// Interrupter cancels a server's operation when a context ends. It follows one
+// context for as long as operations come with it, which costs them next to
+// nothing. Its methods are called by one goroutine at a time.
 type Interrupter struct {
-	// Ask asks the server, on a connection of its own, to give up.
+	// Ask requests cancellation, on a connection of its own.
 	Ask func(context.Context) error
 	// Cut ends the connection.
 	Cut func()
-	// Forget makes the server forget that it was asked, if one that was idle by
-	// then would give up the next operation; nil: it ignores it.
+	// Forget clears a cancellation request that arrived when the server was idle,
+	// if it would cancel the next operation; nil: the server ignores those.
 	Forget func() error
 
 	ctx   context.Context // nil: none is followed
 	stop  func() bool
-	over  chan struct{} // closed when the operation that was interrupted has ended
-	done  chan struct{} // closed when nothing is on its way to the server any more
+	over  chan struct{} // closed when the interrupted operation has ended
+	done  chan struct{} // closed when no request is in flight
 	asked bool          // valid when done is closed
 	state atomic.Int32
 }
 
 // The states of an interrupter.
 const (
-	resting     = iota // no operation runs that may be interrupted
-	busy               // one does
-	interrupted        // one does, and the server is asked to give it up
+	idle        = iota // no operation runs
+	busy               // an operation runs
+	interrupted        // an operation runs, and its cancellation was requested
 )
 
-// Patience is how long a server may take to give up an operation. Then the
-// connection is ended.
+// Patience is how long a server may take to cancel an operation. After it the
+// connection is cut.
 const Patience = 5 * time.Second
 
 // Begin is called before an operation.
 func (w *Interrupter) Begin(ctx context.Context) error {
 	if ctx.Done() == nil {
 		if w.ctx != nil && w.ctx.Err() != nil {
-			return w.Leave() // what is on its way must not hit this operation
+			return w.Leave() // a request in flight must not cancel this operation
 		}
 		return nil
 	}
@@ -52,7 +52,7 @@ func (w *Interrupter) Begin(ctx context.Context) error {
 		w.follow(ctx)
 	}
 	w.state.Store(busy)
-	if err := ctx.Err(); err != nil { // it may have ended before we were busy
+	if err := ctx.Err(); err != nil { // it may have ended before the state was busy
 		w.End()
 		return err
 	}
@@ -61,7 +61,7 @@ func (w *Interrupter) Begin(ctx context.Context) error {
 
 // End is called after an operation.
 func (w *Interrupter) End() {
-	if w.state.Swap(resting) == interrupted {
+	if w.state.Swap(idle) == interrupted {
 		close(w.over)
 	}
 }
@@ -75,8 +75,8 @@ func (w *Interrupter) follow(ctx context.Context) {
 	})
 }
 
-// Leave ends following, and waits for what is on its way to the server. The
-// error is that of the connection.
+// Leave stops following the context and waits for a request in flight. Its error
+// is that of the connection.
 func (w *Interrupter) Leave() error {
 	if w.ctx == nil {
 		return nil
@@ -97,7 +97,7 @@ func (w *Interrupter) Leave() error {
 	return w.Forget()
 }
 
-// interrupt asks the server to give up.
+// interrupt requests cancellation.
 func (w *Interrupter) interrupt(over chan struct{}) {
 	if !w.state.CompareAndSwap(busy, interrupted) {
 		return
@@ -105,7 +105,7 @@ func (w *Interrupter) interrupt(over chan struct{}) {
 	w.asked = true
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
-	_ = w.Ask(ctx) // if it fails, patience is left
+	_ = w.Ask(ctx) // if it fails, the connection is cut after Patience
 	select {
 	case <-over:
 	case <-ctx.Done():

@@ -1,4 +1,4 @@
-package wire
+package wire_test
 
 import (
 	"context"
@@ -7,12 +7,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"rumbench/internal/wire"
 )
 
-// watched is an interrupter that counts what it does.
-func watched() (w *Interrupter, asked, cuts *atomic.Int32) {
+// watched returns an interrupter that counts requests and cuts.
+func watched() (w *wire.Interrupter, asked, cuts *atomic.Int32) {
 	asked, cuts = new(atomic.Int32), new(atomic.Int32)
-	return &Interrupter{
+	return &wire.Interrupter{
 		Ask: func(context.Context) error { asked.Add(1); return nil },
 		Cut: func() { cuts.Add(1) },
 	}, asked, cuts
@@ -37,17 +39,17 @@ func TestInterrupter(t *testing.T) {
 		if asked.Load() != 1 {
 			t.Errorf("asked %d times", asked.Load())
 		}
-		w.End() // the server has given up
+		w.End() // the server has cancelled
 		must(t, w.Begin(context.Background()))
-		time.Sleep(2 * Patience)
+		time.Sleep(2 * wire.Patience)
 		if cuts.Load() != 0 {
-			t.Error("a connection was cut whose server had given up")
+			t.Error("the connection was cut though the server had cancelled")
 		}
 
 		ctx, cancel = context.WithCancel(t.Context())
 		must(t, w.Begin(ctx))
 		cancel()
-		time.Sleep(Patience - 1)
+		time.Sleep(wire.Patience - 1)
 		synctest.Wait()
 		if asked.Load() != 2 || cuts.Load() != 0 {
 			t.Errorf("asked %d times, cut %d times", asked.Load(), cuts.Load())
@@ -55,14 +57,14 @@ func TestInterrupter(t *testing.T) {
 		time.Sleep(1)
 		synctest.Wait()
 		if cuts.Load() != 1 {
-			t.Errorf("a server that does not give up was left %d times", cuts.Load())
+			t.Errorf("the connection was cut %d times, want 1", cuts.Load())
 		}
 		w.End()
 		must(t, w.Leave())
 	})
 }
 
-// What is on its way to the server must not hit the next operation.
+// A request in flight does not cancel the next operation.
 func TestInterrupterWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _, _ := watched()
@@ -86,15 +88,14 @@ func TestInterrupterWaits(t *testing.T) {
 	})
 }
 
-// A server that was asked is made to forget it before the next operation, and
-// may not take longer for that than for giving up.
+// A request is cleared before the next operation, within Patience.
 func TestInterrupterForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _, cuts := watched()
 		forgot := 0
 		w.Forget = func() error {
 			forgot++
-			time.Sleep(time.Duration(forgot) * (Patience - 1))
+			time.Sleep(time.Duration(forgot) * (wire.Patience - 1))
 			return nil
 		}
 		for want := range 2 {
@@ -106,13 +107,13 @@ func TestInterrupterForgets(t *testing.T) {
 			must(t, w.Begin(t.Context()))
 			w.End()
 			if forgot != want+1 || cuts.Load() != int32(want) {
-				t.Errorf("it forgot %d times, and was cut %d times", forgot, cuts.Load())
+				t.Errorf("Forget was called %d times, Cut %d times", forgot, cuts.Load())
 			}
 		}
 		must(t, w.Begin(context.Background()))
 		w.End()
 		if forgot != 2 {
-			t.Error("it forgot what nobody asked")
+			t.Error("Forget was called without a request")
 		}
 		must(t, w.Leave())
 	})

@@ -1,9 +1,8 @@
-// Package wire is a stream of bytes over a connected socket, for protocols of
-// questions and answers, at less cost than a net.Conn has: see
-// docs/decisions/0014-wire.md.
+// Package wire is a byte stream over a connected socket for request-response
+// protocols, at a lower cost than a net.Conn: see docs/decisions/0014-wire.md.
 //
-// It knows no protocol and encrypts nothing. A wait ends when Break is called
-// from elsewhere, as an Interrupter does.
+// It knows no protocol and does no encryption. A wait ends when Break is called
+// concurrently, as an Interrupter does.
 package wire
 
 import (
@@ -18,43 +17,42 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Conn is one end of a connection. One goroutine at a time asks, peeks and
-// closes it; Break may be called by any.
+// Conn is one end of a connection. It is used by one goroutine at a time; only
+// Break may be called concurrently.
 //
-// A socket's question is sent when the wait for its answer has been announced to
-// Go's poller, and is then waited for at once: trying to read first, as a
-// net.Conn does, is a call to the system for nothing; and one call of the poller
-// finds the answers of all connections that have one.
+// On a socket, a request is sent after the wait for its response has been
+// registered with Go's poller, and the wait begins at once: to try a read first,
+// as a net.Conn does, is a wasted system call; and one call of the poller finds
+// the responses of all connections.
 //
-// The poller does not look at the socket itself, since that would also wake it
-// when the server has taken a question. It looks at a set of events that holds
-// the answers only.
+// The poller does not watch the socket itself, which would also wake it when the
+// server has read a request. It watches an epoll of readable events only.
 type Conn struct {
-	conn     net.Conn // no socket of the kernel's; nil: the others are used
+	conn     net.Conn // set if it is not a kernel socket; else the fields below are used
 	socket   int
-	events   *os.File // an epoll of the socket's answers
+	events   *os.File // an epoll of the socket's readable events
 	waiting  syscall.RawConn
 	step     func(uintptr) bool
 	out      []byte // still to be sent
-	begun    bool   // some of it was
-	in       []byte // to be read into
+	begun    bool   // part of the request was sent
+	in       []byte // the buffer of the read in progress
 	n        int    // bytes read
 	err      error
-	buf      []byte // what was read: the bytes from..to are still to be taken
+	buf      []byte // received; the bytes from..to are not yet consumed
 	from, to int
 
 	mu     sync.Mutex // between Break and Close
 	closed bool
 }
 
-// usual is the size of a buffer that no answer has been too long for.
-const usual = 16 << 10
+// bufferSize is the initial size of a buffer, which grows for longer responses.
+const bufferSize = 16 << 10
 
-// Take makes a Conn of a connection, which must not be used any more: if it
-// cannot be taken, it is closed. One that is no socket of the kernel's, such as
-// an encrypted one, is used as it is.
+// Take returns a Conn on a connection and takes it over, also if it fails: then
+// the connection is closed. One that is not a kernel socket, such as an encrypted
+// one, is used as it is.
 func Take(conn net.Conn) (*Conn, error) {
-	s := &Conn{conn: conn, socket: -1, buf: make([]byte, usual)}
+	s := &Conn{conn: conn, socket: -1, buf: make([]byte, bufferSize)}
 	s.step = s.exchange // made once: a method value allocates
 	var err error
 	switch conn := conn.(type) {
@@ -69,8 +67,8 @@ func Take(conn net.Conn) (*Conn, error) {
 	return s, nil
 }
 
-// take takes a socket, and closes what it came by. What it has opened when it
-// fails is closed by Close.
+// take duplicates a socket and closes the original. If it fails, Close closes
+// what it has opened.
 func (s *Conn) take(conn interface {
 	syscall.Conn
 	io.Closer
@@ -93,7 +91,7 @@ func (s *Conn) take(conn interface {
 		return os.NewSyscallError("epoll_create1", err)
 	}
 	err = errors.Join(unix.SetNonblock(set, true), unix.EpollCtl(set, unix.EPOLL_CTL_ADD, s.socket, &unix.EpollEvent{Events: unix.EPOLLIN}))
-	s.events = os.NewFile(uintptr(set), "answers")
+	s.events = os.NewFile(uintptr(set), "responses")
 	if err != nil {
 		return os.NewSyscallError("epoll", err)
 	}
@@ -101,11 +99,11 @@ func (s *Conn) take(conn interface {
 	return err
 }
 
-// Ask has b be sent when its answer is waited for. It must stay as it is until
-// the answer has come.
+// Ask queues request b, which is sent by the next Peek. It must not change until
+// the response has arrived.
 func (s *Conn) Ask(b []byte) { s.out, s.begun = b, false }
 
-// Send sends b at once, for what has no answer.
+// Send sends b at once, for messages without a response.
 func (s *Conn) Send(b []byte) error {
 	if s.conn != nil {
 		_, err := s.conn.Write(b)
@@ -128,7 +126,7 @@ func (s *Conn) Send(b []byte) error {
 	return nil
 }
 
-// poll waits for the socket without Go's poller, for what is so long that the
+// poll waits for the socket without Go's poller, for transfers so long that its
 // cost does not matter.
 func (s *Conn) poll(events int16) error {
 	set := []unix.PollFd{{Fd: int32(s.socket), Events: events}}
@@ -138,8 +136,8 @@ func (s *Conn) poll(events int16) error {
 	return nil
 }
 
-// Peek returns the next n bytes, and waits for them. They are valid until the
-// next Peek.
+// Peek waits for the next n bytes and returns them. They are valid until the next
+// Peek.
 func (s *Conn) Peek(n int) ([]byte, error) {
 	if s.to-s.from < n {
 		if err := s.fill(n); err != nil {
@@ -149,22 +147,22 @@ func (s *Conn) Peek(n int) ([]byte, error) {
 	return s.buf[s.from : s.from+n], nil
 }
 
-// Skip passes over the next n bytes, which have been peeked at. They stay valid
-// until the next Peek.
+// Skip consumes the next n bytes, which Peek has returned. They stay valid until
+// the next Peek.
 func (s *Conn) Skip(n int) { s.from += n }
 
 func (s *Conn) fill(n int) error {
 	if s.from == s.to {
 		s.from, s.to = 0, 0
 	}
-	// An answer may begin before its question has been sent to the end.
+	// A response may begin before its request has been sent completely.
 	for s.to-s.from < n || len(s.out) > 0 {
 		s.grow(max(n, s.to-s.from+1))
 		got, err := s.read(s.buf[s.to:])
 		s.to += got
 		switch {
 		case got > 0 || err == nil:
-		case s.to-s.from >= n: // the server has answered before it hung up
+		case s.to-s.from >= n: // the server responded before it hung up
 			s.out = nil
 		case err == io.EOF && s.to > s.from:
 			return io.ErrUnexpectedEOF
@@ -175,7 +173,7 @@ func (s *Conn) fill(n int) error {
 	return nil
 }
 
-// grow makes room for n bytes from the first one that is still to be taken.
+// grow makes room for n bytes from the first one that is not consumed.
 func (s *Conn) grow(n int) {
 	if s.from+n <= len(s.buf) {
 		return
@@ -188,8 +186,8 @@ func (s *Conn) grow(n int) {
 	s.from = 0
 }
 
-// read sends what is to be sent, and reads at least one byte; or none, when it
-// has sent the end of a long question whose answer may have been read already.
+// read sends what is queued and reads at least one byte; or none, when it has
+// sent the end of a long request whose response may have been read already.
 func (s *Conn) read(b []byte) (int, error) {
 	if s.conn != nil {
 		if len(s.out) > 0 {
@@ -208,16 +206,16 @@ func (s *Conn) read(b []byte) (int, error) {
 		if s.n > 0 || s.err != nil || len(s.out) == 0 {
 			return s.n, s.err
 		}
-		// The socket did not take all at once. A server that answers meanwhile
-		// may not take more before that is read.
+		// The socket did not accept everything. A server that responds meanwhile
+		// may accept no more until that is read.
 		if err := s.poll(unix.POLLIN | unix.POLLOUT); err != nil {
 			return 0, err
 		}
 	}
 }
 
-// exchange is called when the poller has been readied, and then whenever there
-// is something to read. It returns whether it need not be called again.
+// exchange is called once the wait is registered with the poller, and then
+// whenever there is something to read. It returns whether it is done.
 func (s *Conn) exchange(uintptr) bool {
 	long := s.begun
 	if len(s.out) > 0 {
@@ -225,15 +223,15 @@ func (s *Conn) exchange(uintptr) bool {
 		switch {
 		case err == syscall.EINTR, err == syscall.EAGAIN:
 		case err != 0:
-			s.out, s.err = nil, err // the server may have said why
+			s.out, s.err = nil, err // the server may have sent the reason
 		default:
 			s.out = s.out[n:]
 		}
 		s.begun = len(s.out) > 0
 		if !long && !s.begun && s.err == nil {
-			return false // the answer takes its time
+			return false // wait for the response
 		}
-		// There may be an answer that the poller tells of no more.
+		// There may be a response that the poller reported before.
 	}
 	for {
 		n, err := s.call(syscall.SYS_READ, s.in)
@@ -252,9 +250,8 @@ func (s *Conn) exchange(uintptr) bool {
 	}
 }
 
-// call reads or writes the socket, which does not block. The scheduler is not
-// told of it: it would wake its watcher for every call of a process that was at
-// rest.
+// call reads or writes the non-blocking socket. It bypasses the scheduler, which
+// would wake its monitor thread for every call of an idle process.
 func (s *Conn) call(number uintptr, b []byte) (int, syscall.Errno) {
 	n, _, err := syscall.RawSyscall(number, uintptr(s.socket), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
 	if err != 0 {
@@ -263,8 +260,8 @@ func (s *Conn) call(number uintptr, b []byte) (int, syscall.Errno) {
 	return int(n), 0
 }
 
-// Break ends the stream in both directions: who waits gets an error. It may be
-// called from anywhere.
+// Break shuts the stream down in both directions, so that a wait fails. It may be
+// called concurrently.
 func (s *Conn) Break() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -277,7 +274,7 @@ func (s *Conn) Break() {
 	}
 }
 
-// Close ends the connection. It does nothing the second time.
+// Close closes the connection. Closing again does nothing.
 func (s *Conn) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

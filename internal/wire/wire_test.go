@@ -1,4 +1,4 @@
-package wire
+package wire_test
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"testing/iotest"
 
 	"golang.org/x/sys/unix"
+
+	"rumbench/internal/wire"
 )
 
 func must(t testing.TB, err error) {
@@ -21,11 +23,11 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// pair connects a Conn with a plain connection over a kind of network.
-func pair(t testing.TB, network string) (*Conn, net.Conn) {
+// pair returns a Conn connected to a net.Conn over a kind of network.
+func pair(t testing.TB, network string) (*wire.Conn, net.Conn) {
 	t.Helper()
 	here, there := connect(t, network)
-	c, err := Take(here)
+	c, err := wire.Take(here)
 	must(t, err)
 	t.Cleanup(func() { c.Close() })
 	return c, there
@@ -54,12 +56,12 @@ func connect(t testing.TB, network string) (here, there net.Conn) {
 
 var networks = []string{"unix", "tcp", "pipe"}
 
-// What is sent in pieces of any size is read in pieces of any other.
+// The stream does not depend on the sizes of writes and reads.
 func TestStream(t *testing.T) {
 	for _, network := range networks {
 		t.Run(network, func(t *testing.T) {
 			c, there := pair(t, network)
-			sent := make([]byte, 5*usual)
+			sent := make([]byte, 80<<10)
 			for i := range sent {
 				sent[i] = byte(i * 7 / 3)
 			}
@@ -79,13 +81,13 @@ func TestStream(t *testing.T) {
 				again, err := c.Peek(n)
 				must(t, err)
 				if !bytes.Equal(b, again) || len(b) != n {
-					t.Fatalf("%d bytes were peeked at twice and are not the same", n)
+					t.Fatalf("%d bytes differ when peeked at again", n)
 				}
 				got = append(got, b...)
 				c.Skip(n)
 			}
 			if !bytes.Equal(got, sent) {
-				t.Error("another stream was read than was written")
+				t.Error("the stream read differs from the one written")
 			}
 			if _, err := c.Peek(1); err != io.EOF {
 				t.Errorf("the end is %v", err)
@@ -94,7 +96,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// More is sent than the kernel takes at once.
+// Send sends more than the kernel accepts at once.
 func TestSend(t *testing.T) {
 	for _, network := range networks {
 		t.Run(network, func(t *testing.T) {
@@ -113,48 +115,48 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// A question that the kernel does not take at once is answered while it is being
-// sent, with more than the kernel keeps; and the next question is not mixed up
-// with what was left of it.
+// A request that the kernel does not accept at once gets its response while it is
+// being sent, longer than the kernel buffers; and the next request is not mixed
+// up with its rest.
 func TestAskLong(t *testing.T) {
 	for _, network := range []string{"unix", "tcp"} {
 		t.Run(network, func(t *testing.T) {
 			c, there := pair(t, network)
-			question := bytes.Repeat([]byte("0123456789"), 1<<20)
-			answer := bytes.Repeat([]byte("abcdefg"), 1<<20)
+			request := bytes.Repeat([]byte("0123456789"), 1<<20)
+			response := bytes.Repeat([]byte("abcdefg"), 1<<20)
 			var got []byte
 			var served sync.WaitGroup
 			served.Go(func() {
-				there.Write(answer) // before it reads
-				got, _ = io.ReadAll(io.LimitReader(there, int64(2*len(question))))
+				there.Write(response) // before it reads
+				got, _ = io.ReadAll(io.LimitReader(there, int64(2*len(request))))
 				there.Write([]byte("end"))
 			})
-			c.Ask(question)
-			for rest := answer; len(rest) > 0; {
+			c.Ask(request)
+			for rest := response; len(rest) > 0; {
 				b, err := c.Peek(min(len(rest), 1<<10))
 				must(t, err)
 				if !bytes.HasPrefix(rest, b) {
-					t.Fatal("another answer was read than was written")
+					t.Fatal("the response read differs from the one written")
 				}
 				rest = rest[len(b):]
 				c.Skip(len(b))
 			}
-			c.Ask(question)
+			c.Ask(request)
 			b, err := c.Peek(3)
 			must(t, err)
 			if string(b) != "end" {
-				t.Errorf("the second answer is %q", b)
+				t.Errorf("the second response is %q", b)
 			}
 			served.Wait()
-			if !bytes.Equal(got, append(question, question...)) {
-				t.Errorf("%d bytes arrived of %d", len(got), 2*len(question))
+			if !bytes.Equal(got, append(request, request...)) {
+				t.Errorf("%d bytes arrived of %d", len(got), 2*len(request))
 			}
 		})
 	}
 }
 
-// What the other end says before it hangs up is read, however much of the
-// question it leaves.
+// What the other end sends before it hangs up is read, however much of the
+// request it leaves unread.
 func TestHungUp(t *testing.T) {
 	for _, network := range []string{"unix", "tcp"} {
 		c, there := pair(t, network)
@@ -167,13 +169,13 @@ func TestHungUp(t *testing.T) {
 		b, err := c.Peek(2)
 		must(t, err)
 		if string(b) != "no" {
-			t.Errorf("%s: the other end says %q", network, b)
+			t.Errorf("%s: the other end sent %q", network, b)
 		}
 		c.Skip(2)
 		for range 2 {
 			c.Ask([]byte("again"))
 			if _, err := c.Peek(1); err == nil {
-				t.Errorf("%s: a question was answered by nobody", network)
+				t.Errorf("%s: a response came from nowhere", network)
 			}
 		}
 	}
@@ -195,7 +197,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// Break wakes who waits.
+// Break ends a wait.
 func TestBreak(t *testing.T) {
 	for _, network := range networks {
 		c, _ := pair(t, network)
@@ -216,7 +218,7 @@ func TestBreak(t *testing.T) {
 	}
 }
 
-// Many connections are served at the same time, each by its own goroutine.
+// Many connections are served concurrently, each by its own goroutine.
 func TestMany(t *testing.T) {
 	var served sync.WaitGroup
 	for i := range 64 {
@@ -224,30 +226,30 @@ func TestMany(t *testing.T) {
 		go io.Copy(there, there)
 		served.Go(func() {
 			for n := range 100 {
-				question := bytes.Repeat([]byte{byte(i)}, 1+n*n)
-				c.Ask(question)
-				got, err := c.Peek(len(question))
-				if err != nil || !bytes.Equal(got, question) {
-					t.Errorf("connection %d answers %.10q, %v", i, got, err)
+				request := bytes.Repeat([]byte{byte(i)}, 1+n*n)
+				c.Ask(request)
+				got, err := c.Peek(len(request))
+				if err != nil || !bytes.Equal(got, request) {
+					t.Errorf("connection %d responds %.10q, %v", i, got, err)
 					return
 				}
-				c.Skip(len(question))
+				c.Skip(len(request))
 			}
 		})
 	}
 	served.Wait()
 }
 
-// What is no connection any more cannot be taken.
+// A closed connection cannot be taken.
 func TestTakeClosed(t *testing.T) {
 	here, _ := connect(t, "unix")
 	must(t, here.Close())
-	if _, err := Take(here); !errors.Is(err, net.ErrClosed) {
+	if _, err := wire.Take(here); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("a closed connection was taken: %v", err)
 	}
 }
 
-// A connection that cannot be taken is closed, and nothing else is.
+// A connection that cannot be taken is closed, and nothing else.
 func TestTakeFails(t *testing.T) {
 	here, _ := connect(t, "unix")
 	files := openFiles(t)
@@ -257,10 +259,10 @@ func TestTakeFails(t *testing.T) {
 	must(t, err)
 	must(t, unix.Close(free))
 	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(free), Max: limit.Max}))
-	_, err = Take(here)
+	_, err = wire.Take(here)
 	must(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &limit))
 	if !errors.Is(err, unix.EMFILE) {
-		t.Errorf("without a descriptor that is free: %v", err)
+		t.Errorf("without a free descriptor: %v", err)
 	}
 	if n := openFiles(t); n != files-1 {
 		t.Errorf("%d descriptors are open where %d were", n, files)
@@ -277,19 +279,19 @@ func openFiles(t *testing.T) int {
 	return len(files)
 }
 
-// A question and its answer take no memory.
+// A request with its response allocates nothing.
 func BenchmarkRoundTrip(b *testing.B) {
 	for _, network := range []string{"unix", "tcp"} {
 		b.Run(network, func(b *testing.B) {
 			c, there := pair(b, network)
 			go io.Copy(there, there)
-			question := make([]byte, 30)
+			request := make([]byte, 30)
 			b.ReportAllocs()
 			for b.Loop() {
-				c.Ask(question)
-				_, err := c.Peek(len(question))
+				c.Ask(request)
+				_, err := c.Peek(len(request))
 				must(b, err)
-				c.Skip(len(question))
+				c.Skip(len(request))
 			}
 		})
 	}

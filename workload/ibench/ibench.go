@@ -173,7 +173,7 @@ func (r *run) Estimate() workload.Live {
 	return r.live(rows*int64(r.clients), true)
 }
 
-// tableRows is how many rows the load puts into a table. Afterwards a table has
+// tableRows returns how many rows the load puts into a table. Afterwards a table has
 // as many, or more: as many are deleted as are inserted, or none.
 func (r *run) tableRows() int64 { return r.p.Int("rows") * int64(r.clients/r.tables) }
 

@@ -23,7 +23,7 @@ type rangeQuery struct {
 	values int64
 }
 
-// beyond is how many entries there are, in a table of so many rows, from a value on.
+// beyond returns how many entries there are, in a table of so many rows, from a value on.
 func (q *rangeQuery) beyond(start model.Value, rows int64) int64 {
 	if q.values == 0 {
 		return rows
@@ -35,7 +35,7 @@ func (q *rangeQuery) beyond(start model.Value, rows int64) int64 {
 	return rows * (q.values - first) / q.values
 }
 
-// rangeQueries are the types of range queries, in the order of the indexes
+// rangeQueries returns the types of range queries, in the order of the indexes
 // that they read.
 func (r *run) rangeQueries() []rangeQuery {
 	whole := func(n int64) func(gen.Stream, uint64) model.Value {
@@ -129,7 +129,7 @@ func (c *rangeClient) Do(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-// expected is how many entries there are from the start of the query of type k on.
+// expected returns how many entries there are from the start of the query of type k on.
 func (c *rangeClient) expected(k int) int64 {
 	q := &c.queries[k]
 	if q.index == "" { // by key, up to the greatest one that the step began with

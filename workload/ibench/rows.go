@@ -57,7 +57,7 @@ func (m *rowMaker) append(args []model.Value, text []byte, i, first int64) ([]mo
 	), text
 }
 
-// classicPrice is the price of the years before December 2023: it goes with
+// classicPrice returns the price of the years before December 2023: it goes with
 // the customer, and has two decimals.
 func classicPrice(unit, maxPrice float64, customer int64) float64 {
 	return math.Round(unit*maxPrice+float64(customer)) / 100

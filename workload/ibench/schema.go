@@ -62,7 +62,7 @@ type index struct {
 	columns []string
 }
 
-// indexes are the secondary indexes in the order of their creation.
+// indexes returns the secondary indexes in the order of their creation.
 func (r *run) indexes() []index {
 	all := []index{
 		{"marketsegment", []string{colProduct, colCustomer, colPrice}},
@@ -76,7 +76,7 @@ func (r *run) indexes() []index {
 	return all[:r.p.Int("secondary")]
 }
 
-// indexNames are the names of a table's secondary indexes.
+// indexNames returns the names of a table's secondary indexes.
 func (r *run) indexNames(table int) []string {
 	var out []string
 	for _, ix := range r.indexes() {
@@ -85,7 +85,7 @@ func (r *run) indexNames(table int) []string {
 	return out
 }
 
-// width is the user bytes of a column's value; the data column's vary.
+// width returns the user bytes of a column's value; the data column's vary.
 func (r *run) width(column string) int64 {
 	switch column {
 	case colID, colTime:
@@ -98,7 +98,7 @@ func (r *run) width(column string) int64 {
 	return 4
 }
 
-// rowBytes are the user bytes of a row without its data column, and of its
+// rowBytes returns the user bytes of a row without its data column, and of its
 // index entries if they exist.
 func (r *run) rowBytes(indexed bool) int64 {
 	n := r.width(colID)
@@ -119,7 +119,7 @@ func (r *run) rowBytes(indexed bool) int64 {
 	return n
 }
 
-// live is what a number of rows holds.
+// live returns what a number of rows holds.
 func (r *run) live(rows int64, indexed bool) workload.Live {
 	data := float64(r.p.Int("data_min")+r.p.Int("data_max")) / 2
 	return workload.Live{Rows: rows, Bytes: int64(float64(rows) * (float64(r.rowBytes(indexed)) + data))}

@@ -82,7 +82,7 @@ func (r *run) allSteps() []workload.Step {
 	return steps
 }
 
-// checks tells whether the rows are to be counted after a step.
+// checks reports whether the rows are to be counted after a step.
 func (r *run) checks(step string) bool {
 	switch r.p.String("check") {
 	case "each":
@@ -126,7 +126,7 @@ func (r *run) opKinds(as role) []workload.OpKind {
 	return kinds
 }
 
-// load is the first step: rows in the order of the primary key.
+// load returns the first step: rows in the order of the primary key.
 func (r *run) load(name string, indexed bool) *plan {
 	p := &plan{batch: r.p.Int("load_batch"), load: true, indexed: indexed, withIndex: indexed}
 	p.Name, p.Creates, p.Primary, p.WritesPer, p.Access = name, true, opInsert, opInsert, workload.WriteAccess
@@ -138,7 +138,7 @@ func (r *run) load(name string, indexed bool) *plan {
 	return p
 }
 
-// build is the step that makes the secondary indexes.
+// build returns the step that makes the secondary indexes.
 func (r *run) build() *plan {
 	if r.p.Int("secondary") == 0 {
 		return nil
@@ -150,7 +150,7 @@ func (r *run) build() *plan {
 	return p
 }
 
-// writes is a step of inserts, and deletes, with all indexes present.
+// writes returns a step of inserts, and deletes, with all indexes present.
 func (r *run) writes(name string, rows, batch int64) *plan {
 	if rows == 0 {
 		return nil
@@ -183,7 +183,7 @@ func (r *run) settle() *plan {
 	return p
 }
 
-// queries is a step of queries beside writers of a fixed rate.
+// queries returns a step of queries beside writers of a fixed rate.
 func (r *run) queries(name string, rate int64, as role) *plan {
 	p := &plan{batch: min(r.p.Int("write_batch"), rate), indexed: true, wantsIndex: true}
 	p.Name, p.Primary, p.WritesPer, p.Access = name, opQuery, opInsert, workload.RangeAccess

@@ -56,7 +56,7 @@ func (r *run) Schema() model.Schema {
 	return s
 }
 
-// live is what a number of rows holds.
+// live returns what a number of rows holds.
 func (r *run) live(rows int64, indexed bool) workload.Live {
 	bytes := int64(rowBytes)
 	if indexed {
@@ -85,7 +85,7 @@ func appendText(args []model.Value, text []byte, s *gen.Source, groups int) ([]m
 	return append(args, model.StringValue(text[from:])), text
 }
 
-// tableStream is where the rows of a table come from.
+// tableStream returns where the rows of a table come from.
 func tableStream(seed uint64, table int) gen.Stream {
 	return gen.NewStream(seed, "sysbench", "rows").Sub(uint64(table))
 }

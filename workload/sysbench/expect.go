@@ -22,7 +22,7 @@ const (
 	anAnswer                  // one row at least: it is made of others, nobody knows of how many
 )
 
-// finds is what the workload knows of the rows that the test's operations find.
+// finds returns what the workload knows of the rows that the test's operations find.
 func (t *test) finds() workload.Finds {
 	out := workload.FindsNothing
 	for _, s := range t.statements() {
@@ -64,7 +64,7 @@ func (c *client) expect(s *statement, args []model.Value) int64 {
 // span is a stretch of ids, or of values of k, both ends included.
 type span struct{ from, to int64 }
 
-// covered is how many numbers are in at least one of some spans, which it sorts.
+// covered returns how many numbers are in at least one of some spans, which it sorts.
 func covered(spans []span) (n int64) {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 	end := int64(0) // numbers are from 1 on
@@ -77,7 +77,7 @@ func covered(spans []span) (n int64) {
 	return n
 }
 
-// found is how many rows an answer shows to have been found, of those expected
+// found returns how many rows an answer shows to have been found, of those expected
 // if that is known: a key that was drawn twice may give its row twice.
 func (s *preparedStatement) found(r *engine.Result, expected int64) int64 {
 	n := r.Rows

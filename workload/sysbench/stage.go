@@ -115,7 +115,7 @@ func (s *testStage) needRows(ctx context.Context, session engine.Session) error 
 	return nil
 }
 
-// removes tells whether a test of the run takes rows away for good.
+// removes reports whether a test of the run takes rows away for good.
 func (r *run) removes() bool {
 	return slices.ContainsFunc(r.p.Strings("tests"), func(entry string) bool {
 		t, err := r.newTest(entry)
@@ -123,7 +123,7 @@ func (r *run) removes() bool {
 	})
 }
 
-// lastID is the greatest id of a table, 0 if it is empty.
+// lastID returns the greatest id of a table, 0 if it is empty.
 func lastID(ctx context.Context, session engine.Session, table int) (id int64, err error) {
 	stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Scan, Table: tableName(table), Columns: []string{colID}, Desc: true, Limit: 1})
 	if err != nil {
@@ -134,13 +134,13 @@ func lastID(ctx context.Context, session engine.Session, table int) (id int64, e
 	return id, err
 }
 
-// raisesK tells whether the sum of k tells how often rows were updated: when
+// raisesK reports whether the sum of k tells how often rows were updated: when
 // the test does nothing but raise it.
 func (s *testStage) raisesK() bool {
 	return !slices.ContainsFunc(s.test.statements(), func(s statement) bool { return s.raises == 0 })
 }
 
-// touchesRows tells whether the number of rows may be another one afterwards,
+// touchesRows reports whether the number of rows may be another one afterwards,
 // or would be if a statement were lost.
 func (s *testStage) touchesRows() bool {
 	return slices.ContainsFunc(s.test.statements(), func(s statement) bool { return s.adds != 0 })
@@ -167,7 +167,7 @@ func (s *testStage) look(ctx context.Context, session engine.Session) (err error
 	return err
 }
 
-// aggregate is a number over all tables.
+// aggregate returns a number over all tables.
 func (s *testStage) aggregate(ctx context.Context, session engine.Session, what model.Aggregate) (sum int64, err error) {
 	for n := range s.run.tables {
 		v, err := s.ofTable(ctx, session, n, what)
@@ -179,7 +179,7 @@ func (s *testStage) aggregate(ctx context.Context, session engine.Session, what 
 	return sum, nil
 }
 
-// ofTable is a number over a table.
+// ofTable returns a number over a table.
 func (s *testStage) ofTable(ctx context.Context, session engine.Session, table int, what model.Aggregate) (int64, error) {
 	op := &model.Op{Kind: model.Scan, Table: tableName(table), Aggregate: what, Free: true}
 	if what == model.Sum {
@@ -285,7 +285,7 @@ func (s *testStage) read(ctx context.Context, what model.Aggregate) (n int64, er
 	return s.aggregate(ctx, session, what)
 }
 
-// noteEnd tells whether the test has ended for want of rows.
+// noteEnd reports whether the test has ended for want of rows.
 func (s *testStage) noteEnd(f *workload.Finding) {
 	if s.test.own && !slices.ContainsFunc(s.clients, func(c *client) bool { return !c.over }) {
 		f.Notes = append(f.Notes, "there were no more rows to delete before the time was over")

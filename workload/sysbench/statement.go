@@ -200,7 +200,7 @@ func sharedID(c *client) {
 	c.int(c.id)
 }
 
-// ownID is the next of the ids that are the client's alone.
+// ownID returns the next of the ids that are the client's alone.
 func ownID(c *client) { c.int(c.id) }
 
 func firstID(c *client) { c.int(1) }
@@ -216,7 +216,7 @@ func hotIDs(n int) func(c *client) {
 	}
 }
 
-// idRange is a range of so many ids, which may reach beyond the last.
+// idRange returns a range of so many ids, which may reach beyond the last.
 func idRange(size int64) func(c *client) {
 	return func(c *client) {
 		from := c.draw()
@@ -225,7 +225,7 @@ func idRange(size int64) func(c *client) {
 	}
 }
 
-// newRow is a row without its id.
+// newRow returns a row without its id.
 func newRow(c *client) {
 	randomID(c) // k
 	c.digits(cGroups)

@@ -98,7 +98,7 @@ func (r *run) findBefore() {
 	}
 }
 
-// levels are where a test is run.
+// levels returns where a test is run.
 func (r *run) levels(t *test) (out []level) {
 	ratios := []int64{0}
 	if t.writer != nil {
@@ -175,7 +175,7 @@ func (r *run) testStep(entry string, t *test, l level) workload.Step {
 	return s
 }
 
-// kinds are what a test's operations are.
+// kinds returns what a test's operations are.
 func (r *run) kinds(t *test, l level) []workload.OpKind {
 	switch {
 	case t.rows:
@@ -188,10 +188,10 @@ func (r *run) kinds(t *test, l level) []workload.OpKind {
 	return []workload.OpKind{{Name: opQuery, Unit: opQuery, Returns: t.reads(), Finds: t.finds()}}
 }
 
-// mixes tells whether some transactions of a test write, and others do not.
+// mixes reports whether some transactions of a test write, and others do not.
 func (r *run) mixes(l level) bool { return l.ratio > 1 && r.p.String("rw_mode") == "skip" }
 
-// several tells whether an event is more than one statement.
+// several reports whether an event is more than one statement.
 func (t *test) several() bool {
 	if t.transaction {
 		return true
@@ -213,7 +213,7 @@ const (
 	partCommitReadOnly = "commit, read-only"
 )
 
-// parts are the statements of a transaction that are timed one by one. Where
+// parts returns the statements of a transaction that are timed one by one. Where
 // some transactions write and others do not, theirs begin and end apart: a
 // commit of nothing costs next to nothing.
 func (t *test) parts(mixes bool) (names []string) {
@@ -240,10 +240,10 @@ func (t *test) parts(mixes bool) (names []string) {
 	return names
 }
 
-// loaders is how many clients load.
+// loaders returns how many clients load.
 func (r *run) loaders() int { return min(int(r.p.Int("load_clients")), r.tables) }
 
-// perLoader is the most tables that one of them has.
+// perLoader returns the most tables that one of them has.
 func (r *run) perLoader() int64 {
 	return (int64(r.tables) + int64(r.loaders()) - 1) / int64(r.loaders())
 }

@@ -114,7 +114,7 @@ type run struct {
 	removed []atomic.Int64
 }
 
-// Steps are the steps.
+// Steps returns the steps.
 func (r *run) Steps() []workload.Step { return r.steps }
 
 // Needs are transactions, if any test has them.
@@ -129,13 +129,13 @@ func (r *run) Needs() []model.Capability {
 // by one on one table after the other.
 const fastInserts = 30_000
 
-// Estimate is the size of the load, and of what inserts may add to it.
+// Estimate returns the size of the load, and of what inserts may add to it.
 func (r *run) Estimate() workload.Live {
 	rows := int64(r.tables)*r.size + int64(r.inserting*fastInserts)
 	return r.live(rows, r.p.Bool("create_secondary"))
 }
 
-// clientsError is the refusal of a test that cannot be run on several tables.
+// clientsError returns the refusal of a test that cannot be run on several tables.
 func clientsError(name string) error {
 	return &workload.ParamError{Param: "tables", Reason: fmt.Sprintf("test %s works on one table", name), Hint: "set tables: 1, or leave the test out"}
 }

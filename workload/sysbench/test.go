@@ -185,12 +185,12 @@ const (
 	wide   = 1000
 )
 
-// points is a block of point selects.
+// points returns a block of point selects.
 func (r *run) points() []block {
 	return []block{{times(r.p.Int("point_selects"), pointSelect)}}
 }
 
-// reads are the read blocks of a transaction.
+// reads returns the read blocks of a transaction.
 func (r *run) reads(size int64) []block {
 	out := r.points()
 	if !r.p.Bool("range_selects") {
@@ -203,7 +203,7 @@ func (r *run) reads(size int64) []block {
 		block{times(r.p.Int("distinct_ranges"), distinctRange(size))})
 }
 
-// writes are the write blocks of a transaction.
+// writes returns the write blocks of a transaction.
 func (r *run) writes() []block {
 	return []block{
 		{times(r.p.Int("index_updates"), r.updateK())},
@@ -221,12 +221,12 @@ func (r *run) readWrite(size int64) test {
 	}
 }
 
-// readOnly is a transaction of points and one range.
+// readOnly returns a transaction of points and one range.
 func (r *run) readOnly(what string, s statement) test {
 	return test{doc: fmt.Sprintf("How fast are transactions of points and %s of %d rows?", what, wide), transaction: true, blocks: append(r.points(), block{times(1, s)})}
 }
 
-// grows is how many more rows there are after an event, if it finds what it
+// grows returns how many more rows there are after an event, if it finds what it
 // deletes; below 0 the tables shrink.
 func (t *test) grows() (rows int64) {
 	for _, s := range t.statements() {
@@ -235,7 +235,7 @@ func (t *test) grows() (rows int64) {
 	return rows
 }
 
-// reads tells whether the test writes nothing.
+// reads reports whether the test writes nothing.
 func (t *test) reads() bool {
 	return !slices.ContainsFunc(t.statements(), func(s statement) bool { return s.writes })
 }
@@ -284,7 +284,7 @@ func testNames() (names []string) {
 // greatest is the longest list or range that a name may ask for.
 const greatest = 100_000
 
-// numbered tells whether a name is that of a pattern, and the number in it.
+// numbered reports whether a name is that of a pattern, and the number in it.
 func numbered(pattern, name string) (n int64, ok bool) {
 	prefix, isNumbered := strings.CutSuffix(pattern, "N")
 	if !isNumbered {
@@ -298,7 +298,7 @@ func numbered(pattern, name string) (n int64, ok bool) {
 	return n, err == nil && n >= 1 && n <= greatest && strconv.FormatInt(n, 10) == digits
 }
 
-// statements are the kinds of statements of a test with the positions that
+// statements returns the kinds of statements of a test with the positions that
 // they have in Group.Parts: kinds of one name are one there.
 func (t *test) statements() (all []statement) {
 	for _, b := range slices.Concat(t.blocks, t.writer) {

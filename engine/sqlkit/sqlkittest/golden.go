@@ -52,17 +52,17 @@ func Schema() model.Schema {
 	}}
 }
 
-// Case is an operation with a name.
-type Case struct {
-	Name string
-	Op   model.Op
+// example is an operation with a name.
+type example struct {
+	name string
+	op   model.Op
 }
 
-// Cases are examples of all operations on the tables of Schema.
-func Cases() []Case {
+// examples are all operations on the tables of Schema.
+func examples() []example {
 	some := []string{"product", "price"}
 	all := []string{"from", "to", "data", "version"}
-	return []Case{
+	return []example{
 		{"insert, numbered", model.Op{Kind: model.Insert, Table: "sale", Columns: some, Rows: 2}},
 		{"insert, numbered, number wanted", model.Op{Kind: model.Insert, Table: "sale", Columns: some, Rows: 2, ReturnNumber: true}},
 		{"insert, number given", model.Op{Kind: model.Insert, Table: "sale", Columns: []string{"id", "product", "price"}, Rows: 1}},
@@ -114,7 +114,7 @@ func Cases() []Case {
 // Golden compares the dialect's SQL with a file.
 func Golden(t *testing.T, d *sqlkit.Dialect, path string) {
 	t.Helper()
-	got, err := Describe(d)
+	got, err := describe(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,8 +132,8 @@ func Golden(t *testing.T, d *sqlkit.Dialect, path string) {
 	}
 }
 
-// Describe is the dialect's SQL for Schema and Cases.
-func Describe(d *sqlkit.Dialect) (string, error) {
+// describe is the dialect's SQL for Schema and the examples.
+func describe(d *sqlkit.Dialect) (string, error) {
 	var b strings.Builder
 	schema := Schema()
 	for i := range schema.Tables {
@@ -149,19 +149,19 @@ func Describe(d *sqlkit.Dialect) (string, error) {
 		fmt.Fprintf(&b, "%s\n", strings.Join(d.CreateIndexes(t, indexes), "\n"))
 		fmt.Fprintf(&b, "%s\n%s\n\n", d.DropIndex(t, indexes[0].Name), d.DropTable(t, false))
 	}
-	for _, c := range Cases() {
-		t, err := schema.Table(c.Op.Table)
+	for _, c := range examples() {
+		t, err := schema.Table(c.op.Table)
 		if err != nil {
 			return "", err
 		}
-		if err := c.Op.Validate(t); err != nil {
+		if err := c.op.Validate(t); err != nil {
 			return "", err
 		}
-		s, err := d.Statement(t, &c.Op)
+		s, err := d.Statement(t, &c.op)
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "-- %s\n%s\n", c.Name, s.Text)
+		fmt.Fprintf(&b, "-- %s\n%s\n", c.name, s.Text)
 		if s.Args != nil {
 			fmt.Fprintf(&b, "-- arguments %v\n", s.Args)
 		}

@@ -1,0 +1,51 @@
+package hist
+
+import (
+	"slices"
+	"testing"
+
+	hdr "github.com/HdrHistogram/hdrhistogram-go"
+	"pgregory.net/rapid"
+)
+
+// A sheet has the same buckets as a distribution, and loses nothing.
+func TestBuckets(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		// Of every magnitude, not only the greatest.
+		latency := rapid.Custom(func(t *rapid.T) int64 {
+			return rapid.Int64Range(-1, int64(1)<<rapid.IntRange(0, 43).Draw(t, "bits")).Draw(t, "ns")
+		})
+		values := rapid.SliceOf(latency).Draw(t, "latencies")
+		direct, h, got := NewDist(), newSheet(Shape{Parts: 1}), NewDist()
+		for range 2 { // a drained sheet is as good as a new one
+			for _, v := range values {
+				direct.Record(v)
+				h.record(&h.parts[0], v)
+			}
+			h.drain(&h.parts[0], got)
+		}
+		if !slices.Equal(got.h.Export().Counts, direct.h.Export().Counts) {
+			t.Fatal("the buckets differ")
+		}
+		if got.Least() != direct.Least() || got.Max() != direct.Max() || got.Total() != direct.Total() || got.Overflow() != direct.Overflow() || got.Count() != direct.Count() {
+			t.Fatalf("min %d, max %d, sum %v, overflow %d, count %d", got.Least(), got.Max(), got.Total(), got.Overflow(), got.Count())
+		}
+		if used := len(h.pages) - 1; used != len(h.free) {
+			t.Fatalf("of %d pages %d are free", used, len(h.free))
+		}
+	})
+}
+
+// Every bucket holds its least latency, and the layout is no longer than the
+// library's.
+func TestEveryBucket(t *testing.T) {
+	whole := hdr.New(1, int64(Longest), digits).ByteSize()
+	for b := range pageCount * pageSize {
+		if got := bucketOf(leastOf(b)); got != b {
+			t.Fatalf("bucket %d begins at %d, which is in %d", b, leastOf(b), got)
+		}
+	}
+	if n := pageCount * pageSize * 8; n > whole {
+		t.Errorf("pages of %d bytes, the library has %d", n, whole)
+	}
+}

@@ -1,0 +1,35 @@
+package plain_test
+
+import (
+	"testing"
+
+	"rumbench/internal/plain"
+)
+
+func TestClip(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"abcdef", 6, "abcdef"}, {"abcdef", 5, "abcd…"}, {"µµµµ", 3, "µµ…"}, {"abc", 1, "…"}, {"abc", 0, "abc"}, {"abc", -1, "abc"}, {"", 5, ""},
+	} {
+		if got := plain.Clip(c.text, c.width); got != c.want {
+			t.Errorf("Clip(%q, %d) = %q, want %q", c.text, c.width, got, c.want)
+		}
+	}
+}
+
+func TestMark(t *testing.T) {
+	for _, c := range []struct {
+		line   string
+		column int
+		want   string
+	}{
+		{"a: b", 4, "\n    a: b\n       ^"}, {"\ta", 2, "\n    \ta\n    \t^"}, {"ää", 2, "\n    ää\n     ^"}, {"", 1, "\n    \n    ^"},
+	} {
+		if got := plain.Mark(c.line, c.column); got != c.want {
+			t.Errorf("Mark(%q, %d) = %q, want %q", c.line, c.column, got, c.want)
+		}
+	}
+}

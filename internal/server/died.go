@@ -1,0 +1,112 @@
+package server
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// DiedError is an unexpected end of a server, or of a program that prepares its
+// data.
+type DiedError struct {
+	What     string   // what failed: "start mariadb 10.11.19"
+	How      error    // "exit status 1", "signal: killed"
+	Messages []string // the last relevant ones
+}
+
+// Error returns the message, with the server's last messages.
+func (e *DiedError) Error() string {
+	s := e.What + ": " + fmt.Sprint(e.How)
+	if e.How == nil {
+		s = e.What
+	}
+	if len(e.Messages) > 0 {
+		s += "; its last words: " + strings.Join(e.Messages, " | ")
+	}
+	return s
+}
+
+// hints are what the user can do about messages of servers.
+var hints = []struct {
+	messages []string
+	hint     string
+}{
+	{[]string{"Address already in use", "address already in use"},
+		"another program listens on that port: remove port from the options, and a free one is used"},
+	{[]string{"No space left on device", "errno: 28", "Errcode: 28", "Disk is full"},
+		"the disk is full: free space, choose another --out, or lower the sizes; the redo log is allocated in full at the start"},
+	{[]string{"unknown variable", "unknown option", "ambiguous option", "unrecognized configuration parameter", "Unknown suffix",
+		"invalid value for parameter", "errors in configuration file", "Error while setting value"},
+		"options are passed to the server's configuration file verbatim: see its manual"},
+	{[]string{"Permission denied", "Errcode: 13", "errno: 13"},
+		"the server runs as an unprivileged user, who has no access there: choose another --out, such as one below /var/tmp"},
+	{[]string{"Can't open shared library", "cannot open shared object file"}, "a library or plugin is not installed: see rumbench doctor"},
+	{[]string{"Cannot allocate memory", "could not map anonymous shared memory", "Cannot allocate"}, "the cache does not fit in memory: lower it"},
+	{[]string{"signal: killed"}, "it was killed from outside, or by the kernel because the machine ran out of memory: see dmesg"},
+}
+
+// Hint returns what the user can do.
+func (e *DiedError) Hint() string {
+	text := e.Error()
+	for _, h := range hints {
+		for _, m := range h.messages {
+			if strings.Contains(text, m) {
+				return h.hint
+			}
+		}
+	}
+	return ""
+}
+
+// errorMarks are parts of lines that name an error.
+var errorMarks = []string{
+	"[ERROR]", "FATAL:", "PANIC:", "ERROR:", "rror: ", "LOG:  could not", "LOG:  unrecognized", "LOG:  invalid", "LOG:  parameter",
+}
+
+const (
+	tail        = 16 << 10 // bytes at the end of a log that are searched
+	maxMessages = 4
+)
+
+// messages returns the most relevant lines of the log since the start.
+func (s *Server) messages() []string {
+	f, err := os.Open(s.Log)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	from := max(s.since, info.Size()-tail)
+	b, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
+	if err != nil {
+		return nil
+	}
+	return relevant(string(b))
+}
+
+// relevant returns the lines that name an error; without any, the last lines.
+func relevant(text string) []string {
+	var all, errs []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		all = append(all, line)
+		if slices.ContainsFunc(errorMarks, func(mark string) bool { return strings.Contains(line, mark) }) {
+			errs = append(errs, line)
+		}
+	}
+	if len(errs) > maxMessages {
+		errs = errs[:maxMessages] // later errors follow from the first
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	return all[max(0, len(all)-maxMessages):]
+}
