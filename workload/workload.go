@@ -162,6 +162,27 @@ type Group struct {
 	Retry Retry
 }
 
+// Paced reports whether the group's operations have an intended start.
+func (g *Group) Paced() bool { return g.Rate > 0 || g.Arrivals != nil }
+
+// Schedule returns the schedule of a client of a group with a rate. The seed of
+// the group makes random schedules repeatable. Clients do not start together.
+func (g *Group) Schedule(seed uint64, client int) (*pace.Schedule, error) {
+	return pace.New(g.Pace, g.Rate, float64(client)/float64(g.Clients), seed+uint64(client))
+}
+
+// Plan returns the planned duration of a group with a rate: limit if it is set,
+// else the time in which it should complete its work.
+func (g *Group) Plan(limit time.Duration) time.Duration {
+	if limit > 0 {
+		return limit
+	}
+	return time.Duration(float64(g.Work) / g.Rate * float64(time.Second))
+}
+
+// GroupSeed returns the seed of the schedules of a step's group.
+func GroupSeed(seed uint64, group int) uint64 { return seed + uint64(group)<<32 }
+
 // Retry is what happens to a failed operation. The zero value retries it at once
 // and without limit.
 type Retry struct {
