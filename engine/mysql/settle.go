@@ -86,7 +86,8 @@ func (d *db) settleInnoDB(ctx context.Context) ([]engine.SettleAction, error) {
 	if before.hasHistory {
 		purge = fmt.Sprintf("history list %.0f → %.0f", before.history, after.history)
 	}
-	actions[0].Detail = fmt.Sprintf("dirty %s → %s, %s, %s written", quantity.Bytes(float64(before.dirty)), quantity.Bytes(float64(after.dirty)), purge, quantity.Bytes(float64(after.written-before.written)))
+	actions[0].Detail = fmt.Sprintf("dirty %s → %s, %s, %s written",
+		quantity.Bytes(before.dirty), quantity.Bytes(after.dirty), purge, quantity.Bytes(after.written-before.written))
 	return actions, err
 }
 
@@ -175,7 +176,7 @@ func (d *db) settleRocksDB(ctx context.Context) (actions []engine.SettleAction, 
 	if err != nil {
 		return nil, err
 	}
-	more[0].Detail = quantity.Bytes(float64(now-before)) + " compacted"
+	more[0].Detail = quantity.Bytes(now-before) + " compacted"
 	return append(actions, more...), nil
 }
 

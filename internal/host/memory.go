@@ -66,7 +66,7 @@ func (m *machine) swap() answer {
 		return ok("off")
 	}
 	swappiness, err := strconv.Atoi(m.fact("vm.swappiness"))
-	found := quantity.Bytes(float64(used)) + " of " + quantity.Bytes(float64(total)) + " in use, vm.swappiness " + m.factOr("vm.swappiness", "unknown")
+	found := quantity.Bytes(used) + " of " + quantity.Bytes(total) + " in use, vm.swappiness " + m.factOr("vm.swappiness", "unknown")
 	off := m.root("swapoff -a")
 	if info.MemAvailableBytes != nil && used > *info.MemAvailableBytes {
 		off = "end what uses the memory (ps -eo rss,comm --sort=-rss | head), then: " + off
@@ -120,7 +120,7 @@ func (m *machine) freeMemory() answer {
 		return unknown("the kernel does not tell", "free -h")
 	}
 	share := float64(*info.MemAvailableBytes) / float64(*info.MemTotalBytes)
-	found := quantity.Bytes(float64(*info.MemAvailableBytes)) + " of " + quantity.Bytes(float64(*info.MemTotalBytes)) + " can be had"
+	found := quantity.Bytes(*info.MemAvailableBytes) + " of " + quantity.Bytes(*info.MemTotalBytes) + " can be had"
 	const mend = "end what uses it: ps -eo rss,comm --sort=-rss | head"
 	switch {
 	case share < lowFree:

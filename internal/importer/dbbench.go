@@ -159,7 +159,7 @@ func (d *dbBench) summary(n int, m []string) {
 		r.put("service_mean_us", micros, at...)
 	}
 	if found, ok := between(m[4], "(", " found)"); ok {
-		r.step.Notes = append(r.step.Notes, "Keys found: "+found+".")
+		r.step.Note("Keys found: " + found + ".")
 	}
 	r.step.Groups = []result.Group{group}
 	d.addIntervals(r, m[1])
@@ -200,11 +200,11 @@ func (d *dbBench) addIntervals(r *run, name string) {
 		threads = max(threads, i.thread+1)
 	}
 	if mixed(name) {
-		r.step.Notes = append(r.step.Notes, "Its intervals are left out: they do not tell readers and writers apart.")
+		r.step.Note("Its intervals are left out: they do not tell readers and writers apart.")
 		return
 	}
 	if len(byThread) != threads {
-		r.step.Notes = append(r.step.Notes, "Its intervals are left out: they are not of all threads.")
+		r.step.Note("Its intervals are left out: they are not of all threads.")
 		return
 	}
 	r.step.Groups[0].Clients = threads
@@ -256,7 +256,7 @@ func (d *dbBench) histogram(line string) {
 // that are up to half as wide as they are far from zero.
 func (d *dbBench) addHistogram(r *run) {
 	if r.step.Find("service_p50_us", "", "") != nil {
-		r.step.Notes = append(r.step.Notes, "A second histogram, of another kind of operation, is left out.")
+		r.step.Note("A second histogram, of another kind of operation, is left out.")
 		return
 	}
 	n := int64(d.percent["count"])

@@ -90,7 +90,7 @@ func (b *ibRun) align() {
 		}
 	}
 	if longest > 1 {
-		b.step.Notes = append(b.step.Notes, fmt.Sprintf("The logs have more than %d intervals: %d at a time of each client are put together.", mostRows, longest))
+		b.step.Note(fmt.Sprintf("The logs have more than %d intervals: %d at a time of each client are put together.", mostRows, longest))
 	}
 }
 
@@ -176,7 +176,7 @@ func (b *ibRun) addIndex() {
 	b.put("service_max_us", longest*1e6, of(opIndex, opIndex), count(int64(n)))
 	b.seconds = max(b.seconds, longest)
 	b.step.Seconds = b.seconds
-	b.step.Notes = append(b.step.Notes, "The log tells how long building the indexes took, but not over how many rows: their rate is unknown.")
+	b.step.Note("The log tells how long building the indexes took, but not over how many rows: their rate is unknown.")
 }
 
 // addKind adds what the clients did of a kind, if they did it at all.
@@ -347,7 +347,7 @@ func (b *ibRun) addSeries(k ibKind) {
 }
 
 func (b *ibRun) notes() {
-	note := func(text string) { b.step.Notes = append(b.step.Notes, text) }
+	note := func(text string) { b.step.Note(text) }
 	if len(b.clients) > 1 {
 		note("The clients were started one after the other. The window is the longest time of a client, by its own clock; intervals of one number are put together.")
 	}

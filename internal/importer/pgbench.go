@@ -256,7 +256,7 @@ func (p *pgbench) rows() float64 {
 }
 
 func (p *pgbench) pgNotes() {
-	note := func(text string) { p.step.Notes = append(p.step.Notes, text) }
+	note := func(text string) { p.step.Note(text) }
 	if p.paced() {
 		note("A rate was asked for: pgbench's latencies are response times, from the moment at which a transaction was due.")
 	}

@@ -242,7 +242,7 @@ func (p *pgbench) fromLog(l *pgLog) {
 	var texts []string
 	if sampled {
 		texts = []string{"of a sample of the transactions"}
-		p.step.Notes = append(p.step.Notes, "The log holds "+strconv.FormatInt(l.total(), 10)+" of the transactions: a sample.")
+		p.step.Note("The log holds " + strconv.FormatInt(l.total(), 10) + " of the transactions: a sample.")
 	}
 	if l.exact() {
 		from := source("log of transactions")
@@ -281,7 +281,7 @@ func (p *pgbench) addSeconds(l *pgLog) {
 	width := l.width()
 	first := l.seconds[0].epoch
 	if l.seconds[len(l.seconds)-1].epoch-first > width*mostSeconds {
-		p.step.Notes = append(p.step.Notes, "The log is too long for intervals: they are left out.")
+		p.step.Note("The log is too long for intervals: they are left out.")
 		return
 	}
 	begin := float64(first)

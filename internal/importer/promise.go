@@ -49,7 +49,7 @@ func (b *ibRun) addPromise(k ibKind, g *result.Group) {
 		b.put("sla_share", sla.Share, at, count(int64(sla.Intervals)))
 	}
 	if !sla.Met {
-		b.warn("SLA missed: group %s was to do %.0f/s and did %.0f/s", k.op, sla.Target, sla.Achieved)
+		b.step.Warnings = append(b.step.Warnings, metric.Warn(metric.SLAMissed, metric.Values{"group": k.op, "target": sla.Target, "achieved": sla.Achieved}))
 	}
 }
 

@@ -245,7 +245,7 @@ func (s *sysbench) addTimes(group, op string, ops sbOps) {
 	measure := "service"
 	if s.paced() {
 		measure = "response"
-		s.step.Notes = append(s.step.Notes, "A rate was asked for: sysbench's latencies are response times, from the moment at which an event was put into the queue.")
+		s.step.Note("A rate was asked for: sysbench's latencies are response times, from the moment at which an event was put into the queue.")
 	}
 	at := []func(*metric.Row){of(group, op), count(n), source("final figures")}
 	if sum := s.latency["sum"].ms; sum > 0 && measure == "service" {
@@ -271,7 +271,7 @@ func (s *sysbench) addPercentile(measure string, at []func(*metric.Row)) {
 			continue
 		}
 		if p != "50" && p != "95" && p != "99" {
-			s.step.Notes = append(s.step.Notes, fmt.Sprintf("The log has the percentile %s (%s ms), for which there is no metric.", p, s.latency[name].text))
+			s.step.Note(fmt.Sprintf("The log has the percentile %s (%s ms), for which there is no metric.", p, s.latency[name].text))
 			continue
 		}
 		v, ok := s.printed(name)
@@ -284,7 +284,7 @@ func (s *sysbench) addPercentile(measure string, at []func(*metric.Row)) {
 		s.put(measure+"_p"+p+"_us", v.us, append(at, doubts(v.doubts...))...)
 	}
 	if s.disabled {
-		s.step.Notes = append(s.step.Notes, "Percentiles were switched off (--percentile=0).")
+		s.step.Note("Percentiles were switched off (--percentile=0).")
 	}
 }
 
@@ -302,7 +302,7 @@ func (s *sysbench) printed(name string) (out printedLatency, ok bool) {
 	case !ok:
 		return out, false
 	case l.ms == 0:
-		s.step.Notes = append(s.step.Notes, fmt.Sprintf("Latency %s is printed as 0.00 ms: below %g µs, or not recorded. It is unknown.", name, sbDigit*1e3))
+		s.step.Note(fmt.Sprintf("Latency %s is printed as 0.00 ms: below %g µs, or not recorded. It is unknown.", name, sbDigit*1e3))
 		return out, false
 	case strings.HasPrefix(name, "p") && l.ms >= sbLongest:
 		s.warn("latency %s is above 100 s, the end of sysbench's histogram: it is unknown", name)
@@ -369,7 +369,7 @@ func (s *sysbench) addSeries(group string, ops sbOps) {
 
 // addNotes adds what a reader must know of the figures.
 func (s *sysbench) addNotes(ops sbOps) {
-	note := func(text string, args ...any) { s.step.Notes = append(s.step.Notes, fmt.Sprintf(text, args...)) }
+	note := func(text string, args ...any) { s.step.Note(fmt.Sprintf(text, args...)) }
 	if s.has("read/write requests") {
 		note("sysbench 0.5: queries are its read/write requests; BEGIN and COMMIT are not among them.")
 	} else if ops.events > 0 && ops.queries > ops.events && !s.single(ops) {

@@ -165,9 +165,9 @@ func (t *trial) add(r *run, shared map[string]string) {
 	}
 	doubtMissed(r)
 	if own := ownParams(r, shared); own != "" {
-		r.step.Notes = append([]string{"Parameters: " + own + "."}, r.step.Notes...)
+		r.step.Notes = append([]metric.Warning{metric.Untyped("Parameters: " + own + ".")}, r.step.Notes...)
 	}
-	r.step.Notes = append(r.step.Notes, "Imported from "+strings.Join(r.paths(), ", ")+".")
+	r.step.Note("Imported from " + strings.Join(r.paths(), ", ") + ".")
 	t.Steps = append(t.Steps, r.step)
 	if r.step.Status != result.Complete {
 		t.Status = result.Partial
@@ -214,7 +214,7 @@ func doubtMissed(r *run) {
 	for i := range r.step.Rows {
 		row := &r.step.Rows[i]
 		if missed && (row.Per != "" || row.Group != "" && !rated[row.Group]) {
-			row.Warnings = append(row.Warnings, metric.Untyped("not comparable: the writers beside it did not hold their rate"))
+			row.Warnings = append(row.Warnings, metric.Warn(metric.BesideMissed, nil))
 		}
 	}
 }

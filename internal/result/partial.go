@@ -12,8 +12,6 @@ import (
 	"rumbench/internal/regular"
 )
 
-const partialWarning = "the step did not end: the number is made of the intervals that were written until then"
-
 // addUnfinished adds the numbers of the step that is being measured, or was
 // when the trial was killed, as far as the series and the latency log tell. A
 // step of which they tell nothing is left out.
@@ -40,7 +38,7 @@ func addUnfinished(dir string, t *Trial) error {
 	}
 	u.row("", "", "duration_s", u.step.Seconds, 0)
 	u.step.Status = Running
-	u.step.Warnings = []metric.Warning{metric.Untyped(partialWarning)}
+	u.step.Warnings = []metric.Warning{metric.Warn(metric.Partial, nil)}
 	t.Steps = append(t.Steps, u.step)
 	return nil
 }
@@ -131,7 +129,7 @@ func (u *unfinished) addWholes() {
 
 func (u *unfinished) row(group, op, name string, value float64, n int64) {
 	u.step.Rows = append(u.step.Rows, metric.Row{Target: u.t.Target, Trial: u.t.Trial, Step: u.step.Name, Group: group, Op: op,
-		Metric: name, Unit: metric.ByName(name).Unit, Value: value, N: n, Warnings: []metric.Warning{metric.Untyped(partialWarning)}})
+		Metric: name, Unit: metric.ByName(name).Unit, Value: value, N: n, Warnings: []metric.Warning{metric.Warn(metric.Partial, nil)}})
 }
 
 func (u *unfinished) addRows(s *sum, latencies map[string]*hist.Dist) {

@@ -27,3 +27,8 @@ func (t *Trial) Rename(target string) {
 		}
 	}
 }
+
+// Note adds notes in words that nothing is decided by.
+func (s *Step) Note(texts ...string) {
+	s.Notes = append(s.Notes, metric.UntypedAll(texts)...)
+}

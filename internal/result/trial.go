@@ -12,7 +12,8 @@ import (
 )
 
 // Format is the version of the files' format. Readers know all versions up to it.
-const Format = 1
+// From 2 on warnings have codes.
+const Format = 2
 
 // Status tells how far a trial or step came.
 type Status string
@@ -164,11 +165,8 @@ type Step struct {
 	Sizes     []engine.Size         `json:"sizes,omitempty"`
 	Counters  []CounterChange       `json:"counters,omitempty"`
 	Waits     []Wait                `json:"waits,omitempty"` // what sessions were seen doing, the most frequent first
-	Notes     []string              `json:"notes,omitempty"`
+	Notes     []metric.Warning      `json:"notes,omitempty"`
 	Warnings  []metric.Warning      `json:"warnings,omitempty"`
-	// NotComparable are reasons why the step's numbers cannot be compared with
-	// those of others, in a few words each, as what it did was not what it had to do.
-	NotComparable []string `json:"not_comparable,omitempty"`
 }
 
 // Test is how tables of many tests place a step.
@@ -206,13 +204,6 @@ type Axis struct {
 	Name  string  `json:"name"` // "clients", "tables", "reads per write"
 	Value float64 `json:"value"`
 }
-
-// What begins the words about a client that its server waited for: a warning
-// that the step measured the client as much as the server, and a remark.
-const (
-	ClientBound  = "the client was the bottleneck"
-	ClientWaited = "the server waited for its clients"
-)
 
 // Wait is something that sessions were seen doing in a step's window.
 type Wait struct {

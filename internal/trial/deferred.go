@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"fmt"
 	"strings"
 
 	"rumbench/engine"
@@ -47,7 +46,7 @@ func (r *rows) markDeferred(all []cost) {
 		if c == nil || off.value <= deferredShare*c.value {
 			continue
 		}
-		w := metric.Untyped(fmt.Sprintf("lower bound: %.1f MB were written, and the writing of %.1f MB was put off beyond the end of the step: it was too short for writes to recur", c.value/kb, off.value/kb))
+		w := metric.Warn(metric.LowerBound, metric.Values{"written": c.value / kb, "deferred": off.value / kb})
 		c.atLeast, c.doubts = true, append(c.doubts, w)
 		if !marked { // once for the step
 			r.out.Warnings, marked = append(r.out.Warnings, w), true

@@ -85,7 +85,7 @@ func noteAlone(s *result.Step, w *window) (doubts []metric.Warning) {
 	share := float64(alone) / float64(w.length)
 	text := fmt.Sprintf("it ran alone for the last %.3g s, %.0f %% of its time: the other trial of the duet was over", s.Alone, 100*share)
 	if share <= littleAlone {
-		s.Notes = append(s.Notes, text)
+		s.Note(text)
 		return nil
 	}
 	doubts = []metric.Warning{metric.Untyped(text)}

@@ -1,9 +1,7 @@
 package trial
 
 import (
-	"fmt"
 	"math"
-	"slices"
 
 	"rumbench/internal/hist"
 	"rumbench/internal/metric"
@@ -16,9 +14,6 @@ const (
 	shortAllowed = 0.01
 	shortRefused = 0.10
 )
-
-// rowsMissing is why they cannot.
-const rowsMissing = "rows missing"
 
 // addFound adds how many rows an operation kind has found and had to find. The
 // words are for its rates and times if too many were not there.
@@ -38,12 +33,11 @@ func (r *rows) addFound(group, op string, finds workload.Finds, c *hist.Counts) 
 	if short <= shortAllowed {
 		return nil
 	}
-	text := fmt.Sprintf("rows were missing: %.4g of %.4g were found for each %s; what is not there costs less", found, expected, op)
-	if short > shortRefused && !slices.Contains(r.out.NotComparable, rowsMissing) {
-		r.out.NotComparable = append(r.out.NotComparable, rowsMissing)
-		r.out.Warnings = append(r.out.Warnings, metric.Untyped(fmt.Sprintf("group %s: %s: %s. The step cannot be compared", group, op, text)))
+	values := metric.Values{"found": found, "expected": expected, "op": op}
+	if short > shortRefused && !metric.Has(r.out.Warnings, metric.TooFewRows) {
+		r.out.Warnings = append(r.out.Warnings, metric.Warn(metric.TooFewRows, metric.Values{"group": group, "found": found, "expected": expected, "op": op}))
 	}
-	return []metric.Warning{metric.Untyped(text)}
+	return []metric.Warning{metric.Warn(metric.RowsMissing, values)}
 }
 
 // shortfall is the share of the rows that were not found. Where their number

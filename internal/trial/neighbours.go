@@ -129,7 +129,7 @@ func (r *rows) judgeTraffic(all []cost, t traffic) {
 	}
 	mb := func(kilobytes float64) string { return fmt.Sprintf("%.1f MB", kilobytes/kb) }
 	disturbed := others > littleIO && others > othersTolerated*d.value
-	w := metric.Untyped(fmt.Sprintf("disturbed: other programs %s up to %s of the %s that the device %s", t.did, mb(others), mb(d.value), t.did))
+	w := metric.Warn(metric.Disturbed, metric.Values{"did": t.did, "others": others / kb, "all": d.value / kb})
 	if !disturbed {
 		who := r.window.others.suspects()
 		if who == "" || d.value <= unexplained*(p.value+others)+littleIO {

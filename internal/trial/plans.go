@@ -116,7 +116,7 @@ func (c *planCheck) before(ctx context.Context, s *result.Step) (err error) {
 	if len(wrong) > 0 {
 		return &wrongPlan{some(wrong, 1)}
 	}
-	s.Notes = append(s.Notes, notes...)
+	s.Note(notes...)
 	s.Warnings = append(s.Warnings, c.whole(c.begin)...)
 	return nil
 }
@@ -130,7 +130,7 @@ func (c *planCheck) after(ctx context.Context, s *result.Step) error {
 	end, err := c.explain(ctx)
 	if err != nil {
 		s.Status = result.Invalid
-		s.Warnings = append([]metric.Warning{metric.Untyped(err.Error())}, s.Warnings...)
+		s.Warnings = append([]metric.Warning{metric.Warn(metric.PlanUnknown, metric.Values{"error": err.Error()})}, s.Warnings...)
 		return nil
 	}
 	if err := c.save(result.AtEnd, end); err != nil {
@@ -147,7 +147,7 @@ func (c *planCheck) after(ctx context.Context, s *result.Step) error {
 	}
 	if wrong, _ := c.wrong(end); len(wrong) > 0 {
 		s.Status = result.Invalid
-		s.Warnings = append([]metric.Warning{metric.Untyped("wrong plan: " + some(wrong, 1))}, s.Warnings...)
+		s.Warnings = append([]metric.Warning{metric.Warn(metric.WrongPlan, metric.Values{"what": some(wrong, 1)})}, s.Warnings...)
 	}
 	return nil
 }
@@ -207,7 +207,7 @@ func (c *planCheck) wrong(plans []engine.Plan) (wrong, notes []string) {
 		wrong = append(wrong, fmt.Sprintf("%s is to be answered by %s, and the database goes by %s: %s; its plan: %s", op.Label(), index, p.Ways(), p.Statement, oneLine(p.Text)))
 	}
 	if len(small) > 0 {
-		notes = append(notes, fmt.Sprintf("of tables below %s the database does not use the index that the workload names, which may be the cheaper way there: %s", quantity.Bytes(float64(smallTable)), some(small, 3)))
+		notes = append(notes, fmt.Sprintf("of tables below %s the database does not use the index that the workload names, which may be the cheaper way there: %s", quantity.Bytes(smallTable), some(small, 3)))
 	}
 	return wrong, notes
 }

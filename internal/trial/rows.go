@@ -156,7 +156,7 @@ func yesNo(b bool) float64 {
 func (r *rows) doubts() []metric.Warning {
 	for _, g := range r.out.Groups {
 		if g.SLA != nil && !g.SLA.Met && !g.Open {
-			return []metric.Warning{metric.Untyped("not comparable: the writers beside it did not hold their rate")}
+			return []metric.Warning{metric.Warn(metric.BesideMissed, nil)}
 		}
 	}
 	return nil

@@ -129,9 +129,9 @@ func (r *prober) probe(ctx context.Context, rate float64) (probe, error) {
 	out := &r.trial.res.Steps[len(r.trial.res.Steps)-1]
 	r.judge(&p, &step, out)
 	if p.broke == "" {
-		out.Notes = append(out.Notes, fmt.Sprintf("%s was kept: %s", r.Promise, shown(p.took)))
+		out.Note(fmt.Sprintf("%s was kept: %s", r.Promise, shown(p.took)))
 	} else {
-		out.Notes = append(out.Notes, r.Promise+" was not kept: "+p.broke)
+		out.Note(r.Promise + " was not kept: " + p.broke)
 	}
 	return p, nil
 }
@@ -217,7 +217,7 @@ func (s *search) conclude(out *result.Step, group string, seconds, ceiling float
 	if lowest == nil && !found.Capped {
 		text += fmt.Sprintf("; without a rate the clients did %.0f/s, and more was not tried", ceiling)
 	}
-	out.Notes = append(out.Notes, text+". Tried: "+strings.Join(tried, ", "))
+	out.Note(text + ". Tried: " + strings.Join(tried, ", "))
 	if best != nil {
 		row.Value = best.rate
 		row.Warnings = s.doubts(best)

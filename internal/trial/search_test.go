@@ -100,7 +100,7 @@ func TestConclusion(t *testing.T) {
 		s.probes = c.probes
 		s.conclude(out, "query", 10, 111)
 		row := out.Rows[1]
-		if row.Value != c.value || !strings.Contains(out.Notes[0], c.note) {
+		if row.Value != c.value || !strings.Contains(out.Notes[0].Text, c.note) {
 			t.Errorf("%v, %q, want %v, %q", row.Value, out.Notes, c.value, c.note)
 		}
 		if c.doubt == "" != (len(out.Warnings) == 0) || !strings.Contains(fmt.Sprint(row.Warnings), c.doubt) {
@@ -139,7 +139,7 @@ func TestFind(t *testing.T) {
 		if !g.Open || math.Abs(g.Rate-rate.Value) > 1e-6 || g.SLA == nil || g.Pace != "poisson" {
 			t.Errorf("%s: %+v", p.Name, g)
 		}
-		if !has(p.Notes, "p95_ms < 100 was ") {
+		if !has(metric.Texts(p.Notes), "p95_ms < 100 was ") {
 			t.Errorf("%s: %q", p.Name, p.Notes)
 		}
 		// A random schedule of a second: six times the square root is beyond chance.

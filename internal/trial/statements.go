@@ -67,16 +67,16 @@ func (r *rows) doubtErrors(group *workload.Group, f failures, words []string) {
 		r.out.Warnings = append(r.out.Warnings, metric.Untyped(fmt.Sprintf("%s; %d were given up, as retry: none asks, and are in no rate and no service time", text, f.givenUp)))
 		return
 	case f.broken == 0 && f.unfinished == 0:
-		r.out.Notes = append(r.out.Notes, text+"; all were tried again")
+		r.out.Note(text + "; all were tried again")
 		return
 	case f.broken == 0:
-		r.out.Notes = append(r.out.Notes, fmt.Sprintf("%s; %d were unfinished when the step ended, all others were tried again", text, f.unfinished))
+		r.out.Note(fmt.Sprintf("%s; %d were unfinished when the step ended, all others were tried again", text, f.unfinished))
 		return
 	}
 	r.out.Warnings = append(r.out.Warnings, metric.Untyped(text))
 	if share := float64(f.broken) / float64(f.broken+f.done); share > r.Plan.ErrorsAllowed {
 		r.out.Status = result.Invalid
-		r.out.Warnings = append([]metric.Warning{metric.Untyped(fmt.Sprintf("%.3g %% of the operations of group %s failed, %.3g %% are allowed (errors_allowed)", 100*share, group.Name, 100*r.Plan.ErrorsAllowed))}, r.out.Warnings...)
+		r.out.Warnings = append([]metric.Warning{metric.Warn(metric.ErrorsAboveAllowed, metric.Values{"share": 100 * share, "group": group.Name, "allowed": 100 * r.Plan.ErrorsAllowed})}, r.out.Warnings...)
 	}
 }
 

@@ -284,10 +284,10 @@ func (t *trial) finding(ctx context.Context, step *workload.Step, stage workload
 		return fmt.Errorf("check the step: %w", err)
 	}
 	t.previous = &found.Live
-	r.out.Notes = append(r.out.Notes, found.Notes...)
+	r.out.Note(found.Notes...)
 	for _, b := range found.Broken {
 		r.out.Status = result.Invalid
-		r.out.Warnings = append([]metric.Warning{metric.Untyped("wrong result: " + b)}, r.out.Warnings...)
+		r.out.Warnings = append([]metric.Warning{metric.Warn(metric.WrongResult, metric.Values{"what": b})}, r.out.Warnings...)
 	}
 	return r.addSpace(ctx, found.Live, found.ReadAll)
 }

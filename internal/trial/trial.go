@@ -393,7 +393,10 @@ func (t *trial) conclude(ctx context.Context, err error) {
 		t.res.Status = result.Complete
 		for _, s := range t.res.Steps {
 			if s.Status == result.Invalid {
-				t.res.Status, t.res.Reason = result.Invalid, fmt.Sprintf("step %s: %s", s.Name, s.Warnings[0])
+				t.res.Status, t.res.Reason = result.Invalid, "step "+s.Name+": its numbers must not be used"
+				if why := metric.WithEffect(s.Warnings, metric.Invalidates); why != nil {
+					t.res.Reason = "step " + s.Name + ": " + why.Text
+				}
 				return
 			}
 		}

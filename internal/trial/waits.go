@@ -321,19 +321,19 @@ func (r *rows) judgeClient() (doubts []metric.Warning) {
 	}
 	server, _ := counterOf(r.inWindow(), "process.cpu_ns")
 	used, server = used/window, server/window
-	inLine := float64(s.client.length) / window
-	load := fmt.Sprintf("of the %d processors that it may use rumbench had %.2f, and its threads stood in line for %.2f more", processors, used, inLine)
-	switch full := used+inLine >= clientFull*float64(processors); {
+	values := metric.Values{"share": 100 * share, "processors": float64(processors), "used": used, "waited": float64(s.client.length) / window}
+	code := metric.ClientWaited
+	switch full := used+float64(s.client.length)/window >= clientFull*float64(processors); {
 	case full && server > used:
-		r.out.Notes = append(r.out.Notes, fmt.Sprintf(result.ClientWaited+" in %.0f %% of the samples, since both shared the processors, which were the bottleneck: the server had %.2f; %s", 100*share, server, load))
+		code, values["server"] = metric.ClientWaitedShared, server
 	case full && r.strange():
-		r.out.Notes = append(r.out.Notes, fmt.Sprintf(result.ClientWaited+" in %.0f %% of the samples: %s, but other programs had some too", 100*share, load))
+		code = metric.ClientWaitedOthers
 	case full:
-		doubts = []metric.Warning{metric.Untyped(fmt.Sprintf(result.ClientBound+": in %.0f %% of the samples the server waited for it; %s. Give rumbench processors that the server does not use, or another host", 100*share, load))}
+		doubts = []metric.Warning{metric.Warn(metric.ClientBound, values)}
 		r.out.Warnings = append(r.out.Warnings, doubts...)
-	default:
-		r.out.Notes = append(r.out.Notes, fmt.Sprintf(result.ClientWaited+" in %.0f %% of the samples, though they had processors to spare: %s. The time went on the way between them, or in waiting for each other: more clients would load the server more", 100*share, load))
+		return doubts
 	}
+	r.out.Notes = append(r.out.Notes, metric.Warn(code, values))
 	return doubts
 }
 
@@ -348,7 +348,7 @@ func (r *rows) judgeEmbedded() {
 	}
 	us, ok := r.clientCost(r.res.Totals())
 	if share := us * nsPerMicro / process; ok && share > clientBound {
-		r.out.Notes = append(r.out.Notes, fmt.Sprintf("the client itself takes %.0f %% of the CPU time, by its calibration on the null engine: as much of these numbers is rumbench’s own", 100*min(1, share)))
+		r.out.Note(fmt.Sprintf("the client itself takes %.0f %% of the CPU time, by its calibration on the null engine: as much of these numbers is rumbench’s own", 100*min(1, share)))
 	}
 }
 

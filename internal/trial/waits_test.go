@@ -150,7 +150,7 @@ func TestLockBound(t *testing.T) {
 					t.Errorf("they waited %v of their time for the row, and %v for %s", by["row lock"], share, role)
 				}
 			}
-			if has(metric.Texts(s.Warnings), result.ClientBound) {
+			if has(metric.Texts(s.Warnings), "the client was the bottleneck") {
 				t.Errorf("%q", s.Warnings)
 			}
 			// All time is told: of 16 sessions, per row.
@@ -171,8 +171,8 @@ func TestLockBound(t *testing.T) {
 func TestOneClient(t *testing.T) {
 	s := countOn(t, "postgres", counters{clients: 1, seconds: 1.5})
 	t.Log(shares(t, s), s.Notes, s.Warnings)
-	for _, text := range append(s.Warnings, metric.UntypedAll(s.Notes)...) {
-		if strings.HasPrefix(text.Text, result.ClientBound) || strings.HasPrefix(text.Text, result.ClientWaited) {
+	for _, text := range append(s.Warnings, s.Notes...) {
+		if strings.HasPrefix(text.Text, "the client was the bottleneck") || strings.HasPrefix(text.Text, "the server waited for its clients") {
 			t.Error(text)
 		}
 	}
@@ -268,8 +268,8 @@ func TestJudgeClient(t *testing.T) {
 		serverInLine, busy     float64
 		warning, note          string
 	}{
-		{name: "it fills its processors", closed: many, looks: 20, see: rest(0.75), client: 0.95 * n, server: 0.5, busy: 0.95*n + 0.5, warning: result.ClientBound},
-		{name: "it shares them with the server", closed: many, looks: 20, see: rest(0.75), client: 0.5 * n, inLine: n, server: 0.45 * n, busy: 0.98 * n, warning: result.ClientBound},
+		{name: "it fills its processors", closed: many, looks: 20, see: rest(0.75), client: 0.95 * n, server: 0.5, busy: 0.95*n + 0.5, warning: "the client was the bottleneck"},
+		{name: "it shares them with the server", closed: many, looks: 20, see: rest(0.75), client: 0.5 * n, inLine: n, server: 0.45 * n, busy: 0.98 * n, warning: "the client was the bottleneck"},
 		{name: "it shares them, and the server has more", closed: many, looks: 20, see: rest(0.75), client: 0.45 * n, inLine: n, server: 0.5 * n, busy: 0.98 * n, note: "both shared the processors"},
 		{name: "it shares them with other programs", closed: many, looks: 20, see: rest(0.75), client: 0.25 * n, inLine: n, server: 0.25 * n, busy: 0.98 * n, note: "other programs"},
 		{name: "processors are free", closed: many, looks: 20, see: rest(0.75), client: 0.1 * n, inLine: 0.01 * n, server: 0.1 * n, busy: 0.2 * n, note: "processors to spare"},
@@ -294,7 +294,7 @@ func TestJudgeClient(t *testing.T) {
 			for _, is := range []struct {
 				got  []string
 				want string
-			}{{metric.Texts(out.Warnings), c.warning}, {metric.Texts(doubts), c.warning}, {out.Notes, c.note}} {
+			}{{metric.Texts(out.Warnings), c.warning}, {metric.Texts(doubts), c.warning}, {metric.Texts(out.Notes), c.note}} {
 				if (len(is.got) == 1) != (is.want != "") || !has(append(is.got, ""), is.want) {
 					t.Errorf("%q, want %q", is.got, is.want)
 				}
