@@ -120,7 +120,7 @@ func runPlan(ctx context.Context, a *App, o runOptions, path string) error {
 	}
 	name := fileName(p.Name)
 	if o.calibrate {
-		if p, err = campaign.Twice(p); err != nil {
+		if p, err = campaign.AgainstItself(p); err != nil {
 			return err
 		}
 		name += "-calibrate"
@@ -159,7 +159,7 @@ func planOf(dir string, state *result.Campaign, options ...plan.Option) (*plan.P
 	}
 	p.Name = state.Name
 	if state.AA {
-		return campaign.Twice(p)
+		return campaign.AgainstItself(p)
 	}
 	return p, nil
 }

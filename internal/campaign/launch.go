@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,11 +26,18 @@ import (
 // grace is how long a trial may take to end when it is asked to; then it is killed.
 const grace = 60 * time.Second
 
-// child runs a trial in a process of its own and returns its result, whatever
-// became of it. In a duet it has a seat, otherwise none. The error is about the
+// launcher runs trials in processes of their own.
+type launcher struct {
+	Config
+	locked *os.File // the lock of this host, which trials inherit
+	spare  spare
+}
+
+// trial runs a trial in a process of its own and returns its result, whatever
+// became of it. In a duet it has a side, otherwise none. The error is about the
 // campaign's own files.
-func (r *runner) child(ctx context.Context, e result.Entry, s *seat) (*result.Trial, error) {
-	dir := result.TrialPath(r.Dir, e.Dir)
+func (l *launcher) trial(ctx context.Context, e result.Entry, s *side) (*result.Trial, error) {
+	dir := result.TrialPath(l.Dir, e.Dir)
 	for _, d := range []string{dir, filepath.Join(dir, result.TempDir)} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return nil, fmt.Errorf("make the trial directory: %w", err)
@@ -40,33 +48,33 @@ func (r *runner) child(ctx context.Context, e result.Entry, s *seat) (*result.Tr
 		return nil, fmt.Errorf("open the trial's log: %w", err)
 	}
 	defer log.Close()
-	ended := r.exec(ctx, e, dir, log, s)
+	ended := l.exec(ctx, e, dir, log, s)
 	t, err := result.ReadTrial(dir)
 	if err != nil {
-		t = &result.Trial{Format: result.Format, Campaign: r.Plan.Name, Target: e.Target, Trial: e.Trial, Status: result.Partial, Started: time.Now()}
+		t = &result.Trial{Format: result.Format, Campaign: l.Plan.Name, Target: e.Target, Trial: e.Trial, Status: result.Partial, Started: time.Now()}
 	}
 	lost := t.Status == result.Running || t.Status == result.Partial && t.Ended == nil
 	if lost {
-		r.bury(ctx, t, dir, ended)
+		l.explain(ctx, t, dir, ended)
 	}
-	err = r.tidy(dir) // first: where the disk is full it makes room
+	err = l.tidy(dir) // first: where the disk is full it makes room
 	if lost {
-		err = errors.Join(err, r.writeJSON(filepath.Join(dir, result.TrialFile), t))
+		err = errors.Join(err, l.spare.writeJSON(filepath.Join(dir, result.TrialFile), t))
 	}
 	return t, err
 }
 
 // tidy removes what a trial has left that is not to be kept.
-func (r *runner) tidy(dir string) error {
-	if !r.Plan.Keep {
+func (l *launcher) tidy(dir string) error {
+	if !l.Plan.Keep {
 		return removeData(dir)
 	}
 	return errors.Join(server.Sweep(filepath.Join(dir, result.DataDir)), os.RemoveAll(filepath.Join(dir, result.TempDir)))
 }
 
 // exec runs the process to its end and passes its events on.
-func (r *runner) exec(ctx context.Context, e result.Entry, dir string, log *os.File, s *seat) error {
-	cmd, err := r.command(e, dir, log)
+func (l *launcher) exec(ctx context.Context, e result.Entry, dir string, log *os.File, s *side) error {
+	cmd, err := l.command(e, dir, log)
 	if err != nil {
 		return err
 	}
@@ -82,9 +90,9 @@ func (r *runner) exec(ctx context.Context, e result.Entry, dir string, log *os.F
 		return err
 	}
 	var cpus cpuset.Set
-	event := r.Progress.Event
+	event := l.Progress.Event
 	if s != nil {
-		s.sit(stdin)
+		s.join(stdin)
 		defer s.leave()
 		cpus, event = s.cpus, s.event
 	}
@@ -101,12 +109,12 @@ func (r *runner) exec(ctx context.Context, e result.Entry, dir string, log *os.F
 }
 
 // command is the process of a trial.
-func (r *runner) command(e result.Entry, dir string, log *os.File) (*exec.Cmd, error) {
+func (l *launcher) command(e result.Entry, dir string, log *os.File) (*exec.Cmd, error) {
 	temp, err := filepath.Abs(filepath.Join(dir, result.TempDir))
 	if err != nil {
 		return nil, err
 	}
-	args := append(append([]string{}, r.Child...), r.Dir, e.Dir)
+	args := append(append([]string{}, l.Child...), l.Dir, e.Dir)
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Args[0] = os.Args[0]
 	cmd.Stderr = log
@@ -114,12 +122,12 @@ func (r *runner) command(e result.Entry, dir string, log *os.File) (*exec.Cmd, e
 	// A group of its own: Ctrl-C reaches only the campaign, which asks the
 	// trial to end in good order.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.ExtraFiles = []*os.File{r.locked}
+	cmd.ExtraFiles = []*os.File{l.locked}
 	return cmd, nil
 }
 
-// longestEvent is the greatest length of a line that tells of a trial: those of
-// a step's end hold all of its numbers.
+// longestEvent is the greatest length of an event of a trial: those of a step's
+// end hold all of its numbers.
 const longestEvent = 4 << 20
 
 // listen passes the events of a trial on until its output ends.
@@ -135,8 +143,8 @@ func listen(out io.Reader, event func(trial.Event)) {
 	_, _ = io.Copy(io.Discard, out) // a line too long must not block the trial
 }
 
-// bury says of a trial that ended without a word what became of it.
-func (r *runner) bury(ctx context.Context, t *result.Trial, dir string, ended error) {
+// explain records of a trial that ended without a result what became of it.
+func (*launcher) explain(ctx context.Context, t *result.Trial, dir string, ended error) {
 	now := time.Now()
 	t.Ended = &now
 	if ctx.Err() != nil {
@@ -186,4 +194,31 @@ func lastWords(path string) string {
 	}
 	lines := strings.Split(text, "\n")
 	return strings.Join(lines[max(0, len(lines)-3):], " | ")
+}
+
+// aside moves what an interrupted trial has left out of the way: what it
+// measured is kept, its data is not.
+func (l *launcher) aside(dir string) error {
+	path := result.TrialPath(l.Dir, dir)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if !l.Plan.Keep {
+		if err := removeData(path); err != nil {
+			return err
+		}
+	}
+	for n := 1; ; n++ {
+		old := fmt.Sprintf("%s.partial%d", path, n)
+		if _, err := os.Stat(old); errors.Is(err, fs.ErrNotExist) {
+			return os.Rename(path, old)
+		}
+	}
+}
+
+// removeData removes the data directories that a trial made in its own
+// directory, after a server that still runs there has been ended.
+func removeData(trialDir string) error {
+	data := filepath.Join(trialDir, result.DataDir)
+	return errors.Join(server.Sweep(data), os.RemoveAll(data), os.RemoveAll(filepath.Join(trialDir, result.TempDir)))
 }
