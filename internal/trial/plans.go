@@ -207,7 +207,7 @@ func (c *planCheck) wrong(plans []engine.Plan) (wrong, notes []string) {
 	}
 	if len(small) > 0 {
 		notes = append(notes, fmt.Sprintf("of tables below %s the database does not use the index that the workload names, which may be the cheaper way there: %s",
-			quantity.Bytes(float64(smallTable)), some(small, 3)))
+			quantity.Bytes(smallTable), some(small, 3)))
 	}
 	return wrong, notes
 }

@@ -95,7 +95,9 @@ func compareRecovered(t *testing.T, want, got *result.Step) {
 	t.Helper()
 	// The last tick may come after the last operation, and make an interval more.
 	later := math.Abs(got.Seconds/want.Seconds - 1)
-	more := func(name string) bool { return later > 0 && (strings.HasPrefix(name, "interval_ops") || name == "sla_share") }
+	more := func(name string) bool {
+		return later > 0 && (strings.HasPrefix(name, "interval_ops") || name == "sla_share")
+	}
 	id := func(r *metric.Row) string { return strings.Join([]string{r.Group, r.Op, r.Metric}, "/") }
 	rows := map[string]*metric.Row{}
 	for i := range want.Rows {
