@@ -67,7 +67,7 @@ func writeHostile(t *testing.T, dir string, rate float64) {
 			Versions: []observe.Fact{{Name: hostile, Value: hostile}}, Host: []observe.Fact{{Name: hostile, Value: hostile}},
 			Settings: []engine.Setting{{Name: hostile, Value: hostile, Source: hostile}},
 			Steps: []result.Step{{
-				Name: hostile, Doc: hostile, Status: result.Complete, Primary: hostile, WritesPer: hostile, Seconds: 10, Notes: []string{hostile}, Warnings: metric.UntypedAll([]string{hostile}),
+				Name: hostile, Doc: hostile, Status: result.Complete, Primary: hostile, WritesPer: hostile, Seconds: 10, Notes: metric.UntypedAll([]string{hostile}), Warnings: metric.UntypedAll([]string{hostile}),
 				Rows:   []metric.Row{row("rows_per_s", rate, ""), {Target: hostile, Trial: n, Step: hostile, Metric: "write_kb", Value: 2, Unit: "KB", Per: hostile, N: 10}},
 				Groups: []result.Group{{Name: hostile, Clients: 1, Ops: []string{hostile}}},
 				Waits:  []result.Wait{{State: "running", Role: "client", Event: hostile, Seen: 1, Share: 1}},

@@ -74,6 +74,12 @@ func (c *Campaign) Target(name string) *Target { return c.targets[name] }
 // Step returns the step of that name, nil if there is none.
 func (c *Campaign) Step(name string) *Step { return c.steps[name] }
 
+// From returns the targets, the base first and the others in their order.
+func (c *Campaign) From(base *Target) []*Target {
+	others := slices.DeleteFunc(slices.Clone(c.Targets), func(t *Target) bool { return t == base })
+	return append([]*Target{base}, others...)
+}
+
 func (c *Campaign) target(name string) *Target {
 	if t := c.Target(name); t != nil {
 		return t
@@ -145,12 +151,6 @@ func (r *Run) Row(k Key) *metric.Row {
 	return nil
 }
 
-// Doubts about all numbers of a step that a page treats in a way of its own.
-const (
-	MissedSLA = "SLA missed" // a promised rate was not held
-	Saturated = "saturated"  // and lateness grew without end
-)
-
 // Doubts are the reasons why the step's numbers on a target cannot be compared
 // with those of others, in a few words each.
 func (s *Step) Doubts(t *Target) []string { return slices.Clip(s.seenOn(t).doubts) }
@@ -167,17 +167,32 @@ func doubtsOf(used []Run) []string {
 		case result.Running:
 			out = appendNew(out, "unfinished")
 		}
-		out = appendNew(out, r.Step.NotComparable...)
-		for _, g := range r.Step.Groups {
-			if g.SLA == nil {
-				continue // unknown is not missed
-			}
-			if !g.SLA.Met {
-				out = appendNew(out, MissedSLA)
-			}
-			if g.SLA.Saturated {
-				out = appendNew(out, Saturated)
-			}
+		for _, c := range refusals(r.Step) {
+			out = appendNew(out, c.Kind().Short)
+		}
+	}
+	return out
+}
+
+// Refused reports whether one of the doubts about a target is that of the code.
+func (s *Step) Refused(t *Target, code metric.Code) bool {
+	return slices.ContainsFunc(s.Used(t), func(r Run) bool { return slices.Contains(refusals(r.Step), code) })
+}
+
+// refusals are the codes for which a step's numbers are not compared. Promises
+// are judged by what is recorded of them: unknown is not missed.
+func refusals(s *result.Step) (out []metric.Code) {
+	for _, w := range s.Warnings {
+		if w.Code.Kind().Effect == metric.Refuses {
+			out = append(out, w.Code)
+		}
+	}
+	for _, g := range s.Groups {
+		if g.SLA != nil && !g.SLA.Met {
+			out = append(out, metric.SLAMissed)
+		}
+		if g.SLA != nil && g.SLA.Saturated {
+			out = append(out, metric.Saturated)
 		}
 	}
 	return out

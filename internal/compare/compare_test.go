@@ -74,7 +74,9 @@ func TestNoVerdict(t *testing.T) {
 		{"promise missed", func(l []*result.Trial) {
 			l[0].Steps[0].Groups = []result.Group{{Name: "insert", SLA: &metric.SLA{}}}
 		}, "SLA missed"},
-		{"rows missing", func(l []*result.Trial) { l[4].Steps[0].NotComparable = []string{"rows missing"} }, "b: rows missing"},
+		{"rows missing", func(l []*result.Trial) {
+			l[4].Steps[0].Warnings = []metric.Warning{{Code: metric.TooFewRows}}
+		}, "b: rows missing"},
 		{"invalid", func(l []*result.Trial) {
 			for _, t := range l[3:] {
 				t.Status = result.Invalid

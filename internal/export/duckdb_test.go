@@ -45,7 +45,7 @@ func newDuck(t *testing.T) *duck {
 			rate := float64(1000*(i+1)) + float64(n*n)/7
 			tr := trial(target, n,
 				metric.Row{Group: "insert", Op: "insert", Metric: "rows_per_s", Value: rate, Unit: "1/s", N: 10},
-				metric.Row{Metric: "write_kb", Value: 0.1 + 0.2, Unit: "KB", Per: "insert row", Source: "device vda", Warnings: metric.UntypedAll([]string{"somebody else used it", "ümlaut, 'quoted'"})})
+				metric.Row{Metric: "write_kb", Value: 0.1 + 0.2, Unit: "KB", Per: "insert row", Source: "device vda", Warnings: []metric.Warning{metric.Warn(metric.Partial, nil), metric.Untyped("ümlaut, 'quoted'")}})
 			tr.Status = result.Complete
 			var lines []result.Line
 			for s := 1; s <= 10; s++ {
@@ -121,7 +121,7 @@ func TestDuckDBTypes(t *testing.T) {
 	}
 	var rows, series [][]any
 	for _, c := range strings.Fields("campaign campaign_dir started:TIMESTAMP workload preset params target engine engine_version durability hostname " +
-		"trial:INTEGER trial_started:TIMESTAMP status step step_status group op metric value:DOUBLE unit per n:BIGINT source warnings:VARCHAR[] headline:BOOLEAN") {
+		"trial:INTEGER trial_started:TIMESTAMP status step step_status group op metric value:DOUBLE unit per n:BIGINT source warnings:VARCHAR[] warning_codes:VARCHAR[] headline:BOOLEAN") {
 		rows = append(rows, column(c))
 	}
 	for _, c := range strings.Fields("campaign campaign_dir target trial:INTEGER step source t:DOUBLE dt:DOUBLE group op upkeep:BOOLEAN ops:BIGINT rows:BIGINT errors:BIGINT " +
@@ -147,7 +147,7 @@ func TestDuckDBRows(t *testing.T) {
 	var want [][]any
 	for _, tr := range d.trials {
 		for _, r := range tr.Steps[0].Rows {
-			row := []any{tr.Target, tr.Trial.Trial, r.Metric, r.Value, nil, nil, r.Unit, nil, nil, nil, metric.Texts(r.Warnings), r.Metric == "rows_per_s"}
+			row := []any{tr.Target, tr.Trial.Trial, r.Metric, r.Value, nil, nil, r.Unit, nil, nil, nil, metric.Texts(r.Warnings), metric.Codes(r.Warnings), r.Metric == "rows_per_s"}
 			for i, s := range map[int]string{4: r.Group, 5: r.Op, 7: r.Per, 8: r.Source} {
 				if s != "" {
 					row[i] = s
@@ -157,12 +157,12 @@ func TestDuckDBRows(t *testing.T) {
 				row[9] = r.N
 			}
 			if r.Warnings == nil {
-				row[10] = []string{}
+				row[10], row[11] = []string{}, []string{}
 			}
 			want = append(want, row)
 		}
 	}
-	d.want(`SELECT target, trial, metric, value, "group", op, unit, per, source, n, warnings, headline FROM 'rows.parquet'`, want...)
+	d.want(`SELECT target, trial, metric, value, "group", op, unit, per, source, n, warnings, warning_codes, headline FROM 'rows.parquet'`, want...)
 	d.want(`SELECT DISTINCT campaign, campaign_dir, started, trial_started, params->>'$.rows', preset, engine, engine_version, durability, hostname, status, step_status FROM 'rows.parquet'`,
 		[]any{"mine", "results/mine", start.Format("2006-01-02 15:04:05.000000"), start.Add(time.Minute).Format("2006-01-02 15:04:05.000000"), "2000000", "quick", "pebble", "v2.1.7", "os", "vm", "complete", "complete"})
 	d.want(`SELECT count(*), count(DISTINCT target), sum(len(warnings)) FROM 'rows.parquet'`, []any{12, 2, 12})

@@ -55,6 +55,7 @@ type Row struct {
 	N             int64     `parquet:"n,optional"` // null: not told, or of nothing
 	Source        string    `parquet:"source,dict,optional"`
 	Warnings      []string  `parquet:"warnings,list"`
+	WarningCodes  []string  `parquet:"warning_codes,list"` // of the warnings, in their order; "" of those without one
 	Headline      bool      `parquet:"headline"`
 }
 
@@ -109,6 +110,7 @@ func rowsOf(t Trial) ([]Row, error) {
 			r.Step, r.StepStatus = s.Name, string(s.Status)
 			r.Group, r.Op, r.Metric, r.Value, r.Unit, r.Per = from.Group, from.Op, from.Metric, from.Value, from.Unit, from.Per
 			r.N, r.Source, r.Warnings = from.N, from.Source, metric.Texts(from.Warnings)
+			r.WarningCodes = metric.Codes(from.Warnings)
 			r.Headline = t.Headline(s, from)
 			out = append(out, r)
 		}

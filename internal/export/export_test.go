@@ -62,7 +62,7 @@ func back[T any](t interface {
 }
 
 func TestRow(t *testing.T) {
-	in := trial("a", 2, metric.Row{Group: "g", Op: "insert", Metric: "rows_per_s", Value: 1.5, Unit: "1/s", N: 7, Warnings: []metric.Warning{metric.Untyped("x"), metric.Untyped("y")}},
+	in := trial("a", 2, metric.Row{Group: "g", Op: "insert", Metric: "rows_per_s", Value: 1.5, Unit: "1/s", N: 7, Warnings: []metric.Warning{{Code: metric.Partial, Text: "x"}, metric.Untyped("y")}},
 		metric.Row{Metric: "write_kb", Value: 0, Unit: "KB", Per: "insert row", Source: "device vda"})
 	got := back[Row](t, func(b *bytes.Buffer) (int64, error) { return WriteRows(b, []Trial{in}) })
 	common := Row{Campaign: "mine", CampaignDir: "results/mine", Started: start, Workload: "ibench", Preset: "quick", Params: `{"check":"each","rows":2000000}`,
@@ -70,6 +70,7 @@ func TestRow(t *testing.T) {
 		Status: "partial", Step: "l.i1", StepStatus: "complete"}
 	want := []Row{common, common}
 	want[0].Group, want[0].Op, want[0].Metric, want[0].Value, want[0].Unit, want[0].N, want[0].Warnings, want[0].Headline = "g", "insert", "rows_per_s", 1.5, "1/s", 7, []string{"x", "y"}, true
+	want[0].WarningCodes = []string{"partial", ""}
 	want[1].Metric, want[1].Unit, want[1].Per, want[1].Source = "write_kb", "KB", "insert row", "device vda"
 	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
@@ -89,10 +90,13 @@ func TestUnknownStart(t *testing.T) {
 // Whatever rows there are, they come back as they were, in their order.
 func TestRowsRoundTrip(t *testing.T) {
 	word := rapid.SampledFrom([]string{"", "insert", "µs", "a b", `"`, "x\ny"})
+	warning := rapid.Custom(func(t *rapid.T) metric.Warning {
+		return metric.Warning{Code: metric.Code(word.Draw(t, "code")), Text: word.Draw(t, "text")}
+	})
 	row := rapid.Custom(func(t *rapid.T) metric.Row {
 		return metric.Row{Group: word.Draw(t, "group"), Op: word.Draw(t, "op"), Metric: word.Draw(t, "metric"),
 			Value: rapid.Float64().Draw(t, "value"), Unit: word.Draw(t, "unit"), Per: word.Draw(t, "per"), N: rapid.Int64().Draw(t, "n"),
-			Source: word.Draw(t, "source"), Warnings: metric.UntypedAll(rapid.SliceOfN(word, 0, 3).Draw(t, "warnings"))}
+			Source: word.Draw(t, "source"), Warnings: rapid.SliceOfN(warning, 0, 3).Draw(t, "warnings")}
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		var trials []Trial
@@ -106,6 +110,9 @@ func TestRowsRoundTrip(t *testing.T) {
 		for _, r := range back[Row](t, func(b *bytes.Buffer) (int64, error) { return WriteRows(b, trials) }) {
 			got = append(got, metric.Row{Target: r.Target, Trial: int(r.Trial), Step: r.Step, Group: r.Group, Op: r.Op, Metric: r.Metric,
 				Value: r.Value, Unit: r.Unit, Per: r.Per, N: r.N, Source: r.Source, Warnings: metric.UntypedAll(r.Warnings)})
+			for i, code := range r.WarningCodes {
+				got[len(got)-1].Warnings[i].Code = metric.Code(code)
+			}
 		}
 		if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 			t.Fatalf("(-want +got)\n%s", d)

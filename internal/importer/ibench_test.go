@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -155,7 +156,9 @@ func TestIBenchLong(t *testing.T) {
 	s := step(t, read(t, Options{}, dir), "db", 1, "l.i1")
 	rows := float64(150*(mostRows/2+100) + 150*(mostRows/2-100))
 	numbers(t, s, []want{{"rows", "insert", "", rows}, {"duration_s", "", "", mostRows/2 + 100}, {"interval_ops_p50", "", "", 300}, {"interval_ops_p99", "", "", 300}, {"service_max_us", "insert", "", 506}})
-	if !slices.ContainsFunc(s.Notes, func(n string) bool { return strings.Contains(n, "2 at a time of each client are put together") }) {
+	if !slices.ContainsFunc(s.Notes, func(n metric.Warning) bool {
+		return strings.Contains(n.Text, "2 at a time of each client are put together")
+	}) {
 		t.Errorf("notes %q", s.Notes)
 	}
 }

@@ -273,7 +273,7 @@ func TestSysbenchVariants(t *testing.T) {
 	// What memory's latencies were is below what sysbench can print.
 	s = step(t, trials, "more", 1, "memory")
 	absent(t, s, "service_p95_us")
-	if !strings.Contains(strings.Join(s.Notes, " "), "Latency p95 is printed as 0.00 ms: below 5 µs, or not recorded. It is unknown.") {
+	if !strings.Contains(strings.Join(metric.Texts(s.Notes), " "), "Latency p95 is printed as 0.00 ms: below 5 µs, or not recorded. It is unknown.") {
 		t.Errorf("notes %q", s.Notes)
 	}
 }
@@ -356,7 +356,7 @@ Threads fairness:
 		{"rows_per_s", "query", "", 36360 / 20.01}, {"rows_per_s", "transaction", "", 2020 / 20.01}, {"service_mean_us", "transaction", "", 79210},
 		{"service_max_us", "transaction", "", 200500}, {"service_p99_us", "transaction", "", 12100}, {"errors", "", "", 5}, {"duration_s", "", "", 20.01},
 	})
-	if trials[0].Imported.Tool != "sysbench 0.5" || trials[0].Interval != 10 || !strings.Contains(strings.Join(s.Notes, " "), "BEGIN and COMMIT are not among them") {
+	if trials[0].Imported.Tool != "sysbench 0.5" || trials[0].Interval != 10 || !strings.Contains(strings.Join(metric.Texts(s.Notes), " "), "BEGIN and COMMIT are not among them") {
 		t.Errorf("%+v, every %v s, %q", trials[0].Imported, trials[0].Interval, s.Notes)
 	}
 }

@@ -52,12 +52,12 @@ func TestSuite(t *testing.T) {
 			t.Errorf("%s: %v", tr.Target, tr.Params)
 		}
 		for _, s := range tr.Steps {
-			if strings.Contains(strings.Join(s.Notes, " "), "secret") {
+			if strings.Contains(strings.Join(metric.Texts(s.Notes), " "), "secret") {
 				t.Errorf("a password in the notes %q", s.Notes)
 			}
 		}
 	}
-	if !strings.Contains(strings.Join(scan.Notes, " "), "script oltp_scan") {
+	if !strings.Contains(strings.Join(metric.Texts(scan.Notes), " "), "script oltp_scan") {
 		t.Errorf("notes %q", scan.Notes)
 	}
 }

@@ -1,6 +1,9 @@
 package metric
 
-import "maps"
+import (
+	"maps"
+	"strings"
+)
 
 // Effect is what a warning does to what it is attached to.
 type Effect int
@@ -20,6 +23,8 @@ type Kind struct {
 	// Short are a few words for it, where verdicts show it beside a number.
 	Short  string
 	Effect Effect
+	// Former are its texts in results of older builds that read otherwise.
+	Former []string
 }
 
 // The codes that verdicts, gates and reports decide by.
@@ -43,21 +48,30 @@ const (
 )
 
 // clientLoad is how busy the client's processors were, in texts about the client.
-const clientLoad = "of the {processors:%.0f} processors that it may use rumbench had {used:%.2f}, and its threads stood in line for {waited:%.2f} more"
+const (
+	clientLoad = "of the {processors:%.0f} processors that it may use rumbench had {used:%.2f}, and its threads waited for CPU for {waited:%.2f} more"
+	formerLoad = "of the {processors:%.0f} processors that it may use rumbench had {used:%.2f}, and its threads stood in line for {waited:%.2f} more"
+)
+
+// AboutClient are the codes that say what the client had to do with a server's
+// waiting for it.
+var AboutClient = []Code{ClientBound, ClientWaited, ClientWaitedShared, ClientWaitedOthers}
 
 // decisive are the codes that something is decided by.
 var decisive = map[Code]Kind{
-	SLAMissed: {"SLA missed: group {group} was to do {target:%.0f}/s and did {achieved:%.0f}/s", "SLA missed", Refuses},
-	Saturated: {"saturated: group {group} fell behind more and more; its rate is above what the engine can do", "saturated", Refuses},
+	SLAMissed: {Text: "SLA missed: group {group} was to do {target:%.0f}/s and did {achieved:%.0f}/s", Short: "SLA missed", Effect: Refuses},
+	Saturated: {Text: "saturated: group {group} fell behind more and more; its rate is above what the engine can do", Short: "saturated", Effect: Refuses},
 
 	BesideMissed: {Text: "not comparable: the writers beside it did not hold their rate"},
 
-	Disturbed:  {"disturbed: other programs {did} up to {others:%.1f} MB of the {all:%.1f} MB that the device {did}", "", Disturbs},
-	LowerBound: {"lower bound: {written:%.1f} MB were written, and the writing of {deferred:%.1f} MB was put off beyond the end of the step: it was too short for writes to recur", "", Bounds},
+	Disturbed: {Text: "disturbed: other programs {did} up to {others:%.1f} MB of the {all:%.1f} MB that the device {did}", Effect: Disturbs,
+		Former: []string{"the device {did} {all:%.1f} MB, of which {worker} caused {own:%.1f} MB: somebody else used it", "{what}somebody else used{whom}"}},
+	LowerBound: {Text: "lower bound: {written:%.1f} MB were written, and the writing of {deferred:%.1f} MB was put off beyond the end of the step: it was too short for writes to recur", Effect: Bounds,
+		Former: []string{"lower bound: {written:%.1f} MB were written, and changes of {deferred:%.1f} MB were put off beyond the end of the step, which was too short for them to be written as they come"}},
 
 	RowsMissing: {Text: "rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; what is not there costs less"},
-	TooFewRows: {"group {group}: {op}: rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; what is not there costs less. The step cannot be compared",
-		"rows missing", Refuses},
+	TooFewRows: {Text: "group {group}: {op}: rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; what is not there costs less. The step cannot be compared",
+		Short: "rows missing", Effect: Refuses},
 
 	ClientBound: {Text: "the client was the bottleneck: in {share:%.0f} % of the samples the server waited for it; " + clientLoad +
 		". Give rumbench processors that the server does not use, or another host"},
@@ -67,16 +81,21 @@ var decisive = map[Code]Kind{
 	ClientWaitedOthers: {Text: "the server waited for its clients in {share:%.0f} % of the samples: " + clientLoad + ", but other programs had some too"},
 
 	Partial:            {Text: "the step did not end: the number is made of the intervals that were written until then"},
-	WrongResult:        {"wrong result: {what}", "", Invalidates},
-	WrongPlan:          {"wrong plan: {what}", "", Invalidates},
-	PlanUnknown:        {"{error}", "", Invalidates},
-	ErrorsAboveAllowed: {"{share:%.3g} % of the operations of group {group} failed, {allowed:%.3g} % are allowed (errors_allowed)", "", Invalidates},
+	WrongResult:        {Text: "wrong result: {what}", Effect: Invalidates},
+	WrongPlan:          {Text: "wrong plan: {what}", Effect: Invalidates},
+	PlanUnknown:        {Text: "{error}", Effect: Invalidates},
+	ErrorsAboveAllowed: {Text: "{share:%.3g} % of the operations of group {group} failed, {allowed:%.3g} % are allowed (errors_allowed)", Effect: Invalidates},
 }
 
 // kinds are those of all codes.
 var kinds = func() map[Code]Kind {
 	all := maps.Clone(decisive)
 	maps.Copy(all, descriptive)
+	for _, c := range AboutClient {
+		k := all[c]
+		k.Former = []string{strings.Replace(k.Text, clientLoad, formerLoad, 1)}
+		all[c] = k
+	}
 	return all
 }()
 

@@ -137,3 +137,68 @@ func TestWarning(t *testing.T) {
 		}()
 	}
 }
+
+// Texts of older builds have the codes and values of what they say.
+func TestRead(t *testing.T) {
+	for text, want := range map[string]metric.Warning{
+		"SLA missed: group insert was to do 100/s and did 57/s":                               {Code: metric.SLAMissed, Values: metric.Values{"group": "insert", "target": 100.0, "achieved": 57.0}},
+		"not comparable: the writers beside it did not hold their rate":                       {Code: metric.BesideMissed},
+		"wrong plan: a table scan of t":                                                       {Code: metric.WrongPlan, Values: metric.Values{"what": "a table scan of t"}},
+		"disturbed: other programs wrote up to 81.3 MB of the 974.0 MB that the device wrote": {Code: metric.Disturbed, Values: metric.Values{"did": "wrote", "others": 81.3, "all": 974.0}},
+		"the device wrote 12.0 MB, of which this process caused 2.0 MB: somebody else used it": {Code: metric.Disturbed,
+			Values: metric.Values{"did": "wrote", "all": 12.0, "own": 2.0, "worker": "this process"}},
+		"somebody else used it": {Code: metric.Disturbed, Values: metric.Values{"what": "", "whom": " it"}},
+		"group g: get: rows were missing: 1 of 2 were found for each get; what is not there costs less. The step cannot be compared": {Code: metric.TooFewRows,
+			Values: metric.Values{"group": "g", "op": "get", "found": 1.0, "expected": 2.0}},
+		"disturbed: other programs wrote up to 1.0 MB of the 2.0 MB that the device read": {}, // what they did differs
+		"a doubt": {},
+		"":        {},
+	} {
+		want.Text = text
+		if got := metric.Read(text); !cmp.Equal(want, got) {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
+func TestParts(t *testing.T) {
+	joined := func(w metric.Warning) string {
+		words, figures := w.Parts()
+		if len(words) != len(figures)+1 {
+			t.Fatalf("%q and %q", words, figures)
+		}
+		text := words[0]
+		for i, f := range figures {
+			text += "<" + f + ">" + words[i+1]
+		}
+		return text
+	}
+	w := metric.Warn(metric.SLAMissed, metric.Values{"group": "g2", "target": 100.0, "achieved": 57.4})
+	if got := joined(w); got != "SLA missed: group g2 was to do <100>/s and did <57>/s" {
+		t.Errorf("%q", got)
+	}
+	if got := joined(metric.Untyped("read 9 MB")); got != "read 9 MB" {
+		t.Errorf("%q", got)
+	}
+	w.Text = "an older text of 100" // which its code does not make
+	if got := joined(w); got != w.Text {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestKinds: every text of a code can be made, and read back unless it says
+// nothing of its own.
+func TestKinds(t *testing.T) {
+	if !metric.HasEffect([]metric.Warning{{Code: metric.Partial}, {Code: metric.WrongPlan}}, metric.Invalidates) || metric.HasEffect([]metric.Warning{{Code: metric.Partial}}, metric.Invalidates) {
+		t.Error("effects are not found")
+	}
+	for _, c := range metric.AboutClient {
+		if c.Kind().Text == "" {
+			t.Errorf("%s has no text", c)
+		}
+	}
+	r := metric.Row{Warnings: []metric.Warning{{Code: metric.Disturbed}, {Code: metric.LowerBound}}}
+	if r.Mark(); !r.Disturbed || !r.AtLeast {
+		t.Errorf("%+v", r)
+	}
+}

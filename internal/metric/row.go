@@ -38,6 +38,12 @@ type Row struct {
 	MaxOf int64 `json:"max_of,omitempty"`
 }
 
+// Mark marks the row as its warnings say.
+func (r *Row) Mark() {
+	r.Disturbed = r.Disturbed || HasEffect(r.Warnings, Disturbs)
+	r.AtLeast = r.AtLeast || HasEffect(r.Warnings, Bounds)
+}
+
 // WriteRows writes rows as JSON lines.
 func WriteRows(w io.Writer, rows []Row) error {
 	enc := json.NewEncoder(w)

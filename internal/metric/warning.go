@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -45,21 +46,55 @@ func Warn(code Code, values Values) Warning {
 	}
 	unused := maps.Clone(values)
 	text := placeholder.ReplaceAllStringFunc(k.Text, func(p string) string {
-		name, verb, _ := strings.Cut(p[1:len(p)-1], ":")
-		v, ok := values[name]
-		if !ok {
+		name, text := valueOf(p, values)
+		if _, ok := values[name]; !ok {
 			panic(fmt.Sprintf("warning %s lacks %s", code, name))
 		}
 		delete(unused, name)
-		if verb == "" {
-			verb = "%v"
-		}
-		return fmt.Sprintf(verb, v)
+		return text
 	})
 	if len(unused) > 0 {
 		panic(fmt.Sprintf("warning %s does not name %v", code, slices.Sorted(maps.Keys(unused))))
 	}
 	return Warning{Code: code, Values: values, Text: text}
+}
+
+// valueOf returns the name of the value at a place of a text, and how it is written.
+func valueOf(place string, values Values) (name, text string) {
+	name, verb, _ := strings.Cut(place[1:len(place)-1], ":")
+	return name, fmt.Sprintf(cmp.Or(verb, "%v"), values[name])
+}
+
+// Parts splits the text at its figures: there is one word more than figures, and
+// they alternate. Texts of one code with equal words say the same of different
+// figures. A warning without a code is one word.
+func (w Warning) Parts() (words, figures []string) {
+	from, at := "", 0
+	text := w.Code.Kind().Text
+	for _, v := range placeholder.FindAllStringIndex(text, -1) {
+		name, shown := valueOf(text[v[0]:v[1]], w.Values)
+		from += text[at:v[0]]
+		at = v[1]
+		if _, number := w.Values[name].(float64); !number {
+			from += shown
+			continue
+		}
+		words, figures, from = append(words, from), append(figures, shown), ""
+	}
+	if words = append(words, from+text[at:]); w.Code == "" || !w.isWritten(words, figures) {
+		return []string{w.Text}, nil
+	}
+	return words, figures
+}
+
+// isWritten reports whether the parts make the text: that of an older build may
+// read otherwise.
+func (w Warning) isWritten(words, figures []string) bool {
+	text := words[0]
+	for i, f := range figures {
+		text += f + words[i+1]
+	}
+	return text == w.Text
 }
 
 // placeholder is a value in a text: {name}, or {name:%.0f}.
@@ -87,9 +122,31 @@ func Texts(list []Warning) []string {
 	return out
 }
 
+// Codes returns the codes of warnings, "" of those without one.
+func Codes(list []Warning) []string {
+	var out []string
+	for _, w := range list {
+		out = append(out, string(w.Code))
+	}
+	return out
+}
+
 // Has reports whether one of the warnings has the code.
 func Has(list []Warning, code Code) bool {
 	return slices.ContainsFunc(list, func(w Warning) bool { return w.Code == code })
+}
+
+// HasEffect reports whether one of the warnings has the effect.
+func HasEffect(list []Warning, e Effect) bool { return WithEffect(list, e) != nil }
+
+// WithEffect returns the first of the warnings that has the effect; nil if none has.
+func WithEffect(list []Warning, e Effect) *Warning {
+	for i := range list {
+		if list[i].Code.Kind().Effect == e {
+			return &list[i]
+		}
+	}
+	return nil
 }
 
 // AppendNew appends the warnings whose text is not yet in the list.

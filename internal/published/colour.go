@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/stat"
 )
 
@@ -135,7 +136,7 @@ func Colours(r *compare.Relative, row *compare.RelativeRow, absolute bool) []Col
 	var rates []Rate
 	for i := range row.Cells {
 		c := &row.Cells[i]
-		rates = append(rates, Rate{Value: Round(c.Number), Missed: slices.Contains(c.Doubts, compare.MissedSLA)})
+		rates = append(rates, Rate{Value: Round(c.Number), Missed: slices.Contains(c.Doubts, metric.SLAMissed.Kind().Short)})
 	}
 	if absolute {
 		return Rates(rates)

@@ -80,7 +80,7 @@ func TestPlansAreStored(t *testing.T) {
 			t.Errorf("%s: %+v", target, step)
 			continue
 		}
-		if texts := strings.Join(append(metric.Texts(step.Warnings), step.Notes...), "\n"); strings.Contains(texts, "plan") || strings.Contains(texts, "index") {
+		if texts := strings.Join(metric.Texts(append(step.Warnings, step.Notes...)), "\n"); strings.Contains(texts, "plan") || strings.Contains(texts, "index") {
 			t.Errorf("%s: %s", target, texts)
 		}
 		scans := 0

@@ -137,7 +137,7 @@ func (c Comparison) rows(n *notes) [][]string {
 		}
 		last = it.Step.Name
 		marks := Cell{}
-		for _, w := range metric.Texts(metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...)) {
+		for _, w := range metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...) {
 			marks.Notes = withNote(marks.Notes, n.mark(w))
 		}
 		out = append(out, []string{step, numberName(it.New.Key), number{*it.Base}.whole(), number{*it.New}.whole(),

@@ -25,10 +25,11 @@ type embedded struct {
 	Kinds    []rowKind     `json:"kinds"`
 	Shapes   [][]int       `json:"shapes"`
 	Warnings []string      `json:"warnings"`
+	Codes    []metric.Code `json:"warning_codes"` // of the warnings; "" of those without one
 	Runs     []embeddedRun `json:"runs"`
 }
 
-const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.shape][i]: kinds tells its group, op, metric, unit, per and source. Each trial has its value, its n and, under i, the indexes of its warnings; null: it has none. Disturbed are the i of numbers that may hold what other programs did, at_least those of lower bounds. Few are those of percentiles of fewer than 10 / (1 - p) samples: the value is the greatest of these n. The page shows medians over the trials that are not left out."
+const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.shape][i]: kinds tells its group, op, metric, unit, per and source. Each trial has its value, its n and, under i, the indexes of its warnings and of their codes; null: it has none. Disturbed are the i of numbers that may hold what other programs did, at_least those of lower bounds. Few are those of percentiles of fewer than 10 / (1 - p) samples: the value is the greatest of these n. The page shows medians over the trials that are not left out."
 
 // rowKind is what a row says beside its value.
 type rowKind struct {
@@ -216,8 +217,11 @@ func (e *embedder) shape(order []place) int {
 
 func (e *embedder) warningsOf(r *metric.Row) []int {
 	var out []int
-	for _, w := range metric.Texts(r.Warnings) {
-		out = append(out, indexOf(e.warnings, &e.out.Warnings, w))
+	for _, w := range r.Warnings {
+		out = append(out, indexOf(e.warnings, &e.out.Warnings, w.Text))
+		if len(e.out.Codes) < len(e.out.Warnings) { // it is a new one
+			e.out.Codes = append(e.out.Codes, w.Code)
+		}
 	}
 	return out
 }
@@ -338,7 +342,10 @@ func (e *embedded) appendRows(rows []metric.Row, r embeddedRun, t embeddedTrial)
 			if w < 0 || w >= len(e.Warnings) {
 				return nil, fmt.Errorf("there is no warning %d", w)
 			}
-			row.Warnings = append(row.Warnings, metric.Untyped(e.Warnings[w]))
+			row.Warnings = append(row.Warnings, metric.Warning{Text: e.Warnings[w]})
+			if w < len(e.Codes) {
+				row.Warnings[len(row.Warnings)-1].Code = e.Codes[w]
+			}
 		}
 		rows = append(rows, row)
 	}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,12 +15,19 @@ type Note struct {
 }
 
 // notes collects the remarks of a section. The same text gets the same number,
-// and so do texts that differ in nothing but figures: a machine that was
-// disturbed all day long would otherwise fill a page with its tenths of seconds.
+// and so do texts of the same parts that differ in nothing but figures: a machine
+// that was disturbed all day long would otherwise fill a page with its tenths of
+// seconds.
 type notes struct {
 	section string
 	list    []Note
 	kinds   []*noteKind // of the list
+}
+
+// A remark is made of parts: words, whole numbers, and what has parts of its own.
+// Numbers are figures; in words they are not looked for.
+type hasParts interface {
+	Parts() (words, figures []string) // as metric.Warning has
 }
 
 // noteKind is a text with its figures taken out.
@@ -37,11 +43,9 @@ type figures struct {
 	least, most string
 }
 
-// figure is a number that stands alone: not the 99 of p99, nor the 500 of a step qr500.
-var figure = regexp.MustCompile(`(^|[ (])\d+(?:[.,]\d+)*`)
-
-func (n *notes) mark(text string) Note {
-	words, found := split(text)
+func (n *notes) mark(parts ...any) Note {
+	words, found := split(parts)
+	text := strings.Join(interleaved(words, found), "")
 	for i, k := range n.kinds {
 		if slices.Equal(k.words, words) {
 			if k.add(text, found) {
@@ -57,11 +61,11 @@ func (n *notes) mark(text string) Note {
 	return n.list[i-1]
 }
 
-// mergedTexts are texts with those that differ only in figures made one.
-func mergedTexts(texts []string) []string {
+// mergedTexts are the texts of remarks, those that differ only in figures made one.
+func mergedTexts(remarks [][]any) []string {
 	n := &notes{}
-	for _, t := range texts {
-		n.mark(t)
+	for _, parts := range remarks {
+		n.mark(parts...)
 	}
 	out := make([]string, len(n.list))
 	for i, note := range n.list {
@@ -90,13 +94,32 @@ func (n *notes) prefix() string {
 	return first
 }
 
-func split(text string) (words, found []string) {
-	end := 0
-	for _, at := range figure.FindAllStringSubmatchIndex(text, -1) {
-		words, found = append(words, text[end:at[3]]), append(found, text[at[3]:at[1]])
-		end = at[1]
+// split puts the parts of a remark together: words and figures alternate.
+func split(parts []any) (words, found []string) {
+	words = []string{""}
+	for _, part := range parts {
+		switch p := part.(type) {
+		case hasParts:
+			w, f := p.Parts()
+			words[len(words)-1] += w[0]
+			words, found = append(words, w[1:]...), append(found, f...)
+		case int:
+			words, found = append(words, ""), append(found, strconv.Itoa(p))
+		default:
+			words[len(words)-1] += fmt.Sprint(p)
+		}
 	}
-	return append(words, text[end:]), found
+	return words, found
+}
+
+// interleaved are words with the figures between them.
+func interleaved(words, found []string) (out []string) {
+	for i, w := range words {
+		if out = append(out, w); i < len(found) {
+			out = append(out, found[i])
+		}
+	}
+	return out
 }
 
 // add tells whether the text is a new one.

@@ -7,24 +7,34 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/metric"
+
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestNotes(t *testing.T) {
+	wrote := func(written, deferred float64) metric.Warning {
+		return metric.Warn(metric.LowerBound, metric.Values{"written": written, "deferred": deferred})
+	}
+	in := func(n int) []any { return []any{"in ", n} }
 	for _, c := range []struct {
-		name        string
-		texts, want []string
+		name    string
+		remarks [][]any
+		want    []string
 	}{
-		{"the same", []string{"a doubt", "a doubt"}, []string{"a doubt"}},
-		{"two figures", []string{"it read 1.5 MB (2 %)", "it read 0.5 MB (2 %)"}, []string{"it read 1.5 and 0.5 MB (2 %) (2 such remarks)"}},
-		{"many figures", []string{"read 9 MB", "read 10 MB", "read 1,500 MB", "read 2 MB", "read 9 MB"}, []string{"read 2 to 1,500 MB (4 such remarks)"}},
-		{"names are not figures", []string{"qr100: missed", "qr500: missed", "p99 of 10", "p95 of 10"}, []string{"qr100: missed", "qr500: missed", "p99 of 10", "p95 of 10"}},
-		{"a figure ends a sentence", []string{"in trial 1.", "in trial 3."}, []string{"in trial 1 and 3. (2 such remarks)"}},
-		{"trials", []string{"in 1", "in 4", "in 2", "in 7"}, []string{"in 1, 4, 2 and 7 (4 such remarks)"}},
-		{"versions", []string{"server 8.0.44 is old", "server 8.0.45 is old", "server 5.7.1 is old", "server 9.1.0 is old"}, []string{"server 5.7.1 to 9.1.0 is old (4 such remarks)"}},
+		{"the same", [][]any{{"a doubt"}, {"a doubt"}}, []string{"a doubt"}},
+		{"figures in words", [][]any{{"read 9 MB"}, {"read 10 MB"}}, []string{"read 9 MB", "read 10 MB"}},
+		{"a figure ends a sentence", [][]any{{"in trial ", 1, "."}, {"in trial ", 3, "."}}, []string{"in trial 1 and 3. (2 such remarks)"}},
+		{"trials", [][]any{in(1), in(4), in(2), in(7)}, []string{"in 1, 4, 2 and 7 (4 such remarks)"}},
+		{"warnings of one code", [][]any{{"t", ", trial ", 1, ": ", wrote(81, 2)}, {"t", ", trial ", 2, ": ", wrote(974, 2)}},
+			[]string{"t, trial 1 and 2: lower bound: 81.0 and 974.0 MB were written, and the writing of 2.0 MB was put off beyond the end of the step: it was too short for writes to recur (2 such remarks)"}},
+		{"many figures", [][]any{{wrote(9, 1)}, {wrote(10, 1)}, {wrote(1500, 1)}, {wrote(2, 1)}, {wrote(9, 1)}},
+			[]string{"lower bound: 2.0 to 1500.0 MB were written, and the writing of 1.0 MB was put off beyond the end of the step: it was too short for writes to recur (4 such remarks)"}},
+		{"names differ", [][]any{{metric.Warn(metric.Saturated, metric.Values{"group": "a1"})}, {metric.Warn(metric.Saturated, metric.Values{"group": "a2"})}},
+			[]string{"saturated: group a1 fell behind more and more; its rate is above what the engine can do", "saturated: group a2 fell behind more and more; its rate is above what the engine can do"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if d := cmp.Diff(c.want, mergedTexts(c.texts)); d != "" {
+			if d := cmp.Diff(c.want, mergedTexts(c.remarks)); d != "" {
 				t.Errorf("(-want +got)\n%s", d)
 			}
 		})

@@ -114,33 +114,34 @@ func newPage(in Input, c *campaign, series map[*step][]*track) (*Page, error) {
 
 // banners are the things that a reader must know before any number.
 func banners(in Input, c *campaign) []string {
-	var out []string
+	var out [][]any
+	say := func(parts ...any) { out = append(out, parts) }
 	if levels := c.Durability(); levels != "" {
-		out = append(out, DurabilityDiffers(levels))
+		say(DurabilityDiffers(levels))
 	}
 	if caches := c.UnequalCaches(); caches != "" {
-		out = append(out, "Caches are not equal: "+caches+". Reads, CPU and memory depend on it.")
+		say("Caches are not equal: " + caches + ". Reads, CPU and memory depend on it.")
 	}
-	out = append(out, in.Warnings...)
-	out = append(out, c.otherWork()...)
+	for _, w := range slices.Concat(in.Warnings, c.otherWork()) {
+		say(w)
+	}
 	if differ := c.hostsDiffer(); differ != "" {
-		out = append(out, differ)
+		say(differ)
 	}
 	if apart := ranApart(c.Targets[0], c.Targets); apart != "" {
-		out = append(out, apart)
+		say(apart)
 	}
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
-			name := fmt.Sprintf("%s, trial %d", t.Name, trial.Trial)
 			switch trial.Status {
 			case result.Complete:
 			case result.Running:
-				out = append(out, name+" did not end: it still runs, or was killed. What was measured before is shown.")
+				say(t.Name, ", trial ", trial.Trial, " did not end: it still runs, or was killed. What was measured before is shown.")
 			default:
-				out = append(out, name+": "+string(trial.Status)+sentenceTail(trial.Reason, trial.Hint))
+				say(t.Name, ", trial ", trial.Trial, ": ", trial.Status, sentenceTail(trial.Reason, trial.Hint))
 			}
-			for _, w := range metric.Texts(trial.Warnings) {
-				out = append(out, name+": "+w)
+			for _, w := range trial.Warnings {
+				say(t.Name, ", trial ", trial.Trial, ": ", w)
 			}
 		}
 	}

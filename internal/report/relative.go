@@ -210,8 +210,7 @@ func meanCell(t *target, g *compare.RelativeGroup, m *compare.Mean, n *notes) Ce
 	}
 	cell := Cell{Text: twoDecimals(m.Ratio), Title: fmt.Sprintf("of %d of %d tests", m.Tests, len(g.Rows)), Number: true}
 	if len(m.Left) > 0 {
-		cell.Notes = append(cell.Notes, n.mark(fmt.Sprintf("%s, %s: the mean is of %d of %d tests, without %s.",
-			t.Name, g.Group, m.Tests, len(g.Rows), joined(m.Left))))
+		cell.Notes = append(cell.Notes, n.mark(t.Name, ", ", g.Group, ": the mean is of ", m.Tests, " of ", len(g.Rows), " tests, without "+joined(m.Left)+"."))
 	}
 	return cell
 }

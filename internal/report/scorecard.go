@@ -212,7 +212,6 @@ func (s *step) promise(t *target, n *notes) (Cell, bool) {
 			low = &num
 		}
 	}
-	doubts := strings.Join(s.Doubts(t), ", ")
 	if low == nil {
 		if rated(s) {
 			return absentCell("not measured here"), false
@@ -221,11 +220,11 @@ func (s *step) promise(t *target, n *notes) (Cell, bool) {
 	}
 	c := s.plainCell(*low, n)
 	c.Text, c.Ratio = "held", fmt.Sprintf("%s of intervals", percent(low.Value))
-	if strings.Contains(doubts, "SLA missed") {
-		c.Text, c.Tag = "missed", doubts
+	if s.Refused(t, metric.SLAMissed) {
+		c.Text, c.Tag = "missed", strings.Join(s.Doubts(t), ", ")
 	}
-	if strings.Contains(doubts, "saturated") {
-		c.Tag = "saturated"
+	if s.Refused(t, metric.Saturated) {
+		c.Tag = metric.Saturated.Kind().Short
 	}
 	return c, true
 }

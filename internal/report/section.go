@@ -58,11 +58,11 @@ func (c *campaign) section(s *step, tracks []*track) Section {
 	}
 	for _, t := range c.Targets {
 		for _, r := range s.Runs[t] {
-			for _, text := range slices.Concat(metric.Texts(r.Step.Warnings), r.Step.Notes) {
-				if n.has(text) {
+			for _, w := range slices.Concat(r.Step.Warnings, r.Step.Notes) {
+				if n.has(w.Text) {
 					continue // it stands at the numbers that it is about
 				}
-				n.mark(fmt.Sprintf("%s, trial %d: %s", t.Name, r.Trial.Trial, text))
+				n.mark(t.Name, ", trial ", r.Trial.Trial, ": ", w)
 			}
 		}
 	}
@@ -72,30 +72,30 @@ func (c *campaign) section(s *step, tracks []*track) Section {
 
 // statusLines tell of runs that did not end well.
 func (c *campaign) statusLines(s *step) []string {
-	var out []string
+	var out [][]any
 	for _, t := range c.Targets {
 		out = append(out, s.missing(t)...)
 		for _, r := range s.Runs[t] {
 			if r.Step.Status != result.Complete {
-				out = append(out, fmt.Sprintf("%s, trial %d: %s%s", t.Name, r.Trial.Trial, r.Step.Status, sentenceTail(r.Trial.Reason, "")))
+				out = append(out, []any{t.Name, ", trial ", r.Trial.Trial, ": ", r.Step.Status, sentenceTail(r.Trial.Reason, "")})
 			}
 		}
-		if d := s.Doubts(t); slices.Contains(d, "SLA missed") || slices.Contains(d, "saturated") {
-			out = append(out, t.Name+": "+strings.Join(d, ", ")+". Its numbers in this step are not comparable.")
+		if s.Refused(t, metric.SLAMissed) || s.Refused(t, metric.Saturated) {
+			out = append(out, []any{t.Name + ": " + strings.Join(s.Doubts(t), ", ") + ". Its numbers in this step are not comparable."})
 		}
 	}
 	return mergedTexts(out)
 }
 
 // missing tells which trials of a target did not come to the step.
-func (s *step) missing(t *target) []string {
+func (s *step) missing(t *target) [][]any {
 	if len(s.Runs[t]) == 0 {
-		return []string{s.Absence(t, key{})}
+		return [][]any{{s.Absence(t, key{})}}
 	}
-	var out []string
+	var out [][]any
 	for _, trial := range t.Trials {
 		if !slices.ContainsFunc(s.Runs[t], func(r run) bool { return r.Trial == trial }) {
-			out = append(out, fmt.Sprintf("%s, trial %d, did not come to this step%s", t.Name, trial.Trial, sentenceTail(trial.Reason, "")))
+			out = append(out, []any{t.Name, ", trial ", trial.Trial, ", did not come to this step", sentenceTail(trial.Reason, "")})
 		}
 	}
 	return out

@@ -91,11 +91,11 @@ func bigStep(rnd *rand.Rand, t *result.Trial, i int) result.Step {
 	for _, per := range []string{"query", "insert row", "written row", "operation"} {
 		add("", "", per, "cpu_us", "server_cpu_us", "process_read_kb", "process_write_kb", "host_cpu_us", "context_switches", "device_reads", "read_kb", "write_kb", "discard_kb", "client_cpu_us", "engine_write_kb")
 	}
-	doubts := []string{fmt.Sprintf("the machine computed for %.2f s, of which this process for %.2f s: other programs took part of the processors", 100*rnd.Float64(), rnd.Float64()),
-		fmt.Sprintf("the device wrote %.1f MB, of which this process caused %.1f MB: somebody else used it", 100*rnd.Float64(), rnd.Float64())}
+	warnings := []metric.Warning{metric.Warn(metric.LowerBound, metric.Values{"written": 100 * rnd.Float64(), "deferred": rnd.Float64()}),
+		metric.Warn(metric.Disturbed, metric.Values{"did": "wrote", "all": 100 * rnd.Float64(), "others": rnd.Float64()})}
 	for k := range s.Rows {
 		if k%5 == 0 {
-			s.Rows[k].Warnings = metric.UntypedAll(doubts[k%2 : k%2+1])
+			s.Rows[k].Warnings = warnings[k%2 : k%2+1]
 		}
 	}
 	for k := range 400 {

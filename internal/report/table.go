@@ -146,7 +146,7 @@ func (c *campaign) plainCell(num number, n *notes) Cell {
 		return absentCell(num.Missing)
 	}
 	cell := Cell{Text: num.String(), Title: num.hover(), Number: true, Value: full(num.Value), Rows: c.positions(num), Tag: num.Few()}
-	for _, w := range metric.Texts(num.Warnings) {
+	for _, w := range num.Warnings {
 		cell.Notes = withNote(cell.Notes, n.mark(w))
 	}
 	return cell

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"rumbench/internal/metric"
 )
 
 // column is a column of the summary.
@@ -100,8 +98,8 @@ func (c *campaign) textAnswers(w io.Writer, s *step, n *notes) {
 	for _, a := range c.answers(s) {
 		fmt.Fprintf(w, "  %v", a)
 		for _, k := range s.Keys("highest_rate") {
-			for _, doubt := range metric.Texts(s.number(a.target, k).Warnings) {
-				fmt.Fprintf(w, " ⚠%d", n.mark(a.target.Name+" in "+s.Name+": "+doubt).Number)
+			for _, doubt := range s.number(a.target, k).Warnings {
+				fmt.Fprintf(w, " ⚠%d", n.mark(a.target.Name, " in ", s.Name, ": ", doubt).Number)
 			}
 		}
 		fmt.Fprintln(w)
@@ -184,7 +182,7 @@ func numberText(s *step, t *target, col column, n *notes) string {
 	}
 	num := s.number(t, k)
 	marks := Cell{}
-	for _, w := range metric.Texts(num.Warnings) {
+	for _, w := range num.Warnings {
 		marks.Notes = withNote(marks.Notes, n.mark(w))
 	}
 	return strings.TrimSpace(num.whole() + " " + marks.Marks())

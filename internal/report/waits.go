@@ -8,7 +8,6 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
-	"rumbench/internal/result"
 )
 
 // Waits show where the time of a step's sessions went, as it was seen from
@@ -154,9 +153,9 @@ func (c *campaign) clientWords(s *step, keys []key) (out []string) {
 			who += fmt.Sprintf(", trial %d", r.Trial.Trial)
 		}
 		words := "it was not found to be the bottleneck."
-		for _, text := range slices.Concat(metric.Texts(r.Step.Warnings), r.Step.Notes) {
-			if strings.HasPrefix(text, result.ClientBound) || strings.HasPrefix(text, result.ClientWaited) {
-				words = strings.TrimSuffix(text, ".") + "."
+		for _, w := range slices.Concat(r.Step.Warnings, r.Step.Notes) {
+			if slices.Contains(metric.AboutClient, w.Code) {
+				words = strings.TrimSuffix(w.Text, ".") + "."
 				break
 			}
 		}
@@ -171,7 +170,7 @@ func (c *campaign) clientWords(s *step, keys []key) (out []string) {
 		line := r.Step.Find("server_runqueue_us", "", keys[0].Per)
 		if line != nil && line.Value >= 0.01*whole {
 			part := line.Value / whole
-			inLine = ", less up to " + shareText(part) + " for which the server’s own threads stood in line for a processor"
+			inLine = ", less up to " + shareText(part) + " for which the server’s own threads waited for CPU"
 		}
 		out = append(out, fmt.Sprintf("%s: the server waited for its client for %s of the sessions’ time%s; %s", who, shareText(share.Value), inLine, words))
 	}

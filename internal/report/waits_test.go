@@ -34,7 +34,7 @@ func waiting() Input {
 		s := &t.Steps[2]
 		addWaits(t, s, shares, 100*float64(i+1), "insert row")
 		if i == 0 {
-			s.Warnings = append(s.Warnings, metric.Untyped(result.ClientBound+": in 64 % of the samples the server waited for it; rumbench used 1.90 of the 2 processors that it may use"))
+			s.Warnings = append(s.Warnings, metric.Warn(metric.ClientBound, metric.Values{"share": 64.0, "processors": 2.0, "used": 1.9, "waited": 0.0}))
 			rowAdder(t, s)("", string(engine.RoleRow), "timed_wait_us", 17, "µs", "insert row")
 		}
 	}
@@ -73,7 +73,7 @@ func TestWaits(t *testing.T) {
 	if b := w.Bars[2]; b.Absent == "" || len(b.Parts) > 0 {
 		t.Errorf("a target that does not tell has %+v", b)
 	}
-	if len(w.Words) != 2 || !strings.Contains(w.Words[0], result.ClientBound) || strings.Contains(w.Words[1], result.ClientBound) {
+	if len(w.Words) != 2 || !strings.Contains(w.Words[0], "the client was the bottleneck") || strings.Contains(w.Words[1], "the client was the bottleneck") {
 		t.Errorf("%q", w.Words)
 	}
 

@@ -117,8 +117,7 @@ func ReadTrial(dir string) (*Trial, error) {
 	if dsn, ok := t.Knobs["dsn"]; ok {
 		t.Knobs["dsn"] = engine.ShownDSN(dsn)
 	}
-	t.rename()
-	t.markWarned()
+	t.readOlder()
 	t.addHosting()
 	t.addCPU()
 	if t.Status != Running {

@@ -8,30 +8,31 @@ import (
 	"rumbench/workload"
 )
 
-// disturbed is in the warning of a number that an older build took to hold what
-// other programs did.
-const disturbed = "somebody else used"
-
-// putOff begins the warning of a number that an older build took for a lower bound.
-const putOff = "lower bound: "
-
-// markWarned marks the numbers that an older build warned of in words only.
-func (t *Trial) markWarned() {
-	for i := range t.Steps {
-		for k := range t.Steps[i].Rows {
-			r := &t.Steps[i].Rows[k]
-			r.Disturbed = r.Disturbed || slices.ContainsFunc(r.Warnings, func(w metric.Warning) bool { return strings.Contains(w.Text, disturbed) })
-			r.AtLeast = r.AtLeast || slices.ContainsFunc(r.Warnings, func(w metric.Warning) bool { return strings.HasPrefix(w.Text, putOff) })
+// readOlder makes what an older build wrote what this one would have written.
+func (t *Trial) readOlder() {
+	typed := map[string]metric.Warning{} // the same texts recur
+	read := func(list []metric.Warning) {
+		for i := range list {
+			text := list[i].Text
+			if list[i].Code != "" {
+				continue
+			}
+			if _, known := typed[text]; !known {
+				typed[text] = metric.Read(text)
+			}
+			list[i] = typed[text]
 		}
 	}
-}
-
-// rename gives metrics that an older build called otherwise their names.
-func (t *Trial) rename() {
+	read(t.Warnings)
 	for i := range t.Steps {
-		for k := range t.Steps[i].Rows {
-			r := &t.Steps[i].Rows[k]
+		s := &t.Steps[i]
+		read(s.Warnings)
+		read(s.Notes)
+		for k := range s.Rows {
+			r := &s.Rows[k]
 			r.Metric = metric.CurrentName(r.Metric)
+			read(r.Warnings)
+			r.Mark()
 		}
 	}
 }

@@ -2,6 +2,8 @@ package result
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -130,5 +132,38 @@ func TestSysbenchOfOlderBuilds(t *testing.T) {
 	s := Step{Name: "point.warm", Access: workload.MixedAccess, BeforeWrites: true}
 	if got := (&Trial{}).TestOf(&s); got != (Test{Access: workload.MixedAccess, BeforeWrites: true}) {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Warnings and notes of builds that wrote texts only have codes when they are
+// read, numbers the marks that belong to them, and metrics their names of today.
+func TestWarningsOfOlderBuilds(t *testing.T) {
+	const trial = `{"format": 1, "status": "complete", "warnings": ["a doubt"], "steps": [{"name": "q", "warnings":
+		["group g: get: rows were missing: 1 of 2 were found for each get; what is not there costs less. The step cannot be compared"], "notes":
+		["the server waited for its clients in 64 % of the samples: of the 2 processors that it may use rumbench had 1.90, and its threads stood in line for 0.20 more, but other programs had some too"],
+		"not_comparable": ["rows missing"], "rows": [
+		{"metric": "write_kb", "warnings": ["the device wrote 12.0 MB, of which this process caused 2.0 MB: somebody else used it"]},
+		{"metric": "write_kb", "warnings": ["lower bound: 3.0 MB were written, and changes of 1.0 MB were put off beyond the end of the step, which was too short for them to be written as they come"]},
+		{"metric": "settled_write_kb", "disturbed": true},
+		{"metric": "server_line_us", "value": 7}]}]}`
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, TrialFile), []byte(trial), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tr, err := ReadTrial(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &tr.Steps[0]
+	if !metric.Has(s.Warnings, metric.TooFewRows) || !metric.Has(s.Notes, metric.ClientWaitedOthers) || tr.Warnings[0].Text != "a doubt" {
+		t.Errorf("%+v, %+v, %+v", s.Warnings, s.Notes, tr.Warnings)
+	}
+	for i, want := range []struct{ disturbed, atLeast bool }{{true, false}, {false, true}, {true, false}, {}} {
+		if r := s.Rows[i]; r.Disturbed != want.disturbed || r.AtLeast != want.atLeast {
+			t.Errorf("%+v", r)
+		}
+	}
+	if r := s.Find("server_runqueue_us", "", ""); r == nil || r.Value != 7 {
+		t.Errorf("%+v", r)
 	}
 }

@@ -38,7 +38,7 @@ func full() *Trial {
 			Rows:   []metric.Row{{Target: "t", Trial: 2, Step: "q", Group: "g", Op: "a", Metric: "rows", Value: 1.25, Unit: "count", Per: "query", N: 7, Source: "s", Warnings: []metric.Warning{metric.Untyped("w")}}},
 			Stalls: []metric.Span{{Group: "g", From: 1, To: 2}}, Curves: []metric.Curve{{Group: "g", Op: "a", Measure: "service", Count: 3, Overflow: 1, Points: [][2]float64{{50, 1}}}},
 			Settle: []engine.SettleAction{{Name: "flush", Duration: time.Second, Detail: "d"}}, Sizes: []engine.Size{{Object: "o", Bytes: 1, Kind: engine.Exact}},
-			Counters: []CounterChange{{Name: "c", Labels: `l="1"`, Kind: engine.Counter, Unit: "bytes", Value: 3, Reset: true}}, Notes: []string{"n"}, Warnings: []metric.Warning{metric.Untyped("w")},
+			Counters: []CounterChange{{Name: "c", Labels: `l="1"`, Kind: engine.Counter, Unit: "bytes", Value: 3, Reset: true}}, Notes: metric.UntypedAll([]string{"n"}), Warnings: []metric.Warning{metric.Untyped("w")},
 		}},
 	}
 }
@@ -107,7 +107,7 @@ func TestBadJSON(t *testing.T) {
 	cases := map[string]struct{ text, want string }{
 		"empty":   {"", "unexpected end of JSON"},
 		"cut":     {string(whole[:len(whole)/2]), "unexpected end of JSON"},
-		"newer":   {strings.Replace(string(whole), `"format":1`, `"format":2`, 1), "it has format 2, and this rumbench knows formats 1 to 1"},
+		"newer":   {strings.Replace(string(whole), `"format":2`, `"format":3`, 1), "it has format 3, and this rumbench knows formats 1 to 2"},
 		"none":    {"{}", "it has format 0"},
 		"foreign": {`{"format": "v1"}`, "cannot unmarshal"},
 		"wrong":   {`{"format": 1, "steps": 5}`, "cannot unmarshal"},

@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/workload"
 )
 
 // Format is the version of the files' format. Readers know all versions up to it.
-const Format = 1
+// From 2 on warnings have codes.
+const Format = 2
 
 // Status tells how far a trial or step came.
 type Status string
@@ -164,11 +166,8 @@ type Step struct {
 	Sizes     []engine.Size         `json:"sizes,omitempty"`
 	Counters  []CounterChange       `json:"counters,omitempty"`
 	Waits     []Wait                `json:"waits,omitempty"` // what sessions were seen doing, the most frequent first
-	Notes     []string              `json:"notes,omitempty"`
+	Notes     []metric.Warning      `json:"notes,omitempty"`
 	Warnings  []metric.Warning      `json:"warnings,omitempty"`
-	// NotComparable are reasons why the step's numbers cannot be compared with
-	// those of others, in a few words each, as what it did was not what it had to do.
-	NotComparable []string `json:"not_comparable,omitempty"`
 }
 
 // Test is how tables of many tests place a step.
@@ -207,21 +206,8 @@ type Axis struct {
 	Value float64 `json:"value"`
 }
 
-// What begins the words about a client that its server waited for: a warning
-// that the step measured the client as much as the server, and a remark.
-const (
-	ClientBound  = "the client was the bottleneck"
-	ClientWaited = "the server waited for its clients"
-)
-
 // Wait is something that sessions were seen doing in a step's window.
-type Wait struct {
-	State engine.SessionState `json:"state"`
-	Role  engine.Role         `json:"role"`
-	Event string              `json:"event,omitempty"` // as the server calls it
-	Seen  int64               `json:"seen"`            // how often a session was seen doing it
-	Share float64             `json:"share"`           // of all sightings: of the sessions' time
-}
+type Wait = account.Wait
 
 // Group describes a group of clients.
 type Group struct {
@@ -240,6 +226,8 @@ type Group struct {
 	// not, and nil if that was not recorded, as by older builds.
 	Ramp []Ramp   `json:"ramp,omitzero"`
 	Ops  []string `json:"ops"`
+	// Parts are the statements of its operations, where these are timed one by one.
+	Parts []string `json:"parts,omitempty"`
 	// Units are what operations count, by their kinds: "row", "query"; nil if that
 	// was not recorded.
 	Units map[string]string `json:"units,omitempty"`
@@ -275,12 +263,4 @@ type Ramp struct {
 }
 
 // CounterChange is a counter's change over a step, or a gauge's value at its end.
-type CounterChange struct {
-	Name   string             `json:"name"`
-	Labels string             `json:"labels,omitempty"`
-	Kind   engine.CounterKind `json:"kind"`
-	Unit   string             `json:"unit"`
-	// Value is a counter's growth over the window, or a gauge's last value.
-	Value float64 `json:"value"`
-	Reset bool    `json:"reset,omitempty"` // the counter fell: growth is counted from the reset only
-}
+type CounterChange = account.Change

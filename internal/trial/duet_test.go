@@ -86,7 +86,7 @@ func TestAloneInDuet(t *testing.T) {
 	s.Partner = &fakePartner{alone: 50 * time.Millisecond}
 	tr := run(t, s, result.Complete)
 	q := step(t, tr, "qr100") // takes a second: a twentieth is little
-	if q.Alone != 0.05 || !has(q.Notes, "it ran alone for the last 0.05 s, ") || has(metric.Texts(q.Warnings), "alone") {
+	if q.Alone != 0.05 || !has(metric.Texts(q.Notes), "it ran alone for the last 0.05 s, ") || has(metric.Texts(q.Warnings), "alone") {
 		t.Errorf("alone for %v s, notes %q, warnings %q", q.Alone, q.Notes, q.Warnings)
 	}
 

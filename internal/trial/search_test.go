@@ -46,7 +46,7 @@ func TestSearch(t *testing.T) {
 		if err := s.run(t.Context(), ceiling); err != nil {
 			t.Fatal(err)
 		}
-		s.conclude(out, "query", 10, ceiling)
+		s.conclude(out, (&trial{Spec: Spec{Target: plan.Target{Name: "x"}, Trial: 3}}).all("q"), "query", 10, ceiling)
 		if len(s.probes) > f.Most() {
 			t.Fatalf("%d probes, at most %d were said", len(s.probes), f.Most())
 		}
@@ -98,9 +98,9 @@ func TestConclusion(t *testing.T) {
 	} {
 		s, out := whole(f, 0)
 		s.probes = c.probes
-		s.conclude(out, "query", 10, 111)
+		s.conclude(out, (&trial{Spec: Spec{Target: plan.Target{Name: "x"}, Trial: 3}}).all("q"), "query", 10, 111)
 		row := out.Rows[1]
-		if row.Value != c.value || !strings.Contains(out.Notes[0], c.note) {
+		if row.Value != c.value || !strings.Contains(out.Notes[0].Text, c.note) {
 			t.Errorf("%v, %q, want %v, %q", row.Value, out.Notes, c.value, c.note)
 		}
 		if c.doubt == "" != (len(out.Warnings) == 0) || !strings.Contains(fmt.Sprint(row.Warnings), c.doubt) {
@@ -139,7 +139,7 @@ func TestFind(t *testing.T) {
 		if !g.Open || math.Abs(g.Rate-rate.Value) > 1e-6 || g.SLA == nil || g.Pace != "poisson" {
 			t.Errorf("%s: %+v", p.Name, g)
 		}
-		if !has(p.Notes, "p95_ms < 100 was ") {
+		if !has(metric.Texts(p.Notes), "p95_ms < 100 was ") {
 			t.Errorf("%s: %q", p.Name, p.Notes)
 		}
 		// A random schedule of a second: six times the square root is beyond chance.

@@ -1,0 +1,101 @@
+package metric
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// pattern reads the text of a code back.
+type pattern struct {
+	code    Code
+	literal int    // bytes of it that are no values
+	prefix  string // with which it begins
+	re      *regexp.Regexp
+	names   []string // of the values, one for each group
+	numbers []bool
+}
+
+// leastLiteral is how many bytes of a text must be no values, so that it stands
+// for no other.
+const leastLiteral = 10
+
+// patterns are those of all codes, the most definite first.
+var patterns = sync.OnceValue(func() (out []pattern) {
+	for code, k := range kinds {
+		for _, text := range append([]string{k.Text}, k.Former...) {
+			if p := patternOf(code, text); p.literal >= leastLiteral {
+				out = append(out, p)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b pattern) int {
+		return cmp.Or(cmp.Compare(b.literal, a.literal), strings.Compare(a.re.String(), b.re.String()))
+	})
+	return out
+})
+
+func patternOf(code Code, text string) pattern {
+	p := pattern{code: code}
+	var expr strings.Builder
+	at := 0
+	for i, v := range placeholder.FindAllStringIndex(text, -1) {
+		name, verb, _ := strings.Cut(text[v[0]+1:v[1]-1], ":")
+		if i == 0 {
+			p.prefix = text[:v[0]]
+		}
+		p.literal += v[0] - at
+		expr.WriteString(regexp.QuoteMeta(text[at:v[0]]))
+		p.names, p.numbers = append(p.names, name), append(p.numbers, verb != "")
+		expr.WriteString(map[bool]string{true: `([-+.\deE]+)`, false: `(.*?)`}[verb != ""])
+		at = v[1]
+	}
+	if p.names == nil {
+		p.prefix = text
+	}
+	p.literal += len(text) - at
+	p.re = regexp.MustCompile(`(?s)^` + expr.String() + regexp.QuoteMeta(text[at:]) + `$`)
+	return p
+}
+
+// Read returns a warning of an older build, which wrote texts only, with its code
+// and values. A text of no code stays untyped.
+func Read(text string) Warning {
+	for _, p := range patterns() {
+		if strings.HasPrefix(text, p.prefix) {
+			if values, ok := p.values(text); ok {
+				return Warning{Code: p.code, Values: values, Text: text}
+			}
+		}
+	}
+	return Untyped(text)
+}
+
+func (p *pattern) values(text string) (Values, bool) {
+	found := p.re.FindStringSubmatch(text)
+	if found == nil {
+		return nil, false
+	}
+	var out Values
+	for i, name := range p.names {
+		var v any = found[i+1]
+		if p.numbers[i] {
+			number, err := strconv.ParseFloat(found[i+1], 64)
+			if err != nil {
+				return nil, false
+			}
+			v = number
+		}
+		if had, twice := out[name]; twice && had != v {
+			return nil, false
+		}
+		if out == nil {
+			out = Values{}
+		}
+		out[name] = v
+	}
+	return out, true
+}
