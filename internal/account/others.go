@@ -127,18 +127,18 @@ func (s *costing) judgeProcessors() []metric.Warning {
 		return nil
 	}
 	host /= perMicro
-	ours, who := server.Value, fmt.Sprintf("%s for %.2f s", s.worker(), server.Value/1e6)
+	ours, used := server.Value, metric.Values{"all": host / 1e6, "worker": s.worker(), "server": server.Value / 1e6}
 	if client != nil {
 		ours += client.Value
-		who += fmt.Sprintf(", rumbench for %.2f s", client.Value/1e6)
+		used["client"] = client.Value / 1e6
 	}
 	if kernel, ok := Counter(s.InWindow, "host.cpu.kernel_threads_ns"); ok {
 		ours += kernel / perMicro
-		who += fmt.Sprintf(", the kernel's threads for %.2f s", kernel/1e9)
+		used["kernel"] = kernel / 1e9
 	}
 	s.Put("cpu_accounted", ours/host, Source("processes ÷ host"))
 	if host <= tickError*ours+littleWork*s.Seconds*1e6 {
 		return nil
 	}
-	return []metric.Warning{s.Warn(metric.ProcessorsShared, metric.Values{"all": host / 1e6, "ours": who})}
+	return []metric.Warning{s.Warn(metric.ProcessorsShared, used)}
 }

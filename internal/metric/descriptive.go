@@ -47,7 +47,7 @@ var descriptive = map[Code]Kind{
 	CounterReset:      {Text: "counter {counter} was reset during the step: its figure begins there"},
 	CountedByTicks:    {Text: "the kernel counts by ticks, and the window is shorter than a second"},
 	UnexplainedIO:     {Text: "the device {did} {all:%.1f} MB, of which {worker} caused {own:%.1f} MB: the rest is the file system's journal, or of {others}"},
-	ProcessorsShared:  {Text: "the machine computed for {all:%.2f} s, of which {ours}: other programs took part of the processors"},
+	ProcessorsShared:  {Text: "the machine computed for {all:%.2f} s, of which {worker} for {server:%.2f} s[, rumbench for {client:%.2f} s][, the kernel's threads for {kernel:%.2f} s]: other programs took part of the processors"},
 	RanAlone:          {Text: "it ran alone for the last {seconds:%.3g} s, {share:%.0f} % of its time: the other trial of the duet was over"},
 	WaitsUnknown:      {Text: "what sessions waited for is not known of some moments: {why}"},
 	AttachedSpace:     {Text: "of a server that was attached to, old versions of rows and logs outside of tables and indexes are unknown and not in it"},

@@ -16,7 +16,7 @@ func (s *step) perTables(name, note string, targets []*target, metrics []string,
 		if len(keys) == 0 {
 			continue
 		}
-		if slices.ContainsFunc(keys, func(k key) bool { return k.Per == "" || k.Group != "" || k.Op != "" }) {
+		if slices.ContainsFunc(keys, func(k key) bool { return k.Per == "" || k.Per == "step" || k.Group != "" || k.Op != "" }) {
 			rest = append(rest, m)
 			continue
 		}
