@@ -18,9 +18,8 @@ const (
 	aaSlowdown  = 1.03
 )
 
-// aaPlan is a campaign of two targets on the engine that does nothing but take
-// its time: with a noise of 1.5 % from trial to trial, and a machine that
-// becomes slower and faster again.
+// aaPlan is a campaign of two targets on the null engine with a delay: with noise
+// of 1.5 % between trials, and a drift of the machine.
 const aaPlan = `name: aa
 workload: ibench
 params: {rows: 150k, steps: [l.i0]}
@@ -34,9 +33,9 @@ targets:
   - {name: b, engine: "null", options: {delay: %[3]s, noise: 0.015, noise_seed: %[2]d, drift: 0.05, drift_period: 1m}}
 `
 
-// equals runs campaigns of two equal targets and counts what is claimed to
-// differ; then those of one that is 3 % slower, with as many trials as the
-// first ones recommend, and counts how often that is found.
+// equals runs campaigns of two equal targets and counts false differences; then
+// campaigns with one target 3 % slower, with as many trials as the first ones
+// recommend, and counts how often that is found.
 func equals(dir string) ([]budget, error) {
 	exe := filepath.Join(dir, "rumbench")
 	if out, err := exec.Command("go", "build", "-o", exe, "rumbench/cmd/rumbench").CombinedOutput(); err != nil {
@@ -58,7 +57,7 @@ func equals(dir string) ([]budget, error) {
 	}
 	slices.Sort(needed)
 	trials := needed[len(needed)/2]
-	trials += trials % 2 // whole blocks and reverses
+	trials += trials % 2 // blocks with their reverses
 	found, asked := 0, 0
 	const slow = 5
 	for seed := range slow {
@@ -74,8 +73,16 @@ func equals(dir string) ([]budget, error) {
 		}
 	}
 	return []budget{
-		{what: "A/A on the null engine: campaigns of 20 with any false verdict", value: float64(campaigns), limit: 1, unit: "", measured: fmt.Sprintf("%d of %d numbers", claims, judged)},
-		{what: "3 % slower on the null engine: found with the trials recommended", value: float64(found) / float64(asked), limit: 0.9, unit: "", atLeast: true, measured: fmt.Sprintf("%d of %d numbers in %d campaigns of %d trials (recommended by the A/A campaigns: %v)", found, asked, slow, trials, needed)},
+		{
+			what: "A/A on the null engine: campaigns of 20 with any false verdict", value: float64(campaigns), limit: 1,
+			measured: fmt.Sprintf("%d of %d numbers", claims, judged),
+		},
+		{
+			what:  "3 % slower on the null engine: found with the trials recommended",
+			value: float64(found) / float64(asked), limit: 0.9, atLeast: true,
+			measured: fmt.Sprintf("%d of %d numbers in %d campaigns of %d trials (recommended by the A/A campaigns: %v)",
+				found, asked, slow, trials, needed),
+		},
 	}, nil
 }
 
@@ -101,7 +108,8 @@ func aaRun(exe, dir string, seed, trials int, slower float64) (*compare.Judgemen
 	return all.Judge(a, b, compare.DefaultRule()), nil
 }
 
-// claimed returns how many numbers are called better or worse, of how many judged.
+// claimed returns how many numbers are judged better or worse, and how many are
+// judged.
 func claimed(j *compare.Judgement) (n, of int) {
 	for i := range j.Items {
 		if it := &j.Items[i]; it.Headline && it.Verdict != "" {
@@ -124,7 +132,7 @@ func throughput(j *compare.Judgement) (out []*compare.Effect) {
 	return out
 }
 
-// recommended returns how many trials a campaign says are needed to find 3 %.
+// recommended returns how many trials a campaign needs to find 3 %.
 func recommended(j *compare.Judgement) int {
 	most := 0
 	for _, e := range throughput(j) {

@@ -1,5 +1,6 @@
-// Command bench prints the budgets of the project, each with what was measured
-// on this machine and its limit. It judges in words only: a machine may be busy.
+// Command bench prints the budgets of the project, each with its limit and what
+// was measured on this machine. Its exit code does not depend on them, since a
+// machine may be busy.
 package main
 
 import (
@@ -25,13 +26,13 @@ import (
 	"rumbench/workload/ibench"
 )
 
-// budget is one figure with its limit.
+// budget is a measured figure with its limit.
 type budget struct {
 	what     string
 	value    float64
 	limit    float64
 	unit     string
-	atLeast  bool // the limit is a lower one
+	atLeast  bool // the limit is a lower bound
 	measured string
 }
 
@@ -87,8 +88,8 @@ func (c *nullClient) Do(ctx context.Context, out *workload.Outcome) error {
 	return c.stmt.Exec(ctx, c.args[:], &c.result)
 }
 
-// nullEngine measures an operation on the null engine, with timing and
-// recording, for one client and for two.
+// nullEngine measures an operation on the null engine, with timing and recording,
+// for one and two clients.
 func nullEngine(string) ([]budget, error) {
 	schema := model.Schema{Tables: []model.Table{{Name: "t", Columns: []model.Column{{Name: "id", Type: model.Int}}, Key: []string{"id"}}}}
 	db, err := null.Engine{}.Open(context.Background(), engine.Config{Durability: model.DurabilityNone, Schema: schema})
@@ -97,7 +98,9 @@ func nullEngine(string) ([]budget, error) {
 	}
 	perOp := func(clients int) testing.BenchmarkResult {
 		return best(func(b *testing.B) {
-			step := workload.Step{Name: "null", Groups: []workload.Group{{Name: "get", Clients: clients, Work: int64(b.N)/int64(clients) + 1, Ops: []workload.OpKind{{Name: "get", Unit: "query"}}}}}
+			step := workload.Step{Name: "null", Groups: []workload.Group{
+				{Name: "get", Clients: clients, Work: int64(b.N)/int64(clients) + 1, Ops: []workload.OpKind{{Name: "get", Unit: "query"}}},
+			}}
 			var seats []workload.Client
 			for range clients {
 				s, err := db.Session(b.Context())
@@ -121,13 +124,16 @@ func nullEngine(string) ([]budget, error) {
 	ns := func(r testing.BenchmarkResult) float64 { return float64(r.T.Nanoseconds()) / float64(r.N) }
 	return []budget{
 		{what: "null engine: client cost of an operation", value: ns(one), limit: 150, unit: "ns"},
-		{what: "null engine: allocations of an operation", value: float64(one.MemAllocs) / float64(one.N), limit: 0.001, unit: "", measured: "a few per run, for its set-up; none per operation"},
+		{
+			what: "null engine: allocations of an operation", value: float64(one.MemAllocs) / float64(one.N), limit: 0.001,
+			measured: "a few per run, for its set-up; none per operation",
+		},
 		{what: "null engine: throughput of 2 clients over that of 1", value: ns(one) / ns(two), limit: 1, unit: "×", atLeast: true},
 	}, nil
 }
 
-// best runs a benchmark three times and keeps the fastest: what disturbs it
-// only ever makes it slower.
+// best runs a benchmark three times and returns the fastest, since disturbances
+// only make it slower.
 func best(f func(*testing.B)) (r testing.BenchmarkResult) {
 	fastest := math.Inf(1)
 	for range 3 {
@@ -139,16 +145,11 @@ func best(f func(*testing.B)) (r testing.BenchmarkResult) {
 	return r
 }
 
-// rowGeneration measures how many rows of the insert benchmark one core makes
-// and hands over in batches.
+// rowGeneration measures how many rows of the insert benchmark one core
+// generates and inserts into the null engine in batches.
 func rowGeneration(string) ([]budget, error) {
 	const rows = 5_000_000
-	w := ibench.Workload{}
-	p, err := w.Info().Resolve("", map[string]any{"rows": int64(rows), "steps": []string{"l.i0"}})
-	if err != nil {
-		return nil, err
-	}
-	r, err := w.New(p)
+	r, err := workload.NewRun(ibench.Workload{}, "", map[string]any{"rows": int64(rows), "steps": []string{"l.i0"}})
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +182,7 @@ func rowGeneration(string) ([]budget, error) {
 	return []budget{{what: "insert benchmark: rows made per second of one core", value: fastest, limit: 1e6, unit: "rows/s", atLeast: true}}, nil
 }
 
-// thousand counts a thousand things.
+// thousand is an engine with a thousand counters.
 type thousand struct{ names []string }
 
 func (t *thousand) Counters(_ context.Context, s *engine.Sample) error {
@@ -209,8 +210,7 @@ func sampling(string) ([]budget, error) {
 	return []budget{{what: "sampling 1,000 counters a second: share of one core", value: 100 * perSample / 1e9, limit: 1, unit: "%"}}, nil
 }
 
-// dayReport measures the report of a 24-hour run at one-second intervals, from
-// its files.
+// dayReport measures the report of a 24-hour run with one-second intervals.
 func dayReport(dir string) ([]budget, error) {
 	const seconds = 24 * 3600
 	if err := writeDay(dir, seconds); err != nil {
@@ -263,7 +263,8 @@ func writeDay(dir string, seconds int) error {
 	}
 	for i := range seconds {
 		lines := []result.Line{
-			{Source: "ops", Group: "insert", Op: "insert", Ops: 2, Rows: 100, P50: 100, P99: 500, Max: 900, ResponseP9: 600, ResponseMx: 950, Clients: []int64{2}},
+			{Source: "ops", Group: "insert", Op: "insert", Ops: 2, Rows: 100, P50: 100, P99: 500,
+				Max: 900, ResponseP9: 600, ResponseMx: 950, Clients: []int64{2}},
 			{Source: "ops", Group: "query", Op: "query", Ops: 1000, Rows: 1000, P50: 100, P99: 500, Max: float64(900 + i%100), Clients: []int64{1000}},
 			{Source: "host", V: counters}, {Source: "engine", V: counters}, {Source: "client", V: counters},
 			{Source: "device", V: map[string]float64{`device.write_bytes{dev="vda"}`: 1e6, `device.read_bytes{dev="vda"}`: 1e5}},

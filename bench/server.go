@@ -15,8 +15,8 @@ import (
 	"rumbench/model"
 )
 
-// serverSampling measures what it costs to sample a real server each second:
-// rumbench, and the server that answers.
+// serverSampling measures the CPU cost of sampling a real server every second,
+// for rumbench and for the server.
 func serverSampling(string) ([]budget, error) {
 	ctx := context.Background()
 	var missing *server.MissingError
@@ -32,7 +32,9 @@ func serverSampling(string) ([]budget, error) {
 		return nil, err
 	}
 	table := model.Table{Name: "t", Columns: []model.Column{{Name: "id", Type: model.Int}}, Key: []string{"id"}}
-	db, err := mysql.Engine{}.Open(ctx, engine.Config{Dir: dir, Storage: "rocksdb", Durability: model.DurabilityProcess, Schema: model.Schema{Tables: []model.Table{table}}})
+	db, err := mysql.Engine{}.Open(ctx, engine.Config{
+		Dir: dir, Storage: "rocksdb", Durability: model.DurabilityProcess, Schema: model.Schema{Tables: []model.Table{table}},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +54,10 @@ func serverSampling(string) ([]budget, error) {
 	own, theirs = ownCPU()-own, cpuOf(ctx, process)-theirs
 	share := func(d time.Duration) float64 { return 100 * d.Seconds() / samples }
 	what := fmt.Sprintf("sampling the %d counters of MariaDB with MyRocks a second: share of one core, ", points)
-	return []budget{{what: what + "rumbench", value: share(own), limit: 1, unit: "%"}, {what: what + "the server", value: share(theirs), limit: 1, unit: "%"}}, nil
+	return []budget{
+		{what: what + "rumbench", value: share(own), limit: 1, unit: "%"},
+		{what: what + "the server", value: share(theirs), limit: 1, unit: "%"},
+	}, nil
 }
 
 func ownCPU() time.Duration {

@@ -9,29 +9,28 @@ import (
 	"rumbench/internal/stat"
 )
 
-// The simulation of whole campaigns: how often the rule that comparisons are
-// decided by finds a difference between a target and itself, and finds one that
-// is there.
+// The simulation of whole campaigns: how often the decision rule of comparisons
+// finds a difference between a target and itself, and how often a real one.
 
 const (
 	family      = 5 * 6 // numbers judged together: five metrics in six steps
 	ruleAlpha   = 0.05
 	rulePower   = 0.8
-	simulations = 2000 // campaigns of a kind: a share of 5 % comes out between 4 and 6
+	simulations = 2000 // campaigns per kind: a share of 5 % is estimated to ±1 %
 )
 
-// disturbance is what makes equal trials differ. All effects are logarithms.
+// disturbance makes equal trials differ. All effects are logarithms.
 type disturbance struct {
 	name    string
-	machine func(r *rand.Rand, slots int) []float64 // of a trial, by its place in the campaign: on all its numbers
-	own     func(r *rand.Rand) float64              // of a single number
+	machine func(r *rand.Rand, slots int) []float64 // on all numbers of a trial, by its position in the campaign
+	own     func(r *rand.Rand) float64              // on a single number
 }
 
 func lognormal(sd float64) func(*rand.Rand) float64 {
 	return func(r *rand.Rand) float64 { return sd * r.NormFloat64() }
 }
 
-// bySlot returns an effect of the machine that is the same function of each slot.
+// bySlot returns an effect of the machine as a function of the slot.
 func bySlot(f func(r *rand.Rand, slot, slots int) float64) func(*rand.Rand, int) []float64 {
 	return func(r *rand.Rand, slots int) []float64 {
 		out := make([]float64, slots)
@@ -78,7 +77,7 @@ func autocorrelated(rho, sd float64) func(*rand.Rand, int) []float64 {
 }
 
 // interleaved returns the order of a campaign of n blocks with two targets: a
-// permutation, then its reverse, then the next permutation.
+// random permutation, its reverse, another permutation, and so on.
 func interleaved(r *rand.Rand, n int) (order []int) {
 	first := 0
 	for k := range n {
@@ -92,7 +91,7 @@ func interleaved(r *rand.Rand, n int) (order []int) {
 	return order
 }
 
-// sequential returns the order that does not interleave.
+// sequential returns the order without interleaving.
 func sequential(_ *rand.Rand, n int) []int {
 	order := make([]int, 2*n)
 	for i := n; i < 2*n; i++ {
@@ -101,9 +100,9 @@ func sequential(_ *rand.Rand, n int) []int {
 	return order
 }
 
-// decide returns the rule of internal/compare: a t test, of the pairs where trials are
-// interleaved and of the samples where they are not, and a rank test at 0.05 that
-// has to agree where there are enough values for it.
+// decide applies the rule of internal/compare: a t test, paired if trials are
+// interleaved, and a rank test at 0.05 that has to agree if there are enough
+// values.
 func decide(a, b []float64, paired bool) (p float64, agreed bool) {
 	if !paired {
 		p, _ = stat.Welch(a, b, 0.95)
@@ -117,9 +116,8 @@ func decide(a, b []float64, paired bool) (p float64, agreed bool) {
 	return p, len(d) < 6 || stat.Wilcoxon(d) < 0.05
 }
 
-// campaign simulates one campaign of a target against itself. It returns how
-// many of its comparisons find a difference by themselves, and how many after
-// Holm's correction.
+// campaign simulates one campaign of a target against itself. It returns how many
+// comparisons find a difference without and with Holm's correction.
 func campaign(r *rand.Rand, n int, w disturbance, paired bool) (alone, corrected int) {
 	order := sequential
 	if paired {
@@ -160,9 +158,9 @@ func falseFindings(campaigns, n int, w disturbance, paired bool) (perComparison,
 	return perComparison, perCampaign
 }
 
-// decisionRule measures how often targets that are equal are found to differ,
-// with interleaved trials, and in words what the same trials give one target
-// after the other; and how often a difference is found that is there.
+// decisionRule measures how often equal targets are found to differ with
+// interleaved trials, and for information with sequential ones; and how often a
+// real difference is found.
 func decisionRule(string) (out []budget, err error) {
 	for _, w := range disturbances() {
 		worst := 0.0
@@ -183,9 +181,8 @@ func decisionRule(string) (out []budget, err error) {
 	return append(out, found(0.01), found(0.02)), nil
 }
 
-// found returns how often a slowdown of 3 % in one of the numbers is found with as
-// many trials as TrialsNeeded asks for, where pairs differ by a standard
-// deviation of sd.
+// found returns how often a slowdown of 3 % in one number is found with as many
+// trials as TrialsNeeded returns, if pairs have a standard deviation of sd.
 func found(sd float64) budget {
 	effect := -math.Log(0.97)
 	together, alone := stat.TrialsNeeded(sd, effect, ruleAlpha/family, rulePower), stat.TrialsNeeded(sd, effect, ruleAlpha, rulePower)
@@ -196,8 +193,8 @@ func found(sd float64) budget {
 	}
 }
 
-// foundShare returns how often the rule finds, at alpha, a difference of so many
-// standard deviations among n pairs, in percent.
+// foundShare returns how often, in percent, the rule finds at alpha a difference
+// of effect standard deviations among n pairs.
 func foundShare(n int, effect, alpha float64) float64 {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	hits := 0

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The limits leave room for what chance does to 200 seeded campaigns.
+// The limits allow for chance in 200 seeded campaigns.
 func TestDecisionRuleOnEqualTargets(t *testing.T) {
 	for _, w := range disturbances() {
 		for _, n := range []int{3, 6} {
@@ -16,8 +16,8 @@ func TestDecisionRuleOnEqualTargets(t *testing.T) {
 	}
 }
 
-// The simulation can tell a wrong design: without interleaving, a drift and a
-// step are differences between targets.
+// The simulation detects a wrong design: without interleaving, a drift and a step
+// appear as differences between targets.
 func TestDecisionRuleWithoutInterleaving(t *testing.T) {
 	for _, w := range disturbances() {
 		alone, _ := falseFindings(50, 6, w, false)

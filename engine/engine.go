@@ -144,7 +144,7 @@ type KnobError struct {
 // Unwrap returns the cause.
 func (e *KnobError) Unwrap() error { return e.Err }
 
-// Error returns the message.
+// Error implements error.
 func (e *KnobError) Error() string {
 	if e.Value != "" {
 		return fmt.Sprintf("%s: %s: %s", e.Knob, e.Value, e.Reason)

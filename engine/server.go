@@ -75,7 +75,7 @@ type ExistsError struct {
 	Comment string // its comment, if the server stores one
 }
 
-// Error returns the message.
+// Error implements error.
 func (e *ExistsError) Error() string {
 	comment := ""
 	if e.Comment != "" {

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -12,13 +13,13 @@ import (
 // ParamType is the type of a parameter.
 type ParamType string
 
-// The parameter types, with the Go type that Parse makes of them.
+// The parameter types, with the Go type that Parse returns.
 const (
-	IntParam      ParamType = "int"      // int64; may be written 2k, 20M, 1G (powers of 1000)
+	IntParam      ParamType = "int"      // int64; suffixes k, M, G are powers of 1000
 	FloatParam    ParamType = "float"    // float64
 	BoolParam     ParamType = "bool"     // bool
 	StringParam   ParamType = "string"   // string
-	DurationParam ParamType = "duration" // time.Duration; a number is seconds
+	DurationParam ParamType = "duration" // time.Duration; a number is in seconds
 	IntsParam     ParamType = "ints"     // []int64
 	StringsParam  ParamType = "strings"  // []string
 )
@@ -30,30 +31,30 @@ type Param struct {
 	Default any // of the Go type
 	Unit    string
 	Doc     string
-	Min     float64  // least number, for the numeric types and each element of ints
-	Max     float64  // greatest number; 0 means no limit
-	Enum    []string // the values allowed, for string and strings
+	Min     float64  // for the numeric types and each element of ints
+	Max     float64  // likewise; 0 means no limit
+	Enum    []string // allowed values, for string and strings
 }
 
-// Preset is a named choice of parameters.
+// Preset is a named set of parameters.
 type Preset struct {
 	Name   string
 	Doc    string
-	Values map[string]any // of the Go types; a key per parameter that differs from its default
+	Values map[string]any // those that differ from their defaults, of the Go types
 }
 
-// ParamError says that a parameter's value does not fit.
+// ParamError is an invalid value of a parameter.
 type ParamError struct {
 	Param  string
 	Reason string
 	Hint   string
 }
 
-// Error returns the message.
+// Error implements error.
 func (e *ParamError) Error() string { return fmt.Sprintf("%s: %s", e.Param, e.Reason) }
 
-// Parse turns a value from a plan into the parameter's Go type; a value that
-// has it already is only checked.
+// Parse converts a value from a plan to the parameter's Go type and checks it; a
+// value that has the type already is only checked.
 func (p Param) Parse(v any) (any, error) {
 	out, err := p.convert(v)
 	if err != nil {
@@ -86,7 +87,7 @@ func (p Param) convert(v any) (any, error) {
 		switch s := v.(type) {
 		case string:
 			return s, nil
-		case int64, uint64, int: // a name that looks like a number: schema: 2023
+		case int64, uint64, int: // a number is a valid name: schema: 2023
 			return fmt.Sprint(s), nil
 		}
 	case DurationParam:
@@ -98,7 +99,7 @@ func (p Param) convert(v any) (any, error) {
 			if s, ok := v.(string); ok {
 				return s, nil
 			}
-			return "", fmt.Errorf("%v is not a text", v)
+			return "", fmt.Errorf("%v is not a string", v)
 		})
 	}
 	return nil, fmt.Errorf("%v is not a %s", v, p.Type)
@@ -107,13 +108,13 @@ func (p Param) convert(v any) (any, error) {
 func (p Param) inRange(v any) error {
 	check := func(f float64) error {
 		if math.IsNaN(f) || math.IsInf(f, 0) {
-			return fmt.Errorf("%v is not a number to work with", v)
+			return fmt.Errorf("%v is not a finite number", v)
 		}
 		if f < p.Min {
-			return fmt.Errorf("%v is below the least value %v", v, p.Min)
+			return fmt.Errorf("%v is below the minimum %v", v, p.Min)
 		}
 		if p.Max != 0 && f > p.Max {
-			return fmt.Errorf("%v is above the greatest value %v", v, p.Max)
+			return fmt.Errorf("%v is above the maximum %v", v, p.Max)
 		}
 		return nil
 	}
@@ -222,8 +223,8 @@ func toList[T any](v any, one func(any) (T, error)) ([]T, error) {
 	return out, nil
 }
 
-// ParseCount reads a whole number with an optional decimal fraction and suffix
-// k, M or G for powers of 1000, as in 250k or 1.5M.
+// ParseCount parses an integer with an optional suffix k, M or G for powers of
+// 1000; with a suffix it may have a fraction, as in 250k or 1.5M.
 func ParseCount(s string) (int64, error) {
 	t := strings.TrimSpace(strings.ReplaceAll(s, "_", ""))
 	unit := int64(1)
@@ -253,30 +254,25 @@ func ParseCount(s string) (int64, error) {
 	return 0, fmt.Errorf("%q is not a whole number such as 250000, 250k or 1.5M", s)
 }
 
-// Params are the chosen values of a run, one for every parameter of the
-// workload. The accessors panic on a name or type that Info does not declare:
-// that is a bug in the workload.
+// Params are the values of all parameters of a run. The accessors panic on a
+// name or type that Info does not declare, as that is a bug in the workload.
 type Params map[string]any
 
-// Resolve fills in a preset's values and the defaults below the values given,
-// which must have been parsed.
+// Resolve returns the parameters of a run: the values given, which have been
+// parsed, then those of a preset, then the defaults.
 func (i Info) Resolve(preset string, given map[string]any) (Params, error) {
 	out := Params{}
 	for _, p := range i.Params {
 		out[p.Name] = p.Default
 	}
 	if preset != "" {
-		ps, err := i.Preset(preset)
+		p, err := i.Preset(preset)
 		if err != nil {
 			return nil, err
 		}
-		for k, v := range ps.Values {
-			out[k] = v
-		}
+		maps.Copy(out, p.Values)
 	}
-	for k, v := range given {
-		out[k] = v
-	}
+	maps.Copy(out, given)
 	return out, nil
 }
 

@@ -64,18 +64,18 @@ func TestParse(t *testing.T) {
 		{"null", count, nil, wrong + "not a whole number"},
 		{"truth for a number", count, true, wrong + "not a whole number"},
 		{"list for a number", count, []any{int64(1)}, wrong + "not a whole number"},
-		{"negative without a least value", count, int64(-1), wrong + "below the least value 0"},
+		{"negative without a least value", count, int64(-1), wrong + "below the minimum 0"},
 		{"least", limited, int64(1), int64(1)},
-		{"below", limited, int64(0), wrong + "below the least value 1"},
+		{"below", limited, int64(0), wrong + "below the minimum 1"},
 		{"greatest allowed", limited, "10", int64(10)},
-		{"above", limited, "1k", wrong + "above the greatest value 10"},
+		{"above", limited, "1k", wrong + "above the maximum 10"},
 
 		{"float", share, 0.5, 0.5},
 		{"float from int", share, int64(1), 1.0},
 		{"float from text", share, "0.25", 0.25},
-		{"float above", share, 1.01, wrong + "above the greatest value 1"},
-		{"float NaN", free, "NaN", wrong + "not a number to work with"},
-		{"float infinite", free, "-Inf", wrong + "not a number to work with"},
+		{"float above", share, 1.01, wrong + "above the maximum 1"},
+		{"float NaN", free, "NaN", wrong + "not a finite number"},
+		{"float infinite", free, "-Inf", wrong + "not a finite number"},
 		{"float negative", free, -2.5, -2.5},
 		{"float from truth", share, false, wrong + "not a number"},
 
@@ -91,8 +91,8 @@ func TestParse(t *testing.T) {
 		{"duration", length, "90s", 90 * time.Second},
 		{"duration in seconds", length, 1.5, 1500 * time.Millisecond},
 		{"duration in whole seconds", length, int64(-1), -time.Second},
-		{"duration below", length, "-2s", wrong + "below the least value"},
-		{"duration above", length, "2h", wrong + "above the greatest value"},
+		{"duration below", length, "-2s", wrong + "below the minimum"},
+		{"duration above", length, "2h", wrong + "above the maximum"},
 		{"duration without a unit", length, "90", wrong + "not a duration such as"},
 		{"duration overflow", length, 1e12, wrong + "not a duration such as"},
 		{"duration NaN", length, math.NaN(), wrong + "not a duration such as"},
@@ -101,12 +101,12 @@ func TestParse(t *testing.T) {
 		{"list", ints, []any{int64(1), "1k"}, []int64{1, 1000}},
 		{"list of one", ints, "5", []int64{5}},
 		{"list with one that is not", ints, []any{int64(1), "x"}, wrong + "not a whole number"},
-		{"list with one below", ints, []any{int64(5), int64(0)}, wrong + "below the least value 1"},
-		{"list with one above", ints, []any{int64(1001)}, wrong + "above the greatest value 1000"},
+		{"list with one below", ints, []any{int64(5), int64(0)}, wrong + "below the minimum 1"},
+		{"list with one above", ints, []any{int64(1001)}, wrong + "above the maximum 1000"},
 		{"empty list", ints, []any{}, []int64{}},
 		{"list of texts", texts, []any{"l.i0", "l.x"}, []string{"l.i0", "l.x"}},
 		{"text for a list", texts, "l.i0", []string{"l.i0"}},
-		{"number for a text in a list", texts, []any{int64(5)}, wrong + "5 is not a text"},
+		{"number for a text in a list", texts, []any{int64(5)}, wrong + "5 is not a string"},
 		{"choices", choices, []any{"b"}, []string{"b"}},
 		{"a choice that is none", choices, []any{"b", "c"}, wrong + `"c" is not allowed`},
 	} {
@@ -130,7 +130,7 @@ func TestParse(t *testing.T) {
 }
 
 // A count with a suffix is the number times its unit, or an error; it never
-// wraps around.
+// overflows.
 func TestParseCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int64().Draw(t, "n")
@@ -169,7 +169,7 @@ func TestResolve(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if info.Param("b") == nil || info.Param("d") != nil {
-		t.Error("parameters are not found by name")
+		t.Error("Param finds the wrong parameters")
 	}
 }
 

@@ -1,14 +1,15 @@
-// Package workload is the contract of a workload: tables, operations and steps
-// in engine-neutral words. The folders below it hold the workloads, and
-// workloadtest the conformance suite that every workload passes.
+// Package workload is the contract of a workload: tables, operations and steps,
+// independent of engines. The packages below it are the workloads, and
+// workloadtest is the conformance suite that every workload passes.
 //
-// It holds no clock and no statistics: clients perform operations one at a
-// time and are timed from outside. It knows no engine by name.
+// It holds no clock and no statistics: clients perform operations one at a time
+// and are timed from outside. It knows no engine by name.
 package workload
 
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"rumbench/engine"
@@ -16,13 +17,23 @@ import (
 	"rumbench/model"
 )
 
-// Workload makes runs of one kind. It holds no state.
+// Workload creates runs of one kind. It holds no state.
 type Workload interface {
 	Info() Info
-	// New makes a run from parameters that have been checked one by one
-	// against Info; it refuses combinations that make no sense, with a
-	// *ParamError where one parameter is to blame.
+	// New returns a run with parameters that have each been checked against Info.
+	// It refuses invalid combinations, with a *ParamError where one parameter is
+	// to blame.
 	New(p Params) (Run, error)
+}
+
+// NewRun returns a run of a workload with a preset, or "", and parameters that
+// have been parsed.
+func NewRun(w Workload, preset string, given map[string]any) (Run, error) {
+	p, err := w.Info().Resolve(preset, given)
+	if err != nil {
+		return nil, err
+	}
+	return w.New(p)
 }
 
 // Info describes a workload to people and to the planner.
@@ -36,48 +47,49 @@ type Info struct {
 // Run is a workload with its parameters chosen.
 type Run interface {
 	Schema() model.Schema
-	// Needs returns the capabilities without which the run makes no sense.
+	// Needs returns the capabilities that the run needs.
 	Needs() []model.Capability
 	Steps() []Step
-	// Estimate returns the greatest number of rows and live user bytes that the run reaches.
+	// Estimate returns the peak of rows and live user bytes.
 	Estimate() Live
 }
 
-// Live is how much user data a database holds.
+// Live is the amount of user data in a database.
 type Live struct {
 	Rows int64
-	// Bytes are the sizes of the values of all rows, and of the entries of all
-	// existing indexes (their columns and the key), without any overhead.
+	// Bytes is the size of the values of all rows, and of the entries of all
+	// existing indexes (their columns and the key), without overhead.
 	Bytes int64
 }
 
-// Step is one phase of a run.
+// Step is one phase of a run. It has a field per property that the load loop,
+// the planner or the report needs.
 type Step struct {
 	Name string
-	Doc  string // what question it answers
-	// Creates: the tables are created before the step; they must not exist.
+	Doc  string // the question that it answers
+	// Creates is whether the tables are created before the step; they must not
+	// exist.
 	Creates bool
 	// Settle, if set, makes this a step in which the engine comes to rest. It
 	// has no groups.
 	Settle *Settle
 	Groups []Group
-	// Seconds bounds the step in time: no operation begins later. 0: the step
-	// ends when the groups with Work have done it.
+	// Seconds limits the step in time: no operation begins later. 0: the step
+	// ends when the groups with Work are done.
 	Seconds float64
-	// Base and Axes place the step among others that do the same and differ in
-	// numbers only, such as how many clients there are: the report draws these
-	// as one curve. Base is "" for a step that stands alone.
+	// Base and Axes locate the step among similar ones that differ only in
+	// numbers, such as the number of clients: the report draws them as one curve.
+	// Base is "" for a step without others.
 	Base string
 	Axes []Axis
-	// Before names an earlier step that did the same before something was done
-	// to the data; "": there is none. What it cost to do it is their ratio.
+	// Before names the same step before the data was changed; "": there is none.
+	// The ratio of both is the cost of the change.
 	Before string
-	// Warmup: the step only readies the one that follows; nobody asks how fast
-	// it is at which rate.
+	// Warmup is whether the step only prepares the next one, so that its own rate
+	// is of no interest.
 	Warmup bool
-	// Access is what its primary operations do to rows, by which tables of many
-	// tests group it. BeforeWrites: it has the numbers from before the writes, of
-	// a test that comes again after them.
+	// Access is how its primary operations access rows, by which tables of many
+	// tests group it. BeforeWrites is whether the test is repeated after writes.
 	Access       Access
 	BeforeWrites bool
 	// Primary names the operation kind that the step is about: its rate is the
@@ -85,17 +97,17 @@ type Step struct {
 	// unit of it. WritesPer names the one that writes are reported per.
 	Primary   string
 	WritesPer string
-	// Open begins the step on a database that is open and has its tables.
+	// Open starts the step on an open database with its tables.
 	Open func(ctx context.Context, env Env) (Stage, error)
 }
 
-// Access is what operations do to rows.
+// Access is how operations access rows.
 type Access string
 
 // The accesses. "" is OtherAccess.
 const (
-	PointAccess Access = "point" // rows are looked up by a key
-	RangeAccess Access = "range" // rows are read in the order of an index, or all
+	PointAccess Access = "point" // lookup by key
+	RangeAccess Access = "range" // ranges of an index, or whole tables
 	WriteAccess Access = "write" // insert, update, delete
 	MixedAccess Access = "mixed" // several of these, in one number
 	OtherAccess Access = "other" // none of them, or unknown
@@ -103,63 +115,93 @@ const (
 
 // Axis is a number in which steps of one base differ.
 type Axis struct {
-	Name  string // as columns are headed: "clients", "tables", "reads per write"
+	Name  string // the heading of a column: "clients", "tables", "reads per write"
 	Value float64
 }
 
 // Settle is the work of a settle step.
 type Settle struct {
-	// Floor is the least duration of the step: engines do background work that
-	// cannot be waited for.
+	// Floor is the minimum duration of the step, for background work whose end
+	// cannot be observed.
 	Floor time.Duration
 }
 
-// Group is a number of clients that do the same.
+// NewSettle returns a settle step of at least floor; a negative floor means 60 s
+// plus a second per million rows loaded, at most 1200 s.
+func NewSettle(floor time.Duration, rows int64) *Settle {
+	if floor < 0 {
+		floor = time.Duration(math.Round(min(60+float64(rows)/1e6, 1200))) * time.Second
+	}
+	return &Settle{Floor: floor}
+}
+
+// Group is a number of clients with the same operations.
 type Group struct {
 	Name    string
 	Clients int
-	Ops     []OpKind // what its clients' operations are
-	// Work is how many operations each client does. 0: the group runs until
+	Ops     []OpKind // the kinds of operations
+	// Work is the number of operations of each client. 0: the group runs until
 	// the groups with work are done, or the time is over.
 	Work int64
-	// Rate is how many operations a second each client is to begin. 0: each
-	// begins when the one before has ended.
+	// Rate is the number of operations per second that each client starts. 0:
+	// each starts when the one before has ended (closed loop).
 	Rate float64
 	Pace pace.Kind
-	// Arrivals, if set, makes the group an open system: its operations arrive
-	// by one schedule for all clients, and whoever is free does the next. Rate
-	// is then 0.
+	// Arrivals, if set, makes the group an open system: operations arrive by one
+	// schedule for all clients, and the next free client executes them. Rate is
+	// then 0.
 	Arrivals *pace.Arrivals
-	// RowsPerOp is how many units an operation of a group with a rate does;
-	// the promised rate in units is Rate × RowsPerOp × Clients.
+	// RowsPerOp is the number of units per operation in a group with a rate; the
+	// promised rate in units is Rate × RowsPerOp × Clients.
 	RowsPerOp int64
-	// Parts name the statements that an operation is made of, where they are
-	// timed one by one; see Outcome.Parts.
+	// Parts names the statements of an operation, if they are timed individually;
+	// see Outcome.Parts.
 	Parts []string
-	// Retry says what becomes of an operation that failed because others were
-	// in the way, or whose key existed.
+	// Retry is what happens to an operation that failed because of concurrent
+	// transactions, or because its key existed.
 	Retry Retry
 }
 
-// Retry is what becomes of an operation that failed. Its zero value tries the
-// same again at once, without end.
+// Paced reports whether the group's operations have an intended start.
+func (g *Group) Paced() bool { return g.Rate > 0 || g.Arrivals != nil }
+
+// Schedule returns the schedule of a client of a group with a rate. The seed of
+// the group makes random schedules repeatable. Clients do not start together.
+func (g *Group) Schedule(seed uint64, client int) (*pace.Schedule, error) {
+	return pace.New(g.Pace, g.Rate, float64(client)/float64(g.Clients), seed+uint64(client))
+}
+
+// Plan returns the planned duration of a group with a rate: limit if it is set,
+// else the time in which it should complete its work.
+func (g *Group) Plan(limit time.Duration) time.Duration {
+	if limit > 0 {
+		return limit
+	}
+	return time.Duration(float64(g.Work) / g.Rate * float64(time.Second))
+}
+
+// GroupSeed returns the seed of the schedules of a step's group.
+func GroupSeed(seed uint64, group int) uint64 { return seed + uint64(group)<<32 }
+
+// Retry is what happens to a failed operation. The zero value retries it at once
+// and without limit.
 type Retry struct {
 	Policy RetryPolicy
-	// Max is how many attempts an operation has; 0: any number. After the last
-	// it is given up, which is counted.
+	// Max is the number of attempts after which an operation is given up, which is
+	// counted; 0: no limit.
 	Max int
-	// Backoff is the longest pause before the second attempt; it doubles with
-	// each further one, up to a second. The pause is a random part of it.
+	// Backoff is the maximum pause before the second attempt; it doubles with
+	// each further one, up to a second. The pause is a random share of it.
 	Backoff time.Duration
 }
 
-// RetryPolicy is what is tried after a failure.
+// RetryPolicy is what is attempted after a failure.
 type RetryPolicy string
 
 // The policies. "" is RetrySame.
 const (
 	RetrySame RetryPolicy = "same" // the same operation with the same values
-	RetryNew  RetryPolicy = "new"  // another one with new values, as sysbench does: it runs away from the conflict
+	RetryNew  RetryPolicy = "new"  // an operation with new values, as in sysbench: it evades the conflict
 	RetryNone RetryPolicy = "none" // nothing: the operation is given up
 )
 
@@ -167,29 +209,29 @@ const (
 type OpKind struct {
 	Name string // "insert", "range market"
 	Unit string // what Outcome.Rows counts and costs are divided by: "row", "query"
-	// Upkeep operations are not asked for by the workload's schedule; they are
-	// timed, but neither counted as work nor paced.
+	// Upkeep is whether operations are not part of the workload's schedule: they
+	// are timed, but neither counted as work nor paced.
 	Upkeep bool
-	// Returns: Outcome.Bytes are those returned by reading, not written.
+	// Returns is whether Outcome.Bytes are returned by reads, not written.
 	Returns bool
-	// Finds is what is known of how many rows its operations find.
+	// Finds is what is known about the number of rows that operations find.
 	Finds Finds
-	// Of names the kind that this one is a variety of, for costs and rates of
-	// the whole: "range market" is of "query". "" means Name.
+	// Of names the kind that this one is a variant of, for combined costs and
+	// rates: "range market" is of "query". "" means Name.
 	Of string
 }
 
-// Finds is what is known of how many rows operations find.
+// Finds is what is known about the number of rows that operations find.
 type Finds uint8
 
-// The kinds of knowledge.
+// What is known about rows found.
 const (
-	FindsNothing   Finds = iota // they look for no rows, or the answer does not show how many there were
+	FindsNothing   Finds = iota // they search for no rows, or the result does not show how many
 	FindsExactly                // each finds Outcome.Expected rows
-	FindsOnAverage              // Outcome.Expected is the mean of a number that varies, as one of random rows does
+	FindsOnAverage              // Outcome.Expected is the mean of a random number
 )
 
-// Whole returns the kind that costs and rates are summed under.
+// Whole returns the kind under which costs and rates are summed.
 func (k OpKind) Whole() string {
 	if k.Of != "" {
 		return k.Of
@@ -201,25 +243,25 @@ func (k OpKind) Whole() string {
 type Env struct {
 	DB   engine.DB
 	Seed uint64
-	// Results is false on an engine that stores nothing: answers must not be
-	// checked.
+	// Results is false on an engine that stores nothing, so that results must not
+	// be checked.
 	Results bool
-	// Previous is what the step before left; nil when this is the first one in
-	// this process.
+	// Previous is the data after the previous step; nil for the first one in this
+	// process.
 	Previous *Live
 }
 
-// Stage is a step being run.
+// Stage is a running step.
 type Stage interface {
-	// Client makes the client for a seat. It is called for all seats before
-	// the first operation, from one goroutine.
+	// Client returns the client of a seat. It is called for all seats before the
+	// first operation, from one goroutine.
 	Client(ctx context.Context, seat Seat) (Client, error)
-	// Finish is called after the last operation with what the groups did. It
-	// checks the step's invariants and tells what the database holds now.
+	// Finish is called after the last operation with the totals of the groups. It
+	// checks the step's invariants and returns what the database holds now.
 	Finish(ctx context.Context, done Totals) (Finding, error)
 }
 
-// Seat is the place of a client.
+// Seat identifies a client of a step.
 type Seat struct {
 	Group   int // position in Step.Groups
 	Client  int // 0…Clients-1
@@ -228,32 +270,31 @@ type Seat struct {
 
 // Client performs operations for one seat, always from one goroutine.
 type Client interface {
-	// Do performs one operation and says in out what it was. After an error
-	// whose class does not end the step, the next call tries the same
-	// operation again. ErrDone ends the client early.
+	// Do performs one operation and describes it in out. After an error whose
+	// class does not end the step, the next call retries the same operation.
+	// ErrDone ends the client early.
 	//
-	// A client undoes what a failed operation left, so that nothing of it
-	// stays: it sends a rollback, whatever the error was.
+	// A client undoes a failed operation completely: it sends a rollback, whatever
+	// the error was.
 	Do(ctx context.Context, out *Outcome) error
 }
 
-// Abandoner is a Client whose operations have values that it keeps for the
-// next attempt. Abandon makes it forget them: the next operation is a new one.
+// Abandoner is a Client that keeps the values of an operation for the next
+// attempt. Abandon drops them, so that the next operation is a new one.
 type Abandoner interface {
 	Abandon()
 }
 
-// Readier is a Client that has something to do before an operation that does
-// not belong to its service time: making the rows, or waiting for other
-// clients. Ready is called before every operation. It returns an error only
-// when the context ends.
+// Readier is a Client that prepares operations outside their service time: it
+// generates rows, or waits for other clients. Ready is called before every
+// operation. It returns an error only when the context ends.
 type Readier interface {
 	Ready(ctx context.Context) error
 }
 
-// Finisher is a Client that has something to do after the last operation of its
-// work, as part of the measured window: its own last writes, say. It is not an
-// operation and has no latency, but its time and cost are the step's.
+// Finisher is a Client that completes its work after the last operation, within
+// the measured window: pending writes, say. That is no operation and has no
+// latency, but its time and cost are the step's.
 type Finisher interface {
 	Finish(ctx context.Context) error
 }
@@ -262,39 +303,38 @@ type Finisher interface {
 var ErrDone = errors.New("the client is done")
 
 // Outcome is what one operation did. It is empty when Do is called, but for
-// Parts, which hold what an attempt before left in them. A client that fails has said in Kind what it tried, and in the counts
-// of statements what it had done by then.
+// Parts, which keep those of earlier attempts. After a failure, Kind and the
+// counts of statements are those of the failed attempt.
 type Outcome struct {
 	Kind  int   // position in Group.Ops
 	Rows  int64 // units done
 	Bytes int64 // user bytes written (index entries included) or returned
-	// Expected is how many rows the operation has to find, or to change, if the
-	// database holds what the workload has put there; 0: that is not known. Found
-	// is how many it found, of those that are expected if that is known. Fewer
-	// are a finding, not an error.
+	// Expected is how many rows the operation should find or change, given what
+	// the workload has stored; 0: unknown. Found is how many it found, at most
+	// Expected if that is known. Fewer are a finding, not an error.
 	Expected, Found int64
-	// Reads, Writes and Others count the statements executed: those that read,
-	// those that changed something, and all else: begin, commit, rollback, and
-	// writes that found nothing to change.
+	// Reads, Writes and Others count the statements executed: reads, writes that
+	// changed something, and all others: begin, commit, rollback, and writes that
+	// changed nothing.
 	Reads, Writes, Others int64
-	// Parts times the statements of the operation; nil where nobody asks.
+	// Parts times the statements of the operation; nil if they are not timed.
 	Parts *Parts
 }
 
-// Parts are the times that the statements of one operation took. They are empty
-// at an operation's first attempt. A further one that goes on behind the
-// statements that are done adds to them; one that begins anew, as a transaction
-// does, says so by Reset. Its methods do nothing on a nil pointer.
+// Parts are the times of the statements of one operation. They are empty at its
+// first attempt. A further attempt that continues after the completed statements
+// adds to them; one that starts over, as a transaction does, calls Reset first.
+// The methods do nothing on a nil pointer.
 type Parts struct {
-	// Clock is nanoseconds since some start.
+	// Clock returns nanoseconds since some start.
 	Clock func() int64
 	Laps  []Lap
-	// Kept is how many of Laps are of attempts before; the caller of Do sets it.
+	// Kept is how many of Laps are of earlier attempts; the caller of Do sets it.
 	Kept  int
 	start int64
 }
 
-// Reset forgets all statements: the attempt does each of them again.
+// Reset drops all statements: the attempt repeats each of them.
 func (p *Parts) Reset() {
 	if p != nil {
 		p.Laps, p.Kept = p.Laps[:0], 0
@@ -307,21 +347,21 @@ type Lap struct {
 	Time int64
 }
 
-// Start begins the time of a statement.
+// Start starts the timing of a statement.
 func (p *Parts) Start() {
 	if p != nil {
 		p.start = p.Clock()
 	}
 }
 
-// Stop ends the time of a statement that was answered.
+// Stop ends the timing of a completed statement.
 func (p *Parts) Stop(part int) {
 	if p != nil {
 		p.Laps = append(p.Laps, Lap{part, p.Clock() - p.start})
 	}
 }
 
-// Totals is what was done in a step: per group, per operation kind.
+// Totals are the totals of a step by group and operation kind.
 type Totals [][]Total
 
 // Total sums the operations of one kind in one group.
@@ -341,13 +381,13 @@ func (t Totals) Rows(step *Step, kind string) (n int64) {
 	return n
 }
 
-// Finding is what a step left and whether its invariants hold.
+// Finding is the state after a step and whether its invariants hold.
 type Finding struct {
 	Live Live
-	// Broken lists invariants that do not hold: the step's result is wrong.
+	// Broken lists violated invariants: the step's result is wrong.
 	Broken []string
-	// ReadAll: to find out, whole tables were read.
+	// ReadAll is whether whole tables were read to check.
 	ReadAll bool
-	// Notes are remarks that belong to the result without doubting it.
+	// Notes are remarks about a valid result.
 	Notes []string
 }

@@ -14,17 +14,17 @@ import (
 	"rumbench/internal/stat"
 )
 
-// account is what a server has done, by the name of the work.
+// account is the work of a server by name.
 type account map[string]float64
 
-// The work that every server is watched for.
+// The work that is measured for every server.
 const (
 	serverCPU = "server CPU µs"
 	writtenKB = "KB written"
 	logKB     = "log KB"
 )
 
-// since returns what was done beyond another account.
+// since returns the work since another account.
 func (a account) since(other account) account {
 	out := account{}
 	for name, v := range a {
@@ -33,9 +33,9 @@ func (a account) since(other account) account {
 	return out
 }
 
-// watched runs a client on a server at rest, and lets the server come to rest
-// again: what it wrote for the client is all that it wrote in between, the log of
-// its clearing up included. Its CPU and its other counters are of the run only.
+// watched runs a client on a server at rest and lets the server come to rest
+// again: all that it wrote in between was for the client, deferred writes
+// included. CPU and other counters are of the run only.
 func watched(ctx context.Context, p peer, at target, run func() (result, error)) (r result, err error) {
 	if err := p.rest(ctx); err != nil {
 		return r, err
@@ -63,7 +63,7 @@ func watched(ctx context.Context, p peer, at target, run func() (result, error))
 	return r, nil
 }
 
-// take reads the account of a server.
+// take returns the account of a server so far.
 func take(ctx context.Context, p peer, at target) (account, error) {
 	a, err := p.counters(ctx)
 	if err != nil {
@@ -84,7 +84,7 @@ func take(ctx context.Context, p peer, at target) (account, error) {
 	return a, nil
 }
 
-// named reads lines of a name and a number, as the servers' own programs print them.
+// named parses lines of a name and a number, as printed by the servers' clients.
 func named(output string) account {
 	a := account{}
 	for line := range strings.Lines(output) {
@@ -96,15 +96,15 @@ func named(output string) account {
 	return a
 }
 
-// comparison is what the rounds of a test have found.
+// comparison is the results of the rounds of a test.
 type comparison struct{ theirs, ours []result }
 
 func (c *comparison) add(theirs, ours result) {
 	c.theirs, c.ours = append(c.theirs, theirs), append(c.ours, ours)
 }
 
-// alike is how far the server's work may differ between two clients.
-const alike = 0.1
+// tolerance is the allowed relative difference in the server's work.
+const tolerance = 0.1
 
 // print prints a table: a line for each quantity.
 func (c *comparison) print(peer, test string, clients int, limit float64) {
@@ -116,10 +116,10 @@ func (c *comparison) print(peer, test string, clients int, limit float64) {
 		case ratio <= limit:
 			return fmt.Sprintf("held: at most %g", limit)
 		}
-		return fmt.Sprintf("NOT HELD: at most %g", limit) // in words only: a machine may be busy
+		return fmt.Sprintf("NOT HELD: at most %g", limit) // not an error, since a machine may be busy
 	})
 	within := func(ratio float64) string {
-		if ratio < 1-alike || ratio > 1+alike {
+		if ratio < 1-tolerance || ratio > 1+tolerance {
 			return "DIFFERS"
 		}
 		return ""
@@ -130,7 +130,7 @@ func (c *comparison) print(peer, test string, clients int, limit float64) {
 	}
 }
 
-// names returns the parts of the accounts that tell something of a transaction.
+// names returns the work that is significant per transaction.
 func (c *comparison) names() []string {
 	seen := map[string]bool{}
 	for _, r := range slices.Concat(c.theirs, c.ours) {
@@ -143,7 +143,7 @@ func (c *comparison) names() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// line prints the medians of a quantity, and what its ratio says.
+// line prints the medians of a quantity and the verdict on its ratio.
 func (c *comparison) line(name string, of func(result) float64, verdict func(ratio float64) string) {
 	var theirs, ours, ratios []float64
 	for i := range c.theirs {
@@ -153,12 +153,12 @@ func (c *comparison) line(name string, of func(result) float64, verdict func(rat
 	fmt.Printf("%-34s %-24s %-24s %-20s %s\n", name, spread(theirs), spread(ours), spread(ratios), verdict(stat.Median(ratios)))
 }
 
-// spread returns a median with what it lies between.
+// spread formats a median with minimum and maximum.
 func spread(v []float64) string {
 	return fmt.Sprintf("%.4g (%.4g–%.4g)", stat.Median(v), slices.Min(v), slices.Max(v))
 }
 
-// until asks again until something is so.
+// until polls until a condition holds.
 func until(ctx context.Context, so func() (bool, error)) error {
 	for {
 		done, err := so()

@@ -1,14 +1,13 @@
-// Peers compares rumbench's own client with the programs that others measure
-// with, on the same server and the same data: what the client costs (CPU per
-// transaction), and whether the server does the same work for both: transactions
-// a second and, per transaction, its CPU, what it writes, and what its own
-// counters say. The server has one processor, the client another; both clients
-// take turns. Run it by make bench-peers.
+// Peers compares rumbench's own client with other benchmark programs on the same
+// server and data: the CPU of the client per transaction, and whether the server
+// does the same work for both: transactions per second and, per transaction, its
+// CPU, bytes written and own counters. The server has one CPU, the client
+// another; both clients take turns. Run it with make bench-peers.
 //
-// Ours is the whole client, as drive.Run runs a step: operations are drawn, sent,
-// timed and recorded, errors counted, garbage collected. Connecting is not in it,
-// as it is not in the peer's figure. Nor is what rumbench run does once for all
-// clients: it writes the intervals and samples the server and the machine.
+// Rumbench's figure is of the whole client, as drive.Run runs a step: operations
+// are drawn, sent, timed and recorded, errors counted, garbage collected.
+// Connecting is excluded, as in the peer's figure, and so is what rumbench run
+// does once for all clients: to write intervals and to sample server and machine.
 package main
 
 import (
@@ -31,31 +30,31 @@ import (
 	"rumbench/model"
 )
 
-// peer is a program that measures a server.
+// peer is another benchmark program.
 type peer interface {
-	// name is how the table calls it.
+	// name is its name in the table.
 	name() string
-	// start starts a server below dir and has the peer make its table. If it
-	// fails, no server is left.
+	// start starts a server below dir and creates the peer's table. If it fails,
+	// no server is left.
 	start(ctx context.Context, dir string) (target, error)
 	// stop stops the server.
 	stop() error
-	// tests are what is compared, in the words of rumbench's workload.
+	// tests are the tests to compare, by their names in rumbench's workload.
 	tests() []string
-	// connections is how many it can use at most.
+	// connections is the maximum number of connections.
 	connections() int
-	// command does so many transactions on each connection.
+	// command returns a command that does a number of transactions per connection.
 	command(ctx context.Context, test string, clients, each int) (*exec.Cmd, error)
-	// transactions reads from what the command printed how many there were.
+	// transactions parses the number of transactions from the command's output.
 	transactions(output string, each int) (int64, error)
-	// limit is how much client CPU per transaction rumbench may take, relative
-	// to the peer; 0: no bound is promised.
+	// limit is the maximum client CPU per transaction of rumbench, relative to
+	// the peer; 0: there is none.
 	limit(test string, clients int) float64
-	// job is what rumbench does for the same test.
+	// job is the job of rumbench for the same test.
 	job(test string, clients, each int) job
-	// counters reads the server's own counters, which only ever grow.
+	// counters reads the server's own counters, which never decrease.
 	counters(ctx context.Context) (account, error)
-	// rest has the server write what it has put off.
+	// rest has the server complete deferred writes.
 	rest(ctx context.Context) error
 }
 
@@ -69,7 +68,7 @@ type target struct {
 // rows of the table.
 const rows = 100_000
 
-// result is what a run of a client did.
+// result is the result of a client's run.
 type result struct {
 	Transactions int64
 	CPU          time.Duration // of the client
@@ -77,8 +76,7 @@ type result struct {
 	server       account
 }
 
-// less returns what is left without a run that hardly did anything: to begin, and to
-// look at the tables, is no part of a transaction.
+// less subtracts a nearly idle run: start-up is no part of a transaction.
 func (r result) less(idle result) result {
 	r.Transactions -= idle.Transactions
 	r.CPU -= idle.CPU
@@ -94,11 +92,11 @@ func (r result) rate() float64 { return float64(r.Transactions) / r.Window.Secon
 
 func main() {
 	var o options
-	flag.IntVar(&o.rounds, "rounds", 4, "rounds of each comparison; each has both clients once, in turns of who begins")
-	flag.IntVar(&o.seconds, "seconds", 5, "length of a run, about")
-	flag.StringVar(&o.peer, "peer", "", "only this one")
+	flag.IntVar(&o.rounds, "rounds", 4, "rounds of each comparison; each has both clients once, in alternating order")
+	flag.IntVar(&o.seconds, "seconds", 5, "approximate length of a run")
+	flag.StringVar(&o.peer, "peer", "", "compare only with this peer")
 	flag.StringVar(&o.clients, "clients", "1,8", "numbers of connections")
-	flag.StringVar(&o.tests, "tests", "", "only these")
+	flag.StringVar(&o.tests, "tests", "", "run only these tests")
 	client := flag.String("client", "", "measure with rumbench's client and print the result (used by peers itself)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, unix.SIGTERM)
@@ -127,10 +125,11 @@ func (o *options) compare(ctx context.Context) error {
 		return err
 	}
 	if len(cpus) < 2 {
-		return fmt.Errorf("two processors are needed, one for the server and one for the client; there is %v", cpus)
+		return fmt.Errorf("two CPUs are needed, one for the server and one for the client; available: %v", cpus)
 	}
 	server, client := cpus[:1], cpus[1:2]
-	fmt.Printf("server on processor %v, client on %v; medians of %d rounds of about %d s (lowest–highest), per transaction unless said\n", server, client, o.rounds, o.seconds)
+	fmt.Printf("server on CPU %v, client on %v; medians of %d rounds of about %d s (minimum–maximum), per transaction unless stated\n",
+		server, client, o.rounds, o.seconds)
 	for _, p := range []peer{&sysbench{}, &pgbench{}, &replay{}} {
 		if o.peer != "" && o.peer != p.name() {
 			continue
@@ -166,7 +165,7 @@ func (o *options) compareWith(ctx context.Context, p peer, server, client cpuset
 		for text := range strings.SplitSeq(o.clients, ",") {
 			clients, err := strconv.Atoi(text)
 			if err != nil {
-				return fmt.Errorf("%q is no number of connections", text)
+				return fmt.Errorf("%q is not a number of connections", text)
 			}
 			if clients > p.connections() {
 				continue
@@ -179,9 +178,9 @@ func (o *options) compareWith(ctx context.Context, p peer, server, client cpuset
 	return nil
 }
 
-// row compares one test and prints what was found.
+// row compares one test and prints the result.
 func (o *options) row(ctx context.Context, p peer, at target, test string, clients int, on cpuset.Set) (err error) {
-	// Each of the two does so many transactions on each connection.
+	// Each side does a number of transactions per connection.
 	sides := []func(each int) (result, error){
 		func(each int) (result, error) { return runPeer(ctx, p, test, clients, each, on) },
 		func(each int) (result, error) { return runOwn(ctx, p.job(test, clients, each), on) },
@@ -195,7 +194,7 @@ func (o *options) row(ctx context.Context, p peer, at target, test string, clien
 	}
 	var idle [2]result
 	for side := range sides {
-		if _, err := sides[side](each); err != nil { // the first changes to a table are not like the later ones
+		if _, err := sides[side](each); err != nil { // to warm up: the first changes to a table differ
 			return err
 		}
 		if idle[side], err = run(side, 1); err != nil {
@@ -217,16 +216,16 @@ func (o *options) row(ctx context.Context, p peer, at target, test string, clien
 	return nil
 }
 
-// size returns how many transactions of each connection make a run as long as asked
-// for. Both clients do the same number: a page that is changed a thousand times
-// may be written once, so what is written depends on how much is done.
+// size returns the transactions per connection for a run of the requested length.
+// Both clients do the same number, because writes per transaction depend on it: a
+// page that is changed a thousand times may be written once.
 func (o *options) size(run func(each int) (result, error), clients int) (each int, err error) {
 	const probe = 200
 	r, err := run(probe)
 	return max(2, int(r.rate()*float64(o.seconds))/clients), err
 }
 
-// runPeer measures with a peer. Its CPU and its window are those of the whole process.
+// runPeer measures a peer. CPU and window are those of the whole process.
 func runPeer(ctx context.Context, p peer, test string, clients, each int, on cpuset.Set) (r result, err error) {
 	cmd, err := p.command(ctx, test, clients, each)
 	if err != nil {
@@ -245,7 +244,7 @@ func runPeer(ctx context.Context, p peer, test string, clients, each int, on cpu
 	return r, err
 }
 
-// runOwn measures with rumbench's client, in a process of its own.
+// runOwn measures rumbench's client in a separate process.
 func runOwn(ctx context.Context, j job, on cpuset.Set) (r result, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -266,21 +265,21 @@ func runOwn(ctx context.Context, j job, on cpuset.Set) (r result, err error) {
 	return r, err
 }
 
-// run runs a program on some processors and returns what it prints.
+// run runs a program on some CPUs and returns its output.
 func run(ctx context.Context, cmd *exec.Cmd, on cpuset.Set) (string, error) {
-	var out, complaint strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &complaint
+	var out, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cpuset.Start(cmd, on); err != nil {
 		return "", err
 	}
 	defer context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })()
 	if err := cmd.Wait(); err != nil {
-		return "", fmt.Errorf("%v: %w\n%s%s", cmd, err, out.String(), complaint.String())
+		return "", fmt.Errorf("%v: %w\n%s%s", cmd, err, out.String(), stderr.String())
 	}
 	return out.String(), nil
 }
 
-// pin keeps all threads of a process, and those that they begin, on some processors.
+// pin binds all threads of a process, and those that they start, to some CPUs.
 func pin(pid int, on cpuset.Set) error {
 	var mask unix.CPUSet
 	for _, cpu := range on {
@@ -296,7 +295,7 @@ func pin(pid int, on cpuset.Set) error {
 			return err
 		}
 		if err := unix.SchedSetaffinity(tid, &mask); err != nil && err != unix.ESRCH {
-			return fmt.Errorf("keep the server on processor %v: %w", on, err)
+			return fmt.Errorf("bind the server to CPU %v: %w", on, err)
 		}
 	}
 	return nil

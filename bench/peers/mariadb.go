@@ -12,14 +12,14 @@ import (
 	"rumbench/model"
 )
 
-// mariadb is a private MariaDB with the tables that rumbench makes.
+// mariadb is a private MariaDB server with rumbench's tables.
 type mariadb struct {
 	server *server.Server
-	db     engine.DB // rumbench's, which removes its tables when it is closed
+	db     engine.DB // removes rumbench's tables when it is closed
 	at     target
 }
 
-// start starts the server and has rumbench fill its tables by a job.
+// start starts the server and fills rumbench's tables by a job.
 func (m *mariadb) start(ctx context.Context, dir string, fill job) (err error) {
 	m.server, err = server.Start(ctx, server.Config{Kind: "mariadb", Dir: dir, Ready: answers, Settings: []server.Setting{
 		{Name: "innodb_buffer_pool_size", Value: "256M"}, {Name: "innodb_flush_log_at_trx_commit", Value: "2"},
@@ -36,7 +36,7 @@ func (m *mariadb) start(ctx context.Context, dir string, fill job) (err error) {
 	return err
 }
 
-// answers waits for the greeting with which the server begins a connection.
+// answers waits for the server's greeting.
 func answers(ctx context.Context, e server.Endpoint) error {
 	conn, err := server.Dial(ctx, e.Socket)
 	if err != nil {
@@ -55,24 +55,24 @@ func (m *mariadb) stop() error {
 	return errors.Join(err, m.server.Stop())
 }
 
-// words returns those of MariaDB's own client, which executes statements.
-func (m *mariadb) words(more ...string) []string {
+// arguments returns the arguments of MariaDB's client.
+func (m *mariadb) arguments(more ...string) []string {
 	return append([]string{"--no-defaults", "-uroot", "-S", m.server.Endpoint().Socket, "-N", "-B"}, more...)
 }
 
 func (m *mariadb) query(ctx context.Context, text string) (string, error) {
-	out, err := exec.CommandContext(ctx, "mariadb", m.words("-e", text)...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "mariadb", m.arguments("-e", text)...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%s: %w\n%s", text, err, out)
 	}
 	return string(out), nil
 }
 
-// counters returns what the handlers of the tables did, and the log of InnoDB: how
-// much there was to be logged, and what was written, which is more the fewer
-// commits share a write.
+// counters returns the handler counters and those of InnoDB's log: bytes logged,
+// and bytes written, which are more the fewer commits share a write.
 func (m *mariadb) counters(ctx context.Context) (account, error) {
-	out, err := m.query(ctx, `SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Handler\_%' OR Variable_name IN ('Innodb_lsn_current', 'Innodb_os_log_written', 'Innodb_log_writes')`)
+	out, err := m.query(ctx, `SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Handler\_%'
+	OR Variable_name IN ('Innodb_lsn_current', 'Innodb_os_log_written', 'Innodb_log_writes')`)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,8 @@ func (m *mariadb) counters(ctx context.Context) (account, error) {
 
 // rest has InnoDB purge all old versions and write all dirty pages.
 func (m *mariadb) rest(ctx context.Context) error {
-	if _, err := m.query(ctx, "SET GLOBAL innodb_max_dirty_pages_pct_lwm = 0, innodb_max_dirty_pages_pct = 0, innodb_io_capacity_max = 20000, innodb_io_capacity = 20000"); err != nil {
+	if _, err := m.query(ctx, "SET GLOBAL innodb_max_dirty_pages_pct_lwm = 0, innodb_max_dirty_pages_pct = 0, "+
+		"innodb_io_capacity_max = 20000, innodb_io_capacity = 20000"); err != nil {
 		return err
 	}
 	err := until(ctx, func() (bool, error) {

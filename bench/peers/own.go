@@ -17,15 +17,15 @@ import (
 	"rumbench/workload"
 )
 
-// job is what rumbench's client is to do: the first step of a workload.
+// job is the first step of a workload, to be run by rumbench's client.
 type job struct {
 	Target   target
 	Workload string
 	Params   map[string]any // as a plan has them
 }
 
-// ownClient does a job and prints its result. All that rumbench does for an
-// operation is in it: drawing it, timing it, recording it.
+// ownClient runs a job and prints its result. It includes all of rumbench's work
+// per operation: drawing, timing and recording it.
 func ownClient(ctx context.Context, text string) (err error) {
 	var j job
 	if err := json.Unmarshal([]byte(text), &j); err != nil {
@@ -43,7 +43,7 @@ func ownClient(ctx context.Context, text string) (err error) {
 	return json.NewEncoder(os.Stdout).Encode(out)
 }
 
-// open attaches to the server. What is in its schema stays there.
+// open attaches to the server and keeps the contents of the schema.
 func (j *job) open(ctx context.Context) (engine.DB, workload.Run, error) {
 	r, err := j.run()
 	if err != nil {
@@ -64,21 +64,17 @@ func (j *job) run() (workload.Run, error) {
 		return nil, fmt.Errorf("there is no workload %q", j.Workload)
 	}
 	given := map[string]any{}
-	for name, value := range j.Params { // JSON knows one kind of number
+	for name, value := range j.Params { // JSON has only one type of number
 		var err error
 		if given[name], err = w.Info().Param(name).Parse(value); err != nil {
 			return nil, err
 		}
 	}
-	p, err := w.Info().Resolve("", given)
-	if err != nil {
-		return nil, err
-	}
-	return w.New(p)
+	return workload.NewRun(w, "", given)
 }
 
-// fill makes the tables of a job with rumbench's own load and all its steps. The
-// database is to be kept open as long as the tables are needed.
+// fill fills the tables of a job with all steps of its workload. The database
+// must stay open as long as the tables are needed.
 func (j *job) fill(ctx context.Context) (engine.DB, error) {
 	db, r, err := j.open(ctx)
 	if err != nil {
@@ -123,7 +119,7 @@ func measure(ctx context.Context, db engine.DB, step *workload.Step) (out result
 			clients[g] = append(clients[g], client)
 		}
 	}
-	runtime.GC() // what was needed to begin is not the transactions'
+	runtime.GC() // of garbage from before the transactions
 	before := cpu()
 	res, err := drive.Run(ctx, drive.Config{Step: step, Clients: clients, Interval: time.Second})
 	if err != nil {

@@ -16,13 +16,12 @@ import (
 	"rumbench/model"
 )
 
-// pgbench measures PostgreSQL by prepared statements, on the tables that rumbench
-// makes. One of its threads serves all connections, which costs less than a
-// thread for each.
+// pgbench is pgbench on PostgreSQL, with prepared statements on rumbench's tables.
+// One thread serves all connections, which costs less than a thread for each.
 type pgbench struct {
 	server *server.Server
 	dir    string    // of the scripts
-	db     engine.DB // rumbench's, which removes its table when it is closed
+	db     engine.DB // removes rumbench's table when it is closed
 	at     target
 }
 
@@ -30,14 +29,14 @@ const pgbenchSchema = "rumbench"
 
 func (*pgbench) name() string { return "pgbench" }
 
-// connections returns the number that there may be.
+// connections returns the maximum number.
 func (*pgbench) connections() int { return 1000 }
 
 func (*pgbench) tests() []string {
 	return []string{"oltp_point_select", "oltp_read_only", "oltp_update_index", "oltp_read_write", "oltp_insert"}
 }
 
-// limit returns what rumbench promises of point selects.
+// limit returns rumbench's limit for point selects.
 func (*pgbench) limit(test string, clients int) float64 {
 	if test == "oltp_point_select" && clients == 8 {
 		return 1.2
@@ -45,8 +44,8 @@ func (*pgbench) limit(test string, clients int) float64 {
 	return 0
 }
 
-// scripts returns the transactions, statement by statement as rumbench sends them.
-// pgbench makes no random texts, so those that are written are always the same.
+// scripts returns the transactions, with the same statements as rumbench's.
+// pgbench has no random texts, so it always writes the same ones.
 func (*pgbench) scripts() map[string]string {
 	id := fmt.Sprintf("\\set id random(1, %d)\n", rows)
 	k := fmt.Sprintf("\\set k random(1, %d)\n", rows)
@@ -101,7 +100,7 @@ func (p *pgbench) job(test string, clients, each int) job {
 
 func (p *pgbench) script(test string) string { return filepath.Join(p.dir, test+".sql") }
 
-// ready reports whether the server takes connections.
+// ready returns an error unless the server accepts connections.
 func (*pgbench) ready(ctx context.Context, e server.Endpoint) error {
 	out, err := exec.CommandContext(ctx, "pg_isready", "-h", filepath.Dir(e.Socket), "-p", strconv.Itoa(e.Port)).CombinedOutput()
 	if err != nil {
@@ -117,25 +116,25 @@ UNION ALL SELECT 'log records', wal_records FROM pg_stat_wal
 UNION ALL SELECT 'full pages logged', wal_fpi FROM pg_stat_wal
 UNION ALL SELECT 'commits', xact_commit FROM pg_stat_database WHERE datname = current_database()
 UNION ALL SELECT n.name, n.value FROM pg_stat_user_tables, LATERAL (VALUES ('index scans', idx_scan), ('sequential scans', seq_scan),
-	('rows by index', idx_tup_fetch), ('inserted', n_tup_ins), ('updated', n_tup_upd), ('updated in place', n_tup_hot_upd), ('deleted', n_tup_del)) n(name, value)
+	('rows by index', idx_tup_fetch),
+	('inserted', n_tup_ins), ('updated', n_tup_upd), ('updated in place', n_tup_hot_upd), ('deleted', n_tup_del)) n(name, value)
 	WHERE relname = 'sbtest1'`
 	out, err := p.query(ctx, text)
 	return named(out), err
 }
 
-// rest vacuums, so that every run finds a table without dead rows, and has all
-// dirty pages written.
+// rest vacuums, so that every run starts without dead rows, and checkpoints.
 func (p *pgbench) rest(ctx context.Context) error {
 	_, err := p.query(ctx, "VACUUM "+pgbenchSchema+".sbtest1; CHECKPOINT")
 	return err
 }
 
 func (p *pgbench) query(ctx context.Context, text string) (string, error) {
-	words := []string{"-q", "-t", "-A", "-F", "\t"}
+	args := []string{"-q", "-t", "-A", "-F", "\t"}
 	for one := range strings.SplitSeq(text, ";") {
-		words = append(words, "-c", one)
+		args = append(args, "-c", one)
 	}
-	out, err := exec.CommandContext(ctx, "psql", append(words, p.connection()...)...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "psql", append(args, p.connection()...)...).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%s: %w\n%s", text, err, out)
 	}
@@ -150,15 +149,15 @@ func (p *pgbench) stop() error {
 	return errors.Join(err, p.server.Stop())
 }
 
-// connection returns the words that lead to the server.
+// connection returns the connection arguments.
 func (p *pgbench) connection() []string {
 	e := p.server.Endpoint()
 	return []string{"-h", filepath.Dir(e.Socket), "-p", strconv.Itoa(e.Port), "-U", e.User, "postgres"}
 }
 
 func (p *pgbench) command(_ context.Context, test string, clients, each int) (*exec.Cmd, error) {
-	words := []string{"-n", "-M", "prepared", "-f", p.script(test), "-c", strconv.Itoa(clients), "-j", "1", "-t", strconv.Itoa(each)}
-	cmd := exec.Command("pgbench", append(words, p.connection()...)...)
+	args := []string{"-n", "-M", "prepared", "-f", p.script(test), "-c", strconv.Itoa(clients), "-j", "1", "-t", strconv.Itoa(each)}
+	cmd := exec.Command("pgbench", append(args, p.connection()...)...)
 	cmd.Env = append(os.Environ(), "PGOPTIONS=-c search_path="+pgbenchSchema)
 	return cmd, nil
 }
@@ -168,7 +167,7 @@ var processedLine = regexp.MustCompile(`number of transactions actually processe
 func (*pgbench) transactions(output string, _ int) (int64, error) {
 	m := processedLine.FindStringSubmatch(output)
 	if m == nil {
-		return 0, fmt.Errorf("pgbench does not say how many transactions there were:\n%s", output)
+		return 0, fmt.Errorf("pgbench prints no number of transactions:\n%s", output)
 	}
 	return strconv.ParseInt(m[1], 10, 64)
 }

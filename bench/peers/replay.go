@@ -12,11 +12,10 @@ import (
 	"time"
 )
 
-// replay measures MariaDB by the statements of the original insert benchmark
-// client, as its log has them: batches of rows as text, each a statement and a
-// transaction, and on a second connection the deletion of as many of the oldest
-// rows. MariaDB's own client sends them. The tables and what they hold are as the
-// original makes them: the client's are in a schema of their own.
+// replay sends MariaDB the statements of the original insert benchmark client, as
+// in its log: batches of rows as text, each a statement and a transaction, and on
+// a second connection the deletion of as many of the oldest rows. MariaDB's
+// client sends them. Its tables, in a schema of their own, are the original's.
 type replay struct {
 	mariadb
 	dir  string
@@ -51,7 +50,7 @@ func ibenchParams(steps ...any) map[string]any {
 	return map[string]any{"rows": replayRows, "steps": steps, "check": "none"}
 }
 
-// fill makes the original's table and loads it.
+// fill creates the original's table and loads it.
 func (r *replay) fill(ctx context.Context) error {
 	if _, err := r.query(ctx, "CREATE DATABASE "+replaySchema+" COLLATE latin1_swedish_ci; USE "+replaySchema+`;
 CREATE TABLE pi1 (transactionid BIGINT NOT NULL AUTO_INCREMENT, dateandtime DATETIME, cashregisterid INT NOT NULL, customerid INT NOT NULL,
@@ -66,7 +65,7 @@ CREATE TABLE pi1 (transactionid BIGINT NOT NULL AUTO_INCREMENT, dateandtime DATE
 	return err
 }
 
-// inserts are so many batches of rows.
+// inserts returns inserts of a number of batches.
 func (r *replay) inserts(batches, size int) string {
 	r.seed++
 	random := rand.New(rand.NewPCG(r.seed, 0))
@@ -85,7 +84,7 @@ func (r *replay) inserts(batches, size int) string {
 	return b.String()
 }
 
-// replayData returns a value of the data column: most of it always the same letter.
+// replayData returns a value of the data column, mostly one repeated letter.
 func replayData(random *rand.Rand) string {
 	length := 10 + random.IntN(11)
 	varied := int(float64(length) * 0.75 * 0.5)
@@ -96,7 +95,7 @@ func replayData(random *rand.Rand) string {
 	return string(text)
 }
 
-// deletes are so many deletions of the oldest rows, from the oldest one there is.
+// deletes returns deletions of a number of batches of the oldest rows.
 func (r *replay) deletes(ctx context.Context, batches int) (string, error) {
 	out, err := r.query(ctx, "SELECT 'least', MIN(transactionid) FROM "+replaySchema+".pi1")
 	if err != nil {
@@ -120,7 +119,7 @@ func (r *replay) send(ctx context.Context, statements string) error {
 		return err
 	}
 	defer file.Close()
-	cmd := exec.CommandContext(ctx, "mariadb", r.words(replaySchema)...)
+	cmd := exec.CommandContext(ctx, "mariadb", r.arguments(replaySchema)...)
 	cmd.Stdin = file
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%v: %w\n%s", cmd, err, out)
@@ -134,7 +133,7 @@ func (r *replay) write(name, statements string) error {
 	return os.WriteFile(r.file(name), []byte(statements), 0o644)
 }
 
-// command sends the two streams of statements at the same time.
+// command returns a command that sends both streams of statements concurrently.
 func (r *replay) command(ctx context.Context, _ string, _, batches int) (*exec.Cmd, error) {
 	deletes, err := r.deletes(ctx, batches)
 	if err != nil {
@@ -144,8 +143,8 @@ func (r *replay) command(ctx context.Context, _ string, _, batches int) (*exec.C
 		return nil, err
 	}
 	const both = `inserts=$1 deletes=$2; shift 2; "$@" <"$deletes" & "$@" <"$inserts"; wait $!`
-	words := append([]string{"-euc", both, "sh", r.file("inserts"), r.file("deletes"), "mariadb"}, r.words(replaySchema)...)
-	return exec.Command("sh", words...), nil
+	args := append([]string{"-euc", both, "sh", r.file("inserts"), r.file("deletes"), "mariadb"}, r.arguments(replaySchema)...)
+	return exec.Command("sh", args...), nil
 }
 
 // transactions counts the inserts; a deletion goes with each.

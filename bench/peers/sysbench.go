@@ -9,22 +9,22 @@ import (
 	"strconv"
 )
 
-// sysbench measures MariaDB by prepared statements, on the tables that it makes
-// itself; rumbench uses its own beside them.
+// sysbench is sysbench on MariaDB, with prepared statements on its own table;
+// rumbench has its own beside it.
 type sysbench struct{ mariadb }
 
 const sysbenchSchema = "sbtest"
 
 func (*sysbench) name() string { return "sysbench" }
 
-// connections returns the number that there may be.
+// connections returns the maximum number.
 func (*sysbench) connections() int { return 1000 }
 
 func (*sysbench) tests() []string {
 	return []string{"oltp_point_select", "oltp_read_only", "oltp_update_index", "oltp_read_write", "oltp_insert"}
 }
 
-// limit returns what rumbench promises of point selects.
+// limit returns rumbench's limit for point selects.
 func (*sysbench) limit(test string, clients int) float64 {
 	switch {
 	case test != "oltp_point_select":
@@ -40,7 +40,7 @@ func (s *sysbench) start(ctx context.Context, dir string) (at target, err error)
 		return at, err
 	}
 	if _, err = s.query(ctx, "CREATE DATABASE "+sysbenchSchema+" COLLATE latin1_bin"); err == nil {
-		_, err = run(ctx, exec.Command("sysbench", s.sysbenchWords("oltp_point_select", "prepare")...), nil)
+		_, err = run(ctx, exec.Command("sysbench", s.sysbenchArguments("oltp_point_select", "prepare")...), nil)
 	}
 	if err != nil {
 		err = errors.Join(err, s.stop())
@@ -48,13 +48,14 @@ func (s *sysbench) start(ctx context.Context, dir string) (at target, err error)
 	return s.at, err
 }
 
-func (s *sysbench) sysbenchWords(test string, more ...string) []string {
+func (s *sysbench) sysbenchArguments(test string, more ...string) []string {
 	return append([]string{"--db-driver=mysql", "--mysql-socket=" + s.server.Endpoint().Socket, "--mysql-user=root", "--mysql-db=" + sysbenchSchema,
 		"--tables=1", "--table-size=" + strconv.Itoa(rows), "--rand-type=uniform", test}, more...)
 }
 
 func (s *sysbench) command(_ context.Context, test string, clients, each int) (*exec.Cmd, error) {
-	return exec.Command("sysbench", s.sysbenchWords(test, "--threads="+strconv.Itoa(clients), "--time=0", "--events="+strconv.Itoa(clients*each), "run")...), nil
+	args := s.sysbenchArguments(test, "--threads="+strconv.Itoa(clients), "--time=0", "--events="+strconv.Itoa(clients*each), "run")
+	return exec.Command("sysbench", args...), nil
 }
 
 func (s *sysbench) job(test string, clients, each int) job {
@@ -66,7 +67,7 @@ var transactionsLine = regexp.MustCompile(`transactions:\s+(\d+)`)
 func (*sysbench) transactions(output string, _ int) (int64, error) {
 	m := transactionsLine.FindStringSubmatch(output)
 	if m == nil {
-		return 0, fmt.Errorf("sysbench does not say how many transactions there were:\n%s", output)
+		return 0, fmt.Errorf("sysbench prints no number of transactions:\n%s", output)
 	}
 	return strconv.ParseInt(m[1], 10, 64)
 }
@@ -76,7 +77,7 @@ func sysbenchLoad() job {
 	return job{Workload: "sysbench", Params: map[string]any{"tests": []any{}, "table_size": rows}}
 }
 
-// sysbenchJob returns a test of rumbench's workload sysbench on tables that are there.
+// sysbenchJob returns a test of rumbench's workload sysbench on existing tables.
 func sysbenchJob(at target, test string, clients, each int) job {
 	return job{at, "sysbench", map[string]any{"tests": []any{test}, "clients": []any{clients}, "table_size": rows,
 		"events": each, "load": false, "check": "none"}}

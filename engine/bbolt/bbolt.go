@@ -52,7 +52,8 @@ func newOptions(c engine.Config) (*bolt.Options, float64, error) {
 	switch {
 	case c.Durability == model.DurabilityInterval:
 		return nil, 0, &engine.KnobError{Knob: "durability", Value: string(c.Durability),
-			Reason: "bbolt overwrites free pages and has no log: synced once a second, a crash in between could corrupt its file; it supports none, process and os"}
+			Reason: "bbolt overwrites free pages and has no log: synced once a second, a crash in between could corrupt its file; " +
+				"it supports none, process and os"}
 	case c.Cache != 0:
 		return nil, 0, &engine.KnobError{Knob: "cache",
 			Reason: "bbolt has no cache of its own: it maps its file, and the operating system caches it; leave cache out for this target"}
@@ -61,7 +62,8 @@ func newOptions(c engine.Config) (*bolt.Options, float64, error) {
 	case c.DirectIO != nil && *c.DirectIO:
 		return nil, 0, &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "bbolt maps its file and cannot bypass the page cache"}
 	case c.Page != 0 && (c.Page < 1024 || c.Page > 64<<10 || c.Page&(c.Page-1) != 0):
-		return nil, 0, &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: "the page size must be a power of two from 1 KiB to 64 KiB"}
+		return nil, 0, &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10),
+			Reason: "the page size must be a power of two from 1 KiB to 64 KiB"}
 	}
 	o := *bolt.DefaultOptions
 	o.PageSize = int(c.Page)

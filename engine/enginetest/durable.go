@@ -45,6 +45,7 @@ const (
 
 // testKill: at the levels process and os, commits survive a kill of the process.
 func (s Suite) testKill(t *testing.T) {
+	t.Parallel()
 	if s.Config.Durability == model.DurabilityNone {
 		t.Skip("level none promises nothing")
 	}
@@ -61,6 +62,7 @@ const intervalGrace = 3 * time.Second
 // testKillInterval: at level interval, commits survive a kill some time later,
 // while the process continues to commit.
 func (s Suite) testKillInterval(t *testing.T) {
+	t.Parallel() // it mostly waits
 	s.Config.Durability = model.DurabilityInterval
 	var knob *engine.KnobError
 	if err := s.Engine.Check(s.config(TempDir(t))); errors.As(err, &knob) && knob.Knob == "durability" {

@@ -403,7 +403,8 @@ func (s Suite) testValues(t *testing.T) {
 		Values([]any{math.MinInt64, math.MinInt32, -math.MaxFloat64, model.MicrosValue(-1), "", []byte{}, math.MaxInt64, ""}),
 		Values([]any{-1, -1, math.SmallestNonzeroFloat64, model.MicrosValue(0), "é ÿ €", []byte{0}, 0, " a  b"}),
 		Values([]any{0, 0, nil, nil, nil, nil, nil, nil}),
-		Values([]any{math.MaxInt64, math.MaxInt32, math.MaxFloat64, model.MicrosValue(253402300799999999), "'\"\\;--", long, math.MinInt64, "'\"\\;--0123456789"}),
+		Values([]any{math.MaxInt64, math.MaxInt32, math.MaxFloat64, model.MicrosValue(253402300799999999), "'\"\\;--", long,
+			math.MinInt64, "'\"\\;--0123456789"}),
 	}
 	for _, row := range rows {
 		c.do(model.Op{Kind: model.Insert, Table: "things", Columns: table.ColumnNames(), Rows: 1}, row...)

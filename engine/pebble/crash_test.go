@@ -16,6 +16,7 @@ import (
 // A crash of the operating system leaves what each level promises: the file
 // system keeps what was synced and nothing else.
 func TestOperatingSystemCrash(t *testing.T) {
+	t.Parallel()
 	for level, kept := range map[model.Durability]bool{
 		model.DurabilityNone: false, model.DurabilityProcess: false, model.DurabilityInterval: true, model.DurabilityOS: true,
 	} {
@@ -50,6 +51,7 @@ func TestOperatingSystemCrash(t *testing.T) {
 
 // Nothing is synced without a commit, and a failure is reported by stop.
 func TestSyncer(t *testing.T) {
+	t.Parallel()
 	syncs := make(chan bool, 100)
 	s := startSyncer(func() error { syncs <- true; return errors.New("the device is gone") })
 	s.committed()

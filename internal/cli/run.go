@@ -16,6 +16,7 @@ import (
 
 	"rumbench/internal/campaign"
 	"rumbench/internal/compare"
+	"rumbench/internal/comparison"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/internal/report"
@@ -242,7 +243,7 @@ func execute(ctx context.Context, a *App, c campaign.Config) error {
 		return err
 	}
 	fmt.Fprintln(a.Stdout)
-	return report.CalibrationText(a.Stdout, trials)
+	return comparison.Calibration(a.Stdout, trials)
 }
 
 // summarize writes the report of a campaign into its directory, and prints the

@@ -65,7 +65,8 @@ func TestOverflow(t *testing.T) {
 	d := hist.NewDist()
 	d.Record(1000)
 	d.Record(int64(2 * hist.Longest))
-	if d.Count() != 2 || d.Overflow() != 1 || d.Max() != int64(2*hist.Longest) || d.Percentile(99) != int64(2*hist.Longest) || d.Total() != float64(1000+2*hist.Longest) {
+	if d.Count() != 2 || d.Overflow() != 1 || d.Max() != int64(2*hist.Longest) || d.Percentile(99) != int64(2*hist.Longest) ||
+		d.Total() != float64(1000+2*hist.Longest) {
 		t.Errorf("count %d, overflow %d, max %d, p99 %d, sum %v", d.Count(), d.Overflow(), d.Max(), d.Percentile(99), d.Total())
 	}
 	if hist.NewDist().Total() != 0 || (*hist.Dist)(nil).Total() != 0 {

@@ -178,7 +178,8 @@ func TestLeave(t *testing.T) {
 	c.Take(r, &totals)
 	r.Leave(0, 3000)
 	c.Take(r, &totals)
-	if k := &totals.Kinds[0]; k.GivenUp != 1 || k.Failed.Count() != 1 || k.Failed.Max() != 5000 || k.Unfinished != 1 || k.UnfinishedTime != 3000 || k.Attempts != 1 {
+	if k := &totals.Kinds[0]; k.GivenUp != 1 || k.Failed.Count() != 1 || k.Failed.Max() != 5000 ||
+		k.Unfinished != 1 || k.UnfinishedTime != 3000 || k.Attempts != 1 {
 		t.Errorf("%+v, %d operations given up took %d", k.Counts, k.Failed.Count(), k.Failed.Max())
 	}
 }

@@ -27,7 +27,8 @@ func TestBuckets(t *testing.T) {
 		if !slices.Equal(got.h.Export().Counts, direct.h.Export().Counts) {
 			t.Fatal("the buckets differ")
 		}
-		if got.Least() != direct.Least() || got.Max() != direct.Max() || got.Total() != direct.Total() || got.Overflow() != direct.Overflow() || got.Count() != direct.Count() {
+		if got.Least() != direct.Least() || got.Max() != direct.Max() || got.Total() != direct.Total() ||
+			got.Overflow() != direct.Overflow() || got.Count() != direct.Count() {
 			t.Fatalf("min %d, max %d, sum %v, overflow %d, count %d", got.Least(), got.Max(), got.Total(), got.Overflow(), got.Count())
 		}
 		if used := len(h.pages) - 1; used != len(h.free) {

@@ -135,7 +135,8 @@ func TestBurstOfArrivals(t *testing.T) {
 func TestArrivalsRefused(t *testing.T) {
 	nan := math.NaN()
 	for _, a := range []pace.Arrivals{
-		{}, {Segments: []pace.Segment{{0, 1, 1}}}, {Segments: []pace.Segment{{1, -1, 1}}}, {Segments: []pace.Segment{{1, 1, nan}}}, {Segments: []pace.Segment{{nan, 1, 1}}},
+		{}, {Segments: []pace.Segment{{0, 1, 1}}}, {Segments: []pace.Segment{{1, -1, 1}}},
+		{Segments: []pace.Segment{{1, 1, nan}}}, {Segments: []pace.Segment{{nan, 1, 1}}},
 		{Segments: []pace.Segment{{1, 0, 0}}}, {Segments: []pace.Segment{{1, math.Inf(1), 1}}}, {Kind: "waves", Segments: []pace.Segment{{1, 1, 1}}},
 	} {
 		if _, err := a.Schedule(0); err == nil {

@@ -2,15 +2,15 @@ package plain
 
 import "strings"
 
-// Mark returns a line of what somebody wrote, indented, with a caret below a
-// column of it, from 1. It begins with a line end.
+// Mark returns a line of input, indented, with a caret below a column of it,
+// counted from 1. It begins with a newline.
 func Mark(line string, column int) string {
 	var margin strings.Builder
 	for _, r := range line {
 		if column--; column <= 0 {
 			break
 		}
-		if r != '\t' { // which is as wide above as below
+		if r != '\t' { // a tab is as wide above as below
 			r = ' '
 		}
 		margin.WriteRune(r)

@@ -50,7 +50,7 @@ type MissingError struct {
 	Reason string   // why what was found is not it; "": nothing was found
 }
 
-// Error returns the message.
+// Error implements error.
 func (e *MissingError) Error() string {
 	switch {
 	case e.Reason != "":
@@ -68,7 +68,7 @@ type ProbeError struct {
 	Err  error
 }
 
-// Error returns the message.
+// Error implements error.
 func (e *ProbeError) Error() string {
 	return fmt.Sprintf("read the version of %s: %v", e.Path, e.Err)
 }

@@ -43,7 +43,8 @@ func TestProbe(t *testing.T) {
 func TestLook(t *testing.T) {
 	dir := t.TempDir()
 	path, log := filepath.Join(dir, "postgres"), filepath.Join(dir, "log")
-	script := "#!/bin/sh\necho \"$1\" >> " + log + "\ncase $1 in --version) echo 'postgres (PostgreSQL) 15.3';; *) printf 'work_mem\\tuser\\nfsync\\tsighup\\n';; esac\n"
+	script := "#!/bin/sh\necho \"$1\" >> " + log + "\n" +
+		"case $1 in --version) echo 'postgres (PostgreSQL) 15.3';; *) printf 'work_mem\\tuser\\nfsync\\tsighup\\n';; esac\n"
 	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}

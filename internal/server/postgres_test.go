@@ -98,7 +98,8 @@ func TestSharedMemoryOfOthers(t *testing.T) {
 	}
 	copied := enginetest.TempDir(t)
 	for _, dir := range []string{"data", "run"} {
-		if err := os.CopyFS(filepath.Join(copied, dir), os.DirFS(filepath.Join(s.Dir, dir))); err != nil && !strings.Contains(err.Error(), "invalid") { // its socket
+		err := os.CopyFS(filepath.Join(copied, dir), os.DirFS(filepath.Join(s.Dir, dir)))
+		if err != nil && !strings.Contains(err.Error(), "invalid") { // its socket
 			t.Fatal(err)
 		}
 	}

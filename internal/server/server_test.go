@@ -138,7 +138,8 @@ func TestDied(t *testing.T) {
 		s.Wait(time.Minute)
 		err := s.Died()
 		var died *DiedError
-		if !errors.As(err, &died) || !strings.Contains(err.Error(), "signal: killed; its last words: ") || !strings.Contains(died.Hint(), "killed from outside") {
+		if !errors.As(err, &died) || !strings.Contains(err.Error(), "signal: killed; its last words: ") ||
+			!strings.Contains(died.Hint(), "killed from outside") {
 			t.Errorf("%s: %v", k, err)
 		}
 		if err := s.Stop(); err == nil {
@@ -420,8 +421,9 @@ func TestVersions(t *testing.T) {
 func TestListens(t *testing.T) {
 	names := map[string]string{MariaDB: "bind_address", Postgres: "listen_addresses"}
 	for _, k := range installedKinds(t) {
+		dir := enginetest.TempDir(t) // both on the same data, as making it takes seconds
 		for _, at := range []string{"", "127.0.0.2"} {
-			c := Config{Kind: k}
+			c := Config{Kind: k, Dir: dir}
 			want := "127.0.0.1"
 			if at != "" {
 				c.Settings, want = []Setting{{names[k], at}}, at

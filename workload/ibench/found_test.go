@@ -10,7 +10,7 @@ import (
 	"rumbench/workload"
 )
 
-// How many entries there are from a value on follows from the values alone.
+// beyond follows from the number of distinct values.
 func TestBeyond(t *testing.T) {
 	const rows = 1_000_000
 	r := mustRun(t, "", nil)
@@ -33,8 +33,8 @@ func TestBeyond(t *testing.T) {
 	}
 }
 
-// work runs a step's clients of one group, so many operations each, and sums up
-// what they found.
+// work runs one client of a group for a number of operations and sums what they
+// found.
 func work(t *testing.T, db engine.DB, step *workload.Step, group int, operations int64) (sum workload.Total) {
 	t.Helper()
 	ctx := context.Background()
@@ -68,8 +68,8 @@ func work(t *testing.T, db engine.DB, step *workload.Step, group int, operations
 	return sum
 }
 
-// Queries find the rows that they have to find: all after a load, and few when
-// hardly any are left.
+// Queries find the expected rows: all after a load, and few when hardly any are
+// left.
 func TestQueriesFind(t *testing.T) {
 	ctx := context.Background()
 	const rows = 20_000

@@ -1,9 +1,9 @@
-// Package ibench is the insert benchmark: inserts in the order of the primary
-// key into a table with three secondary indexes whose keys come in random
-// order, then range and point queries beside writers of a fixed rate.
+// Package ibench is the insert benchmark: inserts in primary key order into a
+// table with three secondary indexes on random values, then range and point
+// queries with concurrent writers of a fixed rate.
 //
-// It was defined by Tokutek and made known by Mark Callaghan; docs/ibench.md
-// tells the history, the sources and in what this implementation differs.
+// It was defined by Tokutek and popularised by Mark Callaghan; docs/ibench.md
+// has its history and sources, and how this implementation differs.
 package ibench
 
 import (
@@ -20,7 +20,7 @@ import (
 // Workload is the workload, for the registry.
 type Workload struct{}
 
-// The forms: which steps there are, and how they are called.
+// The forms: the steps and their names.
 const (
 	form2016 = "2016"
 	form2020 = "2020"
@@ -37,54 +37,54 @@ const (
 func (Workload) Info() workload.Info {
 	return workload.Info{
 		Name:    "ibench",
-		Doc:     "The insert benchmark: random maintenance of secondary indexes, then queries beside writers of a fixed rate.",
+		Doc:     "The insert benchmark: random maintenance of secondary indexes, then queries with concurrent writers of a fixed rate.",
 		Params:  params,
 		Presets: presets,
 	}
 }
 
 var params = []workload.Param{
-	{Name: "form", Type: workload.StringParam, Default: form2023, Enum: []string{form2023, form2020, form2016}, Doc: "the sequence of steps: of 2023 and later (l.i0 l.x l.i1 l.i2 settle qr… qp…), of 2020 (l.i0 l.x l.i1 q…) or of 2016 (l q…)"},
-	{Name: "schema", Type: workload.StringParam, Default: schema2023, Enum: []string{schema2023, schemaClassic}, Doc: "index definitions and prices of December 2023 and later, or those before (classic); results of the two are not comparable"},
-	{Name: "steps", Type: workload.StringsParam, Default: []string{}, Doc: "run only these steps; on an existing database (data:) any of them"},
-	{Name: "clients", Type: workload.IntParam, Default: int64(1), Min: 1, Max: 4096, Doc: "clients; each has a writer, a deleter and a query connection as the step needs them"},
-	{Name: "one_table", Type: workload.BoolParam, Default: false, Doc: "all clients share one table; without it each has its own. Not with deletes"},
+	{Name: "form", Type: workload.StringParam, Default: form2023, Enum: []string{form2023, form2020, form2016}, Doc: "the sequence of steps: since 2023 (l.i0 l.x l.i1 l.i2 settle qr… qp…), of 2020 (l.i0 l.x l.i1 q…) or of 2016 (l q…)"},
+	{Name: "schema", Type: workload.StringParam, Default: schema2023, Enum: []string{schema2023, schemaClassic}, Doc: "index definitions and prices: since December 2023, or before (classic); results of the two are not comparable"},
+	{Name: "steps", Type: workload.StringsParam, Default: []string{}, Doc: "run only these steps; on an existing database (data:) any of them may be named"},
+	{Name: "clients", Type: workload.IntParam, Default: int64(1), Min: 1, Max: 4096, Doc: "number of clients; each has a writer, a deleter and a query connection as needed by the step"},
+	{Name: "one_table", Type: workload.BoolParam, Default: false, Doc: "all clients share one table, instead of one each; not with deletes"},
 	{Name: "rows", Type: workload.IntParam, Default: int64(1_000_000), Unit: "rows per client", Min: 1, Max: maxRows, Doc: "rows loaded by the first step"},
-	{Name: "write_rows", Type: workload.IntParam, Default: int64(1_000_000), Unit: "rows per client", Min: 0, Max: maxRows, Doc: "rows inserted with indexes present: four fifths by l.i1, one fifth by l.i2 (form 2020: all by l.i1)"},
-	{Name: "query_seconds", Type: workload.FloatParam, Default: 300.0, Unit: "s", Min: 0.1, Doc: "planned length of every query step"},
+	{Name: "write_rows", Type: workload.IntParam, Default: int64(1_000_000), Unit: "rows per client", Min: 0, Max: maxRows, Doc: "rows inserted with indexes: 80 % by l.i1, 20 % by l.i2 (form 2020: all by l.i1)"},
+	{Name: "query_seconds", Type: workload.FloatParam, Default: 300.0, Unit: "s", Min: 0.1, Doc: "planned duration of every query step"},
 	{Name: "rates", Type: workload.IntsParam, Default: []int64{100, 500, 1000}, Unit: "rows/s per client", Min: 1, Doc: "rates of the writers in the query steps"},
-	{Name: "loops", Type: workload.IntParam, Default: int64(1), Min: 1, Max: 10, Doc: "how often each rate is run (form 2020)"},
-	{Name: "bound", Type: workload.StringParam, Default: "work", Enum: []string{"work", "time"}, Doc: "query steps end when the writers have inserted rate × query_seconds rows (work: longer if the rate cannot be held) or after query_seconds (time)"},
-	{Name: "pace", Type: workload.StringParam, Default: string(pace.Even), Enum: pace.Kinds(), Doc: "how writers with a rate spread their batches over a second; burst is what the original does"},
-	{Name: "deletes", Type: workload.BoolParam, Default: true, Doc: "delete the oldest row for every row inserted once the indexes exist, so that the table keeps its size"},
-	{Name: "load_batch", Type: workload.IntParam, Default: int64(100), Unit: "rows", Min: 1, Max: 10_000, Doc: "rows per commit of the first steps"},
-	{Name: "write_batch", Type: workload.IntParam, Default: int64(50), Unit: "rows", Min: 1, Max: 10_000, Doc: "rows per commit of l.i1 and of the writers beside queries; not more than the rate"},
+	{Name: "loops", Type: workload.IntParam, Default: int64(1), Min: 1, Max: 10, Doc: "number of runs of each rate (form 2020)"},
+	{Name: "bound", Type: workload.StringParam, Default: "work", Enum: []string{"work", "time"}, Doc: "query steps end when the writers have inserted rate × query_seconds rows (work: later if the rate is missed) or after query_seconds (time)"},
+	{Name: "pace", Type: workload.StringParam, Default: string(pace.Even), Enum: pace.Kinds(), Doc: "how paced writers spread their batches over a second; the original uses burst"},
+	{Name: "deletes", Type: workload.BoolParam, Default: true, Doc: "once the indexes exist, delete the oldest row for every row inserted, so that the table keeps its size"},
+	{Name: "load_batch", Type: workload.IntParam, Default: int64(100), Unit: "rows", Min: 1, Max: 10_000, Doc: "rows per commit of the load"},
+	{Name: "write_batch", Type: workload.IntParam, Default: int64(50), Unit: "rows", Min: 1, Max: 10_000, Doc: "rows per commit of l.i1 and of the writers in query steps; at most the rate"},
 	{Name: "small_batch", Type: workload.IntParam, Default: int64(5), Unit: "rows", Min: 1, Max: 10_000, Doc: "rows per commit of l.i2"},
-	{Name: "secondary", Type: workload.IntParam, Default: int64(3), Min: 0, Max: 3, Doc: "how many of the three secondary indexes there are"},
-	{Name: "index_build", Type: workload.StringParam, Default: "each", Enum: []string{"each", "together"}, Doc: "build the indexes with one statement each, or all with one"},
+	{Name: "secondary", Type: workload.IntParam, Default: int64(3), Min: 0, Max: 3, Doc: "number of secondary indexes"},
+	{Name: "index_build", Type: workload.StringParam, Default: "each", Enum: []string{"each", "together"}, Doc: "build the indexes with one statement each, or together with one"},
 	{Name: "rows_per_query", Type: workload.IntParam, Default: int64(10), Min: 1, Max: 10_000, Doc: "entries fetched by a range query, keys by a point query"},
-	{Name: "cashregisters", Type: workload.IntParam, Default: int64(1000), Min: 1, Max: math.MaxInt32, Doc: "distinct cash registers"},
-	{Name: "products", Type: workload.IntParam, Default: int64(10_000), Min: 1, Max: math.MaxInt32, Doc: "distinct products"},
-	{Name: "customers", Type: workload.IntParam, Default: int64(100_000), Min: 1, Max: math.MaxInt32, Doc: "distinct customers"},
-	{Name: "max_price", Type: workload.IntParam, Default: int64(500), Min: 1, Max: math.MaxInt32, Doc: "prices are below this"},
-	{Name: "data_min", Type: workload.IntParam, Default: int64(10), Unit: "bytes", Min: 0, Max: maxData, Doc: "least length of the data column"},
-	{Name: "data_max", Type: workload.IntParam, Default: int64(20), Unit: "bytes", Min: 0, Max: maxData, Doc: "greatest length of the data column"},
-	{Name: "data_random_pct", Type: workload.IntParam, Default: int64(50), Unit: "%", Min: 0, Max: 100, Doc: "share of the data column that cannot be compressed"},
-	{Name: "clock_rows", Type: workload.IntParam, Default: int64(10_000), Unit: "rows", Min: 1, Doc: "rows of a table per second of the clock that fills dateandtime; it is not the wall clock, so that a seed gives the same rows always"},
-	{Name: "resync", Type: workload.IntParam, Default: int64(1000), Min: 0, Doc: "a deleter reads the least key anew after so many statements; 0: never"},
-	{Name: "max_every", Type: workload.IntParam, Default: int64(100), Min: 1, Doc: "a point query client reads the greatest key anew after so many queries"},
-	{Name: "settle_floor", Type: workload.DurationParam, Default: -time.Second, Min: -1, Doc: "least length of the settle step; negative: 60 s and a second per million rows loaded, at most 1200 s"},
-	{Name: "check", Type: workload.StringParam, Default: "each", Enum: []string{"each", "last", "none"}, Doc: "after which steps the rows of all tables are counted; counting reads them, outside of the measured window"},
+	{Name: "cashregisters", Type: workload.IntParam, Default: int64(1000), Min: 1, Max: math.MaxInt32, Doc: "number of cash registers"},
+	{Name: "products", Type: workload.IntParam, Default: int64(10_000), Min: 1, Max: math.MaxInt32, Doc: "number of products"},
+	{Name: "customers", Type: workload.IntParam, Default: int64(100_000), Min: 1, Max: math.MaxInt32, Doc: "number of customers"},
+	{Name: "max_price", Type: workload.IntParam, Default: int64(500), Min: 1, Max: math.MaxInt32, Doc: "upper limit of prices, exclusive"},
+	{Name: "data_min", Type: workload.IntParam, Default: int64(10), Unit: "bytes", Min: 0, Max: maxData, Doc: "minimum length of the data column"},
+	{Name: "data_max", Type: workload.IntParam, Default: int64(20), Unit: "bytes", Min: 0, Max: maxData, Doc: "maximum length of the data column"},
+	{Name: "data_random_pct", Type: workload.IntParam, Default: int64(50), Unit: "%", Min: 0, Max: 100, Doc: "incompressible share of the data column"},
+	{Name: "clock_rows", Type: workload.IntParam, Default: int64(10_000), Unit: "rows", Min: 1, Doc: "rows of a table per second of the clock of dateandtime, which is not the wall clock, so that a seed always gives the same rows"},
+	{Name: "resync", Type: workload.IntParam, Default: int64(1000), Min: 0, Doc: "number of statements after which a deleter reads the least key again; 0: never"},
+	{Name: "max_every", Type: workload.IntParam, Default: int64(100), Min: 1, Doc: "number of queries after which a point query client reads the greatest key again"},
+	{Name: "settle_floor", Type: workload.DurationParam, Default: -time.Second, Min: -1, Doc: "minimum duration of the settle step; negative: 60 s plus 1 s per million rows loaded, at most 1200 s"},
+	{Name: "check", Type: workload.StringParam, Default: "each", Enum: []string{"each", "last", "none"}, Doc: "steps after which the rows of all tables are counted, outside the measured window; this reads them"},
 }
 
-// maxRows is far more than anybody will load, and far less than would overflow.
+// maxRows is more than any real load, and too little to overflow.
 const maxRows = 1e12
 
 // maxData is the width of the data column.
 const maxData = 4000
 
 var presets = []workload.Preset{
-	{Name: "quick", Doc: "about a minute per engine on two cores: to see that everything works, and the shape of the differences", Values: map[string]any{
+	{Name: "quick", Doc: "about a minute per engine on two cores: a first test that shows the shape of the differences", Values: map[string]any{
 		"rows": int64(500_000), "write_rows": int64(80_000), "query_seconds": 3.0, "settle_floor": time.Second,
 	}},
 	{Name: "cached", Doc: "the database fits in memory (the published runs of November 2025: 8 cores, 32 GB)", Values: map[string]any{
@@ -93,7 +93,7 @@ var presets = []workload.Preset{
 	{Name: "io-bound", Doc: "the database is several times larger than memory (the published runs of November 2025: 8 cores, 32 GB)", Values: map[string]any{
 		"rows": int64(800_000_000), "write_rows": int64(5_000_000), "query_seconds": 1800.0, "check": "last",
 	}},
-	{Name: "2020", Doc: "the form of July 2020: eight clients, every rate twice, no deletes", Values: map[string]any{
+	{Name: "2020", Doc: "the form of July 2020: eight clients, two runs of every rate, no deletes", Values: map[string]any{
 		"form": form2020, "schema": schemaClassic, "clients": int64(8), "rows": int64(10_000_000), "write_rows": int64(1_000_000),
 		"query_seconds": 1800.0, "rates": []int64{100, 200, 400, 600, 800, 1000}, "loops": int64(2), "deletes": false, "check": "last",
 	}},
@@ -103,18 +103,22 @@ var presets = []workload.Preset{
 	}},
 }
 
-// New makes a run.
+// New returns a run.
 func (Workload) New(p workload.Params) (workload.Run, error) {
 	r := &run{p: p, form: p.String("form"), classic: p.String("schema") == schemaClassic, clients: int(p.Int("clients"))}
 	switch {
 	case p.Int("data_min") > p.Int("data_max"):
-		return nil, &workload.ParamError{Param: "data_min", Reason: fmt.Sprintf("%d is above data_max %d", p.Int("data_min"), p.Int("data_max")), Hint: "lower data_min or raise data_max"}
+		return nil, &workload.ParamError{Param: "data_min",
+			Reason: fmt.Sprintf("%d is above data_max %d", p.Int("data_min"), p.Int("data_max")), Hint: "lower data_min or raise data_max"}
 	case p.Bool("one_table") && p.Bool("deletes") && r.clients > 1:
-		return nil, &workload.ParamError{Param: "one_table", Reason: "clients that delete from one table would take each other's rows", Hint: "set deletes: false, or leave one_table out"}
+		return nil, &workload.ParamError{Param: "one_table",
+			Reason: "clients that delete from one table would delete each other's rows", Hint: "set deletes: false, or remove one_table"}
 	case p.Int("rows") < p.Int("load_batch"):
-		return nil, &workload.ParamError{Param: "rows", Reason: fmt.Sprintf("%d rows are less than one load_batch of %d", p.Int("rows"), p.Int("load_batch")), Hint: "raise rows or lower load_batch"}
+		return nil, &workload.ParamError{Param: "rows",
+			Reason: fmt.Sprintf("%d rows are fewer than one load_batch of %d", p.Int("rows"), p.Int("load_batch")), Hint: "raise rows or lower load_batch"}
 	case p.Bool("deletes") && p.Int("rows") < 20*max(p.Int("write_batch"), p.Int("small_batch")):
-		return nil, &workload.ParamError{Param: "rows", Reason: fmt.Sprintf("%d rows are too few to be deleted in batches of %d", p.Int("rows"), p.Int("write_batch")), Hint: "raise rows to at least 20 batches"}
+		return nil, &workload.ParamError{Param: "rows",
+			Reason: fmt.Sprintf("%d rows are too few for deletes in batches of %d", p.Int("rows"), p.Int("write_batch")), Hint: "raise rows to at least 20 batches"}
 	}
 	r.tables = r.clients
 	if p.Bool("one_table") {
@@ -133,7 +137,7 @@ type run struct {
 	steps   []workload.Step
 }
 
-// choose builds the steps and keeps those that are asked for.
+// choose builds the steps and keeps those of parameter steps.
 func (r *run) choose() error {
 	r.steps = r.allSteps()
 	want := r.p.Strings("steps")
@@ -146,7 +150,8 @@ func (r *run) choose() error {
 	}
 	for _, w := range want {
 		if !slices.Contains(names, w) {
-			return &workload.ParamError{Param: "steps", Reason: fmt.Sprintf("there is no step %q", w), Hint: fmt.Sprintf("the steps of form %s are %v", r.form, names)}
+			return &workload.ParamError{Param: "steps",
+				Reason: fmt.Sprintf("there is no step %q", w), Hint: fmt.Sprintf("the steps of form %s are %v", r.form, names)}
 		}
 	}
 	r.steps = slices.DeleteFunc(r.steps, func(s workload.Step) bool { return !slices.Contains(want, s.Name) })
@@ -155,11 +160,11 @@ func (r *run) choose() error {
 
 func (r *run) Steps() []workload.Step { return r.steps }
 
-// Needs is empty: every step is made of single operations.
+// Needs returns nothing: operations are single statements.
 func (r *run) Needs() []model.Capability { return nil }
 
-// Estimate adds up what the steps insert; with deletes the tables keep the
-// size of the load.
+// Estimate sums what the steps insert; with deletes the tables keep the size of
+// the load.
 func (r *run) Estimate() workload.Live {
 	rows := r.p.Int("rows") + r.p.Int("load_batch")
 	if !r.p.Bool("deletes") {
@@ -173,8 +178,8 @@ func (r *run) Estimate() workload.Live {
 	return r.live(rows*int64(r.clients), true)
 }
 
-// tableRows returns how many rows the load puts into a table. Afterwards a table has
-// as many, or more: as many are deleted as are inserted, or none.
+// tableRows returns the number of rows that are loaded into a table. Later steps
+// keep it, with deletes, or increase it.
 func (r *run) tableRows() int64 { return r.p.Int("rows") * int64(r.clients/r.tables) }
 
 func (r *run) stepsPerRate() int {

@@ -14,13 +14,8 @@ import (
 	"rumbench/workload"
 )
 
-func newRun(t *testing.T, preset string, given map[string]any) (*run, error) {
-	t.Helper()
-	p, err := Workload{}.Info().Resolve(preset, given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Workload{}.New(p)
+func newRun(preset string, given map[string]any) (*run, error) {
+	r, err := workload.NewRun(Workload{}, preset, given)
 	if err != nil {
 		return nil, err
 	}
@@ -29,20 +24,20 @@ func newRun(t *testing.T, preset string, given map[string]any) (*run, error) {
 
 func mustRun(t *testing.T, preset string, given map[string]any) *run {
 	t.Helper()
-	r, err := newRun(t, preset, given)
+	r, err := newRun(preset, given)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func maker(r *run, step string, client int) rowMaker {
+func maker(r *run, step string, client int) generator {
 	s := &stage{run: r, plan: &plan{Step: workload.Step{Name: step}}, env: workload.Env{Seed: 7}}
 	s.text = gen.NewText(gen.NewStream(7), r.p.Int("data_min"), r.p.Int("data_max"), 0.5)
-	return s.newRowMaker(client, 0)
+	return s.newGenerator(client, 0)
 }
 
-// The positions in a row as it is inserted.
+// The positions of columns in an inserted row.
 const (
 	atTime = iota
 	atRegister
@@ -52,7 +47,7 @@ const (
 	atData
 )
 
-// The values are uniform over their exact domains, and independent.
+// The values are uniform over their domains, and independent.
 func TestValues(t *testing.T) {
 	const rows = 1_000_000
 	m := maker(mustRun(t, "", nil), "l.i0", 0)
@@ -91,7 +86,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// The classic price goes with the customer: (U·500 + customer)/100, two decimals.
+// The classic price depends on the customer: (U·500 + customer)/100, two decimals.
 func TestClassicPrice(t *testing.T) {
 	m := maker(mustRun(t, "", map[string]any{"schema": schemaClassic}), "l", 0)
 	greatest := 0.0
@@ -111,7 +106,7 @@ func TestClassicPrice(t *testing.T) {
 	}
 }
 
-// One seed makes the same rows for a client of a step, and others elsewhere.
+// A seed gives the same rows for a client of a step, and others elsewhere.
 func TestRowsAreRepeatable(t *testing.T) {
 	rows := func(step string, client int) string {
 		m := maker(mustRun(t, "", nil), step, client)
@@ -125,14 +120,14 @@ func TestRowsAreRepeatable(t *testing.T) {
 	}
 	first := rows("l.i0", 0)
 	if first != rows("l.i0", 0) {
-		t.Error("the same client makes other rows")
+		t.Error("the rows of a client are not repeatable")
 	}
 	if first == rows("l.i0", 1) || first == rows("l.i1", 0) {
-		t.Error("another client or step makes the same rows")
+		t.Error("another client or step has the same rows")
 	}
 }
 
-// All rows of a batch have one time, which moves on with the table.
+// All rows of a batch have the same time, which advances with the table.
 func TestClock(t *testing.T) {
 	m := maker(mustRun(t, "", map[string]any{"clock_rows": int64(100)}), "l.i0", 0)
 	var b batch
@@ -145,7 +140,7 @@ func TestClock(t *testing.T) {
 			}
 		}
 		if b.args[atTime].Int() < last {
-			t.Fatal("time runs backwards")
+			t.Fatal("time decreases")
 		}
 		last = b.args[atTime].Int()
 	}
@@ -177,7 +172,7 @@ func TestStepSequences(t *testing.T) {
 	}
 }
 
-// The work of the steps is that of the published runs.
+// The steps do the work of the published runs.
 func TestWork(t *testing.T) {
 	type work struct{ inserts, deletes int64 }
 	r := mustRun(t, "cached", nil)
@@ -202,7 +197,8 @@ func TestWork(t *testing.T) {
 					t.Errorf("%s: queries are not a closed loop", s.Name)
 				}
 			}
-			if rate := g.Rate * float64(g.RowsPerOp); strings.HasPrefix(s.Name, "q") && g.Name != "query" && rate != map[string]float64{"qr100": 100, "qp1000": 1000}[s.Name] {
+			if rate := g.Rate * float64(g.RowsPerOp); strings.HasPrefix(s.Name, "q") && g.Name != "query" &&
+				rate != map[string]float64{"qr100": 100, "qp1000": 1000}[s.Name] {
 				t.Errorf("%s: %s has a rate of %v rows/s", s.Name, g.Name, rate)
 			}
 		}
@@ -215,11 +211,11 @@ func TestWork(t *testing.T) {
 func TestTimeBound(t *testing.T) {
 	for _, s := range mustRun(t, "quick", map[string]any{"bound": "time"}).Steps() {
 		if strings.HasPrefix(s.Name, "q") && s.Seconds != 3 {
-			t.Errorf("%s lasts %v s", s.Name, s.Seconds)
+			t.Errorf("%s takes %v s", s.Name, s.Seconds)
 		}
 		for _, g := range s.Groups {
 			if strings.HasPrefix(s.Name, "q") && g.Work != 0 {
-				t.Errorf("%s: group %s has work beside its time", s.Name, g.Name)
+				t.Errorf("%s: group %s has both work and time", s.Name, g.Name)
 			}
 		}
 	}
@@ -260,7 +256,7 @@ func TestRefusals(t *testing.T) {
 		"rows":      {"rows": int64(10)},
 		"steps":     {"steps": []string{"qr7"}},
 	} {
-		_, err := newRun(t, "", given)
+		_, err := newRun("", given)
 		var p *workload.ParamError
 		if !errors.As(err, &p) || p.Param != name || p.Hint == "" {
 			t.Errorf("%v: %v", given, err)
@@ -268,7 +264,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Inserts and deletes of a table are never more than eight batches apart.
+// Inserts and deletes of a table are at most eight batches apart.
 func TestLead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stage{run: &run{}, plan: &plan{roles: []role{writer, deleter}}, tables: []*table{{}}}
@@ -300,7 +296,7 @@ func TestLead(t *testing.T) {
 	})
 }
 
-// User bytes are those of the columns, and of the columns and key of entries.
+// User bytes are those of rows, and of the columns and key of index entries.
 func TestLiveBytes(t *testing.T) {
 	r := mustRun(t, "", nil)
 	if got := r.live(1000, false).Bytes; got != 1000*(8+8+4*4+15) {

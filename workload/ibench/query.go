@@ -10,20 +10,20 @@ import (
 	"rumbench/workload"
 )
 
-// rangeQuery reads the first entries of an index from a value on.
+// rangeQuery reads the first entries of an index at or after a value.
 type rangeQuery struct {
 	name    string
 	index   string // "" is the primary key
 	columns []string
 	lower   model.Bound
-	// start draws the value.
+	// start draws the start value.
 	start func(s gen.Stream, i uint64) model.Value
-	// values is how many values the first column has, from 0 on, all as often;
-	// 0: so many that an end of the index is hardly ever met.
+	// values is the number of distinct values of the first column, from 0,
+	// uniformly distributed; 0: too many to reach the end of the index.
 	values int64
 }
 
-// beyond returns how many entries there are, in a table of so many rows, from a value on.
+// beyond returns the number of entries from a start value on in a table of rows.
 func (q *rangeQuery) beyond(start model.Value, rows int64) int64 {
 	if q.values == 0 {
 		return rows
@@ -35,8 +35,7 @@ func (q *rangeQuery) beyond(start model.Value, rows int64) int64 {
 	return rows * (q.values - first) / q.values
 }
 
-// rangeQueries returns the types of range queries, in the order of the indexes
-// that they read.
+// rangeQueries returns the types of range queries in the order of their indexes.
 func (r *run) rangeQueries() []rangeQuery {
 	whole := func(n int64) func(gen.Stream, uint64) model.Value {
 		return func(s gen.Stream, i uint64) model.Value { return model.IntValue(s.Uniform(i, n)) }
@@ -57,8 +56,9 @@ func (r *run) rangeQueries() []rangeQuery {
 	short := map[string]string{"marketsegment": "market", "registersegment": "register", "pdc": "pdc"}
 	var out []rangeQuery
 	for _, ix := range r.indexes() {
-		q := rangeQuery{name: short[ix.name], index: ix.name, columns: ix.columns, lower: model.Inclusive, start: starts[ix.columns[0]], values: values[ix.columns[0]]}
-		if ix.columns[0] == colRegister {
+		first := ix.columns[0]
+		q := rangeQuery{name: short[ix.name], index: ix.name, columns: ix.columns, lower: model.Inclusive, start: starts[first], values: values[first]}
+		if first == colRegister {
 			q.lower = model.Exclusive // as in the original
 		}
 		out = append(out, q)
@@ -69,11 +69,11 @@ func (r *run) rangeQueries() []rangeQuery {
 	return out
 }
 
-// rangeClient asks range queries of random type.
+// rangeClient executes range queries of random type.
 type rangeClient struct {
 	table   *table
-	limit   int64 // entries that a query reads
-	rows    int64 // that the table has to have
+	limit   int64 // entries per query
+	rows    int64 // expected in the table
 	results bool
 	queries []rangeQuery
 	stmts   []engine.Stmt
@@ -84,7 +84,7 @@ type rangeClient struct {
 	result  engine.Result
 }
 
-func (s *stage) newRanger(ctx context.Context, t *table, seat workload.Seat) (workload.Client, error) {
+func (s *stage) newRangeClient(ctx context.Context, t *table, seat workload.Seat) (workload.Client, error) {
 	stream := gen.NewStream(s.env.Seed, "ibench", s.plan.Name, "query").Sub(uint64(seat.Client))
 	c := &rangeClient{
 		table: t, queries: s.rangeQueries(), which: stream.Sub(0),
@@ -108,7 +108,7 @@ func (s *stage) newRanger(ctx context.Context, t *table, seat workload.Seat) (wo
 	return c, nil
 }
 
-// key draws a key among those that the step began with.
+// key draws a key among those that existed when the step began.
 func (c *rangeClient) key(s gen.Stream, i uint64) model.Value {
 	first := c.table.firstID.Load()
 	return model.IntValue(first + s.Uniform(i, max(c.table.lastID-first+1, 1)))
@@ -129,16 +129,16 @@ func (c *rangeClient) Do(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-// expected returns how many entries there are from the start of the query of type k on.
+// expected returns the number of entries from the start of query type k on.
 func (c *rangeClient) expected(k int) int64 {
 	q := &c.queries[k]
-	if q.index == "" { // by key, up to the greatest one that the step began with
+	if q.index == "" { // by key, up to the greatest one when the step began
 		return c.table.lastID - c.arg[0].Int() + 1
 	}
 	return q.beyond(c.arg[0], c.rows)
 }
 
-// pointColumns are what a point query fetches.
+// pointColumns are the columns of a point query.
 var pointColumns = []string{colID, colProduct, colData}
 
 // pointClient reads rows by lists of random keys.
@@ -152,13 +152,13 @@ type pointClient struct {
 	every   int64
 	since   int64
 	args    []model.Value
-	drawn   []int64 // the keys, to count the different ones
+	drawn   []int64 // the keys, to count the distinct ones
 	results bool
 	result  engine.Result
 	newest  engine.Result
 }
 
-func (s *stage) newPointer(ctx context.Context, t *table, seat workload.Seat) (workload.Client, error) {
+func (s *stage) newPointClient(ctx context.Context, t *table, seat workload.Seat) (workload.Client, error) {
 	n := int(s.p.Int("rows_per_query"))
 	c := &pointClient{
 		table: t, last: t.lastID, every: s.p.Int("max_every"), args: make([]model.Value, n), drawn: make([]int64, n), results: s.env.Results,
@@ -199,8 +199,8 @@ func (c *pointClient) Do(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-// count counts the rows that were looked for. A key that was drawn twice may
-// have given its row twice.
+// count sets the rows expected and found. A repeated key may have returned its
+// row twice.
 func (c *pointClient) count(out *workload.Outcome, expected, found int64) {
 	if c.results {
 		out.Expected, out.Found = expected, min(found, expected)

@@ -8,27 +8,27 @@ import (
 	"rumbench/model"
 )
 
-// epoch is the first second of the clock that fills dateandtime.
+// epoch is the first second of the clock of dateandtime.
 const epoch = 1_577_836_800 // 2020-01-01
 
-// rowMaker makes the rows of one client in one step: row i is a function of
-// the seed, the step, the client and i.
-type rowMaker struct {
+// generator generates the rows of one client in one step: row i is a function of
+// seed, step, client and i.
+type generator struct {
 	register, product, customer, price gen.Stream
 	data                               *gen.Text
 
 	registers, products, customers, maxPrice int64
 	classic                                  bool
 	clockRows                                int64
-	base                                     int64 // number of the table's row before the first
-	sharers                                  int64 // clients that insert into the table
+	base                                     int64 // number of the table's last row before the step
+	sharers                                  int64 // clients that share the table
 }
 
-func (s *stage) newRowMaker(client int, base int64) rowMaker {
+func (s *stage) newGenerator(client int, base int64) generator {
 	stream := func(column string) gen.Stream {
 		return gen.NewStream(s.env.Seed, "ibench", s.plan.Name, "insert", column).Sub(uint64(client))
 	}
-	return rowMaker{
+	return generator{
 		register: stream(colRegister), product: stream(colProduct), customer: stream(colCustomer), price: stream(colPrice),
 		data:      s.text.With(stream(colData)),
 		registers: s.p.Int("cashregisters"), products: s.p.Int("products"), customers: s.p.Int("customers"), maxPrice: s.p.Int("max_price"),
@@ -36,8 +36,9 @@ func (s *stage) newRowMaker(client int, base int64) rowMaker {
 	}
 }
 
-// append appends row i to a batch; all rows of a batch have the time of the first.
-func (m *rowMaker) append(args []model.Value, text []byte, i, first int64) ([]model.Value, []byte) {
+// append appends row i to a batch; all rows of a batch have the time of row
+// first.
+func (m *generator) append(args []model.Value, text []byte, i, first int64) ([]model.Value, []byte) {
 	n := uint64(i)
 	seconds := (m.base + first*m.sharers) / m.clockRows
 	customer := m.customer.Uniform(n, m.customers)
@@ -57,26 +58,26 @@ func (m *rowMaker) append(args []model.Value, text []byte, i, first int64) ([]mo
 	), text
 }
 
-// classicPrice returns the price of the years before December 2023: it goes with
-// the customer, and has two decimals.
+// classicPrice returns a price as before December 2023: it depends on the
+// customer and has two decimals.
 func classicPrice(unit, maxPrice float64, customer int64) float64 {
 	return math.Round(unit*maxPrice+float64(customer)) / 100
 }
 
-// batch is the argument list of an insert, with memory that is reused.
+// batch is the argument list of an insert, in reused memory.
 type batch struct {
 	args []model.Value
 	text []byte
 }
 
-func (b *batch) fill(m *rowMaker, first, rows int64) {
+func (b *batch) fill(m *generator, first, rows int64) {
 	b.args, b.text = b.args[:0], b.text[:0]
 	for i := range rows {
 		b.args, b.text = m.append(b.args, b.text, first+i, first)
 	}
 }
 
-// reserve makes room for a batch, so that filling it allocates nothing.
+// reserve allocates memory for a batch, so that filling it allocates nothing.
 func (b *batch) reserve(rows, data int64) error {
 	if rows*data > 1<<30 {
 		return fmt.Errorf("a batch of %d rows with %d bytes of data each is too large", rows, data)

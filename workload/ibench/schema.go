@@ -18,12 +18,12 @@ const (
 	colData     = "data"
 )
 
-// insertColumns are given by the client; the engine numbers the rows.
+// insertColumns are all columns but the key, which the engine numbers.
 var insertColumns = []string{colTime, colRegister, colCustomer, colProduct, colPrice, colData}
 
 func tableName(n int) string { return fmt.Sprintf("pi%d", n+1) }
 
-// Schema declares one table per client, or one for all.
+// Schema returns one table per client, or one for all.
 func (r *run) Schema() model.Schema {
 	var s model.Schema
 	for n := range r.tables {
@@ -62,7 +62,7 @@ type index struct {
 	columns []string
 }
 
-// indexes returns the secondary indexes in the order of their creation.
+// indexes returns the secondary indexes in creation order.
 func (r *run) indexes() []index {
 	all := []index{
 		{"marketsegment", []string{colProduct, colCustomer, colPrice}},
@@ -85,7 +85,7 @@ func (r *run) indexNames(table int) []string {
 	return out
 }
 
-// width returns the user bytes of a column's value; the data column's vary.
+// width returns the user bytes of a column other than the data column.
 func (r *run) width(column string) int64 {
 	switch column {
 	case colID, colTime:
@@ -98,8 +98,8 @@ func (r *run) width(column string) int64 {
 	return 4
 }
 
-// rowBytes returns the user bytes of a row without its data column, and of its
-// index entries if they exist.
+// rowBytes returns the user bytes of a row without its data column, and
+// optionally of its index entries.
 func (r *run) rowBytes(indexed bool) int64 {
 	n := r.width(colID)
 	for _, c := range insertColumns {
@@ -119,7 +119,7 @@ func (r *run) rowBytes(indexed bool) int64 {
 	return n
 }
 
-// live returns what a number of rows holds.
+// live returns the user data of a number of rows.
 func (r *run) live(rows int64, indexed bool) workload.Live {
 	data := float64(r.p.Int("data_min")+r.p.Int("data_max")) / 2
 	return workload.Live{Rows: rows, Bytes: int64(float64(rows) * (float64(r.rowBytes(indexed)) + data))}

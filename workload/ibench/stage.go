@@ -12,11 +12,11 @@ import (
 	"rumbench/workload"
 )
 
-// lead is by how many batches the inserts and the deletes of a table may be
+// lead is the number of batches by which inserts and deletes of a table may be
 // ahead of each other, as in the original.
 const lead = 8
 
-// stage is a step being run.
+// stage is a running step.
 type stage struct {
 	*run
 	plan    *plan
@@ -24,17 +24,17 @@ type stage struct {
 	check   bool
 	tables  []*table
 	text    *gen.Text
-	start   int64 // rows when the step began; meaningful if counted
-	counted bool
+	start   int64 // rows when the step began
+	counted bool  // start is exact
 }
 
-// table is what the clients of a table share during a step.
+// table is the state that the clients of a table share during a step.
 type table struct {
 	name    string
-	firstID atomic.Int64 // the deleter's cursor: no row below it is left
-	lastID  int64        // the greatest number when the step began
-	// Tokens that couple inserts and deletes: one is taken before a batch, and
-	// gives the other side one after it. nil where nothing is coupled.
+	firstID atomic.Int64 // the deleter's cursor: no rows are left below it
+	lastID  int64        // the greatest id when the step began
+	// Tokens that couple inserts and deletes: a batch takes one of its own before
+	// it and gives the other side one after it. nil: they are not coupled.
 	inserts, deletes chan struct{}
 }
 
@@ -51,13 +51,13 @@ func (r *run) openStage(ctx context.Context, p *plan, env workload.Env, check bo
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	if p.wantsIndex {
-		if err := s.needIndexes(ctx, session); err != nil {
+		if err := s.requireIndexes(ctx, session); err != nil {
 			return nil, err
 		}
 	}
 	for n := range r.tables {
 		t := &table{name: tableName(n)}
-		if err := s.look(ctx, session, t); err != nil {
+		if err := s.readEdges(ctx, session, t); err != nil {
 			return nil, err
 		}
 		s.tables = append(s.tables, t)
@@ -70,9 +70,9 @@ func (r *run) openStage(ctx context.Context, p *plan, env workload.Env, check bo
 	return s, nil
 }
 
-// needIndexes refuses to run without the secondary indexes: the step would
-// measure something else.
-func (s *stage) needIndexes(ctx context.Context, session engine.Session) error {
+// requireIndexes returns an error unless the secondary indexes exist: the step
+// would measure something else.
+func (s *stage) requireIndexes(ctx context.Context, session engine.Session) error {
 	for n := range s.run.tables {
 		for _, name := range s.indexNames(n) {
 			op := &model.Op{Kind: model.Scan, Table: tableName(n), Index: name, Columns: []string{colID}, Limit: 1}
@@ -84,7 +84,7 @@ func (s *stage) needIndexes(ctx context.Context, session engine.Session) error {
 	return nil
 }
 
-// createIndexes makes the secondary indexes of all tables.
+// createIndexes creates the secondary indexes of all tables.
 func (s *stage) createIndexes(ctx context.Context) error {
 	for n := range s.run.tables {
 		if err := s.buildIndexes(ctx, n); err != nil {
@@ -94,7 +94,7 @@ func (s *stage) createIndexes(ctx context.Context) error {
 	return nil
 }
 
-// buildIndexes makes the secondary indexes of a table with one call for each,
+// buildIndexes creates the secondary indexes of a table, with one call for each
 // or with one for all.
 func (s *stage) buildIndexes(ctx context.Context, n int) error {
 	names := s.indexNames(n)
@@ -112,7 +112,7 @@ func (s *stage) buildIndexes(ctx context.Context, n int) error {
 	return nil
 }
 
-// couple ties inserts and deletes of each table together, if the step has both.
+// couple couples inserts and deletes of each table, if the step has both.
 func (s *stage) couple() {
 	has := map[role]bool{}
 	for _, as := range s.plan.roles {
@@ -130,9 +130,9 @@ func (s *stage) couple() {
 	}
 }
 
-// look reads the least and the greatest number of a table.
-func (s *stage) look(ctx context.Context, session engine.Session, t *table) error {
-	first, found, err := s.edge(ctx, session, t.name, false)
+// readEdges reads the least and the greatest id of a table.
+func (s *stage) readEdges(ctx context.Context, session engine.Session, t *table) error {
+	first, found, err := workload.QueryInt(ctx, session, edgeOp(t.name, false))
 	if err != nil {
 		return err
 	}
@@ -141,32 +141,22 @@ func (s *stage) look(ctx context.Context, session engine.Session, t *table) erro
 		if !s.env.Results && !s.plan.Creates {
 			t.lastID = s.p.Int("rows")
 		}
-	} else if t.lastID, _, err = s.edge(ctx, session, t.name, true); err != nil {
+	} else if t.lastID, _, err = workload.QueryInt(ctx, session, edgeOp(t.name, true)); err != nil {
 		return err
 	}
 	if s.env.Results && !s.plan.Creates && !found {
-		return fmt.Errorf("table %s is empty: the step works on rows that a load has left", t.name)
+		return fmt.Errorf("table %s is empty: the step needs the rows of a load", t.name)
 	}
 	t.firstID.Store(first)
 	return nil
 }
 
+// edgeOp reads the least or the greatest id.
 func edgeOp(table string, greatest bool) *model.Op {
 	return &model.Op{Kind: model.Scan, Table: table, Columns: []string{colID}, Desc: greatest, Limit: 1}
 }
 
-// edge reads the least or the greatest number.
-func (s *stage) edge(ctx context.Context, session engine.Session, table string, greatest bool) (id int64, found bool, err error) {
-	st, err := session.Prepare(ctx, edgeOp(table, greatest))
-	if err != nil {
-		return 0, false, err
-	}
-	r := engine.Result{Each: func(row []model.Value) { id, found = row[0].Int(), true }}
-	err = st.Exec(ctx, nil, &r)
-	return id, found, err
-}
-
-// startRows finds out how many rows there are when the step begins.
+// startRows determines the number of rows when the step begins.
 func (s *stage) startRows(ctx context.Context, session engine.Session) error {
 	switch {
 	case s.plan.Creates:
@@ -177,7 +167,7 @@ func (s *stage) startRows(ctx context.Context, session engine.Session) error {
 		n, err := s.count(ctx, session)
 		s.start, s.counted = n, true
 		return err
-	default: // numbers have gaps at most
+	default: // an estimate: ids may have gaps
 		for _, t := range s.tables {
 			s.start += t.lastID - t.firstID.Load() + 1
 		}
@@ -187,20 +177,16 @@ func (s *stage) startRows(ctx context.Context, session engine.Session) error {
 
 func (s *stage) count(ctx context.Context, session engine.Session) (n int64, err error) {
 	for _, t := range s.tables {
-		st, err := session.Prepare(ctx, &model.Op{Kind: model.Scan, Table: t.name, Aggregate: model.Count})
+		rows, _, err := workload.QueryInt(ctx, session, &model.Op{Kind: model.Scan, Table: t.name, Aggregate: model.Count})
 		if err != nil {
-			return 0, err
-		}
-		var r engine.Result
-		if err := st.Exec(ctx, nil, &r); err != nil {
 			return 0, fmt.Errorf("count the rows of %s: %w", t.name, err)
 		}
-		n += r.Value.Int()
+		n += rows
 	}
 	return n, nil
 }
 
-// Client makes the client for a seat.
+// Client returns the client of a seat.
 func (s *stage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
 	t := s.tables[seat.Client%len(s.tables)]
 	switch s.plan.roles[seat.Group] {
@@ -211,24 +197,24 @@ func (s *stage) Client(ctx context.Context, seat workload.Seat) (workload.Client
 	case builder:
 		ins, err := s.newInserter(ctx, t, seat, 0)
 		return &buildClient{stage: s, insert: ins, table: seat.Client}, err
-	case pointer:
-		return s.newPointer(ctx, t, seat)
+	case pointQuerier:
+		return s.newPointClient(ctx, t, seat)
 	}
-	return s.newRanger(ctx, t, seat)
+	return s.newRangeClient(ctx, t, seat)
 }
 
-// Finish counts the rows and compares them with what was done.
+// Finish counts the rows and compares them with the totals.
 func (s *stage) Finish(ctx context.Context, done workload.Totals) (workload.Finding, error) {
 	inserted, deleted := done.Rows(&s.plan.Step, opInsert), done.Rows(&s.plan.Step, opDelete)
 	want := s.start + inserted - deleted
 	f := workload.Finding{Live: s.live(want, s.plan.indexed || s.plan.wantsIndex)}
 	for g := range done {
-		if as := s.plan.roles[g]; as == ranger || as == pointer {
+		if as := s.plan.roles[g]; as == rangeQuerier || as == pointQuerier {
 			continue
 		}
 		for _, k := range done[g] {
 			if short := k.Expected - k.Found; short > 0 {
-				f.Broken = append(f.Broken, fmt.Sprintf("group %s: %d rows that were to be changed were not", s.plan.Groups[g].Name, short))
+				f.Broken = append(f.Broken, fmt.Sprintf("group %s: %d rows were not changed that should have been", s.plan.Groups[g].Name, short))
 			}
 		}
 	}
@@ -249,7 +235,8 @@ func (s *stage) Finish(ctx context.Context, done workload.Totals) (workload.Find
 	}
 	f.ReadAll = true
 	if got != want && s.counted {
-		f.Broken = append(f.Broken, fmt.Sprintf("the tables hold %d rows; %d at the start, %d inserted and %d deleted make %d", got, s.start, inserted, deleted, want))
+		f.Broken = append(f.Broken, fmt.Sprintf("the tables hold %d rows; %d at the start, %d inserted and %d deleted make %d",
+			got, s.start, inserted, deleted, want))
 	}
 	f.Live = s.live(got, s.plan.indexed || s.plan.wantsIndex)
 	return f, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"rumbench/internal/pace"
 	"rumbench/workload"
@@ -21,27 +20,26 @@ const (
 	opMax    = "max id"
 )
 
-// role is what a group's clients are.
+// role is the task of a group's clients.
 type role uint8
 
 const (
 	writer role = iota
 	deleter
 	builder
-	ranger
-	pointer
+	rangeQuerier
+	pointQuerier
 )
 
-// plan is how a step is put together: its groups' roles, beside what the
-// contract says of it.
+// plan is a step with the roles of its groups.
 type plan struct {
 	workload.Step
 	roles      []role
 	batch      int64
-	load       bool // its inserts are the first load
+	load       bool // its inserts are a load
 	indexed    bool // the secondary indexes exist at the end
-	withIndex  bool // the secondary indexes are made with the tables
-	wantsIndex bool // they must exist before
+	withIndex  bool // the secondary indexes are created with the tables
+	wantsIndex bool // the secondary indexes must exist before
 }
 
 func (r *run) allSteps() []workload.Step {
@@ -50,13 +48,13 @@ func (r *run) allSteps() []workload.Step {
 	case form2016:
 		plans = append(plans, r.load("l", true))
 		for _, rate := range r.p.Ints("rates") {
-			plans = append(plans, r.queries(fmt.Sprintf("q%d", rate), rate, ranger))
+			plans = append(plans, r.queries(fmt.Sprintf("q%d", rate), rate, rangeQuerier))
 		}
 	case form2020:
 		plans = append(plans, r.load("l.i0", false), r.build(), r.writes("l.i1", r.p.Int("write_rows"), r.p.Int("write_batch")))
 		for _, rate := range r.p.Ints("rates") {
 			for loop := range r.p.Int("loops") {
-				plans = append(plans, r.queries(fmt.Sprintf("q%d.%d", rate, loop+1), rate, ranger))
+				plans = append(plans, r.queries(fmt.Sprintf("q%d.%d", rate, loop+1), rate, rangeQuerier))
 			}
 		}
 	default:
@@ -66,13 +64,13 @@ func (r *run) allSteps() []workload.Step {
 			r.writes("l.i2", small, r.p.Int("small_batch")),
 			r.settle())
 		for _, rate := range r.p.Ints("rates") {
-			plans = append(plans, r.queries(fmt.Sprintf("qr%d", rate), rate, ranger), r.queries(fmt.Sprintf("qp%d", rate), rate, pointer))
+			plans = append(plans, r.queries(fmt.Sprintf("qr%d", rate), rate, rangeQuerier), r.queries(fmt.Sprintf("qp%d", rate), rate, pointQuerier))
 		}
 	}
 	var steps []workload.Step
 	for _, p := range plans {
 		if p == nil {
-			continue // a step without work
+			continue // without work
 		}
 		p.Open = func(ctx context.Context, env workload.Env) (workload.Stage, error) {
 			return r.openStage(ctx, p, env, r.checks(p.Name))
@@ -82,7 +80,7 @@ func (r *run) allSteps() []workload.Step {
 	return steps
 }
 
-// checks reports whether the rows are to be counted after a step.
+// checks reports whether the rows are counted after a step.
 func (r *run) checks(step string) bool {
 	switch r.p.String("check") {
 	case "each":
@@ -110,10 +108,13 @@ func (r *run) opKinds(as role) []workload.OpKind {
 	case writer:
 		return []workload.OpKind{{Name: opInsert, Unit: "row"}}
 	case deleter:
-		return []workload.OpKind{{Name: opDelete, Unit: "row", Finds: workload.FindsExactly}, {Name: opMin, Unit: "query", Upkeep: true, Finds: workload.FindsExactly}}
+		return []workload.OpKind{
+			{Name: opDelete, Unit: "row", Finds: workload.FindsExactly},
+			{Name: opMin, Unit: "query", Upkeep: true, Finds: workload.FindsExactly},
+		}
 	case builder:
 		return []workload.OpKind{{Name: opInsert, Unit: "row"}, {Name: opIndex, Unit: "row"}}
-	case pointer:
+	case pointQuerier:
 		return []workload.OpKind{
 			{Name: opPoint, Unit: "query", Of: opQuery, Returns: true, Finds: workload.FindsExactly},
 			{Name: opMax, Unit: "query", Upkeep: true, Finds: workload.FindsExactly},
@@ -126,11 +127,11 @@ func (r *run) opKinds(as role) []workload.OpKind {
 	return kinds
 }
 
-// load returns the first step: rows in the order of the primary key.
+// load returns the first step: inserts in primary key order.
 func (r *run) load(name string, indexed bool) *plan {
 	p := &plan{batch: r.p.Int("load_batch"), load: true, indexed: indexed, withIndex: indexed}
 	p.Name, p.Creates, p.Primary, p.WritesPer, p.Access = name, true, opInsert, opInsert, workload.WriteAccess
-	p.Doc = "How fast are rows appended in the order of the primary key, without secondary indexes?"
+	p.Doc = "How fast are rows appended in primary key order, without secondary indexes?"
 	if indexed {
 		p.Doc = "How fast are rows inserted while the secondary indexes are maintained in random order?"
 	}
@@ -138,19 +139,21 @@ func (r *run) load(name string, indexed bool) *plan {
 	return p
 }
 
-// build returns the step that makes the secondary indexes.
+// build returns the step that builds the secondary indexes, nil without any.
 func (r *run) build() *plan {
 	if r.p.Int("secondary") == 0 {
 		return nil
 	}
 	p := &plan{batch: r.p.Int("load_batch"), indexed: true}
 	p.Name, p.Primary, p.WritesPer = "l.x", opIndex, opIndex
-	p.Doc = "How fast are the secondary indexes built on a loaded table? Rows/s are the table's rows by the time for all indexes, and for the one batch that is inserted before."
+	p.Doc = "How fast are the secondary indexes built on a loaded table? " +
+		"Rows/s are the table's rows by the time for all indexes and for the batch that is inserted before."
 	r.addGroup(p, builder, workload.Group{Name: "index", Work: 2})
 	return p
 }
 
-// writes returns a step of inserts, and deletes, with all indexes present.
+// writes returns a step of inserts, and deletes, with all indexes, nil without
+// rows.
 func (r *run) writes(name string, rows, batch int64) *plan {
 	if rows == 0 {
 		return nil
@@ -173,22 +176,17 @@ func (r *run) writes(name string, rows, batch int64) *plan {
 func (r *run) settle() *plan {
 	p := &plan{indexed: true}
 	p.Name = "settle"
-	p.Doc = "The engine comes to rest: what it put off is done before the queries."
-	floor := r.p.Duration("settle_floor")
-	if floor < 0 {
-		loaded := float64(r.p.Int("rows") * int64(r.clients))
-		floor = time.Duration(math.Round(min(60+loaded/1e6, 1200))) * time.Second
-	}
-	p.Settle = &workload.Settle{Floor: floor}
+	p.Doc = "The engine comes to rest: deferred work is done before the queries."
+	p.Settle = workload.NewSettle(r.p.Duration("settle_floor"), r.p.Int("rows")*int64(r.clients))
 	return p
 }
 
-// queries returns a step of queries beside writers of a fixed rate.
+// queries returns a step of queries with concurrent writers of a fixed rate.
 func (r *run) queries(name string, rate int64, as role) *plan {
 	p := &plan{batch: min(r.p.Int("write_batch"), rate), indexed: true, wantsIndex: true}
 	p.Name, p.Primary, p.WritesPer, p.Access = name, opQuery, opInsert, workload.RangeAccess
 	what := "short range queries that an index covers"
-	if as == pointer {
+	if as == pointQuerier {
 		p.Access = workload.PointAccess
 		what = fmt.Sprintf("reads of %d rows by key", r.p.Int("rows_per_query"))
 	}

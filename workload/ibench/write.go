@@ -12,16 +12,16 @@ import (
 type insertClient struct {
 	table  *table
 	stmt   engine.Stmt
-	rows   rowMaker
+	rows   generator
 	batch  batch
 	size   int64
 	fixed  int64 // user bytes of a row without its data column
 	next   int64 // the first row of the next batch
-	filled bool  // the batch is made
-	token  bool  // the turn to insert is taken
+	filled bool  // the batch is generated
+	token  bool  // a token is held
 	result engine.Result
 	kind   int
-	loader engine.Loader // nil: nothing is to be done at the end
+	loader engine.Loader // nil unless a load has to be completed
 }
 
 func (s *stage) newInserter(ctx context.Context, t *table, seat workload.Seat, kind int) (*insertClient, error) {
@@ -31,7 +31,7 @@ func (s *stage) newInserter(ctx context.Context, t *table, seat workload.Seat, k
 	}
 	in := &insertClient{
 		table: t, stmt: stmt, size: s.plan.batch, kind: kind,
-		rows:  s.newRowMaker(seat.Client, t.lastID),
+		rows:  s.newGenerator(seat.Client, t.lastID),
 		fixed: s.rowBytes(s.plan.withIndex || s.plan.wantsIndex),
 	}
 	if s.plan.load {
@@ -40,8 +40,8 @@ func (s *stage) newInserter(ctx context.Context, t *table, seat workload.Seat, k
 	return in, in.batch.reserve(s.plan.batch, s.p.Int("data_max"))
 }
 
-// Ready makes the batch and waits for the deletes, if they are too far behind.
-// After a failed insert the same batch is inserted again.
+// Ready generates the batch and waits for the deletes, if they are too far
+// behind. After a failed insert the same batch is inserted again.
 func (in *insertClient) Ready(ctx context.Context) error {
 	if !in.filled {
 		in.batch.fill(&in.rows, in.next, in.size)
@@ -63,7 +63,7 @@ func (in *insertClient) Do(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-// Finish ends a load.
+// Finish completes a load.
 func (in *insertClient) Finish(ctx context.Context) error {
 	if in.loader == nil {
 		return nil
@@ -71,7 +71,7 @@ func (in *insertClient) Finish(ctx context.Context) error {
 	return in.loader.EndLoad(ctx)
 }
 
-// take takes a token, if the table is coupled and none is held yet.
+// take takes a token, if the table is coupled and none is held.
 func take(ctx context.Context, tokens chan struct{}, held *bool) error {
 	if tokens == nil || *held {
 		return nil
@@ -88,13 +88,13 @@ func take(ctx context.Context, tokens chan struct{}, held *bool) error {
 // give gives the other side a token for the one held.
 func give(tokens chan struct{}, held *bool) {
 	if tokens != nil {
-		tokens <- struct{}{} // never blocks: there are as many places as tokens
+		tokens <- struct{}{} // never blocks: the channel holds all tokens
 		*held = false
 	}
 }
 
-// deleteClient deletes the oldest rows: those with the lowest numbers at or above a
-// cursor, which it moves on by the size of a batch and reads anew from time to
+// deleteClient deletes the oldest rows: those with the lowest ids at or above a
+// cursor, which it advances by the size of a batch and reads again from time to
 // time.
 type deleteClient struct {
 	table   *table

@@ -12,20 +12,20 @@ import (
 )
 
 // client performs the events of a test. An event is drawn as a whole before it
-// begins, and kept until it has been done or given up: a second attempt has
-// the same keys.
+// begins, and kept until it is completed or given up, so that a retry has the
+// same keys. The fields are its random state, its statements and its event.
 type client struct {
 	stage  *testStage
 	test   *test
 	rows   int64 // of a table
-	tables int64 // that it works on
+	tables int64 // number of tables that it uses
 	source *gen.Source
 	ids    gen.Distribution
 	slice  gen.Distribution
-	first  int64 // of its slice
+	first  int64 // the first value of its slice
 	zipf   gen.Distribution
 	seat   int64
-	turns  int64 // of tables that rows are taken from
+	turns  int64 // number of tables that takeOwn has tried
 
 	blocks, writer []prepared
 	begin, commit  engine.Stmt
@@ -33,17 +33,17 @@ type client struct {
 
 	// The event.
 	drawn bool
-	over  bool // there are no more rows to be taken
+	over  bool // there are no rows left to take
 	kind  int
 	calls []call
 	args  []model.Value
 	text  []byte
-	spans []span // of expect
-	id    int64  // the one that a delete and an insert share, or that is the client's own
-	at    int    // without a transaction: the first call that has not been done
-	so    workload.Outcome
+	spans []span           // scratch of expect
+	id    int64            // shared by a delete and an insert, or the client's own
+	at    int              // without a transaction: the first call to be done
+	soFar workload.Outcome // without a transaction: of the calls before it
 
-	phase, done int64 // of a ratio: which of so many transactions writes
+	phase, done int64 // of a ratio: which transactions write
 	tally       tally
 	result      engine.Result
 }
@@ -51,7 +51,7 @@ type client struct {
 // tally is what a client has changed.
 type tally struct{ rows, k int64 }
 
-// prepared is a block whose statements have been prepared for every table.
+// prepared is a block with its statements prepared for every table.
 type prepared []preparedUnit
 
 type preparedUnit struct {
@@ -70,11 +70,11 @@ type preparedStatement struct {
 type call struct {
 	*preparedStatement
 	stmt     engine.Stmt
-	to       int   // where its arguments end
-	expected int64 // rows that it has to find
+	to       int   // the end of its arguments
+	expected int64 // rows that it should find
 }
 
-// prepareBlocks readies the statements of blocks for the tables of the level.
+// prepareBlocks prepares the statements of blocks for the tables of the level.
 func (c *client) prepareBlocks(ctx context.Context, session engine.Session, blocks []block) (out []prepared, err error) {
 	parts := c.stage.parts
 	for _, b := range blocks {
@@ -108,12 +108,12 @@ func (c *client) Ready(context.Context) error {
 	return nil
 }
 
-// Abandon forgets the event.
+// Abandon drops the event.
 func (c *client) Abandon() { c.drawn = false }
 
 // event draws an event.
 func (c *client) event() {
-	c.drawn, c.at, c.kind, c.so = true, 0, 0, workload.Outcome{}
+	c.drawn, c.at, c.kind, c.soFar = true, 0, 0, workload.Outcome{}
 	c.calls, c.args, c.text = c.calls[:0], c.args[:0], c.text[:0]
 	repeat, writes := int64(1), c.writer != nil
 	if ratio := c.stage.level.ratio; ratio > 1 {
@@ -132,7 +132,7 @@ func (c *client) event() {
 	}
 }
 
-// addBlocks adds the statements of blocks; table is that of the transaction.
+// addBlocks adds the statements of blocks; table is the transaction's.
 func (c *client) addBlocks(blocks []prepared, table int64) {
 	draw := c.stage.draw
 	for _, b := range blocks {
@@ -159,7 +159,7 @@ func (c *client) addUnit(u *preparedUnit, table int64) {
 	}
 }
 
-// drawTable draws a table, always uniformly, unless the test says which.
+// drawTable draws a table uniformly, unless the test defines it.
 func (c *client) drawTable() int64 {
 	switch {
 	case c.test.spread:
@@ -172,7 +172,7 @@ func (c *client) drawTable() int64 {
 	return c.source.Uniform(c.tables)
 }
 
-// takeOwn takes a row that no client has had, and returns its table.
+// takeOwn takes a row that no client has taken and returns its table.
 func (c *client) takeOwn() int64 {
 	for range c.tables {
 		c.turns++
@@ -186,7 +186,7 @@ func (c *client) takeOwn() int64 {
 	return 0
 }
 
-// draw draws an id, or a value of k.
+// draw draws an id or a value of k.
 func (c *client) draw() int64 { return 1 + c.ids.Draw(c.source) }
 
 // inSlice draws a value of the client's slice of the table.
@@ -205,13 +205,13 @@ func (c *client) Do(ctx context.Context, out *workload.Outcome) error {
 		return workload.ErrDone
 	}
 	if !c.test.transaction {
-		return c.alone(ctx, out)
+		return c.autocommit(ctx, out)
 	}
 	var t tally
 	err := c.transaction(ctx, out, &t)
 	if err != nil {
-		// Whatever the error was: a server that undid a statement only would
-		// otherwise commit the others with the next transaction.
+		// Whatever the error is: a server that has undone only the statement would
+		// commit the others with the next transaction.
 		out.Others++
 		return errors.Join(err, c.undo(ctx, err))
 	}
@@ -222,14 +222,14 @@ func (c *client) Do(ctx context.Context, out *workload.Outcome) error {
 func (c *client) undo(ctx context.Context, why error) error {
 	err := c.rollback.Exec(ctx, nil, &c.result)
 	if engine.ClassOf(why) == engine.Gone {
-		return nil // there is nothing any more to be undone
+		return nil // there is nothing to undo
 	}
 	return err
 }
 
-// transaction does the event between BEGIN and COMMIT.
+// transaction executes the event between BEGIN and COMMIT.
 func (c *client) transaction(ctx context.Context, out *workload.Outcome, t *tally) error {
-	out.Parts.Reset() // of an attempt that failed nothing is left
+	out.Parts.Reset() // a failed attempt has left nothing
 	out.Parts.Start()
 	if err := c.begin.Exec(ctx, nil, &c.result); err != nil {
 		return err
@@ -252,24 +252,24 @@ func (c *client) transaction(ctx context.Context, out *workload.Outcome, t *tall
 	return nil
 }
 
-// alone does the statements of the event, each a transaction of its own. After
-// an error those that were done stay so, and it goes on behind them.
-func (c *client) alone(ctx context.Context, out *workload.Outcome) error {
-	c.so.Parts = out.Parts
+// autocommit executes the statements of the event, each a transaction of its
+// own. After an error it continues with the failed one.
+func (c *client) autocommit(ctx context.Context, out *workload.Outcome) error {
+	c.soFar.Parts = out.Parts
 	from := 0
 	if c.at > 0 {
 		from = c.calls[c.at-1].to
 	}
 	for ; c.at < len(c.calls); c.at++ {
 		var t tally
-		if err := c.execute(ctx, &c.calls[c.at], from, &c.so, &t); err != nil {
+		if err := c.execute(ctx, &c.calls[c.at], from, &c.soFar, &t); err != nil {
 			return err
 		}
 		from = c.calls[c.at].to
 		c.tally.add(t)
 	}
-	c.so.Kind = c.kind
-	*out = c.so
+	c.soFar.Kind = c.kind
+	*out = c.soFar
 	c.finish(out, tally{})
 	return nil
 }
@@ -293,7 +293,7 @@ func (c *client) execute(ctx context.Context, s *call, from int, out *workload.O
 		return nil
 	}
 	if c.result.Rows == 0 {
-		out.Others++ // as sysbench counts: it changed nothing
+		out.Others++ // as in sysbench, since it changed nothing
 		return nil
 	}
 	out.Writes++
@@ -308,7 +308,7 @@ func (t *tally) add(o tally) {
 	t.k += o.k
 }
 
-// finish ends an event that was done.
+// finish ends a completed event.
 func (c *client) finish(out *workload.Outcome, t tally) {
 	out.Rows = 1
 	if c.test.rows {

@@ -18,7 +18,7 @@ const (
 
 var allColumns = []string{colID, colK, colC, colPad}
 
-// The groups of digits in the text columns, and the widths of these.
+// The groups of digits in the text columns, and the widths of the columns.
 const (
 	cGroups, padGroups = 10, 5
 	cWidth, padWidth   = 120, 60 // as declared; values are a byte shorter
@@ -56,7 +56,7 @@ func (r *run) Schema() model.Schema {
 	return s
 }
 
-// live returns what a number of rows holds.
+// live returns the user data of a number of rows.
 func (r *run) live(rows int64, indexed bool) workload.Live {
 	bytes := int64(rowBytes)
 	if indexed {
@@ -65,12 +65,11 @@ func (r *run) live(rows int64, indexed bool) workload.Live {
 	return workload.Live{Rows: rows, Bytes: rows * bytes}
 }
 
-// loadColumns are those that the load gives; the engine numbers the rows.
+// loadColumns are all columns but the id, which the engine numbers.
 var loadColumns = []string{colK, colC, colPad}
 
-// appendRow appends row i of a table, of which 0 is the first, as the load
-// inserts it, and its text to a buffer that must have room. It is a pure
-// function of the table's stream and the row's number.
+// appendRow appends row i of a table, from 0, as the load inserts it, and its
+// text to a buffer. It is a pure function of the table's stream and i.
 func appendRow(args []model.Value, text []byte, rows gen.Stream, i int64, k gen.Distribution) ([]model.Value, []byte) {
 	s := gen.NewSource(rows.Sub(uint64(i)))
 	args = append(args, model.IntValue(1+k.Draw(s)))
@@ -78,14 +77,14 @@ func appendRow(args []model.Value, text []byte, rows gen.Stream, i int64, k gen.
 	return appendText(args, text, s, padGroups)
 }
 
-// appendText appends a text of digits as a value that refers to the buffer.
+// appendText appends digits to a buffer, and a value that refers to them.
 func appendText(args []model.Value, text []byte, s *gen.Source, groups int) ([]model.Value, []byte) {
 	from := len(text)
 	text = gen.AppendDigits(text, s, groups)
 	return append(args, model.StringValue(text[from:])), text
 }
 
-// tableStream returns where the rows of a table come from.
+// tableStream returns the stream of a table's rows.
 func tableStream(seed uint64, table int) gen.Stream {
 	return gen.NewStream(seed, "sysbench", "rows").Sub(uint64(table))
 }

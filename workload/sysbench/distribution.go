@@ -7,8 +7,8 @@ import (
 	"rumbench/workload"
 )
 
-// The distributions. Where versions of sysbench differ in one the name says
-// whose it is; none is ever meant without being named.
+// The distributions. Where versions of sysbench differ, the name includes the
+// version.
 const (
 	uniform      = "uniform"
 	gaussian     = "gaussian-1.0"
@@ -19,11 +19,10 @@ const (
 	zipfian      = "zipfian-1.1"
 )
 
-// hash is the name of the scramble.
+// hash is the value of parameter scramble.
 const hash = "hash"
 
-// newDistribution makes the distribution that the parameters name over n
-// numbers.
+// newDistribution returns a distribution over n numbers by name.
 func newDistribution(p workload.Params, name string, n int64) (d gen.Distribution, err error) {
 	draws := int(p.Int("spec_iter"))
 	switch name {
@@ -44,7 +43,7 @@ func newDistribution(p workload.Params, name string, n int64) (d gen.Distributio
 		return nil, err
 	}
 	if p.String("scramble") == hash {
-		// The places are the same in every run and step: the same keys are hot.
+		// The permutation is the same in every run and step, so that the same keys are hot.
 		d = gen.NewScrambled(d, n, gen.NewStream(0, "sysbench", "scramble"))
 	}
 	return d, nil

@@ -9,20 +9,20 @@ import (
 	"rumbench/workload"
 )
 
-// sought is what is known of the rows that a statement has to find in tables
-// that hold what the load has left: a row for each id from 1 to the size, and
-// for each value of k from 1 to the size one on average, if k is drawn uniformly.
+// sought is what is known about the rows that a statement should find in tables
+// as loaded: a row for each id from 1 to the size and, if k is drawn uniformly,
+// one on average for each value of k from 1 to the size.
 type sought uint8
 
-// What a statement looks for, in its last arguments.
+// What a statement searches for, in its last arguments.
 const (
-	noRows      sought = iota // nothing, or nobody knows how much
+	noRows      sought = iota // none, or an unknown number
 	rowsOfKeys                // the rows of keys
-	rowsBetween               // the rows between two keys, or several pairs of them
-	anAnswer                  // one row at least: it is made of others, nobody knows of how many
+	rowsBetween               // the rows between pairs of keys
+	oneRow                    // at least one row, computed from an unknown number of others
 )
 
-// finds returns what the workload knows of the rows that the test's operations find.
+// finds returns what is known about the rows that the test's operations find.
 func (t *test) finds() workload.Finds {
 	out := workload.FindsNothing
 	for _, s := range t.statements() {
@@ -36,16 +36,16 @@ func (t *test) finds() workload.Finds {
 	return out
 }
 
-// expect returns how many rows a statement with the arguments has to find; 0 if
-// that is not known.
+// expect returns how many rows a statement with the arguments should find; 0 if
+// that is unknown.
 func (c *client) expect(s *statement, args []model.Value) int64 {
 	switch {
 	case s.sought == noRows || !c.stage.env.Results:
 		return 0
-	case s.sought == anAnswer:
+	case s.sought == oneRow:
 		return 1
 	case s.secondary && c.stage.p.String("distribution") != uniform:
-		return 0 // some values have many rows, and draws prefer these
+		return 0 // frequent values have more rows
 	}
 	c.spans = c.spans[:0]
 	width := 1
@@ -61,13 +61,13 @@ func (c *client) expect(s *statement, args []model.Value) int64 {
 	return covered(c.spans)
 }
 
-// span is a stretch of ids, or of values of k, both ends included.
+// span is a range of ids or of values of k, inclusive.
 type span struct{ from, to int64 }
 
-// covered returns how many numbers are in at least one of some spans, which it sorts.
+// covered returns how many numbers are in at least one span. It sorts the spans.
 func covered(spans []span) (n int64) {
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	end := int64(0) // numbers are from 1 on
+	end := int64(0) // numbers start at 1
 	for _, s := range spans {
 		if s.to > end {
 			n += s.to - max(s.from-1, end)
@@ -77,8 +77,8 @@ func covered(spans []span) (n int64) {
 	return n
 }
 
-// found returns how many rows an answer shows to have been found, of those expected
-// if that is known: a key that was drawn twice may give its row twice.
+// found returns how many rows a result shows to have been found, at most those
+// expected if that is known: a repeated key may return its row twice.
 func (s *preparedStatement) found(r *engine.Result, expected int64) int64 {
 	n := r.Rows
 	switch s.aggregate {

@@ -28,8 +28,8 @@ func TestCovered(t *testing.T) {
 	}
 }
 
-// What a statement has to find: the rows of different keys, and of ranges as far
-// as the table goes.
+// A statement should find the rows of distinct keys, and of ranges within the
+// table.
 func TestExpect(t *testing.T) {
 	const size = 1000
 	ints := func(n ...int64) (out []model.Value) {
@@ -57,7 +57,7 @@ func TestExpect(t *testing.T) {
 		{uniform, &points, ints(0, 5, 9), 2},
 		{uniform, &ranges, ints(0, 5, 4, 9), 9},
 		{zipfian, &list, ints(7, 3, 7), 2},
-		{zipfian, &points, ints(1, 5, 9), 0}, // some values have many rows
+		{zipfian, &points, ints(1, 5, 9), 0}, // frequent values have more rows
 		{uniform, &appendNew, ints(1, 2, 3), 0},
 		{uniform, &scanAll, ints(0), 0},
 	} {
@@ -68,13 +68,13 @@ func TestExpect(t *testing.T) {
 		}
 		client.stage.env.Results = false
 		if got := client.expect(c.s, c.args); got != 0 {
-			t.Errorf("%s%v: %d on an engine that keeps nothing", c.s.name, c.args, got)
+			t.Errorf("%s%v: %d on an engine that stores nothing", c.s.name, c.args, got)
 		}
 	}
 }
 
-// Every test that reads, updates or deletes says what is known of the rows that
-// it finds; only a scan that returns nothing cannot.
+// Every test that reads, updates or deletes knows how many rows it finds, except
+// for a scan that returns nothing.
 func TestFinds(t *testing.T) {
 	r := mustRun(t, "", nil)
 	for _, listed := range tests {
@@ -95,7 +95,7 @@ func TestFinds(t *testing.T) {
 	}
 }
 
-// Counting what is expected allocates nothing.
+// expect allocates nothing.
 func TestExpectAllocatesNothing(t *testing.T) {
 	r := mustRun(t, "", map[string]any{"table_size": int64(1000)})
 	c := &client{rows: 1000, stage: &testStage{run: r, env: workload.Env{Results: true}}}

@@ -20,7 +20,7 @@ type loadStage struct {
 }
 
 func (r *run) openLoad(_ context.Context, env workload.Env) (workload.Stage, error) {
-	for n := range r.removed { // there will be new rows
+	for n := range r.removed { // the rows will be new
 		r.removed[n].Store(0)
 	}
 	k, err := newDistribution(r.p, r.p.String("distribution"), r.size)
@@ -31,7 +31,7 @@ func (r *run) openIndex(_ context.Context, env workload.Env) (workload.Stage, er
 	return &loadStage{run: r, env: env, index: true}, nil
 }
 
-// Client makes a client that has every so many-th table.
+// Client returns a client for a share of the tables.
 func (s *loadStage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
 	if s.index {
 		return &indexer{loadStage: s, table: seat.Client}, nil
@@ -43,19 +43,19 @@ func (s *loadStage) Client(ctx context.Context, seat workload.Seat) (workload.Cl
 // loader inserts the rows of its tables.
 type loader struct {
 	*loadStage
-	session engine.Session
-	table   int
-	rows    gen.Stream
-	whole   engine.Stmt // a batch
-	rest    engine.Stmt // the last rows, fewer than a batch
-	next    int64       // the first row of the batch
-	made    int64       // rows of the batch; 0: none is made
-	args    []model.Value
-	text    []byte
-	result  engine.Result
+	session   engine.Session
+	table     int
+	rows      gen.Stream
+	whole     engine.Stmt // a batch
+	rest      engine.Stmt // the last rows, fewer than a batch
+	next      int64       // the first row of the batch
+	batchRows int64       // rows of the batch; 0: there is none
+	args      []model.Value
+	text      []byte
+	result    engine.Result
 }
 
-// begin readies the statements for a table.
+// begin prepares the statements for a table.
 func (l *loader) begin(ctx context.Context) (err error) {
 	l.rows, l.next = tableStream(l.env.Seed, l.table), 0
 	batch := l.p.Int("load_batch")
@@ -72,9 +72,9 @@ func (l *loader) prepare(ctx context.Context, rows int64) (engine.Stmt, error) {
 	return l.session.Prepare(ctx, &model.Op{Kind: model.Insert, Table: tableName(l.table), Columns: loadColumns, Rows: int(rows), Load: true})
 }
 
-// Ready makes the batch.
+// Ready generates the batch.
 func (l *loader) Ready(ctx context.Context) error {
-	if l.made > 0 || l.table >= l.tables {
+	if l.batchRows > 0 || l.table >= l.tables {
 		return nil
 	}
 	if l.next == l.size {
@@ -85,9 +85,9 @@ func (l *loader) Ready(ctx context.Context) error {
 			return err
 		}
 	}
-	l.made = min(l.p.Int("load_batch"), l.size-l.next)
+	l.batchRows = min(l.p.Int("load_batch"), l.size-l.next)
 	l.args, l.text = l.args[:0], l.text[:0]
-	for i := range l.made {
+	for i := range l.batchRows {
 		l.args, l.text = appendRow(l.args, l.text, l.rows, l.next+i, l.k)
 	}
 	return nil
@@ -95,26 +95,26 @@ func (l *loader) Ready(ctx context.Context) error {
 
 // Do inserts the batch.
 func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
-	if l.made == 0 { // it had fewer tables than others
+	if l.batchRows == 0 { // it has fewer tables than others
 		return errors.Join(workload.ErrDone, l.Finish(ctx))
 	}
 	stmt := l.whole
-	if l.made < l.p.Int("load_batch") && l.rest != nil {
+	if l.batchRows < l.p.Int("load_batch") && l.rest != nil {
 		stmt = l.rest
 	}
 	if err := stmt.Exec(ctx, l.args, &l.result); err != nil {
 		return err
 	}
-	out.Rows, out.Bytes, out.Writes = l.result.Rows, l.made*rowBytes, 1
-	l.next += l.made
-	l.made = 0
+	out.Rows, out.Bytes, out.Writes = l.result.Rows, l.batchRows*rowBytes, 1
+	l.next += l.batchRows
+	l.batchRows = 0
 	return nil
 }
 
-// Finish ends a load by a shorter way.
+// Finish completes a bulk load.
 func (l *loader) Finish(ctx context.Context) error {
-	if to, ok := l.session.(engine.Loader); ok {
-		return to.EndLoad(ctx)
+	if bulk, ok := l.session.(engine.Loader); ok {
+		return bulk.EndLoad(ctx)
 	}
 	return nil
 }
@@ -138,8 +138,8 @@ func (x *indexer) Do(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-// Finish checks that all rows are there, numbered without a gap: ids are drawn
-// from 1 to the size of the tables.
+// Finish checks that all rows exist and are numbered without gaps: tests draw ids
+// from 1 to the table size.
 func (s *loadStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
 	f.Live = s.live(int64(s.tables)*s.size, s.index)
 	if !s.env.Results || s.p.String("check") == "none" || s.index {

@@ -12,36 +12,39 @@ import (
 	"rumbench/workload"
 )
 
-// testStage is the step of a test being run.
+// testStage is a running test. It holds the test's definition and what its
+// clients share.
 type testStage struct {
 	*run
 	name       string
 	test       *test
 	level      level
 	env        workload.Env
-	draw       string // how often a table is drawn
-	repeats    bool   // a ratio is made by reading several times
-	returns    bool   // bytes returned are told, and not bytes written
+	draw       string // parameter table_draw
+	repeats    bool   // parameter rw_mode is repeat
+	returns    bool   // Outcome.Bytes are bytes returned, not written
 	parts      []string
-	beginPart  [2]int // by the kind of the transaction
+	beginPart  [2]int // by kind of transaction
 	commitPart [2]int
-	held       []int64         // rows of each table, of a test that counts them
-	order      gen.Permutation // in which the rows of a table are taken, where each is taken once
+	held       []int64         // rows of each table, for a test that counts them
+	order      gen.Permutation // in which takeOwn takes the rows of a table
 	ids        gen.Distribution
 	zipf       gen.Distribution
 	clients    []*client
 	start      sums
 }
 
-// sums are what the checks know of the tables: all rows, and the sum of k.
+// sums are the numbers that are checked: rows of all tables, and the sum of k.
 type sums struct {
 	rows, k int64
-	known   bool // of the rows
+	known   bool // rows is known
 	knownK  bool
 }
 
 func (r *run) openTest(ctx context.Context, name string, t *test, l level, env workload.Env) (_ workload.Stage, err error) {
-	s := &testStage{run: r, name: name, test: t, level: l, env: env, draw: r.p.String("table_draw"), repeats: r.p.String("rw_mode") == "repeat"}
+	s := &testStage{
+		run: r, name: name, test: t, level: l, env: env, draw: r.p.String("table_draw"), repeats: r.p.String("rw_mode") == "repeat",
+	}
 	s.returns = t.reads()
 	s.findParts()
 	s.order = gen.NewPermutation(r.size, gen.NewStream(env.Seed, "sysbench", "delete"))
@@ -56,16 +59,17 @@ func (r *run) openTest(ctx context.Context, name string, t *test, l level, env w
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	if err := s.needRows(ctx, session); err != nil {
+	if err := s.requireRows(ctx, session); err != nil {
 		return nil, err
 	}
-	if err := s.hold(ctx, session); err != nil {
+	if err := s.countHeld(ctx, session); err != nil {
 		return nil, err
 	}
-	return s, s.look(ctx, session)
+	return s, s.readSums(ctx, session)
 }
 
-// findParts finds the parts that begin and end the transactions of each kind.
+// findParts sets the parts, and those that begin and end each kind of
+// transaction.
 func (s *testStage) findParts() {
 	mixes := s.mixes(s.level)
 	s.parts = s.test.parts(mixes)
@@ -76,9 +80,9 @@ func (s *testStage) findParts() {
 	}
 }
 
-// hold finds out how many rows each table has, if that is what the test counts.
-// After tests that insert or delete that is another number on every engine.
-func (s *testStage) hold(ctx context.Context, session engine.Session) error {
+// countHeld counts the rows of each table, if the test reports costs per row.
+// After tests that insert or delete, engines differ in them.
+func (s *testStage) countHeld(ctx context.Context, session engine.Session) error {
 	if !s.test.rows {
 		return nil
 	}
@@ -95,8 +99,8 @@ func (s *testStage) hold(ctx context.Context, session engine.Session) error {
 	return nil
 }
 
-// needRows refuses to work on tables that have not been loaded.
-func (s *testStage) needRows(ctx context.Context, session engine.Session) error {
+// requireRows returns an error unless the tables have been loaded.
+func (s *testStage) requireRows(ctx context.Context, session engine.Session) error {
 	if !s.env.Results {
 		return nil
 	}
@@ -106,16 +110,18 @@ func (s *testStage) needRows(ctx context.Context, session engine.Session) error 
 			return err
 		}
 		if last == 0 {
-			return fmt.Errorf("table %s is empty: the step works on rows that step load has left", tableName(int(n)))
+			return fmt.Errorf("table %s is empty: the step needs the rows of step load", tableName(int(n)))
 		}
 		if last < s.size && !s.run.removes() {
-			return fmt.Errorf("table %s ends with id %d, but table_size is %d: it was loaded with another size", tableName(int(n)), last, s.size)
+			return fmt.Errorf("table %s ends with id %d, but table_size is %d: it was loaded with another size",
+				tableName(int(n)), last, s.size)
 		}
 	}
 	return nil
 }
 
-// removes reports whether a test of the run takes rows away for good.
+// removes reports whether a test of the run deletes rows without reinserting
+// them.
 func (r *run) removes() bool {
 	return slices.ContainsFunc(r.p.Strings("tests"), func(entry string) bool {
 		t, err := r.newTest(entry)
@@ -124,30 +130,26 @@ func (r *run) removes() bool {
 }
 
 // lastID returns the greatest id of a table, 0 if it is empty.
-func lastID(ctx context.Context, session engine.Session, table int) (id int64, err error) {
-	stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Scan, Table: tableName(table), Columns: []string{colID}, Desc: true, Limit: 1})
-	if err != nil {
-		return 0, err
-	}
-	r := engine.Result{Each: func(row []model.Value) { id = row[0].Int() }}
-	err = stmt.Exec(ctx, nil, &r)
+func lastID(ctx context.Context, session engine.Session, table int) (int64, error) {
+	op := &model.Op{Kind: model.Scan, Table: tableName(table), Columns: []string{colID}, Desc: true, Limit: 1}
+	id, _, err := workload.QueryInt(ctx, session, op)
 	return id, err
 }
 
-// raisesK reports whether the sum of k tells how often rows were updated: when
-// the test does nothing but raise it.
+// raisesK reports whether the sum of k shows how many rows were updated: if the
+// test only increments it.
 func (s *testStage) raisesK() bool {
 	return !slices.ContainsFunc(s.test.statements(), func(s statement) bool { return s.raises == 0 })
 }
 
-// touchesRows reports whether the number of rows may be another one afterwards,
-// or would be if a statement were lost.
+// touchesRows reports whether statements insert or delete rows, also if they
+// cancel out.
 func (s *testStage) touchesRows() bool {
 	return slices.ContainsFunc(s.test.statements(), func(s statement) bool { return s.adds != 0 })
 }
 
-// look reads what the checks start from.
-func (s *testStage) look(ctx context.Context, session engine.Session) (err error) {
+// readSums reads the sums before the test.
+func (s *testStage) readSums(ctx context.Context, session engine.Session) (err error) {
 	if p := s.env.Previous; p != nil {
 		s.start.rows, s.start.known = p.Rows, true
 	}
@@ -167,7 +169,7 @@ func (s *testStage) look(ctx context.Context, session engine.Session) (err error
 	return err
 }
 
-// aggregate returns a number over all tables.
+// aggregate returns an aggregate over all tables.
 func (s *testStage) aggregate(ctx context.Context, session engine.Session, what model.Aggregate) (sum int64, err error) {
 	for n := range s.run.tables {
 		v, err := s.ofTable(ctx, session, n, what)
@@ -179,28 +181,23 @@ func (s *testStage) aggregate(ctx context.Context, session engine.Session, what 
 	return sum, nil
 }
 
-// ofTable returns a number over a table.
+// ofTable returns an aggregate over a table.
 func (s *testStage) ofTable(ctx context.Context, session engine.Session, table int, what model.Aggregate) (int64, error) {
 	op := &model.Op{Kind: model.Scan, Table: tableName(table), Aggregate: what, Free: true}
 	if what == model.Sum {
 		op.Columns = []string{colK}
 	}
-	stmt, err := session.Prepare(ctx, op)
-	if err != nil {
-		return 0, err
-	}
-	var r engine.Result
-	err = stmt.Exec(ctx, nil, &r)
-	return r.Value.Int(), err
+	n, _, err := workload.QueryInt(ctx, session, op)
+	return n, err
 }
 
-// Client makes a client.
+// Client returns a client.
 func (s *testStage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
 	c := &client{
 		stage: s, test: s.test, rows: s.size, tables: s.level.tables, seat: int64(seat.Client), ids: s.ids, zipf: s.zipf,
 		source: gen.NewSource(gen.NewStream(s.env.Seed, "sysbench", s.name).Sub(uint64(seat.Client))),
 	}
-	if err := c.cut(s.p, s.level.clients); err != nil {
+	if err := c.setSlice(s.p, s.level.clients); err != nil {
 		return nil, err
 	}
 	if ratio := s.level.ratio; ratio > 1 {
@@ -227,9 +224,9 @@ func (s *testStage) Client(ctx context.Context, seat workload.Seat) (workload.Cl
 	return c, nil
 }
 
-// cut gives the client its slice of the values of k: as sysbench does, from
-// the seat's share of the table to the next one's, both ends included.
-func (c *client) cut(p workload.Params, seats int64) (err error) {
+// setSlice sets the client's slice of the values of k: as in sysbench, from the
+// seat's share of the table to the next one's, both inclusive.
+func (c *client) setSlice(p workload.Params, seats int64) (err error) {
 	if !c.test.single {
 		return nil
 	}
@@ -239,7 +236,7 @@ func (c *client) cut(p workload.Params, seats int64) (err error) {
 	return err
 }
 
-// Finish checks what the step has left.
+// Finish checks the sums after the test.
 func (s *testStage) Finish(ctx context.Context, _ workload.Totals) (f workload.Finding, err error) {
 	var changed tally
 	for _, c := range s.clients {
@@ -258,7 +255,8 @@ func (s *testStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 		}
 		f.ReadAll = true
 		if got != rows {
-			f.Broken = append(f.Broken, fmt.Sprintf("the tables hold %d rows, but %d with %+d by the clients make %d", got, s.start.rows, changed.rows, rows))
+			f.Broken = append(f.Broken, fmt.Sprintf("the tables hold %d rows, but %d with %+d by the clients make %d",
+				got, s.start.rows, changed.rows, rows))
 		}
 		f.Live = s.live(got, s.p.Bool("create_secondary"))
 	}
@@ -269,7 +267,8 @@ func (s *testStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 		}
 		f.ReadAll = true
 		if got != s.start.k+changed.k {
-			f.Broken = append(f.Broken, fmt.Sprintf("the sum of k is %d, but %d with %d updates that were confirmed make %d", got, s.start.k, changed.k, s.start.k+changed.k))
+			f.Broken = append(f.Broken, fmt.Sprintf("the sum of k is %d, but %d with %d committed updates make %d",
+				got, s.start.k, changed.k, s.start.k+changed.k))
 		}
 	}
 	return f, nil
@@ -285,9 +284,9 @@ func (s *testStage) read(ctx context.Context, what model.Aggregate) (n int64, er
 	return s.aggregate(ctx, session, what)
 }
 
-// noteEnd reports whether the test has ended for want of rows.
+// noteEnd adds a note if the test has run out of rows.
 func (s *testStage) noteEnd(f *workload.Finding) {
 	if s.test.own && !slices.ContainsFunc(s.clients, func(c *client) bool { return !c.over }) {
-		f.Notes = append(f.Notes, "there were no more rows to delete before the time was over")
+		f.Notes = append(f.Notes, "the test ran out of rows to delete before its time was over")
 	}
 }

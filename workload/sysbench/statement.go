@@ -6,38 +6,38 @@ import (
 
 // statement is a kind of statement of a transaction.
 type statement struct {
-	name   string // how it is called where statements are timed
+	name   string // in reported times of statements
 	writes bool
-	bytes  int64 // user bytes written for each row that it changes
-	adds   int64 // rows that there are more for each row that it changes
-	raises int64 // by how much the sum of k grows for each of them
-	// sought is what rows it has to find, by arguments that begin behind so many
-	// others; secondary: by values of k.
+	bytes  int64 // user bytes written per row changed
+	adds   int64 // rows added per row changed
+	raises int64 // growth of the sum of k per row changed
+	// sought is what rows it should find, by the arguments after the first
+	// before; secondary: by values of k instead of ids.
 	sought    sought
 	before    int
 	secondary bool
-	// op is its shape for a table, counted from 0.
+	// op returns the operation for a table, from 0.
 	op func(r *run, table int) *model.Op
 	// args appends the arguments of one execution.
 	args func(c *client)
 }
 
-// get reads columns of so many rows by key.
+// get reads columns of rows by keys.
 func get(name string, keys int, args func(c *client), columns ...string) statement {
 	return statement{name: name, sought: rowsOfKeys, args: args, op: func(_ *run, table int) *model.Op {
 		return &model.Op{Kind: model.Get, Table: tableName(table), Columns: columns, Keys: keys}
 	}}
 }
 
-// bySecondary reads columns of the rows with so many values of k.
+// bySecondary reads columns of rows by values of k.
 func bySecondary(name string, keys int, columns ...string) statement {
 	return statement{name: name, sought: rowsOfKeys, secondary: true, args: randomIDs(keys), op: func(_ *run, table int) *model.Op {
 		return &model.Op{Kind: model.Get, Table: tableName(table), Columns: columns, Keys: keys, Index: indexName(table), Equal: 1}
 	}}
 }
 
-// between reads a range of ids or, by the secondary index, of k. The change
-// makes a query of the plain scan.
+// between reads a range of ids or, by the secondary index, of k; change modifies
+// the scan.
 func between(name string, secondary bool, args func(c *client), change func(o *model.Op), columns ...string) statement {
 	return statement{name: name, sought: rowsBetween, secondary: secondary, args: args, op: func(_ *run, table int) *model.Op {
 		o := &model.Op{Kind: model.Scan, Table: tableName(table), Columns: columns, Lower: model.Inclusive, Upper: model.Inclusive, Free: true}
@@ -61,16 +61,16 @@ func summed(o *model.Op) { o.Aggregate = model.Sum }
 
 func counted(o *model.Op) { o.Aggregate = model.Count }
 
-// pointSelect is the statement that sysbench is known for.
+// pointSelect is the point select of sysbench.
 var pointSelect = get("point", 1, randomID, colC)
 
-// The four range queries, each over so many ids.
+// The four range queries over a number of ids.
 func simpleRange(size int64) statement {
 	return between("simple range", false, idRange(size), plain, colC)
 }
 func sumRange(size int64) statement {
 	s := between("sum range", false, idRange(size), summed, colK)
-	s.sought = anAnswer
+	s.sought = oneRow
 	return s
 }
 func orderRange(size int64) statement {
@@ -78,12 +78,12 @@ func orderRange(size int64) statement {
 }
 func distinctRange(size int64) statement {
 	s := between("distinct range", false, idRange(size), distinct, colC)
-	s.sought = anAnswer // update-inlist gives many rows the same text
+	s.sought = oneRow // update-inlist stores the same text in many rows
 	return s
 }
 
-// updateK changes an indexed column: by one, as sysbench does, which moves the
-// index entry to the next place at most, or to a random value.
+// updateK changes an indexed column: it increments it, as sysbench does, which
+// moves the index entry by one place at most, or sets it to a random value.
 func updateK(random bool) statement {
 	s := statement{name: "update k", writes: true, sought: rowsOfKeys, before: 1, bytes: intBytes + indexBytes}
 	if !random {
@@ -103,7 +103,7 @@ func updateK(random bool) statement {
 	return s
 }
 
-// updateC changes a column without an index in the rows of so many keys.
+// updateC changes a column without an index in the rows of keys.
 func updateC(keys int, args func(c *client)) statement {
 	s := statement{name: "update c", writes: true, sought: rowsOfKeys, before: 1, bytes: cBytes}
 	s.op = func(_ *run, table int) *model.Op {
@@ -116,14 +116,14 @@ func updateC(keys int, args func(c *client)) statement {
 	return s
 }
 
-// remove deletes a row; args choose which.
+// remove deletes a row.
 func remove(args func(c *client)) statement {
 	return statement{name: "delete", writes: true, sought: rowsOfKeys, adds: -1, args: args, op: func(_ *run, table int) *model.Op {
 		return &model.Op{Kind: model.Delete, Table: tableName(table)}
 	}}
 }
 
-// reinsert inserts a new row with the id that the delete before it had.
+// reinsert inserts a new row with the id of the delete before it.
 var reinsert = statement{
 	name: "insert", writes: true, adds: 1, bytes: rowBytes + indexBytes,
 	op: func(_ *run, table int) *model.Op {
@@ -144,7 +144,7 @@ var appendNew = statement{
 	args: newRow,
 }
 
-// scanAll reads a whole table and returns nothing of it.
+// scanAll reads a whole table and returns no rows.
 var scanAll = statement{
 	name: "scan",
 	op: func(_ *run, table int) *model.Op {
@@ -153,8 +153,8 @@ var scanAll = statement{
 	args: func(c *client) { c.int(0) },
 }
 
-// randomPoints and randomRanges are select_random_points and
-// select_random_ranges, in which every client has a slice of the values of k.
+// randomPoints is select_random_points: every client has a slice of the values
+// of k.
 func randomPoints(points int) statement {
 	s := bySecondary("random points", points, allColumns...)
 	s.args = func(c *client) {
@@ -165,6 +165,7 @@ func randomPoints(points int) statement {
 	return s
 }
 
+// randomRanges is select_random_ranges, with slices as in randomPoints.
 func randomRanges(ranges int, delta int64) statement {
 	s := between("random ranges", true, func(c *client) {
 		for range ranges {
@@ -182,7 +183,7 @@ func randomRanges(ranges int, delta int64) statement {
 	return s
 }
 
-// The ways to choose rows.
+// The ways to select rows.
 
 func randomID(c *client) { c.int(c.draw()) }
 
@@ -194,20 +195,20 @@ func randomIDs(n int) func(c *client) {
 	}
 }
 
-// sharedID draws the id that the statement after it uses too.
+// sharedID draws an id that the next statement uses as well.
 func sharedID(c *client) {
 	c.id = c.draw()
 	c.int(c.id)
 }
 
-// ownID returns the next of the ids that are the client's alone.
+// ownID uses the id that takeOwn has taken.
 func ownID(c *client) { c.int(c.id) }
 
 func firstID(c *client) { c.int(1) }
 
 func zipfID(c *client) { c.int(1 + c.zipf.Draw(c.source)) }
 
-// hotIDs are always the same neighbours, just above the middle.
+// hotIDs uses the same adjacent ids every time, just above the middle.
 func hotIDs(n int) func(c *client) {
 	return func(c *client) {
 		for i := range int64(n) {
@@ -216,7 +217,7 @@ func hotIDs(n int) func(c *client) {
 	}
 }
 
-// idRange returns a range of so many ids, which may reach beyond the last.
+// idRange draws a range of ids, which may extend beyond the last.
 func idRange(size int64) func(c *client) {
 	return func(c *client) {
 		from := c.draw()
@@ -225,7 +226,7 @@ func idRange(size int64) func(c *client) {
 	}
 }
 
-// newRow returns a row without its id.
+// newRow draws a row without its id.
 func newRow(c *client) {
 	randomID(c) // k
 	c.digits(cGroups)

@@ -3,10 +3,8 @@ package sysbench
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"rumbench/workload"
 )
@@ -21,16 +19,16 @@ const (
 	opReadWrite   = "read-write transaction"
 )
 
-// settleName is the entry of the list of tests that is a step of rest.
+// settleName is the entry of parameter tests for a settle step.
 const settleName = "settle"
 
-// level is where on the axes a step stands.
+// level is the position of a step on the axes.
 type level struct {
 	tables, clients int64
-	ratio           int64 // 0 of a test without one
+	ratio           int64 // 0 for a test without one
 }
 
-// build makes the steps.
+// build creates the steps.
 func (r *run) build() error {
 	if r.p.Bool("load") {
 		r.steps = append(r.steps, r.load())
@@ -49,7 +47,7 @@ func (r *run) build() error {
 			return err
 		}
 		if t.single && r.tables > 1 {
-			return clientsError(t.name)
+			return oneTableError(t.name)
 		}
 		r.trx = r.trx || t.transaction
 		for _, l := range r.levels(t) {
@@ -63,7 +61,7 @@ func (r *run) build() error {
 		}
 	}
 	if len(r.steps) == 0 {
-		return &workload.ParamError{Param: "tests", Reason: "there is nothing to do", Hint: "name a test, or set load: true"}
+		return &workload.ParamError{Param: "tests", Reason: "there are no steps", Hint: "name a test, or set load: true"}
 	}
 	r.findBefore()
 	return r.checkNames()
@@ -73,17 +71,19 @@ func (r *run) checkNames() error {
 	seen := map[string]bool{}
 	for _, s := range r.steps {
 		if seen[s.Name] {
-			return &workload.ParamError{Param: "tests", Reason: fmt.Sprintf("%s comes twice", s.Name), Hint: "tell them apart by what follows a dot: " + s.Name + ".again"}
+			return &workload.ParamError{
+				Param: "tests", Reason: fmt.Sprintf("%s is repeated", s.Name), Hint: "add a suffix after a dot: " + s.Name + ".again",
+			}
 		}
 		seen[s.Name] = true
 	}
 	return nil
 }
 
-// before marks a step of reads that comes again after writes.
+// before is the suffix of a step of reads that is repeated after writes.
 const before = ".pre"
 
-// findBefore ties steps to those that did the same before writes.
+// findBefore sets Before of steps that are repeated after writes.
 func (r *run) findBefore() {
 	for i := range r.steps {
 		s := &r.steps[i]
@@ -98,7 +98,7 @@ func (r *run) findBefore() {
 	}
 }
 
-// levels returns where a test is run.
+// levels returns the levels of a test.
 func (r *run) levels(t *test) (out []level) {
 	ratios := []int64{0}
 	if t.writer != nil {
@@ -114,9 +114,9 @@ func (r *run) levels(t *test) (out []level) {
 	return out
 }
 
-// place names a step by its test and by the axes on which there are several
-// levels, and puts it there.
-func (r *run) place(s *workload.Step, entry string, l level) {
+// locate sets the name, base and axes of a step, by its test and the axes with
+// several levels.
+func (r *run) locate(s *workload.Step, entry string, l level) {
 	var at []string
 	axis := func(name, short string, values []int64, v int64) {
 		if len(values) > 1 {
@@ -136,11 +136,12 @@ func (r *run) place(s *workload.Step, entry string, l level) {
 	}
 }
 
-// test makes the step of a test at a level, after one of warming up.
+// test returns the step of a test at a level, after a warmup step if there is
+// one.
 func (r *run) test(entry string, t *test, l level) (out []workload.Step) {
 	if w := r.p.Float("warmup_seconds"); w > 0 {
 		s := r.testStep(entry+".warmup", t, l)
-		s.Seconds, s.Doc = w, "Caches warm up for the step that follows."
+		s.Seconds, s.Doc = w, "Caches are warmed up for the next step."
 		s.Base, s.Axes, s.Warmup = "", nil, true
 		out = append(out, s)
 	}
@@ -149,7 +150,7 @@ func (r *run) test(entry string, t *test, l level) (out []workload.Step) {
 
 func (r *run) testStep(entry string, t *test, l level) workload.Step {
 	s := workload.Step{Doc: t.doc}
-	r.place(&s, entry, l)
+	r.locate(&s, entry, l)
 	_, word, _ := strings.Cut(entry, ".")
 	s.Warmup = strings.HasPrefix(word, "warm")
 	s.BeforeWrites = slices.ContainsFunc(strings.Split(word, "."), func(part string) bool { return part == "pre" || part == "warmpre" })
@@ -161,7 +162,9 @@ func (r *run) testStep(entry string, t *test, l level) workload.Step {
 	g := workload.Group{
 		Name: "clients", Clients: int(l.clients), RowsPerOp: 1,
 		Ops: r.kinds(t, l), Parts: t.parts(r.mixes(l)),
-		Retry: workload.Retry{Policy: workload.RetryPolicy(r.p.String("retry")), Max: int(r.p.Int("retry_max")), Backoff: r.p.Duration("retry_backoff")},
+		Retry: workload.Retry{
+			Policy: workload.RetryPolicy(r.p.String("retry")), Max: int(r.p.Int("retry_max")), Backoff: r.p.Duration("retry_backoff"),
+		},
 	}
 	if n := r.p.Int("events"); n > 0 {
 		g.Work, s.Seconds = n, 0
@@ -175,23 +178,26 @@ func (r *run) testStep(entry string, t *test, l level) workload.Step {
 	return s
 }
 
-// kinds returns what a test's operations are.
+// kinds returns the kinds of a test's operations.
 func (r *run) kinds(t *test, l level) []workload.OpKind {
 	switch {
 	case t.rows:
 		return []workload.OpKind{{Name: "scan", Unit: "row", Returns: true}}
 	case r.mixes(l):
-		return []workload.OpKind{{Name: opReadOnly, Unit: opTransaction, Of: opTransaction, Returns: true, Finds: t.finds()}, {Name: opReadWrite, Unit: opTransaction, Of: opTransaction, Finds: t.finds()}}
+		return []workload.OpKind{
+			{Name: opReadOnly, Unit: opTransaction, Of: opTransaction, Returns: true, Finds: t.finds()},
+			{Name: opReadWrite, Unit: opTransaction, Of: opTransaction, Finds: t.finds()},
+		}
 	case t.several():
 		return []workload.OpKind{{Name: opTransaction, Unit: opTransaction, Returns: t.reads(), Finds: t.finds()}}
 	}
 	return []workload.OpKind{{Name: opQuery, Unit: opQuery, Returns: t.reads(), Finds: t.finds()}}
 }
 
-// mixes reports whether some transactions of a test write, and others do not.
+// mixes reports whether only some transactions of a test write.
 func (r *run) mixes(l level) bool { return l.ratio > 1 && r.p.String("rw_mode") == "skip" }
 
-// several reports whether an event is more than one statement.
+// several reports whether an event has more than one statement.
 func (t *test) several() bool {
 	if t.transaction {
 		return true
@@ -213,9 +219,9 @@ const (
 	partCommitReadOnly = "commit, read-only"
 )
 
-// parts returns the statements of a transaction that are timed one by one. Where
-// some transactions write and others do not, theirs begin and end apart: a
-// commit of nothing costs next to nothing.
+// parts returns the statements of a transaction that are timed individually. If
+// only some transactions write, begin and commit of the others are separate
+// parts: an empty commit costs next to nothing.
 func (t *test) parts(mixes bool) (names []string) {
 	if !t.several() {
 		return nil
@@ -240,43 +246,43 @@ func (t *test) parts(mixes bool) (names []string) {
 	return names
 }
 
-// loaders returns how many clients load.
+// loaders returns the number of clients that load.
 func (r *run) loaders() int { return min(int(r.p.Int("load_clients")), r.tables) }
 
-// perLoader returns the most tables that one of them has.
+// perLoader returns the maximum number of tables per loader.
 func (r *run) perLoader() int64 {
 	return (int64(r.tables) + int64(r.loaders()) - 1) / int64(r.loaders())
 }
 
 func (r *run) load() workload.Step {
 	batch := r.p.Int("load_batch")
-	s := workload.Step{
-		Name: "load", Creates: true, Primary: opInsert, WritesPer: opInsert, Access: workload.WriteAccess,
-		Doc: "How fast are rows appended in the order of the key, without a secondary index?",
-	}
 	batches := (r.size + batch - 1) / batch
-	s.Groups = []workload.Group{{Name: "load", Clients: r.loaders(), Work: batches * r.perLoader(), RowsPerOp: batch, Ops: []workload.OpKind{{Name: opInsert, Unit: "row"}}}}
-	s.Open = r.openLoad
-	return s
+	return workload.Step{
+		Name: "load", Creates: true, Primary: opInsert, WritesPer: opInsert, Access: workload.WriteAccess,
+		Doc:    "How fast are rows appended in primary key order, without a secondary index?",
+		Groups: r.loadGroup("load", opInsert, batches*r.perLoader(), batch),
+		Open:   r.openLoad,
+	}
 }
 
 func (r *run) index() workload.Step {
-	s := workload.Step{
+	return workload.Step{
 		Name: "index", Primary: opIndex, WritesPer: opIndex,
-		Doc: "How fast is the secondary index on k built on the loaded tables?",
+		Doc:    "How fast is the secondary index on k built on the loaded tables?",
+		Groups: r.loadGroup("index", opIndex, r.perLoader(), r.size),
+		Open:   r.openIndex,
 	}
-	s.Groups = []workload.Group{{Name: "index", Clients: r.loaders(), Work: r.perLoader(), RowsPerOp: r.size, Ops: []workload.OpKind{{Name: opIndex, Unit: "row"}}}}
-	s.Open = r.openIndex
-	return s
+}
+
+func (r *run) loadGroup(name, op string, work, rowsPerOp int64) []workload.Group {
+	return []workload.Group{{
+		Name: name, Clients: r.loaders(), Work: work, RowsPerOp: rowsPerOp, Ops: []workload.OpKind{{Name: op, Unit: "row"}},
+	}}
 }
 
 func (r *run) settle(name string) workload.Step {
-	floor := r.p.Duration("settle_floor")
-	if floor < 0 {
-		floor = time.Duration(math.Round(min(60+float64(r.size)*float64(r.tables)/1e6, 1200))) * time.Second
-	}
 	return workload.Step{
-		Name: name, Settle: &workload.Settle{Floor: floor},
-		Doc: "The engine comes to rest: what it put off is done before the next steps.",
+		Name: name, Settle: workload.NewSettle(r.p.Duration("settle_floor"), r.size*int64(r.tables)),
+		Doc: "The engine comes to rest: deferred work is done before the next steps.",
 	}
 }

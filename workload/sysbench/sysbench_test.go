@@ -11,13 +11,8 @@ import (
 	"rumbench/workload"
 )
 
-func newRun(t *testing.T, preset string, given map[string]any) (*run, error) {
-	t.Helper()
-	p, err := Workload{}.Info().Resolve(preset, given)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Workload{}.New(p)
+func newRun(preset string, given map[string]any) (*run, error) {
+	r, err := workload.NewRun(Workload{}, preset, given)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +21,7 @@ func newRun(t *testing.T, preset string, given map[string]any) (*run, error) {
 
 func mustRun(t *testing.T, preset string, given map[string]any) *run {
 	t.Helper()
-	r, err := newRun(t, preset, given)
+	r, err := newRun(preset, given)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +35,7 @@ func stepNames(r *run) (names []string) {
 	return names
 }
 
-// Rows are the same whoever makes them and in whatever order.
+// A row is a function of seed, table and number.
 func TestRows(t *testing.T) {
 	row := func(table int, i int64) string {
 		args, _ := appendRow(nil, nil, tableStream(7, table), i, gen.NewUniform(1000))
@@ -59,15 +54,15 @@ func TestRows(t *testing.T) {
 		return b.String()
 	}
 	if first, again := row(0, 5), row(0, 5); first != again {
-		t.Error("a row is not the same again")
+		t.Error("a row is not repeatable")
 	}
 	if row(0, 5) == row(0, 6) || row(0, 5) == row(1, 5) {
 		t.Error("different rows are equal")
 	}
 }
 
-// The load draws k from the distribution of the run: uniform numbers leave
-// 1/e of the values out, special ones of 1.0 use 17 % of them.
+// The load draws k from the distribution of the run: a uniform one omits 1/e of
+// the values, special-1.0 uses 17 % of them.
 func TestDistributionOfK(t *testing.T) {
 	const n = 20_000
 	for name, want := range map[string]float64{uniform: 1 - 1/math.E, special: 3453.0 / n} {
@@ -87,7 +82,7 @@ func TestDistributionOfK(t *testing.T) {
 	}
 }
 
-// What a transaction is made of: sysbench counts 1, 16, 20, 6, 1, 1, 1.
+// Events have as many statements as in sysbench.
 func TestStatementsPerEvent(t *testing.T) {
 	for name, want := range map[string]int{
 		"oltp_point_select": 1, "oltp_read_only": 16, "oltp_read_write": 20, "oltp_write_only": 6,
@@ -113,7 +108,7 @@ func TestStatementsPerEvent(t *testing.T) {
 	}
 }
 
-// Of the transactions of a client exactly one in so many writes.
+// Exactly one in ratio transactions of a client writes.
 func TestRatio(t *testing.T) {
 	r := mustRun(t, "", map[string]any{"tests": []string{"ratio"}, "ratios": []int64{4}})
 	test, err := r.newTest("ratio")
@@ -157,14 +152,15 @@ func TestSteps(t *testing.T) {
 		if s.Before != "" {
 			befores++
 			if s.Before != s.Name+before || !slices.Contains(stepNames(r), s.Before) {
-				t.Errorf("step %s comes after %s", s.Name, s.Before)
+				t.Errorf("Before of step %s is %s", s.Name, s.Before)
 			}
 		}
 	}
 	if befores != 15 {
 		t.Errorf("%d reads are compared with those before the writes, want 15", befores)
 	}
-	r = mustRun(t, "", map[string]any{"tests": []string{"ratio"}, "tables": []int64{1, 8}, "ratios": []int64{16, 1}, "clients": []int64{2, 4}, "warmup_seconds": 1.0})
+	r = mustRun(t, "", map[string]any{"tests": []string{"ratio"}, "tables": []int64{1, 8},
+		"ratios": []int64{16, 1}, "clients": []int64{2, 4}, "warmup_seconds": 1.0})
 	for _, want := range []string{"ratio@16r.1t.2c", "ratio@1r.8t.4c", "ratio.warmup@16r.1t.2c"} {
 		if !slices.Contains(stepNames(r), want) {
 			t.Errorf("there is no step %s in %v", want, stepNames(r))
@@ -175,13 +171,13 @@ func TestSteps(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for name, given := range map[string]map[string]any{
 		"no such test":      {"tests": []string{"oltp_nothing"}},
-		"comes twice":       {"tests": []string{"select", "select"}},
+		"is repeated":       {"tests": []string{"select", "select"}},
 		"works on one":      {"tests": []string{"select_random_points"}, "tables": []int64{2}},
 		"it is empty":       {"clients": []int64{}},
 		"test \"random-poi": {"tests": []string{"random-points-0"}},
 		"test \"read-only-": {"tests": []string{"read-only-0100"}},
 	} {
-		_, err := newRun(t, "", given)
+		_, err := newRun("", given)
 		if name == "no such test" {
 			name = "there is no test"
 		}

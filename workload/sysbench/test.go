@@ -9,32 +9,26 @@ import (
 	"rumbench/workload"
 )
 
-// test is what the clients of a step do again and again.
+// test defines the events of a step.
 type test struct {
 	name   string
 	doc    string
 	blocks []block
-	// writer is what a transaction of a test with a ratio does beside its
-	// blocks, but only in one of so many.
-	writer []block
-	// transaction: the statements are within BEGIN and COMMIT.
-	transaction bool
-	// writes: it has the seconds of writing tests.
-	writes bool
-	// single: it works on one table only, whatever there is.
-	single bool
-	// spread: every client keeps to one table, the next one to another.
-	spread bool
-	// own: it takes rows that no other client has taken.
-	own bool
-	// rows: what it costs is told per row of the table, not per query.
-	rows bool
+	// writer is executed after blocks by the writing transactions of a test with a
+	// ratio.
+	writer      []block
+	transaction bool // the statements are between BEGIN and COMMIT
+	writes      bool // its duration is write_seconds
+	single      bool // it works on a single table
+	spread      bool // clients are spread over the tables, one table each
+	own         bool // every event takes a row that no other has taken
+	rows        bool // costs are per row of the table, not per query
 }
 
-// block is a number of statements on one table.
+// block is a sequence of statements on one table.
 type block []unit
 
-// unit is a statement, or several that belong together, done some times.
+// unit is one or several statements that are repeated together.
 type unit struct {
 	times      int64
 	statements []statement
@@ -44,8 +38,8 @@ func times(n int64, s ...statement) unit { return unit{n, s} }
 
 func one(s statement) []block { return []block{{times(1, s)}} }
 
-// tests are all that can be chosen, in the order in which they are listed.
-// Names with a number in them are one of many: random-points-10 asks for ten.
+// tests lists all tests. N in a name stands for a number: random-points-10 is
+// random-points-N with ten points.
 var tests = []struct {
 	name string // N stands for the number
 	make func(r *run, n int64) test
@@ -70,7 +64,7 @@ var tests = []struct {
 		return test{doc: "How fast are rows inserted one by one?", writes: true, blocks: one(appendNew)}
 	}},
 	{"oltp_delete", func(*run, int64) test {
-		return test{doc: "How fast are rows deleted by random keys? The table drains: more and more keys are not there, which is told.", writes: true, blocks: one(remove(randomID))}
+		return test{doc: "How fast are rows deleted by random keys? The table shrinks, so more and more keys do not exist, which is reported.", writes: true, blocks: one(remove(randomID))}
 	}},
 	{"select_random_points", func(r *run, _ int64) test {
 		return test{doc: "How fast are the rows of a list of values of a secondary index read?", single: true, blocks: one(randomPoints(int(r.p.Int("random_points"))))}
@@ -94,34 +88,34 @@ var tests = []struct {
 		return test{doc: fmt.Sprintf("How fast are %d random rows read by one list of keys?", n), blocks: one(get("points", int(n), randomIDs(int(n)), colC))}
 	}},
 	{"hot-points", func(*run, int64) test {
-		return test{doc: fmt.Sprintf("How fast are always the same %d neighbours read by one list of keys?", listed), blocks: one(get("points", listed, hotIDs(listed), colC))}
+		return test{doc: fmt.Sprintf("How fast are the same %d adjacent rows read by one list of keys?", listed), blocks: one(get("points", listed, hotIDs(listed), colC))}
 	}},
 	{"points-covered-pk", func(*run, int64) test {
-		return test{doc: "How fast is a list of keys looked up, of which nothing else is wanted?", blocks: one(get("points", listed, randomIDs(listed), colID))}
+		return test{doc: "How fast are the rows of a list of keys read, without other columns?", blocks: one(get("points", listed, randomIDs(listed), colID))}
 	}},
 	{"points-notcovered-pk", func(*run, int64) test {
-		return test{doc: "How fast is a list of keys looked up with another column?", blocks: one(get("points", listed, randomIDs(listed), colID, colC))}
+		return test{doc: "How fast are the rows of a list of keys read, with another column?", blocks: one(get("points", listed, randomIDs(listed), colID, colC))}
 	}},
 	{"points-covered-si", func(*run, int64) test {
-		return test{doc: "How fast is a list of values looked up in a secondary index alone?", blocks: one(bySecondary("points", listed, colK))}
+		return test{doc: "How fast is a list of values looked up in a covering secondary index?", blocks: one(bySecondary("points", listed, colK))}
 	}},
 	{"points-notcovered-si", func(*run, int64) test {
-		return test{doc: "How fast is a list of values looked up by a secondary index, with a column that only the table has?", blocks: one(bySecondary("points", listed, colK, colC))}
+		return test{doc: "How fast is a list of values looked up in a secondary index that is not covering?", blocks: one(bySecondary("points", listed, colK, colC))}
 	}},
 	{"range-covered-pk", func(*run, int64) test {
-		return test{doc: "How fast is a range of keys read, of which nothing else is wanted?", blocks: one(between("range", false, idRange(listed+1), plain, colID))}
+		return test{doc: "How fast is a range of keys read, without other columns?", blocks: one(between("range", false, idRange(listed+1), plain, colID))}
 	}},
 	{"range-notcovered-pk", func(*run, int64) test {
-		return test{doc: "How fast is a range of keys read with another column?", blocks: one(between("range", false, idRange(listed+1), plain, colID, colC))}
+		return test{doc: "How fast is a range of keys read, with another column?", blocks: one(between("range", false, idRange(listed+1), plain, colID, colC))}
 	}},
 	{"range-covered-si", func(*run, int64) test {
-		return test{doc: "How fast is a range of a secondary index read alone?", blocks: one(between("range", true, idRange(listed+1), plain, colK))}
+		return test{doc: "How fast is a range of a covering secondary index read?", blocks: one(between("range", true, idRange(listed+1), plain, colK))}
 	}},
 	{"range-notcovered-si", func(*run, int64) test {
-		return test{doc: "How fast is a range of a secondary index read, with a column that only the table has?", blocks: one(between("range", true, idRange(listed+1), plain, colK, colC))}
+		return test{doc: "How fast is a range of a secondary index read that is not covering?", blocks: one(between("range", true, idRange(listed+1), plain, colK, colC))}
 	}},
 	{"scan", func(*run, int64) test {
-		return test{doc: "How fast is a whole table read, with nothing of it returned?", spread: true, rows: true, blocks: one(scanAll)}
+		return test{doc: "How fast is a whole table read, without returning rows?", spread: true, rows: true, blocks: one(scanAll)}
 	}},
 	{"update-inlist", func(*run, int64) test {
 		return test{doc: fmt.Sprintf("How fast are %d random rows updated by one statement?", listed), writes: true, blocks: one(updateC(listed, randomIDs(listed)))}
@@ -133,16 +127,16 @@ var tests = []struct {
 		return test{doc: "How fast is a column without an index changed?", writes: true, blocks: one(updateC(1, randomID))}
 	}},
 	{"update-index-trx", func(r *run, _ int64) test {
-		return test{doc: "How fast is an indexed column changed by transactions of nothing else?", writes: true, transaction: true, blocks: one(r.updateK())}
+		return test{doc: "How fast is an indexed column changed, one update per transaction?", writes: true, transaction: true, blocks: one(r.updateK())}
 	}},
 	{"update-nonindex-trx", func(*run, int64) test {
-		return test{doc: "How fast is a column without an index changed by transactions of nothing else?", writes: true, transaction: true, blocks: one(updateC(1, randomID))}
+		return test{doc: "How fast is a column without an index changed, one update per transaction?", writes: true, transaction: true, blocks: one(updateC(1, randomID))}
 	}},
 	{"update-one", func(*run, int64) test {
-		return test{doc: "How fast is the same row of a table changed by all?", writes: true, blocks: one(updateC(1, firstID))}
+		return test{doc: "How fast do all clients change the same row of a table?", writes: true, blocks: one(updateC(1, firstID))}
 	}},
 	{"update-zipf", func(*run, int64) test {
-		return test{doc: "How fast are rows changed of which few are changed often?", writes: true, blocks: one(updateC(1, zipfID))}
+		return test{doc: "How fast are rows changed with a skewed (Zipfian) distribution?", writes: true, blocks: one(updateC(1, zipfID))}
 	}},
 	{"write-only", func(r *run, _ int64) test {
 		return test{doc: "How fast are transactions of writes: two updates, a delete and an insert?", transaction: true, blocks: r.writes()}
@@ -162,30 +156,30 @@ var tests = []struct {
 		return test{doc: "How fast are rows inserted one by one?", writes: true, blocks: one(appendNew)}
 	}},
 	{"delete", func(*run, int64) test {
-		return test{doc: "How fast are rows deleted, each client its own and none twice? It ends when there are no more.", own: true, writes: true, blocks: one(remove(ownID))}
+		return test{doc: "How fast are rows deleted, each by one client and once? It ends when there are no rows left.", own: true, writes: true, blocks: one(remove(ownID))}
 	}},
 	{"ratio", func(r *run, _ int64) test {
 		t := r.readWrite(r.rangeSize)
-		t.doc = "How fast are transactions of reads, some of which write too?"
+		t.doc = "How fast are transactions of reads, some of which also write?"
 		t.blocks, t.writer = r.reads(r.rangeSize), r.writes()
 		return t
 	}},
 	{"ratio-points", func(r *run, _ int64) test {
 		t := r.readWrite(r.rangeSize)
-		t.doc = "How fast are transactions of point selects, some of which write too?"
+		t.doc = "How fast are transactions of point selects, some of which also write?"
 		t.blocks, t.writer = r.points(), r.writes()
 		return t
 	}},
 }
 
-// listed is how many keys the lists of the microbenchmarks have, and their
-// ranges one more; wide is the range of those that aggregate.
+// listed is the length of the key lists of the microbenchmarks, and one less
+// than that of their ranges; wide is the length of ranges of those that aggregate.
 const (
 	listed = 100
 	wide   = 1000
 )
 
-// points returns a block of point selects.
+// points returns the point selects of a transaction.
 func (r *run) points() []block {
 	return []block{{times(r.p.Int("point_selects"), pointSelect)}}
 }
@@ -223,11 +217,14 @@ func (r *run) readWrite(size int64) test {
 
 // readOnly returns a transaction of points and one range.
 func (r *run) readOnly(what string, s statement) test {
-	return test{doc: fmt.Sprintf("How fast are transactions of points and %s of %d rows?", what, wide), transaction: true, blocks: append(r.points(), block{times(1, s)})}
+	return test{
+		doc:         fmt.Sprintf("How fast are transactions of points and %s of %d rows?", what, wide),
+		transaction: true, blocks: append(r.points(), block{times(1, s)}),
+	}
 }
 
-// grows returns how many more rows there are after an event, if it finds what it
-// deletes; below 0 the tables shrink.
+// grows returns the number of rows that an event adds, if it finds what it
+// deletes; if negative the tables shrink.
 func (t *test) grows() (rows int64) {
 	for _, s := range t.statements() {
 		rows += s.adds
@@ -235,14 +232,13 @@ func (t *test) grows() (rows int64) {
 	return rows
 }
 
-// reads reports whether the test writes nothing.
+// reads reports whether the test only reads.
 func (t *test) reads() bool {
 	return !slices.ContainsFunc(t.statements(), func(s statement) bool { return s.writes })
 }
 
-// access returns the group that published tables put the test into: one that
-// writes anything is a write test, and one that reads anything but points is a
-// range test.
+// access returns the group of the test in published tables: write if it writes
+// anything, range if it reads anything but points.
 func (t *test) access() workload.Access {
 	switch {
 	case t.writer != nil:
@@ -255,8 +251,8 @@ func (t *test) access() workload.Access {
 	return workload.PointAccess
 }
 
-// newTest makes the test that an entry of the list of tests names: what comes
-// after a dot only tells steps apart.
+// newTest returns the test of an entry of parameter tests; a suffix after a dot
+// is ignored.
 func (r *run) newTest(entry string) (*test, error) {
 	name, _, _ := strings.Cut(entry, ".")
 	for _, t := range tests {
@@ -271,7 +267,8 @@ func (r *run) newTest(entry string) (*test, error) {
 		}
 		return &made, nil
 	}
-	return nil, &workload.ParamError{Param: "tests", Reason: fmt.Sprintf("there is no test %q", name), Hint: "the tests are " + strings.Join(testNames(), ", ") + ", and settle"}
+	return nil, &workload.ParamError{Param: "tests", Reason: fmt.Sprintf("there is no test %q", name),
+		Hint: "the tests are " + strings.Join(testNames(), ", ") + ", and settle"}
 }
 
 func testNames() (names []string) {
@@ -281,10 +278,10 @@ func testNames() (names []string) {
 	return names
 }
 
-// greatest is the longest list or range that a name may ask for.
-const greatest = 100_000
+// maxNumber is the maximum of N in a test's name, and of range_size and delta.
+const maxNumber = 100_000
 
-// numbered reports whether a name is that of a pattern, and the number in it.
+// numbered reports whether a name matches a pattern, and returns its number.
 func numbered(pattern, name string) (n int64, ok bool) {
 	prefix, isNumbered := strings.CutSuffix(pattern, "N")
 	if !isNumbered {
@@ -295,11 +292,10 @@ func numbered(pattern, name string) (n int64, ok bool) {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(digits, 10, 64)
-	return n, err == nil && n >= 1 && n <= greatest && strconv.FormatInt(n, 10) == digits
+	return n, err == nil && n >= 1 && n <= maxNumber && strconv.FormatInt(n, 10) == digits
 }
 
-// statements returns the kinds of statements of a test with the positions that
-// they have in Group.Parts: kinds of one name are one there.
+// statements returns all statements of a test, in order.
 func (t *test) statements() (all []statement) {
 	for _, b := range slices.Concat(t.blocks, t.writer) {
 		for _, u := range b {

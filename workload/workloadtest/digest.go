@@ -24,8 +24,8 @@ func hashRow(buf []byte, row []model.Value) (uint64, []byte) {
 	return hash(buf), buf
 }
 
-// checksum adds up the hashes of the rows, because the order of equal entries
-// is the engine's own, and checks that the order is right otherwise.
+// checksum sums the hashes of the rows, because the order of equal entries is
+// unspecified, and checks the order otherwise.
 func checksum(ctx context.Context, stmt engine.Stmt, table *model.Table, index string) (rows int64, sum uint64, err error) {
 	order := table.Key
 	if index != "" {
@@ -61,7 +61,7 @@ func checksum(ctx context.Context, stmt engine.Stmt, table *model.Table, index s
 	return r.Rows, sum, wrong
 }
 
-// digest is a running hash of answers.
+// digest is a running hash of results.
 type digest struct {
 	sum uint64
 	n   int64
@@ -70,7 +70,7 @@ type digest struct {
 
 func (d *digest) add(h uint64) { d.sum = (d.sum ^ h) * 1099511628211 }
 
-// digestDB passes everything on, and digests what operations answer.
+// digestDB is a DB that digests the results of operations.
 type digestDB struct {
 	engine.DB
 	d *digest
@@ -94,13 +94,13 @@ func (s digestSession) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, 
 type digestStmt struct {
 	engine.Stmt
 	kind model.Kind
-	free bool // rows come in any order
+	free bool // rows are in any order
 	d    *digest
 }
 
-// Exec digests the rows of a scan in order, unless it asked for none, and those
-// of a get in any order: engines answer a list of keys in different orders, and
-// a key that is given twice once or twice.
+// Exec digests the rows of a scan in order, unless it is free, and those of a get
+// in any order: engines return the rows of a list of keys in different orders,
+// and those of a repeated key once or twice.
 func (s digestStmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
 	each := r.Each
 	defer func() { r.Each = each }()
@@ -130,7 +130,7 @@ func (s digestStmt) Exec(ctx context.Context, args []model.Value, r *engine.Resu
 	if s.kind != model.Get {
 		s.d.add(uint64(r.Rows))
 	}
-	// What floats add up to depends on their order.
+	// A sum of floats depends on their order.
 	if s.kind == model.Scan && r.Value.Type() == model.Int {
 		s.d.add(uint64(r.Value.Int()))
 	}

@@ -13,24 +13,24 @@ import (
 	"rumbench/workload"
 )
 
-// State is what a step has left, and what its operations have answered.
+// State is the data after a step, and what its operations have returned.
 type State struct {
 	Step    string
 	Sums    []string // a line per table and index: rows and checksum
-	Answers uint64   // digest of everything that operations returned
+	Answers uint64   // digest of all that operations returned
 	Ops     int64
 	Found   []Found
 }
 
-// Found is what the operations of a kind had to find, and have found.
+// Found is what operations of a kind should find and have found.
 type Found struct {
 	Kind            string
 	Finds           workload.Finds
 	Expected, Found int64
 }
 
-// CheckFound fails the test where operations have found other rows than they
-// had to find, by more than chance explains.
+// CheckFound fails the test if operations have not found the rows that they
+// should, within chance.
 func CheckFound(t *testing.T, what string, states []State) {
 	t.Helper()
 	for _, s := range states {
@@ -40,7 +40,7 @@ func CheckFound(t *testing.T, what string, states []State) {
 				allowed += 5 * math.Sqrt(float64(f.Expected))
 			}
 			if f.Expected > 0 && math.Abs(float64(f.Expected-f.Found)) > allowed {
-				t.Errorf("%s: step %s: %s: %d rows were found of %d", what, s.Step, f.Kind, f.Found, f.Expected)
+				t.Errorf("%s: step %s: %s: found %d of %d rows", what, s.Step, f.Kind, f.Found, f.Expected)
 			}
 		}
 	}
@@ -50,7 +50,7 @@ func (s *State) equal(o *State) bool {
 	return s.Step == o.Step && s.Answers == o.Answers && slices.Equal(s.Sums, o.Sums)
 }
 
-// Compare fails the test where two lockstep runs differ.
+// Compare fails the test if two lockstep runs differ.
 func Compare(t *testing.T, what string, want, got []State) {
 	t.Helper()
 	if len(want) != len(got) {
@@ -63,9 +63,9 @@ func Compare(t *testing.T, what string, want, got []State) {
 	}
 }
 
-// Lockstep runs all steps in one goroutine: the clients take turns in a fixed
+// Lockstep runs all steps in one goroutine, with clients taking turns in a fixed
 // order, so that every engine gets the same operations in the same order. It
-// checks the invariants of every step and returns what each has left.
+// checks the invariants of every step and returns the state after each.
 func Lockstep(t *testing.T, r workload.Run, db engine.DB, seed uint64) []State {
 	t.Helper()
 	schema := r.Schema()
@@ -98,8 +98,8 @@ func foundOf(step *workload.Step, totals workload.Totals) (out []Found) {
 	return out
 }
 
-// timeBoundWork is how many operations a client does in lockstep where only
-// the time would end it.
+// timeBoundWork is the number of operations of a client in steps limited by
+// time.
 const timeBoundWork = 10
 
 // runStep runs one step with clients taking turns.
@@ -161,7 +161,7 @@ type turn struct {
 	group  *workload.Group
 	client workload.Client
 	leads  bool
-	left   int64 // operations left of a client that leads; the others go along
+	left   int64 // operations left of a client that leads; others follow
 	totals []workload.Total
 }
 
@@ -196,7 +196,7 @@ func (u *turn) take(ctx context.Context) error {
 	return nil
 }
 
-// tableSums reads the table through its key and all existing indexes.
+// tableSums reads the table by primary key and by all existing indexes.
 func tableSums(t *testing.T, db engine.DB, table *model.Table) []string {
 	t.Helper()
 	ctx := context.Background()
@@ -213,7 +213,7 @@ func tableSums(t *testing.T, db engine.DB, table *model.Table) []string {
 	for _, index := range indexes {
 		stmt, err := session.Prepare(ctx, &model.Op{Kind: model.Scan, Table: table.Name, Index: index, Columns: table.ColumnNames()})
 		if err != nil {
-			out = append(out, table.Name+"."+index+": not there")
+			out = append(out, table.Name+"."+index+": missing")
 			continue
 		}
 		rows, sum, err := checksum(ctx, stmt, table, index)

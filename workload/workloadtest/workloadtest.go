@@ -1,10 +1,9 @@
-// Package workloadtest is the conformance suite that every workload passes, and
-// the lockstep runner that proves that a seed gives the same rows and answers
-// on every engine. It times nothing.
+// Package workloadtest is the conformance suite that every workload passes, with
+// the lockstep runner that tests that a seed gives the same rows and results on
+// every engine. It measures no time.
 package workloadtest
 
 import (
-	"maps"
 	"slices"
 	"testing"
 
@@ -16,10 +15,10 @@ import (
 // Suite is a workload under test.
 type Suite struct {
 	Workload workload.Workload
-	// Small are parameters of a run that takes a moment, with every step.
+	// Small are parameters of a short run with every step.
 	Small map[string]any
-	// Open opens an empty database that keeps what is stored and has every
-	// capability that the workload needs.
+	// Open opens an empty database that stores rows and has every capability that
+	// the workload needs.
 	Open func(t *testing.T, schema model.Schema) engine.DB
 }
 
@@ -34,11 +33,7 @@ func Run(t *testing.T, s Suite) {
 
 func (s Suite) small(t *testing.T) workload.Run {
 	t.Helper()
-	p, err := s.Workload.Info().Resolve("", maps.Clone(s.Small))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := s.Workload.New(p)
+	r, err := workload.NewRun(s.Workload, "", s.Small)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +43,7 @@ func (s Suite) small(t *testing.T) workload.Run {
 func (s Suite) testInfo(t *testing.T) {
 	i := s.Workload.Info()
 	if i.Name == "" || i.Doc == "" {
-		t.Errorf("incomplete: %+v", i)
+		t.Errorf("incomplete info: %+v", i)
 	}
 	for _, p := range i.Params {
 		if p.Doc == "" {
@@ -68,15 +63,10 @@ func (s Suite) testPresets(t *testing.T) {
 	for _, preset := range i.Presets {
 		for name := range preset.Values {
 			if i.Param(name) == nil {
-				t.Errorf("preset %s sets %s, which is no parameter", preset.Name, name)
+				t.Errorf("preset %s sets %s, which is not a parameter", preset.Name, name)
 			}
 		}
-		p, err := i.Resolve(preset.Name, nil)
-		if err != nil {
-			t.Errorf("preset %s: %v", preset.Name, err)
-			continue
-		}
-		r, err := s.Workload.New(p)
+		r, err := workload.NewRun(s.Workload, preset.Name, nil)
 		if err != nil {
 			t.Errorf("preset %s: %v", preset.Name, err)
 			continue
@@ -93,7 +83,7 @@ func (s Suite) testSteps(t *testing.T) {
 	}
 }
 
-// checkSteps checks what the load loop and the report rely on.
+// checkSteps checks what other packages rely on.
 func checkSteps(t *testing.T, r workload.Run) {
 	t.Helper()
 	schema := r.Schema()
@@ -128,7 +118,7 @@ func checkGroups(t *testing.T, step *workload.Step) {
 			t.Errorf("step %s, group %s has no clients or no operations", step.Name, g.Name)
 		}
 		if g.Rate > 0 && g.RowsPerOp < 1 {
-			t.Errorf("step %s, group %s has a rate but does not say of how many units", step.Name, g.Name)
+			t.Errorf("step %s, group %s has a rate but no RowsPerOp", step.Name, g.Name)
 		}
 		for _, k := range g.Ops {
 			kinds[k.Whole()] = true
@@ -141,11 +131,11 @@ func checkGroups(t *testing.T, step *workload.Step) {
 		t.Errorf("step %s would never end", step.Name)
 	}
 	if !kinds[step.Primary] || !kinds[step.WritesPer] {
-		t.Errorf("step %s is about %q and %q, which nobody does", step.Name, step.Primary, step.WritesPer)
+		t.Errorf("step %s is about %q and %q, which no group does", step.Name, step.Primary, step.WritesPer)
 	}
 }
 
-// testSameSeed: a seed gives the same rows and answers again, another does not.
+// testSameSeed: a seed always gives the same rows and results, another does not.
 func (s Suite) testSameSeed(t *testing.T) {
 	run := func(seed uint64) []State {
 		r := s.small(t)
@@ -154,12 +144,12 @@ func (s Suite) testSameSeed(t *testing.T) {
 	a, b, c := run(1), run(1), run(2)
 	Compare(t, "the same seed", a, b)
 	if slices.EqualFunc(a, c, func(x, y State) bool { return x.equal(&y) }) {
-		t.Error("another seed gives the same rows and answers")
+		t.Error("another seed gives the same rows and results")
 	}
 }
 
-// testAlone: every step that makes nothing can be run by itself, and again, on
-// a database that earlier steps have left.
+// testAlone: every step that creates nothing can be run by itself, and repeated,
+// on a database of earlier steps.
 func (s Suite) testAlone(t *testing.T) {
 	whole := s.small(t)
 	db := s.Open(t, whole.Schema())

@@ -1,0 +1,247 @@
+package trial
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"rumbench/engine"
+	"rumbench/engine/enginetest"
+	"rumbench/internal/metric"
+	"rumbench/internal/result"
+	"rumbench/internal/server"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// counters is a workload of one step: clients add to rows of a table, each to
+// its own or all to one.
+type counters struct {
+	clients int
+	hot     bool // all add to one row, and hold it for a statement more
+	seconds float64
+}
+
+const counterRows = 100
+
+var counterTable = model.Table{Name: "counter", Key: []string{"id"},
+	Columns: []model.Column{{Name: "id", Type: model.Int}, {Name: "n", Type: model.Int, NotNull: true}}}
+
+func (c counters) Schema() model.Schema      { return model.Schema{Tables: []model.Table{counterTable}} }
+func (c counters) Needs() []model.Capability { return nil }
+func (c counters) Estimate() workload.Live   { return workload.Live{Rows: counterRows, Bytes: 1600} }
+func (c counters) Steps() []workload.Step {
+	return []workload.Step{{Name: "count", Creates: true, Seconds: c.seconds, Primary: "add", WritesPer: "add", Open: c.open,
+		Groups: []workload.Group{{Name: "add", Clients: c.clients, Ops: []workload.OpKind{{Name: "add", Unit: "row"}}}}}}
+}
+
+func (c counters) open(ctx context.Context, env workload.Env) (workload.Stage, error) {
+	s, err := env.DB.Session(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	insert, err := s.Prepare(ctx, &model.Op{Kind: model.Insert, Table: "counter", Columns: []string{"id", "n"}, Rows: 1})
+	if err != nil {
+		return nil, err
+	}
+	var r engine.Result
+	for i := range int64(counterRows) {
+		if err := insert.Exec(ctx, []model.Value{model.IntValue(i), model.IntValue(0)}, &r); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func (c counters) Finish(context.Context, workload.Totals) (workload.Finding, error) {
+	return workload.Finding{Live: c.Estimate()}, nil
+}
+
+func (c counters) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
+	a := &adder{row: int64(seat.Client)}
+	ops := []model.Op{{Kind: model.Begin}, {Kind: model.Update, Table: "counter", Set: []model.Assign{{Column: "n", Add: true}}},
+		{Kind: model.Get, Table: "counter", Columns: []string{"n"}}, {Kind: model.Commit}}
+	if c.hot {
+		a.row = 0
+	}
+	for i := range ops {
+		st, err := seat.Session.Prepare(ctx, &ops[i])
+		if err != nil {
+			return nil, err
+		}
+		a.stmts = append(a.stmts, st)
+	}
+	return a, nil
+}
+
+// adder adds one to its row and reads it, in a transaction.
+type adder struct {
+	row   int64
+	stmts []engine.Stmt
+}
+
+func (a *adder) Do(ctx context.Context, out *workload.Outcome) error {
+	var r engine.Result
+	for i, args := range [][]model.Value{nil, {model.IntValue(1), model.IntValue(a.row)}, {model.IntValue(a.row)}, nil} {
+		if err := a.stmts[i].Exec(ctx, args, &r); err != nil {
+			return err
+		}
+	}
+	out.Rows, out.Bytes = 1, 16
+	return nil
+}
+
+// countOn runs the workload on a real server.
+func countOn(t *testing.T, engineName string, c counters) *result.Step {
+	t.Helper()
+	kind := map[string]string{"mysql": server.MariaDB, "postgres": server.Postgres}[engineName]
+	if _, err := server.Find(t.Context(), kind, ""); err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	s := spec(t, engineName)
+	s.Dir, s.Plan.Run, s.Target.Config.Schema = enginetest.TempDir(t), c, c.Schema()
+	return step(t, run(t, s, result.Complete), "count")
+}
+
+// shares are the shares of the sessions' time by role.
+func shares(t *testing.T, s *result.Step) map[string]float64 {
+	t.Helper()
+	out, sum := map[string]float64{}, 0.0
+	for _, r := range s.Rows {
+		if r.Metric == "wait_share" {
+			out[r.Op] = r.Value
+			sum += r.Value
+			if r.Value <= 0 || r.N <= 0 || r.Source == "" {
+				t.Errorf("%+v", r)
+			}
+		}
+	}
+	detail := 0.0
+	for _, w := range s.Waits {
+		detail += w.Share
+	}
+	if math.Abs(sum-1) > 1e-9 || math.Abs(detail-1) > 1e-9 {
+		t.Errorf("the shares sum to %v, in detail to %v", sum, detail)
+	}
+	return out
+}
+
+// Clients that all want one row wait for it, and not for their client.
+func TestLockBound(t *testing.T) {
+	for _, name := range []string{"postgres", "mysql"} {
+		t.Run(name, func(t *testing.T) {
+			s := countOn(t, name, counters{clients: 16, hot: true, seconds: 2})
+			by := shares(t, s)
+			t.Log(by, value(t, s, "add", "add", "rows_per_s"), s.Notes, s.Warnings)
+			for role, share := range by {
+				if share > by["row lock"] {
+					t.Errorf("they waited %v of their time for the row, and %v for %s", by["row lock"], share, role)
+				}
+			}
+			if has(metric.Texts(s.Warnings), "the client was the bottleneck") {
+				t.Errorf("%q", s.Warnings)
+			}
+			// All time is told: of 16 sessions, per row.
+			sum := 0.0
+			for _, r := range s.Rows {
+				if r.Metric == "wait_us" {
+					sum += r.Value
+				}
+			}
+			if all := 16 * s.Seconds * 1e6 / value(t, s, "add", "add", "rows"); math.Abs(sum/all-1) > 0.1 {
+				t.Errorf("%v µs per row, not %v", sum, all)
+			}
+		})
+	}
+}
+
+// Of one client no bottleneck is told, however long its round trips are.
+func TestOneClient(t *testing.T) {
+	s := countOn(t, "postgres", counters{clients: 1, seconds: 1.5})
+	t.Log(shares(t, s), s.Notes, s.Warnings)
+	for _, text := range append(s.Warnings, s.Notes...) {
+		if strings.HasPrefix(text.Text, "the client was the bottleneck") || strings.HasPrefix(text.Text, "the server waited for its clients") {
+			t.Error(text)
+		}
+	}
+	if n := row(t, s, "", "", "client_share").N; n < 5 || n > 15 {
+		t.Errorf("one session was seen %d times in 1.5 s", n)
+	}
+}
+
+// Many clients that share their processors with the server.
+func TestManyClients(t *testing.T) {
+	s := countOn(t, "postgres", counters{clients: 32, seconds: 2})
+	by := shares(t, s)
+	t.Log(by, value(t, s, "", "", "client_share"), s.Notes, s.Warnings)
+	if v := value(t, s, "", "", "client_share"); math.Abs(v-by["client"]) > 1e-9 {
+		t.Errorf("the client's share is %v or %v", v, by["client"])
+	}
+}
+
+// fakeSampler tells the same in every look.
+type fakeSampler map[engine.Doing]int
+
+func (f fakeSampler) Source() string { return "fake" }
+func (f fakeSampler) Close() error   { return nil }
+func (f fakeSampler) Sample(_ context.Context, add func(engine.Doing, int)) error {
+	if f == nil {
+		return fmt.Errorf("the server is busy")
+	}
+	for d, n := range f {
+		add(d, n)
+	}
+	return nil
+}
+
+var (
+	resting = engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "idle"}
+	working = engine.Doing{State: engine.Running, Role: engine.RoleCPU}
+	locked  = engine.Doing{State: engine.Waiting, Role: engine.RoleRow, Event: "Lock:tuple"}
+)
+
+func looked(closed, looks int, each fakeSampler) *sessions {
+	s := &sessions{sampler: each, source: "fake", closed: closed, seen: map[engine.Doing]int64{}, now: map[engine.Doing]int{}}
+	for range looks {
+		s.look(context.Background(), context.Background())
+	}
+	return s
+}
+
+func TestLook(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		closed int
+		see    fakeSampler
+		want   map[engine.Doing]int64
+	}{
+		{"all clients", 3, fakeSampler{resting: 1, working: 2}, map[engine.Doing]int64{resting: 1, working: 2}},
+		{"a connection for definitions rests", 3, fakeSampler{resting: 2, working: 2}, map[engine.Doing]int64{resting: 1, working: 2}},
+		{"it works in place of a client", 2, fakeSampler{resting: 2, working: 1}, map[engine.Doing]int64{resting: 1, working: 1}},
+		{"clients with a rate rest", 2, fakeSampler{resting: 9, locked: 1}, map[engine.Doing]int64{resting: 1, locked: 1}},
+		{"more work than clients", 1, fakeSampler{resting: 1, working: 3}, map[engine.Doing]int64{working: 3}},
+		{"some are not seen", 5, fakeSampler{resting: 1, working: 1}, map[engine.Doing]int64{resting: 1, working: 1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := looked(c.closed, 1, c.see)
+			for d, n := range s.seen {
+				if n != c.want[d] {
+					t.Errorf("%v: %d, not %d", d, n, c.want[d])
+				}
+			}
+			if len(s.seen) < len(c.want) {
+				t.Errorf("%v", s.seen)
+			}
+		})
+	}
+	if s := looked(1, 3, nil); s.looks != 0 || s.failed == nil {
+		t.Errorf("looks that failed: %+v", s)
+	}
+}
