@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
-
-	"rumbench/internal/hint"
 )
 
 // Class is what a failed operation means to the client.
@@ -67,9 +65,6 @@ func ClassOf(err error) Class {
 	}
 	return Fatal
 }
-
-// Hint returns what a user can do about an error, "" if nothing is known.
-func Hint(err error) string { return hint.Of(err) }
 
 // DiskFull returns err as an error that also is syscall.ENOSPC.
 func DiskFull(err error) error { return &fullError{err} }

@@ -141,6 +141,27 @@ type Group struct {
 	Retry Retry
 }
 
+// Paced reports whether the group's operations have an intended start.
+func (g *Group) Paced() bool { return g.Rate > 0 || g.Arrivals != nil }
+
+// Schedule returns the schedule of one of the clients of a group with a rate, of
+// which the group's seed makes the random ones repeatable. Clients do not start together.
+func (g *Group) Schedule(seed uint64, client int) (*pace.Schedule, error) {
+	return pace.New(g.Pace, g.Rate, float64(client)/float64(g.Clients), seed+uint64(client))
+}
+
+// Plan returns when a group with a rate is to have done its work, or, where that
+// is bounded, its time is over.
+func (g *Group) Plan(limit time.Duration) time.Duration {
+	if limit > 0 {
+		return limit
+	}
+	return time.Duration(float64(g.Work) / g.Rate * float64(time.Second))
+}
+
+// GroupSeed returns the seed of the schedules of a step's group.
+func GroupSeed(seed uint64, group int) uint64 { return seed + uint64(group)<<32 }
+
 // Retry is what becomes of an operation that failed. Its zero value tries the
 // same again at once, without end.
 type Retry struct {

@@ -47,7 +47,14 @@ func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 	if err == nil {
 		err = a.choose(ctx, counters)
 	}
-	return serverkit.NewSampler(conn, a.source(), a.sample, err)
+	source := "the process list"
+	if a.waits {
+		source = "performance_schema"
+	}
+	if a.rowLocks {
+		source += " and InnoDB’s count of waits for rows"
+	}
+	return serverkit.NewSampler(conn, source, a.sample, err)
 }
 
 // The two places that list sessions. The second is read without a lock that
@@ -78,18 +85,6 @@ func (a *activity) choose(ctx context.Context, counters string) error {
 	a.sessions = fmt.Sprintf(threadList, counters)
 	a.waits, a.watched = true, missed == "0"
 	return nil
-}
-
-// source is where the figures are from.
-func (a *activity) source() string {
-	source := "the process list"
-	if a.waits {
-		source = "performance_schema"
-	}
-	if a.rowLocks {
-		source += " and InnoDB’s count of waits for rows"
-	}
-	return source
 }
 
 // sample reports what the sessions do. The lists are read one after the other: a
@@ -130,8 +125,7 @@ func (a *activity) noteWait(row []string) error {
 }
 
 func (a *activity) noteSession(row []string) error {
-	d, ok := doing(row[1], row[2], a.current[row[0]].name, a.watched)
-	if ok {
+	if d, ok := doing(row[1], row[2], a.current[row[0]].name, a.watched); ok {
 		a.count(d, 1)
 	}
 	return nil
@@ -209,7 +203,7 @@ var clientStages = map[string]bool{"reading from net": true, "receiving from cli
 // stages are the roles of the stages that say what a statement is at, in lower
 // case; all others mean that it is being executed. Both servers' names are
 // here, of MariaDB 10.2 to 11 and MySQL 5.6 to 9. A commit both writes and
-// waits, and no stage tells which.
+// waits, and no stage says which.
 var stages = map[string]engine.Role{
 	"waiting for row lock": engine.RoleRow, // MyRocks
 	"waiting for table":    engine.RoleMetadata, "waiting for tables": engine.RoleMetadata, "waiting for table flush": engine.RoleMetadata,

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rumbench/engine"
+	"rumbench/engine/serverkit"
 	"rumbench/internal/mysqlwire"
 	"rumbench/model"
 )
@@ -145,7 +146,7 @@ func TestServerDiesMeanwhile(t *testing.T) {
 // A connection that cannot be taken over leaves nothing behind.
 func TestTakeOverFails(t *testing.T) {
 	d := private(t, engine.Config{Cache: 32 * mb})
-	from, err := mysqlwire.NewConnector(mysqlwire.Socket("root", d.Private.Endpoint().Socket), dialSocket)
+	from, err := mysqlwire.NewConnector(mysqlwire.Socket("root", d.Private.Endpoint().Socket), serverkit.NewHost("").Dial)
 	must(t, err)
 	first, err := from.Connect(t.Context())
 	must(t, err)

@@ -17,10 +17,10 @@ import (
 type status struct {
 	conn     *sqlkit.Admin
 	version  release
-	storages []string // of which engine-neutral figures are told
+	storages []string // that have engine-neutral figures
 	labelled bool     // each with its storage, because there are several
-	sizes    bool     // tables are told with their sizes
-	waits    *timed   // nil: no waits are told
+	sizes    bool     // of tables are reported
+	waits    timed    // nil: no waits are timed
 	metrics  string   // the query for InnoDB's own counters; "" for none
 
 	mu        sync.Mutex
@@ -34,7 +34,7 @@ func newStatus(conn *sqlkit.Admin, v release, storages ...string) *status {
 	return &status{conn: conn, version: v, storages: storages, names: map[string]*variable{}, found: map[string]float64{}}
 }
 
-// Counters adds the server's status variables, what MyRocks tells of its
+// Counters adds the server's status variables, what MyRocks reports of its
 // levels, and the engine-neutral figures that are made of them.
 func (d *db) Counters(ctx context.Context, s *engine.Sample) error { return d.status.sample(ctx, s) }
 
@@ -47,21 +47,25 @@ func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 		return err
 	}
 	for _, name := range t.storages {
+		var labels []string
+		if t.labelled {
+			labels = []string{"storage", name}
+		}
 		switch name {
 		case innodb.name:
-			t.neutralInnoDB(s, t.labels(name))
+			t.neutralInnoDB(s, labels)
 			if err := t.innodbCounters(ctx, s); err != nil {
 				return err
 			}
 		case rocksdb.name:
-			if err := t.levels(ctx, s, t.labels(name)); err != nil {
+			if err := t.levels(ctx, s, labels); err != nil {
 				return err
 			}
-			t.neutralRocksDB(s, t.labels(name))
+			t.neutralRocksDB(s, labels)
 		case aria.name:
-			t.neutral(s, t.labels(name), "aria_pagecache_read_requests", "aria_pagecache_reads")
+			t.neutral(s, labels, "aria_pagecache_read_requests", "aria_pagecache_reads")
 		case myisam.name:
-			t.neutral(s, t.labels(name), "key_read_requests", "key_reads")
+			t.neutral(s, labels, "key_read_requests", "key_reads")
 		}
 	}
 	if err := t.waits.sample(ctx, t.conn, s); err != nil {
@@ -69,13 +73,6 @@ func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 	}
 	if t.sizes {
 		return t.tableSizes(ctx, s)
-	}
-	return nil
-}
-
-func (t *status) labels(storage string) []string {
-	if t.labelled {
-		return []string{"storage", storage}
 	}
 	return nil
 }
@@ -98,7 +95,7 @@ func (t *status) add(s *engine.Sample, name string, n float64) {
 	v.point(s, "", n)
 }
 
-// neutral tells the cache's figures by two variables.
+// neutral adds the cache's figures from two variables.
 func (t *status) neutral(s *engine.Sample, labels []string, lookups, misses string) {
 	if n, ok := t.found[lookups]; ok {
 		s.Counter(engine.CacheLookups, "count", n, labels...)
@@ -199,21 +196,17 @@ func (t *status) tableSizes(ctx context.Context, s *engine.Sample) error {
 		s.Points = append(s.Points, t.lastSizes...)
 		return nil
 	}
-	from := len(s.Points)
-	err := t.askSizes(ctx, s)
-	t.asked, t.lastSizes = time.Now(), slices.Clone(s.Points[from:])
-	return err
-}
-
-func (t *status) askSizes(ctx context.Context, s *engine.Sample) error {
 	const query = "SELECT TABLE_SCHEMA, TABLE_NAME, ENGINE, TABLE_ROWS, DATA_LENGTH, INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE' AND TABLE_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema') ORDER BY DATA_LENGTH + INDEX_LENGTH DESC LIMIT 100"
-	return t.conn.Numbers(ctx, query, 3, func(row []string, n []float64) {
+	from := len(s.Points)
+	err := t.conn.Numbers(ctx, query, 3, func(row []string, n []float64) {
 		labels := `database="` + row[0] + `",table="` + row[1] + `"`
 		for i, v := range []variable{{name: "rows", unit: "count"}, {name: "data_bytes", unit: "bytes"}, {name: "index_bytes", unit: "bytes"}} {
 			v.name, v.kind, v.scale = "mysql.table."+v.name, engine.Gauge, 1
 			v.point(s, labels, n[i])
 		}
 	})
+	t.asked, t.lastSizes = time.Now(), slices.Clone(s.Points[from:])
+	return err
 }
 
 // variable is how a number of the server is reported.
@@ -300,9 +293,9 @@ func isGauge(key string) bool {
 	return slices.Contains(gauges, key) || strings.HasPrefix(key, "innodb_mem_")
 }
 
-// innodbMetrics are the counters of InnoDB that no status variable tells on
+// innodbMetrics are the counters of InnoDB that no status variable has on
 // every server: how locks ended, what kinds of transactions there were, and how
-// many old versions wait for purge. Servers count the commits only when told to
+// many old versions wait for purge. Servers count the commits only when asked to
 // (innodb_monitor_enable = module_trx).
 var innodbMetrics = map[string]engine.CounterKind{
 	"lock_deadlocks": engine.Counter, "lock_timeouts": engine.Counter,

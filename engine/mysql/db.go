@@ -2,8 +2,8 @@ package mysql
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net"
 	"strings"
 
 	"rumbench/engine"
@@ -32,21 +32,17 @@ var traits = &serverkit.Traits{
 		Find:   "SELECT '' FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = {text}",
 		Create: "CREATE DATABASE {name}",
 		Drop:   "DROP DATABASE {name}",
-		Exists: func(err error) bool { return mysqlwire.HasNumber(err, 1007) },
+		Exists: func(err error) bool { return errors.Is(err, &mysqlwire.Error{Number: 1007}) },
 	},
 	// Each release has one variable or two alike.
 	Isolation: "SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')",
 	Socket: func(ctx context.Context, e server.Endpoint) (sqlkit.Conn, error) {
-		c, err := mysqlwire.NewConnector(mysqlwire.Socket(e.User, e.Socket), dialSocket)
+		c, err := mysqlwire.NewConnector(mysqlwire.Socket(e.User, e.Socket), serverkit.NewHost("").Dial)
 		if err != nil {
 			return nil, err
 		}
 		return c.Connect(ctx)
 	},
-}
-
-func dialSocket(ctx context.Context, _, socket string) (net.Conn, error) {
-	return server.Dial(ctx, socket)
 }
 
 // Open starts a server in the directory, or attaches to one.
@@ -126,21 +122,15 @@ func (d *db) identify(ctx context.Context, c *sqlkit.Admin) error {
 	if err != nil {
 		return err
 	}
-	has, err := storages(ctx, c)
-	if err == nil && !has[d.storage.name] {
+	has, err := c.Map(ctx, storages)
+	if err == nil && has[d.storage.name] == "" {
 		err = &engine.KnobError{Knob: "storage", Value: d.storage.name, Reason: fmt.Sprintf("server %s does not have it", d.version.text)}
 	}
 	return err
 }
 
-// storages are those that a server has.
-func storages(ctx context.Context, c *sqlkit.Admin) (map[string]bool, error) {
-	has := map[string]bool{}
-	return has, c.Query(ctx, "SHOW ENGINES", func(row []string) error {
-		has[strings.ToLower(row[0])] = row[1] != "NO"
-		return nil
-	})
-}
+// storages is a query for those that a server has.
+const storages = "SELECT ENGINE, SUPPORT FROM information_schema.ENGINES WHERE SUPPORT <> 'NO'"
 
 // FileClass returns what gives the class of a file of the data directory.
 func (d *db) FileClass(context.Context) (func(path string) engine.FileClass, error) {
@@ -167,10 +157,10 @@ func (r release) atLeast(major, minor int) bool {
 	return r.major > major || r.major == major && r.minor >= minor
 }
 
-// fractions tells whether times have fractions of seconds.
+// fractions reports whether times have fractions of seconds.
 func (r release) fractions() bool { return r.atLeast(5, 6) }
 
-// redoApart tells whether Innodb_data_written leaves the redo log out.
+// redoApart reports whether Innodb_data_written leaves the redo log out.
 func (r release) redoApart() bool { return r.maria && r.atLeast(10, 5) }
 
 // Watch connects to a running server for its counters only.
@@ -202,10 +192,10 @@ func watched(ctx context.Context, conn *sqlkit.Admin) (*status, error) {
 	if err != nil {
 		return nil, err
 	}
-	has, err := storages(ctx, conn)
+	has, err := conn.Map(ctx, storages)
 	var names []string
 	for _, st := range []*storage{innodb, rocksdb} {
-		if has[st.name] {
+		if has[st.name] != "" {
 			names = append(names, st.name)
 		}
 	}

@@ -72,11 +72,10 @@ func forceIndex(d *sqlkit.Dialect, t *model.Table, index string) string {
 }
 
 func begin(level model.Isolation, _ bool) []string {
-	const start = "BEGIN"
 	if level == model.DefaultIsolation {
-		return []string{start}
+		return []string{"BEGIN"}
 	}
-	return []string{"SET TRANSACTION ISOLATION LEVEL " + levelName(level), start}
+	return []string{"SET TRANSACTION ISOLATION LEVEL " + levelName(level), "BEGIN"}
 }
 
 // levelName is an isolation level as SQL writes it.

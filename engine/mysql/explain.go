@@ -18,7 +18,7 @@ func (d *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
 	if !d.version.maria && d.version.atLeast(5, 6) {
 		explain = "EXPLAIN FORMAT=TRADITIONAL " // the rule can be set to another
 	}
-	return d.DB.Explain(ctx, d.explained(op), func(e *sqlkit.Explainable, p *engine.Plan) error {
+	return d.DB.Explain(ctx, d.version.explained(op), func(e *sqlkit.Explainable, p *engine.Plan) error {
 		var lines []string
 		err := d.Admin().Query(ctx, explain+e.Filled, func(row []string) error {
 			line, access, err := explainRow(e.Table, row)
@@ -40,8 +40,8 @@ func (d *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
 
 // explained is the operation that is explained for another. Releases of old
 // explain only what reads: there it is the reading that finds the rows to write.
-func (d *db) explained(op *model.Op) *model.Op {
-	if d.version.atLeast(5, 6) {
+func (r release) explained(op *model.Op) *model.Op {
+	if r.atLeast(5, 6) {
 		return op
 	}
 	switch op.Kind {

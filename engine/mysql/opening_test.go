@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/hint"
 	"rumbench/internal/server"
 	"rumbench/model"
 )
@@ -26,7 +27,7 @@ func TestOpening(t *testing.T) {
 			continue // of another release
 		}
 		var knob *engine.KnobError
-		if err := check(option, false); !errors.As(err, &knob) || knob.Knob != "options."+option || !strings.Contains(engine.Hint(err), "--force") {
+		if err := check(option, false); !errors.As(err, &knob) || knob.Knob != "options."+option || !strings.Contains(hint.Of(err), "--force") {
 			t.Errorf("%s: %v", option, err)
 		}
 		if err := check(option, true); err != nil {

@@ -14,6 +14,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/hint"
 	"rumbench/internal/server"
 	"rumbench/model"
 )
@@ -146,7 +147,7 @@ func TestAttached(t *testing.T) {
 			}
 
 			var exists *engine.ExistsError
-			if _, err := (Engine{}).Open(t.Context(), c); !errors.As(err, &exists) || !strings.Contains(engine.Hint(err), "--force") {
+			if _, err := (Engine{}).Open(t.Context(), c); !errors.As(err, &exists) || !strings.Contains(hint.Of(err), "--force") {
 				t.Errorf("a schema that exists: %v", err)
 			}
 			must(t, guest.Close())

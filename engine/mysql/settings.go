@@ -44,9 +44,11 @@ var cfWanted = []string{
 	"max_write_buffer_number", "max_bytes_for_level_base", "target_file_size_base", "level_compaction_dynamic_level_bytes", "level0_file_num_compaction_trigger",
 }
 
+const sessionVariables = "SHOW SESSION VARIABLES"
+
 // Settings are read back from a connection that is set up as sessions' are.
 func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
-	vars, err := d.sessionVariables(ctx)
+	vars, err := d.Admin().Map(ctx, sessionVariables)
 	if err != nil {
 		return nil, err
 	}
@@ -73,13 +75,9 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 		if d.status.waits == nil {
 			return nil, &engine.KnobError{Knob: "options." + optWaits, Value: "true", Reason: "the server does not time waits"}
 		}
-		out = append(out, engine.Setting{Name: optWaits, Value: fmt.Sprintf("%d kinds of waits are timed", len(d.status.waits.events)), Source: engine.ReadBack})
+		out = append(out, engine.Setting{Name: optWaits, Value: fmt.Sprintf("%d kinds of waits are timed", len(d.status.waits)), Source: engine.ReadBack})
 	}
 	return d.fileOptions(ctx, out)
-}
-
-func (d *db) sessionVariables(ctx context.Context) (map[string]string, error) {
-	return d.Admin().Map(ctx, "SHOW SESSION VARIABLES")
 }
 
 // levels are the levels of durability that the server gives, and the variables

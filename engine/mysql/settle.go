@@ -46,19 +46,13 @@ func (d *db) analyze(ctx context.Context) error {
 	})
 }
 
-const (
-	// quiet is for how long nothing must have been left to do.
-	quiet = time.Second
-	// settleTime is how long a server may take to come to rest.
-	settleTime = time.Hour
-)
+// A server is at rest when nothing was left to do for quiet, and may take settleTime
+// to come to it.
+const quiet, settleTime = time.Second, time.Hour
 
 // flushSettings make InnoDB write all that is dirty as fast as it can.
 var flushSettings = []struct{ name, value string }{
-	{"innodb_max_dirty_pages_pct_lwm", "0"},
-	{"innodb_max_dirty_pages_pct", "0"},
-	{"innodb_io_capacity_max", "20000"},
-	{"innodb_io_capacity", "20000"},
+	{"innodb_max_dirty_pages_pct_lwm", "0"}, {"innodb_max_dirty_pages_pct", "0"}, {"innodb_io_capacity_max", "20000"}, {"innodb_io_capacity", "20000"},
 }
 
 // settleInnoDB lets everything dirty be written and old versions be purged.
@@ -73,7 +67,7 @@ func (d *db) settleInnoDB(ctx context.Context) ([]engine.SettleAction, error) {
 		return nil, err
 	}
 	actions, err := engine.TimedAction("flush dirty pages and purge", func() error {
-		return d.until(ctx, func() (bool, error) {
+		return until(ctx, func() (bool, error) {
 			now, err := d.state(ctx)
 			return now.dirty <= dirtyRest && now.history <= historyRest, err
 		})
@@ -86,7 +80,8 @@ func (d *db) settleInnoDB(ctx context.Context) ([]engine.SettleAction, error) {
 	if before.hasHistory {
 		purge = fmt.Sprintf("history list %.0f → %.0f", before.history, after.history)
 	}
-	actions[0].Detail = fmt.Sprintf("dirty %s → %s, %s, %s written", quantity.Bytes(float64(before.dirty)), quantity.Bytes(float64(after.dirty)), purge, quantity.Bytes(float64(after.written-before.written)))
+	actions[0].Detail = fmt.Sprintf("dirty %s → %s, %s, %s written",
+		quantity.Bytes(before.dirty), quantity.Bytes(after.dirty), purge, quantity.Bytes(after.written-before.written))
 	return actions, err
 }
 
@@ -118,7 +113,7 @@ func (d *db) state(ctx context.Context) (s innodbState, err error) {
 // setAll sets what makes InnoDB flush, and returns what sets it back. Variables
 // that a release does not have are left out.
 func (d *db) setAll(ctx context.Context) (restore func(), err error) {
-	vars, err := d.sessionVariables(ctx)
+	vars, err := d.Admin().Map(ctx, sessionVariables)
 	if err != nil {
 		return func() {}, err
 	}
@@ -162,7 +157,7 @@ func (d *db) settleRocksDB(ctx context.Context) (actions []engine.SettleAction, 
 	}
 	now := -1.0
 	more, err := engine.TimedAction("wait for compactions", func() error {
-		return d.until(ctx, func() (rest bool, err error) {
+		return until(ctx, func() (rest bool, err error) {
 			left, err := d.Admin().Number(ctx, pending)
 			if err != nil {
 				return false, err
@@ -175,12 +170,12 @@ func (d *db) settleRocksDB(ctx context.Context) (actions []engine.SettleAction, 
 	if err != nil {
 		return nil, err
 	}
-	more[0].Detail = quantity.Bytes(float64(now-before)) + " compacted"
+	more[0].Detail = quantity.Bytes(now-before) + " compacted"
 	return append(actions, more...), nil
 }
 
 // until waits until there has been rest for a while.
-func (d *db) until(ctx context.Context, rest func() (bool, error)) error {
+func until(ctx context.Context, rest func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
 	since := time.Now()

@@ -13,7 +13,7 @@ import (
 	"rumbench/model"
 )
 
-// fileClass tells files of a private server's directory apart by their paths:
+// fileClass is the class of a file of a private server's directory by its path:
 // redo, write-ahead and binary logs; the tables of the schema; MyRocks keeps
 // those of all schemas together. Old versions of rows are among the system's.
 //
@@ -24,13 +24,11 @@ func fileClass(path, schema string, shared bool) engine.FileClass {
 	switch {
 	case strings.HasPrefix(path, "tmp/"), strings.HasPrefix(base, "ibtmp"):
 		return engine.TempFile
+	case in("#rocksdb") && strings.HasSuffix(base, ".log"):
+		return engine.LogFile
+	case in("#rocksdb") && strings.HasSuffix(base, ".sst"):
+		return engine.DataFile
 	case in("#rocksdb"):
-		if strings.HasSuffix(base, ".log") {
-			return engine.LogFile
-		}
-		if strings.HasSuffix(base, ".sst") {
-			return engine.DataFile
-		}
 		return engine.SystemFile
 	case strings.HasPrefix(base, "ib_logfile"), in("#innodb_redo"), strings.HasPrefix(base, "aria_log"):
 		return engine.RedoFile
@@ -46,17 +44,13 @@ func fileClass(path, schema string, shared bool) engine.FileClass {
 // they are pages by the statistics that ANALYZE makes; of MyRocks bytes before
 // compression, without what is in memory.
 func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
-	queries := map[string]string{
-		innodb.name:  "SELECT table_name, index_name, stat_value * @@innodb_page_size FROM mysql.innodb_index_stats WHERE stat_name = 'size' AND database_name = DATABASE()",
-		rocksdb.name: "SELECT d.TABLE_NAME, d.INDEX_NAME, SUM(m.DATA_SIZE) FROM information_schema.ROCKSDB_DDL d JOIN information_schema.ROCKSDB_INDEX_FILE_MAP m ON m.INDEX_NUMBER = d.INDEX_NUMBER WHERE d.TABLE_SCHEMA = DATABASE() GROUP BY 1, 2",
-	}
-	if d.storage == innodb && d.Compression == model.CompressionZlib {
-		delete(queries, innodb.name) // the statistics count pages of the compressed size
-	}
-	query, ok := queries[d.storage.name]
-	if !ok || d.storage == innodb && !d.version.atLeast(5, 6) {
-		// The indexes together; there is no more to learn.
-		query = "SELECT TABLE_NAME, 'PRIMARY', DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"
+	// The indexes together, where there is no more to learn.
+	query := "SELECT TABLE_NAME, 'PRIMARY', DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"
+	switch {
+	case d.storage == rocksdb:
+		query = "SELECT d.TABLE_NAME, d.INDEX_NAME, SUM(m.DATA_SIZE) FROM information_schema.ROCKSDB_DDL d JOIN information_schema.ROCKSDB_INDEX_FILE_MAP m ON m.INDEX_NUMBER = d.INDEX_NUMBER WHERE d.TABLE_SCHEMA = DATABASE() GROUP BY 1, 2"
+	case d.storage == innodb && d.version.atLeast(5, 6) && d.Compression != model.CompressionZlib: // of which the statistics count smaller pages
+		query = "SELECT table_name, index_name, stat_value * @@innodb_page_size FROM mysql.innodb_index_stats WHERE stat_name = 'size' AND database_name = DATABASE()"
 	}
 	out, err := d.objects(ctx, query)
 	if d.Private == nil && engine.ClassOf(err) == engine.Fatal {

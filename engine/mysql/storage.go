@@ -18,7 +18,7 @@ type storage struct {
 	structure string // "" of one that is not known here
 	// durability is how the levels are made; those that are not there cannot be had.
 	durability map[model.Durability][]server.Setting
-	// levels tells from the server's variables which levels it gives; nil: the
+	// levels are those that the server's variables give; nil: the
 	// storage has one level only.
 	levels func(vars map[string]string) []model.Durability
 	// promises are what the levels mean where that is not what they mean

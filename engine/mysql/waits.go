@@ -23,12 +23,10 @@ var waitSettings = []server.Setting{
 	{Name: "performance-schema-consumer-thread-instrumentation", Value: "1"},
 }
 
-// timed reads the sums of the waits that the server times. They are those of
-// our user's sessions: the sums of the whole server hold its own threads, which
-// wait for work most of the time.
-type timed struct {
-	events map[string]string // the labels of those that are timed, by their names
-}
+// timed reads the sums of the waits that the server times: it has the labels of
+// each by its name. They are those of our user's sessions: the sums of the whole
+// server hold its own threads, which wait for work most of the time.
+type timed map[string]string
 
 const (
 	timedEvents = "SELECT NAME FROM performance_schema.setup_instruments WHERE NAME LIKE 'wait/%' AND ENABLED = 'YES' AND TIMED = 'YES'"
@@ -37,32 +35,32 @@ const (
 
 // findTimed finds out which waits the server times; nil if it times none, or
 // does not let us look.
-func findTimed(ctx context.Context, c *sqlkit.Admin) *timed {
+func findTimed(ctx context.Context, c *sqlkit.Admin) timed {
 	if on, err := c.Value(ctx, "SELECT @@performance_schema"); err != nil || on != "1" {
 		return nil
 	}
-	t := &timed{events: map[string]string{}}
+	t := timed{}
 	err := c.Query(ctx, timedEvents, func(row []string) error {
 		name := row[0]
 		if role := waitRole(name); role != "" {
-			t.events[name] = `event="` + strings.TrimPrefix(name, "wait/") + `",role="` + string(role) + `"`
+			t[name] = `event="` + strings.TrimPrefix(name, "wait/") + `",role="` + string(role) + `"`
 		}
 		return nil
 	})
-	if err != nil || len(t.events) == 0 {
+	if err != nil || len(t) == 0 {
 		return nil
 	}
 	return t
 }
 
-// sample adds the sums. A wait that never was is told too: it may be later, and
+// sample adds the sums. A wait that never was is added too: it may be later, and
 // growth is only known from a sample before.
-func (t *timed) sample(ctx context.Context, c *sqlkit.Admin, s *engine.Sample) error {
+func (t timed) sample(ctx context.Context, c *sqlkit.Admin, s *engine.Sample) error {
 	if t == nil {
 		return nil
 	}
 	return c.Numbers(ctx, timedSums, 1, func(row []string, n []float64) {
-		if labels, ok := t.events[row[0]]; ok {
+		if labels, ok := t[row[0]]; ok {
 			s.Points = append(s.Points,
 				engine.Point{Name: engine.Waits, Labels: labels, Kind: engine.Counter, Unit: "count", Value: n[0]},
 				engine.Point{Name: engine.WaitTime, Labels: labels, Kind: engine.Counter, Unit: "ns", Value: n[1] / 1e3}) // from picoseconds

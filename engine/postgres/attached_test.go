@@ -11,6 +11,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
 	"rumbench/engine/sqlkit"
+	"rumbench/internal/hint"
 	"rumbench/internal/server"
 	"rumbench/model"
 )
@@ -75,8 +76,8 @@ func TestAttached(t *testing.T) {
 		t.Errorf("%v, %v", actions, sizes)
 	}
 	_, err = Engine{}.Open(t.Context(), guest(s))
-	if err == nil || !strings.Contains(err.Error(), "has a schema guest already (made by rumbench, process ") || !strings.Contains(engine.Hint(err), "--force") {
-		t.Errorf("a schema that exists: %v; hint %q", err, engine.Hint(err))
+	if err == nil || !strings.Contains(err.Error(), "has a schema guest already (made by rumbench, process ") || !strings.Contains(hint.Of(err), "--force") {
+		t.Errorf("a schema that exists: %v; hint %q", err, hint.Of(err))
 	}
 	must(t, d.Close())
 	must(t, d.Close())
@@ -150,8 +151,8 @@ func TestUnprivileged(t *testing.T) {
 	settings(t, d)
 	must(t, d.Close())
 	must(t, owner.Exec(t.Context(), "REVOKE CREATE ON DATABASE postgres FROM bench"))
-	if _, err := (Engine{}).Open(t.Context(), c); err == nil || !strings.Contains(engine.Hint(err), "GRANT CREATE") {
-		t.Errorf("%v; hint %q", err, engine.Hint(err))
+	if _, err := (Engine{}).Open(t.Context(), c); err == nil || !strings.Contains(hint.Of(err), "GRANT CREATE") {
+		t.Errorf("%v; hint %q", err, hint.Of(err))
 	}
 }
 
@@ -188,8 +189,8 @@ func TestPort(t *testing.T) {
 			t.Errorf("password %q: %v", password, err)
 		}
 		if err != nil {
-			if engine.ClassOf(err) != engine.Fatal || !strings.Contains(engine.Hint(err), "password") {
-				t.Errorf("%v; hint %q", err, engine.Hint(err))
+			if engine.ClassOf(err) != engine.Fatal || !strings.Contains(hint.Of(err), "password") {
+				t.Errorf("%v; hint %q", err, hint.Of(err))
 			}
 			continue
 		}
@@ -205,7 +206,7 @@ func TestPort(t *testing.T) {
 		t.Error(err)
 	}
 	c.Server.DSN = strings.Replace(c.Server.DSN, "dbname=latin", "dbname=none", 1)
-	if _, err := (Engine{}).Open(t.Context(), c); err == nil || !strings.Contains(engine.Hint(err), "must exist") {
+	if _, err := (Engine{}).Open(t.Context(), c); err == nil || !strings.Contains(hint.Of(err), "must exist") {
 		t.Error(err)
 	}
 	c.Server.DSN = "host=/no/such/directory user=me"

@@ -77,7 +77,7 @@ func (s *repeated) rows(ctx context.Context, args []model.Value, r *engine.Resul
 	return nil
 }
 
-// repeats tells whether a key may come twice: two of them have one hash.
+// repeats reports whether a key may come twice: two of them have one hash.
 func (s *repeated) repeats(args []model.Value) bool {
 	s.hashes = s.hashes[:0]
 	for from := 0; from+s.width <= len(args); from += s.width {

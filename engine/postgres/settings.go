@@ -10,7 +10,7 @@ import (
 	"rumbench/model"
 )
 
-// readBack are the settings that results tell, as far as the release has them.
+// readBack are the settings that results show, as far as the release has them.
 var readBack = []string{
 	"shared_buffers", "max_wal_size", "min_wal_size", "checkpoint_timeout", "checkpoint_completion_target",
 	"fsync", "synchronous_commit", "wal_sync_method", "full_page_writes", "wal_compression", "wal_level", "wal_buffers", "wal_writer_delay", "wal_writer_flush_after",

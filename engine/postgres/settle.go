@@ -44,7 +44,8 @@ func (d *db) vacuum(ctx context.Context, c *sqlkit.Admin, table string) (a engin
 	}
 	a = engine.SettleAction{Name: "vacuum " + table, Duration: time.Since(start)}
 	after, err := d.tableState(ctx, c, table)
-	a.Detail = fmt.Sprintf("%s dead rows before, %s after; %s pages all visible before, %s after, of %s", before.dead, after.dead, before.visible, after.visible, after.pages)
+	a.Detail = fmt.Sprintf("%s dead rows before, %s after; %s pages all visible before, %s after, of %s",
+		before.dead, after.dead, before.visible, after.visible, after.pages)
 	return a, err
 }
 
@@ -52,7 +53,8 @@ func (d *db) vacuum(ctx context.Context, c *sqlkit.Admin, table string) (a engin
 type tableState struct{ dead, visible, pages string }
 
 func (d *db) tableState(ctx context.Context, c *sqlkit.Admin, table string) (s tableState, err error) {
-	text := "SELECT pg_stat_get_dead_tuples(c.oid), c.relallvisible, c.relpages FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = " + d.Dialect().Quoted(d.Server.Schema) + " AND c.relname = " + d.Dialect().Quoted(table)
+	text := "SELECT pg_stat_get_dead_tuples(c.oid), c.relallvisible, c.relpages FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace" +
+		" WHERE n.nspname = " + d.Dialect().Quoted(d.Server.Schema) + " AND c.relname = " + d.Dialect().Quoted(table)
 	err = c.Query(ctx, text, func(row []string) error {
 		s = tableState{row[0], row[1], row[2]}
 		return nil
@@ -92,7 +94,8 @@ func (d *db) checkpointState(ctx context.Context) (s checkpointState, err error)
 	for _, p := range v.points {
 		expr[p.name] = p.expr
 	}
-	text := fmt.Sprintf("SELECT (%s) - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0'), %s, %s + %s %s", position, expr["pages_written"], expr["timed"], expr["requested"], v.from)
+	text := fmt.Sprintf("SELECT (%s) - ((SELECT redo_lsn FROM pg_control_checkpoint()) - '0/0'), %s, %s + %s %s",
+		position, expr["pages_written"], expr["timed"], expr["requested"], v.from)
 	err = d.Admin().Numbers(ctx, text, 0, func(_ []string, n []float64) { s = checkpointState{n[0], n[1], n[2]} })
 	return s, err
 }

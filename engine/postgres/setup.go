@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -53,8 +54,8 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 		s.dsn, err = pgwire.ParseDSN(c.Server.DSN)
 		return s, err
 	}
-	major := majorOf(s.Program.Version)
-	if major < oldest {
+	var major int
+	if fmt.Sscanf(s.Program.Version, "%d", &major); major < oldest {
 		return nil, &engine.KnobError{Knob: s.ProgramKnob(), Value: s.Program.Path, Reason: fmt.Sprintf("%s is too old; %d is the oldest that can be used", s.Program.Name(), oldest)}
 	}
 	s.settings = append(s.knobSettings(major), s.Variables...) // which override all others
@@ -105,11 +106,6 @@ func (s *setup) sessionParams(params map[string]string) {
 // oldest is the oldest release whose views and statements are known here.
 const oldest = 12
 
-func majorOf(version string) (n int) {
-	fmt.Sscanf(version, "%d", &n)
-	return n
-}
-
 // usualCache is what the server's own set-up program writes into its
 // configuration; without that, old releases have a sixteenth of it.
 const usualCache = 128 << 20
@@ -121,11 +117,7 @@ const maxConnections = 1100
 // knobSettings are the settings that the common knobs make, and those that
 // every server of ours has.
 func (s *setup) knobSettings(major int) []server.Setting {
-	cache := s.Cache
-	if cache == 0 {
-		cache = usualCache
-	}
-	commit := commits[s.Durability]
+	cache, commit := cmp.Or(s.Cache, usualCache), commits[s.Durability]
 	out := []server.Setting{
 		{Name: "shared_buffers", Value: fmt.Sprintf("%dkB", cache/page*page/1024)},
 		{Name: "fsync", Value: commit.fsync},
@@ -145,7 +137,7 @@ func (s *setup) knobSettings(major int) []server.Setting {
 // commits are the settings that make the levels. A commit with
 // synchronous_commit off stays in the server's own memory for up to three times
 // wal_writer_delay, and is lost when its processes are killed; with it on, the
-// log is written at the commit, and fsync tells whether it is synced too.
+// log is written at the commit, and fsync decides whether it is synced too.
 var commits = map[model.Durability]struct{ fsync, synchronous string }{
 	model.DurabilityNone:     {"off", "off"},
 	model.DurabilityInterval: {"on", "off"},

@@ -17,14 +17,9 @@ func (p point) until(major int) point { p.before = major; return p }
 // of the server's databases, and the tables of the one that is connected to.
 func views(release int, schema string) []view {
 	major := release / 10000
-	out := []view{
-		engineView(major),
-		{prefix: "postgres.", points: sessionPoints, from: "FROM pg_stat_activity WHERE pid <> pg_backend_pid()"}, // who samples is no load
-		checkpointView(major),
-		{prefix: "postgres.bgwriter.", points: bgwriterPoints, from: "FROM pg_stat_bgwriter"},
-	}
+	out := []view{engineView(major), sessionView, checkpointView(major), bgwriterView}
 	if major >= 14 {
-		out = append(out, view{prefix: "postgres.wal.", points: walPoints, from: "FROM pg_stat_wal"})
+		out = append(out, walView)
 	}
 	if major >= readsApart {
 		out = append(out, cacheView(schema), ioView)
@@ -70,7 +65,7 @@ func engineView(major int) view {
 	}}
 }
 
-// readsApart is the release from which on pages read are told apart from new
+// readsApart is the release from which on pages read are counted apart from new
 // pages. Before it every page that a row or an entry adds to a table or index
 // counts as one that was read, in pg_stat_database and in pg_statio alike; those
 // that an index build adds do not count. So neither what was read nor what was
@@ -91,13 +86,14 @@ func cacheView(schema string) view {
 	return v
 }
 
-var sessionPoints = []point{
+// sessionView leaves out who samples, which is no load.
+var sessionView = view{prefix: "postgres.", from: "FROM pg_stat_activity WHERE pid <> pg_backend_pid()", points: []point{
 	state("sessions.open", "count(*) FILTER (WHERE backend_type = 'client backend')"),
 	state("sessions.active", "count(*) FILTER (WHERE backend_type = 'client backend' AND state = 'active')"),
 	state("sessions.idle_in_transaction", "count(*) FILTER (WHERE state LIKE 'idle in transaction%')"),
 	state("sessions.waiting_for_lock", "count(*) FILTER (WHERE wait_event_type = 'Lock')"),
 	state("autovacuum.workers", "count(*) FILTER (WHERE backend_type = 'autovacuum worker')"),
-}
+}}
 
 // checkpointView reads what the checkpointer does, which has had a view of its
 // own since release 17.
@@ -117,31 +113,31 @@ func checkpointView(major int) view {
 	return v
 }
 
-var bgwriterPoints = []point{
+var bgwriterView = view{prefix: "postgres.bgwriter.", from: "FROM pg_stat_bgwriter", points: []point{
 	count("pages_written", "buffers_clean"), count("rounds_cut_short", "maxwritten_clean"),
 	count("pages_allocated", "buffers_alloc"), count("pages_written_by_sessions", "buffers_backend").until(17),
 	count("syncs_by_sessions", "buffers_backend_fsync").until(17),
-}
+}}
 
-// backendView is what bgwriterPoints no longer have.
+// backendView is what bgwriterView no longer have.
 var backendView = view{prefix: "postgres.bgwriter.", points: []point{
 	count("pages_written_by_sessions", "sum(coalesce(writes, 0) + coalesce(extends, 0))"),
 	count("syncs_by_sessions", "sum(fsyncs)"),
 }, from: "FROM pg_stat_io WHERE object = 'relation' AND backend_type NOT IN ('checkpointer', 'background writer')"}
 
-var walPoints = []point{
+var walView = view{prefix: "postgres.wal.", from: "FROM pg_stat_wal", points: []point{
 	count("records", "wal_records"), count("full_page_images", "wal_fpi"), size("bytes", "wal_bytes"),
 	count("buffers_full", "wal_buffers_full"), count("writes", "wal_write").until(18), count("syncs", "wal_sync").until(18),
 	nanos("write_ns", "wal_write_time").until(18), nanos("sync_ns", "wal_sync_time").until(18),
-}
+}}
 
-// walWritesView is what walPoints no longer have.
+// walWritesView is what walView no longer have.
 var walWritesView = view{prefix: "postgres.wal.", points: []point{
 	count("writes", "sum(writes)"), count("syncs", "sum(fsyncs)"), nanos("write_ns", "sum(write_time)"),
 	nanos("sync_ns", "sum(fsync_time)"),
 }, from: "FROM pg_stat_io WHERE object = 'wal'"}
 
-// ioView tells who reads and writes what. Most of its rows never count anything.
+// ioView shows who reads and writes what. Most of its rows never count anything.
 var ioView = view{
 	prefix: "postgres.io.",
 	labels: []label{{"context", "context"}, {"object", "object"}, {"process", "backend_type"}},
@@ -158,22 +154,20 @@ var ioView = view{
 }
 
 func databaseView(schema string) view {
-	v := view{prefix: "postgres.database.", points: databasePoints, from: "FROM pg_stat_database WHERE datname = current_database()"}
+	v := view{prefix: "postgres.database.", from: "FROM pg_stat_database WHERE datname = current_database()", points: []point{
+		state("sessions", "numbackends"), count("commits", "xact_commit"), count("rollbacks", "xact_rollback"),
+		count("pages_read", "blks_read"), count("pages_hit", "blks_hit"), nanos("read_ns", "blk_read_time"),
+		nanos("write_ns", "blk_write_time"), count("rows_read", "tup_returned"), count("rows_fetched", "tup_fetched"),
+		count("rows_inserted", "tup_inserted"), count("rows_updated", "tup_updated"), count("rows_deleted", "tup_deleted"),
+		count("conflicts", "conflicts"), count("deadlocks", "deadlocks"), count("temp_files", "temp_files"),
+		size("temp_bytes", "temp_bytes"), nanos("active_ns", "active_time").from(14),
+		nanos("idle_in_transaction_ns", "idle_in_transaction_time").from(14),
+	}}
 	if schema == "" {
 		v.labels = []label{{"database", "datname"}}
 		v.from = "FROM pg_stat_database WHERE datname IS NOT NULL AND datname NOT LIKE 'template_'"
 	}
 	return v
-}
-
-var databasePoints = []point{
-	state("sessions", "numbackends"), count("commits", "xact_commit"), count("rollbacks", "xact_rollback"),
-	count("pages_read", "blks_read"), count("pages_hit", "blks_hit"), nanos("read_ns", "blk_read_time"),
-	nanos("write_ns", "blk_write_time"), count("rows_read", "tup_returned"), count("rows_fetched", "tup_fetched"),
-	count("rows_inserted", "tup_inserted"), count("rows_updated", "tup_updated"), count("rows_deleted", "tup_deleted"),
-	count("conflicts", "conflicts"), count("deadlocks", "deadlocks"), count("temp_files", "temp_files"),
-	size("temp_bytes", "temp_bytes"), nanos("active_ns", "active_time").from(14),
-	nanos("idle_in_transaction_ns", "idle_in_transaction_time").from(14),
 }
 
 // mostWatched is how many tables and indexes of a database that we only watch
@@ -200,35 +194,31 @@ func tableView(schema string) view {
 	return scope(view{
 		prefix: "postgres.table.",
 		labels: []label{{"table", "s.relname"}},
-		points: tablePoints,
-		from:   "FROM pg_stat_user_tables s JOIN pg_statio_user_tables io ON io.relid = s.relid",
+		points: []point{
+			state("rows_live", "s.n_live_tup"), state("rows_dead", "s.n_dead_tup"),
+			state("rows_since_analyze", "s.n_mod_since_analyze"), state("rows_since_vacuum", "s.n_ins_since_vacuum").from(13),
+			count("rows_inserted", "s.n_tup_ins"), count("rows_updated", "s.n_tup_upd"), count("rows_updated_hot", "s.n_tup_hot_upd"),
+			count("rows_updated_elsewhere", "s.n_tup_newpage_upd").from(16), count("rows_deleted", "s.n_tup_del"),
+			count("scans", "s.seq_scan"), count("scan_rows", "s.seq_tup_read"), count("index_scans", "s.idx_scan"),
+			count("index_rows", "s.idx_tup_fetch"), count("vacuums", "s.vacuum_count"), count("autovacuums", "s.autovacuum_count"),
+			count("analyzes", "s.analyze_count"), count("autoanalyzes", "s.autoanalyze_count"),
+			nanos("vacuum_ns", "s.total_vacuum_time").from(18), nanos("autovacuum_ns", "s.total_autovacuum_time").from(18),
+			count("pages_read", "io.heap_blks_read"), count("pages_hit", "io.heap_blks_hit"),
+			count("index_pages_read", "io.idx_blks_read"), count("index_pages_hit", "io.idx_blks_hit"),
+			count("toast_pages_read", "io.toast_blks_read"), count("toast_pages_hit", "io.toast_blks_hit"),
+		},
+		from: "FROM pg_stat_user_tables s JOIN pg_statio_user_tables io ON io.relid = s.relid",
 	}, schema, "coalesce(s.seq_tup_read, 0) + coalesce(s.idx_tup_fetch, 0) + s.n_tup_ins + s.n_tup_upd + s.n_tup_del")
-}
-
-var tablePoints = []point{
-	state("rows_live", "s.n_live_tup"), state("rows_dead", "s.n_dead_tup"),
-	state("rows_since_analyze", "s.n_mod_since_analyze"), state("rows_since_vacuum", "s.n_ins_since_vacuum").from(13),
-	count("rows_inserted", "s.n_tup_ins"), count("rows_updated", "s.n_tup_upd"), count("rows_updated_hot", "s.n_tup_hot_upd"),
-	count("rows_updated_elsewhere", "s.n_tup_newpage_upd").from(16), count("rows_deleted", "s.n_tup_del"),
-	count("scans", "s.seq_scan"), count("scan_rows", "s.seq_tup_read"), count("index_scans", "s.idx_scan"),
-	count("index_rows", "s.idx_tup_fetch"), count("vacuums", "s.vacuum_count"), count("autovacuums", "s.autovacuum_count"),
-	count("analyzes", "s.analyze_count"), count("autoanalyzes", "s.autoanalyze_count"),
-	nanos("vacuum_ns", "s.total_vacuum_time").from(18), nanos("autovacuum_ns", "s.total_autovacuum_time").from(18),
-	count("pages_read", "io.heap_blks_read"), count("pages_hit", "io.heap_blks_hit"),
-	count("index_pages_read", "io.idx_blks_read"), count("index_pages_hit", "io.idx_blks_hit"),
-	count("toast_pages_read", "io.toast_blks_read"), count("toast_pages_hit", "io.toast_blks_hit"),
 }
 
 func indexView(schema string) view {
 	return scope(view{
 		prefix: "postgres.index.",
 		labels: []label{{"index", "s.indexrelname"}},
-		points: indexPoints,
-		from:   "FROM pg_stat_user_indexes s JOIN pg_statio_user_indexes io ON io.indexrelid = s.indexrelid",
+		points: []point{
+			count("scans", "s.idx_scan"), count("entries_read", "s.idx_tup_read"), count("rows_fetched", "s.idx_tup_fetch"),
+			count("pages_read", "io.idx_blks_read"), count("pages_hit", "io.idx_blks_hit"),
+		},
+		from: "FROM pg_stat_user_indexes s JOIN pg_statio_user_indexes io ON io.indexrelid = s.indexrelid",
 	}, schema, "s.idx_tup_read + io.idx_blks_hit + io.idx_blks_read")
-}
-
-var indexPoints = []point{
-	count("scans", "s.idx_scan"), count("entries_read", "s.idx_tup_read"), count("rows_fetched", "s.idx_tup_fetch"),
-	count("pages_read", "io.idx_blks_read"), count("pages_hit", "io.idx_blks_hit"),
 }

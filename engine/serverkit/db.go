@@ -71,7 +71,7 @@ func Start(ctx context.Context, s *Setup, t *Traits, settings []server.Setting) 
 	if err != nil {
 		return nil, err
 	}
-	d.own(d.Private)
+	d.looked, d.pid, d.dir = true, d.Private.PID(), d.Private.DataDir()
 	return d, nil
 }
 

@@ -59,13 +59,6 @@ func (h *Host) look(conn net.Conn) {
 	}
 }
 
-// own makes it the host of a private server.
-func (h *Host) own(s *server.Server) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.looked, h.pid, h.dir = true, s.PID(), s.DataDir()
-}
-
 // Processes are the server's, or why they are not known.
 func (h *Host) Processes() (pids []int, why string) {
 	h.mu.Lock()

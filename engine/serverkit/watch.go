@@ -21,16 +21,18 @@ func (w *Watch) Counters(ctx context.Context, s *engine.Sample) error { return w
 // Close closes the connection.
 func (w *Watch) Close() error { return w.Conn.Close() }
 
-// sampler samples what sessions do.
+// Take reports what sessions do, as engine.ActivitySampler.Sample does.
+type Take func(ctx context.Context, add func(d engine.Doing, sessions int)) error
+
 type sampler struct {
 	from string
-	take func(ctx context.Context, add func(d engine.Doing, sessions int)) error
+	take Take
 	conn io.Closer
 }
 
 // NewSampler makes a sampler that looks somewhere on a connection of its own, which
 // is closed if it cannot be made because of err.
-func NewSampler(conn io.Closer, from string, take func(ctx context.Context, add func(d engine.Doing, sessions int)) error, err error) (engine.ActivitySampler, error) {
+func NewSampler(conn io.Closer, from string, take Take, err error) (engine.ActivitySampler, error) {
 	if err != nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("watch the sessions: %w", err)

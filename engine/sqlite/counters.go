@@ -12,7 +12,7 @@ import (
 	"rumbench/model"
 )
 
-// status sums up what the sessions' connections tell of themselves. Only the
+// status sums up what the sessions' connections report of themselves. Only the
 // goroutine that uses a connection can ask it, so sessions report here now and then.
 type status struct {
 	counts [len(statusCounters)]atomic.Int64

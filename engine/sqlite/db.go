@@ -143,17 +143,11 @@ func (db *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 // fileSize is the length of a file and the bytes allocated to it, zero if
 // there is none.
 func fileSize(path string) (length, allocated int64, err error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, os.ErrNotExist) {
+	var st syscall.Stat_t
+	if err = syscall.Stat(path, &st); errors.Is(err, os.ErrNotExist) {
 		return 0, 0, nil
 	}
-	if err != nil {
-		return 0, 0, err
-	}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return info.Size(), st.Blocks * 512, nil
-	}
-	return info.Size(), info.Size(), nil
+	return st.Size, st.Blocks * 512, err
 }
 
 // analysisLimit is how many entries of an index are looked at to know how its

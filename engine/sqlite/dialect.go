@@ -50,15 +50,10 @@ func columnType(c *model.Column) string {
 // key is that already, as an alias of the rowid; others would get an index
 // beside a table in order of a hidden number.
 func tableOptions(t *model.Table) string {
-	if rowid(t) {
+	if key := t.Columns[t.Column(t.Key[0])]; len(t.Key) == 1 && (key.Type == model.Int || key.Type == model.Time) {
 		return ""
 	}
 	return " WITHOUT ROWID"
-}
-
-func rowid(t *model.Table) bool {
-	key := t.Columns[t.Column(t.Key[0])]
-	return len(t.Key) == 1 && (key.Type == model.Int || key.Type == model.Time)
 }
 
 // hint forces an index. NOT INDEXED leaves the primary key.

@@ -14,6 +14,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	errhint "rumbench/internal/hint"
 	"rumbench/model"
 )
 
@@ -333,7 +334,7 @@ func TestFullDisk(t *testing.T) {
 			break
 		}
 	}
-	if !errors.Is(err, syscall.ENOSPC) || engine.ClassOf(err) != engine.Fatal || engine.Hint(err) == "" {
+	if !errors.Is(err, syscall.ENOSPC) || engine.ClassOf(err) != engine.Fatal || errhint.Of(err) == "" {
 		t.Errorf("got %v of class %q", err, engine.ClassOf(err))
 	}
 	t.Log(err)

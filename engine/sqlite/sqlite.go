@@ -57,7 +57,7 @@ const busyTimeoutMillis = 10_000
 // fileName is the database's file in its directory; the log's name is made of it.
 const fileName = "sqlite.db"
 
-// Check tells whether the configuration can be honoured.
+// Check reports whether the configuration can be honoured.
 func (e Engine) Check(c engine.Config) error {
 	_, err := pragmas(c)
 	return err
@@ -168,7 +168,7 @@ func (e Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 }
 
 // dsn names the file. A name in double quotes that is no identifier is an
-// error and not taken for text, and messages tell only of their own error.
+// error and not taken for text, and messages are only of their own error.
 func dsn(path string) string {
 	u := url.URL{Scheme: "file", Path: path, RawQuery: "_dqs=0&_error_rc=1"}
 	return u.String()

@@ -106,12 +106,10 @@ func (b *builder) statement(types ...model.Type) Statement {
 	asTheyCome := true
 	for i, p := range b.places {
 		asTheyCome = asTheyCome && p.arg == i
+		s.Args = append(s.Args, p.arg)
 	}
 	if b.d.Numbered != "" || asTheyCome {
-		return s
-	}
-	for _, p := range b.places {
-		s.Args = append(s.Args, p.arg)
+		s.Args = nil
 	}
 	return s
 }

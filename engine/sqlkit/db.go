@@ -32,7 +32,10 @@ func Open(ctx context.Context, connect Connector, d *Dialect, schema model.Schem
 	if err != nil {
 		return nil, err
 	}
-	return &DB{dialect: d, connect: connect, schema: schema, admin: admin, sessions: map[*Session]bool{}, indexes: map[string]bool{}, strange: map[string]error{}}, nil
+	return &DB{
+		dialect: d, connect: connect, schema: schema, admin: admin,
+		sessions: map[*Session]bool{}, indexes: map[string]bool{}, strange: map[string]error{},
+	}, nil
 }
 
 // Admin is the connection that definitions are made on.

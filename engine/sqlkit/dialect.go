@@ -14,7 +14,7 @@ import (
 	"rumbench/model"
 )
 
-// Dialect is how one database differs from others in what it is told. Each field
+// Dialect is how one database differs from others in its SQL. Each field
 // is one such difference, and most are left alone: so there are many.
 type Dialect struct {
 	// Quote surrounds identifiers; inside it is doubled.
@@ -51,20 +51,20 @@ type Dialect struct {
 	Hint func(d *Dialect, t *model.Table, index string) string
 
 	// ByteLength is an expression for the bytes that a value of a column holds;
-	// nil: LENGTH tells it.
+	// nil: LENGTH.
 	ByteLength func(d *Dialect, c *model.Column) string
 
 	// OnDuplicateKey: conflicts are answered by INSERT IGNORE and ON DUPLICATE
 	// KEY UPDATE, otherwise by ON CONFLICT.
 	OnDuplicateKey bool
-	// Number says how the engine tells the number it gave to a row.
+	// Number says how the number that the engine gave to a row is known.
 	Number Number
 	// DeleteLimit: DELETE knows ORDER BY and LIMIT.
 	DeleteLimit bool
 	// RowsAsValues: a list of composite keys is written IN (VALUES (…), (…)).
 	RowsAsValues bool
 
-	// Begin starts a transaction. Writes tells whether the session has prepared
+	// Begin starts a transaction. writes reports whether the session has prepared
 	// an operation that writes.
 	Begin func(level model.Isolation, writes bool) []string
 	// PlainCommands: statements that begin and end transactions cannot be prepared.
@@ -84,10 +84,10 @@ type Dialect struct {
 	Classify func(error) error
 }
 
-// Number is how an engine tells the number that it gave to an inserted row.
+// Number is how the number that an engine gave to an inserted row is known.
 type Number uint8
 
-// The ways to tell a number.
+// The ways to know a number.
 const (
 	NoNumber       Number = iota // it does not
 	LastNumber                   // the last insert id is the last row's

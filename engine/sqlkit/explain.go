@@ -29,45 +29,38 @@ const rangeLength = 100
 
 // Explain asks for the plan of an operation with the values of the table's first
 // rows, unless it has none. ask completes the plan of the statement.
-func (db *DB) Explain(ctx context.Context, op *model.Op, ask func(e *Explainable, p *engine.Plan) error) (engine.Plan, error) {
-	e, none, err := db.explainable(ctx, op)
-	if err != nil || e == nil {
-		return engine.Plan{Statement: op.Label(), None: none}, err
-	}
-	p := engine.Plan{Statement: e.Text}
-	err = ask(e, &p)
-	return p, err
-}
-
-// explainable readies an operation to be explained. It returns nil, and says
-// why, for one that has no plan.
-func (db *DB) explainable(ctx context.Context, op *model.Op) (*Explainable, string, error) {
+func (db *DB) Explain(ctx context.Context, op *model.Op, ask func(e *Explainable, p *engine.Plan) error) (p engine.Plan, err error) {
+	p.Statement = op.Label()
 	switch op.Kind {
 	case model.Get, model.Scan, model.Update, model.Delete, model.DeleteLowest:
 	default:
-		return nil, "nothing is looked for", nil
+		p.None = "nothing is looked for"
+		return p, nil
 	}
 	t, err := db.schema.Table(op.Table)
 	if err != nil {
-		return nil, "", err
+		return p, err
 	}
 	rows, err := db.firstRows(ctx, t, min(max(samples, op.KeyCount(), op.RangeCount()), many))
 	if err != nil {
-		return nil, "", err
+		return p, err
 	}
 	args := sampleArgs(t, op, rows)
 	if args == nil {
-		return nil, "the table has no rows to take values from", nil
+		p.None = "the table has no rows to take values from"
+		return p, nil
 	}
 	s, err := db.dialect.Statement(t, op)
 	if err != nil {
-		return nil, "", err
+		return p, err
 	}
 	e := &Explainable{Table: t, Text: s.Text, Filled: newTextStmt(db.dialect, nil, s).fill(args)}
 	for _, v := range args {
 		e.Literals = append(e.Literals, string(db.dialect.appendLiteral(nil, v)))
 	}
-	return e, "", nil
+	p.Statement = s.Text
+	err = ask(e, &p)
+	return p, err
 }
 
 // firstRows reads the first rows of a table, on the connection for definitions.
@@ -123,7 +116,17 @@ func sampleArgs(t *model.Table, op *model.Op, rows [][]model.Value) []model.Valu
 	case model.Scan:
 		args = append(args, of(0, order[:op.Equal]...)...)
 		for i := range op.RangeCount() {
-			args = append(args, bounds(op, order, func(c string) model.Value { return of(i, c)[0] })...)
+			if op.Lower != model.Open {
+				args = append(args, of(i, order[op.Equal])...)
+			}
+			if op.Upper == model.Open {
+				continue
+			}
+			v := of(i, order[op.Equal])[0]
+			if v.Type() == model.Int {
+				v = model.IntValue(v.Int() + max(1, int64(rangeLength/op.RangeCount())) - 1)
+			}
+			args = append(args, v)
 		}
 		if op.Shorter != "" {
 			args = append(args, model.IntValue(0))
@@ -141,24 +144,6 @@ func sampleArgs(t *model.Table, op *model.Op, rows [][]model.Value) []model.Valu
 		args = append(args, of(i, order...)...)
 	}
 	return args
-}
-
-// bounds are those of a scan that begins with a value.
-func bounds(op *model.Op, order []string, value func(column string) model.Value) (out []model.Value) {
-	if op.Lower == model.Open && op.Upper == model.Open {
-		return nil
-	}
-	v := value(order[op.Equal])
-	if op.Lower != model.Open {
-		out = append(out, v)
-	}
-	if op.Upper == model.Open {
-		return out
-	}
-	if v.Type() == model.Int {
-		v = model.IntValue(v.Int() + max(1, int64(rangeLength/op.RangeCount())) - 1)
-	}
-	return append(out, v)
 }
 
 // SchemaIndex is the name in the schema of an index of the database, which

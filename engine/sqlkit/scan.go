@@ -20,15 +20,19 @@ func (b *builder) scan(t *model.Table, op *model.Op) Statement {
 	nested := op.Aggregate != model.NoAggregate && (op.Limit > 0 || op.Distinct)
 	switch {
 	case op.Aggregate == model.Count:
-		b.text("SELECT COUNT(").counted(op.Columns).text(")")
+		counted := "*" // rows, or the values of one column
+		if len(op.Columns) == 1 {
+			counted = b.d.Name(op.Columns[0])
+		}
+		b.text("SELECT COUNT(", counted, ")")
 		result = []model.Type{model.Int}
 	case op.Aggregate == model.Sum:
 		b.text("SELECT SUM(").name(op.Columns[0]).text(")")
 	default:
-		b.text("SELECT ").distinct(op).selected(op.Columns)
+		b.selected(op)
 	}
 	if nested {
-		b.text(" FROM (SELECT ").distinct(op).selected(op.Columns)
+		b.text(" FROM (").selected(op)
 	}
 	b.text(" FROM ").name(t.Name)
 	if !op.Free {
@@ -42,21 +46,6 @@ func (b *builder) scan(t *model.Table, op *model.Op) Statement {
 		b.text(") AS rows_read")
 	}
 	return b.statement(result...)
-}
-
-// counted is what a count counts: the values of one column, otherwise rows.
-func (b *builder) counted(columns []string) *builder {
-	if len(columns) == 1 {
-		return b.name(columns[0])
-	}
-	return b.text("*")
-}
-
-func (b *builder) distinct(op *model.Op) *builder {
-	if op.Distinct {
-		b.text("DISTINCT ")
-	}
-	return b
 }
 
 func (b *builder) where(t *model.Table, op *model.Op, order []string) {

@@ -10,7 +10,7 @@ import (
 // Statement is an operation in a dialect.
 type Statement struct {
 	Text string
-	// Args tells which argument each placeholder takes; nil: as they come.
+	// Args are the arguments that the placeholders take; nil: as they come.
 	Args []int
 	// Types are those of the columns returned; nil if no rows are.
 	Types []model.Type
@@ -44,7 +44,7 @@ func (d *Dialect) Statement(t *model.Table, op *model.Op) (Statement, error) {
 
 // get leaves it to the database how it finds the keys: nobody writes a hint for it.
 func (b *builder) get(t *model.Table, op *model.Op) Statement {
-	b.text("SELECT ").selected(op.Columns).text(" FROM ").name(t.Name).text(" WHERE ")
+	b.selected(op).text(" FROM ").name(t.Name).text(" WHERE ")
 	return b.keys(keyColumns(t, op), op.KeyCount(), 0).statement(types(t, op.Columns)...)
 }
 
@@ -58,11 +58,15 @@ func keyColumns(t *model.Table, op *model.Op) []string {
 }
 
 // selected lists the columns wanted; a row without columns is still a row.
-func (b *builder) selected(columns []string) *builder {
-	if len(columns) == 0 {
+func (b *builder) selected(op *model.Op) *builder {
+	b.text("SELECT ")
+	if op.Distinct {
+		b.text("DISTINCT ")
+	}
+	if len(op.Columns) == 0 {
 		return b.text("1")
 	}
-	return b.names(columns)
+	return b.names(op.Columns)
 }
 
 func types(t *model.Table, columns []string) []model.Type {

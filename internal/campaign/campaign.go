@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"rumbench/internal/cpuset"
@@ -118,10 +120,10 @@ func (r *runner) prepare() error {
 		if r.state, err = result.ReadCampaign(r.Dir); err != nil {
 			return err
 		}
-		if err := sameVersions(r.state.Programs, r.Programs); err != nil {
+		if err := r.resolvesAlike(); err != nil {
 			return err
 		}
-		r.before, r.state.Programs = r.state.Spent, r.Programs
+		r.before, r.state.Programs, r.state.Params = r.state.Spent, r.Programs, params(r.Plan)
 		r.state.Force = r.state.Force || r.Force // trials read it
 		r.state.Resumed++
 		return r.save()
@@ -137,7 +139,8 @@ func (r *runner) prepare() error {
 	}
 	r.state = &result.Campaign{
 		Format: result.Format, Name: r.Plan.Name, Sets: r.Plan.Sets, Command: plan.WithoutSecretArgs(r.Command), Started: time.Now(), Force: r.Force,
-		AA: r.AA, Order: string(r.Plan.Order), Targets: targetNames(r.Plan), Programs: r.Programs, Trials: Entries(r.Plan),
+		AA: r.AA, Order: string(r.Plan.Order), Targets: targetNames(r.Plan),
+		Params: params(r.Plan), Programs: r.Programs, Trials: Entries(r.Plan),
 	}
 	if r.Plan.Calibrate {
 		r.state.Client = ClientDir
@@ -153,15 +156,32 @@ func (r *runner) prepare() error {
 	return r.save()
 }
 
-// sameVersions refuses to go on with other programs than the campaign began with:
-// the trials of a target would be of two.
-func sameVersions(began, now []server.Found) error {
-	for _, is := range now {
-		for _, was := range began {
+// params are the workload's parameters as texts.
+func params(p *plan.Plan) map[string]string {
+	out := map[string]string{}
+	for name, value := range p.Params {
+		out[name] = fmt.Sprint(value)
+	}
+	return out
+}
+
+// resolvesAlike refuses to go on with other programs, or other defaults of the
+// workload, than the campaign began with: the trials of a target would be of two.
+func (r *runner) resolvesAlike() error {
+	for _, is := range r.Programs {
+		for _, was := range r.state.Programs {
 			if is.Kind == was.Kind && is.Binary == was.Binary && is.Version != was.Version {
 				return hint.Errorf("install "+was.Version+" again, or begin a new campaign",
 					"%s is %s %s now, and was %s when the campaign began", is.Path, is.Kind, is.Version, was.Version)
 			}
+		}
+	}
+	now := params(r.Plan)
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		is := now[name]
+		if was, known := r.state.Params[name]; known && is != was {
+			return hint.Errorf("go on with the rumbench that began it, or begin a new campaign",
+				"parameter %s is %s with this rumbench, and was %s when the campaign began", name, is, was)
 		}
 	}
 	return nil

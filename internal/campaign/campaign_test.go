@@ -209,6 +209,13 @@ func TestResumedWithAnotherVersion(t *testing.T) {
 	if state, err = Run(t.Context(), c); !errors.Is(err, ErrIncomplete) || state.Programs[0].Path != "/opt/mariadbd" {
 		t.Errorf("%+v, %v", state.Programs, err)
 	}
+	state.Params["rows"] = "7" // of an older rumbench, whose default was another one
+	if err := result.WriteJSON(filepath.Join(c.Dir, result.CampaignFile), state); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), "parameter rows is ") || !strings.Contains(err.Error(), "and was 7 when") {
+		t.Errorf("error %v", err)
+	}
 }
 
 // Ctrl-C: the trial is asked to end, those after it are not begun, and going on

@@ -36,7 +36,7 @@ func Describe(w io.Writer, c Config) error {
 	}
 	live := p.Run.Estimate()
 	peak, need := Need(c)
-	fmt.Fprintf(w, "\nat most %d rows, %s of user data with index entries\n", live.Rows, quantity.Bytes(float64(live.Bytes)))
+	fmt.Fprintf(w, "\nat most %d rows, %s of user data with index entries\n", live.Rows, quantity.Bytes(live.Bytes))
 	length := planned.Round(time.Second).String()
 	if probes > 0 {
 		length += fmt.Sprintf(", and with the probes up to %v,", (planned + probes).Round(time.Second))
@@ -46,7 +46,7 @@ func Describe(w io.Writer, c Config) error {
 	for _, e := range entries {
 		for i, t := range p.Targets {
 			if t.Name == e.Target {
-				fmt.Fprintf(w, "  %-20s engine %-8s up to %s on disk\n", e.Dir, t.Engine, quantity.Bytes(float64(need[i])))
+				fmt.Fprintf(w, "  %-20s engine %-8s up to %s on disk\n", e.Dir, t.Engine, quantity.Bytes(need[i]))
 			}
 		}
 	}
@@ -59,7 +59,7 @@ func Describe(w io.Writer, c Config) error {
 	describeStop(w, p.Stop)
 	free, err := fsize.Free(existing(c.Dir))
 	if err == nil {
-		fmt.Fprintf(w, "\ndisk: up to %s needed at a time, %s free under %s\n", quantity.Bytes(float64(peak)), quantity.Bytes(float64(free)), existing(c.Dir))
+		fmt.Fprintf(w, "\ndisk: up to %s needed at a time, %s free under %s\n", quantity.Bytes(peak), quantity.Bytes(free), existing(c.Dir))
 	}
 	return nil
 }

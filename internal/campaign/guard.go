@@ -23,6 +23,10 @@ func (e *UnfitError) Error() string { return e.Err.Error() }
 // Unwrap is the error itself.
 func (e *UnfitError) Unwrap() error { return e.Err }
 
+func unfit(help, format string, args ...any) error {
+	return &UnfitError{hint.Errorf(help, format, args...)}
+}
+
 // reserve is what must stay free on the disk beside the data.
 const reserve = 256 << 20
 
@@ -79,8 +83,8 @@ func Fits(c Config) error {
 func checkCaches(p *plan.Plan, memory int64) error {
 	for _, t := range p.Targets {
 		if t.Config.Cache > memory {
-			return &UnfitError{hint.With(fmt.Errorf("target %s has a cache of %s, and this host has %s of memory", t.Name, quantity.Bytes(float64(t.Config.Cache)), quantity.Bytes(float64(memory))),
-				"lower cache, or run it on a larger host")}
+			return unfit("lower cache, or run it on a larger host",
+				"target %s has a cache of %s, and this host has %s of memory", t.Name, quantity.Bytes(t.Config.Cache), quantity.Bytes(memory))
 		}
 	}
 	return nil
@@ -97,8 +101,8 @@ func halves() (cpuset.Halves, error) {
 
 func halve(allowed cpuset.Set) (cpuset.Halves, error) {
 	if len(allowed) < 2 {
-		return cpuset.Halves{}, &UnfitError{hint.With(fmt.Errorf("a duet needs two processors, and this process may run on one only: %v", allowed),
-			"set order: interleaved, or look at what binds rumbench (taskset -p $$, cpuset of the container)")}
+		return cpuset.Halves{}, unfit("set order: interleaved, or look at what binds rumbench (taskset -p $$, cpuset of the container)",
+			"a duet needs two processors, and this process may run on one only: %v", allowed)
 	}
 	return cpuset.Halve(allowed, "/sys")
 }
@@ -134,7 +138,7 @@ func checkFree(dir string, need int64, help string) error {
 	if need <= 0 || need <= free-reserve {
 		return nil
 	}
-	return &UnfitError{hint.With(fmt.Errorf("the disk under %s would fill: about %s may be needed, %s are free", dir, quantity.Bytes(float64(need+reserve)), quantity.Bytes(float64(free))), help)}
+	return unfit(help, "the disk under %s would fill: about %s may be needed, %s are free", dir, quantity.Bytes(need+reserve), quantity.Bytes(free))
 }
 
 // existing is the nearest directory above a path that exists.

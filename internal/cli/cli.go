@@ -1,8 +1,10 @@
 // Package cli is the command line: it reads flags, calls the other packages and
-// prints. Standard output is data, standard error is talk.
+// prints. Standard output is data, standard error is talk. A command is a file
+// with its options, its flags and the function that runs it.
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,12 +13,12 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"rumbench/internal/campaign"
 	"rumbench/internal/hint"
 	"rumbench/internal/plain"
 	"rumbench/internal/plan"
-	"rumbench/internal/result"
 )
 
 // The exit codes.
@@ -39,10 +41,23 @@ type App struct {
 	Width func() int
 }
 
+// Process is the App of this process: the only place that touches its
+// standard files, arguments and environment.
+func Process() *App {
+	width := func() int {
+		w, _, err := term.GetSize(int(os.Stderr.Fd()))
+		if err != nil {
+			return 0
+		}
+		return w
+	}
+	return &App{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Width: width}
+}
+
 // Main runs the command and returns the exit code.
 func (a *App) Main(ctx context.Context) int {
 	a.Stdout, a.Stderr = plain.NewWriter(a.Stdout), plain.NewWriter(a.Stderr)
-	root := a.root()
+	root := newRootCommand(a)
 	root.SetArgs(a.Args)
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
@@ -62,6 +77,10 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
+func usageErrorf(format string, values ...any) error {
+	return usageError{fmt.Errorf(format, values...)}
+}
+
 // explain prints an error with its hint and returns its exit code.
 func (a *App) explain(err error) int {
 	var problems plan.Problems
@@ -79,7 +98,7 @@ func (a *App) explain(err error) int {
 	var regression *regressionError
 	switch {
 	case errors.As(err, &usage):
-		fmt.Fprintln(a.Stderr, "hint: rumbench help tells the commands, rumbench help COMMAND its flags")
+		fmt.Fprintln(a.Stderr, "hint: rumbench help lists the commands, rumbench help COMMAND its flags")
 		return ExitUsage
 	case errors.As(err, &unfit):
 		return ExitUnfit
@@ -91,12 +110,15 @@ func (a *App) explain(err error) int {
 	return ExitError
 }
 
-// invalidError says that a measurement ran to its end but must not be used.
+// invalidError is the error of a measurement that ran to its end but must not be used.
 type invalidError struct{ error }
 
 func (e *invalidError) Unwrap() error { return e.error }
 
-func (a *App) root() *cobra.Command {
+// regressionError is the error of a condition of --fail-if that holds.
+type regressionError struct{ error }
+
+func newRootCommand(a *App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "rumbench",
 		Short: "benchmark database engines: throughput, quality of service and what an operation costs",
@@ -111,7 +133,8 @@ Exit status: 0 all went well; 1 an error; 2 a wrong call or a wrong plan;
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(a.runCommand(), a.reportCommand(), a.compareCommand(), a.tableCommand(), a.importCommand(), a.showCommand(), a.listCommand(), a.historyCommand(), a.exportCommand(), a.statCommand(), a.doctorCommand(), a.trialCommand())
+	root.AddCommand(newRunCommand(a), newReportCommand(a), newCompareCommand(a), newTableCommand(a), newImportCommand(a), newShowCommand(a),
+		newListCommand(a), newHistoryCommand(a), newExportCommand(a), newStatCommand(a), newDoctorCommand(a), newTrialCommand(a))
 	return root
 }
 
@@ -125,7 +148,7 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// Version is the version of this binary, as far as its build tells.
+// Version returns the version of this binary, as far as its build recorded it.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -146,28 +169,18 @@ func Version() string {
 	return version + revision + modified
 }
 
-// input reads the campaign that a directory holds.
-func readCampaign(dir string) (*result.Campaign, []*result.Trial, []string, error) {
-	c, err := result.ReadCampaign(dir)
-	if err != nil {
-		return nil, nil, nil, err
+// textWidth is the width for tables on standard output.
+func (a *App) textWidth() int {
+	if a.Width != nil {
+		if w := a.Width(); w > 0 {
+			return w
+		}
 	}
-	trials, dirs, err := result.ReadTrials(dir, c)
-	if err == nil && len(trials) == 0 {
-		err = fmt.Errorf("%s: no trial has been begun", dir)
-	}
-	return c, trials, dirs, err
+	return 120
 }
 
-// create creates a file that a command was asked to write, or says why not.
-func create(path string, write func(io.Writer) error) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if err := write(plain.NewWriter(f)); err != nil {
-		f.Close()
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return f.Close()
-}
+// defaultLock is shared by all users of a host.
+const defaultLock = "/tmp/rumbench.lock"
+
+// lockFile is the file that a running campaign holds locked.
+func (a *App) lockFile() string { return cmp.Or(a.Getenv("RUMBENCH_LOCK"), defaultLock) }

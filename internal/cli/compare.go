@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,21 +13,20 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/comparison"
 	"rumbench/internal/hint"
-	"rumbench/internal/metric"
-	"rumbench/internal/result"
+	"rumbench/internal/quantity"
 )
 
 type compareOptions struct {
-	format         string
-	base           string
-	steps, metrics []string
-	all            bool
-	across         compare.Across
-	failIf         []string
-	margin, find   float64
+	format string
+	base   string
+	selection
+	all          bool
+	across       compare.Across
+	failIf       []string
+	margin, find float64
 }
 
-func (a *App) compareCommand() *cobra.Command {
+func newCompareCommand(a *App) *cobra.Command {
 	o := compareOptions{margin: compare.DefaultRule().Margin, find: 0.03}
 	dash := -1
 	c := &cobra.Command{
@@ -37,9 +35,9 @@ func (a *App) compareCommand() *cobra.Command {
 		Long: `compare says for every step and headline number how NEW differs from BASE: the
 ratio of the medians over trials, its 95 % interval, and a verdict.
 
-  better, worse  surely different, in or against the metric's direction
-  same           surely no farther apart than --margin
-  unclear        it may be chance; the verdict says how many trials would tell
+  better, worse  different (95 %), in or against the metric's direction
+  same           no farther apart than --margin (95 %)
+  unclear        it may be chance; the verdict says how many trials would show it
   unstable       the trials of one side contradict each other
 
 A directory is a campaign or a trial; DIR:TARGET is one target of a campaign.
@@ -66,15 +64,15 @@ compared; 1 and 2 errors.`,
 			if len(args) == 0 || dash == 0 || dash == len(args) {
 				return errors.New("compare wants directories of results to compare")
 			}
-			if !slices.Contains(compareFormats, o.format) {
-				return fmt.Errorf("--format is one of %s, not %q", strings.Join(compareFormats, ", "), o.format)
+			if !slices.Contains(compareNames, o.format) {
+				return fmt.Errorf("--format is one of %s, not %q", strings.Join(compareNames, ", "), o.format)
 			}
 			if !(o.margin >= 0 && o.margin < 1) || !(o.find > 0 && o.find < 10) {
 				return errors.New("--margin and --find are shares such as 0.03, which is 3 %")
 			}
 			return checkMetrics(o.metrics)
 		}),
-		RunE: func(_ *cobra.Command, args []string) error { return a.compare(args, dash, o) },
+		RunE: func(_ *cobra.Command, args []string) error { return runCompare(a, o, args, dash) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.format, "format", "text", "text, markdown, json (a line per number) or bench (Go's benchmark format)")
@@ -85,7 +83,7 @@ compared; 1 and 2 errors.`,
 	acrossFlags(f, &o.across)
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "a `condition` that makes the exit status 3; may be repeated")
 	f.Var((*shareFlag)(&o.margin), "margin", "how far apart numbers may be that are called the same, such as 2%")
-	f.Var((*shareFlag)(&o.find), "find", "tell how many trials would find a difference of this, such as 3%")
+	f.Var((*shareFlag)(&o.find), "find", "print how many trials would find a difference of this, such as 3%")
 	return c
 }
 
@@ -108,28 +106,17 @@ func (f *shareFlag) Set(s string) error {
 	return nil
 }
 
-var compareFormats = []string{"text", "markdown", "json", "bench"}
-
-func checkMetrics(names []string) error {
-	for _, m := range names {
-		if metric.ByName(m) == nil {
-			return fmt.Errorf("there is no metric %q; rumbench list metrics names them", m)
-		}
+var (
+	compareNames   = []string{"text", "markdown", "json", "bench"}
+	compareFormats = map[string]func(io.Writer, []comparison.Comparison) error{
+		"text": comparison.Text, "markdown": comparison.Markdown, "json": comparison.JSON, "bench": comparison.Bench,
 	}
-	return nil
-}
+)
 
-// regressionError says that a condition of --fail-if holds.
-type regressionError struct{ error }
-
-func (a *App) compare(args []string, dash int, o compareOptions) error {
-	var gates []*compare.Gate
-	for _, text := range o.failIf {
-		g, err := compare.NewGate(text)
-		if err != nil {
-			return usageError{hint.With(err, "a condition compares ratios, as in 'rows_per_s < 0.95 && sure'; shares have no %, texts stand in quotes")}
-		}
-		gates = append(gates, g)
+func runCompare(a *App, o compareOptions, args []string, dash int) error {
+	gates, err := o.gates()
+	if err != nil {
+		return err
 	}
 	pairs, c, err := comparePairs(args, dash, o.base)
 	if err != nil {
@@ -138,15 +125,13 @@ func (a *App) compare(args []string, dash int, o compareOptions) error {
 	c.Across = o.across
 	for _, s := range o.steps {
 		if c.Step(s) == nil {
-			return usageError{fmt.Errorf("no trial has a step %q", s)}
+			return usageErrorf("no trial has a step %q", s)
 		}
 	}
-	rule := compare.DefaultRule()
-	rule.Margin = o.margin
 	var list []comparison.Comparison
 	var refused []error
 	for _, p := range pairs {
-		if cmp, err := compared(c, p, rule, o); err != nil {
+		if cmp, err := compared(c, p, o); err != nil {
 			refused = append(refused, err)
 		} else {
 			list = append(list, cmp)
@@ -162,37 +147,35 @@ func (a *App) compare(args []string, dash int, o compareOptions) error {
 			}
 		}
 	}
-	if err := printComparisons(a.Stdout, list, o.format); err != nil {
+	if err := compareFormats[o.format](a.Stdout, list); err != nil {
 		return err
 	}
-	return errors.Join(append(refused, a.judge(gates, list, o.steps))...)
+	return errors.Join(append(refused, judge(a.Stderr, gates, list, o.steps))...)
 }
 
-func printComparisons(w io.Writer, list []comparison.Comparison, format string) error {
-	switch format {
-	case "markdown":
-		return comparison.Markdown(w, list)
-	case "json":
-		return comparison.JSON(w, list)
-	case "bench":
-		return comparison.Bench(w, list)
+// gates compiles the conditions of --fail-if.
+func (o *compareOptions) gates() (gates []*compare.Gate, err error) {
+	for _, text := range o.failIf {
+		g, err := compare.NewGate(text)
+		if err != nil {
+			return nil, usageError{hint.With(err, "a condition compares ratios, as in 'rows_per_s < 0.95 && sure'; shares have no %, texts stand in quotes")}
+		}
+		gates = append(gates, g)
 	}
-	return comparison.Text(w, list)
+	return gates, nil
 }
 
 // compared compares two targets, if they did the same work.
-func compared(c *compare.Campaign, p pair, rule compare.Rule, o compareOptions) (comparison.Comparison, error) {
-	out := comparison.Comparison{Difference: o.find}
-	if err := alike(c, p, &out); err != nil {
+func compared(c *compare.Campaign, p pair, o compareOptions) (out comparison.Comparison, err error) {
+	out.Difference = o.find
+	if out.First, out.Doubts, err = c.Comparable(p.base, p.of); err != nil {
 		return out, err
 	}
 	out.Notes = compare.Apart(p.base, p.of)
+	rule := compare.DefaultRule()
+	rule.Margin = o.margin
 	out.Judgement = c.Judge(p.base, p.of, rule)
-	if apart(out.Judgement) {
-		out.Doubts = append(out.Doubts, apartNote(p))
-	}
-	out.Doubts = append(out.Doubts, missingSteps(c, p)...)
-	out.Doubts = append(out.Doubts, lostTrials(c, p)...)
+	out.Doubts = append(out.Doubts, c.Caveats(out.Judgement)...)
 	for _, it := range out.Judgement.Items {
 		shown := it.Headline || o.all || len(o.metrics) > 0
 		if shown && among(o.steps, it.Step.Name) && among(o.metrics, it.Metric()) && (it.Base.Missing == "" || it.New.Missing == "") {
@@ -205,94 +188,9 @@ func compared(c *compare.Campaign, p pair, rule compare.Rule, o compareOptions) 
 	return out, nil
 }
 
-// alike refuses targets that did other work, or promised another durability,
-// unless that was asked for; then it is said above the numbers.
-func alike(c *compare.Campaign, p pair, out *comparison.Comparison) error {
-	work := compare.Unlike(p.base, p.of)
-	offered, whole := c.OtherWork(p.base, p.of)
-	if whole {
-		work = append(work, offered...)
-	}
-	if len(work) > 0 {
-		text := fmt.Sprintf("%s and %s did different work: %s", p.base.Name, p.of.Name, strings.Join(work, "; "))
-		if !c.Across.Work {
-			return hint.With(errors.New(text), "compare runs of one plan, or say --anyway")
-		}
-		out.Doubts = append(out.Doubts, text)
-	}
-	for _, text := range offered {
-		switch {
-		case whole:
-		case c.Across.Work:
-			out.Doubts = append(out.Doubts, "different work in "+text)
-		default:
-			out.Doubts = append(out.Doubts, "not compared, as the work differs, in "+text+" (--anyway compares them all the same)")
-		}
-	}
-	levels := compare.UnlikeDurability(p.base, p.of)
-	if levels == "" {
-		return nil
-	}
-	if !c.Across.Durability {
-		return hint.With(fmt.Errorf("%s and %s differ in durability: %s. The one may lose commits that the other keeps", p.base.Name, p.of.Name, levels),
-			"compare targets of one level, or say --across-durability")
-	}
-	out.First = fmt.Sprintf("durability differs: %s. The ratios of %s to %s are those of different promises.", levels, p.of.Name, p.base.Name)
-	return nil
-}
-
-// missingSteps tells of steps to which only one of the targets came.
-func missingSteps(c *compare.Campaign, p pair) []string {
-	var out []string
-	for _, s := range c.Steps {
-		switch a, b := len(s.Runs[p.base]), len(s.Runs[p.of]); {
-		case a > 0 && b == 0:
-			out = append(out, s.Name+" only on "+p.base.Name)
-		case a == 0 && b > 0:
-			out = append(out, s.Name+" only on "+p.of.Name)
-		}
-	}
-	return out
-}
-
-// apart tells whether nothing was compared in pairs.
-func apart(j *compare.Judgement) bool {
-	return !slices.ContainsFunc(j.Items, func(it compare.Item) bool { return it.Pairs > 0 }) &&
-		slices.ContainsFunc(j.Items, func(it compare.Item) bool { return !math.IsNaN(it.P) })
-}
-
-func apartNote(p pair) string {
-	if p.base.Trials[0].Order == "duet" && p.of.Trials[0].Order == "duet" {
-		return "the two ran beside each other for too little of their time to be compared in pairs: one was done long before the other"
-	}
-	return "the two did not run side by side: what the machine did in between is in every difference, and no number of trials takes it out"
-}
-
-// lostTrials tells of trials whose numbers are in no median: they ended badly,
-// or did not come to a step that others came to.
-func lostTrials(c *compare.Campaign, p pair) []string {
-	var out []string
-	for _, t := range []*compare.Target{p.base, p.of} {
-		for _, trial := range t.Trials {
-			if trial.Status != result.Complete {
-				text := fmt.Sprintf("%s, trial %d: %s", t.Name, trial.Trial, trial.Status)
-				if trial.Reason != "" {
-					text += ": " + trial.Reason
-				}
-				out = append(out, text)
-			}
-		}
-		for _, s := range c.Steps {
-			if n := len(s.Used(t)); n > 0 && n < len(t.Trials) {
-				out = append(out, fmt.Sprintf("%s in %s: %d of %d trials", t.Name, s.Name, n, len(t.Trials)))
-			}
-		}
-	}
-	return out
-}
-
-// judge tells which conditions hold.
-func (a *App) judge(gates []*compare.Gate, list []comparison.Comparison, steps []string) error {
+// judge prints which conditions hold, and which cannot be judged, and returns
+// the error that they are.
+func judge(w io.Writer, gates []*compare.Gate, list []comparison.Comparison, steps []string) error {
 	var bad, blind []string
 	for _, g := range gates {
 		judged := 0
@@ -303,7 +201,7 @@ func (a *App) judge(gates []*compare.Gate, list []comparison.Comparison, steps [
 			}
 			judged += found.Judged
 			for _, f := range found.True {
-				bad = append(bad, findingText(g, c, f))
+				bad = append(bad, fmt.Sprintf("%s: %s against %s in %s", g, c.New.Name, c.Base.Name, &f))
 			}
 			for _, text := range found.Blind {
 				blind = append(blind, fmt.Sprintf("%s: %s against %s in %s", g, c.New.Name, c.Base.Name, text))
@@ -314,40 +212,13 @@ func (a *App) judge(gates []*compare.Gate, list []comparison.Comparison, steps [
 		}
 	}
 	for _, text := range slices.Concat(bad, blind) {
-		fmt.Fprintln(a.Stderr, text)
+		fmt.Fprintln(w, text)
 	}
 	switch {
 	case len(bad) > 0:
-		return &regressionError{fmt.Errorf("a condition holds in %s", places(len(bad)))}
+		return &regressionError{fmt.Errorf("a condition holds in %s", quantity.Count(len(bad), "place"))}
 	case len(blind) > 0:
-		return &invalidError{fmt.Errorf("a condition cannot be judged in %s", places(len(blind)))}
+		return &invalidError{fmt.Errorf("a condition cannot be judged in %s", quantity.Count(len(blind), "place"))}
 	}
 	return nil
-}
-
-func places(n int) string {
-	if n == 1 {
-		return "1 place"
-	}
-	return fmt.Sprintf("%d places", n)
-}
-
-func findingText(g *compare.Gate, c comparison.Comparison, f compare.Finding) string {
-	var parts []string
-	for _, e := range f.Effects {
-		part := e.Metric()
-		if e.New.Per != "" {
-			part += " per " + e.New.Per
-		}
-		part += fmt.Sprintf(" %.3f×", e.Ratio)
-		if !math.IsNaN(e.Low) {
-			part += fmt.Sprintf(" (%.3f to %.3f)", e.Low, e.High)
-		}
-		parts = append(parts, part+" "+string(e.Verdict))
-	}
-	where := f.Step.Name
-	if f.Op != "" {
-		where += ", " + f.Op
-	}
-	return fmt.Sprintf("%s: %s against %s in %s: %s", g, c.New.Name, c.Base.Name, where, strings.Join(parts, "; "))
 }

@@ -27,7 +27,7 @@ type doctorOptions struct {
 	yes     bool
 }
 
-// mostSeconds is longer than anybody would watch.
+// mostSeconds is longer than anyone watches.
 const mostSeconds = 3600
 
 func (o *doctorOptions) validate() error {
@@ -42,14 +42,14 @@ func (o *doctorOptions) validate() error {
 	return nil
 }
 
-func (a *App) doctorCommand() *cobra.Command {
+func newDoctorCommand(a *App) *cobra.Command {
 	var o doctorOptions
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "check whether this host is fit to measure on, and how to mend it",
+		Short: "check whether this host is fit to measure on, and how to fix that",
 		Long: `doctor looks at settings, limits and what else runs on this host, and says of
 everything that would spoil a measurement what was found, what is wanted, why
-it matters and how to mend it. It changes nothing but with --install --yes.
+it matters and how to fix it. It changes nothing but with --install --yes.
 
 Exit status: 0 nothing is bad; 5 something is, and this host is not fit.`,
 		Example: `  rumbench doctor
@@ -62,7 +62,7 @@ Exit status: 0 nothing is bad; 5 something is, and this host is not fit.`,
 			if err := o.validate(); err != nil {
 				return usageError{err}
 			}
-			return a.doctor(c.Context(), o, programs)
+			return runDoctor(c.Context(), a, o, host.Servers)
 		},
 	}
 	f := c.Flags()
@@ -74,10 +74,10 @@ Exit status: 0 nothing is bad; 5 something is, and this host is not fit.`,
 	return c
 }
 
-// doctor checks the host and the programs that find tells of.
-func (a *App) doctor(ctx context.Context, o doctorOptions, find func(context.Context) []host.Program) error {
+// runDoctor checks the host, and the programs that find returns.
+func runDoctor(ctx context.Context, a *App, o doctorOptions, find func(context.Context) []host.Program) error {
 	if o.install {
-		if err := a.install(ctx, o.yes, find(ctx)); err != nil || !o.yes {
+		if err := install(ctx, a, o.yes, find(ctx)); err != nil || !o.yes {
 			return err
 		}
 	}
@@ -100,14 +100,14 @@ func (a *App) doctor(ctx context.Context, o doctorOptions, find func(context.Con
 		return err
 	}
 	if names := r.Bad(); len(names) > 0 {
-		return &campaign.UnfitError{Err: hint.Errorf("mend what is bad, and run rumbench doctor again",
+		return &campaign.UnfitError{Err: hint.Errorf("fix what is bad, and run rumbench doctor again",
 			"this host is not fit to measure on: %s", strings.Join(names, ", "))}
 	}
 	return nil
 }
 
 // install prints the commands that install what is missing, or runs them.
-func (a *App) install(ctx context.Context, yes bool, programs []host.Program) error {
+func install(ctx context.Context, a *App, yes bool, programs []host.Program) error {
 	commands := host.InstallCommands(programs, os.Geteuid())
 	if len(commands) == 0 {
 		fmt.Fprintln(a.Stderr, "nothing is missing")
@@ -124,12 +124,4 @@ func (a *App) install(ctx context.Context, yes bool, programs []host.Program) er
 		return hint.With(err, "packages are installed with apt, of Debian and Ubuntu; elsewhere install the programs by your own means")
 	}
 	return err
-}
-
-// lockFile is the file that a running campaign holds locked.
-func (a *App) lockFile() string {
-	if lock := a.Getenv("RUMBENCH_LOCK"); lock != "" {
-		return lock
-	}
-	return defaultLock
 }

@@ -28,7 +28,7 @@ func doctor(t *testing.T, o doctorOptions, file string) (stdout, stderr string, 
 	lock := filepath.Join(t.TempDir(), "lock")
 	a := &App{Stdout: &out, Stderr: &talk, Getenv: func(string) string { return lock }}
 	o.dir, o.seconds = t.TempDir(), 0.05
-	err := a.doctor(context.Background(), o, func(context.Context) []host.Program {
+	err := runDoctor(context.Background(), a, o, func(context.Context) []host.Program {
 		p := host.Program{Name: "server", Package: "a-server"}
 		if _, err := os.Stat(file); err == nil {
 			p.Found = file

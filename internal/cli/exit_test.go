@@ -39,7 +39,7 @@ func TestExitCodes(t *testing.T) {
 			}
 			var stdout, stderr strings.Builder
 			a := &App{Stdout: &stdout, Stderr: &stderr}
-			err = a.execute(context.Background(), campaign.Config{
+			err = execute(context.Background(), a, campaign.Config{
 				Plan: p, Dir: filepath.Join(dir, "out"), LockFile: filepath.Join(dir, "lock"), Progress: ui.New(&stderr, nil),
 				Child: []string{"/bin/sh", "-c", c.script, "trial"}, SpaceFactor: func(string) (float64, int64) { return 1, 0 },
 			})

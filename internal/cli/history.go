@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/history"
-	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -17,7 +21,7 @@ type historyOptions struct {
 	asJSON bool
 }
 
-func (a *App) historyCommand() *cobra.Command {
+func newHistoryCommand(a *App) *cobra.Command {
 	var o historyOptions
 	c := &cobra.Command{
 		Use:   "history [DIR]",
@@ -31,7 +35,7 @@ headline numbers of each step.`,
   rumbench history --metric write_kb,db_bytes --all
   rumbench history --json | jq 'select(.changes != [])'`,
 		Args: args(cobra.MaximumNArgs(1)),
-		RunE: func(_ *cobra.Command, dirs []string) error { return a.history(dirs, o) },
+		RunE: func(_ *cobra.Command, dirs []string) error { return runHistory(a, o, dirs) },
 	}
 	f := c.Flags()
 	f.StringSliceVar(&o.pick.Plans, "plan", nil, "only campaigns of these plans")
@@ -44,13 +48,11 @@ headline numbers of each step.`,
 	return c
 }
 
-func (a *App) history(dirs []string, o historyOptions) error {
-	for _, m := range o.pick.Metrics {
-		if metric.ByName(m) == nil {
-			return usageError{fmt.Errorf("there is no metric %q; rumbench list metrics names them", m)}
-		}
+func runHistory(a *App, o historyOptions, dirs []string) error {
+	if err := checkMetrics(o.pick.Metrics); err != nil {
+		return usageError{err} // before anything is read
 	}
-	runs, err := a.findRuns(dirs, o.pick.Plans)
+	runs, err := findRuns(a.Stderr, dirs, o.pick.Plans)
 	if err != nil {
 		return err
 	}
@@ -60,10 +62,11 @@ func (a *App) history(dirs []string, o historyOptions) error {
 			trials = append(trials, t.Trial)
 		}
 	}
-	if err := known(trials, o.pick.Steps, o.pick.Targets); err != nil {
-		return usageError{err}
+	chosen := selection{steps: o.pick.Steps, targets: o.pick.Targets}
+	if err := chosen.check(trials); err != nil {
+		return err
 	}
-	a.tellProblems(runs)
+	printProblems(a.Stderr, runs)
 	families := history.Families(runs, o.pick)
 	tested := history.Detect(families)
 	if o.asJSON {
@@ -72,15 +75,37 @@ func (a *App) history(dirs []string, o historyOptions) error {
 	return history.Text(a.Stdout, families, tested, o.view)
 }
 
-// tellProblems says on standard error what of a folder cannot be read, and what
-// is there twice.
-func (a *App) tellProblems(runs []*history.Run) {
+// printProblems prints what of a folder is left out: what cannot be read, and copies.
+func printProblems(w io.Writer, runs []*history.Run) {
 	for _, r := range runs {
-		for _, p := range r.Problems {
-			fmt.Fprintf(a.Stderr, "left out: %s: %s\n", r.Dir, p)
-		}
-		if r.CopyOf != "" {
-			fmt.Fprintf(a.Stderr, "left out: %s: a copy of %s\n", r.Dir, r.CopyOf)
+		for _, p := range r.Remarks() {
+			fmt.Fprintf(w, "left out: %s: %s\n", r.Dir, p)
 		}
 	}
+}
+
+// findRuns returns the campaigns of the plans in the one directory given, or in
+// the folder that `run` makes them in.
+func findRuns(stderr io.Writer, dirs, plans []string) ([]*history.Run, error) {
+	dir := resultsDir
+	if len(dirs) > 0 {
+		dir = dirs[0]
+	}
+	runs, err := history.Find(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, hint.With(err, "name a folder with campaigns; rumbench run makes them in "+resultsDir+" unless --out says otherwise")
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range plans {
+		if !slices.ContainsFunc(runs, func(r *history.Run) bool { return r.Campaign != nil && r.Campaign.Name == name }) {
+			return nil, usageErrorf("%s has no campaign of a plan %q", dir, name)
+		}
+	}
+	runs = slices.DeleteFunc(runs, func(r *history.Run) bool { return r.Campaign != nil && !among(plans, r.Campaign.Name) })
+	if len(runs) == 0 {
+		fmt.Fprintf(stderr, "there is no campaign in %s\n", dir)
+	}
+	return runs, nil
 }

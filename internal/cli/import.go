@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/importer"
-	"rumbench/internal/result"
+	"rumbench/internal/quantity"
 )
 
-func (a *App) importCommand() *cobra.Command {
+func newImportCommand(a *App) *cobra.Command {
 	var o importer.Options
 	var out string
 	c := &cobra.Command{
@@ -45,7 +47,7 @@ a target are its trials. What the logs do not say stays unknown.`,
 			}
 			return distinct(args)
 		}),
-		RunE: func(_ *cobra.Command, paths []string) error { return a.importLogs(paths, out, o) },
+		RunE: func(_ *cobra.Command, paths []string) error { return runImport(a, o, paths, out) },
 	}
 	f := c.Flags()
 	f.StringVar(&out, "out", "", "directory of the campaign, which must not exist (default results/NAME-DATE)")
@@ -60,7 +62,7 @@ a target are its trials. What the logs do not say stays unknown.`,
 	return c
 }
 
-func (a *App) importLogs(paths []string, out string, o importer.Options) error {
+func runImport(a *App, o importer.Options, paths []string, out string) error {
 	if o.Name == "" {
 		o.Name = importName(paths[0])
 	}
@@ -78,21 +80,26 @@ func (a *App) importLogs(paths []string, out string, o importer.Options) error {
 	if err != nil {
 		return err
 	}
-	if out == "" {
-		out = filepath.Join("results", fileName(o.Name)+"-"+time.Now().Format("20060102-150405"))
-	}
+	out = cmp.Or(out, newDir(fileName(o.Name)))
 	if err := campaign.Write(out); err != nil {
 		return err
 	}
-	a.importLeft(campaign)
+	printLeft(a.Stderr, campaign)
 	in, err := reportInput(out)
 	if err != nil {
 		return err
 	}
-	if err := writeReport(in, filepath.Join(out, result.ReportFile), filepath.Join(out, result.MarkdownFile)); err != nil {
+	html, err := writeReport(in, out)
+	if err != nil {
 		return err
 	}
-	a.importSummary(campaign, out)
+	printImported(a.Stdout, campaign)
+	if path, err := filepath.Abs(html); err == nil {
+		fmt.Fprintf(a.Stdout, "report: %s\n", path)
+	}
+	if targets, _, _ := campaign.Sizes(); len(targets) > 1 {
+		fmt.Fprintf(a.Stdout, "relative table: rumbench table %s\n", out)
+	}
 	return nil
 }
 
@@ -104,82 +111,60 @@ func importName(path string) string {
 	return filepath.Base(path)
 }
 
-// importLeft lists on standard error what was not imported, and why.
-func (a *App) importLeft(c *importer.Campaign) {
+// Lists of files, tests or targets name the first few; a part of the summary has
+// so many lines that all of it fits on a screen.
+const (
+	mostNamed = 3
+	mostLines = 10
+)
+
+// printLeft prints what was not imported, and why.
+func printLeft(w io.Writer, c *importer.Campaign) {
 	if len(c.Left) > 0 {
-		fmt.Fprintln(a.Stderr, c.Left.Error())
-		fmt.Fprintln(a.Stderr, "left out: what is listed above")
+		fmt.Fprintln(w, c.Left.Error())
+		fmt.Fprintln(w, "left out: what is listed above")
 	}
-	a.leftAlone("of no format that is known here", c.Ignored)
-	a.leftAlone("of iostat, vmstat or time, but beside no run", c.Unused)
-	a.leftAlone("tables that are made of such logs, or of ratios", c.Derived)
-}
-
-// mostNamed is how many files, tests or targets are named of those that are of
-// one kind.
-const mostNamed = 3
-
-// leftAlone names files that were left alone.
-func (a *App) leftAlone(why string, files []string) {
-	if len(files) > 0 {
-		fmt.Fprintf(a.Stderr, "left alone, %s: %s\n", why, some(files, mostNamed))
+	for _, kind := range []struct {
+		why   string
+		files []string
+	}{
+		{"of no format that is known here", c.Ignored},
+		{"of iostat, vmstat or time, but beside no run", c.Unused},
+		{"tables that are made of such logs, or of ratios", c.Derived},
+	} {
+		if len(kind.files) > 0 {
+			fmt.Fprintf(w, "left alone, %s: %s\n", kind.why, some(kind.files, mostNamed))
+		}
 	}
 }
 
-// some lists the first of several things.
-func some(things []string, most int) string {
-	first := strings.Join(things[:min(most, len(things))], ", ")
-	if n := len(things) - most; n > 0 {
-		return fmt.Sprintf("%s and %d more", first, n)
-	}
-	return first
-}
-
-// mostLines is how many lines a part of the summary has: all of it fits on a
-// screen.
-const mostLines = 10
-
-// importSummary says in a screenful what was imported.
-func (a *App) importSummary(c *importer.Campaign, out string) {
+// printImported prints in a screenful what was imported.
+func printImported(w io.Writer, c *importer.Campaign) {
 	targets, steps, files := c.Sizes()
-	fmt.Fprintf(a.Stdout, "imported %s × %s from %s\n", importer.Counted(len(targets), "target"), importer.Counted(steps, "test"), importer.Counted(files, "file"))
-	var lines []string
+	fmt.Fprintf(w, "imported %s × %s from %s\n", quantity.Count(len(targets), "target"), quantity.Count(steps, "test"), quantity.Count(files, "file"))
+	var sizes, missing, guessed []string
 	for _, t := range targets {
-		line := fmt.Sprintf("  %s: %s, %s", t.Name, importer.Counted(t.Steps, "test"), importer.Counted(t.Files, "file"))
+		line := fmt.Sprintf("  %s: %s, %s", t.Name, quantity.Count(t.Steps, "test"), quantity.Count(t.Files, "file"))
 		if t.Trials > 1 {
 			line += fmt.Sprintf(", %d trials", t.Trials)
 		}
 		if t.Partial > 0 {
-			line += fmt.Sprintf(", %s partial", importer.Counted(t.Partial, "test"))
+			line += fmt.Sprintf(", %s partial", quantity.Count(t.Partial, "test"))
 		}
-		lines = append(lines, line)
+		sizes = append(sizes, line)
 	}
-	a.screenful(lines)
-	lines = nil
 	for _, m := range c.Missing {
-		lines = append(lines, fmt.Sprintf("missing: %s of %s", m.Step, some(m.Targets, mostNamed)))
+		missing = append(missing, fmt.Sprintf("missing: %s of %s", m.Step, some(m.Targets, mostNamed)))
 	}
-	a.screenful(lines)
-	lines = nil
 	for _, g := range c.Guessed {
-		lines = append(lines, "guessed: "+g)
+		guessed = append(guessed, "guessed: "+g)
 	}
-	a.screenful(lines)
-	if path, err := filepath.Abs(filepath.Join(out, result.ReportFile)); err == nil {
-		fmt.Fprintf(a.Stdout, "report: %s\n", path)
-	}
-	if len(targets) > 1 {
-		fmt.Fprintf(a.Stdout, "relative table: rumbench table %s\n", out)
-	}
-}
-
-// screenful prints the first lines, and how many more there are.
-func (a *App) screenful(lines []string) {
-	for i, l := range lines {
-		if i == mostLines {
-			fmt.Fprintf(a.Stdout, "  … and %d more\n", len(lines)-i)
-			return
+	for _, lines := range [][]string{sizes, missing, guessed} {
+		for _, l := range lines[:min(mostLines, len(lines))] {
+			fmt.Fprintln(w, l)
 		}
-		fmt.Fprintln(a.Stdout, l)
+		if more := len(lines) - mostLines; more > 0 {
+			fmt.Fprintf(w, "  … and %d more\n", more)
+		}
 	}
 }

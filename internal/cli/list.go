@@ -10,20 +10,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/history"
 	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
 	"rumbench/internal/registry"
 	"rumbench/workload"
 )
 
-func (a *App) listCommand() *cobra.Command {
+func newListCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:       "list engines|workloads|metrics|runs",
 		Short:     "list what there is, with its documentation",
 		ValidArgs: []string{"engines", "workloads", "metrics", "runs"},
 		Args:      args(cobra.OnlyValidArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usageError{fmt.Errorf("list what: %s", strings.Join(c.ValidArgs, ", "))}
+			return usageErrorf("list what: %s", strings.Join(c.ValidArgs, ", "))
 		},
 	}
 	plain := func(what, short string, list func(io.Writer) error) *cobra.Command {
@@ -33,7 +34,33 @@ func (a *App) listCommand() *cobra.Command {
 		plain("engines", "the engines, with their options", listEngines),
 		plain("workloads", "the workloads, with their presets and parameters", listWorkloads),
 		plain("metrics", "the metrics, with their units and what they mean", listMetrics),
-		a.listRunsCommand())
+		newListRunsCommand(a))
+	return c
+}
+
+func newListRunsCommand(a *App) *cobra.Command {
+	var asJSON bool
+	var plans []string
+	c := &cobra.Command{
+		Use:   "runs [DIR]",
+		Short: "the campaigns in a folder and below it, the oldest first",
+		Example: `  rumbench list runs
+  rumbench list runs /srv/bench --plan nightly
+  rumbench list runs --json | jq 'select(.status != "complete")'`,
+		Args: args(cobra.MaximumNArgs(1)),
+		RunE: func(_ *cobra.Command, dirs []string) error {
+			runs, err := findRuns(a.Stderr, dirs, plans)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return history.RunsJSON(a.Stdout, runs)
+			}
+			return history.RunsText(a.Stdout, runs)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "one line of JSON per campaign")
+	c.Flags().StringSliceVar(&plans, "plan", nil, "only campaigns of these plans, and those whose plan cannot be read")
 	return c
 }
 

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -21,7 +20,7 @@ import (
 	"rumbench/internal/result"
 )
 
-func (a *App) reportCommand() *cobra.Command {
+func newReportCommand(a *App) *cobra.Command {
 	var o reportOptions
 	c := &cobra.Command{
 		Use:   "report DIR...",
@@ -32,9 +31,9 @@ func (a *App) reportCommand() *cobra.Command {
 		Args: args(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, dirs []string) error {
 			if err := distinct(dirs); err != nil {
-				return usageError{err}
+				return err
 			}
-			return a.report(dirs, o)
+			return runReport(a.Stdout, o, dirs)
 		},
 	}
 	f := c.Flags()
@@ -54,7 +53,7 @@ type reportOptions struct {
 	across                    compare.Across
 }
 
-func (a *App) report(dirs []string, o reportOptions) error {
+func runReport(w io.Writer, o reportOptions, dirs []string) error {
 	in, err := reportInput(dirs...)
 	if err != nil {
 		return err
@@ -64,20 +63,20 @@ func (a *App) report(dirs []string, o reportOptions) error {
 	}
 	out := cmp.Or(o.out, dirs[0])
 	if len(dirs) > 1 && o.out == "" {
-		return usageError{errors.New("a report of several campaigns wants a directory of its own: --out DIR")}
+		return usageErrorf("a report of several campaigns wants a directory of its own: --out DIR")
 	}
 	if _, err := os.Stat(filepath.Join(out, result.ReportFile)); err == nil && o.out != "" && !o.force {
-		return hint.With(fmt.Errorf("%s holds a report already", out), "choose another --out, or say --force")
+		return hint.Errorf("choose another --out, or say --force", "%s holds a report already", out)
 	}
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	html := filepath.Join(out, result.ReportFile)
-	if err := writeReport(in, html, filepath.Join(out, result.MarkdownFile)); err != nil {
+	html, err := writeReport(in, out)
+	if err != nil {
 		return err
 	}
-	fmt.Fprintln(a.Stdout, html)
-	return nil
+	_, err = fmt.Fprintln(w, html)
+	return err
 }
 
 // apply changes the report as asked for.
@@ -87,7 +86,7 @@ func (o reportOptions) apply(in report.Input) (report.Input, error) {
 		in.PublishedColours = true
 	case "verdicts":
 	default:
-		return in, usageError{fmt.Errorf("--colours is verdicts or published, not %q", o.colours)}
+		return in, usageErrorf("--colours is verdicts or published, not %q", o.colours)
 	}
 	var trials []*result.Trial
 	for _, t := range in.Trials {
@@ -96,11 +95,10 @@ func (o reportOptions) apply(in report.Input) (report.Input, error) {
 	c := compare.New(trials)
 	if o.base != "" {
 		if c.Target(o.base) == nil {
-			return in, usageError{fmt.Errorf("there is no target %q", o.base)}
+			return in, usageErrorf("there is no target %q", o.base)
 		}
-		slices.SortStableFunc(in.Trials, func(a, b report.Trial) int {
-			return cmp.Compare(boolInt(a.Target != o.base), boolInt(b.Target != o.base))
-		})
+		others := slices.DeleteFunc(slices.Clone(in.Trials), func(t report.Trial) bool { return t.Target == o.base })
+		in.Trials = append(slices.DeleteFunc(in.Trials, func(t report.Trial) bool { return t.Target != o.base }), others...)
 	}
 	var err error
 	if in.Notes, err = readNotes(o.notes, c); err != nil {
@@ -114,39 +112,8 @@ func (o reportOptions) apply(in report.Input) (report.Input, error) {
 	return in, nil
 }
 
-// boolInt is 1 for true, to sort by.
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func writeReport(in report.Input, html, markdown string) error {
-	if err := create(html, func(w io.Writer) error { return report.HTML(w, in) }); err != nil {
-		return err
-	}
-	return create(markdown, func(w io.Writer) error { return report.Markdown(w, in) })
-}
-
-// distinct refuses a directory that is named twice: its trials would count twice.
-func distinct(dirs []string) error {
-	var seen []os.FileInfo
-	for _, dir := range dirs {
-		info, err := os.Stat(dir)
-		if err != nil {
-			continue // reading it tells what is wrong
-		}
-		if slices.ContainsFunc(seen, func(o os.FileInfo) bool { return os.SameFile(o, info) }) {
-			return fmt.Errorf("%s is named twice", dir)
-		}
-		seen = append(seen, info)
-	}
-	return nil
-}
-
 // reportInput reads campaigns into one report. Targets of several campaigns
-// that share a name are told apart by the campaign.
+// that share a name are named by the campaign, too.
 func reportInput(dirs ...string) (report.Input, error) {
 	var in report.Input
 	var titles []string

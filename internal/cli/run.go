@@ -1,20 +1,22 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/campaign"
+	"rumbench/internal/compare"
+	"rumbench/internal/comparison"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/internal/report"
@@ -33,7 +35,7 @@ type runOptions struct {
 	force     bool
 }
 
-func (a *App) runCommand() *cobra.Command {
+func newRunCommand(a *App) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
 		Use:   "run PLAN",
@@ -55,17 +57,19 @@ func (a *App) runCommand() *cobra.Command {
 		}),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.resume != "" {
-				return a.resume(c.Context(), o)
+				return resume(c.Context(), a, o)
 			}
-			return a.run(c.Context(), args[0], o)
+			return runPlan(c.Context(), a, o, args[0])
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&o.out, "out", "", "directory of the campaign, which must not exist (default results/NAME-DATE)")
 	f.StringArrayVar(&o.sets, "set", nil, "override a key of the plan: `key=value`, as in params.rows=2M; may be repeated")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print trials, steps and expected sizes, and run nothing")
-	f.BoolVar(&o.calibrate, "calibrate", false, "run the plan's first target alone, under two names (A/A), to learn the smallest difference that this machine can see")
-	f.BoolVar(&o.force, "force", false, "let targets with a dsn use a schema that exists, and replace the workload's tables in it; let options open a private server to others")
+	f.BoolVar(&o.calibrate, "calibrate", false,
+		"run the plan's first target alone, under two names (A/A), to learn the smallest difference that this machine can see")
+	f.BoolVar(&o.force, "force", false,
+		"let targets with a dsn use a schema that exists, and replace the workload's tables in it; let options open a private server to others")
 	f.StringVar(&o.format, "format", "", formatUsage)
 	f.StringVar(&o.resume, "resume", "", "go on with the interrupted campaign in `DIR`")
 	return c
@@ -105,7 +109,7 @@ func loadPlan(path string, sets []string, options ...plan.Option) (*plan.Plan, e
 	return plan.Load(path, src, sets, registry.Catalog{}, options...)
 }
 
-func (a *App) run(ctx context.Context, path string, o runOptions) error {
+func runPlan(ctx context.Context, a *App, o runOptions, path string) error {
 	var found lookedAt
 	p, err := loadPlan(path, o.sets, plan.Forced(o.force), found.look(ctx))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,26 +125,29 @@ func (a *App) run(ctx context.Context, path string, o runOptions) error {
 		}
 		name += "-calibrate"
 	}
-	if o.out == "" {
-		o.out = filepath.Join("results", name+"-"+time.Now().Format("20060102-150405"))
-	}
-	c := a.config(p, o)
+	o.out = cmp.Or(o.out, newDir(name))
+	c := config(a, p, o)
 	c.AA, c.Programs = o.calibrate, found
-	return a.startAs(ctx, c, o)
+	return start(ctx, a, c, o)
 }
 
-// start runs a campaign, or tells what it would do.
-func (a *App) start(ctx context.Context, c campaign.Config, dryRun bool) error {
-	if !dryRun {
-		return a.execute(ctx, c)
-	}
-	if err := campaign.Describe(a.Stdout, c); err != nil {
+func resume(ctx context.Context, a *App, o runOptions) error {
+	state, err := result.ReadCampaign(o.resume)
+	if err != nil {
 		return err
 	}
-	return campaign.Fits(c)
+	var found lookedAt
+	p, err := planOf(o.resume, state, plan.Forced(state.Force || o.force), found.look(ctx))
+	if err != nil {
+		return err
+	}
+	o.out = o.resume
+	c := config(a, p, o)
+	c.Resume, c.AA, c.Programs = true, state.AA, found
+	return start(ctx, a, c, o)
 }
 
-// planOf is the plan that a campaign was begun with.
+// planOf returns the plan that a campaign was begun with.
 func planOf(dir string, state *result.Campaign, options ...plan.Option) (*plan.Plan, error) {
 	src, err := result.ReadPlan(dir)
 	if err != nil {
@@ -157,36 +164,7 @@ func planOf(dir string, state *result.Campaign, options ...plan.Option) (*plan.P
 	return p, nil
 }
 
-// fileName makes a plan's name fit for a directory.
-func fileName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '/' || r == ' ' || r < ' ' {
-			return '-'
-		}
-		return r
-	}, name)
-}
-
-func (a *App) resume(ctx context.Context, o runOptions) error {
-	state, err := result.ReadCampaign(o.resume)
-	if err != nil {
-		return err
-	}
-	var found lookedAt
-	p, err := planOf(o.resume, state, plan.Forced(state.Force || o.force), found.look(ctx))
-	if err != nil {
-		return err
-	}
-	o.out = o.resume
-	c := a.config(p, o)
-	c.Resume, c.AA, c.Programs = true, state.AA, found
-	return a.startAs(ctx, c, o)
-}
-
-// defaultLock is shared by all users of a host.
-const defaultLock = "/tmp/rumbench.lock"
-
-func (a *App) config(p *plan.Plan, o runOptions) campaign.Config {
+func config(a *App, p *plan.Plan, o runOptions) campaign.Config {
 	exe, err := os.Executable()
 	if err != nil {
 		exe = os.Args[0]
@@ -202,9 +180,45 @@ func (a *App) config(p *plan.Plan, o runOptions) campaign.Config {
 	}
 }
 
+// precise judges whether the trials of a campaign compare as precisely as its
+// plan asks for.
+func precise(precision float64) func([]*result.Trial) (bool, string) {
+	return func(trials []*result.Trial) (bool, string) {
+		enough, worst, step := compare.Precise(trials, precision)
+		switch {
+		case step == "" && !enough:
+			return false, "no step can be compared"
+		case math.IsInf(worst, 1):
+			return false, "nothing is known yet of the precision of " + step
+		}
+		return enough, fmt.Sprintf("the throughput of every step is known to ±%.2g %% (the least precise: %s), ±%.2g %% was wanted",
+			100*worst, step, 100*precision)
+	}
+}
+
+// start runs a campaign, whose steps are printed in the format asked for, or
+// prints what it would do.
+func start(ctx context.Context, a *App, c campaign.Config, o runOptions) error {
+	switch {
+	case o.dryRun:
+		if err := campaign.Describe(a.Stdout, c); err != nil {
+			return err
+		}
+		return campaign.Fits(c)
+	case o.format != formatSysbench:
+		return execute(ctx, a, c)
+	case c.Plan.Order == plan.Duet:
+		return usageErrorf("--format sysbench goes with no duet: two trials would print at the same time; " +
+			"rumbench show --format sysbench prints them afterwards")
+	}
+	s := &ui.Sysbench{Progress: ui.New(a.Stderr, nil), Out: a.Stdout, Dir: c.Dir, Interval: c.Plan.Interval.Seconds()}
+	c.Progress = s
+	return errors.Join(execute(ctx, a, c), s.Err())
+}
+
 // execute runs the campaign, writes its report and prints the summary. What
 // was measured is reported also when the campaign ended early.
-func (a *App) execute(ctx context.Context, c campaign.Config) error {
+func execute(ctx context.Context, a *App, c campaign.Config) error {
 	state, err := campaign.Run(ctx, c)
 	summary := a.Stdout
 	if _, data := c.Progress.(*ui.Sysbench); data {
@@ -214,54 +228,43 @@ func (a *App) execute(ctx context.Context, c campaign.Config) error {
 	if state == nil {
 		return err
 	}
-	if rerr := a.writeReports(c.Dir, summary); rerr != nil {
-		if err == nil {
-			err = rerr
-		}
+	if rerr := summarize(summary, a.textWidth(), c.Dir); rerr != nil {
+		return cmp.Or(err, rerr)
+	}
+	invalid := func(e result.Entry) bool { return e.Status == result.Invalid }
+	if errors.Is(err, campaign.ErrIncomplete) && slices.ContainsFunc(state.Trials, invalid) {
+		return &invalidError{err}
+	}
+	if err != nil || !c.AA {
 		return err
 	}
-	if errors.Is(err, campaign.ErrIncomplete) {
-		for _, e := range state.Trials {
-			if e.Status == result.Invalid {
-				err = &invalidError{err}
-				break
-			}
-		}
+	_, trials, _, err := readCampaign(c.Dir)
+	if err != nil {
+		return err
 	}
-	if err == nil && c.AA {
-		return a.afterCalibrate(c.Dir)
-	}
-	return err
+	fmt.Fprintln(a.Stdout)
+	return comparison.Calibration(a.Stdout, trials)
 }
 
-// writeReports writes the report of a campaign into its directory, and prints
-// the summary and where the report is.
-func (a *App) writeReports(dir string, w io.Writer) error {
+// summarize writes the report of a campaign into its directory, and prints the
+// summary and where the report is.
+func summarize(w io.Writer, width int, dir string) error {
 	in, err := reportInput(dir)
 	if err != nil {
-		return nil // nothing was measured; why is told elsewhere
+		return nil // nothing was measured; the campaign's own error says why
 	}
-	if err := writeReport(in, filepath.Join(dir, result.ReportFile), filepath.Join(dir, result.MarkdownFile)); err != nil {
+	html, err := writeReport(in, dir)
+	if err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
-	if err := report.Text(w, in, a.textWidth()); err != nil {
+	if err := report.Text(w, in, width); err != nil {
 		return err
 	}
-	path, err := filepath.Abs(filepath.Join(dir, result.ReportFile))
+	path, err := filepath.Abs(html)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(w, "\nreport: %s\n", path)
 	return nil
-}
-
-// textWidth is the width for tables on standard output.
-func (a *App) textWidth() int {
-	if a.Width != nil {
-		if w := a.Width(); w > 0 {
-			return w
-		}
-	}
-	return 120
 }

@@ -12,14 +12,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/metric"
-	"rumbench/internal/plan"
+	"rumbench/internal/published"
 	"rumbench/internal/result"
 )
 
-func (a *App) showCommand() *cobra.Command {
-	var asJSON, plans bool
-	var format string
-	var steps, metrics, targets []string
+type showOptions struct {
+	asJSON, plans bool
+	format        string
+	selection
+}
+
+func newShowCommand(a *App) *cobra.Command {
+	var o showOptions
 	c := &cobra.Command{
 		Use:   "show DIR",
 		Short: "print the numbers of a campaign or trial",
@@ -29,118 +33,118 @@ func (a *App) showCommand() *cobra.Command {
   rumbench show results/mine --format sysbench --target innodb
   rumbench show results/mine --json | jq 'select(.metric == "rows_per_s")'`,
 		Args: args(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, dirs []string) error {
-			if err := knownFormat(format); err != nil {
-				return usageError{err}
-			}
-			trials, err := showTrials(dirs[0])
-			if err != nil {
-				return err
-			}
-			if plans {
-				if asJSON || format != "" || len(metrics) > 0 {
-					return usageError{errors.New("--plans goes with --step and --target only")}
-				}
-				if err := known(trials, steps, targets); err != nil {
-					return usageError{err}
-				}
-				return showPlans(a.Stdout, trials, steps, targets)
-			}
-			if format == formatSysbench {
-				if asJSON || len(metrics) > 0 {
-					return usageError{errors.New("--format sysbench goes with neither --json nor --metric")}
-				}
-				if err := known(trials, steps, targets); err != nil {
-					return usageError{err}
-				}
-				return showSysbench(a.Stdout, trials, steps, targets)
-			}
-			var rows []metric.Row
-			for _, t := range trials {
-				for i := range t.Steps {
-					rows = append(rows, t.Steps[i].Shown()...)
-				}
-			}
-			for _, m := range metrics {
-				if metric.ByName(m) == nil {
-					return usageError{fmt.Errorf("there is no metric %q; rumbench list metrics names them", m)}
-				}
-			}
-			if err := known(trials, steps, targets); err != nil {
-				return usageError{err}
-			}
-			rows = slices.DeleteFunc(rows, func(r metric.Row) bool {
-				return !among(steps, r.Step) || !among(metrics, r.Metric) || !among(targets, r.Target)
-			})
-			if asJSON {
-				return metric.WriteRows(a.Stdout, rows)
-			}
-			return printRows(a.Stdout, trials, rows)
-		},
+		RunE: func(_ *cobra.Command, dirs []string) error { return runShow(a.Stdout, &o, dirs[0]) },
 	}
 	f := c.Flags()
-	f.BoolVar(&asJSON, "json", false, "one line of JSON per number")
-	f.BoolVar(&plans, "plans", false, "print by which way the database finds the rows of each statement, with its plans")
-	f.StringVar(&format, "format", "", formatUsage)
-	f.StringSliceVar(&steps, "step", nil, "only these steps")
-	f.StringSliceVar(&metrics, "metric", nil, "only these metrics")
-	f.StringSliceVar(&targets, "target", nil, "only these targets")
+	f.BoolVar(&o.asJSON, "json", false, "one line of JSON per number")
+	f.BoolVar(&o.plans, "plans", false, "print by which way the database finds the rows of each statement, with its plans")
+	f.StringVar(&o.format, "format", "", formatUsage)
+	f.StringSliceVar(&o.steps, "step", nil, "only these steps")
+	f.StringSliceVar(&o.metrics, "metric", nil, "only these metrics")
+	f.StringSliceVar(&o.targets, "target", nil, "only these targets")
 	return c
 }
 
-// known returns an error for a step or target that no trial has.
-func known(trials []*result.Trial, steps, targets []string) error {
-	var allSteps, allTargets []string
+func (o *showOptions) check() error {
+	switch {
+	case o.plans && (o.asJSON || o.format != "" || len(o.metrics) > 0):
+		return errors.New("--plans goes with --step and --target only")
+	case o.format != "" && (o.asJSON || len(o.metrics) > 0):
+		return errors.New("--format sysbench goes with neither --json nor --metric")
+	}
+	return knownFormat(o.format)
+}
+
+func runShow(w io.Writer, o *showOptions, dir string) error {
+	if err := o.check(); err != nil {
+		return usageError{err}
+	}
+	trials, err := readTrials(dir)
+	if err != nil {
+		return err
+	}
+	if err := o.selection.check(trials); err != nil {
+		return err
+	}
+	chosen := slices.DeleteFunc(slices.Clone(trials), func(t *result.Trial) bool { return !among(o.targets, t.Target) })
+	switch {
+	case o.plans:
+		return showPlans(w, chosen, o.steps)
+	case o.format == formatSysbench:
+		return showSysbench(w, chosen, o.steps)
+	}
+	var rows []metric.Row
 	for _, t := range trials {
-		if !slices.Contains(allTargets, t.Target) {
-			allTargets = append(allTargets, t.Target)
-		}
 		for i := range t.Steps {
-			if name := t.Steps[i].Name; !slices.Contains(allSteps, name) {
-				allSteps = append(allSteps, name)
+			rows = append(rows, t.Steps[i].Shown()...)
+		}
+	}
+	rows = slices.DeleteFunc(rows, func(r metric.Row) bool { return !o.has(&r) })
+	if o.asJSON {
+		return metric.WriteRows(w, rows)
+	}
+	return printRows(w, trials, rows)
+}
+
+// showPlans prints the plans of statements.
+func showPlans(w io.Writer, trials []*result.Trial, steps []string) error {
+	shown := 0
+	for _, t := range trials {
+		plans, err := result.ReadPlans(t.Dir)
+		if err != nil {
+			return err
+		}
+		for _, p := range plans {
+			if among(steps, p.Step) {
+				printPlan(w, t, p)
+				shown++
 			}
 		}
 	}
-	for _, s := range steps {
-		if !slices.Contains(allSteps, s) {
-			return fmt.Errorf("no trial has a step %q; %s", s, instead(s, "steps", allSteps))
-		}
-	}
-	for _, t := range targets {
-		if !slices.Contains(allTargets, t) {
-			return fmt.Errorf("there is no target %q; %s", t, instead(t, "targets", allTargets))
-		}
+	if shown == 0 {
+		fmt.Fprintln(w, "no plans: the engines have none, or the results are older than plans")
 	}
 	return nil
 }
 
-// instead tells which name was meant, or which names there are.
-func instead(wrong, what string, names []string) string {
-	best, least := "", 3
-	for _, name := range names {
-		if d := plan.Distance(wrong, name); d < least {
-			best, least = name, d
-		}
+func printPlan(w io.Writer, t *result.Trial, p result.StatementPlan) {
+	fmt.Fprintf(w, "%s.%d, %s, %s of the step: %s: %s\n", t.Target, t.Trial, p.Step, p.When, p.Op, p.Plan.Ways())
+	if p.Wanted != "" {
+		fmt.Fprintf(w, "  wanted: %s\n", p.Wanted)
 	}
-	const shown = 40
-	switch {
-	case best != "":
-		return fmt.Sprintf("did you mean %s?", best)
-	case len(names) > shown:
-		return fmt.Sprintf("the %s are %s and %d more", what, strings.Join(names[:shown], ", "), len(names)-shown)
+	fmt.Fprintf(w, "  %s\n", p.Plan.Statement)
+	for line := range strings.Lines(p.Plan.Text) {
+		fmt.Fprintf(w, "    %s\n", strings.TrimRight(line, "\n"))
 	}
-	return fmt.Sprintf("the %s are %s", what, strings.Join(names, ", "))
 }
 
-func among(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
+// formatSysbench prints steps as sysbench prints its runs.
+const (
+	formatSysbench = "sysbench"
+	formatUsage    = "`sysbench`: print each step as sysbench 1.0.20 prints a run, interval by interval"
+)
 
-// showTrials reads a campaign's trials, or the one in a trial directory.
-func showTrials(dir string) ([]*result.Trial, error) {
-	if t, err := result.ReadTrial(dir); err == nil {
-		return []*result.Trial{t}, nil
+func knownFormat(format string) error {
+	if format != "" && format != formatSysbench {
+		return fmt.Errorf("--format is sysbench, or nothing for the tables of rumbench; not %q", format)
 	}
-	_, trials, _, err := readCampaign(dir)
-	return trials, err
+	return nil
+}
+
+// showSysbench prints the steps of trials as sysbench prints its runs.
+func showSysbench(w io.Writer, trials []*result.Trial, steps []string) error {
+	for _, t := range trials {
+		if t.Imported != nil {
+			return usageErrorf("%s was imported from %s: its log has what was printed", t.Target, t.Imported.Tool)
+		}
+		err := published.WriteSysbench(w, t, func(step string) bool { return among(steps, step) }, func(yield func(result.Line) error) error {
+			return result.ReadSeries(t.Dir, []string{published.OpsSource}, yield)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func printRows(w io.Writer, trials []*result.Trial, rows []metric.Row) error {
@@ -181,7 +185,7 @@ func printRows(w io.Writer, trials []*result.Trial, rows []metric.Row) error {
 	return table.Flush()
 }
 
-// maxOf says that a row is no percentile.
+// maxOf marks a row that is no percentile.
 func maxOf(r *metric.Row) string {
 	if r.MaxOf == 0 {
 		return ""

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,7 +51,7 @@ func comparePairs(args []string, dash int, base string) ([]pair, *compare.Campai
 		return pairs, c, err
 	}
 	if base != "" {
-		return nil, nil, usageError{errors.New("--base chooses among the targets of one campaign; of several write DIR:TARGET")}
+		return nil, nil, usageErrorf("--base chooses among the targets of one campaign; of several write DIR:TARGET")
 	}
 	var pairs []pair
 	for _, s := range sides[1:] {
@@ -85,7 +84,7 @@ func readSides(groups [][]string) (sides []side, all []*result.Trial, err error)
 		sides, trials, all = append(sides, s), append(trials, of), append(all, of...)
 	}
 	if err := once(all); err != nil {
-		return nil, nil, usageError{err}
+		return nil, nil, err
 	}
 	taken := map[string]bool{}
 	for i := range sides {
@@ -110,7 +109,7 @@ func once(trials []*result.Trial) error {
 	dirs, starts := map[string]bool{}, map[string]string{}
 	for _, t := range trials {
 		if dirs[t.Dir] {
-			return fmt.Errorf("%s is named twice", t.Dir)
+			return usageErrorf("%s is named twice", t.Dir)
 		}
 		dirs[t.Dir] = true
 		if t.Started.IsZero() {
@@ -118,7 +117,7 @@ func once(trials []*result.Trial) error {
 		}
 		id := fmt.Sprintf("%s.%d at %v", t.Target, t.Trial, t.Started.UTC())
 		if of := starts[id]; of != "" {
-			return fmt.Errorf("%s is a copy of %s", t.Dir, of)
+			return usageErrorf("%s is a copy of %s", t.Dir, of)
 		}
 		starts[id] = t.Dir
 	}
@@ -141,7 +140,7 @@ func (s *side) name(trials []*result.Trial, name func(own string) string) {
 // label is the first directory.
 func readSide(args []string) (label string, out []*result.Trial, err error) {
 	if err := distinct(args); err != nil {
-		return "", nil, usageError{err}
+		return "", nil, err
 	}
 	for _, arg := range args {
 		dir, target := arg, ""
@@ -151,7 +150,7 @@ func readSide(args []string) (label string, out []*result.Trial, err error) {
 			}
 		}
 		label = cmp.Or(label, filepath.Clean(dir))
-		trials, err := showTrials(dir)
+		trials, err := readTrials(dir)
 		if err != nil {
 			return "", nil, err
 		}
@@ -162,24 +161,17 @@ func readSide(args []string) (label string, out []*result.Trial, err error) {
 			}
 		}
 		if len(out) == n {
-			return "", nil, noTrials(dir, target)
+			return "", nil, fmt.Errorf("%s has no trials of a target %q", dir, target)
 		}
 	}
 	return label, out, nil
-}
-
-func noTrials(dir, target string) error {
-	if target == "" {
-		return fmt.Errorf("%s has no trials that were begun", dir)
-	}
-	return fmt.Errorf("%s has no trials of a target %q", dir, target)
 }
 
 // within compares the targets of one campaign with the base.
 func within(c *compare.Campaign, s side, base string) ([]pair, error) {
 	b := c.Target(cmp.Or(base, s.targets[0]))
 	if b == nil {
-		return nil, usageError{fmt.Errorf("%s has no target %q; it has %s", s.label, base, strings.Join(s.own, ", "))}
+		return nil, usageErrorf("%s has no target %q; it has %s", s.label, base, strings.Join(s.own, ", "))
 	}
 	var out []pair
 	for _, t := range c.Targets {
@@ -188,7 +180,7 @@ func within(c *compare.Campaign, s side, base string) ([]pair, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, usageError{fmt.Errorf("%s has one target only: name a second directory to compare it with", s.label)}
+		return nil, usageErrorf("%s has one target only: name a second directory to compare it with", s.label)
 	}
 	return out, nil
 }
@@ -206,7 +198,8 @@ func across(c *compare.Campaign, base, of side) ([]pair, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, hint.Errorf("choose them: DIR:TARGET", "no target of %s (%s) has the name of one of %s (%s)", of.label, strings.Join(of.own, ", "), base.label, strings.Join(base.own, ", "))
+		return nil, hint.Errorf("choose them: DIR:TARGET", "no target of %s (%s) has the name of one of %s (%s)",
+			of.label, strings.Join(of.own, ", "), base.label, strings.Join(base.own, ", "))
 	}
 	return out, nil
 }

@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"os"
 	"slices"
-	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,9 +22,7 @@ import (
 type statOptions struct {
 	interval time.Duration
 	count    int
-	devices  []string
-	dirs     []string
-	pids     []int
+	machine  watch.Machine
 	attach   []string
 	exprs    []string
 	exprFile string
@@ -39,7 +34,7 @@ type statOptions struct {
 	list     bool
 }
 
-func (a *App) statCommand() *cobra.Command {
+func newStatCommand(a *App) *cobra.Command {
 	var o statOptions
 	c := &cobra.Command{
 		Use:   "stat",
@@ -54,14 +49,14 @@ Without flags it shows the host and all physical disks until it is interrupted.`
   rumbench stat --expr 'kb_per_write = rate("device.write_bytes") / rate("device.writes") / 1024'
   rumbench stat --listen 127.0.0.1:9464 --format none`,
 		Args: args(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error { return a.stat(c.Context(), &o) },
+		RunE: func(c *cobra.Command, _ []string) error { return runStat(c.Context(), a, &o) },
 	}
 	f := c.Flags()
 	f.DurationVar(&o.interval, "interval", time.Second, "time from sample to sample")
 	f.IntVar(&o.count, "count", 0, "end after that many intervals (default: when interrupted)")
-	f.StringArrayVar(&o.devices, "device", nil, "watch the device of that `name`, such as nvme0n1 (default: all physical disks); may be repeated")
-	f.StringArrayVar(&o.dirs, "dir", nil, "watch the device under a `directory`; may be repeated")
-	f.IntSliceVar(&o.pids, "pid", nil, "watch a process and its descendants; may be repeated")
+	f.StringArrayVar(&o.machine.Devices, "device", nil, "watch the device of that `name`, such as nvme0n1 (default: all physical disks); may be repeated")
+	f.StringArrayVar(&o.machine.Dirs, "dir", nil, "watch the device under a `directory`; may be repeated")
+	f.IntSliceVar(&o.machine.PIDs, "pid", nil, "watch a process and its descendants; may be repeated")
 	f.StringArrayVar(&o.attach, "attach", nil, "watch a running server, its processes and its device: `[NAME=]ENGINE:DSN`; may be repeated")
 	f.StringArrayVar(&o.exprs, "expr", nil, "compute `'name = EXPRESSION'`, see docs/stat.md; may be repeated")
 	f.StringVar(&o.exprFile, "exprs", "", "compute the expressions in a YAML `file`: a map of names to expressions")
@@ -92,36 +87,57 @@ func (o *statOptions) check() error {
 	return nil
 }
 
-// stat checks everything that the user wrote before it starts anything.
-func (a *App) stat(ctx context.Context, o *statOptions) error {
-	if err := o.check(); err != nil {
+// runStat checks everything that the user wrote before it starts anything.
+func runStat(ctx context.Context, a *App, o *statOptions) error {
+	w := &watching{app: a, options: o}
+	if err := w.check(); err != nil {
 		return usageError{err}
 	}
-	exprs, err := o.expressions()
+	attachments, err := watch.ParseAttachments(o.attach, registry.Catalog{})
 	if err != nil {
 		return usageError{err}
 	}
-	filter, err := o.selectors()
-	if err != nil {
-		return usageError{err}
-	}
-	attachments, err := parseAttachments(o.attach, registry.Catalog{})
-	if err != nil {
-		return usageError{err}
-	}
-	w := &watching{app: a, options: o, filter: filter}
-	defer w.close()
-	if err := w.attach(ctx, attachments); err != nil {
+	if w.config.Targets, err = watch.AttachAll(ctx, attachments, w.note); err != nil {
 		return err
 	}
-	w.config = watch.Config{Interval: o.interval, Count: o.count, Targets: w.targets, Expressions: append(watch.Builtins(), exprs...)}
-	if w.config.Collectors, err = w.collectors(); err != nil {
+	defer watch.CloseAll(w.config.Targets)
+	if w.config.Collectors, err = o.machine.Collectors(w.config.Targets, w.note); err != nil {
 		return usageError{err}
 	}
 	if o.list {
-		return w.list(ctx)
+		return watch.List(ctx, a.Stdout, w.config, w.filter, w.warn)
 	}
 	return w.run(ctx)
+}
+
+// watching is one run of the command.
+type watching struct {
+	app     *App
+	options *statOptions
+	filter  watch.Filter
+	config  watch.Config
+	file    *os.File // of --out
+}
+
+// check checks the options, and compiles the expressions and selectors in them.
+func (w *watching) check() error {
+	o := w.options
+	if err := o.check(); err != nil {
+		return err
+	}
+	exprs, err := o.expressions()
+	if err != nil {
+		return err
+	}
+	w.config = watch.Config{Interval: o.interval, Count: o.count, Expressions: append(watch.Builtins(), exprs...)}
+	for _, text := range o.filter {
+		s, err := watch.ParseSelector(text)
+		if err != nil {
+			return fmt.Errorf("--filter: %w", err)
+		}
+		w.filter = append(w.filter, s)
+	}
+	return nil
 }
 
 func (o *statOptions) expressions() ([]*watch.Expression, error) {
@@ -145,40 +161,9 @@ func (o *statOptions) expressions() ([]*watch.Expression, error) {
 	return all, watch.CheckNames(all)
 }
 
-func (o *statOptions) selectors() (watch.Filter, error) {
-	var all watch.Filter
-	for _, text := range o.filter {
-		s, err := watch.ParseSelector(text)
-		if err != nil {
-			return nil, fmt.Errorf("--filter: %w", err)
-		}
-		all = append(all, s)
-	}
-	return all, nil
-}
+func (w *watching) note(text string) { fmt.Fprintln(w.app.Stderr, "rumbench: "+text) }
 
-// watching is one run of the command.
-type watching struct {
-	app     *App
-	options *statOptions
-	filter  watch.Filter
-	targets []*watch.Target
-	config  watch.Config
-	named   bool     // devices are watched by name
-	file    *os.File // of --out
-}
-
-func (w *watching) close() {
-	for _, t := range w.targets {
-		t.Close() // nothing was written to it
-	}
-}
-
-func (w *watching) say(format string, values ...any) {
-	fmt.Fprintf(w.app.Stderr, "rumbench: "+format+"\n", values...)
-}
-
-// run watches until it is told to end, and says what that cost.
+// run watches until the context is done, and prints what that cost.
 func (w *watching) run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -194,12 +179,13 @@ func (w *watching) run(ctx context.Context) (err error) {
 		exporter := watch.NewExporter()
 		outputs = append(outputs, exporter.Frame)
 		wg.Go(func() {
-			defer cancel() // a lost endpoint ends the run: somebody counts on it
+			defer cancel() // who scrapes a lost endpoint must not believe that it still runs
 			served = exporter.Serve(ctx, l)
 		})
-		w.say("metrics at http://%s/metrics", listenAddress(l))
-		if everywhere(l) {
-			w.say("warning: whoever can reach this host can read them; --listen 127.0.0.1:PORT keeps them on it")
+		url, everywhere := watch.Endpoint(l)
+		w.note("metrics at " + url)
+		if everywhere {
+			w.note("warning: whoever can reach this host can read them; --listen 127.0.0.1:PORT keeps them on it")
 		}
 	}
 	write, err := w.writer()
@@ -212,9 +198,7 @@ func (w *watching) run(ctx context.Context) (err error) {
 	outputs = append(outputs, write)
 	var cost watch.Cost
 	err = watch.Run(ctx, w.config, func(f *watch.Frame) error {
-		if f.Number == 0 {
-			w.warn(f)
-		}
+		w.warn(f)
 		cost.Frame(f)
 		for _, out := range outputs {
 			if err := out(f); err != nil {
@@ -226,37 +210,18 @@ func (w *watching) run(ctx context.Context) (err error) {
 	cancel()
 	wg.Wait()
 	if text := cost.String(); text != "" {
-		w.say("stat: %s", text)
+		w.note("stat: " + text)
 	}
 	return errors.Join(err, served)
 }
 
-// listenAddress is an address that can be asked: one for all interfaces cannot.
-func listenAddress(l net.Listener) string {
-	if !everywhere(l) {
-		return l.Addr().String()
-	}
-	return fmt.Sprintf("localhost:%d", l.Addr().(*net.TCPAddr).Port)
-}
-
-// everywhere tells whether all interfaces of this host are listened at.
-func everywhere(l net.Listener) bool {
-	address, ok := l.Addr().(*net.TCPAddr)
-	return ok && address.IP.IsUnspecified()
-}
-
-// warn says what the first sample shows to be amiss.
+// warn prints what is wrong with the first frame.
 func (w *watching) warn(f *watch.Frame) {
-	for i := range f.Sources {
-		switch s := &f.Sources[i]; {
-		case s.Err != nil:
-			w.say("warning: %s: %v", s.Name, s.Err)
-		case s.Name == "device" && len(s.Rows) == 0 && !w.named:
-			w.say("warning: no physical disk was found: choose a device with --device or --dir")
-		}
+	if f.Number > 0 {
+		return
 	}
 	for _, text := range watch.Warnings(f, w.config.Expressions) {
-		w.say("warning: %s", text)
+		w.note("warning: " + text)
 	}
 }
 
@@ -290,7 +255,7 @@ func (w *watching) writer() (func(*watch.Frame) error, error) {
 	return t.Frame, nil
 }
 
-// terminal tells the size of the terminal that is written to, nil if there is none.
+// terminal returns a function for the size of the terminal behind a writer, nil if there is none.
 func terminal(w io.Writer) func() (width, height int) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
@@ -303,37 +268,4 @@ func terminal(w io.Writer) func() (width, height int) {
 		}
 		return width, height
 	}
-}
-
-// errListed ends a run after its first sample.
-var errListed = errors.New("listed")
-
-// list prints the series of the first sample, and what is derived from them.
-func (w *watching) list(ctx context.Context) error {
-	table := tabwriter.NewWriter(w.app.Stdout, 0, 0, 2, ' ', 0)
-	err := watch.Run(ctx, w.config, func(f *watch.Frame) error {
-		w.warn(f)
-		fmt.Fprintln(table, "source\tseries\tkind\tunit")
-		for i := range f.Sources {
-			s := &f.Sources[i]
-			if s.Name == watch.DerivedSource {
-				continue
-			}
-			for k := range s.Rows {
-				if r := &s.Rows[k]; w.filter.Matches(r) {
-					fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.Name, r.Key(), r.Kind, r.Unit)
-				}
-			}
-		}
-		return errListed
-	})
-	if err != nil && !errors.Is(err, errListed) {
-		return err
-	}
-	for _, e := range w.config.Expressions {
-		if len(w.filter) == 0 || slices.ContainsFunc(w.filter, func(s *watch.Selector) bool { return s.Matches(e.Name, "") }) {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t= %s\n", watch.DerivedSource, e.Name, watch.Derived, e.Unit, strings.ReplaceAll(e.Text, "\n", " "))
-		}
-	}
-	return table.Flush()
 }

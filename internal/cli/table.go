@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -32,15 +33,15 @@ var (
 	publishedWhole = []string{"mrg", "rel", "met"}
 )
 
-func (a *App) tableCommand() *cobra.Command {
+func newTableCommand(a *App) *cobra.Command {
 	var o tableOptions
 	c := &cobra.Command{
 		Use:   "table DIR...",
 		Short: "print one number of all tests as ratios to a base, in the layouts that results are published in",
 		Long: `table prints for every test (step) and target what the target has ÷ what the base
 has, with two decimals, in groups of tests: point, range, write and mixed with
-their geometric means, and others. ▲ and ▼ mark what is surely better or worse,
-= what is surely within 1 %.
+their geometric means, and others. ▲ and ▼ mark what is better or worse (95 %),
+= what is equivalent within 1 %.
 
 Targets may be named by a part of their names that only one has.
 
@@ -59,7 +60,7 @@ is a campaign or a trial; DIR:TARGET is one target of it.`,
   rumbench table results/mine --layout tsv --compatible
   rumbench table results/old results/new --notes notes.txt --layout markdown`,
 		Args: args(func(_ *cobra.Command, dirs []string) error { return o.check(dirs) }),
-		RunE: func(_ *cobra.Command, dirs []string) error { return a.table(dirs, o) },
+		RunE: func(_ *cobra.Command, dirs []string) error { return runTable(a, o, dirs) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.layout, "layout", "text", strings.Join(tableLayouts, ", "))
@@ -96,7 +97,7 @@ func (o *tableOptions) check(dirs []string) error {
 	return nil
 }
 
-func (a *App) table(dirs []string, o tableOptions) error {
+func runTable(a *App, o tableOptions, dirs []string) error {
 	c, err := tableCampaign(dirs)
 	if err == nil && len(o.targets) > 0 {
 		c, err = only(c, o.targets)
@@ -122,7 +123,7 @@ func (a *App) table(dirs []string, o tableOptions) error {
 		return err
 	}
 	if slices.Contains(publishedWhole, o.layout) {
-		return a.wholeTable(c, base, firsts, o)
+		return wholeTable(a, c, base, firsts, o)
 	}
 	ro := compare.RelativeOptions{Base: base, Metric: o.metric}
 	if o.compatible {
@@ -135,7 +136,7 @@ func (a *App) table(dirs []string, o tableOptions) error {
 	style := report.RelativeStyle{Absolute: o.absolute, Notes: notes}
 	switch o.layout {
 	case "tsv", "csv":
-		return a.qpsTable(r, notes, o)
+		return qpsTable(a, r, notes, o)
 	case "markdown":
 		return report.RelativeMarkdown(a.Stdout, r, style)
 	}
@@ -153,8 +154,8 @@ func (o *tableOptions) show() layout.Show {
 	return layout.Ratios
 }
 
-func (a *App) qpsTable(r *compare.Relative, notes map[string]string, o tableOptions) error {
-	a.remark(r.Durability, published.QPSRemarks(r, o.warmUps))
+func qpsTable(a *App, r *compare.Relative, notes map[string]string, o tableOptions) error {
+	remark(a.Stderr, r.Durability, published.QPSRemarks(r, o.warmUps))
 	tests, decimals := published.QPS(r, o.warmUps, notes)
 	if o.layout == "csv" {
 		return layout.WriteQPSList(a.Stdout, tests, o.show(), decimals)
@@ -167,8 +168,8 @@ func (a *App) qpsTable(r *compare.Relative, notes map[string]string, o tableOpti
 }
 
 // wholeTable prints a layout whose columns are given.
-func (a *App) wholeTable(c *compare.Campaign, base *compare.Target, firsts []*compare.Target, o tableOptions) error {
-	a.remark(c.Durability(), published.Remarks(c, base))
+func wholeTable(a *App, c *compare.Campaign, base *compare.Target, firsts []*compare.Target, o tableOptions) error {
+	remark(a.Stderr, c.Durability(), published.Remarks(c, base))
 	switch o.layout {
 	case "met":
 		return layout.WriteCosts(a.Stdout, published.Costs(c, base), o.compatible)
@@ -179,10 +180,10 @@ func (a *App) wholeTable(c *compare.Campaign, base *compare.Target, firsts []*co
 }
 
 // tableCampaign reads all results into one campaign. Targets of several
-// directories that share a name are told apart by the directory.
+// directories that share a name are named by the directory, too.
 func tableCampaign(dirs []string) (*compare.Campaign, error) {
 	if err := distinct(dirs); err != nil {
-		return nil, usageError{err}
+		return nil, err
 	}
 	var groups [][]string
 	for _, dir := range dirs {
@@ -205,41 +206,20 @@ func only(c *compare.Campaign, names []string) (*compare.Campaign, error) {
 			return nil, err
 		}
 		if slices.Contains(chosen, t) {
-			return nil, usageError{fmt.Errorf("%s is named twice", t.Name)}
+			return nil, usageErrorf("%s is named twice", t.Name)
 		}
 		chosen, trials = append(chosen, t), append(trials, t.Trials...)
 	}
 	return compare.New(trials), nil
 }
 
-// targetNamed finds a target by its name, or by a part of it that only one has.
-func targetNamed(c *compare.Campaign, name string) (*compare.Target, error) {
-	if t := c.Target(name); t != nil {
-		return t, nil
-	}
-	var names, fitting []string
-	for _, t := range c.Targets {
-		names = append(names, t.Name)
-		if name != "" && strings.Contains(t.Name, name) {
-			fitting = append(fitting, t.Name)
-		}
-	}
-	switch len(fitting) {
-	case 0:
-		return nil, usageError{fmt.Errorf("there is no target %q; there are %s", name, strings.Join(names, ", "))}
-	case 1:
-		return c.Target(fitting[0]), nil
-	}
-	return nil, usageError{fmt.Errorf("%q may be any of the targets %s", name, strings.Join(fitting, ", "))}
-}
-
-// remark says on standard error what a layout has no place for.
-func (a *App) remark(durability string, lines []string) {
+// remark prints what a layout has no place for.
+func remark(w io.Writer, durability string, lines []string) {
 	if durability != "" {
-		fmt.Fprintf(a.Stderr, "⚠ %s\n", report.DurabilityDiffers(durability))
+		fmt.Fprintf(w, "⚠ %s\n", report.DurabilityDiffers(durability))
 	}
 	for _, line := range lines {
-		fmt.Fprintln(a.Stderr, line)
+		fmt.Fprintln(w, line)
 	}
 }
 
@@ -256,7 +236,7 @@ func readNotes(file string, c *compare.Campaign) (map[string]string, error) {
 		return nil, err
 	}
 	if info.Size() > maxNotes {
-		return nil, usageError{fmt.Errorf("%s is too large for a file of notes", file)}
+		return nil, usageErrorf("%s is too large for a file of notes", file)
 	}
 	src, err := os.ReadFile(file)
 	if err != nil {

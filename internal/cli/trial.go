@@ -22,9 +22,9 @@ import (
 	"rumbench/model"
 )
 
-// trialCommand is what a campaign starts for each trial. It ends when its
+// newTrialCommand returns what a campaign starts for each trial. It ends when its
 // standard input ends, so that it never outlives the campaign.
-func (a *App) trialCommand() *cobra.Command {
+func newTrialCommand(a *App) *cobra.Command {
 	return &cobra.Command{
 		Use:    "trial CAMPAIGN TRIAL",
 		Short:  "run one trial of a campaign (started by rumbench run)",
@@ -38,7 +38,7 @@ func (a *App) trialCommand() *cobra.Command {
 			signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
 			say := events(a.Stdout)
 			line := campaign.Listen(a.Stdin, say, cancel)
-			s, err := a.trialSpec(args[0], args[1])
+			s, err := trialSpec(args[0], args[1])
 			if err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func (a *App) trialCommand() *cobra.Command {
 	}
 }
 
-func (a *App) trialSpec(dir, name string) (trial.Spec, error) {
+func trialSpec(dir, name string) (trial.Spec, error) {
 	state, err := result.ReadCampaign(dir)
 	if err != nil {
 		return trial.Spec{}, err

@@ -74,6 +74,12 @@ func (c *Campaign) Target(name string) *Target { return c.targets[name] }
 // Step returns the step of that name, nil if there is none.
 func (c *Campaign) Step(name string) *Step { return c.steps[name] }
 
+// From returns the targets, the base first and the others in their order.
+func (c *Campaign) From(base *Target) []*Target {
+	others := slices.DeleteFunc(slices.Clone(c.Targets), func(t *Target) bool { return t == base })
+	return append([]*Target{base}, others...)
+}
+
 func (c *Campaign) target(name string) *Target {
 	if t := c.Target(name); t != nil {
 		return t

@@ -96,19 +96,11 @@ func (c *Campaign) Relative(o RelativeOptions) *Relative {
 	if base == nil {
 		base = c.Targets[0]
 	}
-	r := &Relative{Targets: []*Target{base}, Metric: metric.ByName(o.Metric), Durability: c.Durability(), Compatible: o.Round != nil}
-	for _, t := range c.Targets {
-		if t != base {
-			r.Targets = append(r.Targets, t)
-		}
-	}
-	var judged []*Judgement // as Targets; the base's is nil
-	for _, t := range r.Targets {
-		if t == base {
-			judged, r.Unlike = append(judged, nil), append(r.Unlike, nil)
-			continue
-		}
-		judged, r.Unlike = append(judged, c.Judge(base, t, DefaultRule())), append(r.Unlike, Unlike(base, t))
+	r := &Relative{Targets: c.From(base), Metric: metric.ByName(o.Metric), Durability: c.Durability(), Compatible: o.Round != nil}
+	judged := make([]*Judgement, len(r.Targets)) // the base's is nil
+	r.Unlike = make([][]string, len(r.Targets))
+	for i, t := range r.Targets[1:] {
+		judged[i+1], r.Unlike[i+1] = c.Judge(base, t, DefaultRule()), Unlike(base, t)
 	}
 	for _, g := range Groups() {
 		rg := RelativeGroup{Group: g}

@@ -10,7 +10,7 @@ import (
 )
 
 // TestDoctor: every check of the host has a section that tells what is wanted
-// and how to mend it, and no section tells of a check that is not there.
+// and how to fix it, and no section is about a check that is not there.
 func TestDoctor(t *testing.T) {
 	r, err := host.Look(context.Background(), host.Options{Dir: t.TempDir(), Period: 10 * time.Millisecond, Lock: t.TempDir() + "/lock"})
 	if err != nil {
@@ -32,8 +32,8 @@ func TestDoctor(t *testing.T) {
 			t.Errorf("docs/doctor.md does not tell of %s", f.Name)
 		case !strings.Contains(text, "Wanted: "+f.Wanted+"."):
 			t.Errorf("docs/doctor.md does not say of %s that wanted is: %s", f.Name, f.Wanted)
-		case !strings.Contains(text, "Mend: "):
-			t.Errorf("docs/doctor.md does not say how to mend %s", f.Name)
+		case !strings.Contains(text, "Fix: "):
+			t.Errorf("docs/doctor.md does not say how to fix %s", f.Name)
 		}
 	}
 	for name := range sections {

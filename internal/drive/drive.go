@@ -1,8 +1,7 @@
 // Package drive is the load loop: it runs the clients of a step from a common
 // start, paced or closed, times every operation three times (intended start,
 // actual start, end) and collects intervals. It knows no engine and no
-// workload, and it judges only what the clock tells: stalls, promised rates,
-// saturation.
+// workload, and it judges nothing.
 package drive
 
 import (
@@ -23,10 +22,8 @@ type Config struct {
 	// Interval is the length of the intervals that OnInterval sees.
 	Interval time.Duration
 	Seed     uint64 // of Poisson schedules
-	// Unpaced ignores the groups' rates, and Limit, if not 0, bounds the step
-	// in time: how the client itself is measured.
-	Unpaced bool
-	Limit   time.Duration
+	// Limit, if not 0, bounds the step in time instead of its own.
+	Limit time.Duration
 	// ThreadCPU keeps every client on a thread of its own and measures that
 	// thread's CPU time. It makes switching between clients dearer.
 	ThreadCPU bool
@@ -37,25 +34,10 @@ type Config struct {
 	OnInterval func(*Interval)
 }
 
-// Rate is the rate of a group's clients in this run, 0 for a group without one
-// of its own: a closed loop, or an open group.
-func (c *Config) Rate(g *workload.Group) float64 {
-	if c.Unpaced {
-		return 0
-	}
-	return g.Rate
-}
-
-// Open tells whether the group serves arrivals in this run.
-func (c *Config) Open(g *workload.Group) bool { return !c.Unpaced && g.Arrivals != nil }
-
-// Paced tells whether the group's operations have an intended start in this run.
-func (c *Config) Paced(g *workload.Group) bool { return c.Rate(g) > 0 || c.Open(g) }
-
 // shape is what is recorded of a group.
-func (c *Config) shape(g *workload.Group) hist.Shape {
+func shape(g *workload.Group) hist.Shape {
 	retries := g.Retry != workload.Retry{} || len(g.Parts) > 0
-	return hist.Shape{Kinds: len(g.Ops), Parts: len(g.Parts), Paced: c.Paced(g), Attempts: retries}
+	return hist.Shape{Kinds: len(g.Ops), Parts: len(g.Parts), Paced: g.Paced(), Attempts: retries}
 }
 
 // Interval is what happened between two ticks.
@@ -88,59 +70,11 @@ type Queue struct {
 type Result struct {
 	Start  time.Time     // the barrier
 	Window time.Duration // to the end of the last attempt that began in it, or of the step's time
-	Groups []GroupResult
+	Groups []hist.Group
 	// Ended is nil after a step that went to its planned end; otherwise why it
 	// ended early: the context's error, or the error that no client could go on from.
 	Ended error
 }
-
-// GroupResult is what one group did.
-type GroupResult struct {
-	hist.Totals
-	Errors []hist.ErrorCount
-	// Rates are the units a second of each interval, upkeep left out.
-	Rates []Rate
-	// CPU is the clients' own CPU time, if it was measured.
-	CPU time.Duration
-	// End is the end of the group's last operation, or of its last slot.
-	End time.Duration
-	// Of a group with a rate: how many operations its schedule, as if without
-	// end, had begin before End; how many it had begin before the planned end
-	// of the work or time, and how many of all were done by then; and how late
-	// each client was.
-	Due, DueInPlan, InPlan int64
-	Lateness               []Late
-	// Done is how many operations each client did, upkeep left out.
-	Done []int64
-	// Undone is, of the operations that were due before the end and were neither
-	// done nor given up nor shed by then, how long ago they had been due: less
-	// than their response time would have been. It is nil for a closed loop.
-	Undone *hist.Dist
-	// Arrivals is nil for a closed group.
-	Arrivals *Arrivals
-}
-
-// Arrivals is what became of the operations that arrived at an open group. Those
-// that were not shed were done, given up, or are undone.
-type Arrivals struct {
-	Offered int64 // arrived before the end
-	Shed    int64
-	Longest int64 // how many waited at most
-}
-
-// Rate is the rate of one interval.
-type Rate struct {
-	From, To time.Duration
-	PerSec   float64
-	Ops      int64 // completed in the interval
-	Due      int64 // operations of a group with a rate, or with arrivals, that were due before the interval
-	// Arrived is how many operations of an open group arrived in the interval.
-	Arrived int64
-	Oldest  time.Duration // as in GroupInterval
-}
-
-// Late is how late a client was halfway through and at its end.
-type Late struct{ Half, End time.Duration }
 
 // Totals sums up what the groups did, for the workload's checks.
 func (r *Result) Totals() workload.Totals {
@@ -264,12 +198,12 @@ func (r *stepRun) build() error {
 
 func (r *stepRun) addGroup(g int, group *workload.Group) error {
 	var q *queue
-	if r.Open(group) {
+	if group.Arrivals != nil {
 		if group.Rate > 0 || group.Work > 0 || r.limit() == 0 {
 			return fmt.Errorf("arrivals need a step that is bounded by time, and a group with neither work nor a rate of its own")
 		}
 		var err error
-		if q, err = newQueue(group.Arrivals, r.arrivalSeed(g)); err != nil {
+		if q, err = newQueue(group.Arrivals, workload.GroupSeed(r.Seed, g)); err != nil {
 			return err
 		}
 	}
@@ -281,8 +215,6 @@ func (r *stepRun) addGroup(g int, group *workload.Group) error {
 		}
 		r.loops = append(r.loops, l)
 	}
-	r.gather.addGroup(r.shape(group), len(r.Clients[g]))
+	r.gather.addGroup(shape(group), len(r.Clients[g]))
 	return nil
 }
-
-func (r *stepRun) arrivalSeed(g int) uint64 { return r.Seed + uint64(g)<<32 }

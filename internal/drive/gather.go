@@ -9,7 +9,7 @@ import (
 
 // gather collects what the recorders hold, interval by interval.
 type gather struct {
-	totals     []GroupResult
+	totals     []hist.Group
 	now        []GroupInterval
 	collectors []*hist.Collector
 	queued     []Queue       // of each group until the interval before
@@ -17,7 +17,7 @@ type gather struct {
 }
 
 func (g *gather) addGroup(s hist.Shape, clients int) {
-	g.totals = append(g.totals, GroupResult{Totals: hist.NewTotals(s)})
+	g.totals = append(g.totals, hist.Group{Totals: hist.NewTotals(s)})
 	g.now = append(g.now, GroupInterval{Totals: hist.NewTotals(s), Clients: make([]int64, clients)})
 	g.collectors = append(g.collectors, hist.NewCollector(s))
 	g.queued = append(g.queued, Queue{})
@@ -49,7 +49,7 @@ func (r *stepRun) take(to time.Duration) {
 		now.Oldest = max(now.Oldest, l.inFlight(to))
 		for _, e := range errs {
 			now.Errors += e.Count
-			r.totals[l.at].addError(e)
+			addError(&r.totals[l.at], e)
 		}
 	}
 	iv := &Interval{From: r.last, To: to, Groups: r.now}
@@ -92,7 +92,7 @@ func (r *stepRun) addUp(g int, iv *Interval) {
 	total.Merge(&now.Totals)
 	// A short rest at the end has too few operations for a rate.
 	if length := iv.To - iv.From; length >= r.Interval/2 {
-		total.Rates = append(total.Rates, Rate{From: iv.From, To: iv.To, PerSec: float64(rows) / length.Seconds(), Ops: ops, Oldest: now.Oldest})
+		total.Rates = append(total.Rates, hist.Rate{From: iv.From.Seconds(), To: iv.To.Seconds(), Units: float64(rows), Ops: float64(ops), Oldest: now.Oldest.Seconds()})
 	}
 }
 
@@ -101,7 +101,7 @@ func (g *GroupInterval) reset() {
 	g.Errors, g.Oldest, g.Queue = 0, 0, nil
 }
 
-func (g *GroupResult) addError(e hist.ErrorCount) {
+func addError(g *hist.Group, e hist.ErrorCount) {
 	for i := range g.Errors {
 		if g.Errors[i].Class == e.Class && g.Errors[i].Kind == e.Kind {
 			g.Errors[i].Count += e.Count
@@ -130,7 +130,10 @@ func (r *stepRun) result(ctx context.Context) *Result {
 		total.CPU += l.cpu
 		total.End = max(total.End, l.end)
 		total.Done = append(total.Done, l.done)
-		if r.Paced(l.group) {
+		if l.group.Rate > 0 {
+			total.Plan = r.plan(l.group)
+		}
+		if l.group.Paced() {
 			total.Lateness = append(total.Lateness, l.late)
 			total.InPlan += l.inPlan
 		}
@@ -145,72 +148,13 @@ func (r *stepRun) result(ctx context.Context) *Result {
 		if out.Ended != nil {
 			group.End = out.Window
 		}
-		switch {
-		case r.queues[g] != nil:
-			r.addArrivals(g, group)
-		case r.Paced(&r.Step.Groups[g]):
-			r.addDue(g, group)
+		if q := r.queues[g]; q != nil {
+			end := r.end()
+			group.End = max(group.End, end)
+			offered, shed, _ := q.at(end - 1)
+			group.Arrivals = &hist.Arrivals{Offered: offered, Shed: shed, Longest: q.greatest}
 		}
 	}
 	r.addUndone(out)
 	return out
-}
-
-// addArrivals tells what became of the operations that arrived at a group, and
-// how many were due when.
-func (r *stepRun) addArrivals(g int, out *GroupResult) {
-	end := r.end()
-	out.End = max(out.End, end)
-	q := r.queues[g]
-	offered, shed, _ := q.at(end - 1)
-	out.Arrivals = &Arrivals{Offered: offered, Shed: shed, Longest: q.greatest}
-	times := []time.Duration{}
-	for _, rate := range out.Rates {
-		times = append(times, min(rate.From, end), min(rate.To, end))
-	}
-	due, err := before(r.Step.Groups[g].Arrivals, r.arrivalSeed(g), times)
-	if err != nil {
-		return // it was made before
-	}
-	for i := range out.Rates {
-		out.Rates[i].Due, out.Rates[i].Arrived = due[2*i], due[2*i+1]-due[2*i]
-	}
-	out.Due, out.DueInPlan = offered, offered
-}
-
-// addDue walks the schedules of a group's clients once more, to know how many
-// operations were due when.
-func (r *stepRun) addDue(g int, out *GroupResult) {
-	plan := r.plan(&r.Step.Groups[g])
-	for i := range r.Clients[g] {
-		s, err := r.newSchedule(g, i)
-		if err != nil {
-			return // it was made before
-		}
-		work := r.Step.Groups[g].Work
-		k := 0
-		n := int64(0) // how many of the client's come before next
-		for next := s.Next(); next < max(out.End, plan); n, next = n+1, s.Next() {
-			for k < len(out.Rates) && out.Rates[k].From <= next {
-				out.Rates[k].Due += capped(n, work)
-				k++
-			}
-			if next < out.End {
-				out.Due++
-			}
-			if next < plan && (work == 0 || n < work) {
-				out.DueInPlan++
-			}
-		}
-		for ; k < len(out.Rates); k++ {
-			out.Rates[k].Due += capped(n, work)
-		}
-	}
-}
-
-func capped(n, limit int64) int64 {
-	if limit > 0 {
-		return min(n, limit)
-	}
-	return n
 }

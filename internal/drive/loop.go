@@ -36,14 +36,14 @@ type loop struct {
 
 	done   int64
 	inPlan int64 // operations done by the planned end
-	late   Late
+	late   hist.Late
 	end    time.Duration // of the last attempt
 	cpu    time.Duration
 }
 
 func (r *stepRun) newLoop(g, i int, client workload.Client) (*loop, error) {
 	group := &r.Step.Groups[g]
-	l := &loop{stepRun: r, group: group, at: g, seat: i, client: client, queue: r.queues[g], rec: hist.NewRecorder(r.shape(group))}
+	l := &loop{stepRun: r, group: group, at: g, seat: i, client: client, queue: r.queues[g], rec: hist.NewRecorder(shape(group))}
 	l.readier, _ = client.(workload.Readier)
 	if len(group.Parts) > 0 {
 		l.out.Parts = &workload.Parts{Clock: l.clock}
@@ -54,26 +54,14 @@ func (r *stepRun) newLoop(g, i int, client workload.Client) (*loop, error) {
 	if l.retry, err = r.newRetry(g, i, client); err != nil {
 		return nil, err
 	}
-	if r.Rate(group) > 0 {
-		l.schedule, err = r.newSchedule(g, i)
+	if group.Rate > 0 {
+		l.schedule, err = group.Schedule(workload.GroupSeed(r.Seed, g), i)
 	}
 	return l, err
 }
 
-// newSchedule makes the schedule of a client of a group with a rate.
-func (r *stepRun) newSchedule(g, i int) (*pace.Schedule, error) {
-	group := &r.Step.Groups[g]
-	phase := float64(i) / float64(len(r.Clients[g])) // clients do not start together
-	return pace.New(group.Pace, r.Rate(group), phase, r.Seed+uint64(g)<<32+uint64(i))
-}
-
 // plan is when a group with a rate is to have done its work, or its time is over.
-func (r *stepRun) plan(g *workload.Group) time.Duration {
-	if limit := r.limit(); limit > 0 {
-		return limit
-	}
-	return time.Duration(float64(g.Work) / r.Rate(g) * float64(time.Second))
-}
+func (r *stepRun) plan(g *workload.Group) time.Duration { return g.Plan(r.limit()) }
 
 func (l *loop) clock() int64 { return int64(time.Since(l.base)) }
 

@@ -79,20 +79,3 @@ func (q *queue) leave(end time.Duration, waits *hist.Dist) {
 		waits.Record(int64(end - q.waiting.Next()))
 	}
 }
-
-// before counts the arrivals before each of some times, which do not decrease.
-func before(a *pace.Arrivals, seed uint64, times []time.Duration) ([]int64, error) {
-	s, err := a.Schedule(seed)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]int64, len(times))
-	n, next := int64(0), s.Next()
-	for i, t := range times {
-		for ; next < t; next = s.Next() {
-			n++
-		}
-		out[i] = n
-	}
-	return out, nil
-}

@@ -105,11 +105,11 @@ func TestOpenGroup(t *testing.T) {
 		if k.Response.Max() != int64(20*time.Millisecond) || k.Lateness.Max() != 0 {
 			t.Errorf("response %d, lateness %d", k.Response.Max(), k.Lateness.Max())
 		}
-		p := r.Judge(0, g)
+		p := judged(r, 0, g, 5).Judge()
 		if !p.Met || !p.Strict || p.Saturated || p.Share != 1 || p.Target < 99 || p.Target > 101 {
 			t.Errorf("%+v", p)
 		}
-		if spans, known := r.Stalls(0, 0); len(spans) != 0 || !known {
+		if spans, known := judged(r, 0, g, 5).Stalls(); len(spans) != 0 || !known {
 			t.Errorf("stalls %v, %v", spans, known)
 		}
 	})
@@ -131,7 +131,7 @@ func TestOverload(t *testing.T) {
 		if k.Service.Max() != int64(10*time.Millisecond) {
 			t.Errorf("service %d", k.Service.Max())
 		}
-		if p := r.Judge(0, g); p.Met || !p.Saturated || p.Backlog < 800 || p.Share == 1 {
+		if p := judged(r, 0, g, 5).Judge(); p.Met || !p.Saturated || p.Backlog < 800 || p.Share == 1 {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -143,7 +143,7 @@ func TestOverloadInRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, g := open(t, pace.Constant(pace.Even, 300), 10, 2, 10*time.Millisecond, nil) // it can do 200 a second
 		g.RowsPerOp = 1
-		if p := r.Judge(0, g); p.Met || p.Share != 0 || p.Achieved > 201 || p.Target < 299 || p.Target > 301 {
+		if p := judged(r, 0, g, 5).Judge(); p.Met || p.Share != 0 || p.Achieved > 201 || p.Target < 299 || p.Target > 301 {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -168,7 +168,7 @@ func TestShedding(t *testing.T) {
 		if d := time.Duration(k.Response.Max()); d > 120*time.Millisecond {
 			t.Errorf("response %v with a queue of 20", d)
 		}
-		if p := r.Judge(0, g); p.Met || !p.Saturated {
+		if p := judged(r, 0, g, 5).Judge(); p.Met || !p.Saturated {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -182,12 +182,12 @@ func TestRateSteps(t *testing.T) {
 		if k := r.Groups[0].Kinds[0]; k.Ops != 1400 {
 			t.Errorf("%d done", k.Ops)
 		}
-		if p := r.Judge(0, g); !p.Met || !p.Strict || p.Intervals < 10 {
+		if p := judged(r, 0, g, 5).Judge(); !p.Met || !p.Strict || p.Intervals < 10 {
 			t.Errorf("%+v", p)
 		}
-		for i, want := range []int64{20, 20, 20, 20, 20, 200} {
-			if got := r.Groups[0].Rates[i].Arrived; got != want {
-				t.Errorf("%d arrived in second %d, want %d", got, i, want)
+		for i, want := range []float64{20, 20, 20, 20, 20, 200} {
+			if got := judged(r, 0, g, 5).Intervals()[i].Arrived; got != want {
+				t.Errorf("%v arrived in second %d, want %v", got, i, want)
 			}
 		}
 	})
@@ -207,8 +207,8 @@ func TestOpenStall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		spans, known := r.Stalls(0, 0)
-		if !known || len(spans) != 1 || spans[0].To-spans[0].From != 2*time.Second {
+		spans, known := judged(r, 0, &step.Groups[0], 0).Stalls()
+		if !known || len(spans) != 1 || spans[0].To-spans[0].From != 2 {
 			t.Errorf("%v, %v", spans, known)
 		}
 	})
@@ -264,18 +264,6 @@ func TestArrivalsRefused(t *testing.T) {
 			t.Errorf("%+v is accepted", step)
 		}
 	}
-}
-
-// Measuring the client ignores arrivals, like rates.
-func TestUnpacedArrivals(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		step := workload.Step{Seconds: 1, Groups: []workload.Group{{Clients: 1, Ops: insert, Arrivals: pace.Constant(pace.Even, 10)}}}
-		r, err := Run(t.Context(), Config{Coarse: true, Step: &step, Interval: time.Second, Clients: [][]workload.Client{{&fake{took: every(time.Millisecond)}}},
-			Unpaced: true, Limit: 50 * time.Millisecond})
-		if err != nil || r.Groups[0].Arrivals != nil || r.Groups[0].Kinds[0].Ops != 50 {
-			t.Errorf("%v, %+v", err, r)
-		}
-	})
 }
 
 func BenchmarkTake(b *testing.B) {

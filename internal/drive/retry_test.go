@@ -251,10 +251,10 @@ func TestOldestInFlight(t *testing.T) {
 		}
 		var worst time.Duration
 		for i, rate := range r.Groups[0].Rates {
-			if rate.Oldest != oldest[i] {
+			if rate.Oldest != oldest[i].Seconds() {
 				t.Errorf("interval %d: %v and %v", i, rate.Oldest, oldest[i])
 			}
-			worst = max(worst, rate.Oldest)
+			worst = max(worst, oldest[i])
 		}
 		// It begins at 5 s and the next tick sees it after a second.
 		if worst < time.Second || worst > 4*time.Second {

@@ -30,7 +30,7 @@ func (r *stepRun) end() (end time.Duration) {
 func (r *stepRun) addUndone(out *Result) {
 	end := r.end()
 	for g := range out.Groups {
-		if !r.Paced(&r.Step.Groups[g]) {
+		if !r.Step.Groups[g].Paced() {
 			continue
 		}
 		out.Groups[g].Undone = hist.NewDist()

@@ -26,6 +26,7 @@ type Dist struct {
 	overflow int64
 	// Exact, also beyond Longest. A log does not hold the sum.
 	min, max, sum int64
+	logged        bool // some of it was read from a log
 }
 
 // NewDist returns an empty distribution.
@@ -59,6 +60,7 @@ func (d *Dist) Merge(o *Dist) {
 	d.overflow += o.overflow
 	d.max = max(d.max, o.max)
 	d.sum += o.sum
+	d.logged = d.logged || o.logged
 }
 
 // Reset clears the distribution and keeps its memory.
@@ -67,7 +69,7 @@ func (d *Dist) Reset() {
 		return
 	}
 	d.h.Reset()
-	d.overflow, d.min, d.max, d.sum = 0, 0, 0, 0
+	d.overflow, d.min, d.max, d.sum, d.logged = 0, 0, 0, 0, false
 }
 
 // Count returns the number of latencies recorded, overflow included.
@@ -91,6 +93,9 @@ func (d *Dist) Total() float64 {
 	}
 	return float64(d.sum)
 }
+
+// Summed reports whether Total is known.
+func (d *Dist) Summed() bool { return !d.logged }
 
 // Percentile returns the latency in nanoseconds that p percent of all latencies
 // do not exceed; 0 for an empty distribution, and the greatest latency if the
@@ -182,6 +187,7 @@ func ReadLog(r io.Reader) (map[string]*Dist, error) {
 		d := out[h.Tag()]
 		if d == nil {
 			d = NewDist()
+			d.logged = true
 			out[h.Tag()] = d
 		}
 		if d.Count() == 0 || h.Min() < d.min {

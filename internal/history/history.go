@@ -164,6 +164,14 @@ func (r *Run) Status() result.Status {
 	return result.Partial
 }
 
+// Remarks returns what of the run cannot be read, and what it is a copy of.
+func (r *Run) Remarks() []string {
+	if r.CopyOf == "" {
+		return r.Problems
+	}
+	return append(slices.Clone(r.Problems), "a copy of "+r.CopyOf)
+}
+
 // Done is how many trials are complete.
 func (r *Run) Done() int { return r.count(result.Complete) }
 

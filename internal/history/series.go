@@ -237,3 +237,14 @@ func Headline(s *compare.Step) []compare.Key {
 	}
 	return keys
 }
+
+// HeadlineRows returns whether a row of a trial is one of the headline numbers of its step.
+func HeadlineRows(t *result.Trial) func(*result.Step, *metric.Row) bool {
+	keys := map[string][]compare.Key{}
+	for _, s := range compare.New([]*result.Trial{t}).Steps {
+		keys[s.Name] = Headline(s)
+	}
+	return func(s *result.Step, r *metric.Row) bool {
+		return slices.Contains(keys[s.Name], compare.KeyOf(r)) && !r.Few()
+	}
+}

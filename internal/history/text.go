@@ -56,7 +56,8 @@ func Text(w io.Writer, families []*Family, tested int, v View) error {
 	if tested > 0 {
 		fmt.Fprintf(&b, "\nSeries looked at: %d; of those said to have changed, %.0f %% at most are expected to be chance.\n", tested, 100*FalseShare)
 		if n := longest(families); together(n, tested) > 1 {
-			fmt.Fprintf(&b, "With %d runs, a change of fewer than %d of them can hardly be told from chance: make more runs, or choose fewer series with --target, --step or --metric.\n", n, together(n, tested))
+			fmt.Fprintf(&b, "With %d runs, a change of fewer than %d of them can hardly be told from chance: "+
+				"make more runs, or choose fewer series with --target, --step or --metric.\n", n, together(n, tested))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

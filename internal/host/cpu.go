@@ -7,32 +7,20 @@ import (
 
 func cpuChecks() []check {
 	return []check{
-		{
-			"cpu governor", "performance",
-			"other governors change the clock with the load: the engine that waits more gets a slower processor",
-			(*machine).governor,
-		},
-		{
-			"cpu turbo", "off",
-			"with turbo the clock depends on heat and on how many cores work: trials differ by their order",
-			(*machine).turbo,
-		},
-		{
-			"clock source", "one that needs no system call, such as tsc",
-			"every operation reads the clock twice: a slow clock is in each latency and costs CPU time",
-			(*machine).clockSource,
-		},
-		{
-			"cpu limit", "no quota",
-			"when a control group has used up its quota, all its threads stand still: that looks like stalls of the engine",
-			(*machine).cpuLimit,
-		},
+		{"cpu governor", "performance", governor,
+			"other governors change the clock with the load: the engine that waits more gets a slower processor"},
+		{"cpu turbo", "off", turbo,
+			"with turbo the clock depends on heat and on how many cores work: trials differ by their order"},
+		{"clock source", "one that needs no system call, such as tsc", clockSource,
+			"every operation reads the clock twice: a slow clock is in each latency and costs CPU time"},
+		{"cpu limit", "no quota", cpuLimit,
+			"when a control group has used up its quota, all its threads stand still: that looks like stalls of the engine"},
 	}
 }
 
 const atTheHost = "in a virtual machine ask who runs its host; else see the firmware and the cpufreq driver"
 
-func (m *machine) governor() answer {
+func governor(m *machine) answer {
 	switch g := m.fact("cpu governor"); g {
 	case "":
 		return unknown("the kernel shows none", atTheHost)
@@ -43,12 +31,12 @@ func (m *machine) governor() answer {
 	}
 }
 
-func (m *machine) turbo() answer {
+func turbo(m *machine) answer {
 	switch m.fact("cpu turbo") {
 	case "off":
 		return ok("off")
 	case "":
-		return unknown("the kernel does not tell", atTheHost)
+		return notShown(atTheHost)
 	}
 	if exists(m.sys, "devices", "system", "cpu", "intel_pstate", "no_turbo") {
 		return warn("on", m.set("1", "/sys/devices/system/cpu/intel_pstate/no_turbo"))
@@ -59,11 +47,11 @@ func (m *machine) turbo() answer {
 // clocks are read in user space.
 var clocks = [...]string{"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod", "riscv_clocksource"}
 
-func (m *machine) clockSource() answer {
+func clockSource(m *machine) answer {
 	const dir = "/sys/devices/system/clocksource/clocksource0"
 	source := m.fact("clock source")
 	if source == "" {
-		return unknown("the kernel does not tell", "cat "+dir+"/current_clocksource")
+		return notShown("cat " + dir + "/current_clocksource")
 	}
 	if slices.Contains(clocks[:], source) {
 		return ok(source)
@@ -77,7 +65,7 @@ func (m *machine) clockSource() answer {
 	return warn(source, "see why the kernel does not trust the tsc: dmesg | grep -i tsc")
 }
 
-func (m *machine) cpuLimit() answer {
+func cpuLimit(m *machine) answer {
 	usable := m.factOr("cpus usable", "?") + " of " + m.factOr("cpus online", "?") + " CPUs usable"
 	if quota := m.fact("cpu quota"); quota != "" {
 		return warn("a quota of "+quota+" CPUs; "+usable, "lift the quota of the container or service (cpu.max), or run outside of it")
@@ -88,7 +76,7 @@ func (m *machine) cpuLimit() answer {
 	return ok("no quota; " + usable)
 }
 
-// showsLimits tells whether the limits of control groups can be read: what
+// showsLimits reports whether the limits of control groups can be read: what
 // cannot be read sets no limit that would be seen.
 func (m *machine) showsLimits() bool {
 	return text(m.proc, "self", "cgroup") != "" &&

@@ -8,16 +8,16 @@ import (
 // findingCase is the quiet machine with one thing changed, and what a check
 // says of it.
 type findingCase struct {
-	check       string
-	f           fixture
-	status      Status
-	found, mend string // parts of it
+	check      string
+	f          fixture
+	status     Status
+	found, fix string // parts of it
 }
 
 func TestFindings(t *testing.T) {
 	for _, c := range slices.Concat(loadCases(), cpuCases(), memoryCases(), storageCases(), rightCases()) {
 		t.Run(c.check+" "+string(c.status), func(t *testing.T) {
-			compare(t, c.f.machine(t), c.check, c.status, c.found, c.mend)
+			compare(t, c.f.machine(t), c.check, c.status, c.found, c.fix)
 		})
 	}
 }
@@ -27,11 +27,11 @@ func loadCases() []findingCase {
 		{"other load", with(nil, files{"proc/stat": stat(1160, 100640, 7), "proc/77/stat": processStat(77, "mysqld", 250)}, nil, nil),
 			Warn, "20.0 % of 8 CPUs; most: mysqld (process 77) 18.8 %", "top"},
 		{"other load", with(nil, files{"proc/stat": stat(1600, 100200, 7)}, nil, nil), Bad, "75.0 % of 8 CPUs; much of it by processes that came and went", "top"},
-		{"other load", with(nil, files{"proc/stat": stat(1000, 100000, 7)}, nil, nil), Unknown, "did not tell", "--seconds"},
+		{"other load", with(nil, files{"proc/stat": stat(1000, 100000, 7)}, nil, nil), Unknown, "did not show", "--seconds"},
 		{"stolen time", with(nil, files{"proc/stat": stat(1010, 100750, 47)}, nil, nil), Warn, "5.0 % of all CPU time", "CPUs of your own"},
 		{"stolen time", with(nil, files{"proc/stat": stat(1010, 100550, 247)}, nil, nil), Bad, "30.0 %", "CPUs of your own"},
 		{"stolen time", with(files{"proc/stat": stat(1000, 100000, 0)}, files{"proc/stat": stat(1010, 100790, 0)}, files{"virtualization": "virtual machine"}, nil),
-			Unknown, "may not tell", "ask"},
+			Unknown, "may not report", "ask"},
 		{"stolen time", with(files{"proc/stat": stat(1000, 100000, 0)}, files{"proc/stat": stat(1010, 100790, 0)}, nil, nil), OK, "0.0 %", ""},
 		{"pressure", with(nil, files{"proc/pressure/io": psi(301000)}, nil, nil), Warn, "CPU 0.0 %, I/O 30.0 %, memory 0.0 %", "iotop"},
 		{"pressure", with(nil, files{"proc/pressure/memory": psi(21000)}, nil, nil), Warn, "memory 2.0 %", "top"},
@@ -91,7 +91,7 @@ func storageCases() []findingCase {
 		{"I/O scheduler", with(nil, nil, files{"device scheduler": "bfq"}, nil), Warn, "bfq on nvme0n1", "echo mq-deadline | sudo tee /sys/block/nvme0n1/queue/scheduler"},
 		{"I/O scheduler", with(nil, nil, files{"device sda scheduler": "none", "device sdb scheduler": "kyber"}, func(m *machine) { m.device.Leaves = []string{"sda", "sdb"} }),
 			Warn, "none on sda, kyber on sdb", "/sys/block/sdb/"},
-		{"I/O scheduler", with(nil, nil, files{"device sda scheduler": "none"}, func(m *machine) { m.device.Leaves = []string{"sda", "sdb"} }), Unknown, "does not tell", "lsblk"},
+		{"I/O scheduler", with(nil, nil, files{"device sda scheduler": "none"}, func(m *machine) { m.device.Leaves = []string{"sda", "sdb"} }), Unknown, "does not show", "lsblk"},
 	}
 }
 
@@ -102,6 +102,6 @@ func rightCases() []findingCase {
 		{"perf", with(nil, nil, files{"kernel.perf_event_paranoid": "3"}, nil), Warn, "kernel.perf_event_paranoid 3", "sudo sysctl -w kernel.perf_event_paranoid=1"},
 		{"perf", with(nil, nil, files{"kernel.perf_event_paranoid": "3"}, root), OK, "hardware counters: yes", ""},
 		{"perf", with(nil, nil, files{"hardware counters": "no"}, nil), Warn, "hardware counters: no", "PMU"},
-		{"perf", with(nil, nil, files{"hardware counters": ""}, nil), Unknown, "does not tell", "perf_event_paranoid"},
+		{"perf", with(nil, nil, files{"hardware counters": ""}, nil), Unknown, "does not show", "perf_event_paranoid"},
 	}
 }

@@ -137,7 +137,7 @@ func (f fixture) machine(t *testing.T) *machine {
 	return m
 }
 
-// nothing is a machine that tells nothing.
+// nothing is a machine that shows nothing.
 func nothing(t *testing.T) *machine {
 	t.Helper()
 	root := t.TempDir()

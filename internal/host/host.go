@@ -1,10 +1,10 @@
-// Package host looks whether this machine is fit to measure on: it judges
-// settings, limits and what else runs, says why each matters and how to mend
-// it, and tells which packages are missing. It changes nothing but by Install,
-// and it measures no engine.
+// Package host judges whether this machine is fit to measure on: settings,
+// limits and what else runs, why each matters and how to fix it, and which
+// packages are missing. It changes nothing but by Install, and measures no engine.
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,7 +16,7 @@ import (
 // Status is how good what was found is.
 type Status string
 
-// The statuses. A machine that cannot tell is Unknown, never OK.
+// The statuses. What a machine does not show is Unknown, never OK.
 const (
 	OK      Status = "ok"
 	Warn    Status = "warn"    // measurements are possible, but blurred, hard to explain or not like those of other hosts
@@ -30,8 +30,8 @@ type Finding struct {
 	Status Status `json:"status"`
 	Found  string `json:"found"`
 	Wanted string `json:"wanted"`
-	Why    string `json:"why"`            // it matters
-	Mend   string `json:"mend,omitempty"` // commands or an action, one a line; of what is OK none
+	Why    string `json:"why"`           // it matters
+	Fix    string `json:"fix,omitempty"` // commands or an action, one a line; of what is OK none
 }
 
 // Report is what all checks have found.
@@ -43,12 +43,15 @@ type Report struct {
 // Bad names the checks that found the machine unfit.
 func (r *Report) Bad() []string {
 	var names []string
-	for _, f := range r.Findings {
-		if f.Status == Bad {
-			names = append(names, f.Name)
-		}
+	for _, f := range r.of(Bad) {
+		names = append(names, f.Name)
 	}
 	return names
+}
+
+// of returns the findings of a status.
+func (r *Report) of(status Status) []Finding {
+	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Status != status })
 }
 
 // Options say what to look at.
@@ -76,35 +79,37 @@ func Look(ctx context.Context, o Options) (*Report, error) {
 
 // check is one thing to look at.
 type check struct {
-	name, wanted, why string
-	look              func(*machine) answer
+	name, wanted string
+	look         func(*machine) answer
+	why          string // it matters
 }
 
 func checks() []check {
 	return slices.Concat(loadChecks(), cpuChecks(), memoryChecks(), storageChecks(), rightChecks())
 }
 
-// answer is what a check finds, and how it can be mended.
+// answer is what a check finds, and how it can be fixed.
 type answer struct {
-	status      Status
-	found, mend string
+	status     Status
+	found, fix string
 }
 
-func ok(found string) answer            { return answer{OK, found, ""} }
-func warn(found, mend string) answer    { return answer{Warn, found, mend} }
-func bad(found, mend string) answer     { return answer{Bad, found, mend} }
-func unknown(found, mend string) answer { return answer{Unknown, found, mend} }
+func ok(found string) answer           { return answer{OK, found, ""} }
+func warn(found, fix string) answer    { return answer{Warn, found, fix} }
+func bad(found, fix string) answer     { return answer{Bad, found, fix} }
+func unknown(found, fix string) answer { return answer{Unknown, found, fix} }
+func notShown(fix string) answer       { return unknown("the kernel does not show it", fix) }
 
 func (m *machine) report() *Report {
 	r := &Report{Host: m.headline()}
 	for _, c := range checks() {
 		a := c.look(m)
-		r.Findings = append(r.Findings, Finding{Name: c.name, Status: a.status, Found: a.found, Wanted: c.wanted, Why: c.why, Mend: a.mend})
+		r.Findings = append(r.Findings, Finding{Name: c.name, Status: a.status, Found: a.found, Wanted: c.wanted, Why: c.why, Fix: a.fix})
 	}
 	return r
 }
 
-// headline tells which machine was looked at.
+// headline returns which machine was looked at.
 func (m *machine) headline() string {
 	s := m.factOr("hostname", "this host") + ": " + m.factOr("cpu", "CPU unknown")
 	for _, f := range []struct{ before, name, after string }{
@@ -121,7 +126,7 @@ func (m *machine) headline() string {
 	return s
 }
 
-// fact is what a trial's result would tell of this machine; "" is unknown.
+// fact returns what a trial's result would record of this machine; "" is unknown.
 func (m *machine) fact(name string) string {
 	i := slices.IndexFunc(m.facts, func(f observe.Fact) bool { return f.Name == name })
 	if i < 0 {
@@ -130,9 +135,4 @@ func (m *machine) fact(name string) string {
 	return m.facts[i].Value
 }
 
-func (m *machine) factOr(name, otherwise string) string {
-	if v := m.fact(name); v != "" {
-		return v
-	}
-	return otherwise
-}
+func (m *machine) factOr(name, otherwise string) string { return cmp.Or(m.fact(name), otherwise) }

@@ -18,17 +18,17 @@ import (
 
 func TestQuietHostIsFit(t *testing.T) {
 	for _, f := range quiet().machine(t).report().Findings {
-		if f.Status != OK || f.Found == "" || f.Mend != "" {
-			t.Errorf("%s: %s, found %q, mend %q", f.Name, f.Status, f.Found, f.Mend)
+		if f.Status != OK || f.Found == "" || f.Fix != "" {
+			t.Errorf("%s: %s, found %q, fix %q", f.Name, f.Status, f.Found, f.Fix)
 		}
 	}
 }
 
-// A machine that cannot tell is unknown, never ok.
+// What a machine does not show is unknown, never ok.
 func TestUnknownIsNotOK(t *testing.T) {
 	for _, f := range nothing(t).report().Findings {
-		if f.Status != Unknown || f.Found == "" || f.Mend == "" {
-			t.Errorf("%s: %s, found %q, mend %q", f.Name, f.Status, f.Found, f.Mend)
+		if f.Status != Unknown || f.Found == "" || f.Fix == "" {
+			t.Errorf("%s: %s, found %q, fix %q", f.Name, f.Status, f.Found, f.Fix)
 		}
 	}
 }
@@ -68,14 +68,14 @@ func free(gib float64) func(*machine) {
 }
 
 // compare looks at one finding.
-func compare(t *testing.T, m *machine, check string, status Status, found, mend string) {
+func compare(t *testing.T, m *machine, check string, status Status, found, fix string) {
 	t.Helper()
 	for _, f := range m.report().Findings {
 		if f.Name != check {
 			continue
 		}
-		if f.Status != status || !strings.Contains(f.Found, found) || !strings.Contains(f.Mend, mend) || (f.Status == OK) != (f.Mend == "") {
-			t.Errorf("%s, found %q, mend %q; want %s, found %q, mend %q", f.Status, f.Found, f.Mend, status, found, mend)
+		if f.Status != status || !strings.Contains(f.Found, found) || !strings.Contains(f.Fix, fix) || (f.Status == OK) != (f.Fix == "") {
+			t.Errorf("%s, found %q, fix %q; want %s, found %q, fix %q", f.Status, f.Found, f.Fix, status, found, fix)
 		}
 		return
 	}
@@ -83,7 +83,7 @@ func compare(t *testing.T, m *machine, check string, status Status, found, mend 
 }
 
 // The I/O of a process of another user is tried; a directory in place of the
-// file cannot be read by anybody.
+// file cannot be read.
 func TestProcessIO(t *testing.T) {
 	change := func(remove []string, add files, set func(*machine)) fixture {
 		f := with(add, nil, nil, set)
@@ -95,9 +95,9 @@ func TestProcessIO(t *testing.T) {
 	capable := "Name:\trumbench\nUid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n"
 	alone := []string{"proc/77/stat", "proc/77/status", "proc/77/io"}
 	for name, c := range map[string]struct {
-		f           fixture
-		status      Status
-		found, mend string
+		f          fixture
+		status     Status
+		found, fix string
 	}{
 		"denied":         {change([]string{"proc/77/io"}, files{"proc/77/io/": ""}, nil), Warn, "that of process 77 cannot be read", "sudo rumbench"},
 		"denied to root": {change([]string{"proc/77/io"}, files{"proc/77/io/": ""}, root), Warn, "that of process 77 cannot be read", "SYS_PTRACE"},
@@ -107,7 +107,7 @@ func TestProcessIO(t *testing.T) {
 		"alone, unknown": {change(append(alone, "proc/4242/status"), nil, nil), Unknown, "no process of another user", "sudo rumbench"},
 		"not counted":    {change([]string{"proc/4242/io"}, nil, nil), Unknown, "does not count", "CONFIG_TASK_IO_ACCOUNTING"},
 	} {
-		t.Run(name, func(t *testing.T) { compare(t, c.f.machine(t), "process I/O", c.status, c.found, c.mend) })
+		t.Run(name, func(t *testing.T) { compare(t, c.f.machine(t), "process I/O", c.status, c.found, c.fix) })
 	}
 }
 

@@ -26,45 +26,37 @@ const (
 
 func loadChecks() []check {
 	return []check{
-		{"another benchmark", "none", "two benchmarks at a time measure each other", (*machine).anotherBenchmark},
-		{
-			"other load", "others use less than 5 % of all CPUs",
-			"what others use, the engine does not get; and they push its data out of the processor's caches",
-			(*machine).otherLoad,
-		},
-		{
-			"stolen time", "below 1 %",
-			"while another virtual machine has the processor, the engine seems slow: a trial depends on its neighbours",
-			(*machine).stolenTime,
-		},
-		{
-			"pressure", "CPU and I/O below 5 %, memory below 1 %",
-			"tasks wait already for CPU, storage or memory: a benchmark would have to share them",
-			(*machine).pressure,
-		},
+		{"another benchmark", "none", anotherBenchmark,
+			"two benchmarks at a time measure each other"},
+		{"other load", "others use less than 5 % of all CPUs", otherLoad,
+			"what others use, the engine does not get; and they push its data out of the processor's caches"},
+		{"stolen time", "below 1 %", stolenTime,
+			"while another virtual machine has the processor, the engine seems slow: a trial depends on its neighbours"},
+		{"pressure", "CPU and I/O below 5 %, memory below 1 %", pressure,
+			"tasks wait already for CPU, storage or memory: a benchmark would have to share them"},
 	}
 }
 
 // anotherBenchmark tries the lock that campaigns hold. Taking it shared, for a
-// moment, tells also of a campaign whose process died while a trial lives on.
-func (m *machine) anotherBenchmark() answer {
-	const mend = "name another file in RUMBENCH_LOCK"
+// moment, also finds a campaign whose process died while a trial lives on.
+func anotherBenchmark(m *machine) answer {
+	const fix = "name another file in RUMBENCH_LOCK"
 	f, err := os.OpenFile(m.lock, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) && m.lock != "" {
 		return ok("none")
 	}
 	if err != nil {
-		return unknown(fmt.Sprintf("the lock of this host cannot be read: %v", err), mend)
+		return unknown(fmt.Sprintf("the lock of this host cannot be read: %v", err), fix)
 	}
 	defer f.Close()
 	switch err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB); {
 	case err == nil:
 		return ok("none")
 	case !errors.Is(err, unix.EWOULDBLOCK):
-		return unknown(fmt.Sprintf("the lock of this host cannot be tried: %v", err), mend)
+		return unknown(fmt.Sprintf("the lock of this host cannot be tried: %v", err), fix)
 	}
 	who, _ := io.ReadAll(io.LimitReader(f, 1000))
-	return bad(cmp.Or(strings.TrimSpace(string(who)), "one that does not tell its name"), "wait until it has ended")
+	return bad(cmp.Or(strings.TrimSpace(string(who)), "one whose name is not known"), "wait until it has ended")
 }
 
 // passed is the time that the CPUs have counted, and the busy and stolen part
@@ -77,9 +69,9 @@ func (m *machine) passed() (total, busy, stolen float64, counted bool) {
 	return total, busy, stolen, known && total > 0
 }
 
-const notCounted = "the kernel did not tell how busy the CPUs are"
+const notCounted = "the kernel did not show how busy the CPUs are"
 
-func (m *machine) otherLoad() answer {
+func otherLoad(m *machine) answer {
 	total, busy, _, counted := m.passed()
 	if !counted {
 		return unknown(notCounted, "watch longer: --seconds 5")
@@ -90,7 +82,7 @@ func (m *machine) otherLoad() answer {
 	if busy/total < busyWarn {
 		return ok(found)
 	}
-	const mend = "end or wait for what runs: top"
+	const fix = "end or wait for what runs: top"
 	if most := m.busiest(me, total); len(most) > 0 {
 		found += "; most: " + strings.Join(most, ", ")
 	}
@@ -98,9 +90,9 @@ func (m *machine) otherLoad() answer {
 		found += "; much of it by processes that came and went, or are not seen from here"
 	}
 	if busy/total > busyBad {
-		return bad(found, mend)
+		return bad(found, fix)
 	}
-	return warn(found, mend)
+	return warn(found, fix)
 }
 
 // used is the CPU time that a process has used meanwhile, in nanoseconds.
@@ -136,21 +128,21 @@ func (m *machine) busiest(except int, total float64) []string {
 	return out
 }
 
-func (m *machine) stolenTime() answer {
+func stolenTime(m *machine) answer {
 	total, _, stolen, counted := m.passed()
 	if !counted {
 		return unknown(notCounted, "watch longer: --seconds 5")
 	}
 	found := quantity.Percent(stolen/total) + " of all CPU time"
-	const mend = "ask for CPUs of your own, or measure at another time and with more trials"
+	const fix = "ask for CPUs of your own, or measure at another time and with more trials"
 	switch {
 	case stolen/total >= stolenBad:
-		return bad(found, mend)
+		return bad(found, fix)
 	case stolen/total >= stolenWarn:
-		return warn(found, mend)
+		return warn(found, fix)
 	case m.after.host["host.cpu.steal_ns"] == 0 && m.fact("virtualization") != "":
-		// Not every hypervisor tells; a guest has rarely lost nothing at all.
-		return unknown("none since the start: the host of this virtual machine may not tell", "ask who runs that host; compare trials at different times of the day")
+		// Not every hypervisor reports it; a guest has rarely lost nothing at all.
+		return unknown("none since the start: the host of this virtual machine may not report it", "ask who runs that host; compare trials at different times of the day")
 	}
 	return ok(found)
 }
@@ -158,14 +150,14 @@ func (m *machine) stolenTime() answer {
 // resources are the names of the files in /proc/pressure.
 var resources = [...]string{"cpu", "io", "memory"}
 
-func (m *machine) pressure() answer {
+func pressure(m *machine) answer {
 	elapsed := m.after.at.Sub(m.before.at).Seconds()
 	var parts []string
 	high := false
 	for i, resource := range resources {
 		waited, known := m.grown("host.pressure." + resource + "_some_us")
 		if !known || elapsed <= 0 {
-			return unknown("the kernel does not tell", "start the kernel with psi=1 (version 4.20 or newer)")
+			return notShown("start the kernel with psi=1 (version 4.20 or newer)")
 		}
 		share := waited / 1e6 / elapsed
 		high = high || share >= [...]float64{waitWarn, waitWarn, memoryWaitWarn}[i]

@@ -23,7 +23,7 @@ type machine struct {
 	facts     []observe.Fact
 	device    observe.Device
 	deviceErr error // why there is no device
-	// space tells how much a filesystem has free and in all, in bytes.
+	// space returns how much a filesystem has free and in all, in bytes.
 	space         func(dir string) (free, total float64, err error)
 	before, after sample
 }
@@ -79,7 +79,7 @@ func (m *machine) set(value, files string) string {
 	return "echo " + value + " | " + m.root("tee "+files)
 }
 
-// meminfo reads /proc/meminfo. What it does not tell is nil.
+// meminfo reads /proc/meminfo. What is not in it is nil.
 func (m *machine) meminfo() procfs.Meminfo {
 	kernel, err := procfs.NewFS(m.proc)
 	if err != nil {

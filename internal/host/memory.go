@@ -17,38 +17,23 @@ const (
 
 func memoryChecks() []check {
 	return []check{
-		{
-			"transparent huge pages", "madvise or never",
-			"with always the kernel joins pages behind the engine's back: memory grows, and moving pages stalls threads",
-			(*machine).hugePages,
-		},
-		{
-			"swap", "off; or nothing in it and vm.swappiness at most 10",
-			"a page of the engine's cache that was swapped out costs a read on access, and no counter of the engine shows it",
-			(*machine).swap,
-		},
-		{
-			"dirty pages", "writing begins at 1 GiB at most",
-			"the kernel collects that many buffered writes, and then writes them at once: stalls, and writes in a later step",
-			(*machine).dirtyPages,
-		},
-		{
-			"free memory", "at least half",
-			"files of buffered engines are cached in what is free: with less of it the same engine reads more",
-			(*machine).freeMemory,
-		},
-		{
-			"memory limit", "none",
-			"the page cache counts towards a control group's limit, and who goes beyond it is killed",
-			(*machine).memoryLimit,
-		},
+		{"transparent huge pages", "madvise or never", hugePages,
+			"with always the kernel joins pages behind the engine's back: memory grows, and moving pages stalls threads"},
+		{"swap", "off; or nothing in it and vm.swappiness at most 10", swap,
+			"a page of the engine's cache that was swapped out costs a read on access, and no counter of the engine shows it"},
+		{"dirty pages", "writing begins at 1 GiB at most", dirtyPages,
+			"the kernel collects that many buffered writes, and then writes them at once: stalls, and writes in a later step"},
+		{"free memory", "at least half", freeMemory,
+			"files of buffered engines are cached in what is free: with less of it the same engine reads more"},
+		{"memory limit", "none", memoryLimit,
+			"the page cache counts towards a control group's limit, and who goes beyond it is killed"},
 	}
 }
 
-func (m *machine) hugePages() answer {
+func hugePages(m *machine) answer {
 	switch mode := m.fact("transparent huge pages"); mode {
 	case "":
-		return unknown("the kernel does not tell", "cat /sys/kernel/mm/transparent_hugepage/enabled")
+		return notShown("cat /sys/kernel/mm/transparent_hugepage/enabled")
 	case "madvise", "never":
 		return ok(mode)
 	default:
@@ -56,17 +41,17 @@ func (m *machine) hugePages() answer {
 	}
 }
 
-func (m *machine) swap() answer {
+func swap(m *machine) answer {
 	info := m.meminfo()
 	if info.SwapTotalBytes == nil || info.SwapFreeBytes == nil {
-		return unknown("the kernel does not tell", "swapon --show")
+		return notShown("swapon --show")
 	}
 	total, used := *info.SwapTotalBytes, *info.SwapTotalBytes-*info.SwapFreeBytes
 	if total == 0 {
 		return ok("off")
 	}
 	swappiness, err := strconv.Atoi(m.fact("vm.swappiness"))
-	found := quantity.Bytes(float64(used)) + " of " + quantity.Bytes(float64(total)) + " in use, vm.swappiness " + m.factOr("vm.swappiness", "unknown")
+	found := quantity.Bytes(used) + " of " + quantity.Bytes(total) + " in use, vm.swappiness " + m.factOr("vm.swappiness", "unknown")
 	off := m.root("swapoff -a")
 	if info.MemAvailableBytes != nil && used > *info.MemAvailableBytes {
 		off = "end what uses the memory (ps -eo rss,comm --sort=-rss | head), then: " + off
@@ -86,17 +71,17 @@ func (m *machine) swap() answer {
 	return ok(found)
 }
 
-// dirtyPages judges where writing begins, and tells where writers have to wait.
-func (m *machine) dirtyPages() answer {
+// dirtyPages judges where writing begins, and adds where writers have to wait.
+func dirtyPages(m *machine) answer {
 	info := m.meminfo()
 	if info.MemAvailableBytes == nil {
-		return unknown("the kernel does not tell", "sysctl -a --pattern vm.dirty")
+		return notShown("sysctl -a --pattern vm.dirty")
 	}
 	available := float64(*info.MemAvailableBytes)
 	begin, known := m.dirtyLimit("dirty_background", available)
 	wait, known2 := m.dirtyLimit("dirty", available)
 	if !known || !known2 {
-		return unknown("the kernel does not tell", "sysctl -a --pattern vm.dirty")
+		return notShown("sysctl -a --pattern vm.dirty")
 	}
 	found := "writing begins at " + quantity.Bytes(begin) + ", and writers wait from " + quantity.Bytes(wait) + " on"
 	if begin <= mostDirty {
@@ -114,24 +99,24 @@ func (m *machine) dirtyLimit(name string, available float64) (bytes float64, kno
 	return n / 100 * available, err == nil
 }
 
-func (m *machine) freeMemory() answer {
+func freeMemory(m *machine) answer {
 	info := m.meminfo()
 	if info.MemAvailableBytes == nil || info.MemTotalBytes == nil || *info.MemTotalBytes == 0 {
-		return unknown("the kernel does not tell", "free -h")
+		return notShown("free -h")
 	}
 	share := float64(*info.MemAvailableBytes) / float64(*info.MemTotalBytes)
-	found := quantity.Bytes(float64(*info.MemAvailableBytes)) + " of " + quantity.Bytes(float64(*info.MemTotalBytes)) + " can be had"
-	const mend = "end what uses it: ps -eo rss,comm --sort=-rss | head"
+	found := quantity.Bytes(*info.MemAvailableBytes) + " of " + quantity.Bytes(*info.MemTotalBytes) + " can be had"
+	const fix = "end what uses it: ps -eo rss,comm --sort=-rss | head"
 	switch {
 	case share < lowFree:
-		return bad(found, mend)
+		return bad(found, fix)
 	case share < fewFree:
-		return warn(found, mend)
+		return warn(found, fix)
 	}
 	return ok(found)
 }
 
-func (m *machine) memoryLimit() answer {
+func memoryLimit(m *machine) answer {
 	if limit := m.fact("memory limit"); limit != "" {
 		return warn(limit, "leave it if it is meant; else lift it from the container or service (memory.max)")
 	}

@@ -2,12 +2,15 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
+
+	"rumbench/internal/server"
 )
 
 // Program is a program that targets need, such as a database server.
@@ -19,7 +22,7 @@ type Program struct {
 	Problem string // why it cannot be used although it is there
 }
 
-// finding tells of a program as of any other thing that is wanted.
+// finding returns a program as any other thing that is wanted.
 func (p Program) finding(uid int) Finding {
 	f := Finding{
 		Name: "program " + p.Name, Status: OK, Found: strings.TrimSpace(p.Found + " " + p.Version),
@@ -32,7 +35,7 @@ func (p Program) finding(uid int) Finding {
 		for _, c := range InstallCommands([]Program{p}, uid) {
 			lines = append(lines, strings.Join(c, " "))
 		}
-		f.Mend = strings.Join(lines, "\n")
+		f.Fix = strings.Join(lines, "\n")
 	case p.Problem != "":
 		f.Status, f.Found = Warn, f.Found+": "+p.Problem
 	}
@@ -75,4 +78,28 @@ func Install(ctx context.Context, commands [][]string, out io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// Servers returns the database servers that can be used on this machine, and
+// those that are missing.
+func Servers(ctx context.Context) (all []Program) {
+	for _, kind := range server.Kinds() {
+		if server.Package(kind) == "" {
+			continue // there is no package; plans name its program
+		}
+		p := Program{Name: kind, Package: server.Package(kind)}
+		found, err := server.Find(ctx, kind, "")
+		var probe *server.ProbeError
+		switch {
+		case err == nil:
+			p.Found, p.Version = found.Path, found.Version
+		case errors.As(err, &probe):
+			p.Found, p.Problem = probe.Path, probe.Error()
+		}
+		all = append(all, p)
+		if kind == server.MariaDB {
+			all = append(all, Program{Name: "myrocks", Package: server.MyRocksPackage, Found: server.MyRocks(found)})
+		}
+	}
+	return all
 }

@@ -20,32 +20,23 @@ const mostParanoid = 1
 
 func rightChecks() []check {
 	return []check{
-		{
-			"open files", "at least 10,000",
-			"LSM trees keep thousands of files open: at the limit they fail, or open and close files all the time",
-			(*machine).openFiles,
-		},
-		{
-			"process I/O", "/proc/PID/io of other users' processes can be read",
-			"it tells what a server reads and writes: without it there is the device alone, where everybody is counted",
-			(*machine).processIO,
-		},
-		{
-			"perf", "hardware counters, and kernel.perf_event_paranoid at most 1",
-			"perf explains where CPU time went: cycles, cache misses, the kernel's part; numbers do not depend on it",
-			(*machine).perf,
-		},
+		{"open files", "at least 10,000", openFiles,
+			"LSM trees keep thousands of files open: at the limit they fail, or open and close files all the time"},
+		{"process I/O", "/proc/PID/io of other users' processes can be read", processIO,
+			"it shows what a server reads and writes: without it there is the device alone, which counts all programs"},
+		{"perf", "hardware counters, and kernel.perf_event_paranoid at most 1", perf,
+			"perf explains where CPU time went: cycles, cache misses, the kernel's part; numbers do not depend on it"},
 	}
 }
 
-func (m *machine) openFiles() answer {
+func openFiles(m *machine) answer {
 	limit := m.fact("open files limit")
 	n, err := strconv.Atoi(limit)
 	switch {
 	case limit == "unlimited":
 		return ok(limit)
 	case err != nil:
-		return unknown("the kernel does not tell", "ulimit -Hn")
+		return notShown("ulimit -Hn")
 	case n < fewFiles:
 		return warn(limit, "raise the hard limit: nofile in /etc/security/limits.conf, or LimitNOFILE of the service")
 	}
@@ -54,13 +45,13 @@ func (m *machine) openFiles() answer {
 
 // processIO tries it on a process of another user. Where there is none, the
 // capability decides.
-func (m *machine) processIO() answer {
+func processIO(m *machine) answer {
 	if !exists(m.proc, "self", "io") {
 		return unknown("the kernel does not count the I/O of processes", "use a kernel with CONFIG_TASK_IO_ACCOUNTING")
 	}
-	mend := "run rumbench as root: sudo rumbench …"
+	fix := "run rumbench as root: sudo rumbench …"
 	if m.uid == 0 {
-		mend = "give the container the right: docker run --cap-add SYS_PTRACE …"
+		fix = "give the container the right: docker run --cap-add SYS_PTRACE …"
 	}
 	if pid, found := m.foreign(); found {
 		_, err := os.ReadFile(filepath.Join(m.proc, strconv.Itoa(pid), "io"))
@@ -68,14 +59,14 @@ func (m *machine) processIO() answer {
 		case err == nil:
 			return ok("can be read")
 		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ESRCH):
-			return warn(fmt.Sprintf("that of process %d cannot be read", pid), mend)
+			return warn(fmt.Sprintf("that of process %d cannot be read", pid), fix)
 		}
 	}
 	switch may, known := m.tracer(); {
 	case !known:
-		return unknown("there is no process of another user to try", mend)
+		return unknown("there is no process of another user to try", fix)
 	case !may:
-		return warn("cannot be read: CAP_SYS_PTRACE is missing", mend)
+		return warn("cannot be read: CAP_SYS_PTRACE is missing", fix)
 	}
 	return ok("can be read (CAP_SYS_PTRACE)")
 }
@@ -98,7 +89,7 @@ func (m *machine) foreign() (pid int, found bool) {
 	return 0, false
 }
 
-// tracer tells whether this process may look into those of other users.
+// tracer reports whether this process may look into those of other users.
 func (m *machine) tracer() (may, known bool) {
 	kernel, err := procfs.NewFS(m.proc)
 	if err != nil {
@@ -112,11 +103,11 @@ func (m *machine) tracer() (may, known bool) {
 	return status.CapEff>>unix.CAP_SYS_PTRACE&1 == 1, err == nil
 }
 
-func (m *machine) perf() answer {
+func perf(m *machine) answer {
 	counters, level := m.fact("hardware counters"), m.fact("kernel.perf_event_paranoid")
 	n, err := strconv.Atoi(level)
 	if counters == "" || err != nil && m.uid != 0 {
-		return unknown("the kernel does not tell", "cat /proc/sys/kernel/perf_event_paranoid; ls /sys/bus/event_source/devices")
+		return notShown("cat /proc/sys/kernel/perf_event_paranoid; ls /sys/bus/event_source/devices")
 	}
 	found := "hardware counters: " + counters
 	if level != "" {

@@ -19,51 +19,36 @@ const (
 
 func storageChecks() []check {
 	return []check{
-		{
-			"free disk", "at least 10 GiB and 15 %",
-			"a full disk ends a campaign; a nearly full one makes filesystem and SSD slow",
-			(*machine).freeDisk,
-		},
-		{
-			"mount options", "a local disk, written to with barriers and without sync; noatime or relatime",
-			"they decide what a commit costs and survives, and whether the device's traffic can be counted",
-			(*machine).mountOptions,
-		},
-		{
-			"discard", "not at each delete",
-			"deleting a file then also sends discards, which slow what runs beside; LSM trees delete files all the time",
-			(*machine).discard,
-		},
-		{
-			"read-ahead", "at most 128 KiB",
-			"the kernel may read that much of a buffered or mapped file where one row was wanted",
-			(*machine).readAhead,
-		},
-		{
-			"I/O scheduler", "none or mq-deadline",
-			"other schedulers hold requests back by rules of their own, and move time between readers and writers",
-			(*machine).scheduler,
-		},
+		{"free disk", "at least 10 GiB and 15 %", freeDisk,
+			"a full disk ends a campaign; a nearly full one makes filesystem and SSD slow"},
+		{"mount options", "a local disk, written to with barriers and without sync; noatime or relatime", mountOptions,
+			"they decide what a commit costs and survives, and whether the device's traffic can be counted"},
+		{"discard", "not at each delete", discard,
+			"deleting a file then also sends discards, which slow what runs beside; LSM trees delete files all the time"},
+		{"read-ahead", "at most 128 KiB", readAhead,
+			"the kernel may read that much of a buffered or mapped file where one row was wanted"},
+		{"I/O scheduler", "none or mq-deadline", scheduler,
+			"other schedulers hold requests back by rules of their own, and move time between readers and writers"},
 	}
 }
 
-func (m *machine) freeDisk() answer {
+func freeDisk(m *machine) answer {
 	free, total, err := m.space(m.dir)
 	if err != nil || total <= 0 {
-		return unknown(fmt.Sprintf("the filesystem does not tell: %v", err), "df -h "+m.dir)
+		return unknown(fmt.Sprintf("the filesystem does not show it: %v", err), "df -h "+m.dir)
 	}
 	found := quantity.Bytes(free) + " of " + quantity.Bytes(total)
-	const mend = "free space, or measure elsewhere: --dir"
+	const fix = "free space, or measure elsewhere: --dir"
 	switch {
 	case free < leastDisk:
-		return bad(found, mend)
+		return bad(found, fix)
 	case free < fewDisk || free/total < lowShare:
-		return warn(found, mend)
+		return warn(found, fix)
 	}
 	return ok(found)
 }
 
-// option tells whether the filesystem is mounted with an option, whatever its value.
+// option reports whether the filesystem is mounted with an option, whatever its value.
 func (m *machine) option(name string) bool {
 	return slices.ContainsFunc(strings.Split(m.device.MountOptions, ","), func(o string) bool {
 		key, _, _ := strings.Cut(o, "=")
@@ -71,32 +56,31 @@ func (m *machine) option(name string) bool {
 	})
 }
 
-func (m *machine) mountOptions() answer {
+func mountOptions(m *machine) answer {
 	d := m.device
 	if d.MountOptions == "" {
 		return unknown(fmt.Sprintf("the mount cannot be found: %v", m.deviceErr), "findmnt -T "+m.dir)
 	}
-	var worst, doubts, remount []string
-	if m.option("ro") {
-		worst, remount = append(worst, "mounted read-only"), append(remount, "rw")
-	}
-	if m.option("sync") {
-		worst, remount = append(worst, "sync: every write waits for the device"), append(remount, "async")
-	}
-	if m.option("nobarrier") || m.option("barrier=0") {
-		worst, remount = append(worst, "no barriers: what was synced can be lost"), append(remount, "barrier=1")
-	}
-	if !m.option("noatime") && !m.option("relatime") {
-		doubts, remount = append(doubts, "every read writes the time of access"), append(remount, "noatime")
-	}
-	if m.option("data=journal") {
-		doubts = append(doubts, "data=journal writes everything twice")
-	}
-	if m.option("compress") || m.option("compress-force") {
-		doubts = append(doubts, "the filesystem compresses")
-	}
-	if errors.Is(m.deviceErr, observe.ErrNoDevice) {
-		doubts = append(doubts, "no single block device, so its traffic is not counted")
+	var worst, blurs, remount []string
+	for _, o := range []struct {
+		wrong         bool
+		list          *[]string
+		text, remount string
+	}{
+		{m.option("ro"), &worst, "mounted read-only", "rw"},
+		{m.option("sync"), &worst, "sync: every write waits for the device", "async"},
+		{m.option("nobarrier") || m.option("barrier=0"), &worst, "no barriers: what was synced can be lost", "barrier=1"},
+		{!m.option("noatime") && !m.option("relatime"), &blurs, "every read writes the time of access", "noatime"},
+		{m.option("data=journal"), &blurs, "data=journal writes everything twice", ""},
+		{m.option("compress") || m.option("compress-force"), &blurs, "the filesystem compresses", ""},
+		{errors.Is(m.deviceErr, observe.ErrNoDevice), &blurs, "no single block device, so its traffic is not counted", ""},
+	} {
+		if o.wrong {
+			*o.list = append(*o.list, o.text)
+		}
+		if o.wrong && o.remount != "" {
+			remount = append(remount, o.remount)
+		}
 	}
 	found := d.FSType
 	for _, atime := range []string{"noatime", "relatime"} {
@@ -105,16 +89,16 @@ func (m *machine) mountOptions() answer {
 			break
 		}
 	}
-	found = strings.Join(slices.Concat([]string{found}, worst, doubts), "; ")
-	mend := "measure in another place: --dir"
+	found = strings.Join(slices.Concat([]string{found}, worst, blurs), "; ")
+	fix := "measure in another place: --dir"
 	if len(remount) > 0 {
-		mend = m.root("mount -o remount," + strings.Join(remount, ",") + " " + d.Mount)
+		fix = m.root("mount -o remount," + strings.Join(remount, ",") + " " + d.Mount)
 	}
 	switch {
 	case len(worst) > 0:
-		return bad(found, mend)
-	case len(doubts) > 0:
-		return warn(found, mend)
+		return bad(found, fix)
+	case len(blurs) > 0:
+		return warn(found, fix)
 	}
 	return ok(found)
 }
@@ -135,7 +119,7 @@ func (m *machine) ofDisks(what string) (disks, values []string) {
 
 const noDisk = "there is no single block device under the data"
 
-func (m *machine) discard() answer {
+func discard(m *machine) answer {
 	if m.deviceErr != nil || m.device.MountOptions == "" {
 		return unknown(noDisk, "findmnt -T "+m.dir)
 	}
@@ -150,10 +134,10 @@ func (m *machine) discard() answer {
 		m.root("fstrim "+m.device.Mount)+"    # now and between campaigns")
 }
 
-func (m *machine) readAhead() answer {
+func readAhead(m *machine) answer {
 	var kib int
 	if _, err := fmt.Sscanf(m.fact("device read-ahead"), "%d KiB", &kib); err != nil {
-		return unknown(noDisk+", or it does not tell", "lsblk -o NAME,RA,MOUNTPOINT")
+		return unknown(noDisk+", or it does not show it", "lsblk -o NAME,RA,MOUNTPOINT")
 	}
 	found := fmt.Sprintf("%d KiB on %s", kib, m.device.Name)
 	if kib <= mostReadAhead {
@@ -162,22 +146,22 @@ func (m *machine) readAhead() answer {
 	return warn(found, m.root(fmt.Sprintf("blockdev --setra %d /dev/%s", 2*mostReadAhead, m.device.Name))+"    # in sectors of 512 bytes")
 }
 
-func (m *machine) scheduler() answer {
+func scheduler(m *machine) answer {
 	disks, names := m.ofDisks("scheduler")
 	if len(disks) == 0 || len(disks) < len(m.device.Leaves) {
-		return unknown(noDisk+", or it does not tell", "lsblk -o NAME,SCHED,MOUNTPOINT")
+		return unknown(noDisk+", or it does not show it", "lsblk -o NAME,SCHED,MOUNTPOINT")
 	}
-	var found, mends []string
+	var found, fixes []string
 	for i, name := range names {
 		found = append(found, name+" on "+disks[i])
 		switch name {
 		case "none", "mq-deadline", "noop", "deadline":
 		default:
-			mends = append(mends, m.set("mq-deadline", "/sys/block/"+disks[i]+"/queue/scheduler"))
+			fixes = append(fixes, m.set("mq-deadline", "/sys/block/"+disks[i]+"/queue/scheduler"))
 		}
 	}
-	if len(mends) > 0 {
-		return warn(strings.Join(found, ", "), strings.Join(mends, "\n"))
+	if len(fixes) > 0 {
+		return warn(strings.Join(found, ", "), strings.Join(fixes, "\n"))
 	}
 	return ok(strings.Join(found, ", "))
 }

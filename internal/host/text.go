@@ -39,50 +39,36 @@ func (r *Report) Text(w io.Writer, programs []Program, width int) error {
 	}
 	r.fine(&b, width)
 	listPrograms(&b, programs)
-	fmt.Fprintf(&b, "\n%s\n", r.summary())
+	fmt.Fprintf(&b, "\n%d bad, %d warn, %d unknown, %d ok\n", len(r.of(Bad)), len(r.of(Warn)), len(r.of(Unknown)), len(r.of(OK)))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// group tells all about the findings of a status.
+// group writes all about the findings of a status.
 func (r *Report) group(b *strings.Builder, status Status, title string, width int) {
-	first := true
-	for _, f := range r.Findings {
-		if f.Status != status {
-			continue
-		}
-		if first {
+	for i, f := range r.of(status) {
+		if i == 0 {
 			fmt.Fprintf(b, "\n%s\n", title)
-			first = false
 		}
 		fmt.Fprintf(b, "\n  %s\n", f.Name)
 		paragraph(b, "    found   ", f.Found, width)
 		paragraph(b, "    wanted  ", f.Wanted, width)
 		paragraph(b, "    why     ", f.Why, width)
-		label := "    mend    "
-		for line := range strings.SplitSeq(f.Mend, "\n") {
-			fmt.Fprintf(b, "%s%s\n", label, line)
-			label = strings.Repeat(" ", len(label))
-		}
+		fmt.Fprintf(b, "    fix     %s\n", strings.ReplaceAll(f.Fix, "\n", "\n            "))
 	}
 }
 
 // fine lists what is OK, a line each.
 func (r *Report) fine(b *strings.Builder, width int) {
-	longest, n := 0, 0
-	for _, f := range r.Findings {
-		if f.Status == OK {
-			longest, n = max(longest, utf8.RuneCountInString(f.Name)), n+1
-		}
+	list, longest := r.of(OK), 0
+	for _, f := range list {
+		longest = max(longest, utf8.RuneCountInString(f.Name))
 	}
-	if n == 0 {
-		return
-	}
-	fmt.Fprintf(b, "\nok\n\n")
-	for _, f := range r.Findings {
-		if f.Status == OK {
-			paragraph(b, fmt.Sprintf("  %-*s  ", longest, f.Name), f.Found, width)
+	for i, f := range list {
+		if i == 0 {
+			fmt.Fprintf(b, "\nok\n\n")
 		}
+		paragraph(b, fmt.Sprintf("  %-*s  ", longest, f.Name), f.Found, width)
 	}
 }
 
@@ -107,15 +93,6 @@ func listPrograms(b *strings.Builder, programs []Program) {
 		fmt.Fprintf(b, "\n  rumbench doctor --install         prints the commands that install what is missing\n"+
 			"  rumbench doctor --install --yes   runs them\n")
 	}
-}
-
-// summary counts the findings by status.
-func (r *Report) summary() string {
-	n := map[Status]int{}
-	for _, f := range r.Findings {
-		n[f.Status]++
-	}
-	return fmt.Sprintf("%d bad, %d warn, %d unknown, %d ok", n[Bad], n[Warn], n[Unknown], n[OK])
 }
 
 // paragraph writes words behind a label, and breaks lines before the width.

@@ -46,7 +46,7 @@ func programs() []Program {
 	}
 }
 
-// troubled is a host of which every group has something to tell.
+// troubled is a host of which every group has something to show.
 func troubled(t *testing.T) *Report {
 	f := with(
 		files{
@@ -127,8 +127,8 @@ func TestJSON(t *testing.T) {
 			t.Errorf("%+v, want %+v", f, want)
 		}
 	}
-	if mend := got[n+1].Mend; !strings.HasSuffix(mend, "apt-get install -y --no-install-recommends mariadb-plugin-rocksdb") {
-		t.Errorf("mend %q", mend)
+	if fix := got[n+1].Fix; !strings.HasSuffix(fix, "apt-get install -y --no-install-recommends mariadb-plugin-rocksdb") {
+		t.Errorf("fix %q", fix)
 	}
 }
 

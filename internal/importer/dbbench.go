@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -141,7 +142,7 @@ func (d *dbBench) summary(n int, m []string) {
 		d.wrong = true
 		return
 	}
-	at := []func(*metric.Row){of("operation", "operation"), source("summary")}
+	at := []account.With{of("operation", "operation"), source("summary")}
 	if t := dbTotals.FindStringSubmatch(m[4]); t != nil {
 		seconds, _ := number(t[1])
 		ops, _ := whole(t[2])
@@ -212,20 +213,19 @@ func (d *dbBench) addIntervals(r *run, name string) {
 	for _, list := range byThread {
 		most = min(most, len(list))
 	}
-	var slices []slice
+	var intervals []account.Interval
 	for k := range most {
-		s := slice{}
-		rate := 0.0
+		var end, length, rate float64
 		for t := range threads {
 			i := byThread[t][k]
 			rate += i.ops / i.length
-			s.end, s.length = max(s.end, i.end), max(s.length, i.length)
+			end, length = max(end, i.end), max(length, i.length)
 		}
-		s.units = math.Round(rate * s.length)
-		slices = append(slices, s)
-		r.emit(result.Line{Source: "ops", T: s.end, DT: s.length, Group: "operation", Op: "operation", Ops: int64(s.units), Rows: int64(s.units)})
+		n := math.Round(rate * length)
+		intervals = append(intervals, account.NewInterval(end, length, n))
+		r.emit(result.Line{Source: "ops", T: end, DT: length, Group: "operation", Op: "operation", Ops: int64(n), Rows: int64(n)})
 	}
-	r.addIntervals("operation", slices, false)
+	r.addIntervals("operation", intervals, false)
 }
 
 // histogram reads the lines of a histogram after its head. It is of the last
@@ -260,7 +260,7 @@ func (d *dbBench) addHistogram(r *run) {
 		return
 	}
 	n := int64(d.percent["count"])
-	at := []func(*metric.Row){of("operation", "operation"), count(n), source("db_bench's histogram, interpolated within its buckets")}
+	at := []account.With{of("operation", "operation"), count(n), source("db_bench's histogram, interpolated within its buckets")}
 	for _, p := range []struct{ name, metric string }{{"P50", "service_p50_us"}, {"P99", "service_p99_us"}, {"P99.9", "service_p999_us"}, {"max", "service_max_us"}} {
 		if v, ok := d.percent[p.name]; ok && v > 0 {
 			r.put(p.metric, v, at...)

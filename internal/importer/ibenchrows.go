@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
@@ -199,7 +200,7 @@ func (b *ibRun) addKind(k ibKind, last map[*ibench]*ibRow) {
 	if threads, _ := whole(b.clients[0].options["query_threads"]); k.op == opQuery && threads > 0 {
 		g.Clients *= int(threads)
 	}
-	at := []func(*metric.Row){of(k.op, k.op), doubts(b.doubts()...)}
+	at := []account.With{of(k.op, k.op), doubts(b.doubts()...)}
 	b.put("rows", total, append(at, count(int64(total)))...)
 	ops := total
 	if k.unit == "row" {
@@ -223,7 +224,7 @@ func (b *ibRun) addKind(k ibKind, last map[*ibench]*ibRow) {
 	b.step.Groups = append(b.step.Groups, g)
 	b.addSteadiness(k, rated)
 	if rated {
-		b.addPromise(k, &b.step.Groups[len(b.step.Groups)-1])
+		b.addPromise(k)
 	}
 	if b.reason == "" {
 		b.costs = append(b.costs, denominator{k.per(), total / b.seconds, int64(total)})
@@ -266,39 +267,36 @@ func (b *ibRun) addShares(op string) {
 	b.step.Curves = append(b.step.Curves, c)
 }
 
-// merged are the intervals of all clients put together by their numbers. The
+// merged are the intervals of clients put together by their numbers. The
 // clients were started one after the other, so those of one number are up to
 // some seconds apart.
-func (b *ibRun) merged(k ibKind) (slices []slice) {
-	clients := b.clients
-	if b.o.Compatible {
-		clients = clients[:1] // the published percentiles are of the first client
-	}
+func (b *ibRun) merged(k ibKind, clients []*ibench) (out []account.Interval) {
 	n := len(clients[0].rows)
 	for _, c := range clients {
 		n = min(n, len(c.rows))
 	}
 	for i := range n {
 		first := &clients[0].rows[i]
-		s := slice{end: first.end, length: first.length}
+		units := 0.0
 		for _, c := range clients {
-			s.units += k.rate(&c.rows[i]) * first.length
+			units += k.rate(&c.rows[i]) * first.length
 		}
-		if s.length > 0 {
-			slices = append(slices, s)
+		if first.length > 0 {
+			out = append(out, account.NewInterval(first.end, first.length, units))
 		}
 	}
-	return slices
+	return out
 }
 
 func (b *ibRun) addSteadiness(k ibKind, rated bool) {
-	texts := b.doubts()
-	if b.o.Compatible && len(b.clients) > 1 {
+	texts, clients := b.doubts(), b.clients
+	if b.o.Compatible && len(clients) > 1 {
 		texts = append(texts, "compatible: of the first of several clients")
+		clients = clients[:1] // as the published percentiles are
 	}
-	intervals := b.merged(k)
+	intervals := b.merged(k, clients)
 	if rated && !b.o.Compatible {
-		intervals = joined(intervals, b.shortest())
+		intervals = account.Join(intervals, b.shortest())
 	}
 	b.addIntervals(k.op, intervals, rated, doubts(texts...))
 	b.interval = stat.Median(b.lengths())

@@ -8,7 +8,6 @@
 package importer
 
 import (
-	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -96,9 +95,8 @@ func Read(paths []string, o Options) (*Campaign, error) {
 func (d *folder) runs(o *Options, ps *Problems) (out []*run) {
 	groups := d.groups()
 	// Costs without a log do not say how many CPUs they are of; logs beside them do.
-	slices.SortStableFunc(groups, func(a, b []*file) int {
-		return cmp.Compare(yesNo(a[0].format.name == fmtMet), yesNo(b[0].format.name == fmtMet))
-	})
+	isMet := func(group []*file) bool { return group[0].format.name == fmtMet }
+	groups = slices.Concat(slices.DeleteFunc(slices.Clone(groups), isMet), slices.DeleteFunc(groups, func(g []*file) bool { return !isMet(g) }))
 	cpus := o.CPUs
 	for _, group := range groups {
 		own := *o

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/metric"
+	"rumbench/internal/account"
 	"rumbench/internal/result"
 )
 
@@ -195,7 +195,7 @@ func (p *pgbench) finish(log *pgLog) {
 
 // summary adds the final figures.
 func (p *pgbench) summary(done, rate float64, log *pgLog) {
-	at := []func(*metric.Row){of(opTransaction, opTransaction), count(int64(done)), source("final figures")}
+	at := []account.With{of(opTransaction, opTransaction), count(int64(done)), source("final figures")}
 	p.put("rows", done, at...)
 	p.put("ops_per_s", rate, at...)
 	p.put("rows_per_s", rate, at...)
@@ -219,7 +219,7 @@ func (p *pgbench) unfinished() {
 		before = g.end
 	}
 	p.step.Seconds = before
-	at := []func(*metric.Row){of(opTransaction, opTransaction), count(int64(done)), source("intervals"), doubts(partial)}
+	at := []account.With{of(opTransaction, opTransaction), count(int64(done)), source("intervals"), doubts(partial)}
 	p.put("rows", done, at...)
 	p.put("ops_per_s", done/before, at...)
 	p.put("rows_per_s", done/before, at...)
@@ -230,23 +230,20 @@ func (p *pgbench) addProgressLines(log *pgLog) {
 	if log != nil && len(log.seconds) > 0 && !log.sampled(p.rows()) {
 		return
 	}
-	var slices []slice
+	var intervals []account.Interval
 	before := 0.0
 	for _, g := range p.progress {
-		s := slice{end: g.end, length: g.end - before}
-		s.units = math.Round(g.tps * s.length)
+		length := g.end - before
 		before = g.end
-		slices = append(slices, s)
-		p.emit(result.Line{Source: "ops", T: s.end, DT: s.length, Group: opTransaction, Op: opTransaction,
-			Ops: int64(s.units), Rows: int64(s.units), Errors: int64(g.failed)})
+		n := math.Round(g.tps * length)
+		intervals = append(intervals, account.NewInterval(g.end, length, n))
+		p.emit(result.Line{Source: "ops", T: g.end, DT: length, Group: opTransaction, Op: opTransaction, Ops: int64(n), Rows: int64(n), Errors: int64(g.failed)})
 	}
 	var texts []string
 	if p.reason != "" {
 		texts = []string{partial}
 	}
-	if len(slices) > 0 {
-		p.addIntervals(opTransaction, slices, p.paced(), doubts(texts...))
-	}
+	p.addIntervals(opTransaction, intervals, p.paced(), doubts(texts...))
 }
 
 // rows is the number of transactions by the summary.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"rumbench/internal/metric"
+	"rumbench/internal/account"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -246,14 +246,20 @@ func (p *pgbench) fromLog(l *pgLog) {
 	}
 	if l.exact() {
 		from := source("log of transactions")
+		add := func(measure string, l *latencies) {
+			p.build(func(b *account.Builder) {
+				b.Latency(measure, opTransaction, opTransaction, l.times(), from, doubts(texts...))
+			})
+		}
 		if l.lags {
-			p.addLatencies("response", opTransaction, opTransaction, &l.latency, from, doubts(texts...))
-			p.addLatencies("service", opTransaction, opTransaction, &l.service, from, doubts(texts...))
-			at := []func(*metric.Row){of(opTransaction, opTransaction), count(l.lag.n), from, doubts(texts...)}
-			p.put("lateness_p99_us", l.lag.percentile(99), at...)
-			p.put("lateness_max_us", l.lag.percentile(100), at...)
+			add("response", &l.latency)
+			add("service", &l.service)
+			late := l.lag.times()
+			at := []account.With{of(opTransaction, opTransaction), count(late.N), from, doubts(texts...)}
+			p.put("lateness_p99_us", late.At(99), at...)
+			p.put("lateness_max_us", late.Greatest, at...)
 		} else {
-			p.addLatencies("service", opTransaction, opTransaction, &l.latency, from, doubts(texts...))
+			add("service", &l.latency)
 		}
 		p.step.Started = l.started.UTC()
 	} else {
@@ -288,7 +294,7 @@ func (p *pgbench) addSeconds(l *pgLog) {
 	if !l.started.IsZero() {
 		begin = float64(l.started.UnixMicro()) / 1e6
 	}
-	var intervals []slice
+	var intervals []account.Interval
 	i := 0
 	for epoch := first; epoch <= l.seconds[len(l.seconds)-1].epoch; epoch += width {
 		s := pgSecond{epoch: epoch} // a stall leaves no line
@@ -310,7 +316,7 @@ func (p *pgbench) addSeconds(l *pgLog) {
 			line.P50, line.P99 = percentileOf(s.us, 50), percentileOf(s.us, 99)
 		}
 		p.emit(line)
-		intervals = append(intervals, slice{line.T, line.DT, float64(s.n)})
+		intervals = append(intervals, account.NewInterval(line.T, line.DT, float64(s.n)))
 	}
 	if len(intervals) > 2 {
 		p.addIntervals(opTransaction, intervals[1:len(intervals)-1], p.paced())

@@ -2,9 +2,9 @@ package importer
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
+	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -77,36 +77,36 @@ func newRun(f *file, workload string) *run {
 	return &run{file: f, workload: workload, step: result.Step{Status: result.Complete}, params: map[string]string{}}
 }
 
+// build adds to the step what is derived by f.
+func (r *run) build(f func(*account.Builder)) {
+	var b account.Builder
+	f(&b)
+	r.step.Take(&b.Sheet)
+}
+
 // put adds a row, unless the number is not known.
-func (r *run) put(name string, value float64, more ...func(*metric.Row)) {
-	if math.IsNaN(value) || math.IsInf(value, 0) {
-		return
-	}
-	m := metric.ByName(name)
-	if m == nil {
-		panic("metric " + name + " is not in the list of metrics") // a bug that any test finds
-	}
-	row := metric.Row{Metric: name, Value: value, Unit: m.Unit}
-	for _, f := range more {
-		f(&row)
-	}
-	r.step.Rows = append(r.step.Rows, row)
+func (r *run) put(name string, value float64, more ...account.With) {
+	r.build(func(b *account.Builder) { b.Put(name, value, more...) })
 }
 
-func of(group, op string) func(*metric.Row) {
-	return func(row *metric.Row) { row.Group, row.Op = group, op }
-}
+func of(group, op string) account.With { return account.Of(group, op) }
 
-func count(n int64) func(*metric.Row) { return func(row *metric.Row) { row.N = n } }
+func count(n int64) account.With { return account.Count(n) }
 
-func source(s string) func(*metric.Row) { return func(row *metric.Row) { row.Source = s } }
+func source(s string) account.With { return account.Source(s) }
 
-func doubts(texts ...string) func(*metric.Row) {
-	return func(row *metric.Row) {
-		for _, text := range texts {
-			row.Warnings = append(row.Warnings, metric.Untyped(text))
+// doubts are warnings about a number.
+func doubts(texts ...string) account.With { return account.Warned(limits(texts)...) }
+
+func limits(texts []string) (out []metric.Warning) {
+	for _, text := range texts {
+		if text == partial {
+			out = append(out, metric.Warn(metric.PartialLog, nil))
+		} else {
+			out = append(out, metric.Warn(metric.Imported, metric.Values{"what": text}))
 		}
 	}
+	return out
 }
 
 // ask notes something that runs of one step must agree in.
@@ -125,7 +125,7 @@ func (r *run) guess(text string, args ...any) {
 }
 
 func (r *run) warn(text string, args ...any) {
-	r.step.Warnings = append(r.step.Warnings, metric.Untyped(fmt.Sprintf(text, args...)))
+	r.step.Warnings = append(r.step.Warnings, metric.Warn(metric.Imported, metric.Values{"what": fmt.Sprintf(text, args...)}))
 }
 
 // cut marks a run that did not come to its end.
@@ -137,72 +137,33 @@ func (r *run) cut(reason string, args ...any) {
 // partial is in the warnings of numbers that are made of a part of a run.
 const partial = "the log has no final figures: the number is made of the intervals that it has"
 
-// slice is one interval of a group: units done in it, and its length.
-type slice struct {
-	end, length float64 // seconds
-	units       float64
-}
-
-// addIntervals adds what the intervals of a group without a rate tell about its
-// steadiness, by the rules that hold for measured runs. Intervals shorter than
-// half the usual are no rate.
-func (r *run) addIntervals(group string, slices []slice, rated bool, more ...func(*metric.Row)) {
-	lengths := make([]float64, len(slices))
-	units := make([]float64, len(slices))
-	for i, s := range slices {
-		lengths[i], units[i] = s.length, s.units
+// addIntervals adds what the intervals of a group show of its steadiness, by the
+// rules that hold for measured runs. Intervals shorter than half the usual are no
+// rate.
+func (r *run) addIntervals(group string, intervals []account.Interval, rated bool, more ...account.With) {
+	if len(intervals) == 0 {
+		return
 	}
-	if len(slices) > 0 {
-		r.interval = stat.Median(lengths)
+	lengths := make([]float64, len(intervals))
+	for i := range intervals {
+		lengths[i] = intervals[i].Length
 	}
-	for n := len(slices); n > 0 && slices[n-1].length < r.interval/2; n-- {
-		slices, units = slices[:n-1], units[:n-1]
+	r.interval = stat.Median(lengths)
+	for n := len(intervals); n > 0 && intervals[n-1].Length < r.interval/2; n-- {
+		intervals = intervals[:n-1]
 	}
-	if stat.Median(units) < fewest && !rated || len(slices) == 0 {
-		return // the percentiles would show the grain of the operations
-	}
-	rates := make([]float64, len(slices))
-	for i, s := range slices {
-		rates[i] = s.units / s.length
-	}
-	n := count(int64(len(rates)))
-	at := append(more, of(group, ""), n)
-	for _, p := range []float64{50, 95, 99} {
-		if v, ok := stat.Reached(rates, p); ok {
-			r.put(fmt.Sprintf("interval_ops_p%.0f", p), v, at...)
-		}
-	}
-	if !rated {
-		r.addStalls(group, slices, rates, at)
-	}
-}
-
-// fewest is how many operations a usual interval must hold to tell of stalls.
-const fewest = 3
-
-func (r *run) addStalls(group string, slices []slice, rates []float64, at []func(*metric.Row)) {
-	var total, longest float64
-	stalls := stat.Stalls(rates)
-	for _, s := range stalls {
-		from := slices[s.From].end - slices[s.From].length
-		to := slices[s.To-1].end
-		total += to - from
-		longest = max(longest, to-from)
-		r.step.Stalls = append(r.step.Stalls, metric.Span{Group: group, From: from, To: to})
-	}
-	r.put("stalls", float64(len(stalls)), at...)
-	r.put("stall_s", total, at...)
-	r.put("stall_longest_s", longest, at...)
+	r.build(func(b *account.Builder) { b.Logged(group, intervals, rated, more...) })
 }
 
 // addCosts divides figures by all denominators.
 func (r *run) addCosts(figures []figure) {
+	var costs []account.Cost
+	for _, f := range figures {
+		costs = append(costs, account.Cost{Metric: f.metric, Value: f.perSecond, Source: f.source, Warnings: limits(f.doubts)})
+	}
 	for _, d := range r.costs {
-		if d.rate <= 0 {
-			continue
-		}
-		for _, f := range figures {
-			r.put(f.metric, f.perSecond/d.rate, count(d.n), source(f.source), doubts(f.doubts...), func(row *metric.Row) { row.Per = d.per })
+		if d.rate > 0 {
+			r.build(func(b *account.Builder) { b.Costs(costs, account.Denominator{Per: d.per, Units: d.rate, N: d.n}) })
 		}
 	}
 }

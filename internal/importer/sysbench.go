@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"rumbench/internal/account"
 )
 
 // sysbench reads the output of sysbench run: 0.5, 1.0 and 1.1; and what rumbench
@@ -30,7 +32,7 @@ type sysbench struct {
 	latency   map[string]sbLatency
 	disabled  bool // no percentile was asked for
 	uncounted bool // the statements were not counted
-	histogram []bucket
+	histogram []account.Bucket
 	wrong     bool
 }
 
@@ -416,7 +418,7 @@ func (s *sysbench) bucket(line string) {
 	if m := sbBucket.FindStringSubmatch(line); m != nil {
 		v, _ := number(m[1])
 		n, _ := whole(m[2])
-		s.histogram = append(s.histogram, bucket{v * 1e3, n})
+		s.histogram = append(s.histogram, account.Bucket{Micros: v * 1e3, Count: n})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -142,7 +143,7 @@ const (
 // addScans adds the rates of a test that reads whole tables, in rows. The
 // published ones are of one client, in thousands of rows, and by the mean latency.
 func (s *sysbench) addScans(o *Options, ops sbOps, rows float64) {
-	at := []func(*metric.Row){of(opScan, opScan), count(int64(ops.events)), source(ops.source), doubts(ops.doubts...)}
+	at := []account.With{of(opScan, opScan), count(int64(ops.events)), source(ops.source), doubts(ops.doubts...)}
 	s.put("rows", ops.events*rows, at...)
 	s.put("ops_per_s", ops.events/ops.seconds, at...)
 	per, rate, n := scanRow, ops.events*rows/ops.seconds, int64(ops.events*rows)
@@ -220,7 +221,7 @@ func (s *sysbench) ops() (seconds float64, ops sbOps) {
 
 // addOp adds the rates of a kind of operation.
 func (s *sysbench) addOp(group, op string, ops sbOps, n, rate float64) {
-	at := []func(*metric.Row){of(group, op), count(int64(n)), source(ops.source), doubts(ops.doubts...)}
+	at := []account.With{of(group, op), count(int64(n)), source(ops.source), doubts(ops.doubts...)}
 	s.put("rows", n, at...)
 	s.put("ops_per_s", rate, at...)
 	s.put("rows_per_s", rate, at...)
@@ -247,14 +248,16 @@ func (s *sysbench) addTimes(group, op string, ops sbOps) {
 		measure = "response"
 		s.step.Note("A rate was asked for: sysbench's latencies are response times, from the moment at which an event was put into the queue.")
 	}
-	at := []func(*metric.Row){of(group, op), count(n), source("final figures")}
+	at := []account.With{of(group, op), count(n), source("final figures")}
 	if sum := s.latency["sum"].ms; sum > 0 && measure == "service" {
 		s.put("service_mean_us", sum*1e3/float64(n), append(at, source("sum of latencies ÷ events"))...) // avg has two digits only
 	} else if v, ok := s.printed("avg"); ok && measure == "service" {
 		s.put("service_mean_us", v.us, append(at, doubts(v.doubts...))...)
 	}
 	if len(s.histogram) > 0 {
-		s.addBuckets(measure, group, op, s.histogram, source("latency histogram, its buckets are 1.8 % apart"))
+		s.build(func(b *account.Builder) {
+			b.Latency(measure, group, op, account.Bucketed(s.histogram), source("latency histogram, its buckets are 1.8 % apart"))
+		})
 	} else {
 		s.addPercentile(measure, at)
 	}
@@ -337,7 +340,7 @@ func (s *sysbench) addErrors(group string, ops sbOps) {
 
 // addSeries adds the intervals.
 func (s *sysbench) addSeries(group string, ops sbOps) {
-	var intervals []slice
+	var intervals []account.Interval
 	single := group != opQuery || s.single(ops)
 	perEvent := max(1, s.scanned(ops))
 	for _, iv := range s.intervals {
@@ -346,7 +349,7 @@ func (s *sysbench) addSeries(group string, ops sbOps) {
 			units = iv.events
 		}
 		n := math.Round(units * iv.length)
-		intervals = append(intervals, slice{iv.end, iv.length, n})
+		intervals = append(intervals, account.NewInterval(iv.end, iv.length, n))
 		line := result.Line{Step: s.step.Name, Source: "ops", T: iv.end, DT: iv.length, Group: group, Op: group, Ops: int64(n), Rows: int64(n * perEvent), Errors: int64(math.Round(max(iv.errors, 0) * iv.length))}
 		timed := line
 		if !single {

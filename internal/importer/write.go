@@ -85,7 +85,7 @@ func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) 
 	}
 	if o.Compatible || slices.ContainsFunc(runs, func(r *run) bool { return r.derived }) {
 		t.Imported.Mode = modeCompatible
-		t.Warnings = append(t.Warnings, metric.Untyped("imported with the arithmetic of published scripts: means of iostat and vmstat are off as they are there; see docs/import.md"))
+		t.Warnings = append(t.Warnings, metric.Warn(metric.Compatible, nil))
 	}
 	out := trial{Trial: t, runs: runs}
 	shared := sharedParams(runs, common)
@@ -163,7 +163,7 @@ func (t *trial) add(r *run, shared map[string]string) {
 		row := &r.step.Rows[i]
 		row.Target, row.Trial, row.Step = t.Target, t.Trial.Trial, r.step.Name
 	}
-	doubtMissed(r)
+	besideMissed(r)
 	if own := ownParams(r, shared); own != "" {
 		r.step.Notes = append([]metric.Warning{metric.Untyped("Parameters: " + own + ".")}, r.step.Notes...)
 	}
@@ -190,7 +190,7 @@ func (t *trial) add(r *run, shared map[string]string) {
 		}
 	}
 	for _, w := range r.warnings {
-		t.Warnings = metric.AppendNew(t.Warnings, metric.Untyped(w))
+		t.Warnings = metric.AppendNew(t.Warnings, limits([]string{w})...)
 	}
 	if t.Interval == 0 {
 		t.Interval = r.interval
@@ -202,9 +202,9 @@ func (t *trial) add(r *run, shared map[string]string) {
 	t.Imported.CPUs = max(t.Imported.CPUs, r.cpus)
 }
 
-// doubtMissed marks what groups without a rate did, and all costs, where a
+// besideMissed marks what groups without a rate did, and all costs, where a
 // promised rate was missed beside them.
-func doubtMissed(r *run) {
+func besideMissed(r *run) {
 	rated := map[string]bool{}
 	missed := false
 	for _, g := range r.step.Groups {

@@ -18,7 +18,8 @@ const (
 
 // Kind is everything known about a code.
 type Kind struct {
-	// Text is the warning's text: {name} is a value, {name:%.0f} one in a format.
+	// Text is the warning's text: {name} is a value, {name:%.0f} a number in a
+	// format, and [ around {name}] is left out where the value is unknown.
 	Text string
 	// Short are a few words for it, where verdicts show it beside a number.
 	Short  string

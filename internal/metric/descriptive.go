@@ -1,4 +1,68 @@
 package metric
 
-// descriptive are the codes of warnings that only a reader acts upon.
-var descriptive = map[Code]Kind{}
+// The codes of warnings that only a reader acts upon: of numbers, steps, trials
+// and imported logs.
+const (
+	Overflow          Code = "overflow"
+	Failed            Code = "failed"
+	FailedOperations  Code = "failed_operations"
+	OperationsGivenUp Code = "given_up"
+	Shed              Code = "shed"
+	ShedUntimed       Code = "shed_untimed"
+	NotDone           Code = "not_done"
+	SourceUnknown     Code = "source_unknown"
+	CounterReset      Code = "counter_reset"
+	CountedByTicks    Code = "counted_by_ticks"
+	UnexplainedIO     Code = "unexplained_io"
+	ProcessorsShared  Code = "processors_shared"
+	RanAlone          Code = "ran_alone"
+	WaitsUnknown      Code = "waits_unknown"
+	AttachedSpace     Code = "attached_space"
+	EmptyUnknown      Code = "empty_unknown"
+	StepNotEnded      Code = "step_not_ended"
+	PlanChanged       Code = "plan_changed"
+	WholeTableRead    Code = "whole_table_read"
+	NoRateSearched    Code = "no_rate_searched"
+	FewBeyond         Code = "few_beyond_percentile"
+	NotMonotone       Code = "not_monotone"
+	NotObserved       Code = "not_observed"
+	DataChanged       Code = "data_changed"
+	Duet              Code = "duet"
+	AtEnd             Code = "at_end"
+	PartialLog        Code = "partial_log"
+	Compatible        Code = "compatible"
+	Imported          Code = "imported"
+)
+
+// descriptive are those codes.
+var descriptive = map[Code]Kind{
+	Overflow:          {Text: "{n:%.0f} latencies above an hour"},
+	Failed:            {Text: "{n:%.0f} × {class}, first: {first}"},
+	FailedOperations:  {Text: "group {group}: {n:%.0f} failed operations: {errors}"},
+	OperationsGivenUp: {Text: "group {group}: {n:%.0f} failed operations: {errors}; {given_up:%.0f} were given up, as retry: none asks, and are in no rate and no service time"},
+	Shed:              {Text: "group {group}: of {offered:%.0f} operations that arrived {shed:%.0f} were shed, as more than {queue:%.0f} waited"},
+	ShedUntimed:       {Text: "of {offered:%.0f} operations that arrived {shed:%.0f} were shed: these are in no response time"},
+	NotDone:           {Text: "{n:%.0f} of {due:%.0f} operations were not done; their response time is at least their age at the end, by which they count{under}"},
+	SourceUnknown:     {Text: "no figures of source {source}: {why}"},
+	CounterReset:      {Text: "counter {counter} was reset during the step: its figure begins there"},
+	CountedByTicks:    {Text: "the kernel counts by ticks, and the window is shorter than a second"},
+	UnexplainedIO:     {Text: "the device {did} {all:%.1f} MB, of which {worker} caused {own:%.1f} MB: the rest is the file system's journal, or of {others}"},
+	ProcessorsShared:  {Text: "the machine computed for {all:%.2f} s, of which {worker} for {server:%.2f} s[, rumbench for {client:%.2f} s][, the kernel's threads for {kernel:%.2f} s]: other programs took part of the processors"},
+	RanAlone:          {Text: "it ran alone for the last {seconds:%.3g} s, {share:%.0f} % of its time: the other trial of the duet was over"},
+	WaitsUnknown:      {Text: "what sessions waited for is not known of some moments: {why}"},
+	AttachedSpace:     {Text: "of a server that was attached to, old versions of rows and logs outside of tables and indexes are unknown and not in it"},
+	EmptyUnknown:      {Text: "the server's files were not measured when it was empty: old versions of rows outside of tables and indexes are not in it"},
+	StepNotEnded:      {Text: "the step did not end: {why}"},
+	PlanChanged:       {Text: "the plan changed between the beginning and the end of the step: {changes}"},
+	WholeTableRead:    {Text: "statements read whole tables to find their rows: {statements}"},
+	NoRateSearched:    {Text: "no rate was searched for: nothing was done without one"},
+	FewBeyond:         {Text: "{promise} at {rate:%.10g}/s is of {n:%.0f} operations only, {beyond:%.1f} of them beyond the percentile: probe for longer (find: seconds)"},
+	NotMonotone:       {Text: "not monotone: {lower} at {lower_rate:%.10g}/s, but {upper} at {upper_rate:%.10g}/s; something else disturbed one of them"},
+	DataChanged:       {Text: "the data was changed by an earlier run of this trial, which did not end"},
+	Duet:              {Text: "a duet: another target ran at the same time on the other half of the processors; what is counted for the whole machine or its devices is of both, and is left out"},
+	NotObserved:       {Text: "{what}"},
+	AtEnd:             {Text: "at the end: {why}"},
+	PartialLog:        {Text: "the log has no final figures: the number is made of the intervals that it has"},
+	Compatible:        {Text: "imported with the arithmetic of published scripts: means of iostat and vmstat are off as they are there; see docs/import.md"},
+	Imported:          {Text: "{what}"},
+}

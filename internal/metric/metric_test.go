@@ -151,6 +151,8 @@ func TestRead(t *testing.T) {
 		"group g: get: rows were missing: 1 of 2 were found for each get; what is not there costs less. The step cannot be compared": {Code: metric.TooFewRows,
 			Values: metric.Values{"group": "g", "op": "get", "found": 1.0, "expected": 2.0}},
 		"disturbed: other programs wrote up to 1.0 MB of the 2.0 MB that the device read": {}, // what they did differs
+		"the machine computed for 4.00 s, of which this process for 1.87 s, the kernel's threads for 0.01 s: other programs took part of the processors": {Code: metric.ProcessorsShared,
+			Values: metric.Values{"all": 4.0, "worker": "this process", "server": 1.87, "kernel": 0.01}},
 		"a doubt": {},
 		"":        {},
 	} {
@@ -178,6 +180,14 @@ func TestParts(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if got := joined(metric.Untyped("read 9 MB")); got != "read 9 MB" {
+		t.Errorf("%q", got)
+	}
+	shared := metric.Values{"all": 4.0, "worker": "the server", "server": 1.5, "client": 0.5}
+	if got := joined(metric.Warn(metric.ProcessorsShared, shared)); got != "the machine computed for <4.00> s, of which the server for <1.50> s, rumbench for <0.50> s: other programs took part of the processors" {
+		t.Errorf("%q", got)
+	}
+	former := metric.Read("lower bound: 3.0 MB were written, and changes of 1.0 MB were put off beyond the end of the step, which was too short for them to be written as they come")
+	if got := joined(former); !strings.HasPrefix(got, "lower bound: <3.0> MB were written, and changes of <1.0> MB") {
 		t.Errorf("%q", got)
 	}
 	w.Text = "an older text of 100" // which its code does not make

@@ -27,8 +27,10 @@ const leastLiteral = 10
 var patterns = sync.OnceValue(func() (out []pattern) {
 	for code, k := range kinds {
 		for _, text := range append([]string{k.Text}, k.Former...) {
-			if p := patternOf(code, text); p.literal >= leastLiteral {
-				out = append(out, p)
+			for _, text := range variants(text) {
+				if p := patternOf(code, text); p.literal >= leastLiteral {
+					out = append(out, p)
+				}
 			}
 		}
 	}
@@ -37,6 +39,20 @@ var patterns = sync.OnceValue(func() (out []pattern) {
 	})
 	return out
 })
+
+// variants are a text with and without each of its optional stretches.
+func variants(text string) []string {
+	at := optional.FindStringIndex(text)
+	if at == nil {
+		return []string{text}
+	}
+	before, stretch := text[:at[0]], text[at[0]+1:at[1]-1]
+	var out []string
+	for _, rest := range variants(text[at[1]:]) {
+		out = append(out, before+rest, before+stretch+rest)
+	}
+	return out
+}
 
 func patternOf(code Code, text string) pattern {
 	p := pattern{code: code}

@@ -45,7 +45,7 @@ func Warn(code Code, values Values) Warning {
 		panic("no text of warning " + string(code))
 	}
 	unused := maps.Clone(values)
-	text := placeholder.ReplaceAllStringFunc(k.Text, func(p string) string {
+	text := placeholder.ReplaceAllStringFunc(fitting(k.Text, values), func(p string) string {
 		name, text := valueOf(p, values)
 		if _, ok := values[name]; !ok {
 			panic(fmt.Sprintf("warning %s lacks %s", code, name))
@@ -69,36 +69,55 @@ func valueOf(place string, values Values) (name, text string) {
 // they alternate. Texts of one code with equal words say the same of different
 // figures. A warning without a code is one word.
 func (w Warning) Parts() (words, figures []string) {
+	k := w.Code.Kind()
+	for _, text := range append([]string{k.Text}, k.Former...) {
+		if words, figures = partsOf(fitting(text, w.Values), w.Values); w.Code != "" && join(words, figures) == w.Text {
+			return words, figures
+		}
+	}
+	return []string{w.Text}, nil
+}
+
+func partsOf(text string, values Values) (words, figures []string) {
 	from, at := "", 0
-	text := w.Code.Kind().Text
 	for _, v := range placeholder.FindAllStringIndex(text, -1) {
-		name, shown := valueOf(text[v[0]:v[1]], w.Values)
+		name, shown := valueOf(text[v[0]:v[1]], values)
 		from += text[at:v[0]]
 		at = v[1]
-		if _, number := w.Values[name].(float64); !number {
+		if _, number := values[name].(float64); !number {
 			from += shown
 			continue
 		}
 		words, figures, from = append(words, from), append(figures, shown), ""
 	}
-	if words = append(words, from+text[at:]); w.Code == "" || !w.isWritten(words, figures) {
-		return []string{w.Text}, nil
-	}
-	return words, figures
+	return append(words, from+text[at:]), figures
 }
 
-// isWritten reports whether the parts make the text: that of an older build may
-// read otherwise.
-func (w Warning) isWritten(words, figures []string) bool {
+func join(words, figures []string) string {
 	text := words[0]
 	for i, f := range figures {
 		text += f + words[i+1]
 	}
-	return text == w.Text
+	return text
 }
 
 // placeholder is a value in a text: {name}, or {name:%.0f}.
 var placeholder = regexp.MustCompile(`\{[a-z_]+(:%[^}]*)?\}`)
+
+// optional is a stretch of a text that is left out if its first value is unknown:
+// [, rumbench for {client:%.2f} s].
+var optional = regexp.MustCompile(`\[[^\]]*\]`)
+
+// fitting is a text with the optional stretches that the values are known of.
+func fitting(text string, values Values) string {
+	return optional.ReplaceAllStringFunc(text, func(stretch string) string {
+		name, _ := valueOf(placeholder.FindString(stretch), nil)
+		if _, known := values[name]; !known {
+			return ""
+		}
+		return stretch[1 : len(stretch)-1]
+	})
+}
 
 // String returns the text.
 func (w Warning) String() string { return w.Text }

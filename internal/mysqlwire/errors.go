@@ -57,9 +57,3 @@ func Classify(err error) error {
 	}
 	return err
 }
-
-// HasNumber reports whether a server's error has that number.
-func HasNumber(err error, number uint16) bool {
-	e, ok := errors.AsType[*Error](err)
-	return ok && e.Number == number
-}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/hint"
 	"rumbench/internal/wire"
 	"rumbench/model"
 )
@@ -402,8 +403,8 @@ func TestTextRows(t *testing.T) {
 func TestFullDisk(t *testing.T) {
 	for _, e := range []*Error{{Number: 1021, Message: "Disk full"}, {Number: 1030, Message: `Got error 28 "No space left on device" from storage engine InnoDB`}, {Number: 1114, Message: "The table 'x' is full"}} {
 		err := Classify(e)
-		if engine.ClassOf(err) != engine.Fatal || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(engine.Hint(err), "disk is full") {
-			t.Errorf("%v: %v, %q", e, err, engine.Hint(err))
+		if engine.ClassOf(err) != engine.Fatal || !errors.Is(err, syscall.ENOSPC) || !strings.Contains(hint.Of(err), "disk is full") {
+			t.Errorf("%v: %v, %q", e, err, hint.Of(err))
 		}
 	}
 }

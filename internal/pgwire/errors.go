@@ -63,18 +63,18 @@ func classify(e *Error) error {
 	case strings.HasPrefix(e.Code, "08"), ends(e):
 		return gone(e)
 	}
-	return engine.Classify(engine.Fatal, explain(e))
+	return engine.Classify(engine.Fatal, advise(e, e.Code))
 }
 
-// explain adds what can be done about an error.
-func explain(e *Error) error {
-	if e.Code == "53100" {
-		return engine.DiskFull(e)
+// advise adds to an error of that state what can be done about it.
+func advise(err error, state string) error {
+	if state == "53100" {
+		return engine.DiskFull(err)
 	}
-	if text := advice[e.Code]; text != "" {
-		return hint.With(e, text)
+	if text := advice[state]; text != "" {
+		return hint.With(err, text)
 	}
-	return e
+	return err
 }
 
 func gone(err error) error { return engine.Classify(engine.Gone, err) }
@@ -86,10 +86,7 @@ func connectError(err error) error {
 	if !ok || classes[refused.Code] == engine.Gone || strings.HasPrefix(refused.Code, "08") {
 		return gone(err)
 	}
-	if text := advice[refused.Code]; text != "" {
-		err = hint.With(err, text)
-	}
-	return engine.Classify(engine.Fatal, err)
+	return engine.Classify(engine.Fatal, advise(err, refused.Code))
 }
 
 // HasState reports whether an error is one of the server's of that state.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/hint"
 )
 
 func TestClassify(t *testing.T) {
@@ -25,15 +26,15 @@ func TestClassify(t *testing.T) {
 		{"42P01", "ERROR", engine.Fatal, ""},
 	} {
 		err := classify(&Error{Code: c.code, SeverityUnlocalized: c.severity, Severity: "FEHLER"})
-		if engine.ClassOf(err) != c.class || !strings.Contains(engine.Hint(err), c.hint) || (c.hint == "") != (engine.Hint(err) == "") {
-			t.Errorf("%s: %v of class %q, hint %q", c.code, err, engine.ClassOf(err), engine.Hint(err))
+		if engine.ClassOf(err) != c.class || !strings.Contains(hint.Of(err), c.hint) || (c.hint == "") != (hint.Of(err) == "") {
+			t.Errorf("%s: %v of class %q, hint %q", c.code, err, engine.ClassOf(err), hint.Of(err))
 		}
 	}
 	if !errors.Is(classify(&Error{Code: "53100"}), syscall.ENOSPC) {
 		t.Error("a full disk is not the system's")
 	}
 	err := connectError(&Error{Code: "53300", SeverityUnlocalized: "FATAL"})
-	if engine.ClassOf(err) != engine.Fatal || !strings.Contains(engine.Hint(err), "max_connections") {
+	if engine.ClassOf(err) != engine.Fatal || !strings.Contains(hint.Of(err), "max_connections") {
 		t.Errorf("too many clients: %v", err)
 	}
 }

@@ -70,7 +70,8 @@ func (b *binder) checkDuet(f fields, targets []*bound, o Order) {
 	}
 	for _, t := range targets {
 		if t.Config.Server.DSN != "" {
-			b.at(t.dsnNode(), "dsn: a duet keeps each target on processors of its own, and a server that runs already cannot be kept there", "set order: interleaved, or let a private server be started")
+			b.at(t.dsnNode(), "dsn: a duet keeps each target on processors of its own, and a server that runs already cannot be kept there",
+				"set order: interleaved, or let a private server be started")
 		}
 	}
 }

@@ -167,7 +167,8 @@ func (b *binder) find(f fields, p *Plan) {
 	case f.of.get("rate") != nil:
 		b.at(n, "a plan has either rate or find: find tries rates of its own", "remove one")
 	case p.Order == Duet:
-		b.at(n, "the two of a duet would try different rates, and cannot wait for each other", "set order: interleaved, or give a list of rates instead, as rate: [500, 1000]")
+		b.at(n, "the two of a duet would try different rates, and cannot wait for each other",
+			"set order: interleaved, or give a list of rates instead, as rate: [500, 1000]")
 	case p.Stop.Precision > 0:
 		b.at(n, "stop: precision asks for every step to be compared, and a search makes steps of its own", "remove precision from stop; a budget can stay")
 	case b.noStep(n, p, "find"):

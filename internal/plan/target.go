@@ -196,7 +196,8 @@ func printable(c engine.Config) map[string]string {
 		out["direct_io"] = strconv.FormatBool(*c.DirectIO)
 	}
 	for name, value := range map[string]string{
-		"isolation": c.Isolation.String(), "protocol": string(c.Protocol), "storage": c.Storage, "server": c.Server.Kind, "binary": c.Server.Binary, "schema": c.Server.Schema,
+		"isolation": c.Isolation.String(), "protocol": string(c.Protocol), "storage": c.Storage,
+		"server": c.Server.Kind, "binary": c.Server.Binary, "schema": c.Server.Schema,
 	} {
 		if value != "" {
 			out[name] = value

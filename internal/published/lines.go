@@ -31,19 +31,13 @@ func Costs(c *compare.Campaign, base *compare.Target) []layout.Step {
 }
 
 func steps(c *compare.Campaign, base *compare.Target, firsts []*compare.Target, values func(view) map[string]float64) (out []layout.Step) {
-	targets := []*compare.Target{base}
-	for _, t := range c.Targets {
-		if t != base {
-			targets = append(targets, t)
-		}
-	}
 	for _, s := range c.Steps {
 		if s.Primary == "" {
 			continue
 		}
 		step := layout.Step{Name: s.Name}
 		first := base // of the block
-		for i, t := range targets {
+		for i, t := range c.From(base) {
 			if i == 0 || slices.Contains(firsts, t) {
 				step.Blocks, first = append(step.Blocks, nil), t
 			}

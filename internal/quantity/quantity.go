@@ -62,7 +62,7 @@ func scaled(v, step, most float64, write func(float64) string, units ...string) 
 }
 
 // Bytes writes bytes in the binary unit that fits.
-func Bytes(v float64) string { return BytesAs(v, Amount) }
+func Bytes[N int | int64 | uint64 | float64](n N) string { return BytesAs(float64(n), Amount) }
 
 // BytesAs is Bytes with numbers as write writes them.
 func BytesAs(v float64, write func(float64) string) string {

@@ -21,7 +21,7 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 		if len(keys) == 0 {
 			continue
 		}
-		if slices.ContainsFunc(keys, func(k key) bool { return k.Per == "" || k.Group != "" || k.Op != "" }) {
+		if slices.ContainsFunc(keys, func(k key) bool { return k.Per == "" || k.Per == "step" || k.Group != "" || k.Op != "" }) {
 			rest = append(rest, m)
 			continue
 		}

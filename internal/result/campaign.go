@@ -30,6 +30,9 @@ type Campaign struct {
 	AA      bool      `json:"aa,omitempty"`      // the plan's first target alone, under two names: what differs is chance
 	Order   string    `json:"order,omitempty"`   // of the trials, as plans call it; "" before rumbench recorded it
 	Targets []string  `json:"targets,omitempty"` // in the plan's order
+	// Params are the workload's, with the preset and the defaults filled in, as
+	// texts; none before rumbench recorded them.
+	Params map[string]string `json:"params,omitempty"`
 	// Programs are those of the servers that targets start, as they were found when
 	// the campaign began; none before rumbench recorded them.
 	Programs []server.Found `json:"programs,omitempty"`

@@ -3,18 +3,44 @@
 // nothing and judges nothing.
 package result
 
-import "rumbench/internal/metric"
+import (
+	"slices"
+
+	"rumbench/internal/account"
+	"rumbench/internal/metric"
+)
 
 // Find returns the first row of a step with the metric, operation and
 // denominator given; "" matches any operation or denominator.
-func (s *Step) Find(metric, op, per string) *metric.Row {
-	for i := range s.Rows {
-		r := &s.Rows[i]
-		if r.Metric == metric && (op == "" || r.Op == op) && (per == "" || r.Per == per) {
-			return r
+func (s *Step) Find(name, op, per string) *metric.Row { return metric.Find(s.Rows, name, op, per) }
+
+// Take adds what was derived of a step.
+func (s *Step) Take(a *account.Sheet) {
+	s.Rows = append(s.Rows, a.Rows...)
+	s.Curves = append(s.Curves, a.Curves...)
+	s.Stalls = append(s.Stalls, a.Stalls...)
+	s.Counters = append(s.Counters, a.Counters...)
+	s.Waits = append(s.Waits, a.Waits...)
+	s.Notes = append(s.Notes, a.Notes...)
+	s.Alone = max(s.Alone, a.Alone)
+	for i := range s.Groups {
+		if sla := a.SLA[s.Groups[i].Name]; sla != nil {
+			s.Groups[i].SLA = sla
 		}
 	}
-	return nil
+	if a.Invalid {
+		s.Status = Invalid
+		s.Warnings = slices.Concat(a.Warnings, s.Warnings) // the reason stands first
+	} else {
+		s.Warnings = append(s.Warnings, a.Warnings...)
+	}
+}
+
+// Refuse marks the step as one whose numbers must not be used, with the reason
+// before all other warnings.
+func (s *Step) Refuse(w metric.Warning) {
+	s.Status = Invalid
+	s.Warnings = append([]metric.Warning{w}, s.Warnings...)
 }
 
 // Rename gives the trial's target another name, to tell it apart from one of

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/workload"
@@ -206,13 +207,7 @@ type Axis struct {
 }
 
 // Wait is something that sessions were seen doing in a step's window.
-type Wait struct {
-	State engine.SessionState `json:"state"`
-	Role  engine.Role         `json:"role"`
-	Event string              `json:"event,omitempty"` // as the server calls it
-	Seen  int64               `json:"seen"`            // how often a session was seen doing it
-	Share float64             `json:"share"`           // of all sightings: of the sessions' time
-}
+type Wait = account.Wait
 
 // Group describes a group of clients.
 type Group struct {
@@ -231,6 +226,8 @@ type Group struct {
 	// not, and nil if that was not recorded, as by older builds.
 	Ramp []Ramp   `json:"ramp,omitzero"`
 	Ops  []string `json:"ops"`
+	// Parts are the statements of its operations, where these are timed one by one.
+	Parts []string `json:"parts,omitempty"`
 	// Units are what operations count, by their kinds: "row", "query"; nil if that
 	// was not recorded.
 	Units map[string]string `json:"units,omitempty"`
@@ -266,12 +263,4 @@ type Ramp struct {
 }
 
 // CounterChange is a counter's change over a step, or a gauge's value at its end.
-type CounterChange struct {
-	Name   string             `json:"name"`
-	Labels string             `json:"labels,omitempty"`
-	Kind   engine.CounterKind `json:"kind"`
-	Unit   string             `json:"unit"`
-	// Value is a counter's growth over the window, or a gauge's last value.
-	Value float64 `json:"value"`
-	Reset bool    `json:"reset,omitempty"` // the counter fell: growth is counted from the reset only
-}
+type CounterChange = account.Change

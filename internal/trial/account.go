@@ -1,63 +1,171 @@
 package trial
 
 import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
 	"rumbench/engine"
+	"rumbench/internal/account"
+	"rumbench/internal/drive"
+	"rumbench/internal/fsize"
+	"rumbench/internal/metric"
+	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
 
-// ownAccount is the source of what an engine tells of itself.
-const ownAccount = "the engine's own counters"
+// all is what the rows of a step have in common.
+func (t *Spec) all(step string) account.Builder {
+	return account.Builder{All: metric.Row{Target: t.Target.Name, Trial: t.Trial, Step: step}}
+}
 
-// account is what the engine says it wrote, with what the sync after the
-// window made it write, and what it read in the window.
-func account(run, whole []result.CounterChange) (out []cost) {
-	if v, ok := counterOf(whole, engine.BytesWritten); ok {
-		out = append(out, cost{metric: "engine_write_kb", value: v / kb, source: ownAccount})
+// account is what is known of a step when its window has been closed; res is nil
+// for a settle step.
+func (t *stepRun) account(res *drive.Result) *account.Step {
+	a := &account.Step{
+		Builder: t.all(t.of.Name), Of: t.of, Seconds: t.window.length.Seconds(),
+		Results: t.keepsRows(), ErrorsAllowed: t.Plan.ErrorsAllowed, Calibrating: t.Calibrate,
+		Calibrated: t.calibration(t.of.Name), Observed: t.observed(&t.window),
 	}
-	if v, ok := counterOf(run, engine.BytesRead); ok {
-		out = append(out, cost{metric: "engine_read_kb", value: v / kb, source: ownAccount})
+	for i := range t.res.Steps {
+		s := &t.res.Steps[i]
+		a.Earlier = append(a.Earlier, account.Earlier{Name: s.Name, Primary: s.Primary, WritesPer: s.WritesPer, Complete: s.Status == result.Complete, Rows: s.Rows})
+	}
+	if res != nil {
+		a.Groups, a.Totals = account.Groups(t.of, res.Groups, t.Plan.Seed), res.Totals()
+	}
+	return a
+}
+
+// observed is what was counted around a window.
+func (t *trial) observed(w *window) *account.Observed {
+	o := &account.Observed{
+		Hosted: t.hosted != nil, Device: t.deviceSource(), Own: w.ended - w.began, Elsewhere: t.elsewhere,
+		Drain: w.drain, Duet: t.Partner != nil, Alone: w.alone, Client: account.ClientDelay(w.client), Sessions: w.sessions.seenAll(),
+	}
+	o.InWindow, _ = changes(w.before, w.after)
+	o.WithSync, o.Uncounted = changes(w.before, w.drained)
+	before, known := gaugeIn(w.before, engine.DirtyBytes)
+	if after, still := gaugeIn(w.drained, engine.DirtyBytes); known && still {
+		o.Deferred = &[2]float64{before, after}
+	}
+	o.Timed = timedWaits(o.InWindow)
+	n := &w.others
+	read, _ := account.Counter(o.WithSync, "device.read_bytes")
+	written, _ := account.Counter(o.WithSync, "device.write_bytes")
+	o.Others = account.Others{Known: n.known, Why: n.why, Processes: n.Processes, Closed: n.Closed, Root: os.Geteuid() == 0, Read: n.Read, Written: n.Written}
+	o.Others.HereRead, o.Others.HereWritten = n.Here(read, written)
+	return o
+}
+
+// changes lists what all sources counted between two snapshots, and warns of the
+// sources of which that is not known.
+func changes(a, b observe.Snapshot) (out []account.Change, unknown []metric.Warning) {
+	for _, iv := range observe.Diff(a, b) {
+		if iv.Err != nil {
+			unknown = append(unknown, metric.Warn(metric.SourceUnknown, metric.Values{"source": iv.Source, "why": iv.Err.Error()}))
+		}
+		for _, c := range iv.Changes {
+			out = append(out, account.Change{Name: c.Name, Labels: c.Labels, Kind: c.Kind, Unit: c.Unit, Value: c.Value, Reset: c.Reset})
+		}
+	}
+	return out, unknown
+}
+
+// gaugeIn is the sum of a gauge over its labels in a snapshot.
+func gaugeIn(s observe.Snapshot, name string) (sum float64, ok bool) {
+	for _, source := range s.Sources {
+		for _, p := range source.Points {
+			if p.Name == name && p.Kind == engine.Gauge {
+				sum, ok = sum+p.Value, true
+			}
+		}
+	}
+	return sum, ok
+}
+
+// timedWaits are the waits that the server timed itself, by role.
+func timedWaits(run []account.Change) (out []account.TimedWait) {
+	ns, times := map[engine.Role]float64{}, map[engine.Role]int64{}
+	for i := range run {
+		switch c := &run[i]; c.Name {
+		case engine.WaitTime:
+			ns[roleOf(c)] += c.Value
+		case engine.Waits:
+			times[roleOf(c)] += int64(c.Value)
+		}
+	}
+	for _, role := range engine.Roles() {
+		if v, ok := ns[role]; ok {
+			out = append(out, account.TimedWait{Role: role, NS: v, Times: times[role]})
+		}
 	}
 	return out
 }
 
-// addEngine adds what only the engine can tell: how its cache did, for how long
-// it held up writes, and what it has still to do.
-func (r *rows) addEngine() {
-	run := r.inWindow()
-	from := source(ownAccount)
-	if lookups, ok := counterOf(run, engine.CacheLookups); ok && lookups > 0 {
-		if misses, ok := counterOf(run, engine.CacheMisses); ok {
-			r.put("cache_hit_ratio", 1-misses/lookups, count(int64(lookups)), from)
-		}
-	}
-	if n, ok := counterOf(run, engine.Stalls); ok {
-		r.put("engine_stalls", n, from)
-	}
-	if ns, ok := counterOf(run, engine.StallTime); ok {
-		r.put("engine_stall_s", ns/1e9, from)
-	}
-	r.addDebts()
+func roleOf(c *account.Change) engine.Role {
+	return engine.Role(observe.ParseLabels(c.Labels).Get("role"))
 }
 
-// addDebts adds what the engine has still to do at the end of the step.
-func (r *rows) addDebts() {
-	whole := r.withSync()
-	from := source(ownAccount)
-	for _, g := range []struct{ metric, gauge string }{
-		{"dirty_bytes", engine.DirtyBytes}, {"compaction_debt_bytes", engine.CompactionDebt}, {"checkpoint_age_bytes", engine.CheckpointAge},
-	} {
-		if v, ok := gaugeOf(whole, g.gauge); ok {
-			r.put(g.metric, v, from)
+// calibration are the rows of the step in which the clients were calibrated, nil
+// if they were not. Steps that differ in their rate only were calibrated as one.
+func (t *Spec) calibration(step string) []metric.Row {
+	if t.Client == nil {
+		return nil
+	}
+	for _, name := range []string{step, step[:max(0, strings.LastIndex(step, "@"))]} {
+		for i := range t.Client.Steps {
+			if t.Client.Steps[i].Name == name {
+				return t.Client.Steps[i].Rows
+			}
 		}
 	}
+	return nil
 }
 
-// gaugeOf finds a gauge at the end of a window.
-func gaugeOf(points []result.CounterChange, name string) (float64, bool) {
-	for _, p := range points {
-		if p.Name == name && p.Kind == engine.Gauge {
-			return p.Value, true
+// addGap adds to the step before what was written between its end and the
+// beginning of the next.
+func (t *trial) addGap(next *window) {
+	last := t.lastWindow
+	t.lastWindow = next
+	if last == nil || len(t.res.Steps) == 0 || t.Partner != nil { // waiting for the other of a duet is in between
+		return
+	}
+	step := &t.res.Steps[len(t.res.Steps)-1]
+	b := t.all(step.Name)
+	between, _ := changes(last.drained, next.before)
+	o := account.Observed{Hosted: t.hosted != nil, Device: t.deviceSource(), Elsewhere: t.elsewhere}
+	o.After(&b, between, next.began-last.ended)
+	step.Take(&b.Sheet)
+}
+
+// addSpace adds what the database takes at the end of a step.
+//
+// Engines walk their files to know the sizes of objects, and so fill the page
+// cache. That is done only when the check has read everything anyhow, or when
+// no step follows that would find the cache warm.
+func (t *stepRun) addSpace(ctx context.Context, warm bool) (err error) {
+	if warm || t.last {
+		if t.out.Sizes, err = t.db.Sizes(ctx); err != nil {
+			return fmt.Errorf("sizes: %w", err)
 		}
 	}
-	return 0, false
+	z := &account.Space{Live: *t.previous, Hosted: t.hosted != nil, Memory: t.window.memory, MemorySource: t.window.memorySource, Sizes: t.out.Sizes, Attached: t.dir == ""}
+	if !z.Attached {
+		class := func(string) engine.FileClass { return "" }
+		if classifier, ok := t.db.(engine.Classifier); ok {
+			if class, err = classifier.FileClass(ctx); err != nil {
+				return fmt.Errorf("tell files apart: %w", err)
+			}
+			z.Apart, z.Empty = true, classifier.Empty()
+		}
+		if z.Files, err = fsize.ByClass(t.dir, class); err != nil {
+			return err
+		}
+	}
+	b := t.all(t.out.Name)
+	b.Space(z)
+	t.out.Take(&b.Sheet)
+	return nil
 }

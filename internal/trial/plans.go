@@ -129,8 +129,7 @@ func (c *planCheck) after(ctx context.Context, s *result.Step) error {
 	}
 	end, err := c.explain(ctx)
 	if err != nil {
-		s.Status = result.Invalid
-		s.Warnings = append([]metric.Warning{metric.Warn(metric.PlanUnknown, metric.Values{"error": err.Error()})}, s.Warnings...)
+		s.Refuse(metric.Warn(metric.PlanUnknown, metric.Values{"error": err.Error()}))
 		return nil
 	}
 	if err := c.save(result.AtEnd, end); err != nil {
@@ -143,11 +142,10 @@ func (c *planCheck) after(ctx context.Context, s *result.Step) error {
 		}
 	}
 	if len(changed) > 0 {
-		s.Warnings = append(s.Warnings, metric.Untyped("the plan changed between the beginning and the end of the step: "+some(changed, 3)))
+		s.Warnings = append(s.Warnings, metric.Warn(metric.PlanChanged, metric.Values{"changes": some(changed, 3)}))
 	}
 	if wrong, _ := c.wrong(end); len(wrong) > 0 {
-		s.Status = result.Invalid
-		s.Warnings = append([]metric.Warning{metric.Warn(metric.WrongPlan, metric.Values{"what": some(wrong, 1)})}, s.Warnings...)
+		s.Refuse(metric.Warn(metric.WrongPlan, metric.Values{"what": some(wrong, 1)}))
 	}
 	return nil
 }
@@ -207,7 +205,7 @@ func (c *planCheck) wrong(plans []engine.Plan) (wrong, notes []string) {
 		wrong = append(wrong, fmt.Sprintf("%s is to be answered by %s, and the database goes by %s: %s; its plan: %s", op.Label(), index, p.Ways(), p.Statement, oneLine(p.Text)))
 	}
 	if len(small) > 0 {
-		notes = append(notes, fmt.Sprintf("of tables below %s the database does not use the index that the workload names, which may be the cheaper way there: %s", quantity.Bytes(float64(smallTable)), some(small, 3)))
+		notes = append(notes, fmt.Sprintf("of tables below %s the database does not use the index that the workload names, which may be the cheaper way there: %s", quantity.Bytes(smallTable), some(small, 3)))
 	}
 	return wrong, notes
 }
@@ -240,7 +238,7 @@ func (c *planCheck) whole(plans []engine.Plan) []metric.Warning {
 	if len(out) == 0 {
 		return nil
 	}
-	return []metric.Warning{metric.Untyped("statements read whole tables to find their rows: " + some(out, 3))}
+	return []metric.Warning{metric.Warn(metric.WholeTableRead, metric.Values{"statements": some(out, 3)})}
 }
 
 // kinds are the ways of a plan with what the database calls them.

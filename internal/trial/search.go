@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"rumbench/internal/account"
 	"rumbench/internal/hist"
 	"rumbench/internal/metric"
 	"rumbench/internal/pace"
@@ -32,13 +33,13 @@ func (t *trial) search(ctx context.Context, step *workload.Step) error {
 	}
 	at := len(t.res.Steps) - 1
 	if ceiling == 0 {
-		t.res.Steps[at].Warnings = append(t.res.Steps[at].Warnings, metric.Untyped("no rate was searched for: nothing was done without one"))
+		t.res.Steps[at].Warnings = append(t.res.Steps[at].Warnings, metric.Warn(metric.NoRateSearched, nil))
 		return t.save()
 	}
 	if err := s.run(ctx, ceiling); err != nil {
 		return err
 	}
-	s.conclude(&t.res.Steps[at], step.Groups[p.group].Name, p.step.Seconds, ceiling)
+	s.conclude(&t.res.Steps[at], t.all(step.Name), step.Groups[p.group].Name, p.step.Seconds, ceiling)
 	t.Progress(eventOf(PhaseFound, t.res.Steps[at]))
 	return t.save()
 }
@@ -156,7 +157,7 @@ func (r *prober) judge(p *probe, step *workload.Step, out *result.Step) {
 	if r.Percentile == 100 {
 		p.took = time.Duration(all.Max())
 	}
-	promise := r.trial.driven.Judge(r.group, &step.Groups[r.group])
+	sla := out.Groups[r.group].SLA
 	switch {
 	case out.Status != result.Complete:
 		p.broke = "the step is " + string(out.Status)
@@ -164,8 +165,8 @@ func (r *prober) judge(p *probe, step *workload.Step, out *result.Step) {
 		p.broke = "nothing arrived"
 	case res.Arrivals.Shed > 0:
 		p.broke = fmt.Sprintf("%d operations were shed", res.Arrivals.Shed)
-	case !promise.Met:
-		p.broke = fmt.Sprintf("of %.0f/s only %.0f/s were done", promise.Target, promise.Achieved)
+	case !sla.Met:
+		p.broke = fmt.Sprintf("of %.0f/s only %.0f/s were done", sla.Target, sla.Achieved)
 	case p.took >= r.Below:
 		p.broke = r.measure() + " " + shown(p.took)
 	}
@@ -187,9 +188,8 @@ func shown(d time.Duration) string {
 }
 
 // conclude adds the answer to the step that was run without a rate.
-func (s *search) conclude(out *result.Step, group string, seconds, ceiling float64) {
+func (s *search) conclude(out *result.Step, b account.Builder, group string, seconds, ceiling float64) {
 	slices.SortFunc(s.probes, func(a, b probe) int { return a.at - b.at })
-	row := metric.Row{Target: out.Rows[0].Target, Trial: out.Rows[0].Trial, Step: out.Name, Group: group, Metric: "highest_rate", Unit: "1/s", N: int64(len(s.probes))}
 	var tried []string
 	var best, lowest *probe // that kept it, and that broke it above
 	for i := range s.probes {
@@ -218,24 +218,25 @@ func (s *search) conclude(out *result.Step, group string, seconds, ceiling float
 		text += fmt.Sprintf("; without a rate the clients did %.0f/s, and more was not tried", ceiling)
 	}
 	out.Note(text + ". Tried: " + strings.Join(tried, ", "))
+	var highest float64
 	if best != nil {
-		row.Value = best.rate
-		row.Warnings = s.doubts(best)
-		out.Warnings = append(out.Warnings, row.Warnings...)
+		highest = best.rate
+		b.Warnings = s.unsure(best)
 	}
-	out.Rows = append(out.Rows, row)
+	b.Put("highest_rate", highest, account.Of(group, ""), account.Count(int64(len(s.probes))), account.Warned(b.Warnings...))
+	out.Take(&b.Sheet)
 }
 
-// doubts are reasons not to trust the answer: too few operations for the
+// unsure are reasons not to trust the answer: too few operations for the
 // percentile, or response times near the limit that fell though the rate rose.
-func (s *search) doubts(best *probe) (out []metric.Warning) {
+func (s *search) unsure(best *probe) (out []metric.Warning) {
 	if beyond := float64(best.n) * (1 - s.Percentile/100); s.Percentile < 100 && beyond < 10 {
-		out = append(out, metric.Untyped(fmt.Sprintf("%s at %.10g/s is of %d operations only, %.1f of them beyond the percentile: probe for longer (find: seconds)", s.Promise, best.rate, best.n, beyond)))
+		out = append(out, metric.Warn(metric.FewBeyond, metric.Values{"promise": s.Promise, "rate": best.rate, "n": float64(best.n), "beyond": beyond}))
 	}
 	for i := 1; i < len(s.probes); i++ {
 		a, b := &s.probes[i-1], &s.probes[i]
 		if b.broke == "" && (a.broke != "" || a.took > s.Below/2 && a.took > b.took*5/4) {
-			out = append(out, metric.Untyped(fmt.Sprintf("not monotone: %s at %.10g/s, but %s at %.10g/s; something else disturbed one of them", shown(a.took), a.rate, shown(b.took), b.rate)))
+			out = append(out, metric.Warn(metric.NotMonotone, metric.Values{"lower": shown(a.took), "lower_rate": a.rate, "upper": shown(b.took), "upper_rate": b.rate}))
 		}
 	}
 	return out

@@ -46,7 +46,7 @@ func TestSearch(t *testing.T) {
 		if err := s.run(t.Context(), ceiling); err != nil {
 			t.Fatal(err)
 		}
-		s.conclude(out, "query", 10, ceiling)
+		s.conclude(out, (&trial{Spec: Spec{Target: plan.Target{Name: "x"}, Trial: 3}}).all("q"), "query", 10, ceiling)
 		if len(s.probes) > f.Most() {
 			t.Fatalf("%d probes, at most %d were said", len(s.probes), f.Most())
 		}
@@ -98,7 +98,7 @@ func TestConclusion(t *testing.T) {
 	} {
 		s, out := whole(f, 0)
 		s.probes = c.probes
-		s.conclude(out, "query", 10, 111)
+		s.conclude(out, (&trial{Spec: Spec{Target: plan.Target{Name: "x"}, Trial: 3}}).all("q"), "query", 10, 111)
 		row := out.Rows[1]
 		if row.Value != c.value || !strings.Contains(out.Notes[0].Text, c.note) {
 			t.Errorf("%v, %q, want %v, %q", row.Value, out.Notes, c.value, c.note)

@@ -6,81 +6,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"syscall"
 	"time"
 
-	"rumbench/engine"
+	"rumbench/internal/account"
 	"rumbench/internal/drive"
 	"rumbench/internal/hist"
 	"rumbench/internal/metric"
-	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/workload"
 )
-
-// stepClock knows which step is being run and when its window began.
-type stepClock struct {
-	mu    sync.Mutex
-	name  string
-	start time.Time
-}
-
-func (c *stepClock) begin(name string) { c.set(name, time.Time{}) }
-func (c *stepClock) end()              { c.set("", time.Time{}) }
-
-func (c *stepClock) barrier() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.start = time.Now()
-}
-
-func (c *stepClock) set(name string, start time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.name, c.start = name, start
-}
-
-// at tells the step and the seconds since its barrier; ok is false before it.
-func (c *stepClock) at(t time.Time) (name string, seconds float64, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.start.IsZero() || t.Before(c.start) {
-		return "", 0, false
-	}
-	return c.name, t.Sub(c.start).Seconds(), true
-}
-
-// writeSamples writes what the collectors saw in an interval.
-func (t *trial) writeSamples(prev, cur observe.Snapshot) {
-	var lines []result.Line
-	for _, iv := range observe.Diff(prev, cur) {
-		if iv.Source == "process" && t.hosted != nil {
-			t.noteServerCPU(&iv)
-		}
-		name, at, ok := t.clock.at(iv.Time)
-		if !ok || len(iv.Changes) == 0 {
-			continue
-		}
-		l := result.Line{Step: name, Source: iv.Source, T: at, DT: iv.Elapsed.Seconds(), Late: iv.Late.Seconds(), V: make(map[string]float64, len(iv.Changes))}
-		for _, c := range iv.Changes {
-			if c.Value != 0 || c.Kind == engine.Gauge || iv.Source != "engine" { // engines have many, and most rest
-				l.V[c.Series] = c.Value
-			}
-		}
-		lines = append(lines, l)
-	}
-	t.write(lines)
-}
-
-// noteServerCPU keeps for the display how many processors the server kept busy.
-func (t *trial) noteServerCPU(iv *observe.Interval) {
-	for _, c := range iv.Changes {
-		if c.Name == "process.cpu_ns" && iv.Elapsed > 0 {
-			t.serverCPU.Store(math.Float64bits(c.Value / float64(iv.Elapsed)))
-		}
-	}
-}
 
 // write writes lines of the series. Where that cannot be done the trial ends:
 // most likely the disk is full.
@@ -90,19 +25,18 @@ func (t *trial) write(lines []result.Line) {
 	}
 }
 
-const perMicro = 1e3 // nanoseconds in a microsecond
-
-func micros(ns int64) float64 { return float64(ns) / perMicro }
+func micros(ns int64) float64 { return float64(ns) / 1e3 }
 
 // onInterval writes what the clients did in an interval, and tells progress.
-func (t *trial) onInterval(step *workload.Step, iv *drive.Interval) {
+func (t *stepRun) onInterval(iv *drive.Interval) {
+	step := t.of
 	lines := make([]result.Line, 0, 4)
 	length := (iv.To - iv.From).Seconds()
 	e := Event{Step: step.Name, Phase: PhaseRun, Elapsed: iv.To.Seconds(), Expected: expected(step), CPU: t.pulse.cpu()}
 	for g := range iv.Groups {
 		group := &step.Groups[g]
 		shown := EventGroup{Name: group.Name, Errors: iv.Groups[g].Errors}
-		if group.Rate == 0 && group.Arrivals == nil {
+		if !group.Paced() {
 			t.pulse.count(iv.Groups[g].Clients)
 		}
 		for k := range iv.Groups[g].Kinds {
@@ -245,6 +179,14 @@ func (l *latencyLog) merge(tag string, d *hist.Dist) {
 	own := hist.NewDist()
 	own.Merge(d)
 	l.dists = append(l.dists, taggedDist{tag, own})
+}
+
+// logUndone adds the ages of a step's operations that were due and not done.
+func (l *latencyLog) logUndone(step *workload.Step, groups []hist.Group) {
+	for g := range groups {
+		of := &step.Groups[g]
+		l.merge(result.LatencyTag(step.Name, of.Name, account.UndoneAs(of), "response"), groups[g].Undone)
+	}
 }
 
 // flush writes what was gathered since the last flush.

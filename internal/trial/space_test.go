@@ -8,39 +8,12 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
-	"rumbench/internal/fsize"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 	"rumbench/model"
 	"rumbench/workload"
 )
-
-// What an engine takes for its rows is all of its tables and indexes, and of
-// other files what goes beyond the empty server's.
-func TestEngineSpace(t *testing.T) {
-	sum := func(allocated, used int64) fsize.Sum { return fsize.Sum{Allocated: allocated, Used: used} }
-	sums := map[engine.FileClass]fsize.Sum{
-		engine.DataFile: sum(1000, 900), engine.LogFile: sum(500, 70), engine.RedoFile: sum(9000, 9000), engine.SpareFile: sum(4000, 4000),
-		engine.SystemFile: sum(860, 850), engine.TempFile: sum(10, 10),
-	}
-	for _, c := range []struct {
-		name  string
-		empty map[engine.FileClass]int64
-		want  int64
-		doubt bool
-	}{
-		{"undo in system files", map[engine.FileClass]int64{engine.RedoFile: 9000, engine.SystemFile: 250, engine.TempFile: 30, engine.LogFile: 5}, 1000 + 65 + 600, false},
-		{"a redo log that grew", map[engine.FileClass]int64{engine.RedoFile: 1000, engine.SystemFile: 850, engine.TempFile: 10}, 1000 + 70, false},
-		{"tables in the file of the system", map[engine.FileClass]int64{engine.DataFile: 400, engine.RedoFile: 9000, engine.SystemFile: 850, engine.TempFile: 10}, 1070, false},
-		{"unknown", nil, 1070, true},
-	} {
-		got, from, doubt := engineSpace(sums, c.empty)
-		if got != c.want || from == "" || (len(doubt) > 0) != c.doubt {
-			t.Errorf("%s: %d (%s), %q; want %d", c.name, got, from, doubt, c.want)
-		}
-	}
-}
 
 // versions is a workload that fills a table and then changes its rows again and
 // again while a transaction reads that began before.

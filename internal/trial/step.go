@@ -26,7 +26,6 @@ type window struct {
 	alone                  time.Duration // in a duet: how long it went on after the other's
 	client                 observe.ClientDelay
 	began, ended           float64 // bytes that rumbench had written to its own files at before and at drained
-	own                    float64 // bytes that it wrote to them in between
 	memory                 int64   // bytes at the end; 0 if not known
 	memorySource           string
 	sessions               *sessions // nil if the engine cannot tell what they do
@@ -41,7 +40,7 @@ func (w *window) open(ctx context.Context, t *trial, step string) error {
 	if err := t.sync(); err != nil {
 		return fmt.Errorf("sync before the step: %w", err)
 	}
-	if err := t.meet(ctx, step); err != nil {
+	if err := t.partner().Meet(ctx, step); err != nil {
 		return err
 	}
 	w.endOthers = t.lookAtOthers() // its own work is not of the window
@@ -59,10 +58,9 @@ func (w *window) close(ctx context.Context, t *trial) error {
 		return fmt.Errorf("sync after the step: %w", err)
 	}
 	w.drain = time.Since(start)
-	w.alone = t.alone()
+	w.alone = t.partner().Alone()
 	w.drained = t.sampler.Snapshot(ctx)
 	w.ended = t.written()
-	w.own = w.ended - w.began
 	w.others = w.endOthers()
 	t.clock.end() // samples from here on are not of the step
 	if t.process == nil {
@@ -78,12 +76,24 @@ func (w *window) close(ctx context.Context, t *trial) error {
 // the process and the device count like the engine's.
 func (t *trial) written() float64 { return float64(t.series.Written() + t.latency.Written() + t.saved) }
 
+// stepRun is a step in progress.
+type stepRun struct {
+	*trial
+	of     *workload.Step
+	out    *result.Step
+	window window
+	pulse  *pulse
+}
+
 // step runs a step and adds it to the result, as far as it came.
 func (t *trial) step(ctx context.Context, step *workload.Step) error {
+	if t.Calibrate {
+		step = unpaced(step)
+	}
 	s := &result.Step{Name: step.Name, Doc: step.Doc, Started: time.Now(), Primary: step.Primary, WritesPer: step.WritesPer, Status: result.Complete}
 	s.Base, s.Axes, s.Warmup = step.Base, axesOf(step), step.Warmup
 	s.Access, s.BeforeWrites = cmp.Or(step.Access, workload.OtherAccess), step.BeforeWrites
-	s.Groups = t.groups(step)
+	s.Groups = groupsOf(step)
 	t.clock.begin(step.Name)
 	defer t.clock.end()
 	// What is known of the step is written first: should it be its last one, a
@@ -98,10 +108,10 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 		return err
 	}
 	t.Progress(eventOf(PhaseBegin, running))
-	if step.Settle != nil {
-		err = t.settle(ctx, step, s)
+	if r := (&stepRun{trial: t, of: step, out: s}); step.Settle != nil {
+		err = r.settle(ctx)
 	} else {
-		err = t.load(ctx, step, s)
+		err = r.load(ctx)
 	}
 	if err != nil {
 		s.Status = result.Failed
@@ -115,11 +125,21 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 		if s.Status == result.Partial {
 			why = "it was ended early"
 		}
-		s.Warnings = append(s.Warnings, metric.Untyped("the step did not end: "+why))
+		s.Warnings = append(s.Warnings, metric.Warn(metric.StepNotEnded, metric.Values{"why": why}))
 	}
 	t.res.Steps = append(t.res.Steps, *s)
 	t.Progress(eventOf(PhaseEnd, *s))
 	return err
+}
+
+// unpaced is a step whose groups go as fast as they can.
+func unpaced(step *workload.Step) *workload.Step {
+	out := *step
+	out.Groups = slices.Clone(step.Groups)
+	for i := range out.Groups {
+		out.Groups[i].Rate, out.Groups[i].Arrivals = 0, nil
+	}
+	return &out
 }
 
 // axesOf are the numbers in which a step differs from others of its base.
@@ -130,13 +150,12 @@ func axesOf(step *workload.Step) (out []result.Axis) {
 	return out
 }
 
-// groups describes the groups of a step.
-func (t *trial) groups(step *workload.Step) (out []result.Group) {
+// groupsOf describes the groups of a step.
+func groupsOf(step *workload.Step) (out []result.Group) {
 	for i := range step.Groups {
 		g := &step.Groups[i]
-		d := result.Group{Name: g.Name, Clients: g.Clients, Units: map[string]string{}}
+		d := result.Group{Name: g.Name, Clients: g.Clients, Parts: g.Parts, Units: map[string]string{}}
 		switch {
-		case t.Calibrate:
 		case g.Arrivals != nil:
 			d.Open, d.Pace, d.Queue = true, string(g.Arrivals.Kind), g.Arrivals.Queue
 			d.Rate, d.Ramp = g.Arrivals.Until(step.Seconds)/step.Seconds, rampOf(g.Arrivals)
@@ -173,66 +192,74 @@ func rampOf(a *pace.Arrivals) []result.Ramp {
 }
 
 // load runs a step that has clients.
-func (t *trial) load(ctx context.Context, step *workload.Step, s *result.Step) error {
-	if step.Creates {
+func (t *stepRun) load(ctx context.Context) error {
+	if t.of.Creates {
 		if err := t.db.CreateTables(ctx); err != nil {
 			return fmt.Errorf("create the tables: %w", err)
 		}
 	}
-	stage, err := step.Open(ctx, workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: t.keepsRows(), Previous: t.previous})
+	stage, err := t.of.Open(ctx, workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: t.keepsRows(), Previous: t.previous})
 	if err != nil {
 		return err
 	}
-	plans := t.newPlanCheck(step.Name)
-	clients, closeSessions, err := t.seat(ctx, step, stage, plans)
+	plans := t.newPlanCheck(t.of.Name)
+	clients, closeSessions, err := t.seat(ctx, stage, plans)
 	defer closeSessions()
 	if err != nil {
 		return err
 	}
-	if err := plans.before(ctx, s); err != nil {
+	if err := plans.before(ctx, t.out); err != nil {
 		return err
 	}
 	config := drive.Config{
-		Step: step, Clients: clients, Interval: t.Plan.Interval, Seed: t.Plan.Seed,
-		OnInterval: func(iv *drive.Interval) { t.onInterval(step, iv) },
+		Step: t.of, Clients: clients, Interval: t.Plan.Interval, Seed: t.Plan.Seed, OnInterval: t.onInterval,
 	}
 	if t.Calibrate {
-		config.Unpaced, config.ThreadCPU, config.Limit = true, true, CalibrationTime
+		config.ThreadCPU, config.Limit = true, CalibrationTime
 	}
-	var w window
-	res, err := t.measure(ctx, config, &w)
+	res, err := t.measure(ctx, config)
 	if err != nil {
 		return err
 	}
 	t.driven = res
-	t.logUndone(step, res)
+	t.latency.logUndone(t.of, res.Groups)
 	t.latency.flush()
-	s.Seconds = res.Window.Seconds()
-	r := &rows{trial: t, step: step, out: s, res: res, window: &w, config: &config}
-	r.add()
+	t.out.Seconds = res.Window.Seconds()
+	a := t.account(res)
+	a.Operations()
+	t.out.Take(&a.Sheet)
 	if res.Ended != nil {
 		return res.Ended
 	}
 	if t.Calibrate {
 		return nil
 	}
-	if err := plans.after(ctx, s); err != nil {
+	if err := plans.after(ctx, t.out); err != nil {
 		return err
 	}
-	return t.finding(ctx, step, stage, r)
+	found, err := stage.Finish(ctx, res.Totals())
+	if err != nil {
+		return fmt.Errorf("check the step: %w", err)
+	}
+	t.previous = &found.Live
+	t.out.Note(found.Notes...)
+	for _, b := range found.Broken {
+		t.out.Refuse(metric.Warn(metric.WrongResult, metric.Values{"what": b}))
+	}
+	return t.addSpace(ctx, found.ReadAll)
 }
 
 // seat opens a session for every client and makes the clients.
-func (t *trial) seat(ctx context.Context, step *workload.Step, stage workload.Stage, plans *planCheck) (clients [][]workload.Client, closeAll func(), err error) {
+func (t *stepRun) seat(ctx context.Context, stage workload.Stage, plans *planCheck) (clients [][]workload.Client, closeAll func(), err error) {
 	var sessions []engine.Session
 	closeAll = func() {
 		for _, s := range sessions {
 			s.Close()
 		}
 	}
-	for g := range step.Groups {
+	for g := range t.of.Groups {
 		var seats []workload.Client
-		for i := range step.Groups[g].Clients {
+		for i := range t.of.Groups[g].Clients {
 			session, err := t.db.Session(ctx)
 			if err != nil {
 				return nil, closeAll, fmt.Errorf("open a session: %w", err)
@@ -252,10 +279,11 @@ func (t *trial) seat(ctx context.Context, step *workload.Step, stage workload.St
 // measure runs the load between two snapshots. Everything dirty is synced
 // before, so that the step pays only for its own writes, and after, so that it
 // pays for all of them.
-func (t *trial) measure(ctx context.Context, c drive.Config, w *window) (*drive.Result, error) {
-	w.sessions = t.watchSessions(ctx, c.Step)
+func (t *stepRun) measure(ctx context.Context, c drive.Config) (*drive.Result, error) {
+	w := &t.window
+	w.sessions = t.watchSessions(ctx)
 	defer w.sessions.close()
-	if err := w.open(ctx, t, c.Step.Name); err != nil {
+	if err := w.open(ctx, t.trial, t.of.Name); err != nil {
 		return nil, err
 	}
 	t.pulse = newPulse()
@@ -267,65 +295,49 @@ func (t *trial) measure(ctx context.Context, c drive.Config, w *window) (*drive.
 	if err != nil {
 		return nil, err
 	}
-	t.over(c.Step.Name)
+	t.partner().Done(t.of.Name)
 	w.client = delays.Stop()
 	ctx = context.WithoutCancel(ctx) // an interrupted step is measured to its end
 	w.after = t.sampler.Snapshot(ctx)
 	w.length = res.Window
-	return res, w.close(ctx, t)
-}
-
-// finding asks the workload whether the step's invariants hold, and measures
-// what it left.
-func (t *trial) finding(ctx context.Context, step *workload.Step, stage workload.Stage, r *rows) error {
-	done := r.res.Totals()
-	found, err := stage.Finish(ctx, done)
-	if err != nil {
-		return fmt.Errorf("check the step: %w", err)
-	}
-	t.previous = &found.Live
-	r.out.Note(found.Notes...)
-	for _, b := range found.Broken {
-		r.out.Status = result.Invalid
-		r.out.Warnings = append([]metric.Warning{metric.Warn(metric.WrongResult, metric.Values{"what": b})}, r.out.Warnings...)
-	}
-	return r.addSpace(ctx, found.Live, found.ReadAll)
+	return res, w.close(ctx, t.trial)
 }
 
 // settle runs a settle step.
-func (t *trial) settle(ctx context.Context, step *workload.Step, s *result.Step) error {
-	var w window
-	if err := w.open(ctx, t, step.Name); err != nil {
+func (t *stepRun) settle(ctx context.Context) error {
+	w := &t.window
+	if err := w.open(ctx, t.trial, t.of.Name); err != nil {
 		return err
 	}
 	t.clock.barrier()
 	start := time.Now()
-	floor := step.Settle.Floor
+	floor := t.of.Settle.Floor
 	if t.Calibrate {
 		floor = 0
 	}
-	t.Progress(Event{Step: step.Name, Phase: PhaseSettle, Expected: floor.Seconds()})
+	t.Progress(Event{Step: t.of.Name, Phase: PhaseSettle, Expected: floor.Seconds()})
 	actions, err := t.db.Settle(ctx)
 	if err != nil {
 		return fmt.Errorf("settle: %w", err)
 	}
-	s.Settle = actions
+	t.out.Settle = actions
 	if err := sleep(ctx, floor-time.Since(start)); err != nil {
 		return err
 	}
 	w.length = time.Since(start)
-	t.over(step.Name)
+	t.partner().Done(t.of.Name)
 	w.after = t.sampler.Snapshot(ctx)
-	if err := w.close(ctx, t); err != nil {
+	if err := w.close(ctx, t.trial); err != nil {
 		return err
 	}
-	s.Seconds = w.length.Seconds()
-	r := &rows{trial: t, step: step, out: s, window: &w}
-	r.addSettle()
+	t.out.Seconds = w.length.Seconds()
+	a := t.account(nil)
+	a.Settled()
+	t.out.Take(&a.Sheet)
 	if t.previous == nil || t.Calibrate {
 		return nil
 	}
-	return r.addSpace(ctx, *t.previous, false)
+	return t.addSpace(ctx, false)
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -10,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync/atomic"
-	"syscall"
 	"time"
 
 	"rumbench/engine"
@@ -53,31 +51,20 @@ const CalibrationTime = 250 * time.Millisecond
 // trial is a trial in progress.
 type trial struct {
 	Spec
-	res      *result.Trial
-	db       engine.DB
-	hosted   engine.Hosted // db, if a server does its work; otherwise nil
-	data     string        // where the data is on this host; "" if that is not known
-	dir      string        // the directory that the engine was given: of data, or of all that a server keeps
-	ours     bool          // dir is ours to remove
-	series   *result.SeriesWriter
-	fail     context.CancelCauseFunc // ends the steps
-	latency  *latencyLog
-	sampler  *observe.Sampler
-	process  *observe.Process // nil if the server's processes cannot be seen
-	client   *observe.Client
-	device   *observe.DeviceCollector // nil without a device
-	under    observe.Device           // the data, if device is not nil
-	others   *observe.Others          // nil if they do not matter, or cannot be told from the engine
-	clock    stepClock
-	pulse    *pulse
+	res     *result.Trial
+	db      engine.DB
+	hosted  engine.Hosted // db, if a server does its work; otherwise nil
+	data    string        // where the data is on this host; "" if that is not known
+	dir     string        // the directory that the engine was given: of data, or of all that a server keeps
+	ours    bool          // dir is ours to remove
+	series  *result.SeriesWriter
+	fail    context.CancelCauseFunc // ends the steps
+	latency *latencyLog
+	observer
 	previous *workload.Live
 	driven   *drive.Result // of the step that was run last
 	last     bool          // no step follows
-	// lastWindow is that of the step before.
-	lastWindow *window
-	saved      int64         // bytes of the result, each time it was written
-	serverCPU  atomic.Uint64 // the bits of how many processors the server kept busy
-	elsewhere  bool          // the data is on another file system than rumbench's own files
+	saved    int64         // bytes of the result, each time it was written
 }
 
 // Run runs a trial and leaves its result in Spec.Dir. The result tells how far
@@ -86,8 +73,7 @@ func Run(ctx context.Context, s Spec) (*result.Trial, error) {
 	if s.Progress == nil {
 		s.Progress = func(Event) {}
 	}
-	t := &trial{Spec: s, client: observe.NewClient()}
-	t.res = t.header()
+	t := &trial{Spec: s, res: s.header(), observer: observer{client: observe.NewClient()}}
 	log, err := result.LockLog(s.Dir)
 	if err != nil {
 		return t.res, err
@@ -104,7 +90,7 @@ func Run(ctx context.Context, s Spec) (*result.Trial, error) {
 }
 
 // header is the result before anything was measured.
-func (t *trial) header() *result.Trial {
+func (t *Spec) header() *result.Trial {
 	info := engine.InfoOf(t.Engine, t.Target.Config)
 	return &result.Trial{
 		Format: result.Format, Campaign: t.Plan.Name, Target: t.Target.Name, Trial: t.Trial, Order: t.Order, Slot: t.Slot, Resumed: t.Resumed,
@@ -121,7 +107,7 @@ func (t *trial) header() *result.Trial {
 }
 
 // keepsRows reports whether the engine returns the rows that were stored.
-func (t *trial) keepsRows() bool {
+func (t *Spec) keepsRows() bool {
 	return model.Has(engine.InfoOf(t.Engine, t.Target.Config).Capabilities, model.CapResults)
 }
 
@@ -204,7 +190,7 @@ func (t *trial) openData() error {
 	if t.Target.Data != "" {
 		t.data, t.dir = t.Target.Data, t.Target.Data
 		if _, err := os.Stat(t.Dir + ".partial1"); err == nil { // set aside by the campaign
-			t.warn("the data was changed by an earlier run of this trial, which did not end")
+			t.warn(metric.DataChanged, nil)
 		}
 		return nil
 	}
@@ -216,49 +202,6 @@ func (t *trial) openData() error {
 	return nil
 }
 
-// observe sets up the collectors. The engine comes last: it may be slow.
-func (t *trial) observe() {
-	collectors := append(t.machine(), t.client)
-	pids := t.processes()
-	t.watchOthers(pids)
-	if len(pids) > 0 {
-		t.process = observe.NewProcess("/proc", func() []int { return pids })
-		collectors = append(collectors, t.process)
-	}
-	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(t.db)), Interval: t.Plan.Interval}
-}
-
-// processes are those that do the engine's work: this one, or the server's.
-func (t *trial) processes() []int {
-	if t.hosted == nil {
-		return []int{os.Getpid()}
-	}
-	pids, why := t.hosted.Processes()
-	if len(pids) == 0 {
-		t.warn("no figures of the server's processes: " + why)
-	}
-	return pids
-}
-
-func (t *trial) deviceCollector() observe.Collector {
-	if t.data == "" {
-		t.warn("no figures of a device: it is not known where the server keeps its data")
-		return nil
-	}
-	var own, data syscall.Stat_t
-	if syscall.Stat(t.Dir, &own) == nil && syscall.Stat(t.data, &data) == nil {
-		t.elsewhere = own.Dev != data.Dev
-	}
-	dev, err := observe.FindDevice(t.data)
-	if err != nil {
-		t.warn(fmt.Sprintf("no figures of a device: %v", err))
-		return nil
-	}
-	t.device = observe.NewDevice(dev, "/proc", "/sys")
-	t.under = dev
-	return t.device
-}
-
 // sync writes everything dirty of the data's file system to its device.
 func (t *trial) sync() error {
 	if t.data == "" {
@@ -267,9 +210,15 @@ func (t *trial) sync() error {
 	return observe.SyncDir(t.data)
 }
 
-func (t *trial) warn(w string) {
-	if w != "" {
-		t.res.Warnings = metric.AppendNew(t.res.Warnings, metric.Untyped(w))
+// warn adds a warning about the trial, once.
+func (t *trial) warn(code metric.Code, values metric.Values) {
+	t.res.Warnings = metric.AppendNew(t.res.Warnings, metric.Warn(code, values))
+}
+
+// unobserved warns of something that could not be observed; what says what, and why.
+func (t *trial) unobserved(what string) {
+	if what != "" {
+		t.warn(metric.NotObserved, metric.Values{"what": what})
 	}
 }
 
@@ -324,24 +273,17 @@ func (t *trial) runStep(ctx context.Context, step *workload.Step) error {
 // finish closes everything, removes what is ours to remove, and writes the
 // final result. The data goes first: where the disk is full, it makes room.
 func (t *trial) finish(ctx context.Context, err error) error {
-	if t.process != nil {
-		for _, w := range t.process.Warnings() {
-			t.warn(w)
-		}
+	for _, w := range t.observer.warnings() {
+		t.unobserved(w)
 	}
-	if t.device != nil {
-		for _, w := range t.device.Warnings() {
-			t.warn(w)
-		}
-	}
-	err = t.blameServer(err)
+	err = blameServer(t.hosted, err)
 	t.latency.flush() // what cannot be written is in the result too
 	if t.db != nil {
 		cerr := t.db.Close()
 		if err == nil {
 			err = cerr
 		} else if cerr != nil {
-			t.warn("at the end: " + cerr.Error())
+			t.warn(metric.AtEnd, metric.Values{"why": cerr.Error()})
 		}
 	}
 	if t.ours && !t.Plan.Keep {
@@ -366,15 +308,15 @@ const dyingTime = 2 * time.Second
 
 // blameServer says of a failed trial that its server has died, if it has, and
 // what its last words were.
-func (t *trial) blameServer(err error) error {
-	if err == nil || t.hosted == nil {
+func blameServer(hosted engine.Hosted, err error) error {
+	if err == nil || hosted == nil {
 		return err
 	}
 	deadline := time.Now().Add(dyingTime)
-	for engine.ClassOf(err) == engine.Gone && t.hosted.Died() == nil && time.Now().Before(deadline) {
+	for engine.ClassOf(err) == engine.Gone && hosted.Died() == nil && time.Now().Before(deadline) {
 		time.Sleep(10 * time.Millisecond)
 	}
-	if died := t.hosted.Died(); died != nil {
+	if died := hosted.Died(); died != nil {
 		return fmt.Errorf("%w; %w", err, died)
 	}
 	return err

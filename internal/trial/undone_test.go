@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"rumbench/internal/drive"
 	"rumbench/internal/hist"
 	"rumbench/internal/metric"
 	"rumbench/internal/pace"
@@ -65,61 +64,4 @@ func logged(t *testing.T, dir, tag string) *hist.Dist {
 		t.Fatalf("no %s in the latency log: %v", tag, err)
 	}
 	return all[tag]
-}
-
-// Nobody knows which variety an operation would have been that was not done: it
-// counts under the whole. Without any the rows have no mark.
-func TestUndoneCountOnce(t *testing.T) {
-	for _, c := range []struct {
-		undone int64
-		marked bool
-	}{{5, true}, {0, false}} {
-		st := queryStep()
-		st.Groups[2].Rate = 10
-		res := queryResult()
-		all := hist.NewTotals(hist.Shape{Kinds: 2, Paced: true})
-		for k := range all.Kinds {
-			all.Kinds[k].Ops = 10
-			for range 10 {
-				all.Kinds[k].Service.Record(1e6)
-				all.Kinds[k].Response.Record(1e6)
-				all.Kinds[k].Lateness.Record(0)
-			}
-		}
-		ages := hist.NewDist()
-		for range c.undone {
-			ages.Record(4e9)
-		}
-		res.Groups[2] = drive.GroupResult{Totals: all, Undone: ages}
-		r := newRows(st, res, &window{})
-		r.addGroup(2, &st.Groups[2], nil)
-		r.addUndone(&st.Groups[2], &res.Groups[2])
-		for op, want := range map[string]int64{"range a": 10, "range b": 10, "query": 20 + c.undone} {
-			p := row(t, r.out, "query", op, "response_p99_us")
-			if p.N != want || has(metric.Texts(p.Warnings), "by which they count under query") != c.marked {
-				t.Errorf("%s of %d, want %d: %q", op, p.N, want, p.Warnings)
-			}
-		}
-		if p := row(t, r.out, "query", "query", "response_p99_us"); (p.Value > 3.9e6) != c.marked {
-			t.Errorf("p99 %v µs", p.Value)
-		}
-		if n := all.Kinds[0].Response.Count(); n != 10 {
-			t.Errorf("what was measured has changed: %d", n)
-		}
-	}
-}
-
-// A group in which nothing was done at all has response times all the same.
-func TestNothingDone(t *testing.T) {
-	st := queryStep()
-	ages := hist.NewDist()
-	ages.Record(7e9)
-	res := queryResult()
-	res.Groups[0] = drive.GroupResult{Totals: hist.NewTotals(hist.Shape{Kinds: 1, Paced: true}), Undone: ages}
-	r := newRows(st, res, &window{})
-	r.addGroup(0, &st.Groups[0], nil)
-	r.addUndone(&st.Groups[0], &res.Groups[0])
-	if p := row(t, r.out, "insert", "insert", "response_max_us"); p.Value < 6.9e6 || !has(metric.Texts(p.Warnings), "1 of 1 operations were not done") {
-		t.Errorf("%+v", p)
-	}
 }

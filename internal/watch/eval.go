@@ -194,10 +194,22 @@ func (f *Frame) derive(list []*Expression) {
 	f.Sources = append(f.Sources, d)
 }
 
-// Warnings says what of the expressions cannot be computed from a frame, and
-// most likely from none: selectors that match nothing, rates of gauges, and
-// series that have nothing to do with each other.
+// Warnings returns what is wrong with a first frame: sources that failed, no
+// disk, and expressions that cannot be computed from it, and most likely from
+// none: selectors that match nothing, rates of gauges, and series that have
+// nothing to do with each other.
 func Warnings(f *Frame, list []*Expression) (warnings []string) {
+	disks := false
+	for i := range f.Sources {
+		s := &f.Sources[i]
+		if s.Err != nil {
+			warnings = append(warnings, fmt.Sprintf("%s: %v", s.Name, s.Err))
+		}
+		disks = disks || strings.HasPrefix(s.Name, "device/") || s.Name == "device" && (s.Err != nil || len(s.Rows) > 0)
+	}
+	if !disks && f.Find("device") != nil {
+		warnings = append(warnings, "no physical disk was found: choose a device with --device or --dir")
+	}
 	for _, e := range list {
 		if e.builtin {
 			continue
@@ -249,5 +261,5 @@ func (f *fetch) near(s *scope) string {
 			return "; there is " + s.rows[name][0].Key()
 		}
 	}
-	return "; rumbench stat --list tells the names"
+	return "; rumbench stat --list shows the names"
 }

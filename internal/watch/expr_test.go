@@ -191,15 +191,24 @@ func TestWarnings(t *testing.T) {
 		{`rate("device.reads") / (rate("device.read_ns") - rate("device.read_ns"))`, ""},
 		{`rate("device.reads{dev=sdb}")`, `expression x: device.reads{dev=sdb} matches no series yet; there is device.reads{dev="nvme0n1"}`},
 		{`rate("disk.reads")`, `expression x: disk.reads matches no series yet; there is device.reads{dev="nvme0n1"}`},
-		{`rate("x")`, `expression x: x matches no series yet; rumbench stat --list tells the names`},
+		{`rate("x")`, `expression x: x matches no series yet; rumbench stat --list shows the names`},
 		{`rate("host.memory.dirty_bytes")`, `expression x: host.memory.dirty_bytes is a gauge, which has no rate; use value`},
 		{`1 + rate("device.reads") / rate("fake.reads")`, `expression x: at column 26, no series on the left of / has the labels of one on the right; make a number of either side with sum, avg, min or max`},
 	} {
 		e, err := ParseExpression("test", "x", test.text)
 		must(t, err)
-		if got := strings.Join(Warnings(f, []*Expression{e}), "\n"); got != test.want {
+		const failed = "other/engine: connection\nrefused\n" // the source, not the expression
+		if got := strings.Join(append(Warnings(f, []*Expression{e}), ""), "\n"); strings.TrimSpace(strings.TrimPrefix(got, failed)) != test.want {
 			t.Errorf("%s: %s\nwant %s", test.text, got, test.want)
 		}
+	}
+	empty := &Frame{Sources: []Source{{Name: "device"}}}
+	if got := strings.Join(Warnings(empty, nil), "\n"); !strings.HasPrefix(got, "no physical disk was found") {
+		t.Error(got)
+	}
+	empty.Sources = append(empty.Sources, Source{Name: "device/sda"}) // chosen, and the others are none
+	if got := Warnings(empty, nil); got != nil {
+		t.Error(got)
 	}
 	if got := Warnings(&Frame{}, Builtins()); got != nil {
 		t.Error(got)

@@ -2,10 +2,15 @@ package watch
 
 import (
 	"bufio"
+	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"strconv"
+	"strings"
+	"text/tabwriter"
 	"time"
 
 	"rumbench/engine"
@@ -152,4 +157,32 @@ func (f Filter) Matches(r *Row) bool {
 		}
 	}
 	return len(f) == 0
+}
+
+// errListed ends a run after its first sample.
+var errListed = errors.New("listed")
+
+// List writes the names of all series of a first sample, which it also passes to
+// see, and of all expressions.
+func List(ctx context.Context, w io.Writer, c Config, chosen Filter, see func(*Frame)) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	err := Run(ctx, c, func(f *Frame) error {
+		see(f)
+		fmt.Fprintln(table, "source\tseries\tkind\tunit")
+		for s, r := range f.each {
+			if s.Name != DerivedSource && chosen.Matches(r) {
+				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.Name, r.Key(), r.Kind, r.Unit)
+			}
+		}
+		return errListed
+	})
+	if err != nil && !errors.Is(err, errListed) {
+		return err
+	}
+	for _, e := range c.Expressions {
+		if chosen.Matches(&Row{Point: engine.Point{Name: e.Name}}) {
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t= %s\n", DerivedSource, e.Name, Derived, e.Unit, strings.ReplaceAll(e.Text, "\n", " "))
+		}
+	}
+	return table.Flush()
 }

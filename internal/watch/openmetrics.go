@@ -147,7 +147,7 @@ func sanitise(name string) string {
 	return name
 }
 
-// Handler answers /metrics, and tells about it elsewhere.
+// Handler answers /metrics, and names that address elsewhere.
 func (e *Exporter) Handler() http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(e)
@@ -169,6 +169,16 @@ func Listen(address string) (net.Listener, error) {
 		return nil, hint.Errorf("an address is HOST:PORT, such as 127.0.0.1:9464", "--listen %s: %w", address, err)
 	}
 	return l, nil
+}
+
+// Endpoint returns an address of the listener's metrics that can be asked, and
+// whether all interfaces of this host are listened at.
+func Endpoint(l net.Listener) (url string, everywhere bool) {
+	at := l.Addr().String()
+	if address, ok := l.Addr().(*net.TCPAddr); ok && address.IP.IsUnspecified() {
+		at, everywhere = fmt.Sprintf("localhost:%d", address.Port), true
+	}
+	return "http://" + at + "/metrics", everywhere
 }
 
 // Serve answers at the listener until the context is done.

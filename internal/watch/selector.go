@@ -33,7 +33,8 @@ type misread struct {
 	message string
 }
 
-const selectorHint = `a selector is a name, where * stands for any text, and conditions on labels: device.*_bytes{dev=~"nvme.*"}; rumbench stat --list tells the names`
+const selectorHint = `a selector is a name, where * stands for any text, and conditions on labels: device.*_bytes{dev=~"nvme.*"}; ` +
+	`rumbench stat --list shows the names`
 
 // ParseSelector reads a selector.
 func ParseSelector(text string) (*Selector, error) {

@@ -5,17 +5,12 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
-	"rumbench/internal/drive"
-	"rumbench/internal/hist"
 	"rumbench/internal/metric"
-	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 	"rumbench/model"
@@ -249,85 +244,4 @@ func TestLook(t *testing.T) {
 	if s := looked(1, 3, nil); s.looks != 0 || s.failed == nil {
 		t.Errorf("looks that failed: %+v", s)
 	}
-}
-
-// The rule for the client, on made-up figures of a machine with as many
-// processors as rumbench may use, or more.
-func TestJudgeClient(t *testing.T) {
-	n := float64(min(runtime.GOMAXPROCS(0), runtime.NumCPU()))
-	many := 4 * int(n)
-	rest := func(share float64) fakeSampler {
-		k := int(share * float64(many))
-		return fakeSampler{resting: k, working: many - k}
-	}
-	for _, c := range []struct {
-		name                   string
-		closed, looks          int
-		see                    fakeSampler
-		client, inLine, server float64 // processors
-		serverInLine, busy     float64
-		warning, note          string
-	}{
-		{name: "it fills its processors", closed: many, looks: 20, see: rest(0.75), client: 0.95 * n, server: 0.5, busy: 0.95*n + 0.5, warning: "the client was the bottleneck"},
-		{name: "it shares them with the server", closed: many, looks: 20, see: rest(0.75), client: 0.5 * n, inLine: n, server: 0.45 * n, busy: 0.98 * n, warning: "the client was the bottleneck"},
-		{name: "it shares them, and the server has more", closed: many, looks: 20, see: rest(0.75), client: 0.45 * n, inLine: n, server: 0.5 * n, busy: 0.98 * n, note: "both shared the processors"},
-		{name: "it shares them with other programs", closed: many, looks: 20, see: rest(0.75), client: 0.25 * n, inLine: n, server: 0.25 * n, busy: 0.98 * n, note: "other programs"},
-		{name: "processors are free", closed: many, looks: 20, see: rest(0.75), client: 0.1 * n, inLine: 0.01 * n, server: 0.1 * n, busy: 0.2 * n, note: "processors to spare"},
-		{name: "it is the server that stands in line", closed: many, looks: 20, see: rest(0.75), client: 0.45 * n, inLine: n, server: 0.5 * n, serverInLine: 2 * n, busy: 0.98 * n},
-		{name: "below the bound", closed: many, looks: 20, see: rest(0.25), client: 0.95 * n, server: n, busy: 2 * n},
-		{name: "few clients", closed: int(n), looks: 20, see: fakeSampler{resting: int(n)}, client: 0.95 * n, server: n, busy: 2 * n},
-		{name: "few looks", closed: many, looks: fewLooks - 1, see: rest(0.75), client: 0.95 * n, server: n, busy: 2 * n},
-		{name: "no closed loop", closed: 0, looks: 20, see: rest(0.75), client: 0.95 * n, server: n, busy: 2 * n},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			const length = 2 * time.Second
-			ns := func(processors float64) float64 { return processors * float64(length) }
-			var run []result.CounterChange
-			for name, v := range map[string]float64{"client.cpu_ns": ns(c.client), "process.cpu_ns": ns(c.server), "host.cpu.busy_ns": ns(c.busy)} {
-				run = append(run, result.CounterChange{Name: name, Kind: engine.Counter, Value: v})
-			}
-			saw := looked(c.closed, c.looks, c.see)
-			saw.client.length, saw.server.length = time.Duration(ns(c.inLine)), time.Duration(ns(c.serverInLine))
-			out := &result.Step{}
-			r := &rows{out: out, ran: run, window: &window{length: length, sessions: saw}, config: &drive.Config{}}
-			doubts := r.judgeClient()
-			for _, is := range []struct {
-				got  []string
-				want string
-			}{{metric.Texts(out.Warnings), c.warning}, {metric.Texts(doubts), c.warning}, {metric.Texts(out.Notes), c.note}} {
-				if (len(is.got) == 1) != (is.want != "") || !has(append(is.got, ""), is.want) {
-					t.Errorf("%q, want %q", is.got, is.want)
-				}
-			}
-		})
-	}
-}
-
-// What a server timed itself is summed by role.
-func TestTimedWaits(t *testing.T) {
-	change := func(name, event string, role engine.Role, v float64) result.CounterChange {
-		return result.CounterChange{Name: name, Labels: observe.Labels{{Name: "event", Value: event}, {Name: "role", Value: string(role)}}.String(), Kind: engine.Counter, Value: v}
-	}
-	step := &workload.Step{Name: "x", Primary: "add", Groups: []workload.Group{{Name: "add", Clients: 1, Ops: []workload.OpKind{{Name: "add", Unit: "row"}}}}}
-	res := &drive.Result{Groups: make([]drive.GroupResult, 1)}
-	res.Groups[0].Kinds = oneKind(10)
-	r := &rows{trial: &trial{}, step: step, out: &result.Step{}, res: res, ran: []result.CounterChange{
-		change(engine.WaitTime, "a", engine.RoleLog, 3e6), change(engine.WaitTime, "b", engine.RoleLog, 1e6), change(engine.Waits, "a", engine.RoleLog, 7), change(engine.WaitTime, "c", engine.RoleIO, 0),
-	}}
-	r.addTimedWaits()
-	if len(r.out.Rows) != 2 {
-		t.Fatalf("%+v", r.out.Rows)
-	}
-	if got := row(t, r.out, "", "log", "timed_wait_us"); got.Value != 400 || got.N != 7 || got.Per != "add row" {
-		t.Errorf("%+v", got)
-	}
-	if got := row(t, r.out, "", "io", "timed_wait_us"); got.Value != 0 {
-		t.Errorf("%+v", got)
-	}
-}
-
-func oneKind(rows int64) []hist.Sums {
-	s := hist.NewSums(hist.Shape{Kinds: 1})
-	s.Ops, s.Rows = rows, rows
-	return []hist.Sums{s}
 }

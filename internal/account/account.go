@@ -1,0 +1,121 @@
+// Package account derives numbers: of counts, times and counters of a step it
+// makes the rows of its result, for trials that run, for those that were cut off,
+// and for others' logs. It reads no file and no clock, and knows no engine.
+package account
+
+import (
+	"fmt"
+	"math"
+
+	"rumbench/engine"
+	"rumbench/internal/metric"
+)
+
+// Sheet is what was derived of a step.
+type Sheet struct {
+	Rows   []metric.Row
+	Curves []metric.Curve
+	Stalls []metric.Span
+	SLA    map[string]*metric.SLA // by group
+	// Counters and Waits are what was counted and seen, as it is stored.
+	Counters []Change
+	Waits    []Wait
+	Alone    float64          // see Observed.Alone; seconds
+	Notes    []metric.Warning // remarks
+	Warnings []metric.Warning
+	Invalid  bool // the numbers must not be used
+}
+
+// Change is a counter's change over a step, or a gauge's value at its end.
+type Change struct {
+	Name   string             `json:"name"`
+	Labels string             `json:"labels,omitempty"`
+	Kind   engine.CounterKind `json:"kind"`
+	Unit   string             `json:"unit"`
+	// Value is a counter's growth over the window, or a gauge's last value.
+	Value float64 `json:"value"`
+	Reset bool    `json:"reset,omitempty"` // the counter fell: growth is counted from the reset only
+}
+
+// Builder makes the rows of a step. The zero Builder is ready.
+type Builder struct {
+	// All is what all rows have in common: target, trial, step, and warnings.
+	All metric.Row
+	// Unknown are metrics that cannot be derived of what is known: their rows are
+	// left out.
+	Unknown map[string]bool
+	Sheet
+}
+
+// With changes a row that is added.
+type With = func(*metric.Row)
+
+// Of makes a row one of a group and an operation, "" for the whole of either.
+func Of(group, op string) With {
+	return func(row *metric.Row) { row.Group, row.Op = group, op }
+}
+
+// Count is how many things the number was made of.
+func Count(n int64) With { return func(row *metric.Row) { row.N = n } }
+
+// Source is where the number was read.
+func Source(s string) With { return func(row *metric.Row) { row.Source = s } }
+
+// Per is the denominator of a cost.
+func Per(per string) With { return func(row *metric.Row) { row.Per = per } }
+
+// Warned adds warnings to the row.
+func Warned(w ...metric.Warning) With {
+	return func(row *metric.Row) { row.Warnings = append(row.Warnings, w...) }
+}
+
+// Put adds a row, with the unit of its metric, unless the number is not known.
+func (b *Builder) Put(name string, value float64, more ...With) {
+	if math.IsNaN(value) || math.IsInf(value, 0) || b.Unknown[name] {
+		return
+	}
+	m := metric.ByName(name)
+	if m == nil {
+		panic("metric " + name + " is not in the list of metrics") // a bug that any test finds
+	}
+	row := b.All
+	row.Warnings = append([]metric.Warning(nil), b.All.Warnings...)
+	row.Metric, row.Value, row.Unit = name, value, m.Unit
+	for _, f := range more {
+		f(&row)
+	}
+	b.Rows = append(b.Rows, row)
+}
+
+// Warn adds a warning about the step, and returns it.
+func (b *Builder) Warn(code metric.Code, values metric.Values) metric.Warning {
+	w := metric.Warn(code, values)
+	b.Warnings = append(b.Warnings, w)
+	return w
+}
+
+// Refuse marks the step as one whose numbers must not be used, with the reason
+// before all other warnings.
+func (b *Builder) Refuse(w metric.Warning) {
+	b.Invalid = true
+	b.Warnings = append([]metric.Warning{w}, b.Warnings...)
+}
+
+func (b *Builder) note(format string, args ...any) {
+	b.Notes = append(b.Notes, metric.Untyped(fmt.Sprintf(format, args...)))
+}
+
+const (
+	perMicro = 1e3 // nanoseconds in a microsecond
+	kb       = 1024
+	mb       = 1024 * kb
+)
+
+func micros(ns int64) float64 { return float64(ns) / perMicro }
+
+func yesNo(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,308 @@
+package account
+
+import (
+	"slices"
+
+	"rumbench/engine"
+	"rumbench/internal/metric"
+	"rumbench/workload"
+)
+
+// Cost is a figure of the whole window, or of a second of it, that is divided by units.
+type Cost struct {
+	Metric   string
+	Value    float64
+	Source   string
+	Warnings []metric.Warning
+}
+
+// mark adds to a row what is known of the cost behind it.
+func (c *Cost) mark(row *metric.Row) {
+	row.Source = c.Source
+	row.Warnings = append(row.Warnings, c.Warnings...)
+	row.Mark()
+}
+
+// Denominator is what a cost is divided by.
+type Denominator struct {
+	Per   string
+	Units float64 // of the window, or of a second of it, as the cost is
+	N     int64   // units of the window; 0: not known
+}
+
+// Costs divides costs by units.
+func (b *Builder) Costs(costs []Cost, by Denominator, more ...With) {
+	for i := range costs {
+		c := &costs[i]
+		b.Put(c.Metric, c.Value/by.Units, append([]With{Per(by.Per), Count(by.N), c.mark}, more...)...)
+	}
+}
+
+// costing makes the rows of a step's costs.
+type costing struct {
+	*Step
+	all []Cost
+}
+
+// shortWindow is the length of a window in seconds below which ticks say little.
+const shortWindow = 1
+
+// figures are the costs that are known. CPU, reads and context switches are of
+// the window; writes also of the sync after it, which belongs to them.
+func (s *Step) figures() []Cost {
+	f := figures{}
+	process, host := processSource(s.Hosted), "host"
+	f.addCPU(s.Observed)
+	f.counter("process_read_kb", process, s.InWindow, "process.read_bytes", kb)
+	if v, ok := Counter(s.WithSync, "process.write_bytes"); ok {
+		cancelled, _ := Counter(s.WithSync, "process.cancelled_write_bytes")
+		if !s.Hosted {
+			cancelled += s.Own
+		}
+		f.add("process_write_kb", process, max(v-cancelled, 0)/kb)
+	}
+	f.counter("engine_write_kb", ownAccount, s.WithSync, engine.BytesWritten, kb)
+	f.counter("engine_read_kb", ownAccount, s.InWindow, engine.BytesRead, kb)
+	if v, ok := busy(s.InWindow); ok {
+		f.add("host_cpu_us", host, v/perMicro)
+		if s.Seconds < shortWindow {
+			f[len(f)-1].Warnings = []metric.Warning{metric.Warn(metric.CountedByTicks, nil)}
+		}
+	}
+	f.counter("context_switches", host, s.InWindow, "host.context_switches", 1)
+	f.counter("device_reads", s.Device, s.InWindow, "device.reads", 1)
+	f.counter("read_kb", s.Device, s.InWindow, "device.read_bytes", kb)
+	if v, ok := Counter(s.WithSync, "device.write_bytes"); ok {
+		if !s.Elsewhere {
+			v -= s.Own
+		}
+		f.add("write_kb", s.Device, max(v, 0)/kb)
+	}
+	f.counter("discard_kb", s.Device, s.WithSync, "device.discard_bytes", kb)
+	if d := s.Deferred; d != nil {
+		f.add("deferred_kb", ownAccount, max(d[1]-d[0], 0)/kb)
+	}
+	f.addJournal(&s.Others)
+	return f
+}
+
+// figures are costs that are being gathered.
+type figures []Cost
+
+func (f *figures) add(metric, source string, value float64) {
+	*f = append(*f, Cost{Metric: metric, Value: value, Source: source})
+}
+
+func (f *figures) counter(metric, source string, points []Change, name string, unit float64) {
+	if v, ok := Counter(points, name); ok {
+		f.add(metric, source, v/unit)
+	}
+}
+
+// addCPU adds the CPU times of the engine and its clients: together, and where
+// they are processes apart, of each.
+func (f *figures) addCPU(o *Observed) {
+	server, known := Counter(o.InWindow, "process.cpu_ns")
+	if !o.Hosted {
+		if known {
+			f.add("cpu_us", metric.OfProcess, server/perMicro)
+			f.add("server_cpu_us", metric.OfProcess, server/perMicro)
+		}
+		return
+	}
+	client, seen := Counter(o.InWindow, "client.cpu_ns")
+	if known && seen {
+		f.add("cpu_us", metric.OfAll, (server+client)/perMicro)
+	}
+	if known {
+		f.add("server_cpu_us", metric.OfServer, server/perMicro)
+	}
+	if seen {
+		f.add("client_cpu_us", metric.OfClient, client/perMicro)
+	}
+}
+
+// addJournal estimates what the device wrote for the file system's journal and
+// its like: what neither the engine's processes nor other programs caused. Where
+// the processes' figure is the greater one, which large folios make it, it is
+// unknown.
+func (f *figures) addJournal(o *Others) {
+	device, process := find(*f, "write_kb"), find(*f, "process_write_kb")
+	if device == nil || process == nil || !o.Known || process.Value > device.Value+littleIO {
+		return
+	}
+	f.add("journal_kb", "estimate: "+device.Source+" − "+process.Source+" − "+o.source(), max(0, device.Value-process.Value-o.HereWritten/kb))
+}
+
+// busy is the time that all processors of the machine worked: what vmstat
+// shows as us and sy. Waiting and stolen time are not in it.
+func busy(points []Change) (ns float64, ok bool) {
+	for _, part := range []string{"user", "nice", "system", "irq", "softirq"} {
+		v, known := Counter(points, "host.cpu."+part+"_ns")
+		ns += v
+		ok = ok || known
+	}
+	return ns, ok
+}
+
+// find finds a cost; nil if it is not known.
+func find(all []Cost, metric string) *Cost {
+	for i := range all {
+		if all[i].Metric == metric {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// per names a denominator: "insert row"; "query", where unit and kind are the same.
+func per(op, unit string) string {
+	if op == unit {
+		return op
+	}
+	return op + " " + unit
+}
+
+// each calls f with every kind of operation of the step and what was done of it.
+func (s *costing) each(f func(group string, kind *workload.OpKind, did *workload.Total)) {
+	for g := range s.Totals {
+		for k := range s.Totals[g] {
+			f(s.Of.Groups[g].Name, &s.Of.Groups[g].Ops[k], &s.Totals[g][k])
+		}
+	}
+}
+
+// denominators are the units of the step's primary operation; those that
+// writes are reported per; and, where they are others, all rows written and
+// all operations.
+func (s *costing) denominators() (out []Denominator) {
+	var written, operations int64
+	units := map[string]string{}
+	s.each(func(_ string, kind *workload.OpKind, did *workload.Total) {
+		if units[kind.Whole()] == "" {
+			units[kind.Whole()] = kind.Unit
+		}
+		if !kind.Upkeep {
+			operations += did.Ops
+			if kind.Unit == "row" {
+				written += did.Rows
+			}
+		}
+	})
+	add := func(name string, n int64, known func(Denominator) bool) {
+		if n > 0 && !slices.ContainsFunc(out, known) {
+			out = append(out, Denominator{name, float64(n), n})
+		}
+	}
+	// Queries and inserts may be as many by chance; each has its own costs still.
+	for _, kind := range []string{s.Of.Primary, s.Of.WritesPer} {
+		name := per(kind, units[kind])
+		add(name, s.Totals.Rows(s.Of, kind), func(o Denominator) bool { return o.Per == name })
+	}
+	add("written row", written, func(o Denominator) bool { return o.N == written })
+	add("operation", operations, func(o Denominator) bool { return o.N == operations })
+	return out
+}
+
+// addCosts divides the costs by each denominator.
+func (s *costing) addCosts() {
+	missed := Warned(s.besideMissed()...)
+	client, calibrated := s.clientCost()
+	for _, d := range s.denominators() {
+		s.Costs(s.all, d, missed)
+		if calibrated && !s.Hosted {
+			s.Costs([]Cost{{Metric: "client_cpu_us", Value: client, Source: nullEngine}}, d)
+		}
+	}
+	s.addAmplification()
+	s.addEngine()
+	if !s.Duet { // it syncs what both of a duet have written
+		s.Put("drain_s", s.Drain.Seconds())
+	}
+	s.Put("client_gc_pause_ms", float64(s.Observed.Client.GCPause.Microseconds())/1e3, Count(s.Observed.Client.GCCycles))
+	s.Put("client_sched_p99_us", float64(s.Observed.Client.SchedP99.Nanoseconds())/perMicro, Count(int64(s.Observed.Client.Waits)))
+}
+
+const nullEngine = "null engine"
+
+// clientCost is the CPU time in µs that the clients of the step would have
+// needed on the null engine for what they did.
+func (s *costing) clientCost() (us float64, ok bool) {
+	for _, row := range s.Calibrated {
+		if row.Metric != "client_cpu_us" {
+			continue
+		}
+		// An operation costs the client the same on any database. Its units
+		// need not be as many: an index is built over no rows there.
+		if there, here := s.operations(row.Group); there > 0 {
+			us += row.Value * float64(row.N) / float64(there) * float64(here)
+			ok = true
+		}
+	}
+	return us, ok
+}
+
+// operations counts what a group did when the client was calibrated, and here.
+func (s *costing) operations(group string) (there, here int64) {
+	s.each(func(name string, kind *workload.OpKind, did *workload.Total) {
+		if name != group || kind.Upkeep {
+			return
+		}
+		here += did.Ops
+		for _, row := range s.Calibrated {
+			if row.Metric == "rows" && row.Group == group && row.Op == kind.Name {
+				there += row.N
+			}
+		}
+	})
+	return there, here
+}
+
+// addClientCost adds what the clients' own threads took, per unit; only on the
+// null engine, where they do nothing else.
+func (s *costing) addClientCost() {
+	for _, g := range s.Groups {
+		op, unit := g.Ops[0].Whole(), g.Ops[0].Unit
+		for _, k := range g.Ops {
+			if k.Whole() == s.Of.Primary { // what else the group does is by the way
+				op, unit = k.Whole(), k.Unit
+			}
+		}
+		var units int64
+		s.each(func(group string, kind *workload.OpKind, did *workload.Total) {
+			if group == g.Name && kind.Whole() == op {
+				units += did.Rows
+			}
+		})
+		if units > 0 {
+			s.Put("client_cpu_us", micros(g.Did.CPU.Nanoseconds())/float64(units), Of(g.Name, op), Count(units), Source(nullEngine), Per(per(op, unit)))
+		}
+	}
+}
+
+// addAmplification adds what was written and read for what the clients wrote
+// and got: by the device, and as the engine counts.
+func (s *costing) addAmplification() {
+	var written, returned int64
+	s.each(func(_ string, kind *workload.OpKind, did *workload.Total) {
+		switch {
+		case kind.Returns:
+			returned += did.Bytes
+		case kind.Whole() == s.Of.WritesPer:
+			written += did.Bytes
+		}
+	})
+	ratio := func(name string, user int64, of ...string) {
+		for _, metric := range of {
+			if c := find(s.all, metric); c != nil && user > 0 {
+				s.Put(name, c.Value*kb/float64(user), Count(user), c.mark)
+				return
+			}
+		}
+	}
+	ratio("write_amplification", written, "write_kb", "process_write_kb")
+	ratio("engine_write_amplification", written, "engine_write_kb")
+	if s.Of.Primary != s.Of.WritesPer {
+		ratio("read_amplification", returned, "read_kb")
+	}
+}

@@ -1,0 +1,111 @@
+package account
+
+import (
+	"strings"
+
+	"rumbench/internal/metric"
+)
+
+// Writes that an engine puts off are in no window of the step that caused them.
+// A step of which more than this share, and more than littleIO, was put off was
+// too short for its KB written to be more than a lower bound.
+const deferredShare = 0.1
+
+// markDeferred warns of KB written that lack much of what the step caused.
+func (s *costing) markDeferred() {
+	off := find(s.all, "deferred_kb")
+	if off == nil || off.Value <= littleIO {
+		return
+	}
+	marked := false
+	for _, name := range []string{"write_kb", "process_write_kb"} {
+		c := find(s.all, name)
+		if c == nil || off.Value <= deferredShare*c.Value {
+			continue
+		}
+		w := metric.Warn(metric.LowerBound, metric.Values{"written": c.Value / kb, "deferred": off.Value / kb})
+		c.Warnings = append(c.Warnings, w)
+		if !marked { // once for the step
+			s.Warnings, marked = append(s.Warnings, w), true
+		}
+	}
+}
+
+// Settled adds everything that a settle step gave.
+func (s *Step) Settled() {
+	s.Put("duration_s", s.Seconds)
+	c := &costing{s, s.figures()}
+	c.judgeSources()
+	c.noteAlone()
+	for i := range c.all {
+		s.Put(c.all[i].Metric, c.all[i].Value, Per("step"), c.all[i].mark)
+	}
+	c.addSettled()
+	c.addDebts()
+	c.addCounters()
+}
+
+// addSettled adds to a settle step what the rows that were written since the
+// database was made, or last came to rest, cost in the end: with what was written
+// between the steps and by the settle step itself, and without.
+func (s *costing) addSettled() {
+	for _, name := range []string{"write_kb", "process_write_kb"} {
+		own := find(s.all, name)
+		sum, ok := s.sumEarlier(name)
+		if own == nil || !ok {
+			continue
+		}
+		by := func(row *metric.Row) {
+			own.mark(row)
+			row.Per, row.N, row.Disturbed = sum.per, sum.units, row.Disturbed || sum.disturbed
+		}
+		units := float64(sum.units)
+		s.Put("unsettled_write_kb", sum.kb/units, by)
+		s.Put("settled_write_kb", (sum.kb+sum.between+own.Value)/units, by)
+		return
+	}
+}
+
+// stepsSum is what steps wrote for the rows of one kind.
+type stepsSum struct {
+	per         string
+	units       int64
+	kb, between float64
+	disturbed   bool
+}
+
+// sumEarlier adds up the steps since the last rest. It is not known if one of
+// them has no such figure.
+func (s *costing) sumEarlier(name string) (sum stepsSum, ok bool) {
+	first := len(s.Earlier)
+	for first > 0 && s.Earlier[first-1].Primary != "" { // a settle step is about no operation
+		first--
+	}
+	for i := range s.Earlier[first:] {
+		e := &s.Earlier[first+i]
+		written, rows := metric.Find(e.Rows, name, "", ""), e.rowsWritten(name)
+		if !e.Complete || written == nil {
+			return sum, false
+		}
+		if rows != nil && (sum.per == "" || sum.per == rows.Per) {
+			sum.per = rows.Per
+			sum.units += rows.N
+		}
+		sum.kb += written.Value * float64(written.N)
+		sum.disturbed = sum.disturbed || written.Disturbed
+		if after := metric.Find(e.Rows, "after_write_kb", "", ""); after != nil {
+			sum.between += after.Value
+		}
+	}
+	return sum, sum.units > 0
+}
+
+// rowsWritten is the row of a cost per row that the step writes.
+func (e *Earlier) rowsWritten(name string) *metric.Row {
+	for i := range e.Rows {
+		if r := &e.Rows[i]; r.Metric == name && strings.HasPrefix(r.Per, e.WritesPer+" ") {
+			return r
+		}
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package account
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/hist"
+	"rumbench/internal/metric"
+	"rumbench/workload"
+)
+
+// addErrors counts failed attempts; too many failed operations make the step
+// invalid.
+func (s *Step) addErrors() {
+	for _, g := range s.Groups {
+		var f failures
+		var words []string
+		var warned []metric.Warning
+		for _, e := range g.Did.Errors {
+			f.failed += e.Count
+			if !yields(g.Group, engine.Class(e.Class)) {
+				f.broken += e.Count
+			}
+			op, class := "", e.Class
+			if e.Kind >= 0 {
+				op = g.Ops[e.Kind].Name
+			}
+			if op != "" && len(g.Ops) > 1 {
+				class += " (" + op + ")"
+			}
+			w := metric.Warn(metric.Failed, metric.Values{"n": float64(e.Count), "class": class, "first": e.First})
+			words, warned = append(words, w.Text), append(warned, w)
+			s.Put("errors_"+strings.ReplaceAll(e.Class, " ", "_"), float64(e.Count), Of(g.Name, op))
+		}
+		for k := range g.Did.Kinds {
+			did := &g.Did.Kinds[k]
+			f.done += did.Ops
+			if g.Retry.Policy != workload.RetryNone { // which asks for it
+				f.broken += did.GivenUp
+			}
+			f.givenUp += did.GivenUp
+			f.unfinished += did.Unfinished
+		}
+		s.Put("errors", float64(f.failed), Of(g.Name, ""), Count(f.failed+f.done), Warned(warned...))
+		if f.failed > 0 {
+			s.judgeErrors(g.Name, f, strings.Join(words, "; "))
+		}
+	}
+}
+
+// yields reports whether errors of a class are part of the load: the group knows
+// what to do about them. Operations that it gave up are counted apart.
+func yields(g *workload.Group, c engine.Class) bool {
+	return g.Retry != workload.Retry{} && (c.Yields() || c == engine.Duplicate)
+}
+
+// failures are what became of a group's operations: attempts that failed, and
+// operations done, given up, unfinished at the end, and failed against the plan.
+type failures struct{ failed, broken, done, unfinished, givenUp int64 }
+
+func (s *Step) judgeErrors(group string, f failures, words string) {
+	values := metric.Values{"group": group, "n": float64(f.failed), "errors": words}
+	failed := metric.Warn(metric.FailedOperations, values)
+	switch {
+	case f.broken == 0 && f.givenUp > 0:
+		values["given_up"] = float64(f.givenUp)
+		s.Warn(metric.OperationsGivenUp, values)
+		return
+	case f.broken == 0 && f.unfinished == 0:
+		s.note("%s; all were tried again", failed)
+		return
+	case f.broken == 0:
+		s.note("%s; %d were unfinished when the step ended, all others were tried again", failed, f.unfinished)
+		return
+	}
+	s.Warnings = append(s.Warnings, failed)
+	if share := float64(f.broken) / float64(f.broken+f.done); share > s.ErrorsAllowed {
+		s.Refuse(metric.Warn(metric.ErrorsAboveAllowed, metric.Values{"share": 100 * share, "group": group, "allowed": 100 * s.ErrorsAllowed}))
+	}
+}
+
+// addStatements adds how many statements an operation kind executed, where
+// that was counted.
+func (s *Step) addStatements(at With, c *hist.Counts, warned With) {
+	if c.Statements() == 0 {
+		return
+	}
+	s.perSecond("queries_per_s", c.Statements(), at, warned)
+	s.perSecond("reads_per_s", c.Reads, at, warned)
+	s.perSecond("writes_per_s", c.Writes, at, warned)
+	s.perSecond("others_per_s", c.Others, at, warned)
+}
+
+// addAttempts adds what was tried in vain.
+func (s *Step) addAttempts(at With, c *hist.Counts) {
+	if c.Attempts == c.Ops && c.Unfinished == 0 {
+		return
+	}
+	n := Count(c.Ops)
+	s.Put("attempts", float64(c.Attempts), at, n)
+	s.Put("retries", float64(c.Retries), at, n)
+	s.Put("given_up", float64(c.GivenUp), at, n)
+	s.Put("unfinished", float64(c.Unfinished), at, n)
+	if c.Statements()+c.Wasted > 0 {
+		s.Put("wasted_statements", float64(c.Wasted), at, Count(c.Statements()+c.Wasted))
+	}
+}
+
+// addFailed adds for how long operations were tried that were given up.
+func (s *Step) addFailed(at With, d *hist.Dist) {
+	if d == nil || d.Count() == 0 {
+		return
+	}
+	n := Count(d.Count())
+	s.Put("failed_p50_us", micros(d.Percentile(50)), at, n)
+	s.Put("failed_p99_us", micros(d.Percentile(99)), at, n)
+	s.Put("failed_max_us", micros(d.Max()), at, n)
+}
+
+// addArrivals adds what became of the operations that arrived at an open group.
+func (s *Step) addArrivals(g *Group) {
+	a := g.Did.Arrivals
+	if a == nil {
+		return
+	}
+	at, n := Of(g.Name, ""), Count(a.Offered)
+	s.Put("offered_per_s", float64(a.Offered)/g.Did.End.Seconds(), at, n)
+	s.Put("shed", float64(a.Shed), at, n)
+	s.Put("queue_max", float64(a.Longest), at, n)
+	if a.Shed > 0 {
+		values := metric.Values{"offered": float64(a.Offered), "shed": float64(a.Shed)}
+		s.warnResponses(g.Name, metric.Warn(metric.ShedUntimed, values))
+		s.Warn(metric.Shed, metric.Values{"group": g.Name, "offered": float64(a.Offered), "shed": float64(a.Shed), "queue": float64(g.Arrivals.Queue)})
+	}
+}
+
+// addFairness adds how the operations of a group are spread over its clients.
+func (s *Step) addFairness(g *Group) {
+	done := g.Did.Done
+	if len(done) < 2 || g.Work > 0 { // each was to do the same
+		return
+	}
+	var sum, squares float64
+	for _, n := range done {
+		sum += float64(n)
+	}
+	mean := sum / float64(len(done))
+	for _, n := range done {
+		squares += (float64(n) - mean) * (float64(n) - mean)
+	}
+	at, n := Of(g.Name, ""), Count(int64(len(done)))
+	s.Put("fairness_ops_mean", mean, at, n)
+	s.Put("fairness_ops_stddev", math.Sqrt(squares/float64(len(done))), at, n)
+}
+
+// UndoneAs is the operation kind under which operations count that were due and
+// not done: nobody knows which variety of it they would have been.
+func UndoneAs(g *workload.Group) string { return g.Ops[0].Whole() }
+
+// withUndone is what was done of a kind, with those that were not done among
+// the response times: at least their age at the end is theirs.
+func (g *Group) withUndone(op string, s hist.Sums) *hist.Sums {
+	if s.Response == nil || g.Did.Undone == nil || op != UndoneAs(g.Group) {
+		return &s
+	}
+	all := hist.NewDist()
+	all.Merge(s.Response)
+	all.Merge(g.Did.Undone)
+	s.Response = all
+	return &s
+}
+
+// addUndone adds how many operations of a group were due and not done at the
+// end, and says so of response times that are longer than known. That each
+// client had one on its way, no older than others took, is as it should be.
+func (s *Step) addUndone(g *Group) {
+	ages := g.Did.Undone
+	if ages == nil || g.Did.Arrivals == nil && ages.Count() == 0 {
+		return
+	}
+	due, longest := ages.Count(), int64(0)
+	for k := range g.Did.Kinds {
+		if did := &g.Did.Kinds[k]; !g.Ops[k].Upkeep {
+			due += did.Ops + did.GivenUp
+			longest = max(longest, did.Response.Max())
+		}
+	}
+	s.Put("abandoned", float64(ages.Count()), Of(g.Name, ""), Count(due))
+	if ages.Count() <= int64(g.Clients) && ages.Max() <= longest {
+		return
+	}
+	under := ""
+	if len(g.Ops) > 1 {
+		under = fmt.Sprintf(" under %s", UndoneAs(g.Group))
+	}
+	s.warnResponses(g.Name, metric.Warn(metric.NotDone, metric.Values{"n": float64(ages.Count()), "due": float64(due), "under": under}))
+}

@@ -1,0 +1,52 @@
+package account
+
+import (
+	"math"
+
+	"rumbench/internal/hist"
+	"rumbench/internal/metric"
+	"rumbench/workload"
+)
+
+// Of the rows that operations look for so many may not be there without a word,
+// and so many before the step's numbers cannot be compared with others.
+const (
+	shortAllowed = 0.01
+	shortRefused = 0.10
+)
+
+// addFound adds how many rows an operation kind has found and had to find. What
+// it returns is for its rates and times if too many were not there.
+func (s *Step) addFound(group, op string, finds workload.Finds, c *hist.Counts) []metric.Warning {
+	if finds == workload.FindsNothing || c.Ops == 0 || !s.Results {
+		return nil
+	}
+	at, by, each := Of(group, op), Source("client"), Per(op)
+	found, expected := float64(c.Found)/float64(c.Ops), float64(c.Expected)/float64(c.Ops)
+	s.Put("rows_found", found, at, by, Count(c.Ops), each)
+	if c.Expected == 0 {
+		return nil // it is not known
+	}
+	s.Put("rows_expected", expected, at, by, Count(c.Ops), each)
+	s.Put("found_share", float64(c.Found)/float64(c.Expected), at, by, Count(c.Expected))
+	short := shortfall(finds, c)
+	if short <= shortAllowed {
+		return nil
+	}
+	if short > shortRefused && !metric.Has(s.Warnings, metric.TooFewRows) {
+		s.Warn(metric.TooFewRows, metric.Values{"group": group, "op": op, "found": found, "expected": expected})
+	}
+	return []metric.Warning{metric.Warn(metric.RowsMissing, metric.Values{"op": op, "found": found, "expected": expected})}
+}
+
+// shortfall is the share of the rows that were not found. Where their number
+// varies from one operation to the next it is what chance does not explain: four
+// standard deviations of a count are left out.
+func shortfall(finds workload.Finds, c *hist.Counts) float64 {
+	expected := float64(c.Expected)
+	short := expected - float64(c.Found)
+	if finds == workload.FindsOnAverage {
+		short -= 4 * math.Sqrt(expected)
+	}
+	return short / expected
+}

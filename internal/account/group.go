@@ -1,0 +1,240 @@
+package account
+
+import (
+	"math"
+	"time"
+
+	"rumbench/internal/hist"
+	"rumbench/internal/metric"
+	"rumbench/internal/pace"
+	"rumbench/internal/stat"
+	"rumbench/workload"
+)
+
+// Group is a group of clients: what it was to do, and what it did.
+type Group struct {
+	*workload.Group
+	Did *hist.Group
+	// Of a group with a rate, or with arrivals: how many operations its schedule,
+	// as if without end, had begin before the end, and how many it had begin
+	// before the planned end of the work or time.
+	due, dueInPlan int64
+	intervals      []Interval
+}
+
+// Interval is a stretch of the window with what was due in it.
+type Interval struct {
+	hist.Rate
+	Length  float64 // seconds
+	Due     int64   // operations that were due before it, of a group with a rate
+	Arrived float64 // operations that arrived in it, at an open group
+}
+
+// NewInterval makes an interval that ended, and was so long, at some seconds.
+func NewInterval(end, length, units float64) Interval {
+	return Interval{Rate: hist.Rate{From: end - length, To: end, Units: units, Ops: units}, Length: length}
+}
+
+// PerSec is the rate of the interval in units a second.
+func (i *Interval) PerSec() float64 { return i.Units / i.Length }
+
+// Groups are those of a step, of whose schedules the seed is known.
+func Groups(step *workload.Step, did []hist.Group, seed uint64) (out []*Group) {
+	for g := range did {
+		out = append(out, NewGroup(&step.Groups[g], &did[g], workload.GroupSeed(seed, g)))
+	}
+	return out
+}
+
+// NewGroup walks the schedules of a group, which follow from its seed, once more,
+// to know what was due when.
+func NewGroup(of *workload.Group, did *hist.Group, seed uint64) *Group {
+	g := &Group{Group: of, Did: did}
+	for _, r := range did.Rates {
+		g.intervals = append(g.intervals, Interval{Rate: r, Length: r.To - r.From})
+	}
+	switch {
+	case did.Arrivals != nil:
+		g.arrived(seed)
+	case of.Rate > 0:
+		for i := range of.Clients {
+			if s, err := of.Schedule(seed, i); err == nil { // it was made before
+				g.addDue(s)
+			}
+		}
+	}
+	return g
+}
+
+func duration(seconds float64) time.Duration { return time.Duration(math.Round(seconds * 1e9)) }
+
+// arrived counts what arrived in each interval.
+func (g *Group) arrived(seed uint64) {
+	g.due, g.dueInPlan = g.Did.Arrivals.Offered, g.Did.Arrivals.Offered
+	s, err := g.Arrivals.Schedule(seed)
+	if err != nil {
+		return // it was made before
+	}
+	n, next := int64(0), s.Next()
+	before := func(seconds float64) int64 {
+		for t := duration(seconds); next < t && n < g.due; next = s.Next() {
+			n++
+		}
+		return n
+	}
+	for i := range g.intervals {
+		r := &g.intervals[i]
+		from := before(r.From)
+		r.Arrived = float64(before(r.To) - from)
+	}
+}
+
+// addDue counts what a client's schedule had due.
+func (g *Group) addDue(s *pace.Schedule) {
+	k, n := 0, int64(0) // how many of the client's come before next
+	capped := func() int64 {
+		if g.Work > 0 {
+			return min(n, g.Work)
+		}
+		return n
+	}
+	for next := s.Next(); next < max(g.Did.End, g.Did.Plan); n, next = n+1, s.Next() {
+		for ; k < len(g.intervals) && duration(g.intervals[k].From) <= next; k++ {
+			g.intervals[k].Due += capped()
+		}
+		if next < g.Did.End {
+			g.due++
+		}
+		if next < g.Did.Plan && (g.Work == 0 || n < g.Work) {
+			g.dueInPlan++
+		}
+	}
+	for ; k < len(g.intervals); k++ {
+		g.intervals[k].Due += capped()
+	}
+}
+
+// Intervals returns the group's intervals with what was due in them.
+func (g *Group) Intervals() []Interval { return g.intervals }
+
+// within are the intervals that lie in the group's own time.
+func (g *Group) within() []Interval {
+	n, end := len(g.intervals), g.Did.End.Seconds()
+	for n > 0 && g.intervals[n-1].To-end > g.intervals[n-1].Length/10 {
+		n--
+	}
+	return g.intervals[:n]
+}
+
+// enoughOps is how many operations of each client an interval must hold to be
+// judged; with fewer, neighbours are judged together.
+const enoughOps = 10
+
+// coarse are the intervals within the group's time, joined until each is long
+// enough for enoughOps operations of a client at its rate.
+func (g *Group) coarse(perSec float64) []Interval {
+	return Join(g.within(), 0.99*enoughOps/perSec) // intervals are never exactly as long as asked for
+}
+
+// Join puts neighbouring intervals together until they are so many seconds long.
+// A rest at the end is left out.
+func Join(intervals []Interval, shortest float64) (out []Interval) {
+	var sum Interval
+	begun := false
+	for _, r := range intervals {
+		if !begun {
+			sum, begun = Interval{Rate: hist.Rate{From: r.From}}, true
+		}
+		sum.To = r.To
+		sum.Units += r.Units
+		sum.Length += r.Length
+		sum.Ops += r.Ops
+		sum.Arrived += r.Arrived
+		if sum.Length >= shortest {
+			out, begun = append(out, sum), false
+		}
+	}
+	return out
+}
+
+// fewOps is the number of operations in a usual interval below which its rate
+// shows the grain of the operations, and an empty one tells nothing: an index
+// build is one operation of many intervals.
+const fewOps = 3
+
+// rates are the units a second, and the operations, of intervals.
+func rates(intervals []Interval) (perSec, ops []float64) {
+	for i := range intervals {
+		perSec, ops = append(perSec, intervals[i].PerSec()), append(ops, intervals[i].Ops)
+	}
+	return perSec, ops
+}
+
+// Rates are the units a second of intervals; none where a usual interval holds
+// too few operations to make a rate of.
+func Rates(intervals []Interval) []float64 {
+	perSec, ops := rates(intervals)
+	if len(intervals) == 0 || stat.Median(ops) < fewOps {
+		return nil
+	}
+	return perSec
+}
+
+// rates are those of the group's intervals, joined where a rate has few
+// operations in one.
+func (g *Group) rates() []float64 {
+	rate := g.Rate
+	if g.Did.Arrivals != nil {
+		rate = float64(g.due) / g.Did.End.Seconds() / float64(g.Clients)
+	}
+	if rate > 0 {
+		return Rates(g.coarse(rate))
+	}
+	return Rates(g.intervals)
+}
+
+// Stalls finds the stretches in which a group stalled. Of a closed loop these
+// are the intervals in which nothing was completed, or less than a tenth of
+// the median. With a rate an interval without operations may just be one in
+// which none was due, so there it is one in which nothing was completed though
+// an operation was due since before it began; with arrivals, though one was in
+// flight since before it began. known is false where intervals are too short for
+// the group's operations to tell.
+func (g *Group) Stalls() (spans []metric.Span, known bool) {
+	intervals := g.intervals
+	if len(intervals) == 0 {
+		return nil, false
+	}
+	var runs []stat.Run
+	switch {
+	case g.Did.Arrivals != nil:
+		intervals = g.within()
+		runs = stat.Runs(len(intervals), func(i int) bool {
+			r := &intervals[i]
+			return r.Ops == 0 && r.Oldest >= r.Length
+		})
+	case g.Rate > 0:
+		intervals = g.within()
+		done := 0.0
+		runs = stat.Runs(len(intervals), func(i int) bool {
+			r := &intervals[i]
+			stalled := r.Ops == 0 && done < float64(r.Due)
+			done += r.Ops
+			return stalled
+		})
+	default:
+		rates := g.rates()
+		if len(rates) == 0 {
+			return nil, false
+		}
+		runs = stat.Stalls(rates)
+	}
+	return spansOf(g.Name, intervals, runs), true
+}
+
+func spansOf(group string, intervals []Interval, runs []stat.Run) (out []metric.Span) {
+	for _, run := range runs {
+		out = append(out, metric.Span{Group: group, From: intervals[run.From].From, To: intervals[run.To-1].To})
+	}
+	return out
+}

@@ -1,0 +1,176 @@
+package account
+
+import (
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/metric"
+)
+
+// Observed is what was counted around a step. Its fields are many, as so much is
+// looked at; none depends on another.
+type Observed struct {
+	// InWindow is what all sources counted in the window, and WithSync what they
+	// counted until everything dirty had been synced after it; Uncounted is of what
+	// sources that is not known.
+	InWindow, WithSync []Change
+	Uncounted          []metric.Warning
+	// Hosted: a server does the engine's work, in processes of its own.
+	Hosted bool
+	Device string // the source of the device's figures
+	// Own are the bytes that rumbench wrote to its own files, which the process's
+	// figures hold where the engine is in it, and the device's unless the data are
+	// Elsewhere.
+	Own       float64
+	Elsewhere bool
+	Drain     time.Duration // of the sync
+	// Duet: another trial ran at the same time; Alone is for how long this one
+	// went on after it.
+	Duet  bool
+	Alone time.Duration
+	// Deferred are the bytes that the engine has still to write, before and after;
+	// nil if it does not say.
+	Deferred *[2]float64
+	Others   Others
+	Client   ClientDelay
+	Sessions *Sessions // nil if the engine does not show what they do
+	Timed    []TimedWait
+}
+
+// ClientDelay is what held the clients up in their own process.
+type ClientDelay struct {
+	SchedP99 time.Duration // of the waits of runnable goroutines for a processor
+	Waits    uint64        // that SchedP99 is of
+	GCPause  time.Duration
+	GCCycles int64
+}
+
+// Others are other programs on the machine. Figures in bytes.
+type Others struct {
+	Known         bool
+	Why           error // they are not
+	Processes     int
+	Closed        []string // whose I/O may not be read
+	Root          bool     // rumbench may read all that there is to read
+	Read, Written float64
+	// HereRead and HereWritten may have been on the device under the data.
+	HereRead, HereWritten float64
+}
+
+// ownAccount is the source of what an engine says of itself.
+const ownAccount = "the engine's own counters"
+
+// processSource is the source of what the engine's processes did.
+func processSource(hosted bool) string {
+	if hosted {
+		return metric.OfServer
+	}
+	return metric.OfProcess
+}
+
+// worker names the processes whose figures are known.
+func (o *Observed) worker() string {
+	if o.Hosted {
+		return "the server"
+	}
+	return "this process"
+}
+
+// Counter returns a counter's growth, summed over its labels; ok is false if it is
+// not known.
+func Counter(points []Change, name string) (sum float64, ok bool) {
+	for i := range points {
+		if p := &points[i]; p.Name == name && p.Kind == engine.Counter {
+			sum, ok = sum+p.Value, true
+		}
+	}
+	return sum, ok
+}
+
+// gauge finds a gauge at the end of a window.
+func gauge(points []Change, name string) (float64, bool) {
+	for i := range points {
+		if p := &points[i]; p.Name == name && p.Kind == engine.Gauge {
+			return p.Value, true
+		}
+	}
+	return 0, false
+}
+
+// addEngine adds what only the engine knows: how its cache did, for how long
+// it held up writes, and what it has still to do.
+func (s *costing) addEngine() {
+	from := Source(ownAccount)
+	if lookups, ok := Counter(s.InWindow, engine.CacheLookups); ok && lookups > 0 {
+		if misses, ok := Counter(s.InWindow, engine.CacheMisses); ok {
+			s.Put("cache_hit_ratio", 1-misses/lookups, Count(int64(lookups)), from)
+		}
+	}
+	if n, ok := Counter(s.InWindow, engine.Stalls); ok {
+		s.Put("engine_stalls", n, from)
+	}
+	if ns, ok := Counter(s.InWindow, engine.StallTime); ok {
+		s.Put("engine_stall_s", ns/1e9, from)
+	}
+	s.addDebts()
+}
+
+// addDebts adds what the engine has still to do at the end of the step.
+func (s *costing) addDebts() {
+	for _, g := range []struct{ metric, gauge string }{
+		{"dirty_bytes", engine.DirtyBytes}, {"compaction_debt_bytes", engine.CompactionDebt}, {"checkpoint_age_bytes", engine.CheckpointAge},
+	} {
+		if v, ok := gauge(s.WithSync, g.gauge); ok {
+			s.Put(g.metric, v, Source(ownAccount))
+		}
+	}
+}
+
+// addCounters adds what all counters did in the step, the sync after it included.
+func (s *costing) addCounters() {
+	s.Counters = s.WithSync
+	s.Warnings = append(s.Warnings, s.Uncounted...)
+	for _, c := range s.Counters {
+		if c.Reset {
+			s.Warn(metric.CounterReset, metric.Values{"counter": c.Name})
+		}
+	}
+}
+
+// littleAlone is the share of a step in which it may be alone without a warning.
+const littleAlone = 0.1
+
+// noteAlone says for how much of a step the other trial of a duet did not run
+// any more. What it returns is for the step's figures.
+func (s *costing) noteAlone() []metric.Warning {
+	if s.Observed.Alone <= 0 || s.Seconds <= 0 {
+		return nil
+	}
+	s.Sheet.Alone = min(s.Observed.Alone.Seconds(), s.Seconds)
+	share := s.Sheet.Alone / s.Seconds
+	w := metric.Warn(metric.RanAlone, metric.Values{"seconds": s.Sheet.Alone, "share": 100 * share})
+	if share <= littleAlone {
+		s.Notes = append(s.Notes, w)
+		return nil
+	}
+	s.Warnings = append(s.Warnings, w)
+	return []metric.Warning{w}
+}
+
+// After adds to the step before a window what was written between the two:
+// background work that is in no window. own are the bytes that rumbench wrote to
+// its files meanwhile.
+func (o *Observed) After(b *Builder, between []Change, own float64) {
+	for _, from := range []struct {
+		name, source string
+		ours         bool
+	}{{"device.write_bytes", o.Device, !o.Elsewhere}, {"process.write_bytes", processSource(o.Hosted), !o.Hosted}} {
+		if v, ok := Counter(between, from.name); ok {
+			if from.ours {
+				v -= own
+			}
+			b.Put("after_write_kb", max(v, 0)/kb, Per("step"), Source(from.source))
+			return
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package account
+
+import (
+	"math"
+
+	"rumbench/internal/metric"
+)
+
+// heldShare is the share of a promised rate that counts as holding it.
+const heldShare = 0.95
+
+// HeldAverage is the rule of the published tables: the average reaches 95 % of
+// the target, rounded to a whole number.
+func HeldAverage(achieved, target float64) bool {
+	return math.Round(achieved) >= math.Round(heldShare*target)
+}
+
+// Promise is what a rate is judged by that was to be held.
+type Promise struct {
+	Target    float64 // units a second
+	Done, Due float64 // units, over the time of the group
+	Seconds   float64 // that time
+	Grain     float64 // units that may be on their way at the end of any stretch: an operation of each client
+	Backlog   float64 // units due by the planned end but not done by then
+	Behind    bool    // lateness grew without end
+	// Intervals are those that are judged one by one; of an open group what was
+	// to be done is what arrived.
+	Intervals []Interval
+	Open      bool
+}
+
+// Judge returns whether the promise was kept. One operation of each client may be
+// on its way when the time is over, and a random schedule may have asked for less
+// than its rate says; neither breaks a promise.
+func (p *Promise) Judge() *metric.SLA {
+	s := &metric.SLA{Target: p.Target, Backlog: p.Backlog}
+	if p.Seconds == 0 {
+		return s // it ended before it began
+	}
+	s.Achieved = p.Done / p.Seconds
+	s.Met = HeldAverage(s.Achieved+p.Grain/p.Seconds, min(p.Target, p.Due/p.Seconds))
+	s.Saturated = !s.Met && p.Behind
+	if s.Intervals = len(p.Intervals); s.Intervals == 0 {
+		return s
+	}
+	held := 0
+	s.Worst = math.Inf(1)
+	for _, r := range p.Intervals {
+		target, done := p.Target, r.PerSec()
+		if p.Open {
+			target, done = r.Arrived/r.Length, r.Ops/r.Length
+		}
+		if done+p.Grain/r.Length >= heldShare*target {
+			held++
+		}
+		s.Worst = min(s.Worst, done)
+	}
+	s.Share = float64(held) / float64(s.Intervals)
+	s.Strict = held == s.Intervals
+	return s
+}
+
+// Judge judges a group with a rate, or with arrivals, over its own time: to the
+// end of its last operation. Of an open group units are operations: these are
+// what arrives.
+func (g *Group) Judge() *metric.SLA {
+	perOp := float64(max(1, g.RowsPerOp))
+	p := Promise{Seconds: g.Did.End.Seconds(), Open: g.Rate == 0}
+	if p.Open {
+		perOp = 1
+	}
+	if p.Seconds == 0 {
+		return p.Judge()
+	}
+	for k := range g.Did.Kinds {
+		switch did := &g.Did.Kinds[k]; {
+		case g.Ops[k].Upkeep:
+		case p.Open:
+			p.Done += float64(did.Ops)
+		default:
+			p.Done += float64(did.Rows)
+		}
+	}
+	p.Due = float64(g.due) * perOp
+	p.Grain = perOp * float64(g.Clients)
+	p.Backlog = float64(max(0, g.dueInPlan-g.Did.InPlan)) * perOp
+	if p.Target = g.Rate * perOp * float64(g.Clients); p.Open {
+		p.Target = p.Due / p.Seconds
+	}
+	p.Intervals = g.coarse(p.Target / perOp / float64(g.Clients))
+	shed := g.Did.Arrivals != nil && g.Did.Arrivals.Shed > 0 // so that no lateness could grow
+	p.Behind = shed
+	for _, l := range g.Did.Lateness {
+		p.Behind = p.Behind || Growing(l.Half.Seconds(), l.End.Seconds(), p.Seconds)
+	}
+	sla := p.Judge()
+	for k := range g.Did.Kinds {
+		if l := g.Did.Kinds[k].Lateness; l != nil {
+			sla.MaxLateness = max(sla.MaxLateness, float64(l.Max())/1e9)
+		}
+	}
+	return sla
+}
+
+// Growing reports whether lateness grows without end: it was greater at the end
+// than halfway, and by then more than a twentieth of the whole time. A client
+// that catches up after a stall is not saturated.
+func Growing(half, end, window float64) bool { return end > window/20 && end > half }
+
+// Promise adds the rows and warnings of a promised rate.
+func (b *Builder) Promise(group string, s *metric.SLA) {
+	if b.SLA == nil {
+		b.SLA = map[string]*metric.SLA{}
+	}
+	b.SLA[group] = s
+	at := Of(group, "")
+	b.Put("sla_target", s.Target, at)
+	if s.Intervals > 0 {
+		b.Put("sla_share", s.Share, at, Count(int64(s.Intervals)))
+	}
+	b.Put("sla_met", yesNo(s.Met), at)
+	b.Put("saturated", yesNo(s.Saturated), at)
+	if !s.Met {
+		b.Warn(metric.SLAMissed, metric.Values{"group": group, "target": s.Target, "achieved": s.Achieved})
+	}
+	if s.Saturated {
+		b.Warn(metric.Saturated, metric.Values{"group": group})
+	}
+}

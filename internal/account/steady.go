@@ -1,0 +1,45 @@
+package account
+
+import (
+	"fmt"
+
+	"rumbench/internal/metric"
+	"rumbench/internal/stat"
+)
+
+// Steadiness adds the percentiles of a group's rates.
+func (b *Builder) Steadiness(group string, rates []float64, more ...With) {
+	at := append([]With{Of(group, ""), Count(int64(len(rates)))}, more...)
+	for _, p := range []float64{50, 95, 99} {
+		if v, ok := stat.Reached(rates, p); ok {
+			b.Put(fmt.Sprintf("interval_ops_p%.0f", p), v, at...)
+		}
+	}
+}
+
+// Logged adds what the intervals of a log show of a group's steadiness. One with
+// a rate has no stalls: nothing shows what was due in an interval.
+func (b *Builder) Logged(group string, intervals []Interval, rated bool, more ...With) {
+	if rated {
+		perSec, _ := rates(intervals)
+		b.Steadiness(group, perSec, more...)
+		return
+	}
+	if perSec := Rates(intervals); len(perSec) > 0 {
+		b.Steadiness(group, perSec, more...)
+		b.addStalls(group, spansOf(group, intervals, stat.Stalls(perSec)), len(intervals), more...)
+	}
+}
+
+func (b *Builder) addStalls(group string, spans []metric.Span, intervals int, more ...With) {
+	var total, longest float64
+	for _, s := range spans {
+		total += s.To - s.From
+		longest = max(longest, s.To-s.From)
+	}
+	b.Stalls = append(b.Stalls, spans...)
+	at := append([]With{Of(group, ""), Count(int64(intervals))}, more...)
+	b.Put("stalls", float64(len(spans)), at...)
+	b.Put("stall_s", total, at...)
+	b.Put("stall_longest_s", longest, at...)
+}

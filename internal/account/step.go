@@ -1,0 +1,195 @@
+package account
+
+import (
+	"slices"
+	"strings"
+
+	"rumbench/internal/hist"
+	"rumbench/internal/metric"
+	"rumbench/workload"
+)
+
+// Step is what is known of a step, and makes its rows.
+type Step struct {
+	Builder
+	Of      *workload.Step
+	Seconds float64 // the length of the window
+	Groups  []*Group
+	Totals  workload.Totals
+	// Results: the engine returns the rows that were stored.
+	Results bool
+	// ErrorsAllowed is the share of operations that may fail.
+	ErrorsAllowed float64
+	// Calibrating: the clients are measured, on an engine that does nothing.
+	Calibrating bool
+	// Calibrated are the rows of the step in which the clients were calibrated, and
+	// Earlier the steps that were done before.
+	Calibrated []metric.Row
+	Earlier    []Earlier
+	// Observed is what was counted around the step; nil if nothing was.
+	*Observed
+}
+
+// Earlier is a step that was done before.
+type Earlier struct {
+	Name, Primary, WritesPer string
+	Complete                 bool
+	Rows                     []metric.Row
+}
+
+// Operations adds everything that a step with clients gave.
+func (s *Step) Operations() {
+	s.addPromises()
+	s.addErrors()
+	var disturbed []metric.Warning
+	c := &costing{Step: s}
+	if s.Observed != nil && !s.Calibrating {
+		c.all = s.figures()
+		c.markDeferred()
+		disturbed = slices.Concat(c.noteAlone(), c.judgeSources(), (&waiting{c}).judgeClient())
+	}
+	for _, g := range s.Groups {
+		w := disturbed
+		if !g.Paced() {
+			w = append(slices.Clone(w), s.besideMissed()...) // writers with a rate have their own figures
+		}
+		s.addGroup(g, w)
+		s.addParts(g, w)
+		s.addUndone(g)
+		s.addArrivals(g)
+		s.addFairness(g)
+	}
+	s.addBefore()
+	for _, g := range s.Groups {
+		if spans, known := g.Stalls(); known {
+			s.addStalls(g.Name, spans, len(g.intervals))
+		}
+	}
+	s.Put("duration_s", s.Seconds)
+	switch {
+	case s.Calibrating:
+		c.addClientCost()
+	case s.Observed != nil:
+		c.addCosts()
+		c.addCounters()
+		(&waiting{c}).addWaits()
+	}
+}
+
+// addPromises judges the groups that have a rate, or serve arrivals.
+func (s *Step) addPromises() {
+	for _, g := range s.Groups {
+		if g.Paced() {
+			s.Promise(g.Name, g.Judge())
+		}
+	}
+}
+
+// besideMissed is why groups beside a missed promise cannot be compared.
+func (s *Step) besideMissed() []metric.Warning {
+	for _, g := range s.Groups {
+		if p := s.SLA[g.Name]; p != nil && !p.Met && g.Arrivals == nil {
+			return []metric.Warning{metric.Warn(metric.BesideMissed, nil)}
+		}
+	}
+	return nil
+}
+
+// addGroup adds rates and latencies of a group: of each operation kind, and of
+// the whole where several kinds are varieties of one.
+func (s *Step) addGroup(g *Group, w []metric.Warning) {
+	wholes, finds := map[string]*hist.Sums{}, map[string]workload.Finds{}
+	var order []string
+	for k := range g.Did.Kinds {
+		kind, did := &g.Ops[k], &g.Did.Kinds[k]
+		if kind.Upkeep && did.Ops == 0 {
+			continue // there was no occasion for it
+		}
+		s.addKind(g.Name, kind.Name, kind.Finds, g.withUndone(kind.Name, *did), w)
+		whole := kind.Whole()
+		if kind.Upkeep || whole == kind.Name {
+			continue
+		}
+		if wholes[whole] == nil {
+			sums := hist.NewSums(hist.Shape{Paced: did.Response != nil, Attempts: did.Attempt != nil})
+			wholes[whole] = &sums
+			order = append(order, whole)
+		}
+		wholes[whole].Merge(did)
+		finds[whole] = max(finds[whole], kind.Finds)
+	}
+	for _, whole := range order {
+		s.addKind(g.Name, whole, finds[whole], g.withUndone(whole, *wholes[whole]), w)
+	}
+	s.Steadiness(g.Name, g.rates(), Warned(w...))
+}
+
+func (s *Step) addKind(group, op string, finds workload.Finds, d *hist.Sums, w []metric.Warning) {
+	at := Of(group, op)
+	s.Put("rows", float64(d.Rows), at, Count(d.Ops))
+	warned := Warned(append(slices.Clone(w), s.addFound(group, op, finds, &d.Counts)...)...)
+	s.perSecond("ops_per_s", d.Ops, at, warned)
+	s.perSecond("rows_per_s", d.Rows, at, warned)
+	s.addStatements(at, &d.Counts, warned)
+	s.addAttempts(at, &d.Counts)
+	s.addFailed(at, d.Failed)
+	if d.Response != nil {
+		s.Latency("response", group, op, TimesOf(d.Response), warned)
+	}
+	if d.Ops == 0 {
+		return
+	}
+	s.Latency("service", group, op, TimesOf(d.Service), warned)
+	if d.Attempt != nil {
+		s.Put("attempt_total_s", (d.Attempt.Total()+float64(d.KeptTime))/1e9, at, Count(d.Ops), warned)
+	}
+	if d.Attempt != nil && d.Attempts > d.Ops {
+		s.Latency("attempt", group, op, TimesOf(d.Attempt), warned)
+	}
+	if d.Lateness != nil && d.Lateness.Count() > 0 {
+		n := Count(d.Lateness.Count())
+		s.Put("lateness_p99_us", micros(d.Lateness.Percentile(99)), at, n)
+		s.Put("lateness_max_us", micros(d.Lateness.Max()), at, n)
+	}
+}
+
+// perSecond adds a rate over the window.
+func (s *Step) perSecond(name string, n int64, more ...With) {
+	if s.Seconds > 0 {
+		s.Put(name, float64(n)/s.Seconds, append([]With{Count(n)}, more...)...)
+	}
+}
+
+// addParts adds the latencies of the statements that operations are made of.
+func (s *Step) addParts(g *Group, w []metric.Warning) {
+	for i, d := range g.Did.Parts {
+		if d.Count() > 0 {
+			s.perSecond("statements_per_s", d.Count(), Of(g.Name, g.Parts[i]), Warned(w...))
+			s.Latency("statement", g.Name, g.Parts[i], TimesOf(d), Warned(w...))
+		}
+	}
+}
+
+// addBefore compares a step with the one that did the same before something
+// was done to the data: what that has cost is seen nowhere as clearly.
+func (s *Step) addBefore() {
+	for i := range s.Earlier {
+		e := &s.Earlier[i]
+		if s.Of.Before == "" || e.Name != s.Of.Before || !e.Complete {
+			continue
+		}
+		then, now := metric.Find(e.Rows, "rows_per_s", s.Of.Primary, ""), metric.Find(s.Rows, "rows_per_s", s.Of.Primary, "")
+		if then != nil && now != nil && then.Value > 0 {
+			s.Put("relative_to_before", now.Value/then.Value, Of(now.Group, now.Op), Count(now.N), Warned(then.Warnings...), Warned(now.Warnings...))
+		}
+	}
+}
+
+// warnResponses says of a group's response times in what they are too short.
+func (s *Step) warnResponses(group string, w metric.Warning) {
+	for i := range s.Rows {
+		if row := &s.Rows[i]; row.Group == group && strings.HasPrefix(row.Metric, "response_") {
+			row.Warnings = append(row.Warnings, w)
+		}
+	}
+}

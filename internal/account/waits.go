@@ -1,0 +1,219 @@
+package account
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/metric"
+	"rumbench/workload"
+)
+
+// Sessions are what was seen of a server's sessions in the window of a step.
+type Sessions struct {
+	Source     string
+	Closed     int // clients that go on as soon as they can
+	Looks      int
+	Seen       map[engine.Doing]int64 // how often a session did it
+	Failed     error                  // the first look that did
+	Server     *time.Duration         // for how long the server's threads waited for a processor; nil if not known
+	Client     time.Duration          // rumbench's
+	Processors int                    // that rumbench may use
+}
+
+// Wait is something that sessions were seen doing in a step's window.
+type Wait struct {
+	State engine.SessionState `json:"state"`
+	Role  engine.Role         `json:"role"`
+	Event string              `json:"event,omitempty"` // as the server calls it
+	Seen  int64               `json:"seen"`            // how often a session was seen doing it
+	Share float64             `json:"share"`           // of all sightings: of the sessions' time
+}
+
+// TimedWait is for how long, and how often, sessions waited by the server's own clock.
+type TimedWait struct {
+	Role  engine.Role
+	NS    float64
+	Times int64
+}
+
+// total is how often any session was seen, and resting how often one was seen to
+// wait for its client.
+func (s *Sessions) total() (total, resting int64) {
+	for d, n := range s.Seen {
+		total += n
+		if d.State == engine.Client {
+			resting += n
+		}
+	}
+	return total, resting
+}
+
+// fewLooks is the number of looks below which nothing is said about shares, and
+// lookEvery the time between two of them.
+const (
+	fewLooks  = 10
+	LookEvery = 100 * time.Millisecond
+)
+
+// waiting makes the rows about what the sessions of a step waited for.
+type waiting struct{ *costing }
+
+// addWaits adds where the time of the sessions went, and whether the client was
+// what they waited for.
+func (s *waiting) addWaits() {
+	s.addThinking()
+	per := s.denominators()
+	if len(per) > 0 {
+		for _, t := range s.Timed {
+			s.Costs([]Cost{{Metric: "timed_wait_us", Value: t.NS / perMicro, Source: ownAccount}}, per[0], Of("", string(t.Role)), Count(t.Times))
+		}
+	}
+	s.judgeEmbedded()
+	z := s.Sessions
+	if z == nil {
+		return
+	}
+	if z.Failed != nil {
+		s.Warn(metric.WaitsUnknown, metric.Values{"why": z.Failed.Error()})
+	}
+	total, resting := z.total()
+	if total == 0 {
+		return
+	}
+	byRole := s.listWaits(total)
+	from := Source(z.Source)
+	sessionTime := float64(total) / float64(z.Looks) * s.Seconds * 1e6 // µs
+	for _, role := range engine.Roles() {
+		n := byRole[role]
+		if n == 0 {
+			continue // not seen is not zero
+		}
+		share := float64(n) / float64(total)
+		s.Put("wait_share", share, Of("", string(role)), Count(n), from)
+		if len(per) > 0 {
+			s.Put("wait_us", share*sessionTime/per[0].Units, Of("", string(role)), Count(n), from, Per(per[0].Per))
+		}
+	}
+	if z.Server != nil && len(per) > 0 {
+		s.Costs([]Cost{{Metric: "server_runqueue_us", Value: micros(z.Server.Nanoseconds()), Source: "/proc/PID/task/TID/schedstat"}}, per[0])
+	}
+	if z.Closed > 0 {
+		s.Put("client_share", float64(resting)/float64(total), Count(total), from)
+	}
+}
+
+// listWaits lists what was seen, the most frequent first, and sums it by role.
+func (s *waiting) listWaits(total int64) map[engine.Role]int64 {
+	byRole := map[engine.Role]int64{}
+	for d, n := range s.Sessions.Seen {
+		if n > 0 {
+			byRole[d.Role] += n
+			s.Waits = append(s.Waits, Wait{State: d.State, Role: d.Role, Event: d.Event, Seen: n, Share: float64(n) / float64(total)})
+		}
+	}
+	slices.SortFunc(s.Waits, func(a, b Wait) int {
+		return cmp.Or(cmp.Compare(b.Seen, a.Seen), cmp.Compare(a.Role, b.Role), cmp.Compare(a.Event, b.Event), cmp.Compare(a.State, b.State))
+	})
+	return byRole
+}
+
+// addThinking adds for which part of their time the clients of each group had
+// no operation in progress. One that came to nothing was in progress too.
+func (s *waiting) addThinking() {
+	for _, g := range s.Groups {
+		var busy float64
+		var n int64
+		for k := range g.Did.Kinds {
+			did := &g.Did.Kinds[k]
+			busy += did.Service.Total() + did.Failed.Total() + float64(did.UnfinishedTime)
+			n += did.Ops + did.GivenUp + did.Unfinished
+		}
+		if all := s.Seconds * 1e9 * float64(g.Clients); all > 0 && n > 0 {
+			s.Put("think_share", max(0, 1-busy/all), Of(g.Name, ""), Count(n))
+		}
+	}
+}
+
+// The client is called the bottleneck of a closed loop by this rule:
+//
+//   - There are more clients than processors that rumbench may use. With fewer
+//     each waits for its own round trip, which is as it should be.
+//   - Sessions waited for their clients in more than clientBound of the looks,
+//     less the time for which the server's threads waited for a processor: a
+//     session is only seen to work once it has read its statement, and on busy
+//     processors that takes its time.
+//   - The client could not have been faster: for clientFull of the time of its
+//     processors it had them or waited for them; it had at least as much
+//     of them as the server, and other programs little. Where the server had
+//     more, the processors that both share are the bottleneck.
+//
+// Where the last does not hold, the time went elsewhere between the server and
+// the client, and only a remark is made.
+const (
+	clientBound = 0.30
+	clientFull  = 0.85 // of the processors that it may use
+	othersPart  = 0.20 // of what the machine did
+)
+
+// judgeClient says whether the client was the bottleneck; the warning is returned
+// for the numbers of closed loops.
+func (s *waiting) judgeClient() []metric.Warning {
+	z := s.Sessions
+	if z == nil || z.Looks < fewLooks || s.Seconds <= 0 {
+		return nil
+	}
+	used, known := Counter(s.InWindow, "client.cpu_ns")
+	window := s.Seconds * 1e9
+	total, resting := z.total()
+	share := float64(resting) / float64(total)
+	waited := 0.0
+	if z.Server != nil {
+		waited = float64(*z.Server)
+	}
+	sure := share - waited/(window*float64(total)/float64(z.Looks))
+	if z.Closed <= z.Processors || !known || !(sure > clientBound) {
+		return nil
+	}
+	server, _ := Counter(s.InWindow, "process.cpu_ns")
+	used, server = used/window, server/window
+	queued := float64(z.Client) / window
+	values := metric.Values{"share": 100 * share, "processors": float64(z.Processors), "used": used, "waited": queued}
+	code := metric.ClientWaited
+	switch full := used+queued >= clientFull*float64(z.Processors); {
+	case full && server > used:
+		code, values["server"] = metric.ClientWaitedShared, server
+	case full && s.shared():
+		code = metric.ClientWaitedOthers
+	case full:
+		return []metric.Warning{s.Warn(metric.ClientBound, values)}
+	}
+	s.Notes = append(s.Notes, metric.Warn(code, values))
+	return nil
+}
+
+// judgeEmbedded says of an engine in rumbench's own process, where nothing
+// can be seen from outside, when much of the CPU time is the client's. A client in
+// a closed loop is then that much of the rate.
+func (s *waiting) judgeEmbedded() {
+	process, known := Counter(s.InWindow, "process.cpu_ns")
+	closed := slices.ContainsFunc(s.Of.Groups, func(g workload.Group) bool { return !g.Paced() })
+	if s.Hosted || !closed || !known || process <= 0 || s.Seconds < fewLooks*LookEvery.Seconds() {
+		return
+	}
+	us, ok := s.clientCost()
+	if share := us * perMicro / process; ok && share > clientBound {
+		s.note("the client itself takes %.0f %% of the CPU time, by its calibration on the null engine: as much of these numbers is rumbench’s own", 100*min(1, share))
+	}
+}
+
+// shared reports whether a good part of what the machine did was neither the
+// client's nor the engine's.
+func (s *waiting) shared() bool {
+	busy, _ := Counter(s.InWindow, "host.cpu.busy_ns")
+	client, _ := Counter(s.InWindow, "client.cpu_ns")
+	server, _ := Counter(s.InWindow, "process.cpu_ns")
+	kernel, _ := Counter(s.InWindow, "host.cpu.kernel_threads_ns")
+	return busy-client-server-kernel > othersPart*busy
+}

@@ -1,0 +1,72 @@
+package account_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/account"
+	"rumbench/internal/hist"
+	"rumbench/internal/metric"
+	"rumbench/workload"
+)
+
+var (
+	resting = engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "idle"}
+	working = engine.Doing{State: engine.Running, Role: engine.RoleCPU}
+)
+
+// The rule for the client, on made-up figures of a machine with as many
+// processors as rumbench may use, or more.
+func TestJudgeClient(t *testing.T) {
+	const n, many = 4.0, 16
+	for _, c := range []struct {
+		name                   string
+		closed, looks          int
+		rest                   float64
+		client, queued, server float64 // processors
+		serverQueued, busy     float64
+		warning, note          string
+	}{
+		{name: "it fills its processors", closed: many, looks: 20, rest: 0.75, client: 0.95 * n, server: 0.5, busy: 0.95*n + 0.5, warning: "the client was the bottleneck"},
+		{name: "it shares them with the server", closed: many, looks: 20, rest: 0.75, client: 0.5 * n, queued: n, server: 0.45 * n, busy: 0.98 * n, warning: "the client was the bottleneck"},
+		{name: "it shares them, and the server has more", closed: many, looks: 20, rest: 0.75, client: 0.45 * n, queued: n, server: 0.5 * n, busy: 0.98 * n, note: "both shared the processors"},
+		{name: "it shares them with other programs", closed: many, looks: 20, rest: 0.75, client: 0.25 * n, queued: n, server: 0.25 * n, busy: 0.98 * n, note: "other programs"},
+		{name: "processors are free", closed: many, looks: 20, rest: 0.75, client: 0.1 * n, queued: 0.01 * n, server: 0.1 * n, busy: 0.2 * n, note: "processors to spare"},
+		{name: "it is the server that waits for processors", closed: many, looks: 20, rest: 0.75, client: 0.45 * n, queued: n, server: 0.5 * n, serverQueued: 2 * n, busy: 0.98 * n},
+		{name: "below the bound", closed: many, looks: 20, rest: 0.25, client: 0.95 * n, server: n, busy: 2 * n},
+		{name: "few clients", closed: n, looks: 20, rest: 1, client: 0.95 * n, server: n, busy: 2 * n},
+		{name: "few looks", closed: many, looks: 9, rest: 0.75, client: 0.95 * n, server: n, busy: 2 * n},
+		{name: "no closed loop", closed: 0, looks: 20, rest: 0.75, client: 0.95 * n, server: n, busy: 2 * n},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ns := func(processors float64) float64 { return processors * 10e9 }
+			server := time.Duration(ns(c.serverQueued))
+			seen := int64(c.rest * float64(many*c.looks))
+			s := observed(&account.Observed{Hosted: true, InWindow: counted("client.cpu_ns", ns(c.client), "process.cpu_ns", ns(c.server), "host.cpu.busy_ns", ns(c.busy)),
+				Sessions: &account.Sessions{Closed: c.closed, Looks: c.looks, Seen: map[engine.Doing]int64{resting: seen, working: int64(many*c.looks) - seen},
+					Server: &server, Client: time.Duration(ns(c.queued)), Processors: n}})
+			rate := metric.Find(s.Rows, "rows_per_s", "query", "")
+			if got := metric.Has(s.Warnings, metric.ClientBound); got != (c.warning != "") || got != metric.Has(rate.Warnings, metric.ClientBound) || !strings.Contains(texts(s), c.warning) {
+				t.Errorf("%q, want %q", s.Warnings, c.warning)
+			}
+			if notes := strings.Join(metric.Texts(s.Notes), "; "); (notes != "") != (c.note != "") || !strings.Contains(notes, c.note) {
+				t.Errorf("%q, want %q", notes, c.note)
+			}
+		})
+	}
+}
+
+// What a server timed itself is divided like any other cost.
+func TestTimedWaits(t *testing.T) {
+	of := &workload.Step{Name: "x", Primary: "add", Groups: []workload.Group{{Name: "add", Clients: 1, Ops: []workload.OpKind{{Name: "add", Unit: "row"}}}}}
+	s := newStep(of, []hist.Group{did(hist.Counts{Ops: 10, Rows: 10})}, &account.Observed{Timed: []account.TimedWait{{Role: engine.RoleLog, NS: 4e6, Times: 7}, {Role: engine.RoleIO}}})
+	s.Operations()
+	if got := metric.Find(s.Rows, "timed_wait_us", "log", ""); got == nil || got.Value != 400 || got.N != 7 || got.Per != "add row" {
+		t.Errorf("%+v", got)
+	}
+	if got := metric.Find(s.Rows, "timed_wait_us", "io", ""); got == nil || got.Value != 0 {
+		t.Errorf("%+v", got)
+	}
+}

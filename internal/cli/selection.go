@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/plan"
+	"rumbench/internal/result"
+)
+
+// selection is what --step, --metric and --target choose; nothing chooses all.
+type selection struct{ steps, metrics, targets []string }
+
+// check refuses metrics that there are not, and steps and targets that no trial has.
+func (s *selection) check(trials []*result.Trial) error {
+	if err := checkMetrics(s.metrics); err != nil {
+		return usageError{err}
+	}
+	var steps, targets []string
+	for _, t := range trials {
+		targets = addNew(targets, t.Target)
+		for i := range t.Steps {
+			steps = addNew(steps, t.Steps[i].Name)
+		}
+	}
+	for _, name := range s.steps {
+		if !slices.Contains(steps, name) {
+			return usageErrorf("no trial has a step %q; %s", name, instead(name, "steps", steps))
+		}
+	}
+	for _, name := range s.targets {
+		if !slices.Contains(targets, name) {
+			return usageErrorf("there is no target %q; %s", name, instead(name, "targets", targets))
+		}
+	}
+	return nil
+}
+
+func (s *selection) has(r *metric.Row) bool {
+	return among(s.steps, r.Step) && among(s.metrics, r.Metric) && among(s.targets, r.Target)
+}
+
+func among(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
+
+func addNew(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+func checkMetrics(names []string) error {
+	for _, m := range names {
+		if metric.ByName(m) == nil {
+			return fmt.Errorf("there is no metric %q; rumbench list metrics names them", m)
+		}
+	}
+	return nil
+}
+
+// instead returns which name was meant, or which names there are.
+func instead(wrong, what string, names []string) string {
+	best, least := "", 3
+	for _, name := range names {
+		if d := plan.Distance(wrong, name); d < least {
+			best, least = name, d
+		}
+	}
+	if best != "" {
+		return fmt.Sprintf("did you mean %s?", best)
+	}
+	return fmt.Sprintf("the %s are %s", what, some(names, 40))
+}
+
+// some lists the first of several things.
+func some(things []string, most int) string {
+	first := strings.Join(things[:min(most, len(things))], ", ")
+	if n := len(things) - most; n > 0 {
+		return fmt.Sprintf("%s and %d more", first, n)
+	}
+	return first
+}
+
+// targetNamed returns the target of a name, or of a part of it that only one has.
+func targetNamed(c *compare.Campaign, name string) (*compare.Target, error) {
+	if t := c.Target(name); t != nil {
+		return t, nil
+	}
+	var names, fitting []string
+	for _, t := range c.Targets {
+		names = append(names, t.Name)
+		if name != "" && strings.Contains(t.Name, name) {
+			fitting = append(fitting, t.Name)
+		}
+	}
+	switch len(fitting) {
+	case 0:
+		return nil, usageErrorf("there is no target %q; there are %s", name, strings.Join(names, ", "))
+	case 1:
+		return c.Target(fitting[0]), nil
+	}
+	return nil, usageErrorf("%q may be any of the targets %s", name, strings.Join(fitting, ", "))
+}
+
+// distinct refuses a directory that is named twice: its trials would count twice.
+func distinct(dirs []string) error {
+	var seen []os.FileInfo
+	for _, dir := range dirs {
+		info, err := os.Stat(dir)
+		if err != nil {
+			continue // reading it returns what is wrong
+		}
+		if slices.ContainsFunc(seen, func(o os.FileInfo) bool { return os.SameFile(o, info) }) {
+			return usageErrorf("%s is named twice", dir)
+		}
+		seen = append(seen, info)
+	}
+	return nil
+}
+
+// readCampaign reads the campaign that a directory holds.
+func readCampaign(dir string) (*result.Campaign, []*result.Trial, []string, error) {
+	c, err := result.ReadCampaign(dir)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	trials, dirs, err := result.ReadTrials(dir, c)
+	if err == nil && len(trials) == 0 {
+		err = fmt.Errorf("%s: no trial has been begun", dir)
+	}
+	return c, trials, dirs, err
+}
+
+// readTrials reads a campaign's trials, or the one in a trial directory.
+func readTrials(dir string) ([]*result.Trial, error) {
+	if t, err := result.ReadTrial(dir); err == nil {
+		return []*result.Trial{t}, nil
+	}
+	_, trials, _, err := readCampaign(dir)
+	return trials, err
+}

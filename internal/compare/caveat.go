@@ -1,0 +1,95 @@
+package compare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"rumbench/internal/hint"
+	"rumbench/internal/result"
+)
+
+// Comparable refuses two targets that did other work, or promised another
+// durability, unless c.Across allows that. Then it returns what to say above
+// their numbers: first before all else, "" if nothing, and the caveats.
+func (c *Campaign) Comparable(base, of *Target) (first string, caveats []string, err error) {
+	work := Unlike(base, of)
+	offered, whole := c.OtherWork(base, of)
+	if whole {
+		work = append(work, offered...)
+	}
+	if len(work) > 0 {
+		text := fmt.Sprintf("%s and %s did different work: %s", base.Name, of.Name, strings.Join(work, "; "))
+		if !c.Across.Work {
+			return "", nil, hint.With(errors.New(text), "compare runs of one plan, or say --anyway")
+		}
+		caveats = append(caveats, text)
+	}
+	for _, text := range offered {
+		switch {
+		case whole:
+		case c.Across.Work:
+			caveats = append(caveats, "different work in "+text)
+		default:
+			caveats = append(caveats, "not compared, as the work differs, in "+text+" (--anyway compares them all the same)")
+		}
+	}
+	levels := UnlikeDurability(base, of)
+	if levels == "" {
+		return "", caveats, nil
+	}
+	if !c.Across.Durability {
+		return "", nil, hint.Errorf("compare targets of one level, or say --across-durability",
+			"%s and %s differ in durability: %s. The one may lose commits that the other keeps", base.Name, of.Name, levels)
+	}
+	return fmt.Sprintf("durability differs: %s. The ratios of %s to %s are those of different promises.", levels, of.Name, base.Name), caveats, nil
+}
+
+// Caveats returns what a reader must know before the numbers of a judgement:
+// that nothing was compared in pairs, and which steps and trials are in none.
+func (c *Campaign) Caveats(j *Judgement) (out []string) {
+	if j.unpaired() {
+		if j.Base.Trials[0].Order == "duet" && j.New.Trials[0].Order == "duet" {
+			out = append(out, "the two ran beside each other for too little of their time to be compared in pairs: one was done long before the other")
+		} else {
+			out = append(out, "the two did not run side by side: what the machine did in between is in every difference, and no number of trials takes it out")
+		}
+	}
+	for _, s := range c.Steps {
+		switch a, b := len(s.Runs[j.Base]), len(s.Runs[j.New]); {
+		case a > 0 && b == 0:
+			out = append(out, s.Name+" only on "+j.Base.Name)
+		case a == 0 && b > 0:
+			out = append(out, s.Name+" only on "+j.New.Name)
+		}
+	}
+	return append(append(out, c.lost(j.Base)...), c.lost(j.New)...)
+}
+
+// unpaired reports whether nothing was compared in pairs.
+func (j *Judgement) unpaired() bool {
+	return !slices.ContainsFunc(j.Items, func(it Item) bool { return it.Pairs > 0 }) &&
+		slices.ContainsFunc(j.Items, func(it Item) bool { return !math.IsNaN(it.P) })
+}
+
+// lost returns the trials of a target whose numbers are in no median: they ended
+// badly, or did not come to a step that others came to.
+func (c *Campaign) lost(t *Target) (out []string) {
+	for _, trial := range t.Trials {
+		if trial.Status != result.Complete {
+			text := fmt.Sprintf("%s, trial %d: %s", t.Name, trial.Trial, trial.Status)
+			if trial.Reason != "" {
+				text += ": " + trial.Reason
+			}
+			out = append(out, text)
+		}
+	}
+	for _, s := range c.Steps {
+		if n := len(s.Used(t)); n > 0 && n < len(t.Trials) {
+			out = append(out, fmt.Sprintf("%s in %s: %d of %d trials", t.Name, s.Name, n, len(t.Trials)))
+		}
+	}
+	return out
+}

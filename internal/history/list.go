@@ -1,0 +1,98 @@
+package history
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"rumbench/internal/quantity"
+	"rumbench/internal/result"
+)
+
+// runLine is a run as a line of JSON.
+type runLine struct {
+	Dir           string        `json:"dir"`
+	Plan          string        `json:"plan,omitempty"`
+	Workload      string        `json:"workload,omitempty"`
+	Started       *time.Time    `json:"started,omitempty"`
+	Targets       []Target      `json:"targets"`
+	TrialsDone    int           `json:"trials_done"`
+	TrialsPlanned int           `json:"trials_planned"`
+	Status        result.Status `json:"status"`
+	Problems      []string      `json:"problems,omitempty"`
+	CopyOf        string        `json:"copy_of,omitempty"`
+}
+
+func lineOf(r *Run) runLine {
+	l := runLine{Dir: r.Dir, Targets: r.Targets(), TrialsDone: r.Done(), TrialsPlanned: r.Planned(), Status: r.Status(), Problems: r.Problems, CopyOf: r.CopyOf}
+	if r.Campaign != nil {
+		l.Plan, l.Started = r.Campaign.Name, &r.Campaign.Started
+	}
+	if len(r.Trials) > 0 {
+		l.Workload = r.Trials[0].Workload
+	}
+	if l.Targets == nil {
+		l.Targets = []Target{}
+	}
+	return l
+}
+
+// RunsJSON writes a line of JSON for each run.
+func RunsJSON(w io.Writer, runs []*Run) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for _, r := range runs {
+		if err := enc.Encode(lineOf(r)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RunsText writes a line for each run, then what is wrong with some of them.
+func RunsText(w io.Writer, runs []*Run) error {
+	if len(runs) == 0 {
+		return nil
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "directory\tstarted (UTC)\tplan\tworkload\ttrials\tstatus\ttargets")
+	for _, r := range runs {
+		l := lineOf(r)
+		started, trials := quantity.Unknown, quantity.Unknown
+		if l.Started != nil {
+			started, trials = minute(*l.Started), fmt.Sprintf("%d of %d", l.TrialsDone, l.TrialsPlanned)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Dir, started, cmp.Or(l.Plan, quantity.Unknown), cmp.Or(l.Workload, quantity.Unknown),
+			trials, l.Status, cmp.Or(targetsText(l.Targets), quantity.Unknown))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, r := range runs {
+		for _, text := range r.Remarks() {
+			fmt.Fprintf(w, "! %s: %s\n", r.Dir, text)
+		}
+	}
+	return nil
+}
+
+// targetsText names the targets with what they are: "innodb (mysql
+// 10.11.6-MariaDB)". An engine of the target's own name is not repeated.
+func targetsText(targets []Target) string {
+	var out []string
+	for _, t := range targets {
+		what := t.Version
+		if t.Engine != t.Name {
+			what = strings.TrimSpace(t.Engine + " " + t.Version)
+		}
+		if what != "" {
+			what = " (" + what + ")"
+		}
+		out = append(out, t.Name+what)
+	}
+	return strings.Join(out, ", ")
+}

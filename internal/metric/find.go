@@ -1,0 +1,13 @@
+package metric
+
+// Find returns the first of the rows with the metric, operation and denominator
+// given; "" matches any operation or denominator. It is nil if there is none.
+func Find(rows []Row, metric, op, per string) *Row {
+	for i := range rows {
+		r := &rows[i]
+		if r.Metric == metric && (op == "" || r.Op == op) && (per == "" || r.Per == per) {
+			return r
+		}
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package trial
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"rumbench/engine"
+	"rumbench/internal/cpuset"
+	"rumbench/internal/metric"
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+)
+
+// observer looks at what the machine, the engine's processes and the client do.
+type observer struct {
+	sampler    *observe.Sampler
+	process    *observe.Process // nil if the server's processes cannot be seen
+	client     *observe.Client
+	device     *observe.DeviceCollector // nil without a device
+	under      observe.Device           // the data, if device is not nil
+	others     *observe.Others          // nil if they do not matter, or cannot be told from the engine
+	clock      stepClock
+	lastWindow *window       // that of the step before
+	serverCPU  atomic.Uint64 // the bits of how many processors the server kept busy
+	elsewhere  bool          // the data is on another file system than rumbench's own files
+}
+
+func (o *observer) deviceSource() string { return "device " + o.under.Name }
+
+// warnings are what the collectors could not see.
+func (o *observer) warnings() (out []string) {
+	if o.process != nil {
+		out = o.process.Warnings()
+	}
+	if o.device != nil {
+		out = append(out, o.device.Warnings()...)
+	}
+	return out
+}
+
+// observe sets up the collectors. The engine comes last: it may be slow.
+func (t *trial) observe() {
+	collectors := append(t.machine(), t.client)
+	pids := t.processes()
+	t.watchOthers(pids)
+	if len(pids) > 0 {
+		t.process = observe.NewProcess("/proc", func() []int { return pids })
+		collectors = append(collectors, t.process)
+	}
+	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(t.db)), Interval: t.Plan.Interval}
+}
+
+// processes are those that do the engine's work: this one, or the server's.
+func (t *trial) processes() []int {
+	if t.hosted == nil {
+		return []int{os.Getpid()}
+	}
+	pids, why := t.hosted.Processes()
+	if len(pids) == 0 {
+		t.unobserved("no figures of the server's processes: " + why)
+	}
+	return pids
+}
+
+func (t *trial) deviceCollector() observe.Collector {
+	if t.data == "" {
+		t.unobserved("no figures of a device: it is not known where the server keeps its data")
+		return nil
+	}
+	var own, data syscall.Stat_t
+	if syscall.Stat(t.Dir, &own) == nil && syscall.Stat(t.data, &data) == nil {
+		t.elsewhere = own.Dev != data.Dev
+	}
+	var err error
+	if t.under, err = observe.FindDevice(t.data); err != nil {
+		t.unobserved(fmt.Sprintf("no figures of a device: %v", err))
+		return nil
+	}
+	t.device = observe.NewDevice(t.under, "/proc", "/sys")
+	return t.device
+}
+
+// machine are the collectors of what the whole machine and its devices do. A
+// duet has none: what they count is of two trials, and nobody can tell which
+// part is whose.
+func (t *trial) machine() []observe.Collector {
+	if t.Partner != nil {
+		if cpus, err := cpuset.Allowed(); err != nil {
+			t.unobserved(err.Error())
+		} else {
+			t.res.CPUs = cpus.String()
+		}
+		t.warn(metric.Duet, nil)
+		return nil
+	}
+	collectors := []observe.Collector{observe.NewHost("/proc")}
+	if c := t.deviceCollector(); c != nil {
+		collectors = append(collectors, c)
+	}
+	return collectors
+}
+
+// stepClock knows which step is being run and when its window began.
+type stepClock struct {
+	mu    sync.Mutex
+	name  string
+	start time.Time
+}
+
+func (c *stepClock) begin(name string) { c.set(name, time.Time{}) }
+func (c *stepClock) end()              { c.set("", time.Time{}) }
+
+func (c *stepClock) barrier() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.start = time.Now()
+}
+
+func (c *stepClock) set(name string, start time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.name, c.start = name, start
+}
+
+// at tells the step and the seconds since its barrier; ok is false before it.
+func (c *stepClock) at(t time.Time) (name string, seconds float64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.start.IsZero() || t.Before(c.start) {
+		return "", 0, false
+	}
+	return c.name, t.Sub(c.start).Seconds(), true
+}
+
+// writeSamples writes what the collectors saw in an interval.
+func (t *trial) writeSamples(prev, cur observe.Snapshot) {
+	var lines []result.Line
+	for _, iv := range observe.Diff(prev, cur) {
+		if iv.Source == "process" && t.hosted != nil {
+			t.noteServerCPU(&iv)
+		}
+		name, at, ok := t.clock.at(iv.Time)
+		if !ok || len(iv.Changes) == 0 {
+			continue
+		}
+		l := result.Line{Step: name, Source: iv.Source, T: at, DT: iv.Elapsed.Seconds(), Late: iv.Late.Seconds(), V: make(map[string]float64, len(iv.Changes))}
+		for _, c := range iv.Changes {
+			if c.Value != 0 || c.Kind == engine.Gauge || iv.Source != "engine" { // engines have many, and most rest
+				l.V[c.Series] = c.Value
+			}
+		}
+		lines = append(lines, l)
+	}
+	t.write(lines)
+}
+
+// noteServerCPU keeps for the display how many processors the server kept busy.
+func (o *observer) noteServerCPU(iv *observe.Interval) {
+	for _, c := range iv.Changes {
+		if c.Name == "process.cpu_ns" && iv.Elapsed > 0 {
+			o.serverCPU.Store(math.Float64bits(c.Value / float64(iv.Elapsed)))
+		}
+	}
+}
+
+// neighbours are other programs on the machine, looked at at the ends of a window.
+type neighbours struct {
+	known bool
+	why   error // they are not
+	observe.Traffic
+}
+
+// watchOthers makes ready to look at other programs, where there is a device
+// that they could disturb and it is known which processes are the engine's.
+func (o *observer) watchOthers(pids []int) {
+	if o.device != nil && len(pids) > 0 {
+		o.others = observe.NewOthers("/proc", "/sys", o.under, slices.Concat(pids, []int{os.Getpid()})...)
+	}
+}
+
+// lookAtOthers begins to watch them; what it returns ends it.
+func (o *observer) lookAtOthers() func() neighbours {
+	if o.others == nil {
+		return func() neighbours { return neighbours{} }
+	}
+	a, before := o.others.Look()
+	return func() neighbours {
+		b, after := o.others.Look()
+		if err := cmp.Or(before, after); err != nil {
+			return neighbours{why: err}
+		}
+		return neighbours{known: true, Traffic: b.Since(a)}
+	}
+}

@@ -1,0 +1,114 @@
+package watch
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"rumbench/engine"
+	"rumbench/internal/hint"
+	"rumbench/internal/plan"
+)
+
+// Attachment is a running server that a user asks for: [NAME=]ENGINE:DSN.
+type Attachment struct {
+	Name, DSN string
+	Watcher   engine.Watcher
+}
+
+// Engines is the part of the registry that attachments need.
+type Engines interface {
+	Engine(name string) (engine.Engine, bool)
+	EngineNames() []string
+}
+
+const attachHint = "--attach wants [NAME=]ENGINE:DSN, such as prod=postgres:postgres://me@localhost/ or 'mysql:${DSN}', from the environment"
+
+var targetName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
+
+// ParseAttachments returns the servers that texts ask for, each with a name of its own.
+func ParseAttachments(texts []string, have Engines) (all []Attachment, err error) {
+	for _, text := range texts {
+		one, err := parseAttachment(text, have)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(all, func(other Attachment) bool { return other.Name == one.Name }) {
+			return nil, hint.Errorf("give each a name of its own: --attach NAME=ENGINE:DSN", "--attach: two servers are called %s", one.Name)
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// parseAttachment never shows the DSN in an error: it may hold a password.
+func parseAttachment(text string, have Engines) (Attachment, error) {
+	head, dsn, ok := strings.Cut(text, ":")
+	name, engineName, named := strings.Cut(head, "=")
+	if !named {
+		name, engineName = head, head
+	}
+	switch {
+	case !ok || engineName == "" || dsn == "":
+		return Attachment{}, hint.Errorf(attachHint, "--attach: there is no engine, or no DSN")
+	case !targetName.MatchString(name):
+		return Attachment{}, hint.Errorf(attachHint, "--attach: %q is no name", name)
+	}
+	if strings.HasPrefix(dsn, "//") { // an engine's own URL, without its name before
+		dsn = engineName + ":" + dsn
+	}
+	if engineName == "postgresql" {
+		engineName = "postgres"
+	}
+	e, ok := have.Engine(engineName)
+	if !ok {
+		return Attachment{}, hint.Errorf(watchable(have), "--attach: there is no engine %q", engineName)
+	}
+	w, ok := e.(engine.Watcher)
+	if !ok {
+		return Attachment{}, hint.Errorf(watchable(have), "--attach: %s is no server that could be watched from outside", engineName)
+	}
+	dsn, err := plan.ResolveDSN(dsn)
+	if err != nil {
+		return Attachment{}, hint.Errorf(attachHint, "--attach: %w", err)
+	}
+	return Attachment{name, dsn, w}, nil
+}
+
+// watchable names the engines that can be attached to.
+func watchable(have Engines) string {
+	names := slices.DeleteFunc(slices.Clone(have.EngineNames()), func(name string) bool {
+		e, _ := have.Engine(name)
+		_, ok := e.(engine.Watcher)
+		return !ok
+	})
+	if len(names) == 0 {
+		return "no engine of this binary can be attached to"
+	}
+	return "engines that can be attached to: " + strings.Join(names, ", ")
+}
+
+// AttachAll connects to the servers, and calls note with a warning for each
+// whose processes are not known. After an error none is connected.
+func AttachAll(ctx context.Context, list []Attachment, note func(string)) (targets []*Target, err error) {
+	for _, a := range list {
+		t, err := Attach(ctx, a.Name, a.Watcher, a.DSN)
+		if err != nil {
+			CloseAll(targets)
+			return nil, err
+		}
+		targets = append(targets, t)
+		if pids, why := t.Processes(); len(pids) == 0 {
+			note("warning: " + a.Name + ": its processes are not watched: " + why)
+		}
+	}
+	return targets, nil
+}
+
+// CloseAll closes the connections to all targets, through which nothing was written.
+func CloseAll(targets []*Target) {
+	for _, t := range targets {
+		_ = t.Close()
+	}
+}
