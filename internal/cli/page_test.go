@@ -31,6 +31,9 @@ func TestReportPage(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			t.Fatal(err)
 		}
+		for i := range r.Warnings {
+			r.Warnings[i].Values = nil // a page has the texts and their codes
+		}
 		want = append(want, r)
 	}
 	for _, size := range []string{"1440,900", "390,800"} {
