@@ -165,14 +165,14 @@ type Group struct {
 // Paced reports whether the group's operations have an intended start.
 func (g *Group) Paced() bool { return g.Rate > 0 || g.Arrivals != nil }
 
-// Schedule returns the schedule of one of the clients of a group with a rate, of
-// which the group's seed makes the random ones repeatable. Clients do not start together.
+// Schedule returns the schedule of a client of a group with a rate. The seed of
+// the group makes random schedules repeatable. Clients do not start together.
 func (g *Group) Schedule(seed uint64, client int) (*pace.Schedule, error) {
 	return pace.New(g.Pace, g.Rate, float64(client)/float64(g.Clients), seed+uint64(client))
 }
 
-// Plan returns when a group with a rate is to have done its work, or, where that
-// is bounded, its time is over.
+// Plan returns the planned duration of a group with a rate: limit if it is set,
+// else the time in which it should complete its work.
 func (g *Group) Plan(limit time.Duration) time.Duration {
 	if limit > 0 {
 		return limit

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -23,12 +22,12 @@ import (
 	"rumbench/internal/trial"
 )
 
-// Progress is told what happens.
+// Progress shows what happens.
 type Progress interface {
-	// Begin: trial number n of total begins.
+	// Begin shows that trial number n of total begins.
 	Begin(e result.Entry, n, total int)
 	Event(e trial.Event)
-	// End: the trial has ended; it may be nil if nothing of it can be read.
+	// End shows that the trial has ended; it may be nil if nothing of it can be read.
 	End(e result.Entry, t *result.Trial)
 	Note(text string)
 }
@@ -49,12 +48,12 @@ type Config struct {
 	Resume bool
 	// LockFile is locked while the campaign runs: one benchmark at a time.
 	LockFile string
-	// SpaceFactor tells how many bytes an engine may need per live user byte,
+	// SpaceFactor returns how many bytes an engine may need per live user byte,
 	// and how many whatever the rows.
 	SpaceFactor func(engine string) (factor float64, base int64)
 	// Force lets targets that attach to a server use a schema that exists.
 	Force bool
-	// AA says that the plan is one of Twice, for the record.
+	// AA marks a plan of [AgainstItself], for the record.
 	AA bool
 	// Enough judges whether the trials there are, the complete ones, compare
 	// the targets as precisely as the plan wants, and says why or why not in a
@@ -84,7 +83,7 @@ func Run(ctx context.Context, c Config) (*result.Campaign, error) {
 	if c.now == nil {
 		c.now = time.Now
 	}
-	r := &runner{Config: c, locked: locked, began: c.now()}
+	r := &runner{launcher: launcher{c, locked, spare(filepath.Join(c.Dir, ".spare"))}, began: c.now()}
 	if c.Plan.Order == plan.Duet {
 		if r.halves, err = halves(); err != nil {
 			return nil, err
@@ -96,18 +95,17 @@ func Run(ctx context.Context, c Config) (*result.Campaign, error) {
 	for _, f := range r.Programs {
 		r.Progress.Note(fmt.Sprintf("server %s %s: %s", f.Kind, f.Version, f.Path))
 	}
-	if err := r.takeSpare(); err != nil {
+	if err := r.spare.take(); err != nil {
 		return r.state, err
 	}
 	err = r.run(ctx)
-	return r.state, errors.Join(err, r.giveSpare())
+	return r.state, errors.Join(err, r.spare.give())
 }
 
 // runner is a campaign in progress.
 type runner struct {
-	Config
+	launcher
 	state  *result.Campaign
-	locked *os.File      // the lock of this host
 	halves cpuset.Halves // of a duet
 	began  time.Time     // when this run of the campaign began
 	before float64       // seconds that it had run before
@@ -120,7 +118,7 @@ func (r *runner) prepare() error {
 		if r.state, err = result.ReadCampaign(r.Dir); err != nil {
 			return err
 		}
-		if err := r.resolvesAlike(); err != nil {
+		if err := r.resolvedAgain(); err != nil {
 			return err
 		}
 		r.before, r.state.Programs, r.state.Params = r.state.Spent, r.Programs, params(r.Plan)
@@ -129,10 +127,10 @@ func (r *runner) prepare() error {
 		return r.save()
 	}
 	if _, err := os.Stat(filepath.Join(r.Dir, result.CampaignFile)); err == nil {
-		return hint.With(fmt.Errorf("%s holds a campaign already", r.Dir), "choose another --out, or go on with it: rumbench run --resume "+r.Dir)
+		return hint.Errorf("choose another --out, or go on with it: rumbench run --resume "+r.Dir, "%s holds a campaign already", r.Dir)
 	}
 	if entries, err := os.ReadDir(r.Dir); err == nil && len(entries) > 0 {
-		return hint.With(fmt.Errorf("%s exists and is not empty", r.Dir), "choose another --out; nothing that rumbench did not make is overwritten")
+		return hint.Errorf("choose another --out; nothing that rumbench did not make is overwritten", "%s exists and is not empty", r.Dir)
 	}
 	if err := os.MkdirAll(filepath.Join(r.Dir, result.TrialsDir), 0o755); err != nil {
 		return fmt.Errorf("make the campaign directory: %w", err)
@@ -165,9 +163,10 @@ func params(p *plan.Plan) map[string]string {
 	return out
 }
 
-// resolvesAlike refuses to go on with other programs, or other defaults of the
-// workload, than the campaign began with: the trials of a target would be of two.
-func (r *runner) resolvesAlike() error {
+// resolvedAgain compares what was found now with what was found when the campaign
+// began. It refuses to go on with another version of a server's program: the trials
+// of a target would be of two. Parameters may have been changed on purpose.
+func (r *runner) resolvedAgain() error {
 	for _, is := range r.Programs {
 		for _, was := range r.state.Programs {
 			if is.Kind == was.Kind && is.Binary == was.Binary && is.Version != was.Version {
@@ -178,10 +177,8 @@ func (r *runner) resolvesAlike() error {
 	}
 	now := params(r.Plan)
 	for _, name := range slices.Sorted(maps.Keys(now)) {
-		is := now[name]
-		if was, known := r.state.Params[name]; known && is != was {
-			return hint.Errorf("go on with the rumbench that began it, or begin a new campaign",
-				"parameter %s is %s with this rumbench, and was %s when the campaign began", name, is, was)
+		if was, known := r.state.Params[name]; known && now[name] != was {
+			r.Progress.Note(fmt.Sprintf("parameter %s is %s now, and was %s when the campaign began", name, now[name], was))
 		}
 	}
 	return nil
@@ -194,7 +191,7 @@ func (r *runner) spent() time.Duration {
 
 func (r *runner) save() error {
 	r.state.Spent = math.Round(r.spent().Seconds()*1e3) / 1e3
-	return r.writeJSON(filepath.Join(r.Dir, result.CampaignFile), r.state)
+	return r.spare.writeJSON(filepath.Join(r.Dir, result.CampaignFile), r.state)
 }
 
 // calibrate measures the client on the null engine. Without it there are no
@@ -210,7 +207,7 @@ func (r *runner) calibrate(ctx context.Context) error {
 		return err
 	}
 	r.Progress.Note("measuring the client on the null engine")
-	t, err := r.child(ctx, result.Entry{Dir: ClientDir, Target: "client", Trial: 1}, nil)
+	t, err := r.trial(ctx, result.Entry{Dir: ClientDir, Target: "client", Trial: 1}, nil)
 	if err != nil {
 		return err
 	}
@@ -218,31 +215,4 @@ func (r *runner) calibrate(ctx context.Context) error {
 		r.Progress.Note("the client could not be measured: " + t.Reason)
 	}
 	return nil
-}
-
-// aside moves what an interrupted trial has left out of the way: what it
-// measured is kept, its data is not.
-func (r *runner) aside(dir string) error {
-	path := result.TrialPath(r.Dir, dir)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if !r.Plan.Keep {
-		if err := removeData(path); err != nil {
-			return err
-		}
-	}
-	for n := 1; ; n++ {
-		old := fmt.Sprintf("%s.partial%d", path, n)
-		if _, err := os.Stat(old); errors.Is(err, fs.ErrNotExist) {
-			return os.Rename(path, old)
-		}
-	}
-}
-
-// removeData removes the data directories that a trial made in its own
-// directory, after a server that still runs there has been ended.
-func removeData(trialDir string) error {
-	data := filepath.Join(trialDir, result.DataDir)
-	return errors.Join(server.Sweep(data), os.RemoveAll(data), os.RemoveAll(filepath.Join(trialDir, result.TempDir)))
 }

@@ -91,7 +91,7 @@ func heading(c Config) string {
 	}
 	h, err := halves()
 	if err != nil {
-		return "trials, two at the same time" // why they cannot be is told elsewhere
+		return "trials, two at the same time" // Fits returns why they cannot be
 	}
 	return fmt.Sprintf("trials, two at the same time: the first on processors %v, the second on %v", h.First, h.Second)
 }

@@ -16,30 +16,28 @@ import (
 
 // duet runs the two trials of a block at the same time, each on its half of the
 // processors.
-func (r *runner) duet(ctx context.Context, at span) error {
-	block := r.state.Trials[at.from:at.to]
-	d := &duet{progress: r.Progress, over: ctx}
-	cpus := [2]cpuset.Set{r.halves.First, r.halves.Second}
+func (r *runner) duet(ctx context.Context, block []result.Entry, from int) error {
+	d := newDuet(ctx, r.Progress)
+	d.sides[0].cpus, d.sides[1].cpus = r.halves.First, r.halves.Second
 	for i := range block {
 		if err := r.aside(block[i].Dir); err != nil {
 			return err
 		}
 		d.sides[i].name = block[i].Target
-		r.Progress.Begin(block[i], at.from+i+1, len(r.state.Trials))
+		r.Progress.Begin(block[i], from+i+1, len(r.state.Trials))
 	}
 	var trials [2]*result.Trial
 	var errs [2]error
 	var both sync.WaitGroup
 	for i := range block {
 		both.Go(func() {
-			s := &seat{duet: d, side: i, cpus: cpus[i]}
-			defer s.leave() // also if it was never started
-			trials[i], errs[i] = r.child(ctx, block[i], s)
+			defer d.sides[i].leave() // also if it was never started
+			trials[i], errs[i] = r.trial(ctx, block[i], &d.sides[i])
 		})
 	}
 	both.Wait()
 	for i := range block {
-		r.Progress.Note(fmt.Sprintf("%s, on processors %v", block[i].Dir, cpus[i]))
+		r.Progress.Note(fmt.Sprintf("%s, on processors %v", block[i].Dir, d.sides[i].cpus))
 		errs[i] = r.ended(&block[i], trials[i], errs[i])
 	}
 	return errors.Join(errs[:]...)
@@ -55,9 +53,21 @@ type duet struct {
 	sides [2]side
 }
 
-// side is what is known of one of the two.
+func newDuet(ctx context.Context, p Progress) *duet {
+	d := &duet{progress: p, over: ctx}
+	d.sides[0].duet, d.sides[0].other = d, &d.sides[1]
+	d.sides[1].duet, d.sides[1].other = d, &d.sides[0]
+	return d
+}
+
+// side is one of the two trials.
 type side struct {
+	duet  *duet
+	other *side
 	name  string
+	cpus  cpuset.Set
+
+	// Under the duet's lock.
 	stdin io.Writer
 	waits bool        // at the beginning of a step
 	gone  bool        // its process has ended
@@ -71,73 +81,63 @@ type answer struct {
 	Alone float64 `json:"alone_s,omitempty"` // to done: seconds since the other's step was over
 }
 
-// seat is a trial's place in a duet.
-type seat struct {
-	duet *duet
-	side int
-	cpus cpuset.Set
-}
-
-// sit takes the trial's standard input for answers.
-func (s *seat) sit(stdin io.Writer) {
+// join takes the trial's standard input for answers.
+func (s *side) join(stdin io.Writer) {
 	s.duet.mu.Lock()
 	defer s.duet.mu.Unlock()
-	s.duet.sides[s.side].stdin = stdin
+	s.stdin = stdin
 }
 
-// event takes what the trial says.
-func (s *seat) event(e trial.Event) {
-	d := s.duet
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	own, other := &d.sides[s.side], &d.sides[1-s.side]
+// event takes an event of the trial.
+func (s *side) event(e trial.Event) {
+	s.duet.mu.Lock()
+	defer s.duet.mu.Unlock()
 	switch e.Phase {
 	case trial.PhaseReady:
-		d.ready(own, other)
+		s.ready()
 	case trial.PhaseDone:
-		own.ended, own.last = time.Now(), trial.Event{}
+		s.ended, s.last = time.Now(), trial.Event{}
 		var a answer
-		if !other.ended.IsZero() {
-			a.Alone = own.ended.Sub(other.ended).Seconds()
+		if !s.other.ended.IsZero() {
+			a.Alone = s.ended.Sub(s.other.ended).Seconds()
 		}
-		own.answer(a)
+		s.answer(a)
 	case trial.PhaseBegin, trial.PhaseEnd: // the display has no place for two
 	default:
-		own.last = e
-		d.progress.Event(d.both(e))
+		s.last = e
+		s.duet.progress.Event(s.duet.both(e))
 	}
 }
 
-// ready lets both begin if both are there. What nobody will come to is told at
-// once; but not in a campaign that its user has ended, which says so itself.
-func (d *duet) ready(own, other *side) {
-	own.waits = true
+// ready lets both begin if both are there. Who waits for one that has ended gets
+// that answer at once; but not in a campaign that its user has ended, which says
+// so itself.
+func (s *side) ready() {
+	s.waits = true
 	switch {
-	case other.gone && d.over.Err() == nil:
-		own.answer(answer{Gone: true})
-	case other.waits:
-		for _, s := range []*side{own, other} {
+	case s.other.gone && s.duet.over.Err() == nil:
+		s.answer(answer{Gone: true})
+	case s.other.waits:
+		for _, s := range []*side{s, s.other} {
 			s.waits, s.ended = false, time.Time{}
 			s.answer(answer{})
 		}
 	}
 }
 
-// leave says that the trial's process has ended.
-func (s *seat) leave() {
-	d := s.duet
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	own, other := &d.sides[s.side], &d.sides[1-s.side]
-	if own.gone {
+// leave notes that the trial's process has ended.
+func (s *side) leave() {
+	s.duet.mu.Lock()
+	defer s.duet.mu.Unlock()
+	if s.gone {
 		return
 	}
-	own.gone, own.waits, own.last = true, false, trial.Event{}
-	if own.ended.IsZero() {
-		own.ended = time.Now()
+	s.gone, s.waits, s.last = true, false, trial.Event{}
+	if s.ended.IsZero() {
+		s.ended = time.Now()
 	}
-	if other.waits && d.over.Err() == nil {
-		other.answer(answer{Gone: true})
+	if s.other.waits && s.duet.over.Err() == nil {
+		s.other.answer(answer{Gone: true})
 	}
 }
 

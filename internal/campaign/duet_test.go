@@ -188,7 +188,7 @@ func TestResumeWithinDuet(t *testing.T) {
 
 // What the two say becomes one line for who looks on.
 func TestEventsOfDuet(t *testing.T) {
-	d := &duet{progress: &told{}}
+	d := newDuet(context.Background(), &told{})
 	d.sides[0].name, d.sides[1].name = "a", "b"
 	group := func(n string) []trial.EventGroup { return []trial.EventGroup{{Name: n}} }
 	d.sides[0].last = trial.Event{Step: "l", CPU: 1, Stalled: 1, Groups: group("insert")}

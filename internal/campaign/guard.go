@@ -58,7 +58,7 @@ func Need(c Config) (peak int64, perTarget []int64) {
 	return peak, perTarget
 }
 
-// bytes is n as far as a number of bytes can be told; more than that no disk has.
+// bytes returns n as a number of bytes, at most more than any disk has.
 func bytes(n float64) int64 { return int64(min(n, 1<<62)) }
 
 // Fits refuses a campaign that this machine cannot run: one that would fill a

@@ -68,7 +68,7 @@ func holder(f *os.File) (string, error) {
 	}
 }
 
-// own tells whether a file belongs to this user. To another's nothing is
+// own reports whether a file belongs to this user. To another's nothing is
 // written, whatever it seems to be.
 func own(f *os.File) bool { return stat(f).Uid == uint32(os.Geteuid()) }
 

@@ -78,12 +78,12 @@ func blocks(entries []result.Entry) (out [][]result.Entry) {
 // again is what the second target of an A/A campaign has at the end of its name.
 const again = "-again"
 
-// Twice makes the plan of an A/A campaign: the first target alone, under two
-// names. What differs then is chance, and the machine's doing.
-func Twice(p *plan.Plan) (*plan.Plan, error) {
+// AgainstItself returns the plan of an A/A campaign: the first target alone,
+// under two names. What differs then is chance, and the machine.
+func AgainstItself(p *plan.Plan) (*plan.Plan, error) {
 	first := p.Targets[0]
 	if first.Data != "" {
-		return nil, hint.With(fmt.Errorf("target %s works on a data directory in place, which cannot be done twice", first.Name), "remove data from the target")
+		return nil, hint.Errorf("remove data from the target", "target %s works on a data directory in place, which cannot be done twice", first.Name)
 	}
 	second := first
 	second.Name += again

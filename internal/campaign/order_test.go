@@ -102,10 +102,10 @@ func TestOtherOrders(t *testing.T) {
 	}
 }
 
-func TestTwice(t *testing.T) {
+func TestAgainstItself(t *testing.T) {
 	for order, want := range map[plan.Order]plan.Order{plan.Interleaved: plan.Interleaved, plan.Sequential: plan.Interleaved, plan.Duet: plan.Duet} {
 		p := ordered(order, 3, 5, 1)
-		twice, err := Twice(p)
+		twice, err := AgainstItself(p)
 		if err != nil || !slices.Equal(targetNames(twice), []string{"t0", "t0-again"}) || twice.Order != want || twice.Trials != 5 {
 			t.Errorf("%s: %+v, %v", order, twice, err)
 		}
@@ -115,7 +115,7 @@ func TestTwice(t *testing.T) {
 	}
 	p := ordered(plan.Interleaved, 1, 1, 1)
 	p.Targets[0].Data = "/somewhere"
-	if _, err := Twice(p); err == nil || hint.Of(err) == "" {
+	if _, err := AgainstItself(p); err == nil || hint.Of(err) == "" {
 		t.Errorf("error %v", err)
 	}
 }

@@ -57,7 +57,7 @@ func (l *Line) Meet(ctx context.Context, step string) error {
 // Done says that this trial's step is over.
 func (l *Line) Done(step string) { l.say(trial.Event{Step: step, Phase: trial.PhaseDone}) }
 
-// Alone tells for how long the other's step had been over before.
+// Alone returns for how long the other's step had been over before.
 func (l *Line) Alone() time.Duration {
 	a := <-l.answers
 	return time.Duration(a.Alone * float64(time.Second))

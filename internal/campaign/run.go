@@ -17,8 +17,10 @@ func (r *runner) run(ctx context.Context) error {
 		return err
 	}
 	ran := false
-	for n, at := range r.blocks() {
-		block := r.state.Trials[at.from:at.to]
+	first := 0 // trial of the block
+	for n, block := range blocks(r.state.Trials) {
+		from := first
+		first += len(block)
 		if err := r.recognize(block); err != nil {
 			return err
 		}
@@ -29,14 +31,14 @@ func (r *runner) run(ctx context.Context) error {
 			return r.early(ctx)
 		}
 		if n > 0 && untouched(block) {
-			if stopped, err := r.stop(at.from); stopped || err != nil {
+			if stopped, err := r.stop(from); stopped || err != nil {
 				if err != nil {
 					return err
 				}
 				break
 			}
 		}
-		if err := r.block(ctx, at, ran); err != nil {
+		if err := r.block(ctx, block, from, ran); err != nil {
 			return err
 		}
 		ran = true
@@ -44,39 +46,27 @@ func (r *runner) run(ctx context.Context) error {
 	return r.conclude(ctx, ran)
 }
 
-// span is where a block stands in the list of trials.
-type span struct{ from, to int }
-
-func (r *runner) blocks() (out []span) {
-	at := 0
-	for _, b := range blocks(r.state.Trials) {
-		out = append(out, span{at, at + len(b)})
-		at += len(b)
-	}
-	return out
-}
-
-// complete tells whether nothing of a block is left to be done.
+// complete reports whether nothing of a block is left to be done.
 func complete(block []result.Entry) bool {
 	return !slices.ContainsFunc(block, func(e result.Entry) bool { return e.Status != result.Complete })
 }
 
-// untouched tells whether none of a block's trials has ended yet.
+// untouched reports whether none of a block's trials has ended yet.
 func untouched(block []result.Entry) bool {
 	return !slices.ContainsFunc(block, func(e result.Entry) bool { return e.Status != "" })
 }
 
-// block runs the trials of a block; those that are complete stay, but not in a
+// block runs the trials of a block, of which the first has a number; those that are complete stay, but not in a
 // duet, whose trials are nothing without each other.
-func (r *runner) block(ctx context.Context, at span, ran bool) error {
+func (r *runner) block(ctx context.Context, block []result.Entry, from int, ran bool) error {
 	if r.Plan.Order == plan.Duet {
 		if err := r.pause(ctx, ran); err != nil {
 			return err
 		}
-		return r.duet(ctx, at)
+		return r.duet(ctx, block, from)
 	}
-	for i := at.from; i < at.to; i++ {
-		e := &r.state.Trials[i]
+	for i := range block {
+		e := &block[i]
 		if e.Status == result.Complete {
 			continue
 		}
@@ -86,8 +76,8 @@ func (r *runner) block(ctx context.Context, at span, ran bool) error {
 		if err := r.aside(e.Dir); err != nil {
 			return err
 		}
-		r.Progress.Begin(*e, i+1, len(r.state.Trials))
-		t, err := r.child(ctx, *e, nil)
+		r.Progress.Begin(*e, from+i+1, len(r.state.Trials))
+		t, err := r.trial(ctx, *e, nil)
 		if err := r.ended(e, t, err); err != nil {
 			return err
 		}
@@ -100,7 +90,7 @@ func (r *runner) block(ctx context.Context, at span, ran bool) error {
 func (r *runner) ended(e *result.Entry, t *result.Trial, err error) error {
 	if t != nil {
 		e.Status = t.Status
-		r.Progress.End(*e, t) // first: it may tell why nothing can be written
+		r.Progress.End(*e, t) // first: it may show why nothing can be written
 	}
 	if err != nil {
 		return err

@@ -4,28 +4,27 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"syscall"
 
 	"rumbench/internal/result"
 )
 
-// spareFile takes room on the disk as long as a campaign runs. When the disk is
-// full it is given up, so that what was measured and the report can be written.
-const (
-	spareFile = ".spare"
-	spareSize = 16 << 20
-)
+// spare is the path of a file that takes room on the disk as long as a campaign
+// runs. When the disk is full it is given up, so that what was measured and the
+// report can be written.
+type spare string
 
-func (r *runner) takeSpare() error {
-	f, err := os.OpenFile(filepath.Join(r.Dir, spareFile), os.O_CREATE|os.O_WRONLY, 0o644)
+const spareSize = 16 << 20
+
+func (s spare) take() error {
+	f, err := os.OpenFile(string(s), os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return fmt.Errorf("take room for the report: %w", err)
 	}
 	err = syscall.Fallocate(int(f.Fd()), 0, 0, spareSize)
 	f.Close()
 	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) {
-		return r.giveSpare() // the file system cannot; it is done without
+		return s.give() // the file system cannot; it is done without
 	}
 	if err != nil {
 		return fmt.Errorf("take room for the report: %w", err)
@@ -33,19 +32,18 @@ func (r *runner) takeSpare() error {
 	return nil
 }
 
-func (r *runner) giveSpare() error {
-	err := os.Remove(filepath.Join(r.Dir, spareFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+func (s spare) give() error {
+	if err := os.Remove(string(s)); !errors.Is(err, os.ErrNotExist) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // writeJSON writes one of the campaign's files, in the spare room if there is no
 // other.
-func (r *runner) writeJSON(path string, v any) error {
+func (s spare) writeJSON(path string, v any) error {
 	err := result.WriteJSON(path, v)
-	if errors.Is(err, syscall.ENOSPC) && r.giveSpare() == nil {
+	if errors.Is(err, syscall.ENOSPC) && s.give() == nil {
 		err = result.WriteJSON(path, v)
 	}
 	return err

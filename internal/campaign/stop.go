@@ -9,14 +9,14 @@ import (
 	"rumbench/internal/result"
 )
 
-// stop ends a campaign before a block that nobody needs, or for which there is
+// stop ends a campaign before a block that is not needed, or for which there is
 // no time: the trials from there on are taken off its list.
 func (r *runner) stop(next int) (stopped bool, err error) {
-	why, err := r.satisfied(next)
+	enough, why, err := r.ask(next)
 	if err != nil {
 		return false, err
 	}
-	if why == "" {
+	if !enough {
 		why = r.exhausted(next)
 	}
 	if why == "" {
@@ -27,18 +27,8 @@ func (r *runner) stop(next int) (stopped bool, err error) {
 	return true, r.save()
 }
 
-// satisfied says why the trials before one compare the targets precisely
-// enough, "" if they do not.
-func (r *runner) satisfied(next int) (why string, err error) {
-	enough, why, err := r.ask(next)
-	if !enough {
-		return "", err
-	}
-	return why, err
-}
-
-// ask asks whether the trials before one are enough. They are not where nobody
-// can tell, the last block is not complete or, of an interleaved campaign, has
+// ask asks whether the trials before one are enough. They are not where nothing
+// judges that, the last block is not complete or, of an interleaved campaign, has
 // no reverse yet.
 func (r *runner) ask(next int) (enough bool, why string, err error) {
 	if r.Enough == nil || r.Plan.Stop.Precision == 0 {
@@ -64,7 +54,7 @@ func completed(entries []result.Entry) []result.Entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(e result.Entry) bool { return e.Status != result.Complete })
 }
 
-// sumUp tells how precise the greatest number of trials has been.
+// sumUp notes how precise the greatest number of trials has been.
 func (r *runner) sumUp() error {
 	enough, why, err := r.ask(len(r.state.Trials))
 	switch {
@@ -93,7 +83,7 @@ func (r *runner) exhausted(next int) string {
 	return fmt.Sprintf("of the budget of %v %s are spent, and a block takes about %s", budget, coarse(spent), coarse(each))
 }
 
-// coarse writes a duration without digits that say nothing.
+// coarse writes a duration without needless digits.
 func coarse(d time.Duration) string {
 	if d < 10*time.Second {
 		return d.Round(100 * time.Millisecond).String()

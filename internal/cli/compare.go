@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/comparison"
 	"rumbench/internal/hint"
 	"rumbench/internal/quantity"
-	"rumbench/internal/report"
 )
 
 type compareOptions struct {
@@ -108,8 +108,8 @@ func (f *shareFlag) Set(s string) error {
 
 var (
 	compareNames   = []string{"text", "markdown", "json", "bench"}
-	compareFormats = map[string]func(io.Writer, []report.Comparison) error{
-		"text": report.ComparisonText, "markdown": report.ComparisonMarkdown, "json": report.ComparisonJSON, "bench": report.ComparisonBench,
+	compareFormats = map[string]func(io.Writer, []comparison.Comparison) error{
+		"text": comparison.Text, "markdown": comparison.Markdown, "json": comparison.JSON, "bench": comparison.Bench,
 	}
 )
 
@@ -128,10 +128,10 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 			return usageErrorf("no trial has a step %q", s)
 		}
 	}
-	var list []report.Comparison
+	var list []comparison.Comparison
 	var refused []error
 	for _, p := range pairs {
-		if cmp, err := comparison(c, p, o); err != nil {
+		if cmp, err := compared(c, p, o); err != nil {
 			refused = append(refused, err)
 		} else {
 			list = append(list, cmp)
@@ -165,8 +165,8 @@ func (o *compareOptions) gates() (gates []*compare.Gate, err error) {
 	return gates, nil
 }
 
-// comparison compares two targets, if they did the same work.
-func comparison(c *compare.Campaign, p pair, o compareOptions) (out report.Comparison, err error) {
+// compared compares two targets, if they did the same work.
+func compared(c *compare.Campaign, p pair, o compareOptions) (out comparison.Comparison, err error) {
 	out.Difference = o.find
 	if out.First, out.Doubts, err = c.Comparable(p.base, p.of); err != nil {
 		return out, err
@@ -190,7 +190,7 @@ func comparison(c *compare.Campaign, p pair, o compareOptions) (out report.Compa
 
 // judge prints which conditions hold, and which cannot be judged, and returns
 // the error that they are.
-func judge(w io.Writer, gates []*compare.Gate, list []report.Comparison, steps []string) error {
+func judge(w io.Writer, gates []*compare.Gate, list []comparison.Comparison, steps []string) error {
 	var bad, blind []string
 	for _, g := range gates {
 		judged := 0

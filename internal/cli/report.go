@@ -14,6 +14,7 @@ import (
 	"rumbench/internal/compare"
 	"rumbench/internal/hint"
 	"rumbench/internal/plan"
+	"rumbench/internal/redact"
 	"rumbench/internal/registry"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
@@ -105,7 +106,8 @@ func (o reportOptions) apply(in report.Input) (report.Input, error) {
 	}
 	in.Across = o.across
 	if o.redact {
-		in = report.Redact(in)
+		in = redact.Copy(in, in.Plan)
+		in.Warnings = append(in.Warnings, redact.Notice)
 	}
 	return in, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"rumbench/internal/campaign"
 	"rumbench/internal/compare"
+	"rumbench/internal/comparison"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/internal/report"
@@ -119,7 +120,7 @@ func runPlan(ctx context.Context, a *App, o runOptions, path string) error {
 	}
 	name := fileName(p.Name)
 	if o.calibrate {
-		if p, err = campaign.Twice(p); err != nil {
+		if p, err = campaign.AgainstItself(p); err != nil {
 			return err
 		}
 		name += "-calibrate"
@@ -158,7 +159,7 @@ func planOf(dir string, state *result.Campaign, options ...plan.Option) (*plan.P
 	}
 	p.Name = state.Name
 	if state.AA {
-		return campaign.Twice(p)
+		return campaign.AgainstItself(p)
 	}
 	return p, nil
 }
@@ -242,7 +243,7 @@ func execute(ctx context.Context, a *App, c campaign.Config) error {
 		return err
 	}
 	fmt.Fprintln(a.Stdout)
-	return report.CalibrationText(a.Stdout, trials)
+	return comparison.Calibration(a.Stdout, trials)
 }
 
 // summarize writes the report of a campaign into its directory, and prints the

@@ -80,7 +80,7 @@ func (o *statOptions) check() error {
 	case !slices.Contains([]string{"table", "csv", "jsonl", "none"}, o.format):
 		return fmt.Errorf("--format %s: there are table, csv, jsonl and none", o.format)
 	case o.format == "none" && o.listen == "" && !o.list:
-		return errors.New("--format none without --listen: nobody would see anything")
+		return errors.New("--format none without --listen: nothing would be seen")
 	case o.format == "none" && o.out != "":
 		return errors.New("--format none goes with no --out")
 	}

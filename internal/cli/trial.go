@@ -33,7 +33,7 @@ func newTrialCommand(a *App) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx, cancel := context.WithCancel(c.Context())
 			defer cancel()
-			// When the campaign was killed, or its terminal closed, nobody reads
+			// When the campaign was killed, or its terminal closed, nothing reads
 			// the events any more; the trial is to end in good order all the same.
 			signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
 			say := events(a.Stdout)

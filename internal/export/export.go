@@ -16,14 +16,14 @@ import (
 	"rumbench/internal/result"
 )
 
-// Trial is a trial with what its own file does not tell.
+// Trial is a trial with what its own file does not hold.
 type Trial struct {
 	*result.Trial
 	Path          string    // its directory
-	CampaignDir   string    // tells campaigns of one plan apart
+	CampaignDir   string    // distinguishes campaigns of one plan
 	Started       time.Time // of the campaign
 	EngineVersion string    // "" if unknown
-	// Headline tells whether a row is one of those by which its step is judged.
+	// Headline reports whether a row is one of those by which its step is judged.
 	Headline func(*result.Step, *metric.Row) bool
 }
 
@@ -52,7 +52,7 @@ type Row struct {
 	Value         float64   `parquet:"value"`
 	Unit          string    `parquet:"unit,dict"`
 	Per           string    `parquet:"per,dict,optional"`
-	N             int64     `parquet:"n,optional"` // null: not told, or of nothing
+	N             int64     `parquet:"n,optional"` // null: unknown, or of nothing
 	Source        string    `parquet:"source,dict,optional"`
 	Warnings      []string  `parquet:"warnings,list"`
 	WarningCodes  []string  `parquet:"warning_codes,list"` // of the warnings, in their order; "" of those without one

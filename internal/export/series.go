@@ -13,7 +13,7 @@ import (
 )
 
 // Sample is a line of the file of series: what was done of an operation kind in
-// an interval (source "ops"), or one value that a source told at its end. The
+// an interval (source "ops"), or one value that a source had at its end. The
 // columns that a line has nothing to say in are null. It belongs to the rows of
 // the same campaign_dir, target, trial and step.
 type Sample struct {

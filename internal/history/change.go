@@ -7,8 +7,8 @@ import (
 	"rumbench/internal/stat"
 )
 
-// MinRuns is how many points a series must have before a change can be told
-// from chance.
+// MinRuns is how many points a series must have before a change can be
+// distinguished from chance.
 const MinRuns = 2 * leastLevel
 
 // FalseShare is how many of the series that are said to have changed are
@@ -62,8 +62,8 @@ func Detect(families []*Family) (tested int) {
 	return len(series)
 }
 
-// together is how many of m series have to change for one to be told from
-// chance, where none has more than n points.
+// together is how many of m series have to change for one to be
+// distinguished from chance, where none has more than n points.
 func together(n, m int) int { return max(1, int(math.Ceil(leastP(n)*float64(m)/FalseShare))) }
 
 func (s *Series) setChanges(points []int) {
@@ -86,7 +86,7 @@ func (s *Series) setChanges(points []int) {
 	}
 }
 
-// moves tells whether the level changed by at least a share of the old one.
+// moves reports whether the level changed by at least a share of the old one.
 func (c *Change) moves(share float64) bool {
 	if c.Ratio == nil {
 		return c.To != c.From

@@ -106,7 +106,7 @@ func factsOf(t *result.Trial) (names []fact, values map[fact]string) {
 		}
 	}
 	for _, s := range t.Settings {
-		if s.Name != engine.ServerVersion { // told already
+		if s.Name != engine.ServerVersion { // which is a version
 			add(Setting, s.Name, s.Value)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // The change points of internal/stat are for the intervals of one run, which
 // resemble their neighbours and are many. Runs are few and take place on
-// different days; they are taken as independent, and so ten of them can tell.
+// different days; they are taken as independent, and so ten of them are enough.
 
 // leastLevel is how many points a level takes at least: fewer are outliers.
 const leastLevel = 5

@@ -42,8 +42,8 @@ type Series struct {
 	// Offer is what was offered to the clients of the step, see [compare.Step.Offer].
 	Offer  string  `json:"offer,omitempty"`
 	Points []Point `json:"points"`
-	// Disturbed counts the trials that are left out because other programs'
-	// doings may be in their number.
+	// Disturbed counts the trials that are left out because other programs
+	// may be in their number.
 	Disturbed int      `json:"disturbed,omitempty"`
 	Changes   []Change `json:"changes"`
 }
@@ -112,7 +112,7 @@ type collector struct {
 	series map[seriesKey]*Series
 }
 
-// seriesKey tells series of a family apart.
+// seriesKey distinguishes the series of a family.
 type seriesKey struct {
 	target, engine, step string
 	key                  compare.Key

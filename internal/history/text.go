@@ -28,7 +28,7 @@ func JSON(w io.Writer, families []*Family) error {
 				Params   map[string]any `json:"params"`
 				Machine  string         `json:"machine"`
 				*Series
-				TooFew bool `json:"too_few,omitempty"` // points to tell a change from chance
+				TooFew bool `json:"too_few,omitempty"` // points to distinguish a change from chance
 			}{f.Plan, f.Workload, f.Params, f.Machine, s, len(s.Points) < MinRuns}
 			if err := enc.Encode(line); err != nil {
 				return err
@@ -56,7 +56,7 @@ func Text(w io.Writer, families []*Family, tested int, v View) error {
 	if tested > 0 {
 		fmt.Fprintf(&b, "\nSeries looked at: %d; of those said to have changed, %.0f %% at most are expected to be chance.\n", tested, 100*FalseShare)
 		if n := longest(families); together(n, tested) > 1 {
-			fmt.Fprintf(&b, "With %d runs, a change of fewer than %d of them can hardly be told from chance: "+
+			fmt.Fprintf(&b, "With %d runs, a change of fewer than %d of them can hardly be distinguished from chance: "+
 				"make more runs, or choose fewer series with --target, --step or --metric.\n", n, together(n, tested))
 		}
 	}
@@ -93,13 +93,13 @@ func (v View) family(b *strings.Builder, f *Family, all []*Family) {
 		b.WriteString("\n")
 	}
 	if quiet > 0 {
-		fmt.Fprintf(b, "  %d series without a change that can be told from chance\n", quiet)
+		fmt.Fprintf(b, "  %d series without a change that can be distinguished from chance\n", quiet)
 	}
 	if small > 0 {
 		fmt.Fprintf(b, "  %d series with changes below %g %% only\n", small, v.Least)
 	}
 	if few > 0 {
-		fmt.Fprintf(b, "  %d series with too few runs to tell: %d are needed\n", few, MinRuns)
+		fmt.Fprintf(b, "  %d series with too few runs: %d are needed\n", few, MinRuns)
 	}
 }
 
@@ -231,7 +231,7 @@ func (s *Series) change(b *strings.Builder, c Change) {
 }
 
 // warnings are the different warnings on the points, with how many bear each.
-// Those that differ in figures only are told once.
+// Those that differ in figures only are written once.
 func (s *Series) warnings() []string {
 	type kind struct {
 		example string
@@ -280,7 +280,7 @@ func longest(families []*Family) (n int) {
 
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
-// number writes four digits that tell, and all before the point.
+// number writes four significant digits, and all before the point.
 func number(v float64) string {
 	if math.Abs(v) < 1000 && v != math.Trunc(v) {
 		return strconv.FormatFloat(v, 'g', 4, 64)
@@ -288,7 +288,7 @@ func number(v float64) string {
 	return quantity.Whole(v)
 }
 
-// ratio writes two digits behind the point, or two that tell if it is small;
+// ratio writes two digits behind the point, or two significant ones if it is small;
 // more where it would seem to be 1 and is not.
 func ratio(r float64) string {
 	switch {

@@ -61,7 +61,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// With few runs it says how few they are, and what more would tell.
+// With few runs it says how few they are, and how many are needed.
 func TestTextOfFewRuns(t *testing.T) {
 	s := newStore(t)
 	s.nights(0, 10)
@@ -80,7 +80,7 @@ func TestTextOfFewRuns(t *testing.T) {
 	golden(t, s, "few", b.String())
 }
 
-// Warnings that differ in their figures only are told once, with their number.
+// Warnings that differ in their figures only are written once, with their number.
 func TestWarningsText(t *testing.T) {
 	s := &Series{Points: []Point{{Warnings: []string{"b", "12.1 MB of 3"}}, {Warnings: []string{"2 MB of 30"}}, {}, {Warnings: []string{"b"}}}}
 	if d := cmp.Diff([]string{"2 runs: 12.1 MB of 3, or alike", "2 runs: b"}, s.warnings()); d != "" {

@@ -67,25 +67,15 @@ const (
 	Client     Family = "client"
 )
 
-// Layer is one of the three ways to look at a step.
-type Layer string
-
-// The layers.
-const (
-	LayerThroughput Layer = "throughput"
-	LayerQuality    Layer = "quality of service"
-	LayerCost       Layer = "cost"
-)
-
-// Layer returns the layer that the family belongs to.
-func (f Family) Layer() Layer {
+// Layer returns which of the three ways to look at a step the family belongs to.
+func (f Family) Layer() string {
 	switch f {
 	case Throughput:
-		return LayerThroughput
+		return "throughput"
 	case CPU, Storage, Engine, Space, Memory, Waits, Client:
-		return LayerCost
+		return "cost"
 	}
-	return LayerQuality
+	return "quality of service"
 }
 
 // Denominator is what the numbers of a metric are divided by. A row names its own.
@@ -130,13 +120,13 @@ func ByName(name string) *Metric { return byName[name] }
 
 // InSection returns the names of the metrics that stand in a section of the
 // report, in the order of its columns.
-func InSection(s Section) []string {
-	return names(func(m *Metric) bool { return m.Section == s })
-}
-
-// InFamily returns the names of a family's metrics.
-func InFamily(f Family) []string {
-	return names(func(m *Metric) bool { return m.Family == f })
+func InSection(s Section) (out []string) {
+	for i := range catalogue {
+		if catalogue[i].Section == s {
+			out = append(out, catalogue[i].Name)
+		}
+	}
+	return out
 }
 
 // Headlines returns the metrics that are headlines in one of the ways given.
@@ -200,15 +190,6 @@ func (m Metric) Meaning() string {
 		text += " Formula: " + m.Formula + "."
 	}
 	return text
-}
-
-func names(of func(*Metric) bool) (out []string) {
-	for i := range catalogue {
-		if of(&catalogue[i]) {
-			out = append(out, catalogue[i].Name)
-		}
-	}
-	return out
 }
 
 var (

@@ -1,11 +1,17 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/figure"
 	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
 
@@ -13,16 +19,16 @@ type (
 	target = compare.Target
 	run    = compare.Run
 	key    = compare.Key
+	number = figure.Number
 )
 
-// campaign is what the page is made of: the trials sorted into targets × steps,
-// and all of their rows, to whose positions the page's numbers refer.
+// campaign is what a report is made of: the trials sorted into targets × steps,
+// the judgements on them, and where their numbers stand in the page's data.
 type campaign struct {
 	*compare.Campaign
 	steps  []*step
 	sweeps []*sweep
-	rows   []metric.Row
-	at     map[*metric.Row]int // positions in rows
+	places map[*metric.Row]int // in the page's data; nil: it has none
 	series map[*result.Trial]func(yield func(result.Line) error) error
 	// judgements are of pairs of targets, base first.
 	judgements map[[2]*target]*compare.Judgement
@@ -32,34 +38,27 @@ type campaign struct {
 // step is a step with its name on the page.
 type step struct {
 	*compare.Step
-	*campaign
+	c  *campaign
 	id string // unique on the page
 }
 
-// newCampaign sorts trials. Its rows are numbered from offset on.
-func newCampaign(trials []Trial, offset int) *campaign {
+// newCampaign sorts trials.
+func newCampaign(trials []Trial) *campaign {
 	c := &campaign{
-		at: map[*metric.Row]int{}, series: map[*result.Trial]func(func(result.Line) error) error{},
+		series:     map[*result.Trial]func(func(result.Line) error) error{},
 		judgements: map[[2]*target]*compare.Judgement{}, quick: map[[2]*target]*compare.Judgement{},
 	}
 	var plain []*result.Trial
 	for _, t := range trials {
 		plain = append(plain, t.Trial)
 		c.series[t.Trial] = t.Series
-		for i := range t.Steps {
-			rows := t.Steps[i].Rows
-			for k := range rows {
-				c.at[&rows[k]] = offset + len(c.rows)
-				c.rows = append(c.rows, rows[k])
-			}
-		}
 	}
 	c.Campaign = compare.New(plain)
 	for i, s := range c.Steps {
 		// The number keeps ids apart that differ only in characters an id cannot have.
 		c.steps = append(c.steps, &step{s, c, fmt.Sprintf("s%d-%s", i+1, slug(s.Name))})
 	}
-	c.sweeps = c.newSweeps()
+	c.sweeps = newSweeps(c)
 	return c
 }
 
@@ -70,4 +69,183 @@ func slug(s string) string {
 		}
 		return '-'
 	}, s)
+}
+
+// judged is the judgement of two targets, made when it is asked for.
+func (c *campaign) judged(base, t *target) *compare.Judgement {
+	pair := [2]*target{base, t}
+	if c.judgements[pair] == nil {
+		c.judgements[pair] = c.Judge(base, t, compare.DefaultRule())
+	}
+	return c.judgements[pair]
+}
+
+// headlines is the judgement of the headline numbers of two targets.
+func (c *campaign) headlines(base, t *target) *compare.Judgement {
+	pair := [2]*target{base, t}
+	if c.judgements[pair] == nil && c.quick[pair] == nil {
+		c.quick[pair] = c.JudgeHeadline(base, t, compare.DefaultRule())
+	}
+	return cmp.Or(c.judgements[pair], c.quick[pair])
+}
+
+// repeated reports whether any two targets have trials enough to prove something.
+func (c *campaign) repeated() bool {
+	enough := 0
+	for _, t := range c.Targets {
+		if len(t.Trials) >= compare.LeastTrials {
+			enough++
+		}
+	}
+	return enough > 1
+}
+
+// stepsWith are the steps that have any of some measures, without the warm-up.
+func (c *campaign) stepsWith(measures []measure) []*step {
+	return slices.DeleteFunc(slices.Clone(c.steps), func(s *step) bool {
+		return s.Warmup || !slices.ContainsFunc(measures, func(m measure) bool { _, ok := m.key(s); return ok })
+	})
+}
+
+// mostColumns is how many steps are shown side by side, as far as it is for the
+// page to choose.
+const mostColumns = 16
+
+// columns are the steps to be shown side by side, and what is to be said of them.
+// Where they are too many, a sweep is represented by the step in which the base
+// was fastest.
+func (c *campaign) columns(measures []measure) (out []*step, leftOut string) {
+	all := c.stepsWith(measures)
+	if len(all) <= mostColumns {
+		return all, ""
+	}
+	for _, s := range all {
+		if w := c.sweepOf(s); w == nil || w.representative() == s {
+			out = append(out, s)
+		}
+	}
+	if len(out) == len(all) {
+		return out, ""
+	}
+	return out, "Of the steps along an axis it shows " +
+		"those in which " + c.Targets[0].Name + " was fastest; all of them are in the relative table and in sections of their own."
+}
+
+// crowded reports whether there are so many steps along axes that each of them is
+// only shown when it is asked for.
+func (c *campaign) crowded() bool { return len(c.sweeps) > 0 && len(c.steps) > mostColumns }
+
+// sweepOf is the sweep that a step belongs to, nil if there is none.
+func (c *campaign) sweepOf(s *step) *sweep {
+	for _, w := range c.sweeps {
+		for l := range w.levels() {
+			if l.step == s {
+				return w
+			}
+		}
+	}
+	return nil
+}
+
+// inSummary is the sweep that stands for a step where there is little room: in
+// the verdict, and in the summary of a run. It is nil for a step that stands for
+// itself.
+func (c *campaign) inSummary(s *step) *sweep {
+	const few = 4 // so many steps are not yet a course
+	if w := c.sweepOf(s); w != nil && len(w.Steps()) >= few {
+		return w
+	}
+	return nil
+}
+
+// data is where a number stands in the page's data: in two places where the
+// trials do not agree on the number's unit or source.
+func (c *campaign) data(n number) (out []int) {
+	if c.places == nil {
+		return nil
+	}
+	for _, r := range n.Rows {
+		out = appendOnce(out, c.places[r])
+	}
+	return out
+}
+
+// number looks a key up on a target.
+func (s *step) number(t *target, k key) number { return number{Number: s.Number(t, k)} }
+
+// effect is how a number of a target differs from the base's; nil where there
+// is nothing to compare.
+func (s *step) effect(t, base *target, k key) *compare.Effect {
+	if t == base {
+		return nil
+	}
+	return s.c.judged(base, t).Effect(s.Step, k)
+}
+
+// leaders are the runs that stand for their targets.
+func (s *step) leaders() iter.Seq2[*target, *run] {
+	return func(yield func(*target, *run) bool) {
+		for _, t := range s.c.Targets {
+			if r := s.Leader(t); r != nil && !yield(t, r) {
+				return
+			}
+		}
+	}
+}
+
+// units are what a step's throughput counts: "rows" or "queries".
+func (s *step) units(op string) string {
+	for _, m := range metric.All() {
+		if k, ok := s.Cost(m.Name, op); ok && metric.IsCost(m.Name) && (k.Per == op || strings.HasPrefix(k.Per, op+" ")) {
+			return quantity.Plural(k.Per)
+		}
+	}
+	switch op {
+	case "insert", "delete", "update", "index":
+		return "rows"
+	}
+	return quantity.Plural(op)
+}
+
+// unitOf says what the numbers under a key are of or per.
+func (s *step) unitOf(k key) string {
+	switch {
+	case k.Metric == "rows_per_s":
+		return s.units(k.Op) + "/s"
+	case metric.IsLatency(k.Metric):
+		return string(metric.FamilyOf(k.Metric)) + ", " + k.Op
+	case k.Metric == "host_cpu_us":
+		return "whole host, per " + k.Per
+	case k.Per != "":
+		return "per " + k.Per
+	}
+	return ""
+}
+
+// costPer is the denominator that heads the step's costs. Writes may have
+// another one, which their cells then show.
+func (s *step) costPer() string {
+	k, _ := s.CPU()
+	return k.Per
+}
+
+// rated reports whether a group of the step's clients was to hold a rate.
+func (s *step) rated() bool {
+	return slices.ContainsFunc(s.Groups(), func(g result.Group) bool { return g.Rate > 0 })
+}
+
+// rank is a target with its throughput in a step.
+type rank struct {
+	target *target
+	rate   number
+}
+
+// targetRow is a row of a target.
+func targetRow(t *target, cells ...page.Cell) page.Row {
+	return page.Row{Head: t.Name, Series: t.Index, Base: t.Index == 0, Cells: cells}
+}
+
+// plainRow is a row of no target.
+func plainRow(head string, cells ...page.Cell) page.Row {
+	return page.Row{Head: head, Series: -1, Cells: cells}
 }

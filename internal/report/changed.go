@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -41,9 +43,9 @@ type growth struct {
 	reset, present bool
 }
 
-// growths are those of all counters of a target in a step; nil where it is not
+// growthsOf are those of all counters of a target in a step; nil where it is not
 // known how many units were done.
-func (s *step) growths(t *target) map[string]growth {
+func growthsOf(s *step, t *target) map[string]growth {
 	type series struct{ totals, pers, units []float64 }
 	found := map[string]*series{}
 	out := map[string]growth{}
@@ -90,7 +92,7 @@ func unitsDone(s *result.Step, op string) float64 {
 	return 0
 }
 
-// clockwork tells of counters that grow with time alone.
+// clockwork reports counters that grow with time alone.
 func clockwork(name string) bool {
 	return strings.HasSuffix(name, ".idle_ns") || strings.Contains(name, "uptime")
 }
@@ -115,44 +117,44 @@ func change(base, of growth, sameEngine bool) float64 {
 }
 
 // changedTable shows the counters that tell the targets apart most.
-func (c *campaign) changedTable(s *step, all []map[string]growth) Table {
-	base := c.Targets[0]
-	t := Table{Title: "What changed most", Head: "counter", Note: fmt.Sprintf(
-		"Growth of counters per %s, and ratios to %s. They are the counters with the greatest ratios, of those that both sides have, or one side only of the same engine. Left out are those that nowhere grew by %s, %s or %s in the window, and those whose trials of both sides reach into each other: their ratios are chance.",
-		cmp.Or(s.costPer(), s.Primary), base.Name, grouped(tiny("count")), byteSize(tiny("bytes")), duration(tiny("us")))}
-	if s.Primary == "" || len(c.Targets) < 2 || len(all[0]) == 0 {
+func changedTable(s *step, all []map[string]growth) page.Table {
+	base := s.c.Targets[0]
+	t := page.Table{Title: "What changed most", Head: "counter", Note: fmt.Sprintf(
+		"Growth of counters per %s, and ratios to %s. They are the counters with the greatest ratios, of those that both sides have, or one side only of "+
+			"the same engine. Left out are those that nowhere grew by %s, %s or %s in the window, and those whose trials of both sides reach into each other: "+
+			"their ratios are chance.",
+		cmp.Or(s.costPer(), s.Primary), base.Name, quantity.Whole(tiny("count")), quantity.BytesAs(tiny("bytes"), quantity.Digits), quantity.Micros(tiny("us")))}
+	if s.Primary == "" || len(s.c.Targets) < 2 || len(all[0]) == 0 {
 		return t
 	}
-	for _, tg := range c.Targets {
-		t.Columns = append(t.Columns, targetColumn(tg))
-	}
+	t.Columns = targetColumns(s.c.Targets)
 	t.Columns[0].Sub = "base"
-	score := c.changes(s, all)
+	score := changesOf(s, all)
 	names := sortedKeys(score)
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(score[b], score[a]) })
-	var rows []TableRow
+	var rows []page.Row
 	for _, name := range names {
 		if len(rows) == mostChanged || score[name] < math.Log(leastChanged) {
 			break
 		}
-		row := TableRow{Head: name, Target: -1}
-		for i := range c.Targets {
-			row.Cells = append(row.Cells, changedCell(all[0][name], all[i][name], i == 0 || s.Unlike(base, c.Targets[i]) != ""))
+		row := plainRow(name)
+		for i := range s.c.Targets {
+			row.Cells = append(row.Cells, changedCell(all[0][name], all[i][name], i == 0 || s.Unlike(base, s.c.Targets[i]) != ""))
 		}
 		rows = append(rows, row)
 	}
-	t.Groups = []RowGroup{{Rows: rows}}
+	t.Groups = []page.Group{{Rows: rows}}
 	return t
 }
 
-// changes is for each counter how far the target that is farthest from the base is.
-func (c *campaign) changes(s *step, all []map[string]growth) map[string]float64 {
+// changesOf is for each counter how far the target that is farthest from the base is.
+func changesOf(s *step, all []map[string]growth) map[string]float64 {
 	out := map[string]float64{}
-	for i, tg := range c.Targets {
-		if s.Unlike(c.Targets[0], tg) != "" {
+	for i, tg := range s.c.Targets {
+		if s.Unlike(s.c.Targets[0], tg) != "" {
 			continue
 		}
-		of, base := tg.Trials[0], c.Targets[0].Trials[0]
+		of, base := tg.Trials[0], s.c.Targets[0].Trials[0]
 		same := of.Engine == base.Engine && of.Structure == base.Structure && len(all[i]) > 0 && len(all[0]) > 0
 		for name, g := range all[i] {
 			out[name] = max(out[name], change(all[0][name], g, same))
@@ -166,11 +168,11 @@ func (c *campaign) changes(s *step, all []map[string]growth) map[string]float64 
 	return out
 }
 
-func changedCell(base, of growth, alone bool) Cell {
+func changedCell(base, of growth, alone bool) page.Cell {
 	if !of.present {
-		return absentCell("it has no such counter")
+		return page.Absent("it has no such counter")
 	}
-	c := Cell{Text: inUnit(of.per, of.unit), Number: true, Title: fmt.Sprintf("%s %s in the window", full(of.total), of.unit)}
+	c := page.Cell{Text: inUnit(of.per, of.unit), Number: true, Title: fmt.Sprintf("%s %s in the window", quantity.Full(of.total), of.unit)}
 	if of.trials > 1 {
 		c.Title += fmt.Sprintf("; median of %d trials", of.trials)
 	}
@@ -181,7 +183,7 @@ func changedCell(base, of growth, alone bool) Cell {
 	case base.per == 0:
 		c.Ratio = "from 0"
 	default:
-		c.Ratio = times(of.per / base.per)
+		c.Ratio = quantity.Times(of.per / base.per)
 	}
 	return c
 }
@@ -190,11 +192,11 @@ func changedCell(base, of growth, alone bool) Cell {
 func inUnit(v float64, unit string) string {
 	switch unit {
 	case "bytes":
-		return byteSize(v)
+		return quantity.BytesAs(v, quantity.Digits)
 	case "ns":
-		return duration(v / 1e3)
+		return quantity.Micros(v / 1e3)
 	case "us":
-		return duration(v)
+		return quantity.Micros(v)
 	}
-	return decimal(v)
+	return quantity.Digits(v)
 }

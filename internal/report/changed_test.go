@@ -9,6 +9,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/page"
 	"rumbench/internal/result"
 )
 
@@ -34,13 +35,13 @@ func counted(target, engineName string, n int, counters string) Trial {
 	return Trial{Trial: &result.Trial{Target: target, Engine: engineName, Trial: n, Status: result.Complete, Steps: []result.Step{s}}}
 }
 
-func changedOf(trials ...Trial) Table {
-	c := newCampaign(trials, 0)
+func changedOf(trials ...Trial) page.Table {
+	c := newCampaign(trials)
 	var all []map[string]growth
 	for _, t := range c.Targets {
-		all = append(all, c.steps[0].growths(t))
+		all = append(all, growthsOf(c.steps[0], t))
 	}
-	return c.changedTable(c.steps[0], all)
+	return changedTable(c.steps[0], all)
 }
 
 func TestChanged(t *testing.T) {
@@ -111,9 +112,9 @@ func TestCountersAreCut(t *testing.T) {
 		fmt.Fprintf(&b, "x.c%03d=%d ", i, 1000+100*(i%5))
 	}
 	in := Input{Trials: []Trial{counted("a", "e", 1, a.String()), counted("b", "e", 1, b.String())}}
-	c := newCampaign(in.Trials, 0)
+	c := newCampaign(in.Trials)
 	s := c.steps[0]
-	table := c.countersTable(s, []map[string]growth{s.growths(c.Targets[0]), s.growths(c.Targets[1])})
+	table := countersTable(s, []map[string]growth{growthsOf(s, c.Targets[0]), growthsOf(s, c.Targets[1])})
 	rows := table.Groups[0].Rows
 	if len(rows) != maxCounters || !strings.Contains(table.Note, fmt.Sprintf("The %d of %d", maxCounters, 2*maxCounters)) {
 		t.Errorf("%d rows; %s", len(rows), table.Note)

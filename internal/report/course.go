@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"rumbench/internal/quantity"
 	"rumbench/internal/stat"
 )
 
@@ -19,10 +20,10 @@ func course(rates []float64) string {
 	switch first, last := c.Phases[0], c.Phases[len(c.Phases)-1]; c.Shape {
 	case stat.Steady:
 		if mean, se := meanError(rates[c.WarmUp:]); mean > 0 {
-			text += fmt.Sprintf(" (mean known to ±%s)", percentOf(1.96*se/mean))
+			text += fmt.Sprintf(" (mean known to ±%s)", quantity.RoughShare(1.96*se/mean))
 		}
 	case stat.Degrading, stat.Improving:
-		text += fmt.Sprintf(" from %s/s to %s/s", decimal(first.Level), decimal(last.Level))
+		text += fmt.Sprintf(" from %s/s to %s/s", quantity.Digits(first.Level), quantity.Digits(last.Level))
 	}
 	if c.WarmUp > 0 {
 		text += fmt.Sprintf(" after %d intervals of warm-up", c.WarmUp)

@@ -109,7 +109,7 @@ func BenchmarkDay(b *testing.B) {
 // loses nothing that was counted.
 func TestTrackIsBounded(t *testing.T) {
 	in := day(false)
-	c := newCampaign(in.Trials[:1], 0)
+	c := newCampaign(in.Trials[:1])
 	series, err := readSeries(c)
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ func TestDurabilityIsExplained(t *testing.T) {
 	in := fixture(1)
 	const worse = "a crash of the operating system may lose the whole database"
 	in.Trials[2].Promise = worse
-	f := newCampaign(in.Trials, 0).durability()
+	f := durabilityFact(newCampaign(in.Trials))
 	for _, want := range []string{"pebble, sqlite: process (commits survive kill -9 of the engine); ", "bbolt: process (" + worse + ")"} {
 		if !strings.Contains(f.Value, want) {
 			t.Errorf("%q lacks %q", f.Value, want)
@@ -21,13 +21,13 @@ func TestDurabilityIsExplained(t *testing.T) {
 		t.Errorf("equal levels are warned about: %s", f.Warning)
 	}
 	in.Trials[2].Durability = "os"
-	if f := newCampaign(in.Trials, 0).durability(); f.Warning == "" {
+	if f := durabilityFact(newCampaign(in.Trials)); f.Warning == "" {
 		t.Error("unlike levels are not warned about")
 	}
 	for i := range in.Trials { // results of old
 		in.Trials[i].Durability, in.Trials[i].Promise = "process", ""
 	}
-	if f := newCampaign(in.Trials, 0).durability(); f.Value != "process" {
+	if f := durabilityFact(newCampaign(in.Trials)); f.Value != "process" {
 		t.Errorf("%q of results that do not say what the level means", f.Value)
 	}
 }

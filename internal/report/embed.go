@@ -2,9 +2,7 @@ package report
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
 	"strconv"
@@ -29,7 +27,10 @@ type embedded struct {
 	Runs     []embeddedRun `json:"runs"`
 }
 
-const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.shape][i]: kinds tells its group, op, metric, unit, per and source. Each trial has its value, its n and, under i, the indexes of its warnings and of their codes; null: it has none. Disturbed are the i of numbers that may hold what other programs did, at_least those of lower bounds. Few are those of percentiles of fewer than 10 / (1 - p) samples: the value is the greatest of these n. The page shows medians over the trials that are not left out."
+const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.shape][i]: kinds tells its group, op, metric, unit, per and source. " +
+	"Each trial has its value, its n and, under i, the indexes of its warnings and of their codes; null: it has none. Disturbed are the i of numbers that may hold what " +
+	"other programs did, at_least those of lower bounds. Few are those of percentiles of fewer than 10 / (1 - p) samples: the value is the greatest of " +
+	"these n. The page shows medians over the trials that are not left out."
 
 // rowKind is what a row says beside its value.
 type rowKind struct {
@@ -82,22 +83,6 @@ func (v values) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (v *values) UnmarshalJSON(b []byte) error {
-	var list []*float64
-	if err := json.Unmarshal(b, &list); err != nil {
-		return err
-	}
-	*v = make(values, len(list))
-	for i, x := range list {
-		(*v)[i] = math.NaN()
-		if x != nil {
-			(*v)[i] = *x
-		}
-	}
-	return nil
-}
-
 // place is where a row stands among others of its run: rows alike are counted.
 type place struct{ kind, nth int }
 
@@ -113,34 +98,38 @@ type embedder struct {
 	kinds    map[rowKind]int
 	shapes   map[string]int
 	warnings map[string]int
-	count    int           // of numbers
-	runs     map[runOf]int // where a run is in out
-	number   []int         // of each row, by its position on the page
+	count    int                 // of numbers
+	runs     map[runOf]int       // where a run is in out
+	places   map[*metric.Row]int // the number of each row
 }
 
 func newEmbedder() *embedder {
-	return &embedder{out: embedded{About: aboutRows}, kinds: map[rowKind]int{}, shapes: map[string]int{}, warnings: map[string]int{}, runs: map[runOf]int{}}
+	return &embedder{
+		out: embedded{About: aboutRows}, kinds: map[rowKind]int{}, shapes: map[string]int{}, warnings: map[string]int{},
+		runs: map[runOf]int{}, places: map[*metric.Row]int{},
+	}
 }
 
-// add takes the rows of a campaign in. It returns from where on each target's
-// numbers are counted.
+// add takes the rows of a campaign in, and lets it know their numbers. It returns
+// from where on each target's numbers are counted.
 func (e *embedder) add(c *campaign) (from []int) {
+	c.places = e.places
 	for _, t := range c.Targets {
 		from = append(from, e.count)
 		for _, s := range c.steps {
 			if len(s.Runs[t]) > 0 {
-				e.addRuns(c, s, t)
+				e.addRuns(s, t)
 			}
 		}
 	}
 	return from
 }
 
-func (e *embedder) addRuns(c *campaign, s *step, t *target) {
+func (e *embedder) addRuns(s *step, t *target) {
 	runs, used := s.Runs[t], s.Used(t)
 	places := make([][]place, len(runs))
 	for i, r := range runs {
-		places[i] = e.places(r.Step.Rows)
+		places[i] = e.placesOf(r.Step.Rows)
 	}
 	order := merged(places)
 	out := embeddedRun{Target: t.Name, Step: s.Name, Shape: e.shape(order)}
@@ -155,7 +144,7 @@ func (e *embedder) addRuns(c *campaign, s *step, t *target) {
 			at := slices.Index(order, places[i][k])
 			et.put(at, row, r.Step)
 			et.warn(at, e.warningsOf(row))
-			e.place(c.at[row], e.count+at)
+			e.places[row] = e.count + at
 		}
 		out.Trials = append(out.Trials, et)
 	}
@@ -164,14 +153,7 @@ func (e *embedder) addRuns(c *campaign, s *step, t *target) {
 	e.count += len(order)
 }
 
-func (e *embedder) place(row, number int) {
-	for len(e.number) <= row {
-		e.number = append(e.number, -1)
-	}
-	e.number[row] = number
-}
-
-func (e *embedder) places(rows []metric.Row) []place {
+func (e *embedder) placesOf(rows []metric.Row) []place {
 	out := make([]place, len(rows))
 	seen := map[int]int{}
 	for i, r := range rows {
@@ -267,12 +249,12 @@ func indexOf[T comparable](index map[T]int, list *[]T, v T) int {
 
 // json is the rows for the page, a run a line. The encoder escapes what could
 // end the script element.
-func (e *embedder) json() (template.JS, error) {
+func (e *embedder) json() (json.RawMessage, error) {
 	var runs []string
 	for _, r := range e.out.Runs {
 		b, err := json.Marshal(r)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		runs = append(runs, string(b))
 	}
@@ -280,74 +262,8 @@ func (e *embedder) json() (template.JS, error) {
 	head.Runs = []embeddedRun{}
 	b, err := json.Marshal(head)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	text, _ := strings.CutSuffix(string(b), "]}")
-	return template.JS(text + "\n" + strings.Join(runs, ",\n") + "\n]}"), nil
-}
-
-// ReadRows reads the rows that a page embeds, in the element with the id
-// “rows”: target by target, trial by trial and step by step.
-func ReadRows(b []byte) ([]metric.Row, error) {
-	var e embedded
-	if err := json.Unmarshal(b, &e); err != nil {
-		return nil, fmt.Errorf("read the rows of a report: %w", err)
-	}
-	var rows []metric.Row
-	for i := 0; i < len(e.Runs); {
-		end := i
-		var trials []int
-		for ; end < len(e.Runs) && e.Runs[end].Target == e.Runs[i].Target; end++ {
-			for _, t := range e.Runs[end].Trials {
-				trials = appendOnce(trials, t.Trial)
-			}
-		}
-		slices.Sort(trials)
-		for _, trial := range trials {
-			for _, r := range e.Runs[i:end] {
-				for _, t := range r.Trials {
-					if t.Trial != trial {
-						continue
-					}
-					var err error
-					if rows, err = e.appendRows(rows, r, t); err != nil {
-						return nil, fmt.Errorf("read the rows of a report: %s, trial %d, step %s: %w", r.Target, trial, r.Step, err)
-					}
-				}
-			}
-		}
-		i = end
-	}
-	return rows, nil
-}
-
-func (e *embedded) appendRows(rows []metric.Row, r embeddedRun, t embeddedTrial) ([]metric.Row, error) {
-	if r.Shape < 0 || r.Shape >= len(e.Shapes) || len(t.Values) != len(e.Shapes[r.Shape]) || len(t.N) != len(t.Values) {
-		return nil, errors.New("it has another number of values than its shape")
-	}
-	for i, kind := range e.Shapes[r.Shape] {
-		if math.IsNaN(t.Values[i]) {
-			continue
-		}
-		if kind < 0 || kind >= len(e.Kinds) {
-			return nil, fmt.Errorf("there is no kind %d", kind)
-		}
-		k := e.Kinds[kind]
-		row := metric.Row{Target: r.Target, Trial: t.Trial, Step: r.Step, Group: k.Group, Op: k.Op, Metric: k.Metric, Value: t.Values[i], Unit: k.Unit, Per: k.Per, N: t.N[i], Source: k.Source}
-		row.Disturbed, row.AtLeast = slices.Contains(t.Disturbed, i), slices.Contains(t.AtLeast, i)
-		if row.Few() {
-			row.MaxOf = row.N
-		}
-		for _, w := range t.Warnings[strconv.Itoa(i)] {
-			if w < 0 || w >= len(e.Warnings) {
-				return nil, fmt.Errorf("there is no warning %d", w)
-			}
-			row.Warnings = append(row.Warnings, metric.Warning{Text: e.Warnings[w]})
-			if w < len(e.Codes) {
-				row.Warnings[len(row.Warnings)-1].Code = e.Codes[w]
-			}
-		}
-		rows = append(rows, row)
-	}
-	return rows, nil
+	return json.RawMessage(text + "\n" + strings.Join(runs, ",\n") + "\n]}"), nil
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"html"
 	"math"
@@ -10,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	diff "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/figure"
 	"rumbench/internal/metric"
 	"rumbench/internal/stat"
 )
@@ -80,7 +82,7 @@ func checkNumbers(t rapid.TB, page string) int {
 		if first.kind.Metric == "sla_share" && (shown == "held" || shown == "missed") {
 			continue
 		}
-		n := number{compare.Number{Key: keyOf(first.kind), Value: stat.Median(values), Unit: first.kind.Unit}}
+		n := number{Number: compare.Number{Key: keyOf(first.kind), Value: stat.Median(values), Unit: first.kind.Unit}}
 		if shown != n.String() {
 			t.Errorf("cell %s shows %q, its rows have %v, as %q", cell[1], shown, values, n)
 		}
@@ -111,21 +113,58 @@ func TestReadRows(t *testing.T) {
 		}
 	}
 	want = append(want, in.Client.Steps[0].Rows...)
-	if d := cmp.Diff(want, got); d != "" {
+	if d := diff.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 }
 
-func TestReadRowsRefuses(t *testing.T) {
-	for _, text := range []string{
-		``, `[]`, `{"runs":[{"shape":1,"trials":[{"trial":1}]}]}`, `{"shapes":[[0]],"runs":[{"shape":0,"trials":[{"trial":1,"values":[1],"n":[1]}]}]}`,
-		`{"kinds":[{}],"shapes":[[0]],"runs":[{"shape":0,"trials":[{"trial":1,"values":[],"n":[]}]}]}`,
-		`{"kinds":[{}],"shapes":[[0]],"runs":[{"shape":0,"trials":[{"trial":1,"values":[1],"n":[1],"warnings":{"0":[0]}}]}]}`,
-	} {
-		if rows, err := ReadRows([]byte(text)); err == nil {
-			t.Errorf("%s gives %v", text, rows)
+// readRows reads the rows that a page embeds: target by target, trial by trial
+// and step by step.
+func readRows(b []byte) (rows []metric.Row, err error) {
+	var e embedded
+	if err := json.Unmarshal(b, &e); err != nil {
+		return nil, err
+	}
+	for _, r := range e.Runs {
+		for _, t := range r.Trials {
+			for i, kind := range e.Shapes[r.Shape] {
+				k := e.Kinds[kind]
+				row := metric.Row{Target: r.Target, Trial: t.Trial, Step: r.Step, Group: k.Group, Op: k.Op, Metric: k.Metric, Value: t.Values[i], Unit: k.Unit, Per: k.Per, N: t.N[i], Source: k.Source}
+				row.Disturbed, row.AtLeast = slices.Contains(t.Disturbed, i), slices.Contains(t.AtLeast, i)
+				if row.Few() {
+					row.MaxOf = row.N
+				}
+				for _, w := range t.Warnings[strconv.Itoa(i)] {
+					row.Warnings = append(row.Warnings, metric.Warning{Text: e.Warnings[w], Code: e.Codes[w]})
+				}
+				if !math.IsNaN(row.Value) {
+					rows = append(rows, row)
+				}
+			}
 		}
 	}
+	order := map[string]int{} // of the targets; of each, the trials stay together
+	for i, r := range rows {
+		order[r.Target] = cmp.Or(order[r.Target], i+1)
+	}
+	slices.SortStableFunc(rows, func(a, b metric.Row) int {
+		return cmp.Or(cmp.Compare(order[a.Target], order[b.Target]), cmp.Compare(a.Trial, b.Trial))
+	})
+	return rows, nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (v *values) UnmarshalJSON(b []byte) error {
+	var list []*float64
+	err := json.Unmarshal(b, &list)
+	for _, x := range list {
+		if x == nil {
+			*v = append(*v, math.NaN())
+		} else {
+			*v = append(*v, *x)
+		}
+	}
+	return err
 }
 
 // Trials that do not have the same rows keep their own order.
@@ -174,7 +213,7 @@ func TestJudgements(t *testing.T) {
 	if err := json.Unmarshal([]byte(judgementsPattern.FindStringSubmatch(page)[1]), &j); err != nil {
 		t.Fatal(err)
 	}
-	c := newCampaign(in.Trials, 0)
+	c := newCampaign(in.Trials)
 	checked := 0
 	for _, p := range j.Pairs {
 		for i, v := range p.Verdict {
@@ -188,7 +227,7 @@ func TestJudgements(t *testing.T) {
 			if v >= 0 {
 				got = j.Verdicts[v]
 			}
-			if want := (pageVerdict{Word: string(e.Verdict), Why: e.Why, Class: markOf(e).class, Sign: markOf(e).sign}); n.target != c.Targets[p.Of].Name || got != want {
+			if want := (pageVerdict{Word: string(e.Verdict), Why: e.Why, Class: figure.MarkOf(e).Class, Sign: figure.MarkOf(e).Sign}); n.target != c.Targets[p.Of].Name || got != want {
 				t.Errorf("%v against %d: %v, want %v", n, p.Base, got, want)
 			}
 			checked++

@@ -26,7 +26,7 @@ func ran(trials ...struct {
 		}
 		list = append(list, Trial{Trial: r})
 	}
-	return newCampaign(list, 0)
+	return newCampaign(list)
 }
 
 func TestHostsDiffer(t *testing.T) {
@@ -57,7 +57,7 @@ func TestHostsDiffer(t *testing.T) {
 			"Trials ran on hosts that differ: 1 is x for a, y for b; 2 is x for a, y for b; 3 is x for a, y for b; 4 is x for a, y for b; 5 is x for a, y for b; and 2 more, see “Machine and versions”."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := ran(c.trials...).hostsDiffer(); got != c.want {
+			if got := hostsDiffer(ran(c.trials...)); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
 		})

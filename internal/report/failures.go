@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/quantity"
 )
 
 // failures are the attempts of a step that failed on a target, in the trial that
@@ -22,9 +23,9 @@ type failureClass struct {
 	n      float64
 }
 
-// failures counts by operation kind, so that kinds that are varieties of
+// failuresOf counts by operation kind, so that kinds that are varieties of
 // another are not counted twice.
-func (s *step) failures(t *target) failures {
+func failuresOf(s *step, t *target) failures {
 	f := failures{target: t.Name}
 	r := s.Leader(t)
 	if r == nil {
@@ -82,13 +83,13 @@ func (f failures) line() string {
 	var classes []string
 	for _, c := range f.classes {
 		name := strings.ReplaceAll(strings.TrimPrefix(c.metric, "errors_"), "_", " ")
-		classes = append(classes, name+" "+amount(c.n))
+		classes = append(classes, name+" "+quantity.Amount(c.n))
 	}
-	text := fmt.Sprintf("%s: %s attempts failed%s (%s)", f.target, amount(f.failed), f.trial, strings.Join(classes, ", "))
+	text := fmt.Sprintf("%s: %s attempts failed%s (%s)", f.target, quantity.Amount(f.failed), f.trial, strings.Join(classes, ", "))
 	if f.attempts > 0 {
-		text += fmt.Sprintf(", %s of all", percent2(f.share()))
+		text += fmt.Sprintf(", %s of all", quantity.RoughShare(f.share()))
 	}
-	return text + "; " + amount(f.givenUp) + " given up"
+	return text + "; " + quantity.Amount(f.givenUp) + " given up"
 }
 
 // manyFailed is the share of attempts that failed from which it may be why a
@@ -105,9 +106,9 @@ func (f failures) words() string {
 	}
 	var classes []string
 	for _, c := range f.classes {
-		classes = append(classes, amount(c.n)+" "+title(c.metric))
+		classes = append(classes, quantity.Amount(c.n)+" "+metric.Label(c.metric))
 	}
-	return fmt.Sprintf("%s had %s%s", f.target, joined(classes), f.trial)
+	return fmt.Sprintf("%s had %s%s", f.target, quantity.Joined(classes), f.trial)
 }
 
 // failedWords name the targets whose throughput is far from the fastest's, or
@@ -115,13 +116,13 @@ func (f failures) words() string {
 func failedWords(first rank, at *step, others []rank, of func(rank) *step) string {
 	var out []string
 	for _, o := range others {
-		if r, ok := first.rate.over(o.rate); !ok || r <= muchFaster {
+		if r, ok := first.rate.Over(o.rate); !ok || r <= muchFaster {
 			continue
 		}
-		out = appendNew(out, at.failures(first.target).words(), of(o).failures(o.target).words())
+		out = appendOnce(out, failuresOf(at, first.target).words(), failuresOf(of(o), o.target).words())
 	}
 	if out = slices.DeleteFunc(out, func(s string) bool { return s == "" }); len(out) == 0 {
 		return ""
 	}
-	return "; " + joined(out)
+	return "; " + quantity.Joined(out)
 }

@@ -6,30 +6,47 @@ import (
 	"math"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/figure"
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
 )
 
-// family compares the targets that differ in one knob with the first of them,
+// familyBlocks compares the targets that differ in one knob with the first of them,
 // level by level: whoever has to choose the knob's value reads it here.
-func (w *sweep) family(f compare.Family, n *notes) SweepFamily {
+func familyBlocks(w *sweep, f compare.Family, first bool) []page.Block {
 	base := f.Targets[0]
-	out := SweepFamily{Knob: f.Knob, Title: fmt.Sprintf("What %s does: relative to %s", f.Knob, knobName(f, base))}
-	ratio := w.ratioCurve(f)
-	for i, p := range w.panels {
-		if svg, ok := ratio.draw(i); ok {
-			title := fmt.Sprintf("rate/s ÷ that of %s over %s", base.Name, w.Axis)
-			if p.name != "" {
-				title = p.name + ": " + title
-			}
-			out.Plots = append(out.Plots, Plot{title, svg})
-		}
-		out.Tables = append(out.Tables, w.familyTable(f, p, n))
-	}
+	out := []page.Block{page.Heading{Level: 3, Text: fmt.Sprintf("What %s does: relative to %s", f.Knob, knobName(f, base))}}
+	summary := page.List{Class: "about"}
 	for _, t := range f.Targets[1:] {
-		if text := w.familySentence(f, t); text != "" {
-			out.Summary = append(out.Summary, text)
+		if text := familySentence(w, f, t); text != "" {
+			summary.Items = append(summary.Items, page.Item{Text: text})
 		}
 	}
-	return out
+	if len(summary.Items) > 0 {
+		out = append(out, summary)
+	}
+	ratio := ratioCurve(w, f)
+	var plots page.Plots
+	var tables []page.Block
+	for i, p := range w.panels {
+		for _, plot := range drawn(i, ratio) {
+			if plot.Title = fmt.Sprintf("rate/s ÷ that of %s over %s", base.Name, w.Axis); p.name != "" {
+				plot.Title = p.name + ": " + plot.Title
+			}
+			plots.Plots = append(plots.Plots, plot)
+		}
+		tables = append(tables, familyTable(w, f, p))
+	}
+	out = append(out, plots)
+	if first {
+		out = append(out, page.Paragraph{Class: "about", Spans: []page.Span{
+			{Text: "A whisker is the 95 % interval of the ratio; without one the trials are too few for it. ", Screen: true},
+			{Text: "The signs are the verdicts of the whole campaign, corrected for all of its numbers: where trials are few, the mean over the levels is " +
+				"proven before any single level is."},
+		}})
+	}
+	return append(out, tables...)
 }
 
 // knobName is a target with what it has for the knob.
@@ -38,15 +55,15 @@ func knobName(f compare.Family, t *target) string {
 }
 
 // familySentence says in words what the knob does to throughput.
-func (w *sweep) familySentence(f compare.Family, t *target) string {
+func familySentence(w *sweep, f compare.Family, t *target) string {
 	base := f.Targets[0]
-	mean := w.MeanOver(base, t, w.Steps())
+	mean := w.c.MeanOver(base, t, w.Steps())
 	if mean.Tests == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%s does %s", knobName(f, t), times(mean.Ratio))
+	text := fmt.Sprintf("%s does %s", knobName(f, t), quantity.Times(mean.Ratio))
 	if mean.Why == "" {
-		text += fmt.Sprintf(" (95 %% interval %s to %s)", times(mean.Low), times(mean.High))
+		text += fmt.Sprintf(" (95 %% interval %s to %s)", quantity.Times(mean.Low), quantity.Times(mean.High))
 	}
 	text += fmt.Sprintf(" what %s does, in the geometric mean of %d steps", base.Name, mean.Tests)
 	if mean.Why != "" {
@@ -55,24 +72,22 @@ func (w *sweep) familySentence(f compare.Family, t *target) string {
 	counts := map[compare.Verdict]int{}
 	low, high := math.Inf(1), math.Inf(-1)
 	var lowest, highest string
-	for _, p := range w.panels {
-		for _, l := range p.levels {
-			k, _ := l.Rate(l.Primary)
-			e := l.effect(t, base, k)
-			if e == nil || math.IsNaN(e.Ratio) || e.Verdict == "" {
-				continue
-			}
-			counts[e.Verdict]++
-			if e.Ratio < low {
-				low, lowest = e.Ratio, l.Name
-			}
-			if e.Ratio > high {
-				high, highest = e.Ratio, l.Name
-			}
+	for l := range w.levels() {
+		k, _ := l.Rate(l.Primary)
+		e := l.effect(t, base, k)
+		if e == nil || math.IsNaN(e.Ratio) || e.Verdict == "" {
+			continue
+		}
+		counts[e.Verdict]++
+		if e.Ratio < low {
+			low, lowest = e.Ratio, l.Name
+		}
+		if e.Ratio > high {
+			high, highest = e.Ratio, l.Name
 		}
 	}
 	if lowest != "" && lowest != highest {
-		text += fmt.Sprintf("; from %s in %s to %s in %s", times(low), lowest, times(high), highest)
+		text += fmt.Sprintf("; from %s in %s to %s in %s", quantity.Times(low), lowest, quantity.Times(high), highest)
 	}
 	var verdicts []string
 	for _, v := range []compare.Verdict{compare.Better, compare.Worse, compare.Same, compare.Unclear, compare.Unstable} {
@@ -81,19 +96,20 @@ func (w *sweep) familySentence(f compare.Family, t *target) string {
 		}
 	}
 	if len(verdicts) > 0 {
-		text += "; " + joined(verdicts)
+		text += "; " + quantity.Joined(verdicts)
 	}
 	return text + "."
 }
 
 // familyTable is the matrix of a panel: values of the knob × levels.
-func (w *sweep) familyTable(f compare.Family, p panel, n *notes) Table {
+func familyTable(w *sweep, f compare.Family, p panel) page.Table {
 	base := f.Targets[0]
-	t := Table{Title: p.name, Head: "target", Note: "Ratios to " + knobName(f, base) + " at the same level, with the numbers themselves below; what is tried again and given up is per completed operation."}
+	t := page.Table{Title: p.name, Level: 4, Head: "target", Note: "Ratios to " + knobName(f, base) + " at the same level, with the numbers themselves " +
+		"below; what is tried again and given up is per completed operation."}
 	for _, l := range p.levels {
-		t.Columns = append(t.Columns, Column{Name: amount(l.value), Sub: w.Axis, Title: "step " + l.Name, Link: l.id})
+		t.Columns = append(t.Columns, page.Column{Name: quantity.Amount(l.value), Sub: w.Axis, Title: "step " + l.Name, Link: l.id})
 	}
-	t.Columns = append(t.Columns, Column{Name: "mean", Title: "Geometric mean over the levels, with its 95 % interval; only of throughput"})
+	t.Columns = append(t.Columns, page.Column{Name: "mean", Title: "Geometric mean over the levels, with its 95 % interval; only of throughput"})
 	var steps []*compare.Step
 	for _, l := range p.levels {
 		steps = append(steps, l.Step)
@@ -103,31 +119,26 @@ func (w *sweep) familyTable(f compare.Family, p panel, n *notes) Table {
 		{name: "p99 latency", metric: "service_p99_us", key: func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
 		{name: "CPU µs", metric: "cpu_us", key: func(s *step) (key, bool) { return s.CPU() }},
 	} {
-		g := RowGroup{Name: m.name, Metric: m.metric, Title: metricColumn(key{Metric: m.metric}).Title}
-		for _, tg := range f.Targets {
-			row := TableRow{Head: tg.Name, Target: tg.Index}
-			for _, l := range p.levels {
-				row.Cells = append(row.Cells, l.ratioCell(tg, base, m))
+		g := page.Group{Name: m.name, Link: "m-" + m.metric, Title: metricDoc(m.metric)}
+		g.Rows = targetRows(f.Targets, len(t.Columns), func(t *target, i int) page.Cell {
+			switch {
+			case i < len(p.levels):
+				return ratioCell(p.levels[i].step, t, base, m)
+			case m.metric == "rows_per_s":
+				return meanOverCell(w.c.MeanOver(base, t, steps), t == base)
 			}
-			mean := absentCell("only of throughput")
-			if m.metric == "rows_per_s" {
-				mean = meanOverCell(w.MeanOver(base, tg, steps), tg == base)
-			}
-			row.Cells = append(row.Cells, mean)
-			g.Rows = append(g.Rows, row)
-		}
+			return page.Absent("only of throughput")
+		})
 		t.Groups = append(t.Groups, g)
 	}
-	for _, r := range w.perOperation(p) {
-		g := RowGroup{Name: title(r.metric) + " per operation", Metric: r.metric, Title: r.column().Title}
-		for _, tg := range f.Targets {
-			row := TableRow{Head: tg.Name, Target: tg.Index}
-			for _, l := range p.levels {
-				row.Cells = append(row.Cells, r.cell(l.step, tg))
+	for _, r := range perOperationsIn(p) {
+		g := page.Group{Name: metric.Label(r.metric) + " per operation", Link: "m-" + r.metric, Title: r.column().Title}
+		g.Rows = targetRows(f.Targets, len(t.Columns), func(t *target, i int) page.Cell {
+			if i < len(p.levels) {
+				return r.cell(p.levels[i].step, t)
 			}
-			row.Cells = append(row.Cells, absentCell("only of throughput"))
-			g.Rows = append(g.Rows, row)
-		}
+			return page.Absent("only of throughput")
+		})
 		t.Groups = append(t.Groups, g)
 	}
 	return t
@@ -135,16 +146,16 @@ func (w *sweep) familyTable(f compare.Family, p panel, n *notes) Table {
 
 // ratioCell shows a ratio with what can be said of it. It names no rows: it is
 // not their median.
-func (s *step) ratioCell(t, base *target, m measure) Cell {
+func ratioCell(s *step, t, base *target, m measure) page.Cell {
 	k, ok := m.key(s)
 	if !ok {
-		return absentCell("not measured here")
+		return page.Absent("not measured here")
 	}
 	num := s.number(t, k)
 	if num.Missing != "" {
-		return absentCell(num.Missing)
+		return page.Absent(num.Missing)
 	}
-	c := Cell{Number: true, Title: num.hover()}
+	c := page.Cell{Number: true, Title: num.Hover()}
 	c.Tag = num.Few()
 	if doubts := s.Doubts(t); len(doubts) > 0 {
 		c.Tag = tagged(num, doubts[0])
@@ -155,29 +166,29 @@ func (s *step) ratioCell(t, base *target, m measure) Cell {
 	}
 	e := s.effect(t, base, k)
 	if e == nil || math.IsNaN(e.Ratio) {
-		c.Text = unknown
+		c.Text = page.Unknown
 		if e != nil {
 			c.Title += "; no ratio: " + e.Why
 		}
 		return c
 	}
-	mark := markOf(e)
-	c.Text, c.Verdict, c.Ratio = twoDecimals(e.Ratio), mark.class, num.String()
-	if mark.sign != "" {
-		c.Text += " " + mark.sign
+	mark := figure.MarkOf(e)
+	c.Text, c.Class, c.Ratio = twoDecimals(e.Ratio), mark.Class, num.String()
+	if mark.Sign != "" {
+		c.Text += " " + mark.Sign
 	}
-	c.Title += "; " + inWords(e, base.Name)
+	c.Title += "; " + figure.InWords(e, base.Name)
 	return c
 }
 
-func meanOverCell(m compare.Mean, isBase bool) Cell {
+func meanOverCell(m compare.Mean, isBase bool) page.Cell {
 	switch {
 	case isBase:
-		return Cell{Text: twoDecimals(1), Number: true}
+		return page.Cell{Text: twoDecimals(1), Number: true}
 	case m.Tests == 0:
-		return absentCell(m.Why)
+		return page.Absent(m.Why)
 	}
-	c := Cell{Text: twoDecimals(m.Ratio), Number: true, Title: fmt.Sprintf("of %d levels", m.Tests)}
+	c := page.Cell{Text: twoDecimals(m.Ratio), Number: true, Title: fmt.Sprintf("of %d levels", m.Tests)}
 	if m.Why == "" {
 		c.Ratio = twoDecimals(m.Low) + "…" + twoDecimals(m.High)
 	} else {
@@ -188,27 +199,26 @@ func meanOverCell(m compare.Mean, isBase bool) Cell {
 
 // ratioCurve draws the throughputs ÷ the base's, with the 95 % intervals of the
 // ratios.
-func (w *sweep) ratioCurve(f compare.Family) *sweepCurve {
-	c := w.curve("", func(s *step) (key, bool) { return s.Rate(s.Primary) })
-	c.title = "rate/s relative to " + f.Targets[0].Name + " over " + w.Axis
+func ratioCurve(w *sweep, f compare.Family) *sweepCurve {
+	c := curveOf(w, "rate/s relative to "+f.Targets[0].Name+" over "+w.Axis, func(s *step) (key, bool) { return s.Rate(s.Primary) })
 	c.near, c.format = 1, func(v float64) string { return fmt.Sprintf("%.3g×", v) }
 	for i, p := range w.panels {
-		lines := c.lines[i]
-		c.lines[i] = nil
+		lines := c.panels[i]
+		c.panels[i] = nil
 		for _, t := range f.Targets[1:] {
 			line := lines[t.Index]
 			for k, l := range p.levels {
 				rate, _ := l.Rate(l.Primary)
-				point := sweepPoint{math.NaN(), math.NaN(), math.NaN(), line.points[k].doubted}
-				if e := l.effect(t, f.Targets[0], rate); e != nil && finite(e.Ratio) {
-					point.value = e.Ratio
-					if finite(e.Low) && finite(e.High) {
-						point.low, point.high = e.Low, e.High
+				point := &line.Points[k]
+				point.Y, point.Low, point.High = math.NaN(), math.NaN(), math.NaN()
+				if e := l.effect(t, f.Targets[0], rate); e != nil && page.Finite(e.Ratio) {
+					point.Y = e.Ratio
+					if page.Finite(e.Low) && page.Finite(e.High) {
+						point.Low, point.High = e.Low, e.High
 					}
 				}
-				line.points[k] = point
 			}
-			c.lines[i] = append(c.lines[i], line)
+			c.panels[i] = append(c.panels[i], line)
 		}
 	}
 	return c

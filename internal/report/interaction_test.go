@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/page"
+	cdp "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/figure"
 	"rumbench/internal/layout"
 	"rumbench/internal/metric"
+	"rumbench/internal/page"
 )
 
 // inGroup is a script for the texts of a group's rows in a layer of the scorecard.
@@ -26,7 +28,7 @@ const inGroup = `(layer, group) => {
 func (b *browser) checkBase(t *testing.T, in Input) {
 	b.choose(t, "2")
 	defer b.choose(t, "0")
-	c := newCampaign(in.Trials, 0)
+	c := newCampaign(in.Trials)
 	base := c.Targets[2]
 	for _, l := range layers()[:2] {
 		for _, m := range l.measures {
@@ -38,14 +40,14 @@ func (b *browser) checkBase(t *testing.T, in Input) {
 				}
 				for _, s := range c.stepsWith(l.measures) {
 					k, ok := m.key(s)
-					cell := Cell{Text: unknown}
+					cell := page.Cell{Text: page.Unknown}
 					if ok {
-						cell = s.cell(tg, base, k, &notes{})
+						cell = s.cell(tg, base, k, &page.Notes{})
 					}
 					if cell.Ratio == "" {
-						cell.Arrow = "" // the page does not show it alone
+						cell.Sign = "" // the page does not show it alone
 					}
-					line += " | " + strings.Join(strings.Fields(cell.Text+cell.Marks()+" "+cell.Ratio+" "+cell.Arrow+" "+cell.Tag), " ")
+					line += " | " + strings.Join(strings.Fields(cell.Text+cell.Marks()+" "+cell.Ratio+" "+cell.Sign+" "+cell.Tag), " ")
 				}
 				want = append(want, line)
 			}
@@ -57,7 +59,7 @@ func (b *browser) checkBase(t *testing.T, in Input) {
 	}
 	s := c.steps[0]
 	k, _ := s.Rate(s.Primary)
-	want := layout.Fixed(s.number(c.Targets[0], k).Value/s.number(base, k).Value, 2).Text + surelyBetter.sign
+	want := layout.Fixed(s.number(c.Targets[0], k).Value/s.number(base, k).Value, 2).Text + figure.SurelyBetter.Sign
 	if got := evaluate[string](t, b, `[...document.querySelectorAll("#relative tr")].find((r) => r.cells[0].textContent === "l.i0").cells[1].innerText`); got != want {
 		t.Errorf("the relative table shows %q, want %q", got, want)
 	}
@@ -190,7 +192,7 @@ func (b *browser) checkRows(t *testing.T, in Input) {
 // checkPaper prints the page: on paper nothing is folded, and drawings stand in
 // for the charts.
 func (b *browser) checkPaper(t *testing.T) {
-	pdf := call(t, b, page.PrintToPDF, page.PrintToPDFParams{})
+	pdf := call(t, b, cdp.PrintToPDF, cdp.PrintToPDFParams{})
 	if len(pdf.Data) < 100_000 {
 		t.Errorf("a document of %d bytes", len(pdf.Data))
 	}

@@ -2,11 +2,12 @@ package report
 
 import (
 	"encoding/json"
-	"html/template"
 	"math"
 	"slices"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/figure"
+	"rumbench/internal/page"
 )
 
 // embeddedJudgements are what the page's script needs to mark numbers: in full
@@ -31,7 +32,8 @@ type embeddedJudgements struct {
 // many of them only those with the first are judged.
 const mostVerdicts = 50_000
 
-const aboutJudgements = "Of target “of” against “base”, by index of targets: verdict[i], an index of verdicts or -1 for none, is of number from[of] + i if base is 0, else of number score[of][i]; low and high are the bounds of the ratio's 95 % interval."
+const aboutJudgements = "Of target “of” against “base”, by index of targets: verdict[i], an index of verdicts or -1 for none, is of number from[of] + " +
+	"i if base is 0, else of number score[of][i]; low and high are the bounds of the ratio's 95 % interval."
 
 // pageVerdict is a verdict in all its forms.
 type pageVerdict struct {
@@ -43,27 +45,37 @@ type pageVerdict struct {
 
 // judgementPair are the effects of a target against a base.
 type judgementPair struct {
-	Base    int   `json:"base"`
-	Of      int   `json:"of"`
-	Verdict []int `json:"verdict"`
-	Low     lines `json:"low,omitempty"` // against the first target only
-	High    lines `json:"high,omitempty"`
+	Base    int         `json:"base"`
+	Of      int         `json:"of"`
+	Verdict []int       `json:"verdict"`
+	Low     page.Values `json:"low,omitempty"` // against the first target only
+	High    page.Values `json:"high,omitempty"`
 }
 
-// judgementsJSON judges the pairs of targets that the page can show. Each
+// pageData is what the page's script reads: the rows, and the judgements on them.
+func pageData(c *campaign, e *embedder, from []int) ([]page.Data, error) {
+	rows, err := e.json()
+	if err != nil {
+		return nil, err
+	}
+	judgements, err := json.Marshal(judgementsOf(c, e, from))
+	return []page.Data{{ID: "rows", JSON: rows}, {ID: "judgements", JSON: judgements}}, err
+}
+
+// judgementsOf judges the pairs of targets that the page can show. Each
 // target's numbers are counted from a place on, as the embedder has it.
-func (c *campaign) judgementsJSON(e *embedder, from []int) (template.JS, error) {
+func judgementsOf(c *campaign, e *embedder, from []int) *embeddedJudgements {
 	out := embeddedJudgements{About: aboutJudgements, Verdicts: []pageVerdict{}, From: from, Pairs: []judgementPair{}}
 	shown := map[keyOfStep]bool{}
 	for _, s := range c.steps {
-		for _, k := range s.scoreKeys() {
+		for _, k := range scoreKeys(s) {
 			shown[keyOfStep{s, k}] = true
 		}
 	}
 	keys := make([][]keyOfStep, len(c.Targets))
 	scores := 0
 	for i, t := range c.Targets {
-		keys[i] = c.keysOf(e, t)
+		keys[i] = keysOf(c, e, t)
 		out.Score = append(out.Score, []int{})
 		seen := map[keyOfStep]bool{}
 		for k, at := range keys[i] {
@@ -74,7 +86,7 @@ func (c *campaign) judgementsJSON(e *embedder, from []int) (template.JS, error) 
 		}
 		scores += len(out.Score[i])
 	}
-	out.Apart = c.classes()
+	out.Apart = classesOf(c)
 	out.Some = scores*(len(c.Targets)-1) > mostVerdicts
 	seen := map[pageVerdict]int{}
 	for _, base := range c.Targets {
@@ -83,17 +95,16 @@ func (c *campaign) judgementsJSON(e *embedder, from []int) (template.JS, error) 
 		}
 		for i, t := range c.Targets {
 			if t != base {
-				out.Pairs = append(out.Pairs, c.pair(base, t, keys[i], &out, seen))
+				out.Pairs = append(out.Pairs, judgedPair(c, base, t, keys[i], &out, seen))
 			}
 		}
 	}
-	b, err := json.Marshal(out)
-	return template.JS(b), err
+	return &out
 }
 
-// classes are, for steps in which the work or the promises of targets differ, the
+// classesOf are, for steps in which the work or the promises of targets differ, the
 // targets that are alike.
-func (c *campaign) classes() map[string][]int {
+func classesOf(c *campaign) map[string][]int {
 	out := map[string][]int{}
 	for _, s := range c.steps {
 		var first []*target // of each class
@@ -112,9 +123,9 @@ func (c *campaign) classes() map[string][]int {
 	return out
 }
 
-// pair is the judgement of a target: of all of its numbers against the first
+// judgedPair is the judgement of a target: of all of its numbers against the first
 // target, of those of the scorecard against any other.
-func (c *campaign) pair(base, t *target, keys []keyOfStep, out *embeddedJudgements, seen map[pageVerdict]int) judgementPair {
+func judgedPair(c *campaign, base, t *target, keys []keyOfStep, out *embeddedJudgements, seen map[pageVerdict]int) judgementPair {
 	p := judgementPair{Base: base.Index, Of: t.Index}
 	if base.Index == 0 {
 		j := c.judged(base, t)
@@ -138,7 +149,7 @@ type keyOfStep struct {
 }
 
 // keysOf are the keys of a target's numbers.
-func (c *campaign) keysOf(e *embedder, t *target) []keyOfStep {
+func keysOf(c *campaign, e *embedder, t *target) []keyOfStep {
 	var out []keyOfStep
 	for _, s := range c.steps {
 		run, ok := e.runs[runOf{s, t}]
@@ -154,7 +165,7 @@ func (c *campaign) keysOf(e *embedder, t *target) []keyOfStep {
 }
 
 // scoreKeys are the keys of the tables in which the base can be chosen.
-func (s *step) scoreKeys() []key {
+func scoreKeys(s *step) []key {
 	keys := s.Keys("rows_per_s")
 	for _, l := range layers() {
 		for _, m := range l.measures {
@@ -173,12 +184,12 @@ func (s *step) scoreKeys() []key {
 
 func (p *judgementPair) add(e *compare.Effect, out *embeddedJudgements, seen map[pageVerdict]int) {
 	verdict := -1
-	var low, high *float64
+	low, high := math.NaN(), math.NaN()
 	if e != nil && (e.Verdict != "" || e.Why != "") {
-		m := markOf(e)
-		verdict = indexOf(seen, &out.Verdicts, pageVerdict{string(e.Verdict), e.Why, m.class, m.sign})
+		m := figure.MarkOf(e)
+		verdict = indexOf(seen, &out.Verdicts, pageVerdict{string(e.Verdict), e.Why, m.Class, m.Sign})
 		if !math.IsNaN(e.Low) && !math.IsInf(e.High, 0) {
-			low, high = known(e.Low), known(e.High)
+			low, high = e.Low, e.High
 		}
 	}
 	p.Verdict, p.Low, p.High = append(p.Verdict, verdict), append(p.Low, low), append(p.High, high)

@@ -5,14 +5,18 @@ import (
 	"math"
 	"slices"
 
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
 
 // lawTable fits the Universal Scalability Law where the axis is how many clients
 // there are.
-func (w *sweep) lawTable() Table {
-	t := Table{Title: "Scalability", Head: "target", Note: "The Universal Scalability Law (N. Gunther), fitted to throughput over clients: X(N) = g·N ÷ (1 + a·(N−1) + b·N·(N−1)). It describes the levels that were measured; beyond them it is a guess. Small: the fits of the single trials.", Columns: []Column{
+func lawTable(w *sweep) page.Table {
+	t := page.Table{Title: "Scalability", Head: "target", Note: "The Universal Scalability Law (N. Gunther), fitted to throughput over clients: X(N) = " +
+		"g·N ÷ (1 + a·(N−1) + b·N·(N−1)). It describes the levels that were measured; beyond them it is a guess. Small: the fits of the " +
+		"single trials.", Columns: []page.Column{
 		{Name: "g", Sub: "/s of one client", Title: "Gain: the law's throughput of one client"},
 		{Name: "a", Sub: "contention", Title: "Share of the work that only one client at a time can do: with it alone throughput goes to g ÷ a"},
 		{Name: "b", Sub: "coherency", Title: "Cost of the clients' agreeing with each other: with it throughput falls beyond a peak"},
@@ -23,12 +27,12 @@ func (w *sweep) lawTable() Table {
 		{Name: "levels", Title: "How many numbers of clients it is fitted to"},
 	}}
 	if w.Axis != clientsAxis {
-		return Table{}
+		return page.Table{}
 	}
 	for _, p := range w.panels {
-		g := RowGroup{Name: p.name}
-		for _, tg := range w.Targets {
-			g.Rows = append(g.Rows, TableRow{Head: tg.Name, Target: tg.Index, Cells: lawCells(p, tg, len(t.Columns))})
+		g := page.Group{Name: p.name}
+		for _, tg := range w.c.Targets {
+			g.Rows = append(g.Rows, targetRow(tg, lawCells(p, tg, len(t.Columns))...))
 		}
 		t.Groups = append(t.Groups, g)
 	}
@@ -38,23 +42,20 @@ func (w *sweep) lawTable() Table {
 // poorFit is the residual above which the law does not describe what was measured.
 const poorFit = 0.10
 
-// clientsAxis is the axis along which the law is fitted.
-const clientsAxis = "clients"
-
 // scaling is throughput over clients.
 type scaling struct{ n, x []float64 }
 
 // lawCells are the law's parameters on a target.
-func lawCells(p panel, t *target, columns int) []Cell {
+func lawCells(p panel, t *target, columns int) []page.Cell {
 	all, trials, why := scalingOf(p, t)
 	law, ok := stat.FitUSL(all.n, all.x)
 	if why == "" && !ok {
 		why = fmt.Sprintf("not fitted: throughput is known and comparable at %d levels, and %d are the least", len(all.n), stat.LeastLevels)
 	}
 	if why != "" {
-		cells := []Cell{{Text: why}}
+		cells := []page.Cell{{Text: why}}
 		for len(cells) < columns {
-			cells = append(cells, absentCell(why))
+			cells = append(cells, page.Absent(why))
 		}
 		return cells
 	}
@@ -66,8 +67,8 @@ func lawCells(p panel, t *target, columns int) []Cell {
 			}
 		}
 	}
-	cell := func(of func(stat.USL) float64) Cell {
-		c := Cell{Text: lawText(of(law)), Number: true}
+	cell := func(of func(stat.USL) float64) page.Cell {
+		c := page.Cell{Text: lawText(of(law)), Number: true}
 		var values []float64
 		if len(fits) > 1 {
 			for _, u := range fits {
@@ -84,14 +85,14 @@ func lawCells(p panel, t *target, columns int) []Cell {
 	last := slices.Max(all.n)
 	peak, most := cell(stat.USL.Peak), cell(func(u stat.USL) float64 { return u.At(u.Peak()) })
 	if law.Peak() > last {
-		peak.Title = fmt.Sprintf("beyond the greatest level measured, %s clients", amount(last))
-		peak.Text, most = "> "+amount(last), absentCell("the law has no peak among the levels measured")
+		peak.Title = fmt.Sprintf("beyond the greatest level measured, %s clients", quantity.Amount(last))
+		peak.Text, most = "> "+quantity.Amount(last), page.Absent("the law has no peak among the levels measured")
 	}
-	r2 := absentCell("throughput does not vary")
+	r2 := page.Absent("throughput does not vary")
 	if !math.IsNaN(law.R2) {
-		r2 = exact(decimal(law.R2), full(law.R2))
+		r2 = page.Exact(quantity.Digits(law.R2), quantity.Full(law.R2))
 	}
-	residual := exact(percent2(law.Residual), full(law.Residual))
+	residual := page.Exact(quantity.RoughShare(law.Residual), quantity.Full(law.Residual))
 	if law.Residual > poorFit {
 		residual.Tag = "poor fit"
 	}
@@ -99,29 +100,26 @@ func lawCells(p panel, t *target, columns int) []Cell {
 	if law.Contention > 1 { // it is a share
 		contention.Tag = "poor fit"
 	}
-	return []Cell{cell(func(u stat.USL) float64 { return u.Gain }), contention, cell(func(u stat.USL) float64 { return u.Coherency }),
+	return []page.Cell{cell(func(u stat.USL) float64 { return u.Gain }), contention, cell(func(u stat.USL) float64 { return u.Coherency }),
 		peak, most, residual, r2, {Text: fmt.Sprint(len(all.n)), Number: true}}
 }
 
 func lawText(v float64) string {
 	switch {
 	case math.IsNaN(v):
-		return unknown
+		return page.Unknown
 	case math.IsInf(v, 0):
 		return "∞"
 	}
-	return decimal(v)
+	return quantity.Digits(v)
 }
-
-// percent2 is a share with two digits: more are not known.
-func percent2(share float64) string { return fmt.Sprintf("%.2g %%", 100*share) }
 
 // scalingOf is a target's throughput over clients: of the medians, and of each
 // trial. Why is the reason why no law can hold for it.
 func scalingOf(p panel, t *target) (all scaling, trials map[*result.Trial]scaling, why string) {
 	trials = map[*result.Trial]scaling{}
 	for _, l := range p.levels {
-		if rated(l.step) {
+		if l.rated() {
 			return all, nil, "not fitted: a rate was promised, so throughput is not what the clients could do"
 		}
 		k, ok := l.Rate(l.Primary)

@@ -6,6 +6,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"testing"
+
+	"rumbench/internal/page"
 )
 
 // many makes up a campaign of so many targets, of one trial each.
@@ -40,16 +42,16 @@ func TestPairsOfManyTargets(t *testing.T) {
 // no more of them than there are targets for each fastest one.
 func TestJudgementsOfManyTargets(t *testing.T) {
 	const targets = 12
-	c := newCampaign(many(targets).Trials, 0)
-	c.verdict()
-	c.scorecard(&notes{})
+	c := newCampaign(many(targets).Trials)
+	verdictOn(c)
+	scoreTables(c, &page.Notes{})
 	if n := len(c.judgements); n > targets-1 {
 		t.Errorf("%d full judgements of %d targets", n, targets)
 	}
 	fastest := map[*target]bool{}
 	for _, s := range c.steps {
 		if k, ok := s.Rate(s.Primary); ok {
-			ranks, _ := c.ranking(s, k)
+			ranks, _ := ranking(s, k)
 			fastest[ranks[0].target] = true
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"rumbench/internal/page"
 )
 
 // markdown is the report as Markdown.
@@ -49,14 +51,14 @@ func TestOtherWork(t *testing.T) {
 		if !strings.HasPrefix(line, "| qr100 |") {
 			continue
 		}
-		if cells := strings.Split(line, "|"); strings.TrimSpace(cells[3]) == unknown || !strings.HasPrefix(strings.TrimSpace(cells[4]), unknown) {
+		if cells := strings.Split(line, "|"); strings.TrimSpace(cells[3]) == page.Unknown || !strings.HasPrefix(strings.TrimSpace(cells[4]), page.Unknown) {
 			t.Errorf("the relative table has %s", line)
 		}
 	}
-	c := newCampaign(in.Trials, 0)
-	s, bbolt, pebble := c.stepNamed("qr100"), c.Target("bbolt"), c.Target("pebble")
+	c := newCampaign(in.Trials)
+	s, bbolt, pebble := stepNamed(c, "qr100"), c.Target("bbolt"), c.Target("pebble")
 	k, _ := s.Rate(s.Primary)
-	if cell := s.cell(bbolt, pebble, k, &notes{}); cell.Tag != "not compared" || cell.Ratio != "" || cell.Arrow != "" {
+	if cell := s.cell(bbolt, pebble, k, &page.Notes{}); cell.Tag != "not compared" || cell.Ratio != "" || cell.Sign != "" {
 		t.Errorf("%+v", cell)
 	}
 	var j embeddedJudgements
@@ -92,7 +94,7 @@ func TestDurabilityDiffers(t *testing.T) {
 		t.Errorf("the summary begins with %q", first)
 	}
 	c := in.campaign()
-	if s := c.stepNamed("l.i0"); s.Unlike(c.Targets[0], c.Targets[2]) != "" {
+	if s := stepNamed(c, "l.i0"); s.Unlike(c.Targets[0], c.Targets[2]) != "" {
 		t.Error("targets of one plan are not compared")
 	}
 }
@@ -110,14 +112,14 @@ func TestFewSamples(t *testing.T) {
 		}
 	}
 	c := in.campaign()
-	s, bbolt, pebble := c.stepNamed("l.x"), c.Target("bbolt"), c.Target("pebble")
+	s, bbolt, pebble := stepNamed(c, "l.x"), c.Target("bbolt"), c.Target("pebble")
 	k, _ := s.Latency(s.Primary, "p99")
 	greatest, _ := s.Latency(s.Primary, "max")
-	cell := s.cell(bbolt, pebble, k, &notes{})
-	if cell.Text != s.number(bbolt, greatest).String() || cell.Tag != "max of 6" || cell.Ratio != "" || cell.Arrow != "" {
+	cell := s.cell(bbolt, pebble, k, &page.Notes{})
+	if cell.Text != s.number(bbolt, greatest).String() || cell.Tag != "max of 6" || cell.Ratio != "" || cell.Sign != "" {
 		t.Errorf("%+v", cell)
 	}
-	if cell := s.cell(pebble, pebble, k, &notes{}); cell.Tag != "" || cell.Text != s.number(pebble, k).String() {
+	if cell := s.cell(pebble, pebble, k, &page.Notes{}); cell.Tag != "" || cell.Text != s.number(pebble, k).String() {
 		t.Errorf("%+v", cell)
 	}
 	if want := " ⚠ max of 6 |"; !strings.Contains(markdown(t, in), want) {
@@ -133,4 +135,8 @@ func TestFewSamples(t *testing.T) {
 	if n := checkNumbers(t, render(t, in)); n == 0 {
 		t.Error("no cells")
 	}
+}
+
+func stepNamed(c *campaign, name string) *step {
+	return c.steps[slices.IndexFunc(c.steps, func(s *step) bool { return s.Name == name })]
 }

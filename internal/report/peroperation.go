@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
 	"rumbench/internal/stat"
 )
 
@@ -19,22 +21,20 @@ func perOperations() []perOperation {
 	return []perOperation{{"retries", 0}, {"given_up", 0}, {"wasted_statements", 0}}
 }
 
-// perOperation are those that are known in a panel.
-func (w *sweep) perOperation(p panel) (out []perOperation) {
+// perOperationsIn are those that are known in a panel.
+func perOperationsIn(p panel) (out []perOperation) {
 	for _, r := range perOperations() {
-		if metricOf(r.metric) != nil && slices.ContainsFunc(p.levels, func(l levelStep) bool { _, ok := r.key(l.step); return ok }) {
+		if metric.ByName(r.metric) != nil && slices.ContainsFunc(p.levels, func(l levelStep) bool { _, ok := r.key(l.step); return ok }) {
 			out = append(out, r)
 		}
 	}
 	return out
 }
 
-func metricOf(name string) *metric.Metric { return metric.ByName(name) }
-
 // key is the count's own.
 func (r perOperation) key(s *step) (key, bool) { return s.About(r.metric) }
 
-func (r perOperation) column() Column {
+func (r perOperation) column() page.Column {
 	c := metricColumn(key{Metric: r.metric})
 	c.Title += " Here ÷ operations completed."
 	return c
@@ -57,20 +57,20 @@ func (r perOperation) values(s *step, t *target) (out []float64) {
 		if k := slices.Index(counts.Trials, trial); k >= 0 {
 			out = append(out, counts.Rows[k].Value/operations)
 		} else if k := slices.Index(errors.Trials, trial); k >= 0 && errors.Rows[k].Value == 0 {
-			out = append(out, r.without) // it is only told where something failed
+			out = append(out, r.without) // it is only known where something failed
 		}
 	}
 	return out
 }
 
-func (r perOperation) cell(s *step, t *target) Cell {
+func (r perOperation) cell(s *step, t *target) page.Cell {
 	values := r.values(s, t)
 	if len(values) == 0 {
-		return absentCell(s.Absence(t, key{Metric: r.metric}))
+		return page.Absent(s.Absence(t, key{Metric: r.metric}))
 	}
-	c := Cell{Text: decimal(stat.Median(values)), Number: true, Value: full(stat.Median(values))}
-	if c.Title = fmt.Sprintf("%s ÷ operations completed = %s", r.metric, c.Value); len(values) > 1 {
-		c.Title += fmt.Sprintf("; median of %d trials, from %s to %s", len(values), full(slices.Min(values)), full(slices.Max(values)))
+	c := page.Cell{Text: quantity.Digits(stat.Median(values)), Number: true, Value: stat.Median(values)}
+	if c.Title = fmt.Sprintf("%s ÷ operations completed = %s", r.metric, quantity.Full(c.Value)); len(values) > 1 {
+		c.Title += fmt.Sprintf("; median of %d trials, from %s to %s", len(values), quantity.Full(slices.Min(values)), quantity.Full(slices.Max(values)))
 	}
 	return c
 }

@@ -1,6 +1,11 @@
 package report
 
-import "slices"
+import (
+	"slices"
+
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+)
 
 // fewColumns is how many metrics can stand side by side for every denominator.
 const fewColumns = 3
@@ -8,10 +13,10 @@ const fewColumns = 3
 // perTables show a step's numbers as metricTables do, but where many are per unit
 // of several things, in a group of rows for each denominator: side by side, the
 // same costs per query, per row and per operation would be too wide to read.
-func (s *step) perTables(name, note string, targets []*target, metrics []string, n *notes) []Table {
+func perTables(s *step, section metric.Section, note string, n *page.Notes) []page.Table {
 	var columns, rest, denominators []string
 	numbers := 0
-	for _, m := range metrics {
+	for _, m := range metric.InSection(section) {
 		keys := s.Keys(m)
 		if len(keys) == 0 {
 			continue
@@ -23,28 +28,23 @@ func (s *step) perTables(name, note string, targets []*target, metrics []string,
 		columns = append(columns, m)
 		numbers += len(keys)
 		for _, k := range keys {
-			denominators = appendNew(denominators, k.Per)
+			denominators = appendOnce(denominators, k.Per)
 		}
 	}
 	holes := numbers < len(columns)*len(denominators)
 	if len(columns) <= fewColumns || len(denominators) < 2 || holes {
-		return s.metricTables(name, note, targets, metrics, n)
+		return metricTables(s, section, note, n)
 	}
-	whole := s.metricTables(name, note, targets, rest, n)
-	t := Table{Title: name, Note: note, Head: "target"}
+	name := string(section)
+	whole := bare(keyedTables(s, name, note, rest, n))
+	t := page.Table{Title: name, Note: note, Head: "target"}
 	for _, m := range columns {
 		t.Columns = append(t.Columns, metricColumn(key{Metric: m}))
 	}
-	for _, per := range s.pertinent(denominators) {
-		g := RowGroup{Name: "per " + per}
-		for _, tg := range targets {
-			row := TableRow{Head: tg.Name, Target: tg.Index}
-			for _, m := range columns {
-				row.Cells = append(row.Cells, s.cell(tg, targets[0], key{Metric: m, Per: per}, n))
-			}
-			g.Rows = append(g.Rows, row)
-		}
-		t.Groups = append(t.Groups, g)
+	for _, per := range pertinent(s, denominators) {
+		t.Groups = append(t.Groups, page.Group{Name: "per " + per, Rows: targetRows(s.c.Targets, len(columns), func(t *target, i int) page.Cell {
+			return s.cell(t, s.c.Targets[0], key{Metric: columns[i], Per: per}, n)
+		})})
 	}
 	for i := range whole {
 		whole[i].Note = ""
@@ -52,17 +52,17 @@ func (s *step) perTables(name, note string, targets []*target, metrics []string,
 			whole[i].Title += ": whole step"
 		}
 	}
-	return append([]Table{t}, whole...)
+	return append([]page.Table{t}, whole...)
 }
 
 // pertinent puts the denominators that the step is about first.
-func (s *step) pertinent(denominators []string) []string {
+func pertinent(s *step, denominators []string) []string {
 	writes, _ := s.Writes()
 	var out []string
 	for _, first := range []string{s.costPer(), writes.Per} {
 		if slices.Contains(denominators, first) {
-			out = appendNew(out, first)
+			out = appendOnce(out, first)
 		}
 	}
-	return appendNew(out, denominators...)
+	return appendOnce(out, denominators...)
 }

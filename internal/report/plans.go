@@ -5,45 +5,50 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/page"
 	"rumbench/internal/result"
 )
 
 // mostPlans is how many operations the table of plans has.
 const mostPlans = 30
 
-// plansTable shows by which way each target finds the rows of each operation.
-func (c *campaign) plansTable(trials []Trial) Table {
-	t := Table{Title: "Plans", Head: "operation"}
+// plans shows by which way each target finds the rows of each operation.
+func plans(v *view) []page.Section {
+	trials, t := v.in.Trials, page.Table{Head: "operation"}
 	var ops []string
 	for _, trial := range trials {
 		for _, p := range trial.Plans {
-			ops = appendNew(ops, planHead(p))
+			ops = appendOnce(ops, planHead(p))
 		}
 	}
 	if len(ops) == 0 {
-		return t
+		return nil
 	}
-	t.Note = "By which way the database finds the rows of each operation, before and after each step of the first trial. The plans themselves: rumbench show DIR --plans."
+	t.Note = "By which way the database finds the rows of each operation, before and after each step of the first trial. The plans themselves: rumbench " +
+		"show DIR --plans."
 	if len(ops) > mostPlans {
 		t.Note += fmt.Sprintf(" Here are %d of %d operations.", mostPlans, len(ops))
 		ops = ops[:mostPlans]
 	}
-	rows := make([]TableRow, len(ops))
+	rows := make([]page.Row, len(ops))
 	for i, op := range ops {
-		rows[i] = TableRow{Head: op, Target: -1}
+		rows[i] = plainRow(op)
 	}
-	for _, tg := range c.Targets {
+	for _, tg := range v.Targets {
 		first := slices.IndexFunc(trials, func(trial Trial) bool { return trial.Trial == tg.Trials[0] })
 		if first < 0 || len(trials[first].Plans) == 0 {
 			continue
 		}
-		t.Columns = append(t.Columns, targetColumn(tg))
+		t.Columns = append(t.Columns, targetColumns([]*target{tg})...)
 		for i, op := range ops {
 			rows[i].Cells = append(rows[i].Cells, planCell(trials[first].Plans, op))
 		}
 	}
-	t.Groups = []RowGroup{{Rows: rows}}
-	return t
+	t.Groups = []page.Group{{Rows: rows}}
+	if t.Empty() {
+		return nil
+	}
+	return []page.Section{{ID: "plans", Title: "Plans", Blocks: []page.Block{t}}}
 }
 
 // planHead names an operation: scans that want an index are others than those
@@ -56,7 +61,7 @@ func planHead(p result.StatementPlan) string {
 }
 
 // planCell is how one target finds the rows of an operation, in all its steps.
-func planCell(plans []result.StatementPlan, op string) Cell {
+func planCell(plans []result.StatementPlan, op string) page.Cell {
 	var ways, texts []string
 	for _, p := range plans {
 		if planHead(p) == op && !slices.Contains(ways, p.Plan.Ways()) {
@@ -64,5 +69,5 @@ func planCell(plans []result.StatementPlan, op string) Cell {
 			texts = append(texts, p.Plan.Statement+"\n"+p.Plan.Text)
 		}
 	}
-	return Cell{Text: strings.Join(ways, ", or "), Title: strings.Join(texts, "\n\n")}
+	return page.Cell{Text: strings.Join(ways, ", or "), Title: strings.Join(texts, "\n\n")}
 }

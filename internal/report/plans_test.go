@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/page"
 	"rumbench/internal/result"
 )
 
@@ -19,7 +20,7 @@ func TestPlansTable(t *testing.T) {
 	}
 	in.Trials[0].Plans = []result.StatementPlan{line("a", "scan t by i", "i", result.AtBegin, seek), line("a", "scan t by i", "i", result.AtEnd, whole), line("b", "scan t by i", "", result.AtBegin, whole)}
 	in.Trials[1].Plans = []result.StatementPlan{line("a", "get t", "", result.AtBegin, seek)}
-	table := newCampaign(in.Trials, 0).plansTable(in.Trials)
+	table := plans(newView(&in))[0].Blocks[0].(page.Table)
 	var got []string
 	for _, r := range table.Groups[0].Rows {
 		for i, c := range r.Cells {
@@ -33,7 +34,8 @@ func TestPlansTable(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if table := newCampaign(fixture(1).Trials, 0).plansTable(fixture(1).Trials); !table.Empty() {
-		t.Errorf("a table without plans: %+v", table)
+	none := fixture(1)
+	if sections := plans(newView(&none)); len(sections) > 0 {
+		t.Errorf("sections without plans: %+v", sections)
 	}
 }

@@ -2,13 +2,12 @@ package report
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"html"
-	"io/fs"
 	"regexp"
 	"strings"
 	"testing"
-
-	"rumbench/internal/plain"
 )
 
 // The page allows the scripts and styles that are in it, by what they are, and
@@ -34,28 +33,13 @@ func TestPolicy(t *testing.T) {
 		t.Errorf("%d scripts and styles", len(inside))
 	}
 	for _, one := range inside {
-		if !regexp.MustCompile(one[1] + "-src [^;]*" + regexp.QuoteMeta(hashOf(one[2]))).MatchString(allowed) {
+		sum := sha256.Sum256([]byte(one[2]))
+		hash := "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+		if !regexp.MustCompile(one[1] + "-src [^;]*" + regexp.QuoteMeta(hash)).MatchString(allowed) {
 			t.Errorf("the policy does not allow a %s of the page: %s", one[1], allowed)
 		}
 	}
 	if at := regexp.MustCompile(`<[a-z][^>]*\s(style|on[a-z]+)\s*=`).FindString(page); at != "" {
 		t.Errorf("an attribute that the policy forbids: %s", at)
-	}
-}
-
-// What is put into the page is written as it is: its hash would be another's.
-func TestAssetsArePlain(t *testing.T) {
-	err := fs.WalkDir(assets, "assets", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := asset(strings.TrimPrefix(path, "assets/"))
-		if text != plain.Text(text) || strings.Contains(text, "\r") {
-			t.Errorf("%s has characters that are not shown", path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -2,49 +2,119 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"rumbench/internal/figure"
 	"rumbench/internal/metric"
+	"rumbench/internal/page"
 	"rumbench/internal/plan"
 	"rumbench/internal/published"
+	"rumbench/internal/quantity"
 )
 
 // apart is what a reader must know before any published figure, and howRead how
 // the tables are meant.
 const (
 	apart   = "Not measured here: other hardware, other versions, other sizes. Compare directions and ratios, not numbers."
-	howRead = "Under a published configuration stands, with “here”, the target of this report that corresponds to it. Ratios: of a published figure to that of the first row; of a figure measured here to that of the target under the first row."
+	howRead = "Under a published configuration stands, with “here”, the target of this report that corresponds to it. Ratios: of a published figure to " +
+		"that of the first row; of a figure measured here to that of the target under the first row."
 )
 
-// Published is a set of figures from elsewhere, ready to be shown: a table for
-// each step that they correspond to.
-type Published struct {
-	Source, Hardware, Note string
-	Tables                 []Table
+// publishedFigures puts figures from elsewhere beside those of this campaign.
+func publishedFigures(v *view) []page.Section {
+	if len(v.in.Published) == 0 {
+		return nil
+	}
+	n := page.NewNotes("published")
+	sec := page.Section{ID: "published", Title: "Published", Nav: "Published", Blocks: []page.Block{
+		page.Paragraph{Class: "apart", Spans: []page.Span{{Text: apart}}, Strong: true}, page.Prose("about", howRead),
+	}}
+	for _, p := range v.in.Published {
+		about := page.Facts{Class: "about", Facts: []page.Fact{{Name: "hardware", Value: p.Hardware}}}
+		if p.Note != "" {
+			about.Facts = append(about.Facts, page.Fact{Name: "note", Value: p.Note})
+		}
+		sec.Blocks = append(sec.Blocks, page.Heading{Level: 3, Text: p.Source}, about)
+		for _, f := range published.Beside(v.Campaign, &p) {
+			sec.Blocks = append(sec.Blocks, publishedTable(v.campaign, f, n))
+		}
+	}
+	sec.Blocks = append(sec.Blocks, n)
+	return []page.Section{sec}
 }
 
-// published puts figures from elsewhere beside those of this campaign.
-func (c *campaign) published(in []plan.Published, n *notes) []Published {
-	var out []Published
+// publishedRatios are, of the published figures, only the ratios that have a
+// counterpart here; the report has the rest.
+func publishedRatios(c *campaign, in []plan.Published, n *page.Notes) (out []page.Block) {
+	if len(in) > 0 {
+		out = append(out, page.Heading{Text: "Published. " + apart})
+	}
 	for _, p := range in {
-		e := Published{Source: p.Source, Hardware: p.Hardware, Note: p.Note}
+		out = append(out, page.Heading{Text: p.Source})
+		shown := false
 		for _, f := range published.Beside(c.Campaign, &p) {
-			e.Tables = append(e.Tables, c.publishedTable(f, n))
+			if t := ratioTable(publishedTable(c, f, &page.Notes{}), n); !t.Empty() {
+				out, shown = append(out, t), true
+			}
 		}
-		out = append(out, e)
+		if !shown {
+			out = append(out, page.Prose("", "  The report has its figures; none can be compared with those above."))
+		}
 	}
 	return out
 }
 
+// ratioTable leaves of a table of published figures the pairs of rows, as
+// published and here, that have ratios.
+func ratioTable(t page.Table, n *page.Notes) page.Table {
+	g := t.Groups[0]
+	rows := g.Rows
+	t.Head, t.Title, g.Rows = "", "  "+g.Name+", ratios to "+rows[0].Head, nil
+	if len(rows) > 1 && rows[1].Class == here {
+		t.Title += " (" + rows[1].Head + ")"
+	}
+	g.Name = ""
+	bare := func(r page.Row, indent string) page.Row {
+		out := page.Row{Head: "  " + indent + r.Head, Series: -1}
+		for _, c := range r.Cells {
+			switch {
+			case c.Tag != "":
+				c = page.Cell{Tag: c.Tag, Number: true}
+			case c.Ratio == "":
+				c = page.Absent("")
+			default:
+				ratio := page.Cell{Text: c.Ratio, Number: true}
+				for _, note := range c.Notes {
+					ratio.Note(n.Mark(note.Text))
+				}
+				c = ratio
+			}
+			out.Cells = append(out.Cells, c)
+		}
+		return out
+	}
+	for i := 2; i < len(rows); i++ {
+		if rows[i].Class == here && slices.ContainsFunc(rows[i].Cells, func(c page.Cell) bool { return c.Ratio+c.Tag != "" }) {
+			g.Rows = append(g.Rows, bare(rows[i-1], ""), bare(rows[i], "  "))
+		}
+	}
+	t.Groups = []page.Group{g}
+	return t
+}
+
+// here and elsewhere are the rows of figures that were measured here, and that were not.
+const here, elsewhere = "here", "elsewhere"
+
 // publishedTable shows the published figures of a step, and under each
 // configuration what its counterpart did here.
-func (c *campaign) publishedTable(f published.Figures, n *notes) Table {
-	g := RowGroup{Name: "step " + f.Step, Title: "What the source measured corresponds to this step"}
+func publishedTable(c *campaign, f published.Figures, n *page.Notes) page.Table {
+	g := page.Group{Name: "step " + f.Step, Title: "What the source measured corresponds to this step"}
 	if f.Step == "" {
 		g.Name, g.Title = "no step of this run", "The plan names no step that these figures correspond to"
 	}
-	t := Table{Head: "configuration"}
+	t := page.Table{Head: "configuration"}
 	for i, m := range f.Metrics {
 		col := metricColumn(key{Metric: m})
 		if m == "rows_per_s" {
@@ -53,19 +123,19 @@ func (c *campaign) publishedTable(f published.Figures, n *notes) Table {
 		t.Columns, g.Subs = append(t.Columns, col), append(g.Subs, publishedUnit(m, f.Pers[i]))
 	}
 	for _, r := range f.Rows {
-		theirs, ours := TableRow{Head: r.Name, Target: -1, Elsewhere: true}, TableRow{Head: "here: " + r.Like, Target: -1}
+		theirs, ours := page.Row{Head: r.Name, Series: -1, Class: elsewhere}, page.Row{Head: "here: " + r.Like, Series: -1, Class: here}
 		if r.Target != nil {
-			ours.Target = r.Target.Index
+			ours.Series = r.Target.Index
 		}
 		for i, m := range f.Metrics {
 			theirs.Cells = append(theirs.Cells, publishedCell(&r.Cells[i], m, g.Subs[i], f.Rows[0].Name))
-			ours.Cells = append(ours.Cells, c.besideCell(f.Step, &r, &r.Cells[i], g.Subs[i], n))
+			ours.Cells = append(ours.Cells, besideCell(c, f.Step, &r, &r.Cells[i], g.Subs[i], n))
 		}
 		if g.Rows = append(g.Rows, theirs); r.Like != "" {
 			g.Rows = append(g.Rows, ours)
 		}
 	}
-	t.Groups = []RowGroup{g}
+	t.Groups = []page.Group{g}
 	return t
 }
 
@@ -75,20 +145,20 @@ func publishedUnit(name, per string) string {
 	case per == "":
 		return ""
 	case name == "rows_per_s":
-		return plural(per) + "/s"
+		return quantity.Plural(per) + "/s"
 	}
 	return "per " + per
 }
 
-func publishedCell(f *published.Figure, name, unit, first string) Cell {
+func publishedCell(f *published.Figure, name, unit, first string) page.Cell {
 	if !f.Published {
-		return absentCell("not published")
+		return page.Absent("not published")
 	}
-	num := numberOf(name, f.Value, metric.ByName(name).Unit)
+	num := figure.Of(name, f.Value, metric.ByName(name).Unit)
 	if metric.IsCost(name) {
 		num.Per = f.Per
 	}
-	c := Cell{Text: asPublished(num), Title: "published: " + num.hover(), Number: true}
+	c := page.Cell{Text: asPublished(num), Title: "published: " + num.Hover(), Number: true}
 	if u := publishedUnit(name, f.Per); u != unit {
 		c.Per = u
 	}
@@ -100,58 +170,49 @@ func publishedCell(f *published.Figure, name, unit, first string) Cell {
 }
 
 // besideCell is the number measured here that corresponds to a published one.
-func (c *campaign) besideCell(name string, r *published.FiguresRow, f *published.Figure, unit string, n *notes) Cell {
+func besideCell(c *campaign, name string, r *published.FiguresRow, f *published.Figure, unit string, n *page.Notes) page.Cell {
 	if f.Why != "" {
-		return absentCell(f.Why)
+		return page.Absent(f.Why)
 	}
-	s := c.stepNamed(name)
+	s := c.steps[slices.IndexFunc(c.steps, func(s *step) bool { return s.Name == name })]
 	cell := s.cell(r.Target, r.Base, f.Key, n)
-	cell.Verdict, cell.Arrow = "", "" // the base is another than everywhere else
+	cell.Class, cell.Sign = "", "" // the base is another than everywhere else
 	if u := s.unitOf(f.Key); u != unit && !cell.Absent {
 		cell.Per = u
 	}
 	return cell
 }
 
-func (c *campaign) stepNamed(name string) *step {
-	for _, s := range c.steps {
-		if s.Name == name {
-			return s
-		}
-	}
-	return nil
-}
-
 // asPublished writes a number with the digits that the source gave it, where it
 // is not in a unit that is shown in a greater one.
 func asPublished(n number) string {
 	switch {
-	case isLatency(n.Metric) || n.Unit == "bool":
+	case metric.IsLatency(n.Metric) || n.Unit == "bool":
 		return n.String()
 	case n.Unit == "B":
-		return sizeIn(n.Value, amount)
+		return quantity.BytesAs(n.Value, quantity.Amount)
 	}
 	return digits(n.Value)
 }
 
 // digits writes a number in full, its thousands apart.
 func digits(v float64) string {
-	whole, fraction, ok := strings.Cut(full(v), ".")
+	whole, fraction, ok := strings.Cut(quantity.Full(v), ".")
 	if !ok {
-		return grouped(v)
+		return quantity.Whole(v)
 	}
 	w, err := strconv.ParseFloat(whole, 64)
 	if err != nil {
-		return full(v)
+		return quantity.Full(v)
 	}
-	return grouped(w) + "." + fraction
+	return quantity.Whole(w) + "." + fraction
 }
 
 // publishedRatio writes a ratio with as many digits as mean something.
 func publishedRatio(r float64, significant int) string {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(r, 'g', significant, 64), 64)
 	if err != nil || significant == 3 || math.Abs(r) >= 99.95 {
-		return times(r)
+		return quantity.Times(r)
 	}
 	return digits(rounded) + "×"
 }

@@ -8,7 +8,10 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/figure"
+	"rumbench/internal/page"
 	"rumbench/internal/published"
+	"rumbench/internal/quantity"
 	"rumbench/internal/stat"
 )
 
@@ -21,54 +24,67 @@ type RelativeStyle struct {
 	Published bool
 }
 
-// Relative is the section of the page with the relative table.
-type Relative struct {
-	Tables    []Table
-	Cautions  []string // what a reader must know of the ratios
-	Published bool
-	Notes     []Note
-}
-
-// relative is the section. Beside the ratios in published colours stand the
-// rates that they are of: in these colours a rate beside which a promise was
-// missed is to be ignored.
-func (c *campaign) relative(notesOf map[string]string, colours bool) Relative {
+// relativeTables are the ratios of all tests to the base's. Beside ratios in
+// published colours stand the rates that they are of: in these colours a rate
+// beside which a promise was missed is to be ignored.
+func relativeTables(v *view) []page.Section {
 	var o compare.RelativeOptions
-	if colours {
+	if v.in.PublishedColours {
 		o.Round = published.Round
 	}
-	r := c.Relative(o)
-	style := RelativeStyle{Notes: notesOf, Published: colours}
-	n := &notes{section: "relative"}
-	out := Relative{Cautions: relativeCautions(r, style), Published: colours}
-	out.Tables = append(out.Tables, relativeTable(r, style, n, c.positions))
-	if colours {
+	r := v.Relative(o)
+	style := RelativeStyle{Notes: v.in.Notes, Published: v.in.PublishedColours}
+	n := page.NewNotes("relative")
+	sec := page.Section{ID: "relative", Title: "Relative table", Nav: "Relative table"}
+	for _, line := range relativeCautions(r, style) {
+		sec.Blocks = append(sec.Blocks, page.Prose("caution", line))
+	}
+	if style.Published {
+		sec.Blocks = append(sec.Blocks, publishedKey())
+	}
+	sec.Blocks = append(sec.Blocks, relativeTable(r, style, n, v.data))
+	if style.Published {
 		style.Absolute = true
-		rates := relativeTable(r, style, n, c.positions)
+		rates := relativeTable(r, style, n, v.data)
 		rates.Title = "Rates"
-		out.Tables = append(out.Tables, rates)
+		sec.Blocks = append(sec.Blocks, rates)
 		if promised := promisedTable(r); !promised.Empty() {
-			out.Tables = append(out.Tables, promised)
+			sec.Blocks = append(sec.Blocks, promised)
 		}
 	}
-	out.Notes = n.list
-	return out
+	sec.Blocks = append(sec.Blocks, n)
+	return []page.Section{sec}
 }
 
-// relativeTable is the table ready to be shown. Positions tells where a number's
-// rows stand on the page; nil if it is on none.
-func relativeTable(r *compare.Relative, style RelativeStyle, n *notes, positions func(number) string) Table {
-	t := Table{Title: "Ratios to " + r.Base().Name, Head: "test", Note: relativeCaption(r, style)}
+// publishedKey explains the published colours.
+func publishedKey() page.Paragraph {
+	p := page.Paragraph{Class: "key"}
+	for i, s := range []page.Span{
+		{Text: "↑ ratio above 1.05", Class: "pub-blue"}, {Text: "↓ below 0.95", Class: "pub-yellow"}, {Text: "+ best quarter", Class: "pub-green"},
+		{Text: "− worst quarter, or a missed promise", Class: "pub-red"}, {Text: "× to be ignored: a promise beside it was missed", Class: "pub-grey"},
+	} {
+		if i > 0 {
+			p.Spans = append(p.Spans, page.Span{Text: " "})
+		}
+		p.Spans = append(p.Spans, s)
+	}
+	return p
+}
+
+// relativeTable is the table ready to be shown. Data returns where a number stands in
+// the data of the page; nil if it is on none.
+func relativeTable(r *compare.Relative, style RelativeStyle, n *page.Notes, data func(number) []int) page.Table {
+	t := page.Table{Title: "Ratios to " + r.Base().Name, Head: "test", Signed: true, Note: relativeCaption(r, style)}
 	for _, target := range r.Targets {
 		t.Columns = append(t.Columns, relativeColumn(target))
 	}
 	if len(style.Notes) > 0 {
-		t.Columns = append(t.Columns, Column{Name: "note", Title: "Remarks on the tests, from a file"})
+		t.Columns = append(t.Columns, page.Column{Name: "note", Title: "Remarks on the tests, from a file"})
 	}
 	for _, g := range r.Groups {
-		group := RowGroup{Name: string(g.Group)}
+		group := page.Group{Name: string(g.Group)}
 		for i := range g.Rows {
-			group.Rows = append(group.Rows, relativeRow(r, &g.Rows[i], style, positions))
+			group.Rows = append(group.Rows, relativeRow(r, &g.Rows[i], style, data))
 		}
 		if !style.Absolute {
 			group.Rows = append(group.Rows, meanRows(r, &g, len(t.Columns), n)...)
@@ -79,44 +95,44 @@ func relativeTable(r *compare.Relative, style RelativeStyle, n *notes, positions
 }
 
 // relativeColumn heads the column of a target.
-func relativeColumn(t *target) Column {
-	return Column{Name: t.Name, Title: strings.TrimSuffix("target "+t.Name+": "+describe(t), ": ")}
+func relativeColumn(t *target) page.Column {
+	return page.Column{Name: t.Name, Title: strings.TrimSuffix("target "+t.Name+": "+describe(t), ": ")}
 }
 
-func relativeRow(r *compare.Relative, row *compare.RelativeRow, style RelativeStyle, positions func(number) string) TableRow {
-	out := TableRow{Head: row.Step.Name, Target: -1}
+func relativeRow(r *compare.Relative, row *compare.RelativeRow, style RelativeStyle, data func(number) []int) page.Row {
+	out := page.Row{Head: row.Step.Name, Series: -1}
 	for i := range row.Cells {
 		cell := relativeCell(&row.Cells[i], r, style.Absolute)
-		if positions != nil && !cell.Absent {
-			cell.Rows, cell.Value = positions(number{row.Cells[i].Number}), full(row.Cells[i].Value)
+		if data != nil && !cell.Absent {
+			cell.Data, cell.Value = data(number{Number: row.Cells[i].Number}), row.Cells[i].Value
 		}
 		out.Cells = append(out.Cells, cell)
 	}
 	if style.Published {
 		for i, colour := range published.Colours(r, row, style.Absolute) {
-			out.Cells[i].Verdict, out.Cells[i].Arrow = string(colour), colour.Sign()
+			out.Cells[i].Class, out.Cells[i].Sign = string(colour), colour.Sign()
 		}
 	}
 	if len(style.Notes) > 0 {
-		out.Cells = append(out.Cells, textCell(style.Notes[row.Step.Name]))
+		out.Cells = append(out.Cells, page.Words(style.Notes[row.Step.Name]))
 	}
 	return out
 }
 
 // relativeCell shows a ratio, or the value that it is of, with what can be said
 // of the difference.
-func relativeCell(c *compare.RelativeCell, r *compare.Relative, absolute bool) Cell {
+func relativeCell(c *compare.RelativeCell, r *compare.Relative, absolute bool) page.Cell {
 	if c.Missing != "" {
-		return absentCell(c.Missing)
+		return page.Absent(c.Missing)
 	}
-	cell := Cell{Text: twoDecimals(c.Ratio), Title: number{c.Number}.hover(), Number: true}
+	cell := page.Cell{Text: twoDecimals(c.Ratio), Title: number{Number: c.Number}.Hover(), Number: true}
 	if absolute {
 		cell.Text = absoluteText(c.Number, r.Compatible)
 	} else if math.IsNaN(c.Ratio) {
 		cell.Title += "; no ratio: " + c.Why
 	}
 	if c.Effect != nil {
-		if words := inWords(c.Effect, r.Base().Name); words != "" {
+		if words := figure.InWords(c.Effect, r.Base().Name); words != "" {
 			cell.Title += "; " + words
 		}
 	}
@@ -124,8 +140,8 @@ func relativeCell(c *compare.RelativeCell, r *compare.Relative, absolute bool) C
 		cell.Tag = c.Doubts[0]
 		cell.Title += "; not comparable: " + strings.Join(c.Doubts, ", ")
 	}
-	if m := sureMark(c.Verdict()); m.sign != "" {
-		cell.Verdict, cell.Arrow = m.class, m.sign
+	if m := sureMark(c.Verdict()); m.Sign != "" {
+		cell.Class, cell.Sign = m.Class, m.Sign
 	}
 	return cell
 }
@@ -138,17 +154,17 @@ func absoluteText(n compare.Number, compatible bool) string {
 	}
 	values := n.Values()
 	if len(values) < 2 {
-		return number{n}.String()
+		return number{Number: n}.String()
 	}
 	n.Value = stat.Mean(values)
-	text := number{n}.String()
+	text := number{Number: n}.String()
 	if n.Value != 0 {
 		text += fmt.Sprintf(" ±%.1f %%", 100*stat.Deviation(values)/math.Abs(n.Value))
 	}
 	return text
 }
 
-// repeated tells whether a number of the table was measured several times.
+// repeated reports whether a number of the table was measured several times.
 func repeated(r *compare.Relative) bool {
 	for _, g := range r.Groups {
 		for _, row := range g.Rows {
@@ -162,55 +178,55 @@ func repeated(r *compare.Relative) bool {
 
 // sureMark is the mark of a difference, or of sameness, that is sure; the table
 // marks no other, so that marks mean something.
-func sureMark(v compare.Verdict) mark {
+func sureMark(v compare.Verdict) figure.Mark {
 	switch v {
 	case compare.Better:
-		return surelyBetter
+		return figure.SurelyBetter
 	case compare.Worse:
-		return surelyWorse
+		return figure.SurelyWorse
 	case compare.Same:
-		return surelySame
+		return figure.SurelySame
 	}
-	return mark{}
+	return figure.Mark{}
 }
 
 // twoDecimals is how relative tables write a ratio.
 func twoDecimals(r float64) string {
 	if math.IsNaN(r) {
-		return unknown
+		return page.Unknown
 	}
 	return strconv.FormatFloat(r, 'f', 2, 64)
 }
 
 // meanRows are the geometric means of a group with their intervals.
-func meanRows(r *compare.Relative, g *compare.RelativeGroup, columns int, n *notes) []TableRow {
+func meanRows(r *compare.Relative, g *compare.RelativeGroup, columns int, n *page.Notes) []page.Row {
 	if len(g.Means) == 0 {
 		return nil
 	}
-	mean, interval := TableRow{Head: meanHead, Target: -1}, TableRow{Head: intervalHead, Target: -1}
+	mean, interval := plainRow(meanHead), plainRow(intervalHead)
 	enough := leastTrials(r) >= compare.LeastTrials
 	for i, m := range g.Means {
-		low := absentCell(m.Why)
+		low := page.Absent(m.Why)
 		if m.Why == "" {
-			low = Cell{Text: twoDecimals(m.Low) + "…" + twoDecimals(m.High), Number: true}
-		} else if i > 0 && m.Tests > 0 && enough { // otherwise a caution tells
-			low.Notes = append(low.Notes, n.mark(fmt.Sprintf("%s, %s: no interval: %s.", r.Targets[i].Name, g.Group, m.Why)))
+			low = page.Cell{Text: twoDecimals(m.Low) + "…" + twoDecimals(m.High), Number: true}
+		} else if i > 0 && m.Tests > 0 && enough { // otherwise a caution says so
+			low.Note(n.Mark(fmt.Sprintf("%s, %s: no interval: %s.", r.Targets[i].Name, g.Group, m.Why)))
 		}
 		mean.Cells, interval.Cells = append(mean.Cells, meanCell(r.Targets[i], g, &m, n)), append(interval.Cells, low)
 	}
 	for len(mean.Cells) < columns { // the notes
-		mean.Cells, interval.Cells = append(mean.Cells, textCell("")), append(interval.Cells, textCell(""))
+		mean.Cells, interval.Cells = append(mean.Cells, page.Words("")), append(interval.Cells, page.Words(""))
 	}
-	return []TableRow{mean, interval}
+	return []page.Row{mean, interval}
 }
 
-func meanCell(t *target, g *compare.RelativeGroup, m *compare.Mean, n *notes) Cell {
+func meanCell(t *target, g *compare.RelativeGroup, m *compare.Mean, n *page.Notes) page.Cell {
 	if m.Tests == 0 {
-		return absentCell(m.Why)
+		return page.Absent(m.Why)
 	}
-	cell := Cell{Text: twoDecimals(m.Ratio), Title: fmt.Sprintf("of %d of %d tests", m.Tests, len(g.Rows)), Number: true}
+	cell := page.Cell{Text: twoDecimals(m.Ratio), Title: fmt.Sprintf("of %d of %d tests", m.Tests, len(g.Rows)), Number: true}
 	if len(m.Left) > 0 {
-		cell.Notes = append(cell.Notes, n.mark(t.Name, ", ", g.Group, ": the mean is of ", m.Tests, " of ", len(g.Rows), " tests, without "+joined(m.Left)+"."))
+		cell.Note(n.Mark(t.Name, ", ", g.Group, ": the mean is of ", m.Tests, " of ", len(g.Rows), " tests, without "+quantity.Joined(m.Left)+"."))
 	}
 	return cell
 }
@@ -262,7 +278,7 @@ func pers(r *compare.Relative) []string {
 	for _, g := range r.Groups {
 		for _, row := range g.Rows {
 			if per := row.Cells[0].Per; per != "" {
-				out = appendNew(out, per)
+				out = appendOnce(out, per)
 			}
 		}
 	}
@@ -305,7 +321,7 @@ func ranApart(base *compare.Target, targets []*compare.Target) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return joined(names) + " did not run side by side with " + base.Name + ": what the machine did in between is in every difference."
+	return quantity.Joined(names) + " did not run side by side with " + base.Name + ": what the machine did in between is in every difference."
 }
 
 // tooFew says how many trials there are where more are wanted.
@@ -317,25 +333,25 @@ func tooFew(n int) string {
 }
 
 // promisedTable shows the rates that groups of clients were to hold.
-func promisedTable(r *compare.Relative) Table {
-	t := Table{Title: "Promised rates", Note: "Rows a second of the clients with a promised rate.", Head: "test"}
+func promisedTable(r *compare.Relative) page.Table {
+	t := page.Table{Title: "Promised rates", Signed: true, Note: "Rows a second of the clients with a promised rate.", Head: "test"}
 	for _, target := range r.Targets {
 		t.Columns = append(t.Columns, relativeColumn(target))
 	}
-	t.Columns = append(t.Columns, Column{Name: "promised", Title: "What the clients were to do, all together"})
-	g := RowGroup{}
+	t.Columns = append(t.Columns, page.Column{Name: "promised", Title: "What the clients were to do, all together"})
+	g := page.Group{}
 	for _, p := range published.PromisedRates(r) {
-		row := TableRow{Head: p.Step.Name + " " + p.Name, Target: -1}
+		row := page.Row{Head: p.Step.Name + " " + p.Name, Series: -1}
 		for i, held := range p.Held {
-			cell := Cell{Text: grouped(held), Number: true, Verdict: string(p.Colour[i]), Arrow: p.Colour[i].Sign()}
+			cell := page.Cell{Text: quantity.Whole(held), Number: true, Class: string(p.Colour[i]), Sign: p.Colour[i].Sign()}
 			if math.IsNaN(held) {
-				cell = absentCell(p.Step.Absence(r.Targets[i], key{}))
+				cell = page.Absent(p.Step.Absence(r.Targets[i], key{}))
 			}
 			row.Cells = append(row.Cells, cell)
 		}
-		row.Cells = append(row.Cells, Cell{Text: grouped(p.Rate), Number: true, Verdict: string(published.Grey)})
+		row.Cells = append(row.Cells, page.Cell{Text: quantity.Whole(p.Rate), Number: true, Class: string(published.Grey)})
 		g.Rows = append(g.Rows, row)
 	}
-	t.Groups = []RowGroup{g}
+	t.Groups = []page.Group{g}
 	return t
 }

@@ -6,6 +6,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
+	"rumbench/internal/page"
 )
 
 // What all names begin and end with is said once, in whole words.
@@ -17,9 +18,9 @@ func TestShorten(t *testing.T) {
 		{"a.long.name a.long.name.more", "name name.more", "a.long.…"},
 		{"only.one.of.them", "only.one.of.them", ""},
 	} {
-		var columns []Column
+		var columns []page.Column
 		for _, n := range strings.Fields(c.names) {
-			columns = append(columns, Column{Name: n})
+			columns = append(columns, page.Column{Name: n})
 		}
 		common := shorten(columns)
 		var got []string

@@ -10,6 +10,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/layout"
+	"rumbench/internal/page"
 	"rumbench/internal/published"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
@@ -17,7 +18,7 @@ import (
 
 // relativeOf is the relative table of the made-up campaign.
 func relativeOf(trials int, o compare.RelativeOptions) *compare.Relative {
-	return newCampaign(fixture(trials).Trials, 0).Relative(o)
+	return newCampaign(fixture(trials).Trials).Relative(o)
 }
 
 var someNotes = map[string]string{"l.i1": "every commit rewrites pages of three indexes", "qp500": "see the stalls"}
@@ -96,12 +97,16 @@ func TestRelativeSection(t *testing.T) {
 
 // The colours of published pages are those of their rules, each with its sign.
 func TestRelativePublishedColours(t *testing.T) {
-	c := newCampaign(fixture(1).Trials, 0)
-	r := c.relative(nil, true)
-	cell := func(table, test, target string) Cell {
-		for i := range r.Tables {
-			tab := &r.Tables[i]
-			column := slices.IndexFunc(tab.Columns, func(c Column) bool { return c.Name == target })
+	in := fixture(1)
+	in.PublishedColours = true
+	blocks := relativeTables(newView(&in))[0].Blocks
+	cell := func(table, test, target string) page.Cell {
+		for _, b := range blocks {
+			tab, ok := b.(page.Table)
+			if !ok {
+				continue
+			}
+			column := slices.IndexFunc(tab.Columns, func(c page.Column) bool { return c.Name == target })
 			for _, g := range tab.Groups {
 				for _, row := range g.Rows {
 					if tab.Title == table && row.Head == test {
@@ -111,7 +116,7 @@ func TestRelativePublishedColours(t *testing.T) {
 			}
 		}
 		t.Fatalf("no %s %s %s", table, test, target)
-		return Cell{}
+		return page.Cell{}
 	}
 	for _, want := range []struct{ table, test, target, class, sign string }{
 		{"Ratios to pebble", "l.i0", "pebble", "", ""},
@@ -123,8 +128,8 @@ func TestRelativePublishedColours(t *testing.T) {
 		{"Promised rates", "qp500 insert", "bbolt", "pub-red", "−"},
 		{"Promised rates", "qp500 insert", "pebble", "", ""},
 	} {
-		if got := cell(want.table, want.test, want.target); got.Verdict != want.class || got.Arrow != want.sign {
-			t.Errorf("%s of %s in %s: %q %q, want %q %q", want.table, want.test, want.target, got.Verdict, got.Arrow, want.class, want.sign)
+		if got := cell(want.table, want.test, want.target); got.Class != want.class || got.Sign != want.sign {
+			t.Errorf("%s of %s in %s: %q %q, want %q %q", want.table, want.test, want.target, got.Class, got.Sign, want.class, want.sign)
 		}
 	}
 }
@@ -145,7 +150,7 @@ func checkRatios(t *testing.T, page, section string, published bool) int {
 		if n.target == fixtureTargets[0].name {
 			base = v
 		}
-		rate := number{compare.Number{Key: keyOf(n.kind), Value: v, Unit: n.kind.Unit}}.String()
+		rate := number{Number: compare.Number{Key: keyOf(n.kind), Value: v, Unit: n.kind.Unit}}.String()
 		if shown := strings.TrimSpace(cell[2]); shown != rate && shown != layout.Fixed(v/base, 2).Text && !published {
 			t.Errorf("%s in %s shows %s, which is neither %s nor its ratio to %v", n.target, n.step, shown, rate, base)
 		}

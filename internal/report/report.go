@@ -1,23 +1,27 @@
-// Package report turns the trials of a campaign into a page for people: one
-// HTML file that needs nothing else, the same as Markdown, and the short table
-// that a run prints at its end.
+// Package report says what is in a report of a campaign's trials: its sections,
+// one file each, as a page that is shown as HTML or Markdown, and the short
+// summary that a run prints at its end.
 //
 // It measures nothing, and computes nothing but medians over trials and ratios
 // of rows: every number on a page is a metric.Row, or says which rows it came
-// from; verdicts and means are of package compare, and laws that are fitted say so. Only published figures are from elsewhere; they stand apart and say so.
+// from; verdicts and means are of package compare, and laws that are fitted say
+// so. Only published figures are from elsewhere; they stand apart and say so.
 // It reads no files and does no network.
 package report
 
 import (
-	"bufio"
+	"embed"
 	"fmt"
 	"io"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/plain"
+	"rumbench/internal/page"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 )
+
+//go:embed assets
+var assets embed.FS
 
 // Input is what a report is made of.
 type Input struct {
@@ -48,53 +52,108 @@ type Trial struct {
 	Plans  []result.StatementPlan // of its statements; none of an engine that has no planner
 }
 
-// campaign sorts the trials, and is told what is to be compared.
+// sections are what a report says, in this order. A function may find that there
+// is nothing to say, or that it takes several sections.
+var sections = []func(*view) []page.Section{
+	scorecard, relativeTables, sweepSections, stepSections, publishedFigures, overTheSteps,
+	promises, clientAlone, settings, plans, host, glossary, appendix,
+}
+
+// view is what sections are made of.
+type view struct {
+	*campaign
+	in     *Input
+	client *campaign          // the client's calibration; nil without one
+	tracks map[*step][]*track // for charts over time; nil without them
+	count  int                // of numbers
+}
+
+func newView(in *Input) *view {
+	v := &view{campaign: in.campaign(), in: in}
+	for _, t := range in.Trials {
+		v.count += rowsIn(t.Trial)
+	}
+	if in.Client != nil {
+		v.client = newCampaign([]Trial{{Trial: in.Client}})
+		v.count += rowsIn(in.Client)
+	}
+	return v
+}
+
+func rowsIn(t *result.Trial) (n int) {
+	for i := range t.Steps {
+		n += len(t.Steps[i].Rows)
+	}
+	return n
+}
+
+// campaign sorts the trials, and knows what is to be compared.
 func (in *Input) campaign() *campaign {
-	c := newCampaign(in.Trials, 0)
+	c := newCampaign(in.Trials)
 	c.Across = in.Across
 	return c
+}
+
+// document puts the report together.
+func (v *view) document() (*page.Document, error) {
+	if len(v.Targets) == 0 {
+		return nil, fmt.Errorf("report %s: no trials", v.in.Title)
+	}
+	d := &page.Document{Title: v.in.Title, Lead: lead(v.campaign, v.in)}
+	if d.Title == "" {
+		d.Title = v.Targets[0].Trials[0].Campaign
+	}
+	for _, section := range sections {
+		d.Sections = append(d.Sections, section(v)...)
+	}
+	return d, nil
 }
 
 // HTML writes the report as one HTML file that loads nothing else. The same
 // input gives the same bytes.
 func HTML(w io.Writer, in Input) error {
-	c := in.campaign()
-	series, err := readSeries(c)
+	v := newView(&in)
+	var err error
+	if v.tracks, err = readSeries(v.campaign); err != nil {
+		return err
+	}
+	rows := newEmbedder()
+	from := rows.add(v.campaign)
+	if v.client != nil {
+		rows.add(v.client)
+	}
+	d, err := v.document()
 	if err != nil {
 		return err
 	}
-	p, err := newPage(in, c, series)
+	if d.Data, err = pageData(v.campaign, rows, from); err != nil {
+		return err
+	}
+	style, err := assets.ReadFile("assets/report.css")
 	if err != nil {
 		return err
 	}
-	return buffered(w, func(b *bufio.Writer) error { return writeHTML(b, p) })
+	script, err := assets.ReadFile("assets/report.js")
+	if err != nil {
+		return err
+	}
+	d.Style, d.Scripts = string(style), []string{string(script)}
+	return page.HTML(w, d)
 }
 
 // Markdown writes the report as Markdown, without the charts over time and the
 // embedded rows.
 func Markdown(w io.Writer, in Input) error {
-	p, err := newPage(in, in.campaign(), nil)
+	d, err := newView(&in).document()
 	if err != nil {
 		return err
 	}
-	return buffered(w, func(b *bufio.Writer) error { writeMarkdown(b, p); return nil })
+	return page.Markdown(w, d)
 }
 
 // Text writes the summary that a run prints at its end: per step the targets
 // with throughput, quality of service and cost. Columns that do not fit into
 // the width are left out, and it says so; a width of 0 is unlimited.
 func Text(w io.Writer, in Input, width int) error {
-	c := in.campaign()
-	return buffered(w, func(b *bufio.Writer) error { writeText(b, in, c, width); return nil })
-}
-
-func buffered(w io.Writer, write func(*bufio.Writer) error) error {
-	b := bufio.NewWriter(plain.NewWriter(w))
-	if err := write(b); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	if err := b.Flush(); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
+	return page.Text(w, summary(in.campaign(), &in), page.TextStyle{Width: width, More: "the report has them"})
 }

@@ -6,11 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
-
-// rateAxis is the axis of steps that differ in how many operations arrive.
-const rateAxis = "rate"
 
 // answer is what a search for a rate found on a target: of several trials the
 // one in the middle.
@@ -22,10 +20,10 @@ type answer struct {
 	most   float64
 }
 
-// answers are those of a step in which rates were searched for, the highest
+// answersOf are those of a step in which rates were searched for, the highest
 // rate first; none if there was no search.
-func (c *campaign) answers(s *step) (out []answer) {
-	for _, t := range c.Targets {
+func answersOf(s *step) (out []answer) {
+	for _, t := range s.c.Targets {
 		var found []*result.Search
 		for _, r := range s.Used(t) {
 			if r.Step.Search != nil {
@@ -45,17 +43,17 @@ func (c *campaign) answers(s *step) (out []answer) {
 // String is a target's answer.
 func (a answer) String() string { return a.target.Name + ": " + a.Search.String() + a.span() }
 
-// span tells of the other trials.
+// span reports the other trials.
 func (a answer) span() string {
 	if a.trials == 1 {
 		return ""
 	}
-	return fmt.Sprintf(" (%d trials: %s to %s)", a.trials, amount(a.least), amount(a.most))
+	return fmt.Sprintf(" (%d trials: %s to %s)", a.trials, quantity.Amount(a.least), quantity.Amount(a.most))
 }
 
 // rate is the highest rate that kept the promise.
 func (a answer) rate() string {
-	text := amount(a.Kept) + "/s"
+	text := quantity.Amount(a.Kept) + "/s"
 	if a.Broke == 0 {
 		text = "at least " + text
 	}
@@ -63,8 +61,8 @@ func (a answer) rate() string {
 }
 
 // searchSentence compares what a search found on the targets; "" if there was none.
-func (c *campaign) searchSentence(s *step) string {
-	all := c.answers(s)
+func searchSentence(s *step) string {
+	all := answersOf(s)
 	if len(all) == 0 {
 		return ""
 	}
@@ -90,16 +88,16 @@ func (c *campaign) searchSentence(s *step) string {
 	for _, a := range all {
 		switch {
 		case a.Kept == 0:
-			never = append(never, fmt.Sprintf("%s (lowest %s/s: %s)", a.target.Name, amount(a.Broke), a.Why))
+			never = append(never, fmt.Sprintf("%s (lowest %s/s: %s)", a.target.Name, quantity.Amount(a.Broke), a.Why))
 		case len(parts) > 0 && a.Broke > 0 && all[0].Broke > 0:
-			parts = append(parts, fmt.Sprintf("%s on %s%s: %s as much", a.rate(), a.target.Name, a.span(), times(a.Kept/all[0].Kept)))
+			parts = append(parts, fmt.Sprintf("%s on %s%s: %s as much", a.rate(), a.target.Name, a.span(), quantity.Times(a.Kept/all[0].Kept)))
 		default:
 			parts = append(parts, fmt.Sprintf("%s on %s%s", a.rate(), a.target.Name, a.span()))
 		}
 	}
 	text := all[0].Words()
 	if len(parts) > 0 {
-		text += " holds up to " + joined(parts)
+		text += " holds up to " + quantity.Joined(parts)
 	}
 	if len(never) > 0 && len(parts) > 0 {
 		text += "; "
@@ -107,49 +105,49 @@ func (c *campaign) searchSentence(s *step) string {
 		text += ": "
 	}
 	if len(never) > 0 {
-		text += "no rate that was tried kept it on " + joined(never)
+		text += "no rate that was tried kept it on " + quantity.Joined(never)
 	}
 	return text + "." + doubt
 }
 
-// probe tells whether a step is a probe of a search.
-func (c *campaign) probe(s *step) bool {
+// isProbe reports whether a step is a probe of a search.
+func isProbe(s *step) bool {
 	if !arriving(s) {
 		return false
 	}
-	for _, o := range c.steps {
-		if strings.HasPrefix(s.Name, o.Name+"@") && len(c.answers(o)) > 0 {
+	for _, o := range s.c.steps {
+		if strings.HasPrefix(s.Name, o.Name+"@") && len(answersOf(o)) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// arriving tells whether a step is one of several rates of arrival.
+// arriving reports whether a step is one of several rates of arrival.
 func arriving(s *step) bool {
 	return slices.ContainsFunc(s.Axes, func(a result.Axis) bool { return a.Name == rateAxis })
 }
 
 // heldSentence says up to which of the rates of arrival each target did what
 // arrived; "" if other numbers vary too, or a search chose the rates.
-func (w *sweep) heldSentence() string {
-	if w.Axis != rateAxis || len(w.panels) != 1 || w.probe(w.first()) {
+func heldSentence(w *sweep) string {
+	if w.Axis != rateAxis || len(w.panels) != 1 || isProbe(w.first()) {
 		return ""
 	}
 	levels := w.panels[0].levels
 	var parts []string
-	for _, t := range w.Targets {
+	for _, t := range w.c.Targets {
 		held := 0
 		for held < len(levels) && len(levels[held].Doubts(t)) == 0 && len(levels[held].Runs[t]) > 0 {
 			held++
 		}
 		switch held {
 		case 0:
-			parts = append(parts, fmt.Sprintf("%s none, not even %s/s", t.Name, amount(levels[0].value)))
+			parts = append(parts, fmt.Sprintf("%s none, not even %s/s", t.Name, quantity.Amount(levels[0].value)))
 		case len(levels):
-			parts = append(parts, fmt.Sprintf("%s all, up to %s/s", t.Name, amount(levels[held-1].value)))
+			parts = append(parts, fmt.Sprintf("%s all, up to %s/s", t.Name, quantity.Amount(levels[held-1].value)))
 		default:
-			parts = append(parts, fmt.Sprintf("%s up to %s/s, not %s/s", t.Name, amount(levels[held-1].value), amount(levels[held].value)))
+			parts = append(parts, fmt.Sprintf("%s up to %s/s, not %s/s", t.Name, quantity.Amount(levels[held-1].value), quantity.Amount(levels[held].value)))
 		}
 	}
 	return "Of the rates of arrival " + strings.Join(parts, "; ") + " were held."

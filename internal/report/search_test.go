@@ -59,13 +59,13 @@ func TestSearch(t *testing.T) {
 		{[]string{"postgres", "fast"}, "p99 < 20 ms holds up to at least 1,600/s on fast and 400/s on postgres."},
 	} {
 		in := searched(answers, c.targets...)
-		v := newCampaign(in.Trials, 0).verdict()
+		v := verdictOn(newCampaign(in.Trials))
 		first := -1
 		for i, s := range v {
 			if strings.Contains(s.Text, "at most") {
 				t.Errorf("%q", s.Text)
 			}
-			if first < 0 && s.Step == "oltp" {
+			if first < 0 && s.Name == "oltp" {
 				first = i
 			}
 		}
@@ -114,12 +114,12 @@ func TestFailures(t *testing.T) {
 	if want := "\n  " + name + ": 423 attempts failed (deadlock 420, lock timeout 3), 7 % of all; 3 given up\n"; strings.Count(text.String(), "attempts failed") != 1 || !strings.Contains(text.String(), want) {
 		t.Errorf("the summary does not say %q:\n%s", want, text.String())
 	}
-	v := newCampaign(in.Trials, 0).verdict()
+	v := verdictOn(newCampaign(in.Trials))
 	if want := "; " + name + " had 420 deadlocks and 3 lock timeouts."; !strings.Contains(v[0].Text, want) {
 		t.Errorf("%q does not say %q", v, want)
 	}
 	in.Trials[1].Steps[0].Rows[0].Value = 600 // not so far apart
-	if v := newCampaign(in.Trials, 0).verdict(); strings.Contains(v[0].Text, "deadlocks") {
+	if v := verdictOn(newCampaign(in.Trials)); strings.Contains(v[0].Text, "deadlocks") {
 		t.Errorf("%q", v)
 	}
 }

@@ -34,7 +34,7 @@ var counters = [quantities]struct{ source, name string }{
 }
 
 // point is what is known about one stretch of time. Sums and the time that
-// they were observed for make rates; 0 seconds observed is unknown, not idle.
+// they were observed for make rates; 0 seconds observed is page.Unknown, not idle.
 type point struct {
 	opsTime, rows, writes float64
 	p99, max              float64 // µs; the highest of the operation kinds
@@ -145,7 +145,10 @@ func newTrack(s *step, r *run, most int) *track {
 	if width <= 0 {
 		width = 1
 	}
-	return &track{width: width, most: most, primary: kindsOf(s.Primary, r.Step.Groups), writes: kindsOf(s.WritesPer, r.Step.Groups), apart: r.Trial.Hosting == result.Server, shares: map[string]portion{}}
+	return &track{
+		width: width, most: most, primary: kindsOf(s.Primary, r.Step.Groups), writes: kindsOf(s.WritesPer, r.Step.Groups),
+		apart: r.Trial.Hosting == result.Server, shares: map[string]portion{},
+	}
 }
 
 // Sources are the sources of series that the report reads, with the values that
@@ -160,7 +163,7 @@ func sources() []string {
 	return out
 }
 
-// kindsOf tells which lines are of an operation kind. A whole like "query" has
+// kindsOf reports which lines are of an operation kind. A whole like "query" has
 // no lines of its own: it is what the clients of the group with its name do.
 func kindsOf(kind string, groups []result.Group) func(group, op string) bool {
 	for _, g := range groups {
@@ -230,7 +233,7 @@ func (t *track) addOps(l *result.Line) {
 }
 
 // portionOf is what the clients did of their group's work. One line of each
-// interval tells it, the group's first.
+// interval has it, the group's first.
 func portionOf(l *result.Line) portion {
 	var total int64
 	for _, n := range l.Clients {

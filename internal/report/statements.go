@@ -4,74 +4,63 @@ import (
 	"slices"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
 
-var (
-	statementMetrics = metric.InSection(metric.StatementTable)
-	attemptMetrics   = metric.InSection(metric.AttemptsTable)
-	attemptTimes     = metric.InSection(metric.AttemptTable)
-	failedTimes      = metric.InSection(metric.GivenUpTable)
-	arrivalMetrics   = metric.InSection(metric.ArrivalsTable)
-	spreadMetrics    = metric.InSection(metric.SpreadTable)
-)
-
 // statementsTable shows the statements that operations are made of: how long
 // each takes, and its share of the time of the attempts that succeeded. The rest
-// of it is the client's own; what was tried in vain is told beside it.
-func (s *step) statementsTable(targets []*target, n *notes) Table {
-	t := Table{Title: "Statements", Head: "target", Note: "The statements of operations that were done, as the client saw them. Share: of the time of the attempts that succeeded; what is left is the client’s own."}
+// of it is the client's own; what was tried in vain stands beside it.
+func statementsTable(s *step, n *page.Notes) page.Table {
+	t := page.Table{Title: string(metric.StatementTable), Head: "target", Note: "The statements of operations that were done, as the client saw them. " +
+		"Share: of the time of the attempts that succeeded; what is left is the client’s own."}
+	columns := metric.InSection(metric.StatementTable)
 	var parts []subject
-	for _, k := range s.Keys(statementMetrics...) {
+	for _, k := range s.Keys(columns...) {
 		parts = appendOnce(parts, subject{k.Group, k.Op})
 	}
 	if len(parts) == 0 {
 		return t
 	}
-	for _, m := range statementMetrics {
+	for _, m := range columns {
 		t.Columns = append(t.Columns, metricColumn(key{Metric: m}))
 	}
 	share := metricColumn(key{Metric: "statement_total_s"})
 	share.Name = "share"
 	t.Columns = append(t.Columns, share)
 	for _, part := range parts {
-		g := RowGroup{Name: part.op}
-		for _, tg := range targets {
-			row := TableRow{Head: tg.Name, Target: tg.Index}
-			for _, m := range statementMetrics {
-				row.Cells = append(row.Cells, s.cell(tg, targets[0], key{Group: part.group, Op: part.op, Metric: m}, n))
+		t.Groups = append(t.Groups, page.Group{Name: part.op, Rows: targetRows(s.c.Targets, len(t.Columns), func(t *target, i int) page.Cell {
+			if i < len(columns) {
+				return s.cell(t, s.c.Targets[0], key{Group: part.group, Op: part.op, Metric: columns[i]}, n)
 			}
-			shares := s.shares(tg, part, func(t spent) float64 { return t.statement })
-			row.Cells = append(row.Cells, s.shareCell(tg, shares, "statement_total_s of "+part.op+" ÷ attempt_total_s of its operations"))
-			g.Rows = append(g.Rows, row)
-		}
-		t.Groups = append(t.Groups, g)
+			shares := sharesOf(s, t, part, func(t spent) float64 { return t.statement })
+			return shareCell(s, t, shares, "statement_total_s of "+part.op+" ÷ attempt_total_s of its operations")
+		})})
 	}
-	t.Groups = append(t.Groups, s.inVain(targets, parts)...)
+	t.Groups = append(t.Groups, inVain(s, parts, len(columns))...)
 	return t
 }
 
 // inVain are the lines of what took time beside the attempts that succeeded, a
 // group of clients each, where anything was tried in vain.
-func (s *step) inVain(targets []*target, parts []subject) (out []RowGroup) {
+func inVain(s *step, parts []subject, columns int) (out []page.Group) {
 	var groups []string
 	for _, part := range parts {
 		groups = appendOnce(groups, part.group)
 	}
 	for _, group := range groups {
-		g := RowGroup{Name: "failed attempts and pauses", Title: "Of operations that were done: they come on top of the time that shares are of."}
 		any := false
-		for _, tg := range targets {
-			row := TableRow{Head: tg.Name, Target: tg.Index}
-			for range statementMetrics {
-				row.Cells = append(row.Cells, absentCell("they are no statement"))
+		g := page.Group{Name: "failed attempts and pauses", Title: "Of operations that were done: they come on top of the time that shares are of."}
+		g.Rows = targetRows(s.c.Targets, columns+1, func(t *target, i int) page.Cell {
+			if i < columns {
+				return page.Absent("they are no statement")
 			}
-			vain := s.shares(tg, subject{group, ""}, func(t spent) float64 { return t.service - t.attempts })
+			vain := sharesOf(s, t, subject{group, ""}, func(t spent) float64 { return t.service - t.attempts })
 			any = any || slices.ContainsFunc(vain, func(share float64) bool { return share > 0 })
-			row.Cells = append(row.Cells, s.shareCell(tg, vain, "(service_total_s − attempt_total_s) ÷ attempt_total_s"))
-			g.Rows = append(g.Rows, row)
-		}
+			return shareCell(s, t, vain, "(service_total_s − attempt_total_s) ÷ attempt_total_s")
+		})
 		if any {
 			out = append(out, g)
 		}
@@ -82,9 +71,9 @@ func (s *step) inVain(targets []*target, parts []subject) (out []RowGroup) {
 // spent is what a group's clients spent their time with, in seconds.
 type spent struct{ service, attempts, statement float64 }
 
-// shares are a time ÷ that of the attempts that succeeded, of each trial that
+// sharesOf are a time ÷ that of the attempts that succeeded, of each trial that
 // knows both.
-func (s *step) shares(t *target, about subject, of func(spent) float64) (out []float64) {
+func sharesOf(s *step, t *target, about subject, of func(spent) float64) (out []float64) {
 	for _, r := range s.Used(t) {
 		if all := spentBy(r.Step, about); all.attempts > 0 {
 			out = append(out, max(0, of(all))/all.attempts)
@@ -118,15 +107,15 @@ func spentBy(s *result.Step, about subject) (t spent) {
 }
 
 // shareCell is a share in the median over the trials.
-func (s *step) shareCell(t *target, shares []float64, formula string) Cell {
+func shareCell(s *step, t *target, shares []float64, formula string) page.Cell {
 	if len(shares) == 0 {
-		return absentCell(s.Absence(t, key{Metric: "attempt_total_s"}))
+		return page.Absent(s.Absence(t, key{Metric: "attempt_total_s"}))
 	}
 	share := stat.Median(shares)
-	return Cell{Text: percent2(share), Number: true, Value: full(share), Title: formula + " = " + full(share)}
+	return page.Cell{Text: quantity.RoughShare(share), Number: true, Value: share, Title: formula + " = " + quantity.Full(share)}
 }
 
-// single tells whether a row is of a kind of operation, and not of a whole of
+// single reports whether a row is of a kind of operation, and not of a whole of
 // several.
 func single(s *result.Step, row *metric.Row) bool {
 	for _, g := range s.Groups {
@@ -138,22 +127,23 @@ func single(s *result.Step, row *metric.Row) bool {
 }
 
 // attemptsTables show what was tried in vain, where anything was.
-func (s *step) attemptsTables(targets []*target, n *notes) []Table {
-	tables := s.metricTables("Attempts and errors", "An attempt that failed is tried again, or given up, as the workload says. Only where some failed.", targets, attemptMetrics, n)
+func attemptsTables(s *step, n *page.Notes) (out []page.Table) {
 	again := perOperation{"attempts", 1}
-	for i := range tables {
-		t := &tables[i]
-		if !slices.ContainsFunc(t.keys, func(k key) bool { return k.Metric == again.metric }) || len(t.Groups) != 1 {
-			continue // of a whole group, or of several kinds
+	for _, t := range keyedTables(s, string(metric.AttemptsTable), "An attempt that failed is tried again, or given up, as the workload says. Only where "+
+		"some failed.", metric.InSection(metric.AttemptsTable), n) {
+		// Attempts of a whole group, or of several kinds, have no such ratio.
+		if slices.ContainsFunc(t.keys, func(k key) bool { return k.Metric == again.metric }) && len(t.Groups) == 1 {
+			head := again.column()
+			head.Name = "attempts per operation"
+			t.Columns = append(t.Columns, head)
+			rows := t.Groups[0].Rows
+			for i := range rows {
+				rows[i].Cells = append(rows[i].Cells, again.cell(s, s.c.Targets[rows[i].Series]))
+			}
 		}
-		head := again.column()
-		head.Name = "attempts per operation"
-		t.Columns = append(t.Columns, head)
-		for r := range t.Groups[0].Rows {
-			row := &t.Groups[0].Rows[r]
-			row.Cells = append(row.Cells, again.cell(s, targets[row.Target]))
-		}
+		out = append(out, t.Table)
 	}
-	tables = append(tables, s.metricTables("Time of the attempt that succeeded", "Without the failed ones before it, and the pauses: these are in the service time.", targets, attemptTimes, n)...)
-	return append(tables, s.metricTables("Time to giving up", "Of operations that were given up, from the start of the first attempt; they are in no other latency.", targets, failedTimes, n)...)
+	out = append(out, metricTables(s, metric.AttemptTable, "Without the failed ones before it, and the pauses: these are in the service time.", n)...)
+	return append(out, metricTables(s, metric.GivenUpTable, "Of operations that were given up, from the start of the first attempt; they are in no "+
+		"other latency.", n)...)
 }

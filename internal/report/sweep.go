@@ -3,46 +3,49 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
 
-// Sweep is everything about the steps of one base: what happens as a number,
+// sweepSections are everything about steps of one base: what happens as a number,
 // such as how many clients there are, goes up.
-type Sweep struct {
-	ID, Name string
-	About    string
-	Targets  []Legend
-	Panels   []SweepPanel
-	Law      Table // the Universal Scalability Law
-	Families []SweepFamily
-	Notes    []Note
-}
-
-// SweepPanel is one line of small multiples: the other axes stand still.
-type SweepPanel struct {
-	Name  string // "tables 8"; "" if there is no other axis
-	Plots []Plot
-	Table Table
-}
-
-// SweepFamily compares targets that differ in one knob.
-type SweepFamily struct {
-	Knob    string
-	Title   string
-	Plots   []Plot
-	Tables  []Table
-	Summary []string
+func sweepSections(v *view) (out []page.Section) {
+	for _, w := range v.sweeps {
+		n := page.NewNotes(w.id)
+		title := w.Base + ", over its axes"
+		sec := page.Section{ID: w.id, Title: title, Nav: title, Class: "sweep", Blocks: []page.Block{page.Prose("about", aboutSweep(w)), legend(v.Targets, "small")}}
+		var tables []page.Block
+		curves := sweepCurves(w)
+		for i, p := range w.panels {
+			tables = append(tables, levelsTable(w, p, n))
+			sec.Blocks = append(sec.Blocks, page.Plots{Title: p.name, Plots: drawn(i, curves...)})
+		}
+		for i, f := range w.c.Families() {
+			sec.Blocks = append(sec.Blocks, familyBlocks(w, f, i == 0)...)
+		}
+		if law := lawTable(w); !law.Empty() {
+			sec.Blocks = append(sec.Blocks, law)
+		}
+		for _, s := range w.Twice {
+			n.Mark(fmt.Sprintf("%s is at the same place as an earlier step: it is not in the charts here.", s.Name))
+		}
+		sec.Blocks = append(append(sec.Blocks, tables...), n)
+		out = append(out, sec)
+	}
+	return out
 }
 
 // sweep is a sweep with its place on the page.
 type sweep struct {
 	compare.Sweep
-	*campaign
+	c      *campaign
 	id     string
 	panels []panel
 	stands *step // see representative
@@ -60,13 +63,13 @@ type levelStep struct {
 }
 
 // newSweeps finds the sweeps of a campaign.
-func (c *campaign) newSweeps() (out []*sweep) {
+func newSweeps(c *campaign) (out []*sweep) {
 	byStep := map[*compare.Step]*step{}
 	for _, s := range c.steps {
 		byStep[s.Step] = s
 	}
 	for i, found := range c.Sweeps() {
-		w := &sweep{Sweep: found, campaign: c, id: fmt.Sprintf("w%d-%s", i+1, slug(found.Base))}
+		w := &sweep{Sweep: found, c: c, id: fmt.Sprintf("w%d-%s", i+1, slug(found.Base))}
 		for _, p := range found.Panels {
 			own := panel{name: axesText(p.At)}
 			for _, l := range p.Levels {
@@ -82,34 +85,9 @@ func (c *campaign) newSweeps() (out []*sweep) {
 func axesText(axes []result.Axis) string {
 	var parts []string
 	for _, a := range axes {
-		parts = append(parts, a.Name+" "+amount(a.Value))
+		parts = append(parts, a.Name+" "+quantity.Amount(a.Value))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// sweepOf is the sweep that a step belongs to, nil if there is none.
-func (c *campaign) sweepOf(s *step) *sweep {
-	for _, w := range c.sweeps {
-		for _, p := range w.panels {
-			for _, l := range p.levels {
-				if l.step == s {
-					return w
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// inSummary is the sweep that stands for a step where there is little room: in
-// the verdict, and in the summary of a run. It is nil for a step that is told of
-// by itself.
-func (c *campaign) inSummary(s *step) *sweep {
-	const few = 4 // so many steps are not yet a course
-	if w := c.sweepOf(s); w != nil && len(w.Steps()) >= few {
-		return w
-	}
-	return nil
 }
 
 // first is a step that stands for what all have in common.
@@ -120,35 +98,46 @@ func (w *sweep) first() *step { return w.panels[0].levels[0].step }
 // are no others.
 func (w *sweep) best(t *target) (best *step, most number) {
 	all := w.allArrive()
-	for _, p := range w.panels {
-		for _, l := range p.levels {
-			if arriving(l.step) && !all {
-				continue
-			}
-			k, ok := l.Rate(l.Primary)
-			if n := l.number(t, k); ok && n.Missing == "" && len(l.Doubts(t)) == 0 && (best == nil || n.Value > most.Value) {
-				best, most = l.step, n
-			}
+	for l := range w.levels() {
+		if arriving(l.step) && !all {
+			continue
+		}
+		k, ok := l.Rate(l.Primary)
+		if n := l.number(t, k); ok && n.Missing == "" && len(l.Doubts(t)) == 0 && (best == nil || n.Value > most.Value) {
+			best, most = l.step, n
 		}
 	}
 	return best, most
 }
 
-// allArrive tells whether all steps are of certain rates of arrival: then
+// allArrive reports whether all steps are of certain rates of arrival: then
 // throughput is not what the targets could do.
 func (w *sweep) allArrive() bool {
-	for _, p := range w.panels {
-		if slices.ContainsFunc(p.levels, func(l levelStep) bool { return !arriving(l.step) }) {
+	for l := range w.levels() {
+		if !arriving(l.step) {
 			return false
 		}
 	}
 	return true
 }
 
+// levels are those of all panels.
+func (w *sweep) levels() iter.Seq[levelStep] {
+	return func(yield func(levelStep) bool) {
+		for _, p := range w.panels {
+			for _, l := range p.levels {
+				if !yield(l) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // representative is the step that stands for the sweep where only one can be
 // shown: the one in which the base was fastest.
 func (w *sweep) representative() *step {
-	for _, t := range w.Targets {
+	for _, t := range w.c.Targets {
 		if w.stands != nil {
 			break
 		}
@@ -160,12 +149,12 @@ func (w *sweep) representative() *step {
 	return w.stands
 }
 
-// sentences say in words what the sweep shows: what each target did at most, and
+// sweepSentences say in words what the sweep shows: what each target did at most, and
 // what a knob in which targets differ does.
-func (w *sweep) sentences() []Sentence {
+func sweepSentences(w *sweep) []page.Item {
 	if w.allArrive() {
-		if text := w.heldSentence(); text != "" {
-			return []Sentence{{w.Base, w.id, text}}
+		if text := heldSentence(w); text != "" {
+			return []page.Item{{Name: w.Base, Link: w.id, Text: text}}
 		}
 		return nil
 	}
@@ -174,7 +163,7 @@ func (w *sweep) sentences() []Sentence {
 		at *step
 	}
 	var peaks []peak
-	for _, t := range w.Targets {
+	for _, t := range w.c.Targets {
 		if at, n := w.best(t); at != nil {
 			peaks = append(peaks, peak{rank{t, n}, at})
 		}
@@ -190,7 +179,7 @@ func (w *sweep) sentences() []Sentence {
 		others = append(others, fmt.Sprintf("%s %s (%s)", p.target.Name, p.rate, axesText(w.varied(p.at))))
 	}
 	if len(others) > 0 {
-		text += "; " + joined(others)
+		text += "; " + quantity.Joined(others)
 	}
 	var ranks []rank
 	for _, p := range peaks {
@@ -200,11 +189,13 @@ func (w *sweep) sentences() []Sentence {
 		at, _ := w.best(r.target)
 		return at
 	})
-	out := []Sentence{{w.Base, w.id, text + "." + inDoubt(ranks)}}
-	for _, f := range w.Campaign.Families() {
+	out := []page.Item{{Name: w.Base, Link: w.id, Text: text + "." + inDoubt(ranks)}}
+	for _, f := range w.c.Families() {
 		for _, t := range f.Targets[1:] {
-			if m := w.MeanOver(f.Targets[0], t, w.Steps()); m.Tests > 0 && m.Why == "" {
-				out = append(out, Sentence{Link: w.id, Text: fmt.Sprintf("%s: %s does %s what %s does in %s, in the mean of %d steps (95 %% interval %s to %s).", f.Knob, knobName(f, t), times(m.Ratio), f.Targets[0].Name, w.Base, m.Tests, times(m.Low), times(m.High))})
+			if m := w.c.MeanOver(f.Targets[0], t, w.Steps()); m.Tests > 0 && m.Why == "" {
+				out = append(out, page.Item{Text: fmt.Sprintf("%s: %s does %s what %s does in %s, in the mean of %d steps (95 %% "+
+					"interval %s to %s).",
+					f.Knob, knobName(f, t), quantity.Times(m.Ratio), f.Targets[0].Name, w.Base, m.Tests, quantity.Times(m.Low), quantity.Times(m.High))})
 			}
 		}
 	}
@@ -221,41 +212,15 @@ func (w *sweep) varied(s *step) (out []result.Axis) {
 	return out
 }
 
-// section puts together what is known about a sweep.
-func (w *sweep) section() Sweep {
-	n := &notes{section: w.id}
-	out := Sweep{ID: w.id, Name: w.Base, About: w.about()}
-	for _, t := range w.Targets {
-		out.Targets = append(out.Targets, Legend{Name: t.Name, Index: t.Index})
-	}
-	curves := w.curves()
-	for i, p := range w.panels {
-		sp := SweepPanel{Name: p.name, Table: w.levelsTable(p, n)}
-		for _, c := range curves {
-			if svg, ok := c.draw(i); ok {
-				sp.Plots = append(sp.Plots, Plot{c.title, svg})
-			}
-		}
-		out.Panels = append(out.Panels, sp)
-	}
-	out.Law = w.lawTable()
-	for _, f := range w.Campaign.Families() {
-		out.Families = append(out.Families, w.family(f, n))
-	}
-	for _, s := range w.Twice {
-		n.mark(fmt.Sprintf("%s is at the same place as an earlier step: it is not in the charts here.", s.Name))
-	}
-	out.Notes = n.list
-	return out
-}
-
-func (w *sweep) about() string {
+func aboutSweep(w *sweep) string {
 	s := w.first()
 	var axes []string
 	for _, a := range w.varied(s) {
 		axes = append(axes, a.Name)
 	}
-	return fmt.Sprintf("%d steps that do the same and differ in %s only.", len(w.Steps()), joined(axes)) + " A point is the median of the trials, its whisker goes from the least to the greatest of them. A ring: the number is not comparable there, the table tells why."
+	return fmt.Sprintf("%d steps that do the same and differ "+
+		"in %s only.", len(w.Steps()), quantity.Joined(axes)) + " A point is the median of the trials, its whisker goes from the least to the greatest of " +
+		"them. A ring: the number is not comparable there, the table tells why."
 }
 
 // sweepMeasures are the columns of a sweep's tables.
@@ -280,28 +245,23 @@ func sweepMeasures() []measure {
 }
 
 // levelsTable shows the numbers of a panel, level by level.
-func (w *sweep) levelsTable(p panel, n *notes) Table {
-	t := Table{Head: "target", Folded: len(p.levels)*len(w.Targets) > manyRows}
-	if t.Title = "Numbers"; p.name != "" {
+func levelsTable(w *sweep, p panel, n *page.Notes) page.Table {
+	t := page.Table{Title: "Numbers", Head: "target", Folded: len(p.levels)*len(w.c.Targets) > manyRows}
+	if p.name != "" {
 		t.Title = p.name + ": numbers"
 	}
-	var shown []measure
-	for _, m := range sweepMeasures() {
-		known := slices.ContainsFunc(p.levels, func(l levelStep) bool { _, ok := m.key(l.step); return ok })
-		if !known || metricOf(m.metric) == nil {
-			continue
-		}
-		shown = append(shown, m)
-		column := metricColumn(key{Metric: m.metric})
-		column.Name = m.name
-		t.Columns = append(t.Columns, column)
+	shown := slices.DeleteFunc(sweepMeasures(), func(m measure) bool {
+		return metric.ByName(m.metric) == nil || !slices.ContainsFunc(p.levels, func(l levelStep) bool { _, ok := m.key(l.step); return ok })
+	})
+	for _, m := range shown {
+		t.Columns = append(t.Columns, page.Column{Name: m.name, Title: metricDoc(m.metric), Link: "m-" + m.metric})
 	}
-	retries := w.perOperation(p)
+	retries := perOperationsIn(p)
 	for _, r := range retries {
 		t.Columns = append(t.Columns, r.column())
 	}
 	for _, l := range p.levels {
-		g := RowGroup{Name: w.Axis + " " + amount(l.value), Link: l.id, Title: "step " + l.Name}
+		g := page.Group{Name: w.Axis + " " + quantity.Amount(l.value), Link: l.id, Title: "step " + l.Name}
 		for _, m := range shown {
 			sub := ""
 			if k, ok := m.key(l.step); ok {
@@ -312,20 +272,12 @@ func (w *sweep) levelsTable(p panel, n *notes) Table {
 		for range retries {
 			g.Subs = append(g.Subs, "per operation")
 		}
-		for _, tg := range w.Targets {
-			row := TableRow{Head: tg.Name, Target: tg.Index}
-			for _, m := range shown {
-				if k, ok := m.key(l.step); ok {
-					row.Cells = append(row.Cells, l.cell(tg, w.Targets[0], k, n))
-				} else {
-					row.Cells = append(row.Cells, absentCell("nothing of this kind in "+l.Name))
-				}
+		g.Rows = targetRows(w.c.Targets, len(t.Columns), func(t *target, i int) page.Cell {
+			if i < len(shown) {
+				return shown[i].cell(l.step, t, n)
 			}
-			for _, r := range retries {
-				row.Cells = append(row.Cells, r.cell(l.step, tg))
-			}
-			g.Rows = append(g.Rows, row)
-		}
+			return retries[i-len(shown)].cell(l.step, t)
+		})
 		t.Groups = append(t.Groups, g)
 	}
 	return t

@@ -84,8 +84,8 @@ func TestSweepWithGaps(t *testing.T) {
 			}
 		}
 	}
-	c := newCampaign(in.Trials, 0)
-	law := c.sweeps[0].lawTable()
+	c := newCampaign(in.Trials)
+	law := lawTable(c.sweeps[0])
 	for i, want := range []string{"", "not fitted: throughput is known and comparable at 2 levels, and 4 are the least", "not fitted: throughput is known and comparable at 3 levels, and 4 are the least", "not fitted: throughput is known and comparable at 3 levels, and 4 are the least"} {
 		cell := law.Groups[0].Rows[i].Cells[0]
 		if want == "" && !cell.Number || want != "" && cell.Text != want {
@@ -98,7 +98,7 @@ func TestSweepWithGaps(t *testing.T) {
 	}
 	checkNumbers(t, page)
 	c.sweeps[0].panels[0].levels[0].Runs[c.Targets[0]][0].Step.Groups[0].Rate = 10
-	if cell := c.sweeps[0].lawTable().Groups[0].Rows[0].Cells[0]; !strings.HasPrefix(cell.Text, "not fitted: a rate was promised") {
+	if cell := lawTable(c.sweeps[0]).Groups[0].Rows[0].Cells[0]; !strings.HasPrefix(cell.Text, "not fitted: a rate was promised") {
 		t.Errorf("law of paced clients: %q", cell.Text)
 	}
 }
@@ -110,7 +110,7 @@ func TestPerOperation(t *testing.T) {
 	s := &in.Trials[0].Steps[0]
 	retries := perOperations()[0]
 	value := func() []float64 {
-		c := newCampaign(in.Trials[:2], 0)
+		c := newCampaign(in.Trials[:2])
 		return retries.values(c.steps[0], c.Targets[0])
 	}
 	var done, again float64
@@ -155,20 +155,22 @@ func TestPerOperation(t *testing.T) {
 // With very many steps the tables that have a column for each show one of every
 // sweep, and each step's section is folded.
 func TestCrowded(t *testing.T) {
-	few, many := newCampaign(sweepFixture(1, 0, 1, 4).Trials, 0), newCampaign(sweepFixture(1, 0, 1, 2, 4, 8, 16).Trials, 0)
-	if got := len(few.columns(few.steps)); few.crowded() || got != len(few.steps) {
-		t.Errorf("%d of %d steps are shown", got, len(few.steps))
+	few, many := newCampaign(sweepFixture(1, 0, 1, 4).Trials), newCampaign(sweepFixture(1, 0, 1, 2, 4, 8, 16).Trials)
+	measures := spaceMeasures()
+	if got, _ := few.columns(measures); few.crowded() || len(got) != len(few.steps) {
+		t.Errorf("%d of %d steps are shown", len(got), len(few.steps))
 	}
 	var names []string
-	for _, s := range many.columns(many.steps) {
+	shown, _ := many.columns(measures)
+	for _, s := range shown {
 		names = append(names, s.Name)
 	}
 	if got := strings.Join(names, " "); !many.crowded() || got != "read-write.c16.t32 mix.r128.c16" && got != "read-write.c16.t8 mix.r128.c16" {
 		t.Errorf("shown are %s", got)
 	}
-	for _, s := range many.steps {
-		if !many.section(s, nil).Folded {
-			t.Errorf("%s is not folded", s.Name)
+	for _, s := range stepSections(&view{campaign: many}) {
+		if !s.Folded {
+			t.Errorf("%s is not folded", s.Title)
 		}
 	}
 }
@@ -228,11 +230,11 @@ func TestLawBounds(t *testing.T) {
 			}
 		}
 	}
-	law := newCampaign(in.Trials, 0).sweeps[0].lawTable()
+	law := lawTable(newCampaign(in.Trials).sweeps[0])
 	rows := law.Groups[0].Rows
 	for _, row := range rows {
 		for _, cell := range row.Cells {
-			if text := cell.Text + cell.Ratio + cell.Title + cell.Value; strings.Contains(text, "NaN") {
+			if text := cell.Text + cell.Ratio + cell.Title; strings.Contains(text, "NaN") {
 				t.Errorf("%s: %+v", row.Head, cell)
 			}
 		}

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/figure"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
 )
 
 // notable is the ratio from which a difference is worth a line of the verdict,
@@ -17,56 +20,50 @@ const (
 	level   = 0.05
 )
 
-// verdict says in words what the numbers say, a line per step with something
+// verdictOn says in words what the numbers say, a line per step with something
 // to tell. It claims nothing about steps that cannot be compared.
-func (c *campaign) verdict() []Sentence {
-	out := c.tally()
+func verdictOn(c *campaign) []page.Item {
+	out := tallies(c)
 	var quiet []string
 	for _, s := range c.steps {
 		k, ok := s.Rate(s.Primary)
 		if !ok || s.Warmup {
 			continue
 		}
-		if text := c.searchSentence(s); text != "" {
-			out = append(out, Sentence{s.Name, s.id, text})
+		if text := searchSentence(s); text != "" {
+			out = append(out, page.Item{Name: s.Name, Link: s.id, Text: text})
 		}
 		if w := c.inSummary(s); w != nil {
 			if w.first() == s {
-				out = append(out, w.sentences()...)
+				out = append(out, sweepSentences(w)...)
 			}
 			continue
 		}
-		if c.probe(s) {
+		if isProbe(s) {
 			continue
 		}
-		ranks, dropped := c.ranking(s, k)
-		text := c.sentence(s, ranks)
+		ranks, dropped := ranking(s, k)
+		text := rankSentence(s, ranks)
 		if text == "" && dropped == "" {
 			quiet = append(quiet, s.Name)
 			continue
 		}
-		out = append(out, Sentence{s.Name, s.id, strings.TrimSpace(text + " " + dropped)})
+		out = append(out, page.Item{Name: s.Name, Link: s.id, Text: strings.TrimSpace(text + " " + dropped)})
 	}
 	if len(quiet) > 0 && len(c.Targets) > 1 {
-		out = append(out, Sentence{Text: "No notable difference in throughput and writes in " + joined(quiet) + "."})
+		out = append(out, page.Item{Text: "No notable difference in throughput and writes in " + quantity.Joined(quiet) + "."})
 	}
-	if text := c.spaceSentence(); text != "" {
-		out = append(out, Sentence{Text: text})
+	if text := spaceSentence(c); text != "" {
+		out = append(out, page.Item{Text: text})
 	}
 	return out
 }
 
-// rank is a target with its throughput in a step.
-type rank struct {
-	target *target
-	rate   number
-}
-
 // ranking orders the comparable targets by throughput, the fastest first, and
 // says in words which were left out and why.
-func (c *campaign) ranking(s *step, k key) (ranks []rank, dropped string) {
+func ranking(s *step, k key) (ranks []rank, dropped string) {
 	var why []string
-	for _, t := range c.Targets {
+	for _, t := range s.c.Targets {
 		n := s.number(t, k)
 		doubts := s.Doubts(t)
 		switch {
@@ -87,33 +84,33 @@ func (c *campaign) ranking(s *step, k key) (ranks []rank, dropped string) {
 		return unlike != ""
 	})
 	if len(why) > 0 {
-		dropped = "Not compared: " + joined(why) + "."
+		dropped = "Not compared: " + quantity.Joined(why) + "."
 	}
 	return ranks, dropped
 }
 
-// sentence compares the fastest target with the others; "" if there is nothing
+// rankSentence compares the fastest target with the others; "" if there is nothing
 // notable.
-func (c *campaign) sentence(s *step, ranks []rank) string {
+func rankSentence(s *step, ranks []rank) string {
 	if len(ranks) == 0 {
 		return ""
 	}
 	first := ranks[0]
 	text := fmt.Sprintf("%s %s %s %s/s", first.target.Name, did(s.Primary), first.rate, s.units(s.Primary))
 	if len(ranks) == 1 {
-		return text + c.writesAlone(s, first.target) + "." + c.standstill(s)
+		return text + writesAlone(s, first.target) + "." + standstill(s)
 	}
-	writes, differ := c.writesOf(s, ranks)
+	writes, differ := writesOf(s, ranks)
 	last := ranks[len(ranks)-1]
-	if r, ok := first.rate.over(last.rate); ok && r < notable && !differ {
-		return strings.TrimSpace(c.standstill(s))
+	if r, ok := first.rate.Over(last.rate); ok && r < notable && !differ {
+		return strings.TrimSpace(standstill(s))
 	}
 	var others []string
 	for _, o := range ranks[1:] {
-		others = append(others, c.faster(s, first, o))
+		others = append(others, faster(s, first, o))
 	}
 	failed := failedWords(first, s, ranks[1:], func(rank) *step { return s })
-	return text + ", " + joined(others) + writes + failed + "." + c.standstill(s) + inDoubt(ranks)
+	return text + ", " + quantity.Joined(others) + writes + failed + "." + standstill(s) + inDoubt(ranks)
 }
 
 // inDoubt says so when the rates that a sentence compares carry warnings.
@@ -124,26 +121,26 @@ func inDoubt(ranks []rank) string {
 	return ""
 }
 
-func (c *campaign) faster(s *step, first, other rank) string {
-	r, ok := first.rate.over(other.rate)
+func faster(s *step, first, other rank) string {
+	r, ok := first.rate.Over(other.rate)
 	if !ok {
 		return "while " + other.target.Name + " did nothing"
 	}
-	e := s.headlines(other.target, first.target).Effect(s.Step, first.rate.Key)
+	e := s.c.headlines(other.target, first.target).Effect(s.Step, first.rate.Key)
 	switch {
 	case e.Verdict == compare.Same:
 		return "the same as " + other.target.Name + " (within 1 %)"
 	case !e.Sure() && r-1 <= level:
 		return "level with " + other.target.Name + " (within 5 %, not proven)"
-	case !e.Sure() && c.repeated():
-		return times(r) + " " + other.target.Name + " (not proven)"
+	case !e.Sure() && s.c.repeated():
+		return quantity.Times(r) + " " + other.target.Name + " (not proven)"
 	}
-	return times(r) + " " + other.target.Name
+	return quantity.Times(r) + " " + other.target.Name
 }
 
-// writesOf tells what the fastest target wrote beside the others, and whether
+// writesOf reports what the fastest target wrote beside the others, and whether
 // that differs notably.
-func (c *campaign) writesOf(s *step, ranks []rank) (text string, differ bool) {
+func writesOf(s *step, ranks []rank) (text string, differ bool) {
 	k, ok := s.Writes()
 	if !ok {
 		return "", false
@@ -160,7 +157,7 @@ func (c *campaign) writesOf(s *step, ranks []rank) (text string, differ bool) {
 		if s.number(o.target, k).Disturbed() {
 			doubted = append(doubted, o.target.Name)
 		}
-		r, ok := mine.over(s.number(o.target, k))
+		r, ok := mine.Over(s.number(o.target, k))
 		if !ok {
 			continue
 		}
@@ -168,16 +165,16 @@ func (c *campaign) writesOf(s *step, ranks []rank) (text string, differ bool) {
 		shares = append(shares, share(r)+" "+o.target.Name+"'s")
 	}
 	if len(shares) == 0 {
-		return c.writesAlone(s, ranks[0].target), false
+		return writesAlone(s, ranks[0].target), false
 	}
-	text = fmt.Sprintf("; it wrote %s KB per %s: %s", mine, k.Per, joined(shares))
+	text = fmt.Sprintf("; it wrote %s KB per %s: %s", mine, k.Per, quantity.Joined(shares))
 	if len(doubted) > 0 {
-		text += " (" + joined(doubted) + " not compared: in doubt)"
+		text += " (" + quantity.Joined(doubted) + " not compared: in doubt)"
 	}
 	return text, differ
 }
 
-func (c *campaign) writesAlone(s *step, t *target) string {
+func writesAlone(s *step, t *target) string {
 	k, ok := s.Writes()
 	if n := s.number(t, k); ok && n.Missing == "" && !n.Disturbed() {
 		return fmt.Sprintf(" and wrote %s KB per %s", n, k.Per)
@@ -189,34 +186,34 @@ func (c *campaign) writesAlone(s *step, t *target) string {
 func share(r float64) string {
 	switch {
 	case r > 1+level:
-		return times(r)
+		return quantity.Times(r)
 	case r < 1-level:
 		return strconv.FormatFloat(100*r, 'g', 2, 64) + " % of"
 	}
 	return "about"
 }
 
-// standstill tells which targets stalled.
-func (c *campaign) standstill(s *step) string {
+// standstill reports which targets stalled.
+func standstill(s *step) string {
 	k, ok := s.Stalls()
 	if !ok {
 		return ""
 	}
 	var stalled []string
-	for _, t := range c.Targets {
+	for _, t := range s.c.Targets {
 		if n := s.number(t, k); n.Missing == "" && n.Value > 0 {
-			stalled = append(stalled, t.Name+" for "+seconds(n.Value))
+			stalled = append(stalled, t.Name+" for "+quantity.Amount(n.Value)+" s")
 		}
 	}
 	if len(stalled) == 0 {
 		return ""
 	}
-	return " Stalled: " + joined(stalled) + "."
+	return " Stalled: " + quantity.Joined(stalled) + "."
 }
 
 // spaceSentence compares the space at the end of the last step that all
 // targets finished.
-func (c *campaign) spaceSentence() string {
+func spaceSentence(c *campaign) string {
 	for _, s := range slices.Backward(c.steps) {
 		k, ok := s.Cost("space_amplification", "")
 		if !ok {
@@ -231,7 +228,7 @@ func (c *campaign) spaceSentence() string {
 			parts = append(parts, fmt.Sprintf("%s %s", t.Name, n))
 		}
 		if len(parts) == len(c.Targets) {
-			return "Bytes on disk per byte of live data after " + s.Name + ": " + joined(parts) + "."
+			return "Bytes on disk per byte of live data after " + s.Name + ": " + quantity.Joined(parts) + "."
 		}
 	}
 	return ""
@@ -250,73 +247,24 @@ func did(op string) string {
 	return "did"
 }
 
-// repeated tells whether any two targets have trials enough to prove something.
-func (c *campaign) repeated() bool {
-	enough := 0
-	for _, t := range c.Targets {
-		if len(t.Trials) >= compare.LeastTrials {
-			enough++
-		}
-	}
-	return enough > 1
-}
-
-// tally counts what is sure about each target against the base, over the
+// tallies counts what is sure about each target against the base, over the
 // headline numbers of all steps; nothing without repeated trials.
-func (c *campaign) tally() []Sentence {
+func tallies(c *campaign) []page.Item {
 	if !c.repeated() {
 		return nil
 	}
-	var out []Sentence
+	var out []page.Item
 	base := c.Targets[0]
 	for _, t := range c.Targets[1:] {
-		if text := tallyOf(c.judged(base, t).Items); text != "" {
-			out = append(out, Sentence{Text: fmt.Sprintf("%s against %s, the base: %s.", t.Name, base.Name, text)})
+		if text := figure.Tally(c.judged(base, t).Items); text != "" {
+			out = append(out, page.Item{Text: fmt.Sprintf("%s against %s, the base: %s.", t.Name, base.Name, text)})
 		}
 	}
 	return out
 }
 
-func tallyOf(items []compare.Item) string {
-	counts := map[compare.Verdict]int{}
-	all, judged := 0, 0
-	var worst *compare.Item
-	for i := range items {
-		it := &items[i]
-		if !it.Headline || it.Base.Missing != "" && it.New.Missing != "" {
-			continue
-		}
-		all++
-		if it.Verdict == "" {
-			continue
-		}
-		judged++
-		counts[it.Verdict]++
-		if it.Verdict == compare.Worse && it.Metric() == "rows_per_s" && (worst == nil || it.Ratio < worst.Ratio) {
-			worst = it
-		}
-	}
-	var parts []string
-	for _, v := range []compare.Verdict{compare.Better, compare.Worse, compare.Same, compare.Unclear, compare.Unstable} {
-		if counts[v] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[v], v))
-		}
-	}
-	if judged == 0 {
-		return ""
-	}
-	if n := all - judged; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d not comparable", n))
-	}
-	text := fmt.Sprintf("of %d headline numbers %s", all, joined(parts))
-	if worst != nil {
-		text += fmt.Sprintf("; the lowest throughput is %s in %s", times(worst.Ratio), worst.Step.Name)
-	}
-	return text
-}
-
-// caution says how far the verdict can be trusted.
-func (c *campaign) caution() string {
+// cautionOn says how far the verdict can be trusted.
+func cautionOn(c *campaign) string {
 	low, high := len(c.Targets[0].Trials), 0
 	for _, t := range c.Targets {
 		low, high = min(low, len(t.Trials)), max(high, len(t.Trials))
@@ -329,5 +277,7 @@ func (c *campaign) caution() string {
 	case low < compare.LeastTrials:
 		return "Some targets have too few trials to prove anything about them. Numbers are medians."
 	}
-	return fmt.Sprintf("Numbers are medians over %d or more trials; where a trial did not come to a step, the step tells. “Better” and “worse” are said where two targets without a difference would give one such verdict among all their headline numbers in one of twenty campaigns; differences that surely lie within 1 %% are “same”.", low)
+	return fmt.Sprintf("Numbers are medians over %d or more trials; where a trial did not come to a step, the step tells. “Better” and “worse” are said "+
+		"where two targets without a difference would give one such verdict among all their headline numbers in one of twenty campaigns; differences that "+
+		"surely lie within 1 %% are “same”.", low)
 }

@@ -8,37 +8,9 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
 )
-
-// Waits show where the time of a step's sessions went, as it was seen from
-// beside them.
-type Waits struct {
-	Caption string
-	Bars    []WaitBar
-	Legend  []WaitPart // the roles that there are
-	Words   []string   // whether the client was the bottleneck, per target
-}
-
-// WaitBar is one target's bar.
-type WaitBar struct {
-	Head   string
-	Target int
-	Value  string // of the whole bar
-	Parts  []WaitPart
-	Absent string // why there is none
-}
-
-// WaitPart is a role's part of a bar. Style is its place among the roles: it has
-// a colour and a pattern of its own.
-type WaitPart struct {
-	Role, Doc string
-	Style     int
-	Length    float64 // percent of the longest bar
-	Share     string  // of its own bar
-	Label     string  // within the part, if it has room
-	Title     string
-	Rows      string // positions of the rows behind it
-}
 
 // roleDocs say what the roles are about.
 var roleDocs = map[engine.Role]string{
@@ -60,56 +32,69 @@ var roleDocs = map[engine.Role]string{
 // roomForLabel is how many percent of the width a label of one letter takes.
 const roomForLabel = 1.1
 
-// waits are those of a step; nil where no target tells any.
-func (c *campaign) waits(s *step) *Waits {
-	keys := s.Keys("wait_us")
-	w := &Waits{}
-	metric := "wait_us"
+// waitBlocks show where the time of a step's sessions went, as it was seen from
+// beside them; none where no target knows.
+func waitBlocks(s *step) []page.Block {
+	keys, metric := byRole(s.Keys("wait_us")), "wait_us"
 	if len(keys) == 0 { // nothing was done that it could be divided by
-		if keys, metric = s.Keys("wait_share"), "wait_share"; len(keys) == 0 {
+		if keys, metric = byRole(s.Keys("wait_share")), "wait_share"; len(keys) == 0 {
 			return nil
 		}
-		w.Caption = "share of the sessions’ time"
-	} else {
-		w.Caption = "time of the sessions per " + keys[0].Per
 	}
-	keys = byRole(keys)
+	w := page.Stacks{Title: "share of the sessions’ time"}
+	if metric == "wait_us" {
+		w.Title = "time of the sessions per " + keys[0].Per
+	}
 	longest := 0.0
-	for _, t := range c.Targets {
-		longest = max(longest, s.sum(t, keys))
+	for _, t := range s.c.Targets {
+		longest = max(longest, sumOf(s, t, keys))
 	}
 	for _, k := range keys {
 		role := engine.Role(k.Op)
-		w.Legend = append(w.Legend, WaitPart{Role: k.Op, Doc: roleDocs[role], Style: slices.Index(engine.Roles(), role)})
+		w.Legend = append(w.Legend, page.Part{Style: slices.Index(engine.Roles(), role), Label: k.Op, Title: roleDocs[role]})
 	}
-	for _, t := range c.Targets {
-		bar := WaitBar{Head: t.Name, Target: t.Index}
-		whole := s.sum(t, keys)
-		if whole == 0 {
+	for _, t := range s.c.Targets {
+		bar := page.Stack{Head: t.Name, Series: t.Index}
+		if whole := sumOf(s, t, keys); whole == 0 {
 			bar.Absent = "the engine does not tell"
-			w.Bars = append(w.Bars, bar)
+		} else {
+			if metric == "wait_us" {
+				bar.Value = quantity.Micros(whole)
+			}
+			bar.Parts = waitParts(s, t, keys, whole, longest)
+		}
+		w.Rows = append(w.Rows, bar)
+	}
+	out := []page.Block{
+		page.Heading{ID: s.id + "-waits", Level: 3, Text: "Where the time of the sessions went"},
+		page.Paragraph{Class: "about", Spans: []page.Span{{Text: "What the sessions were doing or waiting for when they were looked at, ten " +
+			"times a second."}, {Text: " Longer bars: more time per unit, with as many sessions.", Screen: true}}},
+		w,
+	}
+	if words := clientWords(s, keys); len(words.Items) > 0 {
+		out = append(out, words)
+	}
+	return out
+}
+
+// waitParts are the parts of a target's bar.
+func waitParts(s *step, t *target, keys []key, whole, longest float64) (out []page.Part) {
+	for _, k := range keys {
+		n := s.number(t, k)
+		if n.Missing != "" || n.Value <= 0 {
 			continue
 		}
-		if metric == "wait_us" {
-			bar.Value = duration(whole)
-		}
-		for i, k := range keys {
-			if n := s.number(t, k); n.Missing == "" && n.Value > 0 {
-				p := w.Legend[i]
-				p.Length, p.Share, p.Rows = 100*n.Value/longest, shareText(n.Value/whole), c.positions(n)
-				for _, label := range []string{p.Role + " " + p.Share, p.Role, p.Share} {
-					if p.Label == "" && float64(width(label))*roomForLabel < p.Length {
-						p.Label = label
-					}
-				}
-				p.Title = p.Role + ": " + p.Share + ": " + p.Doc
-				bar.Parts = append(bar.Parts, p)
+		role, share := engine.Role(k.Op), shareText(n.Value/whole)
+		p := page.Part{Style: slices.Index(engine.Roles(), role), Length: 100 * n.Value / longest, Data: s.c.data(n)}
+		p.Title = k.Op + ": " + share + ": " + roleDocs[role]
+		for _, label := range []string{k.Op + " " + share, k.Op, share} {
+			if p.Label == "" && float64(len([]rune(label)))*roomForLabel < p.Length {
+				p.Label = label
 			}
 		}
-		w.Bars = append(w.Bars, bar)
+		out = append(out, p)
 	}
-	w.Words = c.clientWords(s, keys)
-	return w
+	return out
 }
 
 // byRole sorts keys by their roles.
@@ -119,7 +104,7 @@ func byRole(keys []key) []key {
 	return keys
 }
 
-func (s *step) sum(t *target, keys []key) (sum float64) {
+func sumOf(s *step, t *target, keys []key) (sum float64) {
 	for _, k := range keys {
 		if n := s.number(t, k); n.Missing == "" {
 			sum += n.Value
@@ -138,12 +123,9 @@ func shareText(share float64) string {
 
 // clientWords say of each target whether its client was the bottleneck, in the
 // trial that stands for it: all numbers of a sentence are of that one.
-func (c *campaign) clientWords(s *step, keys []key) (out []string) {
-	for _, t := range c.Targets {
-		r := s.Leader(t)
-		if r == nil {
-			continue
-		}
+func clientWords(s *step, keys []key) page.List {
+	out := page.List{Class: "about words"}
+	for t, r := range s.leaders() {
 		share := r.Step.Find("client_share", "", "")
 		if share == nil {
 			continue
@@ -172,30 +154,32 @@ func (c *campaign) clientWords(s *step, keys []key) (out []string) {
 			part := line.Value / whole
 			inLine = ", less up to " + shareText(part) + " for which the server’s own threads waited for CPU"
 		}
-		out = append(out, fmt.Sprintf("%s: the server waited for its client for %s of the sessions’ time%s; %s", who, shareText(share.Value), inLine, words))
+		out.Items = append(out.Items, page.Item{Text: fmt.Sprintf("%s: the server waited for its client for %s of the "+
+			"sessions’ time%s; %s", who, shareText(share.Value), inLine, words)})
 	}
 	return out
 }
 
 // waitTables are the shares, what the servers timed themselves, and what they
 // call the events; the bars have the sampled times.
-func (c *campaign) waitTables(s *step, n *notes) []Table {
-	var out []Table
+func waitTables(s *step, n *page.Notes) []page.Table {
+	var out []page.Table
 	keys := byRole(s.Keys("wait_share"))
 	if len(keys) > 0 {
-		t := Table{Title: "Time of the sessions by role", Head: "target", Note: "Seen from beside the sessions ten times a second; of timed waits the server itself kept account. “–”: not seen, or not told; see docs/waits.md."}
+		t := page.Table{Title: "Time of the sessions by role", Head: "target", Note: "Seen from beside the sessions ten times a second; of timed waits the " +
+			"server itself kept account. “–”: not seen, or not told; see docs/waits.md."}
 		for _, k := range keys {
-			t.Columns = append(t.Columns, Column{Name: k.Op, Title: roleDocs[engine.Role(k.Op)]})
+			t.Columns = append(t.Columns, page.Column{Name: k.Op, Title: roleDocs[engine.Role(k.Op)]})
 		}
 		for _, m := range []struct{ metric, name string }{{"wait_share", "share of the time"}, {"timed_wait_us", "timed µs per "}} {
-			if g := c.waitGroup(s, m.metric, keys, n); len(g.Rows) > 0 {
+			if g := waitGroup(s, m.metric, keys, n); len(g.Rows) > 0 {
 				g.Name = m.name + per(s, m.metric)
 				t.Groups = append(t.Groups, g)
 			}
 		}
 		out = append(out, t)
 	}
-	if t := c.eventTable(s); !t.Empty() {
+	if t := eventTable(s); !t.Empty() {
 		out = append(out, t)
 	}
 	return out
@@ -210,45 +194,33 @@ func per(s *step, metric string) string {
 }
 
 // waitGroup are the targets' numbers of a metric, in the columns of the roles.
-func (c *campaign) waitGroup(s *step, metric string, roles []key, n *notes) RowGroup {
-	g := RowGroup{Metric: metric}
-	for _, t := range c.Targets {
-		row := TableRow{Head: t.Name, Target: t.Index}
-		known := false
-		for _, role := range roles {
-			cell := c.plainCell(s.number(t, key{Op: role.Op, Metric: metric, Per: per(s, metric)}), n)
-			known = known || !cell.Absent
-			row.Cells = append(row.Cells, cell)
-		}
-		if known {
-			g.Rows = append(g.Rows, row)
-		}
-	}
-	return g
+func waitGroup(s *step, metric string, roles []key, n *page.Notes) page.Group {
+	rows := targetRows(s.c.Targets, len(roles), func(t *target, i int) page.Cell {
+		return s.c.plainCell(s.number(t, key{Op: roles[i].Op, Metric: metric, Per: per(s, metric)}), n)
+	})
+	return page.Group{Link: "m-" + metric, Rows: slices.DeleteFunc(rows, func(r page.Row) bool {
+		return !slices.ContainsFunc(r.Cells, func(c page.Cell) bool { return !c.Absent })
+	})}
 }
 
 // Of so many events each target shows its most frequent ones.
 const mostEvents = 8
 
 // eventTable shows what the servers call what their sessions were seen doing.
-func (c *campaign) eventTable(s *step) Table {
-	t := Table{Title: "What sessions were seen doing", Head: "role: event", Folded: true,
-		Note: fmt.Sprintf("Shares of the sessions’ time, as the servers call it: of each target the %d most frequent, in the trial with the median throughput; all are in trial.json.", mostEvents)}
-	byName := map[string]map[*target]Cell{}
+func eventTable(s *step) page.Table {
+	t := page.Table{Title: "What sessions were seen doing", Head: "role: event", Folded: true, Long: true, Columns: targetColumns(s.c.Targets),
+		Note: fmt.Sprintf("Shares of the sessions’ time, as the servers call it: of each target the %d most frequent, in the trial with the median "+
+			"throughput; all are in trial.json.", mostEvents)}
+	byName := byTarget{}
 	wanted := map[string]bool{}
-	for _, tg := range c.Targets {
-		t.Columns = append(t.Columns, targetColumn(tg))
-		r := s.Leader(tg)
-		if r == nil {
-			continue
-		}
+	for tg, r := range s.leaders() {
 		for i, w := range r.Step.Waits {
 			name := string(w.Role)
 			if w.Event != "" && w.Event != name {
 				name += ": " + w.Event
 			}
 			wanted[name] = wanted[name] || i < mostEvents
-			set(byName, name, tg, Cell{Text: shareText(w.Share), Number: true})
+			byName.set(name, tg, page.Cell{Text: shareText(w.Share), Number: true})
 		}
 	}
 	for name := range byName {
@@ -256,6 +228,6 @@ func (c *campaign) eventTable(s *step) Table {
 			delete(byName, name)
 		}
 	}
-	t.Groups = []RowGroup{{Rows: c.rowsOf(byName, "not seen")}}
+	t.Groups = []page.Group{{Rows: byName.rows(s.c.Targets, "not seen")}}
 	return t
 }

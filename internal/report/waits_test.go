@@ -1,12 +1,12 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/page"
 	"rumbench/internal/result"
 )
 
@@ -43,47 +43,48 @@ func waiting() Input {
 
 func TestWaits(t *testing.T) {
 	in := waiting()
-	c := newCampaign(in.Trials, 0)
-	if w := c.waits(c.steps[1]); w != nil {
+	c := newCampaign(in.Trials)
+	if w := waitBlocks(c.steps[1]); w != nil {
 		t.Errorf("a step without waits has %+v", w)
 	}
-	w := c.waits(c.steps[2])
-	if w == nil || len(w.Bars) != 3 || w.Caption != "time of the sessions per insert row" {
+	blocks := waitBlocks(c.steps[2])
+	if len(blocks) != 4 {
+		t.Fatalf("%+v", blocks)
+	}
+	w, words := blocks[2].(page.Stacks), blocks[3].(page.List).Items
+	if len(w.Rows) != 3 || w.Title != "time of the sessions per insert row" {
 		t.Fatalf("%+v", w)
 	}
 	var legend []string
 	for _, p := range w.Legend {
-		legend = append(legend, p.Role)
+		legend = append(legend, p.Label)
 	}
 	if got := strings.Join(legend, ", "); got != "cpu, executing, row lock, log, commit, client" {
 		t.Errorf("the roles are %s", got)
 	}
-	for i, b := range w.Bars[:2] {
+	for i, b := range w.Rows[:2] {
 		length := 0.0
 		for _, p := range b.Parts {
 			length += p.Length
-			if roleDocs[engine.Role(p.Role)] == "" {
-				t.Errorf("role %s is not explained", p.Role)
-			}
 		}
 		if want := []float64{50, 100}[i]; length < want-0.01 || length > want+0.01 {
 			t.Errorf("bar %d is %v long", i, length)
 		}
 	}
-	if b := w.Bars[2]; b.Absent == "" || len(b.Parts) > 0 {
-		t.Errorf("a target that does not tell has %+v", b)
+	if b := w.Rows[2]; b.Absent == "" || len(b.Parts) > 0 {
+		t.Errorf("a target that knows nothing has %+v", b)
 	}
-	if len(w.Words) != 2 || !strings.Contains(w.Words[0], "the client was the bottleneck") || strings.Contains(w.Words[1], "the client was the bottleneck") {
-		t.Errorf("%q", w.Words)
+	if len(words) != 2 || !strings.Contains(words[0].Text, "the client was the bottleneck") || strings.Contains(words[1].Text, "the client was the bottleneck") {
+		t.Errorf("%q", words)
 	}
 
-	page := render(t, in)
+	html := render(t, in)
 	for _, want := range []string{"Where the time of the sessions went", `class="part w2"`, "row lock: Type:row lock", "timed µs per insert row", "pebble: the server waited for its client for 64 % of the sessions’ time; the client was the bottleneck", "the engine does not tell"} {
-		if !strings.Contains(page, want) {
+		if !strings.Contains(html, want) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
-	if render(t, waiting()) != page {
+	if render(t, waiting()) != html {
 		t.Error("the same input gave different bytes")
 	}
 	var md strings.Builder
@@ -97,15 +98,11 @@ func TestWaits(t *testing.T) {
 	}
 }
 
-// Every role has a colour and a pattern in the style sheet, and its words.
-func TestRolesHaveStyles(t *testing.T) {
-	css, err := assets.ReadFile("assets/waits.css")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, role := range engine.Roles() {
-		if !strings.Contains(string(css), fmt.Sprintf(".w%d {", i)) || roleDocs[role] == "" {
-			t.Errorf("role %s has no style or words", role)
+// Every role has its words.
+func TestRolesHaveWords(t *testing.T) {
+	for _, role := range engine.Roles() {
+		if roleDocs[role] == "" {
+			t.Errorf("role %s has no words", role)
 		}
 	}
 }

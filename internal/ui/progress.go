@@ -17,12 +17,12 @@ import (
 
 // Progress prints what happens. On a terminal the state of the running step is
 // one line that is redrawn; elsewhere it is a line every Every. A step that has
-// ended is told of at once.
+// ended is shown at once.
 type Progress struct {
 	Out io.Writer
 	// Width is the terminal's width in characters; 0 means that Out is no terminal.
 	Width func() int
-	// Every is how often a running step is told of where there is no terminal.
+	// Every is how often a running step is shown where there is no terminal.
 	Every time.Duration
 
 	mu      sync.Mutex
@@ -30,7 +30,7 @@ type Progress struct {
 	current string // the trial, for lines of its steps
 	last    trial.Event
 	said    time.Time
-	told    int // steps of the trial whose end was told of
+	ends    int // steps of the trial whose end was shown
 	started time.Time
 	now     func() time.Time
 }
@@ -45,7 +45,7 @@ func New(out io.Writer, width func() int) *Progress {
 func (p *Progress) Begin(e result.Entry, n, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.current, p.started, p.last, p.told = e.Dir, p.now(), trial.Event{}, 0
+	p.current, p.started, p.last, p.ends = e.Dir, p.now(), trial.Event{}, 0
 	p.println(fmt.Sprintf("[%d/%d] %s", n, total, e.Dir))
 }
 
@@ -72,7 +72,7 @@ func (p *Progress) Event(e trial.Event) {
 		return
 	case e.Phase == trial.PhaseEnd && e.Is != nil:
 		p.println(StepLine(e.Is))
-		p.told++
+		p.ends++
 		return
 	case e.Phase == trial.PhaseFound:
 		p.println(FoundLine(e.Is))
@@ -81,14 +81,14 @@ func (p *Progress) Event(e trial.Event) {
 		p.draw(plain.Clip(Line(e), p.width()-1))
 		return
 	}
-	// A step that rests is told of once; the steps of a duet do not say that they begin.
+	// A step that rests is shown once; the steps of a duet do not say that they begin.
 	if e.Phase == trial.PhaseSettle || changed || p.now().Sub(p.said) >= p.Every {
 		p.said = p.now()
 		p.println(Line(e))
 	}
 }
 
-// End says how a trial ended, with a line for every step of which none was told.
+// End says how a trial ended, with a line for every step whose end was not shown.
 func (p *Progress) End(e result.Entry, t *result.Trial) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,7 +96,7 @@ func (p *Progress) End(e result.Entry, t *result.Trial) {
 		p.println("  no result")
 		return
 	}
-	for i := min(p.told, len(t.Steps)); i < len(t.Steps); i++ {
+	for i := min(p.ends, len(t.Steps)); i < len(t.Steps); i++ {
 		p.println(StepLine(&t.Steps[i]))
 	}
 	line := fmt.Sprintf("  %s in %v", t.Status, p.now().Sub(p.started).Round(100*time.Millisecond))

@@ -62,7 +62,7 @@ func (s *Sysbench) Event(e trial.Event) {
 func (s *Sysbench) End(e result.Entry, t *result.Trial) {
 	s.series.close()
 	s.series = tail{}
-	s.told = math.MaxInt // the steps have been told of
+	s.ends = math.MaxInt // the steps have been shown
 	s.Progress.End(e, t)
 }
 

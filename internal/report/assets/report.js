@@ -3,13 +3,6 @@
 // the charts over time. Without them everything can still be read.
 "use strict";
 
-const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-const make = (tag, props = {}, ...children) => {
-  const e = Object.assign(document.createElement(tag), props);
-  e.append(...children);
-  return e;
-};
-
 // --- The rows: see “about” in them. They are read when they are first needed. ---
 
 const page = {
@@ -197,7 +190,7 @@ function setBase(chosen) {
 
 // --- Filters. ---
 
-const hiddenTargets = new Set(), hiddenSteps = new Set();
+const hiddenSteps = new Set();
 const svgStyle = new CSSStyleSheet(); // an element with styles is not allowed
 document.adoptedStyleSheets.push(svgStyle);
 const headText = (th) => th.firstElementChild?.tagName === "A" ? th.firstElementChild.textContent : th.firstChild?.textContent || "";

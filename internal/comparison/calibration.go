@@ -1,0 +1,113 @@
+package comparison
+
+import (
+	"fmt"
+	"io"
+	"math"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/figure"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
+	"rumbench/internal/result"
+)
+
+// differences are those of which a calibration says how many trials they take.
+var differences = []float64{0.01, 0.03, 0.10}
+
+// Calibration writes what the trials of a target against itself say of the
+// machine: the smallest difference that as many trials can find, and how many
+// trials it takes to find some.
+func Calibration(w io.Writer, trials []*result.Trial) error {
+	c := compare.New(trials)
+	if len(c.Targets) != 2 {
+		return fmt.Errorf("a calibration has two targets, not %d", len(c.Targets))
+	}
+	j := c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule())
+	return page.Text(w, calibration(j), page.TextStyle{})
+}
+
+func calibration(j *compare.Judgement) []page.Block {
+	t := page.Table{Head: "step"}
+	heads := []string{"number", "ratio", "noise", "smallest difference"}
+	for _, d := range differences {
+		heads = append(heads, "trials for "+quantity.Share(d))
+	}
+	for _, h := range heads {
+		t.Columns = append(t.Columns, page.Column{Name: h})
+	}
+	var g page.Group
+	var least, most float64
+	alarms := 0
+	for i := range j.Items {
+		it := &j.Items[i]
+		if !it.Headline || it.Verdict == "" {
+			continue
+		}
+		if it.Sure() {
+			alarms++
+		}
+		d := j.Detectable(&it.Effect)
+		if it.Metric() == "rows_per_s" && !math.IsNaN(d) {
+			if least == 0 || d < least {
+				least = d
+			}
+			most = max(most, d)
+		}
+		g.Rows = append(g.Rows, calibrationRow(j, it, d))
+	}
+	t.Groups = []page.Group{g}
+	out := []page.Block{
+		page.Prose("", fmt.Sprintf("A/A: %s and %s are the same. What differs is this machine's noise.", j.Base.Name, j.New.Name)), t,
+		page.Prose("", "Noise: standard deviation of the ratio of two trials. A difference of the size told is found by as many trials as ran here in nine "+
+			"of ten campaigns, with the correction for all headline numbers."),
+		page.Prose("", precision(min(len(j.Base.Trials), len(j.New.Trials)), least, most)),
+	}
+	if alarms > 0 {
+		out = append(out, page.Banner(fmt.Sprintf("%d numbers are called different although nothing differs: something on this machine favours one of the "+
+			"two. Look for it before comparing anything.", alarms)))
+	}
+	return out
+}
+
+// precision says which differences in throughput so many trials find.
+func precision(trials int, least, most float64) string {
+	switch {
+	case most == 0:
+		return fmt.Sprintf("%d trials of each target are too few to say what this machine can tell; at least %d are needed.", trials, compare.LeastTrials)
+	case least == most:
+		return fmt.Sprintf("With %d trials of each target this machine tells differences in throughput from %s on.", trials, farApart(most))
+	}
+	return fmt.Sprintf("With %d trials of each target this machine tells differences in throughput from %s (in the quietest step) to %s (in "+
+		"the noisiest).", trials, farApart(least), farApart(most))
+}
+
+func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64) page.Row {
+	texts := []string{effectRatio(it.Ratio), figure.Unknown, figure.Unknown}
+	if !math.IsNaN(it.SD) {
+		texts[1] = quantity.RoughShare(it.SD)
+	}
+	if !math.IsNaN(detectable) {
+		texts[2] = farApart(detectable)
+	}
+	for _, d := range differences {
+		n := figure.Unknown
+		if needed := j.Needed(&it.Effect, d); needed > 0 {
+			n = trialCount(needed)
+		}
+		texts = append(texts, n)
+	}
+	row := page.Row{Head: it.Step.Name, Series: -1, Cells: []page.Cell{page.Words(figure.Name(it.New.Key))}}
+	for _, text := range texts {
+		row.Cells = append(row.Cells, page.Cell{Text: text, Number: true})
+	}
+	return row
+}
+
+// farApart is a relative difference: a share, or a factor where it is beyond twice.
+func farApart(d float64) string {
+	if d > 1 {
+		return "a factor of " + quantity.Digits(1+d)
+	}
+	return quantity.RoughShare(d)
+}

@@ -1,0 +1,355 @@
+// Package comparison writes judgements of two targets as text, Markdown, JSON and
+// in the format of Go's benchmarks.
+package comparison
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/figure"
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/plain"
+	"rumbench/internal/quantity"
+)
+
+// Comparison is a judgement, ready to be printed.
+type Comparison struct {
+	*compare.Judgement
+	Items  []compare.Item // those of the judgement that are to be shown
+	First  string         // what is said before all else; "" if nothing is
+	Doubts []string       // what a reader must know before the numbers
+	Notes  []string       // in what else the two differ: it may be what is compared
+	// Difference is the relative difference, such as 0.03, of which is said how
+	// many trials it takes to find.
+	Difference float64
+}
+
+// durability ends the heading with what a commit survived on both sides; "" if
+// that differs, which is said below.
+func (c Comparison) durability() string {
+	base, of := c.Base.Trials[0], c.New.Trials[0]
+	if base.Durability == "" || base.DurabilityText() != of.DurabilityText() {
+		return ""
+	}
+	return "; durability " + base.DurabilityText()
+}
+
+// Text prints comparisons as tables.
+func Text(w io.Writer, list []Comparison) error {
+	for i, c := range list {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := page.Text(w, c.blocks(), page.TextStyle{More: "--format json has them all"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Markdown prints comparisons as Markdown.
+func Markdown(w io.Writer, list []Comparison) error {
+	var d page.Document
+	for _, c := range list {
+		d.Lead = append(d.Lead, c.blocks()...)
+	}
+	return page.Markdown(w, &d)
+}
+
+// blocks are what a comparison says.
+func (c Comparison) blocks() (out []page.Block) {
+	if c.First != "" {
+		out = append(out, page.Banner(c.First))
+	}
+	out = append(out, page.Heading{Level: 2, Text: fmt.Sprintf("%s against %s, the base%s", c.New.Name, c.Base.Name, c.durability())})
+	for _, d := range c.Doubts {
+		out = append(out, page.Banner(d))
+	}
+	var differs page.List
+	for _, n := range c.Notes {
+		differs.Items = append(differs.Items, page.Item{Text: "differs: " + n})
+	}
+	if len(c.Notes) > 0 {
+		out = append(out, differs)
+	}
+	notes := page.NewNotes("")
+	return append(out, c.table(notes), page.Prose("", c.summary()), notes)
+}
+
+func (c Comparison) table(notes *page.Notes) page.Table {
+	t := page.Table{Head: "step"}
+	for _, name := range []string{"number", "base", "new", "ratio", "95 % interval", "trials", "verdict"} {
+		t.Columns = append(t.Columns, page.Column{Name: name})
+	}
+	number := func(text string) page.Cell { return page.Cell{Text: text, Number: true} }
+	var g page.Group
+	last := ""
+	for i := range c.Items {
+		it := &c.Items[i]
+		row := page.Row{Head: it.Step.Name, Series: -1}
+		if row.Head == last {
+			row.Head = ""
+		}
+		last = it.Step.Name
+		verdict := page.Words(c.verdictText(&it.Effect))
+		for _, w := range metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...) {
+			verdict.Note(notes.Mark(w))
+		}
+		row.Cells = []page.Cell{page.Words(figure.Name(it.New.Key)), number(figure.Number{Number: *it.Base}.Whole()), number(figure.Number{Number: *it.New}.Whole()),
+			number(effectRatio(it.Ratio)), number(effectBounds(&it.Effect)), number(effectTrials(&it.Effect)), verdict}
+		g.Rows = append(g.Rows, row)
+	}
+	t.Groups = []page.Group{g}
+	return t
+}
+
+func effectRatio(r float64) string {
+	if math.IsNaN(r) {
+		return figure.Unknown
+	}
+	return quantity.Times(r)
+}
+
+func effectBounds(e *compare.Effect) string {
+	if math.IsNaN(e.Low) || math.IsNaN(e.High) || math.IsInf(e.High, 0) {
+		return figure.Unknown
+	}
+	return quantity.Digits(e.Low) + " to " + quantity.Times(e.High)
+}
+
+func effectTrials(e *compare.Effect) string {
+	if e.Pairs > 0 {
+		return fmt.Sprintf("%d pairs", e.Pairs)
+	}
+	if a, b := len(e.Base.Rows), len(e.New.Rows); a != b {
+		return fmt.Sprintf("%d, %d", a, b)
+	}
+	return strconv.Itoa(len(e.New.Rows))
+}
+
+// verdictText is the verdict with its sign and, where it is open, how many
+// trials would find a difference.
+func (c Comparison) verdictText(e *compare.Effect) string {
+	if e.Verdict == "" {
+		if e.Why != "" {
+			return figure.Unknown + " " + e.Why
+		}
+		return figure.Unknown + " neither direction is better"
+	}
+	text := figure.MarkOf(e).Sign + " " + string(e.Verdict)
+	switch {
+	case e.Verdict == compare.Unstable, e.Verdict == compare.Unclear && (e.Base.AtLeast() || e.New.AtLeast()),
+		e.Verdict == compare.Unclear && c.Needed(e, c.Difference) == 0:
+		return text + ": " + e.Why
+	case e.Verdict == compare.Unclear && e.Notable() != "" && e.Ratio > 0:
+		apart := math.Expm1(math.Abs(math.Log(e.Ratio)))
+		return fmt.Sprintf("%s; as much as this takes %s trials", text, trialCount(c.Needed(e, apart)))
+	case e.Verdict == compare.Unclear:
+		return fmt.Sprintf("%s; %s takes %s trials", text, quantity.Share(c.Difference), trialCount(c.Needed(e, c.Difference)))
+	}
+	return text
+}
+
+// trialCount is a number of trials; beyond a thousand nobody runs them.
+func trialCount(n int) string {
+	if n > 1000 {
+		return "more than 1,000"
+	}
+	return quantity.Whole(float64(n))
+}
+
+// summary counts the verdicts.
+func (c Comparison) summary() string {
+	text := figure.Tally(c.Items)
+	if text == "" {
+		return "None of these numbers is a headline number that can be compared."
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + ". Verdicts are corrected for all headline numbers together, intervals are of each number alone."
+}
+
+// warnings are those of both numbers.
+func warnings(it *compare.Item) []string {
+	return metric.Texts(metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...))
+}
+
+// comparedItem is a line of the JSON of a comparison, flat so that a line is a
+// record. What is not known is left out.
+type comparedItem struct {
+	Base       string    `json:"base_target"`
+	New        string    `json:"new_target"`
+	Step       string    `json:"step"`
+	Group      string    `json:"group,omitempty"`
+	Op         string    `json:"op,omitempty"`
+	Metric     string    `json:"metric"`
+	Unit       string    `json:"unit,omitempty"`
+	Per        string    `json:"per,omitempty"`
+	Better     string    `json:"better,omitempty"` // "higher" or "lower"
+	Headline   bool      `json:"headline"`
+	BaseValue  *float64  `json:"base,omitempty"` // medians
+	NewValue   *float64  `json:"new,omitempty"`
+	BaseTrials []float64 `json:"base_trials,omitempty"`
+	NewTrials  []float64 `json:"new_trials,omitempty"`
+	Pairs      int       `json:"pairs,omitempty"`
+	Ratio      *float64  `json:"ratio,omitempty"`
+	Low        *float64  `json:"low,omitempty"`
+	High       *float64  `json:"high,omitempty"`
+	P          *float64  `json:"p,omitempty"`
+	Adjusted   *float64  `json:"p_adjusted,omitempty"`
+	Verdict    string    `json:"verdict,omitempty"`
+	Why        string    `json:"why,omitempty"`
+	Needed     int       `json:"trials_needed,omitempty"` // to find the difference asked for
+	Warnings   []string  `json:"warnings,omitempty"`
+}
+
+// JSON prints a line of JSON for every number compared.
+func JSON(w io.Writer, list []Comparison) error {
+	b := bufio.NewWriter(plain.NewWriter(w))
+	enc := json.NewEncoder(b)
+	for _, c := range list {
+		for i := range c.Items {
+			if err := enc.Encode(c.json(&c.Items[i])); err != nil {
+				return err
+			}
+		}
+	}
+	return b.Flush()
+}
+
+func (c Comparison) json(it *compare.Item) comparedItem {
+	out := comparedItem{
+		Base: c.Base.Name, New: c.New.Name, Step: it.Step.Name, Group: it.New.Group, Op: it.New.Op, Metric: it.Metric(),
+		Unit: it.New.Unit, Per: it.New.Per, Headline: it.Headline, BaseTrials: it.Base.Values(), NewTrials: it.New.Values(),
+		Pairs: it.Pairs, Ratio: known(it.Ratio), Low: known(it.Low), High: known(it.High), P: known(it.P), Adjusted: known(it.Adjusted),
+		Verdict: string(it.Verdict), Why: it.Why, Needed: c.Needed(&it.Effect, c.Difference),
+		Warnings: warnings(it),
+	}
+	if m := metric.ByName(it.Metric()); m != nil {
+		out.Better = string(m.Better)
+	}
+	if it.Base.Missing == "" {
+		out.BaseValue = &it.Base.Value
+	}
+	if it.New.Missing == "" {
+		out.NewValue, out.Unit = &it.New.Value, it.New.Unit
+	}
+	return out
+}
+
+// known is v, nil where JSON has no word for it.
+func known(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// Bench prints the trials in the format of Go's benchmarks, which
+// benchstat reads: benchstat -col target FILE. A number's unit is its metric.
+func Bench(w io.Writer, list []Comparison) error {
+	out := benchfmt.NewWriter(w)
+	if err := benchUnits(out, list); err != nil {
+		return err
+	}
+	var targets []*compare.Target
+	numbers := map[*compare.Target][]benchNumber{}
+	for _, c := range list {
+		targets = appendOnce(appendOnce(targets, c.Base), c.New)
+		for _, it := range c.Items {
+			if it.Verdict == "" && it.Why != "" {
+				continue // in doubt, or missing: benchstat could not know
+			}
+			for t, n := range map[*compare.Target]*compare.Number{c.Base: it.Base, c.New: it.New} {
+				b := benchNumber{it.Step.Name, n}
+				if !slices.ContainsFunc(numbers[t], b.same) { // the base of several is written once
+					numbers[t] = append(numbers[t], b)
+				}
+			}
+		}
+	}
+	for _, t := range targets {
+		if err := benchTarget(out, t, numbers[t]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// benchNumber is a number of a step.
+type benchNumber struct {
+	step string
+	*compare.Number
+}
+
+func (b benchNumber) same(o benchNumber) bool { return b.step == o.step && b.Key == o.Key }
+
+// benchUnits says which direction of which unit is better.
+func benchUnits(out *benchfmt.Writer, list []Comparison) error {
+	seen := map[string]bool{}
+	for _, c := range list {
+		for _, it := range c.Items {
+			m := metric.ByName(it.Metric())
+			if m == nil || m.Better == "" || seen[m.Name] {
+				continue
+			}
+			seen[m.Name] = true
+			u := benchfmt.UnitMetadata{UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: m.Name, Key: "better"}, OrigUnit: m.Name, Value: string(m.Better)}
+			if err := out.Write(&u); err != nil {
+				return fmt.Errorf("write benchmark format: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// benchTarget writes a line for every step, subject and trial of a target.
+func benchTarget(out *benchfmt.Writer, t *compare.Target, numbers []benchNumber) error {
+	for _, trial := range t.Trials {
+		var names []string
+		values := map[string][]benchfmt.Value{}
+		for _, n := range numbers {
+			for i, of := range n.Trials {
+				if of == trial {
+					name := benchName(trial.Workload, n.step, n.Key)
+					names = appendOnce(names, name)
+					values[name] = append(values[name], benchfmt.Value{Value: n.Rows[i].Value, Unit: n.Metric})
+				}
+			}
+		}
+		for _, name := range names {
+			config := []benchfmt.Config{{Key: "target", Value: []byte(t.Name), File: true}}
+			r := benchfmt.Result{Config: config, Name: benchfmt.Name(name), Iters: 1, Values: values[name]}
+			if err := out.Write(&r); err != nil {
+				return fmt.Errorf("write benchmark format: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// benchName is as “Ibench/step=l.i1/op=insert”; spaces would end the name.
+func benchName(workload, step string, k compare.Key) string {
+	name := strings.ToUpper(workload[:min(1, len(workload))]) + workload[min(1, len(workload)):] + "/step=" + step
+	for _, part := range []struct{ key, value string }{{"group", k.Group}, {"op", k.Op}, {"per", k.Per}} {
+		if part.value != "" && (part.key != "group" || part.value != k.Op) {
+			name += "/" + part.key + "=" + part.value
+		}
+	}
+	return strings.ReplaceAll(name, " ", "_")
+}
+
+func appendOnce[T comparable](list []T, v T) []T {
+	if slices.Contains(list, v) {
+		return list
+	}
+	return append(list, v)
+}

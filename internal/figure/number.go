@@ -1,0 +1,105 @@
+// Package figure shows the numbers that are compared, their differences and the
+// verdicts on them: rounded, in full, in words and in signs.
+package figure
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/quantity"
+	"rumbench/internal/stat"
+)
+
+// Unknown stands for what was not measured. It is never a 0.
+const Unknown = quantity.Unknown
+
+// Number is a number for people.
+type Number struct{ compare.Number }
+
+// String is the number rounded for display.
+func (n Number) String() string {
+	if n.Missing != "" {
+		return Unknown
+	}
+	switch {
+	case metric.IsLatency(n.Metric):
+		return quantity.Micros(n.Value)
+	case n.Unit == "B":
+		return quantity.BytesAs(n.Value, quantity.Digits)
+	case n.Unit == "count" && n.Per == "", n.Unit == "s":
+		return quantity.Amount(n.Value)
+	case n.Unit == "bool":
+		return map[bool]string{true: "yes", false: "no"}[n.Value != 0]
+	}
+	return quantity.Digits(n.Value)
+}
+
+// Of is a number that no rows are behind.
+func Of(metric string, value float64, unit string) Number {
+	return Number{compare.Number{Key: compare.Key{Metric: metric}, Value: value, Unit: unit}}
+}
+
+// Whole is the number rounded for display, with what it is instead of a
+// percentile of too few samples.
+func (n Number) Whole() string {
+	if few := n.Few(); few != "" {
+		return n.String() + ", " + few
+	}
+	return n.String()
+}
+
+// Hover is the number in full, for who wants to know.
+func (n Number) Hover() string {
+	if n.Missing != "" {
+		return n.Missing
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s = %s", n.Metric, quantity.Full(n.Value))
+	if n.Unit != "" && n.Unit != "bool" && n.Unit != "ratio" {
+		b.WriteString(" " + n.Unit)
+	}
+	if n.Per != "" {
+		b.WriteString(" per " + n.Per)
+	}
+	if few := n.Few(); few != "" {
+		p, _, _ := metric.Percentile(n.Metric)
+		fmt.Fprintf(&b, ": %s samples, as a percentile of %g takes %d", few, p, metric.LeastSamples(p))
+	}
+	if len(n.Rows) > 1 {
+		fmt.Fprintf(&b, "; median of %d trials, from %s to %s", len(n.Rows), quantity.Full(n.Low), quantity.Full(n.High))
+		if i := stat.MedianInterval(n.Values(), 0.95); !math.IsInf(i.Low, 0) && !math.IsInf(i.High, 0) && len(n.Rows) > 5 {
+			fmt.Fprintf(&b, ", 95 %% interval %s to %s", quantity.Full(i.Low), quantity.Full(i.High))
+		}
+	}
+	if n.Count > 0 {
+		fmt.Fprintf(&b, "; made of %s", quantity.Whole(float64(n.Count)))
+	}
+	if n.Source != "" {
+		b.WriteString("; source: " + n.Source)
+	}
+	for _, w := range metric.Texts(n.Warnings) {
+		b.WriteString("; ⚠ " + w)
+	}
+	return b.String()
+}
+
+// Name names a number as “rows_per_s insert” or “write_kb per insert row”.
+func Name(k compare.Key) string {
+	name := k.Metric
+	switch {
+	case k.Per != "":
+		name += " per " + k.Per
+	case k.Op != "":
+		name += " " + k.Op
+	}
+	if k.Group != "" && k.Group != k.Op {
+		name += " (group " + k.Group + ")"
+	}
+	return name
+}
+
+// Over is n ÷ base; ok is false where it has no meaning.
+func (n Number) Over(base Number) (float64, bool) { return n.Number.Over(base.Number) }

@@ -1,0 +1,125 @@
+package figure
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/quantity"
+)
+
+// Mark is a verdict beside a number: a class for its colour and a sign, which
+// says the same without colour.
+type Mark struct{ Class, Sign string }
+
+// marks are the signs of the verdicts. What looks different but is not proven
+// has hollow ones.
+var (
+	SurelyBetter = Mark{"better", "▲"}
+	SurelyWorse  = Mark{"worse", "▼"}
+	MaybeBetter  = Mark{"better unsure", "△"}
+	MaybeWorse   = Mark{"worse unsure", "▽"}
+	SurelySame   = Mark{"same", "="}
+	Unclear      = Mark{"unclear", "?"}
+	Unstable     = Mark{"unstable", "~"}
+)
+
+// Legend explains the marks, in pieces that have the classes of their verdicts.
+func Legend() []struct{ Text, Class string } {
+	return []struct{ Text, Class string }{
+		{"▲ surely better", "better"}, {", ", ""}, {"▼ surely worse", "worse"}, {", = surely within 1 %; ", ""},
+		{"△", "better unsure"}, {" ", ""}, {"▽", "worse unsure"},
+		{" look better or worse by more than 5 % and twice the trials' variation, but are not proven; ? may be chance; ~ the trials contradict each other.", ""},
+	}
+}
+
+// HowMarked explains the marks.
+func HowMarked() string {
+	var b strings.Builder
+	for _, piece := range Legend() {
+		b.WriteString(piece.Text)
+	}
+	return b.String()
+}
+
+// MarkOf is the mark of an effect; none where nothing can be said.
+func MarkOf(e *compare.Effect) Mark {
+	switch e.Verdict {
+	case compare.Better:
+		return SurelyBetter
+	case compare.Worse:
+		return SurelyWorse
+	case compare.Same:
+		return SurelySame
+	case "":
+		return Mark{}
+	}
+	switch e.Notable() {
+	case compare.Better:
+		return MaybeBetter
+	case compare.Worse:
+		return MaybeWorse
+	}
+	if e.Verdict == compare.Unstable {
+		return Unstable
+	}
+	return Unclear
+}
+
+// InWords is an effect in words.
+func InWords(e *compare.Effect, base string) string {
+	text := ""
+	if !math.IsNaN(e.Ratio) {
+		text = quantity.Times(e.Ratio) + " " + base
+		if !math.IsNaN(e.Low) && !math.IsInf(e.Low, 0) && !math.IsInf(e.High, 0) {
+			text += fmt.Sprintf(" (95 %% interval %s to %s)", quantity.Times(e.Low), quantity.Times(e.High))
+		}
+	}
+	if e.Verdict != "" {
+		if text != "" {
+			text += ": "
+		}
+		text += string(e.Verdict) + ", " + e.Why
+	}
+	return text
+}
+
+// Tally counts the verdicts on the headline numbers; "" where none can be judged.
+func Tally(items []compare.Item) string {
+	counts := map[compare.Verdict]int{}
+	all, judged := 0, 0
+	var worst *compare.Item
+	for i := range items {
+		it := &items[i]
+		if !it.Headline || it.Base.Missing != "" && it.New.Missing != "" {
+			continue
+		}
+		all++
+		if it.Verdict == "" {
+			continue
+		}
+		judged++
+		counts[it.Verdict]++
+		if it.Verdict == compare.Worse && it.Metric() == "rows_per_s" && (worst == nil || it.Ratio < worst.Ratio) {
+			worst = it
+		}
+	}
+	var parts []string
+	for _, v := range []compare.Verdict{compare.Better, compare.Worse, compare.Same, compare.Unclear, compare.Unstable} {
+		if counts[v] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", counts[v], v))
+		}
+	}
+	if judged == 0 {
+		return ""
+	}
+	if n := all - judged; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d not comparable", n))
+	}
+	text := fmt.Sprintf("of %d headline numbers %s", all, quantity.Joined(parts))
+	if worst != nil {
+		text += fmt.Sprintf("; the lowest throughput is %s in %s", quantity.Times(worst.Ratio), worst.Step.Name)
+	}
+	return text
+}

@@ -1,0 +1,129 @@
+// Charts over time, with uPlot, in the place of the page's drawings.
+"use strict";
+
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const make = (tag, props = {}, ...children) => {
+  const e = Object.assign(document.createElement(tag), props);
+  e.append(...children);
+  return e;
+};
+const hiddenTargets = new Set(); // by their indexes
+
+const dashes = [[], [7, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 2], [1, 2], [9, 2, 2, 2, 2, 2]];
+const signs = ["●", "■", "▲", "◆", "▼", "★", "○", "□", "◎", "▣", "△", "◇", "▽", "☆", "✚", "✖"];
+const borders = ["solid", "dashed", "dotted", "dashed", "dashed", "dashed", "dotted", "dashed"];
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const colour = (index) => css("--t" + (index % dashes.length));
+const dash = (index) => (index % dashes.length + (index % signs.length < dashes.length ? 0 : 3)) % dashes.length;
+const short = (v) => v == null ? "–" : Math.abs(v) >= 100 ? Math.round(v).toLocaleString("en") : String(+v.toPrecision(3));
+
+// shade tints what lies behind the lines: stalls, bands over the clients, and
+// ticks where an engine made a checkpoint.
+function shade(data, chart) {
+  return (u) => {
+    const at = (v, scale) => u.valToPos(v, scale, true);
+    const shown = (index) => !hiddenTargets.has(index);
+    const { ctx, bbox } = u, ratio = devicePixelRatio;
+    ctx.save();
+    ctx.textAlign = "center";
+    ctx.font = `${10 * ratio}px system-ui`;
+    for (const s of (data.stalls || []).filter((s) => shown(s.index))) {
+      const from = at(s.from, "x"), to = at(s.to, "x");
+      ctx.fillStyle = colour(s.index);
+      ctx.globalAlpha = 0.16;
+      ctx.fillRect(from, bbox.top, Math.max(1, to - from), bbox.height);
+      ctx.globalAlpha = 1;
+      if (from >= bbox.left && to <= bbox.left + bbox.width) ctx.fillText(signs[s.index % signs.length], (from + to) / 2, bbox.top + bbox.height - 4 * ratio);
+    }
+    const lanes = new Map();
+    for (const m of (data.marks || []).filter((m) => shown(m.index))) {
+      if (!lanes.has(m.index)) lanes.set(m.index, bbox.top + 6 * ratio * lanes.size);
+      ctx.fillStyle = colour(m.index);
+      if (at(m.at, "x") >= bbox.left) ctx.fillRect(at(m.at, "x"), lanes.get(m.index), 1.5 * ratio, 5 * ratio);
+    }
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    ctx.globalAlpha = 0.16;
+    (chart.low || []).forEach((low, i) => {
+      if (!low || !shown(data.targets[i].index)) return;
+      ctx.fillStyle = colour(data.targets[i].index);
+      const middle = (k) => at((k + 0.5) * data.width, "x");
+      for (let k = 0; k < low.length; k++) {
+        const from = k;
+        while (k < low.length && low[k] != null) k++;
+        if (k - from < 2) continue;
+        ctx.beginPath();
+        for (let j = from; j < k; j++) ctx.lineTo(middle(j), at(chart.high[i][j], "y"));
+        for (let j = k - 1; j >= from; j--) ctx.lineTo(middle(j), at(low[j], "y"));
+        ctx.fill();
+      }
+    });
+    ctx.restore();
+  };
+}
+
+function options(data, chart, width) {
+  const axis = { stroke: css("--soft"), grid: { stroke: css("--rule"), width: 1 }, ticks: { stroke: css("--rule"), width: 1 } };
+  const values = (u, ticks) => ticks.map((t) => t == null ? "" : short(t));
+  const top = Math.max(0, ...(chart.high || []).flatMap((h) => h || []).filter((v) => v != null));
+  return {
+    width, height: 220,
+    cursor: { sync: { key: data.key }, drag: { x: true, y: false } },
+    scales: { x: { time: false, range: (u, min, max) => [min, max] },
+      y: chart.log ? { distr: 3 } : { range: (u, min, max) => [0, Math.max(max, top) * 1.08 || 1] } },
+    legend: { markers: { width: 2, dash: (u, i) => borders[dash(data.targets[i - 1].index)] } },
+    axes: [{ ...axis, values: (u, ticks) => ticks.map((t) => short(t) + " s") }, { ...axis, size: 72, values }],
+    series: [
+      { label: "time", value: (u, v) => v == null ? "–" : short(v) + " s" },
+      ...data.targets.map((t) => ({
+        label: t.name, stroke: colour(t.index), width: 1.6, dash: dashes[dash(t.index)], show: !hiddenTargets.has(t.index),
+        points: { show: data.points < 3 }, value: (u, v) => short(v),
+      })),
+    ],
+    hooks: { drawClear: [shade(data, chart)] },
+  };
+}
+
+const drawings = new Map(); // box -> its charts
+
+function draw(box) {
+  if (drawings.has(box)) return;
+  const data = JSON.parse(box.querySelector("script").textContent);
+  data.key = box.closest("section").id;
+  const x = Array.from({ length: data.points }, (_, i) => (i + 0.5) * data.width);
+  box.classList.add("drawn");
+  box.classList.toggle("many", data.targets.length > 5); // legends show on hover, and there is one above all charts
+  const charts = data.charts.map((chart) => {
+    const place = make("div", { className: "chart" }, make("h4", { textContent: chart.title }));
+    box.append(place);
+    return { place, chart, data, plot: new uPlot(options(data, chart, place.clientWidth), [x, ...chart.lines], place) };
+  });
+  drawings.set(box, charts);
+}
+
+function erase(box) {
+  for (const c of drawings.get(box) || []) {
+    c.plot.destroy();
+    c.place.remove();
+  }
+  drawings.delete(box);
+}
+
+const boxes = all(".charts");
+// Charts are drawn when they come near, so that a long page opens at once.
+const near = new IntersectionObserver((entries) => entries.forEach((e) => e.isIntersecting && e.target.clientWidth && draw(e.target)), { rootMargin: "800px" });
+boxes.forEach((box) => near.observe(box));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  for (const box of [...drawings.keys()]) { erase(box); draw(box); }
+});
+
+let resizing = 0;
+addEventListener("resize", () => {
+  cancelAnimationFrame(resizing);
+  resizing = requestAnimationFrame(() => {
+    for (const charts of drawings.values()) {
+      for (const c of charts) if (c.place.clientWidth) c.plot.setSize({ width: c.place.clientWidth, height: 220 });
+    }
+  });
+});

@@ -1,0 +1,111 @@
+package page
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"rumbench/internal/plain"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// HTML writes a document as one file that loads nothing else: styles, scripts
+// and data are in it. The same document gives the same bytes.
+func HTML(w io.Writer, d *Document) error {
+	inside := &policy{rules: map[string]string{}}
+	t := template.New("page.html")
+	t.Funcs(template.FuncMap{
+		"script":  inside.script,
+		"asset":   inside.asset,
+		"percent": inside.percent,
+		"columns": inside.columns,
+
+		"mark":  Marker,
+		"style": styleOf,
+		"sign":  func(series int) int { return series % len(markers) },
+		"wide":  func(t Table) int { return len(t.Columns) + 1 },
+		"class": Cell.class,
+		"data":  places,
+		"json":  script,
+
+		"svg":    func(p Plot) template.HTML { return template.HTML(p.svg()) },
+		"linked": linked,
+		"show":   func(b Block) (template.HTML, error) { return show(t, b) },
+	})
+	if _, err := t.ParseFS(assets, "assets/*.html"); err != nil {
+		return err
+	}
+	var body bytes.Buffer // first, as the head names what is in it
+	if err := t.ExecuteTemplate(&body, "page.html", d); err != nil {
+		return err
+	}
+	head, err := inside.head(d)
+	if err != nil {
+		return err
+	}
+	var whole strings.Builder
+	if err := t.ExecuteTemplate(&whole, "head.html", head); err != nil {
+		return err
+	}
+	body.WriteTo(&whole)
+	return written(w, whole.String())
+}
+
+// written writes a text without what would be obeyed instead of shown.
+func written(w io.Writer, text string) error {
+	if _, err := io.WriteString(plain.NewWriter(w), text); err != nil {
+		return fmt.Errorf("write page: %w", err)
+	}
+	return nil
+}
+
+// show is a block by its template. What it returns has been escaped there.
+func show(t *template.Template, b Block) (template.HTML, error) {
+	var out strings.Builder
+	err := t.ExecuteTemplate(&out, b.kind(), b)
+	return template.HTML(out.String()), err
+}
+
+// script is data for a script. The encoder escapes what could end its element.
+func script(v any) (template.JS, error) {
+	if b, ok := v.(json.RawMessage); ok {
+		return template.JS(b), nil // a second encoder would take out its lines
+	}
+	b, err := json.Marshal(v)
+	return template.JS(b), err
+}
+
+// places are the places of a number's parts in the page's data.
+func places(list []int) string {
+	var b []byte
+	for i, n := range list {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	return string(b)
+}
+
+var address = regexp.MustCompile(`https?://[^\s<>"]*[^\s<>".,;:)]`)
+
+// linked makes links of the addresses in a text. The page itself loads none.
+func linked(text string) template.HTML {
+	var b strings.Builder
+	end := 0
+	for _, at := range address.FindAllStringIndex(text, -1) {
+		url := template.HTMLEscapeString(text[at[0]:at[1]])
+		fmt.Fprintf(&b, `%s<a href="%s" rel="noreferrer">%s</a>`, template.HTMLEscapeString(text[end:at[0]]), url, url)
+		end = at[1]
+	}
+	b.WriteString(template.HTMLEscapeString(text[end:]))
+	return template.HTML(b.String())
+}

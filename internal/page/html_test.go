@@ -1,0 +1,39 @@
+package page
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+
+	"rumbench/internal/plain"
+)
+
+// What is put into the page is written as it is: its hash would be another's.
+func TestAssetsArePlain(t *testing.T) {
+	err := fs.WalkDir(assets, "assets", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := assets.ReadFile(path)
+		text := string(b)
+		if text != plain.Text(text) || strings.Contains(text, "\r") {
+			t.Errorf("%s has characters that are not shown", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Addresses become links, whatever stands around them.
+func TestLinked(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{string(linked("see https://a.b/c?d=1&e=2. <b>")), `see <a href="https://a.b/c?d=1&amp;e=2" rel="noreferrer">https://a.b/c?d=1&amp;e=2</a>. &lt;b&gt;`},
+		{string(linked(`https://a.b/"onload="x`)), `<a href="https://a.b/" rel="noreferrer">https://a.b/</a>&#34;onload=&#34;x`},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}

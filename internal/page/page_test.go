@@ -1,0 +1,133 @@
+package page_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/internal/page"
+)
+
+// document has a block of each kind that text has a form for.
+func document() (*page.Document, []page.Block) {
+	n := page.NewNotes("s1")
+	noted := page.Cell{Text: "8", Number: true, Value: 8, Ratio: "0.8×", Sign: "▼", Class: "worse", Data: []int{1, 2}}
+	noted.Note(n.Mark("measured in the rain"))
+	table := page.Table{Title: "Apples", Note: "Of one tree.", Head: "tree", Columns: []page.Column{{Name: "kg", Sub: "a day", Title: "their weight"}, {Name: "kind"}}, Groups: []page.Group{{
+		Name: "old ones", Rows: []page.Row{
+			{Head: "a", Series: 0, Base: true, Cells: []page.Cell{{Text: "10", Number: true, Value: 10}, page.Words("red | green")}},
+			{Head: "b", Series: 1, Cells: []page.Cell{noted, page.Absent("nobody looked")}},
+		}, Foot: []string{"b has no more"},
+	}}}
+	blocks := []page.Block{page.Banner("Wet."), page.Prose("about", "What fell."), page.List{Items: []page.Item{{Text: "one"}}}, table, n}
+	sections := []page.Section{{ID: "s1", Title: "Fruit", Nav: "Fruit", Blocks: blocks}}
+	return &page.Document{Title: "A <day>", Lead: []page.Block{page.Facts{Class: "facts", Facts: []page.Fact{{Name: "wind", Value: "none", Warning: "differs"}}}}, Sections: sections}, blocks
+}
+
+func TestText(t *testing.T) {
+	_, blocks := document()
+	wide := []page.Block{blocks[3]}
+	for name, c := range map[string]struct {
+		blocks []page.Block
+		style  page.TextStyle
+		want   string
+	}{
+		"whole": {blocks, page.TextStyle{}, `⚠ Wet.
+What fell.
+one
+
+Apples
+tree          kg  kind
+  old ones
+  a           10  red | green
+  b   8 ⚠1 0.8×▼  –
+  b has no more
+
+⚠1 measured in the rain
+`},
+		"narrow": {wide, page.TextStyle{Width: 20, More: "look there"}, `
+Apples
+tree         kg
+  old ones
+  a          10
+  b  8 ⚠1 0.8×▼
+  b has no more
+1 columns do not fit into 20 characters; look there.
+`},
+		"wrapped": {wide, page.TextStyle{Width: 20, Wrap: true}, `
+Apples
+tree          kg
+  old ones
+  a           10
+  b   8 ⚠1 0.8×▼
+  b has no more
+tree  kind
+  old ones
+  a   red | green
+  b   –
+  b has no more
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			if err := page.Text(&b, c.blocks, c.style); err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(c.want, b.String()); d != "" {
+				t.Errorf("(-want +got)\n%s", d)
+			}
+		})
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	d, _ := document()
+	var b strings.Builder
+	if err := page.Markdown(&b, d); err != nil {
+		t.Fatal(err)
+	}
+	const want = `# A \<day>
+
+- wind: none ⚠ differs
+
+## Fruit
+
+> ⚠ Wet.
+
+What fell.
+
+- one
+
+### Apples
+
+Of one tree.
+
+| old ones | kg a day | kind |
+|---|---:|---|
+| a | 10 | red \| green |
+| b | 8⚠1 (0.8× ▼) | – |
+
+- ⚠1 measured in the rain
+`
+	if d := cmp.Diff(want, b.String()); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+func TestHTML(t *testing.T) {
+	d, _ := document()
+	var b strings.Builder
+	if err := page.HTML(&b, d); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"<title>A &lt;day&gt;</title>", `<a href="#s1">Fruit</a>`, `<tr data-t="0"><th scope="row" class="k0">a <small class="base">base</small></th>`,
+		`<td class="worse" data-n="1 2">8<sup>⚠<a href="#s1n1">1</a></sup><small>0.8× ▼</small></td>`, `<td class="absent" title="nobody looked">–</td>`,
+		`<li id="s1n1" value="1">⚠ measured in the rain</li>`, `<p class="banner"><strong>⚠</strong> Wet.</p>`,
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}

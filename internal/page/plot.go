@@ -1,0 +1,242 @@
+package page
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// Plot is a drawing of lines over two axes, which needs no script.
+type Plot struct {
+	Title  string
+	Label  string  // what it shows, for who cannot see it
+	Height float64 // of a width of 460
+	X, Y   Axis
+	Level  float64 // a value that has a line of its own; 0: none
+	Lines  []Line
+	Stalls []Stall  // behind the lines
+	Marks  []Moment // above them
+}
+
+// Axis is the range that a drawing shows, and what stands beside it. Places on
+// an axis by powers are the logarithms of values.
+type Axis struct {
+	From, To float64 // places
+	Log      bool
+	Ticks    []Tick
+	Caption  string
+	Deep     bool // there is room for ticks in two rows
+	Thin     bool // names that would touch are left out
+}
+
+// Tick is a value named beside an axis.
+type Tick struct {
+	At   float64 // a value
+	Text string
+	Low  bool // in the second row
+}
+
+// Line is what a series did.
+type Line struct {
+	Series int
+	Points []Point
+	Band   bool // what lies between Low and High is shaded, in place of whiskers
+	Each   bool // every point has a marker, else some
+}
+
+// Point is a point of a line, in values; NaN is not known.
+type Point struct {
+	X, Y      float64
+	Low, High float64
+	Ring      bool // something is wrong with it
+}
+
+// Finite reports whether v is a number that can be shown.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// place is where a value is on the axis.
+func (a *Axis) place(v float64) float64 {
+	switch {
+	case !a.Log:
+		return v
+	case v <= 0:
+		return math.NaN() // a gap
+	}
+	return math.Log10(v)
+}
+
+// Powers is an axis by powers from low to high with some room, whose ticks are named by format.
+func Powers(low, high, room float64, format func(float64) string) Axis {
+	a := Axis{Log: true, From: math.Log10(low) - room, To: math.Log10(high) + room}
+	for _, v := range logTicks(low, high) {
+		a.Ticks = append(a.Ticks, Tick{At: v, Text: format(v)})
+	}
+	return a
+}
+
+// Linear is an axis whose round values are named by format.
+func Linear(from, to float64, format func(float64) string) Axis {
+	a := Axis{From: from, To: to}
+	for _, v := range ticks(from, to) {
+		a.Ticks = append(a.Ticks, Tick{At: v, Text: format(v)})
+	}
+	return a
+}
+
+// Binary is an axis of bytes, which are round in the unit that fits.
+func Binary(to float64, format func(float64) string) Axis {
+	unit := 1.0
+	for to/unit >= 999.5 {
+		unit *= 1024
+	}
+	a := Axis{To: to}
+	for _, v := range ticks(0, to/unit) {
+		a.Ticks = append(a.Ticks, Tick{At: v * unit, Text: format(v * unit)})
+	}
+	return a
+}
+
+// ticks are about five round values between two.
+func ticks(from, to float64) []float64 {
+	if length := to - from; !(length > 1e-300 && length < 1e300) {
+		return []float64{0} // no drawing has such an axis
+	}
+	unit := math.Pow(10, math.Floor(math.Log10((to-from)/5)))
+	for _, m := range []float64{1, 2, 5, 10} {
+		if (to-from)/(unit*m) <= 6 {
+			unit *= m
+			break
+		}
+	}
+	var out []float64
+	for i := math.Ceil(from / unit); i*unit <= to; i++ {
+		out = append(out, i*unit)
+	}
+	return out
+}
+
+// logTicks are decades, or where there are few of them also their halves and
+// fifths.
+func logTicks(low, high float64) []float64 {
+	steps := []float64{1}
+	if high/low < 300 {
+		steps = []float64{1, 2, 5}
+	}
+	var out []float64
+	for e := math.Floor(math.Log10(low)); e <= math.Log10(high); e++ {
+		for _, m := range steps {
+			if v := m * math.Pow(10, e); v >= low*0.9 && v <= high*1.1 {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// svg draws the plot.
+func (p *Plot) svg() string {
+	c := newCanvas(p)
+	for _, t := range p.Y.Ticks {
+		c.tickY(p.Y.place(t.At), t.Text)
+	}
+	if p.Level > 0 {
+		c.level(p.Y.place(p.Level))
+	}
+	free := math.Inf(-1) // where the last name ends
+	for _, t := range p.X.Ticks {
+		at := p.X.place(t.At)
+		if half := 3.4 * float64(width(t.Text)); p.X.Thin && c.x(at)-half < free+4 {
+			t.Text = ""
+		} else {
+			free = c.x(at) + half
+		}
+		c.tickX(at, t)
+	}
+	c.text((c.left+c.width-c.right)/2, c.height-5, "middle", p.X.Caption)
+	c.events(p)
+	for i := range p.Lines {
+		if l := &p.Lines[i]; l.Band {
+			c.band(l.Series, p.along(l, func(t *Point) float64 { return t.Low }), p.along(l, func(t *Point) float64 { return t.High }))
+		}
+	}
+	for i := range p.Lines {
+		l := &p.Lines[i]
+		points := p.along(l, func(t *Point) float64 { return t.Y })
+		if !l.Band {
+			c.whiskers(p, l, points)
+		}
+		if l.Each {
+			c.bareLine(l.Series, points)
+			c.marks(l.Series, points)
+		} else {
+			c.line(l.Series, points)
+		}
+	}
+	c.WriteString("</svg>")
+	return c.String()
+}
+
+// along are the places of a line's points, by one of their values.
+func (p *Plot) along(l *Line, of func(*Point) float64) [][2]float64 {
+	out := make([][2]float64, len(l.Points))
+	for i := range l.Points {
+		out[i] = [2]float64{p.X.place(l.Points[i].X), p.Y.place(of(&l.Points[i]))}
+	}
+	return out
+}
+
+// events draws the spans, and the marks in a lane for each series.
+func (c *canvas) events(p *Plot) {
+	const lane = 6
+	bottom := short(c.height - c.bottom)
+	for _, s := range p.Stalls {
+		from, to := c.x(s.From), c.x(s.To)
+		c.printf(`<path class="stall %s" d="M%s %sH%sV%sH%sz"/>`, styleOf(s.Index), short(from), short(c.top), short(max(to, from+1)), bottom, short(from))
+		c.printf(`<text class="mark %s" x="%s" y="%s">%s</text>`, styleOf(s.Index), short(c.x((s.From+s.To)/2)), short(c.height-c.bottom-4), Marker(s.Index))
+	}
+	lanes := map[int]float64{}
+	for _, m := range p.Marks {
+		if _, ok := lanes[m.Index]; !ok {
+			lanes[m.Index] = c.top - 4 + lane*float64(len(lanes))
+		}
+		c.printf(`<path class="tick %s" d="M%s %sv%d"/>`, styleOf(m.Index), short(c.x(m.At)), short(lanes[m.Index]), lane-1)
+	}
+}
+
+// whiskers draws from where to where points may lie, and a ring where something
+// is wrong with one.
+func (c *canvas) whiskers(p *Plot, l *Line, at [][2]float64) {
+	var d, rings strings.Builder
+	for i, t := range l.Points {
+		if !Finite(t.Y) {
+			continue
+		}
+		x, low, high := c.x(at[i][0]), short(c.y(p.Y.place(t.Low))), short(c.y(p.Y.place(t.High)))
+		if Finite(t.Low) && Finite(t.High) && low != high {
+			d.WriteString("M" + short(x-3) + " " + low + "h6m-3 0V" + high + "m-3 0h6")
+		}
+		if t.Ring {
+			rings.WriteString(`<circle class="ring ` + styleOf(l.Series) + `" cx="` + short(x) + `" cy="` + short(c.y(at[i][1])) + `" r="7"/>`)
+		}
+	}
+	if d.Len() > 0 {
+		c.printf(`<path class="whisker %s" d="%s"/>`, styleOf(l.Series), d.String())
+	}
+	c.WriteString(rings.String())
+}
+
+// line draws a series with its dash, and its marker now and then. Every series
+// begins its markers elsewhere, so that lines on top of each other show.
+func (c *canvas) line(series int, points [][2]float64) {
+	known := slices.DeleteFunc(slices.Clone(points), func(p [2]float64) bool { return math.IsNaN(p[1]) })
+	if len(known) == 0 {
+		return
+	}
+	c.bareLine(series, points)
+	every := max(1, len(known)/4)
+	var marked [][2]float64
+	for i := (series * every / 3) % every; i < len(known); i += every {
+		marked = append(marked, known[i])
+	}
+	c.marks(series, marked)
+}

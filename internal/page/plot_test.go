@@ -1,0 +1,114 @@
+package page
+
+import (
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"rumbench/internal/quantity"
+)
+
+// A path read back goes through its points, and has a gap where one is page.Unknown.
+func TestPath(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		c := newCanvas(&Plot{Height: 200, X: Axis{To: 100}, Y: Axis{To: 100}})
+		var points [][2]float64
+		for i, y := range rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(0, 100), rapid.Just(math.NaN())), 0, 30).Draw(r, "y") {
+			points = append(points, [2]float64{float64(i), y})
+		}
+		got := readPath(r, c.path(points))
+		i := 0
+		for k, p := range points {
+			if math.IsNaN(p[1]) {
+				continue
+			}
+			want := [2]float64{math.Round(fine * c.x(p[0])), math.Round(fine * c.y(p[1]))}
+			begins := k == 0 || math.IsNaN(points[k-1][1])
+			if i >= len(got) || got[i].at != want || got[i].begins != begins {
+				r.Fatalf("point %d of %q is not at %v", i, c.path(points), want)
+			}
+			i++
+		}
+		if i != len(got) {
+			r.Fatalf("%d points of %d", len(got), i)
+		}
+	})
+}
+
+type pathPoint struct {
+	at     [2]float64
+	begins bool
+}
+
+var pathParts = regexp.MustCompile(`[Ml]|-?\d+`)
+
+func readPath(t rapid.TB, path string) (out []pathPoint) {
+	var at [2]float64
+	var numbers []float64
+	mode := ""
+	for _, part := range pathParts.FindAllString(path, -1) {
+		if part == "M" || part == "l" {
+			mode = part
+			continue
+		}
+		v, err := strconv.ParseFloat(part, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if numbers = append(numbers, v); len(numbers) < 2 {
+			continue
+		}
+		if mode == "M" {
+			at = [2]float64{}
+		}
+		at = [2]float64{at[0] + numbers[0], at[1] + numbers[1]}
+		out = append(out, pathPoint{at, mode == "M"})
+		numbers = nil
+	}
+	return out
+}
+
+func TestTicks(t *testing.T) {
+	text := func(list []float64, format func(float64) string) string {
+		var out []string
+		for _, v := range list {
+			out = append(out, format(v))
+		}
+		return strings.Join(out, " ")
+	}
+	var bytes string
+	for _, tick := range Binary(55<<20, func(v float64) string { return quantity.BytesAs(v, quantity.Round) }).Ticks {
+		bytes = strings.TrimSpace(bytes + " " + tick.Text)
+	}
+	for _, c := range []struct{ got, want string }{
+		{text(ticks(0, 0.4), quantity.Tick), "0 0.1 0.2 0.3 0.4"},
+		{text(ticks(0, 61200), quantity.Tick), "0 20k 40k 60k"},
+		{text(ticks(0, 3.1e6), quantity.Tick), "0 1M 2M 3M"},
+		{text(ticks(0, 8000), quantity.Tick), "0 2,000 4,000 6,000 8,000"},
+		{text(ticks(0, 5e-324), quantity.Tick), "0"},
+		{text(ticks(0, math.Inf(1)), quantity.Tick), "0"},
+		{text(logTicks(0.9, 40), quantity.Tick), "1 2 5 10 20"},
+		{text(logTicks(0.02, 900), quantity.Tick), "0.1 1 10 100"},
+		{bytes, "0 B 10 MiB 20 MiB 30 MiB 40 MiB 50 MiB"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+}
+
+// No two targets of sixteen have the same colour, dashes and marker.
+func TestStyles(t *testing.T) {
+	seen := map[string]bool{}
+	for i := range len(markers) {
+		seen[styleOf(i)] = true
+		seen[Marker(i)] = true
+	}
+	if len(seen) != 2*len(markers) || styleOf(3) != "t3" || styleOf(11) != "t3 u" || styleOf(16) != "t0" {
+		t.Errorf("%d different styles and markers", len(seen))
+	}
+}

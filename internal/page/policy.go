@@ -1,0 +1,79 @@
+package page
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// policy is what a page allows itself: the scripts and styles that were put into
+// it, by their hashes, and nothing else. Whatever a name or a message may
+// smuggle in is not run, nor may it style the page.
+type policy struct {
+	scripts []string          // their hashes
+	rules   map[string]string // what the page's own classes mean
+}
+
+// script is a program to be put into the page.
+func (p *policy) script(text string) template.JS {
+	p.scripts = append(p.scripts, hashOf(text))
+	return template.JS(text)
+}
+
+// asset is a script that every page has.
+func (p *policy) asset(name string) (template.JS, error) {
+	b, err := assets.ReadFile("assets/" + name)
+	return p.script(string(b)), err
+}
+
+// percent returns a class that gives an element a width or a position: attributes
+// with styles are not allowed.
+func (p *policy) percent(property string, v float64) string {
+	hundredths := int(math.Round(v * 100))
+	class := fmt.Sprintf("%s-%d", property, hundredths)
+	p.rules["."+class] = fmt.Sprintf("%s:%d.%02d%%", property, hundredths/100, hundredths%100)
+	return class
+}
+
+// columns returns a class that says how many columns a table has.
+func (p *policy) columns(n int) string {
+	class := fmt.Sprintf("columns-%d", n)
+	p.rules["."+class] = fmt.Sprintf("--columns:%d", n)
+	return class
+}
+
+// head is what stands before the body of a page.
+type head struct {
+	Title  string
+	Policy template.HTMLAttr
+	Style  template.CSS
+}
+
+// head returns the head of a document whose body has been made.
+func (p *policy) head(d *Document) (head, error) {
+	var style strings.Builder
+	for _, name := range []string{"uplot/uPlot.min.css", "page.css"} {
+		b, err := assets.ReadFile("assets/" + name)
+		if err != nil {
+			return head{}, err
+		}
+		style.WriteString(string(b) + "\n")
+	}
+	style.WriteString(d.Style + "\n")
+	for _, selector := range slices.Sorted(maps.Keys(p.rules)) {
+		fmt.Fprintf(&style, "%s{%s}\n", selector, p.rules[selector])
+	}
+	allowed := fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; img-src data:", hashOf(style.String()), strings.Join(p.scripts, " "))
+	return head{d.Title, template.HTMLAttr(`content="` + allowed + `"`), template.CSS(style.String())}, nil
+}
+
+// hashOf names a text in a policy.
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}

@@ -1,0 +1,304 @@
+package page
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// TextStyle is how a document looks as text.
+type TextStyle struct {
+	Width int    // 0 is unlimited; columns that do not fit are left out, and it says so
+	More  string // where all that was left out can be found
+	Wrap  bool   // columns that do not fit are put below the others instead
+}
+
+// mostNotes is how many notes a text has: more would push it off the screen.
+const mostNotes = 12
+
+// Text writes blocks as text, for a terminal. Tables with the same columns are
+// aligned with each other and have one head.
+func Text(w io.Writer, list []Block, style TextStyle) error {
+	t := &text{style: style, grids: map[string]*grid{}}
+	for _, b := range list {
+		if table, ok := b.(Table); ok && !table.Empty() {
+			t.measure(&table)
+		}
+	}
+	for _, b := range list {
+		t.block(b)
+	}
+	return written(w, t.String())
+}
+
+// text is what has been written.
+type text struct {
+	strings.Builder
+	style TextStyle
+	grids map[string]*grid
+	table bool // ends it
+}
+
+// grid is the columns of some tables. A number and what is said of it may stand
+// in columns of their own, so that the numbers stand below each other.
+type grid struct {
+	widths []int  // of the first column, and of the others
+	after  []int  // of what stands behind a number
+	words  []bool // there are words in it, which stand to the left
+	gap    int
+	shown  int // columns that fit, with the first
+	headed bool
+	tables int // still to come
+}
+
+func (t *text) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
+
+// apart begins what is no table: after one, with a blank line.
+func (t *text) apart() {
+	if t.table {
+		t.WriteByte('\n')
+	}
+	t.table = false
+}
+
+func (t *text) block(b Block) {
+	switch b := b.(type) {
+	case Table:
+		if !b.Empty() {
+			t.rows(&b)
+		}
+		return
+	case *Notes:
+		if len(b.List) == 0 {
+			return
+		}
+		t.apart()
+		for i, n := range b.List {
+			if i == mostNotes && len(b.List) > mostNotes+1 {
+				t.printf("⚠ and %d more; %s.\n", len(b.List)-i, t.style.More)
+				return
+			}
+			t.printf("⚠%d %s\n", n.Number, n.Text)
+		}
+	case Heading:
+		t.apart()
+		t.printf("%s\n", clip(b.Text, t.style.Width))
+	case Paragraph:
+		t.apart()
+		t.printf("%s\n", b.text())
+	case Banner:
+		t.apart()
+		t.printf("⚠ %s\n", string(b))
+	case List:
+		t.apart()
+		for _, i := range b.Items {
+			t.printf("%s\n", i.Text)
+		}
+	}
+}
+
+func (p Paragraph) text() string {
+	var b strings.Builder
+	for _, s := range p.Spans {
+		if !s.Screen {
+			b.WriteString(s.Text)
+		}
+	}
+	return b.String()
+}
+
+// gridOf is the columns that a table shares with those like it.
+func (t *text) gridOf(table *Table) *grid {
+	var b strings.Builder
+	b.WriteString(table.Title + "\x00")
+	for _, c := range table.Columns {
+		b.WriteString(c.Name + "\x00")
+	}
+	g := t.grids[b.String()]
+	if g == nil {
+		n := len(table.Columns) + 1
+		g = &grid{widths: make([]int, n), after: make([]int, n), words: make([]bool, n)}
+		t.grids[b.String()] = g
+	}
+	return g
+}
+
+func (t *text) measure(table *Table) {
+	g := t.gridOf(table)
+	g.tables++
+	wider := func(i int, s, after string) {
+		g.widths[i], g.after[i] = max(g.widths[i], width(s)), max(g.after[i], width(after))
+	}
+	wider(0, table.Head, "")
+	for i, c := range table.Columns {
+		wider(i+1, c.Name, "")
+	}
+	for _, group := range table.Groups {
+		if table.Signed {
+			wider(0, group.Name, "")
+		}
+		for _, r := range group.Rows {
+			wider(0, table.indent(&group)+r.Head, "")
+			for i, c := range r.Cells {
+				s, after := table.words(c)
+				wider(i+1, s, after)
+				g.words[i+1] = g.words[i+1] || !c.Number
+			}
+		}
+	}
+	if t.style.Wrap {
+		g.gap, g.shown = 2, len(g.widths)
+	} else {
+		g.fit(t.style.Width)
+	}
+}
+
+// indent sets rows off from the head that they stand below.
+func (table *Table) indent(g *Group) string {
+	if table.Title != "" || g.Name != "" {
+		return "  "
+	}
+	return ""
+}
+
+// fit finds the gap between columns, and how many of them fit.
+func (g *grid) fit(limit int) {
+	if g.gap, g.shown = 2, len(g.widths); limit <= 0 {
+		return
+	}
+	for g.gap = 2; g.gap >= 1; g.gap-- {
+		total := 0
+		for g.shown = 0; g.shown < len(g.widths); g.shown++ {
+			if total += g.widths[g.shown] + g.after[g.shown] + g.gap; total-g.gap > limit {
+				break
+			}
+		}
+		if g.shown == len(g.widths) {
+			return
+		}
+	}
+	g.gap, g.shown = 1, max(2, g.shown)
+}
+
+// parts are the columns to be shown below each other.
+func (g *grid) parts(style TextStyle) (out [][]int) {
+	var part []int
+	total := g.widths[0]
+	for i := 1; i < len(g.widths); i++ {
+		w := g.gap + g.widths[i] + g.after[i]
+		if style.Wrap && style.Width > 0 && total+w > style.Width && len(part) > 0 {
+			out, part, total = append(out, part), nil, g.widths[0]
+		}
+		if style.Wrap || i < g.shown {
+			part, total = append(part, i), total+w
+		}
+	}
+	return append(out, part)
+}
+
+// rows writes a table. Groups of one without a title stand apart from each other.
+func (t *text) rows(table *Table) {
+	g := t.gridOf(table)
+	t.table = true
+	if g.tables--; table.Title != "" {
+		t.printf("\n%s\n", clip(table.Title, t.style.Width))
+	}
+	for _, part := range g.parts(t.style) {
+		t.part(table, g, part)
+	}
+	if g.tables == 0 && !t.style.Wrap && g.shown < len(g.widths) {
+		t.printf("%d columns do not fit into %d characters; %s.\n", len(g.widths)-g.shown, t.style.Width, t.style.More)
+	}
+}
+
+// part writes some columns of a table.
+func (t *text) part(table *Table, g *grid, columns []int) {
+	if !g.headed || t.style.Wrap {
+		if table.Title == "" && t.Len() > 0 {
+			t.WriteByte('\n')
+		}
+		var heads []Cell
+		for _, c := range table.Columns {
+			heads = append(heads, Cell{Text: c.Name})
+		}
+		t.line(table, g, columns, table.Head, heads)
+		g.headed = true
+	}
+	for _, group := range table.Groups {
+		if !table.Signed && g.blank(table, &group) {
+			continue
+		}
+		switch name := clip(group.Name, t.style.Width); {
+		case name == "":
+		case table.Title != "":
+			t.printf("  %s\n", name)
+		case table.Signed:
+			t.printf("%s\n", name)
+		default:
+			t.printf("\n%s\n", name)
+		}
+		for _, r := range group.Rows {
+			t.line(table, g, columns, table.indent(&group)+r.Head, r.Cells)
+		}
+		for _, line := range group.Foot {
+			t.printf("  %s\n", line)
+		}
+	}
+}
+
+// blank reports whether a group has nothing to say in the columns shown.
+func (g *grid) blank(table *Table, group *Group) bool {
+	for _, r := range group.Rows {
+		for _, c := range r.Cells[:g.shown-1] {
+			if s, _ := table.words(c); s != Unknown {
+				return false
+			}
+		}
+	}
+	return len(group.Rows) > 0
+}
+
+func (t *text) line(table *Table, g *grid, columns []int, head string, cells []Cell) {
+	var b strings.Builder
+	b.WriteString(pad(head, g.widths[0]))
+	for _, i := range columns {
+		b.WriteString(strings.Repeat(" ", g.gap))
+		s, after := table.words(cells[i-1])
+		if g.words[i] {
+			b.WriteString(pad(s+after, g.widths[i]+g.after[i]))
+		} else {
+			b.WriteString(strings.Repeat(" ", g.widths[i]-width(s)) + s + pad(after, g.after[i]))
+		}
+	}
+	t.printf("%s\n", strings.TrimRight(b.String(), " "))
+}
+
+// words are the cell in a line of text, and what stands behind it.
+func (table *Table) words(c Cell) (s, after string) {
+	if table.Signed {
+		return c.Text, c.Sign + c.Marks()
+	}
+	ratio := c.Ratio + c.Sign
+	if c.Tag != "" {
+		ratio = "⚠"
+	}
+	s = c.Text
+	for _, p := range []string{c.Marks(), ratio, c.Per} {
+		if p != "" {
+			s += " " + p
+		}
+	}
+	return strings.TrimSpace(s), ""
+}
+
+func width(s string) int { return utf8.RuneCountInString(s) }
+
+func pad(s string, to int) string { return s + strings.Repeat(" ", max(0, to-width(s))) }
+
+func clip(s string, limit int) string {
+	if limit <= 0 || width(s) <= limit {
+		return s
+	}
+	return string([]rune(s)[:max(1, limit-1)]) + "…"
+}

@@ -1,0 +1,64 @@
+package quantity
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Full writes a number as it is.
+func Full(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// Times writes a ratio.
+func Times(r float64) string { return Digits(r) + "×" }
+
+// Share writes a share that may well be a round one.
+func Share(share float64) string { return Amount(100*share) + " %" }
+
+// RoughShare writes a share with two digits, where more are not known.
+func RoughShare(share float64) string {
+	if share >= 0.995 {
+		return Whole(100*share) + " %"
+	}
+	return strconv.FormatFloat(100*share, 'g', 2, 64) + " %"
+}
+
+// Tick writes a round number in a few characters, for an axis: 61,200 is 61.2k
+// there, and 60,000 60k.
+func Tick(v float64) string {
+	switch {
+	case v >= 1e9:
+		return Round(v/1e9) + "G"
+	case v >= 1e6:
+		return Round(v/1e6) + "M"
+	case v >= 1e4:
+		return Round(v/1e3) + "k"
+	}
+	return Round(v)
+}
+
+// Round writes a round number without the zeros that show its precision.
+func Round(v float64) string {
+	if v >= 1000 {
+		return Whole(v)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+// Plural makes the units of a rate from a denominator: "insert row" → "rows",
+// "query" → "queries".
+func Plural(per string) string {
+	word := per[strings.LastIndex(per, " ")+1:]
+	if stem, ok := strings.CutSuffix(word, "y"); ok {
+		return stem + "ies"
+	}
+	return word + "s"
+}
+
+// Joined is a list in a sentence.
+func Joined(parts []string) string {
+	last := len(parts) - 1
+	if last < 1 {
+		return strings.Join(parts, "")
+	}
+	return strings.Join(parts[:last], ", ") + " and " + parts[last]
+}

@@ -1,0 +1,414 @@
+// Package redact takes out of results what shows where they were measured.
+package redact
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"rumbench/internal/observe"
+	"rumbench/internal/result"
+)
+
+// Notice says what was done to what Copy returned.
+const Notice = "Redacted: names of hosts and users, addresses, serial numbers and paths are replaced in all texts, the same by the same everywhere " +
+	"(host-1, user-1, /path-1). What else a plan, a setting or a remark gives away is still there: read it before you publish it."
+
+// Copy returns a copy of a value that holds results, in depth, without what shows
+// where they were measured: in every text, names of hosts and users, addresses,
+// serial numbers and absolute paths are replaced, the same by the same
+// everywhere. In plans, names stand behind their keys too.
+//
+// It finds names where they stand as such (in the facts of the host, in names of
+// data sources, in home directories) and then everywhere else. A name that stands
+// nowhere as such looks like any other word.
+func Copy[T any](of T, plans ...string) T {
+	r := &redactor{names: map[string]string{}, counts: map[string]int{}, plain: map[string]bool{}, done: map[string]string{}}
+	var trials []*result.Trial
+	v := reflect.ValueOf(&of).Elem()
+	each(v, func(v reflect.Value) {
+		if t, ok := v.Interface().(*result.Trial); ok && t != nil {
+			trials = append(trials, t)
+		}
+	})
+	for _, t := range trials {
+		r.keepWords(t)
+	}
+	each(v, func(v reflect.Value) {
+		if v.Kind() == reflect.String {
+			r.learn(v.String())
+		}
+	})
+	for _, plan := range plans {
+		r.learnWords(planWord, plan)
+	}
+	for _, t := range trials {
+		r.learnTrial(t)
+	}
+	r.order()
+	return r.copy(v).Interface().(T)
+}
+
+// redactor knows what is to be replaced by what.
+type redactor struct {
+	names  map[string]string // as they are to be found between other words
+	found  []string          // the names, the longest first
+	counts map[string]int
+	plain  map[string]bool   // words of the page, which are no secrets
+	done   map[string]string // texts
+}
+
+// keepWords keeps the words that the numbers are called by: a user who is called
+// as the workload is betrays nothing, and the page would be hard to read.
+func (r *redactor) keepWords(t *result.Trial) {
+	words := []string{t.Workload, t.Engine, t.Preset}
+	for _, s := range t.Steps {
+		words = append(words, s.Name, s.Primary, s.WritesPer)
+		for _, g := range s.Groups {
+			words = append(append(words, g.Name), g.Ops...)
+		}
+	}
+	for _, w := range words {
+		r.plain[w] = true
+	}
+}
+
+// add gives a secret its replacement.
+func (r *redactor) add(kind, secret string) string {
+	if known, ok := r.names[secret]; ok {
+		return known
+	}
+	r.counts[kind]++
+	name := fmt.Sprintf("%s-%d", kind, r.counts[kind])
+	r.names[secret] = name
+	return name
+}
+
+// leastName is the length from which a name can be found among other words; a
+// shorter one, such as “vm”, is a word of its own as often as not.
+const leastName = 3
+
+// common are names that everybody has.
+var common = []string{"localhost", "root", "mysql", "postgres", "mariadb", "127.0.0.1", "0.0.0.0", "::1", "unix", "tcp"}
+
+func (r *redactor) learnName(kind, name string) {
+	name = strings.Trim(name, `"'[]`)
+	if len(name) < leastName || slices.Contains(common, strings.ToLower(name)) || r.plain[name] || strings.HasPrefix(name, "/") {
+		return
+	}
+	r.add(kind, name)
+}
+
+// Where names stand as such.
+var (
+	// sourceURL is the beginning of a data source name like postgres://me:word@host:5432/.
+	sourceURL = regexp.MustCompile(`\b([a-z][a-z0-9+.-]*)://(?:([^\s/@"':]+)(?::[^\s/@"']*)?@)?(\[[0-9A-Fa-f:]+\]|[^\s/:@"',)\]}?]+)`)
+	// sourceGo is one like me:word@tcp(host:3306)/.
+	sourceGo = regexp.MustCompile(`(?:([\w.+-]+)(?::[^\s"'@]*)?@)(?:\w+\(([^\s:)]*)|/)`)
+	// sourceWord is a part of one like host=db user=me, and planWord of a plan.
+	sourceWord = regexp.MustCompile(`\b(host|hostaddr|user|username)\s*=\s*("[^"]*"|'[^']*'|[^\s"',}\]]+)`)
+	planWord   = regexp.MustCompile(`(?m)(?:^|[{,-])\s*(host|hostname|user|username)\s*:\s*("[^"]*"|'[^']*'|[^\s"',}\]]+)`)
+	// mailbox is me@host.
+	mailbox = regexp.MustCompile(`\b([\w.+-]+)@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)`)
+	// home is a user's directory.
+	home     = regexp.MustCompile(`(?:/home/|/Users/)([\p{L}\p{N}_.-]+)`)
+	address4 = regexp.MustCompile(`\b\d{1,3}(?:\.\d{1,3}){3}\b`)
+	address6 = regexp.MustCompile(`\b(?:[0-9A-Fa-f]{1,4}:){3,7}[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{1,4})*\b`)
+	hardware = regexp.MustCompile(`\b[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}\b`)
+)
+
+// learn finds names in a text.
+func (r *redactor) learn(text string) {
+	for _, m := range sourceURL.FindAllStringSubmatch(text, -1) {
+		r.learnName("user", m[2])
+		if m[1] != "http" && m[1] != "https" && m[1] != "file" || m[2] != "" { // what is published has addresses
+			r.learnName("host", m[3])
+		}
+	}
+	for _, m := range sourceGo.FindAllStringSubmatch(text, -1) {
+		r.learnName("user", m[1])
+		r.learnName("host", m[2])
+	}
+	r.learnWords(sourceWord, text)
+	for _, m := range mailbox.FindAllStringSubmatch(text, -1) {
+		r.learnName("user", m[1])
+		r.learnName("host", m[2])
+	}
+	for _, m := range home.FindAllStringSubmatch(text, -1) {
+		r.learnName("user", m[1])
+	}
+	for _, a := range slices.Concat(address4.FindAllString(text, -1), address6.FindAllString(text, -1)) {
+		r.learnName("host", a)
+	}
+	for _, a := range hardware.FindAllString(text, -1) {
+		r.learnName("serial", a)
+	}
+}
+
+func (r *redactor) learnWords(pattern *regexp.Regexp, text string) {
+	for _, m := range pattern.FindAllStringSubmatch(text, -1) {
+		kind := "user"
+		if strings.HasPrefix(m[1], "host") {
+			kind = "host"
+		}
+		r.learnName(kind, m[2])
+	}
+}
+
+// learnTrial finds names in the facts of the host, and in names of targets that
+// are those of directories.
+func (r *redactor) learnTrial(t *result.Trial) {
+	for _, f := range slices.Concat(t.Host, t.Versions, settings(t)) {
+		if kind := secretFact(f.Name); kind != "" {
+			for _, v := range strings.FieldsFunc(f.Value, func(c rune) bool { return c == ',' || c == ' ' }) {
+				r.learnName(kind, v)
+			}
+		}
+	}
+	if dir, base := path.Split(t.Target); strings.HasPrefix(dir, "/") {
+		r.names[t.Target] = r.pathName(strings.TrimSuffix(dir, "/")) + "/" + base
+	}
+}
+
+// settings are a trial's settings in the form of facts.
+func settings(t *result.Trial) []observe.Fact {
+	var out []observe.Fact
+	for _, s := range t.Settings {
+		out = append(out, observe.Fact{Name: s.Name, Value: s.Value})
+	}
+	return out
+}
+
+// secretFact is what the value of a fact or a setting is a name of, "" for others.
+func secretFact(name string) string {
+	name = strings.ToLower(name)
+	within := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
+	}
+	switch {
+	case within("hostname", "host name"), name == "host", strings.HasSuffix(name, "_host"):
+		return "host"
+	case within("serial", "wwn", "uuid", "machine id", "mac address"):
+		return "serial"
+	case name == "user", name == "user name", name == "username":
+		return "user"
+	}
+	return ""
+}
+
+// order sorts the names, the longest first: db1.example.org before db1.
+func (r *redactor) order() {
+	r.found = slices.SortedFunc(maps.Keys(r.names), func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+}
+
+// text is a text without secrets.
+func (r *redactor) text(in string) string {
+	if out, ok := r.done[in]; ok {
+		return out
+	}
+	s := withoutPasswords(in)
+	for _, name := range r.found {
+		if strings.Contains(s, name) {
+			s = replaceWord(s, name, r.names[name])
+		}
+	}
+	s = absolute.ReplaceAllStringFunc(s, r.path)
+	r.done[in] = s
+	return s
+}
+
+// passwords are how names of data sources carry them in a remark or a message,
+// with what to write instead. A password may hold anything but a line end.
+var passwords = []struct {
+	pattern *regexp.Regexp
+	masked  string
+}{
+	{regexp.MustCompile(`(postgres(?:ql)?://[^:/@\s"']*:)[^\n]*@`), "${1}***@"},
+	{regexp.MustCompile(`([\w.+-]+:)[^\s/][^\n]*@(\w*[(/])`), "${1}***@${2}"},
+	{regexp.MustCompile(`(?i)(passw\w*\s*[=:]\s*)('(?:[^'\\]|\\.)*'|(?:[^\s\\]|\\.)+)`), "${1}***"},
+}
+
+func withoutPasswords(text string) string {
+	for _, p := range passwords {
+		text = p.pattern.ReplaceAllString(text, p.masked)
+	}
+	return text
+}
+
+// replaceWord replaces a name where it stands alone; a domain after a host's
+// name goes with it.
+func replaceWord(s, name, by string) string {
+	var b strings.Builder
+	for {
+		i := strings.Index(s, name)
+		if i < 0 {
+			b.WriteString(s)
+			return b.String()
+		}
+		end := i + len(name)
+		before, after := b.String()+s[:i], s[end:]
+		if before != "" && inName(before[len(before)-1]) || after != "" && inName(after[0]) {
+			b.WriteString(s[:end])
+			s = after
+			continue
+		}
+		b.WriteString(s[:i] + by)
+		if strings.HasPrefix(by, "host-") {
+			after = domain.ReplaceAllString(after, "")
+		}
+		s = after
+	}
+}
+
+// domain is the rest of a host's full name.
+var domain = regexp.MustCompile(`^(?:\.[A-Za-z0-9-]+)+`)
+
+func inName(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+}
+
+// absolute is an absolute path, or one in a home directory, with what stands
+// before it.
+var absolute = regexp.MustCompile("(^|[\\s\"'`“‘=(:,;\\[{<>|@](?://)?)(~[\\w.-]*)?(/[\\p{L}\\p{N}_.@%+~#=-]+)+/?")
+
+// path replaces an absolute path, but not those of the kernel.
+func (r *redactor) path(found string) string {
+	parts := absolute.FindStringSubmatch(found)
+	before, p := parts[1], found[len(parts[1]):]
+	if strings.HasPrefix(p, "/proc/") || strings.HasPrefix(p, "/sys/") || strings.HasPrefix(p, "/path-") {
+		return found
+	}
+	end := strings.TrimRight(p, ".") // of a sentence
+	return before + r.pathName(strings.TrimSuffix(end, "/")) + p[len(end):]
+}
+
+func (r *redactor) pathName(p string) string {
+	if strings.HasPrefix(p, "/path-") {
+		return p
+	}
+	return "/" + strings.TrimPrefix(r.add("path", p), "/")
+}
+
+// facts replaces the values of facts and settings that are secrets as a whole,
+// also those that are too short to be found elsewhere, and the trial's directory:
+// trials of the same campaign still have the same one above them.
+func (r *redactor) facts(in, out *result.Trial) {
+	for i, f := range in.Host {
+		if kind := secretFact(f.Name); kind != "" && f.Value != "" {
+			out.Host[i].Value = r.add(kind, f.Value)
+		}
+	}
+	for i, s := range in.Settings {
+		if kind := secretFact(s.Name); kind != "" && s.Value != "" {
+			out.Settings[i].Value = r.add(kind, s.Value)
+		}
+	}
+	if in.Dir != "" {
+		out.Dir = path.Join(r.pathName(path.Dir(in.Dir)), path.Base(in.Dir))
+	}
+}
+
+// series are the lines of a trial, one by one.
+type series = func(yield func(result.Line) error) error
+
+func (r *redactor) series(of series) series {
+	if of == nil {
+		return nil
+	}
+	return func(yield func(result.Line) error) error {
+		return of(func(l result.Line) error {
+			l.Step, l.Group, l.Op = r.text(l.Step), r.text(l.Group), r.text(l.Op)
+			return yield(l)
+		})
+	}
+}
+
+// each calls f with every part of a value.
+func each(v reflect.Value, f func(reflect.Value)) {
+	f(v)
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			each(v.Elem(), f)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			each(v.Index(i), f)
+		}
+	case reflect.Map:
+		for _, k := range sortedMapKeys(v) {
+			each(k, f)
+			each(v.MapIndex(k), f)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				each(v.Field(i), f)
+			}
+		}
+	}
+}
+
+// sortedMapKeys are in an order that does not change, so that names get the
+// same numbers every time.
+func sortedMapKeys(v reflect.Value) []reflect.Value {
+	return slices.SortedFunc(slices.Values(v.MapKeys()), func(a, b reflect.Value) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+}
+
+// copy is the value with every text in it replaced.
+func (r *redactor) copy(v reflect.Value) reflect.Value {
+	out := reflect.New(v.Type()).Elem()
+	switch v.Kind() {
+	case reflect.Func:
+		if of, ok := v.Interface().(series); ok {
+			out.Set(reflect.ValueOf(r.series(of)))
+		}
+	case reflect.String:
+		out.SetString(r.text(v.String()))
+	case reflect.Pointer:
+		if !v.IsNil() {
+			out.Set(reflect.New(v.Type().Elem()))
+			out.Elem().Set(r.copy(v.Elem()))
+			if t, ok := v.Interface().(*result.Trial); ok {
+				r.facts(t, out.Interface().(*result.Trial))
+			}
+		}
+	case reflect.Interface:
+		if !v.IsNil() {
+			out.Set(r.copy(v.Elem()))
+		}
+	case reflect.Slice:
+		if !v.IsNil() {
+			out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+			for i := range v.Len() {
+				out.Index(i).Set(r.copy(v.Index(i)))
+			}
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			out.Index(i).Set(r.copy(v.Index(i)))
+		}
+	case reflect.Map:
+		if !v.IsNil() {
+			out.Set(reflect.MakeMap(v.Type()))
+			for _, k := range sortedMapKeys(v) {
+				out.SetMapIndex(r.copy(k), r.copy(v.MapIndex(k)))
+			}
+		}
+	case reflect.Struct:
+		out.Set(v) // what is not exported, as in a time
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				out.Field(i).Set(r.copy(v.Field(i)))
+			}
+		}
+	default:
+		out.Set(v)
+	}
+	return out
+}

@@ -1,0 +1,115 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/figure"
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
+)
+
+// cell shows a number of a target beside that of the base.
+func (s *step) cell(t, base *target, k key, n *page.Notes) page.Cell {
+	num := s.number(t, k)
+	if num.Missing != "" {
+		return page.Absent(num.Missing)
+	}
+	c := s.c.plainCell(num, n)
+	if len(num.Rows) < len(t.Trials) {
+		c.Title += fmt.Sprintf("; from %d of %d trials", len(num.Rows), len(t.Trials))
+	}
+	if why := s.Unlike(base, t); why != "" {
+		c.Tag = "not compared"
+		c.Title += "; not compared: " + why
+		n.Mark(t.Name + " in " + s.Name + ": " + why + ". It is not compared with " + base.Name + " there.")
+	}
+	doubts := s.Doubts(t)
+	if len(doubts) > 0 {
+		c.Tag = tagged(num, doubts[0])
+		c.Title += "; not comparable: " + strings.Join(doubts, ", ")
+		n.Mark(t.Name + " in " + s.Name + ": " + strings.Join(doubts, ", ") + ". Its numbers are not comparable there.")
+	}
+	if e := s.effect(t, base, k); e != nil {
+		compareCell(&c, e, base.Name)
+	}
+	return c
+}
+
+// tagged puts a reason not to compare a number behind what it is instead of a
+// percentile.
+func tagged(n number, why string) string {
+	if few := n.Few(); few != "" {
+		return few + ", " + why
+	}
+	return why
+}
+
+// compareCell shows in a cell how its number differs from the base's.
+func compareCell(c *page.Cell, e *compare.Effect, base string) {
+	m := figure.MarkOf(e)
+	c.Class = m.Class
+	if e.Verdict == "" && e.Why != "" {
+		if e.New.Missing == "" && c.Tag == "" { // else the reason is there already
+			c.Title += "; not compared: " + e.Why
+		}
+		return
+	}
+	if !math.IsNaN(e.Ratio) {
+		c.Ratio, c.Sign = quantity.Times(e.Ratio), m.Sign
+	} else if e.New.Value != 0 && c.Class != "" {
+		c.Ratio, c.Sign = "from 0", m.Sign // no ratio, but a difference all the same
+	}
+	if words := figure.InWords(e, base); words != "" {
+		c.Title += "; " + words
+	}
+}
+
+// plainCell shows a number without comparing it.
+func (c *campaign) plainCell(num number, n *page.Notes) page.Cell {
+	if num.Missing != "" {
+		return page.Absent(num.Missing)
+	}
+	cell := page.Cell{Text: num.String(), Title: num.Hover(), Number: true, Value: num.Value, Data: c.data(num), Tag: num.Few()}
+	for _, w := range num.Warnings {
+		cell.Note(n.Mark(w))
+	}
+	return cell
+}
+
+// metricColumn heads a column of a metric.
+func metricColumn(k key) page.Column {
+	c := page.Column{Name: metric.Label(k.Metric), Title: metricDoc(k.Metric), Link: "m-" + k.Metric}
+	if k.Per != "" {
+		c.Sub = "per " + k.Per
+	}
+	return c
+}
+
+// metricDoc is what a metric means.
+func metricDoc(name string) string {
+	if m := metric.ByName(name); m != nil {
+		return m.Name + ", " + unitName(m.Unit) + ": " + m.Meaning()
+	}
+	return name
+}
+
+func unitName(u string) string {
+	if u == "1/s" {
+		return "per second"
+	}
+	return u
+}
+
+func appendOnce[T comparable](list []T, more ...T) []T {
+	for _, v := range more {
+		if !slices.Contains(list, v) {
+			list = append(list, v)
+		}
+	}
+	return list
+}

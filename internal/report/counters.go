@@ -1,0 +1,107 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"rumbench/engine"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
+	"rumbench/internal/result"
+)
+
+// sizesTable shows the space of every object, as the engines report it.
+func sizesTable(s *step) page.Table {
+	t := page.Table{Title: "Size by object", Note: "As the engine tells it; ≈ marks estimates.", Head: "object", Columns: targetColumns(s.c.Targets)}
+	byName := byTarget{}
+	for tg, r := range s.leaders() {
+		for _, size := range r.Step.Sizes {
+			name := size.Object
+			if name == "" {
+				name = "whole database"
+			}
+			text := quantity.BytesAs(float64(size.Bytes), quantity.Digits)
+			if size.Kind == engine.Estimate {
+				text = "≈ " + text
+			}
+			byName.set(name, tg, page.Cell{Text: text, Title: fmt.Sprintf("%d bytes, %s", size.Bytes, size.Kind), Number: true})
+		}
+	}
+	t.Groups = []page.Group{{Rows: byName.rows(s.c.Targets, "the engine does not tell")}}
+	return t
+}
+
+func settleTable(s *step) page.Table {
+	t := page.Table{Title: "Settle actions", Note: "What the engines did to come to rest.", Head: "target", Columns: []page.Column{
+		{Name: "action", Title: "What the engine was told or seen to do"}, {Name: "took", Title: "How long it took"}, {Name: "detail", Title: "What it changed"},
+	}}
+	var rows []page.Row
+	for tg, r := range s.leaders() {
+		for _, a := range r.Step.Settle {
+			took := page.Cell{Text: quantity.Micros(float64(a.Duration.Nanoseconds()) / 1e3), Number: true}
+			rows = append(rows, targetRow(tg, page.Words(a.Name), took, page.Words(a.Detail)))
+		}
+	}
+	t.Groups = []page.Group{{Rows: rows}}
+	return t
+}
+
+// A step's table of counters is there to be skimmed: it has at most maxCounters
+// rows, and all of them together have about allCounters cells.
+const (
+	maxCounters = 400
+	minCounters = 20
+	allCounters = 3_000
+)
+
+// countersTable shows the engines' and the host's counters that changed.
+func countersTable(s *step, growths []map[string]growth) page.Table {
+	t := page.Table{Title: "Counters that changed", Note: "Growth of counters over the window, and gauges at its end; “–”: no such counter, or it did " +
+		"not change.", Head: "counter", Folded: true, Long: true, Columns: targetColumns(s.c.Targets)}
+	byName := byTarget{}
+	for tg, r := range s.leaders() {
+		for _, n := range r.Step.Counters {
+			if n.Value != 0 {
+				byName.set(counterName(n), tg, counterCell(n))
+			}
+		}
+	}
+	most := max(minCounters, min(maxCounters, allCounters/(len(s.c.steps)*len(s.c.Targets))))
+	if all := len(byName); all > most {
+		keepChanged(s, byName, growths, most)
+		t.Note += fmt.Sprintf(" The %d of %d that changed most from target to target; all are in trial.json.", most, all)
+	}
+	t.Groups = []page.Group{{Rows: byName.rows(s.c.Targets, "")}}
+	return t
+}
+
+// keepChanged leaves only the counters that tell the targets apart most.
+func keepChanged(s *step, byName byTarget, growths []map[string]growth, most int) {
+	score := changesOf(s, growths)
+	names := sortedKeys(byName)
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(score[b], score[a]) })
+	for _, name := range names[most:] {
+		delete(byName, name)
+	}
+}
+
+func counterName(n result.CounterChange) string {
+	name := n.Name
+	if n.Labels != "" {
+		name += "{" + n.Labels + "}"
+	}
+	if n.Kind == engine.Gauge {
+		name += " (gauge)"
+	}
+	return name
+}
+
+func counterCell(n result.CounterChange) page.Cell {
+	c := page.Cell{Text: inUnit(n.Value, n.Unit), Number: true}
+	if n.Reset {
+		c.Tag = "was reset"
+		c.Title = "it was reset in the window: growth since the reset"
+	}
+	return c
+}

@@ -1,0 +1,277 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
+	"rumbench/internal/result"
+)
+
+// lead is what stands above all sections: what a reader must know before any
+// number, the verdict in words, under what the numbers were made, and the targets.
+func lead(c *campaign, in *Input) []page.Block {
+	var out []page.Block
+	for _, b := range banners(*in, c) {
+		out = append(out, page.Banner(b))
+	}
+	targets := legend(c.Targets, "")
+	targets.ID = "targets"
+	for i, t := range c.Targets {
+		targets.Keys[i].Doc, targets.Keys[i].Base = describe(t), i == 0
+	}
+	out = append(out, page.List{Class: "verdict", Items: verdictOn(c)}, page.Prose("caution", cautionOn(c)))
+	return append(out, page.Facts{Class: "facts", Facts: headFacts(c)}, targets)
+}
+
+// legend names targets by their markers.
+func legend(targets []*target, class string) page.Legend {
+	l := page.Legend{Class: class}
+	for _, t := range targets {
+		l.Keys = append(l.Keys, page.Key{Series: t.Index, Name: t.Name})
+	}
+	return l
+}
+
+// banners are the things that a reader must know before any number.
+func banners(in Input, c *campaign) []string {
+	var out [][]any
+	say := func(parts ...any) { out = append(out, parts) }
+	if levels := c.Durability(); levels != "" {
+		say(DurabilityDiffers(levels))
+	}
+	if caches := c.UnequalCaches(); caches != "" {
+		say("Caches are not equal: " + caches + ". Reads, CPU and memory depend on it.")
+	}
+	for _, w := range slices.Concat(in.Warnings, otherWork(c)) {
+		say(w)
+	}
+	if differ := hostsDiffer(c); differ != "" {
+		say(differ)
+	}
+	if apart := ranApart(c.Targets[0], c.Targets); apart != "" {
+		say(apart)
+	}
+	for _, t := range c.Targets {
+		for _, trial := range t.Trials {
+			switch trial.Status {
+			case result.Complete:
+			case result.Running:
+				say(t.Name, ", trial ", trial.Trial, " did not end: it still runs, or was killed. What was measured before is shown.")
+			default:
+				say(t.Name, ", trial ", trial.Trial, ": ", trial.Status, sentenceTail(trial.Reason, trial.Hint))
+			}
+			for _, w := range trial.Warnings {
+				say(t.Name, ", trial ", trial.Trial, ": ", w)
+			}
+		}
+	}
+	return page.Merged(out)
+}
+
+// DurabilityDiffers says that targets promise different things. What can be said
+// of their ratios depends on it, so it stands before all else.
+func DurabilityDiffers(levels string) string {
+	return "Durability differs: " + levels + ". Ratios between them are those of different promises."
+}
+
+// otherWork says which targets are not compared with the first one, and in which
+// steps, as their work or their promises differ.
+func otherWork(c *campaign) (out []string) {
+	base := c.Targets[0]
+	for _, t := range c.Targets[1:] {
+		steps, all := map[string][]string{}, 0
+		var order []string
+		for _, s := range c.steps {
+			if s.Primary == "" {
+				continue
+			}
+			all++
+			if why := s.Unlike(base, t); why != "" {
+				order = appendOnce(order, why)
+				steps[why] = append(steps[why], s.Name)
+			}
+		}
+		for _, why := range order {
+			in := ""
+			if len(steps[why]) < all {
+				in = " in " + quantity.Joined(steps[why])
+			}
+			out = append(out, fmt.Sprintf("%s is not compared with %s%s: %s.", t.Name, base.Name, in, why))
+		}
+	}
+	return out
+}
+
+func sentenceTail(reason, hint string) string {
+	s := "."
+	if reason != "" {
+		s = ": " + strings.TrimSuffix(reason, ".") + "."
+	}
+	if hint != "" {
+		s += " Hint: " + hint
+	}
+	return s
+}
+
+func describe(t *target) string {
+	first := t.Trials[0]
+	parts := []string{}
+	if first.Engine != "" && first.Engine != t.Name {
+		parts = append(parts, first.Engine)
+	}
+	if first.Structure != "" {
+		parts = append(parts, first.Structure)
+	}
+	var own, server string
+	for _, v := range first.Versions {
+		switch v.Name {
+		case first.Engine, "engine":
+			own = v.Value
+		case "server":
+			server = "server " + v.Value // the engine's own version is its driver's
+		}
+	}
+	if v := cmp.Or(server, own); v != "" {
+		parts = append(parts, v)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// headFacts are the first line: under what the numbers were made.
+func headFacts(c *campaign) []page.Fact {
+	var list []page.Fact
+	add := func(name string, of func(*result.Trial) string) {
+		list = append(list, factOf(c, name, of))
+	}
+	add("workload", func(t *result.Trial) string { return t.Workload })
+	add("preset", func(t *result.Trial) string { return t.Preset })
+	list = append(list, durabilityFact(c))
+	add("cache", (*result.Trial).Cache)
+	add("seed", func(t *result.Trial) string {
+		if t.Imported != nil {
+			return "" // not known
+		}
+		return fmt.Sprint(t.Seed)
+	})
+	add("interval", func(t *result.Trial) string {
+		if t.Interval == 0 {
+			return ""
+		}
+		return quantity.Amount(t.Interval) + " s"
+	})
+	add("imported from", func(t *result.Trial) string {
+		if t.Imported == nil {
+			return ""
+		}
+		return t.Imported.Tool + ", " + t.Imported.Mode
+	})
+	add("parameters", func(t *result.Trial) string { return params(t.Params) })
+	count := page.Fact{Name: "trials", Value: fmt.Sprint(len(c.Targets[0].Trials)) + " each"}
+	for _, t := range c.Targets {
+		if len(t.Trials) != len(c.Targets[0].Trials) {
+			count.Value = eachTarget(c, func(t *target) string { return fmt.Sprint(len(t.Trials)) })
+		}
+	}
+	list = append(list, count)
+	if first := began(c); !first.IsZero() {
+		list = append(list, page.Fact{Name: "started", Value: first.UTC().Format("2006-01-02 15:04 UTC")})
+	}
+	return slices.DeleteFunc(list, func(f page.Fact) bool { return f.Value == "" })
+}
+
+// durabilityFact is the level with what it means, and of which targets where they
+// differ in one of the two.
+func durabilityFact(c *campaign) page.Fact {
+	f := factOf(c, "durability", func(t *result.Trial) string { return t.Durability })
+	var texts []string
+	of := map[string][]string{}
+	for _, t := range c.Targets {
+		for _, trial := range t.Trials {
+			text := trial.DurabilityText()
+			texts = appendOnce(texts, text)
+			of[text] = appendOnce(of[text], t.Name)
+		}
+	}
+	if len(texts) > 1 {
+		for i, text := range texts {
+			texts[i] = strings.Join(of[text], ", ") + ": " + text
+		}
+	}
+	f.Value = strings.Join(texts, "; ")
+	return f
+}
+
+// began is when the first trial that knows it began.
+func began(c *campaign) (first time.Time) {
+	for _, t := range c.Targets {
+		for _, trial := range t.Trials {
+			if at := trial.Started; !at.IsZero() && (first.IsZero() || at.Before(first)) {
+				first = at
+			}
+		}
+	}
+	return first
+}
+
+// factOf is a value that all trials should share; it warns when they do not.
+func factOf(c *campaign, name string, of func(*result.Trial) string) page.Fact {
+	differ := false
+	for _, t := range c.Targets {
+		for _, trial := range t.Trials {
+			differ = differ || of(trial) != of(c.Targets[0].Trials[0])
+		}
+	}
+	if !differ {
+		return page.Fact{Name: name, Value: of(c.Targets[0].Trials[0])}
+	}
+	value := eachTarget(c, func(t *target) string {
+		var values []string
+		for _, trial := range t.Trials {
+			values = appendOnce(values, of(trial))
+		}
+		return strings.Join(values, " or ")
+	})
+	return page.Fact{Name: name, Value: value, Warning: "differs between trials: compare with care"}
+}
+
+func eachTarget(c *campaign, of func(*target) string) string {
+	var parts []string
+	for _, t := range c.Targets {
+		v := of(t)
+		if v == "" {
+			v = "not set"
+		}
+		parts = append(parts, t.Name+": "+v)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func params(p map[string]any) string {
+	var parts []string
+	for _, name := range sortedKeys(p) {
+		parts = append(parts, name+" "+plainValue(p[name]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// plainValue shows a value of a plan. Numbers read from JSON are floats, and a
+// million must not become 1e+06.
+func plainValue(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case float64:
+		return quantity.Amount(v)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}

@@ -1,0 +1,166 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+)
+
+// subject is what some numbers are about.
+type subject struct{ group, op string }
+
+// metricTables show a step's numbers with a column per metric and denominator,
+// and for every group and operation kind a row per target. Subjects with other
+// columns get a table of their own, so that no table is full of holes.
+func metricTables(s *step, section metric.Section, note string, n *page.Notes) (out []page.Table) {
+	return bare(keyedTables(s, string(section), note, metric.InSection(section), n))
+}
+
+func bare(tables []keyedTable) (out []page.Table) {
+	for _, t := range tables {
+		out = append(out, t.Table)
+	}
+	return out
+}
+
+// keyedTable is a table of metrics with the keys of its columns.
+type keyedTable struct {
+	page.Table
+	keys []key
+}
+
+func keyedTables(s *step, name, note string, metrics []string, n *page.Notes) []keyedTable {
+	var subjects []subject
+	columns := map[subject][]key{}
+	for _, k := range s.Keys(metrics...) {
+		sub := subject{k.Group, k.Op}
+		subjects = appendOnce(subjects, sub)
+		columns[sub] = append(columns[sub], key{Metric: k.Metric, Per: k.Per})
+	}
+	slices.SortStableFunc(subjects, func(a, b subject) int { return cmp.Compare(s.place(a), s.place(b)) })
+	var out []keyedTable
+	for _, sub := range subjects {
+		group := page.Group{Name: sub.String(), Rows: targetRows(s.c.Targets, len(columns[sub]), func(t *target, i int) page.Cell {
+			k := columns[sub][i]
+			return s.cell(t, s.c.Targets[0], key{Group: sub.group, Op: sub.op, Metric: k.Metric, Per: k.Per}, n)
+		})}
+		if t := tableWith(out, columns[sub]); t != nil {
+			t.Groups = append(t.Groups, group)
+			continue
+		}
+		t := keyedTable{page.Table{Title: name, Note: note, Head: "target", Groups: []page.Group{group}}, columns[sub]}
+		for _, k := range columns[sub] {
+			t.Columns = append(t.Columns, metricColumn(k))
+		}
+		out = append(out, t)
+	}
+	nameTables(out)
+	return out
+}
+
+// place puts what the step is about before what goes on beside it.
+func (s *step) place(sub subject) int {
+	switch {
+	case sub == subject{}:
+		return 0
+	case sub.op == s.Primary:
+		return 1
+	case sub.group == s.Primary:
+		return 2
+	case sub.op == s.WritesPer:
+		return 3
+	}
+	return 4
+}
+
+// nameTables say in the title what a table with one group is about.
+func nameTables(tables []keyedTable) {
+	for i := range tables {
+		t := &tables[i]
+		if i > 0 {
+			t.Note = ""
+		}
+		if len(t.Groups) > 1 {
+			continue
+		}
+		if whole := (subject{}).String(); len(tables) > 1 || t.Groups[0].Name != whole {
+			t.Title += ": " + t.Groups[0].Name
+		}
+		t.Groups[0].Name = ""
+	}
+}
+
+func tableWith(tables []keyedTable, columns []key) *keyedTable {
+	for i := range tables {
+		if slices.Equal(tables[i].keys, columns) {
+			return &tables[i]
+		}
+	}
+	return nil
+}
+
+// targetRows are rows of so many cells, one for each target.
+func targetRows(targets []*target, columns int, cell func(t *target, column int) page.Cell) []page.Row {
+	var rows []page.Row
+	for _, t := range targets {
+		row := targetRow(t)
+		for i := range columns {
+			row.Cells = append(row.Cells, cell(t, i))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// String names the subject for people.
+func (sub subject) String() string {
+	switch {
+	case sub.group == "" && sub.op == "":
+		return "whole step"
+	case sub.group == "" || sub.group == sub.op:
+		return sub.op
+	case sub.op == "":
+		return "group " + sub.group
+	}
+	return sub.op + " (group " + sub.group + ")"
+}
+
+// byTarget is a table with a column per target and rows by name.
+type byTarget map[string]map[*target]page.Cell
+
+func (b byTarget) set(row string, t *target, c page.Cell) {
+	if b[row] == nil {
+		b[row] = map[*target]page.Cell{}
+	}
+	b[row][t] = c
+}
+
+// rows are sorted by name.
+func (b byTarget) rows(targets []*target, absent string) []page.Row {
+	var rows []page.Row
+	for _, name := range sortedKeys(b) {
+		row := plainRow(name)
+		for _, t := range targets {
+			cell, ok := b[name][t]
+			if !ok {
+				cell = page.Absent(absent)
+			}
+			row.Cells = append(row.Cells, cell)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// targetColumns head a column per target.
+func targetColumns(targets []*target) (out []page.Column) {
+	for _, t := range targets {
+		out = append(out, page.Column{Name: t.Name, Title: cmp.Or(describe(t), t.Name)})
+	}
+	return out
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,65 @@
+package report
+
+import (
+	"cmp"
+
+	"rumbench/engine"
+	"rumbench/internal/page"
+)
+
+// settings shows the targets' settings side by side.
+func settings(v *view) []page.Section {
+	t := page.Table{Note: "≠ marks settings in which targets that have them differ. “As set”: the engine cannot be asked; all others were read " +
+		"back from it.", Head: "setting", Columns: targetColumns(v.Targets)}
+	asked, effective := byTarget{}, byTarget{}
+	for _, tg := range v.Targets {
+		trial := tg.Trials[0]
+		for name, value := range trial.Knobs {
+			asked.set(name, tg, page.Cell{Text: value, Title: "as asked for in the plan"})
+		}
+		asked.set("durability", tg, page.Cell{Text: trial.Durability, Title: cmp.Or(trial.Promise, "as asked for in the plan")})
+		for _, s := range trial.Settings {
+			effective.set(s.Name, tg, settingCell(s))
+		}
+	}
+	groups := []page.Group{
+		{Name: "asked for", Rows: asked.rows(v.Targets, "not asked for: the engine's own default")},
+		{Name: "in effect", Rows: effective.rows(v.Targets, "no such setting")},
+	}
+	for _, g := range groups {
+		if len(g.Rows) == 0 {
+			continue
+		}
+		for i := range g.Rows {
+			markDifferent(g.Rows[i].Cells)
+		}
+		t.Groups = append(t.Groups, g)
+	}
+	return []page.Section{{ID: "settings", Title: "Settings", Nav: "Settings", Blocks: []page.Block{t}}}
+}
+
+func settingCell(s engine.Setting) page.Cell {
+	c := page.Cell{Text: s.Value, Title: s.Source}
+	if s.Source == engine.AsSet {
+		c.Per = engine.AsSet
+	}
+	return c
+}
+
+func markDifferent(cells []page.Cell) {
+	first := -1
+	differ := false
+	for i := range cells {
+		cells[i].Number = false
+		if cells[i].Absent {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		differ = differ || cells[i].Text != cells[first].Text
+	}
+	for i := range cells {
+		cells[i].Differs = differ && !cells[i].Absent
+	}
+}

@@ -1,0 +1,248 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"rumbench/internal/figure"
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
+)
+
+// summaryMeasures are the columns of the summary; the one without a key compares
+// the rate with the base's.
+func summaryMeasures() []measure {
+	cost := func(metric string) func(*step) (key, bool) {
+		return func(s *step) (key, bool) { return s.Cost(metric, "") }
+	}
+	return []measure{
+		{name: "rate/s", key: func(s *step) (key, bool) { return s.Rate(s.Primary) }},
+		{name: "vs base"},
+		{name: "p99", key: func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
+		{name: "max", key: func(s *step) (key, bool) { return s.Latency(s.Primary, "max") }},
+		{name: "CPU µs", key: func(s *step) (key, bool) { return s.CPU() }},
+		{name: "write KB", key: (*step).Writes},
+		{name: "read KB", key: (*step).Reads},
+		{name: "on disk", key: cost("db_bytes")},
+		{name: "amp", key: cost("space_amplification")},
+	}
+}
+
+// summary is what a run prints at its end: a block per step, a table for the
+// steps along an axis, and what a reader must know of them.
+func summary(c *campaign, in *Input) []page.Block {
+	if len(c.Targets) == 0 {
+		return []page.Block{page.Prose("", "no trials")}
+	}
+	var out []page.Block
+	warned := banners(*in, c)
+	if levels := c.Durability(); levels != "" {
+		out, warned = append(out, page.Banner(DurabilityDiffers(levels))), warned[1:]
+	} else if f := durabilityFact(c); f.Value != "" {
+		out = append(out, page.Prose("", "durability: "+f.Value))
+	}
+	n := &page.Notes{}
+	for _, s := range c.steps {
+		switch w := c.inSummary(s); {
+		case w == nil:
+			out = append(out, summaryTable(s, n))
+		case w.first() == s:
+			out = append(out, sweepSummary(w, n))
+		}
+	}
+	out = append(append(out, publishedRatios(c, in.Published, n)...), n)
+	for _, b := range warned {
+		out = append(out, page.Banner(b))
+	}
+	out = append(out, page.Prose("", fmt.Sprintf("base: %s. %s", c.Targets[0].Name, cautionOn(c))))
+	if len(c.Targets) > 1 {
+		out = append(out, page.Prose("", figure.HowMarked()))
+	}
+	return out
+}
+
+// summaryTable is a step's part of the summary.
+func summaryTable(s *step, n *page.Notes) page.Table {
+	t := page.Table{}
+	measures := summaryMeasures()
+	for _, m := range measures {
+		t.Columns = append(t.Columns, page.Column{Name: m.name})
+	}
+	g := page.Group{Name: headlineOf(s)}
+	for _, tg := range s.c.Targets {
+		row := plainRow(tg.Name + targetMarks(s, tg, n))
+		for _, m := range measures {
+			row.Cells = append(row.Cells, summaryCell(s, tg, m, n))
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	g.Foot = append(answerLines(s, n), settledLines(s)...)
+	for _, tg := range s.c.Targets {
+		if line := failuresOf(s, tg).line(); line != "" {
+			g.Foot = append(g.Foot, line)
+		}
+	}
+	t.Groups = []page.Group{g}
+	return t
+}
+
+// targetMarks note why a target is not compared in a step.
+func targetMarks(s *step, t *target, n *page.Notes) (marks string) {
+	mark := func(why string) { marks += fmt.Sprintf(" ⚠%d", n.Mark(t.Name+" in "+s.Name+": "+why).Number) }
+	for _, d := range s.Doubts(t) {
+		mark(d + "; not comparable")
+	}
+	if why := s.Unlike(s.c.Targets[0], t); why != "" {
+		mark(why + "; not compared")
+	}
+	return marks
+}
+
+func summaryCell(s *step, t *target, m measure, n *page.Notes) page.Cell {
+	if m.key == nil {
+		return againstBase(s, t)
+	}
+	k, ok := m.key(s)
+	if !ok {
+		return page.Absent("")
+	}
+	num := s.number(t, k)
+	c := page.Cell{Text: num.Whole(), Number: true}
+	for _, w := range num.Warnings {
+		c.Note(n.Mark(w))
+	}
+	return c
+}
+
+// againstBase is a target's throughput beside the base's.
+func againstBase(s *step, t *target) page.Cell {
+	rate, ok := s.Rate(s.Primary)
+	if !ok {
+		return page.Absent("")
+	}
+	switch cell := s.cell(t, s.c.Targets[0], rate, &page.Notes{}); {
+	case cell.Tag != "":
+		return page.Cell{Tag: cell.Tag, Number: true}
+	case t == s.c.Targets[0]:
+		return page.Cell{Text: "base", Number: true}
+	case cell.Ratio == "":
+		return page.Absent("")
+	default:
+		return page.Cell{Text: cell.Ratio + cell.Sign, Number: true}
+	}
+}
+
+// headlineOf says what the numbers of a step are of.
+func headlineOf(s *step) string {
+	var parts []string
+	if s.Primary != "" {
+		parts = append(parts, s.units(s.Primary)+"/s")
+		if k, ok := s.Latency(s.Primary, "p99"); ok {
+			parts = append(parts, string(metric.FamilyOf(k.Metric))+" time of "+k.Op)
+		}
+	}
+	if per := s.costPer(); per != "" {
+		parts = append(parts, "per "+per)
+	}
+	if k, ok := s.Writes(); ok && s.Primary != "" && k.Per != s.costPer() {
+		parts = append(parts, "writes per "+k.Per)
+	}
+	return strings.TrimSpace(s.Name + "  " + strings.Join(parts, ", "))
+}
+
+// answerLines are what a search found in a step.
+func answerLines(s *step, n *page.Notes) (out []string) {
+	for _, a := range answersOf(s) {
+		line := a.String()
+		for _, k := range s.Keys("highest_rate") {
+			for _, doubt := range s.number(a.target, k).Warnings {
+				line += fmt.Sprintf(" ⚠%d", n.Mark(a.target.Name, " in ", s.Name, ": ", doubt).Number)
+			}
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// settledLines are what a row cost in KB written once all that was put off had
+// been written, after a settle step.
+func settledLines(s *step) (out []string) {
+	k, ok := s.Cost("settled_write_kb", "")
+	if !ok {
+		return nil
+	}
+	out = append(out, fmt.Sprintf("KB written per %s so far → with the writes that were put off:", k.Per))
+	for _, t := range s.c.Targets {
+		without, with := s.number(t, key{Metric: "unsettled_write_kb", Per: k.Per}), s.number(t, k)
+		if with.Missing == "" && without.Missing == "" {
+			out = append(out, fmt.Sprintf("  %s %s → %s", t.Name, quantity.Digits(without.Value), quantity.Digits(with.Value)))
+		}
+	}
+	return out
+}
+
+// rateAxis is the axis of steps that differ in how many operations arrive, and
+// clientsAxis that of steps that differ in how many clients there are.
+const rateAxis, clientsAxis = "rate", "clients"
+
+// sweepSummary are the throughputs of a sweep: levels × targets. At a rate of
+// arrival all do the same: there it is the latency that tells them apart.
+func sweepSummary(w *sweep, n *page.Notes) page.Table {
+	s := w.first()
+	arrive := w.Axis == rateAxis
+	what := s.units(s.Primary) + "/s"
+	if k, ok := s.Latency(s.Primary, "p99"); arrive && ok {
+		what += ", p99 of " + string(metric.FamilyOf(k.Metric)) + " time,"
+	}
+	t := page.Table{Title: fmt.Sprintf("%s  %s over %s", w.Base, what, w.Axis)}
+	for _, tg := range w.c.Targets {
+		t.Columns = append(t.Columns, page.Column{Name: tg.Name})
+	}
+	for _, p := range w.panels {
+		g := page.Group{Name: p.name}
+		for _, l := range p.levels {
+			row := plainRow(quantity.Amount(l.value))
+			for _, tg := range w.c.Targets {
+				row.Cells = append(row.Cells, levelCell(l.step, tg, arrive, n))
+			}
+			g.Rows = append(g.Rows, row)
+		}
+		t.Groups = append(t.Groups, g)
+	}
+	last := &t.Groups[len(t.Groups)-1]
+	for _, tg := range w.c.Targets {
+		if s, f := worstOf(w, tg); s != nil {
+			last.Foot = append(last.Foot, fmt.Sprintf("Failed most at %s: %s", axesText(w.varied(s)), f.line()))
+		}
+	}
+	return t
+}
+
+func levelCell(s *step, t *target, arrive bool, n *page.Notes) page.Cell {
+	cell := page.Absent("")
+	if k, ok := s.Rate(s.Primary); ok {
+		cell = s.cell(t, s.c.Targets[0], k, n)
+	}
+	if !arrive {
+		return cell
+	}
+	cell.Ratio, cell.Sign = "", ""
+	if k, ok := s.Latency(s.Primary, "p99"); ok {
+		if p99 := s.number(t, k); p99.Missing == "" {
+			cell.Per = " " + p99.Whole() // set apart from the rate
+		}
+	}
+	return cell
+}
+
+// worstOf is the step in which the greatest share of a target's attempts failed;
+// nil if none did.
+func worstOf(w *sweep, t *target) (worst *step, most failures) {
+	for l := range w.levels() {
+		if f := failuresOf(l.step, t); f.failed > 0 && (worst == nil || f.share() > most.share()) {
+			worst, most = l.step, f
+		}
+	}
+	return worst, most
+}
