@@ -42,8 +42,7 @@ func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	clear(t.found)
-	err := t.conn.Numbers(ctx, "SHOW GLOBAL STATUS", 1, func(row []string, n []float64) { t.add(s, row[0], n[0]) })
-	if err != nil {
+	if err := t.conn.Numbers(ctx, "SHOW GLOBAL STATUS", 1, func(row []string, n []float64) { t.add(s, row[0], n[0]) }); err != nil {
 		return err
 	}
 	for _, name := range t.storages {

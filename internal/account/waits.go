@@ -204,7 +204,8 @@ func (s *waiting) judgeEmbedded() {
 	}
 	us, ok := s.clientCost()
 	if share := us * perMicro / process; ok && share > clientBound {
-		s.note("the client itself takes %.0f %% of the CPU time, by its calibration on the null engine: as much of these numbers is rumbench’s own", 100*min(1, share))
+		s.note("the client itself takes %.0f %% of the CPU time, by its calibration on the null engine: as much of these numbers is rumbench’s own",
+			100*min(1, share))
 	}
 }
 

@@ -92,7 +92,9 @@ func (r *stepRun) addUp(g int, iv *Interval) {
 	total.Merge(&now.Totals)
 	// A short rest at the end has too few operations for a rate.
 	if length := iv.To - iv.From; length >= r.Interval/2 {
-		total.Rates = append(total.Rates, hist.Rate{From: iv.From.Seconds(), To: iv.To.Seconds(), Units: float64(rows), Ops: float64(ops), Oldest: now.Oldest.Seconds()})
+		total.Rates = append(total.Rates, hist.Rate{
+			From: iv.From.Seconds(), To: iv.To.Seconds(), Units: float64(rows), Ops: float64(ops), Oldest: now.Oldest.Seconds(),
+		})
 	}
 }
 

@@ -91,7 +91,8 @@ func oneArithmetic(runs []*run, ps *Problems) {
 	}
 	for _, r := range runs {
 		if table := derived[r.target]; table != nil && !r.derived {
-			ps.add(table.file.path, 0, "import both with --compatible, or apart", "it is a table of published arithmetic, and %s also has logs, as %s", r.target, r.file.path)
+			ps.add(table.file.path, 0, "import both with --compatible, or apart",
+				"it is a table of published arithmetic, and %s also has logs, as %s", r.target, r.file.path)
 			delete(derived, r.target)
 		}
 	}

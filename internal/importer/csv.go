@@ -126,7 +126,8 @@ func (t *table) row(line int, fields []string) {
 		return ""
 	}
 	found := len(*t.ps)
-	row := metric.Row{Target: field(colTarget), Step: field(colStep), Group: field("group"), Op: field("op"), Metric: field(colMetric), Per: field("per"), Source: field("source")}
+	row := metric.Row{Target: field(colTarget), Step: field(colStep), Group: field("group"),
+		Op: field("op"), Metric: field(colMetric), Per: field("per"), Source: field("source")}
 	for _, name := range []string{colTarget, colStep} {
 		if field(name) == "" {
 			t.ps.add(t.f.path, line, "", "the %s is missing", name)
@@ -144,7 +145,8 @@ func (t *table) row(line int, fields []string) {
 		return
 	}
 	if at, twice := t.seen[id]; twice {
-		t.ps.add(t.f.path, line, "repeated runs are to have numbers in the column trial", "line %d has this number too: %s of step %s of %s, trial %d", at, row.Metric, row.Step, row.Target, row.Trial)
+		t.ps.add(t.f.path, line, "repeated runs are to have numbers in the column trial",
+			"line %d has this number too: %s of step %s of %s, trial %d", at, row.Metric, row.Step, row.Target, row.Trial)
 		return
 	}
 	value, ok := number(field(colValue))

@@ -86,7 +86,8 @@ func foreign(f *file) (line int, reason, hint string) {
 		case sbVersion(l) != "":
 			return i + 1, "sysbench, but no sysbench run: nothing was timed", ""
 		}
-		return i + 1, "no format that is known here: " + known + ", not " + quoted(l), "rumbench import --format NAME tells what is wrong with a file of that format; what is no log of a run belongs elsewhere"
+		return i + 1, "no format that is known here: " + known + ", not " + quoted(l),
+			"rumbench import --format NAME tells what is wrong with a file of that format; what is no log of a run belongs elsewhere"
 	}
 	return 0, "it is empty: " + known, ""
 }

@@ -161,7 +161,8 @@ func (b *ibench) add(n int, last bool, words []string, ps *Problems) bool {
 	r, ok := ibLine(layout, words)
 	if !ok {
 		if !last {
-			ps.add(b.f.path, n, "", "%q is no interval of the insert benchmark: %d numbers were expected (%s)", clip(strings.Join(words, " ")), len(layout), strings.Join(layout, " "))
+			ps.add(b.f.path, n, "", "%q is no interval of the insert benchmark: %d numbers were expected (%s)",
+				clip(strings.Join(words, " ")), len(layout), strings.Join(layout, " "))
 		}
 		return last // it was ended in the middle of a line
 	}

@@ -31,9 +31,12 @@ type ibKind struct {
 
 func ibKinds() []ibKind {
 	return []ibKind{
-		{opInsert, "row", func(r *ibRow) float64 { return r.insertRate }, func(r *ibRow) float64 { return r.inserts }, func(r *ibRow) float64 { return r.insertMax }, func(r *ibRow) float64 { return r.insertRetries }},
-		{opDelete, "row", func(r *ibRow) float64 { return r.deleteRate }, func(r *ibRow) float64 { return r.deletes }, func(r *ibRow) float64 { return r.deleteMax }, func(r *ibRow) float64 { return r.deleteRetries }},
-		{opQuery, "query", func(r *ibRow) float64 { return r.queryRate }, func(r *ibRow) float64 { return r.queries }, func(r *ibRow) float64 { return r.queryMax }, func(r *ibRow) float64 { return r.queryRetries }},
+		{opInsert, "row", func(r *ibRow) float64 { return r.insertRate }, func(r *ibRow) float64 { return r.inserts },
+			func(r *ibRow) float64 { return r.insertMax }, func(r *ibRow) float64 { return r.insertRetries }},
+		{opDelete, "row", func(r *ibRow) float64 { return r.deleteRate }, func(r *ibRow) float64 { return r.deletes },
+			func(r *ibRow) float64 { return r.deleteMax }, func(r *ibRow) float64 { return r.deleteRetries }},
+		{opQuery, "query", func(r *ibRow) float64 { return r.queryRate }, func(r *ibRow) float64 { return r.queries },
+			func(r *ibRow) float64 { return r.queryMax }, func(r *ibRow) float64 { return r.queryRetries }},
 	}
 }
 
@@ -97,7 +100,8 @@ func (b *ibRun) align() {
 
 // ibPlan are the options in which runs of one step must agree.
 func ibPlan() []string {
-	return strings.Fields("max_rows rows_per_commit inserts_per_second query_threads num_secondary_indexes secondary_at_end delete_per_insert query_pk_only data_length_min data_length_max num_partitions max_seconds")
+	return strings.Fields("max_rows rows_per_commit inserts_per_second query_threads num_secondary_indexes secondary_at_end delete_per_insert " +
+		"query_pk_only data_length_min data_length_max num_partitions max_seconds")
 }
 
 func (b *ibRun) settings() {

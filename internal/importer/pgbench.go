@@ -27,7 +27,8 @@ type pgProgress struct{ end, tps, failed float64 }
 
 func isPgbench(head []string) bool {
 	for _, l := range head {
-		if strings.HasPrefix(l, "pgbench (") || strings.HasPrefix(l, "transaction type: ") || strings.HasPrefix(l, "progress: ") && strings.Contains(l, " tps, lat ") {
+		if strings.HasPrefix(l, "pgbench (") || strings.HasPrefix(l, "transaction type: ") ||
+			strings.HasPrefix(l, "progress: ") && strings.Contains(l, " tps, lat ") {
 			return true
 		}
 	}

@@ -150,7 +150,8 @@ func (l *pgLog) add(w, columns []string, at map[int64]int) string {
 		l.grouped = true
 		return l.sums(w, at)
 	}
-	return "a transaction was expected: client, number, latency in µs, script, epoch, µs; or sums: epoch, transactions, sum, sum of squares, least, greatest latency"
+	return "a transaction was expected: client, number, latency in µs, script, epoch, µs; " +
+		"or sums: epoch, transactions, sum, sum of squares, least, greatest latency"
 }
 
 func (l *pgLog) transaction(w, columns []string, at map[int64]int) string {
@@ -303,7 +304,8 @@ func (p *pgbench) addSeconds(l *pgLog) {
 			i++
 		}
 		from := max(float64(epoch), begin)
-		line := result.Line{Source: "ops", T: float64(epoch+width) - begin, DT: float64(epoch+width) - from, Group: opTransaction, Op: opTransaction, Ops: s.n, Rows: s.n}
+		line := result.Line{Source: "ops", T: float64(epoch+width) - begin, DT: float64(epoch+width) - from,
+			Group: opTransaction, Op: opTransaction, Ops: s.n, Rows: s.n}
 		if l.lags || p.paced() {
 			line.ResponseMx = s.max
 		} else {

@@ -54,13 +54,13 @@ func (s *sysbench) finish(o *Options) {
 			return
 		}
 	}
-	seconds, ops := s.ops()
-	s.step.Seconds = seconds
-	s.addRates(o, ops)
-	s.put("duration_s", seconds)
-	s.addErrors(s.step.Primary, ops)
-	s.addSeries(s.step.Primary, ops)
-	s.addNotes(ops)
+	r := &sbRows{s, s.ops(), o.Compatible && s.reason == ""}
+	s.step.Seconds = r.seconds
+	r.addRates()
+	s.put("duration_s", r.seconds)
+	r.addErrors(s.step.Primary)
+	r.addSeries(s.step.Primary)
+	r.addNotes()
 }
 
 // sql tells whether the events are of statements.
@@ -68,45 +68,52 @@ func (s *sysbench) sql() bool {
 	return s.has("queries") || s.has("read/write requests") || len(s.intervals) > 0 && s.intervals[0].queries >= 0
 }
 
+// sbRows makes the rows of what was done.
+type sbRows struct {
+	*sysbench
+	sbOps
+	compatible bool // published rates are to be taken as they are printed
+}
+
 // single tells whether each event is one statement. Counting begins and ends
 // while events are under way, so the two counts may differ by one a client.
-func (s *sysbench) single(ops sbOps) bool {
-	return math.Abs(ops.queries-ops.events) <= float64(s.threads)
+func (s *sbRows) single() bool {
+	return math.Abs(s.queries-s.events) <= float64(s.threads)
 }
 
 // addRates adds the operations: queries, and transactions where these have
 // several; scans, or events that are no statements.
-func (s *sysbench) addRates(o *Options, ops sbOps) {
+func (s *sbRows) addRates() {
 	add := func(op string, more ...string) {
 		s.step.Primary, s.step.WritesPer = op, op
 		s.step.Groups = []result.Group{{Name: op, Clients: s.threads, Ops: append([]string{op}, more...)}}
 	}
-	queries := func() float64 { return s.rate(o, ops.queries/ops.seconds, "queries", "read/write requests") }
-	switch rows := s.scanned(ops); {
+	queries := func() float64 { return s.rate(s.queries/s.seconds, "queries", "read/write requests") }
+	switch rows := s.scanned(); {
 	case rows > 0:
 		add(opScan)
-		s.addScans(o, ops, rows)
-		s.addTimes(opScan, opScan, ops)
+		s.addScans(rows)
+		s.addTimes(opScan, opScan)
 	case !s.sql():
 		add(opEvent)
-		s.addOp(opEvent, opEvent, ops, ops.events, ops.events/ops.seconds)
-		s.addTimes(opEvent, opEvent, ops)
-	case s.single(ops):
+		s.addOp(opEvent, opEvent, s.events, s.events/s.seconds)
+		s.addTimes(opEvent, opEvent)
+	case s.single():
 		add(opQuery)
-		s.addOp(opQuery, opQuery, ops, ops.queries, queries())
-		s.addTimes(opQuery, opQuery, ops)
+		s.addOp(opQuery, opQuery, s.queries, queries())
+		s.addTimes(opQuery, opQuery)
 	default:
 		add(opQuery, opTransaction)
-		s.addOp(opQuery, opQuery, ops, ops.queries, queries())
-		s.addOp(opQuery, opTransaction, ops, ops.events, s.rate(o, ops.events/ops.seconds, "transactions"))
-		s.addTimes(opQuery, opTransaction, ops)
+		s.addOp(opQuery, opQuery, s.queries, queries())
+		s.addOp(opQuery, opTransaction, s.events, s.rate(s.events/s.seconds, "transactions"))
+		s.addTimes(opQuery, opTransaction)
 	}
 }
 
 // rate is the rate as it is printed, where the published arithmetic is asked
 // for; else the one that was computed.
-func (s *sysbench) rate(o *Options, computed float64, names ...string) float64 {
-	if !o.Compatible || s.reason != "" {
+func (s *sbRows) rate(computed float64, names ...string) float64 {
+	if !s.compatible {
 		return computed
 	}
 	var sum float64
@@ -124,9 +131,9 @@ func isScan(test string) bool { return test == "scan" || strings.HasPrefix(test,
 
 // scanned is how many rows each event reads of a test that reads whole tables;
 // 0 where it reads none, or the size of a table is not known.
-func (s *sysbench) scanned(ops sbOps) float64 {
+func (s *sbRows) scanned() float64 {
 	script, known := s.params["script"]
-	if !s.sql() || !s.single(ops) || script != scanScript && (known || !isScan(s.test)) {
+	if !s.sql() || !s.single() || script != scanScript && (known || !isScan(s.test)) {
 		return 0
 	}
 	rows, _ := positive(s.params["table_size"])
@@ -142,17 +149,17 @@ const (
 
 // addScans adds the rates of a test that reads whole tables, in rows. The
 // published ones are of one client, in thousands of rows, and by the mean latency.
-func (s *sysbench) addScans(o *Options, ops sbOps, rows float64) {
-	at := []account.With{of(opScan, opScan), count(int64(ops.events)), source(ops.source), doubts(ops.doubts...)}
-	s.put("rows", ops.events*rows, at...)
-	s.put("ops_per_s", ops.events/ops.seconds, at...)
-	per, rate, n := scanRow, ops.events*rows/ops.seconds, int64(ops.events*rows)
-	if o.Compatible && s.reason == "" {
+func (s *sbRows) addScans(rows float64) {
+	at := []account.With{of(opScan, opScan), count(int64(s.events)), source(s.source), doubts(s.doubts...)}
+	s.put("rows", s.events*rows, at...)
+	s.put("ops_per_s", s.events/s.seconds, at...)
+	per, rate, n := scanRow, s.events*rows/s.seconds, int64(s.events*rows)
+	if s.compatible {
 		per, rate, n = scanPublished, math.Round(rows/s.latency["avg"].ms), 0
 		at = append(at, source("mean latency, compatible"), doubts(scanUnit))
 	}
 	s.put("rows_per_s", rate, at...)
-	if s.reason == "" && ops.events > 0 {
+	if s.reason == "" && s.events > 0 {
 		s.costs = append(s.costs, denominator{per, rate, n})
 	}
 }
@@ -200,7 +207,7 @@ type sbOps struct {
 }
 
 // ops are the counts: of the final figures, or else of the intervals.
-func (s *sysbench) ops() (seconds float64, ops sbOps) {
+func (s *sysbench) ops() (ops sbOps) {
 	if s.reason != "" {
 		for _, iv := range s.intervals {
 			ops.events += iv.events * iv.length
@@ -216,12 +223,12 @@ func (s *sysbench) ops() (seconds float64, ops sbOps) {
 		ops.queries = t["queries"] + t["read/write requests"]
 		ops.source = "final figures"
 	}
-	return ops.seconds, ops
+	return ops
 }
 
 // addOp adds the rates of a kind of operation.
-func (s *sysbench) addOp(group, op string, ops sbOps, n, rate float64) {
-	at := []account.With{of(group, op), count(int64(n)), source(ops.source), doubts(ops.doubts...)}
+func (s *sbRows) addOp(group, op string, n, rate float64) {
+	at := []account.With{of(group, op), count(int64(n)), source(s.source), doubts(s.doubts...)}
 	s.put("rows", n, at...)
 	s.put("ops_per_s", rate, at...)
 	s.put("rows_per_s", rate, at...)
@@ -238,8 +245,8 @@ func (s *sysbench) paced() bool {
 }
 
 // addTimes adds the latencies, which are of events.
-func (s *sysbench) addTimes(group, op string, ops sbOps) {
-	n := int64(ops.events)
+func (s *sbRows) addTimes(group, op string) {
+	n := int64(s.events)
 	if n == 0 || s.reason != "" {
 		return
 	}
@@ -267,7 +274,7 @@ func (s *sysbench) addTimes(group, op string, ops sbOps) {
 }
 
 // addPercentile adds the one percentile that sysbench prints.
-func (s *sysbench) addPercentile(measure string, at []func(*metric.Row)) {
+func (s *sbRows) addPercentile(measure string, at []func(*metric.Row)) {
 	for name := range s.latency {
 		p, ok := strings.CutPrefix(name, "p")
 		if !ok {
@@ -319,7 +326,7 @@ func (s *sysbench) printed(name string) (out printedLatency, ok bool) {
 }
 
 // addErrors adds the errors that sysbench ignored: each made it run the event again.
-func (s *sysbench) addErrors(group string, ops sbOps) {
+func (s *sbRows) addErrors(group string) {
 	if s.reason != "" {
 		return
 	}
@@ -328,7 +335,7 @@ func (s *sysbench) addErrors(group string, ops sbOps) {
 		if !ok {
 			continue
 		}
-		s.put("errors", n, of(group, ""), count(int64(n+ops.events)))
+		s.put("errors", n, of(group, ""), count(int64(n+s.events)))
 		switch {
 		case n > 0 && s.step.Name != "" && s.run.target != "": // rumbench printed it
 			s.warn("%.0f attempts failed: their time is in the latencies", n)
@@ -339,10 +346,10 @@ func (s *sysbench) addErrors(group string, ops sbOps) {
 }
 
 // addSeries adds the intervals.
-func (s *sysbench) addSeries(group string, ops sbOps) {
+func (s *sbRows) addSeries(group string) {
 	var intervals []account.Interval
-	single := group != opQuery || s.single(ops)
-	perEvent := max(1, s.scanned(ops))
+	single := group != opQuery || s.single()
+	perEvent := max(1, s.scanned())
 	for _, iv := range s.intervals {
 		units := iv.queries
 		if units < 0 || single {
@@ -350,7 +357,8 @@ func (s *sysbench) addSeries(group string, ops sbOps) {
 		}
 		n := math.Round(units * iv.length)
 		intervals = append(intervals, account.NewInterval(iv.end, iv.length, n))
-		line := result.Line{Step: s.step.Name, Source: "ops", T: iv.end, DT: iv.length, Group: group, Op: group, Ops: int64(n), Rows: int64(n * perEvent), Errors: int64(math.Round(max(iv.errors, 0) * iv.length))}
+		line := result.Line{Step: s.step.Name, Source: "ops", T: iv.end, DT: iv.length, Group: group, Op: group,
+			Ops: int64(n), Rows: int64(n * perEvent), Errors: int64(math.Round(max(iv.errors, 0) * iv.length))}
 		timed := line
 		if !single {
 			timed.Op, timed.Ops, timed.Errors = opTransaction, int64(math.Round(iv.events*iv.length)), line.Errors
@@ -367,22 +375,22 @@ func (s *sysbench) addSeries(group string, ops sbOps) {
 		}
 		s.emit(timed)
 	}
-	s.addIntervals(group, intervals, s.paced(), doubts(ops.doubts...))
+	s.addIntervals(group, intervals, s.paced(), doubts(s.doubts...))
 }
 
 // addNotes adds what a reader must know of the figures.
-func (s *sysbench) addNotes(ops sbOps) {
+func (s *sbRows) addNotes() {
 	note := func(text string, args ...any) { s.step.Note(fmt.Sprintf(text, args...)) }
 	if s.has("read/write requests") {
 		note("sysbench 0.5: queries are its read/write requests; BEGIN and COMMIT are not among them.")
-	} else if ops.events > 0 && ops.queries > ops.events && !s.single(ops) {
-		note("A transaction has %.3g queries in the mean; BEGIN and COMMIT are among them.", ops.queries/ops.events)
+	} else if s.events > 0 && s.queries > s.events && !s.single() {
+		note("A transaction has %.3g queries in the mean; BEGIN and COMMIT are among them.", s.queries/s.events)
 	}
 	if s.stride > 1 {
 		note("The log has more than %d intervals: %d at a time are put together.", mostIntervals, s.stride)
 	}
 	if other := s.totals["other"]; strings.Contains(s.params["script"], "delete") && other > 0 && s.reason == "" {
-		s.warn("%.0f of %.0f deletes found no row: sysbench counts them as done", other, ops.queries)
+		s.warn("%.0f of %.0f deletes found no row: sysbench counts them as done", other, s.queries)
 	}
 	if shed, late := s.totals["shed"], s.totals["not done at the end"]; shed+late > 0 {
 		s.warn("%.0f operations were shed, and %.0f had arrived and were not done at the end: they are in no response time", shed, late)

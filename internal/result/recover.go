@@ -67,7 +67,8 @@ func addUnfinished(dir string, t *Trial) error {
 // those of which the series know more than the log, see addSeen.
 func unrecovered() map[string]bool {
 	out := map[string]bool{}
-	for _, name := range strings.Fields("errors attempts unfinished wasted_statements saturated queue_max abandoned statements_per_s attempt_total_s service_max_us response_max_us") {
+	const names = "errors attempts unfinished wasted_statements saturated queue_max abandoned statements_per_s attempt_total_s service_max_us response_max_us"
+	for _, name := range strings.Fields(names) {
 		out[name] = true
 	}
 	return out
@@ -88,6 +89,7 @@ type seen struct {
 	rates    []hist.Rate
 	errors   int64
 	arrivals *hist.Arrivals
+	undone   *hist.Dist // of operations of which it is unknown which variety they would have been; nil: none
 }
 
 // seenKind is what it was seen to do of a kind.
@@ -95,6 +97,7 @@ type seenKind struct {
 	workload.OpKind
 	hist.Counts
 	service, response float64 // the greatest times, in µs
+	undone            int64   // operations that were not done, as far as the log has their ages
 }
 
 func (u *unfinished) group(name string) *seen {
@@ -228,8 +231,8 @@ func (g *seen) did(u *unfinished, latencies map[string]*hist.Dist) *hist.Group {
 		read(s.Response, k.Name, "response")
 		read(s.Lateness, k.Name, "lateness")
 		read(s.Attempt, k.Name, "attempt")
-		if s.Response.Count() > k.Ops { // with the ages of those that were not done
-			k.response = max(k.response, float64(s.Response.Max())/1e3)
+		if n := s.Response.Count(); n > k.Ops { // with the ages of those that were not done
+			k.undone, k.response = n-k.Ops, max(k.response, float64(s.Response.Max())/1e3)
 		}
 		out.Kinds = append(out.Kinds, s)
 	}
@@ -241,7 +244,8 @@ func (g *seen) did(u *unfinished, latencies map[string]*hist.Dist) *hist.Group {
 		}
 	}
 	if first := g.kinds[0]; first.Of != "" {
-		out.Undone = latencies[LatencyTag(u.step.Name, g.name, first.Of, "response")]
+		out.Undone = latencies[LatencyTag(u.step.Name, g.name, first.Of, "response")] // of the whole
+		g.undone = out.Undone
 	}
 	return out
 }
@@ -265,11 +269,14 @@ func (g *seen) addSeen(b *account.Builder) {
 		w := wholes[i]
 		w.Ops, w.service, w.response = w.Ops+k.Ops, max(w.service, k.service), max(w.response, k.response)
 	}
+	if g.undone != nil && len(wholes) > 0 {
+		wholes[0].undone, wholes[0].response = g.undone.Count(), max(wholes[0].response, float64(g.undone.Max())/1e3)
+	}
 	b.Put("errors", float64(g.errors), account.Of(g.name, ""), account.Count(g.errors+ops))
 	for _, k := range slices.Concat(g.kinds, wholes) {
 		at, n := account.Of(g.name, k.Name), account.Count(k.Ops)
 		if k.response > 0 {
-			b.Put("response_max_us", k.response, at, n)
+			b.Put("response_max_us", k.response, at, account.Count(k.Ops+k.undone))
 		}
 		if k.Ops > 0 {
 			b.Put("service_max_us", k.service, at, n)

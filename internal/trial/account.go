@@ -151,7 +151,8 @@ func (t *stepRun) addSpace(ctx context.Context, warm bool) (err error) {
 			return fmt.Errorf("sizes: %w", err)
 		}
 	}
-	z := &account.Space{Live: *t.previous, Hosted: t.hosted != nil, Memory: t.window.memory, MemorySource: t.window.memorySource, Sizes: t.out.Sizes, Attached: t.dir == ""}
+	z := &account.Space{Live: *t.previous, Hosted: t.hosted != nil, Memory: t.window.memory, MemorySource: t.window.memorySource,
+		Sizes: t.out.Sizes, Attached: t.dir == ""}
 	if !z.Attached {
 		class := func(string) engine.FileClass { return "" }
 		if classifier, ok := t.db.(engine.Classifier); ok {

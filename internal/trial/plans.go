@@ -202,10 +202,12 @@ func (c *planCheck) wrong(plans []engine.Plan) (wrong, notes []string) {
 			small = append(small, fmt.Sprintf("%s (%s)", op.Label(), p.Ways()))
 			continue
 		}
-		wrong = append(wrong, fmt.Sprintf("%s is to be answered by %s, and the database goes by %s: %s; its plan: %s", op.Label(), index, p.Ways(), p.Statement, oneLine(p.Text)))
+		wrong = append(wrong, fmt.Sprintf("%s is to be answered by %s, and the database goes by %s: %s; its plan: %s",
+			op.Label(), index, p.Ways(), p.Statement, oneLine(p.Text)))
 	}
 	if len(small) > 0 {
-		notes = append(notes, fmt.Sprintf("of tables below %s the database does not use the index that the workload names, which may be the cheaper way there: %s", quantity.Bytes(smallTable), some(small, 3)))
+		notes = append(notes, fmt.Sprintf("of tables below %s the database does not use the index that the workload names, which may be the cheaper way there: %s",
+			quantity.Bytes(smallTable), some(small, 3)))
 	}
 	return wrong, notes
 }
@@ -283,5 +285,6 @@ func (e *wrongPlan) Error() string { return "wrong plan: " + e.text }
 
 // Hint says what can be done.
 func (*wrongPlan) Hint() string {
-	return "the plans are in " + result.PlansFile + "; the index may be gone, an option may forbid its use, or statistics may be old: a settle step analyzes the tables"
+	return "the plans are in " + result.PlansFile +
+		"; the index may be gone, an option may forbid its use, or statistics may be old: a settle step analyzes the tables"
 }

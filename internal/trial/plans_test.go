@@ -105,7 +105,7 @@ func TestPlanOfSmallTable(t *testing.T) {
 	if err != nil || step == nil || step.Status != result.Complete {
 		t.Fatalf("%v, %+v", err, step)
 	}
-	if notes := strings.Join(metric.Texts(step.Notes), "\n"); !strings.Contains(notes, "of tables below 4.0 MiB the database does not use the index") {
+	if notes := strings.Join(metric.Texts(step.Notes), "\n"); !strings.Contains(notes, "of tables below 4 MiB the database does not use the index") {
 		t.Errorf("notes %q", notes)
 	}
 	if w := strings.Join(metric.Texts(step.Warnings), "\n"); strings.Contains(w, "plan") || strings.Contains(w, "whole") {
