@@ -118,7 +118,7 @@ func (r *runner) prepare() error {
 		if r.state, err = result.ReadCampaign(r.Dir); err != nil {
 			return err
 		}
-		if err := r.resolvesAlike(); err != nil {
+		if err := r.resolvedAgain(); err != nil {
 			return err
 		}
 		r.before, r.state.Programs, r.state.Params = r.state.Spent, r.Programs, params(r.Plan)
@@ -163,9 +163,10 @@ func params(p *plan.Plan) map[string]string {
 	return out
 }
 
-// resolvesAlike refuses to go on with other programs, or other defaults of the
-// workload, than the campaign began with: the trials of a target would be of two.
-func (r *runner) resolvesAlike() error {
+// resolvedAgain compares what was found now with what was found when the campaign
+// began. It refuses to go on with another version of a server's program: the trials
+// of a target would be of two. Parameters may have been changed on purpose.
+func (r *runner) resolvedAgain() error {
 	for _, is := range r.Programs {
 		for _, was := range r.state.Programs {
 			if is.Kind == was.Kind && is.Binary == was.Binary && is.Version != was.Version {
@@ -176,10 +177,8 @@ func (r *runner) resolvesAlike() error {
 	}
 	now := params(r.Plan)
 	for _, name := range slices.Sorted(maps.Keys(now)) {
-		is := now[name]
-		if was, known := r.state.Params[name]; known && is != was {
-			return hint.Errorf("go on with the rumbench that began it, or begin a new campaign",
-				"parameter %s is %s with this rumbench, and was %s when the campaign began", name, is, was)
+		if was, known := r.state.Params[name]; known && now[name] != was {
+			r.Progress.Note(fmt.Sprintf("parameter %s is %s now, and was %s when the campaign began", name, now[name], was))
 		}
 	}
 	return nil

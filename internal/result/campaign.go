@@ -18,6 +18,8 @@ import (
 )
 
 // Campaign is the content of campaign.json: a plan and its trials.
+//
+// It has a field for each of the file's, and so more than fifteen.
 type Campaign struct {
 	Format  int       `json:"format"`
 	Name    string    `json:"name"`
