@@ -21,10 +21,13 @@ order: sequential
 targets: [` + strings.Join(targets, ", ") + "]\n"
 }
 
-// finite makes a campaign's plan one that ends soon.
-func (h *host) finite(dir string) {
+// finite makes a campaign's plan, whose query steps take so many seconds, one
+// that ends soon, in all that is recorded of it.
+func (h *host) finite(dir, seconds string) {
 	h.Helper()
-	h.replace(dir+"/plan.yaml", "query_seconds: 600", "query_seconds: 0.3")
+	h.replace(dir+"/plan.yaml", "query_seconds: "+seconds, "query_seconds: 0.3")
+	state := h.file(dir + "/campaign.json")
+	h.write(dir+"/campaign.json", strings.ReplaceAll(state, `"query_seconds": "`+seconds+`"`, `"query_seconds": "0.3"`))
 }
 
 // checkPartial checks a trial that was interrupted in its query step: what it
@@ -94,7 +97,7 @@ func TestTrialKilled(t *testing.T) {
 	}
 
 	// Both are run again; what there was is kept.
-	h.finite("out")
+	h.finite("out", "600")
 	_, talk := h.run(0, "run", "--resume", "out")
 	h.contains("standard error", talk, "[1/2] pebble.1", "[2/2] bbolt.1", "complete in ")
 	for _, name := range []string{"pebble.1", "bbolt.1"} {
@@ -135,7 +138,7 @@ func TestCampaignKilled(t *testing.T) {
 		t.Error("data was left behind")
 	}
 
-	h.finite("out")
+	h.finite("out", "600")
 	_, talk := h.run(0, "run", "--resume", "out")
 	if strings.Contains(talk, "bbolt.1") {
 		t.Errorf("a complete trial was run again:\n%s", talk)
@@ -181,7 +184,7 @@ func TestAllKilled(t *testing.T) {
 	h.contains("report", h.file("shown/report.md"), reason)
 	h.contains("standard output", out, "shown/report.html")
 
-	h.finite("out")
+	h.finite("out", "600")
 	h.run(0, "run", "--resume", "out")
 	if h.exists("out/trials/sqlite.1.partial1/data") || h.exists("out/trials/sqlite.1/data") {
 		t.Error("data was left behind")

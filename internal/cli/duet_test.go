@@ -119,7 +119,7 @@ func TestDuetTrialKilled(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 
-	h.replace("out/plan.yaml", "query_seconds: 4", "query_seconds: 0.3")
+	h.finite("out", "4")
 	h.run(0, "run", "--resume", "out")
 	for _, name := range []string{"pebble.1", "bbolt.1"} {
 		if tr := h.trial("out/trials/" + name); tr.Status != result.Complete || len(tr.Steps) != 4 || !h.exists("out/trials/"+name+".partial1") {
@@ -156,7 +156,7 @@ func TestDuetEnded(t *testing.T) {
 					t.Errorf("data of %s was left behind", name)
 				}
 			}
-			h.finite("out")
+			h.finite("out", "600")
 			h.run(0, "run", "--resume", "out")
 			for _, name := range names {
 				if got := h.trial("out/trials/" + name).Status; got != result.Complete {

@@ -136,7 +136,7 @@ func TestKilledAroundServer(t *testing.T) {
 				wait(t, "the trial has ended", func() bool { return !alive(child) })
 				if who == "both" { // nobody is left to remove the data; the next run does
 					wait(t, "no server runs", func() bool { return len(h.servers("out")) == 0 })
-					h.replace("out/plan.yaml", "query_seconds: 600", "query_seconds: 0.3")
+					h.finite("out", "600")
 					h.run(0, "run", "--resume", "out")
 				}
 				h.gone()

@@ -1,0 +1,41 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"rumbench/internal/hint"
+	"rumbench/internal/result"
+)
+
+// What is not alike is refused with what to do, or said above the numbers.
+func TestComparable(t *testing.T) {
+	all := append(series("a", "sequential", "rows_per_s", 1, 2, 3), series("b", "sequential", "rows_per_s", 1, 2, 3)...)
+	for i, trial := range all {
+		trial.Params = map[string]any{"rows": 1000.0 * float64(1+i/3)}
+		trial.Durability = []string{"none", "os"}[i/3]
+	}
+	c := New(all)
+	for _, across := range []Across{{}, {Work: true}, {Durability: true}} {
+		c.Across = across
+		if _, _, err := c.Comparable(c.Targets[0], c.Targets[1]); err == nil || hint.Of(err) == "" {
+			t.Errorf("%+v: %v", across, err)
+		}
+	}
+	c.Across = Across{Work: true, Durability: true}
+	first, caveats, err := c.Comparable(c.Targets[0], c.Targets[1])
+	if err != nil || !strings.Contains(first, "none and os") || len(caveats) != 1 || !strings.Contains(caveats[0], "rows 1000 and 2000") {
+		t.Errorf("%q, %q, %v", first, caveats, err)
+	}
+}
+
+func TestCaveats(t *testing.T) {
+	all := append(series("a", "sequential", "rows_per_s", 1, 2, 3), series("b", "sequential", "rows_per_s", 1, 2, 3)...)
+	all[5].Status, all[5].Reason = result.Failed, "it crashed"
+	c := New(all)
+	got := c.Caveats(c.Judge(c.Targets[0], c.Targets[1], DefaultRule()))
+	if len(got) < 2 || !strings.HasPrefix(got[0], "the two did not run side by side") || !slices.Contains(got, "b, trial 3: failed: it crashed") {
+		t.Errorf("%q", got)
+	}
+}
