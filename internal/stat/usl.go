@@ -29,6 +29,9 @@ type USL struct {
 // law has three parameters.
 const LeastLevels = 4
 
+// rounding is the square of a relative error that is no error of a fit.
+const rounding = 1e-24
+
 // FitUSL fits the law by least squares of relative errors: N÷X is linear in
 // 1÷Gain, Contention÷Gain and Coherency÷Gain, none of which may be below 0. It is
 // false for fewer than LeastLevels different levels, for levels below 1, and
@@ -45,12 +48,14 @@ func FitUSL(n, x []float64) (USL, bool) {
 		terms[i] = [3]float64{per, (n[i] - 1) * per, n[i] * (n[i] - 1) * per}
 	}
 	best, least := [3]float64{}, math.Inf(1)
-	for _, used := range [][]int{{0, 1, 2}, {0, 1}, {0, 2}, {0}} {
+	for _, used := range [][]int{{0}, {0, 1}, {0, 2}, {0, 1, 2}} {
 		c, ok := solveOnes(terms, used)
 		if !ok {
 			continue
 		}
-		if sum := squaresFromOne(terms, c); sum < least {
+		// A further term has to explain more than the rounding of sums, else a law
+		// without limit gets a limit of its own at a huge number.
+		if sum := squaresFromOne(terms, c); sum < least-rounding*float64(len(n)) {
 			best, least = c, sum
 		}
 	}
