@@ -274,12 +274,12 @@ func (l *loop) failed(ctx context.Context, err error, end int64) bool {
 	class := engine.ClassOf(err)
 	f := hist.Failure{Kind: l.out.Kind, Retried: l.retry.failures > 0, Class: string(class), Err: err, Time: end - l.op.Start}
 	f.Statements = l.out.Reads + l.out.Writes + l.out.Others
-	hopeless := l.retry.failed(class, end)
-	f.GivenUp = l.retry.last && !hopeless && !class.Ends()
+	stuck := l.retry.failed(class, end)
+	f.GivenUp = l.retry.last && !stuck && !class.Ends()
 	l.rec.Fail(&f)
 	switch {
 	case class.Ends():
-	case hopeless:
+	case stuck:
 		err = fmt.Errorf("%d operations failed in a row, the last with: %w", l.retry.row, err)
 	default:
 		if f.GivenUp {
