@@ -11,7 +11,7 @@ import (
 	"rumbench/internal/plan"
 )
 
-// Attachment is a running server that a user asks for: [NAME=]ENGINE:DSN.
+// Attachment names a running server to attach to: [NAME=]ENGINE:DSN.
 type Attachment struct {
 	Name, DSN string
 	Watcher   engine.Watcher
@@ -27,7 +27,7 @@ const attachHint = "--attach wants [NAME=]ENGINE:DSN, such as prod=postgres:post
 
 var targetName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
-// ParseAttachments returns the servers that texts ask for, each with a name of its own.
+// ParseAttachments parses attachments, which must have unique names.
 func ParseAttachments(texts []string, have Engines) (all []Attachment, err error) {
 	for _, text := range texts {
 		one, err := parseAttachment(text, have)
@@ -42,7 +42,8 @@ func ParseAttachments(texts []string, have Engines) (all []Attachment, err error
 	return all, nil
 }
 
-// parseAttachment never shows the DSN in an error: it may hold a password.
+// parseAttachment parses an attachment. Errors never contain the DSN: it may hold a
+// password.
 func parseAttachment(text string, have Engines) (Attachment, error) {
 	head, dsn, ok := strings.Cut(text, ":")
 	name, engineName, named := strings.Cut(head, "=")
@@ -55,7 +56,7 @@ func parseAttachment(text string, have Engines) (Attachment, error) {
 	case !targetName.MatchString(name):
 		return Attachment{}, hint.Errorf(attachHint, "--attach: %q is no name", name)
 	}
-	if strings.HasPrefix(dsn, "//") { // an engine's own URL, without its name before
+	if strings.HasPrefix(dsn, "//") { // an engine's own URL, without ENGINE: before it
 		dsn = engineName + ":" + dsn
 	}
 	if engineName == "postgresql" {
@@ -76,7 +77,7 @@ func parseAttachment(text string, have Engines) (Attachment, error) {
 	return Attachment{name, dsn, w}, nil
 }
 
-// watchable names the engines that can be attached to.
+// watchable returns a hint with the engines that can be attached to.
 func watchable(have Engines) string {
 	names := slices.DeleteFunc(slices.Clone(have.EngineNames()), func(name string) bool {
 		e, _ := have.Engine(name)
@@ -89,8 +90,8 @@ func watchable(have Engines) string {
 	return "engines that can be attached to: " + strings.Join(names, ", ")
 }
 
-// AttachAll connects to the servers, and calls note with a warning for each
-// whose processes are not known. After an error none is connected.
+// AttachAll connects to the servers, and calls note with a warning for each whose
+// processes are unknown. After an error none is connected.
 func AttachAll(ctx context.Context, list []Attachment, note func(string)) (targets []*Target, err error) {
 	for _, a := range list {
 		t, err := Attach(ctx, a.Name, a.Watcher, a.DSN)
@@ -106,7 +107,8 @@ func AttachAll(ctx context.Context, list []Attachment, note func(string)) (targe
 	return targets, nil
 }
 
-// CloseAll closes the connections to all targets, through which nothing was written.
+// CloseAll closes the connections to all targets. Errors do not matter: nothing was
+// written.
 func CloseAll(targets []*Target) {
 	for _, t := range targets {
 		_ = t.Close()

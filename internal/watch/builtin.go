@@ -2,8 +2,8 @@ package watch
 
 import "fmt"
 
-// builtins are the derived numbers that need no asking for. Busy is what
-// vmstat shows as us+sy; waiting for I/O and stolen time are never added to it.
+// builtins are the derived metrics that are always shown. Busy is what vmstat
+// shows as us+sy, without iowait and steal time.
 var builtins = []struct{ name, unit, text string }{
 	{"host.cpu.busy_percent", "percent", share("user", "nice", "system", "irq", "softirq")},
 	{"host.cpu.user_percent", "percent", share("user", "nice")},
@@ -25,7 +25,7 @@ var builtins = []struct{ name, unit, text string }{
 	{"client.cpu_percent", "percent", `rate("client.cpu_ns") / 1e7`},
 }
 
-// share is the expression of the share of CPU time that was spent in some states.
+// share returns the expression of the share of CPU time spent in some states.
 func share(states ...string) string {
 	text := "100 * ("
 	for i, state := range states {
@@ -37,7 +37,7 @@ func share(states ...string) string {
 	return text + `) / sum(delta("host.cpu.*_ns"))`
 }
 
-// Builtins are the expressions of the derived numbers that are always there.
+// Builtins returns the expressions of the built-in derived metrics.
 func Builtins() []*Expression {
 	var all []*Expression
 	for _, b := range builtins {

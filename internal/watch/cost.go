@@ -7,7 +7,7 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// Cost adds up what watching itself costs.
+// Cost adds up the cost of watching itself.
 type Cost struct {
 	samples    int
 	begin, end time.Time // of this process's own samples
@@ -47,7 +47,7 @@ func (c *Cost) Frame(f *Frame) {
 	}
 }
 
-// String tells the cost in a line; "" without a sample.
+// String returns the cost in one line; "" without a sample.
 func (c *Cost) String() string {
 	if c.samples == 0 {
 		return ""

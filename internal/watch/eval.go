@@ -12,9 +12,8 @@ import (
 	"rumbench/internal/observe"
 )
 
-// vector is the value of a part of an expression: numbers with labels. It is
-// empty if the number is missing. One number without labels is a number like any
-// other.
+// vector is the value of a subexpression: numbers with labels, none if the value is
+// missing. A scalar is a vector of one number without labels.
 type vector []element
 
 type element struct {
@@ -24,7 +23,7 @@ type element struct {
 
 func (v vector) isNumber() bool { return len(v) == 1 && v[0].labels == "" }
 
-// with returns the vector with one more number, if that is one.
+// with returns the vector with value appended, unless it is NaN or infinite.
 func (v vector) with(labels string, value float64) vector {
 	if !finite(value) {
 		return v
@@ -32,12 +31,12 @@ func (v vector) with(labels string, value float64) vector {
 	return append(v, element{labels, value})
 }
 
-// scope is what expressions are computed from.
+// scope holds the data that expressions are evaluated on.
 type scope struct {
 	rows  map[string][]*Row // by name
 	names []string          // in the order of the frame
-	// trial gives every series the value 1, whether it is known or not: it is an
-	// error then to combine series that have no labels in common.
+	// trial gives every series the value 1, known or not, and makes it an error
+	// to combine series that have no labels in common.
 	trial bool
 }
 
@@ -62,7 +61,7 @@ var fetchers = map[string]func(*Row) (v float64, known bool){
 	"rate":  func(r *Row) (float64, bool) { return r.Rate, r.Known && r.Kind == engine.Counter },
 }
 
-// fetch is what a function gets of the series that a selector matches.
+// fetch is a call of a function on the series that a selector matches.
 type fetch struct {
 	function string
 	selector *Selector
@@ -78,7 +77,7 @@ func (f *fetch) eval(s *scope) (out vector) {
 			continue
 		}
 		labels := r.Labels
-		if f.selector.pattern != nil { // series of several names may have the same labels
+		if f.selector.pattern != nil { // series with different names may have the same labels
 			labels = observe.ParseLabels(labels).With("series", name).String()
 		}
 		out = append(out, element{labels, v})
@@ -103,7 +102,7 @@ func (f *fetch) selected(s *scope) func(yield func(string, *Row) bool) {
 	}
 }
 
-// aggregates make one number of many.
+// aggregates are the functions that reduce many numbers to one.
 var aggregates = map[string]func([]float64) float64{
 	"sum": sum,
 	"avg": func(all []float64) float64 { return sum(all) / float64(len(all)) },
@@ -118,7 +117,7 @@ func sum(all []float64) (sum float64) {
 	return sum
 }
 
-// aggregate makes one number of all that the arguments have.
+// aggregate reduces the numbers of all arguments to one.
 func aggregate(args []any, of func([]float64) float64) vector {
 	var all []float64
 	for _, arg := range args {
@@ -139,8 +138,8 @@ var operators = map[string]func(l, r float64) float64{
 	"/": func(l, r float64) float64 { return l / r },
 }
 
-// combine combines numbers with each other, a number with all series, and series
-// with those of the same labels.
+// combine combines scalars, a scalar with all series, and series with those of the
+// same labels.
 func combine(operator string, of func(l, r float64) float64, left, right vector, s *scope) (out vector, err error) {
 	switch {
 	case len(left) == 0 || len(right) == 0:
@@ -173,7 +172,7 @@ func combine(operator string, of func(l, r float64) float64, left, right vector,
 	return out, nil
 }
 
-// derive adds what the expressions make of the frame.
+// derive adds the values of the expressions to the frame.
 func (f *Frame) derive(list []*Expression) {
 	if len(list) == 0 {
 		return
@@ -194,10 +193,9 @@ func (f *Frame) derive(list []*Expression) {
 	f.Sources = append(f.Sources, d)
 }
 
-// Warnings returns what is wrong with a first frame: sources that failed, no
-// disk, and expressions that cannot be computed from it, and most likely from
-// none: selectors that match nothing, rates of gauges, and series that have
-// nothing to do with each other.
+// Warnings returns warnings about a first frame: failed sources, no disk, and
+// expressions that cannot be evaluated on it, and most likely never can: selectors
+// that match nothing, rates of gauges, and series without common labels.
 func Warnings(f *Frame, list []*Expression) (warnings []string) {
 	disks := false
 	for i := range f.Sources {
@@ -248,7 +246,7 @@ func (f *fetch) warning(s *scope) string {
 	return ""
 }
 
-// near names a series that the user may have meant.
+// near returns a hint at a series that the user may have meant.
 func (f *fetch) near(s *scope) string {
 	for _, name := range s.names {
 		if f.selector.matchesName(name) {

@@ -18,13 +18,13 @@ import (
 	"rumbench/internal/plain"
 )
 
-// Expression computes numbers from the series of a frame. Its language is that
-// of github.com/expr-lang/expr, in which everything is a vector.
+// Expression computes numbers from the series of a frame. Its language is that of
+// github.com/expr-lang/expr, where every value is a vector.
 type Expression struct {
 	Name, Unit string
 	Text       string // as written
 	program    *vm.Program
-	fetches    []*fetch // what it asks for
+	fetches    []*fetch // its calls of functions on series
 	builtin    bool
 }
 
@@ -35,7 +35,7 @@ var seriesName = regexp.MustCompile(`^[^\s()+*/,-]+\(?`)
 
 var exprName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$`)
 
-// ParseDefinition reads "name = EXPRESSION". Errors say that it was given where.
+// ParseDefinition parses "name = EXPRESSION". where is its origin, for errors.
 func ParseDefinition(where, text string) (*Expression, error) {
 	name, body, ok := strings.Cut(text, "=")
 	name = strings.TrimSpace(name)
@@ -46,7 +46,7 @@ func ParseDefinition(where, text string) (*Expression, error) {
 	return parse(where+" "+name, name, body, text)
 }
 
-// ParseExpression reads an expression, see docs/stat.md for the language.
+// ParseExpression parses an expression, see docs/stat.md for the language.
 func ParseExpression(where, name, text string) (*Expression, error) {
 	if !exprName.MatchString(name) {
 		return nil, hint.Errorf("names are made of letters, digits, _ and .", "%s: %q is no name for an expression", where, name)
@@ -54,7 +54,7 @@ func ParseExpression(where, name, text string) (*Expression, error) {
 	return parse(where, name, text, text)
 }
 
-// parse reads an expression, which ends the text that errors show.
+// parse parses an expression. Errors show the text shown, which ends with it.
 func parse(where, name, text, shown string) (*Expression, error) {
 	c := compiler{e: &Expression{Name: name, Text: strings.TrimSpace(text)}, where: where, shown: shown}
 	if c.e.Text == "" {
@@ -76,16 +76,15 @@ func parse(where, name, text, shown string) (*Expression, error) {
 	return c.e, c.err
 }
 
-// compiler turns what the language's parser has read into calls of the functions
-// of vectors: numbers into vectors, operators into functions, selectors into
-// fetches, which have to know the frame.
+// compiler rewrites the syntax tree into calls of vector functions: numbers into
+// vectors, operators into functions, selectors into fetches, which need the frame.
 type compiler struct {
 	e            *Expression
 	where, shown string
-	err          error // the first mistake
+	err          error // the first one
 }
 
-// byteAt turns a place in characters into one in bytes.
+// byteAt returns the byte offset of a character.
 func byteAt(text string, char int) int {
 	for i := range text {
 		if char--; char < 0 {
@@ -95,7 +94,7 @@ func byteAt(text string, char int) int {
 	return len(text)
 }
 
-// fail notes a mistake at a byte of the expression.
+// fail notes an error at a byte of the expression.
 func (c *compiler) fail(at int, help, format string, args ...any) {
 	if c.err != nil {
 		return
@@ -108,7 +107,7 @@ func (c *compiler) fail(at int, help, format string, args ...any) {
 	c.err = hint.With(errors.New(message), help)
 }
 
-// Visit is called for each node of the tree, for those within it first.
+// Visit rewrites a node of the tree; it is called for child nodes first.
 func (c *compiler) Visit(node *ast.Node) {
 	refuse := func(format string, args ...any) {
 		c.fail(byteAt(c.e.Text, (*node).Location().From), functionHint, format, args...)
@@ -155,7 +154,7 @@ func (c *compiler) Visit(node *ast.Node) {
 	}
 }
 
-// fetch is what a function is to get of the series that its argument selects.
+// fetch returns the call of a function on the series that its argument selects.
 func (c *compiler) fetch(name string, argument ast.Node) *fetch {
 	at := byteAt(c.e.Text, argument.Location().From)
 	text, ok := argument.(*ast.StringNode)
@@ -173,12 +172,12 @@ func (c *compiler) fetch(name string, argument ast.Node) *fetch {
 	return f
 }
 
-// scopeName is what functions call the scope; nobody can write it.
+// scopeName is the name of the scope in expressions; it cannot be written by users.
 const scopeName = "its scope"
 
 var vectorType = reflect.TypeFor[vector]()
 
-// language has the functions and operators of expressions, and no others.
+// language holds the functions and operators of expressions, and no others.
 var language = func() []expr.Option {
 	all := []expr.Option{expr.DisableAllBuiltins(), expr.Env(map[string]any{scopeName: (*scope)(nil)})}
 	for name := range fetchers {
@@ -195,7 +194,7 @@ var language = func() []expr.Option {
 	return all
 }()
 
-// eval computes the numbers of the expression.
+// eval evaluates the expression.
 func (e *Expression) eval(s *scope) (vector, error) {
 	out, err := expr.Run(e.program, map[string]any{scopeName: s})
 	v, _ := out.(vector)

@@ -9,13 +9,13 @@ import (
 	"rumbench/internal/hint"
 )
 
-// maxExprFile keeps the YAML parser, whose time grows with the square of a
-// text's length, from files that are something else.
+// maxExprFile is the greatest size of a file of expressions: the time of the YAML
+// parser grows with its square.
 const maxExprFile = 64 << 10
 
 const fileHint = `a file of expressions has lines like: read_share: rate("device.reads") / sum(rate("device.*s"))`
 
-// ParseExprFile reads expressions from YAML: a map of names to expressions.
+// ParseExprFile parses expressions from YAML: a map of names to expressions.
 func ParseExprFile(path string, src []byte) ([]*Expression, error) {
 	if len(src) > maxExprFile {
 		return nil, hint.Errorf(fileHint, "%s: longer than %d KiB", path, maxExprFile>>10)
@@ -43,8 +43,7 @@ func ParseExprFile(path string, src []byte) ([]*Expression, error) {
 	return all, nil
 }
 
-// CheckNames refuses expressions of the same name, and those that are called
-// like one that is built in.
+// CheckNames refuses duplicate names of expressions, and those of built-in ones.
 func CheckNames(list []*Expression) error {
 	seen := make(map[string]bool)
 	for _, b := range builtins {

@@ -8,43 +8,43 @@ import (
 	"rumbench/internal/observe"
 )
 
-// Derived is the kind of a number that was computed from samples.
+// Derived is the kind of metrics that are computed from samples.
 const Derived engine.CounterKind = "derived"
 
-// DerivedSource is the name of the source of derived numbers.
+// DerivedSource is the name of the source of derived metrics.
 const DerivedSource = "derived"
 
-// Frame is what all sources told at one tick.
+// Frame holds the numbers of all sources at one tick.
 type Frame struct {
 	Number  int       // 0 is the first sample, which has no rates yet
 	Time    time.Time // of the tick
 	Sources []Source
 }
 
-// Source is what one source told.
+// Source holds the numbers of one source.
 type Source struct {
 	Name    string
-	Time    time.Time     // when the numbers were true
-	Elapsed time.Duration // since the sample that growth is counted from
-	Took    time.Duration // the cost of asking
+	Time    time.Time     // when the numbers were read
+	Elapsed time.Duration // since the sample from which growth is counted
+	Took    time.Duration // the cost of sampling
 	Rows    []Row
 	Err     error  // why there are no rows
 	Note    string // why there are no rates
 }
 
-// Row is one series in a frame. Its point holds the value as it was sampled.
+// Row is one series in a frame. Its point holds the sampled value.
 type Row struct {
 	engine.Point
 	Delta float64 // growth of a counter over the source's Elapsed
 	Rate  float64 // the same per second
-	// Known tells that there is a rate. Gauges and derived numbers are always
-	// known; a counter is not in its first sample and after a reset.
+	// Known is set if there is a rate. Gauges and derived metrics are always
+	// known; a counter is unknown in its first sample and after a reset.
 	Known bool
 	Reset bool // the counter fell, as it does when a server restarts
 }
 
-// Shown is what people see of the row: the rate of a counter, otherwise its
-// value. ok is false if it is not known.
+// Shown returns the number to show: the rate of a counter, otherwise the value. ok
+// is false if it is unknown.
 func (r *Row) Shown() (v float64, ok bool) {
 	if r.Kind == engine.Counter {
 		return r.Rate, r.Known
@@ -52,7 +52,7 @@ func (r *Row) Shown() (v float64, ok bool) {
 	return r.Value, true
 }
 
-// ShownUnit is the unit of what is shown.
+// ShownUnit returns the unit of Shown.
 func (r *Row) ShownUnit() string {
 	if r.Kind == engine.Counter {
 		return r.Unit + "/s"
@@ -60,10 +60,10 @@ func (r *Row) ShownUnit() string {
 	return r.Unit
 }
 
-// restarted explains counters that began anew.
+// restarted is the note about counters that were reset.
 const restarted = "counters began anew: no rates until the next sample"
 
-// source makes the source of a frame from an interval and the sample at its end.
+// source returns the source of a frame, from an interval and the sample at its end.
 func source(iv *observe.Interval, cur *observe.Source) Source {
 	s := Source{Name: cur.Name, Time: cur.Time, Elapsed: iv.Elapsed, Took: cur.Took, Err: cur.Err}
 	if cur.Err != nil {
@@ -73,7 +73,7 @@ func source(iv *observe.Interval, cur *observe.Source) Source {
 		s.Note = "no earlier sample: rates from the next one on"
 	}
 	s.Rows = make([]Row, 0, len(cur.Points))
-	changes := iv.Changes // a part of the points, in their order
+	changes := iv.Changes // a subsequence of the points
 	resets, could := 0, 0
 	for _, p := range cur.Points {
 		r := Row{Point: p, Known: p.Kind != engine.Counter}
@@ -91,7 +91,7 @@ func source(iv *observe.Interval, cur *observe.Source) Source {
 		}
 		s.Rows = append(s.Rows, r)
 	}
-	// A server that restarted lets most of its counters fall. The others did so
+	// When a server restarts, most of its counters fall. The others were reset
 	// too, but have passed their old values since.
 	if resets > 0 && 2*resets >= could {
 		s.forget()
@@ -119,7 +119,7 @@ func (s *Source) forget() {
 	}
 }
 
-// Find returns the source of that name, nil if there is none.
+// Find returns the source with this name, nil if there is none.
 func (f *Frame) Find(name string) *Source {
 	for i := range f.Sources {
 		if f.Sources[i].Name == name {
@@ -129,7 +129,7 @@ func (f *Frame) Find(name string) *Source {
 	return nil
 }
 
-// each calls yield for all rows, with their sources.
+// each yields all rows, with their sources.
 func (f *Frame) each(yield func(*Source, *Row) bool) {
 	for i := range f.Sources {
 		s := &f.Sources[i]
@@ -141,7 +141,7 @@ func (f *Frame) each(yield func(*Source, *Row) bool) {
 	}
 }
 
-// oneLine makes an error fit for a cell of a table.
+// oneLine returns the text of an error on one line, for a cell of a table.
 func oneLine(err error) string {
 	return strings.Join(strings.Fields(err.Error()), " ")
 }

@@ -17,10 +17,10 @@ import (
 	"rumbench/internal/observe"
 )
 
-// Line is one number, or one error, as it is written to files.
+// Line is one number, or one error, as written to files.
 type Line struct {
-	Time    string            `json:"time"`    // when it was true, RFC 3339
-	Elapsed float64           `json:"elapsed"` // seconds since the sample that growth is counted from
+	Time    string            `json:"time"`    // when it was read, RFC 3339
+	Elapsed float64           `json:"elapsed"` // seconds since the sample from which growth is counted
 	Source  string            `json:"source"`
 	Name    string            `json:"name,omitempty"`
 	Labels  map[string]string `json:"labels,omitempty"`
@@ -29,7 +29,7 @@ type Line struct {
 	Value   *float64          `json:"value,omitempty"`
 	Error   string            `json:"error,omitempty"` // why there is no value
 
-	labels string // as points have them
+	labels string // as written in points
 }
 
 // The kinds of lines that are not kinds of points.
@@ -40,7 +40,7 @@ const (
 
 const resetError = "counter reset"
 
-// lines calls yield for all that a frame tells of the series chosen.
+// lines yields the lines of the chosen series of a frame.
 func (f *Frame) lines(chosen Filter, yield func(*Line) error) error {
 	for i := range f.Sources {
 		s := &f.Sources[i]
@@ -78,8 +78,8 @@ func (f *Frame) lines(chosen Filter, yield func(*Line) error) error {
 
 func roundTo(d, unit time.Duration) float64 { return d.Round(unit).Seconds() }
 
-// CSV writes frames as one table in long form: a line per number. Series come
-// and go, so a table with a column for each would need new columns half-way.
+// CSV writes frames as one table in long form: a line per number. Series come and
+// go, so that a table with a column for each would need new columns halfway.
 type CSV struct {
 	Filter Filter
 	w      *csv.Writer
@@ -102,7 +102,7 @@ func (c *CSV) Frame(f *Frame) error {
 			return err
 		}
 	}
-	c.w.Flush() // whatever ends this process, only whole frames are in the file
+	c.w.Flush() // however this process ends, the file holds only whole frames
 	return c.w.Error()
 }
 
@@ -145,11 +145,11 @@ func (j *JSONL) Frame(f *Frame) error {
 	return j.w.Flush()
 }
 
-// Filter chooses series: those that one of its selectors matches, or all if it
-// has none.
+// Filter chooses the series that one of its selectors matches, or all if it has
+// none.
 type Filter []*Selector
 
-// Matches tells whether a series is chosen.
+// Matches reports whether a series is chosen.
 func (f Filter) Matches(r *Row) bool {
 	for _, s := range f {
 		if s.Matches(r.Name, r.Labels) {
@@ -162,8 +162,8 @@ func (f Filter) Matches(r *Row) bool {
 // errListed ends a run after its first sample.
 var errListed = errors.New("listed")
 
-// List writes the names of all series of a first sample, which it also passes to
-// see, and of all expressions.
+// List writes the names of all series of a first sample and of all expressions. It
+// also passes the sample to see.
 func List(ctx context.Context, w io.Writer, c Config, chosen Filter, see func(*Frame)) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	err := Run(ctx, c, func(f *Frame) error {

@@ -18,17 +18,17 @@ const (
 	sysRoot  = "/sys"
 )
 
-// Machine says what of this machine is watched beside the host as a whole.
+// Machine says what is watched on this machine in addition to the host as a whole.
 type Machine struct {
 	Devices []string // by name
 	Dirs    []string // the devices under these directories
 	PIDs    []int    // processes, with their descendants
 }
 
-// Collectors returns those of this machine: of the host, the devices and
-// processes asked for, and the processes and devices of the targets. Without
-// devices that are asked for it samples all physical disks. It calls note with
-// warnings and with the devices that it found.
+// Collectors returns the collectors of this machine: for the host, the chosen
+// devices and processes, and the processes and devices of the targets. If no
+// devices are chosen, all physical disks are sampled. It calls note with warnings
+// and with the devices that it found.
 func (m *Machine) Collectors(targets []*Target, note func(string)) ([]observe.Collector, error) {
 	asked, err := m.devices()
 	if err != nil {
@@ -63,8 +63,8 @@ func (m *Machine) Collectors(targets []*Target, note func(string)) ([]observe.Co
 	return append(all, observe.NewClient()), nil
 }
 
-// device returns the collector of a device, without the disks beneath it that
-// are sampled already.
+// device returns the collector of a device, without the disks beneath it that are
+// already sampled.
 func device(d observe.Device, beneath map[string]bool, note func(string)) observe.Collector {
 	d.Leaves = slices.DeleteFunc(slices.Clone(d.Leaves), func(leaf string) bool { return leaf != d.Name && beneath[leaf] })
 	for _, leaf := range d.Leaves {
@@ -77,7 +77,7 @@ func device(d observe.Device, beneath map[string]bool, note func(string)) observ
 	return observe.NewLabelled(c, "device/"+d.Name)
 }
 
-// devices returns the devices that are asked for.
+// devices returns the chosen devices.
 func (m *Machine) devices() (asked []observe.Device, err error) {
 	for _, name := range m.Devices {
 		d, err := observe.DeviceNamed(name)
@@ -117,7 +117,7 @@ func devicesOf(targets []*Target, note func(string)) (all []observe.Device) {
 	return all
 }
 
-// deviceNames lists the block devices that may hold data.
+// deviceNames returns the block devices that may hold data.
 func deviceNames() string {
 	entries, err := os.ReadDir(sysRoot + "/class/block")
 	if err != nil {

@@ -19,16 +19,16 @@ import (
 	"rumbench/internal/observe"
 )
 
-// Exporter offers the latest frame to Prometheus: counters as they were
-// sampled, with _total, gauges and derived numbers as gauges.
+// Exporter exports the latest frame to Prometheus: counters as sampled, with
+// _total, gauges and derived metrics as gauges.
 type Exporter struct {
 	mu    sync.Mutex
 	frame *Frame
-	names map[identity]string // given so far: a name never changes its meaning
+	names map[identity]string // assigned so far: a name never changes its meaning
 	taken map[string]bool
 }
 
-// identity is what a metric of the endpoint stands for.
+// identity identifies a metric of the endpoint.
 type identity struct {
 	name, unit string
 	kind       engine.CounterKind
@@ -47,7 +47,7 @@ func (e *Exporter) Frame(f *Frame) error {
 	return nil
 }
 
-// Describe describes nothing: which series there are is seen by sampling.
+// Describe describes nothing: the series are known only from samples.
 func (e *Exporter) Describe(chan<- *prometheus.Desc) {}
 
 // Collect sends the numbers of the latest frame.
@@ -70,8 +70,8 @@ func (e *Exporter) Collect(out chan<- prometheus.Metric) {
 	}
 	sent := make(map[string]bool)
 	for _, r := range e.frame.each {
-		// Two sources may tell the same series; one bad number must not spoil
-		// the whole answer.
+		// Two sources may have the same series; one bad number must not break
+		// the whole response.
 		if key := string(r.Kind) + r.Key(); !sent[key] && finite(r.Value) && (r.Kind != engine.Counter || r.Value >= 0) {
 			sent[key] = true
 			e.send(out, identity{r.Name, r.Unit, r.Kind}, help(r), r.Labels, r.Value)
@@ -79,7 +79,7 @@ func (e *Exporter) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// help tells the name that the series has elsewhere.
+// help returns the help text of a metric, with the name of its series.
 func help(r *Row) string {
 	text := r.Name
 	if r.Unit != "" {
@@ -104,13 +104,13 @@ func (e *Exporter) send(out chan<- prometheus.Metric, id identity, help, labels 
 		values = append(values, strings.ToValidUTF8(l.Value, "\uFFFD"))
 	}
 	m, err := prometheus.NewConstMetric(prometheus.NewDesc(name, help, names, nil), kind, value, values...)
-	if err == nil { // otherwise its labels cannot be told apart once they are legal
+	if err == nil { // otherwise its labels collide after sanitising
 		out <- m
 	}
 }
 
-// name returns the name of a metric without _total. Different series that are
-// the same when made legal get a number behind.
+// name returns the name of a metric without _total. Series whose names collide
+// after sanitising get a number appended.
 func (e *Exporter) name(id identity) string {
 	if name, ok := e.names[id]; ok {
 		return name
@@ -127,8 +127,8 @@ func (e *Exporter) name(id identity) string {
 	return name
 }
 
-// meets tells whether a name is taken. A gauge x_total and a counter x would
-// meet in the counter's sample.
+// meets reports whether a name is taken. A gauge x_total and a counter x would
+// collide in the counter's sample.
 func (e *Exporter) meets(name string) bool {
 	return e.taken[name] || e.taken[name+"_total"] || e.taken[strings.TrimSuffix(name, "_total")]
 }
@@ -147,7 +147,7 @@ func sanitise(name string) string {
 	return name
 }
 
-// Handler answers /metrics, and names that address elsewhere.
+// Handler serves /metrics, and a pointer to it at the root.
 func (e *Exporter) Handler() http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(e)
@@ -159,7 +159,7 @@ func (e *Exporter) Handler() http.Handler {
 	return mux
 }
 
-// Listen opens the address that metrics are served at.
+// Listen listens at the address of the endpoint.
 func Listen(address string) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
@@ -171,8 +171,8 @@ func Listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// Endpoint returns an address of the listener's metrics that can be asked, and
-// whether all interfaces of this host are listened at.
+// Endpoint returns the URL of the listener's metrics, and whether it listens on all
+// interfaces of this host.
 func Endpoint(l net.Listener) (url string, everywhere bool) {
 	at := l.Addr().String()
 	if address, ok := l.Addr().(*net.TCPAddr); ok && address.IP.IsUnspecified() {
@@ -181,7 +181,7 @@ func Endpoint(l net.Listener) (url string, everywhere bool) {
 	return "http://" + at + "/metrics", everywhere
 }
 
-// Serve answers at the listener until the context is done.
+// Serve serves metrics at the listener until the context is done.
 func (e *Exporter) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{Handler: e.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
 	stop := context.AfterFunc(ctx, func() { server.Close() })

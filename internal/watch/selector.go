@@ -11,15 +11,15 @@ import (
 	"rumbench/internal/plain"
 )
 
-// Selector names series: device.write_bytes, or device.*{dev=~"nvme.*"}.
+// Selector selects series: device.write_bytes, or device.*{dev=~"nvme.*"}.
 type Selector struct {
 	text     string
 	name     string         // without wildcards
-	pattern  *regexp.Regexp // of a name with wildcards, otherwise nil
+	pattern  *regexp.Regexp // for a name with wildcards, otherwise nil
 	matchers []matcher
 }
 
-// matcher is a condition on a label. A label that is not there is empty.
+// matcher is a condition on a label. A missing label is empty.
 type matcher struct {
 	label  string
 	negate bool
@@ -27,7 +27,7 @@ type matcher struct {
 	regex  *regexp.Regexp // instead of value
 }
 
-// misread is a mistake at a byte of a selector.
+// misread is an error at a byte of a selector.
 type misread struct {
 	at      int
 	message string
@@ -36,7 +36,7 @@ type misread struct {
 const selectorHint = `a selector is a name, where * stands for any text, and conditions on labels: device.*_bytes{dev=~"nvme.*"}; ` +
 	`rumbench stat --list shows the names`
 
-// ParseSelector reads a selector.
+// ParseSelector parses a selector.
 func ParseSelector(text string) (*Selector, error) {
 	s, wrong := parseSelector(text)
 	if wrong != nil {
@@ -64,23 +64,23 @@ func parseSelector(text string) (*Selector, *misread) {
 	return s, s.conditions(len(text) - len(rest))
 }
 
-// wildcard makes an expression of a name in which * stands for any text and ?
-// for any character.
+// wildcard returns the regular expression of a name in which * matches any text and
+// ? any character.
 func wildcard(name string) *regexp.Regexp {
 	quoted := strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(regexp.QuoteMeta(name))
 	return regexp.MustCompile("^(?:" + quoted + ")$")
 }
 
-// The parts of conditions.
+// Tokens of conditions.
 var (
 	labelName     = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*`)
 	labelOperator = regexp.MustCompile(`^(=~|!~|!=|=)`)
-	labelValue    = regexp.MustCompile("^(\"[^\"]*\"|'[^']*'|`[^`]*`|[^\"'`,}][^,}]*|)") // in quotation marks of any kind, or without any
+	labelValue    = regexp.MustCompile("^(\"[^\"]*\"|'[^']*'|`[^`]*`|[^\"'`,}][^,}]*|)") // quoted or bare
 	comma         = regexp.MustCompile(`^,`)
 	closingBrace  = regexp.MustCompile(`^}`)
 )
 
-// conditions reads what is between the braces, from a byte of the text on.
+// conditions parses the text between braces, from byte at on.
 func (s *Selector) conditions(at int) *misread {
 	take := func(part *regexp.Regexp) string {
 		at += len(s.text[at:]) - len(strings.TrimLeft(s.text[at:], " \t"))
@@ -125,10 +125,10 @@ func (s *Selector) conditions(at int) *misread {
 	return nil
 }
 
-// String is the selector as it was written.
+// String returns the selector as written.
 func (s *Selector) String() string { return s.text }
 
-// Matches tells whether a series is selected.
+// Matches reports whether a series is selected.
 func (s *Selector) Matches(name, labels string) bool {
 	return s.matchesName(name) && s.matchesLabels(labels)
 }

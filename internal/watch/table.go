@@ -14,20 +14,20 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// Table writes frames for people. On a terminal each is drawn over the last
-// one; elsewhere they follow each other.
+// Table writes frames for people. On a terminal each is drawn over the last one;
+// otherwise they follow each other.
 type Table struct {
 	Out io.Writer
-	// Size tells the width and height of the terminal; nil means that Out is none.
+	// Size returns the width and height of the terminal; nil if Out is none.
 	Size func() (width, height int)
-	// Top is how many series are shown of a source, the most active ones; 0: all.
+	// Top is the number of series shown of a source, the most active; 0: all.
 	Top int
 	// Filter, if there is one, replaces the usual selection.
 	Filter Filter
-	// Expressions are shown also while they have no value.
+	// Expressions are shown even while they have no value.
 	Expressions []*Expression
 
-	drawn   int // lines that are on the terminal
+	drawn   int // lines on the terminal
 	usual   map[string]bool
 	written bool
 }
@@ -52,8 +52,8 @@ func (t *Table) Frame(f *Frame) error {
 	return err
 }
 
-// draw replaces what is on the terminal. Lines that would not fit are cut:
-// what has been scrolled away cannot be drawn over.
+// draw replaces the lines on the terminal. Excess lines are cut: lines that have
+// scrolled away cannot be overwritten.
 func (t *Table) draw(lines []string) error {
 	width, height := t.Size()
 	if height > 2 && len(lines) > height-1 {
@@ -97,7 +97,7 @@ func (t *Table) lines(f *Frame) []string {
 	return append(lines, t.lists(f, t.moves)...)
 }
 
-// span is the time that most of the frame's rates were taken over.
+// span returns the time over which most of the frame's rates were taken.
 func (f *Frame) span() string {
 	for i := range f.Sources {
 		if s := &f.Sources[i]; s.Err == nil && s.Elapsed > 0 {
@@ -107,8 +107,8 @@ func (f *Frame) span() string {
 	return "an unknown time"
 }
 
-// moves tells whether a series that is in no view is shown: counters of
-// engines that count, and what the user's expressions make.
+// moves reports whether a series that is in no view is shown: engine counters that
+// change, and the user's expressions.
 func (t *Table) moves(r *Row) bool {
 	if t.usual[r.Name] || isOfMachine(r.Name) {
 		return false
@@ -116,14 +116,14 @@ func (t *Table) moves(r *Row) bool {
 	return r.Kind == Derived || r.Kind == engine.Counter && r.Known && r.Rate != 0
 }
 
-// isOfMachine tells whether a name is one that every machine has; its view
-// shows the part of them that is most looked at.
+// isOfMachine reports whether a name is one that every machine has; the views show
+// the most important of them.
 func isOfMachine(name string) bool {
 	source, _, _ := strings.Cut(name, ".")
 	return slices.Contains([]string{"host", "device", "process", "client", "engine"}, source)
 }
 
-// lists makes a list of each source's most active series among those chosen.
+// lists returns, for each source, its most active series among those chosen.
 func (t *Table) lists(f *Frame, chosen func(*Row) bool) (lines []string) {
 	for i := range f.Sources {
 		s := &f.Sources[i]
@@ -158,7 +158,7 @@ func (t *Table) lists(f *Frame, chosen func(*Row) bool) (lines []string) {
 	return lines
 }
 
-// missing makes rows of the expressions that have no value.
+// missing returns rows for the expressions that have no value.
 func (t *Table) missing(derived *Source, chosen func(*Row) bool) (rows []*Row) {
 	for _, e := range t.Expressions {
 		r := &Row{Point: engine.Point{Name: e.Name, Kind: Derived, Unit: e.Unit}}
@@ -170,7 +170,7 @@ func (t *Table) missing(derived *Source, chosen func(*Row) bool) (rows []*Row) {
 	return rows
 }
 
-// short is the key of a row without what the name of its source tells anyway.
+// short returns the key of a row without what the name of its source already says.
 func (s *Source) short(r *Row) string {
 	labels := observe.ParseLabels(r.Labels)
 	target, _, _ := strings.Cut(s.Name, "/")
@@ -179,7 +179,8 @@ func (s *Source) short(r *Row) string {
 	return p.Key()
 }
 
-// mostActive keeps n rows, in their order, so that lines do not jump about.
+// mostActive returns the n most active rows, in their order, so that lines stay in
+// place.
 func mostActive(rows []*Row, n int) []*Row {
 	if n <= 0 || len(rows) <= n {
 		return rows
@@ -190,8 +191,8 @@ func mostActive(rows []*Row, n int) []*Row {
 	return slices.DeleteFunc(rows, func(r *Row) bool { return !slices.Contains(ranked, r) })
 }
 
-// activity makes rates of different units comparable: about one for an event,
-// a page of bytes, and a millisecond. Gauges come last.
+// activity makes rates of different units comparable: about one for an event, a
+// page of bytes, and a millisecond. Gauges come last.
 func (r *Row) activity() float64 {
 	if r.Kind != engine.Counter || !r.Known {
 		return -1
@@ -207,14 +208,13 @@ func (r *Row) activity() float64 {
 	return r.Rate
 }
 
-// The least widths of columns keep most numbers in their places from one frame
-// to the next.
+// The least widths of columns keep most numbers in place from one frame to the next.
 const (
 	nameWidth   = 12
 	numberWidth = 7
 )
 
-// align pads the cells of a grid: the first column to the left, numbers to the right.
+// align pads the cells of a grid: the first column left-aligned, numbers right-aligned.
 func align(grid [][]string) []string {
 	widths := []int{nameWidth}
 	for _, row := range grid {

@@ -19,24 +19,23 @@ const (
 	retryEvery = time.Second
 )
 
-// Target is a running server that is watched. Its connection is made anew
-// when it breaks.
+// Target is a running server that is watched. It reconnects after an error.
 type Target struct {
 	Name string
 
 	watcher engine.Watcher
 	dsn     string
-	conn    engine.Watch // only used by the goroutine that collects, see Sampler
+	conn    engine.Watch // used by the collecting goroutine only, see Sampler
 	err     error        // why there is no connection
 	tried   time.Time
 
 	mu    sync.Mutex
 	pids  []int
-	why   string // there are no processes
+	why   string // why there are no processes
 	dir   string
-	epoch int  // of the connection: what was counted before it may have begun anew
-	seen  bool // the processes were sampled in this epoch
-	stale bool // they are gone: the server may be another one now
+	epoch int  // of the connection: counters may have been reset in between
+	seen  bool // the processes have been sampled in this epoch
+	stale bool // they are gone: the server may be another one
 }
 
 // Attach connects to a running server.
@@ -80,14 +79,14 @@ func (t *Target) Close() error {
 	return err
 }
 
-// Processes are the server's processes on this host, or why they are not known.
+// Processes returns the server's processes on this host, or why they are unknown.
 func (t *Target) Processes() (pids []int, why string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.pids, t.why
 }
 
-// DataDir is where the server keeps its data on this host, "" if that is not known.
+// DataDir returns the server's data directory on this host, "" if unknown.
 func (t *Target) DataDir() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -100,14 +99,14 @@ func (t *Target) currentEpoch() int {
 	return t.epoch
 }
 
-// isStale tells whether the server's processes are gone.
+// isStale reports whether the server's processes are gone.
 func (t *Target) isStale() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.stale
 }
 
-// Counters adds the server's counters. After an error the next call connects anew.
+// Counters adds the server's counters. After an error the next call reconnects.
 func (t *Target) Counters(ctx context.Context, s *engine.Sample) error {
 	if t.conn != nil && t.isStale() {
 		t.Close()
@@ -124,18 +123,18 @@ func (t *Target) Counters(ctx context.Context, s *engine.Sample) error {
 		err = fmt.Errorf("no answer within %v: %w", answerTime, err)
 	}
 	if err != nil {
-		t.Close() // whose error would tell nothing new
+		t.Close() // its error would add nothing
 	}
 	return err
 }
 
-// engine is the collector of the server's counters.
+// engine returns the collector of the server's counters.
 func (t *Target) engine() observe.Collector {
 	return observe.NewLabelled(observe.NewEngine(t), t.Name+"/engine", "target", t.Name)
 }
 
-// ProcessCollector collects what the server's processes consume, while they
-// are known.
+// ProcessCollector returns a collector of the resource use of the server's
+// processes, while they are known.
 func (t *Target) ProcessCollector(procRoot string) observe.Collector {
 	roots := func() []int { pids, _ := t.Processes(); return pids }
 	return &targetProcess{t, observe.NewLabelled(observe.NewProcess(procRoot, roots), t.Name+"/process", "target", t.Name)}
@@ -146,7 +145,7 @@ type targetProcess struct {
 	observe.Collector
 }
 
-// Collect adds nothing while the processes are not known.
+// Collect adds nothing while the processes are unknown.
 func (p *targetProcess) Collect(ctx context.Context, s *engine.Sample) error {
 	if pids, _ := p.target.Processes(); len(pids) == 0 {
 		return nil
@@ -157,7 +156,7 @@ func (p *targetProcess) Collect(ctx context.Context, s *engine.Sample) error {
 	if err == nil {
 		p.target.seen = true
 	} else if p.target.seen {
-		// A driver may have connected to the server's successor without a word.
+		// A driver may have silently reconnected to the server's successor.
 		p.target.stale = true
 	}
 	return err

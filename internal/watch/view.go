@@ -8,15 +8,15 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// view is what a table shows of a group of series unless it is asked for
-// others: a line for each device, process or server, with some columns.
+// view is what a table shows of a group of series by default: a line for each
+// device, process or server, with some columns.
 type view struct {
 	title   string
 	columns []column
 }
 
-// column shows a series. It is there if the series is, or the one that it is
-// derived from: a time per read is not known while nothing is read.
+// column shows a series. It is present if the series is, or the one that it is
+// derived from: the time per read is unknown while nothing is read.
 type column struct{ head, name, of string }
 
 var views = []view{
@@ -76,7 +76,7 @@ func deviceColumns(prefix string) []column {
 	}
 }
 
-// inView tells the names that views show.
+// inView returns the names that views show.
 func inView() map[string]bool {
 	names := make(map[string]bool)
 	for _, v := range views {
@@ -87,7 +87,7 @@ func inView() map[string]bool {
 	return names
 }
 
-// grid makes the lines of a view from a frame, nil if it has nothing to show.
+// grid returns the lines of a view of a frame, nil if there is nothing to show.
 func (v *view) grid(f *Frame) [][]string {
 	cells := make(map[string]map[string]string) // by column and labels
 	var who []string                            // labels, in the order of the frame
@@ -118,7 +118,7 @@ func (v *view) grid(f *Frame) [][]string {
 	for _, c := range v.columns {
 		column := cells[c.name]
 		if column == nil && !there[c.of] {
-			continue // this machine or engine cannot tell
+			continue // not available on this machine or engine
 		}
 		grid[0] = append(grid[0], c.head)
 		for i, labels := range who {
@@ -132,7 +132,7 @@ func (v *view) grid(f *Frame) [][]string {
 	return grid
 }
 
-// whose names the thing that labels belong to.
+// whose returns the name of what labels identify.
 func whose(labels string) string {
 	var values []string
 	for _, l := range observe.ParseLabels(labels) {

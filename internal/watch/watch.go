@@ -14,25 +14,25 @@ import (
 // Config says what is watched.
 type Config struct {
 	Interval time.Duration // from tick to tick
-	Count    int           // of intervals; 0: until the context is done
-	// Collectors are those of this machine. They are asked one after the other.
+	Count    int           // number of intervals; 0: until the context is done
+	// Collectors are those of this machine. They are sampled one after the other.
 	Collectors []observe.Collector
-	// Targets are asked at the same time as all others, each on its own: one
-	// that hangs holds up nobody.
+	// Targets are sampled concurrently with everything else, so that one that
+	// hangs does not delay others.
 	Targets     []*Target
 	Expressions []*Expression
 }
 
-// patience is how long a tick waits for an answer. One that comes later is
-// part of the next frame.
+// patience returns how long a tick waits for an answer. A later one is part of the
+// next frame.
 func (c *Config) patience() time.Duration { return min(c.Interval*9/10, 5*time.Second) }
 
 // Run samples all sources, at once and then at each tick, until the context is
 // done or emit fails. The first frame, number 0, has no rates.
 //
-// Ticks do not drift. A source that fails is told with its error; the others
-// go on. When it is back its growth is counted from its last good sample,
-// unless its connection had to be made anew.
+// Ticks do not drift. A source that fails appears with its error; the others go
+// on. When it is back, growth is counted from its last good sample, unless it had
+// to reconnect.
 func Run(ctx context.Context, c Config, emit func(*Frame) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -43,7 +43,7 @@ func Run(ctx context.Context, c Config, emit func(*Frame) error) error {
 		f := &Frame{Number: n, Time: at}
 		ask(ctx, &wg, probes, patience, f)
 		if ctx.Err() != nil {
-			return nil // the sources failed because they were told to end
+			return nil // the sources failed because the context ended
 		}
 		f.addCost()
 		f.derive(c.Expressions)
@@ -78,7 +78,7 @@ func (c *Config) probes() []*probe {
 	return all
 }
 
-// ask adds to a frame what the probes answer.
+// ask adds the answers of the probes to a frame.
 func ask(ctx context.Context, wg *sync.WaitGroup, probes []*probe, patience time.Duration, f *Frame) {
 	late, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -90,15 +90,15 @@ func ask(ctx context.Context, wg *sync.WaitGroup, probes []*probe, patience time
 	}
 }
 
-// probe asks some sources in a goroutine of its own.
+// probe samples some sources in a goroutine of its own.
 type probe struct {
 	sampler *observe.Sampler
 	target  *Target // nil for the machine's own sources
 	answers chan answer
 
-	asked  time.Time        // when the question was put that is not answered yet; zero: there is none
+	asked  time.Time        // when the pending request was made; zero: none is pending
 	missed *answer          // came too late for its tick
-	last   observe.Snapshot // of each source the last good sample
+	last   observe.Snapshot // the last good sample of each source
 	epoch  int              // of the target's connection at that time
 }
 
@@ -111,7 +111,7 @@ func newProbe(t *Target, collectors ...observe.Collector) *probe {
 	return &probe{sampler: &observe.Sampler{Collectors: collectors}, target: t, answers: make(chan answer, 1)}
 }
 
-// ask puts a question, unless the former one is still unanswered.
+// ask starts a request, unless the previous one is still pending.
 func (p *probe) ask(ctx context.Context, wg *sync.WaitGroup) {
 	select {
 	case a := <-p.answers:
@@ -131,15 +131,15 @@ func (p *probe) ask(ctx context.Context, wg *sync.WaitGroup) {
 	})
 }
 
-// sources waits for the answer, not longer than a context lasts, and returns
-// what the sources did since their last good samples.
+// sources waits for the answer, until late is done, and returns the changes of the
+// sources since their last good samples.
 func (p *probe) sources(late context.Context) []Source {
 	var a *answer
 	select {
 	case got := <-p.answers:
 		a = &got
 	case <-late.Done():
-		select { // it may have come at the same time
+		select { // it may have arrived at the same time
 		case got := <-p.answers:
 			a = &got
 		default:
@@ -160,7 +160,7 @@ func (p *probe) sources(late context.Context) []Source {
 	return p.since(a.snapshot)
 }
 
-// silence is what is told of sources that do not answer.
+// silence returns sources with the error that they do not answer.
 func (p *probe) silence() []Source {
 	waiting := time.Since(p.asked)
 	var all []Source
@@ -171,7 +171,7 @@ func (p *probe) silence() []Source {
 	return all
 }
 
-// since compares a sample with the last good one, and makes it the last.
+// since returns the changes since the last good sample, which cur replaces.
 func (p *probe) since(cur observe.Snapshot) []Source {
 	intervals := observe.Diff(p.last, cur)
 	all := make([]Source, len(intervals))
@@ -190,7 +190,7 @@ func (p *probe) since(cur observe.Snapshot) []Source {
 	return all
 }
 
-// addCost adds how long each source took to the rows of this process itself.
+// addCost adds the sampling time of each source to the rows of this process.
 func (f *Frame) addCost() {
 	own := f.Find("client")
 	if own == nil || own.Err != nil {
