@@ -10,11 +10,11 @@ import (
 	"rumbench/internal/result"
 )
 
-// onePlan is what to do about runs of different plans.
+// onePlan is the hint about runs of different plans.
 const onePlan = "only runs of one plan can be compared: import others apart, with another --out, or leave them out with --skip"
 
-// agreeing are the runs that can stand in one campaign. Each cause why others
-// cannot is one problem, however many files it is in.
+// agreeing returns the runs that fit into one campaign. Each reason why others do
+// not is one problem, however many files have it.
 func agreeing(runs []*run, o *Options, ps *Problems) []*run {
 	runs = once(runs, ps)
 	if !o.Compatible {
@@ -22,12 +22,12 @@ func agreeing(runs []*run, o *Options, ps *Problems) []*run {
 	}
 	runs = onePlanOnly(runs, o, ps)
 	if len(*ps) == 0 {
-		strangers(runs, ps)
+		unrelated(runs, ps)
 	}
 	return runs
 }
 
-// cause collects the files that are wrong for one reason.
+// cause collects the files with the same problem.
 type cause struct {
 	files       int
 	first       *run
@@ -35,8 +35,7 @@ type cause struct {
 	value, want string
 }
 
-// causes are collected by what they have in common, in the order in which they
-// were found.
+// causes collects causes by what they have in common, in the order found.
 type causes struct {
 	order []string
 	by    map[string]*cause
@@ -53,8 +52,8 @@ func (c *causes) add(id string, r *run, line int, value, want string) {
 	c.by[id].files++
 }
 
-// once leaves out runs of a step and trial that another file has already. Those
-// of tables are put together, as far as they do not contradict each other.
+// once leaves out duplicate runs of a step and trial. Those of tables are merged,
+// unless they contradict each other.
 func once(runs []*run, ps *Problems) (out []*run) {
 	seen := map[string]*run{}
 	var found causes
@@ -80,8 +79,8 @@ func once(runs []*run, ps *Problems) (out []*run) {
 	return out
 }
 
-// oneArithmetic finds targets with logs and tables: tables have the published
-// arithmetic, and logs then have to be read with it.
+// oneArithmetic reports targets with both logs and tables: tables use the published
+// arithmetic, so that logs must be read with it too.
 func oneArithmetic(runs []*run, ps *Problems) {
 	derived := map[string]*run{}
 	for _, r := range runs {
@@ -98,15 +97,15 @@ func oneArithmetic(runs []*run, ps *Problems) {
 	}
 }
 
-// confirms tells whether the log of a run has the rate that a table has of it.
-// Then the table is not needed.
+// confirms reports whether the log of a run has the same rate as the table, which
+// is then not needed.
 func (r *run) confirms(table *run) bool {
 	own, printed := r.step.Find("rows_per_s", r.step.Primary, ""), table.step.Find("rows_per_s", table.step.Primary, "")
 	return !r.derived && own != nil && printed != nil && math.Round(own.Value) == math.Round(printed.Value)
 }
 
-// merge adds to a run of a table what another table says of it; false: they
-// contradict each other.
+// merge adds to a table's run the numbers of another table; it returns false if
+// they contradict each other.
 func (r *run) merge(other *run) bool {
 	var more []int
 	for i := range other.step.Rows {
@@ -126,8 +125,8 @@ func (r *run) merge(other *run) bool {
 	return true
 }
 
-// onePlanOnly leaves out runs that were asked for something else than most runs
-// of their step.
+// onePlanOnly leaves out runs whose parameters differ from those of most runs of
+// their step.
 func onePlanOnly(runs []*run, o *Options, ps *Problems) []*run {
 	ordered := slices.Clone(runs)
 	slices.SortStableFunc(ordered, func(a, b *run) int { return byName(o.Base)(a.target, b.target) })
@@ -169,15 +168,15 @@ func onePlanOnly(runs []*run, o *Options, ps *Problems) []*run {
 	return out
 }
 
-// planned is what runs of a step must agree in. An option that a command does
-// not have is one, too.
+// planned returns the parameters in which runs of a step must agree. A missing
+// option counts as one.
 func (r *run) planned() []param {
 	out := append(slices.Clone(r.plan), param{name: "workload", value: r.workload})
-	if r.storage != "" { // one target is one storage engine; others may have another
+	if r.storage != "" { // a target has one storage engine; others may have another
 		out = append(out, param{name: "storage engine of " + r.target, value: r.storage})
 	}
 	if r.workload != fmtSysbench || r.params["script"] == "" || r.params["tables"]+r.params["table_size"] == "" {
-		return out // the command is not known
+		return out // the command is unknown
 	}
 	for _, name := range strings.Fields(planned) {
 		if r.params[name] == "" {
@@ -187,7 +186,7 @@ func (r *run) planned() []param {
 	return out
 }
 
-// Counted returns a number of things in words: 1 file, 2 files.
+// Counted returns a number with its noun: 1 file, 2 files.
 func Counted(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
@@ -195,7 +194,7 @@ func Counted(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// targetsOf are the targets in the order of their first runs, with their steps.
+// targetsOf returns the targets in the order of their first runs, with their steps.
 func targetsOf(runs []*run) (targets []string, steps map[string][]string) {
 	steps = map[string][]string{}
 	for _, r := range runs {
@@ -209,9 +208,9 @@ func targetsOf(runs []*run) (targets []string, steps map[string][]string) {
 	return targets, steps
 }
 
-// strangers finds targets that have no step in common with the others: nothing
-// of them could be compared.
-func strangers(runs []*run, ps *Problems) {
+// unrelated reports targets that have no step in common with the others, so that
+// nothing could be compared.
+func unrelated(runs []*run, ps *Problems) {
 	targets, steps := targetsOf(runs)
 	for _, t := range targets {
 		shared := slices.ContainsFunc(steps[t], func(s string) bool {
@@ -225,7 +224,7 @@ func strangers(runs []*run, ps *Problems) {
 	}
 }
 
-// missing are the steps that some targets lack, by name.
+// missing returns the steps that some targets lack, by name.
 func missing(runs []*run) (out []Missing) {
 	targets, steps := targetsOf(runs)
 	slices.SortFunc(targets, natural)
@@ -252,7 +251,7 @@ func missing(runs []*run) (out []Missing) {
 	return out
 }
 
-// guessed is what was assumed of the runs, and of how many of them.
+// guessed returns the assumptions about the runs, and how many runs each is about.
 func guessed(runs []*run) (out []string) {
 	times := map[string]int{}
 	for _, r := range runs {
@@ -277,7 +276,7 @@ type TargetSize struct {
 	Trials, Steps, Files, Partial int // Partial: steps that are not complete
 }
 
-// Sizes returns how much was imported: of each target, and tests and files of
+// Sizes returns how much was imported: of each target, and the tests and files in
 // all.
 func (c *Campaign) Sizes() (targets []TargetSize, tests, files int) {
 	allSteps, allFiles := map[string]bool{}, map[string]bool{}

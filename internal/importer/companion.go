@@ -7,7 +7,7 @@ import (
 	"rumbench/internal/observe"
 )
 
-// addCompanions adds to runs what iostat, vmstat and time saw beside them.
+// addCompanions adds to runs what iostat, vmstat and time measured alongside.
 func (d *folder) addCompanions(runs []*run, o *Options, ps *Problems) {
 	first := runs[0]
 	c := companionSet{o: o, ps: ps}
@@ -37,7 +37,7 @@ func (d *folder) addCompanions(runs []*run, o *Options, ps *Problems) {
 	}
 }
 
-// one parses the only file of a kind beside a run.
+// one parses the single file of a kind beside a run.
 func one[T any](files []*file, ps *Problems, parse func(*file, *Problems) *T) *T {
 	if len(files) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func one[T any](files []*file, ps *Problems, parse func(*file, *Problems) *T) *T
 	return parse(files[0], ps)
 }
 
-// companionSet is what stands beside a run.
+// companionSet holds the companion files of a run.
 type companionSet struct {
 	o     *Options
 	ps    *Problems
@@ -84,23 +84,22 @@ func (c *companionSet) addTo(r *run) {
 	r.addCosts(figures)
 }
 
-// countCPUs finds the number of CPUs: as it was given, as the log tells it, as
-// iostat does.
+// countCPUs sets the number of CPUs: as given, or from the log, or from iostat.
 func (c *companionSet) countCPUs(r *run) {
 	if c.io != nil && c.io.kernel != "" {
 		r.host = append(r.host, observe.Fact{Name: "kernel", Value: c.io.kernel})
 	}
-	told := 0
+	counted := 0
 	if c.io != nil {
-		told = c.io.cpus
+		counted = c.io.cpus
 	}
 	switch {
 	case c.o.CPUs > 0:
 		r.cpus = c.o.CPUs
 	case r.cpus == 0:
-		r.cpus = told
-	case told > 0 && told != r.cpus:
-		r.warn("the log tells of %d CPUs and iostat of %d, which counts also those that are not in use: %d is taken; --cpus says otherwise", r.cpus, told, r.cpus)
+		r.cpus = counted
+	case counted > 0 && counted != r.cpus:
+		r.warn("the log tells of %d CPUs and iostat of %d, which counts also those that are not in use: %d is taken; --cpus says otherwise", r.cpus, counted, r.cpus)
 	}
 }
 
@@ -118,9 +117,9 @@ func (c *companionSet) vmstat(r *run) []figure {
 	return vmFigures(c.vm, r.cpus)
 }
 
-// iostat are the figures of the devices under the database. Where it is not
-// said which they are, and several were used, none is taken: a stacked device
-// and its parts would count twice, and another disk is no cost of the run.
+// iostat returns the figures of the devices under the database. If several were
+// used and it is unknown which hold the database, none is taken: a stacked device
+// and its parts would count twice, and other disks are no cost of the run.
 func (c *companionSet) iostat(r *run) []figure {
 	devices := c.o.Devices
 	if len(devices) == 0 {
@@ -150,12 +149,12 @@ func (c *companionSet) iostat(r *run) []figure {
 	return ioFigures(c.io, devices)
 }
 
-// afar is how far the life of the client's process may differ from the window
-// without a word.
+// afar is the relative difference between the client's lifetime and the window
+// above which there is a warning.
 const afar = 0.05
 
-// client is the CPU time of the clients' processes, as a share of their lives:
-// a warm-up is in it, and costs per operation are then of warm-up and window.
+// client returns the mean CPU use of the clients' processes over their lifetimes: a
+// warm-up is included, so that costs per operation are of warm-up and window.
 func (c *companionSet) client(r *run) []figure {
 	if len(c.times) == 0 {
 		return nil
@@ -170,9 +169,9 @@ func (c *companionSet) client(r *run) []figure {
 			all.perSecond += f.perSecond
 		}
 		if s := r.step.Seconds; s > 0 && (u.elapsed > s*(1+afar) || u.elapsed < s*(1-afar)) {
-			doubt := "the client's process lived longer or shorter than the window: its mean over its life is taken"
-			if !slices.Contains(all.doubts, doubt) {
-				all.doubts = append(all.doubts, doubt)
+			warning := "the client's process lived longer or shorter than the window: its mean over its life is taken"
+			if !slices.Contains(all.warnings, warning) {
+				all.warnings = append(all.warnings, warning)
 			}
 		}
 		if u.failed != "" {

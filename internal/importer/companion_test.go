@@ -35,8 +35,8 @@ func TestIOStatGenerations(t *testing.T) {
 			got := map[string]float64{}
 			for _, f := range ioFigures(s, []string{"sda"}) {
 				got[f.metric] = f.perSecond
-				if f.metric == "write_kb" && (len(f.doubts) == 2) != (c.discard < 0) {
-					t.Errorf("doubts %q", f.doubts)
+				if f.metric == "write_kb" && (len(f.warnings) == 2) != (c.discard < 0) {
+					t.Errorf("warnings %q", f.warnings)
 				}
 			}
 			want := map[string]float64{"device_reads": 10, "read_kb": 40, "write_kb": 80}
@@ -83,7 +83,7 @@ func TestCompatibleSubstring(t *testing.T) {
 	log := "Device r/s rkB/s w/s wkB/s\nnvme0n1 10 100 1 50\nnvme0n1p1 4 40 1 10\nsda 9 9 9 9\n"
 	var ps Problems
 	figures := compatibleIOFigures(parseIOStat(textFile("io", log), &ps), "nvme")
-	if figures[0].perSecond != (10+4)/2. || figures[2].perSecond != (50+10)/2. || len(figures[0].doubts) != 1 || figures[0].doubts[0] != "the mean of one of nvme0n1, nvme0n1p1, not their sum" {
+	if figures[0].perSecond != (10+4)/2. || figures[2].perSecond != (50+10)/2. || len(figures[0].warnings) != 1 || figures[0].warnings[0] != "the mean of one of nvme0n1, nvme0n1p1, not their sum" {
 		t.Errorf("%+v", figures)
 	}
 }

@@ -7,21 +7,21 @@ import (
 )
 
 // The compatible arithmetic is that of the scripts behind published figures of
-// sysbench and the insert benchmark. It differs from the correct one:
+// sysbench and the insert benchmark. Its differences from the correct one:
 //
-//   - iostat: every line that holds the device's name, or what is taken for it,
-//     anywhere is a sample; several devices give the mean of one, not the sum.
-//     No report is left out.
-//   - vmstat: lines with "swpd" are left out, and the first line after that. It
-//     is the other half of the first header, so the average since boot counts;
-//     and the other halves of later headers count as samples of zeros.
+//   - iostat: every line that contains the device's name, or what is taken for
+//     it, is a sample; several devices give the mean of one, not the sum. No
+//     report is left out.
+//   - vmstat: lines with "swpd" are left out, and the first line after that,
+//     which is the other half of the first header. So the average since boot
+//     counts, and the other halves of later headers count as samples of zeros.
 
 const (
 	compatibleIO = "iostat, compatible, lines with "
 	compatibleVM = "vmstat, compatible, whole host"
 )
 
-// compatibleIOFigures are plain means over all lines that hold the name.
+// compatibleIOFigures returns plain means over all lines that contain the name.
 func compatibleIOFigures(s *iostat, name string) []figure {
 	c := s.columns
 	var reads, readKB, writeKB float64
@@ -44,19 +44,19 @@ func compatibleIOFigures(s *iostat, name string) []figure {
 	if err != nil || n == 0 || c.reads.at < 0 {
 		return nil
 	}
-	var doubts []string
+	var warnings []string
 	if len(devices) > 1 {
-		doubts = []string{fmt.Sprintf("the mean of one of %s, not their sum", strings.Join(devices, ", "))}
+		warnings = []string{fmt.Sprintf("the mean of one of %s, not their sum", strings.Join(devices, ", "))}
 	}
 	source := compatibleIO + name
 	return []figure{
-		{"device_reads", reads / float64(n), source, doubts},
-		{"read_kb", readKB / float64(n), source, doubts},
-		{"write_kb", writeKB / float64(n), source, append(slices.Clone(doubts), writeDoubts(s)...)},
+		{"device_reads", reads / float64(n), source, warnings},
+		{"read_kb", readKB / float64(n), source, warnings},
+		{"write_kb", writeKB / float64(n), source, append(slices.Clone(warnings), writeWarnings(s)...)},
 	}
 }
 
-// leading reads the number that a word begins with; 0 if there is none, or no word.
+// leading returns the number that a word begins with; 0 if there is none, or no word.
 func leading(words []string, at int) float64 {
 	if at < 0 || at >= len(words) {
 		return 0
@@ -69,14 +69,14 @@ func leading(words []string, at int) float64 {
 	return 0
 }
 
-// The places of cs, us and sy in a line of vmstat, from 0.
+// The columns cs, us and sy of vmstat, from 0.
 const (
 	csField = 11
 	usField = 12
 	syField = 13
 )
 
-// compatibleVMFigures are plain means over the lines that the scripts take for
+// compatibleVMFigures returns plain means over the lines that the scripts take for
 // samples.
 func compatibleVMFigures(v *vmstat, cpus int) []figure {
 	var switches, busy float64
@@ -101,7 +101,7 @@ func compatibleVMFigures(v *vmstat, cpus int) []figure {
 		return nil
 	}
 	switches, busy = switches/float64(n), busy/float64(n)
-	doubt := func(correct, compatible float64) []string {
+	warning := func(correct, compatible float64) []string {
 		text := fmt.Sprintf("compatible: of %d samples one is the average since boot and %d are header lines that count as zeros", n, headers)
 		if correct > 0 {
 			text += fmt.Sprintf("; it is %+.1f %% off", 100*(compatible/correct-1))
@@ -112,10 +112,10 @@ func compatibleVMFigures(v *vmstat, cpus int) []figure {
 	if len(right) == 0 {
 		right = make([]figure, 2)
 	}
-	out := []figure{{"context_switches", switches, compatibleVM, doubt(right[0].perSecond, switches)}}
+	out := []figure{{"context_switches", switches, compatibleVM, warning(right[0].perSecond, switches)}}
 	if cpus > 0 {
 		us := cpuTime(busy, cpus)
-		out = append(out, figure{"host_cpu_us", us, compatibleVM, doubt(right[1].perSecond, us)})
+		out = append(out, figure{"host_cpu_us", us, compatibleVM, warning(right[1].perSecond, us)})
 	}
 	return out
 }

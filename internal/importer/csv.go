@@ -12,7 +12,7 @@ import (
 	"rumbench/internal/plan"
 )
 
-// The columns of a CSV. Those before "trial" must be there.
+// The columns of a CSV. Those before "trial" are required.
 const (
 	colTarget = "target"
 	colStep   = "step"
@@ -39,19 +39,19 @@ func isCSV(head []string) bool {
 	return false
 }
 
-// table reads a CSV of rows as show prints them.
+// table reads a CSV of rows as printed by rumbench show.
 type table struct {
 	f       *file
 	o       *Options
 	ps      *Problems
 	at      map[string]int // columns by name
 	runs    []*run
-	seen    map[[7]string]int // lines by what makes a number one
-	headers int               // its line
+	seen    map[[7]string]int // lines by the key of their row
+	headers int               // line of the header
 }
 
-// parseCSV reads a table of numbers. Every metric must be one of ours and in
-// its unit: a number in another unit would be a wrong number.
+// parseCSV reads a table of numbers. Every metric must be a known one and in its
+// unit: a number in another unit would be wrong.
 func parseCSV(files []*file, o *Options, ps *Problems) []*run {
 	t := &table{f: files[0], o: o, ps: ps, seen: map[[7]string]int{}}
 	text, err := t.f.open()
@@ -162,8 +162,7 @@ func (t *table) row(line int, fields []string) {
 
 const maxTrial = 10000
 
-// metric checks a metric and its unit, and returns what a value is to be
-// multiplied with.
+// metric checks a metric and its unit, and returns the factor of its values.
 func (t *table) metric(line int, row *metric.Row, unit string) (factor float64) {
 	m := metric.ByName(row.Metric)
 	if m == nil {
@@ -191,7 +190,7 @@ func (t *table) metric(line int, row *metric.Row, unit string) (factor float64) 
 	return 1
 }
 
-// bytesOf is how many bytes a unit of sizes is; 0 if it is none.
+// bytesOf returns the bytes of a unit of size; 0 if it is none.
 func bytesOf(unit string) float64 {
 	for _, u := range sizeUnits {
 		if u.name == unit {
@@ -201,8 +200,8 @@ func bytesOf(unit string) float64 {
 	return 0
 }
 
-// published is the CPU time in µs of one CPU that a unit of published tables
-// is: Mcpu is a millionth of a percent-second of all CPUs, cpu/o a percent-second.
+// published returns a CPU unit of published tables in µs of one CPU: Mcpu is a
+// millionth of a percent-second of all CPUs, cpu/o a percent-second.
 func published(unit string) (us float64, ok bool) {
 	switch unit {
 	case "Mcpu":
@@ -225,7 +224,7 @@ func (t *table) integer(line int, name, text string, missing int64) int64 {
 	return v
 }
 
-// run is the run that a row is of.
+// run returns the run that a row belongs to.
 func (t *table) run(row *metric.Row) *run {
 	for _, r := range t.runs {
 		if r.target == row.Target && r.trial == row.Trial && r.step.Name == row.Step {
@@ -239,8 +238,8 @@ func (t *table) run(row *metric.Row) *run {
 	return r
 }
 
-// subject says what a step is about: the first operation that has a rate; and
-// what its writes are told per.
+// subject sets the primary operation of a step, the first with a rate, and the
+// denominator of its writes.
 func subject(r *run) {
 	op := ""
 	for _, row := range r.step.Rows {
@@ -259,7 +258,8 @@ func subject(r *run) {
 	}
 }
 
-// nearest is the metric whose name is at most two letters away; "" if none is.
+// nearest returns the metric whose name is at most two edits away; "" if there is
+// none.
 func nearest(name string) string {
 	best, least := "", 3
 	for _, m := range metric.All() {

@@ -11,8 +11,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// dbBench reads what db_bench prints: a summary for each benchmark, its
-// histogram, and lines of intervals before the summary.
+// dbBench parses the output of db_bench: for each benchmark, lines of intervals, a
+// summary, and a histogram.
 type dbBench struct {
 	f         *file
 	ps        *Problems
@@ -128,7 +128,7 @@ func (d *dbBench) interval(n int, m []string) {
 	}
 }
 
-// summary begins the run of a benchmark; the intervals before it are its.
+// summary begins the run of a benchmark; the intervals before it belong to it.
 func (d *dbBench) summary(n int, m []string) {
 	r := newRun(d.f, fmtDBBench)
 	r.step.Name, r.step.Primary, r.step.WritesPer = d.name(m[1]), "operation", "operation"
@@ -136,8 +136,8 @@ func (d *dbBench) summary(n int, m []string) {
 	r.step.Doc = "db_bench, benchmark " + m[1]
 	group := result.Group{Name: "operation", Ops: []string{"operation"}}
 	micros, _ := number(m[2])
-	rate, told := number(m[3])
-	if !told {
+	rate, ok := number(m[3])
+	if !ok {
 		d.ps.add(d.f.path, n, "", "benchmark %s has no ops/sec: this release of db_bench is too old", m[1])
 		d.wrong = true
 		return
@@ -168,8 +168,8 @@ func (d *dbBench) summary(n int, m []string) {
 	d.runs = append(d.runs, r)
 }
 
-// name is the step's name: the benchmark's, with a number where it is run again
-// in one output, on what the runs before have left.
+// name returns the step's name: the benchmark's, with a number if it is repeated in
+// one output, on the data that earlier runs left.
 func (d *dbBench) name(benchmark string) string {
 	n := 1
 	for _, r := range d.runs {
@@ -183,13 +183,13 @@ func (d *dbBench) name(benchmark string) string {
 	return benchmark
 }
 
-// mixed tells of a benchmark that has a thread of another kind beside the
-// others: its lines do not tell which is which.
+// mixed reports whether a benchmark has threads of different kinds: its lines do
+// not distinguish them.
 func mixed(name string) bool {
 	return strings.Contains(name, "while") || strings.Contains(name, "readrandomwriterandom")
 }
 
-// addIntervals adds the intervals of all threads, put together by their numbers.
+// addIntervals adds the intervals of all threads, merged by their numbers.
 func (d *dbBench) addIntervals(r *run, name string) {
 	if len(d.intervals) == 0 {
 		return
@@ -228,8 +228,8 @@ func (d *dbBench) addIntervals(r *run, name string) {
 	r.addIntervals("operation", intervals, false)
 }
 
-// histogram reads the lines of a histogram after its head. It is of the last
-// summary; where there are several, of reads and writes, it tells of which.
+// histogram reads the lines of a histogram after its head. It belongs to the last
+// summary; if there are several, of reads and writes, it says of which.
 func (d *dbBench) histogram(line string) {
 	if len(d.runs) == 0 {
 		d.percent = nil
@@ -253,7 +253,7 @@ func (d *dbBench) histogram(line string) {
 }
 
 // addHistogram adds the percentiles, which db_bench interpolates within buckets
-// that are up to half as wide as they are far from zero.
+// whose width is up to half of their lower bound.
 func (d *dbBench) addHistogram(r *run) {
 	if r.step.Find("service_p50_us", "", "") != nil {
 		r.step.Note("A second histogram, of another kind of operation, is left out.")
@@ -281,7 +281,7 @@ func (d *dbBench) addHistogram(r *run) {
 	}
 }
 
-// settle gives all runs what the head of the output tells.
+// settle copies the settings at the head of the output to all runs.
 func (d *dbBench) settle() {
 	for _, r := range d.runs {
 		r.tool = fmtDBBench

@@ -9,9 +9,9 @@ import (
 	"rumbench/internal/result"
 )
 
-// parseDBTable reads a table of results of db_bench: tab separated, a header
-// before each benchmark, a line for each repetition. Lines of mean and standard
-// deviation are what the repetitions give again, and are not read.
+// parseDBTable reads a table of results of db_bench: tab separated, a header before
+// each benchmark, a line for each repetition. Lines of mean and standard deviation
+// follow from the repetitions, and are skipped.
 func parseDBTable(f *file, ps *Problems) []*run {
 	t := dbTable{f: f, ps: ps}
 	f.each(ps, func(n int, line string, last bool) bool {
@@ -76,7 +76,7 @@ func (t *dbTable) row(line int, fields []string) {
 			continue
 		}
 		if c.zero || n > 0 {
-			more := append(slices.Clone(at), doubts(c.doubts...))
+			more := append(slices.Clone(at), warned(c.warnings...))
 			if c.whole {
 				more = append(more, of("", ""))
 			}
@@ -91,9 +91,9 @@ type dbColumn struct {
 	column, metric string
 	factor         float64
 	size           bool // with a unit: 16GB
-	zero           bool // 0 is a figure, not what is unknown
-	whole          bool // of the step, not of its operations
-	doubts         []string
+	zero           bool // 0 is a value, not unknown
+	whole          bool // per step, not per operation
+	warnings       []string
 }
 
 func (c dbColumn) expected() string {
@@ -112,15 +112,15 @@ func dbColumns() []dbColumn {
 		{column: "p99", metric: "service_p99_us", factor: 1},
 		{column: "p99.9", metric: "service_p999_us", factor: 1},
 		{column: "pmax", metric: "service_max_us", factor: 1},
-		{column: "lsm_sz", metric: "data_bytes", factor: 1, size: true, whole: true, doubts: []string{"printed as a whole number of its unit"}},
+		{column: "lsm_sz", metric: "data_bytes", factor: 1, size: true, whole: true, warnings: []string{"printed as a whole number of its unit"}},
 		{column: "w_amp", metric: "engine_write_amplification", factor: 1, whole: true},
 		{column: "Nstall", metric: "engine_stalls", factor: 1, zero: true, whole: true},
 	}
 }
 
-// targets names the targets of a table with several releases by the releases,
-// and numbers the repetitions of a benchmark. That lines of one release are
-// repetitions, and not other configurations, is a guess.
+// targets names the targets of a table with several releases after the releases,
+// and numbers the repetitions of a benchmark. It is a guess that lines of one
+// release are repetitions and not different configurations.
 func (t *dbTable) targets() {
 	var versions []string
 	for _, r := range t.runs {

@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// figure is what the host, a device or the client's process did in a second,
-// in the mean over a run.
+// figure is a mean rate of the host, a device or the client's process over a run.
 type figure struct {
 	metric    string
 	perSecond float64 // in the metric's unit
 	source    string
-	doubts    []string
+	warnings  []string
 }
 
 const (
@@ -21,9 +20,8 @@ const (
 	discards  = "this iostat does not tell discards apart: before Linux 4.19 they count as writes"
 )
 
-// ioFigures are the means of the devices' figures. The first report is left
-// out: without option -y it is the average since boot. Of several devices the
-// sum is taken.
+// ioFigures returns the means of the devices' figures, summed over the devices. The
+// first report is left out: without option -y it is the average since boot.
 func ioFigures(s *iostat, devices []string) []figure {
 	source := "iostat, device " + strings.Join(devices, " + ")
 	if len(s.reports) < 2 {
@@ -48,27 +46,27 @@ func ioFigures(s *iostat, devices []string) []figure {
 		return sum / all
 	}
 	var out []figure
-	add := func(metric string, c ioColumn, of func(*ioDevice) float64, doubts ...string) {
+	add := func(metric string, c ioColumn, of func(*ioDevice) float64, warnings ...string) {
 		if c.at >= 0 {
-			out = append(out, figure{metric, mean(of), source, doubts})
+			out = append(out, figure{metric, mean(of), source, warnings})
 		}
 	}
 	add("device_reads", s.columns.reads, func(d *ioDevice) float64 { return d.reads })
 	add("read_kb", s.columns.readKB, func(d *ioDevice) float64 { return d.readKB })
-	add("write_kb", s.columns.writeKB, func(d *ioDevice) float64 { return d.writeKB }, writeDoubts(s)...)
+	add("write_kb", s.columns.writeKB, func(d *ioDevice) float64 { return d.writeKB }, writeWarnings(s)...)
 	add("discard_kb", s.columns.discardKB, func(d *ioDevice) float64 { return d.discardKB })
 	return out
 }
 
-func writeDoubts(s *iostat) []string {
+func writeWarnings(s *iostat) []string {
 	if s.columns.discardKB.at < 0 {
 		return []string{undrained, discards}
 	}
 	return []string{undrained}
 }
 
-// weights are the lengths of the intervals after the first, from the times at
-// their ends; all alike where times are not told.
+// weights returns the lengths of the intervals after the first, from the times at
+// their ends; all equal if the times are unknown.
 func weights(ends []time.Time) []float64 {
 	out := make([]float64, len(ends)-1)
 	for i := range out {
@@ -83,13 +81,12 @@ func weights(ends []time.Time) []float64 {
 	return out
 }
 
-// wholePercents is the share of the CPUs below which the whole percents that
-// vmstat prints are coarse.
+// wholePercents is the CPU use in percent below which the whole percents that
+// vmstat prints are too coarse.
 const wholePercents = 10
 
-// vmFigures are the means of what vmstat tells, without its headers and its
-// first sample, the average since boot. cpus is 0 if it is not known; then
-// percents cannot be made CPU time.
+// vmFigures returns the means of vmstat's samples without the first, the average
+// since boot. cpus is 0 if unknown; then percents cannot be converted to CPU time.
 func vmFigures(v *vmstat, cpus int) []figure {
 	if len(v.samples) < 2 {
 		return nil
@@ -111,15 +108,15 @@ func vmFigures(v *vmstat, cpus int) []figure {
 	}
 	f := figure{"host_cpu_us", cpuTime(busy, cpus), "vmstat, whole host", nil}
 	if busy < wholePercents {
-		f.doubts = append(f.doubts, fmt.Sprintf("vmstat prints whole percents, and the mean is %.2g %%: it may be off by a percent of the CPUs", busy))
+		f.warnings = append(f.warnings, fmt.Sprintf("vmstat prints whole percents, and the mean is %.2g %%: it may be off by a percent of the CPUs", busy))
 	}
 	return append(out, f)
 }
 
-// cpuTime is the CPU time in µs that a share of all CPUs, in percent, is in a second.
+// cpuTime returns the CPU time in µs per second of a share of all CPUs in percent.
 func cpuTime(percent float64, cpus int) float64 { return percent / 100 * float64(cpus) * 1e6 }
 
-// ioBusy is the CPU time by the CPU lines of iostat, for runs without vmstat.
+// ioBusy returns the CPU time from the CPU lines of iostat, for runs without vmstat.
 func ioBusy(s *iostat, cpus int) []figure {
 	if len(s.reports) < 2 || cpus == 0 {
 		return nil
@@ -139,7 +136,7 @@ func ioBusy(s *iostat, cpus int) []figure {
 	return []figure{{"host_cpu_us", cpuTime(busy/all, cpus), "iostat, whole host", nil}}
 }
 
-// timeFigures are the client's own CPU time.
+// timeFigures returns the client's own CPU time.
 func timeFigures(u *usage) []figure {
 	if u.elapsed <= 0 {
 		return nil

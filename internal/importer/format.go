@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// format is a format that is read here.
+// format is a supported format.
 type format struct {
 	name string
-	// detect tells a file by its first lines.
+	// detect recognises a file by its first lines.
 	detect func(head []string) bool
-	// parse reads the runs of files that belong together: one file mostly, all
-	// clients' of the insert benchmark, pgbench's output before its logs. nil
-	// for what stands beside a run: iostat, vmstat, time.
+	// parse reads the runs of files that belong together: usually one file, those
+	// of all clients of the insert benchmark, or pgbench's output and then its
+	// logs. It is nil for companions of a run: iostat, vmstat, time.
 	parse func(files []*file, o *Options, ps *Problems) []*run
 }
 
-// Names of formats that are asked for by name.
+// Names of formats that the code refers to.
 const (
 	fmtSysbench = "sysbench"
 	fmtIBench   = "ibench"
@@ -31,10 +31,10 @@ const (
 	fmtTable    = "table"
 )
 
-// companionFormats are those of files that stand beside a log.
+// companionFormats are the formats of files beside a log.
 var companionFormats = []string{fmtIOStat, fmtVMStat, fmtTime, fmtMet}
 
-// formats lists the formats, those that are told more surely first.
+// formats returns the formats, those that are recognised more reliably first.
 func formats() []format {
 	return []format{
 		{fmtSysbench, isSysbench, parseSysbench},
@@ -51,12 +51,12 @@ func formats() []format {
 	}
 }
 
-// Formats are the names that Options.Format may have.
+// Formats returns the names that Options.Format may have.
 func Formats() []string {
 	return []string{fmtSysbench, fmtIBench, fmtPgbench, fmtDBBench, fmtTable, fmtCSV}
 }
 
-// detect tells a file's format; the one without a name if it is none of ours.
+// detect returns a file's format, one without a name if it is unknown.
 func detect(f *file) format {
 	for _, c := range formats() {
 		if c.detect(f.head) {
@@ -74,7 +74,7 @@ func formatNamed(name string) format {
 	return format{}
 }
 
-// foreign says what a file that is none of ours holds instead.
+// foreign says what a file of an unknown format contains instead.
 func foreign(f *file) (line int, reason, hint string) {
 	known := "expected the output of sysbench run, pgbench, db_bench, the insert benchmark, or a CSV with the columns target, step, metric and value"
 	for i, l := range f.head {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// usage is what a file of /usr/bin/time tells of the client's process.
+// usage is the resource use of the client's process, from a file of /usr/bin/time.
 type usage struct {
 	cpu     float64 // user + system, seconds
 	elapsed float64 // seconds
-	failed  string  // how the command ended, "" if well
+	failed  string  // how the command failed, "" if it succeeded
 }
 
 func isTime(head []string) bool {
@@ -19,8 +19,8 @@ func isTime(head []string) bool {
 	})
 }
 
-// parseTime reads a file of /usr/bin/time in its default form, the long one of
-// option -v or that of POSIX (-p), or what a shell's time prints.
+// parseTime reads a file of /usr/bin/time in its default format, the long one of
+// option -v or that of POSIX (-p), or the output of a shell's time.
 func parseTime(f *file, ps *Problems) *usage {
 	t := timeParser{user: -1, system: -1, elapsed: -1}
 	if !f.each(ps, func(_ int, line string, _ bool) bool { t.line(strings.TrimSpace(line)); return true }) {
@@ -76,7 +76,7 @@ func (t *timeParser) line(line string) {
 	}
 }
 
-// clock reads a time as 5.02, 0:05.02, 1:02:03 or 0m5.020s, in seconds.
+// clock parses a time such as 5.02, 0:05.02, 1:02:03 or 0m5.020s.
 func clock(s string) (seconds float64, ok bool) {
 	if m, rest, ok := strings.Cut(strings.TrimSuffix(s, "s"), "m"); ok {
 		s = m + ":" + rest

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// ibench reads the output of one client of the insert benchmark in Python.
+// ibench holds the output of one client of the insert benchmark in Python.
 type ibench struct {
 	f        *file
 	options  map[string]string // of the command in the first line
 	optionAt int               // its line
 	layout   []string
 	rows     []ibRow
-	most     int // how many rows are kept
-	stride   int // how many lines of the log are put together in each row
-	joined   int // how many are in the last one
+	most     int // greatest number of rows kept
+	stride   int // lines of the log merged into each row
+	joined   int // lines merged into the last row so far
 	ended    bool
 	indexed  float64 // seconds that building the indexes took; 0: none were built
 	shares   map[string]ibShares
 }
 
 // ibRow is an interval line. Counts are since the client's start; times in s,
-// latencies in µs. What a layout does not have is -1.
+// latencies in µs. A column that the layout lacks is -1.
 type ibRow struct {
 	line                                                   int
 	length, end                                            float64
@@ -33,15 +33,15 @@ type ibRow struct {
 	insertRetries, deleteRetries, queryRetries, cumulative float64
 }
 
-// ibShares is a histogram of response times: counts of ten buckets, and the
-// greatest time in µs.
+// ibShares is a histogram of response times: counts of ten buckets, and the maximum
+// in µs.
 type ibShares struct {
 	counts []int64
 	max    float64
 }
 
-// ibLayouts are the columns of interval lines by the number of fields. The one
-// of nine fields, of 2016, was printed per number of rows.
+// ibLayouts returns the columns of interval lines by the number of fields. The one
+// of nine fields, of 2016, was printed every so many rows.
 func ibLayouts() map[int][]string {
 	split := strings.Fields
 	return map[int][]string{
@@ -52,8 +52,8 @@ func ibLayouts() map[int][]string {
 	}
 }
 
-// ibBounds are the upper bounds of the histogram's buckets in µs; the last one
-// has none.
+// ibBounds returns the upper bounds of the histogram's buckets in µs; the last
+// bucket has none.
 func ibBounds() []float64 { return []float64{256, 1e3, 4e3, 16e3, 64e3, 256e3, 1e6, 4e6, 16e6} }
 
 func isIBench(head []string) bool {
@@ -70,13 +70,13 @@ func isIBench(head []string) bool {
 	return false
 }
 
-// plausible tells whether the rates of a line fit its counts. It keeps nine
-// numbers of anything else from being taken for the layout of 2016.
+// plausible reports whether the rates of a line fit its counts, so that nine
+// arbitrary numbers are not taken for the layout of 2016.
 func (r ibRow) plausible() bool {
 	return r.end > 0 && r.inserts > 0 && math.Abs(r.cumulative-r.inserts/r.end) <= 1+0.02*r.cumulative
 }
 
-// ibLine reads an interval line.
+// ibLine parses an interval line.
 func ibLine(layout, words []string) (r ibRow, ok bool) {
 	if len(words) != len(layout) || len(layout) == 0 {
 		return r, false
@@ -104,8 +104,8 @@ var (
 	ibShare   = regexp.MustCompile(`^\s*(Insert|Delete|Query) rt:\s+(.*)$`)
 )
 
-// readIBench reads a client's output, of which most intervals are kept; nil: it is of no use, and the problems
-// tell why.
+// readIBench reads a client's output and keeps at most so many intervals. It returns
+// nil if the output is unusable, for the reasons in ps.
 func readIBench(f *file, most int, ps *Problems) *ibench {
 	b := &ibench{f: f, most: most &^ 1, options: map[string]string{}, shares: map[string]ibShares{}}
 	good := true
@@ -152,7 +152,7 @@ func (b *ibench) command(line int, words []string) {
 	}
 }
 
-// add adds an interval line; false: the file is wrong.
+// add adds an interval line; it returns false if the file is wrong.
 func (b *ibench) add(n int, last bool, words []string, ps *Problems) bool {
 	layout := b.layout
 	if layout == nil {
@@ -164,7 +164,7 @@ func (b *ibench) add(n int, last bool, words []string, ps *Problems) bool {
 			ps.add(b.f.path, n, "", "%q is no interval of the insert benchmark: %d numbers were expected (%s)",
 				clip(strings.Join(words, " ")), len(layout), strings.Join(layout, " "))
 		}
-		return last // it was ended in the middle of a line
+		return last // cut off in the middle of a line
 	}
 	if last && b.f.cut {
 		return true // its last number may be cut off
@@ -178,9 +178,9 @@ func (b *ibench) add(n int, last bool, words []string, ps *Problems) bool {
 	return true
 }
 
-// mostRows is how many intervals are kept of all clients of a step: six days of
-// seconds of one, seven hours of twenty. Of longer logs neighbours are put
-// together, so that they fit into memory.
+// mostRows is the greatest number of intervals kept of all clients of a step: six
+// days of seconds for one client, seven hours for twenty. In longer logs neighbours
+// are merged, to fit into memory.
 const mostRows = 1 << 19
 
 func (b *ibench) keep(r ibRow) {
@@ -199,7 +199,7 @@ func (b *ibench) keep(r ibRow) {
 	b.rows, b.joined = append(b.rows, r), 1
 }
 
-// halve puts each two neighbours together.
+// halve merges pairs of neighbours.
 func (b *ibench) halve() {
 	half := b.rows[:0]
 	for i := 0; i < len(b.rows); i += 2 {
@@ -212,8 +212,8 @@ func (b *ibench) halve() {
 	b.rows, b.stride = half, 2*b.stride
 }
 
-// with is an interval and the one after it. Counts are since the start, so those
-// of the later one are of both.
+// with merges an interval with the next one. Counts are since the start, so those of
+// the later one cover both.
 func (r ibRow) with(next *ibRow) ibRow {
 	out := *next
 	out.length = r.length + next.length
@@ -228,7 +228,7 @@ func (r ibRow) with(next *ibRow) ibRow {
 	return out
 }
 
-// share reads a line of a histogram. The line above it has the bounds.
+// share parses a line of a histogram. The line above it has the bounds.
 func (b *ibench) share(m []string) {
 	words := strings.Fields(m[2])
 	if len(words) != len(ibBounds())+2 || words[0] == "256us" {

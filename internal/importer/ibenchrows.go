@@ -13,14 +13,14 @@ import (
 	"rumbench/internal/stat"
 )
 
-// The names of what the clients of the insert benchmark do.
+// The operations of the insert benchmark.
 const (
 	opInsert = "insert"
 	opDelete = "delete"
 	opIndex  = "index"
 )
 
-// ibKind is what all clients did of one kind.
+// ibKind describes one kind of operation.
 type ibKind struct {
 	op, unit string
 	rate     func(*ibRow) float64
@@ -53,8 +53,8 @@ type ibRun struct {
 	o       *Options
 	clients []*ibench
 	seconds float64
-	perOp   float64 // rows per commit; 0: not known
-	pace    float64 // rows a second promised by each client; 0: none, or not known
+	perOp   float64 // rows per commit; 0: unknown
+	pace    float64 // promised rows per second of each client; 0: none, or unknown
 }
 
 // parseIBench reads the outputs of all clients of a step.
@@ -81,8 +81,7 @@ func parseIBench(files []*file, o *Options, ps *Problems) []*run {
 	return []*run{b.run}
 }
 
-// align gives the rows of all clients one length: they are put together by their
-// numbers.
+// align gives the rows of all clients the same stride, as they are merged by number.
 func (b *ibRun) align() {
 	longest := 0
 	for _, c := range b.clients {
@@ -98,7 +97,7 @@ func (b *ibRun) align() {
 	}
 }
 
-// ibPlan are the options in which runs of one step must agree.
+// ibPlan returns the options in which runs of one step must agree.
 func ibPlan() []string {
 	return strings.Fields("max_rows rows_per_commit inserts_per_second query_threads num_secondary_indexes secondary_at_end delete_per_insert " +
 		"query_pk_only data_length_min data_length_max num_partitions max_seconds")
@@ -118,7 +117,7 @@ func (b *ibRun) settings() {
 	}
 }
 
-// finish turns what was read into rows.
+// finish makes the rows of the run.
 func (b *ibRun) finish() {
 	last := map[*ibench]*ibRow{}
 	for _, c := range b.clients {
@@ -142,7 +141,7 @@ func (b *ibRun) finish() {
 	b.notes()
 }
 
-// primaries says what the step is about: queries where there are any.
+// primaries sets the primary operation of the step: queries if there are any.
 func (b *ibRun) primaries() {
 	for _, g := range b.step.Groups {
 		switch g.Name {
@@ -164,7 +163,7 @@ func (b *ibRun) primaries() {
 	}
 }
 
-// addIndex adds the building of indexes, an operation of each client.
+// addIndex adds the index build, one operation of each client.
 func (b *ibRun) addIndex() {
 	var longest float64
 	n := 0
@@ -184,7 +183,7 @@ func (b *ibRun) addIndex() {
 	b.step.Note("The log tells how long building the indexes took, but not over how many rows: their rate is unknown.")
 }
 
-// addKind adds what the clients did of a kind, if they did it at all.
+// addKind adds the rows of one kind of operation, if there were any.
 func (b *ibRun) addKind(k ibKind, last map[*ibench]*ibRow) {
 	var total, greatest, retries float64
 	for _, r := range last {
@@ -192,7 +191,7 @@ func (b *ibRun) addKind(k ibKind, last map[*ibench]*ibRow) {
 		retries += max(k.retries(r), 0)
 	}
 	if total == 0 || b.seconds == 0 || k.op == opInsert && slices.ContainsFunc(b.step.Groups, func(g result.Group) bool { return g.Name == opIndex }) {
-		return // beside an index build there are only a hundred rows
+		return // an index build comes with only a hundred rows
 	}
 	for _, c := range b.clients {
 		for i := range c.rows {
@@ -204,11 +203,11 @@ func (b *ibRun) addKind(k ibKind, last map[*ibench]*ibRow) {
 	if threads, _ := whole(b.clients[0].options["query_threads"]); k.op == opQuery && threads > 0 {
 		g.Clients *= int(threads)
 	}
-	at := []account.With{of(k.op, k.op), doubts(b.doubts()...)}
+	at := []account.With{of(k.op, k.op), warned(b.rowWarnings()...)}
 	b.put("rows", total, append(at, count(int64(total)))...)
 	ops := total
 	if k.unit == "row" {
-		ops = total / b.perOp // not a number where the size of a commit is not known
+		ops = total / b.perOp // NaN if the size of a commit is unknown
 	}
 	if b.perOp > 0 || k.unit != "row" {
 		b.put("ops_per_s", ops/b.seconds, append(at, count(int64(ops)))...)
@@ -235,15 +234,15 @@ func (b *ibRun) addKind(k ibKind, last map[*ibench]*ibRow) {
 	}
 }
 
-func (b *ibRun) doubts() []string {
+func (b *ibRun) rowWarnings() []string {
 	if b.reason != "" {
 		return []string{partial}
 	}
 	return nil
 }
 
-// addShares adds the histograms of all clients as a curve: its points are the
-// bounds of the buckets, which are too far apart for percentiles.
+// addShares adds the histograms of all clients as a curve. Its points are the bounds
+// of the buckets, which are too coarse for percentiles.
 func (b *ibRun) addShares(op string) {
 	counts := make([]int64, len(ibBounds())+1)
 	var all int64
@@ -271,9 +270,8 @@ func (b *ibRun) addShares(op string) {
 	b.step.Curves = append(b.step.Curves, c)
 }
 
-// merged are the intervals of clients put together by their numbers. The
-// clients were started one after the other, so those of one number are up to
-// some seconds apart.
+// merged returns the intervals of all clients, merged by number. Clients are started
+// one after the other, so that those of one number are up to some seconds apart.
 func (b *ibRun) merged(k ibKind, clients []*ibench) (out []account.Interval) {
 	n := len(clients[0].rows)
 	for _, c := range clients {
@@ -293,7 +291,7 @@ func (b *ibRun) merged(k ibKind, clients []*ibench) (out []account.Interval) {
 }
 
 func (b *ibRun) addSteadiness(k ibKind, rated bool) {
-	texts, clients := b.doubts(), b.clients
+	texts, clients := b.rowWarnings(), b.clients
 	if b.o.Compatible && len(clients) > 1 {
 		texts = append(texts, "compatible: of the first of several clients")
 		clients = clients[:1] // as the published percentiles are
@@ -302,7 +300,7 @@ func (b *ibRun) addSteadiness(k ibKind, rated bool) {
 	if rated && !b.o.Compatible {
 		intervals = account.Join(intervals, b.shortest())
 	}
-	b.addIntervals(k.op, intervals, rated, doubts(texts...))
+	b.addIntervals(k.op, intervals, rated, warned(texts...))
 	b.interval = stat.Median(b.lengths())
 	b.addSeries(k)
 }
@@ -314,7 +312,7 @@ func (b *ibRun) lengths() (out []float64) {
 	return out
 }
 
-// addSeries adds the lines of a kind: the growth of all clients' counts.
+// addSeries adds the series of a kind: the growth of all clients' counts.
 func (b *ibRun) addSeries(k ibKind) {
 	n := 0
 	for _, c := range b.clients {
@@ -342,7 +340,7 @@ func (b *ibRun) addSeries(k ibKind) {
 				l.Clients[j] = int64(math.Round(float64(l.Clients[j]) / b.perOp))
 			}
 		} else if k.unit == "row" {
-			l.Ops, l.Clients = 0, nil // the size of a commit is not known
+			l.Ops, l.Clients = 0, nil // the size of a commit is unknown
 		}
 		b.emit(l)
 	}

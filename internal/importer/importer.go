@@ -1,10 +1,10 @@
-// Package importer makes campaign directories of the logs of other tools:
-// sysbench, pgbench, db_bench, the insert benchmark, and tables of numbers; with
-// what iostat, vmstat and /usr/bin/time saw beside them.
+// Package importer turns the logs of other tools into campaign directories:
+// sysbench, pgbench, db_bench, the insert benchmark, and tables of numbers, with
+// what iostat, vmstat and /usr/bin/time measured alongside.
 //
-// It invents nothing. What a log does not tell is left out; what it tells in
-// part is marked; what contradicts itself is refused, with the file, the line
-// and a hint. It writes the same files as a run does, and judges no number.
+// It invents nothing. What a log does not contain is left out, what is partial is
+// marked, and what contradicts itself is refused, with the file, the line and a
+// hint. It writes the same files as a run does, and judges no number.
 package importer
 
 import (
@@ -16,37 +16,37 @@ import (
 	"rumbench/internal/result"
 )
 
-// Options are how logs are to be read.
+// Options say how logs are read.
 type Options struct {
 	Format     string   // one of Formats; "" recognises each file by its content
-	Target     string   // the name of the only target; "" names targets by their places
-	Base       string   // the target that others are compared with; "" is the first by name
+	Target     string   // the name of the only target; "" names targets by their paths
+	Base       string   // the base of comparisons; "" is the first target by name
 	Compatible bool     // compute as the scripts behind published figures do
 	Skip       bool     // leave out what is wrong, and import the rest
 	CPUs       int      // of the host; 0 takes what the files say
-	Devices    []string // that hold the database, as iostat names them; none takes the only one that was used
-	Name       string   // the campaign's
-	Command    []string // as it was called
+	Devices    []string // that hold the database, by iostat's names; none takes the only one in use
+	Name       string   // of the campaign
+	Command    []string // the command line of the import
 	Now        time.Time
 }
 
-// Campaign is what was read: trials, ready to be written.
+// Campaign is an imported campaign, ready to be written.
 type Campaign struct {
 	result.Campaign
 	trials  []trial
 	options Options
-	// Ignored are the files of directories that are of no format that is read.
+	// Ignored are the files in directories that have no supported format.
 	Ignored []string
-	// Unused are files of iostat, vmstat and time of which no run is known.
+	// Unused are files of iostat, vmstat and time that belong to no run.
 	Unused []string
-	// Derived are tables of results in directories that also hold the logs that
-	// such tables are made of.
+	// Derived are tables of results in directories that also hold logs, from
+	// which such tables are made.
 	Derived []string
-	// Left is what was left out, and why; only with Options.Skip.
+	// Left says what was left out, and why; only with Options.Skip.
 	Left Problems
 	// Missing are the tests that some targets lack.
 	Missing []Missing
-	// Guessed is what no file says, and was assumed.
+	// Guessed are assumptions that no file states.
 	Guessed []string
 }
 
@@ -56,14 +56,14 @@ type Missing struct {
 	Targets []string
 }
 
-// trial is a trial with the runs that it was made of.
+// trial is a trial with the runs that it consists of.
 type trial struct {
 	*result.Trial
 	runs []*run
 }
 
-// Read reads files, and all files below directories. What is wrong is returned
-// as Problems, all at once; then there is no campaign, unless Options.Skip.
+// Read reads files, and all files below directories. It returns all problems at
+// once, as Problems, and no campaign then, unless Options.Skip is set.
 func Read(paths []string, o Options) (*Campaign, error) {
 	var ps Problems
 	c := &Campaign{}
@@ -91,10 +91,10 @@ func Read(paths []string, o Options) (*Campaign, error) {
 	return c, nil
 }
 
-// runs parses the runs of a folder, with what stands beside them.
+// runs parses the runs of a folder, with their companions.
 func (d *folder) runs(o *Options, ps *Problems) (out []*run) {
 	groups := d.groups()
-	// Costs without a log do not say how many CPUs they are of; logs beside them do.
+	// Costs without a log lack the number of CPUs; logs beside them have it.
 	isMet := func(group []*file) bool { return group[0].format.name == fmtMet }
 	groups = slices.Concat(slices.DeleteFunc(slices.Clone(groups), isMet), slices.DeleteFunc(groups, func(g []*file) bool { return !isMet(g) }))
 	cpus := o.CPUs
@@ -117,8 +117,8 @@ func (d *folder) runs(o *Options, ps *Problems) (out []*run) {
 	return out
 }
 
-// settle names target and trial of a run by its place, and its step, as far as
-// it does not do so itself.
+// settle names the target, trial and step of a run by its path, unless the run
+// names them itself.
 func (d *folder) settle(r *run, o *Options) {
 	if o.CPUs > 0 {
 		r.cpus = o.CPUs
@@ -136,7 +136,7 @@ func (d *folder) settle(r *run, o *Options) {
 		r.step.Name = d.place.step
 	}
 	if d.named && o.Target == "" && r.byFile != "" {
-		// The file's name is the target's; the steps of files are to be the same.
+		// The file names the target; steps need the same names in all files.
 		r.step.Name = script(r) + strings.TrimPrefix(r.step.Name, r.byFile)
 		if r.base != "" {
 			r.base = script(r)
@@ -144,8 +144,7 @@ func (d *folder) settle(r *run, o *Options) {
 	}
 }
 
-// script names what a run did: its script, as far as that is one word, or else
-// its workload.
+// script returns the script of a run if it is one word, else its workload.
 func script(r *run) string {
 	word, _, _ := strings.Cut(r.params["script"], ",")
 	if word == "" || strings.ContainsAny(word, " <>") {
@@ -154,8 +153,8 @@ func script(r *run) string {
 	return word
 }
 
-// nameTargets gives targets of different directories that have the same name
-// the directory's name too.
+// nameTargets adds the directory's name to targets of different directories that
+// have the same name.
 func nameTargets(runs []*run) {
 	homes := map[string][]string{}
 	for _, r := range runs {
@@ -170,8 +169,8 @@ func nameTargets(runs []*run) {
 	}
 }
 
-// apart is as much of the end of a path, without its last part, as no other of
-// the paths ends with.
+// apart returns the shortest end of a path, without its last element, that is
+// unique among the paths.
 func apart(path string, all []string) string {
 	parts := func(p string) []string { return strings.Split(filepath.ToSlash(filepath.Dir(p)), "/") }
 	own := parts(path)
@@ -187,7 +186,7 @@ func apart(path string, all []string) string {
 	return strings.Join(own, "/") + "/"
 }
 
-// nameOf is the campaign's name: as asked for, or of the directory that is read.
+// nameOf returns the campaign's name: as given, or that of the directory read.
 func nameOf(o *Options, fallback string) string {
 	if o.Name != "" {
 		return o.Name

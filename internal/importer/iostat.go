@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// iostat is what a file of iostat tells.
+// iostat holds the reports of a file of iostat.
 type iostat struct {
 	file    *file
 	kernel  string
@@ -19,18 +19,18 @@ type iostat struct {
 // ioReport is one report: the CPU and the devices over one interval.
 type ioReport struct {
 	when    time.Time // end of the interval; zero without option -t
-	busy    float64   // user + nice + system, percent of all CPUs; -1: not told
+	busy    float64   // user + nice + system, percent of all CPUs; -1: unknown
 	devices []ioDevice
 }
 
-// ioDevice is what a report tells of a device, per second; -1: not told.
+// ioDevice holds a device's figures in a report, per second; -1: unknown.
 type ioDevice struct {
 	name                                      string
 	reads, readKB, writes, writeKB, discardKB float64
 }
 
-// ioColumns are the columns that matter, by the names in a header: releases of
-// iostat have them in different places. -1: there is no such column.
+// ioColumns are the positions of the relevant columns in a header, which differ
+// between releases of iostat; -1: no such column.
 type ioColumns struct {
 	count                                     int
 	reads, readKB, writes, writeKB, discardKB ioColumn
@@ -41,8 +41,8 @@ type ioColumn struct {
 	factor float64 // to KB
 }
 
-// ioUnits are the units that iostat has: kB (option -k, and the default since
-// 2020), MB (-m), and sectors or blocks of 512 bytes. All kB are of 1024 bytes.
+// ioUnits returns the units of iostat: kB (option -k, and the default since 2020),
+// MB (-m), and sectors or blocks of 512 bytes. A kB is always 1024 bytes.
 func ioUnits() []struct {
 	read, write, discard string
 	factor               float64
@@ -60,8 +60,8 @@ func ioUnits() []struct {
 	}
 }
 
-// newIOColumns finds the columns in a header; ok is false for a header without
-// a unit that is known, or with two.
+// newIOColumns returns the columns of a header; ok is false for a header without a
+// known unit, or with two.
 func newIOColumns(header []string) (c ioColumns, ok bool) {
 	at := func(name string, factor float64) ioColumn {
 		return ioColumn{slices.Index(header, name), factor}
@@ -107,12 +107,12 @@ type ioParser struct {
 	when    time.Time
 	cpuNext bool              // the line holds the figures of the CPU
 	devices bool              // the lines hold figures of devices
-	n       int               // of the line, from 1
+	n       int               // number of the line, from 1
 	last    bool              // it is the last line
-	names   map[string]string // of devices, each once: a word keeps its whole line in memory
+	names   map[string]string // interned names of devices: a substring keeps its whole line in memory
 }
 
-// line reads a line; false ends the reading.
+// line parses a line; it returns false to stop.
 func (p *ioParser) line(line string) bool {
 	f := p.out.file
 	words := strings.Fields(line)
@@ -143,7 +143,7 @@ func (p *ioParser) line(line string) bool {
 			return true
 		}
 		if p.last {
-			return false // it was ended in the middle of a line
+			return false // cut off in the middle of a line
 		}
 		p.ps.add(f.path, p.n, "", "%q is no line of iostat", clip(line))
 		return false
@@ -151,7 +151,7 @@ func (p *ioParser) line(line string) bool {
 	return true
 }
 
-// report begins a report, unless its CPU line has done so.
+// report begins a report, unless its CPU line has begun it.
 func (p *ioParser) report() {
 	p.out.reports = append(p.out.reports, ioReport{when: p.when, busy: -1})
 	p.devices = false
@@ -169,7 +169,7 @@ func (p *ioParser) header(words []string) bool {
 		return false
 	}
 	if n := len(p.out.reports); n == 0 || len(p.out.reports[n-1].devices) > 0 {
-		p.report() // without figures of the CPU: option -d
+		p.report() // without CPU figures: option -d
 	}
 	p.columns, p.out.columns, p.devices = columns, columns, true
 	return true
@@ -204,8 +204,8 @@ func (p *ioParser) device(words []string) bool {
 	return true
 }
 
-// bad tells of a line that cannot be read. Where it is the last one iostat was
-// ended while it wrote, and its report is left out.
+// bad reports a line that cannot be read. If it is the last one, iostat was ended
+// while writing, and its report is left out instead.
 func (p *ioParser) bad(words []string, what string) bool {
 	if p.last {
 		p.out.reports = p.out.reports[:len(p.out.reports)-1]
@@ -219,7 +219,7 @@ func (p *ioParser) bad(words []string, what string) bool {
 	return false
 }
 
-// banner reads the first line: Linux RELEASE (HOST) DATE _ARCHITECTURE_ (N CPU).
+// banner parses the first line: Linux RELEASE (HOST) DATE _ARCHITECTURE_ (N CPU).
 func (p *ioParser) banner(line string) {
 	words := strings.Fields(line)
 	if len(words) > 1 {
@@ -234,7 +234,7 @@ func (p *ioParser) banner(line string) {
 	}
 }
 
-// used are the names of devices that did anything, those in memory left out.
+// used returns the names of devices with any I/O, except those in memory.
 func (s *iostat) used() (names []string) {
 	for _, r := range s.reports {
 		for _, d := range r.devices {
@@ -251,7 +251,7 @@ func (s *iostat) used() (names []string) {
 	return names
 }
 
-// has tells whether any report is about the device.
+// has reports whether the device is in any report.
 func (s *iostat) has(device string) bool {
 	return slices.ContainsFunc(s.reports, func(r ioReport) bool {
 		return slices.ContainsFunc(r.devices, func(d ioDevice) bool { return d.name == device })
@@ -269,7 +269,7 @@ func sumOf(words []string) (sum float64, ok bool) {
 	return sum, len(words) > 0
 }
 
-// timestamp reads the time that the options -t of iostat and vmstat print.
+// timestamp parses the time that option -t of iostat and vmstat prints.
 func timestamp(s string) (time.Time, bool) {
 	s = strings.TrimSpace(s)
 	for _, layout := range []string{"2006-01-02T15:04:05-0700", "2006-01-02T15:04:05Z0700", "01/02/2006 03:04:05 PM", "01/02/2006 15:04:05", "01/02/06 15:04:05", "01/02/06 03:04:05 PM", "2006-01-02 15:04:05"} {
@@ -280,7 +280,7 @@ func timestamp(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// clip shortens what is quoted from a file.
+// clip shortens a quotation from a file.
 func clip(s string) string {
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:59]) + "…"

@@ -9,8 +9,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// met is what a file sb.met of the sysbench suite says: the costs per operation
-// that its scripts computed of iostat and vmstat.
+// met holds a file sb.met of the sysbench suite: the costs per operation that its
+// scripts computed from iostat and vmstat.
 type met struct {
 	values  map[string]float64 // by the names of columns: r/s, rKB/o, cpu/o
 	io, vm  float64            // samples
@@ -21,8 +21,8 @@ const metTitle = "iostat, vmstat normalized by operation rate"
 
 func isMet(head []string) bool { return len(head) > 0 && strings.TrimSpace(head[0]) == metTitle }
 
-// readMet reads such a file: two blocks of a header and a line. nil: it is of
-// no use.
+// readMet reads such a file: two blocks of a header and a line. It returns nil if
+// the file is unusable.
 func readMet(f *file, ps *Problems) *met {
 	m := &met{values: map[string]float64{}}
 	var header []string
@@ -68,9 +68,9 @@ func (m *met) add(header, words []string) {
 	}
 }
 
-// perSecond is a cost a second: of the one per operation, or, where that is
-// printed as 0 and the one a second is not, of that. ok is false where neither
-// is there.
+// perSecond returns a cost per second: from the cost per operation, or, if that is
+// printed as 0 and the cost per second is not, from the latter. ok is false if
+// there is neither.
 func (m *met) perSecond(per, second string, factor float64) (v float64, ok bool) {
 	a, has := m.values[per]
 	b, also := m.values[second]
@@ -80,18 +80,18 @@ func (m *met) perSecond(per, second string, factor float64) (v float64, ok bool)
 	return b * factor, also
 }
 
-// figures are the costs a second.
+// figures returns the costs per second.
 func (m *met) figures(r *run, compatible bool) (out []figure) {
 	const from = "sb.met, as the suite's scripts computed it"
-	add := func(metric, per, second string, factor float64, doubts ...string) {
+	add := func(metric, per, second string, factor float64, warnings ...string) {
 		if compatible {
-			second = "" // published tables have what is printed
+			second = "" // published tables have the printed cost
 		}
 		if v, ok := m.perSecond(per, second, factor); ok {
 			if v == 0 {
-				doubts = append(doubts, "printed as 0: below the last digit")
+				warnings = append(warnings, "printed as 0: below the last digit")
 			}
-			out = append(out, figure{metric, v, from, doubts})
+			out = append(out, figure{metric, v, from, warnings})
 		}
 	}
 	add("device_reads", "r/o", "r/s", 1)
@@ -115,14 +115,14 @@ func (m *met) figures(r *run, compatible bool) (out []figure) {
 
 const noCPUs = "no file says how many CPUs the host has: percents of all CPUs cannot be made CPU time; give --cpus N"
 
-// computed are the costs of sb.met that nothing better is known of.
+// computed returns the costs of sb.met for which there is no better source.
 func (c *companionSet) computed(r *run, known []figure) []figure {
 	return slices.DeleteFunc(c.met.figures(r, c.o.Compatible), func(f figure) bool {
 		return slices.ContainsFunc(known, func(k figure) bool { return k.metric == f.metric })
 	})
 }
 
-// parseMet makes a run of costs whose log is not there.
+// parseMet makes a run from costs whose log is missing.
 func parseMet(files []*file, o *Options, ps *Problems) []*run {
 	f := files[0]
 	f.whole = true // it has no series
@@ -139,8 +139,8 @@ func parseMet(files []*file, o *Options, ps *Problems) []*run {
 	return []*run{r}
 }
 
-// publishedRate adds the rate that a table has of a test, and returns what its
-// costs are per.
+// publishedRate adds a test's rate from a table, and returns the denominator of its
+// costs.
 func (r *run) publishedRate(rate float64, o *Options) denominator {
 	op, per, text := opQuery, opQuery, ""
 	switch {
@@ -156,7 +156,7 @@ func (r *run) publishedRate(rate float64, o *Options) denominator {
 	r.step.Groups = []result.Group{{Name: op, Clients: r.clients, Ops: []string{op}}}
 	at := []func(*metric.Row){of(op, op), source("a published rate")}
 	if text != "" {
-		at = append(at, doubts(text))
+		at = append(at, warned(text))
 	}
 	r.put("rows_per_s", rate, at...)
 	return denominator{per, rate, 0}

@@ -12,8 +12,8 @@ import (
 	"rumbench/internal/regular"
 )
 
-// openText opens a regular file, uncompressed where it was compressed by gzip.
-// All files that are imported are opened here. Its errors do not name the file.
+// openText opens a regular file, uncompressed if it is a gzip file. All imported
+// files are opened here. Its errors do not name the file.
 func openText(path string) (io.ReadCloser, error) {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -37,17 +37,17 @@ func openText(path string) (io.ReadCloser, error) {
 	return text, nil
 }
 
-// errBomb is why a compressed file is no log.
+// errBomb is the error about a compressed file that is too large for a log.
 var errBomb = errors.New("uncompressed it is larger than any log would be")
 
-// A log of equal lines becomes at most this many times as large; a small file may
-// become as large as grace.
+// Limits of uncompressing: a log of equal lines grows at most this many times; a
+// small file may grow to grace.
 const (
 	growth = 200
 	grace  = 16 << 20
 )
 
-// limitGrowth reads what a compressed file becomes, up to what a log can become.
+// limitGrowth limits the uncompressed size of a file to what a log can have.
 func limitGrowth(r io.Reader, stat func() (fs.FileInfo, error)) (io.Reader, error) {
 	info, err := stat()
 	if err != nil {
@@ -56,7 +56,7 @@ func limitGrowth(r io.Reader, stat func() (fs.FileInfo, error)) (io.Reader, erro
 	return &bounded{r, max(grace, growth*info.Size())}, nil
 }
 
-// bounded reads so many bytes, of which none may remain.
+// bounded reads up to a limit, beyond which there must be no more bytes.
 type bounded struct {
 	io.Reader
 	left int64

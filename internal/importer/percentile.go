@@ -6,12 +6,12 @@ import (
 	"rumbench/internal/account"
 )
 
-// latencies are how often latencies occurred, exactly: those below latencyBins
-// µs are counted, the few others kept.
+// latencies counts latencies exactly: those below latencyBins µs in bins, the few
+// others one by one.
 type latencies struct {
 	n      int64
 	counts []uint32 // by µs
-	long   []uint32 // µs; sorted when it is asked for
+	long   []uint32 // µs; sorted on demand
 	sorted bool
 }
 
@@ -29,7 +29,7 @@ func (l *latencies) add(us uint32) {
 	l.counts[us]++
 }
 
-// at is the latency of a rank.
+// at returns the latency of a rank.
 func (l *latencies) at(rank int64) float64 {
 	if short := l.n - int64(len(l.long)); rank > short {
 		if !l.sorted {
@@ -46,7 +46,7 @@ func (l *latencies) at(rank int64) float64 {
 	return 0
 }
 
-// times are the latencies with their greatest and the points of a curve.
+// times returns the latencies with their maximum and the points of a curve.
 func (l *latencies) times() account.Times {
 	t := account.Ranked(l.n, l.at, []float64{0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 95, 97, 98, 99, 99.5, 99.7, 99.9, 99.95, 99.99, 100})
 	if l.n > 0 {
@@ -55,7 +55,7 @@ func (l *latencies) times() account.Times {
 	return t
 }
 
-// percentileOf is a percentile of latencies that are sorted.
+// percentileOf returns a percentile of sorted latencies.
 func percentileOf(us []uint32, p float64) float64 {
 	if len(us) == 0 {
 		return 0

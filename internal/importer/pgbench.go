@@ -10,14 +10,14 @@ import (
 	"rumbench/internal/result"
 )
 
-// pgbench reads what pgbench prints.
+// pgbench parses the output of pgbench.
 type pgbench struct {
 	*run
 	ps       *Problems
 	progress []pgProgress
 	values   map[string]string // of the summary, by name
 	scripts  int               // that have a summary of their own
-	own      bool              // the lines are of one script
+	own      bool              // the current lines are of one script
 	failed   string            // why it stopped
 	wrong    bool
 }
@@ -35,8 +35,8 @@ func isPgbench(head []string) bool {
 	return false
 }
 
-// parsePgbench reads the output of a run, and the logs of option -l if there
-// are any: files[0] is the output.
+// parsePgbench reads the output of a run, files[0], and the logs of option -l if
+// there are any.
 func parsePgbench(files []*file, o *Options, ps *Problems) []*run {
 	p := &pgbench{run: newRun(files[0], fmtPgbench), ps: ps, values: map[string]string{}}
 	p.tool, p.engine = fmtPgbench, "postgres"
@@ -93,7 +93,7 @@ func (p *pgbench) addProgress(n int, last bool, line string) {
 	m := pgProgressLine.FindStringSubmatch(line)
 	switch {
 	case m == nil && last:
-		return // it was ended in the middle of a line
+		return // cut off in the middle of a line
 	case m == nil:
 		p.problem(n, "", "%q: progress: SECONDS s, RATE tps, lat MEAN ms was expected", clip(line))
 		return
@@ -112,10 +112,10 @@ func (p *pgbench) addProgress(n int, last bool, line string) {
 	p.progress = append(p.progress, g)
 }
 
-// value reads a line of the summary: NAME: VALUE, or NAME = VALUE.
+// value parses a line of the summary: NAME: VALUE, or NAME = VALUE.
 func (p *pgbench) value(n int, line string) {
 	if p.own {
-		return // of one script of several; the total stands before them
+		return // of one script of several; the total comes before them
 	}
 	name, v, ok := strings.Cut(line, ": ")
 	if !ok {
@@ -145,18 +145,18 @@ func (p *pgbench) value(n int, line string) {
 	}
 }
 
-// num reads the number that a value begins with.
+// num returns the number that a value begins with.
 func (p *pgbench) num(name string) (float64, bool) {
 	word, _, _ := strings.Cut(p.values[name], " ")
 	word, _, _ = strings.Cut(word, "/") // 80/80 of the planned
 	return positive(word)
 }
 
-// paced tells whether a rate was asked for (-R): latencies then begin when a
+// paced reports whether a rate was set (-R): latencies then begin when a
 // transaction was due.
 func (p *pgbench) paced() bool { return p.values["rate limit schedule lag"] != "" }
 
-// finish turns what was read into rows. log is nil where there is none.
+// finish makes the rows of the run. log is nil if there is none.
 func (p *pgbench) finish(log *pgLog) {
 	if log != nil && log.wrong {
 		p.wrong = true
@@ -212,7 +212,7 @@ func (p *pgbench) summary(done, rate float64, log *pgLog) {
 	}
 }
 
-// unfinished adds what the progress lines of a run without final figures tell.
+// unfinished adds the rows of a run without final figures, from its progress lines.
 func (p *pgbench) unfinished() {
 	var done, before float64
 	for _, g := range p.progress {
@@ -220,7 +220,7 @@ func (p *pgbench) unfinished() {
 		before = g.end
 	}
 	p.step.Seconds = before
-	at := []account.With{of(opTransaction, opTransaction), count(int64(done)), source("intervals"), doubts(partial)}
+	at := []account.With{of(opTransaction, opTransaction), count(int64(done)), source("intervals"), warned(partial)}
 	p.put("rows", done, at...)
 	p.put("ops_per_s", done/before, at...)
 	p.put("rows_per_s", done/before, at...)
@@ -244,10 +244,10 @@ func (p *pgbench) addProgressLines(log *pgLog) {
 	if p.reason != "" {
 		texts = []string{partial}
 	}
-	p.addIntervals(opTransaction, intervals, p.paced(), doubts(texts...))
+	p.addIntervals(opTransaction, intervals, p.paced(), warned(texts...))
 }
 
-// rows is the number of transactions by the summary.
+// rows returns the number of transactions in the summary.
 func (p *pgbench) rows() float64 {
 	v, _ := p.num("number of transactions actually processed")
 	return v

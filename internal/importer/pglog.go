@@ -13,17 +13,17 @@ import (
 	"rumbench/internal/stat"
 )
 
-// pgLog is what logs of pgbench's option -l tell: each transaction, or, with
+// pgLog holds the logs of pgbench's option -l: each transaction, or, with
 // --aggregate-interval, sums over intervals.
 type pgLog struct {
 	files   []*file
-	lags    bool            // lines have a lag: a rate was asked for
-	latency latencies       // from the start that was due, where a rate was asked for
+	lags    bool            // lines have a lag: a rate was set
+	latency latencies       // from the intended start, if a rate was set
 	service latencies       // from the actual start; none without a rate
 	lag     latencies       // none without a rate
-	last    int             // the second of the line before
+	last    int             // the second of the previous line
 	seconds []pgSecond      // by time
-	clients map[string]bool // that are in it
+	clients map[string]bool // seen
 	failed  int64
 	skipped int64
 	started time.Time
@@ -31,22 +31,22 @@ type pgLog struct {
 	wrong   bool
 }
 
-// pgSecond is what was done in an interval. Latencies in µs.
+// pgSecond is an interval. Latencies in µs.
 type pgSecond struct {
 	epoch int64
 	n     int64
 	max   float64
-	us    []uint32 // none in sums; sorted when it is asked for
+	us    []uint32 // none in sums; sorted on demand
 }
 
-// longestGap is how long nothing may have happened in a run, in seconds; and
-// mostSeconds how many intervals are made of a log.
+// longestGap is the longest pause within a run, in seconds, and mostSeconds the
+// greatest number of intervals of a log.
 const (
 	longestGap  = 24 * 3600
 	mostSeconds = 1e6
 )
 
-// The epochs in seconds that a log can have: of the years 2001 to 2096.
+// Plausible epochs in seconds: the years 2001 to 2096.
 const (
 	epoch2001 = 1e9
 	epoch2096 = 4e9
@@ -56,7 +56,7 @@ func isPgLog(head []string) bool {
 	return len(head) > 0 && (pgTransaction(strings.Fields(head[0])) || pgSums(strings.Fields(head[0])))
 }
 
-// pgTransaction tells a line of one transaction: client, number, latency in µs
+// pgTransaction recognises a line of one transaction: client, number, latency in µs
 // or a word for a failure, script, epoch in s, µs within the second.
 func pgTransaction(w []string) bool {
 	if len(w) < 6 || len(w) > 8 {
@@ -69,8 +69,8 @@ func pgTransaction(w []string) bool {
 	return (latency || failure) && ok && fine && epoch >= epoch2001 && epoch < epoch2096 && micros < 1e6 && digits(w[0]) == len(w[0]) && digits(w[1]) == len(w[1])
 }
 
-// pgSums tells a line of sums: epoch of the interval's start, transactions, sum
-// of latencies, of their squares, least, greatest; then what releases add.
+// pgSums recognises a line of sums: epoch of the interval's start, transactions,
+// sum of latencies, of their squares, minimum, maximum; then what releases add.
 func pgSums(w []string) bool {
 	if len(w) < 6 {
 		return false
@@ -84,8 +84,8 @@ func pgSums(w []string) bool {
 	return ok && epoch >= epoch2001 && epoch < epoch2096
 }
 
-// laid says what a seventh and an eighth column are: "lag", "retries" or both;
-// "" where the output does not tell.
+// laid returns the meaning of the seventh and eighth column, by the output: "lag",
+// "retries" or both.
 func (p *pgbench) laid() []string {
 	out := []string{}
 	if p.paced() {
@@ -97,8 +97,8 @@ func (p *pgbench) laid() []string {
 	return out
 }
 
-// readPgLogs reads the logs of a run's threads; nil if there are none. columns
-// are those beyond the sixth; nil if that is not known.
+// readPgLogs reads the logs of a run's threads; nil if there are none. columns are
+// those beyond the sixth; nil if unknown.
 func readPgLogs(files []*file, columns []string, ps *Problems) *pgLog {
 	if len(files) == 0 {
 		return nil
@@ -141,7 +141,7 @@ func readPgLogs(files []*file, columns []string, ps *Problems) *pgLog {
 	return l
 }
 
-// add adds a line; what it returns is why it cannot be read.
+// add adds a line; it returns why the line cannot be read.
 func (l *pgLog) add(w, columns []string, at map[int64]int) string {
 	switch {
 	case pgTransaction(w) && !l.grouped:
@@ -209,8 +209,7 @@ func (l *pgLog) second(epoch int64, at map[int64]int) *pgSecond {
 	return &l.seconds[i]
 }
 
-// sums adds a line of sums. Only the first six columns are the same in all
-// releases.
+// sums adds a line of sums. Only the first six columns are the same in all releases.
 func (l *pgLog) sums(w []string, at map[int64]int) string {
 	epoch, _ := whole(w[0])
 	n, ok := whole(w[1])
@@ -224,7 +223,7 @@ func (l *pgLog) sums(w []string, at map[int64]int) string {
 	return ""
 }
 
-// exact tells whether each transaction is there.
+// exact reports whether the log has every transaction by itself.
 func (l *pgLog) exact() bool { return !l.grouped && l.latency.n > 0 }
 
 func (l *pgLog) total() (n int64) {
@@ -234,10 +233,10 @@ func (l *pgLog) total() (n int64) {
 	return n
 }
 
-// sampled tells whether the log holds only a part of the transactions.
+// sampled reports whether the log holds only a sample of the transactions.
 func (l *pgLog) sampled(done float64) bool { return done > 0 && float64(l.total()) < 0.99*done }
 
-// fromLog adds what the log tells beyond the summary.
+// fromLog adds the rows that the log has in addition to the summary.
 func (p *pgbench) fromLog(l *pgLog) {
 	sampled := l.sampled(p.rows())
 	var texts []string
@@ -249,14 +248,14 @@ func (p *pgbench) fromLog(l *pgLog) {
 		from := source("log of transactions")
 		add := func(measure string, l *latencies) {
 			p.build(func(b *account.Builder) {
-				b.Latency(measure, opTransaction, opTransaction, l.times(), from, doubts(texts...))
+				b.Latency(measure, opTransaction, opTransaction, l.times(), from, warned(texts...))
 			})
 		}
 		if l.lags {
 			add("response", &l.latency)
 			add("service", &l.service)
 			late := l.lag.times()
-			at := []account.With{of(opTransaction, opTransaction), count(late.N), from, doubts(texts...)}
+			at := []account.With{of(opTransaction, opTransaction), count(late.N), from, warned(texts...)}
 			p.put("lateness_p99_us", late.At(99), at...)
 			p.put("lateness_max_us", late.Greatest, at...)
 		} else {
@@ -272,15 +271,15 @@ func (p *pgbench) fromLog(l *pgLog) {
 		for _, s := range l.seconds {
 			greatest = max(greatest, s.max)
 		}
-		p.put(measure+"_max_us", greatest, of(opTransaction, opTransaction), count(l.total()), source("log of sums"), doubts(texts...))
+		p.put(measure+"_max_us", greatest, of(opTransaction, opTransaction), count(l.total()), source("log of sums"), warned(texts...))
 	}
 	if !sampled {
 		p.addSeconds(l)
 	}
 }
 
-// addSeconds adds the log's intervals. The first and the last are cut off by
-// the beginning and the end of the run, and give no rate.
+// addSeconds adds the log's intervals. The first and the last are partial and give
+// no rate.
 func (p *pgbench) addSeconds(l *pgLog) {
 	if len(l.seconds) == 0 {
 		return
@@ -326,8 +325,8 @@ func (p *pgbench) addSeconds(l *pgLog) {
 	p.interval = float64(width)
 }
 
-// width is the length of the log's intervals in seconds: as far apart as most
-// sums are; a second for transactions.
+// width returns the length of the log's intervals in seconds: the most frequent
+// distance of sums; one second for transactions.
 func (l *pgLog) width() int64 {
 	if !l.grouped || len(l.seconds) < 2 {
 		return 1

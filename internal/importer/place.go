@@ -15,12 +15,12 @@ import (
 	"rumbench/internal/result"
 )
 
-// place is what a file's path says of it.
+// place is what a file's path says about its run.
 type place struct {
 	target string
 	home   string // the directory, or file, that the target is named after
-	trial  int    // 0: it does not say
-	step   string // "": it does not say
+	trial  int    // 0: unknown
+	step   string // "": unknown
 }
 
 // folder is a directory with files of one target.
@@ -28,10 +28,10 @@ type folder struct {
 	dir   string
 	place place
 	files []*file
-	named bool // it is one file that was named, and is a target of its own
+	named bool // a single file given by name, a target of its own
 }
 
-// Names that say that a directory, or a file, is one of several repetitions.
+// Patterns of names of repetitions and steps.
 var (
 	trialDir  = regexp.MustCompile(`^(?:(?:run|trial|rep)[-._]?)?0*([1-9]\d{0,3})$`)
 	trialFile = regexp.MustCompile(`^(.+)[-._](?:run|trial|rep)[-._]?0*([1-9]\d{0,3})$`)
@@ -40,8 +40,8 @@ var (
 	stepDir = regexp.MustCompile(`^(?:l\.(?:i\d?|ix|x)|q[rp]?\d+(?:\..*)?|q\.L\d.*)$`)
 )
 
-// repetition takes a file's name apart into the name of the run and its number,
-// 0 if it has none.
+// repetition splits a file's name into the name of the run and its number, 0 if it
+// has none.
 func repetition(base string) (name string, trial int) {
 	if m := trialFile.FindStringSubmatch(base); m != nil {
 		n, _ := strconv.Atoi(m[2])
@@ -50,7 +50,7 @@ func repetition(base string) (name string, trial int) {
 	return base, 0
 }
 
-// stem is a file's name without what says its kind.
+// stem returns a file's name without the parts that say its kind.
 func stem(path string) string {
 	base := filepath.Base(path)
 	for _, ext := range []string{".gz", ".log", ".txt", ".out", ".csv", ".tsv", ".iostat", ".vmstat", ".time"} {
@@ -61,7 +61,7 @@ func stem(path string) string {
 	return base
 }
 
-// placeOf says what a directory's name, and those of the ones around it, tell.
+// placeOf returns the place that the names of a directory and its parents give.
 func placeOf(dir string) place {
 	var p place
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -78,9 +78,8 @@ func placeOf(dir string) place {
 	return p
 }
 
-// find reads the heads of the files that paths name, or that lie below them,
-// sorted into folders in the order of their names. A file that was named itself
-// is a target of its own.
+// find reads the heads of the files at paths, and below them, and returns them in
+// folders, ordered by name. A file that is a path itself is a target of its own.
 func (c *Campaign) find(paths []string, o *Options, ps *Problems) (folders []*folder) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -107,7 +106,7 @@ func (c *Campaign) find(paths []string, o *Options, ps *Problems) (folders []*fo
 	return folders
 }
 
-// placeOfFile is the place of a file that is a target of its own.
+// placeOfFile returns the place of a file that is a target of its own.
 func placeOfFile(path string) place {
 	p := place{target: stem(path)}
 	if name, trial := repetition(p.target); trial > 0 {
@@ -120,8 +119,8 @@ func placeOfFile(path string) place {
 	return p
 }
 
-// leaveTables leaves tables of results alone that were found beside logs: they
-// were made of such logs.
+// leaveTables drops tables of results that lie beside logs: they were made from
+// such logs.
 func (c *Campaign) leaveTables(folders []*folder) {
 	isTable := func(f *file) bool { return f.format.name == fmtTable }
 	logs := slices.ContainsFunc(folders, func(d *folder) bool {
@@ -129,7 +128,7 @@ func (c *Campaign) leaveTables(folders []*folder) {
 	})
 	for _, d := range folders {
 		d.files = slices.DeleteFunc(d.files, func(f *file) bool {
-			// A relative table tells nothing that absolute ones do not.
+			// A relative table adds nothing to absolute ones.
 			left := isTable(f) && !d.named && (logs || isRelative(f))
 			if left {
 				c.Derived = append(c.Derived, f.path)
@@ -139,8 +138,8 @@ func (c *Campaign) leaveTables(folders []*folder) {
 	}
 }
 
-// demote makes costs that the suite's scripts computed a companion of the log
-// that they were computed for, where it is there.
+// demote makes the costs that the suite's scripts computed a companion of their log
+// if it is present.
 func (d *folder) demote() {
 	logs := map[string]bool{}
 	for _, f := range d.files {
@@ -191,17 +190,17 @@ func walk(root string, o *Options, ps *Problems) (folders []*folder, ignored []s
 	return folders, ignored
 }
 
-// isCampaign tells of a directory that an import, or a run, has made.
+// isCampaign reports whether a directory was made by an import or a run.
 func isCampaign(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, result.CampaignFile))
 	return err == nil
 }
 
-// companions are the files that by their names stand beside a file.
+// companions returns the companion files of a file, by their names.
 func companions(path string, o *Options) (out []*file) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
-		return nil // the file itself could be read; more is not to be had
+		return nil // companions are optional
 	}
 	for _, e := range entries {
 		other := filepath.Join(filepath.Dir(path), e.Name())
@@ -216,8 +215,8 @@ func companions(path string, o *Options) (out []*file) {
 	return out
 }
 
-// load reads a file and tells its format. nil: it cannot be read, and the
-// problems tell why. Files that were found in a directory may be of no format.
+// load opens a file and detects its format. It returns nil if the file cannot be
+// read, for the reasons in ps. Files found in a directory may be of no format.
 func load(path string, o *Options, named bool, ps *Problems) *file {
 	f, err := newFile(path)
 	if err != nil {
@@ -229,12 +228,12 @@ func load(path string, o *Options, named bool, ps *Problems) *file {
 	}
 	f.format = detect(f)
 	if f.format.parse != nil && o.Format != "" && f.format.name != o.Format && (o.Format != fmtPgbench || f.format.name != fmtPgLog) {
-		f.format = format{} // it is of another format than was asked for
+		f.format = format{} // not of the format asked for
 	}
 	if f.format.name == "" && (named || o.Format != "" || suspicious(path)) {
 		if o.Format != "" {
 			f.format = formatNamed(o.Format)
-			return f // its parser tells what is wrong
+			return f // its parser reports what is wrong
 		}
 		line, reason, hint := foreign(f)
 		ps.add(path, line, hint, "%s", reason)
@@ -243,7 +242,7 @@ func load(path string, o *Options, named bool, ps *Problems) *file {
 	return f
 }
 
-// suspicious tells of a file that by its name is of a run.
+// suspicious reports whether a file's name suggests that it belongs to a run.
 func suspicious(path string) bool {
 	base := strings.TrimSuffix(filepath.Base(path), ".gz")
 	test, _ := suiteTestOf(base)
@@ -251,7 +250,7 @@ func suspicious(path string) bool {
 		slices.Contains([]string{".log", ".iostat", ".vmstat", ".time"}, filepath.Ext(base))
 }
 
-// reasonOf is an error without the path, which stands before it anyway.
+// reasonOf returns an error without its path, which problems already show.
 func reasonOf(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -267,7 +266,7 @@ var (
 	pgLogFile = regexp.MustCompile(`^(.+?)\.\d+(?:\.\d+)?$`)
 )
 
-// key is what the names of a run's files have in common.
+// key returns what the names of a run's files have in common.
 func key(path string) string {
 	base := stem(path)
 	for _, re := range []*regexp.Regexp{suiteFile, ibFile} {
@@ -292,7 +291,7 @@ func (f *file) key() string {
 	return f.id
 }
 
-// groups are the folder's files of runs, those of one run together.
+// groups returns the folder's files, grouped by run.
 func (d *folder) groups() (out [][]*file) {
 	logs := map[*file]bool{}
 	at := map[string]int{}
@@ -330,8 +329,8 @@ func (d *folder) groups() (out [][]*file) {
 	return out
 }
 
-// beside are the files of a kind that are of the run of a log: those that share
-// its name, or, where the folder has one run only, any.
+// beside returns the companion files of one kind for the run of a log: those that
+// share its name, or all if the folder has only one run.
 func (d *folder) beside(f *file, name string) (out []*file) {
 	runs := map[string]bool{}
 	var all []*file
@@ -352,7 +351,7 @@ func (d *folder) beside(f *file, name string) (out []*file) {
 	return out
 }
 
-// unused are the files of a folder that stand beside no run.
+// unused returns the companion files of a folder that belong to no run.
 func (d *folder) unused() (out []string) {
 	used := map[*file]bool{}
 	for _, group := range d.groups() {
@@ -370,7 +369,7 @@ func (d *folder) unused() (out []string) {
 	return out
 }
 
-// byName sorts targets as people count; the base comes first.
+// byName returns the order of targets: the base first, then by natural order.
 func byName(base string) func(a, b string) int {
 	return func(a, b string) int {
 		if a == base || b == base {

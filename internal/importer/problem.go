@@ -9,15 +9,15 @@ import (
 	"rumbench/internal/plain"
 )
 
-// Problem is one thing that is wrong with what was to be imported.
+// Problem is one thing that is wrong with the input.
 type Problem struct {
-	File   string // as it was named, or found
-	Line   int    // from 1; 0 where the whole file is meant
+	File   string // as given, or found
+	Line   int    // from 1; 0 for the whole file
 	Reason string // what is wrong, and what was expected
 	Hint   string // what to do about it; may be empty
 }
 
-// String shows the problem with its place.
+// String returns the problem with its position.
 func (p Problem) String() string {
 	var b strings.Builder
 	b.WriteString(p.File)
@@ -34,10 +34,10 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// Problems are all that is wrong, in the order of the files.
+// Problems are all problems, in the order of the files.
 type Problems []Problem
 
-// Error shows all problems, of one kind the first.
+// Error returns the problems, of each kind the first.
 func (ps Problems) Error() string {
 	texts, reasons := make([]string, len(ps)), make([]string, len(ps))
 	for i, p := range ps {
@@ -46,12 +46,12 @@ func (ps Problems) Error() string {
 	return plain.Few(texts, reasons)
 }
 
-// add notes a problem.
+// add adds a problem.
 func (ps *Problems) add(file string, line int, hint, reason string, args ...any) {
 	*ps = append(*ps, Problem{File: file, Line: line, Reason: fmt.Sprintf(reason, args...), Hint: hint})
 }
 
-// sorted are the problems by file and line, each once.
+// sorted returns the problems by file and line, without duplicates.
 func (ps Problems) sorted() Problems {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
 		return cmp.Or(natural(a.File, b.File), cmp.Compare(a.Line, b.Line))

@@ -2,9 +2,9 @@ package importer
 
 import "rumbench/internal/account"
 
-// addPromise judges whether the writers held their rate, from the counts at the
-// ends of intervals. Lateness is how long ago the last row that was done by then
-// had been due.
+// addPromise judges whether the writers kept their promised rate, from the counts
+// at the ends of intervals. Lateness is the time since the last row done by then
+// was due.
 func (b *ibRun) addPromise(k ibKind) {
 	target := b.pace * float64(len(b.clients))
 	p := account.Promise{Target: target, Grain: b.perOp * float64(len(b.clients)), Intervals: account.Join(b.merged(k, b.clients), b.shortest())}
@@ -30,7 +30,7 @@ func (b *ibRun) addPromise(k ibKind) {
 	b.build(func(out *account.Builder) { out.Promise(k.op, sla) })
 }
 
-// doneBy is what a client had done at a time, as far as its intervals tell.
+// doneBy returns what a client had done by a time, according to its intervals.
 func doneBy(c *ibench, k ibKind, t float64) (n float64) {
 	for i := range c.rows {
 		if c.rows[i].end <= t {
@@ -40,6 +40,6 @@ func doneBy(c *ibench, k ibKind, t float64) (n float64) {
 	return n
 }
 
-// shortest is the length of a stretch in which a rate can be judged, in
-// seconds: ten commits of each client.
+// shortest returns the shortest period, in seconds, over which a rate can be
+// judged: ten commits of each client.
 func (b *ibRun) shortest() float64 { return 10 * max(b.perOp, 1) / b.pace }

@@ -11,55 +11,55 @@ import (
 	"rumbench/internal/stat"
 )
 
-// run is one step of one trial, as a log tells it.
+// run is one step of one trial, read from a log.
 type run struct {
 	file     *file
-	tool     string // with its version, as far as it is told
+	tool     string // with its version, if known
 	workload string
 	engine   string // the database; "" is unknown
 	version  string // of the database; "" is unknown
 	step     result.Step
-	lines    []result.Line // of its series, where the file is not read again for it
+	lines    []result.Line // of its series, unless the file is read again for it
 	plan     []param       // what was asked for
 	params   map[string]string
 	storage  string // the database's storage engine; "" is unknown
 	costs    []denominator
 	interval float64 // seconds; 0 is unknown
 	cpus     int     // of the host; 0 is unknown
-	// processes is how many the clients are, where they are several.
+	// processes is the number of client processes, if several.
 	processes int
 	reason    string // why it is not complete
 	warnings  []string
 	host      []observe.Fact
-	// files are those that it was read from, and beside those that stand beside it.
+	// files are those that it was read from, beside their companions.
 	files  []*file
 	beside []string
-	// derived is whether it was read from a table that was made of logs.
+	// derived is set if it was read from a table made from logs.
 	derived bool
-	guesses []string // what was assumed, as nothing says it
+	guesses []string // assumptions
 
-	// byFile is the part of the step's name that is the file's; "" if none is.
+	// byFile is the part of the step's name that comes from the file's name.
 	byFile string
-	// base is the step's name without what may distinguish it from other runs of
-	// its test: the key, and the clients, 0 if unknown. "" where it has a name.
+	// base is the step's name without what distinguishes runs of the same test:
+	// the key pk, and the clients, 0 if unknown. It is "" if the step has a name.
 	base, pk string
 	clients  int
-	test     string // of the suite; "" if it is none
-	target   string // where the log itself names it; else by its place
-	home     string // the place that names the target; "" if the log does
-	trial    int    // likewise; 0: by its place
+	test     string // of the suite; "" if none
+	target   string // if the log itself names it; else by its path
+	home     string // the path that names the target; "" if the log does
+	trial    int    // likewise; 0: by its path
 }
 
-// param is something that runs must agree in to be compared, with its place.
+// param is a parameter in which runs must agree to be compared, with its origin.
 type param struct {
 	name, value string
-	line        int // 0: by the file's name
+	line        int // 0: from the file's name
 }
 
-// denominator is what costs are given per.
+// denominator is the unit that costs are given per.
 type denominator struct {
 	per  string
-	rate float64 // units a second
+	rate float64 // units per second
 	n    int64   // units in the window; 0 is unknown
 }
 
@@ -77,14 +77,14 @@ func newRun(f *file, workload string) *run {
 	return &run{file: f, workload: workload, step: result.Step{Status: result.Complete}, params: map[string]string{}}
 }
 
-// build adds to the step what is derived by f.
+// build adds to the step the rows that f builds.
 func (r *run) build(f func(*account.Builder)) {
 	var b account.Builder
 	f(&b)
 	r.step.Take(&b.Sheet)
 }
 
-// put adds a row, unless the number is not known.
+// put adds a row, unless its value is unknown.
 func (r *run) put(name string, value float64, more ...account.With) {
 	r.build(func(b *account.Builder) { b.Put(name, value, more...) })
 }
@@ -95,10 +95,11 @@ func count(n int64) account.With { return account.Count(n) }
 
 func source(s string) account.With { return account.Source(s) }
 
-// doubts are warnings about a number.
-func doubts(texts ...string) account.With { return account.Warned(limits(texts)...) }
+// warned returns the option that adds warnings to a row.
+func warned(texts ...string) account.With { return account.Warned(warningsOf(texts)...) }
 
-func limits(texts []string) (out []metric.Warning) {
+// warningsOf returns the typed warnings of texts.
+func warningsOf(texts []string) (out []metric.Warning) {
 	for _, text := range texts {
 		if text == partial {
 			out = append(out, metric.Warn(metric.PartialLog, nil))
@@ -119,7 +120,7 @@ func (r *run) ask(line int, name, value string) {
 	r.params[name] = value
 }
 
-// guess notes what was assumed.
+// guess notes an assumption.
 func (r *run) guess(text string, args ...any) {
 	r.guesses = append(r.guesses, fmt.Sprintf(text, args...))
 }
@@ -128,18 +129,17 @@ func (r *run) warn(text string, args ...any) {
 	r.step.Warnings = append(r.step.Warnings, metric.Warn(metric.Imported, metric.Values{"what": fmt.Sprintf(text, args...)}))
 }
 
-// cut marks a run that did not come to its end.
+// cut marks a run that is incomplete.
 func (r *run) cut(reason string, args ...any) {
 	r.step.Status = result.Partial
 	r.reason = fmt.Sprintf(reason, args...)
 }
 
-// partial is in the warnings of numbers that are made of a part of a run.
+// partial is the warning about numbers from a part of a run.
 const partial = "the log has no final figures: the number is made of the intervals that it has"
 
-// addIntervals adds what the intervals of a group show of its steadiness, by the
-// rules that hold for measured runs. Intervals shorter than half the usual are no
-// rate.
+// addIntervals adds the steadiness of a group by the rules for measured runs.
+// Intervals shorter than half of the usual length do not count as rates.
 func (r *run) addIntervals(group string, intervals []account.Interval, rated bool, more ...account.With) {
 	if len(intervals) == 0 {
 		return
@@ -155,11 +155,11 @@ func (r *run) addIntervals(group string, intervals []account.Interval, rated boo
 	r.build(func(b *account.Builder) { b.Logged(group, intervals, rated, more...) })
 }
 
-// addCosts divides figures by all denominators.
+// addCosts adds the figures divided by each denominator.
 func (r *run) addCosts(figures []figure) {
 	var costs []account.Cost
 	for _, f := range figures {
-		costs = append(costs, account.Cost{Metric: f.metric, Value: f.perSecond, Source: f.source, Warnings: limits(f.doubts)})
+		costs = append(costs, account.Cost{Metric: f.metric, Value: f.perSecond, Source: f.source, Warnings: warningsOf(f.warnings)})
 	}
 	for _, d := range r.costs {
 		if d.rate > 0 {

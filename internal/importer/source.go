@@ -11,44 +11,44 @@ import (
 	"rumbench/internal/result"
 )
 
-// longest is the length of a line from which a file is no log: the longest
-// that the formats have are a few hundred bytes.
+// longest is the line length from which a file is not a log: the longest lines of
+// the formats have a few hundred bytes.
 const longest = 1 << 20
 
-// file is a file to be imported. Its text is not kept: whoever wants it reads
-// the file again, as a log may be larger than the memory.
+// file is a file to import. Its text is not kept but read again when needed, as a
+// log may be larger than memory.
 type file struct {
 	path   string
 	format format
-	id     string   // what it shares with the files of the same run; see key
+	id     string   // shared by the files of the same run; see key
 	head   []string // its first lines, by which a format is recognised
-	lines  int      // how many it has, as far as it was read
-	cut    bool     // the last line has no line end; known when it is read
+	lines  int      // number of lines read so far
+	cut    bool     // the last line has no line end; known once read
 	// open opens the text, uncompressed.
 	open func() (io.ReadCloser, error)
-	// sink takes the lines of series; without one they are not made.
+	// sink receives the lines of series; if nil they are not made.
 	sink func(result.Line)
-	// whole is whether the file holds several runs, or its series is short: then
-	// the series is kept, and the file not read again for it.
+	// whole is set if the file holds several runs, or its series is short: then
+	// the series is kept, and the file is not read again for it.
 	whole bool
 }
 
-// errBinary and errBig are why a file is no log.
+// Reasons why a file is not a log.
 var (
 	errBinary = errors.New("it is no text")
 	errBig    = errors.New("it is larger than any log that is read here")
 )
 
-// most is how much text a file may hold: ten million transactions in a log of
-// pgbench. More than that are to be sampled, or summed up.
+// most is the greatest size of a file: ten million transactions in a log of
+// pgbench. Larger logs should be sampled or aggregated.
 const most = 512 << 20
 
-// looked is how many lines are looked at to recognise a format: db_bench prints
-// some settings before its first result.
+// looked is the number of lines used to recognise a format: db_bench prints many
+// settings before its first result.
 const looked = 60
 
-// newFile opens a text file and reads its first lines. What is binary is
-// refused. Its errors do not name the file.
+// newFile opens a text file and reads its first lines. It refuses binary files. Its
+// errors do not name the file.
 func newFile(path string) (*file, error) {
 	f := &file{path: path, open: func() (io.ReadCloser, error) { return openText(path) }}
 	return f, f.readHead()
@@ -61,8 +61,8 @@ func (f *file) readHead() error {
 	})
 }
 
-// each calls line with the file's lines, as read does. What is wrong with the
-// file itself becomes a problem; then it returns false.
+// each calls line with the file's lines, as read does. If reading fails, it adds a
+// problem and returns false.
 func (f *file) each(ps *Problems, line func(n int, text string, last bool) bool) bool {
 	if err := f.read(line); err != nil {
 		ps.add(f.path, 0, "", "%v", reasonOf(err))
@@ -71,8 +71,8 @@ func (f *file) each(ps *Problems, line func(n int, text string, last bool) bool)
 	return true
 }
 
-// read calls line with one line after the other, their numbers from 1 and
-// whether it is the last, until it returns false.
+// read calls line with each line, its number from 1 and whether it is the last,
+// until line returns false.
 func (f *file) read(line func(n int, text string, last bool) bool) error {
 	r, err := f.open()
 	if err != nil {
@@ -102,8 +102,8 @@ func (f *file) read(line func(n int, text string, last bool) bool) error {
 	return err
 }
 
-// nextLine reads a line with its end; ended is whether the text ends with it,
-// as far as that is known.
+// nextLine reads a line with its end; ended is set if the text is known to end with
+// it.
 func nextLine(in *bufio.Reader) (text string, ended bool, err error) {
 	b, err := in.ReadSlice('\n')
 	text = string(b)
@@ -137,9 +137,9 @@ func split(to []string, line string) []string {
 	return to
 }
 
-// number reads a finite number.
+// number parses a finite number.
 func number(s string) (float64, bool) {
-	for i := range len(s) { // no hexadecimal, no 1_000, no word for infinity
+	for i := range len(s) { // no hexadecimal, no 1_000, no Inf
 		if c := s[i]; (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
 			return 0, false
 		}
@@ -148,26 +148,25 @@ func number(s string) (float64, bool) {
 	return v, err == nil && !math.IsInf(v, 0)
 }
 
-// positive reads a finite number that is not below 0.
+// positive parses a finite number that is not negative.
 func positive(s string) (float64, bool) {
 	v, ok := number(s)
 	return v, ok && v >= 0
 }
 
-// whole reads a count.
+// whole parses a count.
 func whole(s string) (int64, bool) {
 	v, err := strconv.ParseInt(s, 10, 64)
 	return v, err == nil && v >= 0
 }
 
-// sizeUnits are the units of sizes, in bytes. As the tools print them, KB is
-// 1024 bytes.
+// sizeUnits are the units of sizes, in bytes. In the tools' output KB is 1024 bytes.
 var sizeUnits = []struct {
 	name  string
 	bytes float64
 }{{"KB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}, {"TB", 1 << 40}, {"B", 1}}
 
-// sizeOf reads a size with its unit, in bytes.
+// sizeOf parses a size with its unit.
 func sizeOf(s string) (bytes float64, ok bool) {
 	for _, u := range sizeUnits {
 		if digits, found := strings.CutSuffix(s, u.name); found {
@@ -178,7 +177,7 @@ func sizeOf(s string) (bytes float64, ok bool) {
 	return 0, false
 }
 
-// between is the text between two others, without the blanks around it.
+// between returns the text between two others, trimmed.
 func between(s, before, after string) (string, bool) {
 	_, rest, ok := strings.Cut(s, before)
 	if !ok {
@@ -191,7 +190,7 @@ func between(s, before, after string) (string, bool) {
 	return strings.TrimSpace(in), ok
 }
 
-// natural compares names as people count: numbers by their value.
+// natural compares names in natural order: numbers by their value.
 func natural(a, b string) int {
 	for a != "" && b != "" {
 		da, db := digits(a), digits(b)

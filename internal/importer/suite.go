@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// suiteTest is what the names of a suite's files say: sb.KIND.TEST.rangeR.pkP.dopN.
-// Tables of results have other names for the same: TEST_range=R.
+// suiteTest is a parsed name of a suite's file: sb.KIND.TEST.rangeR.pkP.dopN. Tables
+// of results name the same tests TEST_range=R.
 type suiteTest struct {
 	test, reach string
 	pk          string // "1", "0"; "" is unknown
@@ -22,10 +22,10 @@ var (
 )
 
 // loadTest is the name of the load, which the suite names after the test that
-// came after it.
+// follows it.
 const loadTest = "load"
 
-// suiteTestOf reads the name of a file, or of a test in a table.
+// suiteTestOf parses the name of a file, or of a test in a table.
 func suiteTestOf(name string) (t suiteTest, ok bool) {
 	if m := suiteName.FindStringSubmatch(name); m != nil {
 		clients, _ := strconv.Atoi(m[4])
@@ -37,8 +37,8 @@ func suiteTestOf(name string) (t suiteTest, ok bool) {
 	return suiteTest{test: loadTest}, suiteLoad.MatchString(name)
 }
 
-// testNamed returns the test of a name as suiteTestOf reads it, or else the test
-// that is called so.
+// testNamed returns the test of a name as suiteTestOf parses it, else a test with
+// that name.
 func testNamed(name string) suiteTest {
 	if t, ok := suiteTestOf(name); ok {
 		return t
@@ -46,7 +46,7 @@ func testNamed(name string) suiteTest {
 	return suiteTest{test: name}
 }
 
-// is makes a run one of a test of the suite.
+// is makes a run one of a suite's test.
 func (r *run) is(t suiteTest) {
 	r.test, r.base = t.test, t.test
 	r.step.Doc = "sysbench, test " + t.test
@@ -63,9 +63,8 @@ func (r *run) is(t suiteTest) {
 	}
 }
 
-// nameSteps names the steps whose runs only say what their test is: as
-// published tables do, with the key and the clients only where the runs of a
-// test have different ones.
+// nameSteps names the steps whose runs only know their test, as published tables
+// do: with the key and the clients only if they differ between the runs of a test.
 func nameSteps(runs []*run) {
 	values := map[string]map[string]bool{} // of a test's keys, and of its clients
 	note := func(what, value string) {

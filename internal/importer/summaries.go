@@ -11,8 +11,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// summaries adds lines of the insert benchmark's 21 columns: of one step, which
-// the file's name has if it is "", or of all steps of one run.
+// summaries adds lines of the insert benchmark's 21 columns: of one step, whose name
+// is that of the file if name is "", or of all steps of one run.
 func (t *tableFile) summaries(name string, lines []layout.Line) {
 	names := t.steps(name, lines)
 	for i := range lines {
@@ -25,7 +25,7 @@ func (t *tableFile) summaries(name string, lines []layout.Line) {
 	}
 }
 
-// steps are the names of the steps that rows are of.
+// steps returns the names of the steps of rows.
 func (t *tableFile) steps(name string, rows []layout.Line) []string {
 	if name == "" {
 		name = strings.TrimPrefix(stem(t.path), "mrg.")
@@ -53,7 +53,7 @@ func (t *tableFile) steps(name string, rows []layout.Line) []string {
 	return out
 }
 
-// summary adds what a line of 21 columns says.
+// summary adds the rows of a line of 21 columns.
 func (r *run) summary(l *layout.Line) {
 	const gb, coarse = 1 << 30, "printed with one decimal"
 	op, writes := opInsert, opInsert
@@ -77,20 +77,20 @@ func (r *run) summary(l *layout.Line) {
 		}
 		return func(row *metric.Row) { row.Per = op }
 	}
-	low := doubts("compatible: vmstat's header lines count as zeros: 4 to 5 % too low")
+	low := warned("compatible: vmstat's header lines count as zeros: 4 to 5 % too low")
 	put("rows_per_s", "ips", 1, of(writes, writes))
 	if op == opQuery {
 		put("rows_per_s", "qps", 1, of(op, op))
 	}
 	put("device_reads", "rpq", 1, per(op))
 	put("read_kb", "rkbpq", 1, per(op))
-	put("write_kb", "wkbpi", 1, per(writes), doubts(undrained))
+	put("write_kb", "wkbpi", 1, per(writes), warned(undrained))
 	put("context_switches", "cspq", 1, per(op), low)
 	put("host_cpu_us", "cpupq", 1, per(op), low)
 	put("service_max_us", "maxop", 1e6, of(op, op))
-	put("interval_ops_p50", "p50", 1, of(op, ""), doubts("of the first client"))
-	put("interval_ops_p99", "p99", 1, of(op, ""), doubts("of the first client"))
-	put("data_bytes", "dbgb1", gb, doubts(coarse))
-	put("db_bytes", "dbgb2", gb, doubts(coarse))
-	put("server_memory_bytes", "rss", gb, doubts(coarse, "the resident set: pages that processes share count for each of them"))
+	put("interval_ops_p50", "p50", 1, of(op, ""), warned("of the first client"))
+	put("interval_ops_p99", "p99", 1, of(op, ""), warned("of the first client"))
+	put("data_bytes", "dbgb1", gb, warned(coarse))
+	put("db_bytes", "dbgb2", gb, warned(coarse))
+	put("server_memory_bytes", "rss", gb, warned(coarse, "the resident set: pages that processes share count for each of them"))
 }

@@ -9,8 +9,8 @@ import (
 	"rumbench/internal/account"
 )
 
-// sysbench reads the output of sysbench run: 0.5, 1.0 and 1.1; and what rumbench
-// prints in its place, which prints “-” for what is not known.
+// sysbench parses the output of sysbench run, releases 0.5, 1.0 and 1.1, and
+// rumbench's imitation of it, which prints “-” for unknown values.
 type sysbench struct {
 	*run
 	ps *Problems
@@ -19,24 +19,24 @@ type sysbench struct {
 	last      bool   // it is the last one
 	header    int    // line of the version, from 1; 0: not seen yet
 	section   string // the last line that ended in a colon
-	threads   int    // 0: not told
-	queue     bool   // a rate was asked for
-	ended     bool   // the final figures are whole
+	threads   int    // 0: unknown
+	queue     bool   // a rate was set
+	ended     bool   // the final figures are complete
 	fatal     string // the first error that ended it
 	fatalLine int    // from 1
 	intervals []sbInterval
-	stride    int                // how many of the log are put together in each; 0: one
-	joined    int                // how many are in the last one
+	stride    int                // lines of the log merged into each interval; 0: one
+	joined    int                // lines merged into the last interval
 	until     float64            // the end of the last one of the log
 	totals    map[string]float64 // by name, see sbTotals
 	latency   map[string]sbLatency
-	disabled  bool // no percentile was asked for
+	disabled  bool // percentiles were disabled
 	uncounted bool // the statements were not counted
 	histogram []account.Bucket
 	wrong     bool
 }
 
-// sbInterval is an interval line. Rates are per second; -1: not told.
+// sbInterval is an interval line. Rates are per second; -1: unknown.
 type sbInterval struct {
 	end, length        float64
 	events, queries    float64
@@ -44,7 +44,7 @@ type sbInterval struct {
 	percentile, errors float64
 }
 
-// sbLatency is a line of the final latencies: ms, and where it stands.
+// sbLatency is a line of the final latencies: ms, and its position.
 type sbLatency struct {
 	ms   float64
 	text string
@@ -59,7 +59,7 @@ func isSysbench(head []string) bool {
 
 var sbVersionLine = regexp.MustCompile(`^sysbench (\d+\.\d+\S*):?( |$)`)
 
-// sbOwn heads a run that rumbench printed.
+// sbOwnPrefix begins the head of a run that rumbench printed.
 const sbOwnPrefix = "rumbench: step "
 
 var sbOwn = regexp.MustCompile(`^rumbench: step (".*") of (".*"), trial (\d+), as sysbench (\S+) prints it$`)
@@ -77,8 +77,8 @@ func sbVersion(line string) string {
 	return ""
 }
 
-// parseSysbench reads a log. nil: it holds nothing that can be used, and the
-// problems say why.
+// parseSysbench reads a log. It returns nil if the log is unusable, for the reasons
+// in ps.
 func parseSysbench(files []*file, o *Options, ps *Problems) []*run {
 	f := files[0]
 	f.whole = slices.ContainsFunc(f.head, sbOwn.MatchString)
@@ -109,7 +109,7 @@ func newSysbench(f *file, ps *Problems) *sysbench {
 	return &sysbench{run: newRun(f, fmtSysbench), ps: ps, totals: map[string]float64{}, latency: map[string]sbLatency{}}
 }
 
-// problem notes what is wrong with a line, and that the log is of no use.
+// problem notes a problem with a line, and that the log is unusable.
 func (s *sysbench) problem(line int, hint, reason string, args ...any) {
 	s.ps.add(s.file.path, line, hint, reason, args...)
 	s.wrong = true
@@ -146,7 +146,7 @@ func (s *sysbench) line(n int, line string) {
 	}
 }
 
-// own takes the names of a run that rumbench printed.
+// own parses the names in the head of a run that rumbench printed.
 func (s *sysbench) own(n int, line string) {
 	m := sbOwn.FindStringSubmatch(line)
 	if m == nil {
@@ -163,11 +163,11 @@ func (s *sysbench) own(n int, line string) {
 	s.step.Name, s.run.target, s.run.trial = step, target, int(trial)
 }
 
-// planned are the options that runs must agree in, as words with underscores.
-// Credentials, and what only concerns the output, are not among them.
+// planned are the options in which runs must agree, with underscores. Credentials,
+// and options of the output only, are not among them.
 const planned = " tables table_size range_size rand_type skip_trx random_points rate db_ps_mode secondary on_id covered hot_points update_rate "
 
-// sbOption is the name of an option that runs must agree in, "" if it is none.
+// sbOption returns the name of an option in which runs must agree, "" if it is none.
 // Release 0.5 had other names for some.
 func sbOption(word string) string {
 	name := strings.ReplaceAll(strings.TrimPrefix(word, "--"), "-", "_")
@@ -183,8 +183,8 @@ func sbOption(word string) string {
 	return ""
 }
 
-// command reads the lines before sysbench's own: the scripts that run suites of
-// tests put the command there, and the number of CPUs.
+// command parses the lines before sysbench's own: the scripts that run test suites
+// put the command there, and the number of CPUs.
 func (s *sysbench) command(n int, line string) {
 	if cpus, ok := strings.CutSuffix(strings.TrimSpace(line), " CPUs"); ok {
 		if v, ok := whole(cpus); ok {
@@ -217,15 +217,15 @@ func (s *sysbench) command(n int, line string) {
 	}
 }
 
-// sbBuiltIn are the tests without a script. What they do is among the settings
+// sbBuiltIn are the tests without a script. Their parameters are among the settings
 // that sysbench prints.
 var sbBuiltIn = []string{"cpu", "memory", "fileio", "threads", "mutex"}
 
 var sbProgram = regexp.MustCompile(`^(?:.*/)?sysbench(?:[-.]?\d[\w.]*)?$`)
 
-// sbArguments are the words after the program of a shell's command. Before it
-// there may be assignments, of which any word can look like a program or a
-// script, and programs that start others, with their options.
+// sbArguments returns the words after the program of a shell command. Before it
+// there may be assignments, in which any word can look like a program or a script,
+// and programs that start others, with their options.
 func sbArguments(words []string) []string {
 	for i, w := range words {
 		if sbProgram.MatchString(w) && !strings.HasPrefix(w, "-") && !strings.Contains(w, "=") {
@@ -235,7 +235,7 @@ func sbArguments(words []string) []string {
 	return nil
 }
 
-// setting reads the options that sysbench prints before it starts.
+// setting parses the options that sysbench prints before it starts.
 func (s *sysbench) setting(n int, line string) {
 	switch {
 	case strings.HasPrefix(line, "Number of threads:"):
@@ -272,7 +272,7 @@ func sbElapsed(line string) (seconds float64, rest string, ok bool) {
 	return seconds, rest, ok && good
 }
 
-// sbLatencyOf finds “lat (ms,95%): 0.50” in an interval line.
+// sbLatencyOf parses “lat (ms,95%): 0.50” in an interval line.
 func sbLatencyOf(text string) (unit, percentile, value string, ok bool) {
 	if _, rest, found := strings.Cut(text, "response time: "); found { // 0.5: 1.23ms (95%)
 		m := sbOld.FindStringSubmatch(rest)
@@ -291,8 +291,8 @@ func sbLatencyOf(text string) (unit, percentile, value string, ok bool) {
 
 var sbOld = regexp.MustCompile(`^(\d+\.\d+)(\w+) \((\d+)%\)`)
 
-// interval reads an interval line. A line that was cut off at the end of the
-// file is left out.
+// interval parses an interval line. A line cut off at the end of the file is left
+// out.
 func (s *sysbench) interval(n int, line string) {
 	end, text, ok := sbElapsed(line)
 	if !ok {
@@ -306,10 +306,10 @@ func (s *sysbench) interval(n int, line string) {
 		return
 	}
 	if strings.HasPrefix(text, "shed:") {
-		return // of rumbench: how many were is among the final figures
+		return // rumbench's own; their number is among the final figures
 	}
 	if strings.HasPrefix(text, "reads:") {
-		return // MiB a second of file operations: no operations are told
+		return // MiB per second of file operations, without a number of operations
 	}
 	iv := sbInterval{end: end, events: -1, queries: -1, latency: -1}
 	whole := s.rates(&iv, text)
@@ -338,8 +338,8 @@ func (s *sysbench) interval(n int, line string) {
 	s.addInterval(iv)
 }
 
-// mostIntervals is how many intervals of a log are kept: three days of seconds.
-// Of a longer one neighbours are put together, so that it fits into memory.
+// mostIntervals is the greatest number of intervals kept of a log: three days of
+// seconds. In a longer log neighbours are merged, to fit into memory.
 const mostIntervals = 1 << 18
 
 func (s *sysbench) addInterval(iv sbInterval) {
@@ -358,7 +358,7 @@ func (s *sysbench) addInterval(iv sbInterval) {
 	s.intervals, s.stride = append(s.intervals[:mostIntervals/2], iv), max(s.stride, 1)*2
 }
 
-// with is an interval and the one after it. Its latency is not known.
+// with merges an interval with the next one. The latency is then unknown.
 func (iv sbInterval) with(next sbInterval) sbInterval {
 	length := iv.length + next.length
 	mean := func(a, b float64) float64 {
@@ -371,8 +371,7 @@ func (iv sbInterval) with(next sbInterval) sbInterval {
 		errors: mean(iv.errors, next.errors), latency: -1, percentile: next.percentile}
 }
 
-// value reads a number, -1 if it is not told; all that was read before must have
-// been good.
+// value parses a number, -1 if it is unknown; ok is false if good was.
 func value(s string, good bool) (float64, bool) {
 	if s == sbUnknown {
 		return -1, good
@@ -381,10 +380,10 @@ func value(s string, good bool) (float64, bool) {
 	return v, ok && good
 }
 
-// sbUnknown is what rumbench prints for what is not known; sysbench has no such word.
+// sbUnknown is what rumbench prints for unknown values; sysbench never does.
 const sbUnknown = "-"
 
-// rates reads the names and numbers of an interval line.
+// rates parses the names and numbers of an interval line.
 func (s *sysbench) rates(iv *sbInterval, text string) (ok bool) {
 	ok = true
 	for _, part := range []struct {
@@ -422,10 +421,10 @@ func (s *sysbench) bucket(line string) {
 	}
 }
 
-// sbFinal are the final figures that numbers are made of.
+// sbFinal are the final figures from which rows are computed.
 const sbFinal = "|total time|time elapsed|total number of events|queries|read/write requests|transactions|"
 
-// total reads a line of the final figures: NAME: VALUE, or NAME: COUNT (RATE per sec.)
+// total parses a line of the final figures: NAME: VALUE, or NAME: COUNT (RATE per sec.)
 func (s *sysbench) total(n int, line string) {
 	name, rest, ok := strings.Cut(line, ":")
 	if !ok {
@@ -439,7 +438,7 @@ func (s *sysbench) total(n int, line string) {
 		return
 	}
 	if strings.HasPrefix(line, "Total operations:") {
-		return // of the memory test: its events
+		return // of the memory test: events
 	}
 	inLatency := s.section == "Latency (ms):" || s.section == "response time:"
 	if name == "execution time (avg/stddev)" {
@@ -483,7 +482,7 @@ func (s *sysbench) addLatency(n int, name, text string) {
 	}
 	v, ok := positive(strings.TrimSuffix(text, "ms"))
 	if !ok {
-		if !s.last { // else it is cut off in the middle of the line: the log has no end then
+		if !s.last { // else the line is cut off: the log has no end
 			s.problem(n, "", "%s: %q: a latency was expected, with a decimal point and no sign", name, clip(text))
 		}
 		return

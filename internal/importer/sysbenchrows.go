@@ -11,17 +11,16 @@ import (
 	"rumbench/internal/result"
 )
 
-// Latencies that sysbench cannot print: below half of its last digit it prints
-// 0.00 ms, as it does where it recorded none; above its longest bucket it
-// prints that bucket.
+// Latencies that sysbench cannot print: below half of the last digit it prints
+// 0.00 ms, as for no records; above its last bucket it prints that bucket.
 const (
 	sbDigit   = 0.005  // ms
 	sbLongest = 100000 // ms
 	sbCoarse  = 0.2    // ms: below it the last digit is more than 2.5 %
 )
 
-// The names of operations. An event is whatever a script does at a time; with
-// SQL it is a transaction of one or more queries.
+// The names of operations. An event is one call of a script; with SQL it is a
+// transaction of one or more queries.
 const (
 	opQuery       = "query"
 	opTransaction = "transaction"
@@ -29,7 +28,7 @@ const (
 	opScan        = "scan"
 )
 
-// finish turns what was read into rows.
+// finish makes the rows of the run.
 func (s *sysbench) finish(o *Options) {
 	if s.header == 0 {
 		s.problem(1, "", "it is not what sysbench run prints: no line begins with “sysbench VERSION”")
@@ -63,26 +62,26 @@ func (s *sysbench) finish(o *Options) {
 	r.addNotes()
 }
 
-// sql tells whether the events are of statements.
+// sql reports whether events consist of SQL statements.
 func (s *sysbench) sql() bool {
 	return s.has("queries") || s.has("read/write requests") || len(s.intervals) > 0 && s.intervals[0].queries >= 0
 }
 
-// sbRows makes the rows of what was done.
+// sbRows makes the rows of a run.
 type sbRows struct {
 	*sysbench
 	sbOps
-	compatible bool // published rates are to be taken as they are printed
+	compatible bool // rates are taken as printed, as in published tables
 }
 
-// single tells whether each event is one statement. Counting begins and ends
-// while events are under way, so the two counts may differ by one a client.
+// single reports whether each event is one statement. Counting begins and ends while
+// events are in flight, so the two counts may differ by one per client.
 func (s *sbRows) single() bool {
 	return math.Abs(s.queries-s.events) <= float64(s.threads)
 }
 
-// addRates adds the operations: queries, and transactions where these have
-// several; scans, or events that are no statements.
+// addRates adds the rates of operations: queries, and transactions if they have
+// several queries; scans; or events without statements.
 func (s *sbRows) addRates() {
 	add := func(op string, more ...string) {
 		s.step.Primary, s.step.WritesPer = op, op
@@ -110,8 +109,8 @@ func (s *sbRows) addRates() {
 	}
 }
 
-// rate is the rate as it is printed, where the published arithmetic is asked
-// for; else the one that was computed.
+// rate returns the printed rate if the arithmetic is compatible, else the computed
+// one.
 func (s *sbRows) rate(computed float64, names ...string) float64 {
 	if !s.compatible {
 		return computed
@@ -123,14 +122,14 @@ func (s *sbRows) rate(computed float64, names ...string) float64 {
 	return sum
 }
 
-// scanScript reads a whole table in each event.
+// scanScript is the script that reads a whole table in each event.
 const scanScript = "oltp_scan"
 
-// isScan tells whether a test of the suite is about reading whole tables.
+// isScan reports whether a test of the suite scans whole tables.
 func isScan(test string) bool { return test == "scan" || strings.HasPrefix(test, "scan.") }
 
-// scanned is how many rows each event reads of a test that reads whole tables;
-// 0 where it reads none, or the size of a table is not known.
+// scanned returns the rows read per event of a test that scans whole tables; 0 for
+// other tests, or if the size of a table is unknown.
 func (s *sbRows) scanned() float64 {
 	script, known := s.params["script"]
 	if !s.sql() || !s.single() || script != scanScript && (known || !isScan(s.test)) {
@@ -140,23 +139,23 @@ func (s *sbRows) scanned() float64 {
 	return rows
 }
 
-// What costs of a scan are per, and the unit of published rates.
+// The denominator of a scan's costs, and the unit of published rates.
 const (
 	scanRow       = opScan + " row"
 	scanPublished = opScan + " krow"
 	scanUnit      = "compatible: thousands of rows a second of one client, by the mean latency"
 )
 
-// addScans adds the rates of a test that reads whole tables, in rows. The
-// published ones are of one client, in thousands of rows, and by the mean latency.
+// addScans adds the rates of a test that scans whole tables, in rows. Published ones
+// are of one client, in thousands of rows, from the mean latency.
 func (s *sbRows) addScans(rows float64) {
-	at := []account.With{of(opScan, opScan), count(int64(s.events)), source(s.source), doubts(s.doubts...)}
+	at := []account.With{of(opScan, opScan), count(int64(s.events)), source(s.source), warned(s.rowWarnings...)}
 	s.put("rows", s.events*rows, at...)
 	s.put("ops_per_s", s.events/s.seconds, at...)
 	per, rate, n := scanRow, s.events*rows/s.seconds, int64(s.events*rows)
 	if s.compatible {
 		per, rate, n = scanPublished, math.Round(rows/s.latency["avg"].ms), 0
-		at = append(at, source("mean latency, compatible"), doubts(scanUnit))
+		at = append(at, source("mean latency, compatible"), warned(scanUnit))
 	}
 	s.put("rows_per_s", rate, at...)
 	if s.reason == "" && s.events > 0 {
@@ -164,8 +163,8 @@ func (s *sbRows) addScans(rows float64) {
 	}
 }
 
-// name names the step: of a suite's file by the test and its range; of another
-// by the file. Clients are in it where they distinguish steps.
+// name names the step: for a suite's file after the test and its range, for others
+// after the file. Clients are included if they distinguish steps.
 func (s *sysbench) name() {
 	if s.step.Name != "" { // the log itself names it
 		return
@@ -186,7 +185,7 @@ func (s *sysbench) name() {
 
 func (s *sysbench) has(name string) bool { _, ok := s.totals[name]; return ok }
 
-// missing is a final figure that a log which has an end lacks.
+// missing returns a final figure that a log lacks although it has an end.
 func (s *sysbench) missing() string {
 	switch {
 	case s.totals["total time"]+s.totals["time elapsed"] <= 0:
@@ -199,14 +198,14 @@ func (s *sysbench) missing() string {
 	return ""
 }
 
-// sbOps is what was done in the window.
+// sbOps holds the counts of the window.
 type sbOps struct {
 	seconds, events, queries float64
 	source                   string
-	doubts                   []string
+	rowWarnings              []string
 }
 
-// ops are the counts: of the final figures, or else of the intervals.
+// ops returns the counts from the final figures, else from the intervals.
 func (s *sysbench) ops() (ops sbOps) {
 	if s.reason != "" {
 		for _, iv := range s.intervals {
@@ -215,7 +214,7 @@ func (s *sysbench) ops() (ops sbOps) {
 			ops.seconds += iv.length
 		}
 		ops.events, ops.queries = math.Round(ops.events), math.Round(ops.queries)
-		ops.source, ops.doubts = "intervals", []string{partial}
+		ops.source, ops.rowWarnings = "intervals", []string{partial}
 	} else {
 		t := s.totals
 		ops.seconds = t["total time"] + t["time elapsed"]
@@ -226,9 +225,9 @@ func (s *sysbench) ops() (ops sbOps) {
 	return ops
 }
 
-// addOp adds the rates of a kind of operation.
+// addOp adds the rates of an operation.
 func (s *sbRows) addOp(group, op string, n, rate float64) {
-	at := []account.With{of(group, op), count(int64(n)), source(s.source), doubts(s.doubts...)}
+	at := []account.With{of(group, op), count(int64(n)), source(s.source), warned(s.rowWarnings...)}
 	s.put("rows", n, at...)
 	s.put("ops_per_s", rate, at...)
 	s.put("rows_per_s", rate, at...)
@@ -237,14 +236,14 @@ func (s *sbRows) addOp(group, op string, n, rate float64) {
 	}
 }
 
-// paced tells whether a rate was asked for: then latencies begin when an event
-// is put into the queue.
+// paced reports whether a rate was set: then latencies begin when an event is put
+// into the queue.
 func (s *sysbench) paced() bool {
 	rate := s.params["rate"]
 	return s.queue || rate != "" && rate != "0"
 }
 
-// addTimes adds the latencies, which are of events.
+// addTimes adds the latencies of events.
 func (s *sbRows) addTimes(group, op string) {
 	n := int64(s.events)
 	if n == 0 || s.reason != "" {
@@ -259,7 +258,7 @@ func (s *sbRows) addTimes(group, op string) {
 	if sum := s.latency["sum"].ms; sum > 0 && measure == "service" {
 		s.put("service_mean_us", sum*1e3/float64(n), append(at, source("sum of latencies ÷ events"))...) // avg has two digits only
 	} else if v, ok := s.printed("avg"); ok && measure == "service" {
-		s.put("service_mean_us", v.us, append(at, doubts(v.doubts...))...)
+		s.put("service_mean_us", v.us, append(at, warned(v.warnings...))...)
 	}
 	if len(s.histogram) > 0 {
 		s.build(func(b *account.Builder) {
@@ -269,7 +268,7 @@ func (s *sbRows) addTimes(group, op string) {
 		s.addPercentile(measure, at)
 	}
 	if v, ok := s.printed("max"); ok {
-		s.put(measure+"_max_us", v.us, append(at, doubts(v.doubts...))...)
+		s.put(measure+"_max_us", v.us, append(at, warned(v.warnings...))...)
 	}
 }
 
@@ -289,23 +288,23 @@ func (s *sbRows) addPercentile(measure string, at []func(*metric.Row)) {
 			continue
 		}
 		if top, ok := s.printed("max"); ok && v.us > top.us {
-			v.doubts = append(v.doubts, "the middle of a bucket of sysbench's histogram, which lies above the greatest latency")
+			v.warnings = append(v.warnings, "the middle of a bucket of sysbench's histogram, which lies above the greatest latency")
 		}
-		s.put(measure+"_p"+p+"_us", v.us, append(at, doubts(v.doubts...))...)
+		s.put(measure+"_p"+p+"_us", v.us, append(at, warned(v.warnings...))...)
 	}
 	if s.disabled {
 		s.step.Note("Percentiles were switched off (--percentile=0).")
 	}
 }
 
-// printedLatency is a latency in µs as far as it can be trusted.
+// printedLatency is a printed latency in µs, with warnings about its precision.
 type printedLatency struct {
-	us     float64
-	doubts []string
+	us       float64
+	warnings []string
 }
 
-// printed is a final latency. What sysbench prints as 0.00 is not known: it
-// was too short to be printed, or was not recorded.
+// printed returns a final latency. What sysbench prints as 0.00 is unknown: it was
+// too short, or not recorded.
 func (s *sysbench) printed(name string) (out printedLatency, ok bool) {
 	l, ok := s.latency[name]
 	switch {
@@ -320,12 +319,12 @@ func (s *sysbench) printed(name string) (out printedLatency, ok bool) {
 	}
 	out.us = l.ms * 1e3
 	if l.ms < sbCoarse && !strings.HasSuffix(l.text, "ms") {
-		out.doubts = []string{"printed in steps of 10 µs"}
+		out.warnings = []string{"printed in steps of 10 µs"}
 	}
 	return out, true
 }
 
-// addErrors adds the errors that sysbench ignored: each made it run the event again.
+// addErrors adds the errors that sysbench ignored: after each it ran the event again.
 func (s *sbRows) addErrors(group string) {
 	if s.reason != "" {
 		return
@@ -375,10 +374,10 @@ func (s *sbRows) addSeries(group string) {
 		}
 		s.emit(timed)
 	}
-	s.addIntervals(group, intervals, s.paced(), doubts(s.doubts...))
+	s.addIntervals(group, intervals, s.paced(), warned(s.rowWarnings...))
 }
 
-// addNotes adds what a reader must know of the figures.
+// addNotes adds what readers need to know about the figures.
 func (s *sbRows) addNotes() {
 	note := func(text string, args ...any) { s.step.Note(fmt.Sprintf(text, args...)) }
 	if s.has("read/write requests") {

@@ -28,8 +28,8 @@ type tableFile struct {
 	runs []*run
 }
 
-// parseTable reads a published table of results: a run for each test of each
-// target. They are of the published arithmetic, whatever is asked for.
+// parseTable reads a published table of results: a run for each test of each target.
+// They always have the published arithmetic.
 func parseTable(files []*file, o *Options, ps *Problems) []*run {
 	f := files[0]
 	f.whole = true
@@ -106,8 +106,8 @@ func (t *tableFile) add(f layout.Format, s *layout.Step) {
 	}
 }
 
-// levels adds a line with a column for each number of clients. How many these are
-// is not in it.
+// levels adds a line with a column for each number of clients, which the line does
+// not give.
 func (t *tableFile) levels(test string, l *layout.Line) {
 	for i := range len(l.Values) {
 		v := l.Value(layout.ColumnName(i))

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// vmstat is what a file of vmstat tells.
+// vmstat holds the samples of a file of vmstat.
 type vmstat struct {
 	file    *file
 	samples []vmSample
 }
 
-// vmSample is a line: what the whole machine did in one interval.
+// vmSample is a line: the activity of the whole machine in one interval.
 type vmSample struct {
 	when     time.Time // zero without option -t
-	switches float64   // context switches a second
+	switches float64   // context switches per second
 	busy     float64   // user + system, percent of all CPUs
 }
 
@@ -25,8 +25,8 @@ func isVMStat(head []string) bool {
 	})
 }
 
-// parseVMStat reads a file of vmstat. Its two header lines come again every
-// twenty lines or so.
+// parseVMStat reads a file of vmstat. Its two header lines are repeated every twenty
+// lines or so.
 func parseVMStat(f *file, ps *Problems) *vmstat {
 	out := &vmstat{file: f}
 	var header []string
@@ -40,7 +40,7 @@ func parseVMStat(f *file, ps *Problems) *vmstat {
 			s, ok := vmLine(header, words)
 			if ok {
 				out.samples = append(out.samples, s)
-			} else if !last { // else it was ended in the middle of a line
+			} else if !last { // else cut off in the middle of a line
 				ps.add(f.path, n, "", "%q is no line of vmstat: %d numbers were expected", clip(line), len(header))
 				return false
 			}
@@ -50,8 +50,8 @@ func parseVMStat(f *file, ps *Problems) *vmstat {
 	return out
 }
 
-// vmLine reads a sample by the names in the header. Option -t adds a date and
-// a time, for which the header has one name.
+// vmLine parses a sample by the names in the header. Option -t adds a date and a
+// time, for which the header has one name.
 func vmLine(header, words []string) (s vmSample, ok bool) {
 	value := func(name string) float64 {
 		i := slices.Index(header, name)

@@ -12,10 +12,10 @@ import (
 	"rumbench/internal/result"
 )
 
-// unknown stands where something must be said of what no log tells.
+// unknown is the value of required fields that no log contains.
 const unknown = result.Unknown
 
-// The modes of arithmetic, as trials tell them.
+// The modes of arithmetic, as recorded in trials.
 const (
 	modeCorrect    = "correct"
 	modeCompatible = "compatible"
@@ -56,7 +56,7 @@ func (c *Campaign) assemble(runs []*run, o *Options) error {
 	return nil
 }
 
-// directory is a name for a trial's directory that no other has.
+// directory returns a unique name for a trial's directory.
 func directory(target string, n int, taken map[string]bool) string {
 	name := strings.Map(func(r rune) rune {
 		if r == '/' || r == ' ' || r < ' ' {
@@ -72,13 +72,13 @@ func directory(target string, n int, taken map[string]bool) string {
 	return dir
 }
 
-// newTrial puts the runs of one trial together.
+// newTrial makes a trial of its runs.
 func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) trial {
 	slices.SortStableFunc(runs, func(a, b *run) int { return natural(a.step.Name, b.step.Name) })
 	first := runs[0]
 	t := &result.Trial{
 		Format: result.Format, Campaign: campaign, Target: first.target, Trial: first.trial,
-		// Runs of one number have nothing in common but the number.
+		// Runs with the same number have only the number in common.
 		Order:  "sequential",
 		Engine: unknown, Workload: first.workload, Params: map[string]any{}, Knobs: map[string]string{}, Durability: unknown, Status: result.Complete,
 		Imported: &result.Imported{Mode: modeCorrect},
@@ -97,7 +97,7 @@ func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) 
 	for name, v := range shared {
 		t.Params[name] = v
 	}
-	t.Params["arithmetic"] = t.Imported.Mode // one is not to be compared with the other
+	t.Params["arithmetic"] = t.Imported.Mode // the modes are not comparable
 	return out
 }
 
@@ -110,9 +110,9 @@ func (t *trial) tools(runs []*run) (names []string) {
 	return names
 }
 
-// commonParams are the names of the parameters in which the steps of each
-// target agree. Where one target's steps differ they are among the notes of
-// the steps: a target that lacks a test is not to look as if it had done other work.
+// commonParams returns the names of the parameters in which the steps of each target
+// agree. Others are in the notes of the steps: a target that lacks a test should not
+// look as if it had done other work.
 func commonParams(runs []*run) map[string]bool {
 	common := map[string]bool{}
 	first := map[[2]string]string{} // by target and name
@@ -137,10 +137,10 @@ func commonParams(runs []*run) map[string]bool {
 	return common
 }
 
-// commanded tells whether it is known what a run was asked for.
+// commanded reports whether the parameters of a run are known.
 func (r *run) commanded() bool { return len(r.plan) > 0 }
 
-// sharedParams are the common parameters of a trial's runs.
+// sharedParams returns the common parameters of a trial's runs.
 func sharedParams(runs []*run, common map[string]bool) map[string]string {
 	shared := map[string]string{}
 	for _, r := range runs {
@@ -153,8 +153,8 @@ func sharedParams(runs []*run, common map[string]bool) map[string]string {
 	return shared
 }
 
-// storageKnob is what a server's storage engine is called among a trial's knobs.
-// It is no parameter of the work: storage engines are what is compared.
+// storageKnob is the knob of a server's storage engine in a trial. It is not a
+// parameter of the work: storage engines are what is compared.
 const storageKnob = "storage"
 
 // add adds a run as a step.
@@ -190,7 +190,7 @@ func (t *trial) add(r *run, shared map[string]string) {
 		}
 	}
 	for _, w := range r.warnings {
-		t.Warnings = metric.AppendNew(t.Warnings, limits([]string{w})...)
+		t.Warnings = metric.AppendNew(t.Warnings, warningsOf([]string{w})...)
 	}
 	if t.Interval == 0 {
 		t.Interval = r.interval
@@ -202,8 +202,8 @@ func (t *trial) add(r *run, shared map[string]string) {
 	t.Imported.CPUs = max(t.Imported.CPUs, r.cpus)
 }
 
-// besideMissed marks what groups without a rate did, and all costs, where a
-// promised rate was missed beside them.
+// besideMissed marks the rows of groups without a rate, and all costs, if another
+// group missed its promised rate.
 func besideMissed(r *run) {
 	rated := map[string]bool{}
 	missed := false
@@ -230,8 +230,7 @@ func ownParams(r *run, shared map[string]string) string {
 	return strings.Join(parts, ", ")
 }
 
-// Write writes the campaign into a directory, which must not exist or be
-// empty.
+// Write writes the campaign into a directory, which must be empty or not exist.
 func (c *Campaign) Write(dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%s is not empty", dir)
@@ -270,11 +269,11 @@ func (t *trial) write(dir string, o *Options) error {
 	return result.WriteJSON(filepath.Join(dir, result.TrialFile), t.Trial)
 }
 
-// seriesBatch is how many lines are written at a time.
+// seriesBatch is the number of lines written at a time.
 const seriesBatch = 256
 
-// series writes the run's series. Where it was not kept the log is read again:
-// the series of all logs may be larger than the memory.
+// series writes the run's series. If it was not kept, the log is read again: the
+// series of all logs may be larger than memory.
 func (r *run) series(o *Options, write func(...result.Line) error) error {
 	var batch []result.Line
 	var err error
@@ -303,7 +302,7 @@ func (r *run) series(o *Options, write func(...result.Line) error) error {
 	return err
 }
 
-// paths are the files that a run was read from.
+// paths returns the files that a run was read from.
 func (r *run) paths() (out []string) {
 	for _, f := range r.files {
 		out = append(out, f.path)
