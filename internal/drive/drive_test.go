@@ -284,7 +284,7 @@ func TestEndless(t *testing.T) {
 	}
 }
 
-// Intervals tell the same as the totals.
+// Intervals add up to the totals.
 func TestIntervals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		step := workload.Step{Groups: []workload.Group{{Name: "w", Clients: 2, Ops: insert, Work: 500}}}

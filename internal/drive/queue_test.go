@@ -116,7 +116,7 @@ func TestOpenGroup(t *testing.T) {
 }
 
 // Above it the queue grows, response times with it, and what waits at the end
-// is told.
+// is recorded.
 func TestOverload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, g := open(t, pace.Constant(pace.Poisson, 300), 10, 2, 10*time.Millisecond, nil) // it can do 200 a second

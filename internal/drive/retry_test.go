@@ -232,8 +232,8 @@ func TestRetryRefused(t *testing.T) {
 	}
 }
 
-// An interval without completed operations tells for how long the oldest one
-// has been in flight.
+// An interval without completed operations has the age of the oldest one in
+// flight.
 func TestOldestInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var oldest []time.Duration

@@ -11,7 +11,7 @@ import (
 )
 
 // onePlan is the hint about runs of different plans.
-const onePlan = "only runs of one plan can be compared: import others apart, with another --out, or leave them out with --skip"
+const onePlan = "only runs of one plan can be compared: import others separately, with another --out, or leave them out with --skip"
 
 // agreeing returns the runs that fit into one campaign. Each reason why others do
 // not is one problem, however many files have it.
@@ -73,7 +73,7 @@ func once(runs []*run, ps *Problems) (out []*run) {
 	}
 	for _, id := range found.order {
 		c := found.by[id]
-		ps.add(c.first.file.path, 0, "repeated runs are to lie in directories that are named by numbers, as "+c.first.target+"/1 and "+c.first.target+"/2",
+		ps.add(c.first.file.path, 0, "put repeated runs into numbered directories, as "+c.first.target+"/1 and "+c.first.target+"/2",
 			"%s of %s: another file has the same step, first %s, which is also in %s", Counted(c.files, "file"), id, c.value, c.want)
 	}
 	return out
@@ -90,7 +90,7 @@ func oneArithmetic(runs []*run, ps *Problems) {
 	}
 	for _, r := range runs {
 		if table := derived[r.target]; table != nil && !r.derived {
-			ps.add(table.file.path, 0, "import both with --compatible, or apart",
+			ps.add(table.file.path, 0, "import both with --compatible, or separately",
 				"it is a table of published arithmetic, and %s also has logs, as %s", r.target, r.file.path)
 			delete(derived, r.target)
 		}
@@ -218,7 +218,7 @@ func unrelated(runs []*run, ps *Problems) {
 		})
 		if len(targets) > 1 && !shared {
 			i := slices.IndexFunc(runs, func(r *run) bool { return r.target == t })
-			ps.add(runs[i].file.path, 0, "import them apart, with another --out; or give the logs of the same test the same name",
+			ps.add(runs[i].file.path, 0, "import them separately, with another --out; or give the logs of the same test the same name",
 				"%s has no step in common with another target: it has %s. These are runs of different plans", t, strings.Join(steps[t], ", "))
 		}
 	}

@@ -12,8 +12,7 @@ import (
 	"rumbench/internal/result"
 )
 
-// Everything that is wrong is told with its file and line, all at once, and
-// nothing is imported.
+// All problems are reported at once with file and line, and nothing is imported.
 // commaAfter writes the number behind a word with a decimal comma.
 func commaAfter(log, word string) string {
 	i := strings.Index(log, word)
@@ -53,9 +52,9 @@ func TestBroken(t *testing.T) {
 		{"another format than was asked for", map[string]string{"db/a.out": pg}, Options{Format: "sysbench"}, []string{"db/a.out:1: it is not what sysbench run prints: no line begins with “sysbench VERSION”"}},
 		{"not run", map[string]string{"db/a.log": "sysbench 1.0.20 (using LuaJIT)\n\nCreating table 'sbtest1'...\n"}, Options{}, []string{"db/a.log:1: sysbench, but no sysbench run: nothing was timed"}},
 		{"two runs in one log", map[string]string{"db/a.log": sysbenchLog + sysbenchLog}, Options{}, []string{"db/a.log:35: a second run of sysbench begins here, after the one of line 1\nhint: split the file"}},
-		{"latency in another unit", map[string]string{"db/a.log": strings.Replace(sysbenchLog, "Latency (ms)", "Latency (us)", 1)}, Options{}, []string{"db/a.log:25: \"Latency (us):\": sysbench tells latencies in ms"}},
+		{"latency in another unit", map[string]string{"db/a.log": strings.Replace(sysbenchLog, "Latency (ms)", "Latency (us)", 1)}, Options{}, []string{"db/a.log:25: \"Latency (us):\": sysbench prints latencies in ms"}},
 		{"intervals in mixed units", map[string]string{"db/a.log": head + "[ 1s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10 err/s: 0.00 reconn/s: 0.00\n" +
-			"[ 2s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (us,95%): 100.00 err/s: 0.00 reconn/s: 0.00\n"}, Options{}, []string{"db/a.log:10: latencies in us: sysbench tells them in ms"}},
+			"[ 2s ] thds: 4 tps: 10.00 qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (us,95%): 100.00 err/s: 0.00 reconn/s: 0.00\n"}, Options{}, []string{"db/a.log:10: latencies in us: sysbench prints them in ms"}},
 		{"broken interval", map[string]string{"db/a.log": head + "[ 1s ] thds: 4 tps: oops qps: 10.00 (r/w/o: 10.00/0.00/0.00) lat (ms,95%): 0.10\n[ 2s ] thds: 4\n"}, Options{}, []string{"db/a.log:9: \"[ 1s ] thds: 4 tps: oops"}},
 		{"decimal comma in the total time", map[string]string{"db/a.log": commaAfter(sysbenchLog, "time elapsed:")}, Options{}, []string{"db/a.log:22: \"time elapsed:                        100,0000s\": a number was expected"}},
 		{"decimal comma in a latency", map[string]string{"db/a.log": commaAfter(sysbenchLog, "sum:")}, Options{}, []string{"db/a.log:30: sum: \"400000,00\": a latency was expected"}},
@@ -67,19 +66,19 @@ func TestBroken(t *testing.T) {
 			[]string{"table_size differs in 1 file of target b, first b/sb.o.point-query.range100.pk1.dop4:1: 2000 instead of 1000\nhint: only runs of one plan can be compared"}},
 		{"nothing in common", map[string]string{"a/sb.o.point-query.range100.pk1.dop4": suite("1000", "4"), "b/sb.o.point-query.range100.pk1.dop8": suite("1000", "8")}, Options{},
 			[]string{"a/sb.o.point-query.range100.pk1.dop4: a has no step in common with another target: it has point-query_range=100", "b/sb.o.point-query.range100.pk1.dop8: b has no step in common"}},
-		{"the same twice", map[string]string{"a/t.log": sysbenchLog, "a/t.txt": sysbenchLog}, Options{}, []string{"a/t.txt: 1 file of a, trial 1: another file has the same step, first t, which is also in a/t.log\nhint: repeated runs are to lie in directories that are named by numbers, as a/1 and a/2"}},
+		{"the same twice", map[string]string{"a/t.log": sysbenchLog, "a/t.txt": sysbenchLog}, Options{}, []string{"a/t.txt: 1 file of a, trial 1: another file has the same step, first t, which is also in a/t.log\nhint: put repeated runs into numbered directories, as a/1 and a/2"}},
 		{"no such base", map[string]string{"a/t.log": sysbenchLog}, Options{Base: "b"}, []string{"there is no target b to be the base\nhint: the targets are a"}},
-		{"iostat of mixed units", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "Device r/s rkB/s w/s wkB/s\nsda 1 1 1 1\n\nDevice r/s rMB/s w/s wMB/s\nsda 1 1 1 1\n"}, Options{}, []string{"db/a.iostat:4: these columns are others than those before: the file mixes layouts or units"}},
+		{"iostat of mixed units", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "Device r/s rkB/s w/s wkB/s\nsda 1 1 1 1\n\nDevice r/s rMB/s w/s wMB/s\nsda 1 1 1 1\n"}, Options{}, []string{"db/a.iostat:4: the columns differ from earlier ones: the file mixes layouts or units"}},
 		{"iostat for humans", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "Device r/s rkB/s w/s wkB/s\nsda 1.0 1.2k 1 1\nsda 1 1 1 1\n"}, Options{}, []string{"db/a.iostat:2: \"sda 1.0 1.2k 1 1\" are not a device's figures: 4 numbers were expected"}},
-		{"iostat of another language", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "Device r/s rkB/s w/s wkB/s\nsda 1,00 1,00 1,00 1,00\nsda 1 1 1 1\n"}, Options{}, []string{"db/a.iostat:2: \"sda 1,00 1,00 1,00 1,00\" are not a device's figures: 4 numbers were expected\nhint: iostat is to run with LC_ALL=C"}},
-		{"iostat in JSON", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "{\"sysstat\": {\n"}, Options{}, []string{"db/a.iostat:1: iostat's JSON\nhint: iostat is to run without -o JSON"}},
-		{"iostat in an unknown unit", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "Device r/s rGB/s w/s wGB/s\nsda 1 1 1 1\n"}, Options{}, []string{"db/a.iostat:1: the columns Device r/s rGB/s w/s wGB/s have no unit that is known"}},
+		{"iostat of another language", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "Device r/s rkB/s w/s wkB/s\nsda 1,00 1,00 1,00 1,00\nsda 1 1 1 1\n"}, Options{}, []string{"db/a.iostat:2: \"sda 1,00 1,00 1,00 1,00\" are not a device's figures: 4 numbers were expected\nhint: run iostat with LC_ALL=C"}},
+		{"iostat in JSON", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "{\"sysstat\": {\n"}, Options{}, []string{"db/a.iostat:1: iostat's JSON\nhint: run iostat without -o JSON"}},
+		{"iostat in an unknown unit", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": "Device r/s rGB/s w/s wGB/s\nsda 1 1 1 1\n"}, Options{}, []string{"db/a.iostat:1: the columns Device r/s rGB/s w/s wGB/s have no known unit"}},
 		{"no such device", map[string]string{"db/a.log": sysbenchLog, "db/a.iostat": strings.Repeat("Device r/s rkB/s w/s wkB/s\nsda 1 1 1 1\n\n", 2)}, Options{Devices: []string{"sdz"}}, []string{"db/a.iostat: it has no device sdz\nhint: the devices that were used are sda"}},
-		{"broken vmstat", map[string]string{"db/a.log": sysbenchLog, "db/a.vmstat": vm + "1 2 3\n" + strings.Repeat("1 ", 17) + "\n"}, Options{}, []string{"db/a.vmstat:3: \"1 2 3\" is no line of vmstat: 17 numbers were expected"}},
-		{"broken time", map[string]string{"db/a.log": sysbenchLog, "db/a.time": "1.0user 0:10elapsed\n"}, Options{}, []string{"db/a.time: it does not tell the user, system and elapsed time of a command\nhint: the command is to run as /usr/bin/time"}},
+		{"broken vmstat", map[string]string{"db/a.log": sysbenchLog, "db/a.vmstat": vm + "1 2 3\n" + strings.Repeat("1 ", 17) + "\n"}, Options{}, []string{"db/a.vmstat:3: \"1 2 3\" is not a line of vmstat: 17 numbers were expected"}},
+		{"broken time", map[string]string{"db/a.log": sysbenchLog, "db/a.time": "1.0user 0:10elapsed\n"}, Options{}, []string{"db/a.time: it does not contain the user, system and elapsed time of a command\nhint: run the command as /usr/bin/time"}},
 		{"pgbench without figures", map[string]string{"db/a.log": "pgbench (15.18)\nstarting vacuum...end.\n"}, Options{}, []string{"db/a.log:2: pgbench's output ends without “tps =”, and it has no progress lines"}},
 		{"pgbench in another unit", map[string]string{"db/a.log": strings.Replace(pg, "latency average = 0.373 ms", "latency average = 373 us", 1)}, Options{}, []string{"db/a.log:15: \"latency average = 373 us\": a latency in ms was expected"}},
-		{"pgbench's log without its output", map[string]string{"db/a.77": "0 1 1000 0 1700000000 500000 70\n"}, Options{}, []string{"db/a.77:1: \"0 1 1000 0 1700000000 500000 70\": 7 columns, and nobody tells what is in those beyond the sixth\nhint: put pgbench's output beside the log"}},
+		{"pgbench's log without its output", map[string]string{"db/a.77": "0 1 1000 0 1700000000 500000 70\n"}, Options{}, []string{"db/a.77:1: \"0 1 1000 0 1700000000 500000 70\": 7 columns: the meaning of those beyond the sixth is unknown\nhint: put pgbench's output beside the log"}},
 		{"pgbench's log of several runs", map[string]string{"db/a.77": "0 1 1000 0 1700000000 500000\n0 1 1000 0 1800000000 500000\n"}, Options{}, []string{"db/a.77: between two transactions lie 100000000 s: these are logs of several runs"}},
 		{"db_bench without results", map[string]string{"db/a.log": "Keys:       16 bytes each\nValues:     100 bytes each\n"}, Options{}, []string{"db/a.log:2: db_bench's output ends before the first summary"}},
 		{"table of db_bench", map[string]string{"db/a.log": "ops_sec\tmb_sec\tlsm_sz\ttest\tversion\tx\ny\t1\t16GB\tfill\t7\tx\n5\t1\t16\tfill\t7\tx\n5\n"}, Options{},
@@ -87,11 +86,11 @@ func TestBroken(t *testing.T) {
 		{"insert benchmark put together", map[string]string{"db/l.i0/o.ib.dop1.1": "i_sec\tt_sec\ti_ips\tt_ips\ti_qps\tt_qps\tmax_i\tmax_q\tt_ins\tt_query\n1.0\t2.0\t5\t5\t0\t0\t1\t1\t10\t0\n1.0\t1.0\t5\t5\t0\t0\t1\t1\t5\t0\n"}, Options{},
 			[]string{"db/l.i0/o.ib.dop1.1:3: counts or times are lower than in line 2: a second run begins here"}},
 		{"insert benchmark with fields missing", map[string]string{"db/l.i0/o.ib.dop1.1": "i_sec\tt_sec\ti_ips\tt_ips\ti_qps\tt_qps\tmax_i\tmax_q\tt_ins\tt_query\n1.0\t2.0\t5\t5\t0\t0\t1\t1\t10\n1.0\t3.0\t5\t5\t0\t0\t1\t1\t15\t0\n"}, Options{},
-			[]string{"db/l.i0/o.ib.dop1.1:2: \"1.0 2.0 5 5 0 0 1 1 10\" is no interval of the insert benchmark: 10 numbers were expected"}},
+			[]string{"db/l.i0/o.ib.dop1.1:2: \"1.0 2.0 5 5 0 0 1 1 10\" is not an interval of the insert benchmark: 10 numbers were expected"}},
 		{"CSV", map[string]string{"n.csv": "target,step,metric,value,unit,trial\na,l,row_per_s,1,1/s,1\na,l,service_p99_us,1,ms,1\na,l,rows,x,,1\na,l,rows,5,,0\n,l,rows,5,,1\na,l,rows,5,,1\na,l,rows,6,,1\na,l,rows\n"}, Options{}, []string{
-			"n.csv:2: there is no metric \"row_per_s\"\nhint: did you mean rows_per_s?", "n.csv:3: service_p99_us is in µs, not ms\nhint: convert the value", "n.csv:4: the value \"x\" is no number\nhint: leave the line out",
+			"n.csv:2: there is no metric \"row_per_s\"\nhint: did you mean rows_per_s?", "n.csv:3: service_p99_us is in µs, not ms\nhint: convert the value", "n.csv:4: the value \"x\" is not a number\nhint: leave the line out",
 			"n.csv:5: trial 0: trials are numbered from 1", "n.csv:6: the target is missing", "n.csv:8: line 7 has this number too", "n.csv:9: 3 fields, but the header has 6"}},
-		{"CSV in published units without CPUs", map[string]string{"n.csv": "target,step,metric,value,unit\na,l,host_cpu_us,3354,Mcpu\na,l,rows,3354,Mcpu\n"}, Options{}, []string{"n.csv:2: Mcpu is a share of all CPUs, and nobody tells how many there are\nhint: give --cpus N", "n.csv:3: rows is in count, not Mcpu"}},
+		{"CSV in published units without CPUs", map[string]string{"n.csv": "target,step,metric,value,unit\na,l,host_cpu_us,3354,Mcpu\na,l,rows,3354,Mcpu\n"}, Options{}, []string{"n.csv:2: Mcpu is a share of all CPUs, whose number is unknown\nhint: give --cpus N", "n.csv:3: rows is in count, not Mcpu"}},
 		{"CSV with other columns", map[string]string{"n.csv": "target,metric,value,colour\na,rows,1,red\n"}, Options{}, []string{"n.csv:1: there is no column \"colour\"\nhint: the columns are target, step, metric, value, trial", "n.csv:1: column step is missing"}},
 		{"several at once", map[string]string{"a/t.log": "hello\n", "b/t.log": strings.Replace(sysbenchLog, "Latency (ms)", "Latency (s)", 1)}, Options{}, []string{"a/t.log:1: no format", "b/t.log:25: \"Latency (s):\""}},
 	} {
@@ -124,7 +123,7 @@ func TestNamedFiles(t *testing.T) {
 	if strings.Join(c.Ignored, " ") != "db/data.bin db/notes.md" || strings.Join(c.Unused, " ") != "db/left.iostat" {
 		t.Errorf("left alone %q, %q", c.Ignored, c.Unused)
 	}
-	for name, want := range map[string]string{"db/notes.md": "db/notes.md:1: no format", "db/data.bin": "db/data.bin: it is no text", "db/none": "db/none: no such file or directory"} {
+	for name, want := range map[string]string{"db/notes.md": "db/notes.md:1: no format", "db/data.bin": "db/data.bin: it is not a text file", "db/none": "db/none: no such file or directory"} {
 		if _, err := Read([]string{name}, Options{}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: error %v", name, err)
 		}

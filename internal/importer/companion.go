@@ -43,7 +43,7 @@ func one[T any](files []*file, ps *Problems, parse func(*file, *Problems) *T) *T
 		return nil
 	}
 	if len(files) > 1 {
-		ps.add(files[1].path, 0, "give it the name of its log", "it stands beside the same run as %s: which of the two is the run's?", files[0].path)
+		ps.add(files[1].path, 0, "give it the name of its log", "it belongs to the same run as %s: which of the two is right?", files[0].path)
 		return nil
 	}
 	return parse(files[0], ps)
@@ -62,7 +62,7 @@ type companionSet struct {
 func (c *companionSet) addTo(r *run) {
 	c.countCPUs(r)
 	if r.reason != "" {
-		r.warn("the log has no final figures: what iostat, vmstat and time saw beside it is left out")
+		r.warn("the log has no final figures: what iostat, vmstat and time measured alongside is left out")
 		return
 	}
 	if len(r.costs) == 0 {
@@ -99,7 +99,7 @@ func (c *companionSet) countCPUs(r *run) {
 	case r.cpus == 0:
 		r.cpus = counted
 	case counted > 0 && counted != r.cpus:
-		r.warn("the log tells of %d CPUs and iostat of %d, which counts also those that are not in use: %d is taken; --cpus says otherwise", r.cpus, counted, r.cpus)
+		r.warn("the log has %d CPUs and iostat %d, which also counts unused ones: %d is taken; --cpus overrides it", r.cpus, counted, r.cpus)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 func TestIOStatGenerations(t *testing.T) {
 	for _, c := range []struct {
 		name, header, row string
-		discard           float64 // -1: not told
+		discard           float64 // -1: unknown
 	}{
 		{"Ubuntu 16", "Device:         rrqm/s   wrqm/s     r/s     w/s    rkB/s    wkB/s avgrq-sz avgqu-sz   await r_await w_await  svctm  %util", "sda 9 9 10.0 20.0 40.0 80.0 9 9 9 9 9 9 9", -1},
 		{"Ubuntu 18", "Device            r/s     w/s     rkB/s     wkB/s   rrqm/s   wrqm/s  %rrqm  %wrqm r_await w_await aqu-sz rareq-sz wareq-sz  svctm  %util", "sda 10.0 20.0 40.0 80.0 9 9 9 9 9 9 9 9 9 9 9", -1},
@@ -61,7 +61,7 @@ func TestIOStatBasic(t *testing.T) {
 	}
 }
 
-// Means are weighted by the true lengths of intervals where these are told, and
+// Means are weighted by the true lengths of intervals if these are known, and
 // devices that were named are added up.
 func TestIOStatWeights(t *testing.T) {
 	report := func(clock, a, b string) string {
@@ -255,7 +255,7 @@ func TestCPUsDisagree(t *testing.T) {
 		"db/a.iostat": "Linux 5.15.0 (host) \t03/05/2025 \t_x86_64_\t(96 CPU)\n\navg-cpu:  %user   %nice %system %iowait  %steal   %idle\n 40.00 0.00 10.00 0.00 0.00 50.00\n\nDevice r/s rkB/s w/s wkB/s\nsda 1 1 1 1\n\navg-cpu:  %user   %nice %system %iowait  %steal   %idle\n 40.00 0.00 10.00 0.00 0.00 50.00\n\nDevice r/s rkB/s w/s wkB/s\nsda 1 1 1 1\n"})
 	s := step(t, read(t, Options{}, dir), "db", 1, "a")
 	numbers(t, s, []want{{"host_cpu_us", "", "query", 0.5 * 48 * 1e6 / 10000}})
-	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Text, "48 CPUs and iostat of 96") {
+	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Text, "48 CPUs and iostat 96") {
 		t.Errorf("warnings %q", s.Warnings)
 	}
 }

@@ -116,7 +116,7 @@ func (t *table) header(line int, fields []string) bool {
 
 func (t *table) row(line int, fields []string) {
 	if len(fields) != len(t.at) {
-		t.ps.add(t.f.path, line, "a value with a comma is to stand in quotation marks", "%d fields, but the header has %d", len(fields), len(t.at))
+		t.ps.add(t.f.path, line, "quote a value that contains a comma", "%d fields, but the header has %d", len(fields), len(t.at))
 		return
 	}
 	field := func(name string) string {
@@ -145,13 +145,13 @@ func (t *table) row(line int, fields []string) {
 		return
 	}
 	if at, twice := t.seen[id]; twice {
-		t.ps.add(t.f.path, line, "repeated runs are to have numbers in the column trial",
+		t.ps.add(t.f.path, line, "number repeated runs in the column trial",
 			"line %d has this number too: %s of step %s of %s, trial %d", at, row.Metric, row.Step, row.Target, row.Trial)
 		return
 	}
 	value, ok := number(field(colValue))
 	if !ok {
-		t.ps.add(t.f.path, line, "leave the line out if the number is not known", "the value %q is no number", field(colValue))
+		t.ps.add(t.f.path, line, "leave the line out if the number is not known", "the value %q is not a number", field(colValue))
 		return
 	}
 	row.Value = value * factor
@@ -176,7 +176,7 @@ func (t *table) metric(line int, row *metric.Row, unit string) (factor float64) 
 	row.Unit = m.Unit
 	if share, ok := published(unit); ok && m.Name == "host_cpu_us" {
 		if t.o.CPUs == 0 {
-			t.ps.add(t.f.path, line, "give --cpus N", "%s is a share of all CPUs, and nobody tells how many there are", unit)
+			t.ps.add(t.f.path, line, "give --cpus N", "%s is a share of all CPUs, whose number is unknown", unit)
 		}
 		row.Source = strings.TrimPrefix(row.Source+", published as "+unit, ", ")
 		return share * float64(t.o.CPUs)
@@ -218,7 +218,7 @@ func (t *table) integer(line int, name, text string, missing int64) int64 {
 	}
 	v, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || v < 0 {
-		t.ps.add(t.f.path, line, "", "%s %q is no whole number", name, text)
+		t.ps.add(t.f.path, line, "", "%s %q is not a whole number", name, text)
 		return missing
 	}
 	return v

@@ -71,7 +71,7 @@ func parseDBBench(files []*file, _ *Options, ps *Problems) []*run {
 	}
 	if n := len(d.intervals); n > 0 {
 		d.runs[len(d.runs)-1].warnings = append(d.runs[len(d.runs)-1].warnings,
-			f.path+":"+strconv.Itoa(d.intervals[n-1].line)+": the output ends with intervals of a benchmark that has no summary: it is left out, its name is not told")
+			f.path+":"+strconv.Itoa(d.intervals[n-1].line)+": the output ends with intervals of a benchmark that has no summary: it is left out, its name is unknown")
 	}
 	d.settle()
 	return d.runs
@@ -201,7 +201,7 @@ func (d *dbBench) addIntervals(r *run, name string) {
 		threads = max(threads, i.thread+1)
 	}
 	if mixed(name) {
-		r.step.Note("Its intervals are left out: they do not tell readers and writers apart.")
+		r.step.Note("Its intervals are left out: they do not distinguish readers and writers.")
 		return
 	}
 	if len(byThread) != threads {

@@ -24,15 +24,15 @@ func TestDBBench(t *testing.T) {
 	if c := s.Curves[0]; c.Count != 50000 || len(c.Points) != 6 || c.Points[4] != [2]float64{99.99, 76} {
 		t.Errorf("%+v", c)
 	}
-	// Readers and a writer in one: their intervals cannot be told apart.
+	// Readers and a writer in one: their intervals cannot be distinguished.
 	s = step(t, trials, "rocksdb-7.8.3", 1, "readwhilewriting")
 	numbers(t, s, []want{{"rows_per_s", op, "", 444204}, {"rows", op, "", 1333998}})
-	if !strings.Contains(strings.Join(metric.Texts(s.Notes), " "), "Keys found: 641945 of 641999.") || !strings.Contains(strings.Join(metric.Texts(s.Notes), " "), "do not tell readers and writers apart") {
+	if !strings.Contains(strings.Join(metric.Texts(s.Notes), " "), "Keys found: 641945 of 641999.") || !strings.Contains(strings.Join(metric.Texts(s.Notes), " "), "do not distinguish readers and writers") {
 		t.Errorf("notes %q", s.Notes)
 	}
 }
 
-// Intervals of several threads are put together by their numbers.
+// Intervals of several threads are merged by their numbers.
 func TestDBBenchIntervals(t *testing.T) {
 	c, err := Read([]string{"testdata/db_bench/two.txt"}, Options{Now: at})
 	if err != nil {

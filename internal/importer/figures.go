@@ -16,8 +16,8 @@ type figure struct {
 }
 
 const (
-	undrained = "what was still to be written at the end of the run is not in it: nobody synced, or watched on"
-	discards  = "this iostat does not tell discards apart: before Linux 4.19 they count as writes"
+	undrained = "what was still to be written at the end of the run is not included: nothing was synced or measured after it"
+	discards  = "this iostat does not report discards separately: before Linux 4.19 they count as writes"
 )
 
 // ioFigures returns the means of the devices' figures, summed over the devices. The

@@ -82,12 +82,12 @@ func foreign(f *file) (line int, reason, hint string) {
 		case strings.TrimSpace(l) == "":
 			continue
 		case strings.Contains(l, `"sysstat"`):
-			return i + 1, "iostat's JSON", "iostat is to run without -o JSON"
+			return i + 1, "iostat's JSON", "run iostat without -o JSON"
 		case sbVersion(l) != "":
 			return i + 1, "sysbench, but no sysbench run: nothing was timed", ""
 		}
 		return i + 1, "no format that is known here: " + known + ", not " + quoted(l),
-			"rumbench import --format NAME tells what is wrong with a file of that format; what is no log of a run belongs elsewhere"
+			"rumbench import --format NAME reports what is wrong with a file of that format; keep files that are not logs elsewhere"
 	}
 	return 0, "it is empty: " + known, ""
 }

@@ -50,7 +50,7 @@ func FuzzParsers(f *testing.F) {
 			for _, o := range []*Options{{}, {Compatible: true}} {
 				runs := format.parse([]*file{log}, o, &ps)
 				if len(runs) == 0 && len(ps) == 0 {
-					t.Errorf("%s: nothing came out, and nobody says why", format.name)
+					t.Errorf("%s: nothing came out, without a reason", format.name)
 				}
 				for _, r := range runs {
 					sound(t, r, o)
@@ -113,7 +113,7 @@ func sound(t *testing.T, r *run, o *Options) {
 		}
 	}
 	if r.step.Status != result.Complete && r.reason == "" {
-		t.Error("it is partial, and nobody says why")
+		t.Error("it is partial, without a reason")
 	}
 	var c Campaign
 	if err := c.assemble([]*run{r}, &Options{}); err != nil {

@@ -27,7 +27,7 @@ func parseTime(f *file, ps *Problems) *usage {
 		return nil
 	}
 	if t.user < 0 || t.system < 0 || t.elapsed < 0 {
-		ps.add(f.path, 0, "the command is to run as /usr/bin/time -o FILE COMMAND", "it does not tell the user, system and elapsed time of a command")
+		ps.add(f.path, 0, "run the command as /usr/bin/time -o FILE COMMAND", "it does not contain the user, system and elapsed time of a command")
 		return nil
 	}
 	return &usage{cpu: t.user + t.system, elapsed: t.elapsed, failed: t.failed}

@@ -161,7 +161,7 @@ func (b *ibench) add(n int, last bool, words []string, ps *Problems) bool {
 	r, ok := ibLine(layout, words)
 	if !ok {
 		if !last {
-			ps.add(b.f.path, n, "", "%q is no interval of the insert benchmark: %d numbers were expected (%s)",
+			ps.add(b.f.path, n, "", "%q is not an interval of the insert benchmark: %d numbers were expected (%s)",
 				clip(strings.Join(words, " ")), len(layout), strings.Join(layout, " "))
 		}
 		return last // cut off in the middle of a line

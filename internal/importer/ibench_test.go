@@ -67,7 +67,7 @@ func TestIBenchCompatible(t *testing.T) {
 	}
 }
 
-// The series of all clients are put together.
+// The series of all clients are merged.
 func TestIBenchSeries(t *testing.T) {
 	c, err := Read([]string{"testdata/ibench/db-1.10/l.i0"}, Options{Now: at})
 	if err != nil {
@@ -90,7 +90,7 @@ func TestIBenchLayouts(t *testing.T) {
 	for _, c := range []struct {
 		name, log          string
 		seconds            float64
-		insertMax, retries float64 // -1: not told
+		insertMax, retries float64 // -1: unknown
 	}{{"twelve fields", twelve, 2, 900, 2}, {"ten fields", ten, 20, 900, -1}, {"nine fields", nine, 2, -1, -1}} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := write(t, map[string]string{"old/q.log": c.log})
@@ -114,7 +114,7 @@ func TestIBenchLayouts(t *testing.T) {
 	}
 }
 
-// Building indexes is one operation; over how many rows is not told.
+// Building indexes is one operation; the number of rows is unknown.
 func TestIBenchIndex(t *testing.T) {
 	dir := write(t, map[string]string{"old/l.x/o.ib.dop1.1": "python3 iibench.py --max_rows=100 --secondary_at_end\n" +
 		"i_sec\tt_sec\ti_ips\tt_ips\ti_qps\tt_qps\tmax_i\tmax_q\tt_ins\tt_query\tretry_i\tretry_q\nCreated secondary indexes in 12.5 seconds\nTotals: 12.6 secs, 7.9 rows/sec, 100 rows, 0 insert retry, 0 query retry\nDone\n"})
@@ -137,7 +137,7 @@ func TestIBenchCutOff(t *testing.T) {
 	}
 }
 
-// Of a log of days neighbouring intervals are put together, of all clients alike:
+// Of a log of days neighbouring intervals are merged, of all clients alike:
 // rates are means, counts and the greatest latency stay.
 func TestIBenchLong(t *testing.T) {
 	log := func(seconds int) string {
@@ -151,13 +151,13 @@ func TestIBenchLong(t *testing.T) {
 		}
 		return b.String() + "Done\n"
 	}
-	// The second client is not so long that its own rows have to be put together.
+	// The second client is not so long that its own rows have to be merged.
 	dir := write(t, map[string]string{"db/l.i1/o.ib.dop2.1": log(mostRows/2 + 100), "db/l.i1/o.ib.dop2.2": log(mostRows/2 - 100)})
 	s := step(t, read(t, Options{}, dir), "db", 1, "l.i1")
 	rows := float64(150*(mostRows/2+100) + 150*(mostRows/2-100))
 	numbers(t, s, []want{{"rows", "insert", "", rows}, {"duration_s", "", "", mostRows/2 + 100}, {"interval_ops_p50", "", "", 300}, {"interval_ops_p99", "", "", 300}, {"service_max_us", "insert", "", 506}})
 	if !slices.ContainsFunc(s.Notes, func(n metric.Warning) bool {
-		return strings.Contains(n.Text, "2 at a time of each client are put together")
+		return strings.Contains(n.Text, "2 at a time of each client are merged")
 	}) {
 		t.Errorf("notes %q", s.Notes)
 	}

@@ -93,7 +93,7 @@ func (b *ibRun) align() {
 		}
 	}
 	if longest > 1 {
-		b.step.Note(fmt.Sprintf("The logs have more than %d intervals: %d at a time of each client are put together.", mostRows, longest))
+		b.step.Note(fmt.Sprintf("The logs have more than %d intervals: %d at a time of each client are merged.", mostRows, longest))
 	}
 }
 
@@ -180,7 +180,7 @@ func (b *ibRun) addIndex() {
 	b.put("service_max_us", longest*1e6, of(opIndex, opIndex), count(int64(n)))
 	b.seconds = max(b.seconds, longest)
 	b.step.Seconds = b.seconds
-	b.step.Note("The log tells how long building the indexes took, but not over how many rows: their rate is unknown.")
+	b.step.Note("The log has the time of the index build, but not its number of rows: the rate is unknown.")
 }
 
 // addKind adds the rows of one kind of operation, if there were any.
@@ -349,7 +349,7 @@ func (b *ibRun) addSeries(k ibKind) {
 func (b *ibRun) notes() {
 	note := func(text string) { b.step.Note(text) }
 	if len(b.clients) > 1 {
-		note("The clients were started one after the other. The window is the longest time of a client, by its own clock; intervals of one number are put together.")
+		note("The clients were started one after the other. The window is the longest time of a client, by its own clock; intervals of one number are merged.")
 	}
 	if b.pace > 0 {
 		note("A writer of the original does not make up for what it missed, and its latencies begin when a statement does: there is no response time.")

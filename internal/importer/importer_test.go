@@ -117,7 +117,7 @@ func absent(t *testing.T, s *result.Step, metrics ...string) {
 	t.Helper()
 	for _, m := range metrics {
 		if r := s.Find(m, "", ""); r != nil {
-			t.Errorf("step %s has %+v, of which its log tells nothing", s.Name, r)
+			t.Errorf("step %s has %+v, which its log does not contain", s.Name, r)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func parseIOStat(f *file, ps *Problems) *iostat {
 	})
 	out := p.out
 	if out.columns.count == 0 && len(*ps) == 0 {
-		ps.add(f.path, 0, "iostat is to run as iostat -y -kx SECONDS", "no line of it begins with Device: it is no report of iostat about devices")
+		ps.add(f.path, 0, "run it as iostat -y -kx SECONDS", "no line begins with Device: it is not a device report of iostat")
 	}
 	return out
 }
@@ -145,7 +145,7 @@ func (p *ioParser) line(line string) bool {
 		if p.last {
 			return false // cut off in the middle of a line
 		}
-		p.ps.add(f.path, p.n, "", "%q is no line of iostat", clip(line))
+		p.ps.add(f.path, p.n, "", "%q is not a line of iostat", clip(line))
 		return false
 	}
 	return true
@@ -161,11 +161,11 @@ func (p *ioParser) header(words []string) bool {
 	f := p.out.file
 	columns, ok := newIOColumns(words)
 	if !ok {
-		p.ps.add(f.path, p.n, "iostat is to run with -k", "the columns %s have no unit that is known, kB, MB or sectors a second", strings.Join(words, " "))
+		p.ps.add(f.path, p.n, "run iostat with -k", "the columns %s have no known unit: kB, MB or sectors per second", strings.Join(words, " "))
 		return false
 	}
 	if p.columns.count != 0 && p.columns != columns {
-		p.ps.add(f.path, p.n, "the files of two runs were put together", "these columns are others than those before: the file mixes layouts or units")
+		p.ps.add(f.path, p.n, "the files of two runs were concatenated", "the columns differ from earlier ones: the file mixes layouts or units")
 		return false
 	}
 	if n := len(p.out.reports); n == 0 || len(p.out.reports[n-1].devices) > 0 {
@@ -213,7 +213,7 @@ func (p *ioParser) bad(words []string, what string) bool {
 	}
 	hint := ""
 	if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, ",") }) {
-		hint = "iostat is to run with LC_ALL=C, so that its numbers have a decimal point"
+		hint = "run iostat with LC_ALL=C, so that its numbers have a decimal point"
 	}
 	p.ps.add(p.out.file.path, p.n, hint, "%q are not %s: %d numbers were expected", clip(strings.Join(words, " ")), what, p.columns.count-1)
 	return false

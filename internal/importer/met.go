@@ -113,7 +113,7 @@ func (m *met) figures(r *run, compatible bool) (out []figure) {
 	return out
 }
 
-const noCPUs = "no file says how many CPUs the host has: percents of all CPUs cannot be made CPU time; give --cpus N"
+const noCPUs = "no file says how many CPUs the host has: percents of all CPUs cannot be converted to CPU time; give --cpus N"
 
 // computed returns the costs of sb.met for which there is no better source.
 func (c *companionSet) computed(r *run, known []figure) []figure {

@@ -62,7 +62,7 @@ func TestOpenText(t *testing.T) {
 	}
 }
 
-// A pipe that nobody writes to does not hold an import up, whether it is named
+// A pipe without a writer does not block an import, whether it is named
 // or found.
 func TestPipe(t *testing.T) {
 	dir := t.TempDir()

@@ -98,7 +98,7 @@ func (p *pgbench) addProgress(n int, last bool, line string) {
 		p.problem(n, "", "%q: progress: SECONDS s, RATE tps, lat MEAN ms was expected", clip(line))
 		return
 	case strings.TrimSuffix(m[3], ",") != "ms":
-		p.problem(n, "", "latencies in %s: pgbench tells them in ms", m[3])
+		p.problem(n, "", "latencies in %s: pgbench prints them in ms", m[3])
 		return
 	}
 	var g pgProgress
@@ -256,15 +256,15 @@ func (p *pgbench) rows() float64 {
 func (p *pgbench) pgNotes() {
 	note := func(text string) { p.step.Note(text) }
 	if p.paced() {
-		note("A rate was asked for: pgbench's latencies are response times, from the moment at which a transaction was due.")
+		note("A rate was set: pgbench's latencies are response times, from the moment at which a transaction was due.")
 	}
 	if p.scripts > 1 {
 		note("Several scripts: the figures are of all together.")
 	}
 	if v := p.values["number of transactions skipped"]; v != "" && !strings.HasPrefix(v, "0 ") {
-		p.warn("%s transactions were skipped because they were late beyond the limit", v)
+		p.warn("%s transactions were skipped because they were later than the limit", v)
 	}
 	if p.values["tps without connecting"] == "" && p.reason == "" {
-		p.warn("the rate holds the time that connecting took")
+		p.warn("the rate includes the time to connect")
 	}
 }

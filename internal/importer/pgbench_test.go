@@ -28,7 +28,7 @@ func TestPgbench(t *testing.T) {
 	}
 	absent(t, s, "service_mean_us") // the log has better
 
-	// With a rate the latency begins when a transaction was due; the log tells
+	// With a rate the latency begins when a transaction was due; the log has
 	// how much of it was waiting. Of 144: the 72nd and the last in order.
 	s = step(t, trials, "pgbench", 1, "rate")
 	numbers(t, s, []want{

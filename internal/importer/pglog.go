@@ -156,7 +156,7 @@ func (l *pgLog) add(w, columns []string, at map[int64]int) string {
 
 func (l *pgLog) transaction(w, columns []string, at map[int64]int) string {
 	if columns == nil && len(w) > 6 || columns != nil && len(w) != 6+len(columns) {
-		return strconv.Itoa(len(w)) + " columns, and nobody tells what is in those beyond the sixth"
+		return strconv.Itoa(len(w)) + " columns: the meaning of those beyond the sixth is unknown"
 	}
 	if !l.clients[w[0]] {
 		l.clients[strings.Clone(w[0])] = true

@@ -17,7 +17,7 @@ import (
 	"rumbench/internal/result"
 )
 
-// printed is a trial of two steps, with what their intervals told: one of
+// printed is a trial of two steps, with their intervals: one of
 // transactions with a stall and attempts that failed, and one of single
 // statements that arrive by a schedule.
 func printed() (*result.Trial, []result.Line) {
@@ -117,7 +117,7 @@ func TestRoundTrip(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("not read back: %v\nof\n%s\n%+v", want, text.String(), c.trials[0].Steps)
 	}
-	var got, told []string
+	var got, sent []string
 	var series []result.Line
 	for _, r := range c.trials[0].runs {
 		series = append(series, seriesOf(t, r, &c.options)...)
@@ -129,12 +129,12 @@ func TestRoundTrip(t *testing.T) {
 	}
 	for _, l := range lines {
 		if l.DT == 1 { // the rest at the end has no line
-			told = append(told, fmt.Sprintf("%s %g: %d, %d failed", l.Step, math.Round(l.T), l.Ops, l.Errors))
+			sent = append(sent, fmt.Sprintf("%s %g: %d, %d failed", l.Step, math.Round(l.T), l.Ops, l.Errors))
 		}
 	}
-	slices.Sort(told)
+	slices.Sort(sent)
 	slices.Sort(got)
-	if d := cmp.Diff(told, got); d != "" {
+	if d := cmp.Diff(sent, got); d != "" {
 		t.Errorf("intervals (-printed +read)\n%s", d)
 	}
 }
@@ -171,7 +171,7 @@ func TestRoundTripUnknown(t *testing.T) {
 	}
 	for _, r := range c.trials[0].Steps[0].Rows {
 		if r.Op == opQuery || r.Metric == "service_p95_us" || r.Metric == "service_max_us" {
-			t.Errorf("%s of %s is %g, and it was not told", r.Metric, r.Op, r.Value)
+			t.Errorf("%s of %s is %g, and it was not printed", r.Metric, r.Op, r.Value)
 		}
 	}
 }

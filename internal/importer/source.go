@@ -35,7 +35,7 @@ type file struct {
 
 // Reasons why a file is not a log.
 var (
-	errBinary = errors.New("it is no text")
+	errBinary = errors.New("it is not a text file")
 	errBig    = errors.New("it is larger than any log that is read here")
 )
 

@@ -163,7 +163,7 @@ func TestTargetsOfOneName(t *testing.T) {
 }
 
 // Tables of results are read where they are named, or alone; costs and rates of
-// two tables are put together.
+// two tables are merged.
 func TestTables(t *testing.T) {
 	c, err := Read([]string{"testdata/tables"}, Options{Now: at, CPUs: 16})
 	if err != nil {
@@ -308,7 +308,7 @@ func TestStreaming(t *testing.T) {
 	if strings.Join(last, " ") != "1001 end 1001 end" {
 		t.Errorf("last lines %q", last)
 	}
-	for text, want := range map[string]string{"a\x00b\n": "x: it is no text", strings.Repeat("a", longest+2): "x: it is no text"} {
+	for text, want := range map[string]string{"a\x00b\n": "x: it is not a text file", strings.Repeat("a", longest+2): "x: it is not a text file"} {
 		var ps Problems
 		if textFile("x", text).each(&ps, func(int, string, bool) bool { return true }) || ps.Error() != want {
 			t.Errorf("problems %q", ps.Error())

@@ -297,7 +297,7 @@ func (s *sysbench) interval(n int, line string) {
 	end, text, ok := sbElapsed(line)
 	if !ok {
 		if !s.last {
-			s.problem(n, "", "%q is no interval of sysbench: [ SECONDSs ] was expected", clip(line))
+			s.problem(n, "", "%q is not an interval of sysbench: [ SECONDSs ] was expected", clip(line))
 		}
 		return
 	}
@@ -321,17 +321,17 @@ func (s *sysbench) interval(n int, line string) {
 		whole = false
 	}
 	if unit != "" && unit != "ms" {
-		s.problem(n, "", "latencies in %s: sysbench tells them in ms, and so do the other lines", unit)
+		s.problem(n, "", "latencies in %s: sysbench prints them in ms, and so do the other lines", unit)
 		return
 	}
 	if !whole || iv.events < 0 {
 		if !s.last {
-			s.problem(n, "", "%q is no interval of sysbench: tps, qps or eps, and lat (ms,PERCENTILE%%) were expected", clip(line))
+			s.problem(n, "", "%q is not an interval of sysbench: tps, qps or eps, and lat (ms,PERCENTILE%%) were expected", clip(line))
 		}
 		return
 	}
 	if iv.length = end - s.until; iv.length <= 0 {
-		s.problem(n, "the logs of two runs were put together", "the time goes back from %g s to %g s", s.until, end)
+		s.problem(n, "the logs of two runs were concatenated", "the time goes back from %g s to %g s", s.until, end)
 		return
 	}
 	s.until = end
@@ -433,7 +433,7 @@ func (s *sysbench) total(n int, line string) {
 	if rest = strings.TrimSpace(rest); rest == "" {
 		s.section = line
 		if strings.HasPrefix(line, "Latency (") && line != "Latency (ms):" {
-			s.problem(n, "", "%q: sysbench tells latencies in ms", line)
+			s.problem(n, "", "%q: sysbench prints latencies in ms", line)
 		}
 		return
 	}

@@ -49,7 +49,7 @@ func (s *sysbench) finish(o *Options) {
 	}
 	if s.reason == "" {
 		if missing := s.missing(); missing != "" {
-			s.problem(s.at, "", "the final figures have no %s: nothing can be divided by it, and 0 would be a lie", missing)
+			s.problem(s.at, "", "the final figures have no %s: nothing can be divided by it, and it must not count as 0", missing)
 			return
 		}
 	}
@@ -252,7 +252,7 @@ func (s *sbRows) addTimes(group, op string) {
 	measure := "service"
 	if s.paced() {
 		measure = "response"
-		s.step.Note("A rate was asked for: sysbench's latencies are response times, from the moment at which an event was put into the queue.")
+		s.step.Note("A rate was set: sysbench's latencies are response times, from the moment at which an event was put into the queue.")
 	}
 	at := []account.With{of(group, op), count(n), source("final figures")}
 	if sum := s.latency["sum"].ms; sum > 0 && measure == "service" {
@@ -293,7 +293,7 @@ func (s *sbRows) addPercentile(measure string, at []func(*metric.Row)) {
 		s.put(measure+"_p"+p+"_us", v.us, append(at, warned(v.warnings...))...)
 	}
 	if s.disabled {
-		s.step.Note("Percentiles were switched off (--percentile=0).")
+		s.step.Note("Percentiles were disabled (--percentile=0).")
 	}
 }
 
@@ -386,7 +386,7 @@ func (s *sbRows) addNotes() {
 		note("A transaction has %.3g queries in the mean; BEGIN and COMMIT are among them.", s.queries/s.events)
 	}
 	if s.stride > 1 {
-		note("The log has more than %d intervals: %d at a time are put together.", mostIntervals, s.stride)
+		note("The log has more than %d intervals: %d at a time are merged.", mostIntervals, s.stride)
 	}
 	if other := s.totals["other"]; strings.Contains(s.params["script"], "delete") && other > 0 && s.reason == "" {
 		s.warn("%.0f of %.0f deletes found no row: sysbench counts them as done", other, s.queries)

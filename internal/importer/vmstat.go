@@ -41,7 +41,7 @@ func parseVMStat(f *file, ps *Problems) *vmstat {
 			if ok {
 				out.samples = append(out.samples, s)
 			} else if !last { // else cut off in the middle of a line
-				ps.add(f.path, n, "", "%q is no line of vmstat: %d numbers were expected", clip(line), len(header))
+				ps.add(f.path, n, "", "%q is not a line of vmstat: %d numbers were expected", clip(line), len(header))
 				return false
 			}
 		}

@@ -90,7 +90,7 @@ func (m machine) sysPath(mounted mount, major, minor uint32) (string, error) {
 	}
 	node, isNode := strings.CutPrefix(mounted.source, "/dev/")
 	if !isNode {
-		return "", fmt.Errorf("%s is a %s, mounted from %q, which is no device", mounted.point, mounted.fsType, mounted.source)
+		return "", fmt.Errorf("%s is a %s, mounted from %q, which is not a device", mounted.point, mounted.fsType, mounted.source)
 	}
 	// Names like /dev/mapper/vg-data are links to the kernel's own name.
 	device, err := filepath.EvalSymlinks(filepath.Join(m.dev, node))

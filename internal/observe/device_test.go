@@ -104,7 +104,7 @@ func TestFindDevice(t *testing.T) {
 		{"lvm over a partition", "/data/x", 253, 1, Device{"dm-1", []string{"sda"}, "/data", "ext4", "rw"}, ""},
 		{"btrfs on lvm", "/data/x", 0, 40, Device{"dm-1", []string{"sda"}, "/data", "btrfs", "rw,ssd,space_cache=v2,subvolid=5"}, ""},
 		{"btrfs on two disks", "/data", 0, 40, Device{"", nil, "/data", "btrfs", "rw"}, "spans 2 devices"},
-		{"tmpfs", "/dev/shm/x", 0, 23, Device{"", nil, "/dev/shm", "tmpfs", "rw,nosuid,size=24684092k"}, `/dev/shm is a tmpfs, mounted from "tmpfs", which is no device`},
+		{"tmpfs", "/dev/shm/x", 0, 23, Device{"", nil, "/dev/shm", "tmpfs", "rw,nosuid,size=24684092k"}, `/dev/shm is a tmpfs, mounted from "tmpfs", which is not a device`},
 		{"overlay", "/data", 0, 50, Device{"", nil, "/", "overlay", "rw,relatime,lowerdir=/a,upperdir=/b"}, "overlay"},
 	} {
 		t.Run(test.machine, func(t *testing.T) {
@@ -158,8 +158,8 @@ func TestDevice(t *testing.T) {
 	}
 }
 
-// An array and its members must not be in series of the same name, where
-// somebody adds them up.
+// An array and its members must not be in series of the same name, which would
+// invite adding them up.
 func TestDeviceNeverAddsParentAndChildren(t *testing.T) {
 	for name, want := range map[string]map[string]float64{
 		"md raid-1": {

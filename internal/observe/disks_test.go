@@ -33,7 +33,7 @@ func disksMachine(t *testing.T) machine {
 	return machine{proc: filepath.Join(root, "proc"), sys: filepath.Join(root, "sys"), dev: filepath.Join(root, "dev")}
 }
 
-// reads lists the devices that tell how often they were read.
+// reads returns the devices that have a number of reads.
 func reads(t *testing.T, c Collector) string {
 	t.Helper()
 	var names []string
@@ -77,7 +77,7 @@ func TestDiskTellsItsFlushes(t *testing.T) {
 		t.Errorf("flushes of sda: %v", v)
 	}
 	if _, ok := got[`device.flushes{dev="sdb"}`]; ok {
-		t.Error("sdb tells flushes that its kernel does not count")
+		t.Error("sdb has flushes, which its kernel does not count")
 	}
 }
 

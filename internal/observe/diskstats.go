@@ -101,7 +101,7 @@ func (c *DeviceCollector) Collect(_ context.Context, s *engine.Sample) error {
 	for i := range c.disks {
 		d := named(all, c.disks[i].name)
 		if d == nil {
-			return fmt.Errorf("sample device: %s is not in diskstats, or has less than 14 fields there", c.disks[i].name)
+			return fmt.Errorf("sample device: %s is not in diskstats, or has fewer than 14 fields", c.disks[i].name)
 		}
 		c.disks[i].sample(d, s)
 	}

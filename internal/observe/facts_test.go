@@ -174,7 +174,7 @@ func TestFactsOfThisMachine(t *testing.T) {
 	for _, f := range Facts(t.TempDir()) {
 		t.Logf("%s: %s", f.Name, f.Value)
 		if names[f.Name] {
-			t.Errorf("fact %s is told twice", f.Name)
+			t.Errorf("fact %s is there twice", f.Name)
 		}
 		names[f.Name] = true
 	}

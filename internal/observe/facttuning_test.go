@@ -69,8 +69,8 @@ func TestTuningUnknown(t *testing.T) {
 	}
 }
 
-// Facts tells of the tuning too: every kernel with a /proc has these.
-func TestFactsTellOfTuning(t *testing.T) {
+// Facts include the tuning: every kernel with a /proc has these.
+func TestFactsIncludeTuning(t *testing.T) {
 	names := map[string]bool{}
 	for _, f := range Facts(t.TempDir()) {
 		names[f.Name] = true

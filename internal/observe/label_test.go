@@ -38,7 +38,7 @@ func TestLabels(t *testing.T) {
 	if l.String() != `b="1",d="2"` || l.Get("d") != "2" || l.Get("x") != "" {
 		t.Error(l)
 	}
-	for _, text := range []string{`x`, `x="`, `x="y`, `="`} { // made by nobody
+	for _, text := range []string{`x`, `x="`, `x="y`, `="`} { // malformed
 		ParseLabels(text)
 	}
 }

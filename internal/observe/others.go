@@ -109,7 +109,7 @@ func (o *Others) Look() (Traffic, error) {
 		return Traffic{}, err
 	}
 	if parent, err := readParent(o.procRoot, kthreadd); err != nil || parent != 0 {
-		return Traffic{}, errors.New("not all processes of the machine can be seen from here")
+		return Traffic{}, errors.New("not all processes of the machine are visible")
 	}
 	for _, pid := range own {
 		delete(living, pid)

@@ -53,7 +53,7 @@ func TestOthers(t *testing.T) {
 		us, ourChild = 1_000_050, 1_000_051 // numbers that no process of this machine has
 		shell, copy_ = 1_000_060, 1_000_061
 		journal      = 1_000_070
-		stranger     = 1_000_080
+		unrelated    = 1_000_080
 	)
 	f := newProc(t)
 	f.process(1, 0, 1, 100, 0, 0, 5000, 0)
@@ -63,7 +63,7 @@ func TestOthers(t *testing.T) {
 	f.process(ourChild, us, 6, 100, 0, 0, 1000, 0)
 	f.process(shell, 1, 7, 100, 0, 10, 100, 0)
 	f.process(copy_, shell, 8, 100, 0, 1<<30, 1<<30, 0) // long before
-	f.process(stranger, 1, 9, 100, 0, 0, 1<<30, 0)
+	f.process(unrelated, 1, 9, 100, 0, 0, 1<<30, 0)
 	o := NewOthers(f.dir, t.TempDir(), Device{}, us)
 	growth := func(what string, read, written float64, do func()) {
 		t.Helper()
@@ -86,7 +86,7 @@ func TestOthers(t *testing.T) {
 		f.end(copy_)
 		f.process(shell, 1, 7, 100, 100, 50+1<<30, 7200+1<<30, 1000)
 	})
-	growth("what ends with nobody to wait for it", 0, 0, func() { f.end(stranger) })
+	growth("what ends without being waited for", 0, 0, func() { f.end(unrelated) })
 	growth("born and ended meanwhile", 0, 300, func() { f.process(1, 0, 1, 100, 55, 0, 5300, 0) })
 	growth("born meanwhile", 0, 800, func() { f.process(copy_, shell, 99, 5, 0, 0, 800, 0) })
 }
@@ -98,7 +98,7 @@ func TestOthersUnknown(t *testing.T) {
 	f.process(1_000_050, 1, 5, 100, 0, 0, 1000, 0)
 	f.process(1_000_060, 1, 5, 100, 0, 0, 1000, 0)
 	o := NewOthers(f.dir, t.TempDir(), Device{}, 1_000_050)
-	if _, err := o.Look(); err == nil || !strings.Contains(err.Error(), "can be seen") {
+	if _, err := o.Look(); err == nil || !strings.Contains(err.Error(), "are visible") {
 		t.Errorf("in a container: %v", err)
 	}
 	f.process(2, 0, 1, 0, 0, 0, 0, 0)
@@ -204,7 +204,7 @@ func TestNeighbourIsSeen(t *testing.T) {
 	}
 }
 
-// findable tells whether a directory is on a device, where writes are counted.
+// findable reports whether a directory is on a device, where writes are counted.
 func findable(dir string) bool {
 	_, err := FindDevice(dir)
 	return err == nil

@@ -129,7 +129,7 @@ func (p *Process) update() error {
 	}
 	p.tree.succeed(alive)
 	if len(alive) == 0 {
-		return fmt.Errorf("none of the processes %v lives or may be seen, nor a descendant", roots)
+		return fmt.Errorf("none of the processes %v, nor a descendant, is alive and visible", roots)
 	}
 	return nil
 }

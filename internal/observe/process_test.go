@@ -18,7 +18,7 @@ import (
 
 func self() []int { return []int{os.Getpid()} }
 
-// shell is a process that does one command after the other and tells when done.
+// shell is a process that runs one command after the other and reports when done.
 type shell struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
@@ -100,7 +100,7 @@ func TestProcessChildSeenAlive(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
 	s.do(t, "mkfifo "+fifo)
-	// The child works, tells so and then waits for the fifo.
+	// The child works, signals that and then waits for the fifo.
 	s.do(t, fmt.Sprintf("{ %s; %[1]s; %[1]s; touch %[2]s/busy; read x; } < %[3]s & exec 9> %[3]s; while [ ! -e %[2]s/busy ]; do sleep 0.01; done", burn, dir, fifo))
 	if n := collect(t, p)["process.processes"]; n != 2 {
 		t.Errorf("%v processes, want the shell and its child", n)
@@ -300,7 +300,7 @@ func TestTreeNumberReused(t *testing.T) {
 	p := f.process(10)
 	f.check(p, "alive", sums{5, 0, 110, 2})
 	f.set(11, proc{parent: 1, cpu: 1000, faults: 1000, started: 2})
-	f.check(p, "reused by a stranger", sums{5, 0, 110, 1})
+	f.check(p, "reused by another process", sums{5, 0, 110, 1})
 	f.check(p, "later", sums{5, 0, 110, 1})
 }
 

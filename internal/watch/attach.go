@@ -54,7 +54,7 @@ func parseAttachment(text string, have Engines) (Attachment, error) {
 	case !ok || engineName == "" || dsn == "":
 		return Attachment{}, hint.Errorf(attachHint, "--attach: there is no engine, or no DSN")
 	case !targetName.MatchString(name):
-		return Attachment{}, hint.Errorf(attachHint, "--attach: %q is no name", name)
+		return Attachment{}, hint.Errorf(attachHint, "--attach: %q is not a name", name)
 	}
 	if strings.HasPrefix(dsn, "//") { // an engine's own URL, without ENGINE: before it
 		dsn = engineName + ":" + dsn

@@ -74,8 +74,8 @@ func TestParseAttachment(t *testing.T) {
 		{"fake", "", "", "no engine, or no DSN"},
 		{"fake:", "", "", "no engine, or no DSN"},
 		{"a=:x", "", "", "no engine, or no DSN"},
-		{"=fake:x", "", "", `"" is no name`},
-		{"a b=fake:x", "", "", `"a b" is no name`},
+		{"=fake:x", "", "", `"" is not a name`},
+		{"a b=fake:x", "", "", `"a b" is not a name`},
 		{"other:" + secret, "", "", `no engine "other"`},
 		{"embedded:" + secret, "", "", "embedded is no server"},
 	} {

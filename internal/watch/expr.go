@@ -49,7 +49,7 @@ func ParseDefinition(where, text string) (*Expression, error) {
 // ParseExpression parses an expression, see docs/stat.md for the language.
 func ParseExpression(where, name, text string) (*Expression, error) {
 	if !exprName.MatchString(name) {
-		return nil, hint.Errorf("names are made of letters, digits, _ and .", "%s: %q is no name for an expression", where, name)
+		return nil, hint.Errorf("names are made of letters, digits, _ and .", "%s: %q is not a name for an expression", where, name)
 	}
 	return parse(where, name, text, text)
 }

@@ -270,10 +270,10 @@ seven: 7
 	for _, test := range []struct{ text, want string }{
 		{"a: 1 +\n", "e.yaml:1: a, column 3: unexpected token EOF"},
 		{"x: 1\nb: foo(3)\n", "e.yaml:2: b, column 1: there is no function foo"},
-		{"a: [1]\n", "e.yaml:1: a is no expression"},
-		{"a:\n", "e.yaml:1: a is no expression"},
+		{"a: [1]\n", "e.yaml:1: a is not an expression"},
+		{"a:\n", "e.yaml:1: a is not an expression"},
 		{"- 1\n", "e.yaml: a map of names to expressions was expected: [1:1]"},
-		{"a b: 1\n", `"a b" is no name`},
+		{"a b: 1\n", `"a b" is not a name`},
 		{"a: 'x\n", "e.yaml"},
 		{"a: 1\na: 2\n", "e.yaml"},
 		{strings.Repeat("# comment\n", 10000), "longer than 64 KiB"},

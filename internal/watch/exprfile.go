@@ -32,7 +32,7 @@ func ParseExprFile(path string, src []byte) ([]*Expression, error) {
 		switch entry.Value.(type) {
 		case string, int64, uint64, float64:
 		default:
-			return nil, hint.Errorf(fileHint, "%s is no expression", where)
+			return nil, hint.Errorf(fileHint, "%s is not an expression", where)
 		}
 		e, err := ParseExpression(where, name, fmt.Sprint(entry.Value))
 		if err != nil {

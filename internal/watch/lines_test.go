@@ -61,7 +61,7 @@ func TestFilteredLines(t *testing.T) {
 	for _, f := range frames(t) {
 		must(t, w.Frame(f))
 	}
-	if n := strings.Count(b.String(), "\n"); n != 1+2+1 { // errors are always told
+	if n := strings.Count(b.String(), "\n"); n != 1+2+1 { // errors are always written
 		t.Errorf("%d lines:\n%s", n, b.String())
 	}
 }

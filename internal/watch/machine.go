@@ -121,7 +121,7 @@ func devicesOf(targets []*Target, note func(string)) (all []observe.Device) {
 func deviceNames() string {
 	entries, err := os.ReadDir(sysRoot + "/class/block")
 	if err != nil {
-		return "none that may be seen"
+		return "none visible"
 	}
 	var names []string
 	for _, e := range entries {

@@ -201,7 +201,7 @@ func TestCountersFall(t *testing.T) {
 	})
 }
 
-// TestHangingServer: a server that does not answer holds up nobody, is given
+// TestHangingServer: a server that does not answer delays no others, is given
 // up after a time, and comes back.
 func TestHangingServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -271,7 +271,7 @@ func TestBrokenSource(t *testing.T) {
 			case 0:
 			case 2:
 				if f.Find("device").Err == nil || row(f, "device.reads") != nil {
-					t.Error("the error is not told")
+					t.Error("the error is not reported")
 				}
 			case 3: // no growth is lost
 				if r := row(f, "device.reads"); r.Delta != 200 || r.Rate != 100 {
@@ -354,7 +354,7 @@ func TestSuccessor(t *testing.T) {
 	target.conn = nil
 	must(t, target.Counters(t.Context(), &engine.Sample{}))
 	err = broken
-	must(t, p.Collect(t.Context(), &engine.Sample{})) // nobody knows them: no error
+	must(t, p.Collect(t.Context(), &engine.Sample{})) // they are unknown: no error
 }
 
 func TestCost(t *testing.T) {
