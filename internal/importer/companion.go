@@ -149,9 +149,9 @@ func (c *companionSet) iostat(r *run) []figure {
 	return ioFigures(c.io, devices)
 }
 
-// afar is the relative difference between the client's lifetime and the window
+// lifeTolerance is the relative difference between the client's lifetime and the window
 // above which there is a warning.
-const afar = 0.05
+const lifeTolerance = 0.05
 
 // client returns the mean CPU use of the clients' processes over their lifetimes: a
 // warm-up is included, so that costs per operation are of warm-up and window.
@@ -168,7 +168,7 @@ func (c *companionSet) client(r *run) []figure {
 		for _, f := range timeFigures(u) {
 			all.perSecond += f.perSecond
 		}
-		if s := r.step.Seconds; s > 0 && (u.elapsed > s*(1+afar) || u.elapsed < s*(1-afar)) {
+		if s := r.step.Seconds; s > 0 && (u.elapsed > s*(1+lifeTolerance) || u.elapsed < s*(1-lifeTolerance)) {
 			warning := "the client's process lived longer or shorter than the window: its mean over its life is taken"
 			if !slices.Contains(all.warnings, warning) {
 				all.warnings = append(all.warnings, warning)

@@ -69,10 +69,10 @@ func afterMedian(x []float64) []float64 {
 	return out
 }
 
-// search holds what is the same for all parts of a series.
+// search holds the parameters of the search, the same for all parts of a series.
 type search struct {
 	alpha float64
-	block int // values that change places together
+	block int // length of the blocks that are permuted
 	least int // values of a phase
 }
 
