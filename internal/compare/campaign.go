@@ -93,7 +93,10 @@ func (c *Campaign) step(rs *result.Step) *Step {
 	if s := c.Step(rs.Name); s != nil {
 		return s
 	}
-	s := &Step{Name: rs.Name, Doc: rs.Doc, Primary: rs.Primary, WritesPer: rs.WritesPer, Base: rs.Base, Axes: rs.Axes, Warmup: rs.Warmup, Runs: map[*Target][]Run{}, campaign: c, on: map[*Target]*seen{}}
+	s := &Step{
+		Name: rs.Name, Doc: rs.Doc, Primary: rs.Primary, WritesPer: rs.WritesPer, Base: rs.Base, Axes: rs.Axes, Warmup: rs.Warmup,
+		Runs: map[*Target][]Run{}, campaign: c, on: map[*Target]*seen{},
+	}
 	c.Steps, c.steps[rs.Name] = append(c.Steps, s), s
 	return s
 }
