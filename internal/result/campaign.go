@@ -19,7 +19,7 @@ import (
 
 // Campaign is the content of campaign.json: a plan and its trials.
 //
-// It has a field for each of the file's, and so more than fifteen.
+// It has many fields because they are those of the file.
 type Campaign struct {
 	Format  int       `json:"format"`
 	Name    string    `json:"name"`

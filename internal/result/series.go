@@ -1,7 +1,8 @@
 package result
 
 // Line is one line of series.jsonl: what one source had to say about one
-// interval. A line either carries operations (Source "ops") or values.
+// interval. A line either carries operations (Source "ops") or values. It has
+// many fields because they are those of the file.
 type Line struct {
 	Step   string  `json:"step"`
 	Source string  `json:"src"` // "ops", "host", "device", "process", "engine", "client"
