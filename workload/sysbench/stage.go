@@ -127,9 +127,9 @@ func (s *testStage) requireRows(ctx context.Context, session engine.Session) err
 
 // removes reports whether a test of the run deletes rows without reinserting
 // them.
-func (r *run) removes() bool {
-	return slices.ContainsFunc(r.p.Strings("tests"), func(entry string) bool {
-		t, err := r.newTest(entry)
+func (d *definitions) removes() bool {
+	return slices.ContainsFunc(d.p.Strings("tests"), func(entry string) bool {
+		t, err := d.newTest(entry)
 		return err == nil && t.grows() < 0
 	})
 }
