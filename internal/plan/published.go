@@ -12,8 +12,8 @@ import (
 	"rumbench/workload"
 )
 
-// Published is a set of figures from elsewhere. Reports show it beside what was
-// measured; it is never part of a result.
+// Published is a set of figures published elsewhere. Reports show it beside what
+// was measured; it is never part of a result.
 type Published struct {
 	Source   string // author, title, date, and where it can be read
 	Hardware string // what it was measured on
@@ -26,7 +26,7 @@ type PublishedRow struct {
 	Name    string             // as published
 	Like    string             // the target that corresponds to it; "" for none
 	Step    string             // the step of the run that corresponds to it; "" for none
-	Per     string             // what its costs are per: "insert row"; "" if that is not said
+	Per     string             // what its costs are per: "insert row"; "" if not given
 	Figures map[string]float64 // by metric, in the metric's unit
 }
 
@@ -35,7 +35,7 @@ var (
 	publishedRowKeys = []string{"name", "like", "step", "per", "figures"}
 )
 
-// published reads the figures from elsewhere.
+// published reads the published figures.
 func (b *binder) published(f fields, p *Plan) {
 	for _, n := range f.list("published", "each entry on its own line, as - {source: TEXT, hardware: TEXT, rows: […]}") {
 		entry, ok := b.record(n, "an entry of published", publishedKeys, "source", "hardware", "rows")
@@ -115,7 +115,7 @@ func (f fields) figures() map[string]float64 {
 	return out
 }
 
-// nearMetric hints at a metric of a similar name; there are too many to name all.
+// nearMetric returns a hint at a metric with a similar name; all are too many to list.
 func nearMetric(wrong string) string {
 	var names []string
 	for _, m := range metric.All() {
@@ -127,7 +127,8 @@ func nearMetric(wrong string) string {
 	return "rumbench list metrics tells their names"
 }
 
-// figure reads a number in the metric's unit; bytes may have a unit of their own.
+// figure returns a reader of a number in the metric's unit, or of a size if that
+// is bytes.
 func figure(m *metric.Metric) func(*node) (float64, error) {
 	return func(n *node) (float64, error) {
 		v, ok := number(n)
@@ -160,8 +161,8 @@ func (f fields) list(key, hint string) []*node {
 	return n.items
 }
 
-// record looks into a node that must be a mapping with known keys, of which
-// some are required.
+// record returns the entries of a node that must be a mapping with known keys, of
+// which some are required.
 func (d *document) record(n *node, what string, known []string, required ...string) (f fields, ok bool) {
 	switch {
 	case n.kind == broken:
@@ -179,7 +180,7 @@ func (d *document) record(n *node, what string, known []string, required ...stri
 	return f, true
 }
 
-// prose reads a text that may go over several lines.
+// prose reads a text that may span several lines.
 func prose(n *node) (string, error) {
 	s := strings.Join(strings.Fields(n.text), " ")
 	if s == "" {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// override applies one override, key=value, to the tree; root may be nil, then
-// only its own problems are told.
+// override applies one override, key=value, to the tree. If root is nil it only
+// reports the problems of the override itself.
 func (d *document) override(root *node, set string) {
 	src := setSource(set)
 	key, text, found := strings.Cut(set, "=")
@@ -29,7 +29,7 @@ func (d *document) override(root *node, set string) {
 	d.assign(root, path, value)
 }
 
-// setPath splits a key at its dots into nodes that have their places.
+// setPath splits a key at its dots into nodes with their positions.
 func setPath(src *source, key string) []*node {
 	var path []*node
 	column := len("--set ") + 1
@@ -40,7 +40,7 @@ func setPath(src *source, key string) []*node {
 	return path
 }
 
-// join makes one node of the rest of a path.
+// join joins the rest of a path into one node.
 func join(path []*node) *node {
 	parts := make([]string, len(path))
 	for i, n := range path {
@@ -51,8 +51,8 @@ func join(path []*node) *node {
 	return &out
 }
 
-// assign sets the value at the end of a path below a mapping. It creates the
-// maps that are missing. An option's name may itself have dots.
+// assign sets the value at the end of a path below a mapping. It creates missing
+// maps. An option's name may itself have dots.
 func (d *document) assign(n *node, path []*node, value *node) {
 	if len(path) > 2 && path[0].text == "options" {
 		path = []*node{path[0], join(path[1:])}
@@ -94,14 +94,14 @@ func (d *document) assignTarget(targets *node, path []*node, value *node) {
 	}
 	t := asMap(targets.items[item])
 	if t.kind != mapping {
-		return // told when the targets are read
+		return // reported when the targets are read
 	}
 	targets.items[item] = t
 	d.assign(t, rest, value)
 }
 
-// findTarget finds the target that a path begins with, -1 if there is none,
-// and what remains of the path. Names may have dots; the longest one counts.
+// findTarget returns the target that a path begins with, -1 if there is none, and
+// the rest of the path. Names may have dots; the longest match counts.
 func findTarget(items []*node, path []*node) (item int, rest []*node) {
 	names := targetNames(items)
 	for n := len(path); n > 0; n-- {
@@ -115,7 +115,7 @@ func findTarget(items []*node, path []*node) (item int, rest []*node) {
 	return -1, nil
 }
 
-// targetNames are the names of targets as given, "" for one without.
+// targetNames returns the names of targets as given, "" for one without.
 func targetNames(items []*node) []string {
 	names := make([]string, len(items))
 	for i, n := range items {

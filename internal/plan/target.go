@@ -26,7 +26,7 @@ var (
 	targetName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`)
 )
 
-// bound is a target with the places that its problems belong to.
+// bound is a target with the nodes that its problems refer to.
 type bound struct {
 	Target
 	node   *node
@@ -119,7 +119,7 @@ func (b *binder) target(n *node, common fields, config engine.Config) *bound {
 	return t
 }
 
-// asMap turns a target given by its engine's name alone into a map.
+// asMap turns a target given as a bare engine name into a map.
 func asMap(n *node) *node {
 	if n.kind != scalar {
 		return n
@@ -131,8 +131,8 @@ func asMap(n *node) *node {
 	return out
 }
 
-// nameNull makes a name of null where an engine or target may be called so:
-// to YAML it is no value, but it is an engine.
+// nameNull turns null into a name where an engine or target may be called that:
+// in YAML it means no value, but there is an engine null.
 func nameNull(target *node) {
 	for _, key := range []string{"engine", "name"} {
 		if n := target.get(key); n != nil && n.isNull() && n.text == "null" {
@@ -179,8 +179,8 @@ func (f fields) options() map[string]any {
 	return options
 }
 
-// printable writes what a configuration asks for. The durability is always
-// there: no result is to be read without it.
+// printable returns the settings that a configuration asks for. The durability is
+// always included: no result can be interpreted without it.
 func printable(c engine.Config) map[string]string {
 	out := map[string]string{"durability": string(c.Durability)}
 	if c.Cache != 0 {
@@ -206,7 +206,7 @@ func printable(c engine.Config) map[string]string {
 	for k, v := range c.Options {
 		text, ok := v.(string)
 		if !ok {
-			j, _ := json.Marshal(v) // plain values always have one
+			j, _ := json.Marshal(v) // never fails for plain values
 			text = string(j)
 		}
 		out["options."+k] = text
@@ -216,7 +216,7 @@ func printable(c engine.Config) map[string]string {
 
 var plainSchema = regexp.MustCompile(`^[a-z][a-z0-9_]{0,50}$`)
 
-// schemaName is a name that every server writes alike, without quotes.
+// schemaName reads a name that needs no quotes on any server.
 func schemaName(n *node) (string, error) {
 	if !plainSchema.MatchString(n.text) {
 		return "", hint.Errorf("lower-case letters, digits and '_', beginning with a letter", "%q is not a schema's name", n.text)
@@ -279,7 +279,7 @@ func (b *binder) checkData(targets []*bound, trials int) {
 		}
 		info, err := os.Stat(t.Data)
 		if err != nil {
-			continue // it was there a moment ago; the trial will tell
+			continue // it existed a moment ago; the trial reports it
 		}
 		if slices.ContainsFunc(used, func(u os.FileInfo) bool { return os.SameFile(u, info) }) {
 			b.at(at, "a target before uses the same data", "give each target a copy of its own")
@@ -288,8 +288,8 @@ func (b *binder) checkData(targets []*bound, trials int) {
 	}
 }
 
-// checkEngine asks the engine for what it cannot do. After each knob that it
-// refuses it is asked again without it, to hear of all.
+// checkEngine checks that the engine can do what the target asks for. After each
+// refused knob it checks again without it, so that all are reported.
 func (b *binder) checkEngine(t *bound, p *Plan) {
 	e, _ := b.cat.Engine(t.Engine)
 	info := e.Info()
@@ -317,7 +317,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 			return
 		}
 		if len(knob.Known) > 0 {
-			info.Options = knob.Known // it knows better
+			info.Options = knob.Known // more precise
 		}
 		n, help := t.blame(knob.Knob, info)
 		if h := hint.Of(err); h != "" {
@@ -330,7 +330,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 	}
 }
 
-// able hints at the engines that have the capabilities.
+// able returns a hint at the engines that have the capabilities.
 func (b *binder) able(needs []model.Capability) string {
 	var names []string
 	for _, name := range b.cat.EngineNames() {
@@ -344,7 +344,7 @@ func (b *binder) able(needs []model.Capability) string {
 	return "engines that can: " + strings.Join(names, ", ")
 }
 
-// blame finds the place of a knob, and what can be done about it.
+// blame returns the node that set a knob, and a hint.
 func (t *bound) blame(knob string, info engine.Info) (at *node, hint string) {
 	if option, ok := strings.CutPrefix(knob, "options."); ok {
 		return t.blameOption(option, info)
@@ -356,7 +356,7 @@ func (t *bound) blame(knob string, info engine.Info) (at *node, hint string) {
 		return n, ""
 	}
 	if n := t.common.of.get(knob); n != nil {
-		if t.Config.Server.DSN != "" { // it may not have one of its own either
+		if t.Config.Server.DSN != "" { // it cannot have one of its own either
 			return n, fmt.Sprintf("remove %s from common, and give it to the targets without a dsn", knob)
 		}
 		return n, fmt.Sprintf("give target %s its own %s, or remove it from common", t.Name, knob)
@@ -364,7 +364,7 @@ func (t *bound) blame(knob string, info engine.Info) (at *node, hint string) {
 	return t.node, ""
 }
 
-// dsnNode is where the target names a server that runs already.
+// dsnNode returns the node that names a running server.
 func (t *bound) dsnNode() *node {
 	return cmp.Or(t.fields.of.get("dsn"), t.fields.of.get("dsn_file"), t.node)
 }
@@ -387,7 +387,7 @@ func (t *bound) blameOption(name string, info engine.Info) (at *node, hint strin
 	return options.key(name), suggest(name, names)
 }
 
-// drop leaves a knob to the engine; it tells whether that changed anything.
+// drop unsets a knob and reports whether that changed anything.
 func drop(c *engine.Config, knob string) bool {
 	before := *c
 	switch knob {

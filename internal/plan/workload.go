@@ -7,7 +7,7 @@ import (
 	"rumbench/workload"
 )
 
-// workload reads what is to be run: workload, preset and params.
+// workload reads what to run: workload, preset and params.
 func (b *binder) workload(f fields, p *Plan) {
 	before := len(b.problems)
 	bind(f, "preset", &p.Preset, word)
@@ -85,8 +85,8 @@ func (d *document) atParam(n *node, err error) {
 	d.at(n, err.Error(), hint)
 }
 
-// refused places the error of a combination of parameters at the one to blame.
-// If the plan does not give it, it comes from the preset or is a default.
+// refused reports an error about parameters at the parameter that caused it. If
+// the plan does not give that one, it comes from the preset or is a default.
 func (b *binder) refused(f fields, err error) {
 	n := f.value("workload")
 	if preset := f.of.get("preset"); preset != nil {
