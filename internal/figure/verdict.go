@@ -28,7 +28,7 @@ var (
 // Legend explains the marks, in pieces that have the classes of their verdicts.
 func Legend() []struct{ Text, Class string } {
 	return []struct{ Text, Class string }{
-		{"▲ surely better", "better"}, {", ", ""}, {"▼ surely worse", "worse"}, {", = surely within 1 %; ", ""},
+		{"▲ better (95 %)", "better"}, {", ", ""}, {"▼ worse (95 %)", "worse"}, {", = equivalent within 1 %; ", ""},
 		{"△", "better unsure"}, {" ", ""}, {"▽", "worse unsure"},
 		{" look better or worse by more than 5 % and twice the trials' variation, but are not proven; ? may be chance; ~ the trials contradict each other.", ""},
 	}
