@@ -31,7 +31,7 @@ type Section struct {
 	Step      bool   // one of a row of sections that can be hidden
 	Folded    bool   // collapsed
 
-	Blocks    []Block
+	Blocks []Block
 }
 
 // Block is a part of a section.
