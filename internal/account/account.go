@@ -1,6 +1,6 @@
-// Package account derives numbers: of counts, times and counters of a step it
-// makes the rows of its result, for trials that run, for those that were cut off,
-// and for others' logs. It reads no file and no clock, and knows no engine.
+// Package account derives numbers: it makes the rows of a step's result from
+// counts, times and counters, for running trials, interrupted trials and
+// imported logs. It reads no file and no clock, and knows no engine.
 package account
 
 import (
@@ -11,13 +11,13 @@ import (
 	"rumbench/internal/metric"
 )
 
-// Sheet is what was derived of a step.
+// Sheet is what was derived from a step.
 type Sheet struct {
 	Rows   []metric.Row
 	Curves []metric.Curve
 	Stalls []metric.Span
 	SLA    map[string]*metric.SLA // by group
-	// Counters and Waits are what was counted and seen, as it is stored.
+	// Counters and Waits are what was counted and sampled, as stored.
 	Counters []Change
 	Waits    []Wait
 	Alone    float64          // see Observed.Alone; seconds
@@ -34,34 +34,34 @@ type Change struct {
 	Unit   string             `json:"unit"`
 	// Value is a counter's growth over the window, or a gauge's last value.
 	Value float64 `json:"value"`
-	Reset bool    `json:"reset,omitempty"` // the counter fell: growth is counted from the reset only
+	Reset bool    `json:"reset,omitempty"` // the counter fell: growth is counted from the reset
 }
 
 // Builder makes the rows of a step. The zero Builder is ready.
 type Builder struct {
 	// All is what all rows have in common: target, trial, step, and warnings.
 	All metric.Row
-	// Unknown are metrics that cannot be derived of what is known: their rows are
-	// left out.
+	// Unknown are metrics that cannot be derived from the available data: their
+	// rows are left out.
 	Unknown map[string]bool
 	Sheet
 }
 
-// With changes a row that is added.
+// With sets fields of a row that is added.
 type With = func(*metric.Row)
 
-// Of makes a row one of a group and an operation, "" for the whole of either.
+// Of sets a row's group and operation, "" for the whole of either.
 func Of(group, op string) With {
 	return func(row *metric.Row) { row.Group, row.Op = group, op }
 }
 
-// Count is how many things the number was made of.
+// Count sets the number of samples.
 func Count(n int64) With { return func(row *metric.Row) { row.N = n } }
 
-// Source is where the number was read.
+// Source sets where the number was read.
 func Source(s string) With { return func(row *metric.Row) { row.Source = s } }
 
-// Per is the denominator of a cost.
+// Per sets the denominator of a cost.
 func Per(per string) With { return func(row *metric.Row) { row.Per = per } }
 
 // Warned adds warnings to the row.
@@ -69,7 +69,7 @@ func Warned(w ...metric.Warning) With {
 	return func(row *metric.Row) { row.Warnings = append(row.Warnings, w...) }
 }
 
-// Put adds a row, with the unit of its metric, unless the number is not known.
+// Put adds a row, with the unit of its metric, unless the value is unknown.
 func (b *Builder) Put(name string, value float64, more ...With) {
 	if math.IsNaN(value) || math.IsInf(value, 0) || b.Unknown[name] {
 		return

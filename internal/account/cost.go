@@ -8,7 +8,8 @@ import (
 	"rumbench/workload"
 )
 
-// Cost is a figure of the whole window, or of a second of it, that is divided by units.
+// Cost is a figure, of the whole window or per second, that is divided by
+// units.
 type Cost struct {
 	Metric   string
 	Value    float64
@@ -16,7 +17,7 @@ type Cost struct {
 	Warnings []metric.Warning
 }
 
-// mark adds to a row what is known of the cost behind it.
+// mark adds the cost's source and warnings to a row.
 func (c *Cost) mark(row *metric.Row) {
 	row.Source = c.Source
 	row.Warnings = append(row.Warnings, c.Warnings...)
@@ -26,7 +27,7 @@ func (c *Cost) mark(row *metric.Row) {
 // Denominator is what a cost is divided by.
 type Denominator struct {
 	Per   string
-	Units float64 // of the window, or of a second of it, as the cost is
+	Units float64 // of the window, or per second, like the cost
 	N     int64   // units of the window; 0: not known
 }
 
@@ -44,11 +45,11 @@ type costing struct {
 	all []Cost
 }
 
-// shortWindow is the length of a window in seconds below which ticks say little.
+// shortWindow is the length in seconds below which CPU ticks are too coarse.
 const shortWindow = 1
 
-// figures are the costs that are known. CPU, reads and context switches are of
-// the window; writes also of the sync after it, which belongs to them.
+// figures returns the known costs. CPU, reads and context switches are of the
+// window; writes include the sync after it.
 func (s *Step) figures() []Cost {
 	f := figures{}
 	process, host := processSource(s.Hosted), "host"
@@ -86,7 +87,7 @@ func (s *Step) figures() []Cost {
 	return f
 }
 
-// figures are costs that are being gathered.
+// figures are the costs gathered so far.
 type figures []Cost
 
 func (f *figures) add(metric, source string, value float64) {
@@ -99,8 +100,8 @@ func (f *figures) counter(metric, source string, points []Change, name string, u
 	}
 }
 
-// addCPU adds the CPU times of the engine and its clients: together, and where
-// they are processes apart, of each.
+// addCPU adds the CPU times of the engine and its clients: together, and of
+// each if they are separate processes.
 func (f *figures) addCPU(o *Observed) {
 	server, known := Counter(o.InWindow, "process.cpu_ns")
 	if !o.Hosted {
@@ -123,9 +124,8 @@ func (f *figures) addCPU(o *Observed) {
 }
 
 // addJournal estimates what the device wrote for the file system's journal and
-// its like: what neither the engine's processes nor other programs caused. Where
-// the processes' figure is the greater one, which large folios make it, it is
-// unknown.
+// the like: what neither the engine's processes nor other programs caused. It
+// is unknown if the processes' figure is greater, as large folios make it.
 func (f *figures) addJournal(o *Others) {
 	device, process := find(*f, "write_kb"), find(*f, "process_write_kb")
 	if device == nil || process == nil || !o.Known || process.Value > device.Value+littleIO {
@@ -134,8 +134,8 @@ func (f *figures) addJournal(o *Others) {
 	f.add("journal_kb", "estimate: "+device.Source+" − "+process.Source+" − "+o.source(), max(0, device.Value-process.Value-o.HereWritten/kb))
 }
 
-// busy is the time that all processors of the machine worked: what vmstat
-// shows as us and sy. Waiting and stolen time are not in it.
+// busy returns the busy time of all processors: vmstat's us and sy, without
+// waiting and stolen time.
 func busy(points []Change) (ns float64, ok bool) {
 	for _, part := range []string{"user", "nice", "system", "irq", "softirq"} {
 		v, known := Counter(points, "host.cpu."+part+"_ns")
@@ -145,7 +145,7 @@ func busy(points []Change) (ns float64, ok bool) {
 	return ns, ok
 }
 
-// find finds a cost; nil if it is not known.
+// find returns a cost; nil if it is unknown.
 func find(all []Cost, metric string) *Cost {
 	for i := range all {
 		if all[i].Metric == metric {
@@ -155,7 +155,8 @@ func find(all []Cost, metric string) *Cost {
 	return nil
 }
 
-// per names a denominator: "insert row"; "query", where unit and kind are the same.
+// per names a denominator: "insert row", or just "query" if unit and kind are
+// the same.
 func per(op, unit string) string {
 	if op == unit {
 		return op
@@ -163,7 +164,7 @@ func per(op, unit string) string {
 	return op + " " + unit
 }
 
-// each calls f with every kind of operation of the step and what was done of it.
+// each calls f with every operation kind of the step and its totals.
 func (s *costing) each(f func(group string, kind *workload.OpKind, did *workload.Total)) {
 	for g := range s.Totals {
 		for k := range s.Totals[g] {
@@ -172,9 +173,9 @@ func (s *costing) each(f func(group string, kind *workload.OpKind, did *workload
 	}
 }
 
-// denominators are the units of the step's primary operation; those that
-// writes are reported per; and, where they are others, all rows written and
-// all operations.
+// denominators returns the units of the step's primary operation; those that
+// writes are reported per; and, if they differ, all rows written and all
+// operations.
 func (s *costing) denominators() (out []Denominator) {
 	var written, operations int64
 	units := map[string]string{}
@@ -194,7 +195,8 @@ func (s *costing) denominators() (out []Denominator) {
 			out = append(out, Denominator{name, float64(n), n})
 		}
 	}
-	// Queries and inserts may be as many by chance; each has its own costs still.
+	// Queries and inserts may be equally many by chance; each still has its own
+	// costs.
 	for _, kind := range []string{s.Of.Primary, s.Of.WritesPer} {
 		name := per(kind, units[kind])
 		add(name, s.Totals.Rows(s.Of, kind), func(o Denominator) bool { return o.Per == name })
@@ -216,7 +218,7 @@ func (s *costing) addCosts() {
 	}
 	s.addAmplification()
 	s.addEngine()
-	if !s.Duet { // it syncs what both of a duet have written
+	if !s.Duet { // the sync writes what both trials of a duet have written
 		s.Put("drain_s", s.Drain.Seconds())
 	}
 	s.Put("client_gc_pause_ms", float64(s.Observed.Client.GCPause.Microseconds())/1e3, Count(s.Observed.Client.GCCycles))
@@ -225,15 +227,15 @@ func (s *costing) addCosts() {
 
 const nullEngine = "null engine"
 
-// clientCost is the CPU time in µs that the clients of the step would have
+// clientCost returns the CPU time in µs that the clients of the step would have
 // needed on the null engine for what they did.
 func (s *costing) clientCost() (us float64, ok bool) {
 	for _, row := range s.Calibrated {
 		if row.Metric != "client_cpu_us" {
 			continue
 		}
-		// An operation costs the client the same on any database. Its units
-		// need not be as many: an index is built over no rows there.
+		// An operation costs the client the same on any database, but its units may
+		// differ: the null engine builds an index over no rows.
 		if there, here := s.operations(row.Group); there > 0 {
 			us += row.Value * float64(row.N) / float64(there) * float64(here)
 			ok = true
@@ -242,7 +244,8 @@ func (s *costing) clientCost() (us float64, ok bool) {
 	return us, ok
 }
 
-// operations counts what a group did when the client was calibrated, and here.
+// operations returns how many operations a group did when the client was
+// calibrated, and here.
 func (s *costing) operations(group string) (there, here int64) {
 	s.each(func(name string, kind *workload.OpKind, did *workload.Total) {
 		if name != group || kind.Upkeep {
@@ -258,13 +261,13 @@ func (s *costing) operations(group string) (there, here int64) {
 	return there, here
 }
 
-// addClientCost adds what the clients' own threads took, per unit; only on the
+// addClientCost adds the CPU time of the clients' threads per unit; only on the
 // null engine, where they do nothing else.
 func (s *costing) addClientCost() {
 	for _, g := range s.Groups {
 		op, unit := g.Ops[0].Whole(), g.Ops[0].Unit
 		for _, k := range g.Ops {
-			if k.Whole() == s.Of.Primary { // what else the group does is by the way
+			if k.Whole() == s.Of.Primary { // the group's other operations are incidental
 				op, unit = k.Whole(), k.Unit
 			}
 		}
@@ -280,8 +283,8 @@ func (s *costing) addClientCost() {
 	}
 }
 
-// addAmplification adds what was written and read for what the clients wrote
-// and got: by the device, and as the engine counts.
+// addAmplification adds bytes written and read ÷ bytes that the clients wrote
+// and received: of the device, and as the engine counts.
 func (s *costing) addAmplification() {
 	var written, returned int64
 	s.each(func(_ string, kind *workload.OpKind, did *workload.Total) {

@@ -31,7 +31,7 @@ func counted(points ...any) (out []account.Change) {
 	return out
 }
 
-// queryStep is a step of writers, deleters and queries.
+// queryStep returns a step of writers, deleters and queries.
 func queryStep() *workload.Step {
 	return &workload.Step{Name: "q", Primary: "query", WritesPer: "insert", Groups: []workload.Group{
 		{Name: "insert", Clients: 1, Ops: []workload.OpKind{{Name: "insert", Unit: "row"}}},
@@ -72,7 +72,7 @@ func newStep(of *workload.Step, groups []hist.Group, o *account.Observed) *accou
 	return s
 }
 
-// observed are the rows of the query step with what was observed.
+// observed returns the rows of the query step with what was observed.
 func observed(o *account.Observed) *account.Step {
 	s := newStep(queryStep(), queryGroups(), o)
 	s.Operations()
@@ -86,7 +86,7 @@ type figure struct {
 	Source      string
 }
 
-// figures are the rows that were read somewhere.
+// figures returns the rows that were read somewhere.
 func figures(s *account.Step) (out []figure) {
 	for _, r := range s.Rows {
 		if r.Source != "" {

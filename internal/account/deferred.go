@@ -6,12 +6,12 @@ import (
 	"rumbench/internal/metric"
 )
 
-// Writes that an engine puts off are in no window of the step that caused them.
-// A step of which more than this share, and more than littleIO, was put off was
-// too short for its KB written to be more than a lower bound.
+// Deferred writes fall outside the window of the step that caused them. If more
+// than this share, and more than littleIO, was deferred, the step's KB written
+// is only a lower bound.
 const deferredShare = 0.1
 
-// markDeferred warns of KB written that lack much of what the step caused.
+// markDeferred warns if KB written lacks much of what the step caused.
 func (s *costing) markDeferred() {
 	off := find(s.all, "deferred_kb")
 	if off == nil || off.Value <= littleIO {
@@ -25,13 +25,13 @@ func (s *costing) markDeferred() {
 		}
 		w := metric.Warn(metric.LowerBound, metric.Values{"written": c.Value / kb, "deferred": off.Value / kb})
 		c.Warnings = append(c.Warnings, w)
-		if !marked { // once for the step
+		if !marked { // once per step
 			s.Warnings, marked = append(s.Warnings, w), true
 		}
 	}
 }
 
-// Settled adds everything that a settle step gave.
+// Settled adds all numbers of a settle step.
 func (s *Step) Settled() {
 	s.Put("duration_s", s.Seconds)
 	c := &costing{s, s.figures()}
@@ -45,9 +45,9 @@ func (s *Step) Settled() {
 	c.addCounters()
 }
 
-// addSettled adds to a settle step what the rows that were written since the
-// database was made, or last came to rest, cost in the end: with what was written
-// between the steps and by the settle step itself, and without.
+// addSettled adds to a settle step the final cost of the rows written since the
+// database was created or last settled: with the writes between the steps and
+// of the settle step itself, and without.
 func (s *costing) addSettled() {
 	for _, name := range []string{"write_kb", "process_write_kb"} {
 		own := find(s.all, name)
@@ -74,11 +74,11 @@ type stepsSum struct {
 	disturbed   bool
 }
 
-// sumEarlier adds up the steps since the last rest. It is not known if one of
-// them has no such figure.
+// sumEarlier adds up the steps since the last settle step. The sum is unknown
+// if one of them lacks the figure.
 func (s *costing) sumEarlier(name string) (sum stepsSum, ok bool) {
 	first := len(s.Earlier)
-	for first > 0 && s.Earlier[first-1].Primary != "" { // a settle step is about no operation
+	for first > 0 && s.Earlier[first-1].Primary != "" { // a settle step has no primary operation
 		first--
 	}
 	for i := range s.Earlier[first:] {
@@ -100,7 +100,7 @@ func (s *costing) sumEarlier(name string) (sum stepsSum, ok bool) {
 	return sum, sum.units > 0
 }
 
-// rowsWritten is the row of a cost per row that the step writes.
+// rowsWritten returns the row of a cost per row written by the step.
 func (e *Earlier) rowsWritten(name string) *metric.Row {
 	for i := range e.Rows {
 		if r := &e.Rows[i]; r.Metric == name && strings.HasPrefix(r.Per, e.WritesPer+" ") {

@@ -37,7 +37,7 @@ func (s *Step) addErrors() {
 		for k := range g.Did.Kinds {
 			did := &g.Did.Kinds[k]
 			f.done += did.Ops
-			if g.Retry.Policy != workload.RetryNone { // which asks for it
+			if g.Retry.Policy != workload.RetryNone { // the policy expects these errors
 				f.broken += did.GivenUp
 			}
 			f.givenUp += did.GivenUp
@@ -50,14 +50,14 @@ func (s *Step) addErrors() {
 	}
 }
 
-// yields reports whether errors of a class are part of the load: the group knows
-// what to do about them. Operations that it gave up are counted apart.
+// yields reports whether errors of a class are part of the load: the group
+// retries or gives up. Operations given up are counted separately.
 func yields(g *workload.Group, c engine.Class) bool {
 	return g.Retry != workload.Retry{} && (c.Yields() || c == engine.Duplicate)
 }
 
-// failures are what became of a group's operations: attempts that failed, and
-// operations done, given up, unfinished at the end, and failed against the plan.
+// failures counts a group's failed attempts, and its operations done, given up,
+// unfinished at the end, and failed against the plan.
 type failures struct{ failed, broken, done, unfinished, givenUp int64 }
 
 func (s *Step) judgeErrors(group string, f failures, words string) {
@@ -81,8 +81,8 @@ func (s *Step) judgeErrors(group string, f failures, words string) {
 	}
 }
 
-// addStatements adds how many statements an operation kind executed, where
-// that was counted.
+// addStatements adds how many statements an operation kind executed, if they
+// were counted.
 func (s *Step) addStatements(at With, c *hist.Counts, warned With) {
 	if c.Statements() == 0 {
 		return
@@ -93,7 +93,7 @@ func (s *Step) addStatements(at With, c *hist.Counts, warned With) {
 	s.perSecond("others_per_s", c.Others, at, warned)
 }
 
-// addAttempts adds what was tried in vain.
+// addAttempts adds the attempts that did not succeed.
 func (s *Step) addAttempts(at With, c *hist.Counts) {
 	if c.Attempts == c.Ops && c.Unfinished == 0 {
 		return
@@ -108,7 +108,7 @@ func (s *Step) addAttempts(at With, c *hist.Counts) {
 	}
 }
 
-// addFailed adds for how long operations were tried that were given up.
+// addFailed adds how long operations were tried before they were given up.
 func (s *Step) addFailed(at With, d *hist.Dist) {
 	if d == nil || d.Count() == 0 {
 		return
@@ -136,10 +136,11 @@ func (s *Step) addArrivals(g *Group) {
 	}
 }
 
-// addFairness adds how the operations of a group are spread over its clients.
+// addFairness adds how evenly the operations of a group are spread over its
+// clients.
 func (s *Step) addFairness(g *Group) {
 	done := g.Did.Done
-	if len(done) < 2 || g.Work > 0 { // each was to do the same
+	if len(done) < 2 || g.Work > 0 { // each had the same amount of work
 		return
 	}
 	var sum, squares float64
@@ -155,12 +156,12 @@ func (s *Step) addFairness(g *Group) {
 	s.Put("fairness_ops_stddev", math.Sqrt(squares/float64(len(done))), at, n)
 }
 
-// UndoneAs is the operation kind under which operations count that were due and
-// not done: nobody knows which variety of it they would have been.
+// UndoneAs returns the operation kind under which due operations that were not
+// done count: their variety is unknown.
 func UndoneAs(g *workload.Group) string { return g.Ops[0].Whole() }
 
-// withUndone is what was done of a kind, with those that were not done among
-// the response times: at least their age at the end is theirs.
+// withUndone returns the sums of a kind with operations that were not done
+// among the response times, which are at least their ages at the end.
 func (g *Group) withUndone(op string, s hist.Sums) *hist.Sums {
 	if s.Response == nil || g.Did.Undone == nil || op != UndoneAs(g.Group) {
 		return &s
@@ -173,8 +174,8 @@ func (g *Group) withUndone(op string, s hist.Sums) *hist.Sums {
 }
 
 // addUndone adds how many operations of a group were due and not done at the
-// end, and says so of response times that are longer than known. That each
-// client had one on its way, no older than others took, is as it should be.
+// end, and warns that response times are too short. One operation in flight per
+// client, no older than others took, is normal.
 func (s *Step) addUndone(g *Group) {
 	ages := g.Did.Undone
 	if ages == nil || g.Did.Arrivals == nil && ages.Count() == 0 {

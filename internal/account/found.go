@@ -8,15 +8,15 @@ import (
 	"rumbench/workload"
 )
 
-// Of the rows that operations look for so many may not be there without a word,
-// and so many before the step's numbers cannot be compared with others.
+// Shares of rows not found: from the first on there is a warning, from the
+// second on the step's numbers are not compared.
 const (
 	shortAllowed = 0.01
 	shortRefused = 0.10
 )
 
-// addFound adds how many rows an operation kind has found and had to find. What
-// it returns is for its rates and times if too many were not there.
+// addFound adds how many rows an operation kind found and had to find. It
+// returns warnings for the kind's rates and times if too many were not found.
 func (s *Step) addFound(group, op string, finds workload.Finds, c *hist.Counts) []metric.Warning {
 	if finds == workload.FindsNothing || c.Ops == 0 || !s.Results {
 		return nil
@@ -25,7 +25,7 @@ func (s *Step) addFound(group, op string, finds workload.Finds, c *hist.Counts) 
 	found, expected := float64(c.Found)/float64(c.Ops), float64(c.Expected)/float64(c.Ops)
 	s.Put("rows_found", found, at, by, Count(c.Ops), each)
 	if c.Expected == 0 {
-		return nil // it is not known
+		return nil // unknown
 	}
 	s.Put("rows_expected", expected, at, by, Count(c.Ops), each)
 	s.Put("found_share", float64(c.Found)/float64(c.Expected), at, by, Count(c.Expected))
@@ -39,9 +39,9 @@ func (s *Step) addFound(group, op string, finds workload.Finds, c *hist.Counts) 
 	return []metric.Warning{metric.Warn(metric.RowsMissing, metric.Values{"op": op, "found": found, "expected": expected})}
 }
 
-// shortfall is the share of the rows that were not found. Where their number
-// varies from one operation to the next it is what chance does not explain: four
-// standard deviations of a count are left out.
+// shortfall returns the share of rows that were not found. If their number
+// varies between operations, only what chance does not explain counts: four
+// standard deviations of a count are subtracted.
 func shortfall(finds workload.Finds, c *hist.Counts) float64 {
 	expected := float64(c.Expected)
 	short := expected - float64(c.Found)

@@ -15,9 +15,9 @@ import (
 type Group struct {
 	*workload.Group
 	Did *hist.Group
-	// Of a group with a rate, or with arrivals: how many operations its schedule,
-	// as if without end, had begin before the end, and how many it had begin
-	// before the planned end of the work or time.
+	// Of a paced or open group: how many operations its schedule, continued
+	// without end, starts before the actual end, and before the planned end of the
+	// work or time.
 	due, dueInPlan int64
 	intervals      []Interval
 }
@@ -26,19 +26,19 @@ type Group struct {
 type Interval struct {
 	hist.Rate
 	Length  float64 // seconds
-	Due     int64   // operations that were due before it, of a group with a rate
+	Due     int64   // operations due before it, of a group with a rate
 	Arrived float64 // operations that arrived in it, at an open group
 }
 
-// NewInterval makes an interval that ended, and was so long, at some seconds.
+// NewInterval returns an interval by its end and length in seconds.
 func NewInterval(end, length, units float64) Interval {
 	return Interval{Rate: hist.Rate{From: end - length, To: end, Units: units, Ops: units}, Length: length}
 }
 
-// PerSec is the rate of the interval in units a second.
+// PerSec returns the rate of the interval in units per second.
 func (i *Interval) PerSec() float64 { return i.Units / i.Length }
 
-// Groups are those of a step, of whose schedules the seed is known.
+// Groups returns the groups of a step; seed is that of their schedules.
 func Groups(step *workload.Step, did []hist.Group, seed uint64) (out []*Group) {
 	for g := range did {
 		out = append(out, NewGroup(&step.Groups[g], &did[g], workload.GroupSeed(seed, g)))
@@ -46,8 +46,8 @@ func Groups(step *workload.Step, did []hist.Group, seed uint64) (out []*Group) {
 	return out
 }
 
-// NewGroup walks the schedules of a group, which follow from its seed, once more,
-// to know what was due when.
+// NewGroup walks the schedules of a group, which follow from its seed, again to
+// find what was due when.
 func NewGroup(of *workload.Group, did *hist.Group, seed uint64) *Group {
 	g := &Group{Group: of, Did: did}
 	for _, r := range did.Rates {
@@ -89,9 +89,9 @@ func (g *Group) arrived(seed uint64) {
 	}
 }
 
-// addDue counts what a client's schedule had due.
+// addDue counts the operations that a client's schedule had due.
 func (g *Group) addDue(s *pace.Schedule) {
-	k, n := 0, int64(0) // how many of the client's come before next
+	k, n := 0, int64(0) // how many of the client's operations precede next
 	capped := func() int64 {
 		if g.Work > 0 {
 			return min(n, g.Work)
@@ -117,7 +117,7 @@ func (g *Group) addDue(s *pace.Schedule) {
 // Intervals returns the group's intervals with what was due in them.
 func (g *Group) Intervals() []Interval { return g.intervals }
 
-// within are the intervals that lie in the group's own time.
+// within returns the intervals that lie in the group's own time.
 func (g *Group) within() []Interval {
 	n, end := len(g.intervals), g.Did.End.Seconds()
 	for n > 0 && g.intervals[n-1].To-end > g.intervals[n-1].Length/10 {
@@ -126,18 +126,18 @@ func (g *Group) within() []Interval {
 	return g.intervals[:n]
 }
 
-// enoughOps is how many operations of each client an interval must hold to be
-// judged; with fewer, neighbours are judged together.
+// enoughOps is how many operations of each client an interval needs to be
+// judged; shorter neighbours are joined.
 const enoughOps = 10
 
-// coarse are the intervals within the group's time, joined until each is long
+// coarse returns the intervals within the group's time, joined until each is long
 // enough for enoughOps operations of a client at its rate.
 func (g *Group) coarse(perSec float64) []Interval {
-	return Join(g.within(), 0.99*enoughOps/perSec) // intervals are never exactly as long as asked for
+	return Join(g.within(), 0.99*enoughOps/perSec) // intervals are never exactly as long as requested
 }
 
-// Join puts neighbouring intervals together until they are so many seconds long.
-// A rest at the end is left out.
+// Join joins neighbouring intervals until each has the shortest length in
+// seconds. A remainder at the end is left out.
 func Join(intervals []Interval, shortest float64) (out []Interval) {
 	var sum Interval
 	begun := false
@@ -157,12 +157,12 @@ func Join(intervals []Interval, shortest float64) (out []Interval) {
 	return out
 }
 
-// fewOps is the number of operations in a usual interval below which its rate
-// shows the grain of the operations, and an empty one tells nothing: an index
-// build is one operation of many intervals.
+// fewOps is the number of operations in a median interval below which its rate
+// reflects single operations, and an empty one means nothing: an index build is
+// one operation over many intervals.
 const fewOps = 3
 
-// rates are the units a second, and the operations, of intervals.
+// rates returns the units per second, and the operations, of intervals.
 func rates(intervals []Interval) (perSec, ops []float64) {
 	for i := range intervals {
 		perSec, ops = append(perSec, intervals[i].PerSec()), append(ops, intervals[i].Ops)
@@ -170,8 +170,8 @@ func rates(intervals []Interval) (perSec, ops []float64) {
 	return perSec, ops
 }
 
-// Rates are the units a second of intervals; none where a usual interval holds
-// too few operations to make a rate of.
+// Rates returns the units per second of intervals; none if a median interval
+// has too few operations for a rate.
 func Rates(intervals []Interval) []float64 {
 	perSec, ops := rates(intervals)
 	if len(intervals) == 0 || stat.Median(ops) < fewOps {
@@ -180,8 +180,8 @@ func Rates(intervals []Interval) []float64 {
 	return perSec
 }
 
-// rates are those of the group's intervals, joined where a rate has few
-// operations in one.
+// rates returns the rates of the group's intervals, joined if a promised rate
+// has few operations in one.
 func (g *Group) rates() []float64 {
 	rate := g.Rate
 	if g.Did.Arrivals != nil {
@@ -193,13 +193,12 @@ func (g *Group) rates() []float64 {
 	return Rates(g.intervals)
 }
 
-// Stalls finds the stretches in which a group stalled. Of a closed loop these
-// are the intervals in which nothing was completed, or less than a tenth of
-// the median. With a rate an interval without operations may just be one in
-// which none was due, so there it is one in which nothing was completed though
-// an operation was due since before it began; with arrivals, though one was in
-// flight since before it began. known is false where intervals are too short for
-// the group's operations to tell.
+// Stalls returns the spans in which a group stalled. In a closed loop these are
+// the intervals in which nothing was completed, or less than a tenth of the
+// median. With a rate, nothing may have been due in an interval, so it is a
+// stall only if nothing was completed although an operation was due since
+// before it began; with arrivals, although one was in flight since before it
+// began. known is false if intervals are too short for the group's operations.
 func (g *Group) Stalls() (spans []metric.Span, known bool) {
 	intervals := g.intervals
 	if len(intervals) == 0 {

@@ -7,8 +7,8 @@ import (
 	"rumbench/internal/metric"
 )
 
-// Times is a distribution of times in µs, however it was recorded. What is NaN
-// is not known.
+// Times is a distribution of times in µs, however it was recorded. NaN is
+// unknown.
 type Times struct {
 	N, Overflow     int64 // Overflow of N were too long to be recorded
 	At              func(percent float64) float64
@@ -17,7 +17,7 @@ type Times struct {
 	Points          [][2]float64
 }
 
-// TimesOf are those of a histogram.
+// TimesOf returns the times of a histogram.
 func TimesOf(d *hist.Dist) Times {
 	t := Times{N: d.Count(), Overflow: d.Overflow(), Least: micros(d.Least()), Greatest: micros(d.Max()), Total: d.Total() / 1e9,
 		At: func(p float64) float64 { return micros(d.Percentile(p)) }}
@@ -30,31 +30,31 @@ func TimesOf(d *hist.Dist) Times {
 	return t
 }
 
-// Ranked are N times of which the one of each rank, from 1, is known, and the
-// curve at some percentiles, where the times can show these.
+// Ranked returns n times of which that of each rank, from 1, is known, with a
+// curve at those percentiles for which there are enough.
 func Ranked(n int64, at func(rank int64) float64, curve []float64) Times {
 	t := Times{N: n, Least: math.NaN(), Greatest: math.NaN(), Total: math.NaN(), At: func(p float64) float64 { return at(Rank(p, n)) }}
 	for _, p := range curve {
-		if (100-p)/100*float64(n) >= 0.5 || p == 100 { // beyond it this many cannot tell
+		if (100-p)/100*float64(n) >= 0.5 || p == 100 { // too few times for the percentiles beyond
 			t.Points = append(t.Points, [2]float64{p, t.At(p)})
 		}
 	}
 	return t
 }
 
-// Rank is the place of p percent among n, from 1. What the division of
-// floats adds in the last place must not be a rank more.
+// Rank returns the rank of p percent among n, from 1. Rounding errors of the
+// division must not add a rank.
 func Rank(p float64, n int64) int64 {
 	return min(max(int64(math.Ceil(p/100*float64(n)-1e-6)), 1), n)
 }
 
-// Bucket is a time in µs and how often it occurred.
+// Bucket is a time in µs and its count.
 type Bucket struct {
 	Micros float64
 	Count  int64
 }
 
-// Bucketed are the times of a histogram's buckets, in ascending order.
+// Bucketed returns the times of a histogram's buckets, in ascending order.
 func Bucketed(buckets []Bucket) Times {
 	var all, seen int64
 	for _, b := range buckets {
@@ -81,8 +81,8 @@ var percentiles = []struct {
 	p    float64
 }{{"p50_us", 50}, {"p95_us", 95}, {"p99_us", 99}, {"p999_us", 99.9}}
 
-// Latency adds the rows and the curve of times; measure is what the names of
-// their metrics begin with.
+// Latency adds the rows and the curve of times; measure is the prefix of their
+// metrics' names.
 func (b *Builder) Latency(measure, group, op string, t Times, more ...With) {
 	if t.N == 0 {
 		return

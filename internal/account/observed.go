@@ -7,40 +7,40 @@ import (
 	"rumbench/internal/metric"
 )
 
-// Observed is what was counted around a step. Its fields are many, as so much is
-// looked at; none depends on another.
+// Observed is what was counted around a step. It has a field for each
+// independent observation, hence more than fifteen.
 type Observed struct {
-	// InWindow is what all sources counted in the window, and WithSync what they
-	// counted until everything dirty had been synced after it; Uncounted is of what
-	// sources that is not known.
+	// InWindow is what all sources counted in the window, and WithSync until
+	// everything dirty had been synced after it; Uncounted warns of sources
+	// without counts.
 	InWindow, WithSync []Change
 	Uncounted          []metric.Warning
-	// Hosted: a server does the engine's work, in processes of its own.
+	// Hosted: the engine runs in a server's processes.
 	Hosted bool
 	Device string // the source of the device's figures
-	// Own are the bytes that rumbench wrote to its own files, which the process's
-	// figures hold where the engine is in it, and the device's unless the data are
-	// Elsewhere.
+	// Own are the bytes that rumbench wrote to its own files. The process's
+	// figures include them if the engine is embedded, and the device's unless the
+	// data is Elsewhere.
 	Own       float64
 	Elsewhere bool
 	Drain     time.Duration // of the sync
-	// Duet: another trial ran at the same time; Alone is for how long this one
-	// went on after it.
+	// Duet: another trial ran at the same time; Alone is how long this one
+	// continued after it.
 	Duet  bool
 	Alone time.Duration
 	// Deferred are the bytes that the engine has still to write, before and after;
-	// nil if it does not say.
+	// nil if it does not report them.
 	Deferred *[2]float64
 	Others   Others
 	Client   ClientDelay
-	Sessions *Sessions // nil if the engine does not show what they do
+	Sessions *Sessions // nil if the engine does not report them
 	Timed    []TimedWait
 }
 
 // ClientDelay is what held the clients up in their own process.
 type ClientDelay struct {
-	SchedP99 time.Duration // of the waits of runnable goroutines for a processor
-	Waits    uint64        // that SchedP99 is of
+	SchedP99 time.Duration // of runnable goroutines' waits for a processor
+	Waits    uint64        // the number of waits behind SchedP99
 	GCPause  time.Duration
 	GCCycles int64
 }
@@ -48,19 +48,19 @@ type ClientDelay struct {
 // Others are other programs on the machine. Figures in bytes.
 type Others struct {
 	Known         bool
-	Why           error // they are not
+	Why           error // why they are unknown
 	Processes     int
-	Closed        []string // whose I/O may not be read
-	Root          bool     // rumbench may read all that there is to read
+	Closed        []string // programs whose I/O may not be read
+	Root          bool     // rumbench runs as root and may read everything
 	Read, Written float64
 	// HereRead and HereWritten may have been on the device under the data.
 	HereRead, HereWritten float64
 }
 
-// ownAccount is the source of what an engine says of itself.
+// ownAccount is the source of engine-reported figures.
 const ownAccount = "the engine's own counters"
 
-// processSource is the source of what the engine's processes did.
+// processSource returns the source of figures of the engine's processes.
 func processSource(hosted bool) string {
 	if hosted {
 		return metric.OfServer
@@ -76,8 +76,8 @@ func (o *Observed) worker() string {
 	return "this process"
 }
 
-// Counter returns a counter's growth, summed over its labels; ok is false if it is
-// not known.
+// Counter returns a counter's growth, summed over its labels; ok is false if it
+// is unknown.
 func Counter(points []Change, name string) (sum float64, ok bool) {
 	for i := range points {
 		if p := &points[i]; p.Name == name && p.Kind == engine.Counter {
@@ -97,8 +97,8 @@ func gauge(points []Change, name string) (float64, bool) {
 	return 0, false
 }
 
-// addEngine adds what only the engine knows: how its cache did, for how long
-// it held up writes, and what it has still to do.
+// addEngine adds what only the engine knows: cache hits, write stalls, and
+// deferred work.
 func (s *costing) addEngine() {
 	from := Source(ownAccount)
 	if lookups, ok := Counter(s.InWindow, engine.CacheLookups); ok && lookups > 0 {
@@ -115,7 +115,7 @@ func (s *costing) addEngine() {
 	s.addDebts()
 }
 
-// addDebts adds what the engine has still to do at the end of the step.
+// addDebts adds the engine's deferred work at the end of the step.
 func (s *costing) addDebts() {
 	for _, g := range []struct{ metric, gauge string }{
 		{"dirty_bytes", engine.DirtyBytes}, {"compaction_debt_bytes", engine.CompactionDebt}, {"checkpoint_age_bytes", engine.CheckpointAge},
@@ -126,7 +126,8 @@ func (s *costing) addDebts() {
 	}
 }
 
-// addCounters adds what all counters did in the step, the sync after it included.
+// addCounters adds the changes of all counters in the step, including the sync
+// after it.
 func (s *costing) addCounters() {
 	s.Counters = s.WithSync
 	s.Warnings = append(s.Warnings, s.Uncounted...)
@@ -137,11 +138,11 @@ func (s *costing) addCounters() {
 	}
 }
 
-// littleAlone is the share of a step in which it may be alone without a warning.
+// littleAlone is the share of a step that may run alone without a warning.
 const littleAlone = 0.1
 
-// noteAlone says for how much of a step the other trial of a duet did not run
-// any more. What it returns is for the step's figures.
+// noteAlone notes how much of a step ran after the other trial of a duet had
+// ended. It returns the warnings for the step's figures.
 func (s *costing) noteAlone() []metric.Warning {
 	if s.Observed.Alone <= 0 || s.Seconds <= 0 {
 		return nil
@@ -158,7 +159,7 @@ func (s *costing) noteAlone() []metric.Warning {
 }
 
 // After adds to the step before a window what was written between the two:
-// background work that is in no window. own are the bytes that rumbench wrote to
+// background work outside any window. own are the bytes that rumbench wrote to
 // its files meanwhile.
 func (o *Observed) After(b *Builder, between []Change, own float64) {
 	for _, from := range []struct {

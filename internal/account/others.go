@@ -9,18 +9,18 @@ import (
 )
 
 const (
-	// littleIO, in KB, is what nobody needs to know of.
+	// littleIO, in KB, is too little to be reported.
 	littleIO = 128
-	// othersTolerated is the share of the device's figure that other programs
-	// may have without disturbing it.
+	// othersTolerated is the share of the device's figure that other programs may
+	// cause without disturbing it.
 	othersTolerated = 0.05
-	// unexplained is how many times what the engine's processes caused the
-	// device may do before that has to be explained, where others are unknown.
+	// unexplained is the ratio of the device's figure to that of the engine's
+	// processes above which it is disturbed if others are unknown.
 	unexplained = 1.25
 )
 
-// What the host computed may exceed what the process did by the kernel's share,
-// and is measured by ticks.
+// The host's CPU time may exceed the processes' by the kernel's share, and is
+// measured in ticks.
 const (
 	tickError  = 1.25
 	littleWork = 0.1 // processors
@@ -34,7 +34,7 @@ func (o *Others) source() string {
 	return text
 }
 
-// closed names those whose I/O is unknown.
+// closed names the programs whose I/O is unknown.
 func (o *Others) closed() string {
 	const most = 3
 	names := slices.Compact(slices.Clone(o.Closed))
@@ -44,7 +44,7 @@ func (o *Others) closed() string {
 	return strings.Join(names, ", ")
 }
 
-// suspects are those of which it is not known what they did; "" if all is known.
+// suspects names the programs whose I/O is unknown; "" if there are none.
 func (o *Others) suspects() string {
 	switch {
 	case !o.Known && o.Why == nil:
@@ -59,17 +59,16 @@ func (o *Others) suspects() string {
 	return ""
 }
 
-// judgeSources marks what other programs did to the figures of the device, and
-// warns when they took part of the processors: what it returns is for rates and
-// latencies.
+// judgeSources marks figures of the device that other programs disturbed, and
+// returns warnings for rates and latencies if they used the processors.
 func (s *costing) judgeSources() []metric.Warning {
 	s.judgeDevice()
 	return s.judgeProcessors()
 }
 
-// judgeDevice marks the figures of the device as disturbed where other programs
-// have more than a little part in them, by what these did themselves: the
-// journal that the engine's own syncs cause is the engine's.
+// judgeDevice marks the figures of the device as disturbed if other programs
+// caused more than a little of them. Only their own I/O counts: the journal
+// writes of the engine's syncs are the engine's.
 func (s *costing) judgeDevice() {
 	o := &s.Others
 	if o.Known {
@@ -80,23 +79,23 @@ func (s *costing) judgeDevice() {
 	s.judgeTraffic(traffic{"read", "read_kb", "process_read_kb", o.HereRead / kb, []string{"read_kb", "device_reads"}})
 }
 
-// traffic is one direction of what a device does.
+// traffic is one direction of a device's I/O.
 type traffic struct {
 	did             string // "wrote"
 	device, process string // metrics
 	others          float64
-	metrics         []string // that it is in
+	metrics         []string // that include it
 }
 
-// judgeTraffic judges what the device read or wrote, in KB, by what the engine's
-// processes and others caused.
+// judgeTraffic compares what the device read or wrote, in KB, with what the
+// engine's processes and others caused.
 func (s *costing) judgeTraffic(t traffic) {
 	d, p := find(s.all, t.device), find(s.all, t.process)
 	if d == nil || p == nil {
 		return
 	}
-	// No more of theirs is in the figure than the engine leaves. Where it leaves
-	// nothing, its own is too great.
+	// The figure includes no more of theirs than the engine leaves. If that is
+	// nothing, the engine's own figure is too great.
 	others := min(t.others, d.Value)
 	if rest := d.Value - p.Value; rest > 0 {
 		others = min(others, rest)
@@ -118,8 +117,8 @@ func (s *costing) judgeTraffic(t traffic) {
 	}
 }
 
-// judgeProcessors warns of CPU time that neither the engine nor the client nor the
-// kernel's threads used. How much of the machine's is theirs is a figure of its own.
+// judgeProcessors warns of CPU time that neither the engine nor the client nor
+// the kernel's threads used, and adds the share that they did use.
 func (s *costing) judgeProcessors() []metric.Warning {
 	host, ok := Counter(s.InWindow, "host.cpu.busy_ns")
 	server, client := find(s.all, "server_cpu_us"), find(s.all, "client_cpu_us")

@@ -9,33 +9,33 @@ import (
 // heldShare is the share of a promised rate that counts as holding it.
 const heldShare = 0.95
 
-// HeldAverage is the rule of the published tables: the average reaches 95 % of
+// HeldAverage returns the rule of the published tables: the average reaches 95 % of
 // the target, rounded to a whole number.
 func HeldAverage(achieved, target float64) bool {
 	return math.Round(achieved) >= math.Round(heldShare*target)
 }
 
-// Promise is what a rate is judged by that was to be held.
+// Promise is what a promised rate is judged by.
 type Promise struct {
 	Target    float64 // units a second
 	Done, Due float64 // units, over the time of the group
 	Seconds   float64 // that time
-	Grain     float64 // units that may be on their way at the end of any stretch: an operation of each client
+	Grain     float64 // units that may be in flight at the end of an interval: an operation of each client
 	Backlog   float64 // units due by the planned end but not done by then
-	Behind    bool    // lateness grew without end
-	// Intervals are those that are judged one by one; of an open group what was
-	// to be done is what arrived.
+	Behind    bool    // lateness kept growing
+	// Intervals are judged one by one; the target of an open group is what
+	// arrived.
 	Intervals []Interval
 	Open      bool
 }
 
-// Judge returns whether the promise was kept. One operation of each client may be
-// on its way when the time is over, and a random schedule may have asked for less
-// than its rate says; neither breaks a promise.
+// Judge reports whether the promise was kept. One operation of each client may
+// be in flight at the end, and a random schedule may have had less due than its
+// rate; neither breaks a promise.
 func (p *Promise) Judge() *metric.SLA {
 	s := &metric.SLA{Target: p.Target, Backlog: p.Backlog}
 	if p.Seconds == 0 {
-		return s // it ended before it began
+		return s // it has no length
 	}
 	s.Achieved = p.Done / p.Seconds
 	s.Met = HeldAverage(s.Achieved+p.Grain/p.Seconds, min(p.Target, p.Due/p.Seconds))
@@ -60,9 +60,8 @@ func (p *Promise) Judge() *metric.SLA {
 	return s
 }
 
-// Judge judges a group with a rate, or with arrivals, over its own time: to the
-// end of its last operation. Of an open group units are operations: these are
-// what arrives.
+// Judge judges a paced or open group over its own time, to the end of its last
+// operation. The units of an open group are operations, which are what arrives.
 func (g *Group) Judge() *metric.SLA {
 	perOp := float64(max(1, g.RowsPerOp))
 	p := Promise{Seconds: g.Did.End.Seconds(), Open: g.Rate == 0}
@@ -88,7 +87,7 @@ func (g *Group) Judge() *metric.SLA {
 		p.Target = p.Due / p.Seconds
 	}
 	p.Intervals = g.coarse(p.Target / perOp / float64(g.Clients))
-	shed := g.Did.Arrivals != nil && g.Did.Arrivals.Shed > 0 // so that no lateness could grow
+	shed := g.Did.Arrivals != nil && g.Did.Arrivals.Shed > 0 // which keeps lateness from growing
 	p.Behind = shed
 	for _, l := range g.Did.Lateness {
 		p.Behind = p.Behind || Growing(l.Half.Seconds(), l.End.Seconds(), p.Seconds)
@@ -102,9 +101,9 @@ func (g *Group) Judge() *metric.SLA {
 	return sla
 }
 
-// Growing reports whether lateness grows without end: it was greater at the end
-// than halfway, and by then more than a twentieth of the whole time. A client
-// that catches up after a stall is not saturated.
+// Growing reports whether lateness keeps growing: it was greater at the end
+// than halfway, and more than a twentieth of the whole time. A client that
+// catches up after a stall is not saturated.
 func Growing(half, end, window float64) bool { return end > window/20 && end > half }
 
 // Promise adds the rows and warnings of a promised rate.

@@ -11,16 +11,15 @@ import (
 type Space struct {
 	Live   workload.Live
 	Hosted bool // see Observed
-	// Memory is of the engine's processes; 0: not known.
+	// Memory is that of the engine's processes; 0: unknown.
 	Memory       int64
 	MemorySource string
-	// Sizes are those that the engine knows, and Attached is whether its files are
-	// not ours to look at.
+	// Sizes are those that the engine reports. Attached: its files cannot be read.
 	Sizes    []engine.Size
 	Attached bool
-	// Files are the sizes of the files by class, and Empty what they were when the
-	// server was empty; nil if that was not measured. Where classes are not Apart
-	// all are of the rows.
+	// Files are the sizes of the files by class, and Empty those of the empty
+	// server; nil if not measured. If classes are not Apart, all files belong to
+	// the rows.
 	Files map[engine.FileClass]fsize.Sum
 	Empty map[engine.FileClass]int64
 	Apart bool
@@ -52,7 +51,7 @@ func (b *Builder) Space(z *Space) {
 		total += n.Allocated
 	}
 	if total == 0 {
-		return // an engine in memory has no files
+		return // an in-memory engine has no files
 	}
 	b.Put("db_bytes", float64(total), Source(metric.SpaceOfDirectory))
 	if !z.Apart {
@@ -66,13 +65,13 @@ func (b *Builder) Space(z *Space) {
 	amplification(bytes, Source(from), Warned(warned...))
 }
 
-// ofRows is the space that an engine takes for its rows: the files of
-// tables and indexes, and what all others hold beyond those of the server when
-// it was empty, as far as they are written. Old versions of rows are in it,
-// wherever they are kept. Its own tables are not, nor is a redo log whose files
-// are used again: how much there is of it says how far a setting lets it run
-// ahead of the last checkpoint, and nothing of the rows. Where the empty server
-// is unknown, logs that grow are all that is counted beside tables and indexes.
+// ofRows returns the space that an engine uses for its rows: the files of
+// tables and indexes, and the growth of all other files since the server was
+// empty, as far as they are written. It includes old versions of rows, wherever
+// they are kept. It excludes the server's own tables and a redo log whose files
+// are reused: its size depends on how far settings let it run ahead of the last
+// checkpoint, not on the rows. If the empty server is unknown, only growing
+// logs are counted besides tables and indexes.
 func (z *Space) ofRows() (bytes int64, from string, warned []metric.Warning) {
 	bytes = z.Files[engine.DataFile].Allocated
 	if z.Empty == nil {

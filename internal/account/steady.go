@@ -17,8 +17,8 @@ func (b *Builder) Steadiness(group string, rates []float64, more ...With) {
 	}
 }
 
-// Logged adds what the intervals of a log show of a group's steadiness. One with
-// a rate has no stalls: nothing shows what was due in an interval.
+// Logged adds what the intervals of a log show of a group's steadiness. A rated
+// group has no stalls: a log does not show what was due in an interval.
 func (b *Builder) Logged(group string, intervals []Interval, rated bool, more ...With) {
 	if rated {
 		perSec, _ := rates(intervals)

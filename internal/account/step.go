@@ -9,7 +9,7 @@ import (
 	"rumbench/workload"
 )
 
-// Step is what is known of a step, and makes its rows.
+// Step is what is known of a step; it makes the step's rows.
 type Step struct {
 	Builder
 	Of      *workload.Step
@@ -20,24 +20,24 @@ type Step struct {
 	Results bool
 	// ErrorsAllowed is the share of operations that may fail.
 	ErrorsAllowed float64
-	// Calibrating: the clients are measured, on an engine that does nothing.
+	// Calibrating: the clients are measured on the null engine.
 	Calibrating bool
-	// Calibrated are the rows of the step in which the clients were calibrated, and
-	// Earlier the steps that were done before.
+	// Calibrated are the rows of the step in which the clients were calibrated,
+	// and Earlier the preceding steps.
 	Calibrated []metric.Row
 	Earlier    []Earlier
 	// Observed is what was counted around the step; nil if nothing was.
 	*Observed
 }
 
-// Earlier is a step that was done before.
+// Earlier is a preceding step.
 type Earlier struct {
 	Name, Primary, WritesPer string
 	Complete                 bool
 	Rows                     []metric.Row
 }
 
-// Operations adds everything that a step with clients gave.
+// Operations adds all numbers of a step with clients.
 func (s *Step) Operations() {
 	s.addPromises()
 	s.addErrors()
@@ -51,7 +51,7 @@ func (s *Step) Operations() {
 	for _, g := range s.Groups {
 		w := disturbed
 		if !g.Paced() {
-			w = append(slices.Clone(w), s.besideMissed()...) // writers with a rate have their own figures
+			w = append(slices.Clone(w), s.besideMissed()...) // paced writers have their own promises
 		}
 		s.addGroup(g, w)
 		s.addParts(g, w)
@@ -85,7 +85,7 @@ func (s *Step) addPromises() {
 	}
 }
 
-// besideMissed is why groups beside a missed promise cannot be compared.
+// besideMissed returns warnings for the groups of a step with a missed promise.
 func (s *Step) besideMissed() []metric.Warning {
 	for _, g := range s.Groups {
 		if p := s.SLA[g.Name]; p != nil && !p.Met && g.Arrivals == nil {
@@ -96,14 +96,14 @@ func (s *Step) besideMissed() []metric.Warning {
 }
 
 // addGroup adds rates and latencies of a group: of each operation kind, and of
-// the whole where several kinds are varieties of one.
+// the whole if several kinds are varieties of one.
 func (s *Step) addGroup(g *Group, w []metric.Warning) {
 	wholes, finds := map[string]*hist.Sums{}, map[string]workload.Finds{}
 	var order []string
 	for k := range g.Did.Kinds {
 		kind, did := &g.Ops[k], &g.Did.Kinds[k]
 		if kind.Upkeep && did.Ops == 0 {
-			continue // there was no occasion for it
+			continue // there was none to do
 		}
 		s.addKind(g.Name, kind.Name, kind.Finds, g.withUndone(kind.Name, *did), w)
 		whole := kind.Whole()
@@ -160,7 +160,7 @@ func (s *Step) perSecond(name string, n int64, more ...With) {
 	}
 }
 
-// addParts adds the latencies of the statements that operations are made of.
+// addParts adds the latencies of the statements in operations.
 func (s *Step) addParts(g *Group, w []metric.Warning) {
 	for i, d := range g.Did.Parts {
 		if d.Count() > 0 {
@@ -170,8 +170,8 @@ func (s *Step) addParts(g *Group, w []metric.Warning) {
 	}
 }
 
-// addBefore compares a step with the one that did the same before something
-// was done to the data: what that has cost is seen nowhere as clearly.
+// addBefore compares a step with the same step before the data was changed:
+// this shows most clearly what the change cost.
 func (s *Step) addBefore() {
 	for i := range s.Earlier {
 		e := &s.Earlier[i]
@@ -185,7 +185,7 @@ func (s *Step) addBefore() {
 	}
 }
 
-// warnResponses says of a group's response times in what they are too short.
+// warnResponses adds a warning to a group's response times.
 func (s *Step) warnResponses(group string, w metric.Warning) {
 	for i := range s.Rows {
 		if row := &s.Rows[i]; row.Group == group && strings.HasPrefix(row.Metric, "response_") {

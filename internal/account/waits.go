@@ -10,36 +10,36 @@ import (
 	"rumbench/workload"
 )
 
-// Sessions are what was seen of a server's sessions in the window of a step.
+// Sessions are the samples of a server's sessions in the window of a step.
 type Sessions struct {
 	Source     string
-	Closed     int // clients that go on as soon as they can
+	Closed     int // clients in closed loops
 	Looks      int
-	Seen       map[engine.Doing]int64 // how often a session did it
-	Failed     error                  // the first look that did
-	Server     *time.Duration         // for how long the server's threads waited for a processor; nil if not known
+	Seen       map[engine.Doing]int64 // how often a session was sampled doing it
+	Failed     error                  // the first error of a sample
+	Server     *time.Duration         // run-queue delay of the server's threads; nil if unknown
 	Client     time.Duration          // rumbench's
 	Processors int                    // that rumbench may use
 }
 
-// Wait is something that sessions were seen doing in a step's window.
+// Wait is an activity in which sessions were sampled in a step's window.
 type Wait struct {
 	State engine.SessionState `json:"state"`
 	Role  engine.Role         `json:"role"`
 	Event string              `json:"event,omitempty"` // as the server calls it
-	Seen  int64               `json:"seen"`            // how often a session was seen doing it
-	Share float64             `json:"share"`           // of all sightings: of the sessions' time
+	Seen  int64               `json:"seen"`            // number of samples
+	Share float64             `json:"share"`           // of all samples: of the sessions' time
 }
 
-// TimedWait is for how long, and how often, sessions waited by the server's own clock.
+// TimedWait is how long and how often sessions waited, as timed by the server.
 type TimedWait struct {
 	Role  engine.Role
 	NS    float64
 	Times int64
 }
 
-// total is how often any session was seen, and resting how often one was seen to
-// wait for its client.
+// total returns the number of all samples, and that of samples waiting for the
+// client.
 func (s *Sessions) total() (total, resting int64) {
 	for d, n := range s.Seen {
 		total += n
@@ -50,8 +50,8 @@ func (s *Sessions) total() (total, resting int64) {
 	return total, resting
 }
 
-// fewLooks is the number of looks below which nothing is said about shares, and
-// lookEvery the time between two of them.
+// fewLooks is the number of looks below which shares are not reported, and
+// LookEvery the time between two looks.
 const (
 	fewLooks  = 10
 	LookEvery = 100 * time.Millisecond
@@ -60,8 +60,8 @@ const (
 // waiting makes the rows about what the sessions of a step waited for.
 type waiting struct{ *costing }
 
-// addWaits adds where the time of the sessions went, and whether the client was
-// what they waited for.
+// addWaits adds where the sessions' time went, and whether they waited for the
+// client.
 func (s *waiting) addWaits() {
 	s.addThinking()
 	per := s.denominators()
@@ -104,7 +104,8 @@ func (s *waiting) addWaits() {
 	}
 }
 
-// listWaits lists what was seen, the most frequent first, and sums it by role.
+// listWaits lists the samples by activity, the most frequent first, and sums
+// them by role.
 func (s *waiting) listWaits(total int64) map[engine.Role]int64 {
 	byRole := map[engine.Role]int64{}
 	for d, n := range s.Sessions.Seen {
@@ -120,7 +121,7 @@ func (s *waiting) listWaits(total int64) map[engine.Role]int64 {
 }
 
 // addThinking adds for which part of their time the clients of each group had
-// no operation in progress. One that came to nothing was in progress too.
+// no operation in progress. Failed operations were in progress too.
 func (s *waiting) addThinking() {
 	for _, g := range s.Groups {
 		var busy float64
@@ -154,11 +155,11 @@ func (s *waiting) addThinking() {
 const (
 	clientBound = 0.30
 	clientFull  = 0.85 // of the processors that it may use
-	othersPart  = 0.20 // of what the machine did
+	othersPart  = 0.20 // of the machine's CPU time
 )
 
-// judgeClient says whether the client was the bottleneck; the warning is returned
-// for the numbers of closed loops.
+// judgeClient notes whether the client was the bottleneck, and returns the
+// warning for the numbers of closed loops.
 func (s *waiting) judgeClient() []metric.Warning {
 	z := s.Sessions
 	if z == nil || z.Looks < fewLooks || s.Seconds <= 0 {
@@ -193,9 +194,8 @@ func (s *waiting) judgeClient() []metric.Warning {
 	return nil
 }
 
-// judgeEmbedded says of an engine in rumbench's own process, where nothing
-// can be seen from outside, when much of the CPU time is the client's. A client in
-// a closed loop is then that much of the rate.
+// judgeEmbedded notes if much of an embedded engine's CPU time is the client's:
+// a closed loop then partly measures the client.
 func (s *waiting) judgeEmbedded() {
 	process, known := Counter(s.InWindow, "process.cpu_ns")
 	closed := slices.ContainsFunc(s.Of.Groups, func(g workload.Group) bool { return !g.Paced() })
@@ -209,7 +209,7 @@ func (s *waiting) judgeEmbedded() {
 	}
 }
 
-// shared reports whether a good part of what the machine did was neither the
+// shared reports whether much of the machine's CPU time was neither the
 // client's nor the engine's.
 func (s *waiting) shared() bool {
 	busy, _ := Counter(s.InWindow, "host.cpu.busy_ns")

@@ -16,9 +16,9 @@ type Verdict string
 // The verdicts. A number that is missing, in doubt or of a metric of which
 // neither direction is better has none.
 const (
-	Better   Verdict = "better"   // surely different, in the metric's good direction
-	Worse    Verdict = "worse"    // surely different, in its bad direction
-	Same     Verdict = "same"     // surely no farther apart than the margin
+	Better   Verdict = "better"   // significantly different, in the metric's good direction
+	Worse    Verdict = "worse"    // significantly different, in its bad direction
+	Same     Verdict = "same"     // equivalent: no farther apart than the margin
 	Unclear  Verdict = "unclear"  // more trials would tell
 	Unstable Verdict = "unstable" // the trials of one side contradict each other: look for why before running more
 )
@@ -287,7 +287,7 @@ func (e *Effect) judge(r Rule) {
 	case e.Adjusted < r.Alpha && !e.guarded && e.searched() && e.Low <= 1 && 1 <= e.High:
 		e.Verdict, e.Why = Unclear, fmt.Sprintf("the searches are precise to %.2g %%", 100*max(e.Base.gap(), e.New.gap()))
 	case e.Adjusted < r.Alpha && !e.guarded:
-		e.Verdict, e.Why = direction(m, e.shift), "surely different"
+		e.Verdict, e.Why = direction(m, e.shift), "statistically significant"
 	case e.Variation() > unsteady:
 		e.Verdict, e.Why = Unstable, fmt.Sprintf("the trials of one side differ by a standard deviation of %.0f %%", 100*e.Variation())
 	case e.guarded:

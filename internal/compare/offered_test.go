@@ -301,8 +301,8 @@ func TestSearchesAreAsPreciseAsTheyAre(t *testing.T) {
 		why  string
 	}{
 		{"one step of the grid", found(1000, 1050, how(0.05)), found(1050, 1100, how(0.05)), Unclear, "the searches are precise to 5 %"},
-		{"two steps", found(1000, 1050, how(0.05)), found(1110, 1160, how(0.05)), Better, "surely"},
-		{"two steps down", found(1110, 1160, how(0.05)), found(1000, 1050, how(0.05)), Worse, "surely"},
+		{"two steps", found(1000, 1050, how(0.05)), found(1110, 1160, how(0.05)), Better, "significant"},
+		{"two steps down", found(1110, 1160, how(0.05)), found(1000, 1050, how(0.05)), Worse, "significant"},
 		{"the same rate", found(1000, 1050, how(0.05)), found(1000, 1050, how(0.05)), Unclear, ""},
 		{"a coarse search", found(1000, 1500, how(0.5)), found(1400, 2100, how(0.5)), Unclear, "50 %"},
 		{"nothing broke it", found(1000, 0, how(0.05)), found(1040, 0, how(0.05)), Unclear, "precise to 5 %"},

@@ -12,12 +12,13 @@ import (
 	"rumbench/internal/result"
 )
 
-// differences are those of which a calibration says how many trials they take.
+// differences are those for which a calibration shows how many trials they
+// need.
 var differences = []float64{0.01, 0.03, 0.10}
 
-// Calibration writes what the trials of a target against itself say of the
-// machine: the smallest difference that as many trials can find, and how many
-// trials it takes to find some.
+// Calibration writes what the trials of a target against itself show about the
+// machine: the smallest difference that this many trials detect, and how many
+// trials given differences need.
 func Calibration(w io.Writer, trials []*result.Trial) error {
 	c := compare.New(trials)
 	if len(c.Targets) != 2 {
@@ -70,7 +71,7 @@ func calibration(j *compare.Judgement) []page.Block {
 	return out
 }
 
-// precision says which differences in throughput so many trials find.
+// precision says which differences in throughput this many trials detect.
 func precision(trials int, least, most float64) string {
 	switch {
 	case most == 0:
@@ -104,7 +105,7 @@ func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64) 
 	return row
 }
 
-// farApart is a relative difference: a share, or a factor where it is beyond twice.
+// farApart formats a relative difference: a share, or a factor if it exceeds 2.
 func farApart(d float64) string {
 	if d > 1 {
 		return "a factor of " + quantity.Digits(1+d)

@@ -1,5 +1,5 @@
-// Package comparison writes judgements of two targets as text, Markdown, JSON and
-// in the format of Go's benchmarks.
+// Package comparison writes judgements of two targets as text, Markdown, JSON
+// and in Go's benchmark format.
 package comparison
 
 import (
@@ -25,17 +25,17 @@ import (
 // Comparison is a judgement, ready to be printed.
 type Comparison struct {
 	*compare.Judgement
-	Items  []compare.Item // those of the judgement that are to be shown
-	First  string         // what is said before all else; "" if nothing is
-	Doubts []string       // what a reader must know before the numbers
-	Notes  []string       // in what else the two differ: it may be what is compared
-	// Difference is the relative difference, such as 0.03, of which is said how
-	// many trials it takes to find.
+	Items  []compare.Item // the items of the judgement to show
+	First  string         // the first sentence; "" if there is none
+	Doubts []string       // caveats that a reader must know before the numbers
+	Notes  []string       // other differences of the two: they may be what is compared
+	// Difference is the relative difference, such as 0.03, for which the number of
+	// trials needed is shown.
 	Difference float64
 }
 
-// durability ends the heading with what a commit survived on both sides; "" if
-// that differs, which is said below.
+// durability returns the end of the heading: what a commit survived on both
+// sides; "" if that differs, which a caveat says.
 func (c Comparison) durability() string {
 	base, of := c.Base.Trials[0], c.New.Trials[0]
 	if base.Durability == "" || base.DurabilityText() != of.DurabilityText() {
@@ -66,7 +66,7 @@ func Markdown(w io.Writer, list []Comparison) error {
 	return page.Markdown(w, &d)
 }
 
-// blocks are what a comparison says.
+// blocks returns a comparison as the blocks of a page.
 func (c Comparison) blocks() (out []page.Block) {
 	if c.First != "" {
 		out = append(out, page.Banner(c.First))
@@ -137,7 +137,7 @@ func effectTrials(e *compare.Effect) string {
 	return strconv.Itoa(len(e.New.Rows))
 }
 
-// verdictText is the verdict with its sign and, where it is open, how many
+// verdictText returns the verdict with its sign and, if it is open, how many
 // trials would find a difference.
 func (c Comparison) verdictText(e *compare.Effect) string {
 	if e.Verdict == "" {
@@ -160,7 +160,7 @@ func (c Comparison) verdictText(e *compare.Effect) string {
 	return text
 }
 
-// trialCount is a number of trials; beyond a thousand nobody runs them.
+// trialCount formats a number of trials, up to a thousand exactly.
 func trialCount(n int) string {
 	if n > 1000 {
 		return "more than 1,000"
@@ -177,13 +177,13 @@ func (c Comparison) summary() string {
 	return strings.ToUpper(text[:1]) + text[1:] + ". Verdicts are corrected for all headline numbers together, intervals are of each number alone."
 }
 
-// warnings are those of both numbers.
+// warnings returns the warnings of both numbers.
 func warnings(it *compare.Item) []string {
 	return metric.Texts(metric.AppendNew(slices.Clone(it.Base.Warnings), it.New.Warnings...))
 }
 
 // comparedItem is a line of the JSON of a comparison, flat so that a line is a
-// record. What is not known is left out.
+// record: so it has many fields. Unknown values are left out.
 type comparedItem struct {
 	Base       string    `json:"base_target"`
 	New        string    `json:"new_target"`
@@ -245,7 +245,7 @@ func (c Comparison) json(it *compare.Item) comparedItem {
 	return out
 }
 
-// known is v, nil where JSON has no word for it.
+// known returns v, or nil if JSON cannot represent it.
 func known(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -253,8 +253,8 @@ func known(v float64) *float64 {
 	return &v
 }
 
-// Bench prints the trials in the format of Go's benchmarks, which
-// benchstat reads: benchstat -col target FILE. A number's unit is its metric.
+// Bench prints the trials in Go's benchmark format, which benchstat reads:
+// benchstat -col target FILE. A number's unit is its metric.
 func Bench(w io.Writer, list []Comparison) error {
 	out := benchfmt.NewWriter(w)
 	if err := benchUnits(out, list); err != nil {
@@ -266,7 +266,7 @@ func Bench(w io.Writer, list []Comparison) error {
 		targets = appendOnce(appendOnce(targets, c.Base), c.New)
 		for _, it := range c.Items {
 			if it.Verdict == "" && it.Why != "" {
-				continue // in doubt, or missing: benchstat could not know
+				continue // not comparable, or missing: benchstat would not notice
 			}
 			for t, n := range map[*compare.Target]*compare.Number{c.Base: it.Base, c.New: it.New} {
 				b := benchNumber{it.Step.Name, n}
@@ -292,7 +292,7 @@ type benchNumber struct {
 
 func (b benchNumber) same(o benchNumber) bool { return b.step == o.step && b.Key == o.Key }
 
-// benchUnits says which direction of which unit is better.
+// benchUnits writes which direction of each unit is better.
 func benchUnits(out *benchfmt.Writer, list []Comparison) error {
 	seen := map[string]bool{}
 	for _, c := range list {
@@ -336,7 +336,8 @@ func benchTarget(out *benchfmt.Writer, t *compare.Target, numbers []benchNumber)
 	return nil
 }
 
-// benchName is as “Ibench/step=l.i1/op=insert”; spaces would end the name.
+// benchName returns a name such as “Ibench/step=l.i1/op=insert”; spaces would
+// end it.
 func benchName(workload, step string, k compare.Key) string {
 	name := strings.ToUpper(workload[:min(1, len(workload))]) + workload[min(1, len(workload)):] + "/step=" + step
 	for _, part := range []struct{ key, value string }{{"group", k.Group}, {"op", k.Op}, {"per", k.Per}} {

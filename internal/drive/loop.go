@@ -26,18 +26,26 @@ type loop struct {
 	rec      *hist.Recorder
 	timer    *time.Timer
 	retry    retry
+	end      time.Duration // of the last attempt
+	attempt
+	progress
+}
 
+// attempt is the operation that a client is at.
+type attempt struct {
 	out  workload.Outcome
 	op   hist.Op
 	open bool // a slot of the schedule is open: its operation is not done yet
 	cut  bool // the end of the step interrupted an attempt
 	// since is when the operation in flight began, plus one; 0: none.
 	since atomic.Int64
+}
 
+// progress is what a client has done.
+type progress struct {
 	done   int64
 	inPlan int64 // operations done by the planned end
 	late   hist.Late
-	end    time.Duration // of the last attempt
 	cpu    time.Duration
 }
 

@@ -1,5 +1,5 @@
-// Package figure shows the numbers that are compared, their differences and the
-// verdicts on them: rounded, in full, in words and in signs.
+// Package figure formats the numbers that are compared, their differences and
+// the verdicts on them: rounded, in full, in words and as signs.
 package figure
 
 import (
@@ -16,10 +16,10 @@ import (
 // Unknown stands for what was not measured. It is never a 0.
 const Unknown = quantity.Unknown
 
-// Number is a number for people.
+// Number is a number that formats itself.
 type Number struct{ compare.Number }
 
-// String is the number rounded for display.
+// String returns the number rounded for display.
 func (n Number) String() string {
 	if n.Missing != "" {
 		return Unknown
@@ -37,13 +37,13 @@ func (n Number) String() string {
 	return quantity.Digits(n.Value)
 }
 
-// Of is a number that no rows are behind.
+// Of returns a number without rows.
 func Of(metric string, value float64, unit string) Number {
 	return Number{compare.Number{Key: compare.Key{Metric: metric}, Value: value, Unit: unit}}
 }
 
-// Whole is the number rounded for display, with what it is instead of a
-// percentile of too few samples.
+// Whole returns the number rounded for display; a percentile of too few samples
+// is labelled as their maximum.
 func (n Number) Whole() string {
 	if few := n.Few(); few != "" {
 		return n.String() + ", " + few
@@ -51,7 +51,7 @@ func (n Number) Whole() string {
 	return n.String()
 }
 
-// Hover is the number in full, for who wants to know.
+// Hover returns the number in full, for a tooltip.
 func (n Number) Hover() string {
 	if n.Missing != "" {
 		return n.Missing
@@ -101,5 +101,5 @@ func Name(k compare.Key) string {
 	return name
 }
 
-// Over is n ÷ base; ok is false where it has no meaning.
+// Over returns n ÷ base; ok is false if it has no meaning.
 func (n Number) Over(base Number) (float64, bool) { return n.Number.Over(base.Number) }

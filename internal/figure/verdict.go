@@ -9,12 +9,11 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// Mark is a verdict beside a number: a class for its colour and a sign, which
-// says the same without colour.
+// Mark is a verdict next to a number: a class for its colour and a sign with
+// the same meaning.
 type Mark struct{ Class, Sign string }
 
-// marks are the signs of the verdicts. What looks different but is not proven
-// has hollow ones.
+// The marks of the verdicts. Differences that are not proven have hollow signs.
 var (
 	SurelyBetter = Mark{"better", "▲"}
 	SurelyWorse  = Mark{"worse", "▼"}
@@ -25,16 +24,17 @@ var (
 	Unstable     = Mark{"unstable", "~"}
 )
 
-// Legend explains the marks, in pieces that have the classes of their verdicts.
+// Legend returns an explanation of the marks, in pieces with the classes of
+// their verdicts.
 func Legend() []struct{ Text, Class string } {
 	return []struct{ Text, Class string }{
-		{"▲ surely better", "better"}, {", ", ""}, {"▼ surely worse", "worse"}, {", = surely within 1 %; ", ""},
+		{"▲ better (95 %)", "better"}, {", ", ""}, {"▼ worse (95 %)", "worse"}, {", = equivalent within 1 %; ", ""},
 		{"△", "better unsure"}, {" ", ""}, {"▽", "worse unsure"},
 		{" look better or worse by more than 5 % and twice the trials' variation, but are not proven; ? may be chance; ~ the trials contradict each other.", ""},
 	}
 }
 
-// HowMarked explains the marks.
+// HowMarked returns Legend as text.
 func HowMarked() string {
 	var b strings.Builder
 	for _, piece := range Legend() {
@@ -43,7 +43,7 @@ func HowMarked() string {
 	return b.String()
 }
 
-// MarkOf is the mark of an effect; none where nothing can be said.
+// MarkOf returns the mark of an effect; the zero Mark if it has no verdict.
 func MarkOf(e *compare.Effect) Mark {
 	switch e.Verdict {
 	case compare.Better:
@@ -67,7 +67,7 @@ func MarkOf(e *compare.Effect) Mark {
 	return Unclear
 }
 
-// InWords is an effect in words.
+// InWords returns an effect in words.
 func InWords(e *compare.Effect, base string) string {
 	text := ""
 	if !math.IsNaN(e.Ratio) {
@@ -85,7 +85,8 @@ func InWords(e *compare.Effect, base string) string {
 	return text
 }
 
-// Tally counts the verdicts on the headline numbers; "" where none can be judged.
+// Tally returns the counts of verdicts on headline numbers; "" if none can be
+// judged.
 func Tally(items []compare.Item) string {
 	counts := map[compare.Verdict]int{}
 	all, judged := 0, 0

@@ -13,16 +13,14 @@ import (
 
 // run is one step of one trial, read from a log.
 type run struct {
-	file     *file
-	tool     string // with its version, if known
+	origin
+	naming
+	database
 	workload string
-	engine   string // the database; "" is unknown
-	version  string // of the database; "" is unknown
 	step     result.Step
 	lines    []result.Line // of its series, unless the file is read again for it
 	plan     []param       // what was asked for
 	params   map[string]string
-	storage  string // the database's storage engine; "" is unknown
 	costs    []denominator
 	interval float64 // seconds; 0 is unknown
 	cpus     int     // of the host; 0 is unknown
@@ -31,13 +29,30 @@ type run struct {
 	reason    string // why it is not complete
 	warnings  []string
 	host      []observe.Fact
+}
+
+// origin is what a run was read from.
+type origin struct {
+	file *file
+	tool string // with its version, if known
 	// files are those that it was read from, beside their companions.
 	files  []*file
 	beside []string
 	// derived is set if it was read from a table made from logs.
 	derived bool
 	guesses []string // assumptions
+}
 
+// database is what a run was done on; "" is unknown.
+type database struct {
+	engine  string
+	version string
+	storage string // its storage engine
+}
+
+// naming holds what the names of a run's target and step, and the number of its
+// trial, are made of.
+type naming struct {
 	// byFile is the part of the step's name that comes from the file's name.
 	byFile string
 	// base is the step's name without what distinguishes runs of the same test:
@@ -74,7 +89,7 @@ func (r *run) emit(l result.Line) {
 }
 
 func newRun(f *file, workload string) *run {
-	return &run{file: f, workload: workload, step: result.Step{Status: result.Complete}, params: map[string]string{}}
+	return &run{origin: origin{file: f}, workload: workload, step: result.Step{Status: result.Complete}, params: map[string]string{}}
 }
 
 // build adds to the step the rows that f builds.

@@ -1,8 +1,8 @@
 // Package layout writes and reads the text formats that results of the insert
 // benchmark and of sysbench are published in: each format is one file.
 //
-// It knows nothing of trials and metrics: whatever the format, a table is steps
-// with lines of configurations, and numbers by the names of columns.
+// It knows nothing of trials and metrics: in every format a table is steps with
+// a line per configuration and numbers by column name.
 package layout
 
 import (
@@ -17,7 +17,7 @@ import (
 
 const (
 	notKnown = "NA"  // a number that is unknown
-	infinite = "inf" // a ratio to nothing
+	infinite = "inf" // a ratio to 0
 )
 
 // Number is a number as a table prints it.
@@ -26,8 +26,8 @@ type Number struct {
 	Text  string
 }
 
-// Fixed returns a number with so many decimals, rounded as C's printf rounds: to
-// the nearest, and of two that are equally near to the even one.
+// Fixed returns a number with the given decimals, rounded like C's printf: to
+// the nearest, ties to even.
 func Fixed(v float64, decimals int) Number {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return Number{math.NaN(), notKnown}
@@ -35,7 +35,7 @@ func Fixed(v float64, decimals int) Number {
 	return Number{v, strconv.FormatFloat(v+0, 'f', decimals, 64)}
 }
 
-// short returns Fixed without the zeros at the end of the decimals: 6.570 is 6.57.
+// short returns Fixed without trailing zeros: 6.570 becomes 6.57.
 func short(v float64, decimals int) Number {
 	n := Fixed(v, decimals)
 	if strings.Contains(n.Text, ".") {
@@ -44,7 +44,7 @@ func short(v float64, decimals int) Number {
 	return n
 }
 
-// Printed returns the number as its text has it; NaN if it is unknown.
+// Printed returns the value of the number's text; NaN if it is unknown.
 func (n Number) Printed() float64 {
 	v, err := strconv.ParseFloat(n.Text, 64)
 	if err != nil {
@@ -53,10 +53,9 @@ func (n Number) Printed() float64 {
 	return v
 }
 
-// Ratio returns n ÷ base with two decimals. Rounded divides the numbers as they
-// are printed, as published tables do, instead of the full ones. Where either is
-// unknown it is NA, and something to nothing is inf. Of two numbers that are
-// both printed as 0 nothing is known either: NA.
+// Ratio returns n ÷ base with two decimals. Rounded divides the numbers as
+// printed, as published tables do, instead of the full ones. It is NA if either
+// is unknown or both are printed as 0, and inf if only the base is 0.
 func Ratio(n, base Number, rounded bool) string {
 	x, y := n.Value, base.Value
 	if rounded {
@@ -71,7 +70,7 @@ func Ratio(n, base Number, rounded bool) string {
 	return Fixed(x/y, 2).Text
 }
 
-// readNumber reads a number as the formats print it; NaN if it is unknown.
+// readNumber parses a number as the formats print it; NaN if it is unknown.
 func readNumber(text string) (float64, error) {
 	switch text {
 	case notKnown:
@@ -86,7 +85,7 @@ func readNumber(text string) (float64, error) {
 	return v, nil
 }
 
-// readLines calls read for every line. An error of it names the line.
+// readLines calls read for every line and adds the line number to its errors.
 func readLines(r io.Reader, read func(line string) error) error {
 	in := bufio.NewScanner(r)
 	for n := 1; in.Scan(); n++ {
@@ -97,13 +96,13 @@ func readLines(r io.Reader, read func(line string) error) error {
 	return in.Err()
 }
 
-// plain keeps what ends a cell or a line out of a name.
+// plain replaces separators of cells and lines in names by spaces.
 var plain = strings.NewReplacer("\t", " ", "\n", " ", "\r", " ").Replace
 
 // Show is what a table shows.
 type Show int
 
-// The choices. Published tables divide numbers as they are printed.
+// The choices. Published tables divide numbers as printed.
 const (
 	Numbers Show = iota
 	Ratios
@@ -123,7 +122,7 @@ const (
 	Levels  Format = "levels" // its rates of 2020, a column for each number of clients
 )
 
-// formats lists the formats, those that are recognised more surely first.
+// formats lists the formats, the most reliably recognised first.
 var formats = [...]struct {
 	Format
 	is func(head []string) bool // by the first lines of a file

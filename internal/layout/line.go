@@ -9,12 +9,11 @@ import (
 	"strings"
 )
 
-// Line is what a table of many columns has of a configuration.
+// Line is the numbers of a configuration in a table of many columns.
 type Line struct {
 	Tag    string             // the configuration
-	Values map[string]float64 // by column; those that are unknown may be left out
-	// Unlike: other work was done than by the block's base, so that there are no
-	// ratios.
+	Values map[string]float64 // by column; unknown ones may be missing
+	// Unlike: the work differs from the base's, so there are no ratios.
 	Unlike bool
 }
 
@@ -63,7 +62,7 @@ func (l *Line) cells(base *Line, columns []column, show Show) []string {
 	return l.ratios(base, columns, show == RoundedRatios)
 }
 
-// texts returns the cells of a line.
+// texts returns the formatted cells of a line.
 func (l *Line) texts(columns []column) []string {
 	out := make([]string, len(columns))
 	for i, c := range columns {
@@ -72,8 +71,8 @@ func (l *Line) texts(columns []column) []string {
 	return out
 }
 
-// ratios returns the cells of a line as ratios to its base. Rounded ratios are 1
-// where both numbers are printed as 0.
+// ratios returns the cells of a line as ratios to its base. Rounded ratios are
+// 1 if both numbers are printed as 0.
 func (l *Line) ratios(base *Line, columns []column, rounded bool) []string {
 	out := make([]string, len(columns))
 	for i, c := range columns {
@@ -90,13 +89,13 @@ func (l *Line) ratios(base *Line, columns []column, rounded bool) []string {
 	return out
 }
 
-// write writes the cells of a line, of which the first ends with a separator.
+// write writes the cells of a line, with a separator after the first.
 func (l *Line) write(w io.Writer, cells []string, separator string) {
 	fmt.Fprintf(w, "%s%s%s\t%s\n", cells[0], separator, strings.Join(cells[1:], "\t"), plain(l.Tag))
 }
 
-// readLine reads the cells of a line below a header, which names the columns
-// and, as tag, the configuration.
+// readLine parses the cells of a line below a header, which names the columns,
+// among them the configuration's, tag.
 func readLine(columns []column, tag string, header, cells []string) (Line, error) {
 	l := Line{Values: map[string]float64{}}
 	if len(cells) != len(header) {
@@ -119,7 +118,7 @@ func readLine(columns []column, tag string, header, cells []string) (Line, error
 	return l, nil
 }
 
-// writeTo calls write with a buffer in front of w.
+// writeTo calls write with a buffered w.
 func writeTo(w io.Writer, write func(b *bufio.Writer)) error {
 	b := bufio.NewWriter(w)
 	write(b)

@@ -9,9 +9,9 @@ import (
 )
 
 // The columns of the sysbench suite's table met. CPU is user and system time of
-// the host in percent of all its processors, divided by the operations a second.
-// It is no time: on a host with twice the processors the same work has half the
-// number. All but the rate o/s is per operation.
+// the host in percent of all its processors, divided by the operations a
+// second. It is not a time: with twice the processors the same work has half
+// the number. All but the rate o/s is per operation.
 var costColumns = []column{{"cpu/o", 6, Fixed}, {"cs/o", 3, Fixed}, {"r/o", 3, short}, {"rKB/o", 3, short}, {"wKB/o", 3, short}, {"o/s", 0, Fixed}}
 
 const (
@@ -20,8 +20,8 @@ const (
 )
 
 // WriteCosts writes the table met: per test its name, a line per configuration,
-// and then the same as ratios to the first, which has no line there.
-// The two tabs after the first column are the layout's own.
+// and then ratios to the first configuration, without a line for it. The two
+// tabs after the first column are the layout's own.
 func WriteCosts(w io.Writer, tests []Step, rounded bool) error {
 	head := &Line{Tag: costTag}
 	columns := names(costColumns, costTag)
@@ -42,8 +42,8 @@ func WriteCosts(w io.Writer, tests []Step, rounded bool) error {
 	})
 }
 
-// readCosts reads the absolute blocks of tables, also of releases that had fewer
-// columns.
+// readCosts reads the absolute blocks of tables, including those of releases
+// with fewer columns.
 func readCosts(r io.Reader) ([]Step, error) {
 	const (
 		outside = iota // the test's name, and ratios

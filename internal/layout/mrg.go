@@ -13,8 +13,8 @@ import (
 // device and of the whole host: rps to wmbps, csps and cpups (percent of all
 // processors) a second; rpq, rkbpq, cspq and cpupq (µs) per query, or per row
 // inserted in a step without queries; wpi and wkbpi per row inserted in every
-// step. dbgb1 (data), dbgb2 (directory) and rss are in GB of 2³⁰ bytes, maxop in
-// seconds; p50 and p99 are the rates that so many percent of a client's
+// step. dbgb1 (data), dbgb2 (directory) and rss are in GB of 2³⁰ bytes, maxop
+// in seconds; p50 and p99 are the rates that 50 and 99 percent of a client's
 // intervals reached.
 var summaryColumns = []column{
 	{"ips", 0, Fixed}, {"qps", 0, Fixed}, {"rps", 0, Fixed}, {"rmbps", 1, Fixed}, {"wps", 1, Fixed}, {"wmbps", 1, Fixed},
@@ -31,8 +31,9 @@ var summaryHead = names(summaryColumns, summaryTag)
 const blockEnd = "-"
 
 // WriteSummaries writes the table mrg: 21 columns, a line per configuration; or
-// rel, the same columns as ratios to the first configuration of the block, which
-// has no line. Of several steps each begins with an empty line and its name.
+// rel, the same columns as ratios to the block's first configuration, which has
+// no line. If there are several steps, each begins with an empty line and its
+// name.
 func WriteSummaries(w io.Writer, steps []Step, show Show) error {
 	return writeTo(w, func(b *bufio.Writer) {
 		for _, s := range steps {

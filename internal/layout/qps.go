@@ -22,13 +22,12 @@ const (
 	noteMark   = "-> "
 )
 
-// ColumnName returns what a column without a name is called.
+// ColumnName returns the name of an unnamed column.
 func ColumnName(i int) string { return fmt.Sprintf("col-%d", i+1) }
 
-// WriteQPS writes the names of the configurations, an empty line, their numbers
-// with so many decimals, and then the tests with their names at the end. A note
-// follows the name. Of ratios the first configuration, which is the base, has no
-// column.
+// WriteQPS writes the names of the configurations, an empty line, and a line
+// per test: numbers with the given decimals, the test's name, its note. Tables
+// of ratios have no column for the base, the first configuration.
 func WriteQPS(w io.Writer, names []string, tests []Step, show Show, decimals int) error {
 	return writeTo(w, func(b *bufio.Writer) {
 		if show != Numbers {
@@ -52,7 +51,7 @@ func WriteQPS(w io.Writer, names []string, tests []Step, show Show, decimals int
 }
 
 // WriteQPSList writes the same as CSV, the tests with their names at the
-// beginning, and no header. There is no place for notes.
+// beginning, and no header. It has no notes.
 func WriteQPSList(w io.Writer, tests []Step, show Show, decimals int) error {
 	var records [][]string
 	for _, t := range tests {
@@ -77,8 +76,8 @@ func (s *Step) rates(show Show, decimals int) (out []string) {
 	return out
 }
 
-// readQPS reads a table that WriteQPS wrote, or one of the same layout: what
-// stands behind a test's name is its note.
+// readQPS reads a table in the layout of WriteQPS: what follows a test's name
+// is its note.
 func readQPS(r io.Reader) ([]Step, error) {
 	var tests []Step
 	var names []string
@@ -102,7 +101,7 @@ func readQPS(r io.Reader) ([]Step, error) {
 	return tests, err
 }
 
-// readQPSList reads a table that WriteQPSList wrote. It does not name its columns.
+// readQPSList reads a table that WriteQPSList wrote. Its columns have no names.
 func readQPSList(r io.Reader) ([]Step, error) {
 	var tests []Step
 	var names []string
@@ -123,7 +122,7 @@ func readQPSList(r io.Reader) ([]Step, error) {
 	return tests, err
 }
 
-// addRates adds a test of numbers, its name, and a note.
+// addRates appends a test: its numbers, its name and a note.
 func addRates(tests []Step, names, cells []string) ([]Step, error) {
 	if len(cells) <= len(names) {
 		return tests, fmt.Errorf("it has %d cells, and %d numbers and a name are wanted", len(cells), len(names))
@@ -144,7 +143,8 @@ func isQPS(head []string) bool {
 	return len(head) > 0 && (strings.HasPrefix(head[0], relativeTo) || strings.HasPrefix(head[0], "col-1 : "))
 }
 
-// qpsRates: a table of ratios says so in its first line.
+// qpsRates returns a cell that is not a whole number if the line says that the
+// table has ratios.
 func qpsRates(line string) string {
 	if strings.HasPrefix(line, relativeTo) {
 		return "."
@@ -152,7 +152,7 @@ func qpsRates(line string) string {
 	return ""
 }
 
-// isQPSList: every line has the name of a test, and numbers.
+// isQPSList reports whether every line has the name of a test and numbers.
 func isQPSList(head []string) bool {
 	return len(head) > 0 && !slices.ContainsFunc(head, func(line string) bool {
 		name, _, several := strings.Cut(line, ",")

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// SysbenchRun heads what sysbench run prints, as release 1.0.20 does.
+// SysbenchRun is the heading of sysbench's output, as release 1.0.20 prints it.
 type SysbenchRun struct {
-	Tool     string  // the first line, which says who prints
+	Tool     string  // the first line, which names the program
 	Threads  int     // how many clients there are
-	Rate     float64 // events a second that arrive; 0: as many as the clients can do
+	Rate     float64 // events per second that arrive; 0: closed loop
 	Interval float64 // seconds from line to line
 }
 
@@ -26,22 +26,22 @@ func (r SysbenchRun) String() string {
 	return b.String() + "\n\nInitializing worker threads...\n\nThreads started!\n\n"
 }
 
-// SysbenchCounts are what was done; NaN is unknown, which sysbench itself would
-// print as 0.00.
+// SysbenchCounts are the completed events and statements; NaN is unknown, which
+// sysbench itself would print as 0.00.
 type SysbenchCounts struct {
 	Events                float64 // completed
 	Reads, Writes, Others float64 // statements
 	Errors, Reconnects    float64
 }
 
-// Add adds what else was done.
+// Add adds further counts.
 func (c *SysbenchCounts) Add(more SysbenchCounts) {
 	c.Events, c.Errors, c.Reconnects = c.Events+more.Events, c.Errors+more.Errors, c.Reconnects+more.Reconnects
 	c.Reads, c.Writes, c.Others = c.Reads+more.Reads, c.Writes+more.Writes, c.Others+more.Others
 }
 
-// Known returns the counts with unknown statements where events had none: then
-// they were not counted.
+// Known returns the counts with statements unknown if there are events but no
+// statements: then they were not counted.
 func (c SysbenchCounts) Known() SysbenchCounts {
 	if c.Events > 0 && c.queries() == 0 {
 		c.Reads, c.Writes, c.Others = math.NaN(), math.NaN(), math.NaN()
@@ -59,15 +59,16 @@ type SysbenchInterval struct {
 	Percentile               int
 	Latency                  float64 // ms, at the percentile
 	Paced                    bool    // there is a queue
-	QueueLength, Concurrency float64 // events that wait, and that are being executed
-	Shed                     float64 // events that were dropped, as too many waited
+	QueueLength, Concurrency float64 // events waiting, and events being executed
+	Shed                     float64 // events dropped because too many waited
 }
 
-// String is the line of the interval, or the two where events have a queue, and
-// a third where events were shed, which sysbench does not do. Rates are per second.
+// String returns the line of the interval, with a second one if events have a
+// queue, and a third, unknown to sysbench, if events were shed. Rates are per
+// second.
 func (i SysbenchInterval) String() string {
 	at := fmt.Sprintf("[ %.0fs ]", i.End)
-	if i.End != math.Round(i.End) && i.Seconds < 0.95 { // sysbench knows whole seconds only
+	if i.End != math.Round(i.End) && i.Seconds < 0.95 { // sysbench prints whole seconds only
 		at = fmt.Sprintf("[ %.2fs ]", i.End)
 	}
 	rate := func(n float64) string { return figure(n/i.Seconds, 2) }
@@ -91,12 +92,12 @@ type SysbenchFinal struct {
 	Latency            float64 // ms, at the percentile
 	Threads            int
 	EventsSD           float64           // standard deviation over the threads
-	BusySD             float64           // the same of the seconds that each was busy
-	Arrivals           *SysbenchArrivals // nil: none arrive by themselves
+	BusySD             float64           // the same for the seconds that each was busy
+	Arrivals           *SysbenchArrivals // nil: a closed loop
 }
 
-// SysbenchArrivals is what became of events that arrive by a schedule, which
-// sysbench does not print. NaN is unknown.
+// SysbenchArrivals is what became of events that arrive by a schedule; sysbench
+// does not print it. NaN is unknown.
 type SysbenchArrivals struct{ Offered, Shed, Abandoned float64 }
 
 func (f SysbenchFinal) String() string {
@@ -117,7 +118,9 @@ func (f SysbenchFinal) String() string {
 	rate("queries", f.queries())
 	rate("ignored errors", f.Errors)
 	rate("reconnects", f.Reconnects)
-	fmt.Fprintf(&b, "\nGeneral statistics:\n    total time:                          %.4fs\n    total number of events:              %s\n", f.Seconds, figure(f.Events, 0))
+	b.WriteString("\nGeneral statistics:\n")
+	fmt.Fprintf(&b, "    total time:                          %.4fs\n", f.Seconds)
+	fmt.Fprintf(&b, "    total number of events:              %s\n", figure(f.Events, 0))
 	b.WriteString("\nLatency (ms):\n")
 	latency("min", f.Min)
 	latency("avg", f.Avg)
@@ -137,8 +140,8 @@ func (f SysbenchFinal) String() string {
 	return b.String()
 }
 
-// figure is a number with so many decimals; - where it is unknown: a 0 would be
-// a figure.
+// figure returns a number with the given decimals, or - if it is unknown: a 0
+// would be a figure.
 func figure(v float64, decimals int) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "-"

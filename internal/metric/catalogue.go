@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// Section is a part of the report in which metrics stand, by its heading.
+// Section is the part of the report that shows a metric, by its heading.
 type Section string
 
 // The sections.
@@ -23,19 +23,20 @@ const (
 	EngineTable     Section = "Engine-reported I/O and state"
 	SpaceTable      Section = "Space"
 	WaitsTables     Section = "Waits"
-	// SharesOfTime are sums that the report shows as shares of each other, beside
+	// SharesOfTime are sums that the report shows as shares of each other, next to
 	// the statements.
 	SharesOfTime Section = "Shares of time"
-	// SettledCost stands with the costs of the scorecard, as it is of several steps.
+	// SettledCost is shown with the costs of the scorecard, because it is of
+	// several steps.
 	SettledCost Section = "Cost over the steps"
 )
 
-// Sections are all of them, in the order of the glossary.
+// Sections are all sections, in the order of the glossary.
 var Sections = []Section{ThroughputTable, ServiceTable, ResponseTable, AttemptsTable, AttemptTable, GivenUpTable, StatementTable, SharesOfTime,
 	ArrivalsTable, SpreadTable, PromiseTable, CostTable, SettledCost, EngineTable, SpaceTable, WaitsTables}
 
-// makeCatalogue puts the metrics of all sections together. A metric is one entry
-// in the list of its section; latencies are made from one entry for each family.
+// makeCatalogue returns the metrics of all sections. A metric is one entry in
+// the list of its section; latencies are made from one entry for each family.
 func makeCatalogue() (out []Metric) {
 	of := map[Section][]Metric{
 		ThroughputTable: throughput,
@@ -79,8 +80,8 @@ var latencyNames = map[Quantile]struct{ label, doc string }{
 
 func latencyName(f Family, q Quantile) string { return string(f) + "_" + string(q) + "_us" }
 
-// latencies returns the metrics of a distribution; more says what else is to be
-// known of one of them.
+// latencies returns the metrics of a distribution; more adds the properties of
+// single quantiles.
 func latencies(f Family, noun string, more map[Quantile]string, of ...Quantile) (out []Metric) {
 	for _, q := range of {
 		n := latencyNames[q]

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Effect is what a warning does to what it is attached to.
+// Effect is what a warning does to the number or step that it is attached to.
 type Effect int
 
 // The effects. A warning without one limits only how a reader uses a number.
 const (
-	Disturbs    Effect = iota + 1 // the number may hold what other programs did: it is compared with nothing
+	Disturbs    Effect = iota + 1 // the number may include other programs' activity: it is not compared
 	Bounds                        // the number is a lower bound
 	Refuses                       // the step's numbers cannot be compared with those of others
-	Invalidates                   // what was measured is not what was to be measured: the step is invalid
+	Invalidates                   // something else was measured than planned: the step is invalid
 )
 
 // Kind is everything known about a code.
@@ -21,14 +21,14 @@ type Kind struct {
 	// Text is the warning's text: {name} is a value, {name:%.0f} a number in a
 	// format, and [ around {name}] is left out where the value is unknown.
 	Text string
-	// Short are a few words for it, where verdicts show it beside a number.
+	// Short is a short form, which verdicts show next to a number.
 	Short  string
 	Effect Effect
-	// Former are its texts in results of older builds that read otherwise.
+	// Former are its differing texts in results of older builds.
 	Former []string
 }
 
-// The codes that verdicts, gates and reports decide by.
+// The codes on which verdicts, gates and reports decide.
 const (
 	SLAMissed          Code = "sla_missed"
 	Saturated          Code = "saturated"
@@ -48,17 +48,16 @@ const (
 	ErrorsAboveAllowed Code = "errors_above_allowed"
 )
 
-// clientLoad is how busy the client's processors were, in texts about the client.
+// clientLoad is the part of the client's texts about its processors' load.
 const (
 	clientLoad = "of the {processors:%.0f} processors that it may use rumbench had {used:%.2f}, and its threads waited for CPU for {waited:%.2f} more"
 	formerLoad = "of the {processors:%.0f} processors that it may use rumbench had {used:%.2f}, and its threads stood in line for {waited:%.2f} more"
 )
 
-// AboutClient are the codes that say what the client had to do with a server's
-// waiting for it.
+// AboutClient are the codes about servers that waited for the client.
 var AboutClient = []Code{ClientBound, ClientWaited, ClientWaitedShared, ClientWaitedOthers}
 
-// decisive are the codes that something is decided by.
+// decisive are the codes on which something is decided.
 var decisive = map[Code]Kind{
 	SLAMissed: {Text: "SLA missed: group {group} was to do {target:%.0f}/s and did {achieved:%.0f}/s", Short: "SLA missed", Effect: Refuses},
 	Saturated: {Text: "saturated: group {group} fell behind more and more; its rate is above what the engine can do", Short: "saturated", Effect: Refuses},

@@ -1,7 +1,7 @@
 package metric
 
-// The codes of warnings that only a reader acts upon: of numbers, steps, trials
-// and imported logs.
+// The codes of warnings that only inform the reader: about numbers, steps,
+// trials and imported logs.
 const (
 	Overflow          Code = "overflow"
 	Failed            Code = "failed"

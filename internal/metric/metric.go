@@ -12,25 +12,25 @@ type Metric struct {
 	Unit    string
 	Better  Direction
 	Family  Family
-	Section Section // where its numbers stand in the report
-	Label   string  // heads its column there; "" if its name does
+	Section Section // where the report shows its numbers
+	Label   string  // the heading of its column; "": its name
 	// Per is what its numbers are divided by.
 	Per Denominator
-	// Headline is how it takes part in judging a step.
+	// Headline is its role in judging a step.
 	Headline Headline
-	// StandsIn is the headline in whose place it is judged, where a step has one of
-	// the two only; JudgedBy is what is judged although this one is shown.
+	// StandsIn is the headline that it replaces in steps without that headline;
+	// JudgedBy is the metric that is judged in place of this one.
 	StandsIn, JudgedBy string
-	// Quantile is which value of a distribution of latencies it is.
+	// Quantile is which value of a latency distribution it is.
 	Quantile Quantile
 	Doc      string   // what it means, in sentences
 	Formula  string   // "operations ÷ duration_s"; "" where Doc says it all
-	See      string   // where docs/ says more
-	Former   []string // what older builds called it
+	See      string   // the page in docs/ with details
+	Former   []string // its names in older builds
 }
 
-// Direction is in which direction a metric is better; "" where neither is. Only
-// metrics that have one are judged.
+// Direction is which direction of a metric is better; "" if neither. Only
+// metrics with a direction are judged.
 type Direction string
 
 // The directions.
@@ -39,10 +39,10 @@ const (
 	Lower  Direction = "lower"
 )
 
-// Family is what a metric is a number of.
+// Family is a group of metrics of the same kind.
 type Family string
 
-// The families. Those of latencies have metrics called after them:
+// The families. Latency families prefix the names of their metrics:
 // service_p99_us.
 const (
 	Throughput Family = "throughput"
@@ -67,7 +67,7 @@ const (
 	Client     Family = "client"
 )
 
-// Layer returns which of the three ways to look at a step the family belongs to.
+// Layer returns the layer of the scorecard that the family belongs to.
 func (f Family) Layer() string {
 	switch f {
 	case Throughput:
@@ -88,17 +88,17 @@ const (
 	PerOperation Denominator = "operation"
 )
 
-// Headline is how a metric takes part in judging a step.
+// Headline is a metric's role in judging a step.
 type Headline int
 
-// The headlines. Judged are few, because every further one makes all of them
+// The headlines. Few are judged, because each additional one makes all of them
 // harder to prove.
 const (
 	Judged   Headline = iota + 1 // a step is judged by it
 	Followed                     // histories follow it too
 )
 
-// Quantile is which value of a distribution of latencies a metric is.
+// Quantile is a value of a latency distribution.
 type Quantile string
 
 // The quantiles.
@@ -139,7 +139,7 @@ func Headlines(ways ...Headline) (out []*Metric) {
 	return out
 }
 
-// StandIn returns the metric that is judged in a headline's place; nil if none is.
+// StandIn returns the metric that replaces a headline; nil if there is none.
 func StandIn(headline string) *Metric {
 	for i := range catalogue {
 		if catalogue[i].StandsIn == headline {
@@ -152,7 +152,8 @@ func StandIn(headline string) *Metric {
 // Latency returns the metric of a value of a distribution; nil if there is none.
 func Latency(f Family, q Quantile) *Metric { return byName[latencyName(f, q)] }
 
-// Label returns what heads a column of the metric: its name, if there is none.
+// Label returns the heading of the metric's column: its label, or else its
+// name.
 func Label(name string) string {
 	if m := byName[name]; m != nil && m.Label != "" {
 		return m.Label
@@ -168,7 +169,7 @@ func FamilyOf(name string) Family {
 	return ""
 }
 
-// IsLatency reports whether the metric is a value of a distribution of latencies.
+// IsLatency reports whether the metric is a value of a latency distribution.
 func IsLatency(name string) bool {
 	m := byName[name]
 	return m != nil && m.Quantile != ""
@@ -203,8 +204,8 @@ var (
 	}()
 )
 
-// CurrentName returns the name of a metric that an older build may have called
-// otherwise.
+// CurrentName returns the current name of a metric that older builds may have
+// named differently.
 func CurrentName(name string) string {
 	if byName[name] != nil {
 		return name

@@ -9,21 +9,20 @@ import (
 	"sync"
 )
 
-// pattern reads the text of a code back.
+// pattern parses the text of a code.
 type pattern struct {
 	code    Code
-	literal int    // bytes of it that are no values
-	prefix  string // with which it begins
+	literal int    // bytes of it outside values
+	prefix  string // its literal beginning
 	re      *regexp.Regexp
-	names   []string // of the values, one for each group
+	names   []string // of the values, one per group
 	numbers []bool
 }
 
-// leastLiteral is how many bytes of a text must be no values, so that it stands
-// for no other.
+// leastLiteral is how many literal bytes a text needs to be unambiguous.
 const leastLiteral = 10
 
-// patterns are those of all codes, the most definite first.
+// patterns are the patterns of all codes, the most specific first.
 var patterns = sync.OnceValue(func() (out []pattern) {
 	for code, k := range kinds {
 		for _, text := range append([]string{k.Text}, k.Former...) {
@@ -40,7 +39,7 @@ var patterns = sync.OnceValue(func() (out []pattern) {
 	return out
 })
 
-// variants are a text with and without each of its optional stretches.
+// variants returns a text with and without each of its optional stretches.
 func variants(text string) []string {
 	at := optional.FindStringIndex(text)
 	if at == nil {
@@ -77,8 +76,8 @@ func patternOf(code Code, text string) pattern {
 	return p
 }
 
-// Read returns a warning of an older build, which wrote texts only, with its code
-// and values. A text of no code stays untyped.
+// Read returns the warning, with code and values, for a text of an older build.
+// A text of no code stays untyped.
 func Read(text string) Warning {
 	for _, p := range patterns() {
 		if strings.HasPrefix(text, p.prefix) {

@@ -20,25 +20,24 @@ type Row struct {
 	// Per is the denominator of a cost: "insert row", "query"; "" for numbers
 	// that are not divided.
 	Per string `json:"per,omitempty"`
-	// N is how many things the number was made of: operations, intervals, or
-	// the denominator's count.
+	// N is the number of samples: operations, intervals, or the denominator's
+	// count.
 	N int64 `json:"n,omitempty"`
-	// Source tells where the number was read: "device vda", "process",
-	// "client", "engine", "null engine".
+	// Source is where the number was read: "device vda", "process", "client",
+	// "engine", "null engine".
 	Source   string    `json:"source,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
-	// Disturbed: the number may hold what other programs did, as a warning says.
-	// It is shown, and compared with nothing.
+	// Disturbed: the number may include other programs' activity, as a warning
+	// says. It is shown but not compared.
 	Disturbed bool `json:"disturbed,omitempty"`
-	// AtLeast: the number is a lower bound, as a warning says: the true one may be
-	// greater.
+	// AtLeast: the number is a lower bound, as a warning says.
 	AtLeast bool `json:"at_least,omitempty"`
-	// MaxOf is of how few samples a percentile was to be made of: the value is
-	// then the greatest of them. It is not stored: see Step.Shown.
+	// MaxOf is the number of samples if a percentile had too few: the value is
+	// then their maximum. It is not stored: see Step.Shown.
 	MaxOf int64 `json:"max_of,omitempty"`
 }
 
-// Mark marks the row as its warnings say.
+// Mark sets the row's flags from its warnings.
 func (r *Row) Mark() {
 	r.Disturbed = r.Disturbed || HasEffect(r.Warnings, Disturbs)
 	r.AtLeast = r.AtLeast || HasEffect(r.Warnings, Bounds)

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Code is what a warning is about. Verdicts, gates and reports decide by it,
-// never by the text.
+// Code is what a warning is about. Verdicts, gates and reports decide on it,
+// never on the text.
 type Code string
 
 // Values are the figures and names in a warning: float64 or string, by the names
@@ -20,15 +20,15 @@ type Values map[string]any
 
 // Warning limits the use of a number, a step or a trial.
 type Warning struct {
-	Code   Code   `json:"code,omitempty"` // "" of most warnings of older builds
+	Code   Code   `json:"code,omitempty"` // "" for most warnings of older builds
 	Values Values `json:"values,omitempty"`
-	Text   string `json:"text"` // made of the two
+	Text   string `json:"text"` // made from code and values
 }
 
-// Untyped returns a warning that has a text only.
+// Untyped returns a warning that has only a text.
 func Untyped(text string) Warning { return Warning{Text: text} }
 
-// UntypedAll returns warnings that have texts only.
+// UntypedAll returns warnings that have only texts.
 func UntypedAll(texts []string) []Warning {
 	var out []Warning
 	for _, text := range texts {
@@ -37,8 +37,8 @@ func UntypedAll(texts []string) []Warning {
 	return out
 }
 
-// Warn returns a warning with its text. A value that the text of the code does
-// not name, and one that is missing, is a bug, and panics.
+// Warn returns a warning with its text. It panics if values are missing or not
+// named in the code's text: that is a bug.
 func Warn(code Code, values Values) Warning {
 	k, ok := kinds[code]
 	if !ok {
@@ -59,14 +59,14 @@ func Warn(code Code, values Values) Warning {
 	return Warning{Code: code, Values: values, Text: text}
 }
 
-// valueOf returns the name of the value at a place of a text, and how it is written.
+// valueOf returns the name of a placeholder's value and its formatted text.
 func valueOf(place string, values Values) (name, text string) {
 	name, verb, _ := strings.Cut(place[1:len(place)-1], ":")
 	return name, fmt.Sprintf(cmp.Or(verb, "%v"), values[name])
 }
 
-// Parts splits the text at its figures: there is one word more than figures, and
-// they alternate. Texts of one code with equal words say the same of different
+// Parts splits the text at its figures: words and figures alternate, beginning
+// and ending with a word. Texts of one code with equal words differ only in
 // figures. A warning without a code is one word.
 func (w Warning) Parts() (words, figures []string) {
 	k := w.Code.Kind()
@@ -101,14 +101,14 @@ func join(words, figures []string) string {
 	return text
 }
 
-// placeholder is a value in a text: {name}, or {name:%.0f}.
+// placeholder matches a value in a text: {name}, or {name:%.0f}.
 var placeholder = regexp.MustCompile(`\{[a-z_]+(:%[^}]*)?\}`)
 
-// optional is a stretch of a text that is left out if its first value is unknown:
-// [, rumbench for {client:%.2f} s].
+// optional matches a part of a text that is left out if its first value is
+// unknown: [, rumbench for {client:%.2f} s].
 var optional = regexp.MustCompile(`\[[^\]]*\]`)
 
-// fitting is a text with the optional stretches that the values are known of.
+// fitting returns a text with those optional parts whose values are known.
 func fitting(text string, values Values) string {
 	return optional.ReplaceAllStringFunc(text, func(stretch string) string {
 		name, _ := valueOf(placeholder.FindString(stretch), nil)
@@ -122,7 +122,7 @@ func fitting(text string, values Values) string {
 // String returns the text.
 func (w Warning) String() string { return w.Text }
 
-// UnmarshalJSON reads a warning, and the text alone that older builds wrote.
+// UnmarshalJSON reads a warning, or the bare text that older builds wrote.
 func (w *Warning) UnmarshalJSON(b []byte) error {
 	*w = Warning{}
 	if len(b) > 0 && b[0] == '"' {
@@ -141,7 +141,7 @@ func Texts(list []Warning) []string {
 	return out
 }
 
-// Codes returns the codes of warnings, "" of those without one.
+// Codes returns the codes of warnings, "" for those without one.
 func Codes(list []Warning) []string {
 	var out []string
 	for _, w := range list {
@@ -178,4 +178,5 @@ func AppendNew(list []Warning, more ...Warning) []Warning {
 	return list
 }
 
-// The codes are in code.go (what is decided by) and descriptive.go (all others).
+// The codes are in code.go (those that decide something) and descriptive.go
+// (all others).

@@ -6,7 +6,7 @@ import (
 )
 
 // Charts are lines over time, all series on one axis: data that the page's
-// script draws, and drawings of some of them for readers without it.
+// script draws, and drawings of some of them for readers without scripts.
 type Charts struct {
 	ID, Title string
 	About     []string
@@ -36,8 +36,8 @@ type MovingChart struct {
 	Title string   `json:"title"`
 	Log   bool     `json:"log,omitempty"`
 	Lines []Values `json:"lines"` // one per series
-	// Low and High are the bands around the lines; there may be none, and null is
-	// a series without one.
+	// Low and High are the bands around the lines, if any; null is a series
+	// without one.
 	Low  []Values `json:"low,omitempty"`
 	High []Values `json:"high,omitempty"`
 }
@@ -55,7 +55,7 @@ type Moment struct {
 	At    float64 `json:"at"`
 }
 
-// Values are those of a line; NaN is a gap, where nothing is known.
+// Values are the values of a line; NaN is a gap.
 type Values []float64
 
 // MarshalJSON keeps three digits: no screen shows more.
@@ -82,7 +82,7 @@ func rounded(v float64) float64 {
 	return r
 }
 
-// Drawing is one of the charts as a drawing.
+// Drawing returns one of the charts as a plot.
 func (m *Moving) Drawing(ch MovingChart, label string, format func(float64) string) Plot {
 	end := m.Width * float64(m.Points)
 	p := Plot{Title: ch.Title, Label: label, Height: 190, X: Linear(0, end, format), Stalls: m.Stalls, Marks: m.Marks}
@@ -109,7 +109,7 @@ func (m *Moving) Drawing(ch MovingChart, label string, format func(float64) stri
 	return p
 }
 
-// reach is from which value to which the chart goes.
+// reach returns the range of the chart's values.
 func (ch *MovingChart) reach() (low, high float64) {
 	low = math.Inf(1)
 	for _, list := range [][]Values{ch.Lines, ch.High} {
@@ -128,7 +128,7 @@ func (ch *MovingChart) reach() (low, high float64) {
 type Bars struct {
 	Title string
 	Rows  []Bar
-	Key   string // what its lines mean
+	Key   string // the legend of its lines
 }
 
 // Bar is one series' bar.
@@ -139,7 +139,7 @@ type Bar struct {
 	Length     float64
 	Low, Range float64 // of a whisker
 	Spread     bool    // it has one
-	Goal       float64 // where a line stands; 0 without one
+	Goal       float64 // position of a line; 0 without one
 	GoalTitle  string
 }
 
@@ -159,12 +159,12 @@ type Stack struct {
 	Absent string // why there is none
 }
 
-// Part is a part of a bar. Style is its place among the kinds of parts: it has
-// a colour and a pattern of its own.
+// Part is a part of a bar. Style is its index among the kinds of parts, each
+// with its colour and pattern.
 type Part struct {
 	Style  int
 	Length float64 // percent of the longest bar
 	Label  string  // within the part, if it has room
 	Title  string
-	Data   []int // as of a cell
+	Data   []int // as in Cell
 }

@@ -43,7 +43,7 @@ func HTML(w io.Writer, d *Document) error {
 	if _, err := t.ParseFS(assets, "assets/*.html"); err != nil {
 		return err
 	}
-	var body bytes.Buffer // first, as the head names what is in it
+	var body bytes.Buffer // first, because the head lists its contents
 	if err := t.ExecuteTemplate(&body, "page.html", d); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func HTML(w io.Writer, d *Document) error {
 	return written(w, whole.String())
 }
 
-// written writes a text without what would be obeyed instead of shown.
+// written writes a text without control characters.
 func written(w io.Writer, text string) error {
 	if _, err := io.WriteString(plain.NewWriter(w), text); err != nil {
 		return fmt.Errorf("write page: %w", err)
@@ -67,23 +67,24 @@ func written(w io.Writer, text string) error {
 	return nil
 }
 
-// show is a block by its template. What it returns has been escaped there.
+// show renders a block with its template, which escapes it.
 func show(t *template.Template, b Block) (template.HTML, error) {
 	var out strings.Builder
 	err := t.ExecuteTemplate(&out, b.kind(), b)
 	return template.HTML(out.String()), err
 }
 
-// script is data for a script. The encoder escapes what could end its element.
+// script returns data as JSON for a script. The encoder escapes what could end
+// the element.
 func script(v any) (template.JS, error) {
 	if b, ok := v.(json.RawMessage); ok {
-		return template.JS(b), nil // a second encoder would take out its lines
+		return template.JS(b), nil // a second encoding would remove its line breaks
 	}
 	b, err := json.Marshal(v)
 	return template.JS(b), err
 }
 
-// places are the places of a number's parts in the page's data.
+// places formats the indexes of a number's parts in the page's data.
 func places(list []int) string {
 	var b []byte
 	for i, n := range list {
@@ -97,7 +98,8 @@ func places(list []int) string {
 
 var address = regexp.MustCompile(`https?://[^\s<>"]*[^\s<>".,;:)]`)
 
-// linked makes links of the addresses in a text. The page itself loads none.
+// linked turns the addresses in a text into links. The page itself loads none
+// of them.
 func linked(text string) template.HTML {
 	var b strings.Builder
 	end := 0

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Markdown writes a document as Markdown, for posts and issues: without drawings
-// of curves and what is folded.
+// Markdown writes a document as Markdown, for posts and issues: without
+// drawings of curves and folded parts.
 func Markdown(w io.Writer, d *Document) error {
 	m := &markdown{}
 	if d.Title != "" {
@@ -21,7 +21,7 @@ func Markdown(w io.Writer, d *Document) error {
 	return written(w, strings.TrimRight(m.String(), "\n")+"\n")
 }
 
-// markdown is what has been written; a blank line follows each block.
+// markdown is the text written so far; a blank line follows each block.
 type markdown struct{ strings.Builder }
 
 func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(m, format, args...) }
@@ -141,7 +141,7 @@ func (m *markdown) head(head string, columns []Column, g Group) {
 	m.WriteByte('\n')
 }
 
-// line is the cell with all that belongs to it, on one line.
+// line returns the cell with its ratio, sign and notes on one line.
 func (c Cell) line() string {
 	s := c.Text
 	if c.Ratio == "" {
@@ -187,13 +187,13 @@ func (b Bars) text() string {
 	return out.String()
 }
 
-// escape makes a text mean itself within a line of Markdown. Underscores within
-// words do already.
+// escape escapes a text for a line of Markdown. Underscores within words need
+// no escape.
 func escape(s string) string { return escaper.Replace(s) }
 
 var escaper = strings.NewReplacer("\n", " ", `\`, `\\`, "|", `\|`, "<", `\<`, "*", `\*`, "`", "\\`", "[", `\[`, "]", `\]`, "&", `\&`)
 
-// fenced shows a text as it is, between fences that it does not have itself.
+// fenced writes a text verbatim between fences that it does not contain.
 func (m *markdown) fenced(language, text string) {
 	fence := "```"
 	for strings.Contains(text, fence) {

@@ -16,10 +16,10 @@ type Note struct {
 	Text   string
 }
 
-// Notes collects the remarks of a section, and stands below it as a block. The same text gets the same number,
-// and so do texts of the same parts that differ in nothing but figures: a machine
-// that was disturbed all day long would otherwise fill a page with its tenths of
-// seconds.
+// Notes collects the remarks of a section, and is a block below it. The same
+// text gets the same number, and so do texts that differ only in figures:
+// otherwise a machine that was disturbed all day would fill the page with
+// notes.
 type Notes struct {
 	section string
 	List    []Note
@@ -29,8 +29,8 @@ type Notes struct {
 // NewNotes returns the notes of the section with an id.
 func NewNotes(section string) *Notes { return &Notes{section: section} }
 
-// A remark is made of parts: words, whole numbers, and what has parts of its own.
-// Numbers are figures; in words they are not looked for.
+// A remark consists of parts: words, integers, and values with parts of their
+// own. Integers are figures; digits within words are not.
 type hasParts interface {
 	Parts() (words, figures []string) // as metric.Warning has
 }
@@ -42,13 +42,14 @@ type noteKind struct {
 	seen    map[string]bool // the texts
 }
 
-// figures are those at one place of texts of a kind.
+// figures are the values at one position of texts of a kind.
 type figures struct {
-	named       []string // the first different ones, one more than are named
+	named       []string // the first different ones, one more than are listed
 	least, most string
 }
 
-// Mark returns the note of a remark, by its parts: a new one if there is none yet.
+// Mark returns the note of a remark, given by its parts; a new one if there is
+// none yet.
 func (n *Notes) Mark(parts ...any) Note {
 	words, found := split(parts)
 	text := strings.Join(interleaved(words, found), "")
@@ -67,7 +68,8 @@ func (n *Notes) Mark(parts ...any) Note {
 	return n.List[i-1]
 }
 
-// Merged are the texts of remarks, those that differ only in figures made one.
+// Merged returns the texts of remarks, merging those that differ only in
+// figures.
 func Merged(remarks [][]any) []string {
 	n := &Notes{}
 	for _, parts := range remarks {
@@ -80,19 +82,19 @@ func Merged(remarks [][]any) []string {
 	return out
 }
 
-// Has reports whether the very text is among the remarks.
+// Has reports whether exactly this text is among the remarks.
 func (n *Notes) Has(text string) bool {
 	return slices.ContainsFunc(n.kinds, func(k *noteKind) bool { return k.seen[text] })
 }
 
-// prefix makes the ids of notes unique on the page: they are many, so of a step
-// like s3-l-i1 it is only its number.
+// prefix returns what makes the ids of notes unique on the page: for a step
+// like s3-l-i1 only its number, as there are many.
 func (n *Notes) prefix() string {
 	first, _, _ := strings.Cut(n.section, "-")
 	return first
 }
 
-// split puts the parts of a remark together: words and figures alternate.
+// split joins the parts of a remark so that words and figures alternate.
 func split(parts []any) (words, found []string) {
 	words = []string{""}
 	for _, part := range parts {
@@ -110,7 +112,7 @@ func split(parts []any) (words, found []string) {
 	return words, found
 }
 
-// interleaved are words with the figures between them.
+// interleaved returns words with the figures between them.
 func interleaved(words, found []string) (out []string) {
 	for i, w := range words {
 		if out = append(out, w); i < len(found) {
@@ -120,7 +122,7 @@ func interleaved(words, found []string) (out []string) {
 	return out
 }
 
-// add takes a text in; it reports whether it is a new one.
+// add adds a text, and reports whether it is new.
 func (k *noteKind) add(text string, found []string) bool {
 	if k.seen[text] {
 		return false
@@ -132,8 +134,8 @@ func (k *noteKind) add(text string, found []string) bool {
 	return true
 }
 
-// So many different figures are named one by one; of small ones, such as the
-// numbers of trials, some more.
+// How many different figures are listed individually; small ones, such as trial
+// numbers, may be more.
 const (
 	mostNamed      = 3
 	mostNamedShort = 6
@@ -151,7 +153,7 @@ func (f *figures) add(v string) {
 	}
 }
 
-// below compares figures as numbers, and what is none, such as a version, as text.
+// below compares figures as numbers, and others, such as versions, as text.
 func below(a, b string) bool {
 	x, err := strconv.ParseFloat(strings.ReplaceAll(a, ",", ""), 64)
 	y, err2 := strconv.ParseFloat(strings.ReplaceAll(b, ",", ""), 64)
@@ -161,8 +163,8 @@ func below(a, b string) bool {
 	return x < y
 }
 
-// String is the text with the range of each figure, and how many texts it
-// stands for.
+// String returns the text with the range of each figure and the number of
+// merged texts.
 func (k *noteKind) String() string {
 	var b strings.Builder
 	for i, f := range k.figures {

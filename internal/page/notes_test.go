@@ -89,7 +89,7 @@ func contrast(t *testing.T, a, b string) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// luminance is the relative luminance of a colour as #rgb or #rrggbb.
+// luminance returns the relative luminance of a colour as #rgb or #rrggbb.
 func luminance(t *testing.T, colour string) float64 {
 	t.Helper()
 	hex := strings.TrimPrefix(colour, "#")

@@ -1,8 +1,8 @@
-// Package page is a document of headings, prose, facts, tables, drawings, notes
-// and folds, and what it looks like as HTML, Markdown and text.
+// Package page renders documents of headings, prose, facts, tables, drawings,
+// notes and folds as HTML, Markdown and text.
 //
 // It knows nothing of what a document is about, and computes nothing: numbers
-// come formatted, in the order in which they are to stand.
+// come formatted and in order.
 package page
 
 import "encoding/json"
@@ -12,25 +12,26 @@ type Document struct {
 	Title    string
 	Lead     []Block // before the contents
 	Sections []Section
-	Data     []Data   // what the scripts of a page in HTML read
-	Style    string   // rules beside those that every page has
-	Scripts  []string // programs beside those that draw charts
+	Data     []Data   // what the scripts of an HTML page read
+	Style    string   // style rules besides those of every page
+	Scripts  []string // scripts besides those that draw charts
 }
 
-// Data is JSON that a page in HTML carries, in an element with an id.
+// Data is JSON embedded in an HTML page, in an element with an id.
 type Data struct {
 	ID   string
 	JSON json.RawMessage
 }
 
-// Section is a part of a page under a heading, to which addresses lead.
+// Section is a part of a page under a heading that can be linked to.
 type Section struct {
 	ID, Title string
 	Class     string
 	Nav       string // its name in the contents; "" keeps it out
 	Step      bool   // one of a row of sections that can be hidden
-	Folded    bool   // shown when asked for
-	Blocks    []Block
+	Folded    bool   // collapsed
+
+	Blocks []Block
 }
 
 // Block is a part of a section.
@@ -38,7 +39,7 @@ type Block interface {
 	kind() string // names its template
 }
 
-// Heading stands above blocks; with an ID, addresses lead to it.
+// Heading is a heading above blocks; with an ID it can be linked to.
 type Heading struct {
 	ID, Text string
 	Level    int // 2 and more
@@ -48,22 +49,22 @@ type Heading struct {
 type Paragraph struct {
 	Class  string
 	Spans  []Span
-	Strong bool // what must not be missed
+	Strong bool // emphasized
 }
 
 // Span is a piece of prose.
 type Span struct {
 	Text, Class string
-	Screen      bool // only of use where there are colours and a pointer: in HTML
+	Screen      bool // only useful with colours and a pointer: in HTML
 }
 
-// Prose is a paragraph of one style.
+// Prose returns a paragraph of one style.
 func Prose(class, text string) Paragraph { return Paragraph{Class: class, Spans: []Span{{Text: text}}} }
 
 // Banner is what a reader must know before anything else.
 type Banner string
 
-// List is items below each other.
+// List is a list of items.
 type List struct {
 	Class string
 	Items []Item
@@ -81,7 +82,7 @@ type Facts struct {
 // Fact is a name with a value.
 type Fact struct{ Name, Value, Warning string }
 
-// Legend names the series by their markers.
+// Legend maps markers to series.
 type Legend struct {
 	ID, Class string
 	Keys      []Key
@@ -94,32 +95,32 @@ type Key struct {
 	Base      bool // the one that others are compared with
 }
 
-// Terms are words and what they mean; addresses lead to each.
+// Terms are words with their meanings; each can be linked to.
 type Terms []Term
 
-// Term is a word and what it means.
+// Term is a word with its meaning.
 type Term struct{ ID, Name, Aside, Text string }
 
-// Code is a text to be shown as it is.
+// Code is a text shown verbatim.
 type Code struct{ Title, Language, Text string }
 
 // Download offers the page's data as a file, in HTML.
 type Download struct{ Title, Text string }
 
-// Beside are blocks that stand beside each other where there is room.
+// Beside is blocks shown side by side if there is room.
 type Beside []Block
 
-// Tabs are tables of which a reader looks at one at a time.
+// Tabs are tables shown one at a time.
 type Tabs []Table
 
-// Grid is tables that stand beside each other where there is room; addresses
-// lead to each, by its place.
+// Grid is tables shown side by side if there is room; each can be linked to by
+// its index.
 type Grid struct {
 	ID     string
 	Tables []Table
 }
 
-// Plots are drawings beside each other.
+// Plots are drawings side by side.
 type Plots struct {
 	ID, Title string
 	Folded    bool

@@ -9,7 +9,7 @@ import (
 // Plot is a drawing of lines over two axes, which needs no script.
 type Plot struct {
 	Title  string
-	Label  string  // what it shows, for who cannot see it
+	Label  string  // a description for screen readers
 	Height float64 // of a width of 460
 	X, Y   Axis
 	Level  float64 // a value that has a line of its own; 0: none
@@ -18,18 +18,18 @@ type Plot struct {
 	Marks  []Moment // above them
 }
 
-// Axis is the range that a drawing shows, and what stands beside it. Places on
-// an axis by powers are the logarithms of values.
+// Axis is the range that a drawing shows, with its labels. Positions on a
+// logarithmic axis are the logarithms of values.
 type Axis struct {
 	From, To float64 // places
 	Log      bool
 	Ticks    []Tick
 	Caption  string
-	Deep     bool // there is room for ticks in two rows
-	Thin     bool // names that would touch are left out
+	Deep     bool // ticks may be in two rows
+	Thin     bool // labels that would overlap are left out
 }
 
-// Tick is a value named beside an axis.
+// Tick is a labelled value on an axis.
 type Tick struct {
 	At   float64 // a value
 	Text string
@@ -41,10 +41,10 @@ type Line struct {
 	Series int
 	Points []Point
 	Band   bool // what lies between Low and High is shaded, in place of whiskers
-	Each   bool // every point has a marker, else some
+	Each   bool // every point has a marker; otherwise some have
 }
 
-// Point is a point of a line, in values; NaN is not known.
+// Point is a point of a line, in values; NaN is unknown.
 type Point struct {
 	X, Y      float64
 	Low, High float64
@@ -54,7 +54,7 @@ type Point struct {
 // Finite reports whether v is a number that can be shown.
 func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// place is where a value is on the axis.
+// place returns a value's position on the axis.
 func (a *Axis) place(v float64) float64 {
 	switch {
 	case !a.Log:
@@ -65,7 +65,8 @@ func (a *Axis) place(v float64) float64 {
 	return math.Log10(v)
 }
 
-// Powers is an axis by powers from low to high with some room, whose ticks are named by format.
+// Powers returns a logarithmic axis from low to high with some margin, whose
+// ticks are labelled by format.
 func Powers(low, high, room float64, format func(float64) string) Axis {
 	a := Axis{Log: true, From: math.Log10(low) - room, To: math.Log10(high) + room}
 	for _, v := range logTicks(low, high) {
@@ -74,7 +75,7 @@ func Powers(low, high, room float64, format func(float64) string) Axis {
 	return a
 }
 
-// Linear is an axis whose round values are named by format.
+// Linear returns an axis whose ticks, at round values, are labelled by format.
 func Linear(from, to float64, format func(float64) string) Axis {
 	a := Axis{From: from, To: to}
 	for _, v := range ticks(from, to) {
@@ -83,7 +84,8 @@ func Linear(from, to float64, format func(float64) string) Axis {
 	return a
 }
 
-// Binary is an axis of bytes, which are round in the unit that fits.
+// Binary returns an axis of bytes, with ticks at round values in a fitting
+// unit.
 func Binary(to float64, format func(float64) string) Axis {
 	unit := 1.0
 	for to/unit >= 999.5 {
@@ -96,10 +98,10 @@ func Binary(to float64, format func(float64) string) Axis {
 	return a
 }
 
-// ticks are about five round values between two.
+// ticks returns about five round values between two.
 func ticks(from, to float64) []float64 {
 	if length := to - from; !(length > 1e-300 && length < 1e300) {
-		return []float64{0} // no drawing has such an axis
+		return []float64{0} // no plot has such an axis
 	}
 	unit := math.Pow(10, math.Floor(math.Log10((to-from)/5)))
 	for _, m := range []float64{1, 2, 5, 10} {
@@ -115,8 +117,7 @@ func ticks(from, to float64) []float64 {
 	return out
 }
 
-// logTicks are decades, or where there are few of them also their halves and
-// fifths.
+// logTicks returns decades, or if these are few also their halves and fifths.
 func logTicks(low, high float64) []float64 {
 	steps := []float64{1}
 	if high/low < 300 {
@@ -142,7 +143,7 @@ func (p *Plot) svg() string {
 	if p.Level > 0 {
 		c.level(p.Y.place(p.Level))
 	}
-	free := math.Inf(-1) // where the last name ends
+	free := math.Inf(-1) // where the last label ends
 	for _, t := range p.X.Ticks {
 		at := p.X.place(t.At)
 		if half := 3.4 * float64(width(t.Text)); p.X.Thin && c.x(at)-half < free+4 {
@@ -176,7 +177,7 @@ func (p *Plot) svg() string {
 	return c.String()
 }
 
-// along are the places of a line's points, by one of their values.
+// along returns the positions of a line's points, by one of their values.
 func (p *Plot) along(l *Line, of func(*Point) float64) [][2]float64 {
 	out := make([][2]float64, len(l.Points))
 	for i := range l.Points {
@@ -203,8 +204,7 @@ func (c *canvas) events(p *Plot) {
 	}
 }
 
-// whiskers draws from where to where points may lie, and a ring where something
-// is wrong with one.
+// whiskers draws the ranges of points, and a ring around points with a problem.
 func (c *canvas) whiskers(p *Plot, l *Line, at [][2]float64) {
 	var d, rings strings.Builder
 	for i, t := range l.Points {
@@ -225,8 +225,8 @@ func (c *canvas) whiskers(p *Plot, l *Line, at [][2]float64) {
 	c.WriteString(rings.String())
 }
 
-// line draws a series with its dash, and its marker now and then. Every series
-// begins its markers elsewhere, so that lines on top of each other show.
+// line draws a series with its dash and occasional markers. Each series starts
+// its markers at another point, so that overlapping lines remain visible.
 func (c *canvas) line(series int, points [][2]float64) {
 	known := slices.DeleteFunc(slices.Clone(points), func(p [2]float64) bool { return math.IsNaN(p[1]) })
 	if len(known) == 0 {

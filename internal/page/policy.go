@@ -11,21 +11,21 @@ import (
 	"strings"
 )
 
-// policy is what a page allows itself: the scripts and styles that were put into
-// it, by their hashes, and nothing else. Whatever a name or a message may
-// smuggle in is not run, nor may it style the page.
+// policy is a page's content security policy: it allows the scripts and styles
+// that were put into the page, by their hashes, and nothing else. Scripts and
+// styles injected by a name or a message have no effect.
 type policy struct {
 	scripts []string          // their hashes
-	rules   map[string]string // what the page's own classes mean
+	rules   map[string]string // the rules of the page's generated classes
 }
 
-// script is a program to be put into the page.
+// script returns a script for the page and allows it.
 func (p *policy) script(text string) template.JS {
 	p.scripts = append(p.scripts, hashOf(text))
 	return template.JS(text)
 }
 
-// asset is a script that every page has.
+// asset returns a script that every page has, and allows it.
 func (p *policy) asset(name string) (template.JS, error) {
 	b, err := assets.ReadFile("assets/" + name)
 	return p.script(string(b)), err
@@ -47,7 +47,7 @@ func (p *policy) columns(n int) string {
 	return class
 }
 
-// head is what stands before the body of a page.
+// head is what precedes the body of a page.
 type head struct {
 	Title  string
 	Policy template.HTMLAttr
@@ -72,7 +72,7 @@ func (p *policy) head(d *Document) (head, error) {
 	return head{d.Title, template.HTMLAttr(`content="` + allowed + `"`), template.CSS(style.String())}, nil
 }
 
-// hashOf names a text in a policy.
+// hashOf returns the hash by which a policy names a text.
 func hashOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

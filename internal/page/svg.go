@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// markers tell series apart where colour cannot; dashes do it in the style
-// sheet. The colours start over after the eighth series, with other markers and
-// dashes; all of it after the sixteenth.
+// markers distinguish series without colour; so do dashes, in the style sheet.
+// The colours start over after the eighth series, with other markers and
+// dashes; everything repeats after the sixteenth.
 var markers = []string{"●", "■", "▲", "◆", "▼", "★", "○", "□", "◎", "▣", "△", "◇", "▽", "☆", "✚", "✖"}
 
 const colours = 8
 
-// Marker is the sign of a series.
+// Marker returns the sign of a series.
 func Marker(series int) string { return markers[series%len(markers)] }
 
-// styleOf are the classes of a series' colour and, in the second round, dashes.
+// styleOf returns the classes of a series' colour and, in the second round, dashes.
 func styleOf(series int) string {
 	series %= len(markers)
 	if series < colours {
@@ -28,7 +28,7 @@ func styleOf(series int) string {
 	return fmt.Sprintf("t%d u", series-colours)
 }
 
-// canvas is a plot's frame: it maps places onto the drawing.
+// canvas is a plot's frame: it maps positions onto the drawing.
 type canvas struct {
 	strings.Builder
 	width, height            float64
@@ -74,15 +74,15 @@ func (c *canvas) level(at float64) {
 	c.printf(`<path class="level" d="M%s %sH%s"/>`, short(c.left), short(c.y(at)), short(c.width-c.right))
 }
 
-// short is a length with no more digits than can be seen at a point of a drawing.
+// short formats a length without digits that are too small to see.
 func short(v float64) string { return strconv.FormatFloat(math.Round(v), 'f', -1, 64) }
 
-// fine is how many units of a path make one of the drawing. Paths are in whole
-// units, each point relative to the one before, which is short; the style sheet
-// keeps the strokes from being scaled with them.
+// fine is how many units of a path make one unit of the drawing. Paths are in
+// whole units, each point relative to the one before, which is short; the style
+// sheet keeps the strokes from being scaled with them.
 const fine = 2
 
-// path is the way through points, with a gap at NaN.
+// path returns the path through points, with a gap at NaN.
 func (c *canvas) path(points [][2]float64) string {
 	var b strings.Builder
 	var lastX, lastY int
@@ -109,7 +109,7 @@ func (c *canvas) path(points [][2]float64) string {
 	return strings.NewReplacer("lM", "M").Replace(strings.TrimSuffix(b.String(), "l"))
 }
 
-// signed is a number that can follow another in a path.
+// signed formats a number so that it can follow another in a path.
 func signed(v int) string {
 	if v < 0 {
 		return strconv.Itoa(v)
@@ -121,7 +121,7 @@ func (c *canvas) bareLine(series int, points [][2]float64) {
 	c.printf(`<path class="line %s" d="%s"/>`, styleOf(series), c.path(points))
 }
 
-// marks puts the series' marker at points; one text holds them all.
+// marks draws the series' marker at points, in one text element.
 func (c *canvas) marks(series int, points [][2]float64) {
 	var x, y []string
 	for _, p := range points {
@@ -132,8 +132,8 @@ func (c *canvas) marks(series int, points [][2]float64) {
 	c.printf(`<text class="mark %s" x="%s" y="%s">%s</text>`, styleOf(series), strings.Join(x, " "), strings.Join(y, " "), strings.Repeat(Marker(series), len(x)))
 }
 
-// band shades what lies between two lines. It has no gaps: it ends where either
-// is unknown, and begins anew.
+// band shades the area between two lines. At gaps in either it ends and starts
+// again.
 func (c *canvas) band(series int, low, high [][2]float64) {
 	for i := 0; i < len(low); {
 		end := i

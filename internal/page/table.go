@@ -7,7 +7,7 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// Unknown stands for what is not known. It is never a 0.
+// Unknown stands for an unknown value. It is never 0.
 const Unknown = quantity.Unknown
 
 // Table is rows in groups under common columns.
@@ -15,63 +15,63 @@ type Table struct {
 	Title   string
 	Note    string // a sentence below the title
 	Level   int    // of the title as a heading; 0 is 3
-	Head    string // heads the first column
+	Head    string // the heading of the first column
 	Columns []Column
 	Groups  []Group
-	Folded  bool // seldom read: shown when asked for
+	Folded  bool // rarely read: collapsed
 	Long    bool // too long for a post: HTML only
-	Signed  bool // signs have a place of their own behind the numbers
+	Signed  bool // signs are aligned after the numbers
 }
 
-// Column is a column's head.
+// Column is a column's heading.
 type Column struct {
 	Name, Sub string
 	Title     string // what it means
-	Link      string // the id of what explains it, or of the section it is about
+	Link      string // the id of its explanation or section
 }
 
-// Group is some rows under a common head.
+// Group is rows under a common heading.
 type Group struct {
-	Name, Title string   // "" without a head of its own
-	Link        string   // as of a column
-	Subs        []string // what the columns' numbers are of or per; may be nil
+	Name, Title string   // "" without a heading
+	Link        string   // as in Column
+	Subs        []string // units or denominators of the columns; may be nil
 	Rows        []Row
-	Foot        []string // lines below it in a text; other forms have none
+	Foot        []string // lines below it, in text only
 }
 
-// Row is a row.
+// Row is a row of a table.
 type Row struct {
 	Head   string
-	Series int    // whose row it is, -1 for others
-	Base   bool   // of the series that others are compared with
-	Class  string // of a row that is not of the page's own numbers
+	Series int    // the row's series, -1 for none
+	Base   bool   // of the series with which others are compared
+	Class  string // of a row with numbers from elsewhere
 	Cells  []Cell
 }
 
 // Cell is a number with its ratio to another, or text.
 type Cell struct {
 	Text    string
-	Per     string  // the denominator, where it is not the column's
+	Per     string  // the denominator, if not the column's
 	Ratio   string  // "" without one
-	Sign    string  // how it compares, without colour
-	Class   string  // the same as a style
-	Tag     string  // why it cannot be compared; then it is hatched
-	Title   string  // more of it, for who points at it
+	Sign    string  // the verdict without colour
+	Class   string  // the verdict as a style
+	Tag     string  // why it cannot be compared; the cell is then hatched
+	Title   string  // tooltip
 	Value   float64 // of a number
-	Data    []int   // what the number is made of, by its places in the page's data
+	Data    []int   // indexes in the page's data of the rows behind the number
 	Notes   []Note
 	Number  bool // aligned as a number
 	Absent  bool
 	Differs bool // marked: it differs from its neighbours
 }
 
-// Words is a cell of words.
+// Words returns a cell of words.
 func Words(s string) Cell { return Cell{Text: s} }
 
-// Absent is a cell without a number, and why there is none.
+// Absent returns a cell without a number, with the reason.
 func Absent(why string) Cell { return Cell{Text: Unknown, Title: why, Absent: true, Number: true} }
 
-// Exact is a number that shows on hover what rounding took away.
+// Exact returns a number with its full value as tooltip.
 func Exact(text, inFull string) Cell {
 	c := Cell{Text: text, Number: true}
 	if inFull != text {
@@ -80,7 +80,7 @@ func Exact(text, inFull string) Cell {
 	return c
 }
 
-// Marks are the numbers of the cell's notes, as "⚠1,2".
+// Marks returns the numbers of the cell's notes, as "⚠1,2".
 func (c Cell) Marks() string {
 	if len(c.Notes) == 0 {
 		return ""
@@ -96,7 +96,7 @@ func (c Cell) Marks() string {
 	return b.String()
 }
 
-// Note gives the cell a note, once.
+// Note adds a note to the cell, once.
 func (c *Cell) Note(n Note) {
 	for _, o := range c.Notes {
 		if o.ID == n.ID {
@@ -106,7 +106,7 @@ func (c *Cell) Note(n Note) {
 	c.Notes = append(c.Notes, n)
 }
 
-// class are the styles of a cell. Most are numbers, which have none.
+// class returns the styles of a cell; plain numbers have none.
 func (c Cell) class() string {
 	var out []string
 	for _, is := range []struct {
@@ -120,7 +120,7 @@ func (c Cell) class() string {
 	return strings.Join(out, " ")
 }
 
-// Right reports whether a column holds numbers, which stand to the right.
+// Right reports whether a column holds numbers, which are right-aligned.
 func (t Table) Right(column int) bool {
 	return t.any(func(r Row) bool { return r.Cells[column].Number && !r.Cells[column].Absent })
 }

@@ -7,18 +7,18 @@ import (
 	"unicode/utf8"
 )
 
-// TextStyle is how a document looks as text.
+// TextStyle is how a document is rendered as text.
 type TextStyle struct {
-	Width int    // 0 is unlimited; columns that do not fit are left out, and it says so
-	More  string // where all that was left out can be found
+	Width int    // 0 is unlimited; columns that do not fit are left out with a remark
+	More  string // where what was left out can be found
 	Wrap  bool   // columns that do not fit are put below the others instead
 }
 
-// mostNotes is how many notes a text has: more would push it off the screen.
+// mostNotes limits the notes of a text: more would scroll it off the screen.
 const mostNotes = 12
 
 // Text writes blocks as text, for a terminal. Tables with the same columns are
-// aligned with each other and have one head.
+// aligned and share one heading.
 func Text(w io.Writer, list []Block, style TextStyle) error {
 	t := &text{style: style, grids: map[string]*grid{}}
 	for _, b := range list {
@@ -32,7 +32,7 @@ func Text(w io.Writer, list []Block, style TextStyle) error {
 	return written(w, t.String())
 }
 
-// text is what has been written.
+// text is the text written so far.
 type text struct {
 	strings.Builder
 	style TextStyle
@@ -40,21 +40,22 @@ type text struct {
 	table bool // ends it
 }
 
-// grid is the columns of some tables. A number and what is said of it may stand
-// in columns of their own, so that the numbers stand below each other.
+// grid is the column layout of tables. A number and its suffix may be in
+// columns of their own, so that numbers are aligned.
 type grid struct {
 	widths []int  // of the first column, and of the others
-	after  []int  // of what stands behind a number
-	words  []bool // there are words in it, which stand to the left
+	after  []int  // of suffixes of numbers
+	words  []bool // it contains words, which are left-aligned
 	gap    int
-	shown  int // columns that fit, with the first
+	shown  int // columns that fit, including the first
 	headed bool
 	tables int // still to come
 }
 
 func (t *text) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
-// apart begins what is no table: after one, with a blank line.
+// apart begins a block that is not a table: with a blank line if it follows
+// one.
 func (t *text) apart() {
 	if t.table {
 		t.WriteByte('\n')
@@ -108,7 +109,7 @@ func (p Paragraph) text() string {
 	return b.String()
 }
 
-// gridOf is the columns that a table shares with those like it.
+// gridOf returns the column layout that a table shares with those like it.
 func (t *text) gridOf(table *Table) *grid {
 	var b strings.Builder
 	b.WriteString(table.Title + "\x00")
@@ -154,7 +155,7 @@ func (t *text) measure(table *Table) {
 	}
 }
 
-// indent sets rows off from the head that they stand below.
+// indent returns the indentation of rows below a heading.
 func (table *Table) indent(g *Group) string {
 	if table.Title != "" || g.Name != "" {
 		return "  "
@@ -162,7 +163,7 @@ func (table *Table) indent(g *Group) string {
 	return ""
 }
 
-// fit finds the gap between columns, and how many of them fit.
+// fit sets the gap between columns and how many of them fit.
 func (g *grid) fit(limit int) {
 	if g.gap, g.shown = 2, len(g.widths); limit <= 0 {
 		return
@@ -181,7 +182,7 @@ func (g *grid) fit(limit int) {
 	g.gap, g.shown = 1, max(2, g.shown)
 }
 
-// parts are the columns to be shown below each other.
+// parts returns the columns to be shown below each other.
 func (g *grid) parts(style TextStyle) (out [][]int) {
 	var part []int
 	total := g.widths[0]
@@ -197,7 +198,7 @@ func (g *grid) parts(style TextStyle) (out [][]int) {
 	return append(out, part)
 }
 
-// rows writes a table. Groups of one without a title stand apart from each other.
+// rows writes a table. Groups without a heading are separated.
 func (t *text) rows(table *Table) {
 	g := t.gridOf(table)
 	t.table = true
@@ -247,7 +248,7 @@ func (t *text) part(table *Table, g *grid, columns []int) {
 	}
 }
 
-// blank reports whether a group has nothing to say in the columns shown.
+// blank reports whether a group is empty in the columns shown.
 func (g *grid) blank(table *Table, group *Group) bool {
 	for _, r := range group.Rows {
 		for _, c := range r.Cells[:g.shown-1] {
@@ -274,7 +275,7 @@ func (t *text) line(table *Table, g *grid, columns []int, head string, cells []C
 	t.printf("%s\n", strings.TrimRight(b.String(), " "))
 }
 
-// words are the cell in a line of text, and what stands behind it.
+// words returns the text of a cell and its suffix.
 func (table *Table) words(c Cell) (s, after string) {
 	if table.Signed {
 		return c.Text, c.Sign + c.Marks()

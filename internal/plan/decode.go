@@ -13,41 +13,45 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// binder turns nodes into a plan and collects what is wrong with them.
+// document is the text of a plan, with its overrides, that is read into nodes,
+// and what is wrong with it.
+type document struct{ problems Problems }
+
+// binder turns the nodes of a document into a plan.
 type binder struct {
+	document
 	cat      Catalog
 	file     string // the plan's
-	problems Problems
 	force    bool
 	look     func(kind, binary string) // looks at the program of a server; nil: run nothing
 	attached []*bound                  // targets with a data source name
 }
 
-func (b *binder) at(n *node, reason, hint string) {
-	b.problems = append(b.problems, n.src.problem(n.line, n.column, n.text, reason, hint))
+func (d *document) at(n *node, reason, hint string) {
+	d.problems = append(d.problems, n.src.problem(n.line, n.column, n.text, reason, hint))
 }
 
 // fields are the entries of a mapping.
 type fields struct {
-	b  *binder
+	in *document
 	of *node
 }
 
 // fields returns the entries of a node that must be a mapping with known keys; an
 // empty node counts as one. It returns no fields for any other node, and for nil.
-func (b *binder) fields(n *node, what string, known []string) fields {
-	f := fields{b, &node{kind: mapping}}
+func (d *document) fields(n *node, what string, known []string) fields {
+	f := fields{d, &node{kind: mapping}}
 	switch {
 	case n == nil || n.kind == broken || n.isNull():
 		return f
 	case n.kind != mapping:
-		b.at(n, what+" must be a map of keys", "write {key: value, …}, or each key: value on its own line below")
+		d.at(n, what+" must be a map of keys", "write {key: value, …}, or each key: value on its own line below")
 		return f
 	}
 	f.of = n
 	for _, e := range n.entries {
 		if !slices.Contains(known, e.key.text) {
-			b.at(e.key, fmt.Sprintf("unknown key %q in %s", e.key.text, what), suggest(e.key.text, known))
+			d.at(e.key, fmt.Sprintf("unknown key %q in %s", e.key.text, what), suggest(e.key.text, known))
 		}
 	}
 	return f
@@ -60,7 +64,7 @@ func (f fields) value(key string) *node {
 	case n == nil || n.kind == broken:
 		return nil
 	case n.isNull():
-		f.b.at(n, key+" has no value", "give it one, or remove the key")
+		f.in.at(n, key+" has no value", "give it one, or remove the key")
 		return nil
 	}
 	return n
@@ -73,12 +77,12 @@ func bind[T any](f fields, key string, to *T, read func(*node) (T, error)) {
 		return
 	}
 	if n.kind != scalar {
-		f.b.at(n, key+" is a single value, not a map or list", "")
+		f.in.at(n, key+" is a single value, not a map or list", "")
 		return
 	}
 	v, err := read(n)
 	if err != nil {
-		f.b.at(n, key+": "+err.Error(), hint.Of(err))
+		f.in.at(n, key+": "+err.Error(), hint.Of(err))
 		return
 	}
 	*to = v

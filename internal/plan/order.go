@@ -38,7 +38,7 @@ func (b *binder) stop(f fields, p *Plan) {
 		b.at(least, "min_trials is of precision, which stop does not ask for", "remove it, or add precision, as precision: 2%")
 	case p.Order == Sequential:
 		b.at(n, "a sequential campaign has no blocks after which it could stop: the last target alone would lose trials", "remove stop, or set order: interleaved")
-	case b.trialsRefused(f):
+	case f.trialsRefused():
 	case p.Trials == 1:
 		b.at(n, "there is nothing to stop: trials is 1", "trials is the greatest number then, as trials: 20")
 	case p.Stop.MinTrials > p.Trials:
@@ -50,7 +50,7 @@ func (b *binder) stop(f fields, p *Plan) {
 }
 
 // trialsRefused reports whether the number of trials was reported as wrong.
-func (b *binder) trialsRefused(f fields) bool {
+func (f fields) trialsRefused() bool {
 	n := f.of.get("trials")
 	if n == nil {
 		return false

@@ -37,7 +37,8 @@ const (
 	Duet Order = "duet"
 )
 
-// Plan is a campaign that has been checked and can start.
+// Plan is a campaign that has been checked and can start. It has many fields
+// because it holds all that a plan file can say.
 type Plan struct {
 	Name     string
 	Workload string

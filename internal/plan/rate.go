@@ -80,7 +80,7 @@ func (b *binder) rate(f fields, p *Plan) {
 		if v := of.value("ramp"); v != nil && (v.kind != list || len(v.items) != 2) {
 			b.at(v, "ramp is from one rate to another", "as in ramp: [500, 4000]")
 		}
-		b.arrivals(of, &r.Arrivals, &r.Queue)
+		of.arrivals(&r.Arrivals, &r.Queue)
 	default:
 		r.At = b.rates(n, "rate")
 	}
@@ -90,11 +90,11 @@ func (b *binder) rate(f fields, p *Plan) {
 }
 
 // rates reads a rate, or a list of them.
-func (b *binder) rates(n *node, what string) (out []float64) {
+func (d *document) rates(n *node, what string) (out []float64) {
 	items := []*node{n}
 	if n.kind == list {
 		if items = n.items; len(items) == 0 {
-			b.at(n, what+" is empty", rateHint)
+			d.at(n, what+" is empty", rateHint)
 		}
 	}
 	for _, item := range items {
@@ -103,17 +103,17 @@ func (b *binder) rates(n *node, what string) (out []float64) {
 		case item.kind == broken:
 			continue
 		case item.kind != scalar || !ok || !(v > 0 && v <= greatestRate):
-			b.at(item, fmt.Sprintf("%s: %q is not a number of operations a second, above 0", what, item.text), rateHint)
+			d.at(item, fmt.Sprintf("%s: %q is not a number of operations a second, above 0", what, item.text), rateHint)
 			continue
 		case slices.Contains(out, v) && what != "steps" && what != "ramp":
-			b.at(item, fmt.Sprintf("%s: %s is given twice", what, item.text), "remove one")
+			d.at(item, fmt.Sprintf("%s: %s is given twice", what, item.text), "remove one")
 		}
 		out = append(out, v)
 	}
 	return out
 }
 
-func (b *binder) arrivals(f fields, kind *pace.Kind, queue *int64) {
+func (f fields) arrivals(kind *pace.Kind, queue *int64) {
 	bind(f, "arrivals", kind, oneOf(pace.Poisson, pace.Even, pace.Burst))
 	bind(f, "queue", queue, func(n *node) (int64, error) {
 		v, err := integer(1, math.MaxInt32)(n)
@@ -156,7 +156,7 @@ func (b *binder) find(f fields, p *Plan) {
 		var length time.Duration
 		bind(of, "seconds", &length, duration(time.Second, maxBudget))
 		d.Seconds = length.Seconds()
-		b.arrivals(of, &d.Arrivals, &d.Queue)
+		of.arrivals(&d.Arrivals, &d.Queue)
 		if d.To > 0 && d.From >= d.To {
 			b.at(of.value("from"), fmt.Sprintf("from: %g is not below to, which is %g", d.From, d.To), "")
 		}

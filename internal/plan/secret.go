@@ -126,9 +126,9 @@ func WithoutSecrets(src []byte) []byte {
 	if !strings.Contains(strings.ToLower(string(src)), "dsn") {
 		return src
 	}
-	b := &binder{}
-	root := b.readFile("", src)
-	if root == nil || len(b.problems) > 0 {
+	var d document
+	root := d.readFile("", src)
+	if root == nil || len(d.problems) > 0 {
 		return []byte("# It names a data source, cannot be read, and is not shown.\n")
 	}
 	root.hide()

@@ -10,23 +10,23 @@ import (
 
 // override applies one override, key=value, to the tree. If root is nil it only
 // reports the problems of the override itself.
-func (b *binder) override(root *node, set string) {
+func (d *document) override(root *node, set string) {
 	src := setSource(set)
 	key, text, found := strings.Cut(set, "=")
 	path := setPath(src, key)
 	if !found || slices.ContainsFunc(path, func(n *node) bool { return n.text == "" }) {
-		b.problems = append(b.problems, src.problem(0, len("--set ")+1, set, "an override is key=value", "as in --set trials=3 or --set params.rows=10M"))
+		d.problems = append(d.problems, src.problem(0, len("--set ")+1, set, "an override is key=value", "as in --set trials=3 or --set params.rows=10M"))
 		return
 	}
-	value := b.read(src, text)
+	value := d.read(src, text)
 	if value == nil || root == nil {
 		return
 	}
 	if path[0].text == "targets" && len(path) > 1 {
-		b.assignTarget(root.get("targets"), path, value)
+		d.assignTarget(root.get("targets"), path, value)
 		return
 	}
-	b.assign(root, path, value)
+	d.assign(root, path, value)
 }
 
 // setPath splits a key at its dots into nodes with their positions.
@@ -53,7 +53,7 @@ func join(path []*node) *node {
 
 // assign sets the value at the end of a path below a mapping. It creates missing
 // maps. An option's name may itself have dots.
-func (b *binder) assign(n *node, path []*node, value *node) {
+func (d *document) assign(n *node, path []*node, value *node) {
 	if len(path) > 2 && path[0].text == "options" {
 		path = []*node{path[0], join(path[1:])}
 	}
@@ -69,23 +69,23 @@ func (b *binder) assign(n *node, path []*node, value *node) {
 	}
 	if child.kind != mapping {
 		if child.kind != broken {
-			b.at(key, fmt.Sprintf("%s is not a map: it has no key %q", key.text, path[1].text), fmt.Sprintf("set it whole, as %s=VALUE", key.text))
+			d.at(key, fmt.Sprintf("%s is not a map: it has no key %q", key.text, path[1].text), fmt.Sprintf("set it whole, as %s=VALUE", key.text))
 		}
 		return
 	}
-	b.assign(child, path[1:], value)
+	d.assign(child, path[1:], value)
 }
 
 // assignTarget sets a target, or a key of one, that the path names after
 // "targets" by name or by number.
-func (b *binder) assignTarget(targets *node, path []*node, value *node) {
+func (d *document) assignTarget(targets *node, path []*node, value *node) {
 	if targets == nil || targets.kind != list {
-		b.at(path[0], "the plan has no list of targets", "set it whole, as targets=[ENGINE]")
+		d.at(path[0], "the plan has no list of targets", "set it whole, as targets=[ENGINE]")
 		return
 	}
 	item, rest := findTarget(targets.items, path[1:])
 	if item < 0 {
-		b.at(path[1], fmt.Sprintf("there is no target %q", path[1].text), suggest(path[1].text, targetNames(targets.items)))
+		d.at(path[1], fmt.Sprintf("there is no target %q", path[1].text), suggest(path[1].text, targetNames(targets.items)))
 		return
 	}
 	if len(rest) == 0 {
@@ -97,7 +97,7 @@ func (b *binder) assignTarget(targets *node, path []*node, value *node) {
 		return // reported when the targets are read
 	}
 	targets.items[item] = t
-	b.assign(t, rest, value)
+	d.assign(t, rest, value)
 }
 
 // findTarget returns the target that a path begins with, -1 if there is none, and

@@ -37,7 +37,7 @@ type bound struct {
 // targets reads the targets and checks that each can run the plan.
 func (b *binder) targets(f fields, p *Plan) {
 	common := b.fields(f.of.get("common"), "common", knobKeys)
-	config := b.knobs(common, engine.Config{Durability: model.DurabilityProcess})
+	config := common.knobs(engine.Config{Durability: model.DurabilityProcess})
 	if p.Run != nil {
 		config.Schema = p.Run.Schema()
 	}
@@ -95,14 +95,14 @@ func (b *binder) target(n *node, common fields, config engine.Config) *bound {
 	}
 	bind(t.fields, "name", &t.Name, fileName)
 	bind(t.fields, "data", &t.Data, directory)
-	t.Config = b.knobs(t.fields, config)
+	t.Config = t.fields.knobs(config)
 	bind(t.fields, "storage", &t.Config.Storage, word)
 	bind(t.fields, "server", &t.Config.Server.Kind, word)
 	bind(t.fields, "binary", &t.Config.Server.Binary, word)
 	t.Config.Server.DSN = b.dsn(t.fields)
 	bind(t.fields, "schema", &t.Config.Server.Schema, schemaName)
 	t.Config.Server.Force = b.force
-	t.Config.Options = b.options(t.fields)
+	t.Config.Options = t.fields.options()
 	if t.Engine == "" {
 		return nil
 	}
@@ -141,7 +141,7 @@ func nameNull(target *node) {
 	}
 }
 
-func (b *binder) knobs(f fields, c engine.Config) engine.Config {
+func (f fields) knobs(c engine.Config) engine.Config {
 	bind(f, "cache", &c.Cache, size)
 	bind(f, "durability", &c.Durability, oneOf(model.Durabilities()...))
 	bind(f, "compression", &c.Compression, oneOf(model.Compressions()...))
@@ -155,23 +155,23 @@ func (b *binder) knobs(f fields, c engine.Config) engine.Config {
 	return c
 }
 
-func (b *binder) options(f fields) map[string]any {
+func (f fields) options() map[string]any {
 	n := f.of.get("options")
 	if n == nil || n.kind == broken || n.isNull() {
 		return nil
 	}
 	if n.kind != mapping {
-		b.at(n, "options must be a map of keys", "write {option: value, …}")
+		f.in.at(n, "options must be a map of keys", "write {option: value, …}")
 		return nil
 	}
 	options := map[string]any{}
 	for _, e := range n.entries {
-		v := (fields{b, n}).value(e.key.text)
+		v := (fields{f.in, n}).value(e.key.text)
 		if v == nil {
 			continue
 		}
 		if text, ok := v.value.(string); ok && hasControl(text) || hasControl(e.key.text) {
-			b.at(e.key, fmt.Sprintf("option %q holds a line end or another control character", e.key.text), "an option is one line of the server's configuration")
+			f.in.at(e.key, fmt.Sprintf("option %q holds a line end or another control character", e.key.text), "an option is one line of the server's configuration")
 			continue
 		}
 		options[e.key.text] = v.plain(false)

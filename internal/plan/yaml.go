@@ -102,23 +102,23 @@ func (n *node) plain(asText bool) any {
 }
 
 // readFile reads the plan's own file; it returns nil if that is not a mapping.
-func (b *binder) readFile(file string, content []byte) *node {
+func (d *document) readFile(file string, content []byte) *node {
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(content), "\ufeff"))
-	root := b.read(fileSource(file, strings.ToValidUTF8(text, "\ufffd")), text)
+	root := d.read(fileSource(file, strings.ToValidUTF8(text, "\ufffd")), text)
 	switch {
 	case root == nil || root.kind == mapping:
 		return root
 	case root.isNull():
-		b.at(root, "the plan is empty", "the least plan is: {workload: NAME, targets: [ENGINE]}")
+		d.at(root, "the plan is empty", "the least plan is: {workload: NAME, targets: [ENGINE]}")
 	case root.kind != broken:
-		b.at(root, "the plan is not a map of keys", "write each key as key: value on its own line")
+		d.at(root, "the plan is not a map of keys", "write each key as key: value on its own line")
 	}
 	return nil
 }
 
 // read parses one YAML document. It returns nil if the document cannot be read.
-func (b *binder) read(src *source, text string) *node {
-	r := reader{b: b, src: src}
+func (d *document) read(src *source, text string) *node {
+	r := reader{d: d, src: src}
 	if !utf8.ValidString(text) {
 		r.refuseBytes(text)
 		return nil
@@ -178,7 +178,7 @@ func tooDeep(tokens token.Tokens) *token.Token {
 
 // reader turns the library's tree into nodes and reports what plans cannot contain.
 type reader struct {
-	b   *binder
+	d   *document
 	src *source
 }
 
@@ -203,14 +203,14 @@ func (r reader) refuse(t *token.Token, reason, hint string) {
 	if t != nil {
 		text, _, _ = strings.Cut(strings.TrimSpace(t.Value), "\n")
 	}
-	r.b.problems = append(r.b.problems, r.src.problem(line, column, text, reason, hint))
+	r.d.problems = append(r.d.problems, r.src.problem(line, column, text, reason, hint))
 }
 
 func (r reader) refuseBytes(text string) {
 	good := validPrefix(text)
 	line := 1 + strings.Count(good, "\n")
 	column := 1 + utf8.RuneCountInString(good[strings.LastIndex(good, "\n")+1:])
-	r.b.problems = append(r.b.problems, r.src.problem(line, column+r.src.shift, "", "this is not UTF-8 text", "save the plan as UTF-8"))
+	r.d.problems = append(r.d.problems, r.src.problem(line, column+r.src.shift, "", "this is not UTF-8 text", "save the plan as UTF-8"))
 }
 
 func validPrefix(s string) string {

@@ -9,25 +9,26 @@ import (
 	"rumbench/internal/stat"
 )
 
-// Colour is the colour that a published page gives a cell; as a string it is
-// the name of a CSS class.
+// Colour is the colour of a cell on published pages; as a string it is a CSS
+// class.
 //
 // The rules here are the published ones, with their oddities: fixed limits for
-// every number, however noisy it is. They are for who wants pages that look
-// alike. Package compare says what can be said of a difference.
+// every number, however noisy it is. They are for pages that must look like
+// published ones. Package compare judges differences.
 type Colour string
 
 // The colours, as insert benchmark pages use them.
 const (
 	None   Colour = ""
-	Red    Colour = "pub-red"    // in the worst quarter, or a promised rate that was missed
+	Red    Colour = "pub-red"    // in the worst quarter, or a missed promised rate
 	Green  Colour = "pub-green"  // in the best quarter
-	Grey   Colour = "pub-grey"   // to be ignored: the promised rate beside it was missed
+	Grey   Colour = "pub-grey"   // to be ignored: a promised rate of the same step was missed
 	Yellow Colour = "pub-yellow" // a ratio clearly below 1
 	Blue   Colour = "pub-blue"   // a ratio clearly above 1
 )
 
-// Sign says the same as the colour to who cannot see it.
+// Sign returns a sign with the colour's meaning, for readers who cannot see
+// colours.
 func (c Colour) Sign() string {
 	switch c {
 	case Red:
@@ -47,17 +48,17 @@ func (c Colour) Sign() string {
 // Rate is a cell of a table of absolute rates.
 type Rate struct {
 	Value float64 // NaN: not known
-	// Missed: a rate promised beside it was not held. What is not known was not
-	// missed; nothing is promised beside a load.
+	// Missed: a rate promised in the same step was not held. An unknown rate was
+	// not missed; loads have no promises.
 	Missed bool
 }
 
-// Rates are the colours of a column of absolute rates: red up to a quarter of
-// the way from the least to the greatest, green from three quarters on. Rates
-// count as they are printed, as whole numbers. The greatest is that of the rates
-// beside which nothing was missed; the least may be any. Nothing is red where
-// the least is at least 80 % of the greatest. A low rate is red even where it is
-// to be ignored.
+// Rates returns the colours of a column of absolute rates: red up to a quarter
+// of the way from the least to the greatest, green from three quarters on.
+// Rates count as they are printed, as whole numbers. The greatest is taken from
+// steps without missed promises, the least from all. Nothing is red where the
+// least is at least 80 % of the greatest. A low rate is red even if it is to be
+// ignored.
 func Rates(column []Rate) []Colour {
 	least, greatest := math.Inf(1), math.Inf(-1)
 	for _, r := range column {
@@ -74,7 +75,7 @@ func Rates(column []Rate) []Colour {
 	if least >= 0.8*greatest {
 		bottom = 0
 	}
-	if math.IsInf(greatest, -1) { // all missed: none is good, and what is bad is not known
+	if math.IsInf(greatest, -1) { // all missed: none is good, and none is known to be bad
 		bottom, top = 0, math.Inf(1)
 	}
 	out := make([]Colour, len(column))
@@ -98,11 +99,11 @@ func rateColour(v float64, missed bool, bottom, top float64) Colour {
 	return None
 }
 
-// RatioOf is the colour of a ratio of rates: blue above 1.05, yellow below 0.95,
-// of the ratio in whole percent. So the limits are in truth 1.055 and 0.945.
-// The base itself has none.
+// RatioOf returns the colour of a ratio of rates: blue above 1.05, yellow below
+// 0.95. The ratio is rounded to whole percent first, so the limits are in fact
+// 1.055 and 0.945. The base has no colour.
 func RatioOf(value, base float64) Colour {
-	percent := math.RoundToEven(100 * (value / base)) // as printf("%.0f") rounds
+	percent := math.RoundToEven(100 * (value / base)) // rounds like printf("%.0f")
 	switch {
 	case math.IsNaN(percent) || math.IsInf(percent, 0):
 		return None
@@ -114,11 +115,11 @@ func RatioOf(value, base float64) Colour {
 	return None
 }
 
-// promisedShare is the share of a promised rate that has to be held.
+// promisedShare is the share of a promised rate that counts as holding it.
 const promisedShare = 0.95
 
-// Promise is the colour of a rate that was promised, both of all clients
-// together: red where it did not reach 95 % of the promised one in whole numbers.
+// Promise returns the colour of a rate beside its promise, both of all clients
+// together: red if it did not reach 95 % of the promised rate in whole numbers.
 func Promise(value, promised float64) Colour {
 	if math.IsNaN(value) || math.IsNaN(promised) || math.RoundToEven(value) >= math.RoundToEven(promisedShare*promised) {
 		return None
@@ -126,8 +127,8 @@ func Promise(value, promised float64) Colour {
 	return Red
 }
 
-// Colours returns those of the cells of a test: of its rates, or of their ratios
-// to the base. Only rates have published colours.
+// Colours returns the colours of a test's cells: of its rates or of their
+// ratios to the base. Only rates have published colours.
 func Colours(r *compare.Relative, row *compare.RelativeRow, absolute bool) []Colour {
 	out := make([]Colour, len(row.Cells))
 	if m := r.Metric; m != nil && (m.Unit != "1/s" || m.Better != "higher") {
@@ -147,17 +148,17 @@ func Colours(r *compare.Relative, row *compare.RelativeRow, absolute bool) []Col
 	return out
 }
 
-// Promised is a group of clients with a rate that they were to hold, and what
-// they held, in the median over the trials; NaN if that is unknown.
+// Promised is a group of clients with its promised rate and the rate that it
+// held: the median over the trials, NaN if unknown.
 type Promised struct {
 	Step   *compare.Step
-	Name   string // of the group, with what its rate is of
+	Name   string // of the group, with the unit of its rate
 	Rate   float64
 	Held   []float64 // by target
 	Colour []Colour
 }
 
-// PromisedRates returns those of all tests.
+// PromisedRates returns the promised rates of all tests.
 func PromisedRates(r *compare.Relative) (out []Promised) {
 	for _, group := range r.Groups {
 		for _, row := range group.Rows {

@@ -11,13 +11,12 @@ import (
 	"rumbench/internal/plan"
 )
 
-// Figures are published figures that correspond to one step, beside what was
-// measured of it.
+// Figures are published figures for one step, beside the measured ones.
 type Figures struct {
-	Step    string   // "" where the plan names none
+	Step    string   // "" if the plan names none
 	Metrics []string // in the order of the catalogue
-	// Pers are what the metrics are per, as the first row that says so has it;
-	// "" where no row does.
+	// Pers are the metrics' denominators, from the first row that has one; "" if
+	// none has.
 	Pers []string
 	Rows []FiguresRow
 }
@@ -25,30 +24,30 @@ type Figures struct {
 // FiguresRow is a published configuration beside its counterpart.
 type FiguresRow struct {
 	Name string
-	Like string // the target that corresponds to it; "": none does
-	// Target is that target; nil if no trial of it was begun, or none corresponds.
-	// Base is the counterpart of the first row, which the others are compared
-	// with; the target itself where there is none.
+	Like string // the corresponding target; "": none
+	// Target is that target; nil if it has no trials, or none corresponds. Base is
+	// the counterpart of the first row, with which the others are compared, or
+	// else the target itself.
 	Target, Base *compare.Target
 	Cells        []Figure // as the metrics
 }
 
 // Figure is a published number and the key of the measured one beside it.
 type Figure struct {
-	Published bool // else it is not in the source
+	Published bool // false: it is not in the source
 	Value     float64
-	Per       string // what it is per; "" if that is not said
-	// Ratio is the value ÷ that of the first row, and Digits how many of its
-	// digits mean something: 0.06 is about 3 times 0.02, not 3.00 times. NaN
-	// where it has no meaning.
+	Per       string // its denominator; "" if the source gives none
+	// Ratio is the value ÷ that of the first row, and Digits its number of
+	// significant digits: 0.06 is about 3 times 0.02, not 3.00 times. NaN if it
+	// has no meaning.
 	Ratio  float64
 	Digits int
-	// Key is the measured number; without one Why is the reason.
+	// Key is the measured number; if there is none, Why is the reason.
 	Key compare.Key
 	Why string
 }
 
-// Beside puts a set of published figures beside a campaign.
+// Beside pairs a set of published figures with a campaign's numbers.
 func Beside(c *compare.Campaign, p *plan.Published) (out []Figures) {
 	for _, r := range p.Rows {
 		if !slices.ContainsFunc(out, func(f Figures) bool { return f.Step == r.Step }) {
@@ -117,9 +116,8 @@ func figureOf(c *compare.Campaign, r, first *plan.PublishedRow, name string) Fig
 // hasPer reports whether a metric is per unit, or a rate of units.
 func hasPer(name string) bool { return name == "rows_per_s" || metric.IsCost(name) }
 
-// sameUnit reports whether numbers per one thing and per another are of one
-// unit: rates of inserted and of indexed rows are. What is not said differs from
-// nothing.
+// sameUnit reports whether numbers with two denominators have the same unit, as
+// rates of inserted and of indexed rows do. A missing denominator fits any.
 func sameUnit(name, per, other string) bool {
 	if !metric.IsCost(name) {
 		per, other = per[strings.LastIndex(per, " ")+1:], other[strings.LastIndex(other, " ")+1:]
@@ -127,8 +125,8 @@ func sameUnit(name, per, other string) bool {
 	return !hasPer(name) || per == other || per == "" || other == ""
 }
 
-// counterpart is the key of the step's own number that comes nearest to a
-// published one: with the same denominator, else about what the step is about.
+// counterpart returns the key of the step's number that is closest to a
+// published one: with the same denominator, or else of the primary operation.
 func counterpart(s *compare.Step, name, per string) (compare.Key, bool) {
 	about := func(op string) func(compare.Key) bool {
 		return func(k compare.Key) bool {
@@ -153,8 +151,8 @@ func counterpart(s *compare.Step, name, per string) (compare.Key, bool) {
 	return compare.Key{}, false
 }
 
-// significant counts the digits that a number is written with; zeros before the
-// point count.
+// significant counts the digits of a number as written; zeros before the point
+// count.
 func significant(v float64) int {
 	written := strconv.FormatFloat(v, 'f', -1, 64)
 	return max(1, len(strings.TrimLeft(strings.Replace(written, ".", "", 1), "0")))

@@ -49,7 +49,7 @@ func steps(c *compare.Campaign, base *compare.Target, firsts []*compare.Target, 
 	return out
 }
 
-// view is a step on a target. Its numbers are medians over the runs that know
+// view is a step on a target. Its numbers are medians over the runs that have
 // them; NaN if none does.
 type view struct {
 	*compare.Step
@@ -66,13 +66,13 @@ func (v view) median(of func(*compare.Run) float64) float64 {
 	return stat.Median(values)
 }
 
-// row is a number that has a row of its own, in a greater unit.
+// row returns the number of a row, in a larger unit.
 func (v view) row(metric string, unit float64) float64 {
 	k, ok := v.About(metric)
 	return v.median(func(r *compare.Run) float64 { return value(r, k, ok) / unit })
 }
 
-// rate is the throughput of an operation kind.
+// rate returns the throughput of an operation kind.
 func (v view) rate(op string) float64 {
 	return v.median(func(r *compare.Run) float64 { return v.rateOf(r, op) })
 }
@@ -82,18 +82,18 @@ func (v view) rateOf(r *compare.Run, op string) float64 {
 	return value(r, k, ok)
 }
 
-// per is a cost per unit of an operation kind.
+// per returns a cost per unit of an operation kind.
 func (v view) per(metric, op string) float64 {
 	return v.median(func(r *compare.Run) float64 { cost, _ := per(r, metric, op); return cost })
 }
 
-// second is a cost a second, in a greater unit.
+// second returns a cost per second, in a larger unit.
 func (v view) second(metric, op string, unit float64) float64 {
 	return v.median(func(r *compare.Run) float64 { return v.perSecond(r, metric, op) / unit })
 }
 
-// perSecond is the cost per unit × units ÷ the length of the step; of summaries,
-// which have neither counts nor a length, × the rate.
+// perSecond returns the cost per unit × units ÷ the length of the step; for
+// summaries, which have neither counts nor a length, cost per unit × rate.
 func (v view) perSecond(r *compare.Run, metric, op string) float64 {
 	cost, units := per(r, metric, op)
 	if total := cost * units / r.Step.Seconds; units != 0 && !math.IsNaN(total) && r.Step.Seconds > 0 {
@@ -102,8 +102,8 @@ func (v view) perSecond(r *compare.Run, metric, op string) float64 {
 	return cost * v.rateOf(r, op)
 }
 
-// summary has the columns of the insert benchmark's tables. The layouts know
-// the device and the whole host only: what a process did is no substitute.
+// summary has the columns of the insert benchmark's tables. The layouts contain
+// only the device and the whole host; figures of a process are no substitute.
 func (v view) summary() map[string]float64 {
 	about, writes := v.Primary, v.WritesPer
 	ips, qps := v.twoRates()
@@ -129,8 +129,8 @@ func (v view) summary() map[string]float64 {
 	}
 }
 
-// twoRates are the rows written and the queries a second. In a load there are no
-// queries; what is written by a step that is about queries only is unknown.
+// twoRates returns the rows written and the queries a second. A load has no
+// queries; what a query-only step writes is unknown.
 func (v view) twoRates() (rows, queries float64) {
 	switch {
 	case v.Primary != v.WritesPer:
@@ -141,8 +141,8 @@ func (v view) twoRates() (rows, queries float64) {
 	return math.NaN(), v.rate(v.Primary)
 }
 
-// ofOneClient is a number of a group that is one client: these columns are of
-// one client, and of several only their sum is known here.
+// ofOneClient returns a number of a group of one client: these columns are per
+// client, and for several clients only the sum is known.
 func (v view) ofOneClient(metric string) float64 {
 	k, ok := v.About(metric)
 	return v.median(func(r *compare.Run) float64 {
@@ -167,7 +167,8 @@ func (v view) costs() map[string]float64 {
 	}
 }
 
-// value is the run's number under a key; NaN if there is none, or no such key.
+// value returns the run's number under a key; NaN if there is none, or no such
+// key.
 func value(r *compare.Run, k compare.Key, ok bool) float64 {
 	if row := r.Row(k); ok && row != nil {
 		return row.Value
@@ -175,7 +176,7 @@ func value(r *compare.Run, k compare.Key, ok bool) float64 {
 	return math.NaN()
 }
 
-// per is a cost per unit of an operation kind, and how many units there were;
+// per returns a cost per unit of an operation kind, and how many units there were;
 // NaN if it is unknown.
 func per(r *compare.Run, metric, op string) (cost, units float64) {
 	for i := range r.Step.Rows {
@@ -187,8 +188,8 @@ func per(r *compare.Run, metric, op string) (cost, units float64) {
 	return math.NaN(), math.NaN()
 }
 
-// growth is that of a counter over the step, of all its labels; NaN if it is
-// unknown, or known from a reset on only.
+// growth returns a counter's growth over the step, summed over its labels; NaN
+// if it is unknown, or known only since a reset.
 func growth(r *compare.Run, counter string) float64 {
 	sum, found := 0.0, false
 	for _, c := range r.Step.Counters {
@@ -205,7 +206,8 @@ func growth(r *compare.Run, counter string) float64 {
 	return sum
 }
 
-// processors is how many the host has; NaN if that was not recorded.
+// processors returns the host's number of processors; NaN if it was not
+// recorded.
 func processors(r *compare.Run) float64 {
 	if in := r.Trial.Imported; in != nil && in.CPUs > 0 {
 		return float64(in.CPUs)

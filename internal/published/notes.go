@@ -14,8 +14,8 @@ import (
 //	# why, as far as we know
 //	l.i1: sqlite waits for its journal here
 //
-// Empty lines and those that begin with # are left out. The tests are those
-// that there can be notes on.
+// Empty lines and those that begin with # are left out. Only the given tests
+// may have notes.
 func Notes(file, src string, tests []string) (map[string]string, plan.Problems) {
 	notes := map[string]string{}
 	var problems plan.Problems
@@ -51,8 +51,8 @@ func Notes(file, src string, tests []string) (map[string]string, plan.Problems) 
 	return notes, problems
 }
 
-// cut parts a line at the colon after the test's name. A name may hold colons
-// itself.
+// cut splits a line at the colon after the test's name, which may itself
+// contain colons.
 func cut(line string, tests []string) (test, note string, ok bool) {
 	test, note, ok = strings.Cut(line, ":")
 	test = strings.TrimSpace(test)
@@ -65,7 +65,8 @@ func cut(line string, tests []string) (test, note string, ok bool) {
 	return test, strings.TrimSpace(note), ok
 }
 
-// nearest hints at the test whose name is most like a wrong one.
+// nearest returns a hint with the test whose name is most similar to a wrong
+// one.
 func nearest(wrong string, tests []string) string {
 	best, least := "", 1+min(len(wrong)/4, 2)
 	for _, t := range tests {
@@ -76,7 +77,7 @@ func nearest(wrong string, tests []string) string {
 	switch {
 	case best != "":
 		return fmt.Sprintf("did you mean %s?", best)
-	case len(tests) > 50: // nobody reads as many
+	case len(tests) > 50: // too many to list
 		return ""
 	}
 	return "the steps are " + strings.Join(tests, ", ")

@@ -1,7 +1,7 @@
-// Package published puts results into the tables, colours and arithmetic that
-// results of the insert benchmark and of sysbench are published in.
+// Package published converts results to the tables, colours and arithmetic in
+// which results of the insert benchmark and of sysbench are published.
 //
-// Package layout writes the formats; here is what their columns are made of.
+// Package layout writes the formats; this one computes their columns.
 package published
 
 import (
@@ -21,7 +21,7 @@ func Number(n compare.Number) layout.Number {
 	return layout.Fixed(n.Value, decimals(n))
 }
 
-// decimals are none of rates, counts and bytes, and three of costs and times.
+// decimals returns 0 for rates, counts and bytes, and 3 for costs and times.
 func decimals(n compare.Number) int {
 	if n.Unit == "1/s" || n.Unit == "B" || n.Unit == "bool" || n.Unit == "count" && n.Per == "" {
 		return 0
@@ -32,10 +32,10 @@ func decimals(n compare.Number) int {
 // Round returns a number's value as it is printed; NaN if there is none.
 func Round(n compare.Number) float64 { return Number(n).Printed() }
 
-// QPS returns the tests of a relative table for sysbench's tables. Of those that
-// warm up or come before the writes it has, as published tables do, the warm-ups
-// of range tests, or all where warmUps says so. Notes are remarks by the names of
-// tests. The numbers have so many places after the point.
+// QPS returns the tests of a relative table for sysbench's tables. Of those
+// that warm up or come before the writes it has, as published tables do, the
+// warm-ups of range tests, or all where warmUps says so. Notes are remarks by
+// test name; the numbers have the returned number of decimals.
 func QPS(r *compare.Relative, warmUps bool, notes map[string]string) (tests []layout.Step, places int) {
 	add := func(of compare.Group, wanted func(*compare.Step) bool) {
 		for _, g := range r.Groups {
@@ -70,14 +70,14 @@ func QPS(r *compare.Relative, warmUps bool, notes map[string]string) (tests []la
 	return tests, places
 }
 
-// rangeWarmUp reports whether a step is a warm-up that published tables of rates
-// have: that of a range test, such as the scan.
+// rangeWarmUp reports whether a step is a warm-up that published tables of
+// rates contain: that of a range test, such as the scan.
 func rangeWarmUp(s *compare.Step) bool {
 	t := s.Test()
 	return t.WarmUp && !t.BeforeWrites && compare.Group(t.Access) == compare.Range
 }
 
-// QPSRemarks returns what a table of rates has no place for, and which tests it
+// QPSRemarks returns what a table of rates cannot show and which tests it
 // leaves out, a line each.
 func QPSRemarks(r *compare.Relative, warmUps bool) (out []string) {
 	for i, t := range r.Targets {
@@ -97,7 +97,7 @@ func QPSRemarks(r *compare.Relative, warmUps bool) (out []string) {
 	return out
 }
 
-// Remarks returns what tables with given columns have no place for, a line each.
+// Remarks returns what tables with fixed columns cannot show, a line each.
 func Remarks(c *compare.Campaign, base *compare.Target) (out []string) {
 	for _, t := range c.Targets {
 		whole := compare.Unlike(base, t)

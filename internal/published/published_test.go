@@ -20,7 +20,7 @@ import (
 	"rumbench/workload"
 )
 
-// tested is a trial of sysbench with a rate for each of its tests.
+// tested returns a trial of sysbench with a rate for each of its tests.
 func tested(target string, rates map[string]float64) *result.Trial {
 	t := &result.Trial{Target: target, Trial: 1, Workload: "sysbench", Status: result.Complete}
 	var names []string
@@ -96,7 +96,7 @@ func TestSummaryOfSummary(t *testing.T) {
 	}
 }
 
-// measured is a trial of the insert benchmark's query step, with round numbers:
+// measured returns a trial of the insert benchmark's query step, with round numbers:
 // 100 s, 20,000 queries and 2000 rows inserted.
 func measured(target string, clients int, host ...observe.Fact) *result.Trial {
 	s := result.Step{Name: "qr100", Status: result.Complete, Seconds: 100, Primary: "query", WritesPer: "insert",

@@ -12,7 +12,7 @@ import (
 	"rumbench/internal/result"
 )
 
-// OpsSource is the source of the lines of a series that are of operations.
+// OpsSource is the source of a series' lines about operations.
 const OpsSource = "ops"
 
 // WriteSysbench writes steps of a trial as sysbench prints its runs. Series
@@ -45,28 +45,28 @@ func WriteSysbench(w io.Writer, t *result.Trial, wanted func(step string) bool, 
 	return nil
 }
 
-// SysbenchRun makes a step into a run of sysbench: of the clients that do what
-// the step is about, each of whose operations is an event. It is nil of a step
-// that is about no operation; then nothing is printed.
+// SysbenchRun converts a step to a run of sysbench: of the group with the
+// primary operation, each operation being an event. It is nil for a step
+// without a primary operation; then nothing is printed.
 type SysbenchRun struct {
 	step       *result.Step
 	group      *result.Group
-	about      func(op string) bool // reports whether the step is about operations of this kind
+	about      func(op string) bool // reports whether an operation kind is the primary one or a variety of it
 	head       string               // printed before all else
 	interval   float64
 	percentile int
 
 	at       layout.SysbenchInterval
-	dirty    bool // there is something in at
-	kinds    int  // of operation, in at
+	dirty    bool // at is not empty
+	kinds    int  // operation kinds in at
 	total    layout.SysbenchCounts
-	counted  bool      // there is something in total
+	counted  bool      // total is not empty
 	byClient []float64 // events
-	clients  bool      // they are known
+	clients  bool      // byClient is known
 }
 
-// NewSysbenchRun begins the n-th trial's run of a step; of one that runs only
-// what it is about needs to be known.
+// NewSysbenchRun begins the n-th trial's run of a step; of a running step only
+// its groups need to be known.
 func NewSysbenchRun(target string, n int, interval float64, s *result.Step) *SysbenchRun {
 	for i := range s.Groups {
 		g := &s.Groups[i]
@@ -81,8 +81,7 @@ func NewSysbenchRun(target string, n int, interval float64, s *result.Step) *Sys
 	return nil
 }
 
-// Add adds a line of the series, and returns what is to be printed of the
-// intervals before.
+// Add adds a line of the series, and returns the text of completed intervals.
 func (r *SysbenchRun) Add(l *result.Line) (text string) {
 	if r == nil || l.Source != OpsSource || l.Step != r.step.Name || l.Group != r.group.Name || l.Upkeep {
 		return ""
@@ -98,7 +97,7 @@ func (r *SysbenchRun) Add(l *result.Line) (text string) {
 		r.at.Paced, r.at.QueueLength, r.at.Concurrency = true, float64(q.Waiting), math.NaN()
 		r.at.Shed += float64(q.Shed)
 	}
-	r.at.Errors += float64(l.Errors) // of the whole group: its first line has them
+	r.at.Errors += float64(l.Errors) // of the whole group, in its first line
 	for i, n := range l.Clients {
 		if i < len(r.byClient) {
 			r.byClient[i] += float64(n)
@@ -113,15 +112,15 @@ func (r *SysbenchRun) Add(l *result.Line) (text string) {
 	return text
 }
 
-// latency takes a line's percentile: sysbench's latency of an event that had to
-// wait for its turn is the response time. Percentiles of several kinds of
-// operation together are unknown.
+// latency takes a line's percentile: sysbench's latency of an event that waited
+// in its queue is the response time. Percentiles over several operation kinds
+// are unknown.
 func (r *SysbenchRun) latency(l *result.Line) {
 	us := l.P95
 	if l.ResponseMx > 0 {
 		us = l.ResponseP5
 	}
-	if us == 0 { // of a rumbench that did not write it
+	if us == 0 { // an older build did not write it
 		r.at.Percentile = 99
 		if us = l.P99; l.ResponseMx > 0 {
 			us = l.ResponseP9
@@ -133,8 +132,8 @@ func (r *SysbenchRun) latency(l *result.Line) {
 	}
 }
 
-// Flush ends the interval, and returns its line. A rest at the end that is
-// shorter than the others has none, as sysbench has it; it counts all the same.
+// Flush ends the interval and returns its line. A shorter last interval has no
+// line, as in sysbench, but is counted.
 func (r *SysbenchRun) Flush() string {
 	if r == nil || !r.dirty {
 		return ""
@@ -149,7 +148,7 @@ func (r *SysbenchRun) Flush() string {
 	return r.Head() + r.at.String()
 }
 
-// Head returns what is printed before all else, once.
+// Head returns the heading on the first call, later "".
 func (r *SysbenchRun) Head() (head string) {
 	if r == nil {
 		return ""
@@ -186,7 +185,7 @@ func (r *SysbenchRun) End(s *result.Step) string {
 	f.Latency = ms(fmt.Sprintf("%s_p%d_us", measure, f.Percentile))
 	total, n := row(measure+"_total_s", s.Primary)
 	f.Sum = total * 1e3
-	f.Avg = f.Sum / float64(n) // response times are also of operations that were not done
+	f.Avg = f.Sum / float64(n) // response times include operations that were not done
 	f.EventsSD, f.BusySD = r.deviation(), unknown
 	if f.Threads == 1 {
 		f.BusySD = 0
@@ -202,7 +201,7 @@ func (r *SysbenchRun) End(s *result.Step) string {
 	return r.Head() + f.String()
 }
 
-// deviation is the standard deviation of the clients' numbers of operations: of
+// deviation returns the standard deviation of the clients' numbers of operations: of
 // all of them, not of a sample.
 func (r *SysbenchRun) deviation() float64 {
 	if !r.clients {

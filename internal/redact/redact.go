@@ -1,4 +1,4 @@
-// Package redact takes out of results what shows where they were measured.
+// Package redact removes from results what shows where they were measured.
 package redact
 
 import (
@@ -15,18 +15,18 @@ import (
 	"rumbench/internal/result"
 )
 
-// Notice says what was done to what Copy returned.
+// Notice says what Copy replaced.
 const Notice = "Redacted: names of hosts and users, addresses, serial numbers and paths are replaced in all texts, the same by the same everywhere " +
 	"(host-1, user-1, /path-1). What else a plan, a setting or a remark gives away is still there: read it before you publish it."
 
-// Copy returns a copy of a value that holds results, in depth, without what shows
-// where they were measured: in every text, names of hosts and users, addresses,
-// serial numbers and absolute paths are replaced, the same by the same
-// everywhere. In plans, names stand behind their keys too.
+// Copy returns a copy of a value that holds results, in depth, without what
+// shows where they were measured: in every text, names of hosts and users,
+// addresses, serial numbers and absolute paths are replaced consistently. In
+// plans, names are also found by their keys.
 //
-// It finds names where they stand as such (in the facts of the host, in names of
-// data sources, in home directories) and then everywhere else. A name that stands
-// nowhere as such looks like any other word.
+// It finds names where they are identifiable (in the facts of the host, in data
+// source names, in home directories) and replaces them everywhere. Other names
+// cannot be distinguished from words.
 func Copy[T any](of T, plans ...string) T {
 	r := &redactor{names: map[string]string{}, counts: map[string]int{}, plain: map[string]bool{}, done: map[string]string{}}
 	var trials []*result.Trial
@@ -54,17 +54,17 @@ func Copy[T any](of T, plans ...string) T {
 	return r.copy(v).Interface().(T)
 }
 
-// redactor knows what is to be replaced by what.
+// redactor maps secrets to their replacements.
 type redactor struct {
-	names  map[string]string // as they are to be found between other words
+	names  map[string]string // as they are found between other words
 	found  []string          // the names, the longest first
 	counts map[string]int
-	plain  map[string]bool   // words of the page, which are no secrets
+	plain  map[string]bool   // words of the page, which are not secret
 	done   map[string]string // texts
 }
 
-// keepWords keeps the words that the numbers are called by: a user who is called
-// as the workload is betrays nothing, and the page would be hard to read.
+// keepWords keeps the words that name the numbers: a user with the name of the
+// workload is no secret, and replacing it would make the page hard to read.
 func (r *redactor) keepWords(t *result.Trial) {
 	words := []string{t.Workload, t.Engine, t.Preset}
 	for _, s := range t.Steps {
@@ -78,7 +78,7 @@ func (r *redactor) keepWords(t *result.Trial) {
 	}
 }
 
-// add gives a secret its replacement.
+// add assigns a secret its replacement.
 func (r *redactor) add(kind, secret string) string {
 	if known, ok := r.names[secret]; ok {
 		return known
@@ -89,11 +89,11 @@ func (r *redactor) add(kind, secret string) string {
 	return name
 }
 
-// leastName is the length from which a name can be found among other words; a
-// shorter one, such as “vm”, is a word of its own as often as not.
+// leastName is the length from which a name is replaced among other words; a
+// shorter one, such as “vm”, is often just a word.
 const leastName = 3
 
-// common are names that everybody has.
+// common are names that are everywhere the same.
 var common = []string{"localhost", "root", "mysql", "postgres", "mariadb", "127.0.0.1", "0.0.0.0", "::1", "unix", "tcp"}
 
 func (r *redactor) learnName(kind, name string) {
@@ -104,7 +104,7 @@ func (r *redactor) learnName(kind, name string) {
 	r.add(kind, name)
 }
 
-// Where names stand as such.
+// Where names are identifiable.
 var (
 	// sourceURL is the beginning of a data source name like postgres://me:word@host:5432/.
 	sourceURL = regexp.MustCompile(`\b([a-z][a-z0-9+.-]*)://(?:([^\s/@"':]+)(?::[^\s/@"']*)?@)?(\[[0-9A-Fa-f:]+\]|[^\s/:@"',)\]}?]+)`)
@@ -126,7 +126,7 @@ var (
 func (r *redactor) learn(text string) {
 	for _, m := range sourceURL.FindAllStringSubmatch(text, -1) {
 		r.learnName("user", m[2])
-		if m[1] != "http" && m[1] != "https" && m[1] != "file" || m[2] != "" { // what is published has addresses
+		if m[1] != "http" && m[1] != "https" && m[1] != "file" || m[2] != "" { // addresses of publications are kept
 			r.learnName("host", m[3])
 		}
 	}
@@ -160,8 +160,8 @@ func (r *redactor) learnWords(pattern *regexp.Regexp, text string) {
 	}
 }
 
-// learnTrial finds names in the facts of the host, and in names of targets that
-// are those of directories.
+// learnTrial finds names in the facts of the host, and in targets named after
+// directories.
 func (r *redactor) learnTrial(t *result.Trial) {
 	for _, f := range slices.Concat(t.Host, t.Versions, settings(t)) {
 		if kind := secretFact(f.Name); kind != "" {
@@ -175,7 +175,7 @@ func (r *redactor) learnTrial(t *result.Trial) {
 	}
 }
 
-// settings are a trial's settings in the form of facts.
+// settings returns a trial's settings in the form of facts.
 func settings(t *result.Trial) []observe.Fact {
 	var out []observe.Fact
 	for _, s := range t.Settings {
@@ -184,7 +184,8 @@ func settings(t *result.Trial) []observe.Fact {
 	return out
 }
 
-// secretFact is what the value of a fact or a setting is a name of, "" for others.
+// secretFact returns what kind of name the value of a fact or a setting is, ""
+// for others.
 func secretFact(name string) string {
 	name = strings.ToLower(name)
 	within := func(parts ...string) bool {
@@ -206,7 +207,7 @@ func (r *redactor) order() {
 	r.found = slices.SortedFunc(maps.Keys(r.names), func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 }
 
-// text is a text without secrets.
+// text returns a text without secrets.
 func (r *redactor) text(in string) string {
 	if out, ok := r.done[in]; ok {
 		return out
@@ -222,8 +223,8 @@ func (r *redactor) text(in string) string {
 	return s
 }
 
-// passwords are how names of data sources carry them in a remark or a message,
-// with what to write instead. A password may hold anything but a line end.
+// passwords match data source names with passwords in texts, with their
+// replacements. A password may contain anything but a line end.
 var passwords = []struct {
 	pattern *regexp.Regexp
 	masked  string
@@ -240,8 +241,8 @@ func withoutPasswords(text string) string {
 	return text
 }
 
-// replaceWord replaces a name where it stands alone; a domain after a host's
-// name goes with it.
+// replaceWord replaces a name as a whole word, with the domain after a host's
+// name.
 func replaceWord(s, name, by string) string {
 	var b strings.Builder
 	for {
@@ -265,18 +266,18 @@ func replaceWord(s, name, by string) string {
 	}
 }
 
-// domain is the rest of a host's full name.
+// domain matches the rest of a host's full name.
 var domain = regexp.MustCompile(`^(?:\.[A-Za-z0-9-]+)+`)
 
 func inName(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// absolute is an absolute path, or one in a home directory, with what stands
-// before it.
+// absolute matches an absolute path, or one in a home directory, with what
+// precedes it.
 var absolute = regexp.MustCompile("(^|[\\s\"'`“‘=(:,;\\[{<>|@](?://)?)(~[\\w.-]*)?(/[\\p{L}\\p{N}_.@%+~#=-]+)+/?")
 
-// path replaces an absolute path, but not those of the kernel.
+// path replaces an absolute path, except the kernel's.
 func (r *redactor) path(found string) string {
 	parts := absolute.FindStringSubmatch(found)
 	before, p := parts[1], found[len(parts[1]):]
@@ -295,8 +296,8 @@ func (r *redactor) pathName(p string) string {
 }
 
 // facts replaces the values of facts and settings that are secrets as a whole,
-// also those that are too short to be found elsewhere, and the trial's directory:
-// trials of the same campaign still have the same one above them.
+// even if too short to be found elsewhere, and the trial's directory: trials of
+// the same campaign keep a common parent.
 func (r *redactor) facts(in, out *result.Trial) {
 	for i, f := range in.Host {
 		if kind := secretFact(f.Name); kind != "" && f.Value != "" {
@@ -354,13 +355,13 @@ func each(v reflect.Value, f func(reflect.Value)) {
 	}
 }
 
-// sortedMapKeys are in an order that does not change, so that names get the
-// same numbers every time.
+// sortedMapKeys returns the keys in a fixed order, so that names always get the
+// same numbers.
 func sortedMapKeys(v reflect.Value) []reflect.Value {
 	return slices.SortedFunc(slices.Values(v.MapKeys()), func(a, b reflect.Value) int { return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 }
 
-// copy is the value with every text in it replaced.
+// copy returns the value with every text in it replaced.
 func (r *redactor) copy(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	switch v.Kind() {
@@ -401,7 +402,7 @@ func (r *redactor) copy(v reflect.Value) reflect.Value {
 			}
 		}
 	case reflect.Struct:
-		out.Set(v) // what is not exported, as in a time
+		out.Set(v) // unexported fields, as in a time
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
 				out.Field(i).Set(r.copy(v.Field(i)))

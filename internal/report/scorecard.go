@@ -35,7 +35,7 @@ func layers() []layer {
 		return s.WritesPer
 	}
 	return []layer{
-		{"Throughput", "What got done a second.", []measure{
+		{"Throughput", "Operations per second.", []measure{
 			{"primary operation", "rows_per_s", "Rows or queries a second of the step's primary operation.", func(s *step) (key, bool) { return s.Rate(s.Primary) }},
 			{"writes beside it", "rows_per_s", "Rows a second written beside the queries; a rate was " +
 				"promised for them.", func(s *step) (key, bool) { return s.Rate(beside(s)) }},

@@ -19,7 +19,7 @@ import (
 func sweepSections(v *view) (out []page.Section) {
 	for _, w := range v.sweeps {
 		n := page.NewNotes(w.id)
-		title := w.Base + ", over its axes"
+		title := w.Base + ", by " + quantity.Joined(w.axes())
 		sec := page.Section{ID: w.id, Title: title, Nav: title, Class: "sweep", Blocks: []page.Block{page.Prose("about", aboutSweep(w)), legend(v.Targets, "small")}}
 		var tables []page.Block
 		curves := sweepCurves(w)
@@ -212,14 +212,17 @@ func (w *sweep) varied(s *step) (out []result.Axis) {
 	return out
 }
 
-func aboutSweep(w *sweep) string {
-	s := w.first()
-	var axes []string
-	for _, a := range w.varied(s) {
-		axes = append(axes, a.Name)
+// axes returns the names of the axes along which the sweep goes.
+func (w *sweep) axes() (names []string) {
+	for _, a := range w.varied(w.first()) {
+		names = append(names, a.Name)
 	}
+	return names
+}
+
+func aboutSweep(w *sweep) string {
 	return fmt.Sprintf("%d steps that do the same and differ "+
-		"in %s only.", len(w.Steps()), quantity.Joined(axes)) + " A point is the median of the trials, its whisker goes from the least to the greatest of " +
+		"in %s only.", len(w.Steps()), quantity.Joined(w.axes())) + " A point is the median of the trials, its whisker goes from the least to the greatest of " +
 		"them. A ring: the number is not comparable there, the table tells why."
 }
 

@@ -23,7 +23,7 @@ func TestSweepGolden(t *testing.T) {
 	}
 	sections := ""
 	for _, s := range strings.Split(md.String(), "\n## ") {
-		if title, _, _ := strings.Cut(s, "\n"); strings.HasSuffix(title, "over its axes") || title == "Scorecard" || strings.HasPrefix(s, "# ") {
+		if title, _, _ := strings.Cut(s, "\n"); strings.Contains(title, ", by ") || title == "Scorecard" || strings.HasPrefix(s, "# ") {
 			sections += "## " + strings.TrimPrefix(s, "# ") + "\n"
 		}
 	}

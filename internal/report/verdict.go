@@ -277,7 +277,6 @@ func cautionOn(c *campaign) string {
 	case low < compare.LeastTrials:
 		return "Some targets have too few trials to prove anything about them. Numbers are medians."
 	}
-	return fmt.Sprintf("Numbers are medians over %d or more trials; where a trial did not come to a step, the step tells. “Better” and “worse” are said "+
-		"where two targets without a difference would give one such verdict among all their headline numbers in one of twenty campaigns; differences that "+
-		"surely lie within 1 %% are “same”.", low)
+	return fmt.Sprintf("Numbers are medians over %d or more trials; steps with missing trials say so. “Better” and “worse”: if two targets "+
+		"did not differ, one campaign in twenty would have such a verdict among all their headline numbers. “Same”: equivalent within 1 %%.", low)
 }

@@ -19,28 +19,28 @@ import (
 
 // Campaign is the content of campaign.json: a plan and its trials.
 //
-// It has a field for each of the file's, and so more than fifteen.
+// It has many fields because it has one for each of the file's.
 type Campaign struct {
 	Format  int       `json:"format"`
 	Name    string    `json:"name"`
 	Sets    []string  `json:"sets,omitempty"` // overrides of the plan
 	Command []string  `json:"command"`        // as it was started
 	Started time.Time `json:"started"`
-	Resumed int       `json:"resumed,omitempty"` // how often it was interrupted and gone on with
+	Resumed int       `json:"resumed,omitempty"` // how often it was interrupted and resumed
 	Force   bool      `json:"force,omitempty"`   // schemas that exist may be used
 	Client  string    `json:"client,omitempty"`  // directory of the client's calibration, below trials
-	AA      bool      `json:"aa,omitempty"`      // the plan's first target alone, under two names: what differs is chance
+	AA      bool      `json:"aa,omitempty"`      // an A/A test: the plan's first target under two names, so that differences are chance
 	Order   string    `json:"order,omitempty"`   // of the trials, as plans call it; "" before rumbench recorded it
 	Targets []string  `json:"targets,omitempty"` // in the plan's order
-	// Params are the workload's, with the preset and the defaults filled in, as
-	// texts; none before rumbench recorded them.
+	// Params are the workload's parameters as texts, with the preset and the
+	// defaults filled in; empty in files older than the field.
 	Params map[string]string `json:"params,omitempty"`
-	// Programs are those of the servers that targets start, as they were found when
-	// the campaign began; none before rumbench recorded them.
+	// Programs are those of the servers that targets start, as found when the
+	// campaign began; empty in files older than the field.
 	Programs []server.Found `json:"programs,omitempty"`
 	Trials   []Entry        `json:"trials"` // in the order in which they are run; those of one number are a block
-	// Spent is for how many seconds the campaign has run, the time between an
-	// interruption and its resumption left out.
+	// Spent is how many seconds the campaign has run, without the time between an
+	// interruption and its resumption.
 	Spent float64 `json:"spent_s,omitempty"`
 	// Stopped says why the campaign ended before the plan's number of trials,
 	// as the plan wanted; "" if it did not. The other trials are not in Trials.
@@ -72,11 +72,11 @@ func ReadCampaign(dir string) (*Campaign, error) {
 	return &c, err
 }
 
-// TrialPath is the directory of a trial.
+// TrialPath returns the directory of a trial.
 func TrialPath(campaign, trial string) string { return filepath.Join(campaign, TrialsDir, trial) }
 
-// ReadTrials reads the trials of a campaign that have been begun, in the
-// plan's order of targets.
+// ReadTrials reads the trials of a campaign that have begun, in the plan's
+// order of targets.
 func ReadTrials(dir string, c *Campaign) ([]*Trial, []string, error) {
 	var trials []*Trial
 	var dirs []string
@@ -94,8 +94,8 @@ func ReadTrials(dir string, c *Campaign) ([]*Trial, []string, error) {
 	return trials, dirs, nil
 }
 
-// byTarget are the trials in the plan's order of targets, and those of a target
-// by their numbers: the order in which they were run is for the machine's sake.
+// byTarget returns the trials sorted by target in the plan's order, then by
+// number: the order in which they ran only balances the machine's drift.
 func (c *Campaign) byTarget() []Entry {
 	if len(c.Targets) == 0 {
 		return c.Trials
@@ -107,8 +107,8 @@ func (c *Campaign) byTarget() []Entry {
 	return entries
 }
 
-// ReadTrial reads a trial directory. What was being measured when a trial was
-// killed is taken from the files that were appended to until then.
+// ReadTrial reads a trial directory. A step that was running when the trial was
+// killed is recovered from the series and the latency log.
 func ReadTrial(dir string) (*Trial, error) {
 	var t Trial
 	if err := readJSON(filepath.Join(dir, TrialFile), &t); err != nil {
@@ -140,8 +140,8 @@ func ReadTrial(dir string) (*Trial, error) {
 	return &t, nil
 }
 
-// keepLines makes names lines: what others have written may pretend to be more
-// than one.
+// keepLines keeps line breaks out of names: a foreign file may contain any
+// text.
 func (t *Trial) keepLines() {
 	t.Rename(plain.Line(t.Target))
 	for _, name := range []*string{&t.Campaign, &t.Engine, &t.Structure, &t.Workload, &t.Preset, &t.Durability} {
@@ -160,7 +160,8 @@ func (t *Trial) keepLines() {
 	}
 }
 
-// resolved is the one name of a directory, whatever it was called.
+// resolved returns the absolute path of a directory with symbolic links
+// resolved.
 func resolved(dir string) string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs
@@ -171,8 +172,8 @@ func resolved(dir string) string {
 	return dir
 }
 
-// LockLog opens a trial's log and locks it for as long as the process lives,
-// by which others see that the trial is being run.
+// LockLog opens a trial's log and locks it for as long as the process lives, so
+// that other processes see that the trial is running.
 func LockLog(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {

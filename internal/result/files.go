@@ -28,7 +28,7 @@ const (
 	LatencyFile   = "latency.hlog"
 	PlansFile     = "plans.jsonl" // how the database finds the rows of each statement
 	LogFile       = "trial.log"
-	ServerLogFile = "server.log" // what a server that was started for the trial said
+	ServerLogFile = "server.log" // output of a server that was started for the trial
 	DataDir       = "data"
 	TempDir       = "tmp"
 )
@@ -47,7 +47,7 @@ func WriteJSON(path string, v any) error {
 // the new, also after a crash.
 func WriteFile(path string, b []byte) error { return writeFile(path, b, 0o644) }
 
-// WriteSecret writes a file as WriteFile does, which only its owner can read.
+// WriteSecret is WriteFile for a file that only its owner can read.
 func WriteSecret(path string, b []byte) error { return writeFile(path, b, 0o600) }
 
 func writeFile(path string, b []byte, mode fs.FileMode) error {
@@ -72,11 +72,11 @@ func writeFile(path string, b []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// most is how large the files may be that are read as a whole: the largest that
-// rumbench has written had a hundredth of it.
+// most limits the size of files that are read as a whole: the largest that
+// rumbench has written is a hundredth of it.
 const most = 64 << 20
 
-// ReadPlan reads the plan that a campaign was begun with.
+// ReadPlan reads the plan that a campaign was started with.
 func ReadPlan(dir string) ([]byte, error) {
 	return regular.ReadFile(filepath.Join(dir, PlanFile), most)
 }
@@ -140,14 +140,14 @@ func (s *SeriesWriter) Write(lines ...Line) error {
 	return s.err
 }
 
-// Written is the number of bytes written so far.
+// Written returns the number of bytes written so far.
 func (s *SeriesWriter) Written() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.n
 }
 
-// counting counts what goes through it.
+// counting counts the bytes written through it.
 type counting struct {
 	w io.Writer
 	n *int64
@@ -159,14 +159,14 @@ func (c counting) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Err is the error that ended writing.
+// Err returns the error that ended writing.
 func (s *SeriesWriter) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.err
 }
 
-// Close closes the file. Of a writer that was never opened it does nothing.
+// Close closes the file. It does nothing on a writer that was never opened.
 func (s *SeriesWriter) Close() error {
 	if s == nil {
 		return nil
@@ -174,7 +174,7 @@ func (s *SeriesWriter) Close() error {
 	return s.f.Close()
 }
 
-// longest is how long a line of a series may be.
+// longest is the maximum length of a line of a series.
 const longest = 1 << 20
 
 // line reads a line; it is valid until the next one is read.
@@ -193,9 +193,9 @@ func line(in *bufio.Reader) (b []byte, err error) {
 }
 
 // ReadSeries streams the lines of a trial's series that come from the wanted
-// sources; nil wants all. A source may be followed by the name of the only value
-// of it that is wanted, as in “engine:engine.stalls”; it may be there several
-// times. A last line that was cut off ends it without error.
+// sources; nil wants all. A source may be restricted to one value, as in
+// “engine:engine.stalls”, and be listed several times. A last line that was cut
+// off ends it without error.
 func ReadSeries(dir string, wanted []string, yield func(Line) error) error {
 	f, err := regular.Open(filepath.Join(dir, SeriesFile))
 	if errors.Is(err, fs.ErrNotExist) {

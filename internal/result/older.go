@@ -8,7 +8,8 @@ import (
 	"rumbench/workload"
 )
 
-// readOlder makes what an older build wrote what this one would have written.
+// readOlder converts a trial of an older build to what this one would have
+// written.
 func (t *Trial) readOlder() {
 	typed := map[string]metric.Warning{} // the same texts recur
 	read := func(list []metric.Warning) {
@@ -37,7 +38,7 @@ func (t *Trial) readOlder() {
 	}
 }
 
-// addHosting adds to a trial of an older build where its engine was.
+// addHosting adds where the engine ran to a trial of an older build.
 func (t *Trial) addHosting() {
 	if t.Hosting != "" {
 		return
@@ -50,7 +51,8 @@ func (t *Trial) addHosting() {
 	}
 }
 
-// addCPU adds cpu_us to the steps of an older build, which wrote its parts only.
+// addCPU adds cpu_us to the steps of an older build, which wrote only its
+// parts.
 func (t *Trial) addCPU() {
 	if t.Hosting == "" {
 		return
@@ -60,7 +62,7 @@ func (t *Trial) addCPU() {
 		if s.Find("cpu_us", "", "") != nil {
 			continue
 		}
-		for _, r := range s.Rows { // what is appended meanwhile is not seen
+		for _, r := range s.Rows { // the range does not include rows appended in the loop
 			if r.Metric != "server_cpu_us" {
 				continue
 			}
@@ -78,20 +80,20 @@ func (t *Trial) addCPU() {
 }
 
 const (
-	sysbench = "sysbench" // the workload, and what is imported of it
+	sysbench = "sysbench" // the workload, and what its logs are imported as
 	indexOp  = "index"
 )
 
-// testByName places a step that does not say how.
+// testByName classifies a step that does not declare its test.
 //
-// Tests of sysbench are placed by their names, as published tables do: "point"
-// in it is a point test, and so is the test "select" of 2016, which reads a row by
-// its key; delete, insert, update or write makes a write test; all others are
-// range tests. Those of a ratio of reads to writes are mixed. Steps of other
-// workloads are placed by the kinds of operation that they are about, and where
-// these say nothing, by such words in the name.
+// Tests of sysbench are classified by their names, as published tables do:
+// "point" in it is a point test, and so is the test "select" of 2016, which
+// reads a row by its key; delete, insert, update or write makes a write test;
+// all others are range tests. Those of a ratio of reads to writes are mixed.
+// Steps of other workloads are classified by their primary operations, or, if
+// these give no answer, by such words in the name.
 func testByName(workloadName string, s *Step) Test {
-	name, _, _ := strings.Cut(s.Name, "@") // what it is, without the levels that it is at
+	name, _, _ := strings.Cut(s.Name, "@") // without its levels
 	t := Test{WarmUp: s.Warmup || hasPart(name, "warm", "warmup"), BeforeWrites: hasPart(name, "pre", "warmpre")}
 	t.Access = accessByKinds(s)
 	byName := accessByName(s.Name)
@@ -114,7 +116,7 @@ func testByName(workloadName string, s *Step) Test {
 	return t
 }
 
-// hasPart reports whether one of the parts of a name is one of some words.
+// hasPart reports whether any part of a name is one of the words.
 func hasPart(name string, words ...string) bool {
 	return slices.ContainsFunc(parts(name, " _."), func(p string) bool { return slices.Contains(words, p) })
 }
@@ -123,7 +125,7 @@ func parts(name, separators string) []string {
 	return strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune(separators, r) })
 }
 
-// accessByName goes by the words in a step's name.
+// accessByName classifies by the words in a step's name.
 func accessByName(name string) workload.Access {
 	has := func(word string) bool { return strings.Contains(strings.ToLower(name), word) }
 	switch {
@@ -137,9 +139,9 @@ func accessByName(name string) workload.Access {
 	return workload.OtherAccess
 }
 
-// accessByKinds goes by the primary operation, or, where it has varieties, by
-// those: queries that are all lookups make a point test. What else the same
-// clients do counts too; what others do beside them does not.
+// accessByKinds classifies by the primary operation or its varieties: queries
+// that are all lookups make a point test. Other operations of the same clients
+// count too; those of other groups do not.
 func accessByKinds(s *Step) workload.Access {
 	var about, beside []workload.Access
 	for _, g := range s.Groups {
@@ -147,7 +149,7 @@ func accessByKinds(s *Step) workload.Access {
 		does := slices.ContainsFunc(g.Ops, own)
 		for _, op := range g.Ops {
 			switch {
-			case own(op), !does && g.Name == s.Primary: // of what they are varieties was not recorded
+			case own(op), !does && g.Name == s.Primary: // the operation that they are varieties of was not recorded
 				about = append(about, accessOf(op))
 			case does:
 				beside = append(beside, accessOf(op))
@@ -168,8 +170,8 @@ func accessByKinds(s *Step) workload.Access {
 	return about[0]
 }
 
-// accessOf goes by the words in an operation kind's name: mixed where they
-// contradict each other, other where there is none.
+// accessOf classifies by the words in an operation kind's name: mixed if they
+// contradict each other, other if there are none.
 func accessOf(kind string) workload.Access {
 	found := workload.OtherAccess
 	for _, word := range parts(kind, " -_.") {

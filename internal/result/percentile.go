@@ -3,7 +3,7 @@ package result
 import "rumbench/internal/metric"
 
 // Shown returns the step's rows as they may be quoted: a percentile of too few
-// samples is the greatest of them, and is left out where that is not known.
+// samples is replaced by the maximum, or left out if that is unknown.
 func (s *Step) Shown() []metric.Row {
 	out := make([]metric.Row, 0, len(s.Rows))
 	for _, r := range s.Rows {
@@ -19,7 +19,7 @@ func (s *Step) Shown() []metric.Row {
 	return out
 }
 
-// Greatest returns the row with the greatest of the latencies that a row is a
+// Greatest returns the row with the maximum of the distribution that a row is a
 // percentile of; nil if the step has none.
 func (s *Step) Greatest(of *metric.Row) *metric.Row {
 	_, greatest, _ := metric.Percentile(of.Metric)

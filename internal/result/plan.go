@@ -15,21 +15,21 @@ import (
 	"rumbench/internal/regular"
 )
 
-// StatementPlan is a line of plans.jsonl: by which way the database finds the
-// rows of an operation that clients of a step have prepared.
+// StatementPlan is a line of plans.jsonl: the plan by which the database finds
+// the rows of an operation that clients of a step prepared.
 type StatementPlan struct {
 	Step   string      `json:"step"`
 	When   When        `json:"when"`
 	Op     string      `json:"op"`
-	Wanted string      `json:"wanted,omitempty"` // the index that the workload demands; "": any way will do
+	Wanted string      `json:"wanted,omitempty"` // the index that the workload demands; "": any plan will do
 	Plan   engine.Plan `json:"plan"`
 }
 
 // When is when a plan was asked for.
 type When string
 
-// A plan is asked for before the measured window and behind it. One that is
-// the same behind it is not written again.
+// A plan is asked for before and after the measured window, and written again
+// only if it has changed.
 const (
 	AtBegin When = "begin"
 	AtEnd   When = "end"
@@ -57,8 +57,8 @@ func AppendPlans(dir string, plans []StatementPlan) (err error) {
 	return nil
 }
 
-// ReadPlans reads the plans of a trial; none of a trial that has no planner, or
-// is of old. A last line that was cut off ends it without error.
+// ReadPlans reads the plans of a trial; none if its engine has no planner, or
+// its build was older. A last line that was cut off ends it without error.
 func ReadPlans(dir string) ([]StatementPlan, error) {
 	path := filepath.Join(dir, PlansFile)
 	b, err := regular.ReadFile(path, most)

@@ -18,9 +18,9 @@ import (
 	"rumbench/workload"
 )
 
-// addUnfinished adds the numbers of the step that is being measured, or was
-// when the trial was killed, as far as the series and the latency log go. A
-// step of which these have nothing is left out.
+// addUnfinished adds the numbers of the step that is running, or was when the
+// trial was killed, as far as the series and the latency log go. A step without
+// any data is left out.
 func addUnfinished(dir string, t *Trial) error {
 	u := unfinished{t: t}
 	if n := len(t.Steps); n > 0 && t.Steps[n-1].Status == Running {
@@ -62,9 +62,9 @@ func addUnfinished(dir string, t *Trial) error {
 	return nil
 }
 
-// unrecovered are the metrics that neither the series nor the latency log give:
-// they have failed attempts by group only and no operation that was not done; and
-// those of which the series know more than the log, see addSeen.
+// unrecovered returns the metrics that neither the series nor the latency log
+// give: they have failed attempts per group only and no operations that were
+// not done; and those that the series know better than the log, see addSeen.
 func unrecovered() map[string]bool {
 	out := map[string]bool{}
 	const names = "errors attempts unfinished wasted_statements saturated queue_max abandoned statements_per_s attempt_total_s service_max_us response_max_us"
@@ -74,14 +74,14 @@ func unrecovered() map[string]bool {
 	return out
 }
 
-// unfinished is what the series know of a step that has not ended.
+// unfinished is what the series contain of a step that has not ended.
 type unfinished struct {
 	t      *Trial
 	step   Step
 	groups []*seen
 }
 
-// seen is what a group was seen to do.
+// seen is what the series show of a group.
 type seen struct {
 	is       *Group // as it was described; nil of older builds
 	name     string
@@ -89,10 +89,10 @@ type seen struct {
 	rates    []hist.Rate
 	errors   int64
 	arrivals *hist.Arrivals
-	undone   *hist.Dist // of operations of which it is unknown which variety they would have been; nil: none
+	undone   *hist.Dist // of operations of unknown variety; nil: none
 }
 
-// seenKind is what it was seen to do of a kind.
+// seenKind is what the series show of an operation kind.
 type seenKind struct {
 	workload.OpKind
 	hist.Counts
@@ -141,7 +141,7 @@ func (u *unfinished) add(l Line) error {
 	k.Retries, k.GivenUp = k.Retries+l.Retries, k.GivenUp+l.GivenUp
 	k.Attempts += l.Ops + l.Retries + l.GivenUp
 	k.service, k.response = max(k.service, l.Max), max(k.response, l.ResponseMx)
-	if g.is != nil && g.is.Rate > 0 { // what is in flight takes longer still
+	if g.is != nil && g.is.Rate > 0 { // operations in flight take longer still
 		k.response = max(k.response, l.OldestInFlight)
 	}
 	g.errors += l.Errors
@@ -152,7 +152,7 @@ func (u *unfinished) add(l Line) error {
 		g.arrivals.Offered, g.arrivals.Shed = g.arrivals.Offered+q.Offered, g.arrivals.Shed+q.Shed
 	}
 	if g.is == nil || l.DT < u.t.Interval/2 {
-		return nil // a short rest has too few operations for a rate
+		return nil // a short remainder has too few operations for a rate
 	}
 	if n := len(g.rates); n == 0 || g.rates[n-1].To != l.T {
 		g.rates = append(g.rates, hist.Rate{From: l.T - l.DT, To: l.T})
@@ -165,7 +165,7 @@ func (u *unfinished) add(l Line) error {
 	return nil
 }
 
-// total is what was done, upkeep left out.
+// total returns the operations and rows that were done, without upkeep.
 func (g *seen) total() (ops, rows int64) {
 	for _, k := range g.kinds {
 		if !k.Upkeep {
@@ -175,13 +175,13 @@ func (g *seen) total() (ops, rows int64) {
 	return ops, rows
 }
 
-// mostDue is of how many operations a schedule is walked: a rate may be anything
-// in a file of others.
+// mostDue limits how many operations of a schedule are walked: a foreign file
+// may contain any rate.
 const mostDue = 1e8
 
-// describe is the group as it was to be run. How many units an operation has is
-// what they had on average; how much work each client had is unknown, as is
-// everything that older builds did not write.
+// describe returns the group as it was planned. Units per operation are the
+// average; the work of each client is unknown, as is everything that older
+// builds did not write.
 func (g *seen) describe(seconds float64) *workload.Group {
 	w := &workload.Group{Name: g.name, Clients: 1, RowsPerOp: 1}
 	if g.is != nil {
@@ -216,13 +216,13 @@ func (g *seen) describe(seconds float64) *workload.Group {
 	return w
 }
 
-// did is what the group did.
+// did returns what the group did.
 func (g *seen) did(u *unfinished, latencies map[string]*hist.Dist) *hist.Group {
 	end := time.Duration(math.Round(u.step.Seconds * 1e9))
 	out := &hist.Group{Rates: g.rates, End: end, Plan: end, Arrivals: g.arrivals}
 	out.InPlan, _ = g.total()
 	for _, k := range g.kinds {
-		s := hist.NewSums(hist.Shape{Paced: true, Attempts: true}) // what is empty makes no row
+		s := hist.NewSums(hist.Shape{Paced: true, Attempts: true}) // empty ones make no rows
 		s.Counts = k.Counts
 		read := func(into *hist.Dist, op, measure string) {
 			into.Merge(latencies[LatencyTag(u.step.Name, g.name, op, measure)])
@@ -250,9 +250,9 @@ func (g *seen) did(u *unfinished, latencies map[string]*hist.Dist) *hist.Group {
 	return out
 }
 
-// addSeen adds what the series know to the end, and the log, which is written less
-// often, does not: errors, and the greatest times. What was in flight in a group
-// with a rate took longer still.
+// addSeen adds what the series cover to the end and the latency log, which is
+// written less often, does not: errors and maximum times. Operations in flight
+// in a group with a rate took longer still.
 func (g *seen) addSeen(b *account.Builder) {
 	ops := int64(0)
 	var wholes []*seenKind
@@ -293,7 +293,7 @@ func (t *Trial) step(name string) *Step {
 	return nil
 }
 
-// LatencyTag is the tag of a distribution in the latency log.
+// LatencyTag returns the tag of a distribution in the latency log.
 func LatencyTag(step, group, op, measure string) string {
 	return strings.ReplaceAll(strings.Join([]string{step, group, op, measure}, "/"), " ", "_")
 }

@@ -21,7 +21,7 @@ import (
 	"rumbench/internal/regular"
 )
 
-// full is a trial with something in every field.
+// full returns a trial with something in every field.
 func full() *Trial {
 	ended := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	return &Trial{

@@ -1,6 +1,6 @@
-// Package result is what a campaign leaves on disk: trial directories, their
-// files, and the rows that every table, chart and test reads. It measures
-// nothing and judges nothing.
+// Package result reads and writes what a campaign leaves on disk: trial
+// directories, their files, and the rows that every table, chart and test
+// reads. It measures nothing and judges nothing.
 package result
 
 import (
@@ -14,7 +14,7 @@ import (
 // denominator given; "" matches any operation or denominator.
 func (s *Step) Find(name, op, per string) *metric.Row { return metric.Find(s.Rows, name, op, per) }
 
-// Take adds what was derived of a step.
+// Take adds what was derived from a step.
 func (s *Step) Take(a *account.Sheet) {
 	s.Rows = append(s.Rows, a.Rows...)
 	s.Curves = append(s.Curves, a.Curves...)
@@ -30,7 +30,7 @@ func (s *Step) Take(a *account.Sheet) {
 	}
 	if a.Invalid {
 		s.Status = Invalid
-		s.Warnings = slices.Concat(a.Warnings, s.Warnings) // the reason stands first
+		s.Warnings = slices.Concat(a.Warnings, s.Warnings) // the reason comes first
 	} else {
 		s.Warnings = append(s.Warnings, a.Warnings...)
 	}
@@ -43,7 +43,7 @@ func (s *Step) Refuse(w metric.Warning) {
 	s.Warnings = append([]metric.Warning{w}, s.Warnings...)
 }
 
-// Rename gives the trial's target another name, to tell it apart from one of
+// Rename gives the trial's target another name, to distinguish it from one of
 // another campaign.
 func (t *Trial) Rename(target string) {
 	t.Target = target
@@ -54,7 +54,7 @@ func (t *Trial) Rename(target string) {
 	}
 }
 
-// Note adds notes in words that nothing is decided by.
+// Note adds untyped notes, on which nothing is decided.
 func (s *Step) Note(texts ...string) {
 	s.Notes = append(s.Notes, metric.UntypedAll(texts)...)
 }

@@ -11,10 +11,10 @@ import (
 type Search struct {
 	Promise string  `json:"promise"`               // "p99_ms < 20"
 	Kept    float64 `json:"kept_per_s,omitempty"`  // the highest rate that kept it, in operations a second; 0: none did
-	Took    float64 `json:"took_ms,omitempty"`     // what was promised to be below the limit, at that rate
+	Took    float64 `json:"took_ms,omitempty"`     // the promised percentile at that rate
 	Broke   float64 `json:"broke_per_s,omitempty"` // the lowest rate above it that broke it; 0: none did
 	Why     string  `json:"why,omitempty"`         // how: "p99 313 ms"
-	Capped  bool    `json:"capped,omitempty"`      // the plan told how high to go
+	Capped  bool    `json:"capped,omitempty"`      // the plan limited the rate
 	// How the rate was searched for; nil in results of older builds.
 	How *SearchPlan `json:"how,omitempty"`
 }
@@ -29,11 +29,11 @@ type SearchPlan struct {
 	Queue     int64   `json:"queue,omitempty"`      // as in Group
 }
 
-// Gap is how much higher than the rate found the highest one that keeps the
-// promise may be, as a share. It is endless if no rate broke the promise, though
-// the plan did not let it try more.
+// Gap returns how much higher than the rate found the highest one that keeps
+// the promise may be, as a share. It is infinite if no rate broke the promise
+// and the plan did not limit the rate.
 func (s *Search) Gap() float64 {
-	const usual = 0.05 // of results that do not say how they were found
+	const usual = 0.05 // for results that do not record how they were found
 	switch {
 	case s.Kept > 0 && s.Broke > s.Kept:
 		return s.Broke/s.Kept - 1
@@ -45,8 +45,8 @@ func (s *Search) Gap() float64 {
 	return usual
 }
 
-// Differs says in what two searches asked something else; "" if they did not, or
-// it was not recorded.
+// Differs returns how the questions of two searches differ; "" if they do not,
+// or were not recorded.
 func (s *Search) Differs(o *Search) string {
 	switch a, b := s.How, o.How; {
 	case s.Promise != o.Promise:
@@ -66,7 +66,7 @@ func (s *Search) Differs(o *Search) string {
 	return ""
 }
 
-// Question is what was searched for, in words: two searches with the same
+// Question returns in words what was searched for: two searches with the same
 // question do not differ.
 func (s *Search) Question() string {
 	if s.How == nil {
@@ -77,7 +77,7 @@ func (s *Search) Question() string {
 		s.Words(), h.Seconds, h.Arrivals, h.Queue, h.From, h.To)
 }
 
-// Words is the promise as people write it: "p99 < 20 ms".
+// Words returns the promise in readable form: "p99 < 20 ms".
 func (s *Search) Words() string {
 	measure, limit, _ := strings.Cut(s.Promise, "_ms < ")
 	return measure + " < " + limit + " ms"
@@ -91,7 +91,7 @@ func Millis(ms float64) string {
 	return fmt.Sprintf("%.3g ms", ms)
 }
 
-// String is the answer in a few words.
+// String returns the answer in a few words.
 func (s *Search) String() string {
 	measure, _, _ := strings.Cut(s.Promise, "_")
 	switch {

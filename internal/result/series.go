@@ -1,7 +1,8 @@
 package result
 
-// Line is one line of series.jsonl: what one source had to say about one
-// interval. A line either carries operations (Source "ops") or values.
+// Line is one line of series.jsonl: the values of one source in one interval. A
+// line either carries operations (Source "ops") or values. It has many fields because
+// they are those of the file.
 type Line struct {
 	Step   string  `json:"step"`
 	Source string  `json:"src"` // "ops", "host", "device", "process", "engine", "client"
@@ -11,11 +12,11 @@ type Line struct {
 	// Source "ops": one line per group and operation kind.
 	Group  string `json:"group,omitempty"`
 	Op     string `json:"op,omitempty"`
-	Upkeep bool   `json:"upkeep,omitempty"` // timed, but not asked for by the workload's schedule
+	Upkeep bool   `json:"upkeep,omitempty"` // timed, but not part of the workload's schedule
 	Ops    int64  `json:"ops,omitempty"`
 	Rows   int64  `json:"rows,omitempty"`
-	// Statements of the operations that were done: that read, that changed
-	// something, and all else. All are 0 where operations are not counted so.
+	// Statements of completed operations: reads, writes and others. All are 0 if
+	// statements are not counted.
 	Reads  int64 `json:"reads,omitempty"`
 	Writes int64 `json:"writes,omitempty"`
 	Others int64 `json:"others,omitempty"`
@@ -26,27 +27,27 @@ type Line struct {
 	P95        float64 `json:"p95_us,omitempty"`          // service time
 	P99        float64 `json:"p99_us,omitempty"`          // service time
 	Max        float64 `json:"max_us,omitempty"`          // service time
-	ResponseP5 float64 `json:"response_p95_us,omitempty"` // only of groups with a rate, or at which operations arrive
+	ResponseP5 float64 `json:"response_p95_us,omitempty"` // only of paced and open groups
 	ResponseP9 float64 `json:"response_p99_us,omitempty"`
 	ResponseMx float64 `json:"response_max_us,omitempty"`
 
 	// Of the whole group; in the line of its first operation kind only.
 	Errors  int64   `json:"errors,omitempty"`  // attempts that failed
 	Clients []int64 `json:"clients,omitempty"` // operations of each client
-	// OldestInFlight is for how long the oldest operation in flight had been at
-	// the end of the interval, in µs; 0: none was. It tells how bad an interval
-	// is in which nothing was completed.
+	// OldestInFlight is the age of the oldest operation in flight at the end of
+	// the interval, in µs; 0: there was none. It shows how bad an interval without
+	// completions is.
 	OldestInFlight float64 `json:"oldest_in_flight_us,omitempty"`
 	Queue          *Queue  `json:"queue,omitempty"` // nil for a group at which nothing arrives by a schedule
 
 	// Other sources: growth of counters over the interval, gauges as they are.
 	// A counter of an engine that is missing did not grow.
 	V map[string]float64 `json:"v,omitempty"`
-	// Late is how long after the interval's end the source had answered, seconds.
+	// Late is how long after the interval's end the source answered, in seconds.
 	Late float64 `json:"late,omitempty"`
 }
 
-// Queue is how the arrivals of an open group stood in an interval.
+// Queue is the state of an open group's arrivals in an interval.
 type Queue struct {
 	Offered int64 `json:"offered"` // operations that arrived
 	Started int64 `json:"started"` // that began

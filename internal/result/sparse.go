@@ -8,11 +8,11 @@ import (
 )
 
 // wants are the sources of a series that a reader wants, each with the names of
-// the values that it wants of them; nil is all of them.
+// the wanted values; nil is all.
 type wants map[string][]string
 
-// wantsOf understands what readers say: “ops”, or “engine:engine.stalls” for one
-// value of many.
+// wantsOf parses the sources that a reader names: “ops”, or
+// “engine:engine.stalls” for one value.
 func wantsOf(sources []string) wants {
 	if sources == nil {
 		return nil
@@ -29,22 +29,22 @@ func wantsOf(sources []string) wants {
 	return w
 }
 
-// of tells which values of a line are wanted, nil for all; ok is false for a line
-// of which none is. It does not decode the line: most lines of a long run are
-// counters of engines that few readers want.
+// of returns which values of a line are wanted, nil for all; ok is false if
+// none is. It does not decode the line: most lines of a long run are counters
+// of engines that few readers want.
 func (w wants) of(line []byte) (names []string, ok bool) {
 	_, rest, found := bytes.Cut(line, []byte(`"src":"`))
 	source, _, closed := bytes.Cut(rest, []byte{'"'})
 	if w == nil || !found || !closed {
-		return nil, true // not as it is written here; the decoder shall judge it
+		return nil, true // not in the format written here; left to the decoder
 	}
 	names, ok = w[string(source)]
 	return names, ok
 }
 
-// decode decodes a line, with the values of these names only; nil is all. An
-// engine has hundreds of values, which the decoder would take a hundred times as
-// long to read as it takes to find a few of them.
+// decode decodes a line with the named values only; nil is all. Engines have
+// hundreds of values, and decoding them all takes a hundred times as long as
+// finding a few.
 func (l *Line) decode(line []byte, names []string) error {
 	if names == nil {
 		return json.Unmarshal(line, l)
@@ -70,8 +70,8 @@ func (l *Line) decode(line []byte, names []string) error {
 	return nil
 }
 
-// pick puts the values of a name, whatever its labels, into a map. It is false
-// if the text is not as it is written here.
+// pick puts the values of a name with any labels into a map. It returns false
+// if the text is not in the format written here.
 func pick(into map[string]float64, text []byte, name string) bool {
 	quoted := []byte(`"` + name)
 	for at := 0; ; {

@@ -16,19 +16,19 @@ import (
 // From 2 on warnings have codes.
 const Format = 2
 
-// Status tells how far a trial or step came.
+// Status is how far a trial or step came.
 type Status string
 
 // The statuses.
 const (
-	Running  Status = "running"  // no end was written: it runs, or was killed
+	Running  Status = "running"  // no end was written: it is running or was killed
 	Complete Status = "complete" // everything was done
 	Partial  Status = "partial"  // it was ended early by its user; what was measured is valid
 	Failed   Status = "failed"   // it could not go on; what was measured before is valid
 	Invalid  Status = "invalid"  // it ran to its end, but its numbers must not be used: see the warnings
 )
 
-// Hosting says where an engine does its work.
+// Hosting is where an engine runs.
 type Hosting string
 
 // The hostings. Without one it is unknown, as it is of imported logs.
@@ -37,10 +37,12 @@ const (
 	Server   Hosting = "server"   // in processes of its own
 )
 
-// Unknown is the durability and the like of a trial of which it is not known.
+// Unknown stands for the durability and other facts of a trial that are not
+// known.
 const Unknown = "unknown"
 
 // Trial is the content of trial.json: one target × one workload × one repetition.
+// It has many fields because they are those of the file.
 type Trial struct {
 	Format   int    `json:"format"`
 	Campaign string `json:"campaign"` // the plan's name
@@ -50,8 +52,8 @@ type Trial struct {
 	// from 1. Trials of one number ran side by side unless it is "sequential".
 	Order string `json:"order,omitempty"`
 	Slot  int    `json:"slot,omitempty"`
-	// Resumed is how often the campaign had been interrupted and gone on with
-	// before. Trials of one number ran side by side only if they agree in it.
+	// Resumed is how often the campaign had been interrupted and resumed before.
+	// Trials of one number ran side by side only if they agree in it.
 	Resumed    int               `json:"resumed,omitempty"`
 	CPUs       string            `json:"cpus,omitempty"` // the processors of a trial of a duet, as "0-3"
 	Engine     string            `json:"engine"`
@@ -75,14 +77,14 @@ type Trial struct {
 	Host       []observe.Fact    `json:"host"`
 	Steps      []Step            `json:"steps"`
 	Warnings   []metric.Warning  `json:"warnings,omitempty"`
-	// Imported tells where the numbers are from that rumbench did not measure
-	// itself; nil where it did.
+	// Imported is the provenance of numbers that rumbench did not measure; nil if
+	// it did.
 	Imported *Imported `json:"imported,omitempty"`
 	// Dir is the directory that the trial was read from; it is not written.
 	Dir string `json:"-"`
 }
 
-// DurabilityText is the durability with what it means, where that is known.
+// DurabilityText returns the durability with its meaning, if that is known.
 func (t *Trial) DurabilityText() string {
 	if t.Promise == "" {
 		return t.Durability
@@ -90,9 +92,8 @@ func (t *Trial) DurabilityText() string {
 	return t.Durability + " (" + t.Promise + ")"
 }
 
-// Cache is the size of the engine's cache as it was asked for, or what the engine
-// says of its cache where there is nothing to be asked for. It is "" if the
-// engine's own default was taken.
+// Cache returns the requested size of the engine's cache, or the engine's own
+// description if the size cannot be set. It is "" for the engine's default.
 func (t *Trial) Cache() string {
 	if size := t.Knobs["cache"]; size != "" {
 		return size
@@ -105,8 +106,7 @@ func (t *Trial) Cache() string {
 	return ""
 }
 
-// Version returns the version of something that is recorded under a name; "" if
-// it is not.
+// Version returns the version recorded under a name; "" if there is none.
 func (t *Trial) Version(name string) string {
 	for _, f := range t.Versions {
 		if f.Name == name {
@@ -116,15 +116,15 @@ func (t *Trial) Version(name string) string {
 	return ""
 }
 
-// EngineVersion returns what a server said it is, or the version of the engine
-// that is linked in, or of one whose numbers were imported; "" if none is known.
+// EngineVersion returns the version that a server reports, or that of the
+// linked or imported engine; "" if none is known.
 func (t *Trial) EngineVersion() string {
 	return cmp.Or(t.Version("server"), t.Version(t.Engine), t.Version("engine"))
 }
 
-// Imported is the provenance of a trial that was made of another tool's logs.
-// What such logs do not tell (durability, settings, the seed, an interval, when
-// it was started) has no value in the trial: it is unknown, not zero.
+// Imported is the provenance of a trial made from another tool's logs. What
+// such logs do not contain (durability, settings, the seed, an interval, the
+// start time) has no value in the trial: it is unknown, not zero.
 type Imported struct {
 	Tool  string   `json:"tool"`           // with its version: "sysbench 1.0.20"
 	Mode  string   `json:"mode"`           // the arithmetic: "correct", or "compatible" with published scripts
@@ -132,27 +132,28 @@ type Imported struct {
 	CPUs  int      `json:"cpus,omitempty"` // of the host; 0: unknown
 }
 
-// Step is one step of a trial.
+// Step is one step of a trial. It has many fields because they are those of the
+// file.
 type Step struct {
 	Name    string    `json:"name"`
 	Doc     string    `json:"doc,omitempty"`
 	Status  Status    `json:"status"`
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"` // the measured window
-	// Alone is, in a duet, for how many of the last seconds the other trial's
-	// step was over.
+	// Alone is, in a duet, how many of the last seconds this step ran after the
+	// other trial's had ended.
 	Alone float64 `json:"alone_s,omitempty"`
-	// Base and Axes place the step among others that do the same and differ in
-	// these numbers only; "" and none for a step that stands alone.
+	// Base and Axes place the step among others that differ only in these numbers;
+	// "" and none for a step outside any sweep.
 	Base string `json:"base,omitempty"`
 	Axes []Axis `json:"axes,omitempty"`
-	// Search is what a search for a rate found, whose probes are the steps
+	// Search is the result of a search for a rate, whose probes are the steps
 	// NAME@RATE; nil if there was none.
 	Search *Search `json:"search,omitempty"`
-	// Warmup: the step only readied the one that follows; it is judged nowhere.
+	// Warmup: the step only prepared the next one; it is never judged.
 	Warmup bool `json:"warmup,omitempty"`
-	// Access and BeforeWrites are as the workload declared them; "" of an older
-	// build, and of an imported log: see [Trial.TestOf].
+	// Access and BeforeWrites are as the workload declared them; "" in results of
+	// older builds and imported logs: see [Trial.TestOf].
 	Access       workload.Access `json:"access,omitempty"`
 	BeforeWrites bool            `json:"before_writes,omitempty"`
 
@@ -170,16 +171,16 @@ type Step struct {
 	Warnings  []metric.Warning      `json:"warnings,omitempty"`
 }
 
-// Test is how tables of many tests place a step.
+// Test is how tables of many tests classify a step.
 type Test struct {
 	Access workload.Access
-	// WarmUp and BeforeWrites: it readies other tests, or has the numbers from
+	// WarmUp: it prepares other tests. BeforeWrites: it has the numbers from
 	// before the writes.
 	WarmUp, BeforeWrites bool
 }
 
-// TestOf returns how a step of the trial is placed: as its workload declared it,
-// or where that was not recorded, by names.
+// TestOf returns the class of a step: as its workload declared it, or, if that
+// was not recorded, by names.
 func (t *Trial) TestOf(s *Step) Test {
 	if s.Access == "" {
 		return testByName(t.Workload, s)
@@ -214,30 +215,30 @@ type Group struct {
 	Name    string  `json:"name"`
 	Clients int     `json:"clients"`
 	Rate    float64 `json:"rate,omitempty"` // promised units a second of the whole group; 0: closed loop
-	// RateOf is the operation that Rate counts, where it is not the group's units:
+	// RateOf is the operation that Rate counts, if not the group's units:
 	// transactions of a log whose units are queries.
 	RateOf string `json:"rate_of,omitempty"`
 	Pace   string `json:"pace,omitempty"`
-	// Open: operations arrive at the group by one schedule for all clients, at
-	// Rate on average, which is of operations. Queue is then how many may wait; 0: any number.
+	// Open: operations arrive by one schedule for all clients, on average at Rate,
+	// which counts operations. Queue is how many may wait; 0: any number.
 	Open  bool  `json:"open,omitempty"`
 	Queue int64 `json:"queue,omitempty"`
-	// Ramp is how the rate of an open group changes over its time; empty if it does
-	// not, and nil if that was not recorded, as by older builds.
+	// Ramp is how the rate of an open group changes over time; empty if it does
+	// not, nil if it was not recorded (older builds).
 	Ramp []Ramp   `json:"ramp,omitzero"`
 	Ops  []string `json:"ops"`
-	// Parts are the statements of its operations, where these are timed one by one.
+	// Parts are the statements of its operations, if they are timed individually.
 	Parts []string `json:"parts,omitempty"`
 	// Units are what operations count, by their kinds: "row", "query"; nil if that
 	// was not recorded.
 	Units map[string]string `json:"units,omitempty"`
-	// Of tells of kinds that are varieties of another which: "range market" is
-	// of "query". Rates and latencies are of both.
+	// Of maps kinds that are varieties to their whole: "range market" is of
+	// "query". Rates and latencies are of both.
 	Of  map[string]string `json:"of,omitempty"`
 	SLA *metric.SLA       `json:"sla,omitempty"` // only of a group with a rate
 }
 
-// RateUnit is what stands behind the promised rate: " of transaction", or "" if
+// RateUnit returns the suffix of the promised rate: " of transaction", or "" if
 // it is of the group's units.
 func (g *Group) RateUnit() string {
 	if g.RateOf == "" {
@@ -255,7 +256,7 @@ func (g *Group) Promised(op string) float64 {
 	return g.Rate
 }
 
-// Ramp is a stretch of time in which a rate goes evenly from one to another.
+// Ramp is a stretch of time in which a rate changes linearly.
 type Ramp struct {
 	Seconds float64 `json:"seconds"`
 	From    float64 `json:"from_per_s"`
