@@ -11,7 +11,7 @@ import (
 // secondsOfDay is how many intervals a day's run has.
 const secondsOfDay = 24 * 60 * 60
 
-// day is a run of 24 hours on three targets: two groups of clients, six sources.
+// day returns a run of 24 hours on three targets: two groups of clients, six sources.
 func day(decoded bool) Input {
 	in := fixture(1)
 	in.Client = nil

@@ -55,7 +55,7 @@ func fixtureSteps() []stepPlan {
 	}
 }
 
-// fixture is a made-up campaign: three targets, six steps.
+// fixture returns a made-up campaign: three targets, six steps.
 func fixture(trials int) Input {
 	in := Input{
 		Title:    "LSM tree against B-trees",

@@ -74,7 +74,7 @@ func checkSecrets(t *testing.T, in Input) {
 	}
 }
 
-// texts are all places of texts in a type: a field that is added is among them.
+// texts returns all places of texts in a type: a field that is added is among them.
 func texts(t reflect.Type, at string) []string {
 	switch t.Kind() {
 	case reflect.String:
@@ -150,7 +150,7 @@ func plant(v reflect.Value, at, place string) (n int) {
 	return n
 }
 
-// redacted is the input as it can be published.
+// redacted returns the input as it can be published.
 func redacted(in Input) Input {
 	in = redact.Copy(in, in.Plan)
 	in.Warnings = append(in.Warnings, redact.Notice)

@@ -7,7 +7,7 @@ import (
 	"rumbench/internal/result"
 )
 
-// searched is a campaign in which a rate was searched for: each target's answer,
+// searched returns a campaign in which a rate was searched for: each target's answer,
 // and its probes.
 func searched(answers map[string]*result.Search, names ...string) Input {
 	in := sweepFixture(1, 0, 8)

@@ -23,7 +23,7 @@ func addWaits(t *result.Trial, s *result.Step, shares map[engine.Role]float64, u
 	add("", "", "client_share", shares[engine.RoleClient], "ratio", "")
 }
 
-// waiting is a campaign of which the first two targets tell of waits in a step.
+// waiting returns a campaign of which the first two targets tell of waits in a step.
 func waiting() Input {
 	in := fixture(1)
 	for i, shares := range []map[engine.Role]float64{
