@@ -109,7 +109,8 @@ type Assign struct {
 }
 
 // Op is the shape of an operation. An engine prepares it once per session and
-// executes it many times with different arguments.
+// executes it many times with different arguments. It has many fields because
+// one type is the shape of all kinds; most are zero in any one of them.
 type Op struct {
 	Kind  Kind
 	Table string

@@ -298,10 +298,10 @@ func (s Suite) testObservation(t *testing.T) {
 	}
 	sizes, err := db.Sizes(ctx)
 	check(t, err)
-	s.checkSizes(t, sizes)
+	checkSizes(t, sizes)
 }
 
-func (s Suite) checkSizes(t *testing.T, sizes []engine.Size) {
+func checkSizes(t *testing.T, sizes []engine.Size) {
 	t.Helper()
 	var total, parts int64
 	exact := true

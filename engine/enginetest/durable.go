@@ -51,7 +51,7 @@ func (s Suite) testKill(t *testing.T) {
 	}
 	for range 3 {
 		dir := TempDir(t)
-		s.testKilled(t, dir, s.killChild(t, dir, 40, 0))
+		checkKilled(t, s, dir, killChild(t, s, dir, 40, 0))
 	}
 }
 
@@ -69,12 +69,12 @@ func (s Suite) testKillInterval(t *testing.T) {
 		t.Skip(err)
 	}
 	dir := TempDir(t)
-	s.testKilled(t, dir, s.killChild(t, dir, 40, intervalGrace))
+	checkKilled(t, s, dir, killChild(t, s, dir, 40, intervalGrace))
 }
 
-// testKilled checks what is left of a process that was killed after it had
+// checkKilled checks what is left of a process that was killed after it had
 // committed acked rows.
-func (s Suite) testKilled(t *testing.T, dir string, acked int64) {
+func checkKilled(t *testing.T, s Suite, dir string, acked int64) {
 	t.Helper()
 	db := s.openAt(t, dir)
 	c := newClient(t, db)
@@ -91,7 +91,7 @@ func (s Suite) testKilled(t *testing.T, dir string, acked int64) {
 // killChild starts this test again as a child that inserts, kills it after a
 // number of batches and a grace, and returns how many rows it had committed
 // before: at the time of the kill, or with a grace, before the grace.
-func (s Suite) killChild(t *testing.T, dir string, batches int, grace time.Duration) (acked int64) {
+func killChild(t *testing.T, s Suite, dir string, batches int, grace time.Duration) (acked int64) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestConformance$")
 	cmd.Env = append(os.Environ(), crashEnv+"="+dir, levelEnv+"="+string(s.Config.Durability))

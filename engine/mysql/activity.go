@@ -60,12 +60,15 @@ func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 // The two places that list sessions. The second is read without a lock that
 // sessions need, and exists where performance_schema is on.
 const (
-	processList   = "SELECT ID, COMMAND, STATE FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID NOT IN (CONNECTION_ID(), %s)"
-	threadList    = "SELECT THREAD_ID, PROCESSLIST_COMMAND, PROCESSLIST_STATE FROM performance_schema.threads WHERE PROCESSLIST_DB = DATABASE() AND PROCESSLIST_ID NOT IN (CONNECTION_ID(), %s)"
+	processList = "SELECT ID, COMMAND, STATE FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID NOT IN (CONNECTION_ID(), %s)"
+	threadList  = "SELECT THREAD_ID, PROCESSLIST_COMMAND, PROCESSLIST_STATE FROM performance_schema.threads" +
+		" WHERE PROCESSLIST_DB = DATABASE() AND PROCESSLIST_ID NOT IN (CONNECTION_ID(), %s)"
 	currentWaits  = "SELECT THREAD_ID, EVENT_ID, EVENT_NAME FROM performance_schema.events_waits_current WHERE END_EVENT_ID IS NULL"
 	lockWaiters   = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'"
-	waitsRecorded = "SELECT COUNT(*) FROM performance_schema.setup_consumers WHERE ENABLED = 'YES' AND NAME IN ('events_waits_current', 'thread_instrumentation', 'global_instrumentation')"
-	latchesMissed = "SELECT COUNT(*) FROM performance_schema.setup_instruments WHERE ENABLED = 'NO' AND NAME LIKE 'wait/synch/%' AND NAME NOT LIKE 'wait/synch/cond/%'"
+	waitsRecorded = "SELECT COUNT(*) FROM performance_schema.setup_consumers WHERE ENABLED = 'YES'" +
+		" AND NAME IN ('events_waits_current', 'thread_instrumentation', 'global_instrumentation')"
+	latchesMissed = "SELECT COUNT(*) FROM performance_schema.setup_instruments WHERE ENABLED = 'NO'" +
+		" AND NAME LIKE 'wait/synch/%' AND NAME NOT LIKE 'wait/synch/cond/%'"
 )
 
 // choose finds out what the server counts.

@@ -32,7 +32,8 @@ func (d *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
 			return err
 		}
 		p.Text = strings.Join(lines, "\n")
-		size, err := d.Admin().Value(ctx, "SELECT DATA_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = "+d.Dialect().Quoted(e.Table.Name))
+		const length = "SELECT DATA_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = "
+		size, err := d.Admin().Value(ctx, length+d.Dialect().Quoted(e.Table.Name))
 		p.TableBytes, _ = strconv.ParseInt(size, 10, 64) // NULL of a storage that does not count
 		return err
 	})

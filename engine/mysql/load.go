@@ -17,7 +17,10 @@ type way struct{ on, off []string }
 // the rows are part of the table at the end.
 var (
 	withoutUnique = way{[]string{"unique_checks = 0"}, []string{"unique_checks = 1"}}
-	inBulk        = way{[]string{"rocksdb_bulk_load_allow_sk = 1", "rocksdb_bulk_load_allow_unsorted = 1", "rocksdb_bulk_load = 1"}, []string{"rocksdb_bulk_load = 0"}}
+	inBulk        = way{
+		[]string{"rocksdb_bulk_load_allow_sk = 1", "rocksdb_bulk_load_allow_unsorted = 1", "rocksdb_bulk_load = 1"},
+		[]string{"rocksdb_bulk_load = 0"},
+	}
 )
 
 // session is a session that can take shorter ways of a first load.

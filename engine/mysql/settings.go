@@ -28,8 +28,9 @@ var readBack = map[string][]string{
 		"innodb_autoinc_lock_mode", "innodb_version", "innodb_checksum_algorithm", "innodb_lock_wait_timeout", "innodb_stats_persistent",
 	},
 	"rocksdb": {
-		"rocksdb_block_cache_size", "rocksdb_flush_log_at_trx_commit", "rocksdb_manual_wal_flush", "rocksdb_use_direct_reads", "rocksdb_use_direct_io_for_flush_and_compaction",
-		"rocksdb_block_size", "rocksdb_default_cf_options", "rocksdb_override_cf_options", "rocksdb_max_background_jobs", "rocksdb_max_total_wal_size",
+		"rocksdb_block_cache_size", "rocksdb_flush_log_at_trx_commit", "rocksdb_manual_wal_flush", "rocksdb_use_direct_reads",
+		"rocksdb_use_direct_io_for_flush_and_compaction", "rocksdb_block_size", "rocksdb_default_cf_options", "rocksdb_override_cf_options",
+		"rocksdb_max_background_jobs", "rocksdb_max_total_wal_size",
 		"rocksdb_cache_index_and_filter_blocks", "rocksdb_allow_concurrent_memtable_write", "rocksdb_write_policy", "rocksdb_lock_wait_timeout",
 		"rocksdb_bulk_load", "rocksdb_stats_level", "rocksdb_perf_context_level", "innodb_buffer_pool_size",
 	},

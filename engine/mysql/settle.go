@@ -138,7 +138,8 @@ func (d *db) setAll(ctx context.Context) (restore func(), err error) {
 // What MyRocks has still to do, in column families that wait for a flush or a
 // compaction, and what its compactions have written since the server was started.
 const (
-	pending   = "SELECT SUM(VALUE) FROM information_schema.ROCKSDB_CFSTATS WHERE STAT_TYPE IN ('COMPACTION_PENDING', 'MEM_TABLE_FLUSH_PENDING', 'NUM_IMMUTABLE_MEM_TABLE')"
+	pending = "SELECT SUM(VALUE) FROM information_schema.ROCKSDB_CFSTATS" +
+		" WHERE STAT_TYPE IN ('COMPACTION_PENDING', 'MEM_TABLE_FLUSH_PENDING', 'NUM_IMMUTABLE_MEM_TABLE')"
 	compacted = "SHOW GLOBAL STATUS LIKE 'Rocksdb_compact_write_bytes'"
 )
 

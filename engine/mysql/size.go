@@ -48,7 +48,9 @@ func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 	query := "SELECT TABLE_NAME, 'PRIMARY', DATA_LENGTH + INDEX_LENGTH FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()"
 	switch {
 	case d.storage == rocksdb:
-		query = "SELECT d.TABLE_NAME, d.INDEX_NAME, SUM(m.DATA_SIZE) FROM information_schema.ROCKSDB_DDL d JOIN information_schema.ROCKSDB_INDEX_FILE_MAP m ON m.INDEX_NUMBER = d.INDEX_NUMBER WHERE d.TABLE_SCHEMA = DATABASE() GROUP BY 1, 2"
+		query = "SELECT d.TABLE_NAME, d.INDEX_NAME, SUM(m.DATA_SIZE) FROM information_schema.ROCKSDB_DDL d" +
+			" JOIN information_schema.ROCKSDB_INDEX_FILE_MAP m ON m.INDEX_NUMBER = d.INDEX_NUMBER" +
+			" WHERE d.TABLE_SCHEMA = DATABASE() GROUP BY 1, 2"
 	case d.storage == innodb && d.version.atLeast(5, 6) && d.Compression != model.CompressionZlib: // of which the statistics count smaller pages
 		query = "SELECT table_name, index_name, stat_value * @@innodb_page_size FROM mysql.innodb_index_stats WHERE stat_name = 'size' AND database_name = DATABASE()"
 	}

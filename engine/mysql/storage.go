@@ -95,8 +95,9 @@ func innodbLevels(vars map[string]string) []model.Durability {
 
 // syncedPromises are those of storages that sync their log once a second.
 var syncedPromises = map[model.Durability]string{
-	model.DurabilityNone:    "nothing is promised; the log is written and synced about once a second",
-	model.DurabilityProcess: "commits survive kill -9 of the server; a crash of the operating system loses those since the last sync of the log, by rule about a second",
+	model.DurabilityNone: "nothing is promised; the log is written and synced about once a second",
+	model.DurabilityProcess: "commits survive kill -9 of the server; " +
+		"a crash of the operating system loses those since the last sync of the log, by rule about a second",
 }
 
 var rocksdb = &storage{
@@ -182,7 +183,8 @@ var others = []string{"tokudb", "memory", "archive", "csv", "columnstore", "spid
 // check refuses what the storage cannot do.
 func (st *storage) check(s engine.Config) error {
 	if st.structure == "" && !slices.Contains(others, st.name) {
-		return &engine.KnobError{Knob: "storage", Value: st.name, Reason: "there is no such storage; there are innodb, rocksdb, aria, myisam, and as far as the server has them " + strings.Join(others, ", ")}
+		return &engine.KnobError{Knob: "storage", Value: st.name, Reason: "there is no such storage; " +
+			"there are innodb, rocksdb, aria, myisam, and as far as the server has them " + strings.Join(others, ", ")}
 	}
 	if _, ok := st.durability[s.Durability]; !ok {
 		var can []string
@@ -200,9 +202,11 @@ func (st *storage) check(s engine.Config) error {
 	case s.Cache != 0 && st.cache == "":
 		return &engine.KnobError{Knob: "cache", Reason: "rumbench does not know the cache of storage " + st.name + ": set its variable under options"}
 	case s.Cache != 0 && s.Cache < st.leastCache:
-		return &engine.KnobError{Knob: "cache", Value: strconv.FormatInt(s.Cache, 10), Reason: fmt.Sprintf("storage %s takes at least %d bytes", st.name, st.leastCache)}
+		reason := fmt.Sprintf("storage %s takes at least %d bytes", st.name, st.leastCache)
+		return &engine.KnobError{Knob: "cache", Value: strconv.FormatInt(s.Cache, 10), Reason: reason}
 	case s.Compression != "" && s.Compression != model.CompressionNone && !slices.Contains(st.compressions, s.Compression):
-		return &engine.KnobError{Knob: "compression", Value: string(s.Compression), Reason: fmt.Sprintf("storage %s offers: %v", st.name, append([]model.Compression{model.CompressionNone}, st.compressions...))}
+		offered := append([]model.Compression{model.CompressionNone}, st.compressions...)
+		return &engine.KnobError{Knob: "compression", Value: string(s.Compression), Reason: fmt.Sprintf("storage %s offers: %v", st.name, offered)}
 	case s.Page != 0 && !st.pages(s.Page):
 		return &engine.KnobError{Knob: "page", Value: strconv.FormatInt(s.Page, 10), Reason: "storage " + st.name + " cannot have pages of that size"}
 	case s.DirectIO != nil && *s.DirectIO && st.direct == nil:

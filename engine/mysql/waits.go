@@ -30,7 +30,8 @@ type timed map[string]string
 
 const (
 	timedEvents = "SELECT NAME FROM performance_schema.setup_instruments WHERE NAME LIKE 'wait/%' AND ENABLED = 'YES' AND TIMED = 'YES'"
-	timedSums   = "SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT FROM performance_schema.events_waits_summary_by_user_by_event_name WHERE USER = SUBSTRING_INDEX(USER(), '@', 1)"
+	timedSums   = "SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT FROM performance_schema.events_waits_summary_by_user_by_event_name" +
+		" WHERE USER = SUBSTRING_INDEX(USER(), '@', 1)"
 )
 
 // findTimed finds out which waits the server times; nil if it times none, or

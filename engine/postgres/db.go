@@ -119,7 +119,8 @@ func (d *db) connect(ctx context.Context) (sqlkit.Conn, error) { return pgwire.C
 
 // ask asks a server what it is, and refuses one that cannot be used.
 func ask(ctx context.Context, c *sqlkit.Admin) (a about, err error) {
-	const text = "SELECT current_setting('server_version_num'), current_setting('server_version'), d.oid, pg_encoding_to_char(d.encoding) FROM pg_database d WHERE d.datname = current_database()"
+	const text = "SELECT current_setting('server_version_num'), current_setting('server_version')," +
+		" d.oid, pg_encoding_to_char(d.encoding) FROM pg_database d WHERE d.datname = current_database()"
 	err = c.Query(ctx, text, func(row []string) error {
 		a.release, _ = strconv.Atoi(row[0])
 		if a.release/10000 < oldest {

@@ -13,7 +13,8 @@ import (
 // readBack are the settings that results show, as far as the release has them.
 var readBack = []string{
 	"shared_buffers", "max_wal_size", "min_wal_size", "checkpoint_timeout", "checkpoint_completion_target",
-	"fsync", "synchronous_commit", "wal_sync_method", "full_page_writes", "wal_compression", "wal_level", "wal_buffers", "wal_writer_delay", "wal_writer_flush_after",
+	"fsync", "synchronous_commit", "wal_sync_method", "full_page_writes", "wal_compression", "wal_level",
+	"wal_buffers", "wal_writer_delay", "wal_writer_flush_after",
 	"autovacuum", "block_size", "data_checksums", "server_encoding",
 	"effective_cache_size", "effective_io_concurrency", "work_mem", "maintenance_work_mem",
 	"max_parallel_workers_per_gather", "max_parallel_maintenance_workers", "plan_cache_mode", "random_page_cost",

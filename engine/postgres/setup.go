@@ -56,7 +56,8 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 	}
 	var major int
 	if fmt.Sscanf(s.Program.Version, "%d", &major); major < oldest {
-		return nil, &engine.KnobError{Knob: s.ProgramKnob(), Value: s.Program.Path, Reason: fmt.Sprintf("%s is too old; %d is the oldest that can be used", s.Program.Name(), oldest)}
+		reason := fmt.Sprintf("%s is too old; %d is the oldest that can be used", s.Program.Name(), oldest)
+		return nil, &engine.KnobError{Knob: s.ProgramKnob(), Value: s.Program.Path, Reason: reason}
 	}
 	s.settings = append(s.knobSettings(major), s.Variables...) // which override all others
 	return s, nil

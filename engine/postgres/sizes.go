@@ -21,8 +21,11 @@ func (d *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 		total = "(SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c WHERE " + in + " AND c.relname IN " + ours + ")"
 	}
 	texts := []string{
-		"SELECT c.relname, pg_table_size(c.oid) + coalesce((SELECT pg_table_size(i.indexrelid) FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary), 0) FROM pg_class c WHERE" + in + " AND c.relname IN " + ours,
-		"SELECT c.relname, pg_table_size(c.oid) FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid WHERE" + in + " AND NOT i.indisprimary AND i.indrelid IN (SELECT c.oid FROM pg_class c WHERE" + in + " AND c.relname IN " + ours + ")",
+		"SELECT c.relname, pg_table_size(c.oid) +" +
+			" coalesce((SELECT pg_table_size(i.indexrelid) FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary), 0)" +
+			" FROM pg_class c WHERE" + in + " AND c.relname IN " + ours,
+		"SELECT c.relname, pg_table_size(c.oid) FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid WHERE" + in +
+			" AND NOT i.indisprimary AND i.indrelid IN (SELECT c.oid FROM pg_class c WHERE" + in + " AND c.relname IN " + ours + ")",
 		"SELECT '', " + total,
 	}
 	var out []engine.Size

@@ -185,7 +185,8 @@ func (db *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 	return append(out, engine.SettleAction{
 		Name:     "checkpoint",
 		Duration: time.Since(start),
-		Detail:   fmt.Sprintf("log of %d frames, %d of them not in the file yet, %d bytes; now %d frames", before.frames, before.frames-before.moved, length, after.frames),
+		Detail: fmt.Sprintf("log of %d frames, %d of them not in the file yet, %d bytes; now %d frames",
+			before.frames, before.frames-before.moved, length, after.frames),
 	}), nil
 }
 

@@ -14,8 +14,8 @@ import (
 	"rumbench/model"
 )
 
-// Dialect is how one database differs from others in its SQL. Each field
-// is one such difference, and most are left alone: so there are many.
+// Dialect is how one database differs from others in its SQL. It has
+// many fields because each is one such difference; most are left alone.
 type Dialect struct {
 	// Quote surrounds identifiers; inside it is doubled.
 	Quote string

@@ -32,17 +32,26 @@ type Target struct {
 	Trials []*result.Trial
 }
 
-// Step is a step of the workload, with the runs of it on every target.
-type Step struct {
-	Name, Doc          string
-	Primary, WritesPer string // as in result.Step
-	Base               string // as in result.Step
-	Axes               []result.Axis
-	Warmup             bool // as in result.Step: its numbers are shown but not judged
-	Runs               map[*Target][]Run
+// Step is a step of the workload: its runs, the keys of their numbers, and the
+// differences between targets.
+type Step struct{ stepKeys }
+
+// stepKeys finds the keys of a step's numbers.
+type stepKeys struct {
+	stepRuns
+	Primary, WritesPer string    // as in result.Step
+	Warmup             bool      // as in result.Step: its numbers are shown but not judged
+	keys               *keyIndex // see index
+}
+
+// stepRuns are the runs of a step on every target, and what they say.
+type stepRuns struct {
+	Name, Doc string
+	Base      string // as in result.Step
+	Axes      []result.Axis
+	Runs      map[*Target][]Run
 
 	campaign *Campaign
-	keys     *keyIndex         // see index
 	on       map[*Target]*seen // see seenOn
 }
 
@@ -93,16 +102,17 @@ func (c *Campaign) step(rs *result.Step) *Step {
 	if s := c.Step(rs.Name); s != nil {
 		return s
 	}
-	s := &Step{Name: rs.Name, Doc: rs.Doc, Primary: rs.Primary, WritesPer: rs.WritesPer, Base: rs.Base, Axes: rs.Axes, Warmup: rs.Warmup, Runs: map[*Target][]Run{}, campaign: c, on: map[*Target]*seen{}}
+	runs := stepRuns{Name: rs.Name, Doc: rs.Doc, Base: rs.Base, Axes: rs.Axes, Runs: map[*Target][]Run{}, campaign: c, on: map[*Target]*seen{}}
+	s := &Step{stepKeys{stepRuns: runs, Primary: rs.Primary, WritesPer: rs.WritesPer, Warmup: rs.Warmup}}
 	c.Steps, c.steps[rs.Name] = append(c.Steps, s), s
 	return s
 }
 
 // Used returns the runs whose numbers count: the complete ones of valid trials,
 // or, where there is none, all that there are.
-func (s *Step) Used(t *Target) []Run { return s.seenOn(t).used }
+func (s *stepRuns) Used(t *Target) []Run { return s.seenOn(t).used }
 
-func (s *Step) findUsed(t *Target) []Run {
+func (s *stepRuns) findUsed(t *Target) []Run {
 	var clean []Run
 	for _, r := range s.Runs[t] {
 		if r.Trial.Status != result.Invalid && r.Step.Status == result.Complete {
@@ -153,7 +163,7 @@ func (r *Run) Row(k Key) *metric.Row {
 
 // Doubts returns the reasons why the step's numbers on a target cannot be compared
 // with those of others, in a few words each.
-func (s *Step) Doubts(t *Target) []string { return slices.Clip(s.seenOn(t).doubts) }
+func (s *stepRuns) Doubts(t *Target) []string { return slices.Clip(s.seenOn(t).doubts) }
 
 func doubtsOf(used []Run) []string {
 	var out []string
@@ -175,7 +185,7 @@ func doubtsOf(used []Run) []string {
 }
 
 // Refused reports whether the code is among the reasons not to compare a target.
-func (s *Step) Refused(t *Target, code metric.Code) bool {
+func (s *stepRuns) Refused(t *Target, code metric.Code) bool {
 	return slices.ContainsFunc(s.Used(t), func(r Run) bool { return slices.Contains(refusals(r.Step), code) })
 }
 
@@ -200,11 +210,11 @@ func refusals(s *result.Step) (out []metric.Code) {
 
 // Groups returns the step's groups of clients, as the first run that has any
 // has them.
-func (s *Step) Groups() []result.Group { return s.First().Step.Groups }
+func (s *stepRuns) Groups() []result.Group { return s.First().Step.Groups }
 
 // runsInOrder returns the runs by target, so that nothing depends on the order of
 // a map.
-func (s *Step) runsInOrder() [][]Run {
+func (s *stepRuns) runsInOrder() [][]Run {
 	var out [][]Run
 	for _, t := range s.campaign.Targets {
 		if runs := s.Runs[t]; len(runs) > 0 {

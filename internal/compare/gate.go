@@ -192,7 +192,7 @@ func (f *Finding) String() string {
 // Findings is the result of a gate.
 type Findings struct {
 	True   []Finding // where the condition holds
-	Judged int       // where it could be judged, counted
+	Judged int       // the number of places where it could be judged
 	// Blind are the reasons why the condition could not be judged where the base
 	// has numbers. A gate with any must not pass.
 	Blind []string

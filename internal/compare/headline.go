@@ -8,7 +8,7 @@ import (
 )
 
 // Rate returns the key of an operation kind's throughput.
-func (s *Step) Rate(op string) (Key, bool) {
+func (s *stepKeys) Rate(op string) (Key, bool) {
 	if op == "" {
 		return Key{}, false
 	}
@@ -17,7 +17,7 @@ func (s *Step) Rate(op string) (Key, bool) {
 
 // Latency returns the key of an operation kind's latency: the response time where a
 // rate was promised, else the service time.
-func (s *Step) Latency(op string, q metric.Quantile) (Key, bool) {
+func (s *stepKeys) Latency(op string, q metric.Quantile) (Key, bool) {
 	if op == "" {
 		return Key{}, false
 	}
@@ -43,7 +43,7 @@ func (s *Step) Latency(op string, q metric.Quantile) (Key, bool) {
 
 // Cost returns the key of a metric per unit of an operation kind. The denominators
 // are called after their kind: "insert row" of "insert", "query" of "query".
-func (s *Step) Cost(metric, op string) (Key, bool) {
+func (s *stepKeys) Cost(metric, op string) (Key, bool) {
 	if op != "" {
 		of := func(k Key) bool { return k.Per == op || strings.HasPrefix(k.Per, op+" ") }
 		if k, ok := s.Find(metric, of); ok {
@@ -55,7 +55,7 @@ func (s *Step) Cost(metric, op string) (Key, bool) {
 
 // Stalls returns the key of the stalled seconds, of the primary operation's group
 // where the whole step has no such number.
-func (s *Step) Stalls() (Key, bool) {
+func (s *stepKeys) Stalls() (Key, bool) {
 	if s.Primary == "" {
 		return Key{}, false
 	}
@@ -67,20 +67,20 @@ func (s *Step) Stalls() (Key, bool) {
 
 // Reads returns the key of what was read from storage per unit: by the device, or
 // where no device could be watched, by the process.
-func (s *Step) Reads() (Key, bool) { return s.costs("read_kb") }
+func (s *stepKeys) Reads() (Key, bool) { return s.costs("read_kb") }
 
 // Writes returns the key of what was written to storage per unit of the writing
 // kind: by the device, or where no device could be watched, by the process.
-func (s *Step) Writes() (Key, bool) { return s.costs("write_kb") }
+func (s *stepKeys) Writes() (Key, bool) { return s.costs("write_kb") }
 
 // CPU returns the key of the CPU time per unit: of the engine and its clients
 // together, or if the engine's processes could not be watched, of the whole
 // host.
-func (s *Step) CPU() (Key, bool) { return s.costs("cpu_us") }
+func (s *stepKeys) CPU() (Key, bool) { return s.costs("cpu_us") }
 
 // costs returns the key of a headline per unit of what the step is about, or of the
 // metric that stands in for it.
-func (s *Step) costs(headline string) (Key, bool) {
+func (s *stepKeys) costs(headline string) (Key, bool) {
 	op := s.subject(headline)
 	if k, ok := s.Cost(headline, op); ok {
 		return k, true
@@ -93,7 +93,7 @@ func (s *Step) costs(headline string) (Key, bool) {
 
 // subject returns the operation kind that a metric is about: the primary one, or for
 // what is written the writing one.
-func (s *Step) subject(name string) string {
+func (s *stepKeys) subject(name string) string {
 	if m := metric.ByName(name); m != nil && m.Per == metric.PerWritten {
 		return s.WritesPer
 	}
@@ -101,7 +101,7 @@ func (s *Step) subject(name string) string {
 }
 
 // sampled reports whether a percentile is one on any target.
-func (s *Step) sampled(k Key) bool {
+func (s *stepKeys) sampled(k Key) bool {
 	return slices.ContainsFunc(s.campaign.Targets, func(t *Target) bool {
 		return s.number(t, k).known()
 	})
@@ -109,9 +109,9 @@ func (s *Step) sampled(k Key) bool {
 
 // Headline returns the keys on which a step is judged: those of the metrics that are
 // headlines. A step that warms up has none.
-func (s *Step) Headline() []Key { return slices.Clip(s.index().headline) }
+func (s *stepKeys) Headline() []Key { return slices.Clip(s.index().headline) }
 
-func (s *Step) headline() (out []Key) {
+func (s *stepKeys) headline() (out []Key) {
 	if s.Warmup {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (s *Step) headline() (out []Key) {
 	return out
 }
 
-func (s *Step) headlineOf(m *metric.Metric) (Key, bool) {
+func (s *stepKeys) headlineOf(m *metric.Metric) (Key, bool) {
 	switch m.Family {
 	case metric.Throughput:
 		return s.Find(m.Name, func(k Key) bool { return s.Primary != "" && k.Op == s.Primary })

@@ -34,9 +34,9 @@ type Number struct {
 }
 
 // Number returns the number under a key on a target.
-func (s *Step) Number(t *Target, k Key) Number { return *s.number(t, k) }
+func (s *stepRuns) Number(t *Target, k Key) Number { return *s.number(t, k) }
 
-func (s *Step) number(t *Target, k Key) *Number {
+func (s *stepRuns) number(t *Target, k Key) *Number {
 	numbers := s.seenOn(t).numbers
 	n := numbers[k]
 	if n == nil {
@@ -181,7 +181,7 @@ func (n Number) unlikeCPU(base Number) string {
 }
 
 // Absence returns why a target has no number under a key.
-func (s *Step) Absence(t *Target, k Key) string {
+func (s *stepRuns) Absence(t *Target, k Key) string {
 	if len(s.Runs[t]) == 0 {
 		why := "it did not come to this step"
 		for _, trial := range t.Trials {

@@ -105,7 +105,7 @@ func (c *Campaign) Durability() string {
 // Offered returns how the work offered to the clients of a step differed on two
 // targets, as "rate of insert: 500/s and 4000/s". What was not recorded does
 // not count as different.
-func (s *Step) Offered(a, b *Target) (out []string) {
+func (s *stepRuns) Offered(a, b *Target) (out []string) {
 	x, y := s.seenOn(a).offers, s.seenOn(b).offers
 	if len(x) == 0 || len(y) == 0 || len(x) == 1 && len(y) == 1 && x[0].text == y[0].text {
 		return nil
@@ -174,7 +174,7 @@ func groupsText(groups []result.Group) string {
 // Offer returns what was offered to the clients of the step on a target, as far
 // as a number depends on it: for the answer of a search, also what was searched
 // for. Numbers with the same text are of the same work. "": not recorded.
-func (s *Step) Offer(t *Target, k Key) string {
+func (s *stepRuns) Offer(t *Target, k Key) string {
 	var parts []string
 	for _, o := range s.seenOn(t).offers {
 		parts = append(parts, o.text)

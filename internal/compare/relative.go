@@ -194,7 +194,7 @@ func (c *RelativeCell) Counts(base *RelativeCell) bool {
 // operation or per unit of it (of the writing operation for what is written),
 // or of the step as a whole. "" is the primary operation's throughput. If there
 // is no such number, ok is false, and the key serves to ask why.
-func (s *Step) About(metric string) (k Key, ok bool) {
+func (s *stepKeys) About(metric string) (k Key, ok bool) {
 	metric = cmp.Or(metric, "rows_per_s")
 	op := s.subject(metric)
 	if k, ok := s.Find(metric, func(k Key) bool {

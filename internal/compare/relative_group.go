@@ -37,13 +37,13 @@ func GroupOf(s *Step) Group {
 }
 
 // Test returns the class of the step, from its first run.
-func (s *Step) Test() result.Test {
+func (s *stepRuns) Test() result.Test {
 	r := s.First()
 	return r.Trial.TestOf(r.Step)
 }
 
 // First returns the first run that has clients, or else the first one.
-func (s *Step) First() *Run {
+func (s *stepRuns) First() *Run {
 	var first *Run
 	for _, runs := range s.runsInOrder() {
 		for i := range runs {

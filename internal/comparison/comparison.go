@@ -183,7 +183,7 @@ func warnings(it *compare.Item) []string {
 }
 
 // comparedItem is a line of the JSON of a comparison, flat so that a line is a
-// record. Unknown values are left out.
+// record: so it has many fields. Unknown values are left out.
 type comparedItem struct {
 	Base       string    `json:"base_target"`
 	New        string    `json:"new_target"`

@@ -1,7 +1,7 @@
 // Package drive is the load loop: it runs the clients of a step from a common
-// start, paced or closed, times every operation three times (intended start,
-// actual start, end) and collects intervals. It knows no engine and no
-// workload, and it judges nothing.
+// start, open or closed loop, takes three timestamps of every operation (intended
+// start, actual start, end) and collects intervals. It knows no engine and no
+// workload, and judges nothing.
 package drive
 
 import (
@@ -22,19 +22,19 @@ type Config struct {
 	// Interval is the length of the intervals that OnInterval sees.
 	Interval time.Duration
 	Seed     uint64 // of Poisson schedules
-	// Limit, if not 0, bounds the step in time instead of its own.
+	// Limit, if not 0, replaces the step's time limit.
 	Limit time.Duration
-	// ThreadCPU keeps every client on a thread of its own and measures that
-	// thread's CPU time. It makes switching between clients dearer.
+	// ThreadCPU locks every client to a thread of its own and measures the
+	// thread's CPU time. It makes switching between clients more expensive.
 	ThreadCPU bool
-	// Coarse waits for intended starts by timers alone, which are up to a
-	// millisecond late: where the time is not real.
+	// Coarse waits for intended starts with timers only, which are up to a
+	// millisecond late: for tests with fake time.
 	Coarse bool
 	// OnInterval, if set, is called at the end of every interval, from one goroutine.
 	OnInterval func(*Interval)
 }
 
-// shape is what is recorded of a group.
+// shape returns what is recorded for a group.
 func shape(g *workload.Group) hist.Shape {
 	retries := g.Retry != workload.Retry{} || len(g.Parts) > 0
 	return hist.Shape{Kinds: len(g.Ops), Parts: len(g.Parts), Paced: g.Paced(), Attempts: retries}
@@ -51,32 +51,32 @@ type GroupInterval struct {
 	hist.Totals         // memory is reused after OnInterval
 	Clients     []int64 // operations of each client
 	Errors      int64
-	// Oldest is for how long the oldest operation that was in flight at the end
-	// of the interval had been; 0: there was none. An interval in which nothing
-	// was completed says with it how bad it is.
+	// Oldest is the age of the oldest operation in flight at the end of the
+	// interval; 0: there was none. In an interval without completed operations
+	// it is a lower bound of the stall.
 	Oldest time.Duration
 	Queue  *Queue // nil for a closed group
 }
 
-// Queue is how the arrivals of an open group stood.
+// Queue is the state of the arrivals of an open group.
 type Queue struct {
 	Offered int64 // how many arrived in the interval
 	Started int64 // how many operations began in it
-	Shed    int64 // how many were shed, as too many waited
+	Shed    int64 // how many were shed because too many waited
 	Waiting int64 // how many waited at its end
 }
 
-// Result is what a step did.
+// Result is the result of a step.
 type Result struct {
 	Start  time.Time     // the barrier
 	Window time.Duration // to the end of the last attempt that began in it, or of the step's time
 	Groups []hist.Group
-	// Ended is nil after a step that went to its planned end; otherwise why it
-	// ended early: the context's error, or the error that no client could go on from.
+	// Ended is nil if the step reached its planned end, otherwise why it ended
+	// early: the context's error, or the error after which clients could not go on.
 	Ended error
 }
 
-// Totals sums up what the groups did, for the workload's checks.
+// Totals returns the sums over the groups, for the workload's checks.
 func (r *Result) Totals() workload.Totals {
 	out := make(workload.Totals, len(r.Groups))
 	for g := range r.Groups {
@@ -87,8 +87,8 @@ func (r *Result) Totals() workload.Totals {
 	return out
 }
 
-// Run runs the step. The error is about the configuration; how the step itself
-// ended is told by Result.Ended.
+// Run runs the step. The error is about the configuration; Result.Ended says how
+// the step itself ended.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	r := &stepRun{Config: c}
 	if err := r.build(); err != nil {
@@ -138,7 +138,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 type stepRun struct {
 	Config
 	loops   []*loop
-	queues  []*queue // per group; nil for a closed one
+	queues  []*queue // by group; nil for a closed one
 	base    time.Time
 	until   int64           // when no operation may begin any more, on the loops' clock
 	opened  context.Context // ends when no operation may begin any more
@@ -148,8 +148,8 @@ type stepRun struct {
 	gather
 }
 
-// leads tells whether the step waits for the client: for those with work, or
-// for all when the time bounds the step.
+// leads reports whether the step waits for the client: for those with work, or
+// for all if the step is bounded by time.
 func (r *stepRun) leads(l *loop) bool { return l.group.Work > 0 || r.limit() > 0 }
 
 func (r *stepRun) limit() time.Duration {
@@ -159,12 +159,12 @@ func (r *stepRun) limit() time.Duration {
 	return time.Duration(r.Step.Seconds * float64(time.Second))
 }
 
-// leastGrace is for how long, at least, operations are waited for that are in
-// flight when the time is over; it is as long as the step where that is longer.
+// leastGrace is the least time that operations in flight get when the time is
+// over; they get the length of the step if that is longer.
 const leastGrace = time.Minute
 
-// hung ends a step whose operations do not: the contexts of all are cancelled.
-// An engine that does not heed that cannot be helped.
+// hung ends a step whose operations do not end, by cancelling their contexts. An
+// engine that ignores its context stays stuck.
 func (r *stepRun) hung() {
 	now := time.Since(r.base)
 	for _, l := range r.loops {

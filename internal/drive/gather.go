@@ -7,13 +7,13 @@ import (
 	"rumbench/internal/hist"
 )
 
-// gather collects what the recorders hold, interval by interval.
+// gather collects the recorders' data, interval by interval.
 type gather struct {
 	totals     []hist.Group
 	now        []GroupInterval
 	collectors []*hist.Collector
-	queued     []Queue       // of each group until the interval before
-	last       time.Duration // end of the interval before
+	queued     []Queue       // of each group, up to the previous interval
+	last       time.Duration // end of the previous interval
 }
 
 func (g *gather) addGroup(s hist.Shape, clients int) {
@@ -23,7 +23,7 @@ func (g *gather) addGroup(s hist.Shape, clients int) {
 	g.queued = append(g.queued, Queue{})
 }
 
-// collect takes an interval at every tick, and the rest when all clients have
+// collect takes an interval at every tick, and a last one when all clients have
 // finished.
 func (r *stepRun) collect(finished <-chan struct{}) {
 	tick := time.NewTicker(r.Interval)
@@ -40,7 +40,7 @@ func (r *stepRun) collect(finished <-chan struct{}) {
 	}
 }
 
-// take moves what the clients recorded into the totals.
+// take moves the clients' records into the totals.
 func (r *stepRun) take(to time.Duration) {
 	for _, l := range r.loops {
 		now := &r.now[l.at]
@@ -66,13 +66,13 @@ func (r *stepRun) take(to time.Duration) {
 	}
 }
 
-// takeQueue tells how the arrivals of an open group stand.
+// takeQueue records the state of the arrivals of an open group.
 func (r *stepRun) takeQueue(g int, to time.Duration) {
 	q := r.queues[g]
 	if q == nil {
 		return
 	}
-	arrived, shed, waiting := q.at(min(to, r.limit()-1)) // what would have come later is of no concern
+	arrived, shed, waiting := q.at(min(to, r.limit()-1)) // later arrivals do not count
 	before := &r.queued[g]
 	total := Queue{Offered: arrived, Shed: shed, Waiting: waiting, Started: arrived - shed - waiting}
 	r.now[g].Queue = &Queue{Offered: arrived - before.Offered, Started: total.Started - before.Started, Shed: shed - before.Shed, Waiting: waiting}
@@ -90,7 +90,7 @@ func (r *stepRun) addUp(g int, iv *Interval) {
 		}
 	}
 	total.Merge(&now.Totals)
-	// A short rest at the end has too few operations for a rate.
+	// A short last interval has too few operations for a rate.
 	if length := iv.To - iv.From; length >= r.Interval/2 {
 		total.Rates = append(total.Rates, hist.Rate{
 			From: iv.From.Seconds(), To: iv.To.Seconds(), Units: float64(rows), Ops: float64(ops), Oldest: now.Oldest.Seconds(),
@@ -113,8 +113,8 @@ func addError(g *hist.Group, e hist.ErrorCount) {
 	g.Errors = append(g.Errors, e)
 }
 
-// window is the time from the barrier to the end of the last attempt; of a step
-// that its time ended, at least that time, though a pause was the last of it.
+// window returns the time from the barrier to the end of the last attempt. A step
+// that ended by its time limit has at least that time, even if it ended in a pause.
 func (r *stepRun) window() (end time.Duration) {
 	if limit := r.limit(); limit > 0 && r.stopped >= limit {
 		end = limit
@@ -140,12 +140,12 @@ func (r *stepRun) result(ctx context.Context) *Result {
 			total.InPlan += l.inPlan
 		}
 	}
-	if out.Ended != nil { // the time in which nothing was completed any more belongs to it
+	if out.Ended != nil { // includes the time without completed operations
 		out.Window = max(out.Window, r.stopped)
 	}
 	for g := range out.Groups {
 		group := &out.Groups[g]
-		// A group that hung to the end had that time too.
+		// A group that hung until the end has that time too.
 		group.End = max(group.End, min(r.limit(), out.Window))
 		if out.Ended != nil {
 			group.End = out.Window

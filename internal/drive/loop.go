@@ -13,31 +13,39 @@ import (
 	"rumbench/workload"
 )
 
-// loop is the life of one client.
+// loop runs one client.
 type loop struct {
 	*stepRun
 	group    *workload.Group
-	at       int // the group's position
-	seat     int // the client's position in it
+	at       int // index of the group
+	seat     int // index of the client in the group
 	client   workload.Client
 	readier  workload.Readier
-	schedule *pace.Schedule // of this client alone; nil: it has none
-	queue    *queue         // of all clients of an open group; nil: it is closed
+	schedule *pace.Schedule // of this client alone; nil: none
+	queue    *queue         // shared by the clients of an open group; nil: closed
 	rec      *hist.Recorder
 	timer    *time.Timer
 	retry    retry
+	end      time.Duration // of the last attempt
+	attempt
+	progress
+}
 
+// attempt is the operation that a client is at.
+type attempt struct {
 	out  workload.Outcome
 	op   hist.Op
-	open bool // a slot of the schedule is open: its operation has not been done yet
-	cut  bool // the end of the step ended an attempt
-	// since is when the operation in flight began, plus one; 0: none is.
+	open bool // a slot of the schedule is open: its operation is not done yet
+	cut  bool // the end of the step interrupted an attempt
+	// since is when the operation in flight began, plus one; 0: none.
 	since atomic.Int64
+}
 
+// progress is what a client has done.
+type progress struct {
 	done   int64
 	inPlan int64 // operations done by the planned end
 	late   hist.Late
-	end    time.Duration // of the last attempt
 	cpu    time.Duration
 }
 
@@ -60,7 +68,7 @@ func (r *stepRun) newLoop(g, i int, client workload.Client) (*loop, error) {
 	return l, err
 }
 
-// plan is when a group with a rate is to have done its work, or its time is over.
+// plan returns when a group with a rate should have done its work, or its time is over.
 func (r *stepRun) plan(g *workload.Group) time.Duration { return g.Plan(r.limit()) }
 
 func (l *loop) clock() int64 { return int64(time.Since(l.base)) }
@@ -88,12 +96,12 @@ func (l *loop) run(ctx context.Context) {
 	}
 }
 
-// over tells whether no operation may begin any more.
+// over reports whether no operation may begin any more.
 func (l *loop) over(now int64) bool {
 	return now >= l.until || l.opened.Err() != nil
 }
 
-// finish lets a client that has done its work bring it to an end.
+// finish lets a client that has done its work finish it.
 func (l *loop) finish(ctx context.Context) {
 	f, ok := l.client.(workload.Finisher)
 	if !ok {
@@ -109,8 +117,8 @@ func (l *loop) finish(ctx context.Context) {
 	l.end = time.Duration(l.clock())
 }
 
-// sitOut waits, after the last operation of a schedule, for the rest of its
-// slot: ten operations at ten a second take a second, not nine tenths.
+// sitOut waits for the rest of the last slot of a schedule: ten operations at ten
+// per second take 1 s, not 0.9 s.
 func (l *loop) sitOut() {
 	if l.schedule == nil {
 		return
@@ -120,9 +128,9 @@ func (l *loop) sitOut() {
 	}
 }
 
-// turn waits until the next attempt may begin: for the time of its operation,
-// or for a pause after one that failed, and for the client to be ready. It
-// tells whether there is to be one.
+// turn waits until the next attempt may begin: for the start of its operation, or
+// for the pause after a failed one, and for the client to be ready. It reports
+// whether there is one.
 func (l *loop) turn() bool {
 	switch {
 	case l.retry.failures > 0:
@@ -149,17 +157,17 @@ func (l *loop) turn() bool {
 	return l.readier.Ready(l.opened) == nil
 }
 
-// await opens the slot of an operation and waits for its time.
+// await opens the slot of an operation and waits for its start.
 func (l *loop) await(start time.Duration) bool {
 	l.op.Intended = int64(start)
 	l.open = true
 	return l.sleepUntil(start)
 }
 
-// idle says that no operation is in flight.
+// idle notes that no operation is in flight.
 func (l *loop) idle() { l.since.Store(0) }
 
-// sleepUntil waits for a time. It is false if the step ended meanwhile.
+// sleepUntil waits until t. It returns false if the step ended meanwhile.
 func (l *loop) sleepUntil(t time.Duration) bool {
 	wait := t - time.Since(l.base)
 	if wait <= 0 {
@@ -178,7 +186,7 @@ func (l *loop) sleepUntil(t time.Duration) bool {
 	return l.opened.Err() == nil
 }
 
-// timerGrain is how late Go's timers are at most on an idle machine: its
+// timerGrain is the greatest lateness of Go's timers on an idle machine: the
 // network poller waits for whole milliseconds.
 const timerGrain = time.Millisecond
 
@@ -193,8 +201,8 @@ func (l *loop) sleep(d time.Duration) bool {
 	}
 }
 
-// operate makes one attempt at an operation, records it and tells whether to
-// go on.
+// operate makes one attempt at an operation, records it and reports whether to go
+// on.
 func (l *loop) operate(ctx context.Context, start int64) bool {
 	if l.retry.failures == 0 {
 		l.op.Start = start
@@ -217,14 +225,14 @@ func (l *loop) operate(ctx context.Context, start int64) bool {
 	return true
 }
 
-// leave counts the operation that the client leaves neither done nor given up.
+// leave counts the operation that the client leaves unfinished.
 func (l *loop) leave() {
 	if l.retry.failures > 0 || l.cut {
 		l.rec.Leave(l.out.Kind, l.clock()-l.op.Start)
 	}
 }
 
-// record records an operation that was done.
+// record records a completed operation.
 func (l *loop) record(attempt, end int64) {
 	o := &l.op
 	o.Kind, o.Rows, o.Bytes = l.out.Kind, l.out.Rows, l.out.Bytes
@@ -241,8 +249,8 @@ func (l *loop) record(attempt, end int64) {
 	l.retry.succeeded()
 	l.end = time.Duration(end)
 	if l.group.Ops[o.Kind].Upkeep {
-		// Nobody asked for it at a certain time; the operation whose slot is
-		// open still has its own intended start.
+		// It has no intended start; the operation whose slot is open still has
+		// its own.
 		upkeep := *o
 		upkeep.Intended = o.Start
 		l.rec.Record(&upkeep)
@@ -259,10 +267,10 @@ func (l *loop) record(attempt, end int64) {
 	}
 }
 
-// failed counts an attempt that failed, and tells whether to go on.
+// failed counts a failed attempt and reports whether to go on.
 func (l *loop) failed(ctx context.Context, err error, end int64) bool {
 	if errors.Is(err, workload.ErrDone) {
-		if l.schedule != nil { // what arrives at all clients remains to be done
+		if l.schedule != nil { // arrivals of a shared queue remain to be done
 			l.schedule, l.open = nil, false
 		}
 		return false
@@ -274,12 +282,12 @@ func (l *loop) failed(ctx context.Context, err error, end int64) bool {
 	class := engine.ClassOf(err)
 	f := hist.Failure{Kind: l.out.Kind, Retried: l.retry.failures > 0, Class: string(class), Err: err, Time: end - l.op.Start}
 	f.Statements = l.out.Reads + l.out.Writes + l.out.Others
-	hopeless := l.retry.failed(class, end)
-	f.GivenUp = l.retry.last && !hopeless && !class.Ends()
+	stuck := l.retry.failed(class, end)
+	f.GivenUp = l.retry.last && !stuck && !class.Ends()
 	l.rec.Fail(&f)
 	switch {
 	case class.Ends():
-	case hopeless:
+	case stuck:
 		err = fmt.Errorf("%d operations failed in a row, the last with: %w", l.retry.row, err)
 	default:
 		if f.GivenUp {
@@ -292,8 +300,8 @@ func (l *loop) failed(ctx context.Context, err error, end int64) bool {
 	return false
 }
 
-// noteLateness keeps how late the client was halfway through its work or time,
-// and at the end: lateness that grows to the end does not come from one stall.
+// noteLateness keeps the client's lateness halfway through its work or time, and
+// at the end: lateness that grows until the end does not come from one stall.
 func (l *loop) noteLateness(late time.Duration) {
 	l.late.End = late
 	half := l.group.Work > 0 && l.done <= l.group.Work/2
@@ -305,7 +313,7 @@ func (l *loop) noteLateness(late time.Duration) {
 	}
 }
 
-// inFlight is for how long the operation in flight has been, 0 without one.
+// inFlight returns the age of the operation in flight, 0 if there is none.
 func (l *loop) inFlight(now time.Duration) time.Duration {
 	if since := l.since.Load(); since > 0 {
 		return max(now-time.Duration(since-1), 0)

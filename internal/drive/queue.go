@@ -8,20 +8,20 @@ import (
 	"rumbench/internal/pace"
 )
 
-// queue hands out the arrivals of an open group: who is free takes the next,
-// waits until it is due and does it. It keeps no list, but walks the schedule
-// twice: up to now, and up to what was taken. So it is as quick with a million
-// waiting as with none: a lock and two steps of a schedule, under 100 ns.
+// queue hands out the arrivals of an open group: a free client takes the next,
+// waits until it is due and executes it. It keeps no list, but walks the schedule
+// twice: up to now, and up to the last taken arrival. So it is as fast with a
+// million waiting as with none: a lock and two steps of a schedule, under 100 ns.
 type queue struct {
 	mu       sync.Mutex
-	limit    int64          // how many may wait; 0: any number
-	coming   *pace.Schedule // of next and those behind it
-	next     time.Duration  // the first arrival that is not due yet
-	arrived  int64          // those before it
-	waiting  *pace.Schedule // of those that nobody has taken
+	limit    int64          // how many may wait; 0: no limit
+	coming   *pace.Schedule // of next and later arrivals
+	next     time.Duration  // the first arrival that is not yet due
+	arrived  int64          // arrivals before next
+	waiting  *pace.Schedule // of arrivals not yet taken
 	taken    int64
 	shed     int64
-	greatest int64 // number waiting, as far as somebody looked
+	greatest int64 // greatest number waiting, as of the calls of look
 }
 
 func newQueue(a *pace.Arrivals, seed uint64) (*queue, error) {
@@ -36,7 +36,7 @@ func newQueue(a *pace.Arrivals, seed uint64) (*queue, error) {
 	return &queue{limit: a.Queue, coming: coming, next: coming.Next(), waiting: waiting}, nil
 }
 
-// take gives the caller the next arrival, pace.Never if none comes any more.
+// take returns the next arrival, pace.Never if there are no more.
 func (q *queue) take(now time.Duration) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -45,8 +45,8 @@ func (q *queue) take(now time.Duration) time.Duration {
 	return q.waiting.Next()
 }
 
-// look lets arrive what is due. Of more than may wait the oldest are shed: that
-// this is seen only now makes no difference, as nobody took one meanwhile.
+// look counts the arrivals that are due. Beyond the limit the oldest are shed.
+// Doing so only now makes no difference, as no arrival was taken meanwhile.
 func (q *queue) look(now time.Duration) {
 	for q.next <= now {
 		q.arrived++
@@ -64,16 +64,16 @@ func (q *queue) look(now time.Duration) {
 	}
 }
 
-// at tells how the queue stands.
+// at returns the state of the queue.
 func (q *queue) at(now time.Duration) (arrived, shed, waiting int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.look(now)
-	// Clients that wait for an arrival have taken one that is not due.
+	// Waiting clients have taken arrivals that are not yet due.
 	return q.arrived, q.shed, max(0, q.arrived-q.taken-q.shed)
 }
 
-// leave records for how long those had waited that nobody had taken at the end.
+// leave records the waiting times of arrivals that were not taken by the end.
 func (q *queue) leave(end time.Duration, waits *hist.Dist) {
 	for n := q.arrived - q.taken - q.shed; n > 0; n-- {
 		waits.Record(int64(end - q.waiting.Next()))

@@ -17,22 +17,21 @@ const (
 	maxPause = time.Second
 )
 
-// retry is what a client does about operations that fail.
+// retry is the retry policy of a client.
 //
-// The policy is for those that failed because others were in the way or a key
-// existed. What failed otherwise without ending the step, such as a timeout, is
-// tried again with the same values whatever the policy; its greatest number of
-// attempts and its pauses are the policy's.
+// The policy applies to operations that failed by a conflict or an existing key.
+// Other failures that do not end the step, such as a timeout, are always retried
+// with the same values, with the policy's maximum number of attempts and pauses.
 type retry struct {
 	workload.Retry
 	abandon  workload.Abandoner // nil if the client never has to
 	endless  bool               // nothing but success ends the client
 	draws    *gen.Source
-	failures int   // attempts of the operation that failed; 0: the next one is an operation's first
+	failures int   // failed attempts of the operation; 0: the next one is an operation's first
 	last     bool  // no other attempt follows
-	anew     bool  // the next attempt is at an operation that has had none
+	anew     bool  // the next attempt is the first of its operation
 	next     int64 // when the next attempt may begin
-	row      int   // failures in a row, of whatever operation
+	row      int   // failures in a row, over all operations
 }
 
 func (r *stepRun) newRetry(g, i int, client workload.Client) (retry, error) {
@@ -43,8 +42,8 @@ func (r *stepRun) newRetry(g, i int, client workload.Client) (retry, error) {
 	default:
 		return p, fmt.Errorf("there is no retry policy %q", p.Policy)
 	}
-	// A client that gives up nothing is ended by failures in a row; and so is
-	// one that is to do a certain work, as it would never have done it.
+	// A client that never gives up is ended by failures in a row; so is one
+	// with a fixed amount of work, as it would never finish it.
 	p.endless = r.limit() > 0 && (p.Max > 0 || p.Policy == workload.RetryNone)
 	if p.Policy == workload.RetryNew || p.Policy == workload.RetryNone || p.Max > 0 {
 		var ok bool
@@ -58,8 +57,8 @@ func (r *stepRun) newRetry(g, i int, client workload.Client) (retry, error) {
 	return p, nil
 }
 
-// failed notes a failure. It tells whether there is no hope of progress.
-func (r *retry) failed(class engine.Class, now int64) (hopeless bool) {
+// failed notes a failure. It reports whether the client makes no progress.
+func (r *retry) failed(class engine.Class, now int64) (stuck bool) {
 	r.failures++
 	r.row++
 	policy := r.Policy
@@ -74,7 +73,7 @@ func (r *retry) failed(class engine.Class, now int64) (hopeless bool) {
 	return r.row >= maxFailures && !r.endless
 }
 
-// pause is a random part of the longest one.
+// pause returns a random part of the longest pause (full jitter).
 func (r *retry) pause() time.Duration {
 	if r.Backoff <= 0 {
 		return 0
@@ -82,7 +81,7 @@ func (r *retry) pause() time.Duration {
 	return time.Duration(r.draws.Unit() * float64(r.longest()))
 }
 
-// longest is the longest pause before the next attempt: it doubles with each.
+// longest returns the longest pause before the next attempt; it doubles with each.
 func (r *retry) longest() time.Duration {
 	d := r.Backoff
 	for n := 1; n < r.failures && d < maxPause; n++ {

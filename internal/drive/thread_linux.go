@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// measureThread keeps the goroutine on one thread until the function that it
-// returns is called, which stores the CPU time that the thread took meanwhile.
+// measureThread locks the goroutine to its thread until the function that it
+// returns is called, which stores the CPU time that the thread used meanwhile.
 func measureThread(cpu *time.Duration) func() {
 	runtime.LockOSThread()
 	start := threadCPU()
@@ -26,8 +26,7 @@ func threadCPU() time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// nap sleeps for a short time, about 60 µs longer than it is told. It occupies
-// a thread meanwhile.
+// nap sleeps for a short time, about 60 µs longer than d. It blocks the thread.
 func nap(d time.Duration) {
 	for ts := unix.NsecToTimespec(int64(d)); d > 0; {
 		if unix.Nanosleep(&ts, &ts) != unix.EINTR {

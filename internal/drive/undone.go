@@ -7,8 +7,8 @@ import (
 	"rumbench/internal/pace"
 )
 
-// end is when no operation was to begin any more: when the step's time was
-// over, its work was done, or it was ended early.
+// end returns when operations stopped beginning: when the step's time was over,
+// its work was done, or it was ended early.
 func (r *stepRun) end() (end time.Duration) {
 	if limit := r.limit(); limit > 0 {
 		return min(limit, r.stopped)
@@ -25,8 +25,8 @@ func (r *stepRun) end() (end time.Duration) {
 }
 
 // addUndone records the operations that were due before the end and not done:
-// those in progress or being tried again, and those whose turn never came as
-// the ones before them took too long.
+// those in progress or being retried, and those that never began because earlier
+// ones took too long.
 func (r *stepRun) addUndone(out *Result) {
 	end := r.end()
 	for g := range out.Groups {
@@ -45,8 +45,8 @@ func (r *stepRun) addUndone(out *Result) {
 	}
 }
 
-// leaveUndone records for how long the client's own operations had been due at
-// the end that it has not done.
+// leaveUndone records how long the client's undone operations had been due at the
+// end.
 func (l *loop) leaveUndone(end time.Duration, ages *hist.Dist) {
 	left := l.group.Work - l.done
 	for next := l.nextDue(); next < end && (l.group.Work == 0 || left > 0); next = l.nextDue() {
@@ -55,8 +55,8 @@ func (l *loop) leaveUndone(end time.Duration, ages *hist.Dist) {
 	}
 }
 
-// nextDue is when the next operation was due that the client has not done; the
-// client does no more.
+// nextDue returns when the client's next undone operation was due, and advances;
+// the client does no more.
 func (l *loop) nextDue() time.Duration {
 	switch {
 	case l.open:

@@ -29,6 +29,7 @@ type Trial struct {
 
 // Row is a line of the file of rows: a metric.Row with what is needed to
 // select, group and compare it. Text that is "" in a result is null.
+// It has many fields because they are the columns of the Parquet file.
 type Row struct {
 	Campaign      string    `parquet:"campaign,dict"`
 	CampaignDir   string    `parquet:"campaign_dir,dict"`

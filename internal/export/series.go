@@ -15,7 +15,8 @@ import (
 // Sample is a line of the file of series: what was done of an operation kind in
 // an interval (source "ops"), or one value that a source had at its end. The
 // columns that a line has nothing to say in are null. It belongs to the rows of
-// the same campaign_dir, target, trial and step.
+// the same campaign_dir, target, trial and step. It has many fields because they
+// are the columns of the Parquet file.
 type Sample struct {
 	Campaign    string  `parquet:"campaign,dict"`
 	CampaignDir string  `parquet:"campaign_dir,dict"`

@@ -261,7 +261,9 @@ func (d *dbBench) addHistogram(r *run) {
 	}
 	n := int64(d.percent["count"])
 	at := []account.With{of("operation", "operation"), count(n), source("db_bench's histogram, interpolated within its buckets")}
-	for _, p := range []struct{ name, metric string }{{"P50", "service_p50_us"}, {"P99", "service_p99_us"}, {"P99.9", "service_p999_us"}, {"max", "service_max_us"}} {
+	for _, p := range []struct{ name, metric string }{
+		{"P50", "service_p50_us"}, {"P99", "service_p99_us"}, {"P99.9", "service_p999_us"}, {"max", "service_max_us"},
+	} {
 		if v, ok := d.percent[p.name]; ok && v > 0 {
 			r.put(p.metric, v, at...)
 		}

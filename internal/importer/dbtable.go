@@ -140,7 +140,8 @@ func (t *dbTable) targets() {
 	}
 	for _, r := range t.runs {
 		if n := len(same[[2]string{r.target, r.step.Name}]); n > 1 {
-			text := fmt.Sprintf("the %d lines of %s in %s are trials of one configuration; if they are of several, put them into files of their own", n, strings.TrimSpace(r.version+" "+r.step.Name), t.f.path)
+			text := fmt.Sprintf("the %d lines of %s in %s are trials of one configuration; if they are of several, put them into files of their own",
+				n, strings.TrimSpace(r.version+" "+r.step.Name), t.f.path)
 			r.guess("%s", text)
 			r.warnings = append(r.warnings, "guessed: "+text)
 		}

@@ -23,7 +23,8 @@ type ibench struct {
 }
 
 // ibRow is an interval line. Counts are since the client's start; times in s,
-// latencies in µs. What a layout does not have is -1.
+// latencies in µs. What a layout does not have is -1. It has many fields because
+// they are the columns of the log.
 type ibRow struct {
 	line                                                   int
 	length, end                                            float64

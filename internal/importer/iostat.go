@@ -188,7 +188,10 @@ func (p *ioParser) device(words []string) bool {
 	for _, c := range []struct {
 		to  *float64
 		col ioColumn
-	}{{&d.reads, p.columns.reads}, {&d.readKB, p.columns.readKB}, {&d.writes, p.columns.writes}, {&d.writeKB, p.columns.writeKB}, {&d.discardKB, p.columns.discardKB}} {
+	}{
+		{&d.reads, p.columns.reads}, {&d.readKB, p.columns.readKB},
+		{&d.writes, p.columns.writes}, {&d.writeKB, p.columns.writeKB}, {&d.discardKB, p.columns.discardKB},
+	} {
 		*c.to = -1
 		if c.col.at < 0 {
 			continue
@@ -272,7 +275,10 @@ func sumOf(words []string) (sum float64, ok bool) {
 // timestamp reads the time that the options -t of iostat and vmstat print.
 func timestamp(s string) (time.Time, bool) {
 	s = strings.TrimSpace(s)
-	for _, layout := range []string{"2006-01-02T15:04:05-0700", "2006-01-02T15:04:05Z0700", "01/02/2006 03:04:05 PM", "01/02/2006 15:04:05", "01/02/06 15:04:05", "01/02/06 03:04:05 PM", "2006-01-02 15:04:05"} {
+	for _, layout := range []string{
+		"2006-01-02T15:04:05-0700", "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05",
+		"01/02/2006 03:04:05 PM", "01/02/2006 15:04:05", "01/02/06 15:04:05", "01/02/06 03:04:05 PM",
+	} {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t, true
 		}

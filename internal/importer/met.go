@@ -99,7 +99,8 @@ func (m *met) figures(r *run, compatible bool) (out []figure) {
 	add("write_kb", "wKB/o", "wMB/s", 1024, undrained)
 	var low []string
 	if m.vm > m.io && m.io > 0 {
-		low = []string{fmt.Sprintf("compatible: of %.0f samples of vmstat about %.0f are header lines that count as zeros: it is about %.1f %% too low", m.vm, m.vm-m.io, 100*(1-m.io/m.vm))}
+		low = []string{fmt.Sprintf("compatible: of %.0f samples of vmstat about %.0f are header lines that count as zeros: it is about %.1f %% too low",
+			m.vm, m.vm-m.io, 100*(1-m.io/m.vm))}
 	}
 	add("context_switches", "cs/o", "cs/s", 1, low...)
 	if r.cpus > 0 {

@@ -112,6 +112,12 @@ func (p *pgbench) addProgress(n int, last bool, line string) {
 	p.progress = append(p.progress, g)
 }
 
+// pbAsked are the parameters that values of the summary are, by their names.
+var pbAsked = map[string]string{
+	"transaction type": "script", "scaling factor": "scale", "query mode": "query_mode",
+	"number of clients": "clients", "maximum number of tries": "max_tries",
+}
+
 // value reads a line of the summary: NAME: VALUE, or NAME = VALUE.
 func (p *pgbench) value(n int, line string) {
 	if p.own {
@@ -136,7 +142,7 @@ func (p *pgbench) value(n int, line string) {
 		return
 	}
 	p.values[name] = v
-	if asked := map[string]string{"transaction type": "script", "scaling factor": "scale", "query mode": "query_mode", "number of clients": "clients", "maximum number of tries": "max_tries"}[name]; asked != "" {
+	if asked := pbAsked[name]; asked != "" {
 		p.ask(n, asked, v)
 	}
 	switch name {

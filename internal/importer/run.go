@@ -13,16 +13,14 @@ import (
 
 // run is one step of one trial, as a log tells it.
 type run struct {
-	file     *file
-	tool     string // with its version, as far as it is told
+	origin
+	naming
+	database
 	workload string
-	engine   string // the database; "" is unknown
-	version  string // of the database; "" is unknown
 	step     result.Step
 	lines    []result.Line // of its series, where the file is not read again for it
 	plan     []param       // what was asked for
 	params   map[string]string
-	storage  string // the database's storage engine; "" is unknown
 	costs    []denominator
 	interval float64 // seconds; 0 is unknown
 	cpus     int     // of the host; 0 is unknown
@@ -31,13 +29,30 @@ type run struct {
 	reason    string // why it is not complete
 	warnings  []string
 	host      []observe.Fact
+}
+
+// origin is what a run was read from.
+type origin struct {
+	file *file
+	tool string // with its version, as far as it is told
 	// files are those that it was read from, and beside those that stand beside it.
 	files  []*file
 	beside []string
 	// derived is whether it was read from a table that was made of logs.
 	derived bool
 	guesses []string // what was assumed, as nothing says it
+}
 
+// database is what a run was done on; "" is unknown.
+type database struct {
+	engine  string
+	version string
+	storage string // its storage engine
+}
+
+// naming is what the names of a run's target and step, and the number of its
+// trial, are made of.
+type naming struct {
 	// byFile is the part of the step's name that is the file's; "" if none is.
 	byFile string
 	// base is the step's name without what may distinguish it from other runs of
@@ -74,7 +89,7 @@ func (r *run) emit(l result.Line) {
 }
 
 func newRun(f *file, workload string) *run {
-	return &run{file: f, workload: workload, step: result.Step{Status: result.Complete}, params: map[string]string{}}
+	return &run{origin: origin{file: f}, workload: workload, step: result.Step{Status: result.Complete}, params: map[string]string{}}
 }
 
 // build adds to the step what is derived by f.

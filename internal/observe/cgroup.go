@@ -50,7 +50,7 @@ func lower(a, b float64) float64 {
 	return min(a, b)
 }
 
-// cgroups lists the directories of the control groups that hold this process
+// cgroups returns the directories of the control groups that hold this process
 // and limit the resource, from its own up to the root: each may set a limit.
 func (m machine) cgroups(controller string) []string {
 	root := filepath.Join(m.sys, "fs", "cgroup")

@@ -13,7 +13,7 @@ import (
 	"rumbench/engine"
 )
 
-// Client collects what this process itself consumes.
+// Client collects the resource use of this process itself.
 type Client struct {
 	gauges []metrics.Sample
 	gc     debug.GCStats
@@ -46,29 +46,28 @@ func (c *Client) Collect(_ context.Context, s *engine.Sample) error {
 	return nil
 }
 
-// Window begins to watch how this process disturbs its own measurement.
+// Window begins to measure how this process disturbs its own measurement.
 func (c *Client) Window() *ClientWindow {
 	w := &ClientWindow{}
 	w.begin = readDelays()
 	return w
 }
 
-// ClientWindow is a stretch of time in which the client is watched.
+// ClientWindow is a window in which the client is watched.
 type ClientWindow struct{ begin delays }
 
-// ClientDelay is how the client disturbed itself in a window.
+// ClientDelay holds the delays that the client caused itself in a window.
 type ClientDelay struct {
-	// SchedP99 is what 99 % of the waits of runnable goroutines for a
-	// processor did not exceed, rounded up to a bound of the runtime's
-	// histogram, at most 25 % up. The runtime observes about one wait in eight.
+	// SchedP99 is the p99 of the time that runnable goroutines waited to be
+	// scheduled, rounded up to a bucket bound of the runtime's histogram, at
+	// most by 25 %. The runtime samples about one wait in eight.
 	SchedP99 time.Duration
-	Waits    uint64        // how many waits were observed; without any SchedP99 says nothing
-	GCPause  time.Duration // total time in which the collector had stopped the world
+	Waits    uint64        // how many waits were sampled; if 0, SchedP99 is meaningless
+	GCPause  time.Duration // total stop-the-world time of the garbage collector
 	GCCycles int64
 }
 
-// Stop tells what happened since the window was begun. It may be called again
-// later.
+// Stop returns what happened since the window began. It may be called again later.
 func (w *ClientWindow) Stop() ClientDelay {
 	end := readDelays()
 	d := ClientDelay{
@@ -95,8 +94,8 @@ func readDelays() delays {
 	return d
 }
 
-// quantile returns the upper bound of the bucket in which the share q of what
-// came from a to b is reached, and how many came.
+// quantile returns the upper bound of the bucket that holds quantile q of the
+// observations between a and b, and their number.
 func quantile(a, b metrics.Float64Histogram, q float64) (time.Duration, uint64) {
 	var n uint64
 	for i := range b.Counts {

@@ -13,14 +13,14 @@ type Collector interface {
 	// with the engine's own name.
 	Name() string
 	// Collect adds the source's points, each series once. What the machine
-	// cannot tell is left out, never zero. After an error the points are not
-	// used: half a sample would make series come and go.
+	// does not report is left out, never zero. After an error the points are
+	// not used: partial samples would make series come and go.
 	//
-	// It is never called from two goroutines at once.
+	// It is not called concurrently.
 	Collect(ctx context.Context, s *engine.Sample) error
 }
 
-// Counted is an engine that tells its counters; engine.DB is one.
+// Counted is an engine that reports counters; engine.DB is one.
 type Counted interface {
 	Counters(ctx context.Context, s *engine.Sample) error
 }

@@ -15,30 +15,30 @@ import (
 // Device is the block device under a directory.
 type Device struct {
 	// Name is the device that holds the filesystem: "vda", "nvme0n1p2", "md0".
-	// Its figures are the ones of record.
+	// Its figures are the ones that are reported.
 	Name string
-	// Leaves are the whole physical disks beneath, each once; only Name itself
-	// if that is one.
+	// Leaves are the whole physical disks beneath it, each once; only Name
+	// itself if that is one.
 	Leaves []string
 	// Mount is the directory on which the filesystem is mounted.
 	Mount string
 	// FSType is the kind of filesystem: "ext4", "xfs".
 	FSType string
-	// MountOptions are separated by commas: "rw,noatime,discard".
+	// MountOptions is a comma-separated list: "rw,noatime,discard".
 	MountOptions string
 }
 
-// ErrNoDevice is wrapped by errors that tell why there is no single block
-// device under a directory, so that its storage traffic cannot be counted.
+// ErrNoDevice is wrapped by errors that say why there is no single block device
+// under a directory, so that its I/O cannot be measured.
 var ErrNoDevice = errors.New("no block device")
 
-// machine is where the kernel shows itself; tests point it at fixtures.
+// machine holds the roots of the kernel's filesystems; tests use fixtures.
 type machine struct{ proc, sys, dev, etc string }
 
 func thisMachine() machine { return machine{"/proc", "/sys", "/dev", "/etc"} }
 
-// FindDevice finds the block device under an existing directory. Without one
-// the error is ErrNoDevice, and the device still tells mount and filesystem.
+// FindDevice returns the block device under an existing directory. If there is
+// none, the error is ErrNoDevice, and the device still has mount and filesystem.
 func FindDevice(dir string) (Device, error) {
 	return thisMachine().findDevice(dir)
 }
@@ -58,7 +58,7 @@ func (m machine) findDevice(dir string) (Device, error) {
 	return m.deviceOf(dir, unix.Major(stat.Dev), unix.Minor(stat.Dev))
 }
 
-// deviceOf finds the device of a directory from the device number of its files.
+// deviceOf returns the device of a directory from the device number of its files.
 func (m machine) deviceOf(dir string, major, minor uint32) (Device, error) {
 	mounted, err := findMount(m.proc, dir)
 	if err != nil {
@@ -81,9 +81,9 @@ func (m machine) deviceOf(dir string, major, minor uint32) (Device, error) {
 	return d, nil
 }
 
-// sysPath returns the device's own directory under /sys/devices. Filesystems
-// that are not one to one with a device number their files by themselves
-// (major 0); some of them still tell the device that they are mounted from.
+// sysPath returns the device's directory under /sys/devices. Filesystems that do
+// not correspond to one device have device numbers of their own (major 0); some
+// of them still report the device that they are mounted from.
 func (m machine) sysPath(mounted mount, major, minor uint32) (string, error) {
 	if major != 0 {
 		return filepath.EvalSymlinks(filepath.Join(m.sys, "dev", "block", fmt.Sprintf("%d:%d", major, minor)))
@@ -100,13 +100,13 @@ func (m machine) sysPath(mounted mount, major, minor uint32) (string, error) {
 	return m.block(filepath.Base(device))
 }
 
-// block returns a block device's own directory.
+// block returns a block device's directory.
 func (m machine) block(name string) (string, error) {
 	return filepath.EvalSymlinks(filepath.Join(m.sys, "class", "block", name))
 }
 
-// alone refuses a device that shares its btrfs with others: the mount tells
-// only one of them, which has a part of the traffic.
+// alone refuses a device that shares its btrfs with others: the mount names only
+// one of them, which has only a part of the I/O.
 func (m machine) alone(name string) error {
 	own, err := filepath.Glob(filepath.Join(m.sys, "fs", "btrfs", "*", "devices", name))
 	if err != nil || len(own) == 0 {
@@ -122,7 +122,7 @@ func (m machine) alone(name string) error {
 	return nil
 }
 
-// physical lists the whole disks beneath the device with that directory: the
+// physical returns the whole disks beneath the device with this directory: the
 // members of an array or volume, the disk of a partition, or the device itself.
 func physical(path string) ([]string, error) {
 	if isPartition(path) {
@@ -156,8 +156,8 @@ func isPartition(path string) bool {
 	return err == nil
 }
 
-// SyncDir writes everything dirty of the filesystem that holds the directory
-// to its device, and waits for it.
+// SyncDir flushes the dirty pages of the filesystem that holds the directory, and
+// waits until they are written.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

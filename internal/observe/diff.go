@@ -9,33 +9,33 @@ import (
 	"rumbench/engine"
 )
 
-// Interval is what one source did between two of its samples.
+// Interval holds the changes of one source between two of its samples.
 type Interval struct {
 	Source  string
 	Time    time.Time     // of the later sample
 	Elapsed time.Duration // between the two samples; rates are growth divided by it
-	Late    time.Duration // from the tick of the later sample to its answer
+	Late    time.Duration // from the tick of the later sample to its response
 	Changes []Change      // in the order of the later sample
 	Err     error         // why there are no changes, or only gauges
 }
 
 // Change is the change of one series over an interval.
 type Change struct {
-	// Point is the series. Its value is the growth of a counter, or a gauge as
-	// it was at the end.
+	// Point is the series. Its value is the growth of a counter, or the last
+	// value of a gauge.
 	engine.Point
 	Series string // the key of the series, see engine.Point
-	// Reset tells that the counter fell, as it does when a server restarts. The
-	// growth is counted from zero then: what came before is not known.
+	// Reset is set if the counter fell, as it does when a server restarts. The
+	// growth is then counted from zero: what came before is unknown.
 	Reset bool
 }
 
 var errNoStart = errors.New("no earlier sample")
 
-// Diff tells for each source of b what happened since a.
+// Diff returns, for each source of b, its changes since a.
 //
-// Left out is what is not known: growth of a counter that was not in both
-// samples, and values that are no finite numbers.
+// Unknown changes are left out: the growth of counters that are not in both
+// samples, and values that are not finite.
 func Diff(a, b Snapshot) []Interval {
 	intervals := make([]Interval, len(b.Sources))
 	for i := range b.Sources {
@@ -56,7 +56,7 @@ func Diff(a, b Snapshot) []Interval {
 	return intervals
 }
 
-// source finds a source, most likely at position i.
+// source returns a source by name, most likely at position i.
 func (s *Snapshot) source(name string, i int) *Source {
 	if i < len(s.Sources) && s.Sources[i].Name == name {
 		return &s.Sources[i]
@@ -69,7 +69,8 @@ func (s *Snapshot) source(name string, i int) *Source {
 	return nil
 }
 
-// start returns the sample to count growth from, an empty one if there is none.
+// start returns the sample from which growth is counted, an empty one if there is
+// none.
 func start(name string, prev *Source) (*Source, error) {
 	switch {
 	case prev == nil:
@@ -105,9 +106,8 @@ func changes(prev, cur *Source) []Change {
 	return all
 }
 
-// layout is the list of series that a source told, in order. As long as they
-// stay the same all samples share one layout, so that neither keys are made
-// nor looked up.
+// layout is the list of series of a source, in order. Samples with the same series
+// share one layout, so that keys are neither built nor looked up.
 type layout struct {
 	names, labels, keys []string
 	index               map[string]int // position by key
@@ -132,7 +132,7 @@ func (l *layout) of(points []engine.Point) (*layout, error) {
 		if p.Name != l.names[i] || p.Labels != l.labels[i] {
 			return newLayout(points)
 		}
-		p.Name, p.Labels = l.names[i], l.labels[i] // lets go of the collector's own copies
+		p.Name, p.Labels = l.names[i], l.labels[i] // releases the collector's own copies
 	}
 	return l, nil
 }

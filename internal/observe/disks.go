@@ -13,17 +13,17 @@ import (
 	"rumbench/engine"
 )
 
-// Disks collects all whole physical disks, whichever are there at the time of
-// a sample. Arrays, volumes and partitions are not among them: what is written
-// to one of those is written to a disk, and would be counted twice.
+// Disks collects all whole physical disks that exist at the time of a sample.
+// Arrays, volumes and partitions are left out: what is written to them is written
+// to a disk, and would be counted twice.
 type Disks struct {
 	proc, sys string
 	except    []string
-	known     map[string]*disk // nil: no physical disk
+	known     map[string]*disk // nil: not a physical disk
 }
 
-// NewDisks returns a collector of all physical disks but some; the roots are
-// "/proc" and "/sys".
+// NewDisks returns a collector of all physical disks with some exceptions; the
+// roots are "/proc" and "/sys".
 func NewDisks(procRoot, sysRoot string, except ...string) *Disks {
 	return &Disks{proc: procRoot, sys: sysRoot, except: except, known: make(map[string]*disk)}
 }
@@ -53,7 +53,7 @@ func (d *Disks) Collect(_ context.Context, s *engine.Sample) error {
 
 func (d *Disks) find(name string) *disk {
 	dir := filepath.Join(d.sys, "class", "block", name)
-	// Only what a driver serves has a device; a drive without a medium has no size.
+	// Only devices with a driver have "device"; a drive without a medium has size 0.
 	if _, err := os.Stat(filepath.Join(dir, "device")); err != nil || text(dir, "size") == "0" {
 		return nil
 	}
@@ -63,8 +63,8 @@ func (d *Disks) find(name string) *disk {
 	return &disk{name: name, labels: `dev="` + name + `"`, series: seriesOf("device."), flushes: true}
 }
 
-// DeviceNamed finds a block device by its name, such as "vda", "/dev/vda" or
-// "/dev/mapper/vg-data". Nothing is said about mounts.
+// DeviceNamed returns a block device by its name, such as "vda", "/dev/vda" or
+// "/dev/mapper/vg-data", without its mounts.
 func DeviceNamed(name string) (Device, error) { return thisMachine().deviceNamed(name) }
 
 func (m machine) deviceNamed(name string) (Device, error) {
@@ -91,7 +91,7 @@ func (m machine) deviceNamed(name string) (Device, error) {
 	return Device{Name: kernel, Leaves: leaves}, nil
 }
 
-// Command returns the name of a process's program, as /proc/PID/comm tells it.
+// Command returns the command name of a process, from /proc/PID/comm.
 func Command(procRoot string, pid int) (string, error) {
 	data, err := os.ReadFile(filepath.Join(procRoot, fmt.Sprint(pid), "comm"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,17 +10,17 @@ import (
 	"rumbench/engine"
 )
 
-// sector is the unit of /proc/diskstats in bytes, whatever the device's own.
+// sector is the unit of /proc/diskstats in bytes, whatever the device's sector size.
 const sector = 512
 
-// discardsAreWrites is the doubt of kernels before 4.18.
+// discardsAreWrites is the warning about kernels before 4.18.
 const discardsAreWrites = "discards are counted as writes on this kernel"
 
 // DeviceCollector collects a device's line of /proc/diskstats.
 //
-// The names begin with "device." for the device of record. If there are other
-// disks beneath, theirs begin with "device.leaf.": what is written to a RAID-1
-// is on the array once and on its members twice, and must never be added up.
+// The names begin with "device." for the device itself. If there are other disks
+// beneath it, theirs begin with "device.leaf.": what is written to a RAID-1 counts
+// once for the array and twice for its members, and must not be added up.
 type DeviceCollector struct {
 	disks     []disk
 	proc, sys string
@@ -32,8 +32,8 @@ type disk struct {
 	name   string
 	labels string
 	series *[diskFields]diskSeries
-	// The kernel counts flushes on whole physical disks only; elsewhere the
-	// fields are there and stay zero.
+	// The kernel counts flushes on whole physical disks only; on other devices
+	// the fields exist and stay zero.
 	flushes bool
 }
 
@@ -46,7 +46,7 @@ func diskstats(procRoot, sysRoot string) ([]blockdevice.Diskstats, error) {
 	return kernel.ProcDiskstats()
 }
 
-// named returns the figures of a device, nil if it is not there.
+// named returns the line of a device, nil if there is none.
 func named(all []blockdevice.Diskstats, name string) *blockdevice.Diskstats {
 	for i := range all {
 		if all[i].DeviceName == name {
@@ -89,7 +89,7 @@ func (c *DeviceCollector) add(name string, series *[diskFields]diskSeries, flush
 // Name is "device".
 func (c *DeviceCollector) Name() string { return "device" }
 
-// Warnings are the doubts about the device's figures.
+// Warnings returns warnings about the device's figures.
 func (c *DeviceCollector) Warnings() []string { return c.warnings }
 
 // Collect adds the points of the device and of the disks beneath it.
@@ -108,20 +108,20 @@ func (c *DeviceCollector) Collect(_ context.Context, s *engine.Sample) error {
 	return nil
 }
 
-// diskFields is how many fields of a line become points.
+// diskFields is the number of fields of a line that become points.
 const diskFields = 13
 
-// diskSeries is what a field of a line means.
+// diskSeries describes the series of a field of a line.
 type diskSeries struct {
-	fields int // that a line has at least if it has this one: kernels before 4.18 write 14, before 5.5 18
+	fields int // the least fields of a line with this one: kernels before 4.18 write 14, before 5.5 18
 	name   string
 	kind   engine.CounterKind
 	unit   string
 	scale  float64
 }
 
-// seriesOf names the fields, in the order of sample; see the kernel's
-// Documentation/admin-guide/iostats.rst.
+// seriesOf returns the series of the fields, in the order of sample; see the
+// kernel's Documentation/admin-guide/iostats.rst.
 func seriesOf(prefix string) *[diskFields]diskSeries {
 	const ms = 1e6 // in ns
 	return &[diskFields]diskSeries{

@@ -12,15 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Fact is something about the machine that a reader of a result must know,
-// such as its processor or the filesystem under the data.
+// Fact is a property of the machine that readers of a result need to know, such as
+// its processor or the filesystem under the data.
 type Fact struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Facts tells about the machine, and about the filesystem and device under a
-// directory. What cannot be found out is left out.
+// Facts returns the facts about the machine, and about the filesystem and device
+// under a directory. Unknown ones are left out.
 func Facts(dir string) []Fact {
 	m := thisMachine()
 	var list factList
@@ -34,7 +34,7 @@ func Facts(dir string) []Fact {
 	return list
 }
 
-// factList collects facts that are known.
+// factList collects known facts.
 type factList []Fact
 
 // add appends a fact unless its value is empty, which means unknown.
@@ -44,7 +44,7 @@ func (l *factList) add(name, value string) {
 	}
 }
 
-// text reads a small file whole, without the space around; "" if it cannot.
+// text returns the content of a small file, trimmed; "" if it cannot be read.
 func text(elem ...string) string {
 	data, err := os.ReadFile(filepath.Join(elem...))
 	if err != nil {
@@ -54,7 +54,7 @@ func text(elem ...string) string {
 }
 
 // chosen returns the word in brackets of a kernel's list of choices, such as
-// "always [madvise] never"; without brackets all of it.
+// "always [madvise] never"; the whole text if there are no brackets.
 func chosen(choices string) string {
 	_, after, found := strings.Cut(choices, "[")
 	if !found {
@@ -78,7 +78,7 @@ func (m machine) system(l *factList) {
 	}
 }
 
-// virtualization is a hint that the machine is virtual; "" tells nothing.
+// virtualization returns a sign that the machine is virtual; "" if there is none.
 func (m machine) virtualization() string {
 	product := strings.TrimSpace(text(m.sys, "class", "dmi", "id", "sys_vendor") + " " +
 		text(m.sys, "class", "dmi", "id", "product_name"))
@@ -135,7 +135,7 @@ func affinity() int {
 	return set.Count()
 }
 
-// governors lists the different frequency governors of all CPUs.
+// governors returns the distinct frequency governors of all CPUs.
 func (m machine) governors() string {
 	files, err := filepath.Glob(filepath.Join(m.sys, "devices", "system", "cpu", "cpu*", "cpufreq", "scaling_governor"))
 	if err != nil {
@@ -184,7 +184,7 @@ func (m machine) memory(l *factList) {
 func (m machine) kernelSettings(l *factList) {
 	l.add("clock source", text(m.sys, "devices", "system", "clocksource", "clocksource0", "current_clocksource"))
 	for _, name := range []string{"dirty", "dirty_background"} {
-		// The ratio is not in force while an amount of bytes is set.
+		// The ratio is ignored while a number of bytes is set.
 		if bytes := text(m.proc, "sys", "vm", name+"_bytes"); bytes != "" && bytes != "0" {
 			l.add("vm."+name+"_bytes", bytes)
 		} else {
@@ -193,7 +193,7 @@ func (m machine) kernelSettings(l *factList) {
 	}
 }
 
-// size writes bytes for a reader, with four digits.
+// size formats a number of bytes with four digits.
 func size(bytes float64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
 	unit := 0

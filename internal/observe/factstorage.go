@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// storage tells about the filesystem and device found under a directory.
+// storage adds the facts about the filesystem and device found under a directory.
 func (m machine) storage(l *factList, d Device, err error) {
 	l.add("filesystem", d.FSType)
 	l.add("mount point", d.Mount)
@@ -41,7 +41,7 @@ func (m machine) storage(l *factList, d Device, err error) {
 	}
 }
 
-// disk tells about a whole disk.
+// disk adds the facts about a whole disk.
 func (m machine) disk(l *factList, prefix, name string) {
 	dir := filepath.Join(m.sys, "class", "block", name)
 	l.add(prefix+"model", text(dir, "device", "model"))

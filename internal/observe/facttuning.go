@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// tuning tells of settings of the kernel that change what a benchmark measures
-// and that somebody may have tuned, on this machine or on the other one.
+// tuning adds kernel settings that affect what a benchmark measures and that are
+// often tuned, so that machines may differ in them.
 func (m machine) tuning(l *factList, d Device, err error) {
 	l.add("transparent huge page defrag", chosen(text(m.sys, "kernel", "mm", "transparent_hugepage", "defrag")))
 	l.add("vm.swappiness", text(m.proc, "sys", "vm", "swappiness"))
@@ -20,8 +20,8 @@ func (m machine) tuning(l *factList, d Device, err error) {
 	}
 }
 
-// openFiles is the hard limit of open files: Go raises the soft one to just
-// below it, and servers that want many files do the same.
+// openFiles returns the hard limit of open files: Go raises the soft limit to just
+// below it, and servers that need many files do the same.
 func (m machine) openFiles() string {
 	for line := range strings.Lines(text(m.proc, "self", "limits")) {
 		if rest, ok := strings.CutPrefix(line, "Max open files"); ok {
@@ -33,8 +33,8 @@ func (m machine) openFiles() string {
 	return ""
 }
 
-// hardwareCounters tells whether the processor's own event counters, such as
-// cycles and cache misses, can be seen: most virtual machines have none.
+// hardwareCounters returns whether the processor's event counters, such as cycles
+// and cache misses, are available: most virtual machines have none.
 func (m machine) hardwareCounters() string {
 	sources, err := os.ReadDir(filepath.Join(m.sys, "bus", "event_source", "devices"))
 	if err != nil {
@@ -49,9 +49,9 @@ func (m machine) hardwareCounters() string {
 	return "no"
 }
 
-// readAhead is what the kernel reads ahead on the device that holds the
-// filesystem: the disks beneath an array are not asked. A partition has the
-// setting of its disk.
+// readAhead returns the kernel's read-ahead on the device that holds the
+// filesystem, not of the disks beneath an array. A partition has the setting of
+// its disk.
 func (m machine) readAhead(name string) string {
 	dir, err := m.block(name)
 	if err != nil {

@@ -16,16 +16,16 @@ import (
 	"rumbench/engine"
 )
 
-// Host collects what the whole machine does: CPU time by state, context
+// Host collects the activity of the whole machine: CPU time by state, context
 // switches, memory, swapping and pressure.
 type Host struct {
 	procRoot string
-	cpu      [8]float64 // the highest that the CPU counters have been
+	cpu      [8]float64 // the highest values of the CPU counters so far
 	threads  *kernelThreads
 	// For the time that the processors were not idle.
 	began time.Time // of the first sample
-	rest  float64   // idle, waiting and stolen time at the first sample
-	busy  float64   // the highest that it has been
+	rest  float64   // idle, iowait and steal time at the first sample
+	busy  float64   // the highest value so far
 }
 
 // NewHost returns a collector of the machine's counters; procRoot is "/proc".
@@ -70,7 +70,7 @@ func (h *Host) stat(kernel procfs.FS, s *engine.Sample) error {
 	c := stat.CPUTotal
 	for i, seconds := range [8]float64{c.User, c.Nice, c.System, c.IRQ, c.SoftIRQ, c.Iowait, c.Steal, c.Idle} {
 		// The kernel lets idle and iowait fall by a tick now and then. That is
-		// no reset, so the counter stands still until the kernel has caught up.
+		// not a reset, so the counter stays until the kernel has caught up.
 		h.cpu[i] = max(h.cpu[i], math.Round(seconds*1e9))
 		s.Counter(cpuStates[i], "ns", h.cpu[i])
 	}
@@ -82,12 +82,12 @@ func (h *Host) stat(kernel procfs.FS, s *engine.Sample) error {
 	return nil
 }
 
-// notIdle is for how long the processors have been busy since the first sample:
-// the time that passed on all of them, less idle, waiting and stolen time.
+// notIdle returns how long the processors have been busy since the first sample:
+// the time that passed on all of them, less idle, iowait and steal time.
 //
-// The states in which they work are found by looking at each tick, which misses
-// much of what sleeps and wakes between ticks. Idle time is measured exactly by
-// kernels that stop the tick of an idle processor, as nearly all do.
+// The busy states are sampled at each tick, which misses much of what sleeps and
+// wakes between ticks. Idle time is exact on kernels that stop the tick of an idle
+// processor, as nearly all do.
 func (h *Host) notIdle(processors int) float64 {
 	now := time.Now()
 	var rest float64
@@ -101,7 +101,7 @@ func (h *Host) notIdle(processors int) float64 {
 		h.began, h.rest = now, rest
 	}
 	passed := float64(now.Sub(h.began)) * float64(processors)
-	h.busy = max(h.busy, passed-(rest-h.rest)) // idle time is told in whole ticks
+	h.busy = max(h.busy, passed-(rest-h.rest)) // idle time comes in whole ticks
 	return h.busy
 }
 
@@ -149,8 +149,8 @@ func swapping(procRoot string, s *engine.Sample) error {
 	return nil
 }
 
-// pressure adds the time that tasks were stalled, in microseconds. A kernel
-// without pressure stall information gives no points.
+// pressure adds the time that tasks were stalled, in microseconds; nothing on a
+// kernel without pressure stall information.
 func pressure(kernel procfs.FS, s *engine.Sample) error {
 	for _, resource := range []string{"cpu", "io", "memory"} {
 		psi, err := kernel.PSIStatsForResource(resource)
@@ -163,8 +163,8 @@ func pressure(kernel procfs.FS, s *engine.Sample) error {
 		if psi.Some != nil {
 			s.Counter("host.pressure."+resource+"_some_us", "us", float64(psi.Some.Total))
 		}
-		// The machine as a whole is never fully stalled for CPU: the kernel
-		// prints that line only to be uniform.
+		// The machine as a whole is never fully stalled on CPU: the kernel
+		// prints that line only for uniformity.
 		if psi.Full != nil && resource != "cpu" {
 			s.Counter("host.pressure."+resource+"_full_us", "us", float64(psi.Full.Total))
 		}

@@ -1,25 +1,25 @@
 package observe
 
-// kernelThreads sums the CPU time of the kernel's own threads: those that write
-// dirty pages and the journal, complete I/O, and the like. They work for
-// whoever makes them; none of it is in a process's own figures.
+// kernelThreads sums the CPU time of kernel threads: those that write dirty pages
+// and the journal, complete I/O, and the like. They work on behalf of processes,
+// but their time is in no process's figures.
 type kernelThreads struct {
 	procRoot string
-	last     map[int]float64 // CPU time of each as it was last seen
-	others   map[int]bool    // processes that are no kernel threads
+	last     map[int]float64 // CPU time of each when last seen
+	others   map[int]bool    // processes that are not kernel threads
 	total    float64         // since the first sample
 	began    bool
 }
 
-// kthreadd is the kernel thread of which all others are children.
+// kthreadd is the parent of all other kernel threads.
 const kthreadd = 2
 
 func newKernelThreads(procRoot string) *kernelThreads {
 	return &kernelThreads{procRoot: procRoot, last: map[int]float64{}, others: map[int]bool{}}
 }
 
-// read returns their CPU time since the first sample, in nanoseconds; ok is
-// false where they cannot be seen, as in most containers.
+// read returns their CPU time since the first sample, in nanoseconds; ok is false
+// if they are not visible, as in most containers.
 func (k *kernelThreads) read() (ns float64, ok bool) {
 	pids, err := listPIDs(k.procRoot)
 	if err != nil || !pids[kthreadd] {
@@ -33,7 +33,7 @@ func (k *kernelThreads) read() (ns float64, ok bool) {
 	}
 	for pid := range k.last {
 		if !pids[pid] {
-			delete(k.last, pid) // what it did is in the total
+			delete(k.last, pid) // its time is in the total
 		}
 	}
 	for pid := range k.others {
@@ -45,7 +45,7 @@ func (k *kernelThreads) read() (ns float64, ok bool) {
 	return k.total, true
 }
 
-// add adds what a process did since it was last seen, if it is a kernel thread.
+// add adds the CPU time of a process since it was last seen, if it is a kernel thread.
 func (k *kernelThreads) add(pid int) {
 	if k.others[pid] {
 		return
@@ -69,7 +69,7 @@ func (k *kernelThreads) add(pid int) {
 	switch {
 	case seen && now >= before:
 		k.total += now - before
-	case k.began: // it was born since the last sample
+	case k.began: // started since the last sample
 		k.total += now
 	}
 	k.last[pid] = now

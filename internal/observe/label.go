@@ -14,8 +14,8 @@ type Label struct{ Name, Value string }
 // Labels are the labels of a series, sorted by name.
 type Labels []Label
 
-// ParseLabels reads the labels of a point. Values are not escaped there, so a
-// value ends at the quotation mark that another label, or nothing, follows.
+// ParseLabels parses the labels of a point. Values are not escaped, so a value ends
+// at the quotation mark that is followed by another label or the end.
 func ParseLabels(text string) Labels {
 	var all Labels
 	for text != "" {
@@ -39,13 +39,13 @@ func endOfValue(text string) int {
 	return len(text)
 }
 
-// beginsLabel tells whether a text begins with a comma, a name, and ="
+// beginsLabel reports whether a text begins with a comma, a name, and ="
 func beginsLabel(text string) bool {
 	name, _, ok := strings.Cut(text, `="`)
 	return ok && len(name) > 1 && name[0] == ',' && !strings.ContainsAny(name[1:], `,"= `)
 }
 
-// String writes the labels as points have them.
+// String returns the labels as they are written in points.
 func (l Labels) String() string {
 	var b strings.Builder
 	for i, label := range l {
@@ -57,7 +57,7 @@ func (l Labels) String() string {
 	return b.String()
 }
 
-// Get returns the value of a label, "" if it is not there.
+// Get returns the value of a label, "" if there is none.
 func (l Labels) Get(name string) string {
 	for _, label := range l {
 		if label.Name == name {
@@ -67,7 +67,7 @@ func (l Labels) Get(name string) string {
 	return ""
 }
 
-// With returns the labels with one more, which replaces one of its name.
+// With returns the labels with one added, which replaces one of the same name.
 func (l Labels) With(name, value string) Labels {
 	i, found := slices.BinarySearchFunc(l, name, func(a Label, name string) int { return strings.Compare(a.Name, name) })
 	if found {
@@ -78,9 +78,8 @@ func (l Labels) With(name, value string) Labels {
 	return slices.Insert(slices.Clone(l), i, Label{name, value})
 }
 
-// Labelled is another collector whose points get more labels, and which is a
-// source with a name of its own: so any number of collectors of one kind can
-// be sampled side by side.
+// Labelled adds labels to the points of a collector, and gives it a source name of
+// its own, so that several collectors of one kind can be sampled side by side.
 type Labelled struct {
 	collector Collector
 	source    string
@@ -88,8 +87,8 @@ type Labelled struct {
 	merged    map[string]string // by the labels that the collector gave
 }
 
-// NewLabelled returns the collector under the name of a source, with labels
-// that are given as pairs of name and value.
+// NewLabelled returns the collector under a source name, with labels given as pairs
+// of name and value.
 func NewLabelled(c Collector, source string, pairs ...string) *Labelled {
 	l := &Labelled{collector: c, source: source, merged: make(map[string]string)}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -98,10 +97,10 @@ func NewLabelled(c Collector, source string, pairs ...string) *Labelled {
 	return l
 }
 
-// Name is the name given to the source.
+// Name returns the source name.
 func (l *Labelled) Name() string { return l.source }
 
-// Collect adds the points of the collector, with the labels.
+// Collect adds the points of the collector, with the labels added.
 func (l *Labelled) Collect(ctx context.Context, s *engine.Sample) error {
 	first := len(s.Points)
 	if err := l.collector.Collect(ctx, s); err != nil {

@@ -15,7 +15,7 @@ type mount struct {
 	options string // as mounted there and of the filesystem, in the kernel's order
 }
 
-// findMount returns the mount that holds a directory, given without symbolic links.
+// findMount returns the mount that holds a directory, whose path has no symbolic links.
 func findMount(procRoot, dir string) (mount, error) {
 	data, err := os.ReadFile(filepath.Join(procRoot, "self", "mountinfo"))
 	if err != nil {
@@ -27,7 +27,7 @@ func findMount(procRoot, dir string) (mount, error) {
 	}
 	var best mount
 	for _, m := range mounts {
-		// Of mounts on the same point the last one hides the others.
+		// The last mount on a mount point hides the others.
 		if under(dir, m.point) && len(m.point) >= len(best.point) {
 			best = m
 		}
@@ -42,11 +42,11 @@ func under(dir, point string) bool {
 	return point == "/" || dir == point || strings.HasPrefix(dir, point+"/")
 }
 
-// parseMounts reads lines like
+// parseMounts parses lines like
 //
 //	36 35 98:0 /root /data rw,noatime shared:1 - ext4 /dev/vda rw,discard
 //
-// of which the fields before the dash are six and any number of optional ones.
+// with six fields and any number of optional ones before the dash.
 func parseMounts(text string) ([]mount, error) {
 	var mounts []mount
 	for line := range strings.Lines(text) {
@@ -71,7 +71,7 @@ func parseMounts(text string) ([]mount, error) {
 	return mounts, nil
 }
 
-// join adds the filesystem's options that are not among the mount's own.
+// join adds to the mount's options those of the filesystem that it lacks.
 func join(own, super string) string {
 	all := strings.Split(own, ",")
 	seen := make(map[string]bool)
@@ -87,5 +87,5 @@ func join(own, super string) string {
 	return strings.Join(all, ",")
 }
 
-// unescape undoes the kernel's octal escapes of the characters that separate.
+// unescape undoes the kernel's octal escapes of separators.
 var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace

@@ -13,25 +13,25 @@ import (
 	"rumbench/engine"
 )
 
-// Traffic is what processes read from storage and caused to be written to it,
-// in bytes, on whatever device.
+// Traffic is what processes read from storage and caused to be written to it, in
+// bytes, on all devices.
 type Traffic struct {
 	Read, Written float64
 	Processes     int
-	// Closed are the programs whose I/O may not be read, and which did something
-	// meanwhile: what they read and wrote is not in it.
+	// Closed are the programs whose I/O counters are not readable and which used
+	// CPU time meanwhile: their I/O is not included.
 	Closed []string
-	// DiskRead and DiskWritten are what the physical disks did meanwhile, for
-	// whomever, and Dirty is by how much more there is that is still to be
-	// written. Of a device made of several disks these are left out.
+	// DiskRead and DiskWritten are the bytes of all physical disks, for any
+	// process, and Dirty is the growth of what is still to be written. The disks
+	// of a device made of several are left out.
 	DiskRead, DiskWritten, Dirty float64
-	// Beneath: what the device under the data does is in the disks' figures too.
+	// Beneath is set if the disks include the device under the data.
 	Beneath bool
 
-	closed map[int]float64 // CPU time of all that may not be read
+	closed map[int]float64 // CPU time of processes whose I/O is not readable
 }
 
-// Since is what they did since an earlier look.
+// Since returns the traffic since an earlier reading.
 func (t Traffic) Since(before Traffic) Traffic {
 	d := t
 	d.Read -= before.Read
@@ -53,10 +53,9 @@ func (t Traffic) Since(before Traffic) Traffic {
 	return d
 }
 
-// Here is how much of the traffic may have been on the device under the data,
-// which read and wrote so much in all: what the other disks did not do, and what
-// is not still to be written to them. The kernel says of no process which device
-// it used.
+// Here returns how much of the traffic may have been on the device under the data,
+// given that device's total: what the other disks did not do, and what is not
+// still to be written to them. The kernel does not count a process's I/O by device.
 func (t Traffic) Here(deviceRead, deviceWritten float64) (read, written float64) {
 	elsewhere := func(disks, device float64) float64 {
 		if t.Beneath {
@@ -69,9 +68,9 @@ func (t Traffic) Here(deviceRead, deviceWritten float64) (read, written float64)
 	return min(max(0, read), t.Read), min(max(0, written), t.Written)
 }
 
-// Others knows what all processes of the machine read and write but some, with
-// their descendants, and the kernel's own threads, which write for whoever makes
-// them. A look reads every process once, some ms: it is for the ends of a step.
+// Others measures the I/O of all processes of the machine except some roots, their
+// descendants, and kernel threads, which write on behalf of processes. A reading
+// takes some ms, as it covers every process: it is meant for the ends of a step.
 type Others struct {
 	procRoot string
 	roots    []int
@@ -84,9 +83,8 @@ type Others struct {
 	most usage // the highest sum so far
 }
 
-// NewOthers returns what knows all processes but the roots and their
-// descendants, beside the device under the data; procRoot is "/proc", sysRoot
-// "/sys".
+// NewOthers returns a meter of all processes except the roots and their
+// descendants, for the device under the data; procRoot is "/proc", sysRoot "/sys".
 func NewOthers(procRoot, sysRoot string, data Device, roots ...int) *Others {
 	o := &Others{procRoot: procRoot, roots: roots, own: newTree(), tree: newTree(), beneath: len(data.Leaves) <= 1}
 	if o.beneath {
@@ -97,8 +95,8 @@ func NewOthers(procRoot, sysRoot string, data Device, roots ...int) *Others {
 	return o
 }
 
-// Look reads what they did so far; only its growth means anything, see Since.
-// The error says why they are not known.
+// Look returns their traffic so far, of which only the growth is meaningful, see
+// Since. The error says why it is unknown.
 func (o *Others) Look() (Traffic, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -142,7 +140,7 @@ func (o *Others) read(pids map[int]bool) (t Traffic, err error) {
 	return t, err
 }
 
-// addDisks adds what the disks did, and what is still to be written.
+// addDisks adds the I/O of the disks, and what is still to be written.
 func (o *Others) addDisks(t *Traffic) error {
 	var s engine.Sample
 	if err := o.disks.Collect(context.Background(), &s); err != nil {

@@ -14,14 +14,14 @@ import (
 	"rumbench/engine"
 )
 
-// Process collects what some processes and all their descendants consume, as
-// one sum that never falls, whoever exits.
+// Process collects the resource use of some processes and all their descendants,
+// as one sum that never falls, even when processes exit.
 //
-// Voluntary switches are not among it: the kernel counts them per thread and
-// forgets threads that ended.
+// Voluntary context switches are not included: the kernel counts them per thread
+// and forgets threads that ended.
 type Process struct {
 	// MemoryEvery is the least time between two readings of the proportional
-	// set size, which walks all pages and costs milliseconds.
+	// set size, which walks all pages and takes milliseconds.
 	MemoryEvery time.Duration
 
 	procRoot string
@@ -35,8 +35,8 @@ type Process struct {
 	warnings   []string
 }
 
-// NewProcess returns a collector of the processes that roots names whenever it
-// is called, with all their descendants; procRoot is "/proc".
+// NewProcess returns a collector of the processes that roots returns at each
+// sample, with all their descendants; procRoot is "/proc".
 func NewProcess(procRoot string, roots func() []int) *Process {
 	return &Process{
 		MemoryEvery: 5 * time.Second,
@@ -50,7 +50,7 @@ func NewProcess(procRoot string, roots func() []int) *Process {
 // Name is "process".
 func (p *Process) Name() string { return "process" }
 
-// Warnings are the doubts about the figures so far.
+// Warnings returns warnings about the figures so far.
 func (p *Process) Warnings() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,7 +58,7 @@ func (p *Process) Warnings() []string {
 }
 
 // Collect adds the points of the process tree. It is an error if no process of
-// the tree lives.
+// the tree is alive.
 func (p *Process) Collect(ctx context.Context, s *engine.Sample) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,8 +75,8 @@ func (p *Process) Collect(ctx context.Context, s *engine.Sample) error {
 		storage = storage && m.storage
 	}
 	// CPU time of children is passed on in ticks of 10 ms, and a child may end
-	// while its parent is being read, so the sum may fall or hurry ahead by a
-	// little. It stands still until the truth has caught up.
+	// while its parent is being read, so the sum may fall or run ahead a little.
+	// It stays until the true value has caught up.
 	p.total.raise(now)
 	p.add(s, storage)
 	s.Gauge("process.processes", "count", float64(len(p.tree.members)))
@@ -88,7 +88,7 @@ func (p *Process) Collect(ctx context.Context, s *engine.Sample) error {
 	p.memoryRead = time.Now()
 	pss, err := p.pss(ctx)
 	if errors.Is(err, errNoPSS) {
-		return nil // Memory tells the source, a series cannot
+		return nil // Memory returns the source, a series cannot
 	}
 	if err != nil {
 		return fmt.Errorf("sample processes: %w", err)
@@ -97,7 +97,7 @@ func (p *Process) Collect(ctx context.Context, s *engine.Sample) error {
 	return nil
 }
 
-// usageSeries are the series of a usage, the storage's from readBytes on.
+// usageSeries are the series of a usage, those of storage from readBytes on.
 var usageSeries = [usages]struct{ name, unit string }{
 	{"process.cpu_ns", "ns"}, {"process.minor_faults", "count"}, {"process.major_faults", "count"},
 	{"process.read_bytes", "bytes"}, {"process.write_bytes", "bytes"}, {"process.cancelled_write_bytes", "bytes"},
@@ -106,7 +106,7 @@ var usageSeries = [usages]struct{ name, unit string }{
 
 func (p *Process) add(s *engine.Sample, storage bool) {
 	for i, c := range usageSeries {
-		if storage || i < readBytes { // the I/O of some of them would pass for that of all
+		if storage || i < readBytes { // the I/O of some processes would pass for that of all
 			s.Counter(c.name, c.unit, p.total[i])
 		}
 	}
@@ -116,7 +116,7 @@ func (p *Process) add(s *engine.Sample, storage bool) {
 	}
 }
 
-// update brings the tree to the present.
+// update brings the tree up to date.
 func (p *Process) update() error {
 	roots := p.roots()
 	pids, err := p.tree.find(p.procRoot, roots)
@@ -136,14 +136,14 @@ func (p *Process) update() error {
 
 // Sources of Memory.
 const (
-	// MemoryPSS: pages that processes share are divided among them.
+	// MemoryPSS divides shared pages among the processes that share them.
 	MemoryPSS = "PSS"
-	// MemoryRSS: pages that processes share are counted in each.
+	// MemoryRSS counts shared pages in each process.
 	MemoryRSS = "RSS"
 )
 
-// Memory reads the memory of the process tree now, in bytes, and tells what
-// kind of figure it is: MemoryPSS, or MemoryRSS where that is not readable.
+// Memory returns the current memory of the process tree, in bytes, and the kind of
+// figure: MemoryPSS, or MemoryRSS if that is not readable.
 func (p *Process) Memory(ctx context.Context) (bytes int64, source string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -165,7 +165,7 @@ func (p *Process) Memory(ctx context.Context) (bytes int64, source string, err e
 
 var errNoPSS = errors.New("proportional set size is not readable")
 
-// pss sums the proportional set size of all members, in bytes.
+// pss returns the sum of the proportional set sizes of all members, in bytes.
 func (p *Process) pss(ctx context.Context) (int64, error) {
 	var sum int64
 	for pid := range p.tree.members {

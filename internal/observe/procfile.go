@@ -17,11 +17,11 @@ const tick = 10 * time.Millisecond
 
 var errEnded = errors.New("process has ended")
 
-// cpuClock reads the CPU time of a process in nanoseconds, of all its threads
-// and of those that ended, without that of its children.
+// cpuClock returns the CPU time of a process, including that of threads that
+// ended, without that of its children.
 func cpuClock(pid int) (time.Duration, error) {
-	// How clock_getcpuclockid(3) makes the number; 2 selects the scheduler's
-	// exact time.
+	// The clock number is that of clock_getcpuclockid(3); 2 selects the
+	// scheduler's exact time.
 	const scheduler = 2
 	var ts unix.Timespec
 	if err := unix.ClockGettime(int32(^pid<<3|scheduler), &ts); err != nil {
@@ -30,7 +30,7 @@ func cpuClock(pid int) (time.Duration, error) {
 	return time.Duration(ts.Nano()), nil
 }
 
-// readMember reads a process; errEnded if it is not there any more.
+// readMember reads a process; the error is errEnded if it has ended.
 func readMember(procRoot string, pid int, clock func(int) (time.Duration, error)) (*member, error) {
 	dir := filepath.Join(procRoot, strconv.Itoa(pid))
 	data, err := os.ReadFile(filepath.Join(dir, "stat"))
@@ -53,11 +53,11 @@ func readMember(procRoot string, pid int, clock func(int) (time.Duration, error)
 	if err = ended(dir, err); errors.Is(err, errEnded) {
 		return nil, err
 	}
-	return m, nil // not allowed, or a kernel that does not count it
+	return m, nil // no permission, or a kernel that does not count it
 }
 
-// ended returns errEnded if that is why a file of the process was not readable,
-// otherwise the error itself.
+// ended returns errEnded if a file of the process was not readable because it has
+// ended, otherwise the error itself.
 func ended(dir string, err error) error {
 	if errors.Is(err, unix.ESRCH) {
 		return errEnded
@@ -68,10 +68,10 @@ func ended(dir string, err error) error {
 	return err
 }
 
-// parseStat reads the line of /proc/PID/stat, see proc_pid_stat(5). The CPU
-// time of the process itself is returned apart, as there is a better clock.
+// parseStat parses the line of /proc/PID/stat, see proc_pid_stat(5). The CPU time
+// of the process itself is returned separately, as there is a better clock.
 func parseStat(line string) (m *member, own time.Duration, err error) {
-	// The second field is the command in parentheses, which may contain any.
+	// The second field is the command in parentheses, which may contain parentheses.
 	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
 	const first = 3 // number of the first field after the command
 	var n [24 + 1]uint64
@@ -98,7 +98,7 @@ func parseStat(line string) (m *member, own time.Duration, err error) {
 	return m, time.Duration(n[14]+n[15]) * tick, nil
 }
 
-// parseIO reads /proc/PID/io, which contains the children waited for.
+// parseIO parses /proc/PID/io, which includes the children waited for.
 func (u *usage) parseIO(text string) error {
 	for i, name := range []string{"read_bytes:", "write_bytes:", "cancelled_write_bytes:", "syscr:", "syscw:"} {
 		value, ok := valueOf(text, name)

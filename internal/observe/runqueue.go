@@ -12,12 +12,12 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// RunQueue is for how long each thread of some processes has waited for a
-// processor, ready to run, since it began; see
+// RunQueue is the run-queue delay of each thread of some processes since the
+// thread began: the time that it was runnable and waited for a CPU; see
 // https://docs.kernel.org/scheduler/sched-stats.html.
 type RunQueue map[int]time.Duration
 
-// RunQueue reads it for the threads of the process tree.
+// RunQueue returns the run-queue delay of the threads of the process tree.
 func (p *Process) RunQueue() (RunQueue, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -27,8 +27,8 @@ func (p *Process) RunQueue() (RunQueue, error) {
 	return ReadRunQueue(p.procRoot, slices.Collect(maps.Keys(p.tree.members))...)
 }
 
-// ReadRunQueue reads it for the threads of processes, without their
-// descendants; procRoot is "/proc". It takes some microseconds a thread.
+// ReadRunQueue returns the run-queue delay of the threads of processes, without
+// their descendants; procRoot is "/proc". It takes some microseconds per thread.
 func ReadRunQueue(procRoot string, pids ...int) (RunQueue, error) {
 	kernel, err := procfs.NewFS(procRoot)
 	if err != nil {
@@ -52,8 +52,8 @@ func ReadRunQueue(procRoot string, pids ...int) (RunQueue, error) {
 	return q, nil
 }
 
-// Since is for how long threads that lived at both times waited in between, all of
-// them together.
+// Since returns the total growth of the delay, over the threads that exist at both
+// times.
 func (q RunQueue) Since(earlier RunQueue) (sum time.Duration) {
 	for tid, waited := range q {
 		if before, ok := earlier[tid]; ok && waited > before {

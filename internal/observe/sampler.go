@@ -8,15 +8,14 @@ import (
 	"rumbench/engine"
 )
 
-// Sampler samples its collectors, all for the same tick, one after the other
-// in their order. A source that is slow delays those behind it, which is seen
-// in their times and falsifies no rate; a source that may block for long
-// belongs in a sampler of its own.
+// Sampler samples its collectors at each tick, one after the other. A slow source
+// delays the later ones, which shows in their times and falsifies no rate; a
+// source that may block for long belongs in a sampler of its own.
 type Sampler struct {
 	Collectors []Collector
 	Interval   time.Duration // from tick to tick of Run; 0 is one second
 
-	mu      sync.Mutex // collectors remember their last sample: one set at a time
+	mu      sync.Mutex // collectors keep their last sample: one set at a time
 	layouts []*layout  // of each collector's last good sample
 }
 
@@ -26,13 +25,13 @@ type Snapshot struct {
 	Sources []Source  // in the order of the collectors
 }
 
-// Source is what one collector told.
+// Source is the sample of one collector.
 type Source struct {
 	Name string
-	// Time is when the points were true: half-way between the question and the
-	// answer, which is never wrong by more than half of Took.
+	// Time is when the points were read: halfway between call and return, which
+	// is never wrong by more than half of Took.
 	Time   time.Time
-	Took   time.Duration  // from the question to the answer: the cost of sampling
+	Took   time.Duration  // duration of the call: the cost of sampling
 	Points []engine.Point // none after an error
 	Err    error
 
@@ -46,11 +45,11 @@ func (s *Sampler) Snapshot(ctx context.Context) Snapshot {
 	return set
 }
 
-// Run takes a first set of samples and then one each tick, until ctx is done.
-// Each goes to emit together with the one before it, see Diff. Where a source
-// failed before, prev holds its last good sample, so that no growth is lost.
+// Run takes a first set of samples and then one at each tick, until ctx is done.
+// Each is passed to emit together with the previous one, see Diff. For a source
+// that failed before, prev holds its last good sample, so that no growth is lost.
 //
-// Ticks do not drift; a set that takes longer than the interval costs ticks.
+// Ticks do not drift; a set that takes longer than the interval skips ticks.
 // Both snapshots are overwritten after emit has returned.
 func (s *Sampler) Run(ctx context.Context, emit func(prev, cur Snapshot)) {
 	interval := s.Interval
@@ -68,7 +67,7 @@ func (s *Sampler) Run(ctx context.Context, emit func(prev, cur Snapshot)) {
 		case at := <-ticker.C:
 			s.take(ctx, at, &cur)
 			if ctx.Err() != nil {
-				return // the sources failed because they were told to end
+				return // the sources failed because the context ended
 			}
 			emit(prev, cur)
 			prev.succeed(&cur)
@@ -87,7 +86,7 @@ func (prev *Snapshot) succeed(cur *Snapshot) {
 	}
 }
 
-// take samples all collectors into a snapshot, whose memory it reuses.
+// take samples all collectors into a snapshot and reuses its memory.
 func (s *Sampler) take(ctx context.Context, at time.Time, set *Snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

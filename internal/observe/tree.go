@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// usage is what processes consume. All of it only grows.
+// usage is the resource use of processes. All of it only grows.
 type usage [usages]float64
 
 const (
@@ -33,57 +33,57 @@ func (u *usage) add(v usage) {
 	}
 }
 
-// raise lifts every figure that is lower than in v.
+// raise raises every figure that is lower than in v to that of v.
 func (u *usage) raise(v usage) {
 	for i := range u {
 		u[i] = max(u[i], v[i])
 	}
 }
 
-// tree knows the processes of a tree from one sample to the next.
+// tree tracks the processes of a tree from one sample to the next.
 //
-// A process that its parent waited for hands everything it consumed to the
-// parent: CPU time and faults to counters of their own, I/O to the parent's.
-// So the sum over the living, with what they took over, misses nothing, not
-// even processes that were born and ended between two samples. But a process
-// whose parent does not wait, or is not in the tree, takes its past with it.
-// What such a process had when it was last seen is kept in gone.
+// When a parent reaps a child, the child's usage is added to the parent's: CPU time
+// and faults to separate counters, I/O to the parent's own. So the sum over living
+// processes, with what they took over, misses nothing, not even processes that
+// began and ended between two samples. But the usage of a process whose parent
+// does not wait, or is not in the tree, is lost. What such a process had when it
+// was last seen is kept in gone.
 //
-// Which of the two happened is told by minor faults: they are handed over as
-// an exact count, and no process lives without a good many of them.
+// Minor faults show which of the two happened: they are passed on as an exact
+// count, and every process has many of them.
 type tree struct {
-	members   map[int]*member
-	strangers map[int]bool // living processes that are not members
-	roots     []int
-	gone      usage
+	members map[int]*member
+	outside map[int]bool // living processes that are not members
+	roots   []int
+	gone    usage
 }
 
-// member is a process of the tree as it was last seen.
+// member is the state of a process of the tree when last seen.
 type member struct {
 	parent  int
-	started uint64 // ticks since boot: tells a process from one with a reused number
+	started uint64 // ticks since boot: distinguishes processes with the same PID
 	used    usage  // its own, and what it took over from children
 	storage bool   // its I/O was readable
 	threads float64
 	rss     float64 // bytes
 
 	reapedFaults float64 // minor faults taken over from children
-	unclaimed    float64 // of them, what belongs to none of the members that vanished so far
+	unclaimed    float64 // of them, those of none of the members that vanished so far
 }
 
 func newTree() tree {
-	return tree{members: make(map[int]*member), strangers: make(map[int]bool)}
+	return tree{members: make(map[int]*member), outside: make(map[int]bool)}
 }
 
-// find lists the numbers of the processes in the tree, children before their
+// find returns the PIDs of the processes in the tree, children before their
 // parents: a child that ends in between is then in its parent's figures.
 //
-// Who was a member stays one until the end, even as an orphan. A stranger is
-// looked at only once: it cannot become a member unless the roots change.
+// A member stays one until it ends, even as an orphan. Any other process is looked
+// at only once: it cannot become a member unless the roots change.
 func (t *tree) find(procRoot string, roots []int) ([]int, error) {
 	if !slices.Equal(roots, t.roots) {
 		t.roots = slices.Clone(roots)
-		clear(t.strangers)
+		clear(t.outside)
 	}
 	living, err := listPIDs(procRoot)
 	if err != nil {
@@ -91,7 +91,7 @@ func (t *tree) find(procRoot string, roots []int) ([]int, error) {
 	}
 	children := make(map[int][]int)
 	for pid := range living {
-		if t.strangers[pid] {
+		if t.outside[pid] {
 			continue
 		}
 		if m := t.members[pid]; m != nil {
@@ -107,9 +107,9 @@ func (t *tree) find(procRoot string, roots []int) ([]int, error) {
 			found = descend(pid, children, inside, found)
 		}
 	}
-	t.strangers = living
+	t.outside = living
 	for _, pid := range found {
-		delete(t.strangers, pid)
+		delete(t.outside, pid)
 	}
 	slices.Reverse(found)
 	return found, nil
@@ -128,7 +128,7 @@ func descend(pid int, children map[int][]int, inside map[int]bool, found []int) 
 	return found
 }
 
-// listPIDs reads the numbers of all living processes.
+// listPIDs returns the PIDs of all living processes.
 func listPIDs(procRoot string) (map[int]bool, error) {
 	dir, err := os.Open(procRoot)
 	if err != nil {
@@ -157,8 +157,8 @@ func readParent(procRoot string, pid int) (int, error) {
 	return m.parent, err
 }
 
-// read reads processes, children before their parents. Left out are those that
-// have ended, and those with the number of another one: they are members next time.
+// read reads processes, children before their parents. It leaves out those that
+// have ended, and those with a reused PID: they are members at the next sample.
 func (t *tree) read(procRoot string, pids iter.Seq[int], clock func(int) (time.Duration, error)) (map[int]*member, error) {
 	alive := make(map[int]*member)
 	for pid := range pids {
@@ -176,8 +176,8 @@ func (t *tree) read(procRoot string, pids iter.Seq[int], clock func(int) (time.D
 	return alive, nil
 }
 
-// succeed makes the living members the present ones and settles what those
-// that vanished leave behind.
+// succeed makes alive the current members and accounts for the usage of those that
+// vanished.
 func (t *tree) succeed(alive map[int]*member) {
 	for pid, m := range alive {
 		if old := t.members[pid]; old != nil {
@@ -198,7 +198,7 @@ func (t *tree) succeed(alive map[int]*member) {
 	t.members = alive
 }
 
-// heir returns the nearest ancestor that lives, nil if there is none.
+// heir returns the nearest living ancestor, nil if there is none.
 func (t *tree) heir(pid int, alive map[int]*member) *member {
 	for m := t.members[pid]; m != nil; m = t.members[m.parent] {
 		if heir := alive[m.parent]; heir != nil {

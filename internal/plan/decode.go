@@ -13,78 +13,82 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// binder turns nodes into a plan and collects what is wrong with them.
+// document is the text of a plan, with its overrides, that is read into nodes,
+// and what is wrong with it.
+type document struct{ problems Problems }
+
+// binder turns the nodes of a document into a plan.
 type binder struct {
+	document
 	cat      Catalog
 	file     string // the plan's
-	problems Problems
 	force    bool
-	look     func(kind, binary string) // at the program of a server; nil: run nothing
+	look     func(kind, binary string) // looks at the program of a server; nil: run nothing
 	attached []*bound                  // targets with a data source name
 }
 
-func (b *binder) at(n *node, reason, hint string) {
-	b.problems = append(b.problems, n.src.problem(n.line, n.column, n.text, reason, hint))
+func (d *document) at(n *node, reason, hint string) {
+	d.problems = append(d.problems, n.src.problem(n.line, n.column, n.text, reason, hint))
 }
 
 // fields are the entries of a mapping.
 type fields struct {
-	b  *binder
+	in *document
 	of *node
 }
 
-// fields looks into a node that must be a mapping with known keys; an empty one
-// counts as such. It returns no fields for any other node, and for nil.
-func (b *binder) fields(n *node, what string, known []string) fields {
-	f := fields{b, &node{kind: mapping}}
+// fields returns the entries of a node that must be a mapping with known keys; an
+// empty node counts as one. It returns no fields for any other node, and for nil.
+func (d *document) fields(n *node, what string, known []string) fields {
+	f := fields{d, &node{kind: mapping}}
 	switch {
 	case n == nil || n.kind == broken || n.isNull():
 		return f
 	case n.kind != mapping:
-		b.at(n, what+" must be a map of keys", "write {key: value, …}, or each key: value on its own line below")
+		d.at(n, what+" must be a map of keys", "write {key: value, …}, or each key: value on its own line below")
 		return f
 	}
 	f.of = n
 	for _, e := range n.entries {
 		if !slices.Contains(known, e.key.text) {
-			b.at(e.key, fmt.Sprintf("unknown key %q in %s", e.key.text, what), suggest(e.key.text, known))
+			d.at(e.key, fmt.Sprintf("unknown key %q in %s", e.key.text, what), suggest(e.key.text, known))
 		}
 	}
 	return f
 }
 
-// value returns the node of a key, nil if it is absent or has been told to be wrong.
+// value returns the node of a key, nil if it is absent or already reported as wrong.
 func (f fields) value(key string) *node {
 	n := f.of.get(key)
 	switch {
 	case n == nil || n.kind == broken:
 		return nil
 	case n.isNull():
-		f.b.at(n, key+" has no value", "give it one, or remove the key")
+		f.in.at(n, key+" has no value", "give it one, or remove the key")
 		return nil
 	}
 	return n
 }
 
-// bind reads the scalar of a key, if given, into to.
+// bind reads the scalar of a key, if present, into to.
 func bind[T any](f fields, key string, to *T, read func(*node) (T, error)) {
 	n := f.value(key)
 	if n == nil {
 		return
 	}
 	if n.kind != scalar {
-		f.b.at(n, key+" is a single value, not a map or list", "")
+		f.in.at(n, key+" is a single value, not a map or list", "")
 		return
 	}
 	v, err := read(n)
 	if err != nil {
-		f.b.at(n, key+": "+err.Error(), hint.Of(err))
+		f.in.at(n, key+": "+err.Error(), hint.Of(err))
 		return
 	}
 	*to = v
 }
 
-// word reads a text; what looks like a number is one too.
+// word reads a text, which may look like a number.
 func word(n *node) (string, error) {
 	if n.text == "" {
 		return "", hint.Errorf("", "the text is empty")
@@ -141,7 +145,7 @@ func number(n *node) (float64, bool) {
 	return 0, false
 }
 
-// share reads a number of at most 1, or a percentage.
+// share returns a reader of a number of at most 1, or a percentage.
 func share(least float64) func(*node) (float64, error) {
 	return func(n *node) (float64, error) {
 		v, ok := number(n)
@@ -161,7 +165,7 @@ func duration(least, greatest time.Duration) func(*node) (time.Duration, error) 
 	return func(n *node) (time.Duration, error) {
 		d, err := time.ParseDuration(n.text)
 		if seconds, ok := number(n); ok {
-			// Clamped, as a conversion that overflows could give any duration.
+			// Clamped, as the result of an overflowing conversion is undefined.
 			d, err = time.Duration(min(max(seconds, -1e9), 1e9)*float64(time.Second)), nil
 		}
 		if err != nil {
@@ -174,7 +178,7 @@ func duration(least, greatest time.Duration) func(*node) (time.Duration, error) 
 	}
 }
 
-// size refuses 0: to engines it means their own default.
+// size reads a size. It refuses 0, which means the default to engines.
 func size(n *node) (int64, error) {
 	const help = "such as 256MiB or 64KiB (powers of 1024), 1GB or 500kB (powers of 1000), or a number of bytes"
 	text := n.text
@@ -191,7 +195,7 @@ func size(n *node) (int64, error) {
 	return v, nil
 }
 
-// oneOf reads one of some values by its name.
+// oneOf returns a reader of one of the allowed values, by name.
 func oneOf[T any](allowed ...T) func(*node) (T, error) {
 	return func(n *node) (T, error) {
 		names := make([]string, len(allowed))

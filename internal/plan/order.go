@@ -8,12 +8,12 @@ import (
 var stopKeys = []string{"precision", "min_trials", "budget"}
 
 const (
-	// usualMinTrials is how many trials of each target there are before the
-	// precision is looked at, unless the plan says otherwise: with fewer, an
-	// interval tells more of luck than of noise. It is even, so that every
-	// block has had its reverse.
+	// usualMinTrials is the default of min_trials, the trials of each target
+	// before the precision is checked: with fewer, a confidence interval is
+	// mostly chance. It is even, so that every block has been followed by its
+	// reverse.
 	usualMinTrials = 6
-	// maxBudget is more than anybody waits for.
+	// maxBudget is the greatest budget of a campaign.
 	maxBudget = 1000 * time.Hour
 )
 
@@ -38,7 +38,7 @@ func (b *binder) stop(f fields, p *Plan) {
 		b.at(least, "min_trials is of precision, which stop does not ask for", "remove it, or add precision, as precision: 2%")
 	case p.Order == Sequential:
 		b.at(n, "a sequential campaign has no blocks after which it could stop: the last target alone would lose trials", "remove stop, or set order: interleaved")
-	case b.trialsRefused(f):
+	case f.trialsRefused():
 	case p.Trials == 1:
 		b.at(n, "there is nothing to stop: trials is 1", "trials is the greatest number then, as trials: 20")
 	case p.Stop.MinTrials > p.Trials:
@@ -49,8 +49,8 @@ func (b *binder) stop(f fields, p *Plan) {
 	}
 }
 
-// trialsRefused tells whether the number of trials is one that was told to be wrong.
-func (b *binder) trialsRefused(f fields) bool {
+// trialsRefused reports whether the number of trials was reported as wrong.
+func (f fields) trialsRefused() bool {
 	n := f.of.get("trials")
 	if n == nil {
 		return false
@@ -59,8 +59,7 @@ func (b *binder) trialsRefused(f fields) bool {
 	return err != nil
 }
 
-// checkDuet refuses targets that cannot run at the same time on processors of
-// their own.
+// checkDuet refuses targets that cannot run at the same time on separate CPUs.
 func (b *binder) checkDuet(f fields, targets []*bound, o Order) {
 	if o != Duet {
 		return

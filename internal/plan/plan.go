@@ -1,9 +1,9 @@
 // Package plan reads a plan file into a checked Plan: which workload, on which
-// targets, how often. A wrong plan gives all of its problems at once, each with
-// its place, before anything starts.
+// targets, how often. It reports all problems of a wrong plan at once, with their
+// positions, before anything starts.
 //
-// It runs nothing and opens no database; what it knows of engines and workloads
-// it asks the Catalog.
+// It runs nothing and opens no database; what it knows about engines and workloads
+// comes from the Catalog.
 package plan
 
 import (
@@ -15,7 +15,7 @@ import (
 	"rumbench/workload"
 )
 
-// Catalog is what plans may name.
+// Catalog holds the engines and workloads that plans may name.
 type Catalog interface {
 	Engine(name string) (engine.Engine, bool)
 	EngineNames() []string
@@ -28,16 +28,17 @@ type Order string
 
 // The orders of trials.
 const (
-	// Interleaved: blocks of a trial of each target, in a random order and then
-	// in the reverse of it.
+	// Interleaved runs blocks of one trial of each target, in a random order and
+	// then in its reverse.
 	Interleaved Order = "interleaved"
 	Sequential  Order = "sequential" // all trials of a target, then the next target
-	// Duet: blocks of a trial of each of two targets at the same time, each on
-	// half of the processors.
+	// Duet runs blocks of one trial of each of two targets at the same time,
+	// each on half of the CPUs.
 	Duet Order = "duet"
 )
 
-// Plan is a campaign that has been checked and can start.
+// Plan is a campaign that has been checked and can start. It has many fields
+// because it holds all that a plan file can say.
 type Plan struct {
 	Name     string
 	Workload string
@@ -58,19 +59,19 @@ type Plan struct {
 	ErrorsAllowed float64
 	Calibrate     bool        // measure the client on the null engine first
 	Published     []Published // figures from elsewhere, for the report
-	Source        []byte      // the file, as it is to be stored
-	Sets          []string    // the overrides to be applied to Source
-	Secrets       []byte      // the content of SecretFile; nothing in most plans
+	Source        []byte      // the file, as it will be stored
+	Sets          []string    // the overrides that apply to Source
+	Secrets       []byte      // the content of SecretFile; usually empty
 }
 
 // Stop says when a campaign may end before all of its trials are done: at the
-// end of a block of one trial of each target. Its zero value is never.
+// end of a block of one trial of each target. Its zero value means never.
 type Stop struct {
-	// Precision is how exact the comparison of the targets is to be, as a share:
-	// 0.02 is ±2 %. 0: that is not asked for.
+	// Precision is the relative precision wanted of the comparison of the
+	// targets: 0.02 is ±2 %. 0: none.
 	Precision float64
-	MinTrials int           // trials of each target before the precision is looked at
-	Budget    time.Duration // no block begins that is expected to end later than this; 0: there is no end
+	MinTrials int           // trials of each target before the precision is checked
+	Budget    time.Duration // no block begins that is expected to end later than this; 0: no limit
 }
 
 // Target is an engine with its configuration.
@@ -79,8 +80,8 @@ type Target struct {
 	Engine string
 	Config engine.Config // without Dir
 	Data   string        // absolute path of an existing data directory to use in place; "" for a private new one
-	// Knobs are the common knobs and options asked for, to print. Sizes are
-	// written one way, so that equal settings are equal texts.
+	// Knobs are the common knobs and options asked for, for printing. Sizes are
+	// normalised, so that equal settings are equal texts.
 	Knobs map[string]string
 }
 
@@ -95,16 +96,16 @@ const maxTrials = 1000
 // Option changes how a plan is loaded.
 type Option func(*binder)
 
-// Forced lets targets have what is refused unless it is forced.
+// Forced sets whether targets get what is refused without --force.
 func Forced(force bool) Option { return func(b *binder) { b.force = force } }
 
-// Looking makes Load look at the programs of the servers that targets start, before
-// their engines check what they are to do. Without it these are not checked: to
-// read a plan runs nothing.
+// Looking makes Load look at the programs of the servers that targets start,
+// before their engines check the plan. Without it they are not checked: reading a
+// plan runs nothing.
 func Looking(look func(kind, binary string)) Option { return func(b *binder) { b.look = look } }
 
 // Load reads a plan from src, the content of file, with the overrides of sets,
-// each of the form key=value. A wrong plan gives an error of type Problems.
+// each of the form key=value. The error about a wrong plan is of type Problems.
 func Load(file string, src []byte, sets []string, cat Catalog, options ...Option) (*Plan, error) {
 	b := &binder{cat: cat, file: file}
 	for _, o := range options {
@@ -131,7 +132,7 @@ func defaultName(file string) string {
 	if name := strings.TrimSuffix(base, filepath.Ext(base)); strings.Trim(name, "./-") != "" {
 		return name
 	}
-	return "plan" // read from a pipe, say
+	return "plan" // of a plan read from a pipe, for example
 }
 
 func (b *binder) plan(root *node, name string) *Plan {

@@ -22,7 +22,7 @@ type Problem struct {
 	source string // the line of the file
 }
 
-// String shows the problem with its line of the file, a caret below the column.
+// String returns the problem with its line of the file and a caret below the column.
 func (p Problem) String() string {
 	var b strings.Builder
 	b.WriteString(p.File)
@@ -39,11 +39,11 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// Problems are all that is wrong with a plan, in the order of the file, those
-// of overrides last.
+// Problems are the problems of a plan, in the order of the file, those of
+// overrides last.
 type Problems []Problem
 
-// Error shows all problems, of one kind the first.
+// Error returns the problems, of each kind the first.
 func (ps Problems) Error() string {
 	texts, reasons := make([]string, len(ps)), make([]string, len(ps))
 	for i, p := range ps {
@@ -66,12 +66,12 @@ func (ps Problems) sort() {
 	})
 }
 
-// source is a text that nodes and problems have their places in.
+// source is a text in which nodes and problems have positions.
 type source struct {
 	name  string
 	lines []string
-	// shift is, for an override, how many characters of its name stand before
-	// its value; 0 for a file.
+	// shift is the number of characters before the value of an override; 0 for
+	// a file.
 	shift int
 }
 
@@ -97,8 +97,8 @@ func (s *source) problem(line, column int, text, reason, hint string) Problem {
 	return p
 }
 
-// suggest hints at the known name that is nearest to a wrong one, or at all
-// known names if none is near.
+// suggest returns a hint at the known name nearest to a wrong one, or at all known
+// names if none is near.
 func suggest(wrong string, known []string) string {
 	best, least := "", min(1+len(wrong)/4, 3)
 	for _, k := range known {
@@ -109,7 +109,7 @@ func suggest(wrong string, known []string) string {
 	switch {
 	case best != "" && len(wrong) > 1:
 		return fmt.Sprintf("did you mean %s?", best)
-	case len(known) == 0, len(known) > 50: // nobody reads as many
+	case len(known) == 0, len(known) > 50: // too many to read
 		return ""
 	case len(known) == 1:
 		return "it can be " + known[0]
@@ -117,7 +117,7 @@ func suggest(wrong string, known []string) string {
 	return "one of " + strings.Join(known, ", ")
 }
 
-// Distance counts the letters to insert, delete or replace to make b of a.
+// Distance returns the edit distance of a and b, in characters.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -12,8 +12,8 @@ import (
 	"rumbench/workload"
 )
 
-// Published is a set of figures from elsewhere. Reports show it beside what was
-// measured; it is never part of a result.
+// Published is a set of figures published elsewhere. Reports show it beside what
+// was measured; it is never part of a result.
 type Published struct {
 	Source   string // author, title, date, and where it can be read
 	Hardware string // what it was measured on
@@ -26,7 +26,7 @@ type PublishedRow struct {
 	Name    string             // as published
 	Like    string             // the target that corresponds to it; "" for none
 	Step    string             // the step of the run that corresponds to it; "" for none
-	Per     string             // what its costs are per: "insert row"; "" if that is not said
+	Per     string             // what its costs are per: "insert row"; "" if not given
 	Figures map[string]float64 // by metric, in the metric's unit
 }
 
@@ -35,9 +35,9 @@ var (
 	publishedRowKeys = []string{"name", "like", "step", "per", "figures"}
 )
 
-// published reads the figures from elsewhere.
+// published reads the published figures.
 func (b *binder) published(f fields, p *Plan) {
-	for _, n := range b.list(f, "published", "each entry on its own line, as - {source: TEXT, hardware: TEXT, rows: […]}") {
+	for _, n := range f.list("published", "each entry on its own line, as - {source: TEXT, hardware: TEXT, rows: […]}") {
 		entry, ok := b.record(n, "an entry of published", publishedKeys, "source", "hardware", "rows")
 		if !ok {
 			continue
@@ -46,7 +46,7 @@ func (b *binder) published(f fields, p *Plan) {
 		bind(entry, "source", &e.Source, prose)
 		bind(entry, "hardware", &e.Hardware, prose)
 		bind(entry, "note", &e.Note, prose)
-		rows := b.list(entry, "rows", "each row on its own line, as - {name: NAME, figures: {rows_per_s: 17705}}")
+		rows := entry.list("rows", "each row on its own line, as - {name: NAME, figures: {rows_per_s: 17705}}")
 		if v := entry.of.get("rows"); v != nil && v.kind == list && len(rows) == 0 {
 			b.at(v, "rows is empty", "an entry without figures says nothing")
 		}
@@ -68,7 +68,7 @@ func (b *binder) publishedRow(n *node, plan fields, p *Plan) (row PublishedRow, 
 	bind(f, "like", &row.Like, word)
 	bind(f, "step", &row.Step, word)
 	bind(f, "per", &row.Per, oneLine)
-	row.Figures = b.figures(f)
+	row.Figures = f.figures()
 	if targets := plan.of.get("targets"); row.Like != "" && targets != nil && targets.kind == list {
 		if names := targetNames(targets.items); !slices.Contains(names, row.Like) {
 			b.at(f.value("like"), fmt.Sprintf("like: the plan has no target %q", row.Like), suggest(row.Like, names))
@@ -92,30 +92,30 @@ func (b *binder) checkStep(at *node, name string, steps []workload.Step) {
 }
 
 // figures reads numbers by metric.
-func (b *binder) figures(f fields) map[string]float64 {
+func (f fields) figures() map[string]float64 {
 	n := f.value("figures")
 	if n == nil {
 		return nil
 	}
 	if n.kind != mapping || len(n.entries) == 0 {
-		b.at(n, "figures must be a map of metrics", "as in {rows_per_s: 17705, write_kb: 1.75}")
+		f.in.at(n, "figures must be a map of metrics", "as in {rows_per_s: 17705, write_kb: 1.75}")
 		return nil
 	}
 	out := map[string]float64{}
 	for _, e := range n.entries {
 		m := metric.ByName(e.key.text)
 		if m == nil {
-			b.at(e.key, fmt.Sprintf("there is no metric %q", e.key.text), nearMetric(e.key.text))
+			f.in.at(e.key, fmt.Sprintf("there is no metric %q", e.key.text), nearMetric(e.key.text))
 			continue
 		}
 		var v float64
-		bind(fields{b, n}, m.Name, &v, figure(m))
+		bind(fields{f.in, n}, m.Name, &v, figure(m))
 		out[m.Name] = v
 	}
 	return out
 }
 
-// nearMetric hints at a metric of a similar name; there are too many to name all.
+// nearMetric returns a hint at a metric with a similar name; all are too many to list.
 func nearMetric(wrong string) string {
 	var names []string
 	for _, m := range metric.All() {
@@ -127,7 +127,8 @@ func nearMetric(wrong string) string {
 	return "rumbench list metrics tells their names"
 }
 
-// figure reads a number in the metric's unit; bytes may have a unit of their own.
+// figure returns a reader of a number in the metric's unit, or of a size if that
+// is bytes.
 func figure(m *metric.Metric) func(*node) (float64, error) {
 	return func(n *node) (float64, error) {
 		v, ok := number(n)
@@ -148,38 +149,38 @@ func figure(m *metric.Metric) func(*node) (float64, error) {
 }
 
 // list returns the items of a key that must be a list.
-func (b *binder) list(f fields, key, hint string) []*node {
+func (f fields) list(key, hint string) []*node {
 	n := f.value(key)
 	switch {
 	case n == nil:
 		return nil
 	case n.kind != list:
-		b.at(n, key+" must be a list", hint)
+		f.in.at(n, key+" must be a list", hint)
 		return nil
 	}
 	return n.items
 }
 
-// record looks into a node that must be a mapping with known keys, of which
-// some are required.
-func (b *binder) record(n *node, what string, known []string, required ...string) (f fields, ok bool) {
+// record returns the entries of a node that must be a mapping with known keys, of
+// which some are required.
+func (d *document) record(n *node, what string, known []string, required ...string) (f fields, ok bool) {
 	switch {
 	case n.kind == broken:
 		return f, false
 	case n.kind != mapping:
-		b.at(n, what+" must be a map of keys", "its keys: "+strings.Join(known, ", "))
+		d.at(n, what+" must be a map of keys", "its keys: "+strings.Join(known, ", "))
 		return f, false
 	}
-	f = b.fields(n, what, known)
+	f = d.fields(n, what, known)
 	for _, key := range required {
 		if n.get(key) == nil {
-			b.at(n, fmt.Sprintf("%s has no %s", what, key), "")
+			d.at(n, fmt.Sprintf("%s has no %s", what, key), "")
 		}
 	}
 	return f, true
 }
 
-// prose reads a text that may go over several lines.
+// prose reads a text that may span several lines.
 func prose(n *node) (string, error) {
 	s := strings.Join(strings.Fields(n.text), " ")
 	if s == "" {

@@ -14,28 +14,28 @@ import (
 	"rumbench/workload"
 )
 
-// Rate is how operations arrive at clients that have no rate of their own, in
-// steps that are bounded by time. One of At, Ramp and Steps is set.
+// Rate is the arrival rate of operations for clients without a rate of their own,
+// in steps that are bounded by time. One of At, Ramp and Steps is set.
 type Rate struct {
-	// At are operations a second. Of several each is a step of its own.
+	// At is operations per second; each of several is a step of its own.
 	At []float64
-	// Ramp is from which rate to which, over the time of the step.
+	// Ramp is the first and the last rate of a linear ramp over the step.
 	Ramp []float64
 	// Steps are rates one after the other, for equal parts of the step's time.
 	Steps    []float64
 	Arrivals pace.Kind
-	Queue    int64 // how many operations may wait; 0: any number
+	Queue    int64 // how many operations may wait; 0: no limit
 }
 
-// Find says to search, for each such step, for the highest rate of arrivals
-// that keeps a promise about response times.
+// Find is a search, in each such step, for the highest arrival rate that keeps a
+// promise about response times.
 type Find struct {
 	Promise    string        // as written: "p99_ms < 10"
-	Percentile float64       // that is promised, 100 for the greatest
-	Below      time.Duration // what it is to be below
-	From, To   float64       // the rates to search between; 0: down to a thousandth of, and up to, what the clients do without a rate
+	Percentile float64       // of the promise; 100 for the maximum
+	Below      time.Duration // the limit, exclusive
+	From, To   float64       // bounds of the search; 0: a thousandth of, and the whole of, the unlimited rate
 	Precision  float64       // of the rate, as a share: 0.05 is 5 %
-	Seconds    float64       // of a probe; 0: the step's own
+	Seconds    float64       // length of a probe; 0: the step's
 	Arrivals   pace.Kind
 	Queue      int64
 }
@@ -49,8 +49,8 @@ const (
 	greatestRate   = 1e9
 	usualPrecision = 0.05
 	leastPrecision = 0.01
-	// halvings is how often a search without a lower end halves the rate before
-	// it gives up.
+	// halvings is how often a search without a lower bound halves the rate
+	// before it gives up.
 	halvings = 10
 )
 
@@ -80,7 +80,7 @@ func (b *binder) rate(f fields, p *Plan) {
 		if v := of.value("ramp"); v != nil && (v.kind != list || len(v.items) != 2) {
 			b.at(v, "ramp is from one rate to another", "as in ramp: [500, 4000]")
 		}
-		b.arrivals(of, &r.Arrivals, &r.Queue)
+		of.arrivals(&r.Arrivals, &r.Queue)
 	default:
 		r.At = b.rates(n, "rate")
 	}
@@ -90,11 +90,11 @@ func (b *binder) rate(f fields, p *Plan) {
 }
 
 // rates reads a rate, or a list of them.
-func (b *binder) rates(n *node, what string) (out []float64) {
+func (d *document) rates(n *node, what string) (out []float64) {
 	items := []*node{n}
 	if n.kind == list {
 		if items = n.items; len(items) == 0 {
-			b.at(n, what+" is empty", rateHint)
+			d.at(n, what+" is empty", rateHint)
 		}
 	}
 	for _, item := range items {
@@ -103,17 +103,17 @@ func (b *binder) rates(n *node, what string) (out []float64) {
 		case item.kind == broken:
 			continue
 		case item.kind != scalar || !ok || !(v > 0 && v <= greatestRate):
-			b.at(item, fmt.Sprintf("%s: %q is not a number of operations a second, above 0", what, item.text), rateHint)
+			d.at(item, fmt.Sprintf("%s: %q is not a number of operations a second, above 0", what, item.text), rateHint)
 			continue
 		case slices.Contains(out, v) && what != "steps" && what != "ramp":
-			b.at(item, fmt.Sprintf("%s: %s is given twice", what, item.text), "remove one")
+			d.at(item, fmt.Sprintf("%s: %s is given twice", what, item.text), "remove one")
 		}
 		out = append(out, v)
 	}
 	return out
 }
 
-func (b *binder) arrivals(f fields, kind *pace.Kind, queue *int64) {
+func (f fields) arrivals(kind *pace.Kind, queue *int64) {
 	bind(f, "arrivals", kind, oneOf(pace.Poisson, pace.Even, pace.Burst))
 	bind(f, "queue", queue, func(n *node) (int64, error) {
 		v, err := integer(1, math.MaxInt32)(n)
@@ -121,10 +121,10 @@ func (b *binder) arrivals(f fields, kind *pace.Kind, queue *int64) {
 	})
 }
 
-// noStep tells of a run that has no step at which operations could arrive.
+// noStep reports a run without a step to which a schedule could apply.
 func (b *binder) noStep(n *node, p *Plan, what string) bool {
 	if p.Run == nil {
-		return true // what is wrong has been told
+		return true // already reported
 	}
 	for _, s := range p.Run.Steps() {
 		if OpenGroup(&s) >= 0 {
@@ -136,7 +136,7 @@ func (b *binder) noStep(n *node, p *Plan, what string) bool {
 	return true
 }
 
-// find reads which promise is to be kept.
+// find reads the promise that a search is to keep.
 func (b *binder) find(f fields, p *Plan) {
 	n := f.value("find")
 	if n == nil {
@@ -156,7 +156,7 @@ func (b *binder) find(f fields, p *Plan) {
 		var length time.Duration
 		bind(of, "seconds", &length, duration(time.Second, maxBudget))
 		d.Seconds = length.Seconds()
-		b.arrivals(of, &d.Arrivals, &d.Queue)
+		of.arrivals(&d.Arrivals, &d.Queue)
 		if d.To > 0 && d.From >= d.To {
 			b.at(of.value("from"), fmt.Sprintf("from: %g is not below to, which is %g", d.From, d.To), "")
 		}
@@ -216,11 +216,11 @@ func perSecond(n *node) (float64, error) {
 	return 0, hint.Errorf("", "%q is not a number of operations a second, above 0", n.text)
 }
 
-// OpenGroup is the group of a step at which operations can be made to arrive by
-// a schedule: the one that does what the step is about, if its clients have no
-// rate of their own and the time ends the step; -1 if there is none. A step
-// that creates the tables, or has a certain work to do, cannot be done twice;
-// of one that warms up nobody asks it.
+// OpenGroup returns the group of a step that can be driven by an arrival schedule,
+// -1 if there is none: the group of the step's primary operation, if its clients
+// have no rate of their own and the step is bounded by time. A step that creates
+// tables, or has a fixed amount of work, cannot be repeated, and a warm-up needs
+// no schedule.
 func OpenGroup(s *workload.Step) int {
 	if s.Settle != nil || s.Creates || s.Warmup || s.Seconds <= 0 {
 		return -1
@@ -241,14 +241,14 @@ func OpenGroup(s *workload.Step) int {
 	return -1
 }
 
-// Steps are the steps of the run, with what the plan says about rates. Those of
-// a search are decided while it runs.
+// Steps returns the steps of the run, with the plan's rates. Those of a search are
+// decided while it runs.
 func (p *Plan) Steps() (out []workload.Step) {
 	steps := p.Run.Steps()
 	if p.Rate == nil {
 		return steps
 	}
-	several := map[string]bool{} // the names of steps that are there once per rate
+	several := map[string]bool{} // the names of steps that are repeated per rate
 	for i := range steps {
 		s := &steps[i]
 		if OpenGroup(s) < 0 {
@@ -271,7 +271,7 @@ func (p *Plan) Steps() (out []workload.Step) {
 	return out
 }
 
-// schedule is how operations arrive in a step of so many seconds.
+// schedule returns the arrivals of a step of the given length.
 func (r *Rate) schedule(seconds float64) *pace.Arrivals {
 	a := &pace.Arrivals{Kind: r.Arrivals, Queue: r.Queue}
 	switch {
@@ -287,8 +287,8 @@ func (r *Rate) schedule(seconds float64) *pace.Arrivals {
 	return a
 }
 
-// AtRate is a step with so many arrivals a second, of the kind and queue given,
-// under a name of its own.
+// AtRate returns a step with this arrival rate, with the kind of arrivals and the
+// queue of like, under a name of its own.
 func AtRate(s *workload.Step, rate float64, like *pace.Arrivals) workload.Step {
 	a := *like
 	a.Segments = []pace.Segment{{Seconds: s.Seconds, From: rate, To: rate}}
@@ -312,8 +312,8 @@ func withArrivals(s *workload.Step, a *pace.Arrivals) workload.Step {
 	return out
 }
 
-// Rate is number k of the rates that a search may try: of the grid, but none
-// below From and none above To.
+// Rate returns rate k of those that a search may try: of the grid, clamped to From
+// and To.
 func (d *Find) Rate(k int) float64 {
 	v := max(d.grid(k), d.From)
 	if d.To > 0 {
@@ -322,20 +322,20 @@ func (d *Find) Rate(k int) float64 {
 	return v
 }
 
-// grid has rates of three digits. All searches of one precision try the same
-// rates, so that their steps can be compared.
+// grid returns rate k of the grid, of three digits. All searches with the same
+// precision try the same rates, so that their steps can be compared.
 func (d *Find) grid(k int) float64 {
 	text := strconv.FormatFloat(math.Pow(1+d.Precision, float64(k)), 'g', 3, 64)
-	v, _ := strconv.ParseFloat(text, 64) // it was just written
+	v, _ := strconv.ParseFloat(text, 64) // just formatted
 	return v
 }
 
-// Nearest is the rate of the grid that is nearest to a rate.
+// Nearest returns the number of the grid rate nearest to a rate.
 func (d *Find) Nearest(rate float64) int {
 	return int(math.Round(math.Log(rate) / math.Log1p(d.Precision)))
 }
 
-// Last is the number of the rate To.
+// Last returns the number of the rate To.
 func (d *Find) Last() int {
 	k := d.Nearest(d.To) - 1
 	for d.grid(k) < d.To {
@@ -344,7 +344,7 @@ func (d *Find) Last() int {
 	return k
 }
 
-// first is the number of the rate From.
+// first returns the number of the rate From.
 func (d *Find) first() int {
 	k := d.Nearest(d.From) + 1
 	for d.grid(k) > d.From {
@@ -353,10 +353,11 @@ func (d *Find) first() int {
 	return k
 }
 
-// Halving is how many rates of the grid there are to half of one.
+// Halving returns the number of grid steps from a rate to half of it.
 func (d *Find) Halving() int { return max(1, int(math.Round(math.Ln2/math.Log1p(d.Precision)))) }
 
-// Least is the lowest rate that is tried below one that is known to break the promise.
+// Least returns the lowest rate that is tried below one that is known to break the
+// promise.
 func (d *Find) Least(k int) int {
 	if d.From > 0 {
 		return d.first()
@@ -364,7 +365,7 @@ func (d *Find) Least(k int) int {
 	return k - halvings*d.Halving()
 }
 
-// Most is how many probes a search can take.
+// Most returns the greatest number of probes of a search.
 func (d *Find) Most() int {
 	bisect := func(steps int) int { return int(math.Ceil(math.Log2(float64(max(1, steps))))) }
 	switch {

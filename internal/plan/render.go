@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// yaml writes the tree as a plan that reads the same.
+// yaml returns the tree as the text of an equivalent plan.
 func (n *node) yaml() []byte {
 	var b strings.Builder
 	n.write(&b, "")
 	return []byte(b.String())
 }
 
-// write writes a value on lines of its own, each behind the indent.
+// write writes a value on lines of its own, indented.
 func (n *node) write(b *strings.Builder, indent string) {
 	for _, item := range n.items {
 		b.WriteString(indent + "-")
@@ -25,7 +25,7 @@ func (n *node) write(b *strings.Builder, indent string) {
 	}
 }
 
-// writeAfter writes a value behind its key or dash.
+// writeAfter writes a value after its key or dash.
 func (n *node) writeAfter(b *strings.Builder, indent string) {
 	switch {
 	case n.kind == list && len(n.items) == 0:
@@ -42,8 +42,8 @@ func (n *node) writeAfter(b *strings.Builder, indent string) {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
 
-// scalar writes a value or a key: as it was written, or in quotes where it would
-// be read as something else.
+// scalar returns the text of a value or a key: as it was written, or quoted if it
+// would be read as something else.
 func (n *node) scalar() string {
 	text, isText := n.value.(string)
 	if isText && (!plainWord.MatchString(text) || resolve(text) != text) {

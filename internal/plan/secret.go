@@ -15,13 +15,13 @@ import (
 )
 
 // SecretFile is the file beside a stored plan with the data source names that
-// the plan refers to, in lines NAME=VALUE. Only its owner may read it.
+// the plan refers to, in lines NAME=VALUE. Only its owner can read it.
 const SecretFile = "secrets.env"
 
-// reference is a dsn that stands elsewhere.
+// reference matches a dsn that refers to another place.
 var reference = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 
-// dsn reads a target's data source name, from wherever the plan says it is.
+// dsn reads a target's data source name, from the plan, a file or the environment.
 func (b *binder) dsn(f fields) (dsn string) {
 	bind(f, "dsn", &dsn, func(n *node) (string, error) { return resolveDSN(n.text, b.file) })
 	bind(f, "dsn_file", &dsn, readDSN)
@@ -31,12 +31,12 @@ func (b *binder) dsn(f fields) (dsn string) {
 	return dsn
 }
 
-// ResolveDSN returns the data source name that a text is, or that it refers to
-// as ${NAME} in the environment.
+// ResolveDSN returns the text, or the environment variable that it refers to as
+// ${NAME}.
 func ResolveDSN(text string) (string, error) { return resolveDSN(text, "") }
 
-// resolveDSN looks in the file beside the plan first: a campaign that is resumed
-// attaches to the server that it began with.
+// resolveDSN looks in the file beside the plan first: a resumed campaign attaches
+// to the server that it began with.
 func resolveDSN(text, plan string) (string, error) {
 	m := reference.FindStringSubmatch(text)
 	switch {
@@ -59,7 +59,7 @@ func resolveDSN(text, plan string) (string, error) {
 	return lineDSN(value)
 }
 
-// keptSecrets reads the file beside a plan; of a plan from a pipe there is none.
+// keptSecrets reads the file beside a plan; a plan from a pipe has none.
 func keptSecrets(plan string) (map[string]string, error) {
 	if plan == "" {
 		return nil, nil
@@ -98,10 +98,10 @@ func lineDSN(text string) (string, error) {
 	return text, nil
 }
 
-// seal takes the data source names out of a plan that is to be stored. What may
-// not be shown of them is kept apart, and the plan refers to it. A plan without
-// any stays as it was written; of others the comments go, which may hold an old
-// password, and the overrides are applied.
+// seal removes the data source names from a plan that is to be stored. Secret ones
+// are kept apart, and the plan refers to them. A plan without any stays as it was
+// written; others lose their comments, which may hold an old password, and have
+// the overrides applied.
 func (b *binder) seal(p *Plan, root *node, src []byte, sets []string) {
 	if !strings.Contains(strings.ToLower(string(src)+strings.Join(sets, "\n")), "dsn") {
 		p.Source, p.Sets = src, slices.Clone(sets)
@@ -120,22 +120,22 @@ func (b *binder) seal(p *Plan, root *node, src []byte, sets []string) {
 	p.Source, p.Secrets = root.yaml(), []byte(kept.String())
 }
 
-// WithoutSecrets returns a plan as it may be shown, without data source names
-// that stand in it: older builds stored plans as they were written.
+// WithoutSecrets returns a plan without the data source names in it, so that it
+// can be shown: older builds stored plans as they were written.
 func WithoutSecrets(src []byte) []byte {
 	if !strings.Contains(strings.ToLower(string(src)), "dsn") {
 		return src
 	}
-	b := &binder{}
-	root := b.readFile("", src)
-	if root == nil || len(b.problems) > 0 {
+	var d document
+	root := d.readFile("", src)
+	if root == nil || len(d.problems) > 0 {
 		return []byte("# It names a data source, cannot be read, and is not shown.\n")
 	}
 	root.hide()
 	return root.yaml()
 }
 
-// hide takes out what stands behind a key that is called after data source names.
+// hide hides the values of keys that are named after data source names.
 func (n *node) hide() {
 	for _, item := range n.items {
 		item.hide()
@@ -148,7 +148,7 @@ func (n *node) hide() {
 	}
 }
 
-// Where a secret may stand in a line of a plan or a command.
+// Patterns of secrets in a line of a plan or a command.
 var (
 	dsnKey     = regexp.MustCompile(`(?i)dsn["']?\s*[:=]\s*`)
 	credential = regexp.MustCompile(`(?i)[^\s"',{}=]*@|passw|pwd`)
@@ -157,7 +157,7 @@ var (
 )
 
 // hideSecrets cuts a line of a plan, or an argument of a command, where a data
-// source name begins, or what looks like one in a wrong place.
+// source name begins, or what looks like a misplaced one.
 func hideSecrets(line string) string {
 	cut := len(line)
 	if at := dsnKey.FindStringIndex(line); at != nil {
@@ -172,7 +172,7 @@ func hideSecrets(line string) string {
 	return line[:cut] + engine.Hidden
 }
 
-// WithoutSecretArgs returns the arguments of a command as they may be shown.
+// WithoutSecretArgs returns the arguments of a command with secrets hidden.
 func WithoutSecretArgs(args []string) []string {
 	out := make([]string, len(args))
 	for i, arg := range args {
@@ -181,7 +181,7 @@ func WithoutSecretArgs(args []string) []string {
 	return out
 }
 
-// hideQuoted hides what was quoted from a plan and looks like a secret.
+// hideQuoted hides quotations from a plan that look like a secret.
 func hideQuoted(text string) string {
 	return quoted.ReplaceAllStringFunc(text, func(q string) string {
 		if credential.MatchString(q) {
@@ -191,8 +191,8 @@ func hideQuoted(text string) string {
 	})
 }
 
-// shown is a line of the source as it may be shown: a data source name may go on
-// below its key.
+// shown returns a line of the source with secrets hidden: a data source name may
+// continue below its key.
 func (s *source) shown(line int) string {
 	for at := line; at >= 1; at-- {
 		text := s.lines[at-1]

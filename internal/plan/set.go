@@ -8,28 +8,28 @@ import (
 	"unicode/utf8"
 )
 
-// override applies one override, key=value, to the tree; root may be nil, then
-// only its own problems are told.
-func (b *binder) override(root *node, set string) {
+// override applies one override, key=value, to the tree. If root is nil it only
+// reports the problems of the override itself.
+func (d *document) override(root *node, set string) {
 	src := setSource(set)
 	key, text, found := strings.Cut(set, "=")
 	path := setPath(src, key)
 	if !found || slices.ContainsFunc(path, func(n *node) bool { return n.text == "" }) {
-		b.problems = append(b.problems, src.problem(0, len("--set ")+1, set, "an override is key=value", "as in --set trials=3 or --set params.rows=10M"))
+		d.problems = append(d.problems, src.problem(0, len("--set ")+1, set, "an override is key=value", "as in --set trials=3 or --set params.rows=10M"))
 		return
 	}
-	value := b.read(src, text)
+	value := d.read(src, text)
 	if value == nil || root == nil {
 		return
 	}
 	if path[0].text == "targets" && len(path) > 1 {
-		b.assignTarget(root.get("targets"), path, value)
+		d.assignTarget(root.get("targets"), path, value)
 		return
 	}
-	b.assign(root, path, value)
+	d.assign(root, path, value)
 }
 
-// setPath splits a key at its dots into nodes that have their places.
+// setPath splits a key at its dots into nodes with their positions.
 func setPath(src *source, key string) []*node {
 	var path []*node
 	column := len("--set ") + 1
@@ -40,7 +40,7 @@ func setPath(src *source, key string) []*node {
 	return path
 }
 
-// join makes one node of the rest of a path.
+// join joins the rest of a path into one node.
 func join(path []*node) *node {
 	parts := make([]string, len(path))
 	for i, n := range path {
@@ -51,9 +51,9 @@ func join(path []*node) *node {
 	return &out
 }
 
-// assign sets the value at the end of a path below a mapping. It creates the
-// maps that are missing. An option's name may itself have dots.
-func (b *binder) assign(n *node, path []*node, value *node) {
+// assign sets the value at the end of a path below a mapping. It creates missing
+// maps. An option's name may itself have dots.
+func (d *document) assign(n *node, path []*node, value *node) {
 	if len(path) > 2 && path[0].text == "options" {
 		path = []*node{path[0], join(path[1:])}
 	}
@@ -69,23 +69,23 @@ func (b *binder) assign(n *node, path []*node, value *node) {
 	}
 	if child.kind != mapping {
 		if child.kind != broken {
-			b.at(key, fmt.Sprintf("%s is not a map: it has no key %q", key.text, path[1].text), fmt.Sprintf("set it whole, as %s=VALUE", key.text))
+			d.at(key, fmt.Sprintf("%s is not a map: it has no key %q", key.text, path[1].text), fmt.Sprintf("set it whole, as %s=VALUE", key.text))
 		}
 		return
 	}
-	b.assign(child, path[1:], value)
+	d.assign(child, path[1:], value)
 }
 
 // assignTarget sets a target, or a key of one, that the path names after
 // "targets" by name or by number.
-func (b *binder) assignTarget(targets *node, path []*node, value *node) {
+func (d *document) assignTarget(targets *node, path []*node, value *node) {
 	if targets == nil || targets.kind != list {
-		b.at(path[0], "the plan has no list of targets", "set it whole, as targets=[ENGINE]")
+		d.at(path[0], "the plan has no list of targets", "set it whole, as targets=[ENGINE]")
 		return
 	}
 	item, rest := findTarget(targets.items, path[1:])
 	if item < 0 {
-		b.at(path[1], fmt.Sprintf("there is no target %q", path[1].text), suggest(path[1].text, targetNames(targets.items)))
+		d.at(path[1], fmt.Sprintf("there is no target %q", path[1].text), suggest(path[1].text, targetNames(targets.items)))
 		return
 	}
 	if len(rest) == 0 {
@@ -94,14 +94,14 @@ func (b *binder) assignTarget(targets *node, path []*node, value *node) {
 	}
 	t := asMap(targets.items[item])
 	if t.kind != mapping {
-		return // told when the targets are read
+		return // reported when the targets are read
 	}
 	targets.items[item] = t
-	b.assign(t, rest, value)
+	d.assign(t, rest, value)
 }
 
-// findTarget finds the target that a path begins with, -1 if there is none,
-// and what remains of the path. Names may have dots; the longest one counts.
+// findTarget returns the target that a path begins with, -1 if there is none, and
+// the rest of the path. Names may have dots; the longest match counts.
 func findTarget(items []*node, path []*node) (item int, rest []*node) {
 	names := targetNames(items)
 	for n := len(path); n > 0; n-- {
@@ -115,7 +115,7 @@ func findTarget(items []*node, path []*node) (item int, rest []*node) {
 	return -1, nil
 }
 
-// targetNames are the names of targets as given, "" for one without.
+// targetNames returns the names of targets as given, "" for one without.
 func targetNames(items []*node) []string {
 	names := make([]string, len(items))
 	for i, n := range items {

@@ -26,7 +26,7 @@ var (
 	targetName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`)
 )
 
-// bound is a target with the places that its problems belong to.
+// bound is a target with the nodes that its problems refer to.
 type bound struct {
 	Target
 	node   *node
@@ -37,7 +37,7 @@ type bound struct {
 // targets reads the targets and checks that each can run the plan.
 func (b *binder) targets(f fields, p *Plan) {
 	common := b.fields(f.of.get("common"), "common", knobKeys)
-	config := b.knobs(common, engine.Config{Durability: model.DurabilityProcess})
+	config := common.knobs(engine.Config{Durability: model.DurabilityProcess})
 	if p.Run != nil {
 		config.Schema = p.Run.Schema()
 	}
@@ -95,14 +95,14 @@ func (b *binder) target(n *node, common fields, config engine.Config) *bound {
 	}
 	bind(t.fields, "name", &t.Name, fileName)
 	bind(t.fields, "data", &t.Data, directory)
-	t.Config = b.knobs(t.fields, config)
+	t.Config = t.fields.knobs(config)
 	bind(t.fields, "storage", &t.Config.Storage, word)
 	bind(t.fields, "server", &t.Config.Server.Kind, word)
 	bind(t.fields, "binary", &t.Config.Server.Binary, word)
 	t.Config.Server.DSN = b.dsn(t.fields)
 	bind(t.fields, "schema", &t.Config.Server.Schema, schemaName)
 	t.Config.Server.Force = b.force
-	t.Config.Options = b.options(t.fields)
+	t.Config.Options = t.fields.options()
 	if t.Engine == "" {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (b *binder) target(n *node, common fields, config engine.Config) *bound {
 	return t
 }
 
-// asMap turns a target given by its engine's name alone into a map.
+// asMap turns a target given as a bare engine name into a map.
 func asMap(n *node) *node {
 	if n.kind != scalar {
 		return n
@@ -131,8 +131,8 @@ func asMap(n *node) *node {
 	return out
 }
 
-// nameNull makes a name of null where an engine or target may be called so:
-// to YAML it is no value, but it is an engine.
+// nameNull turns null into a name where an engine or target may be called that:
+// in YAML it means no value, but there is an engine null.
 func nameNull(target *node) {
 	for _, key := range []string{"engine", "name"} {
 		if n := target.get(key); n != nil && n.isNull() && n.text == "null" {
@@ -141,7 +141,7 @@ func nameNull(target *node) {
 	}
 }
 
-func (b *binder) knobs(f fields, c engine.Config) engine.Config {
+func (f fields) knobs(c engine.Config) engine.Config {
 	bind(f, "cache", &c.Cache, size)
 	bind(f, "durability", &c.Durability, oneOf(model.Durabilities()...))
 	bind(f, "compression", &c.Compression, oneOf(model.Compressions()...))
@@ -155,23 +155,23 @@ func (b *binder) knobs(f fields, c engine.Config) engine.Config {
 	return c
 }
 
-func (b *binder) options(f fields) map[string]any {
+func (f fields) options() map[string]any {
 	n := f.of.get("options")
 	if n == nil || n.kind == broken || n.isNull() {
 		return nil
 	}
 	if n.kind != mapping {
-		b.at(n, "options must be a map of keys", "write {option: value, …}")
+		f.in.at(n, "options must be a map of keys", "write {option: value, …}")
 		return nil
 	}
 	options := map[string]any{}
 	for _, e := range n.entries {
-		v := (fields{b, n}).value(e.key.text)
+		v := (fields{f.in, n}).value(e.key.text)
 		if v == nil {
 			continue
 		}
 		if text, ok := v.value.(string); ok && hasControl(text) || hasControl(e.key.text) {
-			b.at(e.key, fmt.Sprintf("option %q holds a line end or another control character", e.key.text), "an option is one line of the server's configuration")
+			f.in.at(e.key, fmt.Sprintf("option %q holds a line end or another control character", e.key.text), "an option is one line of the server's configuration")
 			continue
 		}
 		options[e.key.text] = v.plain(false)
@@ -179,8 +179,8 @@ func (b *binder) options(f fields) map[string]any {
 	return options
 }
 
-// printable writes what a configuration asks for. The durability is always
-// there: no result is to be read without it.
+// printable returns the settings that a configuration asks for. The durability is
+// always included: no result can be interpreted without it.
 func printable(c engine.Config) map[string]string {
 	out := map[string]string{"durability": string(c.Durability)}
 	if c.Cache != 0 {
@@ -206,7 +206,7 @@ func printable(c engine.Config) map[string]string {
 	for k, v := range c.Options {
 		text, ok := v.(string)
 		if !ok {
-			j, _ := json.Marshal(v) // plain values always have one
+			j, _ := json.Marshal(v) // never fails for plain values
 			text = string(j)
 		}
 		out["options."+k] = text
@@ -216,7 +216,7 @@ func printable(c engine.Config) map[string]string {
 
 var plainSchema = regexp.MustCompile(`^[a-z][a-z0-9_]{0,50}$`)
 
-// schemaName is a name that every server writes alike, without quotes.
+// schemaName reads a name that needs no quotes on any server.
 func schemaName(n *node) (string, error) {
 	if !plainSchema.MatchString(n.text) {
 		return "", hint.Errorf("lower-case letters, digits and '_', beginning with a letter", "%q is not a schema's name", n.text)
@@ -279,7 +279,7 @@ func (b *binder) checkData(targets []*bound, trials int) {
 		}
 		info, err := os.Stat(t.Data)
 		if err != nil {
-			continue // it was there a moment ago; the trial will tell
+			continue // it existed a moment ago; the trial reports it
 		}
 		if slices.ContainsFunc(used, func(u os.FileInfo) bool { return os.SameFile(u, info) }) {
 			b.at(at, "a target before uses the same data", "give each target a copy of its own")
@@ -288,8 +288,8 @@ func (b *binder) checkData(targets []*bound, trials int) {
 	}
 }
 
-// checkEngine asks the engine for what it cannot do. After each knob that it
-// refuses it is asked again without it, to hear of all.
+// checkEngine checks that the engine can do what the target asks for. After each
+// refused knob it checks again without it, so that all are reported.
 func (b *binder) checkEngine(t *bound, p *Plan) {
 	e, _ := b.cat.Engine(t.Engine)
 	info := e.Info()
@@ -317,7 +317,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 			return
 		}
 		if len(knob.Known) > 0 {
-			info.Options = knob.Known // it knows better
+			info.Options = knob.Known // more precise
 		}
 		n, help := t.blame(knob.Knob, info)
 		if h := hint.Of(err); h != "" {
@@ -330,7 +330,7 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 	}
 }
 
-// able hints at the engines that have the capabilities.
+// able returns a hint at the engines that have the capabilities.
 func (b *binder) able(needs []model.Capability) string {
 	var names []string
 	for _, name := range b.cat.EngineNames() {
@@ -344,7 +344,7 @@ func (b *binder) able(needs []model.Capability) string {
 	return "engines that can: " + strings.Join(names, ", ")
 }
 
-// blame finds the place of a knob, and what can be done about it.
+// blame returns the node that set a knob, and a hint.
 func (t *bound) blame(knob string, info engine.Info) (at *node, hint string) {
 	if option, ok := strings.CutPrefix(knob, "options."); ok {
 		return t.blameOption(option, info)
@@ -356,7 +356,7 @@ func (t *bound) blame(knob string, info engine.Info) (at *node, hint string) {
 		return n, ""
 	}
 	if n := t.common.of.get(knob); n != nil {
-		if t.Config.Server.DSN != "" { // it may not have one of its own either
+		if t.Config.Server.DSN != "" { // it cannot have one of its own either
 			return n, fmt.Sprintf("remove %s from common, and give it to the targets without a dsn", knob)
 		}
 		return n, fmt.Sprintf("give target %s its own %s, or remove it from common", t.Name, knob)
@@ -364,7 +364,7 @@ func (t *bound) blame(knob string, info engine.Info) (at *node, hint string) {
 	return t.node, ""
 }
 
-// dsnNode is where the target names a server that runs already.
+// dsnNode returns the node that names a running server.
 func (t *bound) dsnNode() *node {
 	return cmp.Or(t.fields.of.get("dsn"), t.fields.of.get("dsn_file"), t.node)
 }
@@ -387,7 +387,7 @@ func (t *bound) blameOption(name string, info engine.Info) (at *node, hint strin
 	return options.key(name), suggest(name, names)
 }
 
-// drop leaves a knob to the engine; it tells whether that changed anything.
+// drop unsets a knob and reports whether that changed anything.
 func drop(c *engine.Config, knob string) bool {
 	before := *c
 	switch knob {

@@ -7,7 +7,7 @@ import (
 	"rumbench/workload"
 )
 
-// workload reads what is to be run: workload, preset and params.
+// workload reads what to run: workload, preset and params.
 func (b *binder) workload(f fields, p *Plan) {
 	before := len(b.problems)
 	bind(f, "preset", &p.Preset, word)
@@ -26,7 +26,7 @@ func (b *binder) workload(f fields, p *Plan) {
 	}
 	info := w.Info()
 	b.preset(f, p, info)
-	given := b.params(f, info)
+	given := f.params(info)
 	if len(b.problems) > before {
 		return
 	}
@@ -53,12 +53,12 @@ func (b *binder) preset(f fields, p *Plan, info workload.Info) {
 	b.at(f.value("preset"), fmt.Sprintf("workload %s has no preset %q", info.Name, p.Preset), suggest(p.Preset, names))
 }
 
-func (b *binder) params(f fields, info workload.Info) map[string]any {
+func (f fields) params(info workload.Info) map[string]any {
 	var names []string
 	for _, p := range info.Params {
 		names = append(names, p.Name)
 	}
-	of := b.fields(f.of.get("params"), "params of workload "+info.Name, names)
+	of := f.in.fields(f.of.get("params"), "params of workload "+info.Name, names)
 	given := map[string]any{}
 	for _, p := range info.Params {
 		n := of.value(p.Name)
@@ -68,7 +68,7 @@ func (b *binder) params(f fields, info workload.Info) map[string]any {
 		asText := p.Type == workload.StringParam || p.Type == workload.StringsParam
 		v, err := p.Parse(n.plain(asText))
 		if err != nil {
-			b.atParam(n, err)
+			f.in.atParam(n, err)
 			continue
 		}
 		given[p.Name] = v
@@ -76,17 +76,17 @@ func (b *binder) params(f fields, info workload.Info) map[string]any {
 	return given
 }
 
-func (b *binder) atParam(n *node, err error) {
+func (d *document) atParam(n *node, err error) {
 	hint := ""
 	var pe *workload.ParamError
 	if errors.As(err, &pe) {
 		hint = pe.Hint
 	}
-	b.at(n, err.Error(), hint)
+	d.at(n, err.Error(), hint)
 }
 
-// refused places the error of a combination of parameters at the one to blame.
-// If the plan does not give it, it comes from the preset or is a default.
+// refused reports an error about parameters at the parameter that caused it. If
+// the plan does not give that one, it comes from the preset or is a default.
 func (b *binder) refused(f fields, err error) {
 	n := f.value("workload")
 	if preset := f.of.get("preset"); preset != nil {

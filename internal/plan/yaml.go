@@ -18,8 +18,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// The limits keep the YAML parser, whose time and memory grow with the square
-// of either, from being drowned by a file that is not a plan.
+// Limits for files that are not plans: the time and memory of the YAML parser
+// grow with the square of either.
 const (
 	maxBytes = 64 << 10
 	maxDepth = 50
@@ -31,10 +31,10 @@ const (
 	scalar kind = iota
 	list
 	mapping
-	broken // its problem has been told
+	broken // its problem has been reported
 )
 
-// node is a value or key of a plan with its place.
+// node is a value or key of a plan with its position.
 type node struct {
 	kind         kind
 	src          *source
@@ -55,7 +55,7 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
-// key returns the key of that text, nil if the node does not have it.
+// key returns the key with this text, nil if the node does not have it.
 func (n *node) key(text string) *node {
 	if i := n.index(text); i >= 0 {
 		return n.entries[i].key
@@ -67,7 +67,7 @@ func (n *node) index(key string) int {
 	return slices.IndexFunc(n.entries, func(e entry) bool { return e.key.text == key })
 }
 
-// set gives a key a new value.
+// set sets the value of a key.
 func (n *node) set(key, value *node) {
 	if i := n.index(key.text); i >= 0 {
 		n.entries[i].value = value
@@ -78,7 +78,7 @@ func (n *node) set(key, value *node) {
 
 func (n *node) isNull() bool { return n.kind == scalar && n.value == nil }
 
-// plain turns the node into Go values: scalars as in value or, if asText, as
+// plain returns the node as Go values: scalars as in value or, if asText, as
 // written, []any and map[string]any.
 func (n *node) plain(asText bool) any {
 	switch n.kind {
@@ -102,23 +102,23 @@ func (n *node) plain(asText bool) any {
 }
 
 // readFile reads the plan's own file; it returns nil if that is not a mapping.
-func (b *binder) readFile(file string, content []byte) *node {
+func (d *document) readFile(file string, content []byte) *node {
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(content), "\ufeff"))
-	root := b.read(fileSource(file, strings.ToValidUTF8(text, "\ufffd")), text)
+	root := d.read(fileSource(file, strings.ToValidUTF8(text, "\ufffd")), text)
 	switch {
 	case root == nil || root.kind == mapping:
 		return root
 	case root.isNull():
-		b.at(root, "the plan is empty", "the least plan is: {workload: NAME, targets: [ENGINE]}")
+		d.at(root, "the plan is empty", "the least plan is: {workload: NAME, targets: [ENGINE]}")
 	case root.kind != broken:
-		b.at(root, "the plan is not a map of keys", "write each key as key: value on its own line")
+		d.at(root, "the plan is not a map of keys", "write each key as key: value on its own line")
 	}
 	return nil
 }
 
-// read parses one YAML document. It returns nil if that cannot be read at all.
-func (b *binder) read(src *source, text string) *node {
-	r := reader{b: b, src: src}
+// read parses one YAML document. It returns nil if the document cannot be read.
+func (d *document) read(src *source, text string) *node {
+	r := reader{d: d, src: src}
 	if !utf8.ValidString(text) {
 		r.refuseBytes(text)
 		return nil
@@ -135,14 +135,14 @@ func (b *binder) read(src *source, text string) *node {
 	return r.document(file)
 }
 
-// deep says that a document nests too much to be a plan.
+// deep is the error of a document that is nested too deeply.
 type deep struct{ at *token.Token }
 
 func (*deep) Error() string { return "lists and maps are nested too deeply" }
 
 func parse(text string) (f *ast.File, err error) {
 	defer func() {
-		if p := recover(); p != nil { // a bug in the library must not end a long campaign's first minute
+		if p := recover(); p != nil { // a bug in the library must not crash the program
 			err = fmt.Errorf("this is not YAML (%v)", p)
 		}
 	}()
@@ -153,8 +153,8 @@ func parse(text string) (f *ast.File, err error) {
 	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 }
 
-// tooDeep returns the token that nests beyond the limit. What nests by
-// indentation alone cannot get deep within maxBytes.
+// tooDeep returns the token that exceeds the nesting limit. Nesting by indentation
+// alone cannot get deep within maxBytes.
 func tooDeep(tokens token.Tokens) *token.Token {
 	flow, marks, line := 0, 0, 0
 	for _, t := range tokens {
@@ -176,13 +176,13 @@ func tooDeep(tokens token.Tokens) *token.Token {
 	return nil
 }
 
-// reader turns the library's tree into nodes, telling what plans do not have.
+// reader turns the library's tree into nodes and reports what plans cannot contain.
 type reader struct {
-	b   *binder
+	d   *document
 	src *source
 }
 
-// place is where a token stands in the source; the beginning for no token.
+// place returns the position of a token in the source, the beginning for nil.
 func (r reader) place(t *token.Token) (line, column int) {
 	line, column = 1, 1
 	if t != nil && t.Position != nil {
@@ -203,14 +203,14 @@ func (r reader) refuse(t *token.Token, reason, hint string) {
 	if t != nil {
 		text, _, _ = strings.Cut(strings.TrimSpace(t.Value), "\n")
 	}
-	r.b.problems = append(r.b.problems, r.src.problem(line, column, text, reason, hint))
+	r.d.problems = append(r.d.problems, r.src.problem(line, column, text, reason, hint))
 }
 
 func (r reader) refuseBytes(text string) {
 	good := validPrefix(text)
 	line := 1 + strings.Count(good, "\n")
 	column := 1 + utf8.RuneCountInString(good[strings.LastIndex(good, "\n")+1:])
-	r.b.problems = append(r.b.problems, r.src.problem(line, column+r.src.shift, "", "this is not UTF-8 text", "save the plan as UTF-8"))
+	r.d.problems = append(r.d.problems, r.src.problem(line, column+r.src.shift, "", "this is not UTF-8 text", "save the plan as UTF-8"))
 }
 
 func validPrefix(s string) string {
@@ -224,7 +224,7 @@ func validPrefix(s string) string {
 	return s
 }
 
-// syntax tells an error of the YAML library.
+// syntax reports an error of the YAML library.
 func (r reader) syntax(err error) {
 	const hint = "check the indentation and brackets, and quote texts that hold ': ' or ' #' or begin with a special character"
 	var d *deep
@@ -249,7 +249,7 @@ func (r reader) document(f *ast.File) *node {
 		case d.Body == nil:
 		case found:
 			at := d.Start
-			if at == nil { // the document before ended with "..."
+			if at == nil { // the previous document ended with "..."
 				at = d.GetToken()
 			}
 			r.refuse(at, "a second document begins", "a plan is one document: make this a file of its own")
@@ -320,7 +320,7 @@ func (r reader) mapping(m *ast.MappingNode) *node {
 	return n
 }
 
-// key returns nil for a key that plans do not have.
+// key turns a key into a node; nil if plans cannot have such a key.
 func (r reader) key(k ast.MapKeyNode) *node {
 	t := k.GetToken()
 	if k.IsMergeKey() {
@@ -348,9 +348,9 @@ func (r reader) scalar(t *token.Token) *node {
 
 var float = regexp.MustCompile(`^[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?$`)
 
-// resolve gives a plain scalar its value. Two numbers of YAML stay text: those
-// with a leading zero, which are octal to some readers and decimal to others,
-// and the infinite ones, which nothing in a plan can be.
+// resolve returns the value of a plain scalar. Two kinds of YAML numbers stay
+// text: those with a leading zero, which are octal to some parsers and decimal to
+// others, and infinities, which are valid nowhere in a plan.
 func resolve(s string) any {
 	switch s {
 	case "null", "Null", "NULL", "~", "":

@@ -19,7 +19,7 @@ import (
 
 // Campaign is the content of campaign.json: a plan and its trials.
 //
-// It has more than fifteen fields because it has one for each of the file's.
+// It has many fields because it has one for each of the file's.
 type Campaign struct {
 	Format  int       `json:"format"`
 	Name    string    `json:"name"`

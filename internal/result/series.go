@@ -1,7 +1,8 @@
 package result
 
 // Line is one line of series.jsonl: the values of one source in one interval. A
-// line either carries operations (Source "ops") or values.
+// line either carries operations (Source "ops") or values. It has many fields because
+// they are those of the file.
 type Line struct {
 	Step   string  `json:"step"`
 	Source string  `json:"src"` // "ops", "host", "device", "process", "engine", "client"

@@ -42,6 +42,7 @@ const (
 const Unknown = "unknown"
 
 // Trial is the content of trial.json: one target × one workload × one repetition.
+// It has many fields because they are those of the file.
 type Trial struct {
 	Format   int    `json:"format"`
 	Campaign string `json:"campaign"` // the plan's name
@@ -131,7 +132,8 @@ type Imported struct {
 	CPUs  int      `json:"cpus,omitempty"` // of the host; 0: unknown
 }
 
-// Step is one step of a trial.
+// Step is one step of a trial. It has many fields because they are those of the
+// file.
 type Step struct {
 	Name    string    `json:"name"`
 	Doc     string    `json:"doc,omitempty"`

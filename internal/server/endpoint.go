@@ -52,8 +52,6 @@ func (s *Server) password() (string, error) {
 	return password, s.owner.own(path)
 }
 
-func (s *Server) passwordFile() string { return filepath.Join(s.runDir(), "password") }
-
 // longestSocket is the maximum length of a socket's path in its address.
 const longestSocket = 107
 
@@ -69,11 +67,6 @@ func Dial(ctx context.Context, socket string) (net.Conn, error) {
 	}
 	defer dir.Close()
 	return d.DialContext(ctx, "unix", fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), filepath.Base(socket)))
-}
-
-// sets reports whether the server's settings include a name.
-func (s *Server) sets(name string) bool {
-	return slices.ContainsFunc(s.Settings, func(set Setting) bool { return set.Name == name })
 }
 
 // lines formats settings as lines of a configuration file, each name once with

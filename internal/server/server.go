@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -41,6 +42,20 @@ type Config struct {
 	// Ready does a round trip in the server's protocol. It is called until it
 	// succeeds or the server dies.
 	Ready func(context.Context, Endpoint) error
+}
+
+// The paths below Dir.
+func (c *Config) configFile() string   { return filepath.Join(c.Dir, c.Kind+".conf") }
+func (c *Config) runDir() string       { return filepath.Join(c.Dir, "run") }
+func (c *Config) tempDir() string      { return filepath.Join(c.Dir, "tmp") }
+func (c *Config) passwordFile() string { return filepath.Join(c.runDir(), "password") }
+
+// DataDir returns the server's data directory.
+func (c *Config) DataDir() string { return filepath.Join(c.Dir, "data") }
+
+// sets reports whether the server's settings include a name.
+func (c *Config) sets(name string) bool {
+	return slices.ContainsFunc(c.Settings, func(set Setting) bool { return set.Name == name })
 }
 
 // Endpoint is where a server listens.
@@ -169,14 +184,6 @@ func (s *Server) fresh() (bool, error) {
 	}
 	return false, nil
 }
-
-// The paths below Dir.
-func (s *Server) configFile() string { return filepath.Join(s.Dir, s.Kind+".conf") }
-func (s *Server) runDir() string     { return filepath.Join(s.Dir, "run") }
-func (s *Server) tempDir() string    { return filepath.Join(s.Dir, "tmp") }
-
-// DataDir returns the server's data directory.
-func (s *Server) DataDir() string { return filepath.Join(s.Dir, "data") }
 
 // Endpoint returns where the server listens.
 func (s *Server) Endpoint() Endpoint { return s.endpoint }

@@ -8,24 +8,24 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// PairedBootstrap is the interval of an estimate from n pairs: the pairs are
-// drawn again and again with replacement, and estimate is called with the
-// indices that were drawn. Value is the estimate from all pairs once. The same
-// seed gives the same interval. It takes some thousand resamples.
+// PairedBootstrap returns the interval of an estimate from n pairs: the pairs
+// are resampled with replacement, and estimate is called with the indices that
+// were drawn. Value is the estimate from the original pairs. The same seed gives
+// the same interval. A few thousand resamples are needed.
 //
-// The bounds are bias-corrected and accelerated (BCa), and moved outwards as far
-// as Student's t lies outside the normal distribution, because the spread of so
-// few pairs is itself an estimate that is too small on average.
+// The bounds are bias-corrected and accelerated (BCa), and widened by the ratio
+// of Student's t to the normal quantile, because the spread of so few pairs is
+// itself an estimate that is too small on average.
 //
-// An interval made of the pairs cannot reach beyond them, and misses when all of
-// them lie on one side of the truth, which n pairs do with a chance of 2^(1−n).
-// Where that alone is more than 1 − confidence, up to five pairs at 0.95, the
-// bounds are infinite. An estimate of NaN from a resample (a ratio to nothing,
-// say) is left out; if more than every hundredth is, the bounds are infinite
-// too. With no pairs the interval is NaN, and estimate is not called.
+// A bootstrap interval cannot reach beyond the pairs, and misses when all of
+// them lie on one side of the true value, which happens with probability
+// 2^(1−n). Where that alone exceeds 1 − confidence, up to five pairs at 0.95, the
+// bounds are infinite. Resamples whose estimate is NaN (a division by zero, say)
+// are left out; if they are more than 1 %, the bounds are infinite too. With no
+// pairs the interval is NaN, and estimate is not called.
 //
 // Efron, "Better bootstrap confidence intervals", Journal of the American
-// Statistical Association 82 (1987); the move outwards is from Hesterberg, "What
+// Statistical Association 82 (1987); the widening is from Hesterberg, "What
 // teachers should know about the bootstrap", American Statistician 69 (2015).
 func PairedBootstrap(n int, resamples int, seed uint64, confidence float64, estimate func(pick []int) float64) Interval {
 	if n <= 0 {
@@ -62,7 +62,7 @@ func PairedBootstrap(n int, resamples int, seed uint64, confidence float64, esti
 	}
 }
 
-// resample is the estimates from resamples of n pairs, ascending, without NaN.
+// resample returns the estimates from resamples of n pairs, ascending, without NaN.
 func resample(n, resamples int, seed uint64, estimate func([]int) float64) []float64 {
 	r := rand.New(rand.NewPCG(seed, 0))
 	pick := make([]int, n)
@@ -79,13 +79,13 @@ func resample(n, resamples int, seed uint64, estimate func([]int) float64) []flo
 	return out
 }
 
-// rankOf is the index below which a share of n sorted values lies.
+// rankOf returns the index below which the given share of n sorted values lies.
 func rankOf(share float64, n int) int {
 	return min(max(int(share*float64(n+1))-1, 0), n-1)
 }
 
-// shareBelow is the part of the sorted values below v, half of those that are
-// equal counted, and never 0 or 1, whose normal quantiles are infinite.
+// shareBelow returns the share of the sorted values below v, counting half of
+// those equal to it. It is never 0 or 1, whose normal quantiles are infinite.
 func shareBelow(sorted []float64, v float64) float64 {
 	from, _ := slices.BinarySearch(sorted, v)
 	to := from
@@ -95,8 +95,8 @@ func shareBelow(sorted []float64, v float64) float64 {
 	return (float64(from+to)/2 + 0.5) / float64(len(sorted)+1)
 }
 
-// acceleration tells how fast the spread of the estimate changes with its value,
-// from the estimates that leave one pair out each.
+// acceleration returns how fast the spread of the estimate changes with its
+// value, from the jackknife estimates.
 func acceleration(n int, estimate func([]int) float64) float64 {
 	var without []float64
 	pick := make([]int, 0, n)

@@ -8,38 +8,37 @@ import (
 
 const (
 	leastPhase   = 5   // values on a level: fewer are outliers
-	leastBlocks  = 6   // to shuffle: fewer have too few orders to be surprised by one
-	longest      = 256 // values that are searched; longer series are taken in batches
+	leastBlocks  = 6   // to shuffle: fewer have too few orders for a significance test
+	longest      = 256 // values that are searched; longer series are summarised in batches
 	independent  = 1.2 // correlation time below which values are taken for independent
 	fewestOrders = 200 // that a change is compared with
 	mostOrders   = 10000
 )
 
 // changes finds the positions, ascending, at which a new level of x begins. A
-// level has at least five values; the same values give the same positions. Where
-// the values only scatter around one level, also if some are far off, a change
-// is found with a probability of about alpha or less. Neighbours that resemble
-// each other raise it: to two or three times alpha at a correlation of 0.5, in
-// series of less than some hundred values up to five times at 0.8, where they do
-// wander from level to level.
+// level has at least five values; the same values give the same positions. For
+// values that only scatter around one level, even with outliers, the probability
+// of a false change is about alpha or less. Autocorrelation raises it: to two or
+// three times alpha at a correlation of 0.5, and in series of up to a few hundred
+// values to five times at 0.8, where the values do wander from level to level.
 //
 // The series is cut in two where the mean ranks on both sides differ most, over
-// intervals of many lengths and places (seeded binary segmentation: Kovács and
-// others, Biometrika 110, 2023), if that is more than all but alpha of random
-// orders of the same values show; the parts are cut again. Ranks keep an outlier
-// from counting for more than one value. Where neighbours resemble each other,
-// whole blocks of them change places (Kirch, "Block permutation principles for
-// the change analysis of dependent data", Journal of Statistical Planning and
-// Inference 137, 2007), three times as long as the correlation of what a running
-// median leaves over, because that follows changes of level.
+// intervals of many lengths and positions (seeded binary segmentation: Kovács and
+// others, Biometrika 110, 2023), if the difference exceeds that of all but alpha
+// of random permutations of the same values; the parts are cut again. Ranks limit
+// the weight of an outlier. Autocorrelated values are permuted in whole blocks
+// (Kirch, "Block permutation principles for the change analysis of dependent
+// data", Journal of Statistical Planning and Inference 137, 2007), three times as
+// long as the correlation time of the residuals from a running median, which
+// follows changes of level.
 //
 // A slow drift is found as several changes in the same direction. A series of
-// more than 256 values is searched by the medians of its batches, and what is
-// found is then placed among the single values: a level of fewer than five
-// batches is missed there. Short levels are missed too where they look like the
-// wandering of dependent values: it takes about a tenth of the series.
+// more than 256 values is searched by the medians of its batches, and the changes
+// found are then placed among the single values: a level of fewer than five
+// batches is missed. So are short levels, below about a tenth of the series,
+// where they look like the wandering of dependent values.
 //
-// able is false where there are not enough independent values to find any change.
+// able is false if there are too few independent values to find any change.
 func changes(x []float64, alpha float64) (points []int, able bool) {
 	size := max(1, (len(x)+longest-1)/longest)
 	values := batchesOf(x, size, Median)
@@ -55,8 +54,8 @@ func changes(x []float64, alpha float64) (points []int, able bool) {
 	return points, s.able(len(values))
 }
 
-// afterMedian is the ranks of what is left of x after taking off a running
-// median over a quarter of it.
+// afterMedian returns the ranks of the residuals of x from a running median over
+// a quarter of it.
 func afterMedian(x []float64) []float64 {
 	half := max(leastPhase, len(x)/8)
 	rest := make([]float64, len(x))
@@ -93,7 +92,7 @@ func (s search) cut(x []float64, offset int) []int {
 	return slices.Concat(s.cut(x[:at], offset), []int{offset + at}, s.cut(x[at:], offset+at))
 }
 
-// best is the position in one of the windows where the mean ranks before and
+// best returns the position in one of the windows where the mean ranks before and
 // after it differ most, in units of the scatter of independent values.
 func (s search) best(ranks []int, windows []Run) (at int, score float64) {
 	sums := make([]float64, len(ranks)+1)
@@ -114,15 +113,15 @@ func (s search) best(ranks []int, windows []Run) (at int, score float64) {
 	return at, score
 }
 
-// surprising tells whether at most alpha of random orders score as high.
+// surprising reports whether at most alpha of random permutations score as high.
 func (s search) surprising(ranks []int, windows []Run, score float64, seed uint64) bool {
 	orders := int(min(max(fewestOrders, math.Ceil(4/s.alpha)), mostOrders)) - 1
-	allowed := int(s.alpha*float64(orders+1)) - 1 // the order found is one of them
+	allowed := int(s.alpha*float64(orders+1)) - 1 // the observed order is one of them
 	r := rand.New(rand.NewPCG(seed, uint64(len(ranks))))
 	shuffled := make([]int, 0, len(ranks))
 	for range orders {
 		shuffled = shuffled[:0]
-		// The first block is shorter, by chance, so that no border is always one.
+		// The first block has a random length, so that block borders vary.
 		first := r.IntN(s.block)
 		blocks := (len(ranks) - first + 2*s.block - 1) / s.block
 		for _, b := range r.Perm(blocks) {
@@ -138,8 +137,8 @@ func (s search) surprising(ranks []int, windows []Run, score float64, seed uint6
 	return allowed >= 0
 }
 
-// Seeded returns windows of n values and less, down to least, in each length many
-// that overlap: the same for all series of this length.
+// Seeded returns overlapping windows of n values and fewer, down to least. They
+// depend on n and least only.
 func Seeded(n, least int) []Run {
 	out := []Run{{0, n}}
 	for length := float64(n) / math.Sqrt2; length >= float64(least); length /= math.Sqrt2 {
@@ -153,8 +152,8 @@ func Seeded(n, least int) []Run {
 }
 
 // place moves each change to where the values around it are nearest to the
-// medians of their sides, among those that leave least values on each. Ranks
-// alone would draw it towards the middle.
+// medians of their sides, leaving at least least values on each. Ranks alone
+// would draw it towards the middle.
 func place(x []float64, points []int, least int) {
 	from := 0
 	for i, p := range points {
@@ -163,7 +162,7 @@ func place(x []float64, points []int, least int) {
 			to = points[i+1]
 		}
 		before, after := Median(x[from:p]), Median(x[p:to])
-		excess, lowest := 0.0, math.Inf(1) // of the distances, if the change were at k
+		excess, lowest := 0.0, math.Inf(1) // of the distances, with the change at k
 		for k := from; k <= to-least && before != after; k++ {
 			if k >= from+least && excess < lowest {
 				points[i], lowest = k, excess

@@ -2,13 +2,13 @@ package stat
 
 import "math"
 
-// Shape is how a course goes on the whole.
+// Shape is the overall shape of a course.
 type Shape int
 
 // The shapes of a course.
 const (
 	Unknown   Shape = iota // too few values, or too few independent ones
-	Steady                 // one level, after a warm-up perhaps
+	Steady                 // one level, perhaps after a warm-up
 	Degrading              // falling from level to level
 	Improving              // rising from level to level
 	Unsteady               // changing levels in both directions
@@ -20,35 +20,35 @@ func (s Shape) String() string {
 
 // Phase is a stretch of a course on one level.
 type Phase struct {
-	From, To int     // the value at To is not part of it
+	From, To int     // half open: the value at To is excluded
 	Level    float64 // the median
 }
 
-// Course tells how a series of values goes.
+// Course describes how a series of values develops.
 type Course struct {
 	Phases []Phase
-	WarmUp int // leading values before the rest, which the shape is of
+	WarmUp int // leading values that the shape leaves out
 	Shape  Shape
 }
 
 const (
-	leastCourse = 20   // values: fewer show a change only if it is extreme
-	courseAlpha = 0.01 // of a change: a report looks at many courses
-	sameLevel   = 0.05 // of the greater level: levels so near are taken for the same
+	leastCourse = 20   // values: in fewer only an extreme change is found
+	courseAlpha = 0.01 // significance of a change: a report has many courses
+	sameLevel   = 0.05 // of the greater level: closer levels count as the same
 	warmUpShare = 0.25 // of the values, at most
 )
 
-// CourseOf finds the course of x, such as the rates of a run's intervals: the
-// phases between its changes of level, and their shape. Phases whose levels differ by
-// less than 5 % count as the same level there.
+// CourseOf returns the course of x, such as the rates of a run's intervals: the
+// phases between its changes of level, and their shape. For the shape, levels that
+// differ by less than 5 % count as the same.
 //
-// Phases that begin in the first quarter may be a warm-up, whichever way they
-// differ: if the rest is steady without them, or goes in one direction only. The
-// shortest that leaves a steady rest is taken, else the shortest that leaves one
-// direction. With fewer than 20 values, or so slowly varying ones that a change
-// could not be told from chance, the shape is Unknown and there is one phase,
-// with no values none. So are outliers: where the course is Steady there may
-// still be stalls.
+// Phases that begin in the first quarter may be a warm-up, in either direction,
+// if the rest without them is steady or goes in one direction. The shortest
+// warm-up that leaves a steady rest is taken, else the shortest that leaves one
+// direction. With fewer than 20 values, or values that vary so slowly that a
+// change cannot be distinguished from chance, the shape is Unknown and there is
+// one phase, or none without values. Outliers do not count: a Steady course may
+// have stalls.
 //
 // The kinds are those of Barrett and others, "Virtual machine warmup blows hot
 // and cold", OOPSLA 2017.
@@ -70,8 +70,8 @@ func CourseOf(x []float64) Course {
 	return c
 }
 
-// shapeOf leaves out as few of the phases that begin up to latest as it takes to
-// see a shape in the rest.
+// shapeOf leaves out as few of the phases that begin up to latest as needed for
+// the rest to have a shape.
 func shapeOf(phases []Phase, latest int) (warmUp int, shape Shape) {
 	shape = Unsteady
 	for k, p := range phases {
@@ -88,7 +88,7 @@ func shapeOf(phases []Phase, latest int) (warmUp int, shape Shape) {
 	return warmUp, shape
 }
 
-// direction compares each level with the extremes of those before.
+// direction compares each level with the extremes of the levels before it.
 func direction(phases []Phase) Shape {
 	low, high := phases[0].Level, phases[0].Level
 	up, down := false, false
@@ -108,7 +108,7 @@ func direction(phases []Phase) Shape {
 	return Steady
 }
 
-// above tells whether one level is greater by enough to matter.
+// above reports whether a is greater than b by enough to matter.
 func above(a, b float64) bool {
 	return a-b > sameLevel*max(math.Abs(a), math.Abs(b))
 }

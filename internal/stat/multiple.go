@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Holm adjusts the p values of a family of tests, so that the chance of even
-// one false finding in the family is at most what a single adjusted p is
-// compared with, however the tests depend on each other. The adjusted values
-// are in the order of p. A NaN is a test that was not made: it stays NaN and is
-// not counted.
+// Holm adjusts the p-values of a family of tests for the family-wise error rate:
+// the probability of even one false positive is at most the level that adjusted
+// values are compared with, however the tests depend on each other. The adjusted
+// values are in the order of p. A NaN is a test that was not made: it stays NaN
+// and is not counted.
 //
 // Holm, "A simple sequentially rejective multiple test procedure",
 // Scandinavian Journal of Statistics 6 (1979).
@@ -24,10 +24,10 @@ func Holm(p []float64) []float64 {
 	return out
 }
 
-// BenjaminiHochberg adjusts the p values of a family of tests, so that the
-// expected share of false ones among the findings is at most what the adjusted
-// values are compared with. It finds more than Holm and promises less. Order
-// and NaN are treated as Holm treats them.
+// BenjaminiHochberg adjusts the p-values of a family of tests for the false
+// discovery rate: the expected share of false positives among the findings is at
+// most the level that adjusted values are compared with. It finds more than Holm
+// and guarantees less. Order and NaN are treated as by Holm.
 //
 // Benjamini and Hochberg, "Controlling the false discovery rate", Journal of
 // the Royal Statistical Society B 57 (1995).
@@ -41,7 +41,7 @@ func BenjaminiHochberg(p []float64) []float64 {
 	return out
 }
 
-// family gives a slice for the adjusted values, NaN so far, and the indices of
+// family returns a slice for the adjusted values, NaN so far, and the indices of
 // the tests that were made, by ascending p.
 func family(p []float64) (out []float64, order []int) {
 	out = make([]float64, len(p))

@@ -8,22 +8,21 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// PairedT is Student's t test of whether the mean of the differences d is zero
-// (two-sided), and the interval of that mean.
+// PairedT runs Student's two-sided t test of whether the mean of the differences d
+// is zero, and returns p and the interval of that mean.
 //
-// No differences: p and the interval are NaN. One: p is NaN and the interval
-// has no bounds, because one difference says nothing about its noise. All the
-// same: no noise was seen, so the interval is a point, and p is 1 if that point
-// is zero and 0 if it is not.
+// Without differences, p and the interval are NaN. With one, p is NaN and the
+// interval is unbounded, because the noise is unknown. If all are the same, the
+// interval is a point, and p is 1 if that point is zero, else 0.
 func PairedT(d []float64, confidence float64) (p float64, i Interval) {
 	mean, sd := moments(d)
 	return tTest(mean, sd/math.Sqrt(float64(len(d))), float64(len(d)-1), confidence)
 }
 
-// Welch is Welch's t test of whether a and b have the same mean (two-sided),
-// without assuming that they have the same variance, and the interval of
-// mean(b) − mean(a). With a sample of fewer than two values p is NaN. Samples
-// without any noise are treated as PairedT treats them.
+// Welch runs Welch's two-sided t test of whether a and b have the same mean,
+// without assuming equal variances, and returns p and the interval of
+// mean(b) − mean(a). If a sample has fewer than two values, p is NaN. Samples
+// without noise are treated as by PairedT.
 //
 // The degrees of freedom are Satterthwaite's: Welch, "The generalization of
 // 'Student's' problem when several different population variances are
@@ -41,8 +40,8 @@ func Welch(a, b []float64, confidence float64) (p float64, i Interval) {
 	return tTest(mb-ma, se, df, confidence)
 }
 
-// upperTail is the probability that chance alone makes an estimate with this
-// standard error as great as it is or greater.
+// upperTail returns the probability of an estimate at least this great under the
+// null hypothesis.
 func upperTail(estimate, se, df float64) float64 {
 	switch {
 	case math.IsNaN(se) || math.IsNaN(estimate):
@@ -55,8 +54,8 @@ func upperTail(estimate, se, df float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: df}.Survival(estimate / se)
 }
 
-// tTest compares an estimate with zero and gives its interval. A standard error
-// of NaN is one that is not known.
+// tTest compares an estimate with zero and returns p and its interval. A NaN
+// standard error is unknown.
 func tTest(estimate, se, df, confidence float64) (p float64, i Interval) {
 	switch {
 	case math.IsNaN(estimate):
@@ -68,20 +67,20 @@ func tTest(estimate, se, df, confidence float64) (p float64, i Interval) {
 	if se > 0 {
 		half = se * distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(1-(1-confidence)/2)
 	}
-	p = min(1, 2*upperTail(math.Abs(estimate), se, df)) // twice 1 where there is neither noise nor difference
+	p = min(1, 2*upperTail(math.Abs(estimate), se, df)) // both tails are 1 if there is neither noise nor difference
 	return p, Interval{Value: estimate, Low: estimate - half, High: estimate + half, Confidence: confidence}
 }
 
-// Deviation is the standard deviation of a sample (with n − 1), NaN for fewer
-// than two values, and exactly 0 where all are the same.
+// Deviation returns the standard deviation of a sample (with n − 1), NaN for fewer
+// than two values, and exactly 0 if all are the same.
 func Deviation(x []float64) float64 {
 	_, sd := moments(x)
 	return sd
 }
 
-// moments are the mean and the standard deviation (with n − 1) of x, NaN where
-// there are too few values. Values that are all the same have exactly their own
-// mean and no deviation, without the rounding of a sum.
+// moments returns the mean and the standard deviation (with n − 1) of x, NaN if
+// there are too few values. If all values are the same, the mean is exactly that
+// value and the deviation 0, without the rounding of a sum.
 func moments(x []float64) (mean, sd float64) {
 	switch {
 	case len(x) == 0:
@@ -93,7 +92,7 @@ func moments(x []float64) (mean, sd float64) {
 	if least == greatest {
 		return least, 0
 	}
-	// A power of two changes no digit, and squares of huge values overflow.
+	// Squares of huge values overflow; scaling by a power of two is exact.
 	_, exponent := math.Frexp(max(-least, greatest))
 	scaled := make([]float64, len(x))
 	for i, v := range x {

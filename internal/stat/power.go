@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Detectable is the smallest true mean difference that a two-sided paired t test
-// at alpha with n pairs finds with this power (0.8, say). sd is the standard
-// deviation of the differences, and the result is in its unit. NaN with fewer
+// Detectable returns the smallest true mean difference that a two-sided paired t
+// test at alpha with n pairs finds with this power (0.8, say). sd is the standard
+// deviation of the differences, and the result is in its unit. It is NaN for fewer
 // than two pairs, or if alpha or power does not lie between 0 and 1.
 func Detectable(sd float64, n int, alpha, power float64) float64 {
 	if n < 2 || !(alpha > 0 && alpha < 1) || !(power > 0 && power < 1) {
@@ -32,15 +32,15 @@ func Detectable(sd float64, n int, alpha, power float64) float64 {
 	return high * sd / math.Sqrt(float64(n))
 }
 
-// powerOf is the chance that |t| exceeds the limit, when the true mean is shift
-// standard errors away from zero.
+// powerOf returns the probability that |t| exceeds the limit when the true mean
+// is shift standard errors away from zero.
 func powerOf(shift, df, limit float64) float64 {
 	if shift < 36 {
 		t := distuv.NoncentralT{Nu: df, Mu: shift}
 		return 1 - t.CDF(limit) + t.CDF(-limit)
 	}
-	// There gonum's series underflows. But so far out only the noise of the
-	// standard deviation counts, and three points are enough for that of the mean
+	// gonum's series underflows here. That far out only the noise of the standard
+	// deviation matters, and three points are enough for that of the mean
 	// (Gauss–Hermite): |t| > limit when χ² < df·((shift+z)/limit)².
 	below := func(z float64) float64 {
 		u := (shift + z) / limit
@@ -49,10 +49,10 @@ func powerOf(shift, df, limit float64) float64 {
 	return (below(-math.Sqrt(3)) + 4*below(0) + below(math.Sqrt(3))) / 6
 }
 
-// TrialsNeeded is the least number of pairs, at least three, with which a
+// TrialsNeeded returns the least number of pairs, at least three, with which a
 // two-sided paired t test at alpha finds a true mean difference of effect with
 // this power. sd is the standard deviation of the differences, in the unit of
-// effect. 0 if no number of trials does: an effect of nothing, an unknown sd.
+// effect. It is 0 if no number is enough: the effect is zero, or sd unknown.
 func TrialsNeeded(sd, effect, alpha, power float64) int {
 	const most = 1 << 30
 	n := 3 + sort.Search(most, func(k int) bool { return Detectable(sd, k+3, alpha, power) <= math.Abs(effect) })

@@ -8,21 +8,21 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// exactLimit is the greatest number of values for which the rank tests take
-// their distribution exactly. Beyond it the normal approximation differs from
-// it by less than anybody would act on.
+// exactLimit is the greatest number of values for which the rank tests use the
+// exact distribution. Beyond it the error of the normal approximation is
+// negligible.
 const exactLimit = 50
 
-// MannWhitney is the two-sided p of the Mann–Whitney (Wilcoxon rank sum) test of
-// whether values of a and of b come from the same distribution. Up to 50 values
-// together it is exact, also with ties: the share of all ways to deal the values
-// out to two samples of these sizes whose rank sum is as far from its mean, or
-// farther. Beyond, it is the normal approximation with the variance of the ranks
-// as they are and a continuity correction. NaN if a sample is empty; 1 if all
-// values are the same. Exchanging a and b changes nothing.
+// MannWhitney returns the two-sided p of the Mann–Whitney (Wilcoxon rank sum) test
+// of whether a and b come from the same distribution. Up to 50 values in all it
+// is exact, also with ties: the share of all ways to split the values into two
+// samples of these sizes whose rank sum is at least as far from its mean. Beyond,
+// it is the normal approximation with the actual variance of the ranks and a
+// continuity correction. It is NaN if a sample is empty, 1 if all values are the
+// same, and symmetric in a and b.
 //
-// It is benchmath's test without ties; with ties that one depends on which sample
-// is the first, see docs/decisions/0015-libraries.md.
+// Without ties it equals benchmath's test; with ties that one depends on the
+// order of the samples, see docs/decisions/0015-libraries.md.
 func MannWhitney(a, b []float64) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return math.NaN()
@@ -48,13 +48,13 @@ func MannWhitney(a, b []float64) float64 {
 	return share(subsetSums(ranks, len(a)), mean*float64(len(a)), away)
 }
 
-// Wilcoxon is the two-sided p of Wilcoxon's signed rank test of whether the
+// Wilcoxon returns the two-sided p of Wilcoxon's signed rank test of whether the
 // differences d lie symmetrically around zero. Up to 50 differences it is exact,
-// also with ties: the share of all ways to give the differences signs whose sum
-// of signed ranks is as far from zero, or farther. Beyond, it is the normal
-// approximation with a continuity correction. Zeros are ranked with the others
-// and then left out (Pratt's way), so that many of them count against a
-// difference. NaN for no differences; 1 if all are zero.
+// also with ties: the share of all assignments of signs whose sum of signed ranks
+// is at least as far from zero. Beyond, it is the normal approximation with a
+// continuity correction. Zeros are ranked with the others and then left out
+// (Pratt's method), so that many of them count against a difference. It is NaN
+// for no differences and 1 if all are zero.
 //
 // Pratt, "Remarks on zeros and ties in the Wilcoxon signed rank procedures",
 // Journal of the American Statistical Association 54 (1959).
@@ -87,8 +87,8 @@ func Wilcoxon(d []float64) float64 {
 	return share(signSums(ranks), mean, away)
 }
 
-// midranks are the ranks of x, doubled so that the mean rank of an even number
-// of equal values is a whole number too.
+// midranks returns the ranks of x, doubled so that the mean rank of an even number
+// of equal values is an integer too.
 func midranks(x []float64) []int {
 	order := make([]int, len(x))
 	for i := range order {
@@ -146,7 +146,7 @@ func signSums(ranks []int) []float64 {
 	return counts
 }
 
-// share is the part of the counts that lies at least so far away from the mean.
+// share returns the share of the counts at least this far away from the mean.
 func share(counts []float64, mean, away float64) float64 {
 	const rounding = 1e-6 // sums are multiples of 1/100 or coarser
 	all, far := 0.0, 0.0
@@ -159,8 +159,8 @@ func share(counts []float64, mean, away float64) float64 {
 	return far / all
 }
 
-// normalP is the two-sided p of a sum of doubled ranks that lies so far away
-// from its mean. Such sums are about 2 apart, hence a correction of 1.
+// normalP returns the two-sided p of a sum of doubled ranks at this distance from
+// its mean. Such sums are about 2 apart, hence a continuity correction of 1.
 func normalP(away, variance float64) float64 {
 	if variance == 0 {
 		return 1

@@ -2,26 +2,26 @@ package stat
 
 import "math"
 
-// AutocorrelatedSE is the standard error of the mean of a series whose
-// neighbours resemble each other, such as the rates of a run's intervals, and
-// the number of independent values that would have the same one: at least 1, and
-// at most len(x), so alternating values are not taken for more than they are.
+// AutocorrelatedSE returns the standard error of the mean of an autocorrelated
+// series, such as the rates of a run's intervals, and the effective sample size:
+// the number of independent values with the same standard error, at least 1 and
+// at most len(x), also for alternating values.
 //
 // The standard error is the standard deviation over √effective. effective is n
-// over the sum of all autocorrelations, which is cut off where it is but noise by
+// over the sum of all autocorrelations, truncated where only noise is left by
 // Geyer's initial monotone sequence ("Practical Markov chain Monte Carlo",
-// Statistical Science 7, 1992), and corrected for the true mean being unknown. A
-// series of less than about twenty times its correlation time still looks
-// steadier than it is.
+// Statistical Science 7, 1992), and corrected for the unknown true mean. The
+// standard error of a series shorter than about twenty correlation times is
+// still too small.
 //
-// With no or one value se is NaN; with values that are all the same it is 0.
+// With fewer than two values se is NaN; if all values are the same it is 0.
 func AutocorrelatedSE(x []float64) (se, effective float64) {
 	n := float64(len(x))
 	_, sd := moments(x)
 	if len(x) < 2 || sd == 0 {
 		return sd, n
 	}
-	// The mean of equal batches is the mean of all. It keeps long series cheap.
+	// Batches keep long series cheap, and have the same mean.
 	const enough = 4096
 	batches := batchesOf(x, (len(x)+enough-1)/enough, func(b []float64) float64 { m, _ := moments(b); return m })
 	_, spread := moments(batches)
@@ -32,7 +32,7 @@ func AutocorrelatedSE(x []float64) (se, effective float64) {
 	return sd / math.Sqrt(effective), effective
 }
 
-// batchesOf summarises neighbours, size at a time. The last batch may be smaller.
+// batchesOf returns summaries of consecutive batches. The last one may be smaller.
 func batchesOf(x []float64, size int, summary func([]float64) float64) (out []float64) {
 	for from := 0; from < len(x); from += size {
 		out = append(out, summary(x[from:min(from+size, len(x))]))
@@ -40,8 +40,9 @@ func batchesOf(x []float64, size int, summary func([]float64) float64) (out []fl
 	return out
 }
 
-// correlationTime is the sum of the autocorrelations of x: how many neighbours
-// tell as much as one independent value. lag is the last one in it.
+// correlationTime returns the sum of the autocorrelations of x: how many
+// neighbours carry as much information as one independent value. lag is the last
+// one in the sum.
 func correlationTime(x []float64) (time float64, lag int) {
 	mean, sd := moments(x)
 	if !(sd > 0) {

@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// HodgesLehmann is the shift from a to b: the median of all differences b − a.
-// Its bounds are those shifts that the Mann–Whitney test would not reject. With
-// too few values for the confidence they are infinite: at 0.95 it takes four on
-// each side. NaN if a sample is empty.
+// HodgesLehmann returns the shift from a to b: the median of all differences
+// b − a. Its bounds are the extreme shifts that the Mann–Whitney test would not
+// reject, infinite with too few values: 0.95 needs four in each sample. It is NaN
+// if a sample is empty.
 //
 // Hodges and Lehmann, "Estimates of location based on rank tests", Annals of
 // Mathematical Statistics 34 (1963). The bounds are Moses', in Hollander, Wolfe
@@ -23,7 +23,7 @@ func HodgesLehmann(a, b []float64, confidence float64) Interval {
 	g := grid{
 		size: len(a) * len(b),
 		upTo: func(v float64) (n int) {
-			i := 0 // a[i:] are near enough to y
+			i := 0 // a[i:] are close enough to y
 			for _, y := range b {
 				for i < len(a) && y-a[i] > v {
 					i++
@@ -35,16 +35,16 @@ func HodgesLehmann(a, b []float64, confidence float64) Interval {
 	}
 	n := len(a) + len(b)
 	if n <= exactLimit {
-		least := len(a) * (len(a) + 1) / 2 // the least sum of so many ranks
+		least := len(a) * (len(a) + 1) / 2 // the smallest sum of len(a) ranks
 		return g.interval(subsetSums(firstRanks(n), len(a))[least:], confidence)
 	}
 	return g.wideInterval(float64(g.size)*float64(n+1)/12, confidence)
 }
 
-// HodgesLehmannPaired is the centre of the differences d: the median of the
-// means of all pairs of them, each with itself too. Its bounds are those centres
-// that Wilcoxon's signed rank test would not reject. With too few differences
-// for the confidence they are infinite: at 0.95 it takes six. NaN for none.
+// HodgesLehmannPaired returns the centre of the differences d: the median of the
+// means of all pairs of them, each with itself too. Its bounds are the extreme
+// centres that Wilcoxon's signed rank test would not reject, infinite with too few
+// differences: 0.95 needs six. It is NaN for none.
 //
 // Hodges and Lehmann as above. The bounds are Tukey's, ibidem, section 3.3.
 func HodgesLehmannPaired(d []float64, confidence float64) Interval {
@@ -72,7 +72,7 @@ func HodgesLehmannPaired(d []float64, confidence float64) Interval {
 	return g.wideInterval(float64(g.size)*float64(2*n+1)/12, confidence)
 }
 
-// firstRanks are the ranks of n different values, not doubled.
+// firstRanks returns the ranks of n different values, not doubled.
 func firstRanks(n int) []int {
 	ranks := make([]int, n)
 	for i := range ranks {
@@ -81,15 +81,16 @@ func firstRanks(n int) []int {
 	return ranks
 }
 
-// grid stands for all differences, or all means, of pairs. There may be millions
-// of them, so they are never listed: one is found by how many are not above it.
+// grid represents the differences, or the means, of all pairs. There may be
+// millions, so they are not listed: a value is found by how many do not exceed it.
 type grid struct {
 	size int
 	upTo func(v float64) int
 }
 
-// at is the value of rank k, from 1. It searches among the floating-point
-// numbers, whose bits are ordered as they are, if negative ones are turned over.
+// at returns the value of rank k, from 1. It is a binary search over
+// floating-point numbers: their bits sort like their values once those of
+// negative ones are inverted.
 func (g grid) at(k int) float64 {
 	value := func(key uint64) float64 {
 		if key < 1<<63 {
@@ -109,7 +110,7 @@ func (g grid) at(k int) float64 {
 	return value(low) + 0 // −0 becomes 0
 }
 
-// interval takes the bounds from the exact distribution of the test's statistic.
+// interval returns bounds from the exact distribution of the test statistic.
 func (g grid) interval(counts []float64, confidence float64) Interval {
 	total := 0.0
 	for _, c := range counts {
@@ -122,7 +123,7 @@ func (g grid) interval(counts []float64, confidence float64) Interval {
 	return g.bounded(outside, 1-2*tail)
 }
 
-// wideInterval takes the bounds from the normal approximation, with a continuity
+// wideInterval returns bounds from the normal approximation, with a continuity
 // correction.
 func (g grid) wideInterval(variance, confidence float64) Interval {
 	mean, sd := float64(g.size)/2, math.Sqrt(variance)
@@ -131,8 +132,8 @@ func (g grid) wideInterval(variance, confidence float64) Interval {
 	return g.bounded(outside, 1-2*distuv.UnitNormal.CDF((float64(outside)-0.5-mean)/sd))
 }
 
-// bounded is the median of the grid with the bounds that leave so many values
-// less one outside on each side.
+// bounded returns the median of the grid, with bounds that leave outside − 1
+// values beyond each.
 func (g grid) bounded(outside int, confidence float64) Interval {
 	out := unbounded(g.at((g.size+1)/2)/2 + g.at(g.size/2+1)/2)
 	if outside > 0 {

@@ -1,10 +1,10 @@
-// Package stat holds statistics on plain numbers. It is pure and knows nothing
-// of what the numbers are: which of its tests decides what, and what a verdict
-// is, is for internal/compare to say.
+// Package stat holds statistics on plain numbers. It is pure and does not know
+// what the numbers mean: verdicts, and the tests they rest on, are the business
+// of internal/compare.
 //
-// Values are finite. What cannot be known from so few of them is NaN, or an
-// infinite bound, and never a guess. Functions leave the slices they are given
-// as they are, and give the same answer every time.
+// Values are finite. What cannot be estimated from too few of them is NaN, or an
+// infinite bound, never a guess. Functions do not modify their arguments and are
+// deterministic.
 package stat
 
 import (
@@ -12,13 +12,13 @@ import (
 	"slices"
 )
 
-// Mean returns the arithmetic mean; NaN of nothing.
+// Mean returns the arithmetic mean; NaN for no values.
 func Mean(x []float64) float64 {
 	mean, _ := moments(x)
 	return mean
 }
 
-// Median is the middle value, or the mean of the two in the middle; NaN for
+// Median returns the middle value, or the mean of the two in the middle; NaN for
 // no values.
 func Median(x []float64) float64 {
 	if len(x) == 0 {
@@ -33,10 +33,10 @@ func Median(x []float64) float64 {
 	return s[n/2-1]/2 + s[n/2]/2 // halved first: the sum of huge values overflows
 }
 
-// Reached is the rate that p percent of the intervals reached or exceeded: the
-// rates are sorted from the greatest down, and the one at rank p/100·n, rounded,
-// is taken. So 99 gives the slow tail. This is the rule of the insert
-// benchmark's published tables. ok is false below ten intervals.
+// Reached returns the rate that p percent of the intervals reached or exceeded:
+// the one at rank p/100·n, rounded, in descending order. So 99 gives the slow
+// tail. This is the rule of the insert benchmark's published tables. ok is false
+// for fewer than ten intervals.
 func Reached(rates []float64, p float64) (rate float64, ok bool) {
 	n := len(rates)
 	if n < 10 {
@@ -54,18 +54,18 @@ const StallShare = 0.10
 
 // Run is a run of consecutive intervals.
 type Run struct {
-	From, To int // the interval at To is not part of it
+	From, To int // half open: the interval at To is excluded
 }
 
-// Stalls finds the runs of intervals in which nothing was completed or less
+// Stalls returns the runs of intervals in which nothing was completed, or less
 // than StallShare of the median.
 func Stalls(rates []float64) []Run {
 	limit := StallShare * Median(rates)
 	return Runs(len(rates), func(i int) bool { return rates[i] <= 0 || rates[i] < limit })
 }
 
-// Runs joins the neighbours among n intervals that are picked. It asks for each
-// once, in order.
+// Runs returns the runs of picked intervals among n. picked is called once for
+// each, in order.
 func Runs(n int, picked func(i int) bool) (out []Run) {
 	for i := range n {
 		if !picked(i) {

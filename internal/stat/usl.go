@@ -15,27 +15,27 @@ import (
 // See N. J. Gunther, Guerrilla Capacity Planning, Springer 2007, and “A General
 // Theory of Computational Scalability Based on Rational Functions”, 2008.
 type USL struct {
-	Gain       float64 // throughput of one alone, above 0
-	Contention float64 // share of the work that is done by one at a time; 0 or more
-	Coherency  float64 // cost of everybody's agreeing with everybody else; 0 or more
+	Gain       float64 // throughput at N = 1, above 0
+	Contention float64 // serial share of the work; 0 or more
+	Coherency  float64 // cost of pairwise coordination (crosstalk); 0 or more
 	// Residual is the root of the mean square of X(N) ÷ X − 1.
 	Residual float64
-	// R2 is the share of the variance of X that the law explains; below 0 where
-	// it does worse than their mean, NaN where X does not vary.
+	// R2 is the share of the variance of X that the law explains; below 0 if it
+	// fits worse than the mean, NaN if X does not vary.
 	R2 float64
 }
 
-// LeastLevels is the number of different levels below which there is no fit: the
-// law has three parameters.
+// LeastLevels is the least number of different levels for a fit: the law has
+// three parameters.
 const LeastLevels = 4
 
-// rounding is the square of a relative error that is no error of a fit.
+// rounding is the square of a relative error that is mere rounding.
 const rounding = 1e-24
 
 // FitUSL fits the law by least squares of relative errors: N÷X is linear in
-// 1÷Gain, Contention÷Gain and Coherency÷Gain, none of which may be below 0. It is
-// false for fewer than LeastLevels different levels, for levels below 1, and
-// where a throughput is not above 0.
+// 1÷Gain, Contention÷Gain and Coherency÷Gain, none of which may be below 0. It
+// returns false for fewer than LeastLevels different levels, for levels below 1,
+// and for throughputs not above 0.
 func FitUSL(n, x []float64) (USL, bool) {
 	if !fitForUSL(n, x) {
 		return USL{}, false
@@ -53,8 +53,8 @@ func FitUSL(n, x []float64) (USL, bool) {
 		if !ok {
 			continue
 		}
-		// A further term has to explain more than the rounding of sums, else a law
-		// without limit gets a limit of its own at a huge number.
+		// A further term must explain more than rounding errors, else a law without
+		// a limit gets one at a huge number.
 		if sum := squaresFromOne(terms, c); sum < least-rounding*float64(len(n)) {
 			best, least = c, sum
 		}
@@ -78,7 +78,7 @@ func fitForUSL(n, x []float64) bool {
 	return len(slices.Compact(levels)) >= LeastLevels
 }
 
-// At is the law's throughput at a level; at an infinite one the limit.
+// At returns the law's throughput at a level, for an infinite level the limit.
 func (u USL) At(n float64) float64 {
 	if math.IsInf(n, 1) {
 		switch {
@@ -92,8 +92,8 @@ func (u USL) At(n float64) float64 {
 	return u.Gain * n / (1 + u.Contention*(n-1) + u.Coherency*n*(n-1))
 }
 
-// Peak is the level of the greatest throughput, √((1 − Contention) ÷ Coherency),
-// at least 1; infinite where throughput never falls.
+// Peak returns the level of the greatest throughput,
+// √((1 − Contention) ÷ Coherency), at least 1; infinite if throughput never falls.
 func (u USL) Peak() float64 {
 	switch {
 	case u.Contention >= 1:
@@ -122,11 +122,11 @@ func (u USL) goodness(n, x []float64) (residual, r2 float64) {
 	return residual, 1 - unexplained/all
 }
 
-// solveOnes finds the factors of the terms that are used whose sums come nearest
-// to 1. It is false where they are not above 0, or the terms are so much alike that
-// nothing tells their factors apart.
+// solveOnes returns the factors of the used terms whose weighted sums come nearest
+// to 1. ok is false if they are not above 0, or if the terms are too collinear to
+// separate their factors.
 func solveOnes(terms [][3]float64, used []int) (c [3]float64, ok bool) {
-	// Columns are brought to one length first: N·(N−1) is a million times 1.
+	// Columns are scaled to one length first: N·(N−1) may be a million times 1.
 	var length [3]float64
 	columns := mat.NewDense(len(terms), len(used), nil)
 	ones := mat.NewVecDense(len(terms), nil)

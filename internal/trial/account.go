@@ -15,12 +15,12 @@ import (
 	"rumbench/internal/result"
 )
 
-// all is what the rows of a step have in common.
+// all returns what the rows of a step have in common.
 func (t *Spec) all(step string) account.Builder {
 	return account.Builder{All: metric.Row{Target: t.Target.Name, Trial: t.Trial, Step: step}}
 }
 
-// account is what is known of a step when its window has been closed; res is nil
+// account returns what is known of a step when its window has been closed; res is nil
 // for a settle step.
 func (t *stepRun) account(res *drive.Result) *account.Step {
 	a := &account.Step{
@@ -38,7 +38,7 @@ func (t *stepRun) account(res *drive.Result) *account.Step {
 	return a
 }
 
-// observed is what was counted around a window.
+// observed returns what was counted around a window.
 func (t *trial) observed(w *window) *account.Observed {
 	o := &account.Observed{
 		Hosted: t.hosted != nil, Device: t.deviceSource(), Own: w.ended - w.began, Elsewhere: t.elsewhere,
@@ -73,7 +73,7 @@ func changes(a, b observe.Snapshot) (out []account.Change, unknown []metric.Warn
 	return out, unknown
 }
 
-// gaugeIn is the sum of a gauge over its labels in a snapshot.
+// gaugeIn returns the sum of a gauge over its labels in a snapshot.
 func gaugeIn(s observe.Snapshot, name string) (sum float64, ok bool) {
 	for _, source := range s.Sources {
 		for _, p := range source.Points {
@@ -85,7 +85,7 @@ func gaugeIn(s observe.Snapshot, name string) (sum float64, ok bool) {
 	return sum, ok
 }
 
-// timedWaits are the waits that the server timed itself, by role.
+// timedWaits returns the waits that the server timed itself, by role.
 func timedWaits(run []account.Change) (out []account.TimedWait) {
 	ns, times := map[engine.Role]float64{}, map[engine.Role]int64{}
 	for i := range run {
@@ -108,7 +108,7 @@ func roleOf(c *account.Change) engine.Role {
 	return engine.Role(observe.ParseLabels(c.Labels).Get("role"))
 }
 
-// calibration are the rows of the step in which the clients were calibrated, nil
+// calibration returns the rows of the step in which the clients were calibrated, nil
 // if they were not. Steps that differ in their rate only were calibrated as one.
 func (t *Spec) calibration(step string) []metric.Row {
 	if t.Client == nil {

@@ -23,7 +23,7 @@ func (nobody) Meet(context.Context, string) error { return nil }
 func (nobody) Done(string)                        {}
 func (nobody) Alone() time.Duration               { return 0 }
 
-// partner is the other trial, if there is one.
+// partner returns the other trial, if there is one.
 func (t *Spec) partner() Partner {
 	if t.Partner == nil {
 		return nobody{}

@@ -34,7 +34,7 @@ type observer struct {
 
 func (o *observer) deviceSource() string { return "device " + o.under.Name }
 
-// warnings are what the collectors could not see.
+// warnings returns what the collectors could not see.
 func (o *observer) warnings() (out []string) {
 	if o.process != nil {
 		out = o.process.Warnings()
@@ -57,7 +57,7 @@ func (t *trial) observe() {
 	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(t.db)), Interval: t.Plan.Interval}
 }
 
-// processes are those that do the engine's work: this one, or the server's.
+// processes returns those that do the engine's work: this one, or the server's.
 func (t *trial) processes() []int {
 	if t.hosted == nil {
 		return []int{os.Getpid()}
@@ -87,7 +87,7 @@ func (t *trial) deviceCollector() observe.Collector {
 	return t.device
 }
 
-// machine are the collectors of what the whole machine and its devices do. A
+// machine returns the collectors of what the whole machine and its devices do. A
 // duet has none: what they count is of two trials, and nobody can tell which
 // part is whose.
 func (t *trial) machine() []observe.Collector {

@@ -42,7 +42,7 @@ func (s *shapes) note(op *model.Op) {
 	}
 }
 
-// list is what was prepared so far.
+// list returns what was prepared so far.
 func (s *shapes) list() []*model.Op {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +81,7 @@ type planCheck struct {
 	begin     []engine.Plan
 }
 
-// newPlanCheck is the check of a step; its clients prepare on sessions that it
+// newPlanCheck returns the check of a step; its clients prepare on sessions that it
 // is given by session.
 func (t *trial) newPlanCheck(step string) *planCheck {
 	explainer, ok := t.db.(engine.Explainer)
@@ -91,7 +91,7 @@ func (t *trial) newPlanCheck(step string) *planCheck {
 	return &planCheck{trial: t, explainer: explainer, step: step, prepared: &shapes{seen: map[string]bool{}}}
 }
 
-// session is the session that a client of the step is given.
+// session returns the session that a client of the step is given.
 func (c *planCheck) session(s engine.Session) engine.Session {
 	if c == nil {
 		return s
@@ -175,7 +175,7 @@ func (c *planCheck) save(when result.When, plans []engine.Plan) error {
 	return result.AppendPlans(c.trial.Dir, lines)
 }
 
-// demanded is the index by which an operation is to find its rows, "" if any
+// demanded returns the index by which an operation is to find its rows, "" if any
 // way will do. A scan that is bounded, or wants the first entries in order, is
 // about its index.
 func demanded(op *model.Op) string {
@@ -212,7 +212,7 @@ func (c *planCheck) wrong(plans []engine.Plan) (wrong, notes []string) {
 	return wrong, notes
 }
 
-// answers tells whether a plan finds the rows of a scan by an index: at once
+// answers reports whether a plan finds the rows of a scan by an index: at once
 // where the scan is bounded, otherwise in its order.
 func answers(op *model.Op, index string, p *engine.Plan) bool {
 	found := false
@@ -243,7 +243,7 @@ func (c *planCheck) whole(plans []engine.Plan) []metric.Warning {
 	return []metric.Warning{metric.Warn(metric.WholeTableRead, metric.Values{"statements": some(out, 3)})}
 }
 
-// kinds are the ways of a plan with what the database calls them.
+// kinds returns the ways of a plan with what the database calls them.
 func kinds(p *engine.Plan) string {
 	var out []string
 	for _, a := range p.Access {

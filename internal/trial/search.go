@@ -137,7 +137,7 @@ func (r *prober) probe(ctx context.Context, rate float64) (probe, error) {
 	return p, nil
 }
 
-// judge tells whether a probe kept the promise. Operations that had arrived and
+// judge reports whether a probe kept the promise. Operations that had arrived and
 // were not done count with the time for which they had waited by then, and
 // those that were given up as endless.
 func (r *prober) judge(p *probe, step *workload.Step, out *result.Step) {
@@ -174,7 +174,7 @@ func (r *prober) judge(p *probe, step *workload.Step, out *result.Step) {
 
 const endless = int64(2 * hist.Longest)
 
-// measure is what the promise is about: "p99".
+// measure returns what the promise is about: "p99".
 func (r *prober) measure() string {
 	name, _, _ := strings.Cut(r.Promise, "_")
 	return name
@@ -227,7 +227,7 @@ func (s *search) conclude(out *result.Step, b account.Builder, group string, sec
 	out.Take(&b.Sheet)
 }
 
-// unsure are reasons not to trust the answer: too few operations for the
+// unsure returns reasons not to trust the answer: too few operations for the
 // percentile, or response times near the limit that fell though the rate rose.
 func (s *search) unsure(best *probe) (out []metric.Warning) {
 	if beyond := float64(best.n) * (1 - s.Percentile/100); s.Percentile < 100 && beyond < 10 {

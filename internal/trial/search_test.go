@@ -17,7 +17,7 @@ import (
 	"rumbench/workload"
 )
 
-// whole is a search over an engine that keeps the promise up to a capacity.
+// whole returns a search over an engine that keeps the promise up to a capacity.
 func whole(f plan.Find, capacity float64) (*search, *result.Step) {
 	s := &search{Find: &f, probe: func(_ context.Context, rate float64) (probe, error) {
 		p := probe{rate: rate, n: 1e6, took: time.Duration(rate)}

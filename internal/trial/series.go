@@ -204,7 +204,7 @@ func (l *latencyLog) flush() {
 	l.since, l.dists = now, nil
 }
 
-// Written is the number of bytes written so far. It is read by the goroutine
+// Written returns the number of bytes written so far. It is read by the goroutine
 // that runs the step, while no interval is taken.
 func (l *latencyLog) Written() int64 {
 	at, err := l.f.Seek(0, io.SeekCurrent)

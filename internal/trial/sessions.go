@@ -52,7 +52,7 @@ func (l *line) end(read func() (observe.RunQueue, error)) {
 	l.length = now.Since(l.start)
 }
 
-// ownQueue is that of rumbench's threads.
+// ownQueue returns that of rumbench's threads.
 func ownQueue() (observe.RunQueue, error) { return observe.ReadRunQueue("/proc", os.Getpid()) }
 
 // watchSessions readies the looking, before the window: a connection is opened.
@@ -163,7 +163,7 @@ func (s *sessions) leaveOut(more int) {
 	}
 }
 
-// seenAll is what was seen of them; nil where the engine cannot show it.
+// seenAll returns what was seen of them; nil where the engine cannot show it.
 func (s *sessions) seenAll() *account.Sessions {
 	if s == nil {
 		return nil

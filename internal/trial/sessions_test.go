@@ -110,7 +110,7 @@ func countOn(t *testing.T, engineName string, c counters) *result.Step {
 	return step(t, run(t, s, result.Complete), "count")
 }
 
-// shares are the shares of the sessions' time by role.
+// shares returns the shares of the sessions' time by role.
 func shares(t *testing.T, s *result.Step) map[string]float64 {
 	t.Helper()
 	out, sum := map[string]float64{}, 0.0

@@ -72,7 +72,7 @@ func (w *window) close(ctx context.Context, t *trial) error {
 	return nil
 }
 
-// written is the number of bytes that rumbench wrote to its own files, which
+// written returns the number of bytes that rumbench wrote to its own files, which
 // the process and the device count like the engine's.
 func (t *trial) written() float64 { return float64(t.series.Written() + t.latency.Written() + t.saved) }
 
@@ -132,7 +132,7 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	return err
 }
 
-// unpaced is a step whose groups go as fast as they can.
+// unpaced returns a step whose groups go as fast as they can.
 func unpaced(step *workload.Step) *workload.Step {
 	out := *step
 	out.Groups = slices.Clone(step.Groups)
@@ -142,7 +142,7 @@ func unpaced(step *workload.Step) *workload.Step {
 	return &out
 }
 
-// axesOf are the numbers in which a step differs from others of its base.
+// axesOf returns the numbers in which a step differs from others of its base.
 func axesOf(step *workload.Step) (out []result.Axis) {
 	for _, a := range step.Axes {
 		out = append(out, result.Axis(a))
@@ -177,7 +177,7 @@ func groupsOf(step *workload.Step) (out []result.Group) {
 	return out
 }
 
-// rampOf is how the rate of arrivals changes; empty, not nil, if it does
+// rampOf returns how the rate of arrivals changes; empty, not nil, if it does
 // not.
 func rampOf(a *pace.Arrivals) []result.Ramp {
 	out := []result.Ramp{}
@@ -352,7 +352,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// expected is the planned length of a step in seconds, 0 if it has none.
+// expected returns the planned length of a step in seconds, 0 if it has none.
 func expected(step *workload.Step) float64 {
 	if step.Seconds > 0 {
 		return step.Seconds

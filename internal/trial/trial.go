@@ -89,7 +89,7 @@ func Run(ctx context.Context, s Spec) (*result.Trial, error) {
 	return t.res, t.finish(ctx, err)
 }
 
-// header is the result before anything was measured.
+// header returns the result before anything was measured.
 func (t *Spec) header() *result.Trial {
 	info := engine.InfoOf(t.Engine, t.Target.Config)
 	return &result.Trial{

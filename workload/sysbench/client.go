@@ -13,25 +13,41 @@ import (
 
 // client performs the events of a test. An event is drawn as a whole before it
 // begins, and kept until it is completed or given up, so that a retry has the
-// same keys. The fields are its random state, its statements and its event.
+// same keys.
 type client struct {
 	stage  *testStage
 	test   *test
 	rows   int64 // of a table
 	tables int64 // number of tables that it uses
+	seat   int64
+	turns  int64 // number of tables that takeOwn has tried
+	random
+	statements
+	drawing
+
+	phase, done int64 // of a ratio: which transactions write
+	tally       tally
+	result      engine.Result
+}
+
+// random is what a client draws from.
+type random struct {
 	source *gen.Source
 	ids    gen.Distribution
 	slice  gen.Distribution
 	first  int64 // the first value of its slice
 	zipf   gen.Distribution
-	seat   int64
-	turns  int64 // number of tables that takeOwn has tried
+}
 
+// statements are a client's, prepared.
+type statements struct {
 	blocks, writer []prepared
 	begin, commit  engine.Stmt
 	rollback       engine.Stmt
+}
 
-	// The event.
+// drawing is a client's event.
+type drawing struct {
 	drawn bool
 	over  bool // there are no rows left to take
 	kind  int
@@ -42,10 +58,6 @@ type client struct {
 	id    int64            // shared by a delete and an insert, or the client's own
 	at    int              // without a transaction: the first call to be done
 	soFar workload.Outcome // without a transaction: of the calls before it
-
-	phase, done int64 // of a ratio: which transactions write
-	tally       tally
-	result      engine.Result
 }
 
 // tally is what a client has changed.

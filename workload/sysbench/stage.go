@@ -16,22 +16,27 @@ import (
 // clients share.
 type testStage struct {
 	*run
-	name       string
-	test       *test
-	level      level
-	env        workload.Env
-	draw       string // parameter table_draw
-	repeats    bool   // parameter rw_mode is repeat
-	returns    bool   // Outcome.Bytes are bytes returned, not written
+	name    string
+	test    *test
+	level   level
+	env     workload.Env
+	draw    string // parameter table_draw
+	repeats bool   // parameter rw_mode is repeat
+	returns bool   // Outcome.Bytes are bytes returned, not written
+	timed
+	held    []int64         // rows of each table, for a test that counts them
+	order   gen.Permutation // in which takeOwn takes the rows of a table
+	ids     gen.Distribution
+	zipf    gen.Distribution
+	clients []*client
+	start   sums
+}
+
+// timed are the parts of a transaction that are timed individually.
+type timed struct {
 	parts      []string
 	beginPart  [2]int // by kind of transaction
 	commitPart [2]int
-	held       []int64         // rows of each table, for a test that counts them
-	order      gen.Permutation // in which takeOwn takes the rows of a table
-	ids        gen.Distribution
-	zipf       gen.Distribution
-	clients    []*client
-	start      sums
 }
 
 // sums are the numbers that are checked: rows of all tables, and the sum of k.
@@ -122,9 +127,9 @@ func (s *testStage) requireRows(ctx context.Context, session engine.Session) err
 
 // removes reports whether a test of the run deletes rows without reinserting
 // them.
-func (r *run) removes() bool {
-	return slices.ContainsFunc(r.p.Strings("tests"), func(entry string) bool {
-		t, err := r.newTest(entry)
+func (d *definitions) removes() bool {
+	return slices.ContainsFunc(d.p.Strings("tests"), func(entry string) bool {
+		t, err := d.newTest(entry)
 		return err == nil && t.grows() < 0
 	})
 }
@@ -194,8 +199,11 @@ func (s *testStage) ofTable(ctx context.Context, session engine.Session, table i
 // Client returns a client.
 func (s *testStage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
 	c := &client{
-		stage: s, test: s.test, rows: s.size, tables: s.level.tables, seat: int64(seat.Client), ids: s.ids, zipf: s.zipf,
-		source: gen.NewSource(gen.NewStream(s.env.Seed, "sysbench", s.name).Sub(uint64(seat.Client))),
+		stage: s, test: s.test, rows: s.size, tables: s.level.tables, seat: int64(seat.Client),
+		random: random{
+			ids: s.ids, zipf: s.zipf,
+			source: gen.NewSource(gen.NewStream(s.env.Seed, "sysbench", s.name).Sub(uint64(seat.Client))),
+		},
 	}
 	if err := c.setSlice(s.p, s.level.clients); err != nil {
 		return nil, err

@@ -99,14 +99,14 @@ func (r *run) findBefore() {
 }
 
 // levels returns the levels of a test.
-func (r *run) levels(t *test) (out []level) {
+func (d *definitions) levels(t *test) (out []level) {
 	ratios := []int64{0}
 	if t.writer != nil {
-		ratios = r.p.Ints("ratios")
+		ratios = d.p.Ints("ratios")
 	}
-	for _, tables := range r.p.Ints("tables") {
+	for _, tables := range d.p.Ints("tables") {
 		for _, ratio := range ratios {
-			for _, clients := range r.p.Ints("clients") {
+			for _, clients := range d.p.Ints("clients") {
 				out = append(out, level{tables, clients, ratio})
 			}
 		}
@@ -116,7 +116,7 @@ func (r *run) levels(t *test) (out []level) {
 
 // locate sets the name, base and axes of a step, by its test and the axes with
 // several levels.
-func (r *run) locate(s *workload.Step, entry string, l level) {
+func (d *definitions) locate(s *workload.Step, entry string, l level) {
 	var at []string
 	axis := func(name, short string, values []int64, v int64) {
 		if len(values) > 1 {
@@ -125,10 +125,10 @@ func (r *run) locate(s *workload.Step, entry string, l level) {
 		}
 	}
 	if l.ratio > 0 {
-		axis("transactions per write", "r", r.p.Ints("ratios"), l.ratio)
+		axis("transactions per write", "r", d.p.Ints("ratios"), l.ratio)
 	}
-	axis("tables", "t", r.p.Ints("tables"), l.tables)
-	axis("clients", "c", r.p.Ints("clients"), l.clients)
+	axis("tables", "t", d.p.Ints("tables"), l.tables)
+	axis("clients", "c", d.p.Ints("clients"), l.clients)
 	s.Name = entry
 	if len(at) > 0 {
 		s.Base = entry
@@ -179,11 +179,11 @@ func (r *run) testStep(entry string, t *test, l level) workload.Step {
 }
 
 // kinds returns the kinds of a test's operations.
-func (r *run) kinds(t *test, l level) []workload.OpKind {
+func (d *definitions) kinds(t *test, l level) []workload.OpKind {
 	switch {
 	case t.rows:
 		return []workload.OpKind{{Name: "scan", Unit: "row", Returns: true}}
-	case r.mixes(l):
+	case d.mixes(l):
 		return []workload.OpKind{
 			{Name: opReadOnly, Unit: opTransaction, Of: opTransaction, Returns: true, Finds: t.finds()},
 			{Name: opReadWrite, Unit: opTransaction, Of: opTransaction, Finds: t.finds()},
@@ -195,7 +195,7 @@ func (r *run) kinds(t *test, l level) []workload.OpKind {
 }
 
 // mixes reports whether only some transactions of a test write.
-func (r *run) mixes(l level) bool { return l.ratio > 1 && r.p.String("rw_mode") == "skip" }
+func (d *definitions) mixes(l level) bool { return l.ratio > 1 && d.p.String("rw_mode") == "skip" }
 
 // several reports whether an event has more than one statement.
 func (t *test) several() bool {

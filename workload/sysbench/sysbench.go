@@ -87,7 +87,7 @@ var params = []workload.Param{
 
 // New returns a run.
 func (Workload) New(p workload.Params) (workload.Run, error) {
-	r := &run{p: p, rangeSize: p.Int("range_size"), size: p.Int("table_size"), tables: int(slices.Max(append(p.Ints("tables"), 0)))}
+	r := &run{definitions: definitions{p, p.Int("range_size")}, size: p.Int("table_size"), tables: int(slices.Max(append(p.Ints("tables"), 0)))}
 	for _, name := range []string{"tables", "clients", "ratios"} {
 		if len(p.Ints(name)) == 0 {
 			return nil, &workload.ParamError{Param: name, Reason: "it is empty", Hint: "give at least one number"}
@@ -102,8 +102,7 @@ func (Workload) New(p workload.Params) (workload.Run, error) {
 
 // run is the workload with its parameters.
 type run struct {
-	p         workload.Params
-	rangeSize int64
+	definitions
 	size      int64 // rows of a table
 	tables    int
 	steps     []workload.Step

@@ -122,7 +122,8 @@ func TestRatio(t *testing.T) {
 	stage := &testStage{run: r, test: test, level: level{1, 1, 4}, ids: ids, draw: drawBlock}
 	stage.findParts()
 	for phase := range int64(4) {
-		c := &client{stage: stage, test: test, rows: r.size, tables: 1, ids: ids, phase: phase, source: gen.NewSource(gen.NewStream(1)), writer: []prepared{{}}}
+		c := &client{stage: stage, test: test, rows: r.size, tables: 1, phase: phase}
+		c.ids, c.source, c.writer = ids, gen.NewSource(gen.NewStream(1)), []prepared{{}}
 		writes := 0
 		for range 400 {
 			if err := c.Ready(t.Context()); err != nil {

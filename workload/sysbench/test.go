@@ -38,136 +38,144 @@ func times(n int64, s ...statement) unit { return unit{n, s} }
 
 func one(s statement) []block { return []block{{times(1, s)}} }
 
+// definitions are the parameters, which define the tests.
+type definitions struct {
+	p         workload.Params
+	rangeSize int64
+}
+
 // tests lists all tests. N in a name stands for a number: random-points-10 is
 // random-points-N with ten points.
 var tests = []struct {
 	name string // N stands for the number
-	make func(r *run, n int64) test
+	make func(d *definitions, n int64) test
 }{
-	{"oltp_point_select", func(r *run, _ int64) test {
+	{"oltp_point_select", func(d *definitions, _ int64) test {
 		return test{doc: "How fast is a row read by key?", blocks: one(pointSelect)}
 	}},
-	{"oltp_read_only", func(r *run, _ int64) test {
-		return test{doc: "How fast are transactions of reads: points and four kinds of ranges?", transaction: true, blocks: r.reads(r.rangeSize)}
+	{"oltp_read_only", func(d *definitions, _ int64) test {
+		return test{doc: "How fast are transactions of reads: points and four kinds of ranges?", transaction: true, blocks: d.reads(d.rangeSize)}
 	}},
-	{"oltp_read_write", func(r *run, _ int64) test { return r.readWrite(r.rangeSize) }},
-	{"oltp_write_only", func(r *run, _ int64) test {
-		return test{doc: "How fast are transactions of writes: two updates, a delete and an insert?", transaction: true, writes: true, blocks: r.writes()}
+	{"oltp_read_write", func(d *definitions, _ int64) test { return d.readWrite(d.rangeSize) }},
+	{"oltp_write_only", func(d *definitions, _ int64) test {
+		return test{doc: "How fast are transactions of writes: two updates, a delete and an insert?", transaction: true, writes: true, blocks: d.writes()}
 	}},
-	{"oltp_update_index", func(r *run, _ int64) test {
-		return test{doc: "How fast is an indexed column changed?", writes: true, blocks: []block{{times(r.p.Int("index_updates"), r.updateK())}}}
+	{"oltp_update_index", func(d *definitions, _ int64) test {
+		return test{doc: "How fast is an indexed column changed?", writes: true, blocks: []block{{times(d.p.Int("index_updates"), d.updateK())}}}
 	}},
-	{"oltp_update_non_index", func(r *run, _ int64) test {
-		return test{doc: "How fast is a column without an index changed?", writes: true, blocks: []block{{times(r.p.Int("non_index_updates"), updateC(1, randomID))}}}
+	{"oltp_update_non_index", func(d *definitions, _ int64) test {
+		return test{doc: "How fast is a column without an index changed?", writes: true, blocks: []block{{times(d.p.Int("non_index_updates"), updateC(1, randomID))}}}
 	}},
-	{"oltp_insert", func(*run, int64) test {
+	{"oltp_insert", func(*definitions, int64) test {
 		return test{doc: "How fast are rows inserted one by one?", writes: true, blocks: one(appendNew)}
 	}},
-	{"oltp_delete", func(*run, int64) test {
+	{"oltp_delete", func(*definitions, int64) test {
 		return test{doc: "How fast are rows deleted by random keys? The table shrinks, so more and more keys do not exist, which is reported.", writes: true, blocks: one(remove(randomID))}
 	}},
-	{"select_random_points", func(r *run, _ int64) test {
-		return test{doc: "How fast are the rows of a list of values of a secondary index read?", single: true, blocks: one(randomPoints(int(r.p.Int("random_points"))))}
+	{"select_random_points", func(d *definitions, _ int64) test {
+		return test{doc: "How fast are the rows of a list of values of a secondary index read?", single: true, blocks: one(randomPoints(int(d.p.Int("random_points"))))}
 	}},
-	{"select_random_ranges", func(r *run, _ int64) test {
-		return test{doc: "How fast are several ranges of a secondary index counted in one query?", single: true, blocks: one(randomRanges(int(r.p.Int("number_of_ranges")), r.p.Int("delta")))}
+	{"select_random_ranges", func(d *definitions, _ int64) test {
+		return test{doc: "How fast are several ranges of a secondary index counted in one query?", single: true, blocks: one(randomRanges(int(d.p.Int("number_of_ranges")), d.p.Int("delta")))}
 	}},
-	{"point-query", func(*run, int64) test {
+	{"point-query", func(*definitions, int64) test {
 		return test{doc: "How fast is a row read by key?", blocks: one(pointSelect)}
 	}},
-	{"select", func(*run, int64) test {
+	{"select", func(*definitions, int64) test {
 		return test{doc: "How fast is a row read by key (its column pad)?", blocks: one(get("point", 1, randomID, colPad))}
 	}},
-	{"point-transactions", func(r *run, _ int64) test {
-		return test{doc: "How fast are transactions of point selects only?", transaction: true, blocks: r.points()}
+	{"point-transactions", func(d *definitions, _ int64) test {
+		return test{doc: "How fast are transactions of point selects only?", transaction: true, blocks: d.points()}
 	}},
-	{"simple-ranges", func(r *run, _ int64) test {
-		return test{doc: "How fast is a range of rows read by key?", blocks: one(simpleRange(r.rangeSize))}
+	{"simple-ranges", func(d *definitions, _ int64) test {
+		return test{doc: "How fast is a range of rows read by key?", blocks: one(simpleRange(d.rangeSize))}
 	}},
-	{"random-points-N", func(_ *run, n int64) test {
+	{"random-points-N", func(_ *definitions, n int64) test {
 		return test{doc: fmt.Sprintf("How fast are %d random rows read by one list of keys?", n), blocks: one(get("points", int(n), randomIDs(int(n)), colC))}
 	}},
-	{"hot-points", func(*run, int64) test {
+	{"hot-points", func(*definitions, int64) test {
 		return test{doc: fmt.Sprintf("How fast are the same %d adjacent rows read by one list of keys?", listed), blocks: one(get("points", listed, hotIDs(listed), colC))}
 	}},
-	{"points-covered-pk", func(*run, int64) test {
+	{"points-covered-pk", func(*definitions, int64) test {
 		return test{doc: "How fast are the rows of a list of keys read, without other columns?", blocks: one(get("points", listed, randomIDs(listed), colID))}
 	}},
-	{"points-notcovered-pk", func(*run, int64) test {
+	{"points-notcovered-pk", func(*definitions, int64) test {
 		return test{doc: "How fast are the rows of a list of keys read, with another column?", blocks: one(get("points", listed, randomIDs(listed), colID, colC))}
 	}},
-	{"points-covered-si", func(*run, int64) test {
+	{"points-covered-si", func(*definitions, int64) test {
 		return test{doc: "How fast is a list of values looked up in a covering secondary index?", blocks: one(bySecondary("points", listed, colK))}
 	}},
-	{"points-notcovered-si", func(*run, int64) test {
+	{"points-notcovered-si", func(*definitions, int64) test {
 		return test{doc: "How fast is a list of values looked up in a secondary index that is not covering?", blocks: one(bySecondary("points", listed, colK, colC))}
 	}},
-	{"range-covered-pk", func(*run, int64) test {
+	{"range-covered-pk", func(*definitions, int64) test {
 		return test{doc: "How fast is a range of keys read, without other columns?", blocks: one(between("range", false, idRange(listed+1), plain, colID))}
 	}},
-	{"range-notcovered-pk", func(*run, int64) test {
+	{"range-notcovered-pk", func(*definitions, int64) test {
 		return test{doc: "How fast is a range of keys read, with another column?", blocks: one(between("range", false, idRange(listed+1), plain, colID, colC))}
 	}},
-	{"range-covered-si", func(*run, int64) test {
+	{"range-covered-si", func(*definitions, int64) test {
 		return test{doc: "How fast is a range of a covering secondary index read?", blocks: one(between("range", true, idRange(listed+1), plain, colK))}
 	}},
-	{"range-notcovered-si", func(*run, int64) test {
+	{"range-notcovered-si", func(*definitions, int64) test {
 		return test{doc: "How fast is a range of a secondary index read that is not covering?", blocks: one(between("range", true, idRange(listed+1), plain, colK, colC))}
 	}},
-	{"scan", func(*run, int64) test {
+	{"scan", func(*definitions, int64) test {
 		return test{doc: "How fast is a whole table read, without returning rows?", spread: true, rows: true, blocks: one(scanAll)}
 	}},
-	{"update-inlist", func(*run, int64) test {
+	{"update-inlist", func(*definitions, int64) test {
 		return test{doc: fmt.Sprintf("How fast are %d random rows updated by one statement?", listed), writes: true, blocks: one(updateC(listed, randomIDs(listed)))}
 	}},
-	{"update-index", func(r *run, _ int64) test {
-		return test{doc: "How fast is an indexed column changed?", writes: true, blocks: one(r.updateK())}
+	{"update-index", func(d *definitions, _ int64) test {
+		return test{doc: "How fast is an indexed column changed?", writes: true, blocks: one(d.updateK())}
 	}},
-	{"update-nonindex", func(*run, int64) test {
+	{"update-nonindex", func(*definitions, int64) test {
 		return test{doc: "How fast is a column without an index changed?", writes: true, blocks: one(updateC(1, randomID))}
 	}},
-	{"update-index-trx", func(r *run, _ int64) test {
-		return test{doc: "How fast is an indexed column changed, one update per transaction?", writes: true, transaction: true, blocks: one(r.updateK())}
+	{"update-index-trx", func(d *definitions, _ int64) test {
+		return test{doc: "How fast is an indexed column changed, one update per transaction?", writes: true, transaction: true, blocks: one(d.updateK())}
 	}},
-	{"update-nonindex-trx", func(*run, int64) test {
+	{"update-nonindex-trx", func(*definitions, int64) test {
 		return test{doc: "How fast is a column without an index changed, one update per transaction?", writes: true, transaction: true, blocks: one(updateC(1, randomID))}
 	}},
-	{"update-one", func(*run, int64) test {
+	{"update-one", func(*definitions, int64) test {
 		return test{doc: "How fast do all clients change the same row of a table?", writes: true, blocks: one(updateC(1, firstID))}
 	}},
-	{"update-zipf", func(*run, int64) test {
+	{"update-zipf", func(*definitions, int64) test {
 		return test{doc: "How fast are rows changed with a skewed (Zipfian) distribution?", writes: true, blocks: one(updateC(1, zipfID))}
 	}},
-	{"write-only", func(r *run, _ int64) test {
-		return test{doc: "How fast are transactions of writes: two updates, a delete and an insert?", transaction: true, blocks: r.writes()}
+	{"write-only", func(d *definitions, _ int64) test {
+		return test{doc: "How fast are transactions of writes: two updates, a delete and an insert?", transaction: true, blocks: d.writes()}
 	}},
-	{"read-write-N", func(r *run, n int64) test { return r.readWrite(n) }},
-	{"read-only-N", func(r *run, n int64) test {
-		return test{doc: fmt.Sprintf("How fast are transactions of reads: points and four kinds of ranges of %d rows?", n), transaction: true, blocks: r.reads(n)}
+	{"read-write-N", func(d *definitions, n int64) test { return d.readWrite(n) }},
+	{"read-only-N", func(d *definitions, n int64) test {
+		return test{doc: fmt.Sprintf("How fast are transactions of reads: points and four kinds of ranges of %d rows?", n), transaction: true, blocks: d.reads(n)}
 	}},
-	{"read-only-simple", func(r *run, _ int64) test { return r.readOnly("a plain range", simpleRange(wide)) }},
-	{"read-only-sum", func(r *run, _ int64) test { return r.readOnly("a sum", sumRange(wide)) }},
-	{"read-only-order", func(r *run, _ int64) test { return r.readOnly("a sorted range", orderRange(wide)) }},
-	{"read-only-distinct", func(r *run, _ int64) test { return r.readOnly("the distinct values of a range", distinctRange(wide)) }},
-	{"read-only-count", func(*run, int64) test {
+	{"read-only-simple", func(d *definitions, _ int64) test { return d.readOnly("a plain range", simpleRange(wide)) }},
+	{"read-only-sum", func(d *definitions, _ int64) test { return d.readOnly("a sum", sumRange(wide)) }},
+	{"read-only-order", func(d *definitions, _ int64) test { return d.readOnly("a sorted range", orderRange(wide)) }},
+	{"read-only-distinct", func(d *definitions, _ int64) test {
+		return d.readOnly("the distinct values of a range", distinctRange(wide))
+	}},
+	{"read-only-count", func(*definitions, int64) test {
 		return test{doc: fmt.Sprintf("How fast are %d rows of a range counted?", wide), blocks: one(between("count range", false, idRange(wide), counted, colC))}
 	}},
-	{"insert", func(*run, int64) test {
+	{"insert", func(*definitions, int64) test {
 		return test{doc: "How fast are rows inserted one by one?", writes: true, blocks: one(appendNew)}
 	}},
-	{"delete", func(*run, int64) test {
+	{"delete", func(*definitions, int64) test {
 		return test{doc: "How fast are rows deleted, each by one client and once? It ends when there are no rows left.", own: true, writes: true, blocks: one(remove(ownID))}
 	}},
-	{"ratio", func(r *run, _ int64) test {
-		t := r.readWrite(r.rangeSize)
+	{"ratio", func(d *definitions, _ int64) test {
+		t := d.readWrite(d.rangeSize)
 		t.doc = "How fast are transactions of reads, some of which also write?"
-		t.blocks, t.writer = r.reads(r.rangeSize), r.writes()
+		t.blocks, t.writer = d.reads(d.rangeSize), d.writes()
 		return t
 	}},
-	{"ratio-points", func(r *run, _ int64) test {
-		t := r.readWrite(r.rangeSize)
+	{"ratio-points", func(d *definitions, _ int64) test {
+		t := d.readWrite(d.rangeSize)
 		t.doc = "How fast are transactions of point selects, some of which also write?"
-		t.blocks, t.writer = r.points(), r.writes()
+		t.blocks, t.writer = d.points(), d.writes()
 		return t
 	}},
 }
@@ -180,46 +188,46 @@ const (
 )
 
 // points returns the point selects of a transaction.
-func (r *run) points() []block {
-	return []block{{times(r.p.Int("point_selects"), pointSelect)}}
+func (d *definitions) points() []block {
+	return []block{{times(d.p.Int("point_selects"), pointSelect)}}
 }
 
 // reads returns the read blocks of a transaction.
-func (r *run) reads(size int64) []block {
-	out := r.points()
-	if !r.p.Bool("range_selects") {
+func (d *definitions) reads(size int64) []block {
+	out := d.points()
+	if !d.p.Bool("range_selects") {
 		return out
 	}
 	return append(out,
-		block{times(r.p.Int("simple_ranges"), simpleRange(size))},
-		block{times(r.p.Int("sum_ranges"), sumRange(size))},
-		block{times(r.p.Int("order_ranges"), orderRange(size))},
-		block{times(r.p.Int("distinct_ranges"), distinctRange(size))})
+		block{times(d.p.Int("simple_ranges"), simpleRange(size))},
+		block{times(d.p.Int("sum_ranges"), sumRange(size))},
+		block{times(d.p.Int("order_ranges"), orderRange(size))},
+		block{times(d.p.Int("distinct_ranges"), distinctRange(size))})
 }
 
 // writes returns the write blocks of a transaction.
-func (r *run) writes() []block {
+func (d *definitions) writes() []block {
 	return []block{
-		{times(r.p.Int("index_updates"), r.updateK())},
-		{times(r.p.Int("non_index_updates"), updateC(1, randomID))},
-		{times(r.p.Int("delete_inserts"), remove(sharedID), reinsert)},
+		{times(d.p.Int("index_updates"), d.updateK())},
+		{times(d.p.Int("non_index_updates"), updateC(1, randomID))},
+		{times(d.p.Int("delete_inserts"), remove(sharedID), reinsert)},
 	}
 }
 
-func (r *run) updateK() statement { return updateK(r.p.String("k_update") == "random") }
+func (d *definitions) updateK() statement { return updateK(d.p.String("k_update") == "random") }
 
-func (r *run) readWrite(size int64) test {
+func (d *definitions) readWrite(size int64) test {
 	return test{
 		doc:         fmt.Sprintf("How fast are transactions of reads (ranges of %d rows) and writes?", size),
-		transaction: true, writes: true, blocks: slices.Concat(r.reads(size), r.writes()),
+		transaction: true, writes: true, blocks: slices.Concat(d.reads(size), d.writes()),
 	}
 }
 
 // readOnly returns a transaction of points and one range.
-func (r *run) readOnly(what string, s statement) test {
+func (d *definitions) readOnly(what string, s statement) test {
 	return test{
 		doc:         fmt.Sprintf("How fast are transactions of points and %s of %d rows?", what, wide),
-		transaction: true, blocks: append(r.points(), block{times(1, s)}),
+		transaction: true, blocks: append(d.points(), block{times(1, s)}),
 	}
 }
 
@@ -253,16 +261,16 @@ func (t *test) access() workload.Access {
 
 // newTest returns the test of an entry of parameter tests; a suffix after a dot
 // is ignored.
-func (r *run) newTest(entry string) (*test, error) {
+func (d *definitions) newTest(entry string) (*test, error) {
 	name, _, _ := strings.Cut(entry, ".")
 	for _, t := range tests {
 		n, ok := numbered(t.name, name)
 		if !ok {
 			continue
 		}
-		made := t.make(r, n)
+		made := t.make(d, n)
 		made.name = name
-		if made.transaction && r.p.Bool("skip_trx") {
+		if made.transaction && d.p.Bool("skip_trx") {
 			made.transaction = false
 		}
 		return &made, nil
