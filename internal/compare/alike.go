@@ -110,7 +110,7 @@ func versions(t *Target, of func(*result.Trial) string) string {
 	return strings.Join(out, " or ")
 }
 
-// notSet stands for a knob that is left to the engine.
+// notSet is the value of a knob that is left to the engine.
 const notSet = "not set"
 
 func fact(t *result.Trial, name string) string {

@@ -281,7 +281,7 @@ func searched(target string, found *result.Search, trials int) (out []*result.Tr
 	return out
 }
 
-// Two searches do not tell apart what they are not precise enough for.
+// Two searches do not find differences smaller than their precision.
 func TestSearchesAreAsPreciseAsTheyAre(t *testing.T) {
 	how := func(precision float64) *result.SearchPlan {
 		return &result.SearchPlan{Precision: precision, Seconds: 10, Arrivals: "poisson"}

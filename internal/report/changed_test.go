@@ -87,7 +87,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// The list is short, and it is none where nobody knows how much was done.
+// The list is short, and empty if the work done is unknown.
 func TestChangedIsShort(t *testing.T) {
 	var a, b strings.Builder
 	for i := range 50 {

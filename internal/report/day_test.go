@@ -25,7 +25,7 @@ func day(decoded bool) Input {
 }
 
 // daySeries makes up a day's lines. Decoded, every line comes through JSON as
-// those of a file do; then the lines of one second are told all day long.
+// those of a file do; the lines of one second are then repeated all day.
 func daySeries(step string, decoded bool) func(func(result.Line) error) error {
 	engine := map[string]float64{}
 	for i := range 60 {

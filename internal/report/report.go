@@ -153,7 +153,7 @@ func Markdown(w io.Writer, in Input) error {
 
 // Text writes the summary that a run prints at its end: per step the targets
 // with throughput, quality of service and cost. Columns that do not fit into
-// the width are left out, and it says so; a width of 0 is unlimited.
+// the width are left out with a remark; a width of 0 is unlimited.
 func Text(w io.Writer, in Input, width int) error {
 	return page.Text(w, summary(in.campaign(), &in), page.TextStyle{Width: width, More: "the report has them"})
 }

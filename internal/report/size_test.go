@@ -121,7 +121,7 @@ func centre(name ...string) float64 {
 	return math.Exp(float64(h.Sum32()%10000) / 1000)
 }
 
-// bigSeries tells half an hour a step.
+// bigSeries yields half an hour per step.
 func bigSeries(t *result.Trial) func(func(result.Line) error) error {
 	return func(yield func(result.Line) error) error {
 		for i := range t.Steps {
