@@ -34,7 +34,7 @@ const (
 // companionFormats are those of files that stand beside a log.
 var companionFormats = []string{fmtIOStat, fmtVMStat, fmtTime, fmtMet}
 
-// formats lists the formats, those that are told more surely first.
+// formats lists the formats, the most reliably recognised first.
 func formats() []format {
 	return []format{
 		{fmtSysbench, isSysbench, parseSysbench},
