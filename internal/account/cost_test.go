@@ -182,7 +182,7 @@ func TestUnknownCosts(t *testing.T) {
 }
 
 // As many queries as rows inserted, by chance: both have their costs. In a load
-// a row inserted is a row written, and is not told twice.
+// a row inserted is a row written, and is not reported twice.
 func TestDenominators(t *testing.T) {
 	chance := queryGroups()
 	chance[2] = did(hist.Counts{Ops: 150, Rows: 150}, hist.Counts{Ops: 50, Rows: 50})

@@ -29,7 +29,7 @@ type Promise struct {
 	Open      bool
 }
 
-// Judge reports whether the promise was kept. One operation of each client may
+// Judge returns how well the promise was kept. One operation of each client may
 // be in flight at the end, and a random schedule may have had less due than its
 // rate; neither breaks a promise.
 func (p *Promise) Judge() *metric.SLA {

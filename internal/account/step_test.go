@@ -65,7 +65,7 @@ func TestUndoneCountOnce(t *testing.T) {
 	}
 }
 
-// A group in which nothing was done at all has response times all the same.
+// A group that completed nothing still has response times.
 func TestNothingDone(t *testing.T) {
 	st := queryStep()
 	st.Groups[0].Rate = 1

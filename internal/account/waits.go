@@ -140,7 +140,7 @@ func (s *waiting) addThinking() {
 // The client is called the bottleneck of a closed loop by this rule:
 //
 //   - There are more clients than processors that rumbench may use. With fewer
-//     each waits for its own round trip, which is as it should be.
+//     each waits for its own round trip, which is normal.
 //   - Sessions waited for their clients in more than clientBound of the looks,
 //     less the time for which the server's threads waited for a processor: a
 //     session is only seen to work once it has read its statement, and on busy

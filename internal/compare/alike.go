@@ -10,10 +10,9 @@ import (
 	"rumbench/internal/result"
 )
 
-// Unlike says in what two targets did different work throughout, so that none of
-// their numbers must be compared: workload and parameters. It is empty if they
-// did the same; what was offered in single steps is another matter, see
-// [Step.Offered].
+// Unlike returns the differences in workload and parameters that make all
+// numbers of two targets incomparable. Differences in what was offered in
+// single steps are left to [Step.Offered].
 func Unlike(a, b *Target) []string {
 	var out []string
 	x := a.Trials[0]
@@ -26,7 +25,7 @@ func Unlike(a, b *Target) []string {
 		differ("workload", x.Workload, y.Workload)
 		for _, name := range paramNames(x, y) {
 			of, other := paramText(x.Params[name]), paramText(y.Params[name])
-			if (x.Imported == nil && y.Imported == nil) || of != "" && other != "" { // logs need not say all
+			if (x.Imported == nil && y.Imported == nil) || of != "" && other != "" { // logs may lack parameters
 				differ(name, of, other)
 			}
 		}
@@ -37,12 +36,12 @@ func Unlike(a, b *Target) []string {
 	return out
 }
 
-// hostFacts are those of a host that decide how fast it is.
+// hostFacts are the facts of a host that determine its speed.
 var hostFacts = []string{"cpu", "cpus usable", "memory", "kernel", "virtualization", "filesystem", "device", "device size"}
 
-// Apart says in what else two targets differ that can explain a difference of
-// their numbers: versions first, as they are what is most often compared, then
-// durability, seed, hosts and knobs. Unknown facts differ from nothing.
+// Apart returns other differences of two targets that may explain their
+// numbers: versions first, as they are most often what is compared, then
+// durability, seed, hosts and knobs. Unknown facts do not count as different.
 func Apart(a, b *Target) []string {
 	var out []string
 	x, y := a.Trials[0], b.Trials[0]
@@ -59,7 +58,7 @@ func Apart(a, b *Target) []string {
 	if x.Engine == y.Engine {
 		version(cmp.Or(x.Engine, "engine")+" version", (*result.Trial).EngineVersion)
 	}
-	if x.Durability != y.Durability || x.Promise != "" && y.Promise != "" { // old results do not say what the level means
+	if x.Durability != y.Durability || x.Promise != "" && y.Promise != "" { // old results do not record what the level means
 		differ("durability", x.DurabilityText(), y.DurabilityText())
 	}
 	differ("seed", fmt.Sprint(x.Seed), fmt.Sprint(y.Seed))
@@ -76,16 +75,16 @@ func Apart(a, b *Target) []string {
 			of, other = x.Cache(), y.Cache()
 		}
 		if x.Engine != y.Engine && (of == "" || other == "") {
-			continue // of one engine only: it says nothing about the other
+			continue // of one engine only: the other does not have it
 		}
 		differ(name, cmp.Or(of, notSet), cmp.Or(other, notSet))
 	}
 	return out
 }
 
-// UnequalCaches says which cache each target has, if they do not all have the
-// same: "a: 16MiB, b: the page cache, without a limit". What is unknown differs
-// from nothing.
+// UnequalCaches returns which cache each target has, if they differ: "a: 16MiB,
+// b: the page cache, without a limit". Unknown caches do not count as
+// different.
 func (c *Campaign) UnequalCaches() string {
 	var sizes, parts []string
 	for _, t := range c.Targets {
@@ -99,8 +98,8 @@ func (c *Campaign) UnequalCaches() string {
 	return strings.Join(parts, ", ")
 }
 
-// versions are the different ones of a target's trials: a server may have been
-// upgraded between them.
+// versions returns the distinct versions of a target's trials: a server may
+// have been upgraded between them.
 func versions(t *Target, of func(*result.Trial) string) string {
 	var out []string
 	for _, trial := range t.Trials {
@@ -111,7 +110,7 @@ func versions(t *Target, of func(*result.Trial) string) string {
 	return strings.Join(out, " or ")
 }
 
-// notSet stands for a knob that is left to the engine.
+// notSet is the value of a knob that is left to the engine.
 const notSet = "not set"
 
 func fact(t *result.Trial, name string) string {

@@ -1,4 +1,4 @@
-// Package compare says what the trials of campaigns mean beside each other: it
+// Package compare judges the trials of campaigns against each other: it
 // sorts them into targets and steps, takes medians over trials, and judges the
 // difference of two targets with an interval and in a word.
 //
@@ -40,7 +40,7 @@ type Step struct{ stepKeys }
 type stepKeys struct {
 	stepRuns
 	Primary, WritesPer string    // as in result.Step
-	Warmup             bool      // as in result.Step: its numbers are shown, and judged nowhere
+	Warmup             bool      // as in result.Step: its numbers are shown but not judged
 	keys               *keyIndex // see index
 }
 
@@ -77,10 +77,10 @@ func New(trials []*result.Trial) *Campaign {
 	return c
 }
 
-// Target returns the target of that name, nil if there is none.
+// Target returns the target of that name; nil if there is none.
 func (c *Campaign) Target(name string) *Target { return c.targets[name] }
 
-// Step returns the step of that name, nil if there is none.
+// Step returns the step of that name; nil if there is none.
 func (c *Campaign) Step(name string) *Step { return c.steps[name] }
 
 // From returns the targets, the base first and the others in their order.
@@ -108,7 +108,7 @@ func (c *Campaign) step(rs *result.Step) *Step {
 	return s
 }
 
-// Used are the runs whose numbers count: the complete ones of valid trials,
+// Used returns the runs whose numbers count: the complete ones of valid trials,
 // or, where there is none, all that there are.
 func (s *stepRuns) Used(t *Target) []Run { return s.seenOn(t).used }
 
@@ -125,7 +125,7 @@ func (s *stepRuns) findUsed(t *Target) []Run {
 	return s.Runs[t]
 }
 
-// Leader is the run that stands for the target where only one can be shown:
+// Leader returns the run that represents the target where only one can be shown:
 // the one whose throughput is the median, or next to it. It is nil where the
 // target did not come to the step.
 func (s *Step) Leader(t *Target) *Run {
@@ -151,7 +151,7 @@ func distance(r Run, k Key, from float64) float64 {
 	return from
 }
 
-// Row returns the run's number under a key, nil if there is none.
+// Row returns the run's row under a key; nil if there is none.
 func (r *Run) Row(k Key) *metric.Row {
 	for i := range r.Step.Rows {
 		if row := &r.Step.Rows[i]; KeyOf(row) == k {
@@ -161,7 +161,7 @@ func (r *Run) Row(k Key) *metric.Row {
 	return nil
 }
 
-// Doubts are the reasons why the step's numbers on a target cannot be compared
+// Doubts returns the reasons why the step's numbers on a target cannot be compared
 // with those of others, in a few words each.
 func (s *stepRuns) Doubts(t *Target) []string { return slices.Clip(s.seenOn(t).doubts) }
 
@@ -184,12 +184,12 @@ func doubtsOf(used []Run) []string {
 	return out
 }
 
-// Refused reports whether one of the doubts about a target is that of the code.
+// Refused reports whether the code is among the reasons not to compare a target.
 func (s *stepRuns) Refused(t *Target, code metric.Code) bool {
 	return slices.ContainsFunc(s.Used(t), func(r Run) bool { return slices.Contains(refusals(r.Step), code) })
 }
 
-// refusals are the codes for which a step's numbers are not compared. Promises
+// refusals returns the codes for which a step's numbers are not compared. Promises
 // are judged by what is recorded of them: unknown is not missed.
 func refusals(s *result.Step) (out []metric.Code) {
 	for _, w := range s.Warnings {
@@ -212,7 +212,7 @@ func refusals(s *result.Step) (out []metric.Code) {
 // has them.
 func (s *stepRuns) Groups() []result.Group { return s.First().Step.Groups }
 
-// runsInOrder are the runs by target, so that nothing depends on the order of
+// runsInOrder returns the runs by target, so that nothing depends on the order of
 // a map.
 func (s *stepRuns) runsInOrder() [][]Run {
 	var out [][]Run

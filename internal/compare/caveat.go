@@ -11,9 +11,10 @@ import (
 	"rumbench/internal/result"
 )
 
-// Comparable refuses two targets that did other work, or promised another
-// durability, unless c.Across allows that. Then it returns what to say above
-// their numbers: first before all else, "" if nothing, and the caveats.
+// Comparable returns an error if two targets did different work, or promised
+// different durability, unless c.Across allows that. Otherwise it returns what
+// to show above their numbers: a first sentence, which may be "", and the
+// caveats.
 func (c *Campaign) Comparable(base, of *Target) (first string, caveats []string, err error) {
 	work := Unlike(base, of)
 	offered, whole := c.OtherWork(base, of)
@@ -48,7 +49,8 @@ func (c *Campaign) Comparable(base, of *Target) (first string, caveats []string,
 }
 
 // Caveats returns what a reader must know before the numbers of a judgement:
-// that nothing was compared in pairs, and which steps and trials are in none.
+// that nothing was compared in pairs, and which steps and trials are not
+// included.
 func (c *Campaign) Caveats(j *Judgement) (out []string) {
 	if j.unpaired() {
 		if j.Base.Trials[0].Order == "duet" && j.New.Trials[0].Order == "duet" {
@@ -74,8 +76,8 @@ func (j *Judgement) unpaired() bool {
 		slices.ContainsFunc(j.Items, func(it Item) bool { return !math.IsNaN(it.P) })
 }
 
-// lost returns the trials of a target whose numbers are in no median: they ended
-// badly, or did not come to a step that others came to.
+// lost returns the trials of a target whose numbers are in no median: they
+// failed, or did not reach a step that others reached.
 func (c *Campaign) lost(t *Target) (out []string) {
 	for _, trial := range t.Trials {
 		if trial.Status != result.Complete {

@@ -9,7 +9,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// What is not alike is refused with what to do, or said above the numbers.
+// Targets that differ are refused with a hint, or the difference is shown above
+// the numbers.
 func TestComparable(t *testing.T) {
 	all := append(series("a", "sequential", "rows_per_s", 1, 2, 3), series("b", "sequential", "rows_per_s", 1, 2, 3)...)
 	for i, trial := range all {

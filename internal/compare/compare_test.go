@@ -58,7 +58,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// What is in doubt or missing gets no verdict, and the reason is told.
+// Numbers that are missing or not comparable get no verdict, but a reason.
 func TestNoVerdict(t *testing.T) {
 	fresh := func() []*result.Trial {
 		return append(series("a", "interleaved", "rows_per_s", 100, 101, 99), series("b", "interleaved", "rows_per_s", 200, 201, 199)...)
@@ -291,7 +291,7 @@ func TestUnlike(t *testing.T) {
 	}
 }
 
-// An engine whose cache nobody can limit has more memory than one with a cache
+// An engine whose cache cannot be limited has more memory than one with a cache
 // of so many bytes: that is said, whatever the engines.
 func TestUnequalCaches(t *testing.T) {
 	a, b, c := made("a", 1, "", nil, "s"), made("b", 1, "", nil, "s"), made("c", 1, "", nil, "s")

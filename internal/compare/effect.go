@@ -10,20 +10,20 @@ import (
 	"rumbench/internal/stat"
 )
 
-// Verdict is what can be said about a difference, in a word.
+// Verdict is the judgement of a difference in a word.
 type Verdict string
 
-// The verdicts. A number that is missing, in doubt or of a metric of which
-// neither direction is better has none.
+// The verdicts. A number that is missing, not comparable, or of a metric
+// without a better direction has none.
 const (
 	Better   Verdict = "better"   // significantly different, in the metric's good direction
 	Worse    Verdict = "worse"    // significantly different, in its bad direction
 	Same     Verdict = "same"     // equivalent: no farther apart than the margin
-	Unclear  Verdict = "unclear"  // more trials would tell
-	Unstable Verdict = "unstable" // the trials of one side contradict each other: look for why before running more
+	Unclear  Verdict = "unclear"  // more trials may decide
+	Unstable Verdict = "unstable" // the trials of one side contradict each other: find out why before running more
 )
 
-// Rule is how verdicts are found.
+// Rule is how verdicts are reached.
 type Rule struct {
 	// Alpha is the chance of any false “better” or “worse” among the headline
 	// metrics of two targets that are equal.
@@ -32,19 +32,20 @@ type Rule struct {
 	Margin float64
 }
 
-// DefaultRule is the rule of all reports: one false alarm in twenty comparisons
-// of two targets, and differences below 1 % count as none.
+// DefaultRule returns the rule of all reports: one false alarm in twenty
+// comparisons of two targets, and equivalence within 1 %.
 func DefaultRule() Rule { return Rule{Alpha: 0.05, Margin: 0.01} }
 
-// LeastTrials is the number of trials of each side below which nothing is sure.
+// LeastTrials is the number of trials of each side below which nothing is
+// proven.
 const LeastTrials = 3
 
 const (
 	// ranksDecide is the number of pairs from which a rank test can reach 5 %,
 	// so that it must agree; ranksDecideApart is the number on each side.
 	ranksDecide, ranksDecideApart = 6, 5
-	// unsteady is the relative standard deviation of one side's trials above
-	// which an open question is not a matter of more trials.
+	// unsteady is the relative standard deviation of one side's trials above which
+	// more trials would not decide an open verdict.
 	unsteady = 0.20
 	// neutral is how far a ratio may be from 1 without being notable.
 	neutral = 0.05
@@ -53,29 +54,28 @@ const (
 // Effect is how a number of one target differs from that of another.
 type Effect struct {
 	Base, New *Number
-	// Ratio is New.Value ÷ Base.Value with the bounds of its 95 % interval;
-	// NaN where it has no meaning, or the trials are too few for bounds.
+	// Ratio is New.Value ÷ Base.Value with the bounds of its 95 % interval; NaN if
+	// it has no meaning, or the trials are too few for bounds.
 	Ratio, Low, High float64
-	// Pairs is how many trials were compared one to one because they ran side
-	// by side; 0 where the sides ran apart.
+	// Pairs is how many trials were compared one to one because they ran side by
+	// side; 0 if the sides ran separately.
 	Pairs int
-	// SD is the standard deviation of the pairs' log ratios, or what it would
-	// be; NaN where it is not known.
+	// SD is the standard deviation of the pairs' log ratios, or what it would be;
+	// NaN if unknown.
 	SD float64
-	// P is the chance of a difference as great between equals, and Adjusted the
-	// same after the correction for the other numbers judged with it; NaN where
-	// nothing could be tested.
+	// P is the p-value, and Adjusted the p-value corrected for the other numbers
+	// judged with it; NaN if nothing could be tested.
 	P, Adjusted float64
 	Verdict     Verdict
 	Why         string // the verdict's reason in words
 
 	guarded bool    // the rank test does not see the difference
-	shift   float64 // what was tested: of logarithms, or of the numbers themselves
+	shift   float64 // the tested difference: of logarithms, or of the numbers themselves
 }
 
-// Notable tells whether the difference is greater than 5 % and than twice the
-// trials' own variation, sure or not, and in which direction it is: Better or
-// Worse, "" if it is not notable or nothing can be said.
+// Notable returns the direction, Better or Worse, of a difference greater than
+// 5 % and than twice the trials' own variation, significant or not; "" if it is
+// not notable or unknown.
 func (e *Effect) Notable() Verdict {
 	m := metric.ByName(e.New.Metric)
 	if e.Verdict == "" || m == nil || e.bounded() {
@@ -88,16 +88,16 @@ func (e *Effect) Notable() Verdict {
 	return direction(m, e.New.Value-e.Base.Value)
 }
 
-// bounded tells whether the lesser number may not be the lesser, as it is only a
-// lower bound.
+// bounded reports whether the order of the two numbers is unknown, because the
+// lesser is only a lower bound.
 func (e *Effect) bounded() bool {
 	return e.Base.AtLeast() && (e.Base.Value < e.New.Value || e.shift > 0) || e.New.AtLeast() && (e.New.Value < e.Base.Value || e.shift < 0)
 }
 
-// Metric is the name of the metric.
+// Metric returns the name of the metric.
 func (e *Effect) Metric() string { return e.New.Metric }
 
-// Sure tells whether the verdict is that there is a difference.
+// Sure reports whether the difference is significant.
 func (e *Effect) Sure() bool { return e.Verdict == Better || e.Verdict == Worse }
 
 // effect measures the difference without judging it.
@@ -122,8 +122,7 @@ func (s *Step) effect(base, t *Target, k Key) Effect {
 	return e
 }
 
-// incomparable says why there is not even a ratio of two numbers, "" if there may
-// be one.
+// incomparable returns why two numbers have no ratio, "" if they may have one.
 func (s *Step) incomparable(base, t *Target, e *Effect) string {
 	for _, n := range [...]*Number{e.Base, e.New} {
 		switch few := n.Few(); {
@@ -140,7 +139,7 @@ func (s *Step) incomparable(base, t *Target, e *Effect) string {
 	return unlikeSearches(e.Base, e.New)
 }
 
-// unfit says why two numbers cannot be judged, "" if they can.
+// unfit returns why two numbers cannot be judged, "" if they can.
 func (s *Step) unfit(base, t *Target, e *Effect) string {
 	for _, n := range [...]struct {
 		*Number
@@ -156,7 +155,7 @@ func (s *Step) unfit(base, t *Target, e *Effect) string {
 	return e.New.unlike(*e.Base)
 }
 
-// pairs are the values of trials that ran side by side.
+// pairs returns the values of trials that ran side by side.
 func pairs(base, of *Number) (a, b []float64) {
 	for i, t := range base.Trials {
 		for j, u := range of.Trials {
@@ -169,13 +168,13 @@ func pairs(base, of *Number) (a, b []float64) {
 	return a, b
 }
 
-// sideBySide tells whether two trials are of one block of one campaign.
+// sideBySide reports whether two trials are of one block of one campaign.
 func sideBySide(t, u *result.Trial) bool {
 	return t.Trial == u.Trial && t.Order == u.Order && (t.Order == "interleaved" || t.Order == "duet") &&
 		t.Resumed == u.Resumed && filepath.Dir(t.Dir) == filepath.Dir(u.Dir)
 }
 
-// Beside tells whether any trials of two targets ran side by side.
+// Beside reports whether any trials of two targets ran side by side.
 func Beside(a, b *Target) bool {
 	for _, t := range a.Trials {
 		for _, u := range b.Trials {
@@ -187,16 +186,16 @@ func Beside(a, b *Target) bool {
 	return false
 }
 
-// mostAlone is the share of its time for which a step of a duet may have run
-// alone and still be a pair: one of the two is always done first.
+// mostAlone is the share of its time that a step of a duet may run alone and
+// still form a pair: one of the two always ends first.
 const mostAlone = 0.5
 
-// ranTogether tells whether a step of a duet ran beside that of the other trial
+// ranTogether reports whether a step of a duet ran beside that of the other trial
 // for most of its time.
 func ranTogether(s *result.Step) bool { return s.Alone <= mostAlone*s.Seconds }
 
-// test tests a against b: on a logarithmic scale, as noise is in proportion, or
-// where there are zeros on the numbers themselves.
+// test tests a against b: on a logarithmic scale, as noise is proportional, or
+// on the numbers themselves if there are zeros.
 func (e *Effect) test(a, b []float64) {
 	if len(a) < 2 || len(b) < 2 {
 		return
@@ -216,8 +215,8 @@ func (e *Effect) test(a, b []float64) {
 		e.SD = math.NaN()
 		return
 	}
-	// The interval is of the mean or the median difference; the ratio shown is
-	// that of the medians shown, and never outside of its interval.
+	// The interval is of the mean or median difference; the ratio shown is that of
+	// the medians shown, so the interval is extended to include it.
 	e.Low, e.High = min(math.Exp(shift.Low), e.Ratio), max(math.Exp(shift.High), e.Ratio)
 	e.widen()
 }
@@ -250,15 +249,15 @@ func (e *Effect) testApart(a, b []float64) stat.Interval {
 	return shift
 }
 
-// holdsZero tells whether an interval of shifts holds none at all. With ties its
-// bound may be there although the test sees a difference.
+// holdsZero reports whether an interval of shifts contains 0. With ties its
+// bound may be 0 although the test is significant.
 func holdsZero(i stat.Interval) bool { return i.Low <= 0 && 0 <= i.High }
 
-// confidence is that of the intervals shown.
+// confidence is the confidence level of the intervals shown.
 const confidence = 0.95
 
-// exact is the result where every trial of a side gave the very same: a size
-// that does not depend on chance.
+// exact returns the interval if all trials of a side gave the same number: a
+// size that does not depend on chance.
 func (e *Effect) exact(shift float64, trials int) stat.Interval {
 	switch {
 	case shift == 0:
@@ -269,7 +268,7 @@ func (e *Effect) exact(shift float64, trials int) stat.Interval {
 	return stat.Interval{Value: shift, Low: shift, High: shift, Confidence: confidence}
 }
 
-// judge finds the verdict once Adjusted is known.
+// judge sets the verdict once Adjusted is known.
 func (e *Effect) judge(r Rule) {
 	m := metric.ByName(e.New.Metric)
 	trials := min(len(e.Base.Rows), len(e.New.Rows))
@@ -297,16 +296,16 @@ func (e *Effect) judge(r Rule) {
 	}
 }
 
-// within tells whether the difference is surely no greater than the margin.
+// within reports whether the whole interval lies within the margin.
 func (e *Effect) within(margin float64) bool {
 	if e.Base.Low == 0 && e.Base.High == 0 && e.New.Low == 0 && e.New.High == 0 {
-		return true // never anything but nothing
+		return true // all values are 0
 	}
 	return stat.Equivalent(stat.Interval{Low: e.Low, High: e.High}, 1-margin, 1/(1-margin))
 }
 
-// Variation is the greater of the two sides' relative standard deviations; 0
-// where a side has one trial only.
+// Variation returns the greater of the two sides' relative standard deviations;
+// 0 if a side has only one trial.
 func (e *Effect) Variation() float64 {
 	var v float64
 	for _, n := range [...]*Number{e.Base, e.New} {
@@ -317,7 +316,7 @@ func (e *Effect) Variation() float64 {
 	return v
 }
 
-// direction is what a shift means.
+// direction returns what a shift means.
 func direction(m *metric.Metric, shift float64) Verdict {
 	if (shift > 0) == (m.Better == metric.Higher) {
 		return Better

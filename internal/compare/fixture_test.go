@@ -12,7 +12,7 @@ import (
 // numbers are a trial's values in one step.
 type numbers map[string]float64
 
-// made is a trial with the same numbers in each of its steps.
+// made returns a trial with the same numbers in each of its steps.
 func made(target string, n int, order string, v numbers, steps ...string) *result.Trial {
 	t := &result.Trial{Target: target, Trial: n, Order: order, Workload: "w", Params: map[string]any{"rows": 5.0}, Status: result.Complete, Dir: fmt.Sprintf("c/trials/%s.%d", target, n)}
 	for _, s := range steps {

@@ -20,8 +20,8 @@ import (
 //
 // A metric's name stands for new ÷ base; low.METRIC and high.METRIC for the
 // bounds of its interval, base.METRIC and new.METRIC for the two medians and
-// verdict.METRIC for the verdict. Sure is true where the verdict of every metric
-// of the condition is better or worse. Step and op tell where it is judged.
+// verdict.METRIC for the verdict. Sure is true if the verdict of every metric
+// of the condition is better or worse. Step and op are where it is judged.
 type Gate struct {
 	text    string
 	metrics []string // that it names
@@ -30,7 +30,7 @@ type Gate struct {
 	program  *vm.Program
 }
 
-// NewGate compiles a condition. The error says what is wrong with it.
+// NewGate compiles a condition.
 func NewGate(text string) (*Gate, error) {
 	tree, err := parser.Parse(text)
 	if err != nil {
@@ -59,26 +59,26 @@ func NewGate(text string) (*Gate, error) {
 	return g, nil
 }
 
-// String is the condition as given.
+// String returns the condition as given.
 func (g *Gate) String() string { return g.text }
 
-// members are what a metric can be asked for beside its ratio.
+// members are the properties of a metric besides its ratio.
 var members = []string{"low", "high", "base", "new", "verdict"}
 
-// literal is a text that step, op or a verdict is compared with.
+// literal is a text with which step, op or a verdict is compared.
 type literal struct{ of, text string }
 
 // namesOf collects what a condition names.
 type namesOf struct {
 	metrics  []string
-	unknown  string // what is no metric
+	unknown  string // a name that is not a metric
 	literals []literal
-	verdict  string   // what is no verdict
-	sure     bool     // verdicts of all metrics are asked for
-	verdicts []string // metrics of which verdicts are asked for
+	verdict  string   // a text that is not a verdict
+	sure     bool     // it uses the verdicts of all metrics
+	verdicts []string // metrics whose verdicts it uses
 }
 
-// unjudged is a metric whose verdict is asked for, although it has none: such a
+// unjudged returns a metric whose verdict is used although it has none: such a
 // condition would never hold.
 func (v *namesOf) unjudged() string {
 	asked := v.verdicts
@@ -93,7 +93,7 @@ func (v *namesOf) unjudged() string {
 	return ""
 }
 
-// insteadOf hints at what is judged in place of a metric.
+// insteadOf returns a hint at what is judged in place of a metric.
 func insteadOf(name string) string {
 	if m := metric.ByName(name); m != nil && m.JudgedBy != "" {
 		return "; " + m.JudgedBy + " is judged"
@@ -124,7 +124,7 @@ func (v *namesOf) Visit(node *ast.Node) {
 	}
 }
 
-// compared takes in what a name is compared with.
+// compared records what a name is compared with.
 func (v *namesOf) compared(name, with ast.Node) {
 	text, ok := with.(*ast.StringNode)
 	if !ok {
@@ -151,7 +151,7 @@ func (v *namesOf) add(name string) {
 	}
 }
 
-// similar hints at a metric with a part of the name in common.
+// similar returns a hint at a metric with a part of the name in common.
 func similar(name string) string {
 	for _, m := range metric.All() {
 		if strings.Contains(m.Name, name) || strings.Contains(name, m.Name) {
@@ -161,10 +161,10 @@ func similar(name string) string {
 	return "; rumbench list metrics names them"
 }
 
-// Finding is a place of which a gate's condition is true.
+// Finding is a step and operation for which a gate's condition holds.
 type Finding struct {
 	Step    *Step
-	Op      string    // "" where it is about the whole step
+	Op      string    // "" for the whole step
 	Effects []*Effect // of the condition's metrics
 }
 
@@ -189,17 +189,17 @@ func (f *Finding) String() string {
 	return where + ": " + strings.Join(parts, "; ")
 }
 
-// Findings is what a gate found.
+// Findings is the result of a gate.
 type Findings struct {
 	True   []Finding // where the condition holds
-	Judged int       // in how many places it could be judged
-	// Blind tells of places that the base has numbers for and that could not be
-	// judged all the same. A gate with blind places must not be passed.
+	Judged int       // the number of places where it could be judged
+	// Blind are the reasons why the condition could not be judged where the base
+	// has numbers. A gate with any must not pass.
 	Blind []string
 }
 
 // Find judges the condition wherever the base has the first of its metrics, in
-// some steps or, where none are named, in all.
+// the named steps, or in all if none are named.
 func (g *Gate) Find(j *Judgement, steps []string) (Findings, error) {
 	var out Findings
 	if err := g.check(j); err != nil {
@@ -234,12 +234,12 @@ func (g *Gate) Find(j *Judgement, steps []string) (Findings, error) {
 	return out, nil
 }
 
-// known tells whether there is what the number's key asks for: a percentile of
-// too few samples is none.
+// known reports whether the number is what its key says: a percentile of too
+// few samples is not.
 func (n *Number) known() bool { return n.Missing == "" && n.MaxOf == 0 }
 
-// check refuses steps and operation kinds that there are not: a misspelt one
-// would never hold.
+// check returns an error for unknown steps and operation kinds: a condition on
+// them would never hold.
 func (g *Gate) check(j *Judgement) error {
 	for _, l := range g.literals {
 		known := false
@@ -254,8 +254,8 @@ func (g *Gate) check(j *Judgement) error {
 	return nil
 }
 
-// effects are those of the condition's metrics beside the first one; nil if the
-// step has none of one of them. Blind says why one cannot be judged.
+// effects returns the effects of the condition's metrics for the first one's
+// item; nil if the step lacks one of them. blind is why one cannot be judged.
 func (g *Gate) effects(j *Judgement, first *Item) (effects map[string]*Effect, blind string) {
 	effects = map[string]*Effect{g.metrics[0]: &first.Effect}
 	for _, m := range g.metrics[1:] {
@@ -273,9 +273,9 @@ func (g *Gate) effects(j *Judgement, first *Item) (effects map[string]*Effect, b
 	return effects, ""
 }
 
-// beside is another metric's effect for what an item is of: of the same
-// denominator and operation kind, of the same kind, or where one of the two is
-// of the whole step; among equals the headline comes first.
+// beside returns another metric's effect that matches an item: of the same
+// denominator and operation kind, of the same kind, or with one of the two of
+// the whole step; among equals the headline comes first.
 func (j *Judgement) beside(first *Item, metric string) *Effect {
 	var best *Effect
 	rank := 0
@@ -300,7 +300,7 @@ func (j *Judgement) beside(first *Item, metric string) *Effect {
 	return best
 }
 
-// env is what the condition sees.
+// env returns the variables of the condition.
 func (g *Gate) env(step, op string, effects map[string]*Effect) map[string]any {
 	env := map[string]any{"step": step, "op": op}
 	numbers := map[string]map[string]float64{"low": {}, "high": {}, "base": {}, "new": {}}
@@ -309,7 +309,7 @@ func (g *Gate) env(step, op string, effects map[string]*Effect) map[string]any {
 	for _, m := range g.metrics {
 		e := effects[m]
 		if e == nil {
-			e = &Effect{Base: &Number{}, New: &Number{}} // to compile with
+			e = &Effect{Base: &Number{}, New: &Number{}} // for compiling
 		}
 		env[m] = e.gateRatio()
 		numbers["low"][m], numbers["high"][m] = e.bounds()
@@ -324,8 +324,8 @@ func (g *Gate) env(step, op string, effects map[string]*Effect) map[string]any {
 	return env
 }
 
-// gateRatio is the ratio for a condition: nothing against nothing is the same,
-// and something against nothing infinitely more.
+// gateRatio returns the ratio for a condition: 0 ÷ 0 is 1, and anything else ÷
+// 0 is infinite.
 func (e *Effect) gateRatio() float64 {
 	switch {
 	case !math.IsNaN(e.Ratio):
@@ -336,8 +336,8 @@ func (e *Effect) gateRatio() float64 {
 	return math.Copysign(math.Inf(1), e.New.Value-e.Base.Value)
 }
 
-// bounds are those of the ratio for a condition: bounds that are not known are
-// as far away as a ratio can be.
+// bounds returns the bounds of the ratio for a condition: unknown ones are 0
+// and infinity.
 func (e *Effect) bounds() (low, high float64) {
 	low, high = e.Low, e.High
 	if math.IsNaN(low) {

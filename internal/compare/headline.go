@@ -7,7 +7,7 @@ import (
 	"rumbench/internal/metric"
 )
 
-// Rate is the key of an operation kind's throughput.
+// Rate returns the key of an operation kind's throughput.
 func (s *stepKeys) Rate(op string) (Key, bool) {
 	if op == "" {
 		return Key{}, false
@@ -15,7 +15,7 @@ func (s *stepKeys) Rate(op string) (Key, bool) {
 	return s.Find("rows_per_s", func(k Key) bool { return k.Op == op })
 }
 
-// Latency is the key of an operation kind's latency: the response time where a
+// Latency returns the key of an operation kind's latency: the response time where a
 // rate was promised, else the service time.
 func (s *stepKeys) Latency(op string, q metric.Quantile) (Key, bool) {
 	if op == "" {
@@ -41,7 +41,7 @@ func (s *stepKeys) Latency(op string, q metric.Quantile) (Key, bool) {
 	return Key{}, false
 }
 
-// Cost is the key of a metric per unit of an operation kind. The denominators
+// Cost returns the key of a metric per unit of an operation kind. The denominators
 // are called after their kind: "insert row" of "insert", "query" of "query".
 func (s *stepKeys) Cost(metric, op string) (Key, bool) {
 	if op != "" {
@@ -53,7 +53,7 @@ func (s *stepKeys) Cost(metric, op string) (Key, bool) {
 	return s.Find(metric, func(Key) bool { return true })
 }
 
-// Stalls is the key of the stalled seconds, of the primary operation's group
+// Stalls returns the key of the stalled seconds, of the primary operation's group
 // where the whole step has no such number.
 func (s *stepKeys) Stalls() (Key, bool) {
 	if s.Primary == "" {
@@ -65,20 +65,20 @@ func (s *stepKeys) Stalls() (Key, bool) {
 	return s.Find("stall_s", func(Key) bool { return true })
 }
 
-// Reads is the key of what was read from storage per unit: by the device, or
+// Reads returns the key of what was read from storage per unit: by the device, or
 // where no device could be watched, by the process.
 func (s *stepKeys) Reads() (Key, bool) { return s.costs("read_kb") }
 
-// Writes is the key of what was written to storage per unit of the writing
+// Writes returns the key of what was written to storage per unit of the writing
 // kind: by the device, or where no device could be watched, by the process.
 func (s *stepKeys) Writes() (Key, bool) { return s.costs("write_kb") }
 
-// CPU is the key of the CPU time per unit: of the engine and its clients
-// together, or where the engine's processes could not be watched, of the whole
+// CPU returns the key of the CPU time per unit: of the engine and its clients
+// together, or if the engine's processes could not be watched, of the whole
 // host.
 func (s *stepKeys) CPU() (Key, bool) { return s.costs("cpu_us") }
 
-// costs is the key of a headline per unit of what the step is about, or of the
+// costs returns the key of a headline per unit of what the step is about, or of the
 // metric that stands in for it.
 func (s *stepKeys) costs(headline string) (Key, bool) {
 	op := s.subject(headline)
@@ -91,7 +91,7 @@ func (s *stepKeys) costs(headline string) (Key, bool) {
 	return Key{}, false
 }
 
-// subject is the operation kind that a metric is about: the primary one, or for
+// subject returns the operation kind that a metric is about: the primary one, or for
 // what is written the writing one.
 func (s *stepKeys) subject(name string) string {
 	if m := metric.ByName(name); m != nil && m.Per == metric.PerWritten {
@@ -100,14 +100,14 @@ func (s *stepKeys) subject(name string) string {
 	return s.Primary
 }
 
-// sampled tells whether a percentile is one on any target.
+// sampled reports whether a percentile is one on any target.
 func (s *stepKeys) sampled(k Key) bool {
 	return slices.ContainsFunc(s.campaign.Targets, func(t *Target) bool {
 		return s.number(t, k).known()
 	})
 }
 
-// Headline are the keys on which a step is judged: those of the metrics that are
+// Headline returns the keys on which a step is judged: those of the metrics that are
 // headlines. A step that warms up has none.
 func (s *stepKeys) Headline() []Key { return slices.Clip(s.index().headline) }
 

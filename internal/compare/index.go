@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// seen is what a step's runs on a target say, worked out once.
+// seen is what is derived from a step's runs on a target, once.
 type seen struct {
 	used    []Run
 	doubts  []string
@@ -12,7 +12,7 @@ type seen struct {
 	numbers map[Key]*Number
 }
 
-// seenOn is what is known of a target in the step. It is made when it is first
+// seenOn returns what is known of a target in the step. It is made when it is first
 // asked for.
 func (s *stepRuns) seenOn(t *Target) *seen {
 	if o := s.on[t]; o != nil {
@@ -33,7 +33,7 @@ type keyIndex struct {
 	at       map[Key]int // places in judged
 }
 
-// index is made when it is first asked for.
+// index returns the key index, which it makes on the first call.
 func (s *stepKeys) index() *keyIndex {
 	if s.keys != nil {
 		return s.keys
@@ -62,7 +62,7 @@ func (s *stepKeys) index() *keyIndex {
 	return x
 }
 
-// Keys are the different keys with one of the metrics, in the order of the
+// Keys returns the different keys with one of the metrics, in the order of the
 // metrics, then of the rows.
 func (s *stepKeys) Keys(metrics ...string) []Key {
 	var out []Key
@@ -72,7 +72,7 @@ func (s *stepKeys) Keys(metrics ...string) []Key {
 	return out
 }
 
-// AllKeys are the different keys of all rows, in the order of the rows.
+// AllKeys returns the different keys of all rows, in the order of the rows.
 func (s *stepKeys) AllKeys() []Key { return slices.Clip(s.index().all) }
 
 // Find returns the first key with the metric that fits, on any target; numbers

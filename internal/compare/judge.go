@@ -6,7 +6,7 @@ import (
 	"rumbench/internal/stat"
 )
 
-// Judgement is everything that can be said about the difference of two targets.
+// Judgement is the comparison of two targets in all their numbers.
 type Judgement struct {
 	Base, New *Target
 	Rule      Rule
@@ -24,16 +24,15 @@ type Item struct {
 }
 
 // Judge compares all numbers of two targets. The headline numbers are judged
-// together, so that a false alarm among all of them is as rare as the rule says
-// (Holm); of the differences that are claimed among the many others, no greater
-// share is false on average (Benjamini and Hochberg). Steps that warm up are
-// left out.
+// together, so that the chance of any false alarm among them is the rule's
+// alpha (Holm); among the many others the expected share of false claims is at
+// most alpha (Benjamini and Hochberg). Warm-up steps are left out.
 func (c *Campaign) Judge(base, of *Target, r Rule) *Judgement {
 	return c.judge(base, of, r, func(x *keyIndex) []Key { return x.judged })
 }
 
-// JudgeHeadline compares the headline numbers only. What it says of them is what
-// Judge says, as they are corrected apart from the others.
+// JudgeHeadline compares the headline numbers only, with the same verdicts as
+// Judge, because they are corrected separately from the others.
 func (c *Campaign) JudgeHeadline(base, of *Target, r Rule) *Judgement {
 	return c.judge(base, of, r, func(x *keyIndex) []Key { return x.headline })
 }
@@ -66,9 +65,9 @@ func (c *Campaign) judge(base, of *Target, r Rule, keys func(*keyIndex) []Key) *
 	return j
 }
 
-// align gives numbers of a step that say the very same as a headline number, as
-// operations and rows a second do, its chance of a false alarm: one fact must
-// not have two verdicts.
+// align gives numbers of a step that are equivalent to a headline number, such
+// as operations and rows per second, its adjusted p-value: one fact must not
+// have two verdicts.
 func align(items []Item) {
 	for i := range items {
 		it := &items[i]
@@ -85,7 +84,7 @@ func align(items []Item) {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(a) }
 
-// correct adjusts the chances of one of the two families.
+// correct adjusts the p-values of one of the two families.
 func (j *Judgement) correct(headline bool, adjust func([]float64) []float64) {
 	var family []*Item
 	var p []float64
@@ -99,8 +98,8 @@ func (j *Judgement) correct(headline bool, adjust func([]float64) []float64) {
 	}
 }
 
-// Effect is that of a key in a step; nil where it was not judged, as neither
-// target has it.
+// Effect returns the effect of a key in a step; nil if neither target has the
+// number.
 func (j *Judgement) Effect(s *Step, k Key) *Effect {
 	if i, known := s.index().at[k]; known && i < len(j.of[s]) {
 		return &j.of[s][i].Effect
@@ -108,7 +107,7 @@ func (j *Judgement) Effect(s *Step, k Key) *Effect {
 	return nil
 }
 
-// family is the number of headline numbers that were tested.
+// family returns the number of headline numbers that were tested.
 func (j *Judgement) family() int {
 	n := 0
 	for i := range j.Items {
@@ -119,13 +118,13 @@ func (j *Judgement) family() int {
 	return n
 }
 
-// power is the chance with which a difference is to be found by the number of
-// trials that Needed recommends.
+// power is the chance of finding a difference with the number of trials that
+// Needed returns.
 const power = 0.9
 
-// Needed is how many trials it takes to be sure, with the correction for all
-// headline numbers, of a relative difference such as 0.03 in one of them; 0
-// where the noise is not known.
+// Needed returns how many trials are needed to find a relative difference such
+// as 0.03 in a headline number, with the correction for all of them; 0 if the
+// noise is unknown.
 func (j *Judgement) Needed(e *Effect, difference float64) int {
 	if math.IsNaN(e.SD) {
 		return 0
@@ -138,12 +137,12 @@ func (j *Judgement) Needed(e *Effect, difference float64) int {
 }
 
 // fewNumbers is the number of headline numbers below which the rank test, which
-// has to agree, is what decides: with six or seven pairs it then wants all of
-// them alike, and misses differences that the t test finds.
+// must agree, is what decides: with six or seven pairs it then requires all to
+// have the same direction, and misses differences that the t test finds.
 const fewNumbers = 10
 
-// Detectable is the smallest relative difference, such as 0.03, that the trials
-// there are find with the same chance; NaN where the noise is not known.
+// Detectable returns the smallest relative difference, such as 0.03, that the
+// existing trials find with the same chance; NaN if the noise is unknown.
 func (j *Judgement) Detectable(e *Effect) float64 {
 	trials := e.Pairs
 	if trials == 0 {

@@ -13,10 +13,10 @@ import (
 // Key names a number of a step, whatever the target and the trial.
 type Key struct{ Group, Op, Metric, Per string }
 
-// KeyOf is the key of a row.
+// KeyOf returns the key of a row.
 func KeyOf(r *metric.Row) Key { return Key{r.Group, r.Op, r.Metric, r.Per} }
 
-// Number is what the trials of a target say about a key: the median, and the
+// Number is the trials' numbers of a target under a key: the median, and the
 // rows that it was made of.
 type Number struct {
 	Key
@@ -33,7 +33,7 @@ type Number struct {
 	MaxOf int64
 }
 
-// Number looks a key up on a target.
+// Number returns the number under a key on a target.
 func (s *stepRuns) Number(t *Target, k Key) Number { return *s.number(t, k) }
 
 func (s *stepRuns) number(t *Target, k Key) *Number {
@@ -73,7 +73,7 @@ func numbersOf(used []Run) map[Key]*Number {
 	return out
 }
 
-// few is the least number of samples of the trials in which there are too few
+// few returns the least number of samples of the trials in which there are too few
 // for the percentile that the number is; 0 if there is none.
 func (n *Number) few() (least int64) {
 	for _, r := range n.Rows {
@@ -97,7 +97,7 @@ func (n *Number) become(greatest *Number, of int64) {
 	n.Key, n.MaxOf = key, of
 }
 
-// Few says that the number is the greatest of a few samples; "" if it is not.
+// Few returns the remark that the number is the maximum of few samples; "" if it is not.
 func (n *Number) Few() string {
 	if n.MaxOf == 0 {
 		return ""
@@ -116,7 +116,7 @@ func (n *Number) add(row *metric.Row, r Run) {
 	n.Warnings = metric.AppendNew(n.Warnings, row.Warnings...)
 }
 
-// Values are the trials' values.
+// Values returns the trials' values.
 func (n Number) Values() []float64 {
 	out := make([]float64, len(n.Rows))
 	for i, r := range n.Rows {
@@ -125,18 +125,18 @@ func (n Number) Values() []float64 {
 	return out
 }
 
-// Disturbed returns whether the number may hold what other programs did: then
-// it is shown with its warning, and compared with nothing.
+// Disturbed reports whether the number may include other programs' activity: then
+// it is shown with its warning, but not compared.
 func (n Number) Disturbed() bool {
 	return slices.ContainsFunc(n.Rows, func(r *metric.Row) bool { return r.Disturbed })
 }
 
-// AtLeast returns whether the number is only a lower bound of what it stands for.
+// AtLeast reports whether the number is only a lower bound.
 func (n Number) AtLeast() bool {
 	return slices.ContainsFunc(n.Rows, func(r *metric.Row) bool { return r.AtLeast })
 }
 
-// Over is n ÷ base; ok is false where it has no meaning.
+// Over returns n ÷ base; ok is false if it has no meaning.
 func (n Number) Over(base Number) (ratio float64, ok bool) {
 	if n.Missing != "" || base.Missing != "" || base.Value == 0 || n.MaxOf+base.MaxOf > 0 || n.Disturbed() || base.Disturbed() || n.unlike(base) != "" {
 		return 0, false
@@ -144,7 +144,7 @@ func (n Number) Over(base Number) (ratio float64, ok bool) {
 	return n.Value / base.Value, true
 }
 
-// unlike says why the number means another thing than base does, "" if it does
+// unlike returns why the number has another meaning than base, "" if it does
 // not.
 func (n Number) unlike(base Number) string {
 	if n.Metric == "space_amplification" {
@@ -180,7 +180,7 @@ func (n Number) unlikeCPU(base Number) string {
 	return n.Metric + " is another thing of an embedded engine, which shares a process with its clients, than of a server: compare cpu_us"
 }
 
-// Absence says why a target has no number under a key.
+// Absence returns why a target has no number under a key.
 func (s *stepRuns) Absence(t *Target, k Key) string {
 	if len(s.Runs[t]) == 0 {
 		why := "it did not come to this step"

@@ -10,15 +10,15 @@ import (
 	"rumbench/internal/result"
 )
 
-// Across says which differences of targets are no reason not to compare them,
-// as the reader asked for it.
+// Across are the differences of targets that do not prevent comparisons, as the
+// user requested.
 type Across struct {
 	Work       bool // workload, parameters, and what was offered to the clients
 	Durability bool
 }
 
-// Unlike says why the numbers of a step on two targets are not compared: they
-// are of other work, or of other promises. It is "" if they are compared.
+// Unlike returns why the numbers of a step on two targets are not compared:
+// their work or their promises differ. It is "" if they are compared.
 func (s *Step) Unlike(a, b *Target) string {
 	if a == b {
 		return ""
@@ -32,8 +32,8 @@ func (s *Step) Unlike(a, b *Target) string {
 	return ""
 }
 
-// unlike says why no number of two targets is compared. Targets of one plan may
-// differ in durability: whoever wrote it put them beside each other.
+// unlike returns why no number of two targets is compared. Targets of one plan
+// may differ in durability, because the plan compares them deliberately.
 func (c *Campaign) unlike(a, b *Target) string {
 	pair := [2]*Target{a, b}
 	why, known := c.apart[pair]
@@ -48,14 +48,14 @@ func (c *Campaign) unlike(a, b *Target) string {
 	return why
 }
 
-// onePlan tells whether all trials of two targets are of one campaign.
+// onePlan reports whether all trials of two targets are of one campaign.
 func onePlan(a, b *Target) bool {
 	first := filepath.Dir(a.Trials[0].Dir)
 	return !slices.ContainsFunc(slices.Concat(a.Trials, b.Trials), func(t *result.Trial) bool { return filepath.Dir(t.Dir) != first })
 }
 
-// UnlikeDurability says in which levels of durability two targets differ, as
-// "none and os"; "" if they do not, or one is unknown.
+// UnlikeDurability returns the levels of durability in which two targets
+// differ, as "none and os"; "" if they do not, or one is unknown.
 func UnlikeDurability(a, b *Target) string {
 	x, y := Durability(a), Durability(b)
 	if x == y || x == "" || y == "" {
@@ -64,7 +64,7 @@ func UnlikeDurability(a, b *Target) string {
 	return x + " and " + y
 }
 
-// Durability is a target's level, or its levels; "" if it is unknown.
+// Durability returns a target's level, or its levels; "" if it is unknown.
 func Durability(t *Target) string {
 	var out []string
 	for _, trial := range t.Trials {
@@ -75,7 +75,8 @@ func Durability(t *Target) string {
 	return strings.Join(out, " or ")
 }
 
-// durabilityText is the same with what the level means, where that is known.
+// durabilityText returns the same with the meaning of the level, if it is
+// known.
 func durabilityText(t *Target) string {
 	var out []string
 	for _, trial := range t.Trials {
@@ -86,8 +87,8 @@ func durabilityText(t *Target) string {
 	return strings.Join(out, " or ")
 }
 
-// Durability says which level each target has, if they do not all have the same:
-// "a: none, b: os". What is unknown differs from nothing.
+// Durability returns which level each target has, if they differ: "a: none, b:
+// os". Unknown levels do not count as different.
 func (c *Campaign) Durability() string {
 	var levels, parts []string
 	for _, t := range c.Targets {
@@ -101,9 +102,9 @@ func (c *Campaign) Durability() string {
 	return strings.Join(parts, ", ")
 }
 
-// Offered says in what the work that was offered to the clients of a step
-// differed on two targets, as "rate of insert: 500/s and 4000/s". What was not
-// recorded differs from nothing.
+// Offered returns how the work offered to the clients of a step differed on two
+// targets, as "rate of insert: 500/s and 4000/s". What was not recorded does
+// not count as different.
 func (s *stepRuns) Offered(a, b *Target) (out []string) {
 	x, y := s.seenOn(a).offers, s.seenOn(b).offers
 	if len(x) == 0 || len(y) == 0 || len(x) == 1 && len(y) == 1 && x[0].text == y[0].text {
@@ -115,9 +116,8 @@ func (s *stepRuns) Offered(a, b *Target) (out []string) {
 	return out
 }
 
-// OtherWork says in which steps other work was offered to the clients of two
-// targets. It is whole if there is no step that both came to and that is left to
-// be compared.
+// OtherWork returns in which steps different work was offered to the clients of
+// two targets. whole: no step that both reached is left to compare.
 func (c *Campaign) OtherWork(a, b *Target) (list []string, whole bool) {
 	whole = true
 	for _, s := range c.Steps {
@@ -135,11 +135,11 @@ func (c *Campaign) OtherWork(a, b *Target) (list []string, whole bool) {
 
 // offer is what was offered to the clients of a step.
 type offer struct {
-	text   string // what it is compared by, for people too
+	text   string // what it is compared by, also for display
 	groups []result.Group
 }
 
-// offersOf are the different ones of some runs.
+// offersOf returns the distinct offers of some runs.
 func offersOf(runs []Run) (out []offer) {
 	for _, r := range runs {
 		if len(r.Step.Groups) == 0 {
@@ -153,7 +153,7 @@ func offersOf(runs []Run) (out []offer) {
 	return out
 }
 
-// groupsText is what is offered to the clients of a step: "insert: clients 2,
+// groupsText returns what is offered to the clients of a step: "insert: clients 2,
 // rate none (closed loop)".
 func groupsText(groups []result.Group) string {
 	var parts []string
@@ -171,9 +171,9 @@ func groupsText(groups []result.Group) string {
 	return strings.Join(parts, "; ")
 }
 
-// Offer is what was offered to the clients of the step on a target, as far as a
-// number of it depends on that: of what a search found, also what was searched
-// for. Numbers with the same text are of the same work. "" is not recorded.
+// Offer returns what was offered to the clients of the step on a target, as far
+// as a number depends on it: for the answer of a search, also what was searched
+// for. Numbers with the same text are of the same work. "": not recorded.
 func (s *stepRuns) Offer(t *Target, k Key) string {
 	var parts []string
 	for _, o := range s.seenOn(t).offers {
@@ -203,8 +203,8 @@ func (o *offer) differs(other *offer) (out []string) {
 	return out
 }
 
-// sameRate is how far promised rates may be apart, as a share: those of logs
-// that older builds imported are worked out from counts.
+// sameRate is the share by which equal promised rates may differ: those of logs
+// that older builds imported are derived from counts.
 const sameRate = 1e-3
 
 func groupsDiffer(g, h *result.Group) (out []string) {

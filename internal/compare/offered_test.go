@@ -11,7 +11,7 @@ import (
 	"rumbench/internal/result"
 )
 
-// offered is a campaign of two targets whose clients of step "s" were offered two
+// offered returns a campaign of two targets whose clients of step "s" were offered two
 // kinds of work, beside a load that is the same for both.
 func offered(a, b result.Group) *Campaign {
 	var trials []*result.Trial
@@ -270,7 +270,7 @@ func TestBytesAreNotJudged(t *testing.T) {
 	}
 }
 
-// searched is a target whose trials found a rate.
+// searched returns a target whose trials found a rate.
 func searched(target string, found *result.Search, trials int) (out []*result.Trial) {
 	for n := 1; n <= trials; n++ {
 		t := made(target, n, "interleaved", nil, "s")
@@ -281,7 +281,7 @@ func searched(target string, found *result.Search, trials int) (out []*result.Tr
 	return out
 }
 
-// Two searches do not tell apart what they are not precise enough for.
+// Two searches do not find differences smaller than their precision.
 func TestSearchesAreAsPreciseAsTheyAre(t *testing.T) {
 	how := func(precision float64) *result.SearchPlan {
 		return &result.SearchPlan{Precision: precision, Seconds: 10, Arrivals: "poisson"}

@@ -6,13 +6,14 @@ import (
 	"rumbench/internal/result"
 )
 
-// Precise tells whether the throughput of every step is known so well that the
-// 95 % interval of every target against the first is no wider than precision
-// to either side, and which step is the least precise with how much. A step
-// whose precision is not known yet is infinitely imprecise; one that cannot be
-// compared is left out, and where none can it is never enough.
+// Precise reports whether the throughput of every step is known so well that
+// the 95 % interval of every target against the first is no wider than
+// precision to either side, and which step is the least precise with how much.
+// A step whose precision is not yet known is infinitely imprecise; one that
+// cannot be compared is left out, and if none can be compared it is never
+// enough.
 //
-// The width is judged, never the verdict: to stop as soon as there is a
+// The width is judged, never the verdict: stopping as soon as there is a
 // difference would find differences where there are none.
 func Precise(trials []*result.Trial, precision float64) (enough bool, worst float64, step string) {
 	c := New(trials)
@@ -25,7 +26,7 @@ func Precise(trials []*result.Trial, precision float64) (enough bool, worst floa
 			}
 			e := s.effect(c.Targets[0], t, k)
 			if e.Why != "" {
-				continue // more trials do not make it comparable
+				continue // more trials would not make it comparable
 			}
 			judged++
 			if w := e.halfWidth(); w > worst {
@@ -36,7 +37,7 @@ func Precise(trials []*result.Trial, precision float64) (enough bool, worst floa
 	return judged > 0 && worst <= precision, worst, step
 }
 
-// halfWidth is how far the ratio may be off to either side, as a share.
+// halfWidth returns how far the ratio may be off to either side, as a share.
 func (e *Effect) halfWidth() float64 {
 	switch {
 	case math.IsNaN(e.Low) || math.IsNaN(e.High) || min(len(e.Base.Rows), len(e.New.Rows)) < LeastTrials:

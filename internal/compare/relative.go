@@ -9,27 +9,27 @@ import (
 	"rumbench/internal/metric"
 )
 
-// Relative is a table of one number in all tests: what each target has, and that
-// ÷ what the base has.
+// Relative is a table of one number in all tests: each target's value and its
+// ratio to the base's.
 type Relative struct {
 	Targets []*Target // the base first, then in the campaign's order
-	// Metric is the number's metric; nil where it is the throughput of whatever
-	// each test is about.
+	// Metric is the number's metric; nil for the throughput of each test's primary
+	// operation.
 	Metric *metric.Metric
 	Groups []RelativeGroup // those that have tests
-	// Unlike says of each target in what its work differed from the base's, so
-	// that its ratios are in doubt; as Targets.
+	// Unlike is how the work of each target differed from the base's, so that its
+	// ratios do not count; as Targets.
 	Unlike [][]string
-	// Durability is that of each target, where they do not all have the same.
+	// Durability is that of each target, if they differ.
 	Durability string
 	// Compatible: values were rounded before they were divided.
 	Compatible bool
 }
 
-// Base is the target that all others are compared with.
+// Base returns the target that all others are compared with.
 func (r *Relative) Base() *Target { return r.Targets[0] }
 
-// Empty tells whether no target has the number in any test.
+// Empty reports whether no target has the number in any test.
 func (r *Relative) Empty() bool {
 	for _, g := range r.Groups {
 		for _, row := range g.Rows {
@@ -54,24 +54,25 @@ type RelativeRow struct {
 	Cells []RelativeCell // as Targets
 }
 
-// RelativeCell is what a target did in a test.
+// RelativeCell is a target's number in a test.
 type RelativeCell struct {
 	Number
-	// Ratio is the value ÷ that of the base; NaN where it has no meaning, for
-	// which Why is the reason.
+	// Ratio is the value ÷ that of the base; NaN if it has no meaning, with the
+	// reason in Why.
 	Ratio float64
 	Why   string
-	// Doubts are why the number cannot be compared, though it may have a ratio.
+	// Doubts are the reasons why the number cannot be compared, though it may have
+	// a ratio.
 	Doubts []string
-	// Effect is the judgement of the difference; nil for the base, and where
-	// neither has the number.
+	// Effect is the judgement of the difference; nil for the base, and if neither
+	// has the number.
 	Effect *Effect
 
-	// Apart is why it is compared with nothing; "" if it is compared.
+	// Apart is why it is not compared; "" if it is.
 	Apart string
 }
 
-// Verdict is what can be said of the difference; "" if nothing.
+// Verdict returns the verdict on the difference; "" if there is none.
 func (c *RelativeCell) Verdict() Verdict {
 	if c.Effect == nil || len(c.Doubts) > 0 {
 		return ""
@@ -88,9 +89,9 @@ type RelativeOptions struct {
 	Round func(Number) float64
 }
 
-// Relative makes the table. Tests are matched by name; one that a target did not
-// come to is in it all the same. Steps that are about no operation are in it only
-// if they have the metric.
+// Relative returns the table. Tests are matched by name and included even if a
+// target did not reach them. Steps without a primary operation are included
+// only if they have the metric.
 func (c *Campaign) Relative(o RelativeOptions) *Relative {
 	base := o.Base
 	if base == nil {
@@ -123,7 +124,7 @@ func (c *Campaign) Relative(o RelativeOptions) *Relative {
 func (g *RelativeGroup) add(r *Relative, s *Step, judged []*Judgement, o RelativeOptions) {
 	k, ok := s.About(o.Metric)
 	if !ok && s.Primary == "" {
-		return // the test is about nothing, and this number is not known of it
+		return // the test has neither a primary operation nor this number
 	}
 	row := RelativeRow{Step: s}
 	for i, t := range r.Targets {
@@ -133,7 +134,7 @@ func (g *RelativeGroup) add(r *Relative, s *Step, judged []*Judgement, o Relativ
 		}
 		unlike := s.Unlike(r.Targets[0], t)
 		if len(r.Unlike[i]) > 0 {
-			cell.Doubts = appendNew(cell.Doubts, "other work") // what it was is told of the whole target
+			cell.Doubts = appendNew(cell.Doubts, "other work") // the details are in Unlike, per target
 		} else if unlike != "" {
 			cell.Doubts = appendNew(cell.Doubts, unlike)
 		}
@@ -155,7 +156,7 @@ func (g *RelativeGroup) add(r *Relative, s *Step, judged []*Judgement, o Relativ
 	g.Rows = append(g.Rows, row)
 }
 
-// over finds the ratio to the base.
+// over sets the ratio to the base.
 func (c *RelativeCell) over(base *RelativeCell, isBase bool, name string, round func(Number) float64) {
 	value, of := c.Value, base.Value
 	if round != nil {
@@ -183,16 +184,16 @@ func (c *RelativeCell) over(base *RelativeCell, isBase bool, name string, round 
 	}
 }
 
-// Counts tells whether the ratio is part of means: it is known, is not 0, and
-// neither side is in doubt.
+// Counts reports whether the ratio is part of means: it is known, not 0, and
+// both sides are comparable.
 func (c *RelativeCell) Counts(base *RelativeCell) bool {
 	return c.Ratio > 0 && len(c.Doubts) == 0 && len(base.Doubts) == 0
 }
 
-// About is the key of a metric in what the step is about: of its primary
-// operation or per unit of it (per unit of the writing operation for what is
-// written), or of the step as a whole. "" is the primary operation's throughput.
-// Without such a number ok is false, and the key is good for asking why.
+// About returns the key of a metric for the step's subject: of its primary
+// operation or per unit of it (of the writing operation for what is written),
+// or of the step as a whole. "" is the primary operation's throughput. If there
+// is no such number, ok is false, and the key serves to ask why.
 func (s *stepKeys) About(metric string) (k Key, ok bool) {
 	metric = cmp.Or(metric, "rows_per_s")
 	op := s.subject(metric)
@@ -206,8 +207,8 @@ func (s *stepKeys) About(metric string) (k Key, ok bool) {
 	}); ok {
 		return k, true
 	}
-	// The number may be one of a group of clients: of the primary operation's, or
-	// of the only one that has it. Of several none is more right than another.
+	// The number may be one of a group of clients: of the primary operation's
+	// group, or of the only one that has it. Among several there is no right one.
 	all := s.Keys(metric)
 	own := slices.DeleteFunc(slices.Clone(all), func(k Key) bool { return k.Group != op })
 	switch {

@@ -5,7 +5,7 @@ import (
 	"rumbench/workload"
 )
 
-// Group is a kind of test. A mean is taken of tests of one group only: whoever
+// Group is a kind of test. Means are taken within a group only: a target that
 // reads faster and writes slower is not “the same on the whole”.
 type Group string
 
@@ -16,8 +16,8 @@ const (
 	Write = Group(workload.WriteAccess)
 	Mixed = Group(workload.MixedAccess)
 	Other = Group(workload.OtherAccess)
-	// Before are the tests that prepare or repeat others: to warm a cache up, or
-	// to have the numbers from before the writes.
+	// Before are the tests that prepare or repeat others: to warm up a cache, or
+	// to measure before the writes.
 	Before Group = "warm-up and before the writes"
 )
 
@@ -36,7 +36,7 @@ func GroupOf(s *Step) Group {
 	return Group(t.Access)
 }
 
-// Test returns how the step is placed among others, as its first run says.
+// Test returns the class of the step, from its first run.
 func (s *stepRuns) Test() result.Test {
 	r := s.First()
 	return r.Trial.TestOf(r.Step)

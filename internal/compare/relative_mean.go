@@ -10,8 +10,8 @@ import (
 // Mean is the geometric mean of a target's ratios in a group of tests, so that
 // 2 and ½ make 1, and the mean of a over b is one over that of b over a.
 type Mean struct {
-	// Ratio is NaN where no test counts. Low and High are the bounds of its 95 %
-	// interval; NaN where they are not known, for which Why is the reason.
+	// Ratio is NaN if no test counts. Low and High are the bounds of its 95 %
+	// interval; NaN if they are unknown, with the reason in Why.
 	Ratio, Low, High float64
 	Why              string
 	Tests            int      // how many tests it is of
@@ -21,7 +21,7 @@ type Mean struct {
 // resamples is how often trials are drawn for an interval.
 const resamples = 2000
 
-// means are those of all targets.
+// means returns the means of all targets.
 func (r *Relative) means(rows []RelativeRow) []Mean {
 	out := make([]Mean, len(r.Targets))
 	for i := range r.Targets {
@@ -55,16 +55,16 @@ func (r *Relative) mean(rows []RelativeRow, i int) Mean {
 	}
 	interval, why := meanInterval(r.Targets[0], r.Targets[i], counted, i)
 	if m.Why = why; why == "" {
-		// As of single ratios: the mean shown is of the medians shown, and never
-		// outside of its interval.
+		// As for single ratios, the mean shown is of the medians shown, and the
+		// interval is extended to include it.
 		m.Low, m.High = min(math.Exp(interval.Low), m.Ratio), max(math.Exp(interval.High), m.Ratio)
 	}
 	return m
 }
 
-// meanInterval is the interval of the logarithm of a mean, by what the trials
-// say of all tests together: a trial's good or bad day is in all of its tests.
-// Trials that ran side by side are compared one to one.
+// meanInterval returns the interval of the logarithm of a mean, resampling
+// whole trials with all their tests: a good or bad day affects all tests of a
+// trial. Trials that ran side by side are compared one to one.
 func meanInterval(base, t *Target, rows []RelativeRow, i int) (stat.Interval, string) {
 	a, b := byTrial(base, rows, 0), byTrial(t, rows, i)
 	x, y := sideBySideTrials(base, t, a, b)
@@ -89,7 +89,7 @@ func meanInterval(base, t *Target, rows []RelativeRow, i int) (stat.Interval, st
 	return interval, ""
 }
 
-// byTrial are the logarithms of a target's values: for each of its trials those
+// byTrial returns the logarithms of a target's values: for each of its trials those
 // of all tests; nil for a trial that lacks one.
 func byTrial(t *Target, rows []RelativeRow, i int) [][]float64 {
 	out := make([][]float64, len(t.Trials))
@@ -111,7 +111,7 @@ func byTrial(t *Target, rows []RelativeRow, i int) [][]float64 {
 	return out
 }
 
-// sideBySideTrials are the values of the trials of both that ran side by side.
+// sideBySideTrials returns the values of the trials of both that ran side by side.
 func sideBySideTrials(base, t *Target, a, b [][]float64) (x, y [][]float64) {
 	for i, first := range base.Trials {
 		for j, second := range t.Trials {
@@ -124,7 +124,7 @@ func sideBySideTrials(base, t *Target, a, b [][]float64) (x, y [][]float64) {
 	return x, y
 }
 
-// complete are the trials that have all values.
+// complete returns the trials that have all values.
 func complete(trials [][]float64) [][]float64 {
 	var out [][]float64
 	for _, v := range trials {
@@ -135,7 +135,7 @@ func complete(trials [][]float64) [][]float64 {
 	return out
 }
 
-// meanLogs is for each trial the mean over its tests.
+// meanLogs returns the mean over the tests for each trial.
 func meanLogs(trials [][]float64) []float64 {
 	out := make([]float64, len(trials))
 	for i, v := range trials {
@@ -146,7 +146,7 @@ func meanLogs(trials [][]float64) []float64 {
 	return out
 }
 
-// meanOfMedians is the mean over the tests of the medians over the trials picked.
+// meanOfMedians returns the mean over the tests of the medians over the trials picked.
 func meanOfMedians(trials [][]float64, pick []int) float64 {
 	tests := len(trials[0])
 	values := make([]float64, len(pick))

@@ -14,7 +14,7 @@ import (
 	"rumbench/internal/result"
 )
 
-// tested is a trial with a rate for each of its tests.
+// tested returns a trial with a rate for each of its tests.
 func tested(target string, n int, order string, rates map[string]float64) *result.Trial {
 	t := &result.Trial{Target: target, Trial: n, Order: order, Workload: "sysbench", Status: result.Complete, Dir: fmt.Sprintf("c/trials/%s.%d", target, n)}
 	var names []string

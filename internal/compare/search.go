@@ -7,10 +7,10 @@ import (
 	"rumbench/internal/result"
 )
 
-// highestRate is the metric of what a search for a rate found.
+// highestRate is the metric of a search's answer.
 const highestRate = "highest_rate"
 
-// searches are those that a number was found by.
+// searches returns the searches that found a number.
 func (n *Number) searches() (out []*result.Search) {
 	if n.Metric != highestRate {
 		return nil
@@ -23,8 +23,8 @@ func (n *Number) searches() (out []*result.Search) {
 	return out
 }
 
-// unlikeSearches says why the answers of two searches are not compared: they were
-// asked other questions, or ended before there was an answer.
+// unlikeSearches returns why the answers of two searches are not compared:
+// their questions differ, or one ended without an answer.
 func unlikeSearches(base, of *Number) string {
 	var first *result.Search
 	for _, n := range [...]*Number{base, of} {
@@ -43,11 +43,11 @@ func unlikeSearches(base, of *Number) string {
 	return ""
 }
 
-// searched tells whether the numbers are answers of searches.
+// searched reports whether the numbers are answers of searches.
 func (e *Effect) searched() bool { return e.New.Metric == highestRate }
 
-// gap is the greatest share by which a search of the number may have missed the
-// highest rate.
+// gap returns the greatest share by which a search of the number may have
+// missed the highest rate.
 func (n *Number) gap() (gap float64) {
 	for _, s := range n.searches() {
 		gap = max(gap, s.Gap())

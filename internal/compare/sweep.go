@@ -14,24 +14,24 @@ type Sweep struct {
 	Base   string
 	Axis   string  // the one with the most values, along which each panel goes
 	Panels []Panel // in the order of the other axes' values
-	// Twice are steps that are where another one is; they are in no panel.
+	// Twice are steps at the same levels as another one; they are in no panel.
 	Twice []*Step
 }
 
 // Panel are the steps of a sweep that agree in all axes but the sweep's own.
 type Panel struct {
-	At     []result.Axis // where the sweep's other axes stand, those that do not vary left out
+	At     []result.Axis // values on the sweep's other axes, without those that do not vary
 	Levels []Level       // by value
 }
 
-// Level is a step at its place on the axis.
+// Level is a step and its value on the axis.
 type Level struct {
 	Value float64
 	Step  *Step
 }
 
-// Sweeps are the bases of which there are steps at two or more places of an
-// axis, in the order of their first steps.
+// Sweeps returns the bases with steps at two or more levels of an axis, in the
+// order of their first steps.
 func (c *Campaign) Sweeps() []Sweep {
 	var bases []string
 	steps := map[string][]*Step{}
@@ -90,7 +90,7 @@ func (w *Sweep) place(s *Step, varied []string) {
 	var at []result.Axis
 	own := slices.IndexFunc(s.Axes, func(a result.Axis) bool { return a.Name == w.Axis })
 	if own < 0 {
-		return // it lacks the axis: it stands alone
+		return // it lacks the axis: it is in no panel
 	}
 	for _, name := range varied {
 		for _, a := range s.Axes {
@@ -113,7 +113,7 @@ func (w *Sweep) place(s *Step, varied []string) {
 	p.Levels = slices.Insert(p.Levels, k, Level{s.Axes[own].Value, s})
 }
 
-// Steps are those of all panels.
+// Steps returns the steps of all panels.
 func (w *Sweep) Steps() (out []*Step) {
 	for _, p := range w.Panels {
 		out = append(out, p.Steps()...)
@@ -121,7 +121,7 @@ func (w *Sweep) Steps() (out []*Step) {
 	return out
 }
 
-// Steps are those of its levels.
+// Steps returns the steps of the panel's levels.
 func (p *Panel) Steps() (out []*Step) {
 	for _, l := range p.Levels {
 		out = append(out, l.Step)
@@ -129,7 +129,7 @@ func (p *Panel) Steps() (out []*Step) {
 	return out
 }
 
-// MeanOver is the geometric mean of a target's throughputs ÷ the base's over
+// MeanOver returns the geometric mean of a target's throughputs ÷ the base's over
 // some steps.
 func (c *Campaign) MeanOver(base, t *Target, steps []*Step) Mean {
 	r := &Relative{Targets: []*Target{base, t}, Unlike: [][]string{nil, Unlike(base, t)}}
@@ -140,17 +140,18 @@ func (c *Campaign) MeanOver(base, t *Target, steps []*Step) Mean {
 	return r.mean(g.Rows, 1)
 }
 
-// Family are targets that differ in one knob and in nothing else that is known
-// of them: how their numbers differ is what the knob does.
+// Family is targets that differ in one knob and in nothing else that is known:
+// the differences of their numbers are the knob's effect.
 type Family struct {
 	Knob    string
-	Targets []*Target // the first is what the others are compared with
+	Targets []*Target // the others are compared with the first
 }
 
 // isolation is the knob that comes first.
 const isolation = "isolation"
 
-// Families are those of all knobs: of isolation first, then by the knobs' names.
+// Families returns the families of all knobs: of isolation first, then by the
+// knobs' names.
 func (c *Campaign) Families() []Family {
 	var trials []*result.Trial
 	for _, t := range c.Targets {
@@ -184,7 +185,7 @@ func rank(knob string) string {
 	return knob
 }
 
-// likeBut says all that is known of a target but for a knob.
+// likeBut returns all that is known of a target except a knob, as a text.
 func likeBut(knob string, t *result.Trial, knobs []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %v", t.Engine, t.Workload, t.Versions)
@@ -199,7 +200,7 @@ func likeBut(knob string, t *result.Trial, knobs []string) string {
 	return b.String()
 }
 
-// differ tells whether the knob is set in different ways.
+// differ reports whether the knob has different values.
 func differ(knob string, targets []*Target) bool {
 	for _, t := range targets[1:] {
 		if t.Trials[0].Knobs[knob] != targets[0].Trials[0].Knobs[knob] {

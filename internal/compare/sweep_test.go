@@ -10,7 +10,7 @@ import (
 	"rumbench/internal/result"
 )
 
-// swept is a trial with a step at each place.
+// swept returns a trial with a step at each place.
 func swept(target string, n int, rate func(clients, tables float64) float64, clients, tables []float64) *result.Trial {
 	t := made(target, n, "interleaved", numbers{"rows_per_s": 1}, make([]string, len(clients)*len(tables))...)
 	i := 0

@@ -13,7 +13,7 @@ import (
 	"rumbench/internal/stat"
 )
 
-// Unknown stands for what was not measured. It is never a 0.
+// Unknown stands for what was not measured. It is never 0.
 const Unknown = quantity.Unknown
 
 // Number is a number that formats itself.

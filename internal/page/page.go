@@ -30,8 +30,7 @@ type Section struct {
 	Nav       string // its name in the contents; "" keeps it out
 	Step      bool   // one of a row of sections that can be hidden
 	Folded    bool   // collapsed
-
-	Blocks []Block
+	Blocks    []Block
 }
 
 // Block is a part of a section.

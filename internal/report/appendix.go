@@ -8,7 +8,7 @@ import (
 	"rumbench/internal/page"
 )
 
-// glossary says what each metric means.
+// glossary returns the meanings of all metrics.
 func glossary(*view) []page.Section {
 	var terms page.Terms
 	for _, m := range metric.All() {
@@ -21,7 +21,8 @@ func glossary(*view) []page.Section {
 	return []page.Section{{ID: "glossary", Title: "Glossary", Nav: "Glossary", Blocks: []page.Block{terms}}}
 }
 
-// appendix says what made the results, and offers them.
+// appendix shows the plan and commands behind the results, and offers the rows
+// for download.
 func appendix(v *view) []page.Section {
 	sec := page.Section{ID: "appendix", Title: "Appendix", Nav: "Appendix"}
 	if len(v.in.Commands) > 0 {

@@ -7,7 +7,7 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// barsIn are for the primary operation, and for the writes beside it.
+// barsIn returns the bars of the primary operation and of the writes beside it.
 func barsIn(s *step) []page.Bars {
 	var out []page.Bars
 	kinds := []string{s.Primary}

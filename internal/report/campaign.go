@@ -22,20 +22,20 @@ type (
 	number = figure.Number
 )
 
-// campaign is what a report is made of: the trials sorted into targets × steps,
-// the judgements on them, and where their numbers stand in the page's data.
+// campaign is the input of a report: the trials sorted into targets × steps,
+// the judgements on them, and the indexes of their numbers in the page's data.
 type campaign struct {
 	*compare.Campaign
 	steps  []*step
 	sweeps []*sweep
-	places map[*metric.Row]int // in the page's data; nil: it has none
+	places map[*metric.Row]int // in the page's data; nil: no data
 	series map[*result.Trial]func(yield func(result.Line) error) error
 	// judgements are of pairs of targets, base first.
 	judgements map[[2]*target]*compare.Judgement
 	quick      map[[2]*target]*compare.Judgement // of the headline numbers only
 }
 
-// step is a step with its name on the page.
+// step is a step with its id on the page.
 type step struct {
 	*compare.Step
 	c  *campaign
@@ -55,7 +55,8 @@ func newCampaign(trials []Trial) *campaign {
 	}
 	c.Campaign = compare.New(plain)
 	for i, s := range c.Steps {
-		// The number keeps ids apart that differ only in characters an id cannot have.
+		// The number distinguishes ids of names that differ only in characters an id
+		// cannot have.
 		c.steps = append(c.steps, &step{s, c, fmt.Sprintf("s%d-%s", i+1, slug(s.Name))})
 	}
 	c.sweeps = newSweeps(c)
@@ -71,7 +72,7 @@ func slug(s string) string {
 	}, s)
 }
 
-// judged is the judgement of two targets, made when it is asked for.
+// judged returns the judgement of two targets, made when it is asked for.
 func (c *campaign) judged(base, t *target) *compare.Judgement {
 	pair := [2]*target{base, t}
 	if c.judgements[pair] == nil {
@@ -80,7 +81,7 @@ func (c *campaign) judged(base, t *target) *compare.Judgement {
 	return c.judgements[pair]
 }
 
-// headlines is the judgement of the headline numbers of two targets.
+// headlines returns the judgement of the headline numbers of two targets.
 func (c *campaign) headlines(base, t *target) *compare.Judgement {
 	pair := [2]*target{base, t}
 	if c.judgements[pair] == nil && c.quick[pair] == nil {
@@ -89,7 +90,8 @@ func (c *campaign) headlines(base, t *target) *compare.Judgement {
 	return cmp.Or(c.judgements[pair], c.quick[pair])
 }
 
-// repeated reports whether any two targets have trials enough to prove something.
+// repeated reports whether any two targets have enough trials to prove
+// something.
 func (c *campaign) repeated() bool {
 	enough := 0
 	for _, t := range c.Targets {
@@ -100,20 +102,20 @@ func (c *campaign) repeated() bool {
 	return enough > 1
 }
 
-// stepsWith are the steps that have any of some measures, without the warm-up.
+// stepsWith returns the steps that have any of the measures, without warm-ups.
 func (c *campaign) stepsWith(measures []measure) []*step {
 	return slices.DeleteFunc(slices.Clone(c.steps), func(s *step) bool {
 		return s.Warmup || !slices.ContainsFunc(measures, func(m measure) bool { _, ok := m.key(s); return ok })
 	})
 }
 
-// mostColumns is how many steps are shown side by side, as far as it is for the
-// page to choose.
+// mostColumns is how many steps are shown side by side if steps may be left
+// out.
 const mostColumns = 16
 
-// columns are the steps to be shown side by side, and what is to be said of them.
-// Where they are too many, a sweep is represented by the step in which the base
-// was fastest.
+// columns returns the steps to show side by side, and a remark on those left
+// out. If they are too many, a sweep is represented by the step in which the
+// base was fastest.
 func (c *campaign) columns(measures []measure) (out []*step, leftOut string) {
 	all := c.stepsWith(measures)
 	if len(all) <= mostColumns {
@@ -131,11 +133,11 @@ func (c *campaign) columns(measures []measure) (out []*step, leftOut string) {
 		"those in which " + c.Targets[0].Name + " was fastest; all of them are in the relative table and in sections of their own."
 }
 
-// crowded reports whether there are so many steps along axes that each of them is
-// only shown when it is asked for.
+// crowded reports whether there are so many steps along axes that their
+// sections are hidden at first.
 func (c *campaign) crowded() bool { return len(c.sweeps) > 0 && len(c.steps) > mostColumns }
 
-// sweepOf is the sweep that a step belongs to, nil if there is none.
+// sweepOf returns the sweep that a step belongs to, nil if there is none.
 func (c *campaign) sweepOf(s *step) *sweep {
 	for _, w := range c.sweeps {
 		for l := range w.levels() {
@@ -147,19 +149,18 @@ func (c *campaign) sweepOf(s *step) *sweep {
 	return nil
 }
 
-// inSummary is the sweep that stands for a step where there is little room: in
-// the verdict, and in the summary of a run. It is nil for a step that stands for
-// itself.
+// inSummary returns the sweep that represents a step in the verdict and in the
+// summary of a run; nil for a step that is listed there itself.
 func (c *campaign) inSummary(s *step) *sweep {
-	const few = 4 // so many steps are not yet a course
+	const few = 4 // so few steps are listed individually
 	if w := c.sweepOf(s); w != nil && len(w.Steps()) >= few {
 		return w
 	}
 	return nil
 }
 
-// data is where a number stands in the page's data: in two places where the
-// trials do not agree on the number's unit or source.
+// data returns a number's indexes in the page's data: two if the trials
+// disagree on its unit or source.
 func (c *campaign) data(n number) (out []int) {
 	if c.places == nil {
 		return nil
@@ -173,7 +174,7 @@ func (c *campaign) data(n number) (out []int) {
 // number looks a key up on a target.
 func (s *step) number(t *target, k key) number { return number{Number: s.Number(t, k)} }
 
-// effect is how a number of a target differs from the base's; nil where there
+// effect returns how a number of a target differs from the base's; nil if there
 // is nothing to compare.
 func (s *step) effect(t, base *target, k key) *compare.Effect {
 	if t == base {
@@ -182,7 +183,7 @@ func (s *step) effect(t, base *target, k key) *compare.Effect {
 	return s.c.judged(base, t).Effect(s.Step, k)
 }
 
-// leaders are the runs that stand for their targets.
+// leaders returns the runs that represent their targets.
 func (s *step) leaders() iter.Seq2[*target, *run] {
 	return func(yield func(*target, *run) bool) {
 		for _, t := range s.c.Targets {
@@ -193,7 +194,7 @@ func (s *step) leaders() iter.Seq2[*target, *run] {
 	}
 }
 
-// units are what a step's throughput counts: "rows" or "queries".
+// units returns what a step's throughput counts: "rows" or "queries".
 func (s *step) units(op string) string {
 	for _, m := range metric.All() {
 		if k, ok := s.Cost(m.Name, op); ok && metric.IsCost(m.Name) && (k.Per == op || strings.HasPrefix(k.Per, op+" ")) {
@@ -207,7 +208,7 @@ func (s *step) units(op string) string {
 	return quantity.Plural(op)
 }
 
-// unitOf says what the numbers under a key are of or per.
+// unitOf returns the unit or denominator of the numbers under a key.
 func (s *step) unitOf(k key) string {
 	switch {
 	case k.Metric == "rows_per_s":
@@ -222,14 +223,14 @@ func (s *step) unitOf(k key) string {
 	return ""
 }
 
-// costPer is the denominator that heads the step's costs. Writes may have
-// another one, which their cells then show.
+// costPer returns the denominator of the step's costs. Writes may have another
+// one, which their cells then show.
 func (s *step) costPer() string {
 	k, _ := s.CPU()
 	return k.Per
 }
 
-// rated reports whether a group of the step's clients was to hold a rate.
+// rated reports whether any group of the step has a promised rate.
 func (s *step) rated() bool {
 	return slices.ContainsFunc(s.Groups(), func(g result.Group) bool { return g.Rate > 0 })
 }
@@ -240,12 +241,12 @@ type rank struct {
 	rate   number
 }
 
-// targetRow is a row of a target.
+// targetRow returns a row of a target.
 func targetRow(t *target, cells ...page.Cell) page.Row {
 	return page.Row{Head: t.Name, Series: t.Index, Base: t.Index == 0, Cells: cells}
 }
 
-// plainRow is a row of no target.
+// plainRow returns a row of no target.
 func plainRow(head string, cells ...page.Cell) page.Row {
 	return page.Row{Head: head, Series: -1, Cells: cells}
 }

@@ -40,8 +40,8 @@ func (s *step) cell(t, base *target, k key, n *page.Notes) page.Cell {
 	return c
 }
 
-// tagged puts a reason not to compare a number behind what it is instead of a
-// percentile.
+// tagged adds the reason why a number is not compared to its label as the
+// maximum of few samples.
 func tagged(n number, why string) string {
 	if few := n.Few(); few != "" {
 		return few + ", " + why
@@ -54,7 +54,7 @@ func compareCell(c *page.Cell, e *compare.Effect, base string) {
 	m := figure.MarkOf(e)
 	c.Class = m.Class
 	if e.Verdict == "" && e.Why != "" {
-		if e.New.Missing == "" && c.Tag == "" { // else the reason is there already
+		if e.New.Missing == "" && c.Tag == "" { // otherwise the cell has a reason already
 			c.Title += "; not compared: " + e.Why
 		}
 		return
@@ -62,7 +62,7 @@ func compareCell(c *page.Cell, e *compare.Effect, base string) {
 	if !math.IsNaN(e.Ratio) {
 		c.Ratio, c.Sign = quantity.Times(e.Ratio), m.Sign
 	} else if e.New.Value != 0 && c.Class != "" {
-		c.Ratio, c.Sign = "from 0", m.Sign // no ratio, but a difference all the same
+		c.Ratio, c.Sign = "from 0", m.Sign // no ratio, but still a difference
 	}
 	if words := figure.InWords(e, base); words != "" {
 		c.Title += "; " + words
@@ -81,7 +81,7 @@ func (c *campaign) plainCell(num number, n *page.Notes) page.Cell {
 	return cell
 }
 
-// metricColumn heads a column of a metric.
+// metricColumn returns the heading of a metric's column.
 func metricColumn(k key) page.Column {
 	c := page.Column{Name: metric.Label(k.Metric), Title: metricDoc(k.Metric), Link: "m-" + k.Metric}
 	if k.Per != "" {
@@ -90,7 +90,7 @@ func metricColumn(k key) page.Column {
 	return c
 }
 
-// metricDoc is what a metric means.
+// metricDoc returns what a metric means.
 func metricDoc(name string) string {
 	if m := metric.ByName(name); m != nil {
 		return m.Name + ", " + unitName(m.Unit) + ": " + m.Meaning()

@@ -19,8 +19,8 @@ const (
 	leastChanged = 1.10 // ratio from which a counter is in it
 )
 
-// tiny is the growth over a window below which a counter says nothing: what the
-// machine does by itself, and what falls on one side of the window's end.
+// tiny returns the growth over a window below which a counter is noise:
+// background activity, and events just outside the window.
 func tiny(unit string) float64 {
 	switch unit {
 	case "bytes":
@@ -43,8 +43,8 @@ type growth struct {
 	reset, present bool
 }
 
-// growthsOf are those of all counters of a target in a step; nil where it is not
-// known how many units were done.
+// growthsOf returns the growths of all counters of a target in a step; nil if
+// the number of units done is unknown.
 func growthsOf(s *step, t *target) map[string]growth {
 	type series struct{ totals, pers, units []float64 }
 	found := map[string]*series{}
@@ -78,7 +78,7 @@ func growthsOf(s *step, t *target) map[string]growth {
 	return out
 }
 
-// unitsDone is how many units of an operation kind were done in a window.
+// unitsDone returns how many units of an operation kind were done in a window.
 func unitsDone(s *result.Step, op string) float64 {
 	if op == "" {
 		return 0
@@ -97,9 +97,9 @@ func clockwork(name string) bool {
 	return strings.HasSuffix(name, ".idle_ns") || strings.Contains(name, "uptime")
 }
 
-// change is how far a counter of a target is from the base's, as the absolute
-// logarithm of the ratio per unit; 0 where that says nothing. What did not grow
-// at all counts as tiny, so that it has a place among the others.
+// change returns how far a counter of a target is from the base's, as the
+// absolute logarithm of the ratio per unit; 0 if it is noise. Counters without
+// growth count as tiny, so that they can be ranked.
 func change(base, of growth, sameEngine bool) float64 {
 	unit := cmp.Or(base.unit, of.unit)
 	switch {
@@ -116,7 +116,7 @@ func change(base, of growth, sameEngine bool) float64 {
 	return math.Abs(math.Log(per(of, base) / per(base, of)))
 }
 
-// changedTable shows the counters that tell the targets apart most.
+// changedTable shows the counters in which the targets differ most.
 func changedTable(s *step, all []map[string]growth) page.Table {
 	base := s.c.Targets[0]
 	t := page.Table{Title: "What changed most", Head: "counter", Note: fmt.Sprintf(
@@ -147,7 +147,8 @@ func changedTable(s *step, all []map[string]growth) page.Table {
 	return t
 }
 
-// changesOf is for each counter how far the target that is farthest from the base is.
+// changesOf returns for each counter the greatest distance of any target from
+// the base.
 func changesOf(s *step, all []map[string]growth) map[string]float64 {
 	out := map[string]float64{}
 	for i, tg := range s.c.Targets {
@@ -188,7 +189,7 @@ func changedCell(base, of growth, alone bool) page.Cell {
 	return c
 }
 
-// inUnit shows a counter's value.
+// inUnit formats a counter's value.
 func inUnit(v float64, unit string) string {
 	switch unit {
 	case "bytes":

@@ -13,7 +13,7 @@ import (
 	"rumbench/internal/result"
 )
 
-// counted is a trial with counters: name=growth, of 1,000 queries.
+// counted returns a trial with counters: name=growth, of 1,000 queries.
 func counted(target, engineName string, n int, counters string) Trial {
 	s := result.Step{Name: "q", Status: result.Complete, Primary: "query", Seconds: 10, Rows: []metric.Row{{Target: target, Trial: n, Step: "q", Op: "query", Metric: "rows", Value: 1000, Unit: "count"}}}
 	for f := range strings.FieldsSeq(counters) {
@@ -87,7 +87,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// The list is short, and it is none where nobody knows how much was done.
+// The list is short, and empty if the work done is unknown.
 func TestChangedIsShort(t *testing.T) {
 	var a, b strings.Builder
 	for i := range 50 {

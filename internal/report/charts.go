@@ -11,7 +11,7 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// overTime is a quantity over time; ok is false where it is unknown.
+// overTime is a quantity over time; ok is false if it is unknown.
 type overTime struct {
 	title  string
 	log    bool
@@ -20,8 +20,8 @@ type overTime struct {
 	band   func(p *point, t *track) (low, high float64, ok bool) // nil: none
 }
 
-// views are the quantities that are drawn. A rest at the end of less than half
-// a point's width is too short for a rate.
+// views returns the quantities that are drawn. A remainder at the end of less
+// than half a point's width is too short for a rate.
 func views(s *step) []overTime {
 	long := func(p *point, t *track) bool { return p.opsTime >= t.width/2 }
 	list := []overTime{{
@@ -91,7 +91,7 @@ func chartBlocks(s *step, tracks []*track) []page.Block {
 	return []page.Block{out}
 }
 
-// chartFrame is what the charts of a step have in common.
+// chartFrame returns what the charts of a step have in common.
 func chartFrame(s *step, tracks []*track) page.Moving {
 	d := page.Moving{}
 	for i, t := range tracks {
@@ -112,7 +112,7 @@ func chartFrame(s *step, tracks []*track) page.Moving {
 	return d
 }
 
-// A line of a drawing has at most staticPoints points; those of very many steps
+// A line of a drawing has at most staticPoints points; if there are many, they
 // share allStatic, but none gets fewer than fewPoints.
 const (
 	staticPoints = 100
@@ -120,7 +120,7 @@ const (
 	allStatic    = 3_000
 )
 
-// coarser are copies of tracks, of at most so many points.
+// coarser returns copies of tracks, of at most so many points.
 func coarser(tracks []*track, most int) []*track {
 	out := make([]*track, len(tracks))
 	points := 0
@@ -141,10 +141,10 @@ func coarser(tracks []*track, most int) []*track {
 	return out
 }
 
-// mostBands is the number of bands that can be told apart in a chart.
+// mostBands is the number of bands that can be distinguished in a chart.
 const mostBands = 4
 
-// chartNote says what the lines are made of.
+// chartNote returns a sentence on what the lines show.
 func chartNote(s *step, tracks []*track, d *page.Moving) string {
 	parts := []string{fmt.Sprintf("A point is %s: the mean of rates, the highest p99 and max of its intervals, p99 only of those with 1,000 operations "+
 		"or more. Latency is of %s: the highest of its kinds; the response time where a rate was promised.", quantity.Amount(d.Width)+" s", s.Primary)}
@@ -180,7 +180,7 @@ func chartNote(s *step, tracks []*track, d *page.Moving) string {
 	return strings.Join(parts, " ")
 }
 
-// rates are the primary operation's rates over time, in points long enough to
+// rates returns the primary operation's rates over time, in points long enough to
 // have one.
 func (t *track) rates() []float64 {
 	var out []float64
@@ -192,8 +192,8 @@ func (t *track) rates() []float64 {
 	return out
 }
 
-// fewest is the number of points with something done below which there is no
-// course over time to see: an index build is one operation.
+// fewest is the number of points with completions below which there is nothing
+// to see over time: an index build is one operation.
 const fewest = 4
 
 func moves(tracks []*track) bool {
@@ -237,7 +237,7 @@ func newChart(v overTime, tracks []*track, points int) (ch page.MovingChart, kno
 	return ch, known
 }
 
-// gaps are values of which none is known.
+// gaps returns unknown values.
 func gaps(points int) page.Values {
 	out := make(page.Values, points)
 	for i := range out {
@@ -246,7 +246,7 @@ func gaps(points int) page.Values {
 	return out
 }
 
-// bandOf is the band around a target's line, nil if there is none.
+// bandOf returns the band around a target's line, nil if there is none.
 func bandOf(v overTime, t *track, points int) (low, high page.Values) {
 	if v.band == nil {
 		return nil, nil

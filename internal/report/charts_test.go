@@ -65,7 +65,7 @@ func TestBand(t *testing.T) {
 }
 
 // A checkpoint is where the log to be recovered falls by a third or more; of an
-// engine that does not tell it, where what is to be written does.
+// engine that does not report it, if its deferred writes do.
 func TestMarks(t *testing.T) {
 	age := func(at, checkpoint, dirty float64) result.Line {
 		l := result.Line{Source: "engine", T: at, V: map[string]float64{engine.DirtyBytes + `{x="1"}`: dirty}}

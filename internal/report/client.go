@@ -2,8 +2,8 @@ package report
 
 import "rumbench/internal/page"
 
-// clientAlone shows what the client itself can do and costs, measured on the
-// engine that stores nothing.
+// clientAlone shows the client's own throughput and cost, measured on the null
+// engine.
 func clientAlone(v *view) []page.Section {
 	if v.client == nil {
 		return nil

@@ -47,8 +47,8 @@ func settleTable(s *step) page.Table {
 	return t
 }
 
-// A step's table of counters is there to be skimmed: it has at most maxCounters
-// rows, and all of them together have about allCounters cells.
+// A step's table of counters is for skimming: it has at most maxCounters rows,
+// and all such tables together about allCounters cells.
 const (
 	maxCounters = 400
 	minCounters = 20
@@ -76,7 +76,7 @@ func countersTable(s *step, growths []map[string]growth) page.Table {
 	return t
 }
 
-// keepChanged leaves only the counters that tell the targets apart most.
+// keepChanged keeps only the counters in which the targets differ most.
 func keepChanged(s *step, byName byTarget, growths []map[string]growth, most int) {
 	score := changesOf(s, growths)
 	names := sortedKeys(byName)

@@ -8,9 +8,9 @@ import (
 	"rumbench/internal/stat"
 )
 
-// course says in words how a rate went over time: whether it was steady, and how
-// well its mean is known from within the run. "" says that it is too short to
-// tell. What the next run does is another matter.
+// course describes a rate over time: whether it was steady, and how well the
+// run determines its mean, which says nothing about the next run. It is "" if
+// the run is too short.
 func course(rates []float64) string {
 	c := stat.CourseOf(rates)
 	if c.Shape == stat.Unknown || len(c.Phases) == 0 {
@@ -31,7 +31,7 @@ func course(rates []float64) string {
 	return text
 }
 
-// meanError is the mean of a time series and its standard error.
+// meanError returns the mean of a time series and its standard error.
 func meanError(x []float64) (mean, se float64) {
 	for _, v := range x {
 		mean += v / float64(len(x))

@@ -9,8 +9,8 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// curveBlocks draw latency over percentiles: that of the primary operation, and
-// the others apart.
+// curveBlocks returns plots of latency over percentiles: those of the primary
+// operation, and separately the others.
 func curveBlocks(s *step) (out []page.Block) {
 	type curve struct {
 		subject
@@ -51,13 +51,13 @@ type indexed struct {
 	metric.Curve
 }
 
-// nines is a percentile's place on an axis on which every further nine takes
-// the same room.
+// nines returns a percentile's position on an axis with equal distances between
+// 90, 99, 99.9 ….
 func nines(percentile float64) float64 {
 	return min(6, -math.Log10(max(1e-6, 1-percentile/100)))
 }
 
-// curvePlot draws percentile curves: nines to the right, µs upwards by decades.
+// curvePlot draws percentile curves: x in nines, y in µs, logarithmic.
 func curvePlot(curves []indexed) page.Plot {
 	p := page.Plot{Label: "latency over percentiles", Height: 280, Y: page.Axis{Log: true}, X: page.Axis{Caption: "percentile of operations"}}
 	low, high, far := math.Inf(1), 0.0, 1.0
@@ -69,8 +69,8 @@ func curvePlot(curves []indexed) page.Plot {
 			}
 		}
 	}
-	// The greatest value has no place among the nines: it stands one step to
-	// the right of the last of them.
+	// The maximum has no position among the nines: it is drawn one step to the
+	// right of the last.
 	end := math.Ceil(far) + 1
 	p.X.To, p.Y.From = end, math.Floor(math.Log10(low))
 	p.Y.To = max(math.Ceil(math.Log10(max(high, low))), p.Y.From+1)
@@ -97,7 +97,7 @@ func curvePlot(curves []indexed) page.Plot {
 	return p
 }
 
-// roundDuration is a time on an axis.
+// roundDuration formats a time for an axis.
 func roundDuration(us float64) string {
 	return strings.NewReplacer(".00 ", " ", ".0 ", " ").Replace(quantity.Micros(us))
 }

@@ -11,7 +11,7 @@ import (
 // secondsOfDay is how many intervals a day's run has.
 const secondsOfDay = 24 * 60 * 60
 
-// day is a run of 24 hours on three targets: two groups of clients, six sources.
+// day returns a run of 24 hours on three targets: two groups of clients, six sources.
 func day(decoded bool) Input {
 	in := fixture(1)
 	in.Client = nil
@@ -25,7 +25,7 @@ func day(decoded bool) Input {
 }
 
 // daySeries makes up a day's lines. Decoded, every line comes through JSON as
-// those of a file do; then the lines of one second are told all day long.
+// those of a file do; the lines of one second are then repeated all day.
 func daySeries(step string, decoded bool) func(func(result.Line) error) error {
 	engine := map[string]float64{}
 	for i := range 60 {

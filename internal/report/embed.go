@@ -12,18 +12,18 @@ import (
 	"rumbench/internal/result"
 )
 
-// embedded are the rows of a page in the form in which they are in it. Rows of
-// the same step and target share their names, so that a big campaign's fit:
-// number i of a run is of kind Shapes[run.Shape][i].
+// embedded are the rows of a page as embedded in it. Rows of the same step and
+// target share their names, so that a large campaign fits: number i of a run is
+// of kind Shapes[run.Shape][i].
 //
-// Numbers are counted through all runs from 0 on. A cell of the page names the
-// number that it shows by that count.
+// Numbers are indexed through all runs from 0. A cell of the page refers to its
+// number by that index.
 type embedded struct {
 	About    string        `json:"about"`
 	Kinds    []rowKind     `json:"kinds"`
 	Shapes   [][]int       `json:"shapes"`
 	Warnings []string      `json:"warnings"`
-	Codes    []metric.Code `json:"warning_codes"` // of the warnings; "" of those without one
+	Codes    []metric.Code `json:"warning_codes"` // of the warnings; "" for those without one
 	Runs     []embeddedRun `json:"runs"`
 }
 
@@ -33,7 +33,7 @@ const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.
 	"other programs did, at_least those of lower bounds. Few are those of percentiles of fewer than 10 / (1 - p) samples: the value is the greatest of " +
 	"these n. The page shows medians over the trials that are not left out."
 
-// rowKind is what a row says beside its value.
+// rowKind is everything of a row except its value.
 type rowKind struct {
 	Group  string `json:"group,omitempty"`
 	Op     string `json:"op,omitempty"`
@@ -53,22 +53,22 @@ type embeddedRun struct {
 
 type embeddedTrial struct {
 	Trial    int              `json:"trial"`
-	LeftOut  bool             `json:"left_out,omitempty"` // the page's numbers are of the other trials only
+	LeftOut  bool             `json:"left_out,omitempty"` // the page's numbers do not include this trial
 	Values   values           `json:"values"`
 	N        []int64          `json:"n"`
 	Warnings map[string][]int `json:"warnings,omitempty"`
-	// Disturbed are the numbers that may hold what other programs did.
+	// Disturbed are the numbers that may include other programs' activity.
 	Disturbed []int `json:"disturbed,omitempty"`
 	// AtLeast are the numbers that are lower bounds.
 	AtLeast []int `json:"at_least,omitempty"`
-	// Few are the percentiles of too few samples.
+	// Few are the percentiles with too few samples.
 	Few []int `json:"few,omitempty"`
 }
 
-// values are numbers; NaN is none.
+// values are numbers; NaN is unknown.
 type values []float64
 
-// MarshalJSON writes them in full.
+// MarshalJSON writes the numbers in full precision.
 func (v values) MarshalJSON() ([]byte, error) {
 	out := []byte{'['}
 	for i, x := range v {
@@ -84,24 +84,24 @@ func (v values) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// place is where a row stands among others of its run: rows alike are counted.
+// place identifies a row in its run: rows of the same kind are counted.
 type place struct{ kind, nth int }
 
-// runOf names a run of the page.
+// runOf identifies a run of the page.
 type runOf struct {
 	step   *step
 	target *target
 }
 
-// embedder puts the rows of campaigns together.
+// embedder collects the rows of campaigns.
 type embedder struct {
 	out      embedded
 	kinds    map[rowKind]int
 	shapes   map[string]int
 	warnings map[string]int
 	count    int                 // of numbers
-	runs     map[runOf]int       // where a run is in out
-	places   map[*metric.Row]int // the number of each row
+	runs     map[runOf]int       // index of a run in out
+	places   map[*metric.Row]int // index of each row
 }
 
 func newEmbedder() *embedder {
@@ -111,8 +111,8 @@ func newEmbedder() *embedder {
 	}
 }
 
-// add takes the rows of a campaign in, and lets it know their numbers. It returns
-// from where on each target's numbers are counted.
+// add adds the rows of a campaign, and sets its indexes of them. It returns the
+// first index of each target's numbers.
 func (e *embedder) add(c *campaign) (from []int) {
 	c.places = e.places
 	for _, t := range c.Targets {
@@ -165,8 +165,8 @@ func (e *embedder) placesOf(rows []metric.Row) []place {
 	return out
 }
 
-// merged is an order of all places in which those of each run come as they do
-// in the run, if there is one.
+// merged returns an order of all places that keeps the order of each run, if
+// there is one.
 func merged(runs [][]place) []place {
 	order := slices.Clone(runs[0])
 	for _, run := range runs[1:] {
@@ -209,7 +209,7 @@ func (e *embedder) warningsOf(r *metric.Row) []int {
 	return out
 }
 
-// put takes a row in as it may be quoted, see result.Step.Shown.
+// put adds a row as it may be quoted, see result.Step.Shown.
 func (t *embeddedTrial) put(at int, row *metric.Row, s *result.Step) {
 	t.Values[at], t.N[at] = row.Value, row.N
 	if row.Disturbed {
@@ -237,7 +237,7 @@ func (t *embeddedTrial) warn(at int, warnings []int) {
 	t.Warnings[strconv.Itoa(at)] = warnings
 }
 
-// indexOf is where v stands in the list, at its end if it was not in it.
+// indexOf returns the index of v in the list, appending it if it is new.
 func indexOf[T comparable](index map[T]int, list *[]T, v T) int {
 	i, ok := index[v]
 	if !ok {
@@ -248,8 +248,8 @@ func indexOf[T comparable](index map[T]int, list *[]T, v T) int {
 	return i
 }
 
-// json is the rows for the page, a run a line. The encoder escapes what could
-// end the script element.
+// json returns the rows for the page, one run per line. The encoder escapes
+// what could end the script element.
 func (e *embedder) json() (json.RawMessage, error) {
 	var runs []string
 	for _, r := range e.out.Runs {

@@ -54,7 +54,7 @@ func numbersAt(t rapid.TB, page string) []numberAt {
 }
 
 // checkNumbers compares what every cell shows with the median of the rows that
-// it names, and tells how many cells there were.
+// it names, and returns the number of cells.
 func checkNumbers(t rapid.TB, page string) int {
 	t.Helper()
 	numbers := numbersAt(t, page)

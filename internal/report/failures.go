@@ -9,8 +9,8 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// failures are the attempts of a step that failed on a target, in the trial that
-// stands for it.
+// failures are the failed attempts of a step on a target, in the trial that
+// represents it.
 type failures struct {
 	target, trial    string // "innodb", and " in trial 2" if there are several
 	attempts, failed float64
@@ -23,8 +23,8 @@ type failureClass struct {
 	n      float64
 }
 
-// failuresOf counts by operation kind, so that kinds that are varieties of
-// another are not counted twice.
+// failuresOf counts by operation kind, without counting varieties of a kind
+// twice.
 func failuresOf(s *step, t *target) failures {
 	f := failures{target: t.Name}
 	r := s.Leader(t)
@@ -67,7 +67,7 @@ func failuresOf(s *step, t *target) failures {
 	return f
 }
 
-// share is how many of the attempts failed.
+// share returns the share of attempts that failed.
 func (f failures) share() float64 {
 	if f.attempts == 0 {
 		return 0
@@ -75,7 +75,7 @@ func (f failures) share() float64 {
 	return f.failed / f.attempts
 }
 
-// line is what the summary says; "" if no attempt failed.
+// line returns the summary's line; "" if no attempt failed.
 func (f failures) line() string {
 	if f.failed == 0 {
 		return ""
@@ -92,14 +92,14 @@ func (f failures) line() string {
 	return text + "; " + quantity.Amount(f.givenUp) + " given up"
 }
 
-// manyFailed is the share of attempts that failed from which it may be why a
-// target is far slower or faster than another, and muchFaster how far that is.
+// manyFailed is the share of failed attempts that may explain why a target is
+// muchFaster than another, or as much slower.
 const (
 	manyFailed = 0.01
 	muchFaster = 2
 )
 
-// words name the errors where they were many; "" otherwise.
+// words names the errors if they were many; "" otherwise.
 func (f failures) words() string {
 	if f.share() <= manyFailed {
 		return ""
@@ -111,8 +111,8 @@ func (f failures) words() string {
 	return fmt.Sprintf("%s had %s%s", f.target, quantity.Joined(classes), f.trial)
 }
 
-// failedWords name the targets whose throughput is far from the fastest's, or
-// the fastest itself, where many of their attempts failed.
+// failedWords names the targets with many failed attempts: the fastest, and
+// those with a throughput far below it.
 func failedWords(first rank, at *step, others []rank, of func(rank) *step) string {
 	var out []string
 	for _, o := range others {

@@ -12,8 +12,8 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// familyBlocks compares the targets that differ in one knob with the first of them,
-// level by level: whoever has to choose the knob's value reads it here.
+// familyBlocks compares the targets that differ in one knob with the first of
+// them, level by level, for readers who have to choose the knob's value.
 func familyBlocks(w *sweep, f compare.Family, first bool) []page.Block {
 	base := f.Targets[0]
 	out := []page.Block{page.Heading{Level: 3, Text: fmt.Sprintf("What %s does: relative to %s", f.Knob, knobName(f, base))}}
@@ -49,12 +49,12 @@ func familyBlocks(w *sweep, f compare.Family, first bool) []page.Block {
 	return append(out, tables...)
 }
 
-// knobName is a target with what it has for the knob.
+// knobName returns a target's name with its value of the knob.
 func knobName(f compare.Family, t *target) string {
 	return fmt.Sprintf("%s (%s)", t.Name, cmp.Or(t.Trials[0].Knobs[f.Knob], "not set"))
 }
 
-// familySentence says in words what the knob does to throughput.
+// familySentence describes the knob's effect on throughput.
 func familySentence(w *sweep, f compare.Family, t *target) string {
 	base := f.Targets[0]
 	mean := w.c.MeanOver(base, t, w.Steps())
@@ -101,7 +101,7 @@ func familySentence(w *sweep, f compare.Family, t *target) string {
 	return text + "."
 }
 
-// familyTable is the matrix of a panel: values of the knob × levels.
+// familyTable returns the matrix of a panel: values of the knob × levels.
 func familyTable(w *sweep, f compare.Family, p panel) page.Table {
 	base := f.Targets[0]
 	t := page.Table{Title: p.name, Level: 4, Head: "target", Note: "Ratios to " + knobName(f, base) + " at the same level, with the numbers themselves " +
@@ -144,7 +144,7 @@ func familyTable(w *sweep, f compare.Family, p panel) page.Table {
 	return t
 }
 
-// ratioCell shows a ratio with what can be said of it. It names no rows: it is
+// ratioCell returns a ratio with its verdict. It refers to no rows, as it is
 // not their median.
 func ratioCell(s *step, t, base *target, m measure) page.Cell {
 	k, ok := m.key(s)

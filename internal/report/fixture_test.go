@@ -55,7 +55,7 @@ func fixtureSteps() []stepPlan {
 	}
 }
 
-// fixture is a made-up campaign: three targets, six steps.
+// fixture returns a made-up campaign: three targets, six steps.
 func fixture(trials int) Input {
 	in := Input{
 		Title:    "LSM tree against B-trees",
@@ -212,7 +212,7 @@ func fixtureLatency(s *result.Step, add adder, group, op, measure string, p50 fl
 	s.Curves = append(s.Curves, c)
 }
 
-// fixtureSeries tells a minute per step, with the stalls in it.
+// fixtureSeries yields a minute per step, with its stalls.
 func fixtureSeries(t *result.Trial) func(func(result.Line) error) error {
 	return func(yield func(result.Line) error) error {
 		for _, s := range t.Steps {

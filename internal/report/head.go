@@ -13,8 +13,9 @@ import (
 	"rumbench/internal/result"
 )
 
-// lead is what stands above all sections: what a reader must know before any
-// number, the verdict in words, under what the numbers were made, and the targets.
+// lead returns the blocks above all sections: what a reader must know before
+// any number, the verdict in words, the conditions of the measurement, and the
+// targets.
 func lead(c *campaign, in *Input) []page.Block {
 	var out []page.Block
 	for _, b := range banners(*in, c) {
@@ -29,7 +30,7 @@ func lead(c *campaign, in *Input) []page.Block {
 	return append(out, page.Facts{Class: "facts", Facts: headFacts(c)}, targets)
 }
 
-// legend names targets by their markers.
+// legend maps markers to targets.
 func legend(targets []*target, class string) page.Legend {
 	l := page.Legend{Class: class}
 	for _, t := range targets {
@@ -38,7 +39,7 @@ func legend(targets []*target, class string) page.Legend {
 	return l
 }
 
-// banners are the things that a reader must know before any number.
+// banners returns what a reader must know before any number.
 func banners(in Input, c *campaign) []string {
 	var out [][]any
 	say := func(parts ...any) { out = append(out, parts) }
@@ -74,14 +75,15 @@ func banners(in Input, c *campaign) []string {
 	return page.Merged(out)
 }
 
-// DurabilityDiffers says that targets promise different things. What can be said
-// of their ratios depends on it, so it stands before all else.
+// DurabilityDiffers returns the warning that targets promise different
+// durability. It comes first, because the meaning of their ratios depends on
+// it.
 func DurabilityDiffers(levels string) string {
 	return "Durability differs: " + levels + ". Ratios between them are those of different promises."
 }
 
-// otherWork says which targets are not compared with the first one, and in which
-// steps, as their work or their promises differ.
+// otherWork reports which targets are not compared with the first one, and in
+// which steps, because their work or their promises differ.
 func otherWork(c *campaign) (out []string) {
 	base := c.Targets[0]
 	for _, t := range c.Targets[1:] {
@@ -143,7 +145,7 @@ func describe(t *target) string {
 	return strings.Join(parts, ", ")
 }
 
-// headFacts are the first line: under what the numbers were made.
+// headFacts returns the first line: the conditions of the measurement.
 func headFacts(c *campaign) []page.Fact {
 	var list []page.Fact
 	add := func(name string, of func(*result.Trial) string) {
@@ -155,7 +157,7 @@ func headFacts(c *campaign) []page.Fact {
 	add("cache", (*result.Trial).Cache)
 	add("seed", func(t *result.Trial) string {
 		if t.Imported != nil {
-			return "" // not known
+			return "" // unknown
 		}
 		return fmt.Sprint(t.Seed)
 	})
@@ -185,8 +187,8 @@ func headFacts(c *campaign) []page.Fact {
 	return slices.DeleteFunc(list, func(f page.Fact) bool { return f.Value == "" })
 }
 
-// durabilityFact is the level with what it means, and of which targets where they
-// differ in one of the two.
+// durabilityFact returns the level with its meaning, per target if they differ
+// in one of the two.
 func durabilityFact(c *campaign) page.Fact {
 	f := factOf(c, "durability", func(t *result.Trial) string { return t.Durability })
 	var texts []string
@@ -207,7 +209,7 @@ func durabilityFact(c *campaign) page.Fact {
 	return f
 }
 
-// began is when the first trial that knows it began.
+// began returns the earliest recorded start of a trial.
 func began(c *campaign) (first time.Time) {
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
@@ -219,7 +221,7 @@ func began(c *campaign) (first time.Time) {
 	return first
 }
 
-// factOf is a value that all trials should share; it warns when they do not.
+// factOf returns a value that all trials should share; it warns when they do not.
 func factOf(c *campaign, name string, of func(*result.Trial) string) page.Fact {
 	differ := false
 	for _, t := range c.Targets {
@@ -260,8 +262,8 @@ func params(p map[string]any) string {
 	return strings.Join(parts, ", ")
 }
 
-// plainValue shows a value of a plan. Numbers read from JSON are floats, and a
-// million must not become 1e+06.
+// plainValue formats a value of a plan. Numbers read from JSON are floats, and
+// a million must not become 1e+06.
 func plainValue(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -10,8 +10,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// host shows the machine and the versions. A fact that all trials share
-// is shown once.
+// host shows the machine and the versions. A fact shared by all trials is shown
+// once.
 func host(v *view) []page.Section {
 	t := page.Table{Head: "fact", Columns: []page.Column{{Name: "value", Title: "As found before the trial; ≠ where trials differ"}}}
 	versions := func(t *result.Trial) []observe.Fact { return t.Versions }
@@ -40,7 +40,7 @@ func factRows(c *campaign, of func(*result.Trial) []observe.Fact) []page.Row {
 	return rows
 }
 
-// factCell is a fact's value, or its values where the trials that have it differ.
+// factCell returns a fact's value, or its values if the trials differ.
 func factCell(c *campaign, of func(*result.Trial) []observe.Fact, name string) page.Cell {
 	var distinct, parts []string
 	for _, t := range c.Targets {
@@ -74,8 +74,8 @@ func factValue(facts []observe.Fact, name string) string {
 // mostDifferences is how many facts a warning names; the table has all.
 const mostDifferences = 5
 
-// hostsDiffer warns when trials ran under facts of the host that differ: then
-// a difference between their numbers may come from there. "" says they did not.
+// hostsDiffer returns a warning if the trials' hosts differ in facts that may
+// explain differences of numbers; "" if they do not.
 func hostsDiffer(c *campaign) string {
 	var names []string
 	for _, t := range c.Targets {
@@ -105,9 +105,9 @@ func hostsDiffer(c *campaign) string {
 	return "Trials ran on hosts that differ: " + strings.Join(parts, "; ") + more
 }
 
-// lasting reports whether a fact says something of the host that can change its
-// numbers: not what changes from minute to minute, where the data lay, or what
-// may be looked at.
+// lasting reports whether a fact is a property of the host that can affect
+// numbers: not one that changes from minute to minute, the data's path, or what
+// rumbench may read.
 func lasting(name string) bool {
 	switch name {
 	case "load average", "mount point", "kernel.perf_event_paranoid", "hardware counters":
@@ -116,7 +116,7 @@ func lasting(name string) bool {
 	return true
 }
 
-// factDiffers says which trials have which value of a fact, "" if those that
+// factDiffers reports which trials have which value of a fact; "" if those that
 // have it agree: unknown is not different.
 func factDiffers(c *campaign, name string) string {
 	var values []string
@@ -149,7 +149,7 @@ func factDiffers(c *campaign, name string) string {
 	return name + " is " + strings.Join(parts, ", ")
 }
 
-// hostValue is a fact in a form that can be compared; "" is figure.Unknown.
+// hostValue returns a fact in a form that can be compared; "" is figure.Unknown.
 func hostValue(facts []observe.Fact, name string) string {
 	v := factValue(facts, name)
 	switch {

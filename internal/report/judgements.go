@@ -10,26 +10,26 @@ import (
 	"rumbench/internal/page"
 )
 
-// embeddedJudgements are what the page's script needs to mark numbers: in full
-// against the first target, and the numbers of the scorecard against every
-// other, so that a reader can take another target for the base.
+// embeddedJudgements are what the page's script needs to mark numbers: all
+// numbers against the first target, and those of the scorecard against every
+// other, so that a reader can choose another base.
 type embeddedJudgements struct {
 	About    string          `json:"about"`
 	Verdicts []pageVerdict   `json:"verdicts"`
 	From     []int           `json:"from"`  // by target: its first number
 	Score    [][]int         `json:"score"` // by target: its numbers in the scorecard and the like
 	Pairs    []judgementPair `json:"pairs"`
-	// Apart are the classes of the targets in steps in which they are not all
-	// compared with each other: only those of one class are.
+	// Apart are the classes of targets in steps in which not all are comparable:
+	// only targets of one class are compared.
 	Apart map[string][]int `json:"apart,omitempty"`
-	// Some: of targets against others than the first nothing is known, as there
-	// are too many of them.
+	// Some: there are judgements against the first target only, because there are
+	// too many targets.
 	Some bool `json:"some,omitempty"`
 }
 
-// mostVerdicts is how many verdicts on numbers of the scorecard a page holds for
-// readers who take another base. Pairs of targets grow with their square: of
-// many of them only those with the first are judged.
+// mostVerdicts is how many verdicts on numbers of the scorecard a page contains
+// for readers who choose another base. Pairs grow with the square of the
+// targets: beyond it only pairs with the first are judged.
 const mostVerdicts = 50_000
 
 const aboutJudgements = "Of target “of” against “base”, by index of targets: verdict[i], an index of verdicts or -1 for none, is of number from[of] + " +
@@ -52,7 +52,7 @@ type judgementPair struct {
 	High    page.Values `json:"high,omitempty"`
 }
 
-// pageData is what the page's script reads: the rows, and the judgements on them.
+// pageData returns what the page's script reads: the rows, and the judgements on them.
 func pageData(c *campaign, e *embedder, from []int) ([]page.Data, error) {
 	rows, err := e.json()
 	if err != nil {
@@ -62,8 +62,8 @@ func pageData(c *campaign, e *embedder, from []int) ([]page.Data, error) {
 	return []page.Data{{ID: "rows", JSON: rows}, {ID: "judgements", JSON: judgements}}, err
 }
 
-// judgementsOf judges the pairs of targets that the page can show. Each
-// target's numbers are counted from a place on, as the embedder has it.
+// judgementsOf judges the pairs of targets that the page can show. from is the
+// first index of each target's numbers.
 func judgementsOf(c *campaign, e *embedder, from []int) *embeddedJudgements {
 	out := embeddedJudgements{About: aboutJudgements, Verdicts: []pageVerdict{}, From: from, Pairs: []judgementPair{}}
 	shown := map[keyOfStep]bool{}
@@ -102,8 +102,8 @@ func judgementsOf(c *campaign, e *embedder, from []int) *embeddedJudgements {
 	return &out
 }
 
-// classesOf are, for steps in which the work or the promises of targets differ, the
-// targets that are alike.
+// classesOf returns, for steps in which the work or the promises of targets
+// differ, the classes of comparable targets.
 func classesOf(c *campaign) map[string][]int {
 	out := map[string][]int{}
 	for _, s := range c.steps {
@@ -123,7 +123,7 @@ func classesOf(c *campaign) map[string][]int {
 	return out
 }
 
-// judgedPair is the judgement of a target: of all of its numbers against the first
+// judgedPair returns the judgement of a target: of all of its numbers against the first
 // target, of those of the scorecard against any other.
 func judgedPair(c *campaign, base, t *target, keys []keyOfStep, out *embeddedJudgements, seen map[pageVerdict]int) judgementPair {
 	p := judgementPair{Base: base.Index, Of: t.Index}
@@ -134,7 +134,7 @@ func judgedPair(c *campaign, base, t *target, keys []keyOfStep, out *embeddedJud
 		}
 		return p
 	}
-	j := c.Judge(base, t, compare.DefaultRule()) // not kept: nothing else on the page is of it
+	j := c.Judge(base, t, compare.DefaultRule()) // not cached: nothing else on the page uses it
 	for _, number := range out.Score[t.Index] {
 		at := keys[number-out.From[t.Index]]
 		p.add(j.Effect(at.step.Step, at.key), out, seen)
@@ -148,7 +148,7 @@ type keyOfStep struct {
 	key  key
 }
 
-// keysOf are the keys of a target's numbers.
+// keysOf returns the keys of a target's numbers.
 func keysOf(c *campaign, e *embedder, t *target) []keyOfStep {
 	var out []keyOfStep
 	for _, s := range c.steps {
@@ -164,7 +164,7 @@ func keysOf(c *campaign, e *embedder, t *target) []keyOfStep {
 	return out
 }
 
-// scoreKeys are the keys of the tables in which the base can be chosen.
+// scoreKeys returns the keys of the tables in which the base can be chosen.
 func scoreKeys(s *step) []key {
 	keys := s.Keys("rows_per_s")
 	for _, l := range layers() {

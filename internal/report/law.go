@@ -11,8 +11,8 @@ import (
 	"rumbench/internal/stat"
 )
 
-// lawTable fits the Universal Scalability Law where the axis is how many clients
-// there are.
+// lawTable fits the Universal Scalability Law if the axis is the number of
+// clients.
 func lawTable(w *sweep) page.Table {
 	t := page.Table{Title: "Scalability", Head: "target", Note: "The Universal Scalability Law (N. Gunther), fitted to throughput over clients: X(N) = " +
 		"g·N ÷ (1 + a·(N−1) + b·N·(N−1)). It describes the levels that were measured; beyond them it is a guess. Small: the fits of the " +
@@ -45,7 +45,7 @@ const poorFit = 0.10
 // scaling is throughput over clients.
 type scaling struct{ n, x []float64 }
 
-// lawCells are the law's parameters on a target.
+// lawCells returns the law's parameters on a target.
 func lawCells(p panel, t *target, columns int) []page.Cell {
 	all, trials, why := scalingOf(p, t)
 	law, ok := stat.FitUSL(all.n, all.x)
@@ -114,8 +114,8 @@ func lawText(v float64) string {
 	return quantity.Digits(v)
 }
 
-// scalingOf is a target's throughput over clients: of the medians, and of each
-// trial. Why is the reason why no law can hold for it.
+// scalingOf returns a target's throughput over clients: of the medians, and of
+// each trial. why is the reason why no law can be fitted.
 func scalingOf(p panel, t *target) (all scaling, trials map[*result.Trial]scaling, why string) {
 	trials = map[*result.Trial]scaling{}
 	for _, l := range p.levels {

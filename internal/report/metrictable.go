@@ -9,12 +9,13 @@ import (
 	"rumbench/internal/page"
 )
 
-// subject is what some numbers are about.
+// subject is the group and operation that numbers are about.
 type subject struct{ group, op string }
 
-// metricTables show a step's numbers with a column per metric and denominator,
-// and for every group and operation kind a row per target. Subjects with other
-// columns get a table of their own, so that no table is full of holes.
+// metricTables returns a step's numbers with a column per metric and
+// denominator, and for every group and operation kind a row per target.
+// Subjects with different columns get separate tables, which have no empty
+// columns.
 func metricTables(s *step, section metric.Section, note string, n *page.Notes) (out []page.Table) {
 	return bare(keyedTables(s, string(section), note, metric.InSection(section), n))
 }
@@ -61,7 +62,8 @@ func keyedTables(s *step, name, note string, metrics []string, n *page.Notes) []
 	return out
 }
 
-// place puts what the step is about before what goes on beside it.
+// place returns the sort order of a subject: the step's primary operation comes
+// first.
 func (s *step) place(sub subject) int {
 	switch {
 	case sub == subject{}:
@@ -76,7 +78,7 @@ func (s *step) place(sub subject) int {
 	return 4
 }
 
-// nameTables say in the title what a table with one group is about.
+// nameTables adds the subject to the titles of tables with one group.
 func nameTables(tables []keyedTable) {
 	for i := range tables {
 		t := &tables[i]
@@ -102,7 +104,7 @@ func tableWith(tables []keyedTable, columns []key) *keyedTable {
 	return nil
 }
 
-// targetRows are rows of so many cells, one for each target.
+// targetRows returns a row of cells for each target.
 func targetRows(targets []*target, columns int, cell func(t *target, column int) page.Cell) []page.Row {
 	var rows []page.Row
 	for _, t := range targets {
@@ -115,7 +117,7 @@ func targetRows(targets []*target, columns int, cell func(t *target, column int)
 	return rows
 }
 
-// String names the subject for people.
+// String names the subject.
 func (sub subject) String() string {
 	switch {
 	case sub.group == "" && sub.op == "":
@@ -138,7 +140,7 @@ func (b byTarget) set(row string, t *target, c page.Cell) {
 	b[row][t] = c
 }
 
-// rows are sorted by name.
+// rows returns the rows sorted by name.
 func (b byTarget) rows(targets []*target, absent string) []page.Row {
 	var rows []page.Row
 	for _, name := range sortedKeys(b) {
@@ -155,7 +157,7 @@ func (b byTarget) rows(targets []*target, absent string) []page.Row {
 	return rows
 }
 
-// targetColumns head a column per target.
+// targetColumns returns a column per target.
 func targetColumns(targets []*target) (out []page.Column) {
 	for _, t := range targets {
 		out = append(out, page.Column{Name: t.Name, Title: cmp.Or(describe(t), t.Name)})

@@ -9,7 +9,7 @@ import (
 	"rumbench/internal/page"
 )
 
-// markdown is the report as Markdown.
+// markdown returns the report as Markdown.
 func markdown(t *testing.T, in Input) string {
 	t.Helper()
 	var b strings.Builder
@@ -19,7 +19,7 @@ func markdown(t *testing.T, in Input) string {
 	return b.String()
 }
 
-// otherRate is the fixture with other rates promised to the writers of a step on
+// otherRate returns the fixture with other rates promised to the writers of a step on
 // one target.
 func otherRate() Input {
 	in := fixture(4)

@@ -10,18 +10,18 @@ import (
 	"rumbench/internal/stat"
 )
 
-// perOperation is a count per completed operation: how often it was tried again, say.
+// perOperation is a count per completed operation, such as retries.
 type perOperation struct {
 	metric  string
-	without float64 // what it is where nothing failed
+	without float64 // its value if nothing failed
 }
 
-// perOperations are the counts that a reader of a sweep wants per operation.
+// perOperations returns the counts that a reader of a sweep wants per operation.
 func perOperations() []perOperation {
 	return []perOperation{{"retries", 0}, {"given_up", 0}, {"wasted_statements", 0}}
 }
 
-// perOperationsIn are those that are known in a panel.
+// perOperationsIn returns the counts that are known in a panel.
 func perOperationsIn(p panel) (out []perOperation) {
 	for _, r := range perOperations() {
 		if metric.ByName(r.metric) != nil && slices.ContainsFunc(p.levels, func(l levelStep) bool { _, ok := r.key(l.step); return ok }) {
@@ -31,7 +31,7 @@ func perOperationsIn(p panel) (out []perOperation) {
 	return out
 }
 
-// key is the count's own.
+// key returns the key of the count.
 func (r perOperation) key(s *step) (key, bool) { return s.About(r.metric) }
 
 func (r perOperation) column() page.Column {
@@ -40,7 +40,7 @@ func (r perOperation) column() page.Column {
 	return c
 }
 
-// values are the trials' counts ÷ their completed operations.
+// values returns the trials' counts ÷ their completed operations.
 func (r perOperation) values(s *step, t *target) (out []float64) {
 	rate, known := s.Rate(s.Primary)
 	if !known {
@@ -57,7 +57,7 @@ func (r perOperation) values(s *step, t *target) (out []float64) {
 		if k := slices.Index(counts.Trials, trial); k >= 0 {
 			out = append(out, counts.Rows[k].Value/operations)
 		} else if k := slices.Index(errors.Trials, trial); k >= 0 && errors.Rows[k].Value == 0 {
-			out = append(out, r.without) // it is only known where something failed
+			out = append(out, r.without) // it is recorded only if something failed
 		}
 	}
 	return out

@@ -10,9 +10,9 @@ import (
 // fewColumns is how many metrics can stand side by side for every denominator.
 const fewColumns = 3
 
-// perTables show a step's numbers as metricTables do, but where many are per unit
-// of several things, in a group of rows for each denominator: side by side, the
-// same costs per query, per row and per operation would be too wide to read.
+// perTables returns a step's numbers as metricTables does, but with a group of
+// rows per denominator if there are many: the same costs per query, per row and
+// per operation would be too wide side by side.
 func perTables(s *step, section metric.Section, note string, n *page.Notes) []page.Table {
 	var columns, rest, denominators []string
 	numbers := 0
@@ -55,7 +55,7 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 	return append([]page.Table{t}, whole...)
 }
 
-// pertinent puts the denominators that the step is about first.
+// pertinent sorts the denominators of the step's own operations first.
 func pertinent(s *step, denominators []string) []string {
 	writes, _ := s.Writes()
 	var out []string

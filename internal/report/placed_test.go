@@ -29,7 +29,7 @@ var inWords = map[string]string{
 	"client_share": "the server waited for its client for 200 %",
 }
 
-// pageOf is a page without its glossary and the rows in it.
+// pageOf returns a page without its glossary and the rows in it.
 func pageOf(t *testing.T, of *result.Trial) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -50,7 +50,7 @@ func pageOf(t *testing.T, of *result.Trial) string {
 	return page
 }
 
-// everyMetric is a trial with a step that has a row of every metric.
+// everyMetric returns a trial with a step that has a row of every metric.
 func everyMetric() *result.Trial {
 	sla := &metric.SLA{Target: 100, Achieved: 100, Intervals: 60, Share: 1, Worst: 99, Saturated: true}
 	step := result.Step{Name: "mixed", Status: result.Complete, Seconds: 60, Primary: "query", WritesPer: "insert", Groups: []result.Group{

@@ -12,7 +12,7 @@ import (
 // mostPlans is how many operations the table of plans has.
 const mostPlans = 30
 
-// plans shows by which way each target finds the rows of each operation.
+// plans shows the plan by which each target finds the rows of each operation.
 func plans(v *view) []page.Section {
 	trials, t := v.in.Trials, page.Table{Head: "operation"}
 	var ops []string
@@ -51,8 +51,8 @@ func plans(v *view) []page.Section {
 	return []page.Section{{ID: "plans", Title: "Plans", Blocks: []page.Block{t}}}
 }
 
-// planHead names an operation: scans that want an index are others than those
-// that want none.
+// planHead names an operation: scans that demand an index are listed
+// separately.
 func planHead(p result.StatementPlan) string {
 	if p.Wanted == "" {
 		return p.Op
@@ -60,7 +60,7 @@ func planHead(p result.StatementPlan) string {
 	return p.Op + ", wants " + p.Wanted
 }
 
-// planCell is how one target finds the rows of an operation, in all its steps.
+// planCell returns a target's plans of an operation, in all its steps.
 func planCell(plans []result.StatementPlan, op string) page.Cell {
 	var ways, texts []string
 	for _, p := range plans {

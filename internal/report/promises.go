@@ -62,7 +62,7 @@ func promisesOf(s *step, group result.Group) page.Group {
 	return g
 }
 
-// promiseCells show the worst of what some trials made of a promise.
+// promiseCells returns the worst results of the trials for a promise.
 func promiseCells(rate float64, trials int, held []*metric.SLA) []page.Cell {
 	num := func(v float64) page.Cell { return page.Exact(quantity.Amount(v), quantity.Full(v)) }
 	if len(held) == 0 {
@@ -92,7 +92,7 @@ func promiseCells(rate float64, trials int, held []*metric.SLA) []page.Cell {
 		page.Exact(quantity.Micros(s.MaxLateness*1e6), quantity.Full(s.MaxLateness)+" s"), promiseVerdict(trials, held)}
 }
 
-// promiseVerdict says in how many of the trials a promise was held.
+// promiseVerdict reports in how many of the trials a promise was held.
 func promiseVerdict(trials int, held []*metric.SLA) page.Cell {
 	missed, saturated, strict := 0, 0, 0
 	for _, s := range held {

@@ -15,7 +15,7 @@ import (
 )
 
 // apart is what a reader must know before any published figure, and howRead how
-// the tables are meant.
+// to read the tables.
 const (
 	apart   = "Not measured here: other hardware, other versions, other sizes. Compare directions and ratios, not numbers."
 	howRead = "Under a published configuration stands, with “here”, the target of this report that corresponds to it. Ratios: of a published figure to " +
@@ -45,8 +45,8 @@ func publishedFigures(v *view) []page.Section {
 	return []page.Section{sec}
 }
 
-// publishedRatios are, of the published figures, only the ratios that have a
-// counterpart here; the report has the rest.
+// publishedRatios returns only those published ratios that have a measured
+// counterpart; the report has the rest.
 func publishedRatios(c *campaign, in []plan.Published, n *page.Notes) (out []page.Block) {
 	if len(in) > 0 {
 		out = append(out, page.Heading{Text: "Published. " + apart})
@@ -66,8 +66,8 @@ func publishedRatios(c *campaign, in []plan.Published, n *page.Notes) (out []pag
 	return out
 }
 
-// ratioTable leaves of a table of published figures the pairs of rows, as
-// published and here, that have ratios.
+// ratioTable keeps of a table of published figures the pairs of rows, published
+// and measured, that have ratios.
 func ratioTable(t page.Table, n *page.Notes) page.Table {
 	g := t.Groups[0]
 	rows := g.Rows
@@ -104,11 +104,12 @@ func ratioTable(t page.Table, n *page.Notes) page.Table {
 	return t
 }
 
-// here and elsewhere are the rows of figures that were measured here, and that were not.
+// here and elsewhere are the classes of rows with measured and with published
+// figures.
 const here, elsewhere = "here", "elsewhere"
 
 // publishedTable shows the published figures of a step, and under each
-// configuration what its counterpart did here.
+// configuration those of its measured counterpart.
 func publishedTable(c *campaign, f published.Figures, n *page.Notes) page.Table {
 	g := page.Group{Name: "step " + f.Step, Title: "What the source measured corresponds to this step"}
 	if f.Step == "" {
@@ -118,7 +119,7 @@ func publishedTable(c *campaign, f published.Figures, n *page.Notes) page.Table 
 	for i, m := range f.Metrics {
 		col := metricColumn(key{Metric: m})
 		if m == "rows_per_s" {
-			col.Name = "rate" // of what is in its unit
+			col.Name = "rate" // its unit shows of what
 		}
 		t.Columns, g.Subs = append(t.Columns, col), append(g.Subs, publishedUnit(m, f.Pers[i]))
 	}
@@ -139,7 +140,7 @@ func publishedTable(c *campaign, f published.Figures, n *page.Notes) page.Table 
 	return t
 }
 
-// publishedUnit says what a published number is of or per.
+// publishedUnit returns the unit or denominator of a published number.
 func publishedUnit(name, per string) string {
 	switch {
 	case per == "":
@@ -169,22 +170,22 @@ func publishedCell(f *published.Figure, name, unit, first string) page.Cell {
 	return c
 }
 
-// besideCell is the number measured here that corresponds to a published one.
+// besideCell returns the measured number that corresponds to a published one.
 func besideCell(c *campaign, name string, r *published.FiguresRow, f *published.Figure, unit string, n *page.Notes) page.Cell {
 	if f.Why != "" {
 		return page.Absent(f.Why)
 	}
 	s := c.steps[slices.IndexFunc(c.steps, func(s *step) bool { return s.Name == name })]
 	cell := s.cell(r.Target, r.Base, f.Key, n)
-	cell.Class, cell.Sign = "", "" // the base is another than everywhere else
+	cell.Class, cell.Sign = "", "" // the base differs from that of all other tables
 	if u := s.unitOf(f.Key); u != unit && !cell.Absent {
 		cell.Per = u
 	}
 	return cell
 }
 
-// asPublished writes a number with the digits that the source gave it, where it
-// is not in a unit that is shown in a greater one.
+// asPublished formats a number with the digits of the source, unless its unit
+// is shown scaled.
 func asPublished(n number) string {
 	switch {
 	case metric.IsLatency(n.Metric) || n.Unit == "bool":
@@ -195,7 +196,7 @@ func asPublished(n number) string {
 	return digits(n.Value)
 }
 
-// digits writes a number in full, its thousands apart.
+// digits formats a number in full, with separated thousands.
 func digits(v float64) string {
 	whole, fraction, ok := strings.Cut(quantity.Full(v), ".")
 	if !ok {
@@ -208,7 +209,7 @@ func digits(v float64) string {
 	return quantity.Whole(w) + "." + fraction
 }
 
-// publishedRatio writes a ratio with as many digits as mean something.
+// publishedRatio formats a ratio with its significant digits.
 func publishedRatio(r float64, significant int) string {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(r, 'g', significant, 64), 64)
 	if err != nil || significant == 3 || math.Abs(r) >= 99.95 {

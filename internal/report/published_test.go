@@ -12,7 +12,7 @@ import (
 	"rumbench/internal/result"
 )
 
-// publishedFixture is a made-up campaign of two steps with figures from elsewhere.
+// publishedFixture returns a made-up campaign of two steps with figures from elsewhere.
 func publishedFixture() Input {
 	in := fixture(2)
 	for _, t := range in.Trials {

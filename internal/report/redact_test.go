@@ -15,8 +15,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// secrets are planted as words, where nothing tells what they are; the facts of
-// the host and the plan say once who they are.
+// secrets are planted as words, where nothing identifies them; the facts of the
+// host and the plan say once who they are.
 const planted = ` db7 as alice from 10.1.2.3 and db7.corp.example, [SN12345] in "/srv/verborgen/x" and /srv/verborgen/y.`
 
 var secrets = []string{"db7", "alice", "10.1.2.3", "corp.example", "SN12345", "verborgen", "srv", "geheim"}
@@ -74,7 +74,7 @@ func checkSecrets(t *testing.T, in Input) {
 	}
 }
 
-// texts are all places of texts in a type: a field that is added is among them.
+// texts returns all places of texts in a type: a field that is added is among them.
 func texts(t reflect.Type, at string) []string {
 	switch t.Kind() {
 	case reflect.String:
@@ -97,8 +97,8 @@ func texts(t reflect.Type, at string) []string {
 	return nil
 }
 
-// plant adds the secrets to all texts of a place, and tells how many there were.
-// What is empty on the way to the place gets something in it.
+// plant adds the secrets to all texts of a place, and returns the number of
+// texts. What is empty on the way to the place gets something in it.
 func plant(v reflect.Value, at, place string) (n int) {
 	switch v.Kind() {
 	case reflect.String:
@@ -150,7 +150,7 @@ func plant(v reflect.Value, at, place string) (n int) {
 	return n
 }
 
-// redacted is the input as it can be published.
+// redacted returns the input as it can be published.
 func redacted(in Input) Input {
 	in = redact.Copy(in, in.Plan)
 	in.Warnings = append(in.Warnings, redact.Notice)

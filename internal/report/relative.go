@@ -19,14 +19,14 @@ import (
 type RelativeStyle struct {
 	Absolute bool              // the values themselves, not their ratios to the base
 	Notes    map[string]string // remarks by the names of tests, for a column of their own
-	// Published gives cells the colours of published pages, which know fixed
-	// limits, instead of those of the judgement by the trials' noise.
+	// Published gives cells the colours of published pages, by fixed limits,
+	// instead of those of the verdicts.
 	Published bool
 }
 
-// relativeTables are the ratios of all tests to the base's. Beside ratios in
-// published colours stand the rates that they are of: in these colours a rate
-// beside which a promise was missed is to be ignored.
+// relativeTables returns the ratios of all tests to the base's. With published
+// colours it adds the rates: their colours show which to ignore because of a
+// missed promise.
 func relativeTables(v *view) []page.Section {
 	var o compare.RelativeOptions
 	if v.in.PublishedColours {
@@ -71,8 +71,8 @@ func publishedKey() page.Paragraph {
 	return p
 }
 
-// relativeTable is the table ready to be shown. Data returns where a number stands in
-// the data of the page; nil if it is on none.
+// relativeTable returns the table for display. data returns a number's indexes
+// in the page's data; nil without a page.
 func relativeTable(r *compare.Relative, style RelativeStyle, n *page.Notes, data func(number) []int) page.Table {
 	t := page.Table{Title: "Ratios to " + r.Base().Name, Head: "test", Signed: true, Note: relativeCaption(r, style)}
 	for _, target := range r.Targets {
@@ -94,7 +94,7 @@ func relativeTable(r *compare.Relative, style RelativeStyle, n *page.Notes, data
 	return t
 }
 
-// relativeColumn heads the column of a target.
+// relativeColumn returns the column of a target.
 func relativeColumn(t *target) page.Column {
 	return page.Column{Name: t.Name, Title: strings.TrimSuffix("target "+t.Name+": "+describe(t), ": ")}
 }
@@ -119,8 +119,7 @@ func relativeRow(r *compare.Relative, row *compare.RelativeRow, style RelativeSt
 	return out
 }
 
-// relativeCell shows a ratio, or the value that it is of, with what can be said
-// of the difference.
+// relativeCell returns a ratio, or its value, with the verdict.
 func relativeCell(c *compare.RelativeCell, r *compare.Relative, absolute bool) page.Cell {
 	if c.Missing != "" {
 		return page.Absent(c.Missing)
@@ -146,8 +145,8 @@ func relativeCell(c *compare.RelativeCell, r *compare.Relative, absolute bool) p
 	return cell
 }
 
-// absoluteText is a number itself: as published tables print it; or, where it
-// was measured several times, the mean with its standard deviation.
+// absoluteText formats a number: as published tables print it, or, if it was
+// measured several times, as the mean with its standard deviation.
 func absoluteText(n compare.Number, compatible bool) string {
 	if compatible {
 		return published.Number(n).Text
@@ -176,8 +175,8 @@ func repeated(r *compare.Relative) bool {
 	return false
 }
 
-// sureMark is the mark of a difference, or of sameness, that is sure; the table
-// marks no other, so that marks mean something.
+// sureMark returns the mark of a proven difference or equivalence; the table
+// shows no other marks.
 func sureMark(v compare.Verdict) figure.Mark {
 	switch v {
 	case compare.Better:
@@ -190,7 +189,7 @@ func sureMark(v compare.Verdict) figure.Mark {
 	return figure.Mark{}
 }
 
-// twoDecimals is how relative tables write a ratio.
+// twoDecimals formats a ratio for relative tables.
 func twoDecimals(r float64) string {
 	if math.IsNaN(r) {
 		return page.Unknown
@@ -198,7 +197,7 @@ func twoDecimals(r float64) string {
 	return strconv.FormatFloat(r, 'f', 2, 64)
 }
 
-// meanRows are the geometric means of a group with their intervals.
+// meanRows returns the geometric means of a group with their intervals.
 func meanRows(r *compare.Relative, g *compare.RelativeGroup, columns int, n *page.Notes) []page.Row {
 	if len(g.Means) == 0 {
 		return nil
@@ -231,7 +230,7 @@ func meanCell(t *target, g *compare.RelativeGroup, m *compare.Mean, n *page.Note
 	return cell
 }
 
-// leastTrials is the number of trials of the target that has the fewest.
+// leastTrials returns the least number of trials of any target.
 func leastTrials(r *compare.Relative) int {
 	least := len(r.Base().Trials)
 	for _, t := range r.Targets {
@@ -245,7 +244,7 @@ const (
 	intervalHead = "95 % interval"
 )
 
-// relativeCaption says what the numbers are.
+// relativeCaption returns what the numbers are.
 func relativeCaption(r *compare.Relative, style RelativeStyle) string {
 	name, better := "rate/s of what each test is about", "higher"
 	if m := r.Metric; m != nil {
@@ -272,7 +271,7 @@ func relativeCaption(r *compare.Relative, style RelativeStyle) string {
 	return name
 }
 
-// pers are the denominators of the numbers.
+// pers returns the denominators of the numbers.
 func pers(r *compare.Relative) []string {
 	var out []string
 	for _, g := range r.Groups {
@@ -285,7 +284,7 @@ func pers(r *compare.Relative) []string {
 	return out
 }
 
-// relativeCautions are what a reader must know before the ratios.
+// relativeCautions returns what a reader must know before the ratios.
 func relativeCautions(r *compare.Relative, style RelativeStyle) []string {
 	var out []string
 	least := leastTrials(r)
@@ -309,8 +308,8 @@ func relativeCautions(r *compare.Relative, style RelativeStyle) []string {
 	return out
 }
 
-// ranApart warns of targets whose trials did not run beside the base's; "" if
-// all did, or there are no verdicts that it could make doubtful.
+// ranApart returns a warning about targets whose trials did not run side by
+// side with the base's; "" if all did, or there are no verdicts.
 func ranApart(base *compare.Target, targets []*compare.Target) string {
 	var names []string
 	for _, t := range targets {
@@ -324,7 +323,7 @@ func ranApart(base *compare.Target, targets []*compare.Target) string {
 	return quantity.Joined(names) + " did not run side by side with " + base.Name + ": what the machine did in between is in every difference."
 }
 
-// tooFew says how many trials there are where more are wanted.
+// tooFew reports how many trials there are if more are needed.
 func tooFew(n int) string {
 	if n == 1 {
 		return fmt.Sprintf("1 trial where %d are the least", compare.LeastTrials)
@@ -332,7 +331,7 @@ func tooFew(n int) string {
 	return fmt.Sprintf("%d trials where %d are the least", n, compare.LeastTrials)
 }
 
-// promisedTable shows the rates that groups of clients were to hold.
+// promisedTable shows the promised rates of groups of clients.
 func promisedTable(r *compare.Relative) page.Table {
 	t := page.Table{Title: "Promised rates", Signed: true, Note: "Rows a second of the clients with a promised rate.", Head: "test"}
 	for _, target := range r.Targets {

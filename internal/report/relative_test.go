@@ -16,7 +16,7 @@ import (
 	"rumbench/internal/stat"
 )
 
-// relativeOf is the relative table of the made-up campaign.
+// relativeOf returns the relative table of the made-up campaign.
 func relativeOf(trials int, o compare.RelativeOptions) *compare.Relative {
 	return newCampaign(fixture(trials).Trials).Relative(o)
 }
@@ -56,7 +56,7 @@ func TestRelativeGolden(t *testing.T) {
 	}
 }
 
-// section is the section of a page.
+// section returns the section of a page.
 func section(t *testing.T, page string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(page, `<section id="relative">`)

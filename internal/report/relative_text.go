@@ -9,8 +9,8 @@ import (
 	"rumbench/internal/page"
 )
 
-// RelativeText writes a relative table as text. Where its columns do not fit
-// into the width they are put below each other; a width of 0 is unlimited.
+// RelativeText writes a relative table as text. Columns that do not fit into
+// the width are put below; a width of 0 is unlimited.
 func RelativeText(w io.Writer, r *compare.Relative, style RelativeStyle, width int) error {
 	t := relativeTable(r, style, &page.Notes{}, nil)
 	blocks := []page.Block{page.Prose("", t.Note)}
@@ -44,11 +44,11 @@ func RelativeText(w io.Writer, r *compare.Relative, style RelativeStyle, width i
 	return page.Text(w, append(blocks, n), page.TextStyle{Width: width, Wrap: true})
 }
 
-// leastCommon is how many characters names must have in common to be shortened.
+// leastCommon is how many characters names must share to be shortened.
 const leastCommon = 6
 
-// shorten leaves out of names what all begin and end with, whole words only,
-// and returns how a name is to be completed; "" where that would save nothing.
+// shorten removes the common beginning and end of names, whole words only, and
+// returns how to complete a name; "" if that would save nothing.
 func shorten(columns []page.Column) (common string) {
 	if len(columns) < 2 {
 		return ""
@@ -83,8 +83,8 @@ func shorten(columns []page.Column) (common string) {
 	return first[:before] + "…" + first[len(first)-after:]
 }
 
-// separates reports whether a character stands between words: not a point within
-// a number.
+// separates reports whether a character separates words; a point within a
+// number does not.
 func separates(s string, i int) bool {
 	digit := func(i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
 	return strings.ContainsRune("._-/ ", rune(s[i])) && !(s[i] == '.' && digit(i-1) && digit(i+1))

@@ -1,12 +1,12 @@
-// Package report says what is in a report of a campaign's trials: its sections,
-// one file each, as a page that is shown as HTML or Markdown, and the short
-// summary that a run prints at its end.
+// Package report composes reports of a campaign's trials: a page of sections,
+// one file each, as HTML or Markdown, and the short summary that a run prints
+// at its end.
 //
 // It measures nothing, and computes nothing but medians over trials and ratios
-// of rows: every number on a page is a metric.Row, or says which rows it came
-// from; verdicts and means are of package compare, and laws that are fitted say
-// so. Only published figures are from elsewhere; they stand apart and say so.
-// It reads no files and does no network.
+// of rows: every number on a page is a metric.Row, or refers to its rows;
+// verdicts and means are of package compare, and fitted laws are labelled. Only
+// published figures are from elsewhere; they are shown apart and labelled. It
+// reads no files and uses no network.
 package report
 
 import (
@@ -23,23 +23,23 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// Input is what a report is made of.
+// Input is everything that a report is made from.
 type Input struct {
 	Title    string
 	Plan     string        // the plan file as given
-	Commands []string      // the exact commands that made the results
+	Commands []string      // the exact commands that produced the results
 	Trials   []Trial       // in the plan's order: the first one's target is the base of all comparisons
 	Client   *result.Trial // the client's calibration on the null engine; may be nil
 	Warnings []string
-	// Published are figures from elsewhere, to be shown apart; Like names targets
-	// as Trials do.
+	// Published are figures from elsewhere, shown apart; Like names targets as in
+	// Trials.
 	Published []plan.Published
-	// Notes are remarks on steps, by their names.
+	// Notes are remarks on steps, by name.
 	Notes map[string]string
-	// PublishedColours asks for the colours of the insert benchmark's published
-	// pages in the relative tables, in place of those of the verdicts.
+	// PublishedColours selects the colours of the insert benchmark's published
+	// pages for the relative tables, instead of those of the verdicts.
 	PublishedColours bool
-	// Across says which differences of targets are no reason not to compare them.
+	// Across are the differences of targets that do not prevent comparisons.
 	Across compare.Across
 }
 
@@ -52,14 +52,14 @@ type Trial struct {
 	Plans  []result.StatementPlan // of its statements; none of an engine that has no planner
 }
 
-// sections are what a report says, in this order. A function may find that there
-// is nothing to say, or that it takes several sections.
+// sections are the sections of a report, in order. A function may return none,
+// or several.
 var sections = []func(*view) []page.Section{
 	scorecard, relativeTables, sweepSections, stepSections, publishedFigures, overTheSteps,
 	promises, clientAlone, settings, plans, host, glossary, appendix,
 }
 
-// view is what sections are made of.
+// view is the input of sections.
 type view struct {
 	*campaign
 	in     *Input
@@ -87,14 +87,14 @@ func rowsIn(t *result.Trial) (n int) {
 	return n
 }
 
-// campaign sorts the trials, and knows what is to be compared.
+// campaign sorts the trials into a campaign with the input's rules.
 func (in *Input) campaign() *campaign {
 	c := newCampaign(in.Trials)
 	c.Across = in.Across
 	return c
 }
 
-// document puts the report together.
+// document returns the report as a document.
 func (v *view) document() (*page.Document, error) {
 	if len(v.Targets) == 0 {
 		return nil, fmt.Errorf("report %s: no trials", v.in.Title)
@@ -153,7 +153,7 @@ func Markdown(w io.Writer, in Input) error {
 
 // Text writes the summary that a run prints at its end: per step the targets
 // with throughput, quality of service and cost. Columns that do not fit into
-// the width are left out, and it says so; a width of 0 is unlimited.
+// the width are left out with a remark; a width of 0 is unlimited.
 func Text(w io.Writer, in Input, width int) error {
 	return page.Text(w, summary(in.campaign(), &in), page.TextStyle{Width: width, More: "the report has them"})
 }

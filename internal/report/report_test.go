@@ -203,7 +203,7 @@ func TestAnchors(t *testing.T) {
 	}
 }
 
-// What was not measured is told apart from zero, and what came from outside
+// What was not measured is distinguished from zero, and what came from outside
 // cannot break out of the page.
 func TestUnknownAndHostile(t *testing.T) {
 	in := fixture(1)

@@ -12,25 +12,26 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// measure is a line of the scorecard: a number that can be looked up on every step.
+// measure is a line of the scorecard: a number that can be looked up in every
+// step.
 type measure struct {
 	name, metric string // the metric is the glossary's entry
 	doc          string
 	key          func(*step) (key, bool)
 }
 
-// layer is some measures that are looked at together.
+// layer is a group of measures that are read together.
 type layer struct {
 	name, note string
 	measures   []measure
 }
 
-// layers are the three ways to look at a campaign. Throughput never stands
-// without quality of service and cost beside it.
+// layers returns the three layers of the scorecard. Throughput is never shown
+// without quality of service and cost.
 func layers() []layer {
 	beside := func(s *step) string {
 		if s.WritesPer == s.Primary {
-			return "" // they are what the step is about, and shown as such
+			return "" // the writes are the primary operation, shown as such
 		}
 		return s.WritesPer
 	}
@@ -59,7 +60,7 @@ func layers() []layer {
 	}
 }
 
-// scorecard is a table per layer: steps as columns, and under each measure a
+// scorecard returns a table per layer: steps as columns, and under each measure a
 // row per target.
 func scorecard(v *view) []page.Section {
 	n := page.NewNotes("scorecard")
@@ -68,7 +69,7 @@ func scorecard(v *view) []page.Section {
 	}}}
 }
 
-// howMarked explains the signs against a base, each in its colour.
+// howMarked returns an explanation of the signs, each in its colour.
 func howMarked(base string) []page.Span {
 	spans := []page.Span{{Text: "Against "}, {Text: base, Class: "base-name"}, {Text: ", the base: "}}
 	for _, m := range figure.Legend() {
@@ -102,7 +103,8 @@ func stepColumns(steps []*step) (out []page.Column) {
 	return out
 }
 
-// scoreGroup is a measure of all targets in some steps; without rows if none has it.
+// scoreGroup returns a measure of all targets in some steps; without rows if no
+// target has it.
 func scoreGroup(c *campaign, m measure, steps []*step, n *page.Notes) page.Group {
 	g := page.Group{Name: m.name, Title: cmp.Or(m.doc, metricDoc(m.metric)), Link: "m-" + m.metric}
 	found := false
@@ -119,7 +121,7 @@ func scoreGroup(c *campaign, m measure, steps []*step, n *page.Notes) page.Group
 	return g
 }
 
-// cell is the measure of a target in a step, beside the base's.
+// cell returns the measure of a target in a step, beside the base's.
 func (m measure) cell(s *step, t *target, n *page.Notes) page.Cell {
 	k, ok := m.key(s)
 	if !ok {
@@ -128,7 +130,7 @@ func (m measure) cell(s *step, t *target, n *page.Notes) page.Cell {
 	return s.cell(t, s.c.Targets[0], k, n)
 }
 
-// promiseGroup shows for every step whether the promised rates were held.
+// promiseGroup returns for every step whether the promised rates were held.
 func promiseGroup(c *campaign, steps []*step, n *page.Notes) page.Group {
 	found := false
 	g := page.Group{Name: "promised rate held", Link: "m-sla_met", Title: metricDoc("sla_met")}
@@ -143,8 +145,8 @@ func promiseGroup(c *campaign, steps []*step, n *page.Notes) page.Group {
 	return g
 }
 
-// promiseCell is the verdict on the group that held its rate worst, with the share
-// of intervals in which it did.
+// promiseCell returns the verdict on the group that held its rate worst, with
+// the share of intervals in which it held it.
 func promiseCell(s *step, t *target, n *page.Notes) (page.Cell, bool) {
 	var low *number
 	for _, k := range s.Keys("sla_share") {

@@ -10,8 +10,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// answer is what a search for a rate found on a target: of several trials the
-// one in the middle.
+// answer is the result of a search for a rate on a target: of several trials
+// the median.
 type answer struct {
 	*result.Search
 	target *target
@@ -20,8 +20,8 @@ type answer struct {
 	most   float64
 }
 
-// answersOf are those of a step in which rates were searched for, the highest
-// rate first; none if there was no search.
+// answersOf returns the answers of a step, the highest rate first; none if
+// there was no search.
 func answersOf(s *step) (out []answer) {
 	for _, t := range s.c.Targets {
 		var found []*result.Search
@@ -40,10 +40,10 @@ func answersOf(s *step) (out []answer) {
 	return out
 }
 
-// String is a target's answer.
+// String returns a target's answer.
 func (a answer) String() string { return a.target.Name + ": " + a.Search.String() + a.span() }
 
-// span reports the other trials.
+// span returns the range of the other trials.
 func (a answer) span() string {
 	if a.trials == 1 {
 		return ""
@@ -51,7 +51,7 @@ func (a answer) span() string {
 	return fmt.Sprintf(" (%d trials: %s to %s)", a.trials, quantity.Amount(a.least), quantity.Amount(a.most))
 }
 
-// rate is the highest rate that kept the promise.
+// rate returns the highest rate that kept the promise.
 func (a answer) rate() string {
 	text := quantity.Amount(a.Kept) + "/s"
 	if a.Broke == 0 {
@@ -60,7 +60,7 @@ func (a answer) rate() string {
 	return text
 }
 
-// searchSentence compares what a search found on the targets; "" if there was none.
+// searchSentence compares the targets' answers; "" if there was no search.
 func searchSentence(s *step) string {
 	all := answersOf(s)
 	if len(all) == 0 {
@@ -123,13 +123,13 @@ func isProbe(s *step) bool {
 	return false
 }
 
-// arriving reports whether a step is one of several rates of arrival.
+// arriving reports whether a step is one of several arrival rates.
 func arriving(s *step) bool {
 	return slices.ContainsFunc(s.Axes, func(a result.Axis) bool { return a.Name == rateAxis })
 }
 
-// heldSentence says up to which of the rates of arrival each target did what
-// arrived; "" if other numbers vary too, or a search chose the rates.
+// heldSentence reports up to which arrival rate each target kept up; "" if
+// other axes vary too, or a search chose the rates.
 func heldSentence(w *sweep) string {
 	if w.Axis != rateAxis || len(w.panels) != 1 || isProbe(w.first()) {
 		return ""

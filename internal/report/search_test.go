@@ -7,7 +7,7 @@ import (
 	"rumbench/internal/result"
 )
 
-// searched is a campaign in which a rate was searched for: each target's answer,
+// searched returns a campaign in which a rate was searched for: each target's answer,
 // and its probes.
 func searched(answers map[string]*result.Search, names ...string) Input {
 	in := sweepFixture(1, 0, 8)
@@ -87,8 +87,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// Attempts that failed are told of below their step, and beside a throughput
-// that they may be the reason of.
+// Failed attempts are reported below their step, and beside a throughput that
+// they may be the reason of.
 func TestFailures(t *testing.T) {
 	in := sweepFixture(1, 0, 8)
 	in.Trials = in.Trials[1:3]

@@ -11,15 +11,15 @@ import (
 )
 
 // A line over time has at most maxPoints points: more than a screen can show,
-// and little enough that a day's report stays small. Where there are many
-// lines, they share allPoints, but none gets fewer than minPoints.
+// but few enough to keep a day's report small. Many lines share allPoints, but
+// none gets fewer than minPoints.
 const (
 	maxPoints = 600
 	minPoints = 64
 	allPoints = 15_000
 )
 
-// The quantities that series tell as growth of a counter.
+// The quantities that series contain as growth of a counter.
 const (
 	devWritten = iota
 	devRead
@@ -28,19 +28,19 @@ const (
 	quantities
 )
 
-// counters are where the quantities are found.
+// counters are the sources of the quantities.
 var counters = [quantities]struct{ source, name string }{
 	{"device", "device.write_bytes"}, {"device", "device.read_bytes"}, {"process", "process.cpu_ns"}, {"client", "client.cpu_ns"},
 }
 
-// point is what is known about one stretch of time. Sums and the time that
-// they were observed for make rates; 0 seconds observed is page.Unknown, not idle.
+// point is what is known about one stretch of time. Rates are sums ÷ the time
+// observed; 0 seconds observed means unknown, not idle.
 type point struct {
 	opsTime, rows, writes float64
 	p99, max              float64 // µs; the highest of the operation kinds
 	growth, time          [quantities]float64
 	// What rows would be if all clients had done as much as the slowest, or the
-	// fastest, of each interval; known of so many of the rows.
+	// fastest, of each interval; and of how many rows this is known.
 	low, high, spread float64
 }
 
@@ -57,26 +57,26 @@ func (p *point) merge(o point) {
 }
 
 // track is one run's line over time. Its points double their width whenever
-// there would be too many, so its memory is bounded however long the run was.
+// there would be too many, which bounds memory.
 type track struct {
 	width   float64 // seconds
 	most    int     // points
 	points  []point
 	primary func(group, op string) bool
 	writes  func(group, op string) bool
-	apart   bool // the client is not in the engine's process
+	apart   bool // the client is a separate process
 	lastOps float64
 	last    [quantities]float64 // end of the last interval seen
 	shares  map[string]portion  // of the clients of each group
 	marks   marks
 }
 
-// portion is how much of a group's work the slowest and the fastest client of an
-// interval did, times the number of clients.
+// portion is the work of the slowest and the fastest client of an interval,
+// times the number of clients.
 type portion struct{ at, low, high float64 }
 
-// marks are the moments at which the engine made a checkpoint, as far as its
-// counters show them.
+// marks are the times of checkpoints, as far as the engine's counters show
+// them.
 type marks struct {
 	times []float64 // at most mostMarks
 	count int
@@ -84,12 +84,13 @@ type marks struct {
 	known bool
 }
 
-// mostMarks is how many checkpoints of a target can be told apart in a drawing.
+// mostMarks is how many checkpoints of a target can be distinguished in a
+// drawing.
 const mostMarks = 60
 
-// A checkpoint shows as a fall of what recovery would have to read, or of what
-// is still to be written: by so great a part, and so many bytes. Of a
-// checkpoint that is spread over time little more than the part is seen to fall.
+// A checkpoint shows as a drop of what recovery would have to read, or of what
+// is still to be written: by at least this share and this many bytes. A
+// checkpoint that is spread over time drops little more than the share.
 const (
 	markPart  = 1.0 / 3
 	markBytes = 1 << 20
@@ -104,7 +105,7 @@ func (m *marks) add(at, value float64) {
 	m.last, m.known = value, true
 }
 
-// readSeries streams the series of the runs that stand for their targets.
+// readSeries streams the series of the runs that represent their targets.
 func readSeries(c *campaign) (map[*step][]*track, error) {
 	most := max(minPoints, min(maxPoints, allPoints/(len(c.steps)*len(c.Targets)+1)))
 	all := map[*step][]*track{}
@@ -151,8 +152,8 @@ func newTrack(s *step, r *run, most int) *track {
 	}
 }
 
-// Sources are the sources of series that the report reads, with the values that
-// it reads of them, in the form that result.ReadSeries wants.
+// Sources are the sources of series that the report reads, with the values it
+// needs, in the form of result.ReadSeries.
 var Sources = sources()
 
 func sources() []string {
@@ -163,8 +164,8 @@ func sources() []string {
 	return out
 }
 
-// kindsOf reports which lines are of an operation kind. A whole like "query" has
-// no lines of its own: it is what the clients of the group with its name do.
+// kindsOf returns which lines are of an operation kind. A whole like "query"
+// has no lines of its own: it is all operations of the group of that name.
 func kindsOf(kind string, groups []result.Group) func(group, op string) bool {
 	for _, g := range groups {
 		if slices.Contains(g.Ops, kind) {
@@ -174,7 +175,8 @@ func kindsOf(kind string, groups []result.Group) func(group, op string) bool {
 	return func(group, _ string) bool { return group == kind && kind != "" }
 }
 
-// add takes a line in. It does nothing on the nil track of a step that is not shown.
+// add adds a line. It does nothing on the nil track of a step that is not
+// shown.
 func (t *track) add(l *result.Line) {
 	if t == nil {
 		return
@@ -208,7 +210,7 @@ func (t *track) addOps(l *result.Line) {
 		t.shares[l.Group] = portionOf(l)
 	}
 	if l.Upkeep {
-		return // nobody asked for it
+		return // not a drawn quantity
 	}
 	p := t.at(l)
 	p.opsTime += newTime(&t.lastOps, l)
@@ -232,22 +234,22 @@ func (t *track) addOps(l *result.Line) {
 	}
 }
 
-// portionOf is what the clients did of their group's work. One line of each
-// interval has it, the group's first.
+// portionOf returns the clients' portions of their group's work, which only the
+// group's first line of each interval has.
 func portionOf(l *result.Line) portion {
 	var total int64
 	for _, n := range l.Clients {
 		total += n
 	}
 	if total == 0 {
-		return portion{} // nobody did anything: the rates are 0 anyway
+		return portion{} // nothing was done: the rates are 0 anyway
 	}
 	part := func(n int64) float64 { return float64(n) * float64(len(l.Clients)) / float64(total) }
 	return portion{l.T, part(slices.Min(l.Clients)), part(slices.Max(l.Clients))}
 }
 
-// newTime is the length of the line's interval, the first time it is seen: a
-// source may tell of an interval in several lines.
+// newTime returns the length of the line's interval the first time it is seen,
+// then 0: a source may write several lines for an interval.
 func newTime(last *float64, l *result.Line) float64 {
 	if *last == l.T {
 		return 0
@@ -256,7 +258,7 @@ func newTime(last *float64, l *result.Line) float64 {
 	return l.DT
 }
 
-// at is the point that holds the middle of the line's interval.
+// at returns the point that contains the middle of the line's interval.
 func (t *track) at(l *result.Line) *point {
 	middle := max(0, l.T-l.DT/2)
 	for int(middle/t.width) >= t.most {

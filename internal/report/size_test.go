@@ -52,7 +52,7 @@ func bigTrial(rnd *rand.Rand, target, n int) *result.Trial {
 	return t
 }
 
-// bigStep is a step of queries beside paced writes: about 150 rows.
+// bigStep returns a step of queries beside paced writes: about 150 rows.
 func bigStep(rnd *rand.Rand, t *result.Trial, i int) result.Step {
 	s := result.Step{Name: fmt.Sprintf("qr%d00.L%d", i, i), Doc: "Range queries beside inserts and deletes.", Status: result.Complete, Seconds: 1800, Primary: "query", WritesPer: "insert", Started: t.Started}
 	add := func(group, op, per string, metrics ...string) {
@@ -112,7 +112,7 @@ func bigStep(rnd *rand.Rand, t *result.Trial, i int) result.Step {
 	return s
 }
 
-// centre is where the trials of a number lie.
+// centre returns where the trials of a number lie.
 func centre(name ...string) float64 {
 	h := fnv.New32a()
 	for _, n := range name {
@@ -121,7 +121,7 @@ func centre(name ...string) float64 {
 	return math.Exp(float64(h.Sum32()%10000) / 1000)
 }
 
-// bigSeries tells half an hour a step.
+// bigSeries yields half an hour per step.
 func bigSeries(t *result.Trial) func(func(result.Line) error) error {
 	return func(yield func(result.Line) error) error {
 		for i := range t.Steps {

@@ -9,8 +9,7 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// overTheSteps shows what happens to the data and to the engine as a campaign
-// goes on.
+// overTheSteps shows how the data and the engine change from step to step.
 func overTheSteps(v *view) []page.Section {
 	sec := page.Section{ID: "behind", Title: "Space, amplification and memory over the steps", Nav: "Over the steps"}
 	n := page.NewNotes(sec.ID)
@@ -38,7 +37,8 @@ func spaceTable(c *campaign, n *page.Notes) page.Table {
 	return t
 }
 
-// spaceMeasures are what is known about the data and the engine at a step's end.
+// spaceMeasures returns the measures of the data and the engine at a step's
+// end.
 func spaceMeasures() []measure {
 	var out []measure
 	for _, name := range []string{
@@ -49,15 +49,15 @@ func spaceMeasures() []measure {
 	return out
 }
 
-// stepPlots draws the groups of a table whose columns are steps, a line per
-// target: the table's numbers and no others.
+// stepPlots draws the groups of a table whose columns are steps, with a line
+// per target.
 func stepPlots(t page.Table) (out []page.Plot) {
 	if len(t.Columns) < 2 {
-		return nil // one point is no line
+		return nil // one point makes no line
 	}
 	for _, g := range t.Groups {
 		if g.Link == "m-live_bytes" {
-			continue // much the same on all targets
+			continue // nearly the same on all targets
 		}
 		if p, ok := stepPlot(t.Columns, g); ok {
 			out = append(out, p)
@@ -66,8 +66,8 @@ func stepPlots(t page.Table) (out []page.Plot) {
 	return out
 }
 
-// spreadOut is the ratio of the greatest to the least value above which an
-// axis is logarithmic: an LSM tree beside a B-tree would else lie on the ground.
+// spreadOut is the ratio of the greatest to the least value above which an axis
+// is logarithmic: otherwise an LSM tree next to a B-tree would be drawn near 0.
 const spreadOut = 30
 
 func stepPlot(steps []page.Column, g page.Group) (page.Plot, bool) {

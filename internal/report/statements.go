@@ -10,9 +10,9 @@ import (
 	"rumbench/internal/stat"
 )
 
-// statementsTable shows the statements that operations are made of: how long
-// each takes, and its share of the time of the attempts that succeeded. The rest
-// of it is the client's own; what was tried in vain stands beside it.
+// statementsTable shows the statements of operations: how long each takes, and
+// its share of the time of successful attempts. The rest of that time is the
+// client's own; failed attempts are listed separately.
 func statementsTable(s *step, n *page.Notes) page.Table {
 	t := page.Table{Title: string(metric.StatementTable), Head: "target", Note: "The statements of operations that were done, as the client saw them. " +
 		"Share: of the time of the attempts that succeeded; what is left is the client’s own."}
@@ -43,8 +43,8 @@ func statementsTable(s *step, n *page.Notes) page.Table {
 	return t
 }
 
-// inVain are the lines of what took time beside the attempts that succeeded, a
-// group of clients each, where anything was tried in vain.
+// inVain returns the time beyond successful attempts, per group of clients, if
+// any attempts failed.
 func inVain(s *step, parts []subject, columns int) (out []page.Group) {
 	var groups []string
 	for _, part := range parts {
@@ -68,11 +68,11 @@ func inVain(s *step, parts []subject, columns int) (out []page.Group) {
 	return out
 }
 
-// spent is what a group's clients spent their time with, in seconds.
+// spent is how a group's clients spent their time, in seconds.
 type spent struct{ service, attempts, statement float64 }
 
-// sharesOf are a time ÷ that of the attempts that succeeded, of each trial that
-// knows both.
+// sharesOf returns a time ÷ that of successful attempts, for each trial that
+// has both.
 func sharesOf(s *step, t *target, about subject, of func(spent) float64) (out []float64) {
 	for _, r := range s.Used(t) {
 		if all := spentBy(r.Step, about); all.attempts > 0 {
@@ -83,7 +83,8 @@ func sharesOf(s *step, t *target, about subject, of func(spent) float64) (out []
 }
 
 // spentBy sums up the operations of a group, and one statement of theirs. Files
-// from before attempts were told apart have them only where nothing failed.
+// of builds that did not distinguish attempts have these times only if nothing
+// failed.
 func spentBy(s *result.Step, about subject) (t spent) {
 	failed := false
 	for i := range s.Rows {
@@ -106,7 +107,7 @@ func spentBy(s *result.Step, about subject) (t spent) {
 	return t
 }
 
-// shareCell is a share in the median over the trials.
+// shareCell returns the median of a share over the trials.
 func shareCell(s *step, t *target, shares []float64, formula string) page.Cell {
 	if len(shares) == 0 {
 		return page.Absent(s.Absence(t, key{Metric: "attempt_total_s"}))
@@ -115,7 +116,7 @@ func shareCell(s *step, t *target, shares []float64, formula string) page.Cell {
 	return page.Cell{Text: quantity.RoughShare(share), Number: true, Value: share, Title: formula + " = " + quantity.Full(share)}
 }
 
-// single reports whether a row is of a kind of operation, and not of a whole of
+// single reports whether a row is of a single operation kind, not of a whole of
 // several.
 func single(s *result.Step, row *metric.Row) bool {
 	for _, g := range s.Groups {
@@ -126,7 +127,7 @@ func single(s *result.Step, row *metric.Row) bool {
 	return false
 }
 
-// attemptsTables show what was tried in vain, where anything was.
+// attemptsTables shows failed attempts, if there were any.
 func attemptsTables(s *step, n *page.Notes) (out []page.Table) {
 	again := perOperation{"attempts", 1}
 	for _, t := range keyedTables(s, string(metric.AttemptsTable), "An attempt that failed is tried again, or given up, as the workload says. Only where "+

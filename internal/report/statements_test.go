@@ -36,7 +36,7 @@ func TestStatementShares(t *testing.T) {
 	if none := table(often, statement, service, attempt); len(none.Groups) != 1 || last(none.Groups[0]) != quantity.RoughShare(0.5) {
 		t.Errorf("%+v", none.Groups)
 	}
-	// In older files the two are not told apart.
+	// Older files do not distinguish the two.
 	if old := table(often, statement, service); len(old.Groups) != 1 || last(old.Groups[0]) != quantity.RoughShare(0.5) {
 		t.Errorf("%+v", old.Groups)
 	}

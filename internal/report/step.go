@@ -11,7 +11,7 @@ import (
 	"rumbench/internal/result"
 )
 
-// stepSections are what is known about each step.
+// stepSections returns a section for each step.
 func stepSections(v *view) (out []page.Section) {
 	for _, s := range v.steps {
 		n := page.NewNotes(s.id)
@@ -43,7 +43,7 @@ func stepSections(v *view) (out []page.Section) {
 	return out
 }
 
-// stepTables are the tables of a step, in their order.
+// stepTables returns the tables of a step, in their order.
 func stepTables(s *step, n *page.Notes) []page.Table {
 	growths := make([]map[string]growth, len(s.c.Targets))
 	for i, t := range s.c.Targets {
@@ -66,7 +66,7 @@ func stepTables(s *step, n *page.Notes) []page.Table {
 	)
 }
 
-// markRemarks notes what was said of the runs and stands at no number.
+// markRemarks notes the remarks on the runs that belong to no number.
 func markRemarks(s *step, n *page.Notes) {
 	for _, t := range s.c.Targets {
 		for _, r := range s.Runs[t] {
@@ -79,7 +79,7 @@ func markRemarks(s *step, n *page.Notes) {
 	}
 }
 
-// statusLines report runs that did not end well.
+// statusLines returns a line for each run that did not end normally.
 func statusLines(s *step) []string {
 	var out [][]any
 	for _, t := range s.c.Targets {
@@ -96,7 +96,8 @@ func statusLines(s *step) []string {
 	return page.Merged(out)
 }
 
-// missingTrials reports which trials of a target did not come to the step.
+// missingTrials returns remarks on the trials of a target that did not reach
+// the step.
 func missingTrials(s *step, t *target) [][]any {
 	if len(s.Runs[t]) == 0 {
 		return [][]any{{s.Absence(t, key{})}}

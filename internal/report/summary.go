@@ -10,8 +10,8 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// summaryMeasures are the columns of the summary; the one without a key compares
-// the rate with the base's.
+// summaryMeasures returns the columns of the summary; the one without a key
+// compares the rate with the base's.
 func summaryMeasures() []measure {
 	cost := func(metric string) func(*step) (key, bool) {
 		return func(s *step) (key, bool) { return s.Cost(metric, "") }
@@ -29,8 +29,8 @@ func summaryMeasures() []measure {
 	}
 }
 
-// summary is what a run prints at its end: a block per step, a table for the
-// steps along an axis, and what a reader must know of them.
+// summary returns what a run prints at its end: a block per step, a table for
+// the steps along an axis, and what a reader must know about them.
 func summary(c *campaign, in *Input) []page.Block {
 	if len(c.Targets) == 0 {
 		return []page.Block{page.Prose("", "no trials")}
@@ -62,7 +62,7 @@ func summary(c *campaign, in *Input) []page.Block {
 	return out
 }
 
-// summaryTable is a step's part of the summary.
+// summaryTable returns a step's part of the summary.
 func summaryTable(s *step, n *page.Notes) page.Table {
 	t := page.Table{}
 	measures := summaryMeasures()
@@ -115,7 +115,7 @@ func summaryCell(s *step, t *target, m measure, n *page.Notes) page.Cell {
 	return c
 }
 
-// againstBase is a target's throughput beside the base's.
+// againstBase returns a target's throughput beside the base's.
 func againstBase(s *step, t *target) page.Cell {
 	rate, ok := s.Rate(s.Primary)
 	if !ok {
@@ -133,7 +133,7 @@ func againstBase(s *step, t *target) page.Cell {
 	}
 }
 
-// headlineOf says what the numbers of a step are of.
+// headlineOf returns the heading of a step's numbers.
 func headlineOf(s *step) string {
 	var parts []string
 	if s.Primary != "" {
@@ -151,7 +151,7 @@ func headlineOf(s *step) string {
 	return strings.TrimSpace(s.Name + "  " + strings.Join(parts, ", "))
 }
 
-// answerLines are what a search found in a step.
+// answerLines returns what a search found in a step.
 func answerLines(s *step, n *page.Notes) (out []string) {
 	for _, a := range answersOf(s) {
 		line := a.String()
@@ -165,8 +165,8 @@ func answerLines(s *step, n *page.Notes) (out []string) {
 	return out
 }
 
-// settledLines are what a row cost in KB written once all that was put off had
-// been written, after a settle step.
+// settledLines returns the KB written per row, including deferred writes, after
+// a settle step.
 func settledLines(s *step) (out []string) {
 	k, ok := s.Cost("settled_write_kb", "")
 	if !ok {
@@ -182,12 +182,12 @@ func settledLines(s *step) (out []string) {
 	return out
 }
 
-// rateAxis is the axis of steps that differ in how many operations arrive, and
-// clientsAxis that of steps that differ in how many clients there are.
+// rateAxis is the axis of steps that differ in arrival rate, and clientsAxis
+// that of steps that differ in the number of clients.
 const rateAxis, clientsAxis = "rate", "clients"
 
-// sweepSummary are the throughputs of a sweep: levels × targets. At a rate of
-// arrival all do the same: there it is the latency that tells them apart.
+// sweepSummary returns the throughputs of a sweep: levels × targets. At an
+// arrival rate all targets do the same work: there the latency is what differs.
 func sweepSummary(w *sweep, n *page.Notes) page.Table {
 	s := w.first()
 	arrive := w.Axis == rateAxis
@@ -230,13 +230,13 @@ func levelCell(s *step, t *target, arrive bool, n *page.Notes) page.Cell {
 	cell.Ratio, cell.Sign = "", ""
 	if k, ok := s.Latency(s.Primary, "p99"); ok {
 		if p99 := s.number(t, k); p99.Missing == "" {
-			cell.Per = " " + p99.Whole() // set apart from the rate
+			cell.Per = " " + p99.Whole() // separated from the rate
 		}
 	}
 	return cell
 }
 
-// worstOf is the step in which the greatest share of a target's attempts failed;
+// worstOf returns the step in which the greatest share of a target's attempts failed;
 // nil if none did.
 func worstOf(w *sweep, t *target) (worst *step, most failures) {
 	for l := range w.levels() {

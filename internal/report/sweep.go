@@ -14,8 +14,8 @@ import (
 	"rumbench/internal/result"
 )
 
-// sweepSections are everything about steps of one base: what happens as a number,
-// such as how many clients there are, goes up.
+// sweepSections returns a section for each sweep: what happens as a number,
+// such as that of clients, increases.
 func sweepSections(v *view) (out []page.Section) {
 	for _, w := range v.sweeps {
 		n := page.NewNotes(w.id)
@@ -42,7 +42,7 @@ func sweepSections(v *view) (out []page.Section) {
 	return out
 }
 
-// sweep is a sweep with its place on the page.
+// sweep is a sweep with its id on the page.
 type sweep struct {
 	compare.Sweep
 	c      *campaign
@@ -56,7 +56,7 @@ type panel struct {
 	levels []levelStep
 }
 
-// levelStep is a step and its place on the axis.
+// levelStep is a step and its value on the axis.
 type levelStep struct {
 	value float64
 	*step
@@ -90,11 +90,11 @@ func axesText(axes []result.Axis) string {
 	return strings.Join(parts, ", ")
 }
 
-// first is a step that stands for what all have in common.
+// first returns the first step, for what all have in common.
 func (w *sweep) first() *step { return w.panels[0].levels[0].step }
 
-// best is the step in which a target had the greatest throughput that counts,
-// with that throughput. Steps of certain rates of arrival count only where there
+// best returns the step in which a target had the greatest throughput that
+// counts, with that throughput. Steps with an arrival rate count only if there
 // are no others.
 func (w *sweep) best(t *target) (best *step, most number) {
 	all := w.allArrive()
@@ -110,8 +110,8 @@ func (w *sweep) best(t *target) (best *step, most number) {
 	return best, most
 }
 
-// allArrive reports whether all steps are of certain rates of arrival: then
-// throughput is not what the targets could do.
+// allArrive reports whether all steps have arrival rates: throughput is then
+// not what the targets could do at most.
 func (w *sweep) allArrive() bool {
 	for l := range w.levels() {
 		if !arriving(l.step) {
@@ -121,7 +121,7 @@ func (w *sweep) allArrive() bool {
 	return true
 }
 
-// levels are those of all panels.
+// levels returns the levels of all panels.
 func (w *sweep) levels() iter.Seq[levelStep] {
 	return func(yield func(levelStep) bool) {
 		for _, p := range w.panels {
@@ -134,8 +134,8 @@ func (w *sweep) levels() iter.Seq[levelStep] {
 	}
 }
 
-// representative is the step that stands for the sweep where only one can be
-// shown: the one in which the base was fastest.
+// representative returns the step that represents the sweep: the one in which
+// the base was fastest.
 func (w *sweep) representative() *step {
 	for _, t := range w.c.Targets {
 		if w.stands != nil {
@@ -149,8 +149,8 @@ func (w *sweep) representative() *step {
 	return w.stands
 }
 
-// sweepSentences say in words what the sweep shows: what each target did at most, and
-// what a knob in which targets differ does.
+// sweepSentences describes the sweep: each target's highest throughput, and the
+// effect of the knob in which targets differ.
 func sweepSentences(w *sweep) []page.Item {
 	if w.allArrive() {
 		if text := heldSentence(w); text != "" {
@@ -202,7 +202,7 @@ func sweepSentences(w *sweep) []page.Item {
 	return out
 }
 
-// varied are the axes of a step along which the sweep goes.
+// varied returns the axes of a step along which the sweep varies.
 func (w *sweep) varied(s *step) (out []result.Axis) {
 	for _, a := range s.Axes {
 		if a.Name == w.Axis || slices.ContainsFunc(w.Panels[0].At, func(o result.Axis) bool { return o.Name == a.Name }) {
@@ -212,7 +212,7 @@ func (w *sweep) varied(s *step) (out []result.Axis) {
 	return out
 }
 
-// axes returns the names of the axes along which the sweep goes.
+// axes returns the names of the axes along which the sweep varies.
 func (w *sweep) axes() (names []string) {
 	for _, a := range w.varied(w.first()) {
 		names = append(names, a.Name)
@@ -226,7 +226,7 @@ func aboutSweep(w *sweep) string {
 		"them. A ring: the number is not comparable there, the table tells why."
 }
 
-// sweepMeasures are the columns of a sweep's tables.
+// sweepMeasures returns the columns of a sweep's tables.
 func sweepMeasures() []measure {
 	latency := func(what metric.Quantile) func(*step) (key, bool) {
 		return func(s *step) (key, bool) { return s.Latency(s.Primary, what) }
@@ -247,7 +247,7 @@ func sweepMeasures() []measure {
 	}
 }
 
-// levelsTable shows the numbers of a panel, level by level.
+// levelsTable returns the numbers of a panel, level by level.
 func levelsTable(w *sweep, p panel, n *page.Notes) page.Table {
 	t := page.Table{Title: "Numbers", Head: "target", Folded: len(p.levels)*len(w.c.Targets) > manyRows}
 	if p.name != "" {
@@ -286,5 +286,5 @@ func levelsTable(w *sweep, p panel, n *page.Notes) page.Table {
 	return t
 }
 
-// manyRows is how many rows of a table are shown without being asked for.
+// manyRows is how many rows of a table are shown uncollapsed.
 const manyRows = 32

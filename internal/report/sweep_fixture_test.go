@@ -35,7 +35,7 @@ type sweepStep struct {
 	weight          float64 // of an operation
 }
 
-// sweepSteps are the steps of several tests at each number of clients, of one
+// sweepSteps returns the steps of several tests at each number of clients, of one
 // with one, eight and 32 tables, and of one with several mixes.
 func sweepSteps(tests int, clients []float64) (out []sweepStep) {
 	for i := range tests {
@@ -54,7 +54,7 @@ func sweepSteps(tests int, clients []float64) (out []sweepStep) {
 	return out
 }
 
-// sweepFixture is a made-up campaign of sweeps.
+// sweepFixture returns a made-up campaign of sweeps.
 func sweepFixture(trials, tests int, clients ...float64) Input {
 	in := Input{Title: "Isolation levels", Plan: "name: isolation\n", Commands: []string{"rumbench run isolation.yaml"}}
 	rnd := rand.New(rand.NewPCG(3, 4))

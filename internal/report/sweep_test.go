@@ -68,7 +68,8 @@ func TestSweepPage(t *testing.T) {
 	}
 }
 
-// Steps that are missing, in doubt or paced are gaps and words, not numbers.
+// Steps that are missing, not comparable or paced are gaps and words, not
+// numbers.
 func TestSweepWithGaps(t *testing.T) {
 	in := sweepFixture(1, 0, 1, 2, 4, 8)
 	for i := range in.Trials {
@@ -104,7 +105,7 @@ func TestSweepWithGaps(t *testing.T) {
 }
 
 // What was tried again is given per operation: none where nothing failed, and
-// not known where nobody counted.
+// unknown if they were not counted.
 func TestPerOperation(t *testing.T) {
 	in := sweepFixture(1, 1, 4)
 	s := &in.Trials[0].Steps[0]

@@ -9,21 +9,21 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// wide is the ratio of the greatest to the least value above which latencies and
-// ratios are drawn by powers.
+// wide is the ratio of the greatest to the least value above which latencies
+// and ratios are drawn on a logarithmic axis.
 const wide = 3
 
 // sweepCurve is a quantity over the axis of a sweep, panel by panel. All panels
-// have the same scales, so that they can be compared.
+// have the same scales.
 type sweepCurve struct {
 	title, axis string
 	panels      [][]page.Line
-	log         bool    // the values are drawn by powers
-	near        float64 // a value that the axis shows in any case; 0: from 0 on
+	log         bool    // logarithmic
+	near        float64 // a value that the axis always includes; 0: it starts at 0
 	format      func(float64) string
 }
 
-// sweepCurves are what is drawn of a sweep: throughput and the tail of the latency.
+// sweepCurves returns what is drawn of a sweep: throughput and the tail of the latency.
 func sweepCurves(w *sweep) []*sweepCurve {
 	s := w.first()
 	rate := curveOf(w, s.units(s.Primary)+"/s ("+s.Primary+") over "+w.Axis, func(s *step) (key, bool) { return s.Rate(s.Primary) })
@@ -38,7 +38,7 @@ func sweepCurves(w *sweep) []*sweepCurve {
 	return []*sweepCurve{rate, p99}
 }
 
-// curveOf looks a number up at all levels.
+// curveOf looks up a number at all levels.
 func curveOf(w *sweep, title string, find func(*step) (key, bool)) *sweepCurve {
 	c := &sweepCurve{title: title, axis: w.Axis}
 	for _, p := range w.panels {
@@ -61,7 +61,7 @@ func curveOf(w *sweep, title string, find func(*step) (key, bool)) *sweepCurve {
 	return c
 }
 
-// reach is from which to which value all panels go, whiskers included.
+// reach returns the range of values in all panels, including whiskers.
 func (c *sweepCurve) reach() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, panel := range c.panels {
@@ -78,7 +78,8 @@ func (c *sweepCurve) reach() (low, high float64) {
 	return low, high
 }
 
-// drawn are the drawings of a panel, without those that have nothing in any.
+// drawn returns the plots of a panel, without those that are empty in all
+// panels.
 func drawn(panel int, curves ...*sweepCurve) (out []page.Plot) {
 	for _, c := range curves {
 		if low, high := c.reach(); low <= high && (!c.log || low > 0) {
@@ -88,7 +89,7 @@ func drawn(panel int, curves ...*sweepCurve) (out []page.Plot) {
 	return out
 }
 
-// axisY is the axis of values.
+// axisY returns the axis of values.
 func (c *sweepCurve) axisY(low, high float64) page.Axis {
 	if c.near == 0 && !c.log {
 		to := high * 1.08
@@ -107,8 +108,8 @@ func (c *sweepCurve) axisY(low, high float64) page.Axis {
 	return page.Linear(low-room, high+room, c.format)
 }
 
-// axisX is the axis of the levels of all panels: by powers where they grow by
-// factors.
+// axisX returns the axis of the levels of all panels: logarithmic if they grow
+// by factors.
 func (c *sweepCurve) axisX() page.Axis {
 	var all []float64
 	for _, panel := range c.panels {

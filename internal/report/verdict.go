@@ -14,14 +14,14 @@ import (
 )
 
 // notable is the ratio from which a difference is worth a line of the verdict,
-// and level is how far it may be from 1 to be called none where nothing is sure.
+// and level the ratio up to which it is called none if nothing is proven.
 const (
 	notable = 1.10
 	level   = 0.05
 )
 
-// verdictOn says in words what the numbers say, a line per step with something
-// to tell. It claims nothing about steps that cannot be compared.
+// verdictOn returns the verdict in words, a line per step with something
+// notable. It claims nothing about steps that cannot be compared.
 func verdictOn(c *campaign) []page.Item {
 	out := tallies(c)
 	var quiet []string
@@ -59,8 +59,8 @@ func verdictOn(c *campaign) []page.Item {
 	return out
 }
 
-// ranking orders the comparable targets by throughput, the fastest first, and
-// says in words which were left out and why.
+// ranking sorts the comparable targets by throughput, the fastest first, and
+// reports which were left out and why.
 func ranking(s *step, k key) (ranks []rank, dropped string) {
 	var why []string
 	for _, t := range s.c.Targets {
@@ -113,7 +113,7 @@ func rankSentence(s *step, ranks []rank) string {
 	return text + ", " + quantity.Joined(others) + writes + failed + "." + standstill(s) + inDoubt(ranks)
 }
 
-// inDoubt says so when the rates that a sentence compares carry warnings.
+// inDoubt returns a remark if the rates that a sentence compares have warnings.
 func inDoubt(ranks []rank) string {
 	if slices.ContainsFunc(ranks, func(r rank) bool { return len(r.rate.Warnings) > 0 }) {
 		return " ⚠ The step has warnings: read them first."
@@ -138,8 +138,8 @@ func faster(s *step, first, other rank) string {
 	return quantity.Times(r) + " " + other.target.Name
 }
 
-// writesOf reports what the fastest target wrote beside the others, and whether
-// that differs notably.
+// writesOf reports what the fastest target wrote compared with the others, and
+// whether that differs notably.
 func writesOf(s *step, ranks []rank) (text string, differ bool) {
 	k, ok := s.Writes()
 	if !ok {
@@ -182,7 +182,7 @@ func writesAlone(s *step, t *target) string {
 	return ""
 }
 
-// share is a ratio of costs in words.
+// share returns a ratio of costs in words.
 func share(r float64) string {
 	switch {
 	case r > 1+level:
@@ -193,7 +193,7 @@ func share(r float64) string {
 	return "about"
 }
 
-// standstill reports which targets stalled.
+// standstill returns which targets stalled.
 func standstill(s *step) string {
 	k, ok := s.Stalls()
 	if !ok {
@@ -234,7 +234,7 @@ func spaceSentence(c *campaign) string {
 	return ""
 }
 
-// did is the verb of an operation kind.
+// did returns the verb of an operation kind.
 func did(op string) string {
 	switch op {
 	case "query":
@@ -247,8 +247,8 @@ func did(op string) string {
 	return "did"
 }
 
-// tallies counts what is sure about each target against the base, over the
-// headline numbers of all steps; nothing without repeated trials.
+// tallies returns the counts of verdicts on each target against the base, over
+// the headline numbers of all steps; none without repeated trials.
 func tallies(c *campaign) []page.Item {
 	if !c.repeated() {
 		return nil
@@ -263,7 +263,7 @@ func tallies(c *campaign) []page.Item {
 	return out
 }
 
-// cautionOn says how far the verdict can be trusted.
+// cautionOn returns how far the verdict can be trusted.
 func cautionOn(c *campaign) string {
 	low, high := len(c.Targets[0].Trials), 0
 	for _, t := range c.Targets {

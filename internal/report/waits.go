@@ -12,7 +12,7 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// roleDocs say what the roles are about.
+// roleDocs are the meanings of the roles.
 var roleDocs = map[engine.Role]string{
 	engine.RoleCPU:       "on a processor, or in line for one",
 	engine.RoleExecuting: "in a statement; the server does not tell whether it works or waits",
@@ -29,14 +29,14 @@ var roleDocs = map[engine.Role]string{
 	engine.RoleClient:    "waiting for the client, between statements",
 }
 
-// roomForLabel is how many percent of the width a label of one letter takes.
+// roomForLabel is the width of a one-letter label in percent.
 const roomForLabel = 1.1
 
-// waitBlocks show where the time of a step's sessions went, as it was seen from
-// beside them; none where no target knows.
+// waitBlocks shows where the time of a step's sessions went, by samples; none
+// if no target has any.
 func waitBlocks(s *step) []page.Block {
 	keys, metric := byRole(s.Keys("wait_us")), "wait_us"
-	if len(keys) == 0 { // nothing was done that it could be divided by
+	if len(keys) == 0 { // no operations to divide by
 		if keys, metric = byRole(s.Keys("wait_share")), "wait_share"; len(keys) == 0 {
 			return nil
 		}
@@ -77,7 +77,7 @@ func waitBlocks(s *step) []page.Block {
 	return out
 }
 
-// waitParts are the parts of a target's bar.
+// waitParts returns the parts of a target's bar.
 func waitParts(s *step, t *target, keys []key, whole, longest float64) (out []page.Part) {
 	for _, k := range keys {
 		n := s.number(t, k)
@@ -113,7 +113,7 @@ func sumOf(s *step, t *target, keys []key) (sum float64) {
 	return sum
 }
 
-// shareText is a share without digits that sampling does not know.
+// shareText formats a share without digits beyond the precision of sampling.
 func shareText(share float64) string {
 	if share < 0.095 {
 		return fmt.Sprintf("%.1f %%", 100*share)
@@ -121,8 +121,8 @@ func shareText(share float64) string {
 	return fmt.Sprintf("%.0f %%", 100*share)
 }
 
-// clientWords say of each target whether its client was the bottleneck, in the
-// trial that stands for it: all numbers of a sentence are of that one.
+// clientWords reports for each target whether its client was the bottleneck,
+// with numbers of the trial that represents it.
 func clientWords(s *step, keys []key) page.List {
 	out := page.List{Class: "about words"}
 	for t, r := range s.leaders() {
@@ -141,7 +141,7 @@ func clientWords(s *step, keys []key) page.List {
 				break
 			}
 		}
-		// A session is seen to work only once it has a processor.
+		// A session is sampled as working only once it has a processor.
 		inLine := ""
 		whole := 0.0
 		for _, k := range keys {
@@ -160,8 +160,8 @@ func clientWords(s *step, keys []key) page.List {
 	return out
 }
 
-// waitTables are the shares, what the servers timed themselves, and what they
-// call the events; the bars have the sampled times.
+// waitTables returns the shares, the times measured by the servers, and their
+// names of the events; the bars show the sampled times.
 func waitTables(s *step, n *page.Notes) []page.Table {
 	var out []page.Table
 	keys := byRole(s.Keys("wait_share"))
@@ -185,7 +185,7 @@ func waitTables(s *step, n *page.Notes) []page.Table {
 	return out
 }
 
-// per is what the rows of a metric are divided by.
+// per returns what the rows of a metric are divided by.
 func per(s *step, metric string) string {
 	if keys := s.Keys(metric); len(keys) > 0 {
 		return keys[0].Per
@@ -193,7 +193,7 @@ func per(s *step, metric string) string {
 	return ""
 }
 
-// waitGroup are the targets' numbers of a metric, in the columns of the roles.
+// waitGroup returns the targets' numbers of a metric, in the columns of the roles.
 func waitGroup(s *step, metric string, roles []key, n *page.Notes) page.Group {
 	rows := targetRows(s.c.Targets, len(roles), func(t *target, i int) page.Cell {
 		return s.c.plainCell(s.number(t, key{Op: roles[i].Op, Metric: metric, Per: per(s, metric)}), n)
@@ -203,10 +203,10 @@ func waitGroup(s *step, metric string, roles []key, n *page.Notes) page.Group {
 	})}
 }
 
-// Of so many events each target shows its most frequent ones.
+// mostEvents is how many of its most frequent events each target shows.
 const mostEvents = 8
 
-// eventTable shows what the servers call what their sessions were seen doing.
+// eventTable returns the sampled events by the servers' names.
 func eventTable(s *step) page.Table {
 	t := page.Table{Title: "What sessions were seen doing", Head: "role: event", Folded: true, Long: true, Columns: targetColumns(s.c.Targets),
 		Note: fmt.Sprintf("Shares of the sessions’ time, as the servers call it: of each target the %d most frequent, in the trial with the median "+

@@ -10,7 +10,7 @@ import (
 	"rumbench/internal/result"
 )
 
-// addWaits gives a step what a server's sessions were seen doing.
+// addWaits adds samples of a server's sessions to a step.
 func addWaits(t *result.Trial, s *result.Step, shares map[engine.Role]float64, us float64, per string) {
 	add := rowAdder(t, s)
 	for _, role := range engine.Roles() {
@@ -23,7 +23,7 @@ func addWaits(t *result.Trial, s *result.Step, shares map[engine.Role]float64, u
 	add("", "", "client_share", shares[engine.RoleClient], "ratio", "")
 }
 
-// waiting is a campaign of which the first two targets tell of waits in a step.
+// waiting returns a campaign whose first two targets have waits in a step.
 func waiting() Input {
 	in := fixture(1)
 	for i, shares := range []map[engine.Role]float64{

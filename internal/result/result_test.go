@@ -123,7 +123,7 @@ func TestBadJSON(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), path) || got != nil {
 				t.Errorf("%v, error %v", got, err)
 			}
-			// One broken trial is told of; it is not left out in silence.
+			// A broken trial is reported, not silently left out.
 			campaign := t.TempDir()
 			if err := os.MkdirAll(TrialPath(campaign, "x.1"), 0o755); err != nil {
 				t.Fatal(err)

@@ -166,7 +166,7 @@ type Step struct {
 	Settle    []engine.SettleAction `json:"settle,omitempty"`
 	Sizes     []engine.Size         `json:"sizes,omitempty"`
 	Counters  []CounterChange       `json:"counters,omitempty"`
-	Waits     []Wait                `json:"waits,omitempty"` // what sessions were seen doing, the most frequent first
+	Waits     []Wait                `json:"waits,omitempty"` // samples of the sessions' activities, the most frequent first
 	Notes     []metric.Warning      `json:"notes,omitempty"`
 	Warnings  []metric.Warning      `json:"warnings,omitempty"`
 }
@@ -207,7 +207,7 @@ type Axis struct {
 	Value float64 `json:"value"`
 }
 
-// Wait is something that sessions were seen doing in a step's window.
+// Wait is an activity in which sessions were sampled in a step's window.
 type Wait = account.Wait
 
 // Group describes a group of clients.

@@ -15,12 +15,12 @@ import (
 	"rumbench/internal/result"
 )
 
-// all is what the rows of a step have in common.
+// all returns a builder with what all rows of a step have in common.
 func (t *Spec) all(step string) account.Builder {
 	return account.Builder{All: metric.Row{Target: t.Target.Name, Trial: t.Trial, Step: step}}
 }
 
-// account is what is known of a step when its window has been closed; res is nil
+// account returns what is known of a step once its window is closed; res is nil
 // for a settle step.
 func (t *stepRun) account(res *drive.Result) *account.Step {
 	a := &account.Step{
@@ -38,7 +38,7 @@ func (t *stepRun) account(res *drive.Result) *account.Step {
 	return a
 }
 
-// observed is what was counted around a window.
+// observed returns what was counted around a window.
 func (t *trial) observed(w *window) *account.Observed {
 	o := &account.Observed{
 		Hosted: t.hosted != nil, Device: t.deviceSource(), Own: w.ended - w.began, Elsewhere: t.elsewhere,
@@ -59,8 +59,8 @@ func (t *trial) observed(w *window) *account.Observed {
 	return o
 }
 
-// changes lists what all sources counted between two snapshots, and warns of the
-// sources of which that is not known.
+// changes returns what all sources counted between two snapshots, and warnings
+// about sources without counts.
 func changes(a, b observe.Snapshot) (out []account.Change, unknown []metric.Warning) {
 	for _, iv := range observe.Diff(a, b) {
 		if iv.Err != nil {
@@ -73,7 +73,7 @@ func changes(a, b observe.Snapshot) (out []account.Change, unknown []metric.Warn
 	return out, unknown
 }
 
-// gaugeIn is the sum of a gauge over its labels in a snapshot.
+// gaugeIn returns the sum of a gauge over its labels in a snapshot.
 func gaugeIn(s observe.Snapshot, name string) (sum float64, ok bool) {
 	for _, source := range s.Sources {
 		for _, p := range source.Points {
@@ -85,7 +85,7 @@ func gaugeIn(s observe.Snapshot, name string) (sum float64, ok bool) {
 	return sum, ok
 }
 
-// timedWaits are the waits that the server timed itself, by role.
+// timedWaits returns the waits that the server timed itself, by role.
 func timedWaits(run []account.Change) (out []account.TimedWait) {
 	ns, times := map[engine.Role]float64{}, map[engine.Role]int64{}
 	for i := range run {
@@ -108,8 +108,9 @@ func roleOf(c *account.Change) engine.Role {
 	return engine.Role(observe.ParseLabels(c.Labels).Get("role"))
 }
 
-// calibration are the rows of the step in which the clients were calibrated, nil
-// if they were not. Steps that differ in their rate only were calibrated as one.
+// calibration returns the rows of the step in which the clients were
+// calibrated, nil if they were not. Steps that differ only in their rate were
+// calibrated as one.
 func (t *Spec) calibration(step string) []metric.Row {
 	if t.Client == nil {
 		return nil
@@ -124,12 +125,12 @@ func (t *Spec) calibration(step string) []metric.Row {
 	return nil
 }
 
-// addGap adds to the step before what was written between its end and the
+// addGap adds to the previous step what was written between its end and the
 // beginning of the next.
 func (t *trial) addGap(next *window) {
 	last := t.lastWindow
 	t.lastWindow = next
-	if last == nil || len(t.res.Steps) == 0 || t.Partner != nil { // waiting for the other of a duet is in between
+	if last == nil || len(t.res.Steps) == 0 || t.Partner != nil { // the gap of a duet includes waiting for the other trial
 		return
 	}
 	step := &t.res.Steps[len(t.res.Steps)-1]
@@ -140,10 +141,10 @@ func (t *trial) addGap(next *window) {
 	step.Take(&b.Sheet)
 }
 
-// addSpace adds what the database takes at the end of a step.
+// addSpace adds the space that the database uses at the end of a step.
 //
-// Engines walk their files to know the sizes of objects, and so fill the page
-// cache. That is done only when the check has read everything anyhow, or when
+// Engines scan their files to determine the sizes of objects, which fills the
+// page cache. That is done only if the check has read everything anyway, or if
 // no step follows that would find the cache warm.
 func (t *stepRun) addSpace(ctx context.Context, warm bool) (err error) {
 	if warm || t.last {

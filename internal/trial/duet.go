@@ -10,9 +10,10 @@ type Partner interface {
 	// Meet waits until the other is about to begin a step, too. It is an error
 	// if the other has ended.
 	Meet(ctx context.Context, step string) error
-	// Done says that this trial's window of the step is over.
+	// Done reports to the other trial that this one's window of the step is over.
 	Done(step string)
-	// Alone tells, after Done, for how long the other's had been over before.
+	// Alone returns, after Done, how long before that the other's window had
+	// ended.
 	Alone() time.Duration
 }
 
@@ -23,7 +24,7 @@ func (nobody) Meet(context.Context, string) error { return nil }
 func (nobody) Done(string)                        {}
 func (nobody) Alone() time.Duration               { return 0 }
 
-// partner is the other trial, if there is one.
+// partner returns the other trial, or nobody.
 func (t *Spec) partner() Partner {
 	if t.Partner == nil {
 		return nobody{}

@@ -102,7 +102,7 @@ func TestAloneInDuet(t *testing.T) {
 			t.Errorf("%s carries no doubt", name)
 		}
 	}
-	if l := step(t, tr, "l.i0"); l.Alone > l.Seconds || l.Alone <= 0 { // it is shorter than what it is told
+	if l := step(t, tr, "l.i0"); l.Alone > l.Seconds || l.Alone <= 0 { // it is shorter than the partner's answer
 		t.Errorf("alone for %v of %v s", l.Alone, l.Seconds)
 	}
 }

@@ -6,21 +6,21 @@ import "rumbench/internal/result"
 const (
 	PhaseRun    = "run"
 	PhaseSettle = "settle"
-	PhaseReady  = "ready" // in a duet: it waits for the other trial to be ready too
+	PhaseReady  = "ready" // in a duet: it waits for the other trial to be ready
 	PhaseDone   = "done"  // in a duet: its window is over
 	PhaseBegin  = "begin" // a step begins, before its window: see Event.Is
 	PhaseEnd    = "end"   // a step has ended, its numbers are known: see Event.Is
 )
 
-// Event tells how far a trial is. It travels from the trial's process to the
+// Event is the progress of a trial. The trial's process sends it to the
 // campaign's as a line of JSON.
 type Event struct {
 	Step     string       `json:"step"`
 	Phase    string       `json:"phase"` // see PhaseRun
 	Elapsed  float64      `json:"elapsed_s"`
-	Expected float64      `json:"expected_s,omitempty"` // 0: not known
-	CPU      float64      `json:"cpu,omitempty"`        // processors that the trial's process kept busy in the last interval
-	Server   float64      `json:"server_cpu,omitempty"` // processors that a server's processes kept busy in the last sample
+	Expected float64      `json:"expected_s,omitempty"` // 0: unknown
+	CPU      float64      `json:"cpu,omitempty"`        // processors that the trial's process used in the last interval
+	Server   float64      `json:"server_cpu,omitempty"` // processors that a server's processes used in the last sample
 	Stalled  int          `json:"stalled,omitempty"`    // intervals so far in which a group without a rate completed nothing
 	Groups   []EventGroup `json:"groups,omitempty"`
 	// Is is the step that begins or has ended, without its curves, sizes, waits and counters.
@@ -32,13 +32,13 @@ type EventGroup struct {
 	Name   string  `json:"name"`
 	PerSec float64 `json:"per_s"`  // units a second
 	P99    float64 `json:"p99_us"` // of response time where there is one, otherwise of service time
-	// Max is the greatest of the same times where a kind had too few operations
-	// for a percentile; 0 where all had enough.
+	// Max is the maximum of the same times if a kind had too few operations for a
+	// percentile; 0 if all had enough.
 	Max    float64 `json:"max_us,omitempty"`
 	Errors int64   `json:"errors,omitempty"`
 }
 
-// eventOf tells of a step that begins or has ended.
+// eventOf returns the event of a step that begins or has ended.
 func eventOf(phase string, s result.Step) Event {
 	s.Curves, s.Sizes, s.Counters, s.Settle, s.Waits = nil, nil, nil, nil, nil
 	return Event{Step: s.Name, Phase: phase, Is: &s}

@@ -169,7 +169,7 @@ func step(t *testing.T, tr *result.Trial, name string) *result.Step {
 	return nil
 }
 
-// value is the number of a row that must be there.
+// value returns the number of a row that must be there.
 func value(t *testing.T, s *result.Step, group, op, metric string) float64 {
 	t.Helper()
 	return row(t, s, group, op, metric).Value
@@ -195,7 +195,7 @@ func has(list []string, part string) bool {
 	return false
 }
 
-// page is the report on a trial.
+// page returns the report on a trial.
 func page(t *testing.T, dir string, tr *result.Trial) string {
 	t.Helper()
 	var b strings.Builder

@@ -14,9 +14,9 @@ import (
 	"rumbench/workload"
 )
 
-// On a real device: commits of one row with a sync each disturb nobody, though
-// the device writes several times what the process does; a neighbour that writes
-// and syncs beside them does.
+// On a real device: commits of one row with a sync each disturb nothing, though
+// the device writes several times what the process does; a neighbour that
+// writes and syncs beside them does.
 func TestNeighbourOnDevice(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root may read the I/O of all processes")

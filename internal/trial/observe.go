@@ -18,23 +18,23 @@ import (
 	"rumbench/internal/result"
 )
 
-// observer looks at what the machine, the engine's processes and the client do.
+// observer observes the machine, the engine's processes and the client.
 type observer struct {
 	sampler    *observe.Sampler
 	process    *observe.Process // nil if the server's processes cannot be seen
 	client     *observe.Client
 	device     *observe.DeviceCollector // nil without a device
 	under      observe.Device           // the data, if device is not nil
-	others     *observe.Others          // nil if they do not matter, or cannot be told from the engine
+	others     *observe.Others          // nil if irrelevant, or indistinguishable from the engine
 	clock      stepClock
-	lastWindow *window       // that of the step before
-	serverCPU  atomic.Uint64 // the bits of how many processors the server kept busy
+	lastWindow *window       // the previous step's
+	serverCPU  atomic.Uint64 // processors that the server used, as Float64bits
 	elsewhere  bool          // the data is on another file system than rumbench's own files
 }
 
 func (o *observer) deviceSource() string { return "device " + o.under.Name }
 
-// warnings are what the collectors could not see.
+// warnings returns what the collectors could not observe.
 func (o *observer) warnings() (out []string) {
 	if o.process != nil {
 		out = o.process.Warnings()
@@ -45,7 +45,7 @@ func (o *observer) warnings() (out []string) {
 	return out
 }
 
-// observe sets up the collectors. The engine comes last: it may be slow.
+// observe sets up the collectors. The engine comes last because it may be slow.
 func (t *trial) observe() {
 	collectors := append(t.machine(), t.client)
 	pids := t.processes()
@@ -57,7 +57,8 @@ func (t *trial) observe() {
 	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(t.db)), Interval: t.Plan.Interval}
 }
 
-// processes are those that do the engine's work: this one, or the server's.
+// processes returns the processes that run the engine: this one, or the
+// server's.
 func (t *trial) processes() []int {
 	if t.hosted == nil {
 		return []int{os.Getpid()}
@@ -87,9 +88,8 @@ func (t *trial) deviceCollector() observe.Collector {
 	return t.device
 }
 
-// machine are the collectors of what the whole machine and its devices do. A
-// duet has none: what they count is of two trials, and nobody can tell which
-// part is whose.
+// machine returns the collectors of the whole machine and its devices. A duet
+// has none, because their counts of two trials cannot be separated.
 func (t *trial) machine() []observe.Collector {
 	if t.Partner != nil {
 		if cpus, err := cpuset.Allowed(); err != nil {
@@ -107,7 +107,7 @@ func (t *trial) machine() []observe.Collector {
 	return collectors
 }
 
-// stepClock knows which step is being run and when its window began.
+// stepClock holds the running step and the start of its window.
 type stepClock struct {
 	mu    sync.Mutex
 	name  string
@@ -129,7 +129,7 @@ func (c *stepClock) set(name string, start time.Time) {
 	c.name, c.start = name, start
 }
 
-// at tells the step and the seconds since its barrier; ok is false before it.
+// at returns the step and the seconds since its barrier; ok is false before it.
 func (c *stepClock) at(t time.Time) (name string, seconds float64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,7 +139,7 @@ func (c *stepClock) at(t time.Time) (name string, seconds float64, ok bool) {
 	return c.name, t.Sub(c.start).Seconds(), true
 }
 
-// writeSamples writes what the collectors saw in an interval.
+// writeSamples writes the collectors' values of an interval.
 func (t *trial) writeSamples(prev, cur observe.Snapshot) {
 	var lines []result.Line
 	for _, iv := range observe.Diff(prev, cur) {
@@ -152,7 +152,7 @@ func (t *trial) writeSamples(prev, cur observe.Snapshot) {
 		}
 		l := result.Line{Step: name, Source: iv.Source, T: at, DT: iv.Elapsed.Seconds(), Late: iv.Late.Seconds(), V: make(map[string]float64, len(iv.Changes))}
 		for _, c := range iv.Changes {
-			if c.Value != 0 || c.Kind == engine.Gauge || iv.Source != "engine" { // engines have many, and most rest
+			if c.Value != 0 || c.Kind == engine.Gauge || iv.Source != "engine" { // engines have many, most of them unchanged
 				l.V[c.Series] = c.Value
 			}
 		}
@@ -161,7 +161,7 @@ func (t *trial) writeSamples(prev, cur observe.Snapshot) {
 	t.write(lines)
 }
 
-// noteServerCPU keeps for the display how many processors the server kept busy.
+// noteServerCPU stores for the display how many processors the server used.
 func (o *observer) noteServerCPU(iv *observe.Interval) {
 	for _, c := range iv.Changes {
 		if c.Name == "process.cpu_ns" && iv.Elapsed > 0 {
@@ -170,22 +170,23 @@ func (o *observer) noteServerCPU(iv *observe.Interval) {
 	}
 }
 
-// neighbours are other programs on the machine, looked at at the ends of a window.
+// neighbours are other programs on the machine, observed at both ends of a
+// window.
 type neighbours struct {
 	known bool
-	why   error // they are not
+	why   error // why they are unknown
 	observe.Traffic
 }
 
-// watchOthers makes ready to look at other programs, where there is a device
-// that they could disturb and it is known which processes are the engine's.
+// watchOthers prepares to observe other programs, if there is a device that
+// they could disturb and the engine's processes are known.
 func (o *observer) watchOthers(pids []int) {
 	if o.device != nil && len(pids) > 0 {
 		o.others = observe.NewOthers("/proc", "/sys", o.under, slices.Concat(pids, []int{os.Getpid()})...)
 	}
 }
 
-// lookAtOthers begins to watch them; what it returns ends it.
+// lookAtOthers starts observing them and returns the function that ends it.
 func (o *observer) lookAtOthers() func() neighbours {
 	if o.others == nil {
 		return func() neighbours { return neighbours{} }

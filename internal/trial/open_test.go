@@ -77,8 +77,8 @@ func every4th(_ *workload.Outcome, value, attempt int) error {
 	return nil
 }
 
-// What is tried again is told, with statements, attempts and fairness, and
-// does not make a step invalid.
+// Retries are reported, with statements, attempts and fairness, and does not
+// make a step invalid.
 func TestRetriesAreTold(t *testing.T) {
 	s := script(t, workload.Group{Clients: 3, Parts: []string{"select", "update"}, Retry: workload.Retry{Policy: workload.RetrySame}}, every4th)
 	tr := run(t, s, result.Complete)
@@ -139,7 +139,7 @@ func TestRetriesAreTold(t *testing.T) {
 }
 
 // Operations that are given up after all their attempts did fail: more than
-// allowed make a step invalid. Where nothing is to be tried again that is told.
+// allowed make a step invalid. If nothing is retried, that is reported.
 func TestGivenUp(t *testing.T) {
 	g := workload.Group{Clients: 1, Retry: workload.Retry{Max: 1}}
 	st := step(t, run(t, script(t, g, every4th), result.Invalid), "s")
@@ -188,7 +188,7 @@ func TestNothingButFailures(t *testing.T) {
 	}
 }
 
-// What arrives beyond what the clients can do is shed, and told.
+// Arrivals beyond what the clients can do are shed and reported.
 func TestShedding(t *testing.T) {
 	a := pace.Constant(pace.Even, 2000) // two clients of 2 ms an operation can do half of it
 	a.Queue = 50

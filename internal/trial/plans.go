@@ -14,12 +14,12 @@ import (
 	"rumbench/model"
 )
 
-// smallTable is the size below which reading a whole table may be the cheaper
-// way: it has some hundred pages.
+// smallTable is the size, some hundred pages, below which a full scan may be
+// cheaper than an index.
 const smallTable = 4 << 20
 
-// The lengths at which statements and plans are cut: a list of a thousand keys
-// says no more than one of twenty.
+// The lengths at which statements and plans are truncated: a list of a thousand
+// keys says no more than one of twenty.
 const (
 	longestStatement = 1000
 	longestPlan      = 4000
@@ -42,15 +42,15 @@ func (s *shapes) note(op *model.Op) {
 	}
 }
 
-// list is what was prepared so far.
+// list returns the operations prepared so far.
 func (s *shapes) list() []*model.Op {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.ops)
 }
 
-// noting is a session that notes what is prepared on it. Statements are the
-// session's own: executing them costs no more.
+// noting is a session that records what is prepared on it. Statements are those
+// of the wrapped session, so executing them costs nothing extra.
 type noting struct {
 	engine.Session
 	shapes *shapes
@@ -61,7 +61,7 @@ func (n *noting) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error)
 	return n.Session.Prepare(ctx, op)
 }
 
-// EndLoad ends the load of a session that has something to do then.
+// EndLoad ends the load if the wrapped session requires it.
 func (n *noting) EndLoad(ctx context.Context) error {
 	if l, ok := n.Session.(engine.Loader); ok {
 		return l.EndLoad(ctx)
@@ -70,19 +70,19 @@ func (n *noting) EndLoad(ctx context.Context) error {
 }
 
 // planCheck compares the plans of a step's statements with what the workload
-// demands, and those behind the window with those before it. A nil one does
+// demands, and those after the window with those before. A nil planCheck does
 // nothing: the engine has no plans.
 type planCheck struct {
 	trial     *trial
 	explainer engine.Explainer
 	step      string
 	prepared  *shapes
-	ops       []*model.Op // that were prepared before the window, which are all but the last batch of a load
+	ops       []*model.Op // prepared before the window: all but the last batch of a load
 	begin     []engine.Plan
 }
 
-// newPlanCheck is the check of a step; its clients prepare on sessions that it
-// is given by session.
+// newPlanCheck returns the check of a step, whose clients prepare on the
+// sessions that session returns.
 func (t *trial) newPlanCheck(step string) *planCheck {
 	explainer, ok := t.db.(engine.Explainer)
 	if !ok {
@@ -91,7 +91,7 @@ func (t *trial) newPlanCheck(step string) *planCheck {
 	return &planCheck{trial: t, explainer: explainer, step: step, prepared: &shapes{seen: map[string]bool{}}}
 }
 
-// session is the session that a client of the step is given.
+// session returns the session for a client of the step.
 func (c *planCheck) session(s engine.Session) engine.Session {
 	if c == nil {
 		return s
@@ -99,8 +99,8 @@ func (c *planCheck) session(s engine.Session) engine.Session {
 	return &noting{s, c.prepared}
 }
 
-// before explains all statements. One that the workload wants answered by an
-// index, and that is not, refuses the step.
+// before explains all statements. It refuses the step if one does not use the
+// index that the workload demands.
 func (c *planCheck) before(ctx context.Context, s *result.Step) (err error) {
 	if c == nil {
 		return nil
@@ -121,8 +121,8 @@ func (c *planCheck) before(ctx context.Context, s *result.Step) (err error) {
 	return nil
 }
 
-// after explains them again. What is wrong now makes the step invalid, and a
-// plan that is another one is a warning.
+// after explains them again. A wrong plan now makes the step invalid, and a
+// changed one adds a warning.
 func (c *planCheck) after(ctx context.Context, s *result.Step) error {
 	if c == nil || ctx.Err() != nil {
 		return nil
@@ -163,8 +163,8 @@ func (c *planCheck) explain(ctx context.Context) ([]engine.Plan, error) {
 	return out, nil
 }
 
-// save adds the plans to the trial's, those behind the window only where they
-// are others.
+// save adds the plans to the trial's, those after the window only if they
+// changed.
 func (c *planCheck) save(when result.When, plans []engine.Plan) error {
 	var lines []result.StatementPlan
 	for i, op := range c.ops {
@@ -175,9 +175,9 @@ func (c *planCheck) save(when result.When, plans []engine.Plan) error {
 	return result.AppendPlans(c.trial.Dir, lines)
 }
 
-// demanded is the index by which an operation is to find its rows, "" if any
-// way will do. A scan that is bounded, or wants the first entries in order, is
-// about its index.
+// demanded returns the index that an operation must use, "" if any plan will
+// do. Bounded scans, and scans of the first entries in order, demand their
+// index.
 func demanded(op *model.Op) string {
 	if op.Kind != model.Scan || op.Shorter != "" || !bounded(op) && (op.Limit == 0 || op.Free) {
 		return ""
@@ -189,8 +189,8 @@ func bounded(op *model.Op) bool {
 	return op.Equal > 0 || op.Lower != model.Open || op.Upper != model.Open
 }
 
-// wrong lists the scans that are not answered by the index that is demanded.
-// Of small tables that is a note: it may be the cheaper way.
+// wrong returns the scans that do not use the demanded index. For small tables
+// that is only a note, because a full scan may be cheaper.
 func (c *planCheck) wrong(plans []engine.Plan) (wrong, notes []string) {
 	var small []string
 	for i, op := range c.ops {
@@ -212,8 +212,8 @@ func (c *planCheck) wrong(plans []engine.Plan) (wrong, notes []string) {
 	return wrong, notes
 }
 
-// answers tells whether a plan finds the rows of a scan by an index: at once
-// where the scan is bounded, otherwise in its order.
+// answers reports whether a plan uses an index for a scan: to find the rows if
+// it is bounded, otherwise for their order.
 func answers(op *model.Op, index string, p *engine.Plan) bool {
 	found := false
 	for _, a := range p.Access {
@@ -225,7 +225,8 @@ func answers(op *model.Op, index string, p *engine.Plan) bool {
 	return found
 }
 
-// whole warns of other statements that read large tables to find some rows.
+// whole returns warnings about other statements that scan large tables to find
+// some rows.
 func (c *planCheck) whole(plans []engine.Plan) []metric.Warning {
 	var out []string
 	for i, op := range c.ops {
@@ -243,7 +244,7 @@ func (c *planCheck) whole(plans []engine.Plan) []metric.Warning {
 	return []metric.Warning{metric.Warn(metric.WholeTableRead, metric.Values{"statements": some(out, 3)})}
 }
 
-// kinds are the ways of a plan with what the database calls them.
+// kinds returns the access kinds of a plan with the database's names of them.
 func kinds(p *engine.Plan) string {
 	var out []string
 	for _, a := range p.Access {
@@ -278,12 +279,12 @@ func cut(s string, longest int) string {
 	return strings.ToValidUTF8(s[:longest], "") + "…"
 }
 
-// wrongPlan refuses a step, and knows what can be done about it.
+// wrongPlan is the error of a refused step, with a hint.
 type wrongPlan struct{ text string }
 
 func (e *wrongPlan) Error() string { return "wrong plan: " + e.text }
 
-// Hint says what can be done.
+// Hint returns what the user can do.
 func (*wrongPlan) Hint() string {
 	return "the plans are in " + result.PlansFile +
 		"; the index may be gone, an option may forbid its use, or statistics may be old: a settle step analyzes the tables"

@@ -35,7 +35,7 @@ func (d *plannedDB) Explain(_ context.Context, op *model.Op) (engine.Plan, error
 	return d.of.plan(op, d.asked[op]), nil
 }
 
-// seeks is a plan that goes by the index of an operation.
+// seeks returns a plan that goes by the index of an operation.
 func seeks(op *model.Op, bytes int64) engine.Plan {
 	return engine.Plan{
 		Statement: "SELECT of " + op.Label(), Text: "SEARCH", TableBytes: bytes,
@@ -43,7 +43,7 @@ func seeks(op *model.Op, bytes int64) engine.Plan {
 	}
 }
 
-// scans is a plan that reads the whole table.
+// scans returns a plan that reads the whole table.
 func scans(op *model.Op, bytes int64) engine.Plan {
 	p := seeks(op, bytes)
 	p.Text, p.Access = "SCAN all of it", []engine.Access{{How: engine.WholeTable, As: "ALL"}}

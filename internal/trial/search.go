@@ -17,8 +17,8 @@ import (
 )
 
 // search looks for the highest rate at which a step keeps the plan's promise.
-// The step itself has just been run, with clients that go as fast as they can:
-// more than they did then need not be tried. Each probe is a step of its own.
+// The step itself has just run in a closed loop: its rate is the upper limit.
+// Each probe is a step of its own.
 func (t *trial) search(ctx context.Context, step *workload.Step) error {
 	p := &prober{Find: t.Plan.Find, trial: t, step: *step, group: plan.OpenGroup(step)}
 	if p.Seconds > 0 {
@@ -44,7 +44,7 @@ func (t *trial) search(ctx context.Context, step *workload.Step) error {
 	return t.save()
 }
 
-// PhaseFound: a search for a rate has ended, see Event.Is.
+// PhaseFound is the end of a search for a rate, see Event.Is.
 const PhaseFound = "found"
 
 // search is a search for a rate. Rates are numbered, see [plan.Find.Rate].
@@ -59,14 +59,14 @@ type probe struct {
 	at    int // its number
 	rate  float64
 	took  time.Duration // the percentile that the promise is about
-	n     int64         // operations that it is of
-	broke string        // why it does not count; "" if the promise was kept
+	n     int64         // operations behind the percentile
+	broke string        // why the promise was not kept; "" if it was
 }
 
-// run tries rates until two neighbours are known, of which the
-// lower keeps the promise and the higher breaks it.
+// run tries rates until two neighbouring rates are found of which the lower
+// keeps the promise and the higher breaks it.
 func (s *search) run(ctx context.Context, ceiling float64) error {
-	high := s.Nearest(ceiling) + 1 // taken to break it
+	high := s.Nearest(ceiling) + 1 // assumed to break it
 	if s.To > 0 {
 		high = s.Last()
 		if kept, err := s.try(ctx, high); kept || err != nil {
@@ -83,7 +83,7 @@ func (s *search) run(ctx context.Context, ceiling float64) error {
 	}
 	for high-low > 1 || !known {
 		next := (low + high) / 2
-		if !known { // from above, so that the first probes are not too slow to tell anything
+		if !known { // from above, so that the first probes are not too slow to be meaningful
 			next = max(low, high-s.Halving())
 		}
 		kept, err := s.try(ctx, next)
@@ -137,9 +137,9 @@ func (r *prober) probe(ctx context.Context, rate float64) (probe, error) {
 	return p, nil
 }
 
-// judge tells whether a probe kept the promise. Operations that had arrived and
-// were not done count with the time for which they had waited by then, and
-// those that were given up as endless.
+// judge decides whether a probe kept the promise. Operations that had arrived
+// and were not done count with the time they had waited by then, and those
+// given up as infinite.
 func (r *prober) judge(p *probe, step *workload.Step, out *result.Step) {
 	res := &r.trial.driven.Groups[r.group]
 	all := hist.NewDist()
@@ -174,7 +174,7 @@ func (r *prober) judge(p *probe, step *workload.Step, out *result.Step) {
 
 const endless = int64(2 * hist.Longest)
 
-// measure is what the promise is about: "p99".
+// measure returns the promised measure: "p99".
 func (r *prober) measure() string {
 	name, _, _ := strings.Cut(r.Promise, "_")
 	return name
@@ -187,11 +187,11 @@ func shown(d time.Duration) string {
 	return result.Millis(d.Seconds() * 1e3)
 }
 
-// conclude adds the answer to the step that was run without a rate.
+// conclude adds the answer to the closed-loop step.
 func (s *search) conclude(out *result.Step, b account.Builder, group string, seconds, ceiling float64) {
 	slices.SortFunc(s.probes, func(a, b probe) int { return a.at - b.at })
 	var tried []string
-	var best, lowest *probe // that kept it, and that broke it above
+	var best, lowest *probe // the best that kept it, and the lowest above that broke it
 	for i := range s.probes {
 		p := &s.probes[i]
 		if p.broke == "" {
@@ -227,8 +227,9 @@ func (s *search) conclude(out *result.Step, b account.Builder, group string, sec
 	out.Take(&b.Sheet)
 }
 
-// unsure are reasons not to trust the answer: too few operations for the
-// percentile, or response times near the limit that fell though the rate rose.
+// unsure returns warnings that limit trust in the answer: too few operations
+// for the percentile, or response times near the limit that fell though the
+// rate rose.
 func (s *search) unsure(best *probe) (out []metric.Warning) {
 	if beyond := float64(best.n) * (1 - s.Percentile/100); s.Percentile < 100 && beyond < 10 {
 		out = append(out, metric.Warn(metric.FewBeyond, metric.Values{"promise": s.Promise, "rate": best.rate, "n": float64(best.n), "beyond": beyond}))

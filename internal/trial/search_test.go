@@ -17,7 +17,7 @@ import (
 	"rumbench/workload"
 )
 
-// whole is a search over an engine that keeps the promise up to a capacity.
+// whole returns a search over an engine that keeps the promise up to a capacity.
 func whole(f plan.Find, capacity float64) (*search, *result.Step) {
 	s := &search{Find: &f, probe: func(_ context.Context, rate float64) (probe, error) {
 		p := probe{rate: rate, n: 1e6, took: time.Duration(rate)}
@@ -77,7 +77,7 @@ func TestSearch(t *testing.T) {
 	})
 }
 
-// What the answer rests on is told, and so are reasons to doubt it.
+// The basis of the answer is reported, and so are reasons not to trust it.
 func TestConclusion(t *testing.T) {
 	f := plan.Find{Promise: "p99_ms < 10", Percentile: 99, Below: 10 * time.Millisecond, Precision: 0.05}
 	kept := func(at int, ms float64) probe {

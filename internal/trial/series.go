@@ -17,8 +17,8 @@ import (
 	"rumbench/workload"
 )
 
-// write writes lines of the series. Where that cannot be done the trial ends:
-// most likely the disk is full.
+// write writes lines of the series. If that fails, the trial ends: most likely
+// the disk is full.
 func (t *trial) write(lines []result.Line) {
 	if err := t.series.Write(lines...); err != nil {
 		t.fail(err)
@@ -27,7 +27,7 @@ func (t *trial) write(lines []result.Line) {
 
 func micros(ns int64) float64 { return float64(ns) / 1e3 }
 
-// onInterval writes what the clients did in an interval, and tells progress.
+// onInterval writes what the clients did in an interval, and reports progress.
 func (t *stepRun) onInterval(iv *drive.Interval) {
 	step := t.of
 	lines := make([]result.Line, 0, 4)
@@ -74,7 +74,7 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 	t.Progress(e)
 }
 
-// addGroup adds to a line what is of a whole group.
+// addGroup adds the values of a whole group to a line.
 func addGroup(l *result.Line, g *drive.GroupInterval) {
 	l.Errors, l.Clients, l.OldestInFlight = g.Errors, slices.Clone(g.Clients), micros(int64(g.Oldest))
 	if q := g.Queue; q != nil {
@@ -89,7 +89,8 @@ func addLatencies(l *result.Line, s *hist.Sums) {
 	}
 }
 
-// pulse is what only the live display shows of a step: rough figures, at once.
+// pulse is what only the live display shows of a step: rough, immediate
+// figures.
 type pulse struct {
 	wall, used time.Duration
 	start      time.Time
@@ -98,7 +99,7 @@ type pulse struct {
 
 func newPulse() *pulse { return &pulse{start: time.Now(), used: processCPU()} }
 
-// cpu tells how many processors this process kept busy since the last call.
+// cpu returns how many processors this process used since the last call.
 func (p *pulse) cpu() float64 {
 	wall, used := time.Since(p.start), processCPU()
 	defer func() { p.wall, p.used = wall, used }()
@@ -125,12 +126,12 @@ func processCPU() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// latencyEvery is how often latencies are written to the log while a step runs:
-// what a killed trial may lose.
+// latencyEvery is the interval at which latencies are written to the log: the
+// most that a killed trial may lose.
 const latencyEvery = 30 * time.Second
 
-// latencyLog gathers distributions of the running step and appends them to the
-// latency log from time to time.
+// latencyLog collects distributions of the running step and periodically
+// appends them to the latency log.
 type latencyLog struct {
 	f     *os.File
 	log   *hist.Log
@@ -190,7 +191,7 @@ func (l *latencyLog) logUndone(step *workload.Step, groups []hist.Group) {
 	}
 }
 
-// flush writes what was gathered since the last flush.
+// flush writes what was collected since the last flush.
 func (l *latencyLog) flush() {
 	if l == nil {
 		return
@@ -204,8 +205,8 @@ func (l *latencyLog) flush() {
 	l.since, l.dists = now, nil
 }
 
-// Written is the number of bytes written so far. It is read by the goroutine
-// that runs the step, while no interval is taken.
+// Written returns the number of bytes written so far. It is called by the
+// goroutine that runs the step, while no interval is taken.
 func (l *latencyLog) Written() int64 {
 	at, err := l.f.Seek(0, io.SeekCurrent)
 	if err != nil {
@@ -214,7 +215,7 @@ func (l *latencyLog) Written() int64 {
 	return at
 }
 
-// Close closes the file. Of a log that was never opened it does nothing.
+// Close closes the file. It does nothing on a log that was never opened.
 func (l *latencyLog) Close() error {
 	if l == nil {
 		return nil

@@ -12,32 +12,31 @@ import (
 	"rumbench/internal/observe"
 )
 
-// sessions are what was seen of a server's sessions in the window of a step. A
-// nil one sees nothing: the engine cannot tell.
+// sessions samples a server's sessions in the window of a step. A nil sessions
+// does nothing: the engine does not report them.
 type sessions struct {
 	sampler engine.ActivitySampler // nil: closed
 	source  string
-	closed  int // clients that go on as soon as they can
+	closed  int // clients in closed loops
 	stop    context.CancelFunc
 	done    chan struct{}
 
 	looks  int
-	seen   map[engine.Doing]int64 // how often a session did it
-	now    map[engine.Doing]int   // in one look
+	seen   map[engine.Doing]int64 // how often a session was sampled doing it
+	now    map[engine.Doing]int   // in one sample
 	server line
 	client line
-	failed error // the first look that did
+	failed error // the first error of a sample
 }
 
-// line is for how long the threads of some processes waited for a processor in
-// the window.
+// line is the run-queue delay of some processes' threads in the window.
 type line struct {
-	start  observe.RunQueue // nil: not known
+	start  observe.RunQueue // nil: unknown
 	length time.Duration
 }
 
 func (l *line) begin(read func() (observe.RunQueue, error)) {
-	l.start, _ = read() // not every kernel tells
+	l.start, _ = read() // not every kernel reports it
 }
 
 func (l *line) end(read func() (observe.RunQueue, error)) {
@@ -52,10 +51,10 @@ func (l *line) end(read func() (observe.RunQueue, error)) {
 	l.length = now.Since(l.start)
 }
 
-// ownQueue is that of rumbench's threads.
+// ownQueue returns the run-queue delay of rumbench's threads.
 func ownQueue() (observe.RunQueue, error) { return observe.ReadRunQueue("/proc", os.Getpid()) }
 
-// watchSessions readies the looking, before the window: a connection is opened.
+// watchSessions prepares sampling before the window: it opens a connection.
 func (t *stepRun) watchSessions(ctx context.Context) *sessions {
 	a, ok := t.db.(engine.Activity)
 	if !ok || t.Calibrate {
@@ -75,7 +74,7 @@ func (t *stepRun) watchSessions(ctx context.Context) *sessions {
 	return s
 }
 
-// begin begins to look, at the barrier.
+// begin starts sampling, at the barrier.
 func (s *sessions) begin(ctx context.Context, server *observe.Process) {
 	if s == nil {
 		return
@@ -101,7 +100,7 @@ func (s *sessions) begin(ctx context.Context, server *observe.Process) {
 	}()
 }
 
-// end ends the looking.
+// end ends sampling.
 func (s *sessions) end(server *observe.Process) {
 	if s == nil {
 		return
@@ -125,9 +124,9 @@ func (s *sessions) close() {
 	}
 }
 
-// look takes one look. One that failed counts for nothing, nor does one that was
-// answered when the window was over; but it is let come to its end, as its
-// connection would be lost otherwise.
+// look takes one sample. Failed samples, and those answered after the window,
+// do not count; but they run to their end, as the connection would be lost
+// otherwise.
 func (s *sessions) look(ctx, over context.Context) {
 	clear(s.now)
 	all := 0
@@ -149,10 +148,9 @@ func (s *sessions) look(ctx, over context.Context) {
 	}
 }
 
-// leaveOut leaves so many resting sessions out: those above the number of
-// clients in closed loops. Clients that keep to a rate rest because they are to;
-// a connection for definitions rests, or works in place of a client's session,
-// which rests meanwhile.
+// leaveOut excludes idle sessions beyond the number of clients in closed loops.
+// Paced clients are idle by design; a connection for definitions is idle, or
+// works in place of a client's session, which is idle meanwhile.
 func (s *sessions) leaveOut(more int) {
 	for d, n := range s.now {
 		if more > 0 && d.State == engine.Client {
@@ -163,7 +161,7 @@ func (s *sessions) leaveOut(more int) {
 	}
 }
 
-// seenAll is what was seen of them; nil where the engine cannot show it.
+// seenAll returns the samples; nil if the engine does not report sessions.
 func (s *sessions) seenAll() *account.Sessions {
 	if s == nil {
 		return nil

@@ -110,7 +110,7 @@ func countOn(t *testing.T, engineName string, c counters) *result.Step {
 	return step(t, run(t, s, result.Complete), "count")
 }
 
-// shares are the shares of the sessions' time by role.
+// shares returns the shares of the sessions' time by role.
 func shares(t *testing.T, s *result.Step) map[string]float64 {
 	t.Helper()
 	out, sum := map[string]float64{}, 0.0
@@ -148,7 +148,7 @@ func TestLockBound(t *testing.T) {
 			if has(metric.Texts(s.Warnings), "the client was the bottleneck") {
 				t.Errorf("%q", s.Warnings)
 			}
-			// All time is told: of 16 sessions, per row.
+			// All time is reported: of 16 sessions, per row.
 			sum := 0.0
 			for _, r := range s.Rows {
 				if r.Metric == "wait_us" {
@@ -162,7 +162,8 @@ func TestLockBound(t *testing.T) {
 	}
 }
 
-// Of one client no bottleneck is told, however long its round trips are.
+// A single client is never reported as the bottleneck, however long its round
+// trips are.
 func TestOneClient(t *testing.T) {
 	s := countOn(t, "postgres", counters{clients: 1, seconds: 1.5})
 	t.Log(shares(t, s), s.Notes, s.Warnings)
@@ -186,7 +187,7 @@ func TestManyClients(t *testing.T) {
 	}
 }
 
-// fakeSampler tells the same in every look.
+// fakeSampler returns the same in every look.
 type fakeSampler map[engine.Doing]int
 
 func (f fakeSampler) Source() string { return "fake" }

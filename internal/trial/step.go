@@ -18,24 +18,24 @@ import (
 )
 
 // window is what was observed around a step: at its barrier, after its last
-// operation, and when everything dirty had been synced.
+// operation, and after the final sync.
 type window struct {
 	before, after, drained observe.Snapshot
 	length                 time.Duration
 	drain                  time.Duration
-	alone                  time.Duration // in a duet: how long it went on after the other's
+	alone                  time.Duration // in a duet: how long it continued after the other's
 	client                 observe.ClientDelay
 	began, ended           float64 // bytes that rumbench had written to its own files at before and at drained
-	memory                 int64   // bytes at the end; 0 if not known
+	memory                 int64   // bytes at the end; 0 if unknown
 	memorySource           string
-	sessions               *sessions // nil if the engine cannot tell what they do
+	sessions               *sessions // nil if the engine does not report them
 	others                 neighbours
 	endOthers              func() neighbours
 }
 
 // open syncs everything dirty, waits for the other trial of a duet, and takes
-// the first figures of a window, which are also the last of what went on since
-// the window before.
+// the first snapshot of a window, which also ends the gap since the previous
+// window.
 func (w *window) open(ctx context.Context, t *trial, step string) error {
 	if err := t.sync(); err != nil {
 		return fmt.Errorf("sync before the step: %w", err)
@@ -43,15 +43,15 @@ func (w *window) open(ctx context.Context, t *trial, step string) error {
 	if err := t.partner().Meet(ctx, step); err != nil {
 		return err
 	}
-	w.endOthers = t.lookAtOthers() // its own work is not of the window
+	w.endOthers = t.lookAtOthers() // its own work is not part of the window
 	w.before = t.sampler.Snapshot(ctx)
 	w.began = t.written()
 	t.addGap(w)
 	return nil
 }
 
-// close syncs everything dirty, and takes the last figures of a window:
-// before anybody reads the database to check it.
+// close syncs everything dirty, and takes the last snapshot of a window, before
+// the check reads the database.
 func (w *window) close(ctx context.Context, t *trial) error {
 	start := time.Now()
 	if err := t.sync(); err != nil {
@@ -62,7 +62,7 @@ func (w *window) close(ctx context.Context, t *trial) error {
 	w.drained = t.sampler.Snapshot(ctx)
 	w.ended = t.written()
 	w.others = w.endOthers()
-	t.clock.end() // samples from here on are not of the step
+	t.clock.end() // later samples do not belong to the step
 	if t.process == nil {
 		return nil
 	}
@@ -72,8 +72,8 @@ func (w *window) close(ctx context.Context, t *trial) error {
 	return nil
 }
 
-// written is the number of bytes that rumbench wrote to its own files, which
-// the process and the device count like the engine's.
+// written returns the number of bytes that rumbench wrote to its own files,
+// which the figures of the process and the device include.
 func (t *trial) written() float64 { return float64(t.series.Written() + t.latency.Written() + t.saved) }
 
 // stepRun is a step in progress.
@@ -85,7 +85,7 @@ type stepRun struct {
 	pulse  *pulse
 }
 
-// step runs a step and adds it to the result, as far as it came.
+// step runs a step and adds it to the result, also if it did not complete.
 func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	if t.Calibrate {
 		step = unpaced(step)
@@ -96,8 +96,8 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	s.Groups = groupsOf(step)
 	t.clock.begin(step.Name)
 	defer t.clock.end()
-	// What is known of the step is written first: should it be its last one, a
-	// reader knows what its series are about.
+	// The step's description is written first, so that its series can be read if
+	// the trial is killed.
 	done := len(t.res.Steps)
 	running := *s
 	running.Status = result.Running
@@ -115,7 +115,7 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	}
 	if err != nil {
 		s.Status = result.Failed
-		if ctx.Err() != nil && t.series.Err() == nil { // ended by its user
+		if ctx.Err() != nil && t.series.Err() == nil { // interrupted by the user
 			s.Status = result.Partial
 		}
 		if s.Seconds == 0 {
@@ -132,7 +132,7 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 	return err
 }
 
-// unpaced is a step whose groups go as fast as they can.
+// unpaced returns the step with all groups in closed loops.
 func unpaced(step *workload.Step) *workload.Step {
 	out := *step
 	out.Groups = slices.Clone(step.Groups)
@@ -142,7 +142,7 @@ func unpaced(step *workload.Step) *workload.Step {
 	return &out
 }
 
-// axesOf are the numbers in which a step differs from others of its base.
+// axesOf returns the axes on which a step differs from others of its base.
 func axesOf(step *workload.Step) (out []result.Axis) {
 	for _, a := range step.Axes {
 		out = append(out, result.Axis(a))
@@ -177,8 +177,7 @@ func groupsOf(step *workload.Step) (out []result.Group) {
 	return out
 }
 
-// rampOf is how the rate of arrivals changes; empty, not nil, if it does
-// not.
+// rampOf returns how the arrival rate changes; empty, not nil, if it does not.
 func rampOf(a *pace.Arrivals) []result.Ramp {
 	out := []result.Ramp{}
 	first := a.Segments[0].From
@@ -277,8 +276,8 @@ func (t *stepRun) seat(ctx context.Context, stage workload.Stage, plans *planChe
 }
 
 // measure runs the load between two snapshots. Everything dirty is synced
-// before, so that the step pays only for its own writes, and after, so that it
-// pays for all of them.
+// before, so that the step is charged only for its own writes, and after, so
+// that it is charged for all of them.
 func (t *stepRun) measure(ctx context.Context, c drive.Config) (*drive.Result, error) {
 	w := &t.window
 	w.sessions = t.watchSessions(ctx)
@@ -297,7 +296,7 @@ func (t *stepRun) measure(ctx context.Context, c drive.Config) (*drive.Result, e
 	}
 	t.partner().Done(t.of.Name)
 	w.client = delays.Stop()
-	ctx = context.WithoutCancel(ctx) // an interrupted step is measured to its end
+	ctx = context.WithoutCancel(ctx) // an interrupted step is still measured
 	w.after = t.sampler.Snapshot(ctx)
 	w.length = res.Window
 	return res, w.close(ctx, t.trial)
@@ -352,7 +351,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// expected is the planned length of a step in seconds, 0 if it has none.
+// expected returns the planned length of a step in seconds; 0 if it has none.
 func expected(step *workload.Step) float64 {
 	if step.Seconds > 0 {
 		return step.Seconds

@@ -23,25 +23,25 @@ import (
 	"rumbench/workload"
 )
 
-// Spec says what to run.
+// Spec is what to run.
 type Spec struct {
 	Dir     string // the trial directory, which exists
 	Plan    *plan.Plan
 	Target  plan.Target
 	Trial   int    // from 1
-	Order   string // of the campaign's trials, for the record
-	Slot    int    // the trial's place in it, from 1, for the record
-	Resumed int    // how often the campaign had been resumed, for the record
+	Order   string // the campaign's order of trials, recorded in the result
+	Slot    int    // the trial's place in it, from 1, recorded in the result
+	Resumed int    // how often the campaign had been resumed, recorded in the result
 	Engine  engine.Engine
 	Version string // of rumbench
-	// Calibrate measures the client instead: every step runs for a moment
-	// only, without its rates, and the clients' own CPU time is taken.
+	// Calibrate measures the client instead: every step runs briefly, without its
+	// rates, and the clients' own CPU time is measured.
 	Calibrate bool
 	// Client is the trial in which the client was calibrated, nil if it was not.
 	Client *result.Trial
 	// Partner is the other trial of a duet; nil for a trial that runs alone.
 	Partner Partner
-	// Progress, if set, is told how far the trial is; it must not block.
+	// Progress, if set, receives the trial's progress; it must not block.
 	Progress func(Event)
 }
 
@@ -53,10 +53,10 @@ type trial struct {
 	Spec
 	res     *result.Trial
 	db      engine.DB
-	hosted  engine.Hosted // db, if a server does its work; otherwise nil
-	data    string        // where the data is on this host; "" if that is not known
-	dir     string        // the directory that the engine was given: of data, or of all that a server keeps
-	ours    bool          // dir is ours to remove
+	hosted  engine.Hosted // db, if it runs in a server; otherwise nil
+	data    string        // the data's path on this host; "" if unknown
+	dir     string        // the engine's directory: of its data, or of everything of a server
+	ours    bool          // rumbench created dir and removes it
 	series  *result.SeriesWriter
 	fail    context.CancelCauseFunc // ends the steps
 	latency *latencyLog
@@ -64,11 +64,11 @@ type trial struct {
 	previous *workload.Live
 	driven   *drive.Result // of the step that was run last
 	last     bool          // no step follows
-	saved    int64         // bytes of the result, each time it was written
+	saved    int64         // bytes of the result, over all writes
 }
 
-// Run runs a trial and leaves its result in Spec.Dir. The result tells how far
-// it came; the error is why it is not complete, nil if it is.
+// Run runs a trial and writes its result to Spec.Dir. The result has the
+// trial's status; the error is why it is not complete, nil if it is.
 func Run(ctx context.Context, s Spec) (*result.Trial, error) {
 	if s.Progress == nil {
 		s.Progress = func(Event) {}
@@ -89,7 +89,7 @@ func Run(ctx context.Context, s Spec) (*result.Trial, error) {
 	return t.res, t.finish(ctx, err)
 }
 
-// header is the result before anything was measured.
+// header returns the result before anything was measured.
 func (t *Spec) header() *result.Trial {
 	info := engine.InfoOf(t.Engine, t.Target.Config)
 	return &result.Trial{
@@ -111,7 +111,7 @@ func (t *Spec) keepsRows() bool {
 	return model.Has(engine.InfoOf(t.Engine, t.Target.Config).Capabilities, model.CapResults)
 }
 
-// printable writes durations as people do; JSON would make them nanoseconds.
+// printable formats durations; JSON would make them nanoseconds.
 func printable(p workload.Params) map[string]any {
 	out := make(map[string]any, len(p))
 	for name, v := range p {
@@ -151,7 +151,7 @@ func (t *trial) run(ctx context.Context) (err error) {
 	return t.steps(ctx)
 }
 
-// open opens the database and asks what it is.
+// open opens the database and records what it is.
 func (t *trial) open(ctx context.Context) (err error) {
 	config := t.Target.Config
 	config.Dir = t.data
@@ -182,10 +182,11 @@ func (t *trial) open(ctx context.Context) (err error) {
 	return nil
 }
 
-// openData makes the private data directory, or takes the one that the plan names.
+// openData creates the private data directory, or uses the one that the plan
+// names.
 func (t *trial) openData() error {
 	if t.Target.Config.Server.DSN != "" {
-		return nil // it is where its server keeps it
+		return nil // the data is where the server keeps it
 	}
 	if t.Target.Data != "" {
 		t.data, t.dir = t.Target.Data, t.Target.Data
@@ -215,14 +216,15 @@ func (t *trial) warn(code metric.Code, values metric.Values) {
 	t.res.Warnings = metric.AppendNew(t.res.Warnings, metric.Warn(code, values))
 }
 
-// unobserved warns of something that could not be observed; what says what, and why.
+// unobserved adds a warning about something that could not be observed, and
+// why.
 func (t *trial) unobserved(what string) {
 	if what != "" {
 		t.warn(metric.NotObserved, metric.Values{"what": what})
 	}
 }
 
-// steps runs the steps until one cannot be done.
+// steps runs the steps until one fails.
 func (t *trial) steps(ctx context.Context) error {
 	ctx, t.fail = context.WithCancelCause(ctx)
 	defer t.fail(nil)
@@ -255,7 +257,7 @@ func (t *trial) steps(ctx context.Context) error {
 	return nil
 }
 
-// runStep runs a step and saves what it gave.
+// runStep runs a step and saves its results.
 func (t *trial) runStep(ctx context.Context, step *workload.Step) error {
 	err := t.step(ctx, step)
 	if serr := t.save(); err == nil {
@@ -270,14 +272,14 @@ func (t *trial) runStep(ctx context.Context, step *workload.Step) error {
 	return nil
 }
 
-// finish closes everything, removes what is ours to remove, and writes the
-// final result. The data goes first: where the disk is full, it makes room.
+// finish closes everything, removes what rumbench created, and writes the final
+// result. The data is removed first, which makes room on a full disk.
 func (t *trial) finish(ctx context.Context, err error) error {
 	for _, w := range t.observer.warnings() {
 		t.unobserved(w)
 	}
 	err = blameServer(t.hosted, err)
-	t.latency.flush() // what cannot be written is in the result too
+	t.latency.flush() // what cannot be written is in the result as well
 	if t.db != nil {
 		cerr := t.db.Close()
 		if err == nil {
@@ -303,11 +305,12 @@ func (t *trial) finish(ctx context.Context, err error) error {
 	return err
 }
 
-// dyingTime is how long a server that broke a connection is given to be found dead.
+// dyingTime is how long to wait for a server that broke a connection to be
+// found dead.
 const dyingTime = 2 * time.Second
 
-// blameServer says of a failed trial that its server has died, if it has, and
-// what its last words were.
+// blameServer adds to a failed trial's error that its server has died, if it
+// has, with the end of its log.
 func blameServer(hosted engine.Hosted, err error) error {
 	if err == nil || hosted == nil {
 		return err
