@@ -34,11 +34,7 @@ const (
 // companionFormats are the formats of files beside a log.
 var companionFormats = []string{fmtIOStat, fmtVMStat, fmtTime, fmtMet}
 
-<<<<<<< HEAD
 // formats returns the formats, those that are recognised more reliably first.
-=======
-// formats lists the formats, the most reliably recognised first.
->>>>>>> words4
 func formats() []format {
 	return []format{
 		{fmtSysbench, isSysbench, parseSysbench},
