@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -109,10 +110,21 @@ func removeSharedMemory(dataDir string) {
 	if err != nil {
 		return
 	}
-	if of, ok := parseLockFile(string(b)); ok && of.dir == dataDir && of.left() {
+	of, ok := parseLockFile(string(b))
+	if !ok || of.dir != dataDir {
+		return
+	}
+	for deadline := time.Now().Add(detachTimeout); of.detaching() && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if of.left() {
 		_, _ = unix.SysvShmCtl(of.id, unix.IPC_RMID, nil)
 	}
 }
+
+// detachTimeout is how long the killed processes of a server are given to detach
+// from its segment: the kernel forgets their command lines first.
+const detachTimeout = 2 * time.Second
 
 // segment is a server's shared memory according to its postmaster.pid.
 type segment struct {
@@ -139,7 +151,22 @@ func parseLockFile(text string) (s segment, ok bool) {
 // ID may belong to another one, and a copy of a data directory names the segment
 // of the original.
 func (s segment) left() bool {
+	attached, ok := s.attached()
+	return ok && attached == 0
+}
+
+// detaching reports whether the server has died, but processes of it are still
+// attached to the segment.
+func (s segment) detaching() bool {
+	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", s.creator))
+	attached, ok := s.attached()
+	return ok && attached > 0 && (err != nil || len(command) == 0)
+}
+
+// attached returns how many processes are attached to the segment, if it is the
+// server's.
+func (s segment) attached() (n uint64, ok bool) {
 	var desc unix.SysvShmDesc
 	_, err := unix.SysvShmCtl(s.id, unix.IPC_STAT, &desc)
-	return err == nil && int(desc.Cpid) == s.creator && desc.Perm.Key == int32(s.key) && desc.Nattch == 0
+	return desc.Nattch, err == nil && int(desc.Cpid) == s.creator && desc.Perm.Key == int32(s.key)
 }
