@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"rumbench/internal/quantity"
 )
 
 // ParamType is the type of a parameter.
@@ -107,7 +109,7 @@ func (p Param) convert(v any) (any, error) {
 
 func (p Param) inRange(v any) error {
 	check := func(f float64) error {
-		if math.IsNaN(f) || math.IsInf(f, 0) {
+		if !quantity.Finite(f) {
 			return fmt.Errorf("%v is not a finite number", v)
 		}
 		if f < p.Min {

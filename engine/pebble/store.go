@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"sync"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"rumbench/engine"
 	"rumbench/engine/kvkit"
 	"rumbench/internal/fsize"
+	"rumbench/internal/quantity"
 	"rumbench/model"
 )
 
@@ -285,7 +285,7 @@ func (s *store) Counters(out *engine.Sample) error {
 		out.Gauge("pebble.level.tables", "count", float64(l.TablesCount), "level", level)
 		out.Gauge("pebble.level.size_bytes", "bytes", float64(l.TablesSize), "level", level)
 		out.Counter("pebble.level.compacted_bytes", "bytes", float64(l.TableBytesCompacted), "level", level)
-		if s := l.Score; !math.IsNaN(s) && !math.IsInf(s, 0) {
+		if s := l.Score; quantity.Finite(s) {
 			out.Gauge("pebble.level.score", "ratio", s, "level", level)
 		}
 	}

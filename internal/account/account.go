@@ -5,10 +5,10 @@ package account
 
 import (
 	"fmt"
-	"math"
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/quantity"
 )
 
 // Sheet is what was derived from a step.
@@ -71,7 +71,7 @@ func Warned(w ...metric.Warning) With {
 
 // Put adds a row, with the unit of its metric, unless the value is unknown.
 func (b *Builder) Put(name string, value float64, more ...With) {
-	if math.IsNaN(value) || math.IsInf(value, 0) || b.Unknown[name] {
+	if !quantity.Finite(value) || b.Unknown[name] {
 		return
 	}
 	m := metric.ByName(name)

@@ -19,7 +19,7 @@ type Group struct {
 	// without end, starts before the actual end, and before the planned end of the
 	// work or time.
 	due, dueInPlan int64
-	intervals      []Interval
+	Intervals      []Interval // of the window, with what was due in them
 }
 
 // Interval is a stretch of the window with what was due in it.
@@ -51,7 +51,7 @@ func Groups(step *workload.Step, did []hist.Group, seed uint64) (out []*Group) {
 func NewGroup(of *workload.Group, did *hist.Group, seed uint64) *Group {
 	g := &Group{Group: of, Did: did}
 	for _, r := range did.Rates {
-		g.intervals = append(g.intervals, Interval{Rate: r, Length: r.To - r.From})
+		g.Intervals = append(g.Intervals, Interval{Rate: r, Length: r.To - r.From})
 	}
 	switch {
 	case did.Arrivals != nil:
@@ -82,8 +82,8 @@ func (g *Group) arrived(seed uint64) {
 		}
 		return n
 	}
-	for i := range g.intervals {
-		r := &g.intervals[i]
+	for i := range g.Intervals {
+		r := &g.Intervals[i]
 		from := before(r.From)
 		r.Arrived = float64(before(r.To) - from)
 	}
@@ -99,8 +99,8 @@ func (g *Group) addDue(s *pace.Schedule) {
 		return n
 	}
 	for next := s.Next(); next < max(g.Did.End, g.Did.Plan); n, next = n+1, s.Next() {
-		for ; k < len(g.intervals) && duration(g.intervals[k].From) <= next; k++ {
-			g.intervals[k].Due += capped()
+		for ; k < len(g.Intervals) && duration(g.Intervals[k].From) <= next; k++ {
+			g.Intervals[k].Due += capped()
 		}
 		if next < g.Did.End {
 			g.due++
@@ -109,21 +109,18 @@ func (g *Group) addDue(s *pace.Schedule) {
 			g.dueInPlan++
 		}
 	}
-	for ; k < len(g.intervals); k++ {
-		g.intervals[k].Due += capped()
+	for ; k < len(g.Intervals); k++ {
+		g.Intervals[k].Due += capped()
 	}
 }
 
-// Intervals returns the group's intervals with what was due in them.
-func (g *Group) Intervals() []Interval { return g.intervals }
-
 // within returns the intervals that lie in the group's own time.
 func (g *Group) within() []Interval {
-	n, end := len(g.intervals), g.Did.End.Seconds()
-	for n > 0 && g.intervals[n-1].To-end > g.intervals[n-1].Length/10 {
+	n, end := len(g.Intervals), g.Did.End.Seconds()
+	for n > 0 && g.Intervals[n-1].To-end > g.Intervals[n-1].Length/10 {
 		n--
 	}
-	return g.intervals[:n]
+	return g.Intervals[:n]
 }
 
 // enoughOps is how many operations of each client an interval needs to be
@@ -190,7 +187,7 @@ func (g *Group) rates() []float64 {
 	if rate > 0 {
 		return Rates(g.coarse(rate))
 	}
-	return Rates(g.intervals)
+	return Rates(g.Intervals)
 }
 
 // Stalls returns the spans in which a group stalled. In a closed loop these are
@@ -200,7 +197,7 @@ func (g *Group) rates() []float64 {
 // before it began; with arrivals, although one was in flight since before it
 // began. known is false if intervals are too short for the group's operations.
 func (g *Group) Stalls() (spans []metric.Span, known bool) {
-	intervals := g.intervals
+	intervals := g.Intervals
 	if len(intervals) == 0 {
 		return nil, false
 	}

@@ -62,7 +62,7 @@ func (s *Step) Operations() {
 	s.addBefore()
 	for _, g := range s.Groups {
 		if spans, known := g.Stalls(); known {
-			s.addStalls(g.Name, spans, len(g.intervals))
+			s.addStalls(g.Name, spans, len(g.Intervals))
 		}
 	}
 	s.Put("duration_s", s.Seconds)

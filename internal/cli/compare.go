@@ -168,14 +168,14 @@ func (o *compareOptions) gates() (gates []*compare.Gate, err error) {
 // compared compares two targets, if they did the same work.
 func compared(c *compare.Campaign, p pair, o compareOptions) (out comparison.Comparison, err error) {
 	out.Difference = o.find
-	if out.First, out.Doubts, err = c.Comparable(p.base, p.of); err != nil {
+	if out.First, out.Caveats, err = c.Comparable(p.base, p.of); err != nil {
 		return out, err
 	}
 	out.Notes = compare.Apart(p.base, p.of)
 	rule := compare.DefaultRule()
 	rule.Margin = o.margin
 	out.Judgement = c.Judge(p.base, p.of, rule)
-	out.Doubts = append(out.Doubts, c.Caveats(out.Judgement)...)
+	out.Caveats = append(out.Caveats, c.Caveats(out.Judgement)...)
 	for _, it := range out.Judgement.Items {
 		shown := it.Headline || o.all || len(o.metrics) > 0
 		if shown && among(o.steps, it.Step.Name) && among(o.metrics, it.Metric()) && (it.Base.Missing == "" || it.New.Missing == "") {

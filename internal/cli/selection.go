@@ -22,9 +22,9 @@ func (s *selection) check(trials []*result.Trial) error {
 	}
 	var steps, targets []string
 	for _, t := range trials {
-		targets = addNew(targets, t.Target)
+		targets = compare.AppendNew(targets, t.Target)
 		for i := range t.Steps {
-			steps = addNew(steps, t.Steps[i].Name)
+			steps = compare.AppendNew(steps, t.Steps[i].Name)
 		}
 	}
 	for _, name := range s.steps {
@@ -45,13 +45,6 @@ func (s *selection) has(r *metric.Row) bool {
 }
 
 func among(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
-
-func addNew(list []string, s string) []string {
-	if slices.Contains(list, s) {
-		return list
-	}
-	return append(list, s)
-}
 
 func checkMetrics(names []string) error {
 	for _, m := range names {

@@ -19,7 +19,7 @@ func Unlike(a, b *Target) []string {
 	for _, y := range slices.Concat(a.Trials[1:], b.Trials) {
 		differ := func(what, of, other string) {
 			if of != other {
-				out = appendNew(out, fmt.Sprintf("%s %s and %s", what, named(of), named(other)))
+				out = AppendNew(out, fmt.Sprintf("%s %s and %s", what, named(of), named(other)))
 			}
 		}
 		differ("workload", x.Workload, y.Workload)
@@ -89,7 +89,7 @@ func (c *Campaign) UnequalCaches() string {
 	var sizes, parts []string
 	for _, t := range c.Targets {
 		if cache := t.Trials[0].Cache(); cache != "" {
-			sizes, parts = appendNew(sizes, cache), append(parts, t.Name+": "+cache)
+			sizes, parts = AppendNew(sizes, cache), append(parts, t.Name+": "+cache)
 		}
 	}
 	if len(sizes) < 2 {
@@ -104,7 +104,7 @@ func versions(t *Target, of func(*result.Trial) string) string {
 	var out []string
 	for _, trial := range t.Trials {
 		if v := of(trial); v != "" {
-			out = appendNew(out, v)
+			out = AppendNew(out, v)
 		}
 	}
 	return strings.Join(out, " or ")
@@ -133,7 +133,7 @@ func paramNames(trials ...*result.Trial) []string {
 	var out []string
 	for _, t := range trials {
 		for name := range t.Params {
-			out = appendNew(out, name)
+			out = AppendNew(out, name)
 		}
 	}
 	slices.Sort(out)
@@ -144,7 +144,7 @@ func knobNames(trials ...*result.Trial) []string {
 	var out []string
 	for _, t := range trials {
 		for name := range t.Knobs {
-			out = appendNew(out, name)
+			out = AppendNew(out, name)
 		}
 	}
 	slices.Sort(out)

@@ -161,24 +161,24 @@ func (r *Run) Row(k Key) *metric.Row {
 	return nil
 }
 
-// Doubts returns the reasons why the step's numbers on a target cannot be compared
+// Refusals returns the reasons why the step's numbers on a target cannot be compared
 // with those of others, in a few words each.
-func (s *stepRuns) Doubts(t *Target) []string { return slices.Clip(s.seenOn(t).doubts) }
+func (s *stepRuns) Refusals(t *Target) []string { return slices.Clip(s.seenOn(t).refusals) }
 
-func doubtsOf(used []Run) []string {
+func refusalsOf(used []Run) []string {
 	var out []string
 	for _, r := range used {
 		if r.Trial.Status == result.Invalid || r.Step.Status == result.Invalid {
-			out = appendNew(out, "invalid")
+			out = AppendNew(out, "invalid")
 		}
 		switch r.Step.Status {
 		case result.Partial, result.Failed:
-			out = appendNew(out, string(r.Step.Status))
+			out = AppendNew(out, string(r.Step.Status))
 		case result.Running:
-			out = appendNew(out, "unfinished")
+			out = AppendNew(out, "unfinished")
 		}
 		for _, c := range refusals(r.Step) {
-			out = appendNew(out, c.Kind().Short)
+			out = AppendNew(out, c.Kind().Short)
 		}
 	}
 	return out
@@ -224,7 +224,8 @@ func (s *stepRuns) runsInOrder() [][]Run {
 	return out
 }
 
-func appendNew(list []string, more ...string) []string {
+// AppendNew appends what the list does not have yet.
+func AppendNew[T comparable](list []T, more ...T) []T {
 	for _, m := range more {
 		if !slices.Contains(list, m) {
 			list = append(list, m)

@@ -145,9 +145,9 @@ func (s *Step) unfit(base, t *Target, e *Effect) string {
 		*Number
 		of *Target
 	}{{e.Base, base}, {e.New, t}} {
-		switch doubts := s.seenOn(n.of).doubts; {
-		case len(doubts) > 0:
-			return n.of.Name + ": " + doubts[0]
+		switch refusals := s.seenOn(n.of).refusals; {
+		case len(refusals) > 0:
+			return n.of.Name + ": " + refusals[0]
 		case n.Disturbed():
 			return n.of.Name + ": disturbed, what other programs did may be in the number"
 		}

@@ -147,7 +147,7 @@ func (v *namesOf) add(name string) {
 	if metric.ByName(name) == nil {
 		v.unknown = name
 	} else {
-		v.metrics = appendNew(v.metrics, name)
+		v.metrics = AppendNew(v.metrics, name)
 	}
 }
 
@@ -212,7 +212,7 @@ func (g *Gate) Find(j *Judgement, steps []string) (Findings, error) {
 		}
 		effects, blind := g.effects(j, it)
 		if blind != "" {
-			out.Blind = appendNew(out.Blind, it.Step.Name+": "+blind)
+			out.Blind = AppendNew(out.Blind, it.Step.Name+": "+blind)
 			continue
 		}
 		if effects == nil {

@@ -6,10 +6,10 @@ import (
 
 // seen is what is derived from a step's runs on a target, once.
 type seen struct {
-	used    []Run
-	doubts  []string
-	offers  []offer
-	numbers map[Key]*Number
+	used     []Run
+	refusals []string
+	offers   []offer
+	numbers  map[Key]*Number
 }
 
 // seenOn returns what is known of a target in the step. It is made when it is first
@@ -19,7 +19,7 @@ func (s *stepRuns) seenOn(t *Target) *seen {
 		return o
 	}
 	used := s.findUsed(t)
-	o := &seen{used: used, doubts: doubtsOf(used), offers: offersOf(used), numbers: numbersOf(used)}
+	o := &seen{used: used, refusals: refusalsOf(used), offers: offersOf(used), numbers: numbersOf(used)}
 	s.on[t] = o
 	return o
 }

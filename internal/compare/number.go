@@ -2,10 +2,10 @@ package compare
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -51,7 +51,7 @@ func numbersOf(used []Run) map[Key]*Number {
 	out := map[Key]*Number{}
 	for _, r := range used {
 		for i := range r.Step.Rows {
-			if row := &r.Step.Rows[i]; !math.IsNaN(row.Value) && !math.IsInf(row.Value, 0) {
+			if row := &r.Step.Rows[i]; quantity.Finite(row.Value) {
 				k := KeyOf(row)
 				if out[k] == nil {
 					out[k] = &Number{Key: k}

@@ -69,7 +69,7 @@ func Durability(t *Target) string {
 	var out []string
 	for _, trial := range t.Trials {
 		if trial.Durability != "" && trial.Durability != result.Unknown {
-			out = appendNew(out, trial.Durability)
+			out = AppendNew(out, trial.Durability)
 		}
 	}
 	return strings.Join(out, " or ")
@@ -81,7 +81,7 @@ func durabilityText(t *Target) string {
 	var out []string
 	for _, trial := range t.Trials {
 		if trial.Durability != "" && trial.Durability != result.Unknown {
-			out = appendNew(out, trial.DurabilityText())
+			out = AppendNew(out, trial.DurabilityText())
 		}
 	}
 	return strings.Join(out, " or ")
@@ -93,7 +93,7 @@ func (c *Campaign) Durability() string {
 	var levels, parts []string
 	for _, t := range c.Targets {
 		if level := Durability(t); level != "" {
-			levels, parts = appendNew(levels, level), append(parts, t.Name+": "+durabilityText(t))
+			levels, parts = AppendNew(levels, level), append(parts, t.Name+": "+durabilityText(t))
 		}
 	}
 	if len(levels) < 2 {
@@ -111,7 +111,7 @@ func (s *stepRuns) Offered(a, b *Target) (out []string) {
 		return nil
 	}
 	for _, o := range slices.Concat(x[1:], y) {
-		out = appendNew(out, x[0].differs(&o)...)
+		out = AppendNew(out, x[0].differs(&o)...)
 	}
 	return out
 }
@@ -180,7 +180,7 @@ func (s *stepRuns) Offer(t *Target, k Key) string {
 		parts = append(parts, o.text)
 	}
 	for _, found := range s.number(t, k).searches() {
-		parts = appendNew(parts, "find "+found.Question())
+		parts = AppendNew(parts, "find "+found.Question())
 	}
 	return strings.Join(parts, "; ")
 }

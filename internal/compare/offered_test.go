@@ -115,7 +115,7 @@ func TestOtherWorkIsNoResult(t *testing.T) {
 	r := m.Relative(RelativeOptions{Base: m.Target("a")})
 	rows := group(t, r, Write).Rows
 	cell := rows[1].Cells[1]
-	if !math.IsNaN(cell.Ratio) || !strings.HasPrefix(cell.Why, "other work") || len(cell.Doubts) != 1 || cell.Verdict() != "" {
+	if !math.IsNaN(cell.Ratio) || !strings.HasPrefix(cell.Why, "other work") || len(cell.Refusals) != 1 || cell.Verdict() != "" {
 		t.Errorf("%+v", cell)
 	}
 	if mean := group(t, r, Write).Means[1]; mean.Tests != 1 || len(mean.Left) != 1 {

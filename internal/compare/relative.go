@@ -61,9 +61,9 @@ type RelativeCell struct {
 	// reason in Why.
 	Ratio float64
 	Why   string
-	// Doubts are the reasons why the number cannot be compared, though it may have
+	// Refusals are the reasons why the number cannot be compared, though it may have
 	// a ratio.
-	Doubts []string
+	Refusals []string
 	// Effect is the judgement of the difference; nil for the base, and if neither
 	// has the number.
 	Effect *Effect
@@ -74,7 +74,7 @@ type RelativeCell struct {
 
 // Verdict returns the verdict on the difference; "" if there is none.
 func (c *RelativeCell) Verdict() Verdict {
-	if c.Effect == nil || len(c.Doubts) > 0 {
+	if c.Effect == nil || len(c.Refusals) > 0 {
 		return ""
 	}
 	return c.Effect.Verdict
@@ -128,18 +128,18 @@ func (g *RelativeGroup) add(r *Relative, s *Step, judged []*Judgement, o Relativ
 	}
 	row := RelativeRow{Step: s}
 	for i, t := range r.Targets {
-		cell := RelativeCell{Number: s.Number(t, k), Ratio: math.NaN(), Doubts: s.Doubts(t)}
+		cell := RelativeCell{Number: s.Number(t, k), Ratio: math.NaN(), Refusals: s.Refusals(t)}
 		if cell.Missing == "" && cell.Disturbed() {
-			cell.Doubts = appendNew(cell.Doubts, "disturbed")
+			cell.Refusals = AppendNew(cell.Refusals, "disturbed")
 		}
 		unlike := s.Unlike(r.Targets[0], t)
 		if len(r.Unlike[i]) > 0 {
-			cell.Doubts = appendNew(cell.Doubts, "other work") // the details are in Unlike, per target
+			cell.Refusals = AppendNew(cell.Refusals, "other work") // the details are in Unlike, per target
 		} else if unlike != "" {
-			cell.Doubts = appendNew(cell.Doubts, unlike)
+			cell.Refusals = AppendNew(cell.Refusals, unlike)
 		}
 		if few := cell.Few(); few != "" {
-			cell.Doubts = slices.Insert(cell.Doubts, 0, few)
+			cell.Refusals = slices.Insert(cell.Refusals, 0, few)
 		}
 		if unlike == "" && k.Metric == highestRate {
 			unlike = unlikeSearches(s.number(r.Targets[0], k), s.number(t, k))
@@ -187,7 +187,7 @@ func (c *RelativeCell) over(base *RelativeCell, isBase bool, name string, round 
 // Counts reports whether the ratio is part of means: it is known, not 0, and
 // both sides are comparable.
 func (c *RelativeCell) Counts(base *RelativeCell) bool {
-	return c.Ratio > 0 && len(c.Doubts) == 0 && len(base.Doubts) == 0
+	return c.Ratio > 0 && len(c.Refusals) == 0 && len(base.Refusals) == 0
 }
 
 // About returns the key of a metric for the step's subject: of its primary

@@ -117,13 +117,13 @@ func TestRelativeDoubts(t *testing.T) {
 			if !equal(cell.Ratio, c.ratio) || math.IsNaN(cell.Ratio) != (cell.Why != "") {
 				t.Errorf("ratio %g (%s), want %g", cell.Ratio, cell.Why, c.ratio)
 			}
-			if doubt := fmt.Sprint(cell.Doubts); (c.doubt == "") != (len(cell.Doubts) == 0) || c.doubt != "" && doubt != "["+c.doubt+"]" {
+			if doubt := fmt.Sprint(cell.Refusals); (c.doubt == "") != (len(cell.Refusals) == 0) || c.doubt != "" && doubt != "["+c.doubt+"]" {
 				t.Errorf("doubts %s, want %q", doubt, c.doubt)
 			}
 			if got := len(g.Means[1].Left); got != c.left {
 				t.Errorf("%d tests left out of the mean, want %d", got, c.left)
 			}
-			if len(cell.Doubts) > 0 && cell.Verdict() != "" {
+			if len(cell.Refusals) > 0 && cell.Verdict() != "" {
 				t.Errorf("a verdict %q in spite of doubts", cell.Verdict())
 			}
 		})

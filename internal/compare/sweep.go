@@ -37,7 +37,7 @@ func (c *Campaign) Sweeps() []Sweep {
 	steps := map[string][]*Step{}
 	for _, s := range c.Steps {
 		if s.Base != "" && !s.Warmup {
-			bases = appendNew(bases, s.Base)
+			bases = AppendNew(bases, s.Base)
 			steps[s.Base] = append(steps[s.Base], s)
 		}
 	}
@@ -62,7 +62,7 @@ func sweepOf(base string, steps []*Step) Sweep {
 				values[a.Name] = append(values[a.Name], a.Value)
 			}
 			if len(values[a.Name]) > 1 {
-				varied = appendNew(varied, a.Name)
+				varied = AppendNew(varied, a.Name)
 			}
 		}
 	}
@@ -165,7 +165,7 @@ func (c *Campaign) Families() []Family {
 		members := map[string][]*Target{}
 		for _, t := range c.Targets {
 			k := likeBut(knob, t.Trials[0], knobs)
-			keys = appendNew(keys, k)
+			keys = AppendNew(keys, k)
 			members[k] = append(members[k], t)
 		}
 		for _, k := range keys {

@@ -84,7 +84,7 @@ func precision(trials int, least, most float64) string {
 }
 
 func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64) page.Row {
-	texts := []string{effectRatio(it.Ratio), figure.Unknown, figure.Unknown}
+	texts := []string{effectRatio(it.Ratio), quantity.Unknown, quantity.Unknown}
 	if !math.IsNaN(it.SD) {
 		texts[1] = quantity.RoughShare(it.SD)
 	}
@@ -92,7 +92,7 @@ func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64) 
 		texts[2] = farApart(detectable)
 	}
 	for _, d := range differences {
-		n := figure.Unknown
+		n := quantity.Unknown
 		if needed := j.Needed(&it.Effect, d); needed > 0 {
 			n = trialCount(needed)
 		}

@@ -25,10 +25,10 @@ import (
 // Comparison is a judgement, ready to be printed.
 type Comparison struct {
 	*compare.Judgement
-	Items  []compare.Item // the items of the judgement to show
-	First  string         // the first sentence; "" if there is none
-	Doubts []string       // caveats that a reader must know before the numbers
-	Notes  []string       // other differences of the two: they may be what is compared
+	Items   []compare.Item // the items of the judgement to show
+	First   string         // the first sentence; "" if there is none
+	Caveats []string       // what a reader must know before the numbers
+	Notes   []string       // other differences of the two: they may be what is compared
 	// Difference is the relative difference, such as 0.03, for which the number of
 	// trials needed is shown.
 	Difference float64
@@ -72,7 +72,7 @@ func (c Comparison) blocks() (out []page.Block) {
 		out = append(out, page.Banner(c.First))
 	}
 	out = append(out, page.Heading{Level: 2, Text: fmt.Sprintf("%s against %s, the base%s", c.New.Name, c.Base.Name, c.durability())})
-	for _, d := range c.Doubts {
+	for _, d := range c.Caveats {
 		out = append(out, page.Banner(d))
 	}
 	var differs page.List
@@ -115,14 +115,14 @@ func (c Comparison) table(notes *page.Notes) page.Table {
 
 func effectRatio(r float64) string {
 	if math.IsNaN(r) {
-		return figure.Unknown
+		return quantity.Unknown
 	}
 	return quantity.Times(r)
 }
 
 func effectBounds(e *compare.Effect) string {
-	if math.IsNaN(e.Low) || math.IsNaN(e.High) || math.IsInf(e.High, 0) {
-		return figure.Unknown
+	if math.IsNaN(e.Low) || !quantity.Finite(e.High) {
+		return quantity.Unknown
 	}
 	return quantity.Digits(e.Low) + " to " + quantity.Times(e.High)
 }
@@ -142,9 +142,9 @@ func effectTrials(e *compare.Effect) string {
 func (c Comparison) verdictText(e *compare.Effect) string {
 	if e.Verdict == "" {
 		if e.Why != "" {
-			return figure.Unknown + " " + e.Why
+			return quantity.Unknown + " " + e.Why
 		}
-		return figure.Unknown + " neither direction is better"
+		return quantity.Unknown + " neither direction is better"
 	}
 	text := figure.MarkOf(e).Sign + " " + string(e.Verdict)
 	switch {
@@ -247,7 +247,7 @@ func (c Comparison) json(it *compare.Item) comparedItem {
 
 // known returns v, or nil if JSON cannot represent it.
 func known(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	if !quantity.Finite(v) {
 		return nil
 	}
 	return &v
@@ -263,7 +263,7 @@ func Bench(w io.Writer, list []Comparison) error {
 	var targets []*compare.Target
 	numbers := map[*compare.Target][]benchNumber{}
 	for _, c := range list {
-		targets = appendOnce(appendOnce(targets, c.Base), c.New)
+		targets = compare.AppendNew(compare.AppendNew(targets, c.Base), c.New)
 		for _, it := range c.Items {
 			if it.Verdict == "" && it.Why != "" {
 				continue // not comparable, or missing: benchstat would not notice
@@ -320,7 +320,7 @@ func benchTarget(out *benchfmt.Writer, t *compare.Target, numbers []benchNumber)
 			for i, of := range n.Trials {
 				if of == trial {
 					name := benchName(trial.Workload, n.step, n.Key)
-					names = appendOnce(names, name)
+					names = compare.AppendNew(names, name)
 					values[name] = append(values[name], benchfmt.Value{Value: n.Rows[i].Value, Unit: n.Metric})
 				}
 			}
@@ -346,11 +346,4 @@ func benchName(workload, step string, k compare.Key) string {
 		}
 	}
 	return strings.ReplaceAll(name, " ", "_")
-}
-
-func appendOnce[T comparable](list []T, v T) []T {
-	if slices.Contains(list, v) {
-		return list
-	}
-	return append(list, v)
 }

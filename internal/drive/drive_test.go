@@ -85,7 +85,7 @@ func TestClosedLoop(t *testing.T) {
 		if p := k.Service.Percentile(100); p != int64(20*time.Millisecond) {
 			t.Errorf("greatest service time %d", p)
 		}
-		if len(r.Groups[0].Rates) != 2 || math.Abs(judged(r, 0, &g, 0).Intervals()[0].PerSec()-1500) > 20 {
+		if len(r.Groups[0].Rates) != 2 || math.Abs(judged(r, 0, &g, 0).Intervals[0].PerSec()-1500) > 20 {
 			t.Errorf("rates %+v", r.Groups[0].Rates)
 		}
 	})
@@ -478,7 +478,7 @@ func TestWritersThatEndEarly(t *testing.T) {
 		if spans, _ := judged(r, 0, &groups[0], 0).Stalls(); len(spans) > 0 {
 			t.Errorf("stalls %v", spans)
 		}
-		for _, rate := range judged(r, 0, &groups[0], 0).Intervals() {
+		for _, rate := range judged(r, 0, &groups[0], 0).Intervals {
 			if rate.Due > 40 {
 				t.Errorf("%d of 40 operations are due at %v", rate.Due, rate.From)
 			}

@@ -186,7 +186,7 @@ func TestRateSteps(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 		for i, want := range []float64{20, 20, 20, 20, 20, 200} {
-			if got := judged(r, 0, g, 5).Intervals()[i].Arrived; got != want {
+			if got := judged(r, 0, g, 5).Intervals[i].Arrived; got != want {
 				t.Errorf("%v arrived in second %d, want %v", got, i, want)
 			}
 		}

@@ -13,16 +13,13 @@ import (
 	"rumbench/internal/stat"
 )
 
-// Unknown stands for what was not measured. It is never 0.
-const Unknown = quantity.Unknown
-
 // Number is a number that formats itself.
 type Number struct{ compare.Number }
 
 // String returns the number rounded for display.
 func (n Number) String() string {
 	if n.Missing != "" {
-		return Unknown
+		return quantity.Unknown
 	}
 	switch {
 	case metric.IsLatency(n.Metric):

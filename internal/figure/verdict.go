@@ -72,7 +72,7 @@ func InWords(e *compare.Effect, base string) string {
 	text := ""
 	if !math.IsNaN(e.Ratio) {
 		text = quantity.Times(e.Ratio) + " " + base
-		if !math.IsNaN(e.Low) && !math.IsInf(e.Low, 0) && !math.IsInf(e.High, 0) {
+		if quantity.Finite(e.Low) && !math.IsInf(e.High, 0) {
 			text += fmt.Sprintf(" (95 %% interval %s to %s)", quantity.Times(e.Low), quantity.Times(e.High))
 		}
 	}

@@ -183,7 +183,7 @@ func (c *collector) addPoint(r *Run, target *compare.Target, step *compare.Step,
 		c.series[key] = s
 		c.f.Series = append(c.f.Series, s)
 	}
-	p := Point{Dir: r.Dir, Started: r.Campaign.Started, Warnings: slices.Clone(step.Doubts(target))}
+	p := Point{Dir: r.Dir, Started: r.Campaign.Started, Warnings: slices.Clone(step.Refusals(target))}
 	var values []float64
 	for i, row := range n.Rows {
 		if row.Disturbed {

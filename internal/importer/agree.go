@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
 
@@ -74,7 +75,7 @@ func once(runs []*run, ps *Problems) (out []*run) {
 	for _, id := range found.order {
 		c := found.by[id]
 		ps.add(c.first.file.path, 0, "put repeated runs into numbered directories, as "+c.first.target+"/1 and "+c.first.target+"/2",
-			"%s of %s: another file has the same step, first %s, which is also in %s", Counted(c.files, "file"), id, c.value, c.want)
+			"%s of %s: another file has the same step, first %s, which is also in %s", quantity.Count(c.files, "file"), id, c.value, c.want)
 	}
 	return out
 }
@@ -163,7 +164,7 @@ func onePlanOnly(runs []*run, o *Options, ps *Problems) []*run {
 		if c.line > 0 {
 			at += fmt.Sprintf(":%d", c.line)
 		}
-		ps.add("", 0, onePlan, "%s differs in %s of target %s, first %s: %s instead of %s", name, Counted(c.files, "file"), target, at, c.value, c.want)
+		ps.add("", 0, onePlan, "%s differs in %s of target %s, first %s: %s instead of %s", name, quantity.Count(c.files, "file"), target, at, c.value, c.want)
 	}
 	return out
 }
@@ -184,14 +185,6 @@ func (r *run) planned() []param {
 		}
 	}
 	return out
-}
-
-// Counted returns a number with its noun: 1 file, 2 files.
-func Counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // targetsOf returns the targets in the order of their first runs, with their steps.

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"rumbench/internal/quantity"
 )
 
 const (
@@ -29,7 +31,7 @@ type Number struct {
 // Fixed returns a number with the given decimals, rounded like C's printf: to
 // the nearest, ties to even.
 func Fixed(v float64, decimals int) Number {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	if !quantity.Finite(v) {
 		return Number{math.NaN(), notKnown}
 	}
 	return Number{v, strconv.FormatFloat(v+0, 'f', decimals, 64)}
@@ -79,7 +81,7 @@ func readNumber(text string) (float64, error) {
 		return math.Inf(1), nil
 	}
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+	if err != nil || !quantity.Finite(v) {
 		return 0, fmt.Errorf("%q is no number", text)
 	}
 	return v, nil

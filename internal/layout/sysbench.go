@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"rumbench/internal/quantity"
 )
 
 // SysbenchRun is the heading of sysbench's output, as release 1.0.20 prints it.
@@ -143,7 +145,7 @@ func (f SysbenchFinal) String() string {
 // figure returns a number with the given decimals, or - if it is unknown: a 0
 // would be a figure.
 func figure(v float64, decimals int) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	if !quantity.Finite(v) {
 		return "-"
 	}
 	return Fixed(v, decimals).Text

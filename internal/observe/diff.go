@@ -3,10 +3,10 @@ package observe
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/quantity"
 )
 
 // Interval holds the changes of one source between two of its samples.
@@ -99,7 +99,7 @@ func changes(prev, cur *Source) []Change {
 				c.Value = cur.Points[i].Value
 			}
 		}
-		if !math.IsNaN(c.Value) && !math.IsInf(c.Value, 0) {
+		if quantity.Finite(c.Value) {
 			all = append(all, c)
 		}
 	}

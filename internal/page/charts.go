@@ -3,6 +3,8 @@ package page
 import (
 	"math"
 	"strconv"
+
+	"rumbench/internal/quantity"
 )
 
 // Charts are lines over time, all series on one axis: data that the page's
@@ -68,7 +70,7 @@ func (l Values) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		if !Finite(v) {
+		if !quantity.Finite(v) {
 			out = append(out, "null"...)
 		} else {
 			out = strconv.AppendFloat(out, rounded(v), 'g', -1, 64)
@@ -115,7 +117,7 @@ func (ch *MovingChart) reach() (low, high float64) {
 	for _, list := range [][]Values{ch.Lines, ch.High} {
 		for _, line := range list {
 			for _, v := range line {
-				if Finite(v) {
+				if quantity.Finite(v) {
 					low, high = min(low, v), max(high, v)
 				}
 			}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"rumbench/internal/quantity"
 )
 
 // Plot is a drawing of lines over two axes, which needs no script.
@@ -50,9 +52,6 @@ type Point struct {
 	Low, High float64
 	Ring      bool // something is wrong with it
 }
-
-// Finite reports whether v is a number that can be shown.
-func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // place returns a value's position on the axis.
 func (a *Axis) place(v float64) float64 {
@@ -208,11 +207,11 @@ func (c *canvas) events(p *Plot) {
 func (c *canvas) whiskers(p *Plot, l *Line, at [][2]float64) {
 	var d, rings strings.Builder
 	for i, t := range l.Points {
-		if !Finite(t.Y) {
+		if !quantity.Finite(t.Y) {
 			continue
 		}
 		x, low, high := c.x(at[i][0]), short(c.y(p.Y.place(t.Low))), short(c.y(p.Y.place(t.High)))
-		if Finite(t.Low) && Finite(t.High) && low != high {
+		if quantity.Finite(t.Low) && quantity.Finite(t.High) && low != high {
 			d.WriteString("M" + short(x-3) + " " + low + "h6m-3 0V" + high + "m-3 0h6")
 		}
 		if t.Ring {

@@ -12,7 +12,7 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// A path read back goes through its points, and has a gap where one is page.Unknown.
+// A path read back goes through its points, and has a gap where one is quantity.Unknown.
 func TestPath(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		c := newCanvas(&Plot{Height: 200, X: Axis{To: 100}, Y: Axis{To: 100}})

@@ -7,9 +7,6 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// Unknown stands for an unknown value. It is never 0.
-const Unknown = quantity.Unknown
-
 // Table is rows in groups under common columns.
 type Table struct {
 	Title   string
@@ -69,7 +66,9 @@ type Cell struct {
 func Words(s string) Cell { return Cell{Text: s} }
 
 // Absent returns a cell without a number, with the reason.
-func Absent(why string) Cell { return Cell{Text: Unknown, Title: why, Absent: true, Number: true} }
+func Absent(why string) Cell {
+	return Cell{Text: quantity.Unknown, Title: why, Absent: true, Number: true}
+}
 
 // Exact returns a number with its full value as tooltip.
 func Exact(text, inFull string) Cell {

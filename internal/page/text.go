@@ -5,6 +5,9 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"rumbench/internal/plain"
+	"rumbench/internal/quantity"
 )
 
 // TextStyle is how a document is rendered as text.
@@ -84,7 +87,7 @@ func (t *text) block(b Block) {
 		}
 	case Heading:
 		t.apart()
-		t.printf("%s\n", clip(b.Text, t.style.Width))
+		t.printf("%s\n", plain.Clip(b.Text, t.style.Width))
 	case Paragraph:
 		t.apart()
 		t.printf("%s\n", b.text())
@@ -203,7 +206,7 @@ func (t *text) rows(table *Table) {
 	g := t.gridOf(table)
 	t.table = true
 	if g.tables--; table.Title != "" {
-		t.printf("\n%s\n", clip(table.Title, t.style.Width))
+		t.printf("\n%s\n", plain.Clip(table.Title, t.style.Width))
 	}
 	for _, part := range g.parts(t.style) {
 		t.part(table, g, part)
@@ -230,7 +233,7 @@ func (t *text) part(table *Table, g *grid, columns []int) {
 		if !table.Signed && g.blank(table, &group) {
 			continue
 		}
-		switch name := clip(group.Name, t.style.Width); {
+		switch name := plain.Clip(group.Name, t.style.Width); {
 		case name == "":
 		case table.Title != "":
 			t.printf("  %s\n", name)
@@ -252,7 +255,7 @@ func (t *text) part(table *Table, g *grid, columns []int) {
 func (g *grid) blank(table *Table, group *Group) bool {
 	for _, r := range group.Rows {
 		for _, c := range r.Cells[:g.shown-1] {
-			if s, _ := table.words(c); s != Unknown {
+			if s, _ := table.words(c); s != quantity.Unknown {
 				return false
 			}
 		}
@@ -296,10 +299,3 @@ func (table *Table) words(c Cell) (s, after string) {
 func width(s string) int { return utf8.RuneCountInString(s) }
 
 func pad(s string, to int) string { return s + strings.Repeat(" ", max(0, to-width(s))) }
-
-func clip(s string, limit int) string {
-	if limit <= 0 || width(s) <= limit {
-		return s
-	}
-	return string([]rune(s)[:max(1, limit-1)]) + "…"
-}

@@ -2,10 +2,10 @@ package published
 
 import (
 	"math"
-	"slices"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
+	"rumbench/internal/quantity"
 	"rumbench/internal/stat"
 )
 
@@ -105,7 +105,7 @@ func rateColour(v float64, missed bool, bottom, top float64) Colour {
 func RatioOf(value, base float64) Colour {
 	percent := math.RoundToEven(100 * (value / base)) // rounds like printf("%.0f")
 	switch {
-	case math.IsNaN(percent) || math.IsInf(percent, 0):
+	case !quantity.Finite(percent):
 		return None
 	case percent > 105:
 		return Blue
@@ -137,7 +137,7 @@ func Colours(r *compare.Relative, row *compare.RelativeRow, absolute bool) []Col
 	var rates []Rate
 	for i := range row.Cells {
 		c := &row.Cells[i]
-		rates = append(rates, Rate{Value: Round(c.Number), Missed: slices.Contains(c.Doubts, metric.SLAMissed.Kind().Short)})
+		rates = append(rates, Rate{Value: Round(c.Number), Missed: row.Step.Refused(r.Targets[i], metric.SLAMissed)})
 	}
 	if absolute {
 		return Rates(rates)

@@ -8,6 +8,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/layout"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -59,7 +60,7 @@ type view struct {
 func (v view) median(of func(*compare.Run) float64) float64 {
 	var values []float64
 	for _, r := range v.Used(v.target) {
-		if x := of(&r); !math.IsNaN(x) && !math.IsInf(x, 0) {
+		if x := of(&r); quantity.Finite(x) {
 			values = append(values, x)
 		}
 	}

@@ -89,7 +89,7 @@ func QPSRemarks(r *compare.Relative, warmUps bool) (out []string) {
 					out = append(out, fmt.Sprintf("left out: %s, a warm-up or from before the writes", row.Step.Name))
 				}
 				if !left {
-					out = append(out, notComparable(t, row.Step, row.Cells[i].Doubts)...)
+					out = append(out, notComparable(t, row.Step, row.Cells[i].Refusals)...)
 				}
 			}
 		}
@@ -103,7 +103,7 @@ func Remarks(c *compare.Campaign, base *compare.Target) (out []string) {
 		whole := compare.Unlike(base, t)
 		out = append(out, otherWork(base, t, whole)...)
 		for _, s := range c.Steps {
-			doubts := s.Doubts(t)
+			refusals := s.Refusals(t)
 			var disturbed []string
 			for _, metric := range []string{"device_reads", "read_kb", "write_kb", "context_switches", "host_cpu_us"} {
 				if k, ok := s.About(metric); ok && s.Number(t, k).Disturbed() {
@@ -111,13 +111,13 @@ func Remarks(c *compare.Campaign, base *compare.Target) (out []string) {
 				}
 			}
 			if len(disturbed) > 0 {
-				doubts = append(doubts, "what other programs did may be in "+strings.Join(disturbed, ", "))
+				refusals = append(refusals, "what other programs did may be in "+strings.Join(disturbed, ", "))
 			}
 			if unlike := s.Unlike(base, t); unlike != "" && len(whole) == 0 {
-				doubts = append(doubts, unlike)
+				refusals = append(refusals, unlike)
 			}
 			if s.Primary != "" {
-				out = append(out, notComparable(t, s, doubts)...)
+				out = append(out, notComparable(t, s, refusals)...)
 			}
 		}
 	}
@@ -131,9 +131,9 @@ func otherWork(base, t *compare.Target, unlike []string) []string {
 	return []string{fmt.Sprintf("⚠ %s did other work than %s: %s", t.Name, base.Name, strings.Join(unlike, "; "))}
 }
 
-func notComparable(t *compare.Target, s *compare.Step, doubts []string) []string {
-	if len(doubts) == 0 {
+func notComparable(t *compare.Target, s *compare.Step, refusals []string) []string {
+	if len(refusals) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("⚠ %s in %s: %s; not comparable", t.Name, s.Name, strings.Join(doubts, ", "))}
+	return []string{fmt.Sprintf("⚠ %s in %s: %s; not comparable", t.Name, s.Name, strings.Join(refusals, ", "))}
 }

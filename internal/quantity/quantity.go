@@ -11,6 +11,9 @@ import (
 // Unknown stands for what is not known. It is never a 0.
 const Unknown = "–"
 
+// Finite reports whether v is a number, and not infinite.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
 // Digits rounds to three significant digits, and never before the point, where
 // it sets thousands apart.
 func Digits(v float64) string {

@@ -166,7 +166,7 @@ func (c *campaign) data(n number) (out []int) {
 		return nil
 	}
 	for _, r := range n.Rows {
-		out = appendOnce(out, c.places[r])
+		out = compare.AppendNew(out, c.places[r])
 	}
 	return out
 }

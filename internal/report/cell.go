@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"rumbench/internal/compare"
@@ -28,11 +27,11 @@ func (s *step) cell(t, base *target, k key, n *page.Notes) page.Cell {
 		c.Title += "; not compared: " + why
 		n.Mark(t.Name + " in " + s.Name + ": " + why + ". It is not compared with " + base.Name + " there.")
 	}
-	doubts := s.Doubts(t)
-	if len(doubts) > 0 {
-		c.Tag = tagged(num, doubts[0])
-		c.Title += "; not comparable: " + strings.Join(doubts, ", ")
-		n.Mark(t.Name + " in " + s.Name + ": " + strings.Join(doubts, ", ") + ". Its numbers are not comparable there.")
+	refusals := s.Refusals(t)
+	if len(refusals) > 0 {
+		c.Tag = tagged(num, refusals[0])
+		c.Title += "; not comparable: " + strings.Join(refusals, ", ")
+		n.Mark(t.Name + " in " + s.Name + ": " + strings.Join(refusals, ", ") + ". Its numbers are not comparable there.")
 	}
 	if e := s.effect(t, base, k); e != nil {
 		compareCell(&c, e, base.Name)
@@ -103,13 +102,4 @@ func unitName(u string) string {
 		return "per second"
 	}
 	return u
-}
-
-func appendOnce[T comparable](list []T, more ...T) []T {
-	for _, v := range more {
-		if !slices.Contains(list, v) {
-			list = append(list, v)
-		}
-	}
-	return list
 }

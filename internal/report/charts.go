@@ -220,7 +220,7 @@ func newChart(v overTime, tracks []*track, points int) (ch page.MovingChart, kno
 		}
 		line := gaps(points)
 		for i := range t.points {
-			if y, ok := v.value(&t.points[i], t); ok && page.Finite(y) {
+			if y, ok := v.value(&t.points[i], t); ok && quantity.Finite(y) {
 				line[i], known = y, true
 			}
 		}
@@ -254,7 +254,7 @@ func bandOf(v overTime, t *track, points int) (low, high page.Values) {
 	known := false
 	low, high = gaps(points), gaps(points)
 	for i := range t.points {
-		if a, b, ok := v.band(&t.points[i], t); ok && page.Finite(a) && page.Finite(b) {
+		if a, b, ok := v.band(&t.points[i], t); ok && quantity.Finite(a) && quantity.Finite(b) {
 			low[i], high[i], known = a, b, true
 		}
 	}

@@ -50,7 +50,7 @@ func TestBand(t *testing.T) {
 	var got []string
 	for i := range low {
 		text := "–"
-		if page.Finite(low[i]) {
+		if quantity.Finite(low[i]) {
 			text = fmt.Sprintf("%g…%g", low[i], high[i])
 		}
 		got = append(got, text)
@@ -59,7 +59,7 @@ func TestBand(t *testing.T) {
 		t.Error(d)
 	}
 	tr.fold()
-	if low, high := bandOf(v, tr, 2); low[0] != 15 || high[0] != 45 || page.Finite(low[1]) {
+	if low, high := bandOf(v, tr, 2); low[0] != 15 || high[0] != 45 || quantity.Finite(low[1]) {
 		t.Errorf("folded: %v…%v", low[0], high[0])
 	}
 }

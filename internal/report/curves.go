@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
@@ -22,7 +23,7 @@ func curveBlocks(s *step) (out []page.Block) {
 		for _, cv := range r.Step.Curves {
 			if len(cv.Points) > 0 && !(cv.Measure == "statement" && s.c.crowded()) {
 				one := curve{subject{cv.Group, cv.Op}, cv.Measure}
-				all = appendOnce(all, one)
+				all = compare.AppendNew(all, one)
 				of[one] = append(of[one], indexed{t.Index, cv})
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
 )
@@ -119,7 +120,7 @@ func failedWords(first rank, at *step, others []rank, of func(rank) *step) strin
 		if r, ok := first.rate.Over(o.rate); !ok || r <= muchFaster {
 			continue
 		}
-		out = appendOnce(out, failuresOf(at, first.target).words(), failuresOf(of(o), o.target).words())
+		out = compare.AppendNew(out, failuresOf(at, first.target).words(), failuresOf(of(o), o.target).words())
 	}
 	if out = slices.DeleteFunc(out, func(s string) bool { return s == "" }); len(out) == 0 {
 		return ""

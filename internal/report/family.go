@@ -157,8 +157,8 @@ func ratioCell(s *step, t, base *target, m measure) page.Cell {
 	}
 	c := page.Cell{Number: true, Title: num.Hover()}
 	c.Tag = num.Few()
-	if doubts := s.Doubts(t); len(doubts) > 0 {
-		c.Tag = tagged(num, doubts[0])
+	if refusals := s.Refusals(t); len(refusals) > 0 {
+		c.Tag = tagged(num, refusals[0])
 	}
 	if t == base {
 		c.Text, c.Ratio = twoDecimals(1), num.String()
@@ -166,7 +166,7 @@ func ratioCell(s *step, t, base *target, m measure) page.Cell {
 	}
 	e := s.effect(t, base, k)
 	if e == nil || math.IsNaN(e.Ratio) {
-		c.Text = page.Unknown
+		c.Text = quantity.Unknown
 		if e != nil {
 			c.Title += "; no ratio: " + e.Why
 		}
@@ -211,9 +211,9 @@ func ratioCurve(w *sweep, f compare.Family) *sweepCurve {
 				rate, _ := l.Rate(l.Primary)
 				point := &line.Points[k]
 				point.Y, point.Low, point.High = math.NaN(), math.NaN(), math.NaN()
-				if e := l.effect(t, f.Targets[0], rate); e != nil && page.Finite(e.Ratio) {
+				if e := l.effect(t, f.Targets[0], rate); e != nil && quantity.Finite(e.Ratio) {
 					point.Y = e.Ratio
-					if page.Finite(e.Low) && page.Finite(e.High) {
+					if quantity.Finite(e.Low) && quantity.Finite(e.High) {
 						point.Low, point.High = e.Low, e.High
 					}
 				}

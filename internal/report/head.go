@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
@@ -95,7 +96,7 @@ func otherWork(c *campaign) (out []string) {
 			}
 			all++
 			if why := s.Unlike(base, t); why != "" {
-				order = appendOnce(order, why)
+				order = compare.AppendNew(order, why)
 				steps[why] = append(steps[why], s.Name)
 			}
 		}
@@ -196,8 +197,8 @@ func durabilityFact(c *campaign) page.Fact {
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
 			text := trial.DurabilityText()
-			texts = appendOnce(texts, text)
-			of[text] = appendOnce(of[text], t.Name)
+			texts = compare.AppendNew(texts, text)
+			of[text] = compare.AppendNew(of[text], t.Name)
 		}
 	}
 	if len(texts) > 1 {
@@ -235,7 +236,7 @@ func factOf(c *campaign, name string, of func(*result.Trial) string) page.Fact {
 	value := eachTarget(c, func(t *target) string {
 		var values []string
 		for _, trial := range t.Trials {
-			values = appendOnce(values, of(trial))
+			values = compare.AppendNew(values, of(trial))
 		}
 		return strings.Join(values, " or ")
 	})

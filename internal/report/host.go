@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/observe"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
@@ -29,7 +30,7 @@ func factRows(c *campaign, of func(*result.Trial) []observe.Fact) []page.Row {
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
 			for _, f := range of(trial) {
-				names = appendOnce(names, f.Name)
+				names = compare.AppendNew(names, f.Name)
 			}
 		}
 	}
@@ -47,11 +48,11 @@ func factCell(c *campaign, of func(*result.Trial) []observe.Fact, name string) p
 		var values []string
 		for _, trial := range t.Trials {
 			if v := factValue(of(trial), name); v != "" {
-				values = appendOnce(values, v)
+				values = compare.AppendNew(values, v)
 			}
 		}
 		if len(values) > 0 {
-			distinct = appendOnce(distinct, values...)
+			distinct = compare.AppendNew(distinct, values...)
 			parts = append(parts, t.Name+": "+strings.Join(values, " or "))
 		}
 	}
@@ -81,7 +82,7 @@ func hostsDiffer(c *campaign) string {
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
 			for _, f := range trial.Host {
-				names = appendOnce(names, f.Name)
+				names = compare.AppendNew(names, f.Name)
 			}
 		}
 	}
@@ -126,11 +127,11 @@ func factDiffers(c *campaign, name string) string {
 		trials := map[string][]string{}
 		for _, trial := range t.Trials {
 			if v := hostValue(trial.Host, name); v != "" {
-				own = appendOnce(own, v)
+				own = compare.AppendNew(own, v)
 				trials[v] = append(trials[v], fmt.Sprint(trial.Trial))
 			}
 		}
-		values = appendOnce(values, own...)
+		values = compare.AppendNew(values, own...)
 		for _, v := range own {
 			label := t.Name
 			if len(own) > 1 {
@@ -149,7 +150,7 @@ func factDiffers(c *campaign, name string) string {
 	return name + " is " + strings.Join(parts, ", ")
 }
 
-// hostValue returns a fact in a form that can be compared; "" is figure.Unknown.
+// hostValue returns a fact in a form that can be compared; "" is quantity.Unknown.
 func hostValue(facts []observe.Fact, name string) string {
 	v := factValue(facts, name)
 	switch {

@@ -15,6 +15,7 @@ import (
 	"rumbench/internal/layout"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/quantity"
 )
 
 // inGroup is a script for the texts of a group's rows in a layer of the scorecard.
@@ -40,7 +41,7 @@ func (b *browser) checkBase(t *testing.T, in Input) {
 				}
 				for _, s := range c.stepsWith(l.measures) {
 					k, ok := m.key(s)
-					cell := page.Cell{Text: page.Unknown}
+					cell := page.Cell{Text: quantity.Unknown}
 					if ok {
 						cell = s.cell(tg, base, k, &page.Notes{})
 					}

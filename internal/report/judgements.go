@@ -170,13 +170,13 @@ func scoreKeys(s *step) []key {
 	for _, l := range layers() {
 		for _, m := range l.measures {
 			if k, ok := m.key(s); ok {
-				keys = appendOnce(keys, k)
+				keys = compare.AppendNew(keys, k)
 			}
 		}
 	}
 	for _, m := range spaceMeasures() {
 		if k, ok := m.key(s); ok {
-			keys = appendOnce(keys, k)
+			keys = compare.AppendNew(keys, k)
 		}
 	}
 	return keys

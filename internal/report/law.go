@@ -107,7 +107,7 @@ func lawCells(p panel, t *target, columns int) []page.Cell {
 func lawText(v float64) string {
 	switch {
 	case math.IsNaN(v):
-		return page.Unknown
+		return quantity.Unknown
 	case math.IsInf(v, 0):
 		return "∞"
 	}
@@ -124,7 +124,7 @@ func scalingOf(p panel, t *target) (all scaling, trials map[*result.Trial]scalin
 		}
 		k, ok := l.Rate(l.Primary)
 		n := l.number(t, k)
-		if !ok || n.Missing != "" || len(l.Doubts(t)) > 0 || n.Disturbed() || n.Value <= 0 {
+		if !ok || n.Missing != "" || len(l.Refusals(t)) > 0 || n.Disturbed() || n.Value <= 0 {
 			continue
 		}
 		all.n, all.x = append(all.n, l.value), append(all.x, n.Value)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 )
@@ -38,7 +39,7 @@ func keyedTables(s *step, name, note string, metrics []string, n *page.Notes) []
 	columns := map[subject][]key{}
 	for _, k := range s.Keys(metrics...) {
 		sub := subject{k.Group, k.Op}
-		subjects = appendOnce(subjects, sub)
+		subjects = compare.AppendNew(subjects, sub)
 		columns[sub] = append(columns[sub], key{Metric: k.Metric, Per: k.Per})
 	}
 	slices.SortStableFunc(subjects, func(a, b subject) int { return cmp.Compare(s.place(a), s.place(b)) })

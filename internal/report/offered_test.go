@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rumbench/internal/page"
+	"rumbench/internal/quantity"
 )
 
 // markdown returns the report as Markdown.
@@ -51,7 +52,7 @@ func TestOtherWork(t *testing.T) {
 		if !strings.HasPrefix(line, "| qr100 |") {
 			continue
 		}
-		if cells := strings.Split(line, "|"); strings.TrimSpace(cells[3]) == page.Unknown || !strings.HasPrefix(strings.TrimSpace(cells[4]), page.Unknown) {
+		if cells := strings.Split(line, "|"); strings.TrimSpace(cells[3]) == quantity.Unknown || !strings.HasPrefix(strings.TrimSpace(cells[4]), quantity.Unknown) {
 			t.Errorf("the relative table has %s", line)
 		}
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 )
@@ -28,7 +29,7 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 		columns = append(columns, m)
 		numbers += len(keys)
 		for _, k := range keys {
-			denominators = appendOnce(denominators, k.Per)
+			denominators = compare.AppendNew(denominators, k.Per)
 		}
 	}
 	holes := numbers < len(columns)*len(denominators)
@@ -61,8 +62,8 @@ func pertinent(s *step, denominators []string) []string {
 	var out []string
 	for _, first := range []string{s.costPer(), writes.Per} {
 		if slices.Contains(denominators, first) {
-			out = appendOnce(out, first)
+			out = compare.AppendNew(out, first)
 		}
 	}
-	return appendOnce(out, denominators...)
+	return compare.AppendNew(out, denominators...)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/page"
 	"rumbench/internal/result"
 )
@@ -18,7 +19,7 @@ func plans(v *view) []page.Section {
 	var ops []string
 	for _, trial := range trials {
 		for _, p := range trial.Plans {
-			ops = appendOnce(ops, planHead(p))
+			ops = compare.AppendNew(ops, planHead(p))
 		}
 	}
 	if len(ops) == 0 {

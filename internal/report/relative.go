@@ -135,9 +135,9 @@ func relativeCell(c *compare.RelativeCell, r *compare.Relative, absolute bool) p
 			cell.Title += "; " + words
 		}
 	}
-	if len(c.Doubts) > 0 {
-		cell.Tag = c.Doubts[0]
-		cell.Title += "; not comparable: " + strings.Join(c.Doubts, ", ")
+	if len(c.Refusals) > 0 {
+		cell.Tag = c.Refusals[0]
+		cell.Title += "; not comparable: " + strings.Join(c.Refusals, ", ")
 	}
 	if m := sureMark(c.Verdict()); m.Sign != "" {
 		cell.Class, cell.Sign = m.Class, m.Sign
@@ -192,7 +192,7 @@ func sureMark(v compare.Verdict) figure.Mark {
 // twoDecimals formats a ratio for relative tables.
 func twoDecimals(r float64) string {
 	if math.IsNaN(r) {
-		return page.Unknown
+		return quantity.Unknown
 	}
 	return strconv.FormatFloat(r, 'f', 2, 64)
 }
@@ -277,7 +277,7 @@ func pers(r *compare.Relative) []string {
 	for _, g := range r.Groups {
 		for _, row := range g.Rows {
 			if per := row.Cells[0].Per; per != "" {
-				out = appendOnce(out, per)
+				out = compare.AppendNew(out, per)
 			}
 		}
 	}

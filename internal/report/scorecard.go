@@ -163,7 +163,7 @@ func promiseCell(s *step, t *target, n *page.Notes) (page.Cell, bool) {
 	c := s.c.plainCell(*low, n)
 	c.Text, c.Ratio = "held", fmt.Sprintf("%s of intervals", quantity.Share(low.Value))
 	if s.Refused(t, metric.SLAMissed) {
-		c.Text, c.Tag = "missed", strings.Join(s.Doubts(t), ", ")
+		c.Text, c.Tag = "missed", strings.Join(s.Refusals(t), ", ")
 	}
 	if s.Refused(t, metric.Saturated) {
 		c.Tag = metric.Saturated.Kind().Short

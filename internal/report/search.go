@@ -138,7 +138,7 @@ func heldSentence(w *sweep) string {
 	var parts []string
 	for _, t := range w.c.Targets {
 		held := 0
-		for held < len(levels) && len(levels[held].Doubts(t)) == 0 && len(levels[held].Runs[t]) > 0 {
+		for held < len(levels) && len(levels[held].Refusals(t)) == 0 && len(levels[held].Runs[t]) > 0 {
 			held++
 		}
 		switch held {

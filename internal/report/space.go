@@ -78,7 +78,7 @@ func stepPlot(steps []page.Column, g page.Group) (page.Plot, bool) {
 		line := page.Line{Series: r.Series, Each: true}
 		for i, cell := range r.Cells {
 			point := page.Point{X: float64(i), Y: math.NaN(), Low: math.NaN(), High: math.NaN()}
-			if !cell.Absent && page.Finite(cell.Value) {
+			if !cell.Absent && quantity.Finite(cell.Value) {
 				if point.Y = cell.Value; cell.Value > 0 {
 					low, high = min(low, cell.Value), max(high, cell.Value)
 				}

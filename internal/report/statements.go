@@ -3,6 +3,7 @@ package report
 import (
 	"slices"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
@@ -19,7 +20,7 @@ func statementsTable(s *step, n *page.Notes) page.Table {
 	columns := metric.InSection(metric.StatementTable)
 	var parts []subject
 	for _, k := range s.Keys(columns...) {
-		parts = appendOnce(parts, subject{k.Group, k.Op})
+		parts = compare.AppendNew(parts, subject{k.Group, k.Op})
 	}
 	if len(parts) == 0 {
 		return t
@@ -48,7 +49,7 @@ func statementsTable(s *step, n *page.Notes) page.Table {
 func inVain(s *step, parts []subject, columns int) (out []page.Group) {
 	var groups []string
 	for _, part := range parts {
-		groups = appendOnce(groups, part.group)
+		groups = compare.AppendNew(groups, part.group)
 	}
 	for _, group := range groups {
 		any := false

@@ -90,7 +90,7 @@ func statusLines(s *step) []string {
 			}
 		}
 		if s.Refused(t, metric.SLAMissed) || s.Refused(t, metric.Saturated) {
-			out = append(out, []any{t.Name + ": " + strings.Join(s.Doubts(t), ", ") + ". Its numbers in this step are not comparable."})
+			out = append(out, []any{t.Name + ": " + strings.Join(s.Refusals(t), ", ") + ". Its numbers in this step are not comparable."})
 		}
 	}
 	return page.Merged(out)
@@ -120,7 +120,7 @@ func groupsTable(s *step) page.Table {
 	}}
 	var rows []page.Row
 	for _, g := range s.Groups() {
-		rate, pace := "none: closed loop", page.Unknown
+		rate, pace := "none: closed loop", quantity.Unknown
 		if g.Rate > 0 {
 			rate, pace = quantity.Digits(g.Rate)+"/s"+g.RateUnit(), g.Pace
 		}

@@ -103,7 +103,7 @@ func (w *sweep) best(t *target) (best *step, most number) {
 			continue
 		}
 		k, ok := l.Rate(l.Primary)
-		if n := l.number(t, k); ok && n.Missing == "" && len(l.Doubts(t)) == 0 && (best == nil || n.Value > most.Value) {
+		if n := l.number(t, k); ok && n.Missing == "" && len(l.Refusals(t)) == 0 && (best == nil || n.Value > most.Value) {
 			best, most = l.step, n
 		}
 	}

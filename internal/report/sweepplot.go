@@ -48,8 +48,8 @@ func curveOf(w *sweep, title string, find func(*step) (key, bool)) *sweepCurve {
 			for _, l := range p.levels {
 				point := page.Point{X: l.value, Y: math.NaN(), Low: math.NaN(), High: math.NaN()}
 				if k, ok := find(l.step); ok {
-					if n := l.number(t, k); n.Missing == "" && page.Finite(n.Value) {
-						point = page.Point{X: l.value, Y: n.Value, Low: n.Low, High: n.High, Ring: len(l.Doubts(t)) > 0 || n.Disturbed() || n.MaxOf > 0}
+					if n := l.number(t, k); n.Missing == "" && quantity.Finite(n.Value) {
+						point = page.Point{X: l.value, Y: n.Value, Low: n.Low, High: n.High, Ring: len(l.Refusals(t)) > 0 || n.Disturbed() || n.MaxOf > 0}
 					}
 				}
 				line.Points = append(line.Points, point)
@@ -68,7 +68,7 @@ func (c *sweepCurve) reach() (low, high float64) {
 		for _, line := range panel {
 			for _, p := range line.Points {
 				for _, v := range []float64{p.Y, p.Low, p.High} {
-					if page.Finite(v) {
+					if quantity.Finite(v) {
 						low, high = min(low, v), max(high, v)
 					}
 				}

@@ -65,12 +65,12 @@ func ranking(s *step, k key) (ranks []rank, dropped string) {
 	var why []string
 	for _, t := range s.c.Targets {
 		n := s.number(t, k)
-		doubts := s.Doubts(t)
+		refusals := s.Refusals(t)
 		switch {
 		case n.Missing != "":
 			why = append(why, t.Name+" (no result)")
-		case len(doubts) > 0:
-			why = append(why, fmt.Sprintf("%s (%s)", t.Name, strings.Join(doubts, ", ")))
+		case len(refusals) > 0:
+			why = append(why, fmt.Sprintf("%s (%s)", t.Name, strings.Join(refusals, ", ")))
 		default:
 			ranks = append(ranks, rank{t, n})
 		}

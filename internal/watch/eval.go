@@ -10,6 +10,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/observe"
+	"rumbench/internal/quantity"
 )
 
 // vector is the value of a subexpression: numbers with labels, none if the value is
@@ -25,7 +26,7 @@ func (v vector) isNumber() bool { return len(v) == 1 && v[0].labels == "" }
 
 // with returns the vector with value appended, unless it is NaN or infinite.
 func (v vector) with(labels string, value float64) vector {
-	if !finite(value) {
+	if !quantity.Finite(value) {
 		return v
 	}
 	return append(v, element{labels, value})

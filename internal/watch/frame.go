@@ -6,6 +6,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/observe"
+	"rumbench/internal/quantity"
 )
 
 // Derived is the kind of metrics that are computed from samples.
@@ -80,7 +81,7 @@ func source(iv *observe.Interval, cur *observe.Source) Source {
 		if len(changes) > 0 && changes[0].Name == p.Name && changes[0].Labels == p.Labels {
 			r.grow(&changes[0], iv.Elapsed)
 			changes = changes[1:]
-		} else if !finite(p.Value) {
+		} else if !quantity.Finite(p.Value) {
 			continue
 		}
 		if r.Reset {

@@ -17,6 +17,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/hint"
 	"rumbench/internal/observe"
+	"rumbench/internal/quantity"
 )
 
 // Exporter exports the latest frame to Prometheus: counters as sampled, with
@@ -72,7 +73,7 @@ func (e *Exporter) Collect(out chan<- prometheus.Metric) {
 	for _, r := range e.frame.each {
 		// Two sources may have the same series; one bad number must not break
 		// the whole response.
-		if key := string(r.Kind) + r.Key(); !sent[key] && finite(r.Value) && (r.Kind != engine.Counter || r.Value >= 0) {
+		if key := string(r.Kind) + r.Key(); !sent[key] && quantity.Finite(r.Value) && (r.Kind != engine.Counter || r.Value >= 0) {
 			sent[key] = true
 			e.send(out, identity{r.Name, r.Unit, r.Kind}, help(r), r.Labels, r.Value)
 		}

@@ -3,7 +3,6 @@ package watch
 import (
 	"context"
 	"fmt"
-	"math"
 	"sync"
 	"time"
 
@@ -203,5 +202,3 @@ func (f *Frame) addCost() {
 		}})
 	}
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
