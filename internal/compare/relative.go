@@ -1,10 +1,8 @@
 package compare
 
 import (
-	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"rumbench/internal/metric"
 )
@@ -188,34 +186,4 @@ func (c *RelativeCell) over(base *RelativeCell, isBase bool, name string, round 
 // both sides are comparable.
 func (c *RelativeCell) Counts(base *RelativeCell) bool {
 	return c.Ratio > 0 && len(c.Refusals) == 0 && len(base.Refusals) == 0
-}
-
-// About returns the key of a metric for the step's subject: of its primary
-// operation or per unit of it (of the writing operation for what is written),
-// or of the step as a whole. "" is the primary operation's throughput. If there
-// is no such number, ok is false, and the key serves to ask why.
-func (s *stepKeys) About(metric string) (k Key, ok bool) {
-	metric = cmp.Or(metric, "rows_per_s")
-	op := s.subject(metric)
-	if k, ok := s.Find(metric, func(k Key) bool {
-		return op != "" && (k.Op == op || k.Per == op || strings.HasPrefix(k.Per, op+" "))
-	}); ok {
-		return k, true
-	}
-	if k, ok := s.Find(metric, func(k Key) bool {
-		return k.Group == "" && k.Op == "" && (k.Per == "" || k.Per == "step")
-	}); ok {
-		return k, true
-	}
-	// The number may be one of a group of clients: of the primary operation's
-	// group, or of the only one that has it. Among several there is no right one.
-	all := s.Keys(metric)
-	own := slices.DeleteFunc(slices.Clone(all), func(k Key) bool { return k.Group != op })
-	switch {
-	case len(own) == 1:
-		return own[0], true
-	case len(all) == 1:
-		return all[0], true
-	}
-	return Key{Op: op, Metric: metric}, false
 }
