@@ -234,7 +234,7 @@ func levelCell(s *step, t *target, arrive bool, n *page.Notes) page.Cell {
 // nil if none did.
 func worstOf(w *sweep, t *target) (worst *step, most failures) {
 	for l := range w.levels() {
-		if f := failuresOf(l.step, t); f.failed > 0 && (worst == nil || f.share() > most.share()) {
+		if f := failuresOf(l.step, t); f.Failed > 0 && (worst == nil || f.Share() > most.Share()) {
 			worst, most = l.step, f
 		}
 	}
