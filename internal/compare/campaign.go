@@ -6,6 +6,8 @@
 package compare
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"rumbench/internal/metric"
@@ -131,21 +133,15 @@ func (s *Step) Leader(t *Target) *Run {
 		return nil
 	}
 	k, _ := s.Rate(s.Primary)
-	n := s.Number(t, k)
-	best := 0
-	for i := range runs {
-		if distance(runs[i], k, n.Value) < distance(runs[best], k, n.Value) {
-			best = i
+	median := s.Number(t, k).Value
+	distance := func(r Run) float64 {
+		if row := r.Row(k); row != nil {
+			return math.Abs(row.Value - median)
 		}
+		return median
 	}
-	return &runs[best]
-}
-
-func distance(r Run, k Key, from float64) float64 {
-	if row := r.Row(k); row != nil {
-		return max(row.Value-from, from-row.Value)
-	}
-	return from
+	leader := slices.MinFunc(runs, func(a, b Run) int { return cmp.Compare(distance(a), distance(b)) })
+	return &leader
 }
 
 // Row returns the run's row under a key; nil if there is none.

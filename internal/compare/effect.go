@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
@@ -210,7 +211,7 @@ func (e *Effect) test(a, b []float64) {
 	if len(a) < 2 || len(b) < 2 {
 		return
 	}
-	logs := positive(a) && positive(b)
+	logs := slices.Min(a) > 0 && slices.Min(b) > 0
 	if logs {
 		a, b = logarithms(a), logarithms(b)
 	}
@@ -332,15 +333,6 @@ func direction(m *metric.Metric, shift float64) Verdict {
 		return Better
 	}
 	return Worse
-}
-
-func positive(v []float64) bool {
-	for _, x := range v {
-		if x <= 0 {
-			return false
-		}
-	}
-	return true
 }
 
 func logarithms(v []float64) []float64 {

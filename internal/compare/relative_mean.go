@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"rumbench/internal/stat"
 )
@@ -77,7 +78,8 @@ func meanInterval(base, t *Target, rows []RelativeRow, i int) (stat.Interval, st
 	case len(x) >= LeastTrials: // too few to draw from
 		_, interval = stat.PairedT(differences(meanLogs(x), meanLogs(y)), confidence)
 	default:
-		x, y = complete(a), complete(b)
+		lacks := func(v []float64) bool { return v == nil }
+		x, y = slices.DeleteFunc(a, lacks), slices.DeleteFunc(b, lacks)
 		if n := min(len(x), len(y)); n < LeastTrials {
 			return interval, fmt.Sprintf("%d of at least %d trials of all these tests: nothing is known about noise", n, LeastTrials)
 		}
@@ -97,11 +99,8 @@ func byTrial(t *Target, rows []RelativeRow, i int) [][]float64 {
 		var values []float64
 		for _, row := range rows {
 			c := &row.Cells[i]
-			for k, of := range c.Trials {
-				if of == trial && c.Rows[k].Value > 0 {
-					values = append(values, math.Log(c.Rows[k].Value))
-					break
-				}
+			if k := slices.Index(c.Trials, trial); k >= 0 && c.Rows[k].Value > 0 {
+				values = append(values, math.Log(c.Rows[k].Value))
 			}
 		}
 		if len(values) == len(rows) {
@@ -122,17 +121,6 @@ func sideBySideTrials(base, t *Target, a, b [][]float64) (x, y [][]float64) {
 		}
 	}
 	return x, y
-}
-
-// complete returns the trials that have all values.
-func complete(trials [][]float64) [][]float64 {
-	var out [][]float64
-	for _, v := range trials {
-		if v != nil {
-			out = append(out, v)
-		}
-	}
-	return out
 }
 
 // meanLogs returns the mean over the tests for each trial.
