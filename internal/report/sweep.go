@@ -236,6 +236,16 @@ var sweepMeasures = []measure{
 	{name: "client CPU µs", metric: "client_cpu_us"},
 	{name: "context switches", metric: "context_switches"},
 	{name: "errors", metric: "errors"},
+	{metric: "retries", each: true},
+	{metric: "given_up", each: true},
+	{metric: "wasted_statements", each: true},
+}
+
+// measured returns those of the measures that any level of the panel has.
+func (p panel) measured(all []measure) []measure {
+	return slices.DeleteFunc(slices.Clone(all), func(m measure) bool {
+		return !slices.ContainsFunc(p.levels, func(l levelStep) bool { _, ok := m.key(l.step); return ok })
+	})
 }
 
 // levelsTable returns the numbers of a panel, level by level.
@@ -244,34 +254,16 @@ func levelsTable(w *sweep, p panel, n *page.Notes) page.Table {
 	if p.name != "" {
 		t.Title = p.name + ": numbers"
 	}
-	shown := slices.DeleteFunc(slices.Clone(sweepMeasures), func(m measure) bool {
-		return !slices.ContainsFunc(p.levels, func(l levelStep) bool { _, ok := m.key(l.step); return ok })
-	})
+	shown := p.measured(sweepMeasures)
 	for _, m := range shown {
-		t.Columns = append(t.Columns, page.Column{Name: m.name, Title: metricDoc(m.metric), Link: "m-" + m.metric})
-	}
-	retries := perOperationsIn(p)
-	for _, r := range retries {
-		t.Columns = append(t.Columns, r.column())
+		t.Columns = append(t.Columns, m.column())
 	}
 	for _, l := range p.levels {
 		g := page.Group{Name: w.Axis + " " + quantity.Amount(l.value), Link: l.id, Title: "step " + l.Name}
 		for _, m := range shown {
-			sub := ""
-			if k, ok := m.key(l.step); ok {
-				sub = l.unitOf(k)
-			}
-			g.Subs = append(g.Subs, sub)
+			g.Subs = append(g.Subs, m.unit(l.step))
 		}
-		for range retries {
-			g.Subs = append(g.Subs, "per operation")
-		}
-		g.Rows = targetRows(w.c.Targets, len(t.Columns), func(t *target, i int) page.Cell {
-			if i < len(shown) {
-				return shown[i].cell(l.step, t, n)
-			}
-			return retries[i-len(shown)].cell(l.step, t)
-		})
+		g.Rows = targetRows(w.c.Targets, len(shown), func(t *target, i int) page.Cell { return shown[i].cell(l.step, t, n) })
 		t.Groups = append(t.Groups, g)
 	}
 	return t
