@@ -68,7 +68,14 @@ func (r *Relative) mean(rows []RelativeRow, i int) Mean {
 // trial. Trials that ran side by side are compared one to one.
 func meanInterval(base, t *Target, rows []RelativeRow, i int) (stat.Interval, string) {
 	a, b := byTrial(base, rows, 0), byTrial(t, rows, i)
-	x, y := sideBySideTrials(base, t, a, b)
+	var x, y [][]float64
+	beside(base.Trials, t.Trials, func(i, j int) bool {
+		known := a[i] != nil && b[j] != nil
+		if known {
+			x, y = append(x, a[i]), append(y, b[j])
+		}
+		return known
+	})
 	var interval stat.Interval
 	switch {
 	case len(x) >= ranksDecide:
@@ -108,19 +115,6 @@ func byTrial(t *Target, rows []RelativeRow, i int) [][]float64 {
 		}
 	}
 	return out
-}
-
-// sideBySideTrials returns the values of the trials of both that ran side by side.
-func sideBySideTrials(base, t *Target, a, b [][]float64) (x, y [][]float64) {
-	for i, first := range base.Trials {
-		for j, second := range t.Trials {
-			if a[i] != nil && b[j] != nil && sideBySide(first, second) {
-				x, y = append(x, a[i]), append(y, b[j])
-				break
-			}
-		}
-	}
-	return x, y
 }
 
 // meanLogs returns the mean over the tests for each trial.

@@ -10,7 +10,7 @@
 package report
 
 import (
-	"embed"
+	_ "embed" // for the assets
 	"fmt"
 	"io"
 
@@ -20,8 +20,11 @@ import (
 	"rumbench/internal/result"
 )
 
-//go:embed assets
-var assets embed.FS
+//go:embed assets/report.css
+var reportStyle string
+
+//go:embed assets/report.js
+var reportScript string
 
 // Input is everything that a report is made from.
 type Input struct {
@@ -129,15 +132,7 @@ func HTML(w io.Writer, in Input) error {
 	if d.Data, err = pageData(v.campaign, rows, from); err != nil {
 		return err
 	}
-	style, err := assets.ReadFile("assets/report.css")
-	if err != nil {
-		return err
-	}
-	script, err := assets.ReadFile("assets/report.js")
-	if err != nil {
-		return err
-	}
-	d.Style, d.Scripts = string(style), []string{string(script)}
+	d.Style, d.Scripts = reportStyle, []string{reportScript}
 	return page.HTML(w, d)
 }
 
