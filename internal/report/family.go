@@ -71,7 +71,7 @@ func familySentence(w *sweep, f compare.Family, t *target) string {
 	counts := map[compare.Verdict]int{}
 	low, high := math.Inf(1), math.Inf(-1)
 	var lowest, highest string
-	for l := range w.levels() {
+	for _, l := range w.levels {
 		k, _ := l.Rate(l.Primary)
 		e := l.effect(t, base, k)
 		if e == nil || math.IsNaN(e.Ratio) || e.Verdict == "" {
@@ -109,10 +109,6 @@ func familyTable(w *sweep, f compare.Family, p panel) page.Table {
 		t.Columns = append(t.Columns, page.Column{Name: quantity.Amount(l.value), Sub: w.Axis, Title: "step " + l.Name, Link: l.id})
 	}
 	t.Columns = append(t.Columns, page.Column{Name: "mean", Title: "Geometric mean over the levels, with its 95 % interval; only of throughput"})
-	var steps []*compare.Step
-	for _, l := range p.levels {
-		steps = append(steps, l.Step)
-	}
 	shown := []measure{{name: "rate/s", metric: "rows_per_s"}, {name: "p99 latency", metric: "service_p99_us"}, {name: "CPU µs", metric: "cpu_us"}}
 	for _, m := range p.measured(sweepMeasures) {
 		if m.each {
@@ -132,7 +128,7 @@ func familyTable(w *sweep, f compare.Family, p panel) page.Table {
 			case i < len(p.levels):
 				return ratioCell(p.levels[i].step, t, base, m)
 			case m.metric == "rows_per_s":
-				return meanOverCell(w.c.MeanOver(base, t, steps), t == base)
+				return meanOverCell(w.c.MeanOver(base, t, p.Steps()), t == base)
 			}
 			return page.Absent("only of throughput")
 		})

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -47,10 +45,12 @@ type sweep struct {
 	c      *campaign
 	id     string
 	panels []panel
-	stands *step // see representative
+	levels []levelStep // of all panels
+	stands *step       // see representative
 }
 
 type panel struct {
+	compare.Panel
 	name   string
 	levels []levelStep
 }
@@ -70,11 +70,11 @@ func newSweeps(c *campaign) (out []*sweep) {
 	for i, found := range c.Sweeps() {
 		w := &sweep{Sweep: found, c: c, id: fmt.Sprintf("w%d-%s", i+1, slug(found.Base))}
 		for _, p := range found.Panels {
-			own := panel{name: axesText(p.At)}
+			own := panel{Panel: p, name: axesText(p.At)}
 			for _, l := range p.Levels {
 				own.levels = append(own.levels, levelStep{l.Value, byStep[l.Step]})
 			}
-			w.panels = append(w.panels, own)
+			w.panels, w.levels = append(w.panels, own), append(w.levels, own.levels...)
 		}
 		out = append(out, w)
 	}
@@ -90,14 +90,14 @@ func axesText(axes []result.Axis) string {
 }
 
 // first returns the first step, for what all have in common.
-func (w *sweep) first() *step { return w.panels[0].levels[0].step }
+func (w *sweep) first() *step { return w.levels[0].step }
 
 // best returns the step in which a target had the greatest throughput that
 // counts, with that throughput. Steps with an arrival rate count only if there
 // are no others.
 func (w *sweep) best(t *target) (best *step, most number) {
 	all := w.allArrive()
-	for l := range w.levels() {
+	for _, l := range w.levels {
 		if arriving(l.step) && !all {
 			continue
 		}
@@ -112,25 +112,7 @@ func (w *sweep) best(t *target) (best *step, most number) {
 // allArrive reports whether all steps have arrival rates: throughput is then
 // not what the targets could do at most.
 func (w *sweep) allArrive() bool {
-	for l := range w.levels() {
-		if !arriving(l.step) {
-			return false
-		}
-	}
-	return true
-}
-
-// levels returns the levels of all panels.
-func (w *sweep) levels() iter.Seq[levelStep] {
-	return func(yield func(levelStep) bool) {
-		for _, p := range w.panels {
-			for _, l := range p.levels {
-				if !yield(l) {
-					return
-				}
-			}
-		}
-	}
+	return !slices.ContainsFunc(w.levels, func(l levelStep) bool { return !arriving(l.step) })
 }
 
 // representative returns the step that represents the sweep: the one in which
@@ -157,20 +139,16 @@ func sweepSentences(w *sweep) []page.Item {
 		}
 		return nil
 	}
-	type peak struct {
-		rank
-		at *step
-	}
-	var peaks []peak
+	var peaks []rank
 	for _, t := range w.c.Targets {
 		if at, n := w.best(t); at != nil {
-			peaks = append(peaks, peak{rank{t, n}, at})
+			peaks = append(peaks, rank{t, n, at})
 		}
 	}
 	if len(peaks) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(peaks, func(a, b peak) int { return cmp.Compare(b.rate.Value, a.rate.Value) })
+	sortRanks(peaks)
 	first := peaks[0]
 	text := fmt.Sprintf("%s did at most %s %s/s (%s)", first.target.Name, first.rate, first.at.units(first.at.Primary), axesText(w.varied(first.at)))
 	var others []string
@@ -180,15 +158,7 @@ func sweepSentences(w *sweep) []page.Item {
 	if len(others) > 0 {
 		text += "; " + quantity.Joined(others)
 	}
-	var ranks []rank
-	for _, p := range peaks {
-		ranks = append(ranks, p.rank)
-	}
-	text += failedWords(first.rank, first.at, ranks[1:], func(r rank) *step {
-		at, _ := w.best(r.target)
-		return at
-	})
-	out := []page.Item{{Name: w.Base, Link: w.id, Text: text + "." + inDoubt(ranks)}}
+	out := []page.Item{{Name: w.Base, Link: w.id, Text: text + failedWords(peaks) + "." + inDoubt(peaks)}}
 	for _, f := range w.c.Families() {
 		for _, t := range f.Targets[1:] {
 			if m := w.c.MeanOver(f.Targets[0], t, w.Steps()); m.Tests > 0 && m.Why == "" {
