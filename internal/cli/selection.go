@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
-	"rumbench/internal/plan"
 	"rumbench/internal/result"
 )
 
@@ -29,12 +29,12 @@ func (s *selection) check(trials []*result.Trial) error {
 	}
 	for _, name := range s.steps {
 		if !slices.Contains(steps, name) {
-			return usageErrorf("no trial has a step %q; %s", name, instead(name, "steps", steps))
+			return usageErrorf("no trial has a step %q; %s", name, hint.OneOf(name, steps))
 		}
 	}
 	for _, name := range s.targets {
 		if !slices.Contains(targets, name) {
-			return usageErrorf("there is no target %q; %s", name, instead(name, "targets", targets))
+			return usageErrorf("there is no target %q; %s", name, hint.OneOf(name, targets))
 		}
 	}
 	return nil
@@ -49,24 +49,10 @@ func among(list []string, s string) bool { return len(list) == 0 || slices.Conta
 func checkMetrics(names []string) error {
 	for _, m := range names {
 		if metric.ByName(m) == nil {
-			return fmt.Errorf("there is no metric %q; rumbench list metrics names them", m)
+			return fmt.Errorf("there is no metric %q; %s", m, hint.Meant(m, metric.Names(), metric.Listed))
 		}
 	}
 	return nil
-}
-
-// instead returns which name was meant, or which names there are.
-func instead(wrong, what string, names []string) string {
-	best, least := "", 3
-	for _, name := range names {
-		if d := plan.Distance(wrong, name); d < least {
-			best, least = name, d
-		}
-	}
-	if best != "" {
-		return fmt.Sprintf("did you mean %s?", best)
-	}
-	return fmt.Sprintf("the %s are %s", what, some(names, 40))
 }
 
 // some lists the first of several things.

@@ -28,3 +28,25 @@ func TestHint(t *testing.T) {
 		t.Error("a hint came from nothing")
 	}
 }
+
+func TestNames(t *testing.T) {
+	names := []string{"rows_per_s", "rows", "cache", "direct_io", "x"}
+	for _, c := range []struct{ wrong, want string }{
+		{"row_per_s", "did you mean rows_per_s?"}, {"Cahce", "did you mean cache?"}, {"rowz", "did you mean rows?"},
+		{"cache_size", "did you mean cache?"}, {"direct", "did you mean direct_io?"},
+		{"per_row_s", "none"}, {"xx", "did you mean x?"}, {"c", "none"}, {"", "none"},
+	} {
+		if got := hint.Meant(c.wrong, names, "none"); got != c.want {
+			t.Errorf("%q: %q, want %q", c.wrong, got, c.want)
+		}
+	}
+	if got := hint.OneOf("zzz", names); got != "one of rows_per_s, rows, cache, direct_io, x" {
+		t.Error(got)
+	}
+	if got := hint.OneOf("zzz", names[:1]); got != "it can be rows_per_s" {
+		t.Error(got)
+	}
+	if got := hint.OneOf("zzz", make([]string, 100)) + hint.OneOf("zzz", nil); got != "" {
+		t.Error(got)
+	}
+}

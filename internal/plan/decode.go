@@ -51,7 +51,7 @@ func (d *document) fields(n *node, what string, known []string) fields {
 	f.of = n
 	for _, e := range n.entries {
 		if !slices.Contains(known, e.key.text) {
-			d.at(e.key, fmt.Sprintf("unknown key %q in %s", e.key.text, what), suggest(e.key.text, known))
+			d.at(e.key, fmt.Sprintf("unknown key %q in %s", e.key.text, what), hint.OneOf(e.key.text, known))
 		}
 	}
 	return f
@@ -205,6 +205,6 @@ func oneOf[T any](allowed ...T) func(*node) (T, error) {
 			}
 		}
 		var none T
-		return none, hint.Errorf(suggest(n.text, names), "%q is not allowed", n.text)
+		return none, hint.Errorf(hint.OneOf(n.text, names), "%q is not allowed", n.text)
 	}
 }

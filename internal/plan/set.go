@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"rumbench/internal/hint"
 )
 
 // override applies one override, key=value, to the tree. If root is nil it only
@@ -85,7 +87,7 @@ func (d *document) assignTarget(targets *node, path []*node, value *node) {
 	}
 	item, rest := findTarget(targets.items, path[1:])
 	if item < 0 {
-		d.at(path[1], fmt.Sprintf("there is no target %q", path[1].text), suggest(path[1].text, targetNames(targets.items)))
+		d.at(path[1], fmt.Sprintf("there is no target %q", path[1].text), hint.OneOf(path[1].text, targetNames(targets.items)))
 		return
 	}
 	if len(rest) == 0 {

@@ -67,7 +67,7 @@ func (b *binder) targetNodes(f fields) []*node {
 	case n.kind != list:
 		b.at(n, "targets must be a list", "put it in brackets, as targets: [ENGINE]")
 	case len(n.items) == 0:
-		b.at(n, "targets is empty", suggest("", b.cat.EngineNames()))
+		b.at(n, "targets is empty", hint.OneOf("", b.cat.EngineNames()))
 	default:
 		return n.items
 	}
@@ -87,7 +87,7 @@ func (b *binder) target(n *node, common fields, config engine.Config) *bound {
 	nameNull(n)
 	t := &bound{node: n, fields: b.fields(n, "a target", targetKeys), common: common}
 	if t.fields.of.get("engine") == nil {
-		b.at(n, "engine is missing", suggest("", b.cat.EngineNames()))
+		b.at(n, "engine is missing", hint.OneOf("", b.cat.EngineNames()))
 	}
 	bind(t.fields, "engine", &t.Engine, word)
 	if t.fields.of.get("name") == nil {
@@ -108,7 +108,7 @@ func (b *binder) target(n *node, common fields, config engine.Config) *bound {
 	}
 	e, ok := b.cat.Engine(t.Engine)
 	if !ok {
-		b.at(t.fields.value("engine"), fmt.Sprintf("there is no engine %q", t.Engine), suggest(t.Engine, b.cat.EngineNames()))
+		b.at(t.fields.value("engine"), fmt.Sprintf("there is no engine %q", t.Engine), hint.OneOf(t.Engine, b.cat.EngineNames()))
 		return nil
 	}
 	t.Knobs = printable(t.Config)
@@ -345,7 +345,7 @@ func (b *binder) able(needs []model.Capability) string {
 }
 
 // blame returns the node that set a knob, and a hint.
-func (t *bound) blame(knob string, info engine.Info) (at *node, hint string) {
+func (t *bound) blame(knob string, info engine.Info) (at *node, help string) {
 	if option, ok := strings.CutPrefix(knob, "options."); ok {
 		return t.blameOption(option, info)
 	}
@@ -369,7 +369,7 @@ func (t *bound) dsnNode() *node {
 	return cmp.Or(t.fields.of.get("dsn"), t.fields.of.get("dsn_file"), t.node)
 }
 
-func (t *bound) blameOption(name string, info engine.Info) (at *node, hint string) {
+func (t *bound) blameOption(name string, info engine.Info) (at *node, help string) {
 	options := t.fields.of.get("options")
 	if options == nil || options.get(name) == nil {
 		return t.node, ""
@@ -384,7 +384,7 @@ func (t *bound) blameOption(name string, info engine.Info) (at *node, hint strin
 		}
 		names = append(names, o.Name)
 	}
-	return options.key(name), suggest(name, names)
+	return options.key(name), hint.OneOf(name, names)
 }
 
 // drop unsets a knob and reports whether that changed anything.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/plan"
 )
 
@@ -39,7 +40,7 @@ func Notes(file, src string, tests []string) (map[string]string, plan.Problems) 
 		case !ok:
 			wrong(0, "a line is STEP: TEXT", "there is no colon after a step's name")
 		case !slices.Contains(tests, test):
-			wrong(0, nearest(test, tests), "no trial has a step %q", test)
+			wrong(0, hint.OneOf(test, tests), "no trial has a step %q", test)
 		case note == "":
 			wrong(1+utf8.RuneCountInString(test), "write the note after the colon, or leave the line out", "there is no note on %s", test)
 		case first[test] > 0:
@@ -63,22 +64,4 @@ func cut(line string, tests []string) (test, note string, ok bool) {
 		}
 	}
 	return test, strings.TrimSpace(note), ok
-}
-
-// nearest returns a hint with the test whose name is most similar to a wrong
-// one.
-func nearest(wrong string, tests []string) string {
-	best, least := "", 1+min(len(wrong)/4, 2)
-	for _, t := range tests {
-		if d := plan.Distance(wrong, t); d <= least && (best == "" || d < least) {
-			best, least = t, d
-		}
-	}
-	switch {
-	case best != "":
-		return fmt.Sprintf("did you mean %s?", best)
-	case len(tests) > 50: // too many to list
-		return ""
-	}
-	return "the steps are " + strings.Join(tests, ", ")
 }

@@ -21,7 +21,7 @@ func TestNotes(t *testing.T) {
 		{"a name with a colon", "a: b: this one\n", map[string]string{"a: b": "this one"}, nil},
 		{"none", "", map[string]string{}, nil},
 		{"unknown step", "l.i0: fine\n l.i9: what\n", map[string]string{"l.i0": "fine"}, plan.Problems{{File: "n", Line: 2, Column: 2, Reason: `no trial has a step "l.i9"`, Hint: "did you mean l.i0?"}}},
-		{"unknown and like none", "zzz: what\n", map[string]string{}, plan.Problems{{File: "n", Line: 1, Column: 1, Reason: `no trial has a step "zzz"`, Hint: "the steps are l.i0, l.i1, a: b, read-only_range=100"}}},
+		{"unknown and like none", "zzz: what\n", map[string]string{}, plan.Problems{{File: "n", Line: 1, Column: 1, Reason: `no trial has a step "zzz"`, Hint: "one of l.i0, l.i1, a: b, read-only_range=100"}}},
 		{"no colon", "l.i1 the journal\n", map[string]string{}, plan.Problems{{File: "n", Line: 1, Column: 1, Reason: "there is no colon after a step's name", Hint: "a line is STEP: TEXT"}}},
 		{"empty", "l.i1:  \n", map[string]string{}, plan.Problems{{File: "n", Line: 1, Column: 6, Reason: "there is no note on l.i1", Hint: "write the note after the colon, or leave the line out"}}},
 		{"twice", "l.i1: one\n\nl.i1: two\n", map[string]string{"l.i1": "one"}, plan.Problems{{File: "n", Line: 3, Column: 1, Reason: "there is a note on l.i1 in line 1 already", Hint: "write both in one line"}}},
