@@ -18,7 +18,6 @@ import (
 	"rumbench/internal/campaign"
 	"rumbench/internal/hint"
 	"rumbench/internal/plain"
-	"rumbench/internal/plan"
 )
 
 // The exit codes.
@@ -83,7 +82,7 @@ func usageErrorf(format string, values ...any) error {
 
 // explain prints an error with its hint and returns its exit code.
 func (a *App) explain(err error) int {
-	var problems plan.Problems
+	var problems hint.Problems
 	if errors.As(err, &problems) {
 		fmt.Fprintln(a.Stderr, problems.Error())
 		return ExitUsage

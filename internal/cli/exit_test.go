@@ -66,7 +66,7 @@ func TestExplain(t *testing.T) {
 		{usageError{errors.New("x")}, ExitUsage, "rumbench: x\nhint: rumbench help"},
 		{&campaign.UnfitError{Err: hint.With(errors.New("x"), "y")}, ExitUnfit, "rumbench: x\nhint: y\n"},
 		{&invalidError{errors.New("x")}, ExitInvalid, "rumbench: x\n"},
-		{plan.Problems{{File: "f", Line: 1, Column: 2, Reason: "r", Hint: "h"}}, ExitUsage, "f:1:2: r\nhint: h\n"},
+		{hint.Problems{{File: "f", Line: 1, Column: 2, Reason: "r", Hint: "h"}}, ExitUsage, "f:1:2: r\nhint: h\n"},
 	} {
 		var b strings.Builder
 		if code := (&App{Stderr: &b}).explain(c.err); code != c.code || !strings.HasPrefix(b.String(), c.want) {

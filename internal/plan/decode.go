@@ -15,7 +15,7 @@ import (
 
 // document is the text of a plan, with its overrides, that is read into nodes,
 // and what is wrong with it.
-type document struct{ problems Problems }
+type document struct{ problems hint.Problems }
 
 // binder turns the nodes of a document into a plan.
 type binder struct {
@@ -27,8 +27,8 @@ type binder struct {
 	attached []*bound                  // targets with a data source name
 }
 
-func (d *document) at(n *node, reason, hint string) {
-	d.problems = append(d.problems, n.src.problem(n.line, n.column, n.text, reason, hint))
+func (d *document) at(n *node, reason, help string) {
+	d.problems = append(d.problems, n.src.problem(n.line, n.column, reason, help))
 }
 
 // fields are the entries of a mapping.

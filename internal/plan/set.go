@@ -17,7 +17,7 @@ func (d *document) override(root *node, set string) {
 	key, text, found := strings.Cut(set, "=")
 	path := setPath(src, key)
 	if !found || slices.ContainsFunc(path, func(n *node) bool { return n.text == "" }) {
-		d.problems = append(d.problems, src.problem(0, len("--set ")+1, set, "an override is key=value", "as in --set trials=3 or --set params.rows=10M"))
+		d.problems = append(d.problems, src.problem(0, len("--set ")+1, "an override is key=value", "as in --set trials=3 or --set params.rows=10M"))
 		return
 	}
 	value := d.read(src, text)

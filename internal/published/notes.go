@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"rumbench/internal/hint"
-	"rumbench/internal/plan"
 )
 
 // Notes reads a file of remarks on tests, one a line:
@@ -17,9 +16,9 @@ import (
 //
 // Empty lines and those that begin with # are left out. Only the given tests
 // may have notes.
-func Notes(file, src string, tests []string) (map[string]string, plan.Problems) {
+func Notes(file, src string, tests []string) (map[string]string, hint.Problems) {
 	notes := map[string]string{}
-	var problems plan.Problems
+	var problems hint.Problems
 	first := map[string]int{}
 	n := 0
 	for text := range strings.Lines(src) {
@@ -30,8 +29,8 @@ func Notes(file, src string, tests []string) (map[string]string, plan.Problems) 
 			continue
 		}
 		column := 1 + utf8.RuneCountInString(text) - utf8.RuneCountInString(body)
-		wrong := func(at int, hint, reason string, args ...any) {
-			problems = append(problems, plan.Problem{File: file, Line: n, Column: column + at, Reason: fmt.Sprintf(reason, args...), Hint: hint})
+		wrong := func(at int, help, reason string, args ...any) {
+			problems = append(problems, hint.Problem{File: file, Line: n, Column: column + at, Reason: fmt.Sprintf(reason, args...), Hint: help})
 		}
 		test, note, ok := cut(body, tests)
 		switch {
