@@ -31,6 +31,14 @@ func (d *document) at(n *node, reason, help string) {
 	d.problems = append(d.problems, n.src.problem(n.line, n.column, reason, help))
 }
 
+// is reports whether a node is of a kind; if not, that is a problem.
+func (d *document) is(n *node, k kind, reason, help string) bool {
+	if n.kind != k && n.kind != broken {
+		d.at(n, reason, help)
+	}
+	return n.kind == k
+}
+
 // fields are the entries of a mapping.
 type fields struct {
 	in *document
@@ -41,11 +49,7 @@ type fields struct {
 // empty node counts as one. It returns no fields for any other node, and for nil.
 func (d *document) fields(n *node, what string, known []string) fields {
 	f := fields{d, &node{kind: mapping}}
-	switch {
-	case n == nil || n.kind == broken || n.isNull():
-		return f
-	case n.kind != mapping:
-		d.at(n, what+" must be a map of keys", "write {key: value, …}, or each key: value on its own line below")
+	if n == nil || n.isNull() || !d.is(n, mapping, what+" must be a map of keys", "write {key: value, …}, or each key: value on its own line below") {
 		return f
 	}
 	f.of = n
@@ -73,11 +77,7 @@ func (f fields) value(key string) *node {
 // bind reads the scalar of a key, if present, into to.
 func bind[T any](f fields, key string, to *T, read func(*node) (T, error)) {
 	n := f.value(key)
-	if n == nil {
-		return
-	}
-	if n.kind != scalar {
-		f.in.at(n, key+" is a single value, not a map or list", "")
+	if n == nil || !f.in.is(n, scalar, key+" is a single value, not a map or list", "") {
 		return
 	}
 	v, err := read(n)

@@ -139,11 +139,7 @@ func figure(m *metric.Metric) func(*node) (float64, error) {
 // list returns the items of a key that must be a list.
 func (f fields) list(key, help string) []*node {
 	n := f.value(key)
-	switch {
-	case n == nil:
-		return nil
-	case n.kind != list:
-		f.in.at(n, key+" must be a list", help)
+	if n == nil || !f.in.is(n, list, key+" must be a list", help) {
 		return nil
 	}
 	return n.items
@@ -152,11 +148,7 @@ func (f fields) list(key, help string) []*node {
 // record returns the entries of a node that must be a mapping with known keys, of
 // which some are required.
 func (d *document) record(n *node, what string, known []string, required ...string) (f fields, ok bool) {
-	switch {
-	case n.kind == broken:
-		return f, false
-	case n.kind != mapping:
-		d.at(n, what+" must be a map of keys", "its keys: "+strings.Join(known, ", "))
+	if !d.is(n, mapping, what+" must be a map of keys", "its keys: "+strings.Join(known, ", ")) {
 		return f, false
 	}
 	f = d.fields(n, what, known)

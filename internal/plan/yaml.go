@@ -106,12 +106,11 @@ func (d *document) readFile(file string, content []byte) *node {
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(content), "\ufeff"))
 	root := d.read(fileSource(file, strings.ToValidUTF8(text, "\ufffd")), text)
 	switch {
-	case root == nil || root.kind == mapping:
-		return root
+	case root == nil:
 	case root.isNull():
 		d.at(root, "the plan is empty", "the least plan is: {workload: NAME, targets: [ENGINE]}")
-	case root.kind != broken:
-		d.at(root, "the plan is not a map of keys", "write each key as key: value on its own line")
+	case d.is(root, mapping, "the plan is not a map of keys", "write each key as key: value on its own line"):
+		return root
 	}
 	return nil
 }
