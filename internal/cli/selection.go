@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -18,7 +19,7 @@ type selection struct{ steps, metrics, targets []string }
 // check refuses metrics that there are not, and steps and targets that no trial has.
 func (s *selection) check(trials []*result.Trial) error {
 	if err := checkMetrics(s.metrics); err != nil {
-		return usageError{err}
+		return usage(err)
 	}
 	var steps, targets []string
 	for _, t := range trials {
@@ -27,14 +28,14 @@ func (s *selection) check(trials []*result.Trial) error {
 			steps = compare.AppendNew(steps, t.Steps[i].Name)
 		}
 	}
-	for _, name := range s.steps {
-		if !slices.Contains(steps, name) {
-			return usageErrorf("no trial has a step %q; %s", name, hint.OneOf(name, steps))
-		}
-	}
-	for _, name := range s.targets {
-		if !slices.Contains(targets, name) {
-			return usageErrorf("there is no target %q; %s", name, hint.OneOf(name, targets))
+	return cmp.Or(known("no trial has a step", s.steps, steps), known("there is no target", s.targets, targets))
+}
+
+// known refuses names that are not among those there are.
+func known(refusal string, asked, names []string) error {
+	for _, name := range asked {
+		if !slices.Contains(names, name) {
+			return usageErrorf("%s %q; %s", refusal, name, hint.OneOf(name, names))
 		}
 	}
 	return nil
@@ -102,16 +103,16 @@ func distinct(dirs []string) error {
 }
 
 // readCampaign reads the campaign that a directory holds.
-func readCampaign(dir string) (*result.Campaign, []*result.Trial, []string, error) {
+func readCampaign(dir string) (*result.Campaign, []*result.Trial, error) {
 	c, err := result.ReadCampaign(dir)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	trials, dirs, err := result.ReadTrials(dir, c)
+	trials, err := result.ReadTrials(dir, c)
 	if err == nil && len(trials) == 0 {
 		err = fmt.Errorf("%s: no trial has been begun", dir)
 	}
-	return c, trials, dirs, err
+	return c, trials, err
 }
 
 // readTrials reads a campaign's trials, or the one in a trial directory.
@@ -119,6 +120,6 @@ func readTrials(dir string) ([]*result.Trial, error) {
 	if t, err := result.ReadTrial(dir); err == nil {
 		return []*result.Trial{t}, nil
 	}
-	_, trials, _, err := readCampaign(dir)
+	_, trials, err := readCampaign(dir)
 	return trials, err
 }
