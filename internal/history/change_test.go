@@ -102,7 +102,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// Of histories with sixty series of nothing but noise, about one in twenty tells
+// Of histories with sixty series of nothing but noise, about one in twenty shows
 // of a change.
 func TestFalseAlarms(t *testing.T) {
 	const histories, m, n = 150, 60, 24
@@ -121,7 +121,7 @@ func TestFalseAlarms(t *testing.T) {
 	}
 	// 5 % are 7.5; more than 16 would come once in 400 such tests by chance.
 	if alarms > 16 {
-		t.Errorf("%d of %d histories without a change tell of one", alarms, histories)
+		t.Errorf("%d of %d histories without a change show one", alarms, histories)
 	}
 	t.Logf("%d of %d", alarms, histories)
 }
@@ -160,7 +160,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// Levels are medians, told in the words of the metric; a level of 0 has no ratio.
+// Levels are medians, given in the words of the metric; a level of 0 has no ratio.
 func TestLevels(t *testing.T) {
 	for name, c := range map[string]struct {
 		metric   string

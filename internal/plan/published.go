@@ -124,7 +124,7 @@ func nearMetric(wrong string) string {
 	if hint := suggest(wrong, names); strings.HasPrefix(hint, "did you mean") {
 		return hint
 	}
-	return "rumbench list metrics tells their names"
+	return "rumbench list metrics prints their names"
 }
 
 // figure returns a reader of a number in the metric's unit, or of a size if that
