@@ -127,7 +127,8 @@ func readAhead(m *machine) answer {
 		return unknown(noDisk+", or it does not show it", "lsblk -o NAME,RA,MOUNTPOINT")
 	}
 	found := fmt.Sprintf("%d KiB on %s", kib, m.device.Name)
-	return graded(false, kib > mostReadAhead, found, m.root(fmt.Sprintf("blockdev --setra %d /dev/%s", 2*mostReadAhead, m.device.Name))+"    # in sectors of 512 bytes")
+	fix := m.root(fmt.Sprintf("blockdev --setra %d /dev/%s", 2*mostReadAhead, m.device.Name)) + "    # in sectors of 512 bytes"
+	return graded(false, kib > mostReadAhead, found, fix)
 }
 
 func scheduler(m *machine) answer {
