@@ -42,7 +42,7 @@ func (db *db) begin(ctx context.Context, c engine.Config) (err error) {
 		return err
 	}
 	if db.page = int64(page); c.Page != 0 && db.page != c.Page {
-		return &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: fmt.Sprintf("the database was made with pages of %d bytes", db.page)}
+		return engine.Refuse("page", c.Page, "the database was made with pages of %d bytes", db.page)
 	}
 	if err := db.Compare(ctx, definitions(), false); err != nil {
 		return err
