@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"rumbench/model"
 )
@@ -277,10 +276,3 @@ const (
 	Exact    = "exact"
 	Estimate = "estimate"
 )
-
-// SettleAction is an action of Settle.
-type SettleAction struct {
-	Name     string        `json:"name"`
-	Duration time.Duration `json:"ns"`
-	Detail   string        `json:"detail,omitempty"` // its effect, such as debt before and after
-}

@@ -2,10 +2,8 @@ package engine
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"rumbench/model"
 )
@@ -59,15 +57,6 @@ func (c Config) ChoiceOption(name string, choices ...string) (string, error) {
 		}
 	}
 	return "", Refuse("options."+name, v, "it must be one of %v", choices)
-}
-
-// TimedAction runs f as an action of Settle and times it.
-func TimedAction(name string, f func() error) ([]SettleAction, error) {
-	start := time.Now()
-	if err := f(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return []SettleAction{{Name: name, Duration: time.Since(start)}}, nil
 }
 
 // CheckIsolation refuses a level that the engine does not have.
