@@ -23,10 +23,10 @@ var machineFacts = []string{"virtualization", "cpu", "cpus online", "cpus usable
 // machineOf says in a line what kind of machine a trial ran on. Memory is
 // rounded up to whole GiB: what a kernel keeps for itself differs from one
 // release to the next.
-func machineOf(host []observe.Fact) string {
+func machineOf(host observe.Facts) string {
 	var parts []string
 	for _, name := range machineFacts {
-		v := value(host, name)
+		v := host.Value(name)
 		switch {
 		case v == "":
 			continue
@@ -48,17 +48,6 @@ func wholeGiB(size string) string {
 		return size
 	}
 	return fmt.Sprintf("%.0f GiB", math.Ceil(bytes/(1<<30)))
-}
-
-// value is what a list says of a name, several joined.
-func value(facts []observe.Fact, name string) string {
-	var values []string
-	for _, f := range facts {
-		if f.Name == name {
-			values = append(values, f.Value)
-		}
-	}
-	return strings.Join(values, ", ")
 }
 
 // Fact is something that was another thing in the run before.

@@ -21,7 +21,7 @@ func cpuChecks() []check {
 const atTheHost = "in a virtual machine ask who runs its host; else see the firmware and the cpufreq driver"
 
 func governor(m *machine) answer {
-	switch g := m.fact("cpu governor"); g {
+	switch g := m.facts.Value("cpu governor"); g {
 	case "":
 		return unknown("the kernel shows none", atTheHost)
 	case "performance":
@@ -32,7 +32,7 @@ func governor(m *machine) answer {
 }
 
 func turbo(m *machine) answer {
-	switch m.fact("cpu turbo") {
+	switch m.facts.Value("cpu turbo") {
 	case "off":
 		return ok("off")
 	case "":
@@ -49,7 +49,7 @@ var clocks = [...]string{"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arc
 
 func clockSource(m *machine) answer {
 	const dir = "/sys/devices/system/clocksource/clocksource0"
-	source := m.fact("clock source")
+	source := m.facts.Value("clock source")
 	if source == "" {
 		return notShown("cat " + dir + "/current_clocksource")
 	}
@@ -67,7 +67,7 @@ func clockSource(m *machine) answer {
 
 func cpuLimit(m *machine) answer {
 	usable := m.factOr("cpus usable", "?") + " of " + m.factOr("cpus online", "?") + " CPUs usable"
-	if quota := m.fact("cpu quota"); quota != "" {
+	if quota := m.facts.Value("cpu quota"); quota != "" {
 		return warn("a quota of "+quota+" CPUs; "+usable, "lift the quota of the container or service (cpu.max), or run outside of it")
 	}
 	if !m.showsLimits() {

@@ -140,7 +140,7 @@ func stolenTime(m *machine) answer {
 		return bad(found, fix)
 	case stolen/total >= stolenWarn:
 		return warn(found, fix)
-	case m.after.host["host.cpu.steal_ns"] == 0 && m.fact("virtualization") != "":
+	case m.after.host["host.cpu.steal_ns"] == 0 && m.facts.Value("virtualization") != "":
 		// Not every hypervisor reports it; a guest has rarely lost nothing at all.
 		return unknown("none since the start: the host of this virtual machine may not report it",
 			"ask who runs that host; compare trials at different times of the day")
