@@ -64,12 +64,12 @@ func Apart(a, b *Target) []string {
 	}
 	differ("seed", fmt.Sprint(x.Seed), fmt.Sprint(y.Seed))
 	for _, name := range hostFacts {
-		if of, other := fact(x, name), fact(y, name); of != "" && other != "" {
+		if of, other := x.Host.Value(name), y.Host.Value(name); of != "" && other != "" {
 			differ(name, of, other)
 		}
 	}
 	differ("engine", x.Engine, y.Engine)
-	version("rumbench version", func(t *result.Trial) string { return t.Version("rumbench") })
+	version("rumbench version", func(t *result.Trial) string { return t.Versions.Value("rumbench") })
 	for _, name := range sortedNames(x.Knobs, y.Knobs) {
 		of, other := x.Knobs[name], y.Knobs[name]
 		if name == "cache" {
@@ -159,15 +159,6 @@ func (t *Target) Distinct(of func(*result.Trial) string) (out []string) {
 
 // unnamed stands for what is not known in a difference.
 const unnamed = "not known"
-
-func fact(t *result.Trial, name string) string {
-	for _, f := range t.Host {
-		if f.Name == name {
-			return f.Value
-		}
-	}
-	return ""
-}
 
 // sortedNames returns the names in two maps, sorted.
 func sortedNames[V any](a, b map[string]V) []string {

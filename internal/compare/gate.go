@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 
 	"github.com/expr-lang/expr"
@@ -73,7 +74,7 @@ type namesOf struct {
 func (v *namesOf) problem() string {
 	switch {
 	case v.unknown != "":
-		return fmt.Sprintf(": %q is no metric%s", v.unknown, similar(v.unknown))
+		return fmt.Sprintf(": %q is no metric; %s", v.unknown, hint.Meant(v.unknown, metric.Names(), metric.Listed))
 	case v.verdict != "":
 		return fmt.Sprintf(": %q is no verdict; better, worse, same, unclear and unstable are", v.verdict)
 	case len(v.metrics) == 0:
@@ -143,16 +144,6 @@ func (v *namesOf) add(name string) {
 	} else {
 		v.metrics = AppendNew(v.metrics, name)
 	}
-}
-
-// similar returns a hint at a metric with a part of the name in common.
-func similar(name string) string {
-	for _, m := range metric.All() {
-		if strings.Contains(m.Name, name) || strings.Contains(name, m.Name) {
-			return fmt.Sprintf("; is %s meant?", m.Name)
-		}
-	}
-	return "; rumbench list metrics names them"
 }
 
 // Finding is a step and operation for which a gate's condition holds.

@@ -15,8 +15,8 @@ import (
 // once.
 func host(v *view) []page.Section {
 	t := page.Table{Head: "fact", Columns: []page.Column{{Name: "value", Title: "As found before the trial; ≠ where trials differ"}}}
-	versions := func(t *result.Trial) []observe.Fact { return t.Versions }
-	facts := func(t *result.Trial) []observe.Fact { return t.Host }
+	versions := func(t *result.Trial) observe.Facts { return t.Versions }
+	facts := func(t *result.Trial) observe.Facts { return t.Host }
 	for _, g := range []page.Group{{Name: "versions", Rows: factRows(v.campaign, versions)}, {Name: "host", Rows: factRows(v.campaign, facts)}} {
 		if len(g.Rows) > 0 {
 			t.Groups = append(t.Groups, g)
@@ -25,11 +25,11 @@ func host(v *view) []page.Section {
 	return []page.Section{{ID: "host", Title: "Machine and versions", Nav: "Machine", Blocks: []page.Block{t}}}
 }
 
-func factRows(c *campaign, of func(*result.Trial) []observe.Fact) []page.Row {
+func factRows(c *campaign, of func(*result.Trial) observe.Facts) []page.Row {
 	var rows []page.Row
 	for _, name := range factNames(c, of) {
 		text, differ := c.Shared(func(t *target) []string {
-			return t.Distinct(func(trial *result.Trial) string { return factValue(of(trial), name) })
+			return t.Distinct(func(trial *result.Trial) string { return of(trial).Value(name) })
 		})
 		rows = append(rows, plainRow(name, page.Cell{Text: text, Differs: differ}))
 	}
@@ -37,7 +37,7 @@ func factRows(c *campaign, of func(*result.Trial) []observe.Fact) []page.Row {
 }
 
 // factNames returns the names of all trials' facts.
-func factNames(c *campaign, of func(*result.Trial) []observe.Fact) (names []string) {
+func factNames(c *campaign, of func(*result.Trial) observe.Facts) (names []string) {
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
 			for _, f := range of(trial) {
@@ -48,16 +48,6 @@ func factNames(c *campaign, of func(*result.Trial) []observe.Fact) (names []stri
 	return names
 }
 
-func factValue(facts []observe.Fact, name string) string {
-	var values []string
-	for _, f := range facts {
-		if f.Name == name {
-			values = append(values, f.Value)
-		}
-	}
-	return strings.Join(values, ", ")
-}
-
 // mostDifferences is how many facts a warning names; the table has all.
 const mostDifferences = 5
 
@@ -65,7 +55,7 @@ const mostDifferences = 5
 // explain differences of numbers; "" if they do not.
 func hostsDiffer(c *campaign) string {
 	var parts []string
-	for _, name := range factNames(c, func(t *result.Trial) []observe.Fact { return t.Host }) {
+	for _, name := range factNames(c, func(t *result.Trial) observe.Facts { return t.Host }) {
 		if !lasting(name) {
 			continue
 		}
@@ -125,8 +115,8 @@ func holders(c *campaign, of func(*result.Trial) string) (values []string, who m
 }
 
 // hostValue returns a fact in a form that can be compared; "" is quantity.Unknown.
-func hostValue(facts []observe.Fact, name string) string {
-	v := factValue(facts, name)
+func hostValue(facts observe.Facts, name string) string {
+	v := facts.Value(name)
 	switch {
 	case v == "" && len(facts) > 0 && (name == "cpu quota" || name == "memory limit"):
 		return "none" // only limits that are set are known
