@@ -13,6 +13,7 @@ import (
 	_ "embed" // for the assets
 	"fmt"
 	"io"
+	"slices"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/page"
@@ -73,21 +74,17 @@ type view struct {
 
 func newView(in *Input) *view {
 	v := &view{campaign: in.campaign(), in: in}
-	for _, t := range in.Trials {
-		v.count += rowsIn(t.Trial)
-	}
+	all := in.Trials
 	if in.Client != nil {
-		v.client = newCampaign([]Trial{{Trial: in.Client}})
-		v.count += rowsIn(in.Client)
+		client := Trial{Trial: in.Client}
+		v.client, all = newCampaign([]Trial{client}), append(slices.Clone(all), client)
+	}
+	for _, t := range all {
+		for i := range t.Steps {
+			v.count += len(t.Steps[i].Rows)
+		}
 	}
 	return v
-}
-
-func rowsIn(t *result.Trial) (n int) {
-	for i := range t.Steps {
-		n += len(t.Steps[i].Rows)
-	}
-	return n
 }
 
 // campaign sorts the trials into a campaign with the input's rules.
