@@ -122,10 +122,8 @@ func changedTable(s *step, all []map[string]growth) page.Table {
 	t.Columns = targetColumns(s.c.Targets)
 	t.Columns[0].Sub = "base"
 	score := changesOf(s, all)
-	names := sortedKeys(score)
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(score[b], score[a]) })
 	var rows []page.Row
-	for _, name := range names {
+	for _, name := range ranked(score, score) {
 		if len(rows) == mostChanged || score[name] < math.Log(leastChanged) {
 			break
 		}

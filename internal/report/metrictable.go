@@ -157,4 +157,11 @@ func targetColumns(targets []*target) (out []page.Column) {
 	return out
 }
 
+// ranked returns names, those with the highest score first.
+func ranked[V any](names map[string]V, score map[string]float64) []string {
+	out := sortedKeys(names)
+	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(score[b], score[a]) })
+	return out
+}
+
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

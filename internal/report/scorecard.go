@@ -158,22 +158,16 @@ func (m measure) cell(s *step, t *target, n *page.Notes) page.Cell {
 
 // promiseGroup returns for every step whether the promised rates were held.
 func promiseGroup(c *campaign, steps []*step, n *page.Notes) page.Group {
-	found := false
 	g := page.Group{Name: "promised rate held", Link: "m-sla_met", Title: metricDoc("sla_met")}
-	g.Rows = targetRows(c.Targets, len(steps), func(t *target, i int) page.Cell {
-		cell, ok := promiseCell(steps[i], t, n)
-		found = found || ok
-		return cell
-	})
-	if !found {
-		g.Rows = nil
+	if slices.ContainsFunc(steps, func(s *step) bool { return len(s.Keys("sla_share")) > 0 }) {
+		g.Rows = targetRows(c.Targets, len(steps), func(t *target, i int) page.Cell { return promiseCell(steps[i], t, n) })
 	}
 	return g
 }
 
 // promiseCell returns the verdict on the group that held its rate worst, with
 // the share of intervals in which it held it.
-func promiseCell(s *step, t *target, n *page.Notes) (page.Cell, bool) {
+func promiseCell(s *step, t *target, n *page.Notes) page.Cell {
 	var low *number
 	for _, k := range s.Keys("sla_share") {
 		if num := s.number(t, k); num.Missing == "" && (low == nil || num.Value < low.Value) {
@@ -182,9 +176,9 @@ func promiseCell(s *step, t *target, n *page.Notes) (page.Cell, bool) {
 	}
 	if low == nil {
 		if s.rated() {
-			return page.Absent("not measured here"), false
+			return page.Absent("not measured here")
 		}
-		return page.Absent("no rate was promised here"), false
+		return page.Absent("no rate was promised here")
 	}
 	c := s.c.plainCell(*low, n)
 	c.Text, c.Ratio = "held", fmt.Sprintf("%s of intervals", quantity.Share(low.Value))
@@ -194,5 +188,5 @@ func promiseCell(s *step, t *target, n *page.Notes) (page.Cell, bool) {
 	if s.Refused(t, metric.Saturated) {
 		c.Tag = metric.Saturated.Kind().Short
 	}
-	return c, true
+	return c
 }

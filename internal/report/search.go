@@ -110,15 +110,7 @@ func searchSentence(s *step) string {
 
 // isProbe reports whether a step is a probe of a search.
 func isProbe(s *step) bool {
-	if !arriving(s) {
-		return false
-	}
-	for _, o := range s.c.steps {
-		if strings.HasPrefix(s.Name, o.Name+"@") && len(answersOf(o)) > 0 {
-			return true
-		}
-	}
-	return false
+	return arriving(s) && slices.ContainsFunc(s.c.steps, func(o *step) bool { return o.Name == s.Base && len(answersOf(o)) > 0 })
 }
 
 // arriving reports whether a step is one of several arrival rates.
