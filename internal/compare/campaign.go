@@ -111,17 +111,14 @@ func (c *Campaign) step(rs *result.Step) *Step {
 // or, where there is none, all that there are.
 func (s *stepRuns) Used(t *Target) []Run { return s.seenOn(t).used }
 
-func (s *stepRuns) findUsed(t *Target) []Run {
-	var clean []Run
-	for _, r := range s.Runs[t] {
-		if r.Trial.Status != result.Invalid && r.Step.Status == result.Complete {
-			clean = append(clean, r)
-		}
+func usedOf(runs []Run) []Run {
+	clean := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool {
+		return r.Trial.Status == result.Invalid || r.Step.Status != result.Complete
+	})
+	if len(clean) == 0 {
+		return runs
 	}
-	if len(clean) > 0 {
-		return clean
-	}
-	return s.Runs[t]
+	return clean
 }
 
 // Leader returns the run that represents the target where only one can be shown:
@@ -207,12 +204,9 @@ func (s *stepRuns) Groups() []result.Group { return s.First().Step.Groups }
 
 // runsInOrder returns the runs by target, so that nothing depends on the order of
 // a map.
-func (s *stepRuns) runsInOrder() [][]Run {
-	var out [][]Run
+func (s *stepRuns) runsInOrder() (out []Run) {
 	for _, t := range s.campaign.Targets {
-		if runs := s.Runs[t]; len(runs) > 0 {
-			out = append(out, runs)
-		}
+		out = append(out, s.Runs[t]...)
 	}
 	return out
 }

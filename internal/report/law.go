@@ -70,11 +70,9 @@ func lawCells(p panel, t *target, columns int) []page.Cell {
 	cell := func(of func(stat.USL) float64) page.Cell {
 		c := page.Cell{Text: lawText(of(law)), Number: true}
 		var values []float64
-		if len(fits) > 1 {
-			for _, u := range fits {
-				if v := of(u); !math.IsNaN(v) {
-					values = append(values, v)
-				}
+		for _, u := range fits {
+			if v := of(u); !math.IsNaN(v) {
+				values = append(values, v)
 			}
 		}
 		if len(values) > 1 {
