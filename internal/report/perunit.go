@@ -37,7 +37,7 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 		return metricTables(s, section, note, n)
 	}
 	name := string(section)
-	whole := bare(keyedTables(s, name, note, rest, n))
+	whole := tablesOf(s, name, note, rest, n)
 	t := page.Table{Title: name, Note: note, Head: "target"}
 	for _, m := range columns {
 		t.Columns = append(t.Columns, metricColumn(key{Metric: m}))
