@@ -34,10 +34,8 @@ func newStatus(conn *sqlkit.Admin, v release, storages ...string) *status {
 	return &status{conn: conn, version: v, storages: storages, names: map[string]*variable{}, found: map[string]float64{}}
 }
 
-// Counters adds the server's status variables, what MyRocks reports of its
-// levels, and the engine-neutral figures that are made of them.
-func (d *db) Counters(ctx context.Context, s *engine.Sample) error { return d.status.sample(ctx, s) }
-
+// sample adds the server's status variables, what MyRocks reports of its levels,
+// and the engine-neutral figures that are made of them.
 func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

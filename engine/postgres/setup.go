@@ -19,7 +19,6 @@ import (
 // setup is a configuration that has been checked.
 type setup struct {
 	*serverkit.Setup
-	dsn      *pgwire.Config   // nil: a private server
 	settings []server.Setting // of the private server
 	copies   bool             // loads are done by COPY
 }
@@ -51,7 +50,7 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 		return nil, err
 	}
 	if s.Attached() {
-		s.dsn, err = pgwire.ParseDSN(c.Server.DSN)
+		_, err = pgwire.ParseDSN(c.Server.DSN, nil)
 		return s, err
 	}
 	var major int

@@ -27,14 +27,17 @@ type Host struct {
 // data directory holds a file called mark.
 func NewHost(mark string, programs ...string) *Host { return &Host{programs: programs, mark: mark} }
 
-// Dial connects, and looks at the other end of the first connection.
-func (h *Host) Dial(ctx context.Context, network, address string) (conn net.Conn, err error) {
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if network == "unix" {
-		conn, err = server.Dial(ctx, address)
-	} else {
-		var d net.Dialer
-		conn, err = d.DialContext(ctx, network, address)
+		return server.Dial(ctx, address)
 	}
+	var d net.Dialer
+	return d.DialContext(ctx, network, address)
+}
+
+// Dial connects, and looks at the other end of the first connection.
+func (h *Host) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := dial(ctx, network, address)
 	if err == nil {
 		h.look(conn)
 	}
