@@ -10,6 +10,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"rumbench/engine"
@@ -248,35 +249,11 @@ func (s Suite) testRefusals(t *testing.T) {
 
 // merge returns c with the fields that are set in over.
 func merge(c, over engine.Config) engine.Config {
-	if over.Cache != 0 {
-		c.Cache = over.Cache
-	}
-	if over.Durability != "" {
-		c.Durability = over.Durability
-	}
-	if over.Compression != "" {
-		c.Compression = over.Compression
-	}
-	if over.Page != 0 {
-		c.Page = over.Page
-	}
-	if over.DirectIO != nil {
-		c.DirectIO = over.DirectIO
-	}
-	if over.Isolation != model.DefaultIsolation {
-		c.Isolation = over.Isolation
-	}
-	if over.Protocol != "" {
-		c.Protocol = over.Protocol
-	}
-	if over.Options != nil {
-		c.Options = over.Options
-	}
-	if over.Storage != "" {
-		c.Storage = over.Storage
-	}
-	if over.Server != (engine.ServerConfig{}) {
-		c.Server = over.Server
+	to, from := reflect.ValueOf(&c).Elem(), reflect.ValueOf(over)
+	for i := range from.NumField() {
+		if !from.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
 	}
 	return c
 }
