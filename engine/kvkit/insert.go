@@ -40,8 +40,7 @@ func newInsert(b base) (engine.Stmt, error) {
 }
 
 func (s *insertStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) error {
-	r.Reset()
-	if err := s.checkArgs(args); err != nil {
+	if err := s.start(args, r); err != nil {
 		return err
 	}
 	var first int64
