@@ -33,17 +33,17 @@ type Conn interface {
 	Close() error
 }
 
-// Stmt is a prepared statement. Placeholder i takes args[order[i]], or args[i]
-// if order is nil. Text and bytes in args are valid during the call only.
+// Stmt is a prepared statement. Placeholder i takes args[i]. Text and bytes in
+// args are valid during the call only.
 type Stmt interface {
 	// Exec executes a statement that returns no rows; the results are those of
 	// Conn.ExecText.
-	Exec(ctx context.Context, args []model.Value, order []int) (rows, id int64, err error)
+	Exec(ctx context.Context, args []model.Value) (rows, id int64, err error)
 	// Query executes a statement that returns rows and hands each over, until
 	// each fails: its error is returned. A row has as many columns as types, and
 	// its values are of those types, or NULL. Text and bytes in it are valid
 	// during the call only.
-	Query(ctx context.Context, args []model.Value, order []int, types []model.Type, each func(row []model.Value) error) error
+	Query(ctx context.Context, args []model.Value, types []model.Type, each func(row []model.Value) error) error
 	Close() error
 }
 

@@ -47,12 +47,12 @@ func (s *textStmt) fill(args []model.Value) string {
 }
 
 // Exec fills in the values and executes the text.
-func (s *textStmt) Exec(ctx context.Context, args []model.Value, _ []int) (rows, id int64, err error) {
+func (s *textStmt) Exec(ctx context.Context, args []model.Value) (rows, id int64, err error) {
 	return s.conn.ExecText(ctx, s.fill(args))
 }
 
 // Query fills in the values and executes the text.
-func (s *textStmt) Query(ctx context.Context, args []model.Value, _ []int, types []model.Type, each func(row []model.Value) error) error {
+func (s *textStmt) Query(ctx context.Context, args []model.Value, types []model.Type, each func(row []model.Value) error) error {
 	return s.conn.QueryText(ctx, s.fill(args), types, each)
 }
 

@@ -88,13 +88,13 @@ type stmt struct {
 }
 
 // Exec executes a statement that returns no rows.
-func (s *stmt) Exec(ctx context.Context, args []model.Value, order []int) (rows, id int64, err error) {
-	return counts(s.ExecContext(ctx, s.bind(args, order)))
+func (s *stmt) Exec(ctx context.Context, args []model.Value) (rows, id int64, err error) {
+	return counts(s.ExecContext(ctx, s.bind(args)))
 }
 
 // Query executes a statement that returns rows.
-func (s *stmt) Query(ctx context.Context, args []model.Value, order []int, types []model.Type, each func(row []model.Value) error) error {
-	rows, err := s.QueryContext(ctx, s.bind(args, order))
+func (s *stmt) Query(ctx context.Context, args []model.Value, types []model.Type, each func(row []model.Value) error) error {
+	rows, err := s.QueryContext(ctx, s.bind(args))
 	if err != nil {
 		return gone(err)
 	}
@@ -102,22 +102,14 @@ func (s *stmt) Query(ctx context.Context, args []model.Value, order []int, types
 }
 
 // bind makes arguments for the driver, in memory that is used again.
-func (s *stmt) bind(args []model.Value, order []int) []driver.NamedValue {
-	n := len(args)
-	if order != nil {
-		n = len(order)
-	}
-	for i := len(s.args); i < n; i++ {
+func (s *stmt) bind(args []model.Value) []driver.NamedValue {
+	for i := len(s.args); i < len(args); i++ {
 		s.args = append(s.args, driver.NamedValue{Ordinal: i + 1})
 	}
-	for i := range n {
-		from := i
-		if order != nil {
-			from = order[i]
-		}
-		s.args[i].Value = s.conn.argument(args[from])
+	for i, v := range args {
+		s.args[i].Value = s.conn.argument(v)
 	}
-	return s.args[:n]
+	return s.args[:len(args)]
 }
 
 // argument is a value as drivers take it. Text is passed as a string that
