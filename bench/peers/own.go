@@ -98,7 +98,6 @@ func (j *job) fill(ctx context.Context) (engine.DB, error) {
 	return db, nil
 }
 
-// measure runs a step and counts the CPU time of this process.
 func measure(ctx context.Context, db engine.DB, step *workload.Step) (out result, err error) {
 	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: uint64(time.Now().UnixNano()), Results: true})
 	if err != nil {

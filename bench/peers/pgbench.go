@@ -25,12 +25,10 @@ const pgbenchSchema = "rumbench"
 
 func (*pgbench) name() string { return "pgbench" }
 
-// connections returns the maximum number.
 func (*pgbench) connections() int { return 1000 }
 
 func (*pgbench) tests() []string { return oltp }
 
-// limit returns rumbench's limit for point selects.
 func (*pgbench) limit(test string, clients int) float64 {
 	if test == "oltp_point_select" && clients == 8 {
 		return 1.2
@@ -126,7 +124,6 @@ func (p *pgbench) query(ctx context.Context, text string) (string, error) {
 	return string(out), nil
 }
 
-// connection returns the connection arguments.
 func (p *pgbench) connection() []string {
 	e := p.server.Endpoint()
 	return []string{"-h", filepath.Dir(e.Socket), "-p", strconv.Itoa(e.Port), "-U", e.User, "postgres"}

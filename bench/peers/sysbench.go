@@ -16,12 +16,10 @@ const sysbenchSchema = "sbtest"
 
 func (*sysbench) name() string { return "sysbench" }
 
-// connections returns the maximum number.
 func (*sysbench) connections() int { return 1000 }
 
 func (*sysbench) tests() []string { return oltp }
 
-// limit returns rumbench's limit for point selects.
 func (*sysbench) limit(test string, clients int) float64 {
 	switch {
 	case test != "oltp_point_select":

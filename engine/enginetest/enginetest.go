@@ -247,7 +247,6 @@ func (s Suite) testRefusals(t *testing.T) {
 	}
 }
 
-// merge returns c with the fields that are set in over.
 func merge(c, over engine.Config) engine.Config {
 	to, from := reflect.ValueOf(&c).Elem(), reflect.ValueOf(over)
 	for i := range from.NumField() {

@@ -133,7 +133,6 @@ func (db *database) table(name string) (*layout, error) {
 	return l, nil
 }
 
-// update runs f in a write transaction.
 func (db *database) update(f func(Tx) error) error {
 	tx, err := db.store.Begin(Write)
 	if err != nil {
@@ -188,7 +187,6 @@ func (db *database) DropIndex(_ context.Context, table, index string) error {
 // clearBatch is the number of keys that one transaction of clear deletes.
 const clearBatch = 10_000
 
-// clear deletes all keys of a space.
 func (db *database) clear(space uint16) error {
 	for {
 		var keys arena

@@ -36,7 +36,6 @@ type seen struct {
 	sessions int
 }
 
-// Activity opens a sampler.
 func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 	return d.Sampler(ctx, func(conn, counters *sqlkit.Admin) (string, serverkit.Take, error) {
 		a := &activity{conn: conn, rowLocks: d.storage == innodb, current: map[string]wait{}}

@@ -319,7 +319,6 @@ func findMetrics(ctx context.Context, c *sqlkit.Admin) string {
 	return query
 }
 
-// innodbCounters adds them.
 func (t *status) innodbCounters(ctx context.Context, s *engine.Sample) error {
 	if t.metrics == "" {
 		return nil

@@ -81,7 +81,7 @@ func (d *db) counters(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample
 	return d.status.sample, nil
 }
 
-// sessionSetup are the statements that ready a connection.
+// sessionSetup returns the statements that ready a connection.
 func (d *db) sessionSetup(dialect *sqlkit.Dialect) []string {
 	out := []string{
 		"USE " + dialect.Name(d.Server.Schema),

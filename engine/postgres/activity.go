@@ -21,7 +21,6 @@ const activityText = `SELECT state, wait_event_type, wait_event, count(*) FROM p
 	`WHERE datid = %d AND pid NOT IN (%d, %d) AND application_name = (SELECT current_setting('application_name')) ` +
 	`AND backend_type = 'client backend' AND state IS NOT NULL GROUP BY 1, 2, 3`
 
-// Activity opens a sampler.
 func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 	return d.Sampler(ctx, func(conn, counters *sqlkit.Admin) (string, serverkit.Take, error) {
 		own, err := conn.Number(ctx, pidText)
@@ -75,7 +74,7 @@ func doing(state, kind, event string) (engine.Doing, bool) {
 	return engine.Doing{State: engine.Waiting, Role: roleOf(kind, event), Event: name}, true
 }
 
-// roleOf is the role of a wait event. Releases have renamed events, but mostly
+// roleOf returns the role of a wait event. Releases have renamed events, but mostly
 // in their case and by an ending: before 13 a latch was called WALWriteLock or
 // wal_insert, before 17 a sync of the log WALSync.
 func roleOf(kind, event string) engine.Role {

@@ -104,7 +104,7 @@ const usualCache = 128 << 20
 // KiB of the server's memory, whether it is there or not.
 const maxConnections = 1100
 
-// knobSettings are the settings that the common knobs make, and those that
+// knobSettings returns the settings that the common knobs make, and those that
 // every server of ours has.
 func (s *setup) knobSettings(major int) []server.Setting {
 	cache, commit := cmp.Or(s.Cache, usualCache), commits[s.Durability]

@@ -138,7 +138,7 @@ func (t *Traits) Ready(ctx context.Context, e server.Endpoint) error {
 // dyingTime is how long a server may take to be gone when its connections have broken.
 const dyingTime = time.Second
 
-// blame says whether an error is that the server has died.
+// blame adds to an error that the server has died, if it has.
 func (d *DB) blame(err error) error {
 	if d.Private != nil && engine.ClassOf(err) == engine.Gone {
 		d.Private.Wait(dyingTime)
@@ -251,7 +251,7 @@ func (d *DB) Died() error {
 	return d.Private.Died()
 }
 
-// Empty is what the files of a private server took before it held anything.
+// Empty returns what the files of a private server took before it held anything.
 func (d *DB) Empty() map[engine.FileClass]int64 {
 	if d.Private == nil {
 		return nil

@@ -23,7 +23,7 @@ type Host struct {
 	dir    string // its data; "": not known
 }
 
-// NewHost is the host of a server whose process has one of the names, and whose
+// NewHost returns the host of a server whose process has one of the names, and whose
 // data directory holds a file called mark.
 func NewHost(mark string, programs ...string) *Host { return &Host{programs: programs, mark: mark} }
 
@@ -62,7 +62,7 @@ func (h *Host) look(conn net.Conn) {
 	}
 }
 
-// Processes are the server's, or why they are not known.
+// Processes returns the server's, or why they are not known.
 func (h *Host) Processes() (pids []int, why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -19,7 +19,7 @@ type Session struct {
 	writes   bool            // an operation that writes was prepared
 }
 
-// Conn is the session's connection, for what it can do beside statements; nil:
+// Conn returns the session's connection, for what it can do beside statements; nil:
 // the session is closed.
 func (s *Session) Conn() Conn { return s.conn }
 

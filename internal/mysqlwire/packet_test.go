@@ -93,7 +93,7 @@ func TestEncode(t *testing.T) {
 		"feffffffffffffff 000000000000f83f 03 6ec3a9 0b e807 02 1d 0d 0e 0f 10000000"
 	hexed(t, "first", s.conn.out, want)
 
-	// The types are told again only when one is another.
+	// The types are sent again only when one is another.
 	must(t, s.encode(args))
 	hexed(t, "again", s.conn.out, "00000000 17 07000000 00 01000000 08 00 "+
 		"feffffffffffffff 000000000000f83f 03 6ec3a9 0b e807 02 1d 0d 0e 0f 10000000")

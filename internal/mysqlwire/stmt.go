@@ -72,7 +72,6 @@ func (s *stmt) Exec(ctx context.Context, args []model.Value) (rows, id int64, er
 	return s.conn.done.affected, s.conn.done.id, err
 }
 
-// Query executes the statement and hands over its rows.
 func (s *stmt) Query(ctx context.Context, args []model.Value, types []model.Type, each func(row []model.Value) error) error {
 	c := s.conn
 	if err := c.begin(ctx); err != nil {

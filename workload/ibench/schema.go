@@ -76,7 +76,6 @@ func (r *run) indexes() []index {
 	return all[:r.p.Int("secondary")]
 }
 
-// indexNames returns the names of a table's secondary indexes.
 func (r *run) indexNames(table int) []string {
 	var out []string
 	for _, ix := range r.indexes() {

@@ -84,7 +84,6 @@ func (s *stage) requireIndexes(ctx context.Context, session engine.Session) erro
 	return nil
 }
 
-// createIndexes creates the secondary indexes of all tables.
 func (s *stage) createIndexes(ctx context.Context) error {
 	for n := range s.run.tables {
 		if err := s.buildIndexes(ctx, n); err != nil {
@@ -130,7 +129,6 @@ func (s *stage) couple() {
 	}
 }
 
-// readEdges reads the least and the greatest id of a table.
 func (s *stage) readEdges(ctx context.Context, session engine.Session, t *table) error {
 	first, found, err := workload.QueryInt(ctx, session, edgeOp(t.name, false))
 	if err != nil {
@@ -151,12 +149,10 @@ func (s *stage) readEdges(ctx context.Context, session engine.Session, t *table)
 	return nil
 }
 
-// edgeOp reads the least or the greatest id.
 func edgeOp(table string, greatest bool) *model.Op {
 	return &model.Op{Kind: model.Scan, Table: table, Columns: []string{colID}, Desc: greatest, Limit: 1}
 }
 
-// startRows determines the number of rows when the step begins.
 func (s *stage) startRows(ctx context.Context, session engine.Session) error {
 	switch {
 	case s.plan.Creates:
@@ -186,7 +182,6 @@ func (s *stage) count(ctx context.Context, session engine.Session) (n int64, err
 	return n, nil
 }
 
-// Client returns the client of a seat.
 func (s *stage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
 	t := s.tables[seat.Client%len(s.tables)]
 	switch s.plan.roles[seat.Group] {

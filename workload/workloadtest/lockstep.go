@@ -102,7 +102,6 @@ func foundOf(step *workload.Step, totals workload.Totals) (out []Found) {
 // time.
 const timeBoundWork = 10
 
-// runStep runs one step with clients taking turns.
 func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previous *workload.Live) (workload.Live, workload.Totals) {
 	t.Helper()
 	ctx := context.Background()

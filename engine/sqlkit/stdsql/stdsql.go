@@ -42,7 +42,7 @@ func New(conn driver.Conn, nativeTime bool) (*Conn, error) {
 	return &Conn{raw: raw, time: nativeTime}, nil
 }
 
-// Raw is the driver's connection.
+// Raw returns the driver's connection.
 func (c *Conn) Raw() driver.Conn { return c.raw }
 
 // ExecText executes text.
@@ -87,12 +87,10 @@ type stmt struct {
 	args []driver.NamedValue
 }
 
-// Exec executes a statement that returns no rows.
 func (s *stmt) Exec(ctx context.Context, args []model.Value) (rows, id int64, err error) {
 	return counts(s.ExecContext(ctx, s.bind(args)))
 }
 
-// Query executes a statement that returns rows.
 func (s *stmt) Query(ctx context.Context, args []model.Value, types []model.Type, each func(row []model.Value) error) error {
 	rows, err := s.QueryContext(ctx, s.bind(args))
 	if err != nil {
@@ -112,7 +110,7 @@ func (s *stmt) bind(args []model.Value) []driver.NamedValue {
 	return s.args[:len(args)]
 }
 
-// argument is a value as drivers take it. Text is passed as a string that
+// argument returns a value as drivers take it. Text is passed as a string that
 // shares the value's memory: the driver copies what it keeps, and the value is
 // not changed during the call.
 func (c *Conn) argument(v model.Value) driver.Value {
@@ -182,7 +180,7 @@ func (c *Conn) hand(rows driver.Rows, types []model.Type, each func(row []model.
 	}
 }
 
-// value is what a driver returned, as a value of type t. Text shares the
+// value returns what a driver returned, as a value of type t. Text shares the
 // driver's memory.
 func value(v driver.Value, t model.Type) (model.Value, error) {
 	switch x := v.(type) {
@@ -204,7 +202,7 @@ func value(v driver.Value, t model.Type) (model.Value, error) {
 	return model.Value{}, sqlkit.Unfit(fmt.Sprintf("a %T", v), t)
 }
 
-// text is what a driver returned, as text.
+// text returns what a driver returned, as text.
 func text(v driver.Value) model.Value {
 	switch x := v.(type) {
 	case nil:
