@@ -229,7 +229,7 @@ func TestWaitsAreAskedFor(t *testing.T) {
 	if slices.ContainsFunc(s.Points, func(p engine.Point) bool {
 		return p.Name == engine.WaitTime && !strings.Contains(p.Labels, "InnoDB row lock")
 	}) {
-		t.Error("waits are reported that nobody times")
+		t.Error("waits are reported that are not timed")
 	}
 	c := attached(d)
 	c.Options = map[string]any{"waits": true}

@@ -67,8 +67,11 @@ func makeMariaDB(ctx context.Context, s *Server) error {
 	return s.run(ctx, path, args...)
 }
 
-// MyRocksPackage is the Debian package of MariaDB's plugin for MyRocks.
-const MyRocksPackage = "mariadb-plugin-rocksdb"
+// MariaDB's plugin for MyRocks, and its Debian package.
+const (
+	MyRocksName    = "myrocks"
+	MyRocksPackage = "mariadb-plugin-rocksdb"
+)
 
 // MyRocks returns the path of the MyRocks plugin of an installation of MariaDB,
 // "" if there is none.
