@@ -170,26 +170,26 @@ var numbers = regexp.MustCompile(`\d+`)
 
 // identify runs a program to determine its kind and version.
 func identify(ctx context.Context, name string, k *kind, path string) (Program, error) {
+	missing := func(reason string) error { return &MissingError{Kind: name, Binary: path, Reason: reason} }
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return Program{}, &MissingError{Kind: name, Binary: path}
+		return Program{}, missing("")
 	}
 	if resolved, err = filepath.Abs(resolved); err != nil {
 		return Program{}, err
 	}
 	if !executable(resolved) {
-		return Program{}, &MissingError{Kind: name, Binary: path, Reason: "it cannot be executed"}
+		return Program{}, missing("it cannot be executed")
 	}
 	text, err := output(ctx, resolved, "--version")
-	if err != nil && !ended(err) {
-		return Program{}, &ProbeError{Path: path, Err: err}
-	}
-	if err != nil {
-		return Program{}, &MissingError{Kind: name, Binary: path, Reason: err.Error()}
-	}
 	version, ok := k.version(text)
-	if !ok {
-		return Program{}, &MissingError{Kind: name, Binary: path, Reason: fmt.Sprintf("its version is %q", firstLine(text))}
+	switch {
+	case err != nil && !ended(err):
+		return Program{}, &ProbeError{Path: path, Err: err}
+	case err != nil:
+		return Program{}, missing(err.Error())
+	case !ok:
+		return Program{}, missing(fmt.Sprintf("its version is %q", firstLine(text)))
 	}
 	return Program{Kind: name, Path: resolved, Version: version}, nil
 }
