@@ -221,11 +221,17 @@ func check(t testing.TB, err error) {
 	}
 }
 
+// failIf fails the test on a condition.
+func failIf(t testing.TB, wrong bool, format string, args ...any) {
+	t.Helper()
+	if wrong {
+		t.Errorf(format, args...)
+	}
+}
+
 func (s Suite) testInfo(t *testing.T) {
 	i := s.Engine.Info()
-	if i.Name == "" || i.Structure == "" || i.Doc == "" || i.Version == "" {
-		t.Errorf("incomplete info: %+v", i)
-	}
+	failIf(t, i.Name == "" || i.Structure == "" || i.Doc == "" || i.Version == "", "incomplete info: %+v", i)
 	check(t, s.Engine.Check(s.config(TempDir(t))))
 }
 

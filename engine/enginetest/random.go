@@ -390,13 +390,9 @@ func (s Suite) testValues(t *testing.T) {
 		c.do(model.Op{Kind: model.Insert, Table: "things", Columns: table.ColumnNames(), Rows: 1}, row...)
 	}
 	_, got := c.do(model.Op{Kind: model.Scan, Table: "things", Columns: table.ColumnNames()})
-	if !slices.EqualFunc(got, rows, sameRow) {
-		t.Errorf("read back\n %v\nwant\n %v", got, rows)
-	}
+	failIf(t, !slices.EqualFunc(got, rows, sameRow), "read back\n %v\nwant\n %v", got, rows)
 	r, _ := c.do(model.Op{Kind: model.Scan, Table: "things", Index: "things_n", Equal: 1, Columns: []string{"id"}}, model.Value{})
-	if r.Rows != 0 {
-		t.Errorf("NULL equals %d rows, want none", r.Rows)
-	}
+	failIf(t, r.Rows != 0, "NULL equals %d rows, want none", r.Rows)
 	ctx := context.Background()
 	st := c.prepare(model.Op{Kind: model.Get, Table: "things", Columns: []string{"id"}})
 	if err := st.Exec(ctx, nil, &engine.Result{}); err == nil {

@@ -57,9 +57,7 @@ func Compare(t *testing.T, what string, want, got []State) {
 		t.Fatalf("%s: %d steps, want %d", what, len(got), len(want))
 	}
 	for i := range want {
-		if !want[i].equal(&got[i]) {
-			t.Errorf("%s: after step %s\n got %+v\nwant %+v", what, want[i].Step, got[i], want[i])
-		}
+		failIf(t, !want[i].equal(&got[i]), "%s: after step %s\n got %+v\nwant %+v", what, want[i].Step, got[i], want[i])
 	}
 }
 
