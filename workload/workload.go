@@ -115,8 +115,8 @@ const (
 
 // Axis is a number in which steps of one base differ.
 type Axis struct {
-	Name  string // the heading of a column: "clients", "tables", "reads per write"
-	Value float64
+	Name  string  `json:"name"` // the heading of a column: "clients", "tables", "reads per write"
+	Value float64 `json:"value"`
 }
 
 // Settle is the work of a settle step.

@@ -5,6 +5,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe"
 	"rumbench/workload"
 )
 
@@ -94,7 +95,7 @@ func (f *figures) add(metric, source string, value float64) {
 	*f = append(*f, Cost{Metric: metric, Value: value, Source: source})
 }
 
-func (f *figures) counter(metric, source string, points []Change, name string, unit float64) {
+func (f *figures) counter(metric, source string, points []observe.Change, name string, unit float64) {
 	if v, ok := Counter(points, name); ok {
 		f.add(metric, source, v/unit)
 	}
@@ -136,7 +137,7 @@ func (f *figures) addJournal(o *Others) {
 
 // busy returns the busy time of all processors: vmstat's us and sy, without
 // waiting and stolen time.
-func busy(points []Change) (ns float64, ok bool) {
+func busy(points []observe.Change) (ns float64, ok bool) {
 	for _, part := range []string{"user", "nice", "system", "irq", "softirq"} {
 		v, known := Counter(points, "host.cpu."+part+"_ns")
 		ns += v

@@ -9,6 +9,7 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/hist"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe"
 	"rumbench/workload"
 )
 
@@ -61,7 +62,12 @@ func TestJudgeClient(t *testing.T) {
 // What a server timed itself is divided like any other cost.
 func TestTimedWaits(t *testing.T) {
 	of := &workload.Step{Name: "x", Primary: "add", Groups: []workload.Group{{Name: "add", Clients: 1, Ops: []workload.OpKind{{Name: "add", Unit: "row"}}}}}
-	s := newStep(of, []hist.Group{did(hist.Counts{Ops: 10, Rows: 10})}, &account.Observed{Timed: []account.TimedWait{{Role: engine.RoleLog, NS: 4e6, Times: 7}, {Role: engine.RoleIO}}})
+	s := newStep(of, []hist.Group{did(hist.Counts{Ops: 10, Rows: 10})}, &account.Observed{InWindow: []observe.Change{
+		{Name: engine.WaitTime, Labels: `event="a",role="log"`, Kind: engine.Counter, Value: 1e6},
+		{Name: engine.WaitTime, Labels: `event="b",role="log"`, Kind: engine.Counter, Value: 3e6},
+		{Name: engine.Waits, Labels: `event="a",role="log"`, Kind: engine.Counter, Value: 7},
+		{Name: engine.WaitTime, Labels: `event="c",role="io"`, Kind: engine.Counter},
+	}})
 	s.Operations()
 	if got := metric.Find(s.Rows, "timed_wait_us", "log", ""); got == nil || got.Value != 400 || got.N != 7 || got.Per != "add row" {
 		t.Errorf("%+v", got)

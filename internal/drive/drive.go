@@ -55,15 +55,7 @@ type GroupInterval struct {
 	// interval; 0: there was none. In an interval without completed operations
 	// it is a lower bound of the stall.
 	Oldest time.Duration
-	Queue  *Queue // nil for a closed group
-}
-
-// Queue is the state of the arrivals of an open group.
-type Queue struct {
-	Offered int64 // how many arrived in the interval
-	Started int64 // how many operations began in it
-	Shed    int64 // how many were shed because too many waited
-	Waiting int64 // how many waited at its end
+	Queue  *hist.Queue // nil for a closed group
 }
 
 // Result is the result of a step.

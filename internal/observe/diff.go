@@ -21,13 +21,16 @@ type Interval struct {
 
 // Change is the change of one series over an interval.
 type Change struct {
-	// Point is the series. Its value is the growth of a counter, or the last
-	// value of a gauge.
-	engine.Point
-	Series string // the key of the series, see engine.Point
+	Name   string             `json:"name"` // this and the following as in engine.Point
+	Labels string             `json:"labels,omitempty"`
+	Kind   engine.CounterKind `json:"kind"`
+	Unit   string             `json:"unit"`
+	// Value is the growth of a counter, or the last value of a gauge.
+	Value float64 `json:"value"`
 	// Reset is set if the counter fell, as it does when a server restarts. The
 	// growth is then counted from zero: what came before is unknown.
-	Reset bool
+	Reset  bool   `json:"reset,omitempty"`
+	Series string `json:"-"` // the key of the series, see engine.Point
 }
 
 var errNoStart = errors.New("no earlier sample")
@@ -85,7 +88,8 @@ func changes(prev, cur *Source) []Change {
 	before, now := prev.series(), cur.series()
 	all := make([]Change, 0, len(cur.Points))
 	for i := range cur.Points {
-		c := Change{Point: cur.Points[i], Series: now.keys[i]}
+		p := &cur.Points[i]
+		c := Change{Name: p.Name, Labels: p.Labels, Kind: p.Kind, Unit: p.Unit, Value: p.Value, Series: now.keys[i]}
 		if c.Kind == engine.Counter {
 			j, known := i, true
 			if before != now {
@@ -96,7 +100,7 @@ func changes(prev, cur *Source) []Change {
 			}
 			c.Value -= prev.Points[j].Value
 			if c.Reset = c.Value < 0; c.Reset {
-				c.Value = cur.Points[i].Value
+				c.Value = p.Value
 			}
 		}
 		if quantity.Finite(c.Value) {

@@ -140,7 +140,7 @@ func (u *unfinished) add(l Line) error {
 	k.Reads, k.Writes, k.Others = k.Reads+l.Reads, k.Writes+l.Writes, k.Others+l.Others
 	k.Retries, k.GivenUp = k.Retries+l.Retries, k.GivenUp+l.GivenUp
 	k.Attempts += l.Ops + l.Retries + l.GivenUp
-	k.service, k.response = max(k.service, l.Max), max(k.response, l.ResponseMx)
+	k.service, k.response = max(k.service, l.Max), max(k.response, l.ResponseMax)
 	if g.is != nil && g.is.Rate > 0 { // operations in flight take longer still
 		k.response = max(k.response, l.OldestInFlight)
 	}
@@ -205,8 +205,8 @@ func (g *seen) describe(seconds float64) *workload.Group {
 		w.Rate, w.Pace = g.is.Rate/float64(w.RowsPerOp)/float64(w.Clients), pace.Kind(g.is.Pace)
 	case g.arrivals != nil && g.is.Ramp != nil:
 		w.Arrivals = pace.Constant(pace.Kind(g.is.Pace), g.is.Rate)
-		for i, r := range g.is.Ramp {
-			w.Arrivals.Segments = append(w.Arrivals.Segments[:i], pace.Segment(r))
+		if len(g.is.Ramp) > 0 {
+			w.Arrivals.Segments = g.is.Ramp
 		}
 		w.Arrivals.Queue = g.is.Queue
 	}

@@ -218,7 +218,7 @@ func running(t *testing.T, dir string) []Line {
 	}
 	for i := range 4 {
 		lines = append(lines,
-			Line{Step: "q", Source: "ops", T: float64(i + 1), DT: 1, Group: "insert", Op: "insert", Ops: 2, Rows: 100, Errors: 1, Max: 50, ResponseMx: 70 + float64(i)},
+			Line{Step: "q", Source: "ops", T: float64(i + 1), DT: 1, Group: "insert", Op: "insert", Ops: 2, Rows: 100, Errors: 1, Max: 50, ResponseMax: 70 + float64(i)},
 			Line{Step: "q", Source: "ops", T: float64(i + 1), DT: 1, Group: "query", Op: "range a", Ops: 10, Rows: 10, Max: 5},
 			Line{Step: "q", Source: "ops", T: float64(i + 1), DT: 1, Group: "query", Op: "range b", Ops: 30, Rows: 30, Max: 9})
 	}

@@ -54,9 +54,9 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 			}
 			if !kind.Upkeep {
 				shown.PerSec += float64(sums.Rows) / length
-				shown.P99 = max(shown.P99, max(l.P99, l.ResponseP9))
+				shown.P99 = max(shown.P99, max(l.P99, l.ResponseP99))
 				if l.Ops > 0 && l.Ops < metric.LeastSamples(99) {
-					shown.Max = max(shown.Max, max(l.Max, l.ResponseMx))
+					shown.Max = max(shown.Max, max(l.Max, l.ResponseMax))
 				}
 			}
 			if sums.Attempts > 0 || !kind.Upkeep {
@@ -76,16 +76,13 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 
 // addGroup adds the values of a whole group to a line.
 func addGroup(l *result.Line, g *drive.GroupInterval) {
-	l.Errors, l.Clients, l.OldestInFlight = g.Errors, slices.Clone(g.Clients), micros(int64(g.Oldest))
-	if q := g.Queue; q != nil {
-		l.Queue = &result.Queue{Offered: q.Offered, Started: q.Started, Shed: q.Shed, Waiting: q.Waiting}
-	}
+	l.Errors, l.Clients, l.OldestInFlight, l.Queue = g.Errors, slices.Clone(g.Clients), micros(int64(g.Oldest)), g.Queue
 }
 
 func addLatencies(l *result.Line, s *hist.Sums) {
 	l.P50, l.P95, l.P99, l.Max = micros(s.Service.Percentile(50)), micros(s.Service.Percentile(95)), micros(s.Service.Percentile(99)), micros(s.Service.Max())
 	if s.Response != nil {
-		l.ResponseP5, l.ResponseP9, l.ResponseMx = micros(s.Response.Percentile(95)), micros(s.Response.Percentile(99)), micros(s.Response.Max())
+		l.ResponseP95, l.ResponseP99, l.ResponseMax = micros(s.Response.Percentile(95)), micros(s.Response.Percentile(99)), micros(s.Response.Max())
 	}
 }
 

@@ -209,7 +209,8 @@ var (
 )
 
 func looked(closed, looks int, each fakeSampler) *sessions {
-	s := &sessions{sampler: each, source: "fake", closed: closed, seen: map[engine.Doing]int64{}, now: map[engine.Doing]int{}}
+	s := newSessions(each)
+	s.Closed = closed
 	for range looks {
 		s.look(context.Background(), context.Background())
 	}
@@ -232,17 +233,17 @@ func TestLook(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := looked(c.closed, 1, c.see)
-			for d, n := range s.seen {
+			for d, n := range s.Seen {
 				if n != c.want[d] {
 					t.Errorf("%v: %d, not %d", d, n, c.want[d])
 				}
 			}
-			if len(s.seen) < len(c.want) {
-				t.Errorf("%v", s.seen)
+			if len(s.Seen) < len(c.want) {
+				t.Errorf("%v", s.Seen)
 			}
 		})
 	}
-	if s := looked(1, 3, nil); s.looks != 0 || s.failed == nil {
+	if s := looked(1, 3, nil); s.Looks != 0 || s.Failed == nil {
 		t.Errorf("looks that failed: %+v", s)
 	}
 }
