@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
-	"rumbench/internal/observe"
+	"rumbench/internal/compare"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
@@ -20,13 +20,14 @@ import (
 var machineFacts = []string{"virtualization", "cpu", "cpus online", "cpus usable", "cpu quota", "memory", "memory limit",
 	"filesystem", "device size", "device rotational"}
 
-// machineOf says in a line what kind of machine a trial ran on. Memory is
+// machineOf returns a line on the kind of machine that a trial ran on. Memory is
 // rounded up to whole GiB: what a kernel keeps for itself differs from one
 // release to the next.
-func machineOf(host observe.Facts) string {
+func machineOf(t *result.Trial) string {
+	_, values := factsOf(t)
 	var parts []string
 	for _, name := range machineFacts {
-		v := host.Value(name)
+		v := values[fact{HostFact, name}]
 		switch {
 		case v == "":
 			continue
@@ -114,13 +115,8 @@ func (s *Series) factChanges(at int) []Fact {
 	var names []fact
 	for i, p := range s.Points {
 		var n []fact
-		n, values[i] = factsOf(p.trial)
-		if i == at-1 || i == at {
-			for _, f := range n {
-				if !slices.Contains(names, f) {
-					names = append(names, f)
-				}
-			}
+		if n, values[i] = factsOf(p.trial); i == at-1 || i == at {
+			names = compare.AppendNew(names, n...)
 		}
 	}
 	restless := func(f fact) bool {

@@ -98,6 +98,32 @@ func bad(found, fix string) answer     { return answer{Bad, found, fix} }
 func unknown(found, fix string) answer { return answer{Unknown, found, fix} }
 func notShown(fix string) answer       { return unknown("the kernel does not show it", fix) }
 
+// graded returns the answer for something that may be bad, or only worth a warning.
+func graded(isBad, isWarn bool, found, fix string) answer {
+	switch {
+	case isBad:
+		return bad(found, fix)
+	case isWarn:
+		return warn(found, fix)
+	}
+	return ok(found)
+}
+
+// setting returns a check of a fact that has one of some good values, if it is
+// shown, with what to do otherwise.
+func setting(fact, whereShown string, fix func(*machine) string, good ...string) func(*machine) answer {
+	return func(m *machine) answer {
+		switch found := m.facts.Value(fact); {
+		case found == "":
+			return notShown(whereShown)
+		case slices.Contains(good, found):
+			return ok(found)
+		default:
+			return warn(found, fix(m))
+		}
+	}
+}
+
 func (m *machine) report() *Report {
 	r := &Report{Host: m.headline()}
 	for _, c := range checks() {

@@ -81,15 +81,19 @@ func (m *machine) set(value, files string) string {
 
 // meminfo reads /proc/meminfo. What is not in it is nil.
 func (m *machine) meminfo() procfs.Meminfo {
-	kernel, err := procfs.NewFS(m.proc)
-	if err != nil {
-		return procfs.Meminfo{}
-	}
-	info, err := kernel.Meminfo()
-	if err != nil {
-		return procfs.Meminfo{}
+	info := procfs.Meminfo{}
+	if kernel, err := procfs.NewFS(m.proc); err == nil {
+		info, _ = kernel.Meminfo()
 	}
 	return info
+}
+
+// processes returns those that can be seen.
+func (m *machine) processes() (all procfs.Procs) {
+	if kernel, err := procfs.NewFS(m.proc); err == nil {
+		all, _ = kernel.AllProcs()
+	}
+	return all
 }
 
 // sample is what grows while others work.
@@ -127,15 +131,7 @@ func (m *machine) sample() sample {
 	for _, p := range counters.Points {
 		s.host[p.Name] = p.Value
 	}
-	kernel, err := procfs.NewFS(m.proc)
-	if err != nil {
-		return s
-	}
-	all, err := kernel.AllProcs()
-	if err != nil {
-		return s
-	}
-	for _, p := range all {
+	for _, p := range m.processes() {
 		if stat, err := p.Stat(); err == nil { // else it has ended
 			s.procs[p.PID] = process{stat.Comm, stat.Starttime, stat.CPUTime()}
 		}

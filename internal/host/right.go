@@ -73,15 +73,7 @@ func processIO(m *machine) answer {
 
 // foreign finds a process of another user.
 func (m *machine) foreign() (pid int, found bool) {
-	kernel, err := procfs.NewFS(m.proc)
-	if err != nil {
-		return 0, false
-	}
-	all, err := kernel.AllProcs()
-	if err != nil {
-		return 0, false
-	}
-	for _, p := range all {
+	for _, p := range m.processes() {
 		if status, err := p.NewStatus(); err == nil && status.UIDs[0] != uint64(m.uid) {
 			return p.PID, true
 		}
