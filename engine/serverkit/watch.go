@@ -22,7 +22,7 @@ func (w *Watch) Counters(ctx context.Context, s *engine.Sample) error { return w
 func (w *Watch) Close() error { return w.Conn.Close() }
 
 // Take reports what sessions do, as engine.ActivitySampler.Sample does.
-type Take func(ctx context.Context, add func(d engine.Doing, sessions int)) error
+type Take func(ctx context.Context, add func(d engine.SessionActivity, sessions int)) error
 
 type sampler struct {
 	from string
@@ -43,7 +43,7 @@ func NewSampler(conn io.Closer, from string, take Take, err error) (engine.Activ
 func (s *sampler) Source() string { return s.from }
 func (s *sampler) Close() error   { return s.conn.Close() }
 
-func (s *sampler) Sample(ctx context.Context, add func(d engine.Doing, sessions int)) error {
+func (s *sampler) Sample(ctx context.Context, add func(d engine.SessionActivity, sessions int)) error {
 	if err := s.take(ctx, add); err != nil {
 		return fmt.Errorf("watch the sessions: %w", err)
 	}

@@ -62,15 +62,7 @@ func newStep(of *workload.Step, groups []hist.Group, o *account.Observed) *accou
 	if o.Device == "" {
 		o.Device = "device sda"
 	}
-	s := &account.Step{Builder: account.Builder{All: metric.Row{Target: "x", Trial: 1, Step: of.Name}}, Of: of, Seconds: 10, Groups: account.Groups(of, groups, 0), Observed: o}
-	for g := range groups {
-		var totals []workload.Total
-		for _, k := range groups[g].Kinds {
-			totals = append(totals, workload.Total{Ops: k.Ops, Rows: k.Rows, Bytes: k.Bytes})
-		}
-		s.Totals = append(s.Totals, totals)
-	}
-	return s
+	return &account.Step{Builder: account.Builder{All: metric.Row{Target: "x", Trial: 1, Step: of.Name}}, Of: of, Seconds: 10, Groups: account.Groups(of, groups, 0), Observed: o}
 }
 
 // observed returns the rows of the query step with what was observed.

@@ -16,11 +16,11 @@ type Sessions struct {
 	Source     string
 	Closed     int // clients in closed loops
 	Looks      int
-	Seen       map[engine.Doing]int64 // how often a session was sampled doing it
-	Failed     error                  // the first error of a sample
-	Server     *time.Duration         // run-queue delay of the server's threads; nil if unknown
-	Client     time.Duration          // rumbench's
-	Processors int                    // that rumbench may use
+	Seen       map[engine.SessionActivity]int64 // how often a session was sampled doing it
+	Failed     error                            // the first error of a sample
+	Server     *time.Duration                   // run-queue delay of the server's threads; nil if unknown
+	Client     time.Duration                    // rumbench's
+	Processors int                              // that rumbench may use
 }
 
 // Wait is an activity in which sessions were sampled in a step's window.

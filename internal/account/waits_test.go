@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	resting = engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "idle"}
-	working = engine.Doing{State: engine.Running, Role: engine.RoleCPU}
+	resting = engine.SessionActivity{State: engine.Client, Role: engine.RoleClient, Event: "idle"}
+	working = engine.SessionActivity{State: engine.Running, Role: engine.RoleCPU}
 )
 
 // The rule for the client, on made-up figures of a machine with as many
@@ -46,7 +46,7 @@ func TestJudgeClient(t *testing.T) {
 			server := time.Duration(ns(c.serverQueued))
 			seen := int64(c.rest * float64(many*c.looks))
 			s := observed(&account.Observed{Hosted: true, InWindow: counted("client.cpu_ns", ns(c.client), "process.cpu_ns", ns(c.server), "host.cpu.busy_ns", ns(c.busy)),
-				Sessions: &account.Sessions{Closed: c.closed, Looks: c.looks, Seen: map[engine.Doing]int64{resting: seen, working: int64(many*c.looks) - seen},
+				Sessions: &account.Sessions{Closed: c.closed, Looks: c.looks, Seen: map[engine.SessionActivity]int64{resting: seen, working: int64(many*c.looks) - seen},
 					Server: &server, Client: time.Duration(ns(c.queued)), Processors: n}})
 			rate := metric.Find(s.Rows, "rows_per_s", "query", "")
 			if got := metric.Has(s.Warnings, metric.ClientBound); got != (c.warning != "") || got != metric.Has(rate.Warnings, metric.ClientBound) || !strings.Contains(texts(s), c.warning) {

@@ -3,6 +3,7 @@ package observe
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"rumbench/engine"
@@ -46,42 +47,24 @@ func Diff(a, b Snapshot) []Interval {
 		v := &intervals[i]
 		v.Source, v.Time, v.Err = cur.Name, cur.Time, cur.Err
 		v.Late = cur.Time.Add(cur.Took / 2).Sub(b.Time)
-		prev := a.source(cur.Name, i)
-		if prev != nil {
-			v.Elapsed = cur.Time.Sub(prev.Time)
+		prev, why := &Source{}, errNoStart
+		if k := slices.IndexFunc(a.Sources, func(s Source) bool { return s.Name == cur.Name }); k >= 0 {
+			v.Elapsed = cur.Time.Sub(a.Sources[k].Time)
+			if why = a.Sources[k].Err; why == nil {
+				prev = &a.Sources[k]
+			} else {
+				why = fmt.Errorf("%w: %w", errNoStart, why)
+			}
 		}
 		if cur.Err != nil {
 			continue
 		}
-		prev, v.Err = start(cur.Name, prev)
+		if why != nil {
+			v.Err = fmt.Errorf("growth of %s: %w", cur.Name, why)
+		}
 		v.Changes = changes(prev, cur)
 	}
 	return intervals
-}
-
-// source returns a source by name, most likely at position i.
-func (s *Snapshot) source(name string, i int) *Source {
-	if i < len(s.Sources) && s.Sources[i].Name == name {
-		return &s.Sources[i]
-	}
-	for i := range s.Sources {
-		if s.Sources[i].Name == name {
-			return &s.Sources[i]
-		}
-	}
-	return nil
-}
-
-// start returns the sample from which growth is counted, an empty one if there is
-// none.
-func start(name string, prev *Source) (*Source, error) {
-	switch {
-	case prev == nil:
-		return &Source{}, fmt.Errorf("growth of %s: %w", name, errNoStart)
-	case prev.Err != nil:
-		return &Source{}, fmt.Errorf("growth of %s: %w: %w", name, errNoStart, prev.Err)
-	}
-	return prev, nil
 }
 
 func changes(prev, cur *Source) []Change {

@@ -32,7 +32,7 @@ func (t *stepRun) account(res *drive.Result) *account.Step {
 		a.Earlier = append(a.Earlier, account.Earlier{Name: s.Name, Primary: s.Primary, WritesPer: s.WritesPer, Complete: s.Status == result.Complete, Rows: s.Rows})
 	}
 	if res != nil {
-		a.Groups, a.Totals = account.Groups(t.of, res.Groups, t.Plan.Seed), res.Totals()
+		a.Groups = account.Groups(t.of, res.Groups, t.Plan.Seed)
 	}
 	return a
 }

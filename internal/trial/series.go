@@ -89,30 +89,25 @@ func addLatencies(l *result.Line, s *hist.Sums) {
 // pulse is what only the live display shows of a step: rough, immediate
 // figures.
 type pulse struct {
-	wall, used time.Duration
-	start      time.Time
-	stalled    int
+	at      time.Time // of the last call of cpu
+	used    time.Duration
+	stalled int
 }
 
-func newPulse() *pulse { return &pulse{start: time.Now(), used: processCPU()} }
+func newPulse() *pulse { return &pulse{at: time.Now(), used: processCPU()} }
 
 // cpu returns how many processors this process used since the last call.
 func (p *pulse) cpu() float64 {
-	wall, used := time.Since(p.start), processCPU()
-	defer func() { p.wall, p.used = wall, used }()
-	if wall <= p.wall {
-		return 0
-	}
-	return float64(used-p.used) / float64(wall-p.wall)
+	at, used := p.at, p.used
+	p.at, p.used = time.Now(), processCPU()
+	return float64(p.used-used) / float64(max(p.at.Sub(at), 1))
 }
 
+// count counts an interval in which no client completed anything.
 func (p *pulse) count(clients []int64) {
-	for _, n := range clients {
-		if n > 0 {
-			return
-		}
+	if !slices.ContainsFunc(clients, func(n int64) bool { return n > 0 }) {
+		p.stalled++
 	}
-	p.stalled++
 }
 
 func processCPU() time.Duration {

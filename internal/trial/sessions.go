@@ -19,7 +19,7 @@ type sessions struct {
 	sampler        engine.ActivitySampler // nil: closed
 	stop           context.CancelFunc
 	done           chan struct{}
-	now            map[engine.Doing]int // in one sample
+	now            map[engine.SessionActivity]int // in one sample
 	server, client func() *time.Duration
 }
 
@@ -58,8 +58,8 @@ func (t *stepRun) watchSessions(ctx context.Context) *sessions {
 }
 
 func newSessions(sampler engine.ActivitySampler) *sessions {
-	s := &sessions{sampler: sampler, now: map[engine.Doing]int{}}
-	s.Source, s.Seen, s.Processors = sampler.Source(), map[engine.Doing]int64{}, min(runtime.GOMAXPROCS(0), runtime.NumCPU())
+	s := &sessions{sampler: sampler, now: map[engine.SessionActivity]int{}}
+	s.Source, s.Seen, s.Processors = sampler.Source(), map[engine.SessionActivity]int64{}, min(runtime.GOMAXPROCS(0), runtime.NumCPU())
 	return s
 }
 
@@ -118,7 +118,7 @@ func (s *sessions) close() {
 func (s *sessions) look(ctx, over context.Context) {
 	clear(s.now)
 	all := 0
-	err := s.sampler.Sample(ctx, func(d engine.Doing, n int) {
+	err := s.sampler.Sample(ctx, func(d engine.SessionActivity, n int) {
 		s.now[d] += n
 		all += n
 	})

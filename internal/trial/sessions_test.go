@@ -188,11 +188,11 @@ func TestManyClients(t *testing.T) {
 }
 
 // fakeSampler returns the same in every look.
-type fakeSampler map[engine.Doing]int
+type fakeSampler map[engine.SessionActivity]int
 
 func (f fakeSampler) Source() string { return "fake" }
 func (f fakeSampler) Close() error   { return nil }
-func (f fakeSampler) Sample(_ context.Context, add func(engine.Doing, int)) error {
+func (f fakeSampler) Sample(_ context.Context, add func(engine.SessionActivity, int)) error {
 	if f == nil {
 		return fmt.Errorf("the server is busy")
 	}
@@ -203,9 +203,9 @@ func (f fakeSampler) Sample(_ context.Context, add func(engine.Doing, int)) erro
 }
 
 var (
-	resting = engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "idle"}
-	working = engine.Doing{State: engine.Running, Role: engine.RoleCPU}
-	locked  = engine.Doing{State: engine.Waiting, Role: engine.RoleRow, Event: "Lock:tuple"}
+	resting = engine.SessionActivity{State: engine.Client, Role: engine.RoleClient, Event: "idle"}
+	working = engine.SessionActivity{State: engine.Running, Role: engine.RoleCPU}
+	locked  = engine.SessionActivity{State: engine.Waiting, Role: engine.RoleRow, Event: "Lock:tuple"}
 )
 
 func looked(closed, looks int, each fakeSampler) *sessions {
@@ -222,14 +222,14 @@ func TestLook(t *testing.T) {
 		name   string
 		closed int
 		see    fakeSampler
-		want   map[engine.Doing]int64
+		want   map[engine.SessionActivity]int64
 	}{
-		{"all clients", 3, fakeSampler{resting: 1, working: 2}, map[engine.Doing]int64{resting: 1, working: 2}},
-		{"a connection for definitions rests", 3, fakeSampler{resting: 2, working: 2}, map[engine.Doing]int64{resting: 1, working: 2}},
-		{"it works in place of a client", 2, fakeSampler{resting: 2, working: 1}, map[engine.Doing]int64{resting: 1, working: 1}},
-		{"clients with a rate rest", 2, fakeSampler{resting: 9, locked: 1}, map[engine.Doing]int64{resting: 1, locked: 1}},
-		{"more work than clients", 1, fakeSampler{resting: 1, working: 3}, map[engine.Doing]int64{working: 3}},
-		{"some are not seen", 5, fakeSampler{resting: 1, working: 1}, map[engine.Doing]int64{resting: 1, working: 1}},
+		{"all clients", 3, fakeSampler{resting: 1, working: 2}, map[engine.SessionActivity]int64{resting: 1, working: 2}},
+		{"a connection for definitions rests", 3, fakeSampler{resting: 2, working: 2}, map[engine.SessionActivity]int64{resting: 1, working: 2}},
+		{"it works in place of a client", 2, fakeSampler{resting: 2, working: 1}, map[engine.SessionActivity]int64{resting: 1, working: 1}},
+		{"clients with a rate rest", 2, fakeSampler{resting: 9, locked: 1}, map[engine.SessionActivity]int64{resting: 1, locked: 1}},
+		{"more work than clients", 1, fakeSampler{resting: 1, working: 3}, map[engine.SessionActivity]int64{working: 3}},
+		{"some are not seen", 5, fakeSampler{resting: 1, working: 1}, map[engine.SessionActivity]int64{resting: 1, working: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := looked(c.closed, 1, c.see)

@@ -272,7 +272,7 @@ func (t *stepRun) measure(ctx context.Context, c drive.Config) (*drive.Result, e
 		return nil, err
 	}
 	t.pulse = newPulse()
-	delays := t.client.Window()
+	delays := observe.WatchClient()
 	t.started.Store(&stepStart{t.of.Name, time.Now()})
 	w.sessions.begin(ctx, t.process)
 	res, err := drive.Run(ctx, c)
@@ -281,7 +281,7 @@ func (t *stepRun) measure(ctx context.Context, c drive.Config) (*drive.Result, e
 		return nil, err
 	}
 	t.partner().Done(t.of.Name)
-	w.Client = delays.Stop()
+	w.Client = delays()
 	ctx = context.WithoutCancel(ctx) // an interrupted step is still measured
 	w.after = t.sampler.Snapshot(ctx)
 	w.length = res.Window
