@@ -41,17 +41,12 @@ func WriteJSON(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return WriteFile(path, []byte(plain.Text(string(b)+"\n")))
+	return WriteFile(path, []byte(plain.Text(string(b)+"\n")), 0o644)
 }
 
 // WriteFile replaces a file, so that a reader sees either the old content or
 // the new, also after a crash.
-func WriteFile(path string, b []byte) error { return writeFile(path, b, 0o644) }
-
-// WriteSecret is WriteFile for a file that only its owner can read.
-func WriteSecret(path string, b []byte) error { return writeFile(path, b, 0o600) }
-
-func writeFile(path string, b []byte, mode fs.FileMode) error {
+func WriteFile(path string, b []byte, mode fs.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
