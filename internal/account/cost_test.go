@@ -16,6 +16,7 @@ import (
 	"rumbench/internal/hist"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/model"
 	"rumbench/workload"
 )
 
@@ -52,9 +53,9 @@ func did(counts ...hist.Counts) hist.Group {
 // queryGroups: 200 rows inserted (by 4 operations, 10 KB), 100 deleted, 1000 queries.
 func queryGroups() []hist.Group {
 	return []hist.Group{
-		did(hist.Counts{Ops: 4, Rows: 200, Bytes: 10 << 10}),
-		did(hist.Counts{Ops: 2, Rows: 100}, hist.Counts{Ops: 7, Rows: 7}),
-		did(hist.Counts{Ops: 600, Rows: 600, Bytes: 1 << 30}, hist.Counts{Ops: 400, Rows: 400, Bytes: 1 << 30}),
+		did(hist.Counts{Ops: 4, Work: model.Work{Rows: 200, Bytes: 10 << 10}}),
+		did(hist.Counts{Ops: 2, Work: model.Work{Rows: 100}}, hist.Counts{Ops: 7, Work: model.Work{Rows: 7}}),
+		did(hist.Counts{Ops: 600, Work: model.Work{Rows: 600, Bytes: 1 << 30}}, hist.Counts{Ops: 400, Work: model.Work{Rows: 400, Bytes: 1 << 30}}),
 	}
 }
 
@@ -178,7 +179,7 @@ func TestUnknownCosts(t *testing.T) {
 // a row inserted is a row written, and is not reported twice.
 func TestDenominators(t *testing.T) {
 	chance := queryGroups()
-	chance[2] = did(hist.Counts{Ops: 150, Rows: 150}, hist.Counts{Ops: 50, Rows: 50})
+	chance[2] = did(hist.Counts{Ops: 150, Work: model.Work{Rows: 150}}, hist.Counts{Ops: 50, Work: model.Work{Rows: 50}})
 	load := &workload.Step{Name: "l", Primary: "insert", WritesPer: "insert", Groups: queryStep().Groups[:1]}
 	for _, c := range []struct {
 		name   string

@@ -10,6 +10,7 @@ import (
 	"rumbench/internal/hist"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/model"
 	"rumbench/workload"
 )
 
@@ -62,7 +63,7 @@ func TestJudgeClient(t *testing.T) {
 // What a server timed itself is divided like any other cost.
 func TestTimedWaits(t *testing.T) {
 	of := &workload.Step{Name: "x", Primary: "add", Groups: []workload.Group{{Name: "add", Clients: 1, Ops: []workload.OpKind{{Name: "add", Unit: "row"}}}}}
-	s := newStep(of, []hist.Group{did(hist.Counts{Ops: 10, Rows: 10})}, &account.Observed{InWindow: []observe.Change{
+	s := newStep(of, []hist.Group{did(hist.Counts{Ops: 10, Work: model.Work{Rows: 10}})}, &account.Observed{InWindow: []observe.Change{
 		{Name: engine.WaitTime, Labels: `event="a",role="log"`, Kind: engine.Counter, Value: 1e6},
 		{Name: engine.WaitTime, Labels: `event="b",role="log"`, Kind: engine.Counter, Value: 3e6},
 		{Name: engine.Waits, Labels: `event="a",role="log"`, Kind: engine.Counter, Value: 7},

@@ -73,7 +73,7 @@ func (r *Result) Totals() workload.Totals {
 	out := make(workload.Totals, len(r.Groups))
 	for g := range r.Groups {
 		for _, k := range r.Groups[g].Kinds {
-			out[g] = append(out[g], workload.Total{Ops: k.Ops, Rows: k.Rows, Bytes: k.Bytes, Expected: k.Expected, Found: k.Found})
+			out[g] = append(out[g], workload.Total{Ops: k.Ops, Work: k.Work})
 		}
 	}
 	return out

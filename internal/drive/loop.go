@@ -235,16 +235,10 @@ func (l *loop) leave() {
 // record records a completed operation.
 func (l *loop) record(attempt, end int64) {
 	o := &l.op
-	o.Kind, o.Rows, o.Bytes = l.out.Kind, l.out.Rows, l.out.Bytes
-	o.Expected, o.Found = l.out.Expected, l.out.Found
-	o.Reads, o.Writes, o.Others = l.out.Reads, l.out.Writes, l.out.Others
+	o.Kind, o.Work = l.out.Kind, l.out.Work
 	o.Attempt, o.Retried, o.End = attempt, l.retry.failures > 0, end
-	if l.out.Parts != nil {
-		o.Laps = o.Laps[:0]
-		for _, lap := range l.out.Parts.Laps {
-			o.Laps = append(o.Laps, hist.Lap(lap))
-		}
-		o.Kept = l.out.Parts.Kept
+	if parts := l.out.Parts; parts != nil {
+		o.Laps, o.Kept = parts.Laps, parts.Kept
 	}
 	l.retry.succeeded()
 	l.end = time.Duration(end)
@@ -281,7 +275,7 @@ func (l *loop) failed(ctx context.Context, err error, end int64) bool {
 	l.end = time.Duration(end)
 	class := engine.ClassOf(err)
 	f := hist.Failure{Kind: l.out.Kind, Retried: l.retry.failures > 0, Class: string(class), Err: err, Time: end - l.op.Start}
-	f.Statements = l.out.Reads + l.out.Writes + l.out.Others
+	f.Statements = l.out.Statements()
 	stuck := l.retry.failed(class, end)
 	f.GivenUp = l.retry.last && !stuck && !class.Ends()
 	l.rec.Fail(&f)
