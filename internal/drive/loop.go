@@ -52,6 +52,7 @@ type progress struct {
 func (r *stepRun) newLoop(g, i int, client workload.Client) (*loop, error) {
 	group := &r.Step.Groups[g]
 	l := &loop{stepRun: r, group: group, at: g, seat: i, client: client, queue: r.queues[g], rec: hist.NewRecorder(shape(group))}
+	l.op.Work = &l.out.Work
 	l.readier, _ = client.(workload.Readier)
 	if len(group.Parts) > 0 {
 		l.out.Parts = &workload.Parts{Clock: l.clock}
@@ -235,7 +236,7 @@ func (l *loop) leave() {
 // record records a completed operation.
 func (l *loop) record(attempt, end int64) {
 	o := &l.op
-	o.Kind, o.Work = l.out.Kind, l.out.Work
+	o.Kind = l.out.Kind
 	o.Attempt, o.Retried, o.End = attempt, l.retry.failures > 0, end
 	if parts := l.out.Parts; parts != nil {
 		o.Laps, o.Kept = parts.Laps, parts.Kept

@@ -150,8 +150,8 @@ func NewRecorder(s Shape) *Recorder {
 // Op is a completed operation. Times are nanoseconds on the caller's clock;
 // Intended is ignored unless the shape is paced.
 type Op struct {
-	Kind int
-	model.Work
+	Kind                 int
+	Work                 *model.Work // not copied, which would take longer than to add it up
 	Intended, Start, End int64
 	// Attempt is the start of the successful attempt, and Retried is whether
 	// others failed before. The first Kept of Laps are of those.
@@ -167,7 +167,7 @@ func (r *Recorder) Record(o *Op) {
 	h := r.sheet
 	k := &h.kinds[o.Kind]
 	k.Ops++
-	k.Work.Add(&o.Work)
+	k.Work.Add(o.Work)
 	k.Attempts++
 	if o.Retried {
 		k.Retries++

@@ -23,7 +23,7 @@ func TestRecorder(t *testing.T) {
 		recorders[i] = r
 		wg.Go(func() {
 			for i := range int64(n) {
-				r.Record(&hist.Op{Kind: 1, Work: model.Work{Rows: 2, Reads: 10, Writes: 4, Others: 2}, Intended: i, Start: i + 1, Attempt: i + 2, End: i + 3, Retried: true,
+				r.Record(&hist.Op{Kind: 1, Work: &model.Work{Rows: 2, Reads: 10, Writes: 4, Others: 2}, Intended: i, Start: i + 1, Attempt: i + 2, End: i + 3, Retried: true,
 					Laps: []model.Lap{{Part: 0, Time: 5}, {Part: 1, Time: 7}, {Part: 0, Time: 5}}})
 			}
 			r.Fail(&hist.Failure{Kind: 1, Statements: 9, Class: "conflict", Err: errors.New("words")})
@@ -83,7 +83,7 @@ func TestMemory(t *testing.T) {
 		recorders[i] = hist.NewRecorder(shape)
 	}
 	idle := (heap() - before) / clients
-	o := hist.Op{Laps: make([]model.Lap, shape.Parts)}
+	o := hist.Op{Work: &model.Work{}, Laps: make([]model.Lap, shape.Parts)}
 	draw := uint64(1)
 	for range 5 { // intervals
 		for _, r := range recorders {
@@ -124,7 +124,7 @@ func heap() int64 {
 
 func BenchmarkRecord(b *testing.B) {
 	r := hist.NewRecorder(hist.Shape{Kinds: 1})
-	o := hist.Op{Work: model.Work{Rows: 1}}
+	o := hist.Op{Work: &model.Work{Rows: 1}}
 	b.ReportAllocs()
 	for i := range b.N {
 		o.End = int64(100 + i&1023)
@@ -135,7 +135,7 @@ func BenchmarkRecord(b *testing.B) {
 // BenchmarkRecordParts measures an operation with ten timed statements.
 func BenchmarkRecordParts(b *testing.B) {
 	r := hist.NewRecorder(hist.Shape{Kinds: 1, Parts: 10, Attempts: true})
-	o := hist.Op{Work: model.Work{Rows: 1}, Laps: make([]model.Lap, 10)}
+	o := hist.Op{Work: &model.Work{Rows: 1}, Laps: make([]model.Lap, 10)}
 	for i := range o.Laps {
 		o.Laps[i].Part = i
 	}
@@ -154,7 +154,7 @@ func BenchmarkRecordParts(b *testing.B) {
 func BenchmarkTake(b *testing.B) {
 	shape := hist.Shape{Kinds: 1, Parts: 10, Attempts: true}
 	r, c, totals := hist.NewRecorder(shape), hist.NewCollector(shape), hist.NewTotals(shape)
-	o := hist.Op{Laps: make([]model.Lap, 10)}
+	o := hist.Op{Work: &model.Work{}, Laps: make([]model.Lap, 10)}
 	for i := range o.Laps {
 		o.Laps[i].Part = i
 	}
