@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -38,14 +37,12 @@ a target are its trials. What the logs do not say stays unknown.`,
 			switch {
 			case len(args) == 0:
 				return errors.New("import wants files or directories")
-			case o.Format != "" && !slices.Contains(importer.Formats(), o.Format):
-				return fmt.Errorf("there is no format %q; there are %s", o.Format, strings.Join(importer.Formats(), ", "))
 			case o.CPUs < 0:
 				return fmt.Errorf("--cpus %d: a host has at least one", o.CPUs)
 			case o.Compatible && len(o.Devices) > 1:
 				return errors.New("--compatible takes one --device: what it computes of several is the mean of one")
 			}
-			return distinct(args)
+			return cmp.Or(oneOf("format", cmp.Or(o.Format, importer.Formats()[0]), importer.Formats()...), distinct(args))
 		}),
 		RunE: func(_ *cobra.Command, paths []string) error { return runImport(a, o, paths, out) },
 	}
@@ -69,8 +66,7 @@ func runImport(a *App, o importer.Options, paths []string, out string) error {
 	o.Now = time.Now().UTC()
 	o.Command = append([]string{"rumbench"}, a.Args...)
 	campaign, err := importer.Read(paths, o)
-	var problems importer.Problems
-	if errors.As(err, &problems) {
+	if problems, wrong := errors.AsType[importer.Problems](err); wrong {
 		fmt.Fprintln(a.Stderr, problems.Error())
 		if !o.Skip {
 			fmt.Fprintln(a.Stderr, "hint: --skip leaves this out, and imports the rest")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -52,7 +53,7 @@ func (o *showOptions) check() error {
 	case o.format != "" && (o.asJSON || len(o.metrics) > 0):
 		return errors.New("--format sysbench goes with neither --json nor --metric")
 	}
-	return knownFormat(o.format)
+	return oneOf("format", cmp.Or(o.format, formatSysbench), formatSysbench)
 }
 
 func runShow(w io.Writer, o *showOptions, dir string) error {
@@ -123,13 +124,6 @@ const (
 	formatSysbench = "sysbench"
 	formatUsage    = "`sysbench`: print each step as sysbench 1.0.20 prints a run, interval by interval"
 )
-
-func knownFormat(format string) error {
-	if format != "" && format != formatSysbench {
-		return fmt.Errorf("--format is sysbench, or nothing for the tables of rumbench; not %q", format)
-	}
-	return nil
-}
 
 // showSysbench prints the steps of trials as sysbench prints its runs.
 func showSysbench(w io.Writer, trials []*result.Trial, steps []string) error {

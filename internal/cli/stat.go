@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -77,14 +76,12 @@ func (o *statOptions) check() error {
 		return fmt.Errorf("--count %d: less than 0", o.count)
 	case o.top < 0:
 		return fmt.Errorf("--top %d: less than 0", o.top)
-	case !slices.Contains([]string{"table", "csv", "jsonl", "none"}, o.format):
-		return fmt.Errorf("--format %s: there are table, csv, jsonl and none", o.format)
 	case o.format == "none" && o.listen == "" && !o.list:
 		return errors.New("--format none without --listen: nothing would be seen")
 	case o.format == "none" && o.out != "":
 		return errors.New("--format none goes with no --out")
 	}
-	return nil
+	return oneOf("format", o.format, "table", "csv", "jsonl", "none")
 }
 
 // runStat checks everything that the user wrote before it starts anything.

@@ -202,32 +202,27 @@ func (r reader) refuse(t *token.Token, reason, hint string) {
 }
 
 func (r reader) refuseBytes(text string) {
-	good := validPrefix(text)
+	good := text
+	for i, c := range text {
+		if c == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
+			good = text[:i]
+			break
+		}
+	}
 	line := 1 + strings.Count(good, "\n")
 	column := 1 + utf8.RuneCountInString(good[strings.LastIndex(good, "\n")+1:])
 	r.d.problems = append(r.d.problems, r.src.problem(line, column+r.src.shift, "this is not UTF-8 text", "save the plan as UTF-8"))
 }
 
-func validPrefix(s string) string {
-	for i := 0; i < len(s); {
-		c, size := utf8.DecodeRuneInString(s[i:])
-		if c == utf8.RuneError && size == 1 {
-			return s[:i]
-		}
-		i += size
-	}
-	return s
-}
-
 // syntax reports an error of the YAML library.
 func (r reader) syntax(err error) {
 	const hint = "check the indentation and brackets, and quote texts that hold ': ' or ' #' or begin with a special character"
-	var d *deep
-	var y yaml.Error
+	d, tooDeep := errors.AsType[*deep](err)
+	y, known := errors.AsType[yaml.Error](err)
 	switch {
-	case errors.As(err, &d):
+	case tooDeep:
 		r.refuse(d.at, d.Error(), "is this a plan?")
-	case !errors.As(err, &y):
+	case !known:
 		r.refuse(nil, err.Error(), hint)
 	case strings.Contains(y.GetMessage(), "'\t'"):
 		r.refuse(y.GetToken(), "a tab stands where only spaces may", "indent with spaces")
