@@ -9,7 +9,7 @@ import (
 	"rumbench/model"
 )
 
-// Every session has the level that was asked for, and results tell it.
+// Every session has the level that was asked for, and results show it.
 func TestIsolation(t *testing.T) {
 	owner := private(t, engine.Config{})
 	for _, level := range model.Isolations() {

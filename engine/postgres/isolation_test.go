@@ -9,7 +9,7 @@ import (
 	"rumbench/model"
 )
 
-// Every session has the level that was asked for, and results tell it.
+// Every session has the level that was asked for, and results show it.
 func TestIsolation(t *testing.T) {
 	server, _ := hosted(t)
 	said := map[model.Isolation]string{model.ReadUncommitted: "read committed (the server does not implement read uncommitted)"}

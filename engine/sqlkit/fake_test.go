@@ -14,7 +14,7 @@ import (
 	"rumbench/model"
 )
 
-// fake is a database that notes what it is asked, and answers as told.
+// fake is a database that notes what it is asked, and answers as the test wants.
 type fake struct {
 	log   []string
 	fail  map[string]error // by text

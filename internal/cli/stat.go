@@ -237,13 +237,9 @@ func (w *watching) writer() (func(*watch.Frame) error, error) {
 	}
 	switch w.options.format {
 	case "csv":
-		c := watch.NewCSV(out)
-		c.Filter = w.filter
-		return c.Frame, nil
+		return watch.CSV(out, w.filter), nil
 	case "jsonl":
-		j := watch.NewJSONL(out)
-		j.Filter = w.filter
-		return j.Frame, nil
+		return watch.JSONL(out, w.filter), nil
 	case "none":
 		return func(*watch.Frame) error { return nil }, nil
 	}

@@ -63,12 +63,12 @@ func Apart(a, b *Target) []string {
 	}
 	differ("seed", fmt.Sprint(x.Seed), fmt.Sprint(y.Seed))
 	for _, name := range hostFacts {
-		if of, other := fact(x, name), fact(y, name); of != "" && other != "" {
+		if of, other := x.Host.Value(name), y.Host.Value(name); of != "" && other != "" {
 			differ(name, of, other)
 		}
 	}
 	differ("engine", x.Engine, y.Engine)
-	version("rumbench version", func(t *result.Trial) string { return t.Version("rumbench") })
+	version("rumbench version", func(t *result.Trial) string { return t.Versions.Value("rumbench") })
 	for _, name := range knobNames(x, y) {
 		of, other := x.Knobs[name], y.Knobs[name]
 		if name == "cache" {
@@ -112,15 +112,6 @@ func versions(t *Target, of func(*result.Trial) string) string {
 
 // notSet is the value of a knob that is left to the engine.
 const notSet = "not set"
-
-func fact(t *result.Trial, name string) string {
-	for _, f := range t.Host {
-		if f.Name == name {
-			return f.Value
-		}
-	}
-	return ""
-}
 
 func named(s string) string {
 	if s == "" {

@@ -115,11 +115,11 @@ func TestNamed(t *testing.T) {
 	for _, e := range registry.Engines() {
 		i := e.Info()
 		if !strings.Contains(engines, i.Name) {
-			t.Errorf("docs/engines.md does not tell of %s", i.Name)
+			t.Errorf("docs/engines.md does not describe %s", i.Name)
 		}
 		for _, o := range i.Options {
 			if !strings.Contains(engines, o.Name) {
-				t.Errorf("docs/engines.md does not tell of option %s of %s", o.Name, i.Name)
+				t.Errorf("docs/engines.md does not describe option %s of %s", o.Name, i.Name)
 			}
 		}
 	}
@@ -128,7 +128,7 @@ func TestNamed(t *testing.T) {
 		text := read(t, "docs/"+i.Name+".md")
 		for _, p := range i.Presets {
 			if !strings.Contains(text, p.Name) {
-				t.Errorf("docs/%s.md does not tell of preset %s", i.Name, p.Name)
+				t.Errorf("docs/%s.md does not describe preset %s", i.Name, p.Name)
 			}
 		}
 	}

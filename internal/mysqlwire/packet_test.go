@@ -21,7 +21,7 @@ import (
 	"rumbench/model"
 )
 
-// spoken makes a connection to a server that says what it is told to, and
+// spoken makes a connection to a server that says what the test wants, and
 // remembers what it was asked. Its answers come in pieces of a few bytes; then
 // it closes the connection, if it had any.
 func spoken(t *testing.T, answers ...[]byte) (c *Conn, asked func() []byte) {
@@ -93,7 +93,7 @@ func TestEncode(t *testing.T) {
 		"feffffffffffffff 000000000000f83f 03 6ec3a9 0b e807 02 1d 0d 0e 0f 10000000"
 	hexed(t, "first", s.conn.out, want)
 
-	// The types are told again only when one is another.
+	// The types are sent again only when one is another.
 	must(t, s.encode(args, nil))
 	hexed(t, "again", s.conn.out, "00000000 17 07000000 00 01000000 08 00 "+
 		"feffffffffffffff 000000000000f83f 03 6ec3a9 0b e807 02 1d 0d 0e 0f 10000000")
@@ -223,7 +223,7 @@ func TestLongPackets(t *testing.T) {
 }
 
 // A server that finds a question too long may say so when it has seen how long
-// it is, and hang up. What it said is told.
+// it is, and hang up. What it said is reported.
 func TestEarlyRefusal(t *testing.T) {
 	for _, network := range []string{"unix", "tcp"} {
 		at := "127.0.0.1:0"
@@ -249,7 +249,7 @@ func TestEarlyRefusal(t *testing.T) {
 		defer w.Close()
 		c := own(w)
 		_, _, err = c.ExecText(context.Background(), strings.Repeat("x", 2*longest))
-		if told, ok := errors.AsType[*Error](err); !ok || told.Number != 1153 {
+		if reported, ok := errors.AsType[*Error](err); !ok || reported.Number != 1153 {
 			t.Errorf("%s: a question that is too long: %v", network, err)
 		}
 		if _, _, err = c.ExecText(context.Background(), "SELECT 1"); engine.ClassOf(err) != engine.Gone {
@@ -307,8 +307,8 @@ func TestInterruptLost(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	deadlock := packet(1, append([]byte{isError, 0xbd, 0x04}, "#40001Deadlock found"...)...)
 	_, c, err := query(t, nil, nil, deadlock)
-	told, ok := errors.AsType[*Error](err)
-	if !ok || told.Number != 1213 || string(told.SQLState[:]) != "40001" || told.Message != "Deadlock found" || c.lost != nil {
+	reported, ok := errors.AsType[*Error](err)
+	if !ok || reported.Number != 1213 || string(reported.SQLState[:]) != "40001" || reported.Message != "Deadlock found" || c.lost != nil {
 		t.Errorf("the server's error is %v", err)
 	}
 	if class := engine.ClassOf(Classify(err)); class != engine.Deadlock {

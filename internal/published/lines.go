@@ -213,10 +213,8 @@ func processors(r *compare.Run) float64 {
 	if in := r.Trial.Imported; in != nil && in.CPUs > 0 {
 		return float64(in.CPUs)
 	}
-	for _, f := range r.Trial.Host {
-		if n, err := strconv.ParseFloat(f.Value, 64); f.Name == "cpus online" && err == nil && n > 0 {
-			return n
-		}
+	if n, err := strconv.ParseFloat(r.Trial.Host.Value("cpus online"), 64); err == nil && n > 0 {
+		return n
 	}
 	return math.NaN()
 }

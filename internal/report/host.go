@@ -15,8 +15,8 @@ import (
 // once.
 func host(v *view) []page.Section {
 	t := page.Table{Head: "fact", Columns: []page.Column{{Name: "value", Title: "As found before the trial; ≠ where trials differ"}}}
-	versions := func(t *result.Trial) []observe.Fact { return t.Versions }
-	facts := func(t *result.Trial) []observe.Fact { return t.Host }
+	versions := func(t *result.Trial) observe.Facts { return t.Versions }
+	facts := func(t *result.Trial) observe.Facts { return t.Host }
 	for _, g := range []page.Group{{Name: "versions", Rows: factRows(v.campaign, versions)}, {Name: "host", Rows: factRows(v.campaign, facts)}} {
 		if len(g.Rows) > 0 {
 			t.Groups = append(t.Groups, g)
@@ -25,7 +25,7 @@ func host(v *view) []page.Section {
 	return []page.Section{{ID: "host", Title: "Machine and versions", Nav: "Machine", Blocks: []page.Block{t}}}
 }
 
-func factRows(c *campaign, of func(*result.Trial) []observe.Fact) []page.Row {
+func factRows(c *campaign, of func(*result.Trial) observe.Facts) []page.Row {
 	var names []string
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
@@ -42,12 +42,12 @@ func factRows(c *campaign, of func(*result.Trial) []observe.Fact) []page.Row {
 }
 
 // factCell returns a fact's value, or its values if the trials differ.
-func factCell(c *campaign, of func(*result.Trial) []observe.Fact, name string) page.Cell {
+func factCell(c *campaign, of func(*result.Trial) observe.Facts, name string) page.Cell {
 	var distinct, parts []string
 	for _, t := range c.Targets {
 		var values []string
 		for _, trial := range t.Trials {
-			if v := factValue(of(trial), name); v != "" {
+			if v := of(trial).Value(name); v != "" {
 				values = compare.AppendNew(values, v)
 			}
 		}
@@ -60,16 +60,6 @@ func factCell(c *campaign, of func(*result.Trial) []observe.Fact, name string) p
 		return page.Cell{Text: strings.Join(parts, ", "), Differs: true}
 	}
 	return page.Words(strings.Join(distinct, ""))
-}
-
-func factValue(facts []observe.Fact, name string) string {
-	var values []string
-	for _, f := range facts {
-		if f.Name == name {
-			values = append(values, f.Value)
-		}
-	}
-	return strings.Join(values, ", ")
 }
 
 // mostDifferences is how many facts a warning names; the table has all.
@@ -151,8 +141,8 @@ func factDiffers(c *campaign, name string) string {
 }
 
 // hostValue returns a fact in a form that can be compared; "" is quantity.Unknown.
-func hostValue(facts []observe.Fact, name string) string {
-	v := factValue(facts, name)
+func hostValue(facts observe.Facts, name string) string {
+	v := facts.Value(name)
 	switch {
 	case v == "" && len(facts) > 0 && (name == "cpu quota" || name == "memory limit"):
 		return "none" // only limits that are set are known

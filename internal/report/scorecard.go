@@ -77,7 +77,7 @@ func howMarked(base string) []page.Span {
 	}
 	return append(spans, page.Span{Text: " “–” is not known."},
 		page.Span{Text: " ", Screen: true}, page.Span{Text: "Hatched", Class: "hatch", Screen: true},
-		page.Span{Text: ": not comparable; hover tells why.", Screen: true})
+		page.Span{Text: ": not comparable; hover for the reason.", Screen: true})
 }
 
 func scoreTables(c *campaign, n *page.Notes) (out page.Tabs) {

@@ -156,8 +156,8 @@ func answerLines(s *step, n *page.Notes) (out []string) {
 	for _, a := range answersOf(s) {
 		line := a.String()
 		for _, k := range s.Keys("highest_rate") {
-			for _, doubt := range s.number(a.target, k).Warnings {
-				line += fmt.Sprintf(" ⚠%d", n.Mark(a.target.Name, " in ", s.Name, ": ", doubt).Number)
+			for _, w := range s.number(a.target, k).Warnings {
+				line += fmt.Sprintf(" ⚠%d", n.Mark(a.target.Name, " in ", s.Name, ": ", w).Number)
 			}
 		}
 		out = append(out, line)

@@ -223,7 +223,7 @@ func (w *sweep) axes() (names []string) {
 func aboutSweep(w *sweep) string {
 	return fmt.Sprintf("%d steps that do the same and differ "+
 		"in %s only.", len(w.Steps()), quantity.Joined(w.axes())) + " A point is the median of the trials, its whisker goes from the least to the greatest of " +
-		"them. A ring: the number is not comparable there, the table tells why."
+		"them. A ring: the number is not comparable there; the table gives the reason."
 }
 
 // sweepMeasures returns the columns of a sweep's tables.

@@ -148,14 +148,14 @@ func writesOf(s *step, ranks []rank) (text string, differ bool) {
 	mine := s.number(ranks[0].target, k)
 	switch {
 	case mine.Disturbed():
-		return "; what it wrote is in doubt and not compared", false
+		return "; what it wrote is disturbed and not compared", false
 	case mine.AtLeast():
 		return fmt.Sprintf("; it wrote at least %s KB per %s, and put off more", mine, k.Per), false
 	}
-	var shares, doubted []string
+	var shares, disturbed []string
 	for _, o := range ranks[1:] {
 		if s.number(o.target, k).Disturbed() {
-			doubted = append(doubted, o.target.Name)
+			disturbed = append(disturbed, o.target.Name)
 		}
 		r, ok := mine.Over(s.number(o.target, k))
 		if !ok {
@@ -168,8 +168,8 @@ func writesOf(s *step, ranks []rank) (text string, differ bool) {
 		return writesAlone(s, ranks[0].target), false
 	}
 	text = fmt.Sprintf("; it wrote %s KB per %s: %s", mine, k.Per, quantity.Joined(shares))
-	if len(doubted) > 0 {
-		text += " (" + quantity.Joined(doubted) + " not compared: in doubt)"
+	if len(disturbed) > 0 {
+		text += " (" + quantity.Joined(disturbed) + " not compared: disturbed)"
 	}
 	return text, differ
 }

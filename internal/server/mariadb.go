@@ -77,8 +77,11 @@ func (mariadb) variables(ctx context.Context, p Program) (map[string]bool, error
 	return mysqlVariables(ctx, p, "--no-defaults", "--plugin-load-add=ha_rocksdb.so")
 }
 
-// MyRocksPackage is the Debian package of MariaDB's plugin for MyRocks.
-const MyRocksPackage = "mariadb-plugin-rocksdb"
+// MariaDB's plugin for MyRocks, and its Debian package.
+const (
+	MyRocksName    = "myrocks"
+	MyRocksPackage = "mariadb-plugin-rocksdb"
+)
 
 // MyRocks returns the path of the MyRocks plugin of an installation of MariaDB,
 // "" if there is none.
