@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/page"
 	"rumbench/internal/published"
 	"rumbench/internal/result"
 )
@@ -166,25 +166,23 @@ func printRows(w io.Writer, trials []*result.Trial, rows []metric.Row) error {
 		}
 	}
 	fmt.Fprintln(w)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "target\tstep\tgroup\top\tmetric\tvalue\tunit\tper\tn\tsource")
+	var lines [][]string
 	for _, r := range rows {
-		mark := ""
-		if len(r.Warnings) > 0 {
-			mark = " !"
+		value := number(r.Value)
+		if r.MaxOf != 0 { // it is no percentile
+			value += fmt.Sprintf(" (max of %d)", r.MaxOf)
 		}
-		fmt.Fprintf(table, "%s.%d\t%s\t%s\t%s\t%s\t%s%s\t%s\t%s\t%s\t%s\n", r.Target, r.Trial, r.Step, r.Group, r.Op, r.Metric,
-			number(r.Value), maxOf(&r)+mark, r.Unit, r.Per, optional(r.N), r.Source)
+		if len(r.Warnings) > 0 {
+			value += " !"
+		}
+		n := ""
+		if r.N != 0 {
+			n = strconv.FormatInt(r.N, 10)
+		}
+		lines = append(lines, []string{fmt.Sprintf("%s.%d", r.Target, r.Trial), r.Step, r.Group, r.Op, r.Metric, value, r.Unit, r.Per, n, r.Source})
 	}
-	return table.Flush()
-}
-
-// maxOf marks a row that is no percentile.
-func maxOf(r *metric.Row) string {
-	if r.MaxOf == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (max of %d)", r.MaxOf)
+	table := page.Plain([]string{"target", "step", "group", "op", "metric", "value", "unit", "per", "n", "source"}, lines)
+	return page.Text(w, []page.Block{table}, page.TextStyle{})
 }
 
 // number writes a value with four significant digits, whole numbers in full.
@@ -196,11 +194,4 @@ func number(v float64) string {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
 	return strings.TrimSuffix(strconv.FormatFloat(v, 'g', 4, 64), ".")
-}
-
-func optional(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
 }
