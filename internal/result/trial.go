@@ -188,6 +188,12 @@ func (s *Step) WritesRows() bool {
 	return counted && (s.Access == workload.WriteAccess || s.Access == workload.OtherAccess)
 }
 
+// Single reports whether a row is of a single operation kind, not of a whole of
+// several.
+func (s *Step) Single(row *metric.Row) bool {
+	return slices.ContainsFunc(s.Groups, func(g Group) bool { return g.Name == row.Group && slices.Contains(g.Ops, row.Op) })
+}
+
 // rowUnit is the unit of operations that count rows.
 const rowUnit = "row"
 
