@@ -82,7 +82,7 @@ func (b *binder) target(n *node, common fields, config engine.Config) *bound {
 		return nil
 	}
 	n = asMap(n)
-	nameNull(n)
+	b.nameNull(n)
 	t := &bound{node: n, fields: b.fields(n, "a target", targetKeys), common: common}
 	if t.fields.of.get("engine") == nil {
 		b.at(n, "engine is missing", hint.OneOf("", b.cat.EngineNames()))
@@ -129,12 +129,14 @@ func asMap(n *node) *node {
 	return out
 }
 
-// nameNull turns null into a name where an engine or target may be called that:
-// in YAML it means no value, but there is an engine null.
-func nameNull(target *node) {
+// nameNull turns what means no value in YAML, such as null, into a name where an
+// engine is called that.
+func (b *binder) nameNull(target *node) {
 	for _, key := range []string{"engine", "name"} {
-		if n := target.get(key); n != nil && n.isNull() && n.text == "null" {
-			n.value = n.text
+		if n := target.get(key); n != nil && n.isNull() {
+			if _, is := b.cat.Engine(n.text); is {
+				n.value = n.text
+			}
 		}
 	}
 }
