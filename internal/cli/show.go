@@ -14,6 +14,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/published"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
 
@@ -168,8 +169,8 @@ func printRows(w io.Writer, trials []*result.Trial, rows []metric.Row) error {
 	fmt.Fprintln(w)
 	var lines [][]string
 	for _, r := range rows {
-		value := number(r.Value)
-		if r.MaxOf != 0 { // it is no percentile
+		value := strings.ReplaceAll(quantity.Four(r.Value), ",", "") // to be copied
+		if r.MaxOf != 0 {                                            // it is no percentile
 			value += fmt.Sprintf(" (max of %d)", r.MaxOf)
 		}
 		if len(r.Warnings) > 0 {
@@ -183,15 +184,4 @@ func printRows(w io.Writer, trials []*result.Trial, rows []metric.Row) error {
 	}
 	table := page.Plain([]string{"target", "step", "group", "op", "metric", "value", "unit", "per", "n", "source"}, lines)
 	return page.Text(w, []page.Block{table}, page.TextStyle{})
-}
-
-// number writes a value with four significant digits, whole numbers in full.
-func number(v float64) string {
-	if v == float64(int64(v)) {
-		return strconv.FormatInt(int64(v), 10)
-	}
-	if v >= 1000 {
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	}
-	return strings.TrimSuffix(strconv.FormatFloat(v, 'g', 4, 64), ".")
 }
