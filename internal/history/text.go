@@ -167,7 +167,8 @@ func (s *Series) tree(shown []Change, apart string) page.Tree {
 	values := s.Values()
 	summary := quantity.Count(len(values), "run")
 	if n := len(values); n > 0 {
-		summary += fmt.Sprintf("  %s  %s … %s, last %s%s", sparkline(values), quantity.Four(slices.Min(values)), quantity.Four(slices.Max(values)), quantity.Four(values[n-1]), s.unit())
+		least, most := quantity.Four(slices.Min(values)), quantity.Four(slices.Max(values))
+		summary += fmt.Sprintf("  %s  %s … %s, last %s%s", sparkline(values), least, most, quantity.Four(values[n-1]), s.unit())
 	}
 	out.Add("%s", summary)
 	for _, c := range shown {
