@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -232,23 +233,14 @@ func (r reader) syntax(err error) {
 }
 
 func (r reader) document(f *ast.File) *node {
-	root := r.node(scalar, nil)
-	found := false
-	for _, d := range f.Docs {
-		switch {
-		case d.Body == nil:
-		case found:
-			at := d.Start
-			if at == nil { // the previous document ended with "..."
-				at = d.GetToken()
-			}
-			r.refuse(at, "a second document begins", "a plan is one document: make this a file of its own")
-			return root
-		default:
-			root, found = r.convert(d.Body), true
-		}
+	docs := slices.DeleteFunc(f.Docs, func(d *ast.DocumentNode) bool { return d.Body == nil })
+	if len(docs) == 0 {
+		return r.node(scalar, nil)
 	}
-	return root
+	if len(docs) > 1 { // without a start of its own if the one before ended with "..."
+		r.refuse(cmp.Or(docs[1].Start, docs[1].GetToken()), "a second document begins", "a plan is one document: make this a file of its own")
+	}
+	return r.convert(docs[0].Body)
 }
 
 func (r reader) node(k kind, t *token.Token) *node {
