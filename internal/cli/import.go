@@ -60,9 +60,7 @@ a target are its trials. What the logs do not say stays unknown.`,
 }
 
 func runImport(a *App, o importer.Options, paths []string, out string) error {
-	if o.Name == "" {
-		o.Name = importName(paths[0])
-	}
+	o.Name = cmp.Or(o.Name, filepath.Base(absolute(paths[0])))
 	o.Now = time.Now().UTC()
 	o.Command = append([]string{"rumbench"}, a.Args...)
 	campaign, err := importer.Read(paths, o)
@@ -90,21 +88,11 @@ func runImport(a *App, o importer.Options, paths []string, out string) error {
 		return err
 	}
 	printImported(a.Stdout, campaign)
-	if path, err := filepath.Abs(html); err == nil {
-		fmt.Fprintf(a.Stdout, "report: %s\n", path)
-	}
+	fmt.Fprintf(a.Stdout, "report: %s\n", absolute(html))
 	if targets, _, _ := campaign.Sizes(); len(targets) > 1 {
 		fmt.Fprintf(a.Stdout, "relative table: rumbench table %s\n", out)
 	}
 	return nil
-}
-
-// importName is the campaign's name: of the directory or file that is read.
-func importName(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	return filepath.Base(path)
 }
 
 // Lists of files, tests or targets name the first few; a part of the summary has

@@ -261,10 +261,6 @@ func summarize(w io.Writer, width int, dir string) error {
 	if err := report.Text(w, in, width); err != nil {
 		return err
 	}
-	path, err := filepath.Abs(html)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\nreport: %s\n", path)
-	return nil
+	_, err = fmt.Fprintf(w, "\nreport: %s\n", absolute(html))
+	return err
 }

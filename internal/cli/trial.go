@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
-	"path/filepath"
 	"sync"
 	"syscall"
 
@@ -64,11 +63,7 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 	if err != nil {
 		return trial.Spec{}, err
 	}
-	path, err := filepath.Abs(result.TrialPath(dir, name))
-	if err != nil {
-		return trial.Spec{}, err
-	}
-	s := trial.Spec{Dir: path, Plan: p, Version: Version()}
+	s := trial.Spec{Dir: absolute(result.TrialPath(dir, name)), Plan: p, Version: Version()}
 	if name == campaign.ClientDir {
 		return clientSpec(s), nil
 	}

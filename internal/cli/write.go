@@ -19,6 +19,14 @@ func newDir(name string) string {
 	return filepath.Join(resultsDir, name+"-"+time.Now().Format("20060102-150405"))
 }
 
+// absolute returns the absolute form of a path, or the path if there is none.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
 // fileName makes a plan's name fit for a directory.
 func fileName(name string) string {
 	return strings.Map(func(r rune) rune {
