@@ -62,6 +62,22 @@ type Cell struct {
 	Differs bool // marked: it differs from its neighbours
 }
 
+// Plain returns a table of words, each row of which begins with its head.
+func Plain(columns []string, rows [][]string) Table {
+	t := Table{Head: columns[0], Groups: []Group{{}}}
+	for _, name := range columns[1:] {
+		t.Columns = append(t.Columns, Column{Name: name})
+	}
+	for _, words := range rows {
+		r := Row{Head: words[0]}
+		for _, text := range words[1:] {
+			r.Cells = append(r.Cells, Words(text))
+		}
+		t.Groups[0].Rows = append(t.Groups[0].Rows, r)
+	}
+	return t
+}
+
 // Words returns a cell of words.
 func Words(s string) Cell { return Cell{Text: s} }
 
