@@ -171,12 +171,15 @@ func ticks(from, to float64) []float64 {
 	return out
 }
 
-// logTicks returns decades, or if these are few also their halves and fifths.
+// logTicks returns decades, and if these are few what divides them.
 // There are at least two.
 func logTicks(low, high float64) []float64 {
 	steps := []float64{1}
-	if high/low < 300 {
+	switch {
+	case high/low < 300:
 		steps = []float64{1, 2, 5}
+	case high/low < 30_000:
+		steps = []float64{1, 3}
 	}
 	var out []float64
 	for e := math.Floor(math.Log10(low)); e <= math.Log10(high); e++ {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"slices"
@@ -58,6 +59,7 @@ func pageData(c *campaign, e *embedder, from []int) ([]page.Data, error) {
 	if err != nil {
 		return nil, err
 	}
+	rows = bytes.ReplaceAll(rows, []byte(`,{"target":`), []byte(",\n{\"target\":")) // a line for each run
 	judgements, err := json.Marshal(judgementsOf(c, e, from))
 	return []page.Data{{ID: "rows", JSON: rows}, {ID: "judgements", JSON: judgements}}, err
 }
