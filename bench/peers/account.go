@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"rumbench/engine"
 	"rumbench/internal/observe"
@@ -156,19 +155,4 @@ func (c *comparison) line(name string, of func(result) float64, verdict func(rat
 // spread formats a median with minimum and maximum.
 func spread(v []float64) string {
 	return fmt.Sprintf("%.4g (%.4g–%.4g)", stat.Median(v), slices.Min(v), slices.Max(v))
-}
-
-// until polls until a condition holds.
-func until(ctx context.Context, so func() (bool, error)) error {
-	for {
-		done, err := so()
-		if done || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
 }

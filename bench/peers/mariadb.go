@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"time"
 
 	"rumbench/engine"
 	"rumbench/internal/server"
@@ -89,7 +90,7 @@ func (m *mariadb) rest(ctx context.Context) error {
 		"innodb_io_capacity_max = 20000, innodb_io_capacity = 20000"); err != nil {
 		return err
 	}
-	err := until(ctx, func() (bool, error) {
+	err := engine.AwaitRest(ctx, 100*time.Millisecond, 1, func() (bool, error) {
 		out, err := m.query(ctx, "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_buffer_pool_pages_dirty', 'Innodb_history_list_length')")
 		left := named(out)
 		return left["Innodb_buffer_pool_pages_dirty"] < 8 && left["Innodb_history_list_length"] < 8, err

@@ -124,7 +124,7 @@ func (d *db) identify(ctx context.Context, c *sqlkit.Admin) error {
 	}
 	has, err := c.Map(ctx, storages)
 	if err == nil && has[d.storage.name] == "" {
-		err = &engine.KnobError{Knob: "storage", Value: d.storage.name, Reason: fmt.Sprintf("server %s does not have it", d.version.text)}
+		err = engine.Refuse("storage", d.storage.name, "server %s does not have it", d.version.text)
 	}
 	return err
 }

@@ -9,10 +9,10 @@ import (
 // heldShare is the share of a promised rate that counts as holding it.
 const heldShare = 0.95
 
-// HeldAverage returns the rule of the published tables: the average reaches 95 % of
-// the target, rounded to a whole number.
+// HeldAverage applies the rule of the published tables: the average reaches 95 % of
+// the target, both as C's printf rounds them to whole numbers: ties to even.
 func HeldAverage(achieved, target float64) bool {
-	return math.Round(achieved) >= math.Round(heldShare*target)
+	return math.RoundToEven(achieved) >= math.RoundToEven(heldShare*target)
 }
 
 // Promise is what a promised rate is judged by.

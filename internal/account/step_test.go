@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -160,8 +161,19 @@ func TestSpace(t *testing.T) {
 	}
 }
 
+// Published tables are printed by awk, which rounds ties to even.
 func TestHeldAverage(t *testing.T) {
-	if !account.HeldAverage(1900, 2000) || account.HeldAverage(1899, 2000) {
-		t.Error("the limit of a promise of 2000 is 1900")
+	for _, c := range []struct {
+		achieved, target float64
+		held             bool
+	}{
+		{1900, 2000, true}, {1899, 2000, false}, {1899.6, 2000, true}, {1899.4, 2000, false},
+		{28, 30, true}, {27.5, 30, true}, {27.4, 30, false}, // 28.5
+		{9, 10, false}, {9.5, 10, true}, // 9.5
+		{47, 50, false}, {3, 3, true}, {math.NaN(), 10, false}, {10, math.NaN(), false},
+	} {
+		if got := account.HeldAverage(c.achieved, c.target); got != c.held {
+			t.Errorf("%g of %g: %v", c.achieved, c.target, got)
+		}
 	}
 }

@@ -13,6 +13,12 @@ import (
 // Key names a number of a step, whatever the target and the trial.
 type Key struct{ Group, Op, Metric, Per string }
 
+// PerOf reports whether the number is per unit of an operation kind.
+func (k Key) PerOf(op string) bool { return metric.PerOf(k.Per, op) }
+
+// About reports whether the number is of an operation kind, or per unit of it.
+func (k Key) About(op string) bool { return op != "" && k.Op == op || k.PerOf(op) }
+
 // KeyOf returns the key of a row.
 func KeyOf(r *metric.Row) Key { return Key{r.Group, r.Op, r.Metric, r.Per} }
 

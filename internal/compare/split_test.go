@@ -33,7 +33,7 @@ func TestCPUIsSplitOnlyWithinAKind(t *testing.T) {
 			}
 			camp := New(trials)
 			s := camp.Steps[0]
-			if k, ok := s.CPU(); !ok || k.Metric != "cpu_us" || !slices.Contains(s.Headline(), k) {
+			if k, ok := s.Own("cpu_us"); !ok || k.Metric != "cpu_us" || !slices.Contains(s.Headline(), k) {
 				t.Fatalf("the CPU time to compare is %v", k)
 			}
 			j := camp.Judge(camp.Targets[0], camp.Targets[1], DefaultRule())

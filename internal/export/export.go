@@ -12,7 +12,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"rumbench/internal/metric"
-	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
 
@@ -108,7 +107,7 @@ func eachRow(t Trial, yield func(...Row) error) error {
 	}
 	common := Row{
 		Campaign: t.Campaign, CampaignDir: t.CampaignDir, Started: t.Started, Workload: t.Workload, Preset: t.Preset, Params: string(params),
-		Target: t.Target, Engine: t.Engine, EngineVersion: t.EngineVersion, Durability: t.Durability, Hostname: fact(t.Host, "hostname"),
+		Target: t.Target, Engine: t.Engine, EngineVersion: t.EngineVersion, Durability: t.Durability, Hostname: t.Host.Value("hostname"),
 		Trial: int32(t.Trial.Trial), TrialStarted: t.Trial.Started, Status: string(t.Status),
 	}
 	for i := range t.Steps {
@@ -127,13 +126,4 @@ func eachRow(t Trial, yield func(...Row) error) error {
 		}
 	}
 	return nil
-}
-
-func fact(facts []observe.Fact, name string) string {
-	for _, f := range facts {
-		if f.Name == name {
-			return f.Value
-		}
-	}
-	return ""
 }

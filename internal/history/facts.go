@@ -10,6 +10,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/compare"
+	"rumbench/internal/observe"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
@@ -23,11 +24,10 @@ var machineFacts = []string{"virtualization", "cpu", "cpus online", "cpus usable
 // machineOf returns a line on the kind of machine that a trial ran on. Memory is
 // rounded up to whole GiB: what a kernel keeps for itself differs from one
 // release to the next.
-func machineOf(t *result.Trial) string {
-	_, values := factsOf(t)
+func machineOf(host observe.Facts) string {
 	var parts []string
 	for _, name := range machineFacts {
-		v := values[fact{HostFact, name}]
+		v := host.Value(name)
 		switch {
 		case v == "":
 			continue

@@ -96,7 +96,7 @@ func Families(runs []*Run, pick Pick) []*Family {
 }
 
 func familyKey(r *Run, t *result.Trial) string {
-	return strings.Join([]string{r.Campaign.Name, t.Workload, jsonOf(t.Params), machineOf(t)}, "\x00")
+	return strings.Join([]string{r.Campaign.Name, t.Workload, jsonOf(t.Params), machineOf(t.Host)}, "\x00")
 }
 
 // jsonOf writes parameters as they are in a file, the names in order. They were
@@ -123,7 +123,7 @@ type seriesKey struct {
 
 func newCollector(r *Run, t *result.Trial) *collector {
 	return &collector{
-		f: &Family{Plan: r.Campaign.Name, Workload: t.Workload, Params: t.Params, Machine: machineOf(t),
+		f: &Family{Plan: r.Campaign.Name, Workload: t.Workload, Params: t.Params, Machine: machineOf(t.Host),
 			LeftOut: map[result.Status]int{}},
 		series: map[seriesKey]*Series{},
 	}
@@ -229,7 +229,7 @@ func sourceKind(source string) string {
 // and the stalled seconds.
 func Headline(s *compare.Step) []compare.Key {
 	keys := s.Headline()
-	if k, ok := s.Stalls(); ok && !slices.Contains(keys, k) {
+	if k, ok := s.Own("stall_s"); ok && !slices.Contains(keys, k) {
 		keys = append(keys, k)
 	}
 	return keys

@@ -299,7 +299,7 @@ func TestFamiliesHold(t *testing.T) {
 					if s.Metric == "rows_per_s" {
 						counted += p.Trials
 					}
-					if plans[p.Dir] != f.Plan || fmt.Sprint(p.trial.Params) != fmt.Sprint(f.Params) || machineOf(p.trial) != f.Machine {
+					if plans[p.Dir] != f.Plan || fmt.Sprint(p.trial.Params) != fmt.Sprint(f.Params) || machineOf(p.trial.Host) != f.Machine {
 						rt.Fatal("a point of another family")
 					}
 				}
@@ -315,17 +315,15 @@ func TestMachine(t *testing.T) {
 	for _, c := range []struct{ memory, want string }{
 		{"23.54 GiB", "24 GiB"}, {"24 GiB", "24 GiB"}, {"981.5 MiB", "1 GiB"}, {"1.5 TiB", "1536 GiB"}, {"lots", "lots"}, {"5 KiB", "5 KiB"},
 	} {
-		if got := machineOf(&result.Trial{Host: []observe.Fact{{Name: "memory", Value: c.memory}}}); got != c.want {
+		if got := machineOf([]observe.Fact{{Name: "memory", Value: c.memory}}); got != c.want {
 			t.Errorf("%s: %s, want %s", c.memory, got, c.want)
 		}
 	}
-	all := machineOf(&result.Trial{Host: []observe.Fact{
-		{Name: "load average", Value: "1"}, {Name: "device rotational", Value: "no"}, {Name: "cpu", Value: "x"}, {Name: "cpus online", Value: "2"},
-	}})
+	all := machineOf([]observe.Fact{{Name: "load average", Value: "1"}, {Name: "device rotational", Value: "no"}, {Name: "cpu", Value: "x"}, {Name: "cpus online", Value: "2"}})
 	if all != "x, cpus online 2, device rotational no" {
 		t.Error(all)
 	}
-	if got := machineOf(&result.Trial{}); got != "" {
+	if got := machineOf(nil); got != "" {
 		t.Errorf("nothing is known of it, but: %s", got)
 	}
 }

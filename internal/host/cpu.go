@@ -48,7 +48,7 @@ func setClock(m *machine) string {
 
 func cpuLimit(m *machine) answer {
 	usable := m.factOr("cpus usable", "?") + " of " + m.factOr("cpus online", "?") + " CPUs usable"
-	if quota := m.fact("cpu quota"); quota != "" {
+	if quota := m.facts.Value("cpu quota"); quota != "" {
 		return warn("a quota of "+quota+" CPUs; "+usable, "lift the quota of the container or service (cpu.max), or run outside of it")
 	}
 	if !m.showsLimits() {

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"rumbench/internal/observe"
 )
 
 // Status is how good what was found is.
@@ -115,7 +113,7 @@ func graded(isBad, isWarn bool, found, fix string) answer {
 // shown, with what to do otherwise.
 func setting(fact, whereShown string, fix func(*machine) string, good ...string) func(*machine) answer {
 	return func(m *machine) answer {
-		switch found := m.fact(fact); {
+		switch found := m.facts.Value(fact); {
 		case found == "":
 			return notShown(whereShown)
 		case slices.Contains(good, found):
@@ -141,7 +139,7 @@ func (m *machine) headline() string {
 	for _, f := range []struct{ before, name, after string }{
 		{"", "cpus online", " CPUs"}, {"", "memory", ""}, {"", "distribution", ""}, {"kernel ", "kernel", ""}, {"", "virtualization", ""},
 	} {
-		if v := m.fact(f.name); v != "" {
+		if v := m.facts.Value(f.name); v != "" {
 			s += ", " + f.before + v + f.after
 		}
 	}
@@ -153,12 +151,6 @@ func (m *machine) headline() string {
 }
 
 // fact returns what a trial's result would record of this machine; "" is unknown.
-func (m *machine) fact(name string) string {
-	i := slices.IndexFunc(m.facts, func(f observe.Fact) bool { return f.Name == name })
-	if i < 0 {
-		return ""
-	}
-	return m.facts[i].Value
+func (m *machine) factOr(name, otherwise string) string {
+	return cmp.Or(m.facts.Value(name), otherwise)
 }
-
-func (m *machine) factOr(name, otherwise string) string { return cmp.Or(m.fact(name), otherwise) }

@@ -130,7 +130,7 @@ func stolenTime(m *machine) answer {
 	if !counted {
 		return unknown(notCounted, "watch longer: --seconds 5")
 	}
-	if m.after.host["host.cpu.steal_ns"] == 0 && m.fact("virtualization") != "" {
+	if m.after.host["host.cpu.steal_ns"] == 0 && m.facts.Value("virtualization") != "" {
 		// Not every hypervisor reports it; a guest has rarely lost nothing at all.
 		return unknown("none since the start: the host of this virtual machine may not report it",
 			"ask who runs that host; compare trials at different times of the day")

@@ -20,7 +20,7 @@ type machine struct {
 	proc, sys string
 	uid       int
 	dir, lock string
-	facts     []observe.Fact
+	facts     observe.Facts
 	device    observe.Device
 	deviceErr error // why there is no device
 	// space returns how much a filesystem has free and in all, in bytes.
@@ -38,7 +38,7 @@ func thisMachine(o Options) (*machine, error) {
 	} else if !info.IsDir() {
 		return nil, unix.ENOTDIR
 	}
-	m := &machine{proc: "/proc", sys: "/sys", uid: os.Geteuid(), dir: dir, lock: o.Lock, facts: observe.Facts(dir), space: space}
+	m := &machine{proc: "/proc", sys: "/sys", uid: os.Geteuid(), dir: dir, lock: o.Lock, facts: observe.FactsOf(dir), space: space}
 	m.device, m.deviceErr = observe.FindDevice(dir)
 	return m, nil
 }

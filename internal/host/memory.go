@@ -43,7 +43,7 @@ func swap(m *machine) answer {
 	if total == 0 {
 		return ok("off")
 	}
-	swappiness, err := strconv.Atoi(m.fact("vm.swappiness"))
+	swappiness, err := strconv.Atoi(m.facts.Value("vm.swappiness"))
 	found := quantity.Bytes(used) + " of " + quantity.Bytes(total) + " in use, vm.swappiness " + m.factOr("vm.swappiness", "unknown")
 	off := m.root("swapoff -a")
 	if info.MemAvailableBytes != nil && used > *info.MemAvailableBytes {
@@ -82,10 +82,10 @@ func dirtyPages(m *machine) answer {
 
 // dirtyLimit is a limit in bytes. As a ratio it is of the available memory.
 func (m *machine) dirtyLimit(name string, available float64) (bytes float64, known bool) {
-	if n, err := strconv.ParseFloat(m.fact("vm."+name+"_bytes"), 64); err == nil {
+	if n, err := strconv.ParseFloat(m.facts.Value("vm."+name+"_bytes"), 64); err == nil {
 		return n, true
 	}
-	n, err := strconv.ParseFloat(m.fact("vm."+name+"_ratio"), 64)
+	n, err := strconv.ParseFloat(m.facts.Value("vm."+name+"_ratio"), 64)
 	return n / 100 * available, err == nil
 }
 
@@ -100,7 +100,7 @@ func freeMemory(m *machine) answer {
 }
 
 func memoryLimit(m *machine) answer {
-	if limit := m.fact("memory limit"); limit != "" {
+	if limit := m.facts.Value("memory limit"); limit != "" {
 		return warn(limit, "leave it if it is meant; else lift it from the container or service (memory.max)")
 	}
 	if !m.showsLimits() {

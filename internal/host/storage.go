@@ -97,7 +97,7 @@ func (m *machine) ofDisks(what string) (disks, values []string) {
 		if len(m.device.Leaves) > 1 {
 			name = "device " + leaf + " " + what
 		}
-		if v := m.fact(name); v != "" {
+		if v := m.facts.Value(name); v != "" {
 			disks, values = append(disks, leaf), append(values, v)
 		}
 	}
@@ -123,7 +123,7 @@ func discard(m *machine) answer {
 
 func readAhead(m *machine) answer {
 	var kib int
-	if _, err := fmt.Sscanf(m.fact("device read-ahead"), "%d KiB", &kib); err != nil {
+	if _, err := fmt.Sscanf(m.facts.Value("device read-ahead"), "%d KiB", &kib); err != nil {
 		return unknown(noDisk+", or it does not show it", "lsblk -o NAME,RA,MOUNTPOINT")
 	}
 	found := fmt.Sprintf("%d KiB on %s", kib, m.device.Name)

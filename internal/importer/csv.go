@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
-	"rumbench/internal/plan"
 )
 
 // The columns of a CSV. Those before "trial" are required.
@@ -166,11 +166,7 @@ const maxTrial = 10000
 func (t *table) metric(line int, row *metric.Row, unit string) (factor float64) {
 	m := metric.ByName(row.Metric)
 	if m == nil {
-		hint := "rumbench list metrics names them"
-		if near := nearest(row.Metric); near != "" {
-			hint = "did you mean " + near + "?"
-		}
-		t.ps.add(t.f.path, line, hint, "there is no metric %q", row.Metric)
+		t.ps.add(t.f.path, line, hint.Meant(row.Metric, metric.Names(), metric.Listed), "there is no metric %q", row.Metric)
 		return 1
 	}
 	row.Unit = m.Unit
@@ -256,16 +252,4 @@ func subject(r *run) {
 			r.step.Seconds = row.Value
 		}
 	}
-}
-
-// nearest returns the metric whose name is at most two edits away; "" if there is
-// none.
-func nearest(name string) string {
-	best, least := "", 3
-	for _, m := range metric.All() {
-		if d := plan.Distance(name, m.Name); d < least {
-			best, least = m.Name, d
-		}
-	}
-	return best
 }

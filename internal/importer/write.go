@@ -93,7 +93,7 @@ func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) 
 		out.add(r, shared)
 	}
 	t.Imported.Tool = strings.Join(out.tools(runs), ", ")
-	t.Versions = append([]observe.Fact{{Name: "client", Value: t.Imported.Tool}}, t.Versions...)
+	t.Versions = append(observe.Facts{{Name: "client", Value: t.Imported.Tool}}, t.Versions...)
 	for name, v := range shared {
 		t.Params[name] = v
 	}
@@ -181,7 +181,7 @@ func (t *trial) add(r *run, shared map[string]string) {
 	if r.storage != "" {
 		t.Knobs[storageKnob] = r.storage
 	}
-	if r.version != "" && !slices.ContainsFunc(t.Versions, func(f observe.Fact) bool { return f.Name == "engine" }) {
+	if r.version != "" && t.Versions.Value("engine") == "" {
 		t.Versions = append(t.Versions, observe.Fact{Name: "engine", Value: r.version})
 	}
 	for _, f := range r.host {

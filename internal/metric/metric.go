@@ -115,6 +115,18 @@ const (
 // All returns all metrics that rows may hold, in the order of the report.
 func All() []Metric { return catalogue }
 
+// Names returns the names of all metrics.
+func Names() []string {
+	names := make([]string, len(catalogue))
+	for i := range catalogue {
+		names[i] = catalogue[i].Name
+	}
+	return names
+}
+
+// Listed is a hint at all names, which are too many for a message.
+const Listed = "rumbench list metrics names them"
+
 // ByName returns the metric of that name, nil if there is none.
 func ByName(name string) *Metric { return byName[name] }
 

@@ -36,8 +36,8 @@ func Socket(user, database string, dial func(context.Context) (net.Conn, error))
 func ParseDSN(dsn string) (*Config, error) {
 	config, err := pgconn.ParseConfig(dsn)
 	if err != nil {
-		return nil, &engine.KnobError{Knob: "dsn", Reason: "it cannot be read; it is written postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
-			"or host=/var/run/postgresql user=USER dbname=DATABASE"}
+		return nil, engine.Refuse("dsn", nil, "it cannot be read; it is written postgres://USER:PASSWORD@HOST:PORT/DATABASE, "+
+			"or host=/var/run/postgresql user=USER dbname=DATABASE")
 	}
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = applicationName

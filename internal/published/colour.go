@@ -3,6 +3,7 @@ package published
 import (
 	"math"
 
+	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
@@ -115,13 +116,10 @@ func RatioOf(value, base float64) Colour {
 	return None
 }
 
-// promisedShare is the share of a promised rate that counts as holding it.
-const promisedShare = 0.95
-
 // Promise returns the colour of a rate beside its promise, both of all clients
-// together: red if it did not reach 95 % of the promised rate in whole numbers.
+// together: red if it did not hold it.
 func Promise(value, promised float64) Colour {
-	if math.IsNaN(value) || math.IsNaN(promised) || math.RoundToEven(value) >= math.RoundToEven(promisedShare*promised) {
+	if math.IsNaN(value) || math.IsNaN(promised) || account.HeldAverage(value, promised) {
 		return None
 	}
 	return Red

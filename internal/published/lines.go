@@ -4,10 +4,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/layout"
+	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
@@ -179,10 +179,10 @@ func value(r *compare.Run, k compare.Key, ok bool) float64 {
 
 // per returns a cost per unit of an operation kind, and how many units there were;
 // NaN if it is unknown.
-func per(r *compare.Run, metric, op string) (cost, units float64) {
+func per(r *compare.Run, name, op string) (cost, units float64) {
 	for i := range r.Step.Rows {
 		row := &r.Step.Rows[i]
-		if row.Metric == metric && op != "" && (row.Per == op || strings.HasPrefix(row.Per, op+" ")) {
+		if row.Metric == name && metric.PerOf(row.Per, op) {
 			return row.Value, float64(row.N)
 		}
 	}
@@ -213,10 +213,8 @@ func processors(r *compare.Run) float64 {
 	if in := r.Trial.Imported; in != nil && in.CPUs > 0 {
 		return float64(in.CPUs)
 	}
-	for _, f := range r.Trial.Host {
-		if n, err := strconv.ParseFloat(f.Value, 64); f.Name == "cpus online" && err == nil && n > 0 {
-			return n
-		}
+	if n, err := strconv.ParseFloat(r.Trial.Host.Value("cpus online"), 64); err == nil && n > 0 {
+		return n
 	}
 	return math.NaN()
 }

@@ -141,7 +141,7 @@ func faster(s *step, first, other rank) string {
 // writesOf reports what the fastest target wrote compared with the others, and
 // whether that differs notably.
 func writesOf(s *step, ranks []rank) (text string, differ bool) {
-	k, ok := s.Writes()
+	k, ok := s.Own("write_kb")
 	if !ok {
 		return "", false
 	}
@@ -175,7 +175,7 @@ func writesOf(s *step, ranks []rank) (text string, differ bool) {
 }
 
 func writesAlone(s *step, t *target) string {
-	k, ok := s.Writes()
+	k, ok := s.Own("write_kb")
 	if n := s.number(t, k); ok && n.Missing == "" && !n.Disturbed() {
 		return fmt.Sprintf(" and wrote %s KB per %s", n, k.Per)
 	}
@@ -195,7 +195,7 @@ func share(r float64) string {
 
 // standstill returns which targets stalled.
 func standstill(s *step) string {
-	k, ok := s.Stalls()
+	k, ok := s.Own("stall_s")
 	if !ok {
 		return ""
 	}
@@ -215,7 +215,7 @@ func standstill(s *step) string {
 // targets finished.
 func spaceSentence(c *campaign) string {
 	for _, s := range slices.Backward(c.steps) {
-		k, ok := s.Cost("space_amplification", "")
+		k, ok := s.Own("space_amplification")
 		if !ok {
 			continue
 		}

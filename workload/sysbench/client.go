@@ -96,7 +96,7 @@ func (c *client) prepareBlocks(ctx context.Context, session engine.Session, bloc
 			for i := range u.statements {
 				s := preparedStatement{statement: &u.statements[i], part: slices.Index(parts, u.statements[i].name)}
 				for n := range int(c.tables) {
-					op := s.op(c.stage.run, n)
+					op := s.on(n)
 					stmt, err := session.Prepare(ctx, op)
 					if err != nil {
 						return nil, err
