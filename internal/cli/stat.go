@@ -93,11 +93,11 @@ func runStat(ctx context.Context, a *App, o *statOptions) error {
 	if err := w.check(); err != nil {
 		return usage(err)
 	}
-	attachments, err := watch.ParseAttachments(o.attach, registry.Catalog{})
-	if err != nil {
+	var err error
+	if w.config.Targets, err = watch.ParseAttachments(o.attach, registry.Catalog{}); err != nil {
 		return usage(err)
 	}
-	if w.config.Targets, err = watch.AttachAll(ctx, attachments, w.note); err != nil {
+	if err := watch.AttachAll(ctx, w.config.Targets, w.note); err != nil {
 		return err
 	}
 	defer watch.CloseAll(w.config.Targets)

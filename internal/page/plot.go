@@ -67,37 +67,15 @@ func (a *Axis) place(v float64) float64 {
 	return math.Log10(v)
 }
 
-// Extent is the range of values, with how many there are.
-type Extent struct {
-	Least, Most float64
-	Positive    float64 // the least above 0
-	Points      int     // without those of ranges
-}
-
-// Reach returns the extent of the values and ranges of lines, in several plots
-// if these are to have the same axis.
-func Reach(plots ...[]Line) Extent {
-	e := Extent{Least: math.Inf(1), Most: math.Inf(-1), Positive: math.Inf(1)}
+// Reach returns the values and ranges of lines, of several plots if these are to
+// have the same axis.
+func Reach(plots ...[]Line) (values []float64) {
 	for _, l := range slices.Concat(plots...) {
 		for _, p := range l.Points {
-			if quantity.Finite(p.Y) {
-				e.Points++
-			}
-			e.include(p.Y, p.Low, p.High)
+			values = append(values, p.Y, p.Low, p.High)
 		}
 	}
-	return e
-}
-
-func (e *Extent) include(values ...float64) {
-	for _, v := range values {
-		if !quantity.Finite(v) {
-			continue
-		}
-		if e.Least, e.Most = min(e.Least, v), max(e.Most, v); v > 0 {
-			e.Positive = min(e.Positive, v)
-		}
-	}
+	return slices.DeleteFunc(values, func(v float64) bool { return !quantity.Finite(v) })
 }
 
 // Scale is how values are laid out on an axis: linear from 0 on, unless it says
@@ -117,22 +95,28 @@ type Scale struct {
 const room = 0.08
 
 // Axis returns the axis for values.
-func (s Scale) Axis(of Extent) Axis {
-	if s.Near > 0 {
-		of.include(s.Near)
+func (s Scale) Axis(values []float64) Axis {
+	if s.Near > 0 || len(values) == 0 {
+		values = append(values, s.Near)
+	}
+	least, most, positive := slices.Min(values), slices.Max(values), math.Inf(1)
+	for _, v := range values {
+		if v > 0 {
+			positive = min(positive, v)
+		}
 	}
 	switch {
-	case s.Spread > 0 && (s.Near == 0 || of.Least > 0) && of.Most >= s.Spread*of.Positive:
-		t := logTicks(of.Positive, of.Most)
-		from, to := min(math.Log10(of.Positive)-room, math.Log10(t[0])), max(math.Log10(of.Most)+room, math.Log10(t[len(t)-1]))
+	case s.Spread > 0 && (s.Near == 0 || least > 0) && most >= s.Spread*positive:
+		t := logTicks(positive, most)
+		from, to := min(math.Log10(positive)-room, math.Log10(t[0])), max(math.Log10(most)+room, math.Log10(t[len(t)-1]))
 		return Axis{Log: true, From: from, To: to}.labelled(t, 1, s.Format)
 	case s.Near > 0:
-		margin := max(0.02, room*(of.Most-of.Least))
-		return Linear(max(0, of.Least-margin), of.Most+margin, s.Format)
-	case !(of.Most > 0):
-		of.Most = 1
+		margin := max(0.02, room*(most-least))
+		return Linear(max(0, least-margin), most+margin, s.Format)
+	case !(most > 0):
+		most = 1
 	}
-	to, unit := of.Most*(1+room), 1.0
+	to, unit := most*(1+room), 1.0
 	for s.Binary && to/unit >= 999.5 {
 		unit *= 1024
 	}

@@ -3,7 +3,6 @@ package report
 import (
 	"math"
 	"slices"
-	"strconv"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
@@ -52,11 +51,11 @@ type embeddedRun struct {
 }
 
 type embeddedTrial struct {
-	Trial    int              `json:"trial"`
-	LeftOut  bool             `json:"left_out,omitempty"` // the page's numbers do not include this trial
-	Values   page.Numbers     `json:"values"`
-	N        []int64          `json:"n"`
-	Warnings map[string][]int `json:"warnings,omitempty"`
+	Trial    int           `json:"trial"`
+	LeftOut  bool          `json:"left_out,omitempty"` // the page's numbers do not include this trial
+	Values   page.Numbers  `json:"values"`
+	N        []int64       `json:"n"`
+	Warnings map[int][]int `json:"warnings,omitempty"`
 	// Disturbed are the numbers that may include other programs' activity.
 	Disturbed []int `json:"disturbed,omitempty"`
 	// AtLeast are the numbers that are lower bounds.
@@ -77,14 +76,14 @@ type embedder struct {
 	kinds    map[rowKind]int
 	warnings map[string]int
 	count    int                 // of numbers
-	runs     map[runOf]int       // index of a run in out
+	runs     map[runOf][]int     // kinds of the numbers of a run
 	places   map[*metric.Row]int // index of each row
 }
 
 func newEmbedder() *embedder {
 	return &embedder{
 		out: embedded{About: aboutRows}, kinds: map[rowKind]int{}, warnings: map[string]int{},
-		runs: map[runOf]int{}, places: map[*metric.Row]int{},
+		runs: map[runOf][]int{}, places: map[*metric.Row]int{},
 	}
 }
 
@@ -112,18 +111,20 @@ func (e *embedder) addRuns(s *step, t *target) {
 	order := merged(kinds)
 	out := embeddedRun{Target: t.Name, Step: s.Name, Shape: e.shape(order)}
 	for i, r := range runs {
-		et := embeddedTrial{Trial: r.Trial.Trial, Values: page.Numbers(page.Gaps(len(order))), N: make([]int64, len(order))}
+		et := embeddedTrial{Trial: r.Trial.Trial, Values: page.Numbers(page.Gaps(len(order))), N: make([]int64, len(order)), Warnings: map[int][]int{}}
 		et.LeftOut = !slices.ContainsFunc(used, func(u run) bool { return u.Step == r.Step })
 		for k := range r.Step.Rows {
 			row := &r.Step.Rows[k]
 			at := slices.Index(order, kinds[i][k])
 			et.put(at, row, r.Step)
-			et.warn(at, e.warningsOf(row))
+			if len(row.Warnings) > 0 {
+				et.Warnings[at] = e.warningsOf(row)
+			}
 			e.places[row] = e.count + at
 		}
 		out.Trials = append(out.Trials, et)
 	}
-	e.runs[runOf{s, t}] = len(e.out.Runs)
+	e.runs[runOf{s, t}] = order
 	e.out.Runs = append(e.out.Runs, out)
 	e.count += len(order)
 }
@@ -196,16 +197,6 @@ func (t *embeddedTrial) put(at int, row *metric.Row, s *result.Step) {
 	if t.Values[at] = math.NaN(); s.Greatest(row) != nil {
 		t.Values[at] = s.Greatest(row).Value
 	}
-}
-
-func (t *embeddedTrial) warn(at int, warnings []int) {
-	if len(warnings) == 0 {
-		return
-	}
-	if t.Warnings == nil {
-		t.Warnings = map[string][]int{}
-	}
-	t.Warnings[strconv.Itoa(at)] = warnings
 }
 
 // indexOf returns the index of v in the list, appending it if it is new.

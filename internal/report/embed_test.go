@@ -136,7 +136,7 @@ func readRows(b []byte) (rows []metric.Row, err error) {
 				if row.Few() {
 					row.MaxOf = row.N
 				}
-				for _, w := range t.Warnings[strconv.Itoa(i)] {
+				for _, w := range t.Warnings[i] {
 					row.Warnings = append(row.Warnings, metric.Warning{Text: e.Warnings[w], Code: e.Codes[w]})
 				}
 				rows = append(rows, row)

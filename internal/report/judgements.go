@@ -146,11 +146,7 @@ type keyOfStep struct {
 func keysOf(c *campaign, e *embedder, t *target) []keyOfStep {
 	var out []keyOfStep
 	for _, s := range c.steps {
-		run, ok := e.runs[runOf{s, t}]
-		if !ok {
-			continue
-		}
-		for _, kind := range e.out.Shapes[e.out.Runs[run].Shape] {
+		for _, kind := range e.runs[runOf{s, t}] {
 			k := e.out.Kinds[kind]
 			out = append(out, keyOfStep{s, key{Group: k.Group, Op: k.Op, Metric: k.Metric, Per: k.Per}})
 		}

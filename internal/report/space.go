@@ -1,6 +1,8 @@
 package report
 
 import (
+	"slices"
+
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
@@ -68,7 +70,7 @@ func stepPlots(t page.Table, metrics []string) (out []page.Plot) {
 			scale.Binary, scale.Format = true, func(v float64) string { return quantity.BytesAs(v, quantity.Round) }
 		}
 		// One step makes no line, and live bytes are nearly the same on all targets.
-		if of := page.Reach(p.Lines); len(t.Columns) > 1 && of.Points > 1 && of.Most > 0 && metrics[i] != "live_bytes" {
+		if of := page.Reach(p.Lines); len(t.Columns) > 1 && len(of) > 1 && slices.Max(of) > 0 && metrics[i] != "live_bytes" {
 			p.Y = scale.Axis(of)
 			out = append(out, p)
 		}

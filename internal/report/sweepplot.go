@@ -61,7 +61,7 @@ func curveOf(w *sweep, title string, find func(*step) (key, bool)) *sweepCurve {
 // panels.
 func drawn(panel int, curves ...*sweepCurve) (out []page.Plot) {
 	for _, c := range curves {
-		if of := page.Reach(c.panels...); of.Points > 0 {
+		if of := page.Reach(c.panels...); len(of) > 0 {
 			out = append(out, page.Plot{
 				Title: c.title, Label: c.title, Height: 240, X: c.axisX(), Y: c.scale.Axis(of), Level: c.scale.Near, Lines: c.panels[panel],
 			})
