@@ -63,6 +63,22 @@ type Cell struct {
 	Differs bool // marked: it differs from its neighbours
 }
 
+// WordTable returns a table of words. The first column is that of the rows' heads.
+func WordTable(heads []string, rows ...[]string) Table {
+	t := Table{Head: heads[0], Groups: []Group{{}}}
+	for _, name := range heads[1:] {
+		t.Columns = append(t.Columns, Column{Name: name})
+	}
+	for _, words := range rows {
+		row := Row{Head: words[0]}
+		for _, text := range words[1:] {
+			row.Cells = append(row.Cells, Words(text))
+		}
+		t.Groups[0].Rows = append(t.Groups[0].Rows, row)
+	}
+	return t
+}
+
 // Words returns a cell of words.
 func Words(s string) Cell { return Cell{Text: s} }
 
