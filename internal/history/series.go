@@ -16,13 +16,13 @@ import (
 // Family is the runs that can be compared with each other: those of one plan's
 // name, workload and parameters, on machines of one kind.
 type Family struct {
-	Plan     string
-	Workload string
-	Params   map[string]any
-	Machine  string // see machineOf
-	Runs     []*Run // the oldest first
-	LeftOut  map[result.Status]int
-	Series   []*Series
+	Plan     string                `json:"plan"`
+	Workload string                `json:"workload"`
+	Params   map[string]any        `json:"params"`
+	Machine  string                `json:"machine"` // see machineOf
+	Runs     []*Run                `json:"-"`       // the oldest first
+	LeftOut  map[result.Status]int `json:"-"`
+	Series   []*Series             `json:"-"`
 
 	trials [][]*result.Trial // the complete ones, by run
 	byName map[Name]*Series
