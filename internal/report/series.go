@@ -220,8 +220,8 @@ func (t *track) addOps(l *result.Line) {
 		p.low, p.high, p.spread = p.low+rows*s.low, p.high+rows*s.high, p.spread+rows
 	}
 	p99, most := l.P99, l.Max
-	if l.ResponseMx > 0 {
-		p99, most = l.ResponseP9, l.ResponseMx
+	if l.ResponseMax > 0 {
+		p99, most = l.ResponseP99, l.ResponseMax
 	}
 	if p.max = max(p.max, most); l.Ops >= metric.LeastSamples(99) {
 		p.p99 = max(p.p99, p99)
