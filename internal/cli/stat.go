@@ -94,11 +94,11 @@ func (w *watching) start(ctx context.Context) error {
 	if err := cmp.Or(w.checkFlags(), w.compile()); err != nil {
 		return usage(err)
 	}
-	attachments, err := watch.ParseAttachments(w.attach, registry.Catalog{})
-	if err != nil {
+	var err error
+	if w.config.Targets, err = watch.ParseAttachments(w.attach, registry.Catalog{}); err != nil {
 		return usage(err)
 	}
-	if w.config.Targets, err = watch.AttachAll(ctx, attachments, w.note); err != nil {
+	if err := watch.AttachAll(ctx, w.config.Targets, w.note); err != nil {
 		return err
 	}
 	defer watch.CloseAll(w.config.Targets)
