@@ -19,12 +19,12 @@ type ActivitySampler interface {
 	// the same. It covers all sessions of this database, connections for DDL
 	// included, but not the sampler's own nor that of Counters. Sessions whose
 	// activity is unknown are omitted.
-	Sample(ctx context.Context, add func(d Doing, sessions int)) error
+	Sample(ctx context.Context, add func(d SessionActivity, sessions int)) error
 	Close() error
 }
 
-// Doing is what a session is doing at one moment.
-type Doing struct {
+// SessionActivity is what a session is doing at one moment.
+type SessionActivity struct {
 	State SessionState
 	Role  Role
 	Event string // as the server calls it: "Lock:transactionid"; "" where it reports none

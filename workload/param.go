@@ -59,10 +59,10 @@ func (e *ParamError) Error() string { return fmt.Sprintf("%s: %s", e.Param, e.Re
 // value that has the type already is only checked.
 func (p Param) Parse(v any) (any, error) {
 	out, err := p.convert(v)
-	if err != nil {
-		return nil, &ParamError{Param: p.Name, Reason: err.Error(), Hint: p.hint()}
+	if err == nil {
+		err = p.inRange(out)
 	}
-	if err := p.inRange(out); err != nil {
+	if err != nil {
 		return nil, &ParamError{Param: p.Name, Reason: err.Error(), Hint: p.hint()}
 	}
 	return out, nil
@@ -108,44 +108,37 @@ func (p Param) convert(v any) (any, error) {
 }
 
 func (p Param) inRange(v any) error {
-	check := func(f float64) error {
-		if !quantity.Finite(f) {
-			return fmt.Errorf("%v is not a finite number", v)
-		}
-		if f < p.Min {
-			return fmt.Errorf("%v is below the minimum %v", v, p.Min)
-		}
-		if p.Max != 0 && f > p.Max {
-			return fmt.Errorf("%v is above the maximum %v", v, p.Max)
-		}
-		return nil
-	}
-	allowed := func(s string) error {
-		if len(p.Enum) > 0 && !slices.Contains(p.Enum, s) {
-			return fmt.Errorf("%q is not allowed", s)
-		}
-		return nil
-	}
+	var numbers []float64
+	var names []string
 	switch x := v.(type) {
 	case int64:
-		return check(float64(x))
+		numbers = []float64{float64(x)}
 	case float64:
-		return check(x)
+		numbers = []float64{x}
 	case time.Duration:
-		return check(x.Seconds())
-	case string:
-		return allowed(x)
+		numbers = []float64{x.Seconds()}
 	case []int64:
 		for _, n := range x {
-			if err := check(float64(n)); err != nil {
-				return err
-			}
+			numbers = append(numbers, float64(n))
 		}
+	case string:
+		names = []string{x}
 	case []string:
-		for _, s := range x {
-			if err := allowed(s); err != nil {
-				return err
-			}
+		names = x
+	}
+	for _, f := range numbers {
+		switch {
+		case !quantity.Finite(f):
+			return fmt.Errorf("%v is not a finite number", v)
+		case f < p.Min:
+			return fmt.Errorf("%v is below the minimum %v", v, p.Min)
+		case p.Max != 0 && f > p.Max:
+			return fmt.Errorf("%v is above the maximum %v", v, p.Max)
+		}
+	}
+	for _, s := range names {
+		if len(p.Enum) > 0 && !slices.Contains(p.Enum, s) {
+			return fmt.Errorf("%q is not allowed", s)
 		}
 	}
 	return nil
@@ -186,21 +179,18 @@ func toFloat(v any) (float64, error) {
 }
 
 func toDuration(v any) (time.Duration, error) {
-	if d, ok := v.(time.Duration); ok {
-		return d, nil
-	}
-	if s, ok := v.(string); ok {
-		d, err := time.ParseDuration(s)
+	switch x := v.(type) {
+	case time.Duration:
+		return x, nil
+	case string:
+		d, err := time.ParseDuration(x)
 		if err != nil {
-			return 0, fmt.Errorf("%q is not a duration such as 30s or 5m", s)
+			return 0, fmt.Errorf("%q is not a duration such as 30s or 5m", x)
 		}
 		return d, nil
 	}
 	f, err := toFloat(v)
-	if err != nil {
-		return 0, fmt.Errorf("%v is not a duration such as 30s or 5m", v)
-	}
-	if ns := f * float64(time.Second); math.Abs(ns) < math.MaxInt64 {
+	if ns := f * float64(time.Second); err == nil && math.Abs(ns) < math.MaxInt64 {
 		return time.Duration(ns), nil
 	}
 	return 0, fmt.Errorf("%v is not a duration such as 30s or 5m", v)
@@ -230,17 +220,10 @@ func toList[T any](v any, one func(any) (T, error)) ([]T, error) {
 func ParseCount(s string) (int64, error) {
 	t := strings.TrimSpace(strings.ReplaceAll(s, "_", ""))
 	unit := int64(1)
-	if n := len(t); n > 0 {
-		switch t[n-1] {
-		case 'k', 'K':
-			unit = 1e3
-		case 'm', 'M':
-			unit = 1e6
-		case 'g', 'G':
-			unit = 1e9
-		}
-		if unit > 1 {
-			t = t[:n-1]
+	for suffix, power := range map[string]int64{"k": 1e3, "m": 1e6, "g": 1e9} {
+		if strings.HasSuffix(strings.ToLower(t), suffix) {
+			unit, t = power, t[:len(t)-1]
+			break
 		}
 	}
 	if n, err := strconv.ParseInt(t, 10, 64); err == nil {

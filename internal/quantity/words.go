@@ -1,12 +1,21 @@
 package quantity
 
 import (
+	"math"
 	"strconv"
 	"strings"
 )
 
 // Full writes a number as it is.
 func Full(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// Four writes four significant digits, and all before the point.
+func Four(v float64) string {
+	if math.Abs(v) < 1000 && v != math.Trunc(v) {
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	return Whole(v)
+}
 
 // Times writes a ratio.
 func Times(r float64) string { return Digits(r) + "×" }

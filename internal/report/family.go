@@ -186,7 +186,7 @@ func meanOverCell(m compare.Mean, isBase bool) page.Cell {
 // ratios.
 func ratioCurve(w *sweep, f compare.Family) *sweepCurve {
 	c := curveOf(w, "rate/s relative to "+f.Targets[0].Name+" over "+w.Axis, func(s *step) (key, bool) { return s.Rate(s.Primary) })
-	c.near, c.format = 1, func(v float64) string { return fmt.Sprintf("%.3g×", v) }
+	c.scale = page.Scale{Near: 1, Spread: wide, Format: func(v float64) string { return fmt.Sprintf("%.3g×", v) }}
 	for i, p := range w.panels {
 		lines := c.panels[i]
 		c.panels[i] = nil

@@ -53,10 +53,8 @@ func lawCells(p panel, t *target, columns int) []page.Cell {
 		why = fmt.Sprintf("not fitted: throughput is known and comparable at %d levels, and %d are the least", len(all.n), stat.LeastLevels)
 	}
 	if why != "" {
-		cells := []page.Cell{{Text: why}}
-		for len(cells) < columns {
-			cells = append(cells, page.Absent(why))
-		}
+		cells := slices.Repeat([]page.Cell{page.Absent(why)}, columns)
+		cells[0] = page.Words(why)
 		return cells
 	}
 	var fits []stat.USL
