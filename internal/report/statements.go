@@ -90,7 +90,8 @@ func shareCell(s *step, t *target, about subject, of func(account.Spent) float64
 // attemptsTables shows failed attempts, if there were any.
 func attemptsTables(s *step, n *page.Notes) (out []page.Table) {
 	again := measure{name: "attempts per operation", metric: "attempts", each: true, without: 1}
-	for _, t := range metricTables(s, metric.AttemptsTable, "An attempt that failed is tried again, or given up, as the workload says. Only where some failed.", n) {
+	const note = "An attempt that failed is tried again, or given up, as the workload says. Only where some failed."
+	for _, t := range metricTables(s, metric.AttemptsTable, note, n) {
 		// Attempts of a whole group, or of several kinds, have no such ratio.
 		if slices.Contains(t.Columns, metricColumn(key{Metric: again.metric})) && len(t.Groups) == 1 {
 			t.Columns = append(t.Columns, again.column())
