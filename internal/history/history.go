@@ -194,9 +194,9 @@ type Target struct {
 
 // Targets are the run's targets, in the order in which they are run first.
 func (r *Run) Targets() []Target {
-	var out []Target
+	out := []Target{}
 	if r.Campaign == nil {
-		return nil
+		return out
 	}
 	for _, e := range r.Campaign.Trials {
 		if slices.ContainsFunc(out, func(t Target) bool { return t.Name == e.Target }) {
