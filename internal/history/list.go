@@ -56,7 +56,7 @@ func RunsText(w io.Writer, runs []*Run) error {
 	var remarks []string
 	for _, r := range runs {
 		l := lineOf(r)
-		started, trials := "", ""
+		started, trials := quantity.Unknown, quantity.Unknown
 		if l.Started != nil {
 			started, trials = minute(*l.Started), fmt.Sprintf("%d of %d", l.TrialsDone, l.TrialsPlanned)
 		}
