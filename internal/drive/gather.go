@@ -49,7 +49,7 @@ func (r *stepRun) take(to time.Duration) {
 		now.Oldest = max(now.Oldest, l.inFlight(to))
 		for _, e := range errs {
 			now.Errors += e.Count
-			addError(&r.totals[l.at], e)
+			r.totals[l.at].Errors.Add(e)
 		}
 	}
 	iv := &Interval{From: r.last, To: to, Groups: r.now}
@@ -101,16 +101,6 @@ func (r *stepRun) addUp(g int, iv *Interval) {
 func (g *GroupInterval) reset() {
 	g.Totals.Reset()
 	g.Errors, g.Oldest, g.Queue = 0, 0, nil
-}
-
-func addError(g *hist.Group, e hist.ErrorCount) {
-	for i := range g.Errors {
-		if g.Errors[i].Class == e.Class && g.Errors[i].Kind == e.Kind {
-			g.Errors[i].Count += e.Count
-			return
-		}
-	}
-	g.Errors = append(g.Errors, e)
 }
 
 // window returns the time from the barrier to the end of the last attempt. A step

@@ -6,13 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"rumbench/internal/account"
 	"rumbench/internal/drive"
 	"rumbench/internal/hist"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/workload"
 )
@@ -94,12 +94,12 @@ type pulse struct {
 	stalled int
 }
 
-func newPulse() *pulse { return &pulse{at: time.Now(), used: processCPU()} }
+func newPulse() *pulse { return &pulse{at: time.Now(), used: observe.OwnCPU()} }
 
 // cpu returns how many processors this process used since the last call.
 func (p *pulse) cpu() float64 {
 	at, used := p.at, p.used
-	p.at, p.used = time.Now(), processCPU()
+	p.at, p.used = time.Now(), observe.OwnCPU()
 	return float64(p.used-used) / float64(max(p.at.Sub(at), 1))
 }
 
@@ -108,14 +108,6 @@ func (p *pulse) count(clients []int64) {
 	if !slices.ContainsFunc(clients, func(n int64) bool { return n > 0 }) {
 		p.stalled++
 	}
-}
-
-func processCPU() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // latencyEvery is the interval at which latencies are written to the log: the

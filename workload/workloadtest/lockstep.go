@@ -122,17 +122,15 @@ func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previ
 	}
 	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
 	must(err)
+	clients, closeSessions, err := step.Clients(ctx, stage, db.Session)
+	defer closeSessions()
+	must(err)
 	var turns []*turn
 	totals := make(workload.Totals, len(step.Groups))
 	for g := range step.Groups {
 		group := &step.Groups[g]
 		totals[g] = make([]workload.Total, len(group.Ops))
-		for c := range group.Clients {
-			session, err := db.Session(ctx)
-			must(err)
-			defer session.Close()
-			client, err := stage.Client(ctx, workload.Seat{Group: g, Client: c, Session: session})
-			must(err)
+		for _, client := range clients[g] {
 			u := &turn{group: group, client: client, left: group.Work, totals: totals[g]}
 			if step.Seconds > 0 {
 				u.left = timeBoundWork
