@@ -67,14 +67,6 @@ func (s *Sums) dists() [5]*Dist {
 	return [5]*Dist{s.Service, s.Response, s.Lateness, s.Attempt, s.Failed}
 }
 
-// Reset clears the sums and keeps their memory.
-func (s *Sums) Reset() {
-	s.Counts = Counts{}
-	for _, d := range s.dists() {
-		d.Reset()
-	}
-}
-
 // Merge adds o, of the same shape, to s.
 func (s *Sums) Merge(o *Sums) {
 	s.Counts.add(&o.Counts)
@@ -106,7 +98,10 @@ func NewTotals(s Shape) Totals {
 // Reset clears the totals and keeps their memory.
 func (t *Totals) Reset() {
 	for i := range t.Kinds {
-		t.Kinds[i].Reset()
+		t.Kinds[i].Counts = Counts{}
+		for _, d := range t.Kinds[i].dists() {
+			d.Reset()
+		}
 	}
 	for _, d := range t.Parts {
 		d.Reset()
