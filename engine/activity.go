@@ -69,6 +69,25 @@ func Roles() []Role {
 	}
 }
 
+// Doc returns what a session with the role does or waits for.
+func (r Role) Doc() string { return roleDocs[r] }
+
+var roleDocs = map[Role]string{
+	RoleCPU:       "on a processor, or in line for one",
+	RoleExecuting: "in a statement; the server does not report whether it works or waits",
+	RoleRow:       "waiting for a row that another transaction has changed or locked",
+	RoleMetadata:  "waiting for locks on tables or their definitions, or for the lock manager",
+	RoleSnapshot:  "waiting for the list of transactions: snapshots, transaction numbers and states",
+	RoleIndex:     "waiting for the upper pages of an index",
+	RoleBuffer:    "waiting for pages in the cache",
+	RoleIO:        "waiting for files of tables and indexes",
+	RoleLog:       "waiting for the log to be written or synced, or for room in its buffer",
+	RoleCommit:    "in a commit, alone or in a group",
+	RoleNetwork:   "sending to the client",
+	RoleOther:     "waiting for something else, or for something not known here",
+	RoleClient:    "waiting for the client, between statements",
+}
+
 // The counters of waits that a server times itself, of client sessions only,
 // labelled by event and role. Nested waits are counted once.
 const (

@@ -9,7 +9,6 @@ package workload
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -100,33 +99,6 @@ type Step struct {
 	WritesPer string
 	// Open starts the step on an open database with its tables.
 	Open func(ctx context.Context, env Env) (Stage, error)
-}
-
-// Clients returns the clients of a running step by group, each with a session of its
-// own, and a function that closes the sessions.
-func (s *Step) Clients(ctx context.Context, stage Stage, open func(context.Context) (engine.Session, error)) (clients [][]Client, closeAll func(), err error) {
-	var sessions []engine.Session
-	closeAll = func() {
-		for _, s := range sessions {
-			s.Close()
-		}
-	}
-	clients = make([][]Client, len(s.Groups))
-	for g := range s.Groups {
-		for i := range s.Groups[g].Clients {
-			session, err := open(ctx)
-			if err != nil {
-				return nil, closeAll, fmt.Errorf("open a session: %w", err)
-			}
-			sessions = append(sessions, session)
-			client, err := stage.Client(ctx, Seat{Group: g, Client: i, Session: session})
-			if err != nil {
-				return nil, closeAll, err
-			}
-			clients[g] = append(clients[g], client)
-		}
-	}
-	return clients, closeAll, nil
 }
 
 // Access is how operations access rows.

@@ -105,7 +105,6 @@ func (c *comparison) add(theirs, ours result) {
 // tolerance is the allowed relative difference in the server's work.
 const tolerance = 0.1
 
-// print prints a table: a line for each quantity.
 func (c *comparison) print(peer, test string, clients int, limit float64) {
 	fmt.Printf("\n%s, %s, clients: %d\n%-34s %-24s %-24s %s\n", peer, test, clients, "", peer, "rumbench", "rumbench ÷ "+peer)
 	c.line("client CPU µs", result.perTransaction, func(ratio float64) string {
@@ -129,7 +128,6 @@ func (c *comparison) print(peer, test string, clients int, limit float64) {
 	}
 }
 
-// names returns the work that is significant per transaction.
 func (c *comparison) names() []string {
 	seen := map[string]bool{}
 	for _, r := range slices.Concat(c.theirs, c.ours) {

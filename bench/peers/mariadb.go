@@ -10,31 +10,16 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/server"
-	"rumbench/model"
 )
 
 // mariadb is a private MariaDB server with rumbench's tables.
-type mariadb struct {
-	server *server.Server
-	db     engine.DB // removes rumbench's tables when it is closed
-	at     target
-}
+type mariadb struct{ hosted }
 
 // start starts the server and fills rumbench's tables by a job.
 func (m *mariadb) start(ctx context.Context, dir string, fill job) (err error) {
-	m.server, err = server.Start(ctx, server.Config{Kind: "mariadb", Dir: dir, Ready: answers, Settings: []server.Setting{
+	return m.hosted.start(ctx, server.Config{Kind: server.MariaDB, Dir: dir, Ready: answers, Settings: []server.Setting{
 		{Name: "innodb_buffer_pool_size", Value: "256M"}, {Name: "innodb_flush_log_at_trx_commit", Value: "2"},
-	}})
-	if err != nil {
-		return err
-	}
-	m.at = target{Engine: "mysql", DSN: "root@unix(" + m.server.Endpoint().Socket + ")/", Schema: "rumbench",
-		Durability: model.DurabilityProcess, PID: m.server.PID()}
-	fill.Target = m.at
-	if m.db, err = fill.fill(ctx); err != nil {
-		err = errors.Join(err, m.stop())
-	}
-	return err
+	}}, func(e server.Endpoint) target { return target{Engine: "mysql", DSN: "root@unix(" + e.Socket + ")/"} }, fill)
 }
 
 // answers waits for the server's greeting.
@@ -46,14 +31,6 @@ func answers(ctx context.Context, e server.Endpoint) error {
 	defer conn.Close()
 	_, err = io.ReadFull(conn, make([]byte, 5))
 	return err
-}
-
-func (m *mariadb) stop() error {
-	var err error
-	if m.db != nil {
-		err = m.db.Close()
-	}
-	return errors.Join(err, m.server.Stop())
 }
 
 // arguments returns the arguments of MariaDB's client.

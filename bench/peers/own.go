@@ -98,13 +98,12 @@ func (j *job) fill(ctx context.Context) (engine.DB, error) {
 	return db, nil
 }
 
-// measure runs a step and counts the CPU time of this process.
 func measure(ctx context.Context, db engine.DB, step *workload.Step) (out result, err error) {
 	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: uint64(time.Now().UnixNano()), Results: true})
 	if err != nil {
 		return out, err
 	}
-	clients, _, err := step.Clients(ctx, stage, db.Session)
+	clients, _, err := workload.Seats(ctx, step, stage, db.Session) // which closes them
 	if err != nil {
 		return out, err
 	}

@@ -82,7 +82,6 @@ func (Engine) Check(c engine.Config) error {
 type setup struct {
 	*serverkit.Setup
 	storage  *storage
-	dsn      *mysqlwire.Config // nil: a private server
 	settings []server.Setting
 	ways     []way // of a first load
 	waits    bool  // are timed
@@ -107,7 +106,7 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 		s.ways = append(s.ways, withoutUnique)
 	}
 	if c.Server.DSN != "" {
-		if s.dsn, err = mysqlwire.ParseDSN(c.Server.DSN); err != nil {
+		if _, err = mysqlwire.ParseDSN(c.Server.DSN); err != nil {
 			return nil, err
 		}
 	}

@@ -47,7 +47,7 @@ var cfWanted = []string{
 
 const sessionVariables = "SHOW SESSION VARIABLES"
 
-// Settings are read back from a connection that is set up as sessions' are.
+// Settings reads them back from a connection that is set up as sessions' are.
 func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	vars, err := d.Admin().Map(ctx, sessionVariables)
 	if err != nil {
@@ -81,7 +81,7 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	return d.fileOptions(ctx, out)
 }
 
-// levels are the levels of durability that the server gives, and the variables
+// levels returns the levels of durability that the server gives, and the variables
 // that they follow from.
 func (d *db) levels(vars map[string]string) (got []model.Durability, said []string) {
 	got = d.storage.levels(vars)

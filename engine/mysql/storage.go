@@ -74,7 +74,7 @@ var innodb = &storage{
 	},
 }
 
-// innodbLevels are those of InnoDB, which syncs its log in the background, by
+// innodbLevels returns those of InnoDB, which syncs its log in the background, by
 // rule once a second: what is written at commit survives a killed server, and
 // all but the last second any crash.
 func innodbLevels(vars map[string]string) []model.Durability {
@@ -132,7 +132,7 @@ var rocksdb = &storage{
 	},
 }
 
-// rocksdbLevels are those of MyRocks, whose thread in the background syncs the
+// rocksdbLevels returns those of MyRocks, whose thread in the background syncs the
 // log once a second unless commits do.
 func rocksdbLevels(vars map[string]string) []model.Durability {
 	switch {
@@ -160,7 +160,7 @@ var myisam = &storage{
 	pages: func(int64) bool { return false },
 }
 
-// storageOf is the storage of that name. One that is not known here is taken
+// storageOf returns the storage of that name. One that is not known here is taken
 // with what the server makes of it.
 func storageOf(name string) *storage {
 	name = strings.ToLower(name)
@@ -213,7 +213,7 @@ type knob struct {
 	name, asked string
 }
 
-// knobs are the variables that the common knobs set.
+// knobs returns the variables that the common knobs set.
 func (st *storage) knobs(c engine.Config) (out []knob) {
 	add := func(name, asked string, settings ...server.Setting) {
 		for _, s := range settings {
@@ -242,7 +242,7 @@ func (st *storage) knobs(c engine.Config) (out []knob) {
 	return out
 }
 
-// settings are the lines of the configuration file that the knobs make.
+// settings returns the lines of the configuration file that the knobs make.
 func (st *storage) settings(s *setup, known map[string]bool) ([]server.Setting, error) {
 	out := []server.Setting{
 		{Name: "max_connections", Value: "2000"},
@@ -279,7 +279,7 @@ var compressionNames = map[model.Compression]string{
 	model.CompressionZlib: "kZlibCompression", model.CompressionSnappy: "kSnappyCompression",
 }
 
-// compressionOptions are those for one compression on all levels.
+// compressionOptions returns those for one compression on all levels.
 func compressionOptions(c model.Compression) string {
 	name := compressionNames[c]
 	return "compression=" + name + ";bottommost_compression=" + name
@@ -298,7 +298,7 @@ func override(settings []server.Setting, s server.Setting) []server.Setting {
 	return append(settings, s) // the last one of a name counts, too
 }
 
-// strip is the name of a variable as the server lists it.
+// strip returns the name of a variable as the server lists it.
 func strip(name string) string {
 	name = strings.TrimPrefix(name, "loose-")
 	return strings.ReplaceAll(name, "-", "_")

@@ -103,7 +103,6 @@ func fileSystem(level model.Durability, fs vfs.FS) vfs.FS {
 	return fs
 }
 
-// open opens or creates the database on a file system.
 func open(c engine.Config, fs vfs.FS) (engine.DB, error) {
 	set, err := newSettings(c)
 	if err != nil {
@@ -123,7 +122,6 @@ func open(c engine.Config, fs vfs.FS) (engine.DB, error) {
 	return kvkit.Open(s, c.Schema)
 }
 
-// openStore opens the store on a file system.
 func openStore(c engine.Config, set settings, fs vfs.FS) (_ *store, err error) {
 	s := &store{dir: c.Dir, durability: c.Durability, write: pebble.Sync}
 	if c.Durability == model.DurabilityNone || c.Durability == model.DurabilityInterval {

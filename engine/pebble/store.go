@@ -235,7 +235,6 @@ func (c *stallClock) read() (count int64, total time.Duration) {
 	return c.count, total
 }
 
-// Counters adds Pebble's metrics.
 func (s *store) Counters(out *engine.Sample) error {
 	m := s.db.Metrics()
 	out.Counter("pebble.wal.bytes_in", "bytes", float64(m.WAL.BytesIn))

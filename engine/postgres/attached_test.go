@@ -10,6 +10,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
 	"rumbench/internal/hint"
 	"rumbench/internal/server"
@@ -27,7 +28,9 @@ func hosted(t *testing.T) (*server.Server, *sqlkit.Admin) {
 	})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Stop()) })
-	owner, err := sqlkit.Connect(t.Context(), func(ctx context.Context) (sqlkit.Conn, error) { return traits.Socket(ctx, s.Endpoint()) }, newDialect())
+	to, err := traits.Reach("", s.Endpoint(), serverkit.NewHost("").Dial)
+	must(t, err)
+	owner, err := sqlkit.Connect(t.Context(), to.Connect, newDialect())
 	must(t, err)
 	t.Cleanup(func() { must(t, owner.Close()) })
 	must(t, owner.Exec(t.Context(), `CREATE SCHEMA precious; CREATE TABLE precious.sale (a int); INSERT INTO precious.sale VALUES (7);

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/pgwire"
 	"rumbench/model"
 )
 
@@ -46,7 +47,7 @@ func TestIsolationIsCompared(t *testing.T) {
 	c := guest(server)
 	c.Isolation = model.ReadCommitted
 	d := open(t, c)
-	d.config.RuntimeParams["default_transaction_isolation"] = "serializable"
+	d.Connector.(*pgwire.Connector).RuntimeParams["default_transaction_isolation"] = "serializable"
 	_, err := d.Session(t.Context())
 	if knob, ok := errors.AsType[*engine.KnobError](err); !ok || knob.Knob != "isolation" {
 		t.Errorf("got %v", err)

@@ -56,10 +56,10 @@ func (Engine) Check(c engine.Config) error {
 
 // ReadDSN reads a data source name.
 func (Engine) ReadDSN(dsn string) (engine.Address, error) {
-	config, err := pgwire.ParseDSN(dsn)
+	config, err := pgwire.ParseDSN(dsn, nil)
 	if err != nil {
 		return engine.Address{}, err
 	}
-	network, host := pgwire.AddressOf(config)
+	network, host := config.Address()
 	return engine.Address{User: config.User, Network: network, Host: host, Database: config.Database}, nil
 }

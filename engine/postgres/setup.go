@@ -19,7 +19,6 @@ import (
 // setup is a configuration that has been checked.
 type setup struct {
 	*serverkit.Setup
-	dsn      *pgwire.Config   // nil: a private server
 	settings []server.Setting // of the private server
 	copies   bool             // loads are done by COPY
 }
@@ -51,7 +50,7 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 		return nil, err
 	}
 	if s.Attached() {
-		s.dsn, err = pgwire.ParseDSN(c.Server.DSN)
+		_, err = pgwire.ParseDSN(c.Server.DSN, nil)
 		return s, err
 	}
 	var major int
@@ -105,7 +104,7 @@ const usualCache = 128 << 20
 // KiB of the server's memory, whether it is there or not.
 const maxConnections = 1100
 
-// knobSettings are the settings that the common knobs make, and those that
+// knobSettings returns the settings that the common knobs make, and those that
 // every server of ours has.
 func (s *setup) knobSettings(major int) []server.Setting {
 	cache, commit := cmp.Or(s.Cache, usualCache), commits[s.Durability]

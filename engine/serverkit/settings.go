@@ -35,12 +35,12 @@ func (d *DB) CheckLevel(level string) error {
 	return engine.Refuse("isolation", d.setup.Isolation, "the server made it %s", level)
 }
 
-// SentAs is how statements are sent, as a setting.
+// SentAs returns how statements are sent, as a setting.
 func (d *DB) SentAs() engine.Setting {
 	return engine.Setting{Name: "protocol", Value: string(cmp.Or(d.setup.Protocol, engine.Prepared)), Source: engine.AsSet}
 }
 
-// ReadBack are those of the named variables that the server has, and those that
+// ReadBack returns those of the named variables that the server has, and those that
 // the plan sets, each once.
 func (d *DB) ReadBack(vars map[string]string, names ...string) (out []engine.Setting) {
 	for _, v := range d.setup.Variables {

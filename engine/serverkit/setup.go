@@ -92,7 +92,7 @@ func (s *Setup) checkPrivate(ctx context.Context) (err error) {
 	return nil
 }
 
-// ProgramKnob is the knob that has chosen the program.
+// ProgramKnob returns the knob that has chosen the program.
 func (s *Setup) ProgramKnob() string {
 	if s.Server.Binary != "" {
 		return "binary"
@@ -100,7 +100,7 @@ func (s *Setup) ProgramKnob() string {
 	return "server"
 }
 
-// variableNames are the options that are the server's own.
+// variableNames returns the options that are the server's own.
 func (s *Setup) variableNames() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Options)), func(name string) bool {
 		return slices.ContainsFunc(s.rules.Options, func(o engine.Option) bool { return o.Name == name })
@@ -112,7 +112,7 @@ func (s *Setup) Sets(name string) bool {
 	return slices.ContainsFunc(s.Variables, func(v server.Setting) bool { return v.Name == name })
 }
 
-// Known are the variables that the program lists.
+// Known returns the variables that the program lists.
 func (s *Setup) Known(ctx context.Context) (_ map[string]bool, err error) {
 	if s.known == nil {
 		s.known, err = server.Variables(ctx, s.Program)
@@ -153,7 +153,7 @@ func (s *Setup) variable(ctx context.Context, name string) (v server.Setting, er
 	return v, nil
 }
 
-// meant are the options that could have been meant.
+// meant returns the options that could have been meant.
 func (s *Setup) meant() []engine.Option {
 	out := slices.Clone(s.rules.Options)
 	for _, name := range slices.Sorted(maps.Keys(s.known)) {

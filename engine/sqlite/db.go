@@ -50,7 +50,7 @@ func (db *db) begin(ctx context.Context, c engine.Config) (err error) {
 	return err
 }
 
-// definitions are the statements that made tables and indexes, which SQLite keeps.
+// definitions returns the statements that made tables and indexes, which SQLite keeps.
 func definitions() sqlkit.Definitions {
 	d := newDialect("")
 	return sqlkit.Definitions{
@@ -87,7 +87,7 @@ func (db *db) giveBack(ctx context.Context) error {
 	return db.Admin().Exec(context.WithoutCancel(ctx), "PRAGMA shrink_memory")
 }
 
-// Settings are read back from a connection that is set up as sessions' are.
+// Settings reads them back from a connection that is set up as sessions' are.
 func (db *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	version, err := db.Admin().Value(ctx, "SELECT sqlite_version()")
 	if err != nil {
@@ -139,7 +139,7 @@ func (db *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 	return append(out, engine.Size{Bytes: total, Kind: engine.Exact}), nil
 }
 
-// fileSize is the length of a file and the bytes allocated to it, zero if
+// fileSize returns the length of a file and the bytes allocated to it, zero if
 // there is none.
 func fileSize(path string) (length, allocated int64, err error) {
 	var st syscall.Stat_t

@@ -65,7 +65,7 @@ func (e Engine) Check(c engine.Config) error {
 	return err
 }
 
-// pragmas are the statements that make a connection as configured, in the
+// pragmas returns the statements that make a connection as configured, in the
 // order in which they take effect.
 func pragmas(c engine.Config) ([]string, error) {
 	if err := checkKnobs(c); err != nil {

@@ -88,28 +88,27 @@ func TestEncode(t *testing.T) {
 	s := &stmt{conn: &Conn{}, id: 7, params: []byte{unsent, unsent, unsent, unsent, unsent}}
 	at := time.Date(2024, 2, 29, 13, 14, 15, 16_000, time.UTC)
 	args := []model.Value{model.IntValue(-2), model.FloatValue(1.5), model.StringValue([]byte("né")), {}, model.TimeValue(at)}
-	must(t, s.encode(args, nil))
+	must(t, s.encode(args))
 	want := "00000000 17 07000000 00 01000000 08 01 0800 0500 fe00 0600 0c00 " +
 		"feffffffffffffff 000000000000f83f 03 6ec3a9 0b e807 02 1d 0d 0e 0f 10000000"
 	hexed(t, "first", s.conn.out, want)
 
 	// The types are sent again only when one is another.
-	must(t, s.encode(args, nil))
+	must(t, s.encode(args))
 	hexed(t, "again", s.conn.out, "00000000 17 07000000 00 01000000 08 00 "+
 		"feffffffffffffff 000000000000f83f 03 6ec3a9 0b e807 02 1d 0d 0e 0f 10000000")
-	must(t, s.encode([]model.Value{{}, {}, {}, model.BytesValue([]byte{0}), {}}, nil))
+	must(t, s.encode([]model.Value{{}, {}, {}, model.BytesValue([]byte{0}), {}}))
 	hexed(t, "another", s.conn.out, "00000000 17 07000000 00 01000000 17 01 0800 0500 fe00 fe00 0c00 01 00")
 
-	// Placeholders take their arguments in an order of their own.
 	two := &stmt{conn: &Conn{micros: true}, params: []byte{unsent, unsent}}
-	must(t, two.encode([]model.Value{model.IntValue(1), model.MicrosValue(2)}, []int{1, 0}))
-	hexed(t, "order", two.conn.out, "00000000 17 00000000 00 01000000 00 01 0800 0800 0200000000000000 0100000000000000")
+	must(t, two.encode([]model.Value{model.MicrosValue(2), model.IntValue(1)}))
+	hexed(t, "micros", two.conn.out, "00000000 17 00000000 00 01000000 00 01 0800 0800 0200000000000000 0100000000000000")
 
-	if err := two.encode(args, nil); err == nil {
+	if err := two.encode(args); err == nil {
 		t.Error("five arguments were taken for two placeholders")
 	}
 	far := model.TimeValue(time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC))
-	if err := s.encode([]model.Value{{}, {}, {}, {}, far}, nil); err == nil {
+	if err := s.encode([]model.Value{{}, {}, {}, {}, far}); err == nil {
 		t.Error("the year 10000 was taken")
 	}
 }
@@ -126,7 +125,7 @@ func query(t *testing.T, columns []column, types []model.Type, answers ...[]byte
 	t.Helper()
 	c, _ = spoken(t, answers...)
 	s := &stmt{conn: c, id: 1, columns: columns}
-	err = s.Query(context.Background(), nil, nil, types, func(row []model.Value) error {
+	err = s.Query(context.Background(), nil, types, func(row []model.Value) error {
 		text := ""
 		for _, v := range row {
 			text += v.String() + " "
@@ -189,7 +188,7 @@ func TestLongPackets(t *testing.T) {
 	c, _ := spoken(t, packet(1, 1, 0), first, rest, packet(4, endOfRows...))
 	s := &stmt{conn: c, columns: []column{{kind: kindString}}}
 	n := 0
-	must(t, s.Query(context.Background(), nil, nil, []model.Type{model.Bytes}, func(row []model.Value) error {
+	must(t, s.Query(context.Background(), nil, []model.Type{model.Bytes}, func(row []model.Value) error {
 		n++
 		if !bytes.Equal(row[0].Buf(), value) {
 			t.Error("another value came than was sent")
@@ -419,7 +418,7 @@ func TestRestIsDropped(t *testing.T) {
 	s := &stmt{conn: c, columns: aNumber}
 	stop := errors.New("enough")
 	n := 0
-	err := s.Query(context.Background(), nil, nil, []model.Type{model.Int}, func([]model.Value) error {
+	err := s.Query(context.Background(), nil, []model.Type{model.Int}, func([]model.Value) error {
 		n++
 		return stop
 	})

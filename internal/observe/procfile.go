@@ -43,12 +43,6 @@ func cpuClock(pid int) (time.Duration, error) {
 	return time.Duration(ts.Nano()), nil
 }
 
-// OwnCPU returns the CPU time of this process, 0 if it is unknown.
-func OwnCPU() time.Duration {
-	used, _ := cpuClock(os.Getpid())
-	return used
-}
-
 // readMember reads a process; the error is errEnded if it has ended.
 func readMember(procRoot string, pid int, clock func(int) (time.Duration, error)) (*member, error) {
 	dir := filepath.Join(procRoot, strconv.Itoa(pid))

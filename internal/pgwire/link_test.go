@@ -1,7 +1,6 @@
 package pgwire
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -50,13 +49,8 @@ func TestQuestions(t *testing.T) {
 	c := &Conn{}
 	c.parameters, c.columns = []uint32{oidInt8, oidText, oidInt4}, []uint32{oidInt8, oidNumeric}
 	s := newStmt(c, "s7", false)
-	values, err := s.appendMessages(nil, []model.Value{model.IntValue(258), stringValue("né"), {}}, nil)
+	values, err := s.appendMessages(nil, []model.Value{model.IntValue(258), stringValue("né"), {}})
 	must(t, err)
-	turned, err := s.appendMessages(nil, []model.Value{{}, stringValue("né"), model.IntValue(258)}, []int{2, 1, 0})
-	must(t, err)
-	if !bytes.Equal(values, turned) {
-		t.Errorf("in another order: %q", turned)
-	}
 	for name, x := range map[string]struct {
 		got  []byte
 		want string
@@ -72,7 +66,7 @@ func TestQuestions(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, x.got, x.want)
 		}
 	}
-	if _, err := s.appendMessages(nil, make([]model.Value, 2), nil); err == nil {
+	if _, err := s.appendMessages(nil, make([]model.Value, 2)); err == nil {
 		t.Error("two arguments for three placeholders")
 	}
 }

@@ -44,25 +44,29 @@ func WriteJSON(path string, v any) error {
 	return WriteFile(path, []byte(plain.Text(string(b)+"\n")), 0o644)
 }
 
-// WriteFile replaces a file, so that a reader sees either the old content or
-// the new, also after a crash.
+// WriteFile replaces a file by b.
 func WriteFile(path string, b []byte, mode fs.FileMode) error {
+	return Replace(path, mode, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
+
+// Replace replaces a file by what write writes, so that a reader sees either the
+// old content or the new, also after a crash.
+func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // gone already when all went well
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	defer os.Remove(f.Name()) // gone already when all went well
+	if err = write(f); err == nil {
+		err = errors.Join(f.Chmod(mode), f.Sync())
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rumbench/engine/enginetest"
+	"rumbench/internal/quantity"
 )
 
 func TestMain(m *testing.M) {
@@ -337,7 +338,7 @@ func TestVariables(t *testing.T) {
 
 func TestNatural(t *testing.T) {
 	paths := []string{"/lib/15/bin", "/lib/9.6/bin", "/lib/9.10/bin", "/lib/18/bin"}
-	slices.SortFunc(paths, natural)
+	slices.SortFunc(paths, quantity.Natural)
 	if got := strings.Join(paths, " "); got != "/lib/9.6/bin /lib/9.10/bin /lib/15/bin /lib/18/bin" {
 		t.Error(got)
 	}
@@ -402,14 +403,14 @@ func TestVersions(t *testing.T) {
 		k             kind
 		said, version string
 	}{
-		{mariadb{}, "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)", "10.11.19"},
-		{mariadb{}, "/x/bin/mysqld  Ver 10.2.11-MariaDB for Linux on x86_64 (MariaDB Server)", "10.2.11"},
-		{mariadb{}, "mysqld  Ver 5.5.9 for linux2.6 on x86_64 (Source distribution)", ""},
-		{mysql{}, "mysqld  Ver 5.5.9 for linux2.6 on x86_64 (Source distribution)", "5.5.9"},
-		{mysql{}, "/usr/sbin/mysqld  Ver 8.4.7 for Linux on x86_64 (MySQL Community Server - GPL)", "8.4.7"},
-		{mysql{}, "mysqld  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)", ""},
-		{postgres{}, "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", "15.18"},
-		{postgres{}, "bash 5", ""},
+		{mariadb, "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)", "10.11.19"},
+		{mariadb, "/x/bin/mysqld  Ver 10.2.11-MariaDB for Linux on x86_64 (MariaDB Server)", "10.2.11"},
+		{mariadb, "mysqld  Ver 5.5.9 for linux2.6 on x86_64 (Source distribution)", ""},
+		{mysql, "mysqld  Ver 5.5.9 for linux2.6 on x86_64 (Source distribution)", "5.5.9"},
+		{mysql, "/usr/sbin/mysqld  Ver 8.4.7 for Linux on x86_64 (MySQL Community Server - GPL)", "8.4.7"},
+		{mysql, "mysqld  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)", ""},
+		{postgres, "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", "15.18"},
+		{postgres, "bash 5", ""},
 	} {
 		if version, ok := c.k.version(c.said); version != c.version || ok != (c.version != "") {
 			t.Errorf("%q is version %q, %v", c.said, version, ok)

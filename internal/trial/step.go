@@ -199,9 +199,9 @@ func (t *stepRun) load(ctx context.Context) error {
 		return err
 	}
 	plans := t.newPlanCheck(t.of.Name)
-	clients, closeSessions, err := t.of.Clients(ctx, stage, func(ctx context.Context) (engine.Session, error) {
-		session, err := t.db.Session(ctx)
-		return plans.session(session), err
+	clients, closeSessions, err := workload.Seats(ctx, t.of, stage, func(ctx context.Context) (engine.Session, error) {
+		s, err := t.db.Session(ctx)
+		return plans.session(s), err
 	})
 	defer closeSessions()
 	if err != nil {

@@ -116,12 +116,10 @@ func updateC(keys int, args func(c *client)) statement {
 	return update("update c", cBytes, model.Assign{Column: colC}, keys, func(c *client) { c.digits(cGroups) }, args)
 }
 
-// remove deletes a row.
 func remove(args func(c *client)) statement {
 	return statement{name: "delete", writes: true, sought: rowsOfKeys, adds: -1, args: args, op: model.Op{Kind: model.Delete}}
 }
 
-// insert inserts a row.
 func insert(args func(c *client), columns ...string) statement {
 	return statement{
 		name: "insert", writes: true, adds: 1, bytes: rowBytes + indexBytes, args: args,

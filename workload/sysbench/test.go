@@ -231,7 +231,6 @@ func numbered(pattern, name string) (n int64, ok bool) {
 	return n, err == nil && n >= 1 && n <= maxNumber && strconv.FormatInt(n, 10) == digits
 }
 
-// statements returns all statements of a test, in order.
 func (t *test) statements() (all []statement) {
 	for _, b := range slices.Concat(t.blocks, t.writer) {
 		for _, u := range b {
