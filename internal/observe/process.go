@@ -34,7 +34,7 @@ func NewProcess(procRoot string, roots func() []int) *Process {
 	return &Process{roots: roots, tree: newTree(procRoot)}
 }
 
-// Name is "process".
+// Name returns "process".
 func (p *Process) Name() string { return "process" }
 
 // Warnings returns warnings about the figures so far.
