@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/importer"
+	"rumbench/internal/plain"
 	"rumbench/internal/quantity"
 )
 
@@ -69,7 +70,7 @@ func runImport(a *App, o importer.Options, paths []string, out string) error {
 	o.Now = time.Now().UTC()
 	o.Command = append([]string{"rumbench"}, a.Args...)
 	campaign, err := importer.Read(paths, o)
-	var problems importer.Problems
+	var problems plain.Problems
 	if errors.As(err, &problems) {
 		fmt.Fprintln(a.Stderr, problems.Error())
 		if !o.Skip {

@@ -1,14 +1,15 @@
 package importer
 
 import (
-	"slices"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/plain"
 )
 
 // addCompanions adds to runs what iostat, vmstat and time measured alongside.
-func (d *folder) addCompanions(runs []*run, o *Options, ps *Problems) {
+func (d *folder) addCompanions(runs []*run, o *Options, ps *plain.Problems) {
 	first := runs[0]
 	c := companionSet{o: o, ps: ps}
 	c.io = one(d.beside(first.file, fmtIOStat), ps, parseIOStat)
@@ -38,12 +39,12 @@ func (d *folder) addCompanions(runs []*run, o *Options, ps *Problems) {
 }
 
 // one parses the single file of a kind beside a run.
-func one[T any](files []*file, ps *Problems, parse func(*file, *Problems) *T) *T {
+func one[T any](files []*file, ps *plain.Problems, parse func(*file, *plain.Problems) *T) *T {
 	if len(files) == 0 {
 		return nil
 	}
 	if len(files) > 1 {
-		ps.add(files[1].path, 0, "give it the name of its log", "it belongs to the same run as %s: which of the two is right?", files[0].path)
+		ps.Add(files[1].path, 0, "give it the name of its log", "it belongs to the same run as %s: which of the two is right?", files[0].path)
 		return nil
 	}
 	return parse(files[0], ps)
@@ -52,7 +53,7 @@ func one[T any](files []*file, ps *Problems, parse func(*file, *Problems) *T) *T
 // companionSet holds the companion files of a run.
 type companionSet struct {
 	o     *Options
-	ps    *Problems
+	ps    *plain.Problems
 	io    *iostat
 	vm    *vmstat
 	met   *met
@@ -108,7 +109,7 @@ func (c *companionSet) vmstat(r *run) []figure {
 		r.warn(noCPUs)
 	}
 	if len(c.vm.samples) < 2 {
-		r.warn("%s has no sample but the average since boot: its figures are left out", c.vm.file.path)
+		r.warn("%s has no sample but the average since boot: its figures are left out", c.vm.path)
 		return nil
 	}
 	if c.o.Compatible {
@@ -134,7 +135,7 @@ func (c *companionSet) iostat(r *run) []figure {
 		r.guess("the database is on device %s, the only one that iostat saw in use", used[0])
 	}
 	if len(c.io.reports) < 2 {
-		r.warn("%s has one report only, which without option -y is the average since boot: its figures are left out", c.io.file.path)
+		r.warn("%s has one report only, which without option -y is the average since boot: its figures are left out", c.io.path)
 		return nil
 	}
 	if c.o.Compatible {
@@ -142,7 +143,7 @@ func (c *companionSet) iostat(r *run) []figure {
 	}
 	for _, d := range devices {
 		if !c.io.has(d) {
-			c.ps.add(c.io.file.path, 0, "the devices that were used are "+strings.Join(c.io.used(), ", "), "it has no device %s", d)
+			c.ps.Add(c.io.path, 0, "the devices that were used are "+strings.Join(c.io.used(), ", "), "it has no device %s", d)
 			return nil
 		}
 	}
@@ -169,10 +170,7 @@ func (c *companionSet) client(r *run) []figure {
 			all.perSecond += f.perSecond
 		}
 		if s := r.step.Seconds; s > 0 && (u.elapsed > s*(1+lifeTolerance) || u.elapsed < s*(1-lifeTolerance)) {
-			warning := "the client's process lived longer or shorter than the window: its mean over its life is taken"
-			if !slices.Contains(all.warnings, warning) {
-				all.warnings = append(all.warnings, warning)
-			}
+			all.warnings = metric.AppendNew(all.warnings, remark("the client's process lived longer or shorter than the window: its mean over its life is taken"))
 		}
 		if u.failed != "" {
 			r.warn("the client failed: %s", u.failed)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"rumbench/internal/metric"
 )
 
 // The compatible arithmetic is that of the scripts behind published figures of
@@ -27,7 +29,7 @@ func compatibleIOFigures(s *iostat, name string) []figure {
 	var reads, readKB, writeKB float64
 	var devices []string
 	n := 0
-	err := s.file.read(func(_ int, line string, _ bool) bool {
+	err := s.read(func(_ int, line string, _ bool) bool {
 		if !strings.Contains(line, name) {
 			return true
 		}
@@ -44,15 +46,15 @@ func compatibleIOFigures(s *iostat, name string) []figure {
 	if err != nil || n == 0 || c.reads.at < 0 {
 		return nil
 	}
-	var warnings []string
+	var warnings []metric.Warning
 	if len(devices) > 1 {
-		warnings = []string{fmt.Sprintf("the mean of one of %s, not their sum", strings.Join(devices, ", "))}
+		warnings = []metric.Warning{remark("the mean of one of %s, not their sum", strings.Join(devices, ", "))}
 	}
 	source := compatibleIO + name
 	return []figure{
 		{"device_reads", reads / float64(n), source, warnings},
 		{"read_kb", readKB / float64(n), source, warnings},
-		{"write_kb", writeKB / float64(n), source, append(slices.Clone(warnings), writeWarnings(s)...)},
+		{"write_kb", writeKB / float64(n), source, append(slices.Clone(warnings), s.writeWarnings()...)},
 	}
 }
 
@@ -81,7 +83,7 @@ const (
 func compatibleVMFigures(v *vmstat, cpus int) []figure {
 	var switches, busy float64
 	n, headers, kept := 0, 0, 0
-	err := v.file.read(func(_ int, line string, _ bool) bool {
+	err := v.read(func(_ int, line string, _ bool) bool {
 		if strings.Contains(line, "swpd") {
 			return true
 		}
@@ -101,12 +103,12 @@ func compatibleVMFigures(v *vmstat, cpus int) []figure {
 		return nil
 	}
 	switches, busy = switches/float64(n), busy/float64(n)
-	warning := func(correct, compatible float64) []string {
+	warning := func(correct, compatible float64) []metric.Warning {
 		text := fmt.Sprintf("compatible: of %d samples one is the average since boot and %d are header lines that count as zeros", n, headers)
 		if correct > 0 {
 			text += fmt.Sprintf("; it is %+.1f %% off", 100*(compatible/correct-1))
 		}
-		return []string{text}
+		return []metric.Warning{remark("%s", text)}
 	}
 	right := vmFigures(v, max(cpus, 1)) // switches, CPU time
 	if len(right) == 0 {

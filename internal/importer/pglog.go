@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rumbench/internal/account"
+	"rumbench/internal/plain"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -16,7 +17,6 @@ import (
 // pgLog holds the logs of pgbench's option -l: each transaction, or, with
 // --aggregate-interval, sums over intervals.
 type pgLog struct {
-	files   []*file
 	lags    bool            // lines have a lag: a rate was set
 	latency latencies       // from the intended start, if a rate was set
 	service latencies       // from the actual start; none without a rate
@@ -28,7 +28,7 @@ type pgLog struct {
 	skipped int64
 	started time.Time
 	grouped bool // it holds sums, not transactions
-	wrong   bool
+	refused bool
 }
 
 // pgSecond is an interval. Latencies in µs.
@@ -99,42 +99,38 @@ func (p *pgbench) laid() []string {
 
 // readPgLogs reads the logs of a run's threads; nil if there are none. columns are
 // those beyond the sixth; nil if unknown.
-func readPgLogs(files []*file, columns []string, ps *Problems) *pgLog {
+func readPgLogs(files []*file, columns []string, ps *plain.Problems) *pgLog {
 	if len(files) == 0 {
 		return nil
 	}
-	l := &pgLog{files: files, clients: map[string]bool{}}
+	l := &pgLog{clients: map[string]bool{}}
 	l.lags = len(columns) > 0 && columns[0] == "lag"
 	at := map[int64]int{}
 	words := make([]string, 0, 16)
 	for _, f := range files {
-		ok := f.each(ps, func(n int, line string, last bool) bool {
-			words = split(words[:0], line)
-			if last && f.cut || len(words) == 0 {
-				return true
+		in := &input{file: f, ps: ps}
+		l.refused = !in.each(func(line string) {
+			words = slices.AppendSeq(words[:0], strings.FieldsSeq(line))
+			if in.last && f.cut || len(words) == 0 {
+				return
 			}
-			reason := l.add(words, columns, at)
-			if reason == "" {
-				return true
+			if reason := l.add(words, columns, at); reason != "" {
+				hint := ""
+				if columns == nil && len(words) == 7 {
+					hint = "put pgbench's output beside the log: it says what the seventh column is"
+				}
+				in.refuse(hint, "%q: %s", clip(line), reason)
 			}
-			hint := ""
-			if columns == nil && len(words) == 7 {
-				hint = "put pgbench's output beside the log: it says what the seventh column is"
-			}
-			ps.add(f.path, n, hint, "%q: %s", clip(line), reason)
-			l.wrong = true
-			return false
 		})
-		if !ok || l.wrong {
-			l.wrong = true
+		if l.refused {
 			return l
 		}
 	}
 	slices.SortFunc(l.seconds, func(a, b pgSecond) int { return cmp.Compare(a.epoch, b.epoch) })
 	for i := 1; i < len(l.seconds); i++ {
 		if gap := l.seconds[i].epoch - l.seconds[i-1].epoch; gap > longestGap {
-			ps.add(files[0].path, 0, "give each run a log of its own", "between two transactions lie %d s: these are logs of several runs", gap)
-			l.wrong = true
+			ps.Add(files[0].path, 0, "give each run a log of its own", "between two transactions lie %d s: these are logs of several runs", gap)
+			l.refused = true
 			return l
 		}
 	}
@@ -245,7 +241,7 @@ func (p *pgbench) fromLog(l *pgLog) {
 		p.step.Note("The log holds " + strconv.FormatInt(l.total(), 10) + " of the transactions: a sample.")
 	}
 	if l.exact() {
-		from := source("log of transactions")
+		from := account.Source("log of transactions")
 		add := func(measure string, l *latencies) {
 			p.build(func(b *account.Builder) {
 				b.Latency(measure, opTransaction, opTransaction, l.times(), from, warned(texts...))
@@ -255,7 +251,7 @@ func (p *pgbench) fromLog(l *pgLog) {
 			add("response", &l.latency)
 			add("service", &l.service)
 			late := l.lag.times()
-			at := []account.With{of(opTransaction, opTransaction), count(late.N), from, warned(texts...)}
+			at := []account.With{account.Of(opTransaction, opTransaction), account.Count(late.N), from, warned(texts...)}
 			p.put("lateness_p99_us", late.At(99), at...)
 			p.put("lateness_max_us", late.Greatest, at...)
 		} else {
@@ -271,7 +267,7 @@ func (p *pgbench) fromLog(l *pgLog) {
 		for _, s := range l.seconds {
 			greatest = max(greatest, s.max)
 		}
-		p.put(measure+"_max_us", greatest, of(opTransaction, opTransaction), count(l.total()), source("log of sums"), warned(texts...))
+		p.put(measure+"_max_us", greatest, account.Of(opTransaction, opTransaction), account.Count(l.total()), account.Source("log of sums"), warned(texts...))
 	}
 	if !sampled {
 		p.addSeconds(l)
@@ -339,20 +335,17 @@ func (l *pgLog) width() int64 {
 }
 
 // parsePgLog reads logs without the output of their run.
-func parsePgLog(files []*file, _ *Options, ps *Problems) []*run {
-	files[0].whole = true
+func parsePgLog(files []*file, _ *Options, ps *plain.Problems) []*run {
 	l := readPgLogs(files, nil, ps)
-	if l.wrong {
+	if l.refused {
 		return nil
 	}
-	p := &pgbench{run: newRun(files[0], fmtPgbench), ps: ps, values: map[string]string{}}
-	p.tool, p.engine = fmtPgbench, "postgres"
+	p := newPgbench(files[0], ps)
 	p.step.Name, p.trial = repetition(files[0].key())
 	p.byFile = p.step.Name
-	p.step.Primary, p.step.WritesPer = opTransaction, opTransaction
 	p.step.Groups = []result.Group{{Name: opTransaction, Clients: len(l.clients), Ops: []string{opTransaction}}}
 	p.warn("there is a log of transactions, but not what pgbench printed: whether the log is whole, or a sample, is not known, and its rate is left out")
-	p.put("rows", float64(l.total()), of(opTransaction, opTransaction), count(l.total()), source("log of transactions"))
+	p.put("rows", float64(l.total()), account.Of(opTransaction, opTransaction), account.Count(l.total()), account.Source("log of transactions"))
 	p.fromLog(l)
 	return []*run{p.run}
 }

@@ -4,11 +4,12 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"math"
+	"slices"
 	"strconv"
 	"strings"
 
-	"rumbench/internal/result"
+	"rumbench/internal/plain"
+	"rumbench/internal/quantity"
 )
 
 // longest is the line length from which a file is not a log: the longest lines of
@@ -26,11 +27,8 @@ type file struct {
 	cut    bool     // the last line has no line end; known once read
 	// open opens the text, uncompressed.
 	open func() (io.ReadCloser, error)
-	// sink receives the lines of series; if nil they are not made.
-	sink func(result.Line)
-	// whole is set if the file holds several runs, or its series is short: then
-	// the series is kept, and the file is not read again for it.
-	whole bool
+	// spool receives the lines of series; if nil they are not made.
+	spool *spool
 }
 
 // Reasons why a file is not a log.
@@ -59,16 +57,6 @@ func (f *file) readHead() error {
 		f.head = append(f.head, line)
 		return n < looked
 	})
-}
-
-// each calls line with the file's lines, as read does. If reading fails, it adds a
-// problem and returns false.
-func (f *file) each(ps *Problems, line func(n int, text string, last bool) bool) bool {
-	if err := f.read(line); err != nil {
-		ps.add(f.path, 0, "", "%v", reasonOf(err))
-		return false
-	}
-	return true
 }
 
 // read calls line with each line, its number from 1 and whether it is the last,
@@ -102,6 +90,54 @@ func (f *file) read(line func(n int, text string, last bool) bool) error {
 	return err
 }
 
+// input is a file that is read line by line.
+type input struct {
+	*file
+	ps      *plain.Problems
+	at      int  // the number of the line that is being read, from 1
+	last    bool // it is the last one
+	faulty  bool // it has a problem
+	refused bool // it is unusable
+}
+
+// each calls line with the lines up to one that makes the file unusable. It reports
+// whether there was none.
+func (in *input) each(line func(text string)) bool {
+	err := in.read(func(n int, text string, last bool) bool {
+		in.at, in.last = n, last
+		line(text)
+		return !in.refused
+	})
+	if err != nil {
+		in.at = 0
+		in.refuse("", "%v", reasonOf(err))
+	}
+	return !in.refused
+}
+
+// problem notes what is wrong with the line.
+func (in *input) problem(hint, reason string, args ...any) {
+	in.ps.Add(in.path, in.at, hint, reason, args...)
+	in.faulty = true
+}
+
+// refuse notes why the file is unusable.
+func (in *input) refuse(hint, reason string, args ...any) {
+	in.problem(hint, reason, args...)
+	in.refused = true
+}
+
+// header are the names of the columns of a table.
+type header []string
+
+// text returns the field of a column, "" if it is missing.
+func (h header) text(fields []string, name string) string {
+	if i := slices.Index(h, name); i >= 0 && i < len(fields) {
+		return strings.TrimSpace(fields[i])
+	}
+	return ""
+}
+
 // nextLine reads a line with its end; ended is set if the text is known to end with
 // it.
 func nextLine(in *bufio.Reader) (text string, ended bool, err error) {
@@ -120,23 +156,6 @@ func nextLine(in *bufio.Reader) (text string, ended bool, err error) {
 	return text, false, err
 }
 
-// split appends the words of a line.
-func split(to []string, line string) []string {
-	for i := 0; i < len(line); {
-		for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
-			i++
-		}
-		from := i
-		for i < len(line) && line[i] != ' ' && line[i] != '\t' {
-			i++
-		}
-		if i > from {
-			to = append(to, line[from:i])
-		}
-	}
-	return to
-}
-
 // number parses a finite number.
 func number(s string) (float64, bool) {
 	for i := range len(s) { // no hexadecimal, no 1_000, no Inf
@@ -145,7 +164,7 @@ func number(s string) (float64, bool) {
 		}
 	}
 	v, err := strconv.ParseFloat(s, 64)
-	return v, err == nil && !math.IsInf(v, 0)
+	return v, err == nil && quantity.Finite(v)
 }
 
 // positive parses a finite number that is not negative.
@@ -219,4 +238,56 @@ func digits(s string) int {
 		n++
 	}
 	return n
+}
+
+// clip shortens a quotation from a file.
+func clip(s string) string { return plain.Clip(s, 60) }
+
+// thinned holds at most a number of items of a log, to fit into memory: in a longer
+// one neighbours are merged.
+type thinned[T interface{ with(next T) T }] struct {
+	items  []T
+	most   int // even
+	stride int // lines of the log merged into each item; 0: one
+	joined int // lines merged into the last item so far
+}
+
+func (t *thinned[T]) add(item T) {
+	n := len(t.items)
+	if n > 0 && t.joined < t.stride {
+		t.items[n-1] = t.items[n-1].with(item)
+		t.joined++
+		return
+	}
+	if n >= t.most {
+		t.halve()
+	}
+	t.items, t.joined = append(t.items, item), 1
+}
+
+// halve merges pairs of neighbours.
+func (t *thinned[T]) halve() {
+	half := t.items[:0]
+	for pair := range slices.Chunk(t.items, 2) {
+		item := pair[0]
+		if len(pair) == 2 {
+			item = item.with(pair[1])
+		}
+		half = append(half, item)
+	}
+	t.items, t.stride = half, 2*max(1, t.stride)
+}
+
+// groups sorts items into groups with the same key, in the order of their first
+// items.
+func groups[K comparable, T any](items []T, key func(T) K) (keys []K, members map[K][]T) {
+	members = map[K][]T{}
+	for _, item := range items {
+		k := key(item)
+		if members[k] == nil {
+			keys = append(keys, k)
+		}
+		members[k] = append(members[k], item)
+	}
+	return keys, members
 }

@@ -31,27 +31,29 @@ const (
 // finish makes the rows of the run.
 func (s *sysbench) finish(o *Options) {
 	if s.header == 0 {
-		s.problem(1, "", "it is not what sysbench run prints: no line begins with “sysbench VERSION”")
+		s.at = 1
+		s.refuse("", "it is not what sysbench run prints: no line begins with “sysbench VERSION”")
 		return
 	}
-	s.name()
-	if s.wrong {
+	if s.name(); s.refused {
 		return
 	}
+	cutOff := fmt.Sprintf("the log is cut off (%s:%d)", s.path, s.end)
 	if s.fatal != "" {
-		s.cut("sysbench ended with an error (%s:%d): %s", s.file.path, s.fatalLine, s.fatal)
-	} else if !s.ended {
-		s.cut("the log is cut off (%s:%d): it has no final figures", s.file.path, s.at)
+		cutOff = "sysbench ended with an error " + s.fatal
+		s.cut("%s", cutOff)
+	} else if !s.complete {
+		s.cut("%s: it has no final figures", cutOff)
 	}
-	if s.reason != "" && len(s.intervals) == 0 {
-		s.problem(s.at, "run the test again", "%s, and no intervals either: nothing is known of the run", strings.TrimSuffix(s.reason, ": it has no final figures"))
+	switch missing := s.missing(); {
+	case s.reason != "" && len(s.intervals.items) == 0:
+		s.at = s.end
+		s.refuse("run the test again", "%s, and no intervals either: nothing is known of the run", cutOff)
 		return
-	}
-	if s.reason == "" {
-		if missing := s.missing(); missing != "" {
-			s.problem(s.at, "", "the final figures have no %s: nothing can be divided by it, and it must not count as 0", missing)
-			return
-		}
+	case s.reason == "" && missing != "":
+		s.at = s.end
+		s.refuse("", "the final figures have no %s: nothing can be divided by it, and it must not count as 0", missing)
+		return
 	}
 	r := &sbRows{s, s.ops(), o.Compatible && s.reason == ""}
 	s.step.Seconds = r.seconds
@@ -64,7 +66,7 @@ func (s *sysbench) finish(o *Options) {
 
 // sql reports whether events consist of SQL statements.
 func (s *sysbench) sql() bool {
-	return s.has("queries") || s.has("read/write requests") || len(s.intervals) > 0 && s.intervals[0].queries >= 0
+	return s.has("queries") || s.has("read/write requests") || len(s.intervals.items) > 0 && s.intervals.items[0].queries >= 0
 }
 
 // sbRows makes the rows of a run.
@@ -149,13 +151,13 @@ const (
 // addScans adds the rates of a test that scans whole tables, in rows. Published ones
 // are of one client, in thousands of rows, from the mean latency.
 func (s *sbRows) addScans(rows float64) {
-	at := []account.With{of(opScan, opScan), count(int64(s.events)), source(s.source), warned(s.rowWarnings...)}
+	at := s.with(opScan, opScan, s.events)
 	s.put("rows", s.events*rows, at...)
 	s.put("ops_per_s", s.events/s.seconds, at...)
 	per, rate, n := scanRow, s.events*rows/s.seconds, int64(s.events*rows)
 	if s.compatible {
 		per, rate, n = scanPublished, math.Round(rows/s.latency["avg"].ms), 0
-		at = append(at, source("mean latency, compatible"), warned(scanUnit))
+		at = append(at, account.Source("mean latency, compatible"), warned(scanUnit))
 	}
 	s.put("rows_per_s", rate, at...)
 	if s.reason == "" && s.events > 0 {
@@ -170,15 +172,16 @@ func (s *sysbench) name() {
 		return
 	}
 	s.clients = s.threads
-	if t, ok := suiteTestOf(stem(s.file.path)); ok {
+	if t, ok := suiteTestOf(stem(s.path)); ok {
 		if t.clients > 0 && s.threads > 0 && t.clients != s.threads {
-			s.problem(1, "", "its name says %d clients, and the log has %d", t.clients, s.threads)
+			s.at = 1
+			s.refuse("", "its name says %d clients, and the log has %d", t.clients, s.threads)
 			return
 		}
 		s.is(t)
 		return
 	}
-	s.base, s.trial = repetition(stem(s.file.path))
+	s.base, s.trial = repetition(stem(s.path))
 	s.byFile = s.base
 	s.step.Doc = "sysbench"
 }
@@ -202,19 +205,18 @@ func (s *sysbench) missing() string {
 type sbOps struct {
 	seconds, events, queries float64
 	source                   string
-	rowWarnings              []string
 }
 
 // ops returns the counts from the final figures, else from the intervals.
 func (s *sysbench) ops() (ops sbOps) {
 	if s.reason != "" {
-		for _, iv := range s.intervals {
+		for _, iv := range s.intervals.items {
 			ops.events += iv.events * iv.length
 			ops.queries += max(iv.queries, 0) * iv.length
 			ops.seconds += iv.length
 		}
 		ops.events, ops.queries = math.Round(ops.events), math.Round(ops.queries)
-		ops.source, ops.rowWarnings = "intervals", []string{partial}
+		ops.source = "intervals"
 	} else {
 		t := s.totals
 		ops.seconds = t["total time"] + t["time elapsed"]
@@ -227,13 +229,15 @@ func (s *sysbench) ops() (ops sbOps) {
 
 // addOp adds the rates of an operation.
 func (s *sbRows) addOp(group, op string, n, rate float64) {
-	at := []account.With{of(group, op), count(int64(n)), source(s.source), warned(s.rowWarnings...)}
-	s.put("rows", n, at...)
-	s.put("ops_per_s", rate, at...)
-	s.put("rows_per_s", rate, at...)
+	s.did(n, rate, rate, s.with(group, op, n)...)
 	if s.reason == "" && n > 0 {
 		s.costs = append(s.costs, denominator{op, rate, int64(n)})
 	}
+}
+
+// with returns what the rows of an operation have in common.
+func (s *sbRows) with(group, op string, n float64) []account.With {
+	return []account.With{account.Of(group, op), account.Count(int64(n)), account.Source(s.source), account.Warned(s.partial()...)}
 }
 
 // paced reports whether a rate was set: then latencies begin when an event is put
@@ -254,26 +258,26 @@ func (s *sbRows) addTimes(group, op string) {
 		measure = "response"
 		s.step.Note("A rate was set: sysbench's latencies are response times, from the moment at which an event was put into the queue.")
 	}
-	at := []account.With{of(group, op), count(n), source("final figures")}
+	at := []account.With{account.Of(group, op), account.Count(n), account.Source("final figures")}
 	if sum := s.latency["sum"].ms; sum > 0 && measure == "service" {
-		s.put("service_mean_us", sum*1e3/float64(n), append(at, source("sum of latencies ÷ events"))...) // avg has two digits only
+		s.put("service_mean_us", sum*1e3/float64(n), append(at, account.Source("sum of latencies ÷ events"))...) // avg has two digits only
 	} else if v, ok := s.printed("avg"); ok && measure == "service" {
-		s.put("service_mean_us", v.us, append(at, warned(v.warnings...))...)
+		s.put("service_mean_us", v.us, append(at, account.Warned(v.warnings...))...)
 	}
 	if len(s.histogram) > 0 {
 		s.build(func(b *account.Builder) {
-			b.Latency(measure, group, op, account.Bucketed(s.histogram), source("latency histogram, its buckets are 1.8 % apart"))
+			b.Latency(measure, group, op, account.Bucketed(s.histogram), account.Source("latency histogram, its buckets are 1.8 % apart"))
 		})
 	} else {
 		s.addPercentile(measure, at)
 	}
 	if v, ok := s.printed("max"); ok {
-		s.put(measure+"_max_us", v.us, append(at, warned(v.warnings...))...)
+		s.put(measure+"_max_us", v.us, append(at, account.Warned(v.warnings...))...)
 	}
 }
 
 // addPercentile adds the one percentile that sysbench prints.
-func (s *sbRows) addPercentile(measure string, at []func(*metric.Row)) {
+func (s *sbRows) addPercentile(measure string, at []account.With) {
 	for name := range s.latency {
 		p, ok := strings.CutPrefix(name, "p")
 		if !ok {
@@ -288,9 +292,9 @@ func (s *sbRows) addPercentile(measure string, at []func(*metric.Row)) {
 			continue
 		}
 		if top, ok := s.printed("max"); ok && v.us > top.us {
-			v.warnings = append(v.warnings, "the middle of a bucket of sysbench's histogram, which lies above the greatest latency")
+			v.warnings = append(v.warnings, remark("the middle of a bucket of sysbench's histogram, which lies above the greatest latency"))
 		}
-		s.put(measure+"_p"+p+"_us", v.us, append(at, warned(v.warnings...))...)
+		s.put(measure+"_p"+p+"_us", v.us, append(at, account.Warned(v.warnings...))...)
 	}
 	if s.disabled {
 		s.step.Note("Percentiles were disabled (--percentile=0).")
@@ -300,7 +304,7 @@ func (s *sbRows) addPercentile(measure string, at []func(*metric.Row)) {
 // printedLatency is a printed latency in µs, with warnings about its precision.
 type printedLatency struct {
 	us       float64
-	warnings []string
+	warnings []metric.Warning
 }
 
 // printed returns a final latency. What sysbench prints as 0.00 is unknown: it was
@@ -319,7 +323,7 @@ func (s *sysbench) printed(name string) (out printedLatency, ok bool) {
 	}
 	out.us = l.ms * 1e3
 	if l.ms < sbCoarse && !strings.HasSuffix(l.text, "ms") {
-		out.warnings = []string{"printed in steps of 10 µs"}
+		out.warnings = []metric.Warning{remark("printed in steps of 10 µs")}
 	}
 	return out, true
 }
@@ -334,7 +338,7 @@ func (s *sbRows) addErrors(group string) {
 		if !ok {
 			continue
 		}
-		s.put("errors", n, of(group, ""), count(int64(n+s.events)))
+		s.put("errors", n, account.Of(group, ""), account.Count(int64(n+s.events)))
 		switch {
 		case n > 0 && s.step.Name != "" && s.run.target != "": // rumbench printed it
 			s.warn("%.0f attempts failed: their time is in the latencies", n)
@@ -349,14 +353,14 @@ func (s *sbRows) addSeries(group string) {
 	var intervals []account.Interval
 	single := group != opQuery || s.single()
 	perEvent := max(1, s.scanned())
-	for _, iv := range s.intervals {
+	for _, iv := range s.intervals.items {
 		units := iv.queries
 		if units < 0 || single {
 			units = iv.events
 		}
 		n := math.Round(units * iv.length)
 		intervals = append(intervals, account.NewInterval(iv.end, iv.length, n))
-		line := result.Line{Step: s.step.Name, Source: "ops", T: iv.end, DT: iv.length, Group: group, Op: group,
+		line := result.Line{Source: "ops", T: iv.end, DT: iv.length, Group: group, Op: group,
 			Ops: int64(n), Rows: int64(n * perEvent), Errors: int64(math.Round(max(iv.errors, 0) * iv.length))}
 		timed := line
 		if !single {
@@ -374,7 +378,7 @@ func (s *sbRows) addSeries(group string) {
 		}
 		s.emit(timed)
 	}
-	s.addIntervals(group, intervals, s.paced(), warned(s.rowWarnings...))
+	s.addIntervals(group, intervals, s.paced(), account.Warned(s.partial()...))
 }
 
 // addNotes adds what readers need to know about the figures.
@@ -385,8 +389,8 @@ func (s *sbRows) addNotes() {
 	} else if s.events > 0 && s.queries > s.events && !s.single() {
 		note("A transaction has %.3g queries in the mean; BEGIN and COMMIT are among them.", s.queries/s.events)
 	}
-	if s.stride > 1 {
-		note("The log has more than %d intervals: %d at a time are merged.", mostIntervals, s.stride)
+	if s.intervals.stride > 1 {
+		note("The log has more than %d intervals: %d at a time are merged.", mostIntervals, s.intervals.stride)
 	}
 	if other := s.totals["other"]; strings.Contains(s.params["script"], "delete") && other > 0 && s.reason == "" {
 		s.warn("%.0f of %.0f deletes found no row: sysbench counts them as done", other, s.queries)

@@ -9,6 +9,8 @@ import (
 
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/parallel"
+	"rumbench/internal/plain"
 	"rumbench/internal/result"
 )
 
@@ -23,34 +25,21 @@ const (
 
 // assemble sorts runs into trials, in the order of targets, trials and steps.
 func (c *Campaign) assemble(runs []*run, o *Options) error {
-	var targets []string
-	byTarget := map[string]map[int][]*run{}
-	for _, r := range runs {
-		if byTarget[r.target] == nil {
-			byTarget[r.target] = map[int][]*run{}
-			targets = append(targets, r.target)
-		}
-		byTarget[r.target][r.trial] = append(byTarget[r.target][r.trial], r)
-	}
+	targets, byTarget := groups(runs, func(r *run) string { return r.target })
 	if o.Base != "" && !slices.Contains(targets, o.Base) {
 		slices.SortFunc(targets, natural)
-		return Problems{{Reason: fmt.Sprintf("there is no target %s to be the base", o.Base), Hint: "the targets are " + strings.Join(targets, ", ")}}
+		return plain.Problems{{Reason: fmt.Sprintf("there is no target %s to be the base", o.Base), Hint: "the targets are " + strings.Join(targets, ", ")}}
 	}
 	slices.SortStableFunc(targets, byName(o.Base))
-	c.options = *o
 	c.Campaign = result.Campaign{Format: result.Format, Name: nameOf(o, runs[0].file.path), Command: o.Command, Started: o.Now}
 	dirs, common := map[string]bool{}, commonParams(runs)
 	for _, target := range targets {
-		var numbers []int
-		for n := range byTarget[target] {
-			numbers = append(numbers, n)
-		}
+		numbers, trials := groups(byTarget[target], func(r *run) int { return r.trial })
 		slices.Sort(numbers)
 		for _, n := range numbers {
-			t := newTrial(byTarget[target][n], c.Name, common, o)
-			dir := directory(target, n, dirs)
+			t := newTrial(trials[n], c.Name, common, o)
 			c.trials = append(c.trials, t)
-			c.Trials = append(c.Trials, result.Entry{Dir: dir, Target: target, Trial: n, Status: t.Status})
+			c.Trials = append(c.Trials, result.Entry{Dir: directory(target, n, dirs), Target: target, Trial: n, Status: t.Status})
 		}
 	}
 	return nil
@@ -92,22 +81,14 @@ func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) 
 	for _, r := range runs {
 		out.add(r, shared)
 	}
-	t.Imported.Tool = strings.Join(out.tools(runs), ", ")
+	tools, _ := groups(runs, func(r *run) string { return r.tool })
+	t.Imported.Tool = strings.Join(tools, ", ")
 	t.Versions = append([]observe.Fact{{Name: "client", Value: t.Imported.Tool}}, t.Versions...)
 	for name, v := range shared {
 		t.Params[name] = v
 	}
 	t.Params["arithmetic"] = t.Imported.Mode // the modes are not comparable
 	return out
-}
-
-func (t *trial) tools(runs []*run) (names []string) {
-	for _, r := range runs {
-		if !slices.Contains(names, r.tool) {
-			names = append(names, r.tool)
-		}
-	}
-	return names
 }
 
 // commonParams returns the names of the parameters in which the steps of each target
@@ -189,9 +170,7 @@ func (t *trial) add(r *run, shared map[string]string) {
 			t.Host = append(t.Host, f)
 		}
 	}
-	for _, w := range r.warnings {
-		t.Warnings = metric.AppendNew(t.Warnings, warningsOf([]string{w})...)
-	}
+	t.Warnings = metric.AppendNew(t.Warnings, r.warnings...)
 	if t.Interval == 0 {
 		t.Interval = r.interval
 	}
@@ -235,26 +214,30 @@ func (c *Campaign) Write(dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%s is not empty", dir)
 	}
-	for i, t := range c.trials {
+	err := parallel.Each(len(c.trials), func(i int) error {
 		path := result.TrialPath(dir, c.Trials[i].Dir)
 		if err := os.MkdirAll(path, 0o755); err != nil {
 			return fmt.Errorf("write campaign: %w", err)
 		}
-		if err := t.write(path, &c.options); err != nil {
+		if err := c.trials[i].write(path); err != nil {
 			return fmt.Errorf("write trial %s: %w", c.Trials[i].Dir, err)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	return result.WriteJSON(filepath.Join(dir, result.CampaignFile), &c.Campaign)
 }
 
-func (t *trial) write(dir string, o *Options) error {
+func (t *trial) write(dir string) error {
 	s, err := result.CreateSeries(dir)
 	if err != nil {
 		return err
 	}
 	for _, r := range t.runs {
 		if err == nil {
-			err = r.series(o, s.Write)
+			err = r.writeSeries(s)
 		}
 	}
 	if cerr := s.Close(); err == nil {
@@ -267,39 +250,6 @@ func (t *trial) write(dir string, o *Options) error {
 		return err
 	}
 	return result.WriteJSON(filepath.Join(dir, result.TrialFile), t.Trial)
-}
-
-// seriesBatch is the number of lines written at a time.
-const seriesBatch = 256
-
-// series writes the run's series. If it was not kept, the log is read again: the
-// series of all logs may be larger than memory.
-func (r *run) series(o *Options, write func(...result.Line) error) error {
-	var batch []result.Line
-	var err error
-	add := func(l result.Line) {
-		l.Step = r.step.Name
-		if batch = append(batch, l); len(batch) == seriesBatch && err == nil {
-			err = write(batch...)
-			batch = batch[:0]
-		}
-	}
-	if first := r.files[0]; !first.whole && !r.derived {
-		var ps Problems
-		first.sink = add
-		first.format.parse(r.files, o, &ps)
-		first.sink = nil
-		if len(ps) > 0 {
-			return fmt.Errorf("read again: %w", ps)
-		}
-	}
-	for _, l := range r.lines {
-		add(l)
-	}
-	if err == nil && len(batch) > 0 {
-		err = write(batch...)
-	}
-	return err
 }
 
 // paths returns the files that a run was read from.

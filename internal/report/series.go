@@ -7,6 +7,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/parallel"
 	"rumbench/internal/result"
 )
 
@@ -124,16 +125,19 @@ func readSeries(c *campaign) (map[*step][]*track, error) {
 			byTrial[r.Trial][s.Name] = all[s][t.Index]
 		}
 	}
+	var trials []*result.Trial
 	for _, t := range c.Targets {
-		for _, trial := range t.Trials {
-			tracks := byTrial[trial]
-			if tracks == nil {
-				continue
-			}
-			if err := c.series[trial](func(l result.Line) error { tracks[l.Step].add(&l); return nil }); err != nil {
-				return nil, fmt.Errorf("series of %s, trial %d: %w", t.Name, trial.Trial, err)
-			}
+		trials = append(trials, slices.DeleteFunc(slices.Clone(t.Trials), func(trial *result.Trial) bool { return byTrial[trial] == nil })...)
+	}
+	err := parallel.Each(len(trials), func(i int) error {
+		trial, tracks := trials[i], byTrial[trials[i]]
+		if err := c.series[trial](func(l result.Line) error { tracks[l.Step].add(&l); return nil }); err != nil {
+			return fmt.Errorf("series of %s, trial %d: %w", trial.Target, trial.Trial, err)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, tracks := range all {
 		sameWidth(tracks)

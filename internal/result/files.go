@@ -140,6 +140,30 @@ func (s *SeriesWriter) Write(lines ...Line) error {
 	return s.err
 }
 
+// Copy appends encoded lines that name no step as lines of a step.
+func (s *SeriesWriter) Copy(step string, encoded io.Reader) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	const head, none = `{"step":`, `""`
+	name, err := json.Marshal(step)
+	in := bufio.NewReaderSize(encoded, 1<<16)
+	for s.err == nil && err == nil {
+		var b []byte
+		if b, err = line(in); err == nil {
+			s.w.WriteString(head)
+			s.w.Write(name)
+			_, s.err = s.w.Write(b[len(head+none):])
+		}
+	}
+	if s.err == nil && err != io.EOF {
+		s.err = err
+	}
+	if s.err == nil {
+		s.err = s.w.Flush()
+	}
+	return s.err
+}
+
 // Written returns the number of bytes written so far.
 func (s *SeriesWriter) Written() int64 {
 	s.mu.Lock()
