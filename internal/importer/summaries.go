@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
-	"rumbench/internal/layout"
+	"rumbench/internal/published/layout"
 	"rumbench/internal/result"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"rumbench/internal/account"
-	"rumbench/internal/layout"
 	"rumbench/internal/plain"
+	"rumbench/internal/published/layout"
 )
 
 func isTable(head []string) bool {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/layout"
+	"rumbench/internal/published/layout"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
