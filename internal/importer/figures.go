@@ -28,29 +28,29 @@ func ioFigures(s *iostat, devices []string) []figure {
 	}
 	source := "iostat, device " + strings.Join(devices, " + ")
 	var out []figure
-	add := func(name string, c ioColumn, of func(*ioDevice) float64, warnings ...metric.Warning) {
-		if c.at < 0 {
-			return
+	for i, name := range [ioFigureCount]string{ioReads: "device_reads", ioReadKB: "read_kb", ioWriteKB: "write_kb", ioDiscardKB: "discard_kb"} {
+		if s.columns.at[i] < 0 || name == "" {
+			continue
 		}
-		mean := mean(s.reports, func(r *ioReport) (values []float64) {
-			for i := range r.devices {
-				if d := &r.devices[i]; slices.Contains(devices, d.name) {
-					values = append(values, of(d))
+		f := figure{metric: name, source: source}
+		f.perSecond = mean(s.reports, func(r *ioReport) (values []float64) {
+			for _, d := range r.devices {
+				if slices.Contains(devices, d.name) {
+					values = append(values, d.values[i])
 				}
 			}
 			return values
 		})
-		out = append(out, figure{name, mean, source, warnings})
+		if i == ioWriteKB {
+			f.warnings = s.writeWarnings()
+		}
+		out = append(out, f)
 	}
-	add("device_reads", s.columns.reads, func(d *ioDevice) float64 { return d.reads })
-	add("read_kb", s.columns.readKB, func(d *ioDevice) float64 { return d.readKB })
-	add("write_kb", s.columns.writeKB, func(d *ioDevice) float64 { return d.writeKB }, s.writeWarnings()...)
-	add("discard_kb", s.columns.discardKB, func(d *ioDevice) float64 { return d.discardKB })
 	return out
 }
 
 func (s *iostat) writeWarnings() []metric.Warning {
-	if s.columns.discardKB.at < 0 {
+	if s.columns.at[ioDiscardKB] < 0 {
 		return []metric.Warning{undrained(), remark("this iostat does not report discards separately: before Linux 4.19 they count as writes")}
 	}
 	return []metric.Warning{undrained()}

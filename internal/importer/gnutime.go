@@ -52,24 +52,19 @@ func (t *timeParser) line(line string) {
 		}
 	}
 	last := words[len(words)-1]
-	starts := func(prefixes ...string) bool {
-		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(line, p) })
-	}
-	posix := func(name string) bool { return len(words) == 2 && words[0] == name }
-	switch {
-	case starts("Command exited", "Command terminated"), starts("Exit status:") && last != "0":
+	if strings.HasPrefix(line, "Command exited") || strings.HasPrefix(line, "Command terminated") || strings.HasPrefix(line, "Exit status:") && last != "0" {
 		t.failed = line
-	case starts("User time"), posix("user"):
-		set(&t.user, last)
-	case starts("System time"), posix("sys"):
-		set(&t.system, last)
-	case starts("Elapsed"), posix("real"):
-		set(&t.elapsed, last)
 	}
-	for _, w := range words {
-		for suffix, to := range map[string]*float64{"user": &t.user, "system": &t.system, "elapsed": &t.elapsed} {
-			if v, ok := strings.CutSuffix(w, suffix); ok && v != "" {
-				set(to, v)
+	for _, part := range []struct {
+		to                   *float64
+		verbose, posix, unit string
+	}{{&t.user, "User time", "user", "user"}, {&t.system, "System time", "sys", "system"}, {&t.elapsed, "Elapsed", "real", "elapsed"}} {
+		if strings.HasPrefix(line, part.verbose) || len(words) == 2 && words[0] == part.posix {
+			set(part.to, last)
+		}
+		for _, w := range words {
+			if v, ok := strings.CutSuffix(w, part.unit); ok && v != "" {
+				set(part.to, v)
 			}
 		}
 	}

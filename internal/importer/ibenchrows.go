@@ -116,23 +116,13 @@ func (b *ibench) end() *ibRow {
 
 // primaries sets the primary operation of the step: queries if there are any.
 func (b *ibRun) primaries() {
-	for _, g := range b.step.Groups {
-		switch g.Name {
-		case opQuery:
-			b.step.Primary = opQuery
-		case opIndex:
-			b.step.Primary, b.step.WritesPer = opIndex, opIndex
-		case opInsert:
-			if b.step.Primary == "" {
-				b.step.Primary = opInsert
-			}
-			if b.step.WritesPer == "" {
-				b.step.WritesPer = opInsert
-			}
+	for _, op := range []string{opInsert, opIndex, opQuery} {
+		if !slices.ContainsFunc(b.step.Groups, func(g result.Group) bool { return g.Name == op }) {
+			continue
 		}
-	}
-	if b.step.WritesPer == "" {
-		b.step.WritesPer = b.step.Primary
+		if b.step.Primary = op; op != opQuery || b.step.WritesPer == "" {
+			b.step.WritesPer = op
+		}
 	}
 }
 

@@ -31,54 +31,66 @@ type ioReport struct {
 	devices []ioDevice
 }
 
+// The figures of a device.
+const (
+	ioReads = iota
+	ioReadKB
+	ioWrites
+	ioWriteKB
+	ioDiscardKB
+	ioFigureCount
+)
+
 // ioDevice holds a device's figures in a report, per second; -1: unknown.
 type ioDevice struct {
-	name                                      string
-	reads, readKB, writes, writeKB, discardKB float64
+	name   string
+	values [ioFigureCount]float64
 }
 
 // ioColumns are the positions of the relevant columns in a header, which differ
 // between releases of iostat; -1: no such column.
 type ioColumns struct {
-	count                                     int
-	reads, readKB, writes, writeKB, discardKB ioColumn
-}
-
-type ioColumn struct {
-	at     int
+	count  int
+	at     [ioFigureCount]int
 	factor float64 // to KB
 }
 
-// ioUnits are the units of iostat: kB (option -k, and the default since 2020), MB
-// (-m), and sectors or blocks of 512 bytes. A kB is always 1024 bytes.
+// scale returns the factor of a figure to its unit.
+func (c *ioColumns) scale(figure int) float64 {
+	if figure == ioReads || figure == ioWrites {
+		return 1
+	}
+	return c.factor
+}
+
+// ioUnits are the names of the columns in each unit of iostat: kB (option -k, and
+// the default since 2020), MB (-m), and sectors or blocks of 512 bytes. A kB is
+// always 1024 bytes.
 var ioUnits = []struct {
-	read, write, discard string
-	factor               float64
+	names  [ioFigureCount]string
+	factor float64 // to KB
 }{
-	{"rkB/s", "wkB/s", "dkB/s", 1},
-	{"rMB/s", "wMB/s", "dMB/s", 1024},
-	{"rsec/s", "wsec/s", "dsec/s", 0.5},
-	{"kB_read/s", "kB_wrtn/s", "kB_dscd/s", 1},
-	{"MB_read/s", "MB_wrtn/s", "MB_dscd/s", 1024},
-	{"Blk_read/s", "Blk_wrtn/s", "Blk_dscd/s", 0.5},
+	{[...]string{"r/s", "rkB/s", "w/s", "wkB/s", "dkB/s"}, 1},
+	{[...]string{"r/s", "rMB/s", "w/s", "wMB/s", "dMB/s"}, 1024},
+	{[...]string{"r/s", "rsec/s", "w/s", "wsec/s", "dsec/s"}, 0.5},
+	{[...]string{"r/s", "kB_read/s", "w/s", "kB_wrtn/s", "kB_dscd/s"}, 1},
+	{[...]string{"r/s", "MB_read/s", "w/s", "MB_wrtn/s", "MB_dscd/s"}, 1024},
+	{[...]string{"r/s", "Blk_read/s", "w/s", "Blk_wrtn/s", "Blk_dscd/s"}, 0.5},
 }
 
 // newIOColumns returns the columns of a header; ok is false for a header without a
 // known unit, or with two.
 func newIOColumns(header []string) (c ioColumns, ok bool) {
-	at := func(name string, factor float64) ioColumn {
-		return ioColumn{slices.Index(header, name), factor}
-	}
-	c.count = len(header)
-	c.reads, c.writes = at("r/s", 1), at("w/s", 1)
-	c.readKB, c.writeKB, c.discardKB = at("", 1), at("", 1), at("", 1)
 	units := 0
 	for _, u := range ioUnits {
-		if !slices.Contains(header, u.read) || !slices.Contains(header, u.write) {
+		if !slices.Contains(header, u.names[ioReadKB]) || !slices.Contains(header, u.names[ioWriteKB]) {
 			continue
 		}
 		units++
-		c.readKB, c.writeKB, c.discardKB = at(u.read, u.factor), at(u.write, u.factor), at(u.discard, u.factor)
+		c = ioColumns{count: len(header), factor: u.factor}
+		for i, name := range u.names {
+			c.at[i] = slices.Index(header, name)
+		}
 	}
 	return c, units == 1
 }
@@ -163,19 +175,17 @@ func (s *iostat) device(words []string) {
 		name = strings.Clone(words[0])
 		s.names[name] = name
 	}
-	good := true
-	value := func(c ioColumn) float64 {
-		if c.at < 0 {
-			return -1
+	d := ioDevice{name: name}
+	for i, at := range c.at {
+		if d.values[i] = -1; at < 0 {
+			continue
 		}
-		v, ok := positive(words[c.at])
-		good = good && ok
-		return v * c.factor
-	}
-	d := ioDevice{name, value(c.reads), value(c.readKB), value(c.writes), value(c.writeKB), value(c.discardKB)}
-	if !good {
-		s.bad(words, "a device's figures")
-		return
+		v, ok := positive(words[at])
+		if !ok {
+			s.bad(words, "a device's figures")
+			return
+		}
+		d.values[i] = v * c.scale(i)
 	}
 	r := &s.reports[len(s.reports)-1]
 	r.devices = append(r.devices, d)
@@ -216,7 +226,8 @@ func (s *iostat) used() (names []string) {
 				rest, ok := strings.CutPrefix(d.name, p)
 				return ok && digits(rest) == len(rest)
 			})
-			if !pseudo && (d.reads > 0 || d.writes > 0 || d.readKB > 0 || d.writeKB > 0) && !slices.Contains(names, d.name) {
+			active := slices.ContainsFunc(d.values[:ioDiscardKB], func(v float64) bool { return v > 0 })
+			if !pseudo && active && !slices.Contains(names, d.name) {
 				names = append(names, d.name)
 			}
 		}

@@ -77,16 +77,12 @@ func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) 
 		t.Warnings = append(t.Warnings, metric.Warn(metric.Compatible, nil))
 	}
 	out := trial{Trial: t, runs: runs}
-	shared := sharedParams(runs, common)
 	for _, r := range runs {
-		out.add(r, shared)
+		out.add(r, common)
 	}
 	tools, _ := groups(runs, func(r *run) string { return r.tool })
 	t.Imported.Tool = strings.Join(tools, ", ")
 	t.Versions = append([]observe.Fact{{Name: "client", Value: t.Imported.Tool}}, t.Versions...)
-	for name, v := range shared {
-		t.Params[name] = v
-	}
 	t.Params["arithmetic"] = t.Imported.Mode // the modes are not comparable
 	return out
 }
@@ -121,32 +117,27 @@ func commonParams(runs []*run) map[string]bool {
 // commanded reports whether the parameters of a run are known.
 func (r *run) commanded() bool { return len(r.plan) > 0 }
 
-// sharedParams returns the common parameters of a trial's runs.
-func sharedParams(runs []*run, common map[string]bool) map[string]string {
-	shared := map[string]string{}
-	for _, r := range runs {
-		for name, v := range r.params {
-			if common[name] {
-				shared[name] = v
-			}
-		}
-	}
-	return shared
-}
-
 // storageKnob is the knob of a server's storage engine in a trial. It is not a
 // parameter of the work: storage engines are what is compared.
 const storageKnob = "storage"
 
 // add adds a run as a step.
-func (t *trial) add(r *run, shared map[string]string) {
+func (t *trial) add(r *run, common map[string]bool) {
 	for i := range r.step.Rows {
 		row := &r.step.Rows[i]
 		row.Target, row.Trial, row.Step = t.Target, t.Trial.Trial, r.step.Name
 	}
 	besideMissed(r)
-	if own := ownParams(r, shared); own != "" {
-		r.step.Notes = append([]metric.Warning{metric.Untyped("Parameters: " + own + ".")}, r.step.Notes...)
+	var own []string
+	for name, v := range r.params {
+		if common[name] {
+			t.Params[name] = v
+		} else {
+			own = append(own, name+" "+v)
+		}
+	}
+	if slices.Sort(own); len(own) > 0 {
+		r.step.Notes = append([]metric.Warning{metric.Untyped("Parameters: " + strings.Join(own, ", ") + ".")}, r.step.Notes...)
 	}
 	r.step.Note("Imported from " + strings.Join(r.paths(), ", ") + ".")
 	t.Steps = append(t.Steps, r.step)
@@ -196,17 +187,6 @@ func besideMissed(r *run) {
 			row.Warnings = append(row.Warnings, metric.Warn(metric.BesideMissed, nil))
 		}
 	}
-}
-
-func ownParams(r *run, shared map[string]string) string {
-	var parts []string
-	for name, v := range r.params {
-		if shared[name] == "" {
-			parts = append(parts, name+" "+v)
-		}
-	}
-	slices.Sort(parts)
-	return strings.Join(parts, ", ")
 }
 
 // Write writes the campaign into a directory, which must be empty or not exist.
