@@ -37,41 +37,37 @@ func Round(n compare.Number) float64 { return Number(n).Printed() }
 // warm-ups of range tests, or all where warmUps says so. Notes are remarks by
 // test name; the numbers have the returned number of decimals.
 func QPS(r *compare.Relative, warmUps bool, notes map[string]string) (tests []layout.Step, places int) {
-	inGroups := map[compare.Group][]layout.Step{}
-	for _, g := range r.Groups {
-		for _, row := range g.Rows {
-			if leftOut(g.Group, row.Step, warmUps) {
-				continue
-			}
-			test := layout.Step{Name: row.Step.Name, Blocks: make([][]layout.Line, 1), Note: notes[row.Step.Name]}
-			for i, c := range row.Cells {
-				l := layout.Line{Tag: r.Targets[i].Name, Unlike: c.Apart != ""}
-				if c.Missing == "" {
-					l.Values, places = map[string]float64{layout.Rate: c.Value}, decimals(c.Number)
+	add := func(of compare.Group, wanted func(*compare.Step) bool) {
+		for _, g := range r.Groups {
+			for _, row := range g.Rows {
+				if g.Group != of || !wanted(row.Step) {
+					continue
 				}
-				test.Blocks[0] = append(test.Blocks[0], l)
+				var lines []layout.Line
+				for i, c := range row.Cells {
+					l := layout.Line{Tag: r.Targets[i].Name, Unlike: c.Apart != ""}
+					if c.Missing == "" {
+						l.Values, places = map[string]float64{layout.Rate: c.Value}, decimals(c.Number)
+					}
+					lines = append(lines, l)
+				}
+				tests = append(tests, layout.Step{Name: row.Step.Name, Blocks: [][]layout.Line{lines}, Note: notes[row.Step.Name]})
 			}
-			in := g.Group
-			if in == compare.Before && rangeWarmUp(row.Step) {
-				in = rangeWarmUps
-			}
-			inGroups[in] = append(inGroups[in], test)
 		}
 	}
+	all := func(*compare.Step) bool { return true }
 	for _, g := range compare.Groups() {
-		if tests = append(tests, inGroups[g]...); g == compare.Range {
-			tests = append(tests, inGroups[rangeWarmUps]...)
+		switch g {
+		case compare.Before:
+			add(g, func(s *compare.Step) bool { return warmUps && !rangeWarmUp(s) })
+		case compare.Range:
+			add(g, all)
+			add(compare.Before, rangeWarmUp)
+		default:
+			add(g, all)
 		}
 	}
 	return tests, places
-}
-
-// rangeWarmUps are the warm-ups that follow the range tests.
-const rangeWarmUps compare.Group = "warm-ups of range tests"
-
-// leftOut reports whether a table of rates lacks a step.
-func leftOut(g compare.Group, s *compare.Step, warmUps bool) bool {
-	return g == compare.Before && !warmUps && !rangeWarmUp(s)
 }
 
 // rangeWarmUp reports whether a step is a warm-up that published tables of
@@ -88,7 +84,7 @@ func QPSRemarks(r *compare.Relative, warmUps bool) (out []string) {
 		out = append(out, otherWork(r.Base(), t, r.Unlike[i])...)
 		for _, g := range r.Groups {
 			for _, row := range g.Rows {
-				left := leftOut(g.Group, row.Step, warmUps)
+				left := g.Group == compare.Before && !warmUps && !rangeWarmUp(row.Step)
 				if left && i == 0 {
 					out = append(out, fmt.Sprintf("left out: %s, a warm-up or from before the writes", row.Step.Name))
 				}
