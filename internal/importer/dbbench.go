@@ -126,9 +126,8 @@ func (d *dbBench) interval(m []string) {
 
 // summary begins the run of a benchmark; the intervals before it belong to it.
 func (d *dbBench) summary(m []string) {
-	r := newDBRun(d.file, d.name(m[1]))
+	r := newDBRun(d.file, d.name(m[1]), m[1])
 	_, r.trial = repetition(stem(d.path))
-	r.step.Doc = "db_bench, benchmark " + m[1]
 	micros, _ := number(m[2])
 	rate, ok := number(m[3])
 	if !ok {
@@ -161,10 +160,10 @@ func (d *dbBench) summary(m []string) {
 const opOperation = "operation"
 
 // newDBRun begins the run of a benchmark.
-func newDBRun(f *file, name string) *run {
+func newDBRun(f *file, name, benchmark string) *run {
 	r := newRun(f, fmtDBBench)
-	r.step.Name, r.step.Primary, r.step.WritesPer = name, opOperation, opOperation
-	r.step.Groups = []result.Group{{Name: opOperation, Ops: []string{opOperation}}}
+	r.step.Name, r.step.Doc = name, "db_bench, benchmark "+benchmark
+	r.about(opOperation, 0)
 	return r
 }
 

@@ -43,9 +43,9 @@ func (t *dbTable) row(fields []string) {
 		t.problem("", "%d fields do not fit the header, which has %d", len(fields), len(t.header))
 		return
 	}
-	r := newDBRun(t.file, t.text(fields, "test"))
+	test := t.text(fields, "test")
+	r := newDBRun(t.file, test, test)
 	r.tool, r.engine, r.version = "db_bench, a table of results", "rocksdb", t.text(fields, "version")
-	r.step.Doc = "db_bench, benchmark " + r.step.Name
 	rate := t.text(fields, "ops_sec")
 	if _, ok := positive(rate); !ok || r.step.Name == "" {
 		t.problem("", "ops_sec %q and test %q: a number and a name were expected", rate, r.step.Name)

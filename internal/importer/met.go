@@ -7,7 +7,6 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/plain"
-	"rumbench/internal/result"
 )
 
 // met holds a file sb.met of the sysbench suite: the costs per operation that its
@@ -153,8 +152,7 @@ func (r *run) publishedRate(rate float64, o *Options) denominator {
 	case r.test == loadTest:
 		op, per = opInsert, opInsert+" row"
 	}
-	r.step.Primary, r.step.WritesPer = op, op
-	r.step.Groups = []result.Group{{Name: op, Clients: r.clients, Ops: []string{op}}}
+	r.about(op, r.clients)
 	r.put("rows_per_s", rate, account.Of(op, op), account.Source("a published rate"), warned(texts...))
 	return denominator{per, rate, 0}
 }

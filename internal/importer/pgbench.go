@@ -56,7 +56,6 @@ func parsePgbench(files []*file, o *Options, ps *plain.Problems) []*run {
 func newPgbench(f *file, ps *plain.Problems) *pgbench {
 	p := &pgbench{run: newRun(f, fmtPgbench), input: &input{file: f, ps: ps}, values: map[string]string{}}
 	p.tool, p.engine = fmtPgbench, "postgres"
-	p.step.Primary, p.step.WritesPer = opTransaction, opTransaction
 	return p
 }
 
@@ -171,7 +170,7 @@ func (p *pgbench) finish(log *pgLog) {
 	}
 	clients, _ := p.num("number of clients")
 	p.clients = int(clients)
-	p.step.Groups = []result.Group{{Name: opTransaction, Clients: p.clients, Ops: []string{opTransaction}}}
+	p.about(opTransaction, p.clients)
 	switch {
 	case ok && rated && rate > 0:
 		p.step.Seconds = done / rate

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -17,12 +18,13 @@ import (
 // pgLog holds the logs of pgbench's option -l: each transaction, or, with
 // --aggregate-interval, sums over intervals.
 type pgLog struct {
-	lags    bool            // lines have a lag: a rate was set
-	latency latencies       // from the intended start, if a rate was set
-	service latencies       // from the actual start; none without a rate
-	lag     latencies       // none without a rate
-	last    int             // the second of the previous line
-	seconds []pgSecond      // by time
+	lags    bool      // lines have a lag: a rate was set
+	latency latencies // from the intended start, if a rate was set
+	service latencies // from the actual start; none without a rate
+	lag     latencies // none without a rate
+	last    *pgSecond // that of the previous line
+	by      map[int64]*pgSecond
+	seconds []*pgSecond     // by time
 	clients map[string]bool // seen
 	failed  int64
 	skipped int64
@@ -53,7 +55,11 @@ const (
 )
 
 func isPgLog(head []string) bool {
-	return len(head) > 0 && (pgTransaction(strings.Fields(head[0])) || pgSums(strings.Fields(head[0])))
+	if len(head) == 0 {
+		return false
+	}
+	words := strings.Fields(head[0])
+	return pgTransaction(words) || pgSums(words)
 }
 
 // pgTransaction recognises a line of one transaction: client, number, latency in µs
@@ -103,9 +109,8 @@ func readPgLogs(files []*file, columns []string, ps *plain.Problems) *pgLog {
 	if len(files) == 0 {
 		return nil
 	}
-	l := &pgLog{clients: map[string]bool{}}
+	l := &pgLog{clients: map[string]bool{}, by: map[int64]*pgSecond{}}
 	l.lags = len(columns) > 0 && columns[0] == "lag"
-	at := map[int64]int{}
 	words := make([]string, 0, 16)
 	for _, f := range files {
 		in := &input{file: f, ps: ps}
@@ -114,7 +119,7 @@ func readPgLogs(files []*file, columns []string, ps *plain.Problems) *pgLog {
 			if in.last && f.cut || len(words) == 0 {
 				return
 			}
-			if reason := l.add(words, columns, at); reason != "" {
+			if reason := l.add(words, columns); reason != "" {
 				hint := ""
 				if columns == nil && len(words) == 7 {
 					hint = "put pgbench's output beside the log: it says what the seventh column is"
@@ -126,7 +131,7 @@ func readPgLogs(files []*file, columns []string, ps *plain.Problems) *pgLog {
 			return l
 		}
 	}
-	slices.SortFunc(l.seconds, func(a, b pgSecond) int { return cmp.Compare(a.epoch, b.epoch) })
+	l.seconds = slices.SortedFunc(maps.Values(l.by), func(a, b *pgSecond) int { return cmp.Compare(a.epoch, b.epoch) })
 	for i := 1; i < len(l.seconds); i++ {
 		if gap := l.seconds[i].epoch - l.seconds[i-1].epoch; gap > longestGap {
 			ps.Add(files[0].path, 0, "give each run a log of its own", "between two transactions lie %d s: these are logs of several runs", gap)
@@ -138,19 +143,19 @@ func readPgLogs(files []*file, columns []string, ps *plain.Problems) *pgLog {
 }
 
 // add adds a line; it returns why the line cannot be read.
-func (l *pgLog) add(w, columns []string, at map[int64]int) string {
+func (l *pgLog) add(w, columns []string) string {
 	switch {
 	case pgTransaction(w) && !l.grouped:
-		return l.transaction(w, columns, at)
+		return l.transaction(w, columns)
 	case pgSums(w) && l.latency.n == 0:
 		l.grouped = true
-		return l.sums(w, at)
+		return l.sums(w)
 	}
 	return "a transaction was expected: client, number, latency in µs, script, epoch, µs; " +
 		"or sums: epoch, transactions, sum, sum of squares, least, greatest latency"
 }
 
-func (l *pgLog) transaction(w, columns []string, at map[int64]int) string {
+func (l *pgLog) transaction(w, columns []string) string {
 	if columns == nil && len(w) > 6 || columns != nil && len(w) != 6+len(columns) {
 		return strconv.Itoa(len(w)) + " columns: the meaning of those beyond the sixth is unknown"
 	}
@@ -184,36 +189,32 @@ func (l *pgLog) transaction(w, columns []string, at map[int64]int) string {
 	if begun := end.Add(-time.Duration(us) * time.Microsecond); l.started.IsZero() || begun.Before(l.started) {
 		l.started = begun
 	}
-	s := l.second(epoch, at)
+	s := l.second(epoch)
 	s.n++
 	s.max = max(s.max, float64(us))
 	s.us = append(s.us, uint32(us))
 	return ""
 }
 
-func (l *pgLog) second(epoch int64, at map[int64]int) *pgSecond {
-	if l.last < len(l.seconds) && l.seconds[l.last].epoch == epoch {
-		return &l.seconds[l.last]
+func (l *pgLog) second(epoch int64) *pgSecond {
+	if l.last == nil || l.last.epoch != epoch {
+		if l.by[epoch] == nil {
+			l.by[epoch] = &pgSecond{epoch: epoch}
+		}
+		l.last = l.by[epoch]
 	}
-	i, ok := at[epoch]
-	if !ok {
-		i = len(l.seconds)
-		at[epoch] = i
-		l.seconds = append(l.seconds, pgSecond{epoch: epoch})
-	}
-	l.last = i
-	return &l.seconds[i]
+	return l.last
 }
 
 // sums adds a line of sums. Only the first six columns are the same in all releases.
-func (l *pgLog) sums(w []string, at map[int64]int) string {
+func (l *pgLog) sums(w []string) string {
 	epoch, _ := whole(w[0])
 	n, ok := whole(w[1])
 	greatest, fine := positive(w[5])
 	if !ok || !fine {
 		return "sums were expected: epoch, transactions, sum, sum of squares, least, greatest latency"
 	}
-	s := l.second(epoch, at)
+	s := l.second(epoch)
 	s.n += n
 	s.max = max(s.max, greatest)
 	return ""
@@ -293,7 +294,7 @@ func (p *pgbench) addSeconds(l *pgLog) {
 	var intervals []account.Interval
 	i := 0
 	for epoch := first; epoch <= l.seconds[len(l.seconds)-1].epoch; epoch += width {
-		s := pgSecond{epoch: epoch} // a stall leaves no line
+		s := &pgSecond{epoch: epoch} // a stall leaves no line
 		if i < len(l.seconds) && l.seconds[i].epoch < epoch+width {
 			s = l.seconds[i]
 			i++
@@ -343,7 +344,7 @@ func parsePgLog(files []*file, _ *Options, ps *plain.Problems) []*run {
 	p := newPgbench(files[0], ps)
 	p.step.Name, p.trial = repetition(files[0].key())
 	p.byFile = p.step.Name
-	p.step.Groups = []result.Group{{Name: opTransaction, Clients: len(l.clients), Ops: []string{opTransaction}}}
+	p.about(opTransaction, len(l.clients))
 	p.warn("there is a log of transactions, but not what pgbench printed: whether the log is whole, or a sample, is not known, and its rate is left out")
 	p.put("rows", float64(l.total()), account.Of(opTransaction, opTransaction), account.Count(l.total()), account.Source("log of transactions"))
 	p.fromLog(l)

@@ -94,6 +94,12 @@ func (r *run) put(name string, value float64, more ...account.With) {
 	r.build(func(b *account.Builder) { b.Put(name, value, more...) })
 }
 
+// about sets the operation that the step is about, and its only group of clients.
+func (r *run) about(op string, clients int) {
+	r.step.Primary, r.step.WritesPer = op, op
+	r.step.Groups = []result.Group{{Name: op, Clients: clients, Ops: []string{op}}}
+}
+
 // did adds the rates of an operation, and how many rows it was done to.
 func (r *run) did(rows, opsPerS, rowsPerS float64, more ...account.With) {
 	r.put("rows", rows, more...)

@@ -69,25 +69,42 @@ func (f *file) read(line func(n int, text string, last bool) bool) error {
 	defer r.Close()
 	in := bufio.NewReaderSize(io.LimitReader(r, most), 1<<16)
 	f.lines, f.cut = 0, false
-	size := 0
-	next, ended, err := nextLine(in)
-	for err == nil && next != "" {
-		text := next
+	for size := 0; ; {
+		text, err := nextLine(in)
+		if err != nil || text == "" {
+			return err
+		}
 		if size += len(text); size >= most {
 			return errBig
 		}
-		if next = ""; !ended {
-			if next, ended, err = nextLine(in); err != nil {
-				return err
-			}
+		_, err = in.Peek(1)
+		last := errors.Is(err, io.EOF)
+		if err != nil && !last {
+			return err
 		}
 		f.lines++
-		f.cut = next == "" && !strings.HasSuffix(text, "\n")
-		if !line(f.lines, strings.TrimRight(text, "\r\n"), next == "") {
+		f.cut = last && !strings.HasSuffix(text, "\n")
+		if !line(f.lines, strings.TrimRight(text, "\r\n"), last) {
 			return nil
 		}
 	}
-	return err
+}
+
+// nextLine reads a line with its end, "" at the end of the file.
+func nextLine(in *bufio.Reader) (string, error) {
+	b, err := in.ReadSlice('\n')
+	text := string(b)
+	for errors.Is(err, bufio.ErrBufferFull) && len(text) <= longest {
+		b, err = in.ReadSlice('\n')
+		text += string(b)
+	}
+	if len(text) > longest || strings.IndexByte(text, 0) >= 0 {
+		return "", errBinary
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return text, err
 }
 
 // input is a file that is read line by line.
@@ -136,24 +153,6 @@ func (h header) text(fields []string, name string) string {
 		return strings.TrimSpace(fields[i])
 	}
 	return ""
-}
-
-// nextLine reads a line with its end; ended is set if the text is known to end with
-// it.
-func nextLine(in *bufio.Reader) (text string, ended bool, err error) {
-	b, err := in.ReadSlice('\n')
-	text = string(b)
-	for errors.Is(err, bufio.ErrBufferFull) && len(text) <= longest {
-		b, err = in.ReadSlice('\n')
-		text += string(b)
-	}
-	if len(text) > longest || strings.IndexByte(text, 0) >= 0 {
-		return "", false, errBinary
-	}
-	if errors.Is(err, io.EOF) {
-		return text, true, nil
-	}
-	return text, false, err
 }
 
 // number parses a finite number.

@@ -114,8 +114,8 @@ func (s *sysbench) rows(o *Options) *sbRows {
 
 // addRates adds the rates of operations.
 func (s *sbRows) addRates() {
-	s.step.Primary, s.step.WritesPer = s.group, s.group
-	s.step.Groups = []result.Group{{Name: s.group, Clients: s.threads, Ops: slices.Compact([]string{s.group, s.op})}}
+	s.about(s.group, s.threads)
+	s.step.Groups[0].Ops = slices.Compact([]string{s.group, s.op})
 	if s.scanned > 0 {
 		s.addScans()
 		return
