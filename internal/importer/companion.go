@@ -166,8 +166,8 @@ func (c *companionSet) client(r *run) []figure {
 	}
 	all := figure{metric: "client_cpu_us", source: "/usr/bin/time of the client"}
 	for _, u := range c.times {
-		for _, f := range timeFigures(u) {
-			all.perSecond += f.perSecond
+		if u.elapsed > 0 {
+			all.perSecond += u.cpu / u.elapsed * 1e6
 		}
 		if s := r.step.Seconds; s > 0 && (u.elapsed > s*(1+lifeTolerance) || u.elapsed < s*(1-lifeTolerance)) {
 			all.warnings = metric.AppendNew(all.warnings, remark("the client's process lived longer or shorter than the window: its mean over its life is taken"))

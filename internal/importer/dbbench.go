@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -17,9 +18,7 @@ import (
 // summary, and a histogram.
 type dbBench struct {
 	*input
-	version   string
-	cpus      int
-	plan      []param
+	settings  *run // with what the head of the output says of all runs
 	intervals []dbInterval
 	runs      []*run
 	percent   map[string]float64 // of the histogram being read
@@ -54,7 +53,8 @@ var (
 
 // parseDBBench reads the output of db_bench, or a table of such results.
 func parseDBBench(files []*file, _ *Options, ps *plain.Problems) []*run {
-	d := &dbBench{input: &input{file: files[0], ps: ps}}
+	d := &dbBench{input: &input{file: files[0], ps: ps}, settings: newRun(files[0], fmtDBBench)}
+	d.settings.tool, d.settings.engine = fmtDBBench, "rocksdb"
 	if slices.ContainsFunc(d.head, func(l string) bool { return strings.HasPrefix(l, "ops_sec\t") }) {
 		return parseDBTable(d.input)
 	}
@@ -70,7 +70,6 @@ func parseDBBench(files []*file, _ *Options, ps *plain.Problems) []*run {
 		last.warnings = append(last.warnings, remark("%s:%d: the output ends with intervals of a benchmark that has no summary: it is left out, its name is unknown",
 			d.path, d.intervals[n-1].line))
 	}
-	d.settle()
 	return d.runs
 }
 
@@ -101,14 +100,14 @@ func (d *dbBench) setting(line string) {
 	asked := map[string]string{"Keys": "keys", "Values": "values", "Entries": "entries", "Compression": "compression"}[name]
 	switch {
 	case name == "RocksDB" || name == "LevelDB":
-		d.version = name + " " + strings.TrimPrefix(value, "version ")
+		d.settings.engine, d.settings.version = strings.ToLower(name), name+" "+strings.TrimPrefix(value, "version ")
 	case name == "CPU":
 		word, _, _ := strings.Cut(value, " ")
 		if v, ok := whole(word); ok {
-			d.cpus = int(v)
+			d.settings.cpus = int(v)
 		}
 	case asked != "":
-		d.plan = append(d.plan, param{asked, value, d.at})
+		d.settings.ask(d.at, asked, value)
 	}
 }
 
@@ -126,7 +125,7 @@ func (d *dbBench) interval(m []string) {
 
 // summary begins the run of a benchmark; the intervals before it belong to it.
 func (d *dbBench) summary(m []string) {
-	r := newDBRun(d.file, d.name(m[1]), m[1])
+	r := newDBRun(d.settings, d.name(m[1]), m[1])
 	_, r.trial = repetition(stem(d.path))
 	micros, _ := number(m[2])
 	rate, ok := number(m[3])
@@ -159,9 +158,10 @@ func (d *dbBench) summary(m []string) {
 // opOperation is the only kind of operation in results of db_bench.
 const opOperation = "operation"
 
-// newDBRun begins the run of a benchmark.
-func newDBRun(f *file, name, benchmark string) *run {
-	r := newRun(f, fmtDBBench)
+// newDBRun returns the run of a benchmark, with settings.
+func newDBRun(settings *run, name, benchmark string) *run {
+	r := new(*settings)
+	r.plan, r.params = slices.Clone(r.plan), maps.Clone(r.params)
 	r.step.Name, r.step.Doc = name, "db_bench, benchmark "+benchmark
 	r.about(opOperation, 0)
 	return r
@@ -204,6 +204,7 @@ func (d *dbBench) addIntervals(r *run, name string) {
 		return
 	}
 	r.step.Groups[0].Clients = threads
+	r.params["threads"] = strconv.Itoa(threads)
 	most := math.MaxInt
 	for _, list := range byThread {
 		most = min(most, len(list))
@@ -275,24 +276,5 @@ func (d *dbBench) addHistogram(r *run) {
 	}
 	if n > 0 {
 		r.step.Curves = append(r.step.Curves, c)
-	}
-}
-
-// settle copies the settings at the head of the output to all runs.
-func (d *dbBench) settle() {
-	for _, r := range d.runs {
-		r.tool = fmtDBBench
-		r.engine = "rocksdb"
-		if strings.HasPrefix(d.version, "LevelDB") {
-			r.engine = "leveldb"
-		}
-		r.version = d.version
-		r.cpus = d.cpus
-		for _, p := range d.plan {
-			r.ask(p.line, p.name, p.value)
-		}
-		if n := r.step.Groups[0].Clients; n > 0 {
-			r.params["threads"] = strconv.Itoa(n)
-		}
 	}
 }

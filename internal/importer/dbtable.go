@@ -44,7 +44,7 @@ func (t *dbTable) row(fields []string) {
 		return
 	}
 	test := t.text(fields, "test")
-	r := newDBRun(t.file, test, test)
+	r := newDBRun(newRun(t.file, fmtDBBench), test, test)
 	r.tool, r.engine, r.version = "db_bench, a table of results", "rocksdb", t.text(fields, "version")
 	rate := t.text(fields, "ops_sec")
 	if _, ok := positive(rate); !ok || r.step.Name == "" {

@@ -119,11 +119,3 @@ func ioBusy(s *iostat, cpus int) []figure {
 	busy := mean(s.reports, func(r *ioReport) []float64 { return []float64{r.busy} })
 	return []figure{{"host_cpu_us", cpuTime(busy, cpus), "iostat, whole host", nil}}
 }
-
-// timeFigures returns the client's own CPU time.
-func timeFigures(u *usage) []figure {
-	if u.elapsed <= 0 {
-		return nil
-	}
-	return []figure{{"client_cpu_us", u.cpu / u.elapsed * 1e6, "/usr/bin/time of the client", nil}}
-}

@@ -104,9 +104,7 @@ func companionsOf(log *file, ps *plain.Problems) {
 	if m := readMet(log, ps); m != nil {
 		m.figures(newRun(log, fmtSysbench), false)
 	}
-	if u := parseTime(log, ps); u != nil {
-		timeFigures(u)
-	}
+	parseTime(log, ps)
 }
 
 func sound(t *testing.T, r *run) {

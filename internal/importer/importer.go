@@ -207,14 +207,3 @@ func apart(path string, all []string) string {
 	}
 	return strings.Join(own, "/") + "/"
 }
-
-// nameOf returns the campaign's name: as given, or that of the directory read.
-func nameOf(o *Options, fallback string) string {
-	if o.Name != "" {
-		return o.Name
-	}
-	if abs, err := filepath.Abs(fallback); err == nil {
-		fallback = abs
-	}
-	return filepath.Base(fallback)
-}

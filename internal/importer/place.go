@@ -24,7 +24,6 @@ type place struct {
 
 // folder is a directory with files of one target.
 type folder struct {
-	dir   string
 	place place
 	files []*file
 	named bool // a single file given by name, a target of its own
@@ -89,7 +88,7 @@ func (c *Campaign) find(paths []string, o *Options, ps *plain.Problems) (folders
 		}
 		if !info.IsDir() {
 			if f := load(path, o, true, ps); f != nil {
-				folders = append(folders, &folder{dir: filepath.Dir(path), place: placeOfFile(path), files: append([]*file{f}, companions(path, o)...), named: true})
+				folders = append(folders, &folder{place: placeOfFile(path), files: append([]*file{f}, companions(path, o)...), named: true})
 			}
 			continue
 		}
@@ -182,7 +181,7 @@ func walk(root string, o *Options, ps *plain.Problems) (folders []*folder, ignor
 	dirs, members := groups(files, func(f *file) string { return filepath.Dir(f.path) })
 	slices.SortStableFunc(dirs, natural)
 	for _, dir := range dirs {
-		folders = append(folders, &folder{dir: dir, place: placeOf(dir), files: members[dir]})
+		folders = append(folders, &folder{place: placeOf(dir), files: members[dir]})
 	}
 	return folders, ignored
 }

@@ -14,9 +14,6 @@ import (
 	"rumbench/internal/result"
 )
 
-// unknown is the value of required fields that no log contains.
-const unknown = result.Unknown
-
 // The modes of arithmetic, as recorded in trials.
 const (
 	modeCorrect    = "correct"
@@ -31,7 +28,7 @@ func (c *Campaign) assemble(runs []*run, o *Options) error {
 		return plain.Problems{{Reason: fmt.Sprintf("there is no target %s to be the base", o.Base), Hint: "the targets are " + strings.Join(targets, ", ")}}
 	}
 	slices.SortStableFunc(targets, byName(o.Base))
-	c.Campaign = result.Campaign{Format: result.Format, Name: nameOf(o, runs[0].file.path), Command: o.Command, Started: o.Now}
+	c.Campaign = result.Campaign{Format: result.Format, Name: o.Name, Command: o.Command, Started: o.Now}
 	dirs, common := map[string]bool{}, commonParams(runs)
 	for _, target := range targets {
 		numbers, trials := groups(byTarget[target], func(r *run) int { return r.trial })
@@ -69,7 +66,7 @@ func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) 
 		Format: result.Format, Campaign: campaign, Target: first.target, Trial: first.trial,
 		// Runs with the same number have only the number in common.
 		Order:  "sequential",
-		Engine: unknown, Workload: first.workload, Params: map[string]any{}, Knobs: map[string]string{}, Durability: unknown, Status: result.Complete,
+		Engine: result.Unknown, Workload: first.workload, Params: map[string]any{}, Knobs: map[string]string{}, Durability: result.Unknown, Status: result.Complete,
 		Imported: &result.Imported{Mode: modeCorrect},
 	}
 	if o.Compatible || slices.ContainsFunc(runs, func(r *run) bool { return r.derived }) {
