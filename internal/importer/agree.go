@@ -119,26 +119,24 @@ func (r *run) merge(other *run) bool {
 func onePlanOnly(runs []*run, o *Options, ps *plain.Problems) []*run {
 	ordered := slices.Clone(runs)
 	slices.SortStableFunc(ordered, func(a, b *run) int { return byName(o.Base)(a.target, b.target) })
-	wants := map[[2]string]string{} // by step and parameter
-	counts := map[[3]string]int{}
+	type asked struct{ step, name, value string }
+	var all []asked
 	for _, r := range ordered {
 		for _, p := range r.planned() {
-			counts[[3]string{r.step.Name, p.name, p.value}]++
+			all = append(all, asked{r.step.Name, p.name, p.value})
 		}
 	}
-	for _, r := range ordered {
-		for _, p := range r.planned() {
-			of := [2]string{r.step.Name, p.name}
-			if want, known := wants[of]; !known || counts[[3]string{of[0], of[1], p.value}] > counts[[3]string{of[0], of[1], want}] {
-				wants[of] = p.value
-			}
-		}
+	_, same := groups(all, func(a asked) asked { return a })
+	_, values := groups(all, func(a asked) asked { return asked{step: a.step, name: a.name} })
+	wants := map[asked]string{} // the most frequent value, of several the first
+	for of, all := range values {
+		wants[of] = slices.MaxFunc(all, func(a, b asked) int { return len(same[a]) - len(same[b]) }).value
 	}
 	var other []conflict
 	out := slices.DeleteFunc(slices.Clone(runs), func(r *run) bool {
 		before := len(other)
 		for _, p := range r.planned() {
-			if want := wants[[2]string{r.step.Name, p.name}]; p.value != want {
+			if want := wants[asked{step: r.step.Name, name: p.name}]; p.value != want {
 				other = append(other, conflict{r, p, want})
 			}
 		}
@@ -175,16 +173,6 @@ func (r *run) planned() []param {
 	return out
 }
 
-// targetsOf returns the targets in the order of their first runs, with their steps.
-func targetsOf(runs []*run) (targets []string, steps map[string][]string) {
-	targets, of := groups(runs, func(r *run) string { return r.target })
-	steps = map[string][]string{}
-	for t, own := range of {
-		steps[t] = stepsOf(own)
-	}
-	return targets, steps
-}
-
 // stepsOf returns the names of the steps of runs.
 func stepsOf(runs []*run) []string {
 	names, _ := groups(runs, func(r *run) string { return r.step.Name })
@@ -194,34 +182,31 @@ func stepsOf(runs []*run) []string {
 // unrelated reports targets that have no step in common with the others, so that
 // nothing could be compared.
 func unrelated(runs []*run, ps *plain.Problems) {
-	targets, steps := targetsOf(runs)
+	targets, of := groups(runs, func(r *run) string { return r.target })
+	_, steps := groups(runs, func(r *run) string { return r.step.Name })
 	for _, t := range targets {
-		shared := slices.ContainsFunc(steps[t], func(s string) bool {
-			return slices.ContainsFunc(targets, func(o string) bool { return o != t && slices.Contains(steps[o], s) })
-		})
-		if len(targets) > 1 && !shared {
-			i := slices.IndexFunc(runs, func(r *run) bool { return r.target == t })
-			ps.Add(runs[i].file.path, 0, "import them separately, with another --out; or give the logs of the same test the same name",
-				"%s has no step in common with another target: it has %s. These are runs of different plans", t, strings.Join(steps[t], ", "))
+		shared := func(r *run) bool {
+			return slices.ContainsFunc(steps[r.step.Name], func(o *run) bool { return o.target != t })
+		}
+		if len(targets) > 1 && !slices.ContainsFunc(of[t], shared) {
+			ps.Add(of[t][0].file.path, 0, "import them separately, with another --out; or give the logs of the same test the same name",
+				"%s has no step in common with another target: it has %s. These are runs of different plans", t, strings.Join(stepsOf(of[t]), ", "))
 		}
 	}
 }
 
 // missing returns the steps that some targets lack, by name.
 func missing(runs []*run) (out []Missing) {
-	targets, steps := targetsOf(runs)
+	targets, _ := groups(runs, func(r *run) string { return r.target })
 	slices.SortFunc(targets, natural)
-	all := stepsOf(runs)
-	slices.SortFunc(all, natural)
-	for _, s := range all {
-		m := Missing{Step: s}
-		for _, t := range targets {
-			if !slices.Contains(steps[t], s) {
-				m.Targets = append(m.Targets, t)
-			}
-		}
-		if len(m.Targets) > 0 {
-			out = append(out, m)
+	names, steps := groups(runs, func(r *run) string { return r.step.Name })
+	slices.SortFunc(names, natural)
+	for _, name := range names {
+		lack := slices.DeleteFunc(slices.Clone(targets), func(t string) bool {
+			return slices.ContainsFunc(steps[name], func(r *run) bool { return r.target == t })
+		})
+		if len(lack) > 0 {
+			out = append(out, Missing{name, lack})
 		}
 	}
 	return out
@@ -229,18 +214,15 @@ func missing(runs []*run) (out []Missing) {
 
 // guessed returns the assumptions about the runs, and how many runs each is about.
 func guessed(runs []*run) (out []string) {
-	times := map[string]int{}
+	var all []string
 	for _, r := range runs {
-		for _, g := range r.guesses {
-			if times[g]++; times[g] == 1 {
-				out = append(out, g)
-			}
-		}
+		all = append(all, r.guesses...)
 	}
-	slices.SortFunc(out, func(a, b string) int { return cmp.Or(times[b]-times[a], strings.Compare(a, b)) })
+	out, same := groups(all, func(g string) string { return g })
+	slices.SortFunc(out, func(a, b string) int { return cmp.Or(len(same[b])-len(same[a]), strings.Compare(a, b)) })
 	for i, g := range out {
-		if times[g] > 1 {
-			out[i] = fmt.Sprintf("%s (%d logs)", g, times[g])
+		if n := len(same[g]); n > 1 {
+			out[i] = fmt.Sprintf("%s (%d logs)", g, n)
 		}
 	}
 	return out

@@ -59,7 +59,7 @@ func honest(t *testing.T, trial *result.Trial) {
 			}
 			seen[id] = true
 			if strings.HasPrefix(r.Metric, "service_") && r.Value == 0 {
-				t.Errorf("an result.Unknown latency became 0: %+v", r)
+				t.Errorf("an unknown latency became 0: %+v", r)
 			}
 		}
 	}
@@ -272,7 +272,7 @@ func TestSysbenchVariants(t *testing.T) {
 	// What memory's latencies were is below what sysbench can print.
 	s = step(t, trials, "more", 1, "memory")
 	absent(t, s, "service_p95_us")
-	if !strings.Contains(strings.Join(metric.Texts(s.Notes), " "), "Latency p95 is printed as 0.00 ms: below 5 µs, or not recorded. It is result.Unknown.") {
+	if !strings.Contains(strings.Join(metric.Texts(s.Notes), " "), "Latency p95 is printed as 0.00 ms: below 5 µs, or not recorded. It is unknown.") {
 		t.Errorf("notes %q", s.Notes)
 	}
 }
