@@ -99,7 +99,7 @@ func aaRun(exe, dir string, seed, trials int, slower float64) (*compare.Judgemen
 	if err != nil {
 		return nil, err
 	}
-	list, _, err := result.ReadTrials(out, c)
+	list, err := result.ReadTrials(out, c)
 	if err != nil {
 		return nil, err
 	}

@@ -165,15 +165,12 @@ func rowGeneration(string) ([]budget, error) {
 		if err != nil {
 			return nil, err
 		}
-		session, err := db.Session(ctx)
+		clients, closeAll, err := workload.Seats(ctx, &step, stage, db.Session)
+		defer closeAll()
 		if err != nil {
 			return nil, err
 		}
-		client, err := stage.Client(ctx, workload.Seat{Session: session})
-		if err != nil {
-			return nil, err
-		}
-		res, err := drive.Run(ctx, drive.Config{Step: &step, Clients: [][]workload.Client{{client}}, Interval: time.Second, ThreadCPU: true})
+		res, err := drive.Run(ctx, drive.Config{Step: &step, Clients: clients, Interval: time.Second, ThreadCPU: true})
 		if err != nil {
 			return nil, err
 		}

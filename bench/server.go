@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"syscall"
 	"time"
 
 	"rumbench/engine"
@@ -45,27 +44,19 @@ func serverSampling(string) ([]budget, error) {
 	const samples = 200
 	prev := s.Snapshot(ctx)
 	points := len(prev.Sources[0].Points)
-	own, theirs := ownCPU(), cpuOf(ctx, process)
+	own, theirs := observe.OwnCPU(), cpuOf(ctx, process)
 	for range samples {
 		cur := s.Snapshot(ctx)
 		observe.Diff(prev, cur)
 		prev = cur
 	}
-	own, theirs = ownCPU()-own, cpuOf(ctx, process)-theirs
+	own, theirs = observe.OwnCPU()-own, cpuOf(ctx, process)-theirs
 	share := func(d time.Duration) float64 { return 100 * d.Seconds() / samples }
 	what := fmt.Sprintf("sampling the %d counters of MariaDB with MyRocks a second: share of one core, ", points)
 	return []budget{
 		{what: what + "rumbench", value: share(own), limit: 1, unit: "%"},
 		{what: what + "the server", value: share(theirs), limit: 1, unit: "%"},
 	}, nil
-}
-
-func ownCPU() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func cpuOf(ctx context.Context, p *observe.Process) time.Duration {

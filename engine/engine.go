@@ -7,11 +7,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"rumbench/model"
 )
@@ -47,6 +47,9 @@ type Info struct {
 	// SpaceBase is the size of an empty database in bytes: preallocated logs, the
 	// server's own tables.
 	SpaceBase int64
+	// Promises are what commits survive at the levels that promise more, or less,
+	// than model.Durability.Promise says.
+	Promises map[model.Durability]string
 }
 
 // Configurable is an engine whose structure and capabilities depend on its
@@ -64,35 +67,16 @@ func InfoOf(e Engine, c Config) Info {
 	return e.Info()
 }
 
-// Promiser is an Engine whose durability levels promise more, or less, than
-// model.Durability.Promise says.
-type Promiser interface {
-	// Promise returns what a commit survives with the configuration; "" stands for
-	// the level's own promise.
-	Promise(Config) string
-}
-
 // PromiseOf returns what a commit survives on an engine with a configuration.
 func PromiseOf(e Engine, c Config) string {
-	if p, ok := e.(Promiser); ok {
-		if text := p.Promise(c); text != "" {
-			return text
-		}
-	}
-	return c.Durability.Promise()
+	return cmp.Or(InfoOf(e, c).Promises[c.Durability], c.Durability.Promise())
 }
 
-// UnsyncedPromise is the Promise of engines that sync nothing below level os,
+// UnsyncedPromises are the Promises of engines that sync nothing below level os,
 // neither at commit nor in the background.
-func UnsyncedPromise(c Config) string {
-	const whole = "a crash of the operating system may lose the whole database, as nothing is synced"
-	switch c.Durability {
-	case model.DurabilityNone:
-		return "nothing is promised; " + whole
-	case model.DurabilityProcess:
-		return "commits survive kill -9 of the engine; " + whole
-	}
-	return ""
+var UnsyncedPromises = map[model.Durability]string{
+	model.DurabilityNone:    "nothing is promised; a crash of the operating system may lose the whole database, as nothing is synced",
+	model.DurabilityProcess: "commits survive kill -9 of the engine; a crash of the operating system may lose the whole database, as nothing is synced",
 }
 
 // Option documents a key of Config.Options.
@@ -122,6 +106,14 @@ type Config struct {
 	Schema   model.Schema   // the tables of all operations
 }
 
+// Compresses reports whether compression is asked for.
+func (c Config) Compresses() bool {
+	return c.Compression != "" && c.Compression != model.CompressionNone
+}
+
+// Direct reports whether direct I/O is asked for.
+func (c Config) Direct() bool { return c.DirectIO != nil && *c.DirectIO }
+
 // CheckOptions returns an error for an option that the engine does not have.
 func (c Config) CheckOptions(known []Option) error {
 	for _, name := range slices.Sorted(maps.Keys(c.Options)) {
@@ -139,6 +131,25 @@ type KnobError struct {
 	Reason string // why not, and what is possible
 	Known  []Option
 	Err    error // the cause, if any; its hint is the error's
+}
+
+// Refuse returns the KnobError of a knob's value, nil for one that is not to be
+// shown. The reason is formatted.
+func Refuse(knob string, value any, reason string, args ...any) error {
+	e := &KnobError{Knob: knob, Reason: fmt.Sprintf(reason, args...)}
+	if value != nil {
+		e.Value = fmt.Sprint(value)
+	}
+	return e
+}
+
+// RefuseIf is Refuse on a condition, else nil. A list of checks is cmp.Or of
+// them.
+func RefuseIf(refused bool, knob string, value any, reason string, args ...any) error {
+	if !refused {
+		return nil
+	}
+	return Refuse(knob, value, reason, args...)
 }
 
 // Unwrap returns the cause.
@@ -265,10 +276,3 @@ const (
 	Exact    = "exact"
 	Estimate = "estimate"
 )
-
-// SettleAction is an action of Settle.
-type SettleAction struct {
-	Name     string        `json:"name"`
-	Duration time.Duration `json:"ns"`
-	Detail   string        `json:"detail,omitempty"` // its effect, such as debt before and after
-}

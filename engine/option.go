@@ -1,10 +1,9 @@
 package engine
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"rumbench/model"
 )
@@ -24,10 +23,10 @@ func (c Config) IntOption(name string, def, least, greatest int64) (int64, error
 	case uint64:
 		n = int64(x)
 	default:
-		return 0, &KnobError{Knob: "options." + name, Value: fmt.Sprint(v), Reason: "it must be a whole number"}
+		return 0, Refuse("options."+name, v, "it must be a whole number")
 	}
 	if n < least || n > greatest {
-		return 0, &KnobError{Knob: "options." + name, Value: fmt.Sprint(v), Reason: fmt.Sprintf("it must be from %d to %d", least, greatest)}
+		return 0, Refuse("options."+name, v, "it must be from %d to %d", least, greatest)
 	}
 	return n, nil
 }
@@ -40,7 +39,7 @@ func (c Config) BoolOption(name string, def bool) (bool, error) {
 	}
 	b, ok := v.(bool)
 	if !ok {
-		return false, &KnobError{Knob: "options." + name, Value: fmt.Sprint(v), Reason: "it must be true or false"}
+		return false, Refuse("options."+name, v, "it must be true or false")
 	}
 	return b, nil
 }
@@ -57,16 +56,7 @@ func (c Config) ChoiceOption(name string, choices ...string) (string, error) {
 			return ch, nil
 		}
 	}
-	return "", &KnobError{Knob: "options." + name, Value: fmt.Sprint(v), Reason: fmt.Sprintf("it must be one of %v", choices)}
-}
-
-// TimedAction runs f as an action of Settle and times it.
-func TimedAction(name string, f func() error) ([]SettleAction, error) {
-	start := time.Now()
-	if err := f(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return []SettleAction{{Name: name, Duration: time.Since(start)}}, nil
+	return "", Refuse("options."+name, v, "it must be one of %v", choices)
 }
 
 // CheckIsolation refuses a level that the engine does not have.
@@ -74,31 +64,24 @@ func (c Config) CheckIsolation(has ...model.Isolation) error {
 	if c.Isolation == model.DefaultIsolation || slices.Contains(has, c.Isolation) {
 		return nil
 	}
-	reason := "the engine has no isolation levels"
-	if len(has) > 0 {
-		names := make([]string, len(has))
-		for i, level := range has {
-			names[i] = level.String()
-		}
-		reason = "the engine supports only " + strings.Join(names, ", ")
+	if len(has) == 0 {
+		return Refuse("isolation", c.Isolation, "the engine has no isolation levels")
 	}
-	return &KnobError{Knob: "isolation", Value: c.Isolation.String(), Reason: reason}
+	names := make([]string, len(has))
+	for i, level := range has {
+		names[i] = level.String()
+	}
+	return Refuse("isolation", c.Isolation, "the engine supports only %s", strings.Join(names, ", "))
 }
 
 // CheckDiskless refuses every knob and every durability but none, for an engine
 // that stores nothing on disk. has are its isolation levels.
 func (c Config) CheckDiskless(has ...model.Isolation) error {
-	switch {
-	case c.Durability != model.DurabilityNone:
-		return &KnobError{Knob: "durability", Value: string(c.Durability), Reason: "the engine stores nothing on disk; only none is possible"}
-	case c.Cache != 0:
-		return &KnobError{Knob: "cache", Reason: "the engine has no cache"}
-	case c.Compression != "" && c.Compression != model.CompressionNone:
-		return &KnobError{Knob: "compression", Value: string(c.Compression), Reason: "the engine does not compress; only none is possible"}
-	case c.Page != 0:
-		return &KnobError{Knob: "page", Reason: "the engine has no pages"}
-	case c.DirectIO != nil && *c.DirectIO:
-		return &KnobError{Knob: "direct_io", Value: "true", Reason: "the engine does no I/O"}
-	}
-	return c.CheckEmbedded(nil, has...)
+	return cmp.Or(
+		RefuseIf(c.Durability != model.DurabilityNone, "durability", c.Durability, "the engine stores nothing on disk; only none is possible"),
+		RefuseIf(c.Cache != 0, "cache", nil, "the engine has no cache"),
+		RefuseIf(c.Compresses(), "compression", c.Compression, "the engine does not compress; only none is possible"),
+		RefuseIf(c.Page != 0, "page", nil, "the engine has no pages"),
+		RefuseIf(c.Direct(), "direct_io", true, "the engine does no I/O"),
+		c.CheckEmbedded(nil, has...))
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,24 +39,14 @@ const DefaultSchema = "rumbench"
 // option or an isolation level that the engine does not have.
 func (c Config) CheckEmbedded(known []Option, has ...model.Isolation) error {
 	const reason = "the engine runs in rumbench's own process and has no server"
-	switch {
-	case c.Storage != "":
-		return &KnobError{Knob: "storage", Value: c.Storage, Reason: "the engine has only one storage engine"}
-	case c.Server.Kind != "":
-		return &KnobError{Knob: "server", Value: c.Server.Kind, Reason: reason}
-	case c.Server.Binary != "":
-		return &KnobError{Knob: "binary", Value: c.Server.Binary, Reason: reason}
-	case c.Server.DSN != "":
-		return &KnobError{Knob: "dsn", Reason: reason}
-	case c.Server.Schema != "":
-		return &KnobError{Knob: "schema", Value: c.Server.Schema, Reason: reason}
-	case c.Protocol != "" && c.Protocol != Prepared:
-		return &KnobError{Knob: "protocol", Value: string(c.Protocol), Reason: reason}
-	}
-	if err := c.CheckIsolation(has...); err != nil {
-		return err
-	}
-	return c.CheckOptions(known)
+	return cmp.Or(
+		RefuseIf(c.Storage != "", "storage", c.Storage, "the engine has only one storage engine"),
+		RefuseIf(c.Server.Kind != "", "server", c.Server.Kind, reason),
+		RefuseIf(c.Server.Binary != "", "binary", c.Server.Binary, reason),
+		RefuseIf(c.Server.DSN != "", "dsn", nil, reason),
+		RefuseIf(c.Server.Schema != "", "schema", c.Server.Schema, reason),
+		RefuseIf(c.Protocol != "" && c.Protocol != Prepared, "protocol", c.Protocol, reason),
+		c.CheckIsolation(has...), c.CheckOptions(known))
 }
 
 // RefuseOpening returns an error for an option that would open a private server

@@ -1,9 +1,9 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 )
 
 // Kind is what an operation does.
@@ -35,11 +35,7 @@ const (
 
 // String returns the name of the kind, for messages.
 func (k Kind) String() string {
-	names := []string{"", "insert", "get", "scan", "update", "delete", "delete lowest", "begin", "commit", "rollback"}
-	if int(k) < len(names) {
-		return names[k]
-	}
-	return "kind(" + strconv.Itoa(int(k)) + ")"
+	return name("kind", []string{"", "insert", "get", "scan", "update", "delete", "delete lowest", "begin", "commit", "rollback"}, uint8(k))
 }
 
 // Conflict is what an insert does when a row with the key exists.
@@ -86,20 +82,15 @@ const (
 	Serializable
 )
 
-// isolationNames holds the levels as plans and results write them.
-var isolationNames = [...]string{"", "read-uncommitted", "read-committed", "repeatable-read", "serializable"}
-
 // Isolations lists the levels, weakest first.
 func Isolations() []Isolation {
 	return []Isolation{ReadUncommitted, ReadCommitted, RepeatableRead, Serializable}
 }
 
-// String returns the level's name, "" for DefaultIsolation.
+// String returns the level's name as plans and results write it, "" for
+// DefaultIsolation.
 func (i Isolation) String() string {
-	if int(i) < len(isolationNames) {
-		return isolationNames[i]
-	}
-	return "isolation(" + strconv.Itoa(int(i)) + ")"
+	return name("isolation", []string{"", "read-uncommitted", "read-committed", "repeatable-read", "serializable"}, uint8(i))
 }
 
 // Assign changes one column in an update.
@@ -178,14 +169,6 @@ func (o *Op) KeyCount() int { return max(o.Keys, 1) }
 // RangeCount returns the number of pairs of bounds of a scan.
 func (o *Op) RangeCount() int { return max(o.Ranges, 1) }
 
-// keyWidth returns the number of values that make a key of a Get or Delete.
-func (o *Op) keyWidth(t *Table) int {
-	if o.Index != "" {
-		return o.Equal
-	}
-	return len(t.Key)
-}
-
 // Args returns the number of argument values of one execution:
 //
 //	Insert        Rows × Columns, row by row
@@ -194,18 +177,21 @@ func (o *Op) keyWidth(t *Table) int {
 //	Update        one value per Set, then KeyCount × key columns (or, by Index, the Equal values)
 //	DeleteLowest  one value: the cursor
 func (o *Op) Args(t *Table) int {
+	key := len(t.Key)
+	if o.Index != "" {
+		key = o.Equal
+	}
 	switch o.Kind {
 	case Insert:
 		return o.Rows * len(o.Columns)
 	case Get, Delete:
-		return o.KeyCount() * o.keyWidth(t)
+		return o.KeyCount() * key
 	case Scan:
 		n := 0
-		if o.Lower != Open {
-			n++
-		}
-		if o.Upper != Open {
-			n++
+		for _, b := range []Bound{o.Lower, o.Upper} {
+			if b != Open {
+				n++
+			}
 		}
 		n = o.Equal + n*o.RangeCount()
 		if o.Shorter != "" {
@@ -213,10 +199,7 @@ func (o *Op) Args(t *Table) int {
 		}
 		return n
 	case Update:
-		if o.Index != "" {
-			return len(o.Set) + o.Equal
-		}
-		return len(o.Set) + o.KeyCount()*len(t.Key)
+		return len(o.Set) + o.KeyCount()*key
 	case DeleteLowest:
 		return 1
 	}
@@ -231,30 +214,25 @@ func (o *Op) Validate(t *Table) error {
 	return nil
 }
 
+// refuse returns an error on a condition, else nil.
+func refuse(wrong bool, format string, args ...any) error {
+	if !wrong {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}
+
 func (o *Op) validate(t *Table) error {
 	switch o.Kind {
-	case Begin, Commit, Rollback:
+	case Begin, Commit, Rollback, Delete:
 		return nil
 	case Insert:
 		return o.validateInsert(t)
 	case Get:
-		if o.Index != "" {
-			if err := o.validateEqual(t); err != nil {
-				return err
-			}
-		}
 		_, err := t.Positions(o.Columns)
-		return err
-	case Delete:
-		return nil
+		return cmp.Or(o.validateEqual(t), err)
 	case DeleteLowest:
-		if o.Rows < 1 {
-			return fmt.Errorf("rows must be at least 1, not %d", o.Rows)
-		}
-		if len(t.Key) != 1 {
-			return fmt.Errorf("the primary key must be one column")
-		}
-		return nil
+		return cmp.Or(o.validateRows(), refuse(len(t.Key) != 1, "the primary key must be one column"))
 	case Update:
 		return o.validateUpdate(t)
 	case Scan:
@@ -263,10 +241,11 @@ func (o *Op) validate(t *Table) error {
 	return fmt.Errorf("unknown kind")
 }
 
+func (o *Op) validateRows() error {
+	return refuse(o.Rows < 1, "rows must be at least 1, not %d", o.Rows)
+}
+
 func (o *Op) validateInsert(t *Table) error {
-	if o.Rows < 1 {
-		return fmt.Errorf("rows must be at least 1, not %d", o.Rows)
-	}
 	if _, err := t.Positions(slices.Concat(o.Columns, o.AddColumns)); err != nil {
 		return err
 	}
@@ -275,67 +254,53 @@ func (o *Op) validateInsert(t *Table) error {
 			return fmt.Errorf("key column %s is not given", k)
 		}
 	}
-	if o.ReturnNumber && t.AutoColumn() < 0 {
-		return fmt.Errorf("the table has no auto column")
-	}
-	if (o.OnConflict == Add) != (len(o.AddColumns) > 0) {
-		return fmt.Errorf("AddColumns are for conflict rule Add, and it needs them")
-	}
 	for _, c := range o.AddColumns {
 		if err := addable(t, c); err != nil {
 			return err
 		}
 	}
-	return nil
+	return cmp.Or(
+		o.validateRows(),
+		refuse(o.ReturnNumber && t.AutoColumn() < 0, "the table has no auto column"),
+		refuse((o.OnConflict == Add) != (len(o.AddColumns) > 0), "AddColumns are for conflict rule Add, and it needs them"))
 }
 
 func addable(t *Table, column string) error {
 	c := t.Columns[t.Column(column)]
-	if c.Type != Int && c.Type != Float {
-		return fmt.Errorf("cannot add to column %s of type %s", c.Name, c.Type)
-	}
-	if slices.Contains(t.Key, column) {
-		return fmt.Errorf("cannot add to key column %s", column)
-	}
-	return nil
+	return cmp.Or(
+		refuse(c.Type != Int && c.Type != Float, "cannot add to column %s of type %s", c.Name, c.Type),
+		refuse(slices.Contains(t.Key, column), "cannot add to key column %s", column))
 }
 
 func (o *Op) validateUpdate(t *Table) error {
-	if len(o.Set) == 0 {
-		return fmt.Errorf("no columns to set")
-	}
 	for _, a := range o.Set {
-		if t.Column(a.Column) < 0 {
+		switch {
+		case t.Column(a.Column) < 0:
 			return fmt.Errorf("table %s has no column %q", t.Name, a.Column)
-		}
-		if slices.Contains(t.Key, a.Column) {
+		case slices.Contains(t.Key, a.Column):
 			return fmt.Errorf("key column %s cannot be updated", a.Column)
-		}
-		if a.Add {
+		case a.Add:
 			if err := addable(t, a.Column); err != nil {
 				return err
 			}
 		}
 	}
-	switch {
-	case o.Index == "":
-		return nil
-	case o.Keys > 1:
-		return fmt.Errorf("an update by index takes one key, not %d", o.Keys)
-	}
-	return o.validateEqual(t)
+	return cmp.Or(
+		refuse(len(o.Set) == 0, "no columns to set"),
+		refuse(o.Index != "" && o.Keys > 1, "an update by index takes one key, not %d", o.Keys),
+		o.validateEqual(t))
 }
 
 // validateEqual checks the equality columns of an operation by secondary index.
 func (o *Op) validateEqual(t *Table) error {
+	if o.Index == "" {
+		return nil
+	}
 	ix, err := t.Index(o.Index)
 	if err != nil {
 		return err
 	}
-	if o.Equal < 1 || o.Equal > len(ix.Columns) {
-		return fmt.Errorf("%s by index needs 1 to %d equality columns, not %d", o.Kind, len(ix.Columns), o.Equal)
-	}
-	return nil
+	return refuse(o.Equal < 1 || o.Equal > len(ix.Columns), "%s by index needs 1 to %d equality columns, not %d", o.Kind, len(ix.Columns), o.Equal)
 }
 
 func (o *Op) validateScan(t *Table) error {
@@ -351,29 +316,15 @@ func (o *Op) validateScan(t *Table) error {
 		return err
 	}
 	bounded := o.Lower != Open || o.Upper != Open
-	if o.Equal < 0 || o.Equal > len(order) || (bounded && o.Equal == len(order)) {
-		return fmt.Errorf("%d equality columns and bounds do not fit an index of %d columns", o.Equal, len(order))
-	}
-	if o.Aggregate == Sum && len(o.Columns) != 1 {
-		return fmt.Errorf("a sum needs exactly one column")
-	}
-	if o.OrderBy != "" && !slices.Contains(o.Columns, o.OrderBy) {
-		return fmt.Errorf("order by %s: not one of the columns returned", o.OrderBy)
-	}
-	if o.Aggregate == Count && len(o.Columns) > 1 && !o.Distinct {
-		return fmt.Errorf("a count takes one column at most")
-	}
-	if o.Free && (o.Limit > 0 || o.Desc) {
-		return fmt.Errorf("a free scan has neither direction nor limit")
-	}
-	if o.Ranges > 1 && (!o.Free || o.Equal > 0 || o.Lower != Inclusive || o.Upper != Inclusive) {
-		return fmt.Errorf("several ranges need Free, no equality columns and inclusive bounds")
-	}
-	if o.Shorter != "" {
-		i := t.Column(o.Shorter)
-		if i < 0 || t.Columns[i].Type != String && t.Columns[i].Type != Bytes {
-			return fmt.Errorf("shorter %s: not a string or bytes column", o.Shorter)
-		}
-	}
-	return nil
+	unfit := o.Equal < 0 || o.Equal > len(order) || bounded && o.Equal == len(order)
+	text := slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Name == o.Shorter && (c.Type == String || c.Type == Bytes) })
+	return cmp.Or(
+		refuse(unfit, "%d equality columns and bounds do not fit an index of %d columns", o.Equal, len(order)),
+		refuse(o.Aggregate == Sum && len(o.Columns) != 1, "a sum needs exactly one column"),
+		refuse(o.OrderBy != "" && !slices.Contains(o.Columns, o.OrderBy), "order by %s: not one of the columns returned", o.OrderBy),
+		refuse(o.Aggregate == Count && len(o.Columns) > 1 && !o.Distinct, "a count takes one column at most"),
+		refuse(o.Free && (o.Limit > 0 || o.Desc), "a free scan has neither direction nor limit"),
+		refuse(o.Ranges > 1 && (!o.Free || o.Equal > 0 || o.Lower != Inclusive || o.Upper != Inclusive),
+			"several ranges need Free, no equality columns and inclusive bounds"),
+		refuse(o.Shorter != "" && !text, "shorter %s: not a string or bytes column", o.Shorter))
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -108,20 +109,14 @@ func (t *Table) Validate() error {
 	if len(t.Key) == 0 {
 		return fmt.Errorf("table %s has no primary key", t.Name)
 	}
-	seen := map[string]bool{}
 	for i, c := range t.Columns {
-		if c.Name == "" || seen[c.Name] {
-			return fmt.Errorf("table %s: column %d has an empty or repeated name %q", t.Name, i+1, c.Name)
-		}
-		seen[c.Name] = true
-		if c.Type == Null {
-			return fmt.Errorf("table %s: column %s has no type", t.Name, c.Name)
-		}
-		if c.Auto && (c.Type != Int || len(t.Key) != 1 || t.Key[0] != c.Name) {
-			return fmt.Errorf("table %s: auto column %s must be the whole primary key and an int", t.Name, c.Name)
-		}
-		if c.AutoCache < 0 || c.AutoCache > 0 && !c.Auto {
-			return fmt.Errorf("table %s: column %s: auto_cache is for auto columns and at least 0, not %d", t.Name, c.Name, c.AutoCache)
+		if err := cmp.Or(
+			refuse(c.Name == "" || t.Column(c.Name) < i, "column %d has an empty or repeated name %q", i+1, c.Name),
+			refuse(c.Type == Null, "column %s has no type", c.Name),
+			refuse(c.Auto && (c.Type != Int || len(t.Key) != 1 || t.Key[0] != c.Name), "auto column %s must be the whole primary key and an int", c.Name),
+			refuse(c.AutoCache < 0 || c.AutoCache > 0 && !c.Auto, "column %s: auto_cache is for auto columns and at least 0, not %d", c.Name, c.AutoCache),
+		); err != nil {
+			return fmt.Errorf("table %s: %w", t.Name, err)
 		}
 	}
 	if _, err := t.Positions(t.Key); err != nil {

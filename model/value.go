@@ -26,21 +26,15 @@ const (
 
 // String returns the name of the type, for messages.
 func (t Type) String() string {
-	switch t {
-	case Null:
-		return "null"
-	case Int:
-		return "int"
-	case Float:
-		return "float"
-	case Time:
-		return "time"
-	case String:
-		return "string"
-	case Bytes:
-		return "bytes"
+	return name("type", []string{"null", "int", "float", "time", "string", "bytes"}, uint8(t))
+}
+
+// name returns a value of a list of names, or what it is of.
+func name(what string, names []string, i uint8) string {
+	if int(i) < len(names) {
+		return names[i]
 	}
-	return "type(" + strconv.Itoa(int(t)) + ")"
+	return fmt.Sprintf("%s(%d)", what, i)
 }
 
 // Value is one column value. It is a small struct rather than an interface, so

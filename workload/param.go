@@ -59,10 +59,10 @@ func (e *ParamError) Error() string { return fmt.Sprintf("%s: %s", e.Param, e.Re
 // value that has the type already is only checked.
 func (p Param) Parse(v any) (any, error) {
 	out, err := p.convert(v)
-	if err != nil {
-		return nil, &ParamError{Param: p.Name, Reason: err.Error(), Hint: p.hint()}
+	if err == nil {
+		err = p.inRange(out)
 	}
-	if err := p.inRange(out); err != nil {
+	if err != nil {
 		return nil, &ParamError{Param: p.Name, Reason: err.Error(), Hint: p.hint()}
 	}
 	return out, nil
@@ -109,13 +109,12 @@ func (p Param) convert(v any) (any, error) {
 
 func (p Param) inRange(v any) error {
 	check := func(f float64) error {
-		if !quantity.Finite(f) {
+		switch {
+		case !quantity.Finite(f):
 			return fmt.Errorf("%v is not a finite number", v)
-		}
-		if f < p.Min {
+		case f < p.Min:
 			return fmt.Errorf("%v is below the minimum %v", v, p.Min)
-		}
-		if p.Max != 0 && f > p.Max {
+		case p.Max != 0 && f > p.Max:
 			return fmt.Errorf("%v is above the maximum %v", v, p.Max)
 		}
 		return nil
@@ -186,24 +185,22 @@ func toFloat(v any) (float64, error) {
 }
 
 func toDuration(v any) (time.Duration, error) {
-	if d, ok := v.(time.Duration); ok {
-		return d, nil
-	}
-	if s, ok := v.(string); ok {
-		d, err := time.ParseDuration(s)
+	switch x := v.(type) {
+	case time.Duration:
+		return x, nil
+	case string:
+		d, err := time.ParseDuration(x)
 		if err != nil {
-			return 0, fmt.Errorf("%q is not a duration such as 30s or 5m", s)
+			return 0, fmt.Errorf("%q is not a duration such as 30s or 5m", x)
 		}
 		return d, nil
 	}
 	f, err := toFloat(v)
-	if err != nil {
+	ns := f * float64(time.Second)
+	if err != nil || !(math.Abs(ns) < math.MaxInt64) { // or it is no number
 		return 0, fmt.Errorf("%v is not a duration such as 30s or 5m", v)
 	}
-	if ns := f * float64(time.Second); math.Abs(ns) < math.MaxInt64 {
-		return time.Duration(ns), nil
-	}
-	return 0, fmt.Errorf("%v is not a duration such as 30s or 5m", v)
+	return time.Duration(ns), nil
 }
 
 func toList[T any](v any, one func(any) (T, error)) ([]T, error) {
@@ -230,17 +227,10 @@ func toList[T any](v any, one func(any) (T, error)) ([]T, error) {
 func ParseCount(s string) (int64, error) {
 	t := strings.TrimSpace(strings.ReplaceAll(s, "_", ""))
 	unit := int64(1)
-	if n := len(t); n > 0 {
-		switch t[n-1] {
-		case 'k', 'K':
-			unit = 1e3
-		case 'm', 'M':
-			unit = 1e6
-		case 'g', 'G':
-			unit = 1e9
-		}
-		if unit > 1 {
-			t = t[:n-1]
+	for i, suffix := range []string{"k", "m", "g"} {
+		if short, ok := strings.CutSuffix(strings.ToLower(t), suffix); ok {
+			t, unit = short, []int64{1e3, 1e6, 1e9}[i]
+			break
 		}
 	}
 	if n, err := strconv.ParseInt(t, 10, 64); err == nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"rumbench/engine"
 	"rumbench/internal/observe"
@@ -106,7 +105,6 @@ func (c *comparison) add(theirs, ours result) {
 // tolerance is the allowed relative difference in the server's work.
 const tolerance = 0.1
 
-// print prints a table: a line for each quantity.
 func (c *comparison) print(peer, test string, clients int, limit float64) {
 	fmt.Printf("\n%s, %s, clients: %d\n%-34s %-24s %-24s %s\n", peer, test, clients, "", peer, "rumbench", "rumbench ÷ "+peer)
 	c.line("client CPU µs", result.perTransaction, func(ratio float64) string {
@@ -130,7 +128,6 @@ func (c *comparison) print(peer, test string, clients int, limit float64) {
 	}
 }
 
-// names returns the work that is significant per transaction.
 func (c *comparison) names() []string {
 	seen := map[string]bool{}
 	for _, r := range slices.Concat(c.theirs, c.ours) {
@@ -156,19 +153,4 @@ func (c *comparison) line(name string, of func(result) float64, verdict func(rat
 // spread formats a median with minimum and maximum.
 func spread(v []float64) string {
 	return fmt.Sprintf("%.4g (%.4g–%.4g)", stat.Median(v), slices.Min(v), slices.Max(v))
-}
-
-// until polls until a condition holds.
-func until(ctx context.Context, so func() (bool, error)) error {
-	for {
-		done, err := so()
-		if done || err != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
 }

@@ -118,7 +118,6 @@ type options struct {
 	peer, clients, tests string
 }
 
-// compare compares with all peers and prints a table.
 func (o *options) compare(ctx context.Context) error {
 	cpus, err := cpuset.Allowed()
 	if err != nil {
@@ -178,7 +177,6 @@ func (o *options) compareWith(ctx context.Context, p peer, server, client cpuset
 	return nil
 }
 
-// row compares one test and prints the result.
 func (o *options) row(ctx context.Context, p peer, at target, test string, clients int, on cpuset.Set) (err error) {
 	// Each side does a number of transactions per connection.
 	sides := []func(each int) (result, error){

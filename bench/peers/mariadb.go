@@ -6,34 +6,20 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"time"
 
 	"rumbench/engine"
 	"rumbench/internal/server"
-	"rumbench/model"
 )
 
 // mariadb is a private MariaDB server with rumbench's tables.
-type mariadb struct {
-	server *server.Server
-	db     engine.DB // removes rumbench's tables when it is closed
-	at     target
-}
+type mariadb struct{ hosted }
 
 // start starts the server and fills rumbench's tables by a job.
 func (m *mariadb) start(ctx context.Context, dir string, fill job) (err error) {
-	m.server, err = server.Start(ctx, server.Config{Kind: "mariadb", Dir: dir, Ready: answers, Settings: []server.Setting{
+	return m.hosted.start(ctx, server.Config{Kind: server.MariaDB, Dir: dir, Ready: answers, Settings: []server.Setting{
 		{Name: "innodb_buffer_pool_size", Value: "256M"}, {Name: "innodb_flush_log_at_trx_commit", Value: "2"},
-	}})
-	if err != nil {
-		return err
-	}
-	m.at = target{Engine: "mysql", DSN: "root@unix(" + m.server.Endpoint().Socket + ")/", Schema: "rumbench",
-		Durability: model.DurabilityProcess, PID: m.server.PID()}
-	fill.Target = m.at
-	if m.db, err = fill.fill(ctx); err != nil {
-		err = errors.Join(err, m.stop())
-	}
-	return err
+	}}, func(e server.Endpoint) target { return target{Engine: "mysql", DSN: "root@unix(" + e.Socket + ")/"} }, fill)
 }
 
 // answers waits for the server's greeting.
@@ -45,14 +31,6 @@ func answers(ctx context.Context, e server.Endpoint) error {
 	defer conn.Close()
 	_, err = io.ReadFull(conn, make([]byte, 5))
 	return err
-}
-
-func (m *mariadb) stop() error {
-	var err error
-	if m.db != nil {
-		err = m.db.Close()
-	}
-	return errors.Join(err, m.server.Stop())
 }
 
 // arguments returns the arguments of MariaDB's client.
@@ -89,7 +67,7 @@ func (m *mariadb) rest(ctx context.Context) error {
 		"innodb_io_capacity_max = 20000, innodb_io_capacity = 20000"); err != nil {
 		return err
 	}
-	err := until(ctx, func() (bool, error) {
+	err := engine.AwaitRest(ctx, 100*time.Millisecond, 1, func() (bool, error) {
 		out, err := m.query(ctx, "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_buffer_pool_pages_dirty', 'Innodb_history_list_length')")
 		left := named(out)
 		return left["Innodb_buffer_pool_pages_dirty"] < 8 && left["Innodb_history_list_length"] < 8, err

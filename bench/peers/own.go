@@ -9,10 +9,9 @@ import (
 	"runtime"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"rumbench/engine"
 	"rumbench/internal/drive"
+	"rumbench/internal/observe"
 	"rumbench/internal/registry"
 	"rumbench/workload"
 )
@@ -99,33 +98,22 @@ func (j *job) fill(ctx context.Context) (engine.DB, error) {
 	return db, nil
 }
 
-// measure runs a step and counts the CPU time of this process.
 func measure(ctx context.Context, db engine.DB, step *workload.Step) (out result, err error) {
 	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: uint64(time.Now().UnixNano()), Results: true})
 	if err != nil {
 		return out, err
 	}
-	clients := make([][]workload.Client, len(step.Groups))
-	for g := range step.Groups {
-		for i := range step.Groups[g].Clients {
-			session, err := db.Session(ctx)
-			if err != nil {
-				return out, err
-			}
-			client, err := stage.Client(ctx, workload.Seat{Group: g, Client: i, Session: session})
-			if err != nil {
-				return out, err
-			}
-			clients[g] = append(clients[g], client)
-		}
+	clients, _, err := workload.Seats(ctx, step, stage, db.Session) // which closes them
+	if err != nil {
+		return out, err
 	}
 	runtime.GC() // of garbage from before the transactions
-	before := cpu()
+	before := observe.OwnCPU()
 	res, err := drive.Run(ctx, drive.Config{Step: step, Clients: clients, Interval: time.Second})
 	if err != nil {
 		return out, err
 	}
-	out.CPU, out.Window = cpu()-before, res.Window
+	out.CPU, out.Window = observe.OwnCPU()-before, res.Window
 	if res.Ended != nil {
 		return out, fmt.Errorf("the step ended early: %w", res.Ended)
 	}
@@ -133,13 +121,4 @@ func measure(ctx context.Context, db engine.DB, step *workload.Step) (out result
 		out.Transactions += kind.Ops
 	}
 	return out, nil
-}
-
-// cpu returns the CPU time of this process.
-func cpu() time.Duration {
-	var u unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -11,32 +11,24 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/engine"
 	"rumbench/internal/server"
-	"rumbench/model"
 )
 
 // pgbench is pgbench on PostgreSQL, with prepared statements on rumbench's tables.
 // One thread serves all connections, which costs less than a thread for each.
 type pgbench struct {
-	server *server.Server
-	dir    string    // of the scripts
-	db     engine.DB // removes rumbench's table when it is closed
-	at     target
+	hosted
+	dir string // of the scripts
 }
 
 const pgbenchSchema = "rumbench"
 
 func (*pgbench) name() string { return "pgbench" }
 
-// connections returns the maximum number.
 func (*pgbench) connections() int { return 1000 }
 
-func (*pgbench) tests() []string {
-	return []string{"oltp_point_select", "oltp_read_only", "oltp_update_index", "oltp_read_write", "oltp_insert"}
-}
+func (*pgbench) tests() []string { return oltp }
 
-// limit returns rumbench's limit for point selects.
 func (*pgbench) limit(test string, clients int) float64 {
 	if test == "oltp_point_select" && clients == 8 {
 		return 1.2
@@ -67,31 +59,22 @@ func (*pgbench) scripts() map[string]string {
 }
 
 func (p *pgbench) start(ctx context.Context, dir string) (at target, err error) {
-	p.server, err = server.Start(ctx, server.Config{Kind: server.Postgres, Dir: dir, Ready: p.ready, Settings: []server.Setting{
+	p.dir = dir
+	err = p.hosted.start(ctx, server.Config{Kind: server.Postgres, Dir: dir, Ready: p.ready, Settings: []server.Setting{
 		{Name: "shared_buffers", Value: "256MB"}, {Name: "fsync", Value: "off"}, {Name: "autovacuum", Value: "off"},
 		{Name: "max_wal_size", Value: "4GB"}, {Name: "checkpoint_timeout", Value: "1h"},
-	}})
+	}}, func(e server.Endpoint) target {
+		return target{Engine: "postgres", DSN: fmt.Sprintf("host=%s port=%d user=%s dbname=postgres sslmode=disable", filepath.Dir(e.Socket), e.Port, e.User)}
+	}, sysbenchLoad())
 	if err != nil {
 		return at, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, p.stop())
-		}
-	}()
-	p.dir = dir
 	for test, script := range p.scripts() {
 		if err := os.WriteFile(p.script(test), []byte(script), 0o644); err != nil {
-			return at, err
+			return at, errors.Join(err, p.stop())
 		}
 	}
-	e := p.server.Endpoint()
-	p.at = target{Engine: "postgres", Schema: pgbenchSchema, Durability: model.DurabilityProcess, PID: p.server.PID(),
-		DSN: fmt.Sprintf("host=%s port=%d user=%s dbname=postgres sslmode=disable", filepath.Dir(e.Socket), e.Port, e.User)}
-	load := sysbenchLoad()
-	load.Target = p.at
-	p.db, err = load.fill(ctx)
-	return p.at, err
+	return p.at, nil
 }
 
 func (p *pgbench) job(test string, clients, each int) job {
@@ -141,15 +124,6 @@ func (p *pgbench) query(ctx context.Context, text string) (string, error) {
 	return string(out), nil
 }
 
-func (p *pgbench) stop() error {
-	var err error
-	if p.db != nil {
-		err = p.db.Close()
-	}
-	return errors.Join(err, p.server.Stop())
-}
-
-// connection returns the connection arguments.
 func (p *pgbench) connection() []string {
 	e := p.server.Endpoint()
 	return []string{"-h", filepath.Dir(e.Socket), "-p", strconv.Itoa(e.Port), "-U", e.User, "postgres"}
@@ -165,9 +139,5 @@ func (p *pgbench) command(_ context.Context, test string, clients, each int) (*e
 var processedLine = regexp.MustCompile(`number of transactions actually processed: (\d+)`)
 
 func (*pgbench) transactions(output string, _ int) (int64, error) {
-	m := processedLine.FindStringSubmatch(output)
-	if m == nil {
-		return 0, fmt.Errorf("pgbench prints no number of transactions:\n%s", output)
-	}
-	return strconv.ParseInt(m[1], 10, 64)
+	return counted(processedLine, output)
 }

@@ -50,7 +50,6 @@ func ibenchParams(steps ...any) map[string]any {
 	return map[string]any{"rows": replayRows, "steps": steps, "check": "none"}
 }
 
-// fill creates the original's table and loads it.
 func (r *replay) fill(ctx context.Context) error {
 	if _, err := r.query(ctx, "CREATE DATABASE "+replaySchema+" COLLATE latin1_swedish_ci; USE "+replaySchema+`;
 CREATE TABLE pi1 (transactionid BIGINT NOT NULL AUTO_INCREMENT, dateandtime DATETIME, cashregisterid INT NOT NULL, customerid INT NOT NULL,
@@ -65,7 +64,6 @@ CREATE TABLE pi1 (transactionid BIGINT NOT NULL AUTO_INCREMENT, dateandtime DATE
 	return err
 }
 
-// inserts returns inserts of a number of batches.
 func (r *replay) inserts(batches, size int) string {
 	r.seed++
 	random := rand.New(rand.NewPCG(r.seed, 0))
@@ -109,7 +107,6 @@ func (r *replay) deletes(ctx context.Context, batches int) (string, error) {
 	return b.String(), nil
 }
 
-// send executes statements.
 func (r *replay) send(ctx context.Context, statements string) error {
 	if err := r.write("load", statements); err != nil {
 		return err

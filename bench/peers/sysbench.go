@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os/exec"
 	"regexp"
 	"strconv"
@@ -17,14 +16,10 @@ const sysbenchSchema = "sbtest"
 
 func (*sysbench) name() string { return "sysbench" }
 
-// connections returns the maximum number.
 func (*sysbench) connections() int { return 1000 }
 
-func (*sysbench) tests() []string {
-	return []string{"oltp_point_select", "oltp_read_only", "oltp_update_index", "oltp_read_write", "oltp_insert"}
-}
+func (*sysbench) tests() []string { return oltp }
 
-// limit returns rumbench's limit for point selects.
 func (*sysbench) limit(test string, clients int) float64 {
 	switch {
 	case test != "oltp_point_select":
@@ -65,11 +60,7 @@ func (s *sysbench) job(test string, clients, each int) job {
 var transactionsLine = regexp.MustCompile(`transactions:\s+(\d+)`)
 
 func (*sysbench) transactions(output string, _ int) (int64, error) {
-	m := transactionsLine.FindStringSubmatch(output)
-	if m == nil {
-		return 0, fmt.Errorf("sysbench prints no number of transactions:\n%s", output)
-	}
-	return strconv.ParseInt(m[1], 10, 64)
+	return counted(transactionsLine, output)
 }
 
 // sysbenchLoad returns the load of rumbench's workload sysbench.

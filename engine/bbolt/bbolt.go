@@ -2,10 +2,10 @@
 package bbolt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
-	"strconv"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -32,12 +32,10 @@ func (Engine) Info() engine.Info {
 		Version:      engine.ModuleVersion("go.etcd.io/bbolt"),
 		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
 		Options:      options,
+		Promises:     engine.UnsyncedPromises,
 		SpaceFactor:  5,
 	}
 }
-
-// Promise returns what the levels at which nothing is synced promise.
-func (Engine) Promise(c engine.Config) string { return engine.UnsyncedPromise(c) }
 
 // Check returns an error if Open could not honour the configuration.
 func (Engine) Check(c engine.Config) error {
@@ -49,21 +47,18 @@ func (Engine) Check(c engine.Config) error {
 // the file without a sync; level none promises less but is the same, because
 // bbolt has no faster way.
 func newOptions(c engine.Config) (*bolt.Options, float64, error) {
-	switch {
-	case c.Durability == model.DurabilityInterval:
-		return nil, 0, &engine.KnobError{Knob: "durability", Value: string(c.Durability),
-			Reason: "bbolt overwrites free pages and has no log: synced once a second, a crash in between could corrupt its file; " +
-				"it supports none, process and os"}
-	case c.Cache != 0:
-		return nil, 0, &engine.KnobError{Knob: "cache",
-			Reason: "bbolt has no cache of its own: it maps its file, and the operating system caches it; leave cache out for this target"}
-	case c.Compression != "" && c.Compression != model.CompressionNone:
-		return nil, 0, &engine.KnobError{Knob: "compression", Value: string(c.Compression), Reason: "bbolt does not compress; only none is possible"}
-	case c.DirectIO != nil && *c.DirectIO:
-		return nil, 0, &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "bbolt maps its file and cannot bypass the page cache"}
-	case c.Page != 0 && (c.Page < 1024 || c.Page > 64<<10 || c.Page&(c.Page-1) != 0):
-		return nil, 0, &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10),
-			Reason: "the page size must be a power of two from 1 KiB to 64 KiB"}
+	const never = "bbolt overwrites free pages and has no log: synced once a second, a crash in between could corrupt its file; " +
+		"it supports none, process and os"
+	const noCache = "bbolt has no cache of its own: it maps its file, and the operating system caches it; leave cache out for this target"
+	if err := cmp.Or(
+		engine.RefuseIf(c.Durability == model.DurabilityInterval, "durability", c.Durability, never),
+		engine.RefuseIf(c.Cache != 0, "cache", nil, noCache),
+		engine.RefuseIf(c.Compresses(), "compression", c.Compression, "bbolt does not compress; only none is possible"),
+		engine.RefuseIf(c.Direct(), "direct_io", true, "bbolt maps its file and cannot bypass the page cache"),
+		engine.RefuseIf(c.Page != 0 && (c.Page < 1024 || c.Page > 64<<10 || c.Page&(c.Page-1) != 0), "page", c.Page,
+			"the page size must be a power of two from 1 KiB to 64 KiB"),
+	); err != nil {
+		return nil, 0, err
 	}
 	o := *bolt.DefaultOptions
 	o.PageSize = int(c.Page)
@@ -105,8 +100,7 @@ func (Engine) Open(_ context.Context, c engine.Config) (engine.DB, error) {
 	}
 	if got := db.Info().PageSize; c.Page != 0 && int64(got) != c.Page {
 		db.Close()
-		return nil, fmt.Errorf("open bbolt file %s: %w", path, &engine.KnobError{
-			Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: fmt.Sprintf("the existing file has a page size of %d bytes", got)})
+		return nil, fmt.Errorf("open bbolt file %s: %w", path, engine.Refuse("page", c.Page, "the existing file has a page size of %d bytes", got))
 	}
 	return kvkit.Open(&store{db: db, path: path, fill: fill, durability: c.Durability}, c.Schema)
 }

@@ -93,7 +93,9 @@ func (s *store) Counters(out *engine.Sample) error {
 
 // Settle syncs the file: bbolt has no background work and never shrinks it.
 func (s *store) Settle(context.Context) ([]engine.SettleAction, error) {
-	return engine.TimedAction("sync the file", s.db.Sync)
+	var done engine.Settling
+	done.Do("sync the file", func() (string, error) { return "", s.db.Sync() })
+	return done.Result()
 }
 
 func (s *store) Close() error {

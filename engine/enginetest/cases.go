@@ -44,13 +44,9 @@ func (s Suite) testNumbering(t *testing.T) {
 			t.Fatalf("row %d is %v", i, row)
 		}
 	}
-	if len(rows) != 15 {
-		t.Errorf("%d rows, want 15", len(rows))
-	}
+	failIf(t, len(rows) != 15, "%d rows, want 15", len(rows))
 	_, last := c.do(model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"id"}, Desc: true, Limit: 1})
-	if len(last) != 1 || last[0][0].Int() != 15 {
-		t.Errorf("greatest number %v, want 15", last)
-	}
+	failIf(t, len(last) != 1 || last[0][0].Int() != 15, "greatest number %v, want 15", last)
 }
 
 // testConflicts: a failed insert of several rows changes nothing.
@@ -61,19 +57,13 @@ func (s Suite) testConflicts(t *testing.T) {
 	}
 	c.do(insert(1, model.Fail), ints(3, 0, 0)...)
 	_, _, err := c.try(insert(3, model.Fail), ints(1, 0, 0, 2, 0, 0, 3, 0, 0)...)
-	if engine.ClassOf(err) != engine.Duplicate {
-		t.Errorf("got %v, want an error of class duplicate", err)
-	}
+	failIf(t, engine.ClassOf(err) != engine.Duplicate, "got %v, want an error of class duplicate", err)
 	for _, index := range []string{"", "things_a"} {
 		r, _ := c.do(model.Op{Kind: model.Scan, Table: "things", Index: index, Columns: []string{"id"}})
-		if r.Rows != 1 {
-			t.Errorf("by %q: %d rows after a failed insert, want 1", index, r.Rows)
-		}
+		failIf(t, r.Rows != 1, "by %q: %d rows after a failed insert, want 1", index, r.Rows)
 	}
 	_, _, err = c.try(insert(1, model.Fail), model.IntValue(9), model.Value{}, model.Value{})
-	if err == nil {
-		t.Error("NULL was stored in a NOT NULL column")
-	}
+	failIf(t, err == nil, "NULL was stored in a NOT NULL column")
 }
 
 // testLowest: the lowest rows at or above the cursor are deleted.
@@ -128,9 +118,7 @@ func (s Suite) testAggregates(t *testing.T) {
 		t.Errorf("distinct %v", rows)
 	}
 	_, rows := c.do(model.Op{Kind: model.Scan, Table: "queue", Columns: []string{"v"}, Upper: model.Inclusive, OrderBy: "v"}, ints(5)...)
-	if len(rows) != 5 || rows[0][0].Int() != 0 || rows[4][0].Int() != 3 {
-		t.Errorf("ordered by another column: %v", rows)
-	}
+	failIf(t, len(rows) != 5 || rows[0][0].Int() != 0 || rows[4][0].Int() != 3, "ordered by another column: %v", rows)
 }
 
 // testIndexes: indexes are built on existing rows, dropped, and refused when
@@ -161,9 +149,7 @@ func (s Suite) testIndexes(t *testing.T) {
 	}
 	c = newClient(t, db)
 	_, rows := c.do(byV)
-	if len(rows) != 500 || rows[0][0].Int() != 1 || rows[499][0].Int() != 5 {
-		t.Errorf("the index built on existing rows has %d entries", len(rows))
-	}
+	failIf(t, len(rows) != 500 || rows[0][0].Int() != 1 || rows[499][0].Int() != 5, "the index built on existing rows has %d entries", len(rows))
 	c.do(pushOp, ints(0, 0, 0, 0, 0)...)
 	if _, rows := c.do(byV); len(rows) != 505 {
 		t.Errorf("index has %d entries after an insert, want 505", len(rows))
@@ -208,9 +194,7 @@ func (s Suite) testConcurrentAdds(t *testing.T) {
 		return nil
 	})
 	_, rows := c.do(model.Op{Kind: model.Scan, Table: "things", Columns: []string{"n"}})
-	if len(rows) != 2 || rows[0][0].Int() != 2*each || rows[1][0].Int() != 3*each {
-		t.Errorf("sums %v, want %d and %d", rows, 2*each, 3*each)
-	}
+	failIf(t, len(rows) != 2 || rows[0][0].Int() != 2*each || rows[1][0].Int() != 3*each, "sums %v, want %d and %d", rows, 2*each, 3*each)
 }
 
 // testConcurrentLowest: sessions that delete the lowest rows concurrently count
@@ -238,9 +222,7 @@ func (s Suite) testConcurrentLowest(t *testing.T) {
 		return nil
 	})
 	left, _ := c.do(countOp)
-	if left.Value.Int()+deleted != rows {
-		t.Errorf("%d deleted and %v left of %d", deleted, left.Value, rows)
-	}
+	failIf(t, left.Value.Int()+deleted != rows, "%d deleted and %v left of %d", deleted, left.Value, rows)
 }
 
 func parallel(t *testing.T, db engine.DB, n int, f func(i int, c *client) error) {
@@ -281,21 +263,15 @@ func (s Suite) testObservation(t *testing.T) {
 		if i < 0 || p.Kind != engine.Counter {
 			continue
 		}
-		if p.Value < before.Points[i].Value {
-			t.Errorf("counter %s decreased", p.Key())
-		}
+		failIf(t, p.Value < before.Points[i].Value, "counter %s decreased", p.Key())
 		if p.Value > before.Points[i].Value {
 			growing++
 		}
 	}
-	if len(after.Points) > 0 && growing == 0 {
-		t.Error("no counter grew by 2500 inserts")
-	}
+	failIf(t, len(after.Points) > 0 && growing == 0, "no counter grew by 2500 inserts")
 	actions, err := db.Settle(ctx)
 	check(t, err)
-	if len(actions) == 0 {
-		t.Error("settle reports no actions")
-	}
+	failIf(t, len(actions) == 0, "settle reports no actions")
 	sizes, err := db.Sizes(ctx)
 	check(t, err)
 	checkSizes(t, sizes)
@@ -312,16 +288,10 @@ func checkSizes(t *testing.T, sizes []engine.Size) {
 		}
 		parts += z.Bytes
 		exact = exact && z.Kind == engine.Exact
-		if z.Object == "queue" && z.Bytes == 0 {
-			t.Error("a table with 2500 rows has no size")
-		}
+		failIf(t, z.Object == "queue" && z.Bytes == 0, "a table with 2500 rows has no size")
 	}
-	if total == 0 {
-		t.Errorf("no total size: %v", sizes)
-	}
-	if exact && parts > total {
-		t.Errorf("tables and indexes have %d bytes, the database %d", parts, total)
-	}
+	failIf(t, total == 0, "no total size: %v", sizes)
+	failIf(t, exact && parts > total, "tables and indexes have %d bytes, the database %d", parts, total)
 }
 
 // testTransactions: a rollback leaves nothing, and uncommitted rows are
@@ -356,9 +326,7 @@ func (s Suite) testTransactions(t *testing.T) {
 		t.Errorf("%d rows after a commit, want 5", n)
 	}
 	_, rows := other.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}, Desc: true, Limit: 1})
-	if rows[0][0].Int() != 15 {
-		t.Errorf("greatest value %v, want 15", rows[0][0])
-	}
+	failIf(t, rows[0][0].Int() != 15, "greatest value %v, want 15", rows[0][0])
 }
 
 // testHalfWay: an operation that fails half-way within a transaction leaves
@@ -381,9 +349,7 @@ func (s Suite) testHalfWay(t *testing.T) {
 	}
 	for _, index := range []string{"", "things_a"} {
 		r, _ := newClient(t, db).do(model.Op{Kind: model.Scan, Table: "things", Index: index, Columns: []string{"id"}})
-		if r.Rows != want {
-			t.Errorf("by %q: %d rows, want %d", index, r.Rows, want)
-		}
+		failIf(t, r.Rows != want, "by %q: %d rows, want %d", index, r.Rows, want)
 	}
 	c.do(insert(1), ints(9, 9)...) // the session goes on
 }
@@ -399,9 +365,7 @@ func (s Suite) testUnique(t *testing.T) {
 	c.do(insert, model.IntValue(4), name("ab"))
 	duplicate := func(err error) {
 		t.Helper()
-		if engine.ClassOf(err) != engine.Duplicate {
-			t.Errorf("got %v, want an error of class duplicate", err)
-		}
+		failIf(t, engine.ClassOf(err) != engine.Duplicate, "got %v, want an error of class duplicate", err)
 	}
 	_, _, err := c.try(insert, model.IntValue(5), name("a"))
 	duplicate(err)

@@ -31,9 +31,7 @@ func (s Suite) testReopen(t *testing.T) {
 		if len(rows) != 10 {
 			t.Fatalf("by %q: %d rows after reopening, want 10", index, len(rows))
 		}
-		if index == "" && rows[9][0].Int() != 10 {
-			t.Errorf("numbering continues with %v, want 10 at the end", rows[9][0])
-		}
+		failIf(t, index == "" && rows[9][0].Int() != 10, "numbering continues with %v, want 10 at the end", rows[9][0])
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"rumbench/engine"
@@ -220,11 +221,17 @@ func check(t testing.TB, err error) {
 	}
 }
 
+// failIf fails the test on a condition.
+func failIf(t testing.TB, wrong bool, format string, args ...any) {
+	t.Helper()
+	if wrong {
+		t.Errorf(format, args...)
+	}
+}
+
 func (s Suite) testInfo(t *testing.T) {
 	i := s.Engine.Info()
-	if i.Name == "" || i.Structure == "" || i.Doc == "" || i.Version == "" {
-		t.Errorf("incomplete info: %+v", i)
-	}
+	failIf(t, i.Name == "" || i.Structure == "" || i.Doc == "" || i.Version == "", "incomplete info: %+v", i)
 	check(t, s.Engine.Check(s.config(TempDir(t))))
 }
 
@@ -246,37 +253,12 @@ func (s Suite) testRefusals(t *testing.T) {
 	}
 }
 
-// merge returns c with the fields that are set in over.
 func merge(c, over engine.Config) engine.Config {
-	if over.Cache != 0 {
-		c.Cache = over.Cache
-	}
-	if over.Durability != "" {
-		c.Durability = over.Durability
-	}
-	if over.Compression != "" {
-		c.Compression = over.Compression
-	}
-	if over.Page != 0 {
-		c.Page = over.Page
-	}
-	if over.DirectIO != nil {
-		c.DirectIO = over.DirectIO
-	}
-	if over.Isolation != model.DefaultIsolation {
-		c.Isolation = over.Isolation
-	}
-	if over.Protocol != "" {
-		c.Protocol = over.Protocol
-	}
-	if over.Options != nil {
-		c.Options = over.Options
-	}
-	if over.Storage != "" {
-		c.Storage = over.Storage
-	}
-	if over.Server != (engine.ServerConfig{}) {
-		c.Server = over.Server
+	to, from := reflect.ValueOf(&c).Elem(), reflect.ValueOf(over)
+	for i := range from.NumField() {
+		if !from.Field(i).IsZero() {
+			to.Field(i).Set(from.Field(i))
+		}
 	}
 	return c
 }

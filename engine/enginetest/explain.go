@@ -20,9 +20,7 @@ func (s Suite) testExplain(t *testing.T) {
 	scan := model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}, Lower: model.Inclusive, Limit: 5}
 	p, err := explainer.Explain(ctx, &scan)
 	check(t, err)
-	if p.None == "" || len(p.Access) > 0 {
-		t.Errorf("the plan of an empty table: %+v", p)
-	}
+	failIf(t, p.None == "" || len(p.Access) > 0, "the plan of an empty table: %+v", p)
 	c := newClient(t, db)
 	st := c.prepare(model.Op{Kind: model.Insert, Table: "queue", Columns: []string{"v"}, Rows: 100})
 	for n := range 30 {
@@ -64,7 +62,5 @@ func (s Suite) testExplain(t *testing.T) {
 		}
 	}
 	p, err = explainer.Explain(ctx, &model.Op{Kind: model.Insert, Table: "queue", Columns: []string{"v"}, Rows: 1})
-	if err != nil || p.None == "" {
-		t.Errorf("an insert: %+v, %v", p, err)
-	}
+	failIf(t, err != nil || p.None == "", "an insert: %+v, %v", p, err)
 }

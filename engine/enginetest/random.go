@@ -43,23 +43,26 @@ func (w *walk) value(c model.Column) model.Value {
 	if !c.NotNull && w.rnd.IntN(6) == 0 {
 		return model.Value{}
 	}
-	texts := []string{"", "a", "ab", "a\x00", "a\x00b", "a\xff", "b", "zz"}
 	switch {
 	case c.Fixed: // ASCII without trailing spaces
-		return model.StringValue([]byte([]string{"", "a", "a b", "ab", "b", "zz"}[w.rnd.IntN(6)]))
-	}
-	switch c.Type {
-	case model.Float:
-		return model.FloatValue([]float64{-1e300, -1.5, 0, 0.25, 3, 1e300}[w.rnd.IntN(6)])
-	case model.Time:
+		return model.StringValue([]byte(draw(w, "", "a", "a b", "ab", "b", "zz")))
+	case c.Type == model.Float:
+		return model.FloatValue(draw(w, -1e300, -1.5, 0, 0.25, 3, 1e300))
+	case c.Type == model.Time:
 		return model.MicrosValue(int64(w.rnd.IntN(5)-2) * 1_000_001)
-	case model.String:
-		return model.StringValue([]byte([]string{"", "a", "ab", "abc", "b", "zz", "é"}[w.rnd.IntN(7)]))
-	case model.Bytes:
-		return model.BytesValue([]byte(texts[w.rnd.IntN(len(texts))]))
+	case c.Type == model.String:
+		return model.StringValue([]byte(draw(w, "", "a", "ab", "abc", "b", "zz", "é")))
+	case c.Type == model.Bytes:
+		return model.BytesValue([]byte(draw(w, "", "a", "ab", "a\x00", "a\x00b", "a\xff", "b", "zz")))
 	}
 	return model.IntValue(int64(w.rnd.IntN(7) - 3))
 }
+
+// draw draws one of a list.
+func draw[T any](w *walk, list ...T) T { return list[w.rnd.IntN(len(list))] }
+
+// one reports true with a chance of one in n.
+func (w *walk) one(n int) bool { return w.rnd.IntN(n) == 0 }
 
 func (w *walk) step() {
 	switch w.rnd.IntN(14) {
@@ -139,24 +142,14 @@ func (w *walk) get() {
 }
 
 func (w *walk) scan() {
-	op := model.Op{Kind: model.Scan, Table: "things", Index: w.index(),
-		Desc: w.rnd.IntN(2) == 0, Columns: w.oracle.table.ColumnNames()}
-	order := w.oracle.order(&op)
-	op.Equal = w.rnd.IntN(len(order) + 1)
-	if op.Equal < len(order) {
-		op.Lower, op.Upper = model.Bound(w.rnd.IntN(3)), model.Bound(w.rnd.IntN(3))
-	}
-	var args []model.Value
-	for i := range op.Args(w.oracle.table) {
-		c := w.oracle.table.Columns[order[min(i, op.Equal)]]
-		c.NotNull = true // freeScan compares with NULL
-		args = append(args, w.value(c))
-	}
-	if w.rnd.IntN(3) == 0 {
+	op := model.Op{Kind: model.Scan, Table: "things", Index: w.index(), Desc: w.one(2), Columns: w.oracle.table.ColumnNames()}
+	order := w.bounds(&op)
+	args := w.scanArgs(&op, order, true)
+	if w.one(3) {
 		op.Columns = []string{w.oracle.table.Columns[order[0]].Name, "id"} // covered
 	}
 	want := w.oracle.scan(&op, args)
-	if w.rnd.IntN(3) == 0 {
+	if w.one(3) {
 		op.Limit = 1 + w.rnd.IntN(5)
 	}
 	r, got := w.c.do(op, args...)
@@ -166,19 +159,33 @@ func (w *walk) scan() {
 	w.compareScan(&op, order, got, want)
 }
 
+// bounds draws how a scan is bounded, and returns the columns of its order.
+func (w *walk) bounds(op *model.Op) (order []int) {
+	order = w.oracle.order(op)
+	if op.Equal = w.rnd.IntN(len(order) + 1); op.Equal < len(order) {
+		op.Lower, op.Upper = model.Bound(w.rnd.IntN(3)), model.Bound(w.rnd.IntN(3))
+	}
+	return order
+}
+
+// scanArgs draws the values that a scan compares with.
+func (w *walk) scanArgs(op *model.Op, order []int, notNull bool) (args []model.Value) {
+	for i := range op.Args(w.oracle.table) {
+		c := w.oracle.table.Columns[order[min(i, op.Equal)]]
+		c.NotNull = c.NotNull || notNull
+		args = append(args, w.value(c))
+	}
+	return args
+}
+
 // index draws one of the table's indexes, or "" for its primary key.
 func (w *walk) index() string {
-	indexes := w.oracle.table.Indexes
-	if i := w.rnd.IntN(len(indexes) + 1); i < len(indexes) {
-		return indexes[i].Name
-	}
-	return ""
+	return draw(w, append(slices.Clone(w.oracle.table.Indexes), model.Index{})...).Name
 }
 
 // getByIndex repeats some keys.
 func (w *walk) getByIndex() {
-	indexes := w.oracle.table.Indexes
-	ix := indexes[w.rnd.IntN(len(indexes))]
+	ix := draw(w, w.oracle.table.Indexes...)
 	op := model.Op{Kind: model.Get, Table: "things", Index: ix.Name, Columns: w.oracle.table.ColumnNames(),
 		Equal: 1 + w.rnd.IntN(len(ix.Columns)), Keys: 1 + w.rnd.IntN(3)}
 	var args []model.Value
@@ -198,76 +205,45 @@ func (w *walk) getByIndex() {
 // freeScan runs a scan with Free, and with what needs it: several ranges, and
 // Shorter.
 func (w *walk) freeScan() {
-	table := w.oracle.table
 	op := model.Op{Kind: model.Scan, Table: "things", Index: w.index(), Free: true}
-	order := w.oracle.order(&op)
-	if op.Equal = w.rnd.IntN(len(order) + 1); op.Equal < len(order) {
-		op.Lower, op.Upper = model.Bound(w.rnd.IntN(3)), model.Bound(w.rnd.IntN(3))
-	}
-	if op.Equal == 0 && w.rnd.IntN(2) == 0 {
+	order := w.bounds(&op)
+	if op.Equal == 0 && w.one(2) {
 		op.Ranges, op.Lower, op.Upper = 1+w.rnd.IntN(3), model.Inclusive, model.Inclusive
 	}
-	var args []model.Value
-	for i := range op.Args(table) {
-		c := table.Columns[order[min(i, op.Equal)]]
-		if op.Ranges > 0 {
-			c = table.Columns[order[0]]
-		}
-		args = append(args, w.value(c))
-	}
-	if w.rnd.IntN(3) == 0 {
-		op.Shorter = []string{"s", "b", "c"}[w.rnd.IntN(3)]
+	args := w.scanArgs(&op, order, false)
+	if w.one(3) {
+		op.Shorter = draw(w, "s", "b", "c")
 		args = append(args, model.IntValue(int64(w.rnd.IntN(4))))
 	}
 	found := w.oracle.scan(&op, args)
-	switch w.rnd.IntN(6) {
-	case 0:
-		op.Columns = table.ColumnNames()
-	case 1:
-		op.Columns = []string{"n", "c"}
-		op.OrderBy = "c"
-	case 2:
-		op.Columns = []string{"c", "n"}
-		op.Distinct, op.OrderBy = true, "n"
-	case 3:
-		op.Columns, op.Distinct = []string{"c"}, true
-	case 4:
-		op.Columns, op.Aggregate = []string{"n"}, model.Sum
-	case 5:
-		op.Columns, op.Aggregate = []string{"c"}, model.Count
-	}
+	result := draw(w,
+		model.Op{Columns: w.oracle.table.ColumnNames()}, model.Op{Columns: []string{"n", "c"}, OrderBy: "c"},
+		model.Op{Columns: []string{"c", "n"}, Distinct: true, OrderBy: "n"}, model.Op{Columns: []string{"c"}, Distinct: true},
+		model.Op{Columns: []string{"n"}, Aggregate: model.Sum}, model.Op{Columns: []string{"c"}, Aggregate: model.Count})
+	op.Columns, op.OrderBy, op.Distinct, op.Aggregate = result.Columns, result.OrderBy, result.Distinct, result.Aggregate
 	w.compareFree(&op, args, found)
 }
 
 // compareFree executes a free scan and compares its result with that of the
 // oracle's rows.
 func (w *walk) compareFree(op *model.Op, args []model.Value, found [][]model.Value) {
-	columns, _ := w.oracle.table.Positions(op.Columns)
-	var want [][]model.Value
+	want := w.project(op, found)
 	var count int64
 	var sum model.Value
-	for _, row := range found {
-		var out []model.Value
-		for _, c := range columns {
-			out = append(out, row[c])
-		}
-		want = append(want, out)
-		if !out[0].IsNull() {
+	for _, row := range want {
+		if !row[0].IsNull() {
 			count++
-			sum = sum.Add(out[0])
+			sum = sum.Add(row[0])
 		}
 	}
 	r, got := w.c.do(*op, args...)
 	what := fmt.Sprintf("%s %+v %v", op.Label(), *op, args)
-	switch op.Aggregate {
-	case model.Count:
-		if r.Value.Compare(model.IntValue(count)) != 0 {
-			w.t.Fatalf("%s: count %v, want %d", what, r.Value, count)
-		}
-		return
-	case model.Sum:
+	if op.Aggregate == model.Count {
+		sum = model.IntValue(count)
+	}
+	if op.Aggregate != model.NoAggregate {
 		if r.Value.Compare(sum) != 0 {
-			w.t.Fatalf("%s: sum %v, want %v", what, r.Value, sum)
+			w.t.Fatalf("%s: %v, want %v", what, r.Value, sum)
 		}
 		return
 	}
@@ -281,33 +257,37 @@ func (w *walk) compareFree(op *model.Op, args []model.Value, found [][]model.Val
 	w.same(what, got, want)
 }
 
+// project returns the columns of an operation of whole rows.
+func (w *walk) project(op *model.Op, rows [][]model.Value) (out [][]model.Value) {
+	columns, _ := w.oracle.table.Positions(op.Columns)
+	for _, row := range rows {
+		var own []model.Value
+		for _, c := range columns {
+			own = append(own, row[c])
+		}
+		out = append(out, own)
+	}
+	return out
+}
+
 // compareScan compares rows in the scan's order; equal entries may be in any
 // order.
 func (w *walk) compareScan(op *model.Op, order []int, got, want [][]model.Value) {
-	if op.Limit == 0 || op.Limit > len(want) {
-		if len(got) != len(want) {
-			w.t.Fatalf("%s %+v: %d rows, want %d", op.Label(), *op, len(got), len(want))
-		}
-	} else if len(got) != op.Limit {
-		w.t.Fatalf("%s: %d rows, limit is %d", op.Label(), len(got), op.Limit)
+	n := len(want)
+	if op.Limit > 0 {
+		n = min(n, op.Limit)
+	}
+	if len(got) != n {
+		w.t.Fatalf("%s %+v: %d rows, want %d", op.Label(), *op, len(got), n)
 	}
 	lead := slices.Index(op.Columns, w.oracle.table.Columns[order[0]].Name)
-	for i := range got {
-		if got[i][lead].Compare(want[i][order[0]]) != 0 {
-			w.t.Fatalf("%s: row %d has %v, want %v", op.Label(), i, got[i][lead], want[i][order[0]])
+	projected := w.project(op, want)
+	for i, row := range got {
+		if row[lead].Compare(want[i][order[0]]) != 0 {
+			w.t.Fatalf("%s: row %d has %v, want %v", op.Label(), i, row[lead], want[i][order[0]])
 		}
-	}
-	columns, _ := w.oracle.table.Positions(op.Columns)
-	for _, g := range got {
-		if !slices.ContainsFunc(want, func(row []model.Value) bool {
-			for i, c := range columns {
-				if g[i].Compare(row[c]) != 0 {
-					return false
-				}
-			}
-			return true
-		}) {
-			w.t.Fatalf("%s: unexpected row %v", op.Label(), g)
+		if !slices.ContainsFunc(projected, func(p []model.Value) bool { return sameRow(row, p) }) {
+			w.t.Fatalf("%s: unexpected row %v", op.Label(), row)
 		}
 	}
 }
@@ -324,7 +304,7 @@ func (w *walk) update() {
 		}
 		args = append(args, w.value(c))
 	}
-	if w.rnd.IntN(2) == 0 {
+	if w.one(2) {
 		op.Index, op.Equal = "things_a", 1
 		args = append(args, w.value(model.Column{Type: model.Int, NotNull: true}))
 	} else {
@@ -340,7 +320,7 @@ func (w *walk) update() {
 }
 
 func (w *walk) delete() {
-	if w.rnd.IntN(2) == 0 {
+	if w.one(2) {
 		op := model.Op{Kind: model.DeleteLowest, Table: "things", Rows: 1 + w.rnd.IntN(3)}
 		cursor := w.id()
 		r, _ := w.c.do(op, cursor)
@@ -410,13 +390,9 @@ func (s Suite) testValues(t *testing.T) {
 		c.do(model.Op{Kind: model.Insert, Table: "things", Columns: table.ColumnNames(), Rows: 1}, row...)
 	}
 	_, got := c.do(model.Op{Kind: model.Scan, Table: "things", Columns: table.ColumnNames()})
-	if !slices.EqualFunc(got, rows, sameRow) {
-		t.Errorf("read back\n %v\nwant\n %v", got, rows)
-	}
+	failIf(t, !slices.EqualFunc(got, rows, sameRow), "read back\n %v\nwant\n %v", got, rows)
 	r, _ := c.do(model.Op{Kind: model.Scan, Table: "things", Index: "things_n", Equal: 1, Columns: []string{"id"}}, model.Value{})
-	if r.Rows != 0 {
-		t.Errorf("NULL equals %d rows, want none", r.Rows)
-	}
+	failIf(t, r.Rows != 0, "NULL equals %d rows, want none", r.Rows)
 	ctx := context.Background()
 	st := c.prepare(model.Op{Kind: model.Get, Table: "things", Columns: []string{"id"}})
 	if err := st.Exec(ctx, nil, &engine.Result{}); err == nil {

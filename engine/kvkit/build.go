@@ -100,16 +100,11 @@ func (db *database) build(ctx context.Context, l *layout, indexes []*indexLayout
 }
 
 // fill reads rows until the buffer is full and reports whether there are more.
-func (b *builder) fill(tx Tx, upper []byte) (bool, error) {
-	it, err := tx.Iter(b.resume, upper)
-	if err != nil {
-		return false, err
-	}
-	defer it.Close()
-	for ok := it.First(); ok; ok = it.Next() {
-		if b.size >= buildMemory {
+func (b *builder) fill(tx Tx, upper []byte) (more bool, err error) {
+	err = each(tx, b.resume, upper, func(it Iter) (bool, error) {
+		if more = b.size >= buildMemory; more {
 			b.resume = bytes.Clone(it.Key())
-			return true, nil
+			return false, nil
 		}
 		value, err := it.Value()
 		if err != nil {
@@ -119,11 +114,9 @@ func (b *builder) fill(tx Tx, upper []byte) (bool, error) {
 		if err := b.l.decodeRow(it.Key(), value, b.row, &b.text); err != nil {
 			return false, err
 		}
-		if err := b.add(); err != nil {
-			return false, err
-		}
-	}
-	return false, it.Close()
+		return true, b.add()
+	})
+	return more, err
 }
 
 func (b *builder) add() error {

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"rumbench/engine"
@@ -109,12 +111,10 @@ func readLastID(tx Tx, l *layout) error {
 	}
 	if it.Last() {
 		row := make([]model.Value, len(l.columns))
-		if _, err := l.decodeColumns(it.Key()[2:], l.key, row, nil); err != nil {
-			return errors.Join(err, it.Close())
-		}
+		_, err = l.decodeColumns(it.Key()[2:], l.key, row, nil)
 		l.lastID.Store(row[l.auto].Int())
 	}
-	return it.Close()
+	return errors.Join(err, it.Close())
 }
 
 func catalogKey(space uint16) []byte {
@@ -133,7 +133,6 @@ func (db *database) table(name string) (*layout, error) {
 	return l, nil
 }
 
-// update runs f in a write transaction.
 func (db *database) update(f func(Tx) error) error {
 	tx, err := db.store.Begin(Write)
 	if err != nil {
@@ -188,7 +187,6 @@ func (db *database) DropIndex(_ context.Context, table, index string) error {
 // clearBatch is the number of keys that one transaction of clear deletes.
 const clearBatch = 10_000
 
-// clear deletes all keys of a space.
 func (db *database) clear(space uint16) error {
 	for {
 		var keys arena
@@ -226,17 +224,20 @@ func (db *database) view(f func(Tx) error) error {
 
 // iterate calls f for the entries of a space until it returns false.
 func iterate(tx Tx, space uint16, f func(Iter) (bool, error)) error {
-	it, err := tx.Iter(spaceRange(space))
+	lower, upper := spaceRange(space)
+	return each(tx, lower, upper, f)
+}
+
+// each calls f for the entries from lower on and below upper until it returns
+// false.
+func each(tx Tx, lower, upper []byte, f func(Iter) (bool, error)) error {
+	it, err := tx.Iter(lower, upper)
 	if err != nil {
 		return err
 	}
 	for ok := it.First(); ok; ok = it.Next() {
-		more, err := f(it)
-		if err != nil {
+		if more, err := f(it); err != nil || !more {
 			return errors.Join(err, it.Close())
-		}
-		if !more {
-			break
 		}
 	}
 	return it.Close()
@@ -299,16 +300,12 @@ func (db *database) Settle(ctx context.Context) ([]engine.SettleAction, error) {
 
 func (db *database) Close() error {
 	db.mu.Lock()
-	if db.closed {
-		db.mu.Unlock()
+	again, open := db.closed, slices.Collect(maps.Keys(db.sessions))
+	db.closed = true
+	db.mu.Unlock()
+	if again {
 		return nil
 	}
-	db.closed = true
-	open := make([]*session, 0, len(db.sessions))
-	for s := range db.sessions {
-		open = append(open, s)
-	}
-	db.mu.Unlock()
 	for _, s := range open {
 		s.Close()
 	}

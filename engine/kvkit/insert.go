@@ -40,8 +40,7 @@ func newInsert(b base) (engine.Stmt, error) {
 }
 
 func (s *insertStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) error {
-	r.Reset()
-	if err := s.checkArgs(args); err != nil {
+	if err := s.start(args, r); err != nil {
 		return err
 	}
 	var first int64
@@ -79,7 +78,6 @@ func (s *insertStmt) lastNumber(args []model.Value, first int64) model.Value {
 	return args[(s.op.Rows-1)*len(s.columns)+slices.Index(s.columns, s.l.auto)]
 }
 
-// setRow sets s.given to row i of the arguments.
 func (s *insertStmt) setRow(args []model.Value, i int, first int64) {
 	clear(s.given)
 	n := len(s.columns)
@@ -158,7 +156,6 @@ func (s *insertStmt) insertOne(tx Tx, there bool, r *engine.Result) error {
 	return s.putRow(tx)
 }
 
-// addTo adds columns of s.given to the old row in s.row.
 func (s *insertStmt) addTo(tx Tx, r *engine.Result) error {
 	if err := s.deleteEntries(tx); err != nil {
 		return err

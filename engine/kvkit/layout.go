@@ -113,12 +113,10 @@ func (l *layout) appendColumns(dst []byte, columns []int, row []model.Value) ([]
 	return dst, nil
 }
 
-// appendRowKey appends the key of a row.
 func (l *layout) appendRowKey(dst []byte, row []model.Value) ([]byte, error) {
 	return l.appendColumns(appendSpace(dst, l.space), l.key, row)
 }
 
-// appendRowValue appends the value of a row.
 func (l *layout) appendRowValue(dst []byte, row []model.Value) ([]byte, error) {
 	return l.appendCells(dst, l.rest, row)
 }
@@ -133,7 +131,6 @@ func (l *layout) appendCells(dst []byte, columns []int, row []model.Value) ([]by
 	return dst, nil
 }
 
-// appendEntryKey appends the key of a row's entry in an index.
 func (l *layout) appendEntryKey(dst []byte, ix *indexLayout, row []model.Value) ([]byte, error) {
 	dst, err := l.appendColumns(appendSpace(dst, ix.space), ix.columns, row)
 	if err != nil {

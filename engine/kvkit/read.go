@@ -29,8 +29,7 @@ func newGet(b base) (engine.Stmt, error) {
 }
 
 func (s *getStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) error {
-	r.Reset()
-	if err := s.checkArgs(args); err != nil {
+	if err := s.start(args, r); err != nil {
 		return err
 	}
 	if err := s.encodeKeys(args); err != nil {
@@ -98,8 +97,7 @@ func newScan(b base) (engine.Stmt, error) {
 }
 
 func (s *scanStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) error {
-	r.Reset()
-	if err := s.checkArgs(args); err != nil {
+	if err := s.start(args, r); err != nil {
 		return err
 	}
 	shorter := int64(math.MaxInt64)

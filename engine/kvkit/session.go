@@ -48,10 +48,7 @@ func (w *watched) do(f func(Tx) error) error {
 }
 
 func (s *session) Close() error {
-	if s.tx != nil {
-		s.tx.Rollback()
-		s.tx = nil
-	}
+	_ = s.rollback()
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
 	delete(s.db.sessions, s)
@@ -172,6 +169,7 @@ type base struct {
 	*session
 	l    *layout
 	op   *model.Op
+	want int           // arguments of an execution
 	row  []model.Value // one element per column of the table
 	text []byte        // text decoded from keys
 	keys arena         // encoded row keys
@@ -182,13 +180,14 @@ type base struct {
 }
 
 func newBase(s *session, l *layout, op *model.Op) base {
-	return base{session: s, l: l, op: op, row: make([]model.Value, len(l.columns))}
+	return base{session: s, l: l, op: op, want: op.Args(l.table), row: make([]model.Value, len(l.columns))}
 }
 
-// checkArgs checks the number of arguments.
-func (b *base) checkArgs(args []model.Value) error {
-	if want := b.op.Args(b.l.table); len(args) != want {
-		return engine.Errorf(engine.Fatal, "operation %s takes %d values, not %d", b.op.Label(), want, len(args))
+// start resets the result and checks the number of arguments.
+func (b *base) start(args []model.Value, r *engine.Result) error {
+	r.Reset()
+	if len(args) != b.want {
+		return engine.Errorf(engine.Fatal, "operation %s takes %d values, not %d", b.op.Label(), b.want, len(args))
 	}
 	return nil
 }

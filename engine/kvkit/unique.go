@@ -24,19 +24,10 @@ func (b *base) refuseEqual(tx Tx, ix *indexLayout, row []model.Value, own []byte
 		return nil
 	}
 	b.end = prefixEnd(b.end, b.key)
-	it, err := tx.Iter(b.key, b.end)
-	if err != nil {
-		return err
-	}
-	other := false
-	for ok := it.First(); ok && !other; ok = it.Next() {
-		other = own == nil || !bytes.Equal(it.Key()[len(b.key):], own[2:])
-	}
-	if err := it.Close(); err != nil {
-		return err
-	}
-	if other {
-		return engine.Errorf(engine.Duplicate, "index %s: another row has the value", ix.index.Name)
-	}
-	return nil
+	return each(tx, b.key, b.end, func(it Iter) (bool, error) {
+		if own == nil || !bytes.Equal(it.Key()[len(b.key):], own[2:]) {
+			return false, engine.Errorf(engine.Duplicate, "index %s: another row has the value", ix.index.Name)
+		}
+		return true, nil
+	})
 }

@@ -3,7 +3,6 @@ package kvkit
 import (
 	"bytes"
 	"context"
-	"errors"
 	"slices"
 
 	"rumbench/engine"
@@ -15,8 +14,7 @@ import (
 type deleteStmt struct{ base }
 
 func (s *deleteStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) error {
-	r.Reset()
-	if err := s.checkArgs(args); err != nil {
+	if err := s.start(args, r); err != nil {
 		return err
 	}
 	if err := s.encodeKeys(args); err != nil {
@@ -55,8 +53,7 @@ func (b *base) deleteKeys(tx Tx, r *engine.Result) error {
 type lowestStmt struct{ base }
 
 func (s *lowestStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) error {
-	r.Reset()
-	if err := s.checkArgs(args); err != nil {
+	if err := s.start(args, r); err != nil {
 		return err
 	}
 	if s.db.store.SingleWriter() {
@@ -83,14 +80,10 @@ func (s *lowestStmt) collect(tx Tx, cursor model.Value) (err error) {
 		return err
 	}
 	s.end = appendSpace(s.end[:0], s.l.space+1)
-	it, err := tx.Iter(s.key, s.end)
-	if err != nil {
-		return err
-	}
-	for ok := it.First(); ok && s.keys.len() < s.op.Rows; ok = it.Next() {
+	return each(tx, s.key, s.end, func(it Iter) (bool, error) {
 		s.keys.add(it.Key())
-	}
-	return it.Close()
+		return s.keys.len() < s.op.Rows, nil
+	})
 }
 
 // updateStmt changes columns of rows by primary key, or of all rows that an
@@ -134,8 +127,7 @@ func newUpdate(b base) (engine.Stmt, error) {
 }
 
 func (s *updateStmt) Exec(_ context.Context, args []model.Value, r *engine.Result) error {
-	r.Reset()
-	if err := s.checkArgs(args); err != nil {
+	if err := s.start(args, r); err != nil {
 		return err
 	}
 	values, where := args[:len(s.set)], args[len(s.set):]
@@ -163,26 +155,18 @@ func (s *updateStmt) Exec(_ context.Context, args []model.Value, r *engine.Resul
 }
 
 // findKeys sets s.keys to the keys of the rows that the index finds.
-func (s *updateStmt) findKeys(tx Tx, where []model.Value) (err error) {
+func (s *updateStmt) findKeys(tx Tx, where []model.Value) error {
 	s.keys.reset()
 	if err := s.find.findRanges(where); err != nil || len(s.find.ranges) == 0 {
 		return err
 	}
-	it, err := tx.Iter(s.find.ranges[0].lower, s.find.ranges[0].upper)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, it.Close()) }()
-	for ok := it.First(); ok; ok = it.Next() {
+	return each(tx, s.find.ranges[0].lower, s.find.ranges[0].upper, func(it Iter) (bool, error) {
 		s.text = s.text[:0]
 		rest, err := s.l.decodeColumns(it.Key()[2:], s.find.ix.columns, s.row, &s.text)
-		if err != nil {
-			return err
-		}
 		s.keys.buf = append(appendSpace(s.keys.buf, s.l.space), rest...)
 		s.keys.end()
-	}
-	return nil
+		return true, err
+	})
 }
 
 func (s *updateStmt) updateKeys(tx Tx, values, where []model.Value, r *engine.Result) error {

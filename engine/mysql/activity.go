@@ -36,25 +36,22 @@ type seen struct {
 	sessions int
 }
 
-// Activity opens a sampler.
 func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
-	conn, err := d.Connect(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("watch the sessions: %w", err)
-	}
-	a := &activity{conn: conn, rowLocks: d.storage == innodb, current: map[string]wait{}}
-	counters, err := d.status.conn.Value(ctx, "SELECT CONNECTION_ID()")
-	if err == nil {
-		err = a.choose(ctx, counters)
-	}
-	source := "the process list"
-	if a.waits {
-		source = "performance_schema"
-	}
-	if a.rowLocks {
-		source += " and InnoDB’s count of waits for rows"
-	}
-	return serverkit.NewSampler(conn, source, a.sample, err)
+	return d.Sampler(ctx, func(conn, counters *sqlkit.Admin) (string, serverkit.Take, error) {
+		a := &activity{conn: conn, rowLocks: d.storage == innodb, current: map[string]wait{}}
+		number, err := counters.Value(ctx, "SELECT CONNECTION_ID()")
+		if err == nil {
+			err = a.choose(ctx, number)
+		}
+		source := "the process list"
+		if a.waits {
+			source = "performance_schema"
+		}
+		if a.rowLocks {
+			source += " and InnoDB’s count of waits for rows"
+		}
+		return source, a.sample, err
+	})
 }
 
 // The two places that list sessions. The second is read without a lock that

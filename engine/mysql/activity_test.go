@@ -210,7 +210,7 @@ func TestTimedWaits(t *testing.T) {
 	for key, v := range after {
 		was, ok := before[key]
 		if !ok {
-			t.Errorf("%s was not told before", key)
+			t.Errorf("%s was not reported before", key)
 		}
 		if v < was {
 			t.Errorf("%s fell from %v to %v", key, was, v)
@@ -229,7 +229,7 @@ func TestWaitsAreAskedFor(t *testing.T) {
 	if slices.ContainsFunc(s.Points, func(p engine.Point) bool {
 		return p.Name == engine.WaitTime && !strings.Contains(p.Labels, "InnoDB row lock")
 	}) {
-		t.Error("waits are told that nobody times")
+		t.Error("waits are reported that are not timed")
 	}
 	c := attached(d)
 	c.Options = map[string]any{"waits": true}
@@ -244,12 +244,12 @@ func TestWaitsAreAskedFor(t *testing.T) {
 	}))
 	for _, n := range []string{"Innodb_row_lock_waits", "Innodb_row_lock_time", "Innodb_deadlocks", "Innodb_history_list_length"} {
 		if slices.Contains(names, n) && !slices.ContainsFunc(s.Points, func(p engine.Point) bool { return p.Name == newVariable(n).name }) {
-			t.Errorf("%s is not told", n)
+			t.Errorf("%s is not reported", n)
 		}
 	}
 	for _, n := range []string{"lock_deadlocks", "lock_timeouts", "trx_rseg_history_len"} {
 		if !slices.ContainsFunc(s.Points, func(p engine.Point) bool { return p.Name == "mysql.innodb_metrics."+n }) {
-			t.Errorf("InnoDB's %s is not told", n)
+			t.Errorf("InnoDB's %s is not reported", n)
 		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// storageEnv tells the process that the crash test starts which storage is tested.
+// storageEnv names the storage under test to the process that the crash test starts.
 const storageEnv = "RUMBENCH_TEST_STORAGE"
 
 // needServer skips a test where the server is not installed; in CI it fails.

@@ -34,10 +34,8 @@ func newStatus(conn *sqlkit.Admin, v release, storages ...string) *status {
 	return &status{conn: conn, version: v, storages: storages, names: map[string]*variable{}, found: map[string]float64{}}
 }
 
-// Counters adds the server's status variables, what MyRocks reports of its
-// levels, and the engine-neutral figures that are made of them.
-func (d *db) Counters(ctx context.Context, s *engine.Sample) error { return d.status.sample(ctx, s) }
-
+// sample adds the server's status variables, what MyRocks reports of its levels,
+// and the engine-neutral figures that are made of them.
 func (t *status) sample(ctx context.Context, s *engine.Sample) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -321,7 +319,6 @@ func findMetrics(ctx context.Context, c *sqlkit.Admin) string {
 	return query
 }
 
-// innodbCounters adds them.
 func (t *status) innodbCounters(ctx context.Context, s *engine.Sample) error {
 	if t.metrics == "" {
 		return nil

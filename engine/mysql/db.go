@@ -18,10 +18,9 @@ import (
 type db struct {
 	*serverkit.DB
 	*setup
-	connector *mysqlwire.Connector
-	status    *status
-	version   release
-	shared    bool // InnoDB keeps all tables in one file
+	status  *status
+	version release
+	shared  bool // InnoDB keeps all tables in one file
 }
 
 // traits are what distinguishes the servers. Removing tables waits for others no
@@ -36,12 +35,16 @@ var traits = &serverkit.Traits{
 	},
 	// Each release has one variable or two alike.
 	Isolation: "SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')",
-	Socket: func(ctx context.Context, e server.Endpoint) (sqlkit.Conn, error) {
-		c, err := mysqlwire.NewConnector(mysqlwire.Socket(e.User, e.Socket), serverkit.NewHost("").Dial)
+	Dialect:   newDialect("", true),
+	Reach: func(dsn string, e server.Endpoint, dial serverkit.Dial) (serverkit.Connector, error) {
+		if dsn == "" {
+			return mysqlwire.NewConnector(mysqlwire.Socket(e.User, e.Socket), dial)
+		}
+		to, err := mysqlwire.ParseDSN(dsn)
 		if err != nil {
 			return nil, err
 		}
-		return c.Connect(ctx)
+		return mysqlwire.NewConnector(to, dial)
 	},
 }
 
@@ -51,54 +54,34 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	kit, err := serverkit.Start(ctx, s.Setup, traits, s.settings)
-	if err != nil {
+	d := &db{DB: serverkit.New(s.Setup, traits), setup: s}
+	if err := d.Open(ctx, s.settings, d.identify); err != nil {
 		return nil, err
-	}
-	d := &db{DB: kit, setup: s}
-	if err := d.begin(ctx); err != nil {
-		return nil, d.Fail(err)
 	}
 	return d, nil
 }
 
-// begin finds out what server this is and readies the connections for it.
-func (d *db) begin(ctx context.Context) (err error) {
-	to := d.dsn
-	if to == nil {
-		e := d.Private.Endpoint()
-		to = mysqlwire.Socket(e.User, e.Socket)
-	}
-	if d.connector, err = mysqlwire.NewConnector(to, d.Dial); err != nil {
-		return err
-	}
-	first, err := sqlkit.Connect(ctx, d.connector.Connect, newDialect("", true))
-	if err != nil {
-		return err
-	}
-	defer first.Close()
-	if err := d.identify(ctx, first); err != nil {
-		return err
+// identify asks the server what it is and readies the connections for it.
+func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Client, err error) {
+	if err := d.ask(ctx, first); err != nil {
+		return c, err
 	}
 	dialect := newDialect(d.storage.tableOptions(d.Compression), d.version.fractions())
 	dialect.AsText = d.Protocol == engine.Text
-	d.connector.Micros = !d.version.fractions()
-	d.connector.Setup = d.sessionSetup(dialect)
-	err = d.Begin(ctx, first, serverkit.Client{Connect: d.connector.Connect, Dialect: dialect, Definitions: d.definitions(dialect), Class: d.class})
-	if err != nil {
-		return err
-	}
-	conn, err := d.Connect(ctx)
-	if err != nil {
-		return err
-	}
-	d.Keep(conn)
-	d.status = newStatus(conn, d.version, d.storage.name)
-	d.status.waits, d.status.metrics = findTimed(ctx, conn), findMetrics(ctx, conn)
-	return nil
+	connector := d.Connector.(*mysqlwire.Connector)
+	connector.Micros = !d.version.fractions()
+	connector.Setup = d.sessionSetup(dialect)
+	return serverkit.Client{Dialect: dialect, Definitions: d.definitions(dialect), Class: d.class, Counters: d.counters}, nil
 }
 
-// sessionSetup are the statements that ready a connection.
+// counters readies those of the storage.
+func (d *db) counters(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
+	d.status = newStatus(conn, d.version, d.storage.name)
+	d.status.waits, d.status.metrics = findTimed(ctx, conn), findMetrics(ctx, conn)
+	return d.status.sample, nil
+}
+
+// sessionSetup returns the statements that ready a connection.
 func (d *db) sessionSetup(dialect *sqlkit.Dialect) []string {
 	out := []string{
 		"USE " + dialect.Name(d.Server.Schema),
@@ -112,8 +95,8 @@ func (d *db) sessionSetup(dialect *sqlkit.Dialect) []string {
 	return out
 }
 
-// identify asks the server what it is.
-func (d *db) identify(ctx context.Context, c *sqlkit.Admin) error {
+// ask asks the server what it is.
+func (d *db) ask(ctx context.Context, c *sqlkit.Admin) error {
 	err := c.Query(ctx, "SELECT @@version, @@innodb_file_per_table", func(row []string) error {
 		d.version = parseRelease(row[0])
 		d.shared = d.storage == innodb && row[1] == "0"
@@ -124,7 +107,7 @@ func (d *db) identify(ctx context.Context, c *sqlkit.Admin) error {
 	}
 	has, err := c.Map(ctx, storages)
 	if err == nil && has[d.storage.name] == "" {
-		err = &engine.KnobError{Knob: "storage", Value: d.storage.name, Reason: fmt.Sprintf("server %s does not have it", d.version.text)}
+		err = engine.Refuse("storage", d.storage.name, "server %s does not have it", d.version.text)
 	}
 	return err
 }
@@ -165,25 +148,13 @@ func (r release) redoApart() bool { return r.maria && r.atLeast(10, 5) }
 
 // Watch connects to a running server for its counters only.
 func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
-	config, err := mysqlwire.ParseDSN(dsn)
-	if err != nil {
-		return nil, err
-	}
-	host := serverkit.NewHost(traits.Mark, traits.Programs...)
-	c, err := mysqlwire.NewConnector(config, host.Dial)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := sqlkit.Connect(ctx, c.Connect, newDialect("", true))
-	if err != nil {
-		return nil, err
-	}
-	t, err := watched(ctx, conn)
-	if err != nil {
-		_ = conn.Close()
-		return nil, err
-	}
-	return &serverkit.Watch{Host: host, Sample: t.sample, Conn: conn}, nil
+	return traits.Watch(ctx, dsn, func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
+		t, err := watched(ctx, conn)
+		if err != nil {
+			return nil, err
+		}
+		return t.sample, nil
+	})
 }
 
 // watched readies the counters of a server of which nothing is known yet.

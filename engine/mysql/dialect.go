@@ -11,7 +11,7 @@ import (
 	"rumbench/model"
 )
 
-// newDialect is the server's dialect, for tables that end in tableOptions.
+// newDialect returns the server's dialect, for tables that end in tableOptions.
 // Releases without fractions of seconds keep times as microseconds.
 func newDialect(tableOptions string, fractions bool) *sqlkit.Dialect {
 	return &sqlkit.Dialect{
@@ -35,7 +35,7 @@ func newDialect(tableOptions string, fractions bool) *sqlkit.Dialect {
 // longestChar is how wide a CHAR may be.
 const longestChar = 255
 
-// columnType is the type of a column. Text is kept as bytes: every collation
+// columnType returns the type of a column. Text is kept as bytes: every collation
 // that both InnoDB and MyRocks can have takes spaces at the end for nothing.
 // Fixed text has none there, and latin1 gives it one byte a letter.
 func columnType(c *model.Column, fractions bool) string {
@@ -78,7 +78,7 @@ func begin(level model.Isolation, _ bool) []string {
 	return []string{"SET TRANSACTION ISOLATION LEVEL " + levelName(level), "BEGIN"}
 }
 
-// levelName is an isolation level as SQL writes it.
+// levelName returns an isolation level as SQL writes it.
 func levelName(level model.Isolation) string {
 	return strings.ToUpper(strings.ReplaceAll(level.String(), "-", " "))
 }
@@ -99,7 +99,7 @@ func literal(dst []byte, v model.Value, fractions bool) []byte {
 	return sqlkit.AppendQuoted(dst, v.Buf(), true)
 }
 
-// definitions are tables and indexes as the server lists them: columns, and the
+// definitions returns tables and indexes as the server lists them: columns, and the
 // storage.
 func (d *db) definitions(dialect *sqlkit.Dialect) sqlkit.Definitions {
 	const column = "CONCAT(COLUMN_NAME, ' ', {type}," +

@@ -12,7 +12,6 @@ import (
 	"rumbench/model"
 )
 
-// Explain asks the server for an operation's plan.
 func (d *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
 	explain := "EXPLAIN "
 	if !d.version.maria && d.version.atLeast(5, 6) {
@@ -39,7 +38,7 @@ func (d *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
 	})
 }
 
-// explained is the operation that is explained for another. Releases of old
+// explained returns the operation that is explained for another. Releases of old
 // explain only what reads: there it is the reading that finds the rows to write.
 func (r release) explained(op *model.Op) *model.Op {
 	if r.atLeast(5, 6) {

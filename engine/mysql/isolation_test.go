@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/mysqlwire"
 	"rumbench/model"
 )
 
-// Every session has the level that was asked for, and results tell it.
+// Every session has the level that was asked for, and results show it.
 func TestIsolation(t *testing.T) {
 	owner := private(t, engine.Config{})
 	for _, level := range model.Isolations() {
@@ -45,7 +46,8 @@ func isolationWord(level model.Isolation) string {
 // A session whose level is not the one asked for is refused.
 func TestIsolationIsCompared(t *testing.T) {
 	d := private(t, engine.Config{Isolation: model.ReadCommitted})
-	d.connector.Setup = append(d.connector.Setup, "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE")
+	c := d.Connector.(*mysqlwire.Connector)
+	c.Setup = append(c.Setup, "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE")
 	_, err := d.Session(t.Context())
 	if knob, ok := errors.AsType[*engine.KnobError](err); !ok || knob.Knob != "isolation" {
 		t.Errorf("got %v", err)

@@ -30,7 +30,6 @@ type session struct {
 	begun bool
 }
 
-// Session opens a session.
 func (d *db) Session(ctx context.Context) (engine.Session, error) {
 	s, err := d.NewSession(ctx)
 	if err != nil {
@@ -39,7 +38,6 @@ func (d *db) Session(ctx context.Context) (engine.Session, error) {
 	return &session{Session: s, ways: d.ways}, nil
 }
 
-// Prepare readies an operation.
 func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
 	if op.Load && !s.begun {
 		s.begun = true

@@ -8,6 +8,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -41,7 +42,7 @@ func (Engine) Info() engine.Info {
 // InfoOf describes the engine with one storage.
 func (e Engine) InfoOf(c engine.Config) engine.Info {
 	i, s := e.Info(), storageOf(c.Storage)
-	i.Structure = s.name
+	i.Structure, i.Promises = s.name, s.promises
 	if s.structure != "" {
 		i.Structure += ", " + s.structure
 	}
@@ -50,9 +51,6 @@ func (e Engine) InfoOf(c engine.Config) engine.Info {
 	}
 	return i
 }
-
-// Promise says what the levels mean of the storage.
-func (Engine) Promise(c engine.Config) string { return storageOf(c.Storage).promises[c.Durability] }
 
 const (
 	optSkipUnique = "skip_unique_checks"
@@ -84,7 +82,6 @@ func (Engine) Check(c engine.Config) error {
 type setup struct {
 	*serverkit.Setup
 	storage  *storage
-	dsn      *mysqlwire.Config // nil: a private server
 	settings []server.Setting
 	ways     []way // of a first load
 	waits    bool  // are timed
@@ -101,7 +98,7 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 	}
 	if bulkLoad {
 		if s.storage != rocksdb {
-			return nil, &engine.KnobError{Knob: "options." + optBulkLoad, Value: "true", Reason: "only storage rocksdb has a bulk load"}
+			return nil, engine.Refuse("options."+optBulkLoad, true, "only storage rocksdb has a bulk load")
 		}
 		s.ways = append(s.ways, inBulk)
 	}
@@ -109,7 +106,7 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 		s.ways = append(s.ways, withoutUnique)
 	}
 	if c.Server.DSN != "" {
-		if s.dsn, err = mysqlwire.ParseDSN(c.Server.DSN); err != nil {
+		if _, err = mysqlwire.ParseDSN(c.Server.DSN); err != nil {
 			return nil, err
 		}
 	}
@@ -119,15 +116,12 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 	if err := s.storage.check(c); err != nil {
 		return nil, err
 	}
-	switch {
-	case !s.Attached():
+	if !s.Attached() {
 		return s, s.private(ctx)
-	case s.Compression != "" && s.storage != innodb: // whose tables are made so, one by one
-		return nil, &engine.KnobError{Knob: "compression", Value: string(s.Compression), Reason: serverkit.NeverSet}
-	case s.waits:
-		return nil, &engine.KnobError{Knob: "options." + optWaits, Reason: serverkit.NeverSet}
 	}
-	return s, nil
+	return s, cmp.Or( // tables of InnoDB are compressed one by one
+		engine.RefuseIf(s.Compression != "" && s.storage != innodb, "compression", s.Compression, serverkit.NeverSet),
+		engine.RefuseIf(s.waits, "options."+optWaits, nil, serverkit.NeverSet))
 }
 
 // private makes the settings of a server of our own.
@@ -144,7 +138,7 @@ func (s *setup) private(ctx context.Context) error {
 	}
 	if s.waits {
 		if !known["performance_schema"] {
-			return &engine.KnobError{Knob: "options." + optWaits, Value: "true", Reason: s.Program.Name() + " was built without performance_schema"}
+			return engine.Refuse("options."+optWaits, true, "%s was built without performance_schema", s.Program.Name())
 		}
 		s.settings = append(s.settings, waitSettings...)
 	}

@@ -156,7 +156,7 @@ func TestAttached(t *testing.T) {
 				t.Errorf("%s was left behind", got)
 			}
 			if got := ask(t, owner, "SELECT COUNT(*) FROM sale"); got != "20" {
-				t.Errorf("%s rows of somebody else's are left", got)
+				t.Errorf("%s rows of other sessions are left", got)
 			}
 			if got := ask(t, owner, "SELECT GROUP_CONCAT(VARIABLE_NAME, VARIABLE_VALUE) FROM information_schema.GLOBAL_VARIABLES WHERE VARIABLE_NAME NOT LIKE '%timestamp%' AND VARIABLE_NAME NOT LIKE 'gtid%'"); got != variables {
 				t.Error("variables of the server were changed")
@@ -386,7 +386,7 @@ func TestClasses(t *testing.T) {
 	waiting := make(chan error)
 	go func() { waiting <- a.Exec(context.Background(), "UPDATE sale SET price = 0 WHERE id = 3") }()
 	for ask(t, d, "SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'") != "1" {
-		time.Sleep(200 * time.Millisecond) // who asks more often is told of the past
+		time.Sleep(200 * time.Millisecond) // asking more often returns old values
 	}
 	err = errors.Join(exec(b, "UPDATE sale SET price = 0 WHERE id = 1"), <-waiting)
 	if engine.ClassOf(err) != engine.Deadlock {
@@ -445,7 +445,7 @@ func TestCounters(t *testing.T) {
 				}
 			}
 			if levels == 0 {
-				t.Error("no level is told")
+				t.Error("no level is reported")
 			}
 		} else if p := after[engine.CheckpointAge]; p.Kind != engine.Gauge {
 			t.Errorf("checkpoint age %+v", p)
@@ -461,7 +461,7 @@ func points(t *testing.T, d *db) map[string]engine.Point {
 	out := map[string]engine.Point{}
 	for _, p := range s.Points {
 		if _, twice := out[p.Key()]; twice {
-			t.Errorf("%s is told twice", p.Key())
+			t.Errorf("%s is reported twice", p.Key())
 		}
 		out[p.Key()] = p
 	}
@@ -522,7 +522,7 @@ func TestWatch(t *testing.T) {
 	must(t, sizes.sample(t.Context(), &s))
 	for _, p := range s.Points {
 		if strings.HasPrefix(p.Name, "mysql.table.") {
-			t.Errorf("%s is told of a table that is gone", p.Key())
+			t.Errorf("%s is reported for a table that is gone", p.Key())
 		}
 	}
 	if pids, _ := w.Processes(); len(pids) != 1 || pids[0] != d.Private.PID() || w.DataDir() != d.Private.DataDir() {

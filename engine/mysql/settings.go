@@ -47,7 +47,7 @@ var cfWanted = []string{
 
 const sessionVariables = "SHOW SESSION VARIABLES"
 
-// Settings are read back from a connection that is set up as sessions' are.
+// Settings reads them back from a connection that is set up as sessions' are.
 func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	vars, err := d.Admin().Map(ctx, sessionVariables)
 	if err != nil {
@@ -74,14 +74,14 @@ func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	out = append(out, d.ReadBack(vars, slices.Concat(always, readBack[d.storage.name])...)...)
 	if d.waits {
 		if d.status.waits == nil {
-			return nil, &engine.KnobError{Knob: "options." + optWaits, Value: "true", Reason: "the server does not time waits"}
+			return nil, engine.Refuse("options."+optWaits, true, "the server does not time waits")
 		}
 		out = append(out, engine.Setting{Name: optWaits, Value: fmt.Sprintf("%d kinds of waits are timed", len(d.status.waits)), Source: engine.ReadBack})
 	}
 	return d.fileOptions(ctx, out)
 }
 
-// levels are the levels of durability that the server gives, and the variables
+// levels returns the levels of durability that the server gives, and the variables
 // that they follow from.
 func (d *db) levels(vars map[string]string) (got []model.Durability, said []string) {
 	got = d.storage.levels(vars)
@@ -113,7 +113,7 @@ func (d *db) honoured(vars map[string]string) error {
 			continue
 		}
 		if !strings.EqualFold(got, k.Value) && !(k.Value == "1" && got == "ON") {
-			return &engine.KnobError{Knob: k.name, Value: k.asked, Reason: fmt.Sprintf("the server made it %s = %s; ask for that", k.Name, got)}
+			return engine.Refuse(k.name, k.asked, "the server made it %s = %s; ask for that", k.Name, got)
 		}
 	}
 	return nil
@@ -137,7 +137,7 @@ func (d *db) fileOptions(ctx context.Context, out []engine.Setting) ([]engine.Se
 		return out, nil
 	}
 	if got := found["compression_type"]; got != compressionNames[d.Compression] && !strings.Contains(fmt.Sprint(d.Options[cfOptions]), "compression") {
-		return nil, &engine.KnobError{Knob: "compression", Value: string(d.Compression), Reason: "the server made it " + got}
+		return nil, engine.Refuse("compression", d.Compression, "the server made it %s", got)
 	}
 	return out, nil
 }

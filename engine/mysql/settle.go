@@ -17,20 +17,17 @@ import (
 // A server that is not ours keeps its settings: only what any client may ask
 // for is done there.
 func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
-	actions, err := engine.TimedAction("analyze", func() error { return d.analyze(ctx) })
-	if err != nil {
-		return nil, err
-	}
-	var more []engine.SettleAction
+	var done engine.Settling
+	done.Do("analyze", func() (string, error) { return "", d.analyze(ctx) })
 	switch {
 	case d.storage == rocksdb:
-		more, err = d.settleRocksDB(ctx)
+		d.settleRocksDB(ctx, &done)
 	case d.storage == innodb && d.Private != nil:
-		more, err = d.settleInnoDB(ctx)
+		done.Do("flush dirty pages and purge", func() (string, error) { return d.settleInnoDB(ctx) })
 	case d.Private != nil:
-		more, err = engine.TimedAction("flush tables", func() error { return d.Admin().Exec(ctx, "FLUSH TABLES") })
+		done.Do("flush tables", func() (string, error) { return "", d.Admin().Exec(ctx, "FLUSH TABLES") })
 	}
-	return append(actions, more...), err
+	return done.Result()
 }
 
 // analyze makes the statistics of all tables anew, all at once.
@@ -46,43 +43,42 @@ func (d *db) analyze(ctx context.Context) error {
 	})
 }
 
-// A server is at rest when nothing was left to do for quiet, and may take settleTime
-// to come to it.
-const quiet, settleTime = time.Second, time.Hour
-
 // flushSettings make InnoDB write all that is dirty as fast as it can.
 var flushSettings = []struct{ name, value string }{
 	{"innodb_max_dirty_pages_pct_lwm", "0"}, {"innodb_max_dirty_pages_pct", "0"}, {"innodb_io_capacity_max", "20000"}, {"innodb_io_capacity", "20000"},
 }
 
 // settleInnoDB lets everything dirty be written and old versions be purged.
-func (d *db) settleInnoDB(ctx context.Context) ([]engine.SettleAction, error) {
+func (d *db) settleInnoDB(ctx context.Context) (string, error) {
 	before, err := d.state(ctx)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	restore, err := d.setAll(ctx)
 	defer restore()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	actions, err := engine.TimedAction("flush dirty pages and purge", func() error {
-		return until(ctx, func() (bool, error) {
-			now, err := d.state(ctx)
-			return now.dirty <= dirtyRest && now.history <= historyRest, err
-		})
-	})
-	if err != nil {
-		return nil, err
+	if err := awaitRest(ctx, func() (bool, error) {
+		now, err := d.state(ctx)
+		return now.dirty <= dirtyRest && now.history <= historyRest, err
+	}); err != nil {
+		return "", err
 	}
 	after, err := d.state(ctx)
 	purge := "the release does not count what is still to be purged"
 	if before.hasHistory {
 		purge = fmt.Sprintf("history list %.0f → %.0f", before.history, after.history)
 	}
-	actions[0].Detail = fmt.Sprintf("dirty %s → %s, %s, %s written",
-		quantity.Bytes(before.dirty), quantity.Bytes(after.dirty), purge, quantity.Bytes(after.written-before.written))
-	return actions, err
+	return fmt.Sprintf("dirty %s → %s, %s, %s written",
+		quantity.Bytes(before.dirty), quantity.Bytes(after.dirty), purge, quantity.Bytes(after.written-before.written)), err
+}
+
+// awaitRest waits until the server has been at rest for a second.
+func awaitRest(ctx context.Context, rest func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Hour)
+	defer cancel()
+	return engine.AwaitRest(ctx, 200*time.Millisecond, 6, rest)
 }
 
 // A server at rest touches a page now and then.
@@ -144,21 +140,19 @@ const (
 )
 
 // settleRocksDB writes the memtables and waits until no compaction is due.
-func (d *db) settleRocksDB(ctx context.Context) (actions []engine.SettleAction, err error) {
+func (d *db) settleRocksDB(ctx context.Context, done *engine.Settling) {
 	if d.Private != nil {
-		if actions, err = engine.TimedAction("flush memtables", func() error {
-			return d.Admin().Exec(ctx, "SET GLOBAL rocksdb_force_flush_memtable_now = 1")
-		}); err != nil {
-			return nil, err
+		done.Do("flush memtables", func() (string, error) {
+			return "", d.Admin().Exec(ctx, "SET GLOBAL rocksdb_force_flush_memtable_now = 1")
+		})
+	}
+	done.Do("wait for compactions", func() (string, error) {
+		before, err := d.Admin().Number(ctx, compacted)
+		if err != nil {
+			return "", err
 		}
-	}
-	before, err := d.Admin().Number(ctx, compacted)
-	if err != nil {
-		return nil, err
-	}
-	now := -1.0
-	more, err := engine.TimedAction("wait for compactions", func() error {
-		return until(ctx, func() (rest bool, err error) {
+		now := -1.0
+		err = awaitRest(ctx, func() (bool, error) {
 			left, err := d.Admin().Number(ctx, pending)
 			if err != nil {
 				return false, err
@@ -167,34 +161,6 @@ func (d *db) settleRocksDB(ctx context.Context) (actions []engine.SettleAction, 
 			now, err = d.Admin().Number(ctx, compacted)
 			return left == 0 && now == last, err
 		})
+		return quantity.Bytes(now-before) + " compacted", err
 	})
-	if err != nil {
-		return nil, err
-	}
-	more[0].Detail = quantity.Bytes(now-before) + " compacted"
-	return append(actions, more...), nil
-}
-
-// until waits until there has been rest for a while.
-func until(ctx context.Context, rest func() (bool, error)) error {
-	ctx, cancel := context.WithTimeout(ctx, settleTime)
-	defer cancel()
-	since := time.Now()
-	for {
-		ok, err := rest()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			since = time.Now()
-		}
-		if time.Since(since) >= quiet {
-			return nil
-		}
-		select {
-		case <-time.After(quiet / 5):
-		case <-ctx.Done():
-			return fmt.Errorf("the server does not come to rest: %w", ctx.Err())
-		}
-	}
 }

@@ -13,7 +13,7 @@ import (
 	"rumbench/model"
 )
 
-// fileClass is the class of a file of a private server's directory by its path:
+// fileClass returns the class of a file of a private server's directory by its path:
 // redo, write-ahead and binary logs; the tables of the schema; MyRocks keeps
 // those of all schemas together. Old versions of rows are among the system's.
 //

@@ -1,7 +1,7 @@
 package mysql
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,7 +74,7 @@ var innodb = &storage{
 	},
 }
 
-// innodbLevels are those of InnoDB, which syncs its log in the background, by
+// innodbLevels returns those of InnoDB, which syncs its log in the background, by
 // rule once a second: what is written at commit survives a killed server, and
 // all but the last second any crash.
 func innodbLevels(vars map[string]string) []model.Durability {
@@ -132,7 +132,7 @@ var rocksdb = &storage{
 	},
 }
 
-// rocksdbLevels are those of MyRocks, whose thread in the background syncs the
+// rocksdbLevels returns those of MyRocks, whose thread in the background syncs the
 // log once a second unless commits do.
 func rocksdbLevels(vars map[string]string) []model.Durability {
 	switch {
@@ -160,7 +160,7 @@ var myisam = &storage{
 	pages: func(int64) bool { return false },
 }
 
-// storageOf is the storage of that name. One that is not known here is taken
+// storageOf returns the storage of that name. One that is not known here is taken
 // with what the server makes of it.
 func storageOf(name string) *storage {
 	name = strings.ToLower(name)
@@ -183,8 +183,8 @@ var others = []string{"tokudb", "memory", "archive", "csv", "columnstore", "spid
 // check refuses what the storage cannot do.
 func (st *storage) check(s engine.Config) error {
 	if st.structure == "" && !slices.Contains(others, st.name) {
-		return &engine.KnobError{Knob: "storage", Value: st.name, Reason: "there is no such storage; " +
-			"there are innodb, rocksdb, aria, myisam, and as far as the server has them " + strings.Join(others, ", ")}
+		return engine.Refuse("storage", st.name, "there is no such storage; there are innodb, rocksdb, aria, myisam, and as far as the server has them %s",
+			strings.Join(others, ", "))
 	}
 	if _, ok := st.durability[s.Durability]; !ok {
 		var can []string
@@ -193,28 +193,18 @@ func (st *storage) check(s engine.Config) error {
 				can = append(can, string(level))
 			}
 		}
-		return &engine.KnobError{Knob: "durability", Value: string(s.Durability), Reason: fmt.Sprintf("storage %s offers: %s", st.name, strings.Join(can, ", "))}
+		return engine.Refuse("durability", s.Durability, "storage %s offers: %s", st.name, strings.Join(can, ", "))
 	}
-	if err := s.CheckIsolation(st.isolations...); err != nil {
-		return err
-	}
-	switch {
-	case s.Cache != 0 && st.cache == "":
-		return &engine.KnobError{Knob: "cache", Reason: "rumbench does not know the cache of storage " + st.name + ": set its variable under options"}
-	case s.Cache != 0 && s.Cache < st.leastCache:
-		reason := fmt.Sprintf("storage %s takes at least %d bytes", st.name, st.leastCache)
-		return &engine.KnobError{Knob: "cache", Value: strconv.FormatInt(s.Cache, 10), Reason: reason}
-	case s.Compression != "" && s.Compression != model.CompressionNone && !slices.Contains(st.compressions, s.Compression):
-		offered := append([]model.Compression{model.CompressionNone}, st.compressions...)
-		return &engine.KnobError{Knob: "compression", Value: string(s.Compression), Reason: fmt.Sprintf("storage %s offers: %v", st.name, offered)}
-	case s.Page != 0 && !st.pages(s.Page):
-		return &engine.KnobError{Knob: "page", Value: strconv.FormatInt(s.Page, 10), Reason: "storage " + st.name + " cannot have pages of that size"}
-	case s.DirectIO != nil && *s.DirectIO && st.direct == nil:
-		return &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "storage " + st.name + " always uses the page cache"}
-	case st == innodb && s.Compression == model.CompressionZlib && s.Page > 16384:
-		return &engine.KnobError{Knob: "compression", Value: string(s.Compression), Reason: "InnoDB compresses pages of up to 16 KiB only"}
-	}
-	return nil
+	offered := append([]model.Compression{model.CompressionNone}, st.compressions...)
+	zipped := st == innodb && s.Compression == model.CompressionZlib
+	return cmp.Or(
+		s.CheckIsolation(st.isolations...),
+		engine.RefuseIf(s.Cache != 0 && st.cache == "", "cache", nil, "rumbench does not know the cache of storage %s: set its variable under options", st.name),
+		engine.RefuseIf(s.Cache != 0 && s.Cache < st.leastCache, "cache", s.Cache, "storage %s takes at least %d bytes", st.name, st.leastCache),
+		engine.RefuseIf(s.Compression != "" && !slices.Contains(offered, s.Compression), "compression", s.Compression, "storage %s offers: %v", st.name, offered),
+		engine.RefuseIf(s.Page != 0 && !st.pages(s.Page), "page", s.Page, "storage %s cannot have pages of that size", st.name),
+		engine.RefuseIf(s.Direct() && st.direct == nil, "direct_io", true, "storage %s always uses the page cache", st.name),
+		engine.RefuseIf(zipped && s.Page > 16384, "compression", s.Compression, "InnoDB compresses pages of up to 16 KiB only"))
 }
 
 // knob is a variable that a common knob sets.
@@ -223,7 +213,7 @@ type knob struct {
 	name, asked string
 }
 
-// knobs are the variables that the common knobs set.
+// knobs returns the variables that the common knobs set.
 func (st *storage) knobs(c engine.Config) (out []knob) {
 	add := func(name, asked string, settings ...server.Setting) {
 		for _, s := range settings {
@@ -252,7 +242,7 @@ func (st *storage) knobs(c engine.Config) (out []knob) {
 	return out
 }
 
-// settings are the lines of the configuration file that the knobs make.
+// settings returns the lines of the configuration file that the knobs make.
 func (st *storage) settings(s *setup, known map[string]bool) ([]server.Setting, error) {
 	out := []server.Setting{
 		{Name: "max_connections", Value: "2000"},
@@ -268,7 +258,7 @@ func (st *storage) settings(s *setup, known map[string]bool) ([]server.Setting, 
 		case known[k.Name]:
 			out = append(out, k.Setting)
 		case k.name != "page" || k.Value != oldPage:
-			return nil, &engine.KnobError{Knob: k.name, Reason: s.Program.Name() + " has no variable " + k.Name}
+			return nil, engine.Refuse(k.name, nil, "%s has no variable %s", s.Program.Name(), k.Name)
 		}
 	}
 	if st == innodb && s.Compression == model.CompressionZlib && known["innodb_file_format"] {
@@ -289,7 +279,7 @@ var compressionNames = map[model.Compression]string{
 	model.CompressionZlib: "kZlibCompression", model.CompressionSnappy: "kSnappyCompression",
 }
 
-// compressionOptions are those for one compression on all levels.
+// compressionOptions returns those for one compression on all levels.
 func compressionOptions(c model.Compression) string {
 	name := compressionNames[c]
 	return "compression=" + name + ";bottommost_compression=" + name
@@ -308,7 +298,7 @@ func override(settings []server.Setting, s server.Setting) []server.Setting {
 	return append(settings, s) // the last one of a name counts, too
 }
 
-// strip is the name of a variable as the server lists it.
+// strip returns the name of a variable as the server lists it.
 func strip(name string) string {
 	name = strings.TrimPrefix(name, "loose-")
 	return strings.ReplaceAll(name, "-", "_")

@@ -69,7 +69,7 @@ func (t timed) sample(ctx context.Context, c *sqlkit.Admin, s *engine.Sample) er
 	})
 }
 
-// waitRole is the role of an instrument of performance_schema; "" of one that
+// waitRole returns the role of an instrument of performance_schema; "" of one that
 // is no wait of its own: a call of the storage encloses all waits in it.
 func waitRole(name string) engine.Role {
 	if name == "idle" {

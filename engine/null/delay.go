@@ -43,8 +43,7 @@ func newDelay(c engine.Config) (*delay, error) {
 	if each == 0 {
 		for _, name := range []string{"noise", "noise_seed", "drift", "drift_period"} {
 			if v, ok := c.Options[name]; ok {
-				return nil, &engine.KnobError{Knob: "options." + name, Value: fmt.Sprint(v),
-					Reason: "there is no delay for it to change; set option delay, for example to 20us"}
+				return nil, engine.Refuse("options."+name, v, "there is no delay for it to change; set option delay, for example to 20us")
 			}
 		}
 		return nil, nil

@@ -2,10 +2,10 @@
 package pebble
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -37,12 +37,10 @@ func (Engine) Info() engine.Info {
 		Version:      engine.ModuleVersion("github.com/cockroachdb/pebble/v2"),
 		Capabilities: []model.Capability{model.CapResults},
 		Options:      options,
+		Promises:     engine.UnsyncedPromises,
 		SpaceFactor:  3,
 	}
 }
-
-// Promise returns what the levels at which nothing is synced promise.
-func (Engine) Promise(c engine.Config) string { return engine.UnsyncedPromise(c) }
 
 // Check returns an error if Open could not honour the configuration.
 func (Engine) Check(c engine.Config) error {
@@ -57,11 +55,11 @@ type settings struct {
 }
 
 func newSettings(c engine.Config) (s settings, err error) {
-	if c.DirectIO != nil && *c.DirectIO {
-		return s, &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "pebble reads only through the page cache"}
-	}
-	if c.Page != 0 && (c.Page < 512 || c.Page > 1<<20) {
-		return s, &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: "blocks must be from 512 B to 1 MiB"}
+	if err := cmp.Or(
+		engine.RefuseIf(c.Direct(), "direct_io", true, "pebble reads only through the page cache"),
+		engine.RefuseIf(c.Page != 0 && (c.Page < 512 || c.Page > 1<<20), "page", c.Page, "blocks must be from 512 B to 1 MiB"),
+	); err != nil {
+		return s, err
 	}
 	s.cache, s.page = c.Cache, c.Page
 	switch c.Compression {
@@ -73,7 +71,7 @@ func newSettings(c engine.Config) (s settings, err error) {
 	case model.CompressionZstd:
 		s.compression = sstable.ZstdCompression
 	default:
-		return s, &engine.KnobError{Knob: "compression", Value: string(c.Compression), Reason: "pebble supports none, snappy and zstd"}
+		return s, engine.Refuse("compression", c.Compression, "pebble supports none, snappy and zstd")
 	}
 	for _, o := range []struct {
 		name            string
@@ -105,7 +103,6 @@ func fileSystem(level model.Durability, fs vfs.FS) vfs.FS {
 	return fs
 }
 
-// open opens or creates the database on a file system.
 func open(c engine.Config, fs vfs.FS) (engine.DB, error) {
 	set, err := newSettings(c)
 	if err != nil {
@@ -125,7 +122,6 @@ func open(c engine.Config, fs vfs.FS) (engine.DB, error) {
 	return kvkit.Open(s, c.Schema)
 }
 
-// openStore opens the store on a file system.
 func openStore(c engine.Config, set settings, fs vfs.FS) (_ *store, err error) {
 	s := &store{dir: c.Dir, durability: c.Durability, write: pebble.Sync}
 	if c.Durability == model.DurabilityNone || c.Durability == model.DurabilityInterval {

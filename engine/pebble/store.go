@@ -77,38 +77,18 @@ func (s *store) TotalSize() (int64, error) { return fsize.Allocated(s.dir) }
 // Settle flushes the memtables and waits until no compaction runs. Pebble
 // leaves some debt that it does not compact.
 func (s *store) Settle(ctx context.Context) ([]engine.SettleAction, error) {
+	var done engine.Settling
 	debt := s.db.Metrics().Compact.EstimatedDebt
-	start := time.Now()
-	if err := s.db.Flush(); err != nil {
-		return nil, fmt.Errorf("flush: %w", err)
-	}
-	flush := engine.SettleAction{Name: "flush memtables", Duration: time.Since(start)}
-	start = time.Now()
-	for quiet := 0; quiet < quietPolls; {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(pollEvery):
-		}
-		if m := s.db.Metrics(); m.Compact.NumInProgress == 0 && m.Flush.NumInProgress == 0 {
-			quiet++
-		} else {
-			quiet = 0
-		}
-	}
-	return []engine.SettleAction{flush, {
-		Name:     "wait for compactions",
-		Duration: time.Since(start),
-		Detail:   fmt.Sprintf("estimated debt %d B before, %d B after", debt, s.db.Metrics().Compact.EstimatedDebt),
-	}}, nil
+	done.Do("flush memtables", func() (string, error) { return "", s.db.Flush() })
+	done.Do("wait for compactions", func() (string, error) {
+		err := engine.AwaitRest(ctx, 50*time.Millisecond, 7, func() (bool, error) {
+			m := s.db.Metrics()
+			return m.Compact.NumInProgress == 0 && m.Flush.NumInProgress == 0, nil
+		})
+		return fmt.Sprintf("estimated debt %d B before, %d B after", debt, s.db.Metrics().Compact.EstimatedDebt), err
+	})
+	return done.Result()
 }
-
-// Compactions are scheduled a moment after the event that makes them necessary,
-// so the database is at rest only when several polls agree.
-const (
-	pollEvery  = 50 * time.Millisecond
-	quietPolls = 6
-)
 
 func (s *store) Close() error {
 	err := s.syncer.stop()
@@ -255,7 +235,6 @@ func (c *stallClock) read() (count int64, total time.Duration) {
 	return c.count, total
 }
 
-// Counters adds Pebble's metrics.
 func (s *store) Counters(out *engine.Sample) error {
 	m := s.db.Metrics()
 	out.Counter("pebble.wal.bytes_in", "bytes", float64(m.WAL.BytesIn))

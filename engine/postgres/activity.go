@@ -9,7 +9,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/serverkit"
-	"rumbench/internal/pgwire"
+	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
 
@@ -21,17 +21,27 @@ const activityText = `SELECT state, wait_event_type, wait_event, count(*) FROM p
 	`WHERE datid = %d AND pid NOT IN (%d, %d) AND application_name = (SELECT current_setting('application_name')) ` +
 	`AND backend_type = 'client backend' AND state IS NOT NULL GROUP BY 1, 2, 3`
 
-// Activity opens a sampler.
 func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
-	c, err := pgwire.Connect(ctx, d.config)
-	if err != nil {
-		return nil, fmt.Errorf("watch the sessions: %w", err)
-	}
-	stmt, err := c.Parse(ctx, fmt.Sprintf(activityText, d.about.database, c.PID(), d.reader.pid()))
-	return serverkit.NewSampler(c, "pg_stat_activity", func(ctx context.Context, add func(engine.Doing, int)) error {
-		return stmt.Query(ctx, nil, nil, activityTypes, func(row []model.Value) error { return noteDoing(row, add) })
-	}, err)
+	return d.Sampler(ctx, func(conn, counters *sqlkit.Admin) (string, serverkit.Take, error) {
+		own, err := conn.Number(ctx, pidText)
+		if err != nil {
+			return "", nil, err
+		}
+		other, err := counters.Number(ctx, pidText)
+		if err != nil {
+			return "", nil, err
+		}
+		stmt, err := parse(ctx, conn, fmt.Sprintf(activityText, d.about.database, int(own), int(other)))
+		return "pg_stat_activity", func(ctx context.Context, add func(engine.Doing, int)) error {
+			return conn.Use(func(sqlkit.Conn) error {
+				return stmt.Query(ctx, nil, activityTypes, func(row []model.Value) error { return noteDoing(row, add) })
+			})
+		}, err
+	})
 }
+
+// pidText asks for the process that serves a connection.
+const pidText = "SELECT pg_backend_pid()"
 
 var errUntracked = errors.New("the server does not show what its sessions do: track_activities is off")
 
@@ -64,7 +74,7 @@ func doing(state, kind, event string) (engine.Doing, bool) {
 	return engine.Doing{State: engine.Waiting, Role: roleOf(kind, event), Event: name}, true
 }
 
-// roleOf is the role of a wait event. Releases have renamed events, but mostly
+// roleOf returns the role of a wait event. Releases have renamed events, but mostly
 // in their case and by an ending: before 13 a latch was called WALWriteLock or
 // wal_insert, before 17 a sync of the log WALSync.
 func roleOf(kind, event string) engine.Role {

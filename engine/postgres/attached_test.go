@@ -10,6 +10,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/engine/serverkit"
 	"rumbench/engine/sqlkit"
 	"rumbench/internal/hint"
 	"rumbench/internal/server"
@@ -27,7 +28,9 @@ func hosted(t *testing.T) (*server.Server, *sqlkit.Admin) {
 	})
 	must(t, err)
 	t.Cleanup(func() { must(t, s.Stop()) })
-	owner, err := sqlkit.Connect(t.Context(), func(ctx context.Context) (sqlkit.Conn, error) { return traits.Socket(ctx, s.Endpoint()) }, newDialect())
+	to, err := traits.Reach("", s.Endpoint(), serverkit.NewHost("").Dial)
+	must(t, err)
+	owner, err := sqlkit.Connect(t.Context(), to.Connect, newDialect())
 	must(t, err)
 	t.Cleanup(func() { must(t, owner.Close()) })
 	must(t, owner.Exec(t.Context(), `CREATE SCHEMA precious; CREATE TABLE precious.sale (a int); INSERT INTO precious.sale VALUES (7);
@@ -100,10 +103,10 @@ func TestForce(t *testing.T) {
 	session := newSession(t, d)
 	get := model.Op{Kind: model.Get, Table: "sale", Columns: []string{"id"}}
 	if _, err := session.Prepare(t.Context(), &get); err == nil || !strings.Contains(err.Error(), "sale exists with another definition") {
-		t.Errorf("somebody else's table was used: %v", err)
+		t.Errorf("a table of the user's was used: %v", err)
 	}
 	if err := d.CreateIndexes(t.Context(), "sale", "market"); err == nil {
-		t.Error("somebody else's table was changed")
+		t.Error("a table of the user's was changed")
 	}
 	fill(t, d)
 	prepare(t, session, saleInsert(2)).OK(saleRows(0, 2)...)
@@ -234,11 +237,11 @@ func TestWatch(t *testing.T) {
 	must(t, owner.Exec(t.Context(), "CREATE DATABASE more"))
 	got = points(t, w)
 	if _, ok := got[`postgres.database.commits{database="more"}`]; !ok {
-		t.Error("a new database is not told")
+		t.Error("a new database is not reported")
 	}
 	for key := range got {
 		if strings.Contains(key, "precious") {
-			t.Errorf("%s is told of a table that is gone", key)
+			t.Errorf("%s is reported for a table that is gone", key)
 		}
 	}
 	if pids, why := w.Processes(); len(pids) != 1 || pids[0] != s.PID() || w.DataDir() != s.DataDir() {

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -19,9 +18,7 @@ import (
 type db struct {
 	*serverkit.DB
 	*setup
-	config *pgwire.Config // of the sessions
-	about  about
-	reader *reader // of counters
+	about about
 }
 
 // about is what a server says of itself.
@@ -42,18 +39,13 @@ var traits = &serverkit.Traits{
 		Exists: func(err error) bool { return pgwire.HasState(err, pgwire.DuplicateSchema) },
 	},
 	Isolation: "SELECT current_setting('" + isolationSetting + "')",
-	Socket: func(ctx context.Context, e server.Endpoint) (sqlkit.Conn, error) {
-		config, err := socketConfig(e)
-		if err != nil {
-			return nil, err
+	Dialect:   newDialect(),
+	Reach: func(dsn string, e server.Endpoint, dial serverkit.Dial) (serverkit.Connector, error) {
+		if dsn != "" {
+			return pgwire.ParseDSN(dsn, dial)
 		}
-		return pgwire.Connect(ctx, config)
+		return pgwire.Socket(e.User, "postgres", func(ctx context.Context) (net.Conn, error) { return dial(ctx, "unix", e.Socket) })
 	},
-}
-
-// socketConfig leads to a private server's socket.
-func socketConfig(e server.Endpoint) (*pgwire.Config, error) {
-	return pgwire.Socket(e.User, "postgres", func(ctx context.Context) (net.Conn, error) { return server.Dial(ctx, e.Socket) })
 }
 
 // Open starts a server in the directory, or attaches to one.
@@ -62,60 +54,36 @@ func (Engine) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	kit, err := serverkit.Start(ctx, s.Setup, traits, s.settings)
-	if err != nil {
+	d := &db{DB: serverkit.New(s.Setup, traits), setup: s}
+	if err := d.Open(ctx, s.settings, d.identify); err != nil {
 		return nil, err
-	}
-	d := &db{DB: kit, setup: s}
-	if err := d.begin(ctx); err != nil {
-		return nil, d.Fail(err)
 	}
 	return d, nil
 }
 
-// begin finds out what server this is and readies the connections for it.
-func (d *db) begin(ctx context.Context) (err error) {
-	if d.config = d.dsn; d.Private != nil {
-		if d.config, err = socketConfig(d.Private.Endpoint()); err != nil {
-			return err
-		}
-	} else {
-		d.config.DialFunc = d.Dial
+// identify asks the server what it is and readies the connections for it.
+func (d *db) identify(ctx context.Context, first *sqlkit.Admin) (c serverkit.Client, err error) {
+	if d.about, err = ask(ctx, first); err != nil {
+		return c, err
 	}
-	d.sessionParams(d.config.RuntimeParams)
-	counters, err := pgwire.Connect(ctx, d.config)
-	if err != nil {
-		return err
+	if err := d.durability(ctx, first); err != nil {
+		return c, err
 	}
-	d.reader = &reader{conn: counters}
-	d.Keep(d.reader)
+	d.sessionParams(d.Connector.(*pgwire.Connector).RuntimeParams)
 	dialect := newDialect()
 	dialect.AsText = d.Protocol == engine.Text
 	dialect.AfterTable = d.afterTable
-	first, err := sqlkit.Connect(ctx, d.connect, dialect)
-	if err != nil {
-		return err
-	}
-	defer first.Close()
-	if d.about, err = ask(ctx, first); err != nil {
-		return err
-	}
-	if err := d.durability(ctx, first); err != nil {
-		return err
-	}
-	client := serverkit.Client{Connect: d.connect, Dialect: dialect, Definitions: d.definitions(dialect)}
 	if d.Private != nil {
-		if client.Class, err = d.classes(ctx, first); err != nil {
-			return err
+		if c.Class, err = d.classes(ctx, first); err != nil {
+			return c, err
 		}
 	}
-	if err := d.Begin(ctx, first, client); err != nil {
-		return err
+	c.Dialect, c.Definitions = dialect, d.definitions(dialect)
+	c.Counters = func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
+		return newReader(ctx, conn, d.about.release, d.Server.Schema)
 	}
-	return d.reader.prepare(ctx, views(d.about.release, d.Server.Schema), d.about.release)
+	return c, nil
 }
-
-func (d *db) connect(ctx context.Context) (sqlkit.Conn, error) { return pgwire.Connect(ctx, d.config) }
 
 // ask asks a server what it is, and refuses one that cannot be used.
 func ask(ctx context.Context, c *sqlkit.Admin) (a about, err error) {
@@ -136,40 +104,13 @@ func ask(ctx context.Context, c *sqlkit.Admin) (a about, err error) {
 	return a, err
 }
 
-// Counters adds the counters of the server, the database, and the tables and
-// indexes of the schema.
-func (d *db) Counters(ctx context.Context, s *engine.Sample) error { return d.reader.Counters(ctx, s) }
-
 // Watch connects to a server for its counters.
 func (Engine) Watch(ctx context.Context, dsn string) (engine.Watch, error) {
-	config, err := pgwire.ParseDSN(dsn)
-	if err != nil {
-		return nil, err
-	}
-	host := serverkit.NewHost(traits.Mark, traits.Programs...)
-	config.DialFunc = host.Dial
-	c, err := pgwire.Connect(ctx, config)
-	if err != nil {
-		return nil, fmt.Errorf("watch postgres: %w", err)
-	}
-	r := &reader{conn: c}
-	if err := r.begin(ctx, config); err != nil {
-		return nil, fmt.Errorf("watch postgres: %w", errors.Join(err, r.Close()))
-	}
-	return &serverkit.Watch{Host: host, Sample: r.Counters, Conn: r}, nil
-}
-
-// begin readies the counters of a server of which nothing is known yet.
-func (r *reader) begin(ctx context.Context, config *pgwire.Config) error {
-	connect := func(ctx context.Context) (sqlkit.Conn, error) { return pgwire.Connect(ctx, config) }
-	c, err := sqlkit.Connect(ctx, connect, newDialect())
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	about, err := ask(ctx, c)
-	if err != nil {
-		return err
-	}
-	return r.prepare(ctx, views(about.release, ""), about.release)
+	return traits.Watch(ctx, dsn, func(ctx context.Context, conn *sqlkit.Admin) (serverkit.Sample, error) {
+		about, err := ask(ctx, conn)
+		if err != nil {
+			return nil, err
+		}
+		return newReader(ctx, conn, about.release, "")
+	})
 }

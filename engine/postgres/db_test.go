@@ -158,7 +158,7 @@ func testAggregates(t *testing.T, d *db) {
 	insert.OK(1, "a", []byte{0, 1}, math.MaxInt64, 1, 1, "b", nil, math.MaxInt64, 2)
 	sum := prepare(t, s, model.Op{Kind: model.Scan, Table: "link", Columns: []string{"version"}, Aggregate: model.Sum, Lower: model.Inclusive})
 	if err := sum.Run(1); err == nil {
-		t.Error("a sum that is too large was told")
+		t.Error("a sum that is too large was returned")
 	}
 	prepare(t, s, model.Op{Kind: model.Update, Table: "link", Set: []model.Assign{{Column: "version"}}}).Changes(1, -12345678901, 1, "b")
 	sum.Gives(fmt.Sprint(math.MaxInt64-12345678901), 1)

@@ -9,7 +9,7 @@ import (
 	"rumbench/model"
 )
 
-// definitions are tables and indexes in words of our own.
+// definitions returns tables and indexes in words of our own.
 func (d *db) definitions(dialect *sqlkit.Dialect) sqlkit.Definitions {
 	in := strings.NewReplacer("{schema}", "(SELECT oid FROM pg_namespace WHERE nspname = "+dialect.Quoted(d.Server.Schema)+")")
 	return sqlkit.Definitions{

@@ -11,7 +11,7 @@ import (
 	"rumbench/model"
 )
 
-// newDialect is PostgreSQL's dialect. It has no hints: which index a statement
+// newDialect returns PostgreSQL's dialect. It has no hints: which index a statement
 // goes by is the planner's choice.
 func newDialect() *sqlkit.Dialect {
 	return &sqlkit.Dialect{
@@ -31,7 +31,6 @@ func newDialect() *sqlkit.Dialect {
 	}
 }
 
-// columnType is the type of a column.
 func columnType(c *model.Column) string {
 	switch c.Type {
 	case model.Float:
@@ -59,7 +58,7 @@ func columnType(c *model.Column) string {
 	return name
 }
 
-// byteLength is an expression for the bytes of a value. Of a fixed one LENGTH
+// byteLength returns an expression for the bytes of a value. Of a fixed one LENGTH
 // counts the letters without the padding, which are of a byte each.
 func byteLength(d *sqlkit.Dialect, c *model.Column) string {
 	if c.Type == model.String && c.Fixed {
@@ -75,7 +74,7 @@ func begin(level model.Isolation, _ bool) []string {
 	return []string{"BEGIN ISOLATION LEVEL " + strings.ToUpper(levelName(level))}
 }
 
-// levelName is an isolation level as the server writes it. Of the weakest it
+// levelName returns an isolation level as the server writes it. Of the weakest it
 // takes the name, and makes it the next one.
 func levelName(level model.Isolation) string { return strings.ReplaceAll(level.String(), "-", " ") }
 
@@ -117,7 +116,7 @@ func checkSchema(s model.Schema) error {
 	return nil
 }
 
-// primaryName is what the server calls the index of a primary key.
+// primaryName returns what the server calls the index of a primary key.
 func primaryName(table string) string { return table + "_pkey" }
 
 // afterTable stores long values as they are where there is to be no compression:

@@ -63,7 +63,7 @@ func (d *db) explain(ctx context.Context, e *sqlkit.Explainable, p *engine.Plan)
 	return err
 }
 
-// lines is the answer to a question of one column.
+// lines returns the answer to a question of one column.
 func (d *db) lines(ctx context.Context, text string) (string, error) {
 	var out []string
 	err := d.Admin().Query(ctx, text, func(row []string) error {

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/pgwire"
 	"rumbench/model"
 )
 
-// Every session has the level that was asked for, and results tell it.
+// Every session has the level that was asked for, and results show it.
 func TestIsolation(t *testing.T) {
 	server, _ := hosted(t)
 	said := map[model.Isolation]string{model.ReadUncommitted: "read committed (the server does not implement read uncommitted)"}
@@ -46,7 +47,7 @@ func TestIsolationIsCompared(t *testing.T) {
 	c := guest(server)
 	c.Isolation = model.ReadCommitted
 	d := open(t, c)
-	d.config.RuntimeParams["default_transaction_isolation"] = "serializable"
+	d.Connector.(*pgwire.Connector).RuntimeParams["default_transaction_isolation"] = "serializable"
 	_, err := d.Session(t.Context())
 	if knob, ok := errors.AsType[*engine.KnobError](err); !ok || knob.Knob != "isolation" {
 		t.Errorf("got %v", err)

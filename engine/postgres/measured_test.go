@@ -23,7 +23,7 @@ func points(t *testing.T, d interface {
 	out := map[string]engine.Point{}
 	for _, p := range s.Points {
 		if _, twice := out[p.Key()]; twice {
-			t.Errorf("%s is told twice", p.Key())
+			t.Errorf("%s is reported twice", p.Key())
 		}
 		if p.Unit == "" || !strings.HasPrefix(p.Name, "postgres.") && !strings.HasPrefix(p.Name, "engine.") || strings.ToLower(p.Name) != p.Name || p.Value < 0 {
 			t.Errorf("%+v", p)
@@ -41,7 +41,7 @@ func testCounters(t *testing.T, d *db) {
 	for i := range 40 {
 		insert.OK(saleRows(i*50, 50)...)
 	}
-	must(t, s.Close()) // a session that ends tells all that it has counted
+	must(t, s.Close()) // a session that ends reports all that it has counted
 	for i := 0; points(t, d)[`postgres.table.rows_inserted{table="sale"}`].Value < before[`postgres.table.rows_inserted{table="sale"}`].Value+2000; i++ {
 		if i > 500 {
 			t.Fatal("no rows were counted")
@@ -62,7 +62,7 @@ func testCounters(t *testing.T, d *db) {
 	for name, bounds := range map[string][2]float64{engine.CacheMisses: {0, 50}, engine.BytesRead: {0, 50 * 8192}, engine.CacheLookups: {2000, 1e6}} {
 		p, ok := after[name]
 		if apart := d.about.release/10000 >= readsApart; ok != apart {
-			t.Errorf("%s is told: %v", name, ok)
+			t.Errorf("%s is reported: %v", name, ok)
 		} else if grew := p.Value - before[name].Value; ok && (p.Kind != engine.Counter || grew < bounds[0] || grew > bounds[1]) {
 			t.Errorf("%s grew by %v", name, grew)
 		}
@@ -81,7 +81,7 @@ func testCounters(t *testing.T, d *db) {
 			t.Errorf("%s: %+v", name, p)
 		}
 	}
-	// What is dropped is not told any more.
+	// What is dropped is not reported any more.
 	must(t, d.DropIndex(t.Context(), "sale", "wide"))
 	if p, ok := points(t, d)[`postgres.index.scans{index="sale.wide"}`]; ok {
 		t.Errorf("%+v", p)

@@ -227,7 +227,7 @@ func TestWrongValue(t *testing.T) {
 	}
 }
 
-// A server that was killed is gone to its sessions, and its death is told once.
+// A server that was killed is gone to its sessions, and its death is reported once.
 func TestKilled(t *testing.T) {
 	d := open(t, config(enginetest.TempDir(t)))
 	fill(t, d)

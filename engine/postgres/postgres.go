@@ -26,6 +26,7 @@ func (Engine) Info() engine.Info {
 		Version:      "jackc/pgx " + engine.ModuleVersion("github.com/jackc/pgx/v5"),
 		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
 		Options:      options,
+		Promises:     promises,
 		Servers:      rules.Kinds,
 		SpaceFactor:  10,
 		SpaceBase:    1100 << 20, // the system's tables, and the log up to the usual max_wal_size
@@ -40,16 +41,11 @@ var options = []engine.Option{
 	{Name: "any setting of the server", Type: "as in postgresql.conf", Doc: "written into the private server's configuration verbatim, such as max_wal_size: 16GB"},
 }
 
-// Promise says what fsync off means, which is how levels none and process are made.
-func (Engine) Promise(c engine.Config) string {
-	const whole = "a crash of the operating system may lose the whole database, as fsync is off"
-	switch c.Durability {
-	case model.DurabilityNone:
-		return "nothing is promised: kill -9 of the server loses its last commits; " + whole
-	case model.DurabilityProcess:
-		return "commits survive kill -9 of the server; " + whole
-	}
-	return ""
+// promises say what fsync off means, which is how levels none and process are made.
+var promises = map[model.Durability]string{
+	model.DurabilityNone: "nothing is promised: kill -9 of the server loses its last commits; " +
+		"a crash of the operating system may lose the whole database, as fsync is off",
+	model.DurabilityProcess: "commits survive kill -9 of the server; a crash of the operating system may lose the whole database, as fsync is off",
 }
 
 // Check reports whether the configuration can be honoured.
@@ -60,10 +56,10 @@ func (Engine) Check(c engine.Config) error {
 
 // ReadDSN reads a data source name.
 func (Engine) ReadDSN(dsn string) (engine.Address, error) {
-	config, err := pgwire.ParseDSN(dsn)
+	config, err := pgwire.ParseDSN(dsn, nil)
 	if err != nil {
 		return engine.Address{}, err
 	}
-	network, host := pgwire.AddressOf(config)
+	network, host := config.Address()
 	return engine.Address{User: config.User, Network: network, Host: host, Database: config.Database}, nil
 }

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"rumbench/engine"
+	"rumbench/engine/serverkit"
+	"rumbench/engine/sqlkit"
 	"rumbench/internal/pgwire"
 	"rumbench/model"
 )
@@ -17,9 +18,8 @@ import (
 // second, and what they still hold when they fall idle some seconds later: a
 // sample lags behind. Only the position of the log is of the moment.
 type reader struct {
-	mu      sync.Mutex
-	conn    *pgwire.Conn // nil: closed
-	views   []view       // as far as the server's release has their points
+	conn    *sqlkit.Admin
+	views   []view // as far as the server's release has their points
 	queries []*pgwire.Stmt
 	types   [][]model.Type // of their columns
 	labels  []string
@@ -68,32 +68,40 @@ func (v *view) text() string {
 	return "SELECT " + strings.Join(columns, ", ") + " " + v.from
 }
 
-// prepare has the server parse the queries.
-func (r *reader) prepare(ctx context.Context, views []view, release int) error {
-	for _, v := range views {
+// newReader has the server parse the queries of the views for a schema, and
+// returns what reads them.
+func newReader(ctx context.Context, conn *sqlkit.Admin, release int, schema string) (serverkit.Sample, error) {
+	r := &reader{conn: conn}
+	for _, v := range views(release, schema) {
 		if v = v.pick(release / 10000); len(v.points) == 0 {
 			continue
 		}
 		types := slices.Concat(slices.Repeat([]model.Type{model.String}, len(v.labels)), slices.Repeat([]model.Type{model.Float}, len(v.points)))
-		stmt, err := r.conn.Parse(ctx, v.text())
+		stmt, err := parse(ctx, conn, v.text())
 		if err != nil {
-			return fmt.Errorf("read the counters %s*: %w", v.prefix, err)
+			return nil, fmt.Errorf("read the counters %s*: %w", v.prefix, err)
 		}
 		r.views, r.queries, r.types = append(r.views, v), append(r.queries, stmt), append(r.types, types)
 	}
-	return nil
+	return r.sample, nil
 }
 
-// Counters adds the counters.
-func (r *reader) Counters(ctx context.Context, s *engine.Sample) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.conn == nil {
-		return errClosed
-	}
-	err := r.conn.Pipeline(ctx, r.queries, r.types, func(i int, row []model.Value) error {
-		r.add(s, &r.views[i], row)
-		return nil
+// parse has the server parse a query that is executed often.
+func parse(ctx context.Context, conn *sqlkit.Admin, text string) (s *pgwire.Stmt, err error) {
+	err = conn.Use(func(c sqlkit.Conn) error {
+		s, err = c.(*pgwire.Conn).Parse(ctx, text)
+		return err
+	})
+	return s, err
+}
+
+// sample adds the counters of the server, the database, and its tables and indexes.
+func (r *reader) sample(ctx context.Context, s *engine.Sample) error {
+	err := r.conn.Use(func(c sqlkit.Conn) error {
+		return c.(*pgwire.Conn).Pipeline(ctx, r.queries, r.types, func(i int, row []model.Value) error {
+			r.add(s, &r.views[i], row)
+			return nil
+		})
 	})
 	if err != nil {
 		return fmt.Errorf("read the counters: %w", err)
@@ -117,26 +125,4 @@ func (r *reader) add(s *engine.Sample, v *view, row []model.Value) {
 			s.Counter(p.name, p.unit, value.Float(), r.labels...)
 		}
 	}
-}
-
-// pid is the process that serves the connection, 0 when it is closed.
-func (r *reader) pid() uint32 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.conn == nil {
-		return 0
-	}
-	return r.conn.PID()
-}
-
-// Close closes the connection.
-func (r *reader) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.conn == nil {
-		return nil
-	}
-	err := r.conn.Close()
-	r.conn = nil
-	return err
 }

@@ -42,7 +42,6 @@ func newRepeated(ctx context.Context, s *session, t *model.Table, op *model.Op) 
 	return r, err
 }
 
-// Exec inserts the rows.
 func (s *repeated) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
 	if !s.repeats(args) {
 		return s.all.Exec(ctx, args, r)

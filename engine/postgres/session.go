@@ -11,7 +11,6 @@ import (
 	"rumbench/model"
 )
 
-// Session opens a session.
 func (d *db) Session(ctx context.Context) (engine.Session, error) {
 	s, err := d.NewSession(ctx)
 	if err != nil {
@@ -26,7 +25,6 @@ type session struct {
 	db *db
 }
 
-// Prepare readies an operation.
 func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
 	if op.Kind != model.Insert {
 		return s.Session.Prepare(ctx, op)
@@ -47,7 +45,7 @@ func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 	return s.Session.Prepare(ctx, op)
 }
 
-// conn is the session's connection, nil when it is closed.
+// conn returns the session's connection, nil when it is closed.
 func (s *session) conn() *pgwire.Conn {
 	c, _ := s.Conn().(*pgwire.Conn)
 	return c
@@ -77,7 +75,6 @@ func newCopier(ctx context.Context, s *session, t *model.Table, op *model.Op) (e
 	return &copier{c, s, op.Label(), op.Args(t)}, nil
 }
 
-// Exec copies the rows.
 func (s *copier) Exec(ctx context.Context, args []model.Value, r *engine.Result) (err error) {
 	r.Reset()
 	if s.session.conn() == nil {

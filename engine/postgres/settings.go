@@ -22,7 +22,7 @@ var readBack = []string{
 	"jit", "default_toast_compression",
 }
 
-// Settings are read back from a session that is as clients' are.
+// Settings reads them back from a session that is as clients' are.
 func (d *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	if err := d.durability(ctx, d.Admin()); err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (d *db) durability(ctx context.Context, c *sqlkit.Admin) error {
 // of commits at most: three times of it.
 const longestDelay = time.Second / 3
 
-// levelOf is the level that the settings keep. All values of synchronous_commit
+// levelOf returns the level that the settings keep. All values of synchronous_commit
 // but off write the log at the commit; they differ in what replicas do.
 func levelOf(fsync, synchronousCommit string, delay time.Duration) model.Durability {
 	switch {

@@ -17,36 +17,30 @@ const vacuumsAtOnce = 8
 // are gone, index scans need not look at the tables, and the planner knows what
 // is there; and then checkpoints.
 func (d *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
-	out := make([]engine.SettleAction, len(d.Schema.Tables))
+	out := make([]engine.SettleAction, len(d.Schema.Tables)+1)
 	err := d.EachTable(ctx, vacuumsAtOnce, func(c *sqlkit.Admin, i int, table string) (err error) {
-		out[i], err = d.vacuum(ctx, c, table)
+		out[i], err = engine.Timed("vacuum "+table, func() (string, error) { return d.vacuum(ctx, c, table) })
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	checkpoint, err := d.checkpoint(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return append(out, checkpoint), nil
+	out[len(out)-1], err = engine.Timed("checkpoint", func() (string, error) { return d.checkpoint(ctx) })
+	return out, err
 }
 
 // vacuum removes what is dead in a table and in its indexes.
-func (d *db) vacuum(ctx context.Context, c *sqlkit.Admin, table string) (a engine.SettleAction, err error) {
+func (d *db) vacuum(ctx context.Context, c *sqlkit.Admin, table string) (string, error) {
 	before, err := d.tableState(ctx, c, table)
 	if err != nil {
-		return a, err
+		return "", err
 	}
-	start := time.Now()
 	if err := c.Exec(ctx, "VACUUM (ANALYZE, INDEX_CLEANUP ON) "+d.Dialect().Name(table)); err != nil {
-		return a, err
+		return "", err
 	}
-	a = engine.SettleAction{Name: "vacuum " + table, Duration: time.Since(start)}
 	after, err := d.tableState(ctx, c, table)
-	a.Detail = fmt.Sprintf("%s dead rows before, %s after; %s pages all visible before, %s after, of %s",
-		before.dead, after.dead, before.visible, after.visible, after.pages)
-	return a, err
+	return fmt.Sprintf("%s dead rows before, %s after; %s pages all visible before, %s after, of %s",
+		before.dead, after.dead, before.visible, after.visible, after.pages), err
 }
 
 // tableState is what vacuum changes of a table.
@@ -64,25 +58,20 @@ func (d *db) tableState(ctx context.Context, c *sqlkit.Admin, table string) (s t
 
 // checkpoint writes all pages that were changed. Not every user of a server
 // that is not ours may ask for it.
-func (d *db) checkpoint(ctx context.Context) (engine.SettleAction, error) {
-	a := engine.SettleAction{Name: "checkpoint"}
+func (d *db) checkpoint(ctx context.Context) (string, error) {
 	before, err := d.checkpointState(ctx)
 	if err != nil {
-		return a, err
+		return "", err
 	}
-	start := time.Now()
 	err = d.Admin().Exec(ctx, "CHECKPOINT")
 	if pgwire.HasState(err, pgwire.MayNot) && d.Attached() {
-		a.Detail = "not done: only a superuser or a member of pg_checkpoint may"
-		return a, nil
+		return "not done: only a superuser or a member of pg_checkpoint may", nil
 	}
 	if err != nil {
-		return a, err
+		return "", err
 	}
-	a.Duration = time.Since(start)
 	after, err := d.counted(ctx, before)
-	a.Detail = fmt.Sprintf("%.0f bytes of log since the last one; %.0f pages written", before.age, after.pages-before.pages)
-	return a, err
+	return fmt.Sprintf("%.0f bytes of log since the last one; %.0f pages written", before.age, after.pages-before.pages), err
 }
 
 // checkpointState is what a checkpoint changes.

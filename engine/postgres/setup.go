@@ -19,7 +19,6 @@ import (
 // setup is a configuration that has been checked.
 type setup struct {
 	*serverkit.Setup
-	dsn      *pgwire.Config   // nil: a private server
 	settings []server.Setting // of the private server
 	copies   bool             // loads are done by COPY
 }
@@ -51,13 +50,12 @@ func newSetup(ctx context.Context, c engine.Config) (*setup, error) {
 		return nil, err
 	}
 	if s.Attached() {
-		s.dsn, err = pgwire.ParseDSN(c.Server.DSN)
+		_, err = pgwire.ParseDSN(c.Server.DSN, nil)
 		return s, err
 	}
 	var major int
 	if fmt.Sscanf(s.Program.Version, "%d", &major); major < oldest {
-		reason := fmt.Sprintf("%s is too old; %d is the oldest that can be used", s.Program.Name(), oldest)
-		return nil, &engine.KnobError{Knob: s.ProgramKnob(), Value: s.Program.Path, Reason: reason}
+		return nil, engine.Refuse(s.ProgramKnob(), s.Program.Path, "%s is too old; %d is the oldest that can be used", s.Program.Name(), oldest)
 	}
 	s.settings = append(s.knobSettings(major), s.Variables...) // which override all others
 	return s, nil
@@ -71,26 +69,17 @@ const leastCache = 128 << 10
 
 // checkKnobs refuses what no server can do.
 func checkKnobs(s engine.Config) error {
-	switch {
-	case !slices.Contains(model.Durabilities(), s.Durability):
-		return &engine.KnobError{Knob: "durability", Value: string(s.Durability), Reason: fmt.Sprintf("it must be one of %v", model.Durabilities())}
-	case s.Storage != "" && s.Storage != "heap":
-		return &engine.KnobError{Knob: "storage", Value: s.Storage, Reason: "only heap can be had"}
-	case s.Compression != "" && s.Compression != model.CompressionNone:
-		return &engine.KnobError{Knob: "compression", Value: string(s.Compression), Reason: "the server does not compress tables; only none can be had"}
-	case s.Page != 0 && s.Page != page:
-		return &engine.KnobError{Knob: "page", Value: strconv.FormatInt(s.Page, 10), Reason: fmt.Sprintf("it is compiled into the server; only %d can be had", page)}
-	case s.DirectIO != nil && *s.DirectIO:
-		return &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "the server always uses the page cache"}
-	case s.Cache != 0 && s.Cache < leastCache:
-		return &engine.KnobError{Knob: "cache", Value: strconv.FormatInt(s.Cache, 10), Reason: fmt.Sprintf("it must be at least %d bytes", leastCache)}
-	case strings.HasPrefix(s.Server.Schema, "pg_") || len(s.Server.Schema) > longestName || strings.Contains(s.Server.Schema, "\x00"):
-		return &engine.KnobError{Knob: "schema", Value: s.Server.Schema, Reason: fmt.Sprintf("it must not begin with pg_, nor be longer than %d bytes", longestName)}
-	}
-	if err := s.CheckIsolation(model.Isolations()...); err != nil {
-		return err
-	}
-	return checkSchema(s.Schema)
+	schema := s.Server.Schema
+	badSchema := strings.HasPrefix(schema, "pg_") || len(schema) > longestName || strings.Contains(schema, "\x00")
+	return cmp.Or(
+		engine.RefuseIf(!slices.Contains(model.Durabilities(), s.Durability), "durability", s.Durability, "it must be one of %v", model.Durabilities()),
+		engine.RefuseIf(s.Storage != "" && s.Storage != "heap", "storage", s.Storage, "only heap can be had"),
+		engine.RefuseIf(s.Compresses(), "compression", s.Compression, "the server does not compress tables; only none can be had"),
+		engine.RefuseIf(s.Page != 0 && s.Page != page, "page", s.Page, "it is compiled into the server; only %d can be had", page),
+		engine.RefuseIf(s.Direct(), "direct_io", true, "the server always uses the page cache"),
+		engine.RefuseIf(s.Cache != 0 && s.Cache < leastCache, "cache", s.Cache, "it must be at least %d bytes", leastCache),
+		engine.RefuseIf(badSchema, "schema", schema, "it must not begin with pg_, nor be longer than %d bytes", longestName),
+		s.CheckIsolation(model.Isolations()...), checkSchema(s.Schema))
 }
 
 // sessionParams adds what the knobs set for every connection.
@@ -115,7 +104,7 @@ const usualCache = 128 << 20
 // KiB of the server's memory, whether it is there or not.
 const maxConnections = 1100
 
-// knobSettings are the settings that the common knobs make, and those that
+// knobSettings returns the settings that the common knobs make, and those that
 // every server of ours has.
 func (s *setup) knobSettings(major int) []server.Setting {
 	cache, commit := cmp.Or(s.Cache, usualCache), commits[s.Durability]

@@ -55,7 +55,7 @@ func TestViews(t *testing.T) {
 				}
 				for _, p := range v.pick(release).points {
 					if seen[p.name] {
-						t.Errorf("%d: %s is told twice", release, p.name)
+						t.Errorf("%d: %s is reported twice", release, p.name)
 					}
 					seen[p.name] = true
 				}

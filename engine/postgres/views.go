@@ -13,7 +13,7 @@ func state(name, expr string) point { return point{name: name, unit: "count", ex
 func (p point) from(major int) point  { p.since = major; return p }
 func (p point) until(major int) point { p.before = major; return p }
 
-// views are the sources of counters for the tables of a schema; "" is for all
+// views returns the sources of counters for the tables of a schema; "" is for all
 // of the server's databases, and the tables of the one that is connected to.
 func views(release int, schema string) []view {
 	major := release / 10000

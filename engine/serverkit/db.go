@@ -12,7 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"net"
 	"os"
 	"sync"
 	"time"
@@ -30,56 +30,105 @@ type Traits struct {
 	Schemas  Schemas
 	// Isolation is a query for the level of a session's transactions.
 	Isolation string
-	// Socket connects to a private server.
-	Socket func(ctx context.Context, e server.Endpoint) (sqlkit.Conn, error)
+	// Reach returns a connector to the server of a data source name, or of a private
+	// server's endpoint if that is empty. It connects by dial.
+	Reach func(dsn string, e server.Endpoint, dial Dial) (Connector, error)
+	// Dialect is that of connections to a server of which nothing is known yet.
+	Dialect *sqlkit.Dialect
 }
+
+// Dial connects to an address.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+// Connector makes connections to a server.
+type Connector interface {
+	Connect(context.Context) (sqlkit.Conn, error)
+}
+
+// Sample adds counters to a sample.
+type Sample func(context.Context, *engine.Sample) error
 
 // DB is the part of an engine.DB that databases on servers have in common. An
 // engine embeds it and adds the rest.
 type DB struct {
 	*sqlkit.DB
 	*Host
-	Private *server.Server // nil: attached
+	Private   *server.Server // nil: attached
+	Connector Connector      // to the server
 
 	setup    *Setup
 	traits   *Traits
 	client   Client
 	place    place
-	counters io.Closer
+	counters *sqlkit.Admin
+	sample   Sample
 
 	mu     sync.Mutex
 	closed bool
 }
 
+// New returns a database that is still to be opened.
+func New(s *Setup, t *Traits) *DB {
+	return &DB{setup: s, traits: t, Host: NewHost(t.Mark, t.Programs...), place: place{Schemas: t.Schemas, schema: s.Server.Schema}}
+}
+
+// Client is how a database is used once its server is known. Its connections
+// look names up in the schema.
+type Client struct {
+	Dialect     *sqlkit.Dialect
+	Definitions sqlkit.Definitions
+	Class       func(path string) engine.FileClass
+	// Counters readies the counters, which are read on a connection of their own.
+	Counters func(context.Context, *sqlkit.Admin) (Sample, error)
+}
+
+// Open starts the server with these settings, unless one is attached to, has the
+// engine identify it on a first connection, and connects. If it fails, the error
+// says whether its server has died of it.
+func (d *DB) Open(ctx context.Context, settings []server.Setting, identify func(context.Context, *sqlkit.Admin) (Client, error)) (err error) {
+	var e server.Endpoint
+	if !d.setup.Attached() {
+		if err := d.start(ctx, settings); err != nil {
+			return err
+		}
+		e = d.Private.Endpoint()
+	}
+	if d.Connector, err = d.traits.Reach(d.setup.Server.DSN, e, d.Dial); err == nil {
+		err = d.begin(ctx, identify)
+	}
+	if err != nil {
+		err = d.blame(err)
+		_ = d.Close()
+	}
+	return err
+}
+
+func (d *DB) start(ctx context.Context, settings []server.Setting) (err error) {
+	s := d.setup
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return err
+	}
+	d.Private, err = server.Start(ctx, server.Config{
+		Kind: s.Server.Kind, Binary: s.Server.Binary, Dir: s.Dir, Log: s.Server.Log, Settings: settings, Ready: d.traits.Ready,
+	})
+	if err == nil {
+		d.looked, d.pid, d.dir = true, d.Private.PID(), d.Private.DataDir()
+	}
+	return err
+}
+
 // pingTime is how long the first answer of a server may take.
 const pingTime = 10 * time.Second
-
-// Start starts the server with these settings, unless one is attached to. What
-// comes then may Fail.
-func Start(ctx context.Context, s *Setup, t *Traits, settings []server.Setting) (*DB, error) {
-	d := &DB{setup: s, traits: t, Host: NewHost(t.Mark, t.Programs...), place: place{Schemas: t.Schemas, schema: s.Server.Schema}}
-	if s.Attached() {
-		return d, nil
-	}
-	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
-		return nil, err
-	}
-	var err error
-	d.Private, err = server.Start(ctx, server.Config{
-		Kind: s.Server.Kind, Binary: s.Server.Binary, Dir: s.Dir, Log: s.Server.Log, Settings: settings, Ready: t.Ready,
-	})
-	if err != nil {
-		return nil, err
-	}
-	d.looked, d.pid, d.dir = true, d.Private.PID(), d.Private.DataDir()
-	return d, nil
-}
 
 // Ready connects once, to see whether a private server answers.
 func (t *Traits) Ready(ctx context.Context, e server.Endpoint) error {
 	ctx, cancel := context.WithTimeout(ctx, pingTime)
 	defer cancel()
-	c, err := t.Socket(ctx, e)
+	to, err := t.Reach("", e, dial)
+	if err != nil {
+		return err
+	}
+	c, err := to.Connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -89,31 +138,30 @@ func (t *Traits) Ready(ctx context.Context, e server.Endpoint) error {
 // dyingTime is how long a server may take to be gone when its connections have broken.
 const dyingTime = time.Second
 
-// Fail closes a database that could not be opened. The error says whether its
-// server has died of it.
-func (d *DB) Fail(err error) error {
+// blame adds to an error that the server has died, if it has.
+func (d *DB) blame(err error) error {
 	if d.Private != nil && engine.ClassOf(err) == engine.Gone {
 		d.Private.Wait(dyingTime)
 		if died := d.Died(); died != nil {
-			err = engine.Classify(engine.Gone, fmt.Errorf("%w: %w", died, err))
+			return engine.Classify(engine.Gone, fmt.Errorf("%w: %w", died, err))
 		}
 	}
-	_ = d.Close()
 	return err
 }
 
-// Client is how a database is used once its server is known.
-type Client struct {
-	Connect     sqlkit.Connector // connections look names up in the schema
-	Dialect     *sqlkit.Dialect
-	Definitions sqlkit.Definitions
-	Class       func(path string) engine.FileClass
-}
-
-// Begin makes the schema on the first connection, connects for definitions, and
+// begin makes the schema on the first connection, connects for definitions, and
 // compares those that exist with the schema's. Before that it notes what the
 // files of a private server take that holds nothing yet.
-func (d *DB) Begin(ctx context.Context, first *sqlkit.Admin, c Client) (err error) {
+func (d *DB) begin(ctx context.Context, identify func(context.Context, *sqlkit.Admin) (Client, error)) error {
+	first, err := sqlkit.Connect(ctx, d.Connector.Connect, d.traits.Dialect)
+	if err != nil {
+		return err
+	}
+	defer first.Close()
+	c, err := identify(ctx, first)
+	if err != nil {
+		return err
+	}
 	if err := c.Dialect.CheckSchema(d.setup.Schema); err != nil {
 		return err
 	}
@@ -122,20 +170,26 @@ func (d *DB) Begin(ctx context.Context, first *sqlkit.Admin, c Client) (err erro
 			return err
 		}
 	}
-	d.client = c
 	if err := d.place.take(ctx, first, c.Dialect, d.setup.Attached() && !d.setup.Server.Force); err != nil {
 		return err
 	}
-	if d.DB, err = sqlkit.Open(ctx, c.Connect, c.Dialect, d.setup.Schema); err != nil {
+	d.client = c
+	if d.DB, err = sqlkit.Open(ctx, d.Connector.Connect, c.Dialect, d.setup.Schema); err != nil {
 		return err
 	}
 	d.Replace = d.setup.Attached() && d.setup.Server.Force
-	return d.Compare(ctx, c.Definitions, d.setup.Attached())
+	if err := d.Compare(ctx, c.Definitions, d.setup.Attached()); err != nil {
+		return err
+	}
+	if d.counters, err = d.Connect(ctx); err != nil {
+		return err
+	}
+	d.sample, err = c.Counters(ctx, d.counters)
+	return err
 }
 
-// Keep has the connection of the counters be closed with the database, before
-// all others.
-func (d *DB) Keep(counters io.Closer) { d.counters = counters }
+// Counters adds the server's counters.
+func (d *DB) Counters(ctx context.Context, s *engine.Sample) error { return d.sample(ctx, s) }
 
 // CreateTables creates the tables, all or none of them. With force those of
 // their names are replaced, on a server that was attached to.
@@ -197,7 +251,7 @@ func (d *DB) Died() error {
 	return d.Private.Died()
 }
 
-// Empty is what the files of a private server took before it held anything.
+// Empty returns what the files of a private server took before it held anything.
 func (d *DB) Empty() map[engine.FileClass]int64 {
 	if d.Private == nil {
 		return nil
@@ -225,7 +279,7 @@ func (d *DB) Close() error {
 	}
 	switch {
 	case d.Private == nil:
-		return errors.Join(err, d.place.leave(d.client))
+		return errors.Join(err, d.place.leave(d.Connector, d.client.Dialect))
 	case died: // which has caused all other errors
 		return d.Private.Stop()
 	}

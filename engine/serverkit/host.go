@@ -23,18 +23,21 @@ type Host struct {
 	dir    string // its data; "": not known
 }
 
-// NewHost is the host of a server whose process has one of the names, and whose
+// NewHost returns the host of a server whose process has one of the names, and whose
 // data directory holds a file called mark.
 func NewHost(mark string, programs ...string) *Host { return &Host{programs: programs, mark: mark} }
 
-// Dial connects, and looks at the other end of the first connection.
-func (h *Host) Dial(ctx context.Context, network, address string) (conn net.Conn, err error) {
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if network == "unix" {
-		conn, err = server.Dial(ctx, address)
-	} else {
-		var d net.Dialer
-		conn, err = d.DialContext(ctx, network, address)
+		return server.Dial(ctx, address)
 	}
+	var d net.Dialer
+	return d.DialContext(ctx, network, address)
+}
+
+// Dial connects, and looks at the other end of the first connection.
+func (h *Host) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := dial(ctx, network, address)
 	if err == nil {
 		h.look(conn)
 	}
@@ -59,7 +62,7 @@ func (h *Host) look(conn net.Conn) {
 	}
 }
 
-// Processes are the server's, or why they are not known.
+// Processes returns the server's, or why they are not known.
 func (h *Host) Processes() (pids []int, why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

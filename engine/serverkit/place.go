@@ -70,8 +70,7 @@ const leaveTime = 10 * time.Minute
 
 // leave removes what is ours from a server that is not, on a new connection:
 // others may be broken, or were closed by the server.
-func (p *place) leave(to Client) error {
-	d := to.Dialect
+func (p *place) leave(to Connector, d *sqlkit.Dialect) error {
 	var texts []string
 	if p.ours {
 		texts = append(texts, p.text(d, p.Drop, ""))

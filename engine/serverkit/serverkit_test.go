@@ -82,7 +82,7 @@ type fake struct {
 	log     []string
 }
 
-func (f *fake) connect(context.Context) (sqlkit.Conn, error) { return f, nil }
+func (f *fake) Connect(context.Context) (sqlkit.Conn, error) { return f, nil }
 func (f *fake) Close() error                                 { return nil }
 
 func (f *fake) Prepare(context.Context, string) (sqlkit.Stmt, error) { panic("unused") }
@@ -127,7 +127,7 @@ func TestPlace(t *testing.T) {
 			Find: "FIND {text}", Create: "CREATE {name} {comment}", Drop: "DROP SCHEMA {name}", Hurry: "HURRY",
 			Exists: func(err error) bool { return errors.Is(err, errExists) },
 		}}
-		admin, err := sqlkit.Connect(t.Context(), c.server.connect, dialect)
+		admin, err := sqlkit.Connect(t.Context(), c.server.Connect, dialect)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestPlace(t *testing.T) {
 			p.made = []string{"sale"}
 		}
 		c.server.log = nil
-		err = p.leave(Client{Connect: c.server.connect, Dialect: dialect})
+		err = p.leave(&c.server, dialect)
 		var want []string
 		if c.left != "" {
 			want = []string{"HURRY", c.left}

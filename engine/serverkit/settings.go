@@ -2,7 +2,6 @@ package serverkit
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -24,8 +23,8 @@ func (d *DB) CheckDurability(given []model.Durability, said []string) error {
 	if d.setup.Attached() {
 		advice = "it is never configured from here:"
 	}
-	return &engine.KnobError{Knob: "durability", Value: string(d.setup.Durability),
-		Reason: fmt.Sprintf("the server keeps level %s (%s); %s set durability: %s", strings.Join(names, " and "), strings.Join(said, ", "), advice, names[0])}
+	return engine.Refuse("durability", d.setup.Durability, "the server keeps level %s (%s); %s set durability: %s",
+		strings.Join(names, " and "), strings.Join(said, ", "), advice, names[0])
 }
 
 // CheckLevel refuses another isolation level than the one asked for.
@@ -33,15 +32,15 @@ func (d *DB) CheckLevel(level string) error {
 	if d.setup.Isolation == model.DefaultIsolation || strings.ReplaceAll(strings.ToLower(level), " ", "-") == d.setup.Isolation.String() {
 		return nil
 	}
-	return &engine.KnobError{Knob: "isolation", Value: d.setup.Isolation.String(), Reason: "the server made it " + level}
+	return engine.Refuse("isolation", d.setup.Isolation, "the server made it %s", level)
 }
 
-// SentAs is how statements are sent, as a setting.
+// SentAs returns how statements are sent, as a setting.
 func (d *DB) SentAs() engine.Setting {
 	return engine.Setting{Name: "protocol", Value: string(cmp.Or(d.setup.Protocol, engine.Prepared)), Source: engine.AsSet}
 }
 
-// ReadBack are those of the named variables that the server has, and those that
+// ReadBack returns those of the named variables that the server has, and those that
 // the plan sets, each once.
 func (d *DB) ReadBack(vars map[string]string, names ...string) (out []engine.Setting) {
 	for _, v := range d.setup.Variables {

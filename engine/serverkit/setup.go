@@ -50,7 +50,7 @@ func (r *Rules) Check(ctx context.Context, c engine.Config) (*Setup, error) {
 	s := &Setup{Config: c, rules: r}
 	s.Server.Schema = cmp.Or(c.Server.Schema, engine.DefaultSchema)
 	if p := c.Protocol; p != "" && !slices.Contains(engine.Protocols(), p) {
-		return nil, &engine.KnobError{Knob: "protocol", Value: string(p), Reason: fmt.Sprintf("it must be one of %v", engine.Protocols())}
+		return nil, engine.Refuse("protocol", p, "it must be one of %v", engine.Protocols())
 	}
 	if s.Attached() {
 		return s, s.checkAttached()
@@ -63,29 +63,21 @@ const NeverSet = "a server that is attached to is never configured: set it there
 
 func (s *Setup) checkAttached() error {
 	const both = "a target has a dsn, or a server to start, not both"
-	names := s.variableNames()
-	switch {
-	case s.Server.Kind != "":
-		return &engine.KnobError{Knob: "server", Value: s.Server.Kind, Reason: both}
-	case s.Server.Binary != "":
-		return &engine.KnobError{Knob: "binary", Value: s.Server.Binary, Reason: both}
-	case s.Cache != 0:
-		return &engine.KnobError{Knob: "cache", Reason: NeverSet}
-	case s.Page != 0:
-		return &engine.KnobError{Knob: "page", Reason: NeverSet}
-	case s.DirectIO != nil:
-		return &engine.KnobError{Knob: "direct_io", Reason: NeverSet}
-	case len(names) > 0:
-		return &engine.KnobError{Knob: "options." + names[0], Reason: NeverSet}
-	}
-	return nil
+	variable := append(s.variableNames(), "")[0]
+	return cmp.Or(
+		engine.RefuseIf(s.Server.Kind != "", "server", s.Server.Kind, both),
+		engine.RefuseIf(s.Server.Binary != "", "binary", s.Server.Binary, both),
+		engine.RefuseIf(s.Cache != 0, "cache", nil, NeverSet),
+		engine.RefuseIf(s.Page != 0, "page", nil, NeverSet),
+		engine.RefuseIf(s.DirectIO != nil, "direct_io", nil, NeverSet),
+		engine.RefuseIf(variable != "", "options."+variable, nil, NeverSet))
 }
 
 func (s *Setup) checkPrivate(ctx context.Context) (err error) {
 	kinds := s.rules.Kinds
 	s.Server.Kind = cmp.Or(s.Server.Kind, kinds[0])
 	if !slices.Contains(kinds, s.Server.Kind) {
-		return &engine.KnobError{Knob: "server", Value: s.Server.Kind, Reason: fmt.Sprintf("the engine runs on one of %v", kinds)}
+		return engine.Refuse("server", s.Server.Kind, "the engine runs on one of %v", kinds)
 	}
 	if s.Program, err = server.Find(ctx, s.Server.Kind, s.Server.Binary); err != nil {
 		return &engine.KnobError{Knob: s.ProgramKnob(), Reason: err.Error(), Err: err}
@@ -100,7 +92,7 @@ func (s *Setup) checkPrivate(ctx context.Context) (err error) {
 	return nil
 }
 
-// ProgramKnob is the knob that has chosen the program.
+// ProgramKnob returns the knob that has chosen the program.
 func (s *Setup) ProgramKnob() string {
 	if s.Server.Binary != "" {
 		return "binary"
@@ -108,7 +100,7 @@ func (s *Setup) ProgramKnob() string {
 	return "server"
 }
 
-// variableNames are the options that are the server's own.
+// variableNames returns the options that are the server's own.
 func (s *Setup) variableNames() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Options)), func(name string) bool {
 		return slices.ContainsFunc(s.rules.Options, func(o engine.Option) bool { return o.Name == name })
@@ -120,7 +112,7 @@ func (s *Setup) Sets(name string) bool {
 	return slices.ContainsFunc(s.Variables, func(v server.Setting) bool { return v.Name == name })
 }
 
-// Known are the variables that the program lists.
+// Known returns the variables that the program lists.
 func (s *Setup) Known(ctx context.Context) (_ map[string]bool, err error) {
 	if s.known == nil {
 		s.known, err = server.Variables(ctx, s.Program)
@@ -138,7 +130,7 @@ func (s *Setup) variable(ctx context.Context, name string) (v server.Setting, er
 	v.Name = r.Plain(name)
 	switch {
 	case slices.Contains(r.Fixed, v.Name):
-		return v, &engine.KnobError{Knob: knob, Reason: "rumbench decides where a private server keeps and finds things"}
+		return v, engine.Refuse(knob, nil, "rumbench decides where a private server keeps and finds things")
 	case !known[v.Name] && (r.Unlisted == nil || !r.Unlisted.MatchString(name)):
 		return v, &engine.KnobError{Knob: knob, Reason: s.Program.Name() + " has no such variable", Known: s.meant()}
 	}
@@ -156,12 +148,12 @@ func (s *Setup) variable(ctx context.Context, name string) (v server.Setting, er
 	case string, int, int64, uint64, float64:
 		v.Value = fmt.Sprint(value)
 	default:
-		return v, &engine.KnobError{Knob: knob, Value: fmt.Sprint(value), Reason: "it must be one value"}
+		return v, engine.Refuse(knob, value, "it must be one value")
 	}
 	return v, nil
 }
 
-// meant are the options that could have been meant.
+// meant returns the options that could have been meant.
 func (s *Setup) meant() []engine.Option {
 	out := slices.Clone(s.rules.Options)
 	for _, name := range slices.Sorted(maps.Keys(s.known)) {

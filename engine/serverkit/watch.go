@@ -3,45 +3,65 @@ package serverkit
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"rumbench/engine"
+	"rumbench/engine/sqlkit"
+	"rumbench/internal/server"
 )
 
-// Watch watches a server that runs already: it is an engine.Watch.
-type Watch struct {
+type watch struct {
 	*Host
-	Sample func(context.Context, *engine.Sample) error
-	Conn   io.Closer
+	sample Sample
+	*sqlkit.Admin
+}
+
+// Watch connects to the server of a data source name for its counters only.
+func (t *Traits) Watch(ctx context.Context, dsn string, counters func(context.Context, *sqlkit.Admin) (Sample, error)) (engine.Watch, error) {
+	host := NewHost(t.Mark, t.Programs...)
+	to, err := t.Reach(dsn, server.Endpoint{}, host.Dial)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := sqlkit.Connect(ctx, to.Connect, t.Dialect)
+	if err != nil {
+		return nil, err
+	}
+	sample, err := counters(ctx, conn)
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return &watch{host, sample, conn}, nil
 }
 
 // Counters adds the server's counters.
-func (w *Watch) Counters(ctx context.Context, s *engine.Sample) error { return w.Sample(ctx, s) }
-
-// Close closes the connection.
-func (w *Watch) Close() error { return w.Conn.Close() }
+func (w *watch) Counters(ctx context.Context, s *engine.Sample) error { return w.sample(ctx, s) }
 
 // Take reports what sessions do, as engine.ActivitySampler.Sample does.
 type Take func(ctx context.Context, add func(d engine.Doing, sessions int)) error
 
 type sampler struct {
+	*sqlkit.Admin
 	from string
 	take Take
-	conn io.Closer
 }
 
-// NewSampler makes a sampler that looks somewhere on a connection of its own, which
-// is closed if it cannot be made because of err.
-func NewSampler(conn io.Closer, from string, take Take, err error) (engine.ActivitySampler, error) {
+// Sampler makes a sampler of sessions on a connection of its own. look finds out
+// where they are looked at; those of conn and counters do not count.
+func (d *DB) Sampler(ctx context.Context, look func(conn, counters *sqlkit.Admin) (from string, take Take, err error)) (engine.ActivitySampler, error) {
+	conn, err := d.Connect(ctx)
 	if err != nil {
+		return nil, fmt.Errorf("watch the sessions: %w", err)
+	}
+	s := &sampler{Admin: conn}
+	if s.from, s.take, err = look(conn, d.counters); err != nil {
 		_ = conn.Close()
 		return nil, fmt.Errorf("watch the sessions: %w", err)
 	}
-	return &sampler{from, take, conn}, nil
+	return s, nil
 }
 
 func (s *sampler) Source() string { return s.from }
-func (s *sampler) Close() error   { return s.conn.Close() }
 
 func (s *sampler) Sample(ctx context.Context, add func(d engine.Doing, sessions int)) error {
 	if err := s.take(ctx, add); err != nil {

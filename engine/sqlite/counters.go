@@ -63,7 +63,6 @@ func (db *db) Counters(ctx context.Context, s *engine.Sample) error {
 	return nil
 }
 
-// Session opens a session.
 func (db *db) Session(ctx context.Context) (engine.Session, error) {
 	s, err := db.NewSession(ctx)
 	if err != nil {
@@ -87,7 +86,6 @@ type session struct {
 // about as much as a tenth of a point query.
 const reportEvery = 64
 
-// Prepare readies an operation.
 func (s *session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
 	st, err := s.Session.Prepare(ctx, op)
 	if err != nil {
@@ -101,7 +99,6 @@ type stmt struct {
 	session *session
 }
 
-// Exec executes the operation.
 func (s *stmt) Exec(ctx context.Context, args []model.Value, r *engine.Result) error {
 	if n := s.session.db.open.Load(); n != s.session.shares {
 		if err := s.session.share(ctx, n); err != nil {
@@ -141,7 +138,6 @@ func (s *session) report() {
 	}
 }
 
-// Close ends the session.
 func (s *session) Close() error {
 	if s.closed {
 		return nil

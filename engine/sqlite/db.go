@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
-	"time"
 
 	"rumbench/engine"
 	"rumbench/engine/sqlkit"
@@ -42,7 +41,7 @@ func (db *db) begin(ctx context.Context, c engine.Config) (err error) {
 		return err
 	}
 	if db.page = int64(page); c.Page != 0 && db.page != c.Page {
-		return &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: fmt.Sprintf("the database was made with pages of %d bytes", db.page)}
+		return engine.Refuse("page", c.Page, "the database was made with pages of %d bytes", db.page)
 	}
 	if err := db.Compare(ctx, definitions(), false); err != nil {
 		return err
@@ -51,7 +50,7 @@ func (db *db) begin(ctx context.Context, c engine.Config) (err error) {
 	return err
 }
 
-// definitions are the statements that made tables and indexes, which SQLite keeps.
+// definitions returns the statements that made tables and indexes, which SQLite keeps.
 func definitions() sqlkit.Definitions {
 	d := newDialect("")
 	return sqlkit.Definitions{
@@ -88,7 +87,7 @@ func (db *db) giveBack(ctx context.Context) error {
 	return db.Admin().Exec(context.WithoutCancel(ctx), "PRAGMA shrink_memory")
 }
 
-// Settings are read back from a connection that is set up as sessions' are.
+// Settings reads them back from a connection that is set up as sessions' are.
 func (db *db) Settings(ctx context.Context) ([]engine.Setting, error) {
 	version, err := db.Admin().Value(ctx, "SELECT sqlite_version()")
 	if err != nil {
@@ -140,7 +139,7 @@ func (db *db) Sizes(ctx context.Context) ([]engine.Size, error) {
 	return append(out, engine.Size{Bytes: total, Kind: engine.Exact}), nil
 }
 
-// fileSize is the length of a file and the bytes allocated to it, zero if
+// fileSize returns the length of a file and the bytes allocated to it, zero if
 // there is none.
 func fileSize(path string) (length, allocated int64, err error) {
 	var st syscall.Stat_t
@@ -156,38 +155,31 @@ const analysisLimit = 1000
 
 // Settle lets SQLite look at the spread of values, and moves the log into the file.
 func (db *db) Settle(ctx context.Context) ([]engine.SettleAction, error) {
-	start := time.Now()
+	var done engine.Settling
 	admin := db.Admin()
-	if err := admin.Exec(ctx, fmt.Sprintf("PRAGMA analysis_limit = %d", analysisLimit)); err != nil {
-		return nil, err
-	}
-	if err := admin.Exec(ctx, "ANALYZE"); err != nil {
-		return nil, err
-	}
-	out := []engine.SettleAction{{Name: "analyze", Duration: time.Since(start), Detail: fmt.Sprintf("up to %d entries of each index", analysisLimit)}}
-
-	before, err := readLog(ctx, admin, "NOOP")
-	if err != nil {
-		return out, err
-	}
-	length, _, err := fileSize(db.path + "-wal")
-	if err != nil {
-		return out, err
-	}
-	start = time.Now()
-	after, err := readLog(ctx, admin, "TRUNCATE")
-	if err != nil {
-		return out, err
-	}
-	if after.busy {
-		return out, engine.Errorf(engine.LockTimeout, "checkpoint: a session has an open transaction")
-	}
-	return append(out, engine.SettleAction{
-		Name:     "checkpoint",
-		Duration: time.Since(start),
-		Detail: fmt.Sprintf("log of %d frames, %d of them not in the file yet, %d bytes; now %d frames",
-			before.frames, before.frames-before.moved, length, after.frames),
-	}), nil
+	done.Do("analyze", func() (string, error) {
+		if err := admin.Exec(ctx, fmt.Sprintf("PRAGMA analysis_limit = %d", analysisLimit)); err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("up to %d entries of each index", analysisLimit), admin.Exec(ctx, "ANALYZE")
+	})
+	done.Do("checkpoint", func() (string, error) {
+		before, err := readLog(ctx, admin, "NOOP")
+		if err != nil {
+			return "", err
+		}
+		length, _, err := fileSize(db.path + "-wal")
+		if err != nil {
+			return "", err
+		}
+		after, err := readLog(ctx, admin, "TRUNCATE")
+		if err == nil && after.busy {
+			err = engine.Errorf(engine.LockTimeout, "a session has an open transaction")
+		}
+		return fmt.Sprintf("log of %d frames, %d of them not in the file yet, %d bytes; now %d frames",
+			before.frames, before.frames-before.moved, length, after.frames), err
+	})
+	return done.Result()
 }
 
 // walState is the state of the write-ahead log.

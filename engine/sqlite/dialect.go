@@ -14,7 +14,7 @@ import (
 	"rumbench/model"
 )
 
-// newDialect is SQLite's dialect for a database in dir.
+// newDialect returns SQLite's dialect for a database in dir.
 func newDialect(dir string) *sqlkit.Dialect {
 	return &sqlkit.Dialect{
 		Quote:        `"`,

@@ -12,7 +12,6 @@ import (
 	"rumbench/model"
 )
 
-// Explain asks SQLite for an operation's plan.
 func (db *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
 	return db.DB.Explain(ctx, op, func(e *sqlkit.Explainable, p *engine.Plan) error {
 		var lines []string

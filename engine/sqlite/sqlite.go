@@ -6,6 +6,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	sqldriver "database/sql/driver"
 	"fmt"
@@ -35,6 +36,7 @@ func (Engine) Info() engine.Info {
 		Version:      lib.SQLITE_VERSION,
 		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
 		Options:      options,
+		Promises:     engine.UnsyncedPromises,
 		SpaceFactor:  12,
 	}
 }
@@ -63,7 +65,7 @@ func (e Engine) Check(c engine.Config) error {
 	return err
 }
 
-// pragmas are the statements that make a connection as configured, in the
+// pragmas returns the statements that make a connection as configured, in the
 // order in which they take effect.
 func pragmas(c engine.Config) ([]string, error) {
 	if err := checkKnobs(c); err != nil {
@@ -108,30 +110,17 @@ var synchronous = map[model.Durability]string{
 	model.DurabilityOS:      "full",
 }
 
-// Promise says what the levels mean at which nothing is synced.
-func (Engine) Promise(c engine.Config) string { return engine.UnsyncedPromise(c) }
-
 func checkKnobs(c engine.Config) error {
-	switch {
-	case c.Durability == model.DurabilityInterval:
-		return &engine.KnobError{Knob: "durability", Value: string(c.Durability), Reason: "SQLite syncs its log at a commit or at a checkpoint, never by the clock; none, process and os can be had"}
-	case synchronous[c.Durability] == "":
-		return &engine.KnobError{Knob: "durability", Value: string(c.Durability), Reason: fmt.Sprintf("it must be one of %v", model.Durabilities())}
-	case c.Cache != 0 && c.Cache < 1024:
-		return &engine.KnobError{Knob: "cache", Value: strconv.FormatInt(c.Cache, 10), Reason: "it must be at least 1024 bytes"}
-	case c.Cache/1024 > 1<<31-1:
-		return &engine.KnobError{Knob: "cache", Value: strconv.FormatInt(c.Cache, 10), Reason: "it must be below 2 TiB"}
-	case c.Compression != "" && c.Compression != model.CompressionNone:
-		return &engine.KnobError{Knob: "compression", Value: string(c.Compression), Reason: "the engine does not compress; only none can be had"}
-	case c.Page != 0 && (c.Page < 512 || c.Page > 65536 || c.Page&(c.Page-1) != 0):
-		return &engine.KnobError{Knob: "page", Value: strconv.FormatInt(c.Page, 10), Reason: "it must be a power of two from 512 to 65536"}
-	case c.DirectIO != nil && *c.DirectIO:
-		return &engine.KnobError{Knob: "direct_io", Value: "true", Reason: "the engine always uses the page cache"}
-	}
-	if err := c.CheckEmbedded(options, model.Serializable); err != nil {
-		return err
-	}
-	return newDialect("").CheckSchema(c.Schema)
+	const never = "SQLite syncs its log at a commit or at a checkpoint, never by the clock; none, process and os can be had"
+	return cmp.Or(
+		engine.RefuseIf(c.Durability == model.DurabilityInterval, "durability", c.Durability, never),
+		engine.RefuseIf(synchronous[c.Durability] == "", "durability", c.Durability, "it must be one of %v", model.Durabilities()),
+		engine.RefuseIf(c.Cache != 0 && c.Cache < 1024, "cache", c.Cache, "it must be at least 1024 bytes"),
+		engine.RefuseIf(c.Cache/1024 > 1<<31-1, "cache", c.Cache, "it must be below 2 TiB"),
+		engine.RefuseIf(c.Compresses(), "compression", c.Compression, "the engine does not compress; only none can be had"),
+		engine.RefuseIf(c.Page != 0 && (c.Page < 512 || c.Page > 65536 || c.Page&(c.Page-1) != 0), "page", c.Page, "it must be a power of two from 512 to 65536"),
+		engine.RefuseIf(c.Direct(), "direct_io", true, "the engine always uses the page cache"),
+		c.CheckEmbedded(options, model.Serializable), newDialect("").CheckSchema(c.Schema))
 }
 
 // Open opens the database in the directory.

@@ -41,10 +41,10 @@ func (b *builder) names(columns []string) *builder {
 	return b
 }
 
-// tuple is a parenthesised list of names.
+// tuple writes a parenthesised list of names.
 func (b *builder) tuple(columns []string) *builder { return b.text("(").names(columns).text(")") }
 
-// arg is a placeholder for argument i.
+// arg writes a placeholder for argument i.
 func (b *builder) arg(i int) *builder {
 	from := b.Len()
 	if b.d.Numbered != "" {
@@ -56,7 +56,7 @@ func (b *builder) arg(i int) *builder {
 	return b
 }
 
-// values is a parenthesised list of placeholders for n arguments from first on.
+// values writes a parenthesised list of placeholders for n arguments from first on.
 func (b *builder) values(first, n int) *builder {
 	b.text("(")
 	for i := range n {
@@ -99,7 +99,7 @@ func (b *builder) limit(n int) *builder {
 	return b
 }
 
-// statement is what was built. The arguments are listed only where they are
+// statement returns what was built. The arguments are listed only where they are
 // not taken as they come.
 func (b *builder) statement(types ...model.Type) Statement {
 	s := Statement{Text: b.String(), Types: types, places: b.places}

@@ -33,17 +33,17 @@ type Conn interface {
 	Close() error
 }
 
-// Stmt is a prepared statement. Placeholder i takes args[order[i]], or args[i]
-// if order is nil. Text and bytes in args are valid during the call only.
+// Stmt is a prepared statement. Placeholder i takes args[i]. Text and bytes in
+// args are valid during the call only.
 type Stmt interface {
 	// Exec executes a statement that returns no rows; the results are those of
 	// Conn.ExecText.
-	Exec(ctx context.Context, args []model.Value, order []int) (rows, id int64, err error)
+	Exec(ctx context.Context, args []model.Value) (rows, id int64, err error)
 	// Query executes a statement that returns rows and hands each over, until
 	// each fails: its error is returned. A row has as many columns as types, and
 	// its values are of those types, or NULL. Text and bytes in it are valid
 	// during the call only.
-	Query(ctx context.Context, args []model.Value, order []int, types []model.Type, each func(row []model.Value) error) error
+	Query(ctx context.Context, args []model.Value, types []model.Type, each func(row []model.Value) error) error
 	Close() error
 }
 
@@ -66,37 +66,41 @@ func Connect(ctx context.Context, connect Connector, d *Dialect) (*Admin, error)
 
 // Exec executes a statement that returns nothing of interest.
 func (c *Admin) Exec(ctx context.Context, text string) error {
+	return c.Use(func(conn Conn) error {
+		_, _, err := conn.ExecText(ctx, text)
+		return c.d.classify(text, err)
+	})
+}
+
+// Use calls f with the connection, for what it can do beside statements.
+func (c *Admin) Use(f func(conn Conn) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conn == nil {
 		return errClosed
 	}
-	_, _, err := c.conn.ExecText(ctx, text)
-	return c.d.classify(text, err)
+	return f(c.conn)
 }
 
 // Query executes a statement and hands over each row as text, in which NULL is
 // empty. The slice is valid during the call only.
 func (c *Admin) Query(ctx context.Context, text string, each func(row []string) error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.conn == nil {
-		return errClosed
-	}
 	var row []string
 	var failed error
-	err := c.conn.QueryText(ctx, text, nil, func(values []model.Value) error {
-		row = row[:0]
-		for _, v := range values {
-			row = append(row, string(v.Buf()))
+	return c.Use(func(conn Conn) error {
+		err := conn.QueryText(ctx, text, nil, func(values []model.Value) error {
+			row = row[:0]
+			for _, v := range values {
+				row = append(row, string(v.Buf()))
+			}
+			failed = each(row)
+			return failed
+		})
+		if failed != nil {
+			return failed
 		}
-		failed = each(row)
-		return failed
+		return c.d.classify(text, err)
 	})
-	if failed != nil {
-		return failed
-	}
-	return c.d.classify(text, err)
 }
 
 // Value returns the last column of a query's last row, "" if there is none.

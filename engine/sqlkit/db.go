@@ -38,10 +38,10 @@ func Open(ctx context.Context, connect Connector, d *Dialect, schema model.Schem
 	}, nil
 }
 
-// Admin is the connection that definitions are made on.
+// Admin returns the connection that definitions are made on.
 func (db *DB) Admin() *Admin { return db.admin }
 
-// Dialect is the database's dialect.
+// Dialect returns the database's dialect.
 func (db *DB) Dialect() *Dialect { return db.dialect }
 
 // Connect opens a further connection, which is its opener's to close.
@@ -49,7 +49,7 @@ func (db *DB) Connect(ctx context.Context) (*Admin, error) {
 	return Connect(ctx, db.connect, db.dialect)
 }
 
-// TableNames are the names of the schema's tables.
+// TableNames returns the names of the schema's tables.
 func (db *DB) TableNames() []string {
 	names := make([]string, len(db.schema.Tables))
 	for i := range names {

@@ -20,7 +20,7 @@ func (d *Dialect) CheckSchema(s model.Schema) error {
 	return nil
 }
 
-// CreateTable is the statement that creates a table without secondary indexes.
+// CreateTable returns the statement that creates a table without secondary indexes.
 func (d *Dialect) CreateTable(t *model.Table) string {
 	b := builder{d: d}
 	b.text("CREATE TABLE ").name(t.Name).text(" (")
@@ -39,7 +39,7 @@ func (d *Dialect) CreateTable(t *model.Table) string {
 	return b.String()
 }
 
-// DropTable is the statement that removes a table; one that may be missing is
+// DropTable returns the statement that removes a table; one that may be missing is
 // no error.
 func (d *Dialect) DropTable(t *model.Table, mayBeMissing bool) string {
 	if mayBeMissing {
@@ -48,7 +48,7 @@ func (d *Dialect) DropTable(t *model.Table, mayBeMissing bool) string {
 	return "DROP TABLE " + d.Name(t.Name)
 }
 
-// CreateIndexes are the statements that build secondary indexes of a table,
+// CreateIndexes returns the statements that build secondary indexes of a table,
 // one for all where the database can.
 func (d *Dialect) CreateIndexes(t *model.Table, indexes []*model.Index) []string {
 	var out []string
@@ -71,7 +71,7 @@ func (d *Dialect) CreateIndexes(t *model.Table, indexes []*model.Index) []string
 	return out
 }
 
-// DropIndex is the statement that removes a secondary index.
+// DropIndex returns the statement that removes a secondary index.
 func (d *Dialect) DropIndex(t *model.Table, index string) string {
 	name := d.Name(IndexName(t.Name, index))
 	if d.AlterIndexes {

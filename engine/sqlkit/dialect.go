@@ -95,11 +95,11 @@ const (
 	ReturnedNumber               // by a RETURNING clause
 )
 
-// IndexName is the name of a secondary index in the database. It holds the
+// IndexName returns the name of a secondary index in the database. It holds the
 // table's, because index names are often unique per schema and not per table.
 func IndexName(table, index string) string { return table + "." + index }
 
-// Name is an identifier, quoted.
+// Name returns an identifier, quoted.
 func (d *Dialect) Name(s string) string {
 	return d.Quote + strings.ReplaceAll(s, d.Quote, d.Quote+d.Quote) + d.Quote
 }

@@ -89,7 +89,7 @@ func (db *DB) firstRows(ctx context.Context, t *model.Table, n int) (rows [][]mo
 	return rows, err
 }
 
-// sampleArgs are arguments for an operation, of rows in which none of its
+// sampleArgs returns arguments for an operation, of rows in which none of its
 // values is NULL; nil if there are none.
 func sampleArgs(t *model.Table, op *model.Op, rows [][]model.Value) []model.Value {
 	order := t.Key
@@ -146,7 +146,7 @@ func sampleArgs(t *model.Table, op *model.Op, rows [][]model.Value) []model.Valu
 	return args
 }
 
-// SchemaIndex is the name in the schema of an index of the database, which
+// SchemaIndex returns the name in the schema of an index of the database, which
 // calls that of the primary key so.
 func SchemaIndex(t *model.Table, name, primary string) string {
 	if name == primary {

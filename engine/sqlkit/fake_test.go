@@ -14,7 +14,7 @@ import (
 	"rumbench/model"
 )
 
-// fake is a database that notes what it is asked, and answers as told.
+// fake is a database that notes what it is asked, and answers as the test wants.
 type fake struct {
 	log   []string
 	fail  map[string]error // by text
@@ -67,16 +67,16 @@ type fakeStmt struct {
 	text string
 }
 
-func (s *fakeStmt) Exec(_ context.Context, args []model.Value, order []int) (rows, id int64, err error) {
+func (s *fakeStmt) Exec(_ context.Context, args []model.Value) (rows, id int64, err error) {
 	if s.quiet {
 		return s.count, s.id, nil
 	}
-	return s.count, s.id, s.ask("exec", s.text, " ", args, order)
+	return s.count, s.id, s.ask("exec", s.text, " ", args)
 }
 
-func (s *fakeStmt) Query(_ context.Context, args []model.Value, order []int, types []model.Type, each func([]model.Value) error) error {
+func (s *fakeStmt) Query(_ context.Context, args []model.Value, types []model.Type, each func([]model.Value) error) error {
 	if !s.quiet {
-		if err := s.ask("query", s.text, " ", args, order, types); err != nil {
+		if err := s.ask("query", s.text, " ", args, types); err != nil {
 			return err
 		}
 	}

@@ -19,7 +19,7 @@ type Session struct {
 	writes   bool            // an operation that writes was prepared
 }
 
-// Conn is the session's connection, for what it can do beside statements; nil:
+// Conn returns the session's connection, for what it can do beside statements; nil:
 // the session is closed.
 func (s *Session) Conn() Conn { return s.conn }
 
@@ -50,7 +50,7 @@ func (s *Session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error
 	}
 	var st Stmt
 	if d.AsText {
-		st = newTextStmt(d, s.conn, text)
+		st, text.Args = newTextStmt(d, s.conn, text), nil // it knows the arguments' places
 	} else if st, err = s.prepare(ctx, text.Text); err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (s *Session) command(ctx context.Context, text string) error {
 	if d.Detached {
 		ctx = context.Background()
 	}
-	_, _, err := st.Exec(ctx, nil, nil)
+	_, _, err := st.Exec(ctx, nil)
 	return d.classify(text, err)
 }
 

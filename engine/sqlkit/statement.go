@@ -48,7 +48,7 @@ func (b *builder) get(t *model.Table, op *model.Op) Statement {
 	return b.keys(keyColumns(t, op), op.KeyCount(), 0).statement(types(t, op.Columns)...)
 }
 
-// keyColumns are the columns that an operation compares with keys.
+// keyColumns returns the columns that an operation compares with keys.
 func keyColumns(t *model.Table, op *model.Op) []string {
 	if op.Index == "" {
 		return t.Key
@@ -116,7 +116,7 @@ func (b *builder) insert(t *model.Table, op *model.Op) Statement {
 	return b.statement()
 }
 
-// numbered is the column that the engine numbers in this insert, "" if none.
+// numbered returns the column that the engine numbers in this insert, "" if none.
 func numbered(t *model.Table, op *model.Op) string {
 	if i := t.AutoColumn(); i >= 0 && !slices.Contains(op.Columns, t.Columns[i].Name) {
 		return t.Columns[i].Name
@@ -156,7 +156,7 @@ func (b *builder) onConflict(t *model.Table, op *model.Op) {
 	}
 }
 
-// excluded is a column of the row that met a conflict.
+// excluded writes a column of the row that met a conflict.
 func (b *builder) excluded(column string) {
 	if b.d.OnDuplicateKey {
 		b.text("VALUES(").name(column).text(")")

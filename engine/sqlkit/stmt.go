@@ -10,12 +10,13 @@ import (
 
 // base is a prepared statement of a session.
 type base struct {
-	session *Session
-	label   string
-	stmt    Stmt
-	want    int   // arguments of an execution
-	order   []int // the argument of each placeholder; nil: as they come
-	brief   bool  // it ends soon by itself, and a context would cost
+	session  *Session
+	label    string
+	stmt     Stmt
+	want     int   // arguments of an execution
+	order    []int // the argument of each placeholder; nil: as they come
+	arranged []model.Value
+	brief    bool // it ends soon by itself, and a context would cost
 }
 
 func newBase(s *Session, t *model.Table, op *model.Op, order []int, st Stmt) base {
@@ -39,6 +40,18 @@ func (b *base) begin(ctx context.Context, args []model.Value) (context.Context, 
 		return context.Background(), nil
 	}
 	return ctx, nil
+}
+
+// arrange returns the arguments in the order of the placeholders.
+func (b *base) arrange(args []model.Value) []model.Value {
+	if b.order == nil {
+		return args
+	}
+	b.arranged = b.arranged[:0]
+	for _, i := range b.order {
+		b.arranged = append(b.arranged, args[i])
+	}
+	return b.arranged
 }
 
 func (b *base) fail(err error) error { return b.session.db.dialect.classify(b.label, err) }
@@ -67,7 +80,7 @@ func (s *read) Exec(ctx context.Context, args []model.Value, r *engine.Result) e
 		return err
 	}
 	s.ctx, s.r = ctx, r
-	if err := s.stmt.Query(run, args, s.order, s.types, s.each); err != nil {
+	if err := s.stmt.Query(run, s.arrange(args), s.types, s.each); err != nil {
 		return s.fail(err)
 	}
 	return nil
@@ -129,13 +142,13 @@ func (s *write) Exec(ctx context.Context, args []model.Value, r *engine.Result) 
 	}
 	if s.numbers == ReturnedNumber {
 		s.returned = 0
-		if err := s.stmt.Query(run, args, s.order, numberType, s.each); err != nil {
+		if err := s.stmt.Query(run, s.arrange(args), numberType, s.each); err != nil {
 			return s.fail(err)
 		}
 		r.Rows, r.Value = s.returned, s.number
 		return nil
 	}
-	rows, id, err := s.stmt.Exec(run, args, s.order)
+	rows, id, err := s.stmt.Exec(run, s.arrange(args))
 	if err != nil {
 		return s.fail(err)
 	}

@@ -46,13 +46,11 @@ func (s *textStmt) fill(args []model.Value) string {
 	return shared(s.buf)
 }
 
-// Exec fills in the values and executes the text.
-func (s *textStmt) Exec(ctx context.Context, args []model.Value, _ []int) (rows, id int64, err error) {
+func (s *textStmt) Exec(ctx context.Context, args []model.Value) (rows, id int64, err error) {
 	return s.conn.ExecText(ctx, s.fill(args))
 }
 
-// Query fills in the values and executes the text.
-func (s *textStmt) Query(ctx context.Context, args []model.Value, _ []int, types []model.Type, each func(row []model.Value) error) error {
+func (s *textStmt) Query(ctx context.Context, args []model.Value, types []model.Type, each func(row []model.Value) error) error {
 	return s.conn.QueryText(ctx, s.fill(args), types, each)
 }
 
@@ -93,12 +91,12 @@ func AppendQuoted(dst, text []byte, backslashes bool) []byte {
 	return append(append(dst, text[from:]...), '\'')
 }
 
-// Quoted is a text as SQL writes it.
+// Quoted returns a text as SQL writes it.
 func (d *Dialect) Quoted(text string) string {
 	return string(d.Literal(nil, model.StringValue([]byte(text))))
 }
 
-// QuotedList is a list of texts, for the end of a condition.
+// QuotedList returns a list of texts, for the end of a condition.
 func (d *Dialect) QuotedList(texts []string) string {
 	quoted := make([]string, len(texts))
 	for i, t := range texts {
@@ -107,7 +105,7 @@ func (d *Dialect) QuotedList(texts []string) string {
 	return "(" + strings.Join(quoted, ", ") + ")"
 }
 
-// IntValue is a whole number that a server returned, as a value of type t.
+// IntValue returns a whole number that a server returned, as a value of type t.
 func IntValue(n int64, t model.Type) (model.Value, error) {
 	switch t {
 	case model.Int:
@@ -120,7 +118,7 @@ func IntValue(n int64, t model.Type) (model.Value, error) {
 	return model.Value{}, Unfit("a number", t)
 }
 
-// FloatValue is a float that a server returned, as a value of type t.
+// FloatValue returns a float that a server returned, as a value of type t.
 func FloatValue(f float64, t model.Type) (model.Value, error) {
 	switch t {
 	case model.Float:
@@ -131,7 +129,7 @@ func FloatValue(f float64, t model.Type) (model.Value, error) {
 	return model.Value{}, Unfit("a float", t)
 }
 
-// TextValue is a value of type t that came as text, such as the decimal that a
+// TextValue returns a value of type t that came as text, such as the decimal that a
 // sum is. Text and bytes share its memory.
 func TextValue(b []byte, t model.Type) (model.Value, error) {
 	switch t {
@@ -161,11 +159,11 @@ func timeValue(b []byte) (model.Value, error) {
 	return model.TimeValue(t), err
 }
 
-// shared is a string in the same memory, for what keeps none of it: errors copy
+// shared returns a string in the same memory, for what keeps none of it: errors copy
 // what they quote.
 func shared(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// Unfit is the error of an answer that is no value of a column's type.
+// Unfit returns the error of an answer that is no value of a column's type.
 func Unfit(what string, t model.Type) error {
 	return fmt.Errorf("the server returned %s for a column of type %s", what, t)
 }

@@ -37,17 +37,17 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// told is a Progress that remembers.
-type told struct{ lines []string }
+// recorder is a Progress that remembers.
+type recorder struct{ lines []string }
 
-func (p *told) Begin(e result.Entry, n, total int) {
+func (p *recorder) Begin(e result.Entry, n, total int) {
 	p.lines = append(p.lines, fmt.Sprintf("begin %s %d/%d", e.Dir, n, total))
 }
-func (p *told) Event(e trial.Event) { p.lines = append(p.lines, "event "+e.Step) }
-func (p *told) End(e result.Entry, t *result.Trial) {
+func (p *recorder) Event(e trial.Event) { p.lines = append(p.lines, "event "+e.Step) }
+func (p *recorder) End(e result.Entry, t *result.Trial) {
 	p.lines = append(p.lines, fmt.Sprintf("end %s %s", e.Dir, t.Status))
 }
-func (p *told) Note(text string) { p.lines = append(p.lines, "note "+text) }
+func (p *recorder) Note(text string) { p.lines = append(p.lines, "note "+text) }
 
 const source = `
 workload: ibench
@@ -60,12 +60,12 @@ targets: [pebble, bbolt]
 
 // config is a campaign whose trials are a shell script; $1 is the campaign's
 // directory, $2 the trial's.
-func config(dir, script string, sets ...string) (Config, *told) {
+func config(dir, script string, sets ...string) (Config, *recorder) {
 	p, err := plan.Load("test.yaml", []byte(source), sets, registry.Catalog{})
 	if err != nil {
 		panic(err)
 	}
-	progress := &told{}
+	progress := &recorder{}
 	return Config{
 		Plan: p, Dir: filepath.Join(dir, "out"), Command: []string{"rumbench", "test"}, Progress: progress,
 		Child: []string{"/bin/sh", "-c", script, "trial"}, LockFile: filepath.Join(dir, "lock"),
@@ -276,7 +276,7 @@ fi
 
 // cancelling ends the campaign at the first event of the step "here".
 type cancelling struct {
-	*told
+	*recorder
 	cancel func()
 }
 

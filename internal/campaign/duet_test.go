@@ -27,8 +27,8 @@ const (
 	placed = `grep Cpus_allowed_list /proc/self/status > $1/trials/$2/cpus; `
 )
 
-// duets is a campaign of duets of which the two targets do what they are told.
-func duets(t *testing.T, dir, pebble, bbolt string, sets ...string) (Config, *told) {
+// duets is a campaign of duets of which the two targets do what their scripts say.
+func duets(t *testing.T, dir, pebble, bbolt string, sets ...string) (Config, *recorder) {
 	t.Helper()
 	if allowed, err := cpuset.Allowed(); err != nil || len(allowed) < 2 {
 		t.Skipf("processors %v, %v", allowed, err)
@@ -188,7 +188,7 @@ func TestResumeWithinDuet(t *testing.T) {
 
 // What the two say becomes one line for who looks on.
 func TestEventsOfDuet(t *testing.T) {
-	d := newDuet(context.Background(), &told{})
+	d := newDuet(context.Background(), &recorder{})
 	d.sides[0].name, d.sides[1].name = "a", "b"
 	group := func(n string) []trial.EventGroup { return []trial.EventGroup{{Name: n}} }
 	d.sides[0].last = trial.Event{Step: "l", CPU: 1, Stalled: 1, Groups: group("insert")}

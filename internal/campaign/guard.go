@@ -15,15 +15,13 @@ import (
 )
 
 // UnfitError says that the machine is not fit for the campaign.
-type UnfitError struct{ Err error }
+type UnfitError struct{ error }
 
-// Error is the message.
-func (e *UnfitError) Error() string { return e.Err.Error() }
+// Unwrap returns the error itself.
+func (e *UnfitError) Unwrap() error { return e.error }
 
-// Unwrap is the error itself.
-func (e *UnfitError) Unwrap() error { return e.Err }
-
-func unfit(help, format string, args ...any) error {
+// Unfit returns an UnfitError with a hint.
+func Unfit(help, format string, args ...any) error {
 	return &UnfitError{hint.Errorf(help, format, args...)}
 }
 
@@ -83,7 +81,7 @@ func Fits(c Config) error {
 func checkCaches(p *plan.Plan, memory int64) error {
 	for _, t := range p.Targets {
 		if t.Config.Cache > memory {
-			return unfit("lower cache, or run it on a larger host",
+			return Unfit("lower cache, or run it on a larger host",
 				"target %s has a cache of %s, and this host has %s of memory", t.Name, quantity.Bytes(t.Config.Cache), quantity.Bytes(memory))
 		}
 	}
@@ -101,7 +99,7 @@ func halves() (cpuset.Halves, error) {
 
 func halve(allowed cpuset.Set) (cpuset.Halves, error) {
 	if len(allowed) < 2 {
-		return cpuset.Halves{}, unfit("set order: interleaved, or look at what binds rumbench (taskset -p $$, cpuset of the container)",
+		return cpuset.Halves{}, Unfit("set order: interleaved, or look at what binds rumbench (taskset -p $$, cpuset of the container)",
 			"a duet needs two processors, and this process may run on one only: %v", allowed)
 	}
 	return cpuset.Halve(allowed, "/sys")
@@ -138,7 +136,7 @@ func checkFree(dir string, need int64, help string) error {
 	if need <= 0 || need <= free-reserve {
 		return nil
 	}
-	return unfit(help, "the disk under %s would fill: about %s may be needed, %s are free", dir, quantity.Bytes(need+reserve), quantity.Bytes(free))
+	return Unfit(help, "the disk under %s would fill: about %s may be needed, %s are free", dir, quantity.Bytes(need+reserve), quantity.Bytes(free))
 }
 
 // existing is the nearest directory above a path that exists.

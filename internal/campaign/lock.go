@@ -35,7 +35,7 @@ func lock(path, dir string) (*os.File, error) {
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		f.Close()
-		return nil, unfit("two benchmarks at a time measure each other; wait until it has ended", "another benchmark runs on this host%s", who)
+		return nil, Unfit("two benchmarks at a time measure each other; wait until it has ended", "another benchmark runs on this host%s", who)
 	}
 	if own(f) {
 		_ = f.Truncate(0)

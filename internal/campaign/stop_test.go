@@ -91,7 +91,7 @@ func TestFailureBeforeStop(t *testing.T) {
 	}
 }
 
-// All trials may not be enough; that is told, and is no failure. Where nobody
+// All trials may not be enough; that is reported, and is no failure. Where nobody
 // can judge, or is asked to, all trials are run.
 func TestNeverEnough(t *testing.T) {
 	for want, words := range map[int]string{100: "not as precise", 8: "as precise"} {
@@ -120,13 +120,13 @@ func TestNeverEnough(t *testing.T) {
 
 // clocked is a Progress on whose clock every trial takes ten minutes.
 type clocked struct {
-	*told
+	*recorder
 	ended int
 }
 
 func (p *clocked) End(e result.Entry, t *result.Trial) {
 	p.ended++
-	p.told.End(e, t)
+	p.recorder.End(e, t)
 }
 
 func (p *clocked) now() time.Time {
@@ -139,7 +139,7 @@ func TestBudget(t *testing.T) {
 	dir := t.TempDir()
 	run := func(ctx context.Context, resume bool) (*result.Campaign, *clocked, error) {
 		c, p := config(dir, numbered, "trials=20", "stop={budget: 65m}")
-		progress := &clocked{told: p}
+		progress := &clocked{recorder: p}
 		c.Progress, c.now, c.Resume = progress, progress.now, resume
 		if !resume {
 			ctx, cancel := context.WithCancel(ctx)

@@ -49,7 +49,7 @@ func (h *host) checkPartial(dir string, status result.Status, reason string) *re
 	s := &t.Steps[2]
 	rate := s.Find("rows_per_s", "query", "")
 	if rate == nil || rate.Value <= 0 || s.Seconds <= 0 || s.Primary != "query" || len(s.Warnings) == 0 {
-		h.Errorf("%s: the step in progress tells too little: %+v, %v s, %v", dir, rate, s.Seconds, s.Warnings)
+		h.Errorf("%s: the step in progress reports too little: %+v, %v s, %v", dir, rate, s.Seconds, s.Warnings)
 	}
 	out, _ := h.run(0, "show", dir)
 	h.contains("show", out, string(status), "qr100  query", "rows_per_s", "! qr100: the step did not end")

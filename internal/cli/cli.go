@@ -18,7 +18,6 @@ import (
 	"rumbench/internal/campaign"
 	"rumbench/internal/hint"
 	"rumbench/internal/plain"
-	"rumbench/internal/plan"
 )
 
 // The exit codes.
@@ -67,23 +66,28 @@ func (a *App) Main(ctx context.Context) int {
 		return ExitOK
 	}
 	if c == root { // which does nothing itself: there is no such command
-		err = usageError{err}
+		err = usage(err)
 	}
 	return a.explain(err)
 }
 
-// usageError is an error in how the command was called.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-func usageErrorf(format string, values ...any) error {
-	return usageError{fmt.Errorf(format, values...)}
+// exitError is an error with an exit code of its own: ExitUsage if it is in how
+// the command was called, ExitInvalid if a measurement ran to its end but must
+// not be used, ExitWorse if a condition of --fail-if holds.
+type exitError struct {
+	error
+	code int
 }
+
+func (e exitError) Unwrap() error { return e.error }
+
+func usage(err error) error { return exitError{err, ExitUsage} }
+
+func usageErrorf(format string, values ...any) error { return usage(fmt.Errorf(format, values...)) }
 
 // explain prints an error with its hint and returns its exit code.
 func (a *App) explain(err error) int {
-	var problems plan.Problems
+	var problems hint.Problems
 	if errors.As(err, &problems) {
 		fmt.Fprintln(a.Stderr, problems.Error())
 		return ExitUsage
@@ -92,31 +96,18 @@ func (a *App) explain(err error) int {
 	if h := hint.Of(err); h != "" {
 		fmt.Fprintf(a.Stderr, "hint: %s\n", h)
 	}
-	var usage usageError
+	var exit exitError
 	var unfit *campaign.UnfitError
-	var invalid *invalidError
-	var regression *regressionError
 	switch {
-	case errors.As(err, &usage):
-		fmt.Fprintln(a.Stderr, "hint: rumbench help lists the commands, rumbench help COMMAND its flags")
-		return ExitUsage
 	case errors.As(err, &unfit):
 		return ExitUnfit
-	case errors.As(err, &regression):
-		return ExitWorse
-	case errors.As(err, &invalid):
-		return ExitInvalid
+	case !errors.As(err, &exit):
+		return ExitError
+	case exit.code == ExitUsage:
+		fmt.Fprintln(a.Stderr, "hint: rumbench help lists the commands, rumbench help COMMAND its flags")
 	}
-	return ExitError
+	return exit.code
 }
-
-// invalidError is the error of a measurement that ran to its end but must not be used.
-type invalidError struct{ error }
-
-func (e *invalidError) Unwrap() error { return e.error }
-
-// regressionError is the error of a condition of --fail-if that holds.
-type regressionError struct{ error }
 
 func newRootCommand(a *App) *cobra.Command {
 	root := &cobra.Command{
@@ -131,7 +122,7 @@ Exit status: 0 all went well; 1 an error; 2 a wrong call or a wrong plan;
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(newRunCommand(a), newReportCommand(a), newCompareCommand(a), newTableCommand(a), newImportCommand(a), newShowCommand(a),
 		newListCommand(a), newHistoryCommand(a), newExportCommand(a), newStatCommand(a), newDoctorCommand(a), newTrialCommand(a))
@@ -142,7 +133,7 @@ Exit status: 0 all went well; 1 an error; 2 a wrong call or a wrong plan;
 func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if err := check(c, args); err != nil {
-			return usageError{err}
+			return usage(err)
 		}
 		return nil
 	}

@@ -123,10 +123,8 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 		return err
 	}
 	c.Across = o.across
-	for _, s := range o.steps {
-		if c.Step(s) == nil {
-			return usageErrorf("no trial has a step %q", s)
-		}
+	if err := known("no trial has a step", o.steps, stepNames(c)); err != nil {
+		return err
 	}
 	var list []comparison.Comparison
 	var refused []error
@@ -158,7 +156,7 @@ func (o *compareOptions) gates() (gates []*compare.Gate, err error) {
 	for _, text := range o.failIf {
 		g, err := compare.NewGate(text)
 		if err != nil {
-			return nil, usageError{hint.With(err, "a condition compares ratios, as in 'rows_per_s < 0.95 && sure'; shares have no %, texts stand in quotes")}
+			return nil, usage(hint.With(err, "a condition compares ratios, as in 'rows_per_s < 0.95 && sure'; shares have no %, texts stand in quotes"))
 		}
 		gates = append(gates, g)
 	}
@@ -197,7 +195,7 @@ func judge(w io.Writer, gates []*compare.Gate, list []comparison.Comparison, ste
 		for _, c := range list {
 			found, err := g.Find(c.Judgement, steps)
 			if err != nil {
-				return usageError{err}
+				return usage(err)
 			}
 			judged += found.Judged
 			for _, f := range found.True {
@@ -216,9 +214,9 @@ func judge(w io.Writer, gates []*compare.Gate, list []comparison.Comparison, ste
 	}
 	switch {
 	case len(bad) > 0:
-		return &regressionError{fmt.Errorf("a condition holds in %s", quantity.Count(len(bad), "place"))}
+		return exitError{fmt.Errorf("a condition holds in %s", quantity.Count(len(bad), "place")), ExitWorse}
 	case len(blind) > 0:
-		return &invalidError{fmt.Errorf("a condition cannot be judged in %s", quantity.Count(len(blind), "place"))}
+		return exitError{fmt.Errorf("a condition cannot be judged in %s", quantity.Count(len(blind), "place")), ExitInvalid}
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"rumbench/internal/result"
 )
 
-// A disk that somebody else fills while a step runs: the trial fails with a
+// A disk that another process fills while a step runs: the trial fails with a
 // message that says so, what it had measured is readable, and the next
 // campaign is refused before it starts.
 func TestFullDisk(t *testing.T) {
@@ -140,7 +140,7 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// Who may not write there is told so, and nothing is made.
+// A user who may not write there gets an error, and nothing is made.
 func TestNoPermission(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to become a user without rights")

@@ -60,7 +60,7 @@ Exit status: 0 nothing is bad; 5 something is, and this host is not fit.`,
 		Args: args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.validate(); err != nil {
-				return usageError{err}
+				return usage(err)
 			}
 			return runDoctor(c.Context(), a, o, host.Servers)
 		},
@@ -85,7 +85,7 @@ func runDoctor(ctx context.Context, a *App, o doctorOptions, find func(context.C
 		Dir: o.dir, Period: time.Duration(o.seconds * float64(time.Second)), Lock: a.lockFile(),
 	})
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return usageError{err}
+		return usage(err)
 	}
 	if err != nil {
 		return err
@@ -100,8 +100,7 @@ func runDoctor(ctx context.Context, a *App, o doctorOptions, find func(context.C
 		return err
 	}
 	if names := r.Bad(); len(names) > 0 {
-		return &campaign.UnfitError{Err: hint.Errorf("fix what is bad, and run rumbench doctor again",
-			"this host is not fit to measure on: %s", strings.Join(names, ", "))}
+		return campaign.Unfit("fix what is bad, and run rumbench doctor again", "this host is not fit to measure on: %s", strings.Join(names, ", "))
 	}
 	return nil
 }

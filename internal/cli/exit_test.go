@@ -63,10 +63,10 @@ func TestExplain(t *testing.T) {
 	}{
 		{errors.New("x"), ExitError, "rumbench: x\n"},
 		{syscall.ENOSPC, ExitError, "rumbench: no space left on device\nhint: the disk is full: "},
-		{usageError{errors.New("x")}, ExitUsage, "rumbench: x\nhint: rumbench help"},
-		{&campaign.UnfitError{Err: hint.With(errors.New("x"), "y")}, ExitUnfit, "rumbench: x\nhint: y\n"},
-		{&invalidError{errors.New("x")}, ExitInvalid, "rumbench: x\n"},
-		{plan.Problems{{File: "f", Line: 1, Column: 2, Reason: "r", Hint: "h"}}, ExitUsage, "f:1:2: r\nhint: h\n"},
+		{usage(errors.New("x")), ExitUsage, "rumbench: x\nhint: rumbench help"},
+		{campaign.Unfit("y", "x"), ExitUnfit, "rumbench: x\nhint: y\n"},
+		{exitError{errors.New("x"), ExitInvalid}, ExitInvalid, "rumbench: x\n"},
+		{hint.Problems{{File: "f", Line: 1, Column: 2, Reason: "r", Hint: "h"}}, ExitUsage, "f:1:2: r\nhint: h\n"},
 	} {
 		var b strings.Builder
 		if code := (&App{Stderr: &b}).explain(c.err); code != c.code || !strings.HasPrefix(b.String(), c.want) {

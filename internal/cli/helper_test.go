@@ -26,7 +26,7 @@ func snapshot(dir string) (map[string]string, error) {
 	return out, err
 }
 
-// differences tells in what two snapshots differ, "" if they are equal.
+// differences returns in what two snapshots differ, "" if they are equal.
 func differences(a, b map[string]string) string {
 	var out []string
 	for path, text := range a {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/hint"
 	"rumbench/internal/history"
 	"rumbench/internal/result"
@@ -50,7 +51,7 @@ headline numbers of each step.`,
 
 func runHistory(a *App, o historyOptions, dirs []string) error {
 	if err := checkMetrics(o.pick.Metrics); err != nil {
-		return usageError{err} // before anything is read
+		return usage(err) // before anything is read
 	}
 	runs, err := findRuns(a.Stderr, dirs, o.pick.Plans)
 	if err != nil {
@@ -98,10 +99,14 @@ func findRuns(stderr io.Writer, dirs, plans []string) ([]*history.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range plans {
-		if !slices.ContainsFunc(runs, func(r *history.Run) bool { return r.Campaign != nil && r.Campaign.Name == name }) {
-			return nil, usageErrorf("%s has no campaign of a plan %q", dir, name)
+	var names []string
+	for _, r := range runs {
+		if r.Campaign != nil {
+			names = compare.AppendNew(names, r.Campaign.Name)
 		}
+	}
+	if err := known(dir+" has no campaign of a plan", plans, names); err != nil {
+		return nil, err
 	}
 	runs = slices.DeleteFunc(runs, func(r *history.Run) bool { return r.Campaign != nil && !among(plans, r.Campaign.Name) })
 	if len(runs) == 0 {

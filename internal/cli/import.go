@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/importer"
-	"rumbench/internal/plain"
 	"rumbench/internal/quantity"
 )
 
@@ -70,7 +70,7 @@ func runImport(a *App, o importer.Options, paths []string, out string) error {
 	o.Now = time.Now().UTC()
 	o.Command = append([]string{"rumbench"}, a.Args...)
 	campaign, err := importer.Read(paths, o)
-	var problems plain.Problems
+	var problems hint.Problems
 	if errors.As(err, &problems) {
 		fmt.Fprintln(a.Stderr, problems.Error())
 		if !o.Skip {

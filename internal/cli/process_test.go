@@ -149,7 +149,7 @@ func processStat(path string) []string {
 	return strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
 }
 
-// alive tells whether a process runs, or holds its files still; one that only
+// alive reports whether a process runs, or holds its files still; one that only
 // nobody has waited for does not.
 func alive(p *os.Process) bool {
 	f := processStat(fmt.Sprintf("/proc/%d/stat", p.Pid))

@@ -29,12 +29,7 @@ func newReportCommand(a *App) *cobra.Command {
   rumbench report results/mine results/yours --out both
   rumbench report results/mine --base sqlite --notes notes.yaml --redact --out public`,
 		Args: args(cobra.MinimumNArgs(1)),
-		RunE: func(_ *cobra.Command, dirs []string) error {
-			if err := distinct(dirs); err != nil {
-				return err
-			}
-			return runReport(a.Stdout, o, dirs)
-		},
+		RunE: func(_ *cobra.Command, dirs []string) error { return runReport(a.Stdout, o, dirs) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.out, "out", "", "directory to write to (default: DIR itself, if it is one)")
@@ -94,11 +89,12 @@ func (o reportOptions) apply(in report.Input) (report.Input, error) {
 	}
 	c := compare.New(trials)
 	if o.base != "" {
-		if c.Target(o.base) == nil {
-			return in, usageErrorf("there is no target %q", o.base)
+		base, err := targetNamed(c, o.base)
+		if err != nil {
+			return in, err
 		}
-		others := slices.DeleteFunc(slices.Clone(in.Trials), func(t report.Trial) bool { return t.Target == o.base })
-		in.Trials = append(slices.DeleteFunc(in.Trials, func(t report.Trial) bool { return t.Target != o.base }), others...)
+		others := slices.DeleteFunc(slices.Clone(in.Trials), func(t report.Trial) bool { return t.Target == base.Name })
+		in.Trials = append(slices.DeleteFunc(in.Trials, func(t report.Trial) bool { return t.Target != base.Name }), others...)
 	}
 	var err error
 	if in.Notes, err = readNotes(o.notes, c); err != nil {
@@ -112,44 +108,39 @@ func (o reportOptions) apply(in report.Input) (report.Input, error) {
 	return in, nil
 }
 
-// reportInput reads campaigns into one report. Targets of several campaigns
-// that share a name are named by the campaign, too.
+// reportInput reads campaigns into one report.
 func reportInput(dirs ...string) (report.Input, error) {
 	var in report.Input
 	var titles []string
-	seen := map[string]string{}
-	for _, dir := range dirs {
-		c, trials, paths, err := readCampaign(dir)
+	sides, _, err := readSides(singly(dirs))
+	if err != nil {
+		return in, err
+	}
+	for i, s := range sides {
+		dir := dirs[i]
+		c, err := result.ReadCampaign(dir)
 		if err != nil {
 			return in, err
 		}
 		titles = append(titles, c.Name)
 		in.Commands = append(in.Commands, commandLine(c.Command))
-		names := map[string]string{} // in the report, by those in the campaign
-		for i, t := range trials {
-			own := t.Target
-			for _, name := range []string{t.Target, filepath.Base(dir) + "/" + t.Target, dir + "/" + t.Target} {
-				if from, ok := seen[name]; !ok || from == dir {
-					seen[name] = dir
-					t.Rename(name)
-					names[own] = name
-					break
-				}
-			}
-			path := paths[i]
-			plans, err := result.ReadPlans(path)
+		for _, t := range s.trials {
+			plans, err := result.ReadPlans(t.Dir)
 			if err != nil {
 				return in, err
 			}
 			in.Trials = append(in.Trials, report.Trial{Trial: t, Plans: plans, Series: func(yield func(result.Line) error) error {
-				return result.ReadSeries(path, report.Sources, yield)
+				return result.ReadSeries(t.Dir, report.Sources, yield)
 			}})
 		}
 		if b, err := result.ReadPlan(dir); err == nil {
 			in.Plan += string(plan.WithoutSecrets(b))
 			addPublished(&in, dir, b, c.Sets, func(target string) string {
-				if name, ok := names[target]; ok || len(dirs) == 1 || target == "" {
-					return cmp.Or(name, target)
+				if k := slices.Index(s.own, target); k >= 0 {
+					return s.targets[k]
+				}
+				if len(dirs) == 1 || target == "" {
+					return target
 				}
 				return dir + "/" + target // not begun: no target of another campaign is meant
 			})

@@ -113,7 +113,7 @@ func runPlan(ctx context.Context, a *App, o runOptions, path string) error {
 	var found lookedAt
 	p, err := loadPlan(path, o.sets, plan.Forced(o.force), found.look(ctx))
 	if errors.Is(err, fs.ErrNotExist) {
-		return usageError{err}
+		return usage(err)
 	}
 	if err != nil {
 		return err
@@ -233,12 +233,12 @@ func execute(ctx context.Context, a *App, c campaign.Config) error {
 	}
 	invalid := func(e result.Entry) bool { return e.Status == result.Invalid }
 	if errors.Is(err, campaign.ErrIncomplete) && slices.ContainsFunc(state.Trials, invalid) {
-		return &invalidError{err}
+		return exitError{err, ExitInvalid}
 	}
 	if err != nil || !c.AA {
 		return err
 	}
-	_, trials, _, err := readCampaign(c.Dir)
+	_, trials, err := readCampaign(c.Dir)
 	if err != nil {
 		return err
 	}

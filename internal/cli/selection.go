@@ -1,14 +1,15 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
-	"rumbench/internal/plan"
 	"rumbench/internal/result"
 )
 
@@ -18,7 +19,7 @@ type selection struct{ steps, metrics, targets []string }
 // check refuses metrics that there are not, and steps and targets that no trial has.
 func (s *selection) check(trials []*result.Trial) error {
 	if err := checkMetrics(s.metrics); err != nil {
-		return usageError{err}
+		return usage(err)
 	}
 	var steps, targets []string
 	for _, t := range trials {
@@ -27,14 +28,14 @@ func (s *selection) check(trials []*result.Trial) error {
 			steps = compare.AppendNew(steps, t.Steps[i].Name)
 		}
 	}
-	for _, name := range s.steps {
-		if !slices.Contains(steps, name) {
-			return usageErrorf("no trial has a step %q; %s", name, instead(name, "steps", steps))
-		}
-	}
-	for _, name := range s.targets {
-		if !slices.Contains(targets, name) {
-			return usageErrorf("there is no target %q; %s", name, instead(name, "targets", targets))
+	return cmp.Or(known("no trial has a step", s.steps, steps), known("there is no target", s.targets, targets))
+}
+
+// known refuses names that are not among those there are.
+func known(refusal string, asked, names []string) error {
+	for _, name := range asked {
+		if !slices.Contains(names, name) {
+			return usageErrorf("%s %q; %s", refusal, name, hint.OneOf(name, names))
 		}
 	}
 	return nil
@@ -49,24 +50,10 @@ func among(list []string, s string) bool { return len(list) == 0 || slices.Conta
 func checkMetrics(names []string) error {
 	for _, m := range names {
 		if metric.ByName(m) == nil {
-			return fmt.Errorf("there is no metric %q; rumbench list metrics names them", m)
+			return fmt.Errorf("there is no metric %q; %s", m, hint.Meant(m, metric.Names(), metric.Listed))
 		}
 	}
 	return nil
-}
-
-// instead returns which name was meant, or which names there are.
-func instead(wrong, what string, names []string) string {
-	best, least := "", 3
-	for _, name := range names {
-		if d := plan.Distance(wrong, name); d < least {
-			best, least = name, d
-		}
-	}
-	if best != "" {
-		return fmt.Sprintf("did you mean %s?", best)
-	}
-	return fmt.Sprintf("the %s are %s", what, some(names, 40))
 }
 
 // some lists the first of several things.
@@ -116,16 +103,16 @@ func distinct(dirs []string) error {
 }
 
 // readCampaign reads the campaign that a directory holds.
-func readCampaign(dir string) (*result.Campaign, []*result.Trial, []string, error) {
+func readCampaign(dir string) (*result.Campaign, []*result.Trial, error) {
 	c, err := result.ReadCampaign(dir)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	trials, dirs, err := result.ReadTrials(dir, c)
+	trials, err := result.ReadTrials(dir, c)
 	if err == nil && len(trials) == 0 {
 		err = fmt.Errorf("%s: no trial has been begun", dir)
 	}
-	return c, trials, dirs, err
+	return c, trials, err
 }
 
 // readTrials reads a campaign's trials, or the one in a trial directory.
@@ -133,6 +120,6 @@ func readTrials(dir string) ([]*result.Trial, error) {
 	if t, err := result.ReadTrial(dir); err == nil {
 		return []*result.Trial{t}, nil
 	}
-	_, trials, _, err := readCampaign(dir)
+	_, trials, err := readCampaign(dir)
 	return trials, err
 }

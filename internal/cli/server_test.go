@@ -14,7 +14,7 @@ import (
 )
 
 // serverPlan is a plan of two targets on servers, the first of which is in step
-// qr100 for ten minutes unless somebody ends it.
+// qr100 for ten minutes unless it is ended.
 const serverPlan = `
 workload: ibench
 params: {rows: 2k, steps: [l.i0, l.x, qr100], rates: [100], query_seconds: %v, settle_floor: 0s}
@@ -66,7 +66,7 @@ func (h *host) gone() {
 	}
 }
 
-// A server that is killed while a step runs: the trial fails and tells its last
+// A server that is killed while a step runs: the trial fails and reports its last
 // words, what was measured is there, the next trial runs.
 func TestServerKilled(t *testing.T) {
 	for _, engine := range serverEngines(t) {
@@ -145,7 +145,7 @@ func TestKilledAroundServer(t *testing.T) {
 	}
 }
 
-// A trial on servers tells CPU of server and client apart, what the server
+// A trial on servers separates CPU of server and client, what the server
 // wrote, and where it was read back.
 func TestServerTrial(t *testing.T) {
 	for _, engine := range serverEngines(t) {
@@ -181,7 +181,7 @@ func TestServerTrial(t *testing.T) {
 	}
 }
 
-// A disk that somebody else fills under a server: what failed, in the server's
+// A disk that another process fills under a server: what failed, in the server's
 // own words, and what can be done.
 func TestFullDiskUnderServer(t *testing.T) {
 	for _, engine := range serverEngines(t) {

@@ -57,7 +57,7 @@ func (o *showOptions) check() error {
 
 func runShow(w io.Writer, o *showOptions, dir string) error {
 	if err := o.check(); err != nil {
-		return usageError{err}
+		return usage(err)
 	}
 	trials, err := readTrials(dir)
 	if err != nil {

@@ -26,26 +26,22 @@ type pair struct{ base, of *compare.Target }
 
 // side is what one argument, or those on one side of --, hold.
 type side struct {
-	label   string
-	targets []string // names in the campaign that holds all
-	own     []string // the same as they are called at home
+	label   string // the first directory
+	trials  []*result.Trial
+	own     []string // names of the targets at home
+	targets []string // the same in the campaign that holds all
 }
 
 // comparePairs reads the results and finds which targets are to be compared.
 func comparePairs(args []string, dash int, base string) ([]pair, *compare.Campaign, error) {
-	groups := [][]string{}
+	groups := singly(args)
 	if dash > 0 {
-		groups = append(groups, args[:dash], args[dash:])
-	} else {
-		for _, arg := range args {
-			groups = append(groups, []string{arg})
-		}
+		groups = [][]string{args[:dash], args[dash:]}
 	}
-	sides, all, err := readSides(groups)
+	sides, c, err := readSides(groups)
 	if err != nil {
 		return nil, nil, err
 	}
-	c := compare.New(all)
 	if len(sides) == 1 {
 		pairs, err := within(c, sides[0], base)
 		return pairs, c, err
@@ -64,43 +60,58 @@ func comparePairs(args []string, dash int, base string) ([]pair, *compare.Campai
 	return pairs, c, nil
 }
 
-// readSides reads the sides, and gives targets that have the same name on two
-// of them another one.
-func readSides(groups [][]string) (sides []side, all []*result.Trial, err error) {
-	var trials [][]*result.Trial
+// singly makes each argument a side.
+func singly(args []string) (groups [][]string) {
+	for _, arg := range args {
+		groups = append(groups, []string{arg})
+	}
+	return groups
+}
+
+// readSides reads the sides into one campaign. Targets that have the same name on
+// two of them are named by the directory, too.
+func readSides(groups [][]string) (sides []side, c *compare.Campaign, err error) {
+	if err := distinct(slices.Concat(groups...)); err != nil {
+		return nil, nil, err
+	}
+	var all []*result.Trial
 	count := map[string]int{} // of the sides that have a target of the name
 	for _, args := range groups {
-		label, of, err := readSide(args)
+		s, err := readSide(args)
 		if err != nil {
 			return nil, nil, err
 		}
-		s := side{label: label}
-		for _, t := range of {
+		for _, t := range s.trials {
 			if !slices.Contains(s.own, t.Target) {
 				s.own = append(s.own, t.Target)
 				count[t.Target]++
 			}
 		}
-		sides, trials, all = append(sides, s), append(trials, of), append(all, of...)
+		sides, all = append(sides, s), append(all, s.trials...)
 	}
 	if err := once(all); err != nil {
 		return nil, nil, err
 	}
 	taken := map[string]bool{}
 	for i := range sides {
-		sides[i].name(trials[i], func(own string) string {
+		s := &sides[i]
+		names := map[string]string{}
+		for _, own := range s.own {
 			name := own
 			if count[own] > 1 {
-				name = filepath.Base(sides[i].label) + "/" + own
+				name = filepath.Base(s.label) + "/" + own
 			}
-			for taken[name] {
-				name += "'"
+			if taken[name] {
+				name = s.label + "/" + own
 			}
-			taken[name] = true
-			return name
-		})
+			names[own], taken[name] = name, true
+			s.targets = append(s.targets, name)
+		}
+		for _, t := range s.trials {
+			t.Rename(names[t.Target])
+		}
 	}
-	return sides, all, nil
+	return sides, compare.New(all), nil
 }
 
 // once refuses a trial that is named twice, as itself or as a copy: it would
@@ -124,24 +135,8 @@ func once(trials []*result.Trial) error {
 	return nil
 }
 
-// name gives the side's targets their names in the campaign that holds all.
-func (s *side) name(trials []*result.Trial, name func(own string) string) {
-	names := map[string]string{}
-	for _, own := range s.own {
-		names[own] = name(own)
-		s.targets = append(s.targets, names[own])
-	}
-	for _, t := range trials {
-		t.Rename(names[t.Target])
-	}
-}
-
-// readSide reads the trials of campaigns, of trials, or of single targets. The
-// label is the first directory.
-func readSide(args []string) (label string, out []*result.Trial, err error) {
-	if err := distinct(args); err != nil {
-		return "", nil, err
-	}
+// readSide reads the trials of campaigns, of trials, or of single targets.
+func readSide(args []string) (s side, err error) {
 	for _, arg := range args {
 		dir, target := arg, ""
 		if _, err := os.Stat(dir); err != nil {
@@ -149,29 +144,29 @@ func readSide(args []string) (label string, out []*result.Trial, err error) {
 				dir, target = arg[:i], arg[i+1:]
 			}
 		}
-		label = cmp.Or(label, filepath.Clean(dir))
+		s.label = cmp.Or(s.label, filepath.Clean(dir))
 		trials, err := readTrials(dir)
 		if err != nil {
-			return "", nil, err
+			return s, err
 		}
-		n := len(out)
+		n := len(s.trials)
 		for _, t := range trials {
 			if target == "" || t.Target == target {
-				out = append(out, t)
+				s.trials = append(s.trials, t)
 			}
 		}
-		if len(out) == n {
-			return "", nil, fmt.Errorf("%s has no trials of a target %q", dir, target)
+		if len(s.trials) == n {
+			return s, fmt.Errorf("%s has no trials of a target %q", dir, target)
 		}
 	}
-	return label, out, nil
+	return s, nil
 }
 
 // within compares the targets of one campaign with the base.
 func within(c *compare.Campaign, s side, base string) ([]pair, error) {
-	b := c.Target(cmp.Or(base, s.targets[0]))
-	if b == nil {
-		return nil, usageErrorf("%s has no target %q; it has %s", s.label, base, strings.Join(s.own, ", "))
+	b, err := targetNamed(c, cmp.Or(base, s.targets[0]))
+	if err != nil {
+		return nil, err
 	}
 	var out []pair
 	for _, t := range c.Targets {

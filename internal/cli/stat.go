@@ -91,18 +91,18 @@ func (o *statOptions) check() error {
 func runStat(ctx context.Context, a *App, o *statOptions) error {
 	w := &watching{app: a, options: o}
 	if err := w.check(); err != nil {
-		return usageError{err}
+		return usage(err)
 	}
 	attachments, err := watch.ParseAttachments(o.attach, registry.Catalog{})
 	if err != nil {
-		return usageError{err}
+		return usage(err)
 	}
 	if w.config.Targets, err = watch.AttachAll(ctx, attachments, w.note); err != nil {
 		return err
 	}
 	defer watch.CloseAll(w.config.Targets)
 	if w.config.Collectors, err = o.machine.Collectors(w.config.Targets, w.note); err != nil {
-		return usageError{err}
+		return usage(err)
 	}
 	if o.list {
 		return watch.List(ctx, a.Stdout, w.config, w.filter, w.warn)
@@ -231,7 +231,7 @@ func (w *watching) writer() (func(*watch.Frame) error, error) {
 	if path := w.options.out; path != "" {
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if errors.Is(err, fs.ErrExist) {
-			return nil, usageError{fmt.Errorf("--out %s: the file exists, and samples are never written over others", path)}
+			return nil, usageErrorf("--out %s: the file exists, and samples are never written over others", path)
 		}
 		if err != nil {
 			return nil, err
@@ -240,13 +240,9 @@ func (w *watching) writer() (func(*watch.Frame) error, error) {
 	}
 	switch w.options.format {
 	case "csv":
-		c := watch.NewCSV(out)
-		c.Filter = w.filter
-		return c.Frame, nil
+		return watch.CSV(out, w.filter), nil
 	case "jsonl":
-		j := watch.NewJSONL(out)
-		j.Filter = w.filter
-		return j.Frame, nil
+		return watch.JSONL(out, w.filter), nil
 	case "none":
 		return func(*watch.Frame) error { return nil }, nil
 	}

@@ -57,7 +57,7 @@ func TestEndpoint(t *testing.T) {
 		t.Errorf("exit code %d after an interruption", c)
 	}
 	if got := <-rest; !strings.Contains(got, "own CPU") {
-		t.Errorf("the cost is not told: %s", got)
+		t.Errorf("the cost is not printed: %s", got)
 	}
 }
 

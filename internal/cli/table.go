@@ -98,7 +98,7 @@ func (o *tableOptions) check(dirs []string) error {
 }
 
 func runTable(a *App, o tableOptions, dirs []string) error {
-	c, err := tableCampaign(dirs)
+	_, c, err := readSides(singly(dirs))
 	if err == nil && len(o.targets) > 0 {
 		c, err = only(c, o.targets)
 	}
@@ -179,24 +179,7 @@ func wholeTable(a *App, c *compare.Campaign, base *compare.Target, firsts []*com
 	return layout.WriteSummaries(a.Stdout, published.Summaries(c, base, firsts), o.show())
 }
 
-// tableCampaign reads all results into one campaign. Targets of several
-// directories that share a name are named by the directory, too.
-func tableCampaign(dirs []string) (*compare.Campaign, error) {
-	if err := distinct(dirs); err != nil {
-		return nil, err
-	}
-	var groups [][]string
-	for _, dir := range dirs {
-		groups = append(groups, []string{dir})
-	}
-	_, trials, err := readSides(groups)
-	if err != nil {
-		return nil, err
-	}
-	return compare.New(trials), nil
-}
-
-// only is a campaign of some targets, in the order in which they are named.
+// only returns a campaign of some targets, in the order in which they are named.
 func only(c *compare.Campaign, names []string) (*compare.Campaign, error) {
 	var chosen []*compare.Target
 	var trials []*result.Trial
@@ -242,13 +225,16 @@ func readNotes(file string, c *compare.Campaign) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var steps []string
-	for _, s := range c.Steps {
-		steps = append(steps, s.Name)
-	}
-	notes, wrong := published.Notes(file, string(src), steps)
+	notes, wrong := published.Notes(file, string(src), stepNames(c))
 	if len(wrong) > 0 {
 		return nil, wrong
 	}
 	return notes, nil
+}
+
+func stepNames(c *compare.Campaign) (names []string) {
+	for _, s := range c.Steps {
+		names = append(names, s.Name)
+	}
+	return names
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,11 +20,11 @@ func Unlike(a, b *Target) []string {
 	for _, y := range slices.Concat(a.Trials[1:], b.Trials) {
 		differ := func(what, of, other string) {
 			if of != other {
-				out = AppendNew(out, fmt.Sprintf("%s %s and %s", what, named(of), named(other)))
+				out = AppendNew(out, fmt.Sprintf("%s %s and %s", what, cmp.Or(of, unnamed), cmp.Or(other, unnamed)))
 			}
 		}
 		differ("workload", x.Workload, y.Workload)
-		for _, name := range paramNames(x, y) {
+		for _, name := range sortedNames(x.Params, y.Params) {
 			of, other := paramText(x.Params[name]), paramText(y.Params[name])
 			if (x.Imported == nil && y.Imported == nil) || of != "" && other != "" { // logs may lack parameters
 				differ(name, of, other)
@@ -47,11 +48,11 @@ func Apart(a, b *Target) []string {
 	x, y := a.Trials[0], b.Trials[0]
 	differ := func(what, of, other string) {
 		if of != other {
-			out = append(out, fmt.Sprintf("%s: %s and %s", what, named(of), named(other)))
+			out = append(out, fmt.Sprintf("%s: %s and %s", what, cmp.Or(of, unnamed), cmp.Or(other, unnamed)))
 		}
 	}
 	version := func(what string, read func(*result.Trial) string) {
-		if of, other := versions(a, read), versions(b, read); of != "" && other != "" {
+		if of, other := strings.Join(a.Distinct(read), " or "), strings.Join(b.Distinct(read), " or "); of != "" && other != "" {
 			differ(what, of, other)
 		}
 	}
@@ -63,13 +64,13 @@ func Apart(a, b *Target) []string {
 	}
 	differ("seed", fmt.Sprint(x.Seed), fmt.Sprint(y.Seed))
 	for _, name := range hostFacts {
-		if of, other := fact(x, name), fact(y, name); of != "" && other != "" {
+		if of, other := x.Host.Value(name), y.Host.Value(name); of != "" && other != "" {
 			differ(name, of, other)
 		}
 	}
 	differ("engine", x.Engine, y.Engine)
-	version("rumbench version", func(t *result.Trial) string { return t.Version("rumbench") })
-	for _, name := range knobNames(x, y) {
+	version("rumbench version", func(t *result.Trial) string { return t.Versions.Value("rumbench") })
+	for _, name := range sortedNames(x.Knobs, y.Knobs) {
 		of, other := x.Knobs[name], y.Knobs[name]
 		if name == "cache" {
 			of, other = x.Cache(), y.Cache()
@@ -77,7 +78,7 @@ func Apart(a, b *Target) []string {
 		if x.Engine != y.Engine && (of == "" || other == "") {
 			continue // of one engine only: the other does not have it
 		}
-		differ(name, cmp.Or(of, notSet), cmp.Or(other, notSet))
+		differ(name, cmp.Or(of, "not set"), cmp.Or(other, "not set"))
 	}
 	return out
 }
@@ -86,69 +87,84 @@ func Apart(a, b *Target) []string {
 // b: the page cache, without a limit". Unknown caches do not count as
 // different.
 func (c *Campaign) UnequalCaches() string {
-	var sizes, parts []string
-	for _, t := range c.Targets {
-		if cache := t.Trials[0].Cache(); cache != "" {
-			sizes, parts = AppendNew(sizes, cache), append(parts, t.Name+": "+cache)
-		}
-	}
-	if len(sizes) < 2 {
+	text, differ := c.Shared(func(t *Target) []string { return t.Distinct((*result.Trial).Cache) })
+	if !differ {
 		return ""
 	}
-	return strings.Join(parts, ", ")
+	return text
 }
 
-// versions returns the distinct versions of a target's trials: a server may
-// have been upgraded between them.
-func versions(t *Target, of func(*result.Trial) string) string {
-	var out []string
+// Durability returns which level each target has, if they differ: "a: none, b:
+// os". Unknown levels do not count as different.
+func (c *Campaign) Durability() string {
+	if _, differ := c.Shared(func(t *Target) []string { return t.Distinct(levelOf) }); !differ {
+		return ""
+	}
+	text, _ := c.Shared(func(t *Target) []string {
+		return t.Distinct(func(trial *result.Trial) string {
+			if levelOf(trial) == "" {
+				return ""
+			}
+			return trial.DurabilityText()
+		})
+	})
+	return text
+}
+
+// Shared returns the value that the targets share, or what each has, "a: 1, b: 2 or
+// 3", if they differ. What has no value does not count as different.
+func (c *Campaign) Shared(of func(*Target) []string) (text string, differ bool) {
+	var all, parts []string
+	for _, t := range c.Targets {
+		if own := of(t); len(own) > 0 {
+			all, parts = AppendNew(all, own...), append(parts, t.Name+": "+strings.Join(own, " or "))
+		}
+	}
+	if len(all) < 2 {
+		return strings.Join(all, ""), false
+	}
+	return strings.Join(parts, ", "), true
+}
+
+// Durability returns a target's level, or its levels; "" if it is unknown.
+func Durability(t *Target) string { return strings.Join(t.Distinct(levelOf), " or ") }
+
+func levelOf(t *result.Trial) string {
+	if t.Durability == result.Unknown {
+		return ""
+	}
+	return t.Durability
+}
+
+// UnlikeDurability returns the levels of durability in which two targets
+// differ, as "none and os"; "" if they do not, or one is unknown.
+func UnlikeDurability(a, b *Target) string {
+	x, y := Durability(a), Durability(b)
+	if x == y || x == "" || y == "" {
+		return ""
+	}
+	return x + " and " + y
+}
+
+// Distinct returns the different values of a target's trials, without unknown
+// ones: a server, say, may have been upgraded between them.
+func (t *Target) Distinct(of func(*result.Trial) string) (out []string) {
 	for _, trial := range t.Trials {
 		if v := of(trial); v != "" {
 			out = AppendNew(out, v)
 		}
 	}
-	return strings.Join(out, " or ")
-}
-
-// notSet is the value of a knob that is left to the engine.
-const notSet = "not set"
-
-func fact(t *result.Trial, name string) string {
-	for _, f := range t.Host {
-		if f.Name == name {
-			return f.Value
-		}
-	}
-	return ""
-}
-
-func named(s string) string {
-	if s == "" {
-		return "not known"
-	}
-	return s
-}
-
-func paramNames(trials ...*result.Trial) []string {
-	var out []string
-	for _, t := range trials {
-		for name := range t.Params {
-			out = AppendNew(out, name)
-		}
-	}
-	slices.Sort(out)
 	return out
 }
 
-func knobNames(trials ...*result.Trial) []string {
-	var out []string
-	for _, t := range trials {
-		for name := range t.Knobs {
-			out = AppendNew(out, name)
-		}
-	}
-	slices.Sort(out)
-	return out
+// unnamed stands for what is not known in a difference.
+const unnamed = "not known"
+
+// sortedNames returns the names in two maps, sorted.
+func sortedNames[V any](a, b map[string]V) []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func paramText(v any) string {

@@ -34,10 +34,7 @@ type Target struct {
 
 // Step is a step of the workload: its runs, the keys of their numbers, and the
 // differences between targets.
-type Step struct{ stepKeys }
-
-// stepKeys finds the keys of a step's numbers.
-type stepKeys struct {
+type Step struct {
 	stepRuns
 	Primary, WritesPer string    // as in result.Step
 	Warmup             bool      // as in result.Step: its numbers are shown but not judged
@@ -103,7 +100,7 @@ func (c *Campaign) step(rs *result.Step) *Step {
 		return s
 	}
 	runs := stepRuns{Name: rs.Name, Doc: rs.Doc, Base: rs.Base, Axes: rs.Axes, Runs: map[*Target][]Run{}, campaign: c, on: map[*Target]*seen{}}
-	s := &Step{stepKeys{stepRuns: runs, Primary: rs.Primary, WritesPer: rs.WritesPer, Warmup: rs.Warmup}}
+	s := &Step{stepRuns: runs, Primary: rs.Primary, WritesPer: rs.WritesPer, Warmup: rs.Warmup}
 	c.Steps, c.steps[rs.Name] = append(c.Steps, s), s
 	return s
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -100,17 +101,25 @@ func (e *Effect) Metric() string { return e.New.Metric }
 // Sure reports whether the difference is significant.
 func (e *Effect) Sure() bool { return e.Verdict == Better || e.Verdict == Worse }
 
-// effect measures the difference without judging it.
-func (s *Step) effect(base, t *Target, k Key) Effect {
+// ratio returns the ratio of two numbers, or why they have none.
+func (s *Step) ratio(base, t *Target, k Key) Effect {
 	nan := math.NaN()
 	e := Effect{Base: s.number(base, k), New: s.number(t, k), Ratio: nan, Low: nan, High: nan, SD: nan, P: nan, Adjusted: nan}
-	if e.Why = s.incomparable(base, t, &e); e.Why != "" {
-		return e
+	if e.Why = cmp.Or(e.Base.unknown(), e.New.unknown(), s.unlike(base, t, &e)); e.Why == "" {
+		if r, ok := e.New.Over(*e.Base); ok {
+			e.Ratio = r
+		}
 	}
-	if r, ok := e.New.Over(*e.Base); ok {
-		e.Ratio = r
+	return e
+}
+
+// effect measures the difference without judging it.
+func (s *Step) effect(base, t *Target, k Key) Effect {
+	e := s.ratio(base, t, k)
+	if e.Why == "" {
+		e.Why = s.unfit(base, t, &e)
 	}
-	if e.Why = s.unfit(base, t, &e); e.Why != "" {
+	if e.Why != "" {
 		return e
 	}
 	a, b := pairs(e.Base, e.New)
@@ -122,17 +131,18 @@ func (s *Step) effect(base, t *Target, k Key) Effect {
 	return e
 }
 
-// incomparable returns why two numbers have no ratio, "" if they may have one.
-func (s *Step) incomparable(base, t *Target, e *Effect) string {
-	for _, n := range [...]*Number{e.Base, e.New} {
-		switch few := n.Few(); {
-		case n.Missing != "":
-			return n.Missing
-		case few != "":
-			p, _, _ := metric.Percentile(n.Metric)
-			return fmt.Sprintf("%s: a percentile of %g takes %d", few, p, metric.LeastSamples(p))
-		}
+// unknown returns why there is no number, or not the percentile that it should be.
+func (n *Number) unknown() string {
+	few := n.Few()
+	if n.Missing != "" || few == "" {
+		return n.Missing
 	}
+	p, _, _ := metric.Percentile(n.Metric)
+	return fmt.Sprintf("%s: a percentile of %g takes %d", few, p, metric.LeastSamples(p))
+}
+
+// unlike returns why two numbers are of different work or promises.
+func (s *Step) unlike(base, t *Target, e *Effect) string {
 	if why := s.Unlike(base, t); why != "" {
 		return why
 	}

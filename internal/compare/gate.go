@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 
 	"github.com/expr-lang/expr"
@@ -40,7 +41,7 @@ func NewGate(text string) (*Gate, error) {
 	v := &namesOf{}
 	ast.Walk(&tree.Node, v)
 	if v.unknown != "" {
-		return nil, fmt.Errorf("condition %q: %q is no metric%s", text, v.unknown, similar(v.unknown))
+		return nil, fmt.Errorf("condition %q: %q is no metric; %s", text, v.unknown, hint.Meant(v.unknown, metric.Names(), metric.Listed))
 	}
 	if v.verdict != "" {
 		return nil, fmt.Errorf("condition %q: %q is no verdict; better, worse, same, unclear and unstable are", text, v.verdict)
@@ -149,16 +150,6 @@ func (v *namesOf) add(name string) {
 	} else {
 		v.metrics = AppendNew(v.metrics, name)
 	}
-}
-
-// similar returns a hint at a metric with a part of the name in common.
-func similar(name string) string {
-	for _, m := range metric.All() {
-		if strings.Contains(m.Name, name) || strings.Contains(name, m.Name) {
-			return fmt.Sprintf("; is %s meant?", m.Name)
-		}
-	}
-	return "; rumbench list metrics names them"
 }
 
 // Finding is a step and operation for which a gate's condition holds.

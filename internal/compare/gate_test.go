@@ -140,7 +140,7 @@ func TestGateDenominators(t *testing.T) {
 func TestWrongGates(t *testing.T) {
 	for condition, want := range map[string]string{
 		"tps < 1":                  `"tps" is no metric; rumbench list metrics`,
-		"per_s < 1":                "is rows_per_s meant?",
+		"rows_per_sec < 1":         "did you mean rows_per_s?",
 		"ops_per_s":                "expected bool",
 		"ops_per_s < 'a'":          "mismatched types",
 		"ops_per_s <":              "unexpected token",

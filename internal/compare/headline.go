@@ -1,135 +1,129 @@
 package compare
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 
 	"rumbench/internal/metric"
 )
 
-// Rate returns the key of an operation kind's throughput.
-func (s *stepKeys) Rate(op string) (Key, bool) {
-	if op == "" {
+// Key returns the key of a metric's number about an operation kind: its
+// throughput, its latency, a cost per unit of it, or else the number of the step.
+// The metric that stands in for a cost is taken where the cost is unknown.
+func (s *Step) Key(name, op string) (Key, bool) {
+	switch m := metric.ByName(name); {
+	case m == nil:
 		return Key{}, false
+	case m.Family == metric.Throughput:
+		return s.Find(name, func(k Key) bool { return op != "" && k.Op == op })
+	case m.Family == metric.Service || m.Family == metric.Response:
+		return s.Latency(op, m.Quantile)
+	case m.Family == metric.Stalls:
+		return s.stalls(name, op)
+	case m.Family == metric.Failures:
+		return s.About(name)
 	}
-	return s.Find("rows_per_s", func(k Key) bool { return k.Op == op })
+	for _, fits := range []func(Key) bool{func(k Key) bool { return k.PerOf(op) }, func(Key) bool { return true }} {
+		if k, ok := s.Find(name, fits); ok {
+			return k, true
+		}
+	}
+	if m := metric.StandIn(name); m != nil {
+		return s.Key(m.Name, op)
+	}
+	return Key{}, false
 }
+
+// Own returns the key of a metric's number about what the step is about: its
+// primary operation, or for what is written the writing one.
+func (s *Step) Own(name string) (Key, bool) { return s.Key(name, s.subject(name)) }
+
+// Rate returns the key of an operation kind's throughput.
+func (s *Step) Rate(op string) (Key, bool) { return s.Key("rows_per_s", op) }
 
 // Latency returns the key of an operation kind's latency: the response time where a
 // rate was promised, else the service time.
-func (s *stepKeys) Latency(op string, q metric.Quantile) (Key, bool) {
+func (s *Step) Latency(op string, q metric.Quantile) (Key, bool) {
 	if op == "" {
 		return Key{}, false
 	}
-	of := func(k Key) bool { return k.Op == op }
 	response, service := metric.Latency(metric.Response, q).Name, metric.Latency(metric.Service, q).Name
 	for _, name := range []string{response, service} {
-		if k, ok := s.Find(name, of); ok {
+		if k, ok := s.Find(name, func(k Key) bool { return k.Op == op }); ok {
 			return k, true
 		}
 	}
 	// A group of one kind only has no numbers of the whole beside those of the kind.
-	var kinds []Key
-	for _, k := range s.Keys(response, service) {
-		if k.Group == op {
-			kinds = append(kinds, k)
-		}
-	}
+	kinds := slices.DeleteFunc(s.Keys(response, service), func(k Key) bool { return k.Group != op })
 	if len(kinds) > 0 && kinds[0].Op == kinds[len(kinds)-1].Op {
 		return kinds[0], true
 	}
 	return Key{}, false
 }
 
-// Cost returns the key of a metric per unit of an operation kind. The denominators
-// are called after their kind: "insert row" of "insert", "query" of "query".
-func (s *stepKeys) Cost(metric, op string) (Key, bool) {
-	if op != "" {
-		of := func(k Key) bool { return k.Per == op || strings.HasPrefix(k.Per, op+" ") }
-		if k, ok := s.Find(metric, of); ok {
-			return k, true
-		}
-	}
-	return s.Find(metric, func(Key) bool { return true })
-}
-
-// Stalls returns the key of the stalled seconds, of the primary operation's group
-// where the whole step has no such number.
-func (s *stepKeys) Stalls() (Key, bool) {
-	if s.Primary == "" {
+// stalls returns the key of a number of stalls, of the operation's group where the
+// whole step has no such number.
+func (s *Step) stalls(name, op string) (Key, bool) {
+	if op == "" {
 		return Key{}, false
 	}
-	if k, ok := s.Find("stall_s", func(k Key) bool { return k.Op == s.Primary || k.Group == s.Primary }); ok {
+	if k, ok := s.Find(name, func(k Key) bool { return k.Op == op || k.Group == op }); ok {
 		return k, true
 	}
-	return s.Find("stall_s", func(Key) bool { return true })
-}
-
-// Reads returns the key of what was read from storage per unit: by the device, or
-// where no device could be watched, by the process.
-func (s *stepKeys) Reads() (Key, bool) { return s.costs("read_kb") }
-
-// Writes returns the key of what was written to storage per unit of the writing
-// kind: by the device, or where no device could be watched, by the process.
-func (s *stepKeys) Writes() (Key, bool) { return s.costs("write_kb") }
-
-// CPU returns the key of the CPU time per unit: of the engine and its clients
-// together, or if the engine's processes could not be watched, of the whole
-// host.
-func (s *stepKeys) CPU() (Key, bool) { return s.costs("cpu_us") }
-
-// costs returns the key of a headline per unit of what the step is about, or of the
-// metric that stands in for it.
-func (s *stepKeys) costs(headline string) (Key, bool) {
-	op := s.subject(headline)
-	if k, ok := s.Cost(headline, op); ok {
-		return k, true
-	}
-	if m := metric.StandIn(headline); m != nil {
-		return s.Cost(m.Name, op)
-	}
-	return Key{}, false
+	return s.Find(name, func(Key) bool { return true })
 }
 
 // subject returns the operation kind that a metric is about: the primary one, or for
 // what is written the writing one.
-func (s *stepKeys) subject(name string) string {
+func (s *Step) subject(name string) string {
 	if m := metric.ByName(name); m != nil && m.Per == metric.PerWritten {
 		return s.WritesPer
 	}
 	return s.Primary
 }
 
-// sampled reports whether a percentile is one on any target.
-func (s *stepKeys) sampled(k Key) bool {
-	return slices.ContainsFunc(s.campaign.Targets, func(t *Target) bool {
-		return s.number(t, k).known()
-	})
+// About returns the key of a metric for the step's subject: of its primary
+// operation or per unit of it (of the writing operation for what is written),
+// or of the step as a whole. "" is the primary operation's throughput. If there
+// is no such number, ok is false, and the key serves to ask why.
+func (s *Step) About(metric string) (k Key, ok bool) {
+	metric = cmp.Or(metric, "rows_per_s")
+	op := s.subject(metric)
+	for _, fits := range []func(Key) bool{
+		func(k Key) bool { return k.About(op) },
+		func(k Key) bool { return k.Group == "" && k.Op == "" && (k.Per == "" || k.Per == "step") },
+	} {
+		if k, ok := s.Find(metric, fits); ok {
+			return k, true
+		}
+	}
+	// The number may be one of a group of clients: of the primary operation's
+	// group, or of the only one that has it. Among several there is no right one.
+	all := s.Keys(metric)
+	own := slices.DeleteFunc(slices.Clone(all), func(k Key) bool { return k.Group != op })
+	switch {
+	case len(own) == 1:
+		return own[0], true
+	case len(all) == 1:
+		return all[0], true
+	}
+	return Key{Op: op, Metric: metric}, false
 }
 
 // Headline returns the keys on which a step is judged: those of the metrics that are
 // headlines. A step that warms up has none.
-func (s *stepKeys) Headline() []Key { return slices.Clip(s.index().headline) }
+func (s *Step) Headline() []Key { return slices.Clip(s.index().headline) }
 
-func (s *stepKeys) headline() (out []Key) {
+func (s *Step) headline() (out []Key) {
 	if s.Warmup {
 		return nil
 	}
 	for _, m := range metric.Headlines(metric.Judged) {
-		k, ok := s.headlineOf(m)
-		if ok && (m.Quantile == "" || s.sampled(k)) && !slices.Contains(out, k) {
-			out = append(out, k)
+		k, ok := s.Own(m.Name)
+		sampled := func(t *Target) bool { return s.number(t, k).known() } // a percentile is one
+		if ok && (m.Quantile == "" || slices.ContainsFunc(s.campaign.Targets, sampled)) {
+			out = AppendNew(out, k)
 		}
 	}
 	return out
-}
-
-func (s *stepKeys) headlineOf(m *metric.Metric) (Key, bool) {
-	switch m.Family {
-	case metric.Throughput:
-		return s.Find(m.Name, func(k Key) bool { return s.Primary != "" && k.Op == s.Primary })
-	case metric.Service:
-		return s.Latency(s.Primary, m.Quantile)
-	}
-	return s.costs(m.Name)
 }

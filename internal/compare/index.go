@@ -34,7 +34,7 @@ type keyIndex struct {
 }
 
 // index returns the key index, which it makes on the first call.
-func (s *stepKeys) index() *keyIndex {
+func (s *Step) index() *keyIndex {
 	if s.keys != nil {
 		return s.keys
 	}
@@ -64,7 +64,7 @@ func (s *stepKeys) index() *keyIndex {
 
 // Keys returns the different keys with one of the metrics, in the order of the
 // metrics, then of the rows.
-func (s *stepKeys) Keys(metrics ...string) []Key {
+func (s *Step) Keys(metrics ...string) []Key {
 	var out []Key
 	for _, m := range metrics {
 		out = append(out, s.index().byMetric[m]...)
@@ -73,11 +73,11 @@ func (s *stepKeys) Keys(metrics ...string) []Key {
 }
 
 // AllKeys returns the different keys of all rows, in the order of the rows.
-func (s *stepKeys) AllKeys() []Key { return slices.Clip(s.index().all) }
+func (s *Step) AllKeys() []Key { return slices.Clip(s.index().all) }
 
 // Find returns the first key with the metric that fits, on any target; numbers
 // of the whole step come before those of a group.
-func (s *stepKeys) Find(metric string, fits func(Key) bool) (k Key, ok bool) {
+func (s *Step) Find(metric string, fits func(Key) bool) (k Key, ok bool) {
 	for _, own := range s.index().byMetric[metric] {
 		switch {
 		case ok && own.Group != "" || !fits(own):

@@ -13,6 +13,12 @@ import (
 // Key names a number of a step, whatever the target and the trial.
 type Key struct{ Group, Op, Metric, Per string }
 
+// PerOf reports whether the number is per unit of an operation kind.
+func (k Key) PerOf(op string) bool { return metric.PerOf(k.Per, op) }
+
+// About reports whether the number is of an operation kind, or per unit of it.
+func (k Key) About(op string) bool { return op != "" && k.Op == op || k.PerOf(op) }
+
 // KeyOf returns the key of a row.
 func KeyOf(r *metric.Row) Key { return Key{r.Group, r.Op, r.Metric, r.Per} }
 
@@ -150,7 +156,7 @@ func (n Number) unlike(base Number) string {
 	if n.Metric == "space_amplification" {
 		return n.unlikeSpace(base)
 	}
-	return n.unlikeCPU(base)
+	return n.unlikeSplit(base)
 }
 
 // unlikeSpace compares what is counted as space. A source that was not recorded
@@ -168,10 +174,10 @@ func (n Number) unlikeSpace(base Number) string {
 	return ""
 }
 
-// unlikeCPU: CPU time is split into that of the engine and that of its clients
-// where they are processes apart.
-func (n Number) unlikeCPU(base Number) string {
-	if n.Metric != "server_cpu_us" && n.Metric != "client_cpu_us" || len(n.Trials) == 0 || len(base.Trials) == 0 {
+// unlikeSplit compares what is measured of the engine apart from its clients:
+// that is possible only where they are processes of their own.
+func (n Number) unlikeSplit(base Number) string {
+	if m := metric.ByName(n.Metric); m == nil || !m.Split || len(n.Trials) == 0 || len(base.Trials) == 0 {
 		return ""
 	}
 	if n.Trials[0].Hosting == base.Trials[0].Hosting {

@@ -54,54 +54,6 @@ func onePlan(a, b *Target) bool {
 	return !slices.ContainsFunc(slices.Concat(a.Trials, b.Trials), func(t *result.Trial) bool { return filepath.Dir(t.Dir) != first })
 }
 
-// UnlikeDurability returns the levels of durability in which two targets
-// differ, as "none and os"; "" if they do not, or one is unknown.
-func UnlikeDurability(a, b *Target) string {
-	x, y := Durability(a), Durability(b)
-	if x == y || x == "" || y == "" {
-		return ""
-	}
-	return x + " and " + y
-}
-
-// Durability returns a target's level, or its levels; "" if it is unknown.
-func Durability(t *Target) string {
-	var out []string
-	for _, trial := range t.Trials {
-		if trial.Durability != "" && trial.Durability != result.Unknown {
-			out = AppendNew(out, trial.Durability)
-		}
-	}
-	return strings.Join(out, " or ")
-}
-
-// durabilityText returns the same with the meaning of the level, if it is
-// known.
-func durabilityText(t *Target) string {
-	var out []string
-	for _, trial := range t.Trials {
-		if trial.Durability != "" && trial.Durability != result.Unknown {
-			out = AppendNew(out, trial.DurabilityText())
-		}
-	}
-	return strings.Join(out, " or ")
-}
-
-// Durability returns which level each target has, if they differ: "a: none, b:
-// os". Unknown levels do not count as different.
-func (c *Campaign) Durability() string {
-	var levels, parts []string
-	for _, t := range c.Targets {
-		if level := Durability(t); level != "" {
-			levels, parts = AppendNew(levels, level), append(parts, t.Name+": "+durabilityText(t))
-		}
-	}
-	if len(levels) < 2 {
-		return ""
-	}
-	return strings.Join(parts, ", ")
-}
-
 // Offered returns how the work offered to the clients of a step differed on two
 // targets, as "rate of insert: 500/s and 4000/s". What was not recorded does
 // not count as different.
@@ -158,15 +110,13 @@ func offersOf(runs []Run) (out []offer) {
 func groupsText(groups []result.Group) string {
 	var parts []string
 	for i := range groups {
-		g := &groups[i]
-		text := fmt.Sprintf("%s: clients %d, rate %s", g.Name, g.Clients, rateText(g))
-		if g.Pace != "" {
-			text += ", arrivals " + arrivalsText(g)
+		var terms []string
+		for _, t := range termsOf(&groups[i]) {
+			if t.shown {
+				terms = append(terms, t.name+" "+t.text)
+			}
 		}
-		if g.Open {
-			text += fmt.Sprintf(", queue %s, ramp %s", queueText(g), rampText(g))
-		}
-		parts = append(parts, text)
+		parts = append(parts, groups[i].Name+": "+strings.Join(terms, ", "))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -188,12 +138,11 @@ func (s *stepRuns) Offer(t *Target, k Key) string {
 func (o *offer) differs(other *offer) (out []string) {
 	for i := range o.groups {
 		g := &o.groups[i]
-		k := slices.IndexFunc(other.groups, func(h result.Group) bool { return h.Name == g.Name })
-		if k < 0 {
+		if k := slices.IndexFunc(other.groups, func(h result.Group) bool { return h.Name == g.Name }); k >= 0 {
+			out = append(out, groupsDiffer(g, &other.groups[k])...)
+		} else {
 			out = append(out, fmt.Sprintf("clients of %s on one side only", g.Name))
-			continue
 		}
-		out = append(out, groupsDiffer(g, &other.groups[k])...)
 	}
 	for _, h := range other.groups {
 		if !slices.ContainsFunc(o.groups, func(g result.Group) bool { return h.Name == g.Name }) {
@@ -208,27 +157,42 @@ func (o *offer) differs(other *offer) (out []string) {
 const sameRate = 1e-3
 
 func groupsDiffer(g, h *result.Group) (out []string) {
-	differ := func(what, of, other string) {
-		if of != other {
-			out = append(out, fmt.Sprintf("%s of %s: %s and %s", what, g.Name, of, other))
+	others := termsOf(h)
+	for i, t := range termsOf(g) {
+		o := others[i]
+		if t.known && o.known && t.text != o.text && !(t.name == "rate" && equalRates(g, h)) {
+			out = append(out, fmt.Sprintf("%s of %s: %s and %s", t.name, g.Name, t.text, o.text))
 		}
 	}
-	if g.Clients > 0 && h.Clients > 0 {
-		differ("clients", fmt.Sprint(g.Clients), fmt.Sprint(h.Clients))
-	}
-	if g.RateOf != h.RateOf || math.Abs(g.Rate-h.Rate) > sameRate*max(g.Rate, h.Rate) {
-		differ("rate", rateText(g), rateText(h))
-	}
-	if g.Pace != "" && h.Pace != "" {
-		differ("arrivals", arrivalsText(g), arrivalsText(h))
-	}
-	if g.Open && h.Open {
-		differ("queue", queueText(g), queueText(h))
-	}
-	if g.Ramp != nil && h.Ramp != nil {
-		differ("ramp", rampText(g), rampText(h))
-	}
 	return out
+}
+
+func equalRates(g, h *result.Group) bool {
+	return g.RateOf == h.RateOf && math.Abs(g.Rate-h.Rate) <= sameRate*max(g.Rate, h.Rate)
+}
+
+// term is a part of what is offered to a group of clients.
+type term struct {
+	name, text string
+	shown      bool // it belongs to what is offered
+	known      bool // it is recorded, and can be compared
+}
+
+func termsOf(g *result.Group) [5]term {
+	arrivals, queue := g.Pace+" for each client", fmt.Sprint(g.Queue)
+	if g.Open {
+		arrivals = g.Pace + " for all clients together"
+	}
+	if g.Queue == 0 {
+		queue = "of any length"
+	}
+	return [...]term{
+		{"clients", fmt.Sprint(g.Clients), true, g.Clients > 0},
+		{"rate", rateText(g), true, true},
+		{"arrivals", arrivals, g.Pace != "", g.Pace != ""},
+		{"queue", queue, g.Open, g.Open},
+		{"ramp", rampText(g), g.Open, g.Ramp != nil},
+	}
 }
 
 func rateText(g *result.Group) string {
@@ -236,20 +200,6 @@ func rateText(g *result.Group) string {
 		return "none (closed loop)"
 	}
 	return fmt.Sprintf("%.10g/s%s", g.Rate, g.RateUnit())
-}
-
-func arrivalsText(g *result.Group) string {
-	if g.Open {
-		return g.Pace + " for all clients together"
-	}
-	return g.Pace + " for each client"
-}
-
-func queueText(g *result.Group) string {
-	if g.Queue == 0 {
-		return "of any length"
-	}
-	return fmt.Sprint(g.Queue)
 }
 
 func rampText(g *result.Group) string {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"rumbench/internal/metric"
 )
@@ -126,61 +125,44 @@ func (g *RelativeGroup) add(r *Relative, s *Step, judged []*Judgement, o Relativ
 	if !ok && s.Primary == "" {
 		return // the test has neither a primary operation nor this number
 	}
-	row := RelativeRow{Step: s}
+	row, base := RelativeRow{Step: s}, r.Targets[0]
 	for i, t := range r.Targets {
-		cell := RelativeCell{Number: s.Number(t, k), Ratio: math.NaN(), Refusals: s.Refusals(t)}
+		e := s.ratio(base, t, k)
+		cell := RelativeCell{Number: *e.New, Ratio: e.Ratio, Refusals: s.Refusals(t), Apart: s.unlike(base, t, &e)}
+		if few := cell.Few(); few != "" {
+			cell.Refusals = slices.Insert(cell.Refusals, 0, few)
+		}
 		if cell.Missing == "" && cell.Disturbed() {
 			cell.Refusals = AppendNew(cell.Refusals, "disturbed")
 		}
-		unlike := s.Unlike(r.Targets[0], t)
-		if len(r.Unlike[i]) > 0 {
+		if unlike := s.Unlike(base, t); len(r.Unlike[i]) > 0 {
 			cell.Refusals = AppendNew(cell.Refusals, "other work") // the details are in Unlike, per target
 		} else if unlike != "" {
 			cell.Refusals = AppendNew(cell.Refusals, unlike)
 		}
-		if few := cell.Few(); few != "" {
-			cell.Refusals = slices.Insert(cell.Refusals, 0, few)
-		}
-		if unlike == "" && k.Metric == highestRate {
-			unlike = unlikeSearches(s.number(r.Targets[0], k), s.number(t, k))
-		}
-		cell.Apart = unlike
 		if judged[i] != nil {
 			cell.Effect = judged[i].Effect(s, k)
 		}
+		cell.compare(s.unfit(base, t, &e), e, o.Round)
+		if i == 0 && cell.Missing == "" {
+			cell.Ratio, cell.Why = 1, ""
+		}
 		row.Cells = append(row.Cells, cell)
-	}
-	for i := range row.Cells {
-		row.Cells[i].over(&row.Cells[0], i == 0, r.Targets[0].Name, o.Round)
 	}
 	g.Rows = append(g.Rows, row)
 }
 
-// over sets the ratio to the base.
-func (c *RelativeCell) over(base *RelativeCell, isBase bool, name string, round func(Number) float64) {
-	value, of := c.Value, base.Value
-	if round != nil {
-		value, of = round(c.Number), round(base.Number)
-	}
+// compare sets the reason if there is no ratio, or else rounds its numbers.
+func (c *RelativeCell) compare(unfit string, e Effect, round func(Number) float64) {
 	switch {
 	case c.Missing != "":
 		c.Why = c.Missing
-	case isBase:
-		c.Ratio = 1
-	case base.Missing != "":
-		c.Why = "there is nothing to compare with: " + base.Missing
-	case c.Apart != "":
-		c.Why = c.Apart
-	case c.MaxOf+base.MaxOf > 0:
-		c.Why = "too few samples for a percentile"
-	case c.Disturbed() || base.Disturbed():
-		c.Why = "disturbed: what other programs did may be in the number of one side"
-	case c.unlike(base.Number) != "":
-		c.Why = c.unlike(base.Number)
-	case of == 0:
-		c.Why = name + ", the base, has 0"
-	default:
-		c.Ratio = value / of
+	case e.Base.Missing != "":
+		c.Why = "there is nothing to compare with: " + e.Base.Missing
+	case math.IsNaN(c.Ratio):
+		c.Why = cmp.Or(e.Why, unfit, "the base has 0")
+	case round != nil:
+		c.Ratio = round(*e.New) / round(*e.Base)
 	}
 }
 
@@ -188,34 +170,4 @@ func (c *RelativeCell) over(base *RelativeCell, isBase bool, name string, round 
 // both sides are comparable.
 func (c *RelativeCell) Counts(base *RelativeCell) bool {
 	return c.Ratio > 0 && len(c.Refusals) == 0 && len(base.Refusals) == 0
-}
-
-// About returns the key of a metric for the step's subject: of its primary
-// operation or per unit of it (of the writing operation for what is written),
-// or of the step as a whole. "" is the primary operation's throughput. If there
-// is no such number, ok is false, and the key serves to ask why.
-func (s *stepKeys) About(metric string) (k Key, ok bool) {
-	metric = cmp.Or(metric, "rows_per_s")
-	op := s.subject(metric)
-	if k, ok := s.Find(metric, func(k Key) bool {
-		return op != "" && (k.Op == op || k.Per == op || strings.HasPrefix(k.Per, op+" "))
-	}); ok {
-		return k, true
-	}
-	if k, ok := s.Find(metric, func(k Key) bool {
-		return k.Group == "" && k.Op == "" && (k.Per == "" || k.Per == "step")
-	}); ok {
-		return k, true
-	}
-	// The number may be one of a group of clients: of the primary operation's
-	// group, or of the only one that has it. Among several there is no right one.
-	all := s.Keys(metric)
-	own := slices.DeleteFunc(slices.Clone(all), func(k Key) bool { return k.Group != op })
-	switch {
-	case len(own) == 1:
-		return own[0], true
-	case len(all) == 1:
-		return all[0], true
-	}
-	return Key{Op: op, Metric: metric}, false
 }

@@ -91,11 +91,11 @@ func TestRelative(t *testing.T) {
 func TestRelativeDoubts(t *testing.T) {
 	missed := result.Group{Name: "insert", Rate: 100, SLA: &metric.SLA{Target: 100, Achieved: 80}}
 	for _, c := range []struct {
-		name   string
-		change func(old, new *result.Trial)
-		ratio  float64 // of the first test
-		doubt  string
-		left   int
+		name    string
+		change  func(old, new *result.Trial)
+		ratio   float64 // of the first test
+		refusal string
+		left    int
 	}{
 		{"none", func(_, _ *result.Trial) {}, 1.5, "", 0},
 		{"SLA missed", func(_, b *result.Trial) { b.Steps[0].Groups = []result.Group{missed} }, 1.5, "SLA missed", 1},
@@ -117,14 +117,14 @@ func TestRelativeDoubts(t *testing.T) {
 			if !equal(cell.Ratio, c.ratio) || math.IsNaN(cell.Ratio) != (cell.Why != "") {
 				t.Errorf("ratio %g (%s), want %g", cell.Ratio, cell.Why, c.ratio)
 			}
-			if doubt := fmt.Sprint(cell.Refusals); (c.doubt == "") != (len(cell.Refusals) == 0) || c.doubt != "" && doubt != "["+c.doubt+"]" {
-				t.Errorf("doubts %s, want %q", doubt, c.doubt)
+			if refusal := fmt.Sprint(cell.Refusals); (c.refusal == "") != (len(cell.Refusals) == 0) || c.refusal != "" && refusal != "["+c.refusal+"]" {
+				t.Errorf("refusals %s, want %q", refusal, c.refusal)
 			}
 			if got := len(g.Means[1].Left); got != c.left {
 				t.Errorf("%d tests left out of the mean, want %d", got, c.left)
 			}
 			if len(cell.Refusals) > 0 && cell.Verdict() != "" {
-				t.Errorf("a verdict %q in spite of doubts", cell.Verdict())
+				t.Errorf("a verdict %q in spite of refusals", cell.Verdict())
 			}
 		})
 	}

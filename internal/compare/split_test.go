@@ -33,7 +33,7 @@ func TestCPUIsSplitOnlyWithinAKind(t *testing.T) {
 			}
 			camp := New(trials)
 			s := camp.Steps[0]
-			if k, ok := s.CPU(); !ok || k.Metric != "cpu_us" || !slices.Contains(s.Headline(), k) {
+			if k, ok := s.Own("cpu_us"); !ok || k.Metric != "cpu_us" || !slices.Contains(s.Headline(), k) {
 				t.Fatalf("the CPU time to compare is %v", k)
 			}
 			j := camp.Judge(camp.Targets[0], camp.Targets[1], DefaultRule())
@@ -55,7 +55,7 @@ func TestCPUIsSplitOnlyWithinAKind(t *testing.T) {
 // Space is compared where the same is counted of both: all that the rows take, or
 // the same part of it.
 func TestSpaceOfOneDefinition(t *testing.T) {
-	const told = "the engine's own counters, exact"
+	const reported = "the engine's own counters, exact"
 	for _, c := range []struct {
 		name, base, of string
 		alike          bool
@@ -65,7 +65,7 @@ func TestSpaceOfOneDefinition(t *testing.T) {
 		{"two older results", metric.SpaceAndLogs, metric.SpaceAndLogs, true},
 		{"an older result", metric.SpaceAndLogs, metric.SpaceBeyondEmpty, false},
 		{"an older result and an embedded engine", metric.SpaceAndLogs, metric.SpaceOfDirectory, false},
-		{"a server that was attached to", metric.SpaceBeyondEmpty, told, false},
+		{"a server that was attached to", metric.SpaceBeyondEmpty, reported, false},
 		{"not recorded", "", metric.SpaceBeyondEmpty, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -153,18 +154,18 @@ const isolation = "isolation"
 // Families returns the families of all knobs: of isolation first, then by the
 // knobs' names.
 func (c *Campaign) Families() []Family {
-	var trials []*result.Trial
+	knobs := map[string]string{}
 	for _, t := range c.Targets {
-		trials = append(trials, t.Trials[0])
+		maps.Copy(knobs, t.Trials[0].Knobs)
 	}
-	knobs := knobNames(trials...)
-	slices.SortStableFunc(knobs, func(a, b string) int { return strings.Compare(rank(a), rank(b)) })
+	names := sortedNames(knobs, nil)
+	slices.SortStableFunc(names, func(a, b string) int { return strings.Compare(rank(a), rank(b)) })
 	var out []Family
-	for _, knob := range knobs {
+	for _, knob := range names {
 		var keys []string
 		members := map[string][]*Target{}
 		for _, t := range c.Targets {
-			k := likeBut(knob, t.Trials[0], knobs)
+			k := likeBut(knob, t.Trials[0], names)
 			keys = AppendNew(keys, k)
 			members[k] = append(members[k], t)
 		}
@@ -189,7 +190,7 @@ func rank(knob string) string {
 func likeBut(knob string, t *result.Trial, knobs []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %v", t.Engine, t.Workload, t.Versions)
-	for _, name := range paramNames(t) {
+	for _, name := range sortedNames(t.Params, nil) {
 		fmt.Fprintf(&b, "\n%s=%s", name, paramText(t.Params[name]))
 	}
 	for _, name := range knobs {

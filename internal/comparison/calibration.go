@@ -60,7 +60,7 @@ func calibration(j *compare.Judgement) []page.Block {
 	t.Groups = []page.Group{g}
 	out := []page.Block{
 		page.Prose("", fmt.Sprintf("A/A: %s and %s are the same. What differs is this machine's noise.", j.Base.Name, j.New.Name)), t,
-		page.Prose("", "Noise: standard deviation of the ratio of two trials. A difference of the size told is found by as many trials as ran here in nine "+
+		page.Prose("", "Noise: standard deviation of the ratio of two trials. A difference of the size shown is found by as many trials as ran here in nine "+
 			"of ten campaigns, with the correction for all headline numbers."),
 		page.Prose("", precision(min(len(j.Base.Trials), len(j.New.Trials)), least, most)),
 	}
@@ -75,11 +75,12 @@ func calibration(j *compare.Judgement) []page.Block {
 func precision(trials int, least, most float64) string {
 	switch {
 	case most == 0:
-		return fmt.Sprintf("%d trials of each target are too few to say what this machine can tell; at least %d are needed.", trials, compare.LeastTrials)
+		return fmt.Sprintf("%d trials of each target are too few to say which differences this machine can detect; at least %d are needed.",
+			trials, compare.LeastTrials)
 	case least == most:
-		return fmt.Sprintf("With %d trials of each target this machine tells differences in throughput from %s on.", trials, farApart(most))
+		return fmt.Sprintf("With %d trials of each target this machine detects differences in throughput from %s on.", trials, farApart(most))
 	}
-	return fmt.Sprintf("With %d trials of each target this machine tells differences in throughput from %s (in the quietest step) to %s (in "+
+	return fmt.Sprintf("With %d trials of each target this machine detects differences in throughput from %s (in the quietest step) to %s (in "+
 		"the noisiest).", trials, farApart(least), farApart(most))
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
 )
@@ -109,18 +110,24 @@ func run(t *testing.T, dir, line string) {
 	}
 }
 
-// TestNamed: every engine, workload, preset and parameter is in the documents.
+// TestNamed: every engine, workload, preset, parameter and cost is in the documents.
 func TestNamed(t *testing.T) {
 	engines := read(t, "docs/engines.md")
 	for _, e := range registry.Engines() {
 		i := e.Info()
 		if !strings.Contains(engines, i.Name) {
-			t.Errorf("docs/engines.md does not tell of %s", i.Name)
+			t.Errorf("docs/engines.md does not describe %s", i.Name)
 		}
 		for _, o := range i.Options {
 			if !strings.Contains(engines, o.Name) {
-				t.Errorf("docs/engines.md does not tell of option %s of %s", o.Name, i.Name)
+				t.Errorf("docs/engines.md does not describe option %s of %s", o.Name, i.Name)
 			}
+		}
+	}
+	method := read(t, "docs/method.md")
+	for _, m := range metric.All() {
+		if m.Section == metric.CostTable && !strings.Contains(method, "`"+m.Name+"`") {
+			t.Errorf("docs/method.md does not say where %s comes from", m.Name)
 		}
 	}
 	for _, w := range registry.Workloads() {
@@ -128,7 +135,7 @@ func TestNamed(t *testing.T) {
 		text := read(t, "docs/"+i.Name+".md")
 		for _, p := range i.Presets {
 			if !strings.Contains(text, p.Name) {
-				t.Errorf("docs/%s.md does not tell of preset %s", i.Name, p.Name)
+				t.Errorf("docs/%s.md does not describe preset %s", i.Name, p.Name)
 			}
 		}
 	}

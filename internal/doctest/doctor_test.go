@@ -9,7 +9,7 @@ import (
 	"rumbench/internal/host"
 )
 
-// TestDoctor: every check of the host has a section that tells what is wanted
+// TestDoctor: every check of the host has a section that says what is wanted
 // and how to fix it, and no section is about a check that is not there.
 func TestDoctor(t *testing.T) {
 	r, err := host.Look(context.Background(), host.Options{Dir: t.TempDir(), Period: 10 * time.Millisecond, Lock: t.TempDir() + "/lock"})
@@ -29,7 +29,7 @@ func TestDoctor(t *testing.T) {
 		delete(sections, f.Name)
 		switch {
 		case !ok:
-			t.Errorf("docs/doctor.md does not tell of %s", f.Name)
+			t.Errorf("docs/doctor.md does not describe %s", f.Name)
 		case !strings.Contains(text, "Wanted: "+f.Wanted+"."):
 			t.Errorf("docs/doctor.md does not say of %s that wanted is: %s", f.Name, f.Wanted)
 		case !strings.Contains(text, "Fix: "):
@@ -37,6 +37,6 @@ func TestDoctor(t *testing.T) {
 		}
 	}
 	for name := range sections {
-		t.Errorf("docs/doctor.md tells of %s, which is no check", name)
+		t.Errorf("docs/doctor.md describes %s, which is no check", name)
 	}
 }

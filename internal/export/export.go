@@ -12,7 +12,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"rumbench/internal/metric"
-	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
 
@@ -63,46 +62,54 @@ type Row struct {
 // rowGroup is how many lines are held in memory until they are written.
 const rowGroup = 1 << 17
 
-// options are the same for all files, so that the same input gives the same bytes.
-func options() []parquet.WriterOption {
-	return []parquet.WriterOption{
-		parquet.Compression(&parquet.Zstd),
-		parquet.MaxRowsPerRowGroup(rowGroup),
-		parquet.CreatedBy("rumbench", "", ""),
+// write writes the lines that each trial yields, in batches, and returns their
+// number. The same input gives the same bytes.
+func write[L any](w io.Writer, what string, trials []Trial, each func(t Trial, yield func(...L) error) error) (n int64, err error) {
+	file := parquet.NewGenericWriter[L](w, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowGroup), parquet.CreatedBy("rumbench", "", ""))
+	var batch []L
+	flush := func() error {
+		if _, err := file.Write(batch); err != nil {
+			return fmt.Errorf("write %s: %w", what, err)
+		}
+		n += int64(len(batch))
+		batch = batch[:0]
+		return nil
 	}
-}
-
-// WriteRows writes all rows of the trials, in their order, and returns how many.
-func WriteRows(w io.Writer, trials []Trial) (int64, error) {
-	file := parquet.NewGenericWriter[Row](w, options()...)
-	var n int64
 	for _, t := range trials {
-		rows, err := rowsOf(t)
+		err := each(t, func(more ...L) error {
+			if batch = append(batch, more...); len(batch) < 1000 {
+				return nil
+			}
+			return flush()
+		})
 		if err != nil {
 			return n, err
 		}
-		if _, err := file.Write(rows); err != nil {
-			return n, fmt.Errorf("write rows: %w", err)
-		}
-		n += int64(len(rows))
+	}
+	if err := flush(); err != nil {
+		return n, err
 	}
 	if err := file.Close(); err != nil {
-		return n, fmt.Errorf("write rows: %w", err)
+		return n, fmt.Errorf("write %s: %w", what, err)
 	}
 	return n, nil
 }
 
-func rowsOf(t Trial) ([]Row, error) {
+// WriteRows writes all rows of the trials, in their order, and returns how many.
+func WriteRows(w io.Writer, trials []Trial) (int64, error) {
+	return write(w, "rows", trials, eachRow)
+}
+
+func eachRow(t Trial, yield func(...Row) error) error {
 	params, err := json.Marshal(t.Params)
 	if err != nil {
-		return nil, fmt.Errorf("write the parameters of %s: %w", t.Path, err)
+		return fmt.Errorf("write the parameters of %s: %w", t.Path, err)
 	}
 	common := Row{
 		Campaign: t.Campaign, CampaignDir: t.CampaignDir, Started: t.Started, Workload: t.Workload, Preset: t.Preset, Params: string(params),
-		Target: t.Target, Engine: t.Engine, EngineVersion: t.EngineVersion, Durability: t.Durability, Hostname: fact(t.Host, "hostname"),
+		Target: t.Target, Engine: t.Engine, EngineVersion: t.EngineVersion, Durability: t.Durability, Hostname: t.Host.Value("hostname"),
 		Trial: int32(t.Trial.Trial), TrialStarted: t.Trial.Started, Status: string(t.Status),
 	}
-	var out []Row
 	for i := range t.Steps {
 		s := &t.Steps[i]
 		for k := range s.Rows {
@@ -113,17 +120,10 @@ func rowsOf(t Trial) ([]Row, error) {
 			r.N, r.Source, r.Warnings = from.N, from.Source, metric.Texts(from.Warnings)
 			r.WarningCodes = metric.Codes(from.Warnings)
 			r.Headline = t.Headline(s, from)
-			out = append(out, r)
+			if err := yield(r); err != nil {
+				return err
+			}
 		}
 	}
-	return out, nil
-}
-
-func fact(facts []observe.Fact, name string) string {
-	for _, f := range facts {
-		if f.Name == name {
-			return f.Value
-		}
-	}
-	return ""
+	return nil
 }

@@ -21,7 +21,7 @@ import (
 
 var start = time.Date(2026, 11, 21, 8, 0, 0, 123456000, time.UTC)
 
-// rate tells the throughput to be the headline.
+// rate makes the throughput the headline.
 func rate(_ *result.Step, r *metric.Row) bool { return r.Metric == "rows_per_s" }
 
 // trial is a made-up trial with one step, of a campaign in results/mine.
@@ -148,7 +148,7 @@ func TestSamples(t *testing.T) {
 		{Step: "l.i1", Source: "ops", T: 1, DT: 1, Group: "g", Op: "insert", Ops: 3, Rows: 30, P50: 5, P99: 6, Max: 7, Clients: []int64{1, 2}},
 		{Step: "l.i1", Source: "ops", T: 2, DT: 1, Group: "g", Op: "insert", Upkeep: true, Errors: 1, Clients: []int64{0, 0}},
 		{Step: "l.i1", Source: "device", T: 1.5, DT: 0.5, Late: 0.25, V: map[string]float64{`device.reads{dev="vda",x="{}"}`: 0, "device.a": -1.5}},
-		{Step: "l.i1", Source: "engine", T: 2, DT: 1}, // had nothing to tell
+		{Step: "l.i1", Source: "engine", T: 2, DT: 1}, // had nothing to report
 	})
 	got := back[Sample](t, func(b *bytes.Buffer) (int64, error) { return WriteSeries(b, []Trial{tr}) })
 	of := func(source string, at, dt float64) Sample {

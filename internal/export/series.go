@@ -1,13 +1,10 @@
 package export
 
 import (
-	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/parquet-go/parquet-go"
 
 	"rumbench/internal/result"
 )
@@ -51,55 +48,29 @@ type Sample struct {
 // WriteSeries writes the interval series of the trials, in their order, and
 // returns the number of lines. It reads and writes them as a stream.
 func WriteSeries(w io.Writer, trials []Trial) (int64, error) {
-	file := parquet.NewGenericWriter[Sample](w, options()...)
-	var n int64
-	var batch []Sample
-	flush := func() error {
-		if _, err := file.Write(batch); err != nil {
-			return fmt.Errorf("write samples: %w", err)
-		}
-		n += int64(len(batch))
-		batch = batch[:0]
-		return nil
-	}
-	for _, t := range trials {
-		err := result.ReadSeries(t.Path, nil, func(l result.Line) error {
-			if batch = appendSamples(batch, t, &l); len(batch) < 1000 {
-				return nil
-			}
-			return flush()
-		})
-		if err != nil {
-			return n, err
-		}
-	}
-	if err := flush(); err != nil {
-		return n, err
-	}
-	if err := file.Close(); err != nil {
-		return n, fmt.Errorf("write samples: %w", err)
-	}
-	return n, nil
+	return write(w, "samples", trials, func(t Trial, yield func(...Sample) error) error {
+		return result.ReadSeries(t.Path, nil, func(l result.Line) error { return yield(samples(t, &l)...) })
+	})
 }
 
-// appendSamples appends what a line says: one sample of operations, or one per
-// value, by name.
-func appendSamples(to []Sample, t Trial, l *result.Line) []Sample {
+// samples returns what a line holds: one sample per value, by name, or one of
+// operations.
+func samples(t Trial, l *result.Line) (out []Sample) {
 	common := Sample{Campaign: t.Campaign, CampaignDir: t.CampaignDir, Target: t.Target, Trial: int32(t.Trial.Trial),
 		Step: l.Step, Source: l.Source, T: l.T, DT: l.DT, Late: l.Late}
 	for _, name := range slices.Sorted(maps.Keys(l.V)) {
 		s, value := common, l.V[name]
 		s.Name, s.Labels = splitName(name)
 		s.Value = &value
-		to = append(to, s)
+		out = append(out, s)
 	}
 	if l.Source != "ops" {
-		return to
+		return out
 	}
 	s := common
 	s.Group, s.Op, s.Upkeep, s.Ops, s.Rows, s.Errors = l.Group, l.Op, &l.Upkeep, &l.Ops, &l.Rows, &l.Errors
 	s.P50, s.P99, s.Max, s.ResponseP99, s.ResponseMax, s.Clients = l.P50, l.P99, l.Max, l.ResponseP9, l.ResponseMx, l.Clients
-	return append(to, s)
+	return append(out, s)
 }
 
 // splitName takes a series' labels off its name: name{labels}.

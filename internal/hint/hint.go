@@ -1,5 +1,5 @@
-// Package hint carries what a user can do about an error beside the error, so
-// that messages say what failed and hints what to do.
+// Package hint is what users read about their mistakes: what is wrong and where,
+// which name was meant, and beside an error what they can do about it.
 package hint
 
 import (

@@ -3,6 +3,7 @@ package history
 import (
 	"math"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/stat"
 )
@@ -22,17 +23,11 @@ type Change struct {
 	To   float64 `json:"to"`   // the new level
 	// Ratio is To ÷ From, nil where From is 0.
 	Ratio *float64 `json:"ratio,omitempty"`
-	// Verdict is "better", "worse", or "" where neither direction is better.
-	Verdict string `json:"verdict,omitempty"`
+	// Verdict is compare.Better, compare.Worse, or "" where neither direction is better.
+	Verdict compare.Verdict `json:"verdict,omitempty"`
 	// Facts are what else changed between the two runs.
 	Facts []Fact `json:"facts"`
 }
-
-// The verdicts on a change.
-const (
-	Better = "better"
-	Worse  = "worse"
-)
 
 // Detect finds the changes of all series that have MinRuns points, and returns
 // how many those are. With hundreds of series, chance alone would move the level
@@ -76,9 +71,9 @@ func (s *Series) setChanges(points []int) {
 			c.Ratio = &ratio
 		}
 		if m := metric.ByName(s.Metric); m != nil && m.Better != "" && c.From != c.To {
-			c.Verdict = Worse
-			if (c.To > c.From) == (m.Better == "higher") {
-				c.Verdict = Better
+			c.Verdict = compare.Worse
+			if (c.To > c.From) == (m.Better == metric.Higher) {
+				c.Verdict = compare.Better
 			}
 		}
 		s.Changes = append(s.Changes, c)

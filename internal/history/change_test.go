@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
 )
@@ -102,7 +103,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// Of histories with sixty series of nothing but noise, about one in twenty tells
+// Of histories with sixty series of nothing but noise, about one in twenty shows
 // of a change.
 func TestFalseAlarms(t *testing.T) {
 	const histories, m, n = 150, 60, 24
@@ -121,7 +122,7 @@ func TestFalseAlarms(t *testing.T) {
 	}
 	// 5 % are 7.5; more than 16 would come once in 400 such tests by chance.
 	if alarms > 16 {
-		t.Errorf("%d of %d histories without a change tell of one", alarms, histories)
+		t.Errorf("%d of %d histories without a change show one", alarms, histories)
 	}
 	t.Logf("%d of %d", alarms, histories)
 }
@@ -150,9 +151,9 @@ func TestDetect(t *testing.T) {
 			continue
 		}
 		c := s.Changes[0]
-		verdict, to := Better, 110.0
+		verdict, to := compare.Better, 110.0
 		if i%8 != 0 {
-			verdict, to = Worse, 90
+			verdict, to = compare.Worse, 90
 		}
 		if c.At < 17 || c.At > 19 || math.Abs(c.From-100) > 1 || math.Abs(c.To-to) > 1 || c.Verdict != verdict || math.Abs(*c.Ratio-to/100) > 0.02 {
 			t.Errorf("series %d: %+v", i, c)
@@ -160,22 +161,22 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// Levels are medians, told in the words of the metric; a level of 0 has no ratio.
+// Levels are medians, given in the words of the metric; a level of 0 has no ratio.
 func TestLevels(t *testing.T) {
 	for name, c := range map[string]struct {
 		metric   string
 		from, to float64
-		verdict  string
+		verdict  compare.Verdict
 		ratio    float64 // 0: none
 		moves    bool    // by 10 %
 	}{
-		"higher is better": {"rows_per_s", 100, 120, Better, 1.2, true},
-		"lower is better":  {"service_p99_us", 100, 120, Worse, 1.2, true},
-		"less":             {"write_kb", 2, 1, Better, 0.5, true},
+		"higher is better": {"rows_per_s", 100, 120, compare.Better, 1.2, true},
+		"lower is better":  {"service_p99_us", 100, 120, compare.Worse, 1.2, true},
+		"less":             {"write_kb", 2, 1, compare.Better, 0.5, true},
 		"neither":          {"live_rows", 100, 120, "", 1.2, true},
-		"from zero":        {"stall_s", 0, 3, Worse, 0, true},
-		"to zero":          {"stall_s", 3, 0, Better, 0, true},
-		"hardly":           {"space_amplification", 1000, 1001, Worse, 1.001, false},
+		"from zero":        {"stall_s", 0, 3, compare.Worse, 0, true},
+		"to zero":          {"stall_s", 3, 0, compare.Better, 0, true},
+		"hardly":           {"space_amplification", 1000, 1001, compare.Worse, 1.001, false},
 	} {
 		values := append(slices.Repeat([]float64{c.from}, 12), slices.Repeat([]float64{c.to}, 12)...)
 		f := series(values)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/compare"
 	"rumbench/internal/observe"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
@@ -20,13 +21,13 @@ import (
 var machineFacts = []string{"virtualization", "cpu", "cpus online", "cpus usable", "cpu quota", "memory", "memory limit",
 	"filesystem", "device size", "device rotational"}
 
-// machineOf says in a line what kind of machine a trial ran on. Memory is
+// machineOf returns a line on the kind of machine that a trial ran on. Memory is
 // rounded up to whole GiB: what a kernel keeps for itself differs from one
 // release to the next.
-func machineOf(host []observe.Fact) string {
+func machineOf(host observe.Facts) string {
 	var parts []string
 	for _, name := range machineFacts {
-		v := value(host, name)
+		v := host.Value(name)
 		switch {
 		case v == "":
 			continue
@@ -48,17 +49,6 @@ func wholeGiB(size string) string {
 		return size
 	}
 	return fmt.Sprintf("%.0f GiB", math.Ceil(bytes/(1<<30)))
-}
-
-// value is what a list says of a name, several joined.
-func value(facts []observe.Fact, name string) string {
-	var values []string
-	for _, f := range facts {
-		if f.Name == name {
-			values = append(values, f.Value)
-		}
-	}
-	return strings.Join(values, ", ")
 }
 
 // Fact is something that was another thing in the run before.
@@ -125,13 +115,8 @@ func (s *Series) factChanges(at int) []Fact {
 	var names []fact
 	for i, p := range s.Points {
 		var n []fact
-		n, values[i] = factsOf(p.trial)
-		if i == at-1 || i == at {
-			for _, f := range n {
-				if !slices.Contains(names, f) {
-					names = append(names, f)
-				}
-			}
+		if n, values[i] = factsOf(p.trial); i == at-1 || i == at {
+			names = compare.AppendNew(names, n...)
 		}
 	}
 	restless := func(f fact) bool {

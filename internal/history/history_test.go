@@ -14,7 +14,7 @@ import (
 )
 
 // Campaigns are found wherever they lie, the oldest first; what is broken is
-// told, and comes last where its age is not known.
+// shown, and comes last where its age is not known.
 func TestFind(t *testing.T) {
 	s := newStore(t)
 	late, trials := night(2)
@@ -99,7 +99,7 @@ func TestFindRoots(t *testing.T) {
 	}
 }
 
-// A run that was copied is told from its original, which is the first by name.
+// A run that was copied is distinguished from its original, which is the first by name.
 func TestCopies(t *testing.T) {
 	s := newStore(t)
 	s.nights(0, 2)

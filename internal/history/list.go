@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"rumbench/internal/page"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
@@ -55,29 +55,27 @@ func RunsJSON(w io.Writer, runs []*Run) error {
 
 // RunsText writes a line for each run, then what is wrong with some of them.
 func RunsText(w io.Writer, runs []*Run) error {
-	if len(runs) == 0 {
-		return nil
+	t := page.Table{Head: "directory", Groups: []page.Group{{}}}
+	for _, name := range []string{"started (UTC)", "plan", "workload", "trials", "status", "targets"} {
+		t.Columns = append(t.Columns, page.Column{Name: name})
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "directory\tstarted (UTC)\tplan\tworkload\ttrials\tstatus\ttargets")
+	g := &t.Groups[0]
 	for _, r := range runs {
 		l := lineOf(r)
-		started, trials := quantity.Unknown, quantity.Unknown
+		started, trials := "", ""
 		if l.Started != nil {
 			started, trials = minute(*l.Started), fmt.Sprintf("%d of %d", l.TrialsDone, l.TrialsPlanned)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.Dir, started, cmp.Or(l.Plan, quantity.Unknown), cmp.Or(l.Workload, quantity.Unknown),
-			trials, l.Status, cmp.Or(targetsText(l.Targets), quantity.Unknown))
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	for _, r := range runs {
+		row := page.Row{Head: l.Dir}
+		for _, text := range []string{started, l.Plan, l.Workload, trials, string(l.Status), targetsText(l.Targets)} {
+			row.Cells = append(row.Cells, page.Words(cmp.Or(text, quantity.Unknown)))
+		}
+		g.Rows = append(g.Rows, row)
 		for _, text := range r.Remarks() {
-			fmt.Fprintf(w, "! %s: %s\n", r.Dir, text)
+			g.Foot = append(g.Foot, fmt.Sprintf("! %s: %s", r.Dir, text))
 		}
 	}
-	return nil
+	return page.Text(w, []page.Block{t}, page.TextStyle{})
 }
 
 // targetsText names the targets with what they are: "innodb (mysql

@@ -56,7 +56,8 @@ type Point struct {
 	Trials   int       `json:"trials"` // how many it is the median of
 	Warnings []string  `json:"warnings,omitempty"`
 
-	trial *result.Trial // the first of them
+	remarks []metric.Warning // the warnings
+	trial   *result.Trial    // the first of them
 }
 
 // Pick says which numbers to line up; an empty list picks everything, but an
@@ -183,7 +184,7 @@ func (c *collector) addPoint(r *Run, target *compare.Target, step *compare.Step,
 		c.series[key] = s
 		c.f.Series = append(c.f.Series, s)
 	}
-	p := Point{Dir: r.Dir, Started: r.Campaign.Started, Warnings: slices.Clone(step.Refusals(target))}
+	p := Point{Dir: r.Dir, Started: r.Campaign.Started, remarks: metric.UntypedAll(step.Refusals(target))}
 	var values []float64
 	for i, row := range n.Rows {
 		if row.Disturbed {
@@ -194,14 +195,10 @@ func (c *collector) addPoint(r *Run, target *compare.Target, step *compare.Step,
 			p.trial = n.Trials[i]
 		}
 		values = append(values, row.Value)
-		for _, w := range metric.Texts(row.Warnings) {
-			if !slices.Contains(p.Warnings, w) {
-				p.Warnings = append(p.Warnings, w)
-			}
-		}
+		p.remarks = metric.AppendNew(p.remarks, row.Warnings...)
 	}
 	if p.Trials = len(values); p.Trials > 0 {
-		p.Value = stat.Median(values)
+		p.Value, p.Warnings = stat.Median(values), metric.Texts(p.remarks)
 		s.Points = append(s.Points, p)
 	}
 }
@@ -232,7 +229,7 @@ func sourceKind(source string) string {
 // and the stalled seconds.
 func Headline(s *compare.Step) []compare.Key {
 	keys := s.Headline()
-	if k, ok := s.Stalls(); ok && !slices.Contains(keys, k) {
+	if k, ok := s.Own("stall_s"); ok && !slices.Contains(keys, k) {
 		keys = append(keys, k)
 	}
 	return keys

@@ -240,7 +240,7 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// A doubt travels with its point.
+// A warning travels with its point.
 func TestWarnings(t *testing.T) {
 	s := newStore(t)
 	s.nights(0, 1)

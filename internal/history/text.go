@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
+	"rumbench/internal/page"
 	"rumbench/internal/quantity"
 )
 
@@ -46,35 +46,33 @@ type View struct {
 
 // Text writes for people what Detect found, tested being what it returned.
 func Text(w io.Writer, families []*Family, tested int, v View) error {
-	var b strings.Builder
-	for i, f := range families {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		v.family(&b, f, families)
+	var blocks []page.Block
+	for _, f := range families {
+		blocks = append(blocks, v.family(f, families))
 	}
 	if tested > 0 {
-		fmt.Fprintf(&b, "\nSeries looked at: %d; of those said to have changed, %.0f %% at most are expected to be chance.\n", tested, 100*FalseShare)
+		blocks = append(blocks, page.Prose("", fmt.Sprintf("Series looked at: %d; of those said to have changed, %.0f %% at most are expected to be chance.",
+			tested, 100*FalseShare)))
 		if n := longest(families); together(n, tested) > 1 {
-			fmt.Fprintf(&b, "With %d runs, a change of fewer than %d of them can hardly be distinguished from chance: "+
-				"make more runs, or choose fewer series with --target, --step or --metric.\n", n, together(n, tested))
+			blocks = append(blocks, page.Prose("", fmt.Sprintf("With %d runs, a change of fewer than %d of them can hardly be distinguished from chance: "+
+				"make more runs, or choose fewer series with --target, --step or --metric.", n, together(n, tested))))
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return page.Text(w, blocks, page.TextStyle{})
 }
 
-func (v View) family(b *strings.Builder, f *Family, all []*Family) {
+func (v View) family(f *Family, all []*Family) page.Tree {
 	first, last := f.Runs[0].Campaign.Started, f.Runs[len(f.Runs)-1].Campaign.Started
-	fmt.Fprintf(b, "%s (%s): %s, %s to %s\n", f.Plan, f.Workload, quantity.Count(len(f.Runs), "run"), minute(first), minute(last))
-	fmt.Fprintf(b, "  machine: %s\n", cmp.Or(f.Machine, quantity.Unknown))
+	out := page.Tree{Text: fmt.Sprintf("%s (%s): %s, %s to %s", f.Plan, f.Workload, quantity.Count(len(f.Runs), "run"), minute(first), minute(last))}
+	out.Add("machine: %s", cmp.Or(f.Machine, quantity.Unknown))
 	if text := f.apart(all); text != "" {
-		fmt.Fprintf(b, "  kept apart from other runs of %s by %s\n", f.Plan, text)
+		out.Add("kept apart from other runs of %s by %s", f.Plan, text)
 	}
 	for _, s := range slices.Sorted(maps.Keys(f.LeftOut)) {
-		fmt.Fprintf(b, "  left out: %s\n", quantity.Count(f.LeftOut[s], string(s)+" trial"))
+		out.Add("left out: %s", quantity.Count(f.LeftOut[s], string(s)+" trial"))
 	}
 	var few, small, quiet int
+	var series []page.Tree
 	for _, s := range f.Series {
 		shown := s.notable(v.Least / 100)
 		switch {
@@ -86,21 +84,20 @@ func (v View) family(b *strings.Builder, f *Family, all []*Family) {
 			small++
 		}
 		if len(shown) > 0 || v.All {
-			s.text(b, shown, s.apart(f.Series))
+			series = append(series, s.tree(shown, s.apart(f.Series)))
 		}
 	}
-	if few+small+quiet > 0 {
-		b.WriteString("\n")
-	}
 	if quiet > 0 {
-		fmt.Fprintf(b, "  %d series without a change that can be distinguished from chance\n", quiet)
+		out.Add("%d series without a change that can be distinguished from chance", quiet)
 	}
 	if small > 0 {
-		fmt.Fprintf(b, "  %d series with changes below %g %% only\n", small, v.Least)
+		out.Add("%d series with changes below %g %% only", small, v.Least)
 	}
 	if few > 0 {
-		fmt.Fprintf(b, "  %d series with too few runs: %d are needed\n", few, MinRuns)
+		out.Add("%d series with too few runs: %d are needed", few, MinRuns)
 	}
+	out.Items = append(out.Items, series...)
+	return out
 }
 
 // apart says in what a family differs from the others of its plan.
@@ -164,26 +161,27 @@ func (s *Series) apart(all []*Series) string {
 	return strings.Join(parts, "; ")
 }
 
-func (s *Series) text(b *strings.Builder, shown []Change, apart string) {
-	fmt.Fprintf(b, "\n  %s\n", s)
+func (s *Series) tree(shown []Change, apart string) page.Tree {
+	out := page.Tree{Text: s.String()}
 	if apart != "" {
-		fmt.Fprintf(b, "    only runs with %s\n", apart)
+		out.Add("only runs with %s", apart)
 	}
 	values := s.Values()
-	fmt.Fprintf(b, "    %s", quantity.Count(len(values), "run"))
+	summary := quantity.Count(len(values), "run")
 	if n := len(values); n > 0 {
-		fmt.Fprintf(b, "  %s  %s … %s, last %s%s", sparkline(values), number(slices.Min(values)), number(slices.Max(values)), number(values[n-1]), s.unit())
+		summary += fmt.Sprintf("  %s  %s … %s, last %s%s", sparkline(values), number(slices.Min(values)), number(slices.Max(values)), number(values[n-1]), s.unit())
 	}
-	b.WriteString("\n")
+	out.Add("%s", summary)
 	for _, c := range shown {
-		s.change(b, c)
+		out.Items = append(out.Items, s.change(c))
 	}
 	if s.Disturbed > 0 {
-		fmt.Fprintf(b, "    left out: %s that other programs disturbed\n", quantity.Count(s.Disturbed, "number"))
+		out.Add("left out: %s that other programs disturbed", quantity.Count(s.Disturbed, "number"))
 	}
 	for _, text := range s.warnings() {
-		fmt.Fprintf(b, "    ! %s\n", text)
+		out.Add("! %s", text)
 	}
+	return out
 }
 
 // String names the series for people.
@@ -207,63 +205,41 @@ func (s *Series) String() string {
 	return name
 }
 
-func (s *Series) change(b *strings.Builder, c Change) {
+func (s *Series) change(c Change) page.Tree {
 	before, after := s.Points[c.At-1], s.Points[c.At]
-	fmt.Fprintf(b, "    %s → %s%s", number(c.From), number(c.To), s.unit())
+	out := page.Tree{Text: number(c.From) + " → " + number(c.To) + s.unit()}
 	if c.Ratio != nil {
-		fmt.Fprintf(b, ", ×%s", ratio(*c.Ratio))
+		out.Text += ", ×" + number(*c.Ratio)
 	}
 	if c.Verdict != "" {
-		fmt.Fprintf(b, ", %s", c.Verdict)
+		out.Text += ", " + string(c.Verdict)
 	}
-	fmt.Fprintf(b, "\n      between %s (%s) and %s (%s)\n", before.Dir, minute(before.Started), after.Dir, minute(after.Started))
+	out.Add("between %s (%s) and %s (%s)", before.Dir, minute(before.Started), after.Dir, minute(after.Started))
 	if len(c.Facts) == 0 {
-		b.WriteString("      no recorded version, setting or fact of the host changed there\n")
+		out.Add("no recorded version, setting or fact of the host changed there")
 	}
 	const most = 8
 	for i, f := range c.Facts {
 		if i == most {
-			fmt.Fprintf(b, "      … and %d more: see --json\n", len(c.Facts)-most)
+			out.Add("… and %d more: see --json", len(c.Facts)-most)
 			break
 		}
-		fmt.Fprintf(b, "      %s %s: %s → %s\n", f.Kind, f.Name, cmp.Or(f.From, quantity.Unknown), cmp.Or(f.To, quantity.Unknown))
+		out.Add("%s %s: %s → %s", f.Kind, f.Name, cmp.Or(f.From, quantity.Unknown), cmp.Or(f.To, quantity.Unknown))
 	}
+	return out
 }
 
-// warnings are the different warnings on the points, with how many bear each.
-// Those that differ in figures only are written once.
-func (s *Series) warnings() []string {
-	type kind struct {
-		example string
-		n       int
-		alike   bool
-	}
-	kinds := map[string]*kind{}
+// warnings returns the different warnings on the points, with how many of these
+// have each. Those that differ in figures only are merged.
+func (s *Series) warnings() (out []string) {
+	notes, runs := page.NewNotes(""), map[int]int{}
 	for _, p := range s.Points {
-		for _, text := range p.Warnings {
-			key := strings.Map(func(r rune) rune {
-				if unicode.IsDigit(r) || r == '.' {
-					return -1
-				}
-				return r
-			}, text)
-			k := kinds[key]
-			if k == nil {
-				k = &kind{example: text}
-				kinds[key] = k
-			}
-			k.n++
-			k.alike = k.alike || k.example != text
+		for _, w := range p.remarks {
+			runs[notes.Mark(w).Number]++
 		}
 	}
-	var out []string
-	for _, key := range slices.Sorted(maps.Keys(kinds)) {
-		k := kinds[key]
-		text := quantity.Count(k.n, "run") + ": " + k.example
-		if k.alike {
-			text += ", or alike"
-		}
-		out = append(out, text)
+	for _, n := range notes.List {
+		out = append(out, quantity.Count(runs[n.Number], "run")+": "+n.Text)
 	}
 	return out
 }
@@ -286,18 +262,6 @@ func number(v float64) string {
 		return strconv.FormatFloat(v, 'g', 4, 64)
 	}
 	return quantity.Whole(v)
-}
-
-// ratio writes two digits behind the point, or two significant ones if it is small;
-// more where it would seem to be 1 and is not.
-func ratio(r float64) string {
-	switch {
-	case r < 0.095:
-		return strconv.FormatFloat(r, 'g', 2, 64)
-	case math.Abs(r-1) < 0.005:
-		return strconv.FormatFloat(r, 'f', 4, 64)
-	}
-	return strconv.FormatFloat(r, 'f', 2, 64)
 }
 
 // unit is what stands behind the series' numbers; of a ratio it is nothing.

@@ -7,11 +7,11 @@ import (
 
 func cpuChecks() []check {
 	return []check{
-		{"cpu governor", "performance", governor,
+		{"cpu governor", "performance", setting("cpu governor", atTheHost, setGovernor, "performance"),
 			"other governors change the clock with the load: the engine that waits more gets a slower processor"},
-		{"cpu turbo", "off", turbo,
+		{"cpu turbo", "off", setting("cpu turbo", atTheHost, turboOff, "off"),
 			"with turbo the clock depends on heat and on how many cores work: trials differ by their order"},
-		{"clock source", "one that needs no system call, such as tsc", clockSource,
+		{"clock source", "one that needs no system call, such as tsc", setting("clock source", "cat "+clockDir+"/current_clocksource", setClock, clocks...),
 			"every operation reads the clock twice: a slow clock is in each latency and costs CPU time"},
 		{"cpu limit", "no quota", cpuLimit,
 			"when a control group has used up its quota, all its threads stand still: that looks like stalls of the engine"},
@@ -20,54 +20,35 @@ func cpuChecks() []check {
 
 const atTheHost = "in a virtual machine ask who runs its host; else see the firmware and the cpufreq driver"
 
-func governor(m *machine) answer {
-	switch g := m.fact("cpu governor"); g {
-	case "":
-		return unknown("the kernel shows none", atTheHost)
-	case "performance":
-		return ok(g)
-	default:
-		return warn(g, m.set("performance", "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"))
-	}
+func setGovernor(m *machine) string {
+	return m.set("performance", "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")
 }
 
-func turbo(m *machine) answer {
-	switch m.fact("cpu turbo") {
-	case "off":
-		return ok("off")
-	case "":
-		return notShown(atTheHost)
-	}
+func turboOff(m *machine) string {
 	if exists(m.sys, "devices", "system", "cpu", "intel_pstate", "no_turbo") {
-		return warn("on", m.set("1", "/sys/devices/system/cpu/intel_pstate/no_turbo"))
+		return m.set("1", "/sys/devices/system/cpu/intel_pstate/no_turbo")
 	}
-	return warn("on", m.set("0", "/sys/devices/system/cpu/cpufreq/boost"))
+	return m.set("0", "/sys/devices/system/cpu/cpufreq/boost")
 }
+
+const clockDir = "/sys/devices/system/clocksource/clocksource0"
 
 // clocks are read in user space.
-var clocks = [...]string{"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod", "riscv_clocksource"}
+var clocks = []string{"tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod", "riscv_clocksource"}
 
-func clockSource(m *machine) answer {
-	const dir = "/sys/devices/system/clocksource/clocksource0"
-	source := m.fact("clock source")
-	if source == "" {
-		return notShown("cat " + dir + "/current_clocksource")
-	}
-	if slices.Contains(clocks[:], source) {
-		return ok(source)
-	}
+func setClock(m *machine) string {
 	available := strings.Fields(text(m.sys, "devices", "system", "clocksource", "clocksource0", "available_clocksource"))
 	for _, c := range clocks {
 		if slices.Contains(available, c) {
-			return warn(source, m.set(c, dir+"/current_clocksource"))
+			return m.set(c, clockDir+"/current_clocksource")
 		}
 	}
-	return warn(source, "see why the kernel does not trust the tsc: dmesg | grep -i tsc")
+	return "see why the kernel does not trust the tsc: dmesg | grep -i tsc"
 }
 
 func cpuLimit(m *machine) answer {
 	usable := m.factOr("cpus usable", "?") + " of " + m.factOr("cpus online", "?") + " CPUs usable"
-	if quota := m.fact("cpu quota"); quota != "" {
+	if quota := m.facts.Value("cpu quota"); quota != "" {
 		return warn("a quota of "+quota+" CPUs; "+usable, "lift the quota of the container or service (cpu.max), or run outside of it")
 	}
 	if !m.showsLimits() {

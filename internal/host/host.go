@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"rumbench/internal/observe"
 )
 
 // Status is how good what was found is.
@@ -100,6 +98,32 @@ func bad(found, fix string) answer     { return answer{Bad, found, fix} }
 func unknown(found, fix string) answer { return answer{Unknown, found, fix} }
 func notShown(fix string) answer       { return unknown("the kernel does not show it", fix) }
 
+// graded returns the answer for something that may be bad, or only worth a warning.
+func graded(isBad, isWarn bool, found, fix string) answer {
+	switch {
+	case isBad:
+		return bad(found, fix)
+	case isWarn:
+		return warn(found, fix)
+	}
+	return ok(found)
+}
+
+// setting returns a check of a fact that has one of some good values, if it is
+// shown, with what to do otherwise.
+func setting(fact, whereShown string, fix func(*machine) string, good ...string) func(*machine) answer {
+	return func(m *machine) answer {
+		switch found := m.facts.Value(fact); {
+		case found == "":
+			return notShown(whereShown)
+		case slices.Contains(good, found):
+			return ok(found)
+		default:
+			return warn(found, fix(m))
+		}
+	}
+}
+
 func (m *machine) report() *Report {
 	r := &Report{Host: m.headline()}
 	for _, c := range checks() {
@@ -115,7 +139,7 @@ func (m *machine) headline() string {
 	for _, f := range []struct{ before, name, after string }{
 		{"", "cpus online", " CPUs"}, {"", "memory", ""}, {"", "distribution", ""}, {"kernel ", "kernel", ""}, {"", "virtualization", ""},
 	} {
-		if v := m.fact(f.name); v != "" {
+		if v := m.facts.Value(f.name); v != "" {
 			s += ", " + f.before + v + f.after
 		}
 	}
@@ -127,12 +151,6 @@ func (m *machine) headline() string {
 }
 
 // fact returns what a trial's result would record of this machine; "" is unknown.
-func (m *machine) fact(name string) string {
-	i := slices.IndexFunc(m.facts, func(f observe.Fact) bool { return f.Name == name })
-	if i < 0 {
-		return ""
-	}
-	return m.facts[i].Value
+func (m *machine) factOr(name, otherwise string) string {
+	return cmp.Or(m.facts.Value(name), otherwise)
 }
-
-func (m *machine) factOr(name, otherwise string) string { return cmp.Or(m.fact(name), otherwise) }

@@ -89,10 +89,7 @@ func otherLoad(m *machine) answer {
 	if m.usedByAll(me) < busy/2 {
 		found += "; much of it by processes that came and went, or are not seen from here"
 	}
-	if busy/total > busyBad {
-		return bad(found, fix)
-	}
-	return warn(found, fix)
+	return graded(busy/total > busyBad, true, found, fix)
 }
 
 // used is the CPU time that a process has used meanwhile, in nanoseconds.
@@ -133,19 +130,13 @@ func stolenTime(m *machine) answer {
 	if !counted {
 		return unknown(notCounted, "watch longer: --seconds 5")
 	}
-	found := quantity.Percent(stolen/total) + " of all CPU time"
-	const fix = "ask for CPUs of your own, or measure at another time and with more trials"
-	switch {
-	case stolen/total >= stolenBad:
-		return bad(found, fix)
-	case stolen/total >= stolenWarn:
-		return warn(found, fix)
-	case m.after.host["host.cpu.steal_ns"] == 0 && m.fact("virtualization") != "":
+	if m.after.host["host.cpu.steal_ns"] == 0 && m.facts.Value("virtualization") != "" {
 		// Not every hypervisor reports it; a guest has rarely lost nothing at all.
 		return unknown("none since the start: the host of this virtual machine may not report it",
 			"ask who runs that host; compare trials at different times of the day")
 	}
-	return ok(found)
+	return graded(stolen/total >= stolenBad, stolen/total >= stolenWarn, quantity.Percent(stolen/total)+" of all CPU time",
+		"ask for CPUs of your own, or measure at another time and with more trials")
 }
 
 // resources are the names of the files in /proc/pressure.
@@ -165,8 +156,5 @@ func pressure(m *machine) answer {
 		parts = append(parts, [...]string{"CPU ", "I/O ", "memory "}[i]+quantity.Percent(share))
 	}
 	found := strings.Join(parts, ", ")
-	if high {
-		return warn(found, "end or wait for what runs: top, iotop")
-	}
-	return ok(found)
+	return graded(false, high, found, "end or wait for what runs: top, iotop")
 }

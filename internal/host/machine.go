@@ -20,7 +20,7 @@ type machine struct {
 	proc, sys string
 	uid       int
 	dir, lock string
-	facts     []observe.Fact
+	facts     observe.Facts
 	device    observe.Device
 	deviceErr error // why there is no device
 	// space returns how much a filesystem has free and in all, in bytes.
@@ -38,7 +38,7 @@ func thisMachine(o Options) (*machine, error) {
 	} else if !info.IsDir() {
 		return nil, unix.ENOTDIR
 	}
-	m := &machine{proc: "/proc", sys: "/sys", uid: os.Geteuid(), dir: dir, lock: o.Lock, facts: observe.Facts(dir), space: space}
+	m := &machine{proc: "/proc", sys: "/sys", uid: os.Geteuid(), dir: dir, lock: o.Lock, facts: observe.FactsOf(dir), space: space}
 	m.device, m.deviceErr = observe.FindDevice(dir)
 	return m, nil
 }
@@ -81,15 +81,19 @@ func (m *machine) set(value, files string) string {
 
 // meminfo reads /proc/meminfo. What is not in it is nil.
 func (m *machine) meminfo() procfs.Meminfo {
-	kernel, err := procfs.NewFS(m.proc)
-	if err != nil {
-		return procfs.Meminfo{}
-	}
-	info, err := kernel.Meminfo()
-	if err != nil {
-		return procfs.Meminfo{}
+	info := procfs.Meminfo{}
+	if kernel, err := procfs.NewFS(m.proc); err == nil {
+		info, _ = kernel.Meminfo()
 	}
 	return info
+}
+
+// processes returns those that can be seen.
+func (m *machine) processes() (all procfs.Procs) {
+	if kernel, err := procfs.NewFS(m.proc); err == nil {
+		all, _ = kernel.AllProcs()
+	}
+	return all
 }
 
 // sample is what grows while others work.
@@ -127,15 +131,7 @@ func (m *machine) sample() sample {
 	for _, p := range counters.Points {
 		s.host[p.Name] = p.Value
 	}
-	kernel, err := procfs.NewFS(m.proc)
-	if err != nil {
-		return s
-	}
-	all, err := kernel.AllProcs()
-	if err != nil {
-		return s
-	}
-	for _, p := range all {
+	for _, p := range m.processes() {
 		if stat, err := p.Stat(); err == nil { // else it has ended
 			s.procs[p.PID] = process{stat.Comm, stat.Starttime, stat.CPUTime()}
 		}

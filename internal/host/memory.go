@@ -17,7 +17,7 @@ const (
 
 func memoryChecks() []check {
 	return []check{
-		{"transparent huge pages", "madvise or never", hugePages,
+		{"transparent huge pages", "madvise or never", setting("transparent huge pages", "cat "+hugePages, madvise, "madvise", "never"),
 			"with always the kernel joins pages behind the engine's back: memory grows, and moving pages stalls threads"},
 		{"swap", "off; or nothing in it and vm.swappiness at most 10", swap,
 			"a page of the engine's cache that was swapped out costs a read on access, and no counter of the engine shows it"},
@@ -30,16 +30,9 @@ func memoryChecks() []check {
 	}
 }
 
-func hugePages(m *machine) answer {
-	switch mode := m.fact("transparent huge pages"); mode {
-	case "":
-		return notShown("cat /sys/kernel/mm/transparent_hugepage/enabled")
-	case "madvise", "never":
-		return ok(mode)
-	default:
-		return warn(mode, m.set("madvise", "/sys/kernel/mm/transparent_hugepage/enabled"))
-	}
-}
+const hugePages = "/sys/kernel/mm/transparent_hugepage/enabled"
+
+func madvise(m *machine) string { return m.set("madvise", hugePages) }
 
 func swap(m *machine) answer {
 	info := m.meminfo()
@@ -50,7 +43,7 @@ func swap(m *machine) answer {
 	if total == 0 {
 		return ok("off")
 	}
-	swappiness, err := strconv.Atoi(m.fact("vm.swappiness"))
+	swappiness, err := strconv.Atoi(m.facts.Value("vm.swappiness"))
 	found := quantity.Bytes(used) + " of " + quantity.Bytes(total) + " in use, vm.swappiness " + m.factOr("vm.swappiness", "unknown")
 	off := m.root("swapoff -a")
 	if info.MemAvailableBytes != nil && used > *info.MemAvailableBytes {
@@ -84,18 +77,15 @@ func dirtyPages(m *machine) answer {
 		return notShown("sysctl -a --pattern vm.dirty")
 	}
 	found := "writing begins at " + quantity.Bytes(begin) + ", and writers wait from " + quantity.Bytes(wait) + " on"
-	if begin <= mostDirty {
-		return ok(found)
-	}
-	return warn(found, m.root("sysctl -w vm.dirty_background_bytes=268435456 vm.dirty_bytes=1073741824"))
+	return graded(false, begin > mostDirty, found, m.root("sysctl -w vm.dirty_background_bytes=268435456 vm.dirty_bytes=1073741824"))
 }
 
 // dirtyLimit is a limit in bytes. As a ratio it is of the available memory.
 func (m *machine) dirtyLimit(name string, available float64) (bytes float64, known bool) {
-	if n, err := strconv.ParseFloat(m.fact("vm."+name+"_bytes"), 64); err == nil {
+	if n, err := strconv.ParseFloat(m.facts.Value("vm."+name+"_bytes"), 64); err == nil {
 		return n, true
 	}
-	n, err := strconv.ParseFloat(m.fact("vm."+name+"_ratio"), 64)
+	n, err := strconv.ParseFloat(m.facts.Value("vm."+name+"_ratio"), 64)
 	return n / 100 * available, err == nil
 }
 
@@ -106,18 +96,11 @@ func freeMemory(m *machine) answer {
 	}
 	share := float64(*info.MemAvailableBytes) / float64(*info.MemTotalBytes)
 	found := quantity.Bytes(*info.MemAvailableBytes) + " of " + quantity.Bytes(*info.MemTotalBytes) + " can be had"
-	const fix = "end what uses it: ps -eo rss,comm --sort=-rss | head"
-	switch {
-	case share < lowFree:
-		return bad(found, fix)
-	case share < fewFree:
-		return warn(found, fix)
-	}
-	return ok(found)
+	return graded(share < lowFree, share < fewFree, found, "end what uses it: ps -eo rss,comm --sort=-rss | head")
 }
 
 func memoryLimit(m *machine) answer {
-	if limit := m.fact("memory limit"); limit != "" {
+	if limit := m.facts.Value("memory limit"); limit != "" {
 		return warn(limit, "leave it if it is meant; else lift it from the container or service (memory.max)")
 	}
 	if !m.showsLimits() {

@@ -98,7 +98,7 @@ func Servers(ctx context.Context) (all []Program) {
 		}
 		all = append(all, p)
 		if kind == server.MariaDB {
-			all = append(all, Program{Name: "myrocks", Package: server.MyRocksPackage, Found: server.MyRocks(found)})
+			all = append(all, Program{Name: server.MyRocksName, Package: server.MyRocksPackage, Found: server.MyRocks(found)})
 		}
 	}
 	return all

@@ -30,7 +30,7 @@ func rightChecks() []check {
 }
 
 func openFiles(m *machine) answer {
-	limit := m.fact("open files limit")
+	limit := m.facts.Value("open files limit")
 	n, err := strconv.Atoi(limit)
 	switch {
 	case limit == "unlimited":
@@ -73,15 +73,7 @@ func processIO(m *machine) answer {
 
 // foreign finds a process of another user.
 func (m *machine) foreign() (pid int, found bool) {
-	kernel, err := procfs.NewFS(m.proc)
-	if err != nil {
-		return 0, false
-	}
-	all, err := kernel.AllProcs()
-	if err != nil {
-		return 0, false
-	}
-	for _, p := range all {
+	for _, p := range m.processes() {
 		if status, err := p.NewStatus(); err == nil && status.UIDs[0] != uint64(m.uid) {
 			return p.PID, true
 		}
@@ -104,7 +96,7 @@ func (m *machine) tracer() (may, known bool) {
 }
 
 func perf(m *machine) answer {
-	counters, level := m.fact("hardware counters"), m.fact("kernel.perf_event_paranoid")
+	counters, level := m.facts.Value("hardware counters"), m.facts.Value("kernel.perf_event_paranoid")
 	n, err := strconv.Atoi(level)
 	if counters == "" || err != nil && m.uid != 0 {
 		return notShown("cat /proc/sys/kernel/perf_event_paranoid; ls /sys/bus/event_source/devices")

@@ -38,14 +38,7 @@ func freeDisk(m *machine) answer {
 		return unknown(fmt.Sprintf("the filesystem does not show it: %v", err), "df -h "+m.dir)
 	}
 	found := quantity.Bytes(free) + " of " + quantity.Bytes(total)
-	const fix = "free space, or measure elsewhere: --dir"
-	switch {
-	case free < leastDisk:
-		return bad(found, fix)
-	case free < fewDisk || free/total < lowShare:
-		return warn(found, fix)
-	}
-	return ok(found)
+	return graded(free < leastDisk, free < fewDisk || free/total < lowShare, found, "free space, or measure elsewhere: --dir")
 }
 
 // option reports whether the filesystem is mounted with an option, whatever its value.
@@ -94,13 +87,7 @@ func mountOptions(m *machine) answer {
 	if len(remount) > 0 {
 		fix = m.root("mount -o remount," + strings.Join(remount, ",") + " " + d.Mount)
 	}
-	switch {
-	case len(worst) > 0:
-		return bad(found, fix)
-	case len(blurs) > 0:
-		return warn(found, fix)
-	}
-	return ok(found)
+	return graded(len(worst) > 0, len(blurs) > 0, found, fix)
 }
 
 // ofDisks lists a fact of each disk under the data.
@@ -110,7 +97,7 @@ func (m *machine) ofDisks(what string) (disks, values []string) {
 		if len(m.device.Leaves) > 1 {
 			name = "device " + leaf + " " + what
 		}
-		if v := m.fact(name); v != "" {
+		if v := m.facts.Value(name); v != "" {
 			disks, values = append(disks, leaf), append(values, v)
 		}
 	}
@@ -136,14 +123,12 @@ func discard(m *machine) answer {
 
 func readAhead(m *machine) answer {
 	var kib int
-	if _, err := fmt.Sscanf(m.fact("device read-ahead"), "%d KiB", &kib); err != nil {
+	if _, err := fmt.Sscanf(m.facts.Value("device read-ahead"), "%d KiB", &kib); err != nil {
 		return unknown(noDisk+", or it does not show it", "lsblk -o NAME,RA,MOUNTPOINT")
 	}
 	found := fmt.Sprintf("%d KiB on %s", kib, m.device.Name)
-	if kib <= mostReadAhead {
-		return ok(found)
-	}
-	return warn(found, m.root(fmt.Sprintf("blockdev --setra %d /dev/%s", 2*mostReadAhead, m.device.Name))+"    # in sectors of 512 bytes")
+	fix := m.root(fmt.Sprintf("blockdev --setra %d /dev/%s", 2*mostReadAhead, m.device.Name)) + "    # in sectors of 512 bytes"
+	return graded(false, kib > mostReadAhead, found, fix)
 }
 
 func scheduler(m *machine) answer {
@@ -160,8 +145,5 @@ func scheduler(m *machine) answer {
 			fixes = append(fixes, m.set("mq-deadline", "/sys/block/"+disks[i]+"/queue/scheduler"))
 		}
 	}
-	if len(fixes) > 0 {
-		return warn(strings.Join(found, ", "), strings.Join(fixes, "\n"))
-	}
-	return ok(strings.Join(found, ", "))
+	return graded(false, len(fixes) > 0, strings.Join(found, ", "), strings.Join(fixes, "\n"))
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/plain"
+	"rumbench/internal/hint"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
@@ -17,7 +17,7 @@ const onePlan = "only runs of one plan can be compared: import others separately
 
 // agreeing returns the runs that fit into one campaign. Each reason why others do
 // not is one problem, however many files have it.
-func agreeing(runs []*run, o *Options, ps *plain.Problems) []*run {
+func agreeing(runs []*run, o *Options, ps *hint.Problems) []*run {
 	runs = once(runs, ps)
 	if !o.Compatible {
 		oneArithmetic(runs, ps)
@@ -38,7 +38,7 @@ type conflict struct {
 
 // once leaves out duplicate runs of a step and trial. Those of tables are merged,
 // unless they contradict each other.
-func once(runs []*run, ps *plain.Problems) (out []*run) {
+func once(runs []*run, ps *hint.Problems) (out []*run) {
 	type id struct {
 		target, step string
 		trial        int
@@ -70,7 +70,7 @@ func once(runs []*run, ps *plain.Problems) (out []*run) {
 
 // oneArithmetic reports targets with both logs and tables: tables use the published
 // arithmetic, so that logs must be read with it too.
-func oneArithmetic(runs []*run, ps *plain.Problems) {
+func oneArithmetic(runs []*run, ps *hint.Problems) {
 	derived := map[string]*run{}
 	for _, r := range runs {
 		if r.derived {
@@ -116,7 +116,7 @@ func (r *run) merge(other *run) bool {
 
 // onePlanOnly leaves out runs whose parameters differ from those of most runs of
 // their step.
-func onePlanOnly(runs []*run, o *Options, ps *plain.Problems) []*run {
+func onePlanOnly(runs []*run, o *Options, ps *hint.Problems) []*run {
 	ordered := slices.Clone(runs)
 	slices.SortStableFunc(ordered, func(a, b *run) int { return byName(o.Base)(a.target, b.target) })
 	type asked struct{ step, name, value string }
@@ -181,7 +181,7 @@ func stepsOf(runs []*run) []string {
 
 // unrelated reports targets that have no step in common with the others, so that
 // nothing could be compared.
-func unrelated(runs []*run, ps *plain.Problems) {
+func unrelated(runs []*run, ps *hint.Problems) {
 	targets, of := groups(runs, func(r *run) string { return r.target })
 	_, steps := groups(runs, func(r *run) string { return r.step.Name })
 	for _, t := range targets {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"rumbench/internal/plain"
+	"rumbench/internal/hint"
 	"rumbench/internal/result"
 )
 
@@ -98,7 +98,7 @@ func TestBroken(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Chdir(write(t, c.files))
 			_, err := Read([]string{"."}, c.o)
-			var ps plain.Problems
+			var ps hint.Problems
 			if !errors.As(err, &ps) {
 				t.Fatalf("error %v", err)
 			}

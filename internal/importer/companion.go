@@ -3,13 +3,13 @@ package importer
 import (
 	"strings"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
-	"rumbench/internal/plain"
 )
 
 // addCompanions adds to runs what iostat, vmstat and time measured alongside.
-func (d *folder) addCompanions(runs []*run, o *Options, ps *plain.Problems) {
+func (d *folder) addCompanions(runs []*run, o *Options, ps *hint.Problems) {
 	first := runs[0]
 	c := companionSet{o: o, ps: ps}
 	c.io = one(d.beside(first.file, fmtIOStat), ps, parseIOStat)
@@ -39,7 +39,7 @@ func (d *folder) addCompanions(runs []*run, o *Options, ps *plain.Problems) {
 }
 
 // one parses the single file of a kind beside a run.
-func one[T any](files []*file, ps *plain.Problems, parse func(*file, *plain.Problems) *T) *T {
+func one[T any](files []*file, ps *hint.Problems, parse func(*file, *hint.Problems) *T) *T {
 	if len(files) == 0 {
 		return nil
 	}
@@ -53,7 +53,7 @@ func one[T any](files []*file, ps *plain.Problems, parse func(*file, *plain.Prob
 // companionSet holds the companion files of a run.
 type companionSet struct {
 	o     *Options
-	ps    *plain.Problems
+	ps    *hint.Problems
 	io    *iostat
 	vm    *vmstat
 	met   *met

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
-	"rumbench/internal/plain"
 )
 
 // Headers of all generations of iostat: the same figures must be found in each.
@@ -28,7 +28,7 @@ func TestIOStatGenerations(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			report := "\navg-cpu:  %user   %nice %system %iowait  %steal   %idle\n 10.00 1.00 5.00 0.00 0.00 84.00\n\n" + c.header + "\n" + c.row + "\nloop0" + strings.Repeat(" 7", len(strings.Fields(c.header))-1) + "\n"
 			boot := strings.ReplaceAll(report, "sda 10.0", "sda 99999")
-			var ps plain.Problems
+			var ps hint.Problems
 			s := parseIOStat(textFile("io", "Linux 5.15.0 (host) \t03/05/2025 \t_x86_64_\t(96 CPU)\n"+boot+report+report), &ps)
 			if len(ps) > 0 || s.cpus != 96 || s.kernel != "5.15.0" || len(s.reports) != 3 || strings.Join(s.used(), " ") != "sda" || s.reports[1].busy != 16 {
 				t.Fatalf("%v, %+v, used %v", ps, s.reports, s.used())
@@ -54,7 +54,7 @@ func TestIOStatGenerations(t *testing.T) {
 // The basic report has no requests; blocks are of 512 bytes.
 func TestIOStatBasic(t *testing.T) {
 	report := "Device             tps    Blk_read/s    Blk_wrtn/s   Blk_read   Blk_wrtn\nsda 30.0 80.0 160.0 1 1\n\n"
-	var ps plain.Problems
+	var ps hint.Problems
 	s := parseIOStat(textFile("io", report+report), &ps)
 	figures := ioFigures(s, []string{"sda"})
 	if len(ps) > 0 || len(figures) != 2 || figures[0].metric != "read_kb" || figures[0].perSecond != 40 || figures[1].perSecond != 80 {
@@ -69,7 +69,7 @@ func TestIOStatWeights(t *testing.T) {
 		return "11/21/26 " + clock + "\nDevice r/s rkB/s w/s wkB/s\nsda " + a + "\nsdb " + b + "\n\n"
 	}
 	log := report("13:00:00", "999 999 999 999", "9 9 9 9") + report("13:00:01", "10 100 0 0", "1 10 0 0") + report("13:00:04", "50 500 0 0", "3 30 0 0")
-	var ps plain.Problems
+	var ps hint.Problems
 	s := parseIOStat(textFile("io", log), &ps)
 	one, both := ioFigures(s, []string{"sda"}), ioFigures(s, []string{"sda", "sdb"})
 	// One second of 10 reads and three of 50; beside it one of 1 and three of 3.
@@ -82,7 +82,7 @@ func TestIOStatWeights(t *testing.T) {
 // as two samples of one.
 func TestCompatibleSubstring(t *testing.T) {
 	log := "Device r/s rkB/s w/s wkB/s\nnvme0n1 10 100 1 50\nnvme0n1p1 4 40 1 10\nsda 9 9 9 9\n"
-	var ps plain.Problems
+	var ps hint.Problems
 	figures := compatibleIOFigures(parseIOStat(textFile("io", log), &ps), "nvme")
 	if figures[0].perSecond != (10+4)/2. || figures[2].perSecond != (50+10)/2. || len(figures[0].warnings) != 1 || figures[0].warnings[0].Text != "the mean of one of nvme0n1, nvme0n1p1, not their sum" {
 		t.Errorf("%+v", figures)
@@ -127,13 +127,13 @@ func TestCompatibleLikeAwk(t *testing.T) {
 	}
 }
 
-func parsed[T any](t *testing.T, path string, parse func(*file, *plain.Problems) *T) *T {
+func parsed[T any](t *testing.T, path string, parse func(*file, *hint.Problems) *T) *T {
 	t.Helper()
 	f, err := newFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ps plain.Problems
+	var ps hint.Problems
 	out := parse(f, &ps)
 	if len(ps) > 0 {
 		t.Fatal(ps)
@@ -154,7 +154,7 @@ func TestTime(t *testing.T) {
 		{"shell", "\nreal\t1m10.500s\nuser\t0m1.000s\nsys\t0m2.000s", 3, 70.5, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var ps plain.Problems
+			var ps hint.Problems
 			f := textFile("t", c.text)
 			u := parseTime(f, &ps)
 			if u == nil || u.cpu != c.cpu || u.elapsed != c.elapsed || u.failed != c.failed || !isTime(f.head) {

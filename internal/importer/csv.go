@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
-	"rumbench/internal/plain"
-	"rumbench/internal/plan"
 )
 
 // The columns of a CSV. Those before "trial" are required.
@@ -52,7 +51,7 @@ type table struct {
 
 // parseCSV reads a table of numbers. Every metric must be a known one and in its
 // unit: a number in another unit would be wrong.
-func parseCSV(files []*file, o *Options, ps *plain.Problems) []*run {
+func parseCSV(files []*file, o *Options, ps *hint.Problems) []*run {
 	t := &table{input: &input{file: files[0], ps: ps}, o: o, seen: map[[7]string]int{}}
 	text, err := t.open()
 	if err != nil {
@@ -156,11 +155,7 @@ const maxTrial = 10000
 func (t *table) metric(row *metric.Row, unit string) (factor float64) {
 	m := metric.ByName(row.Metric)
 	if m == nil {
-		hint := "rumbench list metrics names them"
-		if near := nearest(row.Metric); near != "" {
-			hint = "did you mean " + near + "?"
-		}
-		t.problem(hint, "there is no metric %q", row.Metric)
+		t.problem(hint.Meant(row.Metric, metric.Names(), metric.Listed), "there is no metric %q", row.Metric)
 		return 1
 	}
 	row.Unit = m.Unit
@@ -246,16 +241,4 @@ func subject(r *run) {
 			r.step.Seconds = row.Value
 		}
 	}
-}
-
-// nearest returns the metric whose name is at most two edits away; "" if there is
-// none.
-func nearest(name string) string {
-	best, least := "", 3
-	for _, m := range metric.All() {
-		if d := plan.Distance(name, m.Name); d < least {
-			best, least = m.Name, d
-		}
-	}
-	return best
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
-	"rumbench/internal/plain"
 	"rumbench/internal/result"
 )
 
@@ -52,7 +52,7 @@ var (
 )
 
 // parseDBBench reads the output of db_bench, or a table of such results.
-func parseDBBench(files []*file, _ *Options, ps *plain.Problems) []*run {
+func parseDBBench(files []*file, _ *Options, ps *hint.Problems) []*run {
 	d := &dbBench{input: &input{file: files[0], ps: ps}, settings: newRun(files[0], fmtDBBench)}
 	d.settings.tool, d.settings.engine = fmtDBBench, "rocksdb"
 	if slices.ContainsFunc(d.head, func(l string) bool { return strings.HasPrefix(l, "ops_sec\t") }) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/plain"
+	"rumbench/internal/hint"
 )
 
 // format is a supported format.
@@ -15,7 +15,7 @@ type format struct {
 	// parse reads the runs of files that belong together: usually one file, those
 	// of all clients of the insert benchmark, or pgbench's output and then its
 	// logs. It is nil for companions of a run: iostat, vmstat, time.
-	parse func(files []*file, o *Options, ps *plain.Problems) []*run
+	parse func(files []*file, o *Options, ps *hint.Problems) []*run
 }
 
 // Names of formats that the code refers to.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
-	"rumbench/internal/plain"
 	"rumbench/internal/result"
 )
 
@@ -43,7 +43,7 @@ func FuzzParsers(f *testing.F) {
 		}
 		for _, format := range formats() {
 			log.format = format
-			var ps plain.Problems
+			var ps hint.Problems
 			if format.parse == nil {
 				companionsOf(log, &ps)
 				continue
@@ -90,7 +90,7 @@ func seriesOf(t *testing.T, r *run) (out []result.Line) {
 	return out
 }
 
-func companionsOf(log *file, ps *plain.Problems) {
+func companionsOf(log *file, ps *hint.Problems) {
 	if s := parseIOStat(log, ps); s != nil {
 		s.used()
 		ioFigures(s, s.used())

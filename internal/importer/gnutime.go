@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/plain"
+	"rumbench/internal/hint"
 )
 
 // usage is the resource use of the client's process, from a file of /usr/bin/time.
@@ -23,7 +23,7 @@ func isTime(head []string) bool {
 
 // parseTime reads a file of /usr/bin/time in its default format, the long one of
 // option -v or that of POSIX (-p), or the output of a shell's time.
-func parseTime(f *file, ps *plain.Problems) *usage {
+func parseTime(f *file, ps *hint.Problems) *usage {
 	in := &input{file: f, ps: ps}
 	t := timeParser{user: -1, system: -1, elapsed: -1}
 	if !in.each(func(line string) { t.line(strings.TrimSpace(line)) }) {

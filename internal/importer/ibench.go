@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/plain"
+	"rumbench/internal/hint"
 )
 
 // ibench holds the output of one client of the insert benchmark in Python.
@@ -140,7 +140,7 @@ var (
 
 // readIBench reads a client's output and keeps at most so many intervals. It returns
 // nil if the output is unusable.
-func readIBench(f *file, most int, ps *plain.Problems) *ibench {
+func readIBench(f *file, most int, ps *hint.Problems) *ibench {
 	b := &ibench{input: &input{file: f, ps: ps}, thinned: thinned[ibRow]{most: most &^ 1}, options: map[string]string{}, shares: map[string]ibShares{}}
 	if !b.each(b.parse) {
 		return nil

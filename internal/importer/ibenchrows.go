@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
-	"rumbench/internal/plain"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -25,7 +25,7 @@ type ibRun struct {
 }
 
 // parseIBench reads the outputs of all clients of a step.
-func parseIBench(files []*file, o *Options, ps *plain.Problems) []*run {
+func parseIBench(files []*file, o *Options, ps *hint.Problems) []*run {
 	b := &ibRun{run: newRun(files[0], fmtIBench), o: o}
 	b.tool = "the insert benchmark's iibench.py"
 	for _, f := range files {

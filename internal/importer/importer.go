@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/parallel"
-	"rumbench/internal/plain"
 	"rumbench/internal/result"
 )
 
@@ -45,7 +45,7 @@ type Campaign struct {
 	// which such tables are made.
 	Derived []string
 	// Left says what was left out, and why; only with Options.Skip.
-	Left plain.Problems
+	Left hint.Problems
 	// Missing are the tests that some targets lack.
 	Missing []Missing
 	// Guessed are assumptions that no file states.
@@ -65,9 +65,9 @@ type trial struct {
 }
 
 // Read reads files, and all files below directories. It returns all problems at
-// once, as plain.Problems, and no campaign then, unless Options.Skip is set.
+// once, as hint.Problems, and no campaign then, unless Options.Skip is set.
 func Read(paths []string, o Options) (*Campaign, error) {
-	var ps plain.Problems
+	var ps hint.Problems
 	c := &Campaign{}
 	folders := c.find(paths, &o, &ps)
 	runs, err := readRuns(folders, &o, &ps)
@@ -97,8 +97,8 @@ func Read(paths []string, o Options) (*Campaign, error) {
 }
 
 // readRuns parses the runs of folders, several at a time.
-func readRuns(folders []*folder, o *Options, ps *plain.Problems) ([]*run, error) {
-	runs, problems := make([][]*run, len(folders)), make([]plain.Problems, len(folders))
+func readRuns(folders []*folder, o *Options, ps *hint.Problems) ([]*run, error) {
+	runs, problems := make([][]*run, len(folders)), make([]hint.Problems, len(folders))
 	err := parallel.Each(len(folders), func(i int) error {
 		runs[i] = folders[i].runs(o, &problems[i])
 		return folders[i].spool.flush()
@@ -108,15 +108,15 @@ func readRuns(folders []*folder, o *Options, ps *plain.Problems) ([]*run, error)
 }
 
 // sorted returns problems by file and line, without duplicates.
-func sorted(ps plain.Problems) plain.Problems {
-	slices.SortStableFunc(ps, func(a, b plain.Problem) int {
+func sorted(ps hint.Problems) hint.Problems {
+	slices.SortStableFunc(ps, func(a, b hint.Problem) int {
 		return cmp.Or(natural(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return slices.Compact(ps)
 }
 
 // runs parses the runs of a folder, with their companions.
-func (d *folder) runs(o *Options, ps *plain.Problems) (out []*run) {
+func (d *folder) runs(o *Options, ps *hint.Problems) (out []*run) {
 	cpus := o.CPUs
 	for _, files := range d.runFiles() {
 		own := *o

@@ -30,7 +30,7 @@ func read(t *testing.T, o Options, paths ...string) []*result.Trial {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trials, _, err := result.ReadTrials(dir, back)
+	trials, err := result.ReadTrials(dir, back)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"rumbench/internal/plain"
+	"rumbench/internal/hint"
 )
 
 // iostat holds the reports of a file of iostat.
@@ -102,7 +102,7 @@ func isIOStat(head []string) bool {
 }
 
 // parseIOStat reads a file of iostat.
-func parseIOStat(f *file, ps *plain.Problems) *iostat {
+func parseIOStat(f *file, ps *hint.Problems) *iostat {
 	s := &iostat{input: &input{file: f, ps: ps}, names: map[string]string{}}
 	s.each(s.line)
 	if s.columns.count == 0 && !s.faulty {

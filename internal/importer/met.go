@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
-	"rumbench/internal/plain"
 )
 
 // met holds a file sb.met of the sysbench suite: the costs per operation that its
@@ -24,7 +24,7 @@ func isMet(head []string) bool { return len(head) > 0 && strings.TrimSpace(head[
 
 // readMet reads such a file: two blocks of a header and a line. It returns nil if
 // the file is unusable.
-func readMet(f *file, ps *plain.Problems) *met {
+func readMet(f *file, ps *hint.Problems) *met {
 	m := &met{input: &input{file: f, ps: ps}, values: map[string]float64{}}
 	ok := m.each(func(line string) {
 		words := strings.Fields(line)
@@ -121,7 +121,7 @@ func (c *companionSet) computed(r *run, known []figure) []figure {
 }
 
 // parseMet makes a run from costs whose log is missing.
-func parseMet(files []*file, o *Options, ps *plain.Problems) []*run {
+func parseMet(files []*file, o *Options, ps *hint.Problems) []*run {
 	f := files[0]
 	m := readMet(f, ps)
 	if m == nil {

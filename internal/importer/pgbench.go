@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
-	"rumbench/internal/plain"
+	"rumbench/internal/hint"
 	"rumbench/internal/result"
 )
 
@@ -36,7 +36,7 @@ func isPgbench(head []string) bool {
 
 // parsePgbench reads the output of a run, files[0], and the logs of option -l if
 // there are any.
-func parsePgbench(files []*file, o *Options, ps *plain.Problems) []*run {
+func parsePgbench(files []*file, o *Options, ps *hint.Problems) []*run {
 	p := newPgbench(files[0], ps)
 	if !p.each(p.line) {
 		return nil
@@ -53,7 +53,7 @@ func parsePgbench(files []*file, o *Options, ps *plain.Problems) []*run {
 	return []*run{p.run}
 }
 
-func newPgbench(f *file, ps *plain.Problems) *pgbench {
+func newPgbench(f *file, ps *hint.Problems) *pgbench {
 	p := &pgbench{run: newRun(f, fmtPgbench), input: &input{file: f, ps: ps}, values: map[string]string{}}
 	p.tool, p.engine = fmtPgbench, "postgres"
 	return p

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"rumbench/internal/account"
-	"rumbench/internal/plain"
+	"rumbench/internal/hint"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -105,7 +105,7 @@ func (p *pgbench) laid() []string {
 
 // readPgLogs reads the logs of a run's threads; nil if there are none. columns are
 // those beyond the sixth; nil if unknown.
-func readPgLogs(files []*file, columns []string, ps *plain.Problems) *pgLog {
+func readPgLogs(files []*file, columns []string, ps *hint.Problems) *pgLog {
 	if len(files) == 0 {
 		return nil
 	}
@@ -336,7 +336,7 @@ func (l *pgLog) width() int64 {
 }
 
 // parsePgLog reads logs without the output of their run.
-func parsePgLog(files []*file, _ *Options, ps *plain.Problems) []*run {
+func parsePgLog(files []*file, _ *Options, ps *hint.Problems) []*run {
 	l := readPgLogs(files, nil, ps)
 	if l.refused {
 		return nil

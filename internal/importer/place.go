@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rumbench/internal/plain"
+	"rumbench/internal/hint"
 	"rumbench/internal/result"
 )
 
@@ -79,7 +79,7 @@ func placeOf(dir string) place {
 
 // find reads the heads of the files at paths, and below them, and returns them in
 // folders, ordered by name. A file that is a path itself is a target of its own.
-func (c *Campaign) find(paths []string, o *Options, ps *plain.Problems) (folders []*folder) {
+func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders []*folder) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
@@ -151,7 +151,7 @@ func (d *folder) demote() {
 	}
 }
 
-func walk(root string, o *Options, ps *plain.Problems) (folders []*folder, ignored []string) {
+func walk(root string, o *Options, ps *hint.Problems) (folders []*folder, ignored []string) {
 	var files []*file
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -203,7 +203,7 @@ func companions(path string, o *Options) (out []*file) {
 		if e.Name() == filepath.Base(path) || !e.Type().IsRegular() || key(other) != key(path) {
 			continue
 		}
-		var none plain.Problems // another run may have the name too
+		var none hint.Problems // another run may have the name too
 		if f := load(other, o, false, &none); f != nil && (f.format.name == fmtPgLog || f.format.name == fmtMet || f.format.name != "" && f.format.parse == nil) {
 			out = append(out, f)
 		}
@@ -213,7 +213,7 @@ func companions(path string, o *Options) (out []*file) {
 
 // load opens a file and detects its format. It returns nil if the file cannot be
 // read, for the reasons in ps. Files found in a directory may be of no format.
-func load(path string, o *Options, named bool, ps *plain.Problems) *file {
+func load(path string, o *Options, named bool, ps *hint.Problems) *file {
 	f, err := newFile(path)
 	if err != nil {
 		if !named && errors.Is(err, errBinary) {

@@ -28,7 +28,7 @@ type run struct {
 	processes int
 	reason    string // why it is not complete
 	warnings  []metric.Warning
-	host      []observe.Fact
+	host      observe.Facts
 }
 
 // origin is what a run was read from.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/plain"
 	"rumbench/internal/quantity"
 )
@@ -110,7 +111,7 @@ func nextLine(in *bufio.Reader) (string, error) {
 // input is a file that is read line by line.
 type input struct {
 	*file
-	ps      *plain.Problems
+	ps      *hint.Problems
 	at      int  // the number of the line that is being read, from 1
 	last    bool // it is the last one
 	faulty  bool // it has a problem

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
-	"rumbench/internal/plain"
 )
 
 const (
@@ -146,7 +146,7 @@ func TestOneCause(t *testing.T) {
 	if err := os.Remove("c/sb.o.t13.range1.pk1.dop4"); err != nil {
 		t.Fatal(err)
 	}
-	var ps plain.Problems
+	var ps hint.Problems
 	if _, err := Read([]string{"."}, Options{}); err == nil || strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("error %v, %v", err, ps)
 	}
@@ -289,7 +289,7 @@ func TestManyIntervals(t *testing.T) {
 	}
 }
 
-func inputOf(text string, ps *plain.Problems) *input {
+func inputOf(text string, ps *hint.Problems) *input {
 	return &input{file: textFile("x", text), ps: ps}
 }
 
@@ -314,7 +314,7 @@ func TestStreaming(t *testing.T) {
 		t.Errorf("last lines %q", last)
 	}
 	for text, want := range map[string]string{"a\x00b\n": "x: it is not a text file", strings.Repeat("a", longest+2): "x: it is not a text file"} {
-		var ps plain.Problems
+		var ps hint.Problems
 		if inputOf(text, &ps).each(func(string) {}) || ps.Error() != want {
 			t.Errorf("problems %q", ps.Error())
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
-	"rumbench/internal/plain"
+	"rumbench/internal/hint"
 )
 
 // sysbench parses the output of sysbench run, releases 0.5, 1.0 and 1.1, and
@@ -71,7 +71,7 @@ func sbVersion(line string) string {
 }
 
 // parseSysbench reads a log. It returns nil if the log is unusable.
-func parseSysbench(files []*file, o *Options, ps *plain.Problems) (out []*run) {
+func parseSysbench(files []*file, o *Options, ps *hint.Problems) (out []*run) {
 	in := &input{file: files[0], ps: ps}
 	s := newSysbench(in)
 	finish := func() {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"rumbench/internal/account"
-	"rumbench/internal/plain"
+	"rumbench/internal/hint"
 	"rumbench/internal/published/layout"
 )
 
@@ -31,7 +31,7 @@ type tableFile struct {
 
 // parseTable reads a published table of results: a run for each test of each target.
 // They always have the published arithmetic.
-func parseTable(files []*file, o *Options, ps *plain.Problems) []*run {
+func parseTable(files []*file, o *Options, ps *hint.Problems) []*run {
 	t := &tableFile{input: &input{file: files[0], ps: ps, at: 1}, o: o}
 	format, ratios := layout.FormatOf(t.head)
 	if format == layout.None {

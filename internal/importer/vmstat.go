@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"rumbench/internal/plain"
+	"rumbench/internal/hint"
 )
 
 // vmstat holds the samples of a file of vmstat.
@@ -30,7 +30,7 @@ func isVMStat(head []string) bool {
 
 // parseVMStat reads a file of vmstat. Its two header lines are repeated every twenty
 // lines or so.
-func parseVMStat(f *file, ps *plain.Problems) *vmstat {
+func parseVMStat(f *file, ps *hint.Problems) *vmstat {
 	v := &vmstat{input: &input{file: f, ps: ps}}
 	v.each(func(line string) {
 		words := strings.Fields(line)

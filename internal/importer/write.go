@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/parallel"
-	"rumbench/internal/plain"
 	"rumbench/internal/result"
 )
 
@@ -25,7 +25,7 @@ func (c *Campaign) assemble(runs []*run, o *Options) error {
 	targets, byTarget := groups(runs, func(r *run) string { return r.target })
 	if o.Base != "" && !slices.Contains(targets, o.Base) {
 		slices.SortFunc(targets, natural)
-		return plain.Problems{{Reason: fmt.Sprintf("there is no target %s to be the base", o.Base), Hint: "the targets are " + strings.Join(targets, ", ")}}
+		return hint.Problems{{Reason: fmt.Sprintf("there is no target %s to be the base", o.Base), Hint: "the targets are " + strings.Join(targets, ", ")}}
 	}
 	slices.SortStableFunc(targets, byName(o.Base))
 	c.Campaign = result.Campaign{Format: result.Format, Name: o.Name, Command: o.Command, Started: o.Now}
@@ -79,7 +79,7 @@ func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) 
 	}
 	tools, _ := groups(runs, func(r *run) string { return r.tool })
 	t.Imported.Tool = strings.Join(tools, ", ")
-	t.Versions = append([]observe.Fact{{Name: "client", Value: t.Imported.Tool}}, t.Versions...)
+	t.Versions = append(observe.Facts{{Name: "client", Value: t.Imported.Tool}}, t.Versions...)
 	t.Params["arithmetic"] = t.Imported.Mode // the modes are not comparable
 	return out
 }
@@ -150,7 +150,7 @@ func (t *trial) add(r *run, common map[string]bool) {
 	if r.storage != "" {
 		t.Knobs[storageKnob] = r.storage
 	}
-	if r.version != "" && !slices.ContainsFunc(t.Versions, func(f observe.Fact) bool { return f.Name == "engine" }) {
+	if r.version != "" && t.Versions.Value("engine") == "" {
 		t.Versions = append(t.Versions, observe.Fact{Name: "engine", Value: r.version})
 	}
 	for _, f := range r.host {

@@ -1,5 +1,7 @@
 package metric
 
+import "strings"
+
 // Find returns the first of the rows with the metric, operation and denominator
 // given; "" matches any operation or denominator. It is nil if there is none.
 func Find(rows []Row, metric, op, per string) *Row {
@@ -11,3 +13,7 @@ func Find(rows []Row, metric, op, per string) *Row {
 	}
 	return nil
 }
+
+// PerOf reports whether a denominator is of an operation kind: they are called
+// after it, "insert row" of "insert" and "query" of "query".
+func PerOf(per, op string) bool { return op != "" && (per == op || strings.HasPrefix(per, op+" ")) }

@@ -5,8 +5,9 @@ package metric
 
 import "slices"
 
-// Metric is everything known about a metric. The tables of reports, their hover
-// texts, comparisons, histories, the glossary and `list metrics` are made of it.
+// Metric is everything known about a metric: many fields, as the tables of reports,
+// their hover texts, comparisons, histories, the glossary and `list metrics` are made
+// of them.
 type Metric struct {
 	Name    string
 	Unit    string
@@ -21,6 +22,9 @@ type Metric struct {
 	// StandsIn is the headline that it replaces in steps without that headline;
 	// JudgedBy is the metric that is judged in place of this one.
 	StandsIn, JudgedBy string
+	// Split marks a part of the engine or of its clients alone: where both are one
+	// process it is something else, and is not compared with that of a server.
+	Split bool
 	// Quantile is which value of a latency distribution it is.
 	Quantile Quantile
 	Doc      string   // what it means, in sentences
@@ -114,6 +118,18 @@ const (
 
 // All returns all metrics that rows may hold, in the order of the report.
 func All() []Metric { return catalogue }
+
+// Names returns the names of all metrics.
+func Names() []string {
+	names := make([]string, len(catalogue))
+	for i := range catalogue {
+		names[i] = catalogue[i].Name
+	}
+	return names
+}
+
+// Listed is a hint at all names, which are too many for a message.
+const Listed = "rumbench list metrics names them"
 
 // ByName returns the metric of that name, nil if there is none.
 func ByName(name string) *Metric { return byName[name] }

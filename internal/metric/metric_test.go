@@ -153,8 +153,8 @@ func TestRead(t *testing.T) {
 		"disturbed: other programs wrote up to 1.0 MB of the 2.0 MB that the device read": {}, // what they did differs
 		"the machine computed for 4.00 s, of which this process for 1.87 s, the kernel's threads for 0.01 s: other programs took part of the processors": {Code: metric.ProcessorsShared,
 			Values: metric.Values{"all": 4.0, "worker": "this process", "server": 1.87, "kernel": 0.01}},
-		"a doubt": {},
-		"":        {},
+		"a remark": {},
+		"":         {},
 	} {
 		want.Text = text
 		if got := metric.Read(text); !cmp.Equal(want, got) {

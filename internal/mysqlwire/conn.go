@@ -155,7 +155,7 @@ func (c *Conn) noteDone(b []byte) error {
 	return nil
 }
 
-// refusal is the error that the server answers.
+// refusal returns the error that the server answers.
 func (c *Conn) refusal(b []byte) error {
 	if len(b) < 3 {
 		return c.broken(errMalformed)

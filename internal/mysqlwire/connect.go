@@ -26,7 +26,7 @@ type Config = driver.Config
 func ParseDSN(dsn string) (*Config, error) {
 	config, err := driver.ParseDSN(dsn)
 	if err != nil || config.Net != "tcp" && config.Net != "unix" {
-		return nil, &engine.KnobError{Knob: "dsn", Reason: "it cannot be read; it is written USER:PASSWORD@unix(/PATH)/ or USER:PASSWORD@tcp(HOST:PORT)/"}
+		return nil, engine.Refuse("dsn", nil, "it cannot be read; it is written USER:PASSWORD@unix(/PATH)/ or USER:PASSWORD@tcp(HOST:PORT)/")
 	}
 	return config, nil
 }

@@ -29,7 +29,7 @@ const (
 	kindString    = 254
 )
 
-// kindOf is the type that an argument is sent as.
+// kindOf returns the type that an argument is sent as.
 func (c *Conn) kindOf(v *model.Value) byte {
 	switch v.Type() {
 	case model.Float:

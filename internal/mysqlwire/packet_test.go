@@ -21,7 +21,7 @@ import (
 	"rumbench/model"
 )
 
-// spoken makes a connection to a server that says what it is told to, and
+// spoken makes a connection to a server that says what the test wants, and
 // remembers what it was asked. Its answers come in pieces of a few bytes; then
 // it closes the connection, if it had any.
 func spoken(t *testing.T, answers ...[]byte) (c *Conn, asked func() []byte) {
@@ -88,28 +88,27 @@ func TestEncode(t *testing.T) {
 	s := &stmt{conn: &Conn{}, id: 7, params: []byte{unsent, unsent, unsent, unsent, unsent}}
 	at := time.Date(2024, 2, 29, 13, 14, 15, 16_000, time.UTC)
 	args := []model.Value{model.IntValue(-2), model.FloatValue(1.5), model.StringValue([]byte("né")), {}, model.TimeValue(at)}
-	must(t, s.encode(args, nil))
+	must(t, s.encode(args))
 	want := "00000000 17 07000000 00 01000000 08 01 0800 0500 fe00 0600 0c00 " +
 		"feffffffffffffff 000000000000f83f 03 6ec3a9 0b e807 02 1d 0d 0e 0f 10000000"
 	hexed(t, "first", s.conn.out, want)
 
-	// The types are told again only when one is another.
-	must(t, s.encode(args, nil))
+	// The types are sent again only when one is another.
+	must(t, s.encode(args))
 	hexed(t, "again", s.conn.out, "00000000 17 07000000 00 01000000 08 00 "+
 		"feffffffffffffff 000000000000f83f 03 6ec3a9 0b e807 02 1d 0d 0e 0f 10000000")
-	must(t, s.encode([]model.Value{{}, {}, {}, model.BytesValue([]byte{0}), {}}, nil))
+	must(t, s.encode([]model.Value{{}, {}, {}, model.BytesValue([]byte{0}), {}}))
 	hexed(t, "another", s.conn.out, "00000000 17 07000000 00 01000000 17 01 0800 0500 fe00 fe00 0c00 01 00")
 
-	// Placeholders take their arguments in an order of their own.
 	two := &stmt{conn: &Conn{micros: true}, params: []byte{unsent, unsent}}
-	must(t, two.encode([]model.Value{model.IntValue(1), model.MicrosValue(2)}, []int{1, 0}))
-	hexed(t, "order", two.conn.out, "00000000 17 00000000 00 01000000 00 01 0800 0800 0200000000000000 0100000000000000")
+	must(t, two.encode([]model.Value{model.MicrosValue(2), model.IntValue(1)}))
+	hexed(t, "micros", two.conn.out, "00000000 17 00000000 00 01000000 00 01 0800 0800 0200000000000000 0100000000000000")
 
-	if err := two.encode(args, nil); err == nil {
+	if err := two.encode(args); err == nil {
 		t.Error("five arguments were taken for two placeholders")
 	}
 	far := model.TimeValue(time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC))
-	if err := s.encode([]model.Value{{}, {}, {}, {}, far}, nil); err == nil {
+	if err := s.encode([]model.Value{{}, {}, {}, {}, far}); err == nil {
 		t.Error("the year 10000 was taken")
 	}
 }
@@ -126,7 +125,7 @@ func query(t *testing.T, columns []column, types []model.Type, answers ...[]byte
 	t.Helper()
 	c, _ = spoken(t, answers...)
 	s := &stmt{conn: c, id: 1, columns: columns}
-	err = s.Query(context.Background(), nil, nil, types, func(row []model.Value) error {
+	err = s.Query(context.Background(), nil, types, func(row []model.Value) error {
 		text := ""
 		for _, v := range row {
 			text += v.String() + " "
@@ -189,7 +188,7 @@ func TestLongPackets(t *testing.T) {
 	c, _ := spoken(t, packet(1, 1, 0), first, rest, packet(4, endOfRows...))
 	s := &stmt{conn: c, columns: []column{{kind: kindString}}}
 	n := 0
-	must(t, s.Query(context.Background(), nil, nil, []model.Type{model.Bytes}, func(row []model.Value) error {
+	must(t, s.Query(context.Background(), nil, []model.Type{model.Bytes}, func(row []model.Value) error {
 		n++
 		if !bytes.Equal(row[0].Buf(), value) {
 			t.Error("another value came than was sent")
@@ -223,7 +222,7 @@ func TestLongPackets(t *testing.T) {
 }
 
 // A server that finds a question too long may say so when it has seen how long
-// it is, and hang up. What it said is told.
+// it is, and hang up. What it said is reported.
 func TestEarlyRefusal(t *testing.T) {
 	for _, network := range []string{"unix", "tcp"} {
 		at := "127.0.0.1:0"
@@ -249,7 +248,7 @@ func TestEarlyRefusal(t *testing.T) {
 		defer w.Close()
 		c := own(w)
 		_, _, err = c.ExecText(context.Background(), strings.Repeat("x", 2*longest))
-		if told, ok := errors.AsType[*Error](err); !ok || told.Number != 1153 {
+		if reported, ok := errors.AsType[*Error](err); !ok || reported.Number != 1153 {
 			t.Errorf("%s: a question that is too long: %v", network, err)
 		}
 		if _, _, err = c.ExecText(context.Background(), "SELECT 1"); engine.ClassOf(err) != engine.Gone {
@@ -307,8 +306,8 @@ func TestInterruptLost(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	deadlock := packet(1, append([]byte{isError, 0xbd, 0x04}, "#40001Deadlock found"...)...)
 	_, c, err := query(t, nil, nil, deadlock)
-	told, ok := errors.AsType[*Error](err)
-	if !ok || told.Number != 1213 || string(told.SQLState[:]) != "40001" || told.Message != "Deadlock found" || c.lost != nil {
+	reported, ok := errors.AsType[*Error](err)
+	if !ok || reported.Number != 1213 || string(reported.SQLState[:]) != "40001" || reported.Message != "Deadlock found" || c.lost != nil {
 		t.Errorf("the server's error is %v", err)
 	}
 	if class := engine.ClassOf(Classify(err)); class != engine.Deadlock {
@@ -419,7 +418,7 @@ func TestRestIsDropped(t *testing.T) {
 	s := &stmt{conn: c, columns: aNumber}
 	stop := errors.New("enough")
 	n := 0
-	err := s.Query(context.Background(), nil, nil, []model.Type{model.Int}, func([]model.Value) error {
+	err := s.Query(context.Background(), nil, []model.Type{model.Int}, func([]model.Value) error {
 		n++
 		return stop
 	})

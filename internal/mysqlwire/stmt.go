@@ -67,18 +67,17 @@ func (c *Conn) prepare(text string) (*stmt, error) {
 func (s *stmt) Close() error { return nil }
 
 // Exec executes the statement; rows that it returns are dropped.
-func (s *stmt) Exec(ctx context.Context, args []model.Value, order []int) (rows, id int64, err error) {
-	err = s.Query(ctx, args, order, nil, nil)
+func (s *stmt) Exec(ctx context.Context, args []model.Value) (rows, id int64, err error) {
+	err = s.Query(ctx, args, nil, nil)
 	return s.conn.done.affected, s.conn.done.id, err
 }
 
-// Query executes the statement and hands over its rows.
-func (s *stmt) Query(ctx context.Context, args []model.Value, order []int, types []model.Type, each func(row []model.Value) error) error {
+func (s *stmt) Query(ctx context.Context, args []model.Value, types []model.Type, each func(row []model.Value) error) error {
 	c := s.conn
 	if err := c.begin(ctx); err != nil {
 		return err
 	}
-	err := s.encode(args, order)
+	err := s.encode(args)
 	if err == nil {
 		err = c.run(s, types, each)
 	}
@@ -88,11 +87,8 @@ func (s *stmt) Query(ctx context.Context, args []model.Value, order []int, types
 // encode writes the command that executes the statement. Types are only sent
 // when they are not those of the last time. See
 // https://mariadb.com/kb/en/com_stmt_execute/.
-func (s *stmt) encode(args []model.Value, order []int) error {
+func (s *stmt) encode(args []model.Value) error {
 	n := len(args)
-	if order != nil {
-		n = len(order)
-	}
 	if n != len(s.params) {
 		return fmt.Errorf("%d arguments for %d placeholders", n, len(s.params))
 	}
@@ -107,15 +103,9 @@ func (s *stmt) encode(args []model.Value, order []int) error {
 	for range (n + 7) / 8 {
 		c.out = append(c.out, 0)
 	}
-	at := func(i int) *model.Value {
-		if order != nil {
-			i = order[i]
-		}
-		return &args[i]
-	}
 	anew := byte(0)
-	for i := range n {
-		v := at(i)
+	for i := range args {
+		v := &args[i]
 		if v.IsNull() {
 			c.out[nulls+i/8] |= 1 << (i % 8)
 			continue
@@ -133,9 +123,9 @@ func (s *stmt) encode(args []model.Value, order []int) error {
 			c.out = append(c.out, kind, 0) // signed
 		}
 	}
-	for i := range n {
+	for i := range args {
 		var err error
-		if c.out, err = appendArgument(c.out, at(i), c.micros); err != nil {
+		if c.out, err = appendArgument(c.out, &args[i], c.micros); err != nil {
 			for i := range s.params {
 				s.params[i] = unsent // they were not sent
 			}

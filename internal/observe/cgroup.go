@@ -9,19 +9,13 @@ import (
 
 // cpuQuota returns how many CPUs the control groups of this process grant it,
 // 0 if there is no limit.
-func (m machine) cpuQuota() float64 {
-	least := 0.0
+func (m machine) cpuQuota() (least float64) {
 	for _, dir := range m.cgroups("cpu") {
 		limit := strings.Fields(text(dir, "cpu.max")) // version 2: "150000 100000"
-		if len(limit) == 0 {
-			limit = []string{text(dir, "cpu.cfs_quota_us"), text(dir, "cpu.cfs_period_us")}
-		}
-		if len(limit) != 2 {
-			continue
-		}
-		quota, err1 := strconv.ParseFloat(limit[0], 64) // "max" or -1: none
-		period, err2 := strconv.ParseFloat(limit[1], 64)
-		if err1 == nil && err2 == nil && quota > 0 && period > 0 {
+		limit = append(limit, text(dir, "cpu.cfs_quota_us"), text(dir, "cpu.cfs_period_us"))
+		quota, _ := strconv.ParseFloat(limit[0], 64) // "max" or -1: none
+		period, _ := strconv.ParseFloat(limit[1], 64)
+		if quota > 0 && period > 0 {
 			least = lower(least, quota/period)
 		}
 	}
@@ -30,8 +24,7 @@ func (m machine) cpuQuota() float64 {
 
 // memoryLimit returns how many bytes the control groups of this process grant
 // it, 0 if there is no limit.
-func (m machine) memoryLimit() float64 {
-	least := 0.0
+func (m machine) memoryLimit() (least float64) {
 	for _, dir := range m.cgroups("memory") {
 		for _, file := range []string{"memory.max", "memory.limit_in_bytes"} {
 			if limit, err := strconv.ParseFloat(text(dir, file), 64); err == nil && limit > 0 {
@@ -42,7 +35,7 @@ func (m machine) memoryLimit() float64 {
 	return least
 }
 
-// lower returns the lower of two limits, of which 0 is none.
+// lower returns the lower of two limits, of which the first is none if it is 0.
 func lower(a, b float64) float64 {
 	if a == 0 {
 		return b

@@ -81,6 +81,41 @@ func (m machine) deviceOf(dir string, major, minor uint32) (Device, error) {
 	return d, nil
 }
 
+// DeviceNamed returns a block device by its name, such as "vda", "/dev/vda" or
+// "/dev/mapper/vg-data", without its mounts.
+func DeviceNamed(name string) (Device, error) { return thisMachine().deviceNamed(name) }
+
+func (m machine) deviceNamed(name string) (Device, error) {
+	kernel := strings.TrimPrefix(name, "/dev/")
+	if kernel != name {
+		if own, err := m.kernelName(kernel); err == nil {
+			kernel = own
+		}
+	}
+	if kernel == "" || strings.Contains(kernel, "/") || strings.HasPrefix(kernel, ".") {
+		return Device{}, fmt.Errorf("%w is called %q", ErrNoDevice, name)
+	}
+	path, err := m.block(kernel)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Device{}, fmt.Errorf("%w is called %q", ErrNoDevice, name)
+	}
+	if err != nil {
+		return Device{}, fmt.Errorf("find device %s: %w", name, err)
+	}
+	leaves, err := physical(path)
+	if err != nil {
+		return Device{}, fmt.Errorf("find disks under %s: %w", name, err)
+	}
+	return Device{Name: kernel, Leaves: leaves}, nil
+}
+
+// kernelName returns the kernel's own name of a device below /dev: names like
+// mapper/vg-data are links to it.
+func (m machine) kernelName(node string) (string, error) {
+	path, err := filepath.EvalSymlinks(filepath.Join(m.dev, node))
+	return filepath.Base(path), err
+}
+
 // sysPath returns the device's directory under /sys/devices. Filesystems that do
 // not correspond to one device have device numbers of their own (major 0); some
 // of them still report the device that they are mounted from.
@@ -92,12 +127,11 @@ func (m machine) sysPath(mounted mount, major, minor uint32) (string, error) {
 	if !isNode {
 		return "", fmt.Errorf("%s is a %s, mounted from %q, which is not a device", mounted.point, mounted.fsType, mounted.source)
 	}
-	// Names like /dev/mapper/vg-data are links to the kernel's own name.
-	device, err := filepath.EvalSymlinks(filepath.Join(m.dev, node))
+	device, err := m.kernelName(node)
 	if err != nil {
 		return "", err
 	}
-	return m.block(filepath.Base(device))
+	return m.block(device)
 }
 
 // block returns a block device's directory.

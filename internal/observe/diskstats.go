@@ -3,6 +3,8 @@ package observe
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/prometheus/procfs/blockdevice"
@@ -13,18 +15,14 @@ import (
 // sector is the unit of /proc/diskstats in bytes, whatever the device's sector size.
 const sector = 512
 
-// discardsAreWrites is the warning about kernels before 4.18.
-const discardsAreWrites = "discards are counted as writes on this kernel"
-
-// DeviceCollector collects a device's line of /proc/diskstats.
-//
-// The names begin with "device." for the device itself. If there are other disks
-// beneath it, theirs begin with "device.leaf.": what is written to a RAID-1 counts
-// once for the array and twice for its members, and must not be added up.
-type DeviceCollector struct {
-	disks     []disk
-	proc, sys string
-	warnings  []string
+// Disks collects the lines of /proc/diskstats of a device and the disks beneath it,
+// or of all disks.
+type Disks struct {
+	machine
+	disks    []*disk  // nil: all physical disks that exist at the time of a sample
+	except   []string // of all disks
+	known    map[string]*disk
+	warnings []string
 }
 
 // disk is a device whose line is sampled.
@@ -37,9 +35,54 @@ type disk struct {
 	flushes bool
 }
 
-// diskstats reads /proc/diskstats.
-func diskstats(procRoot, sysRoot string) ([]blockdevice.Diskstats, error) {
-	kernel, err := blockdevice.NewFS(procRoot, sysRoot)
+func newDisk(name, prefix string, flushes bool) *disk {
+	return &disk{name: name, labels: `dev="` + name + `"`, series: seriesOf(prefix), flushes: flushes}
+}
+
+// NewDisks returns a collector of all whole physical disks with some exceptions; the
+// roots are "/proc" and "/sys". Arrays, volumes and partitions are left out: what is
+// written to them is written to a disk, and would be counted twice.
+func NewDisks(procRoot, sysRoot string, except ...string) *Disks {
+	return &Disks{machine: machine{proc: procRoot, sys: sysRoot}, except: except, known: make(map[string]*disk)}
+}
+
+// NewDevice returns a collector of the device's counters; the roots are
+// "/proc" and "/sys".
+//
+// The names begin with "device." for the device itself. If there are other disks
+// beneath it, theirs begin with "device.leaf.": what is written to a RAID-1 counts
+// once for the array and twice for its members, and must not be added up.
+func NewDevice(dev Device, procRoot, sysRoot string) *Disks {
+	d := &Disks{machine: machine{proc: procRoot, sys: sysRoot}}
+	d.disks = []*disk{newDisk(dev.Name, "device.", slices.Contains(dev.Leaves, dev.Name))}
+	for _, leaf := range dev.Leaves {
+		if leaf != dev.Name {
+			d.disks = append(d.disks, newDisk(leaf, "device.leaf.", true))
+		}
+	}
+	for _, one := range d.disks {
+		if text(sysRoot, "class/block", one.name, "queue/iostats") == "0" {
+			d.warnings = append(d.warnings, fmt.Sprintf("%s may not count its I/O: queue/iostats is 0", one.name))
+		}
+	}
+	if warning := d.discardWarning(dev.Name); warning != "" {
+		d.warnings = append(d.warnings, warning)
+	}
+	return d
+}
+
+// discardWarning returns a warning about the kernel's accounting of discards, "" if
+// it is right.
+func (m machine) discardWarning(device string) string {
+	all, _ := m.diskstats()
+	if d := named(all, device); d != nil && d.IoStatsCount < 18 {
+		return "discards are counted as writes on this kernel" // before 4.18
+	}
+	return ""
+}
+
+func (m machine) diskstats() ([]blockdevice.Diskstats, error) {
+	kernel, err := blockdevice.NewFS(m.proc, m.sys)
 	if err != nil {
 		return nil, err
 	}
@@ -56,56 +99,55 @@ func named(all []blockdevice.Diskstats, name string) *blockdevice.Diskstats {
 	return nil
 }
 
-// countsDiscards reports whether the kernel counts discards.
-func countsDiscards(d *blockdevice.Diskstats) bool { return d.IoStatsCount >= 18 }
-
-// NewDevice returns a collector of the device's counters; the roots are
-// "/proc" and "/sys".
-func NewDevice(dev Device, procRoot, sysRoot string) *DeviceCollector {
-	c := &DeviceCollector{proc: procRoot, sys: sysRoot}
-	c.add(dev.Name, seriesOf("device."), slices.Contains(dev.Leaves, dev.Name))
-	for _, leaf := range dev.Leaves {
-		if leaf != dev.Name {
-			c.add(leaf, seriesOf("device.leaf."), true)
-		}
-	}
-	for _, d := range c.disks {
-		if text(sysRoot, "class", "block", d.name, "queue", "iostats") == "0" {
-			c.warnings = append(c.warnings, fmt.Sprintf("%s may not count its I/O: queue/iostats is 0", d.name))
-		}
-	}
-	if all, err := diskstats(procRoot, sysRoot); err == nil {
-		if d := named(all, dev.Name); d != nil && !countsDiscards(d) {
-			c.warnings = append(c.warnings, discardsAreWrites)
-		}
-	}
-	return c
-}
-
-func (c *DeviceCollector) add(name string, series *[diskFields]diskSeries, flushes bool) {
-	c.disks = append(c.disks, disk{name: name, labels: `dev="` + name + `"`, series: series, flushes: flushes})
-}
-
 // Name is "device".
-func (c *DeviceCollector) Name() string { return "device" }
+func (d *Disks) Name() string { return "device" }
 
 // Warnings returns warnings about the device's figures.
-func (c *DeviceCollector) Warnings() []string { return c.warnings }
+func (d *Disks) Warnings() []string { return d.warnings }
 
-// Collect adds the points of the device and of the disks beneath it.
-func (c *DeviceCollector) Collect(_ context.Context, s *engine.Sample) error {
-	all, err := diskstats(c.proc, c.sys)
+// Collect adds the points of the disks.
+func (d *Disks) Collect(_ context.Context, s *engine.Sample) error {
+	all, err := d.diskstats()
 	if err != nil {
 		return fmt.Errorf("sample device: %w", err)
 	}
-	for i := range c.disks {
-		d := named(all, c.disks[i].name)
-		if d == nil {
-			return fmt.Errorf("sample device: %s is not in diskstats, or has fewer than 14 fields", c.disks[i].name)
+	disks := d.disks
+	if disks == nil {
+		disks = d.physical(all)
+	}
+	for _, one := range disks {
+		line := named(all, one.name)
+		if line == nil {
+			return fmt.Errorf("sample device: %s is not in diskstats, or has fewer than 14 fields", one.name)
 		}
-		c.disks[i].sample(d, s)
+		one.sample(line, s)
 	}
 	return nil
+}
+
+// physical returns the whole physical disks among the devices.
+func (d *Disks) physical(all []blockdevice.Diskstats) (disks []*disk) {
+	for i := range all {
+		name := all[i].DeviceName
+		one, known := d.known[name]
+		if !known {
+			if d.isPhysical(name) {
+				one = newDisk(name, "device.", true)
+			}
+			d.known[name] = one
+		}
+		if one != nil {
+			disks = append(disks, one)
+		}
+	}
+	return disks
+}
+
+func (d *Disks) isPhysical(name string) bool {
+	dir := filepath.Join(d.sys, "class/block", name)
+	// Only devices with a driver have "device"; a drive without a medium has size 0.
+	_, err := os.Stat(filepath.Join(dir, "device"))
+	return err == nil && text(dir, "size") != "0" && !slices.Contains(d.except, name) && !isPartition(dir)
 }
 
 // diskFields is the number of fields of a line that become points.

@@ -1,15 +1,15 @@
 package observe
 
 import (
-	"fmt"
-	"math"
+	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"golang.org/x/sys/unix"
+	"rumbench/internal/cpuset"
 )
 
 // Fact is a property of the machine that readers of a result need to know, such as
@@ -19,29 +19,59 @@ type Fact struct {
 	Value string `json:"value"`
 }
 
-// Facts returns the facts about the machine, and about the filesystem and device
-// under a directory. Unknown ones are left out.
-func Facts(dir string) []Fact {
-	m := thisMachine()
-	var list factList
-	m.system(&list)
-	m.processors(&list, affinity())
-	m.memory(&list)
-	m.kernelSettings(&list)
-	device, err := m.findDevice(dir)
-	m.storage(&list, device, err)
-	m.tuning(&list, device, err)
-	return list
+// Facts are facts in display order, those that are known.
+type Facts []Fact
+
+// Value returns the value of a fact, several joined; "" if it is unknown.
+func (f Facts) Value(name string) string {
+	var values []string
+	for _, fact := range f {
+		if fact.Name == name {
+			values = append(values, fact.Value)
+		}
+	}
+	return strings.Join(values, ", ")
 }
 
-// factList collects known facts.
-type factList []Fact
+// FactsOf returns the facts about the machine, and about the filesystem and device
+// under a directory.
+func FactsOf(dir string) Facts {
+	m := thisMachine()
+	device, err := m.findDevice(dir)
+	allowed, _ := cpuset.Allowed()
+	return m.facts(device, err, len(allowed))
+}
 
-// add appends a fact unless its value is empty, which means unknown.
-func (l *factList) add(name, value string) {
-	if value != "" {
-		*l = append(*l, Fact{name, value})
+// facts returns the facts, also those about the device, or why there is none; usable
+// is how many CPUs this process may run on, 0 if that is unknown.
+func (m machine) facts(d Device, err error, usable int) Facts {
+	cpuinfo, load := text(m.proc, "cpuinfo"), strings.Fields(text(m.proc, "loadavg"))
+	general := Facts{
+		{"hostname", text(m.proc, "sys/kernel/hostname")},
+		{"kernel", text(m.proc, "sys/kernel/osrelease")},
+		{"distribution", strings.Trim(strings.Join(entries(text(m.etc, "os-release"), "=", "PRETTY_NAME"), ""), `"'`)},
+		{"virtualization", m.virtualization(cpuinfo)},
+		{"load average", strings.Join(load[:min(3, len(load))], " ")},
 	}
+	// Kernel settings that affect what a benchmark measures and that are often tuned,
+	// so that machines may differ in them.
+	settings := Facts{
+		{"transparent huge pages", chosen(text(m.sys, "kernel/mm/transparent_hugepage/enabled"))},
+		{"clock source", text(m.sys, "devices/system/clocksource/clocksource0/current_clocksource")},
+		m.dirty("dirty"),
+		m.dirty("dirty_background"),
+	}
+	tuning := Facts{
+		{"transparent huge page defrag", chosen(text(m.sys, "kernel/mm/transparent_hugepage/defrag"))},
+		{"vm.swappiness", text(m.proc, "sys/vm/swappiness")},
+		{"vm.dirty_expire_centisecs", text(m.proc, "sys/vm/dirty_expire_centisecs")},
+		{"open files limit", m.openFiles()},
+		{"kernel.perf_event_paranoid", text(m.proc, "sys/kernel/perf_event_paranoid")},
+		{"hardware counters", m.hardwareCounters()},
+		{"device read-ahead", m.readAhead(d.Name)},
+	}
+	all := slices.Concat(general, m.processors(cpuinfo, usable), m.memory(), settings, m.storage(d, err), tuning)
+	return slices.DeleteFunc(all, func(f Fact) bool { return f.Value == "" })
 }
 
 // text returns the content of a small file, trimmed; "" if it cannot be read.
@@ -51,6 +81,16 @@ func text(elem ...string) string {
 		return ""
 	}
 	return strings.TrimSpace(string(data))
+}
+
+// entries returns the values of the lines with a name before the separator.
+func entries(text, separator, name string) (values []string) {
+	for line := range strings.Lines(text) {
+		if key, value, _ := strings.Cut(line, separator); strings.TrimSpace(key) == name {
+			values = append(values, strings.TrimSpace(value))
+		}
+	}
+	return values
 }
 
 // chosen returns the word in brackets of a kernel's list of choices, such as
@@ -64,83 +104,49 @@ func chosen(choices string) string {
 	return word
 }
 
-func (m machine) system(l *factList) {
-	l.add("hostname", text(m.proc, "sys", "kernel", "hostname"))
-	l.add("kernel", text(m.proc, "sys", "kernel", "osrelease"))
-	for line := range strings.Lines(text(m.etc, "os-release")) {
-		if name, ok := strings.CutPrefix(line, "PRETTY_NAME="); ok {
-			l.add("distribution", strings.Trim(strings.TrimSpace(name), `"'`))
-		}
+// virtualization returns a sign that the machine is virtual; "" if there is none.
+func (m machine) virtualization(cpuinfo string) string {
+	flags := entries(cpuinfo, ":", "flags")
+	if len(flags) == 0 || !slices.Contains(strings.Fields(flags[0]), "hypervisor") {
+		return ""
 	}
-	l.add("virtualization", m.virtualization())
-	if load := strings.Fields(text(m.proc, "loadavg")); len(load) >= 3 {
-		l.add("load average", strings.Join(load[:3], " "))
+	product := strings.TrimSpace(text(m.sys, "class/dmi/id/sys_vendor") + " " + text(m.sys, "class/dmi/id/product_name"))
+	if product == "" {
+		return "virtual machine"
 	}
+	return "virtual machine: " + product
 }
 
-// virtualization returns a sign that the machine is virtual; "" if there is none.
-func (m machine) virtualization() string {
-	product := strings.TrimSpace(text(m.sys, "class", "dmi", "id", "sys_vendor") + " " +
-		text(m.sys, "class", "dmi", "id", "product_name"))
-	for line := range strings.Lines(text(m.proc, "cpuinfo")) {
-		name, flags, _ := strings.Cut(line, ":")
-		if strings.TrimSpace(name) != "flags" {
-			continue
-		}
-		if !slices.Contains(strings.Fields(flags), "hypervisor") {
+func (m machine) processors(cpuinfo string, usable int) Facts {
+	model := ""
+	if models := entries(cpuinfo, ":", "model name"); len(models) > 0 {
+		model = models[len(models)-1]
+	}
+	cpus, quota := float64(usable), m.cpuQuota()
+	if quota > 0 && (cpus == 0 || quota < cpus) {
+		cpus = quota
+	} else {
+		quota = 0
+	}
+	number := func(n float64) string {
+		if n == 0 {
 			return ""
 		}
-		if product == "" {
-			return "virtual machine"
-		}
-		return "virtual machine: " + product
+		return strconv.FormatFloat(n, 'g', 4, 64)
 	}
-	return ""
-}
-
-func (m machine) processors(l *factList, usable int) {
-	online := 0
-	model := ""
-	for line := range strings.Lines(text(m.proc, "cpuinfo")) {
-		name, value, _ := strings.Cut(line, ":")
-		switch strings.TrimSpace(name) {
-		case "processor":
-			online++
-		case "model name":
-			model = strings.TrimSpace(value)
-		}
+	return Facts{
+		{"cpu", model},
+		{"cpus online", number(float64(len(entries(cpuinfo, ":", "processor"))))},
+		{"cpu quota", number(quota)},
+		{"cpus usable", number(cpus)},
+		{"cpu governor", m.governors()},
+		{"cpu turbo", m.turbo()},
 	}
-	l.add("cpu", model)
-	if online > 0 {
-		l.add("cpus online", strconv.Itoa(online))
-	}
-	cpus := float64(usable)
-	if quota := m.cpuQuota(); quota > 0 && (cpus == 0 || quota < cpus) {
-		cpus = quota
-		l.add("cpu quota", strconv.FormatFloat(quota, 'g', 4, 64))
-	}
-	if cpus > 0 {
-		l.add("cpus usable", strconv.FormatFloat(cpus, 'g', 4, 64))
-	}
-	l.add("cpu governor", m.governors())
-	l.add("cpu turbo", m.turbo())
-}
-
-// affinity returns how many CPUs this process may run on, 0 if unknown.
-func affinity() int {
-	var set unix.CPUSet
-	if unix.SchedGetaffinity(0, &set) != nil {
-		return 0
-	}
-	return set.Count()
 }
 
 // governors returns the distinct frequency governors of all CPUs.
 func (m machine) governors() string {
-	files, err := filepath.Glob(filepath.Join(m.sys, "devices", "system", "cpu", "cpu*", "cpufreq", "scaling_governor"))
-	if err != nil {
-		return ""
-	}
+	files, _ := filepath.Glob(filepath.Join(m.sys, "devices/system/cpu/cpu*/cpufreq/scaling_governor"))
 	var names []string
 	for _, f := range files {
 		if name := text(f); name != "" {
@@ -152,59 +158,129 @@ func (m machine) governors() string {
 }
 
 func (m machine) turbo() string {
-	cpu := filepath.Join(m.sys, "devices", "system", "cpu")
+	off, boost := text(m.sys, "devices/system/cpu/intel_pstate/no_turbo"), text(m.sys, "devices/system/cpu/cpufreq/boost")
 	switch {
-	case text(cpu, "intel_pstate", "no_turbo") == "1", text(cpu, "cpufreq", "boost") == "0":
+	case off == "1" || boost == "0":
 		return "off"
-	case text(cpu, "intel_pstate", "no_turbo") == "0", text(cpu, "cpufreq", "boost") == "1":
+	case off == "0" || boost == "1":
 		return "on"
 	}
 	return ""
 }
 
-func (m machine) memory(l *factList) {
+func (m machine) memory() Facts {
 	info := text(m.proc, "meminfo")
-	total, ok := valueOf(info, "MemTotal:")
-	if ok {
-		l.add("memory", size(total*1024))
+	total, _ := valueOf(info, "MemTotal:")
+	limit := m.memoryLimit()
+	if limit >= total*1024 {
+		limit = 0
 	}
-	if limit := m.memoryLimit(); limit > 0 && limit < total*1024 {
-		l.add("memory limit", size(limit))
-	}
+	facts := Facts{{"memory", size(total * 1024)}, {"memory limit", size(limit)}, {"swap", ""}}
 	if swap, ok := valueOf(info, "SwapTotal:"); ok {
-		if swap == 0 {
-			l.add("swap", "off")
-		} else {
-			l.add("swap", size(swap*1024))
-		}
+		facts[2].Value = cmp.Or(size(swap*1024), "off")
 	}
-	l.add("transparent huge pages", chosen(text(m.sys, "kernel", "mm", "transparent_hugepage", "enabled")))
+	return facts
 }
 
-func (m machine) kernelSettings(l *factList) {
-	l.add("clock source", text(m.sys, "devices", "system", "clocksource", "clocksource0", "current_clocksource"))
-	for _, name := range []string{"dirty", "dirty_background"} {
-		// The ratio is ignored while a number of bytes is set.
-		if bytes := text(m.proc, "sys", "vm", name+"_bytes"); bytes != "" && bytes != "0" {
-			l.add("vm."+name+"_bytes", bytes)
-		} else {
-			l.add("vm."+name+"_ratio", text(m.proc, "sys", "vm", name+"_ratio"))
-		}
+// dirty returns a limit of dirty pages: the ratio is ignored while a number of bytes
+// is set.
+func (m machine) dirty(name string) Fact {
+	if bytes := text(m.proc, "sys/vm", name+"_bytes"); bytes != "" && bytes != "0" {
+		return Fact{"vm." + name + "_bytes", bytes}
 	}
+	return Fact{"vm." + name + "_ratio", text(m.proc, "sys/vm", name+"_ratio")}
 }
 
-// size formats a number of bytes with four digits.
+// storage returns the facts about the filesystem and device found under a directory.
+func (m machine) storage(d Device, err error) Facts {
+	facts := Facts{{"filesystem", d.FSType}, {"mount point", d.Mount}, {"mount options", d.MountOptions}, {"device", d.Name}}
+	if err != nil {
+		if errors.Is(err, ErrNoDevice) {
+			facts[3].Value = err.Error()
+		}
+		return facts
+	}
+	sectors, _ := strconv.ParseFloat(text(m.sys, "class/block", d.Name, "size"), 64)
+	facts = append(facts, Fact{"device size", size(sectors * sector)})
+	if !slices.Contains(d.Leaves, d.Name) {
+		facts = append(facts, Fact{"device leaves", strings.Join(d.Leaves, ", ")})
+	}
+	for _, leaf := range d.Leaves {
+		prefix := "device " // one disk needs no name; several may differ
+		if len(d.Leaves) > 1 {
+			prefix = "device " + leaf + " "
+		}
+		dir := filepath.Join(m.sys, "class/block", leaf)
+		facts = append(facts,
+			Fact{prefix + "model", text(dir, "device/model")},
+			Fact{prefix + "rotational", map[string]string{"0": "no", "1": "yes"}[text(dir, "queue/rotational")]},
+			Fact{prefix + "scheduler", chosen(text(dir, "queue/scheduler"))},
+			Fact{prefix + "write cache", text(dir, "queue/write_cache")},
+			Fact{prefix + "discard", discards(text(dir, "queue/discard_max_bytes"))})
+	}
+	return append(facts, Fact{"discard accounting", m.discardWarning(d.Name)})
+}
+
+func discards(most string) string {
+	switch most {
+	case "":
+		return ""
+	case "0":
+		return "no"
+	}
+	return "yes"
+}
+
+// openFiles returns the hard limit of open files: Go raises the soft limit to just
+// below it, and servers that need many files do the same.
+func (m machine) openFiles() string {
+	if limits := fieldsOf(text(m.proc, "self/limits"), "Max open files"); len(limits) > 1 {
+		return limits[1]
+	}
+	return ""
+}
+
+// hardwareCounters returns whether the processor's event counters, such as cycles
+// and cache misses, are available: most virtual machines have none.
+func (m machine) hardwareCounters() string {
+	sources, err := os.ReadDir(filepath.Join(m.sys, "bus/event_source/devices"))
+	if err != nil {
+		return ""
+	}
+	for _, s := range sources {
+		switch name := s.Name(); {
+		case name == "cpu", name == "cpu_core", name == "cpu_atom", name == "cpum_cf", strings.HasPrefix(name, "armv8_"):
+			return "yes"
+		}
+	}
+	return "no"
+}
+
+// readAhead returns the kernel's read-ahead on the device that holds the
+// filesystem, not of the disks beneath an array. A partition has the setting of
+// its disk.
+func (m machine) readAhead(name string) string {
+	dir, err := m.block(name)
+	if err != nil || name == "" {
+		return ""
+	}
+	if isPartition(dir) {
+		dir = filepath.Dir(dir)
+	}
+	if kib := text(dir, "queue/read_ahead_kb"); kib != "" {
+		return kib + " KiB"
+	}
+	return ""
+}
+
+// size formats a number of bytes with four digits; "" if it is 0.
 func size(bytes float64) string {
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
-	unit := 0
-	for bytes >= 1024 && unit < len(units)-1 {
-		bytes /= 1024
-		unit++
+	if bytes == 0 {
+		return ""
 	}
-	decimals := max(0, 3-int(math.Log10(max(bytes, 1))))
-	number := strconv.FormatFloat(bytes, 'f', decimals, 64)
-	if strings.Contains(number, ".") {
-		number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
+	units := []string{" B", " KiB", " MiB", " GiB", " TiB", " PiB"}
+	for bytes >= 1024 && len(units) > 1 {
+		bytes, units = bytes/1024, units[1:]
 	}
-	return fmt.Sprintf("%s %s", number, units[unit])
+	return strconv.FormatFloat(bytes, 'g', 4, 64) + units[0]
 }

@@ -3,6 +3,7 @@ package observe
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,13 +15,11 @@ Max cpu time              unlimited            unlimited            seconds
 Max open files            20000                1048576              files
 `
 
-func tuningOf(t *testing.T, files map[string]string, d Device, err error) []Fact {
+func tuningOf(t *testing.T, files map[string]string, d Device, err error) Facts {
 	t.Helper()
 	root := plant(t, files)
 	m := machine{proc: filepath.Join(root, "proc"), sys: filepath.Join(root, "sys")}
-	var l factList
-	m.tuning(&l, d, err)
-	return l
+	return slices.DeleteFunc(m.facts(d, err, 0), func(f Fact) bool { return f.Name == "device" })
 }
 
 func TestTuning(t *testing.T) {
@@ -39,7 +38,7 @@ func TestTuning(t *testing.T) {
 		"sys/devices/virtual/block/md0/queue/":           "",
 		"sys/devices/virtual/block/md0/slaves/nvme0n1p2": "-> ../../../../nvme0n1/nvme0n1p2",
 	}
-	want := []Fact{
+	want := Facts{
 		{"transparent huge page defrag", "madvise"},
 		{"vm.swappiness", "60"},
 		{"vm.dirty_expire_centisecs", "3000"},
@@ -64,7 +63,7 @@ func TestTuningUnknown(t *testing.T) {
 		t.Errorf("facts about nothing: %v", got)
 	}
 	got := tuningOf(t, map[string]string{"sys/bus/event_source/devices/software/": ""}, Device{Name: "vda"}, nil)
-	if diff := cmp.Diff([]Fact{{"hardware counters", "no"}}, got); diff != "" {
+	if diff := cmp.Diff(Facts{{"hardware counters", "no"}}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -72,7 +71,7 @@ func TestTuningUnknown(t *testing.T) {
 // Facts include the tuning: every kernel with a /proc has these.
 func TestFactsIncludeTuning(t *testing.T) {
 	names := map[string]bool{}
-	for _, f := range Facts(t.TempDir()) {
+	for _, f := range FactsOf(t.TempDir()) {
 		names[f.Name] = true
 	}
 	for _, name := range []string{"vm.swappiness", "open files limit"} {

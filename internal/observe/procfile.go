@@ -3,6 +3,7 @@ package observe
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,6 +17,18 @@ import (
 const tick = 10 * time.Millisecond
 
 var errEnded = errors.New("process has ended")
+
+// Command returns the command name of a process, from /proc/PID/comm.
+func Command(procRoot string, pid int) (string, error) {
+	data, err := os.ReadFile(filepath.Join(procRoot, strconv.Itoa(pid), "comm"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("there is no process %d", pid)
+	}
+	if err != nil {
+		return "", fmt.Errorf("process %d: %w", pid, err)
+	}
+	return strings.TrimSpace(string(data)), nil
+}
 
 // cpuClock returns the CPU time of a process, including that of threads that
 // ended, without that of its children.
@@ -110,17 +123,22 @@ func (u *usage) parseIO(text string) error {
 	return nil
 }
 
-// valueOf returns the number on the line that begins with the name.
-func valueOf(text, name string) (float64, bool) {
+// fieldsOf returns the fields that follow a name on the line that begins with it.
+func fieldsOf(text, name string) []string {
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, name); ok {
-			fields := strings.Fields(rest)
-			if len(fields) == 0 {
-				return 0, false
-			}
-			value, err := strconv.ParseFloat(fields[0], 64)
-			return value, err == nil
+			return strings.Fields(rest)
 		}
 	}
-	return 0, false
+	return nil
+}
+
+// valueOf returns the number on the line that begins with the name.
+func valueOf(text, name string) (float64, bool) {
+	fields := fieldsOf(text, name)
+	if len(fields) == 0 {
+		return 0, false
+	}
+	value, err := strconv.ParseFloat(fields[0], 64)
+	return value, err == nil
 }

@@ -58,6 +58,9 @@ func (m *markdown) block(b Block) {
 			m.printf("- %s: %s\n", escape(f.Name), escape(strings.TrimSpace(f.Value+" "+warned(f.Warning))))
 		}
 		m.WriteByte('\n')
+	case Tree:
+		m.tree(b, 0)
+		m.WriteByte('\n')
 	case Terms:
 		for _, t := range b {
 			m.printf("- `%s` (%s): %s\n", t.Name, t.Aside, t.Text)

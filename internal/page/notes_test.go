@@ -22,7 +22,7 @@ func TestNotes(t *testing.T) {
 		remarks [][]any
 		want    []string
 	}{
-		{"the same", [][]any{{"a doubt"}, {"a doubt"}}, []string{"a doubt"}},
+		{"the same", [][]any{{"a warning"}, {"a warning"}}, []string{"a warning"}},
 		{"figures in words", [][]any{{"read 9 MB"}, {"read 10 MB"}}, []string{"read 9 MB", "read 10 MB"}},
 		{"a figure ends a sentence", [][]any{{"in trial ", 1, "."}, {"in trial ", 3, "."}}, []string{"in trial 1 and 3. (2 such remarks)"}},
 		{"trials", [][]any{in(1), in(4), in(2), in(7)}, []string{"in 1, 4, 2 and 7 (4 such remarks)"}},

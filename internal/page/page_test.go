@@ -28,6 +28,10 @@ func document() (*page.Document, []page.Block) {
 func TestText(t *testing.T) {
 	_, blocks := document()
 	wide := []page.Block{blocks[3]}
+	tree := page.Tree{Text: "fruit"}
+	apples := tree.Add("apples")
+	apples.Add("red ones and %s ones", "green")
+	apples.Add("rm -r all green ones").Verbatim = true
 	for name, c := range map[string]struct {
 		blocks []page.Block
 		style  page.TextStyle
@@ -45,6 +49,15 @@ tree          kg  kind
   b has no more
 
 ⚠1 measured in the rain
+`},
+		"tree": {[]page.Block{tree, page.Prose("", "The end.")}, page.TextStyle{Width: 20}, `fruit
+
+  apples
+    red ones and
+      green ones
+    rm -r all green ones
+
+The end.
 `},
 		"narrow": {wide, page.TextStyle{Width: 20, More: "look there"}, `
 Apples

@@ -48,7 +48,7 @@ type Row struct {
 // Cell is a number with its ratio to another, or text.
 type Cell struct {
 	Text    string
-	Per     string  // the denominator, if not the column's
+	Per     string  // small print after the number, mostly its denominator
 	Ratio   string  // "" without one
 	Sign    string  // the verdict without colour
 	Class   string  // the verdict as a style

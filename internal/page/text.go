@@ -40,7 +40,7 @@ type text struct {
 	strings.Builder
 	style TextStyle
 	grids map[string]*grid
-	table bool // ends it
+	ended bool // by a table or a tree, which a blank line follows
 }
 
 // grid is the column layout of tables. A number and its suffix may be in
@@ -57,13 +57,12 @@ type grid struct {
 
 func (t *text) printf(format string, args ...any) { fmt.Fprintf(t, format, args...) }
 
-// apart begins a block that is not a table: with a blank line if it follows
-// one.
+// apart begins a block of lines: with a blank line if it follows a table or a tree.
 func (t *text) apart() {
-	if t.table {
+	if t.ended {
 		t.WriteByte('\n')
 	}
-	t.table = false
+	t.ended = false
 }
 
 func (t *text) block(b Block) {
@@ -94,6 +93,9 @@ func (t *text) block(b Block) {
 	case Banner:
 		t.apart()
 		t.printf("⚠ %s\n", string(b))
+	case Tree:
+		t.tree(b, 0)
+		t.ended = true
 	case List:
 		t.apart()
 		for _, i := range b.Items {
@@ -204,7 +206,7 @@ func (g *grid) parts(style TextStyle) (out [][]int) {
 // rows writes a table. Groups without a heading are separated.
 func (t *text) rows(table *Table) {
 	g := t.gridOf(table)
-	t.table = true
+	t.ended = true
 	if g.tables--; table.Title != "" {
 		t.printf("\n%s\n", plain.Clip(table.Title, t.style.Width))
 	}

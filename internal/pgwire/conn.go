@@ -57,7 +57,7 @@ func newConn(ctx context.Context, pg *pgconn.PgConn) (*Conn, error) {
 	return c, nil
 }
 
-// PID is the process of the server that the connection leads to.
+// PID returns the process of the server that the connection leads to.
 func (c *Conn) PID() uint32 { return c.pg.PID() }
 
 // InTransaction reports whether a transaction is open.
@@ -128,7 +128,7 @@ func (c *Conn) query(ctx context.Context, columns []uint32, types []model.Type, 
 	})
 }
 
-// rowOf is a row of n values, in memory that is used again.
+// rowOf returns a row of n values, in memory that is used again.
 func (c *Conn) rowOf(n int) []model.Value {
 	for len(c.row) < n {
 		c.row = append(c.row, model.Value{})
@@ -193,7 +193,7 @@ func (c *Conn) end(ctx context.Context, err error) error {
 	return err
 }
 
-// failure is the error of a transaction that has failed before. Its class is
+// failure returns the error of a transaction that has failed before. Its class is
 // that of the first failure.
 func (c *Conn) failure() error {
 	if c.broken == nil {

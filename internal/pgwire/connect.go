@@ -9,17 +9,18 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"rumbench/engine"
+	"rumbench/engine/sqlkit"
 )
 
-// Config says where a server is, who connects, and with which parameters.
-type Config = pgconn.Config
+// Connector says where a server is, who connects, and with which parameters.
+type Connector struct{ *pgconn.Config }
 
 // applicationName is what sessions call themselves.
 const applicationName = "rumbench"
 
 // Socket leads to a database of a server on this host, by a connection that dial
 // makes.
-func Socket(user, database string, dial func(context.Context) (net.Conn, error)) (*Config, error) {
+func Socket(user, database string, dial func(context.Context) (net.Conn, error)) (*Connector, error) {
 	config, err := pgconn.ParseConfig("host=localhost sslmode=disable target_session_attrs=any dbname=" + database + " user=" + user)
 	if err != nil { // by the environment, which libpq's clients heed
 		return nil, fmt.Errorf("connect to the private server: %w", err)
@@ -31,36 +32,37 @@ func Socket(user, database string, dial func(context.Context) (net.Conn, error))
 	return withHabits(config), nil
 }
 
-// ParseDSN reads a data source name. The error does not show it: it may hold a
-// password.
-func ParseDSN(dsn string) (*Config, error) {
+// ParseDSN reads a data source name, for connections by dial. The error does not
+// show it: it may hold a password.
+func ParseDSN(dsn string, dial func(ctx context.Context, network, address string) (net.Conn, error)) (*Connector, error) {
 	config, err := pgconn.ParseConfig(dsn)
 	if err != nil {
-		return nil, &engine.KnobError{Knob: "dsn", Reason: "it cannot be read; it is written postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
-			"or host=/var/run/postgresql user=USER dbname=DATABASE"}
+		return nil, engine.Refuse("dsn", nil, "it cannot be read; it is written postgres://USER:PASSWORD@HOST:PORT/DATABASE, "+
+			"or host=/var/run/postgresql user=USER dbname=DATABASE")
 	}
+	config.DialFunc = dial
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = applicationName
 	}
 	return withHabits(config), nil
 }
 
-// AddressOf is the network and the address that a configuration leads to.
-func AddressOf(c *Config) (network, address string) { return pgconn.NetworkAddress(c.Host, c.Port) }
+// Address returns the network and the address of the server.
+func (c *Connector) Address() (network, address string) { return pgconn.NetworkAddress(c.Host, c.Port) }
 
 // withHabits adds what all our connections have in common.
-func withHabits(c *Config) *Config {
+func withHabits(c *pgconn.Config) *Connector {
 	c.RuntimeParams = maps.Clone(c.RuntimeParams)
 	c.RuntimeParams["client_encoding"] = "UTF8"
 	// A server that has said its last word is left at once. The word for fatal
 	// may be in the server's language, so the other one is looked at.
 	c.OnPgError = func(_ *pgconn.PgConn, err *pgconn.PgError) bool { return !ends(err) }
-	return c
+	return &Connector{c}
 }
 
 // Connect opens a connection.
-func Connect(ctx context.Context, to *Config) (*Conn, error) {
-	pg, err := pgconn.ConnectConfig(ctx, to)
+func (c *Connector) Connect(ctx context.Context) (sqlkit.Conn, error) {
+	pg, err := pgconn.ConnectConfig(ctx, c.Config)
 	if err != nil {
 		if cause := ctx.Err(); cause != nil {
 			return nil, fmt.Errorf("%w (%w)", cause, err)

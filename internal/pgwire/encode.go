@@ -32,7 +32,7 @@ const (
 	binaryFormat = 1
 )
 
-// formatOf is how a column is returned. What is not known here comes as text,
+// formatOf returns how a column is returned. What is not known here comes as text,
 // and so do sums of integers, which are of any length.
 func formatOf(oid uint32) uint16 {
 	switch oid {
@@ -119,7 +119,6 @@ func decodeRow(b []byte, row []model.Value, columns []uint32, types []model.Type
 	return err
 }
 
-// decode reads a value that comes as formatOf says.
 func decode(b []byte, oid uint32, t model.Type) (model.Value, error) {
 	switch {
 	case oid == oidInt8 || oid == oidInt4:

@@ -1,7 +1,6 @@
 package pgwire
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -50,13 +49,8 @@ func TestQuestions(t *testing.T) {
 	c := &Conn{}
 	c.parameters, c.columns = []uint32{oidInt8, oidText, oidInt4}, []uint32{oidInt8, oidNumeric}
 	s := newStmt(c, "s7", false)
-	values, err := s.appendMessages(nil, []model.Value{model.IntValue(258), stringValue("né"), {}}, nil)
+	values, err := s.appendMessages(nil, []model.Value{model.IntValue(258), stringValue("né"), {}})
 	must(t, err)
-	turned, err := s.appendMessages(nil, []model.Value{{}, stringValue("né"), model.IntValue(258)}, []int{2, 1, 0})
-	must(t, err)
-	if !bytes.Equal(values, turned) {
-		t.Errorf("in another order: %q", turned)
-	}
 	for name, x := range map[string]struct {
 		got  []byte
 		want string
@@ -72,13 +66,13 @@ func TestQuestions(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, x.got, x.want)
 		}
 	}
-	if _, err := s.appendMessages(nil, make([]model.Value, 2), nil); err == nil {
+	if _, err := s.appendMessages(nil, make([]model.Value, 2)); err == nil {
 		t.Error("two arguments for three placeholders")
 	}
 }
 
-// told is a message of the server.
-func told(kind byte, body ...string) string {
+// sent returns a message of the server.
+func sent(kind byte, body ...string) string {
 	b, at := message(nil, kind)
 	return string(finish(append(b, strings.Join(body, "")...), at))
 }
@@ -89,27 +83,27 @@ func row(values ...string) string {
 	for _, v := range values {
 		s += fmt.Sprintf("\x00\x00\x00%c%s", len(v), v)
 	}
-	return told(dataRow, s)
+	return sent(dataRow, s)
 }
 
-func columnsTold(types ...byte) string {
+func columnsMessage(types ...byte) string {
 	s := fmt.Sprintf("\x00%c", len(types))
 	for i, oid := range types {
 		s += fmt.Sprintf("c%d\x00", i) + "\x00\x00\x00\x00\x00\x00" + fmt.Sprintf("\x00\x00\x00%c", oid) + strings.Repeat("\x00", 8)
 	}
-	return told(rowDescription, s)
+	return sent(rowDescription, s)
 }
 
 var (
-	ready    = told(readyForQuery, "I")
-	notice   = told(noticeResponse, "SNOTICE\x00Mhello\x00\x00")
-	changed  = told(parameterStatus, "TimeZone\x00UTC\x00")
-	notified = told(notificationResponse, "\x00\x00\x00\x01a\x00b\x00")
-	null     = told(dataRow, "\x00\x02\x00\x00\x00\x011\xff\xff\xff\xff")
+	ready    = sent(readyForQuery, "I")
+	notice   = sent(noticeResponse, "SNOTICE\x00Mhello\x00\x00")
+	changed  = sent(parameterStatus, "TimeZone\x00UTC\x00")
+	notified = sent(notificationResponse, "\x00\x00\x00\x01a\x00b\x00")
+	null     = sent(dataRow, "\x00\x02\x00\x00\x00\x011\xff\xff\xff\xff")
 )
 
 func failure(severity, code string) string {
-	return told(errorResponse, "S", severity, "\x00V", severity, "\x00C", code, "\x00Mwhy\x00\x00")
+	return sent(errorResponse, "S", severity, "\x00V", severity, "\x00C", code, "\x00Mwhy\x00\x00")
 }
 
 // An answer is the same however it is cut into pieces.
@@ -122,25 +116,25 @@ func TestAnswers(t *testing.T) {
 		words  string // of the error
 		lost   bool
 	}{
-		{"rows", columnsTold(oidInt8, oidText) + row("1", "a") + row("22", "") + told(commandComplete, "SELECT 2\x00") + ready, "1,\"a\" 22,\"\" ", "", "", false},
-		{"no rows", columnsTold(oidInt8, oidText) + told(commandComplete, "SELECT 0\x00") + ready, "", "", "", false},
-		{"nothing", told(emptyQueryResponse) + ready, "", "", "", false},
-		{"null", columnsTold(oidInt8, oidText) + null + told(commandComplete, "SELECT 1\x00") + ready, "1,NULL ", "", "", false},
-		{"news between rows", notice + columnsTold(oidInt8, oidText) + changed + row("1", "a") + notified + notice + row("2", "b") + changed + told(commandComplete, "SELECT 2\x00") + notice + ready, "1,\"a\" 2,\"b\" ", "", "", false},
-		{"large", columnsTold(oidInt8, oidText) + told(dataRow, "\x00\x02\x00\x00\x00\x011\x00\x00\xc3\x50"+strings.Repeat("x", 50_000)) + told(commandComplete, "SELECT 1\x00") + ready, "1,\"" + strings.Repeat("x", 50_000) + "\" ", "", "", false},
+		{"rows", columnsMessage(oidInt8, oidText) + row("1", "a") + row("22", "") + sent(commandComplete, "SELECT 2\x00") + ready, "1,\"a\" 22,\"\" ", "", "", false},
+		{"no rows", columnsMessage(oidInt8, oidText) + sent(commandComplete, "SELECT 0\x00") + ready, "", "", "", false},
+		{"nothing", sent(emptyQueryResponse) + ready, "", "", "", false},
+		{"null", columnsMessage(oidInt8, oidText) + null + sent(commandComplete, "SELECT 1\x00") + ready, "1,NULL ", "", "", false},
+		{"news between rows", notice + columnsMessage(oidInt8, oidText) + changed + row("1", "a") + notified + notice + row("2", "b") + changed + sent(commandComplete, "SELECT 2\x00") + notice + ready, "1,\"a\" 2,\"b\" ", "", "", false},
+		{"large", columnsMessage(oidInt8, oidText) + sent(dataRow, "\x00\x02\x00\x00\x00\x011\x00\x00\xc3\x50"+strings.Repeat("x", 50_000)) + sent(commandComplete, "SELECT 1\x00") + ready, "1,\"" + strings.Repeat("x", 50_000) + "\" ", "", "", false},
 		{"error", failure("ERROR", "40001") + ready, "", engine.Conflict, "40001", false},
-		{"error after a row", columnsTold(oidInt8, oidText) + row("1", "a") + failure("ERROR", "22012") + ready, "1,\"a\" ", engine.Fatal, "22012", false},
+		{"error after a row", columnsMessage(oidInt8, oidText) + row("1", "a") + failure("ERROR", "22012") + ready, "1,\"a\" ", engine.Fatal, "22012", false},
 		{"two errors", failure("ERROR", "23505") + failure("ERROR", "25P02") + ready, "", engine.Duplicate, "23505", false},
 		{"last word", failure("FATAL", "57P01"), "", engine.Gone, "57P01", true},
-		{"last word after a row", columnsTold(oidInt8, oidText) + row("1", "a") + failure("PANIC", "XX000"), "1,\"a\" ", engine.Gone, "XX000", true},
-		{"other columns", columnsTold(oidInt8) + row("1") + told(commandComplete, "SELECT 1\x00") + ready, "", engine.Fatal, "returned 1 columns where 2 are wanted", false},
-		{"no number", columnsTold(oidText, oidText) + row("x", "a") + row("1", "b") + told(commandComplete, "SELECT 2\x00") + ready, "", engine.Fatal, "invalid syntax", false},
+		{"last word after a row", columnsMessage(oidInt8, oidText) + row("1", "a") + failure("PANIC", "XX000"), "1,\"a\" ", engine.Gone, "XX000", true},
+		{"other columns", columnsMessage(oidInt8) + row("1") + sent(commandComplete, "SELECT 1\x00") + ready, "", engine.Fatal, "returned 1 columns where 2 are wanted", false},
+		{"no number", columnsMessage(oidText, oidText) + row("x", "a") + row("1", "b") + sent(commandComplete, "SELECT 2\x00") + ready, "", engine.Fatal, "invalid syntax", false},
 		{"end", "", "", engine.Gone, "EOF", true},
-		{"end in a message", columnsTold(oidInt8, oidText) + row("1", "a")[:9], "", engine.Gone, "unexpected EOF", true},
-		{"end after a row", columnsTold(oidInt8, oidText) + row("1", "a"), "1,\"a\" ", engine.Gone, "EOF", true},
-		{"row cut off", columnsTold(oidInt8, oidText) + told(dataRow, "\x00\x02\x00\x00\x00\x051") + told(commandComplete, "SELECT 1\x00") + ready, "", engine.Fatal, "cut off", false},
-		{"columns cut off", told(rowDescription, "\x00\x02c1\x00"), "", engine.Gone, "cut off", true},
-		{"strange", told('?', "x") + ready, "", engine.Gone, "kind '?'", true},
+		{"end in a message", columnsMessage(oidInt8, oidText) + row("1", "a")[:9], "", engine.Gone, "unexpected EOF", true},
+		{"end after a row", columnsMessage(oidInt8, oidText) + row("1", "a"), "1,\"a\" ", engine.Gone, "EOF", true},
+		{"row cut off", columnsMessage(oidInt8, oidText) + sent(dataRow, "\x00\x02\x00\x00\x00\x051") + sent(commandComplete, "SELECT 1\x00") + ready, "", engine.Fatal, "cut off", false},
+		{"columns cut off", sent(rowDescription, "\x00\x02c1\x00"), "", engine.Gone, "cut off", true},
+		{"strange", sent('?', "x") + ready, "", engine.Gone, "kind '?'", true},
 		{"no length", "D\x00\x00\x00\x01", "", engine.Gone, "1 bytes", true},
 		{"endless", "D\xff\xff\xff\xff", "", engine.Gone, "4294967295 bytes", true},
 	} {
@@ -221,7 +215,7 @@ func TestTags(t *testing.T) {
 		conn, far := pair(t, true)
 		answer := ""
 		for _, tag := range c.tags {
-			answer += told(commandComplete, tag, "\x00")
+			answer += sent(commandComplete, tag, "\x00")
 		}
 		reply(far, "x", answer+ready)
 		rows, _, err := conn.ExecText(t.Context(), "x")
@@ -230,7 +224,7 @@ func TestTags(t *testing.T) {
 		}
 	}
 	conn, far := pair(t, true)
-	reply(far, commitText, told(commandComplete, "ROLLBACK\x00")+ready)
+	reply(far, commitText, sent(commandComplete, "ROLLBACK\x00")+ready)
 	if _, _, err := conn.ExecText(t.Context(), commitText); err == nil {
 		t.Error("a commit that became a rollback is no error")
 	}
@@ -239,7 +233,7 @@ func TestTags(t *testing.T) {
 // An error of who takes the rows ends the query, but not the connection.
 func TestRowsAreLeft(t *testing.T) {
 	c, far := pair(t, true)
-	reply(far, "x", columnsTold(oidInt8)+row("1")+row("2")+row("3")+told(commandComplete, "SELECT 3\x00")+ready, told(commandComplete, "UPDATE 5\x00")+ready)
+	reply(far, "x", columnsMessage(oidInt8)+row("1")+row("2")+row("3")+sent(commandComplete, "SELECT 3\x00")+ready, sent(commandComplete, "UPDATE 5\x00")+ready)
 	enough, seen := errors.New("enough"), 0
 	err := c.QueryText(t.Context(), "x", []model.Type{model.Int}, func([]model.Value) error {
 		if seen++; seen == 2 {
@@ -264,7 +258,7 @@ func TestLargeQuestion(t *testing.T) {
 		go func() {
 			b := make([]byte, 1+4+len(text)+1)
 			_, _ = io.ReadFull(far, b)
-			_, _ = far.Write([]byte(told(commandComplete, "UPDATE 1\x00") + ready))
+			_, _ = far.Write([]byte(sent(commandComplete, "UPDATE 1\x00") + ready))
 			got <- string(b[5 : len(b)-1])
 		}()
 		if n, _, err := c.ExecText(t.Context(), text); n != 1 || err != nil {
@@ -281,7 +275,7 @@ func TestNewsBefore(t *testing.T) {
 	c, far := pair(t, true)
 	_, err := far.Write([]byte(notice + changed))
 	must(t, err)
-	reply(far, "x", told(commandComplete, "UPDATE 2\x00")+ready)
+	reply(far, "x", sent(commandComplete, "UPDATE 2\x00")+ready)
 	if n, _, err := c.ExecText(t.Context(), "x"); n != 2 || err != nil {
 		t.Errorf("%d rows, %v", n, err)
 	}
@@ -294,12 +288,12 @@ func TestLastWord(t *testing.T) {
 	_, err := far.Write([]byte(failure("FATAL", "57P01")))
 	must(t, errors.Join(err, far.Close()))
 	_, _, err = c.ExecText(t.Context(), "x")
-	if told, ok := errors.AsType[*Error](err); !ok || told.Code != "57P01" || engine.ClassOf(err) != engine.Gone {
+	if reported, ok := errors.AsType[*Error](err); !ok || reported.Code != "57P01" || engine.ClassOf(err) != engine.Gone {
 		t.Errorf("%v of class %q", err, engine.ClassOf(err))
 	}
 }
 
-// Who waits for an answer is told when the connection is cut.
+// Who waits for an answer is woken when the connection is cut.
 func TestCut(t *testing.T) {
 	for _, socket := range []bool{true, false} {
 		c, far := pair(t, socket)
@@ -316,9 +310,9 @@ func TestCut(t *testing.T) {
 // A session is ended also when the server has said something since.
 func TestFarewell(t *testing.T) {
 	c, far := pair(t, true)
-	_, err := far.Write([]byte(told(commandComplete, "UPDATE 1\x00") + ready + notice))
+	_, err := far.Write([]byte(sent(commandComplete, "UPDATE 1\x00") + ready + notice))
 	must(t, err)
-	must(t, c.run(t.Context(), nil)) // nothing is asked; what was told is read together with the notice
+	must(t, c.run(t.Context(), nil)) // nothing is asked; what was sent is read together with the notice
 	heard := make(chan string, 1)
 	go func() {
 		b := make([]byte, len(terminateMessage))

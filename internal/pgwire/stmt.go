@@ -38,8 +38,8 @@ func newStmt(c *Conn, name string, commit bool) *Stmt {
 func (s *Stmt) Close() error { return nil }
 
 // Exec executes the statement.
-func (s *Stmt) Exec(ctx context.Context, args []model.Value, order []int) (rows, id int64, err error) {
-	if err := s.encode(args, order); err != nil {
+func (s *Stmt) Exec(ctx context.Context, args []model.Value) (rows, id int64, err error) {
+	if err := s.encode(args); err != nil {
 		return 0, 0, err
 	}
 	c := s.conn
@@ -55,16 +55,16 @@ func (s *Stmt) Exec(ctx context.Context, args []model.Value, order []int) (rows,
 }
 
 // Query executes the statement and hands over its rows.
-func (s *Stmt) Query(ctx context.Context, args []model.Value, order []int, types []model.Type, each func(row []model.Value) error) error {
-	if err := s.encode(args, order); err != nil {
+func (s *Stmt) Query(ctx context.Context, args []model.Value, types []model.Type, each func(row []model.Value) error) error {
+	if err := s.encode(args); err != nil {
 		return err
 	}
 	return s.conn.query(ctx, s.columns, types, each)
 }
 
 // encode writes the question.
-func (s *Stmt) encode(args []model.Value, order []int) error {
-	b, err := s.appendMessages(s.conn.out[:0], args, order)
+func (s *Stmt) encode(args []model.Value) error {
+	b, err := s.appendMessages(s.conn.out[:0], args)
 	if err != nil {
 		return err
 	}
@@ -73,20 +73,13 @@ func (s *Stmt) encode(args []model.Value, order []int) error {
 }
 
 // appendMessages appends the messages that execute the statement.
-func (s *Stmt) appendMessages(b []byte, args []model.Value, order []int) (_ []byte, err error) {
-	given := len(args)
-	if order != nil {
-		given = len(order)
-	}
-	if given != len(s.params) {
-		return nil, fmt.Errorf("%d arguments for %d placeholders", given, len(s.params))
+func (s *Stmt) appendMessages(b []byte, args []model.Value) (_ []byte, err error) {
+	if len(args) != len(s.params) {
+		return nil, fmt.Errorf("%d arguments for %d placeholders", len(args), len(s.params))
 	}
 	from := len(b)
 	b = append(b, s.head...)
 	for i, oid := range s.params {
-		if order != nil {
-			i = order[i]
-		}
 		if b, err = appendSized(b, oid, args[i]); err != nil {
 			return nil, err
 		}
@@ -100,7 +93,7 @@ func (s *Stmt) appendMessages(b []byte, args []model.Value, order []int) (_ []by
 func (c *Conn) Pipeline(ctx context.Context, queries []*Stmt, types [][]model.Type, each func(i int, row []model.Value) error) (err error) {
 	c.out = c.out[:0]
 	for _, s := range queries {
-		if c.out, err = s.appendMessages(c.out, nil, nil); err != nil {
+		if c.out, err = s.appendMessages(c.out, nil); err != nil {
 			return err
 		}
 	}

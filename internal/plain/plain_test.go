@@ -3,8 +3,6 @@ package plain_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -70,30 +68,5 @@ func TestRaw(t *testing.T) {
 	var b bytes.Buffer
 	if plain.Raw(plain.NewWriter(&b)) != &b || plain.Raw(&b) != &b {
 		t.Error("another writer")
-	}
-}
-
-func TestFew(t *testing.T) {
-	var texts, reasons []string
-	add := func(reason string) {
-		reasons, texts = append(reasons, reason), append(texts, "at: "+reason)
-	}
-	add("it is empty")
-	for i := range 25 {
-		add(fmt.Sprintf("unknown key %q", fmt.Sprint("k\"", i)))
-		if i%2 == 0 {
-			add(fmt.Sprintf("rows is %d, but in /logs/%d.log:3 it is 7", i, i))
-		}
-	}
-	got := strings.Split(plain.Few(texts, reasons), "\n")
-	if len(got) != 1+20+1+13 {
-		t.Errorf("%d lines", len(got))
-	}
-	more := slices.Index(got, "… and 5 more of this kind")
-	if more < 1 || got[more-1] != `at: unknown key "k\"19"` {
-		t.Errorf("%q", got)
-	}
-	if got := plain.Few(texts[:3], reasons[:3]); got != strings.Join(texts[:3], "\n") {
-		t.Errorf("%q", got)
 	}
 }

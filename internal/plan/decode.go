@@ -15,7 +15,7 @@ import (
 
 // document is the text of a plan, with its overrides, that is read into nodes,
 // and what is wrong with it.
-type document struct{ problems Problems }
+type document struct{ problems hint.Problems }
 
 // binder turns the nodes of a document into a plan.
 type binder struct {
@@ -27,8 +27,16 @@ type binder struct {
 	attached []*bound                  // targets with a data source name
 }
 
-func (d *document) at(n *node, reason, hint string) {
-	d.problems = append(d.problems, n.src.problem(n.line, n.column, n.text, reason, hint))
+func (d *document) at(n *node, reason, help string) {
+	d.problems = append(d.problems, n.src.problem(n.line, n.column, reason, help))
+}
+
+// is reports whether a node is of a kind; if not, that is a problem.
+func (d *document) is(n *node, k kind, reason, help string) bool {
+	if n.kind != k && n.kind != broken {
+		d.at(n, reason, help)
+	}
+	return n.kind == k
 }
 
 // fields are the entries of a mapping.
@@ -41,17 +49,13 @@ type fields struct {
 // empty node counts as one. It returns no fields for any other node, and for nil.
 func (d *document) fields(n *node, what string, known []string) fields {
 	f := fields{d, &node{kind: mapping}}
-	switch {
-	case n == nil || n.kind == broken || n.isNull():
-		return f
-	case n.kind != mapping:
-		d.at(n, what+" must be a map of keys", "write {key: value, …}, or each key: value on its own line below")
+	if n == nil || n.isNull() || !d.is(n, mapping, what+" must be a map of keys", "write {key: value, …}, or each key: value on its own line below") {
 		return f
 	}
 	f.of = n
 	for _, e := range n.entries {
 		if !slices.Contains(known, e.key.text) {
-			d.at(e.key, fmt.Sprintf("unknown key %q in %s", e.key.text, what), suggest(e.key.text, known))
+			d.at(e.key, fmt.Sprintf("unknown key %q in %s", e.key.text, what), hint.OneOf(e.key.text, known))
 		}
 	}
 	return f
@@ -73,11 +77,7 @@ func (f fields) value(key string) *node {
 // bind reads the scalar of a key, if present, into to.
 func bind[T any](f fields, key string, to *T, read func(*node) (T, error)) {
 	n := f.value(key)
-	if n == nil {
-		return
-	}
-	if n.kind != scalar {
-		f.in.at(n, key+" is a single value, not a map or list", "")
+	if n == nil || !f.in.is(n, scalar, key+" is a single value, not a map or list", "") {
 		return
 	}
 	v, err := read(n)
@@ -205,6 +205,6 @@ func oneOf[T any](allowed ...T) func(*node) (T, error) {
 			}
 		}
 		var none T
-		return none, hint.Errorf(suggest(n.text, names), "%q is not allowed", n.text)
+		return none, hint.Errorf(hint.OneOf(n.text, names), "%q is not allowed", n.text)
 	}
 }

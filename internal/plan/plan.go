@@ -105,7 +105,7 @@ func Forced(force bool) Option { return func(b *binder) { b.force = force } }
 func Looking(look func(kind, binary string)) Option { return func(b *binder) { b.look = look } }
 
 // Load reads a plan from src, the content of file, with the overrides of sets,
-// each of the form key=value. The error about a wrong plan is of type Problems.
+// each of the form key=value. The error about a wrong plan is of type hint.Problems.
 func Load(file string, src []byte, sets []string, cat Catalog, options ...Option) (*Plan, error) {
 	b := &binder{cat: cat, file: file}
 	for _, o := range options {
@@ -121,7 +121,7 @@ func Load(file string, src []byte, sets []string, cat Catalog, options ...Option
 		b.seal(p, root, src, sets)
 	}
 	if len(b.problems) > 0 {
-		b.problems.sort()
+		order(b.problems)
 		return nil, b.problems
 	}
 	return p, nil

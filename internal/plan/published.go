@@ -71,7 +71,7 @@ func (b *binder) publishedRow(n *node, plan fields, p *Plan) (row PublishedRow, 
 	row.Figures = f.figures()
 	if targets := plan.of.get("targets"); row.Like != "" && targets != nil && targets.kind == list {
 		if names := targetNames(targets.items); !slices.Contains(names, row.Like) {
-			b.at(f.value("like"), fmt.Sprintf("like: the plan has no target %q", row.Like), suggest(row.Like, names))
+			b.at(f.value("like"), fmt.Sprintf("like: the plan has no target %q", row.Like), hint.OneOf(row.Like, names))
 		}
 	}
 	if row.Step != "" && p.Run != nil {
@@ -86,8 +86,8 @@ func (b *binder) checkStep(at *node, name string, steps []workload.Step) {
 		names = append(names, s.Name)
 	}
 	if !slices.Contains(names, name) {
-		hint := suggest(name, names) + "; --set published=[] leaves all published figures out"
-		b.at(at, fmt.Sprintf("step: the run has no step %q", name), strings.TrimPrefix(hint, "; "))
+		help := hint.OneOf(name, names) + "; --set published=[] leaves all published figures out"
+		b.at(at, fmt.Sprintf("step: the run has no step %q", name), strings.TrimPrefix(help, "; "))
 	}
 }
 
@@ -105,7 +105,7 @@ func (f fields) figures() map[string]float64 {
 	for _, e := range n.entries {
 		m := metric.ByName(e.key.text)
 		if m == nil {
-			f.in.at(e.key, fmt.Sprintf("there is no metric %q", e.key.text), nearMetric(e.key.text))
+			f.in.at(e.key, fmt.Sprintf("there is no metric %q", e.key.text), hint.Meant(e.key.text, metric.Names(), metric.Listed))
 			continue
 		}
 		var v float64
@@ -113,18 +113,6 @@ func (f fields) figures() map[string]float64 {
 		out[m.Name] = v
 	}
 	return out
-}
-
-// nearMetric returns a hint at a metric with a similar name; all are too many to list.
-func nearMetric(wrong string) string {
-	var names []string
-	for _, m := range metric.All() {
-		names = append(names, m.Name)
-	}
-	if hint := suggest(wrong, names); strings.HasPrefix(hint, "did you mean") {
-		return hint
-	}
-	return "rumbench list metrics tells their names"
 }
 
 // figure returns a reader of a number in the metric's unit, or of a size if that
@@ -149,13 +137,9 @@ func figure(m *metric.Metric) func(*node) (float64, error) {
 }
 
 // list returns the items of a key that must be a list.
-func (f fields) list(key, hint string) []*node {
+func (f fields) list(key, help string) []*node {
 	n := f.value(key)
-	switch {
-	case n == nil:
-		return nil
-	case n.kind != list:
-		f.in.at(n, key+" must be a list", hint)
+	if n == nil || !f.in.is(n, list, key+" must be a list", help) {
 		return nil
 	}
 	return n.items
@@ -164,11 +148,7 @@ func (f fields) list(key, hint string) []*node {
 // record returns the entries of a node that must be a mapping with known keys, of
 // which some are required.
 func (d *document) record(n *node, what string, known []string, required ...string) (f fields, ok bool) {
-	switch {
-	case n.kind == broken:
-		return f, false
-	case n.kind != mapping:
-		d.at(n, what+" must be a map of keys", "its keys: "+strings.Join(known, ", "))
+	if !d.is(n, mapping, what+" must be a map of keys", "its keys: "+strings.Join(known, ", ")) {
 		return f, false
 	}
 	f = d.fields(n, what, known)

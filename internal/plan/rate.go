@@ -206,7 +206,7 @@ func (d *Find) promise(n *node) (Find, error) {
 			return out, nil
 		}
 	}
-	return *d, hint.Errorf(suggest(m[1], names), "%q is not a response time", m[1])
+	return *d, hint.Errorf(hint.OneOf(m[1], names), "%q is not a response time", m[1])
 }
 
 func perSecond(n *node) (float64, error) {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"rumbench/internal/hint"
 )
 
 // override applies one override, key=value, to the tree. If root is nil it only
@@ -15,7 +17,7 @@ func (d *document) override(root *node, set string) {
 	key, text, found := strings.Cut(set, "=")
 	path := setPath(src, key)
 	if !found || slices.ContainsFunc(path, func(n *node) bool { return n.text == "" }) {
-		d.problems = append(d.problems, src.problem(0, len("--set ")+1, set, "an override is key=value", "as in --set trials=3 or --set params.rows=10M"))
+		d.problems = append(d.problems, src.problem(0, len("--set ")+1, "an override is key=value", "as in --set trials=3 or --set params.rows=10M"))
 		return
 	}
 	value := d.read(src, text)
@@ -85,7 +87,7 @@ func (d *document) assignTarget(targets *node, path []*node, value *node) {
 	}
 	item, rest := findTarget(targets.items, path[1:])
 	if item < 0 {
-		d.at(path[1], fmt.Sprintf("there is no target %q", path[1].text), suggest(path[1].text, targetNames(targets.items)))
+		d.at(path[1], fmt.Sprintf("there is no target %q", path[1].text), hint.OneOf(path[1].text, targetNames(targets.items)))
 		return
 	}
 	if len(rest) == 0 {

@@ -98,7 +98,7 @@ func TestSetWrongInWrongFile(t *testing.T) {
 	ps = loadWrong(t, "trials: x\nworkload: ibench\norder: y\ntargets: [pebble]\n", "seed=-1", "keep=1")
 	var got []string
 	for _, p := range ps {
-		got = append(got, p.Text)
+		got = append(got, string([]rune(p.Shown)[p.Column-1:]))
 	}
 	if d := cmp.Diff([]string{"x", "y", "-1", "1"}, got); d != "" {
 		t.Error(d)

@@ -61,13 +61,11 @@ func (b *binder) targetNodes(f fields) []*node {
 	switch {
 	case n == nil:
 		b.at(f.of, "targets is missing", "a list of engines, as targets: ["+strings.Join(b.cat.EngineNames(), ", ")+"]")
-	case n.kind == broken:
 	case n.isNull():
 		b.at(n, "targets has no value", "a list of engines, as targets: [ENGINE]")
-	case n.kind != list:
-		b.at(n, "targets must be a list", "put it in brackets, as targets: [ENGINE]")
+	case !b.is(n, list, "targets must be a list", "put it in brackets, as targets: [ENGINE]"):
 	case len(n.items) == 0:
-		b.at(n, "targets is empty", suggest("", b.cat.EngineNames()))
+		b.at(n, "targets is empty", hint.OneOf("", b.cat.EngineNames()))
 	default:
 		return n.items
 	}
@@ -87,7 +85,7 @@ func (b *binder) target(n *node, common fields, config engine.Config) *bound {
 	nameNull(n)
 	t := &bound{node: n, fields: b.fields(n, "a target", targetKeys), common: common}
 	if t.fields.of.get("engine") == nil {
-		b.at(n, "engine is missing", suggest("", b.cat.EngineNames()))
+		b.at(n, "engine is missing", hint.OneOf("", b.cat.EngineNames()))
 	}
 	bind(t.fields, "engine", &t.Engine, word)
 	if t.fields.of.get("name") == nil {
@@ -108,7 +106,7 @@ func (b *binder) target(n *node, common fields, config engine.Config) *bound {
 	}
 	e, ok := b.cat.Engine(t.Engine)
 	if !ok {
-		b.at(t.fields.value("engine"), fmt.Sprintf("there is no engine %q", t.Engine), suggest(t.Engine, b.cat.EngineNames()))
+		b.at(t.fields.value("engine"), fmt.Sprintf("there is no engine %q", t.Engine), hint.OneOf(t.Engine, b.cat.EngineNames()))
 		return nil
 	}
 	t.Knobs = printable(t.Config)
@@ -157,11 +155,7 @@ func (f fields) knobs(c engine.Config) engine.Config {
 
 func (f fields) options() map[string]any {
 	n := f.of.get("options")
-	if n == nil || n.kind == broken || n.isNull() {
-		return nil
-	}
-	if n.kind != mapping {
-		f.in.at(n, "options must be a map of keys", "write {option: value, …}")
+	if n == nil || n.isNull() || !f.in.is(n, mapping, "options must be a map of keys", "write {option: value, …}") {
 		return nil
 	}
 	options := map[string]any{}
@@ -179,30 +173,23 @@ func (f fields) options() map[string]any {
 	return options
 }
 
-// printable returns the settings that a configuration asks for. The durability is
-// always included: no result can be interpreted without it.
+// printable returns the settings that a configuration asks for.
 func printable(c engine.Config) map[string]string {
-	out := map[string]string{"durability": string(c.Durability)}
-	if c.Cache != 0 {
-		out["cache"] = quantity.FormatSize(c.Cache)
+	size := func(n int64) string {
+		if n == 0 {
+			return ""
+		}
+		return quantity.FormatSize(n)
 	}
-	if c.Page != 0 {
-		out["page"] = quantity.FormatSize(c.Page)
-	}
-	if c.Compression != "" {
-		out["compression"] = string(c.Compression)
+	out := map[string]string{
+		"cache": size(c.Cache), "page": size(c.Page), "durability": string(c.Durability), "compression": string(c.Compression),
+		"isolation": c.Isolation.String(), "protocol": string(c.Protocol), "storage": c.Storage,
+		"server": c.Server.Kind, "binary": c.Server.Binary, "schema": c.Server.Schema,
 	}
 	if c.DirectIO != nil {
 		out["direct_io"] = strconv.FormatBool(*c.DirectIO)
 	}
-	for name, value := range map[string]string{
-		"isolation": c.Isolation.String(), "protocol": string(c.Protocol), "storage": c.Storage,
-		"server": c.Server.Kind, "binary": c.Server.Binary, "schema": c.Server.Schema,
-	} {
-		if value != "" {
-			out[name] = value
-		}
-	}
+	maps.DeleteFunc(out, func(_, value string) bool { return value == "" })
 	for k, v := range c.Options {
 		text, ok := v.(string)
 		if !ok {
@@ -345,7 +332,7 @@ func (b *binder) able(needs []model.Capability) string {
 }
 
 // blame returns the node that set a knob, and a hint.
-func (t *bound) blame(knob string, info engine.Info) (at *node, hint string) {
+func (t *bound) blame(knob string, info engine.Info) (at *node, help string) {
 	if option, ok := strings.CutPrefix(knob, "options."); ok {
 		return t.blameOption(option, info)
 	}
@@ -369,7 +356,7 @@ func (t *bound) dsnNode() *node {
 	return cmp.Or(t.fields.of.get("dsn"), t.fields.of.get("dsn_file"), t.node)
 }
 
-func (t *bound) blameOption(name string, info engine.Info) (at *node, hint string) {
+func (t *bound) blameOption(name string, info engine.Info) (at *node, help string) {
 	options := t.fields.of.get("options")
 	if options == nil || options.get(name) == nil {
 		return t.node, ""
@@ -384,12 +371,12 @@ func (t *bound) blameOption(name string, info engine.Info) (at *node, hint strin
 		}
 		names = append(names, o.Name)
 	}
-	return options.key(name), suggest(name, names)
+	return options.key(name), hint.OneOf(name, names)
 }
 
 // drop unsets a knob and reports whether that changed anything.
 func drop(c *engine.Config, knob string) bool {
-	before := *c
+	before := printable(*c)
 	switch knob {
 	case "cache":
 		c.Cache = 0
@@ -404,10 +391,7 @@ func drop(c *engine.Config, knob string) bool {
 	case "protocol":
 		c.Protocol = ""
 	default:
-		n := len(c.Options)
 		delete(c.Options, strings.TrimPrefix(knob, "options."))
-		return len(c.Options) < n
 	}
-	return c.Cache != before.Cache || c.Compression != before.Compression || c.Page != before.Page || c.DirectIO != before.DirectIO ||
-		c.Isolation != before.Isolation || c.Protocol != before.Protocol
+	return !maps.Equal(before, printable(*c))
 }

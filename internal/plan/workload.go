@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"rumbench/internal/hint"
 	"rumbench/workload"
 )
 
@@ -12,7 +13,7 @@ func (b *binder) workload(f fields, p *Plan) {
 	before := len(b.problems)
 	bind(f, "preset", &p.Preset, word)
 	if f.of.get("workload") == nil {
-		b.at(f.of, "workload is missing", suggest("", b.cat.WorkloadNames()))
+		b.at(f.of, "workload is missing", hint.OneOf("", b.cat.WorkloadNames()))
 		return
 	}
 	bind(f, "workload", &p.Workload, word)
@@ -21,7 +22,7 @@ func (b *binder) workload(f fields, p *Plan) {
 	}
 	w, ok := b.cat.Workload(p.Workload)
 	if !ok {
-		b.at(f.value("workload"), fmt.Sprintf("there is no workload %q", p.Workload), suggest(p.Workload, b.cat.WorkloadNames()))
+		b.at(f.value("workload"), fmt.Sprintf("there is no workload %q", p.Workload), hint.OneOf(p.Workload, b.cat.WorkloadNames()))
 		return
 	}
 	info := w.Info()
@@ -50,7 +51,7 @@ func (b *binder) preset(f fields, p *Plan, info workload.Info) {
 		}
 		names = append(names, ps.Name)
 	}
-	b.at(f.value("preset"), fmt.Sprintf("workload %s has no preset %q", info.Name, p.Preset), suggest(p.Preset, names))
+	b.at(f.value("preset"), fmt.Sprintf("workload %s has no preset %q", info.Name, p.Preset), hint.OneOf(p.Preset, names))
 }
 
 func (f fields) params(info workload.Info) map[string]any {

@@ -106,12 +106,11 @@ func (d *document) readFile(file string, content []byte) *node {
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(content), "\ufeff"))
 	root := d.read(fileSource(file, strings.ToValidUTF8(text, "\ufffd")), text)
 	switch {
-	case root == nil || root.kind == mapping:
-		return root
+	case root == nil:
 	case root.isNull():
 		d.at(root, "the plan is empty", "the least plan is: {workload: NAME, targets: [ENGINE]}")
-	case root.kind != broken:
-		d.at(root, "the plan is not a map of keys", "write each key as key: value on its own line")
+	case d.is(root, mapping, "the plan is not a map of keys", "write each key as key: value on its own line"):
+		return root
 	}
 	return nil
 }
@@ -199,18 +198,14 @@ func (r reader) place(t *token.Token) (line, column int) {
 
 func (r reader) refuse(t *token.Token, reason, hint string) {
 	line, column := r.place(t)
-	text := ""
-	if t != nil {
-		text, _, _ = strings.Cut(strings.TrimSpace(t.Value), "\n")
-	}
-	r.d.problems = append(r.d.problems, r.src.problem(line, column, text, reason, hint))
+	r.d.problems = append(r.d.problems, r.src.problem(line, column, reason, hint))
 }
 
 func (r reader) refuseBytes(text string) {
 	good := validPrefix(text)
 	line := 1 + strings.Count(good, "\n")
 	column := 1 + utf8.RuneCountInString(good[strings.LastIndex(good, "\n")+1:])
-	r.d.problems = append(r.d.problems, r.src.problem(line, column+r.src.shift, "", "this is not UTF-8 text", "save the plan as UTF-8"))
+	r.d.problems = append(r.d.problems, r.src.problem(line, column+r.src.shift, "this is not UTF-8 text", "save the plan as UTF-8"))
 }
 
 func validPrefix(s string) string {

@@ -129,9 +129,7 @@ func sameUnit(name, per, other string) bool {
 // published one: with the same denominator, or else of the primary operation.
 func counterpart(s *compare.Step, name, per string) (compare.Key, bool) {
 	about := func(op string) func(compare.Key) bool {
-		return func(k compare.Key) bool {
-			return op != "" && (k.Op == op || k.Per == op || strings.HasPrefix(k.Per, op+" "))
-		}
+		return func(k compare.Key) bool { return k.About(op) }
 	}
 	first, second := s.Primary, s.WritesPer
 	if m := metric.ByName(name); m != nil && m.Per == metric.PerWritten {

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/published/layout"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
@@ -81,16 +81,16 @@ func (r run) number(k compare.Key, ok bool) float64 {
 	return math.NaN()
 }
 
-func (r run) metric(name string) float64 { return r.number(r.of.About(name)) }
+func (r run) value(name string) float64 { return r.number(r.of.About(name)) }
 
 // rate returns the throughput of an operation kind.
 func (r run) rate(op string) float64 { return r.number(r.of.Rate(op)) }
 
 // per returns a cost per unit of an operation kind, and how many units there were.
-func (r run) per(metric, op string) (cost, units float64) {
+func (r run) per(name, op string) (cost, units float64) {
 	for i := range r.Step.Rows {
 		row := &r.Step.Rows[i]
-		if row.Metric == metric && op != "" && (row.Per == op || strings.HasPrefix(row.Per, op+" ")) {
+		if row.Metric == name && metric.PerOf(row.Per, op) {
 			return row.Value, float64(row.N)
 		}
 	}
@@ -125,8 +125,8 @@ func (r run) summary() map[string]float64 {
 		"rpq": reads, "rkbpq": readKB, "wpi": count / written, "wkbpi": writeKB,
 		"csps": r.second("context_switches", about), "cspq": switches,
 		"cpups": 100 * r.second("host_cpu_us", about) / 1e6 / r.processors(), "cpupq": cpu,
-		"dbgb1": r.metric("data_bytes") / perGB, "dbgb2": r.metric("db_bytes") / perGB, "rss": r.metric("server_memory_bytes") / perGB,
-		"maxop": r.metric("service_max_us") / 1e6,
+		"dbgb1": r.value("data_bytes") / perGB, "dbgb2": r.value("db_bytes") / perGB, "rss": r.value("server_memory_bytes") / perGB,
+		"maxop": r.value("service_max_us") / 1e6,
 		"p50":   r.ofOneClient("interval_ops_p50"), "p99": r.ofOneClient("interval_ops_p99"),
 	}
 }
@@ -186,10 +186,8 @@ func (r run) processors() float64 {
 	if in := r.Trial.Imported; in != nil && in.CPUs > 0 {
 		return float64(in.CPUs)
 	}
-	for _, f := range r.Trial.Host {
-		if n, err := strconv.ParseFloat(f.Value, 64); f.Name == "cpus online" && err == nil && n > 0 {
-			return n
-		}
+	if n, err := strconv.ParseFloat(r.Trial.Host.Value("cpus online"), 64); err == nil && n > 0 {
+		return n
 	}
 	return math.NaN()
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"rumbench/internal/plan"
+	"rumbench/internal/hint"
 )
 
 // Notes reads a file of remarks on tests, one a line:
@@ -16,9 +16,9 @@ import (
 //
 // Empty lines and those that begin with # are left out. Only the given tests
 // may have notes.
-func Notes(file, src string, tests []string) (map[string]string, plan.Problems) {
+func Notes(file, src string, tests []string) (map[string]string, hint.Problems) {
 	notes := map[string]string{}
-	var problems plan.Problems
+	var problems hint.Problems
 	first := map[string]int{}
 	n := 0
 	for text := range strings.Lines(src) {
@@ -29,8 +29,8 @@ func Notes(file, src string, tests []string) (map[string]string, plan.Problems) 
 			continue
 		}
 		column := 1 + utf8.RuneCountInString(text) - utf8.RuneCountInString(body)
-		wrong := func(at int, hint, reason string, args ...any) {
-			problems = append(problems, plan.Problem{File: file, Line: n, Column: column + at, Reason: fmt.Sprintf(reason, args...), Hint: hint})
+		wrong := func(at int, help, reason string, args ...any) {
+			problems = append(problems, hint.Problem{File: file, Line: n, Column: column + at, Reason: fmt.Sprintf(reason, args...), Hint: help})
 		}
 		test, note, ok := cut(body, tests)
 		switch {
@@ -39,7 +39,7 @@ func Notes(file, src string, tests []string) (map[string]string, plan.Problems) 
 		case !ok:
 			wrong(0, "a line is STEP: TEXT", "there is no colon after a step's name")
 		case !slices.Contains(tests, test):
-			wrong(0, nearest(test, tests), "no trial has a step %q", test)
+			wrong(0, hint.OneOf(test, tests), "no trial has a step %q", test)
 		case note == "":
 			wrong(1+utf8.RuneCountInString(test), "write the note after the colon, or leave the line out", "there is no note on %s", test)
 		case first[test] > 0:
@@ -63,22 +63,4 @@ func cut(line string, tests []string) (test, note string, ok bool) {
 		}
 	}
 	return test, strings.TrimSpace(note), ok
-}
-
-// nearest returns a hint with the test whose name is most similar to a wrong
-// one.
-func nearest(wrong string, tests []string) string {
-	best, least := "", 1+min(len(wrong)/4, 2)
-	for _, t := range tests {
-		if d := plan.Distance(wrong, t); d <= least && (best == "" || d < least) {
-			best, least = t, d
-		}
-	}
-	switch {
-	case best != "":
-		return fmt.Sprintf("did you mean %s?", best)
-	case len(tests) > 50: // too many to list
-		return ""
-	}
-	return "the steps are " + strings.Join(tests, ", ")
 }

@@ -31,27 +31,21 @@ func Copy[T any](of T, plans ...string) T {
 	r := &redactor{names: map[string]string{}, counts: map[string]int{}, plain: map[string]bool{}, done: map[string]string{}}
 	var trials []*result.Trial
 	v := reflect.ValueOf(&of).Elem()
-	each(v, func(v reflect.Value) {
-		if t, ok := v.Interface().(*result.Trial); ok && t != nil {
-			trials = append(trials, t)
-		}
-	})
+	look := copier{func(s string) string { return s }, func(t, _ *result.Trial) { trials = append(trials, t) }}
+	look.copy(v)
 	for _, t := range trials {
 		r.keepWords(t)
 	}
-	each(v, func(v reflect.Value) {
-		if v.Kind() == reflect.String {
-			r.learn(v.String())
-		}
-	})
+	look.text = func(s string) string { r.learn(s); return s }
+	look.copy(v)
 	for _, plan := range plans {
-		r.learnWords(planWord, plan)
+		r.learnAll(planNames, plan)
 	}
 	for _, t := range trials {
 		r.learnTrial(t)
 	}
 	r.order()
-	return r.copy(v).Interface().(T)
+	return copier{r.text, r.facts}.copy(v).Interface().(T)
 }
 
 // redactor maps secrets to their replacements.
@@ -104,22 +98,36 @@ func (r *redactor) learnName(kind, name string) {
 	r.add(kind, name)
 }
 
-// Where names are identifiable.
+// sourceURL is the beginning of a data source name like postgres://me:word@host:5432/.
+var sourceURL = regexp.MustCompile(`\b([a-z][a-z0-9+.-]*)://(?:([^\s/@"':]+)(?::[^\s/@"']*)?@)?(\[[0-9A-Fa-f:]+\]|[^\s/:@"',)\]}?]+)`)
+
+// identifier is where names are identifiable: the kinds of its groups.
+type identifier struct {
+	pattern *regexp.Regexp
+	kinds   []string
+}
+
+func identifies(pattern string, kinds ...string) identifier {
+	return identifier{regexp.MustCompile(pattern), kinds}
+}
+
+const quotable = `\s*("[^"]*"|'[^']*'|[^\s"',}\]]+)`
+
 var (
-	// sourceURL is the beginning of a data source name like postgres://me:word@host:5432/.
-	sourceURL = regexp.MustCompile(`\b([a-z][a-z0-9+.-]*)://(?:([^\s/@"':]+)(?::[^\s/@"']*)?@)?(\[[0-9A-Fa-f:]+\]|[^\s/:@"',)\]}?]+)`)
-	// sourceGo is one like me:word@tcp(host:3306)/.
-	sourceGo = regexp.MustCompile(`(?:([\w.+-]+)(?::[^\s"'@]*)?@)(?:\w+\(([^\s:)]*)|/)`)
-	// sourceWord is a part of one like host=db user=me, and planWord of a plan.
-	sourceWord = regexp.MustCompile(`\b(host|hostaddr|user|username)\s*=\s*("[^"]*"|'[^']*'|[^\s"',}\]]+)`)
-	planWord   = regexp.MustCompile(`(?m)(?:^|[{,-])\s*(host|hostname|user|username)\s*:\s*("[^"]*"|'[^']*'|[^\s"',}\]]+)`)
-	// mailbox is me@host.
-	mailbox = regexp.MustCompile(`\b([\w.+-]+)@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)`)
-	// home is a user's directory.
-	home     = regexp.MustCompile(`(?:/home/|/Users/)([\p{L}\p{N}_.-]+)`)
-	address4 = regexp.MustCompile(`\b\d{1,3}(?:\.\d{1,3}){3}\b`)
-	address6 = regexp.MustCompile(`\b(?:[0-9A-Fa-f]{1,4}:){3,7}[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{1,4})*\b`)
-	hardware = regexp.MustCompile(`\b[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}\b`)
+	textNames = []identifier{
+		identifies(`(?:([\w.+-]+)(?::[^\s"'@]*)?@)(?:\w+\(([^\s:)]*)|/)`, "user", "host"), // me:word@tcp(host:3306)/
+		identifies(`\b(?:host|hostaddr)\s*=`+quotable, "host"),                            // of a data source: host=db user=me
+		identifies(`\b(?:user|username)\s*=`+quotable, "user"),
+		identifies(`\b([\w.+-]+)@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)`, "user", "host"),
+		identifies(`(?:/home/|/Users/)([\p{L}\p{N}_.-]+)`, "user"),
+		identifies(`\b(\d{1,3}(?:\.\d{1,3}){3})\b`, "host"),
+		identifies(`\b((?:[0-9A-Fa-f]{1,4}:){3,7}[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{1,4})*)\b`, "host"),
+		identifies(`\b([0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5})\b`, "serial"),
+	}
+	planNames = []identifier{
+		identifies(`(?m)(?:^|[{,-])\s*(?:host|hostname)\s*:`+quotable, "host"),
+		identifies(`(?m)(?:^|[{,-])\s*(?:user|username)\s*:`+quotable, "user"),
+	}
 )
 
 // learn finds names in a text.
@@ -130,33 +138,16 @@ func (r *redactor) learn(text string) {
 			r.learnName("host", m[3])
 		}
 	}
-	for _, m := range sourceGo.FindAllStringSubmatch(text, -1) {
-		r.learnName("user", m[1])
-		r.learnName("host", m[2])
-	}
-	r.learnWords(sourceWord, text)
-	for _, m := range mailbox.FindAllStringSubmatch(text, -1) {
-		r.learnName("user", m[1])
-		r.learnName("host", m[2])
-	}
-	for _, m := range home.FindAllStringSubmatch(text, -1) {
-		r.learnName("user", m[1])
-	}
-	for _, a := range slices.Concat(address4.FindAllString(text, -1), address6.FindAllString(text, -1)) {
-		r.learnName("host", a)
-	}
-	for _, a := range hardware.FindAllString(text, -1) {
-		r.learnName("serial", a)
-	}
+	r.learnAll(textNames, text)
 }
 
-func (r *redactor) learnWords(pattern *regexp.Regexp, text string) {
-	for _, m := range pattern.FindAllStringSubmatch(text, -1) {
-		kind := "user"
-		if strings.HasPrefix(m[1], "host") {
-			kind = "host"
+func (r *redactor) learnAll(list []identifier, text string) {
+	for _, at := range list {
+		for _, m := range at.pattern.FindAllStringSubmatch(text, -1) {
+			for i, kind := range at.kinds {
+				r.learnName(kind, m[i+1])
+			}
 		}
-		r.learnName(kind, m[2])
 	}
 }
 
@@ -317,41 +308,21 @@ func (r *redactor) facts(in, out *result.Trial) {
 // series are the lines of a trial, one by one.
 type series = func(yield func(result.Line) error) error
 
-func (r *redactor) series(of series) series {
+// copier copies values in depth.
+type copier struct {
+	text  func(string) string         // what a text becomes
+	trial func(in, out *result.Trial) // sees each trial and its copy
+}
+
+func (c copier) series(of series) series {
 	if of == nil {
 		return nil
 	}
 	return func(yield func(result.Line) error) error {
 		return of(func(l result.Line) error {
-			l.Step, l.Group, l.Op = r.text(l.Step), r.text(l.Group), r.text(l.Op)
+			l.Step, l.Group, l.Op = c.text(l.Step), c.text(l.Group), c.text(l.Op)
 			return yield(l)
 		})
-	}
-}
-
-// each calls f with every part of a value.
-func each(v reflect.Value, f func(reflect.Value)) {
-	f(v)
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if !v.IsNil() {
-			each(v.Elem(), f)
-		}
-	case reflect.Slice, reflect.Array:
-		for i := range v.Len() {
-			each(v.Index(i), f)
-		}
-	case reflect.Map:
-		for _, k := range sortedMapKeys(v) {
-			each(k, f)
-			each(v.MapIndex(k), f)
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				each(v.Field(i), f)
-			}
-		}
 	}
 }
 
@@ -362,50 +333,46 @@ func sortedMapKeys(v reflect.Value) []reflect.Value {
 }
 
 // copy returns the value with every text in it replaced.
-func (r *redactor) copy(v reflect.Value) reflect.Value {
+func (c copier) copy(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	switch v.Kind() {
 	case reflect.Func:
 		if of, ok := v.Interface().(series); ok {
-			out.Set(reflect.ValueOf(r.series(of)))
+			out.Set(reflect.ValueOf(c.series(of)))
 		}
 	case reflect.String:
-		out.SetString(r.text(v.String()))
+		out.SetString(c.text(v.String()))
 	case reflect.Pointer:
 		if !v.IsNil() {
 			out.Set(reflect.New(v.Type().Elem()))
-			out.Elem().Set(r.copy(v.Elem()))
+			out.Elem().Set(c.copy(v.Elem()))
 			if t, ok := v.Interface().(*result.Trial); ok {
-				r.facts(t, out.Interface().(*result.Trial))
+				c.trial(t, out.Interface().(*result.Trial))
 			}
 		}
 	case reflect.Interface:
 		if !v.IsNil() {
-			out.Set(r.copy(v.Elem()))
+			out.Set(c.copy(v.Elem()))
 		}
-	case reflect.Slice:
-		if !v.IsNil() {
+	case reflect.Slice, reflect.Array:
+		if v.Kind() == reflect.Slice && !v.IsNil() {
 			out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
-			for i := range v.Len() {
-				out.Index(i).Set(r.copy(v.Index(i)))
-			}
 		}
-	case reflect.Array:
 		for i := range v.Len() {
-			out.Index(i).Set(r.copy(v.Index(i)))
+			out.Index(i).Set(c.copy(v.Index(i)))
 		}
 	case reflect.Map:
 		if !v.IsNil() {
 			out.Set(reflect.MakeMap(v.Type()))
 			for _, k := range sortedMapKeys(v) {
-				out.SetMapIndex(r.copy(k), r.copy(v.MapIndex(k)))
+				out.SetMapIndex(c.copy(k), c.copy(v.MapIndex(k)))
 			}
 		}
 	case reflect.Struct:
 		out.Set(v) // unexported fields, as in a time
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				out.Field(i).Set(r.copy(v.Field(i)))
+				out.Field(i).Set(c.copy(v.Field(i)))
 			}
 		}
 	default:

@@ -179,7 +179,7 @@ func targets(t *testing.T) (all []target) {
 // storages are those of an engine that has several.
 var storages = map[string][]string{"mysql": {"innodb", "rocksdb"}, "postgres": {""}}
 
-// usable tells whether an engine's server is installed; in CI it must be.
+// usable reports whether an engine's server is installed; in CI it must be.
 func usable(t *testing.T, e engine.Engine) bool {
 	t.Helper()
 	for _, kind := range e.Info().Servers[:min(1, len(e.Info().Servers))] {

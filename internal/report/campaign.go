@@ -196,8 +196,8 @@ func (s *step) leaders() iter.Seq2[*target, *run] {
 
 // units returns what a step's throughput counts: "rows" or "queries".
 func (s *step) units(op string) string {
-	for _, m := range metric.All() {
-		if k, ok := s.Cost(m.Name, op); ok && metric.IsCost(m.Name) && (k.Per == op || strings.HasPrefix(k.Per, op+" ")) {
+	for _, k := range s.AllKeys() {
+		if metric.IsCost(k.Metric) && k.PerOf(op) {
 			return quantity.Plural(k.Per)
 		}
 	}
@@ -226,7 +226,7 @@ func (s *step) unitOf(k key) string {
 // costPer returns the denominator of the step's costs. Writes may have another
 // one, which their cells then show.
 func (s *step) costPer() string {
-	k, _ := s.CPU()
+	k, _ := s.Own("cpu_us")
 	return k.Per
 }
 

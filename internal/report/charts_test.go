@@ -83,7 +83,7 @@ func TestMarks(t *testing.T) {
 		{"a fall", []result.Line{age(1, 9*mb, 0), age(2, 10*mb, 0), age(3, 6*mb, 0), age(4, 5*mb, 0)}, []float64{3}},
 		{"too little", []result.Line{age(1, mb/2, 0), age(2, 0, 0)}, nil},
 		{"dirty pages are not looked at", []result.Line{age(1, 5*mb, 9*mb), age(2, 5*mb, 0)}, nil},
-		{"nothing else is told", []result.Line{age(1, -1, 9*mb), age(2, -1, 0), age(3, -1, 9*mb)}, []float64{2}},
+		{"nothing else is known", []result.Line{age(1, -1, 9*mb), age(2, -1, 0), age(3, -1, 9*mb)}, []float64{2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, tr := courseOf(t, c.lines...)

@@ -11,13 +11,9 @@ func clientAlone(v *view) []page.Section {
 	c, n := v.client, page.NewNotes("client")
 	t := page.Table{Note: "The same clients on the engine that stores nothing: the ceiling of what rumbench could have measured, and what it " +
 		"takes itself.", Head: "step"}
-	measures := []measure{
-		{metric: "rows_per_s", key: func(s *step) (key, bool) { return s.Rate(s.Primary) }},
-		{metric: "service_p50_us", key: func(s *step) (key, bool) { return s.Latency(s.Primary, "p50") }},
-		{metric: "service_p99_us", key: func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
-	}
-	for _, metric := range []string{"cpu_us", "client_cpu_us", "host_cpu_us"} {
-		measures = append(measures, measure{metric: metric, key: func(s *step) (key, bool) { return s.Cost(metric, s.Primary) }})
+	var measures []measure
+	for _, name := range []string{"rows_per_s", "service_p50_us", "service_p99_us", "cpu_us", "client_cpu_us", "host_cpu_us"} {
+		measures = append(measures, measure{metric: name})
 	}
 	for _, m := range measures {
 		t.Columns = append(t.Columns, metricColumn(key{Metric: m.metric}))

@@ -13,7 +13,7 @@ import (
 
 // sizesTable shows the space of every object, as the engines report it.
 func sizesTable(s *step) page.Table {
-	t := page.Table{Title: "Size by object", Note: "As the engine tells it; ≈ marks estimates.", Head: "object", Columns: targetColumns(s.c.Targets)}
+	t := page.Table{Title: "Size by object", Note: "As reported by the engine; ≈ marks estimates.", Head: "object", Columns: targetColumns(s.c.Targets)}
 	byName := byTarget{}
 	for tg, r := range s.leaders() {
 		for _, size := range r.Step.Sizes {
@@ -28,13 +28,13 @@ func sizesTable(s *step) page.Table {
 			byName.set(name, tg, page.Cell{Text: text, Title: fmt.Sprintf("%d bytes, %s", size.Bytes, size.Kind), Number: true})
 		}
 	}
-	t.Groups = []page.Group{{Rows: byName.rows(s.c.Targets, "the engine does not tell")}}
+	t.Groups = []page.Group{{Rows: byName.rows(s.c.Targets, "not reported by the engine")}}
 	return t
 }
 
 func settleTable(s *step) page.Table {
 	t := page.Table{Title: "Settle actions", Note: "What the engines did to come to rest.", Head: "target", Columns: []page.Column{
-		{Name: "action", Title: "What the engine was told or seen to do"}, {Name: "took", Title: "How long it took"}, {Name: "detail", Title: "What it changed"},
+		{Name: "action", Title: "What the engine was ordered or seen to do"}, {Name: "took", Title: "How long it took"}, {Name: "detail", Title: "What it changed"},
 	}}
 	var rows []page.Row
 	for tg, r := range s.leaders() {

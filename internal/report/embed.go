@@ -27,7 +27,7 @@ type embedded struct {
 	Runs     []embeddedRun `json:"runs"`
 }
 
-const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.shape][i]: kinds tells its group, op, metric, unit, per and source. " +
+const aboutRows = "Number i of a run, of target and step, is of kind shapes[run.shape][i]: kinds gives its group, op, metric, unit, per and source. " +
 	"Each trial has its value, its n and, under i, the indexes of its warnings and of their codes; null: it has none. Disturbed are the i of numbers " +
 	"that may hold what " +
 	"other programs did, at_least those of lower bounds. Few are those of percentiles of fewer than 10 / (1 - p) samples: the value is the greatest of " +

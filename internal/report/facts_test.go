@@ -48,7 +48,7 @@ func TestHostsDiffer(t *testing.T) {
 			"Trials ran on hosts that differ: kernel is 6.1 for a (trial 1 and 2) and b, 6.2 for a (trial 3)."},
 		{"volatile", []trial{{"a", 1, "load average=0.1; mount point=/; hardware counters=no"}, {"b", 1, "load average=7; mount point=/x; hardware counters=yes"}}, ""},
 		{"unknown is not different", []trial{{"a", 1, "swap=off; vm.swappiness=1"}, {"b", 1, "swap=off"}, {"c", 1, ""}}, ""},
-		{"a limit that is not told is not set", []trial{{"a", 1, "swap=off; memory limit=1 GiB"}, {"b", 1, "swap=off"}, {"c", 1, ""}},
+		{"a limit that is not reported is not set", []trial{{"a", 1, "swap=off; memory limit=1 GiB"}, {"b", 1, "swap=off"}, {"c", 1, ""}},
 			"Trials ran on hosts that differ: memory limit is 1 GiB for a, none for b."},
 		{"no device in two directories", []trial{{"a", 1, no + "/x: tmpfs"}, {"b", 1, no + "/y: tmpfs"}}, ""},
 		{"device and none", []trial{{"a", 1, "device=vda"}, {"b", 1, no + "/y: tmpfs"}},

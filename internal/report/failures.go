@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
@@ -13,84 +14,36 @@ import (
 // failures are the failed attempts of a step on a target, in the trial that
 // represents it.
 type failures struct {
-	target, trial    string // "innodb", and " in trial 2" if there are several
-	attempts, failed float64
-	givenUp          float64
-	classes          []failureClass // the most frequent first
+	account.Failures
+	target, trial string // "innodb", and " in trial 2" if there are several
 }
 
-type failureClass struct {
-	metric string // "errors_deadlock"
-	n      float64
-}
-
-// failuresOf counts by operation kind, without counting varieties of a kind
-// twice.
 func failuresOf(s *step, t *target) failures {
 	f := failures{target: t.Name}
-	r := s.Leader(t)
-	if r == nil {
-		return f
-	}
-	if len(t.Trials) > 1 {
-		f.trial = fmt.Sprintf(" in trial %d", r.Trial.Trial)
-	}
-	tried, done := map[key]float64{}, map[key]float64{}
-	for i := range r.Step.Rows {
-		row := &r.Step.Rows[i]
-		kind := key{Group: row.Group, Op: row.Op}
-		switch own := single(r.Step, row); {
-		case metric.FamilyOf(row.Metric) == metric.ErrorClass && (own || row.Op == ""):
-			f.failed += row.Value
-			k := slices.IndexFunc(f.classes, func(c failureClass) bool { return c.metric == row.Metric })
-			if k < 0 {
-				k = len(f.classes)
-				f.classes = append(f.classes, failureClass{metric: row.Metric})
-			}
-			f.classes[k].n += row.Value
-		case own && row.Metric == "attempts":
-			tried[kind] = row.Value
-		case own && row.Metric == "ops_per_s":
-			done[kind] = float64(row.N)
-		case own && row.Metric == "given_up":
-			f.givenUp += row.Value
+	if r := s.Leader(t); r != nil {
+		f.Failures = account.FailuresIn(r.Step.Rows, r.Step.Single)
+		if len(t.Trials) > 1 {
+			f.trial = fmt.Sprintf(" in trial %d", r.Trial.Trial)
 		}
 	}
-	for kind, n := range done {
-		if _, ok := tried[kind]; !ok { // none of this kind failed
-			tried[kind] = n
-		}
-	}
-	for _, n := range tried {
-		f.attempts += n
-	}
-	slices.SortStableFunc(f.classes, func(a, b failureClass) int { return int(b.n - a.n) })
 	return f
-}
-
-// share returns the share of attempts that failed.
-func (f failures) share() float64 {
-	if f.attempts == 0 {
-		return 0
-	}
-	return f.failed / f.attempts
 }
 
 // line returns the summary's line; "" if no attempt failed.
 func (f failures) line() string {
-	if f.failed == 0 {
+	if f.Failed == 0 {
 		return ""
 	}
 	var classes []string
-	for _, c := range f.classes {
-		name := strings.ReplaceAll(strings.TrimPrefix(c.metric, "errors_"), "_", " ")
-		classes = append(classes, name+" "+quantity.Amount(c.n))
+	for _, c := range f.Classes {
+		name := strings.ReplaceAll(strings.TrimPrefix(c.Metric, "errors_"), "_", " ")
+		classes = append(classes, name+" "+quantity.Amount(c.Value))
 	}
-	text := fmt.Sprintf("%s: %s attempts failed%s (%s)", f.target, quantity.Amount(f.failed), f.trial, strings.Join(classes, ", "))
-	if f.attempts > 0 {
-		text += fmt.Sprintf(", %s of all", quantity.RoughShare(f.share()))
+	text := fmt.Sprintf("%s: %s attempts failed%s (%s)", f.target, quantity.Amount(f.Failed), f.trial, strings.Join(classes, ", "))
+	if f.Attempts > 0 {
+		text += fmt.Sprintf(", %s of all", quantity.RoughShare(f.Share()))
 	}
-	return text + "; " + quantity.Amount(f.givenUp) + " given up"
+	return text + "; " + quantity.Amount(f.GivenUp) + " given up"
 }
 
 // manyFailed is the share of failed attempts that may explain why a target is
@@ -102,12 +55,12 @@ const (
 
 // words names the errors if they were many; "" otherwise.
 func (f failures) words() string {
-	if f.share() <= manyFailed {
+	if f.Share() <= manyFailed {
 		return ""
 	}
 	var classes []string
-	for _, c := range f.classes {
-		classes = append(classes, quantity.Amount(c.n)+" "+metric.Label(c.metric))
+	for _, c := range f.Classes {
+		classes = append(classes, quantity.Amount(c.Value)+" "+metric.Label(c.Metric))
 	}
 	return fmt.Sprintf("%s had %s%s", f.target, quantity.Joined(classes), f.trial)
 }

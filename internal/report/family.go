@@ -115,9 +115,9 @@ func familyTable(w *sweep, f compare.Family, p panel) page.Table {
 		steps = append(steps, l.Step)
 	}
 	for _, m := range []measure{
-		{name: "rate/s", metric: "rows_per_s", key: func(s *step) (key, bool) { return s.Rate(s.Primary) }},
-		{name: "p99 latency", metric: "service_p99_us", key: func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
-		{name: "CPU µs", metric: "cpu_us", key: func(s *step) (key, bool) { return s.CPU() }},
+		{name: "rate/s", metric: "rows_per_s"},
+		{name: "p99 latency", metric: "service_p99_us"},
+		{name: "CPU µs", metric: "cpu_us"},
 	} {
 		g := page.Group{Name: m.name, Link: "m-" + m.metric, Title: metricDoc(m.metric)}
 		g.Rows = targetRows(f.Targets, len(t.Columns), func(t *target, i int) page.Cell {

@@ -175,13 +175,11 @@ func headFacts(c *campaign) []page.Fact {
 		return t.Imported.Tool + ", " + t.Imported.Mode
 	})
 	add("parameters", func(t *result.Trial) string { return params(t.Params) })
-	count := page.Fact{Name: "trials", Value: fmt.Sprint(len(c.Targets[0].Trials)) + " each"}
-	for _, t := range c.Targets {
-		if len(t.Trials) != len(c.Targets[0].Trials) {
-			count.Value = eachTarget(c, func(t *target) string { return fmt.Sprint(len(t.Trials)) })
-		}
+	trials, differ := c.Shared(func(t *target) []string { return []string{fmt.Sprint(len(t.Trials))} })
+	if !differ {
+		trials += " each"
 	}
-	list = append(list, count)
+	list = append(list, page.Fact{Name: "trials", Value: trials})
 	if first := began(c); !first.IsZero() {
 		list = append(list, page.Fact{Name: "started", Value: first.UTC().Format("2006-01-02 15:04 UTC")})
 	}
@@ -192,15 +190,7 @@ func headFacts(c *campaign) []page.Fact {
 // in one of the two.
 func durabilityFact(c *campaign) page.Fact {
 	f := factOf(c, "durability", func(t *result.Trial) string { return t.Durability })
-	var texts []string
-	of := map[string][]string{}
-	for _, t := range c.Targets {
-		for _, trial := range t.Trials {
-			text := trial.DurabilityText()
-			texts = compare.AppendNew(texts, text)
-			of[text] = compare.AppendNew(of[text], t.Name)
-		}
-	}
+	texts, of := holders(c, (*result.Trial).DurabilityText)
 	if len(texts) > 1 {
 		for i, text := range texts {
 			texts[i] = strings.Join(of[text], ", ") + ": " + text
@@ -224,35 +214,17 @@ func began(c *campaign) (first time.Time) {
 
 // factOf returns a value that all trials should share; it warns when they do not.
 func factOf(c *campaign, name string, of func(*result.Trial) string) page.Fact {
-	differ := false
-	for _, t := range c.Targets {
-		for _, trial := range t.Trials {
-			differ = differ || of(trial) != of(c.Targets[0].Trials[0])
-		}
-	}
-	if !differ {
-		return page.Fact{Name: name, Value: of(c.Targets[0].Trials[0])}
-	}
-	value := eachTarget(c, func(t *target) string {
-		var values []string
-		for _, trial := range t.Trials {
-			values = compare.AppendNew(values, of(trial))
-		}
-		return strings.Join(values, " or ")
+	const notSet = "not set"
+	value, differ := c.Shared(func(t *target) []string {
+		return t.Distinct(func(trial *result.Trial) string { return cmp.Or(of(trial), notSet) })
 	})
-	return page.Fact{Name: name, Value: value, Warning: "differs between trials: compare with care"}
-}
-
-func eachTarget(c *campaign, of func(*target) string) string {
-	var parts []string
-	for _, t := range c.Targets {
-		v := of(t)
-		if v == "" {
-			v = "not set"
-		}
-		parts = append(parts, t.Name+": "+v)
+	switch {
+	case differ:
+		return page.Fact{Name: name, Value: value, Warning: "differs between trials: compare with care"}
+	case value == notSet:
+		value = ""
 	}
-	return strings.Join(parts, ", ")
+	return page.Fact{Name: name, Value: value}
 }
 
 func params(p map[string]any) string {

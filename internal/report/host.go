@@ -15,8 +15,8 @@ import (
 // once.
 func host(v *view) []page.Section {
 	t := page.Table{Head: "fact", Columns: []page.Column{{Name: "value", Title: "As found before the trial; ≠ where trials differ"}}}
-	versions := func(t *result.Trial) []observe.Fact { return t.Versions }
-	facts := func(t *result.Trial) []observe.Fact { return t.Host }
+	versions := func(t *result.Trial) observe.Facts { return t.Versions }
+	facts := func(t *result.Trial) observe.Facts { return t.Host }
 	for _, g := range []page.Group{{Name: "versions", Rows: factRows(v.campaign, versions)}, {Name: "host", Rows: factRows(v.campaign, facts)}} {
 		if len(g.Rows) > 0 {
 			t.Groups = append(t.Groups, g)
@@ -25,8 +25,19 @@ func host(v *view) []page.Section {
 	return []page.Section{{ID: "host", Title: "Machine and versions", Nav: "Machine", Blocks: []page.Block{t}}}
 }
 
-func factRows(c *campaign, of func(*result.Trial) []observe.Fact) []page.Row {
-	var names []string
+func factRows(c *campaign, of func(*result.Trial) observe.Facts) []page.Row {
+	var rows []page.Row
+	for _, name := range factNames(c, of) {
+		text, differ := c.Shared(func(t *target) []string {
+			return t.Distinct(func(trial *result.Trial) string { return of(trial).Value(name) })
+		})
+		rows = append(rows, plainRow(name, page.Cell{Text: text, Differs: differ}))
+	}
+	return rows
+}
+
+// factNames returns the names of all trials' facts.
+func factNames(c *campaign, of func(*result.Trial) observe.Facts) (names []string) {
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
 			for _, f := range of(trial) {
@@ -34,42 +45,7 @@ func factRows(c *campaign, of func(*result.Trial) []observe.Fact) []page.Row {
 			}
 		}
 	}
-	var rows []page.Row
-	for _, name := range names {
-		rows = append(rows, plainRow(name, factCell(c, of, name)))
-	}
-	return rows
-}
-
-// factCell returns a fact's value, or its values if the trials differ.
-func factCell(c *campaign, of func(*result.Trial) []observe.Fact, name string) page.Cell {
-	var distinct, parts []string
-	for _, t := range c.Targets {
-		var values []string
-		for _, trial := range t.Trials {
-			if v := factValue(of(trial), name); v != "" {
-				values = compare.AppendNew(values, v)
-			}
-		}
-		if len(values) > 0 {
-			distinct = compare.AppendNew(distinct, values...)
-			parts = append(parts, t.Name+": "+strings.Join(values, " or "))
-		}
-	}
-	if len(distinct) > 1 {
-		return page.Cell{Text: strings.Join(parts, ", "), Differs: true}
-	}
-	return page.Words(strings.Join(distinct, ""))
-}
-
-func factValue(facts []observe.Fact, name string) string {
-	var values []string
-	for _, f := range facts {
-		if f.Name == name {
-			values = append(values, f.Value)
-		}
-	}
-	return strings.Join(values, ", ")
+	return names
 }
 
 // mostDifferences is how many facts a warning names; the table has all.
@@ -78,22 +54,19 @@ const mostDifferences = 5
 // hostsDiffer returns a warning if the trials' hosts differ in facts that may
 // explain differences of numbers; "" if they do not.
 func hostsDiffer(c *campaign) string {
-	var names []string
-	for _, t := range c.Targets {
-		for _, trial := range t.Trials {
-			for _, f := range trial.Host {
-				names = compare.AppendNew(names, f.Name)
-			}
-		}
-	}
 	var parts []string
-	for _, name := range names {
+	for _, name := range factNames(c, func(t *result.Trial) observe.Facts { return t.Host }) {
 		if !lasting(name) {
 			continue
 		}
-		if text := factDiffers(c, name); text != "" {
-			parts = append(parts, text)
+		values, who := holders(c, func(t *result.Trial) string { return hostValue(t.Host, name) })
+		if len(values) < 2 {
+			continue // unknown is not different
 		}
+		for i, v := range values {
+			values[i] = v + " for " + quantity.Joined(who[v])
+		}
+		parts = append(parts, name+" is "+strings.Join(values, ", "))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -117,42 +90,33 @@ func lasting(name string) bool {
 	return true
 }
 
-// factDiffers reports which trials have which value of a fact; "" if those that
-// have it agree: unknown is not different.
-func factDiffers(c *campaign, name string) string {
-	var values []string
-	who := map[string][]string{}
+// holders returns the different values that trials have, and the targets that have
+// each, with the trials where a target has several.
+func holders(c *campaign, of func(*result.Trial) string) (values []string, who map[string][]string) {
+	who = map[string][]string{}
 	for _, t := range c.Targets {
-		var own []string
-		trials := map[string][]string{}
-		for _, trial := range t.Trials {
-			if v := hostValue(trial.Host, name); v != "" {
-				own = compare.AppendNew(own, v)
-				trials[v] = append(trials[v], fmt.Sprint(trial.Trial))
-			}
-		}
+		own := t.Distinct(of)
 		values = compare.AppendNew(values, own...)
 		for _, v := range own {
 			label := t.Name
 			if len(own) > 1 {
-				label += " (trial " + quantity.Joined(trials[v]) + ")"
+				var trials []string
+				for _, trial := range t.Trials {
+					if of(trial) == v {
+						trials = append(trials, fmt.Sprint(trial.Trial))
+					}
+				}
+				label += " (trial " + quantity.Joined(trials) + ")"
 			}
 			who[v] = append(who[v], label)
 		}
 	}
-	if len(values) < 2 {
-		return ""
-	}
-	var parts []string
-	for _, v := range values {
-		parts = append(parts, v+" for "+quantity.Joined(who[v]))
-	}
-	return name + " is " + strings.Join(parts, ", ")
+	return values, who
 }
 
 // hostValue returns a fact in a form that can be compared; "" is quantity.Unknown.
-func hostValue(facts []observe.Fact, name string) string {
-	v := factValue(facts, name)
+func hostValue(facts observe.Facts, name string) string {
+	v := facts.Value(name)
 	switch {
 	case v == "" && len(facts) > 0 && (name == "cpu quota" || name == "memory limit"):
 		return "none" // only limits that are set are known

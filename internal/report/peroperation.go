@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
@@ -47,17 +48,10 @@ func (r perOperation) values(s *step, t *target) (out []float64) {
 		return nil
 	}
 	count, _ := r.key(s)
-	counts, rates := s.number(t, count), s.number(t, key{Group: rate.Group, Op: rate.Op, Metric: "ops_per_s"})
-	errors := s.number(t, key{Group: rate.Group, Metric: "errors"})
-	for i, trial := range rates.Trials {
-		operations := float64(rates.Rows[i].N)
-		if operations == 0 {
-			continue
-		}
-		if k := slices.Index(counts.Trials, trial); k >= 0 {
-			out = append(out, counts.Rows[k].Value/operations)
-		} else if k := slices.Index(errors.Trials, trial); k >= 0 && errors.Rows[k].Value == 0 {
-			out = append(out, r.without) // it is recorded only if something failed
+	done, errors := key{Group: rate.Group, Op: rate.Op, Metric: "ops_per_s"}, key{Group: rate.Group, Metric: "errors"}
+	for _, run := range s.Used(t) {
+		if v, ok := account.PerOperation(run.Row(count), run.Row(done), run.Row(errors), r.without); ok {
+			out = append(out, v)
 		}
 	}
 	return out

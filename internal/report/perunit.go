@@ -58,7 +58,7 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 
 // pertinent sorts the denominators of the step's own operations first.
 func pertinent(s *step, denominators []string) []string {
-	writes, _ := s.Writes()
+	writes, _ := s.Own("write_kb")
 	var out []string
 	for _, first := range []string{s.costPer(), writes.Per} {
 		if slices.Contains(denominators, first) {

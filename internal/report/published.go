@@ -55,7 +55,7 @@ func publishedRatios(c *campaign, in []plan.Published, n *page.Notes) (out []pag
 		out = append(out, page.Heading{Text: p.Source})
 		shown := false
 		for _, f := range published.Beside(c.Campaign, &p) {
-			if t := ratioTable(publishedTable(c, f, &page.Notes{}), n); !t.Empty() {
+			if t := ratioTable(c, f, n); !t.Empty() {
 				out, shown = append(out, t), true
 			}
 		}
@@ -66,51 +66,55 @@ func publishedRatios(c *campaign, in []plan.Published, n *page.Notes) (out []pag
 	return out
 }
 
-// ratioTable keeps of a table of published figures the pairs of rows, published
-// and measured, that have ratios.
-func ratioTable(t page.Table, n *page.Notes) page.Table {
-	g := t.Groups[0]
-	rows := g.Rows
-	t.Head, t.Title, g.Rows = "", "  "+g.Name+", ratios to "+rows[0].Head, nil
-	if len(rows) > 1 && rows[1].Class == here {
-		t.Title += " (" + rows[1].Head + ")"
+// ratioTable shows the pairs of rows, published and measured, that have ratios.
+func ratioTable(c *campaign, f published.Figures, n *page.Notes) page.Table {
+	t := figureTable(f)
+	g := &t.Groups[0]
+	t.Head, t.Title, g.Name = "", "  "+g.Name+", ratios to "+f.Rows[0].Name, ""
+	if like := f.Rows[0].Like; like != "" {
+		t.Title += " (here: " + like + ")"
 	}
-	g.Name = ""
 	bare := func(r page.Row, indent string) page.Row {
-		out := page.Row{Head: "  " + indent + r.Head, Series: -1}
+		out := page.Row{Head: indent + r.Head, Series: -1}
 		for _, c := range r.Cells {
-			switch {
-			case c.Tag != "":
-				c = page.Cell{Tag: c.Tag, Number: true}
-			case c.Ratio == "":
-				c = page.Absent("")
-			default:
-				ratio := page.Cell{Text: c.Ratio, Number: true}
+			short := page.Absent("")
+			if c.Tag != "" {
+				short = page.Cell{Tag: c.Tag, Number: true}
+			} else if c.Ratio != "" {
+				short = page.Cell{Text: c.Ratio, Number: true}
 				for _, note := range c.Notes {
-					ratio.Note(n.Mark(note.Text))
+					short.Note(n.Mark(note.Text))
 				}
-				c = ratio
 			}
-			out.Cells = append(out.Cells, c)
+			out.Cells = append(out.Cells, short)
 		}
 		return out
 	}
-	for i := 2; i < len(rows); i++ {
-		if rows[i].Class == here && slices.ContainsFunc(rows[i].Cells, func(c page.Cell) bool { return c.Ratio+c.Tag != "" }) {
-			g.Rows = append(g.Rows, bare(rows[i-1], ""), bare(rows[i], "  "))
+	for i := range f.Rows[1:] {
+		theirs, ours := figureRows(c, &f, i+1, g.Subs, &page.Notes{})
+		if slices.ContainsFunc(ours.Cells, func(c page.Cell) bool { return c.Ratio+c.Tag != "" }) {
+			g.Rows = append(g.Rows, bare(theirs, "  "), bare(ours, "    "))
 		}
 	}
-	t.Groups = []page.Group{g}
 	return t
 }
-
-// here and elsewhere are the classes of rows with measured and with published
-// figures.
-const here, elsewhere = "here", "elsewhere"
 
 // publishedTable shows the published figures of a step, and under each
 // configuration those of its measured counterpart.
 func publishedTable(c *campaign, f published.Figures, n *page.Notes) page.Table {
+	t := figureTable(f)
+	g := &t.Groups[0]
+	for i, r := range f.Rows {
+		theirs, ours := figureRows(c, &f, i, g.Subs, n)
+		if g.Rows = append(g.Rows, theirs); r.Like != "" {
+			g.Rows = append(g.Rows, ours)
+		}
+	}
+	return t
+}
+
+// figureTable returns a table of published figures without its rows.
+func figureTable(f published.Figures) page.Table {
 	g := page.Group{Name: "step " + f.Step, Title: "What the source measured corresponds to this step"}
 	if f.Step == "" {
 		g.Name, g.Title = "no step of this run", "The plan names no step that these figures correspond to"
@@ -123,21 +127,25 @@ func publishedTable(c *campaign, f published.Figures, n *page.Notes) page.Table 
 		}
 		t.Columns, g.Subs = append(t.Columns, col), append(g.Subs, publishedUnit(m, f.Pers[i]))
 	}
-	for _, r := range f.Rows {
-		theirs, ours := page.Row{Head: r.Name, Series: -1, Class: elsewhere}, page.Row{Head: "here: " + r.Like, Series: -1, Class: here}
-		if r.Target != nil {
-			ours.Series = r.Target.Index
-		}
-		for i, m := range f.Metrics {
-			theirs.Cells = append(theirs.Cells, publishedCell(&r.Cells[i], m, g.Subs[i], f.Rows[0].Name))
-			ours.Cells = append(ours.Cells, besideCell(c, f.Step, &r, &r.Cells[i], g.Subs[i], n))
-		}
-		if g.Rows = append(g.Rows, theirs); r.Like != "" {
-			g.Rows = append(g.Rows, ours)
-		}
-	}
 	t.Groups = []page.Group{g}
 	return t
+}
+
+// figureRows returns a published configuration and its measured counterpart, which
+// has no cells if there is none.
+func figureRows(c *campaign, f *published.Figures, i int, units []string, n *page.Notes) (theirs, ours page.Row) {
+	r := &f.Rows[i]
+	theirs, ours = page.Row{Head: r.Name, Series: -1, Class: "elsewhere"}, page.Row{Head: "here: " + r.Like, Series: -1, Class: "here"}
+	if r.Target != nil {
+		ours.Series = r.Target.Index
+	}
+	for k, m := range f.Metrics {
+		theirs.Cells = append(theirs.Cells, publishedCell(&r.Cells[k], m, units[k], f.Rows[0].Name))
+		if r.Like != "" {
+			ours.Cells = append(ours.Cells, besideCell(c, f.Step, r, &r.Cells[k], units[k], n))
+		}
+	}
+	return theirs, ours
 }
 
 // publishedUnit returns the unit or denominator of a published number.

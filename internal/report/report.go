@@ -64,7 +64,7 @@ type view struct {
 	*campaign
 	in     *Input
 	client *campaign          // the client's calibration; nil without one
-	tracks map[*step][]*track // for charts over time; nil without them
+	tracks map[*step][]*track // for charts over time; nil where none are drawn, as in Markdown
 	count  int                // of numbers
 }
 

@@ -17,45 +17,49 @@ import (
 type measure struct {
 	name, metric string // the metric is the glossary's entry
 	doc          string
-	key          func(*step) (key, bool)
+	beside       bool // of the writes beside the primary operation
+}
+
+// key returns the key of the measure in a step.
+func (m measure) key(s *step) (key, bool) {
+	switch {
+	case !m.beside:
+		return s.Own(m.metric)
+	case s.WritesPer == s.Primary:
+		return key{}, false // the writes are the primary operation, shown as such
+	}
+	return s.Key(m.metric, s.WritesPer)
 }
 
 // layer is a group of measures that are read together.
 type layer struct {
 	name, note string
 	measures   []measure
+	promises   bool // the promised rates are shown too
 }
 
 // layers returns the three layers of the scorecard. Throughput is never shown
 // without quality of service and cost.
 func layers() []layer {
-	beside := func(s *step) string {
-		if s.WritesPer == s.Primary {
-			return "" // the writes are the primary operation, shown as such
-		}
-		return s.WritesPer
-	}
 	return []layer{
-		{"Throughput", "Operations per second.", []measure{
-			{"primary operation", "rows_per_s", "Rows or queries a second of the step's primary operation.", func(s *step) (key, bool) { return s.Rate(s.Primary) }},
-			{"writes beside it", "rows_per_s", "Rows a second written beside the queries; a rate was " +
-				"promised for them.", func(s *step) (key, bool) { return s.Rate(beside(s)) }},
+		{name: "Throughput", note: "Operations per second.", measures: []measure{
+			{"primary operation", "rows_per_s", "Rows or queries a second of the step's primary operation.", false},
+			{"writes beside it", "rows_per_s", "Rows a second written beside the queries; a rate was promised for them.", true},
 		}},
-		{"Quality of service", "Latency is the response time where a rate was promised, else the service time of a closed loop.", []measure{
-			{"p99 latency", "service_p99_us", "99th percentile of the primary operation.", func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
-			{"max latency", "service_max_us", "Greatest latency of the primary operation.", func(s *step) (key, bool) { return s.Latency(s.Primary, "max") }},
-			{"p99 of writes beside", "response_p99_us", "99th percentile of the writes beside " +
-				"the queries.", func(s *step) (key, bool) { return s.Latency(beside(s), "p99") }},
-			{"stalled seconds", "stall_s", "", func(s *step) (key, bool) { return s.Stalls() }},
-		}},
-		{"Cost", "What one row or query takes from the machine, and what the data takes.", []measure{
-			{"CPU µs", "cpu_us", "", func(s *step) (key, bool) { return s.CPU() }},
-			{"read KB", "read_kb", "", func(s *step) (key, bool) { return s.Reads() }},
-			{"written KB", "write_kb", "", func(s *step) (key, bool) { return s.Writes() }},
-			{"written KB up to here", "unsettled_write_kb", "", func(s *step) (key, bool) { return s.Cost("unsettled_write_kb", "") }},
-			{"with deferred writes", "settled_write_kb", "", func(s *step) (key, bool) { return s.Cost("settled_write_kb", "") }},
-			{"size on disk", "db_bytes", "", func(s *step) (key, bool) { return s.Cost("db_bytes", "") }},
-			{"space amplification", "space_amplification", "", func(s *step) (key, bool) { return s.Cost("space_amplification", "") }},
+		{name: "Quality of service", note: "Latency is the response time where a rate was promised, else the service time of a closed loop.", measures: []measure{
+			{"p99 latency", "service_p99_us", "99th percentile of the primary operation.", false},
+			{"max latency", "service_max_us", "Greatest latency of the primary operation.", false},
+			{"p99 of writes beside", "response_p99_us", "99th percentile of the writes beside the queries.", true},
+			{"stalled seconds", "stall_s", "", false},
+		}, promises: true},
+		{name: "Cost", note: "What one row or query takes from the machine, and what the data takes.", measures: []measure{
+			{name: "CPU µs", metric: "cpu_us"},
+			{name: "read KB", metric: "read_kb"},
+			{name: "written KB", metric: "write_kb"},
+			{name: "written KB up to here", metric: "unsettled_write_kb"},
+			{name: "with deferred writes", metric: "settled_write_kb"},
+			{name: "size on disk", metric: "db_bytes"},
+			{name: "space amplification", metric: "space_amplification"},
 		}},
 	}
 }
@@ -77,7 +81,7 @@ func howMarked(base string) []page.Span {
 	}
 	return append(spans, page.Span{Text: " “–” is not known."},
 		page.Span{Text: " ", Screen: true}, page.Span{Text: "Hatched", Class: "hatch", Screen: true},
-		page.Span{Text: ": not comparable; hover tells why.", Screen: true})
+		page.Span{Text: ": not comparable; hover for the reason.", Screen: true})
 }
 
 func scoreTables(c *campaign, n *page.Notes) (out page.Tabs) {
@@ -87,7 +91,7 @@ func scoreTables(c *campaign, n *page.Notes) (out page.Tabs) {
 		for _, m := range l.measures {
 			t.Groups = append(t.Groups, scoreGroup(c, m, steps, n))
 		}
-		if l.name == "Quality of service" {
+		if l.promises {
 			t.Groups = append(t.Groups, promiseGroup(c, steps, n))
 		}
 		t.Groups = slices.DeleteFunc(t.Groups, func(g page.Group) bool { return len(g.Rows) == 0 })

@@ -66,23 +66,23 @@ func searchSentence(s *step) string {
 	if len(all) == 0 {
 		return ""
 	}
-	doubt := ""
+	caution := ""
 	for _, a := range all {
 		for _, k := range s.Keys("highest_rate") {
 			if len(s.number(a.target, k).Warnings) > 0 {
-				doubt = " ⚠ The search has warnings: read them first."
+				caution = " ⚠ The search has warnings: read them first."
 			}
 		}
 	}
 	if len(all) == 1 {
-		return all[0].String() + "." + doubt
+		return all[0].String() + "." + caution
 	}
 	if slices.ContainsFunc(all[1:], func(a answer) bool { return all[0].Differs(a.Search) != "" }) {
 		var apart []string
 		for _, a := range all {
 			apart = append(apart, a.String())
 		}
-		return strings.Join(apart, "; ") + ". They were asked different questions, and are not compared." + doubt
+		return strings.Join(apart, "; ") + ". They were asked different questions, and are not compared." + caution
 	}
 	var parts, never []string
 	for _, a := range all {
@@ -107,7 +107,7 @@ func searchSentence(s *step) string {
 	if len(never) > 0 {
 		text += "no rate that was tried kept it on " + quantity.Joined(never)
 	}
-	return text + "." + doubt
+	return text + "." + caution
 }
 
 // isProbe reports whether a step is a probe of a search.

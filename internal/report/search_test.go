@@ -82,7 +82,7 @@ func TestSearch(t *testing.T) {
 			}
 		}
 		if !strings.Contains(text.String(), "p99 of response time, over rate") || !strings.Contains(text.String(), "16.0 ms") {
-			t.Errorf("the summary does not tell the probes' p99:\n%s", text.String())
+			t.Errorf("the summary does not show the probes' p99:\n%s", text.String())
 		}
 	}
 }

@@ -3,11 +3,11 @@ package report
 import (
 	"slices"
 
+	"rumbench/internal/account"
 	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
-	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
 
@@ -36,8 +36,9 @@ func statementsTable(s *step, n *page.Notes) page.Table {
 			if i < len(columns) {
 				return s.cell(t, s.c.Targets[0], key{Group: part.group, Op: part.op, Metric: columns[i]}, n)
 			}
-			shares := sharesOf(s, t, part, func(t spent) float64 { return t.statement })
-			return shareCell(s, t, shares, "statement_total_s of "+part.op+" ÷ attempt_total_s of its operations")
+			statement := func(t account.Spent) float64 { return t.Statement }
+			cell, _ := shareCell(s, t, part, statement, "statement_total_s of "+part.op+" ÷ attempt_total_s of its operations")
+			return cell
 		})})
 	}
 	t.Groups = append(t.Groups, inVain(s, parts, len(columns))...)
@@ -58,9 +59,10 @@ func inVain(s *step, parts []subject, columns int) (out []page.Group) {
 			if i < columns {
 				return page.Absent("they are no statement")
 			}
-			vain := sharesOf(s, t, subject{group, ""}, func(t spent) float64 { return t.service - t.attempts })
-			any = any || slices.ContainsFunc(vain, func(share float64) bool { return share > 0 })
-			return shareCell(s, t, vain, "(service_total_s − attempt_total_s) ÷ attempt_total_s")
+			vain := func(t account.Spent) float64 { return t.Service - t.Attempts }
+			cell, most := shareCell(s, t, subject{group, ""}, vain, "(service_total_s − attempt_total_s) ÷ attempt_total_s")
+			any = any || most > 0
+			return cell
 		})
 		if any {
 			out = append(out, g)
@@ -69,63 +71,20 @@ func inVain(s *step, parts []subject, columns int) (out []page.Group) {
 	return out
 }
 
-// spent is how a group's clients spent their time, in seconds.
-type spent struct{ service, attempts, statement float64 }
-
-// sharesOf returns a time ÷ that of successful attempts, for each trial that
-// has both.
-func sharesOf(s *step, t *target, about subject, of func(spent) float64) (out []float64) {
+// shareCell returns a time ÷ that of successful attempts: the median over the trials
+// that have both, and the greatest.
+func shareCell(s *step, t *target, about subject, of func(account.Spent) float64, formula string) (cell page.Cell, most float64) {
+	var shares []float64
 	for _, r := range s.Used(t) {
-		if all := spentBy(r.Step, about); all.attempts > 0 {
-			out = append(out, max(0, of(all))/all.attempts)
+		if all := account.SpentBy(r.Step.Rows, about.group, about.op, r.Step.Single); all.Attempts > 0 {
+			shares = append(shares, max(0, of(all))/all.Attempts)
 		}
 	}
-	return out
-}
-
-// spentBy sums up the operations of a group, and one statement of theirs. Files
-// of builds that did not distinguish attempts have these times only if nothing
-// failed.
-func spentBy(s *result.Step, about subject) (t spent) {
-	failed := false
-	for i := range s.Rows {
-		row := &s.Rows[i]
-		switch {
-		case row.Group != about.group:
-		case row.Metric == "statement_total_s" && row.Op == about.op:
-			t.statement = row.Value
-		case row.Metric == "attempts":
-			failed = true
-		case row.Metric == "service_total_s" && single(s, row):
-			t.service += row.Value
-		case row.Metric == "attempt_total_s" && single(s, row):
-			t.attempts += row.Value
-		}
-	}
-	if t.attempts == 0 && !failed {
-		t.attempts = t.service
-	}
-	return t
-}
-
-// shareCell returns the median of a share over the trials.
-func shareCell(s *step, t *target, shares []float64, formula string) page.Cell {
 	if len(shares) == 0 {
-		return page.Absent(s.Absence(t, key{Metric: "attempt_total_s"}))
+		return page.Absent(s.Absence(t, key{Metric: "attempt_total_s"})), 0
 	}
 	share := stat.Median(shares)
-	return page.Cell{Text: quantity.RoughShare(share), Number: true, Value: share, Title: formula + " = " + quantity.Full(share)}
-}
-
-// single reports whether a row is of a single operation kind, not of a whole of
-// several.
-func single(s *result.Step, row *metric.Row) bool {
-	for _, g := range s.Groups {
-		if g.Name == row.Group {
-			return slices.Contains(g.Ops, row.Op)
-		}
-	}
-	return false
+	return page.Cell{Text: quantity.RoughShare(share), Number: true, Value: share, Title: formula + " = " + quantity.Full(share)}, slices.Max(shares)
 }
 
 // attemptsTables shows failed attempts, if there were any.

@@ -10,23 +10,18 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// summaryMeasures returns the columns of the summary; the one without a key
+// summaryMeasures are the columns of the summary; the one without a metric
 // compares the rate with the base's.
-func summaryMeasures() []measure {
-	cost := func(metric string) func(*step) (key, bool) {
-		return func(s *step) (key, bool) { return s.Cost(metric, "") }
-	}
-	return []measure{
-		{name: "rate/s", key: func(s *step) (key, bool) { return s.Rate(s.Primary) }},
-		{name: "vs base"},
-		{name: "p99", key: func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") }},
-		{name: "max", key: func(s *step) (key, bool) { return s.Latency(s.Primary, "max") }},
-		{name: "CPU µs", key: func(s *step) (key, bool) { return s.CPU() }},
-		{name: "write KB", key: (*step).Writes},
-		{name: "read KB", key: (*step).Reads},
-		{name: "on disk", key: cost("db_bytes")},
-		{name: "amp", key: cost("space_amplification")},
-	}
+var summaryMeasures = []measure{
+	{name: "rate/s", metric: "rows_per_s"},
+	{name: "vs base"},
+	{name: "p99", metric: "service_p99_us"},
+	{name: "max", metric: "service_max_us"},
+	{name: "CPU µs", metric: "cpu_us"},
+	{name: "write KB", metric: "write_kb"},
+	{name: "read KB", metric: "read_kb"},
+	{name: "on disk", metric: "db_bytes"},
+	{name: "amp", metric: "space_amplification"},
 }
 
 // summary returns what a run prints at its end: a block per step, a table for
@@ -65,14 +60,13 @@ func summary(c *campaign, in *Input) []page.Block {
 // summaryTable returns a step's part of the summary.
 func summaryTable(s *step, n *page.Notes) page.Table {
 	t := page.Table{}
-	measures := summaryMeasures()
-	for _, m := range measures {
+	for _, m := range summaryMeasures {
 		t.Columns = append(t.Columns, page.Column{Name: m.name})
 	}
 	g := page.Group{Name: headlineOf(s)}
 	for _, tg := range s.c.Targets {
 		row := plainRow(tg.Name + targetMarks(s, tg, n))
-		for _, m := range measures {
+		for _, m := range summaryMeasures {
 			row.Cells = append(row.Cells, summaryCell(s, tg, m, n))
 		}
 		g.Rows = append(g.Rows, row)
@@ -100,7 +94,7 @@ func targetMarks(s *step, t *target, n *page.Notes) (marks string) {
 }
 
 func summaryCell(s *step, t *target, m measure, n *page.Notes) page.Cell {
-	if m.key == nil {
+	if m.metric == "" {
 		return againstBase(s, t)
 	}
 	k, ok := m.key(s)
@@ -145,7 +139,7 @@ func headlineOf(s *step) string {
 	if per := s.costPer(); per != "" {
 		parts = append(parts, "per "+per)
 	}
-	if k, ok := s.Writes(); ok && s.Primary != "" && k.Per != s.costPer() {
+	if k, ok := s.Own("write_kb"); ok && s.Primary != "" && k.Per != s.costPer() {
 		parts = append(parts, "writes per "+k.Per)
 	}
 	return strings.TrimSpace(s.Name + "  " + strings.Join(parts, ", "))
@@ -156,8 +150,8 @@ func answerLines(s *step, n *page.Notes) (out []string) {
 	for _, a := range answersOf(s) {
 		line := a.String()
 		for _, k := range s.Keys("highest_rate") {
-			for _, doubt := range s.number(a.target, k).Warnings {
-				line += fmt.Sprintf(" ⚠%d", n.Mark(a.target.Name, " in ", s.Name, ": ", doubt).Number)
+			for _, w := range s.number(a.target, k).Warnings {
+				line += fmt.Sprintf(" ⚠%d", n.Mark(a.target.Name, " in ", s.Name, ": ", w).Number)
 			}
 		}
 		out = append(out, line)
@@ -168,7 +162,7 @@ func answerLines(s *step, n *page.Notes) (out []string) {
 // settledLines returns the KB written per row, including deferred writes, after
 // a settle step.
 func settledLines(s *step) (out []string) {
-	k, ok := s.Cost("settled_write_kb", "")
+	k, ok := s.Own("settled_write_kb")
 	if !ok {
 		return nil
 	}
@@ -240,7 +234,7 @@ func levelCell(s *step, t *target, arrive bool, n *page.Notes) page.Cell {
 // nil if none did.
 func worstOf(w *sweep, t *target) (worst *step, most failures) {
 	for l := range w.levels() {
-		if f := failuresOf(l.step, t); f.failed > 0 && (worst == nil || f.share() > most.share()) {
+		if f := failuresOf(l.step, t); f.Failed > 0 && (worst == nil || f.Share() > most.Share()) {
 			worst, most = l.step, f
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
@@ -223,28 +222,20 @@ func (w *sweep) axes() (names []string) {
 func aboutSweep(w *sweep) string {
 	return fmt.Sprintf("%d steps that do the same and differ "+
 		"in %s only.", len(w.Steps()), quantity.Joined(w.axes())) + " A point is the median of the trials, its whisker goes from the least to the greatest of " +
-		"them. A ring: the number is not comparable there, the table tells why."
+		"them. A ring: the number is not comparable there; the table gives the reason."
 }
 
-// sweepMeasures returns the columns of a sweep's tables.
-func sweepMeasures() []measure {
-	latency := func(what metric.Quantile) func(*step) (key, bool) {
-		return func(s *step) (key, bool) { return s.Latency(s.Primary, what) }
-	}
-	perOp := func(metric string) func(*step) (key, bool) {
-		return func(s *step) (key, bool) { return s.About(metric) }
-	}
-	return []measure{
-		{name: "rate/s", metric: "rows_per_s", key: func(s *step) (key, bool) { return s.Rate(s.Primary) }},
-		{name: "p50", metric: "service_p50_us", key: latency("p50")},
-		{name: "p95", metric: "service_p95_us", key: latency("p95")},
-		{name: "p99", metric: "service_p99_us", key: latency("p99")},
-		{name: "CPU µs", metric: "cpu_us", key: func(s *step) (key, bool) { return s.CPU() }},
-		{name: "server CPU µs", metric: "server_cpu_us", key: func(s *step) (key, bool) { return s.Cost("server_cpu_us", s.Primary) }},
-		{name: "client CPU µs", metric: "client_cpu_us", key: func(s *step) (key, bool) { return s.Cost("client_cpu_us", s.Primary) }},
-		{name: "context switches", metric: "context_switches", key: func(s *step) (key, bool) { return s.Cost("context_switches", s.Primary) }},
-		{name: "errors", metric: "errors", key: perOp("errors")},
-	}
+// sweepMeasures are the columns of a sweep's tables.
+var sweepMeasures = []measure{
+	{name: "rate/s", metric: "rows_per_s"},
+	{name: "p50", metric: "service_p50_us"},
+	{name: "p95", metric: "service_p95_us"},
+	{name: "p99", metric: "service_p99_us"},
+	{name: "CPU µs", metric: "cpu_us"},
+	{name: "server CPU µs", metric: "server_cpu_us"},
+	{name: "client CPU µs", metric: "client_cpu_us"},
+	{name: "context switches", metric: "context_switches"},
+	{name: "errors", metric: "errors"},
 }
 
 // levelsTable returns the numbers of a panel, level by level.
@@ -253,8 +244,8 @@ func levelsTable(w *sweep, p panel, n *page.Notes) page.Table {
 	if p.name != "" {
 		t.Title = p.name + ": numbers"
 	}
-	shown := slices.DeleteFunc(sweepMeasures(), func(m measure) bool {
-		return metric.ByName(m.metric) == nil || !slices.ContainsFunc(p.levels, func(l levelStep) bool { _, ok := m.key(l.step); return ok })
+	shown := slices.DeleteFunc(slices.Clone(sweepMeasures), func(m measure) bool {
+		return !slices.ContainsFunc(p.levels, func(l levelStep) bool { _, ok := m.key(l.step); return ok })
 	})
 	for _, m := range shown {
 		t.Columns = append(t.Columns, page.Column{Name: m.name, Title: metricDoc(m.metric), Link: "m-" + m.metric})

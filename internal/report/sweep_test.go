@@ -95,7 +95,7 @@ func TestSweepWithGaps(t *testing.T) {
 	}
 	page := render(t, in)
 	if !strings.Contains(page, `class="ring `) {
-		t.Error("the step that is in doubt has no ring")
+		t.Error("the step that is not comparable has no ring")
 	}
 	checkNumbers(t, page)
 	c.sweeps[0].panels[0].levels[0].Runs[c.Targets[0]][0].Step.Groups[0].Rate = 10

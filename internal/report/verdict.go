@@ -141,21 +141,21 @@ func faster(s *step, first, other rank) string {
 // writesOf reports what the fastest target wrote compared with the others, and
 // whether that differs notably.
 func writesOf(s *step, ranks []rank) (text string, differ bool) {
-	k, ok := s.Writes()
+	k, ok := s.Own("write_kb")
 	if !ok {
 		return "", false
 	}
 	mine := s.number(ranks[0].target, k)
 	switch {
 	case mine.Disturbed():
-		return "; what it wrote is in doubt and not compared", false
+		return "; what it wrote is disturbed and not compared", false
 	case mine.AtLeast():
 		return fmt.Sprintf("; it wrote at least %s KB per %s, and put off more", mine, k.Per), false
 	}
-	var shares, doubted []string
+	var shares, disturbed []string
 	for _, o := range ranks[1:] {
 		if s.number(o.target, k).Disturbed() {
-			doubted = append(doubted, o.target.Name)
+			disturbed = append(disturbed, o.target.Name)
 		}
 		r, ok := mine.Over(s.number(o.target, k))
 		if !ok {
@@ -168,14 +168,14 @@ func writesOf(s *step, ranks []rank) (text string, differ bool) {
 		return writesAlone(s, ranks[0].target), false
 	}
 	text = fmt.Sprintf("; it wrote %s KB per %s: %s", mine, k.Per, quantity.Joined(shares))
-	if len(doubted) > 0 {
-		text += " (" + quantity.Joined(doubted) + " not compared: in doubt)"
+	if len(disturbed) > 0 {
+		text += " (" + quantity.Joined(disturbed) + " not compared: disturbed)"
 	}
 	return text, differ
 }
 
 func writesAlone(s *step, t *target) string {
-	k, ok := s.Writes()
+	k, ok := s.Own("write_kb")
 	if n := s.number(t, k); ok && n.Missing == "" && !n.Disturbed() {
 		return fmt.Sprintf(" and wrote %s KB per %s", n, k.Per)
 	}
@@ -195,7 +195,7 @@ func share(r float64) string {
 
 // standstill returns which targets stalled.
 func standstill(s *step) string {
-	k, ok := s.Stalls()
+	k, ok := s.Own("stall_s")
 	if !ok {
 		return ""
 	}
@@ -215,7 +215,7 @@ func standstill(s *step) string {
 // targets finished.
 func spaceSentence(c *campaign) string {
 	for _, s := range slices.Backward(c.steps) {
-		k, ok := s.Cost("space_amplification", "")
+		k, ok := s.Own("space_amplification")
 		if !ok {
 			continue
 		}

@@ -15,7 +15,7 @@ import (
 // roleDocs are the meanings of the roles.
 var roleDocs = map[engine.Role]string{
 	engine.RoleCPU:       "on a processor, or in line for one",
-	engine.RoleExecuting: "in a statement; the server does not tell whether it works or waits",
+	engine.RoleExecuting: "in a statement; the server does not report whether it works or waits",
 	engine.RoleRow:       "waiting for a row that another transaction has changed or locked",
 	engine.RoleMetadata:  "waiting for locks on tables or their definitions, or for the lock manager",
 	engine.RoleSnapshot:  "waiting for the list of transactions: snapshots, transaction numbers and states",
@@ -56,7 +56,7 @@ func waitBlocks(s *step) []page.Block {
 	for _, t := range s.c.Targets {
 		bar := page.Stack{Head: t.Name, Series: t.Index}
 		if whole := sumOf(s, t, keys); whole == 0 {
-			bar.Absent = "the engine does not tell"
+			bar.Absent = "not reported by the engine"
 		} else {
 			if metric == "wait_us" {
 				bar.Value = quantity.Micros(whole)
@@ -167,7 +167,7 @@ func waitTables(s *step, n *page.Notes) []page.Table {
 	keys := byRole(s.Keys("wait_share"))
 	if len(keys) > 0 {
 		t := page.Table{Title: "Time of the sessions by role", Head: "target", Note: "Seen from beside the sessions ten times a second; of timed waits the " +
-			"server itself kept account. “–”: not seen, or not told; see docs/waits.md."}
+			"server itself kept account. “–”: not seen, or not reported; see docs/waits.md."}
 		for _, k := range keys {
 			t.Columns = append(t.Columns, page.Column{Name: k.Op, Title: roleDocs[engine.Role(k.Op)]})
 		}

@@ -77,21 +77,18 @@ func TrialPath(campaign, trial string) string { return filepath.Join(campaign, T
 
 // ReadTrials reads the trials of a campaign that have begun, in the plan's
 // order of targets.
-func ReadTrials(dir string, c *Campaign) ([]*Trial, []string, error) {
-	var trials []*Trial
-	var dirs []string
+func ReadTrials(dir string, c *Campaign) (trials []*Trial, err error) {
 	for _, e := range c.byTarget() {
-		path := TrialPath(dir, e.Dir)
-		t, err := ReadTrial(path)
+		t, err := ReadTrial(TrialPath(dir, e.Dir))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // not begun
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		trials, dirs = append(trials, t), append(dirs, path)
+		trials = append(trials, t)
 	}
-	return trials, dirs, nil
+	return trials, nil
 }
 
 // byTarget returns the trials sorted by target in the plan's order, then by

@@ -138,7 +138,7 @@ func TestSysbenchOfOlderBuilds(t *testing.T) {
 // Warnings and notes of builds that wrote texts only have codes when they are
 // read, numbers the marks that belong to them, and metrics their names of today.
 func TestWarningsOfOlderBuilds(t *testing.T) {
-	const trial = `{"format": 1, "status": "complete", "warnings": ["a doubt"], "steps": [{"name": "q", "warnings":
+	const trial = `{"format": 1, "status": "complete", "warnings": ["a remark"], "steps": [{"name": "q", "warnings":
 		["group g: get: rows were missing: 1 of 2 were found for each get; what is not there costs less. The step cannot be compared"], "notes":
 		["the server waited for its clients in 64 % of the samples: of the 2 processors that it may use rumbench had 1.90, and its threads stood in line for 0.20 more, but other programs had some too"],
 		"not_comparable": ["rows missing"], "rows": [
@@ -155,7 +155,7 @@ func TestWarningsOfOlderBuilds(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &tr.Steps[0]
-	if !metric.Has(s.Warnings, metric.TooFewRows) || !metric.Has(s.Notes, metric.ClientWaitedOthers) || tr.Warnings[0].Text != "a doubt" {
+	if !metric.Has(s.Warnings, metric.TooFewRows) || !metric.Has(s.Notes, metric.ClientWaitedOthers) || tr.Warnings[0].Text != "a remark" {
 		t.Errorf("%+v, %+v, %+v", s.Warnings, s.Notes, tr.Warnings)
 	}
 	for i, want := range []struct{ disturbed, atLeast bool }{{true, false}, {false, true}, {true, false}, {}} {

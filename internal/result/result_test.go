@@ -78,7 +78,7 @@ func TestCampaignRoundTrip(t *testing.T) {
 	}
 	// Trials that have not begun are left out; the others keep the campaign's order.
 	for _, e := range want.Trials {
-		trials, _, err := ReadTrials(dir, got)
+		trials, err := ReadTrials(dir, got)
 		if err != nil || len(trials) != 0 {
 			t.Errorf("%d trials, %v", len(trials), err)
 		}
@@ -91,9 +91,9 @@ func TestCampaignRoundTrip(t *testing.T) {
 	write(t, TrialPath(dir, "a.1"), TrialFile, tr)
 	tr.Target = "b"
 	write(t, TrialPath(dir, "b.1"), TrialFile, tr)
-	trials, dirs, err := ReadTrials(dir, got)
-	if err != nil || len(trials) != 2 || trials[0].Target != "b" || dirs[1] != TrialPath(dir, "a.1") {
-		t.Errorf("%v, %v, %v", trials, dirs, err)
+	trials, err := ReadTrials(dir, got)
+	if err != nil || len(trials) != 2 || trials[0].Target != "b" || trials[1].Dir != TrialPath(dir, "a.1") {
+		t.Errorf("%v, %v", trials, err)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestBadJSON(t *testing.T) {
 			if err := os.Rename(path, filepath.Join(TrialPath(campaign, "x.1"), TrialFile)); err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := ReadTrials(campaign, &Campaign{Trials: []Entry{{Dir: "x.1"}}}); err == nil {
+			if _, err := ReadTrials(campaign, &Campaign{Trials: []Entry{{Dir: "x.1"}}}); err == nil {
 				t.Error("no error")
 			}
 		})

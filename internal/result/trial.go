@@ -72,9 +72,9 @@ type Trial struct {
 	Hint       string            `json:"hint,omitempty"`   // what the user can do about it
 	Started    time.Time         `json:"started"`
 	Ended      *time.Time        `json:"ended,omitempty"`
-	Versions   []observe.Fact    `json:"versions"` // rumbench, Go, engine
+	Versions   observe.Facts     `json:"versions"` // rumbench, Go, engine
 	Settings   []engine.Setting  `json:"settings"`
-	Host       []observe.Fact    `json:"host"`
+	Host       observe.Facts     `json:"host"`
 	Steps      []Step            `json:"steps"`
 	Warnings   []metric.Warning  `json:"warnings,omitempty"`
 	// Imported is the provenance of numbers that rumbench did not measure; nil if
@@ -106,20 +106,10 @@ func (t *Trial) Cache() string {
 	return ""
 }
 
-// Version returns the version recorded under a name; "" if there is none.
-func (t *Trial) Version(name string) string {
-	for _, f := range t.Versions {
-		if f.Name == name {
-			return f.Value
-		}
-	}
-	return ""
-}
-
 // EngineVersion returns the version that a server reports, or that of the
 // linked or imported engine; "" if none is known.
 func (t *Trial) EngineVersion() string {
-	return cmp.Or(t.Version("server"), t.Version(t.Engine), t.Version("engine"))
+	return cmp.Or(t.Versions.Value("server"), t.Versions.Value(t.Engine), t.Versions.Value("engine"))
 }
 
 // Imported is the provenance of a trial made from another tool's logs. What
@@ -196,6 +186,12 @@ func (s *Step) WritesRows() bool {
 	}
 	counted := slices.ContainsFunc(s.Groups, func(g Group) bool { return g.Units[s.Primary] == rowUnit })
 	return counted && (s.Access == workload.WriteAccess || s.Access == workload.OtherAccess)
+}
+
+// Single reports whether a row is of a single operation kind, not of a whole of
+// several.
+func (s *Step) Single(row *metric.Row) bool {
+	return slices.ContainsFunc(s.Groups, func(g Group) bool { return g.Name == row.Group && slices.Contains(g.Ops, row.Op) })
 }
 
 // rowUnit is the unit of operations that count rows.

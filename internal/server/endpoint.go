@@ -15,7 +15,7 @@ import (
 // newEndpoint returns where the server is to listen: on a free port, unless the
 // settings name one.
 func (s *Server) newEndpoint() (Endpoint, error) {
-	e := Endpoint{User: s.kind.superuser()}
+	e := Endpoint{User: s.kind.superuser}
 	for _, set := range s.Settings {
 		if set.Name != "port" {
 			continue
@@ -34,7 +34,7 @@ func (s *Server) newEndpoint() (Endpoint, error) {
 		e.Port = l.Addr().(*net.TCPAddr).Port
 		l.Close()
 	}
-	e.Socket = filepath.Join(s.runDir(), s.kind.socket(e.Port))
+	e.Socket = filepath.Join(s.runDir(), strings.ReplaceAll(s.kind.socket, "PORT", strconv.Itoa(e.Port)))
 	return e, nil
 }
 

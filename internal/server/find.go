@@ -87,12 +87,12 @@ func (e *MissingError) Hint() string {
 	switch {
 	case err != nil:
 		return ""
-	case k.aptPackage() == "":
+	case k.aptPackage == "":
 		return "name its program with binary: PATH"
 	case e.Binary != "":
-		return "binary: is the path of the server's own program, such as " + k.paths()[len(k.paths())-1]
+		return "binary: is the path of the server's own program, such as " + k.paths[len(k.paths)-1]
 	}
-	return "rumbench doctor --install prints how to install it (package " + k.aptPackage() + "); or name another program with binary: PATH"
+	return "rumbench doctor --install prints how to install it (package " + k.aptPackage + "); or name another program with binary: PATH"
 }
 
 // Package returns the Debian package of a kind of server, "" if there is none.
@@ -101,7 +101,7 @@ func Package(kind string) string {
 	if err != nil {
 		return ""
 	}
-	return k.aptPackage()
+	return k.aptPackage
 }
 
 // Find returns the program of a kind of server: binary, or the one that is
@@ -118,7 +118,7 @@ func Find(ctx context.Context, name, binary string) (Program, error) {
 	candidates := []string{binary}
 	if binary == "" {
 		if candidates = installed(k); len(candidates) == 0 {
-			return Program{}, &MissingError{Kind: name, Looked: k.paths()}
+			return Program{}, &MissingError{Kind: name, Looked: k.paths}
 		}
 	}
 	var reason error
@@ -130,14 +130,14 @@ func Find(ctx context.Context, name, binary string) (Program, error) {
 		}
 	}
 	if binary == "" {
-		return Program{}, &MissingError{Kind: name, Looked: k.paths()}
+		return Program{}, &MissingError{Kind: name, Looked: k.paths}
 	}
 	return Program{}, reason
 }
 
 // installed lists the programs in the usual directories, the best first.
-func installed(k kind) (paths []string) {
-	for _, pattern := range k.paths() {
+func installed(k *kind) (paths []string) {
+	for _, pattern := range k.paths {
 		found, _ := filepath.Glob(pattern)
 		slices.SortFunc(found, natural)
 		paths = append(paths, found...)
@@ -169,27 +169,27 @@ func natural(a, b string) int {
 var numbers = regexp.MustCompile(`\d+`)
 
 // identify runs a program to determine its kind and version.
-func identify(ctx context.Context, name string, k kind, path string) (Program, error) {
+func identify(ctx context.Context, name string, k *kind, path string) (Program, error) {
+	missing := func(reason string) error { return &MissingError{Kind: name, Binary: path, Reason: reason} }
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
-		return Program{}, &MissingError{Kind: name, Binary: path}
+		return Program{}, missing("")
 	}
 	if resolved, err = filepath.Abs(resolved); err != nil {
 		return Program{}, err
 	}
 	if !executable(resolved) {
-		return Program{}, &MissingError{Kind: name, Binary: path, Reason: "it cannot be executed"}
+		return Program{}, missing("it cannot be executed")
 	}
 	text, err := output(ctx, resolved, "--version")
-	if err != nil && !ended(err) {
-		return Program{}, &ProbeError{Path: path, Err: err}
-	}
-	if err != nil {
-		return Program{}, &MissingError{Kind: name, Binary: path, Reason: err.Error()}
-	}
 	version, ok := k.version(text)
-	if !ok {
-		return Program{}, &MissingError{Kind: name, Binary: path, Reason: fmt.Sprintf("its version is %q", firstLine(text))}
+	switch {
+	case err != nil && !ended(err):
+		return Program{}, &ProbeError{Path: path, Err: err}
+	case err != nil:
+		return Program{}, missing(err.Error())
+	case !ok:
+		return Program{}, missing(fmt.Sprintf("its version is %q", firstLine(text)))
 	}
 	return Program{Kind: name, Path: resolved, Version: version}, nil
 }

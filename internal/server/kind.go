@@ -3,39 +3,32 @@ package server
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"strings"
 	"syscall"
 )
 
 // kind is what differs from one kind of server to another.
-type kind interface {
-	// user is the user that the server runs as, if this process is root's.
-	user() string
-	// paths are patterns of paths of the installed program, the best last.
-	paths() []string
-	// aptPackage is its package on Debian and Ubuntu.
-	aptPackage() string
+type kind struct {
+	user       string         // that the server runs as, if this process is root's
+	superuser  string         // of the database
+	aptPackage string         // on Debian and Ubuntu; "": there is none
+	paths      []string       // patterns of paths of the installed program, the best last
+	socket     string         // the file name of the socket, with PORT for the port
+	stop       syscall.Signal // requests a clean shutdown that does not wait for clients
 	// version parses the program's --version; ok is false if it is another kind
 	// of program.
-	version(text string) (version string, ok bool)
+	version func(text string) (version string, ok bool)
 	// variables lists the names of the settings that the program knows.
-	variables(ctx context.Context, p Program) (map[string]bool, error)
+	variables func(ctx context.Context, p Program) (map[string]bool, error)
 	// configure writes the configuration file.
-	configure(s *Server) error
+	configure func(s *Server) error
 	// makeData initialises the data directory.
-	makeData(ctx context.Context, s *Server) error
-	// command is the command that starts the server.
-	command(s *Server) *exec.Cmd
-	// stopSignal requests a clean shutdown that does not wait for clients.
-	stopSignal() syscall.Signal
-	// socket is the file name of the socket.
-	socket(port int) string
-	// superuser is the database superuser.
-	superuser() string
+	makeData func(ctx context.Context, s *Server) error
+	// arguments are those of the command that starts the server.
+	arguments func(s *Server) []string
 	// leftovers removes what a killed server has left and what would prevent the
-	// next start, or outlive its directory.
-	leftovers(s *Server) error
+	// next start, or outlive its directory; nil: there is nothing.
+	leftovers func(s *Server) error
 }
 
 // The kinds of servers.
@@ -45,14 +38,14 @@ const (
 	Postgres = "postgres"
 )
 
-func kindOf(name string) (kind, error) {
+func kindOf(name string) (*kind, error) {
 	switch name {
 	case MariaDB:
-		return mariadb{}, nil
+		return &mariadb, nil
 	case MySQL:
-		return mysql{}, nil
+		return &mysql, nil
 	case Postgres:
-		return postgres{}, nil
+		return &postgres, nil
 	}
 	return nil, fmt.Errorf("unknown kind of server %q; the kinds are %s", name, strings.Join(Kinds(), ", "))
 }

@@ -12,26 +12,20 @@ import (
 )
 
 // mariadb is MariaDB's server.
-type mariadb struct{}
-
-func (mariadb) user() string                { return "mysql" }
-func (mariadb) superuser() string           { return "root" }
-func (mariadb) aptPackage() string          { return "mariadb-server" }
-func (mariadb) stopSignal() syscall.Signal  { return syscall.SIGTERM }
-func (mariadb) socket(int) string           { return "s" }
-func (mariadb) leftovers(*Server) error     { return nil }
-func (mariadb) command(s *Server) *exec.Cmd { return daemon(s) }
-
-func (mariadb) paths() []string {
-	return []string{"/usr/local/sbin/mariadbd", "/usr/libexec/mariadbd", "/usr/sbin/mariadbd"}
-}
-
-func (mariadb) configure(s *Server) error {
-	guard, err := guardPort(s)
-	if err != nil {
-		return err
-	}
-	return writeConfig(s, guard)
+var mariadb = kind{
+	user: "mysql", superuser: "root", aptPackage: "mariadb-server", socket: "s", stop: syscall.SIGTERM,
+	paths:     []string{"/usr/local/sbin/mariadbd", "/usr/libexec/mariadbd", "/usr/sbin/mariadbd"},
+	arguments: defaultsFile, version: mariadbVersion, makeData: makeMariaDB,
+	variables: func(ctx context.Context, p Program) (map[string]bool, error) {
+		return mysqlVariables(ctx, p, "--no-defaults", "--plugin-load-add=ha_rocksdb.so")
+	},
+	configure: func(s *Server) error {
+		guard, err := guardPort(s)
+		if err != nil {
+			return err
+		}
+		return writeConfig(s, guard)
+	},
 }
 
 // guardPort returns settings that give the superuser a password at the port,
@@ -47,7 +41,7 @@ func guardPort(s *Server) ([]Setting, error) {
 
 var verPattern = regexp.MustCompile(`Ver (\S+)`)
 
-func (mariadb) version(text string) (string, bool) {
+func mariadbVersion(text string) (string, bool) {
 	m := verPattern.FindStringSubmatch(text)
 	if m == nil || !strings.Contains(m[1], "MariaDB") {
 		return "", false
@@ -56,9 +50,9 @@ func (mariadb) version(text string) (string, bool) {
 	return version, true
 }
 
-// makeData runs the program that creates the system tables, with an empty
+// makeMariaDB runs the program that creates the system tables, with an empty
 // password of root; guardPort sets one for the port.
-func (mariadb) makeData(ctx context.Context, s *Server) error {
+func makeMariaDB(ctx context.Context, s *Server) error {
 	path, err := s.Program.companion("mariadb-install-db", "mysql_install_db")
 	if err != nil {
 		return err
@@ -73,12 +67,11 @@ func (mariadb) makeData(ctx context.Context, s *Server) error {
 	return s.run(ctx, path, args...)
 }
 
-func (mariadb) variables(ctx context.Context, p Program) (map[string]bool, error) {
-	return mysqlVariables(ctx, p, "--no-defaults", "--plugin-load-add=ha_rocksdb.so")
-}
-
-// MyRocksPackage is the Debian package of MariaDB's plugin for MyRocks.
-const MyRocksPackage = "mariadb-plugin-rocksdb"
+// MariaDB's plugin for MyRocks, and its Debian package.
+const (
+	MyRocksName    = "myrocks"
+	MyRocksPackage = "mariadb-plugin-rocksdb"
+)
 
 // MyRocks returns the path of the MyRocks plugin of an installation of MariaDB,
 // "" if there is none.
@@ -126,11 +119,8 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-func daemon(s *Server) *exec.Cmd {
-	cmd := exec.Command(s.Program.Path, "--defaults-file="+s.configFile()) // must be first, and excludes files in /etc
-	cmd.Env = environment(s)
-	return cmd
-}
+// defaultsFile must be first, and excludes files in /etc.
+func defaultsFile(s *Server) []string { return []string{"--defaults-file=" + s.configFile()} }
 
 // writeConfig writes the configuration of MariaDB or MySQL. An engine's settings
 // override the common ones before them, but not the paths after them.

@@ -4,38 +4,33 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 )
 
-// mysql is Oracle's MySQL server, of any release.
-type mysql struct{}
-
-func (mysql) user() string                { return "mysql" }
-func (mysql) superuser() string           { return "root" }
-func (mysql) aptPackage() string          { return "" } // Debian has none
-func (mysql) stopSignal() syscall.Signal  { return syscall.SIGTERM }
-func (mysql) socket(int) string           { return "s" }
-func (mysql) leftovers(*Server) error     { return nil }
-func (mysql) command(s *Server) *exec.Cmd { return daemon(s) }
-
-func (mysql) paths() []string {
-	return []string{
-		"/usr/sbin/mysqld", "/usr/libexec/mysqld", "/opt/mysql/bin/mysqld", "/opt/mysql-*/bin/mysqld", "/usr/local/mysql/bin/mysqld",
-	}
+// mysql is Oracle's MySQL server, of any release. Debian has no package of it.
+var mysql = kind{
+	user: "mysql", superuser: "root", socket: "s", stop: syscall.SIGTERM,
+	paths:     []string{"/usr/sbin/mysqld", "/usr/libexec/mysqld", "/opt/mysql/bin/mysqld", "/opt/mysql-*/bin/mysqld", "/usr/local/mysql/bin/mysqld"},
+	arguments: defaultsFile, configure: configureMySQL, makeData: makeMySQL,
+	version: func(text string) (string, bool) {
+		m := verPattern.FindStringSubmatch(text)
+		if m == nil || strings.Contains(text, "MariaDB") {
+			return "", false
+		}
+		return m[1], true
+	},
+	variables: func(ctx context.Context, p Program) (map[string]bool, error) {
+		args := []string{"--no-defaults"}
+		if share := filepath.Join(p.base(), "share"); isDir(share) {
+			args = append(args, "--lc-messages-dir="+share)
+		}
+		return mysqlVariables(ctx, p, args...)
+	},
 }
 
-func (mysql) version(text string) (string, bool) {
-	m := verPattern.FindStringSubmatch(text)
-	if m == nil || strings.Contains(text, "MariaDB") {
-		return "", false
-	}
-	return m[1], true
-}
-
-func (mysql) configure(s *Server) error {
+func configureMySQL(s *Server) error {
 	more := []Setting{{"loose-mysqlx", "OFF"}} // 8.0 and later would listen on another port
 	if share := filepath.Join(s.Program.base(), "share"); isDir(share) {
 		more = append(more, Setting{"lc_messages_dir", share})
@@ -55,9 +50,9 @@ func old(version string) bool {
 	return strings.HasPrefix(version, "5.5.") || strings.HasPrefix(version, "5.6.")
 }
 
-// makeData has the server create its system tables. Archives of releases before
+// makeMySQL has the server create its system tables. Archives of releases before
 // 5.7 contain them in directory data.
-func (mysql) makeData(ctx context.Context, s *Server) error {
+func makeMySQL(ctx context.Context, s *Server) error {
 	template := filepath.Join(s.Program.base(), "data")
 	if isDir(filepath.Join(template, "mysql")) {
 		return s.copyData(template)
@@ -85,12 +80,4 @@ func (s *Server) copyData(template string) error {
 		}
 		return s.owner.own(path)
 	})
-}
-
-func (mysql) variables(ctx context.Context, p Program) (map[string]bool, error) {
-	args := []string{"--no-defaults"}
-	if share := filepath.Join(p.base(), "share"); isDir(share) {
-		args = append(args, "--lc-messages-dir="+share)
-	}
-	return mysqlVariables(ctx, p, args...)
 }

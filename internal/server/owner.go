@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"syscall"
 )
@@ -16,7 +15,6 @@ import (
 type owner struct {
 	name     string
 	uid, gid uint32
-	groups   []uint32
 }
 
 // newOwner returns the user to run as: the one that the server's package has
@@ -31,29 +29,21 @@ func newOwner(name string) (*owner, error) {
 			return nil, fmt.Errorf("find a user to run the server as: %w", err)
 		}
 	}
-	o := &owner{name: u.Username}
-	for _, id := range []struct {
-		text string
-		into *uint32
-	}{{u.Uid, &o.uid}, {u.Gid, &o.gid}} {
-		n, err := strconv.ParseUint(id.text, 10, 32)
-		if err != nil {
-			return nil, fmt.Errorf("user %s: %w", o.name, err)
-		}
-		*id.into = uint32(n)
+	uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+	gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, fmt.Errorf("user %s: %w", u.Username, err)
 	}
-	o.groups = []uint32{o.gid}
-	return o, nil
+	return &owner{name: u.Username, uid: uint32(uid), gid: uint32(gid)}, nil
 }
 
 func (o *owner) attributes() *syscall.SysProcAttr {
 	if o == nil {
 		return &syscall.SysProcAttr{}
 	}
-	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: o.uid, Gid: o.gid, Groups: o.groups}}
+	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: o.uid, Gid: o.gid, Groups: []uint32{o.gid}}}
 }
 
-// makeDir creates a directory that belongs to the owner.
 func (o *owner) makeDir(path string) error {
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
@@ -100,7 +90,7 @@ func (o *owner) reaches(dir string) error {
 		switch {
 		case st.Uid == o.uid:
 			shift = 6
-		case slices.Contains(o.groups, st.Gid):
+		case st.Gid == o.gid:
 			shift = 3
 		}
 		if st.Mode>>shift&traverse == 0 {

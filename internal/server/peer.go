@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -73,15 +71,10 @@ func listener(at *net.TCPAddr) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	links, err := filepath.Glob("/proc/[0-9]*/fd/*")
-	if err != nil {
-		return 0, err
-	}
 	owners := map[int]bool{}
-	for _, link := range links {
-		if to, err := os.Readlink(link); err == nil && to == socket {
-			pid, _ := strconv.Atoi(strings.Split(link, "/")[2])
-			owners[pid] = true
+	for _, p := range processes() {
+		if open, err := p.FileDescriptorTargets(); err == nil && slices.Contains(open, socket) {
+			owners[p.PID] = true
 		}
 	}
 	for pid := range owners {
@@ -131,19 +124,6 @@ func hexAddress(ip net.IP) string {
 		fmt.Fprintf(&b, "%08X", binary.NativeEndian.Uint32(word))
 	}
 	return b.String()
-}
-
-func parent(pid int) int {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	if len(fields) < 2 {
-		return 0
-	}
-	n, _ := strconv.Atoi(fields[1])
-	return n
 }
 
 // WorkDir returns the working directory of a process, "" if it is not accessible

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -17,29 +16,23 @@ import (
 )
 
 // postgres is PostgreSQL's server.
-type postgres struct{}
-
-func (postgres) user() string               { return "postgres" }
-func (postgres) superuser() string          { return "postgres" }
-func (postgres) aptPackage() string         { return "postgresql" }
-func (postgres) stopSignal() syscall.Signal { return syscall.SIGINT } // SIGTERM waits for clients
-func (postgres) socket(port int) string     { return fmt.Sprintf(".s.PGSQL.%d", port) }
-
-func (postgres) paths() []string {
-	return []string{"/usr/local/pgsql/bin/postgres", "/usr/lib/postgresql/*/bin/postgres"}
+var postgres = kind{
+	user: "postgres", superuser: "postgres", aptPackage: "postgresql", socket: ".s.PGSQL.PORT", stop: syscall.SIGINT, // SIGTERM waits for clients
+	paths:     []string{"/usr/local/pgsql/bin/postgres", "/usr/lib/postgresql/*/bin/postgres"},
+	arguments: func(s *Server) []string { return []string{"-D", s.DataDir(), "--config-file=" + s.configFile()} },
+	configure: configurePostgres, makeData: makePostgres, variables: postgresVariables, leftovers: postgresLeftovers,
+	version: func(text string) (string, bool) {
+		m := postgresVersion.FindStringSubmatch(text)
+		if m == nil {
+			return "", false
+		}
+		return m[1], true
+	},
 }
 
 var postgresVersion = regexp.MustCompile(`^postgres \(PostgreSQL\) (\S+)`)
 
-func (postgres) version(text string) (string, bool) {
-	m := postgresVersion.FindStringSubmatch(text)
-	if m == nil {
-		return "", false
-	}
-	return m[1], true
-}
-
-func (postgres) configure(s *Server) error {
+func configurePostgres(s *Server) error {
 	dir := s.runDir()
 	if len(s.endpoint.Socket) > longestSocket {
 		dir = "../run"
@@ -61,23 +54,17 @@ func (postgres) configure(s *Server) error {
 	return os.WriteFile(s.configFile(), []byte(lines(settings, quote)), 0o644)
 }
 
-func (postgres) makeData(ctx context.Context, s *Server) error {
+func makePostgres(ctx context.Context, s *Server) error {
 	path, err := s.Program.companion("initdb")
 	if err != nil {
 		return err
 	}
-	return s.run(ctx, path, "-D", s.DataDir(), "-U", postgres{}.superuser(), "--auth-local=trust", "--auth-host=scram-sha-256",
+	return s.run(ctx, path, "-D", s.DataDir(), "-U", s.kind.superuser, "--auth-local=trust", "--auth-host=scram-sha-256",
 		"--pwfile="+s.passwordFile(), "--no-locale", "-E", "UTF8")
 }
 
-func (postgres) command(s *Server) *exec.Cmd {
-	cmd := exec.Command(s.Program.Path, "-D", s.DataDir(), "--config-file="+s.configFile())
-	cmd.Env = environment(s)
-	return cmd
-}
-
-// variables reads the names in the first column of --describe-config.
-func (postgres) variables(ctx context.Context, p Program) (map[string]bool, error) {
+// postgresVariables reads the names in the first column of --describe-config.
+func postgresVariables(ctx context.Context, p Program) (map[string]bool, error) {
 	text, err := output(ctx, p.Path, "--describe-config")
 	if err != nil {
 		return nil, fmt.Errorf("read the variables of %s: %w", p.Path, err)
@@ -91,10 +78,10 @@ func (postgres) variables(ctx context.Context, p Program) (map[string]bool, erro
 	return known, nil
 }
 
-// leftovers removes the PID file. It is called when no server runs in the
+// postgresLeftovers removes the PID file. It is called when no server runs in the
 // directory; but the PID may belong to another process by now, or to a zombie,
 // and then the next server would refuse to start.
-func (postgres) leftovers(s *Server) error {
+func postgresLeftovers(s *Server) error {
 	removeSharedMemory(s.DataDir())
 	err := os.Remove(filepath.Join(s.DataDir(), "postmaster.pid"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // goneTimeout is how long killed processes may take to vanish: the kernel frees
@@ -68,15 +70,17 @@ func Sweep(dir string) error {
 	return err
 }
 
+// processes lists those of this host.
+func processes() procfs.Procs {
+	all, _ := procfs.AllProcs()
+	return all
+}
+
 // workers lists the processes that were started for a directory.
 func workers(dir string) (pids []int) {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		if pid, err := strconv.Atoi(e.Name()); err == nil && pid != os.Getpid() && worksFor(pid, dir) {
-			pids = append(pids, pid)
+	for _, p := range processes() {
+		if p.PID != os.Getpid() && worksFor(p.PID, dir) {
+			pids = append(pids, p.PID)
 		}
 	}
 	return pids
@@ -89,21 +93,40 @@ var servers = []string{"mariadbd", "mysqld", "postgres"}
 // worksFor reports whether a process runs in a directory and is a server, or has
 // the directory's marker. It is false for zombies.
 func worksFor(pid int, dir string) bool {
-	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+	p, err := procfs.NewProc(pid)
+	if err != nil {
+		return false
+	}
+	cwd, err := p.Cwd()
 	if err != nil || cwd != dir && !strings.HasPrefix(cwd, dir+"/") {
 		return false
 	}
-	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	exe, err := p.Executable()
 	if err == nil && slices.Contains(servers, filepath.Base(strings.TrimSuffix(exe, " (deleted)"))) {
 		return true
 	}
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-	return err == nil && slices.Contains(strings.Split(string(b), "\x00"), marker+dir)
+	env, err := p.Environ()
+	return err == nil && slices.Contains(env, marker+dir)
 }
 
+// command returns the name of a process, "" if it is gone.
 func command(pid int) string {
-	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-	return strings.TrimSpace(string(b))
+	p, err := procfs.NewProc(pid)
+	if err != nil {
+		return ""
+	}
+	name, _ := p.Comm()
+	return name
+}
+
+// parent returns the parent of a process, 0 if it is gone.
+func parent(pid int) int {
+	p, err := procfs.NewProc(pid)
+	if err != nil {
+		return 0
+	}
+	stat, _ := p.Stat()
+	return stat.PPID
 }
 
 // descendants lists the descendants of a process.

@@ -73,7 +73,7 @@ type Server struct {
 	Config
 	Program  Program
 	endpoint Endpoint
-	kind     kind
+	kind     *kind
 	owner    *owner // nil: this process's own user
 	log      *os.File
 	since    int64 // the offset of this server's messages in the log
@@ -126,7 +126,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 
 // prepare creates the directories, the configuration and the server's data.
 func (s *Server) prepare(ctx context.Context) (err error) {
-	if s.owner, err = newOwner(s.kind.user()); err != nil {
+	if s.owner, err = newOwner(s.kind.user); err != nil {
 		return err
 	}
 	if err := s.owner.reaches(s.Dir); err != nil {
@@ -154,7 +154,7 @@ func (s *Server) prepare(ctx context.Context) (err error) {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
 	if !fresh {
-		return s.kind.leftovers(s)
+		return s.clear()
 	}
 	if err := s.owner.makeDir(s.DataDir()); err != nil {
 		return err
@@ -164,6 +164,14 @@ func (s *Server) prepare(ctx context.Context) (err error) {
 	}
 	s.made = true
 	return nil
+}
+
+// clear removes what a killed server has left.
+func (s *Server) clear() error {
+	if s.kind.leftovers == nil {
+		return nil
+	}
+	return s.kind.leftovers(s)
 }
 
 // fresh reports whether the data is still to be created. A directory that holds
@@ -209,7 +217,8 @@ func (s *Server) openLog() (err error) {
 
 // begin starts the process and waits until the server answers.
 func (s *Server) begin(ctx context.Context) error {
-	s.cmd = s.kind.command(s)
+	s.cmd = exec.Command(s.Program.Path, s.kind.arguments(s)...)
+	s.cmd.Env = environment(s)
 	s.cmd.Dir = s.DataDir()
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 	s.cmd.SysProcAttr = s.owner.attributes()
@@ -320,7 +329,7 @@ func (s *Server) Stop() error {
 func (s *Server) signalUntilDone() bool {
 	deadline := time.After(stopTimeout)
 	for {
-		s.signal(s.kind.stopSignal())
+		s.signal(s.kind.stop)
 		select {
 		case <-s.done:
 			return true
@@ -343,7 +352,7 @@ func (s *Server) Kill() {
 	}
 	<-s.done
 	waitGone(context.Background(), s.Dir)
-	_ = s.kind.leftovers(s)
+	_ = s.clear()
 	s.log.Close()
 }
 

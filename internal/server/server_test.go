@@ -402,14 +402,14 @@ func TestVersions(t *testing.T) {
 		k             kind
 		said, version string
 	}{
-		{mariadb{}, "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)", "10.11.19"},
-		{mariadb{}, "/x/bin/mysqld  Ver 10.2.11-MariaDB for Linux on x86_64 (MariaDB Server)", "10.2.11"},
-		{mariadb{}, "mysqld  Ver 5.5.9 for linux2.6 on x86_64 (Source distribution)", ""},
-		{mysql{}, "mysqld  Ver 5.5.9 for linux2.6 on x86_64 (Source distribution)", "5.5.9"},
-		{mysql{}, "/usr/sbin/mysqld  Ver 8.4.7 for Linux on x86_64 (MySQL Community Server - GPL)", "8.4.7"},
-		{mysql{}, "mysqld  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)", ""},
-		{postgres{}, "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", "15.18"},
-		{postgres{}, "bash 5", ""},
+		{mariadb, "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)", "10.11.19"},
+		{mariadb, "/x/bin/mysqld  Ver 10.2.11-MariaDB for Linux on x86_64 (MariaDB Server)", "10.2.11"},
+		{mariadb, "mysqld  Ver 5.5.9 for linux2.6 on x86_64 (Source distribution)", ""},
+		{mysql, "mysqld  Ver 5.5.9 for linux2.6 on x86_64 (Source distribution)", "5.5.9"},
+		{mysql, "/usr/sbin/mysqld  Ver 8.4.7 for Linux on x86_64 (MySQL Community Server - GPL)", "8.4.7"},
+		{mysql, "mysqld  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)", ""},
+		{postgres, "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", "15.18"},
+		{postgres, "bash 5", ""},
 	} {
 		if version, ok := c.k.version(c.said); version != c.version || ok != (c.version != "") {
 			t.Errorf("%q is version %q, %v", c.said, version, ok)

@@ -158,7 +158,7 @@ func (t *stepRun) addSpace(ctx context.Context, warm bool) (err error) {
 		class := func(string) engine.FileClass { return "" }
 		if classifier, ok := t.db.(engine.Classifier); ok {
 			if class, err = classifier.FileClass(ctx); err != nil {
-				return fmt.Errorf("tell files apart: %w", err)
+				return fmt.Errorf("distinguish files: %w", err)
 			}
 			z.Apart, z.Empty = true, classifier.Empty()
 		}

@@ -12,10 +12,10 @@ import (
 	"rumbench/internal/result"
 )
 
-// fakePartner is the other trial of a duet: it remembers what it was told, and
+// fakePartner is the other trial of a duet: it remembers what was said to it, and
 // says that its steps were over for a while, or that it has ended.
 type fakePartner struct {
-	told  []string
+	heard []string
 	alone time.Duration
 	gone  string // the step before which it has ended
 }
@@ -23,14 +23,14 @@ type fakePartner struct {
 var errGone = errors.New("the other has ended")
 
 func (p *fakePartner) Meet(_ context.Context, step string) error {
-	p.told = append(p.told, "meet "+step)
+	p.heard = append(p.heard, "meet "+step)
 	if step == p.gone {
 		return errGone
 	}
 	return nil
 }
 
-func (p *fakePartner) Done(step string)     { p.told = append(p.told, "done "+step) }
+func (p *fakePartner) Done(step string)     { p.heard = append(p.heard, "done "+step) }
 func (p *fakePartner) Alone() time.Duration { return p.alone }
 
 const duetSteps = "params.steps=[l.i0, l.x, settle, qr100]"
@@ -43,8 +43,8 @@ func TestDuet(t *testing.T) {
 	s.Partner, s.Order, s.Slot = p, "duet", 3
 	tr := run(t, s, result.Complete)
 	want := []string{"meet l.i0", "done l.i0", "meet l.x", "done l.x", "meet settle", "done settle", "meet qr100", "done qr100"}
-	if !slices.Equal(p.told, want) {
-		t.Errorf("the partner was told %q", p.told)
+	if !slices.Equal(p.heard, want) {
+		t.Errorf("the partner heard %q", p.heard)
 	}
 	if tr.Order != "duet" || tr.Slot != 3 || tr.CPUs == "" || !has(metric.Texts(tr.Warnings), "a duet: another target ran at the same time") {
 		t.Errorf("order %q, slot %d, processors %q, warnings %q", tr.Order, tr.Slot, tr.CPUs, tr.Warnings)
@@ -80,7 +80,7 @@ func TestDuet(t *testing.T) {
 	page(t, s.Dir, tr)
 }
 
-// What was measured while the other was over is doubted, if it is much.
+// What was measured while the other was over gets a warning, if it is much.
 func TestAloneInDuet(t *testing.T) {
 	s := spec(t, "memory", duetSteps, "params.query_seconds=1")
 	s.Partner = &fakePartner{alone: 50 * time.Millisecond}
@@ -99,7 +99,7 @@ func TestAloneInDuet(t *testing.T) {
 	}
 	for _, name := range []string{"rows_per_s", "service_p99_us"} {
 		if r := row(t, q, "query", "query", name); !has(metric.Texts(r.Warnings), "it ran alone") {
-			t.Errorf("%s carries no doubt", name)
+			t.Errorf("%s carries no warning", name)
 		}
 	}
 	if l := step(t, tr, "l.i0"); l.Alone > l.Seconds || l.Alone <= 0 { // it is shorter than the partner's answer

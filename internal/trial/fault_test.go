@@ -76,7 +76,7 @@ func TestStall(t *testing.T) {
 		t.Errorf("sla_met is %v: the rows were inserted in the time", v)
 	}
 	if html := page(t, s.Dir, tr); !strings.Contains(html, "Stall") || !strings.Contains(html, `"stalls":[{`) {
-		t.Error("the report does not tell of the stall")
+		t.Error("the report does not show the stall")
 	}
 }
 
@@ -106,11 +106,11 @@ func TestSaturation(t *testing.T) {
 	}
 	for _, name := range []string{"rows_per_s", "ops_per_s", "service_p50_us", "service_max_us"} {
 		if r := row(t, q, "query", "query", name); !has(metric.Texts(r.Warnings), "not comparable") {
-			t.Errorf("%s of the queries carries no doubt: %q", name, r.Warnings)
+			t.Errorf("%s of the queries carries no warning: %q", name, r.Warnings)
 		}
 	}
 	if html := page(t, s.Dir, tr); !strings.Contains(html, "SLA missed") || !strings.Contains(html, "saturated") || !strings.Contains(html, "not comparable") {
-		t.Error("the report does not tell of the missed promise")
+		t.Error("the report does not show the missed promise")
 	}
 }
 
@@ -197,7 +197,7 @@ func TestConflicts(t *testing.T) {
 				sum += line.Errors
 			}
 			if sum != 4 {
-				t.Errorf("the series tells of %d errors", sum)
+				t.Errorf("the series shows %d errors", sum)
 			}
 		})
 	}

@@ -43,8 +43,8 @@ targets: [{engine: bbolt, durability: none}]
 			if w := row(t, st, "clients", "query", "ops_per_s").Warnings; has(metric.Texts(w), "rows were missing") != drained {
 				t.Errorf("%s: %q", name, w)
 			}
-			if doubts := fmt.Sprint(c.Step(name).Refusals(c.Targets[0])); (doubts != "[]") != drained {
-				t.Errorf("%s: doubts %s", name, doubts)
+			if refusals := fmt.Sprint(c.Step(name).Refusals(c.Targets[0])); (refusals != "[]") != drained {
+				t.Errorf("%s: refusals %s", name, refusals)
 			}
 		}
 	}

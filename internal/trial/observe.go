@@ -23,9 +23,9 @@ type observer struct {
 	sampler    *observe.Sampler
 	process    *observe.Process // nil if the server's processes cannot be seen
 	client     *observe.Client
-	device     *observe.DeviceCollector // nil without a device
-	under      observe.Device           // the data, if device is not nil
-	others     *observe.Others          // nil if irrelevant, or indistinguishable from the engine
+	device     *observe.Disks  // nil without a device
+	under      observe.Device  // the data, if device is not nil
+	others     *observe.Others // nil if irrelevant, or indistinguishable from the engine
 	clock      stepClock
 	lastWindow *window       // the previous step's
 	serverCPU  atomic.Uint64 // processors that the server used, as Float64bits

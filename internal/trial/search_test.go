@@ -85,9 +85,9 @@ func TestConclusion(t *testing.T) {
 	}
 	broke := func(at int) probe { return probe{at: at, rate: float64(at), broke: "p99 12 ms", n: 1e5} }
 	for _, c := range []struct {
-		probes      []probe
-		value       float64
-		note, doubt string
+		probes        []probe
+		value         float64
+		note, warning string
 	}{
 		{[]probe{kept(100, 3), broke(200), kept(150, 8)}, 150, "p99 < 10 ms holds up to 150/s; broken at 200/s (p99 12 ms). Tried: 100/s 3 ms, 150/s 8 ms, 200/s broke it (p99 12 ms)", ""},
 		{[]probe{broke(200), broke(100)}, 0, "no rate that was tried kept it (lowest 100/s: p99 12 ms)", ""},
@@ -103,8 +103,8 @@ func TestConclusion(t *testing.T) {
 		if row.Value != c.value || !strings.Contains(out.Notes[0].Text, c.note) {
 			t.Errorf("%v, %q, want %v, %q", row.Value, out.Notes, c.value, c.note)
 		}
-		if c.doubt == "" != (len(out.Warnings) == 0) || !strings.Contains(fmt.Sprint(row.Warnings), c.doubt) {
-			t.Errorf("doubts %q, want %q", row.Warnings, c.doubt)
+		if c.warning == "" != (len(out.Warnings) == 0) || !strings.Contains(fmt.Sprint(row.Warnings), c.warning) {
+			t.Errorf("warnings %q, want %q", row.Warnings, c.warning)
 		}
 	}
 }
@@ -154,6 +154,6 @@ func TestFind(t *testing.T) {
 		}
 	}
 	if int64(probes) != best.N {
-		t.Errorf("%d probes, %d were told", probes, best.N)
+		t.Errorf("%d probes, %d were reported", probes, best.N)
 	}
 }

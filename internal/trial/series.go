@@ -6,13 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"rumbench/internal/account"
 	"rumbench/internal/drive"
 	"rumbench/internal/hist"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe"
 	"rumbench/internal/result"
 	"rumbench/workload"
 )
@@ -97,11 +97,11 @@ type pulse struct {
 	stalled    int
 }
 
-func newPulse() *pulse { return &pulse{start: time.Now(), used: processCPU()} }
+func newPulse() *pulse { return &pulse{start: time.Now(), used: observe.OwnCPU()} }
 
 // cpu returns how many processors this process used since the last call.
 func (p *pulse) cpu() float64 {
-	wall, used := time.Since(p.start), processCPU()
+	wall, used := time.Since(p.start), observe.OwnCPU()
 	defer func() { p.wall, p.used = wall, used }()
 	if wall <= p.wall {
 		return 0
@@ -116,14 +116,6 @@ func (p *pulse) count(clients []int64) {
 		}
 	}
 	p.stalled++
-}
-
-func processCPU() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // latencyEvery is the interval at which latencies are written to the log: the

@@ -202,7 +202,10 @@ func (t *stepRun) load(ctx context.Context) error {
 		return err
 	}
 	plans := t.newPlanCheck(t.of.Name)
-	clients, closeSessions, err := t.seat(ctx, stage, plans)
+	clients, closeSessions, err := workload.Seats(ctx, t.of, stage, func(ctx context.Context) (engine.Session, error) {
+		s, err := t.db.Session(ctx)
+		return plans.session(s), err
+	})
 	defer closeSessions()
 	if err != nil {
 		return err
@@ -246,33 +249,6 @@ func (t *stepRun) load(ctx context.Context) error {
 		t.out.Refuse(metric.Warn(metric.WrongResult, metric.Values{"what": b}))
 	}
 	return t.addSpace(ctx, found.ReadAll)
-}
-
-// seat opens a session for every client and makes the clients.
-func (t *stepRun) seat(ctx context.Context, stage workload.Stage, plans *planCheck) (clients [][]workload.Client, closeAll func(), err error) {
-	var sessions []engine.Session
-	closeAll = func() {
-		for _, s := range sessions {
-			s.Close()
-		}
-	}
-	for g := range t.of.Groups {
-		var seats []workload.Client
-		for i := range t.of.Groups[g].Clients {
-			session, err := t.db.Session(ctx)
-			if err != nil {
-				return nil, closeAll, fmt.Errorf("open a session: %w", err)
-			}
-			sessions = append(sessions, session)
-			client, err := stage.Client(ctx, workload.Seat{Group: g, Client: i, Session: plans.session(session)})
-			if err != nil {
-				return nil, closeAll, err
-			}
-			seats = append(seats, client)
-		}
-		clients = append(clients, seats)
-	}
-	return clients, closeAll, nil
 }
 
 // measure runs the load between two snapshots. Everything dirty is synced

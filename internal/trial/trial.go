@@ -98,7 +98,7 @@ func (t *Spec) header() *result.Trial {
 		Workload: t.Plan.Workload, Preset: t.Plan.Preset, Params: printable(t.Plan.Params), Knobs: t.Target.Knobs,
 		Durability: string(t.Target.Config.Durability), Promise: engine.PromiseOf(t.Engine, t.Target.Config), Seed: t.Plan.Seed, Interval: t.Plan.Interval.Seconds(),
 		Status: result.Running, Started: time.Now(),
-		Versions: []observe.Fact{
+		Versions: observe.Facts{
 			{Name: "rumbench", Value: t.Version},
 			{Name: "go", Value: runtime.Version()},
 			{Name: info.Name, Value: info.Version},
@@ -157,7 +157,7 @@ func (t *trial) open(ctx context.Context) (err error) {
 	config.Dir = t.data
 	config.Server.Log = filepath.Join(t.Dir, result.ServerLogFile)
 	if t.data != "" {
-		t.res.Host = observe.Facts(t.data)
+		t.res.Host = observe.FactsOf(t.data)
 	}
 	if t.db, err = t.Engine.Open(ctx, config); err != nil {
 		return fmt.Errorf("open %s: %w", t.Engine.Info().Name, err)
@@ -169,7 +169,7 @@ func (t *trial) open(ctx context.Context) (err error) {
 		t.res.Hosting = result.Server
 	}
 	if t.res.Host == nil {
-		t.res.Host = observe.Facts(cmp.Or(t.data, t.Dir))
+		t.res.Host = observe.FactsOf(cmp.Or(t.data, t.Dir))
 	}
 	if t.res.Settings, err = t.db.Settings(ctx); err != nil {
 		return fmt.Errorf("read back the settings: %w", err)

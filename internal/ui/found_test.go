@@ -9,7 +9,7 @@ import (
 	"rumbench/internal/trial"
 )
 
-// What a search found is a line of its own, with the reasons to doubt it.
+// What a search found is a line of its own, with its warnings.
 func TestFoundLine(t *testing.T) {
 	var out bytes.Buffer
 	p := New(&out, nil)

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// script tells a campaign of two trials; a second passes before every call.
+// script plays a campaign of two trials; a second passes before every call.
 func script(p *Progress) {
 	at := time.Unix(0, 0)
 	p.now = func() time.Time { return at }

@@ -12,7 +12,7 @@ import (
 )
 
 // sysbenchSteps are two steps and one in which nothing is asked for, with what
-// their intervals told.
+// their intervals printed.
 func sysbenchSteps() (*result.Trial, map[string][]result.Line) {
 	t := &result.Trial{Target: "innodb", Trial: 1, Interval: 1, Status: result.Complete}
 	lines := map[string][]result.Line{}

@@ -59,10 +59,12 @@ func parseAttachment(text string, have Engines) (Attachment, error) {
 	if strings.HasPrefix(dsn, "//") { // an engine's own URL, without ENGINE: before it
 		dsn = engineName + ":" + dsn
 	}
-	if engineName == "postgresql" {
-		engineName = "postgres"
-	}
 	e, ok := have.Engine(engineName)
+	for _, name := range have.EngineNames() { // the scheme of a URL may be longer: postgresql://
+		if !ok && strings.HasPrefix(engineName, name) {
+			e, ok = have.Engine(name)
+		}
+	}
 	if !ok {
 		return Attachment{}, hint.Errorf(watchable(have), "--attach: there is no engine %q", engineName)
 	}
@@ -100,8 +102,8 @@ func AttachAll(ctx context.Context, list []Attachment, note func(string)) (targe
 			return nil, err
 		}
 		targets = append(targets, t)
-		if pids, why := t.Processes(); len(pids) == 0 {
-			note("warning: " + a.Name + ": its processes are not watched: " + why)
+		if now := t.current(); len(now.pids) == 0 {
+			note("warning: " + a.Name + ": its processes are not watched: " + now.why)
 		}
 	}
 	return targets, nil

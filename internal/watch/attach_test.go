@@ -59,7 +59,7 @@ func (f fakeEngines) Engine(name string) (engine.Engine, bool) {
 	return nil, false
 }
 
-func (f fakeEngines) EngineNames() []string { return []string{"embedded", "fake"} }
+func (f fakeEngines) EngineNames() []string { return []string{"embedded", "fake", "postgres"} }
 
 func TestParseAttachment(t *testing.T) {
 	for _, test := range []struct{ text, name, dsn, wrong string }{
@@ -93,7 +93,7 @@ func TestParseAttachment(t *testing.T) {
 	if _, err := ParseAttachments([]string{"fake:a", "fake:b"}, fakeEngines{}); err == nil || !strings.Contains(err.Error(), "two servers are called fake") {
 		t.Error(err)
 	}
-	if got := watchable(fakeEngines{}); got != "engines that can be attached to: fake" {
+	if got := watchable(fakeEngines{}); got != "engines that can be attached to: fake, postgres" {
 		t.Error(got)
 	}
 }
@@ -113,7 +113,7 @@ func TestAttachedServers(t *testing.T) {
 	must(t, err)
 	notes := b.String()
 	b.Reset()
-	must(t, Run(t.Context(), c, NewCSV(&b).Frame))
+	must(t, Run(t.Context(), c, CSV(&b, nil)))
 	for _, want := range []string{
 		`one/engine,fake.statements,"target=""one""",rate,count/s,`,
 		`two/engine,fake.rows,"database=""d"",target=""two""",rate,count/s,`,

@@ -52,10 +52,7 @@ func (c *Cost) String() string {
 	if c.samples == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d intervals", c.samples-1)
-	if c.samples == 2 {
-		text = "1 interval"
-	}
+	text := quantity.Count(c.samples-1, "interval")
 	if wall := c.end.Sub(c.begin); wall > 0 {
 		text += fmt.Sprintf(" in %.1f s: own CPU %s of one core", wall.Seconds(), quantity.In(100*c.cpu/float64(wall), "percent"))
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"rumbench/internal/hint"
-	"rumbench/internal/plain"
 )
 
 // Expression computes numbers from the series of a frame. Its language is that of
@@ -41,7 +40,7 @@ func ParseDefinition(where, text string) (*Expression, error) {
 	name = strings.TrimSpace(name)
 	if !ok || !exprName.MatchString(name) {
 		return nil, hint.Errorf(`for example: 'read_share = rate("device.reads") / (rate("device.reads") + rate("device.writes"))'`,
-			"%s: an expression is written name = EXPRESSION%s", where, plain.Mark(text, 1))
+			"%s: an expression is written name = EXPRESSION%s", where, hint.Mark(text, 1))
 	}
 	return parse(where+" "+name, name, body, text)
 }
@@ -102,7 +101,7 @@ func (c *compiler) fail(at int, help, format string, args ...any) {
 	column := utf8.RuneCountInString(c.e.Text[:min(at, len(c.e.Text))]) + 1
 	message := fmt.Sprintf("%s, column %d: ", c.where, column) + fmt.Sprintf(format, args...)
 	if before, _, _ := strings.Cut(c.shown, c.e.Text); !strings.Contains(c.shown, "\n") {
-		message += plain.Mark(c.shown, utf8.RuneCountInString(before)+column)
+		message += hint.Mark(c.shown, utf8.RuneCountInString(before)+column)
 	}
 	c.err = hint.With(errors.New(message), help)
 }

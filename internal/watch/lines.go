@@ -2,19 +2,19 @@ package watch
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"rumbench/engine"
 	"rumbench/internal/observe"
+	"rumbench/internal/page"
 )
 
 // Line is one number, or one error, as written to files.
@@ -40,8 +40,12 @@ const (
 
 const resetError = "counter reset"
 
-// lines yields the lines of the chosen series of a frame.
+// lines yields the lines of the chosen series of a frame; the first frame, without
+// rates, has none.
 func (f *Frame) lines(chosen Filter, yield func(*Line) error) error {
+	if f.Number == 0 {
+		return nil
+	}
 	for i := range f.Sources {
 		s := &f.Sources[i]
 		base := Line{Time: s.Time.Format("2006-01-02T15:04:05.000Z07:00"), Elapsed: roundTo(s.Elapsed, time.Microsecond), Source: s.Name}
@@ -78,71 +82,48 @@ func (f *Frame) lines(chosen Filter, yield func(*Line) error) error {
 
 func roundTo(d, unit time.Duration) float64 { return d.Round(unit).Seconds() }
 
-// CSV writes frames as one table in long form: a line per number. Series come and
-// go, so that a table with a column for each would need new columns halfway.
-type CSV struct {
-	Filter Filter
-	w      *csv.Writer
-	begun  bool
-}
-
-// NewCSV returns a writer of CSV.
-func NewCSV(w io.Writer) *CSV { return &CSV{w: csv.NewWriter(w)} }
-
-// Frame writes a frame. The first one, without rates, is left out.
-func (c *CSV) Frame(f *Frame) error {
-	if !c.begun {
-		c.begun = true
-		if err := c.w.Write([]string{"time", "elapsed", "source", "name", "labels", "kind", "unit", "value", "error"}); err != nil {
-			return err
-		}
-	}
-	if f.Number > 0 {
-		if err := f.lines(c.Filter, c.line); err != nil {
-			return err
-		}
-	}
-	c.w.Flush() // however this process ends, the file holds only whole frames
-	return c.w.Error()
-}
-
-func (c *CSV) line(l *Line) error {
-	value := ""
-	if l.Value != nil {
-		value = strconv.FormatFloat(*l.Value, 'g', -1, 64)
-	}
-	return c.w.Write([]string{l.Time, strconv.FormatFloat(l.Elapsed, 'f', -1, 64), l.Source, l.Name, l.labels, l.Kind, l.Unit, value, l.Error})
-}
-
-// JSONL writes frames as lines of JSON, one for each number.
-type JSONL struct {
-	Filter Filter
-	w      *bufio.Writer
-}
-
-// NewJSONL returns a writer of JSON lines.
-func NewJSONL(w io.Writer) *JSONL { return &JSONL{w: bufio.NewWriter(w)} }
-
-// Frame writes a frame. The first one, without rates, is left out.
-func (j *JSONL) Frame(f *Frame) error {
-	if f.Number == 0 {
-		return nil
-	}
-	enc := json.NewEncoder(j.w)
-	enc.SetEscapeHTML(false)
-	err := f.lines(j.Filter, func(l *Line) error {
-		if l.labels != "" {
-			l.Labels = make(map[string]string)
-			for _, label := range observe.ParseLabels(l.labels) {
-				l.Labels[label.Name] = label.Value
+// CSV returns a function that writes the chosen series of frames as one table in
+// long form: a line per number. Series come and go, so that a table with a column
+// for each would need new columns halfway.
+func CSV(w io.Writer, chosen Filter) func(*Frame) error {
+	out, begun := csv.NewWriter(w), false
+	return func(f *Frame) error {
+		if !begun {
+			begun = true
+			if err := out.Write([]string{"time", "elapsed", "source", "name", "labels", "kind", "unit", "value", "error"}); err != nil {
+				return err
 			}
 		}
-		return enc.Encode(l)
-	})
-	if err != nil {
-		return err
+		err := f.lines(chosen, func(l *Line) error {
+			value := ""
+			if l.Value != nil {
+				value = strconv.FormatFloat(*l.Value, 'g', -1, 64)
+			}
+			return out.Write([]string{l.Time, strconv.FormatFloat(l.Elapsed, 'f', -1, 64), l.Source, l.Name, l.labels, l.Kind, l.Unit, value, l.Error})
+		})
+		out.Flush() // however this process ends, the file holds only whole frames
+		return cmp.Or(err, out.Error())
 	}
-	return j.w.Flush()
+}
+
+// JSONL returns a function that writes the chosen series of frames as lines of
+// JSON, one for each number.
+func JSONL(w io.Writer, chosen Filter) func(*Frame) error {
+	out := bufio.NewWriter(w)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false)
+	return func(f *Frame) error {
+		err := f.lines(chosen, func(l *Line) error {
+			if l.labels != "" {
+				l.Labels = make(map[string]string)
+				for _, label := range observe.ParseLabels(l.labels) {
+					l.Labels[label.Name] = label.Value
+				}
+			}
+			return enc.Encode(l)
+		})
+		return cmp.Or(err, out.Flush())
+	}
 }
 
 // Filter chooses the series that one of its selectors matches, or all if it has
@@ -165,13 +146,19 @@ var errListed = errors.New("listed")
 // List writes the names of all series of a first sample and of all expressions. It
 // also passes the sample to see.
 func List(ctx context.Context, w io.Writer, c Config, chosen Filter, see func(*Frame)) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := page.Table{Head: "source", Columns: []page.Column{{Name: "series"}, {Name: "kind"}, {Name: "unit"}, {}}, Groups: []page.Group{{}}}
+	add := func(source string, cells ...string) {
+		row := page.Row{Head: source}
+		for _, text := range cells {
+			row.Cells = append(row.Cells, page.Words(text))
+		}
+		t.Groups[0].Rows = append(t.Groups[0].Rows, row)
+	}
 	err := Run(ctx, c, func(f *Frame) error {
 		see(f)
-		fmt.Fprintln(table, "source\tseries\tkind\tunit")
 		for s, r := range f.each {
 			if s.Name != DerivedSource && chosen.Matches(r) {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.Name, r.Key(), r.Kind, r.Unit)
+				add(s.Name, r.Key(), string(r.Kind), r.Unit, "")
 			}
 		}
 		return errListed
@@ -181,8 +168,8 @@ func List(ctx context.Context, w io.Writer, c Config, chosen Filter, see func(*F
 	}
 	for _, e := range c.Expressions {
 		if chosen.Matches(&Row{Point: engine.Point{Name: e.Name}}) {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t= %s\n", DerivedSource, e.Name, Derived, e.Unit, strings.ReplaceAll(e.Text, "\n", " "))
+			add(DerivedSource, e.Name, string(Derived), e.Unit, "= "+strings.ReplaceAll(e.Text, "\n", " "))
 		}
 	}
-	return table.Flush()
+	return page.Text(w, []page.Block{t}, page.TextStyle{})
 }

@@ -22,9 +22,9 @@ func frames(t *testing.T) []*Frame {
 
 func TestCSV(t *testing.T) {
 	var b strings.Builder
-	w := NewCSV(&b)
+	write := CSV(&b, nil)
 	for _, f := range frames(t) {
-		must(t, w.Frame(f))
+		must(t, write(f))
 	}
 	golden(t, "frame.csv", b.String())
 	rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
@@ -36,9 +36,9 @@ func TestCSV(t *testing.T) {
 
 func TestJSONL(t *testing.T) {
 	var b strings.Builder
-	w := NewJSONL(&b)
+	write := JSONL(&b, nil)
 	for _, f := range frames(t) {
-		must(t, w.Frame(f))
+		must(t, write(f))
 	}
 	golden(t, "frame.jsonl", b.String())
 	for line := range strings.Lines(b.String()) {
@@ -56,10 +56,9 @@ func TestFilteredLines(t *testing.T) {
 	s, err := ParseSelector("device.reads")
 	must(t, err)
 	var b strings.Builder
-	w := NewCSV(&b)
-	w.Filter = Filter{s}
+	write := CSV(&b, Filter{s})
 	for _, f := range frames(t) {
-		must(t, w.Frame(f))
+		must(t, write(f))
 	}
 	if n := strings.Count(b.String(), "\n"); n != 1+2+1 { // errors are always written
 		t.Errorf("%d lines:\n%s", n, b.String())
@@ -76,7 +75,7 @@ func (full) Write([]byte) (int, error) { return 0, errFull }
 func TestWriteErrors(t *testing.T) {
 	f := some()
 	for name, err := range map[string]error{
-		"csv": NewCSV(full{}).Frame(f), "jsonl": NewJSONL(full{}).Frame(f), "table": (&Table{Out: full{}}).Frame(f),
+		"csv": CSV(full{}, nil)(f), "jsonl": JSONL(full{}, nil)(f), "table": (&Table{Out: full{}}).Frame(f),
 	} {
 		if !errors.Is(err, errFull) {
 			t.Errorf("%s: %v", name, err)

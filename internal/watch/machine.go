@@ -102,7 +102,7 @@ func (m *Machine) devices() (asked []observe.Device, err error) {
 // devicesOf returns the devices under the data of servers on this host.
 func devicesOf(targets []*Target, note func(string)) (all []observe.Device) {
 	for _, t := range targets {
-		dir := t.DataDir()
+		dir := t.current().dir
 		if dir == "" {
 			continue
 		}

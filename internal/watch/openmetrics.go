@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -116,9 +117,9 @@ func (e *Exporter) name(id identity) string {
 	if name, ok := e.names[id]; ok {
 		return name
 	}
-	base := "rumbench_" + strings.TrimSuffix(sanitise(id.name), "_total")
-	if id.kind != engine.Counter {
-		base = "rumbench_" + sanitise(id.name)
+	base := "rumbench_" + sanitise(id.name)
+	if id.kind == engine.Counter {
+		base = strings.TrimSuffix(base, "_total")
 	}
 	name := base
 	for n := 2; e.meets(name); n++ {
@@ -134,15 +135,11 @@ func (e *Exporter) meets(name string) bool {
 	return e.taken[name] || e.taken[name+"_total"] || e.taken[strings.TrimSuffix(name, "_total")]
 }
 
+var illegal = regexp.MustCompile(`[^A-Za-z0-9_]|^$`)
+
 // sanitise makes a name legal for Prometheus.
 func sanitise(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
-			return r
-		}
-		return '_'
-	}, name)
-	if name == "" || name[0] >= '0' && name[0] <= '9' {
+	if name = illegal.ReplaceAllString(name, "_"); name[0] >= '0' && name[0] <= '9' {
 		name = "_" + name
 	}
 	return name

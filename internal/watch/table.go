@@ -28,7 +28,6 @@ type Table struct {
 	Expressions []*Expression
 
 	drawn   int // lines on the terminal
-	usual   map[string]bool
 	written bool
 }
 
@@ -86,15 +85,12 @@ func (t *Table) lines(f *Frame) []string {
 	if len(t.Filter) > 0 {
 		return append(lines, t.lists(f, t.Filter.Matches)...)
 	}
-	if t.usual == nil {
-		t.usual = inView()
-	}
 	for i := range views {
 		if grid := views[i].grid(f); grid != nil {
 			lines = append(lines, align(grid)...)
 		}
 	}
-	return append(lines, t.lists(f, t.moves)...)
+	return append(lines, t.lists(f, moves)...)
 }
 
 // span returns the time over which most of the frame's rates were taken.
@@ -109,8 +105,8 @@ func (f *Frame) span() string {
 
 // moves reports whether a series that is in no view is shown: engine counters that
 // change, and the user's expressions.
-func (t *Table) moves(r *Row) bool {
-	if t.usual[r.Name] || isOfMachine(r.Name) {
+func moves(r *Row) bool {
+	if inView[r.Name] || isOfMachine(r.Name) {
 		return false
 	}
 	return r.Kind == Derived || r.Kind == engine.Counter && r.Known && r.Rate != 0

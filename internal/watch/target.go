@@ -30,12 +30,17 @@ type Target struct {
 	tried   time.Time
 
 	mu    sync.Mutex
+	state state
+}
+
+// state is what other goroutines than the collecting one use of a target.
+type state struct {
 	pids  []int
 	why   string // why there are no processes
-	dir   string
-	epoch int  // of the connection: counters may have been reset in between
-	seen  bool // the processes have been sampled in this epoch
-	stale bool // they are gone: the server may be another one
+	dir   string // the server's data directory on this host, "" if unknown
+	epoch int    // of the connection: counters may have been reset in between
+	seen  bool   // the processes have been sampled in this epoch
+	stale bool   // they are gone: the server may be another one
 }
 
 // Attach connects to a running server.
@@ -63,9 +68,7 @@ func (t *Target) connect(ctx context.Context) error {
 	dir := conn.DataDir()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pids, t.why, t.dir = pids, why, dir
-	t.epoch++
-	t.seen, t.stale = false, false
+	t.state = state{pids: pids, why: why, dir: dir, epoch: t.state.epoch + 1}
 	return nil
 }
 
@@ -79,36 +82,15 @@ func (t *Target) Close() error {
 	return err
 }
 
-// Processes returns the server's processes on this host, or why they are unknown.
-func (t *Target) Processes() (pids []int, why string) {
+func (t *Target) current() state {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.pids, t.why
-}
-
-// DataDir returns the server's data directory on this host, "" if unknown.
-func (t *Target) DataDir() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.dir
-}
-
-func (t *Target) currentEpoch() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.epoch
-}
-
-// isStale reports whether the server's processes are gone.
-func (t *Target) isStale() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.stale
+	return t.state
 }
 
 // Counters adds the server's counters. After an error the next call reconnects.
 func (t *Target) Counters(ctx context.Context, s *engine.Sample) error {
-	if t.conn != nil && t.isStale() {
+	if t.conn != nil && t.current().stale {
 		t.Close()
 	}
 	if t.conn == nil {
@@ -136,7 +118,7 @@ func (t *Target) engine() observe.Collector {
 // ProcessCollector returns a collector of the resource use of the server's
 // processes, while they are known.
 func (t *Target) ProcessCollector(procRoot string) observe.Collector {
-	roots := func() []int { pids, _ := t.Processes(); return pids }
+	roots := func() []int { return t.current().pids }
 	return &targetProcess{t, observe.NewLabelled(observe.NewProcess(procRoot, roots), t.Name+"/process", "target", t.Name)}
 }
 
@@ -147,17 +129,17 @@ type targetProcess struct {
 
 // Collect adds nothing while the processes are unknown.
 func (p *targetProcess) Collect(ctx context.Context, s *engine.Sample) error {
-	if pids, _ := p.target.Processes(); len(pids) == 0 {
+	if len(p.target.current().pids) == 0 {
 		return nil
 	}
 	err := p.Collector.Collect(ctx, s)
 	p.target.mu.Lock()
 	defer p.target.mu.Unlock()
 	if err == nil {
-		p.target.seen = true
-	} else if p.target.seen {
+		p.target.state.seen = true
+	} else if p.target.state.seen {
 		// A driver may have silently reconnected to the server's successor.
-		p.target.stale = true
+		p.target.state.stale = true
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -76,8 +77,8 @@ func deviceColumns(prefix string) []column {
 	}
 }
 
-// inView returns the names that views show.
-func inView() map[string]bool {
+// inView are the names that views show.
+var inView = func() map[string]bool {
 	names := make(map[string]bool)
 	for _, v := range views {
 		for _, c := range v.columns {
@@ -85,48 +86,39 @@ func inView() map[string]bool {
 		}
 	}
 	return names
-}
+}()
 
 // grid returns the lines of a view of a frame, nil if there is nothing to show.
 func (v *view) grid(f *Frame) [][]string {
-	cells := make(map[string]map[string]string) // by column and labels
-	var who []string                            // labels, in the order of the frame
+	cells := make(map[[2]string]string) // by name and labels
+	var who []string                    // labels, in the order of the frame
 	there := make(map[string]bool)
 	for _, r := range f.each {
 		there[r.Name] = true
 		if !slices.ContainsFunc(v.columns, func(c column) bool { return c.name == r.Name }) {
 			continue
 		}
-		if cells[r.Name] == nil {
-			cells[r.Name] = make(map[string]string)
-		}
 		if !slices.Contains(who, r.Labels) {
 			who = append(who, r.Labels)
 		}
 		if value, ok := r.Shown(); ok {
-			cells[r.Name][r.Labels] = quantity.In(value, r.ShownUnit())
+			cells[[2]string{r.Name, r.Labels}] = quantity.In(value, r.ShownUnit())
 		}
 	}
 	if len(who) == 0 {
 		return nil
 	}
-	grid := make([][]string, 1+len(who))
-	grid[0] = []string{v.title}
-	for i, labels := range who {
-		grid[1+i] = []string{"  " + whose(labels)}
+	grid := [][]string{{v.title}}
+	for _, labels := range who {
+		grid = append(grid, []string{"  " + whose(labels)})
 	}
 	for _, c := range v.columns {
-		column := cells[c.name]
-		if column == nil && !there[c.of] {
+		if !there[c.name] && !there[c.of] {
 			continue // not available on this machine or engine
 		}
 		grid[0] = append(grid[0], c.head)
 		for i, labels := range who {
-			cell, ok := column[labels]
-			if !ok {
-				cell = quantity.Unknown
-			}
-			grid[1+i] = append(grid[1+i], cell)
+			grid[1+i] = append(grid[1+i], cmp.Or(cells[[2]string{c.name, labels}], quantity.Unknown))
 		}
 	}
 	return grid

@@ -124,7 +124,7 @@ func (p *probe) ask(ctx context.Context, wg *sync.WaitGroup) {
 	wg.Go(func() {
 		a := answer{snapshot: p.sampler.Snapshot(ctx)}
 		if p.target != nil {
-			a.epoch = p.target.currentEpoch()
+			a.epoch = p.target.current().epoch
 		}
 		p.answers <- a
 	})

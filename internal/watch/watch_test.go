@@ -345,7 +345,7 @@ func TestSuccessor(t *testing.T) {
 			t.Error(got)
 		}
 		must(t, target.Counters(t.Context(), &sample))
-		if got := target.currentEpoch(); got != step.epochs {
+		if got := target.current().epoch; got != step.epochs {
 			t.Errorf("epoch %d, want %d", got, step.epochs)
 		}
 	}

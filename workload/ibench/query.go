@@ -40,26 +40,23 @@ func (r *run) rangeQueries() []rangeQuery {
 	whole := func(n int64) func(gen.Stream, uint64) model.Value {
 		return func(s gen.Stream, i uint64) model.Value { return model.IntValue(s.Uniform(i, n)) }
 	}
-	price := whole(r.p.Int("max_price"))
-	if r.classic {
-		price = func(s gen.Stream, i uint64) model.Value {
-			return model.FloatValue(classicPrice(s.Unit(i), float64(r.p.Int("max_price")), s.Sub(1).Uniform(i, r.p.Int("customers"))))
-		}
+	price := func(s gen.Stream, i uint64) model.Value {
+		return model.FloatValue(classicPrice(s.Unit(i), float64(r.p.Int("max_price")), s.Sub(1).Uniform(i, r.p.Int("customers"))))
 	}
-	starts := map[string]func(gen.Stream, uint64) model.Value{
-		colProduct: whole(r.p.Int("products")), colRegister: whole(r.p.Int("cashregisters")), colPrice: price,
-	}
-	values := map[string]int64{colProduct: r.p.Int("products"), colRegister: r.p.Int("cashregisters"), colPrice: r.p.Int("max_price")}
-	if r.classic {
-		values[colPrice] = 0
-	}
-	short := map[string]string{"marketsegment": "market", "registersegment": "register", "pdc": "pdc"}
 	var out []rangeQuery
 	for _, ix := range r.indexes() {
-		first := ix.columns[0]
-		q := rangeQuery{name: short[ix.name], index: ix.name, columns: ix.columns, lower: model.Inclusive, start: starts[first], values: values[first]}
-		if first == colRegister {
-			q.lower = model.Exclusive // as in the original
+		q := rangeQuery{name: ix.short, index: ix.name, columns: ix.columns, lower: model.Inclusive}
+		switch ix.columns[0] {
+		case colProduct:
+			q.values = r.p.Int("products")
+		case colRegister:
+			q.values, q.lower = r.p.Int("cashregisters"), model.Exclusive // as in the original
+		case colPrice:
+			q.values = r.p.Int("max_price")
+		}
+		q.start = whole(q.values)
+		if ix.columns[0] == colPrice && r.classic {
+			q.start, q.values = price, 0
 		}
 		out = append(out, q)
 	}

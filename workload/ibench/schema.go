@@ -59,15 +59,16 @@ func (r *run) table(n int) model.Table {
 
 type index struct {
 	name    string
+	short   string // in the names of queries
 	columns []string
 }
 
 // indexes returns the secondary indexes in creation order.
 func (r *run) indexes() []index {
 	all := []index{
-		{"marketsegment", []string{colProduct, colCustomer, colPrice}},
-		{"registersegment", []string{colRegister, colCustomer, colPrice}},
-		{"pdc", []string{colPrice, colTime, colCustomer}},
+		{"marketsegment", "market", []string{colProduct, colCustomer, colPrice}},
+		{"registersegment", "register", []string{colRegister, colCustomer, colPrice}},
+		{"pdc", "pdc", []string{colPrice, colTime, colCustomer}},
 	}
 	if r.classic {
 		all[0].columns = []string{colPrice, colCustomer}
@@ -76,7 +77,6 @@ func (r *run) indexes() []index {
 	return all[:r.p.Int("secondary")]
 }
 
-// indexNames returns the names of a table's secondary indexes.
 func (r *run) indexNames(table int) []string {
 	var out []string
 	for _, ix := range r.indexes() {

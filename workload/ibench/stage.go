@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"rumbench/engine"
@@ -41,8 +42,10 @@ type table struct {
 func (r *run) openStage(ctx context.Context, p *plan, env workload.Env, check bool) (_ workload.Stage, err error) {
 	s := &stage{run: r, plan: p, env: env, check: check && env.Results}
 	if p.withIndex {
-		if err := s.createIndexes(ctx); err != nil {
-			return nil, err
+		for n := range r.tables {
+			if err := s.buildIndexes(ctx, n); err != nil {
+				return nil, err
+			}
 		}
 	}
 	session, err := env.DB.Session(ctx)
@@ -84,28 +87,16 @@ func (s *stage) requireIndexes(ctx context.Context, session engine.Session) erro
 	return nil
 }
 
-// createIndexes creates the secondary indexes of all tables.
-func (s *stage) createIndexes(ctx context.Context) error {
-	for n := range s.run.tables {
-		if err := s.buildIndexes(ctx, n); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // buildIndexes creates the secondary indexes of a table, with one call for each
 // or with one for all.
 func (s *stage) buildIndexes(ctx context.Context, n int) error {
 	names := s.indexNames(n)
-	if len(names) == 0 {
-		return nil
-	}
+	each := 1
 	if s.p.String("index_build") == "together" {
-		return s.env.DB.CreateIndexes(ctx, tableName(n), names...)
+		each = max(1, len(names))
 	}
-	for _, name := range names {
-		if err := s.env.DB.CreateIndexes(ctx, tableName(n), name); err != nil {
+	for part := range slices.Chunk(names, each) {
+		if err := s.env.DB.CreateIndexes(ctx, tableName(n), part...); err != nil {
 			return err
 		}
 	}
@@ -114,11 +105,7 @@ func (s *stage) buildIndexes(ctx context.Context, n int) error {
 
 // couple couples inserts and deletes of each table, if the step has both.
 func (s *stage) couple() {
-	has := map[role]bool{}
-	for _, as := range s.plan.roles {
-		has[as] = true
-	}
-	if !has[writer] || !has[deleter] {
+	if !slices.Contains(s.plan.roles, writer) || !slices.Contains(s.plan.roles, deleter) {
 		return
 	}
 	for _, t := range s.tables {
@@ -130,7 +117,6 @@ func (s *stage) couple() {
 	}
 }
 
-// readEdges reads the least and the greatest id of a table.
 func (s *stage) readEdges(ctx context.Context, session engine.Session, t *table) error {
 	first, found, err := workload.QueryInt(ctx, session, edgeOp(t.name, false))
 	if err != nil {
@@ -151,12 +137,10 @@ func (s *stage) readEdges(ctx context.Context, session engine.Session, t *table)
 	return nil
 }
 
-// edgeOp reads the least or the greatest id.
 func edgeOp(table string, greatest bool) *model.Op {
 	return &model.Op{Kind: model.Scan, Table: table, Columns: []string{colID}, Desc: greatest, Limit: 1}
 }
 
-// startRows determines the number of rows when the step begins.
 func (s *stage) startRows(ctx context.Context, session engine.Session) error {
 	switch {
 	case s.plan.Creates:
@@ -186,7 +170,6 @@ func (s *stage) count(ctx context.Context, session engine.Session) (n int64, err
 	return n, nil
 }
 
-// Client returns the client of a seat.
 func (s *stage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
 	t := s.tables[seat.Client%len(s.tables)]
 	switch s.plan.roles[seat.Group] {

@@ -63,7 +63,6 @@ func (in *insertClient) Do(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-// Finish completes a load.
 func (in *insertClient) Finish(ctx context.Context) error {
 	if in.loader == nil {
 		return nil

@@ -96,7 +96,7 @@ func (c *client) prepareBlocks(ctx context.Context, session engine.Session, bloc
 			for i := range u.statements {
 				s := preparedStatement{statement: &u.statements[i], part: slices.Index(parts, u.statements[i].name)}
 				for n := range int(c.tables) {
-					op := s.op(c.stage.run, n)
+					op := s.on(n)
 					stmt, err := session.Prepare(ctx, op)
 					if err != nil {
 						return nil, err
@@ -112,7 +112,6 @@ func (c *client) prepareBlocks(ctx context.Context, session engine.Session, bloc
 	return out, nil
 }
 
-// Ready draws the event.
 func (c *client) Ready(context.Context) error {
 	if !c.drawn {
 		c.event()
@@ -120,10 +119,8 @@ func (c *client) Ready(context.Context) error {
 	return nil
 }
 
-// Abandon drops the event.
 func (c *client) Abandon() { c.drawn = false }
 
-// event draws an event.
 func (c *client) event() {
 	c.drawn, c.at, c.kind, c.soFar = true, 0, 0, workload.Outcome{}
 	c.calls, c.args, c.text = c.calls[:0], c.args[:0], c.text[:0]
@@ -210,7 +207,6 @@ func (c *client) digits(groups int) {
 	c.args, c.text = appendText(c.args, c.text, c.source, groups)
 }
 
-// Do performs the event.
 func (c *client) Do(ctx context.Context, out *workload.Outcome) error {
 	out.Kind = c.kind
 	if c.over {
@@ -286,7 +282,6 @@ func (c *client) autocommit(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-// execute executes a statement whose arguments begin at from.
 func (c *client) execute(ctx context.Context, s *call, from int, out *workload.Outcome, t *tally) error {
 	out.Parts.Start()
 	if err := s.stmt.Exec(ctx, c.args[from:s.to], &c.result); err != nil {

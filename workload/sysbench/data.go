@@ -37,7 +37,6 @@ func tableName(n int) string { return fmt.Sprintf("sbtest%d", n+1) }
 
 func indexName(n int) string { return fmt.Sprintf("k_%d", n+1) }
 
-// Schema declares the tables.
 func (r *run) Schema() model.Schema {
 	var s model.Schema
 	for n := range r.tables {
@@ -84,7 +83,6 @@ func appendText(args []model.Value, text []byte, s *gen.Source, groups int) ([]m
 	return append(args, model.StringValue(text[from:])), text
 }
 
-// tableStream returns the stream of a table's rows.
 func tableStream(seed uint64, table int) gen.Stream {
 	return gen.NewStream(seed, "sysbench", "rows").Sub(uint64(table))
 }

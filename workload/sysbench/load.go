@@ -31,7 +31,6 @@ func (r *run) openIndex(_ context.Context, env workload.Env) (workload.Stage, er
 	return &loadStage{run: r, env: env, index: true}, nil
 }
 
-// Client returns a client for a share of the tables.
 func (s *loadStage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
 	if s.index {
 		return &indexer{loadStage: s, table: seat.Client}, nil
@@ -55,7 +54,6 @@ type loader struct {
 	result    engine.Result
 }
 
-// begin prepares the statements for a table.
 func (l *loader) begin(ctx context.Context) (err error) {
 	l.rows, l.next = tableStream(l.env.Seed, l.table), 0
 	batch := l.p.Int("load_batch")
@@ -72,7 +70,6 @@ func (l *loader) prepare(ctx context.Context, rows int64) (engine.Stmt, error) {
 	return l.session.Prepare(ctx, &model.Op{Kind: model.Insert, Table: tableName(l.table), Columns: loadColumns, Rows: int(rows), Load: true})
 }
 
-// Ready generates the batch.
 func (l *loader) Ready(ctx context.Context) error {
 	if l.batchRows > 0 || l.table >= l.tables {
 		return nil
@@ -93,7 +90,6 @@ func (l *loader) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Do inserts the batch.
 func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
 	if l.batchRows == 0 { // it has fewer tables than others
 		return errors.Join(workload.ErrDone, l.Finish(ctx))
@@ -111,7 +107,6 @@ func (l *loader) Do(ctx context.Context, out *workload.Outcome) error {
 	return nil
 }
 
-// Finish completes a bulk load.
 func (l *loader) Finish(ctx context.Context) error {
 	if bulk, ok := l.session.(engine.Loader); ok {
 		return bulk.EndLoad(ctx)
@@ -125,7 +120,6 @@ type indexer struct {
 	table int
 }
 
-// Do builds the index of the next table.
 func (x *indexer) Do(ctx context.Context, out *workload.Outcome) error {
 	if x.table >= x.tables {
 		return workload.ErrDone

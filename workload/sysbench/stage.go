@@ -153,7 +153,6 @@ func (s *testStage) touchesRows() bool {
 	return slices.ContainsFunc(s.test.statements(), func(s statement) bool { return s.adds != 0 })
 }
 
-// readSums reads the sums before the test.
 func (s *testStage) readSums(ctx context.Context, session engine.Session) (err error) {
 	if p := s.env.Previous; p != nil {
 		s.start.rows, s.start.known = p.Rows, true
@@ -174,7 +173,6 @@ func (s *testStage) readSums(ctx context.Context, session engine.Session) (err e
 	return err
 }
 
-// aggregate returns an aggregate over all tables.
 func (s *testStage) aggregate(ctx context.Context, session engine.Session, what model.Aggregate) (sum int64, err error) {
 	for n := range s.run.tables {
 		v, err := s.ofTable(ctx, session, n, what)
@@ -186,7 +184,6 @@ func (s *testStage) aggregate(ctx context.Context, session engine.Session, what 
 	return sum, nil
 }
 
-// ofTable returns an aggregate over a table.
 func (s *testStage) ofTable(ctx context.Context, session engine.Session, table int, what model.Aggregate) (int64, error) {
 	op := &model.Op{Kind: model.Scan, Table: tableName(table), Aggregate: what, Free: true}
 	if what == model.Sum {
@@ -196,7 +193,6 @@ func (s *testStage) ofTable(ctx context.Context, session engine.Session, table i
 	return n, err
 }
 
-// Client returns a client.
 func (s *testStage) Client(ctx context.Context, seat workload.Seat) (workload.Client, error) {
 	c := &client{
 		stage: s, test: s.test, rows: s.size, tables: s.level.tables, seat: int64(seat.Client),

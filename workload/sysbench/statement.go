@@ -16,142 +16,130 @@ type statement struct {
 	sought    sought
 	before    int
 	secondary bool
-	// op returns the operation for a table, from 0.
-	op func(r *run, table int) *model.Op
-	// args appends the arguments of one execution.
-	args func(c *client)
+	op        model.Op        // the operation, without table and index
+	args      func(c *client) // appends the arguments of one execution
+}
+
+// on returns the operation for a table, from 0.
+func (s *statement) on(table int) *model.Op {
+	op := s.op
+	op.Table = tableName(table)
+	if s.secondary {
+		op.Index = indexName(table)
+	}
+	return &op
 }
 
 // get reads columns of rows by keys.
 func get(name string, keys int, args func(c *client), columns ...string) statement {
-	return statement{name: name, sought: rowsOfKeys, args: args, op: func(_ *run, table int) *model.Op {
-		return &model.Op{Kind: model.Get, Table: tableName(table), Columns: columns, Keys: keys}
-	}}
+	return statement{name: name, sought: rowsOfKeys, args: args, op: model.Op{Kind: model.Get, Columns: columns, Keys: keys}}
 }
 
 // bySecondary reads columns of rows by values of k.
 func bySecondary(name string, keys int, columns ...string) statement {
-	return statement{name: name, sought: rowsOfKeys, secondary: true, args: randomIDs(keys), op: func(_ *run, table int) *model.Op {
-		return &model.Op{Kind: model.Get, Table: tableName(table), Columns: columns, Keys: keys, Index: indexName(table), Equal: 1}
+	s := get(name, keys, randomIDs(keys), columns...)
+	s.secondary, s.op.Equal = true, 1
+	return s
+}
+
+// between reads a range of ids.
+func between(name string, args func(c *client), columns ...string) statement {
+	return statement{name: name, sought: rowsBetween, args: args, op: model.Op{
+		Kind: model.Scan, Columns: columns, Lower: model.Inclusive, Upper: model.Inclusive, Free: true,
 	}}
 }
 
-// between reads a range of ids or, by the secondary index, of k; change modifies
-// the scan.
-func between(name string, secondary bool, args func(c *client), change func(o *model.Op), columns ...string) statement {
-	return statement{name: name, sought: rowsBetween, secondary: secondary, args: args, op: func(_ *run, table int) *model.Op {
-		o := &model.Op{Kind: model.Scan, Table: tableName(table), Columns: columns, Lower: model.Inclusive, Upper: model.Inclusive, Free: true}
-		if secondary {
-			o.Index = indexName(table)
-		}
-		if change != nil {
-			change(o)
-		}
-		return o
-	}}
+// betweenSecondary reads a range of k.
+func betweenSecondary(name string, args func(c *client), columns ...string) statement {
+	s := between(name, args, columns...)
+	s.secondary = true
+	return s
 }
-
-func plain(*model.Op) {}
-
-func ordered(o *model.Op) { o.OrderBy = colC }
-
-func distinct(o *model.Op) { o.OrderBy, o.Distinct = colC, true }
-
-func summed(o *model.Op) { o.Aggregate = model.Sum }
-
-func counted(o *model.Op) { o.Aggregate = model.Count }
 
 // pointSelect is the point select of sysbench.
 var pointSelect = get("point", 1, randomID, colC)
 
-// The four range queries over a number of ids.
-func simpleRange(size int64) statement {
-	return between("simple range", false, idRange(size), plain, colC)
-}
+// The range queries over a number of ids.
+
+func simpleRange(size int64) statement { return between("simple range", idRange(size), colC) }
+
 func sumRange(size int64) statement {
-	s := between("sum range", false, idRange(size), summed, colK)
-	s.sought = oneRow
+	s := between("sum range", idRange(size), colK)
+	s.op.Aggregate, s.sought = model.Sum, oneRow
 	return s
 }
+
 func orderRange(size int64) statement {
-	return between("order range", false, idRange(size), ordered, colC)
+	s := between("order range", idRange(size), colC)
+	s.op.OrderBy = colC
+	return s
 }
+
 func distinctRange(size int64) statement {
-	s := between("distinct range", false, idRange(size), distinct, colC)
+	s := between("distinct range", idRange(size), colC)
+	s.op.OrderBy, s.op.Distinct = colC, true
 	s.sought = oneRow // update-inlist stores the same text in many rows
 	return s
+}
+
+func countRange(size int64) statement {
+	s := between("count range", idRange(size), colC)
+	s.op.Aggregate = model.Count
+	return s
+}
+
+// update changes a column in the rows of keys; value appends the new value.
+func update(name string, bytes int64, set model.Assign, keys int, value, args func(c *client)) statement {
+	return statement{
+		name: name, writes: true, sought: rowsOfKeys, before: 1, bytes: bytes,
+		op: model.Op{Kind: model.Update, Set: []model.Assign{set}, Keys: keys},
+		args: func(c *client) {
+			value(c)
+			args(c)
+		},
+	}
 }
 
 // updateK changes an indexed column: it increments it, as sysbench does, which
 // moves the index entry by one place at most, or sets it to a random value.
 func updateK(random bool) statement {
-	s := statement{name: "update k", writes: true, sought: rowsOfKeys, before: 1, bytes: intBytes + indexBytes}
-	if !random {
-		s.raises = 1
+	if random {
+		return update("update k", intBytes+indexBytes, model.Assign{Column: colK}, 0, randomID, randomID)
 	}
-	s.op = func(_ *run, table int) *model.Op {
-		return &model.Op{Kind: model.Update, Table: tableName(table), Set: []model.Assign{{Column: colK, Add: !random}}}
-	}
-	s.args = func(c *client) {
-		if random {
-			randomID(c)
-		} else {
-			c.int(1)
-		}
-		randomID(c)
-	}
+	s := update("update k", intBytes+indexBytes, model.Assign{Column: colK, Add: true}, 0, firstID, randomID)
+	s.raises = 1
 	return s
 }
 
 // updateC changes a column without an index in the rows of keys.
 func updateC(keys int, args func(c *client)) statement {
-	s := statement{name: "update c", writes: true, sought: rowsOfKeys, before: 1, bytes: cBytes}
-	s.op = func(_ *run, table int) *model.Op {
-		return &model.Op{Kind: model.Update, Table: tableName(table), Set: []model.Assign{{Column: colC}}, Keys: keys}
-	}
-	s.args = func(c *client) {
-		c.digits(cGroups)
-		args(c)
-	}
-	return s
+	return update("update c", cBytes, model.Assign{Column: colC}, keys, func(c *client) { c.digits(cGroups) }, args)
 }
 
-// remove deletes a row.
 func remove(args func(c *client)) statement {
-	return statement{name: "delete", writes: true, sought: rowsOfKeys, adds: -1, args: args, op: func(_ *run, table int) *model.Op {
-		return &model.Op{Kind: model.Delete, Table: tableName(table)}
-	}}
+	return statement{name: "delete", writes: true, sought: rowsOfKeys, adds: -1, args: args, op: model.Op{Kind: model.Delete}}
 }
 
-// reinsert inserts a new row with the id of the delete before it.
-var reinsert = statement{
-	name: "insert", writes: true, adds: 1, bytes: rowBytes + indexBytes,
-	op: func(_ *run, table int) *model.Op {
-		return &model.Op{Kind: model.Insert, Table: tableName(table), Columns: allColumns, Rows: 1}
-	},
-	args: func(c *client) {
-		c.int(c.id)
+func insert(args func(c *client), columns ...string) statement {
+	return statement{
+		name: "insert", writes: true, adds: 1, bytes: rowBytes + indexBytes, args: args,
+		op: model.Op{Kind: model.Insert, Columns: columns, Rows: 1},
+	}
+}
+
+var (
+	// reinsert inserts a new row with the id of the delete before it.
+	reinsert = insert(func(c *client) {
+		ownID(c)
 		newRow(c)
-	},
-}
-
-// appendNew inserts a row that the engine numbers.
-var appendNew = statement{
-	name: "insert", writes: true, adds: 1, bytes: rowBytes + indexBytes,
-	op: func(_ *run, table int) *model.Op {
-		return &model.Op{Kind: model.Insert, Table: tableName(table), Columns: loadColumns, Rows: 1}
-	},
-	args: newRow,
-}
-
-// scanAll reads a whole table and returns no rows.
-var scanAll = statement{
-	name: "scan",
-	op: func(_ *run, table int) *model.Op {
-		return &model.Op{Kind: model.Scan, Table: tableName(table), Columns: allColumns, Shorter: colC, Free: true}
-	},
-	args: func(c *client) { c.int(0) },
-}
+	}, allColumns...)
+	// appendNew inserts a row that the engine numbers.
+	appendNew = insert(newRow, loadColumns...)
+	// scanAll reads a whole table and returns no rows.
+	scanAll = statement{
+		name: "scan", op: model.Op{Kind: model.Scan, Columns: allColumns, Shorter: colC, Free: true}, args: func(c *client) { c.int(0) },
+	}
+)
 
 // randomPoints is select_random_points: every client has a slice of the values
 // of k.
@@ -167,19 +155,14 @@ func randomPoints(points int) statement {
 
 // randomRanges is select_random_ranges, with slices as in randomPoints.
 func randomRanges(ranges int, delta int64) statement {
-	s := between("random ranges", true, func(c *client) {
+	s := betweenSecondary("random ranges", func(c *client) {
 		for range ranges {
 			from := c.inSlice()
 			c.int(from)
 			c.int(from + delta)
 		}
-	}, counted, colK)
-	of := s.op
-	s.op = func(r *run, table int) *model.Op {
-		o := of(r, table)
-		o.Ranges = ranges
-		return o
-	}
+	}, colK)
+	s.op.Aggregate, s.op.Ranges = model.Count, ranges
 	return s
 }
 
@@ -201,7 +184,7 @@ func sharedID(c *client) {
 	c.int(c.id)
 }
 
-// ownID uses the id that takeOwn has taken.
+// ownID uses the id that takeOwn has taken, or sharedID has drawn.
 func ownID(c *client) { c.int(c.id) }
 
 func firstID(c *client) { c.int(1) }

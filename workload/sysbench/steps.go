@@ -28,7 +28,6 @@ type level struct {
 	ratio           int64 // 0 for a test without one
 }
 
-// build creates the steps.
 func (r *run) build() error {
 	if r.p.Bool("load") {
 		r.steps = append(r.steps, r.load())
@@ -98,7 +97,6 @@ func (r *run) findBefore() {
 	}
 }
 
-// levels returns the levels of a test.
 func (d *definitions) levels(t *test) (out []level) {
 	ratios := []int64{0}
 	if t.writer != nil {
@@ -178,7 +176,6 @@ func (r *run) testStep(entry string, t *test, l level) workload.Step {
 	return s
 }
 
-// kinds returns the kinds of a test's operations.
 func (d *definitions) kinds(t *test, l level) []workload.OpKind {
 	switch {
 	case t.rows:

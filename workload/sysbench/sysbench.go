@@ -113,7 +113,6 @@ type run struct {
 	removed []atomic.Int64
 }
 
-// Steps returns the steps.
 func (r *run) Steps() []workload.Step { return r.steps }
 
 // Needs returns transactions, if a test has them.

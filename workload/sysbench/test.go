@@ -23,6 +23,8 @@ type test struct {
 	spread      bool // clients are spread over the tables, one table each
 	own         bool // every event takes a row that no other has taken
 	rows        bool // costs are per row of the table, not per query
+	// define completes the test, if it depends on parameters or on its number.
+	define func(t *test, d *definitions, n int64)
 }
 
 // block is a sequence of statements on one table.
@@ -44,140 +46,60 @@ type definitions struct {
 	rangeSize int64
 }
 
-// tests lists all tests. N in a name stands for a number: random-points-10 is
-// random-points-N with ten points.
-var tests = []struct {
-	name string // N stands for the number
-	make func(d *definitions, n int64) test
-}{
-	{"oltp_point_select", func(d *definitions, _ int64) test {
-		return test{doc: "How fast is a row read by key?", blocks: one(pointSelect)}
+// tests lists all tests. N in a name stands for a number, and %d in its doc:
+// random-points-10 is random-points-N with ten points. What depends on the
+// number, or on parameters, is set by define.
+var tests = []test{
+	{name: "oltp_point_select", doc: "How fast is a row read by key?", blocks: one(pointSelect)},
+	{name: "oltp_read_only", doc: "How fast are transactions of reads: points and four kinds of ranges?", transaction: true, define: func(t *test, d *definitions, _ int64) { t.blocks = d.reads(d.rangeSize) }},
+	{name: "oltp_read_write", define: func(t *test, d *definitions, _ int64) { t.readWrite(d, d.rangeSize) }},
+	{name: "oltp_write_only", doc: "How fast are transactions of writes: two updates, a delete and an insert?", transaction: true, writes: true, define: onlyWrites},
+	{name: "oltp_update_index", doc: "How fast is an indexed column changed?", writes: true, define: func(t *test, d *definitions, _ int64) {
+		t.blocks = []block{{times(d.p.Int("index_updates"), d.updateK())}}
 	}},
-	{"oltp_read_only", func(d *definitions, _ int64) test {
-		return test{doc: "How fast are transactions of reads: points and four kinds of ranges?", transaction: true, blocks: d.reads(d.rangeSize)}
+	{name: "oltp_update_non_index", doc: "How fast is a column without an index changed?", writes: true, define: func(t *test, d *definitions, _ int64) {
+		t.blocks = []block{{times(d.p.Int("non_index_updates"), updateC(1, randomID))}}
 	}},
-	{"oltp_read_write", func(d *definitions, _ int64) test { return d.readWrite(d.rangeSize) }},
-	{"oltp_write_only", func(d *definitions, _ int64) test {
-		return test{doc: "How fast are transactions of writes: two updates, a delete and an insert?", transaction: true, writes: true, blocks: d.writes()}
+	{name: "oltp_insert", doc: "How fast are rows inserted one by one?", writes: true, blocks: one(appendNew)},
+	{name: "oltp_delete", doc: "How fast are rows deleted by random keys? The table shrinks, so more and more keys do not exist, which is reported.", writes: true, blocks: one(remove(randomID))},
+	{name: "select_random_points", doc: "How fast are the rows of a list of values of a secondary index read?", single: true, define: func(t *test, d *definitions, _ int64) { t.blocks = one(randomPoints(int(d.p.Int("random_points")))) }},
+	{name: "select_random_ranges", doc: "How fast are several ranges of a secondary index counted in one query?", single: true, define: func(t *test, d *definitions, _ int64) {
+		t.blocks = one(randomRanges(int(d.p.Int("number_of_ranges")), d.p.Int("delta")))
 	}},
-	{"oltp_update_index", func(d *definitions, _ int64) test {
-		return test{doc: "How fast is an indexed column changed?", writes: true, blocks: []block{{times(d.p.Int("index_updates"), d.updateK())}}}
-	}},
-	{"oltp_update_non_index", func(d *definitions, _ int64) test {
-		return test{doc: "How fast is a column without an index changed?", writes: true, blocks: []block{{times(d.p.Int("non_index_updates"), updateC(1, randomID))}}}
-	}},
-	{"oltp_insert", func(*definitions, int64) test {
-		return test{doc: "How fast are rows inserted one by one?", writes: true, blocks: one(appendNew)}
-	}},
-	{"oltp_delete", func(*definitions, int64) test {
-		return test{doc: "How fast are rows deleted by random keys? The table shrinks, so more and more keys do not exist, which is reported.", writes: true, blocks: one(remove(randomID))}
-	}},
-	{"select_random_points", func(d *definitions, _ int64) test {
-		return test{doc: "How fast are the rows of a list of values of a secondary index read?", single: true, blocks: one(randomPoints(int(d.p.Int("random_points"))))}
-	}},
-	{"select_random_ranges", func(d *definitions, _ int64) test {
-		return test{doc: "How fast are several ranges of a secondary index counted in one query?", single: true, blocks: one(randomRanges(int(d.p.Int("number_of_ranges")), d.p.Int("delta")))}
-	}},
-	{"point-query", func(*definitions, int64) test {
-		return test{doc: "How fast is a row read by key?", blocks: one(pointSelect)}
-	}},
-	{"select", func(*definitions, int64) test {
-		return test{doc: "How fast is a row read by key (its column pad)?", blocks: one(get("point", 1, randomID, colPad))}
-	}},
-	{"point-transactions", func(d *definitions, _ int64) test {
-		return test{doc: "How fast are transactions of point selects only?", transaction: true, blocks: d.points()}
-	}},
-	{"simple-ranges", func(d *definitions, _ int64) test {
-		return test{doc: "How fast is a range of rows read by key?", blocks: one(simpleRange(d.rangeSize))}
-	}},
-	{"random-points-N", func(_ *definitions, n int64) test {
-		return test{doc: fmt.Sprintf("How fast are %d random rows read by one list of keys?", n), blocks: one(get("points", int(n), randomIDs(int(n)), colC))}
-	}},
-	{"hot-points", func(*definitions, int64) test {
-		return test{doc: fmt.Sprintf("How fast are the same %d adjacent rows read by one list of keys?", listed), blocks: one(get("points", listed, hotIDs(listed), colC))}
-	}},
-	{"points-covered-pk", func(*definitions, int64) test {
-		return test{doc: "How fast are the rows of a list of keys read, without other columns?", blocks: one(get("points", listed, randomIDs(listed), colID))}
-	}},
-	{"points-notcovered-pk", func(*definitions, int64) test {
-		return test{doc: "How fast are the rows of a list of keys read, with another column?", blocks: one(get("points", listed, randomIDs(listed), colID, colC))}
-	}},
-	{"points-covered-si", func(*definitions, int64) test {
-		return test{doc: "How fast is a list of values looked up in a covering secondary index?", blocks: one(bySecondary("points", listed, colK))}
-	}},
-	{"points-notcovered-si", func(*definitions, int64) test {
-		return test{doc: "How fast is a list of values looked up in a secondary index that is not covering?", blocks: one(bySecondary("points", listed, colK, colC))}
-	}},
-	{"range-covered-pk", func(*definitions, int64) test {
-		return test{doc: "How fast is a range of keys read, without other columns?", blocks: one(between("range", false, idRange(listed+1), plain, colID))}
-	}},
-	{"range-notcovered-pk", func(*definitions, int64) test {
-		return test{doc: "How fast is a range of keys read, with another column?", blocks: one(between("range", false, idRange(listed+1), plain, colID, colC))}
-	}},
-	{"range-covered-si", func(*definitions, int64) test {
-		return test{doc: "How fast is a range of a covering secondary index read?", blocks: one(between("range", true, idRange(listed+1), plain, colK))}
-	}},
-	{"range-notcovered-si", func(*definitions, int64) test {
-		return test{doc: "How fast is a range of a secondary index read that is not covering?", blocks: one(between("range", true, idRange(listed+1), plain, colK, colC))}
-	}},
-	{"scan", func(*definitions, int64) test {
-		return test{doc: "How fast is a whole table read, without returning rows?", spread: true, rows: true, blocks: one(scanAll)}
-	}},
-	{"update-inlist", func(*definitions, int64) test {
-		return test{doc: fmt.Sprintf("How fast are %d random rows updated by one statement?", listed), writes: true, blocks: one(updateC(listed, randomIDs(listed)))}
-	}},
-	{"update-index", func(d *definitions, _ int64) test {
-		return test{doc: "How fast is an indexed column changed?", writes: true, blocks: one(d.updateK())}
-	}},
-	{"update-nonindex", func(*definitions, int64) test {
-		return test{doc: "How fast is a column without an index changed?", writes: true, blocks: one(updateC(1, randomID))}
-	}},
-	{"update-index-trx", func(d *definitions, _ int64) test {
-		return test{doc: "How fast is an indexed column changed, one update per transaction?", writes: true, transaction: true, blocks: one(d.updateK())}
-	}},
-	{"update-nonindex-trx", func(*definitions, int64) test {
-		return test{doc: "How fast is a column without an index changed, one update per transaction?", writes: true, transaction: true, blocks: one(updateC(1, randomID))}
-	}},
-	{"update-one", func(*definitions, int64) test {
-		return test{doc: "How fast do all clients change the same row of a table?", writes: true, blocks: one(updateC(1, firstID))}
-	}},
-	{"update-zipf", func(*definitions, int64) test {
-		return test{doc: "How fast are rows changed with a skewed (Zipfian) distribution?", writes: true, blocks: one(updateC(1, zipfID))}
-	}},
-	{"write-only", func(d *definitions, _ int64) test {
-		return test{doc: "How fast are transactions of writes: two updates, a delete and an insert?", transaction: true, blocks: d.writes()}
-	}},
-	{"read-write-N", func(d *definitions, n int64) test { return d.readWrite(n) }},
-	{"read-only-N", func(d *definitions, n int64) test {
-		return test{doc: fmt.Sprintf("How fast are transactions of reads: points and four kinds of ranges of %d rows?", n), transaction: true, blocks: d.reads(n)}
-	}},
-	{"read-only-simple", func(d *definitions, _ int64) test { return d.readOnly("a plain range", simpleRange(wide)) }},
-	{"read-only-sum", func(d *definitions, _ int64) test { return d.readOnly("a sum", sumRange(wide)) }},
-	{"read-only-order", func(d *definitions, _ int64) test { return d.readOnly("a sorted range", orderRange(wide)) }},
-	{"read-only-distinct", func(d *definitions, _ int64) test {
-		return d.readOnly("the distinct values of a range", distinctRange(wide))
-	}},
-	{"read-only-count", func(*definitions, int64) test {
-		return test{doc: fmt.Sprintf("How fast are %d rows of a range counted?", wide), blocks: one(between("count range", false, idRange(wide), counted, colC))}
-	}},
-	{"insert", func(*definitions, int64) test {
-		return test{doc: "How fast are rows inserted one by one?", writes: true, blocks: one(appendNew)}
-	}},
-	{"delete", func(*definitions, int64) test {
-		return test{doc: "How fast are rows deleted, each by one client and once? It ends when there are no rows left.", own: true, writes: true, blocks: one(remove(ownID))}
-	}},
-	{"ratio", func(d *definitions, _ int64) test {
-		t := d.readWrite(d.rangeSize)
-		t.doc = "How fast are transactions of reads, some of which also write?"
-		t.blocks, t.writer = d.reads(d.rangeSize), d.writes()
-		return t
-	}},
-	{"ratio-points", func(d *definitions, _ int64) test {
-		t := d.readWrite(d.rangeSize)
-		t.doc = "How fast are transactions of point selects, some of which also write?"
-		t.blocks, t.writer = d.points(), d.writes()
-		return t
-	}},
+	{name: "point-query", doc: "How fast is a row read by key?", blocks: one(pointSelect)},
+	{name: "select", doc: "How fast is a row read by key (its column pad)?", blocks: one(get("point", 1, randomID, colPad))},
+	{name: "point-transactions", doc: "How fast are transactions of point selects only?", transaction: true, define: func(t *test, d *definitions, _ int64) { t.blocks = d.points() }},
+	{name: "simple-ranges", doc: "How fast is a range of rows read by key?", define: func(t *test, d *definitions, _ int64) { t.blocks = one(simpleRange(d.rangeSize)) }},
+	{name: "random-points-N", doc: "How fast are %d random rows read by one list of keys?", define: func(t *test, _ *definitions, n int64) { t.blocks = one(get("points", int(n), randomIDs(int(n)), colC)) }},
+	{name: "hot-points", doc: fmt.Sprintf("How fast are the same %d adjacent rows read by one list of keys?", listed), blocks: one(get("points", listed, hotIDs(listed), colC))},
+	{name: "points-covered-pk", doc: "How fast are the rows of a list of keys read, without other columns?", blocks: one(get("points", listed, randomIDs(listed), colID))},
+	{name: "points-notcovered-pk", doc: "How fast are the rows of a list of keys read, with another column?", blocks: one(get("points", listed, randomIDs(listed), colID, colC))},
+	{name: "points-covered-si", doc: "How fast is a list of values looked up in a covering secondary index?", blocks: one(bySecondary("points", listed, colK))},
+	{name: "points-notcovered-si", doc: "How fast is a list of values looked up in a secondary index that is not covering?", blocks: one(bySecondary("points", listed, colK, colC))},
+	{name: "range-covered-pk", doc: "How fast is a range of keys read, without other columns?", blocks: one(between("range", idRange(listed+1), colID))},
+	{name: "range-notcovered-pk", doc: "How fast is a range of keys read, with another column?", blocks: one(between("range", idRange(listed+1), colID, colC))},
+	{name: "range-covered-si", doc: "How fast is a range of a covering secondary index read?", blocks: one(betweenSecondary("range", idRange(listed+1), colK))},
+	{name: "range-notcovered-si", doc: "How fast is a range of a secondary index read that is not covering?", blocks: one(betweenSecondary("range", idRange(listed+1), colK, colC))},
+	{name: "scan", doc: "How fast is a whole table read, without returning rows?", spread: true, rows: true, blocks: one(scanAll)},
+	{name: "update-inlist", doc: fmt.Sprintf("How fast are %d random rows updated by one statement?", listed), writes: true, blocks: one(updateC(listed, randomIDs(listed)))},
+	{name: "update-index", doc: "How fast is an indexed column changed?", writes: true, define: oneUpdateK},
+	{name: "update-nonindex", doc: "How fast is a column without an index changed?", writes: true, blocks: one(updateC(1, randomID))},
+	{name: "update-index-trx", doc: "How fast is an indexed column changed, one update per transaction?", writes: true, transaction: true, define: oneUpdateK},
+	{name: "update-nonindex-trx", doc: "How fast is a column without an index changed, one update per transaction?", writes: true, transaction: true, blocks: one(updateC(1, randomID))},
+	{name: "update-one", doc: "How fast do all clients change the same row of a table?", writes: true, blocks: one(updateC(1, firstID))},
+	{name: "update-zipf", doc: "How fast are rows changed with a skewed (Zipfian) distribution?", writes: true, blocks: one(updateC(1, zipfID))},
+	{name: "write-only", doc: "How fast are transactions of writes: two updates, a delete and an insert?", transaction: true, define: onlyWrites},
+	{name: "read-write-N", define: (*test).readWrite},
+	{name: "read-only-N", doc: "How fast are transactions of reads: points and four kinds of ranges of %d rows?", transaction: true, define: func(t *test, d *definitions, n int64) { t.blocks = d.reads(n) }},
+	readOnly("read-only-simple", "a plain range", simpleRange(wide)),
+	readOnly("read-only-sum", "a sum", sumRange(wide)),
+	readOnly("read-only-order", "a sorted range", orderRange(wide)),
+	readOnly("read-only-distinct", "the distinct values of a range", distinctRange(wide)),
+	{name: "read-only-count", doc: fmt.Sprintf("How fast are %d rows of a range counted?", wide), blocks: one(countRange(wide))},
+	{name: "insert", doc: "How fast are rows inserted one by one?", writes: true, blocks: one(appendNew)},
+	{name: "delete", doc: "How fast are rows deleted, each by one client and once? It ends when there are no rows left.", own: true, writes: true, blocks: one(remove(ownID))},
+	{name: "ratio", doc: "How fast are transactions of reads, some of which also write?", transaction: true, writes: true, define: func(t *test, d *definitions, _ int64) { t.blocks, t.writer = d.reads(d.rangeSize), d.writes() }},
+	{name: "ratio-points", doc: "How fast are transactions of point selects, some of which also write?", transaction: true, writes: true, define: func(t *test, d *definitions, _ int64) { t.blocks, t.writer = d.points(), d.writes() }},
 }
 
 // listed is the length of the key lists of the microbenchmarks, and one less
@@ -216,18 +138,21 @@ func (d *definitions) writes() []block {
 
 func (d *definitions) updateK() statement { return updateK(d.p.String("k_update") == "random") }
 
-func (d *definitions) readWrite(size int64) test {
-	return test{
-		doc:         fmt.Sprintf("How fast are transactions of reads (ranges of %d rows) and writes?", size),
-		transaction: true, writes: true, blocks: slices.Concat(d.reads(size), d.writes()),
-	}
+// readWrite makes a test of transactions of reads and writes.
+func (t *test) readWrite(d *definitions, size int64) {
+	t.doc = fmt.Sprintf("How fast are transactions of reads (ranges of %d rows) and writes?", size)
+	t.transaction, t.writes, t.blocks = true, true, slices.Concat(d.reads(size), d.writes())
 }
 
-// readOnly returns a transaction of points and one range.
-func (d *definitions) readOnly(what string, s statement) test {
+func onlyWrites(t *test, d *definitions, _ int64) { t.blocks = d.writes() }
+
+func oneUpdateK(t *test, d *definitions, _ int64) { t.blocks = one(d.updateK()) }
+
+// readOnly returns a test of transactions of points and one range.
+func readOnly(name, what string, s statement) test {
 	return test{
-		doc:         fmt.Sprintf("How fast are transactions of points and %s of %d rows?", what, wide),
-		transaction: true, blocks: append(d.points(), block{times(1, s)}),
+		name: name, doc: fmt.Sprintf("How fast are transactions of points and %s of %d rows?", what, wide), transaction: true,
+		define: func(t *test, d *definitions, _ int64) { t.blocks = append(d.points(), block{times(1, s)}) },
 	}
 }
 
@@ -268,12 +193,15 @@ func (d *definitions) newTest(entry string) (*test, error) {
 		if !ok {
 			continue
 		}
-		made := t.make(d, n)
-		made.name = name
-		if made.transaction && d.p.Bool("skip_trx") {
-			made.transaction = false
+		if strings.Contains(t.doc, "%d") {
+			t.doc = fmt.Sprintf(t.doc, n)
 		}
-		return &made, nil
+		if t.define != nil {
+			t.define(&t, d, n)
+		}
+		t.name = name
+		t.transaction = t.transaction && !d.p.Bool("skip_trx")
+		return &t, nil
 	}
 	return nil, &workload.ParamError{Param: "tests", Reason: fmt.Sprintf("there is no test %q", name),
 		Hint: "the tests are " + strings.Join(testNames(), ", ") + ", and settle"}
@@ -303,7 +231,6 @@ func numbered(pattern, name string) (n int64, ok bool) {
 	return n, err == nil && n >= 1 && n <= maxNumber && strconv.FormatInt(n, 10) == digits
 }
 
-// statements returns all statements of a test, in order.
 func (t *test) statements() (all []statement) {
 	for _, b := range slices.Concat(t.blocks, t.writer) {
 		for _, u := range b {

@@ -57,9 +57,7 @@ func Compare(t *testing.T, what string, want, got []State) {
 		t.Fatalf("%s: %d steps, want %d", what, len(got), len(want))
 	}
 	for i := range want {
-		if !want[i].equal(&got[i]) {
-			t.Errorf("%s: after step %s\n got %+v\nwant %+v", what, want[i].Step, got[i], want[i])
-		}
+		failIf(t, !want[i].equal(&got[i]), "%s: after step %s\n got %+v\nwant %+v", what, want[i].Step, got[i], want[i])
 	}
 }
 
@@ -102,7 +100,6 @@ func foundOf(step *workload.Step, totals workload.Totals) (out []Found) {
 // time.
 const timeBoundWork = 10
 
-// runStep runs one step with clients taking turns.
 func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previous *workload.Live) (workload.Live, workload.Totals) {
 	t.Helper()
 	ctx := context.Background()
@@ -122,17 +119,15 @@ func runStep(t *testing.T, step *workload.Step, db engine.DB, seed uint64, previ
 	}
 	stage, err := step.Open(ctx, workload.Env{DB: db, Seed: seed, Results: true, Previous: previous})
 	must(err)
+	clients, closeAll, err := workload.Seats(ctx, step, stage, db.Session)
+	defer closeAll()
+	must(err)
 	var turns []*turn
 	totals := make(workload.Totals, len(step.Groups))
 	for g := range step.Groups {
 		group := &step.Groups[g]
 		totals[g] = make([]workload.Total, len(group.Ops))
-		for c := range group.Clients {
-			session, err := db.Session(ctx)
-			must(err)
-			defer session.Close()
-			client, err := stage.Client(ctx, workload.Seat{Group: g, Client: c, Session: session})
-			must(err)
+		for _, client := range clients[g] {
 			u := &turn{group: group, client: client, left: group.Work, totals: totals[g]}
 			if step.Seconds > 0 {
 				u.left = timeBoundWork

@@ -40,15 +40,19 @@ func (s Suite) small(t *testing.T) workload.Run {
 	return r
 }
 
+// failIf fails the test on a condition.
+func failIf(t testing.TB, wrong bool, format string, args ...any) {
+	t.Helper()
+	if wrong {
+		t.Errorf(format, args...)
+	}
+}
+
 func (s Suite) testInfo(t *testing.T) {
 	i := s.Workload.Info()
-	if i.Name == "" || i.Doc == "" {
-		t.Errorf("incomplete info: %+v", i)
-	}
+	failIf(t, i.Name == "" || i.Doc == "", "incomplete info: %+v", i)
 	for _, p := range i.Params {
-		if p.Doc == "" {
-			t.Errorf("parameter %s is not documented", p.Name)
-		}
+		failIf(t, p.Doc == "", "parameter %s is not documented", p.Name)
 		if _, err := p.Parse(p.Default); err != nil {
 			t.Errorf("parameter %s refuses its default: %v", p.Name, err)
 		}
@@ -57,14 +61,10 @@ func (s Suite) testInfo(t *testing.T) {
 
 func (s Suite) testPresets(t *testing.T) {
 	i := s.Workload.Info()
-	if len(i.Presets) == 0 {
-		t.Error("no presets")
-	}
+	failIf(t, len(i.Presets) == 0, "no presets")
 	for _, preset := range i.Presets {
 		for name := range preset.Values {
-			if i.Param(name) == nil {
-				t.Errorf("preset %s sets %s, which is not a parameter", preset.Name, name)
-			}
+			failIf(t, i.Param(name) == nil, "preset %s sets %s, which is not a parameter", preset.Name, name)
 		}
 		r, err := workload.NewRun(s.Workload, preset.Name, nil)
 		if err != nil {
@@ -94,14 +94,10 @@ func checkSteps(t *testing.T, r workload.Run) {
 	}
 	seen := map[string]bool{}
 	for _, step := range r.Steps() {
-		if seen[step.Name] || step.Name == "" || step.Doc == "" {
-			t.Errorf("step %q is repeated or not documented", step.Name)
-		}
+		failIf(t, seen[step.Name] || step.Name == "" || step.Doc == "", "step %q is repeated or not documented", step.Name)
 		seen[step.Name] = true
 		if step.Settle != nil {
-			if len(step.Groups) > 0 {
-				t.Errorf("settle step %s has groups", step.Name)
-			}
+			failIf(t, len(step.Groups) > 0, "settle step %s has groups", step.Name)
 			continue
 		}
 		checkGroups(t, &step)
@@ -114,22 +110,14 @@ func checkGroups(t *testing.T, step *workload.Step) {
 	work := step.Seconds > 0
 	for _, g := range step.Groups {
 		work = work || g.Work > 0
-		if g.Clients < 1 || len(g.Ops) == 0 {
-			t.Errorf("step %s, group %s has no clients or no operations", step.Name, g.Name)
-		}
-		if g.Rate > 0 && g.RowsPerOp < 1 {
-			t.Errorf("step %s, group %s has a rate but no RowsPerOp", step.Name, g.Name)
-		}
+		failIf(t, g.Clients < 1 || len(g.Ops) == 0, "step %s, group %s has no clients or no operations", step.Name, g.Name)
+		failIf(t, g.Rate > 0 && g.RowsPerOp < 1, "step %s, group %s has a rate but no RowsPerOp", step.Name, g.Name)
 		for _, k := range g.Ops {
 			kinds[k.Whole()] = true
-			if k.Unit == "" {
-				t.Errorf("step %s: operation %s has no unit", step.Name, k.Name)
-			}
+			failIf(t, k.Unit == "", "step %s: operation %s has no unit", step.Name, k.Name)
 		}
 	}
-	if !work {
-		t.Errorf("step %s would never end", step.Name)
-	}
+	failIf(t, !work, "step %s would never end", step.Name)
 	if !kinds[step.Primary] || !kinds[step.WritesPer] {
 		t.Errorf("step %s is about %q and %q, which no group does", step.Name, step.Primary, step.WritesPer)
 	}
@@ -143,9 +131,7 @@ func (s Suite) testSameSeed(t *testing.T) {
 	}
 	a, b, c := run(1), run(1), run(2)
 	Compare(t, "the same seed", a, b)
-	if slices.EqualFunc(a, c, func(x, y State) bool { return x.equal(&y) }) {
-		t.Error("another seed gives the same rows and results")
-	}
+	failIf(t, slices.EqualFunc(a, c, func(x, y State) bool { return x.equal(&y) }), "another seed gives the same rows and results")
 }
 
 // testAlone: every step that creates nothing can be run by itself, and repeated,

@@ -132,7 +132,7 @@ func Golden(t *testing.T, d *sqlkit.Dialect, path string) {
 	}
 }
 
-// describe is the dialect's SQL for Schema and the examples.
+// describe returns the dialect's SQL for Schema and the examples.
 func describe(d *sqlkit.Dialect) (string, error) {
 	var b strings.Builder
 	schema := Schema()

@@ -42,7 +42,7 @@ func New(conn driver.Conn, nativeTime bool) (*Conn, error) {
 	return &Conn{raw: raw, time: nativeTime}, nil
 }
 
-// Raw is the driver's connection.
+// Raw returns the driver's connection.
 func (c *Conn) Raw() driver.Conn { return c.raw }
 
 // ExecText executes text.
@@ -87,14 +87,12 @@ type stmt struct {
 	args []driver.NamedValue
 }
 
-// Exec executes a statement that returns no rows.
-func (s *stmt) Exec(ctx context.Context, args []model.Value, order []int) (rows, id int64, err error) {
-	return counts(s.ExecContext(ctx, s.bind(args, order)))
+func (s *stmt) Exec(ctx context.Context, args []model.Value) (rows, id int64, err error) {
+	return counts(s.ExecContext(ctx, s.bind(args)))
 }
 
-// Query executes a statement that returns rows.
-func (s *stmt) Query(ctx context.Context, args []model.Value, order []int, types []model.Type, each func(row []model.Value) error) error {
-	rows, err := s.QueryContext(ctx, s.bind(args, order))
+func (s *stmt) Query(ctx context.Context, args []model.Value, types []model.Type, each func(row []model.Value) error) error {
+	rows, err := s.QueryContext(ctx, s.bind(args))
 	if err != nil {
 		return gone(err)
 	}
@@ -102,25 +100,17 @@ func (s *stmt) Query(ctx context.Context, args []model.Value, order []int, types
 }
 
 // bind makes arguments for the driver, in memory that is used again.
-func (s *stmt) bind(args []model.Value, order []int) []driver.NamedValue {
-	n := len(args)
-	if order != nil {
-		n = len(order)
-	}
-	for i := len(s.args); i < n; i++ {
+func (s *stmt) bind(args []model.Value) []driver.NamedValue {
+	for i := len(s.args); i < len(args); i++ {
 		s.args = append(s.args, driver.NamedValue{Ordinal: i + 1})
 	}
-	for i := range n {
-		from := i
-		if order != nil {
-			from = order[i]
-		}
-		s.args[i].Value = s.conn.argument(args[from])
+	for i, v := range args {
+		s.args[i].Value = s.conn.argument(v)
 	}
-	return s.args[:n]
+	return s.args[:len(args)]
 }
 
-// argument is a value as drivers take it. Text is passed as a string that
+// argument returns a value as drivers take it. Text is passed as a string that
 // shares the value's memory: the driver copies what it keeps, and the value is
 // not changed during the call.
 func (c *Conn) argument(v model.Value) driver.Value {
@@ -190,7 +180,7 @@ func (c *Conn) hand(rows driver.Rows, types []model.Type, each func(row []model.
 	}
 }
 
-// value is what a driver returned, as a value of type t. Text shares the
+// value returns what a driver returned, as a value of type t. Text shares the
 // driver's memory.
 func value(v driver.Value, t model.Type) (model.Value, error) {
 	switch x := v.(type) {
@@ -212,7 +202,7 @@ func value(v driver.Value, t model.Type) (model.Value, error) {
 	return model.Value{}, sqlkit.Unfit(fmt.Sprintf("a %T", v), t)
 }
 
-// text is what a driver returned, as text.
+// text returns what a driver returned, as text.
 func text(v driver.Value) model.Value {
 	switch x := v.(type) {
 	case nil:

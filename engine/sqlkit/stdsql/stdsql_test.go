@@ -88,15 +88,15 @@ func open(t *testing.T, f *fake, nativeTime bool) *stdsql.Conn {
 func TestArguments(t *testing.T) {
 	args := []model.Value{model.IntValue(5), model.TimeValue(time.Unix(0, 0)), model.StringValue([]byte("x")), model.BytesValue(nil), {}}
 	for native, want := range map[bool]string{
-		false: `exec 0 5 x [] <nil>;`,
-		true:  `exec 1970-01-01 00:00:00 +0000 UTC 5 x [] <nil>;`,
+		false: `exec 5 0 x [] <nil>;`,
+		true:  `exec 5 1970-01-01 00:00:00 +0000 UTC x [] <nil>;`,
 	} {
 		f := &fake{}
 		s, err := open(t, f, native).Prepare(t.Context(), "x")
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, id, err := s.Exec(t.Context(), args, []int{1, 0, 2, 3, 4})
+		rows, id, err := s.Exec(t.Context(), args)
 		if rows != 3 || id != 0 || err != nil {
 			t.Errorf("%d rows, %d, %v", rows, id, err)
 		}

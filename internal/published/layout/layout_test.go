@@ -215,7 +215,7 @@ func TestNumbersAsPrinted(t *testing.T) {
 }
 
 // The base over itself is 1, and a over b times b over a is 1 as far as two
-// decimals tell.
+// decimals show.
 func TestRatioProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := Fixed(rapid.Float64Range(0.5, 1e9).Draw(t, "x"), 3)

@@ -97,7 +97,7 @@ function restored(cell) {
   return cell;
 }
 
-// alike tells whether two numbers are of targets that did the same work in their
+// alike reports whether two numbers are of targets that did the same work in their
 // step, and promised the same, and are the same percentile, or none; and of
 // enough samples.
 function alike(a, b) {
@@ -106,7 +106,7 @@ function alike(a, b) {
   return x.metric === y.metric && of(x) === of(y) && ![...x.trials, ...y.trials].some((t) => t.few);
 }
 
-// comparable tells whether two cells can be compared, as far as the page knows.
+// comparable reports whether two cells can be compared, as far as the page knows.
 function comparable(a, b) {
   if (!a?.dataset.n || !b?.dataset.n || a.classList.contains("hatch") || b.classList.contains("hatch")) return false;
   return alike(a, b) && ![...numberOf(a).trials, ...numberOf(b).trials].some((t) => t.disturbed);
@@ -195,7 +195,7 @@ const svgStyle = new CSSStyleSheet(); // an element with styles is not allowed
 document.adoptedStyleSheets.push(svgStyle);
 const headText = (th) => th.firstElementChild?.tagName === "A" ? th.firstElementChild.textContent : th.firstChild?.textContent || "";
 
-// columnsOf tells which columns of a table stand for a target or a step.
+// columnsOf returns which columns of a table stand for a target or a step.
 const columnsOf = new Map(all("main table").map((table) => [table, [...table.tHead.rows[0].cells].slice(1).map((th) => {
   const link = th.querySelector("a[href^='#s']");
   const section = link && document.getElementById(link.hash.slice(1));

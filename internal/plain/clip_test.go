@@ -19,17 +19,3 @@ func TestClip(t *testing.T) {
 		}
 	}
 }
-
-func TestMark(t *testing.T) {
-	for _, c := range []struct {
-		line   string
-		column int
-		want   string
-	}{
-		{"a: b", 4, "\n    a: b\n       ^"}, {"\ta", 2, "\n    \ta\n    \t^"}, {"ää", 2, "\n    ää\n     ^"}, {"", 1, "\n    \n    ^"},
-	} {
-		if got := plain.Mark(c.line, c.column); got != c.want {
-			t.Errorf("Mark(%q, %d) = %q, want %q", c.line, c.column, got, c.want)
-		}
-	}
-}

@@ -1,0 +1,67 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// SettleAction is an action of Settle.
+type SettleAction struct {
+	Name     string        `json:"name"`
+	Duration time.Duration `json:"ns"`
+	Detail   string        `json:"detail,omitempty"` // its effect, such as debt before and after
+}
+
+// Timed does an action and times it. The function returns the action's effect.
+func Timed(name string, do func() (detail string, err error)) (SettleAction, error) {
+	start := time.Now()
+	detail, err := do()
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return SettleAction{Name: name, Duration: time.Since(start), Detail: detail}, err
+}
+
+// Settling is the actions of a Settle that does one after the other, up to the
+// first that fails.
+type Settling struct {
+	done []SettleAction
+	err  error
+}
+
+// Do does the next action.
+func (s *Settling) Do(name string, do func() (detail string, err error)) {
+	if s.err != nil {
+		return
+	}
+	var a SettleAction
+	if a, s.err = Timed(name, do); s.err == nil {
+		s.done = append(s.done, a)
+	}
+}
+
+// Result returns the actions done.
+func (s *Settling) Result() ([]SettleAction, error) { return s.done, s.err }
+
+// AwaitRest polls until a database has been at rest a number of times in a row:
+// background work may begin a moment after the event that makes it necessary.
+func AwaitRest(ctx context.Context, every time.Duration, times int, rest func() (bool, error)) error {
+	for quiet := 0; ; {
+		ok, err := rest()
+		if err != nil {
+			return err
+		}
+		if quiet++; !ok {
+			quiet = 0
+		}
+		if quiet >= times {
+			return nil
+		}
+		select {
+		case <-time.After(every):
+		case <-ctx.Done():
+			return fmt.Errorf("the database does not come to rest: %w", ctx.Err())
+		}
+	}
+}

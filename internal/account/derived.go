@@ -1,0 +1,94 @@
+package account
+
+import (
+	"slices"
+
+	"rumbench/internal/metric"
+)
+
+// PerOperation returns a count ÷ the operations completed, whose rate is done. A
+// count that is recorded only where something failed is without where nothing did.
+func PerOperation(count, done, errors *metric.Row, without float64) (v float64, ok bool) {
+	switch {
+	case done == nil || done.N == 0:
+		return 0, false
+	case count != nil:
+		return count.Value / float64(done.N), true
+	}
+	return without, errors != nil && errors.Value == 0
+}
+
+// Spent is how a group's clients spent their time, in seconds: on operations, on
+// their attempts that succeeded, and on one statement of these.
+type Spent struct{ Service, Attempts, Statement float64 }
+
+// SpentBy sums up the operations of a group, and one statement of theirs. single
+// reports whether a row is of a single operation kind. Files of builds that did not
+// distinguish attempts have these times only if nothing failed.
+func SpentBy(rows []metric.Row, group, statement string, single func(*metric.Row) bool) (t Spent) {
+	failed := false
+	for i := range rows {
+		row := &rows[i]
+		switch {
+		case row.Group != group:
+		case row.Metric == "statement_total_s" && row.Op == statement:
+			t.Statement = row.Value
+		case row.Metric == "attempts":
+			failed = true
+		case row.Metric == "service_total_s" && single(row):
+			t.Service += row.Value
+		case row.Metric == "attempt_total_s" && single(row):
+			t.Attempts += row.Value
+		}
+	}
+	if t.Attempts == 0 && !failed {
+		t.Attempts = t.Service
+	}
+	return t
+}
+
+// Failures are the failed attempts at a step's operations.
+type Failures struct {
+	Attempts, Failed, GivenUp float64
+	Classes                   []metric.Row // by class, the most frequent first
+}
+
+// FailuresIn counts by operation kind, without counting varieties of a kind twice.
+func FailuresIn(rows []metric.Row, single func(*metric.Row) bool) (f Failures) {
+	type kind struct{ group, op string }
+	tried := map[kind]float64{}
+	for i := range rows {
+		row := &rows[i]
+		of := kind{row.Group, row.Op}
+		_, known := tried[of]
+		switch own := single(row); {
+		case metric.FamilyOf(row.Metric) == metric.ErrorClass && (own || row.Op == ""):
+			f.Failed += row.Value
+			k := slices.IndexFunc(f.Classes, func(c metric.Row) bool { return c.Metric == row.Metric })
+			if k < 0 {
+				f.Classes = append(f.Classes, *row)
+			} else {
+				f.Classes[k].Value += row.Value
+			}
+		case own && row.Metric == "attempts":
+			tried[of] = row.Value
+		case own && row.Metric == "ops_per_s" && !known:
+			tried[of] = float64(row.N) // unless some failed
+		case own && row.Metric == "given_up":
+			f.GivenUp += row.Value
+		}
+	}
+	for _, n := range tried {
+		f.Attempts += n
+	}
+	slices.SortStableFunc(f.Classes, func(a, b metric.Row) int { return int(b.Value - a.Value) })
+	return f
+}
+
+// Share returns the share of attempts that failed.
+func (f Failures) Share() float64 {
+	if f.Attempts == 0 {
+		return 0
+	}
+	return f.Failed / f.Attempts
+}

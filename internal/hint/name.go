@@ -1,0 +1,70 @@
+package hint
+
+import (
+	"fmt"
+	"strings"
+)
+
+// mostListed is how many names a reader may be asked to read.
+const mostListed = 50
+
+// OneOf returns a hint at the name that was probably meant by a wrong one, or at
+// all names; "" if they are too many.
+func OneOf(wrong string, names []string) string {
+	all := "one of " + strings.Join(names, ", ")
+	switch {
+	case len(names) == 0, len(names) > mostListed:
+		all = ""
+	case len(names) == 1:
+		all = "it can be " + names[0]
+	}
+	return Meant(wrong, names, all)
+}
+
+// Meant returns a hint at the name that was probably meant by a wrong one: the
+// nearest, or the only one of which it is a part or that is a part of it. It
+// returns otherwise if there is none.
+func Meant(wrong string, names []string, otherwise string) string {
+	if len(wrong) < 2 {
+		return otherwise
+	}
+	wrong = strings.ToLower(wrong)
+	best, least := "", min(1+len(wrong)/4, 3)
+	var akin []string
+	for _, name := range names {
+		if d := distance(wrong, name); d <= least && (best == "" || d < least) {
+			best, least = name, d
+		}
+		if len(name) > 2 && (strings.Contains(wrong, name) || strings.Contains(name, wrong)) {
+			akin = append(akin, name)
+		}
+	}
+	switch {
+	case best != "":
+	case len(akin) == 1:
+		best = akin[0]
+	default:
+		return otherwise
+	}
+	return fmt.Sprintf("did you mean %s?", best)
+}
+
+// distance returns the edit distance of a and b, in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := diagonal
+			if a[i] != b[j] {
+				d = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], d
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,35 @@
+package workload
+
+import (
+	"context"
+	"fmt"
+
+	"rumbench/engine"
+)
+
+// Seats returns the clients of a step by group, each with a session of its own.
+// closeAll closes the sessions, and is returned with an error as well.
+func Seats(ctx context.Context, step *Step, stage Stage, open func(context.Context) (engine.Session, error)) (clients [][]Client, closeAll func(), err error) {
+	var sessions []engine.Session
+	closeAll = func() {
+		for _, s := range sessions {
+			s.Close()
+		}
+	}
+	clients = make([][]Client, len(step.Groups))
+	for g := range clients {
+		for i := range step.Groups[g].Clients {
+			session, err := open(ctx)
+			if err != nil {
+				return nil, closeAll, fmt.Errorf("open a session: %w", err)
+			}
+			sessions = append(sessions, session)
+			client, err := stage.Client(ctx, Seat{Group: g, Client: i, Session: session})
+			if err != nil {
+				return nil, closeAll, err
+			}
+			clients[g] = append(clients[g], client)
+		}
+	}
+	return clients, closeAll, nil
+}
