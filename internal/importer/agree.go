@@ -198,9 +198,9 @@ func unrelated(runs []*run, ps *hint.Problems) {
 // missing returns the steps that some targets lack, by name.
 func missing(runs []*run) (out []Missing) {
 	targets, _ := groups(runs, func(r *run) string { return r.target })
-	slices.SortFunc(targets, natural)
+	slices.SortFunc(targets, quantity.Natural)
 	names, steps := groups(runs, func(r *run) string { return r.step.Name })
-	slices.SortFunc(names, natural)
+	slices.SortFunc(names, quantity.Natural)
 	for _, name := range names {
 		lack := slices.DeleteFunc(slices.Clone(targets), func(t string) bool {
 			return slices.ContainsFunc(steps[name], func(r *run) bool { return r.target == t })

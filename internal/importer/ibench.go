@@ -165,7 +165,7 @@ func (b *ibench) parse(line string) {
 		b.indexed, _ = number(ibCreated.FindStringSubmatch(line)[1])
 	case ibShare.MatchString(line):
 		b.share(ibShare.FindStringSubmatch(line))
-	case digits(words[0]) > 0 && len(words) >= 9:
+	case digits(words[0][:1]) && len(words) >= 9:
 		b.interval(words)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"rumbench/internal/hint"
 	"rumbench/internal/parallel"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
 
@@ -110,7 +111,7 @@ func readRuns(folders []*folder, o *Options, ps *hint.Problems) ([]*run, error) 
 // sorted returns problems by file and line, without duplicates.
 func sorted(ps hint.Problems) hint.Problems {
 	slices.SortStableFunc(ps, func(a, b hint.Problem) int {
-		return cmp.Or(natural(a.File, b.File), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(quantity.Natural(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return slices.Compact(ps)
 }

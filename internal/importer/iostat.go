@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rumbench/internal/hint"
+	"rumbench/internal/quantity"
 )
 
 // iostat holds the reports of a file of iostat.
@@ -224,7 +225,7 @@ func (s *iostat) used() (names []string) {
 		for _, d := range r.devices {
 			pseudo := slices.ContainsFunc([]string{"loop", "ram", "zram", "sr", "fd"}, func(p string) bool {
 				rest, ok := strings.CutPrefix(d.name, p)
-				return ok && digits(rest) == len(rest)
+				return ok && digits(rest)
 			})
 			active := slices.ContainsFunc(d.values[:ioDiscardKB], func(v float64) bool { return v > 0 })
 			if !pseudo && active && !slices.Contains(names, d.name) {
@@ -232,7 +233,7 @@ func (s *iostat) used() (names []string) {
 			}
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(natural(a, b), cmp.Compare(a, b)) })
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(quantity.Natural(a, b), cmp.Compare(a, b)) })
 	return names
 }
 

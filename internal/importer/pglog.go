@@ -72,7 +72,7 @@ func pgTransaction(w []string) bool {
 	failure := w[2] == "skipped" || w[2] == "failed" || w[2] == "serialization" || w[2] == "deadlock"
 	epoch, ok := whole(w[4])
 	micros, fine := whole(w[5])
-	return (latency || failure) && ok && fine && epoch >= epoch2001 && epoch < epoch2096 && micros < 1e6 && digits(w[0]) == len(w[0]) && digits(w[1]) == len(w[1])
+	return (latency || failure) && ok && fine && epoch >= epoch2001 && epoch < epoch2096 && micros < 1e6 && digits(w[0]) && digits(w[1])
 }
 
 // pgSums recognises a line of sums: epoch of the interval's start, transactions,
@@ -303,13 +303,13 @@ func (p *pgbench) addSeconds(l *pgLog) {
 		line := result.Line{Source: "ops", T: float64(epoch+width) - begin, DT: float64(epoch+width) - from,
 			Group: opTransaction, Op: opTransaction, Ops: s.n, Rows: s.n}
 		if l.lags || p.paced() {
-			line.ResponseMx = s.max
+			line.ResponseMax = s.max
 		} else {
 			line.Max = s.max
 		}
 		slices.Sort(s.us)
 		if l.lags {
-			line.ResponseP9 = percentileOf(s.us, 99)
+			line.ResponseP99 = percentileOf(s.us, 99)
 		} else {
 			line.P50, line.P99 = percentileOf(s.us, 50), percentileOf(s.us, 99)
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"rumbench/internal/hint"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
 
@@ -177,9 +178,9 @@ func walk(root string, o *Options, ps *hint.Problems) (folders []*folder, ignore
 	if err != nil {
 		ps.Add(root, 0, "", "%v", reasonOf(err))
 	}
-	slices.SortStableFunc(files, func(a, b *file) int { return natural(a.path, b.path) })
+	slices.SortStableFunc(files, func(a, b *file) int { return quantity.Natural(a.path, b.path) })
 	dirs, members := groups(files, func(f *file) string { return filepath.Dir(f.path) })
-	slices.SortStableFunc(dirs, natural)
+	slices.SortStableFunc(dirs, quantity.Natural)
 	for _, dir := range dirs {
 		folders = append(folders, &folder{place: placeOf(dir), files: members[dir]})
 	}
@@ -367,6 +368,6 @@ func byName(base string) func(a, b string) int {
 		case b == base:
 			return 1
 		}
-		return natural(a, b)
+		return quantity.Natural(a, b)
 	}
 }

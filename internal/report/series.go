@@ -110,29 +110,29 @@ func (m *marks) add(at, value float64) {
 func readSeries(c *campaign) (map[*step][]*track, error) {
 	most := max(minPoints, min(maxPoints, allPoints/(len(c.steps)*len(c.Targets)+1)))
 	all := map[*step][]*track{}
-	byTrial := map[*result.Trial]map[string]*track{}
 	for _, s := range c.steps {
 		all[s] = make([]*track, len(c.Targets))
-		for _, t := range c.Targets {
-			r := s.Leader(t)
-			if r == nil || c.series[r.Trial] == nil {
-				continue
-			}
-			all[s][t.Index] = newTrack(s, r, most)
-			if byTrial[r.Trial] == nil {
-				byTrial[r.Trial] = map[string]*track{}
-			}
-			byTrial[r.Trial][s.Name] = all[s][t.Index]
-		}
 	}
 	var trials []*result.Trial
+	var byTrial []map[string]*track // by step
 	for _, t := range c.Targets {
-		trials = append(trials, slices.DeleteFunc(slices.Clone(t.Trials), func(trial *result.Trial) bool { return byTrial[trial] == nil })...)
+		for _, trial := range t.Trials {
+			tracks := map[string]*track{}
+			for _, s := range c.steps {
+				if r := s.Leader(t); r != nil && r.Trial == trial && c.series[trial] != nil {
+					tracks[s.Name] = newTrack(s, r, most)
+					all[s][t.Index] = tracks[s.Name]
+				}
+			}
+			if len(tracks) > 0 {
+				trials, byTrial = append(trials, trial), append(byTrial, tracks)
+			}
+		}
 	}
 	err := parallel.Each(len(trials), func(i int) error {
-		trial, tracks := trials[i], byTrial[trials[i]]
-		if err := c.series[trial](func(l result.Line) error { tracks[l.Step].add(&l); return nil }); err != nil {
-			return fmt.Errorf("series of %s, trial %d: %w", trial.Target, trial.Trial, err)
+		add := func(l result.Line) error { byTrial[i][l.Step].add(&l); return nil }
+		if err := c.series[trials[i]](add); err != nil {
+			return fmt.Errorf("series of %s, trial %d: %w", trials[i].Target, trials[i].Trial, err)
 		}
 		return nil
 	})
@@ -230,8 +230,8 @@ func (t *track) addOps(l *result.Line) {
 		p.low, p.high, p.spread = p.low+rows*s.low, p.high+rows*s.high, p.spread+rows
 	}
 	p99, most := l.P99, l.Max
-	if l.ResponseMx > 0 {
-		p99, most = l.ResponseP9, l.ResponseMx
+	if l.ResponseMax > 0 {
+		p99, most = l.ResponseP99, l.ResponseMax
 	}
 	if p.max = max(p.max, most); l.Ops >= metric.LeastSamples(99) {
 		p.p99 = max(p.p99, p99)
