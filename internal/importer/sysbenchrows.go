@@ -333,18 +333,12 @@ func (s *sbRows) addSeries() {
 			line.Op, line.Ops = opTransaction, int64(math.Round(iv.events*iv.length))
 			line.Rows = line.Ops
 		}
-<<<<<<< HEAD
 		line.Errors = int64(math.Round(max(iv.errors, 0) * iv.length))
 		if iv.percentile == 99 && line.Ops > 0 && iv.latency >= sbDigit {
 			if s.paced() {
-				line.ResponseP9 = iv.latency * 1e3
+				line.ResponseP99 = iv.latency * 1e3
 			} else {
 				line.P99 = iv.latency * 1e3
-=======
-		if iv.percentile == 99 && timed.Ops > 0 && iv.latency >= sbDigit {
-			if timed.P99 = iv.latency * 1e3; s.paced() {
-				timed.P99, timed.ResponseP99 = 0, timed.P99
->>>>>>> main
 			}
 		}
 		s.emit(line)

@@ -3,6 +3,7 @@ package result
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -144,21 +145,17 @@ func (s *SeriesWriter) Write(lines ...Line) error {
 func (s *SeriesWriter) Copy(step string, encoded io.Reader) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	const head, none = `{"step":`, `""`
+	const none = `{"step":""`
 	name, err := json.Marshal(step)
-	in := bufio.NewReaderSize(encoded, 1<<16)
-	for s.err == nil && err == nil {
-		var b []byte
-		if b, err = line(in); err == nil {
-			s.w.WriteString(head)
-			s.w.Write(name)
-			_, s.err = s.w.Write(b[len(head+none):])
-		}
+	in := bufio.NewScanner(encoded)
+	in.Buffer(make([]byte, 1<<16), longest)
+	in.Split(wholeLines)
+	for s.err == nil && err == nil && in.Scan() {
+		s.w.WriteString(none[:len(none)-len(`""`)])
+		s.w.Write(name)
+		_, s.err = s.w.Write(in.Bytes()[len(none):])
 	}
-	if s.err == nil && err != io.EOF {
-		s.err = err
-	}
-	if s.err == nil {
+	if s.err = cmp.Or(s.err, err, in.Err()); s.err == nil {
 		s.err = s.w.Flush()
 	}
 	return s.err
