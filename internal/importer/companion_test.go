@@ -260,3 +260,12 @@ func TestCPUsDisagree(t *testing.T) {
 		t.Errorf("warnings %q", s.Warnings)
 	}
 }
+
+// Costs without any of the columns that are known are no figures.
+func TestCostsWithoutColumns(t *testing.T) {
+	var ps hint.Problems
+	runs := parseMet([]*file{textFile("sb.met.x", metTitle+"\nsamp\to/s\n5\t100\n")}, &Options{CPUs: 4}, &ps)
+	if len(runs) != 1 || len(ps) > 0 {
+		t.Errorf("%d runs, %v", len(runs), ps)
+	}
+}

@@ -94,7 +94,7 @@ func compatibleVMFigures(v *vmstat, cpus int) []figure {
 	if err != nil || n == 0 {
 		return nil
 	}
-	out := []figure{{metric: "context_switches", perSecond: switches / n}, {metric: "host_cpu_us", perSecond: cpuTime(busy/n, cpus)}}
+	out := []figure{{metric: "context_switches", perSecond: switches / n}, {metric: hostCPU, perSecond: cpuTime(busy/n, cpus)}}
 	correct := vmFigures(v, max(cpus, 1))
 	for i := range out {
 		text := fmt.Sprintf("compatible: of %.0f samples one is the average since boot and %d are header lines that count as zeros", n, headers)

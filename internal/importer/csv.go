@@ -44,7 +44,7 @@ type table struct {
 	*input
 	header
 	o    *Options
-	runs []*run
+	rows []metric.Row
 	seen map[[7]string]int // lines by the key of their row
 	top  int               // line of the header
 }
@@ -78,14 +78,23 @@ func parseCSV(files []*file, o *Options, ps *hint.Problems) []*run {
 			t.row(fields)
 		}
 	}
-	if len(t.runs) == 0 && !t.faulty {
+	if len(t.rows) == 0 && !t.faulty {
 		t.at = t.top
 		t.problem("", "there are no numbers below a header with the columns target, step, metric and value")
 	}
-	for _, r := range t.runs {
-		subject(r)
+	type step struct {
+		target, name string
+		trial        int
 	}
-	return t.runs
+	steps, of := groups(t.rows, func(row metric.Row) step { return step{row.Target, row.Step, row.Trial} })
+	var runs []*run
+	for _, s := range steps {
+		r := newRun(t.file, "a table of numbers")
+		r.tool, r.target, r.trial, r.step.Name, r.step.Rows = "CSV", s.target, s.trial, s.name, of[s]
+		subject(r)
+		runs = append(runs, r)
+	}
+	return runs
 }
 
 // columns reads the header.
@@ -145,8 +154,7 @@ func (t *table) row(fields []string) {
 	}
 	row.Value = value * factor
 	t.seen[id] = t.at
-	r := t.run(&row)
-	r.step.Rows = append(r.step.Rows, row)
+	t.rows = append(t.rows, row)
 }
 
 const maxTrial = 10000
@@ -159,14 +167,15 @@ func (t *table) metric(row *metric.Row, unit string) (factor float64) {
 		return 1
 	}
 	row.Unit = m.Unit
-	if share, ok := published(unit); ok && m.Name == "host_cpu_us" {
+	if share := cpuUnits[unit]; share > 0 && m.Name == hostCPU {
 		if t.o.CPUs == 0 {
 			t.problem("give --cpus N", "%s is a share of all CPUs, whose number is unknown", unit)
 		}
 		row.Source = strings.TrimPrefix(row.Source+", published as "+unit, ", ")
 		return share * float64(t.o.CPUs)
 	}
-	if from, to := bytesOf(unit), bytesOf(m.Unit); from > 0 && to > 0 {
+	from, size := sizeOf("1" + unit)
+	if to, ok := sizeOf("1" + m.Unit); size && ok {
 		return from / to
 	}
 	if unit = strings.Replace(unit, "us", "µs", 1); unit != "" && unit != m.Unit {
@@ -175,27 +184,9 @@ func (t *table) metric(row *metric.Row, unit string) (factor float64) {
 	return 1
 }
 
-// bytesOf returns the bytes of a unit of size; 0 if it is none.
-func bytesOf(unit string) float64 {
-	for _, u := range sizeUnits {
-		if u.name == unit {
-			return u.bytes
-		}
-	}
-	return 0
-}
-
-// published returns a CPU unit of published tables in µs of one CPU: Mcpu is a
+// cpuUnits are the CPU units of published tables in µs of one CPU: Mcpu is a
 // millionth of a percent-second of all CPUs, cpu/o a percent-second.
-func published(unit string) (us float64, ok bool) {
-	switch unit {
-	case "Mcpu":
-		return 1. / 100, true
-	case "cpu/o":
-		return 1e6 / 100, true
-	}
-	return 0, false
-}
+var cpuUnits = map[string]float64{"Mcpu": 1. / 100, "cpu/o": 1e6 / 100}
 
 func (t *table) integer(name, text string, missing int64) int64 {
 	if text == "" {
@@ -207,20 +198,6 @@ func (t *table) integer(name, text string, missing int64) int64 {
 		return missing
 	}
 	return v
-}
-
-// run returns the run that a row belongs to.
-func (t *table) run(row *metric.Row) *run {
-	for _, r := range t.runs {
-		if r.target == row.Target && r.trial == row.Trial && r.step.Name == row.Step {
-			return r
-		}
-	}
-	r := newRun(t.file, "a table of numbers")
-	r.tool = "CSV"
-	r.target, r.trial, r.step.Name = row.Target, row.Trial, row.Step
-	t.runs = append(t.runs, r)
-	return r
 }
 
 // subject sets the primary operation of a step, the first with a rate, and the

@@ -101,12 +101,15 @@ func vmFigures(v *vmstat, cpus int) []figure {
 	if cpus == 0 {
 		return out
 	}
-	f := figure{"host_cpu_us", cpuTime(busy, cpus), "vmstat, whole host", nil}
+	f := figure{hostCPU, cpuTime(busy, cpus), "vmstat, whole host", nil}
 	if busy < wholePercents {
 		f.warnings = append(f.warnings, remark("vmstat prints whole percents, and the mean is %.2g %%: it may be off by a percent of the CPUs", busy))
 	}
 	return append(out, f)
 }
+
+// hostCPU is the metric of the CPU time of the whole host.
+const hostCPU = "host_cpu_us"
 
 // cpuTime returns the CPU time in µs per second of a share of all CPUs in percent.
 func cpuTime(percent float64, cpus int) float64 { return percent / 100 * float64(cpus) * 1e6 }
@@ -117,5 +120,5 @@ func ioBusy(s *iostat, cpus int) []figure {
 		return nil
 	}
 	busy := mean(s.reports, func(r *ioReport) []float64 { return []float64{r.busy} })
-	return []figure{{"host_cpu_us", cpuTime(busy, cpus), "iostat, whole host", nil}}
+	return []figure{{hostCPU, cpuTime(busy, cpus), "iostat, whole host", nil}}
 }

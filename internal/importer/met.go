@@ -80,7 +80,7 @@ func (m *met) perSecond(per, second string, factor float64) (v float64, ok bool)
 // figures returns the costs per second.
 func (m *met) figures(r *run, compatible bool) (out []figure) {
 	const from = "sb.met, as the suite's scripts computed it"
-	add := func(metric, per, second string, factor float64, warnings ...metric.Warning) {
+	add := func(name, per, second string, factor float64, warnings ...metric.Warning) {
 		if compatible {
 			second = "" // published tables have the printed cost
 		}
@@ -88,7 +88,10 @@ func (m *met) figures(r *run, compatible bool) (out []figure) {
 			if v == 0 {
 				warnings = append(warnings, remark("printed as 0: below the last digit"))
 			}
-			out = append(out, figure{metric, v, from, warnings})
+			if name == hostCPU {
+				v = cpuTime(v, r.cpus)
+			}
+			out = append(out, figure{name, v, from, warnings})
 		}
 	}
 	add("device_reads", "r/o", "r/s", 1)
@@ -101,10 +104,7 @@ func (m *met) figures(r *run, compatible bool) (out []figure) {
 	}
 	add("context_switches", "cs/o", "cs/s", 1, low...)
 	if r.cpus > 0 {
-		add("host_cpu_us", "cpu/o", "cpu/s", 1, low...)
-		if last := &out[len(out)-1]; last.metric == "host_cpu_us" {
-			last.perSecond = cpuTime(last.perSecond, r.cpus)
-		}
+		add(hostCPU, "cpu/o", "cpu/s", 1, low...)
 	} else if _, ok := m.values["cpu/o"]; ok {
 		r.warn("%s", noCPUs)
 	}

@@ -86,7 +86,7 @@ func (r *run) summary(l *layout.Line) {
 	put("read_kb", "rkbpq", 1, per(op))
 	put("write_kb", "wkbpi", 1, per(writes), account.Warned(undrained()))
 	put("context_switches", "cspq", 1, per(op), low)
-	put("host_cpu_us", "cpupq", 1, per(op), low)
+	put(hostCPU, "cpupq", 1, per(op), low)
 	put("service_max_us", "maxop", 1e6, account.Of(op, op))
 	put("interval_ops_p50", "p50", 1, account.Of(op, ""), warned("of the first client"))
 	put("interval_ops_p99", "p99", 1, account.Of(op, ""), warned("of the first client"))

@@ -132,7 +132,7 @@ func (t *tableFile) costs(test string, l *layout.Line) {
 	put("read_kb", l.Value("rKB/o"))
 	put("write_kb", l.Value("wKB/o"))
 	if cpu := l.Value("cpu/o"); r.cpus > 0 {
-		put("host_cpu_us", cpuTime(cpu, r.cpus))
+		put(hostCPU, cpuTime(cpu, r.cpus))
 	} else if !math.IsNaN(cpu) {
 		r.warn(noCPUs)
 	}
