@@ -3,6 +3,7 @@ package importer
 import (
 	"strings"
 
+	"rumbench/internal/account"
 	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
@@ -69,7 +70,7 @@ func (c *companionSet) addTo(r *run) {
 	if len(r.costs) == 0 {
 		return
 	}
-	var figures []figure
+	var figures []account.Cost
 	if c.vm != nil {
 		figures = append(figures, c.vmstat(r)...)
 	} else if c.io != nil {
@@ -104,7 +105,7 @@ func (c *companionSet) countCPUs(r *run) {
 	}
 }
 
-func (c *companionSet) vmstat(r *run) []figure {
+func (c *companionSet) vmstat(r *run) []account.Cost {
 	if r.cpus == 0 {
 		r.warn(noCPUs)
 	}
@@ -121,7 +122,7 @@ func (c *companionSet) vmstat(r *run) []figure {
 // iostat returns the figures of the devices under the database. If several were
 // used and it is unknown which hold the database, none is taken: a stacked device
 // and its parts would count twice, and other disks are no cost of the run.
-func (c *companionSet) iostat(r *run) []figure {
+func (c *companionSet) iostat(r *run) []account.Cost {
 	devices := c.o.Devices
 	if len(devices) == 0 {
 		used := c.io.used()
@@ -156,7 +157,7 @@ const lifeTolerance = 0.05
 
 // client returns the mean CPU use of the clients' processes over their lifetimes: a
 // warm-up is included, so that costs per operation are of warm-up and window.
-func (c *companionSet) client(r *run) []figure {
+func (c *companionSet) client(r *run) []account.Cost {
 	if len(c.times) == 0 {
 		return nil
 	}
@@ -164,17 +165,17 @@ func (c *companionSet) client(r *run) []figure {
 		r.warn("time was taken of %d of %d clients: their CPU time is left out", len(c.times), r.processes)
 		return nil
 	}
-	all := figure{metric: "client_cpu_us", source: "/usr/bin/time of the client"}
+	all := account.Cost{Metric: "client_cpu_us", Source: "/usr/bin/time of the client"}
 	for _, u := range c.times {
 		if u.elapsed > 0 {
-			all.perSecond += u.cpu / u.elapsed * 1e6
+			all.Value += u.cpu / u.elapsed * 1e6
 		}
 		if s := r.step.Seconds; s > 0 && (u.elapsed > s*(1+lifeTolerance) || u.elapsed < s*(1-lifeTolerance)) {
-			all.warnings = metric.AppendNew(all.warnings, remark("the client's process lived longer or shorter than the window: its mean over its life is taken"))
+			all.Warnings = metric.AppendNew(all.Warnings, remark("the client's process lived longer or shorter than the window: its mean over its life is taken"))
 		}
 		if u.failed != "" {
 			r.warn("the client failed: %s", u.failed)
 		}
 	}
-	return []figure{all}
+	return []account.Cost{all}
 }

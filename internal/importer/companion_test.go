@@ -35,9 +35,9 @@ func TestIOStatGenerations(t *testing.T) {
 			}
 			got := map[string]float64{}
 			for _, f := range ioFigures(s, []string{"sda"}) {
-				got[f.metric] = f.perSecond
-				if f.metric == "write_kb" && (len(f.warnings) == 2) != (c.discard < 0) {
-					t.Errorf("warnings %q", f.warnings)
+				got[f.Metric] = f.Value
+				if f.Metric == "write_kb" && (len(f.Warnings) == 2) != (c.discard < 0) {
+					t.Errorf("warnings %q", f.Warnings)
 				}
 			}
 			want := map[string]float64{"device_reads": 10, "read_kb": 40, "write_kb": 80}
@@ -57,7 +57,7 @@ func TestIOStatBasic(t *testing.T) {
 	var ps hint.Problems
 	s := parseIOStat(textFile("io", report+report), &ps)
 	figures := ioFigures(s, []string{"sda"})
-	if len(ps) > 0 || len(figures) != 2 || figures[0].metric != "read_kb" || figures[0].perSecond != 40 || figures[1].perSecond != 80 {
+	if len(ps) > 0 || len(figures) != 2 || figures[0].Metric != "read_kb" || figures[0].Value != 40 || figures[1].Value != 80 {
 		t.Errorf("%v, %+v", ps, figures)
 	}
 }
@@ -73,7 +73,7 @@ func TestIOStatWeights(t *testing.T) {
 	s := parseIOStat(textFile("io", log), &ps)
 	one, both := ioFigures(s, []string{"sda"}), ioFigures(s, []string{"sda", "sdb"})
 	// One second of 10 reads and three of 50; beside it one of 1 and three of 3.
-	if len(ps) > 0 || one[0].perSecond != (10+3*50)/4. || both[0].perSecond != (10+3*50+1+3*3)/4. || both[1].source != "iostat, device sda + sdb" {
+	if len(ps) > 0 || one[0].Value != (10+3*50)/4. || both[0].Value != (10+3*50+1+3*3)/4. || both[1].Source != "iostat, device sda + sdb" {
 		t.Errorf("%v, %+v, %+v", ps, one, both)
 	}
 }
@@ -84,7 +84,7 @@ func TestCompatibleSubstring(t *testing.T) {
 	log := "Device r/s rkB/s w/s wkB/s\nnvme0n1 10 100 1 50\nnvme0n1p1 4 40 1 10\nsda 9 9 9 9\n"
 	var ps hint.Problems
 	figures := compatibleIOFigures(parseIOStat(textFile("io", log), &ps), "nvme")
-	if figures[0].perSecond != (10+4)/2. || figures[2].perSecond != (50+10)/2. || len(figures[0].warnings) != 1 || figures[0].warnings[0].Text != "the mean of one of nvme0n1, nvme0n1p1, not their sum" {
+	if figures[0].Value != (10+4)/2. || figures[2].Value != (50+10)/2. || len(figures[0].Warnings) != 1 || figures[0].Warnings[0].Text != "the mean of one of nvme0n1, nvme0n1p1, not their sum" {
 		t.Errorf("%+v", figures)
 	}
 }
@@ -121,8 +121,8 @@ func TestCompatibleLikeAwk(t *testing.T) {
 		if i >= 2 {
 			path = ioPath
 		}
-		if want := run(program, path); math.Abs(figures[i].perSecond-want) > near*want {
-			t.Errorf("%s: %v, awk computes %v", figures[i].metric, figures[i].perSecond, want)
+		if want := run(program, path); math.Abs(figures[i].Value-want) > near*want {
+			t.Errorf("%s: %v, awk computes %v", figures[i].Metric, figures[i].Value, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/account"
 	"rumbench/internal/metric"
 )
 
@@ -19,7 +20,7 @@ import (
 //     counts, and the other halves of later headers count as samples of zeros.
 
 // compatibleIOFigures returns plain means over all lines that contain the name.
-func compatibleIOFigures(s *iostat, name string) []figure {
+func compatibleIOFigures(s *iostat, name string) []account.Cost {
 	var sums [ioFigureCount]float64
 	var devices []string
 	n := 0.0
@@ -44,10 +45,10 @@ func compatibleIOFigures(s *iostat, name string) []figure {
 		warnings = []metric.Warning{remark("the mean of one of %s, not their sum", strings.Join(devices, ", "))}
 	}
 	source := "iostat, compatible, lines with " + name
-	return []figure{
-		{"device_reads", sums[ioReads] / n, source, warnings},
-		{"read_kb", sums[ioReadKB] / n, source, warnings},
-		{"write_kb", sums[ioWriteKB] / n, source, append(slices.Clone(warnings), s.writeWarnings()...)},
+	return []account.Cost{
+		{Metric: "device_reads", Value: sums[ioReads] / n, Source: source, Warnings: warnings},
+		{Metric: "read_kb", Value: sums[ioReadKB] / n, Source: source, Warnings: warnings},
+		{Metric: "write_kb", Value: sums[ioWriteKB] / n, Source: source, Warnings: append(slices.Clone(warnings), s.writeWarnings()...)},
 	}
 }
 
@@ -73,7 +74,7 @@ const (
 
 // compatibleVMFigures returns plain means over the lines that the scripts take for
 // samples.
-func compatibleVMFigures(v *vmstat, cpus int) []figure {
+func compatibleVMFigures(v *vmstat, cpus int) []account.Cost {
 	var switches, busy, n float64
 	headers, kept := 0, 0
 	err := v.read(func(_ int, line string, _ bool) bool {
@@ -94,14 +95,14 @@ func compatibleVMFigures(v *vmstat, cpus int) []figure {
 	if err != nil || n == 0 {
 		return nil
 	}
-	out := []figure{{metric: "context_switches", perSecond: switches / n}, {metric: hostCPU, perSecond: cpuTime(busy/n, cpus)}}
+	out := []account.Cost{{Metric: "context_switches", Value: switches / n}, {Metric: hostCPU, Value: cpuTime(busy/n, cpus)}}
 	correct := vmFigures(v, max(cpus, 1))
 	for i := range out {
 		text := fmt.Sprintf("compatible: of %.0f samples one is the average since boot and %d are header lines that count as zeros", n, headers)
-		if i < len(correct) && correct[i].perSecond > 0 {
-			text += fmt.Sprintf("; it is %+.1f %% off", 100*(out[i].perSecond/correct[i].perSecond-1))
+		if i < len(correct) && correct[i].Value > 0 {
+			text += fmt.Sprintf("; it is %+.1f %% off", 100*(out[i].Value/correct[i].Value-1))
 		}
-		out[i].source, out[i].warnings = "vmstat, compatible, whole host", []metric.Warning{remark("%s", text)}
+		out[i].Source, out[i].Warnings = "vmstat, compatible, whole host", []metric.Warning{remark("%s", text)}
 	}
 	if cpus == 0 {
 		return out[:1]

@@ -142,7 +142,7 @@ func (d *dbBench) summary(m []string) {
 		r.put("duration_s", r.step.Seconds)
 		at = append(at, account.Count(n))
 	}
-	r.costs = append(r.costs, denominator{opOperation, rate, n})
+	r.costs = append(r.costs, account.Denominator{Per: opOperation, Units: rate, N: n})
 	r.did(rows, rate, rate, at...)
 	if micros > 0 {
 		r.put("service_mean_us", micros, at...)

@@ -5,16 +5,12 @@ import (
 	"strings"
 	"time"
 
+	"rumbench/internal/account"
 	"rumbench/internal/metric"
 )
 
-// figure is a mean rate of the host, a device or the client's process over a run.
-type figure struct {
-	metric    string
-	perSecond float64 // in the metric's unit
-	source    string
-	warnings  []metric.Warning
-}
+// Figures are costs per second: mean rates of the host, a device or the client's
+// process over a run.
 
 // undrained returns the warning about all figures of what was written.
 func undrained() metric.Warning {
@@ -22,18 +18,18 @@ func undrained() metric.Warning {
 }
 
 // ioFigures returns the means of the devices' figures, summed over the devices.
-func ioFigures(s *iostat, devices []string) []figure {
+func ioFigures(s *iostat, devices []string) []account.Cost {
 	if len(s.reports) < 2 {
 		return nil
 	}
 	source := "iostat, device " + strings.Join(devices, " + ")
-	var out []figure
+	var out []account.Cost
 	for i, name := range [ioFigureCount]string{ioReads: "device_reads", ioReadKB: "read_kb", ioWriteKB: "write_kb", ioDiscardKB: "discard_kb"} {
 		if s.columns.at[i] < 0 || name == "" {
 			continue
 		}
-		f := figure{metric: name, source: source}
-		f.perSecond = mean(s.reports, func(r *ioReport) (values []float64) {
+		f := account.Cost{Metric: name, Source: source}
+		f.Value = mean(s.reports, func(r *ioReport) (values []float64) {
 			for _, d := range r.devices {
 				if slices.Contains(devices, d.name) {
 					values = append(values, d.values[i])
@@ -42,7 +38,7 @@ func ioFigures(s *iostat, devices []string) []figure {
 			return values
 		})
 		if i == ioWriteKB {
-			f.warnings = s.writeWarnings()
+			f.Warnings = s.writeWarnings()
 		}
 		out = append(out, f)
 	}
@@ -91,19 +87,19 @@ const wholePercents = 10
 
 // vmFigures returns the means of vmstat's samples. cpus is 0 if unknown; then
 // percents cannot be converted to CPU time.
-func vmFigures(v *vmstat, cpus int) []figure {
+func vmFigures(v *vmstat, cpus int) []account.Cost {
 	if len(v.samples) < 2 {
 		return nil
 	}
 	switches := mean(v.samples, func(s *vmSample) []float64 { return []float64{s.switches} })
 	busy := mean(v.samples, func(s *vmSample) []float64 { return []float64{s.busy} })
-	out := []figure{{"context_switches", switches, "vmstat, whole host", nil}}
+	out := []account.Cost{{Metric: "context_switches", Value: switches, Source: "vmstat, whole host"}}
 	if cpus == 0 {
 		return out
 	}
-	f := figure{hostCPU, cpuTime(busy, cpus), "vmstat, whole host", nil}
+	f := account.Cost{Metric: hostCPU, Value: cpuTime(busy, cpus), Source: "vmstat, whole host"}
 	if busy < wholePercents {
-		f.warnings = append(f.warnings, remark("vmstat prints whole percents, and the mean is %.2g %%: it may be off by a percent of the CPUs", busy))
+		f.Warnings = append(f.Warnings, remark("vmstat prints whole percents, and the mean is %.2g %%: it may be off by a percent of the CPUs", busy))
 	}
 	return append(out, f)
 }
@@ -115,10 +111,10 @@ const hostCPU = "host_cpu_us"
 func cpuTime(percent float64, cpus int) float64 { return percent / 100 * float64(cpus) * 1e6 }
 
 // ioBusy returns the CPU time from the CPU lines of iostat, for runs without vmstat.
-func ioBusy(s *iostat, cpus int) []figure {
+func ioBusy(s *iostat, cpus int) []account.Cost {
 	if len(s.reports) < 2 || cpus == 0 || slices.ContainsFunc(s.reports[1:], func(r ioReport) bool { return r.busy < 0 }) {
 		return nil
 	}
 	busy := mean(s.reports, func(r *ioReport) []float64 { return []float64{r.busy} })
-	return []figure{{hostCPU, cpuTime(busy, cpus), "iostat, whole host", nil}}
+	return []account.Cost{{Metric: hostCPU, Value: cpuTime(busy, cpus), Source: "iostat, whole host"}}
 }

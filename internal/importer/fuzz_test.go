@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/account"
 	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
@@ -109,7 +110,7 @@ func companionsOf(log *file, ps *hint.Problems) {
 
 func sound(t *testing.T, r *run) {
 	t.Helper()
-	r.addCosts([]figure{{metric: "host_cpu_us", perSecond: 1}})
+	r.addCosts([]account.Cost{{Metric: "host_cpu_us", Value: 1}})
 	for _, row := range r.step.Rows {
 		m := metric.ByName(row.Metric)
 		if m == nil || m.Unit != row.Unit || math.IsNaN(row.Value) || math.IsInf(row.Value, 0) {

@@ -197,7 +197,7 @@ func (b *ibRun) addKind(kind int) {
 		b.addPromise(kind)
 	}
 	if b.reason == "" {
-		b.costs = append(b.costs, denominator{k.per(), total / b.seconds, int64(total)})
+		b.costs = append(b.costs, account.Denominator{Per: k.per(), Units: total / b.seconds, N: int64(total)})
 	}
 }
 

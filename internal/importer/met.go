@@ -78,7 +78,7 @@ func (m *met) perSecond(per, second string, factor float64) (v float64, ok bool)
 }
 
 // figures returns the costs per second.
-func (m *met) figures(r *run, compatible bool) (out []figure) {
+func (m *met) figures(r *run, compatible bool) (out []account.Cost) {
 	const from = "sb.met, as the suite's scripts computed it"
 	add := func(name, per, second string, factor float64, warnings ...metric.Warning) {
 		if compatible {
@@ -91,7 +91,7 @@ func (m *met) figures(r *run, compatible bool) (out []figure) {
 			if name == hostCPU {
 				v = cpuTime(v, r.cpus)
 			}
-			out = append(out, figure{name, v, from, warnings})
+			out = append(out, account.Cost{Metric: name, Value: v, Source: from, Warnings: warnings})
 		}
 	}
 	add("device_reads", "r/o", "r/s", 1)
@@ -114,9 +114,9 @@ func (m *met) figures(r *run, compatible bool) (out []figure) {
 const noCPUs = "no file says how many CPUs the host has: percents of all CPUs cannot be converted to CPU time; give --cpus N"
 
 // computed returns the costs of sb.met for which there is no better source.
-func (c *companionSet) computed(r *run, known []figure) []figure {
-	return slices.DeleteFunc(c.met.figures(r, c.o.Compatible), func(f figure) bool {
-		return slices.ContainsFunc(known, func(k figure) bool { return k.metric == f.metric })
+func (c *companionSet) computed(r *run, known []account.Cost) []account.Cost {
+	return slices.DeleteFunc(c.met.figures(r, c.o.Compatible), func(f account.Cost) bool {
+		return slices.ContainsFunc(known, func(k account.Cost) bool { return k.Metric == f.Metric })
 	})
 }
 
@@ -130,7 +130,7 @@ func parseMet(files []*file, o *Options, ps *hint.Problems) []*run {
 	r := newRun(f, fmtSysbench)
 	r.tool, r.cpus = "sysbench, costs that its suite's scripts computed", o.CPUs
 	r.is(testNamed(stem(f.path)))
-	r.costs = []denominator{r.publishedRate(m.values["o/s"], o)}
+	r.costs = []account.Denominator{r.publishedRate(m.values["o/s"], o)}
 	r.addCosts(m.figures(r, o.Compatible))
 	r.warn("there is no log of sysbench beside %s: latencies, errors and the length of the run are unknown", f.path)
 	return []*run{r}
@@ -138,7 +138,7 @@ func parseMet(files []*file, o *Options, ps *hint.Problems) []*run {
 
 // publishedRate adds a test's rate from a table, and returns the denominator of its
 // costs.
-func (r *run) publishedRate(rate float64, o *Options) denominator {
+func (r *run) publishedRate(rate float64, o *Options) account.Denominator {
 	op, per := opQuery, opQuery
 	var texts []string
 	switch {
@@ -154,5 +154,5 @@ func (r *run) publishedRate(rate float64, o *Options) denominator {
 	}
 	r.about(op, r.clients)
 	r.put("rows_per_s", rate, account.Of(op, op), account.Source("a published rate"), warned(texts...))
-	return denominator{per, rate, 0}
+	return account.Denominator{Per: per, Units: rate}
 }

@@ -198,7 +198,7 @@ func (p *pgbench) finish(log *pgLog) {
 func (p *pgbench) summary(done, rate float64, log *pgLog) {
 	at := []account.With{account.Of(opTransaction, opTransaction), account.Count(int64(done)), account.Source("final figures")}
 	p.did(done, rate, rate, at...)
-	p.costs = append(p.costs, denominator{opTransaction, rate, int64(done)})
+	p.costs = append(p.costs, account.Denominator{Per: opTransaction, Units: rate, N: int64(done)})
 	if v, ok := p.num("latency average"); ok && !p.paced() && (log == nil || !log.exact()) && v > 0 {
 		p.put("service_mean_us", v*1e3, at...)
 	}

@@ -236,39 +236,35 @@ func (l *pgLog) sampled(done float64) bool { return done > 0 && float64(l.total(
 // fromLog adds the rows that the log has in addition to the summary.
 func (p *pgbench) fromLog(l *pgLog) {
 	sampled := l.sampled(p.rows())
-	var texts []string
+	with := []account.With{account.Of(opTransaction, opTransaction), account.Source("log of transactions")}
 	if sampled {
-		texts = []string{"of a sample of the transactions"}
+		with = append(with, warned("of a sample of the transactions"))
 		p.step.Note("The log holds " + strconv.FormatInt(l.total(), 10) + " of the transactions: a sample.")
 	}
-	if l.exact() {
-		from := account.Source("log of transactions")
-		add := func(measure string, l *latencies) {
-			p.build(func(b *account.Builder) {
-				b.Latency(measure, opTransaction, opTransaction, l.times(), from, warned(texts...))
-			})
-		}
-		if l.lags {
-			add("response", &l.latency)
-			add("service", &l.service)
-			late := l.lag.times()
-			at := []account.With{account.Of(opTransaction, opTransaction), account.Count(late.N), from, warned(texts...)}
-			p.put("lateness_p99_us", late.At(99), at...)
-			p.put("lateness_max_us", late.Greatest, at...)
-		} else {
-			add("service", &l.latency)
-		}
-		p.step.Started = l.started.UTC()
-	} else {
-		measure := "service"
+	add := func(measure string, l *latencies) {
+		p.build(func(b *account.Builder) { b.Latency(measure, opTransaction, opTransaction, l.times(), with...) })
+	}
+	switch {
+	case !l.exact():
+		measure, greatest := "service", 0.0
 		if p.paced() {
 			measure = "response"
 		}
-		var greatest float64
 		for _, s := range l.seconds {
 			greatest = max(greatest, s.max)
 		}
-		p.put(measure+"_max_us", greatest, account.Of(opTransaction, opTransaction), account.Count(l.total()), account.Source("log of sums"), warned(texts...))
+		p.put(measure+"_max_us", greatest, append(with, account.Count(l.total()), account.Source("log of sums"))...)
+	case l.lags:
+		add("response", &l.latency)
+		add("service", &l.service)
+		late := l.lag.times()
+		p.put("lateness_p99_us", late.At(99), append(with, account.Count(late.N))...)
+		p.put("lateness_max_us", late.Greatest, append(with, account.Count(late.N))...)
+	default:
+		add("service", &l.latency)
+	}
+	if l.exact() {
+		p.step.Started = l.started.UTC()
 	}
 	if !sampled {
 		p.addSeconds(l)

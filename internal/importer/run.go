@@ -21,9 +21,9 @@ type run struct {
 	series   section
 	plan     []param // what was asked for
 	params   map[string]string
-	costs    []denominator
-	interval float64 // seconds; 0 is unknown
-	cpus     int     // of the host; 0 is unknown
+	costs    []account.Denominator // units per second
+	interval float64               // seconds; 0 is unknown
+	cpus     int                   // of the host; 0 is unknown
 	// processes is the number of client processes, if several.
 	processes int
 	reason    string // why it is not complete
@@ -69,13 +69,6 @@ type naming struct {
 type param struct {
 	name, value string
 	line        int // 0: from the file's name
-}
-
-// denominator is the unit that costs are given per.
-type denominator struct {
-	per  string
-	rate float64 // units per second
-	n    int64   // units in the window; 0 is unknown
 }
 
 func newRun(f *file, workload string) *run {
@@ -173,14 +166,10 @@ func (r *run) addIntervals(group string, intervals []account.Interval, rated boo
 }
 
 // addCosts adds the figures divided by each denominator.
-func (r *run) addCosts(figures []figure) {
-	var costs []account.Cost
-	for _, f := range figures {
-		costs = append(costs, account.Cost{Metric: f.metric, Value: f.perSecond, Source: f.source, Warnings: f.warnings})
-	}
+func (r *run) addCosts(figures []account.Cost) {
 	for _, d := range r.costs {
-		if d.rate > 0 {
-			r.build(func(b *account.Builder) { b.Costs(costs, account.Denominator{Per: d.per, Units: d.rate, N: d.n}) })
+		if d.Units > 0 {
+			r.build(func(b *account.Builder) { b.Costs(figures, d) })
 		}
 	}
 }

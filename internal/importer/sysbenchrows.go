@@ -140,7 +140,7 @@ func (s *sbRows) addOp(op string, n float64, names ...string) {
 	}
 	s.did(n, rate, rate, s.with(op, n)...)
 	if s.reason == "" && n > 0 {
-		s.costs = append(s.costs, denominator{op, rate, int64(n)})
+		s.costs = append(s.costs, account.Denominator{Per: op, Units: rate, N: int64(n)})
 	}
 }
 
@@ -168,12 +168,12 @@ func (s *sbRows) addScans() {
 	at, rows := s.with(opScan, s.events), s.events*s.scanned
 	s.put("rows", rows, at...)
 	s.put("ops_per_s", s.events/s.seconds, at...)
-	costs := denominator{scanRow, rows / s.seconds, int64(rows)}
+	costs := account.Denominator{Per: scanRow, Units: rows / s.seconds, N: int64(rows)}
 	if s.compatible {
-		costs = denominator{scanPublished, math.Round(s.scanned / s.latency["avg"].ms), 0}
+		costs = account.Denominator{Per: scanPublished, Units: math.Round(s.scanned / s.latency["avg"].ms)}
 		at = append(at, account.Source("mean latency, compatible"), warned(scanUnit))
 	}
-	s.put("rows_per_s", costs.rate, at...)
+	s.put("rows_per_s", costs.Units, at...)
 	if s.reason == "" && s.events > 0 {
 		s.costs = append(s.costs, costs)
 	}

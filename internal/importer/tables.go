@@ -123,7 +123,7 @@ func (t *tableFile) levels(test string, l *layout.Line) {
 
 func (t *tableFile) costs(test string, l *layout.Line) {
 	r := t.test(l.Tag, test)
-	per := r.publishedRate(l.Value("o/s"), t.o).per
+	per := r.publishedRate(l.Value("o/s"), t.o).Per
 	put := func(name string, v float64) {
 		r.put(name, v, account.Source("a published table of costs"), account.Per(per))
 	}
