@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/importer"
 	"rumbench/internal/quantity"
 )
@@ -64,7 +65,7 @@ func runImport(a *App, o importer.Options, paths []string, out string) error {
 	o.Now = time.Now().UTC()
 	o.Command = append([]string{"rumbench"}, a.Args...)
 	campaign, err := importer.Read(paths, o)
-	if problems, wrong := errors.AsType[importer.Problems](err); wrong {
+	if problems, wrong := errors.AsType[hint.Problems](err); wrong {
 		fmt.Fprintln(a.Stderr, problems.Error())
 		if !o.Skip {
 			fmt.Fprintln(a.Stderr, "hint: --skip leaves this out, and imports the rest")

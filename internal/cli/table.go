@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/layout"
 	"rumbench/internal/published"
+	"rumbench/internal/published/layout"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
 )
