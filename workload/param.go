@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/quantity"
 )
 
@@ -277,7 +278,7 @@ func (i Info) Preset(name string) (*Preset, error) {
 		}
 		names = append(names, i.Presets[k].Name)
 	}
-	return nil, fmt.Errorf("workload %s has no preset %q; it has %s", i.Name, name, strings.Join(names, ", "))
+	return nil, hint.Errorf(hint.OneOf(name, names), "workload %s has no preset %q", i.Name, name)
 }
 
 // Param returns the parameter of that name, nil if there is none.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"rumbench/internal/hint"
 	"rumbench/workload"
 )
 
@@ -165,7 +166,7 @@ func TestResolve(t *testing.T) {
 	if got, err := info.Resolve("", nil); err != nil || got.Int("a") != 1 {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := info.Resolve("q", nil); err == nil || err.Error() != `workload w has no preset "q"; it has p` {
+	if _, err := info.Resolve("q", nil); err == nil || err.Error() != `workload w has no preset "q"` || hint.Of(err) != "it can be p" {
 		t.Errorf("error %v", err)
 	}
 	if info.Param("b") == nil || info.Param("d") != nil {

@@ -130,11 +130,13 @@ Exit status: 0 all went well; 1 an error; 2 a wrong call or a wrong plan;
 	return root
 }
 
-// args makes a wrong number of arguments a usage error.
-func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+// args makes it a usage error if a check of the arguments, or of flags, fails.
+func args(checks ...cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
-			return usage(err)
+		for _, check := range checks {
+			if err := check(c, args); err != nil {
+				return usage(err)
+			}
 		}
 		return nil
 	}

@@ -27,7 +27,11 @@ func (b *binder) workload(f fields, p *Plan) {
 		return
 	}
 	info := w.Info()
-	b.preset(f, p, info)
+	if p.Preset != "" {
+		if _, err := info.Preset(p.Preset); err != nil {
+			b.at(f.value("preset"), err.Error(), hint.Of(err))
+		}
+	}
 	given := f.params(info)
 	if len(b.problems) > before {
 		return
@@ -39,20 +43,6 @@ func (b *binder) workload(f fields, p *Plan) {
 	if err != nil {
 		b.refused(f, err)
 	}
-}
-
-func (b *binder) preset(f fields, p *Plan, info workload.Info) {
-	if p.Preset == "" {
-		return
-	}
-	var names []string
-	for _, ps := range info.Presets {
-		if ps.Name == p.Preset {
-			return
-		}
-		names = append(names, ps.Name)
-	}
-	b.at(f.value("preset"), fmt.Sprintf("workload %s has no preset %q", info.Name, p.Preset), hint.OneOf(p.Preset, names))
 }
 
 func (f fields) params(info workload.Info) map[string]any {
