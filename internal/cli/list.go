@@ -127,5 +127,5 @@ func listMetrics(w io.Writer) error {
 	for _, m := range metric.All() {
 		rows = append(rows, []string{m.Name, m.Unit, cmp.Or(string(m.Better), quantity.Unknown), m.Meaning()})
 	}
-	return page.Text(w, []page.Block{page.Plain([]string{"metric", "unit", "better", "meaning"}, rows)}, page.TextStyle{})
+	return page.Text(w, []page.Block{page.WordTable([]string{"metric", "unit", "better", "meaning"}, rows...)}, page.TextStyle{})
 }

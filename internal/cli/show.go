@@ -179,6 +179,6 @@ func printRows(w io.Writer, trials []*result.Trial, rows []metric.Row) error {
 		}
 		lines = append(lines, []string{fmt.Sprintf("%s.%d", r.Target, r.Trial), r.Step, r.Group, r.Op, r.Metric, value, r.Unit, r.Per, n, r.Source})
 	}
-	table := page.Plain([]string{"target", "step", "group", "op", "metric", "value", "unit", "per", "n", "source"}, lines)
+	table := page.WordTable([]string{"target", "step", "group", "op", "metric", "value", "unit", "per", "n", "source"}, lines...)
 	return page.Text(w, []page.Block{table}, page.TextStyle{})
 }

@@ -90,11 +90,11 @@ func (w *watching) check(*cobra.Command, []string) error {
 
 // start finds the servers and what is to be sampled, and watches.
 func (w *watching) start(ctx context.Context) error {
-	attachments, err := watch.ParseAttachments(w.attach, registry.Catalog{})
-	if err != nil {
+	var err error
+	if w.config.Targets, err = watch.ParseAttachments(w.attach, registry.Catalog{}); err != nil {
 		return usage(err)
 	}
-	if w.config.Targets, err = watch.AttachAll(ctx, attachments, w.note); err != nil {
+	if err := watch.AttachAll(ctx, w.config.Targets, w.note); err != nil {
 		return err
 	}
 	defer watch.CloseAll(w.config.Targets)

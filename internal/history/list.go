@@ -63,13 +63,16 @@ func RunsText(w io.Writer, runs []*Run) error {
 		if l.Started != nil {
 			started, trials = minute(*l.Started), fmt.Sprintf("%d of %d", l.TrialsDone, l.TrialsPlanned)
 		}
-		rows = append(rows, []string{l.Dir, started, cmp.Or(l.Plan, quantity.Unknown), cmp.Or(l.Workload, quantity.Unknown),
-			trials, string(l.Status), cmp.Or(targetsText(l.Targets), quantity.Unknown)})
+		row := []string{l.Dir, started, l.Plan, l.Workload, trials, string(l.Status), targetsText(l.Targets)}
+		for i, text := range row {
+			row[i] = cmp.Or(text, quantity.Unknown)
+		}
+		rows = append(rows, row)
 		for _, text := range r.Remarks() {
 			remarks = append(remarks, fmt.Sprintf("! %s: %s", r.Dir, text))
 		}
 	}
-	t := page.Plain([]string{"directory", "started (UTC)", "plan", "workload", "trials", "status", "targets"}, rows)
+	t := page.WordTable([]string{"directory", "started (UTC)", "plan", "workload", "trials", "status", "targets"}, rows...)
 	t.Groups[0].Foot = remarks
 	return page.Text(w, []page.Block{t}, page.TextStyle{})
 }

@@ -21,13 +21,10 @@ func JSON(w io.Writer, families []*Family) error {
 	for _, f := range families {
 		for _, s := range f.Series {
 			line := struct {
-				Plan     string         `json:"plan"`
-				Workload string         `json:"workload"`
-				Params   map[string]any `json:"params"`
-				Machine  string         `json:"machine"`
+				*Family
 				*Series
 				TooFew bool `json:"too_few,omitempty"` // points to distinguish a change from chance
-			}{f.Plan, f.Workload, f.Params, f.Machine, s, len(s.Points) < MinRuns}
+			}{f, s, len(s.Points) < MinRuns}
 			if err := enc.Encode(line); err != nil {
 				return err
 			}

@@ -157,10 +157,8 @@ func Headlines(ways ...Headline) (out []*Metric) {
 
 // StandIn returns the metric that replaces a headline; nil if there is none.
 func StandIn(headline string) *Metric {
-	for i := range catalogue {
-		if catalogue[i].StandsIn == headline {
-			return &catalogue[i]
-		}
+	if i := slices.IndexFunc(catalogue, func(m Metric) bool { return m.StandsIn == headline }); i >= 0 {
+		return &catalogue[i]
 	}
 	return nil
 }
@@ -226,10 +224,8 @@ func CurrentName(name string) string {
 	if byName[name] != nil {
 		return name
 	}
-	for i := range catalogue {
-		if slices.Contains(catalogue[i].Former, name) {
-			return catalogue[i].Name
-		}
+	if i := slices.IndexFunc(catalogue, func(m Metric) bool { return slices.Contains(m.Former, name) }); i >= 0 {
+		return catalogue[i].Name
 	}
 	return name
 }

@@ -34,15 +34,10 @@ func RoughShare(share float64) string {
 // Tick writes a round number in a few characters, for an axis: 61,200 is 61.2k
 // there, and 60,000 60k.
 func Tick(v float64) string {
-	switch {
-	case v >= 1e9:
-		return Round(v/1e9) + "G"
-	case v >= 1e6:
-		return Round(v/1e6) + "M"
-	case v >= 1e4:
-		return Round(v/1e3) + "k"
+	if v < 1e4 {
+		return Round(v)
 	}
-	return Round(v)
+	return scaled(v/1e3, 1000, 1000, Round, "k", "M", "G")
 }
 
 // Round writes a round number without the zeros that show its precision.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/hist"
 	"rumbench/internal/metric"
 	"rumbench/internal/pace"
 	"rumbench/internal/plan"
@@ -209,7 +210,7 @@ func TestShedding(t *testing.T) {
 	if w := row(t, st, "t", "transaction", "service_p99_us").Warnings; has(metric.Texts(w), "in no response time") {
 		t.Errorf("service times: %q", w)
 	}
-	var q result.Queue
+	var q hist.Queue
 	for _, l := range lines(t, s.Dir, "ops") {
 		if l.Queue == nil {
 			t.Fatalf("%+v", l)
