@@ -50,11 +50,14 @@ type Preset struct {
 type ParamError struct {
 	Param  string
 	Reason string
-	Hint   string
+	Help   string
 }
 
 // Error implements error.
 func (e *ParamError) Error() string { return fmt.Sprintf("%s: %s", e.Param, e.Reason) }
+
+// Hint implements hint.Hinted.
+func (e *ParamError) Hint() string { return e.Help }
 
 // Parse converts a value from a plan to the parameter's Go type and checks it; a
 // value that has the type already is only checked.
@@ -64,7 +67,7 @@ func (p Param) Parse(v any) (any, error) {
 		err = p.inRange(out)
 	}
 	if err != nil {
-		return nil, &ParamError{Param: p.Name, Reason: err.Error(), Hint: p.hint()}
+		return nil, &ParamError{Param: p.Name, Reason: err.Error(), Help: p.hint()}
 	}
 	return out, nil
 }

@@ -116,7 +116,7 @@ func TestParse(t *testing.T) {
 			got, err := c.param.Parse(c.in)
 			if text, isError := c.want.(string); isError && strings.HasPrefix(text, wrong) {
 				var p *workload.ParamError
-				if !errors.As(err, &p) || p.Param != c.param.Name || p.Hint == "" || got != nil {
+				if !errors.As(err, &p) || p.Param != c.param.Name || p.Hint() == "" || got != nil {
 					t.Fatalf("%v, %v", got, err)
 				}
 				if !strings.Contains(p.Reason, text[len(wrong):]) {

@@ -60,20 +60,12 @@ func (f fields) params(info workload.Info) map[string]any {
 		asText := p.Type == workload.StringParam || p.Type == workload.StringsParam
 		v, err := p.Parse(n.plain(asText))
 		if err != nil {
-			f.in.atParam(n, err)
+			f.in.at(n, err.Error(), hint.Of(err))
 			continue
 		}
 		given[p.Name] = v
 	}
 	return given
-}
-
-func (d *document) atParam(n *node, err error) {
-	help := ""
-	if pe, ok := errors.AsType[*workload.ParamError](err); ok {
-		help = pe.Hint
-	}
-	d.at(n, err.Error(), help)
 }
 
 // refused reports an error about parameters at the parameter that caused it. If
@@ -83,5 +75,5 @@ func (b *binder) refused(f fields, err error) {
 	if pe, ok := errors.AsType[*workload.ParamError](err); ok && f.of.get("params") != nil {
 		n = cmp.Or(f.of.get("params").get(pe.Param), n)
 	}
-	b.atParam(n, err)
+	b.at(n, err.Error(), hint.Of(err))
 }
