@@ -141,7 +141,7 @@ func runTable(a *App, o tableOptions, dirs []string) error {
 	return report.RelativeText(a.Stdout, r, style, a.textWidth())
 }
 
-// show is what the layouts of published tables show.
+// show returns what the layouts of published tables show.
 func (o *tableOptions) show() layout.Show {
 	switch {
 	case o.absolute:
