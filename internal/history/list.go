@@ -35,9 +35,6 @@ func lineOf(r *Run) runLine {
 	if len(r.Trials) > 0 {
 		l.Workload = r.Trials[0].Workload
 	}
-	if l.Targets == nil {
-		l.Targets = []Target{}
-	}
 	return l
 }
 

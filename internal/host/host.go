@@ -47,7 +47,6 @@ func (r *Report) Bad() []string {
 	return names
 }
 
-// of returns the findings of a status.
 func (r *Report) of(status Status) []Finding {
 	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Status != status })
 }

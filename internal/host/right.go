@@ -71,7 +71,6 @@ func processIO(m *machine) Finding {
 	return ok("can be read (CAP_SYS_PTRACE)")
 }
 
-// foreign finds a process of another user.
 func (m *machine) foreign() (pid int, found bool) {
 	for _, p := range m.processes() {
 		if status, err := p.NewStatus(); err == nil && status.UIDs[0] != uint64(m.uid) {

@@ -179,7 +179,6 @@ func logTicks(low, high float64) []float64 {
 	return out
 }
 
-// svg draws the plot.
 func (p *Plot) svg() string {
 	c := newCanvas(p)
 	for _, t := range p.Y.Ticks {

@@ -64,7 +64,7 @@ func chartBlocks(s *step, tracks []*track) []page.Block {
 	out := page.Charts{ID: s.id + "-time", Title: "Over time", Moving: chartFrame(s, tracks)}
 	d, drawn := &out.Moving, max(fewPoints, min(staticPoints, allStatic/(len(s.c.steps)*len(s.c.Targets))))
 	for _, v := range views(s) {
-		ch, ok := newChart(v, tracks, d.Points)
+		ch, ok := newChart(v, tracks, d)
 		if !ok {
 			continue
 		}
@@ -138,13 +138,10 @@ func chartNote(s *step, tracks []*track, d *page.Moving) string {
 			engine.DirtyBytes+" fell by a third or more.")
 	}
 	var many, trials []string
-	for i, t := range tracks {
-		if t == nil || len(t.points) == 0 {
-			continue
-		}
-		tg := s.c.Targets[i]
-		if t.marks.count > mostMarks {
-			many = append(many, fmt.Sprintf("%s (%d)", tg.Name, t.marks.count))
+	for _, l := range d.Series {
+		tg := s.c.Targets[l.Index]
+		if n := tracks[l.Index].marks.count; n > mostMarks {
+			many = append(many, fmt.Sprintf("%s (%d)", tg.Name, n))
 		}
 		if len(s.Used(tg)) > 1 {
 			trials = append(trials, fmt.Sprintf("%d of %s", s.Leader(tg).Trial.Trial, tg.Name))
@@ -190,16 +187,14 @@ func moves(tracks []*track) bool {
 	return false
 }
 
-func newChart(v overTime, tracks []*track, points int) (ch page.MovingChart, known bool) {
+func newChart(v overTime, tracks []*track, d *page.Moving) (ch page.MovingChart, known bool) {
 	ch = page.MovingChart{Title: v.title, Log: v.log}
 	bands := 0
-	for _, t := range tracks {
-		if t == nil || len(t.points) == 0 {
-			continue
-		}
-		line, some := t.along(v.value, points)
-		low, banded := t.along(v.low, points)
-		high, _ := t.along(v.high, points)
+	for _, l := range d.Series {
+		t := tracks[l.Index]
+		line, some := t.along(v.value, d.Points)
+		low, banded := t.along(v.low, d.Points)
+		high, _ := t.along(v.high, d.Points)
 		if known = known || some; banded {
 			bands++
 		} else {

@@ -129,7 +129,6 @@ func (e *embedder) addRuns(s *step, t *target) {
 	e.count += len(order)
 }
 
-// kindsOf returns the kinds of rows.
 func (e *embedder) kindsOf(rows []metric.Row) []int {
 	out := make([]int, len(rows))
 	seen := map[rowKind]int{}
@@ -160,7 +159,6 @@ func merged(runs [][]int) []int {
 	return order
 }
 
-// shape returns the index of an order of kinds.
 func (e *embedder) shape(kinds []int) int {
 	at := slices.IndexFunc(e.out.Shapes, func(o []int) bool { return slices.Equal(o, kinds) })
 	if at < 0 {

@@ -142,7 +142,6 @@ type keyOfStep struct {
 	key  key
 }
 
-// keysOf returns the keys of a target's numbers.
 func keysOf(c *campaign, e *embedder, t *target) []keyOfStep {
 	var out []keyOfStep
 	for _, s := range c.steps {
