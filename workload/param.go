@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/quantity"
 )
 
@@ -49,11 +50,14 @@ type Preset struct {
 type ParamError struct {
 	Param  string
 	Reason string
-	Hint   string
+	Help   string
 }
 
 // Error implements error.
 func (e *ParamError) Error() string { return fmt.Sprintf("%s: %s", e.Param, e.Reason) }
+
+// Hint implements hint.Hinted.
+func (e *ParamError) Hint() string { return e.Help }
 
 // Parse converts a value from a plan to the parameter's Go type and checks it; a
 // value that has the type already is only checked.
@@ -63,7 +67,7 @@ func (p Param) Parse(v any) (any, error) {
 		err = p.inRange(out)
 	}
 	if err != nil {
-		return nil, &ParamError{Param: p.Name, Reason: err.Error(), Hint: p.hint()}
+		return nil, &ParamError{Param: p.Name, Reason: err.Error(), Help: p.hint()}
 	}
 	return out, nil
 }
@@ -270,7 +274,7 @@ func (i Info) Preset(name string) (*Preset, error) {
 		}
 		names = append(names, i.Presets[k].Name)
 	}
-	return nil, fmt.Errorf("workload %s has no preset %q; it has %s", i.Name, name, strings.Join(names, ", "))
+	return nil, hint.Errorf(hint.OneOf(name, names), "workload %s has no preset %q", i.Name, name)
 }
 
 // Param returns the parameter of that name, nil if there is none.

@@ -103,6 +103,15 @@ const (
 	mostLines = 10
 )
 
+// some lists the first of several things.
+func some(things []string) string {
+	first := strings.Join(things[:min(mostNamed, len(things))], ", ")
+	if n := len(things) - mostNamed; n > 0 {
+		return fmt.Sprintf("%s and %d more", first, n)
+	}
+	return first
+}
+
 // printLeft prints what was not imported, and why.
 func printLeft(w io.Writer, c *importer.Campaign) {
 	if len(c.Left) > 0 {
@@ -118,7 +127,7 @@ func printLeft(w io.Writer, c *importer.Campaign) {
 		{"tables that are made of such logs, or of ratios", c.Derived},
 	} {
 		if len(kind.files) > 0 {
-			fmt.Fprintf(w, "left alone, %s: %s\n", kind.why, some(kind.files, mostNamed))
+			fmt.Fprintf(w, "left alone, %s: %s\n", kind.why, some(kind.files))
 		}
 	}
 }
@@ -139,7 +148,7 @@ func printImported(w io.Writer, c *importer.Campaign) {
 		sizes = append(sizes, line)
 	}
 	for _, m := range c.Missing {
-		missing = append(missing, fmt.Sprintf("missing: %s of %s", m.Step, some(m.Targets, mostNamed)))
+		missing = append(missing, fmt.Sprintf("missing: %s of %s", m.Step, some(m.Targets)))
 	}
 	for _, g := range c.Guessed {
 		guessed = append(guessed, "guessed: "+g)

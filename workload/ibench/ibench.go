@@ -109,16 +109,16 @@ func (Workload) New(p workload.Params) (workload.Run, error) {
 	switch {
 	case p.Int("data_min") > p.Int("data_max"):
 		return nil, &workload.ParamError{Param: "data_min",
-			Reason: fmt.Sprintf("%d is above data_max %d", p.Int("data_min"), p.Int("data_max")), Hint: "lower data_min or raise data_max"}
+			Reason: fmt.Sprintf("%d is above data_max %d", p.Int("data_min"), p.Int("data_max")), Help: "lower data_min or raise data_max"}
 	case p.Bool("one_table") && p.Bool("deletes") && r.clients > 1:
 		return nil, &workload.ParamError{Param: "one_table",
-			Reason: "clients that delete from one table would delete each other's rows", Hint: "set deletes: false, or remove one_table"}
+			Reason: "clients that delete from one table would delete each other's rows", Help: "set deletes: false, or remove one_table"}
 	case p.Int("rows") < p.Int("load_batch"):
 		return nil, &workload.ParamError{Param: "rows",
-			Reason: fmt.Sprintf("%d rows are fewer than one load_batch of %d", p.Int("rows"), p.Int("load_batch")), Hint: "raise rows or lower load_batch"}
+			Reason: fmt.Sprintf("%d rows are fewer than one load_batch of %d", p.Int("rows"), p.Int("load_batch")), Help: "raise rows or lower load_batch"}
 	case p.Bool("deletes") && p.Int("rows") < 20*max(p.Int("write_batch"), p.Int("small_batch")):
 		return nil, &workload.ParamError{Param: "rows",
-			Reason: fmt.Sprintf("%d rows are too few for deletes in batches of %d", p.Int("rows"), p.Int("write_batch")), Hint: "raise rows to at least 20 batches"}
+			Reason: fmt.Sprintf("%d rows are too few for deletes in batches of %d", p.Int("rows"), p.Int("write_batch")), Help: "raise rows to at least 20 batches"}
 	}
 	r.tables = r.clients
 	if p.Bool("one_table") {
@@ -151,7 +151,7 @@ func (r *run) choose() error {
 	for _, w := range want {
 		if !slices.Contains(names, w) {
 			return &workload.ParamError{Param: "steps",
-				Reason: fmt.Sprintf("there is no step %q", w), Hint: fmt.Sprintf("the steps of form %s are %v", r.form, names)}
+				Reason: fmt.Sprintf("there is no step %q", w), Help: fmt.Sprintf("the steps of form %s are %v", r.form, names)}
 		}
 	}
 	r.steps = slices.DeleteFunc(r.steps, func(s workload.Step) bool { return !slices.Contains(want, s.Name) })

@@ -90,11 +90,11 @@ func (Workload) New(p workload.Params) (workload.Run, error) {
 	r := &run{definitions: definitions{p, p.Int("range_size")}, size: p.Int("table_size"), tables: int(slices.Max(append(p.Ints("tables"), 0)))}
 	for _, name := range []string{"tables", "clients", "ratios"} {
 		if len(p.Ints(name)) == 0 {
-			return nil, &workload.ParamError{Param: name, Reason: "it is empty", Hint: "give at least one number"}
+			return nil, &workload.ParamError{Param: name, Reason: "it is empty", Help: "give at least one number"}
 		}
 	}
 	if _, err := newDistribution(p, p.String("distribution"), r.size); err != nil {
-		return nil, &workload.ParamError{Param: "distribution", Reason: err.Error(), Hint: "see the parameters of the distribution"}
+		return nil, &workload.ParamError{Param: "distribution", Reason: err.Error(), Help: "see the parameters of the distribution"}
 	}
 	r.removed = make([]atomic.Int64, r.tables)
 	return r, r.build()
@@ -134,5 +134,5 @@ func (r *run) Estimate() workload.Live {
 
 // oneTableError returns the error of a test that needs a single table.
 func oneTableError(name string) error {
-	return &workload.ParamError{Param: "tables", Reason: fmt.Sprintf("test %s works on one table", name), Hint: "set tables: 1, or remove the test"}
+	return &workload.ParamError{Param: "tables", Reason: fmt.Sprintf("test %s works on one table", name), Help: "set tables: 1, or remove the test"}
 }
