@@ -2,6 +2,7 @@ package drive
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"rumbench/internal/hist"
@@ -52,6 +53,9 @@ func (r *stepRun) take(to time.Duration) {
 			r.totals[l.at].Errors.Add(e)
 		}
 	}
+	if to <= r.last && r.recorded() {
+		to = time.Since(r.base) // an operation that ended before the last tick and was recorded after it
+	}
 	iv := &Interval{From: r.last, To: to, Groups: r.now}
 	for g := range r.now {
 		r.takeQueue(g, to)
@@ -66,6 +70,13 @@ func (r *stepRun) take(to time.Duration) {
 		now.Reset()
 		now.Errors, now.Oldest, now.Queue = 0, 0, nil
 	}
+}
+
+// recorded reports whether the clients recorded anything since the last interval.
+func (r *stepRun) recorded() bool {
+	return slices.ContainsFunc(r.now, func(g GroupInterval) bool {
+		return g.Errors > 0 || slices.ContainsFunc(g.Clients, func(ops int64) bool { return ops > 0 })
+	})
 }
 
 // takeQueue records the state of the arrivals of an open group.
