@@ -154,7 +154,7 @@ func (o *options) compareWith(ctx context.Context, p peer, server, client cpuset
 		return err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
-	if err := pin(at.PID, server); err != nil {
+	if err := pin(ctx, at.PID, server); err != nil {
 		return err
 	}
 	for _, test := range p.tests() {
@@ -278,23 +278,10 @@ func run(ctx context.Context, cmd *exec.Cmd, on cpuset.Set) (string, error) {
 }
 
 // pin binds all threads of a process, and those that they start, to some CPUs.
-func pin(pid int, on cpuset.Set) error {
-	var mask unix.CPUSet
-	for _, cpu := range on {
-		mask.Set(cpu)
-	}
-	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+func pin(ctx context.Context, pid int, on cpuset.Set) error {
+	out, err := exec.CommandContext(ctx, "taskset", "--all-tasks", "--pid", "--cpu-list", on.String(), strconv.Itoa(pid)).CombinedOutput()
 	if err != nil {
-		return err
-	}
-	for _, t := range tasks {
-		tid, err := strconv.Atoi(t.Name())
-		if err != nil {
-			return err
-		}
-		if err := unix.SchedSetaffinity(tid, &mask); err != nil && err != unix.ESRCH {
-			return fmt.Errorf("bind the server to CPU %v: %w", on, err)
-		}
+		return fmt.Errorf("bind the server to CPU %v: %w\n%s", on, err, out)
 	}
 	return nil
 }

@@ -72,6 +72,15 @@ func (c *Admin) Exec(ctx context.Context, text string) error {
 	})
 }
 
+// Prepare readies a statement that is executed often, within Use.
+func (c *Admin) Prepare(ctx context.Context, text string) (s Stmt, err error) {
+	err = c.Use(func(conn Conn) error {
+		s, err = conn.Prepare(ctx, text)
+		return c.d.classify("prepare "+text, err)
+	})
+	return s, err
+}
+
 // Use calls f with the connection, for what it can do beside statements.
 func (c *Admin) Use(f func(conn Conn) error) error {
 	c.mu.Lock()

@@ -7,6 +7,7 @@
 package ibench
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -106,19 +107,17 @@ var presets = []workload.Preset{
 // New returns a run.
 func (Workload) New(p workload.Params) (workload.Run, error) {
 	r := &run{p: p, form: p.String("form"), classic: p.String("schema") == schemaClassic, clients: int(p.Int("clients"))}
-	switch {
-	case p.Int("data_min") > p.Int("data_max"):
-		return nil, &workload.ParamError{Param: "data_min",
-			Reason: fmt.Sprintf("%d is above data_max %d", p.Int("data_min"), p.Int("data_max")), Hint: "lower data_min or raise data_max"}
-	case p.Bool("one_table") && p.Bool("deletes") && r.clients > 1:
-		return nil, &workload.ParamError{Param: "one_table",
-			Reason: "clients that delete from one table would delete each other's rows", Hint: "set deletes: false, or remove one_table"}
-	case p.Int("rows") < p.Int("load_batch"):
-		return nil, &workload.ParamError{Param: "rows",
-			Reason: fmt.Sprintf("%d rows are fewer than one load_batch of %d", p.Int("rows"), p.Int("load_batch")), Hint: "raise rows or lower load_batch"}
-	case p.Bool("deletes") && p.Int("rows") < 20*max(p.Int("write_batch"), p.Int("small_batch")):
-		return nil, &workload.ParamError{Param: "rows",
-			Reason: fmt.Sprintf("%d rows are too few for deletes in batches of %d", p.Int("rows"), p.Int("write_batch")), Hint: "raise rows to at least 20 batches"}
+	rows, batch := p.Int("rows"), p.Int("load_batch")
+	tooFew := p.Bool("deletes") && rows < 20*max(p.Int("write_batch"), p.Int("small_batch"))
+	if err := cmp.Or(
+		workload.RefuseIf(p.Int("data_min") > p.Int("data_max"), "data_min", "lower data_min or raise data_max",
+			"%d is above data_max %d", p.Int("data_min"), p.Int("data_max")),
+		workload.RefuseIf(p.Bool("one_table") && p.Bool("deletes") && r.clients > 1, "one_table", "set deletes: false, or remove one_table",
+			"clients that delete from one table would delete each other's rows"),
+		workload.RefuseIf(rows < batch, "rows", "raise rows or lower load_batch", "%d rows are fewer than one load_batch of %d", rows, batch),
+		workload.RefuseIf(tooFew, "rows", "raise rows to at least 20 batches", "%d rows are too few for deletes in batches of %d", rows, p.Int("write_batch")),
+	); err != nil {
+		return nil, err
 	}
 	r.tables = r.clients
 	if p.Bool("one_table") {
@@ -149,9 +148,9 @@ func (r *run) choose() error {
 		names = append(names, s.Name)
 	}
 	for _, w := range want {
-		if !slices.Contains(names, w) {
-			return &workload.ParamError{Param: "steps",
-				Reason: fmt.Sprintf("there is no step %q", w), Hint: fmt.Sprintf("the steps of form %s are %v", r.form, names)}
+		hint := fmt.Sprintf("the steps of form %s are %v", r.form, names)
+		if err := workload.RefuseIf(!slices.Contains(names, w), "steps", hint, "there is no step %q", w); err != nil {
+			return err
 		}
 	}
 	r.steps = slices.DeleteFunc(r.steps, func(s workload.Step) bool { return !slices.Contains(want, s.Name) })
