@@ -188,17 +188,6 @@ func inBounds(op *model.Op, row []model.Value, order []int, bounds []model.Value
 	if v.IsNull() || slices.ContainsFunc(bounds, model.Value.IsNull) {
 		return false // a bound never matches NULL
 	}
-	if op.Lower != model.Open {
-		d := v.Compare(bounds[0])
-		if d < 0 || d == 0 && op.Lower == model.Exclusive {
-			return false
-		}
-	}
-	if op.Upper != model.Open {
-		d := v.Compare(bounds[len(bounds)-1])
-		if d > 0 || d == 0 && op.Upper == model.Exclusive {
-			return false
-		}
-	}
-	return true
+	inside := func(b model.Bound, d int) bool { return b == model.Open || d > 0 || d == 0 && b == model.Inclusive }
+	return inside(op.Lower, v.Compare(bounds[0])) && inside(op.Upper, -v.Compare(bounds[len(bounds)-1]))
 }
