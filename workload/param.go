@@ -291,12 +291,11 @@ func (i Info) Preset(name string) (*Preset, error) {
 
 // Param returns the parameter of that name, nil if there is none.
 func (i Info) Param(name string) *Param {
-	for k := range i.Params {
-		if i.Params[k].Name == name {
-			return &i.Params[k]
-		}
+	k := slices.IndexFunc(i.Params, func(p Param) bool { return p.Name == name })
+	if k < 0 {
+		return nil
 	}
-	return nil
+	return &i.Params[k]
 }
 
 // Int returns an int parameter.

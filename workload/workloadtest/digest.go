@@ -10,18 +10,14 @@ import (
 	"rumbench/model"
 )
 
-func hash(b []byte) uint64 {
-	h := fnv.New64a()
-	h.Write(b)
-	return h.Sum64()
-}
-
 func hashRow(buf []byte, row []model.Value) (uint64, []byte) {
 	buf = buf[:0]
 	for _, v := range row {
 		buf = v.AppendHash(buf)
 	}
-	return hash(buf), buf
+	h := fnv.New64a()
+	h.Write(buf)
+	return h.Sum64(), buf
 }
 
 // checksum sums the hashes of the rows, because the order of equal entries is
