@@ -68,7 +68,7 @@ func (db *DB) firstRows(ctx context.Context, t *model.Table, n int) (rows [][]mo
 	db.admin.mu.Lock()
 	defer db.admin.mu.Unlock()
 	if db.admin.conn == nil {
-		return nil, errClosed
+		return nil, ErrClosed
 	}
 	s := &Session{Admin: db.admin, db: db, commands: map[string]Stmt{}}
 	st, err := s.Prepare(ctx, &model.Op{Kind: model.Scan, Table: t.Name, Columns: t.ColumnNames(), Limit: n})
