@@ -245,7 +245,7 @@ func (b *base) putOnlyRow(tx Tx) error {
 	if b.key, err = b.l.appendRowKey(b.key[:0], b.row); err != nil {
 		return err
 	}
-	if b.end, err = b.l.appendRowValue(b.end[:0], b.row); err != nil {
+	if b.end, err = b.l.appendCells(b.end[:0], b.l.rest, b.row); err != nil {
 		return err
 	}
 	return tx.Put(b.key, b.end)

@@ -167,11 +167,15 @@ func (r *run) Needs() []model.Capability { return nil }
 func (r *run) Estimate() workload.Live {
 	rows := r.p.Int("rows") + r.p.Int("load_batch")
 	if !r.p.Bool("deletes") {
+		steps := 1.0 // of a rate
+		if r.form == form2023 {
+			steps = 2 // range and point queries
+		}
 		if r.form != form2016 {
 			rows += r.p.Int("write_rows")
 		}
 		for _, rate := range r.p.Ints("rates") {
-			rows += int64(float64(rate) * r.p.Float("query_seconds") * float64(r.p.Int("loops")) * float64(r.stepsPerRate()))
+			rows += int64(float64(rate) * r.p.Float("query_seconds") * float64(r.p.Int("loops")) * steps)
 		}
 	}
 	return r.live(rows*int64(r.clients), true)
@@ -180,10 +184,3 @@ func (r *run) Estimate() workload.Live {
 // tableRows returns the number of rows that are loaded into a table. Later steps
 // keep it, with deletes, or increase it.
 func (r *run) tableRows() int64 { return r.p.Int("rows") * int64(r.clients/r.tables) }
-
-func (r *run) stepsPerRate() int {
-	if r.form == form2023 {
-		return 2 // range and point queries
-	}
-	return 1
-}
