@@ -255,7 +255,7 @@ func writeDay(dir string, seconds int) error {
 	for i := range seconds {
 		lines := []result.Line{
 			{Source: "ops", Group: "insert", Op: "insert", Ops: 2, Rows: 100, P50: 100, P99: 500,
-				Max: 900, ResponseP9: 600, ResponseMx: 950, Clients: []int64{2}},
+				Max: 900, ResponseP99: 600, ResponseMax: 950, Clients: []int64{2}},
 			{Source: "ops", Group: "query", Op: "query", Ops: 1000, Rows: 1000, P50: 100, P99: 500, Max: float64(900 + i%100), Clients: []int64{1000}},
 			{Source: "host", V: counters}, {Source: "engine", V: counters}, {Source: "client", V: counters},
 			{Source: "device", V: map[string]float64{`device.write_bytes{dev="vda"}`: 1e6, `device.read_bytes{dev="vda"}`: 1e5}},

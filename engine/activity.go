@@ -19,12 +19,12 @@ type ActivitySampler interface {
 	// the same. It covers all sessions of this database, connections for DDL
 	// included, but not the sampler's own nor that of Counters. Sessions whose
 	// activity is unknown are omitted.
-	Sample(ctx context.Context, add func(d Doing, sessions int)) error
+	Sample(ctx context.Context, add func(d SessionActivity, sessions int)) error
 	Close() error
 }
 
-// Doing is what a session is doing at one moment.
-type Doing struct {
+// SessionActivity is what a session is doing at one moment.
+type SessionActivity struct {
 	State SessionState
 	Role  Role
 	Event string // as the server calls it: "Lock:transactionid"; "" where it reports none
@@ -67,6 +67,25 @@ func Roles() []Role {
 		RoleCPU, RoleExecuting, RoleRow, RoleMetadata, RoleSnapshot, RoleIndex, RoleBuffer,
 		RoleIO, RoleLog, RoleCommit, RoleNetwork, RoleOther, RoleClient,
 	}
+}
+
+// Doc returns what a session with the role does or waits for.
+func (r Role) Doc() string { return roleDocs[r] }
+
+var roleDocs = map[Role]string{
+	RoleCPU:       "on a processor, or in line for one",
+	RoleExecuting: "in a statement; the server does not report whether it works or waits",
+	RoleRow:       "waiting for a row that another transaction has changed or locked",
+	RoleMetadata:  "waiting for locks on tables or their definitions, or for the lock manager",
+	RoleSnapshot:  "waiting for the list of transactions: snapshots, transaction numbers and states",
+	RoleIndex:     "waiting for the upper pages of an index",
+	RoleBuffer:    "waiting for pages in the cache",
+	RoleIO:        "waiting for files of tables and indexes",
+	RoleLog:       "waiting for the log to be written or synced, or for room in its buffer",
+	RoleCommit:    "in a commit, alone or in a group",
+	RoleNetwork:   "sending to the client",
+	RoleOther:     "waiting for something else, or for something not known here",
+	RoleClient:    "waiting for the client, between statements",
 }
 
 // The counters of waits that a server times itself, of client sessions only,

@@ -117,7 +117,25 @@ func (p Param) convert(v any) (any, error) {
 }
 
 func (p Param) inRange(v any) error {
-	check := func(f float64) error {
+	var numbers []float64
+	var names []string
+	switch x := v.(type) {
+	case int64:
+		numbers = []float64{float64(x)}
+	case float64:
+		numbers = []float64{x}
+	case time.Duration:
+		numbers = []float64{x.Seconds()}
+	case []int64:
+		for _, n := range x {
+			numbers = append(numbers, float64(n))
+		}
+	case string:
+		names = []string{x}
+	case []string:
+		names = x
+	}
+	for _, f := range numbers {
 		switch {
 		case !quantity.Finite(f):
 			return fmt.Errorf("%v is not a finite number", v)
@@ -126,34 +144,10 @@ func (p Param) inRange(v any) error {
 		case p.Max != 0 && f > p.Max:
 			return fmt.Errorf("%v is above the maximum %v", v, p.Max)
 		}
-		return nil
 	}
-	allowed := func(s string) error {
+	for _, s := range names {
 		if len(p.Enum) > 0 && !slices.Contains(p.Enum, s) {
 			return fmt.Errorf("%q is not allowed", s)
-		}
-		return nil
-	}
-	switch x := v.(type) {
-	case int64:
-		return check(float64(x))
-	case float64:
-		return check(x)
-	case time.Duration:
-		return check(x.Seconds())
-	case string:
-		return allowed(x)
-	case []int64:
-		for _, n := range x {
-			if err := check(float64(n)); err != nil {
-				return err
-			}
-		}
-	case []string:
-		for _, s := range x {
-			if err := allowed(s); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -205,11 +199,10 @@ func toDuration(v any) (time.Duration, error) {
 		return d, nil
 	}
 	f, err := toFloat(v)
-	ns := f * float64(time.Second)
-	if err != nil || !(math.Abs(ns) < math.MaxInt64) { // or it is no number
-		return 0, fmt.Errorf("%v is not a duration such as 30s or 5m", v)
+	if ns := f * float64(time.Second); err == nil && math.Abs(ns) < math.MaxInt64 {
+		return time.Duration(ns), nil
 	}
-	return time.Duration(ns), nil
+	return 0, fmt.Errorf("%v is not a duration such as 30s or 5m", v)
 }
 
 func toList[T any](v any, one func(any) (T, error)) ([]T, error) {
@@ -236,9 +229,9 @@ func toList[T any](v any, one func(any) (T, error)) ([]T, error) {
 func ParseCount(s string) (int64, error) {
 	t := strings.TrimSpace(strings.ReplaceAll(s, "_", ""))
 	unit := int64(1)
-	for i, suffix := range []string{"k", "m", "g"} {
-		if short, ok := strings.CutSuffix(strings.ToLower(t), suffix); ok {
-			t, unit = short, []int64{1e3, 1e6, 1e9}[i]
+	for suffix, power := range map[string]int64{"k": 1e3, "m": 1e6, "g": 1e9} {
+		if strings.HasSuffix(strings.ToLower(t), suffix) {
+			unit, t = power, t[:len(t)-1]
 			break
 		}
 	}

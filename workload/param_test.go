@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"rumbench/model"
 	"rumbench/workload"
 )
 
@@ -179,7 +180,8 @@ func TestTotals(t *testing.T) {
 		{Ops: []workload.OpKind{{Name: "range a", Of: "query"}, {Name: "range b", Of: "query"}, {Name: "max", Upkeep: true}}},
 		{Ops: []workload.OpKind{{Name: "insert"}}},
 	}}
-	totals := workload.Totals{{{Rows: 1}}, {{Rows: 10}, {Rows: 100}, {Rows: 1000}}, {{Rows: 10000}}}
+	rows := func(n int64) workload.Total { return workload.Total{Work: model.Work{Rows: n}} }
+	totals := workload.Totals{{rows(1)}, {rows(10), rows(100), rows(1000)}, {rows(10000)}}
 	for kind, want := range map[string]int64{"insert": 10001, "query": 110, "max": 1000, "range a": 0, "nonsense": 0} {
 		if got := totals.Rows(step, kind); got != want {
 			t.Errorf("%s: %d, want %d", kind, got, want)

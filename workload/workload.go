@@ -115,8 +115,8 @@ const (
 
 // Axis is a number in which steps of one base differ.
 type Axis struct {
-	Name  string // the heading of a column: "clients", "tables", "reads per write"
-	Value float64
+	Name  string  `json:"name"` // the heading of a column: "clients", "tables", "reads per write"
+	Value float64 `json:"value"`
 }
 
 // Settle is the work of a settle step.
@@ -306,17 +306,8 @@ var ErrDone = errors.New("the client is done")
 // Parts, which keep those of earlier attempts. After a failure, Kind and the
 // counts of statements are those of the failed attempt.
 type Outcome struct {
-	Kind  int   // position in Group.Ops
-	Rows  int64 // units done
-	Bytes int64 // user bytes written (index entries included) or returned
-	// Expected is how many rows the operation should find or change, given what
-	// the workload has stored; 0: unknown. Found is how many it found, at most
-	// Expected if that is known. Fewer are a finding, not an error.
-	Expected, Found int64
-	// Reads, Writes and Others count the statements executed: reads, writes that
-	// changed something, and all others: begin, commit, rollback, and writes that
-	// changed nothing.
-	Reads, Writes, Others int64
+	Kind int // position in Group.Ops
+	model.Work
 	// Parts times the statements of the operation; nil if they are not timed.
 	Parts *Parts
 }
@@ -328,7 +319,7 @@ type Outcome struct {
 type Parts struct {
 	// Clock returns nanoseconds since some start.
 	Clock func() int64
-	Laps  []Lap
+	Laps  []model.Lap
 	// Kept is how many of Laps are of earlier attempts; the caller of Do sets it.
 	Kept  int
 	start int64
@@ -341,12 +332,6 @@ func (p *Parts) Reset() {
 	}
 }
 
-// Lap is the time of one statement.
-type Lap struct {
-	Part int // position in Group.Parts
-	Time int64
-}
-
 // Start starts the timing of a statement.
 func (p *Parts) Start() {
 	if p != nil {
@@ -357,7 +342,7 @@ func (p *Parts) Start() {
 // Stop ends the timing of a completed statement.
 func (p *Parts) Stop(part int) {
 	if p != nil {
-		p.Laps = append(p.Laps, Lap{part, p.Clock() - p.start})
+		p.Laps = append(p.Laps, model.Lap{Part: part, Time: p.Clock() - p.start})
 	}
 }
 
@@ -366,7 +351,8 @@ type Totals [][]Total
 
 // Total sums the operations of one kind in one group.
 type Total struct {
-	Ops, Rows, Bytes, Expected, Found int64
+	Ops int64
+	model.Work
 }
 
 // Rows sums the units of an operation kind over all groups of a step.

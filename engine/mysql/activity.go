@@ -32,7 +32,7 @@ type wait struct {
 
 // seen is how many sessions do the same.
 type seen struct {
-	engine.Doing
+	engine.SessionActivity
 	sessions int
 }
 
@@ -89,7 +89,7 @@ func (a *activity) choose(ctx context.Context, counters string) error {
 
 // sample reports what the sessions do. The lists are read one after the other: a
 // session may have gone on in between.
-func (a *activity) sample(ctx context.Context, add func(engine.Doing, int)) error {
+func (a *activity) sample(ctx context.Context, add func(engine.SessionActivity, int)) error {
 	a.seen = a.seen[:0]
 	clear(a.current)
 	if a.waits {
@@ -109,7 +109,7 @@ func (a *activity) sample(ctx context.Context, add func(engine.Doing, int)) erro
 	}
 	for _, s := range a.seen {
 		if s.sessions > 0 {
-			add(s.Doing, s.sessions)
+			add(s.SessionActivity, s.sessions)
 		}
 	}
 	return nil
@@ -131,9 +131,9 @@ func (a *activity) noteSession(row []string) error {
 	return nil
 }
 
-func (a *activity) count(d engine.Doing, sessions int) {
+func (a *activity) count(d engine.SessionActivity, sessions int) {
 	for i := range a.seen {
-		if a.seen[i].Doing == d {
+		if a.seen[i].SessionActivity == d {
 			a.seen[i].sessions += sessions
 			return
 		}
@@ -165,24 +165,24 @@ func (a *activity) lockRows(n int) {
 		}
 	}
 	if moved > 0 {
-		a.count(engine.Doing{State: engine.Waiting, Role: engine.RoleRow, Event: "InnoDB row lock"}, moved)
+		a.count(engine.SessionActivity{State: engine.Waiting, Role: engine.RoleRow, Event: "InnoDB row lock"}, moved)
 	}
 }
 
 // doing reads what the list says of a session. Whether one that is in a
 // statement has a processor, is only known of a server of which every latch is watched.
-func doing(command, state, wait string, watched bool) (engine.Doing, bool) {
+func doing(command, state, wait string, watched bool) (engine.SessionActivity, bool) {
 	stage := strings.ToLower(state)
 	switch {
 	case command == "" || command == "Connect" || command == "Daemon":
-		return engine.Doing{}, false // it is being set up, or is nobody's
+		return engine.SessionActivity{}, false // it is being set up, or is nobody's
 	case command == "Sleep" || clientStages[stage]:
-		return engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: command}, true
+		return engine.SessionActivity{State: engine.Client, Role: engine.RoleClient, Event: command}, true
 	}
 	if role := waitRole(wait); role != "" && role != engine.RoleClient {
-		return engine.Doing{State: engine.Waiting, Role: role, Event: strings.TrimPrefix(wait, "wait/")}, true
+		return engine.SessionActivity{State: engine.Waiting, Role: role, Event: strings.TrimPrefix(wait, "wait/")}, true
 	}
-	d := engine.Doing{State: engine.Running, Role: engine.RoleExecuting, Event: state}
+	d := engine.SessionActivity{State: engine.Running, Role: engine.RoleExecuting, Event: state}
 	switch {
 	case strings.HasPrefix(stage, "waiting"):
 		d.State, d.Role = engine.Waiting, engine.RoleOther

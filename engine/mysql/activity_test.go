@@ -15,20 +15,20 @@ func TestDoing(t *testing.T) {
 	for _, c := range []struct {
 		name, command, state, wait string
 		watched                    bool
-		want                       engine.Doing
+		want                       engine.SessionActivity
 		left                       bool // out
 	}{
-		{name: "rest", command: "Sleep", want: engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "Sleep"}},
-		{name: "rest with an old stage", command: "Sleep", state: "starting", wait: "wait/synch/mutex/sql/LOCK_open", want: engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "Sleep"}},
-		{name: "rows to come", command: "Query", state: "Reading from net", want: engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "Query"}},
-		{name: "statement", command: "Execute", state: "Sending data", want: engine.Doing{State: engine.Running, Role: engine.RoleExecuting, Event: "Sending data"}},
-		{name: "statement, all latches watched", command: "Execute", state: "Sending data", watched: true, want: engine.Doing{State: engine.Running, Role: engine.RoleCPU, Event: "Sending data"}},
-		{name: "latch", command: "Execute", state: "Statistics", wait: "wait/synch/sxlock/innodb/index_tree_rw_lock", watched: true, want: engine.Doing{State: engine.Waiting, Role: engine.RoleIndex, Event: "synch/sxlock/innodb/index_tree_rw_lock"}},
-		{name: "call of the storage", command: "Execute", state: "Updating", wait: "wait/io/table/sql/handler", watched: true, want: engine.Doing{State: engine.Running, Role: engine.RoleCPU, Event: "Updating"}},
-		{name: "wait that is over", command: "Execute", state: "Updating", wait: "idle", watched: true, want: engine.Doing{State: engine.Running, Role: engine.RoleCPU, Event: "Updating"}},
-		{name: "metadata lock", command: "Query", state: "Waiting for table metadata lock", want: engine.Doing{State: engine.Waiting, Role: engine.RoleMetadata, Event: "Waiting for table metadata lock"}},
-		{name: "commit", command: "Execute", state: "Commit", want: engine.Doing{State: engine.Running, Role: engine.RoleCommit, Event: "Commit"}},
-		{name: "unknown wait", command: "Query", state: "Waiting for the moon", want: engine.Doing{State: engine.Waiting, Role: engine.RoleOther, Event: "Waiting for the moon"}},
+		{name: "rest", command: "Sleep", want: engine.SessionActivity{State: engine.Client, Role: engine.RoleClient, Event: "Sleep"}},
+		{name: "rest with an old stage", command: "Sleep", state: "starting", wait: "wait/synch/mutex/sql/LOCK_open", want: engine.SessionActivity{State: engine.Client, Role: engine.RoleClient, Event: "Sleep"}},
+		{name: "rows to come", command: "Query", state: "Reading from net", want: engine.SessionActivity{State: engine.Client, Role: engine.RoleClient, Event: "Query"}},
+		{name: "statement", command: "Execute", state: "Sending data", want: engine.SessionActivity{State: engine.Running, Role: engine.RoleExecuting, Event: "Sending data"}},
+		{name: "statement, all latches watched", command: "Execute", state: "Sending data", watched: true, want: engine.SessionActivity{State: engine.Running, Role: engine.RoleCPU, Event: "Sending data"}},
+		{name: "latch", command: "Execute", state: "Statistics", wait: "wait/synch/sxlock/innodb/index_tree_rw_lock", watched: true, want: engine.SessionActivity{State: engine.Waiting, Role: engine.RoleIndex, Event: "synch/sxlock/innodb/index_tree_rw_lock"}},
+		{name: "call of the storage", command: "Execute", state: "Updating", wait: "wait/io/table/sql/handler", watched: true, want: engine.SessionActivity{State: engine.Running, Role: engine.RoleCPU, Event: "Updating"}},
+		{name: "wait that is over", command: "Execute", state: "Updating", wait: "idle", watched: true, want: engine.SessionActivity{State: engine.Running, Role: engine.RoleCPU, Event: "Updating"}},
+		{name: "metadata lock", command: "Query", state: "Waiting for table metadata lock", want: engine.SessionActivity{State: engine.Waiting, Role: engine.RoleMetadata, Event: "Waiting for table metadata lock"}},
+		{name: "commit", command: "Execute", state: "Commit", want: engine.SessionActivity{State: engine.Running, Role: engine.RoleCommit, Event: "Commit"}},
+		{name: "unknown wait", command: "Query", state: "Waiting for the moon", want: engine.SessionActivity{State: engine.Waiting, Role: engine.RoleOther, Event: "Waiting for the moon"}},
 		{name: "not yet there", command: "Connect", state: "login", left: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -74,10 +74,10 @@ func TestWaitRole(t *testing.T) {
 
 func TestLockRows(t *testing.T) {
 	a := &activity{}
-	a.count(engine.Doing{State: engine.Client, Role: engine.RoleClient}, 3)
-	a.count(engine.Doing{State: engine.Running, Role: engine.RoleExecuting, Event: "Opening tables"}, 2)
-	a.count(engine.Doing{State: engine.Running, Role: engine.RoleExecuting, Event: "Updating"}, 2)
-	a.count(engine.Doing{State: engine.Running, Role: engine.RoleCommit, Event: "Commit"}, 1)
+	a.count(engine.SessionActivity{State: engine.Client, Role: engine.RoleClient}, 3)
+	a.count(engine.SessionActivity{State: engine.Running, Role: engine.RoleExecuting, Event: "Opening tables"}, 2)
+	a.count(engine.SessionActivity{State: engine.Running, Role: engine.RoleExecuting, Event: "Updating"}, 2)
+	a.count(engine.SessionActivity{State: engine.Running, Role: engine.RoleCommit, Event: "Commit"}, 1)
 	a.lockRows(3)
 	by := map[string]int{}
 	for _, s := range a.seen {
@@ -113,7 +113,7 @@ func awaitDoing(t *testing.T, a engine.ActivitySampler, state engine.SessionStat
 	var all []seen
 	for ctx.Err() == nil {
 		all = all[:0]
-		must(t, a.Sample(t.Context(), func(d engine.Doing, n int) { all = append(all, seen{d, n}) }))
+		must(t, a.Sample(t.Context(), func(d engine.SessionActivity, n int) { all = append(all, seen{d, n}) }))
 		n := 0
 		for _, s := range all {
 			if s.State == state && s.Role == role {

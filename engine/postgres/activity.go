@@ -32,7 +32,7 @@ func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 			return "", nil, err
 		}
 		stmt, err := conn.Prepare(ctx, fmt.Sprintf(activityText, d.about.database, int(own), int(other)))
-		return "pg_stat_activity", func(ctx context.Context, add func(engine.Doing, int)) error {
+		return "pg_stat_activity", func(ctx context.Context, add func(engine.SessionActivity, int)) error {
 			return conn.Use(func(sqlkit.Conn) error {
 				return stmt.Query(ctx, nil, activityTypes, func(row []model.Value) error { return noteDoing(row, add) })
 			})
@@ -48,7 +48,7 @@ var errUntracked = errors.New("the server does not show what its sessions do: tr
 // activityTypes are those of activityText's columns.
 var activityTypes = []model.Type{model.String, model.String, model.String, model.Int}
 
-func noteDoing(row []model.Value, add func(engine.Doing, int)) error {
+func noteDoing(row []model.Value, add func(engine.SessionActivity, int)) error {
 	state := string(row[0].Buf())
 	if state == "disabled" {
 		return errUntracked
@@ -61,17 +61,17 @@ func noteDoing(row []model.Value, add func(engine.Doing, int)) error {
 
 // doing reads a session's state. State and wait are not read at one instant: an
 // idle session that waits for nothing is between the two, and is left out.
-func doing(state, kind, event string) (engine.Doing, bool) {
+func doing(state, kind, event string) (engine.SessionActivity, bool) {
 	name := kind + ":" + event
 	switch idle := strings.HasPrefix(state, "idle"); {
 	case kind == "Client" && event == "ClientRead":
-		return engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: state}, true
+		return engine.SessionActivity{State: engine.Client, Role: engine.RoleClient, Event: state}, true
 	case idle && kind == "":
-		return engine.Doing{}, false
+		return engine.SessionActivity{}, false
 	case kind == "":
-		return engine.Doing{State: engine.Running, Role: engine.RoleCPU}, true
+		return engine.SessionActivity{State: engine.Running, Role: engine.RoleCPU}, true
 	}
-	return engine.Doing{State: engine.Waiting, Role: roleOf(kind, event), Event: name}, true
+	return engine.SessionActivity{State: engine.Waiting, Role: roleOf(kind, event), Event: name}, true
 }
 
 // roleOf returns the role of a wait event. Releases have renamed events, but mostly

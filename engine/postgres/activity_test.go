@@ -14,18 +14,18 @@ import (
 func TestDoing(t *testing.T) {
 	for _, c := range []struct {
 		name, state, kind, event string
-		want                     engine.Doing
+		want                     engine.SessionActivity
 		left                     bool // out
 	}{
-		{name: "on a processor", state: "active", want: engine.Doing{State: engine.Running, Role: engine.RoleCPU}},
-		{name: "between statements", state: "idle in transaction", kind: "Client", event: "ClientRead", want: engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "idle in transaction"}},
-		{name: "between transactions", state: "idle", kind: "Client", event: "ClientRead", want: engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "idle"}},
-		{name: "rows to come", state: "active", kind: "Client", event: "ClientRead", want: engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "active"}},
+		{name: "on a processor", state: "active", want: engine.SessionActivity{State: engine.Running, Role: engine.RoleCPU}},
+		{name: "between statements", state: "idle in transaction", kind: "Client", event: "ClientRead", want: engine.SessionActivity{State: engine.Client, Role: engine.RoleClient, Event: "idle in transaction"}},
+		{name: "between transactions", state: "idle", kind: "Client", event: "ClientRead", want: engine.SessionActivity{State: engine.Client, Role: engine.RoleClient, Event: "idle"}},
+		{name: "rows to come", state: "active", kind: "Client", event: "ClientRead", want: engine.SessionActivity{State: engine.Client, Role: engine.RoleClient, Event: "active"}},
 		{name: "between two looks", state: "idle", left: true},
-		{name: "rows to be read", state: "active", kind: "Client", event: "ClientWrite", want: engine.Doing{State: engine.Waiting, Role: engine.RoleNetwork, Event: "Client:ClientWrite"}},
-		{name: "row", state: "active", kind: "Lock", event: "transactionid", want: engine.Doing{State: engine.Waiting, Role: engine.RoleRow, Event: "Lock:transactionid"}},
-		{name: "unknown", state: "active", kind: "LWLock", event: "Moon", want: engine.Doing{State: engine.Waiting, Role: engine.RoleOther, Event: "LWLock:Moon"}},
-		{name: "unknown type", state: "active", kind: "Moon", event: "Full", want: engine.Doing{State: engine.Waiting, Role: engine.RoleOther, Event: "Moon:Full"}},
+		{name: "rows to be read", state: "active", kind: "Client", event: "ClientWrite", want: engine.SessionActivity{State: engine.Waiting, Role: engine.RoleNetwork, Event: "Client:ClientWrite"}},
+		{name: "row", state: "active", kind: "Lock", event: "transactionid", want: engine.SessionActivity{State: engine.Waiting, Role: engine.RoleRow, Event: "Lock:transactionid"}},
+		{name: "unknown", state: "active", kind: "LWLock", event: "Moon", want: engine.SessionActivity{State: engine.Waiting, Role: engine.RoleOther, Event: "LWLock:Moon"}},
+		{name: "unknown type", state: "active", kind: "Moon", event: "Full", want: engine.SessionActivity{State: engine.Waiting, Role: engine.RoleOther, Event: "Moon:Full"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, ok := doing(c.state, c.kind, c.event)
@@ -71,10 +71,10 @@ func awaitDoing(t *testing.T, a engine.ActivitySampler, state engine.SessionStat
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	var all map[engine.Doing]int
+	var all map[engine.SessionActivity]int
 	for ctx.Err() == nil {
-		all = map[engine.Doing]int{}
-		must(t, a.Sample(t.Context(), func(d engine.Doing, n int) { all[d] += n }))
+		all = map[engine.SessionActivity]int{}
+		must(t, a.Sample(t.Context(), func(d engine.SessionActivity, n int) { all[d] += n }))
 		n := 0
 		for d, k := range all {
 			if d.State == state && d.Role == role {

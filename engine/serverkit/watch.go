@@ -38,7 +38,7 @@ func (t *Traits) Watch(ctx context.Context, dsn string, counters func(context.Co
 func (w *watch) Counters(ctx context.Context, s *engine.Sample) error { return w.sample(ctx, s) }
 
 // Take reports what sessions do, as engine.ActivitySampler.Sample does.
-type Take func(ctx context.Context, add func(d engine.Doing, sessions int)) error
+type Take func(ctx context.Context, add func(d engine.SessionActivity, sessions int)) error
 
 type sampler struct {
 	*sqlkit.Admin
@@ -63,7 +63,7 @@ func (d *DB) Sampler(ctx context.Context, look func(conn, counters *sqlkit.Admin
 
 func (s *sampler) Source() string { return s.from }
 
-func (s *sampler) Sample(ctx context.Context, add func(d engine.Doing, sessions int)) error {
+func (s *sampler) Sample(ctx context.Context, add func(d engine.SessionActivity, sessions int)) error {
 	if err := s.take(ctx, add); err != nil {
 		return fmt.Errorf("watch the sessions: %w", err)
 	}

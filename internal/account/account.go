@@ -6,8 +6,8 @@ package account
 import (
 	"fmt"
 
-	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe"
 	"rumbench/internal/quantity"
 )
 
@@ -18,23 +18,12 @@ type Sheet struct {
 	Stalls []metric.Span
 	SLA    map[string]*metric.SLA // by group
 	// Counters and Waits are what was counted and sampled, as stored.
-	Counters []Change
+	Counters []observe.Change
 	Waits    []Wait
 	Alone    float64          // see Observed.Alone; seconds
 	Notes    []metric.Warning // remarks
 	Warnings []metric.Warning
 	Invalid  bool // the numbers must not be used
-}
-
-// Change is a counter's change over a step, or a gauge's value at its end.
-type Change struct {
-	Name   string             `json:"name"`
-	Labels string             `json:"labels,omitempty"`
-	Kind   engine.CounterKind `json:"kind"`
-	Unit   string             `json:"unit"`
-	// Value is a counter's growth over the window, or a gauge's last value.
-	Value float64 `json:"value"`
-	Reset bool    `json:"reset,omitempty"` // the counter fell: growth is counted from the reset
 }
 
 // Builder makes the rows of a step. The zero Builder is ready.

@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"rumbench/engine"
+	"rumbench/internal/hist"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe"
 	"rumbench/workload"
 )
 
@@ -94,7 +96,7 @@ func (f *figures) add(metric, source string, value float64) {
 	*f = append(*f, Cost{Metric: metric, Value: value, Source: source})
 }
 
-func (f *figures) counter(metric, source string, points []Change, name string, unit float64) {
+func (f *figures) counter(metric, source string, points []observe.Change, name string, unit float64) {
 	if v, ok := Counter(points, name); ok {
 		f.add(metric, source, v/unit)
 	}
@@ -136,7 +138,7 @@ func (f *figures) addJournal(o *Others) {
 
 // busy returns the busy time of all processors: vmstat's us and sy, without
 // waiting and stolen time.
-func busy(points []Change) (ns float64, ok bool) {
+func busy(points []observe.Change) (ns float64, ok bool) {
 	for _, part := range []string{"user", "nice", "system", "irq", "softirq"} {
 		v, known := Counter(points, "host.cpu."+part+"_ns")
 		ns += v
@@ -164,11 +166,11 @@ func per(op, unit string) string {
 	return op + " " + unit
 }
 
-// each calls f with every operation kind of the step and its totals.
-func (s *costing) each(f func(group string, kind *workload.OpKind, did *workload.Total)) {
-	for g := range s.Totals {
-		for k := range s.Totals[g] {
-			f(s.Of.Groups[g].Name, &s.Of.Groups[g].Ops[k], &s.Totals[g][k])
+// each calls f with every operation kind of the step and what was done of it.
+func (s *costing) each(f func(group string, kind *workload.OpKind, did *hist.Counts)) {
+	for _, g := range s.Groups {
+		for k := range g.Did.Kinds {
+			f(g.Name, &g.Ops[k], &g.Did.Kinds[k].Counts)
 		}
 	}
 }
@@ -178,11 +180,12 @@ func (s *costing) each(f func(group string, kind *workload.OpKind, did *workload
 // operations.
 func (s *costing) denominators() (out []Denominator) {
 	var written, operations int64
-	units := map[string]string{}
-	s.each(func(_ string, kind *workload.OpKind, did *workload.Total) {
+	units, rows := map[string]string{}, map[string]int64{}
+	s.each(func(_ string, kind *workload.OpKind, did *hist.Counts) {
 		if units[kind.Whole()] == "" {
 			units[kind.Whole()] = kind.Unit
 		}
+		rows[kind.Whole()] += did.Rows
 		if !kind.Upkeep {
 			operations += did.Ops
 			if kind.Unit == "row" {
@@ -199,7 +202,7 @@ func (s *costing) denominators() (out []Denominator) {
 	// costs.
 	for _, kind := range []string{s.Of.Primary, s.Of.WritesPer} {
 		name := per(kind, units[kind])
-		add(name, s.Totals.Rows(s.Of, kind), func(o Denominator) bool { return o.Per == name })
+		add(name, rows[kind], func(o Denominator) bool { return o.Per == name })
 	}
 	add("written row", written, func(o Denominator) bool { return o.N == written })
 	add("operation", operations, func(o Denominator) bool { return o.N == operations })
@@ -247,7 +250,7 @@ func (s *costing) clientCost() (us float64, ok bool) {
 // operations returns how many operations a group did when the client was
 // calibrated, and here.
 func (s *costing) operations(group string) (there, here int64) {
-	s.each(func(name string, kind *workload.OpKind, did *workload.Total) {
+	s.each(func(name string, kind *workload.OpKind, did *hist.Counts) {
 		if name != group || kind.Upkeep {
 			return
 		}
@@ -272,7 +275,7 @@ func (s *costing) addClientCost() {
 			}
 		}
 		var units int64
-		s.each(func(group string, kind *workload.OpKind, did *workload.Total) {
+		s.each(func(group string, kind *workload.OpKind, did *hist.Counts) {
 			if group == g.Name && kind.Whole() == op {
 				units += did.Rows
 			}
@@ -287,7 +290,7 @@ func (s *costing) addClientCost() {
 // and received: of the device, and as the engine counts.
 func (s *costing) addAmplification() {
 	var written, returned int64
-	s.each(func(_ string, kind *workload.OpKind, did *workload.Total) {
+	s.each(func(_ string, kind *workload.OpKind, did *hist.Counts) {
 		switch {
 		case kind.Returns:
 			returned += did.Bytes

@@ -15,6 +15,8 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/hist"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe"
+	"rumbench/model"
 	"rumbench/workload"
 )
 
@@ -24,9 +26,9 @@ const (
 )
 
 // counted makes counters: name, value, name, value…
-func counted(points ...any) (out []account.Change) {
+func counted(points ...any) (out []observe.Change) {
 	for i := 0; i < len(points); i += 2 {
-		out = append(out, account.Change{Name: points[i].(string), Kind: engine.Counter, Value: points[i+1].(float64)})
+		out = append(out, observe.Change{Name: points[i].(string), Kind: engine.Counter, Value: points[i+1].(float64)})
 	}
 	return out
 }
@@ -51,9 +53,9 @@ func did(counts ...hist.Counts) hist.Group {
 // queryGroups: 200 rows inserted (by 4 operations, 10 KB), 100 deleted, 1000 queries.
 func queryGroups() []hist.Group {
 	return []hist.Group{
-		did(hist.Counts{Ops: 4, Rows: 200, Bytes: 10 << 10}),
-		did(hist.Counts{Ops: 2, Rows: 100}, hist.Counts{Ops: 7, Rows: 7}),
-		did(hist.Counts{Ops: 600, Rows: 600, Bytes: 1 << 30}, hist.Counts{Ops: 400, Rows: 400, Bytes: 1 << 30}),
+		did(hist.Counts{Ops: 4, Work: model.Work{Rows: 200, Bytes: 10 << 10}}),
+		did(hist.Counts{Ops: 2, Work: model.Work{Rows: 100}}, hist.Counts{Ops: 7, Work: model.Work{Rows: 7}}),
+		did(hist.Counts{Ops: 600, Work: model.Work{Rows: 600, Bytes: 1 << 30}}, hist.Counts{Ops: 400, Work: model.Work{Rows: 400, Bytes: 1 << 30}}),
 	}
 }
 
@@ -61,15 +63,7 @@ func newStep(of *workload.Step, groups []hist.Group, o *account.Observed) *accou
 	if o.Device == "" {
 		o.Device = "device sda"
 	}
-	s := &account.Step{Builder: account.Builder{All: metric.Row{Target: "x", Trial: 1, Step: of.Name}}, Of: of, Seconds: 10, Groups: account.Groups(of, groups, 0), Observed: o}
-	for g := range groups {
-		var totals []workload.Total
-		for _, k := range groups[g].Kinds {
-			totals = append(totals, workload.Total{Ops: k.Ops, Rows: k.Rows, Bytes: k.Bytes})
-		}
-		s.Totals = append(s.Totals, totals)
-	}
-	return s
+	return &account.Step{Builder: account.Builder{All: metric.Row{Target: "x", Trial: 1, Step: of.Name}}, Of: of, Seconds: 10, Groups: account.Groups(of, groups, 0), Observed: o}
 }
 
 // observed returns the rows of the query step with what was observed.
@@ -103,7 +97,7 @@ func texts(s *account.Step) string { return strings.Join(metric.Texts(s.Warnings
 func TestCosts(t *testing.T) {
 	s := observed(&account.Observed{
 		Own:    mb / 2, // of rumbench's files
-		Others: account.Others{Known: true, Written: 100 * kb, HereWritten: 100 * kb, Read: 50 * kb, HereRead: 50 * kb, Processes: 4},
+		Others: account.Others{Known: true, HereWritten: 100 * kb, HereRead: 50 * kb, Traffic: observe.Traffic{Written: 100 * kb, Read: 50 * kb, Processes: 4}},
 		InWindow: counted("process.cpu_ns", 2e9, "process.read_bytes", 1000*2048.0, "process.write_bytes", mb*1.0, "process.cancelled_write_bytes", 0.0,
 			"host.cpu.user_ns", 1e9, "host.cpu.system_ns", 2e9, "host.cpu.idle_ns", 6e9, "host.cpu.iowait_ns", 5e9, "host.cpu.steal_ns", 4e9,
 			"host.cpu.busy_ns", 4e9, "host.cpu.kernel_threads_ns", 1e9, "host.context_switches", 2000.0,
@@ -147,7 +141,7 @@ func TestCPUOfServerAndClient(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		hosted  bool
-		counted []account.Change
+		counted []observe.Change
 		want    []string
 	}{
 		{"embedded", false, both, []string{"cpu_us 5, " + metric.OfProcess, "server_cpu_us 5, " + metric.OfProcess}},
@@ -185,7 +179,7 @@ func TestUnknownCosts(t *testing.T) {
 // a row inserted is a row written, and is not reported twice.
 func TestDenominators(t *testing.T) {
 	chance := queryGroups()
-	chance[2] = did(hist.Counts{Ops: 150, Rows: 150}, hist.Counts{Ops: 50, Rows: 50})
+	chance[2] = did(hist.Counts{Ops: 150, Work: model.Work{Rows: 150}}, hist.Counts{Ops: 50, Work: model.Work{Rows: 50}})
 	load := &workload.Step{Name: "l", Primary: "insert", WritesPer: "insert", Groups: queryStep().Groups[:1]}
 	for _, c := range []struct {
 		name   string
@@ -234,7 +228,7 @@ func TestAmplificationWithoutDevice(t *testing.T) {
 
 // A counter that was reset says so.
 func TestReset(t *testing.T) {
-	s := observed(&account.Observed{WithSync: []account.Change{{Name: "x.bytes", Kind: engine.Counter, Value: 30, Reset: true}}})
+	s := observed(&account.Observed{WithSync: []observe.Change{{Name: "x.bytes", Kind: engine.Counter, Value: 30, Reset: true}}})
 	if len(s.Counters) != 1 || s.Counters[0].Value != 30 || !strings.Contains(texts(s), "counter x.bytes was reset") {
 		t.Errorf("%+v, %q", s.Counters, s.Warnings)
 	}
@@ -287,7 +281,7 @@ func TestOtherProcessors(t *testing.T) {
 // other programs did it: only then it is disturbed.
 func TestDisturbance(t *testing.T) {
 	known := func(written float64, closed ...string) account.Others {
-		return account.Others{Known: true, Written: written * mb, HereWritten: written * mb, Processes: 9, Closed: closed, Root: true}
+		return account.Others{Known: true, Root: true, HereWritten: written * mb, Traffic: observe.Traffic{Written: written * mb, Processes: 9, Closed: closed}}
 	}
 	unknown := account.Others{Why: errors.New("not seen")}
 	for _, c := range []struct {
@@ -333,7 +327,7 @@ func TestDisturbance(t *testing.T) {
 func TestReadDisturbance(t *testing.T) {
 	for others, want := range map[float64]bool{0: false, 40 << 10: true} {
 		c := counted("process.read_bytes", 10*mb, "device.reads", 9.0, "device.read_bytes", 100*mb)
-		s := observed(&account.Observed{InWindow: c, WithSync: c, Others: account.Others{Known: true, Read: others * kb, HereRead: others * kb}})
+		s := observed(&account.Observed{InWindow: c, WithSync: c, Others: account.Others{Known: true, HereRead: others * kb, Traffic: observe.Traffic{Read: others * kb}}})
 		for _, name := range []string{"read_kb", "device_reads"} {
 			if got := metric.Find(s.Rows, name, "", "").Disturbed; got != want {
 				t.Errorf("others read %v KB: %s disturbed %v", others, name, got)

@@ -2,6 +2,7 @@ package account
 
 import (
 	"math"
+	"slices"
 
 	"rumbench/internal/hist"
 	"rumbench/internal/metric"
@@ -91,7 +92,11 @@ func (b *Builder) Latency(measure, group, op string, t Times, more ...With) {
 	for _, p := range percentiles {
 		b.Put(measure+"_"+p.name, t.At(p.p), all...)
 	}
-	b.Put(measure+"_max_us", t.Greatest, append(all[:len(all):len(all)], overflow(t.Overflow))...)
+	greatest := all
+	if t.Overflow > 0 {
+		greatest = append(slices.Clip(all), Warned(metric.Warn(metric.Overflow, metric.Values{"n": float64(t.Overflow)})))
+	}
+	b.Put(measure+"_max_us", t.Greatest, greatest...)
 	if measure == "service" || measure == "response" {
 		b.Put(measure+"_min_us", t.Least, all...)
 	}
@@ -99,12 +104,4 @@ func (b *Builder) Latency(measure, group, op string, t Times, more ...With) {
 		b.Put(measure+"_total_s", t.Total, all...)
 	}
 	b.Curves = append(b.Curves, metric.Curve{Group: group, Op: op, Measure: measure, Count: t.N, Overflow: t.Overflow, Points: t.Points})
-}
-
-func overflow(n int64) With {
-	return func(row *metric.Row) {
-		if n > 0 {
-			row.Warnings = append(row.Warnings, metric.Warn(metric.Overflow, metric.Values{"n": float64(n)}))
-		}
-	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe"
 )
 
 // Observed is what was counted around a step. It has a field for each
@@ -13,7 +14,7 @@ type Observed struct {
 	// InWindow is what all sources counted in the window, and WithSync until
 	// everything dirty had been synced after it; Uncounted warns of sources
 	// without counts.
-	InWindow, WithSync []Change
+	InWindow, WithSync []observe.Change
 	Uncounted          []metric.Warning
 	// Hosted: the engine runs in a server's processes.
 	Hosted bool
@@ -32,28 +33,18 @@ type Observed struct {
 	// nil if it does not report them.
 	Deferred *[2]float64
 	Others   Others
-	Client   ClientDelay
+	Client   observe.ClientDelay
 	Sessions *Sessions // nil if the engine does not report them
-	Timed    []TimedWait
 }
 
-// ClientDelay is what held the clients up in their own process.
-type ClientDelay struct {
-	SchedP99 time.Duration // of runnable goroutines' waits for a processor
-	Waits    uint64        // the number of waits behind SchedP99
-	GCPause  time.Duration
-	GCCycles int64
-}
-
-// Others are other programs on the machine. Figures in bytes.
+// Others are other programs on the machine.
 type Others struct {
-	Known         bool
-	Why           error // why they are unknown
-	Processes     int
-	Closed        []string // programs whose I/O may not be read
-	Root          bool     // rumbench runs as root and may read everything
-	Read, Written float64
-	// HereRead and HereWritten may have been on the device under the data.
+	Known bool
+	Why   error // why they are unknown
+	Root  bool  // rumbench runs as root and may read everything
+	observe.Traffic
+	// HereRead and HereWritten are the bytes that may have been on the device under
+	// the data.
 	HereRead, HereWritten float64
 }
 
@@ -78,23 +69,23 @@ func (o *Observed) worker() string {
 
 // Counter returns a counter's growth, summed over its labels; ok is false if it
 // is unknown.
-func Counter(points []Change, name string) (sum float64, ok bool) {
+func Counter(points []observe.Change, name string) (sum float64, ok bool) {
+	return sumOf(points, engine.Counter, name)
+}
+
+// Gauge returns a gauge at the end of a window, summed over its labels; ok is
+// false if it is unknown.
+func Gauge(points []observe.Change, name string) (sum float64, ok bool) {
+	return sumOf(points, engine.Gauge, name)
+}
+
+func sumOf(points []observe.Change, kind engine.CounterKind, name string) (sum float64, ok bool) {
 	for i := range points {
-		if p := &points[i]; p.Name == name && p.Kind == engine.Counter {
+		if p := &points[i]; p.Name == name && p.Kind == kind {
 			sum, ok = sum+p.Value, true
 		}
 	}
 	return sum, ok
-}
-
-// gauge finds a gauge at the end of a window.
-func gauge(points []Change, name string) (float64, bool) {
-	for i := range points {
-		if p := &points[i]; p.Name == name && p.Kind == engine.Gauge {
-			return p.Value, true
-		}
-	}
-	return 0, false
 }
 
 // addEngine adds what only the engine knows: cache hits, write stalls, and
@@ -120,7 +111,7 @@ func (s *costing) addDebts() {
 	for _, g := range []struct{ metric, gauge string }{
 		{"dirty_bytes", engine.DirtyBytes}, {"compaction_debt_bytes", engine.CompactionDebt}, {"checkpoint_age_bytes", engine.CheckpointAge},
 	} {
-		if v, ok := gauge(s.WithSync, g.gauge); ok {
+		if v, ok := Gauge(s.WithSync, g.gauge); ok {
 			s.Put(g.metric, v, Source(ownAccount))
 		}
 	}
@@ -161,7 +152,7 @@ func (s *costing) noteAlone() []metric.Warning {
 // After adds to the step before a window what was written between the two:
 // background work outside any window. own are the bytes that rumbench wrote to
 // its files meanwhile.
-func (o *Observed) After(b *Builder, between []Change, own float64) {
+func (o *Observed) After(b *Builder, between []observe.Change, own float64) {
 	for _, from := range []struct {
 		name, source string
 		ours         bool

@@ -15,7 +15,6 @@ type Step struct {
 	Of      *workload.Step
 	Seconds float64 // the length of the window
 	Groups  []*Group
-	Totals  workload.Totals
 	// Results: the engine returns the rows that were stored.
 	Results bool
 	// ErrorsAllowed is the share of operations that may fail.

@@ -7,6 +7,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe"
 	"rumbench/workload"
 )
 
@@ -15,11 +16,11 @@ type Sessions struct {
 	Source     string
 	Closed     int // clients in closed loops
 	Looks      int
-	Seen       map[engine.Doing]int64 // how often a session was sampled doing it
-	Failed     error                  // the first error of a sample
-	Server     *time.Duration         // run-queue delay of the server's threads; nil if unknown
-	Client     time.Duration          // rumbench's
-	Processors int                    // that rumbench may use
+	Seen       map[engine.SessionActivity]int64 // how often a session was sampled doing it
+	Failed     error                            // the first error of a sample
+	Server     *time.Duration                   // run-queue delay of the server's threads; nil if unknown
+	Client     time.Duration                    // rumbench's
+	Processors int                              // that rumbench may use
 }
 
 // Wait is an activity in which sessions were sampled in a step's window.
@@ -29,13 +30,6 @@ type Wait struct {
 	Event string              `json:"event,omitempty"` // as the server calls it
 	Seen  int64               `json:"seen"`            // number of samples
 	Share float64             `json:"share"`           // of all samples: of the sessions' time
-}
-
-// TimedWait is how long and how often sessions waited, as timed by the server.
-type TimedWait struct {
-	Role  engine.Role
-	NS    float64
-	Times int64
 }
 
 // total returns the number of all samples, and that of samples waiting for the
@@ -66,9 +60,7 @@ func (s *waiting) addWaits() {
 	s.addThinking()
 	per := s.denominators()
 	if len(per) > 0 {
-		for _, t := range s.Timed {
-			s.Costs([]Cost{{Metric: "timed_wait_us", Value: t.NS / perMicro, Source: ownAccount}}, per[0], Of("", string(t.Role)), Count(t.Times))
-		}
+		s.addTimed(per[0])
 	}
 	s.judgeEmbedded()
 	z := s.Sessions
@@ -101,6 +93,26 @@ func (s *waiting) addWaits() {
 	}
 	if z.Closed > 0 {
 		s.Put("client_share", float64(resting)/float64(total), Count(total), from)
+	}
+}
+
+// addTimed adds the waits that the server timed itself, by role.
+func (s *waiting) addTimed(by Denominator) {
+	ns, times := map[engine.Role]float64{}, map[engine.Role]int64{}
+	for i := range s.InWindow {
+		c := &s.InWindow[i]
+		role := engine.Role(observe.ParseLabels(c.Labels).Get("role"))
+		switch c.Name {
+		case engine.WaitTime:
+			ns[role] += c.Value
+		case engine.Waits:
+			times[role] += int64(c.Value)
+		}
+	}
+	for _, role := range engine.Roles() {
+		if v, ok := ns[role]; ok {
+			s.Costs([]Cost{{Metric: "timed_wait_us", Value: v / perMicro, Source: ownAccount}}, by, Of("", string(role)), Count(times[role]))
+		}
 	}
 }
 

@@ -9,12 +9,14 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/hist"
 	"rumbench/internal/metric"
+	"rumbench/internal/observe"
+	"rumbench/model"
 	"rumbench/workload"
 )
 
 var (
-	resting = engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "idle"}
-	working = engine.Doing{State: engine.Running, Role: engine.RoleCPU}
+	resting = engine.SessionActivity{State: engine.Client, Role: engine.RoleClient, Event: "idle"}
+	working = engine.SessionActivity{State: engine.Running, Role: engine.RoleCPU}
 )
 
 // The rule for the client, on made-up figures of a machine with as many
@@ -45,7 +47,7 @@ func TestJudgeClient(t *testing.T) {
 			server := time.Duration(ns(c.serverQueued))
 			seen := int64(c.rest * float64(many*c.looks))
 			s := observed(&account.Observed{Hosted: true, InWindow: counted("client.cpu_ns", ns(c.client), "process.cpu_ns", ns(c.server), "host.cpu.busy_ns", ns(c.busy)),
-				Sessions: &account.Sessions{Closed: c.closed, Looks: c.looks, Seen: map[engine.Doing]int64{resting: seen, working: int64(many*c.looks) - seen},
+				Sessions: &account.Sessions{Closed: c.closed, Looks: c.looks, Seen: map[engine.SessionActivity]int64{resting: seen, working: int64(many*c.looks) - seen},
 					Server: &server, Client: time.Duration(ns(c.queued)), Processors: n}})
 			rate := metric.Find(s.Rows, "rows_per_s", "query", "")
 			if got := metric.Has(s.Warnings, metric.ClientBound); got != (c.warning != "") || got != metric.Has(rate.Warnings, metric.ClientBound) || !strings.Contains(texts(s), c.warning) {
@@ -61,7 +63,12 @@ func TestJudgeClient(t *testing.T) {
 // What a server timed itself is divided like any other cost.
 func TestTimedWaits(t *testing.T) {
 	of := &workload.Step{Name: "x", Primary: "add", Groups: []workload.Group{{Name: "add", Clients: 1, Ops: []workload.OpKind{{Name: "add", Unit: "row"}}}}}
-	s := newStep(of, []hist.Group{did(hist.Counts{Ops: 10, Rows: 10})}, &account.Observed{Timed: []account.TimedWait{{Role: engine.RoleLog, NS: 4e6, Times: 7}, {Role: engine.RoleIO}}})
+	s := newStep(of, []hist.Group{did(hist.Counts{Ops: 10, Work: model.Work{Rows: 10}})}, &account.Observed{InWindow: []observe.Change{
+		{Name: engine.WaitTime, Labels: `event="a",role="log"`, Kind: engine.Counter, Value: 1e6},
+		{Name: engine.WaitTime, Labels: `event="b",role="log"`, Kind: engine.Counter, Value: 3e6},
+		{Name: engine.Waits, Labels: `event="a",role="log"`, Kind: engine.Counter, Value: 7},
+		{Name: engine.WaitTime, Labels: `event="c",role="io"`, Kind: engine.Counter},
+	}})
 	s.Operations()
 	if got := metric.Find(s.Rows, "timed_wait_us", "log", ""); got == nil || got.Value != 400 || got.N != 7 || got.Per != "add row" {
 		t.Errorf("%+v", got)

@@ -143,11 +143,11 @@ func (r *runner) prepare() error {
 	if r.Plan.Calibrate {
 		r.state.Client = ClientDir
 	}
-	if err := result.WriteFile(filepath.Join(r.Dir, result.PlanFile), r.Plan.Source); err != nil {
+	if err := result.WriteFile(filepath.Join(r.Dir, result.PlanFile), r.Plan.Source, 0o644); err != nil {
 		return err
 	}
 	if len(r.Plan.Secrets) > 0 {
-		if err := result.WriteSecret(filepath.Join(r.Dir, plan.SecretFile), r.Plan.Secrets); err != nil {
+		if err := result.WriteFile(filepath.Join(r.Dir, plan.SecretFile), r.Plan.Secrets, 0o600); err != nil {
 			return err
 		}
 	}

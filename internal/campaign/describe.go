@@ -11,6 +11,7 @@ import (
 	"rumbench/internal/plan"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
+	"rumbench/internal/trial"
 	"rumbench/workload"
 )
 
@@ -129,8 +130,8 @@ func describeFind(w io.Writer, f *plan.Find, s *workload.Step) time.Duration {
 	if seconds == 0 {
 		seconds = s.Seconds
 	}
-	fmt.Fprintf(w, "  %-8s search for the highest rate with %s: up to %d probes of %g s\n", s.Name+"@…", f.Promise, f.Most(), seconds)
-	return time.Duration(float64(f.Most()) * seconds * float64(time.Second))
+	fmt.Fprintf(w, "  %-8s search for the highest rate with %s: up to %d probes of %g s\n", s.Name+"@…", f.Promise, trial.MostProbes(f), seconds)
+	return time.Duration(float64(trial.MostProbes(f)) * seconds * float64(time.Second))
 }
 
 func describeStep(w io.Writer, s *workload.Step) (length time.Duration) {

@@ -20,7 +20,6 @@ import (
 	"rumbench/internal/hint"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
-	"rumbench/internal/trial"
 )
 
 // grace is how long a trial may take to end when it is asked to; then it is killed.
@@ -126,21 +125,21 @@ func (l *launcher) command(e result.Entry, dir string, log *os.File) (*exec.Cmd,
 	return cmd, nil
 }
 
-// longestEvent is the greatest length of an event of a trial: those of a step's
-// end hold all of its numbers.
-const longestEvent = 4 << 20
+// longestLine is the greatest length of a line between a campaign and a trial: the
+// events of a step's end hold all of its numbers.
+const longestLine = 4 << 20
 
-// listen passes the events of a trial on until its output ends.
-func listen(out io.Reader, event func(trial.Event)) {
-	in := bufio.NewScanner(out)
-	in.Buffer(nil, longestEvent)
-	for in.Scan() {
-		var e trial.Event
-		if json.Unmarshal(in.Bytes(), &e) == nil {
-			event(e)
+// listen calls each for every line of JSON until the input ends.
+func listen[T any](in io.Reader, each func(T)) {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, longestLine)
+	for lines.Scan() {
+		var v T
+		if json.Unmarshal(lines.Bytes(), &v) == nil {
+			each(v)
 		}
 	}
-	_, _ = io.Copy(io.Discard, out) // a line too long must not block the trial
+	_, _ = io.Copy(io.Discard, in) // a line too long must not block the other
 }
 
 // explain records of a trial that ended without a result what became of it.
@@ -153,8 +152,7 @@ func (*launcher) explain(ctx context.Context, t *result.Trial, dir string, ended
 	}
 	t.Status = result.Failed
 	t.Reason = "its process ended without a result"
-	var exit *exec.ExitError
-	if errors.As(ended, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](ended); ok {
 		t.Reason = "its process ended with: " + exit.Error()
 		if s, ok := exit.Sys().(syscall.WaitStatus); ok && s.Signaled() && s.Signal() == syscall.SIGKILL {
 			t.Hint = "it was killed from outside, or by the kernel because the machine ran out of memory: see dmesg"
@@ -187,10 +185,7 @@ func lastWords(path string) string {
 	}
 	text := strings.TrimSpace(string(b))
 	if i := strings.LastIndex(text, "panic: "); i >= 0 {
-		text = text[i:]
-		if i := strings.IndexByte(text, '\n'); i >= 0 {
-			text = text[:i]
-		}
+		text, _, _ = strings.Cut(text[i:], "\n")
 	}
 	lines := strings.Split(text, "\n")
 	return strings.Join(lines[max(0, len(lines)-3):], " | ")

@@ -62,15 +62,13 @@ func targetNames(p *plan.Plan) (names []string) {
 	return names
 }
 
-// blocks are the stretches of entries with the same number.
+// blocks returns the stretches of entries with the same number.
 func blocks(entries []result.Entry) (out [][]result.Entry) {
-	for start := 0; start < len(entries); {
-		end := start + 1
-		for end < len(entries) && entries[end].Trial == entries[start].Trial {
-			end++
+	start := 0
+	for end := range entries {
+		if end+1 == len(entries) || entries[end+1].Trial != entries[end].Trial {
+			out, start = append(out, entries[start:end+1]), end+1
 		}
-		out = append(out, entries[start:end])
-		start = end
 	}
 	return out
 }

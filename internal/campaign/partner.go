@@ -1,9 +1,7 @@
 package campaign
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"time"
@@ -26,13 +24,7 @@ func Listen(in io.Reader, say func(trial.Event), hungUp func()) *Line {
 	go func() {
 		defer hungUp()
 		defer close(l.answers)
-		lines := bufio.NewScanner(in)
-		for lines.Scan() {
-			var a answer
-			if json.Unmarshal(lines.Bytes(), &a) == nil {
-				l.answers <- a
-			}
-		}
+		listen(in, func(a answer) { l.answers <- a })
 	}()
 	return l
 }

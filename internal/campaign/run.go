@@ -47,8 +47,11 @@ func (r *runner) run(ctx context.Context) error {
 }
 
 // complete reports whether nothing of a block is left to be done.
-func complete(block []result.Entry) bool {
-	return !slices.ContainsFunc(block, func(e result.Entry) bool { return e.Status != result.Complete })
+func complete(block []result.Entry) bool { return len(completed(block)) == len(block) }
+
+// completed returns the trials that are complete.
+func completed(block []result.Entry) []result.Entry {
+	return slices.DeleteFunc(slices.Clone(block), func(e result.Entry) bool { return e.Status != result.Complete })
 }
 
 // untouched reports whether none of a block's trials has ended yet.
@@ -100,12 +103,7 @@ func (r *runner) ended(e *result.Entry, t *result.Trial, err error) error {
 
 // conclude says how a campaign ended of which no trial is left to be begun.
 func (r *runner) conclude(ctx context.Context, ran bool) error {
-	bad := 0
-	for _, e := range r.state.Trials {
-		if e.Status != result.Complete {
-			bad++
-		}
-	}
+	bad := len(r.state.Trials) - len(completed(r.state.Trials))
 	switch {
 	case bad > 0 && ctx.Err() != nil:
 		return r.early(ctx)

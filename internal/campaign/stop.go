@@ -2,7 +2,6 @@ package campaign
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"rumbench/internal/plan"
@@ -48,10 +47,6 @@ func (r *runner) ask(next int) (enough bool, why string, err error) {
 	}
 	enough, why = r.Enough(trials)
 	return enough, why, nil
-}
-
-func completed(entries []result.Entry) []result.Entry {
-	return slices.DeleteFunc(slices.Clone(entries), func(e result.Entry) bool { return e.Status != result.Complete })
 }
 
 // sumUp notes how precise the greatest number of trials has been.

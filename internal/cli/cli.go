@@ -11,6 +11,8 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -87,8 +89,7 @@ func usageErrorf(format string, values ...any) error { return usage(fmt.Errorf(f
 
 // explain prints an error with its hint and returns its exit code.
 func (a *App) explain(err error) int {
-	var problems hint.Problems
-	if errors.As(err, &problems) {
+	if problems, ok := errors.AsType[hint.Problems](err); ok {
 		fmt.Fprintln(a.Stderr, problems.Error())
 		return ExitUsage
 	}
@@ -96,14 +97,14 @@ func (a *App) explain(err error) int {
 	if h := hint.Of(err); h != "" {
 		fmt.Fprintf(a.Stderr, "hint: %s\n", h)
 	}
-	var exit exitError
-	var unfit *campaign.UnfitError
-	switch {
-	case errors.As(err, &unfit):
+	if _, unfit := errors.AsType[*campaign.UnfitError](err); unfit {
 		return ExitUnfit
-	case !errors.As(err, &exit):
+	}
+	exit, ok := errors.AsType[exitError](err)
+	if !ok {
 		return ExitError
-	case exit.code == ExitUsage:
+	}
+	if exit.code == ExitUsage {
 		fmt.Fprintln(a.Stderr, "hint: rumbench help lists the commands, rumbench help COMMAND its flags")
 	}
 	return exit.code
@@ -139,25 +140,22 @@ func args(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// Version returns the version of this binary, as far as its build recorded it.
+// Version returns the version of this binary, with the revision that it was built
+// from if the build recorded it.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
 	}
-	version, revision, modified := info.Main.Version, "", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision" && len(s.Value) >= 12:
-			revision = " " + s.Value[:12]
-		case s.Key == "vcs.modified" && s.Value == "true":
-			modified = " modified"
-		}
+	return strings.Trim(cmp.Or(info.Main.Version, "(devel)"), "()")
+}
+
+// oneOf refuses a flag's value that is none of those there are.
+func oneOf(flag, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
 	}
-	if version == "" || version == "(devel)" {
-		version = "devel"
-	}
-	return version + revision + modified
+	return fmt.Errorf("--%s is one of %s, not %q", flag, strings.Join(allowed, ", "), value)
 }
 
 // textWidth is the width for tables on standard output.

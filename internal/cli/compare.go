@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -64,13 +65,10 @@ compared; 1 and 2 errors.`,
 			if len(args) == 0 || dash == 0 || dash == len(args) {
 				return errors.New("compare wants directories of results to compare")
 			}
-			if !slices.Contains(compareNames, o.format) {
-				return fmt.Errorf("--format is one of %s, not %q", strings.Join(compareNames, ", "), o.format)
-			}
 			if !(o.margin >= 0 && o.margin < 1) || !(o.find > 0 && o.find < 10) {
 				return errors.New("--margin and --find are shares such as 0.03, which is 3 %")
 			}
-			return checkMetrics(o.metrics)
+			return cmp.Or(oneOf("format", o.format, "text", "markdown", "json", "bench"), checkMetrics(o.metrics))
 		}),
 		RunE: func(_ *cobra.Command, args []string) error { return runCompare(a, o, args, dash) },
 	}
@@ -106,12 +104,9 @@ func (f *shareFlag) Set(s string) error {
 	return nil
 }
 
-var (
-	compareNames   = []string{"text", "markdown", "json", "bench"}
-	compareFormats = map[string]func(io.Writer, []comparison.Comparison) error{
-		"text": comparison.Text, "markdown": comparison.Markdown, "json": comparison.JSON, "bench": comparison.Bench,
-	}
-)
+var compareFormats = map[string]func(io.Writer, []comparison.Comparison) error{
+	"text": comparison.Text, "markdown": comparison.Markdown, "json": comparison.JSON, "bench": comparison.Bench,
+}
 
 func runCompare(a *App, o compareOptions, args []string, dash int) error {
 	gates, err := o.gates()
@@ -129,19 +124,19 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 	var list []comparison.Comparison
 	var refused []error
 	for _, p := range pairs {
-		if cmp, err := compared(c, p, o); err != nil {
+		if one, err := compared(c, p, o); err != nil {
 			refused = append(refused, err)
 		} else {
-			list = append(list, cmp)
+			list = append(list, one)
 		}
 	}
 	if len(list) == 0 {
 		return errors.Join(refused...)
 	}
 	if o.format == "json" || o.format == "bench" { // which have no place for it
-		for _, cmp := range list {
-			if cmp.First != "" {
-				fmt.Fprintln(a.Stderr, "⚠ "+cmp.First)
+		for _, one := range list {
+			if one.First != "" {
+				fmt.Fprintln(a.Stderr, "⚠ "+one.First)
 			}
 		}
 	}

@@ -82,11 +82,3 @@ func TestFileName(t *testing.T) {
 		}
 	}
 }
-
-func TestNumber(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 5: "5", 123456789: "123456789", 1234.5: "1234", 0.000123456: "0.0001235", 12.3456: "12.35", -3.5: "-3.5"} {
-		if got := number(v); got != want {
-			t.Errorf("number(%v) = %s, want %s", v, got, want)
-		}
-	}
-}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -38,14 +37,12 @@ a target are its trials. What the logs do not say stays unknown.`,
 			switch {
 			case len(args) == 0:
 				return errors.New("import wants files or directories")
-			case o.Format != "" && !slices.Contains(importer.Formats(), o.Format):
-				return fmt.Errorf("there is no format %q; there are %s", o.Format, strings.Join(importer.Formats(), ", "))
 			case o.CPUs < 0:
 				return fmt.Errorf("--cpus %d: a host has at least one", o.CPUs)
 			case o.Compatible && len(o.Devices) > 1:
 				return errors.New("--compatible takes one --device: what it computes of several is the mean of one")
 			}
-			return distinct(args)
+			return cmp.Or(oneOf("format", cmp.Or(o.Format, importer.Formats()[0]), importer.Formats()...), distinct(args))
 		}),
 		RunE: func(_ *cobra.Command, paths []string) error { return runImport(a, o, paths, out) },
 	}
@@ -63,14 +60,11 @@ a target are its trials. What the logs do not say stays unknown.`,
 }
 
 func runImport(a *App, o importer.Options, paths []string, out string) error {
-	if o.Name == "" {
-		o.Name = importName(paths[0])
-	}
+	o.Name = cmp.Or(o.Name, filepath.Base(absolute(paths[0])))
 	o.Now = time.Now().UTC()
 	o.Command = append([]string{"rumbench"}, a.Args...)
 	campaign, err := importer.Read(paths, o)
-	var problems importer.Problems
-	if errors.As(err, &problems) {
+	if problems, wrong := errors.AsType[importer.Problems](err); wrong {
 		fmt.Fprintln(a.Stderr, problems.Error())
 		if !o.Skip {
 			fmt.Fprintln(a.Stderr, "hint: --skip leaves this out, and imports the rest")
@@ -94,21 +88,11 @@ func runImport(a *App, o importer.Options, paths []string, out string) error {
 		return err
 	}
 	printImported(a.Stdout, campaign)
-	if path, err := filepath.Abs(html); err == nil {
-		fmt.Fprintf(a.Stdout, "report: %s\n", path)
-	}
+	fmt.Fprintf(a.Stdout, "report: %s\n", absolute(html))
 	if targets, _, _ := campaign.Sizes(); len(targets) > 1 {
 		fmt.Fprintf(a.Stdout, "relative table: rumbench table %s\n", out)
 	}
 	return nil
-}
-
-// importName is the campaign's name: of the directory or file that is read.
-func importName(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	return filepath.Base(path)
 }
 
 // Lists of files, tests or targets name the first few; a part of the summary has

@@ -6,12 +6,12 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/history"
 	"rumbench/internal/metric"
+	"rumbench/internal/page"
 	"rumbench/internal/quantity"
 	"rumbench/internal/registry"
 	"rumbench/workload"
@@ -65,46 +65,41 @@ func newListRunsCommand(a *App) *cobra.Command {
 }
 
 func listEngines(w io.Writer) error {
+	var list []page.Block
 	for _, e := range registry.Engines() {
 		i := e.Info()
-		fmt.Fprintf(w, "%s: %s\n", i.Name, i.Doc)
-		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(table, "  structure\t%s\n", i.Structure)
-		fmt.Fprintf(table, "  version\t%s\n", i.Version)
+		t := page.Tree{Text: i.Name + ": " + i.Doc}
+		t.Add("structure: %s", i.Structure)
+		t.Add("version: %s", i.Version)
 		var caps []string
 		for _, c := range i.Capabilities {
 			caps = append(caps, string(c))
 		}
-		fmt.Fprintf(table, "  capabilities\t%s\n", strings.Join(caps, ", "))
+		t.Add("capabilities: %s", strings.Join(caps, ", "))
 		for _, o := range i.Options {
-			fmt.Fprintf(table, "  options.%s\t%s: %s\n", o.Name, o.Type, o.Doc)
+			t.Add("options.%s (%s): %s", o.Name, o.Type, o.Doc)
 		}
-		if err := table.Flush(); err != nil {
-			return err
-		}
-		fmt.Fprintln(w)
+		list = append(list, t)
 	}
-	return nil
+	return page.Text(w, list, page.TextStyle{})
 }
 
 func listWorkloads(w io.Writer) error {
+	var list []page.Block
 	for _, wl := range registry.Workloads() {
 		i := wl.Info()
-		fmt.Fprintf(w, "%s: %s\n\npresets\n", i.Name, i.Doc)
-		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		t := page.Tree{Text: i.Name + ": " + i.Doc}
+		presets := t.Add("presets")
 		for _, p := range i.Presets {
-			fmt.Fprintf(table, "  %s\t%s\n", p.Name, p.Doc)
-			fmt.Fprintf(table, "  \t%s\n", presetValues(p))
+			presets.Add("%s: %s", p.Name, p.Doc).Add("%s", presetValues(p))
 		}
-		fmt.Fprintf(table, "\nparams\n")
+		params := t.Add("params")
 		for _, p := range i.Params {
-			fmt.Fprintf(table, "  %s\t%s\t%v\t%s\n", p.Name, paramType(p), p.Default, p.Doc)
+			params.Add("%s: %s, default %v: %s", p.Name, paramType(p), p.Default, p.Doc)
 		}
-		if err := table.Flush(); err != nil {
-			return err
-		}
+		list = append(list, t)
 	}
-	return nil
+	return page.Text(w, list, page.TextStyle{})
 }
 
 func paramType(p workload.Param) string {
@@ -128,10 +123,9 @@ func presetValues(p workload.Preset) string {
 }
 
 func listMetrics(w io.Writer) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "metric\tunit\tbetter\tmeaning")
+	var rows [][]string
 	for _, m := range metric.All() {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", m.Name, m.Unit, cmp.Or(m.Better, quantity.Unknown), m.Meaning())
+		rows = append(rows, []string{m.Name, m.Unit, cmp.Or(string(m.Better), quantity.Unknown), m.Meaning()})
 	}
-	return table.Flush()
+	return page.Text(w, []page.Block{page.WordTable([]string{"metric", "unit", "better", "meaning"}, rows...)}, page.TextStyle{})
 }

@@ -76,13 +76,10 @@ func runReport(w io.Writer, o reportOptions, dirs []string) error {
 
 // apply changes the report as asked for.
 func (o reportOptions) apply(in report.Input) (report.Input, error) {
-	switch o.colours {
-	case "published":
-		in.PublishedColours = true
-	case "verdicts":
-	default:
-		return in, usageErrorf("--colours is verdicts or published, not %q", o.colours)
+	if err := oneOf("colours", o.colours, "verdicts", "published"); err != nil {
+		return in, usage(err)
 	}
+	in.PublishedColours = o.colours == "published"
 	var trials []*result.Trial
 	for _, t := range in.Trials {
 		trials = append(trials, t.Trial)

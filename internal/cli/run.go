@@ -53,7 +53,7 @@ func newRunCommand(a *App) *cobra.Command {
 			case o.resume != "" && (len(args) > 0 || o.out != "" || len(o.sets) > 0 || o.calibrate):
 				return errors.New("--resume goes on with a campaign as it was begun: it goes with no plan, --out or --set, nor --calibrate")
 			}
-			return knownFormat(o.format)
+			return oneOf("format", cmp.Or(o.format, formatSysbench), formatSysbench)
 		}),
 		RunE: func(c *cobra.Command, args []string) error {
 			if o.resume != "" {
@@ -261,10 +261,6 @@ func summarize(w io.Writer, width int, dir string) error {
 	if err := report.Text(w, in, width); err != nil {
 		return err
 	}
-	path, err := filepath.Abs(html)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(w, "\nreport: %s\n", path)
-	return nil
+	_, err = fmt.Fprintf(w, "\nreport: %s\n", absolute(html))
+	return err
 }

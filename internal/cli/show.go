@@ -1,18 +1,20 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/page"
 	"rumbench/internal/published"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
 
@@ -52,7 +54,7 @@ func (o *showOptions) check() error {
 	case o.format != "" && (o.asJSON || len(o.metrics) > 0):
 		return errors.New("--format sysbench goes with neither --json nor --metric")
 	}
-	return knownFormat(o.format)
+	return oneOf("format", cmp.Or(o.format, formatSysbench), formatSysbench)
 }
 
 func runShow(w io.Writer, o *showOptions, dir string) error {
@@ -124,13 +126,6 @@ const (
 	formatUsage    = "`sysbench`: print each step as sysbench 1.0.20 prints a run, interval by interval"
 )
 
-func knownFormat(format string) error {
-	if format != "" && format != formatSysbench {
-		return fmt.Errorf("--format is sysbench, or nothing for the tables of rumbench; not %q", format)
-	}
-	return nil
-}
-
 // showSysbench prints the steps of trials as sysbench prints its runs.
 func showSysbench(w io.Writer, trials []*result.Trial, steps []string) error {
 	for _, t := range trials {
@@ -172,41 +167,21 @@ func printRows(w io.Writer, trials []*result.Trial, rows []metric.Row) error {
 		}
 	}
 	fmt.Fprintln(w)
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "target\tstep\tgroup\top\tmetric\tvalue\tunit\tper\tn\tsource")
+	var lines [][]string
 	for _, r := range rows {
-		mark := ""
-		if len(r.Warnings) > 0 {
-			mark = " !"
+		value := strings.ReplaceAll(quantity.Four(r.Value), ",", "") // to be copied
+		if r.MaxOf != 0 {                                            // it is no percentile
+			value += fmt.Sprintf(" (max of %d)", r.MaxOf)
 		}
-		fmt.Fprintf(table, "%s.%d\t%s\t%s\t%s\t%s\t%s%s\t%s\t%s\t%s\t%s\n", r.Target, r.Trial, r.Step, r.Group, r.Op, r.Metric,
-			number(r.Value), maxOf(&r)+mark, r.Unit, r.Per, optional(r.N), r.Source)
+		if len(r.Warnings) > 0 {
+			value += " !"
+		}
+		n := ""
+		if r.N != 0 {
+			n = strconv.FormatInt(r.N, 10)
+		}
+		lines = append(lines, []string{fmt.Sprintf("%s.%d", r.Target, r.Trial), r.Step, r.Group, r.Op, r.Metric, value, r.Unit, r.Per, n, r.Source})
 	}
-	return table.Flush()
-}
-
-// maxOf marks a row that is no percentile.
-func maxOf(r *metric.Row) string {
-	if r.MaxOf == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (max of %d)", r.MaxOf)
-}
-
-// number writes a value with four significant digits, whole numbers in full.
-func number(v float64) string {
-	if v == float64(int64(v)) {
-		return strconv.FormatInt(int64(v), 10)
-	}
-	if v >= 1000 {
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	}
-	return strings.TrimSuffix(strconv.FormatFloat(v, 'g', 4, 64), ".")
-}
-
-func optional(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
+	table := page.WordTable([]string{"target", "step", "group", "op", "metric", "value", "unit", "per", "n", "source"}, lines...)
+	return page.Text(w, []page.Block{table}, page.TextStyle{})
 }

@@ -1,13 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -19,23 +19,26 @@ import (
 	"rumbench/internal/watch"
 )
 
-type statOptions struct {
-	interval time.Duration
-	count    int
+// watching is one run of the command, with its flags.
+type watching struct {
+	app      *App
+	config   watch.Config
 	machine  watch.Machine
 	attach   []string
 	exprs    []string
 	exprFile string
-	filter   []string
+	filters  []string
+	filter   watch.Filter // of these
 	top      int
 	format   string
 	out      string
+	file     *os.File // of out
 	listen   string
 	list     bool
 }
 
 func newStatCommand(a *App) *cobra.Command {
-	var o statOptions
+	w := &watching{app: a}
 	c := &cobra.Command{
 		Use:   "stat",
 		Short: "watch this machine and running database servers live",
@@ -49,109 +52,91 @@ Without flags it shows the host and all physical disks until it is interrupted.`
   rumbench stat --expr 'kb_per_write = rate("device.write_bytes") / rate("device.writes") / 1024'
   rumbench stat --listen 127.0.0.1:9464 --format none`,
 		Args: args(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error { return runStat(c.Context(), a, &o) },
+		RunE: func(c *cobra.Command, _ []string) error { return w.start(c.Context()) },
 	}
 	f := c.Flags()
-	f.DurationVar(&o.interval, "interval", time.Second, "time from sample to sample")
-	f.IntVar(&o.count, "count", 0, "end after that many intervals (default: when interrupted)")
-	f.StringArrayVar(&o.machine.Devices, "device", nil, "watch the device of that `name`, such as nvme0n1 (default: all physical disks); may be repeated")
-	f.StringArrayVar(&o.machine.Dirs, "dir", nil, "watch the device under a `directory`; may be repeated")
-	f.IntSliceVar(&o.machine.PIDs, "pid", nil, "watch a process and its descendants; may be repeated")
-	f.StringArrayVar(&o.attach, "attach", nil, "watch a running server, its processes and its device: `[NAME=]ENGINE:DSN`; may be repeated")
-	f.StringArrayVar(&o.exprs, "expr", nil, "compute `'name = EXPRESSION'`, see docs/stat.md; may be repeated")
-	f.StringVar(&o.exprFile, "exprs", "", "compute the expressions in a YAML `file`: a map of names to expressions")
-	f.StringArrayVar(&o.filter, "filter", nil, "show and write only the series that a `selector` matches, such as 'device.*_bytes'; may be repeated")
-	f.IntVar(&o.top, "top", 10, "show the `n` most active series of a server in tables; 0 shows all")
-	f.StringVar(&o.format, "format", "table", "of the output: table, csv, jsonl or none")
-	f.StringVar(&o.out, "out", "", "write to a new `file` instead of standard output")
-	f.StringVar(&o.listen, "listen", "", "offer the latest sample to Prometheus at `HOST:PORT`; port 0 is a free one")
-	f.BoolVar(&o.list, "list", false, "print the names of all series that would be sampled, and end")
+	f.DurationVar(&w.config.Interval, "interval", time.Second, "time from sample to sample")
+	f.IntVar(&w.config.Count, "count", 0, "end after that many intervals (default: when interrupted)")
+	f.StringArrayVar(&w.machine.Devices, "device", nil, "watch the device of that `name`, such as nvme0n1 (default: all physical disks); may be repeated")
+	f.StringArrayVar(&w.machine.Dirs, "dir", nil, "watch the device under a `directory`; may be repeated")
+	f.IntSliceVar(&w.machine.PIDs, "pid", nil, "watch a process and its descendants; may be repeated")
+	f.StringArrayVar(&w.attach, "attach", nil, "watch a running server, its processes and its device: `[NAME=]ENGINE:DSN`; may be repeated")
+	f.StringArrayVar(&w.exprs, "expr", nil, "compute `'name = EXPRESSION'`, see docs/stat.md; may be repeated")
+	f.StringVar(&w.exprFile, "exprs", "", "compute the expressions in a YAML `file`: a map of names to expressions")
+	f.StringArrayVar(&w.filters, "filter", nil, "show and write only the series that a `selector` matches, such as 'device.*_bytes'; may be repeated")
+	f.IntVar(&w.top, "top", 10, "show the `n` most active series of a server in tables; 0 shows all")
+	f.StringVar(&w.format, "format", "table", "of the output: table, csv, jsonl or none")
+	f.StringVar(&w.out, "out", "", "write to a new `file` instead of standard output")
+	f.StringVar(&w.listen, "listen", "", "offer the latest sample to Prometheus at `HOST:PORT`; port 0 is a free one")
+	f.BoolVar(&w.list, "list", false, "print the names of all series that would be sampled, and end")
 	return c
 }
 
-func (o *statOptions) check() error {
+// checkFlags refuses flags that make no sense.
+func (w *watching) checkFlags() error {
 	switch {
-	case o.interval < 10*time.Millisecond:
-		return fmt.Errorf("--interval %v: less than 10ms, which would measure rumbench itself", o.interval)
-	case o.count < 0:
-		return fmt.Errorf("--count %d: less than 0", o.count)
-	case o.top < 0:
-		return fmt.Errorf("--top %d: less than 0", o.top)
-	case !slices.Contains([]string{"table", "csv", "jsonl", "none"}, o.format):
-		return fmt.Errorf("--format %s: there are table, csv, jsonl and none", o.format)
-	case o.format == "none" && o.listen == "" && !o.list:
+	case w.config.Interval < 10*time.Millisecond:
+		return fmt.Errorf("--interval %v: less than 10ms, which would measure rumbench itself", w.config.Interval)
+	case w.config.Count < 0:
+		return fmt.Errorf("--count %d: less than 0", w.config.Count)
+	case w.top < 0:
+		return fmt.Errorf("--top %d: less than 0", w.top)
+	case w.format == "none" && w.listen == "" && !w.list:
 		return errors.New("--format none without --listen: nothing would be seen")
-	case o.format == "none" && o.out != "":
+	case w.format == "none" && w.out != "":
 		return errors.New("--format none goes with no --out")
 	}
-	return nil
+	return oneOf("format", w.format, "table", "csv", "jsonl", "none")
 }
 
-// runStat checks everything that the user wrote before it starts anything.
-func runStat(ctx context.Context, a *App, o *statOptions) error {
-	w := &watching{app: a, options: o}
-	if err := w.check(); err != nil {
+// start checks everything that the user wrote before it starts anything.
+func (w *watching) start(ctx context.Context) error {
+	if err := cmp.Or(w.checkFlags(), w.compile()); err != nil {
 		return usage(err)
 	}
-	attachments, err := watch.ParseAttachments(o.attach, registry.Catalog{})
-	if err != nil {
+	var err error
+	if w.config.Targets, err = watch.ParseAttachments(w.attach, registry.Catalog{}); err != nil {
 		return usage(err)
 	}
-	if w.config.Targets, err = watch.AttachAll(ctx, attachments, w.note); err != nil {
+	if err := watch.AttachAll(ctx, w.config.Targets, w.note); err != nil {
 		return err
 	}
 	defer watch.CloseAll(w.config.Targets)
-	if w.config.Collectors, err = o.machine.Collectors(w.config.Targets, w.note); err != nil {
+	if w.config.Collectors, err = w.machine.Collectors(w.config.Targets, w.note); err != nil {
 		return usage(err)
 	}
-	if o.list {
-		return watch.List(ctx, a.Stdout, w.config, w.filter, w.warn)
+	if w.list {
+		return watch.List(ctx, w.app.Stdout, w.config, w.filter, w.warn)
 	}
 	return w.run(ctx)
 }
 
-// watching is one run of the command.
-type watching struct {
-	app     *App
-	options *statOptions
-	filter  watch.Filter
-	config  watch.Config
-	file    *os.File // of --out
-}
-
-// check checks the options, and compiles the expressions and selectors in them.
-func (w *watching) check() error {
-	o := w.options
-	if err := o.check(); err != nil {
-		return err
-	}
-	exprs, err := o.expressions()
-	if err != nil {
-		return err
-	}
-	w.config = watch.Config{Interval: o.interval, Count: o.count, Expressions: append(watch.Builtins(), exprs...)}
-	for _, text := range o.filter {
+// compile compiles the expressions and selectors.
+func (w *watching) compile() error {
+	for _, text := range w.filters {
 		s, err := watch.ParseSelector(text)
 		if err != nil {
 			return fmt.Errorf("--filter: %w", err)
 		}
 		w.filter = append(w.filter, s)
 	}
-	return nil
+	exprs, err := w.expressions()
+	w.config.Expressions = append(watch.Builtins(), exprs...)
+	return err
 }
 
-func (o *statOptions) expressions() ([]*watch.Expression, error) {
+func (w *watching) expressions() ([]*watch.Expression, error) {
 	var all []*watch.Expression
-	if o.exprFile != "" {
-		src, err := os.ReadFile(o.exprFile)
+	if w.exprFile != "" {
+		src, err := os.ReadFile(w.exprFile)
 		if err != nil {
 			return nil, err
 		}
-		if all, err = watch.ParseExprFile(o.exprFile, src); err != nil {
+		if all, err = watch.ParseExprFile(w.exprFile, src); err != nil {
 			return nil, err
 		}
 	}
-	for _, text := range o.exprs {
+	for _, text := range w.exprs {
 		e, err := watch.ParseDefinition("--expr", text)
 		if err != nil {
 			return nil, err
@@ -171,8 +156,8 @@ func (w *watching) run(ctx context.Context) (err error) {
 	defer cancel()
 	var outputs []func(*watch.Frame) error
 	var served error
-	if w.options.listen != "" { // before a file is made, which would be left behind
-		l, err := watch.Listen(w.options.listen)
+	if w.listen != "" { // before a file is made, which would be left behind
+		l, err := watch.Listen(w.listen)
 		if err != nil {
 			return err
 		}
@@ -228,7 +213,7 @@ func (w *watching) warn(f *watch.Frame) {
 // writer returns what writes frames as the user wants them.
 func (w *watching) writer() (func(*watch.Frame) error, error) {
 	out := w.app.Stdout
-	if path := w.options.out; path != "" {
+	if path := w.out; path != "" {
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if errors.Is(err, fs.ErrExist) {
 			return nil, usageErrorf("--out %s: the file exists, and samples are never written over others", path)
@@ -238,7 +223,7 @@ func (w *watching) writer() (func(*watch.Frame) error, error) {
 		}
 		out, w.file = plain.NewWriter(f), f
 	}
-	switch w.options.format {
+	switch w.format {
 	case "csv":
 		return watch.CSV(out, w.filter), nil
 	case "jsonl":
@@ -247,7 +232,7 @@ func (w *watching) writer() (func(*watch.Frame) error, error) {
 		return func(*watch.Frame) error { return nil }, nil
 	}
 	out = plain.Raw(out)
-	t := &watch.Table{Out: out, Size: terminal(out), Top: w.options.top, Filter: w.filter, Expressions: w.config.Expressions}
+	t := &watch.Table{Out: out, Size: terminal(out), Top: w.top, Filter: w.filter, Expressions: w.config.Expressions}
 	return t.Frame, nil
 }
 

@@ -81,8 +81,6 @@ func (o *tableOptions) check(dirs []string) error {
 	switch {
 	case len(dirs) == 0:
 		return errors.New("table wants directories of results")
-	case !slices.Contains(tableLayouts, o.layout):
-		return fmt.Errorf("--layout is one of %s, not %q", strings.Join(tableLayouts, ", "), o.layout)
 	case whole && (o.metric != "" || o.absolute):
 		return fmt.Errorf("the layout %s has columns of its own: --metric and --absolute are not for it", o.layout)
 	case o.notes != "" && (whole || o.layout == "csv"):
@@ -94,7 +92,7 @@ func (o *tableOptions) check(dirs []string) error {
 	case o.metric != "":
 		return checkMetrics([]string{o.metric})
 	}
-	return nil
+	return oneOf("layout", o.layout, tableLayouts...)
 }
 
 func runTable(a *App, o tableOptions, dirs []string) error {

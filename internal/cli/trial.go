@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
-	"path/filepath"
 	"sync"
 	"syscall"
 
@@ -64,11 +63,7 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 	if err != nil {
 		return trial.Spec{}, err
 	}
-	path, err := filepath.Abs(result.TrialPath(dir, name))
-	if err != nil {
-		return trial.Spec{}, err
-	}
-	s := trial.Spec{Dir: path, Plan: p, Version: Version()}
+	s := trial.Spec{Dir: absolute(result.TrialPath(dir, name)), Plan: p, Version: Version()}
 	if name == campaign.ClientDir {
 		return clientSpec(s), nil
 	}
@@ -95,11 +90,11 @@ func choose(s *trial.Spec, state *result.Campaign, name string) error {
 	return fmt.Errorf("the campaign has no trial %s", name)
 }
 
-// clientSpec measures the client on the null engine.
+// clientSpec measures the client.
 func clientSpec(s trial.Spec) trial.Spec {
-	s.Calibrate, s.Trial = true, 1
-	s.Target = plan.Target{Name: "client", Engine: "null", Config: engine.Config{Durability: model.DurabilityNone, Schema: s.Plan.Run.Schema()}}
-	s.Engine, _ = registry.Catalog{}.Engine("null")
+	s.Calibrate, s.Trial, s.Engine = true, 1, registry.Idle()
+	config := engine.Config{Durability: model.DurabilityNone, Schema: s.Plan.Run.Schema()}
+	s.Target = plan.Target{Name: "client", Engine: s.Engine.Info().Name, Config: config}
 	return s
 }
 

@@ -1,10 +1,7 @@
 package cli
 
 import (
-	"errors"
-	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -22,6 +19,14 @@ func newDir(name string) string {
 	return filepath.Join(resultsDir, name+"-"+time.Now().Format("20060102-150405"))
 }
 
+// absolute returns the absolute form of a path, or the path if there is none.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
 // fileName makes a plan's name fit for a directory.
 func fileName(name string) string {
 	return strings.Map(func(r rune) rune {
@@ -32,61 +37,37 @@ func fileName(name string) string {
 	}, name)
 }
 
-// create creates a file that a command was asked to write, or returns why not.
-func create(path string, write func(io.Writer) error) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if err := write(plain.NewWriter(f)); err != nil {
-		f.Close()
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return f.Close()
-}
-
 // output is a file that is to be written, and how; the writer returns how many
 // things it wrote.
 type output struct {
 	path, what string
 	write      func(io.Writer) (int64, error)
-	temp       string
 	count      int64
 }
 
-// replace writes files under other names first, so that those that exist are
-// replaced by whole ones, or none is.
+// replace writes all files before those that exist are replaced, so that a failure
+// replaces none.
 func replace(files []output) error {
-	for i := range files {
-		o := &files[i]
-		f, err := os.CreateTemp(filepath.Dir(o.path), "."+filepath.Base(o.path)+".*")
-		if err != nil {
-			return fmt.Errorf("write %s: %w", o.path, err)
-		}
-		o.temp = f.Name()
-		defer os.Remove(o.temp) // gone already when all went well
-		o.count, err = o.write(f)
-		if err == nil {
-			err = f.Chmod(0o644)
-		}
-		if err := errors.Join(err, f.Close()); err != nil {
-			return fmt.Errorf("write %s: %w", o.path, err)
-		}
+	if len(files) == 0 {
+		return nil
 	}
-	for _, o := range files {
-		if err := os.Rename(o.temp, o.path); err != nil {
-			return fmt.Errorf("write %s: %w", o.path, err)
+	return result.Replace(files[0].path, 0o644, func(w io.Writer) (err error) {
+		if files[0].count, err = files[0].write(w); err != nil {
+			return err
 		}
-	}
-	return nil
+		return replace(files[1:])
+	})
 }
 
 // writeReport writes a report into a directory as HTML and Markdown, and returns
 // where the former is.
 func writeReport(in report.Input, dir string) (html string, err error) {
 	html = filepath.Join(dir, result.ReportFile)
-	if err := create(html, func(w io.Writer) error { return report.HTML(w, in) }); err != nil {
+	write := func(path string, render func(io.Writer, report.Input) error) error {
+		return result.Replace(path, 0o644, func(w io.Writer) error { return render(plain.NewWriter(w), in) })
+	}
+	if err := write(html, report.HTML); err != nil {
 		return "", err
 	}
-	return html, create(filepath.Join(dir, result.MarkdownFile), func(w io.Writer) error { return report.Markdown(w, in) })
+	return html, write(filepath.Join(dir, result.MarkdownFile), report.Markdown)
 }

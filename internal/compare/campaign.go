@@ -6,6 +6,8 @@
 package compare
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"rumbench/internal/metric"
@@ -109,17 +111,14 @@ func (c *Campaign) step(rs *result.Step) *Step {
 // or, where there is none, all that there are.
 func (s *stepRuns) Used(t *Target) []Run { return s.seenOn(t).used }
 
-func (s *stepRuns) findUsed(t *Target) []Run {
-	var clean []Run
-	for _, r := range s.Runs[t] {
-		if r.Trial.Status != result.Invalid && r.Step.Status == result.Complete {
-			clean = append(clean, r)
-		}
+func usedOf(runs []Run) []Run {
+	clean := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool {
+		return r.Trial.Status == result.Invalid || r.Step.Status != result.Complete
+	})
+	if len(clean) == 0 {
+		return runs
 	}
-	if len(clean) > 0 {
-		return clean
-	}
-	return s.Runs[t]
+	return clean
 }
 
 // Leader returns the run that represents the target where only one can be shown:
@@ -131,21 +130,15 @@ func (s *Step) Leader(t *Target) *Run {
 		return nil
 	}
 	k, _ := s.Rate(s.Primary)
-	n := s.Number(t, k)
-	best := 0
-	for i := range runs {
-		if distance(runs[i], k, n.Value) < distance(runs[best], k, n.Value) {
-			best = i
+	median := s.Number(t, k).Value
+	distance := func(r Run) float64 {
+		if row := r.Row(k); row != nil {
+			return math.Abs(row.Value - median)
 		}
+		return median
 	}
-	return &runs[best]
-}
-
-func distance(r Run, k Key, from float64) float64 {
-	if row := r.Row(k); row != nil {
-		return max(row.Value-from, from-row.Value)
-	}
-	return from
+	leader := slices.MinFunc(runs, func(a, b Run) int { return cmp.Compare(distance(a), distance(b)) })
+	return &leader
 }
 
 // Row returns the run's row under a key; nil if there is none.
@@ -211,12 +204,9 @@ func (s *stepRuns) Groups() []result.Group { return s.First().Step.Groups }
 
 // runsInOrder returns the runs by target, so that nothing depends on the order of
 // a map.
-func (s *stepRuns) runsInOrder() [][]Run {
-	var out [][]Run
+func (s *stepRuns) runsInOrder() (out []Run) {
 	for _, t := range s.campaign.Targets {
-		if runs := s.Runs[t]; len(runs) > 0 {
-			out = append(out, runs)
-		}
+		out = append(out, s.Runs[t]...)
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
@@ -167,15 +168,26 @@ func (s *Step) unfit(base, t *Target, e *Effect) string {
 
 // pairs returns the values of trials that ran side by side.
 func pairs(base, of *Number) (a, b []float64) {
-	for i, t := range base.Trials {
-		for j, u := range of.Trials {
-			if sideBySide(t, u) && ranTogether(base.steps[i]) && ranTogether(of.steps[j]) {
-				a, b = append(a, base.Rows[i].Value), append(b, of.Rows[j].Value)
+	beside(base.Trials, of.Trials, func(i, j int) bool {
+		together := ranTogether(base.steps[i]) && ranTogether(of.steps[j])
+		if together {
+			a, b = append(a, base.Rows[i].Value), append(b, of.Rows[j].Value)
+		}
+		return together
+	})
+	return a, b
+}
+
+// beside calls pair with the indexes of trials that ran side by side, until it
+// accepts one for each of a.
+func beside(a, b []*result.Trial, pair func(i, j int) bool) {
+	for i, t := range a {
+		for j, u := range b {
+			if sideBySide(t, u) && pair(i, j) {
 				break
 			}
 		}
 	}
-	return a, b
 }
 
 // sideBySide reports whether two trials are of one block of one campaign.
@@ -185,15 +197,12 @@ func sideBySide(t, u *result.Trial) bool {
 }
 
 // Beside reports whether any trials of two targets ran side by side.
-func Beside(a, b *Target) bool {
-	for _, t := range a.Trials {
-		for _, u := range b.Trials {
-			if sideBySide(t, u) {
-				return true
-			}
-		}
-	}
-	return false
+func Beside(a, b *Target) (any bool) {
+	beside(a.Trials, b.Trials, func(int, int) bool {
+		any = true
+		return true
+	})
+	return any
 }
 
 // mostAlone is the share of its time that a step of a duet may run alone and
@@ -210,7 +219,7 @@ func (e *Effect) test(a, b []float64) {
 	if len(a) < 2 || len(b) < 2 {
 		return
 	}
-	logs := positive(a) && positive(b)
+	logs := slices.Min(a) > 0 && slices.Min(b) > 0
 	if logs {
 		a, b = logarithms(a), logarithms(b)
 	}
@@ -332,15 +341,6 @@ func direction(m *metric.Metric, shift float64) Verdict {
 		return Better
 	}
 	return Worse
-}
-
-func positive(v []float64) bool {
-	for _, x := range v {
-		if x <= 0 {
-			return false
-		}
-	}
-	return true
 }
 
 func logarithms(v []float64) []float64 {

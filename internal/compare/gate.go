@@ -40,17 +40,8 @@ func NewGate(text string) (*Gate, error) {
 	g := &Gate{text: text}
 	v := &namesOf{}
 	ast.Walk(&tree.Node, v)
-	if v.unknown != "" {
-		return nil, fmt.Errorf("condition %q: %q is no metric; %s", text, v.unknown, hint.Meant(v.unknown, metric.Names(), metric.Listed))
-	}
-	if v.verdict != "" {
-		return nil, fmt.Errorf("condition %q: %q is no verdict; better, worse, same, unclear and unstable are", text, v.verdict)
-	}
-	if len(v.metrics) == 0 {
-		return nil, fmt.Errorf("condition %q names no metric", text)
-	}
-	if m := v.unjudged(); m != "" {
-		return nil, fmt.Errorf("condition %q: %s is never judged, as neither direction of it is better: it has no verdict and is never sure%s", text, m, insteadOf(m))
+	if problem := v.problem(); problem != "" {
+		return nil, fmt.Errorf("condition %q%s", text, problem)
 	}
 	g.metrics, g.literals = v.metrics, v.literals
 	g.program, err = expr.Compile(text, expr.Env(g.env("", "", nil)), expr.AsBool())
@@ -79,25 +70,28 @@ type namesOf struct {
 	verdicts []string // metrics whose verdicts it uses
 }
 
-// unjudged returns a metric whose verdict is used although it has none: such a
-// condition would never hold.
-func (v *namesOf) unjudged() string {
+// problem returns what is wrong with the names; "" if nothing is.
+func (v *namesOf) problem() string {
+	switch {
+	case v.unknown != "":
+		return fmt.Sprintf(": %q is no metric; %s", v.unknown, hint.Meant(v.unknown, metric.Names(), metric.Listed))
+	case v.verdict != "":
+		return fmt.Sprintf(": %q is no verdict; better, worse, same, unclear and unstable are", v.verdict)
+	case len(v.metrics) == 0:
+		return " names no metric"
+	}
 	asked := v.verdicts
 	if v.sure {
 		asked = v.metrics
 	}
-	for _, m := range asked {
-		if of := metric.ByName(m); of != nil && of.Better == "" {
-			return m
+	for _, name := range asked { // a condition on a verdict that there never is would never hold
+		if m := metric.ByName(name); m != nil && m.Better == "" {
+			problem := ": " + name + " is never judged, as neither direction of it is better: it has no verdict and is never sure"
+			if m.JudgedBy != "" {
+				problem += "; " + m.JudgedBy + " is judged"
+			}
+			return problem
 		}
-	}
-	return ""
-}
-
-// insteadOf returns a hint at what is judged in place of a metric.
-func insteadOf(name string) string {
-	if m := metric.ByName(name); m != nil && m.JudgedBy != "" {
-		return "; " + m.JudgedBy + " is judged"
 	}
 	return ""
 }

@@ -18,7 +18,7 @@ func (s *stepRuns) seenOn(t *Target) *seen {
 	if o := s.on[t]; o != nil {
 		return o
 	}
-	used := s.findUsed(t)
+	used := usedOf(s.Runs[t])
 	o := &seen{used: used, refusals: refusalsOf(used), offers: offersOf(used), numbers: numbersOf(used)}
 	s.on[t] = o
 	return o
@@ -41,14 +41,12 @@ func (s *Step) index() *keyIndex {
 	x := &keyIndex{byMetric: map[string][]Key{}, at: map[Key]int{}}
 	s.keys = x
 	known := map[Key]bool{}
-	for _, runs := range s.runsInOrder() {
-		for _, r := range runs {
-			for i := range r.Step.Rows {
-				if k := KeyOf(&r.Step.Rows[i]); !known[k] {
-					known[k] = true
-					x.all = append(x.all, k)
-					x.byMetric[k.Metric] = append(x.byMetric[k.Metric], k)
-				}
+	for _, r := range s.runsInOrder() {
+		for i := range r.Step.Rows {
+			if k := KeyOf(&r.Step.Rows[i]); !known[k] {
+				known[k] = true
+				x.all = append(x.all, k)
+				x.byMetric[k.Metric] = append(x.byMetric[k.Metric], k)
 			}
 		}
 	}

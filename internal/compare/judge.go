@@ -12,8 +12,9 @@ type Judgement struct {
 	Rule      Rule
 	// Items are the effects of the numbers of all steps, in the order of the
 	// steps; in a step the headline comes first.
-	Items []Item
-	of    map[*Step][]Item // those of a step
+	Items  []Item
+	of     map[*Step][]Item // those of a step
+	tested int              // headline numbers that were tested
 }
 
 // Item is the effect of a number in a step.
@@ -93,6 +94,9 @@ func (j *Judgement) correct(headline bool, adjust func([]float64) []float64) {
 			family, p = append(family, it), append(p, it.P)
 		}
 	}
+	if headline {
+		j.tested = len(p)
+	}
 	for i, adjusted := range adjust(p) {
 		family[i].Adjusted = adjusted
 	}
@@ -107,17 +111,6 @@ func (j *Judgement) Effect(s *Step, k Key) *Effect {
 	return nil
 }
 
-// family returns the number of headline numbers that were tested.
-func (j *Judgement) family() int {
-	n := 0
-	for i := range j.Items {
-		if j.Items[i].Headline && !math.IsNaN(j.Items[i].P) {
-			n++
-		}
-	}
-	return n
-}
-
 // power is the chance of finding a difference with the number of trials that
 // Needed returns.
 const power = 0.9
@@ -129,8 +122,8 @@ func (j *Judgement) Needed(e *Effect, difference float64) int {
 	if math.IsNaN(e.SD) {
 		return 0
 	}
-	n := stat.TrialsNeeded(e.SD, math.Log1p(difference), j.Rule.Alpha/float64(max(1, j.family())), power)
-	if j.family() < fewNumbers && n >= ranksDecide && n < ranksDecide+2 {
+	n := stat.TrialsNeeded(e.SD, math.Log1p(difference), j.Rule.Alpha/float64(max(1, j.tested)), power)
+	if j.tested < fewNumbers && n >= ranksDecide && n < ranksDecide+2 {
 		return ranksDecide + 2
 	}
 	return n
@@ -151,5 +144,5 @@ func (j *Judgement) Detectable(e *Effect) float64 {
 	if math.IsNaN(e.SD) || trials < LeastTrials {
 		return math.NaN()
 	}
-	return math.Expm1(stat.Detectable(e.SD, trials, j.Rule.Alpha/float64(max(1, j.family())), power))
+	return math.Expm1(stat.Detectable(e.SD, trials, j.Rule.Alpha/float64(max(1, j.tested)), power))
 }

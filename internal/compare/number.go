@@ -156,7 +156,7 @@ func (n Number) unlike(base Number) string {
 	if n.Metric == "space_amplification" {
 		return n.unlikeSpace(base)
 	}
-	return n.unlikeCPU(base)
+	return n.unlikeSplit(base)
 }
 
 // unlikeSpace compares what is counted as space. A source that was not recorded
@@ -174,10 +174,10 @@ func (n Number) unlikeSpace(base Number) string {
 	return ""
 }
 
-// unlikeCPU: CPU time is split into that of the engine and that of its clients
-// where they are processes apart.
-func (n Number) unlikeCPU(base Number) string {
-	if n.Metric != "server_cpu_us" && n.Metric != "client_cpu_us" || len(n.Trials) == 0 || len(base.Trials) == 0 {
+// unlikeSplit compares what is measured of the engine apart from its clients:
+// that is possible only where they are processes of their own.
+func (n Number) unlikeSplit(base Number) string {
+	if m := metric.ByName(n.Metric); m == nil || !m.Split || len(n.Trials) == 0 || len(base.Trials) == 0 {
 		return ""
 	}
 	if n.Trials[0].Hosting == base.Trials[0].Hosting {

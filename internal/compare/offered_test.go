@@ -204,8 +204,8 @@ func TestFewSamples(t *testing.T) {
 		if slices.Contains(s.Headline(), k) != c.headline {
 			t.Errorf("%+v: the headline is %v", c, s.Headline())
 		}
-		if want := map[bool]int{true: 2, false: 1}[c.few == 0]; j.family() != want {
-			t.Errorf("%+v: corrected for %d numbers, want %d", c, j.family(), want)
+		if want := map[bool]int{true: 2, false: 1}[c.few == 0]; j.tested != want {
+			t.Errorf("%+v: corrected for %d numbers, want %d", c, j.tested, want)
 		}
 	}
 }

@@ -30,14 +30,19 @@ func (r *Relative) Base() *Target { return r.Targets[0] }
 
 // Empty reports whether no target has the number in any test.
 func (r *Relative) Empty() bool {
+	return !r.Any(func(c *RelativeCell) bool { return c.Missing == "" })
+}
+
+// Any reports whether any cell of the table is so.
+func (r *Relative) Any(is func(*RelativeCell) bool) bool {
 	for _, g := range r.Groups {
 		for _, row := range g.Rows {
-			if slices.ContainsFunc(row.Cells, func(c RelativeCell) bool { return c.Missing == "" }) {
-				return false
+			if slices.ContainsFunc(row.Cells, func(c RelativeCell) bool { return is(&c) }) {
+				return true
 			}
 		}
 	}
-	return true
+	return false
 }
 
 // RelativeGroup are the tests of a group with the means over them.

@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"slices"
+
 	"rumbench/internal/result"
 	"rumbench/workload"
 )
@@ -44,16 +46,6 @@ func (s *stepRuns) Test() result.Test {
 
 // First returns the first run that has clients, or else the first one.
 func (s *stepRuns) First() *Run {
-	var first *Run
-	for _, runs := range s.runsInOrder() {
-		for i := range runs {
-			if len(runs[i].Step.Groups) > 0 {
-				return &runs[i]
-			}
-			if first == nil {
-				first = &runs[i]
-			}
-		}
-	}
-	return first
+	runs := s.runsInOrder()
+	return &runs[max(0, slices.IndexFunc(runs, func(r Run) bool { return len(r.Step.Groups) > 0 }))]
 }

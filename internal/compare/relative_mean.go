@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"rumbench/internal/stat"
 )
@@ -67,7 +68,14 @@ func (r *Relative) mean(rows []RelativeRow, i int) Mean {
 // trial. Trials that ran side by side are compared one to one.
 func meanInterval(base, t *Target, rows []RelativeRow, i int) (stat.Interval, string) {
 	a, b := byTrial(base, rows, 0), byTrial(t, rows, i)
-	x, y := sideBySideTrials(base, t, a, b)
+	var x, y [][]float64
+	beside(base.Trials, t.Trials, func(i, j int) bool {
+		known := a[i] != nil && b[j] != nil
+		if known {
+			x, y = append(x, a[i]), append(y, b[j])
+		}
+		return known
+	})
 	var interval stat.Interval
 	switch {
 	case len(x) >= ranksDecide:
@@ -77,7 +85,8 @@ func meanInterval(base, t *Target, rows []RelativeRow, i int) (stat.Interval, st
 	case len(x) >= LeastTrials: // too few to draw from
 		_, interval = stat.PairedT(differences(meanLogs(x), meanLogs(y)), confidence)
 	default:
-		x, y = complete(a), complete(b)
+		lacks := func(v []float64) bool { return v == nil }
+		x, y = slices.DeleteFunc(a, lacks), slices.DeleteFunc(b, lacks)
 		if n := min(len(x), len(y)); n < LeastTrials {
 			return interval, fmt.Sprintf("%d of at least %d trials of all these tests: nothing is known about noise", n, LeastTrials)
 		}
@@ -97,39 +106,12 @@ func byTrial(t *Target, rows []RelativeRow, i int) [][]float64 {
 		var values []float64
 		for _, row := range rows {
 			c := &row.Cells[i]
-			for k, of := range c.Trials {
-				if of == trial && c.Rows[k].Value > 0 {
-					values = append(values, math.Log(c.Rows[k].Value))
-					break
-				}
+			if k := slices.Index(c.Trials, trial); k >= 0 && c.Rows[k].Value > 0 {
+				values = append(values, math.Log(c.Rows[k].Value))
 			}
 		}
 		if len(values) == len(rows) {
 			out[n] = values
-		}
-	}
-	return out
-}
-
-// sideBySideTrials returns the values of the trials of both that ran side by side.
-func sideBySideTrials(base, t *Target, a, b [][]float64) (x, y [][]float64) {
-	for i, first := range base.Trials {
-		for j, second := range t.Trials {
-			if a[i] != nil && b[j] != nil && sideBySide(first, second) {
-				x, y = append(x, a[i]), append(y, b[j])
-				break
-			}
-		}
-	}
-	return x, y
-}
-
-// complete returns the trials that have all values.
-func complete(trials [][]float64) [][]float64 {
-	var out [][]float64
-	for _, v := range trials {
-		if v != nil {
-			out = append(out, v)
 		}
 	}
 	return out

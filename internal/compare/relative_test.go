@@ -320,7 +320,7 @@ func TestWarmUpIsJudgedNowhere(t *testing.T) {
 			t.Errorf("%s of %s was judged", it.Metric(), it.Step.Name)
 		}
 	}
-	if n := j.family(); n != 1 {
+	if n := j.tested; n != 1 {
 		t.Errorf("%d numbers are corrected for", n)
 	}
 	// Its own interval would be too wide.
@@ -344,7 +344,7 @@ func TestWarmUpIsJudgedNowhere(t *testing.T) {
 		before.Name, before.Warmup, before.Rows[0].Value = "scan.pre@4c", false, trials[i].Steps[0].Rows[0].Value
 	}
 	c = New(trials)
-	if n := c.Judge(c.Targets[0], c.Targets[1], DefaultRule()).family(); n != 2 {
+	if n := c.Judge(c.Targets[0], c.Targets[1], DefaultRule()).tested; n != 2 {
 		t.Errorf("with a test from before the writes %d numbers are corrected for", n)
 	}
 	if g := group(t, c.Relative(RelativeOptions{}), Before); g.Rows[0].Cells[1].Verdict() != Better {

@@ -159,7 +159,9 @@ func (c *Campaign) Families() []Family {
 		maps.Copy(knobs, t.Trials[0].Knobs)
 	}
 	names := sortedNames(knobs, nil)
-	slices.SortStableFunc(names, func(a, b string) int { return strings.Compare(rank(a), rank(b)) })
+	if i := slices.Index(names, isolation); i > 0 {
+		names = slices.Insert(slices.Delete(names, i, i+1), 0, isolation)
+	}
 	var out []Family
 	for _, knob := range names {
 		var keys []string
@@ -170,20 +172,14 @@ func (c *Campaign) Families() []Family {
 			members[k] = append(members[k], t)
 		}
 		for _, k := range keys {
-			if differ(knob, members[k]) {
+			value := func(t *Target) string { return t.Trials[0].Knobs[knob] }
+			first := value(members[k][0])
+			if slices.ContainsFunc(members[k], func(t *Target) bool { return value(t) != first }) {
 				out = append(out, Family{knob, members[k]})
 			}
 		}
 	}
 	return out
-}
-
-// rank sorts isolation before all others.
-func rank(knob string) string {
-	if knob == isolation {
-		return ""
-	}
-	return knob
 }
 
 // likeBut returns all that is known of a target except a knob, as a text.
@@ -199,14 +195,4 @@ func likeBut(knob string, t *result.Trial, knobs []string) string {
 		}
 	}
 	return b.String()
-}
-
-// differ reports whether the knob has different values.
-func differ(knob string, targets []*Target) bool {
-	for _, t := range targets[1:] {
-		if t.Trials[0].Knobs[knob] != targets[0].Trials[0].Knobs[knob] {
-			return true
-		}
-	}
-	return false
 }

@@ -75,7 +75,8 @@ func calibration(j *compare.Judgement) []page.Block {
 func precision(trials int, least, most float64) string {
 	switch {
 	case most == 0:
-		return fmt.Sprintf("%d trials of each target are too few to say which differences this machine can detect; at least %d are needed.", trials, compare.LeastTrials)
+		return fmt.Sprintf("%d trials of each target are too few to say which differences this machine can detect; at least %d are needed.",
+			trials, compare.LeastTrials)
 	case least == most:
 		return fmt.Sprintf("With %d trials of each target this machine detects differences in throughput from %s on.", trials, farApart(most))
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
 )
@@ -109,7 +110,7 @@ func run(t *testing.T, dir, line string) {
 	}
 }
 
-// TestNamed: every engine, workload, preset and parameter is in the documents.
+// TestNamed: every engine, workload, preset, parameter and cost is in the documents.
 func TestNamed(t *testing.T) {
 	engines := read(t, "docs/engines.md")
 	for _, e := range registry.Engines() {
@@ -121,6 +122,12 @@ func TestNamed(t *testing.T) {
 			if !strings.Contains(engines, o.Name) {
 				t.Errorf("docs/engines.md does not describe option %s of %s", o.Name, i.Name)
 			}
+		}
+	}
+	method := read(t, "docs/method.md")
+	for _, m := range metric.All() {
+		if m.Section == metric.CostTable && !strings.Contains(method, "`"+m.Name+"`") {
+			t.Errorf("docs/method.md does not say where %s comes from", m.Name)
 		}
 	}
 	for _, w := range registry.Workloads() {

@@ -55,15 +55,7 @@ type GroupInterval struct {
 	// interval; 0: there was none. In an interval without completed operations
 	// it is a lower bound of the stall.
 	Oldest time.Duration
-	Queue  *Queue // nil for a closed group
-}
-
-// Queue is the state of the arrivals of an open group.
-type Queue struct {
-	Offered int64 // how many arrived in the interval
-	Started int64 // how many operations began in it
-	Shed    int64 // how many were shed because too many waited
-	Waiting int64 // how many waited at its end
+	Queue  *hist.Queue // nil for a closed group
 }
 
 // Result is the result of a step.
@@ -81,7 +73,7 @@ func (r *Result) Totals() workload.Totals {
 	out := make(workload.Totals, len(r.Groups))
 	for g := range r.Groups {
 		for _, k := range r.Groups[g].Kinds {
-			out[g] = append(out[g], workload.Total{Ops: k.Ops, Rows: k.Rows, Bytes: k.Bytes, Expected: k.Expected, Found: k.Found})
+			out[g] = append(out[g], workload.Total{Ops: k.Ops, Work: k.Work})
 		}
 	}
 	return out

@@ -12,7 +12,7 @@ type gather struct {
 	totals     []hist.Group
 	now        []GroupInterval
 	collectors []*hist.Collector
-	queued     []Queue       // of each group, up to the previous interval
+	queued     []hist.Queue  // of each group, up to the previous interval
 	last       time.Duration // end of the previous interval
 }
 
@@ -20,7 +20,7 @@ func (g *gather) addGroup(s hist.Shape, clients int) {
 	g.totals = append(g.totals, hist.Group{Totals: hist.NewTotals(s)})
 	g.now = append(g.now, GroupInterval{Totals: hist.NewTotals(s), Clients: make([]int64, clients)})
 	g.collectors = append(g.collectors, hist.NewCollector(s))
-	g.queued = append(g.queued, Queue{})
+	g.queued = append(g.queued, hist.Queue{})
 }
 
 // collect takes an interval at every tick, and a last one when all clients have
@@ -74,8 +74,8 @@ func (r *stepRun) takeQueue(g int, to time.Duration) {
 	}
 	arrived, shed, waiting := q.at(min(to, r.limit()-1)) // later arrivals do not count
 	before := &r.queued[g]
-	total := Queue{Offered: arrived, Shed: shed, Waiting: waiting, Started: arrived - shed - waiting}
-	r.now[g].Queue = &Queue{Offered: arrived - before.Offered, Started: total.Started - before.Started, Shed: shed - before.Shed, Waiting: waiting}
+	total := hist.Queue{Offered: arrived, Shed: shed, Waiting: waiting, Started: arrived - shed - waiting}
+	r.now[g].Queue = &hist.Queue{Offered: arrived - before.Offered, Started: total.Started - before.Started, Shed: shed - before.Shed, Waiting: waiting}
 	*before = total
 }
 

@@ -52,6 +52,7 @@ type progress struct {
 func (r *stepRun) newLoop(g, i int, client workload.Client) (*loop, error) {
 	group := &r.Step.Groups[g]
 	l := &loop{stepRun: r, group: group, at: g, seat: i, client: client, queue: r.queues[g], rec: hist.NewRecorder(shape(group))}
+	l.op.Work = &l.out.Work
 	l.readier, _ = client.(workload.Readier)
 	if len(group.Parts) > 0 {
 		l.out.Parts = &workload.Parts{Clock: l.clock}
@@ -235,16 +236,10 @@ func (l *loop) leave() {
 // record records a completed operation.
 func (l *loop) record(attempt, end int64) {
 	o := &l.op
-	o.Kind, o.Rows, o.Bytes = l.out.Kind, l.out.Rows, l.out.Bytes
-	o.Expected, o.Found = l.out.Expected, l.out.Found
-	o.Reads, o.Writes, o.Others = l.out.Reads, l.out.Writes, l.out.Others
+	o.Kind = l.out.Kind
 	o.Attempt, o.Retried, o.End = attempt, l.retry.failures > 0, end
-	if l.out.Parts != nil {
-		o.Laps = o.Laps[:0]
-		for _, lap := range l.out.Parts.Laps {
-			o.Laps = append(o.Laps, hist.Lap(lap))
-		}
-		o.Kept = l.out.Parts.Kept
+	if parts := l.out.Parts; parts != nil {
+		o.Laps, o.Kept = parts.Laps, parts.Kept
 	}
 	l.retry.succeeded()
 	l.end = time.Duration(end)
@@ -281,7 +276,7 @@ func (l *loop) failed(ctx context.Context, err error, end int64) bool {
 	l.end = time.Duration(end)
 	class := engine.ClassOf(err)
 	f := hist.Failure{Kind: l.out.Kind, Retried: l.retry.failures > 0, Class: string(class), Err: err, Time: end - l.op.Start}
-	f.Statements = l.out.Reads + l.out.Writes + l.out.Others
+	f.Statements = l.out.Statements()
 	stuck := l.retry.failed(class, end)
 	f.GivenUp = l.retry.last && !stuck && !class.Ends()
 	l.rec.Fail(&f)

@@ -180,7 +180,7 @@ func TestSeriesRoundTrip(t *testing.T) {
 		}
 		l.Group, l.Op = rapid.SampledFrom([]string{"g", "h"}).Draw(t, "group"), "insert"
 		l.Ops, l.Rows, l.Errors = rapid.Int64Range(0, 9).Draw(t, "ops"), rapid.Int64Min(0).Draw(t, "rows"), rapid.Int64Range(0, 2).Draw(t, "errors")
-		l.Max, l.P99, l.ResponseMx = rapid.Float64Range(0, 1e9).Draw(t, "max"), 3, 4
+		l.Max, l.P99, l.ResponseMax = rapid.Float64Range(0, 1e9).Draw(t, "max"), 3, 4
 		l.Upkeep = rapid.Bool().Draw(t, "upkeep")
 		l.Clients = rapid.SliceOfN(rapid.Int64Range(0, 9), 0, 3).Draw(t, "clients")
 		return l
@@ -194,7 +194,7 @@ func TestSeriesRoundTrip(t *testing.T) {
 		var got []result.Line
 		for _, s := range back[Sample](t, func(b *bytes.Buffer) (int64, error) { return WriteSeries(b, []Trial{tr}) }) {
 			l := result.Line{Step: s.Step, Source: s.Source, T: s.T, DT: s.DT, Group: s.Group, Op: s.Op, P50: s.P50, P99: s.P99, Max: s.Max,
-				ResponseP9: s.ResponseP99, ResponseMx: s.ResponseMax, Clients: s.Clients, Late: s.Late}
+				ResponseP99: s.ResponseP99, ResponseMax: s.ResponseMax, Clients: s.Clients, Late: s.Late}
 			if s.Source == "ops" {
 				l.Upkeep, l.Ops, l.Rows, l.Errors = *s.Upkeep, *s.Ops, *s.Rows, *s.Errors
 				got = append(got, l)

@@ -48,3 +48,11 @@ type Arrivals struct {
 	Shed    int64
 	Longest int64 // how many waited at most
 }
+
+// Queue is the state of the arrivals of an open group in an interval.
+type Queue struct {
+	Offered int64 `json:"offered"` // operations that arrived
+	Started int64 `json:"started"` // that began
+	Shed    int64 `json:"shed"`    // that were shed, as too many waited
+	Waiting int64 `json:"waiting"` // that waited at the end of the interval
+}

@@ -4,6 +4,7 @@
 package hist
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -149,13 +150,7 @@ type Log struct {
 func NewLog(w io.Writer, base time.Time) (*Log, error) {
 	l := &Log{hdr.NewHistogramLogWriter(w), base}
 	l.w.SetBaseTime(0)
-	if err := l.w.OutputLogFormatVersion(); err != nil {
-		return nil, fmt.Errorf("write latency log: %w", err)
-	}
-	if err := l.w.OutputStartTime(base.UnixMilli()); err != nil {
-		return nil, fmt.Errorf("write latency log: %w", err)
-	}
-	if err := l.w.OutputLegend(); err != nil {
+	if err := cmp.Or(l.w.OutputLogFormatVersion(), l.w.OutputStartTime(base.UnixMilli()), l.w.OutputLegend()); err != nil {
 		return nil, fmt.Errorf("write latency log: %w", err)
 	}
 	return l, nil

@@ -1,6 +1,10 @@
 package hist
 
-import "sync"
+import (
+	"sync"
+
+	"rumbench/model"
+)
 
 // Shape is what is recorded about the operations of a group.
 type Shape struct {
@@ -11,11 +15,8 @@ type Shape struct {
 
 // Counts counts what operations of one kind did in an interval.
 type Counts struct {
-	Ops, Rows, Bytes int64
-	// Expected and Found are the rows that operations should find and did find.
-	Expected, Found int64
-	// Reads, Writes and Others are the statements of completed operations.
-	Reads, Writes, Others int64
+	Ops        int64
+	model.Work // of completed operations
 	// Attempts counts attempts, failed ones included; Retries those that were not
 	// an operation's first; GivenUp operations that were given up; Unfinished
 	// operations that were neither completed nor given up at the end, after an
@@ -30,13 +31,7 @@ type Counts struct {
 
 func (c *Counts) add(o *Counts) {
 	c.Ops += o.Ops
-	c.Rows += o.Rows
-	c.Bytes += o.Bytes
-	c.Expected += o.Expected
-	c.Found += o.Found
-	c.Reads += o.Reads
-	c.Writes += o.Writes
-	c.Others += o.Others
+	c.Work.Add(&o.Work)
 	c.Attempts += o.Attempts
 	c.Retries += o.Retries
 	c.GivenUp += o.GivenUp
@@ -45,9 +40,6 @@ func (c *Counts) add(o *Counts) {
 	c.UnfinishedTime += o.UnfinishedTime
 	c.KeptTime += o.KeptTime
 }
-
-// Statements returns the number of statements of completed operations.
-func (c *Counts) Statements() int64 { return c.Reads + c.Writes + c.Others }
 
 // Sums are the counts and latencies of one kind of operation. Service is from
 // the start of an operation's first attempt to its end. Response and Lateness
@@ -156,26 +148,17 @@ func NewRecorder(s Shape) *Recorder {
 }
 
 // Op is a completed operation. Times are nanoseconds on the caller's clock;
-// Intended is ignored unless the shape is paced. It is as wide as what an
-// operation records: a call with one value.
+// Intended is ignored unless the shape is paced.
 type Op struct {
-	Kind                  int
-	Rows, Bytes           int64
-	Expected, Found       int64
-	Reads, Writes, Others int64
-	Intended, Start, End  int64
+	Kind                 int
+	Work                 *model.Work // not copied, which would take longer than to add it up
+	Intended, Start, End int64
 	// Attempt is the start of the successful attempt, and Retried is whether
 	// others failed before. The first Kept of Laps are of those.
 	Attempt int64
 	Retried bool
-	Laps    []Lap
+	Laps    []model.Lap
 	Kept    int
-}
-
-// Lap is the time of one statement in nanoseconds.
-type Lap struct {
-	Part int
-	Time int64
 }
 
 // Record adds a completed operation.
@@ -184,13 +167,7 @@ func (r *Recorder) Record(o *Op) {
 	h := r.sheet
 	k := &h.kinds[o.Kind]
 	k.Ops++
-	k.Rows += o.Rows
-	k.Bytes += o.Bytes
-	k.Expected += o.Expected
-	k.Found += o.Found
-	k.Reads += o.Reads
-	k.Writes += o.Writes
-	k.Others += o.Others
+	k.Work.Add(o.Work)
 	k.Attempts++
 	if o.Retried {
 		k.Retries++

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rumbench/internal/hist"
+	"rumbench/model"
 )
 
 // The collector loses nothing while clients record.
@@ -22,8 +23,8 @@ func TestRecorder(t *testing.T) {
 		recorders[i] = r
 		wg.Go(func() {
 			for i := range int64(n) {
-				r.Record(&hist.Op{Kind: 1, Rows: 2, Reads: 10, Writes: 4, Others: 2, Intended: i, Start: i + 1, Attempt: i + 2, End: i + 3, Retried: true,
-					Laps: []hist.Lap{{0, 5}, {1, 7}, {0, 5}}})
+				r.Record(&hist.Op{Kind: 1, Work: &model.Work{Rows: 2, Reads: 10, Writes: 4, Others: 2}, Intended: i, Start: i + 1, Attempt: i + 2, End: i + 3, Retried: true,
+					Laps: []model.Lap{{Part: 0, Time: 5}, {Part: 1, Time: 7}, {Part: 0, Time: 5}}})
 			}
 			r.Fail(&hist.Failure{Kind: 1, Statements: 9, Class: "conflict", Err: errors.New("words")})
 			r.Fail(&hist.Failure{Kind: 1, Retried: true, Statements: 1, Class: "conflict", Err: errors.New("other words"), GivenUp: true, Time: 7})
@@ -43,7 +44,7 @@ func TestRecorder(t *testing.T) {
 	wg.Wait()
 	take()
 	const ops = n * clients
-	want := hist.Counts{Ops: ops, Rows: 2 * ops, Reads: 10 * ops, Writes: 4 * ops, Others: 2 * ops,
+	want := hist.Counts{Ops: ops, Work: model.Work{Rows: 2 * ops, Reads: 10 * ops, Writes: 4 * ops, Others: 2 * ops},
 		Attempts: ops + 2*clients, Retries: ops + clients, GivenUp: clients, Wasted: 10 * clients}
 	s := &totals.Kinds[1]
 	if s.Counts != want {
@@ -82,7 +83,7 @@ func TestMemory(t *testing.T) {
 		recorders[i] = hist.NewRecorder(shape)
 	}
 	idle := (heap() - before) / clients
-	o := hist.Op{Laps: make([]hist.Lap, shape.Parts)}
+	o := hist.Op{Work: &model.Work{}, Laps: make([]model.Lap, shape.Parts)}
 	draw := uint64(1)
 	for range 5 { // intervals
 		for _, r := range recorders {
@@ -90,7 +91,7 @@ func TestMemory(t *testing.T) {
 				for i := range o.Laps {
 					draw = draw*6364136223846793005 + 1442695040888963407
 					u := (float64(draw>>11) + 0.5) / (1 << 53)
-					o.Laps[i] = hist.Lap{i, int64(-math.Log(u) * 1e6)} // 1 ms on average
+					o.Laps[i] = model.Lap{Part: i, Time: int64(-math.Log(u) * 1e6)} // 1 ms on average
 				}
 				o.End += o.Laps[0].Time
 				r.Record(&o)
@@ -101,7 +102,7 @@ func TestMemory(t *testing.T) {
 	// All clients, before the next collection.
 	for _, r := range recorders {
 		for i := range o.Laps {
-			o.Laps[i] = hist.Lap{i, int64(i) << 20}
+			o.Laps[i] = model.Lap{Part: i, Time: int64(i) << 20}
 		}
 		r.Record(&o)
 	}
@@ -123,7 +124,7 @@ func heap() int64 {
 
 func BenchmarkRecord(b *testing.B) {
 	r := hist.NewRecorder(hist.Shape{Kinds: 1})
-	o := hist.Op{Rows: 1}
+	o := hist.Op{Work: &model.Work{Rows: 1}}
 	b.ReportAllocs()
 	for i := range b.N {
 		o.End = int64(100 + i&1023)
@@ -134,7 +135,7 @@ func BenchmarkRecord(b *testing.B) {
 // BenchmarkRecordParts measures an operation with ten timed statements.
 func BenchmarkRecordParts(b *testing.B) {
 	r := hist.NewRecorder(hist.Shape{Kinds: 1, Parts: 10, Attempts: true})
-	o := hist.Op{Rows: 1, Laps: make([]hist.Lap, 10)}
+	o := hist.Op{Work: &model.Work{Rows: 1}, Laps: make([]model.Lap, 10)}
 	for i := range o.Laps {
 		o.Laps[i].Part = i
 	}
@@ -153,7 +154,7 @@ func BenchmarkRecordParts(b *testing.B) {
 func BenchmarkTake(b *testing.B) {
 	shape := hist.Shape{Kinds: 1, Parts: 10, Attempts: true}
 	r, c, totals := hist.NewRecorder(shape), hist.NewCollector(shape), hist.NewTotals(shape)
-	o := hist.Op{Laps: make([]hist.Lap, 10)}
+	o := hist.Op{Work: &model.Work{}, Laps: make([]model.Lap, 10)}
 	for i := range o.Laps {
 		o.Laps[i].Part = i
 	}

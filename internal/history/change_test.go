@@ -18,7 +18,7 @@ import (
 func series(values ...[]float64) []*Family {
 	f := &Family{}
 	for _, list := range values {
-		s := &Series{Metric: "rows_per_s"}
+		s := &Series{Name: Name{Metric: "rows_per_s"}}
 		for _, v := range list {
 			s.Points = append(s.Points, Point{Value: v, Trials: 1, trial: &result.Trial{}})
 		}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,34 +61,26 @@ func Find(roots ...string) ([]*Run, error) {
 }
 
 func byAge(a, b *Run) int {
-	switch {
-	case a.Campaign != nil && b.Campaign != nil:
-		return cmp.Or(a.Campaign.Started.Compare(b.Campaign.Started), cmp.Compare(a.Dir, b.Dir))
-	case a.Campaign != nil:
-		return -1
-	case b.Campaign != nil:
-		return 1
+	started := func(r *Run) int64 {
+		if r.Campaign == nil {
+			return math.MaxInt64
+		}
+		return r.Campaign.Started.UnixNano()
 	}
-	return cmp.Compare(a.Dir, b.Dir)
+	return cmp.Or(cmp.Compare(started(a), started(b)), cmp.Compare(a.Dir, b.Dir))
 }
 
 // markCopies finds directories that hold the same campaign: two that were
 // started at the same instant under the same name. Numbers would count twice.
 func markCopies(runs []*Run) {
-	type start struct {
-		name string
-		nano int64
-	}
-	first := map[start]string{}
+	first := map[string]string{}
 	for _, r := range runs {
 		if r.Campaign == nil {
 			continue
 		}
-		s := start{r.Campaign.Name, r.Campaign.Started.UnixNano()}
-		if dir, ok := first[s]; ok {
-			r.CopyOf = dir
-		} else {
-			first[s] = r.Dir
+		key := fmt.Sprint(r.Campaign.Started.UnixNano(), r.Campaign.Name)
+		if r.CopyOf = first[key]; r.CopyOf == "" {
+			first[key] = r.Dir
 		}
 	}
 }
@@ -201,9 +194,9 @@ type Target struct {
 
 // Targets are the run's targets, in the order in which they are run first.
 func (r *Run) Targets() []Target {
-	var out []Target
+	out := []Target{}
 	if r.Campaign == nil {
-		return nil
+		return out
 	}
 	for _, e := range r.Campaign.Trials {
 		if slices.ContainsFunc(out, func(t Target) bool { return t.Name == e.Target }) {

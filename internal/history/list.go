@@ -35,9 +35,6 @@ func lineOf(r *Run) runLine {
 	if len(r.Trials) > 0 {
 		l.Workload = r.Trials[0].Workload
 	}
-	if l.Targets == nil {
-		l.Targets = []Target{}
-	}
 	return l
 }
 
@@ -55,26 +52,25 @@ func RunsJSON(w io.Writer, runs []*Run) error {
 
 // RunsText writes a line for each run, then what is wrong with some of them.
 func RunsText(w io.Writer, runs []*Run) error {
-	t := page.Table{Head: "directory", Groups: []page.Group{{}}}
-	for _, name := range []string{"started (UTC)", "plan", "workload", "trials", "status", "targets"} {
-		t.Columns = append(t.Columns, page.Column{Name: name})
-	}
-	g := &t.Groups[0]
+	var rows [][]string
+	var remarks []string
 	for _, r := range runs {
 		l := lineOf(r)
-		started, trials := "", ""
+		started, trials := quantity.Unknown, quantity.Unknown
 		if l.Started != nil {
 			started, trials = minute(*l.Started), fmt.Sprintf("%d of %d", l.TrialsDone, l.TrialsPlanned)
 		}
-		row := page.Row{Head: l.Dir}
-		for _, text := range []string{started, l.Plan, l.Workload, trials, string(l.Status), targetsText(l.Targets)} {
-			row.Cells = append(row.Cells, page.Words(cmp.Or(text, quantity.Unknown)))
+		row := []string{l.Dir, started, l.Plan, l.Workload, trials, string(l.Status), targetsText(l.Targets)}
+		for i, text := range row {
+			row[i] = cmp.Or(text, quantity.Unknown)
 		}
-		g.Rows = append(g.Rows, row)
+		rows = append(rows, row)
 		for _, text := range r.Remarks() {
-			g.Foot = append(g.Foot, fmt.Sprintf("! %s: %s", r.Dir, text))
+			remarks = append(remarks, fmt.Sprintf("! %s: %s", r.Dir, text))
 		}
 	}
+	t := page.WordTable([]string{"directory", "started (UTC)", "plan", "workload", "trials", "status", "targets"}, rows...)
+	t.Groups[0].Foot = remarks
 	return page.Text(w, []page.Block{t}, page.TextStyle{})
 }
 

@@ -16,17 +16,20 @@ import (
 // Family is the runs that can be compared with each other: those of one plan's
 // name, workload and parameters, on machines of one kind.
 type Family struct {
-	Plan     string
-	Workload string
-	Params   map[string]any
-	Machine  string // see machineOf
-	Runs     []*Run // the oldest first
-	LeftOut  map[result.Status]int
-	Series   []*Series
+	Plan     string                `json:"plan"`
+	Workload string                `json:"workload"`
+	Params   map[string]any        `json:"params"`
+	Machine  string                `json:"machine"` // see machineOf
+	Runs     []*Run                `json:"-"`       // the oldest first
+	LeftOut  map[result.Status]int `json:"-"`
+	Series   []*Series             `json:"-"`
+
+	trials [][]*result.Trial // the complete ones, by run
+	byName map[Name]*Series
 }
 
-// Series is one number over the runs of a family.
-type Series struct {
+// Name is what distinguishes a series from the others of its family.
+type Name struct {
 	Target string `json:"target"`
 	Engine string `json:"engine"`
 	Step   string `json:"step"`
@@ -40,7 +43,12 @@ type Series struct {
 	// Durability is the level, "" if it is unknown.
 	Durability string `json:"durability,omitempty"`
 	// Offer is what was offered to the clients of the step, see [compare.Step.Offer].
-	Offer  string  `json:"offer,omitempty"`
+	Offer string `json:"offer,omitempty"`
+}
+
+// Series is one number over the runs of a family.
+type Series struct {
+	Name
 	Points []Point `json:"points"`
 	// Disturbed counts the trials that are left out because other programs
 	// may be in their number.
@@ -70,33 +78,29 @@ func among(list []string, s string) bool { return len(list) == 0 || slices.Conta
 // Trials that are not complete are left out and counted; copies of a run and
 // what cannot be read are left out.
 func Families(runs []*Run, pick Pick) []*Family {
-	var order []*collector
-	byKey := map[string]*collector{}
+	var out []*Family
+	byKey := map[string]*Family{}
 	for _, r := range runs {
 		if r.CopyOf != "" || r.Campaign == nil || !among(pick.Plans, r.Campaign.Name) {
 			continue
 		}
 		for _, t := range r.Trials {
-			key := familyKey(r, t.Trial)
-			c := byKey[key]
-			if c == nil {
-				c = newCollector(r, t.Trial)
-				byKey[key] = c
-				order = append(order, c)
+			machine := machineOf(t.Host)
+			key := strings.Join([]string{r.Campaign.Name, t.Workload, jsonOf(t.Params), machine}, "\x00")
+			f := byKey[key]
+			if f == nil {
+				f = &Family{Plan: r.Campaign.Name, Workload: t.Workload, Params: t.Params, Machine: machine, LeftOut: map[result.Status]int{}, byName: map[Name]*Series{}}
+				byKey[key] = f
+				out = append(out, f)
 			}
-			c.take(r, t.Trial)
+			f.take(r, t.Trial)
 		}
 	}
-	out := make([]*Family, len(order))
-	for i, c := range order {
-		out[i] = c.family(pick)
+	for _, f := range out {
+		f.fill(pick)
 	}
 	slices.SortStableFunc(out, func(a, b *Family) int { return cmp.Compare(a.Plan, b.Plan) })
 	return out
-}
-
-func familyKey(r *Run, t *result.Trial) string {
-	return strings.Join([]string{r.Campaign.Name, t.Workload, jsonOf(t.Params), machineOf(t.Host)}, "\x00")
 }
 
 // jsonOf writes parameters as they are in a file, the names in order. They were
@@ -106,58 +110,35 @@ func jsonOf(v any) string {
 	return string(b)
 }
 
-// collector gathers a family.
-type collector struct {
-	f      *Family
-	trials [][]*result.Trial // the complete ones, by run
-	series map[seriesKey]*Series
-}
-
-// seriesKey distinguishes the series of a family.
-type seriesKey struct {
-	target, engine, step string
-	key                  compare.Key
-	source               string
-	durability, offer    string
-}
-
-func newCollector(r *Run, t *result.Trial) *collector {
-	return &collector{
-		f: &Family{Plan: r.Campaign.Name, Workload: t.Workload, Params: t.Params, Machine: machineOf(t.Host),
-			LeftOut: map[result.Status]int{}},
-		series: map[seriesKey]*Series{},
-	}
-}
-
 // take adds a trial of a run; all trials of a run come one after the other.
-func (c *collector) take(r *Run, t *result.Trial) {
-	if n := len(c.f.Runs); n == 0 || c.f.Runs[n-1] != r {
-		c.f.Runs = append(c.f.Runs, r)
-		c.trials = append(c.trials, nil)
+func (f *Family) take(r *Run, t *result.Trial) {
+	if n := len(f.Runs); n == 0 || f.Runs[n-1] != r {
+		f.Runs = append(f.Runs, r)
+		f.trials = append(f.trials, nil)
 	}
 	if t.Status != result.Complete {
-		c.f.LeftOut[t.Status]++
+		f.LeftOut[t.Status]++
 		return
 	}
-	last := &c.trials[len(c.trials)-1]
+	last := &f.trials[len(f.trials)-1]
 	*last = append(*last, t)
 }
 
-func (c *collector) family(pick Pick) *Family {
-	for i, r := range c.f.Runs {
-		all := compare.New(c.trials[i])
+// fill makes the series from the trials.
+func (f *Family) fill(pick Pick) {
+	for i, r := range f.Runs {
+		all := compare.New(f.trials[i])
 		for _, target := range all.Targets {
 			for _, step := range all.Steps {
 				if among(pick.Targets, target.Name) && among(pick.Steps, step.Name) {
-					c.addStep(r, target, step, pick.Metrics)
+					f.addStep(r, target, step, pick.Metrics)
 				}
 			}
 		}
 	}
-	return c.f
 }
 
-func (c *collector) addStep(r *Run, target *compare.Target, step *compare.Step, metrics []string) {
+func (f *Family) addStep(r *Run, target *compare.Target, step *compare.Step, metrics []string) {
 	unfinished := func(run compare.Run) bool { return run.Step.Status != result.Complete }
 	if slices.ContainsFunc(step.Used(target), unfinished) {
 		return // a step of a complete trial that is not: its numbers do not count
@@ -168,21 +149,19 @@ func (c *collector) addStep(r *Run, target *compare.Target, step *compare.Step, 
 	}
 	for _, k := range keys {
 		if n := step.Number(target, k); n.Missing == "" && n.MaxOf == 0 {
-			c.addPoint(r, target, step, n)
+			f.addPoint(r, target, step, n)
 		}
 	}
 }
 
-func (c *collector) addPoint(r *Run, target *compare.Target, step *compare.Step, n compare.Number) {
-	engine, source := n.Trials[0].Engine, sourceKind(n.Source)
-	durability, offer := compare.Durability(target), step.Offer(target, n.Key)
-	key := seriesKey{target.Name, engine, step.Name, n.Key, source, durability, offer}
-	s := c.series[key]
+func (f *Family) addPoint(r *Run, target *compare.Target, step *compare.Step, n compare.Number) {
+	name := Name{Target: target.Name, Engine: n.Trials[0].Engine, Step: step.Name, Group: n.Group, Op: n.Op, Metric: n.Metric, Unit: n.Unit, Per: n.Per,
+		Source: sourceKind(n.Source), Durability: compare.Durability(target), Offer: step.Offer(target, n.Key)}
+	s := f.byName[name]
 	if s == nil {
-		s = &Series{Target: target.Name, Engine: engine, Step: step.Name, Group: n.Group, Op: n.Op,
-			Metric: n.Metric, Unit: n.Unit, Per: n.Per, Source: source, Durability: durability, Offer: offer, Points: []Point{}, Changes: []Change{}}
-		c.series[key] = s
-		c.f.Series = append(c.f.Series, s)
+		s = &Series{Name: name, Points: []Point{}, Changes: []Change{}}
+		f.byName[name] = s
+		f.Series = append(f.Series, s)
 	}
 	p := Point{Dir: r.Dir, Started: r.Campaign.Started, remarks: metric.UntypedAll(step.Refusals(target))}
 	var values []float64

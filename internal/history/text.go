@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,13 +21,10 @@ func JSON(w io.Writer, families []*Family) error {
 	for _, f := range families {
 		for _, s := range f.Series {
 			line := struct {
-				Plan     string         `json:"plan"`
-				Workload string         `json:"workload"`
-				Params   map[string]any `json:"params"`
-				Machine  string         `json:"machine"`
+				*Family
 				*Series
 				TooFew bool `json:"too_few,omitempty"` // points to distinguish a change from chance
-			}{f.Plan, f.Workload, f.Params, f.Machine, s, len(s.Points) < MinRuns}
+			}{f, s, len(s.Points) < MinRuns}
 			if err := enc.Encode(line); err != nil {
 				return err
 			}
@@ -169,7 +164,8 @@ func (s *Series) tree(shown []Change, apart string) page.Tree {
 	values := s.Values()
 	summary := quantity.Count(len(values), "run")
 	if n := len(values); n > 0 {
-		summary += fmt.Sprintf("  %s  %s … %s, last %s%s", sparkline(values), number(slices.Min(values)), number(slices.Max(values)), number(values[n-1]), s.unit())
+		least, most := quantity.Four(slices.Min(values)), quantity.Four(slices.Max(values))
+		summary += fmt.Sprintf("  %s  %s … %s, last %s%s", sparkline(values), least, most, quantity.Four(values[n-1]), s.unit())
 	}
 	out.Add("%s", summary)
 	for _, c := range shown {
@@ -207,9 +203,9 @@ func (s *Series) String() string {
 
 func (s *Series) change(c Change) page.Tree {
 	before, after := s.Points[c.At-1], s.Points[c.At]
-	out := page.Tree{Text: number(c.From) + " → " + number(c.To) + s.unit()}
+	out := page.Tree{Text: quantity.Four(c.From) + " → " + quantity.Four(c.To) + s.unit()}
 	if c.Ratio != nil {
-		out.Text += ", ×" + number(*c.Ratio)
+		out.Text += ", ×" + quantity.Four(*c.Ratio)
 	}
 	if c.Verdict != "" {
 		out.Text += ", " + string(c.Verdict)
@@ -255,14 +251,6 @@ func longest(families []*Family) (n int) {
 }
 
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
-
-// number writes four significant digits, and all before the point.
-func number(v float64) string {
-	if math.Abs(v) < 1000 && v != math.Trunc(v) {
-		return strconv.FormatFloat(v, 'g', 4, 64)
-	}
-	return quantity.Whole(v)
-}
 
 // unit is what stands behind the series' numbers; of a ratio it is nothing.
 func (s *Series) unit() string {

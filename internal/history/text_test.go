@@ -115,13 +115,3 @@ func TestSparkline(t *testing.T) {
 		}
 	}
 }
-
-func TestNumbers(t *testing.T) {
-	for v, want := range map[float64]string{
-		0: "0", 12: "12", 0.81237: "0.8124", 61234.5: "61,234", 187039744: "187,039,744", 999.96: "1000", -1234567: "-1,234,567", 0.00001: "1e-05", 14.1: "14.1",
-	} {
-		if got := number(v); got != want {
-			t.Errorf("%v: %s, want %s", v, got, want)
-		}
-	}
-}

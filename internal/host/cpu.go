@@ -46,7 +46,7 @@ func setClock(m *machine) string {
 	return "see why the kernel does not trust the tsc: dmesg | grep -i tsc"
 }
 
-func cpuLimit(m *machine) answer {
+func cpuLimit(m *machine) Finding {
 	usable := m.factOr("cpus usable", "?") + " of " + m.factOr("cpus online", "?") + " CPUs usable"
 	if quota := m.facts.Value("cpu quota"); quota != "" {
 		return warn("a quota of "+quota+" CPUs; "+usable, "lift the quota of the container or service (cpu.max), or run outside of it")

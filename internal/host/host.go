@@ -47,7 +47,6 @@ func (r *Report) Bad() []string {
 	return names
 }
 
-// of returns the findings of a status.
 func (r *Report) of(status Status) []Finding {
 	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Status != status })
 }
@@ -78,7 +77,7 @@ func Look(ctx context.Context, o Options) (*Report, error) {
 // check is one thing to look at.
 type check struct {
 	name, wanted string
-	look         func(*machine) answer
+	look         func(*machine) Finding
 	why          string // it matters
 }
 
@@ -86,20 +85,19 @@ func checks() []check {
 	return slices.Concat(loadChecks(), cpuChecks(), memoryChecks(), storageChecks(), rightChecks())
 }
 
-// answer is what a check finds, and how it can be fixed.
-type answer struct {
-	status     Status
-	found, fix string
+// finding returns what a check finds; its name, and what is wanted and why, are added to it.
+func finding(status Status, found, fix string) Finding {
+	return Finding{Status: status, Found: found, Fix: fix}
 }
 
-func ok(found string) answer           { return answer{OK, found, ""} }
-func warn(found, fix string) answer    { return answer{Warn, found, fix} }
-func bad(found, fix string) answer     { return answer{Bad, found, fix} }
-func unknown(found, fix string) answer { return answer{Unknown, found, fix} }
-func notShown(fix string) answer       { return unknown("the kernel does not show it", fix) }
+func ok(found string) Finding           { return finding(OK, found, "") }
+func warn(found, fix string) Finding    { return finding(Warn, found, fix) }
+func bad(found, fix string) Finding     { return finding(Bad, found, fix) }
+func unknown(found, fix string) Finding { return finding(Unknown, found, fix) }
+func notShown(fix string) Finding       { return unknown("the kernel does not show it", fix) }
 
 // graded returns the answer for something that may be bad, or only worth a warning.
-func graded(isBad, isWarn bool, found, fix string) answer {
+func graded(isBad, isWarn bool, found, fix string) Finding {
 	switch {
 	case isBad:
 		return bad(found, fix)
@@ -111,8 +109,8 @@ func graded(isBad, isWarn bool, found, fix string) answer {
 
 // setting returns a check of a fact that has one of some good values, if it is
 // shown, with what to do otherwise.
-func setting(fact, whereShown string, fix func(*machine) string, good ...string) func(*machine) answer {
-	return func(m *machine) answer {
+func setting(fact, whereShown string, fix func(*machine) string, good ...string) func(*machine) Finding {
+	return func(m *machine) Finding {
 		switch found := m.facts.Value(fact); {
 		case found == "":
 			return notShown(whereShown)
@@ -127,8 +125,9 @@ func setting(fact, whereShown string, fix func(*machine) string, good ...string)
 func (m *machine) report() *Report {
 	r := &Report{Host: m.headline()}
 	for _, c := range checks() {
-		a := c.look(m)
-		r.Findings = append(r.Findings, Finding{Name: c.name, Status: a.status, Found: a.found, Wanted: c.wanted, Why: c.why, Fix: a.fix})
+		f := c.look(m)
+		f.Name, f.Wanted, f.Why = c.name, c.wanted, c.why
+		r.Findings = append(r.Findings, f)
 	}
 	return r
 }

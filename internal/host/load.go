@@ -39,7 +39,7 @@ func loadChecks() []check {
 
 // anotherBenchmark tries the lock that campaigns hold. Taking it shared, for a
 // moment, also finds a campaign whose process died while a trial lives on.
-func anotherBenchmark(m *machine) answer {
+func anotherBenchmark(m *machine) Finding {
 	const fix = "name another file in RUMBENCH_LOCK"
 	f, err := os.OpenFile(m.lock, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) && m.lock != "" {
@@ -71,7 +71,7 @@ func (m *machine) passed() (total, busy, stolen float64, counted bool) {
 
 const notCounted = "the kernel did not show how busy the CPUs are"
 
-func otherLoad(m *machine) answer {
+func otherLoad(m *machine) Finding {
 	total, busy, _, counted := m.passed()
 	if !counted {
 		return unknown(notCounted, "watch longer: --seconds 5")
@@ -83,10 +83,11 @@ func otherLoad(m *machine) answer {
 		return ok(found)
 	}
 	const fix = "end or wait for what runs: top"
-	if most := m.busiest(me, total); len(most) > 0 {
+	most, all := m.others(me, total)
+	if len(most) > 0 {
 		found += "; most: " + strings.Join(most, ", ")
 	}
-	if m.usedByAll(me) < busy/2 {
+	if all < busy/2 {
 		found += "; much of it by processes that came and went, or are not seen from here"
 	}
 	return graded(busy/total > busyBad, true, found, fix)
@@ -101,31 +102,24 @@ func (m *machine) used(pid int) float64 {
 	return 1e9 * max(0, now.seconds-before.seconds)
 }
 
-// usedByAll is the CPU time of all processes that can be seen at the end.
-func (m *machine) usedByAll(except int) float64 {
-	sum := 0.0
-	for pid := range m.after.procs {
-		if pid != except {
-			sum += m.used(pid)
-		}
-	}
-	return sum
-}
-
-// busiest names up to three processes that used more than 1 % of all CPUs.
-func (m *machine) busiest(except int, total float64) []string {
+// others returns up to three processes that used more than 1 % of all CPUs, and
+// the CPU time of all that can be seen at the end.
+func (m *machine) others(me int, total float64) (most []string, all float64) {
 	pids := slices.Sorted(maps.Keys(m.after.procs))
 	slices.SortStableFunc(pids, func(a, b int) int { return cmp.Compare(m.used(b), m.used(a)) })
-	var out []string
 	for _, pid := range pids {
-		if share := m.used(pid) / total; pid != except && share > 0.01 && len(out) < 3 {
-			out = append(out, fmt.Sprintf("%s (process %d) %s", m.after.procs[pid].name, pid, quantity.Percent(share)))
+		if pid == me {
+			continue
+		}
+		used := m.used(pid)
+		if all += used; used/total > 0.01 && len(most) < 3 {
+			most = append(most, fmt.Sprintf("%s (process %d) %s", m.after.procs[pid].name, pid, quantity.Percent(used/total)))
 		}
 	}
-	return out
+	return most, all
 }
 
-func stolenTime(m *machine) answer {
+func stolenTime(m *machine) Finding {
 	total, _, stolen, counted := m.passed()
 	if !counted {
 		return unknown(notCounted, "watch longer: --seconds 5")
@@ -142,7 +136,7 @@ func stolenTime(m *machine) answer {
 // resources are the names of the files in /proc/pressure.
 var resources = [...]string{"cpu", "io", "memory"}
 
-func pressure(m *machine) answer {
+func pressure(m *machine) Finding {
 	elapsed := m.after.at.Sub(m.before.at).Seconds()
 	var parts []string
 	high := false

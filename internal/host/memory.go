@@ -34,7 +34,7 @@ const hugePages = "/sys/kernel/mm/transparent_hugepage/enabled"
 
 func madvise(m *machine) string { return m.set("madvise", hugePages) }
 
-func swap(m *machine) answer {
+func swap(m *machine) Finding {
 	info := m.meminfo()
 	if info.SwapTotalBytes == nil || info.SwapFreeBytes == nil {
 		return notShown("swapon --show")
@@ -65,7 +65,7 @@ func swap(m *machine) answer {
 }
 
 // dirtyPages judges where writing begins, and adds where writers have to wait.
-func dirtyPages(m *machine) answer {
+func dirtyPages(m *machine) Finding {
 	info := m.meminfo()
 	if info.MemAvailableBytes == nil {
 		return notShown("sysctl -a --pattern vm.dirty")
@@ -89,7 +89,7 @@ func (m *machine) dirtyLimit(name string, available float64) (bytes float64, kno
 	return n / 100 * available, err == nil
 }
 
-func freeMemory(m *machine) answer {
+func freeMemory(m *machine) Finding {
 	info := m.meminfo()
 	if info.MemAvailableBytes == nil || info.MemTotalBytes == nil || *info.MemTotalBytes == 0 {
 		return notShown("free -h")
@@ -99,7 +99,7 @@ func freeMemory(m *machine) answer {
 	return graded(share < lowFree, share < fewFree, found, "end what uses it: ps -eo rss,comm --sort=-rss | head")
 }
 
-func memoryLimit(m *machine) answer {
+func memoryLimit(m *machine) Finding {
 	if limit := m.facts.Value("memory limit"); limit != "" {
 		return warn(limit, "leave it if it is meant; else lift it from the container or service (memory.max)")
 	}

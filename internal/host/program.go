@@ -54,16 +54,11 @@ func InstallCommands(programs []Program, uid int) [][]string {
 	if len(missing) == 0 {
 		return nil
 	}
-	commands := [][]string{
-		{"apt-get", "update"},
-		append([]string{"apt-get", "install", "-y", "--no-install-recommends"}, missing...),
+	apt := []string{"sudo", "apt-get"}
+	if uid == 0 {
+		apt = apt[1:]
 	}
-	if uid != 0 {
-		for i := range commands {
-			commands[i] = append([]string{"sudo"}, commands[i]...)
-		}
-	}
-	return commands
+	return [][]string{slices.Concat(apt, []string{"update"}), slices.Concat(apt, []string{"install", "-y", "--no-install-recommends"}, missing)}
 }
 
 // Install runs the commands, and shows each with its output.

@@ -29,7 +29,7 @@ func rightChecks() []check {
 	}
 }
 
-func openFiles(m *machine) answer {
+func openFiles(m *machine) Finding {
 	limit := m.facts.Value("open files limit")
 	n, err := strconv.Atoi(limit)
 	switch {
@@ -45,7 +45,7 @@ func openFiles(m *machine) answer {
 
 // processIO tries it on a process of another user. Where there is none, the
 // capability decides.
-func processIO(m *machine) answer {
+func processIO(m *machine) Finding {
 	if !exists(m.proc, "self", "io") {
 		return unknown("the kernel does not count the I/O of processes", "use a kernel with CONFIG_TASK_IO_ACCOUNTING")
 	}
@@ -71,7 +71,6 @@ func processIO(m *machine) answer {
 	return ok("can be read (CAP_SYS_PTRACE)")
 }
 
-// foreign finds a process of another user.
 func (m *machine) foreign() (pid int, found bool) {
 	for _, p := range m.processes() {
 		if status, err := p.NewStatus(); err == nil && status.UIDs[0] != uint64(m.uid) {
@@ -95,7 +94,7 @@ func (m *machine) tracer() (may, known bool) {
 	return status.CapEff>>unix.CAP_SYS_PTRACE&1 == 1, err == nil
 }
 
-func perf(m *machine) answer {
+func perf(m *machine) Finding {
 	counters, level := m.facts.Value("hardware counters"), m.facts.Value("kernel.perf_event_paranoid")
 	n, err := strconv.Atoi(level)
 	if counters == "" || err != nil && m.uid != 0 {

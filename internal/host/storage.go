@@ -32,7 +32,7 @@ func storageChecks() []check {
 	}
 }
 
-func freeDisk(m *machine) answer {
+func freeDisk(m *machine) Finding {
 	free, total, err := m.space(m.dir)
 	if err != nil || total <= 0 {
 		return unknown(fmt.Sprintf("the filesystem does not show it: %v", err), "df -h "+m.dir)
@@ -49,7 +49,7 @@ func (m *machine) option(name string) bool {
 	})
 }
 
-func mountOptions(m *machine) answer {
+func mountOptions(m *machine) Finding {
 	d := m.device
 	if d.MountOptions == "" {
 		return unknown(fmt.Sprintf("the mount cannot be found: %v", m.deviceErr), "findmnt -T "+m.dir)
@@ -106,7 +106,7 @@ func (m *machine) ofDisks(what string) (disks, values []string) {
 
 const noDisk = "there is no single block device under the data"
 
-func discard(m *machine) answer {
+func discard(m *machine) Finding {
 	if m.deviceErr != nil || m.device.MountOptions == "" {
 		return unknown(noDisk, "findmnt -T "+m.dir)
 	}
@@ -121,7 +121,7 @@ func discard(m *machine) answer {
 		m.root("fstrim "+m.device.Mount)+"    # now and between campaigns")
 }
 
-func readAhead(m *machine) answer {
+func readAhead(m *machine) Finding {
 	var kib int
 	if _, err := fmt.Sscanf(m.facts.Value("device read-ahead"), "%d KiB", &kib); err != nil {
 		return unknown(noDisk+", or it does not show it", "lsblk -o NAME,RA,MOUNTPOINT")
@@ -131,7 +131,7 @@ func readAhead(m *machine) answer {
 	return graded(false, kib > mostReadAhead, found, fix)
 }
 
-func scheduler(m *machine) answer {
+func scheduler(m *machine) Finding {
 	disks, names := m.ofDisks("scheduler")
 	if len(disks) == 0 || len(disks) < len(m.device.Leaves) {
 		return unknown(noDisk+", or it does not show it", "lsblk -o NAME,SCHED,MOUNTPOINT")

@@ -65,16 +65,13 @@ func (r *Report) group(status Status, title string) page.Tree {
 }
 
 func programTable(programs []Program) page.Table {
-	g := page.Group{}
+	var rows [][]string
 	for _, p := range programs {
-		state := p.Found
-		switch {
-		case p.Found == "":
-			state = "missing: package " + p.Package
-		case p.Problem != "":
-			state += ": " + p.Problem
+		f := p.finding(0)
+		if p.Found == "" {
+			f.Found += ": " + f.Wanted
 		}
-		g.Rows = append(g.Rows, page.Row{Head: p.Name, Cells: []page.Cell{page.Words(p.Version), page.Words(state)}})
+		rows = append(rows, []string{p.Name, f.Found})
 	}
-	return page.Table{Head: "program", Columns: []page.Column{{Name: "version"}, {Name: "state"}}, Groups: []page.Group{g}}
+	return page.WordTable([]string{"program", "found"}, rows...)
 }

@@ -220,7 +220,7 @@ func unrelated(runs []*run, ps *Problems) {
 // missing returns the steps that some targets lack, by name.
 func missing(runs []*run) (out []Missing) {
 	targets, steps := targetsOf(runs)
-	slices.SortFunc(targets, natural)
+	slices.SortFunc(targets, quantity.Natural)
 	var all []string
 	for _, t := range targets {
 		for _, s := range steps[t] {
@@ -229,7 +229,7 @@ func missing(runs []*run) (out []Missing) {
 			}
 		}
 	}
-	slices.SortFunc(all, natural)
+	slices.SortFunc(all, quantity.Natural)
 	for _, s := range all {
 		m := Missing{Step: s}
 		for _, t := range targets {

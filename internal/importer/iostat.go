@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"rumbench/internal/quantity"
 )
 
 // iostat holds the reports of a file of iostat.
@@ -250,7 +252,7 @@ func (s *iostat) used() (names []string) {
 			}
 		}
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(natural(a, b), cmp.Compare(a, b)) })
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(quantity.Natural(a, b), cmp.Compare(a, b)) })
 	return names
 }
 

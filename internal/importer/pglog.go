@@ -306,13 +306,13 @@ func (p *pgbench) addSeconds(l *pgLog) {
 		line := result.Line{Source: "ops", T: float64(epoch+width) - begin, DT: float64(epoch+width) - from,
 			Group: opTransaction, Op: opTransaction, Ops: s.n, Rows: s.n}
 		if l.lags || p.paced() {
-			line.ResponseMx = s.max
+			line.ResponseMax = s.max
 		} else {
 			line.Max = s.max
 		}
 		slices.Sort(s.us)
 		if l.lags {
-			line.ResponseP9 = percentileOf(s.us, 99)
+			line.ResponseP99 = percentileOf(s.us, 99)
 		} else {
 			line.P50, line.P99 = percentileOf(s.us, 50), percentileOf(s.us, 99)
 		}

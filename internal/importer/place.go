@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
 
@@ -183,9 +184,9 @@ func walk(root string, o *Options, ps *Problems) (folders []*folder, ignored []s
 	if err != nil {
 		ps.add(root, 0, "", "%v", reasonOf(err))
 	}
-	slices.SortStableFunc(folders, func(a, b *folder) int { return natural(a.dir, b.dir) })
+	slices.SortStableFunc(folders, func(a, b *folder) int { return quantity.Natural(a.dir, b.dir) })
 	for _, d := range folders {
-		slices.SortStableFunc(d.files, func(a, b *file) int { return natural(a.path, b.path) })
+		slices.SortStableFunc(d.files, func(a, b *file) int { return quantity.Natural(a.path, b.path) })
 	}
 	return folders, ignored
 }
@@ -375,6 +376,6 @@ func byName(base string) func(a, b string) int {
 		if a == base || b == base {
 			return cmp.Compare(fmt.Sprint(a != base), fmt.Sprint(b != base))
 		}
-		return natural(a, b)
+		return quantity.Natural(a, b)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"rumbench/internal/hint"
+	"rumbench/internal/quantity"
 )
 
 // Problem is one thing that is wrong with the input.
@@ -27,7 +28,7 @@ func (ps *Problems) add(file string, line int, hint, reason string, args ...any)
 // sorted returns the problems by file and line, without duplicates.
 func (ps Problems) sorted() Problems {
 	slices.SortStableFunc(ps, func(a, b Problem) int {
-		return cmp.Or(natural(a.File, b.File), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(quantity.Natural(a.File, b.File), cmp.Compare(a.Line, b.Line))
 	})
 	return slices.Compact(ps)
 }

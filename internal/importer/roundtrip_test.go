@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/hist"
 	"rumbench/internal/metric"
 	pub "rumbench/internal/published"
 	"rumbench/internal/result"
@@ -35,7 +36,7 @@ func printed() (*result.Trial, []result.Line) {
 			l.Reads, l.Writes, l.Others, l.Errors = 14*l.Ops, 4*l.Ops, 2*l.Ops, int64(sec)
 			if n == 1 {
 				l.Reads, l.Writes, l.Others, l.Errors = l.Ops, 0, 0, 0
-				l.ResponseP5, l.ResponseP9, l.ResponseMx, l.Queue = 3456.7, 6000, 9500, &result.Queue{Waiting: 3, Shed: 40}
+				l.ResponseP95, l.ResponseP99, l.ResponseMax, l.Queue = 3456.7, 6000, 9500, &hist.Queue{Waiting: 3, Shed: 40}
 			}
 			if sec == 3 {
 				l = result.Line{Step: s.Name, Source: "ops", T: l.T, DT: 1, Group: "clients", Op: s.Primary, OldestInFlight: 1e6}

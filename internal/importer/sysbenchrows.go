@@ -366,7 +366,7 @@ func (s *sbRows) addSeries(group string) {
 		}
 		if iv.percentile == 99 && timed.Ops > 0 && iv.latency >= sbDigit {
 			if timed.P99 = iv.latency * 1e3; s.paced() {
-				timed.P99, timed.ResponseP9 = 0, timed.P99
+				timed.P99, timed.ResponseP99 = 0, timed.P99
 			}
 		}
 		if !single {

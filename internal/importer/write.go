@@ -9,6 +9,7 @@ import (
 
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
 
@@ -33,7 +34,7 @@ func (c *Campaign) assemble(runs []*run, o *Options) error {
 		byTarget[r.target][r.trial] = append(byTarget[r.target][r.trial], r)
 	}
 	if o.Base != "" && !slices.Contains(targets, o.Base) {
-		slices.SortFunc(targets, natural)
+		slices.SortFunc(targets, quantity.Natural)
 		return Problems{{Reason: fmt.Sprintf("there is no target %s to be the base", o.Base), Hint: "the targets are " + strings.Join(targets, ", ")}}
 	}
 	slices.SortStableFunc(targets, byName(o.Base))
@@ -74,7 +75,7 @@ func directory(target string, n int, taken map[string]bool) string {
 
 // newTrial makes a trial of its runs.
 func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) trial {
-	slices.SortStableFunc(runs, func(a, b *run) int { return natural(a.step.Name, b.step.Name) })
+	slices.SortStableFunc(runs, func(a, b *run) int { return quantity.Natural(a.step.Name, b.step.Name) })
 	first := runs[0]
 	t := &result.Trial{
 		Format: result.Format, Campaign: campaign, Target: first.target, Trial: first.trial,

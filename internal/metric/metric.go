@@ -5,8 +5,9 @@ package metric
 
 import "slices"
 
-// Metric is everything known about a metric. The tables of reports, their hover
-// texts, comparisons, histories, the glossary and `list metrics` are made of it.
+// Metric is everything known about a metric: many fields, as the tables of reports,
+// their hover texts, comparisons, histories, the glossary and `list metrics` are made
+// of them.
 type Metric struct {
 	Name    string
 	Unit    string
@@ -21,6 +22,9 @@ type Metric struct {
 	// StandsIn is the headline that it replaces in steps without that headline;
 	// JudgedBy is the metric that is judged in place of this one.
 	StandsIn, JudgedBy string
+	// Split marks a part of the engine or of its clients alone: where both are one
+	// process it is something else, and is not compared with that of a server.
+	Split bool
 	// Quantile is which value of a latency distribution it is.
 	Quantile Quantile
 	Doc      string   // what it means, in sentences
@@ -153,10 +157,8 @@ func Headlines(ways ...Headline) (out []*Metric) {
 
 // StandIn returns the metric that replaces a headline; nil if there is none.
 func StandIn(headline string) *Metric {
-	for i := range catalogue {
-		if catalogue[i].StandsIn == headline {
-			return &catalogue[i]
-		}
+	if i := slices.IndexFunc(catalogue, func(m Metric) bool { return m.StandsIn == headline }); i >= 0 {
+		return &catalogue[i]
 	}
 	return nil
 }
@@ -222,10 +224,8 @@ func CurrentName(name string) string {
 	if byName[name] != nil {
 		return name
 	}
-	for i := range catalogue {
-		if slices.Contains(catalogue[i].Former, name) {
-			return catalogue[i].Name
-		}
+	if i := slices.IndexFunc(catalogue, func(m Metric) bool { return slices.Contains(m.Former, name) }); i >= 0 {
+		return catalogue[i].Name
 	}
 	return name
 }

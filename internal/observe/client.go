@@ -46,16 +46,6 @@ func (c *Client) Collect(_ context.Context, s *engine.Sample) error {
 	return nil
 }
 
-// Window begins to measure how this process disturbs its own measurement.
-func (c *Client) Window() *ClientWindow {
-	w := &ClientWindow{}
-	w.begin = readDelays()
-	return w
-}
-
-// ClientWindow is a window in which the client is watched.
-type ClientWindow struct{ begin delays }
-
 // ClientDelay holds the delays that the client caused itself in a window.
 type ClientDelay struct {
 	// SchedP99 is the p99 of the time that runnable goroutines waited to be
@@ -67,31 +57,26 @@ type ClientDelay struct {
 	GCCycles int64
 }
 
-// Stop returns what happened since the window began. It may be called again later.
-func (w *ClientWindow) Stop() ClientDelay {
-	end := readDelays()
-	d := ClientDelay{
-		GCPause:  end.gc.PauseTotal - w.begin.gc.PauseTotal,
-		GCCycles: end.gc.NumGC - w.begin.gc.NumGC,
+// WatchClient begins to measure how this process disturbs its own measurement. The
+// function that it returns returns what has happened since.
+func WatchClient() func() ClientDelay {
+	var before, after debug.GCStats
+	debug.ReadGCStats(&before)
+	waits := schedWaits()
+	return func() ClientDelay {
+		debug.ReadGCStats(&after)
+		d := ClientDelay{GCPause: after.PauseTotal - before.PauseTotal, GCCycles: after.NumGC - before.NumGC}
+		d.SchedP99, d.Waits = quantile(waits, schedWaits(), 0.99)
+		return d
 	}
-	d.SchedP99, d.Waits = quantile(w.begin.waits, end.waits, 0.99)
-	return d
 }
 
-// delays are the runtime's cumulative figures.
-type delays struct {
-	waits metrics.Float64Histogram // seconds
-	gc    debug.GCStats
-}
-
-func readDelays() delays {
-	var d delays
-	debug.ReadGCStats(&d.gc)
+// schedWaits returns the runtime's distribution of goroutines' waits, in seconds.
+func schedWaits() metrics.Float64Histogram {
 	sample := []metrics.Sample{{Name: "/sched/latencies:seconds"}}
 	metrics.Read(sample)
 	h := sample[0].Value.Float64Histogram()
-	d.waits = metrics.Float64Histogram{Counts: slices.Clone(h.Counts), Buckets: h.Buckets}
-	return d
+	return metrics.Float64Histogram{Counts: slices.Clone(h.Counts), Buckets: h.Buckets}
 }
 
 // quantile returns the upper bound of the bucket that holds quantile q of the

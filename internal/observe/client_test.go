@@ -15,14 +15,14 @@ import (
 func TestClient(t *testing.T) {
 	c := NewClient()
 	before := collect(t, c)
-	w := c.Window()
+	stop := WatchClient()
 	runtime.GC()
 	var wg sync.WaitGroup
 	for range 1000 {
 		wg.Go(runtime.Gosched)
 	}
 	wg.Wait()
-	delay := w.Stop()
+	delay := stop()
 	after := collect(t, c)
 	for _, key := range []string{"client.cpu_ns", "client.gc_pause_ns", "client.gc_cycles"} {
 		if after[key] <= before[key] {

@@ -3,6 +3,7 @@ package observe
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"rumbench/engine"
@@ -21,13 +22,16 @@ type Interval struct {
 
 // Change is the change of one series over an interval.
 type Change struct {
-	// Point is the series. Its value is the growth of a counter, or the last
-	// value of a gauge.
-	engine.Point
-	Series string // the key of the series, see engine.Point
+	Name   string             `json:"name"` // this and the following as in engine.Point
+	Labels string             `json:"labels,omitempty"`
+	Kind   engine.CounterKind `json:"kind"`
+	Unit   string             `json:"unit"`
+	// Value is the growth of a counter, or the last value of a gauge.
+	Value float64 `json:"value"`
 	// Reset is set if the counter fell, as it does when a server restarts. The
 	// growth is then counted from zero: what came before is unknown.
-	Reset bool
+	Reset  bool   `json:"reset,omitempty"`
+	Series string `json:"-"` // the key of the series, see engine.Point
 }
 
 var errNoStart = errors.New("no earlier sample")
@@ -43,49 +47,32 @@ func Diff(a, b Snapshot) []Interval {
 		v := &intervals[i]
 		v.Source, v.Time, v.Err = cur.Name, cur.Time, cur.Err
 		v.Late = cur.Time.Add(cur.Took / 2).Sub(b.Time)
-		prev := a.source(cur.Name, i)
-		if prev != nil {
-			v.Elapsed = cur.Time.Sub(prev.Time)
+		prev, why := &Source{}, errNoStart
+		if k := slices.IndexFunc(a.Sources, func(s Source) bool { return s.Name == cur.Name }); k >= 0 {
+			v.Elapsed = cur.Time.Sub(a.Sources[k].Time)
+			if why = a.Sources[k].Err; why == nil {
+				prev = &a.Sources[k]
+			} else {
+				why = fmt.Errorf("%w: %w", errNoStart, why)
+			}
 		}
 		if cur.Err != nil {
 			continue
 		}
-		prev, v.Err = start(cur.Name, prev)
+		if why != nil {
+			v.Err = fmt.Errorf("growth of %s: %w", cur.Name, why)
+		}
 		v.Changes = changes(prev, cur)
 	}
 	return intervals
-}
-
-// source returns a source by name, most likely at position i.
-func (s *Snapshot) source(name string, i int) *Source {
-	if i < len(s.Sources) && s.Sources[i].Name == name {
-		return &s.Sources[i]
-	}
-	for i := range s.Sources {
-		if s.Sources[i].Name == name {
-			return &s.Sources[i]
-		}
-	}
-	return nil
-}
-
-// start returns the sample from which growth is counted, an empty one if there is
-// none.
-func start(name string, prev *Source) (*Source, error) {
-	switch {
-	case prev == nil:
-		return &Source{}, fmt.Errorf("growth of %s: %w", name, errNoStart)
-	case prev.Err != nil:
-		return &Source{}, fmt.Errorf("growth of %s: %w: %w", name, errNoStart, prev.Err)
-	}
-	return prev, nil
 }
 
 func changes(prev, cur *Source) []Change {
 	before, now := prev.series(), cur.series()
 	all := make([]Change, 0, len(cur.Points))
 	for i := range cur.Points {
-		c := Change{Point: cur.Points[i], Series: now.keys[i]}
+		p := &cur.Points[i]
+		c := Change{Name: p.Name, Labels: p.Labels, Kind: p.Kind, Unit: p.Unit, Value: p.Value, Series: now.keys[i]}
 		if c.Kind == engine.Counter {
 			j, known := i, true
 			if before != now {
@@ -96,7 +83,7 @@ func changes(prev, cur *Source) []Change {
 			}
 			c.Value -= prev.Points[j].Value
 			if c.Reset = c.Value < 0; c.Reset {
-				c.Value = cur.Points[i].Value
+				c.Value = p.Value
 			}
 		}
 		if quantity.Finite(c.Value) {

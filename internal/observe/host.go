@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,19 +40,10 @@ func (h *Host) Name() string { return "host" }
 // Collect adds the host's points.
 func (h *Host) Collect(_ context.Context, s *engine.Sample) error {
 	kernel, err := procfs.NewFS(h.procRoot)
+	if err == nil {
+		err = cmp.Or(h.stat(kernel, s), memory(kernel, s), swapping(h.procRoot, s), pressure(kernel, s))
+	}
 	if err != nil {
-		return fmt.Errorf("sample host: %w", err)
-	}
-	if err := h.stat(kernel, s); err != nil {
-		return fmt.Errorf("sample host: %w", err)
-	}
-	if err := memory(kernel, s); err != nil {
-		return fmt.Errorf("sample host: %w", err)
-	}
-	if err := swapping(h.procRoot, s); err != nil {
-		return fmt.Errorf("sample host: %w", err)
-	}
-	if err := pressure(kernel, s); err != nil {
 		return fmt.Errorf("sample host: %w", err)
 	}
 	return nil

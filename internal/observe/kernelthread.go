@@ -1,5 +1,7 @@
 package observe
 
+import "maps"
+
 // kernelThreads sums the CPU time of kernel threads: those that write dirty pages
 // and the journal, complete I/O, and the like. They work on behalf of processes,
 // but their time is in no process's figures.
@@ -31,16 +33,8 @@ func (k *kernelThreads) read() (ns float64, ok bool) {
 	for pid := range pids {
 		k.add(pid)
 	}
-	for pid := range k.last {
-		if !pids[pid] {
-			delete(k.last, pid) // its time is in the total
-		}
-	}
-	for pid := range k.others {
-		if !pids[pid] {
-			delete(k.others, pid)
-		}
-	}
+	maps.DeleteFunc(k.last, func(pid int, _ float64) bool { return !pids[pid] }) // its time is in the total
+	maps.DeleteFunc(k.others, func(pid int, _ bool) bool { return !pids[pid] })
 	k.began = true
 	return k.total, true
 }

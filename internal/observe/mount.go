@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -74,13 +75,10 @@ func parseMounts(text string) ([]mount, error) {
 // join adds to the mount's options those of the filesystem that it lacks.
 func join(own, super string) string {
 	all := strings.Split(own, ",")
-	seen := make(map[string]bool)
-	for _, o := range all {
-		seen[o] = true
-	}
+	mounted := all
 	for o := range strings.SplitSeq(super, ",") {
 		// A read-only mount of a writable filesystem is read-only.
-		if !seen[o] && o != "rw" {
+		if o != "rw" && !slices.Contains(mounted, o) {
 			all = append(all, o)
 		}
 	}

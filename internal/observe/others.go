@@ -80,17 +80,14 @@ type Others struct {
 	mu   sync.Mutex
 	own  tree
 	tree tree
-	most usage // the highest sum so far
 }
 
 // NewOthers returns a meter of all processes except the roots and their
 // descendants, for the device under the data; procRoot is "/proc", sysRoot "/sys".
 func NewOthers(procRoot, sysRoot string, data Device, roots ...int) *Others {
-	o := &Others{procRoot: procRoot, roots: roots, own: newTree(), tree: newTree(), beneath: len(data.Leaves) <= 1}
-	if o.beneath {
-		o.disks = NewDisks(procRoot, sysRoot)
-	} else {
-		o.disks = NewDisks(procRoot, sysRoot, data.Leaves...)
+	o := &Others{procRoot: procRoot, roots: roots, own: newTree(procRoot), tree: newTree(procRoot), disks: NewDisks(procRoot, sysRoot)}
+	if o.beneath = len(data.Leaves) <= 1; !o.beneath {
+		o.disks.except = data.Leaves
 	}
 	return o
 }
@@ -100,7 +97,7 @@ func NewOthers(procRoot, sysRoot string, data Device, roots ...int) *Others {
 func (o *Others) Look() (Traffic, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	own, err := o.own.find(o.procRoot, o.roots)
+	own, err := o.own.find(o.roots)
 	if err != nil {
 		return Traffic{}, err
 	}
@@ -118,7 +115,7 @@ func (o *Others) Look() (Traffic, error) {
 }
 
 func (o *Others) read(pids map[int]bool) (t Traffic, err error) {
-	alive, err := o.tree.read(o.procRoot, maps.Keys(pids), cpuClock)
+	alive, err := o.tree.read(maps.Keys(pids))
 	if err != nil {
 		return t, err
 	}
@@ -130,12 +127,8 @@ func (o *Others) read(pids map[int]bool) (t Traffic, err error) {
 		}
 	}
 	o.tree.succeed(alive)
-	now := o.tree.gone
-	for _, m := range alive {
-		now.add(m.used)
-	}
-	o.most.raise(now)
-	t = Traffic{Read: o.most[readBytes], Written: o.most[writeBytes] - o.most[cancelledBytes], Processes: len(alive), closed: closed, Beneath: o.beneath}
+	most := o.tree.total()
+	t = Traffic{Read: most[readBytes], Written: most[writeBytes] - most[cancelledBytes], Processes: len(alive), closed: closed, Beneath: o.beneath}
 	err = o.addDisks(&t)
 	return t, err
 }

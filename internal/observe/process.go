@@ -24,13 +24,10 @@ type Process struct {
 	// set size, which walks all pages and takes milliseconds.
 	MemoryEvery time.Duration
 
-	procRoot string
-	roots    func() []int
-	cpuClock func(pid int) (time.Duration, error)
+	roots func() []int
 
-	mu         sync.Mutex
-	tree       tree
-	total      usage     // the highest sum so far
+	mu sync.Mutex
+	tree
 	memoryRead time.Time // when the proportional set size was last read
 	warnings   []string
 }
@@ -38,13 +35,7 @@ type Process struct {
 // NewProcess returns a collector of the processes that roots returns at each
 // sample, with all their descendants; procRoot is "/proc".
 func NewProcess(procRoot string, roots func() []int) *Process {
-	return &Process{
-		MemoryEvery: 5 * time.Second,
-		procRoot:    procRoot,
-		roots:       roots,
-		cpuClock:    cpuClock,
-		tree:        newTree(),
-	}
+	return &Process{MemoryEvery: 5 * time.Second, roots: roots, tree: newTree(procRoot)}
 }
 
 // Name is "process".
@@ -54,7 +45,7 @@ func (p *Process) Name() string { return "process" }
 func (p *Process) Warnings() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]string(nil), p.warnings...)
+	return slices.Clone(p.warnings)
 }
 
 // Collect adds the points of the process tree. It is an error if no process of
@@ -67,19 +58,13 @@ func (p *Process) Collect(ctx context.Context, s *engine.Sample) error {
 	}
 	var threads, rss float64
 	storage := true
-	now := p.tree.gone
-	for _, m := range p.tree.members {
-		now.add(m.used)
+	for _, m := range p.members {
 		threads += m.threads
 		rss += m.rss
 		storage = storage && m.storage
 	}
-	// CPU time of children is passed on in ticks of 10 ms, and a child may end
-	// while its parent is being read, so the sum may fall or run ahead a little.
-	// It stays until the true value has caught up.
-	p.total.raise(now)
-	p.add(s, storage)
-	s.Gauge("process.processes", "count", float64(len(p.tree.members)))
+	p.addUsage(s, storage)
+	s.Gauge("process.processes", "count", float64(len(p.members)))
 	s.Gauge("process.threads", "count", threads)
 	s.Gauge("process.rss_bytes", "bytes", rss)
 	if time.Since(p.memoryRead) < p.MemoryEvery {
@@ -104,10 +89,11 @@ var usageSeries = [usages]struct{ name, unit string }{
 	{"process.syscall_reads", "count"}, {"process.syscall_writes", "count"},
 }
 
-func (p *Process) add(s *engine.Sample, storage bool) {
+func (p *Process) addUsage(s *engine.Sample, storage bool) {
+	total := p.total()
 	for i, c := range usageSeries {
 		if storage || i < readBytes { // the I/O of some processes would pass for that of all
-			s.Counter(c.name, c.unit, p.total[i])
+			s.Counter(c.name, c.unit, total[i])
 		}
 	}
 	const warning = "no permission to read the I/O of all processes of the server: run as its user or as root"
@@ -119,15 +105,15 @@ func (p *Process) add(s *engine.Sample, storage bool) {
 // update brings the tree up to date.
 func (p *Process) update() error {
 	roots := p.roots()
-	pids, err := p.tree.find(p.procRoot, roots)
+	pids, err := p.find(roots)
 	if err != nil {
 		return err
 	}
-	alive, err := p.tree.read(p.procRoot, slices.Values(pids), p.cpuClock)
+	alive, err := p.read(slices.Values(pids))
 	if err != nil {
 		return err
 	}
-	p.tree.succeed(alive)
+	p.succeed(alive)
 	if len(alive) == 0 {
 		return fmt.Errorf("none of the processes %v, nor a descendant, is alive and visible", roots)
 	}
@@ -157,7 +143,7 @@ func (p *Process) Memory(ctx context.Context) (bytes int64, source string, err e
 	if !errors.Is(err, errNoPSS) {
 		return 0, "", fmt.Errorf("read memory of processes: %w", err)
 	}
-	for _, m := range p.tree.members {
+	for _, m := range p.members {
 		bytes += int64(m.rss)
 	}
 	return bytes, MemoryRSS, nil
@@ -168,7 +154,7 @@ var errNoPSS = errors.New("proportional set size is not readable")
 // pss returns the sum of the proportional set sizes of all members, in bytes.
 func (p *Process) pss(ctx context.Context) (int64, error) {
 	var sum int64
-	for pid := range p.tree.members {
+	for pid := range p.members {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}

@@ -372,8 +372,8 @@ func TestTreeReadsChildrenFirst(t *testing.T) {
 	f.set(30, proc{})
 	f.set(20, proc{parent: 30})
 	f.set(25, proc{parent: 20})
-	tree := newTree()
-	got, err := tree.find(f.root, []int{30})
+	tree := newTree(f.root)
+	got, err := tree.find([]int{30})
 	must(t, err)
 	if fmt.Sprint(got) != "[25 20 30]" {
 		t.Errorf("order %v", got)

@@ -24,7 +24,7 @@ func (p *Process) RunQueue() (RunQueue, error) {
 	if err := p.update(); err != nil {
 		return nil, fmt.Errorf("read the run queue: %w", err)
 	}
-	return ReadRunQueue(p.procRoot, slices.Collect(maps.Keys(p.tree.members))...)
+	return ReadRunQueue(p.procRoot, slices.Collect(maps.Keys(p.members))...)
 }
 
 // ReadRunQueue returns the run-queue delay of the threads of processes, without

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -90,19 +91,15 @@ func (prev *Snapshot) succeed(cur *Snapshot) {
 func (s *Sampler) take(ctx context.Context, at time.Time, set *Snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.layouts == nil {
-		s.layouts = make([]*layout, len(s.Collectors))
-	}
-	if set.Sources == nil {
-		set.Sources = make([]Source, len(s.Collectors))
-	}
+	s.layouts = slices.Grow(s.layouts, len(s.Collectors))[:len(s.Collectors)]
+	set.Sources = slices.Grow(set.Sources, len(s.Collectors))[:len(s.Collectors)]
 	set.Time = at
 	for i, c := range s.Collectors {
-		s.sample(ctx, c, &s.layouts[i], &set.Sources[i])
+		sample(ctx, c, &s.layouts[i], &set.Sources[i])
 	}
 }
 
-func (s *Sampler) sample(ctx context.Context, c Collector, known **layout, into *Source) {
+func sample(ctx context.Context, c Collector, known **layout, into *Source) {
 	points := engine.Sample{Points: into.Points[:0]}
 	begin := time.Now()
 	err := c.Collect(ctx, &points)

@@ -33,13 +33,6 @@ func (u *usage) add(v usage) {
 	}
 }
 
-// raise raises every figure that is lower than in v to that of v.
-func (u *usage) raise(v usage) {
-	for i := range u {
-		u[i] = max(u[i], v[i])
-	}
-}
-
 // tree tracks the processes of a tree from one sample to the next.
 //
 // When a parent reaps a child, the child's usage is added to the parent's: CPU time
@@ -52,10 +45,13 @@ func (u *usage) raise(v usage) {
 // Minor faults show which of the two happened: they are passed on as an exact
 // count, and every process has many of them.
 type tree struct {
-	members map[int]*member
-	outside map[int]bool // living processes that are not members
-	roots   []int
-	gone    usage
+	procRoot string
+	cpuClock func(pid int) (time.Duration, error)
+	members  map[int]*member
+	outside  map[int]bool // living processes that are not members
+	roots    []int
+	gone     usage
+	most     usage // the highest sum so far
 }
 
 // member is the state of a process of the tree when last seen.
@@ -71,8 +67,23 @@ type member struct {
 	unclaimed    float64 // of them, those of none of the members that vanished so far
 }
 
-func newTree() tree {
-	return tree{members: make(map[int]*member), outside: make(map[int]bool)}
+func newTree(procRoot string) tree {
+	return tree{procRoot: procRoot, cpuClock: cpuClock, members: make(map[int]*member), outside: make(map[int]bool)}
+}
+
+// total returns the usage of all members, with what is gone. CPU time of children is
+// passed on in ticks of 10 ms, and a child may end while its parent is being read,
+// so the sum may fall or run ahead a little. It stays until the true value has
+// caught up.
+func (t *tree) total() usage {
+	now := t.gone
+	for _, m := range t.members {
+		now.add(m.used)
+	}
+	for i := range t.most {
+		t.most[i] = max(t.most[i], now[i])
+	}
+	return t.most
 }
 
 // find returns the PIDs of the processes in the tree, children before their
@@ -80,12 +91,12 @@ func newTree() tree {
 //
 // A member stays one until it ends, even as an orphan. Any other process is looked
 // at only once: it cannot become a member unless the roots change.
-func (t *tree) find(procRoot string, roots []int) ([]int, error) {
+func (t *tree) find(roots []int) ([]int, error) {
 	if !slices.Equal(roots, t.roots) {
 		t.roots = slices.Clone(roots)
 		clear(t.outside)
 	}
-	living, err := listPIDs(procRoot)
+	living, err := listPIDs(t.procRoot)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +107,7 @@ func (t *tree) find(procRoot string, roots []int) ([]int, error) {
 		}
 		if m := t.members[pid]; m != nil {
 			children[m.parent] = append(children[m.parent], pid)
-		} else if parent, err := readParent(procRoot, pid); err == nil {
+		} else if parent, err := readParent(t.procRoot, pid); err == nil {
 			children[parent] = append(children[parent], pid)
 		}
 	}
@@ -159,10 +170,10 @@ func readParent(procRoot string, pid int) (int, error) {
 
 // read reads processes, children before their parents. It leaves out those that
 // have ended, and those with a reused PID: they are members at the next sample.
-func (t *tree) read(procRoot string, pids iter.Seq[int], clock func(int) (time.Duration, error)) (map[int]*member, error) {
+func (t *tree) read(pids iter.Seq[int]) (map[int]*member, error) {
 	alive := make(map[int]*member)
 	for pid := range pids {
-		m, err := readMember(procRoot, pid, clock)
+		m, err := readMember(t.procRoot, pid, t.cpuClock)
 		if errors.Is(err, errEnded) {
 			continue
 		}

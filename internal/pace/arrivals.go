@@ -18,8 +18,9 @@ type Arrivals struct {
 
 // Segment is a period in which the rate changes linearly from From to To.
 type Segment struct {
-	Seconds  float64
-	From, To float64 // operations per second
+	Seconds float64 `json:"seconds"`
+	From    float64 `json:"from_per_s"` // in operations
+	To      float64 `json:"to_per_s"`
 }
 
 // Constant returns arrivals at a constant rate in operations per second.

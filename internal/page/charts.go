@@ -2,6 +2,7 @@ package page
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"rumbench/internal/quantity"
@@ -36,8 +37,8 @@ type MovingLine struct {
 // MovingChart is a quantity over time.
 type MovingChart struct {
 	Title string   `json:"title"`
-	Log   bool     `json:"log,omitempty"`
-	Lines []Values `json:"lines"` // one per series
+	Log   bool     `json:"log,omitempty"` // on a logarithmic axis; its values are peaks, others are means
+	Lines []Values `json:"lines"`         // one per series
 	// Low and High are the bands around the lines, if any; null is a series
 	// without one.
 	Low  []Values `json:"low,omitempty"`
@@ -57,73 +58,86 @@ type Moment struct {
 	At    float64 `json:"at"`
 }
 
-// Values are the values of a line; NaN is a gap.
+// Values are the values of a line; NaN is a gap. No screen shows more than three
+// digits of them.
 type Values []float64
 
-// MarshalJSON keeps three digits: no screen shows more.
-func (l Values) MarshalJSON() ([]byte, error) {
-	if l == nil {
-		return []byte("null"), nil
+// MarshalJSON writes three digits.
+func (l Values) MarshalJSON() ([]byte, error) { return appendList(l, 3), nil }
+
+// Numbers are numbers to calculate with; NaN is unknown.
+type Numbers []float64
+
+// MarshalJSON writes the numbers in full precision.
+func (l Numbers) MarshalJSON() ([]byte, error) { return appendList(l, -1), nil }
+
+// appendList formats numbers with so many digits, all for -1.
+func appendList(list []float64, digits int) []byte {
+	if list == nil {
+		return []byte("null")
 	}
 	out := []byte{'['}
-	for i, v := range l {
+	for i, v := range list {
 		if i > 0 {
 			out = append(out, ',')
 		}
 		if !quantity.Finite(v) {
 			out = append(out, "null"...)
-		} else {
-			out = strconv.AppendFloat(out, rounded(v), 'g', -1, 64)
+			continue
 		}
+		rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+		out = strconv.AppendFloat(out, rounded, 'g', -1, 64)
 	}
-	return append(out, ']'), nil
+	return append(out, ']')
 }
 
-func rounded(v float64) float64 {
-	r, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
-	return r
-}
+// Gaps returns n unknown values.
+func Gaps(n int) Values { return slices.Repeat(Values{math.NaN()}, n) }
 
-// Drawing returns one of the charts as a plot.
-func (m *Moving) Drawing(ch MovingChart, label string, format func(float64) string) Plot {
-	end := m.Width * float64(m.Points)
-	p := Plot{Title: ch.Title, Label: label, Height: 190, X: Linear(0, end, format), Stalls: m.Stalls, Marks: m.Marks}
-	p.X.Caption = "seconds from the start of the window"
-	low, high := ch.reach()
-	if ch.Log && high > 0 {
-		p.Y = Powers(low, high, 0.05, format)
-	} else {
-		if high == 0 {
-			high = 1
-		}
-		p.Y = Linear(0, high*1.05, format)
-	}
-	for i, values := range ch.Lines {
-		l := Line{Series: m.Series[i].Index, Points: make([]Point, len(values)), Band: true}
-		for k, v := range values {
-			l.Points[k] = Point{X: (float64(k) + 0.5) * m.Width, Y: v, Low: math.NaN(), High: math.NaN()}
-			if len(ch.Low) > 0 && ch.Low[i] != nil {
-				l.Points[k].Low, l.Points[k].High = ch.Low[i][k], ch.High[i][k]
+// thinned returns the values of so many points each as one: their mean, or the
+// greatest of peaks.
+func (l Values) thinned(points int, peaks bool) Values {
+	var out Values
+	for part := range slices.Chunk(l, points) {
+		known := slices.DeleteFunc(slices.Clone(part), math.IsNaN)
+		v := math.NaN()
+		if len(known) > 0 && peaks {
+			v = slices.Max(known)
+		} else if len(known) > 0 {
+			v = 0
+			for _, x := range known {
+				v += x / float64(len(known))
 			}
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// Drawing returns one of the charts as a plot of at most so many points.
+func (m *Moving) Drawing(ch MovingChart, most int, label string, format func(float64) string) Plot {
+	points := max(1, (m.Points+most-1)/most) // of the chart for each of the drawing
+	p := Plot{Title: ch.Title, Label: label, Height: 190, X: Linear(0, m.Width*float64(m.Points), format), Stalls: m.Stalls, Marks: m.Marks}
+	p.X.Caption = "seconds from the start of the window"
+	for i, values := range ch.Lines {
+		values = values.thinned(points, ch.Log)
+		low, high := Gaps(len(values)), Gaps(len(values))
+		if len(ch.Low) > 0 && ch.Low[i] != nil {
+			low, high = ch.Low[i].thinned(points, false), ch.High[i].thinned(points, false)
+		}
+		l := Line{Series: m.Series[i].Index, Band: true}
+		for k, v := range values {
+			middle := (float64(k) + 0.5) * float64(points)
+			l.Points = append(l.Points, Point{X: middle * m.Width, Y: v, Low: low[k], High: high[k]})
 		}
 		p.Lines = append(p.Lines, l)
 	}
-	return p
-}
-
-// reach returns the range of the chart's values.
-func (ch *MovingChart) reach() (low, high float64) {
-	low = math.Inf(1)
-	for _, list := range [][]Values{ch.Lines, ch.High} {
-		for _, line := range list {
-			for _, v := range line {
-				if quantity.Finite(v) {
-					low, high = min(low, v), max(high, v)
-				}
-			}
-		}
+	scale := Scale{Format: format}
+	if ch.Log {
+		scale.Spread = 1
 	}
-	return low, high
+	p.Y = scale.Axis(Reach(p.Lines))
+	return p
 }
 
 // Bars compare a number of all series. Lengths are in percent of the longest.

@@ -8,7 +8,6 @@ import (
 	"html/template"
 	"io"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"rumbench/internal/plain"
@@ -85,16 +84,7 @@ func script(v any) (template.JS, error) {
 }
 
 // places formats the indexes of a number's parts in the page's data.
-func places(list []int) string {
-	var b []byte
-	for i, n := range list {
-		if i > 0 {
-			b = append(b, ' ')
-		}
-		b = strconv.AppendInt(b, int64(n), 10)
-	}
-	return string(b)
-}
+func places(list []int) string { return strings.Trim(fmt.Sprint(list), "[]") }
 
 var address = regexp.MustCompile(`https?://[^\s<>"]*[^\s<>".,;:)]`)
 

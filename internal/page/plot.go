@@ -53,6 +53,9 @@ type Point struct {
 	Ring      bool // something is wrong with it
 }
 
+// Gap returns a point without a value.
+func Gap(x float64) Point { return Point{X: x, Y: math.NaN(), Low: math.NaN(), High: math.NaN()} }
+
 // place returns a value's position on the axis.
 func (a *Axis) place(v float64) float64 {
 	switch {
@@ -64,34 +67,70 @@ func (a *Axis) place(v float64) float64 {
 	return math.Log10(v)
 }
 
-// Powers returns a logarithmic axis from low to high with some margin, whose
-// ticks are labelled by format.
-func Powers(low, high, room float64, format func(float64) string) Axis {
-	a := Axis{Log: true, From: math.Log10(low) - room, To: math.Log10(high) + room}
-	for _, v := range logTicks(low, high) {
-		a.Ticks = append(a.Ticks, Tick{At: v, Text: format(v)})
+// Reach returns the values and ranges of lines, of several plots if these are to
+// have the same axis.
+func Reach(plots ...[]Line) (values []float64) {
+	for _, l := range slices.Concat(plots...) {
+		for _, p := range l.Points {
+			values = append(values, p.Y, p.Low, p.High)
+		}
 	}
-	return a
+	return slices.DeleteFunc(values, func(v float64) bool { return !quantity.Finite(v) })
+}
+
+// Scale is how values are laid out on an axis: linear from 0 on, unless it says
+// otherwise.
+type Scale struct {
+	Format func(float64) string
+	// Spread is the ratio of the greatest to the least value above which the axis
+	// is logarithmic; 0: never. A value of 0 has no place there.
+	Spread float64
+	// Near is a value that the axis includes, and near which it begins; it is
+	// logarithmic only if all values have a place there.
+	Near   float64
+	Binary bool // bytes
+}
+
+// room is the space beside the values, as a share of their range or in decades.
+const room = 0.08
+
+// Axis returns the axis for values.
+func (s Scale) Axis(values []float64) Axis {
+	if s.Near > 0 || len(values) == 0 {
+		values = append(values, s.Near)
+	}
+	least, most, positive := slices.Min(values), slices.Max(values), math.Inf(1)
+	for _, v := range values {
+		if v > 0 {
+			positive = min(positive, v)
+		}
+	}
+	switch {
+	case s.Spread > 0 && (s.Near == 0 || least > 0) && most >= s.Spread*positive:
+		t := logTicks(positive, most)
+		from, to := min(math.Log10(positive)-room, math.Log10(t[0])), max(math.Log10(most)+room, math.Log10(t[len(t)-1]))
+		return Axis{Log: true, From: from, To: to}.labelled(t, 1, s.Format)
+	case s.Near > 0:
+		margin := max(0.02, room*(most-least))
+		return Linear(max(0, least-margin), most+margin, s.Format)
+	case !(most > 0):
+		most = 1
+	}
+	to, unit := most*(1+room), 1.0
+	for s.Binary && to/unit >= 999.5 {
+		unit *= 1024
+	}
+	return Axis{To: to}.labelled(ticks(0, to/unit), unit, s.Format)
 }
 
 // Linear returns an axis whose ticks, at round values, are labelled by format.
 func Linear(from, to float64, format func(float64) string) Axis {
-	a := Axis{From: from, To: to}
-	for _, v := range ticks(from, to) {
-		a.Ticks = append(a.Ticks, Tick{At: v, Text: format(v)})
-	}
-	return a
+	return Axis{From: from, To: to}.labelled(ticks(from, to), 1, format)
 }
 
-// Binary returns an axis of bytes, with ticks at round values in a fitting
-// unit.
-func Binary(to float64, format func(float64) string) Axis {
-	unit := 1.0
-	for to/unit >= 999.5 {
-		unit *= 1024
-	}
-	a := Axis{To: to}
-	for _, v := range ticks(0, to/unit) {
+// labelled returns the axis with ticks at values in a unit.
+func (a Axis) labelled(values []float64, unit float64, format func(float64) string) Axis {
+	for _, v := range values {
 		a.Ticks = append(a.Ticks, Tick{At: v * unit, Text: format(v * unit)})
 	}
 	return a
@@ -116,11 +155,15 @@ func ticks(from, to float64) []float64 {
 	return out
 }
 
-// logTicks returns decades, or if these are few also their halves and fifths.
+// logTicks returns decades, and if these are few what divides them.
+// There are at least two.
 func logTicks(low, high float64) []float64 {
 	steps := []float64{1}
-	if high/low < 300 {
+	switch {
+	case high/low < 300:
 		steps = []float64{1, 2, 5}
+	case high/low < 30_000:
+		steps = []float64{1, 3}
 	}
 	var out []float64
 	for e := math.Floor(math.Log10(low)); e <= math.Log10(high); e++ {
@@ -130,10 +173,12 @@ func logTicks(low, high float64) []float64 {
 			}
 		}
 	}
+	if len(out) < 2 {
+		return logTicks(low/1.5, high*1.5)
+	}
 	return out
 }
 
-// svg draws the plot.
 func (p *Plot) svg() string {
 	c := newCanvas(p)
 	for _, t := range p.Y.Ticks {

@@ -3,6 +3,7 @@ package page
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -81,7 +82,8 @@ func TestTicks(t *testing.T) {
 		return strings.Join(out, " ")
 	}
 	var bytes string
-	for _, tick := range Binary(55<<20, func(v float64) string { return quantity.BytesAs(v, quantity.Round) }).Ticks {
+	binary := Scale{Binary: true, Format: func(v float64) string { return quantity.BytesAs(v, quantity.Round) }}
+	for _, tick := range binary.Axis([]float64{51 << 20}).Ticks {
 		bytes = strings.TrimSpace(bytes + " " + tick.Text)
 	}
 	for _, c := range []struct{ got, want string }{
@@ -93,6 +95,7 @@ func TestTicks(t *testing.T) {
 		{text(ticks(0, math.Inf(1)), quantity.Tick), "0"},
 		{text(logTicks(0.9, 40), quantity.Tick), "1 2 5 10 20"},
 		{text(logTicks(0.02, 900), quantity.Tick), "0.1 1 10 100"},
+		{text(logTicks(3, 3), quantity.Tick), "2 5"},
 		{bytes, "0 B 10 MiB 20 MiB 30 MiB 40 MiB 50 MiB"},
 	} {
 		if c.got != c.want {
@@ -110,5 +113,52 @@ func TestStyles(t *testing.T) {
 	}
 	if len(seen) != 2*len(markers) || styleOf(3) != "t3" || styleOf(11) != "t3 u" || styleOf(16) != "t0" {
 		t.Errorf("%d different styles and markers", len(seen))
+	}
+}
+
+// An axis begins at 0, near a value, or is logarithmic.
+func TestScale(t *testing.T) {
+	lines := func(values ...float64) []float64 {
+		l := Line{}
+		for i, v := range values {
+			l.Points = append(l.Points, Point{X: float64(i), Y: v, Low: math.NaN(), High: math.NaN()})
+		}
+		return Reach([]Line{l})
+	}
+	nan := math.NaN()
+	for name, c := range map[string]struct {
+		scale    Scale
+		of       []float64
+		from, to float64
+		log      bool
+	}{
+		"linear":        {Scale{}, lines(1, nan, 50), 0, 54, false},
+		"nothing":       {Scale{}, lines(nan, 0), 0, 1.08, false},
+		"near together": {Scale{Spread: 3}, lines(10, 20), 0, 21.6, false},
+		"apart":         {Scale{Spread: 3}, lines(0, 10, 100), 1 - room, 2 + room, true},
+		"a ratio":       {Scale{Spread: 3, Near: 1}, lines(1.5, 2), 0.92, 2.08, false},
+		"ratios of 0":   {Scale{Spread: 3, Near: 1}, lines(0, 10), 0, 10.8, false},
+		"always":        {Scale{Spread: 1}, lines(3, 3), math.Log10(2), math.Log10(5), true},
+	} {
+		c.scale.Format = quantity.Tick
+		if a := c.scale.Axis(c.of); a.Log != c.log || math.Abs(a.From-c.from) > 1e-9 || math.Abs(a.To-c.to) > 1e-9 || len(a.Ticks) < 2 {
+			t.Errorf("%s: %+v", name, a)
+		}
+	}
+	if of := lines(1, nan, 0); !slices.Equal(of, []float64{1, 0}) {
+		t.Errorf("%v", of)
+	}
+}
+
+// Of a thinned line with a gap, means are of what is known, and peaks are kept.
+func TestThinned(t *testing.T) {
+	l := Values{1, 3, math.NaN(), 5, math.NaN(), math.NaN(), 7}
+	for _, c := range []struct {
+		peaks bool
+		want  string
+	}{{false, "[2,5,null,7]"}, {true, "[3,5,null,7]"}} {
+		if got, _ := l.thinned(2, c.peaks).MarshalJSON(); string(got) != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
 	}
 }

@@ -35,16 +35,17 @@ func (p *policy) asset(name string) (template.JS, error) {
 // with styles are not allowed.
 func (p *policy) percent(property string, v float64) string {
 	hundredths := int(math.Round(v * 100))
-	class := fmt.Sprintf("%s-%d", property, hundredths)
-	p.rules["."+class] = fmt.Sprintf("%s:%d.%02d%%", property, hundredths/100, hundredths%100)
-	return class
+	return p.class(fmt.Sprintf("%s-%d", property, hundredths), fmt.Sprintf("%s:%d.%02d%%", property, hundredths/100, hundredths%100))
 }
 
 // columns returns a class that says how many columns a table has.
 func (p *policy) columns(n int) string {
-	class := fmt.Sprintf("columns-%d", n)
-	p.rules["."+class] = fmt.Sprintf("--columns:%d", n)
-	return class
+	return p.class(fmt.Sprintf("columns-%d", n), fmt.Sprintf("--columns:%d", n))
+}
+
+func (p *policy) class(name, rule string) string {
+	p.rules["."+name] = rule
+	return name
 }
 
 // head is what precedes the body of a page.

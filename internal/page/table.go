@@ -1,6 +1,7 @@
 package page
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,7 +49,7 @@ type Row struct {
 // Cell is a number with its ratio to another, or text.
 type Cell struct {
 	Text    string
-	Per     string  // the denominator, if not the column's
+	Per     string  // small print after the number, mostly its denominator
 	Ratio   string  // "" without one
 	Sign    string  // the verdict without colour
 	Class   string  // the verdict as a style
@@ -60,6 +61,22 @@ type Cell struct {
 	Number  bool // aligned as a number
 	Absent  bool
 	Differs bool // marked: it differs from its neighbours
+}
+
+// WordTable returns a table of words. The first column is that of the rows' heads.
+func WordTable(heads []string, rows ...[]string) Table {
+	t := Table{Head: heads[0], Groups: []Group{{}}}
+	for _, name := range heads[1:] {
+		t.Columns = append(t.Columns, Column{Name: name})
+	}
+	for _, words := range rows {
+		row := Row{Head: words[0]}
+		for _, text := range words[1:] {
+			row.Cells = append(row.Cells, Words(text))
+		}
+		t.Groups[0].Rows = append(t.Groups[0].Rows, row)
+	}
+	return t
 }
 
 // Words returns a cell of words.
@@ -81,28 +98,19 @@ func Exact(text, inFull string) Cell {
 
 // Marks returns the numbers of the cell's notes, as "⚠1,2".
 func (c Cell) Marks() string {
-	if len(c.Notes) == 0 {
-		return ""
+	sign, out := "⚠", ""
+	for _, n := range c.Notes {
+		out += sign + strconv.Itoa(n.Number)
+		sign = ","
 	}
-	var b strings.Builder
-	b.WriteString("⚠")
-	for i, n := range c.Notes {
-		if i > 0 {
-			b.WriteString(",")
-		}
-		b.WriteString(strconv.Itoa(n.Number))
-	}
-	return b.String()
+	return out
 }
 
 // Note adds a note to the cell, once.
 func (c *Cell) Note(n Note) {
-	for _, o := range c.Notes {
-		if o.ID == n.ID {
-			return
-		}
+	if !slices.ContainsFunc(c.Notes, func(o Note) bool { return o.ID == n.ID }) {
+		c.Notes = append(c.Notes, n)
 	}
-	c.Notes = append(c.Notes, n)
 }
 
 // class returns the styles of a cell; plain numbers have none.
@@ -121,19 +129,12 @@ func (c Cell) class() string {
 
 // Right reports whether a column holds numbers, which are right-aligned.
 func (t Table) Right(column int) bool {
-	return t.any(func(r Row) bool { return r.Cells[column].Number && !r.Cells[column].Absent })
+	return slices.ContainsFunc(t.Groups, func(g Group) bool {
+		return slices.ContainsFunc(g.Rows, func(r Row) bool { return r.Cells[column].Number && !r.Cells[column].Absent })
+	})
 }
 
 // Empty reports whether the table has nothing to show.
-func (t Table) Empty() bool { return !t.any(func(Row) bool { return true }) }
-
-func (t Table) any(is func(Row) bool) bool {
-	for _, g := range t.Groups {
-		for _, r := range g.Rows {
-			if is(r) {
-				return true
-			}
-		}
-	}
-	return false
+func (t Table) Empty() bool {
+	return !slices.ContainsFunc(t.Groups, func(g Group) bool { return len(g.Rows) > 0 })
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -15,7 +16,14 @@ type TextStyle struct {
 	Width int    // 0 is unlimited; columns that do not fit are left out with a remark
 	More  string // where what was left out can be found
 	Wrap  bool   // columns that do not fit are put below the others instead
+	// Steady is for tables that follow each other: without blank lines between
+	// them, and columns that are wide enough for most numbers.
+	Steady bool
 }
+
+// The least widths of columns, of the first and the others, that keep most
+// numbers in place.
+const steadyName, steadyNumber = 12, 7
 
 // mostNotes limits the notes of a text: more would scroll it off the screen.
 const mostNotes = 12
@@ -117,7 +125,7 @@ func (p Paragraph) text() string {
 // gridOf returns the column layout that a table shares with those like it.
 func (t *text) gridOf(table *Table) *grid {
 	var b strings.Builder
-	b.WriteString(table.Title + "\x00")
+	b.WriteString(table.Title + "\x00" + table.Head + "\x00")
 	for _, c := range table.Columns {
 		b.WriteString(c.Name + "\x00")
 	}
@@ -125,6 +133,9 @@ func (t *text) gridOf(table *Table) *grid {
 	if g == nil {
 		n := len(table.Columns) + 1
 		g = &grid{widths: make([]int, n), after: make([]int, n), words: make([]bool, n)}
+		if t.style.Steady {
+			g.widths = append([]int{steadyName}, slices.Repeat([]int{steadyNumber}, n-1)...)
+		}
 		t.grids[b.String()] = g
 	}
 	return g
@@ -221,7 +232,7 @@ func (t *text) rows(table *Table) {
 // part writes some columns of a table.
 func (t *text) part(table *Table, g *grid, columns []int) {
 	if !g.headed || t.style.Wrap {
-		if table.Title == "" && t.Len() > 0 {
+		if table.Title == "" && t.Len() > 0 && !t.style.Steady {
 			t.WriteByte('\n')
 		}
 		var heads []Cell
@@ -232,7 +243,7 @@ func (t *text) part(table *Table, g *grid, columns []int) {
 		g.headed = true
 	}
 	for _, group := range table.Groups {
-		if !table.Signed && g.blank(table, &group) {
+		if !table.Signed && !t.style.Steady && g.blank(table, &group) {
 			continue
 		}
 		switch name := plain.Clip(group.Name, t.style.Width); {

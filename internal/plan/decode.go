@@ -112,25 +112,25 @@ func boolean(n *node) (bool, error) {
 	return false, hint.Errorf("write true or false", "%q is neither true nor false", n.text)
 }
 
-func integer(least, greatest int64) func(*node) (int, error) {
-	return func(n *node) (int, error) {
-		if v, ok := n.value.(int64); ok && v >= least && v <= greatest {
-			return int(v), nil
+// integer returns a reader of a whole number.
+func integer[T int | int64](least, greatest T) func(*node) (T, error) {
+	return func(n *node) (T, error) {
+		if v, ok := n.value.(int64); ok && v >= int64(least) && v <= int64(greatest) {
+			return T(v), nil
 		}
 		return 0, hint.Errorf("", "%q is not a whole number from %d to %d", n.text, least, greatest)
 	}
 }
 
 func seed(n *node) (uint64, error) {
-	switch v := n.value.(type) {
-	case int64:
-		if v >= 0 {
-			return uint64(v), nil
-		}
-	case uint64:
-		return v, nil
+	v, ok := n.value.(uint64) // what is too large for int64
+	if small, is := n.value.(int64); is && small >= 0 {
+		v, ok = uint64(small), true
 	}
-	return 0, hint.Errorf("", "%q is not a whole number from 0 to %d", n.text, uint64(math.MaxUint64))
+	if !ok {
+		return 0, hint.Errorf("", "%q is not a whole number from 0 to %d", n.text, uint64(math.MaxUint64))
+	}
+	return v, nil
 }
 
 func number(n *node) (float64, bool) {

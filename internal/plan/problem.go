@@ -12,13 +12,8 @@ import (
 // order sorts problems into the order of the file, those of overrides last.
 func order(ps hint.Problems) {
 	slices.SortStableFunc(ps, func(a, b hint.Problem) int {
-		switch {
-		case a.Line == 0 && b.Line == 0:
-			return 0
-		case a.Line == 0:
-			return 1
-		case b.Line == 0:
-			return -1
+		if a.Line == 0 || b.Line == 0 {
+			return -cmp.Compare(min(a.Line, 1), min(b.Line, 1))
 		}
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -22,9 +23,8 @@ type Rate struct {
 	// Ramp is the first and the last rate of a linear ramp over the step.
 	Ramp []float64
 	// Steps are rates one after the other, for equal parts of the step's time.
-	Steps    []float64
-	Arrivals pace.Kind
-	Queue    int64 // how many operations may wait; 0: no limit
+	Steps []float64
+	Like  pace.Arrivals // of which kind, and how many operations may wait
 }
 
 // Find is a search, in each such step, for the highest arrival rate that keeps a
@@ -36,8 +36,7 @@ type Find struct {
 	From, To   float64       // bounds of the search; 0: a thousandth of, and the whole of, the unlimited rate
 	Precision  float64       // of the rate, as a share: 0.05 is 5 %
 	Seconds    float64       // length of a probe; 0: the step's
-	Arrivals   pace.Kind
-	Queue      int64
+	Like       pace.Arrivals // of which kind, and how many operations may wait
 }
 
 var (
@@ -46,12 +45,10 @@ var (
 )
 
 const (
-	greatestRate   = 1e9
+	// GreatestRate is the greatest arrival rate.
+	GreatestRate   = 1e9
 	usualPrecision = 0.05
 	leastPrecision = 0.01
-	// halvings is how often a search without a lower bound halves the rate
-	// before it gives up.
-	halvings = 10
 )
 
 const rateHint = "as in rate: 2000, rate: [500, 1000, 2000] for a step each, or rate: {at: 2000, arrivals: poisson, queue: 10000}"
@@ -63,7 +60,7 @@ func (b *binder) rate(f fields, p *Plan) {
 		return
 	}
 	before := len(b.problems)
-	r := &Rate{Arrivals: pace.Poisson}
+	r := &Rate{Like: pace.Arrivals{Kind: pace.Poisson}}
 	switch n.kind {
 	case mapping:
 		of := b.fields(n, "rate", rateKeys)
@@ -80,7 +77,7 @@ func (b *binder) rate(f fields, p *Plan) {
 		if v := of.value("ramp"); v != nil && (v.kind != list || len(v.items) != 2) {
 			b.at(v, "ramp is from one rate to another", "as in ramp: [500, 4000]")
 		}
-		of.arrivals(&r.Arrivals, &r.Queue)
+		of.arrivals(&r.Like)
 	default:
 		r.At = b.rates(n, "rate")
 	}
@@ -98,12 +95,12 @@ func (d *document) rates(n *node, what string) (out []float64) {
 		}
 	}
 	for _, item := range items {
-		v, ok := number(item)
+		v, err := perSecond(item)
 		switch {
 		case item.kind == broken:
 			continue
-		case item.kind != scalar || !ok || !(v > 0 && v <= greatestRate):
-			d.at(item, fmt.Sprintf("%s: %q is not a number of operations a second, above 0", what, item.text), rateHint)
+		case err != nil:
+			d.at(item, what+": "+err.Error(), rateHint)
 			continue
 		case slices.Contains(out, v) && what != "steps" && what != "ramp":
 			d.at(item, fmt.Sprintf("%s: %s is given twice", what, item.text), "remove one")
@@ -113,12 +110,9 @@ func (d *document) rates(n *node, what string) (out []float64) {
 	return out
 }
 
-func (f fields) arrivals(kind *pace.Kind, queue *int64) {
-	bind(f, "arrivals", kind, oneOf(pace.Poisson, pace.Even, pace.Burst))
-	bind(f, "queue", queue, func(n *node) (int64, error) {
-		v, err := integer(1, math.MaxInt32)(n)
-		return int64(v), err
-	})
+func (f fields) arrivals(like *pace.Arrivals) {
+	bind(f, "arrivals", &like.Kind, oneOf(pace.Poisson, pace.Even, pace.Burst))
+	bind(f, "queue", &like.Queue, integer[int64](1, math.MaxInt32))
 }
 
 // noStep reports a run without a step to which a schedule could apply.
@@ -142,7 +136,7 @@ func (b *binder) find(f fields, p *Plan) {
 	if n == nil {
 		return
 	}
-	d := &Find{Precision: usualPrecision, Arrivals: pace.Poisson}
+	d := &Find{Precision: usualPrecision, Like: pace.Arrivals{Kind: pace.Poisson}}
 	switch n.kind {
 	case mapping:
 		of := b.fields(n, "find", findKeys)
@@ -156,7 +150,7 @@ func (b *binder) find(f fields, p *Plan) {
 		var length time.Duration
 		bind(of, "seconds", &length, duration(time.Second, maxBudget))
 		d.Seconds = length.Seconds()
-		of.arrivals(&d.Arrivals, &d.Queue)
+		of.arrivals(&d.Like)
 		if d.To > 0 && d.From >= d.To {
 			b.at(of.value("from"), fmt.Sprintf("from: %g is not below to, which is %g", d.From, d.To), "")
 		}
@@ -181,10 +175,7 @@ const promiseHint = "as in find: p99_ms < 10; of response time there are p50_ms,
 
 var (
 	promiseText = regexp.MustCompile(`^([a-z0-9_]+)\s*<\s*([0-9.]+)$`)
-	promises    = []struct {
-		name       string
-		percentile float64
-	}{{"p50_ms", 50}, {"p95_ms", 95}, {"p99_ms", 99}, {"p999_ms", 99.9}, {"max_ms", 100}}
+	percentiles = map[string]float64{"p50_ms": 50, "p95_ms": 95, "p99_ms": 99, "p999_ms": 99.9, "max_ms": 100}
 )
 
 func (d *Find) promise(n *node) (Find, error) {
@@ -199,18 +190,15 @@ func (d *Find) promise(n *node) (Find, error) {
 	out := *d
 	out.Below = time.Duration(math.Round(limit * float64(time.Millisecond)))
 	out.Promise = m[1] + " < " + m[2]
-	var names []string
-	for _, p := range promises {
-		if names = append(names, p.name); p.name == m[1] {
-			out.Percentile = p.percentile
-			return out, nil
-		}
+	var known bool
+	if out.Percentile, known = percentiles[m[1]]; !known {
+		return *d, hint.Errorf(hint.OneOf(m[1], slices.Sorted(maps.Keys(percentiles))), "%q is not a response time", m[1])
 	}
-	return *d, hint.Errorf(hint.OneOf(m[1], names), "%q is not a response time", m[1])
+	return out, nil
 }
 
 func perSecond(n *node) (float64, error) {
-	if v, ok := number(n); ok && v > 0 && v <= greatestRate {
+	if v, ok := number(n); ok && v > 0 && v <= GreatestRate {
 		return v, nil
 	}
 	return 0, hint.Errorf("", "%q is not a number of operations a second, above 0", n.text)
@@ -261,7 +249,7 @@ func (p *Plan) Steps() (out []workload.Step) {
 		}
 		several[s.Name] = true
 		for _, rate := range p.Rate.At {
-			at := AtRate(s, rate, &pace.Arrivals{Kind: p.Rate.Arrivals, Queue: p.Rate.Queue})
+			at := AtRate(s, rate, &p.Rate.Like)
 			if several[s.Before] {
 				at.Before = rateName(s.Before, rate)
 			}
@@ -273,7 +261,7 @@ func (p *Plan) Steps() (out []workload.Step) {
 
 // schedule returns the arrivals of a step of the given length.
 func (r *Rate) schedule(seconds float64) *pace.Arrivals {
-	a := &pace.Arrivals{Kind: r.Arrivals, Queue: r.Queue}
+	a := r.Like
 	switch {
 	case len(r.Ramp) == 2:
 		a.Segments = []pace.Segment{{Seconds: seconds, From: r.Ramp[0], To: r.Ramp[1]}}
@@ -284,7 +272,7 @@ func (r *Rate) schedule(seconds float64) *pace.Arrivals {
 	default:
 		a.Segments = []pace.Segment{{Seconds: seconds, From: r.At[0], To: r.At[0]}}
 	}
-	return a
+	return &a
 }
 
 // AtRate returns a step with this arrival rate, with the kind of arrivals and the
@@ -310,71 +298,4 @@ func withArrivals(s *workload.Step, a *pace.Arrivals) workload.Step {
 	out.Groups = slices.Clone(s.Groups)
 	out.Groups[OpenGroup(s)].Arrivals = a
 	return out
-}
-
-// Rate returns rate k of those that a search may try: of the grid, clamped to From
-// and To.
-func (d *Find) Rate(k int) float64 {
-	v := max(d.grid(k), d.From)
-	if d.To > 0 {
-		v = min(v, d.To)
-	}
-	return v
-}
-
-// grid returns rate k of the grid, of three digits. All searches with the same
-// precision try the same rates, so that their steps can be compared.
-func (d *Find) grid(k int) float64 {
-	text := strconv.FormatFloat(math.Pow(1+d.Precision, float64(k)), 'g', 3, 64)
-	v, _ := strconv.ParseFloat(text, 64) // just formatted
-	return v
-}
-
-// Nearest returns the number of the grid rate nearest to a rate.
-func (d *Find) Nearest(rate float64) int {
-	return int(math.Round(math.Log(rate) / math.Log1p(d.Precision)))
-}
-
-// Last returns the number of the rate To.
-func (d *Find) Last() int {
-	k := d.Nearest(d.To) - 1
-	for d.grid(k) < d.To {
-		k++
-	}
-	return k
-}
-
-// first returns the number of the rate From.
-func (d *Find) first() int {
-	k := d.Nearest(d.From) + 1
-	for d.grid(k) > d.From {
-		k--
-	}
-	return k
-}
-
-// Halving returns the number of grid steps from a rate to half of it.
-func (d *Find) Halving() int { return max(1, int(math.Round(math.Ln2/math.Log1p(d.Precision)))) }
-
-// Least returns the lowest rate that is tried below one that is known to break the
-// promise.
-func (d *Find) Least(k int) int {
-	if d.From > 0 {
-		return d.first()
-	}
-	return k - halvings*d.Halving()
-}
-
-// Most returns the greatest number of probes of a search.
-func (d *Find) Most() int {
-	bisect := func(steps int) int { return int(math.Ceil(math.Log2(float64(max(1, steps))))) }
-	switch {
-	case d.From > 0 && d.To > 0:
-		return 2 + bisect(d.Last()-d.first())
-	case d.From > 0:
-		return 1 + bisect(d.Nearest(greatestRate)-d.first())
-	case d.To > 0:
-		return 1 + halvings + bisect(d.Halving())
-	}
-	return halvings + bisect(d.Halving())
 }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"math"
 	"testing"
 	"time"
 
@@ -13,12 +12,12 @@ import (
 
 func TestRate(t *testing.T) {
 	for text, want := range map[string]*Rate{
-		"rate: 2000":             {At: []float64{2000}, Arrivals: pace.Poisson},
-		"rate: [0.5, 1_000]":     {At: []float64{0.5, 1000}, Arrivals: pace.Poisson},
-		"rate: {ramp: [500, 4]}": {Ramp: []float64{500, 4}, Arrivals: pace.Poisson},
-		"rate: {at: 2000, arrivals: burst, queue: 10000}":    {At: []float64{2000}, Arrivals: pace.Burst, Queue: 10000},
-		"rate: {at: [1, 2], arrivals: even}":                 {At: []float64{1, 2}, Arrivals: pace.Even},
-		"rate:\n  steps: [500, 1000, 500]\n  arrivals: even": {Steps: []float64{500, 1000, 500}, Arrivals: pace.Even},
+		"rate: 2000":             {At: []float64{2000}, Like: pace.Arrivals{Kind: pace.Poisson}},
+		"rate: [0.5, 1_000]":     {At: []float64{0.5, 1000}, Like: pace.Arrivals{Kind: pace.Poisson}},
+		"rate: {ramp: [500, 4]}": {Ramp: []float64{500, 4}, Like: pace.Arrivals{Kind: pace.Poisson}},
+		"rate: {at: 2000, arrivals: burst, queue: 10000}":    {At: []float64{2000}, Like: pace.Arrivals{Kind: pace.Burst, Queue: 10000}},
+		"rate: {at: [1, 2], arrivals: even}":                 {At: []float64{1, 2}, Like: pace.Arrivals{Kind: pace.Even}},
+		"rate:\n  steps: [500, 1000, 500]\n  arrivals: even": {Steps: []float64{500, 1000, 500}, Like: pace.Arrivals{Kind: pace.Even}},
 	} {
 		if d := cmp.Diff(want, load(t, "workload: ibench\ntargets: [pebble]\n"+text+"\n").Rate); d != "" {
 			t.Errorf("%s: %s", text, d)
@@ -28,9 +27,9 @@ func TestRate(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	for text, want := range map[string]*Find{
-		"find: p99_ms < 10": {Promise: "p99_ms < 10", Percentile: 99, Below: 10 * time.Millisecond, Precision: 0.05, Arrivals: pace.Poisson},
+		"find: p99_ms < 10": {Promise: "p99_ms < 10", Percentile: 99, Below: 10 * time.Millisecond, Precision: 0.05, Like: pace.Arrivals{Kind: pace.Poisson}},
 		"find: {promise: p999_ms<0.5, from: 100, to: 2500.5, precision: 2%, seconds: 20, arrivals: even, queue: 7}": {
-			Promise: "p999_ms < 0.5", Percentile: 99.9, Below: 500 * time.Microsecond, From: 100, To: 2500.5, Precision: 0.02, Seconds: 20, Arrivals: pace.Even, Queue: 7},
+			Promise: "p999_ms < 0.5", Percentile: 99.9, Below: 500 * time.Microsecond, From: 100, To: 2500.5, Precision: 0.02, Seconds: 20, Like: pace.Arrivals{Kind: pace.Even, Queue: 7}},
 	} {
 		if d := cmp.Diff(want, load(t, "workload: ibench\ntargets: [pebble]\n"+text+"\n").Find); d != "" {
 			t.Errorf("%s: %s", text, d)
@@ -91,43 +90,6 @@ func TestSteps(t *testing.T) {
 	} {
 		if d := cmp.Diff(want, steps(t, rate)); d != "" {
 			t.Errorf("%s: %s", rate, d)
-		}
-	}
-}
-
-// Neighbours on the grid differ by the precision, and each rate is the nearest
-// to itself.
-func TestGrid(t *testing.T) {
-	for _, precision := range []float64{0.01, 0.02, 0.05, 0.2} {
-		f := Find{Precision: precision}
-		for k := -50; k < 500; k++ {
-			low, high := f.Rate(k), f.Rate(k+1)
-			if ratio := high/low - 1; math.Abs(ratio-precision) > 0.011 || high <= low {
-				t.Fatalf("%v: %v and %v", precision, low, high)
-			}
-			if f.Nearest(math.Pow(1+precision, float64(k))) != k {
-				t.Fatalf("%v: %d is not the nearest to itself", precision, k)
-			}
-		}
-	}
-}
-
-// The rates between which is searched are tried as they are written, and no
-// other is below or above them.
-func TestEnds(t *testing.T) {
-	for _, precision := range []float64{0.01, 0.05, 0.5, 1} {
-		for _, ends := range [][2]float64{{0, 400}, {0, 1000}, {37, 400}, {399, 400}, {100.5, 12345.678}, {1, 1.02}} {
-			f := Find{Precision: precision, From: ends[0], To: ends[1]}
-			last := f.Last()
-			least := f.Least(last)
-			if f.Rate(last) != f.To || f.From > 0 && f.Rate(least) != f.From {
-				t.Errorf("%v of %v: from %v to %v", precision, ends, f.Rate(least), f.Rate(last))
-			}
-			for k := least; k < last; k++ {
-				if f.Rate(k) >= f.Rate(k+1) {
-					t.Errorf("%v of %v: %v after %v", precision, ends, f.Rate(k+1), f.Rate(k))
-				}
-			}
 		}
 	}
 }

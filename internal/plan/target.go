@@ -23,7 +23,6 @@ var (
 	knobKeys   = []string{"cache", "durability", "compression", "page", "direct_io", "isolation", "protocol"}
 	serverKeys = []string{"storage", "server", "binary", "dsn", "dsn_file", "schema"}
 	targetKeys = slices.Concat([]string{"name", "engine"}, serverKeys, knobKeys, []string{"options", "data"})
-	targetName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`)
 )
 
 // bound is a target with the nodes that its problems refer to.
@@ -82,7 +81,7 @@ func (b *binder) target(n *node, common fields, config engine.Config) *bound {
 		return nil
 	}
 	n = asMap(n)
-	nameNull(n)
+	b.nameNull(n)
 	t := &bound{node: n, fields: b.fields(n, "a target", targetKeys), common: common}
 	if t.fields.of.get("engine") == nil {
 		b.at(n, "engine is missing", hint.OneOf("", b.cat.EngineNames()))
@@ -129,12 +128,14 @@ func asMap(n *node) *node {
 	return out
 }
 
-// nameNull turns null into a name where an engine or target may be called that:
-// in YAML it means no value, but there is an engine null.
-func nameNull(target *node) {
+// nameNull turns what means no value in YAML, such as null, into a name where an
+// engine is called that.
+func (b *binder) nameNull(target *node) {
 	for _, key := range []string{"engine", "name"} {
-		if n := target.get(key); n != nil && n.isNull() && n.text == "null" {
-			n.value = n.text
+		if n := target.get(key); n != nil && n.isNull() {
+			if _, is := b.cat.Engine(n.text); is {
+				n.value = n.text
+			}
 		}
 	}
 }
@@ -201,21 +202,22 @@ func printable(c engine.Config) map[string]string {
 	return out
 }
 
-var plainSchema = regexp.MustCompile(`^[a-z][a-z0-9_]{0,50}$`)
+// The names of targets, and those of schemas, which need no quotes on any server.
+var (
+	fileName = matching(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$`, "a target's name",
+		"it becomes a directory: letters, digits, '.', '_' and '-', beginning with a letter or digit")
+	schemaName = matching(`^[a-z][a-z0-9_]{0,50}$`, "a schema's name", "lower-case letters, digits and '_', beginning with a letter")
+)
 
-// schemaName reads a name that needs no quotes on any server.
-func schemaName(n *node) (string, error) {
-	if !plainSchema.MatchString(n.text) {
-		return "", hint.Errorf("lower-case letters, digits and '_', beginning with a letter", "%q is not a schema's name", n.text)
+// matching returns a reader of a text that matches a pattern.
+func matching(pattern, what, help string) func(*node) (string, error) {
+	re := regexp.MustCompile(pattern)
+	return func(n *node) (string, error) {
+		if !re.MatchString(n.text) {
+			return "", hint.Errorf(help, "%q is not %s", n.text, what)
+		}
+		return n.text, nil
 	}
-	return n.text, nil
-}
-
-func fileName(n *node) (string, error) {
-	if !targetName.MatchString(n.text) {
-		return "", hint.Errorf("it becomes a directory: letters, digits, '.', '_' and '-', beginning with a letter or digit", "%q is not a target's name", n.text)
-	}
-	return n.text, nil
 }
 
 func directory(n *node) (string, error) {
@@ -242,11 +244,7 @@ func (b *binder) checkNames(targets []*bound) {
 			seen[t.Name] = true
 			continue
 		}
-		at := t.node
-		if n := t.fields.of.get("name"); n != nil {
-			at = n
-		}
-		b.at(at, fmt.Sprintf("a target before is called %q too", t.Name), fmt.Sprintf("give it a name, as {name: %s-2, engine: %s}", t.Name, t.Engine))
+		b.at(cmp.Or(t.fields.of.get("name"), t.node), fmt.Sprintf("a target before is called %q too", t.Name), fmt.Sprintf("give it a name, as {name: %s-2, engine: %s}", t.Name, t.Engine))
 	}
 }
 

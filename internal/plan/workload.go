@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -78,26 +79,19 @@ func (f fields) params(info workload.Info) map[string]any {
 }
 
 func (d *document) atParam(n *node, err error) {
-	hint := ""
-	var pe *workload.ParamError
-	if errors.As(err, &pe) {
-		hint = pe.Hint
+	help := ""
+	if pe, ok := errors.AsType[*workload.ParamError](err); ok {
+		help = pe.Hint
 	}
-	d.at(n, err.Error(), hint)
+	d.at(n, err.Error(), help)
 }
 
 // refused reports an error about parameters at the parameter that caused it. If
 // the plan does not give that one, it comes from the preset or is a default.
 func (b *binder) refused(f fields, err error) {
-	n := f.value("workload")
-	if preset := f.of.get("preset"); preset != nil {
-		n = preset
-	}
-	var pe *workload.ParamError
-	if params := f.of.get("params"); params != nil && errors.As(err, &pe) {
-		if v := params.get(pe.Param); v != nil {
-			n = v
-		}
+	n := cmp.Or(f.of.get("preset"), f.value("workload"))
+	if pe, ok := errors.AsType[*workload.ParamError](err); ok && f.of.get("params") != nil {
+		n = cmp.Or(f.of.get("params").get(pe.Param), n)
 	}
 	b.atParam(n, err)
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -202,32 +203,27 @@ func (r reader) refuse(t *token.Token, reason, hint string) {
 }
 
 func (r reader) refuseBytes(text string) {
-	good := validPrefix(text)
+	good := text
+	for i, c := range text {
+		if c == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
+			good = text[:i]
+			break
+		}
+	}
 	line := 1 + strings.Count(good, "\n")
 	column := 1 + utf8.RuneCountInString(good[strings.LastIndex(good, "\n")+1:])
 	r.d.problems = append(r.d.problems, r.src.problem(line, column+r.src.shift, "this is not UTF-8 text", "save the plan as UTF-8"))
 }
 
-func validPrefix(s string) string {
-	for i := 0; i < len(s); {
-		c, size := utf8.DecodeRuneInString(s[i:])
-		if c == utf8.RuneError && size == 1 {
-			return s[:i]
-		}
-		i += size
-	}
-	return s
-}
-
 // syntax reports an error of the YAML library.
 func (r reader) syntax(err error) {
 	const hint = "check the indentation and brackets, and quote texts that hold ': ' or ' #' or begin with a special character"
-	var d *deep
-	var y yaml.Error
+	d, tooDeep := errors.AsType[*deep](err)
+	y, known := errors.AsType[yaml.Error](err)
 	switch {
-	case errors.As(err, &d):
+	case tooDeep:
 		r.refuse(d.at, d.Error(), "is this a plan?")
-	case !errors.As(err, &y):
+	case !known:
 		r.refuse(nil, err.Error(), hint)
 	case strings.Contains(y.GetMessage(), "'\t'"):
 		r.refuse(y.GetToken(), "a tab stands where only spaces may", "indent with spaces")
@@ -237,23 +233,14 @@ func (r reader) syntax(err error) {
 }
 
 func (r reader) document(f *ast.File) *node {
-	root := r.node(scalar, nil)
-	found := false
-	for _, d := range f.Docs {
-		switch {
-		case d.Body == nil:
-		case found:
-			at := d.Start
-			if at == nil { // the previous document ended with "..."
-				at = d.GetToken()
-			}
-			r.refuse(at, "a second document begins", "a plan is one document: make this a file of its own")
-			return root
-		default:
-			root, found = r.convert(d.Body), true
-		}
+	docs := slices.DeleteFunc(f.Docs, func(d *ast.DocumentNode) bool { return d.Body == nil })
+	if len(docs) == 0 {
+		return r.node(scalar, nil)
 	}
-	return root
+	if len(docs) > 1 { // without a start of its own if the one before ended with "..."
+		r.refuse(cmp.Or(docs[1].Start, docs[1].GetToken()), "a second document begins", "a plan is one document: make this a file of its own")
+	}
+	return r.convert(docs[0].Body)
 }
 
 func (r reader) node(k kind, t *token.Token) *node {

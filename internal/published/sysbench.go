@@ -117,13 +117,13 @@ func (r *SysbenchRun) Add(l *result.Line) (text string) {
 // are unknown.
 func (r *SysbenchRun) latency(l *result.Line) {
 	us := l.P95
-	if l.ResponseMx > 0 {
-		us = l.ResponseP5
+	if l.ResponseMax > 0 {
+		us = l.ResponseP95
 	}
 	if us == 0 { // an older build did not write it
 		r.at.Percentile = 99
-		if us = l.P99; l.ResponseMx > 0 {
-			us = l.ResponseP9
+		if us = l.P99; l.ResponseMax > 0 {
+			us = l.ResponseP99
 		}
 	}
 	r.percentile = r.at.Percentile

@@ -1,12 +1,21 @@
 package quantity
 
 import (
+	"math"
 	"strconv"
 	"strings"
 )
 
 // Full writes a number as it is.
 func Full(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// Four writes four significant digits, and all before the point.
+func Four(v float64) string {
+	if math.Abs(v) < 1000 && v != math.Trunc(v) {
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	}
+	return Whole(v)
+}
 
 // Times writes a ratio.
 func Times(r float64) string { return Digits(r) + "×" }
@@ -25,15 +34,10 @@ func RoughShare(share float64) string {
 // Tick writes a round number in a few characters, for an axis: 61,200 is 61.2k
 // there, and 60,000 60k.
 func Tick(v float64) string {
-	switch {
-	case v >= 1e9:
-		return Round(v/1e9) + "G"
-	case v >= 1e6:
-		return Round(v/1e6) + "M"
-	case v >= 1e4:
-		return Round(v/1e3) + "k"
+	if v < 1e4 {
+		return Round(v)
 	}
-	return Round(v)
+	return scaled(v/1e3, 1000, 1000, Round, "k", "M", "G")
 }
 
 // Round writes a round number without the zeros that show its precision.

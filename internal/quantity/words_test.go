@@ -19,3 +19,11 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+func TestFour(t *testing.T) {
+	for v, want := range map[float64]string{0: "0", 5: "5", 123456789: "123,456,789", 1234.5: "1,234", 0.000123456: "0.0001235", 12.3456: "12.35", -3.5: "-3.5", 999.96: "1000", -1234567: "-1,234,567"} {
+		if got := quantity.Four(v); got != want {
+			t.Errorf("Four(%v) = %s, want %s", v, got, want)
+		}
+	}
+}

@@ -130,7 +130,6 @@ var (
 	}
 )
 
-// learn finds names in a text.
 func (r *redactor) learn(text string) {
 	for _, m := range sourceURL.FindAllStringSubmatch(text, -1) {
 		r.learnName("user", m[2])

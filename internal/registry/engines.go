@@ -13,6 +13,10 @@ import (
 	"rumbench/engine/sqlite"
 )
 
+// Idle returns the engine that does nothing: what operations cost on it is the
+// client's own cost.
+func Idle() engine.Engine { return null.Engine{} }
+
 // Engines lists the engines in the order in which people should see them.
 func Engines() []engine.Engine {
 	return []engine.Engine{

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"rumbench/internal/page"
@@ -26,10 +27,8 @@ func barsOf(s *step, k key) page.Bars {
 	b := page.Bars{Title: s.units(k.Op) + "/s (" + k.Op + ")"}
 	promised := 0.0
 	for _, g := range s.Groups() {
-		for _, op := range append(g.Ops, g.Name) {
-			if op == k.Op {
-				promised = g.Promised(k.Op)
-			}
+		if g.Name == k.Op || slices.Contains(g.Ops, k.Op) {
+			promised = g.Promised(k.Op)
 		}
 	}
 	most := promised

@@ -140,10 +140,8 @@ func (c *campaign) crowded() bool { return len(c.sweeps) > 0 && len(c.steps) > m
 // sweepOf returns the sweep that a step belongs to, nil if there is none.
 func (c *campaign) sweepOf(s *step) *sweep {
 	for _, w := range c.sweeps {
-		for l := range w.levels() {
-			if l.step == s {
-				return w
-			}
+		if slices.ContainsFunc(w.levels, func(l levelStep) bool { return l.step == s }) {
+			return w
 		}
 	}
 	return nil
@@ -239,6 +237,12 @@ func (s *step) rated() bool {
 type rank struct {
 	target *target
 	rate   number
+	at     *step
+}
+
+// sortRanks sorts targets by throughput, the fastest first.
+func sortRanks(ranks []rank) {
+	slices.SortStableFunc(ranks, func(a, b rank) int { return cmp.Compare(b.rate.Value, a.rate.Value) })
 }
 
 // targetRow returns a row of a target.

@@ -35,19 +35,18 @@ func tiny(unit string) float64 {
 
 // growth is how a counter grew on a target: medians over the trials that count.
 type growth struct {
-	unit           string
-	total, per     float64 // over the window, and per unit of the primary operation
-	low, high      float64 // of per
-	trials         int
-	units          float64 // done by the primary operation
-	reset, present bool
+	unit      string
+	total     float64   // over the window
+	per       float64   // per unit of the primary operation
+	units     float64   // done by the primary operation
+	pers      []float64 // per unit, of the trials
+	all, done []float64 // over the window, and units, of the trials
+	reset     bool
 }
 
 // growthsOf returns the growths of all counters of a target in a step; nil if
 // the number of units done is unknown.
 func growthsOf(s *step, t *target) map[string]growth {
-	type series struct{ totals, pers, units []float64 }
-	found := map[string]*series{}
 	out := map[string]growth{}
 	for _, r := range s.Used(t) {
 		units := unitsDone(r.Step, s.Primary)
@@ -58,21 +57,14 @@ func growthsOf(s *step, t *target) map[string]growth {
 			if n.Kind != engine.Counter || clockwork(n.Name) {
 				continue
 			}
-			name := counterName(n)
-			if found[name] == nil {
-				found[name] = &series{}
-			}
-			f := found[name]
-			f.totals, f.pers, f.units = append(f.totals, n.Value), append(f.pers, n.Value/units), append(f.units, units)
-			g := out[name]
-			g.unit, g.reset, g.present = n.Unit, g.reset || n.Reset, true
-			out[name] = g
+			g := out[counterName(n)]
+			g.unit, g.reset = n.Unit, g.reset || n.Reset
+			g.all, g.pers, g.done = append(g.all, n.Value), append(g.pers, n.Value/units), append(g.done, units)
+			out[counterName(n)] = g
 		}
 	}
-	for name, f := range found {
-		g := out[name]
-		g.total, g.per, g.units = stat.Median(f.totals), stat.Median(f.pers), stat.Median(f.units)
-		g.low, g.high, g.trials = slices.Min(f.pers), slices.Max(f.pers), len(f.pers)
+	for name, g := range out {
+		g.total, g.per, g.units = stat.Median(g.all), stat.Median(g.pers), stat.Median(g.done)
 		out[name] = g
 	}
 	return out
@@ -103,11 +95,11 @@ func clockwork(name string) bool {
 func change(base, of growth, sameEngine bool) float64 {
 	unit := cmp.Or(base.unit, of.unit)
 	switch {
-	case !base.present && !of.present, !sameEngine && (!base.present || !of.present):
+	case len(base.pers)+len(of.pers) == 0, !sameEngine && (len(base.pers) == 0 || len(of.pers) == 0):
 		return 0
 	case max(base.total, of.total) < tiny(unit), base.reset || of.reset:
 		return 0
-	case base.trials > 1 && of.trials > 1 && base.low <= of.high && of.low <= base.high:
+	case len(base.pers) > 1 && len(of.pers) > 1 && slices.Min(base.pers) <= slices.Max(of.pers) && slices.Min(of.pers) <= slices.Max(base.pers):
 		return 0 // may be noise
 	}
 	per := func(g, other growth) float64 {
@@ -130,10 +122,8 @@ func changedTable(s *step, all []map[string]growth) page.Table {
 	t.Columns = targetColumns(s.c.Targets)
 	t.Columns[0].Sub = "base"
 	score := changesOf(s, all)
-	names := sortedKeys(score)
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(score[b], score[a]) })
 	var rows []page.Row
-	for _, name := range names {
+	for _, name := range ranked(score, score) {
 		if len(rows) == mostChanged || score[name] < math.Log(leastChanged) {
 			break
 		}
@@ -170,16 +160,16 @@ func changesOf(s *step, all []map[string]growth) map[string]float64 {
 }
 
 func changedCell(base, of growth, alone bool) page.Cell {
-	if !of.present {
+	if len(of.pers) == 0 {
 		return page.Absent("it has no such counter")
 	}
 	c := page.Cell{Text: inUnit(of.per, of.unit), Number: true, Title: fmt.Sprintf("%s %s in the window", quantity.Full(of.total), of.unit)}
-	if of.trials > 1 {
-		c.Title += fmt.Sprintf("; median of %d trials", of.trials)
+	if len(of.pers) > 1 {
+		c.Title += fmt.Sprintf("; median of %d trials", len(of.pers))
 	}
 	switch {
 	case alone || base.reset || of.reset || base.total == 0 && of.total == 0:
-	case !base.present:
+	case len(base.pers) == 0:
 		c.Ratio = "new"
 	case base.per == 0:
 		c.Ratio = "from 0"

@@ -2,8 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 
 	"rumbench/engine"
@@ -16,27 +14,30 @@ type overTime struct {
 	title  string
 	log    bool
 	static bool
-	value  func(p *point, t *track) (v float64, ok bool)
-	band   func(p *point, t *track) (low, high float64, ok bool) // nil: none
+	value  valueOf
+	// The band around the line; nil: none.
+	low, high valueOf
 }
+
+type valueOf func(p *point, t *track) (v float64, ok bool)
 
 // views returns the quantities that are drawn. A remainder at the end of less
 // than half a point's width is too short for a rate.
 func views(s *step) []overTime {
 	long := func(p *point, t *track) bool { return p.opsTime >= t.width/2 }
+	banded := func(p *point, t *track) bool { return long(p, t) && p.spread > 0 && p.spread == p.rows }
 	list := []overTime{{
 		title: s.units(s.Primary) + "/s (" + s.Primary + ")", static: true,
 		value: func(p *point, t *track) (float64, bool) { return p.rows / p.opsTime, long(p, t) },
-		band: func(p *point, t *track) (float64, float64, bool) {
-			return p.low / p.opsTime, p.high / p.opsTime, long(p, t) && p.spread > 0 && p.spread == p.rows
-		},
+		low:   func(p *point, t *track) (float64, bool) { return p.low / p.opsTime, banded(p, t) },
+		high:  func(p *point, t *track) (float64, bool) { return p.high / p.opsTime, banded(p, t) },
 	}}
 	if s.WritesPer != s.Primary && s.WritesPer != "" {
 		list = append(list, overTime{title: s.units(s.WritesPer) + "/s (" + s.WritesPer + ")", value: func(p *point, t *track) (float64, bool) {
 			return p.writes / p.opsTime, long(p, t)
 		}})
 	}
-	growth := func(quantity int, unit float64) func(*point, *track) (float64, bool) {
+	growth := func(quantity int, unit float64) valueOf {
 		return func(p *point, t *track) (float64, bool) {
 			return p.growth[quantity] / p.time[quantity] / unit, p.time[quantity] > 0
 		}
@@ -61,16 +62,15 @@ func chartBlocks(s *step, tracks []*track) []page.Block {
 		return nil
 	}
 	out := page.Charts{ID: s.id + "-time", Title: "Over time", Moving: chartFrame(s, tracks)}
-	coarse := coarser(tracks, max(fewPoints, min(staticPoints, allStatic/(len(s.c.steps)*len(s.c.Targets)))))
-	d, small := &out.Moving, chartFrame(s, coarse)
+	d, drawn := &out.Moving, max(fewPoints, min(staticPoints, allStatic/(len(s.c.steps)*len(s.c.Targets))))
 	for _, v := range views(s) {
-		ch, ok := newChart(v, tracks, d.Points)
+		ch, ok := newChart(v, tracks, d)
 		if !ok {
 			continue
 		}
 		d.Charts = append(d.Charts, ch)
-		if ch, ok := newChart(v, coarse, small.Points); ok && v.static {
-			out.Static = append(out.Static, small.Drawing(ch, ch.Title+" over time in "+s.Name, quantity.Tick))
+		if v.static {
+			out.Static = append(out.Static, d.Drawing(ch, drawn, ch.Title+" over time in "+s.Name, quantity.Tick))
 		}
 	}
 	if len(d.Charts) == 0 {
@@ -120,27 +120,6 @@ const (
 	allStatic    = 3_000
 )
 
-// coarser returns copies of tracks, of at most so many points.
-func coarser(tracks []*track, most int) []*track {
-	out := make([]*track, len(tracks))
-	points := 0
-	for i, t := range tracks {
-		if t != nil {
-			copied := *t
-			copied.points = slices.Clone(t.points)
-			out[i], points = &copied, max(points, len(t.points))
-		}
-	}
-	for ; points > most; points = (points + 1) / 2 {
-		for _, t := range out {
-			if t != nil {
-				t.fold()
-			}
-		}
-	}
-	return out
-}
-
 // mostBands is the number of bands that can be distinguished in a chart.
 const mostBands = 4
 
@@ -159,13 +138,10 @@ func chartNote(s *step, tracks []*track, d *page.Moving) string {
 			engine.DirtyBytes+" fell by a third or more.")
 	}
 	var many, trials []string
-	for i, t := range tracks {
-		if t == nil || len(t.points) == 0 {
-			continue
-		}
-		tg := s.c.Targets[i]
-		if t.marks.count > mostMarks {
-			many = append(many, fmt.Sprintf("%s (%d)", tg.Name, t.marks.count))
+	for _, l := range d.Series {
+		tg := s.c.Targets[l.Index]
+		if n := tracks[l.Index].marks.count; n > mostMarks {
+			many = append(many, fmt.Sprintf("%s (%d)", tg.Name, n))
 		}
 		if len(s.Used(tg)) > 1 {
 			trials = append(trials, fmt.Sprintf("%d of %s", s.Leader(tg).Trial.Trial, tg.Name))
@@ -211,55 +187,38 @@ func moves(tracks []*track) bool {
 	return false
 }
 
-func newChart(v overTime, tracks []*track, points int) (ch page.MovingChart, known bool) {
+func newChart(v overTime, tracks []*track, d *page.Moving) (ch page.MovingChart, known bool) {
 	ch = page.MovingChart{Title: v.title, Log: v.log}
-	banded := 0
-	for _, t := range tracks {
-		if t == nil || len(t.points) == 0 {
-			continue
+	bands := 0
+	for _, l := range d.Series {
+		t := tracks[l.Index]
+		line, some := t.along(v.value, d.Points)
+		low, banded := t.along(v.low, d.Points)
+		high, _ := t.along(v.high, d.Points)
+		if known = known || some; banded {
+			bands++
+		} else {
+			low, high = nil, nil
 		}
-		line := gaps(points)
-		for i := range t.points {
-			if y, ok := v.value(&t.points[i], t); ok && quantity.Finite(y) {
-				line[i], known = y, true
-			}
-		}
-		ch.Lines = append(ch.Lines, line)
-		low, high := bandOf(v, t, points)
-		ch.Low, ch.High = append(ch.Low, low), append(ch.High, high)
-		if low != nil {
-			banded++
-		}
+		ch.Lines, ch.Low, ch.High = append(ch.Lines, line), append(ch.Low, low), append(ch.High, high)
 	}
-	if banded == 0 || banded > mostBands {
+	if bands == 0 || bands > mostBands {
 		ch.Low, ch.High = nil, nil
 	}
 	return ch, known
 }
 
-// gaps returns unknown values.
-func gaps(points int) page.Values {
-	out := make(page.Values, points)
-	for i := range out {
-		out[i] = math.NaN()
-	}
-	return out
-}
-
-// bandOf returns the band around a target's line, nil if there is none.
-func bandOf(v overTime, t *track, points int) (low, high page.Values) {
-	if v.band == nil {
-		return nil, nil
-	}
-	known := false
-	low, high = gaps(points), gaps(points)
+// along returns a quantity at all points of the chart, and whether it is known
+// anywhere.
+func (t *track) along(of valueOf, points int) (line page.Values, known bool) {
+	line = page.Gaps(points)
 	for i := range t.points {
-		if a, b, ok := v.band(&t.points[i], t); ok && quantity.Finite(a) && quantity.Finite(b) {
-			low[i], high[i], known = a, b, true
+		if of == nil {
+			break
+		}
+		if y, ok := of(&t.points[i], t); ok && quantity.Finite(y) {
+			line[i], known = y, true
 		}
 	}
-	if !known {
-		return nil, nil
-	}
-	return low, high
+	return line, known
 }

@@ -46,7 +46,12 @@ func TestBand(t *testing.T) {
 		result.Line{Source: "ops", T: 3, Group: "query", Op: "point", Clients: []int64{0, 0}},
 		result.Line{Source: "ops", T: 4, Group: "query", Op: "point", Ops: 10, Rows: 10, Max: 1})
 	v := views(c.steps[0])[0]
-	low, high := bandOf(v, tr, 4)
+	band := func(points int) (low, high page.Values) {
+		low, _ = tr.along(v.low, points)
+		high, _ = tr.along(v.high, points)
+		return low, high
+	}
+	low, high := band(4)
 	var got []string
 	for i := range low {
 		text := "–"
@@ -59,7 +64,7 @@ func TestBand(t *testing.T) {
 		t.Error(d)
 	}
 	tr.fold()
-	if low, high := bandOf(v, tr, 2); low[0] != 15 || high[0] != 45 || quantity.Finite(low[1]) {
+	if low, high := band(2); low[0] != 15 || high[0] != 45 || quantity.Finite(low[1]) {
 		t.Errorf("folded: %v…%v", low[0], high[0])
 	}
 }
@@ -140,7 +145,8 @@ func TestOverSteps(t *testing.T) {
 		{Name: "write amplification", Rows: []page.Row{{Head: "a", Series: 0, Cells: []page.Cell{cell(1), cell(0), cell(400)}}}},
 		{Name: "one point", Rows: []page.Row{{Head: "a", Series: 0, Cells: []page.Cell{cell(1), page.Absent(""), page.Absent("")}}}},
 	}}
-	plots := stepPlots(table)
+	metrics := []string{"space_amplification", "write_amplification", "read_amplification"}
+	plots := stepPlots(table, metrics)
 	if len(plots) != 2 || plots[0].Title != "space amplification" {
 		t.Fatalf("%d plots", len(plots))
 	}
@@ -163,7 +169,7 @@ func TestOverSteps(t *testing.T) {
 	if strings.Contains(powers, "●●●") || !strings.Contains(powers, "●●") || !strings.Contains(powers, ">100<") {
 		t.Error(powers)
 	}
-	if stepPlots(page.Table{Columns: table.Columns[:1], Groups: table.Groups}) != nil {
+	if stepPlots(page.Table{Columns: table.Columns[:1], Groups: table.Groups}, metrics) != nil {
 		t.Error("one step has no course")
 	}
 }

@@ -16,7 +16,7 @@ func clientAlone(v *view) []page.Section {
 		measures = append(measures, measure{metric: name})
 	}
 	for _, m := range measures {
-		t.Columns = append(t.Columns, metricColumn(key{Metric: m.metric}))
+		t.Columns = append(t.Columns, m.column())
 	}
 	var rows []page.Row
 	for _, s := range c.stepsWith(measures) {

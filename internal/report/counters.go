@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"rumbench/engine"
 	"rumbench/internal/page"
@@ -78,10 +76,7 @@ func countersTable(s *step, growths []map[string]growth) page.Table {
 
 // keepChanged keeps only the counters in which the targets differ most.
 func keepChanged(s *step, byName byTarget, growths []map[string]growth, most int) {
-	score := changesOf(s, growths)
-	names := sortedKeys(byName)
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(score[b], score[a]) })
-	for _, name := range names[most:] {
+	for _, name := range ranked(byName, changesOf(s, growths))[most:] {
 		delete(byName, name)
 	}
 }

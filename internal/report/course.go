@@ -19,7 +19,8 @@ func course(rates []float64) string {
 	text := c.Shape.String()
 	switch first, last := c.Phases[0], c.Phases[len(c.Phases)-1]; c.Shape {
 	case stat.Steady:
-		if mean, se := meanError(rates[c.WarmUp:]); mean > 0 {
+		mean := stat.Mean(rates[c.WarmUp:])
+		if se, _ := stat.AutocorrelatedSE(rates[c.WarmUp:]); mean > 0 && !math.IsNaN(se) {
 			text += fmt.Sprintf(" (mean known to ±%s)", quantity.RoughShare(1.96*se/mean))
 		}
 	case stat.Degrading, stat.Improving:
@@ -29,15 +30,4 @@ func course(rates []float64) string {
 		text += fmt.Sprintf(" after %d intervals of warm-up", c.WarmUp)
 	}
 	return text
-}
-
-// meanError returns the mean of a time series and its standard error.
-func meanError(x []float64) (mean, se float64) {
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	if se, _ = stat.AutocorrelatedSE(x); math.IsNaN(se) {
-		return 0, 0
-	}
-	return mean, se
 }

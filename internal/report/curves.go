@@ -60,41 +60,37 @@ func nines(percentile float64) float64 {
 
 // curvePlot draws percentile curves: x in nines, y in µs, logarithmic.
 func curvePlot(curves []indexed) page.Plot {
-	p := page.Plot{Label: "latency over percentiles", Height: 280, Y: page.Axis{Log: true}, X: page.Axis{Caption: "percentile of operations"}}
-	low, high, far := math.Inf(1), 0.0, 1.0
+	p := page.Plot{Label: "latency over percentiles", Height: 280, X: page.Axis{Caption: "percentile of operations"}}
+	far := 1.0
 	for _, cv := range curves {
 		for _, point := range cv.Points {
-			low, high = min(low, max(0.1, point[1])), max(high, point[1])
 			if point[0] < 100 {
-				far = max(far, nines(point[0]))
+				far = max(far, math.Ceil(nines(point[0])))
 			}
 		}
 	}
 	// The maximum has no position among the nines: it is drawn one step to the
 	// right of the last.
-	end := math.Ceil(far) + 1
-	p.X.To, p.Y.From = end, math.Floor(math.Log10(low))
-	p.Y.To = max(math.Ceil(math.Log10(max(high, low))), p.Y.From+1)
+	p.X.To = far + 1
 	for i, text := range []string{"0", "90", "99", "99.9", "99.99", "99.999", "99.9999"} {
-		if float64(i) <= math.Ceil(far) {
+		if float64(i) <= far {
 			p.X.Ticks = append(p.X.Ticks, page.Tick{At: float64(i), Text: text})
 		}
 	}
-	p.X.Ticks = append(p.X.Ticks, page.Tick{At: end, Text: "max"})
-	for e := p.Y.From; e <= p.Y.To; e++ {
-		p.Y.Ticks = append(p.Y.Ticks, page.Tick{At: math.Pow(10, e), Text: roundDuration(math.Pow(10, e))})
-	}
+	p.X.Ticks = append(p.X.Ticks, page.Tick{At: p.X.To, Text: "max"})
 	for _, cv := range curves {
 		line := page.Line{Series: cv.index}
-		for _, point := range cv.Points {
-			x := end
-			if point[0] < 100 {
-				x = nines(point[0])
+		for _, at := range cv.Points {
+			point := page.Gap(p.X.To)
+			if at[0] < 100 {
+				point.X = nines(at[0])
 			}
-			line.Points = append(line.Points, page.Point{X: x, Y: max(0.1, point[1]), Low: math.NaN(), High: math.NaN()})
+			point.Y = max(0.1, at[1])
+			line.Points = append(line.Points, point)
 		}
 		p.Lines = append(p.Lines, line)
 	}
+	p.Y = page.Scale{Format: roundDuration, Spread: 1}.Axis(page.Reach(p.Lines))
 	return p
 }
 

@@ -1,14 +1,11 @@
 package report
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/page"
 	"rumbench/internal/result"
 )
 
@@ -41,6 +38,8 @@ type rowKind struct {
 	Unit   string `json:"unit"`
 	Per    string `json:"per,omitempty"`
 	Source string `json:"source,omitempty"`
+
+	nth int // of the rows with these names in a run
 }
 
 // embeddedRun are the trials of a target in a step.
@@ -52,11 +51,11 @@ type embeddedRun struct {
 }
 
 type embeddedTrial struct {
-	Trial    int              `json:"trial"`
-	LeftOut  bool             `json:"left_out,omitempty"` // the page's numbers do not include this trial
-	Values   values           `json:"values"`
-	N        []int64          `json:"n"`
-	Warnings map[string][]int `json:"warnings,omitempty"`
+	Trial    int           `json:"trial"`
+	LeftOut  bool          `json:"left_out,omitempty"` // the page's numbers do not include this trial
+	Values   page.Numbers  `json:"values"`
+	N        []int64       `json:"n"`
+	Warnings map[int][]int `json:"warnings,omitempty"`
 	// Disturbed are the numbers that may include other programs' activity.
 	Disturbed []int `json:"disturbed,omitempty"`
 	// AtLeast are the numbers that are lower bounds.
@@ -64,28 +63,6 @@ type embeddedTrial struct {
 	// Few are the percentiles with too few samples.
 	Few []int `json:"few,omitempty"`
 }
-
-// values are numbers; NaN is unknown.
-type values []float64
-
-// MarshalJSON writes the numbers in full precision.
-func (v values) MarshalJSON() ([]byte, error) {
-	out := []byte{'['}
-	for i, x := range v {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		if math.IsNaN(x) {
-			out = append(out, "null"...)
-		} else {
-			out = strconv.AppendFloat(out, x, 'g', -1, 64)
-		}
-	}
-	return append(out, ']'), nil
-}
-
-// place identifies a row in its run: rows of the same kind are counted.
-type place struct{ kind, nth int }
 
 // runOf identifies a run of the page.
 type runOf struct {
@@ -97,17 +74,16 @@ type runOf struct {
 type embedder struct {
 	out      embedded
 	kinds    map[rowKind]int
-	shapes   map[string]int
 	warnings map[string]int
 	count    int                 // of numbers
-	runs     map[runOf]int       // index of a run in out
+	runs     map[runOf][]int     // kinds of the numbers of a run
 	places   map[*metric.Row]int // index of each row
 }
 
 func newEmbedder() *embedder {
 	return &embedder{
-		out: embedded{About: aboutRows}, kinds: map[rowKind]int{}, shapes: map[string]int{}, warnings: map[string]int{},
-		runs: map[runOf]int{}, places: map[*metric.Row]int{},
+		out: embedded{About: aboutRows}, kinds: map[rowKind]int{}, warnings: map[string]int{},
+		runs: map[runOf][]int{}, places: map[*metric.Row]int{},
 	}
 }
 
@@ -128,53 +104,53 @@ func (e *embedder) add(c *campaign) (from []int) {
 
 func (e *embedder) addRuns(s *step, t *target) {
 	runs, used := s.Runs[t], s.Used(t)
-	places := make([][]place, len(runs))
+	kinds := make([][]int, len(runs))
 	for i, r := range runs {
-		places[i] = e.placesOf(r.Step.Rows)
+		kinds[i] = e.kindsOf(r.Step.Rows)
 	}
-	order := merged(places)
+	order := merged(kinds)
 	out := embeddedRun{Target: t.Name, Step: s.Name, Shape: e.shape(order)}
 	for i, r := range runs {
-		et := embeddedTrial{Trial: r.Trial.Trial, Values: make(values, len(order)), N: make([]int64, len(order))}
+		et := embeddedTrial{Trial: r.Trial.Trial, Values: page.Numbers(page.Gaps(len(order))), N: make([]int64, len(order)), Warnings: map[int][]int{}}
 		et.LeftOut = !slices.ContainsFunc(used, func(u run) bool { return u.Step == r.Step })
-		for k := range et.Values {
-			et.Values[k] = math.NaN()
-		}
 		for k := range r.Step.Rows {
 			row := &r.Step.Rows[k]
-			at := slices.Index(order, places[i][k])
+			at := slices.Index(order, kinds[i][k])
 			et.put(at, row, r.Step)
-			et.warn(at, e.warningsOf(row))
+			if len(row.Warnings) > 0 {
+				et.Warnings[at] = e.warningsOf(row)
+			}
 			e.places[row] = e.count + at
 		}
 		out.Trials = append(out.Trials, et)
 	}
-	e.runs[runOf{s, t}] = len(e.out.Runs)
+	e.runs[runOf{s, t}] = order
 	e.out.Runs = append(e.out.Runs, out)
 	e.count += len(order)
 }
 
-func (e *embedder) placesOf(rows []metric.Row) []place {
-	out := make([]place, len(rows))
-	seen := map[int]int{}
+func (e *embedder) kindsOf(rows []metric.Row) []int {
+	out := make([]int, len(rows))
+	seen := map[rowKind]int{}
 	for i, r := range rows {
-		k := indexOf(e.kinds, &e.out.Kinds, rowKind{r.Group, r.Op, r.Metric, r.Unit, r.Per, r.Source})
-		out[i] = place{k, seen[k]}
-		seen[k]++
+		kind := rowKind{Group: r.Group, Op: r.Op, Metric: r.Metric, Unit: r.Unit, Per: r.Per, Source: r.Source}
+		seen[kind]++
+		kind.nth = seen[kind]
+		out[i] = indexOf(e.kinds, &e.out.Kinds, kind)
 	}
 	return out
 }
 
-// merged returns an order of all places that keeps the order of each run, if
+// merged returns an order of all kinds that keeps the order of each run, if
 // there is one.
-func merged(runs [][]place) []place {
+func merged(runs [][]int) []int {
 	order := slices.Clone(runs[0])
 	for _, run := range runs[1:] {
 		at := 0
-		for _, p := range run {
-			i := slices.Index(order, p)
+		for _, kind := range run {
+			i := slices.Index(order, kind)
 			if i < 0 {
-				order = slices.Insert(order, at, p)
+				order = slices.Insert(order, at, kind)
 				i = at
 			}
 			at = i + 1
@@ -183,19 +159,13 @@ func merged(runs [][]place) []place {
 	return order
 }
 
-func (e *embedder) shape(order []place) int {
-	kinds := make([]int, len(order))
-	for i, p := range order {
-		kinds[i] = p.kind
-	}
-	name := fmt.Sprint(kinds)
-	i, ok := e.shapes[name]
-	if !ok {
-		i = len(e.out.Shapes)
-		e.shapes[name] = i
+func (e *embedder) shape(kinds []int) int {
+	at := slices.IndexFunc(e.out.Shapes, func(o []int) bool { return slices.Equal(o, kinds) })
+	if at < 0 {
+		at = len(e.out.Shapes)
 		e.out.Shapes = append(e.out.Shapes, kinds)
 	}
-	return i
+	return at
 }
 
 func (e *embedder) warningsOf(r *metric.Row) []int {
@@ -227,16 +197,6 @@ func (t *embeddedTrial) put(at int, row *metric.Row, s *result.Step) {
 	}
 }
 
-func (t *embeddedTrial) warn(at int, warnings []int) {
-	if len(warnings) == 0 {
-		return
-	}
-	if t.Warnings == nil {
-		t.Warnings = map[string][]int{}
-	}
-	t.Warnings[strconv.Itoa(at)] = warnings
-}
-
 // indexOf returns the index of v in the list, appending it if it is new.
 func indexOf[T comparable](index map[T]int, list *[]T, v T) int {
 	i, ok := index[v]
@@ -246,25 +206,4 @@ func indexOf[T comparable](index map[T]int, list *[]T, v T) int {
 		*list = append(*list, v)
 	}
 	return i
-}
-
-// json returns the rows for the page, one run per line. The encoder escapes
-// what could end the script element.
-func (e *embedder) json() (json.RawMessage, error) {
-	var runs []string
-	for _, r := range e.out.Runs {
-		b, err := json.Marshal(r)
-		if err != nil {
-			return nil, err
-		}
-		runs = append(runs, string(b))
-	}
-	head := e.out
-	head.Runs = []embeddedRun{}
-	b, err := json.Marshal(head)
-	if err != nil {
-		return nil, err
-	}
-	text, _ := strings.CutSuffix(string(b), "]}")
-	return json.RawMessage(text + "\n" + strings.Join(runs, ",\n") + "\n]}"), nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"html"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -34,7 +33,7 @@ type numberAt struct {
 
 func numbersAt(t rapid.TB, page string) []numberAt {
 	t.Helper()
-	var e embedded
+	var e readPage
 	if err := json.Unmarshal([]byte(rowsPattern.FindStringSubmatch(page)[1]), &e); err != nil {
 		t.Fatal(err)
 	}
@@ -43,8 +42,8 @@ func numbersAt(t rapid.TB, page string) []numberAt {
 		for i, kind := range e.Shapes[r.Shape] {
 			n := numberAt{target: r.Target, step: r.Step, kind: e.Kinds[kind]}
 			for _, trial := range r.Trials {
-				if v := trial.Values[i]; !trial.LeftOut && !math.IsNaN(v) {
-					n.values = append(n.values, v)
+				if v := trial.Values[i]; !trial.LeftOut && v != nil {
+					n.values = append(n.values, *v)
 				}
 			}
 			out = append(out, n)
@@ -121,25 +120,26 @@ func TestReadRows(t *testing.T) {
 // readRows reads the rows that a page embeds: target by target, trial by trial
 // and step by step.
 func readRows(b []byte) (rows []metric.Row, err error) {
-	var e embedded
+	var e readPage
 	if err := json.Unmarshal(b, &e); err != nil {
 		return nil, err
 	}
 	for _, r := range e.Runs {
 		for _, t := range r.Trials {
 			for i, kind := range e.Shapes[r.Shape] {
+				if t.Values[i] == nil {
+					continue
+				}
 				k := e.Kinds[kind]
-				row := metric.Row{Target: r.Target, Trial: t.Trial, Step: r.Step, Group: k.Group, Op: k.Op, Metric: k.Metric, Value: t.Values[i], Unit: k.Unit, Per: k.Per, N: t.N[i], Source: k.Source}
+				row := metric.Row{Target: r.Target, Trial: t.Trial, Step: r.Step, Group: k.Group, Op: k.Op, Metric: k.Metric, Value: *t.Values[i], Unit: k.Unit, Per: k.Per, N: t.N[i], Source: k.Source}
 				row.Disturbed, row.AtLeast = slices.Contains(t.Disturbed, i), slices.Contains(t.AtLeast, i)
 				if row.Few() {
 					row.MaxOf = row.N
 				}
-				for _, w := range t.Warnings[strconv.Itoa(i)] {
+				for _, w := range t.Warnings[i] {
 					row.Warnings = append(row.Warnings, metric.Warning{Text: e.Warnings[w], Code: e.Codes[w]})
 				}
-				if !math.IsNaN(row.Value) {
-					rows = append(rows, row)
-				}
+				rows = append(rows, row)
 			}
 		}
 	}
@@ -153,30 +153,28 @@ func readRows(b []byte) (rows []metric.Row, err error) {
 	return rows, nil
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (v *values) UnmarshalJSON(b []byte) error {
-	var list []*float64
-	err := json.Unmarshal(b, &list)
-	for _, x := range list {
-		if x == nil {
-			*v = append(*v, math.NaN())
-		} else {
-			*v = append(*v, *x)
-		}
-	}
-	return err
+// readPage is what a page embeds, with nil for unknown values.
+type readPage struct {
+	embedded
+	Runs []struct {
+		embeddedRun
+		Trials []struct {
+			embeddedTrial
+			Values []*float64 `json:"values"`
+		} `json:"trials"`
+	} `json:"runs"`
 }
 
 // Trials that do not have the same rows keep their own order.
 func TestMerged(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		whole := rapid.SliceOfNDistinct(rapid.IntRange(0, 50), 1, 20, rapid.ID).Draw(r, "whole")
-		var runs [][]place
+		var runs [][]int
 		for range rapid.IntRange(1, 4).Draw(r, "runs") {
-			var run []place
+			var run []int
 			for _, k := range whole {
 				if rapid.Bool().Draw(r, "in") {
-					run = append(run, place{k, 0})
+					run = append(run, k)
 				}
 			}
 			runs = append(runs, run)
@@ -184,7 +182,7 @@ func TestMerged(t *testing.T) {
 		order := merged(runs)
 		for _, run := range runs {
 			for _, p := range run {
-				if n := len(slices.DeleteFunc(slices.Clone(order), func(o place) bool { return o != p })); n != 1 {
+				if n := len(slices.DeleteFunc(slices.Clone(order), func(o int) bool { return o != p })); n != 1 {
 					r.Fatalf("%v is %d times in %v", p, n, order)
 				}
 			}
@@ -195,7 +193,7 @@ func TestMerged(t *testing.T) {
 	})
 }
 
-func follows(order, run []place) bool {
+func follows(order, run []int) bool {
 	for _, p := range order {
 		if len(run) > 0 && run[0] == p {
 			run = run[1:]

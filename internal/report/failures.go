@@ -67,13 +67,12 @@ func (f failures) words() string {
 
 // failedWords names the targets with many failed attempts: the fastest, and
 // those with a throughput far below it.
-func failedWords(first rank, at *step, others []rank, of func(rank) *step) string {
+func failedWords(ranks []rank) string {
 	var out []string
-	for _, o := range others {
-		if r, ok := first.rate.Over(o.rate); !ok || r <= muchFaster {
-			continue
+	for _, r := range ranks[1:] {
+		if times, ok := ranks[0].rate.Over(r.rate); ok && times > muchFaster {
+			out = compare.AppendNew(out, failuresOf(ranks[0].at, ranks[0].target).words(), failuresOf(r.at, r.target).words())
 		}
-		out = compare.AppendNew(out, failuresOf(at, first.target).words(), failuresOf(of(o), o.target).words())
 	}
 	if out = slices.DeleteFunc(out, func(s string) bool { return s == "" }); len(out) == 0 {
 		return ""

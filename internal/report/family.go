@@ -7,7 +7,6 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/figure"
-	"rumbench/internal/metric"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
 )
@@ -72,7 +71,7 @@ func familySentence(w *sweep, f compare.Family, t *target) string {
 	counts := map[compare.Verdict]int{}
 	low, high := math.Inf(1), math.Inf(-1)
 	var lowest, highest string
-	for l := range w.levels() {
+	for _, l := range w.levels {
 		k, _ := l.Rate(l.Primary)
 		e := l.effect(t, base, k)
 		if e == nil || math.IsNaN(e.Ratio) || e.Verdict == "" {
@@ -110,32 +109,26 @@ func familyTable(w *sweep, f compare.Family, p panel) page.Table {
 		t.Columns = append(t.Columns, page.Column{Name: quantity.Amount(l.value), Sub: w.Axis, Title: "step " + l.Name, Link: l.id})
 	}
 	t.Columns = append(t.Columns, page.Column{Name: "mean", Title: "Geometric mean over the levels, with its 95 % interval; only of throughput"})
-	var steps []*compare.Step
-	for _, l := range p.levels {
-		steps = append(steps, l.Step)
+	shown := []measure{{name: "rate/s", metric: "rows_per_s"}, {name: "p99 latency", metric: "service_p99_us"}, {name: "CPU µs", metric: "cpu_us"}}
+	for _, m := range p.measured(sweepMeasures) {
+		if m.each {
+			shown = append(shown, m)
+		}
 	}
-	for _, m := range []measure{
-		{name: "rate/s", metric: "rows_per_s"},
-		{name: "p99 latency", metric: "service_p99_us"},
-		{name: "CPU µs", metric: "cpu_us"},
-	} {
-		g := page.Group{Name: m.name, Link: "m-" + m.metric, Title: metricDoc(m.metric)}
+	for _, m := range shown {
+		c := m.column()
+		g := page.Group{Name: c.Name, Link: c.Link, Title: c.Title}
+		if m.each {
+			g.Name += " per operation"
+		}
 		g.Rows = targetRows(f.Targets, len(t.Columns), func(t *target, i int) page.Cell {
 			switch {
+			case i < len(p.levels) && m.each:
+				return m.perOperation(p.levels[i].step, t)
 			case i < len(p.levels):
 				return ratioCell(p.levels[i].step, t, base, m)
 			case m.metric == "rows_per_s":
-				return meanOverCell(w.c.MeanOver(base, t, steps), t == base)
-			}
-			return page.Absent("only of throughput")
-		})
-		t.Groups = append(t.Groups, g)
-	}
-	for _, r := range perOperationsIn(p) {
-		g := page.Group{Name: metric.Label(r.metric) + " per operation", Link: "m-" + r.metric, Title: r.column().Title}
-		g.Rows = targetRows(f.Targets, len(t.Columns), func(t *target, i int) page.Cell {
-			if i < len(p.levels) {
-				return r.cell(p.levels[i].step, t)
+				return meanOverCell(w.c.MeanOver(base, t, p.Steps()), t == base)
 			}
 			return page.Absent("only of throughput")
 		})
@@ -201,7 +194,7 @@ func meanOverCell(m compare.Mean, isBase bool) page.Cell {
 // ratios.
 func ratioCurve(w *sweep, f compare.Family) *sweepCurve {
 	c := curveOf(w, "rate/s relative to "+f.Targets[0].Name+" over "+w.Axis, func(s *step) (key, bool) { return s.Rate(s.Primary) })
-	c.near, c.format = 1, func(v float64) string { return fmt.Sprintf("%.3g×", v) }
+	c.scale = page.Scale{Near: 1, Spread: wide, Format: func(v float64) string { return fmt.Sprintf("%.3g×", v) }}
 	for i, p := range w.panels {
 		lines := c.panels[i]
 		c.panels[i] = nil

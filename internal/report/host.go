@@ -114,7 +114,7 @@ func holders(c *campaign, of func(*result.Trial) string) (values []string, who m
 	return values, who
 }
 
-// hostValue returns a fact in a form that can be compared; "" is quantity.Unknown.
+// hostValue returns a fact in a form that can be compared; "" if it is unknown.
 func hostValue(facts observe.Facts, name string) string {
 	v := facts.Value(name)
 	switch {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"slices"
@@ -54,10 +55,11 @@ type judgementPair struct {
 
 // pageData returns what the page's script reads: the rows, and the judgements on them.
 func pageData(c *campaign, e *embedder, from []int) ([]page.Data, error) {
-	rows, err := e.json()
+	rows, err := json.Marshal(e.out)
 	if err != nil {
 		return nil, err
 	}
+	rows = bytes.ReplaceAll(rows, []byte(`,{"target":`), []byte(",\n{\"target\":")) // a line for each run
 	judgements, err := json.Marshal(judgementsOf(c, e, from))
 	return []page.Data{{ID: "rows", JSON: rows}, {ID: "judgements", JSON: judgements}}, err
 }
@@ -72,30 +74,33 @@ func judgementsOf(c *campaign, e *embedder, from []int) *embeddedJudgements {
 			shown[keyOfStep{s, k}] = true
 		}
 	}
-	keys := make([][]keyOfStep, len(c.Targets))
+	all, scored := make([][]keyOfStep, len(c.Targets)), make([][]keyOfStep, len(c.Targets))
 	scores := 0
 	for i, t := range c.Targets {
-		keys[i] = keysOf(c, e, t)
+		all[i] = keysOf(c, e, t)
 		out.Score = append(out.Score, []int{})
 		seen := map[keyOfStep]bool{}
-		for k, at := range keys[i] {
+		for k, at := range all[i] {
 			if shown[at] && !seen[at] {
-				out.Score[i] = append(out.Score[i], k+from[i])
+				out.Score[i], scored[i] = append(out.Score[i], k+from[i]), append(scored[i], at)
 			}
 			seen[at] = true
 		}
-		scores += len(out.Score[i])
+		scores += len(scored[i])
 	}
 	out.Apart = classesOf(c)
 	out.Some = scores*(len(c.Targets)-1) > mostVerdicts
 	seen := map[pageVerdict]int{}
 	for _, base := range c.Targets {
-		if base.Index > 0 && out.Some {
-			break
-		}
 		for i, t := range c.Targets {
-			if t != base {
-				out.Pairs = append(out.Pairs, judgedPair(c, base, t, keys[i], &out, seen))
+			switch {
+			case t == base:
+			case base.Index == 0: // all numbers
+				out.Pairs = append(out.Pairs, judgedPair(c.judged(base, t), all[i], &out, seen))
+			case !out.Some: // those of the scorecard; not cached, as nothing else on the page uses them
+				p := judgedPair(c.Judge(base, t, compare.DefaultRule()), scored[i], &out, seen)
+				p.Low, p.High = nil, nil
+				out.Pairs = append(out.Pairs, p)
 			}
 		}
 	}
@@ -123,23 +128,12 @@ func classesOf(c *campaign) map[string][]int {
 	return out
 }
 
-// judgedPair returns the judgement of a target: of all of its numbers against the first
-// target, of those of the scorecard against any other.
-func judgedPair(c *campaign, base, t *target, keys []keyOfStep, out *embeddedJudgements, seen map[pageVerdict]int) judgementPair {
-	p := judgementPair{Base: base.Index, Of: t.Index}
-	if base.Index == 0 {
-		j := c.judged(base, t)
-		for _, at := range keys {
-			p.add(j.Effect(at.step.Step, at.key), out, seen)
-		}
-		return p
-	}
-	j := c.Judge(base, t, compare.DefaultRule()) // not cached: nothing else on the page uses it
-	for _, number := range out.Score[t.Index] {
-		at := keys[number-out.From[t.Index]]
+// judgedPair returns the judgements of a target's numbers against a base.
+func judgedPair(j *compare.Judgement, keys []keyOfStep, out *embeddedJudgements, seen map[pageVerdict]int) judgementPair {
+	p := judgementPair{Base: j.Base.Index, Of: j.New.Index}
+	for _, at := range keys {
 		p.add(j.Effect(at.step.Step, at.key), out, seen)
 	}
-	p.Low, p.High = nil, nil
 	return p
 }
 
@@ -148,15 +142,10 @@ type keyOfStep struct {
 	key  key
 }
 
-// keysOf returns the keys of a target's numbers.
 func keysOf(c *campaign, e *embedder, t *target) []keyOfStep {
 	var out []keyOfStep
 	for _, s := range c.steps {
-		run, ok := e.runs[runOf{s, t}]
-		if !ok {
-			continue
-		}
-		for _, kind := range e.out.Shapes[e.out.Runs[run].Shape] {
+		for _, kind := range e.runs[runOf{s, t}] {
 			k := e.out.Kinds[kind]
 			out = append(out, keyOfStep{s, key{Group: k.Group, Op: k.Op, Metric: k.Metric, Per: k.Per}})
 		}
@@ -166,15 +155,12 @@ func keysOf(c *campaign, e *embedder, t *target) []keyOfStep {
 
 // scoreKeys returns the keys of the tables in which the base can be chosen.
 func scoreKeys(s *step) []key {
-	keys := s.Keys("rows_per_s")
+	measures := spaceMeasures()
 	for _, l := range layers() {
-		for _, m := range l.measures {
-			if k, ok := m.key(s); ok {
-				keys = compare.AppendNew(keys, k)
-			}
-		}
+		measures = append(measures, l.measures...)
 	}
-	for _, m := range spaceMeasures() {
+	keys := s.Keys("rows_per_s")
+	for _, m := range measures {
 		if k, ok := m.key(s); ok {
 			keys = compare.AppendNew(keys, k)
 		}

@@ -53,10 +53,8 @@ func lawCells(p panel, t *target, columns int) []page.Cell {
 		why = fmt.Sprintf("not fitted: throughput is known and comparable at %d levels, and %d are the least", len(all.n), stat.LeastLevels)
 	}
 	if why != "" {
-		cells := []page.Cell{{Text: why}}
-		for len(cells) < columns {
-			cells = append(cells, page.Absent(why))
-		}
+		cells := slices.Repeat([]page.Cell{page.Absent(why)}, columns)
+		cells[0] = page.Words(why)
 		return cells
 	}
 	var fits []stat.USL
@@ -70,11 +68,9 @@ func lawCells(p panel, t *target, columns int) []page.Cell {
 	cell := func(of func(stat.USL) float64) page.Cell {
 		c := page.Cell{Text: lawText(of(law)), Number: true}
 		var values []float64
-		if len(fits) > 1 {
-			for _, u := range fits {
-				if v := of(u); !math.IsNaN(v) {
-					values = append(values, v)
-				}
+		for _, u := range fits {
+			if v := of(u); !math.IsNaN(v) {
+				values = append(values, v)
 			}
 		}
 		if len(values) > 1 {

@@ -49,8 +49,8 @@ func keyedTables(s *step, name, note string, metrics []string, n *page.Notes) []
 			k := columns[sub][i]
 			return s.cell(t, s.c.Targets[0], key{Group: sub.group, Op: sub.op, Metric: k.Metric, Per: k.Per}, n)
 		})}
-		if t := tableWith(out, columns[sub]); t != nil {
-			t.Groups = append(t.Groups, group)
+		if i := slices.IndexFunc(out, func(t keyedTable) bool { return slices.Equal(t.keys, columns[sub]) }); i >= 0 {
+			out[i].Groups = append(out[i].Groups, group)
 			continue
 		}
 		t := keyedTable{page.Table{Title: name, Note: note, Head: "target", Groups: []page.Group{group}}, columns[sub]}
@@ -94,15 +94,6 @@ func nameTables(tables []keyedTable) {
 		}
 		t.Groups[0].Name = ""
 	}
-}
-
-func tableWith(tables []keyedTable, columns []key) *keyedTable {
-	for i := range tables {
-		if slices.Equal(tables[i].keys, columns) {
-			return &tables[i]
-		}
-	}
-	return nil
 }
 
 // targetRows returns a row of cells for each target.
@@ -163,6 +154,13 @@ func targetColumns(targets []*target) (out []page.Column) {
 	for _, t := range targets {
 		out = append(out, page.Column{Name: t.Name, Title: cmp.Or(describe(t), t.Name)})
 	}
+	return out
+}
+
+// ranked returns names, those with the highest score first.
+func ranked[V any](names map[string]V, score map[string]float64) []string {
+	out := sortedKeys(names)
+	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(score[b], score[a]) })
 	return out
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
@@ -21,10 +22,8 @@ func promises(v *view) []page.Section {
 		{Name: "max lateness", Link: "m-lateness_max_us", Title: metricDoc("lateness_max_us")},
 		{Name: "verdict", Link: "m-sla_met", Title: metricDoc("sla_met")},
 	}}
-	for _, tg := range v.Targets {
-		if len(tg.Trials) > 1 {
-			t.Note = "Of several trials, every column shows the worst."
-		}
+	if slices.ContainsFunc(v.Targets, func(t *target) bool { return len(t.Trials) > 1 }) {
+		t.Note = "Of several trials, every column shows the worst."
 	}
 	for _, s := range v.steps {
 		for _, g := range s.Groups() {
@@ -107,19 +106,21 @@ func promiseVerdict(trials int, held []*metric.SLA) page.Cell {
 	}
 	of := fmt.Sprintf(" of %d", trials)
 	switch {
-	case missed > 0 && trials == 1 && saturated == 1:
-		return page.Cell{Text: "saturated", Tag: "not comparable", Title: "lateness grew without end"}
-	case missed > 0 && trials == 1:
-		return page.Cell{Text: "missed", Tag: "not comparable"}
-	case saturated > 0:
-		text := fmt.Sprintf("missed in %d%s, saturated in %d", missed, of, saturated)
-		return page.Cell{Text: text, Tag: "not comparable", Title: "saturated: lateness grew without end"}
-	case missed > 0:
-		return page.Cell{Text: fmt.Sprintf("missed in %d%s", missed, of), Tag: "not comparable"}
-	case len(held) < trials:
+	case missed == 0 && len(held) < trials:
 		return page.Words(fmt.Sprintf("held in %d%s, else not measured", len(held), of))
-	case strict == trials:
+	case missed == 0 && strict == trials:
 		return page.Words("held in every interval")
+	case missed == 0:
+		return page.Words("held")
 	}
-	return page.Words("held")
+	c := page.Cell{Text: fmt.Sprintf("missed in %d%s", missed, of), Tag: "not comparable"}
+	switch {
+	case trials == 1 && saturated == 1:
+		c.Text, c.Title = "saturated", "lateness grew without end"
+	case trials == 1:
+		c.Text = "missed"
+	case saturated > 0:
+		c.Text, c.Title = c.Text+fmt.Sprintf(", saturated in %d", saturated), "saturated: lateness grew without end"
+	}
+	return c
 }

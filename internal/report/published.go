@@ -206,15 +206,11 @@ func asPublished(n number) string {
 
 // digits formats a number in full, with separated thousands.
 func digits(v float64) string {
-	whole, fraction, ok := strings.Cut(quantity.Full(v), ".")
+	_, fraction, ok := strings.Cut(quantity.Full(v), ".")
 	if !ok {
 		return quantity.Whole(v)
 	}
-	w, err := strconv.ParseFloat(whole, 64)
-	if err != nil {
-		return quantity.Full(v)
-	}
-	return quantity.Whole(w) + "." + fraction
+	return quantity.Whole(math.Trunc(v)) + "." + fraction
 }
 
 // publishedRatio formats a ratio with its significant digits.

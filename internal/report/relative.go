@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -163,18 +162,6 @@ func absoluteText(n compare.Number, compatible bool) string {
 	return text
 }
 
-// repeated reports whether a number of the table was measured several times.
-func repeated(r *compare.Relative) bool {
-	for _, g := range r.Groups {
-		for _, row := range g.Rows {
-			if slices.ContainsFunc(row.Cells, func(c compare.RelativeCell) bool { return len(c.Rows) > 1 }) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // sureMark returns the mark of a proven difference or equivalence; the table
 // shows no other marks.
 func sureMark(v compare.Verdict) figure.Mark {
@@ -252,8 +239,15 @@ func relativeCaption(r *compare.Relative, style RelativeStyle) string {
 		if m.Unit != "" && m.Unit != "ratio" && m.Unit != "bool" && style.Absolute {
 			name += " in " + unitName(m.Unit)
 		}
-		if per := pers(r); len(per) > 0 {
-			name += " per " + strings.Join(per, ", ")
+		var pers []string // the denominators
+		r.Any(func(c *compare.RelativeCell) bool {
+			if c.Per != "" {
+				pers = compare.AppendNew(pers, c.Per)
+			}
+			return false
+		})
+		if len(pers) > 0 {
+			name += " per " + strings.Join(pers, ", ")
 		}
 	}
 	if !style.Absolute {
@@ -262,26 +256,13 @@ func relativeCaption(r *compare.Relative, style RelativeStyle) string {
 	switch {
 	case r.Compatible && !style.Absolute:
 		name += ", of numbers as they are printed"
-	case !r.Compatible && style.Absolute && repeated(r):
+	case !r.Compatible && style.Absolute && r.Any(func(c *compare.RelativeCell) bool { return len(c.Rows) > 1 }):
 		name += ", mean ± standard deviation over the trials"
 	}
 	if better != "" {
 		name += "; " + better + " is better"
 	}
 	return name
-}
-
-// pers returns the denominators of the numbers.
-func pers(r *compare.Relative) []string {
-	var out []string
-	for _, g := range r.Groups {
-		for _, row := range g.Rows {
-			if per := row.Cells[0].Per; per != "" {
-				out = compare.AppendNew(out, per)
-			}
-		}
-	}
-	return out
 }
 
 // relativeCautions returns what a reader must know before the ratios.

@@ -10,9 +10,10 @@
 package report
 
 import (
-	"embed"
+	_ "embed" // for the assets
 	"fmt"
 	"io"
+	"slices"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/page"
@@ -20,8 +21,11 @@ import (
 	"rumbench/internal/result"
 )
 
-//go:embed assets
-var assets embed.FS
+//go:embed assets/report.css
+var reportStyle string
+
+//go:embed assets/report.js
+var reportScript string
 
 // Input is everything that a report is made from.
 type Input struct {
@@ -64,27 +68,23 @@ type view struct {
 	*campaign
 	in     *Input
 	client *campaign          // the client's calibration; nil without one
-	tracks map[*step][]*track // for charts over time; nil without them
+	tracks map[*step][]*track // for charts over time; nil where none are drawn, as in Markdown
 	count  int                // of numbers
 }
 
 func newView(in *Input) *view {
 	v := &view{campaign: in.campaign(), in: in}
-	for _, t := range in.Trials {
-		v.count += rowsIn(t.Trial)
-	}
+	all := in.Trials
 	if in.Client != nil {
-		v.client = newCampaign([]Trial{{Trial: in.Client}})
-		v.count += rowsIn(in.Client)
+		client := Trial{Trial: in.Client}
+		v.client, all = newCampaign([]Trial{client}), append(slices.Clone(all), client)
+	}
+	for _, t := range all {
+		for i := range t.Steps {
+			v.count += len(t.Steps[i].Rows)
+		}
 	}
 	return v
-}
-
-func rowsIn(t *result.Trial) (n int) {
-	for i := range t.Steps {
-		n += len(t.Steps[i].Rows)
-	}
-	return n
 }
 
 // campaign sorts the trials into a campaign with the input's rules.
@@ -129,15 +129,7 @@ func HTML(w io.Writer, in Input) error {
 	if d.Data, err = pageData(v.campaign, rows, from); err != nil {
 		return err
 	}
-	style, err := assets.ReadFile("assets/report.css")
-	if err != nil {
-		return err
-	}
-	script, err := assets.ReadFile("assets/report.js")
-	if err != nil {
-		return err
-	}
-	d.Style, d.Scripts = string(style), []string{string(script)}
+	d.Style, d.Scripts = reportStyle, []string{reportScript}
 	return page.HTML(w, d)
 }
 

@@ -18,6 +18,10 @@ type measure struct {
 	name, metric string // the metric is the glossary's entry
 	doc          string
 	beside       bool // of the writes beside the primary operation
+	// each: it is a count ÷ the operations completed. without is its value if nothing
+	// failed, where it was not recorded.
+	each    bool
+	without float64
 }
 
 // key returns the key of the measure in a step.
@@ -43,14 +47,14 @@ type layer struct {
 func layers() []layer {
 	return []layer{
 		{name: "Throughput", note: "Operations per second.", measures: []measure{
-			{"primary operation", "rows_per_s", "Rows or queries a second of the step's primary operation.", false},
-			{"writes beside it", "rows_per_s", "Rows a second written beside the queries; a rate was promised for them.", true},
+			{name: "primary operation", metric: "rows_per_s", doc: "Rows or queries a second of the step's primary operation."},
+			{name: "writes beside it", metric: "rows_per_s", doc: "Rows a second written beside the queries; a rate was promised for them.", beside: true},
 		}},
 		{name: "Quality of service", note: "Latency is the response time where a rate was promised, else the service time of a closed loop.", measures: []measure{
-			{"p99 latency", "service_p99_us", "99th percentile of the primary operation.", false},
-			{"max latency", "service_max_us", "Greatest latency of the primary operation.", false},
-			{"p99 of writes beside", "response_p99_us", "99th percentile of the writes beside the queries.", true},
-			{"stalled seconds", "stall_s", "", false},
+			{name: "p99 latency", metric: "service_p99_us", doc: "99th percentile of the primary operation."},
+			{name: "max latency", metric: "service_max_us", doc: "Greatest latency of the primary operation."},
+			{name: "p99 of writes beside", metric: "response_p99_us", doc: "99th percentile of the writes beside the queries.", beside: true},
+			{name: "stalled seconds", metric: "stall_s"},
 		}, promises: true},
 		{name: "Cost", note: "What one row or query takes from the machine, and what the data takes.", measures: []measure{
 			{name: "CPU µs", metric: "cpu_us"},
@@ -113,11 +117,9 @@ func scoreGroup(c *campaign, m measure, steps []*step, n *page.Notes) page.Group
 	g := page.Group{Name: m.name, Title: cmp.Or(m.doc, metricDoc(m.metric)), Link: "m-" + m.metric}
 	found := false
 	for _, s := range steps {
-		sub := ""
-		if k, ok := m.key(s); ok {
-			found, sub = true, s.unitOf(k)
-		}
-		g.Subs = append(g.Subs, sub)
+		_, ok := m.key(s)
+		found = found || ok
+		g.Subs = append(g.Subs, m.unit(s))
 	}
 	if found {
 		g.Rows = targetRows(c.Targets, len(steps), func(t *target, i int) page.Cell { return m.cell(steps[i], t, n) })
@@ -125,33 +127,47 @@ func scoreGroup(c *campaign, m measure, steps []*step, n *page.Notes) page.Group
 	return g
 }
 
+// column returns the heading of the measure's column.
+func (m measure) column() page.Column {
+	c := page.Column{Name: cmp.Or(m.name, metric.Label(m.metric)), Title: metricDoc(m.metric), Link: "m-" + m.metric}
+	if m.each {
+		c.Title += " Here ÷ operations completed."
+	}
+	return c
+}
+
+// unit returns the unit or denominator of the measure in a step.
+func (m measure) unit(s *step) string {
+	if m.each {
+		return "per operation"
+	}
+	k, _ := m.key(s)
+	return s.unitOf(k)
+}
+
 // cell returns the measure of a target in a step, beside the base's.
 func (m measure) cell(s *step, t *target, n *page.Notes) page.Cell {
-	k, ok := m.key(s)
-	if !ok {
-		return page.Absent("nothing of this kind in " + s.Name)
+	switch k, ok := m.key(s); {
+	case m.each:
+		return m.perOperation(s, t)
+	case ok:
+		return s.cell(t, s.c.Targets[0], k, n)
 	}
-	return s.cell(t, s.c.Targets[0], k, n)
+	return page.Absent("nothing of this kind in " + s.Name)
 }
 
 // promiseGroup returns for every step whether the promised rates were held.
 func promiseGroup(c *campaign, steps []*step, n *page.Notes) page.Group {
-	found := false
 	g := page.Group{Name: "promised rate held", Link: "m-sla_met", Title: metricDoc("sla_met")}
-	g.Rows = targetRows(c.Targets, len(steps), func(t *target, i int) page.Cell {
-		cell, ok := promiseCell(steps[i], t, n)
-		found = found || ok
-		return cell
-	})
-	if !found {
-		g.Rows = nil
+	if slices.ContainsFunc(steps, func(s *step) bool { return len(s.Keys("sla_share")) > 0 }) {
+		g.Rows = targetRows(c.Targets, len(steps), func(t *target, i int) page.Cell { return promiseCell(steps[i], t, n) })
 	}
 	return g
 }
 
 // promiseCell returns the verdict on the group that held its rate worst, with
 // the share of intervals in which it held it.
-func promiseCell(s *step, t *target, n *page.Notes) (page.Cell, bool) {
+func promiseCell(s *step, t *target, n *page.Notes) page.Cell {
 	var low *number
 	for _, k := range s.Keys("sla_share") {
 		if num := s.number(t, k); num.Missing == "" && (low == nil || num.Value < low.Value) {
@@ -160,9 +176,9 @@ func promiseCell(s *step, t *target, n *page.Notes) (page.Cell, bool) {
 	}
 	if low == nil {
 		if s.rated() {
-			return page.Absent("not measured here"), false
+			return page.Absent("not measured here")
 		}
-		return page.Absent("no rate was promised here"), false
+		return page.Absent("no rate was promised here")
 	}
 	c := s.c.plainCell(*low, n)
 	c.Text, c.Ratio = "held", fmt.Sprintf("%s of intervals", quantity.Share(low.Value))
@@ -172,5 +188,5 @@ func promiseCell(s *step, t *target, n *page.Notes) (page.Cell, bool) {
 	if s.Refused(t, metric.Saturated) {
 		c.Tag = metric.Saturated.Kind().Short
 	}
-	return c, true
+	return c
 }

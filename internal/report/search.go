@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
@@ -18,6 +19,8 @@ type answer struct {
 	trials int
 	least  float64 // rates that were found, in any trial
 	most   float64
+	// warnings are those of the rate that was found.
+	warnings []metric.Warning
 }
 
 // answersOf returns the answers of a step, the highest rate first; none if
@@ -34,7 +37,11 @@ func answersOf(s *step) (out []answer) {
 			continue
 		}
 		slices.SortStableFunc(found, func(a, b *result.Search) int { return cmp.Compare(a.Kept, b.Kept) })
-		out = append(out, answer{found[(len(found)-1)/2], t, len(found), found[0].Kept, found[len(found)-1].Kept})
+		a := answer{Search: found[(len(found)-1)/2], target: t, trials: len(found), least: found[0].Kept, most: found[len(found)-1].Kept}
+		for _, k := range s.Keys("highest_rate") {
+			a.warnings = append(a.warnings, s.number(t, k).Warnings...)
+		}
+		out = append(out, a)
 	}
 	slices.SortStableFunc(out, func(a, b answer) int { return cmp.Compare(b.Kept, a.Kept) })
 	return out
@@ -67,12 +74,8 @@ func searchSentence(s *step) string {
 		return ""
 	}
 	caution := ""
-	for _, a := range all {
-		for _, k := range s.Keys("highest_rate") {
-			if len(s.number(a.target, k).Warnings) > 0 {
-				caution = " ⚠ The search has warnings: read them first."
-			}
-		}
+	if slices.ContainsFunc(all, func(a answer) bool { return len(a.warnings) > 0 }) {
+		caution = " ⚠ The search has warnings: read them first."
 	}
 	if len(all) == 1 {
 		return all[0].String() + "." + caution
@@ -95,32 +98,19 @@ func searchSentence(s *step) string {
 			parts = append(parts, fmt.Sprintf("%s on %s%s", a.rate(), a.target.Name, a.span()))
 		}
 	}
-	text := all[0].Words()
+	text, then := all[0].Words(), ": "
 	if len(parts) > 0 {
-		text += " holds up to " + quantity.Joined(parts)
-	}
-	if len(never) > 0 && len(parts) > 0 {
-		text += "; "
-	} else if len(never) > 0 {
-		text += ": "
+		text, then = text+" holds up to "+quantity.Joined(parts), "; "
 	}
 	if len(never) > 0 {
-		text += "no rate that was tried kept it on " + quantity.Joined(never)
+		text += then + "no rate that was tried kept it on " + quantity.Joined(never)
 	}
 	return text + "." + caution
 }
 
 // isProbe reports whether a step is a probe of a search.
 func isProbe(s *step) bool {
-	if !arriving(s) {
-		return false
-	}
-	for _, o := range s.c.steps {
-		if strings.HasPrefix(s.Name, o.Name+"@") && len(answersOf(o)) > 0 {
-			return true
-		}
-	}
-	return false
+	return arriving(s) && slices.ContainsFunc(s.c.steps, func(o *step) bool { return o.Name == s.Base && len(answersOf(o)) > 0 })
 }
 
 // arriving reports whether a step is one of several arrival rates.

@@ -109,25 +109,19 @@ func (m *marks) add(at, value float64) {
 func readSeries(c *campaign) (map[*step][]*track, error) {
 	most := max(minPoints, min(maxPoints, allPoints/(len(c.steps)*len(c.Targets)+1)))
 	all := map[*step][]*track{}
-	byTrial := map[*result.Trial]map[string]*track{}
 	for _, s := range c.steps {
 		all[s] = make([]*track, len(c.Targets))
-		for _, t := range c.Targets {
-			r := s.Leader(t)
-			if r == nil || c.series[r.Trial] == nil {
-				continue
-			}
-			all[s][t.Index] = newTrack(s, r, most)
-			if byTrial[r.Trial] == nil {
-				byTrial[r.Trial] = map[string]*track{}
-			}
-			byTrial[r.Trial][s.Name] = all[s][t.Index]
-		}
 	}
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
-			tracks := byTrial[trial]
-			if tracks == nil {
+			tracks := map[string]*track{}
+			for _, s := range c.steps {
+				if r := s.Leader(t); r != nil && r.Trial == trial && c.series[trial] != nil {
+					tracks[s.Name] = newTrack(s, r, most)
+					all[s][t.Index] = tracks[s.Name]
+				}
+			}
+			if len(tracks) == 0 {
 				continue
 			}
 			if err := c.series[trial](func(l result.Line) error { tracks[l.Step].add(&l); return nil }); err != nil {
@@ -226,8 +220,8 @@ func (t *track) addOps(l *result.Line) {
 		p.low, p.high, p.spread = p.low+rows*s.low, p.high+rows*s.high, p.spread+rows
 	}
 	p99, most := l.P99, l.Max
-	if l.ResponseMx > 0 {
-		p99, most = l.ResponseP9, l.ResponseMx
+	if l.ResponseMax > 0 {
+		p99, most = l.ResponseP99, l.ResponseMax
 	}
 	if p.max = max(p.max, most); l.Ops >= metric.LeastSamples(99) {
 		p.p99 = max(p.p99, p99)

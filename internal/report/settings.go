@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"rumbench/engine"
+	"rumbench/internal/compare"
 	"rumbench/internal/page"
 )
 
@@ -47,19 +48,13 @@ func settingCell(s engine.Setting) page.Cell {
 }
 
 func markDifferent(cells []page.Cell) {
-	first := -1
-	differ := false
+	var texts []string
 	for i := range cells {
-		cells[i].Number = false
-		if cells[i].Absent {
-			continue
+		if cells[i].Number = false; !cells[i].Absent {
+			texts = compare.AppendNew(texts, cells[i].Text)
 		}
-		if first < 0 {
-			first = i
-		}
-		differ = differ || cells[i].Text != cells[first].Text
 	}
 	for i := range cells {
-		cells[i].Differs = differ && !cells[i].Absent
+		cells[i].Differs = len(texts) > 1 && !cells[i].Absent
 	}
 }

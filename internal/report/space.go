@@ -1,8 +1,7 @@
 package report
 
 import (
-	"math"
-	"strings"
+	"slices"
 
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
@@ -13,8 +12,8 @@ import (
 func overTheSteps(v *view) []page.Section {
 	sec := page.Section{ID: "behind", Title: "Space, amplification and memory over the steps", Nav: "Over the steps"}
 	n := page.NewNotes(sec.ID)
-	t := spaceTable(v.campaign, n)
-	if plots := stepPlots(t); len(plots) > 0 {
+	t, metrics := spaceTable(v.campaign, n)
+	if plots := stepPlots(t, metrics); len(plots) > 0 {
 		sec.Blocks = append(sec.Blocks,
 			page.Paragraph{Class: "about", Spans: []page.Span{{Text: "At the end of each step; memory and amplification are of the step itself. A gap: not " +
 				"known there, or 0 on an axis of powers.", Screen: true}}},
@@ -24,17 +23,18 @@ func overTheSteps(v *view) []page.Section {
 	return []page.Section{sec}
 }
 
-// spaceTable shows how space grows from step to step.
-func spaceTable(c *campaign, n *page.Notes) page.Table {
+// spaceTable shows how space grows from step to step, with the metrics of its
+// groups.
+func spaceTable(c *campaign, n *page.Notes) (t page.Table, metrics []string) {
 	measures := spaceMeasures()
 	steps, leftOut := c.columns(measures)
-	t := page.Table{Head: "target", Note: leftOut, Columns: stepColumns(steps)}
+	t = page.Table{Head: "target", Note: leftOut, Columns: stepColumns(steps)}
 	for _, m := range measures {
 		if g := scoreGroup(c, m, steps, n); len(g.Rows) > 0 {
-			t.Groups = append(t.Groups, g)
+			t.Groups, metrics = append(t.Groups, g), append(metrics, m.metric)
 		}
 	}
-	return t
+	return t, metrics
 }
 
 // spaceMeasures returns the measures of the data and the engine at a step's
@@ -50,16 +50,28 @@ func spaceMeasures() []measure {
 }
 
 // stepPlots draws the groups of a table whose columns are steps, with a line
-// per target.
-func stepPlots(t page.Table) (out []page.Plot) {
-	if len(t.Columns) < 2 {
-		return nil // one point makes no line
-	}
-	for _, g := range t.Groups {
-		if g.Link == "m-live_bytes" {
-			continue // nearly the same on all targets
+// per target; metrics are those of the groups.
+func stepPlots(t page.Table, metrics []string) (out []page.Plot) {
+	for i, g := range t.Groups {
+		p := page.Plot{Title: g.Name, Label: g.Name + " over the steps", Height: 210, X: stepsAxis(t.Columns)}
+		for _, r := range g.Rows {
+			line := page.Line{Series: r.Series, Each: true}
+			for i, cell := range r.Cells {
+				point := page.Gap(float64(i))
+				if !cell.Absent {
+					point.Y = cell.Value
+				}
+				line.Points = append(line.Points, point)
+			}
+			p.Lines = append(p.Lines, line)
 		}
-		if p, ok := stepPlot(t.Columns, g); ok {
+		scale := page.Scale{Format: quantity.Tick, Spread: spreadOut}
+		if m := metric.ByName(metrics[i]); m != nil && m.Unit == "B" {
+			scale.Binary, scale.Format = true, func(v float64) string { return quantity.BytesAs(v, quantity.Round) }
+		}
+		// One step makes no line, and live bytes are nearly the same on all targets.
+		if of := page.Reach(p.Lines); len(t.Columns) > 1 && len(of) > 1 && slices.Max(of) > 0 && metrics[i] != "live_bytes" {
+			p.Y = scale.Axis(of)
 			out = append(out, p)
 		}
 	}
@@ -69,31 +81,6 @@ func stepPlots(t page.Table) (out []page.Plot) {
 // spreadOut is the ratio of the greatest to the least value above which an axis
 // is logarithmic: otherwise an LSM tree next to a B-tree would be drawn near 0.
 const spreadOut = 30
-
-func stepPlot(steps []page.Column, g page.Group) (page.Plot, bool) {
-	p := page.Plot{Title: g.Name, Label: g.Name + " over the steps", Height: 210}
-	low, high := math.Inf(1), 0.0
-	points := 0
-	for _, r := range g.Rows {
-		line := page.Line{Series: r.Series, Each: true}
-		for i, cell := range r.Cells {
-			point := page.Point{X: float64(i), Y: math.NaN(), Low: math.NaN(), High: math.NaN()}
-			if !cell.Absent && quantity.Finite(cell.Value) {
-				if point.Y = cell.Value; cell.Value > 0 {
-					low, high = min(low, cell.Value), max(high, cell.Value)
-				}
-				points++
-			}
-			line.Points = append(line.Points, point)
-		}
-		p.Lines = append(p.Lines, line)
-	}
-	if points < 2 || high == 0 {
-		return p, false
-	}
-	p.X, p.Y = stepsAxis(steps), valuesAxis(strings.TrimPrefix(g.Link, "m-"), low, high)
-	return p, true
-}
 
 // stepsAxis names the steps; where there are many, in two rows.
 func stepsAxis(steps []page.Column) page.Axis {
@@ -107,20 +94,4 @@ func stepsAxis(steps []page.Column) page.Axis {
 		a.Ticks = append(a.Ticks, page.Tick{At: float64(i), Text: string(name), Low: len(steps) > crowded && i%2 == 1})
 	}
 	return a
-}
-
-func valuesAxis(name string, low, high float64) page.Axis {
-	format := quantity.Tick
-	m := metric.ByName(name)
-	bytes := m != nil && m.Unit == "B"
-	if bytes {
-		format = func(v float64) string { return quantity.BytesAs(v, quantity.Round) }
-	}
-	switch {
-	case high/low > spreadOut:
-		return page.Powers(low, high, 0.08, format)
-	case bytes:
-		return page.Binary(high*1.08, format)
-	}
-	return page.Linear(0, high*1.08, format)
 }

@@ -89,17 +89,15 @@ func shareCell(s *step, t *target, about subject, of func(account.Spent) float64
 
 // attemptsTables shows failed attempts, if there were any.
 func attemptsTables(s *step, n *page.Notes) (out []page.Table) {
-	again := perOperation{"attempts", 1}
+	again := measure{name: "attempts per operation", metric: "attempts", each: true, without: 1}
 	for _, t := range keyedTables(s, string(metric.AttemptsTable), "An attempt that failed is tried again, or given up, as the workload says. Only where "+
 		"some failed.", metric.InSection(metric.AttemptsTable), n) {
 		// Attempts of a whole group, or of several kinds, have no such ratio.
 		if slices.ContainsFunc(t.keys, func(k key) bool { return k.Metric == again.metric }) && len(t.Groups) == 1 {
-			head := again.column()
-			head.Name = "attempts per operation"
-			t.Columns = append(t.Columns, head)
+			t.Columns = append(t.Columns, again.column())
 			rows := t.Groups[0].Rows
 			for i := range rows {
-				rows[i].Cells = append(rows[i].Cells, again.cell(s, s.c.Targets[rows[i].Series]))
+				rows[i].Cells = append(rows[i].Cells, again.perOperation(s, s.c.Targets[rows[i].Series]))
 			}
 		}
 		out = append(out, t.Table)

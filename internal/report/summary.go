@@ -149,10 +149,8 @@ func headlineOf(s *step) string {
 func answerLines(s *step, n *page.Notes) (out []string) {
 	for _, a := range answersOf(s) {
 		line := a.String()
-		for _, k := range s.Keys("highest_rate") {
-			for _, w := range s.number(a.target, k).Warnings {
-				line += fmt.Sprintf(" ⚠%d", n.Mark(a.target.Name, " in ", s.Name, ": ", w).Number)
-			}
+		for _, w := range a.warnings {
+			line += fmt.Sprintf(" ⚠%d", n.Mark(a.target.Name, " in ", s.Name, ": ", w).Number)
 		}
 		out = append(out, line)
 	}
@@ -233,7 +231,7 @@ func levelCell(s *step, t *target, arrive bool, n *page.Notes) page.Cell {
 // worstOf returns the step in which the greatest share of a target's attempts failed;
 // nil if none did.
 func worstOf(w *sweep, t *target) (worst *step, most failures) {
-	for l := range w.levels() {
+	for _, l := range w.levels {
 		if f := failuresOf(l.step, t); f.Failed > 0 && (worst == nil || f.Share() > most.Share()) {
 			worst, most = l.step, f
 		}

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -47,10 +45,12 @@ type sweep struct {
 	c      *campaign
 	id     string
 	panels []panel
-	stands *step // see representative
+	levels []levelStep // of all panels
+	stands *step       // see representative
 }
 
 type panel struct {
+	compare.Panel
 	name   string
 	levels []levelStep
 }
@@ -70,11 +70,11 @@ func newSweeps(c *campaign) (out []*sweep) {
 	for i, found := range c.Sweeps() {
 		w := &sweep{Sweep: found, c: c, id: fmt.Sprintf("w%d-%s", i+1, slug(found.Base))}
 		for _, p := range found.Panels {
-			own := panel{name: axesText(p.At)}
+			own := panel{Panel: p, name: axesText(p.At)}
 			for _, l := range p.Levels {
 				own.levels = append(own.levels, levelStep{l.Value, byStep[l.Step]})
 			}
-			w.panels = append(w.panels, own)
+			w.panels, w.levels = append(w.panels, own), append(w.levels, own.levels...)
 		}
 		out = append(out, w)
 	}
@@ -90,14 +90,14 @@ func axesText(axes []result.Axis) string {
 }
 
 // first returns the first step, for what all have in common.
-func (w *sweep) first() *step { return w.panels[0].levels[0].step }
+func (w *sweep) first() *step { return w.levels[0].step }
 
 // best returns the step in which a target had the greatest throughput that
 // counts, with that throughput. Steps with an arrival rate count only if there
 // are no others.
 func (w *sweep) best(t *target) (best *step, most number) {
 	all := w.allArrive()
-	for l := range w.levels() {
+	for _, l := range w.levels {
 		if arriving(l.step) && !all {
 			continue
 		}
@@ -112,25 +112,7 @@ func (w *sweep) best(t *target) (best *step, most number) {
 // allArrive reports whether all steps have arrival rates: throughput is then
 // not what the targets could do at most.
 func (w *sweep) allArrive() bool {
-	for l := range w.levels() {
-		if !arriving(l.step) {
-			return false
-		}
-	}
-	return true
-}
-
-// levels returns the levels of all panels.
-func (w *sweep) levels() iter.Seq[levelStep] {
-	return func(yield func(levelStep) bool) {
-		for _, p := range w.panels {
-			for _, l := range p.levels {
-				if !yield(l) {
-					return
-				}
-			}
-		}
-	}
+	return !slices.ContainsFunc(w.levels, func(l levelStep) bool { return !arriving(l.step) })
 }
 
 // representative returns the step that represents the sweep: the one in which
@@ -157,20 +139,16 @@ func sweepSentences(w *sweep) []page.Item {
 		}
 		return nil
 	}
-	type peak struct {
-		rank
-		at *step
-	}
-	var peaks []peak
+	var peaks []rank
 	for _, t := range w.c.Targets {
 		if at, n := w.best(t); at != nil {
-			peaks = append(peaks, peak{rank{t, n}, at})
+			peaks = append(peaks, rank{t, n, at})
 		}
 	}
 	if len(peaks) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(peaks, func(a, b peak) int { return cmp.Compare(b.rate.Value, a.rate.Value) })
+	sortRanks(peaks)
 	first := peaks[0]
 	text := fmt.Sprintf("%s did at most %s %s/s (%s)", first.target.Name, first.rate, first.at.units(first.at.Primary), axesText(w.varied(first.at)))
 	var others []string
@@ -180,15 +158,7 @@ func sweepSentences(w *sweep) []page.Item {
 	if len(others) > 0 {
 		text += "; " + quantity.Joined(others)
 	}
-	var ranks []rank
-	for _, p := range peaks {
-		ranks = append(ranks, p.rank)
-	}
-	text += failedWords(first.rank, first.at, ranks[1:], func(r rank) *step {
-		at, _ := w.best(r.target)
-		return at
-	})
-	out := []page.Item{{Name: w.Base, Link: w.id, Text: text + "." + inDoubt(ranks)}}
+	out := []page.Item{{Name: w.Base, Link: w.id, Text: text + failedWords(peaks) + "." + inDoubt(peaks)}}
 	for _, f := range w.c.Families() {
 		for _, t := range f.Targets[1:] {
 			if m := w.c.MeanOver(f.Targets[0], t, w.Steps()); m.Tests > 0 && m.Why == "" {
@@ -236,6 +206,16 @@ var sweepMeasures = []measure{
 	{name: "client CPU µs", metric: "client_cpu_us"},
 	{name: "context switches", metric: "context_switches"},
 	{name: "errors", metric: "errors"},
+	{metric: "retries", each: true},
+	{metric: "given_up", each: true},
+	{metric: "wasted_statements", each: true},
+}
+
+// measured returns those of the measures that any level of the panel has.
+func (p panel) measured(all []measure) []measure {
+	return slices.DeleteFunc(slices.Clone(all), func(m measure) bool {
+		return !slices.ContainsFunc(p.levels, func(l levelStep) bool { _, ok := m.key(l.step); return ok })
+	})
 }
 
 // levelsTable returns the numbers of a panel, level by level.
@@ -244,34 +224,16 @@ func levelsTable(w *sweep, p panel, n *page.Notes) page.Table {
 	if p.name != "" {
 		t.Title = p.name + ": numbers"
 	}
-	shown := slices.DeleteFunc(slices.Clone(sweepMeasures), func(m measure) bool {
-		return !slices.ContainsFunc(p.levels, func(l levelStep) bool { _, ok := m.key(l.step); return ok })
-	})
+	shown := p.measured(sweepMeasures)
 	for _, m := range shown {
-		t.Columns = append(t.Columns, page.Column{Name: m.name, Title: metricDoc(m.metric), Link: "m-" + m.metric})
-	}
-	retries := perOperationsIn(p)
-	for _, r := range retries {
-		t.Columns = append(t.Columns, r.column())
+		t.Columns = append(t.Columns, m.column())
 	}
 	for _, l := range p.levels {
 		g := page.Group{Name: w.Axis + " " + quantity.Amount(l.value), Link: l.id, Title: "step " + l.Name}
 		for _, m := range shown {
-			sub := ""
-			if k, ok := m.key(l.step); ok {
-				sub = l.unitOf(k)
-			}
-			g.Subs = append(g.Subs, sub)
+			g.Subs = append(g.Subs, m.unit(l.step))
 		}
-		for range retries {
-			g.Subs = append(g.Subs, "per operation")
-		}
-		g.Rows = targetRows(w.c.Targets, len(t.Columns), func(t *target, i int) page.Cell {
-			if i < len(shown) {
-				return shown[i].cell(l.step, t, n)
-			}
-			return retries[i-len(shown)].cell(l.step, t)
-		})
+		g.Rows = targetRows(w.c.Targets, len(shown), func(t *target, i int) page.Cell { return shown[i].cell(l.step, t, n) })
 		t.Groups = append(t.Groups, g)
 	}
 	return t

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/page"
 	"rumbench/internal/result"
 )
 
@@ -109,10 +110,10 @@ func TestSweepWithGaps(t *testing.T) {
 func TestPerOperation(t *testing.T) {
 	in := sweepFixture(1, 1, 4)
 	s := &in.Trials[0].Steps[0]
-	retries := perOperations()[0]
-	value := func() []float64 {
+	retries := measure{metric: "retries", each: true}
+	value := func() page.Cell {
 		c := newCampaign(in.Trials[:2])
-		return retries.values(c.steps[0], c.Targets[0])
+		return retries.cell(c.steps[0], c.Targets[0], &page.Notes{})
 	}
 	var done, again float64
 	for _, r := range s.Rows {
@@ -123,8 +124,8 @@ func TestPerOperation(t *testing.T) {
 			again = r.Value
 		}
 	}
-	if got := value(); len(got) != 1 || math.Abs(got[0]-again/done) > 1e-12 || again == 0 {
-		t.Errorf("retries per operation %v, want %g ÷ %g", got, again, done)
+	if got := value(); math.Abs(got.Value-again/done) > 1e-12 || again == 0 {
+		t.Errorf("retries per operation %+v, want %g ÷ %g", got, again, done)
 	}
 	drop := func(metric string) {
 		for i := range s.Rows {
@@ -136,20 +137,20 @@ func TestPerOperation(t *testing.T) {
 		t.Fatalf("no %s", metric)
 	}
 	drop("retries")
-	if got := value(); len(got) != 0 {
-		t.Errorf("%v of a step with errors whose retries are not known", got)
+	if got := value(); !got.Absent {
+		t.Errorf("%+v of a step with errors whose retries are not known", got)
 	}
 	for i := range s.Rows {
 		if s.Rows[i].Metric == "errors" {
 			s.Rows[i].Value = 0
 		}
 	}
-	if got := value(); len(got) != 1 || got[0] != 0 {
-		t.Errorf("%v of a step in which nothing failed", got)
+	if got := value(); got.Absent || got.Value != 0 {
+		t.Errorf("%+v of a step in which nothing failed", got)
 	}
 	drop("errors")
-	if got := value(); len(got) != 0 {
-		t.Errorf("%v of a step of which no errors are known", got)
+	if got := value(); !got.Absent {
+		t.Errorf("%+v of a step of which no errors are known", got)
 	}
 }
 

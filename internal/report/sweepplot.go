@@ -18,23 +18,19 @@ const wide = 3
 type sweepCurve struct {
 	title, axis string
 	panels      [][]page.Line
-	log         bool    // logarithmic
-	near        float64 // a value that the axis always includes; 0: it starts at 0
-	format      func(float64) string
+	scale       page.Scale
 }
 
 // sweepCurves returns what is drawn of a sweep: throughput and the tail of the latency.
 func sweepCurves(w *sweep) []*sweepCurve {
 	s := w.first()
 	rate := curveOf(w, s.units(s.Primary)+"/s ("+s.Primary+") over "+w.Axis, func(s *step) (key, bool) { return s.Rate(s.Primary) })
-	rate.format = quantity.Tick
+	rate.scale = page.Scale{Format: quantity.Tick}
 	p99 := curveOf(w, "p99 latency over "+w.Axis, func(s *step) (key, bool) { return s.Latency(s.Primary, "p99") })
 	if k, ok := s.Latency(s.Primary, "p99"); ok {
 		p99.title = "p99 " + string(metric.FamilyOf(k.Metric)) + " time (" + k.Op + ") over " + w.Axis
 	}
-	p99.format = roundDuration
-	low, high := p99.reach()
-	p99.log = low > 0 && high/low > wide
+	p99.scale = page.Scale{Format: roundDuration, Spread: wide}
 	return []*sweepCurve{rate, p99}
 }
 
@@ -46,7 +42,7 @@ func curveOf(w *sweep, title string, find func(*step) (key, bool)) *sweepCurve {
 		for _, t := range w.c.Targets {
 			line := page.Line{Series: t.Index, Each: true}
 			for _, l := range p.levels {
-				point := page.Point{X: l.value, Y: math.NaN(), Low: math.NaN(), High: math.NaN()}
+				point := page.Gap(l.value)
 				if k, ok := find(l.step); ok {
 					if n := l.number(t, k); n.Missing == "" && quantity.Finite(n.Value) {
 						point = page.Point{X: l.value, Y: n.Value, Low: n.Low, High: n.High, Ring: len(l.Refusals(t)) > 0 || n.Disturbed() || n.MaxOf > 0}
@@ -61,51 +57,17 @@ func curveOf(w *sweep, title string, find func(*step) (key, bool)) *sweepCurve {
 	return c
 }
 
-// reach returns the range of values in all panels, including whiskers.
-func (c *sweepCurve) reach() (low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	for _, panel := range c.panels {
-		for _, line := range panel {
-			for _, p := range line.Points {
-				for _, v := range []float64{p.Y, p.Low, p.High} {
-					if quantity.Finite(v) {
-						low, high = min(low, v), max(high, v)
-					}
-				}
-			}
-		}
-	}
-	return low, high
-}
-
 // drawn returns the plots of a panel, without those that are empty in all
 // panels.
 func drawn(panel int, curves ...*sweepCurve) (out []page.Plot) {
 	for _, c := range curves {
-		if low, high := c.reach(); low <= high && (!c.log || low > 0) {
-			out = append(out, page.Plot{Title: c.title, Label: c.title, Height: 240, X: c.axisX(), Y: c.axisY(low, high), Level: c.near, Lines: c.panels[panel]})
+		if of := page.Reach(c.panels...); len(of) > 0 {
+			out = append(out, page.Plot{
+				Title: c.title, Label: c.title, Height: 240, X: c.axisX(), Y: c.scale.Axis(of), Level: c.scale.Near, Lines: c.panels[panel],
+			})
 		}
 	}
 	return out
-}
-
-// axisY returns the axis of values.
-func (c *sweepCurve) axisY(low, high float64) page.Axis {
-	if c.near == 0 && !c.log {
-		to := high * 1.08
-		if !(to > 0) {
-			to = 1
-		}
-		return page.Linear(0, to, c.format)
-	}
-	if c.near > 0 {
-		low, high = min(low, c.near), max(high, c.near)
-	}
-	if c.log || low > 0 && high/low > wide {
-		return page.Powers(low, high, 0.08, c.format)
-	}
-	room := min(low, max(0.02, 0.08*(high-low)))
-	return page.Linear(low-room, high+room, c.format)
 }
 
 // axisX returns the axis of the levels of all panels: logarithmic if they grow

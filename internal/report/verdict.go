@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -72,10 +71,10 @@ func ranking(s *step, k key) (ranks []rank, dropped string) {
 		case len(refusals) > 0:
 			why = append(why, fmt.Sprintf("%s (%s)", t.Name, strings.Join(refusals, ", ")))
 		default:
-			ranks = append(ranks, rank{t, n})
+			ranks = append(ranks, rank{t, n, s})
 		}
 	}
-	slices.SortStableFunc(ranks, func(a, b rank) int { return cmp.Compare(b.rate.Value, a.rate.Value) })
+	sortRanks(ranks)
 	ranks = slices.DeleteFunc(ranks, func(r rank) bool {
 		unlike := s.Unlike(ranks[0].target, r.target)
 		if unlike != "" {
@@ -109,8 +108,7 @@ func rankSentence(s *step, ranks []rank) string {
 	for _, o := range ranks[1:] {
 		others = append(others, faster(s, first, o))
 	}
-	failed := failedWords(first, s, ranks[1:], func(rank) *step { return s })
-	return text + ", " + quantity.Joined(others) + writes + failed + "." + standstill(s) + inDoubt(ranks)
+	return text + ", " + quantity.Joined(others) + writes + failedWords(ranks) + "." + standstill(s) + inDoubt(ranks)
 }
 
 // inDoubt returns a remark if the rates that a sentence compares have warnings.

@@ -12,23 +12,6 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// roleDocs are the meanings of the roles.
-var roleDocs = map[engine.Role]string{
-	engine.RoleCPU:       "on a processor, or in line for one",
-	engine.RoleExecuting: "in a statement; the server does not report whether it works or waits",
-	engine.RoleRow:       "waiting for a row that another transaction has changed or locked",
-	engine.RoleMetadata:  "waiting for locks on tables or their definitions, or for the lock manager",
-	engine.RoleSnapshot:  "waiting for the list of transactions: snapshots, transaction numbers and states",
-	engine.RoleIndex:     "waiting for the upper pages of an index",
-	engine.RoleBuffer:    "waiting for pages in the cache",
-	engine.RoleIO:        "waiting for files of tables and indexes",
-	engine.RoleLog:       "waiting for the log to be written or synced, or for room in its buffer",
-	engine.RoleCommit:    "in a commit, alone or in a group",
-	engine.RoleNetwork:   "sending to the client",
-	engine.RoleOther:     "waiting for something else, or for something not known here",
-	engine.RoleClient:    "waiting for the client, between statements",
-}
-
 // roomForLabel is the width of a one-letter label in percent.
 const roomForLabel = 1.1
 
@@ -51,7 +34,7 @@ func waitBlocks(s *step) []page.Block {
 	}
 	for _, k := range keys {
 		role := engine.Role(k.Op)
-		w.Legend = append(w.Legend, page.Part{Style: slices.Index(engine.Roles(), role), Label: k.Op, Title: roleDocs[role]})
+		w.Legend = append(w.Legend, page.Part{Style: slices.Index(engine.Roles(), role), Label: k.Op, Title: role.Doc()})
 	}
 	for _, t := range s.c.Targets {
 		bar := page.Stack{Head: t.Name, Series: t.Index}
@@ -86,7 +69,7 @@ func waitParts(s *step, t *target, keys []key, whole, longest float64) (out []pa
 		}
 		role, share := engine.Role(k.Op), shareText(n.Value/whole)
 		p := page.Part{Style: slices.Index(engine.Roles(), role), Length: 100 * n.Value / longest, Data: s.c.data(n)}
-		p.Title = k.Op + ": " + share + ": " + roleDocs[role]
+		p.Title = k.Op + ": " + share + ": " + role.Doc()
 		for _, label := range []string{k.Op + " " + share, k.Op, share} {
 			if p.Label == "" && float64(len([]rune(label)))*roomForLabel < p.Length {
 				p.Label = label
@@ -169,7 +152,7 @@ func waitTables(s *step, n *page.Notes) []page.Table {
 		t := page.Table{Title: "Time of the sessions by role", Head: "target", Note: "Seen from beside the sessions ten times a second; of timed waits the " +
 			"server itself kept account. “–”: not seen, or not reported; see docs/waits.md."}
 		for _, k := range keys {
-			t.Columns = append(t.Columns, page.Column{Name: k.Op, Title: roleDocs[engine.Role(k.Op)]})
+			t.Columns = append(t.Columns, page.Column{Name: k.Op, Title: engine.Role(k.Op).Doc()})
 		}
 		for _, m := range []struct{ metric, name string }{{"wait_share", "share of the time"}, {"timed_wait_us", "timed µs per "}} {
 			if g := waitGroup(s, m.metric, keys, n); len(g.Rows) > 0 {

@@ -101,7 +101,7 @@ func TestWaits(t *testing.T) {
 // Every role has its words.
 func TestRolesHaveWords(t *testing.T) {
 	for _, role := range engine.Roles() {
-		if roleDocs[role] == "" {
+		if role.Doc() == "" {
 			t.Errorf("role %s has no words", role)
 		}
 	}

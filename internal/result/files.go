@@ -2,6 +2,7 @@ package result
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,33 +41,32 @@ func WriteJSON(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	return WriteFile(path, []byte(plain.Text(string(b)+"\n")))
+	return WriteFile(path, []byte(plain.Text(string(b)+"\n")), 0o644)
 }
 
-// WriteFile replaces a file, so that a reader sees either the old content or
-// the new, also after a crash.
-func WriteFile(path string, b []byte) error { return writeFile(path, b, 0o644) }
+// WriteFile replaces a file by b.
+func WriteFile(path string, b []byte, mode fs.FileMode) error {
+	return Replace(path, mode, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	})
+}
 
-// WriteSecret is WriteFile for a file that only its owner can read.
-func WriteSecret(path string, b []byte) error { return writeFile(path, b, 0o600) }
-
-func writeFile(path string, b []byte, mode fs.FileMode) error {
+// Replace replaces a file by what write writes, so that a reader sees either the
+// old content or the new, also after a crash.
+func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // gone already when all went well
-	_, err = f.Write(b)
-	if err == nil {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	defer os.Remove(f.Name()) // gone already when all went well
+	if err = write(f); err == nil {
+		err = errors.Join(f.Chmod(mode), f.Sync())
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
@@ -177,19 +177,13 @@ func (s *SeriesWriter) Close() error {
 // longest is the maximum length of a line of a series.
 const longest = 1 << 20
 
-// line reads a line; it is valid until the next one is read.
-func line(in *bufio.Reader) (b []byte, err error) {
-	part, err := in.ReadSlice('\n')
-	if err != bufio.ErrBufferFull {
-		return part, err
+// wholeLines splits at line ends; what follows the last one was cut off.
+func wholeLines(data []byte, _ bool) (int, []byte, error) {
+	end := bytes.IndexByte(data, '\n') + 1
+	if end == 0 {
+		return 0, nil, nil
 	}
-	for err == bufio.ErrBufferFull {
-		if b = append(b, part...); len(b) > longest {
-			return nil, fmt.Errorf("a line is longer than any that was written")
-		}
-		part, err = in.ReadSlice('\n')
-	}
-	return append(b, part...), err
+	return end, data[:end], nil
 }
 
 // ReadSeries streams the lines of a trial's series that come from the wanted
@@ -205,26 +199,29 @@ func ReadSeries(dir string, wanted []string, yield func(Line) error) error {
 		return err
 	}
 	defer f.Close()
-	in := bufio.NewReaderSize(f, 1<<16)
+	in := bufio.NewScanner(f)
+	in.Buffer(make([]byte, 1<<16), longest)
+	in.Split(wholeLines)
 	want := wantsOf(wanted)
-	for n := 1; ; n++ {
-		b, err := line(in)
-		if err == io.EOF {
-			return nil // what follows the last line end was cut off
-		}
-		if err != nil {
-			return fmt.Errorf("read series of %s: %w", dir, err)
-		}
-		names, ok := want.of(b)
+	for n := 1; in.Scan(); n++ {
+		names, ok := want.of(in.Bytes())
 		if !ok {
 			continue
 		}
 		var l Line
-		if err := l.decode(b, names); err != nil {
+		if err := l.decode(in.Bytes(), names); err != nil {
 			return fmt.Errorf("read series of %s: line %d: %w", dir, n, err)
 		}
 		if err := yield(l); err != nil {
 			return err
 		}
 	}
+	err = in.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		err = errors.New("a line is longer than any that was written")
+	}
+	if err != nil {
+		return fmt.Errorf("read series of %s: %w", dir, err)
+	}
+	return nil
 }

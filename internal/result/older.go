@@ -175,21 +175,20 @@ func accessByKinds(s *Step) workload.Access {
 func accessOf(kind string) workload.Access {
 	found := workload.OtherAccess
 	for _, word := range parts(kind, " -_.") {
-		a := workload.OtherAccess
-		switch word {
-		case "insert", "update", "delete", "write", "put", "replace", "upsert":
-			a = workload.WriteAccess
-		case "point", "get", "read", "lookup":
-			a = workload.PointAccess
-		case "range", "scan":
-			a = workload.RangeAccess
-		}
-		switch {
+		switch a, known := accessWords[word]; {
+		case !known:
 		case found == workload.OtherAccess:
 			found = a
-		case a != workload.OtherAccess && a != found:
+		case a != found:
 			return workload.MixedAccess
 		}
 	}
 	return found
+}
+
+var accessWords = map[string]workload.Access{
+	"insert": workload.WriteAccess, "update": workload.WriteAccess, "delete": workload.WriteAccess, "write": workload.WriteAccess,
+	"put": workload.WriteAccess, "replace": workload.WriteAccess, "upsert": workload.WriteAccess,
+	"point": workload.PointAccess, "get": workload.PointAccess, "read": workload.PointAccess, "lookup": workload.PointAccess,
+	"range": workload.RangeAccess, "scan": workload.RangeAccess,
 }

@@ -43,7 +43,7 @@ func addUnfinished(dir string, t *Trial) error {
 	partial := metric.Warn(metric.Partial, nil)
 	a := &account.Step{Of: &workload.Step{Name: u.step.Name, Primary: u.step.Primary, WritesPer: u.step.WritesPer}, Seconds: u.step.Seconds}
 	a.All = metric.Row{Target: t.Target, Trial: t.Trial, Step: u.step.Name, Warnings: []metric.Warning{partial}}
-	a.Unknown = unrecovered()
+	a.Unknown = unrecovered
 	for i, g := range u.groups {
 		if len(g.kinds) == 0 {
 			continue // nothing of it was written
@@ -62,16 +62,12 @@ func addUnfinished(dir string, t *Trial) error {
 	return nil
 }
 
-// unrecovered returns the metrics that neither the series nor the latency log
-// give: they have failed attempts per group only and no operations that were
-// not done; and those that the series know better than the log, see addSeen.
-func unrecovered() map[string]bool {
-	out := map[string]bool{}
-	const names = "errors attempts unfinished wasted_statements saturated queue_max abandoned statements_per_s attempt_total_s service_max_us response_max_us"
-	for _, name := range strings.Fields(names) {
-		out[name] = true
-	}
-	return out
+// unrecovered are the metrics that neither the series nor the latency log give:
+// they have failed attempts per group only and no operations that were not done;
+// and those that the series know better than the log, see addSeen.
+var unrecovered = map[string]bool{
+	"errors": true, "attempts": true, "unfinished": true, "wasted_statements": true, "saturated": true, "queue_max": true, "abandoned": true,
+	"statements_per_s": true, "attempt_total_s": true, "service_max_us": true, "response_max_us": true,
 }
 
 // unfinished is what the series contain of a step that has not ended.
@@ -127,7 +123,7 @@ func (g *seen) kind(l *Line) *seenKind {
 
 // add adds a line of the series.
 func (u *unfinished) add(l Line) error {
-	if u.step.Name == "" && u.t.step(l.Step) == nil {
+	if u.step.Name == "" && !slices.ContainsFunc(u.t.Steps, func(s Step) bool { return s.Name == l.Step }) {
 		u.step.Name = l.Step
 	}
 	if l.Step != u.step.Name {
@@ -140,7 +136,7 @@ func (u *unfinished) add(l Line) error {
 	k.Reads, k.Writes, k.Others = k.Reads+l.Reads, k.Writes+l.Writes, k.Others+l.Others
 	k.Retries, k.GivenUp = k.Retries+l.Retries, k.GivenUp+l.GivenUp
 	k.Attempts += l.Ops + l.Retries + l.GivenUp
-	k.service, k.response = max(k.service, l.Max), max(k.response, l.ResponseMx)
+	k.service, k.response = max(k.service, l.Max), max(k.response, l.ResponseMax)
 	if g.is != nil && g.is.Rate > 0 { // operations in flight take longer still
 		k.response = max(k.response, l.OldestInFlight)
 	}
@@ -205,8 +201,8 @@ func (g *seen) describe(seconds float64) *workload.Group {
 		w.Rate, w.Pace = g.is.Rate/float64(w.RowsPerOp)/float64(w.Clients), pace.Kind(g.is.Pace)
 	case g.arrivals != nil && g.is.Ramp != nil:
 		w.Arrivals = pace.Constant(pace.Kind(g.is.Pace), g.is.Rate)
-		for i, r := range g.is.Ramp {
-			w.Arrivals.Segments = append(w.Arrivals.Segments[:i], pace.Segment(r))
+		if len(g.is.Ramp) > 0 {
+			w.Arrivals.Segments = g.is.Ramp
 		}
 		w.Arrivals.Queue = g.is.Queue
 	}
@@ -282,15 +278,6 @@ func (g *seen) addSeen(b *account.Builder) {
 			b.Put("service_max_us", k.service, at, n)
 		}
 	}
-}
-
-func (t *Trial) step(name string) *Step {
-	for i := range t.Steps {
-		if t.Steps[i].Name == name {
-			return &t.Steps[i]
-		}
-	}
-	return nil
 }
 
 // LatencyTag returns the tag of a distribution in the latency log.

@@ -154,7 +154,7 @@ func TestWriteFile(t *testing.T) {
 	for i := range content {
 		content[i] = bytes.Repeat([]byte{byte('a' + i)}, 1<<16)
 	}
-	if err := WriteFile(path, content[0]); err != nil {
+	if err := WriteFile(path, content[0], 0o644); err != nil {
 		t.Fatal(err)
 	}
 	stop := make(chan struct{})
@@ -174,7 +174,7 @@ func TestWriteFile(t *testing.T) {
 		}
 	})
 	for i := range 50 {
-		if err := WriteFile(path, content[i%2]); err != nil {
+		if err := WriteFile(path, content[i%2], 0o644); err != nil {
 			t.Error(err)
 		}
 	}
@@ -190,7 +190,7 @@ func TestWriteFile(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "d"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteFile(filepath.Join(dir, "d"), nil); err == nil { // a directory is not replaced
+	if err := WriteFile(filepath.Join(dir, "d"), nil, 0o644); err == nil { // a directory is not replaced
 		t.Error("no error")
 	}
 	if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, content[1]) {
@@ -218,7 +218,7 @@ func running(t *testing.T, dir string) []Line {
 	}
 	for i := range 4 {
 		lines = append(lines,
-			Line{Step: "q", Source: "ops", T: float64(i + 1), DT: 1, Group: "insert", Op: "insert", Ops: 2, Rows: 100, Errors: 1, Max: 50, ResponseMx: 70 + float64(i)},
+			Line{Step: "q", Source: "ops", T: float64(i + 1), DT: 1, Group: "insert", Op: "insert", Ops: 2, Rows: 100, Errors: 1, Max: 50, ResponseMax: 70 + float64(i)},
 			Line{Step: "q", Source: "ops", T: float64(i + 1), DT: 1, Group: "query", Op: "range a", Ops: 10, Rows: 10, Max: 5},
 			Line{Step: "q", Source: "ops", T: float64(i + 1), DT: 1, Group: "query", Op: "range b", Ops: 30, Rows: 30, Max: 9})
 	}

@@ -1,5 +1,7 @@
 package result
 
+import "rumbench/internal/hist"
+
 // Line is one line of series.jsonl: the values of one source in one interval. A
 // line either carries operations (Source "ops") or values. It has many fields because
 // they are those of the file.
@@ -21,15 +23,15 @@ type Line struct {
 	Writes int64 `json:"writes,omitempty"`
 	Others int64 `json:"others,omitempty"`
 	// Attempts at operations beyond their first, and operations given up.
-	Retries    int64   `json:"retries,omitempty"`
-	GivenUp    int64   `json:"given_up,omitempty"`
-	P50        float64 `json:"p50_us,omitempty"`          // service time
-	P95        float64 `json:"p95_us,omitempty"`          // service time
-	P99        float64 `json:"p99_us,omitempty"`          // service time
-	Max        float64 `json:"max_us,omitempty"`          // service time
-	ResponseP5 float64 `json:"response_p95_us,omitempty"` // only of paced and open groups
-	ResponseP9 float64 `json:"response_p99_us,omitempty"`
-	ResponseMx float64 `json:"response_max_us,omitempty"`
+	Retries     int64   `json:"retries,omitempty"`
+	GivenUp     int64   `json:"given_up,omitempty"`
+	P50         float64 `json:"p50_us,omitempty"`          // service time
+	P95         float64 `json:"p95_us,omitempty"`          // service time
+	P99         float64 `json:"p99_us,omitempty"`          // service time
+	Max         float64 `json:"max_us,omitempty"`          // service time
+	ResponseP95 float64 `json:"response_p95_us,omitempty"` // only of paced and open groups
+	ResponseP99 float64 `json:"response_p99_us,omitempty"`
+	ResponseMax float64 `json:"response_max_us,omitempty"`
 
 	// Of the whole group; in the line of its first operation kind only.
 	Errors  int64   `json:"errors,omitempty"`  // attempts that failed
@@ -37,20 +39,12 @@ type Line struct {
 	// OldestInFlight is the age of the oldest operation in flight at the end of
 	// the interval, in µs; 0: there was none. It shows how bad an interval without
 	// completions is.
-	OldestInFlight float64 `json:"oldest_in_flight_us,omitempty"`
-	Queue          *Queue  `json:"queue,omitempty"` // nil for a group at which nothing arrives by a schedule
+	OldestInFlight float64     `json:"oldest_in_flight_us,omitempty"`
+	Queue          *hist.Queue `json:"queue,omitempty"` // nil for a group at which nothing arrives by a schedule
 
 	// Other sources: growth of counters over the interval, gauges as they are.
 	// A counter of an engine that is missing did not grow.
 	V map[string]float64 `json:"v,omitempty"`
 	// Late is how long after the interval's end the source answered, in seconds.
 	Late float64 `json:"late,omitempty"`
-}
-
-// Queue is the state of an open group's arrivals in an interval.
-type Queue struct {
-	Offered int64 `json:"offered"` // operations that arrived
-	Started int64 `json:"started"` // that began
-	Shed    int64 `json:"shed"`    // that were shed, as too many waited
-	Waiting int64 `json:"waiting"` // that waited at the end of the interval
 }

@@ -9,6 +9,7 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/pace"
 	"rumbench/workload"
 )
 
@@ -198,10 +199,7 @@ func (s *Step) Single(row *metric.Row) bool {
 const rowUnit = "row"
 
 // Axis is a number in which steps of one base differ.
-type Axis struct {
-	Name  string  `json:"name"` // "clients", "tables", "reads per write"
-	Value float64 `json:"value"`
-}
+type Axis = workload.Axis
 
 // Wait is an activity in which sessions were sampled in a step's window.
 type Wait = account.Wait
@@ -253,11 +251,7 @@ func (g *Group) Promised(op string) float64 {
 }
 
 // Ramp is a stretch of time in which a rate changes linearly.
-type Ramp struct {
-	Seconds float64 `json:"seconds"`
-	From    float64 `json:"from_per_s"`
-	To      float64 `json:"to_per_s"`
-}
+type Ramp = pace.Segment
 
 // CounterChange is a counter's change over a step, or a gauge's value at its end.
-type CounterChange = account.Change
+type CounterChange = observe.Change

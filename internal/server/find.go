@@ -8,13 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"rumbench/internal/quantity"
 )
 
 // Program is an installed server program.
@@ -139,34 +139,12 @@ func Find(ctx context.Context, name, binary string) (Program, error) {
 func installed(k *kind) (paths []string) {
 	for _, pattern := range k.paths {
 		found, _ := filepath.Glob(pattern)
-		slices.SortFunc(found, natural)
+		slices.SortFunc(found, quantity.Natural) // by the version numbers in them: 9.6 is before 15
 		paths = append(paths, found...)
 	}
 	slices.Reverse(paths)
 	return paths
 }
-
-// natural compares paths by the version numbers in them: 9.6 is before 15.
-func natural(a, b string) int {
-	as, bs := numbers.Split(a, -1), numbers.Split(b, -1)
-	an, bn := numbers.FindAllString(a, -1), numbers.FindAllString(b, -1)
-	for i := range min(len(as), len(bs)) {
-		if d := strings.Compare(as[i], bs[i]); d != 0 {
-			return d
-		}
-		if i >= len(an) || i >= len(bn) {
-			break
-		}
-		x, _ := strconv.Atoi(an[i])
-		y, _ := strconv.Atoi(bn[i])
-		if x != y {
-			return x - y
-		}
-	}
-	return len(as) - len(bs)
-}
-
-var numbers = regexp.MustCompile(`\d+`)
 
 // identify runs a program to determine its kind and version.
 func identify(ctx context.Context, name string, k *kind, path string) (Program, error) {

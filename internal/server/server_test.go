@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rumbench/engine/enginetest"
+	"rumbench/internal/quantity"
 )
 
 func TestMain(m *testing.M) {
@@ -337,7 +338,7 @@ func TestVariables(t *testing.T) {
 
 func TestNatural(t *testing.T) {
 	paths := []string{"/lib/15/bin", "/lib/9.6/bin", "/lib/9.10/bin", "/lib/18/bin"}
-	slices.SortFunc(paths, natural)
+	slices.SortFunc(paths, quantity.Natural)
 	if got := strings.Join(paths, " "); got != "/lib/9.6/bin /lib/9.10/bin /lib/15/bin /lib/18/bin" {
 		t.Error(got)
 	}

@@ -105,10 +105,7 @@ func (u USL) Peak() float64 {
 }
 
 func (u USL) goodness(n, x []float64) (residual, r2 float64) {
-	mean := 0.0
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
+	mean := Mean(x)
 	var relative, unexplained, all float64
 	for i := range n {
 		at := u.At(n[i])

@@ -3,7 +3,6 @@ package trial
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"rumbench/engine"
@@ -33,79 +32,38 @@ func (t *stepRun) account(res *drive.Result) *account.Step {
 		a.Earlier = append(a.Earlier, account.Earlier{Name: s.Name, Primary: s.Primary, WritesPer: s.WritesPer, Complete: s.Status == result.Complete, Rows: s.Rows})
 	}
 	if res != nil {
-		a.Groups, a.Totals = account.Groups(t.of, res.Groups, t.Plan.Seed), res.Totals()
+		a.Groups = account.Groups(t.of, res.Groups, t.Plan.Seed)
 	}
 	return a
 }
 
 // observed returns what was counted around a window.
 func (t *trial) observed(w *window) *account.Observed {
-	o := &account.Observed{
-		Hosted: t.hosted != nil, Device: t.deviceSource(), Own: w.ended - w.began, Elsewhere: t.elsewhere,
-		Drain: w.drain, Duet: t.Partner != nil, Alone: w.alone, Client: account.ClientDelay(w.client), Sessions: w.sessions.seenAll(),
-	}
+	o := w.Observed
+	o.Own, o.Sessions = w.ended-w.began, w.sessions.samples()
 	o.InWindow, _ = changes(w.before, w.after)
 	o.WithSync, o.Uncounted = changes(w.before, w.drained)
-	before, known := gaugeIn(w.before, engine.DirtyBytes)
-	if after, still := gaugeIn(w.drained, engine.DirtyBytes); known && still {
+	first, _ := changes(observe.Snapshot{}, w.before)
+	before, known := account.Gauge(first, engine.DirtyBytes)
+	if after, still := account.Gauge(o.WithSync, engine.DirtyBytes); known && still {
 		o.Deferred = &[2]float64{before, after}
 	}
-	o.Timed = timedWaits(o.InWindow)
-	n := &w.others
 	read, _ := account.Counter(o.WithSync, "device.read_bytes")
 	written, _ := account.Counter(o.WithSync, "device.write_bytes")
-	o.Others = account.Others{Known: n.known, Why: n.why, Processes: n.Processes, Closed: n.Closed, Root: os.Geteuid() == 0, Read: n.Read, Written: n.Written}
-	o.Others.HereRead, o.Others.HereWritten = n.Here(read, written)
-	return o
+	o.Others.HereRead, o.Others.HereWritten = o.Others.Here(read, written)
+	return &o
 }
 
 // changes returns what all sources counted between two snapshots, and warnings
 // about sources without counts.
-func changes(a, b observe.Snapshot) (out []account.Change, unknown []metric.Warning) {
+func changes(a, b observe.Snapshot) (out []observe.Change, unknown []metric.Warning) {
 	for _, iv := range observe.Diff(a, b) {
 		if iv.Err != nil {
 			unknown = append(unknown, metric.Warn(metric.SourceUnknown, metric.Values{"source": iv.Source, "why": iv.Err.Error()}))
 		}
-		for _, c := range iv.Changes {
-			out = append(out, account.Change{Name: c.Name, Labels: c.Labels, Kind: c.Kind, Unit: c.Unit, Value: c.Value, Reset: c.Reset})
-		}
+		out = append(out, iv.Changes...)
 	}
 	return out, unknown
-}
-
-// gaugeIn returns the sum of a gauge over its labels in a snapshot.
-func gaugeIn(s observe.Snapshot, name string) (sum float64, ok bool) {
-	for _, source := range s.Sources {
-		for _, p := range source.Points {
-			if p.Name == name && p.Kind == engine.Gauge {
-				sum, ok = sum+p.Value, true
-			}
-		}
-	}
-	return sum, ok
-}
-
-// timedWaits returns the waits that the server timed itself, by role.
-func timedWaits(run []account.Change) (out []account.TimedWait) {
-	ns, times := map[engine.Role]float64{}, map[engine.Role]int64{}
-	for i := range run {
-		switch c := &run[i]; c.Name {
-		case engine.WaitTime:
-			ns[roleOf(c)] += c.Value
-		case engine.Waits:
-			times[roleOf(c)] += int64(c.Value)
-		}
-	}
-	for _, role := range engine.Roles() {
-		if v, ok := ns[role]; ok {
-			out = append(out, account.TimedWait{Role: role, NS: v, Times: times[role]})
-		}
-	}
-	return out
-}
-
-func roleOf(c *account.Change) engine.Role {
-	return engine.Role(observe.ParseLabels(c.Labels).Get("role"))
 }
 
 // calibration returns the rows of the step in which the clients were
@@ -136,8 +94,7 @@ func (t *trial) addGap(next *window) {
 	step := &t.res.Steps[len(t.res.Steps)-1]
 	b := t.all(step.Name)
 	between, _ := changes(last.drained, next.before)
-	o := account.Observed{Hosted: t.hosted != nil, Device: t.deviceSource(), Elsewhere: t.elsewhere}
-	o.After(&b, between, next.began-last.ended)
+	last.After(&b, between, next.began-last.ended)
 	step.Take(&b.Sheet)
 }
 

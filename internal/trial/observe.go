@@ -6,12 +6,12 @@ import (
 	"math"
 	"os"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/account"
 	"rumbench/internal/cpuset"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
@@ -23,13 +23,13 @@ type observer struct {
 	sampler    *observe.Sampler
 	process    *observe.Process // nil if the server's processes cannot be seen
 	client     *observe.Client
-	device     *observe.Disks  // nil without a device
-	under      observe.Device  // the data, if device is not nil
-	others     *observe.Others // nil if irrelevant, or indistinguishable from the engine
-	clock      stepClock
-	lastWindow *window       // the previous step's
-	serverCPU  atomic.Uint64 // processors that the server used, as Float64bits
-	elsewhere  bool          // the data is on another file system than rumbench's own files
+	device     *observe.Disks            // nil without a device
+	under      observe.Device            // the data, if device is not nil
+	others     *observe.Others           // nil if irrelevant, or indistinguishable from the engine
+	started    atomic.Pointer[stepStart] // nil outside of a window
+	lastWindow *window                   // the previous step's
+	serverCPU  atomic.Uint64             // processors that the server used, as Float64bits
+	elsewhere  bool                      // the data is on another file system than rumbench's own files
 }
 
 func (o *observer) deviceSource() string { return "device " + o.under.Name }
@@ -107,36 +107,10 @@ func (t *trial) machine() []observe.Collector {
 	return collectors
 }
 
-// stepClock holds the running step and the start of its window.
-type stepClock struct {
-	mu    sync.Mutex
-	name  string
-	start time.Time
-}
-
-func (c *stepClock) begin(name string) { c.set(name, time.Time{}) }
-func (c *stepClock) end()              { c.set("", time.Time{}) }
-
-func (c *stepClock) barrier() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.start = time.Now()
-}
-
-func (c *stepClock) set(name string, start time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.name, c.start = name, start
-}
-
-// at returns the step and the seconds since its barrier; ok is false before it.
-func (c *stepClock) at(t time.Time) (name string, seconds float64, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.start.IsZero() || t.Before(c.start) {
-		return "", 0, false
-	}
-	return c.name, t.Sub(c.start).Seconds(), true
+// stepStart is the start of the running step's window.
+type stepStart struct {
+	name string
+	at   time.Time
 }
 
 // writeSamples writes the collectors' values of an interval.
@@ -146,11 +120,12 @@ func (t *trial) writeSamples(prev, cur observe.Snapshot) {
 		if iv.Source == "process" && t.hosted != nil {
 			t.noteServerCPU(&iv)
 		}
-		name, at, ok := t.clock.at(iv.Time)
-		if !ok || len(iv.Changes) == 0 {
+		step := t.started.Load()
+		if step == nil || iv.Time.Before(step.at) || len(iv.Changes) == 0 {
 			continue
 		}
-		l := result.Line{Step: name, Source: iv.Source, T: at, DT: iv.Elapsed.Seconds(), Late: iv.Late.Seconds(), V: make(map[string]float64, len(iv.Changes))}
+		l := result.Line{Step: step.name, Source: iv.Source, T: iv.Time.Sub(step.at).Seconds(), DT: iv.Elapsed.Seconds(), Late: iv.Late.Seconds(),
+			V: make(map[string]float64, len(iv.Changes))}
 		for _, c := range iv.Changes {
 			if c.Value != 0 || c.Kind == engine.Gauge || iv.Source != "engine" { // engines have many, most of them unchanged
 				l.V[c.Series] = c.Value
@@ -170,14 +145,6 @@ func (o *observer) noteServerCPU(iv *observe.Interval) {
 	}
 }
 
-// neighbours are other programs on the machine, observed at both ends of a
-// window.
-type neighbours struct {
-	known bool
-	why   error // why they are unknown
-	observe.Traffic
-}
-
 // watchOthers prepares to observe other programs, if there is a device that
 // they could disturb and the engine's processes are known.
 func (o *observer) watchOthers(pids []int) {
@@ -187,16 +154,16 @@ func (o *observer) watchOthers(pids []int) {
 }
 
 // lookAtOthers starts observing them and returns the function that ends it.
-func (o *observer) lookAtOthers() func() neighbours {
+func (o *observer) lookAtOthers() func() account.Others {
 	if o.others == nil {
-		return func() neighbours { return neighbours{} }
+		return func() account.Others { return account.Others{} }
 	}
 	a, before := o.others.Look()
-	return func() neighbours {
+	return func() account.Others {
 		b, after := o.others.Look()
 		if err := cmp.Or(before, after); err != nil {
-			return neighbours{why: err}
+			return account.Others{Why: err}
 		}
-		return neighbours{known: true, Traffic: b.Since(a)}
+		return account.Others{Known: true, Root: os.Geteuid() == 0, Traffic: b.Since(a)}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/hist"
 	"rumbench/internal/metric"
 	"rumbench/internal/pace"
 	"rumbench/internal/plan"
@@ -209,7 +210,7 @@ func TestShedding(t *testing.T) {
 	if w := row(t, st, "t", "transaction", "service_p99_us").Warnings; has(metric.Texts(w), "in no response time") {
 		t.Errorf("service times: %q", w)
 	}
-	var q result.Queue
+	var q hist.Queue
 	for _, l := range lines(t, s.Dir, "ops") {
 		if l.Queue == nil {
 			t.Fatalf("%+v", l)
@@ -224,7 +225,7 @@ func TestShedding(t *testing.T) {
 // A list of rates makes a step of each, which differ in the rate only.
 func TestRates(t *testing.T) {
 	s := script(t, workload.Group{Clients: 1}, func(*workload.Outcome, int, int) error { return nil })
-	s.Plan.Rate = &plan.Rate{At: []float64{50, 100}, Arrivals: pace.Even}
+	s.Plan.Rate = &plan.Rate{At: []float64{50, 100}, Like: pace.Arrivals{Kind: pace.Even}}
 	tr := run(t, s, result.Complete)
 	for _, rate := range []float64{50, 100} {
 		st := step(t, tr, fmt.Sprintf("s@%g", rate))

@@ -10,7 +10,6 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/hist"
 	"rumbench/internal/metric"
-	"rumbench/internal/pace"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
 	"rumbench/workload"
@@ -24,7 +23,7 @@ func (t *trial) search(ctx context.Context, step *workload.Step) error {
 	if p.Seconds > 0 {
 		p.step.Seconds = p.Seconds
 	}
-	s := &search{Find: t.Plan.Find, probe: p.probe}
+	s := &search{grid: grid{t.Plan.Find}, probe: p.probe}
 	ceiling := 0.0
 	for k, kind := range step.Groups[p.group].Ops {
 		if !kind.Upkeep {
@@ -47,9 +46,9 @@ func (t *trial) search(ctx context.Context, step *workload.Step) error {
 // PhaseFound is the end of a search for a rate, see Event.Is.
 const PhaseFound = "found"
 
-// search is a search for a rate. Rates are numbered, see [plan.Find.Rate].
+// search is a search for a rate.
 type search struct {
-	*plan.Find
+	grid
 	probe  func(ctx context.Context, rate float64) (probe, error)
 	probes []probe // in the order in which they were made
 }
@@ -66,14 +65,14 @@ type probe struct {
 // run tries rates until two neighbouring rates are found of which the lower
 // keeps the promise and the higher breaks it.
 func (s *search) run(ctx context.Context, ceiling float64) error {
-	high := s.Nearest(ceiling) + 1 // assumed to break it
+	high := s.nearest(ceiling) + 1 // assumed to break it
 	if s.To > 0 {
-		high = s.Last()
+		high = s.last()
 		if kept, err := s.try(ctx, high); kept || err != nil {
 			return err
 		}
 	}
-	low, known := s.Least(high), false
+	low, known := s.least(high), false
 	if s.From > 0 {
 		kept, err := s.try(ctx, low)
 		if !kept || err != nil {
@@ -84,7 +83,7 @@ func (s *search) run(ctx context.Context, ceiling float64) error {
 	for high-low > 1 || !known {
 		next := (low + high) / 2
 		if !known { // from above, so that the first probes are not too slow to be meaningful
-			next = max(low, high-s.Halving())
+			next = max(low, high-s.halving())
 		}
 		kept, err := s.try(ctx, next)
 		switch {
@@ -103,7 +102,7 @@ func (s *search) run(ctx context.Context, ceiling float64) error {
 
 // try makes a probe.
 func (s *search) try(ctx context.Context, at int) (kept bool, err error) {
-	p, err := s.probe(ctx, s.Rate(at))
+	p, err := s.probe(ctx, s.rate(at))
 	if err != nil {
 		return false, err
 	}
@@ -123,7 +122,7 @@ type prober struct {
 // probe runs the step at a rate.
 func (r *prober) probe(ctx context.Context, rate float64) (probe, error) {
 	p := probe{rate: rate}
-	step := plan.AtRate(&r.step, rate, &pace.Arrivals{Kind: r.Arrivals, Queue: r.Queue})
+	step := plan.AtRate(&r.step, rate, &r.Like)
 	if err := r.trial.runStep(ctx, &step); err != nil {
 		return p, err
 	}
@@ -205,7 +204,7 @@ func (s *search) conclude(out *result.Step, b account.Builder, group string, sec
 		tried = append(tried, fmt.Sprintf("%.10g/s broke it (%s)", p.rate, p.broke))
 	}
 	found := &result.Search{Promise: s.Promise, Capped: s.To > 0, How: &result.SearchPlan{
-		Precision: s.Precision, From: s.From, To: s.To, Seconds: seconds, Arrivals: string(s.Arrivals), Queue: s.Queue}}
+		Precision: s.Precision, From: s.From, To: s.To, Seconds: seconds, Arrivals: string(s.Like.Kind), Queue: s.Like.Queue}}
 	if best != nil {
 		found.Kept, found.Took = best.rate, best.took.Seconds()*1e3
 	}

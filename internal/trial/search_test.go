@@ -19,7 +19,7 @@ import (
 
 // whole returns a search over an engine that keeps the promise up to a capacity.
 func whole(f plan.Find, capacity float64) (*search, *result.Step) {
-	s := &search{Find: &f, probe: func(_ context.Context, rate float64) (probe, error) {
+	s := &search{grid: grid{&f}, probe: func(_ context.Context, rate float64) (probe, error) {
 		p := probe{rate: rate, n: 1e6, took: time.Duration(rate)}
 		if rate > capacity {
 			p.broke = "it was too much"
@@ -47,18 +47,18 @@ func TestSearch(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.conclude(out, (&trial{Spec: Spec{Target: plan.Target{Name: "x"}, Trial: 3}}).all("q"), "query", 10, ceiling)
-		if len(s.probes) > f.Most() {
-			t.Fatalf("%d probes, at most %d were said", len(s.probes), f.Most())
+		if len(s.probes) > MostProbes(&f) {
+			t.Fatalf("%d probes, at most %d were said", len(s.probes), MostProbes(&f))
 		}
-		high := f.Nearest(ceiling)
-		least := f.Least(high + 1)
+		high := s.nearest(ceiling)
+		least := s.least(high + 1)
 		if f.To > 0 {
-			high = f.Last()
-			least = f.Least(high)
+			high = s.last()
+			least = s.least(high)
 		}
 		want := 0.0
 		for k := least; k <= high; k++ {
-			if r := f.Rate(k); r <= capacity {
+			if r := s.rate(k); r <= capacity {
 				want = r
 			}
 		}
@@ -114,7 +114,7 @@ func TestConclusion(t *testing.T) {
 // like any other.
 func TestFind(t *testing.T) {
 	s := script(t, workload.Group{Clients: 1}, func(*workload.Outcome, int, int) error { return nil })
-	s.Plan.Find = &plan.Find{Promise: "p95_ms < 100", Percentile: 95, Below: 100 * time.Millisecond, Precision: 0.3, Arrivals: pace.Poisson, Seconds: 1}
+	s.Plan.Find = &plan.Find{Promise: "p95_ms < 100", Percentile: 95, Below: 100 * time.Millisecond, Precision: 0.3, Like: pace.Arrivals{Kind: pace.Poisson}, Seconds: 1}
 	tr := run(t, s, result.Complete)
 	q := step(t, tr, "s")
 	best := row(t, q, "t", "", "highest_rate")

@@ -54,9 +54,9 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 			}
 			if !kind.Upkeep {
 				shown.PerSec += float64(sums.Rows) / length
-				shown.P99 = max(shown.P99, max(l.P99, l.ResponseP9))
+				shown.P99 = max(shown.P99, max(l.P99, l.ResponseP99))
 				if l.Ops > 0 && l.Ops < metric.LeastSamples(99) {
-					shown.Max = max(shown.Max, max(l.Max, l.ResponseMx))
+					shown.Max = max(shown.Max, max(l.Max, l.ResponseMax))
 				}
 			}
 			if sums.Attempts > 0 || !kind.Upkeep {
@@ -76,46 +76,38 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 
 // addGroup adds the values of a whole group to a line.
 func addGroup(l *result.Line, g *drive.GroupInterval) {
-	l.Errors, l.Clients, l.OldestInFlight = g.Errors, slices.Clone(g.Clients), micros(int64(g.Oldest))
-	if q := g.Queue; q != nil {
-		l.Queue = &result.Queue{Offered: q.Offered, Started: q.Started, Shed: q.Shed, Waiting: q.Waiting}
-	}
+	l.Errors, l.Clients, l.OldestInFlight, l.Queue = g.Errors, slices.Clone(g.Clients), micros(int64(g.Oldest)), g.Queue
 }
 
 func addLatencies(l *result.Line, s *hist.Sums) {
 	l.P50, l.P95, l.P99, l.Max = micros(s.Service.Percentile(50)), micros(s.Service.Percentile(95)), micros(s.Service.Percentile(99)), micros(s.Service.Max())
 	if s.Response != nil {
-		l.ResponseP5, l.ResponseP9, l.ResponseMx = micros(s.Response.Percentile(95)), micros(s.Response.Percentile(99)), micros(s.Response.Max())
+		l.ResponseP95, l.ResponseP99, l.ResponseMax = micros(s.Response.Percentile(95)), micros(s.Response.Percentile(99)), micros(s.Response.Max())
 	}
 }
 
 // pulse is what only the live display shows of a step: rough, immediate
 // figures.
 type pulse struct {
-	wall, used time.Duration
-	start      time.Time
-	stalled    int
+	at      time.Time // of the last call of cpu
+	used    time.Duration
+	stalled int
 }
 
-func newPulse() *pulse { return &pulse{start: time.Now(), used: observe.OwnCPU()} }
+func newPulse() *pulse { return &pulse{at: time.Now(), used: observe.OwnCPU()} }
 
 // cpu returns how many processors this process used since the last call.
 func (p *pulse) cpu() float64 {
-	wall, used := time.Since(p.start), observe.OwnCPU()
-	defer func() { p.wall, p.used = wall, used }()
-	if wall <= p.wall {
-		return 0
-	}
-	return float64(used-p.used) / float64(wall-p.wall)
+	at, used := p.at, p.used
+	p.at, p.used = time.Now(), observe.OwnCPU()
+	return float64(p.used-used) / float64(max(p.at.Sub(at), 1))
 }
 
+// count counts an interval in which no client completed anything.
 func (p *pulse) count(clients []int64) {
-	for _, n := range clients {
-		if n > 0 {
-			return
-		}
+	if !slices.ContainsFunc(clients, func(n int64) bool { return n > 0 }) {
+		p.stalled++
 	}
-	p.stalled++
 }
 
 // latencyEvery is the interval at which latencies are written to the log: the

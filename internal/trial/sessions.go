@@ -15,44 +15,27 @@ import (
 // sessions samples a server's sessions in the window of a step. A nil sessions
 // does nothing: the engine does not report them.
 type sessions struct {
-	sampler engine.ActivitySampler // nil: closed
-	source  string
-	closed  int // clients in closed loops
-	stop    context.CancelFunc
-	done    chan struct{}
-
-	looks  int
-	seen   map[engine.Doing]int64 // how often a session was sampled doing it
-	now    map[engine.Doing]int   // in one sample
-	server line
-	client line
-	failed error // the first error of a sample
+	account.Sessions
+	sampler        engine.ActivitySampler // nil: closed
+	stop           context.CancelFunc
+	done           chan struct{}
+	now            map[engine.SessionActivity]int // in one sample
+	server, client func() *time.Duration
 }
 
-// line is the run-queue delay of some processes' threads in the window.
-type line struct {
-	start  observe.RunQueue // nil: unknown
-	length time.Duration
-}
-
-func (l *line) begin(read func() (observe.RunQueue, error)) {
-	l.start, _ = read() // not every kernel reports it
-}
-
-func (l *line) end(read func() (observe.RunQueue, error)) {
-	if l.start == nil {
-		return
+// delay starts to measure the run-queue delay of threads. The function that it
+// returns ends that, and returns nil if the kernel does not report the delay.
+func delay(read func() (observe.RunQueue, error)) func() *time.Duration {
+	start, before := read()
+	return func() *time.Duration {
+		now, after := read()
+		if cmp.Or(before, after) != nil {
+			return nil
+		}
+		sum := now.Since(start)
+		return &sum
 	}
-	now, err := read()
-	if err != nil {
-		l.start = nil
-		return
-	}
-	l.length = now.Since(l.start)
 }
-
-// ownQueue returns the run-queue delay of rumbench's threads.
-func ownQueue() (observe.RunQueue, error) { return observe.ReadRunQueue("/proc", os.Getpid()) }
 
 // watchSessions prepares sampling before the window: it opens a connection.
 func (t *stepRun) watchSessions(ctx context.Context) *sessions {
@@ -65,12 +48,18 @@ func (t *stepRun) watchSessions(ctx context.Context) *sessions {
 		t.unobserved("what sessions waited for is not known: " + err.Error())
 		return nil
 	}
-	s := &sessions{sampler: sampler, source: sampler.Source(), seen: map[engine.Doing]int64{}, now: map[engine.Doing]int{}}
+	s := newSessions(sampler)
 	for i := range t.of.Groups {
 		if g := &t.of.Groups[i]; !g.Paced() {
-			s.closed += g.Clients
+			s.Closed += g.Clients
 		}
 	}
+	return s
+}
+
+func newSessions(sampler engine.ActivitySampler) *sessions {
+	s := &sessions{sampler: sampler, now: map[engine.SessionActivity]int{}}
+	s.Source, s.Seen, s.Processors = sampler.Source(), map[engine.SessionActivity]int64{}, min(runtime.GOMAXPROCS(0), runtime.NumCPU())
 	return s
 }
 
@@ -79,9 +68,9 @@ func (s *sessions) begin(ctx context.Context, server *observe.Process) {
 	if s == nil {
 		return
 	}
-	s.client.begin(ownQueue)
+	s.client = delay(func() (observe.RunQueue, error) { return observe.ReadRunQueue("/proc", os.Getpid()) })
 	if server != nil {
-		s.server.begin(server.RunQueue)
+		s.server = delay(server.RunQueue)
 	}
 	over, stop := context.WithCancel(ctx)
 	s.stop, s.done = stop, make(chan struct{})
@@ -101,13 +90,15 @@ func (s *sessions) begin(ctx context.Context, server *observe.Process) {
 }
 
 // end ends sampling.
-func (s *sessions) end(server *observe.Process) {
+func (s *sessions) end() {
 	if s == nil {
 		return
 	}
-	s.client.end(ownQueue)
-	if server != nil {
-		s.server.end(server.RunQueue)
+	if own := s.client(); own != nil {
+		s.Client = *own
+	}
+	if s.server != nil {
+		s.Server = s.server()
 	}
 	s.stop()
 	<-s.done
@@ -115,10 +106,7 @@ func (s *sessions) end(server *observe.Process) {
 
 // close closes the connection.
 func (s *sessions) close() {
-	if s == nil {
-		return
-	}
-	if s.sampler != nil {
+	if s != nil && s.sampler != nil {
 		_ = s.sampler.Close()
 		s.sampler = nil
 	}
@@ -130,7 +118,7 @@ func (s *sessions) close() {
 func (s *sessions) look(ctx, over context.Context) {
 	clear(s.now)
 	all := 0
-	err := s.sampler.Sample(ctx, func(d engine.Doing, n int) {
+	err := s.sampler.Sample(ctx, func(d engine.SessionActivity, n int) {
 		s.now[d] += n
 		all += n
 	})
@@ -138,13 +126,13 @@ func (s *sessions) look(ctx, over context.Context) {
 	case over.Err() != nil:
 		return
 	case err != nil:
-		s.failed = cmp.Or(s.failed, err)
+		s.Failed = cmp.Or(s.Failed, err)
 		return
 	}
-	s.looks++
-	s.leaveOut(all - s.closed)
+	s.Looks++
+	s.leaveOut(all - s.Closed)
 	for d, n := range s.now {
-		s.seen[d] += int64(n)
+		s.Seen[d] += int64(n)
 	}
 }
 
@@ -161,15 +149,10 @@ func (s *sessions) leaveOut(more int) {
 	}
 }
 
-// seenAll returns the samples; nil if the engine does not report sessions.
-func (s *sessions) seenAll() *account.Sessions {
+// samples returns the samples; nil if the engine does not report sessions.
+func (s *sessions) samples() *account.Sessions {
 	if s == nil {
 		return nil
 	}
-	out := &account.Sessions{Source: s.source, Closed: s.closed, Looks: s.looks, Seen: s.seen, Failed: s.failed,
-		Client: s.client.length, Processors: min(runtime.GOMAXPROCS(0), runtime.NumCPU())}
-	if s.server.start != nil {
-		out.Server = &s.server.length
-	}
-	return out
+	return &s.Sessions
 }

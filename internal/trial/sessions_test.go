@@ -188,11 +188,11 @@ func TestManyClients(t *testing.T) {
 }
 
 // fakeSampler returns the same in every look.
-type fakeSampler map[engine.Doing]int
+type fakeSampler map[engine.SessionActivity]int
 
 func (f fakeSampler) Source() string { return "fake" }
 func (f fakeSampler) Close() error   { return nil }
-func (f fakeSampler) Sample(_ context.Context, add func(engine.Doing, int)) error {
+func (f fakeSampler) Sample(_ context.Context, add func(engine.SessionActivity, int)) error {
 	if f == nil {
 		return fmt.Errorf("the server is busy")
 	}
@@ -203,13 +203,14 @@ func (f fakeSampler) Sample(_ context.Context, add func(engine.Doing, int)) erro
 }
 
 var (
-	resting = engine.Doing{State: engine.Client, Role: engine.RoleClient, Event: "idle"}
-	working = engine.Doing{State: engine.Running, Role: engine.RoleCPU}
-	locked  = engine.Doing{State: engine.Waiting, Role: engine.RoleRow, Event: "Lock:tuple"}
+	resting = engine.SessionActivity{State: engine.Client, Role: engine.RoleClient, Event: "idle"}
+	working = engine.SessionActivity{State: engine.Running, Role: engine.RoleCPU}
+	locked  = engine.SessionActivity{State: engine.Waiting, Role: engine.RoleRow, Event: "Lock:tuple"}
 )
 
 func looked(closed, looks int, each fakeSampler) *sessions {
-	s := &sessions{sampler: each, source: "fake", closed: closed, seen: map[engine.Doing]int64{}, now: map[engine.Doing]int{}}
+	s := newSessions(each)
+	s.Closed = closed
 	for range looks {
 		s.look(context.Background(), context.Background())
 	}
@@ -221,28 +222,28 @@ func TestLook(t *testing.T) {
 		name   string
 		closed int
 		see    fakeSampler
-		want   map[engine.Doing]int64
+		want   map[engine.SessionActivity]int64
 	}{
-		{"all clients", 3, fakeSampler{resting: 1, working: 2}, map[engine.Doing]int64{resting: 1, working: 2}},
-		{"a connection for definitions rests", 3, fakeSampler{resting: 2, working: 2}, map[engine.Doing]int64{resting: 1, working: 2}},
-		{"it works in place of a client", 2, fakeSampler{resting: 2, working: 1}, map[engine.Doing]int64{resting: 1, working: 1}},
-		{"clients with a rate rest", 2, fakeSampler{resting: 9, locked: 1}, map[engine.Doing]int64{resting: 1, locked: 1}},
-		{"more work than clients", 1, fakeSampler{resting: 1, working: 3}, map[engine.Doing]int64{working: 3}},
-		{"some are not seen", 5, fakeSampler{resting: 1, working: 1}, map[engine.Doing]int64{resting: 1, working: 1}},
+		{"all clients", 3, fakeSampler{resting: 1, working: 2}, map[engine.SessionActivity]int64{resting: 1, working: 2}},
+		{"a connection for definitions rests", 3, fakeSampler{resting: 2, working: 2}, map[engine.SessionActivity]int64{resting: 1, working: 2}},
+		{"it works in place of a client", 2, fakeSampler{resting: 2, working: 1}, map[engine.SessionActivity]int64{resting: 1, working: 1}},
+		{"clients with a rate rest", 2, fakeSampler{resting: 9, locked: 1}, map[engine.SessionActivity]int64{resting: 1, locked: 1}},
+		{"more work than clients", 1, fakeSampler{resting: 1, working: 3}, map[engine.SessionActivity]int64{working: 3}},
+		{"some are not seen", 5, fakeSampler{resting: 1, working: 1}, map[engine.SessionActivity]int64{resting: 1, working: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := looked(c.closed, 1, c.see)
-			for d, n := range s.seen {
+			for d, n := range s.Seen {
 				if n != c.want[d] {
 					t.Errorf("%v: %d, not %d", d, n, c.want[d])
 				}
 			}
-			if len(s.seen) < len(c.want) {
-				t.Errorf("%v", s.seen)
+			if len(s.Seen) < len(c.want) {
+				t.Errorf("%v", s.Seen)
 			}
 		})
 	}
-	if s := looked(1, 3, nil); s.looks != 0 || s.failed == nil {
+	if s := looked(1, 3, nil); s.Looks != 0 || s.Failed == nil {
 		t.Errorf("looks that failed: %+v", s)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/account"
 	"rumbench/internal/drive"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
@@ -20,17 +21,14 @@ import (
 // window is what was observed around a step: at its barrier, after its last
 // operation, and after the final sync.
 type window struct {
+	account.Observed       // without what follows from the snapshots
 	before, after, drained observe.Snapshot
 	length                 time.Duration
-	drain                  time.Duration
-	alone                  time.Duration // in a duet: how long it continued after the other's
-	client                 observe.ClientDelay
 	began, ended           float64 // bytes that rumbench had written to its own files at before and at drained
 	memory                 int64   // bytes at the end; 0 if unknown
 	memorySource           string
 	sessions               *sessions // nil if the engine does not report them
-	others                 neighbours
-	endOthers              func() neighbours
+	endOthers              func() account.Others
 }
 
 // open syncs everything dirty, waits for the other trial of a duet, and takes
@@ -43,6 +41,7 @@ func (w *window) open(ctx context.Context, t *trial, step string) error {
 	if err := t.partner().Meet(ctx, step); err != nil {
 		return err
 	}
+	w.Hosted, w.Device, w.Elsewhere, w.Duet = t.hosted != nil, t.deviceSource(), t.elsewhere, t.Partner != nil
 	w.endOthers = t.lookAtOthers() // its own work is not part of the window
 	w.before = t.sampler.Snapshot(ctx)
 	w.began = t.written()
@@ -57,12 +56,12 @@ func (w *window) close(ctx context.Context, t *trial) error {
 	if err := t.sync(); err != nil {
 		return fmt.Errorf("sync after the step: %w", err)
 	}
-	w.drain = time.Since(start)
-	w.alone = t.partner().Alone()
+	w.Drain = time.Since(start)
+	w.Alone = t.partner().Alone()
 	w.drained = t.sampler.Snapshot(ctx)
 	w.ended = t.written()
-	w.others = w.endOthers()
-	t.clock.end() // later samples do not belong to the step
+	w.Others = w.endOthers()
+	t.started.Store(nil) // later samples do not belong to the step
 	if t.process == nil {
 		return nil
 	}
@@ -91,11 +90,10 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 		step = unpaced(step)
 	}
 	s := &result.Step{Name: step.Name, Doc: step.Doc, Started: time.Now(), Primary: step.Primary, WritesPer: step.WritesPer, Status: result.Complete}
-	s.Base, s.Axes, s.Warmup = step.Base, axesOf(step), step.Warmup
+	s.Base, s.Axes, s.Warmup = step.Base, step.Axes, step.Warmup
 	s.Access, s.BeforeWrites = cmp.Or(step.Access, workload.OtherAccess), step.BeforeWrites
 	s.Groups = groupsOf(step)
-	t.clock.begin(step.Name)
-	defer t.clock.end()
+	defer t.started.Store(nil)
 	// The step's description is written first, so that its series can be read if
 	// the trial is killed.
 	done := len(t.res.Steps)
@@ -142,14 +140,6 @@ func unpaced(step *workload.Step) *workload.Step {
 	return &out
 }
 
-// axesOf returns the axes on which a step differs from others of its base.
-func axesOf(step *workload.Step) (out []result.Axis) {
-	for _, a := range step.Axes {
-		out = append(out, result.Axis(a))
-	}
-	return out
-}
-
 // groupsOf describes the groups of a step.
 func groupsOf(step *workload.Step) (out []result.Group) {
 	for i := range step.Groups {
@@ -179,15 +169,11 @@ func groupsOf(step *workload.Step) (out []result.Group) {
 
 // rampOf returns how the arrival rate changes; empty, not nil, if it does not.
 func rampOf(a *pace.Arrivals) []result.Ramp {
-	out := []result.Ramp{}
 	first := a.Segments[0].From
-	if !slices.ContainsFunc(a.Segments, func(s pace.Segment) bool { return s.From != first || s.To != first }) {
-		return out
+	if slices.ContainsFunc(a.Segments, func(s pace.Segment) bool { return s.From != first || s.To != first }) {
+		return a.Segments
 	}
-	for _, s := range a.Segments {
-		out = append(out, result.Ramp(s))
-	}
-	return out
+	return []result.Ramp{}
 }
 
 // load runs a step that has clients.
@@ -262,16 +248,16 @@ func (t *stepRun) measure(ctx context.Context, c drive.Config) (*drive.Result, e
 		return nil, err
 	}
 	t.pulse = newPulse()
-	delays := t.client.Window()
-	t.clock.barrier()
+	delays := observe.WatchClient()
+	t.started.Store(&stepStart{t.of.Name, time.Now()})
 	w.sessions.begin(ctx, t.process)
 	res, err := drive.Run(ctx, c)
-	w.sessions.end(t.process)
+	w.sessions.end()
 	if err != nil {
 		return nil, err
 	}
 	t.partner().Done(t.of.Name)
-	w.client = delays.Stop()
+	w.Client = delays()
 	ctx = context.WithoutCancel(ctx) // an interrupted step is still measured
 	w.after = t.sampler.Snapshot(ctx)
 	w.length = res.Window
@@ -284,7 +270,7 @@ func (t *stepRun) settle(ctx context.Context) error {
 	if err := w.open(ctx, t.trial, t.of.Name); err != nil {
 		return err
 	}
-	t.clock.barrier()
+	t.started.Store(&stepStart{t.of.Name, time.Now()})
 	start := time.Now()
 	floor := t.of.Settle.Floor
 	if t.Calibrate {

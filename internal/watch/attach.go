@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,12 +11,6 @@ import (
 	"rumbench/internal/hint"
 	"rumbench/internal/plan"
 )
-
-// Attachment names a running server to attach to: [NAME=]ENGINE:DSN.
-type Attachment struct {
-	Name, DSN string
-	Watcher   engine.Watcher
-}
 
 // Engines is the part of the registry that attachments need.
 type Engines interface {
@@ -27,14 +22,15 @@ const attachHint = "--attach wants [NAME=]ENGINE:DSN, such as prod=postgres:post
 
 var targetName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
-// ParseAttachments parses attachments, which must have unique names.
-func ParseAttachments(texts []string, have Engines) (all []Attachment, err error) {
+// ParseAttachments returns targets, not connected yet, of texts like
+// [NAME=]ENGINE:DSN. They must have unique names.
+func ParseAttachments(texts []string, have Engines) (all []*Target, err error) {
 	for _, text := range texts {
 		one, err := parseAttachment(text, have)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(all, func(other Attachment) bool { return other.Name == one.Name }) {
+		if slices.ContainsFunc(all, func(other *Target) bool { return other.Name == one.Name }) {
 			return nil, hint.Errorf("give each a name of its own: --attach NAME=ENGINE:DSN", "--attach: two servers are called %s", one.Name)
 		}
 		all = append(all, one)
@@ -44,7 +40,7 @@ func ParseAttachments(texts []string, have Engines) (all []Attachment, err error
 
 // parseAttachment parses an attachment. Errors never contain the DSN: it may hold a
 // password.
-func parseAttachment(text string, have Engines) (Attachment, error) {
+func parseAttachment(text string, have Engines) (*Target, error) {
 	head, dsn, ok := strings.Cut(text, ":")
 	name, engineName, named := strings.Cut(head, "=")
 	if !named {
@@ -52,9 +48,9 @@ func parseAttachment(text string, have Engines) (Attachment, error) {
 	}
 	switch {
 	case !ok || engineName == "" || dsn == "":
-		return Attachment{}, hint.Errorf(attachHint, "--attach: there is no engine, or no DSN")
+		return nil, hint.Errorf(attachHint, "--attach: there is no engine, or no DSN")
 	case !targetName.MatchString(name):
-		return Attachment{}, hint.Errorf(attachHint, "--attach: %q is not a name", name)
+		return nil, hint.Errorf(attachHint, "--attach: %q is not a name", name)
 	}
 	if strings.HasPrefix(dsn, "//") { // an engine's own URL, without ENGINE: before it
 		dsn = engineName + ":" + dsn
@@ -66,17 +62,17 @@ func parseAttachment(text string, have Engines) (Attachment, error) {
 		}
 	}
 	if !ok {
-		return Attachment{}, hint.Errorf(watchable(have), "--attach: there is no engine %q", engineName)
+		return nil, hint.Errorf(watchable(have), "--attach: there is no engine %q", engineName)
 	}
 	w, ok := e.(engine.Watcher)
 	if !ok {
-		return Attachment{}, hint.Errorf(watchable(have), "--attach: %s is no server that could be watched from outside", engineName)
+		return nil, hint.Errorf(watchable(have), "--attach: %s is no server that could be watched from outside", engineName)
 	}
 	dsn, err := plan.ResolveDSN(dsn)
 	if err != nil {
-		return Attachment{}, hint.Errorf(attachHint, "--attach: %w", err)
+		return nil, hint.Errorf(attachHint, "--attach: %w", err)
 	}
-	return Attachment{name, dsn, w}, nil
+	return &Target{Name: name, dsn: dsn, watcher: w}, nil
 }
 
 // watchable returns a hint with the engines that can be attached to.
@@ -94,19 +90,17 @@ func watchable(have Engines) string {
 
 // AttachAll connects to the servers, and calls note with a warning for each whose
 // processes are unknown. After an error none is connected.
-func AttachAll(ctx context.Context, list []Attachment, note func(string)) (targets []*Target, err error) {
-	for _, a := range list {
-		t, err := Attach(ctx, a.Name, a.Watcher, a.DSN)
-		if err != nil {
+func AttachAll(ctx context.Context, targets []*Target, note func(string)) error {
+	for _, t := range targets {
+		if err := t.connect(ctx); err != nil {
 			CloseAll(targets)
-			return nil, err
+			return fmt.Errorf("attach %s: %w", t.Name, err)
 		}
-		targets = append(targets, t)
 		if now := t.current(); len(now.pids) == 0 {
-			note("warning: " + a.Name + ": its processes are not watched: " + now.why)
+			note("warning: " + t.Name + ": its processes are not watched: " + now.why)
 		}
 	}
-	return targets, nil
+	return nil
 }
 
 // CloseAll closes the connections to all targets. Errors do not matter: nothing was

@@ -86,7 +86,7 @@ func TestParseAttachment(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || list[0].Name != test.name || list[0].DSN != test.dsn {
+		if err != nil || list[0].Name != test.name || list[0].dsn != test.dsn {
 			t.Errorf("%q: %+v, %v", test.text, list, err)
 		}
 	}
@@ -101,12 +101,11 @@ func TestParseAttachment(t *testing.T) {
 // TestAttachedServers: two servers are sampled side by side, with the
 // processes of each and the device under their data, once.
 func TestAttachedServers(t *testing.T) {
-	list, err := ParseAttachments([]string{"one=fake:" + secret, "two=fake:" + secret}, fakeEngines{fakeServer{dir: t.TempDir()}})
+	targets, err := ParseAttachments([]string{"one=fake:" + secret, "two=fake:" + secret}, fakeEngines{fakeServer{dir: t.TempDir()}})
 	must(t, err)
 	var b bytes.Buffer
 	note := func(text string) { b.WriteString(text + "\n") }
-	targets, err := AttachAll(t.Context(), list, note)
-	must(t, err)
+	must(t, AttachAll(t.Context(), targets, note))
 	defer CloseAll(targets)
 	c := Config{Interval: 50 * time.Millisecond, Count: 2, Targets: targets, Expressions: Builtins()}
 	c.Collectors, err = (&Machine{}).Collectors(targets, note)
@@ -148,7 +147,7 @@ func TestAttachFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := AttachAll(t.Context(), list, func(string) {}); err == nil || !strings.Contains(err.Error(), "attach fake: refused") {
+	if err := AttachAll(t.Context(), list, func(string) {}); err == nil || !strings.Contains(err.Error(), "attach fake: refused") {
 		t.Error(err)
 	}
 }

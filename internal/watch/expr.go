@@ -193,7 +193,6 @@ var language = func() []expr.Option {
 	return all
 }()
 
-// eval evaluates the expression.
 func (e *Expression) eval(s *scope) (vector, error) {
 	out, err := expr.Run(e.program, map[string]any{scopeName: s})
 	v, _ := out.(vector)

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -122,10 +123,8 @@ func (s *Source) forget() {
 
 // Find returns the source with this name, nil if there is none.
 func (f *Frame) Find(name string) *Source {
-	for i := range f.Sources {
-		if f.Sources[i].Name == name {
-			return &f.Sources[i]
-		}
+	if i := slices.IndexFunc(f.Sources, func(s Source) bool { return s.Name == name }); i >= 0 {
+		return &f.Sources[i]
 	}
 	return nil
 }

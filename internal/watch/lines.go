@@ -146,19 +146,12 @@ var errListed = errors.New("listed")
 // List writes the names of all series of a first sample and of all expressions. It
 // also passes the sample to see.
 func List(ctx context.Context, w io.Writer, c Config, chosen Filter, see func(*Frame)) error {
-	t := page.Table{Head: "source", Columns: []page.Column{{Name: "series"}, {Name: "kind"}, {Name: "unit"}, {}}, Groups: []page.Group{{}}}
-	add := func(source string, cells ...string) {
-		row := page.Row{Head: source}
-		for _, text := range cells {
-			row.Cells = append(row.Cells, page.Words(text))
-		}
-		t.Groups[0].Rows = append(t.Groups[0].Rows, row)
-	}
+	var rows [][]string
 	err := Run(ctx, c, func(f *Frame) error {
 		see(f)
 		for s, r := range f.each {
 			if s.Name != DerivedSource && chosen.Matches(r) {
-				add(s.Name, r.Key(), string(r.Kind), r.Unit, "")
+				rows = append(rows, []string{s.Name, r.Key(), string(r.Kind), r.Unit, ""})
 			}
 		}
 		return errListed
@@ -168,8 +161,8 @@ func List(ctx context.Context, w io.Writer, c Config, chosen Filter, see func(*F
 	}
 	for _, e := range c.Expressions {
 		if chosen.Matches(&Row{Point: engine.Point{Name: e.Name}}) {
-			add(DerivedSource, e.Name, string(Derived), e.Unit, "= "+strings.ReplaceAll(e.Text, "\n", " "))
+			rows = append(rows, []string{DerivedSource, e.Name, string(Derived), e.Unit, "= " + strings.ReplaceAll(e.Text, "\n", " ")})
 		}
 	}
-	return page.Text(w, []page.Block{t}, page.TextStyle{})
+	return page.Text(w, []page.Block{page.WordTable([]string{"source", "series", "kind", "unit", ""}, rows...)}, page.TextStyle{})
 }

@@ -77,7 +77,6 @@ func device(d observe.Device, beneath map[string]bool, note func(string)) observ
 	return observe.NewLabelled(c, "device/"+d.Name)
 }
 
-// devices returns the chosen devices.
 func (m *Machine) devices() (asked []observe.Device, err error) {
 	for _, name := range m.Devices {
 		d, err := observe.DeviceNamed(name)

@@ -6,10 +6,10 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"rumbench/engine"
 	"rumbench/internal/observe"
+	"rumbench/internal/page"
 	"rumbench/internal/plain"
 	"rumbench/internal/quantity"
 )
@@ -36,10 +36,11 @@ func (t *Table) Frame(f *Frame) error {
 	if f.Number == 0 {
 		return nil
 	}
-	lines := t.lines(f)
-	for i, line := range lines {
-		lines[i] = plain.Line(line)
+	var text strings.Builder
+	if err := page.Text(&text, t.blocks(f), page.TextStyle{Steady: true}); err != nil {
+		return err
 	}
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
 	if t.Size != nil {
 		return t.draw(lines)
 	}
@@ -72,25 +73,23 @@ func (t *Table) draw(lines []string) error {
 	return err
 }
 
-func (t *Table) lines(f *Frame) []string {
-	lines := []string{fmt.Sprintf("%s   sample %d   over %s", f.Time.Format("2006-01-02 15:04:05.000"), f.Number, f.span())}
+func (t *Table) blocks(f *Frame) []page.Block {
+	blocks := []page.Block{page.Prose("", fmt.Sprintf("%s   sample %d   over %s", f.Time.Format("2006-01-02 15:04:05.000"), f.Number, f.span()))}
 	for i := range f.Sources {
 		switch s := &f.Sources[i]; {
 		case s.Err != nil:
-			lines = append(lines, fmt.Sprintf("! %s: %s", s.Name, oneLine(s.Err)))
+			blocks = append(blocks, page.Prose("", fmt.Sprintf("! %s: %s", s.Name, oneLine(s.Err))))
 		case s.Note != "":
-			lines = append(lines, fmt.Sprintf("! %s: %s", s.Name, s.Note))
+			blocks = append(blocks, page.Prose("", fmt.Sprintf("! %s: %s", s.Name, s.Note)))
 		}
 	}
 	if len(t.Filter) > 0 {
-		return append(lines, t.lists(f, t.Filter.Matches)...)
+		return append(blocks, t.lists(f, t.Filter.Matches)...)
 	}
 	for i := range views {
-		if grid := views[i].grid(f); grid != nil {
-			lines = append(lines, align(grid)...)
-		}
+		blocks = append(blocks, views[i].table(f))
 	}
-	return append(lines, t.lists(f, moves)...)
+	return append(blocks, t.lists(f, moves)...)
 }
 
 // span returns the time over which most of the frame's rates were taken.
@@ -120,7 +119,7 @@ func isOfMachine(name string) bool {
 }
 
 // lists returns, for each source, its most active series among those chosen.
-func (t *Table) lists(f *Frame, chosen func(*Row) bool) (lines []string) {
+func (t *Table) lists(f *Frame, chosen func(*Row) bool) (blocks []page.Block) {
 	for i := range f.Sources {
 		s := &f.Sources[i]
 		var rows []*Row
@@ -135,23 +134,21 @@ func (t *Table) lists(f *Frame, chosen func(*Row) bool) (lines []string) {
 		} else {
 			rows = mostActive(rows, t.Top)
 		}
-		if len(rows) == 0 {
-			continue
-		}
-		grid := [][]string{{s.Name, ""}}
+		list := page.Table{Head: s.Name, Columns: []page.Column{{}}, Groups: []page.Group{{}}}
+		g := &list.Groups[0]
 		for _, r := range rows {
 			value := quantity.Unknown
 			if v, ok := r.Shown(); ok && r.Known {
 				value = quantity.In(v, r.ShownUnit())
 			}
-			grid = append(grid, []string{"  " + s.short(r), value})
+			g.Rows = append(g.Rows, page.Row{Head: "  " + s.short(r), Cells: []page.Cell{{Text: value, Number: true}}})
 		}
-		lines = append(lines, align(grid)...)
 		if hidden := all - len(rows); hidden > 0 {
-			lines = append(lines, fmt.Sprintf("  … and %d more: --top %d shows all, --filter 'NAME*' chooses", hidden, all))
+			g.Foot = []string{fmt.Sprintf("… and %d more: --top %d shows all, --filter 'NAME*' chooses", hidden, all)}
 		}
+		blocks = append(blocks, list)
 	}
-	return lines
+	return blocks
 }
 
 // missing returns rows for the expressions that have no value.
@@ -172,7 +169,7 @@ func (s *Source) short(r *Row) string {
 	target, _, _ := strings.Cut(s.Name, "/")
 	p := r.Point
 	p.Labels = slices.DeleteFunc(labels, func(l observe.Label) bool { return l.Name == "target" && l.Value == target }).String()
-	return p.Key()
+	return plain.Line(p.Key())
 }
 
 // mostActive returns the n most active rows, in their order, so that lines stay in
@@ -202,37 +199,4 @@ func (r *Row) activity() float64 {
 		return r.Rate / 1e3
 	}
 	return r.Rate
-}
-
-// The least widths of columns keep most numbers in place from one frame to the next.
-const (
-	nameWidth   = 12
-	numberWidth = 7
-)
-
-// align pads the cells of a grid: the first column left-aligned, numbers right-aligned.
-func align(grid [][]string) []string {
-	widths := []int{nameWidth}
-	for _, row := range grid {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, numberWidth)
-			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	lines := make([]string, len(grid))
-	for k, row := range grid {
-		var b strings.Builder
-		for i, cell := range row {
-			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if i == 0 {
-				b.WriteString(cell + pad)
-			} else {
-				b.WriteString("  " + pad + cell)
-			}
-		}
-		lines[k] = strings.TrimRight(b.String(), " ")
-	}
-	return lines
 }

@@ -43,15 +43,6 @@ type state struct {
 	stale bool   // they are gone: the server may be another one
 }
 
-// Attach connects to a running server.
-func Attach(ctx context.Context, name string, w engine.Watcher, dsn string) (*Target, error) {
-	t := &Target{Name: name, watcher: w, dsn: dsn}
-	if err := t.connect(ctx); err != nil {
-		return nil, fmt.Errorf("attach %s: %w", name, err)
-	}
-	return t, nil
-}
-
 func (t *Target) connect(ctx context.Context) error {
 	if t.err != nil && time.Since(t.tried) < retryEvery {
 		return t.err

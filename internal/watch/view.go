@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"rumbench/internal/observe"
+	"rumbench/internal/page"
+	"rumbench/internal/plain"
 	"rumbench/internal/quantity"
 )
 
@@ -88,8 +90,8 @@ var inView = func() map[string]bool {
 	return names
 }()
 
-// grid returns the lines of a view of a frame, nil if there is nothing to show.
-func (v *view) grid(f *Frame) [][]string {
+// table returns a view of a frame, empty if there is nothing to show.
+func (v *view) table(f *Frame) page.Table {
 	cells := make(map[[2]string]string) // by name and labels
 	var who []string                    // labels, in the order of the frame
 	there := make(map[string]bool)
@@ -105,23 +107,21 @@ func (v *view) grid(f *Frame) [][]string {
 			cells[[2]string{r.Name, r.Labels}] = quantity.In(value, r.ShownUnit())
 		}
 	}
-	if len(who) == 0 {
-		return nil
-	}
-	grid := [][]string{{v.title}}
+	t := page.Table{Head: v.title, Groups: []page.Group{{}}}
 	for _, labels := range who {
-		grid = append(grid, []string{"  " + whose(labels)})
+		t.Groups[0].Rows = append(t.Groups[0].Rows, page.Row{Head: "  " + whose(labels)})
 	}
 	for _, c := range v.columns {
 		if !there[c.name] && !there[c.of] {
 			continue // not available on this machine or engine
 		}
-		grid[0] = append(grid[0], c.head)
+		t.Columns = append(t.Columns, page.Column{Name: c.head})
 		for i, labels := range who {
-			grid[1+i] = append(grid[1+i], cmp.Or(cells[[2]string{c.name, labels}], quantity.Unknown))
+			row := &t.Groups[0].Rows[i]
+			row.Cells = append(row.Cells, page.Cell{Text: cmp.Or(cells[[2]string{c.name, labels}], quantity.Unknown), Number: true})
 		}
 	}
-	return grid
+	return t
 }
 
 // whose returns the name of what labels identify.
@@ -130,5 +130,5 @@ func whose(labels string) string {
 	for _, l := range observe.ParseLabels(labels) {
 		values = append(values, l.Value)
 	}
-	return strings.Join(values, " ")
+	return plain.Line(strings.Join(values, " "))
 }

@@ -95,10 +95,10 @@ type probe struct {
 	target  *Target // nil for the machine's own sources
 	answers chan answer
 
-	asked  time.Time        // when the pending request was made; zero: none is pending
-	missed *answer          // came too late for its tick
-	last   observe.Snapshot // the last good sample of each source
-	epoch  int              // of the target's connection at that time
+	asked time.Time        // when the pending request was made; zero: none is pending
+	got   *answer          // not used yet: it may have come too late for its tick
+	last  observe.Snapshot // the last good sample of each source
+	epoch int              // of the target's connection at that time
 }
 
 type answer struct {
@@ -112,11 +112,7 @@ func newProbe(t *Target, collectors ...observe.Collector) *probe {
 
 // ask starts a request, unless the previous one is still pending.
 func (p *probe) ask(ctx context.Context, wg *sync.WaitGroup) {
-	select {
-	case a := <-p.answers:
-		p.missed, p.asked = &a, time.Time{}
-	default:
-	}
+	p.poll()
 	if !p.asked.IsZero() {
 		return
 	}
@@ -130,27 +126,26 @@ func (p *probe) ask(ctx context.Context, wg *sync.WaitGroup) {
 	})
 }
 
+// poll takes the answer if it is there.
+func (p *probe) poll() {
+	select {
+	case a := <-p.answers:
+		p.got, p.asked = &a, time.Time{}
+	default:
+	}
+}
+
 // sources waits for the answer, until late is done, and returns the changes of the
 // sources since their last good samples.
 func (p *probe) sources(late context.Context) []Source {
-	var a *answer
 	select {
-	case got := <-p.answers:
-		a = &got
+	case a := <-p.answers:
+		p.got, p.asked = &a, time.Time{}
 	case <-late.Done():
-		select { // it may have arrived at the same time
-		case got := <-p.answers:
-			a = &got
-		default:
-		}
+		p.poll() // it may have arrived at the same time
 	}
-	if a != nil {
-		p.asked = time.Time{}
-	} else {
-		a = p.missed
-	}
-	p.missed = nil
-	if a == nil {
+	a := p.got
+	if p.got = nil; a == nil {
 		return p.silence()
 	}
 	if a.epoch != p.epoch {

@@ -40,8 +40,8 @@ func run(t *testing.T, c Config, each func(*Frame)) {
 // attach connects to a server, and closes the connection at the end.
 func attach(t *testing.T, s *server) *Target {
 	t.Helper()
-	target, err := Attach(t.Context(), "my", s, "dsn")
-	must(t, err)
+	target := &Target{Name: "my", watcher: s, dsn: "dsn"}
+	must(t, AttachAll(t.Context(), []*Target{target}, func(string) {}))
 	return target
 }
 
@@ -302,7 +302,8 @@ func TestEmitEndsRun(t *testing.T) {
 
 func TestAttachRefused(t *testing.T) {
 	s := newServer()
-	if _, err := Attach(t.Context(), "my", s, "wrong"); !errors.Is(err, errRefused) || !strings.Contains(err.Error(), "attach my") {
+	wrong := []*Target{{Name: "my", watcher: s, dsn: "wrong"}}
+	if err := AttachAll(t.Context(), wrong, nil); !errors.Is(err, errRefused) || !strings.Contains(err.Error(), "attach my") {
 		t.Error(err)
 	}
 }

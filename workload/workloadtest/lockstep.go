@@ -181,10 +181,7 @@ func (u *turn) take(ctx context.Context) error {
 	}
 	k := &u.totals[out.Kind]
 	k.Ops++
-	k.Rows += out.Rows
-	k.Bytes += out.Bytes
-	k.Expected += out.Expected
-	k.Found += out.Found
+	k.Work.Add(&out.Work)
 	if u.leads && !u.group.Ops[out.Kind].Upkeep {
 		u.left--
 	}
