@@ -253,7 +253,8 @@ func (s *testStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 		return f, nil
 	}
 	if s.start.known && s.touchesRows() {
-		got, err := s.compare(ctx, &f, model.Count, rows, fmt.Sprintf("the tables hold %%d rows, but %d with %+d by the clients make %d", s.start.rows, changed.rows, rows))
+		got, err := s.compare(ctx, &f, model.Count, rows,
+			fmt.Sprintf("the tables hold %%d rows, but %d with %+d by the clients make %d", s.start.rows, changed.rows, rows))
 		if err != nil {
 			return f, err
 		}
