@@ -143,7 +143,7 @@ func Refuse(knob string, value any, reason string, args ...any) error {
 	return e
 }
 
-// RefuseIf is Refuse on a condition, else nil. A list of checks is cmp.Or of
+// RefuseIf returns Refuse on a condition, else nil. A list of checks is cmp.Or of
 // them.
 func RefuseIf(refused bool, knob string, value any, reason string, args ...any) error {
 	if !refused {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/quantity"
 )
 
@@ -49,11 +50,14 @@ type Preset struct {
 type ParamError struct {
 	Param  string
 	Reason string
-	Hint   string
+	Help   string
 }
 
 // Error implements error.
 func (e *ParamError) Error() string { return fmt.Sprintf("%s: %s", e.Param, e.Reason) }
+
+// Hint implements hint.Hinted.
+func (e *ParamError) Hint() string { return e.Help }
 
 // RefuseIf returns the error of a parameter on a condition, else nil. The reason
 // is formatted.
@@ -61,7 +65,7 @@ func RefuseIf(refused bool, param, hint, reason string, args ...any) error {
 	if !refused {
 		return nil
 	}
-	return &ParamError{Param: param, Reason: fmt.Sprintf(reason, args...), Hint: hint}
+	return &ParamError{Param: param, Reason: fmt.Sprintf(reason, args...), Help: hint}
 }
 
 // Parse converts a value from a plan to the parameter's Go type and checks it; a
@@ -72,7 +76,7 @@ func (p Param) Parse(v any) (any, error) {
 		err = p.inRange(out)
 	}
 	if err != nil {
-		return nil, &ParamError{Param: p.Name, Reason: err.Error(), Hint: p.hint()}
+		return nil, &ParamError{Param: p.Name, Reason: err.Error(), Help: p.hint()}
 	}
 	return out, nil
 }
@@ -279,7 +283,7 @@ func (i Info) Preset(name string) (*Preset, error) {
 		}
 		names = append(names, i.Presets[k].Name)
 	}
-	return nil, fmt.Errorf("workload %s has no preset %q; it has %s", i.Name, name, strings.Join(names, ", "))
+	return nil, hint.Errorf(hint.OneOf(name, names), "workload %s has no preset %q", i.Name, name)
 }
 
 // Param returns the parameter of that name, nil if there is none.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"rumbench/internal/hint"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -115,7 +116,7 @@ func TestParse(t *testing.T) {
 			got, err := c.param.Parse(c.in)
 			if text, isError := c.want.(string); isError && strings.HasPrefix(text, wrong) {
 				var p *workload.ParamError
-				if !errors.As(err, &p) || p.Param != c.param.Name || p.Hint == "" || got != nil {
+				if !errors.As(err, &p) || p.Param != c.param.Name || p.Hint() == "" || got != nil {
 					t.Fatalf("%v, %v", got, err)
 				}
 				if !strings.Contains(p.Reason, text[len(wrong):]) {
@@ -166,7 +167,7 @@ func TestResolve(t *testing.T) {
 	if got, err := info.Resolve("", nil); err != nil || got.Int("a") != 1 {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := info.Resolve("q", nil); err == nil || err.Error() != `workload w has no preset "q"; it has p` {
+	if _, err := info.Resolve("q", nil); err == nil || err.Error() != `workload w has no preset "q"` || hint.Of(err) != "it can be p" {
 		t.Errorf("error %v", err)
 	}
 	if info.Param("b") == nil || info.Param("d") != nil {

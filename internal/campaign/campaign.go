@@ -154,7 +154,7 @@ func (r *runner) prepare() error {
 	return r.save()
 }
 
-// params are the workload's parameters as texts.
+// params returns the workload's parameters as texts.
 func params(p *plan.Plan) map[string]string {
 	out := map[string]string{}
 	for name, value := range p.Params {
@@ -184,7 +184,7 @@ func (r *runner) resolvedAgain() error {
 	return nil
 }
 
-// spent is for how long the campaign has run, earlier runs of it included.
+// spent returns for how long the campaign has run, earlier runs of it included.
 func (r *runner) spent() time.Duration {
 	return time.Duration(r.before*float64(time.Second)) + r.now().Sub(r.began)
 }

@@ -65,7 +65,7 @@ func Describe(w io.Writer, c Config) error {
 	return nil
 }
 
-// remaining are the trials that a campaign would run: those of a campaign that
+// remaining returns the trials that a campaign would run: those of a campaign that
 // is resumed without the complete ones, unless their partner in a duet is not.
 func remaining(c Config) (out []result.Entry, err error) {
 	if !c.Resume {

@@ -205,9 +205,11 @@ func TestEventsOfDuet(t *testing.T) {
 // A trial's side of the line.
 func TestLine(t *testing.T) {
 	in, campaign := io.Pipe()
+	events, out := io.Pipe()
 	said := make(chan trial.Event, 1)
+	go listen(events, func(e trial.Event) { said <- e })
 	hungUp := make(chan struct{})
-	l := Listen(in, func(e trial.Event) { said <- e }, func() { close(hungUp) })
+	l := Connect(in, out, func() { close(hungUp) })
 	say := func(text string) {
 		t.Helper()
 		if _, err := io.WriteString(campaign, text+"\n"); err != nil {
@@ -252,6 +254,7 @@ func TestLine(t *testing.T) {
 		t.Error("the campaign has ended, and no error")
 	}
 	<-hungUp
+	out.Close()
 	if d := l.Alone(); d != 0 {
 		t.Errorf("alone for %v without a campaign", d)
 	}

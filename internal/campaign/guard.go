@@ -28,7 +28,7 @@ func Unfit(help, format string, args ...any) error {
 // reserve is what must stay free on the disk beside the data.
 const reserve = 256 << 20
 
-// Need is how many bytes a campaign may need at its peak in its own directory.
+// Need returns how many bytes a campaign may need at its peak in its own directory.
 // Data directories are removed there after each trial unless the plan keeps them.
 func Need(c Config) (peak int64, perTarget []int64) {
 	live := c.Plan.Run.Estimate().Bytes
@@ -139,7 +139,7 @@ func checkFree(dir string, need int64, help string) error {
 	return Unfit(help, "the disk under %s would fill: about %s may be needed, %s are free", dir, quantity.Bytes(need+reserve), quantity.Bytes(free))
 }
 
-// existing is the nearest directory above a path that exists.
+// existing returns the nearest directory above a path that exists.
 func existing(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {

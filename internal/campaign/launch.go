@@ -107,7 +107,7 @@ func (l *launcher) exec(ctx context.Context, e result.Entry, dir string, log *os
 	return cmd.Wait()
 }
 
-// command is the process of a trial.
+// command returns the process of a trial.
 func (l *launcher) command(e result.Entry, dir string, log *os.File) (*exec.Cmd, error) {
 	temp, err := filepath.Abs(filepath.Join(dir, result.TempDir))
 	if err != nil {
@@ -176,7 +176,7 @@ func (*launcher) explain(ctx context.Context, t *result.Trial, dir string, ended
 // still have written down why it ended.
 const roomForWords = 64 << 10
 
-// lastWords is the end of what a process wrote to its log. Of a Go panic it is
+// lastWords returns the end of what a process wrote to its log. Of a Go panic it is
 // the beginning, which says more.
 func lastWords(path string) string {
 	b, err := os.ReadFile(path)

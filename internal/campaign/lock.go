@@ -72,7 +72,7 @@ func holder(f *os.File) (string, error) {
 // written, whatever it seems to be.
 func own(f *os.File) bool { return stat(f).Uid == uint32(os.Geteuid()) }
 
-// stat is nothing for a file that cannot be looked at.
+// stat returns nothing for a file that cannot be looked at.
 func stat(f *os.File) syscall.Stat_t {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(int(f.Fd()), &st); err != nil {

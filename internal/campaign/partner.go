@@ -2,25 +2,29 @@ package campaign
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"sync"
 	"time"
 
 	"rumbench/internal/hint"
 	"rumbench/internal/trial"
 )
 
-// Line is a trial's line to its campaign: what the campaign answers on the
-// trial's standard input. It is the trial.Partner of a trial of a duet.
+// Line is a trial's line to its campaign: its events on the trial's standard
+// output, and answers on its standard input. It is the trial.Partner of a trial of a
+// duet.
 type Line struct {
-	say     func(trial.Event)
+	mu      sync.Mutex
+	events  *json.Encoder
 	answers chan answer
 }
 
-// Listen begins to read what the campaign says, and calls hungUp when it will
+// Connect begins to read what the campaign says, and calls hungUp when it will
 // say no more, because it has ended.
-func Listen(in io.Reader, say func(trial.Event), hungUp func()) *Line {
-	l := &Line{say: say, answers: make(chan answer, 1)} // one question is open at a time
+func Connect(in io.Reader, out io.Writer, hungUp func()) *Line {
+	l := &Line{events: json.NewEncoder(out), answers: make(chan answer, 1)} // one question is open at a time
 	go func() {
 		defer hungUp()
 		defer close(l.answers)
@@ -29,9 +33,17 @@ func Listen(in io.Reader, say func(trial.Event), hungUp func()) *Line {
 	return l
 }
 
+// Say writes an event. A campaign that does not read any more does not hold the
+// trial up.
+func (l *Line) Say(e trial.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_ = l.events.Encode(e)
+}
+
 // Meet waits until the other trial is about to begin a step, too.
 func (l *Line) Meet(ctx context.Context, step string) error {
-	l.say(trial.Event{Step: step, Phase: trial.PhaseReady})
+	l.Say(trial.Event{Step: step, Phase: trial.PhaseReady})
 	select {
 	case a, ok := <-l.answers:
 		switch {
@@ -47,7 +59,7 @@ func (l *Line) Meet(ctx context.Context, step string) error {
 }
 
 // Done says that this trial's step is over.
-func (l *Line) Done(step string) { l.say(trial.Event{Step: step, Phase: trial.PhaseDone}) }
+func (l *Line) Done(step string) { l.Say(trial.Event{Step: step, Phase: trial.PhaseDone}) }
 
 // Alone returns for how long the other's step had been over before.
 func (l *Line) Alone() time.Duration {

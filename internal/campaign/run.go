@@ -59,8 +59,8 @@ func untouched(block []result.Entry) bool {
 	return !slices.ContainsFunc(block, func(e result.Entry) bool { return e.Status != "" })
 }
 
-// block runs the trials of a block, of which the first has a number; those that are complete stay, but not in a
-// duet, whose trials are nothing without each other.
+// block runs the trials of a block, of which the first has a number. Complete ones
+// stay, but not in a duet, whose trials are nothing without each other.
 func (r *runner) block(ctx context.Context, block []result.Entry, from int, ran bool) error {
 	if r.Plan.Order == plan.Duet {
 		if err := r.pause(ctx, ran); err != nil {
@@ -159,7 +159,7 @@ type earlyError struct{ cause error }
 func (earlyError) Error() string   { return "the campaign was ended early" }
 func (e earlyError) Unwrap() error { return e.cause }
 
-// early is the error of a campaign that its user ended.
+// early returns the error of a campaign that its user ended.
 func (r *runner) early(ctx context.Context) error {
 	return hint.With(earlyError{ctx.Err()}, "go on with it: rumbench run --resume "+r.Dir)
 }

@@ -42,7 +42,7 @@ type App struct {
 	Width func() int
 }
 
-// Process is the App of this process: the only place that touches its
+// Process returns the App of this process: the only place that touches its
 // standard files, arguments and environment.
 func Process() *App {
 	width := func() int {
@@ -130,11 +130,13 @@ Exit status: 0 all went well; 1 an error; 2 a wrong call or a wrong plan;
 	return root
 }
 
-// args makes a wrong number of arguments a usage error.
-func args(check cobra.PositionalArgs) cobra.PositionalArgs {
+// args makes it a usage error if a check of the arguments, or of flags, fails.
+func args(checks ...cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
-			return usage(err)
+		for _, check := range checks {
+			if err := check(c, args); err != nil {
+				return usage(err)
+			}
 		}
 		return nil
 	}
@@ -158,7 +160,7 @@ func oneOf(flag, value string, allowed ...string) error {
 	return fmt.Errorf("--%s is one of %s, not %q", flag, strings.Join(allowed, ", "), value)
 }
 
-// textWidth is the width for tables on standard output.
+// textWidth returns the width for tables on standard output.
 func (a *App) textWidth() int {
 	if a.Width != nil {
 		if w := a.Width(); w > 0 {
@@ -171,5 +173,5 @@ func (a *App) textWidth() int {
 // defaultLock is shared by all users of a host.
 const defaultLock = "/tmp/rumbench.lock"
 
-// lockFile is the file that a running campaign holds locked.
+// lockFile returns the file that a running campaign holds locked.
 func (a *App) lockFile() string { return cmp.Or(a.Getenv("RUMBENCH_LOCK"), defaultLock) }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -318,5 +319,36 @@ func TestCompareBenchstat(t *testing.T) {
 	}
 	if !regexp.MustCompile(`Ibench/step=load/op=insert\s+1000\.0 ± +\d%\s+500\.0 ± +\d%\s+-50\.00% \(p=0\.002 n=6\)`).Match(out) {
 		t.Errorf("benchstat says\n%s\nof\n%s", out, stdout)
+	}
+}
+
+// Targets that have the same name on several sides never become one.
+func TestNamesOfSides(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rates := []float64{1, 2, 3}
+	for _, dir := range []string{"mine", "old/x", "new/x"} {
+		writeCampaign(t, dir, made{target: "a", rates: rates}, made{target: "b", rates: rates})
+	}
+	for args, want := range map[string][]string{
+		"old/x":                        {"a b"},
+		"old/x mine":                   {"x/a mine/a", "x/b mine/b"},
+		"old/x new/x":                  {"x/a new/x/a", "x/b new/x/b"},
+		"mine:a old/x -- mine:b new/x": {"mine/b mine/b'", "mine/a mine/a'"},
+	} {
+		stdout, stderr, _ := rumbench(t, append(strings.Fields("compare --anyway --format json --metric rows_per_s"), strings.Fields(args)...)...)
+		var got []string
+		for line := range strings.Lines(stdout) {
+			var item struct {
+				Base string `json:"base_target"`
+				New  string `json:"new_target"`
+			}
+			if err := json.Unmarshal([]byte(line), &item); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, item.Base+" "+item.New)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q\n%s", args, got, want, stderr)
+		}
 	}
 }

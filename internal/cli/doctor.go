@@ -30,7 +30,7 @@ type doctorOptions struct {
 // mostSeconds is longer than anyone watches.
 const mostSeconds = 3600
 
-func (o *doctorOptions) validate() error {
+func (o *doctorOptions) validate(*cobra.Command, []string) error {
 	switch {
 	case !(o.seconds > 0 && o.seconds <= mostSeconds):
 		return fmt.Errorf("--seconds %v is not between 0 and %d", o.seconds, mostSeconds)
@@ -57,13 +57,8 @@ Exit status: 0 nothing is bad; 5 something is, and this host is not fit.`,
   rumbench doctor --json | jq '.[] | select(.status != "ok")'
   rumbench doctor --install
   rumbench doctor --install --yes`,
-		Args: args(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := o.validate(); err != nil {
-				return usage(err)
-			}
-			return runDoctor(c.Context(), a, o, host.Servers)
-		},
+		Args: args(cobra.NoArgs, o.validate),
+		RunE: func(c *cobra.Command, _ []string) error { return runDoctor(c.Context(), a, o, host.Servers) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.dir, "dir", ".", "`directory` that the data will lie in, or one on the same disk")

@@ -67,7 +67,7 @@ func TestInstall(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, stderr)
 		}
 	}
-	if !strings.Contains(stdout, "  server    "+file) || strings.Contains(stdout, "missing") || !strings.Contains(stdout, "clock source") {
+	if !strings.Contains(stdout, "server   "+file) || strings.Contains(stdout, "missing") || !strings.Contains(stdout, "clock source") {
 		t.Errorf("it was not checked again:\n%s", stdout)
 	}
 

@@ -35,7 +35,7 @@ headline numbers of each step.`,
   rumbench history /srv/bench --plan nightly --target pebble --step l.i1
   rumbench history --metric write_kb,db_bytes --all
   rumbench history --json | jq 'select(.changes != [])'`,
-		Args: args(cobra.MaximumNArgs(1)),
+		Args: args(cobra.MaximumNArgs(1), func(*cobra.Command, []string) error { return checkMetrics(o.pick.Metrics) }),
 		RunE: func(_ *cobra.Command, dirs []string) error { return runHistory(a, o, dirs) },
 	}
 	f := c.Flags()
@@ -50,9 +50,6 @@ headline numbers of each step.`,
 }
 
 func runHistory(a *App, o historyOptions, dirs []string) error {
-	if err := checkMetrics(o.pick.Metrics); err != nil {
-		return usage(err) // before anything is read
-	}
 	runs, err := findRuns(a.Stderr, dirs, o.pick.Plans)
 	if err != nil {
 		return err

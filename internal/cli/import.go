@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/importer"
 	"rumbench/internal/quantity"
 )
@@ -64,7 +65,7 @@ func runImport(a *App, o importer.Options, paths []string, out string) error {
 	o.Now = time.Now().UTC()
 	o.Command = append([]string{"rumbench"}, a.Args...)
 	campaign, err := importer.Read(paths, o)
-	if problems, wrong := errors.AsType[importer.Problems](err); wrong {
+	if problems, wrong := errors.AsType[hint.Problems](err); wrong {
 		fmt.Fprintln(a.Stderr, problems.Error())
 		if !o.Skip {
 			fmt.Fprintln(a.Stderr, "hint: --skip leaves this out, and imports the rest")
@@ -102,6 +103,15 @@ const (
 	mostLines = 10
 )
 
+// some lists the first of several things.
+func some(things []string) string {
+	first := strings.Join(things[:min(mostNamed, len(things))], ", ")
+	if n := len(things) - mostNamed; n > 0 {
+		return fmt.Sprintf("%s and %d more", first, n)
+	}
+	return first
+}
+
 // printLeft prints what was not imported, and why.
 func printLeft(w io.Writer, c *importer.Campaign) {
 	if len(c.Left) > 0 {
@@ -117,7 +127,7 @@ func printLeft(w io.Writer, c *importer.Campaign) {
 		{"tables that are made of such logs, or of ratios", c.Derived},
 	} {
 		if len(kind.files) > 0 {
-			fmt.Fprintf(w, "left alone, %s: %s\n", kind.why, some(kind.files, mostNamed))
+			fmt.Fprintf(w, "left alone, %s: %s\n", kind.why, some(kind.files))
 		}
 	}
 }
@@ -138,7 +148,7 @@ func printImported(w io.Writer, c *importer.Campaign) {
 		sizes = append(sizes, line)
 	}
 	for _, m := range c.Missing {
-		missing = append(missing, fmt.Sprintf("missing: %s of %s", m.Step, some(m.Targets, mostNamed)))
+		missing = append(missing, fmt.Sprintf("missing: %s of %s", m.Step, some(m.Targets)))
 	}
 	for _, g := range c.Guessed {
 		guessed = append(guessed, "guessed: "+g)

@@ -152,7 +152,7 @@ func reportInput(dirs ...string) (report.Input, error) {
 	return in, nil
 }
 
-// commandLine is a command as it may be shown and stored.
+// commandLine returns a command as it may be shown and stored.
 func commandLine(args []string) string { return strings.Join(plan.WithoutSecretArgs(args), " ") }
 
 // addPublished takes the figures from elsewhere out of a campaign's plan. A plan

@@ -56,15 +56,6 @@ func checkMetrics(names []string) error {
 	return nil
 }
 
-// some lists the first of several things.
-func some(things []string, most int) string {
-	first := strings.Join(things[:min(most, len(things))], ", ")
-	if n := len(things) - most; n > 0 {
-		return fmt.Sprintf("%s and %d more", first, n)
-	}
-	return first
-}
-
 // targetNamed returns the target of a name, or of a part of it that only one has.
 func targetNamed(c *compare.Campaign, name string) (*compare.Target, error) {
 	if t := c.Target(name); t != nil {

@@ -34,7 +34,7 @@ func newShowCommand(a *App) *cobra.Command {
   rumbench show results/mine --plans --target innodb
   rumbench show results/mine --format sysbench --target innodb
   rumbench show results/mine --json | jq 'select(.metric == "rows_per_s")'`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: args(cobra.ExactArgs(1), o.check),
 		RunE: func(_ *cobra.Command, dirs []string) error { return runShow(a.Stdout, &o, dirs[0]) },
 	}
 	f := c.Flags()
@@ -47,7 +47,7 @@ func newShowCommand(a *App) *cobra.Command {
 	return c
 }
 
-func (o *showOptions) check() error {
+func (o *showOptions) check(*cobra.Command, []string) error {
 	switch {
 	case o.plans && (o.asJSON || o.format != "" || len(o.metrics) > 0):
 		return errors.New("--plans goes with --step and --target only")
@@ -58,9 +58,6 @@ func (o *showOptions) check() error {
 }
 
 func runShow(w io.Writer, o *showOptions, dir string) error {
-	if err := o.check(); err != nil {
-		return usage(err)
-	}
 	trials, err := readTrials(dir)
 	if err != nil {
 		return err

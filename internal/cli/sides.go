@@ -104,6 +104,9 @@ func readSides(groups [][]string) (sides []side, c *compare.Campaign, err error)
 			if taken[name] {
 				name = s.label + "/" + own
 			}
+			for taken[name] {
+				name += "'"
+			}
 			names[own], taken[name] = name, true
 			s.targets = append(s.targets, name)
 		}

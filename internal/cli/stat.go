@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +50,7 @@ Without flags it shows the host and all physical disks until it is interrupted.`
   rumbench stat --format csv --out samples.csv --count 3600
   rumbench stat --expr 'kb_per_write = rate("device.write_bytes") / rate("device.writes") / 1024'
   rumbench stat --listen 127.0.0.1:9464 --format none`,
-		Args: args(cobra.NoArgs),
+		Args: args(cobra.NoArgs, w.check, w.compile),
 		RunE: func(c *cobra.Command, _ []string) error { return w.start(c.Context()) },
 	}
 	f := c.Flags()
@@ -72,8 +71,8 @@ Without flags it shows the host and all physical disks until it is interrupted.`
 	return c
 }
 
-// checkFlags refuses flags that make no sense.
-func (w *watching) checkFlags() error {
+// check refuses flags that make no sense.
+func (w *watching) check(*cobra.Command, []string) error {
 	switch {
 	case w.config.Interval < 10*time.Millisecond:
 		return fmt.Errorf("--interval %v: less than 10ms, which would measure rumbench itself", w.config.Interval)
@@ -89,11 +88,8 @@ func (w *watching) checkFlags() error {
 	return oneOf("format", w.format, "table", "csv", "jsonl", "none")
 }
 
-// start checks everything that the user wrote before it starts anything.
+// start finds the servers and what is to be sampled, and watches.
 func (w *watching) start(ctx context.Context) error {
-	if err := cmp.Or(w.checkFlags(), w.compile()); err != nil {
-		return usage(err)
-	}
 	var err error
 	if w.config.Targets, err = watch.ParseAttachments(w.attach, registry.Catalog{}); err != nil {
 		return usage(err)
@@ -112,7 +108,7 @@ func (w *watching) start(ctx context.Context) error {
 }
 
 // compile compiles the expressions and selectors.
-func (w *watching) compile() error {
+func (w *watching) compile(*cobra.Command, []string) error {
 	for _, text := range w.filters {
 		s, err := watch.ParseSelector(text)
 		if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/layout"
 	"rumbench/internal/published"
+	"rumbench/internal/published/layout"
 	"rumbench/internal/report"
 	"rumbench/internal/result"
 )
@@ -59,7 +59,7 @@ is a campaign or a trial; DIR:TARGET is one target of it.`,
   rumbench table results/mine --targets 8.0,8.4 --absolute
   rumbench table results/mine --layout tsv --compatible
   rumbench table results/old results/new --notes notes.txt --layout markdown`,
-		Args: args(func(_ *cobra.Command, dirs []string) error { return o.check(dirs) }),
+		Args: args(o.check),
 		RunE: func(_ *cobra.Command, dirs []string) error { return runTable(a, o, dirs) },
 	}
 	f := c.Flags()
@@ -76,7 +76,7 @@ is a campaign or a trial; DIR:TARGET is one target of it.`,
 	return c
 }
 
-func (o *tableOptions) check(dirs []string) error {
+func (o *tableOptions) check(_ *cobra.Command, dirs []string) error {
 	whole := slices.Contains(publishedWhole, o.layout)
 	switch {
 	case len(dirs) == 0:
@@ -141,7 +141,7 @@ func runTable(a *App, o tableOptions, dirs []string) error {
 	return report.RelativeText(a.Stdout, r, style, a.textWidth())
 }
 
-// show is what the layouts of published tables show.
+// show returns what the layouts of published tables show.
 func (o *tableOptions) show() layout.Show {
 	switch {
 	case o.absolute:

@@ -2,11 +2,8 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os/signal"
-	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -35,13 +32,12 @@ func newTrialCommand(a *App) *cobra.Command {
 			// When the campaign was killed, or its terminal closed, nothing reads
 			// the events any more; the trial is to end in good order all the same.
 			signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP)
-			say := events(a.Stdout)
-			line := campaign.Listen(a.Stdin, say, cancel)
+			line := campaign.Connect(a.Stdin, a.Stdout, cancel)
 			s, err := trialSpec(args[0], args[1])
 			if err != nil {
 				return err
 			}
-			s.Progress = say
+			s.Progress = line.Say
 			if s.Order == string(plan.Duet) {
 				s.Partner = line
 			}
@@ -96,16 +92,4 @@ func clientSpec(s trial.Spec) trial.Spec {
 	config := engine.Config{Durability: model.DurabilityNone, Schema: s.Plan.Run.Schema()}
 	s.Target = plan.Target{Name: "client", Engine: s.Engine.Info().Name, Config: config}
 	return s
-}
-
-// events writes events as lines of JSON. A campaign that does not read any more
-// does not hold the trial up.
-func events(w io.Writer) func(trial.Event) {
-	var mu sync.Mutex
-	enc := json.NewEncoder(w)
-	return func(e trial.Event) {
-		mu.Lock()
-		defer mu.Unlock()
-		_ = enc.Encode(e)
-	}
 }

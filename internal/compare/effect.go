@@ -25,6 +25,9 @@ const (
 	Unstable Verdict = "unstable" // the trials of one side contradict each other: find out why before running more
 )
 
+// Verdicts are all verdicts.
+var Verdicts = []Verdict{Better, Worse, Same, Unclear, Unstable}
+
 // Rule is how verdicts are reached.
 type Rule struct {
 	// Alpha is the chance of any false “better” or “worse” among the headline

@@ -131,8 +131,7 @@ func (v *namesOf) compared(name, with ast.Node) {
 			v.literals = append(v.literals, literal{n.Value, text.Value})
 		}
 	case *ast.MemberNode:
-		verdicts := []Verdict{Better, Worse, Same, Unclear, Unstable}
-		if of, ok := n.Node.(*ast.IdentifierNode); ok && of.Value == "verdict" && !slices.Contains(verdicts, Verdict(text.Value)) {
+		if of, ok := n.Node.(*ast.IdentifierNode); ok && of.Value == "verdict" && !slices.Contains(Verdicts, Verdict(text.Value)) {
 			v.verdict = text.Value
 		}
 	}

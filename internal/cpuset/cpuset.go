@@ -92,17 +92,16 @@ func Start(cmd *exec.Cmd, on Set) error {
 	if len(on) == 0 {
 		return cmd.Start()
 	}
-	runtime.LockOSThread()
-	before, err := affinity()
-	if err != nil {
-		runtime.UnlockOSThread()
-		return err
-	}
 	var mask unix.CPUSet
 	for _, cpu := range on {
 		mask.Set(cpu)
 	}
-	if err := unix.SchedSetaffinity(0, &mask); err != nil {
+	runtime.LockOSThread()
+	before, err := affinity()
+	if err == nil {
+		err = unix.SchedSetaffinity(0, &mask)
+	}
+	if err != nil {
 		runtime.UnlockOSThread()
 		return fmt.Errorf("bind to CPUs %v: %w", on, err)
 	}

@@ -60,7 +60,6 @@ type GroupInterval struct {
 
 // Result is the result of a step.
 type Result struct {
-	Start  time.Time     // the barrier
 	Window time.Duration // to the end of the last attempt that began in it, or of the step's time
 	Groups []hist.Group
 	// Ended is nil if the step reached its planned end, otherwise why it ended

@@ -49,7 +49,7 @@ func (r *stepRun) take(to time.Duration) {
 		now.Oldest = max(now.Oldest, l.inFlight(to))
 		for _, e := range errs {
 			now.Errors += e.Count
-			addError(&r.totals[l.at], e)
+			r.totals[l.at].Errors.Add(e)
 		}
 	}
 	iv := &Interval{From: r.last, To: to, Groups: r.now}
@@ -62,7 +62,9 @@ func (r *stepRun) take(to time.Duration) {
 	}
 	r.last = to
 	for g := range r.now {
-		r.now[g].reset()
+		now := &r.now[g]
+		now.Reset()
+		now.Errors, now.Oldest, now.Queue = 0, 0, nil
 	}
 }
 
@@ -98,21 +100,6 @@ func (r *stepRun) addUp(g int, iv *Interval) {
 	}
 }
 
-func (g *GroupInterval) reset() {
-	g.Totals.Reset()
-	g.Errors, g.Oldest, g.Queue = 0, 0, nil
-}
-
-func addError(g *hist.Group, e hist.ErrorCount) {
-	for i := range g.Errors {
-		if g.Errors[i].Class == e.Class && g.Errors[i].Kind == e.Kind {
-			g.Errors[i].Count += e.Count
-			return
-		}
-	}
-	g.Errors = append(g.Errors, e)
-}
-
 // window returns the time from the barrier to the end of the last attempt. A step
 // that ended by its time limit has at least that time, even if it ended in a pause.
 func (r *stepRun) window() (end time.Duration) {
@@ -126,14 +113,14 @@ func (r *stepRun) window() (end time.Duration) {
 }
 
 func (r *stepRun) result(ctx context.Context) *Result {
-	out := &Result{Start: r.base, Window: r.window(), Groups: r.totals, Ended: context.Cause(ctx)}
+	out := &Result{Window: r.window(), Groups: r.totals, Ended: context.Cause(ctx)}
 	for _, l := range r.loops {
 		total := &out.Groups[l.at]
 		total.CPU += l.cpu
 		total.End = max(total.End, l.end)
 		total.Done = append(total.Done, l.done)
 		if l.group.Rate > 0 {
-			total.Plan = r.plan(l.group)
+			total.Plan = l.group.Plan(r.limit())
 		}
 		if l.group.Paced() {
 			total.Lateness = append(total.Lateness, l.late)

@@ -69,9 +69,6 @@ func (r *stepRun) newLoop(g, i int, client workload.Client) (*loop, error) {
 	return l, err
 }
 
-// plan returns when a group with a rate should have done its work, or its time is over.
-func (r *stepRun) plan(g *workload.Group) time.Duration { return g.Plan(r.limit()) }
-
 func (l *loop) clock() int64 { return int64(time.Since(l.base)) }
 
 func (l *loop) run(ctx context.Context) {
@@ -124,7 +121,7 @@ func (l *loop) sitOut() {
 	if l.schedule == nil {
 		return
 	}
-	if plan := l.plan(l.group); l.sleepUntil(plan) {
+	if plan := l.group.Plan(l.limit()); l.sleepUntil(plan) {
 		l.end = max(l.end, plan)
 	}
 }
@@ -255,7 +252,7 @@ func (l *loop) record(attempt, end int64) {
 	l.done++
 	if l.open {
 		l.open = false
-		if l.end <= l.plan(l.group) {
+		if l.end <= l.group.Plan(l.limit()) {
 			l.inPlan++
 		}
 		l.noteLateness(time.Duration(o.Start - o.Intended))

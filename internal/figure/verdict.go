@@ -106,15 +106,10 @@ func Tally(items []compare.Item) string {
 			worst = it
 		}
 	}
-	var parts []string
-	for _, v := range []compare.Verdict{compare.Better, compare.Worse, compare.Same, compare.Unclear, compare.Unstable} {
-		if counts[v] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", counts[v], v))
-		}
-	}
 	if judged == 0 {
 		return ""
 	}
+	parts := Counts(counts, "%d %s")
 	if n := all - judged; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d not comparable", n))
 	}
@@ -123,4 +118,15 @@ func Tally(items []compare.Item) string {
 		text += fmt.Sprintf("; the lowest throughput is %s in %s", quantity.Times(worst.Ratio), worst.Step.Name)
 	}
 	return text
+}
+
+// Counts returns how often each verdict was reached, in a format of the number and
+// the verdict.
+func Counts(counts map[compare.Verdict]int, format string) (out []string) {
+	for _, v := range compare.Verdicts {
+		if counts[v] > 0 {
+			out = append(out, fmt.Sprintf(format, counts[v], v))
+		}
+	}
+	return out
 }

@@ -5,7 +5,7 @@ import "time"
 // Group is what a group of clients did in a step.
 type Group struct {
 	Totals
-	Errors []ErrorCount
+	Errors Errors
 	// Rates are of the intervals, upkeep left out.
 	Rates []Rate
 	// CPU is the clients' own CPU time, if it was measured.

@@ -67,14 +67,6 @@ func (s *Sums) dists() [5]*Dist {
 	return [5]*Dist{s.Service, s.Response, s.Lateness, s.Attempt, s.Failed}
 }
 
-// Reset clears the sums and keeps their memory.
-func (s *Sums) Reset() {
-	s.Counts = Counts{}
-	for _, d := range s.dists() {
-		d.Reset()
-	}
-}
-
 // Merge adds o, of the same shape, to s.
 func (s *Sums) Merge(o *Sums) {
 	s.Counts.add(&o.Counts)
@@ -106,7 +98,10 @@ func NewTotals(s Shape) Totals {
 // Reset clears the totals and keeps their memory.
 func (t *Totals) Reset() {
 	for i := range t.Kinds {
-		t.Kinds[i].Reset()
+		t.Kinds[i].Counts = Counts{}
+		for _, d := range t.Kinds[i].dists() {
+			d.Reset()
+		}
 	}
 	for _, d := range t.Parts {
 		d.Reset()
@@ -129,7 +124,7 @@ func (t *Totals) Merge(o *Totals) {
 type Recorder struct {
 	mu       sync.Mutex
 	sheet    *sheet
-	errs     []ErrorCount
+	errs     Errors
 	attempts bool
 	paced    bool
 }
@@ -140,6 +135,20 @@ type ErrorCount struct {
 	Class string
 	Count int64
 	First string
+}
+
+// Errors are failed attempts by kind and class.
+type Errors []ErrorCount
+
+// Add adds failed attempts.
+func (l *Errors) Add(e ErrorCount) {
+	for i := range *l {
+		if own := &(*l)[i]; own.Kind == e.Kind && own.Class == e.Class {
+			own.Count += e.Count
+			return
+		}
+	}
+	*l = append(*l, e)
 }
 
 // NewRecorder returns a recorder.
@@ -218,7 +227,7 @@ func (r *Recorder) Fail(f *Failure) {
 			r.sheet.record(&k.failed, f.Time)
 		}
 	}
-	r.count(f.Kind, f.Class, f.Err)
+	r.errs.Add(ErrorCount{f.Kind, f.Class, 1, f.Err.Error()})
 }
 
 // Leave counts an operation that began time nanoseconds ago and is neither
@@ -235,17 +244,7 @@ func (r *Recorder) Leave(kind int, time int64) {
 func (r *Recorder) Error(class string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.count(-1, class, err)
-}
-
-func (r *Recorder) count(kind int, class string, err error) {
-	for i := range r.errs {
-		if e := &r.errs[i]; e.Kind == kind && e.Class == class {
-			e.Count++
-			return
-		}
-	}
-	r.errs = append(r.errs, ErrorCount{kind, class, 1, err.Error()})
+	r.errs.Add(ErrorCount{-1, class, 1, err.Error()})
 }
 
 // Collector drains the recorders of one shape. It is for one goroutine.
@@ -261,7 +260,7 @@ func NewCollector(s Shape) *Collector { return &Collector{newSheet(s)} }
 
 // Take moves what a recorder has recorded since the last call into totals, and
 // returns the number of operations and the errors.
-func (c *Collector) Take(r *Recorder, to *Totals) (ops int64, errs []ErrorCount) {
+func (c *Collector) Take(r *Recorder, to *Totals) (ops int64, errs Errors) {
 	r.mu.Lock()
 	r.sheet, c.spare = c.spare, r.sheet // swap, as merging would block the client too long
 	errs, r.errs = r.errs, nil

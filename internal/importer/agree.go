@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
@@ -16,7 +17,7 @@ const onePlan = "only runs of one plan can be compared: import others separately
 
 // agreeing returns the runs that fit into one campaign. Each reason why others do
 // not is one problem, however many files have it.
-func agreeing(runs []*run, o *Options, ps *Problems) []*run {
+func agreeing(runs []*run, o *Options, ps *hint.Problems) []*run {
 	runs = once(runs, ps)
 	if !o.Compatible {
 		oneArithmetic(runs, ps)
@@ -28,38 +29,24 @@ func agreeing(runs []*run, o *Options, ps *Problems) []*run {
 	return runs
 }
 
-// cause collects the files with the same problem.
-type cause struct {
-	files       int
-	first       *run
-	line        int
-	value, want string
-}
-
-// causes collects causes by what they have in common, in the order found.
-type causes struct {
-	order []string
-	by    map[string]*cause
-}
-
-func (c *causes) add(id string, r *run, line int, value, want string) {
-	if c.by == nil {
-		c.by = map[string]*cause{}
-	}
-	if c.by[id] == nil {
-		c.by[id] = &cause{first: r, line: line, value: value, want: want}
-		c.order = append(c.order, id)
-	}
-	c.by[id].files++
+// conflict is why a run does not fit to the others.
+type conflict struct {
+	*run
+	param
+	want string
 }
 
 // once leaves out duplicate runs of a step and trial. Those of tables are merged,
 // unless they contradict each other.
-func once(runs []*run, ps *Problems) (out []*run) {
-	seen := map[string]*run{}
-	var found causes
+func once(runs []*run, ps *hint.Problems) (out []*run) {
+	type id struct {
+		target, step string
+		trial        int
+	}
+	seen := map[id]*run{}
+	var twice []conflict
 	for _, r := range runs {
-		id := fmt.Sprintf("%s\n%d\n%s", r.target, r.trial, r.step.Name)
+		id := id{r.target, r.step.Name, r.trial}
 		first := seen[id]
 		switch {
 		case first == nil:
@@ -69,20 +56,21 @@ func once(runs []*run, ps *Problems) (out []*run) {
 		case first.derived && r.confirms(first):
 			out[slices.Index(out, first)], seen[id] = r, r
 		default:
-			found.add(fmt.Sprintf("%s, trial %d", r.target, r.trial), r, 0, r.step.Name, first.file.path)
+			twice = append(twice, conflict{run: r, want: first.file.path})
 		}
 	}
-	for _, id := range found.order {
-		c := found.by[id]
-		ps.add(c.first.file.path, 0, "put repeated runs into numbered directories, as "+c.first.target+"/1 and "+c.first.target+"/2",
-			"%s of %s: another file has the same step, first %s, which is also in %s", quantity.Count(c.files, "file"), id, c.value, c.want)
+	trials, of := groups(twice, func(c conflict) string { return fmt.Sprintf("%s, trial %d", c.target, c.trial) })
+	for _, trial := range trials {
+		c := of[trial][0]
+		ps.Add(c.file.path, 0, "put repeated runs into numbered directories, as "+c.target+"/1 and "+c.target+"/2",
+			"%s of %s: another file has the same step, first %s, which is also in %s", quantity.Count(len(of[trial]), "file"), trial, c.step.Name, c.want)
 	}
 	return out
 }
 
 // oneArithmetic reports targets with both logs and tables: tables use the published
 // arithmetic, so that logs must be read with it too.
-func oneArithmetic(runs []*run, ps *Problems) {
+func oneArithmetic(runs []*run, ps *hint.Problems) {
 	derived := map[string]*run{}
 	for _, r := range runs {
 		if r.derived {
@@ -91,7 +79,7 @@ func oneArithmetic(runs []*run, ps *Problems) {
 	}
 	for _, r := range runs {
 		if table := derived[r.target]; table != nil && !r.derived {
-			ps.add(table.file.path, 0, "import both with --compatible, or separately",
+			ps.Add(table.file.path, 0, "import both with --compatible, or separately",
 				"it is a table of published arithmetic, and %s also has logs, as %s", r.target, r.file.path)
 			delete(derived, r.target)
 		}
@@ -128,43 +116,41 @@ func (r *run) merge(other *run) bool {
 
 // onePlanOnly leaves out runs whose parameters differ from those of most runs of
 // their step.
-func onePlanOnly(runs []*run, o *Options, ps *Problems) []*run {
+func onePlanOnly(runs []*run, o *Options, ps *hint.Problems) []*run {
 	ordered := slices.Clone(runs)
 	slices.SortStableFunc(ordered, func(a, b *run) int { return byName(o.Base)(a.target, b.target) })
-	wants := map[[2]string]string{} // by step and parameter
-	counts := map[[3]string]int{}
+	type asked struct{ step, name, value string }
+	var all []asked
 	for _, r := range ordered {
 		for _, p := range r.planned() {
-			counts[[3]string{r.step.Name, p.name, p.value}]++
+			all = append(all, asked{r.step.Name, p.name, p.value})
 		}
 	}
-	for _, r := range ordered {
-		for _, p := range r.planned() {
-			of := [2]string{r.step.Name, p.name}
-			if want, known := wants[of]; !known || counts[[3]string{of[0], of[1], p.value}] > counts[[3]string{of[0], of[1], want}] {
-				wants[of] = p.value
-			}
-		}
+	_, same := groups(all, func(a asked) asked { return a })
+	_, values := groups(all, func(a asked) asked { return asked{step: a.step, name: a.name} })
+	wants := map[asked]string{} // the most frequent value, of several the first
+	for of, all := range values {
+		wants[of] = slices.MaxFunc(all, func(a, b asked) int { return len(same[a]) - len(same[b]) }).value
 	}
-	var found causes
+	var other []conflict
 	out := slices.DeleteFunc(slices.Clone(runs), func(r *run) bool {
-		good := true
+		before := len(other)
 		for _, p := range r.planned() {
-			if want := wants[[2]string{r.step.Name, p.name}]; p.value != want {
-				good = false
-				found.add(p.name+"\n"+r.target, r, p.line, p.value, want)
+			if want := wants[asked{step: r.step.Name, name: p.name}]; p.value != want {
+				other = append(other, conflict{r, p, want})
 			}
 		}
-		return !good
+		return len(other) > before
 	})
-	for _, id := range found.order {
-		c := found.by[id]
-		name, target, _ := strings.Cut(id, "\n")
-		at := c.first.file.path
+	kinds, of := groups(other, func(c conflict) [2]string { return [2]string{c.name, c.target} })
+	for _, kind := range kinds {
+		c := of[kind][0]
+		at := c.file.path
 		if c.line > 0 {
 			at += fmt.Sprintf(":%d", c.line)
 		}
-		ps.add("", 0, onePlan, "%s differs in %s of target %s, first %s: %s instead of %s", name, quantity.Count(c.files, "file"), target, at, c.value, c.want)
+		ps.Add("", 0, onePlan, "%s differs in %s of target %s, first %s: %s instead of %s",
+			c.name, quantity.Count(len(of[kind]), "file"), c.target, at, c.value, c.want)
 	}
 	return out
 }
@@ -187,58 +173,40 @@ func (r *run) planned() []param {
 	return out
 }
 
-// targetsOf returns the targets in the order of their first runs, with their steps.
-func targetsOf(runs []*run) (targets []string, steps map[string][]string) {
-	steps = map[string][]string{}
-	for _, r := range runs {
-		if !slices.Contains(targets, r.target) {
-			targets = append(targets, r.target)
-		}
-		if !slices.Contains(steps[r.target], r.step.Name) {
-			steps[r.target] = append(steps[r.target], r.step.Name)
-		}
-	}
-	return targets, steps
+// stepsOf returns the names of the steps of runs.
+func stepsOf(runs []*run) []string {
+	names, _ := groups(runs, func(r *run) string { return r.step.Name })
+	return names
 }
 
 // unrelated reports targets that have no step in common with the others, so that
 // nothing could be compared.
-func unrelated(runs []*run, ps *Problems) {
-	targets, steps := targetsOf(runs)
+func unrelated(runs []*run, ps *hint.Problems) {
+	targets, of := groups(runs, func(r *run) string { return r.target })
+	_, steps := groups(runs, func(r *run) string { return r.step.Name })
 	for _, t := range targets {
-		shared := slices.ContainsFunc(steps[t], func(s string) bool {
-			return slices.ContainsFunc(targets, func(o string) bool { return o != t && slices.Contains(steps[o], s) })
-		})
-		if len(targets) > 1 && !shared {
-			i := slices.IndexFunc(runs, func(r *run) bool { return r.target == t })
-			ps.add(runs[i].file.path, 0, "import them separately, with another --out; or give the logs of the same test the same name",
-				"%s has no step in common with another target: it has %s. These are runs of different plans", t, strings.Join(steps[t], ", "))
+		shared := func(r *run) bool {
+			return slices.ContainsFunc(steps[r.step.Name], func(o *run) bool { return o.target != t })
+		}
+		if len(targets) > 1 && !slices.ContainsFunc(of[t], shared) {
+			ps.Add(of[t][0].file.path, 0, "import them separately, with another --out; or give the logs of the same test the same name",
+				"%s has no step in common with another target: it has %s. These are runs of different plans", t, strings.Join(stepsOf(of[t]), ", "))
 		}
 	}
 }
 
 // missing returns the steps that some targets lack, by name.
 func missing(runs []*run) (out []Missing) {
-	targets, steps := targetsOf(runs)
+	targets, _ := groups(runs, func(r *run) string { return r.target })
 	slices.SortFunc(targets, quantity.Natural)
-	var all []string
-	for _, t := range targets {
-		for _, s := range steps[t] {
-			if !slices.Contains(all, s) {
-				all = append(all, s)
-			}
-		}
-	}
-	slices.SortFunc(all, quantity.Natural)
-	for _, s := range all {
-		m := Missing{Step: s}
-		for _, t := range targets {
-			if !slices.Contains(steps[t], s) {
-				m.Targets = append(m.Targets, t)
-			}
-		}
-		if len(m.Targets) > 0 {
-			out = append(out, m)
+	names, steps := groups(runs, func(r *run) string { return r.step.Name })
+	slices.SortFunc(names, quantity.Natural)
+	for _, name := range names {
+		lack := slices.DeleteFunc(slices.Clone(targets), func(t string) bool {
+			return slices.ContainsFunc(steps[name], func(r *run) bool { return r.target == t })
+		})
+		if len(lack) > 0 {
+			out = append(out, Missing{name, lack})
 		}
 	}
 	return out
@@ -246,18 +214,15 @@ func missing(runs []*run) (out []Missing) {
 
 // guessed returns the assumptions about the runs, and how many runs each is about.
 func guessed(runs []*run) (out []string) {
-	times := map[string]int{}
+	var all []string
 	for _, r := range runs {
-		for _, g := range r.guesses {
-			if times[g]++; times[g] == 1 {
-				out = append(out, g)
-			}
-		}
+		all = append(all, r.guesses...)
 	}
-	slices.SortFunc(out, func(a, b string) int { return cmp.Or(times[b]-times[a], strings.Compare(a, b)) })
+	out, same := groups(all, func(g string) string { return g })
+	slices.SortFunc(out, func(a, b string) int { return cmp.Or(len(same[b])-len(same[a]), strings.Compare(a, b)) })
 	for i, g := range out {
-		if times[g] > 1 {
-			out[i] = fmt.Sprintf("%s (%d logs)", g, times[g])
+		if n := len(same[g]); n > 1 {
+			out[i] = fmt.Sprintf("%s (%d logs)", g, n)
 		}
 	}
 	return out
@@ -272,28 +237,32 @@ type TargetSize struct {
 // Sizes returns how much was imported: of each target, and the tests and files in
 // all.
 func (c *Campaign) Sizes() (targets []TargetSize, tests, files int) {
-	allSteps, allFiles := map[string]bool{}, map[string]bool{}
-	for i := range c.trials {
-		t := &c.trials[i]
-		k := slices.IndexFunc(targets, func(s TargetSize) bool { return s.Name == t.Target })
-		if k < 0 {
-			k = len(targets)
-			targets = append(targets, TargetSize{Name: t.Target})
+	names, of := groups(c.trials, func(t trial) string { return t.Target })
+	var all []*run
+	for _, name := range names {
+		size := TargetSize{Name: name, Trials: len(of[name])}
+		var own []*run
+		for _, t := range of[name] {
+			size.Steps = max(size.Steps, len(t.Steps))
+			own = append(own, t.runs...)
 		}
-		of := &targets[k]
-		of.Trials++
-		of.Steps = max(of.Steps, len(t.Steps))
-		own := map[string]bool{}
-		for _, r := range t.runs {
-			allSteps[r.step.Name] = true
+		for _, r := range own {
 			if r.step.Status != result.Complete {
-				of.Partial++
-			}
-			for _, path := range r.paths() {
-				own[path], allFiles[path] = true, true
+				size.Partial++
 			}
 		}
-		of.Files += len(own)
+		size.Files = countFiles(own)
+		targets, all = append(targets, size), append(all, own...)
 	}
-	return targets, len(allSteps), len(allFiles)
+	return targets, len(stepsOf(all)), countFiles(all)
+}
+
+func countFiles(runs []*run) int {
+	paths := map[string]bool{}
+	for _, r := range runs {
+		for _, path := range r.paths() {
+			paths[path] = true
+		}
+	}
+	return len(paths)
 }

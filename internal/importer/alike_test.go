@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/hint"
 	"rumbench/internal/result"
 )
 
@@ -63,7 +64,7 @@ func TestStorageEngineOfTarget(t *testing.T) {
 		t.Errorf("%+v", trials)
 	}
 	_, err := Read([]string{write(t, map[string]string{"a/1/mixed.log": innodb, "a/2/mixed.log": rocksdb})}, Options{Now: at})
-	var ps Problems
+	var ps hint.Problems
 	if !errors.As(err, &ps) || !strings.Contains(err.Error(), "storage engine") {
 		t.Errorf("two storage engines in one target: %v", err)
 	}

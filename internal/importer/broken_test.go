@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/result"
 )
 
@@ -97,7 +98,7 @@ func TestBroken(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Chdir(write(t, c.files))
 			_, err := Read([]string{"."}, c.o)
-			var ps Problems
+			var ps hint.Problems
 			if !errors.As(err, &ps) {
 				t.Fatalf("error %v", err)
 			}

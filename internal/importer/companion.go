@@ -1,14 +1,16 @@
 package importer
 
 import (
-	"slices"
 	"strings"
 
+	"rumbench/internal/account"
+	"rumbench/internal/hint"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 )
 
 // addCompanions adds to runs what iostat, vmstat and time measured alongside.
-func (d *folder) addCompanions(runs []*run, o *Options, ps *Problems) {
+func (d *folder) addCompanions(runs []*run, o *Options, ps *hint.Problems) {
 	first := runs[0]
 	c := companionSet{o: o, ps: ps}
 	c.io = one(d.beside(first.file, fmtIOStat), ps, parseIOStat)
@@ -38,12 +40,12 @@ func (d *folder) addCompanions(runs []*run, o *Options, ps *Problems) {
 }
 
 // one parses the single file of a kind beside a run.
-func one[T any](files []*file, ps *Problems, parse func(*file, *Problems) *T) *T {
+func one[T any](files []*file, ps *hint.Problems, parse func(*file, *hint.Problems) *T) *T {
 	if len(files) == 0 {
 		return nil
 	}
 	if len(files) > 1 {
-		ps.add(files[1].path, 0, "give it the name of its log", "it belongs to the same run as %s: which of the two is right?", files[0].path)
+		ps.Add(files[1].path, 0, "give it the name of its log", "it belongs to the same run as %s: which of the two is right?", files[0].path)
 		return nil
 	}
 	return parse(files[0], ps)
@@ -52,7 +54,7 @@ func one[T any](files []*file, ps *Problems, parse func(*file, *Problems) *T) *T
 // companionSet holds the companion files of a run.
 type companionSet struct {
 	o     *Options
-	ps    *Problems
+	ps    *hint.Problems
 	io    *iostat
 	vm    *vmstat
 	met   *met
@@ -68,7 +70,7 @@ func (c *companionSet) addTo(r *run) {
 	if len(r.costs) == 0 {
 		return
 	}
-	var figures []figure
+	var figures []account.Cost
 	if c.vm != nil {
 		figures = append(figures, c.vmstat(r)...)
 	} else if c.io != nil {
@@ -103,12 +105,12 @@ func (c *companionSet) countCPUs(r *run) {
 	}
 }
 
-func (c *companionSet) vmstat(r *run) []figure {
+func (c *companionSet) vmstat(r *run) []account.Cost {
 	if r.cpus == 0 {
 		r.warn(noCPUs)
 	}
 	if len(c.vm.samples) < 2 {
-		r.warn("%s has no sample but the average since boot: its figures are left out", c.vm.file.path)
+		r.warn("%s has no sample but the average since boot: its figures are left out", c.vm.path)
 		return nil
 	}
 	if c.o.Compatible {
@@ -120,7 +122,7 @@ func (c *companionSet) vmstat(r *run) []figure {
 // iostat returns the figures of the devices under the database. If several were
 // used and it is unknown which hold the database, none is taken: a stacked device
 // and its parts would count twice, and other disks are no cost of the run.
-func (c *companionSet) iostat(r *run) []figure {
+func (c *companionSet) iostat(r *run) []account.Cost {
 	devices := c.o.Devices
 	if len(devices) == 0 {
 		used := c.io.used()
@@ -134,7 +136,7 @@ func (c *companionSet) iostat(r *run) []figure {
 		r.guess("the database is on device %s, the only one that iostat saw in use", used[0])
 	}
 	if len(c.io.reports) < 2 {
-		r.warn("%s has one report only, which without option -y is the average since boot: its figures are left out", c.io.file.path)
+		r.warn("%s has one report only, which without option -y is the average since boot: its figures are left out", c.io.path)
 		return nil
 	}
 	if c.o.Compatible {
@@ -142,7 +144,7 @@ func (c *companionSet) iostat(r *run) []figure {
 	}
 	for _, d := range devices {
 		if !c.io.has(d) {
-			c.ps.add(c.io.file.path, 0, "the devices that were used are "+strings.Join(c.io.used(), ", "), "it has no device %s", d)
+			c.ps.Add(c.io.path, 0, "the devices that were used are "+strings.Join(c.io.used(), ", "), "it has no device %s", d)
 			return nil
 		}
 	}
@@ -155,7 +157,7 @@ const lifeTolerance = 0.05
 
 // client returns the mean CPU use of the clients' processes over their lifetimes: a
 // warm-up is included, so that costs per operation are of warm-up and window.
-func (c *companionSet) client(r *run) []figure {
+func (c *companionSet) client(r *run) []account.Cost {
 	if len(c.times) == 0 {
 		return nil
 	}
@@ -163,20 +165,17 @@ func (c *companionSet) client(r *run) []figure {
 		r.warn("time was taken of %d of %d clients: their CPU time is left out", len(c.times), r.processes)
 		return nil
 	}
-	all := figure{metric: "client_cpu_us", source: "/usr/bin/time of the client"}
+	all := account.Cost{Metric: "client_cpu_us", Source: "/usr/bin/time of the client"}
 	for _, u := range c.times {
-		for _, f := range timeFigures(u) {
-			all.perSecond += f.perSecond
+		if u.elapsed > 0 {
+			all.Value += u.cpu / u.elapsed * 1e6
 		}
 		if s := r.step.Seconds; s > 0 && (u.elapsed > s*(1+lifeTolerance) || u.elapsed < s*(1-lifeTolerance)) {
-			warning := "the client's process lived longer or shorter than the window: its mean over its life is taken"
-			if !slices.Contains(all.warnings, warning) {
-				all.warnings = append(all.warnings, warning)
-			}
+			all.Warnings = metric.AppendNew(all.Warnings, remark("the client's process lived longer or shorter than the window: its mean over its life is taken"))
 		}
 		if u.failed != "" {
 			r.warn("the client failed: %s", u.failed)
 		}
 	}
-	return []figure{all}
+	return []account.Cost{all}
 }

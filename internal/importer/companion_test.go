@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 )
 
@@ -27,16 +28,16 @@ func TestIOStatGenerations(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			report := "\navg-cpu:  %user   %nice %system %iowait  %steal   %idle\n 10.00 1.00 5.00 0.00 0.00 84.00\n\n" + c.header + "\n" + c.row + "\nloop0" + strings.Repeat(" 7", len(strings.Fields(c.header))-1) + "\n"
 			boot := strings.ReplaceAll(report, "sda 10.0", "sda 99999")
-			var ps Problems
+			var ps hint.Problems
 			s := parseIOStat(textFile("io", "Linux 5.15.0 (host) \t03/05/2025 \t_x86_64_\t(96 CPU)\n"+boot+report+report), &ps)
 			if len(ps) > 0 || s.cpus != 96 || s.kernel != "5.15.0" || len(s.reports) != 3 || strings.Join(s.used(), " ") != "sda" || s.reports[1].busy != 16 {
 				t.Fatalf("%v, %+v, used %v", ps, s.reports, s.used())
 			}
 			got := map[string]float64{}
 			for _, f := range ioFigures(s, []string{"sda"}) {
-				got[f.metric] = f.perSecond
-				if f.metric == "write_kb" && (len(f.warnings) == 2) != (c.discard < 0) {
-					t.Errorf("warnings %q", f.warnings)
+				got[f.Metric] = f.Value
+				if f.Metric == "write_kb" && (len(f.Warnings) == 2) != (c.discard < 0) {
+					t.Errorf("warnings %q", f.Warnings)
 				}
 			}
 			want := map[string]float64{"device_reads": 10, "read_kb": 40, "write_kb": 80}
@@ -53,10 +54,10 @@ func TestIOStatGenerations(t *testing.T) {
 // The basic report has no requests; blocks are of 512 bytes.
 func TestIOStatBasic(t *testing.T) {
 	report := "Device             tps    Blk_read/s    Blk_wrtn/s   Blk_read   Blk_wrtn\nsda 30.0 80.0 160.0 1 1\n\n"
-	var ps Problems
+	var ps hint.Problems
 	s := parseIOStat(textFile("io", report+report), &ps)
 	figures := ioFigures(s, []string{"sda"})
-	if len(ps) > 0 || len(figures) != 2 || figures[0].metric != "read_kb" || figures[0].perSecond != 40 || figures[1].perSecond != 80 {
+	if len(ps) > 0 || len(figures) != 2 || figures[0].Metric != "read_kb" || figures[0].Value != 40 || figures[1].Value != 80 {
 		t.Errorf("%v, %+v", ps, figures)
 	}
 }
@@ -68,11 +69,11 @@ func TestIOStatWeights(t *testing.T) {
 		return "11/21/26 " + clock + "\nDevice r/s rkB/s w/s wkB/s\nsda " + a + "\nsdb " + b + "\n\n"
 	}
 	log := report("13:00:00", "999 999 999 999", "9 9 9 9") + report("13:00:01", "10 100 0 0", "1 10 0 0") + report("13:00:04", "50 500 0 0", "3 30 0 0")
-	var ps Problems
+	var ps hint.Problems
 	s := parseIOStat(textFile("io", log), &ps)
 	one, both := ioFigures(s, []string{"sda"}), ioFigures(s, []string{"sda", "sdb"})
 	// One second of 10 reads and three of 50; beside it one of 1 and three of 3.
-	if len(ps) > 0 || one[0].perSecond != (10+3*50)/4. || both[0].perSecond != (10+3*50+1+3*3)/4. || both[1].source != "iostat, device sda + sdb" {
+	if len(ps) > 0 || one[0].Value != (10+3*50)/4. || both[0].Value != (10+3*50+1+3*3)/4. || both[1].Source != "iostat, device sda + sdb" {
 		t.Errorf("%v, %+v, %+v", ps, one, both)
 	}
 }
@@ -81,9 +82,9 @@ func TestIOStatWeights(t *testing.T) {
 // as two samples of one.
 func TestCompatibleSubstring(t *testing.T) {
 	log := "Device r/s rkB/s w/s wkB/s\nnvme0n1 10 100 1 50\nnvme0n1p1 4 40 1 10\nsda 9 9 9 9\n"
-	var ps Problems
+	var ps hint.Problems
 	figures := compatibleIOFigures(parseIOStat(textFile("io", log), &ps), "nvme")
-	if figures[0].perSecond != (10+4)/2. || figures[2].perSecond != (50+10)/2. || len(figures[0].warnings) != 1 || figures[0].warnings[0] != "the mean of one of nvme0n1, nvme0n1p1, not their sum" {
+	if figures[0].Value != (10+4)/2. || figures[2].Value != (50+10)/2. || len(figures[0].Warnings) != 1 || figures[0].Warnings[0].Text != "the mean of one of nvme0n1, nvme0n1p1, not their sum" {
 		t.Errorf("%+v", figures)
 	}
 }
@@ -120,19 +121,19 @@ func TestCompatibleLikeAwk(t *testing.T) {
 		if i >= 2 {
 			path = ioPath
 		}
-		if want := run(program, path); math.Abs(figures[i].perSecond-want) > near*want {
-			t.Errorf("%s: %v, awk computes %v", figures[i].metric, figures[i].perSecond, want)
+		if want := run(program, path); math.Abs(figures[i].Value-want) > near*want {
+			t.Errorf("%s: %v, awk computes %v", figures[i].Metric, figures[i].Value, want)
 		}
 	}
 }
 
-func parsed[T any](t *testing.T, path string, parse func(*file, *Problems) *T) *T {
+func parsed[T any](t *testing.T, path string, parse func(*file, *hint.Problems) *T) *T {
 	t.Helper()
 	f, err := newFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var ps Problems
+	var ps hint.Problems
 	out := parse(f, &ps)
 	if len(ps) > 0 {
 		t.Fatal(ps)
@@ -153,11 +154,11 @@ func TestTime(t *testing.T) {
 		{"shell", "\nreal\t1m10.500s\nuser\t0m1.000s\nsys\t0m2.000s", 3, 70.5, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var ps Problems
+			var ps hint.Problems
 			f := textFile("t", c.text)
 			u := parseTime(f, &ps)
-			if u == nil || u.cpu != c.cpu || u.elapsed != c.elapsed || u.failed != c.failed || detect(f).name != fmtTime {
-				t.Errorf("%+v, %v, detected %q", u, ps, detect(f).name)
+			if u == nil || u.cpu != c.cpu || u.elapsed != c.elapsed || u.failed != c.failed || !isTime(f.head) {
+				t.Errorf("%+v, %v", u, ps)
 			}
 		})
 	}
@@ -257,5 +258,14 @@ func TestCPUsDisagree(t *testing.T) {
 	numbers(t, s, []want{{"host_cpu_us", "", "query", 0.5 * 48 * 1e6 / 10000}})
 	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Text, "48 CPUs and iostat 96") {
 		t.Errorf("warnings %q", s.Warnings)
+	}
+}
+
+// Costs without any of the columns that are known are no figures.
+func TestCostsWithoutColumns(t *testing.T) {
+	var ps hint.Problems
+	runs := parseMet([]*file{textFile("sb.met.x", metTitle+"\nsamp\to/s\n5\t100\n")}, &Options{CPUs: 4}, &ps)
+	if len(runs) != 1 || len(ps) > 0 {
+		t.Errorf("%d runs, %v", len(runs), ps)
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"rumbench/internal/account"
+	"rumbench/internal/metric"
 )
 
 // The compatible arithmetic is that of the scripts behind published figures of
@@ -16,43 +19,36 @@ import (
 //     which is the other half of the first header. So the average since boot
 //     counts, and the other halves of later headers count as samples of zeros.
 
-const (
-	compatibleIO = "iostat, compatible, lines with "
-	compatibleVM = "vmstat, compatible, whole host"
-)
-
 // compatibleIOFigures returns plain means over all lines that contain the name.
-func compatibleIOFigures(s *iostat, name string) []figure {
-	c := s.columns
-	var reads, readKB, writeKB float64
+func compatibleIOFigures(s *iostat, name string) []account.Cost {
+	var sums [ioFigureCount]float64
 	var devices []string
-	n := 0
-	err := s.file.read(func(_ int, line string, _ bool) bool {
-		if !strings.Contains(line, name) {
-			return true
-		}
-		words := strings.Fields(line)
-		reads += leading(words, c.reads.at)
-		readKB += leading(words, c.readKB.at) * c.readKB.factor
-		writeKB += leading(words, c.writeKB.at) * c.writeKB.factor
-		n++
-		if !slices.Contains(devices, words[0]) {
-			devices = append(devices, words[0])
+	n := 0.0
+	err := s.read(func(_ int, line string, _ bool) bool {
+		if strings.Contains(line, name) {
+			words := strings.Fields(line)
+			for i, at := range s.columns.at {
+				sums[i] += leading(words, at) * s.columns.scale(i)
+			}
+			n++
+			if !slices.Contains(devices, words[0]) {
+				devices = append(devices, words[0])
+			}
 		}
 		return true
 	})
-	if err != nil || n == 0 || c.reads.at < 0 {
+	if err != nil || n == 0 || s.columns.at[ioReads] < 0 {
 		return nil
 	}
-	var warnings []string
+	var warnings []metric.Warning
 	if len(devices) > 1 {
-		warnings = []string{fmt.Sprintf("the mean of one of %s, not their sum", strings.Join(devices, ", "))}
+		warnings = []metric.Warning{remark("the mean of one of %s, not their sum", strings.Join(devices, ", "))}
 	}
-	source := compatibleIO + name
-	return []figure{
-		{"device_reads", reads / float64(n), source, warnings},
-		{"read_kb", readKB / float64(n), source, warnings},
-		{"write_kb", writeKB / float64(n), source, append(slices.Clone(warnings), writeWarnings(s)...)},
+	source := "iostat, compatible, lines with " + name
+	return []account.Cost{
+		{Metric: "device_reads", Value: sums[ioReads] / n, Source: source, Warnings: warnings},
+		{Metric: "read_kb", Value: sums[ioReadKB] / n, Source: source, Warnings: warnings},
+		{Metric: "write_kb", Value: sums[ioWriteKB] / n, Source: source, Warnings: append(slices.Clone(warnings), s.writeWarnings()...)},
 	}
 }
 
@@ -78,44 +74,38 @@ const (
 
 // compatibleVMFigures returns plain means over the lines that the scripts take for
 // samples.
-func compatibleVMFigures(v *vmstat, cpus int) []figure {
-	var switches, busy float64
-	n, headers, kept := 0, 0, 0
-	err := v.file.read(func(_ int, line string, _ bool) bool {
+func compatibleVMFigures(v *vmstat, cpus int) []account.Cost {
+	var switches, busy, n float64
+	headers, kept := 0, 0
+	err := v.read(func(_ int, line string, _ bool) bool {
 		if strings.Contains(line, "swpd") {
 			return true
 		}
-		if kept++; kept == 1 {
-			return true
+		if kept++; kept > 1 {
+			words := strings.Fields(line)
+			if len(words) <= syField {
+				headers++
+			}
+			switches += leading(words, csField)
+			busy += leading(words, usField) + leading(words, syField)
+			n++
 		}
-		words := strings.Fields(line)
-		if len(words) <= syField {
-			headers++
-		}
-		switches += leading(words, csField)
-		busy += leading(words, usField) + leading(words, syField)
-		n++
 		return true
 	})
 	if err != nil || n == 0 {
 		return nil
 	}
-	switches, busy = switches/float64(n), busy/float64(n)
-	warning := func(correct, compatible float64) []string {
-		text := fmt.Sprintf("compatible: of %d samples one is the average since boot and %d are header lines that count as zeros", n, headers)
-		if correct > 0 {
-			text += fmt.Sprintf("; it is %+.1f %% off", 100*(compatible/correct-1))
+	out := []account.Cost{{Metric: "context_switches", Value: switches / n}, {Metric: hostCPU, Value: cpuTime(busy/n, cpus)}}
+	correct := vmFigures(v, max(cpus, 1))
+	for i := range out {
+		text := fmt.Sprintf("compatible: of %.0f samples one is the average since boot and %d are header lines that count as zeros", n, headers)
+		if i < len(correct) && correct[i].Value > 0 {
+			text += fmt.Sprintf("; it is %+.1f %% off", 100*(out[i].Value/correct[i].Value-1))
 		}
-		return []string{text}
+		out[i].Source, out[i].Warnings = "vmstat, compatible, whole host", []metric.Warning{remark("%s", text)}
 	}
-	right := vmFigures(v, max(cpus, 1)) // switches, CPU time
-	if len(right) == 0 {
-		right = make([]figure, 2)
-	}
-	out := []figure{{"context_switches", switches, compatibleVM, warning(right[0].perSecond, switches)}}
-	if cpus > 0 {
-		us := cpuTime(busy, cpus)
-		out = append(out, figure{"host_cpu_us", us, compatibleVM, warning(right[1].perSecond, us)})
+	if cpus == 0 {
+		return out[:1]
 	}
 	return out
 }

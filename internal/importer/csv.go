@@ -41,197 +41,163 @@ func isCSV(head []string) bool {
 
 // table reads a CSV of rows as printed by rumbench show.
 type table struct {
-	f       *file
-	o       *Options
-	ps      *Problems
-	at      map[string]int // columns by name
-	runs    []*run
-	seen    map[[7]string]int // lines by the key of their row
-	headers int               // line of the header
+	*input
+	header
+	o    *Options
+	rows []metric.Row
+	seen map[[7]string]int // lines by the key of their row
+	top  int               // line of the header
 }
 
 // parseCSV reads a table of numbers. Every metric must be a known one and in its
 // unit: a number in another unit would be wrong.
-func parseCSV(files []*file, o *Options, ps *Problems) []*run {
-	t := &table{f: files[0], o: o, ps: ps, seen: map[[7]string]int{}}
-	text, err := t.f.open()
+func parseCSV(files []*file, o *Options, ps *hint.Problems) []*run {
+	t := &table{input: &input{file: files[0], ps: ps}, o: o, seen: map[[7]string]int{}}
+	text, err := t.open()
 	if err != nil {
-		ps.add(t.f.path, 0, "", "%v", reasonOf(err))
+		t.refuse("", "%v", reasonOf(err))
 		return nil
 	}
 	defer text.Close()
 	in := csv.NewReader(io.LimitReader(text, most))
 	in.Comment, in.TrimLeadingSpace, in.FieldsPerRecord = '#', true, -1
-	for {
+	for !t.refused {
 		fields, err := in.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		var bad *csv.ParseError
 		if errors.As(err, &bad) {
-			ps.add(t.f.path, bad.Line, "", "%v", bad.Err)
+			t.at = bad.Line
+			t.refuse("", "%v", bad.Err)
 			return nil
 		}
-		line, _ := in.FieldPos(0)
-		if t.at == nil {
-			if !t.header(line, fields) {
-				return nil
-			}
-			continue
+		if t.at, _ = in.FieldPos(0); t.header == nil {
+			t.columns(fields)
+		} else {
+			t.row(fields)
 		}
-		t.row(line, fields)
 	}
-	if len(t.runs) == 0 && len(*ps) == 0 {
-		ps.add(t.f.path, t.headers, "", "there are no numbers below a header with the columns target, step, metric and value")
+	if len(t.rows) == 0 && !t.faulty {
+		t.at = t.top
+		t.problem("", "there are no numbers below a header with the columns target, step, metric and value")
 	}
-	for _, r := range t.runs {
+	type step struct {
+		target, name string
+		trial        int
+	}
+	steps, of := groups(t.rows, func(row metric.Row) step { return step{row.Target, row.Step, row.Trial} })
+	var runs []*run
+	for _, s := range steps {
+		r := newRun(t.file, "a table of numbers")
+		r.tool, r.target, r.trial, r.step.Name, r.step.Rows = "CSV", s.target, s.trial, s.name, of[s]
 		subject(r)
+		runs = append(runs, r)
 	}
-	return t.runs
+	return runs
 }
 
-func (t *table) header(line int, fields []string) bool {
-	t.at, t.headers = map[string]int{}, line
-	good := true
-	for i, name := range fields {
+// columns reads the header.
+func (t *table) columns(fields []string) {
+	t.top = t.at
+	for _, name := range fields {
 		name = strings.ToLower(strings.TrimSpace(name))
 		if !slices.Contains(csvColumns(), name) {
-			t.ps.add(t.f.path, line, "the columns are "+strings.Join(csvColumns(), ", "), "there is no column %q", name)
-			good = false
+			t.refuse("the columns are "+strings.Join(csvColumns(), ", "), "there is no column %q", name)
 		}
-		if _, twice := t.at[name]; twice {
-			t.ps.add(t.f.path, line, "", "column %s is there twice", name)
-			good = false
+		if slices.Contains(t.header, name) {
+			t.refuse("", "column %s is there twice", name)
 		}
-		t.at[name] = i
+		t.header = append(t.header, name)
 	}
-	for _, name := range []string{colTarget, colStep, colMetric, colValue} {
-		if _, ok := t.at[name]; !ok {
-			t.ps.add(t.f.path, line, "", "column %s is missing", name)
-			good = false
+	for _, name := range csvColumns()[:4] {
+		if !slices.Contains(t.header, name) {
+			t.refuse("", "column %s is missing", name)
 		}
 	}
-	return good
 }
 
-func (t *table) row(line int, fields []string) {
-	if len(fields) != len(t.at) {
-		t.ps.add(t.f.path, line, "quote a value that contains a comma", "%d fields, but the header has %d", len(fields), len(t.at))
+func (t *table) row(fields []string) {
+	if len(fields) != len(t.header) {
+		t.problem("quote a value that contains a comma", "%d fields, but the header has %d", len(fields), len(t.header))
 		return
 	}
-	field := func(name string) string {
-		if i, ok := t.at[name]; ok {
-			return strings.TrimSpace(fields[i])
-		}
-		return ""
-	}
+	field := func(name string) string { return t.text(fields, name) }
 	found := len(*t.ps)
 	row := metric.Row{Target: field(colTarget), Step: field(colStep), Group: field("group"),
 		Op: field("op"), Metric: field(colMetric), Per: field("per"), Source: field("source")}
 	for _, name := range []string{colTarget, colStep} {
 		if field(name) == "" {
-			t.ps.add(t.f.path, line, "", "the %s is missing", name)
+			t.problem("", "the %s is missing", name)
 		}
 	}
-	factor := t.metric(line, &row, field("unit"))
-	trial := t.integer(line, colTrial, field(colTrial), 1)
+	factor := t.metric(&row, field("unit"))
+	trial := t.integer(colTrial, field(colTrial), 1)
 	row.Trial = int(trial)
 	if row.Trial < 1 || trial > maxTrial {
-		t.ps.add(t.f.path, line, "", "trial %d: trials are numbered from 1", trial)
+		t.problem("", "trial %d: trials are numbered from 1", trial)
 	}
-	row.N = t.integer(line, "n", field("n"), 0)
+	row.N = t.integer("n", field("n"), 0)
 	id := [7]string{row.Target, strconv.Itoa(row.Trial), row.Step, row.Group, row.Op, row.Metric, row.Per}
 	if len(*t.ps) > found {
 		return
 	}
 	if at, twice := t.seen[id]; twice {
-		t.ps.add(t.f.path, line, "number repeated runs in the column trial",
+		t.problem("number repeated runs in the column trial",
 			"line %d has this number too: %s of step %s of %s, trial %d", at, row.Metric, row.Step, row.Target, row.Trial)
 		return
 	}
 	value, ok := number(field(colValue))
 	if !ok {
-		t.ps.add(t.f.path, line, "leave the line out if the number is not known", "the value %q is not a number", field(colValue))
+		t.problem("leave the line out if the number is not known", "the value %q is not a number", field(colValue))
 		return
 	}
 	row.Value = value * factor
-	t.seen[id] = line
-	r := t.run(&row)
-	r.step.Rows = append(r.step.Rows, row)
+	t.seen[id] = t.at
+	t.rows = append(t.rows, row)
 }
 
 const maxTrial = 10000
 
 // metric checks a metric and its unit, and returns the factor of its values.
-func (t *table) metric(line int, row *metric.Row, unit string) (factor float64) {
+func (t *table) metric(row *metric.Row, unit string) (factor float64) {
 	m := metric.ByName(row.Metric)
 	if m == nil {
-		t.ps.add(t.f.path, line, hint.Meant(row.Metric, metric.Names(), metric.Listed), "there is no metric %q", row.Metric)
+		t.problem(hint.Meant(row.Metric, metric.Names(), metric.Listed), "there is no metric %q", row.Metric)
 		return 1
 	}
 	row.Unit = m.Unit
-	if share, ok := published(unit); ok && m.Name == "host_cpu_us" {
+	if share := cpuUnits[unit]; share > 0 && m.Name == hostCPU {
 		if t.o.CPUs == 0 {
-			t.ps.add(t.f.path, line, "give --cpus N", "%s is a share of all CPUs, whose number is unknown", unit)
+			t.problem("give --cpus N", "%s is a share of all CPUs, whose number is unknown", unit)
 		}
 		row.Source = strings.TrimPrefix(row.Source+", published as "+unit, ", ")
 		return share * float64(t.o.CPUs)
 	}
-	if from, to := bytesOf(unit), bytesOf(m.Unit); from > 0 && to > 0 {
+	from, size := sizeOf("1" + unit)
+	if to, ok := sizeOf("1" + m.Unit); size && ok {
 		return from / to
 	}
 	if unit = strings.Replace(unit, "us", "µs", 1); unit != "" && unit != m.Unit {
-		t.ps.add(t.f.path, line, "convert the value", "%s is in %s, not %s", m.Name, m.Unit, unit)
+		t.problem("convert the value", "%s is in %s, not %s", m.Name, m.Unit, unit)
 	}
 	return 1
 }
 
-// bytesOf returns the bytes of a unit of size; 0 if it is none.
-func bytesOf(unit string) float64 {
-	for _, u := range sizeUnits {
-		if u.name == unit {
-			return u.bytes
-		}
-	}
-	return 0
-}
-
-// published returns a CPU unit of published tables in µs of one CPU: Mcpu is a
+// cpuUnits are the CPU units of published tables in µs of one CPU: Mcpu is a
 // millionth of a percent-second of all CPUs, cpu/o a percent-second.
-func published(unit string) (us float64, ok bool) {
-	switch unit {
-	case "Mcpu":
-		return 1. / 100, true
-	case "cpu/o":
-		return 1e6 / 100, true
-	}
-	return 0, false
-}
+var cpuUnits = map[string]float64{"Mcpu": 1. / 100, "cpu/o": 1e6 / 100}
 
-func (t *table) integer(line int, name, text string, missing int64) int64 {
+func (t *table) integer(name, text string, missing int64) int64 {
 	if text == "" {
 		return missing
 	}
 	v, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || v < 0 {
-		t.ps.add(t.f.path, line, "", "%s %q is not a whole number", name, text)
+		t.problem("", "%s %q is not a whole number", name, text)
 		return missing
 	}
 	return v
-}
-
-// run returns the run that a row belongs to.
-func (t *table) run(row *metric.Row) *run {
-	for _, r := range t.runs {
-		if r.target == row.Target && r.trial == row.Trial && r.step.Name == row.Step {
-			return r
-		}
-	}
-	r := newRun(t.f, "a table of numbers")
-	r.tool = "CSV"
-	r.target, r.trial, r.step.Name = row.Target, row.Trial, row.Step
-	t.runs = append(t.runs, r)
-	return r
 }
 
 // subject sets the primary operation of a step, the first with a rate, and the

@@ -1,12 +1,15 @@
 package importer
 
 import (
+	"maps"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"rumbench/internal/account"
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -14,15 +17,11 @@ import (
 // dbBench parses the output of db_bench: for each benchmark, lines of intervals, a
 // summary, and a histogram.
 type dbBench struct {
-	f         *file
-	ps        *Problems
-	version   string
-	cpus      int
-	plan      []param
+	*input
+	settings  *run // with what the head of the output says of all runs
 	intervals []dbInterval
 	runs      []*run
 	percent   map[string]float64 // of the histogram being read
-	wrong     bool
 }
 
 // dbInterval is an interval of one thread.
@@ -53,50 +52,46 @@ var (
 )
 
 // parseDBBench reads the output of db_bench, or a table of such results.
-func parseDBBench(files []*file, _ *Options, ps *Problems) []*run {
-	f := files[0]
-	for _, l := range f.head {
-		if strings.HasPrefix(l, "ops_sec\t") {
-			return parseDBTable(f, ps)
-		}
+func parseDBBench(files []*file, _ *Options, ps *hint.Problems) []*run {
+	d := &dbBench{input: &input{file: files[0], ps: ps}, settings: newRun(files[0], fmtDBBench)}
+	d.settings.tool, d.settings.engine = fmtDBBench, "rocksdb"
+	if slices.ContainsFunc(d.head, func(l string) bool { return strings.HasPrefix(l, "ops_sec\t") }) {
+		return parseDBTable(d.input)
 	}
-	d := &dbBench{f: f, ps: ps}
-	f.whole = true
-	if !f.each(ps, func(n int, line string, _ bool) bool { d.line(n, line); return !d.wrong }) || d.wrong {
+	if !d.each(d.line) {
 		return nil
 	}
 	if len(d.runs) == 0 {
-		ps.add(f.path, f.lines, "run the benchmark again", "db_bench's output ends before the first summary (NAME : N micros/op …): nothing is known of the run")
+		d.refuse("run the benchmark again", "db_bench's output ends before the first summary (NAME : N micros/op …): nothing is known of the run")
 		return nil
 	}
 	if n := len(d.intervals); n > 0 {
-		d.runs[len(d.runs)-1].warnings = append(d.runs[len(d.runs)-1].warnings,
-			f.path+":"+strconv.Itoa(d.intervals[n-1].line)+": the output ends with intervals of a benchmark that has no summary: it is left out, its name is unknown")
+		last := d.runs[len(d.runs)-1]
+		last.warnings = append(last.warnings, remark("%s:%d: the output ends with intervals of a benchmark that has no summary: it is left out, its name is unknown",
+			d.path, d.intervals[n-1].line))
 	}
-	d.settle()
 	return d.runs
 }
 
-func (d *dbBench) line(n int, line string) {
+func (d *dbBench) line(line string) {
 	switch {
 	case dbProgress.MatchString(line):
-		d.interval(n, dbProgress.FindStringSubmatch(line))
+		d.interval(dbProgress.FindStringSubmatch(line))
 	case dbSummary.MatchString(line):
-		d.summary(n, dbSummary.FindStringSubmatch(line))
+		d.summary(dbSummary.FindStringSubmatch(line))
 	case dbOf.MatchString(line):
 		d.percent = map[string]float64{}
 	case d.percent != nil:
 		d.histogram(line)
 	case strings.HasPrefix(line, "Nanoseconds per "), strings.HasPrefix(line, "Milliseconds per "):
-		d.ps.add(d.f.path, n, "", "%q: Microseconds per operation were expected", clip(line))
-		d.wrong = true
+		d.refuse("", "%q: Microseconds per operation were expected", clip(line))
 	default:
-		d.setting(n, line)
+		d.setting(line)
 	}
 }
 
 // setting reads the lines before the results.
-func (d *dbBench) setting(n int, line string) {
+func (d *dbBench) setting(line string) {
 	name, value, ok := strings.Cut(line, ":")
 	if !ok {
 		return
@@ -105,19 +100,19 @@ func (d *dbBench) setting(n int, line string) {
 	asked := map[string]string{"Keys": "keys", "Values": "values", "Entries": "entries", "Compression": "compression"}[name]
 	switch {
 	case name == "RocksDB" || name == "LevelDB":
-		d.version = name + " " + strings.TrimPrefix(value, "version ")
+		d.settings.engine, d.settings.version = strings.ToLower(name), name+" "+strings.TrimPrefix(value, "version ")
 	case name == "CPU":
 		word, _, _ := strings.Cut(value, " ")
 		if v, ok := whole(word); ok {
-			d.cpus = int(v)
+			d.settings.cpus = int(v)
 		}
 	case asked != "":
-		d.plan = append(d.plan, param{asked, value, n})
+		d.settings.ask(d.at, asked, value)
 	}
 }
 
-func (d *dbBench) interval(n int, m []string) {
-	i := dbInterval{line: n}
+func (d *dbBench) interval(m []string) {
+	i := dbInterval{line: d.at}
 	thread, _ := whole(m[1])
 	i.thread = int(thread)
 	i.ops, _ = number(m[2])
@@ -129,43 +124,47 @@ func (d *dbBench) interval(n int, m []string) {
 }
 
 // summary begins the run of a benchmark; the intervals before it belong to it.
-func (d *dbBench) summary(n int, m []string) {
-	r := newRun(d.f, fmtDBBench)
-	r.step.Name, r.step.Primary, r.step.WritesPer = d.name(m[1]), "operation", "operation"
-	_, r.trial = repetition(stem(d.f.path))
-	r.step.Doc = "db_bench, benchmark " + m[1]
-	group := result.Group{Name: "operation", Ops: []string{"operation"}}
+func (d *dbBench) summary(m []string) {
+	r := newDBRun(d.settings, d.name(m[1]), m[1])
+	_, r.trial = repetition(stem(d.path))
 	micros, _ := number(m[2])
 	rate, ok := number(m[3])
 	if !ok {
-		d.ps.add(d.f.path, n, "", "benchmark %s has no ops/sec: this release of db_bench is too old", m[1])
-		d.wrong = true
+		d.refuse("", "benchmark %s has no ops/sec: this release of db_bench is too old", m[1])
 		return
 	}
-	at := []account.With{of("operation", "operation"), source("summary")}
+	at := []account.With{account.Of(opOperation, opOperation), account.Source("summary")}
+	rows, n := math.NaN(), int64(0)
 	if t := dbTotals.FindStringSubmatch(m[4]); t != nil {
-		seconds, _ := number(t[1])
-		ops, _ := whole(t[2])
-		r.step.Seconds = seconds
-		r.put("duration_s", seconds)
-		r.put("rows", float64(ops), append(at, count(ops))...)
-		r.costs = append(r.costs, denominator{"operation", rate, ops})
-		at = append(at, count(ops))
-	} else {
-		r.costs = append(r.costs, denominator{"operation", rate, 0})
+		r.step.Seconds, _ = number(t[1])
+		n, _ = whole(t[2])
+		rows = float64(n)
+		r.put("duration_s", r.step.Seconds)
+		at = append(at, account.Count(n))
 	}
-	r.put("ops_per_s", rate, at...)
-	r.put("rows_per_s", rate, at...)
+	r.costs = append(r.costs, account.Denominator{Per: opOperation, Units: rate, N: n})
+	r.did(rows, rate, rate, at...)
 	if micros > 0 {
 		r.put("service_mean_us", micros, at...)
 	}
 	if found, ok := between(m[4], "(", " found)"); ok {
 		r.step.Note("Keys found: " + found + ".")
 	}
-	r.step.Groups = []result.Group{group}
 	d.addIntervals(r, m[1])
 	d.intervals, d.percent = nil, nil
 	d.runs = append(d.runs, r)
+}
+
+// opOperation is the only kind of operation in results of db_bench.
+const opOperation = "operation"
+
+// newDBRun returns the run of a benchmark, with settings.
+func newDBRun(settings *run, name, benchmark string) *run {
+	r := new(*settings)
+	r.plan, r.params = slices.Clone(r.plan), maps.Clone(r.params)
+	r.step.Name, r.step.Doc = name, "db_bench, benchmark "+benchmark
+	r.about(opOperation, 0)
+	return r
 }
 
 // name returns the step's name: the benchmark's, with a number if it is repeated in
@@ -194,12 +193,8 @@ func (d *dbBench) addIntervals(r *run, name string) {
 	if len(d.intervals) == 0 {
 		return
 	}
-	byThread := map[int][]dbInterval{}
-	threads := 0
-	for _, i := range d.intervals {
-		byThread[i.thread] = append(byThread[i.thread], i)
-		threads = max(threads, i.thread+1)
-	}
+	_, byThread := groups(d.intervals, func(i dbInterval) int { return i.thread })
+	threads := 1 + slices.MaxFunc(d.intervals, func(a, b dbInterval) int { return a.thread - b.thread }).thread
 	if mixed(name) {
 		r.step.Note("Its intervals are left out: they do not distinguish readers and writers.")
 		return
@@ -209,6 +204,7 @@ func (d *dbBench) addIntervals(r *run, name string) {
 		return
 	}
 	r.step.Groups[0].Clients = threads
+	r.params["threads"] = strconv.Itoa(threads)
 	most := math.MaxInt
 	for _, list := range byThread {
 		most = min(most, len(list))
@@ -223,9 +219,9 @@ func (d *dbBench) addIntervals(r *run, name string) {
 		}
 		n := math.Round(rate * length)
 		intervals = append(intervals, account.NewInterval(end, length, n))
-		r.emit(result.Line{Source: "ops", T: end, DT: length, Group: "operation", Op: "operation", Ops: int64(n), Rows: int64(n)})
+		r.emit(result.Line{Source: "ops", T: end, DT: length, Group: opOperation, Op: opOperation, Ops: int64(n), Rows: int64(n)})
 	}
-	r.addIntervals("operation", intervals, false)
+	r.addIntervals(opOperation, intervals, false)
 }
 
 // histogram reads the lines of a histogram after its head. It belongs to the last
@@ -260,7 +256,7 @@ func (d *dbBench) addHistogram(r *run) {
 		return
 	}
 	n := int64(d.percent["count"])
-	at := []account.With{of("operation", "operation"), count(n), source("db_bench's histogram, interpolated within its buckets")}
+	at := []account.With{account.Of(opOperation, opOperation), account.Count(n), account.Source("db_bench's histogram, interpolated within its buckets")}
 	for _, p := range []struct{ name, metric string }{
 		{"P50", "service_p50_us"}, {"P99", "service_p99_us"}, {"P99.9", "service_p999_us"}, {"max", "service_max_us"},
 	} {
@@ -268,7 +264,7 @@ func (d *dbBench) addHistogram(r *run) {
 			r.put(p.metric, v, at...)
 		}
 	}
-	c := metric.Curve{Group: "operation", Op: "operation", Measure: "service", Count: n}
+	c := metric.Curve{Group: opOperation, Op: opOperation, Measure: "service", Count: n}
 	for _, p := range []string{"P50", "P75", "P99", "P99.9", "P99.99"} {
 		if v, ok := d.percent[p]; ok {
 			x, _ := number(p[1:])
@@ -280,24 +276,5 @@ func (d *dbBench) addHistogram(r *run) {
 	}
 	if n > 0 {
 		r.step.Curves = append(r.step.Curves, c)
-	}
-}
-
-// settle copies the settings at the head of the output to all runs.
-func (d *dbBench) settle() {
-	for _, r := range d.runs {
-		r.tool = fmtDBBench
-		r.engine = "rocksdb"
-		if strings.HasPrefix(d.version, "LevelDB") {
-			r.engine = "leveldb"
-		}
-		r.version = d.version
-		r.cpus = d.cpus
-		for _, p := range d.plan {
-			r.ask(p.line, p.name, p.value)
-		}
-		if n := r.step.Groups[0].Clients; n > 0 {
-			r.params["threads"] = strconv.Itoa(n)
-		}
 	}
 }

@@ -38,7 +38,7 @@ func TestDBBenchIntervals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := seriesOf(t, c.trials[0].runs[0], &c.options)
+	lines := seriesOf(t, c.trials[0].runs[0])
 	// Thread 0: 129000 in 1.009623 s and 132000 in 1.052428 s; thread 1: 111000
 	// in 1.007988 s and 121000 in 1.001440 s.
 	if len(lines) != 2 || lines[0].Ops != 240180 || lines[0].DT != 1.009623 || lines[1].T != 2.062051 {

@@ -1,69 +1,59 @@
 package importer
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"rumbench/internal/metric"
-	"rumbench/internal/result"
+	"rumbench/internal/account"
 )
+
+// dbTable is a table of results of db_bench that is being read.
+type dbTable struct {
+	*input
+	header
+	runs []*run
+}
 
 // parseDBTable reads a table of results of db_bench: tab separated, a header before
 // each benchmark, a line for each repetition. Lines of mean and standard deviation
 // follow from the repetitions, and are skipped.
-func parseDBTable(f *file, ps *Problems) []*run {
-	t := dbTable{f: f, ps: ps}
-	f.each(ps, func(n int, line string, last bool) bool {
+func parseDBTable(in *input) []*run {
+	t := dbTable{input: in}
+	t.each(func(line string) {
 		fields := strings.Split(line, "\t")
 		switch {
 		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "mean=") || strings.HasPrefix(line, "#"):
 		case fields[0] == "ops_sec":
 			t.header = fields
-		case last && f.cut:
-			ps.add(f.path, n, "copy the table again", "the last line is cut off")
+		case t.last && t.cut:
+			t.problem("copy the table again", "the last line is cut off")
 		default:
-			t.row(n, fields)
+			t.row(fields)
 		}
-		return true
 	})
-	if len(t.runs) == 0 && len(*ps) == 0 {
-		ps.add(f.path, f.lines, "", "there are no results below the header")
+	if len(t.runs) == 0 && !t.faulty {
+		t.problem("", "there are no results below the header")
 	}
 	t.targets()
 	return t.runs
 }
 
-type dbTable struct {
-	f      *file
-	ps     *Problems
-	header []string
-	runs   []*run
-}
-
-func (t *dbTable) row(line int, fields []string) {
+func (t *dbTable) row(fields []string) {
 	if t.header == nil || len(fields) > len(t.header) || len(fields) < len(t.header)-2 { // the last columns may be empty
-		t.ps.add(t.f.path, line, "", "%d fields do not fit the header, which has %d", len(fields), len(t.header))
+		t.problem("", "%d fields do not fit the header, which has %d", len(fields), len(t.header))
 		return
 	}
-	text := func(name string) string {
-		if i := slices.Index(t.header, name); i >= 0 && i < len(fields) {
-			return strings.TrimSpace(fields[i])
-		}
-		return ""
-	}
-	r := newRun(t.f, fmtDBBench)
-	r.tool, r.engine, r.version = "db_bench, a table of results", "rocksdb", text("version")
-	r.step.Name, r.step.Primary, r.step.WritesPer = text("test"), "operation", "operation"
-	r.step.Doc = "db_bench, benchmark " + r.step.Name
-	r.step.Groups = []result.Group{{Name: "operation", Ops: []string{"operation"}}}
-	if _, ok := positive(text("ops_sec")); !ok || r.step.Name == "" {
-		t.ps.add(t.f.path, line, "", "ops_sec %q and test %q: a number and a name were expected", text("ops_sec"), r.step.Name)
+	test := t.text(fields, "test")
+	r := newDBRun(newRun(t.file, fmtDBBench), test, test)
+	r.tool, r.engine, r.version = "db_bench, a table of results", "rocksdb", t.text(fields, "version")
+	rate := t.text(fields, "ops_sec")
+	if _, ok := positive(rate); !ok || r.step.Name == "" {
+		t.problem("", "ops_sec %q and test %q: a number and a name were expected", rate, r.step.Name)
 		return
 	}
-	at := []func(*metric.Row){of("operation", "operation"), source("table")}
+	at := []account.With{account.Of(opOperation, opOperation), account.Source("table")}
 	for _, c := range dbColumns() {
-		v := text(c.column)
+		v := t.text(fields, c.column)
 		if v == "" || v == "NA" {
 			continue
 		}
@@ -72,13 +62,13 @@ func (t *dbTable) row(line int, fields []string) {
 			n, ok = sizeOf(v)
 		}
 		if !ok {
-			t.ps.add(t.f.path, line, "", "%s is %q: %s was expected", c.column, v, c.expected())
+			t.problem("", "%s is %q: %s was expected", c.column, v, c.expected())
 			continue
 		}
 		if c.zero || n > 0 {
 			more := append(slices.Clone(at), warned(c.warnings...))
 			if c.whole {
-				more = append(more, of("", ""))
+				more = append(more, account.Of("", ""))
 			}
 			r.put(c.metric, n*c.factor, more...)
 		}
@@ -122,28 +112,24 @@ func dbColumns() []dbColumn {
 // and numbers the repetitions of a benchmark. It is a guess that lines of one
 // release are repetitions and not different configurations.
 func (t *dbTable) targets() {
-	var versions []string
-	for _, r := range t.runs {
-		if r.version != "" && !slices.Contains(versions, r.version) {
-			versions = append(versions, r.version)
-		}
-	}
-	same := map[[2]string][]*run{}
+	versions, _ := groups(t.runs, func(r *run) string { return r.version })
+	versions = slices.DeleteFunc(versions, func(v string) bool { return v == "" })
 	for _, r := range t.runs {
 		if len(versions) > 1 && r.version != "" {
 			r.target = r.version
 		}
-		id := [2]string{r.target, r.step.Name}
-		if same[id] = append(same[id], r); len(t.runs) > 1 {
-			r.trial = len(same[id])
-		}
 	}
-	for _, r := range t.runs {
-		if n := len(same[[2]string{r.target, r.step.Name}]); n > 1 {
-			text := fmt.Sprintf("the %d lines of %s in %s are trials of one configuration; if they are of several, put them into files of their own",
-				n, strings.TrimSpace(r.version+" "+r.step.Name), t.f.path)
-			r.guess("%s", text)
-			r.warnings = append(r.warnings, "guessed: "+text)
+	_, same := groups(t.runs, func(r *run) [2]string { return [2]string{r.target, r.step.Name} })
+	for _, runs := range same {
+		for i, r := range runs {
+			if len(t.runs) > 1 {
+				r.trial = i + 1
+			}
+			if len(runs) > 1 {
+				r.guess("the %d lines of %s in %s are trials of one configuration; if they are of several, put them into files of their own",
+					len(runs), strings.TrimSpace(r.version+" "+r.step.Name), t.path)
+				r.warnings = append(r.warnings, remark("guessed: %s", r.guesses[0]))
+			}
 		}
 	}
 }

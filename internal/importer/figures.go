@@ -1,145 +1,120 @@
 package importer
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"rumbench/internal/account"
+	"rumbench/internal/metric"
 )
 
-// figure is a mean rate of the host, a device or the client's process over a run.
-type figure struct {
-	metric    string
-	perSecond float64 // in the metric's unit
-	source    string
-	warnings  []string
+// Figures are costs per second: mean rates of the host, a device or the client's
+// process over a run.
+
+// undrained returns the warning about all figures of what was written.
+func undrained() metric.Warning {
+	return remark("what was still to be written at the end of the run is not included: nothing was synced or measured after it")
 }
 
-const (
-	undrained = "what was still to be written at the end of the run is not included: nothing was synced or measured after it"
-	discards  = "this iostat does not report discards separately: before Linux 4.19 they count as writes"
-)
-
-// ioFigures returns the means of the devices' figures, summed over the devices. The
-// first report is left out: without option -y it is the average since boot.
-func ioFigures(s *iostat, devices []string) []figure {
-	source := "iostat, device " + strings.Join(devices, " + ")
+// ioFigures returns the means of the devices' figures, summed over the devices.
+func ioFigures(s *iostat, devices []string) []account.Cost {
 	if len(s.reports) < 2 {
 		return nil
 	}
-	reports := s.reports[1:]
-	times := make([]time.Time, len(s.reports))
-	for i, r := range s.reports {
-		times[i] = r.when
-	}
-	w := weights(times)
-	mean := func(of func(*ioDevice) float64) float64 {
-		var sum, all float64
-		for i, r := range reports {
-			for k := range r.devices {
-				if slices.Contains(devices, r.devices[k].name) {
-					sum += w[i] * of(&r.devices[k])
+	source := "iostat, device " + strings.Join(devices, " + ")
+	var out []account.Cost
+	for i, name := range [ioFigureCount]string{ioReads: "device_reads", ioReadKB: "read_kb", ioWriteKB: "write_kb", ioDiscardKB: "discard_kb"} {
+		if s.columns.at[i] < 0 || name == "" {
+			continue
+		}
+		f := account.Cost{Metric: name, Source: source}
+		f.Value = mean(s.reports, func(r *ioReport) (values []float64) {
+			for _, d := range r.devices {
+				if slices.Contains(devices, d.name) {
+					values = append(values, d.values[i])
 				}
 			}
-			all += w[i]
+			return values
+		})
+		if i == ioWriteKB {
+			f.Warnings = s.writeWarnings()
 		}
-		return sum / all
+		out = append(out, f)
 	}
-	var out []figure
-	add := func(metric string, c ioColumn, of func(*ioDevice) float64, warnings ...string) {
-		if c.at >= 0 {
-			out = append(out, figure{metric, mean(of), source, warnings})
-		}
-	}
-	add("device_reads", s.columns.reads, func(d *ioDevice) float64 { return d.reads })
-	add("read_kb", s.columns.readKB, func(d *ioDevice) float64 { return d.readKB })
-	add("write_kb", s.columns.writeKB, func(d *ioDevice) float64 { return d.writeKB }, writeWarnings(s)...)
-	add("discard_kb", s.columns.discardKB, func(d *ioDevice) float64 { return d.discardKB })
 	return out
 }
 
-func writeWarnings(s *iostat) []string {
-	if s.columns.discardKB.at < 0 {
-		return []string{undrained, discards}
+func (s *iostat) writeWarnings() []metric.Warning {
+	if s.columns.at[ioDiscardKB] < 0 {
+		return []metric.Warning{undrained(), remark("this iostat does not report discards separately: before Linux 4.19 they count as writes")}
 	}
-	return []string{undrained}
+	return []metric.Warning{undrained()}
 }
 
-// weights returns the lengths of the intervals after the first, from the times at
-// their ends; all equal if the times are unknown.
-func weights(ends []time.Time) []float64 {
-	out := make([]float64, len(ends)-1)
-	for i := range out {
-		out[i] = ends[i+1].Sub(ends[i]).Seconds()
-		if ends[i].IsZero() || out[i] <= 0 {
-			for k := range out {
-				out[k] = 1
-			}
-			return out
+// mean returns the mean over the samples' intervals of the sums of their values. The
+// first sample is left out: it is the average since boot, for iostat without option
+// -y. The intervals count alike if their times are unknown.
+func mean[S any, P interface {
+	*S
+	end() time.Time
+}](samples []S, values func(P) []float64) float64 {
+	lengths := make([]float64, len(samples))
+	for i := 1; i < len(samples); i++ {
+		from := P(&samples[i-1]).end()
+		lengths[i] = P(&samples[i]).end().Sub(from).Seconds()
+		if from.IsZero() || lengths[i] <= 0 {
+			lengths = slices.Repeat([]float64{1}, len(samples))
+			break
 		}
 	}
-	return out
+	var sum, all float64
+	for i := 1; i < len(samples); i++ {
+		for _, v := range values(&samples[i]) {
+			sum += lengths[i] * v
+		}
+		all += lengths[i]
+	}
+	return sum / all
 }
+
+func (r *ioReport) end() time.Time { return r.when }
+func (s *vmSample) end() time.Time { return s.when }
 
 // wholePercents is the CPU use in percent below which the whole percents that
 // vmstat prints are too coarse.
 const wholePercents = 10
 
-// vmFigures returns the means of vmstat's samples without the first, the average
-// since boot. cpus is 0 if unknown; then percents cannot be converted to CPU time.
-func vmFigures(v *vmstat, cpus int) []figure {
+// vmFigures returns the means of vmstat's samples. cpus is 0 if unknown; then
+// percents cannot be converted to CPU time.
+func vmFigures(v *vmstat, cpus int) []account.Cost {
 	if len(v.samples) < 2 {
 		return nil
 	}
-	times := make([]time.Time, len(v.samples))
-	for i, s := range v.samples {
-		times[i] = s.when
-	}
-	var switches, busy, all float64
-	for i, w := range weights(times) {
-		switches += w * v.samples[i+1].switches
-		busy += w * v.samples[i+1].busy
-		all += w
-	}
-	switches, busy = switches/all, busy/all
-	out := []figure{{"context_switches", switches, "vmstat, whole host", nil}}
+	switches := mean(v.samples, func(s *vmSample) []float64 { return []float64{s.switches} })
+	busy := mean(v.samples, func(s *vmSample) []float64 { return []float64{s.busy} })
+	out := []account.Cost{{Metric: "context_switches", Value: switches, Source: "vmstat, whole host"}}
 	if cpus == 0 {
 		return out
 	}
-	f := figure{"host_cpu_us", cpuTime(busy, cpus), "vmstat, whole host", nil}
+	f := account.Cost{Metric: hostCPU, Value: cpuTime(busy, cpus), Source: "vmstat, whole host"}
 	if busy < wholePercents {
-		f.warnings = append(f.warnings, fmt.Sprintf("vmstat prints whole percents, and the mean is %.2g %%: it may be off by a percent of the CPUs", busy))
+		f.Warnings = append(f.Warnings, remark("vmstat prints whole percents, and the mean is %.2g %%: it may be off by a percent of the CPUs", busy))
 	}
 	return append(out, f)
 }
+
+// hostCPU is the metric of the CPU time of the whole host.
+const hostCPU = "host_cpu_us"
 
 // cpuTime returns the CPU time in µs per second of a share of all CPUs in percent.
 func cpuTime(percent float64, cpus int) float64 { return percent / 100 * float64(cpus) * 1e6 }
 
 // ioBusy returns the CPU time from the CPU lines of iostat, for runs without vmstat.
-func ioBusy(s *iostat, cpus int) []figure {
-	if len(s.reports) < 2 || cpus == 0 {
+func ioBusy(s *iostat, cpus int) []account.Cost {
+	if len(s.reports) < 2 || cpus == 0 || slices.ContainsFunc(s.reports[1:], func(r ioReport) bool { return r.busy < 0 }) {
 		return nil
 	}
-	times := make([]time.Time, len(s.reports))
-	for i, r := range s.reports {
-		times[i] = r.when
-	}
-	var busy, all float64
-	for i, w := range weights(times) {
-		if s.reports[i+1].busy < 0 {
-			return nil
-		}
-		busy += w * s.reports[i+1].busy
-		all += w
-	}
-	return []figure{{"host_cpu_us", cpuTime(busy/all, cpus), "iostat, whole host", nil}}
-}
-
-// timeFigures returns the client's own CPU time.
-func timeFigures(u *usage) []figure {
-	if u.elapsed <= 0 {
-		return nil
-	}
-	return []figure{{"client_cpu_us", u.cpu / u.elapsed * 1e6, "/usr/bin/time of the client", nil}}
+	busy := mean(s.reports, func(r *ioReport) []float64 { return []float64{r.busy} })
+	return []account.Cost{{Metric: hostCPU, Value: cpuTime(busy, cpus), Source: "iostat, whole host"}}
 }

@@ -3,6 +3,8 @@ package importer
 import (
 	"slices"
 	"strings"
+
+	"rumbench/internal/hint"
 )
 
 // format is a supported format.
@@ -13,7 +15,7 @@ type format struct {
 	// parse reads the runs of files that belong together: usually one file, those
 	// of all clients of the insert benchmark, or pgbench's output and then its
 	// logs. It is nil for companions of a run: iostat, vmstat, time.
-	parse func(files []*file, o *Options, ps *Problems) []*run
+	parse func(files []*file, o *Options, ps *hint.Problems) []*run
 }
 
 // Names of formats that the code refers to.
@@ -56,19 +58,11 @@ func Formats() []string {
 	return []string{fmtSysbench, fmtIBench, fmtPgbench, fmtDBBench, fmtTable, fmtCSV}
 }
 
-// detect returns a file's format, one without a name if it is unknown.
-func detect(f *file) format {
-	for _, c := range formats() {
-		if c.detect(f.head) {
-			return c
-		}
-	}
-	return format{}
-}
-
-func formatNamed(name string) format {
+// formatBy returns the first format for which is holds, one without a name if there
+// is none.
+func formatBy(is func(format) bool) format {
 	all := formats()
-	if i := slices.IndexFunc(all, func(f format) bool { return f.name == name }); i >= 0 {
+	if i := slices.IndexFunc(all, is); i >= 0 {
 		return all[i]
 	}
 	return format{}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/account"
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -42,7 +44,7 @@ func FuzzParsers(f *testing.F) {
 		}
 		for _, format := range formats() {
 			log.format = format
-			var ps Problems
+			var ps hint.Problems
 			if format.parse == nil {
 				companionsOf(log, &ps)
 				continue
@@ -53,7 +55,7 @@ func FuzzParsers(f *testing.F) {
 					t.Errorf("%s: nothing came out, without a reason", format.name)
 				}
 				for _, r := range runs {
-					sound(t, r, o)
+					sound(t, r)
 				}
 			}
 		}
@@ -63,21 +65,33 @@ func FuzzParsers(f *testing.F) {
 
 // textFile is a file with a text.
 func textFile(path, text string) *file {
-	f := &file{path: path, open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
+	f := &file{path: path, spool: &spool{}, open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
 	_ = f.readHead() // who reads it on sees what is wrong
 	return f
 }
 
-// seriesOf are the lines of a run's series.
-func seriesOf(t *testing.T, r *run, o *Options) (out []result.Line) {
+// seriesOf returns the lines of a run's series.
+func seriesOf(t *testing.T, r *run) (out []result.Line) {
 	t.Helper()
-	if err := r.series(o, func(l ...result.Line) error { out = append(out, l...); return nil }); err != nil {
+	dir := t.TempDir()
+	w, err := result.CreateSeries(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := r.file.spool.flush(); err != nil {
+		t.Error(err)
+	}
+	if err := r.writeSeries(w); err != nil {
+		t.Error(err)
+	}
+	if err := result.ReadSeries(dir, nil, func(l result.Line) error { out = append(out, l); return nil }); err != nil {
 		t.Error(err)
 	}
 	return out
 }
 
-func companionsOf(log *file, ps *Problems) {
+func companionsOf(log *file, ps *hint.Problems) {
 	if s := parseIOStat(log, ps); s != nil {
 		s.used()
 		ioFigures(s, s.used())
@@ -91,14 +105,12 @@ func companionsOf(log *file, ps *Problems) {
 	if m := readMet(log, ps); m != nil {
 		m.figures(newRun(log, fmtSysbench), false)
 	}
-	if u := parseTime(log, ps); u != nil {
-		timeFigures(u)
-	}
+	parseTime(log, ps)
 }
 
-func sound(t *testing.T, r *run, o *Options) {
+func sound(t *testing.T, r *run) {
 	t.Helper()
-	r.addCosts([]figure{{metric: "host_cpu_us", perSecond: 1}})
+	r.addCosts([]account.Cost{{Metric: "host_cpu_us", Value: 1}})
 	for _, row := range r.step.Rows {
 		m := metric.ByName(row.Metric)
 		if m == nil || m.Unit != row.Unit || math.IsNaN(row.Value) || math.IsInf(row.Value, 0) {
@@ -106,7 +118,7 @@ func sound(t *testing.T, r *run, o *Options) {
 		}
 	}
 	r.files = []*file{r.file}
-	lines := seriesOf(t, r, o)
+	lines := seriesOf(t, r)
 	for _, l := range lines {
 		if l.DT < 0 || math.IsNaN(l.T) || math.IsInf(l.T, 0) {
 			t.Errorf("%+v", l)

@@ -3,6 +3,8 @@ package importer
 import (
 	"slices"
 	"strings"
+
+	"rumbench/internal/hint"
 )
 
 // usage is the resource use of the client's process, from a file of /usr/bin/time.
@@ -21,13 +23,14 @@ func isTime(head []string) bool {
 
 // parseTime reads a file of /usr/bin/time in its default format, the long one of
 // option -v or that of POSIX (-p), or the output of a shell's time.
-func parseTime(f *file, ps *Problems) *usage {
+func parseTime(f *file, ps *hint.Problems) *usage {
+	in := &input{file: f, ps: ps}
 	t := timeParser{user: -1, system: -1, elapsed: -1}
-	if !f.each(ps, func(_ int, line string, _ bool) bool { t.line(strings.TrimSpace(line)); return true }) {
+	if !in.each(func(line string) { t.line(strings.TrimSpace(line)) }) {
 		return nil
 	}
 	if t.user < 0 || t.system < 0 || t.elapsed < 0 {
-		ps.add(f.path, 0, "run the command as /usr/bin/time -o FILE COMMAND", "it does not contain the user, system and elapsed time of a command")
+		ps.Add(f.path, 0, "run the command as /usr/bin/time -o FILE COMMAND", "it does not contain the user, system and elapsed time of a command")
 		return nil
 	}
 	return &usage{cpu: t.user + t.system, elapsed: t.elapsed, failed: t.failed}
@@ -49,28 +52,19 @@ func (t *timeParser) line(line string) {
 		}
 	}
 	last := words[len(words)-1]
-	switch {
-	case strings.HasPrefix(line, "Command exited") || strings.HasPrefix(line, "Command terminated"):
+	if strings.HasPrefix(line, "Command exited") || strings.HasPrefix(line, "Command terminated") || strings.HasPrefix(line, "Exit status:") && last != "0" {
 		t.failed = line
-	case strings.HasPrefix(line, "Exit status:") && last != "0":
-		t.failed = line
-	case strings.HasPrefix(line, "User time"):
-		set(&t.user, last)
-	case strings.HasPrefix(line, "System time"):
-		set(&t.system, last)
-	case strings.HasPrefix(line, "Elapsed"):
-		set(&t.elapsed, last)
-	case len(words) == 2 && words[0] == "user":
-		set(&t.user, last)
-	case len(words) == 2 && words[0] == "sys":
-		set(&t.system, last)
-	case len(words) == 2 && words[0] == "real":
-		set(&t.elapsed, last)
 	}
-	for _, w := range words {
-		for suffix, to := range map[string]*float64{"user": &t.user, "system": &t.system, "elapsed": &t.elapsed} {
-			if v, ok := strings.CutSuffix(w, suffix); ok && v != "" {
-				set(to, v)
+	for _, part := range []struct {
+		to                   *float64
+		verbose, posix, unit string
+	}{{&t.user, "User time", "user", "user"}, {&t.system, "System time", "sys", "system"}, {&t.elapsed, "Elapsed", "real", "elapsed"}} {
+		if strings.HasPrefix(line, part.verbose) || len(words) == 2 && words[0] == part.posix {
+			set(part.to, last)
+		}
+		for _, w := range words {
+			if v, ok := strings.CutSuffix(w, part.unit); ok && v != "" {
+				set(part.to, v)
 			}
 		}
 	}

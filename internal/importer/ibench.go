@@ -5,33 +5,66 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"rumbench/internal/hint"
 )
 
 // ibench holds the output of one client of the insert benchmark in Python.
 type ibench struct {
-	f        *file
+	*input
+	thinned[ibRow]
 	options  map[string]string // of the command in the first line
 	optionAt int               // its line
-	layout   []string
-	rows     []ibRow
-	most     int // greatest number of rows kept
-	stride   int // lines of the log merged into each row
-	joined   int // lines merged into the last row so far
+	layout   header
 	ended    bool
 	indexed  float64 // seconds that building the indexes took; 0: none were built
 	shares   map[string]ibShares
 }
 
-// ibRow is an interval line. Counts are since the client's start; times in s,
-// latencies in µs. A column that the layout lacks is -1. It has many fields because
-// they are the columns of the log.
+// ibRow is an interval line. Times in s, latencies in µs. A column that the layout
+// lacks is -1.
 type ibRow struct {
-	line                                                   int
-	length, end                                            float64
-	insertRate, deleteRate, queryRate                      float64
-	inserts, deletes, queries                              float64
-	insertMax, deleteMax, queryMax                         float64
-	insertRetries, deleteRetries, queryRetries, cumulative float64
+	line                    int
+	length, end, cumulative float64
+	of                      [len(ibKinds)]ibCounts
+}
+
+// ibCounts are the columns of one kind of operation. Totals and retries are since
+// the client's start.
+type ibCounts struct{ rate, total, max, retries float64 }
+
+// ibKind is a kind of operation, with its columns.
+type ibKind struct {
+	op, unit                  string
+	rate, total, max, retries string
+}
+
+// The operations of the insert benchmark.
+const (
+	opInsert = "insert"
+	opDelete = "delete"
+	opIndex  = "index"
+)
+
+// The kinds of operations that interval lines count.
+const (
+	ibInserts = iota
+	ibDeletes
+	ibQueries
+)
+
+var ibKinds = [...]ibKind{
+	ibInserts: {opInsert, "row", "i_ips", "t_ins", "max_i", "retry_i"},
+	ibDeletes: {opDelete, "row", "i_dps", "t_del", "max_d", "retry_d"},
+	ibQueries: {opQuery, "query", "i_qps", "t_query", "max_q", "retry_q"},
+}
+
+// per returns the denominator of costs.
+func (k *ibKind) per() string {
+	if k.op == k.unit {
+		return k.op
+	}
+	return k.op + " " + k.unit
 }
 
 // ibShares is a histogram of response times: counts of ten buckets, and the maximum
@@ -43,9 +76,9 @@ type ibShares struct {
 
 // ibLayouts returns the columns of interval lines by the number of fields. The one
 // of nine fields, of 2016, was printed every so many rows.
-func ibLayouts() map[int][]string {
+func ibLayouts() map[int]header {
 	split := strings.Fields
-	return map[int][]string{
+	return map[int]header{
 		17: split("i_sec t_sec i_ips t_ips i_dps t_dps i_qps t_qps max_i max_d max_q t_ins t_del t_query retry_i retry_d retry_q"),
 		12: split("i_sec t_sec i_ips t_ips i_qps t_qps max_i max_q t_ins t_query retry_i retry_q"),
 		10: split("i_sec t_sec i_ips t_ips i_qps t_qps max_i max_q t_ins t_query"),
@@ -74,28 +107,28 @@ func isIBench(head []string) bool {
 // plausible reports whether the rates of a line fit its counts, so that nine
 // arbitrary numbers are not taken for the layout of 2016.
 func (r ibRow) plausible() bool {
-	return r.end > 0 && r.inserts > 0 && math.Abs(r.cumulative-r.inserts/r.end) <= 1+0.02*r.cumulative
+	inserted := r.of[ibInserts].total
+	return r.end > 0 && inserted > 0 && math.Abs(r.cumulative-inserted/r.end) <= 1+0.02*r.cumulative
 }
 
 // ibLine parses an interval line.
-func ibLine(layout, words []string) (r ibRow, ok bool) {
+func ibLine(layout header, words []string) (r ibRow, ok bool) {
 	if len(words) != len(layout) || len(layout) == 0 {
 		return r, false
 	}
+	ok = true
 	at := func(name string) float64 {
-		i := slices.Index(layout, name)
-		if i < 0 {
+		word := layout.text(words, name)
+		if word == "" {
 			return -1
 		}
-		v, good := number(words[i])
+		v, good := number(word)
 		ok = ok && good && (v >= 0 || strings.HasPrefix(name, "max_")) // older releases: -1 for none
 		return v
 	}
-	ok = true
-	r = ibRow{
-		length: at("i_sec"), end: at("t_sec"), insertRate: at("i_ips"), deleteRate: at("i_dps"), queryRate: at("i_qps"), cumulative: at("t_ips"),
-		inserts: at("t_ins"), deletes: at("t_del"), queries: at("t_query"), insertMax: at("max_i"), deleteMax: at("max_d"), queryMax: at("max_q"),
-		insertRetries: at("retry_i"), deleteRetries: at("retry_d"), queryRetries: at("retry_q"),
+	r.length, r.end, r.cumulative = at("i_sec"), at("t_sec"), at("t_ips")
+	for i, k := range ibKinds {
+		r.of[i] = ibCounts{at(k.rate), at(k.total), at(k.max), at(k.retries)}
 	}
 	return r, ok
 }
@@ -106,41 +139,39 @@ var (
 )
 
 // readIBench reads a client's output and keeps at most so many intervals. It returns
-// nil if the output is unusable, for the reasons in ps.
-func readIBench(f *file, most int, ps *Problems) *ibench {
-	b := &ibench{f: f, most: most &^ 1, options: map[string]string{}, shares: map[string]ibShares{}}
-	good := true
-	ok := f.each(ps, func(n int, line string, last bool) bool {
-		words := strings.Fields(line)
-		switch {
-		case len(words) == 0:
-		case strings.Contains(line, "iibench.py"):
-			b.command(n, words)
-		case words[0] == "i_sec":
-			b.layout = words
-			if !slices.Contains(words, "t_ins") || !slices.Contains(words, "i_ips") || !slices.Contains(words, "t_sec") {
-				ps.add(f.path, n, "", "the columns t_sec, i_ips and t_ins were expected, not %q", clip(line))
-				good = false
-			}
-		case strings.HasPrefix(line, "Totals:"), line == "Done":
-			b.ended = true
-		case ibCreated.MatchString(line):
-			b.indexed, _ = number(ibCreated.FindStringSubmatch(line)[1])
-		case ibShare.MatchString(line):
-			b.share(ibShare.FindStringSubmatch(line))
-		case digits(words[0]) > 0 && len(words) >= 9:
-			good = b.add(n, last, words, ps)
-		}
-		return good
-	})
-	if !ok || !good {
+// nil if the output is unusable.
+func readIBench(f *file, most int, ps *hint.Problems) *ibench {
+	b := &ibench{input: &input{file: f, ps: ps}, thinned: thinned[ibRow]{most: most &^ 1}, options: map[string]string{}, shares: map[string]ibShares{}}
+	if !b.each(b.parse) {
 		return nil
 	}
 	return b
 }
 
-func (b *ibench) command(line int, words []string) {
-	b.optionAt = line
+func (b *ibench) parse(line string) {
+	words := strings.Fields(line)
+	switch {
+	case len(words) == 0:
+	case strings.Contains(line, "iibench.py"):
+		b.command(words)
+	case words[0] == "i_sec":
+		b.layout = words
+		if !slices.Contains(words, "t_ins") || !slices.Contains(words, "i_ips") || !slices.Contains(words, "t_sec") {
+			b.refuse("", "the columns t_sec, i_ips and t_ins were expected, not %q", clip(line))
+		}
+	case strings.HasPrefix(line, "Totals:"), line == "Done":
+		b.ended = true
+	case ibCreated.MatchString(line):
+		b.indexed, _ = number(ibCreated.FindStringSubmatch(line)[1])
+	case ibShare.MatchString(line):
+		b.share(ibShare.FindStringSubmatch(line))
+	case digits(words[0][:1]) && len(words) >= 9:
+		b.interval(words)
+	}
+}
+
+func (b *ibench) command(words []string) {
+	b.optionAt = b.at
 	for _, w := range words {
 		name, value, has := strings.Cut(strings.TrimPrefix(w, "--"), "=")
 		if !strings.HasPrefix(w, "--") || strings.Contains(name, "password") || strings.Contains(name, "user") || strings.Contains(name, "host") {
@@ -153,79 +184,47 @@ func (b *ibench) command(line int, words []string) {
 	}
 }
 
-// add adds an interval line; it returns false if the file is wrong.
-func (b *ibench) add(n int, last bool, words []string, ps *Problems) bool {
+// interval adds an interval line, unless it is cut off at the end of the file.
+func (b *ibench) interval(words []string) {
 	layout := b.layout
 	if layout == nil {
 		layout = ibLayouts()[len(words)]
 	}
 	r, ok := ibLine(layout, words)
+	if b.last && (!ok || b.cut) {
+		return
+	}
 	if !ok {
-		if !last {
-			ps.add(b.f.path, n, "", "%q is not an interval of the insert benchmark: %d numbers were expected (%s)",
-				clip(strings.Join(words, " ")), len(layout), strings.Join(layout, " "))
+		b.refuse("", "%q is not an interval of the insert benchmark: %d numbers were expected (%s)",
+			clip(strings.Join(words, " ")), len(layout), strings.Join(layout, " "))
+		return
+	}
+	if k := len(b.items); k > 0 {
+		if before := &b.items[k-1]; r.end < before.end || r.of[ibInserts].total < before.of[ibInserts].total || r.of[ibQueries].total < before.of[ibQueries].total {
+			b.refuse("split the file: one run each", "counts or times are lower than in line %d: a second run begins here", before.line)
+			return
 		}
-		return last // cut off in the middle of a line
 	}
-	if last && b.f.cut {
-		return true // its last number may be cut off
-	}
-	if k := len(b.rows); k > 0 && (r.end < b.rows[k-1].end || r.inserts < b.rows[k-1].inserts || r.queries < b.rows[k-1].queries) {
-		ps.add(b.f.path, n, "split the file: one run each", "counts or times are lower than in line %d: a second run begins here", b.rows[k-1].line)
-		return false
-	}
-	r.line = n
-	b.keep(r)
-	return true
+	r.line = b.at
+	b.add(r)
 }
 
 // mostRows is the greatest number of intervals kept of all clients of a step: six
-// days of seconds for one client, seven hours for twenty. In longer logs neighbours
-// are merged, to fit into memory.
+// days of seconds for one client, seven hours for twenty.
 const mostRows = 1 << 19
 
-func (b *ibench) keep(r ibRow) {
-	n := len(b.rows)
-	if b.stride == 0 {
-		b.stride = 1
-	}
-	if n > 0 && b.joined < b.stride {
-		b.rows[n-1] = b.rows[n-1].with(&r)
-		b.joined++
-		return
-	}
-	if n >= b.most {
-		b.halve()
-	}
-	b.rows, b.joined = append(b.rows, r), 1
-}
-
-// halve merges pairs of neighbours.
-func (b *ibench) halve() {
-	half := b.rows[:0]
-	for i := 0; i < len(b.rows); i += 2 {
-		r := b.rows[i]
-		if i+1 < len(b.rows) {
-			r = r.with(&b.rows[i+1])
-		}
-		half = append(half, r)
-	}
-	b.rows, b.stride = half, 2*b.stride
-}
-
-// with merges an interval with the next one. Counts are since the start, so those of
+// with merges an interval with the next one. Totals are since the start, so those of
 // the later one cover both.
-func (r ibRow) with(next *ibRow) ibRow {
-	out := *next
+func (r ibRow) with(next ibRow) ibRow {
+	out := next
 	out.length = r.length + next.length
-	mean := func(a, b float64) float64 {
-		if a < 0 || b < 0 || out.length == 0 {
-			return b
+	for k := range out.of {
+		a, b := &r.of[k], &next.of[k]
+		if a.rate >= 0 && b.rate >= 0 && out.length != 0 {
+			out.of[k].rate = (a.rate*r.length + b.rate*next.length) / out.length
 		}
-		return (a*r.length + b*next.length) / out.length
+		out.of[k].max = max(a.max, b.max)
 	}
-	out.insertRate, out.deleteRate, out.queryRate = mean(r.insertRate, next.insertRate), mean(r.deleteRate, next.deleteRate), mean(r.queryRate, next.queryRate)
-	out.insertMax, out.deleteMax, out.queryMax = max(r.insertMax, next.insertMax), max(r.deleteMax, next.deleteMax), max(r.queryMax, next.queryMax)
 	return out
 }
 

@@ -73,7 +73,7 @@ func TestIBenchSeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := seriesOf(t, c.trials[0].runs[0], &c.options)
+	lines := seriesOf(t, c.trials[0].runs[0])
 	want := result.Line{Step: "l.i0", Source: "ops", T: 6, DT: 1, Group: "insert", Op: "insert", Ops: 30, Rows: 3000, Max: 1100002, Clients: []int64{20, 10}}
 	if len(lines) != 12 || fmt.Sprint(lines[5]) != fmt.Sprint(want) || lines[4].Rows != 0 || c.trials[0].Target != "db-1.10" {
 		t.Errorf("%+v of %s", lines, c.trials[0].Target)
@@ -132,7 +132,7 @@ func TestIBenchCutOff(t *testing.T) {
 	s := step(t, trials, "db", 1, "q100.1")
 	numbers(t, s, []want{{"rows", "insert", "", 800}, {"rows_per_s", "query", "", 300}, {"duration_s", "", "", 8}})
 	absent(t, s, "client_cpu_us")
-	if s.Status != result.Partial || s.Find("rows", "insert", "").Warnings[0].Text != partial || !strings.Contains(trials[0].Reason, "o.ib.dop1.1:11): it has no totals") {
+	if s.Status != result.Partial || s.Find("rows", "insert", "").Warnings[0].Code != metric.PartialLog || !strings.Contains(trials[0].Reason, "o.ib.dop1.1:11): it has no totals") {
 		t.Errorf("%s, %q, reason %q", s.Status, s.Warnings, trials[0].Reason)
 	}
 }

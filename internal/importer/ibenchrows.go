@@ -8,44 +8,11 @@ import (
 	"strings"
 
 	"rumbench/internal/account"
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
-
-// The operations of the insert benchmark.
-const (
-	opInsert = "insert"
-	opDelete = "delete"
-	opIndex  = "index"
-)
-
-// ibKind describes one kind of operation.
-type ibKind struct {
-	op, unit string
-	rate     func(*ibRow) float64
-	total    func(*ibRow) float64
-	max      func(*ibRow) float64
-	retries  func(*ibRow) float64
-}
-
-func ibKinds() []ibKind {
-	return []ibKind{
-		{opInsert, "row", func(r *ibRow) float64 { return r.insertRate }, func(r *ibRow) float64 { return r.inserts },
-			func(r *ibRow) float64 { return r.insertMax }, func(r *ibRow) float64 { return r.insertRetries }},
-		{opDelete, "row", func(r *ibRow) float64 { return r.deleteRate }, func(r *ibRow) float64 { return r.deletes },
-			func(r *ibRow) float64 { return r.deleteMax }, func(r *ibRow) float64 { return r.deleteRetries }},
-		{opQuery, "query", func(r *ibRow) float64 { return r.queryRate }, func(r *ibRow) float64 { return r.queries },
-			func(r *ibRow) float64 { return r.queryMax }, func(r *ibRow) float64 { return r.queryRetries }},
-	}
-}
-
-func (k ibKind) per() string {
-	if k.op == k.unit {
-		return k.op
-	}
-	return k.op + " " + k.unit
-}
 
 // ibRun is a step of the insert benchmark with all its clients.
 type ibRun struct {
@@ -58,7 +25,7 @@ type ibRun struct {
 }
 
 // parseIBench reads the outputs of all clients of a step.
-func parseIBench(files []*file, o *Options, ps *Problems) []*run {
+func parseIBench(files []*file, o *Options, ps *hint.Problems) []*run {
 	b := &ibRun{run: newRun(files[0], fmtIBench), o: o}
 	b.tool = "the insert benchmark's iibench.py"
 	for _, f := range files {
@@ -66,8 +33,8 @@ func parseIBench(files []*file, o *Options, ps *Problems) []*run {
 		if c == nil {
 			return nil
 		}
-		if len(c.rows) == 0 && c.indexed == 0 {
-			ps.add(f.path, f.lines, "", "it has no interval of the insert benchmark: 17, 12, 10 or 9 numbers were expected")
+		if len(c.items) == 0 && c.indexed == 0 {
+			c.refuse("", "it has no interval of the insert benchmark: 17, 12, 10 or 9 numbers were expected")
 			return nil
 		}
 		b.clients = append(b.clients, c)
@@ -88,7 +55,7 @@ func (b *ibRun) align() {
 		longest = max(longest, c.stride)
 	}
 	for _, c := range b.clients {
-		for c.stride > 0 && c.stride < longest {
+		for c.stride < longest {
 			c.halve()
 		}
 	}
@@ -119,20 +86,18 @@ func (b *ibRun) settings() {
 
 // finish makes the rows of the run.
 func (b *ibRun) finish() {
-	last := map[*ibench]*ibRow{}
 	for _, c := range b.clients {
 		if !c.ended {
-			b.cut("the log of a client is cut off (%s:%d): it has no totals", c.f.path, c.f.lines)
+			b.cut("the log of a client is cut off (%s:%d): it has no totals", c.path, c.lines)
 		}
-		if n := len(c.rows); n > 0 {
-			last[c] = &c.rows[n-1]
-			b.seconds = max(b.seconds, c.rows[n-1].end)
+		if last := c.end(); last != nil {
+			b.seconds = max(b.seconds, last.end)
 		}
 	}
 	b.step.Seconds = b.seconds
 	b.addIndex()
-	for _, k := range ibKinds() {
-		b.addKind(k, last)
+	for k := range ibKinds {
+		b.addKind(k)
 	}
 	b.primaries()
 	if b.seconds > 0 {
@@ -141,25 +106,23 @@ func (b *ibRun) finish() {
 	b.notes()
 }
 
+// end returns the last interval; nil if there is none.
+func (b *ibench) end() *ibRow {
+	if len(b.items) == 0 {
+		return nil
+	}
+	return &b.items[len(b.items)-1]
+}
+
 // primaries sets the primary operation of the step: queries if there are any.
 func (b *ibRun) primaries() {
-	for _, g := range b.step.Groups {
-		switch g.Name {
-		case opQuery:
-			b.step.Primary = opQuery
-		case opIndex:
-			b.step.Primary, b.step.WritesPer = opIndex, opIndex
-		case opInsert:
-			if b.step.Primary == "" {
-				b.step.Primary = opInsert
-			}
-			if b.step.WritesPer == "" {
-				b.step.WritesPer = opInsert
-			}
+	for _, op := range []string{opInsert, opIndex, opQuery} {
+		if !slices.ContainsFunc(b.step.Groups, func(g result.Group) bool { return g.Name == op }) {
+			continue
 		}
-	}
-	if b.step.WritesPer == "" {
-		b.step.WritesPer = b.step.Primary
+		if b.step.Primary = op; op != opQuery || b.step.WritesPer == "" {
+			b.step.WritesPer = op
+		}
 	}
 }
 
@@ -177,25 +140,28 @@ func (b *ibRun) addIndex() {
 		return
 	}
 	b.step.Groups = append(b.step.Groups, result.Group{Name: opIndex, Clients: n, Ops: []string{opIndex}})
-	b.put("service_max_us", longest*1e6, of(opIndex, opIndex), count(int64(n)))
+	b.put("service_max_us", longest*1e6, account.Of(opIndex, opIndex), account.Count(int64(n)))
 	b.seconds = max(b.seconds, longest)
 	b.step.Seconds = b.seconds
 	b.step.Note("The log has the time of the index build, but not its number of rows: the rate is unknown.")
 }
 
 // addKind adds the rows of one kind of operation, if there were any.
-func (b *ibRun) addKind(k ibKind, last map[*ibench]*ibRow) {
+func (b *ibRun) addKind(kind int) {
+	k := &ibKinds[kind]
 	var total, greatest, retries float64
-	for _, r := range last {
-		total += max(k.total(r), 0)
-		retries += max(k.retries(r), 0)
+	for _, c := range b.clients {
+		if last := c.end(); last != nil {
+			total += max(last.of[kind].total, 0)
+			retries += max(last.of[kind].retries, 0)
+		}
 	}
 	if total == 0 || b.seconds == 0 || k.op == opInsert && slices.ContainsFunc(b.step.Groups, func(g result.Group) bool { return g.Name == opIndex }) {
 		return // an index build comes with only a hundred rows
 	}
 	for _, c := range b.clients {
-		for i := range c.rows {
-			greatest = max(greatest, k.max(&c.rows[i]))
+		for i := range c.items {
+			greatest = max(greatest, c.items[i].of[kind].max)
 		}
 		greatest = max(greatest, c.shares[k.op].max)
 	}
@@ -203,21 +169,22 @@ func (b *ibRun) addKind(k ibKind, last map[*ibench]*ibRow) {
 	if threads, _ := whole(b.clients[0].options["query_threads"]); k.op == opQuery && threads > 0 {
 		g.Clients *= int(threads)
 	}
-	at := []account.With{of(k.op, k.op), warned(b.rowWarnings()...)}
-	b.put("rows", total, append(at, count(int64(total)))...)
+	at := []account.With{account.Of(k.op, k.op), account.Warned(b.partial()...)}
+	rows := append(slices.Clone(at), account.Count(int64(total)))
+	b.put("rows", total, rows...)
 	ops := total
 	if k.unit == "row" {
 		ops = total / b.perOp // NaN if the size of a commit is unknown
 	}
 	if b.perOp > 0 || k.unit != "row" {
-		b.put("ops_per_s", ops/b.seconds, append(at, count(int64(ops)))...)
+		b.put("ops_per_s", ops/b.seconds, append(at, account.Count(int64(ops)))...)
 	}
-	b.put("rows_per_s", total/b.seconds, append(at, count(int64(total)))...)
+	b.put("rows_per_s", total/b.seconds, rows...)
 	if greatest > 0 {
 		b.put("service_max_us", greatest, at...)
 	}
-	if k.retries(&b.clients[0].rows[0]) >= 0 {
-		b.put("errors", retries, of(k.op, ""), count(int64(total+retries)))
+	if first := b.clients[0].items; len(first) > 0 && first[0].of[kind].retries >= 0 {
+		b.put("errors", retries, account.Of(k.op, ""), account.Count(int64(total+retries)))
 	}
 	b.addShares(k.op)
 	rated := b.pace > 0 && k.op != opQuery
@@ -225,20 +192,13 @@ func (b *ibRun) addKind(k ibKind, last map[*ibench]*ibRow) {
 		g.Rate, g.Pace = b.pace*float64(len(b.clients)), "seconds"
 	}
 	b.step.Groups = append(b.step.Groups, g)
-	b.addSteadiness(k, rated)
+	b.addSteadiness(kind, rated)
 	if rated {
-		b.addPromise(k)
+		b.addPromise(kind)
 	}
 	if b.reason == "" {
-		b.costs = append(b.costs, denominator{k.per(), total / b.seconds, int64(total)})
+		b.costs = append(b.costs, account.Denominator{Per: k.per(), Units: total / b.seconds, N: int64(total)})
 	}
-}
-
-func (b *ibRun) rowWarnings() []string {
-	if b.reason != "" {
-		return []string{partial}
-	}
-	return nil
 }
 
 // addShares adds the histograms of all clients as a curve. Its points are the bounds
@@ -272,16 +232,15 @@ func (b *ibRun) addShares(op string) {
 
 // merged returns the intervals of all clients, merged by number. Clients are started
 // one after the other, so that those of one number are up to some seconds apart.
-func (b *ibRun) merged(k ibKind, clients []*ibench) (out []account.Interval) {
-	n := len(clients[0].rows)
+func (b *ibRun) merged(kind int, clients []*ibench) (out []account.Interval) {
+	n := len(clients[0].items)
 	for _, c := range clients {
-		n = min(n, len(c.rows))
+		n = min(n, len(c.items))
 	}
-	for i := range n {
-		first := &clients[0].rows[i]
+	for i, first := range clients[0].items[:n] {
 		units := 0.0
 		for _, c := range clients {
-			units += k.rate(&c.rows[i]) * first.length
+			units += c.items[i].of[kind].rate * first.length
 		}
 		if first.length > 0 {
 			out = append(out, account.NewInterval(first.end, first.length, units))
@@ -290,45 +249,44 @@ func (b *ibRun) merged(k ibKind, clients []*ibench) (out []account.Interval) {
 	return out
 }
 
-func (b *ibRun) addSteadiness(k ibKind, rated bool) {
-	texts, clients := b.rowWarnings(), b.clients
+func (b *ibRun) addSteadiness(kind int, rated bool) {
+	warnings, clients := b.partial(), b.clients
 	if b.o.Compatible && len(clients) > 1 {
-		texts = append(texts, "compatible: of the first of several clients")
+		warnings = append(warnings, remark("compatible: of the first of several clients"))
 		clients = clients[:1] // as the published percentiles are
 	}
-	intervals := b.merged(k, clients)
+	intervals := b.merged(kind, clients)
 	if rated && !b.o.Compatible {
 		intervals = account.Join(intervals, b.shortest())
 	}
-	b.addIntervals(k.op, intervals, rated, warned(texts...))
-	b.interval = stat.Median(b.lengths())
-	b.addSeries(k)
-}
-
-func (b *ibRun) lengths() (out []float64) {
-	for _, r := range b.clients[0].rows {
-		out = append(out, r.length)
+	b.addIntervals(ibKinds[kind].op, intervals, rated, account.Warned(warnings...))
+	var lengths []float64
+	for _, r := range b.clients[0].items {
+		lengths = append(lengths, r.length)
 	}
-	return out
+	b.interval = stat.Median(lengths)
+	b.addSeries(kind)
 }
 
 // addSeries adds the series of a kind: the growth of all clients' counts.
-func (b *ibRun) addSeries(k ibKind) {
+func (b *ibRun) addSeries(kind int) {
+	k := &ibKinds[kind]
 	n := 0
 	for _, c := range b.clients {
-		n = max(n, len(c.rows))
+		n = max(n, len(c.items))
 	}
 	for i := range n {
 		l := result.Line{Source: "ops", Group: k.op, Op: k.op}
 		for _, c := range b.clients {
 			var grown float64
-			if i < len(c.rows) {
-				grown = k.total(&c.rows[i])
+			if i < len(c.items) {
+				r := &c.items[i]
+				grown = r.of[kind].total
 				if i > 0 {
-					grown -= k.total(&c.rows[i-1])
+					grown -= c.items[i-1].of[kind].total
 				}
-				l.T, l.DT = max(l.T, c.rows[i].end), max(l.DT, c.rows[i].length)
-				l.Max = max(l.Max, k.max(&c.rows[i]))
+				l.T, l.DT = max(l.T, r.end), max(l.DT, r.length)
+				l.Max = max(l.Max, r.of[kind].max)
 			}
 			l.Rows += int64(math.Round(max(grown, 0)))
 			l.Clients = append(l.Clients, int64(math.Round(max(grown, 0))))

@@ -8,11 +8,15 @@
 package importer
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"rumbench/internal/hint"
+	"rumbench/internal/parallel"
+	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
 
@@ -33,8 +37,7 @@ type Options struct {
 // Campaign is an imported campaign, ready to be written.
 type Campaign struct {
 	result.Campaign
-	trials  []trial
-	options Options
+	trials []trial
 	// Ignored are the files in directories that have no supported format.
 	Ignored []string
 	// Unused are files of iostat, vmstat and time that belong to no run.
@@ -43,7 +46,7 @@ type Campaign struct {
 	// which such tables are made.
 	Derived []string
 	// Left says what was left out, and why; only with Options.Skip.
-	Left Problems
+	Left hint.Problems
 	// Missing are the tests that some targets lack.
 	Missing []Missing
 	// Guessed are assumptions that no file states.
@@ -63,17 +66,20 @@ type trial struct {
 }
 
 // Read reads files, and all files below directories. It returns all problems at
-// once, as Problems, and no campaign then, unless Options.Skip is set.
+// once, as hint.Problems, and no campaign then, unless Options.Skip is set.
 func Read(paths []string, o Options) (*Campaign, error) {
-	var ps Problems
+	var ps hint.Problems
 	c := &Campaign{}
-	var runs []*run
-	for _, d := range c.find(paths, &o, &ps) {
-		runs = append(runs, d.runs(&o, &ps)...)
+	folders := c.find(paths, &o, &ps)
+	runs, err := readRuns(folders, &o, &ps)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range folders {
 		c.Unused = append(c.Unused, d.unused()...)
 	}
 	if len(runs) == 0 && len(ps) == 0 {
-		ps.add(strings.Join(paths, ", "), 0, "docs/import.md lists the formats and how to name the files", "no log of a run is there")
+		ps.Add(strings.Join(paths, ", "), 0, "docs/import.md lists the formats and how to name the files", "no log of a run is there")
 	}
 	if len(ps) == 0 || o.Skip {
 		nameTargets(runs)
@@ -81,9 +87,9 @@ func Read(paths []string, o Options) (*Campaign, error) {
 		runs = agreeing(runs, &o, &ps)
 	}
 	if len(ps) > 0 && !o.Skip || len(runs) == 0 {
-		return nil, ps.sorted()
+		return nil, sorted(ps)
 	}
-	c.Left = ps.sorted()
+	c.Left = sorted(ps)
 	c.Missing, c.Guessed = missing(runs), guessed(runs)
 	if err := c.assemble(runs, &o); err != nil {
 		return nil, err
@@ -91,22 +97,38 @@ func Read(paths []string, o Options) (*Campaign, error) {
 	return c, nil
 }
 
+// readRuns parses the runs of folders, several at a time.
+func readRuns(folders []*folder, o *Options, ps *hint.Problems) ([]*run, error) {
+	runs, problems := make([][]*run, len(folders)), make([]hint.Problems, len(folders))
+	err := parallel.Each(len(folders), func(i int) error {
+		runs[i] = folders[i].runs(o, &problems[i])
+		return folders[i].spool.flush()
+	})
+	*ps = append(*ps, slices.Concat(problems...)...)
+	return slices.Concat(runs...), err
+}
+
+// sorted returns problems by file and line, without duplicates.
+func sorted(ps hint.Problems) hint.Problems {
+	slices.SortStableFunc(ps, func(a, b hint.Problem) int {
+		return cmp.Or(quantity.Natural(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	return slices.Compact(ps)
+}
+
 // runs parses the runs of a folder, with their companions.
-func (d *folder) runs(o *Options, ps *Problems) (out []*run) {
-	groups := d.groups()
-	// Costs without a log lack the number of CPUs; logs beside them have it.
-	isMet := func(group []*file) bool { return group[0].format.name == fmtMet }
-	groups = slices.Concat(slices.DeleteFunc(slices.Clone(groups), isMet), slices.DeleteFunc(groups, func(g []*file) bool { return !isMet(g) }))
+func (d *folder) runs(o *Options, ps *hint.Problems) (out []*run) {
 	cpus := o.CPUs
-	for _, group := range groups {
+	for _, files := range d.runFiles() {
 		own := *o
-		if group[0].format.name == fmtMet {
+		if files[0].format.name == fmtMet {
 			own.CPUs = cpus
 		}
-		found := group[0].format.parse(group, &own, ps)
+		files[0].spool = &d.spool
+		found := files[0].format.parse(files, &own, ps)
 		for _, r := range found {
 			d.settle(r, o)
-			r.files = group
+			r.files = files
 		}
 		if len(found) > 0 {
 			d.addCompanions(found, o, ps)
@@ -156,15 +178,16 @@ func script(r *run) string {
 // nameTargets adds the directory's name to targets of different directories that
 // have the same name.
 func nameTargets(runs []*run) {
-	homes := map[string][]string{}
-	for _, r := range runs {
-		if r.home != "" && !slices.Contains(homes[r.target], r.home) {
-			homes[r.target] = append(homes[r.target], r.home)
+	_, same := groups(runs, func(r *run) string { return r.target })
+	for _, runs := range same {
+		homes, _ := groups(runs, func(r *run) string { return r.home })
+		if homes = slices.DeleteFunc(homes, func(h string) bool { return h == "" }); len(homes) < 2 {
+			continue
 		}
-	}
-	for _, r := range runs {
-		if same := homes[r.target]; r.home != "" && len(same) > 1 {
-			r.target = apart(r.home, same) + r.target
+		for _, r := range runs {
+			if r.home != "" {
+				r.target = apart(r.home, homes) + r.target
+			}
 		}
 	}
 }
@@ -184,15 +207,4 @@ func apart(path string, all []string) string {
 		}
 	}
 	return strings.Join(own, "/") + "/"
-}
-
-// nameOf returns the campaign's name: as given, or that of the directory read.
-func nameOf(o *Options, fallback string) string {
-	if o.Name != "" {
-		return o.Name
-	}
-	if abs, err := filepath.Abs(fallback); err == nil {
-		fallback = abs
-	}
-	return filepath.Base(fallback)
 }

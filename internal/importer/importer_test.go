@@ -4,7 +4,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -44,7 +43,7 @@ func read(t *testing.T, o Options, paths ...string) []*result.Trial {
 // honest checks what must hold for every trial that was imported.
 func honest(t *testing.T, trial *result.Trial) {
 	t.Helper()
-	if trial.Durability != unknown || len(trial.Settings) > 0 || len(trial.Knobs) > 0 || trial.Imported == nil || trial.Imported.Tool == "" || len(trial.Imported.Files) == 0 || trial.Order != "sequential" {
+	if trial.Durability != result.Unknown || len(trial.Settings) > 0 || len(trial.Knobs) > 0 || trial.Imported == nil || trial.Imported.Tool == "" || len(trial.Imported.Files) == 0 || trial.Order != "sequential" {
 		t.Errorf("%s: %+v", trial.Target, trial)
 	}
 	for _, s := range trial.Steps {
@@ -225,7 +224,7 @@ func TestSysbenchStall(t *testing.T) {
 	}
 	tr := c.trials[0]
 	var ops []int64
-	for _, l := range seriesOf(t, tr.runs[0], &c.options) {
+	for _, l := range seriesOf(t, tr.runs[0]) {
 		ops = append(ops, l.Ops)
 		if l.P99 != 0 || l.DT != 1 || l.Source != "ops" || l.Op != "query" {
 			t.Errorf("%+v", l)
@@ -252,7 +251,7 @@ func TestSysbenchVariants(t *testing.T) {
 	s := step(t, trials, "more", 1, "fatal")
 	numbers(t, s, []want{{"rows_per_s", "query", "", 132824}, {"rows", "query", "", 132824}, {"duration_s", "", "", 1}})
 	absent(t, s, "service_max_us", "service_mean_us", "errors")
-	if s.Status != result.Partial || !slices.Contains(metric.Texts(s.Find("rows_per_s", "", "").Warnings), partial) || !strings.Contains(trials[0].Reason, "fatal.log:14): FATAL: mysql_stmt_execute() returned error 1146") {
+	if s.Status != result.Partial || s.Find("rows_per_s", "", "").Warnings[0].Code != metric.PartialLog || !strings.Contains(trials[0].Reason, "fatal.log:14): FATAL: mysql_stmt_execute() returned error 1146") {
 		t.Errorf("%+v, reason %q", s, trials[0].Reason)
 	}
 	// With a rate latencies are response times; percentiles were switched off.

@@ -1,20 +1,21 @@
 package importer
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"rumbench/internal/account"
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
-	"rumbench/internal/result"
 )
 
 // met holds a file sb.met of the sysbench suite: the costs per operation that its
 // scripts computed from iostat and vmstat.
 type met struct {
-	values  map[string]float64 // by the names of columns: r/s, rKB/o, cpu/o
-	io, vm  float64            // samples
-	problem string
+	*input
+	header
+	values map[string]float64 // by the names of columns: r/s, rKB/o, cpu/o
+	io, vm float64            // samples
 }
 
 const metTitle = "iostat, vmstat normalized by operation rate"
@@ -23,42 +24,38 @@ func isMet(head []string) bool { return len(head) > 0 && strings.TrimSpace(head[
 
 // readMet reads such a file: two blocks of a header and a line. It returns nil if
 // the file is unusable.
-func readMet(f *file, ps *Problems) *met {
-	m := &met{values: map[string]float64{}}
-	var header []string
-	good := f.each(ps, func(n int, line string, _ bool) bool {
+func readMet(f *file, ps *hint.Problems) *met {
+	m := &met{input: &input{file: f, ps: ps}, values: map[string]float64{}}
+	ok := m.each(func(line string) {
 		words := strings.Fields(line)
 		switch {
 		case len(words) == 0, line == metTitle:
 		case words[0] == "samp":
-			header = words
-		case len(words) != len(header):
-			m.problem = fmt.Sprintf("%q: %d numbers were expected", clip(line), len(header))
+			m.header = words
+		case len(words) != len(m.header):
+			m.refuse("", "%q: %d numbers were expected", clip(line), len(m.header))
 		default:
-			m.add(header, words)
+			m.row(words)
 		}
-		if m.problem != "" {
-			ps.add(f.path, n, "", "%s", m.problem)
-		}
-		return m.problem == ""
 	})
-	if !good || m.problem != "" {
-		return nil
+	if ok && m.values["o/s"] <= 0 {
+		m.at = 0
+		m.refuse("", "it has no rate of operations above 0 (o/s)")
 	}
-	if m.values["o/s"] <= 0 {
-		ps.add(f.path, 0, "", "it has no rate of operations above 0 (o/s)")
+	if m.refused {
 		return nil
 	}
 	return m
 }
 
-func (m *met) add(header, words []string) {
-	for i, name := range header {
+func (m *met) row(words []string) {
+	for i, name := range m.header {
 		v, ok := positive(words[i])
 		switch {
 		case !ok:
-			m.problem = fmt.Sprintf("%s is %q: a number was expected", name, clip(words[i]))
-		case name == "samp" && slices.Contains(header, "cs/s"):
+			m.refuse("", "%s is %q: a number was expected", name, clip(words[i]))
+			return
+		case name == "samp" && slices.Contains(m.header, "cs/s"):
 			m.vm = v
 		case name == "samp":
 			m.io = v
@@ -81,33 +78,33 @@ func (m *met) perSecond(per, second string, factor float64) (v float64, ok bool)
 }
 
 // figures returns the costs per second.
-func (m *met) figures(r *run, compatible bool) (out []figure) {
+func (m *met) figures(r *run, compatible bool) (out []account.Cost) {
 	const from = "sb.met, as the suite's scripts computed it"
-	add := func(metric, per, second string, factor float64, warnings ...string) {
+	add := func(name, per, second string, factor float64, warnings ...metric.Warning) {
 		if compatible {
 			second = "" // published tables have the printed cost
 		}
 		if v, ok := m.perSecond(per, second, factor); ok {
 			if v == 0 {
-				warnings = append(warnings, "printed as 0: below the last digit")
+				warnings = append(warnings, remark("printed as 0: below the last digit"))
 			}
-			out = append(out, figure{metric, v, from, warnings})
+			if name == hostCPU {
+				v = cpuTime(v, r.cpus)
+			}
+			out = append(out, account.Cost{Metric: name, Value: v, Source: from, Warnings: warnings})
 		}
 	}
 	add("device_reads", "r/o", "r/s", 1)
 	add("read_kb", "rKB/o", "rMB/s", 1024)
-	add("write_kb", "wKB/o", "wMB/s", 1024, undrained)
-	var low []string
+	add("write_kb", "wKB/o", "wMB/s", 1024, undrained())
+	var low []metric.Warning
 	if m.vm > m.io && m.io > 0 {
-		low = []string{fmt.Sprintf("compatible: of %.0f samples of vmstat about %.0f are header lines that count as zeros: it is about %.1f %% too low",
+		low = []metric.Warning{remark("compatible: of %.0f samples of vmstat about %.0f are header lines that count as zeros: it is about %.1f %% too low",
 			m.vm, m.vm-m.io, 100*(1-m.io/m.vm))}
 	}
 	add("context_switches", "cs/o", "cs/s", 1, low...)
 	if r.cpus > 0 {
-		add("host_cpu_us", "cpu/o", "cpu/s", 1, low...)
-		if last := &out[len(out)-1]; last.metric == "host_cpu_us" {
-			last.perSecond = cpuTime(last.perSecond, r.cpus)
-		}
+		add(hostCPU, "cpu/o", "cpu/s", 1, low...)
 	} else if _, ok := m.values["cpu/o"]; ok {
 		r.warn("%s", noCPUs)
 	}
@@ -117,16 +114,15 @@ func (m *met) figures(r *run, compatible bool) (out []figure) {
 const noCPUs = "no file says how many CPUs the host has: percents of all CPUs cannot be converted to CPU time; give --cpus N"
 
 // computed returns the costs of sb.met for which there is no better source.
-func (c *companionSet) computed(r *run, known []figure) []figure {
-	return slices.DeleteFunc(c.met.figures(r, c.o.Compatible), func(f figure) bool {
-		return slices.ContainsFunc(known, func(k figure) bool { return k.metric == f.metric })
+func (c *companionSet) computed(r *run, known []account.Cost) []account.Cost {
+	return slices.DeleteFunc(c.met.figures(r, c.o.Compatible), func(f account.Cost) bool {
+		return slices.ContainsFunc(known, func(k account.Cost) bool { return k.Metric == f.Metric })
 	})
 }
 
 // parseMet makes a run from costs whose log is missing.
-func parseMet(files []*file, o *Options, ps *Problems) []*run {
+func parseMet(files []*file, o *Options, ps *hint.Problems) []*run {
 	f := files[0]
-	f.whole = true // it has no series
 	m := readMet(f, ps)
 	if m == nil {
 		return nil
@@ -134,7 +130,7 @@ func parseMet(files []*file, o *Options, ps *Problems) []*run {
 	r := newRun(f, fmtSysbench)
 	r.tool, r.cpus = "sysbench, costs that its suite's scripts computed", o.CPUs
 	r.is(testNamed(stem(f.path)))
-	r.costs = []denominator{r.publishedRate(m.values["o/s"], o)}
+	r.costs = []account.Denominator{r.publishedRate(m.values["o/s"], o)}
 	r.addCosts(m.figures(r, o.Compatible))
 	r.warn("there is no log of sysbench beside %s: latencies, errors and the length of the run are unknown", f.path)
 	return []*run{r}
@@ -142,23 +138,21 @@ func parseMet(files []*file, o *Options, ps *Problems) []*run {
 
 // publishedRate adds a test's rate from a table, and returns the denominator of its
 // costs.
-func (r *run) publishedRate(rate float64, o *Options) denominator {
-	op, per, text := opQuery, opQuery, ""
+func (r *run) publishedRate(rate float64, o *Options) account.Denominator {
+	op, per := opQuery, opQuery
+	var texts []string
 	switch {
 	case isScan(r.test) && !o.Compatible && !r.derived && r.clients > 0:
-		op, per, text = opScan, scanRow, "made of the mean latency of a scan, as if all clients had scanned all the time"
+		op, per = opScan, scanRow
+		texts = []string{"made of the mean latency of a scan, as if all clients had scanned all the time"}
 		rate *= 1000 * float64(r.clients)
 	case isScan(r.test):
-		op, per, text = opScan, scanPublished, scanUnit
+		op, per = opScan, scanPublished
+		texts = []string{scanUnit}
 	case r.test == loadTest:
 		op, per = opInsert, opInsert+" row"
 	}
-	r.step.Primary, r.step.WritesPer = op, op
-	r.step.Groups = []result.Group{{Name: op, Clients: r.clients, Ops: []string{op}}}
-	at := []func(*metric.Row){of(op, op), source("a published rate")}
-	if text != "" {
-		at = append(at, warned(text))
-	}
-	r.put("rows_per_s", rate, at...)
-	return denominator{per, rate, 0}
+	r.about(op, r.clients)
+	r.put("rows_per_s", rate, account.Of(op, op), account.Source("a published rate"), warned(texts...))
+	return account.Denominator{Per: per, Units: rate}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"rumbench/internal/regular"
 )
@@ -25,14 +24,15 @@ func openText(path string) (io.ReadCloser, error) {
 		io.Closer
 	}{in, f}
 	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(in)
+		info, err := f.Stat()
 		if err == nil {
-			text.Reader, err = limitGrowth(z, f.Stat)
+			text.Reader, err = gzip.NewReader(in)
 		}
 		if err != nil {
 			f.Close()
 			return nil, fmt.Errorf("uncompress: %w", err)
 		}
+		text.Reader = &bounded{text.Reader, max(grace, growth*info.Size())}
 	}
 	return text, nil
 }
@@ -46,15 +46,6 @@ const (
 	growth = 200
 	grace  = 16 << 20
 )
-
-// limitGrowth limits the uncompressed size of a file to what a log can have.
-func limitGrowth(r io.Reader, stat func() (fs.FileInfo, error)) (io.Reader, error) {
-	info, err := stat()
-	if err != nil {
-		return nil, err
-	}
-	return &bounded{r, max(grace, growth*info.Size())}, nil
-}
 
 // bounded reads up to a limit, beyond which there must be no more bytes.
 type bounded struct {

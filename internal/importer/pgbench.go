@@ -1,25 +1,24 @@
 package importer
 
 import (
+	"fmt"
 	"math"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"rumbench/internal/account"
+	"rumbench/internal/hint"
 	"rumbench/internal/result"
 )
 
 // pgbench parses the output of pgbench.
 type pgbench struct {
 	*run
-	ps       *Problems
+	*input
 	progress []pgProgress
 	values   map[string]string // of the summary, by name
 	scripts  int               // that have a summary of their own
-	own      bool              // the current lines are of one script
 	failed   string            // why it stopped
-	wrong    bool
 }
 
 // pgProgress is a line of option -P. Times in seconds.
@@ -37,37 +36,38 @@ func isPgbench(head []string) bool {
 
 // parsePgbench reads the output of a run, files[0], and the logs of option -l if
 // there are any.
-func parsePgbench(files []*file, o *Options, ps *Problems) []*run {
-	p := &pgbench{run: newRun(files[0], fmtPgbench), ps: ps, values: map[string]string{}}
-	p.tool, p.engine = fmtPgbench, "postgres"
-	p.file.whole = true
-	if !p.file.each(ps, func(n int, line string, last bool) bool { p.line(n, last, line); return !p.wrong }) || p.wrong {
+func parsePgbench(files []*file, o *Options, ps *hint.Problems) []*run {
+	p := newPgbench(files[0], ps)
+	if !p.each(p.line) {
 		return nil
 	}
-	p.base, p.trial = repetition(stem(p.file.path))
+	p.base, p.trial = repetition(stem(p.path))
 	p.byFile = p.base
 	log := readPgLogs(files[1:], p.laid(), ps)
-	p.finish(log)
-	if p.wrong {
+	if log != nil && log.refused {
+		return nil
+	}
+	if p.finish(log); p.refused {
 		return nil
 	}
 	return []*run{p.run}
 }
 
-func (p *pgbench) problem(line int, hint, reason string, args ...any) {
-	p.ps.add(p.file.path, line, hint, reason, args...)
-	p.wrong = true
+func newPgbench(f *file, ps *hint.Problems) *pgbench {
+	p := &pgbench{run: newRun(f, fmtPgbench), input: &input{file: f, ps: ps}, values: map[string]string{}}
+	p.tool, p.engine = fmtPgbench, "postgres"
+	return p
 }
 
 var pgProgressLine = regexp.MustCompile(`^progress: (\d+(?:\.\d+)?) s, (\d+(?:\.\d+)?) tps, lat \S+ (\S+)(?: stddev \S+)?(?:, (\d+) failed)?`)
 
-func (p *pgbench) line(n int, last bool, line string) {
+func (p *pgbench) line(line string) {
 	switch {
 	case strings.HasPrefix(line, "progress: "):
-		p.addProgress(n, last, line)
+		p.addProgress(line)
 	case strings.HasPrefix(line, "pgbench ("):
 		if p.tool != fmtPgbench {
-			p.problem(n, "split the file: one run each", "a second run of pgbench begins here")
+			p.refuse("split the file: one run each", "a second run of pgbench begins here")
 			return
 		}
 		if v, ok := between(line, "pgbench (", " "); ok {
@@ -78,27 +78,26 @@ func (p *pgbench) line(n int, last bool, line string) {
 		}
 	case strings.HasPrefix(line, "SQL script "):
 		p.scripts++
-		p.own = true
 	case strings.HasPrefix(line, "statement latencies"), strings.HasPrefix(line, " - "):
 	case strings.HasPrefix(line, "pgbench: error:"), strings.HasPrefix(line, "pgbench: fatal:"), strings.Contains(line, "Run was aborted"):
 		if p.failed == "" {
-			p.failed = p.file.path + ":" + strconv.Itoa(n) + ": " + clip(line)
+			p.failed = fmt.Sprintf("%s:%d: %s", p.path, p.at, clip(line))
 		}
 	default:
-		p.value(n, line)
+		p.value(line)
 	}
 }
 
-func (p *pgbench) addProgress(n int, last bool, line string) {
+func (p *pgbench) addProgress(line string) {
 	m := pgProgressLine.FindStringSubmatch(line)
 	switch {
-	case m == nil && last:
+	case m == nil && p.last:
 		return // cut off in the middle of a line
 	case m == nil:
-		p.problem(n, "", "%q: progress: SECONDS s, RATE tps, lat MEAN ms was expected", clip(line))
+		p.refuse("", "%q: progress: SECONDS s, RATE tps, lat MEAN ms was expected", clip(line))
 		return
 	case strings.TrimSuffix(m[3], ",") != "ms":
-		p.problem(n, "", "latencies in %s: pgbench prints them in ms", m[3])
+		p.refuse("", "latencies in %s: pgbench prints them in ms", m[3])
 		return
 	}
 	var g pgProgress
@@ -106,7 +105,7 @@ func (p *pgbench) addProgress(n int, last bool, line string) {
 	g.tps, _ = number(m[2])
 	g.failed, _ = number(m[4])
 	if k := len(p.progress); k > 0 && g.end <= p.progress[k-1].end {
-		p.problem(n, "split the file: one run each", "the time goes back from %g s to %g s: a second run begins here", p.progress[k-1].end, g.end)
+		p.refuse("split the file: one run each", "the time goes back from %g s to %g s: a second run begins here", p.progress[k-1].end, g.end)
 		return
 	}
 	p.progress = append(p.progress, g)
@@ -119,8 +118,8 @@ var pbAsked = map[string]string{
 }
 
 // value parses a line of the summary: NAME: VALUE, or NAME = VALUE.
-func (p *pgbench) value(n int, line string) {
-	if p.own {
+func (p *pgbench) value(line string) {
+	if p.scripts > 0 {
 		return // of one script of several; the total comes before them
 	}
 	name, v, ok := strings.Cut(line, ": ")
@@ -131,19 +130,19 @@ func (p *pgbench) value(n int, line string) {
 		return
 	}
 	if strings.HasPrefix(name, "latency ") && !strings.HasSuffix(v, " ms") {
-		p.problem(n, "", "%q: a latency in ms was expected", clip(line))
+		p.refuse("", "%q: a latency in ms was expected", clip(line))
 		return
 	}
 	if name == "tps" && (strings.Contains(v, "(excluding") || strings.Contains(v, "(without")) {
 		name = "tps without connecting"
 	}
 	if _, seen := p.values[name]; seen && name == "transaction type" {
-		p.problem(n, "split the file: one run each", "a second run of pgbench ends here")
+		p.refuse("split the file: one run each", "a second run of pgbench ends here")
 		return
 	}
 	p.values[name] = v
 	if asked := pbAsked[name]; asked != "" {
-		p.ask(n, asked, v)
+		p.ask(p.at, asked, v)
 	}
 	switch name {
 	case "duration", "number of transactions per client", "number of threads":
@@ -164,10 +163,6 @@ func (p *pgbench) paced() bool { return p.values["rate limit schedule lag"] != "
 
 // finish makes the rows of the run. log is nil if there is none.
 func (p *pgbench) finish(log *pgLog) {
-	if log != nil && log.wrong {
-		p.wrong = true
-		return
-	}
 	done, ok := p.num("number of transactions actually processed")
 	rate, rated := p.num("tps without connecting")
 	if !rated {
@@ -175,17 +170,16 @@ func (p *pgbench) finish(log *pgLog) {
 	}
 	clients, _ := p.num("number of clients")
 	p.clients = int(clients)
-	p.step.Primary, p.step.WritesPer = opTransaction, opTransaction
-	p.step.Groups = []result.Group{{Name: opTransaction, Clients: p.clients, Ops: []string{opTransaction}}}
+	p.about(opTransaction, p.clients)
 	switch {
 	case ok && rated && rate > 0:
 		p.step.Seconds = done / rate
 		p.summary(done, rate, log)
 	case len(p.progress) > 0:
-		p.cut("the output has no final figures (%s:%d)", p.file.path, p.file.lines)
+		p.cut("the output has no final figures (%s:%d)", p.path, p.lines)
 		p.unfinished()
 	default:
-		p.problem(p.file.lines, "run the test again", "pgbench's output ends without “tps =”, and it has no progress lines: nothing is known of the run")
+		p.refuse("run the test again", "pgbench's output ends without “tps =”, and it has no progress lines: nothing is known of the run")
 		return
 	}
 	if p.failed != "" {
@@ -202,16 +196,14 @@ func (p *pgbench) finish(log *pgLog) {
 
 // summary adds the final figures.
 func (p *pgbench) summary(done, rate float64, log *pgLog) {
-	at := []account.With{of(opTransaction, opTransaction), count(int64(done)), source("final figures")}
-	p.put("rows", done, at...)
-	p.put("ops_per_s", rate, at...)
-	p.put("rows_per_s", rate, at...)
-	p.costs = append(p.costs, denominator{opTransaction, rate, int64(done)})
+	at := []account.With{account.Of(opTransaction, opTransaction), account.Count(int64(done)), account.Source("final figures")}
+	p.did(done, rate, rate, at...)
+	p.costs = append(p.costs, account.Denominator{Per: opTransaction, Units: rate, N: int64(done)})
 	if v, ok := p.num("latency average"); ok && !p.paced() && (log == nil || !log.exact()) && v > 0 {
 		p.put("service_mean_us", v*1e3, at...)
 	}
 	if failed, ok := p.num("number of failed transactions"); ok {
-		p.put("errors", failed, of(opTransaction, ""), count(int64(failed+done)))
+		p.put("errors", failed, account.Of(opTransaction, ""), account.Count(int64(failed+done)))
 		if failed > 0 {
 			p.warn("%.0f transactions failed", failed)
 		}
@@ -226,10 +218,8 @@ func (p *pgbench) unfinished() {
 		before = g.end
 	}
 	p.step.Seconds = before
-	at := []account.With{of(opTransaction, opTransaction), count(int64(done)), source("intervals"), warned(partial)}
-	p.put("rows", done, at...)
-	p.put("ops_per_s", done/before, at...)
-	p.put("rows_per_s", done/before, at...)
+	at := []account.With{account.Of(opTransaction, opTransaction), account.Count(int64(done)), account.Source("intervals"), account.Warned(p.partial()...)}
+	p.did(done, done/before, done/before, at...)
 }
 
 // addProgressLines adds the intervals of option -P, unless a log has better ones.
@@ -246,11 +236,7 @@ func (p *pgbench) addProgressLines(log *pgLog) {
 		intervals = append(intervals, account.NewInterval(g.end, length, n))
 		p.emit(result.Line{Source: "ops", T: g.end, DT: length, Group: opTransaction, Op: opTransaction, Ops: int64(n), Rows: int64(n), Errors: int64(g.failed)})
 	}
-	var texts []string
-	if p.reason != "" {
-		texts = []string{partial}
-	}
-	p.addIntervals(opTransaction, intervals, p.paced(), warned(texts...))
+	p.addIntervals(opTransaction, intervals, p.paced(), account.Warned(p.partial()...))
 }
 
 // rows returns the number of transactions in the summary.

@@ -59,7 +59,7 @@ func TestPgbenchSeconds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := seriesOf(t, c.trials[0].runs[0], &c.options)
+	lines := seriesOf(t, c.trials[0].runs[0])
 	if len(lines) != 4 || lines[0].Ops != 2 || lines[1].Ops != 0 || lines[2].Ops != 0 || lines[3].Ops != 2 {
 		t.Fatalf("%+v", lines)
 	}

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"rumbench/internal/account"
+	"rumbench/internal/hint"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
@@ -16,19 +18,19 @@ import (
 // pgLog holds the logs of pgbench's option -l: each transaction, or, with
 // --aggregate-interval, sums over intervals.
 type pgLog struct {
-	files   []*file
-	lags    bool            // lines have a lag: a rate was set
-	latency latencies       // from the intended start, if a rate was set
-	service latencies       // from the actual start; none without a rate
-	lag     latencies       // none without a rate
-	last    int             // the second of the previous line
-	seconds []pgSecond      // by time
+	lags    bool      // lines have a lag: a rate was set
+	latency latencies // from the intended start, if a rate was set
+	service latencies // from the actual start; none without a rate
+	lag     latencies // none without a rate
+	last    *pgSecond // that of the previous line
+	by      map[int64]*pgSecond
+	seconds []*pgSecond     // by time
 	clients map[string]bool // seen
 	failed  int64
 	skipped int64
 	started time.Time
 	grouped bool // it holds sums, not transactions
-	wrong   bool
+	refused bool
 }
 
 // pgSecond is an interval. Latencies in µs.
@@ -53,7 +55,11 @@ const (
 )
 
 func isPgLog(head []string) bool {
-	return len(head) > 0 && (pgTransaction(strings.Fields(head[0])) || pgSums(strings.Fields(head[0])))
+	if len(head) == 0 {
+		return false
+	}
+	words := strings.Fields(head[0])
+	return pgTransaction(words) || pgSums(words)
 }
 
 // pgTransaction recognises a line of one transaction: client, number, latency in µs
@@ -66,7 +72,7 @@ func pgTransaction(w []string) bool {
 	failure := w[2] == "skipped" || w[2] == "failed" || w[2] == "serialization" || w[2] == "deadlock"
 	epoch, ok := whole(w[4])
 	micros, fine := whole(w[5])
-	return (latency || failure) && ok && fine && epoch >= epoch2001 && epoch < epoch2096 && micros < 1e6 && digits(w[0]) == len(w[0]) && digits(w[1]) == len(w[1])
+	return (latency || failure) && ok && fine && epoch >= epoch2001 && epoch < epoch2096 && micros < 1e6 && digits(w[0]) && digits(w[1])
 }
 
 // pgSums recognises a line of sums: epoch of the interval's start, transactions,
@@ -99,42 +105,37 @@ func (p *pgbench) laid() []string {
 
 // readPgLogs reads the logs of a run's threads; nil if there are none. columns are
 // those beyond the sixth; nil if unknown.
-func readPgLogs(files []*file, columns []string, ps *Problems) *pgLog {
+func readPgLogs(files []*file, columns []string, ps *hint.Problems) *pgLog {
 	if len(files) == 0 {
 		return nil
 	}
-	l := &pgLog{files: files, clients: map[string]bool{}}
+	l := &pgLog{clients: map[string]bool{}, by: map[int64]*pgSecond{}}
 	l.lags = len(columns) > 0 && columns[0] == "lag"
-	at := map[int64]int{}
 	words := make([]string, 0, 16)
 	for _, f := range files {
-		ok := f.each(ps, func(n int, line string, last bool) bool {
-			words = split(words[:0], line)
-			if last && f.cut || len(words) == 0 {
-				return true
+		in := &input{file: f, ps: ps}
+		l.refused = !in.each(func(line string) {
+			words = slices.AppendSeq(words[:0], strings.FieldsSeq(line))
+			if in.last && f.cut || len(words) == 0 {
+				return
 			}
-			reason := l.add(words, columns, at)
-			if reason == "" {
-				return true
+			if reason := l.add(words, columns); reason != "" {
+				hint := ""
+				if columns == nil && len(words) == 7 {
+					hint = "put pgbench's output beside the log: it says what the seventh column is"
+				}
+				in.refuse(hint, "%q: %s", clip(line), reason)
 			}
-			hint := ""
-			if columns == nil && len(words) == 7 {
-				hint = "put pgbench's output beside the log: it says what the seventh column is"
-			}
-			ps.add(f.path, n, hint, "%q: %s", clip(line), reason)
-			l.wrong = true
-			return false
 		})
-		if !ok || l.wrong {
-			l.wrong = true
+		if l.refused {
 			return l
 		}
 	}
-	slices.SortFunc(l.seconds, func(a, b pgSecond) int { return cmp.Compare(a.epoch, b.epoch) })
+	l.seconds = slices.SortedFunc(maps.Values(l.by), func(a, b *pgSecond) int { return cmp.Compare(a.epoch, b.epoch) })
 	for i := 1; i < len(l.seconds); i++ {
 		if gap := l.seconds[i].epoch - l.seconds[i-1].epoch; gap > longestGap {
-			ps.add(files[0].path, 0, "give each run a log of its own", "between two transactions lie %d s: these are logs of several runs", gap)
-			l.wrong = true
+			ps.Add(files[0].path, 0, "give each run a log of its own", "between two transactions lie %d s: these are logs of several runs", gap)
+			l.refused = true
 			return l
 		}
 	}
@@ -142,19 +143,19 @@ func readPgLogs(files []*file, columns []string, ps *Problems) *pgLog {
 }
 
 // add adds a line; it returns why the line cannot be read.
-func (l *pgLog) add(w, columns []string, at map[int64]int) string {
+func (l *pgLog) add(w, columns []string) string {
 	switch {
 	case pgTransaction(w) && !l.grouped:
-		return l.transaction(w, columns, at)
+		return l.transaction(w, columns)
 	case pgSums(w) && l.latency.n == 0:
 		l.grouped = true
-		return l.sums(w, at)
+		return l.sums(w)
 	}
 	return "a transaction was expected: client, number, latency in µs, script, epoch, µs; " +
 		"or sums: epoch, transactions, sum, sum of squares, least, greatest latency"
 }
 
-func (l *pgLog) transaction(w, columns []string, at map[int64]int) string {
+func (l *pgLog) transaction(w, columns []string) string {
 	if columns == nil && len(w) > 6 || columns != nil && len(w) != 6+len(columns) {
 		return strconv.Itoa(len(w)) + " columns: the meaning of those beyond the sixth is unknown"
 	}
@@ -188,36 +189,32 @@ func (l *pgLog) transaction(w, columns []string, at map[int64]int) string {
 	if begun := end.Add(-time.Duration(us) * time.Microsecond); l.started.IsZero() || begun.Before(l.started) {
 		l.started = begun
 	}
-	s := l.second(epoch, at)
+	s := l.second(epoch)
 	s.n++
 	s.max = max(s.max, float64(us))
 	s.us = append(s.us, uint32(us))
 	return ""
 }
 
-func (l *pgLog) second(epoch int64, at map[int64]int) *pgSecond {
-	if l.last < len(l.seconds) && l.seconds[l.last].epoch == epoch {
-		return &l.seconds[l.last]
+func (l *pgLog) second(epoch int64) *pgSecond {
+	if l.last == nil || l.last.epoch != epoch {
+		if l.by[epoch] == nil {
+			l.by[epoch] = &pgSecond{epoch: epoch}
+		}
+		l.last = l.by[epoch]
 	}
-	i, ok := at[epoch]
-	if !ok {
-		i = len(l.seconds)
-		at[epoch] = i
-		l.seconds = append(l.seconds, pgSecond{epoch: epoch})
-	}
-	l.last = i
-	return &l.seconds[i]
+	return l.last
 }
 
 // sums adds a line of sums. Only the first six columns are the same in all releases.
-func (l *pgLog) sums(w []string, at map[int64]int) string {
+func (l *pgLog) sums(w []string) string {
 	epoch, _ := whole(w[0])
 	n, ok := whole(w[1])
 	greatest, fine := positive(w[5])
 	if !ok || !fine {
 		return "sums were expected: epoch, transactions, sum, sum of squares, least, greatest latency"
 	}
-	s := l.second(epoch, at)
+	s := l.second(epoch)
 	s.n += n
 	s.max = max(s.max, greatest)
 	return ""
@@ -239,39 +236,35 @@ func (l *pgLog) sampled(done float64) bool { return done > 0 && float64(l.total(
 // fromLog adds the rows that the log has in addition to the summary.
 func (p *pgbench) fromLog(l *pgLog) {
 	sampled := l.sampled(p.rows())
-	var texts []string
+	with := []account.With{account.Of(opTransaction, opTransaction), account.Source("log of transactions")}
 	if sampled {
-		texts = []string{"of a sample of the transactions"}
+		with = append(with, warned("of a sample of the transactions"))
 		p.step.Note("The log holds " + strconv.FormatInt(l.total(), 10) + " of the transactions: a sample.")
 	}
-	if l.exact() {
-		from := source("log of transactions")
-		add := func(measure string, l *latencies) {
-			p.build(func(b *account.Builder) {
-				b.Latency(measure, opTransaction, opTransaction, l.times(), from, warned(texts...))
-			})
-		}
-		if l.lags {
-			add("response", &l.latency)
-			add("service", &l.service)
-			late := l.lag.times()
-			at := []account.With{of(opTransaction, opTransaction), count(late.N), from, warned(texts...)}
-			p.put("lateness_p99_us", late.At(99), at...)
-			p.put("lateness_max_us", late.Greatest, at...)
-		} else {
-			add("service", &l.latency)
-		}
-		p.step.Started = l.started.UTC()
-	} else {
-		measure := "service"
+	add := func(measure string, l *latencies) {
+		p.build(func(b *account.Builder) { b.Latency(measure, opTransaction, opTransaction, l.times(), with...) })
+	}
+	switch {
+	case !l.exact():
+		measure, greatest := "service", 0.0
 		if p.paced() {
 			measure = "response"
 		}
-		var greatest float64
 		for _, s := range l.seconds {
 			greatest = max(greatest, s.max)
 		}
-		p.put(measure+"_max_us", greatest, of(opTransaction, opTransaction), count(l.total()), source("log of sums"), warned(texts...))
+		p.put(measure+"_max_us", greatest, append(with, account.Count(l.total()), account.Source("log of sums"))...)
+	case l.lags:
+		add("response", &l.latency)
+		add("service", &l.service)
+		late := l.lag.times()
+		p.put("lateness_p99_us", late.At(99), append(with, account.Count(late.N))...)
+		p.put("lateness_max_us", late.Greatest, append(with, account.Count(late.N))...)
+	default:
+		add("service", &l.latency)
+	}
+	if l.exact() {
+		p.step.Started = l.started.UTC()
 	}
 	if !sampled {
 		p.addSeconds(l)
@@ -297,7 +290,7 @@ func (p *pgbench) addSeconds(l *pgLog) {
 	var intervals []account.Interval
 	i := 0
 	for epoch := first; epoch <= l.seconds[len(l.seconds)-1].epoch; epoch += width {
-		s := pgSecond{epoch: epoch} // a stall leaves no line
+		s := &pgSecond{epoch: epoch} // a stall leaves no line
 		if i < len(l.seconds) && l.seconds[i].epoch < epoch+width {
 			s = l.seconds[i]
 			i++
@@ -339,20 +332,17 @@ func (l *pgLog) width() int64 {
 }
 
 // parsePgLog reads logs without the output of their run.
-func parsePgLog(files []*file, _ *Options, ps *Problems) []*run {
-	files[0].whole = true
+func parsePgLog(files []*file, _ *Options, ps *hint.Problems) []*run {
 	l := readPgLogs(files, nil, ps)
-	if l.wrong {
+	if l.refused {
 		return nil
 	}
-	p := &pgbench{run: newRun(files[0], fmtPgbench), ps: ps, values: map[string]string{}}
-	p.tool, p.engine = fmtPgbench, "postgres"
+	p := newPgbench(files[0], ps)
 	p.step.Name, p.trial = repetition(files[0].key())
 	p.byFile = p.step.Name
-	p.step.Primary, p.step.WritesPer = opTransaction, opTransaction
-	p.step.Groups = []result.Group{{Name: opTransaction, Clients: len(l.clients), Ops: []string{opTransaction}}}
+	p.about(opTransaction, len(l.clients))
 	p.warn("there is a log of transactions, but not what pgbench printed: whether the log is whole, or a sample, is not known, and its rate is left out")
-	p.put("rows", float64(l.total()), of(opTransaction, opTransaction), count(l.total()), source("log of transactions"))
+	p.put("rows", float64(l.total()), account.Of(opTransaction, opTransaction), account.Count(l.total()), account.Source("log of transactions"))
 	p.fromLog(l)
 	return []*run{p.run}
 }

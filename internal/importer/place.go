@@ -1,9 +1,7 @@
 package importer
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
@@ -26,10 +25,10 @@ type place struct {
 
 // folder is a directory with files of one target.
 type folder struct {
-	dir   string
 	place place
 	files []*file
 	named bool // a single file given by name, a target of its own
+	spool spool
 }
 
 // Patterns of names of repetitions and steps.
@@ -81,22 +80,22 @@ func placeOf(dir string) place {
 
 // find reads the heads of the files at paths, and below them, and returns them in
 // folders, ordered by name. A file that is a path itself is a target of its own.
-func (c *Campaign) find(paths []string, o *Options, ps *Problems) (folders []*folder) {
+func (c *Campaign) find(paths []string, o *Options, ps *hint.Problems) (folders []*folder) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			ps.add(path, 0, "", "%v", reasonOf(err))
+			ps.Add(path, 0, "", "%v", reasonOf(err))
 			continue
 		}
 		if !info.IsDir() {
 			if f := load(path, o, true, ps); f != nil {
-				folders = append(folders, &folder{filepath.Dir(path), placeOfFile(path), append([]*file{f}, companions(path, o)...), true})
+				folders = append(folders, &folder{place: placeOfFile(path), files: append([]*file{f}, companions(path, o)...), named: true})
 			}
 			continue
 		}
 		more, left := walk(path, o, ps)
 		if len(more) == 0 && len(left) == 0 && len(*ps) == 0 {
-			ps.add(path, 0, "", "the directory has no files")
+			ps.Add(path, 0, "", "the directory has no files")
 		}
 		folders, c.Ignored = append(folders, more...), append(c.Ignored, left...)
 	}
@@ -153,8 +152,8 @@ func (d *folder) demote() {
 	}
 }
 
-func walk(root string, o *Options, ps *Problems) (folders []*folder, ignored []string) {
-	byDir := map[string]*folder{}
+func walk(root string, o *Options, ps *hint.Problems) (folders []*folder, ignored []string) {
+	var files []*file
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -173,20 +172,17 @@ func walk(root string, o *Options, ps *Problems) (folders []*folder, ignored []s
 			ignored = append(ignored, path)
 			return nil
 		}
-		dir := filepath.Dir(path)
-		if byDir[dir] == nil {
-			byDir[dir] = &folder{dir: dir, place: placeOf(dir)}
-			folders = append(folders, byDir[dir])
-		}
-		byDir[dir].files = append(byDir[dir].files, f)
+		files = append(files, f)
 		return nil
 	})
 	if err != nil {
-		ps.add(root, 0, "", "%v", reasonOf(err))
+		ps.Add(root, 0, "", "%v", reasonOf(err))
 	}
-	slices.SortStableFunc(folders, func(a, b *folder) int { return quantity.Natural(a.dir, b.dir) })
-	for _, d := range folders {
-		slices.SortStableFunc(d.files, func(a, b *file) int { return quantity.Natural(a.path, b.path) })
+	slices.SortStableFunc(files, func(a, b *file) int { return quantity.Natural(a.path, b.path) })
+	dirs, members := groups(files, func(f *file) string { return filepath.Dir(f.path) })
+	slices.SortStableFunc(dirs, quantity.Natural)
+	for _, dir := range dirs {
+		folders = append(folders, &folder{place: placeOf(dir), files: members[dir]})
 	}
 	return folders, ignored
 }
@@ -208,7 +204,7 @@ func companions(path string, o *Options) (out []*file) {
 		if e.Name() == filepath.Base(path) || !e.Type().IsRegular() || key(other) != key(path) {
 			continue
 		}
-		var none Problems // another run may have the name too
+		var none hint.Problems // another run may have the name too
 		if f := load(other, o, false, &none); f != nil && (f.format.name == fmtPgLog || f.format.name == fmtMet || f.format.name != "" && f.format.parse == nil) {
 			out = append(out, f)
 		}
@@ -218,26 +214,26 @@ func companions(path string, o *Options) (out []*file) {
 
 // load opens a file and detects its format. It returns nil if the file cannot be
 // read, for the reasons in ps. Files found in a directory may be of no format.
-func load(path string, o *Options, named bool, ps *Problems) *file {
+func load(path string, o *Options, named bool, ps *hint.Problems) *file {
 	f, err := newFile(path)
 	if err != nil {
 		if !named && errors.Is(err, errBinary) {
 			return &file{path: path}
 		}
-		ps.add(path, 0, "", "%v", reasonOf(err))
+		ps.Add(path, 0, "", "%v", reasonOf(err))
 		return nil
 	}
-	f.format = detect(f)
+	f.format = formatBy(func(c format) bool { return c.detect(f.head) })
 	if f.format.parse != nil && o.Format != "" && f.format.name != o.Format && (o.Format != fmtPgbench || f.format.name != fmtPgLog) {
 		f.format = format{} // not of the format asked for
 	}
 	if f.format.name == "" && (named || o.Format != "" || suspicious(path)) {
 		if o.Format != "" {
-			f.format = formatNamed(o.Format)
+			f.format = formatBy(func(c format) bool { return c.name == o.Format })
 			return f // its parser reports what is wrong
 		}
 		line, reason, hint := foreign(f)
-		ps.add(path, line, hint, "%s", reason)
+		ps.Add(path, line, hint, "%s", reason)
 		return nil
 	}
 	return f
@@ -292,40 +288,31 @@ func (f *file) key() string {
 	return f.id
 }
 
-// groups returns the folder's files, grouped by run.
-func (d *folder) groups() (out [][]*file) {
-	logs := map[*file]bool{}
-	at := map[string]int{}
+// runFiles returns the folder's files but for companions, grouped by run: pgbench's
+// output with its logs, and the files of all clients of the insert benchmark. Costs
+// come last: without a log they lack the number of CPUs, which the others may have.
+func (d *folder) runFiles() (out [][]*file) {
+	logs := map[*file][]*file{}
+	beside := map[*file]bool{}
 	for _, f := range d.files {
-		if f.format.parse == nil || f.format.name == fmtPgLog {
-			continue
-		}
-		switch i, seen := at[f.key()]; {
-		case f.format.name == fmtIBench && seen:
-			out[i] = append(out[i], f)
-			continue
-		case f.format.name == fmtIBench:
-			at[f.key()] = len(out)
-		}
-		group := []*file{f}
 		if f.format.name == fmtPgbench {
-			for _, l := range d.beside(f, fmtPgLog) {
-				group = append(group, l)
-				logs[l] = true
+			logs[f] = d.beside(f, fmtPgLog)
+			for _, l := range logs[f] {
+				beside[l] = true
 			}
 		}
-		out = append(out, group)
 	}
-	for _, f := range d.files { // logs without the output that pgbench printed
-		if f.format.name != fmtPgLog || logs[f] {
-			continue
+	files := slices.DeleteFunc(slices.Clone(d.files), func(f *file) bool { return f.format.parse == nil || beside[f] })
+	last := []string{fmtPgLog, fmtMet}
+	slices.SortStableFunc(files, func(a, b *file) int { return slices.Index(last, a.format.name) - slices.Index(last, b.format.name) })
+	runs, members := groups(files, func(f *file) string {
+		if f.format.name == fmtIBench || f.format.name == fmtPgLog {
+			return f.format.name + " " + f.key()
 		}
-		if i, seen := at[f.key()]; seen {
-			out[i] = append(out[i], f)
-			continue
-		}
-		at[f.key()] = len(out)
-		out = append(out, []*file{f})
+		return f.path
+	})
+	for _, r := range runs {
+		out = append(out, append(members[r], logs[members[r][0]]...))
 	}
 	return out
 }
@@ -355,7 +342,7 @@ func (d *folder) beside(f *file, name string) (out []*file) {
 // unused returns the companion files of a folder that belong to no run.
 func (d *folder) unused() (out []string) {
 	used := map[*file]bool{}
-	for _, group := range d.groups() {
+	for _, group := range d.runFiles() {
 		for _, name := range companionFormats {
 			for _, b := range d.beside(group[0], name) {
 				used[b] = true
@@ -373,8 +360,13 @@ func (d *folder) unused() (out []string) {
 // byName returns the order of targets: the base first, then by natural order.
 func byName(base string) func(a, b string) int {
 	return func(a, b string) int {
-		if a == base || b == base {
-			return cmp.Compare(fmt.Sprint(a != base), fmt.Sprint(b != base))
+		switch {
+		case a == b:
+			return 0
+		case a == base:
+			return -1
+		case b == base:
+			return 1
 		}
 		return quantity.Natural(a, b)
 	}

@@ -5,36 +5,39 @@ import "rumbench/internal/account"
 // addPromise judges whether the writers kept their promised rate, from the counts
 // at the ends of intervals. Lateness is the time since the last row done by then
 // was due.
-func (b *ibRun) addPromise(k ibKind) {
+func (b *ibRun) addPromise(kind int) {
 	target := b.pace * float64(len(b.clients))
-	p := account.Promise{Target: target, Grain: b.perOp * float64(len(b.clients)), Intervals: account.Join(b.merged(k, b.clients), b.shortest())}
+	p := account.Promise{Target: target, Grain: b.perOp * float64(len(b.clients)), Intervals: account.Join(b.merged(kind, b.clients), b.shortest())}
 	var late float64
 	for _, c := range b.clients {
-		end := &c.rows[len(c.rows)-1]
+		end := c.end()
+		if end == nil {
+			continue // it only built indexes
+		}
 		planned := end.end
 		if n, ok := positive(c.options["max_rows"]); ok && n > 0 {
 			planned = min(planned, n/b.pace)
 		}
-		p.Done += k.total(end)
+		p.Done += end.of[kind].total
 		p.Due += b.pace * end.end
-		p.Backlog += max(0, b.pace*planned-doneBy(c, k, planned))
-		lateness := func(r *ibRow) float64 { return max(0, r.end-k.total(r)/b.pace) }
-		for i := range c.rows {
-			late = max(late, lateness(&c.rows[i]))
+		p.Backlog += max(0, b.pace*planned-doneBy(c, kind, planned))
+		lateness := func(r *ibRow) float64 { return max(0, r.end-r.of[kind].total/b.pace) }
+		for i := range c.items {
+			late = max(late, lateness(&c.items[i]))
 		}
-		p.Behind = p.Behind || account.Growing(lateness(&c.rows[len(c.rows)/2]), lateness(end), end.end)
+		p.Behind = p.Behind || account.Growing(lateness(&c.items[len(c.items)/2]), lateness(end), end.end)
 	}
 	p.Seconds = p.Due / target
 	sla := p.Judge()
 	sla.MaxLateness = late
-	b.build(func(out *account.Builder) { out.Promise(k.op, sla) })
+	b.build(func(out *account.Builder) { out.Promise(ibKinds[kind].op, sla) })
 }
 
 // doneBy returns what a client had done by a time, according to its intervals.
-func doneBy(c *ibench, k ibKind, t float64) (n float64) {
-	for i := range c.rows {
-		if c.rows[i].end <= t {
-			n = k.total(&c.rows[i])
+func doneBy(c *ibench, kind int, t float64) (n float64) {
+	for i := range c.items {
+		if c.items[i].end <= t {
+			n = c.items[i].of[kind].total
 		}
 	}
 	return n

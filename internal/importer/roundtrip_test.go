@@ -121,7 +121,7 @@ func TestRoundTrip(t *testing.T) {
 	var got, sent []string
 	var series []result.Line
 	for _, r := range c.trials[0].runs {
-		series = append(series, seriesOf(t, r, &c.options)...)
+		series = append(series, seriesOf(t, r)...)
 	}
 	for _, l := range series {
 		if l.Op == "transaction" || l.Step == "point.rate" {

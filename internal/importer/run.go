@@ -18,16 +18,16 @@ type run struct {
 	database
 	workload string
 	step     result.Step
-	lines    []result.Line // of its series, unless the file is read again for it
-	plan     []param       // what was asked for
+	series   section
+	plan     []param // what was asked for
 	params   map[string]string
-	costs    []denominator
-	interval float64 // seconds; 0 is unknown
-	cpus     int     // of the host; 0 is unknown
+	costs    []account.Denominator // units per second
+	interval float64               // seconds; 0 is unknown
+	cpus     int                   // of the host; 0 is unknown
 	// processes is the number of client processes, if several.
 	processes int
 	reason    string // why it is not complete
-	warnings  []string
+	warnings  []metric.Warning
 	host      observe.Facts
 }
 
@@ -71,23 +71,6 @@ type param struct {
 	line        int // 0: from the file's name
 }
 
-// denominator is the unit that costs are given per.
-type denominator struct {
-	per  string
-	rate float64 // units per second
-	n    int64   // units in the window; 0 is unknown
-}
-
-// emit adds a line to the series.
-func (r *run) emit(l result.Line) {
-	switch {
-	case r.file.sink != nil:
-		r.file.sink(l)
-	case r.file.whole:
-		r.lines = append(r.lines, l)
-	}
-}
-
 func newRun(f *file, workload string) *run {
 	return &run{origin: origin{file: f}, workload: workload, step: result.Step{Status: result.Complete}, params: map[string]string{}}
 }
@@ -104,25 +87,40 @@ func (r *run) put(name string, value float64, more ...account.With) {
 	r.build(func(b *account.Builder) { b.Put(name, value, more...) })
 }
 
-func of(group, op string) account.With { return account.Of(group, op) }
+// about sets the operation that the step is about, and its only group of clients.
+func (r *run) about(op string, clients int) {
+	r.step.Primary, r.step.WritesPer = op, op
+	r.step.Groups = []result.Group{{Name: op, Clients: clients, Ops: []string{op}}}
+}
 
-func count(n int64) account.With { return account.Count(n) }
+// did adds the rates of an operation, and how many rows it was done to.
+func (r *run) did(rows, opsPerS, rowsPerS float64, more ...account.With) {
+	r.put("rows", rows, more...)
+	r.put("ops_per_s", opsPerS, more...)
+	r.put("rows_per_s", rowsPerS, more...)
+}
 
-func source(s string) account.With { return account.Source(s) }
+// remark returns a warning that only imported numbers have.
+func remark(text string, args ...any) metric.Warning {
+	return metric.Warn(metric.Imported, metric.Values{"what": fmt.Sprintf(text, args...)})
+}
 
-// warned returns the option that adds warnings to a row.
-func warned(texts ...string) account.With { return account.Warned(warningsOf(texts)...) }
-
-// warningsOf returns the typed warnings of texts.
-func warningsOf(texts []string) (out []metric.Warning) {
+// warned returns the option that adds such warnings to a row.
+func warned(texts ...string) account.With {
+	var warnings []metric.Warning
 	for _, text := range texts {
-		if text == partial {
-			out = append(out, metric.Warn(metric.PartialLog, nil))
-		} else {
-			out = append(out, metric.Warn(metric.Imported, metric.Values{"what": text}))
-		}
+		warnings = append(warnings, remark("%s", text))
 	}
-	return out
+	return account.Warned(warnings...)
+}
+
+// partial returns the warnings about the numbers of a run: they are from a part of
+// it if the log is cut off.
+func (r *run) partial() []metric.Warning {
+	if r.reason == "" {
+		return nil
+	}
+	return []metric.Warning{metric.Warn(metric.PartialLog, nil)}
 }
 
 // ask notes something that runs of one step must agree in.
@@ -141,7 +139,7 @@ func (r *run) guess(text string, args ...any) {
 }
 
 func (r *run) warn(text string, args ...any) {
-	r.step.Warnings = append(r.step.Warnings, metric.Warn(metric.Imported, metric.Values{"what": fmt.Sprintf(text, args...)}))
+	r.step.Warnings = append(r.step.Warnings, remark(text, args...))
 }
 
 // cut marks a run that is incomplete.
@@ -149,9 +147,6 @@ func (r *run) cut(reason string, args ...any) {
 	r.step.Status = result.Partial
 	r.reason = fmt.Sprintf(reason, args...)
 }
-
-// partial is the warning about numbers from a part of a run.
-const partial = "the log has no final figures: the number is made of the intervals that it has"
 
 // addIntervals adds the steadiness of a group by the rules for measured runs.
 // Intervals shorter than half of the usual length do not count as rates.
@@ -171,14 +166,10 @@ func (r *run) addIntervals(group string, intervals []account.Interval, rated boo
 }
 
 // addCosts adds the figures divided by each denominator.
-func (r *run) addCosts(figures []figure) {
-	var costs []account.Cost
-	for _, f := range figures {
-		costs = append(costs, account.Cost{Metric: f.metric, Value: f.perSecond, Source: f.source, Warnings: warningsOf(f.warnings)})
-	}
+func (r *run) addCosts(figures []account.Cost) {
 	for _, d := range r.costs {
-		if d.rate > 0 {
-			r.build(func(b *account.Builder) { b.Costs(costs, account.Denominator{Per: d.per, Units: d.rate, N: d.n}) })
+		if d.Units > 0 {
+			r.build(func(b *account.Builder) { b.Costs(figures, d) })
 		}
 	}
 }

@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"math"
+	"slices"
 	"strconv"
 	"strings"
 
-	"rumbench/internal/result"
+	"rumbench/internal/hint"
+	"rumbench/internal/plain"
+	"rumbench/internal/quantity"
 )
 
 // longest is the line length from which a file is not a log: the longest lines of
@@ -26,11 +28,8 @@ type file struct {
 	cut    bool     // the last line has no line end; known once read
 	// open opens the text, uncompressed.
 	open func() (io.ReadCloser, error)
-	// sink receives the lines of series; if nil they are not made.
-	sink func(result.Line)
-	// whole is set if the file holds several runs, or its series is short: then
-	// the series is kept, and the file is not read again for it.
-	whole bool
+	// spool receives the lines of series; if nil they are not made.
+	spool *spool
 }
 
 // Reasons why a file is not a log.
@@ -61,16 +60,6 @@ func (f *file) readHead() error {
 	})
 }
 
-// each calls line with the file's lines, as read does. If reading fails, it adds a
-// problem and returns false.
-func (f *file) each(ps *Problems, line func(n int, text string, last bool) bool) bool {
-	if err := f.read(line); err != nil {
-		ps.add(f.path, 0, "", "%v", reasonOf(err))
-		return false
-	}
-	return true
-}
-
 // read calls line with each line, its number from 1 and whether it is the last,
 // until line returns false.
 func (f *file) read(line func(n int, text string, last bool) bool) error {
@@ -81,60 +70,90 @@ func (f *file) read(line func(n int, text string, last bool) bool) error {
 	defer r.Close()
 	in := bufio.NewReaderSize(io.LimitReader(r, most), 1<<16)
 	f.lines, f.cut = 0, false
-	size := 0
-	next, ended, err := nextLine(in)
-	for err == nil && next != "" {
-		text := next
+	for size := 0; ; {
+		text, err := nextLine(in)
+		if err != nil || text == "" {
+			return err
+		}
 		if size += len(text); size >= most {
 			return errBig
 		}
-		if next = ""; !ended {
-			if next, ended, err = nextLine(in); err != nil {
-				return err
-			}
+		_, err = in.Peek(1)
+		last := errors.Is(err, io.EOF)
+		if err != nil && !last {
+			return err
 		}
 		f.lines++
-		f.cut = next == "" && !strings.HasSuffix(text, "\n")
-		if !line(f.lines, strings.TrimRight(text, "\r\n"), next == "") {
+		f.cut = last && !strings.HasSuffix(text, "\n")
+		if !line(f.lines, strings.TrimRight(text, "\r\n"), last) {
 			return nil
 		}
 	}
-	return err
 }
 
-// nextLine reads a line with its end; ended is set if the text is known to end with
-// it.
-func nextLine(in *bufio.Reader) (text string, ended bool, err error) {
+// nextLine reads a line with its end, "" at the end of the file.
+func nextLine(in *bufio.Reader) (string, error) {
 	b, err := in.ReadSlice('\n')
-	text = string(b)
+	text := string(b)
 	for errors.Is(err, bufio.ErrBufferFull) && len(text) <= longest {
 		b, err = in.ReadSlice('\n')
 		text += string(b)
 	}
 	if len(text) > longest || strings.IndexByte(text, 0) >= 0 {
-		return "", false, errBinary
+		return "", errBinary
 	}
 	if errors.Is(err, io.EOF) {
-		return text, true, nil
+		err = nil
 	}
-	return text, false, err
+	return text, err
 }
 
-// split appends the words of a line.
-func split(to []string, line string) []string {
-	for i := 0; i < len(line); {
-		for i < len(line) && (line[i] == ' ' || line[i] == '\t') {
-			i++
-		}
-		from := i
-		for i < len(line) && line[i] != ' ' && line[i] != '\t' {
-			i++
-		}
-		if i > from {
-			to = append(to, line[from:i])
-		}
+// input is a file that is read line by line.
+type input struct {
+	*file
+	ps      *hint.Problems
+	at      int  // the number of the line that is being read, from 1
+	last    bool // it is the last one
+	faulty  bool // it has a problem
+	refused bool // it is unusable
+}
+
+// each calls line with the lines up to one that makes the file unusable. It reports
+// whether there was none.
+func (in *input) each(line func(text string)) bool {
+	err := in.read(func(n int, text string, last bool) bool {
+		in.at, in.last = n, last
+		line(text)
+		return !in.refused
+	})
+	if err != nil {
+		in.at = 0
+		in.refuse("", "%v", reasonOf(err))
 	}
-	return to
+	return !in.refused
+}
+
+// problem notes what is wrong with the line.
+func (in *input) problem(hint, reason string, args ...any) {
+	in.ps.Add(in.path, in.at, hint, reason, args...)
+	in.faulty = true
+}
+
+// refuse notes why the file is unusable.
+func (in *input) refuse(hint, reason string, args ...any) {
+	in.problem(hint, reason, args...)
+	in.refused = true
+}
+
+// header are the names of the columns of a table.
+type header []string
+
+// text returns the field of a column, "" if it is missing.
+func (h header) text(fields []string, name string) string {
+	if i := slices.Index(h, name); i >= 0 && i < len(fields) {
+		return strings.TrimSpace(fields[i])
+	}
+	return ""
 }
 
 // number parses a finite number.
@@ -145,7 +164,7 @@ func number(s string) (float64, bool) {
 		}
 	}
 	v, err := strconv.ParseFloat(s, 64)
-	return v, err == nil && !math.IsInf(v, 0)
+	return v, err == nil && quantity.Finite(v)
 }
 
 // positive parses a finite number that is not negative.
@@ -190,5 +209,57 @@ func between(s, before, after string) (string, bool) {
 	return strings.TrimSpace(in), ok
 }
 
-// digits returns the number of digits that a text begins with.
-func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
+// digits reports whether a text has nothing but digits.
+func digits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+
+// clip shortens a quotation from a file.
+func clip(s string) string { return plain.Clip(s, 60) }
+
+// thinned holds at most a number of items of a log, to fit into memory: in a longer
+// one neighbours are merged.
+type thinned[T interface{ with(next T) T }] struct {
+	items  []T
+	most   int // even
+	stride int // lines of the log merged into each item; 0: one
+	joined int // lines merged into the last item so far
+}
+
+func (t *thinned[T]) add(item T) {
+	n := len(t.items)
+	if n > 0 && t.joined < t.stride {
+		t.items[n-1] = t.items[n-1].with(item)
+		t.joined++
+		return
+	}
+	if n >= t.most {
+		t.halve()
+	}
+	t.items, t.joined = append(t.items, item), 1
+}
+
+// halve merges pairs of neighbours.
+func (t *thinned[T]) halve() {
+	half := t.items[:0]
+	for pair := range slices.Chunk(t.items, 2) {
+		item := pair[0]
+		if len(pair) == 2 {
+			item = item.with(pair[1])
+		}
+		half = append(half, item)
+	}
+	t.items, t.stride = half, 2*max(1, t.stride)
+}
+
+// groups sorts items into groups with the same key, in the order of their first
+// items.
+func groups[K comparable, T any](items []T, key func(T) K) (keys []K, members map[K][]T) {
+	members = map[K][]T{}
+	for _, item := range items {
+		k := key(item)
+		if members[k] == nil {
+			keys = append(keys, k)
+		}
+		members[k] = append(members[k], item)
+	}
+	return keys, members
+}

@@ -1,8 +1,8 @@
 package importer
 
 import (
-	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 )
 
@@ -66,31 +66,30 @@ func (r *run) is(t suiteTest) {
 // nameSteps names the steps whose runs only know their test, as published tables
 // do: with the key and the clients only if they differ between the runs of a test.
 func nameSteps(runs []*run) {
-	values := map[string]map[string]bool{} // of a test's keys, and of its clients
-	note := func(what, value string) {
-		if values[what] == nil {
-			values[what] = map[string]bool{}
+	_, tests := groups(runs, func(r *run) string { return r.base })
+	delete(tests, "")
+	for _, same := range tests {
+		several := func(of func(*run) string) bool {
+			values, _ := groups(same, of)
+			return len(slices.DeleteFunc(values, func(v string) bool { return v == "" })) > 1
 		}
-		values[what][value] = true
-	}
-	for _, r := range runs {
-		if r.pk != "" {
-			note("pk "+r.base, r.pk)
-		}
-		if r.clients > 0 {
-			note("clients "+r.base, strconv.Itoa(r.clients))
-		}
-	}
-	for _, r := range runs {
-		if r.base == "" {
-			continue
-		}
-		r.step.Name = r.base
-		if len(values["pk "+r.base]) > 1 && r.pk != "" {
-			r.step.Name += "_pk=" + r.pk
-		}
-		if len(values["clients "+r.base]) > 1 && r.clients > 0 {
-			r.step.Name += fmt.Sprintf("_clients=%d", r.clients)
+		keys := several(func(r *run) string { return r.pk })
+		clients := several((*run).clientsText)
+		for _, r := range same {
+			r.step.Name = r.base
+			if keys && r.pk != "" {
+				r.step.Name += "_pk=" + r.pk
+			}
+			if n := r.clientsText(); clients && n != "" {
+				r.step.Name += "_clients=" + n
+			}
 		}
 	}
+}
+
+func (r *run) clientsText() string {
+	if r.clients > 0 {
+		return strconv.Itoa(r.clients)
+	}
+	return ""
 }

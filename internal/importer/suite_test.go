@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 )
 
@@ -87,8 +88,8 @@ func TestCommand(t *testing.T) {
 		"sysbench oltp_insert prepare": "",
 		"echo run of a.lua":            "",
 	} {
-		s := newSysbench(textFile("x", ""), new(Problems))
-		s.command(1, command)
+		s := newSysbench(inputOf("", nil))
+		s.command(command)
 		if got := s.params["script"]; got != want {
 			t.Errorf("%s: script %q, want %q", command, got, want)
 		}
@@ -145,7 +146,7 @@ func TestOneCause(t *testing.T) {
 	if err := os.Remove("c/sb.o.t13.range1.pk1.dop4"); err != nil {
 		t.Fatal(err)
 	}
-	var ps Problems
+	var ps hint.Problems
 	if _, err := Read([]string{"."}, Options{}); err == nil || strings.Count(err.Error(), "\n") != 1 {
 		t.Errorf("error %v, %v", err, ps)
 	}
@@ -266,16 +267,16 @@ func TestSizesAndRepeats(t *testing.T) {
 // Of a log that is longer than memory should hold neighbouring intervals are put
 // together; nothing is lost of their sums.
 func TestManyIntervals(t *testing.T) {
-	s := newSysbench(textFile("x", ""), new(Problems))
+	s := newSysbench(inputOf("", nil))
 	const n = 3*mostIntervals + 5
 	for i := range n {
-		s.addInterval(sbInterval{end: float64(i + 1), length: 1, events: float64(i % 7), queries: -1})
+		s.intervals.add(sbInterval{end: float64(i + 1), length: 1, events: float64(i % 7), queries: -1})
 	}
 	var events, length float64
-	for i, iv := range s.intervals {
+	for i, iv := range s.intervals.items {
 		events += iv.events * iv.length
 		length += iv.length
-		if iv.queries != -1 || i < len(s.intervals)-1 && iv.length != 4 {
+		if iv.queries != -1 || i < len(s.intervals.items)-1 && iv.length != 4 {
 			t.Fatalf("interval %d: %+v", i, iv)
 		}
 	}
@@ -283,9 +284,13 @@ func TestManyIntervals(t *testing.T) {
 	for i := range n {
 		want += float64(i % 7)
 	}
-	if len(s.intervals) > mostIntervals || s.stride != 4 || length != n || math.Abs(events-want) > 1e-6*want {
-		t.Errorf("%d intervals of %d, %g s, %g events of %g", len(s.intervals), s.stride, length, events, want)
+	if len(s.intervals.items) > mostIntervals || s.intervals.stride != 4 || length != n || math.Abs(events-want) > 1e-6*want {
+		t.Errorf("%d intervals of %d, %g s, %g events of %g", len(s.intervals.items), s.intervals.stride, length, events, want)
 	}
+}
+
+func inputOf(text string, ps *hint.Problems) *input {
+	return &input{file: textFile("x", text), ps: ps}
 }
 
 // A long file is read line by line: only its head is kept.
@@ -296,11 +301,11 @@ func TestStreaming(t *testing.T) {
 	}
 	var last []string
 	for range 2 { // as often as it is wanted
-		if !f.each(new(Problems), func(n int, line string, end bool) bool {
-			if end {
-				last = append(last, fmt.Sprintf("%d %s", n, line))
+		in := &input{file: f}
+		if !in.each(func(line string) {
+			if in.last {
+				last = append(last, fmt.Sprintf("%d %s", in.at, line))
 			}
-			return true
 		}) || !f.cut || f.lines != 1001 {
 			t.Errorf("%d lines, cut %v", f.lines, f.cut)
 		}
@@ -309,8 +314,8 @@ func TestStreaming(t *testing.T) {
 		t.Errorf("last lines %q", last)
 	}
 	for text, want := range map[string]string{"a\x00b\n": "x: it is not a text file", strings.Repeat("a", longest+2): "x: it is not a text file"} {
-		var ps Problems
-		if textFile("x", text).each(&ps, func(int, string, bool) bool { return true }) || ps.Error() != want {
+		var ps hint.Problems
+		if inputOf(text, &ps).each(func(string) {}) || ps.Error() != want {
 			t.Errorf("problems %q", ps.Error())
 		}
 	}

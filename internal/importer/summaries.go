@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/layout"
-	"rumbench/internal/metric"
+	"rumbench/internal/account"
+	"rumbench/internal/published/layout"
 	"rumbench/internal/result"
 )
 
@@ -68,28 +68,28 @@ func (r *run) summary(l *layout.Line) {
 	for _, o := range slices.Compact([]string{op, writes}) {
 		r.step.Groups = append(r.step.Groups, result.Group{Name: o, Ops: []string{o}})
 	}
-	put := func(name, column string, factor float64, more ...func(*metric.Row)) {
-		r.put(name, l.Value(column)*factor, append(more, source("a published summary"))...)
+	put := func(name, column string, factor float64, more ...account.With) {
+		r.put(name, l.Value(column)*factor, append(more, account.Source("a published summary"))...)
 	}
-	per := func(op string) func(*metric.Row) {
+	per := func(op string) account.With {
 		if op != opQuery {
 			op += " row"
 		}
-		return func(row *metric.Row) { row.Per = op }
+		return account.Per(op)
 	}
 	low := warned("compatible: vmstat's header lines count as zeros: 4 to 5 % too low")
-	put("rows_per_s", "ips", 1, of(writes, writes))
+	put("rows_per_s", "ips", 1, account.Of(writes, writes))
 	if op == opQuery {
-		put("rows_per_s", "qps", 1, of(op, op))
+		put("rows_per_s", "qps", 1, account.Of(op, op))
 	}
 	put("device_reads", "rpq", 1, per(op))
 	put("read_kb", "rkbpq", 1, per(op))
-	put("write_kb", "wkbpi", 1, per(writes), warned(undrained))
+	put("write_kb", "wkbpi", 1, per(writes), account.Warned(undrained()))
 	put("context_switches", "cspq", 1, per(op), low)
-	put("host_cpu_us", "cpupq", 1, per(op), low)
-	put("service_max_us", "maxop", 1e6, of(op, op))
-	put("interval_ops_p50", "p50", 1, of(op, ""), warned("of the first client"))
-	put("interval_ops_p99", "p99", 1, of(op, ""), warned("of the first client"))
+	put(hostCPU, "cpupq", 1, per(op), low)
+	put("service_max_us", "maxop", 1e6, account.Of(op, op))
+	put("interval_ops_p50", "p50", 1, account.Of(op, ""), warned("of the first client"))
+	put("interval_ops_p99", "p99", 1, account.Of(op, ""), warned("of the first client"))
 	put("data_bytes", "dbgb1", gb, warned(coarse))
 	put("db_bytes", "dbgb2", gb, warned(coarse))
 	put("server_memory_bytes", "rss", gb, warned(coarse, "the resident set: pages that processes share count for each of them"))

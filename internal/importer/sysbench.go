@@ -1,40 +1,40 @@
 package importer
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"rumbench/internal/account"
+	"rumbench/internal/hint"
 )
 
 // sysbench parses the output of sysbench run, releases 0.5, 1.0 and 1.1, and
 // rumbench's imitation of it, which prints “-” for unknown values.
 type sysbench struct {
 	*run
-	ps *Problems
-	sbPlace
-	sbSeries
-	threads   int                // 0: unknown
-	queue     bool               // a rate was set
-	ended     bool               // the final figures are complete
-	fatal     string             // the first error that ended it
-	fatalLine int                // from 1
+	*input
+	header    int    // line of the version, from 1; 0: not seen yet
+	section   string // the last line that ended in a colon
+	threads   int    // 0: unknown
+	queue     bool   // a rate was set
+	fatal     string // the first error that ended it, with its place
+	intervals thinned[sbInterval]
+	until     float64 // the end of the last interval of the log
+	end       int     // the last line of the run
+	sbFigures
+}
+
+// sbFigures are the final figures.
+type sbFigures struct {
+	complete  bool
 	totals    map[string]float64 // by name, see sbTotals
 	latency   map[string]sbLatency
 	disabled  bool // percentiles were disabled
 	uncounted bool // the statements were not counted
 	histogram []account.Bucket
-	wrong     bool
-}
-
-// sbPlace is the line that is being read.
-type sbPlace struct {
-	at      int    // its number, from 1
-	last    bool   // it is the last one
-	header  int    // line of the version, from 1; 0: not seen yet
-	section string // the last line that ended in a colon
 }
 
 // sbLatency is a line of the final latencies: ms, and its position.
@@ -70,77 +70,71 @@ func sbVersion(line string) string {
 	return ""
 }
 
-// parseSysbench reads a log. It returns nil if the log is unusable, for the reasons
-// in ps.
-func parseSysbench(files []*file, o *Options, ps *Problems) []*run {
-	f := files[0]
-	f.whole = slices.ContainsFunc(f.head, sbOwn.MatchString)
-	var out []*run
-	s := newSysbench(f, ps)
-	ok := f.each(ps, func(n int, line string, last bool) bool {
-		if n > 1 && strings.HasPrefix(line, sbOwnPrefix) && sbOwn.MatchString(line) {
-			if s.finish(o); s.wrong {
-				return false
+// parseSysbench reads a log. It returns nil if the log is unusable.
+func parseSysbench(files []*file, o *Options, ps *hint.Problems) (out []*run) {
+	in := &input{file: files[0], ps: ps}
+	s := newSysbench(in)
+	finish := func() {
+		s.finish(o)
+		out = append(out, s.run)
+	}
+	in.each(func(line string) {
+		if in.at > 1 && strings.HasPrefix(line, sbOwnPrefix) && sbOwn.MatchString(line) {
+			if finish(); in.refused {
+				return
 			}
-			out = append(out, s.run)
-			s = newSysbench(f, ps)
+			s = newSysbench(in)
 		}
-		s.at, s.last = n, last
-		s.line(n, line)
-		return !s.wrong
+		s.end = in.at
+		s.line(line)
 	})
-	if !ok || s.wrong {
+	if !in.refused {
+		finish()
+	}
+	if in.refused {
 		return nil
 	}
-	if s.finish(o); s.wrong {
-		return nil
-	}
-	return append(out, s.run)
+	return out
 }
 
-func newSysbench(f *file, ps *Problems) *sysbench {
-	return &sysbench{run: newRun(f, fmtSysbench), ps: ps, totals: map[string]float64{}, latency: map[string]sbLatency{}}
+func newSysbench(in *input) *sysbench {
+	return &sysbench{run: newRun(in.file, fmtSysbench), input: in, intervals: thinned[sbInterval]{most: mostIntervals},
+		sbFigures: sbFigures{totals: map[string]float64{}, latency: map[string]sbLatency{}}}
 }
 
-// problem notes a problem with a line, and that the log is unusable.
-func (s *sysbench) problem(line int, hint, reason string, args ...any) {
-	s.ps.add(s.file.path, line, hint, reason, args...)
-	s.wrong = true
-}
-
-func (s *sysbench) line(n int, line string) {
+func (s *sysbench) line(line string) {
 	if v := sbVersion(line); v != "" {
 		if s.header > 0 {
-			s.problem(n, "split the file: one run each", "a second run of sysbench begins here, after the one of line %d", s.header)
+			s.refuse("split the file: one run each", "a second run of sysbench begins here, after the one of line %d", s.header)
 			return
 		}
-		s.header, s.tool = n, "sysbench "+v
-		s.own(n, line)
+		s.header, s.tool = s.at, "sysbench "+v
+		s.own(line)
 		return
 	}
 	trimmed := strings.TrimSpace(line)
 	switch {
 	case s.header == 0:
-		s.command(n, line)
+		s.command(line)
 	case strings.HasPrefix(line, "["):
-		s.interval(n, line)
+		s.interval(line)
 	case strings.HasPrefix(trimmed, "FATAL:") && s.fatal == "":
-		s.fatal, s.fatalLine = trimmed, n
+		s.fatal = fmt.Sprintf("(%s:%d): %s", s.path, s.at, trimmed)
 	case strings.Contains(trimmed, "|") && s.section == "histogram":
 		s.bucket(trimmed)
 	case strings.HasPrefix(trimmed, "Latency histogram"):
 		s.section = "histogram"
 		if !strings.Contains(trimmed, "milliseconds") {
-			s.problem(n, "", "%q: the values of a latency histogram were expected in milliseconds", clip(trimmed))
+			s.refuse("", "%q: the values of a latency histogram were expected in milliseconds", clip(trimmed))
 		}
 	default:
-		s.setting(n, trimmed)
-		s.total(n, trimmed)
+		s.setting(trimmed)
+		s.total(trimmed)
 	}
 }
 
 // own parses the names in the head of a run that rumbench printed.
-func (s *sysbench) own(n int, line string) {
+func (s *sysbench) own(line string) {
 	m := sbOwn.FindStringSubmatch(line)
 	if m == nil {
 		return
@@ -150,7 +144,7 @@ func (s *sysbench) own(n int, line string) {
 	target, err2 := strconv.Unquote(m[2])
 	trial, _ := whole(m[3])
 	if err != nil || err2 != nil || trial == 0 {
-		s.problem(n, "", "%q: the names of a step and a target in quotation marks were expected, and a trial", clip(line))
+		s.refuse("", "%q: the names of a step and a target in quotation marks were expected, and a trial", clip(line))
 		return
 	}
 	s.step.Name, s.run.target, s.run.trial = step, target, int(trial)
@@ -178,7 +172,7 @@ func sbOption(word string) string {
 
 // command parses the lines before sysbench's own: the scripts that run test suites
 // put the command there, and the number of CPUs.
-func (s *sysbench) command(n int, line string) {
+func (s *sysbench) command(line string) {
 	if cpus, ok := strings.CutSuffix(strings.TrimSpace(line), " CPUs"); ok {
 		if v, ok := whole(cpus); ok {
 			s.cpus = int(v)
@@ -197,9 +191,9 @@ func (s *sysbench) command(n int, line string) {
 		switch {
 		case name == "--test" || !strings.HasPrefix(w, "-") && w != "run" && !slices.Contains(sbBuiltIn, w):
 			script := strings.TrimPrefix(w, "--test=")
-			s.ask(n, "script", strings.TrimSuffix(script[strings.LastIndex(script, "/")+1:], ".lua"))
+			s.ask(s.at, "script", strings.TrimSuffix(script[strings.LastIndex(script, "/")+1:], ".lua"))
 		case sbOption(name) != "":
-			s.ask(n, sbOption(name), value)
+			s.ask(s.at, sbOption(name), value)
 		case name == "--db-driver":
 			s.engine = strings.Replace(value, "pgsql", "postgres", 1)
 		case name == "--mysql-storage-engine":
@@ -229,28 +223,28 @@ func sbArguments(words []string) []string {
 }
 
 // setting parses the options that sysbench prints before it starts.
-func (s *sysbench) setting(n int, line string) {
+func (s *sysbench) setting(line string) {
 	switch {
 	case strings.HasPrefix(line, "Number of threads:"):
 		if v, ok := whole(strings.TrimSpace(line[len("Number of threads:"):])); ok {
 			s.threads = int(v)
-			s.ask(n, "clients", strconv.Itoa(s.threads))
+			s.ask(s.at, "clients", strconv.Itoa(s.threads))
 		}
 	case strings.HasPrefix(line, "Target transaction rate:"):
 		s.queue = true
 		if _, known := s.params["rate"]; !known {
-			s.ask(n, "rate", strings.TrimSuffix(strings.TrimSpace(line[len("Target transaction rate:"):]), "/sec"))
+			s.ask(s.at, "rate", strings.TrimSuffix(strings.TrimSpace(line[len("Target transaction rate:"):]), "/sec"))
 		}
 	case strings.HasPrefix(line, "Doing ") && strings.HasSuffix(line, " test"):
-		s.ask(n, "script", "fileio "+line[len("Doing "):])
+		s.ask(s.at, "script", "fileio "+line[len("Doing "):])
 	case strings.HasPrefix(line, "Prime numbers limit:"):
-		s.ask(n, "script", "cpu, primes up to "+strings.TrimSpace(line[len("Prime numbers limit:"):]))
+		s.ask(s.at, "script", "cpu, primes up to "+strings.TrimSpace(line[len("Prime numbers limit:"):]))
 	case strings.HasPrefix(line, "Block size "):
-		s.ask(n, "block_size", line[len("Block size "):])
+		s.ask(s.at, "block_size", line[len("Block size "):])
 	case strings.HasSuffix(line, " total file size"):
-		s.ask(n, "file_size", strings.TrimSuffix(line, " total file size"))
+		s.ask(s.at, "file_size", strings.TrimSuffix(line, " total file size"))
 	case strings.HasPrefix(line, "operation: ") && s.section == "Running memory speed test with the following options:":
-		s.ask(n, "script", "memory "+line[len("operation: "):])
+		s.ask(s.at, "script", "memory "+line[len("operation: "):])
 	}
 }
 
@@ -268,7 +262,7 @@ func (s *sysbench) bucket(line string) {
 const sbFinal = "|total time|time elapsed|total number of events|queries|read/write requests|transactions|"
 
 // total parses a line of the final figures: NAME: VALUE, or NAME: COUNT (RATE per sec.)
-func (s *sysbench) total(n int, line string) {
+func (s *sysbench) total(line string) {
 	name, rest, ok := strings.Cut(line, ":")
 	if !ok {
 		return
@@ -276,7 +270,7 @@ func (s *sysbench) total(n int, line string) {
 	if rest = strings.TrimSpace(rest); rest == "" {
 		s.section = line
 		if strings.HasPrefix(line, "Latency (") && line != "Latency (ms):" {
-			s.problem(n, "", "%q: sysbench prints latencies in ms", line)
+			s.refuse("", "%q: sysbench prints latencies in ms", line)
 		}
 		return
 	}
@@ -285,10 +279,10 @@ func (s *sysbench) total(n int, line string) {
 	}
 	inLatency := s.section == "Latency (ms):" || s.section == "response time:"
 	if name == "execution time (avg/stddev)" {
-		s.ended = true
+		s.complete = true
 	}
 	if inLatency {
-		s.addLatency(n, name, rest)
+		s.addLatency(name, rest)
 		return
 	}
 	first, _, _ := strings.Cut(rest, " ")
@@ -298,7 +292,7 @@ func (s *sysbench) total(n int, line string) {
 	}
 	v, ok := positive(strings.TrimSuffix(first, "s"))
 	if !ok && strings.Contains(sbFinal, "|"+name+"|") && !s.last {
-		s.problem(n, "", "%q: a number was expected, with a decimal point and no sign", clip(line))
+		s.refuse("", "%q: a number was expected, with a decimal point and no sign", clip(line))
 		return
 	}
 	if ok {
@@ -311,7 +305,7 @@ func (s *sysbench) total(n int, line string) {
 	}
 }
 
-func (s *sysbench) addLatency(n int, name, text string) {
+func (s *sysbench) addLatency(name, text string) {
 	if text == "disabled" {
 		s.disabled = true
 		return
@@ -320,13 +314,13 @@ func (s *sysbench) addLatency(n int, name, text string) {
 		return
 	}
 	if strings.HasSuffix(text, "us") || strings.HasSuffix(text, "ns") {
-		s.problem(n, "", "%s: a latency in ms was expected", text)
+		s.refuse("", "%s: a latency in ms was expected", text)
 		return
 	}
 	v, ok := positive(strings.TrimSuffix(text, "ms"))
 	if !ok {
 		if !s.last { // else the line is cut off: the log has no end
-			s.problem(n, "", "%s: %q: a latency was expected, with a decimal point and no sign", name, clip(text))
+			s.refuse("", "%s: %q: a latency was expected, with a decimal point and no sign", name, clip(text))
 		}
 		return
 	}

@@ -1,17 +1,9 @@
 package importer
 
 import (
-	"regexp"
 	"strings"
+	"unicode"
 )
-
-// sbSeries are the interval lines.
-type sbSeries struct {
-	intervals []sbInterval
-	stride    int     // lines of the log merged into each interval; 0: one
-	joined    int     // lines merged into the last interval
-	until     float64 // the end of the last one of the log
-}
 
 // sbInterval is an interval line. Rates are per second; -1: unknown.
 type sbInterval struct {
@@ -21,43 +13,17 @@ type sbInterval struct {
 	percentile, errors float64
 }
 
-// sbElapsed cuts the time, as in “[ 12s ] ”, off an interval line.
-func sbElapsed(line string) (seconds float64, rest string, ok bool) {
-	at, rest, ok := strings.Cut(strings.TrimPrefix(line, "["), "] ")
-	if !ok {
-		return 0, "", false
-	}
-	at, ok = strings.CutSuffix(strings.TrimSpace(at), "s")
-	seconds, good := positive(at)
-	return seconds, rest, ok && good
-}
-
-// sbLatencyOf parses “lat (ms,95%): 0.50” in an interval line.
-func sbLatencyOf(text string) (unit, percentile, value string, ok bool) {
-	if _, rest, found := strings.Cut(text, "response time: "); found { // 0.5: 1.23ms (95%)
-		m := sbOld.FindStringSubmatch(rest)
-		if m == nil {
-			return "", "", "", false
-		}
-		return m[2], m[3], m[1], true
-	}
-	_, rest, found := strings.Cut(text, "lat")
-	rest, found2 := strings.CutPrefix(strings.TrimPrefix(rest, "ency"), " (")
-	unit, rest, found3 := strings.Cut(rest, ",")
-	percentile, rest, ok = strings.Cut(rest, "%): ")
-	value, _, _ = strings.Cut(rest, " ")
-	return unit, strings.TrimSpace(percentile), value, ok && found && found2 && found3
-}
-
-var sbOld = regexp.MustCompile(`^(\d+\.\d+)(\w+) \((\d+)%\)`)
+// mostIntervals is the greatest number of intervals kept of a log: three days of
+// seconds.
+const mostIntervals = 1 << 18
 
 // interval parses an interval line. A line cut off at the end of the file is left
 // out.
-func (s *sysbench) interval(n int, line string) {
+func (s *sysbench) interval(line string) {
 	end, text, ok := sbElapsed(line)
 	if !ok {
 		if !s.last {
-			s.problem(n, "", "%q is not an interval of sysbench: [ SECONDSs ] was expected", clip(line))
+			s.refuse("", "%q is not an interval of sysbench: [ SECONDSs ] was expected", clip(line))
 		}
 		return
 	}
@@ -72,50 +38,78 @@ func (s *sysbench) interval(n int, line string) {
 		return // MiB per second of file operations, without a number of operations
 	}
 	iv := sbInterval{end: end, events: -1, queries: -1, latency: -1}
-	whole := s.rates(&iv, text)
-	unit, percentile, latency, found := sbLatencyOf(text)
-	if found {
-		iv.percentile, _ = number(percentile)
-		iv.latency, whole = value(latency, whole)
-	} else {
-		whole = false
-	}
+	unit, whole := iv.parse(text)
 	if unit != "" && unit != "ms" {
-		s.problem(n, "", "latencies in %s: sysbench prints them in ms, and so do the other lines", unit)
+		s.refuse("", "latencies in %s: sysbench prints them in ms, and so do the other lines", unit)
 		return
 	}
-	if !whole || iv.events < 0 {
+	if !whole || unit == "" || iv.events < 0 {
 		if !s.last {
-			s.problem(n, "", "%q is not an interval of sysbench: tps, qps or eps, and lat (ms,PERCENTILE%%) were expected", clip(line))
+			s.refuse("", "%q is not an interval of sysbench: tps, qps or eps, and lat (ms,PERCENTILE%%) were expected", clip(line))
 		}
 		return
 	}
 	if iv.length = end - s.until; iv.length <= 0 {
-		s.problem(n, "the logs of two runs were concatenated", "the time goes back from %g s to %g s", s.until, end)
+		s.refuse("the logs of two runs were concatenated", "the time goes back from %g s to %g s", s.until, end)
 		return
 	}
 	s.until = end
-	s.addInterval(iv)
+	s.intervals.add(iv)
 }
 
-// mostIntervals is the greatest number of intervals kept of a log: three days of
-// seconds. In a longer log neighbours are merged, to fit into memory.
-const mostIntervals = 1 << 18
+// sbElapsed cuts the time, as in “[ 12s ] ”, off an interval line.
+func sbElapsed(line string) (seconds float64, rest string, ok bool) {
+	at, rest, ok := strings.Cut(strings.TrimPrefix(line, "["), "] ")
+	if !ok {
+		return 0, "", false
+	}
+	at, ok = strings.CutSuffix(strings.TrimSpace(at), "s")
+	seconds, good := positive(at)
+	return seconds, rest, ok && good
+}
 
-func (s *sbSeries) addInterval(iv sbInterval) {
-	if n := len(s.intervals); n > 0 && s.joined < s.stride {
-		s.intervals[n-1] = s.intervals[n-1].with(iv)
-		s.joined++
-		return
+// parse parses the names and numbers of an interval line. It returns the unit of the
+// latency, "" if there is none, and whether all numbers are whole.
+//
+//	thds: 4 tps: 9.00 qps: 9.00 (r/w/o: 9.00/0.00/0.00) lat (ms,95%): 0.50 err/s: 0.00
+//	threads: 4, tps: 9.00, reads: 9.00, writes: 0.00, response time: 1.23ms (95%), errors: 0.00
+func (iv *sbInterval) parse(text string) (unit string, ok bool) {
+	ok = true
+	value := func(word string) float64 {
+		if word == sbUnknown {
+			return -1
+		}
+		v, good := positive(word)
+		ok = ok && good
+		return v
 	}
-	if s.joined = 1; len(s.intervals) < mostIntervals {
-		s.intervals = append(s.intervals, iv)
-		return
+	var name, old string // the last word, and the unit that 0.5 prints behind the latency
+	for word := range strings.FieldsSeq(text) {
+		word = strings.TrimSuffix(word, ",")
+		switch {
+		case name == "tps:", name == "eps:":
+			iv.events = value(word)
+		case name == "qps:":
+			iv.queries = value(word)
+		case name == "reads:", name == "writes:": // 0.5 has no total
+			iv.queries = max(iv.queries, 0) + value(word)
+		case name == "err/s:", name == "errors:":
+			iv.errors = value(word)
+		case strings.HasPrefix(name, "(") && strings.HasSuffix(name, "%):"):
+			var percentile string
+			unit, percentile, _ = strings.Cut(name[1:len(name)-3], ",")
+			iv.percentile, _ = number(percentile)
+			iv.latency = value(word)
+		case name == "time:":
+			digits := strings.TrimRightFunc(word, unicode.IsLetter)
+			iv.latency, old = value(digits), word[len(digits):]
+		case old != "" && strings.HasPrefix(word, "(") && strings.HasSuffix(word, "%)"):
+			unit = old
+			iv.percentile, _ = number(word[1 : len(word)-2])
+		}
+		name = word
 	}
-	for i := range mostIntervals / 2 {
-		s.intervals[i] = s.intervals[2*i].with(s.intervals[2*i+1])
-	}
-	s.intervals, s.stride = append(s.intervals[:mostIntervals/2], iv), max(s.stride, 1)*2
+	return unit, ok && !strings.HasSuffix(name, ":")
 }
 
 // with merges an interval with the next one. The latency is then unknown.
@@ -131,42 +125,5 @@ func (iv sbInterval) with(next sbInterval) sbInterval {
 		errors: mean(iv.errors, next.errors), latency: -1, percentile: next.percentile}
 }
 
-// value parses a number, -1 if it is unknown; ok is false if good was.
-func value(s string, good bool) (float64, bool) {
-	if s == sbUnknown {
-		return -1, good
-	}
-	v, ok := positive(s)
-	return v, ok && good
-}
-
 // sbUnknown is what rumbench prints for unknown values; sysbench never does.
 const sbUnknown = "-"
-
-// rates parses the names and numbers of an interval line.
-func (s *sysbench) rates(iv *sbInterval, text string) (ok bool) {
-	ok = true
-	for _, part := range []struct {
-		name string
-		to   *float64
-	}{{"tps: ", &iv.events}, {"eps: ", &iv.events}, {"qps: ", &iv.queries}, {"err/s: ", &iv.errors}, {"errors: ", &iv.errors}} {
-		_, rest, found := strings.Cut(text, part.name)
-		if !found {
-			continue
-		}
-		word, _, _ := strings.Cut(rest, " ")
-		*part.to, ok = value(strings.TrimSuffix(word, ","), ok)
-	}
-	if iv.queries >= 0 || !strings.HasPrefix(text, "threads:") {
-		return ok
-	}
-	for _, name := range []string{"reads: ", "writes: "} { // 0.5 has no total
-		_, rest, found := strings.Cut(text, name)
-		if word, _, _ := strings.Cut(rest, ","); found {
-			var v float64
-			v, ok = value(word, ok)
-			iv.queries = max(iv.queries, 0) + v
-		}
-	}
-	return ok
-}

@@ -31,95 +31,122 @@ const (
 // finish makes the rows of the run.
 func (s *sysbench) finish(o *Options) {
 	if s.header == 0 {
-		s.problem(1, "", "it is not what sysbench run prints: no line begins with “sysbench VERSION”")
+		s.at = 1
+		s.refuse("", "it is not what sysbench run prints: no line begins with “sysbench VERSION”")
 		return
 	}
-	s.name()
-	if s.wrong {
+	if s.name(); s.refused {
 		return
 	}
+	cutOff := fmt.Sprintf("the log is cut off (%s:%d)", s.path, s.end)
 	if s.fatal != "" {
-		s.cut("sysbench ended with an error (%s:%d): %s", s.file.path, s.fatalLine, s.fatal)
-	} else if !s.ended {
-		s.cut("the log is cut off (%s:%d): it has no final figures", s.file.path, s.at)
+		cutOff = "sysbench ended with an error " + s.fatal
+		s.cut("%s", cutOff)
+	} else if !s.complete {
+		s.cut("%s: it has no final figures", cutOff)
 	}
-	if s.reason != "" && len(s.intervals) == 0 {
-		s.problem(s.at, "run the test again", "%s, and no intervals either: nothing is known of the run", strings.TrimSuffix(s.reason, ": it has no final figures"))
+	switch missing := s.missing(); {
+	case s.reason != "" && len(s.intervals.items) == 0:
+		s.at = s.end
+		s.refuse("run the test again", "%s, and no intervals either: nothing is known of the run", cutOff)
+		return
+	case s.reason == "" && missing != "":
+		s.at = s.end
+		s.refuse("", "the final figures have no %s: nothing can be divided by it, and it must not count as 0", missing)
 		return
 	}
-	if s.reason == "" {
-		if missing := s.missing(); missing != "" {
-			s.problem(s.at, "", "the final figures have no %s: nothing can be divided by it, and it must not count as 0", missing)
-			return
-		}
-	}
-	r := &sbRows{s, s.ops(), o.Compatible && s.reason == ""}
+	r := s.rows(o)
 	s.step.Seconds = r.seconds
 	r.addRates()
+	r.addTimes()
 	s.put("duration_s", r.seconds)
-	r.addErrors(s.step.Primary)
-	r.addSeries(s.step.Primary)
+	r.addErrors()
+	r.addSeries()
 	r.addNotes()
-}
-
-// sql reports whether events consist of SQL statements.
-func (s *sysbench) sql() bool {
-	return s.has("queries") || s.has("read/write requests") || len(s.intervals) > 0 && s.intervals[0].queries >= 0
 }
 
 // sbRows makes the rows of a run.
 type sbRows struct {
 	*sysbench
-	sbOps
-	compatible bool // rates are taken as printed, as in published tables
+	seconds, events, queries float64
+	source                   string
+	compatible               bool // rates are taken as printed, as in published tables
+	group                    string
+	op                       string  // of which events are: the group's, or transactions of several queries
+	scanned                  float64 // rows read by each event of a test that scans whole tables, if known
 }
 
-// single reports whether each event is one statement. Counting begins and ends while
-// events are in flight, so the two counts may differ by one per client.
-func (s *sbRows) single() bool {
-	return math.Abs(s.queries-s.events) <= float64(s.threads)
-}
-
-// addRates adds the rates of operations: queries, and transactions if they have
-// several queries; scans; or events without statements.
-func (s *sbRows) addRates() {
-	add := func(op string, more ...string) {
-		s.step.Primary, s.step.WritesPer = op, op
-		s.step.Groups = []result.Group{{Name: op, Clients: s.threads, Ops: append([]string{op}, more...)}}
+// rows returns the counts from the final figures, else from the intervals, and what
+// events are: scans, or queries, or transactions of several queries, or events
+// without statements.
+func (s *sysbench) rows(o *Options) *sbRows {
+	t := s.totals
+	r := &sbRows{sysbench: s, source: "final figures", compatible: o.Compatible && s.reason == "",
+		seconds: t["total time"] + t["time elapsed"], events: t["total number of events"], queries: t["queries"] + t["read/write requests"]}
+	if s.reason != "" {
+		r.source, r.seconds, r.events, r.queries = "intervals", 0, 0, 0
+		for _, iv := range s.intervals.items {
+			r.events += iv.events * iv.length
+			r.queries += max(iv.queries, 0) * iv.length
+			r.seconds += iv.length
+		}
+		r.events, r.queries = math.Round(r.events), math.Round(r.queries)
 	}
-	queries := func() float64 { return s.rate(s.queries/s.seconds, "queries", "read/write requests") }
-	switch rows := s.scanned(); {
-	case rows > 0:
-		add(opScan)
-		s.addScans(rows)
-		s.addTimes(opScan, opScan)
-	case !s.sql():
-		add(opEvent)
-		s.addOp(opEvent, opEvent, s.events, s.events/s.seconds)
-		s.addTimes(opEvent, opEvent)
-	case s.single():
-		add(opQuery)
-		s.addOp(opQuery, opQuery, s.queries, queries())
-		s.addTimes(opQuery, opQuery)
+	sql := s.has("queries") || s.has("read/write requests") || len(s.intervals.items) > 0 && s.intervals.items[0].queries >= 0
+	// Counting begins and ends while events are in flight, so that the counts of
+	// single statements may differ by one per client.
+	single := math.Abs(r.queries-r.events) <= float64(s.threads)
+	if script, known := s.params["script"]; script == scanScript || !known && isScan(s.test) {
+		r.scanned, _ = positive(s.params["table_size"])
+	}
+	switch {
+	case !sql:
+		r.group, r.op, r.scanned = opEvent, opEvent, 0
+	case !single:
+		r.group, r.op, r.scanned = opQuery, opTransaction, 0
+	case r.scanned > 0:
+		r.group, r.op = opScan, opScan
 	default:
-		add(opQuery, opTransaction)
-		s.addOp(opQuery, opQuery, s.queries, queries())
-		s.addOp(opQuery, opTransaction, s.events, s.rate(s.events/s.seconds, "transactions"))
-		s.addTimes(opQuery, opTransaction)
+		r.group, r.op = opQuery, opQuery
+	}
+	return r
+}
+
+// addRates adds the rates of operations.
+func (s *sbRows) addRates() {
+	s.about(s.group, s.threads)
+	s.step.Groups[0].Ops = slices.Compact([]string{s.group, s.op})
+	if s.scanned > 0 {
+		s.addScans()
+		return
+	}
+	if s.group == opQuery {
+		s.addOp(opQuery, s.queries, "queries", "read/write requests")
+	}
+	if s.op != opQuery {
+		s.addOp(s.op, s.events, "transactions")
 	}
 }
 
-// rate returns the printed rate if the arithmetic is compatible, else the computed
-// one.
-func (s *sbRows) rate(computed float64, names ...string) float64 {
-	if !s.compatible {
-		return computed
+// addOp adds the rates of an operation: computed, or as printed under one of the
+// names if the arithmetic is compatible and it has several.
+func (s *sbRows) addOp(op string, n float64, names ...string) {
+	rate := n / s.seconds
+	if s.compatible && op != opEvent {
+		rate = 0
+		for _, name := range names {
+			rate += s.totals[name+" per second"]
+		}
 	}
-	var sum float64
-	for _, name := range names {
-		sum += s.totals[name+" per second"]
+	s.did(n, rate, rate, s.with(op, n)...)
+	if s.reason == "" && n > 0 {
+		s.costs = append(s.costs, account.Denominator{Per: op, Units: rate, N: int64(n)})
 	}
-	return sum
+}
+
+// with returns what the rows of an operation have in common.
+func (s *sbRows) with(op string, n float64) []account.With {
+	return []account.With{account.Of(s.group, op), account.Count(int64(n)), account.Source(s.source), account.Warned(s.partial()...)}
 }
 
 // scanScript is the script that reads a whole table in each event.
@@ -127,17 +154,6 @@ const scanScript = "oltp_scan"
 
 // isScan reports whether a test of the suite scans whole tables.
 func isScan(test string) bool { return test == "scan" || strings.HasPrefix(test, "scan.") }
-
-// scanned returns the rows read per event of a test that scans whole tables; 0 for
-// other tests, or if the size of a table is unknown.
-func (s *sbRows) scanned() float64 {
-	script, known := s.params["script"]
-	if !s.sql() || !s.single() || script != scanScript && (known || !isScan(s.test)) {
-		return 0
-	}
-	rows, _ := positive(s.params["table_size"])
-	return rows
-}
 
 // The denominator of a scan's costs, and the unit of published rates.
 const (
@@ -148,18 +164,18 @@ const (
 
 // addScans adds the rates of a test that scans whole tables, in rows. Published ones
 // are of one client, in thousands of rows, from the mean latency.
-func (s *sbRows) addScans(rows float64) {
-	at := []account.With{of(opScan, opScan), count(int64(s.events)), source(s.source), warned(s.rowWarnings...)}
-	s.put("rows", s.events*rows, at...)
+func (s *sbRows) addScans() {
+	at, rows := s.with(opScan, s.events), s.events*s.scanned
+	s.put("rows", rows, at...)
 	s.put("ops_per_s", s.events/s.seconds, at...)
-	per, rate, n := scanRow, s.events*rows/s.seconds, int64(s.events*rows)
+	costs := account.Denominator{Per: scanRow, Units: rows / s.seconds, N: int64(rows)}
 	if s.compatible {
-		per, rate, n = scanPublished, math.Round(rows/s.latency["avg"].ms), 0
-		at = append(at, source("mean latency, compatible"), warned(scanUnit))
+		costs = account.Denominator{Per: scanPublished, Units: math.Round(s.scanned / s.latency["avg"].ms)}
+		at = append(at, account.Source("mean latency, compatible"), warned(scanUnit))
 	}
-	s.put("rows_per_s", rate, at...)
+	s.put("rows_per_s", costs.Units, at...)
 	if s.reason == "" && s.events > 0 {
-		s.costs = append(s.costs, denominator{per, rate, n})
+		s.costs = append(s.costs, costs)
 	}
 }
 
@@ -170,15 +186,16 @@ func (s *sysbench) name() {
 		return
 	}
 	s.clients = s.threads
-	if t, ok := suiteTestOf(stem(s.file.path)); ok {
+	if t, ok := suiteTestOf(stem(s.path)); ok {
 		if t.clients > 0 && s.threads > 0 && t.clients != s.threads {
-			s.problem(1, "", "its name says %d clients, and the log has %d", t.clients, s.threads)
+			s.at = 1
+			s.refuse("", "its name says %d clients, and the log has %d", t.clients, s.threads)
 			return
 		}
 		s.is(t)
 		return
 	}
-	s.base, s.trial = repetition(stem(s.file.path))
+	s.base, s.trial = repetition(stem(s.path))
 	s.byFile = s.base
 	s.step.Doc = "sysbench"
 }
@@ -198,44 +215,6 @@ func (s *sysbench) missing() string {
 	return ""
 }
 
-// sbOps holds the counts of the window.
-type sbOps struct {
-	seconds, events, queries float64
-	source                   string
-	rowWarnings              []string
-}
-
-// ops returns the counts from the final figures, else from the intervals.
-func (s *sysbench) ops() (ops sbOps) {
-	if s.reason != "" {
-		for _, iv := range s.intervals {
-			ops.events += iv.events * iv.length
-			ops.queries += max(iv.queries, 0) * iv.length
-			ops.seconds += iv.length
-		}
-		ops.events, ops.queries = math.Round(ops.events), math.Round(ops.queries)
-		ops.source, ops.rowWarnings = "intervals", []string{partial}
-	} else {
-		t := s.totals
-		ops.seconds = t["total time"] + t["time elapsed"]
-		ops.events = t["total number of events"]
-		ops.queries = t["queries"] + t["read/write requests"]
-		ops.source = "final figures"
-	}
-	return ops
-}
-
-// addOp adds the rates of an operation.
-func (s *sbRows) addOp(group, op string, n, rate float64) {
-	at := []account.With{of(group, op), count(int64(n)), source(s.source), warned(s.rowWarnings...)}
-	s.put("rows", n, at...)
-	s.put("ops_per_s", rate, at...)
-	s.put("rows_per_s", rate, at...)
-	if s.reason == "" && n > 0 {
-		s.costs = append(s.costs, denominator{op, rate, int64(n)})
-	}
-}
-
 // paced reports whether a rate was set: then latencies begin when an event is put
 // into the queue.
 func (s *sysbench) paced() bool {
@@ -244,7 +223,7 @@ func (s *sysbench) paced() bool {
 }
 
 // addTimes adds the latencies of events.
-func (s *sbRows) addTimes(group, op string) {
+func (s *sbRows) addTimes() {
 	n := int64(s.events)
 	if n == 0 || s.reason != "" {
 		return
@@ -254,78 +233,70 @@ func (s *sbRows) addTimes(group, op string) {
 		measure = "response"
 		s.step.Note("A rate was set: sysbench's latencies are response times, from the moment at which an event was put into the queue.")
 	}
-	at := []account.With{of(group, op), count(n), source("final figures")}
+	at := []account.With{account.Of(s.group, s.op), account.Count(n), account.Source("final figures")}
+	put := func(name string, us float64, warnings []metric.Warning) {
+		s.put(measure+"_"+name+"_us", us, append(at, account.Warned(warnings...))...)
+	}
 	if sum := s.latency["sum"].ms; sum > 0 && measure == "service" {
-		s.put("service_mean_us", sum*1e3/float64(n), append(at, source("sum of latencies ÷ events"))...) // avg has two digits only
-	} else if v, ok := s.printed("avg"); ok && measure == "service" {
-		s.put("service_mean_us", v.us, append(at, warned(v.warnings...))...)
+		s.put("service_mean_us", sum*1e3/float64(n), append(at, account.Source("sum of latencies ÷ events"))...) // avg has two digits only
+	} else if us, warnings, ok := s.printed("avg"); ok && measure == "service" {
+		put("mean", us, warnings)
 	}
 	if len(s.histogram) > 0 {
 		s.build(func(b *account.Builder) {
-			b.Latency(measure, group, op, account.Bucketed(s.histogram), source("latency histogram, its buckets are 1.8 % apart"))
+			b.Latency(measure, s.group, s.op, account.Bucketed(s.histogram), account.Source("latency histogram, its buckets are 1.8 % apart"))
 		})
 	} else {
-		s.addPercentile(measure, at)
+		s.addPercentile(put)
 	}
-	if v, ok := s.printed("max"); ok {
-		s.put(measure+"_max_us", v.us, append(at, warned(v.warnings...))...)
+	if us, warnings, ok := s.printed("max"); ok {
+		put("max", us, warnings)
 	}
 }
 
 // addPercentile adds the one percentile that sysbench prints.
-func (s *sbRows) addPercentile(measure string, at []func(*metric.Row)) {
+func (s *sbRows) addPercentile(put func(name string, us float64, warnings []metric.Warning)) {
 	for name := range s.latency {
 		p, ok := strings.CutPrefix(name, "p")
-		if !ok {
-			continue
-		}
-		if p != "50" && p != "95" && p != "99" {
+		if ok && p != "50" && p != "95" && p != "99" {
 			s.step.Note(fmt.Sprintf("The log has the percentile %s (%s ms), for which there is no metric.", p, s.latency[name].text))
-			continue
+		} else if ok {
+			us, warnings, known := s.printed(name)
+			if !known {
+				continue
+			}
+			if top, _, ok := s.printed("max"); ok && us > top {
+				warnings = append(warnings, remark("the middle of a bucket of sysbench's histogram, which lies above the greatest latency"))
+			}
+			put(name, us, warnings)
 		}
-		v, ok := s.printed(name)
-		if !ok {
-			continue
-		}
-		if top, ok := s.printed("max"); ok && v.us > top.us {
-			v.warnings = append(v.warnings, "the middle of a bucket of sysbench's histogram, which lies above the greatest latency")
-		}
-		s.put(measure+"_p"+p+"_us", v.us, append(at, warned(v.warnings...))...)
 	}
 	if s.disabled {
 		s.step.Note("Percentiles were disabled (--percentile=0).")
 	}
 }
 
-// printedLatency is a printed latency in µs, with warnings about its precision.
-type printedLatency struct {
-	us       float64
-	warnings []string
-}
-
-// printed returns a final latency. What sysbench prints as 0.00 is unknown: it was
-// too short, or not recorded.
-func (s *sysbench) printed(name string) (out printedLatency, ok bool) {
+// printed returns a final latency in µs, with warnings about its precision. What
+// sysbench prints as 0.00 is unknown: it was too short, or not recorded.
+func (s *sysbench) printed(name string) (us float64, warnings []metric.Warning, ok bool) {
 	l, ok := s.latency[name]
 	switch {
 	case !ok:
-		return out, false
+		return 0, nil, false
 	case l.ms == 0:
 		s.step.Note(fmt.Sprintf("Latency %s is printed as 0.00 ms: below %g µs, or not recorded. It is unknown.", name, sbDigit*1e3))
-		return out, false
+		return 0, nil, false
 	case strings.HasPrefix(name, "p") && l.ms >= sbLongest:
 		s.warn("latency %s is above 100 s, the end of sysbench's histogram: it is unknown", name)
-		return out, false
+		return 0, nil, false
+	case l.ms < sbCoarse && !strings.HasSuffix(l.text, "ms"):
+		warnings = []metric.Warning{remark("printed in steps of 10 µs")}
 	}
-	out.us = l.ms * 1e3
-	if l.ms < sbCoarse && !strings.HasSuffix(l.text, "ms") {
-		out.warnings = []string{"printed in steps of 10 µs"}
-	}
-	return out, true
+	return l.ms * 1e3, warnings, true
 }
 
 // addErrors adds the errors that sysbench ignored: after each it ran the event again.
-func (s *sbRows) addErrors(group string) {
+func (s *sbRows) addErrors() {
 	if s.reason != "" {
 		return
 	}
@@ -334,7 +305,7 @@ func (s *sbRows) addErrors(group string) {
 		if !ok {
 			continue
 		}
-		s.put("errors", n, of(group, ""), count(int64(n+s.events)))
+		s.put("errors", n, account.Of(s.group, ""), account.Count(int64(n+s.events)))
 		switch {
 		case n > 0 && s.step.Name != "" && s.run.target != "": // rumbench printed it
 			s.warn("%.0f attempts failed: their time is in the latencies", n)
@@ -345,36 +316,34 @@ func (s *sbRows) addErrors(group string) {
 }
 
 // addSeries adds the intervals.
-func (s *sbRows) addSeries(group string) {
+func (s *sbRows) addSeries() {
 	var intervals []account.Interval
-	single := group != opQuery || s.single()
-	perEvent := max(1, s.scanned())
-	for _, iv := range s.intervals {
+	several := s.group != s.op // queries
+	for _, iv := range s.intervals.items {
 		units := iv.queries
-		if units < 0 || single {
+		if units < 0 || !several {
 			units = iv.events
 		}
 		n := math.Round(units * iv.length)
 		intervals = append(intervals, account.NewInterval(iv.end, iv.length, n))
-		line := result.Line{Step: s.step.Name, Source: "ops", T: iv.end, DT: iv.length, Group: group, Op: group,
-			Ops: int64(n), Rows: int64(n * perEvent), Errors: int64(math.Round(max(iv.errors, 0) * iv.length))}
-		timed := line
-		if !single {
-			timed.Op, timed.Ops, timed.Errors = opTransaction, int64(math.Round(iv.events*iv.length)), line.Errors
-			timed.Rows = timed.Ops
-			line.Errors = 0
+		line := result.Line{Source: "ops", T: iv.end, DT: iv.length, Group: s.group, Op: s.group,
+			Ops: int64(n), Rows: int64(n * max(1, s.scanned))}
+		if several {
+			s.emit(line)
+			line.Op, line.Ops = opTransaction, int64(math.Round(iv.events*iv.length))
+			line.Rows = line.Ops
 		}
-		if iv.percentile == 99 && timed.Ops > 0 && iv.latency >= sbDigit {
-			if timed.P99 = iv.latency * 1e3; s.paced() {
-				timed.P99, timed.ResponseP99 = 0, timed.P99
+		line.Errors = int64(math.Round(max(iv.errors, 0) * iv.length))
+		if iv.percentile == 99 && line.Ops > 0 && iv.latency >= sbDigit {
+			if s.paced() {
+				line.ResponseP99 = iv.latency * 1e3
+			} else {
+				line.P99 = iv.latency * 1e3
 			}
 		}
-		if !single {
-			s.emit(line)
-		}
-		s.emit(timed)
+		s.emit(line)
 	}
-	s.addIntervals(group, intervals, s.paced(), warned(s.rowWarnings...))
+	s.addIntervals(s.group, intervals, s.paced(), account.Warned(s.partial()...))
 }
 
 // addNotes adds what readers need to know about the figures.
@@ -382,11 +351,11 @@ func (s *sbRows) addNotes() {
 	note := func(text string, args ...any) { s.step.Note(fmt.Sprintf(text, args...)) }
 	if s.has("read/write requests") {
 		note("sysbench 0.5: queries are its read/write requests; BEGIN and COMMIT are not among them.")
-	} else if s.events > 0 && s.queries > s.events && !s.single() {
+	} else if s.events > 0 && s.queries > s.events && s.group != s.op {
 		note("A transaction has %.3g queries in the mean; BEGIN and COMMIT are among them.", s.queries/s.events)
 	}
-	if s.stride > 1 {
-		note("The log has more than %d intervals: %d at a time are merged.", mostIntervals, s.stride)
+	if s.intervals.stride > 1 {
+		note("The log has more than %d intervals: %d at a time are merged.", mostIntervals, s.intervals.stride)
 	}
 	if other := s.totals["other"]; strings.Contains(s.params["script"], "delete") && other > 0 && s.reason == "" {
 		s.warn("%.0f of %.0f deletes found no row: sysbench counts them as done", other, s.queries)
@@ -397,7 +366,7 @@ func (s *sbRows) addNotes() {
 	if rate, _ := number(s.params["rate"]); rate > 0 {
 		g := &s.step.Groups[0]
 		g.Rate, g.Pace = rate, "poisson"
-		if slices.Contains(g.Ops, opTransaction) {
+		if s.op == opTransaction {
 			g.RateOf = opTransaction
 		}
 	}

@@ -6,8 +6,9 @@ import (
 	"slices"
 	"strconv"
 
-	"rumbench/internal/layout"
-	"rumbench/internal/metric"
+	"rumbench/internal/account"
+	"rumbench/internal/hint"
+	"rumbench/internal/published/layout"
 )
 
 func isTable(head []string) bool {
@@ -23,41 +24,38 @@ func isRelative(f *file) bool {
 
 // tableFile is a published table that is being read.
 type tableFile struct {
-	*file
+	*input
 	o    *Options
 	runs []*run
 }
 
 // parseTable reads a published table of results: a run for each test of each target.
 // They always have the published arithmetic.
-func parseTable(files []*file, o *Options, ps *Problems) []*run {
-	f := files[0]
-	f.whole = true
-	format, ratios := layout.FormatOf(f.head)
+func parseTable(files []*file, o *Options, ps *hint.Problems) []*run {
+	t := &tableFile{input: &input{file: files[0], ps: ps, at: 1}, o: o}
+	format, ratios := layout.FormatOf(t.head)
 	if format == layout.None {
-		ps.add(f.path, 1, "", "it is no table of results in a layout that is known: qps.abs, o.met or the 21 columns of the insert benchmark")
+		t.refuse("", "it is no table of results in a layout that is known: qps.abs, o.met or the 21 columns of the insert benchmark")
 		return nil
 	}
-	if ratios {
-		ps.add(f.path, 0, "the absolute table of the same results can be imported", "it is a table of ratios: what they are of is not in it")
+	if t.at = 0; ratios {
+		t.refuse("the absolute table of the same results can be imported", "it is a table of ratios: what they are of is not in it")
 		return nil
 	}
 	var text bytes.Buffer
-	if !f.each(ps, func(_ int, line string, _ bool) bool { text.WriteString(line + "\n"); return true }) {
+	if !t.each(func(line string) { text.WriteString(line + "\n") }) {
 		return nil
 	}
 	steps, err := layout.Read(format, &text)
 	if err != nil {
-		ps.add(f.path, 0, "", "%v", err)
+		ps.Add(t.path, 0, "", "%v", err)
+		steps = nil
 	}
-	t := &tableFile{file: f, o: o}
-	for _, s := range steps {
-		if err == nil {
-			t.add(format, &s)
-		}
+	for i := range steps {
+		t.add(format, &steps[i])
 	}
 	if len(t.runs) == 0 {
-		ps.add(f.path, f.lines, "", "there are no numbers in it")
+		t.problem("", "there are no numbers in it")
 	}
 	return t.runs
 }
@@ -125,18 +123,17 @@ func (t *tableFile) levels(test string, l *layout.Line) {
 
 func (t *tableFile) costs(test string, l *layout.Line) {
 	r := t.test(l.Tag, test)
-	per := r.publishedRate(l.Value("o/s"), t.o).per
+	per := r.publishedRate(l.Value("o/s"), t.o).Per
 	put := func(name string, v float64) {
-		r.put(name, v, source("a published table of costs"), func(row *metric.Row) { row.Per = per })
+		r.put(name, v, account.Source("a published table of costs"), account.Per(per))
 	}
 	put("context_switches", l.Value("cs/o"))
 	put("device_reads", l.Value("r/o"))
 	put("read_kb", l.Value("rKB/o"))
 	put("write_kb", l.Value("wKB/o"))
-	switch cpu := l.Value("cpu/o"); {
-	case r.cpus > 0:
-		put("host_cpu_us", cpuTime(cpu, r.cpus))
-	case !math.IsNaN(cpu):
+	if cpu := l.Value("cpu/o"); r.cpus > 0 {
+		put(hostCPU, cpuTime(cpu, r.cpus))
+	} else if !math.IsNaN(cpu) {
 		r.warn(noCPUs)
 	}
 }

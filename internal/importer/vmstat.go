@@ -4,11 +4,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"rumbench/internal/hint"
 )
 
 // vmstat holds the samples of a file of vmstat.
 type vmstat struct {
-	file    *file
+	*input
+	header
 	samples []vmSample
 }
 
@@ -27,50 +30,37 @@ func isVMStat(head []string) bool {
 
 // parseVMStat reads a file of vmstat. Its two header lines are repeated every twenty
 // lines or so.
-func parseVMStat(f *file, ps *Problems) *vmstat {
-	out := &vmstat{file: f}
-	var header []string
-	f.each(ps, func(n int, line string, last bool) bool {
+func parseVMStat(f *file, ps *hint.Problems) *vmstat {
+	v := &vmstat{input: &input{file: f, ps: ps}}
+	v.each(func(line string) {
 		words := strings.Fields(line)
 		switch {
 		case len(words) == 0, strings.Contains(words[0], "procs"):
 		case slices.Contains(words, "swpd"):
-			header = words
-		default:
-			s, ok := vmLine(header, words)
-			if ok {
-				out.samples = append(out.samples, s)
-			} else if !last { // else cut off in the middle of a line
-				ps.add(f.path, n, "", "%q is not a line of vmstat: %d numbers were expected", clip(line), len(header))
-				return false
-			}
+			v.header = words
+		case !v.sample(words) && !v.last: // else cut off in the middle of a line
+			v.refuse("", "%q is not a line of vmstat: %d numbers were expected", clip(line), len(v.header))
 		}
-		return true
 	})
-	return out
+	return v
 }
 
-// vmLine parses a sample by the names in the header. Option -t adds a date and a
-// time, for which the header has one name.
-func vmLine(header, words []string) (s vmSample, ok bool) {
-	value := func(name string) float64 {
-		i := slices.Index(header, name)
-		if i < 0 || i >= len(words) {
-			return -1
-		}
-		v, ok := positive(words[i])
-		if !ok {
-			return -1
-		}
-		return v
+// sample adds a sample by the names in the header. Option -t adds a date and a time,
+// for which the header has one name. It returns false if the line is none.
+func (v *vmstat) sample(words []string) bool {
+	n := len(words)
+	if v.header == nil || n != len(v.header) && n != len(v.header)+1 {
+		return false
 	}
-	if header == nil || len(words) != len(header) && len(words) != len(header)+1 {
-		return s, false
-	}
-	us, sy := value("us"), value("sy")
-	s.switches, s.busy = value("cs"), us+sy
-	if n := len(words); n == len(header)+1 {
+	var s vmSample
+	us, user := positive(v.text(words, "us"))
+	sy, system := positive(v.text(words, "sy"))
+	cs, switches := positive(v.text(words, "cs"))
+	if s.switches, s.busy = cs, us+sy; n > len(v.header) {
 		s.when, _ = timestamp(words[n-2] + " " + words[n-1])
 	}
-	return s, us >= 0 && sy >= 0 && s.switches >= 0
+	if user && system && switches {
+		v.samples = append(v.samples, s)
+	}
+	return user && system && switches
 }

@@ -7,14 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
+	"rumbench/internal/parallel"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
 )
-
-// unknown is the value of required fields that no log contains.
-const unknown = result.Unknown
 
 // The modes of arithmetic, as recorded in trials.
 const (
@@ -24,34 +23,21 @@ const (
 
 // assemble sorts runs into trials, in the order of targets, trials and steps.
 func (c *Campaign) assemble(runs []*run, o *Options) error {
-	var targets []string
-	byTarget := map[string]map[int][]*run{}
-	for _, r := range runs {
-		if byTarget[r.target] == nil {
-			byTarget[r.target] = map[int][]*run{}
-			targets = append(targets, r.target)
-		}
-		byTarget[r.target][r.trial] = append(byTarget[r.target][r.trial], r)
-	}
+	targets, byTarget := groups(runs, func(r *run) string { return r.target })
 	if o.Base != "" && !slices.Contains(targets, o.Base) {
 		slices.SortFunc(targets, quantity.Natural)
-		return Problems{{Reason: fmt.Sprintf("there is no target %s to be the base", o.Base), Hint: "the targets are " + strings.Join(targets, ", ")}}
+		return hint.Problems{{Reason: fmt.Sprintf("there is no target %s to be the base", o.Base), Hint: "the targets are " + strings.Join(targets, ", ")}}
 	}
 	slices.SortStableFunc(targets, byName(o.Base))
-	c.options = *o
-	c.Campaign = result.Campaign{Format: result.Format, Name: nameOf(o, runs[0].file.path), Command: o.Command, Started: o.Now}
+	c.Campaign = result.Campaign{Format: result.Format, Name: o.Name, Command: o.Command, Started: o.Now}
 	dirs, common := map[string]bool{}, commonParams(runs)
 	for _, target := range targets {
-		var numbers []int
-		for n := range byTarget[target] {
-			numbers = append(numbers, n)
-		}
+		numbers, trials := groups(byTarget[target], func(r *run) int { return r.trial })
 		slices.Sort(numbers)
 		for _, n := range numbers {
-			t := newTrial(byTarget[target][n], c.Name, common, o)
-			dir := directory(target, n, dirs)
+			t := newTrial(trials[n], c.Name, common, o)
 			c.trials = append(c.trials, t)
-			c.Trials = append(c.Trials, result.Entry{Dir: dir, Target: target, Trial: n, Status: t.Status})
+			c.Trials = append(c.Trials, result.Entry{Dir: directory(target, n, dirs), Target: target, Trial: n, Status: t.Status})
 		}
 	}
 	return nil
@@ -81,7 +67,7 @@ func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) 
 		Format: result.Format, Campaign: campaign, Target: first.target, Trial: first.trial,
 		// Runs with the same number have only the number in common.
 		Order:  "sequential",
-		Engine: unknown, Workload: first.workload, Params: map[string]any{}, Knobs: map[string]string{}, Durability: unknown, Status: result.Complete,
+		Engine: result.Unknown, Workload: first.workload, Params: map[string]any{}, Knobs: map[string]string{}, Durability: result.Unknown, Status: result.Complete,
 		Imported: &result.Imported{Mode: modeCorrect},
 	}
 	if o.Compatible || slices.ContainsFunc(runs, func(r *run) bool { return r.derived }) {
@@ -89,26 +75,14 @@ func newTrial(runs []*run, campaign string, common map[string]bool, o *Options) 
 		t.Warnings = append(t.Warnings, metric.Warn(metric.Compatible, nil))
 	}
 	out := trial{Trial: t, runs: runs}
-	shared := sharedParams(runs, common)
 	for _, r := range runs {
-		out.add(r, shared)
+		out.add(r, common)
 	}
-	t.Imported.Tool = strings.Join(out.tools(runs), ", ")
+	tools, _ := groups(runs, func(r *run) string { return r.tool })
+	t.Imported.Tool = strings.Join(tools, ", ")
 	t.Versions = append(observe.Facts{{Name: "client", Value: t.Imported.Tool}}, t.Versions...)
-	for name, v := range shared {
-		t.Params[name] = v
-	}
 	t.Params["arithmetic"] = t.Imported.Mode // the modes are not comparable
 	return out
-}
-
-func (t *trial) tools(runs []*run) (names []string) {
-	for _, r := range runs {
-		if !slices.Contains(names, r.tool) {
-			names = append(names, r.tool)
-		}
-	}
-	return names
 }
 
 // commonParams returns the names of the parameters in which the steps of each target
@@ -141,32 +115,27 @@ func commonParams(runs []*run) map[string]bool {
 // commanded reports whether the parameters of a run are known.
 func (r *run) commanded() bool { return len(r.plan) > 0 }
 
-// sharedParams returns the common parameters of a trial's runs.
-func sharedParams(runs []*run, common map[string]bool) map[string]string {
-	shared := map[string]string{}
-	for _, r := range runs {
-		for name, v := range r.params {
-			if common[name] {
-				shared[name] = v
-			}
-		}
-	}
-	return shared
-}
-
 // storageKnob is the knob of a server's storage engine in a trial. It is not a
 // parameter of the work: storage engines are what is compared.
 const storageKnob = "storage"
 
 // add adds a run as a step.
-func (t *trial) add(r *run, shared map[string]string) {
+func (t *trial) add(r *run, common map[string]bool) {
 	for i := range r.step.Rows {
 		row := &r.step.Rows[i]
 		row.Target, row.Trial, row.Step = t.Target, t.Trial.Trial, r.step.Name
 	}
 	besideMissed(r)
-	if own := ownParams(r, shared); own != "" {
-		r.step.Notes = append([]metric.Warning{metric.Untyped("Parameters: " + own + ".")}, r.step.Notes...)
+	var own []string
+	for name, v := range r.params {
+		if common[name] {
+			t.Params[name] = v
+		} else {
+			own = append(own, name+" "+v)
+		}
+	}
+	if slices.Sort(own); len(own) > 0 {
+		r.step.Notes = append([]metric.Warning{metric.Untyped("Parameters: " + strings.Join(own, ", ") + ".")}, r.step.Notes...)
 	}
 	r.step.Note("Imported from " + strings.Join(r.paths(), ", ") + ".")
 	t.Steps = append(t.Steps, r.step)
@@ -190,9 +159,7 @@ func (t *trial) add(r *run, shared map[string]string) {
 			t.Host = append(t.Host, f)
 		}
 	}
-	for _, w := range r.warnings {
-		t.Warnings = metric.AppendNew(t.Warnings, warningsOf([]string{w})...)
-	}
+	t.Warnings = metric.AppendNew(t.Warnings, r.warnings...)
 	if t.Interval == 0 {
 		t.Interval = r.interval
 	}
@@ -220,42 +187,35 @@ func besideMissed(r *run) {
 	}
 }
 
-func ownParams(r *run, shared map[string]string) string {
-	var parts []string
-	for name, v := range r.params {
-		if shared[name] == "" {
-			parts = append(parts, name+" "+v)
-		}
-	}
-	slices.Sort(parts)
-	return strings.Join(parts, ", ")
-}
-
 // Write writes the campaign into a directory, which must be empty or not exist.
 func (c *Campaign) Write(dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%s is not empty", dir)
 	}
-	for i, t := range c.trials {
+	err := parallel.Each(len(c.trials), func(i int) error {
 		path := result.TrialPath(dir, c.Trials[i].Dir)
 		if err := os.MkdirAll(path, 0o755); err != nil {
 			return fmt.Errorf("write campaign: %w", err)
 		}
-		if err := t.write(path, &c.options); err != nil {
+		if err := c.trials[i].write(path); err != nil {
 			return fmt.Errorf("write trial %s: %w", c.Trials[i].Dir, err)
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	return result.WriteJSON(filepath.Join(dir, result.CampaignFile), &c.Campaign)
 }
 
-func (t *trial) write(dir string, o *Options) error {
+func (t *trial) write(dir string) error {
 	s, err := result.CreateSeries(dir)
 	if err != nil {
 		return err
 	}
 	for _, r := range t.runs {
 		if err == nil {
-			err = r.series(o, s.Write)
+			err = r.writeSeries(s)
 		}
 	}
 	if cerr := s.Close(); err == nil {
@@ -268,39 +228,6 @@ func (t *trial) write(dir string, o *Options) error {
 		return err
 	}
 	return result.WriteJSON(filepath.Join(dir, result.TrialFile), t.Trial)
-}
-
-// seriesBatch is the number of lines written at a time.
-const seriesBatch = 256
-
-// series writes the run's series. If it was not kept, the log is read again: the
-// series of all logs may be larger than memory.
-func (r *run) series(o *Options, write func(...result.Line) error) error {
-	var batch []result.Line
-	var err error
-	add := func(l result.Line) {
-		l.Step = r.step.Name
-		if batch = append(batch, l); len(batch) == seriesBatch && err == nil {
-			err = write(batch...)
-			batch = batch[:0]
-		}
-	}
-	if first := r.files[0]; !first.whole && !r.derived {
-		var ps Problems
-		first.sink = add
-		first.format.parse(r.files, o, &ps)
-		first.sink = nil
-		if len(ps) > 0 {
-			return fmt.Errorf("read again: %w", ps)
-		}
-	}
-	for _, l := range r.lines {
-		add(l)
-	}
-	if err == nil && len(batch) > 0 {
-		err = write(batch...)
-	}
-	return err
 }
 
 // paths returns the files that a run was read from.

@@ -27,7 +27,7 @@ func NewClient() *Client {
 	}}
 }
 
-// Name is "client".
+// Name returns "client".
 func (c *Client) Name() string { return "client" }
 
 // Collect adds the client's points.

@@ -31,7 +31,7 @@ type Engine struct{ db Counted }
 // NewEngine returns a collector of the engine's counters.
 func NewEngine(db Counted) *Engine { return &Engine{db} }
 
-// Name is "engine".
+// Name returns "engine".
 func (e *Engine) Name() string { return "engine" }
 
 // Collect adds the points of the engine.

@@ -99,7 +99,7 @@ func named(all []blockdevice.Diskstats, name string) *blockdevice.Diskstats {
 	return nil
 }
 
-// Name is "device".
+// Name returns "device".
 func (d *Disks) Name() string { return "device" }
 
 // Warnings returns warnings about the device's figures.

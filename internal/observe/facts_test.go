@@ -178,3 +178,12 @@ func TestFactsOfThisMachine(t *testing.T) {
 		}
 	}
 }
+
+func TestFactValue(t *testing.T) {
+	facts := Facts{{"cpu", "x"}, {"disk", "a"}, {"disk", "b"}}
+	for name, want := range map[string]string{"cpu": "x", "disk": "a, b", "memory": ""} {
+		if got := facts.Value(name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}

@@ -34,7 +34,7 @@ func NewHost(procRoot string) *Host {
 	return &Host{procRoot: procRoot, threads: newKernelThreads(procRoot)}
 }
 
-// Name is "host".
+// Name returns "host".
 func (h *Host) Name() string { return "host" }
 
 // Collect adds the host's points.

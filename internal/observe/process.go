@@ -20,10 +20,6 @@ import (
 // Voluntary context switches are not included: the kernel counts them per thread
 // and forgets threads that ended.
 type Process struct {
-	// MemoryEvery is the least time between two readings of the proportional
-	// set size, which walks all pages and takes milliseconds.
-	MemoryEvery time.Duration
-
 	roots func() []int
 
 	mu sync.Mutex
@@ -35,10 +31,10 @@ type Process struct {
 // NewProcess returns a collector of the processes that roots returns at each
 // sample, with all their descendants; procRoot is "/proc".
 func NewProcess(procRoot string, roots func() []int) *Process {
-	return &Process{MemoryEvery: 5 * time.Second, roots: roots, tree: newTree(procRoot)}
+	return &Process{roots: roots, tree: newTree(procRoot)}
 }
 
-// Name is "process".
+// Name returns "process".
 func (p *Process) Name() string { return "process" }
 
 // Warnings returns warnings about the figures so far.
@@ -67,7 +63,9 @@ func (p *Process) Collect(ctx context.Context, s *engine.Sample) error {
 	s.Gauge("process.processes", "count", float64(len(p.members)))
 	s.Gauge("process.threads", "count", threads)
 	s.Gauge("process.rss_bytes", "bytes", rss)
-	if time.Since(p.memoryRead) < p.MemoryEvery {
+	// Reading the proportional set size walks all pages and takes milliseconds.
+	const every = 5 * time.Second
+	if time.Since(p.memoryRead) < every {
 		return nil
 	}
 	p.memoryRead = time.Now()

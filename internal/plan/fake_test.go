@@ -125,7 +125,7 @@ func (w fakeWorkload) Info() workload.Info {
 
 func (w fakeWorkload) New(p workload.Params) (workload.Run, error) {
 	if p.Int("batch") > p.Int("rows") {
-		return nil, &workload.ParamError{Param: "batch", Reason: "more than all rows", Hint: "lower it to rows or less"}
+		return nil, &workload.ParamError{Param: "batch", Reason: "more than all rows", Help: "lower it to rows or less"}
 	}
 	if p.String("label") == "nonsense" {
 		return nil, errors.New("this makes no sense")

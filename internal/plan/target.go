@@ -244,7 +244,8 @@ func (b *binder) checkNames(targets []*bound) {
 			seen[t.Name] = true
 			continue
 		}
-		b.at(cmp.Or(t.fields.of.get("name"), t.node), fmt.Sprintf("a target before is called %q too", t.Name), fmt.Sprintf("give it a name, as {name: %s-2, engine: %s}", t.Name, t.Engine))
+		b.at(cmp.Or(t.fields.of.get("name"), t.node), fmt.Sprintf("a target before is called %q too", t.Name),
+			fmt.Sprintf("give it a name, as {name: %s-2, engine: %s}", t.Name, t.Engine))
 	}
 }
 

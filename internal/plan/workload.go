@@ -27,7 +27,11 @@ func (b *binder) workload(f fields, p *Plan) {
 		return
 	}
 	info := w.Info()
-	b.preset(f, p, info)
+	if p.Preset != "" {
+		if _, err := info.Preset(p.Preset); err != nil {
+			b.at(f.value("preset"), err.Error(), hint.Of(err))
+		}
+	}
 	given := f.params(info)
 	if len(b.problems) > before {
 		return
@@ -39,20 +43,6 @@ func (b *binder) workload(f fields, p *Plan) {
 	if err != nil {
 		b.refused(f, err)
 	}
-}
-
-func (b *binder) preset(f fields, p *Plan, info workload.Info) {
-	if p.Preset == "" {
-		return
-	}
-	var names []string
-	for _, ps := range info.Presets {
-		if ps.Name == p.Preset {
-			return
-		}
-		names = append(names, ps.Name)
-	}
-	b.at(f.value("preset"), fmt.Sprintf("workload %s has no preset %q", info.Name, p.Preset), hint.OneOf(p.Preset, names))
 }
 
 func (f fields) params(info workload.Info) map[string]any {
@@ -70,20 +60,12 @@ func (f fields) params(info workload.Info) map[string]any {
 		asText := p.Type == workload.StringParam || p.Type == workload.StringsParam
 		v, err := p.Parse(n.plain(asText))
 		if err != nil {
-			f.in.atParam(n, err)
+			f.in.at(n, err.Error(), hint.Of(err))
 			continue
 		}
 		given[p.Name] = v
 	}
 	return given
-}
-
-func (d *document) atParam(n *node, err error) {
-	help := ""
-	if pe, ok := errors.AsType[*workload.ParamError](err); ok {
-		help = pe.Hint
-	}
-	d.at(n, err.Error(), help)
 }
 
 // refused reports an error about parameters at the parameter that caused it. If
@@ -93,5 +75,5 @@ func (b *binder) refused(f fields, err error) {
 	if pe, ok := errors.AsType[*workload.ParamError](err); ok && f.of.get("params") != nil {
 		n = cmp.Or(f.of.get("params").get(pe.Param), n)
 	}
-	b.atParam(n, err)
+	b.at(n, err.Error(), hint.Of(err))
 }

@@ -31,19 +31,7 @@ const (
 // Sign returns a sign with the colour's meaning, for readers who cannot see
 // colours.
 func (c Colour) Sign() string {
-	switch c {
-	case Red:
-		return "−"
-	case Green:
-		return "+"
-	case Grey:
-		return "×"
-	case Yellow:
-		return "↓"
-	case Blue:
-		return "↑"
-	}
-	return ""
+	return map[Colour]string{Red: "−", Green: "+", Grey: "×", Yellow: "↓", Blue: "↑"}[c]
 }
 
 // Rate is a cell of a table of absolute rates.
@@ -81,23 +69,17 @@ func Rates(column []Rate) []Colour {
 	}
 	out := make([]Colour, len(column))
 	for i, r := range column {
-		out[i] = rateColour(math.RoundToEven(r.Value), r.Missed, bottom, top)
+		switch v := math.RoundToEven(r.Value); {
+		case math.IsNaN(v):
+		case v <= bottom:
+			out[i] = Red
+		case r.Missed:
+			out[i] = Grey
+		case v >= top:
+			out[i] = Green
+		}
 	}
 	return out
-}
-
-func rateColour(v float64, missed bool, bottom, top float64) Colour {
-	switch {
-	case math.IsNaN(v):
-		return None
-	case v <= bottom:
-		return Red
-	case missed:
-		return Grey
-	case v >= top:
-		return Green
-	}
-	return None
 }
 
 // RatioOf returns the colour of a ratio of rates: blue above 1.05, yellow below

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/layout"
+	"rumbench/internal/published/layout"
 )
 
 // Number returns a number as absolute tables print it.

@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/layout"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
 	"rumbench/internal/published"
+	"rumbench/internal/published/layout"
 	"rumbench/internal/result"
 	"rumbench/workload"
 )

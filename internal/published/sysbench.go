@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"rumbench/internal/layout"
 	"rumbench/internal/result"
 )
 
@@ -56,10 +55,10 @@ type SysbenchRun struct {
 	interval   float64
 	percentile int
 
-	at       layout.SysbenchInterval
+	at       sysbenchInterval
 	dirty    bool // at is not empty
 	kinds    int  // operation kinds in at
-	total    layout.SysbenchCounts
+	total    sysbenchCounts
 	counted  bool      // total is not empty
 	byClient []float64 // events
 	clients  bool      // byClient is known
@@ -76,7 +75,7 @@ func NewSysbenchRun(target string, n int, interval float64, s *result.Step) *Sys
 		}
 		tool := fmt.Sprintf("rumbench: step %q of %q, trial %d, as sysbench 1.0.20 prints it", s.Name, target, n)
 		return &SysbenchRun{step: s, group: g, about: about, interval: interval, byClient: make([]float64, g.Clients),
-			head: layout.SysbenchRun{Tool: tool, Threads: g.Clients, Rate: g.Rate, Interval: interval}.String()}
+			head: sysbenchHead(tool, g.Clients, g.Rate, interval)}
 	}
 	return nil
 }
@@ -91,10 +90,10 @@ func (r *SysbenchRun) Add(l *result.Line) (text string) {
 	}
 	if !r.dirty {
 		r.dirty, r.kinds = true, 0
-		r.at = layout.SysbenchInterval{End: l.T, Seconds: l.DT, Threads: r.group.Clients, Percentile: 95, Latency: math.NaN()}
+		r.at = sysbenchInterval{End: l.T, Seconds: l.DT, Threads: r.group.Clients, Percentile: 95, Latency: math.NaN()}
 	}
 	if q := l.Queue; q != nil {
-		r.at.Paced, r.at.QueueLength, r.at.Concurrency = true, float64(q.Waiting), math.NaN()
+		r.at.Paced, r.at.QueueLength = true, float64(q.Waiting)
 		r.at.Shed += float64(q.Shed)
 	}
 	r.at.Errors += float64(l.Errors) // of the whole group, in its first line
@@ -105,7 +104,7 @@ func (r *SysbenchRun) Add(l *result.Line) (text string) {
 		}
 	}
 	if r.about(l.Op) && l.Ops > 0 {
-		r.at.Add(layout.SysbenchCounts{Events: float64(l.Ops), Reads: float64(l.Reads), Writes: float64(l.Writes), Others: float64(l.Others)})
+		r.at.add(sysbenchCounts{Events: float64(l.Ops), Reads: float64(l.Reads), Writes: float64(l.Writes), Others: float64(l.Others)})
 		r.kinds++
 		r.latency(l)
 	}
@@ -139,12 +138,12 @@ func (r *SysbenchRun) Flush() string {
 		return ""
 	}
 	r.dirty, r.counted = false, true
-	r.total.Add(r.at.SysbenchCounts)
+	r.total.add(r.at.sysbenchCounts)
 	r.interval = max(r.interval, r.at.Seconds)
 	if r.at.Seconds < 0.9*r.interval {
 		return r.Head()
 	}
-	r.at.SysbenchCounts = r.at.Known()
+	r.at.sysbenchCounts = r.at.known()
 	return r.Head() + r.at.String()
 }
 
@@ -163,9 +162,9 @@ func (r *SysbenchRun) End(s *result.Step) string {
 		return ""
 	}
 	unknown := math.NaN()
-	f := layout.SysbenchFinal{SysbenchCounts: r.total.Known(), Seconds: s.Seconds, Threads: r.group.Clients, Percentile: cmp.Or(r.percentile, 95)}
+	f := sysbenchFinal{sysbenchCounts: r.total.known(), Seconds: s.Seconds, Threads: r.group.Clients, Percentile: cmp.Or(r.percentile, 95)}
 	if !r.counted {
-		f.SysbenchCounts = layout.SysbenchCounts{Events: unknown, Errors: unknown, Reads: unknown, Writes: unknown, Others: unknown}
+		f.sysbenchCounts = sysbenchCounts{Events: unknown, Errors: unknown, Reads: unknown, Writes: unknown, Others: unknown}
 	}
 	// row returns a number of the group; op is "" for any kind of operation.
 	row := func(metric, op string) (value float64, n int64) {
@@ -191,7 +190,7 @@ func (r *SysbenchRun) End(s *result.Step) string {
 		f.BusySD = 0
 	}
 	if r.group.Open {
-		f.Arrivals = &layout.SysbenchArrivals{Offered: unknown}
+		f.Arrivals = &sysbenchArrivals{Offered: unknown}
 		f.Arrivals.Shed, _ = row("shed", "")
 		f.Arrivals.Abandoned, _ = row("abandoned", "")
 		if rate, n := row("offered_per_s", ""); !math.IsNaN(rate) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/figure"
@@ -68,34 +69,25 @@ func familySentence(w *sweep, f compare.Family, t *target) string {
 	if mean.Why != "" {
 		text += " (" + mean.Why + ")"
 	}
+	type effect struct {
+		*compare.Effect
+		step string
+	}
+	var all []effect
 	counts := map[compare.Verdict]int{}
-	low, high := math.Inf(1), math.Inf(-1)
-	var lowest, highest string
 	for _, l := range w.levels {
 		k, _ := l.Rate(l.Primary)
-		e := l.effect(t, base, k)
-		if e == nil || math.IsNaN(e.Ratio) || e.Verdict == "" {
-			continue
-		}
-		counts[e.Verdict]++
-		if e.Ratio < low {
-			low, lowest = e.Ratio, l.Name
-		}
-		if e.Ratio > high {
-			high, highest = e.Ratio, l.Name
+		if e := l.effect(t, base, k); e != nil && !math.IsNaN(e.Ratio) && e.Verdict != "" {
+			all = append(all, effect{e, l.Name})
+			counts[e.Verdict]++
 		}
 	}
-	if lowest != "" && lowest != highest {
-		text += fmt.Sprintf("; from %s in %s to %s in %s", quantity.Times(low), lowest, quantity.Times(high), highest)
-	}
-	var verdicts []string
-	for _, v := range []compare.Verdict{compare.Better, compare.Worse, compare.Same, compare.Unclear, compare.Unstable} {
-		if counts[v] > 0 {
-			verdicts = append(verdicts, fmt.Sprintf("%s in %d", v, counts[v]))
+	if len(all) > 0 {
+		byRatio := func(a, b effect) int { return cmp.Compare(a.Ratio, b.Ratio) }
+		if low, high := slices.MinFunc(all, byRatio), slices.MaxFunc(all, byRatio); low.step != high.step {
+			text += fmt.Sprintf("; from %s in %s to %s in %s", quantity.Times(low.Ratio), low.step, quantity.Times(high.Ratio), high.step)
 		}
-	}
-	if len(verdicts) > 0 {
-		text += "; " + quantity.Joined(verdicts)
+		text += "; " + quantity.Joined(figure.Counts(counts, "%[2]s in %[1]d"))
 	}
 	return text + "."
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/internal/figure"
-	"rumbench/internal/layout"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
+	"rumbench/internal/published/layout"
 	"rumbench/internal/quantity"
 )
 

@@ -17,47 +17,32 @@ type subject struct{ group, op string }
 // denominator, and for every group and operation kind a row per target.
 // Subjects with different columns get separate tables, which have no empty
 // columns.
-func metricTables(s *step, section metric.Section, note string, n *page.Notes) (out []page.Table) {
-	return bare(keyedTables(s, string(section), note, metric.InSection(section), n))
+func metricTables(s *step, section metric.Section, note string, n *page.Notes) []page.Table {
+	return tablesOf(s, string(section), note, metric.InSection(section), n)
 }
 
-func bare(tables []keyedTable) (out []page.Table) {
-	for _, t := range tables {
-		out = append(out, t.Table)
-	}
-	return out
-}
-
-// keyedTable is a table of metrics with the keys of its columns.
-type keyedTable struct {
-	page.Table
-	keys []key
-}
-
-func keyedTables(s *step, name, note string, metrics []string, n *page.Notes) []keyedTable {
+func tablesOf(s *step, name, note string, metrics []string, n *page.Notes) (out []page.Table) {
 	var subjects []subject
 	columns := map[subject][]key{}
 	for _, k := range s.Keys(metrics...) {
 		sub := subject{k.Group, k.Op}
 		subjects = compare.AppendNew(subjects, sub)
-		columns[sub] = append(columns[sub], key{Metric: k.Metric, Per: k.Per})
+		columns[sub] = append(columns[sub], k)
 	}
 	slices.SortStableFunc(subjects, func(a, b subject) int { return cmp.Compare(s.place(a), s.place(b)) })
-	var out []keyedTable
 	for _, sub := range subjects {
-		group := page.Group{Name: sub.String(), Rows: targetRows(s.c.Targets, len(columns[sub]), func(t *target, i int) page.Cell {
-			k := columns[sub][i]
-			return s.cell(t, s.c.Targets[0], key{Group: sub.group, Op: sub.op, Metric: k.Metric, Per: k.Per}, n)
-		})}
-		if i := slices.IndexFunc(out, func(t keyedTable) bool { return slices.Equal(t.keys, columns[sub]) }); i >= 0 {
-			out[i].Groups = append(out[i].Groups, group)
-			continue
-		}
-		t := keyedTable{page.Table{Title: name, Note: note, Head: "target", Groups: []page.Group{group}}, columns[sub]}
+		var heads []page.Column
 		for _, k := range columns[sub] {
-			t.Columns = append(t.Columns, metricColumn(k))
+			heads = append(heads, metricColumn(k))
 		}
-		out = append(out, t)
+		group := page.Group{Name: sub.String(), Rows: targetRows(s.c.Targets, len(heads), func(t *target, i int) page.Cell {
+			return s.cell(t, s.c.Targets[0], columns[sub][i], n)
+		})}
+		if i := slices.IndexFunc(out, func(t page.Table) bool { return slices.Equal(t.Columns, heads) }); i >= 0 {
+			out[i].Groups = append(out[i].Groups, group)
+		} else {
+			out = append(out, page.Table{Title: name, Note: note, Head: "target", Columns: heads, Groups: []page.Group{group}})
+		}
 	}
 	nameTables(out)
 	return out
@@ -80,7 +65,7 @@ func (s *step) place(sub subject) int {
 }
 
 // nameTables adds the subject to the titles of tables with one group.
-func nameTables(tables []keyedTable) {
+func nameTables(tables []page.Table) {
 	for i := range tables {
 		t := &tables[i]
 		if i > 0 {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 
 	"rumbench/internal/compare"
@@ -37,12 +38,15 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 		return metricTables(s, section, note, n)
 	}
 	name := string(section)
-	whole := bare(keyedTables(s, name, note, rest, n))
+	whole := tablesOf(s, name, note, rest, n)
 	t := page.Table{Title: name, Note: note, Head: "target"}
 	for _, m := range columns {
 		t.Columns = append(t.Columns, metricColumn(key{Metric: m}))
 	}
-	for _, per := range pertinent(s, denominators) {
+	writes, _ := s.Own("write_kb")
+	own := []string{writes.Per, s.costPer()} // those of the step's own operations come first
+	slices.SortStableFunc(denominators, func(a, b string) int { return cmp.Compare(slices.Index(own, b), slices.Index(own, a)) })
+	for _, per := range denominators {
 		t.Groups = append(t.Groups, page.Group{Name: "per " + per, Rows: targetRows(s.c.Targets, len(columns), func(t *target, i int) page.Cell {
 			return s.cell(t, s.c.Targets[0], key{Metric: columns[i], Per: per}, n)
 		})})
@@ -54,16 +58,4 @@ func perTables(s *step, section metric.Section, note string, n *page.Notes) []pa
 		}
 	}
 	return append([]page.Table{t}, whole...)
-}
-
-// pertinent sorts the denominators of the step's own operations first.
-func pertinent(s *step, denominators []string) []string {
-	writes, _ := s.Own("write_kb")
-	var out []string
-	for _, first := range []string{s.costPer(), writes.Per} {
-		if slices.Contains(denominators, first) {
-			out = compare.AppendNew(out, first)
-		}
-	}
-	return compare.AppendNew(out, denominators...)
 }

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/layout"
 	"rumbench/internal/page"
 	"rumbench/internal/published"
+	"rumbench/internal/published/layout"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )

@@ -7,6 +7,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/metric"
+	"rumbench/internal/parallel"
 	"rumbench/internal/result"
 )
 
@@ -112,6 +113,8 @@ func readSeries(c *campaign) (map[*step][]*track, error) {
 	for _, s := range c.steps {
 		all[s] = make([]*track, len(c.Targets))
 	}
+	var trials []*result.Trial
+	var byTrial []map[string]*track // by step
 	for _, t := range c.Targets {
 		for _, trial := range t.Trials {
 			tracks := map[string]*track{}
@@ -121,13 +124,20 @@ func readSeries(c *campaign) (map[*step][]*track, error) {
 					all[s][t.Index] = tracks[s.Name]
 				}
 			}
-			if len(tracks) == 0 {
-				continue
-			}
-			if err := c.series[trial](func(l result.Line) error { tracks[l.Step].add(&l); return nil }); err != nil {
-				return nil, fmt.Errorf("series of %s, trial %d: %w", t.Name, trial.Trial, err)
+			if len(tracks) > 0 {
+				trials, byTrial = append(trials, trial), append(byTrial, tracks)
 			}
 		}
+	}
+	err := parallel.Each(len(trials), func(i int) error {
+		add := func(l result.Line) error { byTrial[i][l.Step].add(&l); return nil }
+		if err := c.series[trials[i]](add); err != nil {
+			return fmt.Errorf("series of %s, trial %d: %w", trials[i].Target, trials[i].Trial, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, tracks := range all {
 		sameWidth(tracks)

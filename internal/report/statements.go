@@ -90,17 +90,17 @@ func shareCell(s *step, t *target, about subject, of func(account.Spent) float64
 // attemptsTables shows failed attempts, if there were any.
 func attemptsTables(s *step, n *page.Notes) (out []page.Table) {
 	again := measure{name: "attempts per operation", metric: "attempts", each: true, without: 1}
-	for _, t := range keyedTables(s, string(metric.AttemptsTable), "An attempt that failed is tried again, or given up, as the workload says. Only where "+
-		"some failed.", metric.InSection(metric.AttemptsTable), n) {
+	const note = "An attempt that failed is tried again, or given up, as the workload says. Only where some failed."
+	for _, t := range metricTables(s, metric.AttemptsTable, note, n) {
 		// Attempts of a whole group, or of several kinds, have no such ratio.
-		if slices.ContainsFunc(t.keys, func(k key) bool { return k.Metric == again.metric }) && len(t.Groups) == 1 {
+		if slices.Contains(t.Columns, metricColumn(key{Metric: again.metric})) && len(t.Groups) == 1 {
 			t.Columns = append(t.Columns, again.column())
 			rows := t.Groups[0].Rows
 			for i := range rows {
 				rows[i].Cells = append(rows[i].Cells, again.perOperation(s, s.c.Targets[rows[i].Series]))
 			}
 		}
-		out = append(out, t.Table)
+		out = append(out, t)
 	}
 	out = append(out, metricTables(s, metric.AttemptTable, "Without the failed ones before it, and the pauses: these are in the service time.", n)...)
 	return append(out, metricTables(s, metric.GivenUpTable, "Of operations that were given up, from the start of the first attempt; they are in no "+

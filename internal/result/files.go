@@ -3,6 +3,7 @@ package result
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -135,6 +136,26 @@ func (s *SeriesWriter) Write(lines ...Line) error {
 		}
 	}
 	if s.err == nil {
+		s.err = s.w.Flush()
+	}
+	return s.err
+}
+
+// Copy appends encoded lines that name no step as lines of a step.
+func (s *SeriesWriter) Copy(step string, encoded io.Reader) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	const none = `{"step":""`
+	name, err := json.Marshal(step)
+	in := bufio.NewScanner(encoded)
+	in.Buffer(make([]byte, 1<<16), longest)
+	in.Split(wholeLines)
+	for s.err == nil && err == nil && in.Scan() {
+		s.w.WriteString(none[:len(none)-len(`""`)])
+		s.w.Write(name)
+		_, s.err = s.w.Write(in.Bytes()[len(none):])
+	}
+	if s.err = cmp.Or(s.err, err, in.Err()); s.err == nil {
 		s.err = s.w.Flush()
 	}
 	return s.err

@@ -15,6 +15,7 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/pace"
 	"rumbench/internal/regular"
+	"rumbench/model"
 	"rumbench/workload"
 )
 
@@ -132,8 +133,8 @@ func (u *unfinished) add(l Line) error {
 	u.step.Seconds = max(u.step.Seconds, l.T)
 	g := u.group(l.Group)
 	k := g.kind(&l)
-	k.Ops, k.Rows = k.Ops+l.Ops, k.Rows+l.Rows
-	k.Reads, k.Writes, k.Others = k.Reads+l.Reads, k.Writes+l.Writes, k.Others+l.Others
+	k.Ops += l.Ops
+	k.Work.Add(&model.Work{Rows: l.Rows, Reads: l.Reads, Writes: l.Writes, Others: l.Others})
 	k.Retries, k.GivenUp = k.Retries+l.Retries, k.GivenUp+l.GivenUp
 	k.Attempts += l.Ops + l.Retries + l.GivenUp
 	k.service, k.response = max(k.service, l.Max), max(k.response, l.ResponseMax)
@@ -220,13 +221,9 @@ func (g *seen) did(u *unfinished, latencies map[string]*hist.Dist) *hist.Group {
 	for _, k := range g.kinds {
 		s := hist.NewSums(hist.Shape{Paced: true, Attempts: true}) // empty ones make no rows
 		s.Counts = k.Counts
-		read := func(into *hist.Dist, op, measure string) {
-			into.Merge(latencies[LatencyTag(u.step.Name, g.name, op, measure)])
+		for measure, into := range map[string]*hist.Dist{"service": s.Service, "response": s.Response, "lateness": s.Lateness, "attempt": s.Attempt} {
+			into.Merge(latencies[LatencyTag(u.step.Name, g.name, k.Name, measure)])
 		}
-		read(s.Service, k.Name, "service")
-		read(s.Response, k.Name, "response")
-		read(s.Lateness, k.Name, "lateness")
-		read(s.Attempt, k.Name, "attempt")
 		if n := s.Response.Count(); n > k.Ops { // with the ages of those that were not done
 			k.undone, k.response = n-k.Ops, max(k.response, float64(s.Response.Max())/1e3)
 		}

@@ -16,18 +16,3 @@ type Partner interface {
 	// ended.
 	Alone() time.Duration
 }
-
-// nobody is the partner of a trial that runs alone.
-type nobody struct{}
-
-func (nobody) Meet(context.Context, string) error { return nil }
-func (nobody) Done(string)                        {}
-func (nobody) Alone() time.Duration               { return 0 }
-
-// partner returns the other trial, or nobody.
-func (t *Spec) partner() Partner {
-	if t.Partner == nil {
-		return nobody{}
-	}
-	return t.Partner
-}

@@ -21,8 +21,7 @@ import (
 // observer observes the machine, the engine's processes and the client.
 type observer struct {
 	sampler    *observe.Sampler
-	process    *observe.Process // nil if the server's processes cannot be seen
-	client     *observe.Client
+	process    *observe.Process          // nil if the server's processes cannot be seen
 	device     *observe.Disks            // nil without a device
 	under      observe.Device            // the data, if device is not nil
 	others     *observe.Others           // nil if irrelevant, or indistinguishable from the engine
@@ -45,14 +44,26 @@ func (o *observer) warnings() (out []string) {
 	return out
 }
 
-// observe sets up the collectors. The engine comes last because it may be slow.
+// observe sets up the collectors. The engine comes last because it may be slow. A
+// duet has none of the whole machine and its devices, because their counts of two
+// trials cannot be separated.
 func (t *trial) observe() {
-	collectors := append(t.machine(), t.client)
-	pids := t.processes()
-	t.watchOthers(pids)
-	if len(pids) > 0 {
+	var collectors []observe.Collector
+	if t.Partner == nil {
+		collectors = append(collectors, observe.NewHost("/proc"))
+		if t.findDevice(); t.device != nil {
+			collectors = append(collectors, t.device)
+		}
+	} else {
+		t.noteCPUs()
+	}
+	collectors = append(collectors, observe.NewClient())
+	if pids := t.processes(); len(pids) > 0 {
 		t.process = observe.NewProcess("/proc", func() []int { return pids })
 		collectors = append(collectors, t.process)
+		if t.device != nil {
+			t.others = observe.NewOthers("/proc", "/sys", t.under, slices.Concat(pids, []int{os.Getpid()})...)
+		}
 	}
 	t.sampler = &observe.Sampler{Collectors: append(collectors, observe.NewEngine(t.db)), Interval: t.Plan.Interval}
 }
@@ -70,10 +81,11 @@ func (t *trial) processes() []int {
 	return pids
 }
 
-func (t *trial) deviceCollector() observe.Collector {
+// findDevice finds the device under the data.
+func (t *trial) findDevice() {
 	if t.data == "" {
 		t.unobserved("no figures of a device: it is not known where the server keeps its data")
-		return nil
+		return
 	}
 	var own, data syscall.Stat_t
 	if syscall.Stat(t.Dir, &own) == nil && syscall.Stat(t.data, &data) == nil {
@@ -82,29 +94,19 @@ func (t *trial) deviceCollector() observe.Collector {
 	var err error
 	if t.under, err = observe.FindDevice(t.data); err != nil {
 		t.unobserved(fmt.Sprintf("no figures of a device: %v", err))
-		return nil
+		return
 	}
 	t.device = observe.NewDevice(t.under, "/proc", "/sys")
-	return t.device
 }
 
-// machine returns the collectors of the whole machine and its devices. A duet
-// has none, because their counts of two trials cannot be separated.
-func (t *trial) machine() []observe.Collector {
-	if t.Partner != nil {
-		if cpus, err := cpuset.Allowed(); err != nil {
-			t.unobserved(err.Error())
-		} else {
-			t.res.CPUs = cpus.String()
-		}
-		t.warn(metric.Duet, nil)
-		return nil
+// noteCPUs notes the processors of a trial of a duet.
+func (t *trial) noteCPUs() {
+	if cpus, err := cpuset.Allowed(); err != nil {
+		t.unobserved(err.Error())
+	} else {
+		t.res.CPUs = cpus.String()
 	}
-	collectors := []observe.Collector{observe.NewHost("/proc")}
-	if c := t.deviceCollector(); c != nil {
-		collectors = append(collectors, c)
-	}
-	return collectors
+	t.warn(metric.Duet, nil)
 }
 
 // stepStart is the start of the running step's window.
@@ -145,15 +147,7 @@ func (o *observer) noteServerCPU(iv *observe.Interval) {
 	}
 }
 
-// watchOthers prepares to observe other programs, if there is a device that
-// they could disturb and the engine's processes are known.
-func (o *observer) watchOthers(pids []int) {
-	if o.device != nil && len(pids) > 0 {
-		o.others = observe.NewOthers("/proc", "/sys", o.under, slices.Concat(pids, []int{os.Getpid()})...)
-	}
-}
-
-// lookAtOthers starts observing them and returns the function that ends it.
+// lookAtOthers starts observing other programs and returns the function that ends it.
 func (o *observer) lookAtOthers() func() account.Others {
 	if o.others == nil {
 		return func() account.Others { return account.Others{} }

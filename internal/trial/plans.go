@@ -25,39 +25,15 @@ const (
 	longestPlan      = 4000
 )
 
-// shapes are the operations that the clients of a step have prepared.
-type shapes struct {
-	mu   sync.Mutex
-	ops  []*model.Op
-	seen map[string]bool
-}
-
-func (s *shapes) note(op *model.Op) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	key := fmt.Sprintf("%+v", *op)
-	if !s.seen[key] {
-		s.seen[key] = true
-		s.ops = append(s.ops, op)
-	}
-}
-
-// list returns the operations prepared so far.
-func (s *shapes) list() []*model.Op {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.ops)
-}
-
 // noting is a session that records what is prepared on it. Statements are those
 // of the wrapped session, so executing them costs nothing extra.
 type noting struct {
 	engine.Session
-	shapes *shapes
+	check *planCheck
 }
 
 func (n *noting) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
-	n.shapes.note(op)
+	n.check.note(op)
 	return n.Session.Prepare(ctx, op)
 }
 
@@ -76,7 +52,9 @@ type planCheck struct {
 	trial     *trial
 	explainer engine.Explainer
 	step      string
-	prepared  *shapes
+	mu        sync.Mutex
+	prepared  []*model.Op // each once, by its text in known
+	known     map[string]bool
 	ops       []*model.Op // prepared before the window: all but the last batch of a load
 	begin     []engine.Plan
 }
@@ -88,7 +66,7 @@ func (t *trial) newPlanCheck(step string) *planCheck {
 	if !ok {
 		return nil
 	}
-	return &planCheck{trial: t, explainer: explainer, step: step, prepared: &shapes{seen: map[string]bool{}}}
+	return &planCheck{trial: t, explainer: explainer, step: step, known: map[string]bool{}}
 }
 
 // session returns the session for a client of the step.
@@ -96,7 +74,17 @@ func (c *planCheck) session(s engine.Session) engine.Session {
 	if c == nil {
 		return s
 	}
-	return &noting{s, c.prepared}
+	return &noting{s, c}
+}
+
+// note records an operation that a client has prepared.
+func (c *planCheck) note(op *model.Op) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if key := fmt.Sprintf("%+v", *op); !c.known[key] {
+		c.known[key] = true
+		c.prepared = append(c.prepared, op)
+	}
 }
 
 // before explains all statements. It refuses the step if one does not use the
@@ -105,7 +93,9 @@ func (c *planCheck) before(ctx context.Context, s *result.Step) (err error) {
 	if c == nil {
 		return nil
 	}
-	c.ops = c.prepared.list()
+	c.mu.Lock()
+	c.ops = slices.Clone(c.prepared)
+	c.mu.Unlock()
 	if c.begin, err = c.explain(ctx); err != nil {
 		return err
 	}

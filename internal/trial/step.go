@@ -22,6 +22,7 @@ import (
 // operation, and after the final sync.
 type window struct {
 	account.Observed       // without what follows from the snapshots
+	step                   string
 	before, after, drained observe.Snapshot
 	length                 time.Duration
 	began, ended           float64 // bytes that rumbench had written to its own files at before and at drained
@@ -38,9 +39,12 @@ func (w *window) open(ctx context.Context, t *trial, step string) error {
 	if err := t.sync(); err != nil {
 		return fmt.Errorf("sync before the step: %w", err)
 	}
-	if err := t.partner().Meet(ctx, step); err != nil {
-		return err
+	if t.Partner != nil {
+		if err := t.Partner.Meet(ctx, step); err != nil {
+			return err
+		}
 	}
+	w.step = step
 	w.Hosted, w.Device, w.Elsewhere, w.Duet = t.hosted != nil, t.deviceSource(), t.elsewhere, t.Partner != nil
 	w.endOthers = t.lookAtOthers() // its own work is not part of the window
 	w.before = t.sampler.Snapshot(ctx)
@@ -49,15 +53,22 @@ func (w *window) open(ctx context.Context, t *trial, step string) error {
 	return nil
 }
 
-// close syncs everything dirty, and takes the last snapshot of a window, before
-// the check reads the database.
-func (w *window) close(ctx context.Context, t *trial) error {
+// close ends a window of a length: it takes a snapshot, syncs everything dirty, and
+// takes the last snapshot, before the check reads the database.
+func (w *window) close(ctx context.Context, t *trial, length time.Duration) error {
+	w.length = length
+	if t.Partner != nil {
+		t.Partner.Done(w.step)
+	}
+	w.after = t.sampler.Snapshot(ctx)
 	start := time.Now()
 	if err := t.sync(); err != nil {
 		return fmt.Errorf("sync after the step: %w", err)
 	}
 	w.Drain = time.Since(start)
-	w.Alone = t.partner().Alone()
+	if t.Partner != nil {
+		w.Alone = t.Partner.Alone()
+	}
 	w.drained = t.sampler.Snapshot(ctx)
 	w.ended = t.written()
 	w.Others = w.endOthers()
@@ -256,12 +267,8 @@ func (t *stepRun) measure(ctx context.Context, c drive.Config) (*drive.Result, e
 	if err != nil {
 		return nil, err
 	}
-	t.partner().Done(t.of.Name)
 	w.Client = delays()
-	ctx = context.WithoutCancel(ctx) // an interrupted step is still measured
-	w.after = t.sampler.Snapshot(ctx)
-	w.length = res.Window
-	return res, w.close(ctx, t.trial)
+	return res, w.close(context.WithoutCancel(ctx), t.trial, res.Window) // an interrupted step is still measured
 }
 
 // settle runs a settle step.
@@ -285,10 +292,7 @@ func (t *stepRun) settle(ctx context.Context) error {
 	if err := sleep(ctx, floor-time.Since(start)); err != nil {
 		return err
 	}
-	w.length = time.Since(start)
-	t.partner().Done(t.of.Name)
-	w.after = t.sampler.Snapshot(ctx)
-	if err := w.close(ctx, t.trial); err != nil {
+	if err := w.close(ctx, t.trial, time.Since(start)); err != nil {
 		return err
 	}
 	t.out.Seconds = w.length.Seconds()

@@ -74,7 +74,7 @@ func Run(ctx context.Context, s Spec) (*result.Trial, error) {
 	if s.Progress == nil {
 		s.Progress = func(Event) {}
 	}
-	t := &trial{Spec: s, res: s.header(), observer: observer{client: observe.NewClient()}}
+	t := &trial{Spec: s, res: s.header()}
 	log, err := result.LockLog(s.Dir)
 	if err != nil {
 		return t.res, err

@@ -148,9 +148,9 @@ func (r *run) choose() error {
 		names = append(names, s.Name)
 	}
 	for _, w := range want {
-		hint := fmt.Sprintf("the steps of form %s are %v", r.form, names)
-		if err := workload.RefuseIf(!slices.Contains(names, w), "steps", hint, "there is no step %q", w); err != nil {
-			return err
+		if !slices.Contains(names, w) {
+			return &workload.ParamError{Param: "steps",
+				Reason: fmt.Sprintf("there is no step %q", w), Help: fmt.Sprintf("the steps of form %s are %v", r.form, names)}
 		}
 	}
 	r.steps = slices.DeleteFunc(r.steps, func(s workload.Step) bool { return !slices.Contains(want, s.Name) })

@@ -258,7 +258,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		_, err := newRun("", given)
 		var p *workload.ParamError
-		if !errors.As(err, &p) || p.Param != name || p.Hint == "" {
+		if !errors.As(err, &p) || p.Param != name || p.Hint() == "" {
 			t.Errorf("%v: %v", given, err)
 		}
 	}

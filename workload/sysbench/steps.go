@@ -46,7 +46,7 @@ func (r *run) build() error {
 			return err
 		}
 		if t.single && r.tables > 1 {
-			return &workload.ParamError{Param: "tables", Reason: fmt.Sprintf("test %s works on one table", t.name), Hint: "set tables: 1, or remove the test"}
+			return &workload.ParamError{Param: "tables", Reason: fmt.Sprintf("test %s works on one table", t.name), Help: "set tables: 1, or remove the test"}
 		}
 		r.trx = r.trx || t.transaction
 		for _, l := range r.levels(t) {
@@ -60,7 +60,7 @@ func (r *run) build() error {
 		}
 	}
 	if len(r.steps) == 0 {
-		return &workload.ParamError{Param: "tests", Reason: "there are no steps", Hint: "name a test, or set load: true"}
+		return &workload.ParamError{Param: "tests", Reason: "there are no steps", Help: "name a test, or set load: true"}
 	}
 	r.findBefore()
 	return r.checkNames()
@@ -71,7 +71,7 @@ func (r *run) checkNames() error {
 	for _, s := range r.steps {
 		if seen[s.Name] {
 			return &workload.ParamError{
-				Param: "tests", Reason: fmt.Sprintf("%s is repeated", s.Name), Hint: "add a suffix after a dot: " + s.Name + ".again",
+				Param: "tests", Reason: fmt.Sprintf("%s is repeated", s.Name), Help: "add a suffix after a dot: " + s.Name + ".again",
 			}
 		}
 		seen[s.Name] = true

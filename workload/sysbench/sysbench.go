@@ -89,11 +89,11 @@ func (Workload) New(p workload.Params) (workload.Run, error) {
 	r := &run{definitions: definitions{p, p.Int("range_size")}, size: p.Int("table_size"), tables: int(slices.Max(append(p.Ints("tables"), 0)))}
 	for _, name := range []string{"tables", "clients", "ratios"} {
 		if len(p.Ints(name)) == 0 {
-			return nil, &workload.ParamError{Param: name, Reason: "it is empty", Hint: "give at least one number"}
+			return nil, &workload.ParamError{Param: name, Reason: "it is empty", Help: "give at least one number"}
 		}
 	}
 	if _, err := newDistribution(p, p.String("distribution"), r.size); err != nil {
-		return nil, &workload.ParamError{Param: "distribution", Reason: err.Error(), Hint: "see the parameters of the distribution"}
+		return nil, &workload.ParamError{Param: "distribution", Reason: err.Error(), Help: "see the parameters of the distribution"}
 	}
 	r.removed = make([]atomic.Int64, r.tables)
 	return r, r.build()

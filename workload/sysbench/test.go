@@ -204,7 +204,7 @@ func (d *definitions) newTest(entry string) (*test, error) {
 		return &t, nil
 	}
 	return nil, &workload.ParamError{Param: "tests", Reason: fmt.Sprintf("there is no test %q", name),
-		Hint: "the tests are " + strings.Join(testNames(), ", ") + ", and settle"}
+		Help: "the tests are " + strings.Join(testNames(), ", ") + ", and settle"}
 }
 
 func testNames() (names []string) {

@@ -23,7 +23,10 @@ const (
 // and then ratios to the first configuration, without a line for it. The two
 // tabs after the first column are the layout's own.
 func WriteCosts(w io.Writer, tests []Step, rounded bool) error {
-	head := &Line{Tag: costTag}
+	head, show := &Line{Tag: costTag}, Ratios
+	if rounded {
+		show = RoundedRatios
+	}
 	columns := names(costColumns, costTag)
 	return writeTo(w, func(b *bufio.Writer) {
 		for _, t := range tests {
@@ -31,11 +34,11 @@ func WriteCosts(w io.Writer, tests []Step, rounded bool) error {
 			head.write(b, columns[:len(costColumns)], "\t\t")
 			lines := slices.Concat(t.Blocks...)
 			for i := range lines {
-				lines[i].write(b, lines[i].texts(costColumns), "\t")
+				lines[i].write(b, lines[i].cells(&lines[i], costColumns, Numbers), "\t")
 			}
 			fmt.Fprintln(b, "--- relative to first result")
 			for i := 1; i < len(lines); i++ {
-				lines[i].write(b, lines[i].ratios(&lines[0], costColumns, rounded), "\t\t")
+				lines[i].write(b, lines[i].cells(&lines[0], costColumns, show), "\t\t")
 			}
 			fmt.Fprintln(b)
 		}
@@ -45,28 +48,24 @@ func WriteCosts(w io.Writer, tests []Step, rounded bool) error {
 // readCosts reads the absolute blocks of tables, including those of releases
 // with fewer columns.
 func readCosts(r io.Reader) ([]Step, error) {
-	const (
-		outside = iota // the test's name, and ratios
-		atHeader
-		inside
-	)
-	var tests []Step
+	var tests steps
 	var header []string
-	name, state := "", outside
+	name, inside := "", false // of a block; outside are the test's name, and ratios
 	err := readLines(r, func(line string) error {
 		line = strings.TrimRight(line, "\t ")
 		switch {
 		case line == absolute:
-			tests, state = append(tests, Step{Name: name, Blocks: make([][]Line, 1)}), atHeader
+			tests.begin(name)
+			header, inside = nil, true
 		case line == "" || strings.HasPrefix(line, "---"):
-			state = outside
-		case state == outside:
+			inside = false
+		case !inside:
 			name = line
-		case state == atHeader:
-			header, state = strings.Fields(line), inside
+		case header == nil:
+			header = strings.Fields(line)
 		default:
 			l, err := readLine(costColumns, costTag, header, strings.Fields(line))
-			tests[len(tests)-1].add(l)
+			tests.add(l)
 			return err
 		}
 		return nil

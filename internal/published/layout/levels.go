@@ -10,7 +10,7 @@ import (
 // per configuration with a column per number of clients, which are not named:
 // col-1, col-2 ….
 func readLevels(r io.Reader) ([]Step, error) {
-	var tests []Step
+	var tests steps
 	err := readLines(r, func(line string) error {
 		line = strings.TrimRight(line, "\t ")
 		cells := strings.Split(line, "\t")
@@ -18,7 +18,7 @@ func readLevels(r io.Reader) ([]Step, error) {
 		switch {
 		case line == "":
 		case tag == 0:
-			tests = append(tests, Step{Name: line, Blocks: make([][]Line, 1)})
+			tests.begin(line)
 		case len(tests) == 0:
 			return errors.New("the name of a test is to stand before its numbers")
 		default:
@@ -30,7 +30,7 @@ func readLevels(r io.Reader) ([]Step, error) {
 				}
 				l.Values[ColumnName(i)] = v
 			}
-			tests[len(tests)-1].add(l)
+			tests.add(l)
 		}
 		return nil
 	})

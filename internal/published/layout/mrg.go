@@ -57,30 +57,30 @@ func WriteSummaries(w io.Writer, steps []Step, show Show) error {
 
 // readSummaries reads tables of one step, whose name is then "", or of several.
 func readSummaries(r io.Reader) ([]Step, error) {
-	var steps []Step
-	var s *Step // the last one
+	var all steps
 	name := ""
 	err := readLines(r, func(line string) error {
 		cells := strings.Split(line, "\t")
 		switch {
 		case line == "":
 		case slices.Equal(cells, summaryHead):
-			steps, name = append(steps, Step{Name: name, Blocks: make([][]Line, 1)}), ""
-			s = &steps[len(steps)-1]
+			all.begin(name)
+			name = ""
 		case line != blockEnd && len(cells) == 1:
 			name = line
-		case s == nil || name != "":
+		case all == nil || name != "":
 			return errors.New("the names of the columns are to stand before the numbers")
 		case line == blockEnd:
-			s.Blocks = append(s.Blocks, nil)
+			last := &all[len(all)-1]
+			last.Blocks = append(last.Blocks, nil)
 		default:
 			l, err := readLine(summaryColumns, summaryTag, summaryHead, cells)
-			s.add(l)
+			all.add(l)
 			return err
 		}
 		return nil
 	})
-	return steps, err
+	return all, err
 }
 
 func isSummary(head []string) bool {

@@ -33,10 +33,15 @@ type Step struct {
 	Note   string // a remark of the analyst; may be empty
 }
 
+// steps are steps that are being read.
+type steps []Step
+
+func (s *steps) begin(name string) { *s = append(*s, Step{Name: name, Blocks: make([][]Line, 1)}) }
+
 // add adds a line to the last block.
-func (s *Step) add(l Line) {
-	last := &s.Blocks[len(s.Blocks)-1]
-	*last = append(*last, l)
+func (s steps) add(l Line) {
+	blocks := s[len(s)-1].Blocks
+	blocks[len(blocks)-1] = append(blocks[len(blocks)-1], l)
 }
 
 // column is a column of numbers.
@@ -55,35 +60,20 @@ func names(columns []column, tag string) []string {
 }
 
 // cells returns the cells of a line: its numbers, or their ratios to its base.
+// Rounded ratios are 1 if both numbers are printed as 0.
 func (l *Line) cells(base *Line, columns []column, show Show) []string {
-	if show == Numbers {
-		return l.texts(columns)
-	}
-	return l.ratios(base, columns, show == RoundedRatios)
-}
-
-// texts returns the formatted cells of a line.
-func (l *Line) texts(columns []column) []string {
-	out := make([]string, len(columns))
-	for i, c := range columns {
-		out[i] = c.print(l.Value(c.name), c.decimals).Text
-	}
-	return out
-}
-
-// ratios returns the cells of a line as ratios to its base. Rounded ratios are
-// 1 if both numbers are printed as 0.
-func (l *Line) ratios(base *Line, columns []column, rounded bool) []string {
 	out := make([]string, len(columns))
 	for i, c := range columns {
 		n, of := c.print(l.Value(c.name), c.decimals), c.print(base.Value(c.name), c.decimals)
 		switch {
+		case show == Numbers:
+			out[i] = n.Text
 		case l.Unlike:
 			out[i] = notKnown
-		case rounded && n.Printed() == 0 && of.Printed() == 0:
+		case show == RoundedRatios && n.Printed() == 0 && of.Printed() == 0:
 			out[i] = "1"
 		default:
-			out[i] = Ratio(n, of, rounded)
+			out[i] = Ratio(n, of, show == RoundedRatios)
 		}
 	}
 	return out

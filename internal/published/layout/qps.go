@@ -79,7 +79,7 @@ func (s *Step) rates(show Show, decimals int) (out []string) {
 // readQPS reads a table in the layout of WriteQPS: what follows a test's name
 // is its note.
 func readQPS(r io.Reader) ([]Step, error) {
-	var tests []Step
+	var tests steps
 	var names []string
 	body := false
 	err := readLines(r, func(line string) (err error) {
@@ -94,7 +94,7 @@ func readQPS(r io.Reader) ([]Step, error) {
 		case !body:
 			return errors.New("a line col-1, col-2 … is to stand before the numbers")
 		default:
-			tests, err = addRates(tests, names, strings.Split(line, "\t"))
+			err = tests.addRates(names, strings.Split(line, "\t"))
 		}
 		return err
 	})
@@ -103,7 +103,7 @@ func readQPS(r io.Reader) ([]Step, error) {
 
 // readQPSList reads a table that WriteQPSList wrote. Its columns have no names.
 func readQPSList(r io.Reader) ([]Step, error) {
-	var tests []Step
+	var tests steps
 	var names []string
 	err := readLines(r, func(line string) (err error) {
 		cells := strings.Split(strings.TrimSpace(line), ",")
@@ -116,27 +116,28 @@ func readQPSList(r io.Reader) ([]Step, error) {
 		if len(cells) != len(names)+1 {
 			return fmt.Errorf("it has %d cells, and a name and %d numbers are wanted", len(cells), len(names))
 		}
-		tests, err = addRates(tests, names, append(cells[1:], cells[0]))
+		err = tests.addRates(names, append(cells[1:], cells[0]))
 		return err
 	})
 	return tests, err
 }
 
 // addRates appends a test: its numbers, its name and a note.
-func addRates(tests []Step, names, cells []string) ([]Step, error) {
+func (s *steps) addRates(names, cells []string) error {
 	if len(cells) <= len(names) {
-		return tests, fmt.Errorf("it has %d cells, and %d numbers and a name are wanted", len(cells), len(names))
+		return fmt.Errorf("it has %d cells, and %d numbers and a name are wanted", len(cells), len(names))
 	}
+	s.begin(cells[len(names)])
 	note := strings.TrimSpace(strings.Join(cells[len(names)+1:], " "))
-	t := Step{Name: cells[len(names)], Blocks: make([][]Line, 1), Note: strings.TrimPrefix(note, noteMark)}
+	(*s)[len(*s)-1].Note = strings.TrimPrefix(note, noteMark)
 	for i, name := range names {
 		v, err := readNumber(cells[i])
 		if err != nil {
-			return tests, err
+			return err
 		}
-		t.add(Line{Tag: name, Values: map[string]float64{Rate: v}})
+		s.add(Line{Tag: name, Values: map[string]float64{Rate: v}})
 	}
-	return append(tests, t), nil
+	return nil
 }
 
 func isQPS(head []string) bool {

@@ -1,83 +1,78 @@
-package layout
+package published
 
 import (
 	"fmt"
 	"math"
 	"strings"
 
+	"rumbench/internal/published/layout"
 	"rumbench/internal/quantity"
 )
 
-// SysbenchRun is the heading of sysbench's output, as release 1.0.20 prints it.
-type SysbenchRun struct {
-	Tool     string  // the first line, which names the program
-	Threads  int     // how many clients there are
-	Rate     float64 // events per second that arrive; 0: closed loop
-	Interval float64 // seconds from line to line
+// sysbenchHead returns the heading of sysbench's output, as release 1.0.20 prints it:
+// the program, the clients, the events per second that arrive, 0 for a closed loop,
+// and the seconds from line to line.
+func sysbenchHead(tool string, threads int, rate, interval float64) string {
+	head := fmt.Sprintf("%s\n\nRunning the test with following options:\nNumber of threads: %d\n", tool, threads)
+	if rate > 0 {
+		head += fmt.Sprintf("Target transaction rate: %.0f/sec\n", rate)
+	}
+	if interval > 0 {
+		head += fmt.Sprintf("Report intermediate results every %g second(s)\n", interval)
+	}
+	return head + "\n\nInitializing worker threads...\n\nThreads started!\n\n"
 }
 
-func (r SysbenchRun) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nRunning the test with following options:\nNumber of threads: %d\n", r.Tool, r.Threads)
-	if r.Rate > 0 {
-		fmt.Fprintf(&b, "Target transaction rate: %.0f/sec\n", r.Rate)
-	}
-	if r.Interval > 0 {
-		fmt.Fprintf(&b, "Report intermediate results every %g second(s)\n", r.Interval)
-	}
-	return b.String() + "\n\nInitializing worker threads...\n\nThreads started!\n\n"
-}
-
-// SysbenchCounts are the completed events and statements; NaN is unknown, which
+// sysbenchCounts are the completed events and statements; NaN is unknown, which
 // sysbench itself would print as 0.00.
-type SysbenchCounts struct {
+type sysbenchCounts struct {
 	Events                float64 // completed
 	Reads, Writes, Others float64 // statements
-	Errors, Reconnects    float64
+	Errors                float64
 }
 
-// Add adds further counts.
-func (c *SysbenchCounts) Add(more SysbenchCounts) {
-	c.Events, c.Errors, c.Reconnects = c.Events+more.Events, c.Errors+more.Errors, c.Reconnects+more.Reconnects
+// add adds further counts.
+func (c *sysbenchCounts) add(more sysbenchCounts) {
+	c.Events, c.Errors = c.Events+more.Events, c.Errors+more.Errors
 	c.Reads, c.Writes, c.Others = c.Reads+more.Reads, c.Writes+more.Writes, c.Others+more.Others
 }
 
-// Known returns the counts with statements unknown if there are events but no
+// known returns the counts with statements unknown if there are events but no
 // statements: then they were not counted.
-func (c SysbenchCounts) Known() SysbenchCounts {
+func (c sysbenchCounts) known() sysbenchCounts {
 	if c.Events > 0 && c.queries() == 0 {
 		c.Reads, c.Writes, c.Others = math.NaN(), math.NaN(), math.NaN()
 	}
 	return c
 }
 
-func (c SysbenchCounts) queries() float64 { return c.Reads + c.Writes + c.Others }
+func (c sysbenchCounts) queries() float64 { return c.Reads + c.Writes + c.Others }
 
-// SysbenchInterval is an interval of a run.
-type SysbenchInterval struct {
-	SysbenchCounts
-	End, Seconds             float64 // since the start, and long
-	Threads                  int
-	Percentile               int
-	Latency                  float64 // ms, at the percentile
-	Paced                    bool    // there is a queue
-	QueueLength, Concurrency float64 // events waiting, and events being executed
-	Shed                     float64 // events dropped because too many waited
+// sysbenchInterval is an interval of a run.
+type sysbenchInterval struct {
+	sysbenchCounts
+	End, Seconds float64 // since the start, and long
+	Threads      int
+	Percentile   int
+	Latency      float64 // ms, at the percentile
+	Paced        bool    // there is a queue
+	QueueLength  float64 // events waiting; how many are being executed is unknown
+	Shed         float64 // events dropped because too many waited
 }
 
 // String returns the line of the interval, with a second one if events have a
 // queue, and a third, unknown to sysbench, if events were shed. Rates are per
 // second.
-func (i SysbenchInterval) String() string {
+func (i sysbenchInterval) String() string {
 	at := fmt.Sprintf("[ %.0fs ]", i.End)
 	if i.End != math.Round(i.End) && i.Seconds < 0.95 { // sysbench prints whole seconds only
 		at = fmt.Sprintf("[ %.2fs ]", i.End)
 	}
 	rate := func(n float64) string { return figure(n/i.Seconds, 2) }
-	line := fmt.Sprintf("%s thds: %d tps: %s qps: %s (r/w/o: %s/%s/%s) lat (ms,%d%%): %s err/s: %s reconn/s: %s\n", at, i.Threads, rate(i.Events),
-		rate(i.queries()), rate(i.Reads), rate(i.Writes), rate(i.Others), i.Percentile, figure(i.Latency, 2), rate(i.Errors), rate(i.Reconnects))
+	line := fmt.Sprintf("%s thds: %d tps: %s qps: %s (r/w/o: %s/%s/%s) lat (ms,%d%%): %s err/s: %s reconn/s: 0.00\n", at, i.Threads, rate(i.Events),
+		rate(i.queries()), rate(i.Reads), rate(i.Writes), rate(i.Others), i.Percentile, figure(i.Latency, 2), rate(i.Errors))
 	if i.Paced {
-		line += fmt.Sprintf("%s queue length: %s, concurrency: %s\n", at, figure(i.QueueLength, 0), figure(i.Concurrency, 0))
+		line += fmt.Sprintf("%s queue length: %s, concurrency: -\n", at, figure(i.QueueLength, 0))
 	}
 	if i.Shed > 0 {
 		line += fmt.Sprintf("%s shed: %s\n", at, figure(i.Shed, 0))
@@ -85,9 +80,9 @@ func (i SysbenchInterval) String() string {
 	return line
 }
 
-// SysbenchFinal are the figures at the end of a run; NaN is unknown.
-type SysbenchFinal struct {
-	SysbenchCounts
+// sysbenchFinal are the figures at the end of a run; NaN is unknown.
+type sysbenchFinal struct {
+	sysbenchCounts
 	Seconds            float64
 	Min, Avg, Max, Sum float64 // of latencies, ms
 	Percentile         int
@@ -95,14 +90,14 @@ type SysbenchFinal struct {
 	Threads            int
 	EventsSD           float64           // standard deviation over the threads
 	BusySD             float64           // the same for the seconds that each was busy
-	Arrivals           *SysbenchArrivals // nil: a closed loop
+	Arrivals           *sysbenchArrivals // nil: a closed loop
 }
 
-// SysbenchArrivals is what became of events that arrive by a schedule; sysbench
+// sysbenchArrivals is what became of events that arrive by a schedule; sysbench
 // does not print it. NaN is unknown.
-type SysbenchArrivals struct{ Offered, Shed, Abandoned float64 }
+type sysbenchArrivals struct{ Offered, Shed, Abandoned float64 }
 
-func (f SysbenchFinal) String() string {
+func (f sysbenchFinal) String() string {
 	var b strings.Builder
 	count := func(name string, n float64) {
 		fmt.Fprintf(&b, "        %-33s%s\n", name+":", figure(n, 0))
@@ -119,7 +114,7 @@ func (f SysbenchFinal) String() string {
 	rate("transactions", f.Events)
 	rate("queries", f.queries())
 	rate("ignored errors", f.Errors)
-	rate("reconnects", f.Reconnects)
+	rate("reconnects", 0)
 	b.WriteString("\nGeneral statistics:\n")
 	fmt.Fprintf(&b, "    total time:                          %.4fs\n", f.Seconds)
 	fmt.Fprintf(&b, "    total number of events:              %s\n", figure(f.Events, 0))
@@ -148,5 +143,5 @@ func figure(v float64, decimals int) string {
 	if !quantity.Finite(v) {
 		return "-"
 	}
-	return Fixed(v, decimals).Text
+	return layout.Fixed(v, decimals).Text
 }
