@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -220,22 +221,15 @@ func dayReport(dir string) ([]budget, error) {
 	in := report.Input{Title: "a day", Trials: []report.Trial{{Trial: t, Series: func(yield func(result.Line) error) error {
 		return result.ReadSeries(dir, report.Sources, yield)
 	}}}}
-	var size counter
+	var page bytes.Buffer
 	start := time.Now()
-	if err := report.HTML(&size, in); err != nil {
+	if err := report.HTML(&page, in); err != nil {
 		return nil, err
 	}
 	return []budget{
 		{what: "report of a 24-hour run: time", value: time.Since(start).Seconds(), limit: 10, unit: "s"},
-		{what: "report of a 24-hour run: size", value: float64(size) / 1e6, limit: 5, unit: "MB"},
+		{what: "report of a 24-hour run: size", value: float64(page.Len()) / 1e6, limit: 5, unit: "MB"},
 	}, nil
-}
-
-type counter int64
-
-func (c *counter) Write(b []byte) (int, error) {
-	*c += counter(len(b))
-	return len(b), nil
 }
 
 // writeDay writes the files of a trial with two groups and six sources.

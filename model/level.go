@@ -67,16 +67,11 @@ const (
 	CapResults      Capability = "results"      // operations return the rows that were stored; the null engine's do not
 )
 
-// Has reports whether caps contains want.
-func Has(caps []Capability, want Capability) bool {
-	return slices.Contains(caps, want)
-}
-
 // Missing returns an error that names the first capability of need that caps
 // does not contain.
 func Missing(caps, need []Capability) error {
 	for _, n := range need {
-		if !Has(caps, n) {
+		if !slices.Contains(caps, n) {
 			return fmt.Errorf("it cannot do %s", n)
 		}
 	}

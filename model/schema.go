@@ -79,6 +79,19 @@ func (t *Table) Index(name string) (*Index, error) {
 	return nil, fmt.Errorf("table %s has no index %q", t.Name, name)
 }
 
+// Order returns the columns of a secondary index, or of the primary key if the
+// name is "".
+func (t *Table) Order(index string) []string {
+	if index == "" {
+		return t.Key
+	}
+	ix, err := t.Index(index)
+	if err != nil {
+		return nil
+	}
+	return ix.Columns
+}
+
 // Positions returns the positions of columns in the table by name.
 func (t *Table) Positions(names []string) ([]int, error) {
 	out := make([]int, len(names))

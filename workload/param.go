@@ -59,6 +59,15 @@ func (e *ParamError) Error() string { return fmt.Sprintf("%s: %s", e.Param, e.Re
 // Hint implements hint.Hinted.
 func (e *ParamError) Hint() string { return e.Help }
 
+// RefuseIf returns the error of a parameter on a condition, else nil. The reason
+// is formatted.
+func RefuseIf(refused bool, param, hint, reason string, args ...any) error {
+	if !refused {
+		return nil
+	}
+	return &ParamError{Param: param, Reason: fmt.Sprintf(reason, args...), Help: hint}
+}
+
 // Parse converts a value from a plan to the parameter's Go type and checks it; a
 // value that has the type already is only checked.
 func (p Param) Parse(v any) (any, error) {

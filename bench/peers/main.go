@@ -32,30 +32,32 @@ import (
 
 // peer is another benchmark program.
 type peer interface {
-	// name is its name in the table.
-	name() string
+	facts() facts
 	// start starts a server below dir and creates the peer's table. If it fails,
 	// no server is left.
 	start(ctx context.Context, dir string) (target, error)
 	// stop stops the server.
 	stop() error
-	// tests are the tests to compare, by their names in rumbench's workload.
-	tests() []string
-	// connections is the maximum number of connections.
-	connections() int
 	// command returns a command that does a number of transactions per connection.
 	command(ctx context.Context, test string, clients, each int) (*exec.Cmd, error)
 	// transactions parses the number of transactions from the command's output.
 	transactions(output string, each int) (int64, error)
-	// limit is the maximum client CPU per transaction of rumbench, relative to
-	// the peer; 0: there is none.
-	limit(test string, clients int) float64
 	// job is the job of rumbench for the same test.
 	job(test string, clients, each int) job
 	// counters reads the server's own counters, which never decrease.
 	counters(ctx context.Context) (account, error)
 	// rest has the server complete deferred writes.
 	rest(ctx context.Context) error
+}
+
+// facts describe a peer.
+type facts struct {
+	name        string
+	tests       []string // to compare, by their names in rumbench's workload
+	connections int      // at most
+	// limit returns the maximum client CPU per transaction of rumbench, relative
+	// to the peer; 0: there is none.
+	limit func(test string, clients int) float64
 }
 
 // target is a server as rumbench attaches to it.
@@ -130,11 +132,11 @@ func (o *options) compare(ctx context.Context) error {
 	fmt.Printf("server on CPU %v, client on %v; medians of %d rounds of about %d s (minimum–maximum), per transaction unless stated\n",
 		server, client, o.rounds, o.seconds)
 	for _, p := range []peer{&sysbench{}, &pgbench{}, &replay{}} {
-		if o.peer != "" && o.peer != p.name() {
+		if o.peer != "" && o.peer != p.facts().name {
 			continue
 		}
 		if err := o.compareWith(ctx, p, server, client); err != nil {
-			return fmt.Errorf("%s: %w", p.name(), err)
+			return fmt.Errorf("%s: %w", p.facts().name, err)
 		}
 	}
 	return nil
@@ -154,10 +156,10 @@ func (o *options) compareWith(ctx context.Context, p peer, server, client cpuset
 		return err
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
-	if err := pin(at.PID, server); err != nil {
+	if err := pin(ctx, at.PID, server); err != nil {
 		return err
 	}
-	for _, test := range p.tests() {
+	for _, test := range p.facts().tests {
 		if o.tests != "" && !slices.Contains(strings.Split(o.tests, ","), test) {
 			continue
 		}
@@ -166,7 +168,7 @@ func (o *options) compareWith(ctx context.Context, p peer, server, client cpuset
 			if err != nil {
 				return fmt.Errorf("%q is not a number of connections", text)
 			}
-			if clients > p.connections() {
+			if clients > p.facts().connections {
 				continue
 			}
 			if err := o.row(ctx, p, at, test, clients, client); err != nil {
@@ -210,7 +212,7 @@ func (o *options) row(ctx context.Context, p peer, at target, test string, clien
 		}
 		c.add(did[0].less(idle[0]), did[1].less(idle[1]))
 	}
-	c.print(p.name(), test, clients, p.limit(test, clients))
+	c.print(p.facts().name, test, clients, p.facts().limit(test, clients))
 	return nil
 }
 
@@ -278,23 +280,10 @@ func run(ctx context.Context, cmd *exec.Cmd, on cpuset.Set) (string, error) {
 }
 
 // pin binds all threads of a process, and those that they start, to some CPUs.
-func pin(pid int, on cpuset.Set) error {
-	var mask unix.CPUSet
-	for _, cpu := range on {
-		mask.Set(cpu)
-	}
-	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+func pin(ctx context.Context, pid int, on cpuset.Set) error {
+	out, err := exec.CommandContext(ctx, "taskset", "--all-tasks", "--pid", "--cpu-list", on.String(), strconv.Itoa(pid)).CombinedOutput()
 	if err != nil {
-		return err
-	}
-	for _, t := range tasks {
-		tid, err := strconv.Atoi(t.Name())
-		if err != nil {
-			return err
-		}
-		if err := unix.SchedSetaffinity(tid, &mask); err != nil && err != unix.ESRCH {
-			return fmt.Errorf("bind the server to CPU %v: %w", on, err)
-		}
+		return fmt.Errorf("bind the server to CPU %v: %w\n%s", on, err, out)
 	}
 	return nil
 }

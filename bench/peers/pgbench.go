@@ -23,17 +23,13 @@ type pgbench struct {
 
 const pgbenchSchema = "rumbench"
 
-func (*pgbench) name() string { return "pgbench" }
-
-func (*pgbench) connections() int { return 1000 }
-
-func (*pgbench) tests() []string { return oltp }
-
-func (*pgbench) limit(test string, clients int) float64 {
-	if test == "oltp_point_select" && clients == 8 {
-		return 1.2
-	}
-	return 0
+func (*pgbench) facts() facts {
+	return facts{"pgbench", oltp, 1000, func(test string, clients int) float64 {
+		if test == "oltp_point_select" && clients == 8 {
+			return 1.2
+		}
+		return 0
+	}}
 }
 
 // scripts returns the transactions, with the same statements as rumbench's.

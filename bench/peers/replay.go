@@ -29,10 +29,9 @@ const (
 	replayRows   = 200_000 // in the table
 )
 
-func (*replay) name() string              { return "ibench" }
-func (*replay) tests() []string           { return []string{replayTest} }
-func (*replay) limit(string, int) float64 { return 0 }
-func (*replay) connections() int          { return 1 }
+func (*replay) facts() facts {
+	return facts{"ibench", []string{replayTest}, 1, func(string, int) float64 { return 0 }}
+}
 
 func (r *replay) start(ctx context.Context, dir string) (at target, err error) {
 	r.dir = dir

@@ -14,20 +14,16 @@ type sysbench struct{ mariadb }
 
 const sysbenchSchema = "sbtest"
 
-func (*sysbench) name() string { return "sysbench" }
-
-func (*sysbench) connections() int { return 1000 }
-
-func (*sysbench) tests() []string { return oltp }
-
-func (*sysbench) limit(test string, clients int) float64 {
-	switch {
-	case test != "oltp_point_select":
-		return 0
-	case clients == 1:
-		return 1
-	}
-	return 1.1
+func (*sysbench) facts() facts {
+	return facts{"sysbench", oltp, 1000, func(test string, clients int) float64 {
+		switch {
+		case test != "oltp_point_select":
+			return 0
+		case clients == 1:
+			return 1
+		}
+		return 1.1
+	}}
 }
 
 func (s *sysbench) start(ctx context.Context, dir string) (at target, err error) {

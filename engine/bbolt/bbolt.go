@@ -64,21 +64,11 @@ func newOptions(c engine.Config) (*bolt.Options, float64, error) {
 	o.PageSize = int(c.Page)
 	o.NoSync = c.Durability != model.DurabilityOS
 	o.NoGrowSync = o.NoSync
-	freelist, err := c.ChoiceOption("freelist", "array", "hashmap")
-	if err != nil {
-		return nil, 0, err
-	}
-	o.FreelistType = bolt.FreelistType(freelist)
-	sync, err := c.BoolOption("sync_freelist", true)
-	if err != nil {
-		return nil, 0, err
-	}
-	o.NoFreelistSync = !sync
-	fill, err := c.IntOption("fill_percent", 50, 10, 100)
-	if err != nil {
-		return nil, 0, err
-	}
-	return &o, float64(fill) / 100, c.CheckEmbedded(options, model.Serializable)
+	freelist, err1 := c.ChoiceOption("freelist", "array", "hashmap")
+	sync, err2 := c.BoolOption("sync_freelist", true)
+	fill, err3 := c.IntOption("fill_percent", 50, 10, 100)
+	o.FreelistType, o.NoFreelistSync = bolt.FreelistType(freelist), !sync
+	return &o, float64(fill) / 100, cmp.Or(err1, err2, err3, c.CheckEmbedded(options, model.Serializable))
 }
 
 // fileName is the database's only file.

@@ -311,20 +311,19 @@ func (s Suite) testTransactions(t *testing.T) {
 	if own, _ := c.do(countOp); own.Value.Int() != 5 {
 		t.Errorf("a transaction sees %v of its own 5 rows", own.Value)
 	}
-	if n := seen(); n != 0 {
-		t.Errorf("another session sees %d uncommitted rows", n)
+	expect := func(want int64, when string) {
+		t.Helper()
+		n := seen()
+		failIf(t, n != want, "another session sees %d rows %s, want %d", n, when, want)
 	}
+	expect(0, "before a commit")
 	c.do(rollback)
-	if n := seen(); n != 0 {
-		t.Errorf("%d rows after a rollback", n)
-	}
+	expect(0, "after a rollback")
 	c.do(begin)
 	c.do(pushOp, ints(1, 2, 3, 4, 5)...)
 	c.do(model.Op{Kind: model.Update, Table: "queue", Index: "queue_v", Equal: 1, Set: []model.Assign{{Column: "v", Add: true}}}, ints(10, 5)...)
 	c.do(commit)
-	if n := seen(); n != 5 {
-		t.Errorf("%d rows after a commit, want 5", n)
-	}
+	expect(5, "after a commit")
 	_, rows := other.do(model.Op{Kind: model.Scan, Table: "queue", Index: "queue_v", Columns: []string{"v"}, Desc: true, Limit: 1})
 	failIf(t, rows[0][0].Int() != 15, "greatest value %v, want 15", rows[0][0])
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
 	"rumbench/engine"
@@ -55,11 +56,11 @@ func Run(t *testing.T, s Suite) {
 	t.Run("concurrent lowest", s.testConcurrentLowest)
 	t.Run("observation", s.testObservation)
 	t.Run("explain", s.testExplain)
-	if model.Has(s.Engine.Info().Capabilities, model.CapTransactions) {
+	if slices.Contains(s.Engine.Info().Capabilities, model.CapTransactions) {
 		t.Run("transactions", s.testTransactions)
 		t.Run("half-way", s.testHalfWay)
 	}
-	if model.Has(s.Engine.Info().Capabilities, model.CapUnique) {
+	if slices.Contains(s.Engine.Info().Capabilities, model.CapUnique) {
 		t.Run("unique", s.testUnique)
 	}
 	if !s.Volatile {
@@ -103,7 +104,7 @@ func (s Suite) schema() model.Schema {
 		Indexes: []model.Index{{Name: "queue_v", Columns: []string{"v"}}},
 	}
 	tables := []model.Table{things, queue}
-	if model.Has(s.Engine.Info().Capabilities, model.CapUnique) {
+	if slices.Contains(s.Engine.Info().Capabilities, model.CapUnique) {
 		tables = append(tables, model.Table{
 			Name: "names",
 			Columns: []model.Column{

@@ -66,8 +66,7 @@ func (o *oracle) update(op *model.Op, args []model.Value) (done int64) {
 	where := args[len(op.Set):]
 	columns := []int{0}
 	if op.Index != "" {
-		ix, _ := o.table.Index(op.Index)
-		columns, _ = o.table.Positions(ix.Columns[:op.Equal])
+		columns = o.order(op)[:op.Equal]
 	}
 	for _, row := range o.rows {
 		if !equalToAny(row, columns, where) {
@@ -129,12 +128,7 @@ func (o *oracle) sort(columns []int) {
 
 // order returns the columns that define the order of a scan.
 func (o *oracle) order(op *model.Op) []int {
-	names := o.table.Key
-	if op.Index != "" {
-		ix, _ := o.table.Index(op.Index)
-		names = ix.Columns
-	}
-	columns, _ := o.table.Positions(names)
+	columns, _ := o.table.Positions(o.table.Order(op.Index))
 	return columns
 }
 
@@ -188,17 +182,6 @@ func inBounds(op *model.Op, row []model.Value, order []int, bounds []model.Value
 	if v.IsNull() || slices.ContainsFunc(bounds, model.Value.IsNull) {
 		return false // a bound never matches NULL
 	}
-	if op.Lower != model.Open {
-		d := v.Compare(bounds[0])
-		if d < 0 || d == 0 && op.Lower == model.Exclusive {
-			return false
-		}
-	}
-	if op.Upper != model.Open {
-		d := v.Compare(bounds[len(bounds)-1])
-		if d > 0 || d == 0 && op.Upper == model.Exclusive {
-			return false
-		}
-	}
-	return true
+	inside := func(b model.Bound, d int) bool { return b == model.Open || d > 0 || d == 0 && b == model.Inclusive }
+	return inside(op.Lower, v.Compare(bounds[0])) && inside(op.Upper, -v.Compare(bounds[len(bounds)-1]))
 }

@@ -26,7 +26,7 @@ func Open(store Store, schema model.Schema) (engine.DB, error) {
 		}
 	}
 	db := &database{store: store, byName: byName, tables: tables, sessions: map[*session]bool{}}
-	if err := db.readCatalog(); err != nil {
+	if err := db.view(db.readCatalog); err != nil {
 		return nil, errors.Join(fmt.Errorf("read catalog: %w", err), store.Close())
 	}
 	return db, nil
@@ -43,12 +43,7 @@ type database struct {
 }
 
 // readCatalog reads which tables and indexes exist, and their last numbers.
-func (db *database) readCatalog() error {
-	tx, err := db.store.Begin(Read)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
+func (db *database) readCatalog(tx Tx) error {
 	exists := func(space uint16, definition string) (bool, error) {
 		v, err := tx.Get(catalogKey(space))
 		if err == nil && v != nil && string(v) != definition {
@@ -133,14 +128,26 @@ func (db *database) table(name string) (*layout, error) {
 	return l, nil
 }
 
-func (db *database) update(f func(Tx) error) error {
-	tx, err := db.store.Begin(Write)
+func (db *database) update(f func(Tx) error) error { return db.run(Write, f, nil) }
+
+func (db *database) view(f func(Tx) error) error { return db.run(Read, f, nil) }
+
+// run runs f in a transaction. It calls visible, unless that is nil, when what
+// it wrote is visible but not yet durable, if the store knows the difference.
+func (db *database) run(mode Mode, f func(Tx) error, visible func()) error {
+	tx, err := db.store.Begin(mode)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	if err := f(tx); err != nil {
+	if err := f(tx); err != nil || !mode.Writes() {
 		return err
+	}
+	if a, ok := tx.(Applier); ok && visible != nil {
+		if err := a.Apply(); err != nil {
+			return err
+		}
+		visible()
 	}
 	return tx.Commit()
 }
@@ -211,15 +218,6 @@ func (db *database) clear(space uint16) error {
 			return err
 		}
 	}
-}
-
-func (db *database) view(f func(Tx) error) error {
-	tx, err := db.store.Begin(Read)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	return f(tx)
 }
 
 // iterate calls f for the entries of a space until it returns false.

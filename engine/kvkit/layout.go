@@ -117,10 +117,6 @@ func (l *layout) appendRowKey(dst []byte, row []model.Value) ([]byte, error) {
 	return l.appendColumns(appendSpace(dst, l.space), l.key, row)
 }
 
-func (l *layout) appendRowValue(dst []byte, row []model.Value) ([]byte, error) {
-	return l.appendCells(dst, l.rest, row)
-}
-
 func (l *layout) appendCells(dst []byte, columns []int, row []model.Value) ([]byte, error) {
 	var err error
 	for _, c := range columns {

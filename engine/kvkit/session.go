@@ -149,18 +149,7 @@ func (s *session) in(mode Mode, f func(Tx) error) error {
 	if s.tx != nil {
 		return s.tx.do(f)
 	}
-	tx, err := s.db.store.Begin(mode)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	if err := f(tx); err != nil {
-		return err
-	}
-	if !mode.Writes() {
-		return nil
-	}
-	return tx.Commit()
+	return s.db.run(mode, f, nil)
 }
 
 // base is the common part of all statements on a table, with memory that is
@@ -221,21 +210,7 @@ func (b *base) isolated(mode Mode, f func(Tx) error) error {
 	locks := &b.l.locks
 	locks.lock(&b.set, &b.keys)
 	defer locks.unlock(&b.set)
-	tx, err := b.db.store.Begin(mode)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	if err := f(tx); err != nil {
-		return err
-	}
-	if a, ok := tx.(Applier); ok {
-		if err := a.Apply(); err != nil {
-			return err
-		}
-		locks.unlock(&b.set)
-	}
-	return tx.Commit()
+	return b.db.run(mode, f, func() { locks.unlock(&b.set) })
 }
 
 // fetch reads the row of an encoded key into b.row and reports whether it
@@ -270,7 +245,7 @@ func (b *base) putOnlyRow(tx Tx) error {
 	if b.key, err = b.l.appendRowKey(b.key[:0], b.row); err != nil {
 		return err
 	}
-	if b.end, err = b.l.appendRowValue(b.end[:0], b.row); err != nil {
+	if b.end, err = b.l.appendCells(b.end[:0], b.l.rest, b.row); err != nil {
 		return err
 	}
 	return tx.Put(b.key, b.end)

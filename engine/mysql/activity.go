@@ -182,19 +182,15 @@ func doing(command, state, wait string, watched bool) (engine.SessionActivity, b
 	if role := waitRole(wait); role != "" && role != engine.RoleClient {
 		return engine.SessionActivity{State: engine.Waiting, Role: role, Event: strings.TrimPrefix(wait, "wait/")}, true
 	}
-	if role, ok := stages[stage]; ok {
-		if strings.HasPrefix(stage, "waiting") {
-			return engine.SessionActivity{State: engine.Waiting, Role: role, Event: state}, true
-		}
-		return engine.SessionActivity{State: engine.Running, Role: role, Event: state}, true
+	d := engine.SessionActivity{State: engine.Running, Role: engine.RoleExecuting, Event: state}
+	switch {
+	case strings.HasPrefix(stage, "waiting"):
+		d.State, d.Role = engine.Waiting, engine.RoleOther
+	case watched:
+		d.Role = engine.RoleCPU
 	}
-	if strings.HasPrefix(stage, "waiting") {
-		return engine.SessionActivity{State: engine.Waiting, Role: engine.RoleOther, Event: state}, true
-	}
-	if watched {
-		return engine.SessionActivity{State: engine.Running, Role: engine.RoleCPU, Event: state}, true
-	}
-	return engine.SessionActivity{State: engine.Running, Role: engine.RoleExecuting, Event: state}, true
+	d.Role = cmp.Or(stages[stage], d.Role)
+	return d, true
 }
 
 // clientStages are those in which a statement waits for its client.

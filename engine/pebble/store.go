@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"sync"
 	"time"
 
@@ -260,7 +261,7 @@ func (s *store) Counters(out *engine.Sample) error {
 		flushed += l.TableBytesFlushed
 		compacted += l.TableBytesCompacted
 		read += l.TableBytesRead
-		level := levelNames[i]
+		level := strconv.Itoa(i)
 		out.Gauge("pebble.level.tables", "count", float64(l.TablesCount), "level", level)
 		out.Gauge("pebble.level.size_bytes", "bytes", float64(l.TablesSize), "level", level)
 		out.Counter("pebble.level.compacted_bytes", "bytes", float64(l.TableBytesCompacted), "level", level)
@@ -282,5 +283,3 @@ func (s *store) Counters(out *engine.Sample) error {
 	out.Counter(engine.StallTime, "ns", float64(total))
 	return nil
 }
-
-var levelNames = [...]string{"0", "1", "2", "3", "4", "5", "6"}

@@ -31,7 +31,7 @@ func (d *db) Activity(ctx context.Context) (engine.ActivitySampler, error) {
 		if err != nil {
 			return "", nil, err
 		}
-		stmt, err := parse(ctx, conn, fmt.Sprintf(activityText, d.about.database, int(own), int(other)))
+		stmt, err := conn.Prepare(ctx, fmt.Sprintf(activityText, d.about.database, int(own), int(other)))
 		return "pg_stat_activity", func(ctx context.Context, add func(engine.SessionActivity, int)) error {
 			return conn.Use(func(sqlkit.Conn) error {
 				return stmt.Query(ctx, nil, activityTypes, func(row []model.Value) error { return noteDoing(row, add) })

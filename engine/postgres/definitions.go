@@ -26,17 +26,14 @@ func (d *db) definitions(dialect *sqlkit.Dialect) sqlkit.Definitions {
 	}
 }
 
+// asListed writes a type as the server lists it.
+var asListed = strings.NewReplacer("BIGINT", "bigint", "INTEGER", "integer", "DOUBLE PRECISION", "double precision", "TIMESTAMP", "timestamp without time zone",
+	"CHAR(", "character(", "TEXT", "text", "BYTEA", "bytea", ` COLLATE "C"`, " C")
+
 func columnText(t *model.Table, c *model.Column, compression model.Compression) string {
 	storage := "plain"
-	name := map[model.Type]string{
-		model.Int: "bigint", model.Float: "double precision", model.Time: "timestamp without time zone", model.String: "text C", model.Bytes: "bytea",
-	}[c.Type]
-	if c.Type == model.Int && c.Width == 4 {
-		name = "integer"
-	}
-	if c.Type == model.String && c.Fixed {
-		name = fmt.Sprintf("character(%d) C", c.Width)
-	}
+	typ, _, _ := strings.Cut(columnType(c), " GENERATED")
+	name := asListed.Replace(typ)
 	if long(*c) {
 		storage = "extended"
 		if compression == model.CompressionNone {

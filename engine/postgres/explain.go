@@ -46,31 +46,23 @@ func (d *db) explain(ctx context.Context, e *sqlkit.Explainable, p *engine.Plan)
 		times += customPlans
 	}
 	for range times {
-		if p.Text, err = d.lines(ctx, "EXPLAIN "+execute); err != nil {
+		lines, err := d.Admin().Lines(ctx, "EXPLAIN "+execute)
+		if err != nil {
 			return err
 		}
+		p.Text = strings.Join(lines, "\n")
 	}
-	tree, err := d.lines(ctx, "EXPLAIN (FORMAT JSON) "+execute)
+	tree, err := d.Admin().Lines(ctx, "EXPLAIN (FORMAT JSON) "+execute)
 	if err != nil {
 		return err
 	}
-	if p.Access, err = accessOf(e.Table, []byte(tree)); err != nil {
+	if p.Access, err = accessOf(e.Table, []byte(strings.Join(tree, "\n"))); err != nil {
 		return err
 	}
 	dialect := d.Dialect()
 	size, err := d.Admin().Number(ctx, "SELECT pg_relation_size("+dialect.Quoted(dialect.Name(e.Table.Name))+"::regclass)")
 	p.TableBytes = int64(size)
 	return err
-}
-
-// lines returns the answer to a question of one column.
-func (d *db) lines(ctx context.Context, text string) (string, error) {
-	var out []string
-	err := d.Admin().Query(ctx, text, func(row []string) error {
-		out = append(out, row[0])
-		return nil
-	})
-	return strings.Join(out, "\n"), err
 }
 
 // planNode is a node of a plan, as far as it is about ways to rows.

@@ -20,7 +20,7 @@ import (
 type reader struct {
 	conn    *sqlkit.Admin
 	views   []view // as far as the server's release has their points
-	queries []*pgwire.Stmt
+	queries []sqlkit.Stmt
 	types   [][]model.Type // of their columns
 	labels  []string
 }
@@ -77,22 +77,13 @@ func newReader(ctx context.Context, conn *sqlkit.Admin, release int, schema stri
 			continue
 		}
 		types := slices.Concat(slices.Repeat([]model.Type{model.String}, len(v.labels)), slices.Repeat([]model.Type{model.Float}, len(v.points)))
-		stmt, err := parse(ctx, conn, v.text())
+		stmt, err := conn.Prepare(ctx, v.text())
 		if err != nil {
 			return nil, fmt.Errorf("read the counters %s*: %w", v.prefix, err)
 		}
 		r.views, r.queries, r.types = append(r.views, v), append(r.queries, stmt), append(r.types, types)
 	}
 	return r.sample, nil
-}
-
-// parse has the server parse a query that is executed often.
-func parse(ctx context.Context, conn *sqlkit.Admin, text string) (s *pgwire.Stmt, err error) {
-	err = conn.Use(func(c sqlkit.Conn) error {
-		s, err = c.(*pgwire.Conn).Parse(ctx, text)
-		return err
-	})
-	return s, err
 }
 
 // sample adds the counters of the server, the database, and its tables and indexes.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"rumbench/engine"
+	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
 
@@ -49,7 +50,7 @@ func (s *repeated) Exec(ctx context.Context, args []model.Value, r *engine.Resul
 	r.Reset()
 	c := s.session.conn()
 	if c == nil {
-		return errClosed
+		return sqlkit.ErrClosed
 	}
 	if c.InTransaction() { // if a row fails, the transaction does
 		return s.rows(ctx, args, r)

@@ -51,8 +51,6 @@ func (s *session) conn() *pgwire.Conn {
 	return c
 }
 
-var errClosed = engine.Errorf(engine.Gone, "the session is closed")
-
 // copier does the inserts of a load by COPY, one for each batch. The numbers of
 // its rows are not known.
 type copier struct {
@@ -78,7 +76,7 @@ func newCopier(ctx context.Context, s *session, t *model.Table, op *model.Op) (e
 func (s *copier) Exec(ctx context.Context, args []model.Value, r *engine.Result) (err error) {
 	r.Reset()
 	if s.session.conn() == nil {
-		return errClosed
+		return sqlkit.ErrClosed
 	}
 	if len(args) != s.want {
 		return fmt.Errorf("%s: %d arguments given, %d wanted", s.label, len(args), s.want)

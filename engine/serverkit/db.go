@@ -244,20 +244,10 @@ func (d *DB) EachTable(ctx context.Context, atOnce int, f func(c *sqlkit.Admin, 
 }
 
 // Died returns how a private server ended that was not asked to.
-func (d *DB) Died() error {
-	if d.Private == nil {
-		return nil
-	}
-	return d.Private.Died()
-}
+func (d *DB) Died() error { return d.Private.Died() }
 
 // Empty returns what the files of a private server took before it held anything.
-func (d *DB) Empty() map[engine.FileClass]int64 {
-	if d.Private == nil {
-		return nil
-	}
-	return d.Private.Empty()
-}
+func (d *DB) Empty() map[engine.FileClass]int64 { return d.Private.Empty() }
 
 // Close ends the sessions, removes what was made on a server that is not ours,
 // and stops one that is. Closing again does nothing.

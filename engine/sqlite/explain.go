@@ -14,18 +14,15 @@ import (
 
 func (db *db) Explain(ctx context.Context, op *model.Op) (engine.Plan, error) {
 	return db.DB.Explain(ctx, op, func(e *sqlkit.Explainable, p *engine.Plan) error {
-		var lines []string
-		err := db.Admin().Query(ctx, "EXPLAIN QUERY PLAN "+e.Filled, func(row []string) error {
-			detail := row[len(row)-1]
-			lines = append(lines, detail)
+		lines, err := db.Admin().Lines(ctx, "EXPLAIN QUERY PLAN "+e.Filled)
+		if err != nil {
+			return err
+		}
+		p.Text = strings.Join(lines, "\n")
+		for _, detail := range lines {
 			if a := accessOf(e.Table, detail); a != nil {
 				p.Access = append(p.Access, *a)
 			}
-			return nil
-		})
-		p.Text = strings.Join(lines, "\n")
-		if err != nil {
-			return err
 		}
 		pages, err := db.Admin().Number(ctx, "PRAGMA page_count") // of all tables together, which is more than one has
 		p.TableBytes = int64(pages) * db.page

@@ -68,19 +68,10 @@ func (e Engine) Check(c engine.Config) error {
 // pragmas returns the statements that make a connection as configured, in the
 // order in which they take effect.
 func pragmas(c engine.Config) ([]string, error) {
-	if err := checkKnobs(c); err != nil {
-		return nil, err
-	}
-	checkpoint, err := c.IntOption(optCheckpoint, 1000, 0, 1<<31-1)
-	if err != nil {
-		return nil, err
-	}
-	mmap, err := c.IntOption(optMmap, 0, 0, 0x7fff0000)
-	if err != nil {
-		return nil, err
-	}
-	temp, err := c.ChoiceOption(optTemp, "file", "memory")
-	if err != nil {
+	checkpoint, err1 := c.IntOption(optCheckpoint, 1000, 0, 1<<31-1)
+	mmap, err2 := c.IntOption(optMmap, 0, 0, 0x7fff0000)
+	temp, err3 := c.ChoiceOption(optTemp, "file", "memory")
+	if err := cmp.Or(checkKnobs(c), err1, err2, err3); err != nil {
 		return nil, err
 	}
 	out := []string{"busy_timeout = " + strconv.Itoa(busyTimeoutMillis)}

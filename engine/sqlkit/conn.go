@@ -72,12 +72,21 @@ func (c *Admin) Exec(ctx context.Context, text string) error {
 	})
 }
 
+// Prepare readies a statement that is executed often, within Use.
+func (c *Admin) Prepare(ctx context.Context, text string) (s Stmt, err error) {
+	err = c.Use(func(conn Conn) error {
+		s, err = conn.Prepare(ctx, text)
+		return c.d.classify("prepare "+text, err)
+	})
+	return s, err
+}
+
 // Use calls f with the connection, for what it can do beside statements.
 func (c *Admin) Use(f func(conn Conn) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.conn == nil {
-		return errClosed
+		return ErrClosed
 	}
 	return f(c.conn)
 }
@@ -104,12 +113,21 @@ func (c *Admin) Query(ctx context.Context, text string, each func(row []string) 
 }
 
 // Value returns the last column of a query's last row, "" if there is none.
-func (c *Admin) Value(ctx context.Context, text string) (value string, err error) {
+func (c *Admin) Value(ctx context.Context, text string) (string, error) {
+	lines, err := c.Lines(ctx, text)
+	if len(lines) == 0 {
+		return "", err
+	}
+	return lines[len(lines)-1], err
+}
+
+// Lines returns the last column of a query's rows.
+func (c *Admin) Lines(ctx context.Context, text string) (lines []string, err error) {
 	err = c.Query(ctx, text, func(row []string) error {
-		value = row[len(row)-1]
+		lines = append(lines, row[len(row)-1])
 		return nil
 	})
-	return value, err
+	return lines, err
 }
 
 // Number is Value as a number, 0 if there is none.
@@ -160,7 +178,8 @@ func (c *Admin) Close() error {
 	return err
 }
 
-var errClosed = engine.Errorf(engine.Gone, "the connection is closed")
+// ErrClosed is the error of a connection that was closed.
+var ErrClosed = engine.Errorf(engine.Gone, "the connection is closed")
 
 // classify gives an error its class and says what was being done.
 func (d *Dialect) classify(doing string, err error) error {

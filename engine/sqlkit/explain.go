@@ -68,7 +68,7 @@ func (db *DB) firstRows(ctx context.Context, t *model.Table, n int) (rows [][]mo
 	db.admin.mu.Lock()
 	defer db.admin.mu.Unlock()
 	if db.admin.conn == nil {
-		return nil, errClosed
+		return nil, ErrClosed
 	}
 	s := &Session{Admin: db.admin, db: db, commands: map[string]Stmt{}}
 	st, err := s.Prepare(ctx, &model.Op{Kind: model.Scan, Table: t.Name, Columns: t.ColumnNames(), Limit: n})
@@ -92,11 +92,7 @@ func (db *DB) firstRows(ctx context.Context, t *model.Table, n int) (rows [][]mo
 // sampleArgs returns arguments for an operation, of rows in which none of its
 // values is NULL; nil if there are none.
 func sampleArgs(t *model.Table, op *model.Op, rows [][]model.Value) []model.Value {
-	order := t.Key
-	if op.Index != "" {
-		ix, _ := t.Index(op.Index)
-		order = ix.Columns
-	}
+	order := t.Order(op.Index)
 	rows = slices.DeleteFunc(slices.Clone(rows), func(row []model.Value) bool {
 		return slices.ContainsFunc(order, func(c string) bool { return row[t.Column(c)].Type() == model.Null })
 	})

@@ -10,11 +10,7 @@ import (
 // Entries that are equal in them come as the index holds them, by key in most
 // engines: asking for that order would make others sort.
 func (b *builder) scan(t *model.Table, op *model.Op) Statement {
-	order := t.Key
-	if op.Index != "" {
-		ix, _ := t.Index(op.Index)
-		order = ix.Columns
-	}
+	order := t.Order(op.Index)
 	result := types(t, op.Columns)
 	// A limit and DISTINCT apply to the rows, an aggregate to what they leave.
 	nested := op.Aggregate != model.NoAggregate && (op.Limit > 0 || op.Distinct)

@@ -26,7 +26,7 @@ func (s *Session) Conn() Conn { return s.conn }
 // Prepare readies an operation.
 func (s *Session) Prepare(ctx context.Context, op *model.Op) (engine.Stmt, error) {
 	if s.conn == nil {
-		return nil, errClosed
+		return nil, ErrClosed
 	}
 	switch op.Kind {
 	case model.Begin:
@@ -76,7 +76,7 @@ func (s *Session) prepare(ctx context.Context, text string) (Stmt, error) {
 func (s *Session) command(ctx context.Context, text string) error {
 	d := s.db.dialect
 	if s.conn == nil {
-		return errClosed
+		return ErrClosed
 	}
 	if d.PlainCommands || d.AsText {
 		_, _, err := s.conn.ExecText(ctx, text)

@@ -53,8 +53,7 @@ func keyColumns(t *model.Table, op *model.Op) []string {
 	if op.Index == "" {
 		return t.Key
 	}
-	ix, _ := t.Index(op.Index)
-	return ix.Columns[:op.Equal]
+	return t.Order(op.Index)[:op.Equal]
 }
 
 // selected lists the columns wanted; a row without columns is still a row.

@@ -31,7 +31,7 @@ func (b *base) begin(ctx context.Context, args []model.Value) (context.Context, 
 		return nil, fmt.Errorf("%s: %w", b.label, err)
 	}
 	if b.session.conn == nil {
-		return nil, errClosed
+		return nil, ErrClosed
 	}
 	if len(args) != b.want {
 		return nil, fmt.Errorf("%s: %d arguments given, %d wanted", b.label, len(args), b.want)

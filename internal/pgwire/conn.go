@@ -65,15 +65,6 @@ func (c *Conn) InTransaction() bool { return c.status != idle }
 
 // Prepare has the server parse a statement once for the connection's life.
 func (c *Conn) Prepare(ctx context.Context, text string) (sqlkit.Stmt, error) {
-	s, err := c.Parse(ctx, text)
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-// Parse is Prepare.
-func (c *Conn) Parse(ctx context.Context, text string) (*Stmt, error) {
 	c.named++
 	name := "s" + strconv.Itoa(c.named)
 	c.out = append(appendParse(c.out[:0], name, text), syncMessage...)

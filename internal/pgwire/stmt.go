@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rumbench/engine/sqlkit"
 	"rumbench/model"
 )
 
@@ -90,10 +91,10 @@ func (s *Stmt) appendMessages(b []byte, args []model.Value) (_ []byte, err error
 
 // Pipeline executes queries without arguments, all in one round trip, and hands
 // over their rows: each gets those of query i, of types[i].
-func (c *Conn) Pipeline(ctx context.Context, queries []*Stmt, types [][]model.Type, each func(i int, row []model.Value) error) (err error) {
+func (c *Conn) Pipeline(ctx context.Context, queries []sqlkit.Stmt, types [][]model.Type, each func(i int, row []model.Value) error) (err error) {
 	c.out = c.out[:0]
 	for _, s := range queries {
-		if c.out, err = s.appendMessages(c.out, nil); err != nil {
+		if c.out, err = s.(*Stmt).appendMessages(c.out, nil); err != nil {
 			return err
 		}
 	}
@@ -101,7 +102,7 @@ func (c *Conn) Pipeline(ctx context.Context, queries []*Stmt, types [][]model.Ty
 	return c.run(ctx, func(b []byte) error {
 		i := c.done
 		row := c.rowOf(len(types[i]))
-		if err := decodeRow(b, row, queries[i].columns, types[i], decode); err != nil {
+		if err := decodeRow(b, row, queries[i].(*Stmt).columns, types[i], decode); err != nil {
 			return err
 		}
 		return each(i, row)
@@ -119,11 +120,11 @@ type Copy struct {
 
 // PrepareCopy readies copying, into names as SQL writes them.
 func (c *Conn) PrepareCopy(ctx context.Context, table, columns string) (*Copy, error) {
-	s, err := c.Parse(ctx, "SELECT "+columns+" FROM "+table)
+	s, err := c.Prepare(ctx, "SELECT "+columns+" FROM "+table)
 	if err != nil {
 		return nil, err
 	}
-	return &Copy{conn: c, text: "COPY " + table + " (" + columns + ") FROM STDIN (FORMAT binary)", types: slices.Clone(s.columns)}, nil
+	return &Copy{conn: c, text: "COPY " + table + " (" + columns + ") FROM STDIN (FORMAT binary)", types: slices.Clone(s.(*Stmt).columns)}, nil
 }
 
 // Exec copies rows.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -159,7 +160,7 @@ func targets(t *testing.T) (all []target) {
 	t.Helper()
 	for _, e := range Engines() {
 		info := e.Info()
-		if info.Name == "memory" || !model.Has(info.Capabilities, model.CapResults) || !usable(t, e) {
+		if info.Name == "memory" || !slices.Contains(info.Capabilities, model.CapResults) || !usable(t, e) {
 			continue
 		}
 		for _, storage := range storages[info.Name] {

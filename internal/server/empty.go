@@ -51,4 +51,9 @@ func (s *Server) NoteEmpty(class func(path string) engine.FileClass) error {
 
 // Empty returns the written bytes of each class of files when the server was
 // empty; nil if they are unknown.
-func (s *Server) Empty() map[engine.FileClass]int64 { return s.empty }
+func (s *Server) Empty() map[engine.FileClass]int64 {
+	if s == nil {
+		return nil
+	}
+	return s.empty
+}

@@ -75,7 +75,7 @@ func lines(settings []Setting, quote func(string) string) string {
 	var b strings.Builder
 	for i, set := range settings {
 		later := slices.ContainsFunc(settings[i+1:], func(l Setting) bool { return l.Name == set.Name })
-		if later && !repeats(set.Name) {
+		if later && set.Name != "plugin-load-add" { // which may occur several times
 			continue
 		}
 		b.WriteString(set.Name)
@@ -86,6 +86,3 @@ func lines(settings []Setting, quote func(string) string) string {
 	}
 	return b.String()
 }
-
-// repeats reports whether a setting may occur several times.
-func repeats(name string) bool { return name == "plugin-load-add" }

@@ -39,13 +39,8 @@ const (
 )
 
 func kindOf(name string) (*kind, error) {
-	switch name {
-	case MariaDB:
-		return &mariadb, nil
-	case MySQL:
-		return &mysql, nil
-	case Postgres:
-		return &postgres, nil
+	if k := map[string]*kind{MariaDB: &mariadb, MySQL: &mysql, Postgres: &postgres}[name]; k != nil {
+		return k, nil
 	}
 	return nil, fmt.Errorf("unknown kind of server %q; the kinds are %s", name, strings.Join(Kinds(), ", "))
 }

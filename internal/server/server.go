@@ -270,8 +270,12 @@ func (s *Server) await(ctx context.Context) error {
 	}
 }
 
-// Died returns how a server ended without being stopped; nil while it runs.
+// Died returns how a server ended without being stopped; nil while it runs. A nil
+// server is one that was not started from here.
 func (s *Server) Died() error {
+	if s == nil {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	select {

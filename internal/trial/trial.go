@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"rumbench/engine"
@@ -108,7 +109,7 @@ func (t *Spec) header() *result.Trial {
 
 // keepsRows reports whether the engine returns the rows that were stored.
 func (t *Spec) keepsRows() bool {
-	return model.Has(engine.InfoOf(t.Engine, t.Target.Config).Capabilities, model.CapResults)
+	return slices.Contains(engine.InfoOf(t.Engine, t.Target.Config).Capabilities, model.CapResults)
 }
 
 // printable formats durations; JSON would make them nanoseconds.

@@ -7,6 +7,7 @@
 package ibench
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -106,19 +107,17 @@ var presets = []workload.Preset{
 // New returns a run.
 func (Workload) New(p workload.Params) (workload.Run, error) {
 	r := &run{p: p, form: p.String("form"), classic: p.String("schema") == schemaClassic, clients: int(p.Int("clients"))}
-	switch {
-	case p.Int("data_min") > p.Int("data_max"):
-		return nil, &workload.ParamError{Param: "data_min",
-			Reason: fmt.Sprintf("%d is above data_max %d", p.Int("data_min"), p.Int("data_max")), Help: "lower data_min or raise data_max"}
-	case p.Bool("one_table") && p.Bool("deletes") && r.clients > 1:
-		return nil, &workload.ParamError{Param: "one_table",
-			Reason: "clients that delete from one table would delete each other's rows", Help: "set deletes: false, or remove one_table"}
-	case p.Int("rows") < p.Int("load_batch"):
-		return nil, &workload.ParamError{Param: "rows",
-			Reason: fmt.Sprintf("%d rows are fewer than one load_batch of %d", p.Int("rows"), p.Int("load_batch")), Help: "raise rows or lower load_batch"}
-	case p.Bool("deletes") && p.Int("rows") < 20*max(p.Int("write_batch"), p.Int("small_batch")):
-		return nil, &workload.ParamError{Param: "rows",
-			Reason: fmt.Sprintf("%d rows are too few for deletes in batches of %d", p.Int("rows"), p.Int("write_batch")), Help: "raise rows to at least 20 batches"}
+	rows, batch := p.Int("rows"), p.Int("load_batch")
+	tooFew := p.Bool("deletes") && rows < 20*max(p.Int("write_batch"), p.Int("small_batch"))
+	if err := cmp.Or(
+		workload.RefuseIf(p.Int("data_min") > p.Int("data_max"), "data_min", "lower data_min or raise data_max",
+			"%d is above data_max %d", p.Int("data_min"), p.Int("data_max")),
+		workload.RefuseIf(p.Bool("one_table") && p.Bool("deletes") && r.clients > 1, "one_table", "set deletes: false, or remove one_table",
+			"clients that delete from one table would delete each other's rows"),
+		workload.RefuseIf(rows < batch, "rows", "raise rows or lower load_batch", "%d rows are fewer than one load_batch of %d", rows, batch),
+		workload.RefuseIf(tooFew, "rows", "raise rows to at least 20 batches", "%d rows are too few for deletes in batches of %d", rows, p.Int("write_batch")),
+	); err != nil {
+		return nil, err
 	}
 	r.tables = r.clients
 	if p.Bool("one_table") {
@@ -168,11 +167,15 @@ func (r *run) Needs() []model.Capability { return nil }
 func (r *run) Estimate() workload.Live {
 	rows := r.p.Int("rows") + r.p.Int("load_batch")
 	if !r.p.Bool("deletes") {
+		steps := 1.0 // of a rate
+		if r.form == form2023 {
+			steps = 2 // range and point queries
+		}
 		if r.form != form2016 {
 			rows += r.p.Int("write_rows")
 		}
 		for _, rate := range r.p.Ints("rates") {
-			rows += int64(float64(rate) * r.p.Float("query_seconds") * float64(r.p.Int("loops")) * float64(r.stepsPerRate()))
+			rows += int64(float64(rate) * r.p.Float("query_seconds") * float64(r.p.Int("loops")) * steps)
 		}
 	}
 	return r.live(rows*int64(r.clients), true)
@@ -181,10 +184,3 @@ func (r *run) Estimate() workload.Live {
 // tableRows returns the number of rows that are loaded into a table. Later steps
 // keep it, with deletes, or increase it.
 func (r *run) tableRows() int64 { return r.p.Int("rows") * int64(r.clients/r.tables) }
-
-func (r *run) stepsPerRate() int {
-	if r.form == form2023 {
-		return 2 // range and point queries
-	}
-	return 1
-}

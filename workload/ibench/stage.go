@@ -174,11 +174,11 @@ func (s *stage) Client(ctx context.Context, seat workload.Seat) (workload.Client
 	t := s.tables[seat.Client%len(s.tables)]
 	switch s.plan.roles[seat.Group] {
 	case writer:
-		return s.newInserter(ctx, t, seat, 0)
+		return s.newInserter(ctx, t, seat)
 	case deleter:
 		return s.newDeleter(ctx, t, seat)
 	case builder:
-		ins, err := s.newInserter(ctx, t, seat, 0)
+		ins, err := s.newInserter(ctx, t, seat)
 		return &buildClient{stage: s, insert: ins, table: seat.Client}, err
 	case pointQuerier:
 		return s.newPointClient(ctx, t, seat)

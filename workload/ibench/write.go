@@ -20,17 +20,16 @@ type insertClient struct {
 	filled bool  // the batch is generated
 	token  bool  // a token is held
 	result engine.Result
-	kind   int
 	loader engine.Loader // nil unless a load has to be completed
 }
 
-func (s *stage) newInserter(ctx context.Context, t *table, seat workload.Seat, kind int) (*insertClient, error) {
+func (s *stage) newInserter(ctx context.Context, t *table, seat workload.Seat) (*insertClient, error) {
 	stmt, err := seat.Session.Prepare(ctx, &model.Op{Kind: model.Insert, Table: t.name, Columns: insertColumns, Rows: int(s.plan.batch), Load: s.plan.load})
 	if err != nil {
 		return nil, err
 	}
 	in := &insertClient{
-		table: t, stmt: stmt, size: s.plan.batch, kind: kind,
+		table: t, stmt: stmt, size: s.plan.batch,
 		rows:  s.newGenerator(seat.Client, t.lastID),
 		fixed: s.rowBytes(s.plan.withIndex || s.plan.wantsIndex),
 	}
@@ -54,8 +53,7 @@ func (in *insertClient) Do(ctx context.Context, out *workload.Outcome) error {
 	if err := in.stmt.Exec(ctx, in.batch.args, &in.result); err != nil {
 		return err
 	}
-	out.Kind, out.Rows = in.kind, in.result.Rows
-	out.Expected, out.Found = in.size, in.result.Rows
+	out.Rows, out.Expected, out.Found = in.result.Rows, in.size, in.result.Rows
 	out.Bytes = in.size*in.fixed + int64(len(in.batch.text))
 	in.next += in.size
 	in.filled = false

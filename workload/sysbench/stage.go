@@ -253,29 +253,30 @@ func (s *testStage) Finish(ctx context.Context, _ workload.Totals) (f workload.F
 		return f, nil
 	}
 	if s.start.known && s.touchesRows() {
-		got, err := s.read(ctx, model.Count)
+		got, err := s.compare(ctx, &f, model.Count, rows,
+			fmt.Sprintf("the tables hold %%d rows, but %d with %+d by the clients make %d", s.start.rows, changed.rows, rows))
 		if err != nil {
 			return f, err
-		}
-		f.ReadAll = true
-		if got != rows {
-			f.Broken = append(f.Broken, fmt.Sprintf("the tables hold %d rows, but %d with %+d by the clients make %d",
-				got, s.start.rows, changed.rows, rows))
 		}
 		f.Live = s.live(got, s.p.Bool("create_secondary"))
 	}
 	if s.start.knownK {
-		got, err := s.read(ctx, model.Sum)
-		if err != nil {
-			return f, err
-		}
-		f.ReadAll = true
-		if got != s.start.k+changed.k {
-			f.Broken = append(f.Broken, fmt.Sprintf("the sum of k is %d, but %d with %d committed updates make %d",
-				got, s.start.k, changed.k, s.start.k+changed.k))
-		}
+		k := s.start.k + changed.k
+		_, err = s.compare(ctx, &f, model.Sum, k, fmt.Sprintf("the sum of k is %%d, but %d with %d committed updates make %d", s.start.k, changed.k, k))
 	}
-	return f, nil
+	return f, err
+}
+
+// compare reads an aggregate and compares it; broken has a %d for what it is.
+func (s *testStage) compare(ctx context.Context, f *workload.Finding, what model.Aggregate, want int64, broken string) (got int64, err error) {
+	if got, err = s.read(ctx, what); err != nil {
+		return 0, err
+	}
+	f.ReadAll = true
+	if got != want {
+		f.Broken = append(f.Broken, fmt.Sprintf(broken, got))
+	}
+	return got, nil
 }
 
 // read is aggregate on a session of its own.

@@ -46,7 +46,7 @@ func (r *run) build() error {
 			return err
 		}
 		if t.single && r.tables > 1 {
-			return oneTableError(t.name)
+			return &workload.ParamError{Param: "tables", Reason: fmt.Sprintf("test %s works on one table", t.name), Help: "set tables: 1, or remove the test"}
 		}
 		r.trx = r.trx || t.transaction
 		for _, l := range r.levels(t) {

@@ -7,7 +7,6 @@
 package sysbench
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -130,9 +129,4 @@ const maxInsertRate = 30_000
 func (r *run) Estimate() workload.Live {
 	rows := int64(r.tables)*r.size + int64(r.inserting*maxInsertRate)
 	return r.live(rows, r.p.Bool("create_secondary"))
-}
-
-// oneTableError returns the error of a test that needs a single table.
-func oneTableError(name string) error {
-	return &workload.ParamError{Param: "tables", Reason: fmt.Sprintf("test %s works on one table", name), Help: "set tables: 1, or remove the test"}
 }

@@ -10,32 +10,20 @@ import (
 	"rumbench/model"
 )
 
-func hash(b []byte) uint64 {
-	h := fnv.New64a()
-	h.Write(b)
-	return h.Sum64()
-}
-
 func hashRow(buf []byte, row []model.Value) (uint64, []byte) {
 	buf = buf[:0]
 	for _, v := range row {
 		buf = v.AppendHash(buf)
 	}
-	return hash(buf), buf
+	h := fnv.New64a()
+	h.Write(buf)
+	return h.Sum64(), buf
 }
 
 // checksum sums the hashes of the rows, because the order of equal entries is
 // unspecified, and checks the order otherwise.
 func checksum(ctx context.Context, stmt engine.Stmt, table *model.Table, index string) (rows int64, sum uint64, err error) {
-	order := table.Key
-	if index != "" {
-		ix, err := table.Index(index)
-		if err != nil {
-			return 0, 0, err
-		}
-		order = ix.Columns
-	}
-	columns, err := table.Positions(order)
+	columns, err := table.Positions(table.Order(index))
 	if err != nil {
 		return 0, 0, err
 	}
