@@ -1,9 +1,10 @@
-package bbolt
+package bbolt_test
 
 import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/engine/bbolt"
 	"rumbench/engine/enginetest"
 	"rumbench/model"
 )
@@ -11,7 +12,7 @@ import (
 func TestConformance(t *testing.T) {
 	yes := true
 	enginetest.Run(t, enginetest.Suite{
-		Engine: Engine{},
+		Engine: bbolt.Engine{},
 		Config: engine.Config{Durability: model.DurabilityProcess},
 		Refused: []enginetest.Refusal{
 			{Knob: "durability", Config: engine.Config{Durability: model.DurabilityInterval}},

@@ -1,17 +1,18 @@
-package memory
+package memory_test
 
 import (
 	"testing"
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/engine/memory"
 	"rumbench/model"
 )
 
 func TestConformance(t *testing.T) {
 	yes := true
 	enginetest.Run(t, enginetest.Suite{
-		Engine:   Engine{},
+		Engine:   memory.Engine{},
 		Config:   engine.Config{Durability: model.DurabilityNone},
 		Volatile: true,
 		Refused: []enginetest.Refusal{

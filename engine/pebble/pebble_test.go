@@ -1,17 +1,18 @@
-package pebble
+package pebble_test
 
 import (
 	"testing"
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/engine/pebble"
 	"rumbench/model"
 )
 
 func TestConformance(t *testing.T) {
 	yes := true
 	enginetest.Run(t, enginetest.Suite{
-		Engine: Engine{},
+		Engine: pebble.Engine{},
 		Config: engine.Config{Durability: model.DurabilityProcess, Cache: 8 << 20, Compression: model.CompressionSnappy, Page: 4096},
 		Refused: []enginetest.Refusal{
 			{Knob: "isolation", Config: engine.Config{Isolation: model.Serializable}},

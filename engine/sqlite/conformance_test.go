@@ -1,17 +1,18 @@
-package sqlite
+package sqlite_test
 
 import (
 	"testing"
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/engine/sqlite"
 	"rumbench/model"
 )
 
 func TestConformance(t *testing.T) {
 	yes := true
 	enginetest.Run(t, enginetest.Suite{
-		Engine: Engine{},
+		Engine: sqlite.Engine{},
 		Config: engine.Config{Durability: model.DurabilityProcess},
 		Refused: []enginetest.Refusal{
 			{Knob: "durability", Config: engine.Config{Durability: model.DurabilityInterval}},

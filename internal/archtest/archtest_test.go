@@ -1,7 +1,7 @@
 // Package archtest holds the code against the import table: a package imports
 // only from lower floors, plug-ins know nothing of each other, and database
 // clients stay inside their engines.
-package archtest
+package archtest_test
 
 import (
 	"io/fs"

@@ -1,4 +1,4 @@
-package cli
+package cli_test
 
 import (
 	"bufio"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"rumbench/internal/cli"
 )
 
 // TestEndpoint runs the command as a service, asks it, and interrupts it.
@@ -20,7 +22,7 @@ func TestEndpoint(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r, stderr := io.Pipe()
-	app := &App{
+	app := &cli.App{
 		Args:   []string{"stat", "--listen", "127.0.0.1:0", "--format", "none", "--interval", "20ms"},
 		Stdout: io.Discard, Stderr: stderr, Getenv: os.Getenv,
 	}
@@ -53,7 +55,7 @@ func TestEndpoint(t *testing.T) {
 		t.Errorf("%v", f)
 	}
 	cancel()
-	if c := <-code; c != ExitOK {
+	if c := <-code; c != cli.ExitOK {
 		t.Errorf("exit code %d after an interruption", c)
 	}
 	if got := <-rest; !strings.Contains(got, "own CPU") {
@@ -79,8 +81,8 @@ func get(t *testing.T, url string) string {
 func TestListenWarns(t *testing.T) {
 	for at, warned := range map[string]bool{":0": true, "0.0.0.0:0": true, "[::]:0": true, "127.0.0.1:0": false} {
 		var talk bytes.Buffer
-		app := &App{Args: []string{"stat", "--listen", at, "--format", "none", "--interval", "20ms", "--count", "1"}, Stdout: io.Discard, Stderr: &talk, Getenv: os.Getenv}
-		if code := app.Main(t.Context()); code != ExitOK {
+		app := &cli.App{Args: []string{"stat", "--listen", at, "--format", "none", "--interval", "20ms", "--count", "1"}, Stdout: io.Discard, Stderr: &talk, Getenv: os.Getenv}
+		if code := app.Main(t.Context()); code != cli.ExitOK {
 			t.Fatalf("%s: exit code %d: %s", at, code, talk.String())
 		}
 		if strings.Contains(talk.String(), "warning: whoever can reach this host") != warned {

@@ -1,6 +1,6 @@
 // Package doctest holds the documents against the program: the commands of the
 // README and of the recipes work.
-package doctest
+package doctest_test
 
 import (
 	"os"

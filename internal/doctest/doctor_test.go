@@ -1,4 +1,4 @@
-package doctest
+package doctest_test
 
 import (
 	"context"

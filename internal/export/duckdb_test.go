@@ -1,4 +1,4 @@
-package export
+package export_test
 
 import (
 	"bytes"
@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/export"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/stat"
@@ -27,7 +28,7 @@ const duckPython = "/opt/rumbench-duckdb/bin/python"
 type duck struct {
 	*testing.T
 	dir    string
-	trials []Trial
+	trials []export.Trial
 }
 
 // newDuck exports three trials of two targets with ten seconds of series each.
@@ -56,12 +57,12 @@ func newDuck(t *testing.T) *duck {
 			d.trials = append(d.trials, withSeries(t, tr, filepath.Join(d.dir, target, string(rune('0'+n))), lines))
 		}
 	}
-	d.file("rows.parquet", WriteRows)
-	d.file("series.parquet", WriteSeries)
+	d.file("rows.parquet", export.WriteRows)
+	d.file("series.parquet", export.WriteSeries)
 	return d
 }
 
-func (d *duck) file(name string, write func(io.Writer, []Trial) (int64, error)) {
+func (d *duck) file(name string, write func(io.Writer, []export.Trial) (int64, error)) {
 	d.Helper()
 	var b bytes.Buffer
 	if _, err := write(&b, d.trials); err != nil {

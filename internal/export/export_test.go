@@ -1,4 +1,4 @@
-package export
+package export_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 
+	"rumbench/internal/export"
 	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -25,11 +26,11 @@ var start = time.Date(2026, 11, 21, 8, 0, 0, 123456000, time.UTC)
 func rate(_ *result.Step, r *metric.Row) bool { return r.Metric == "rows_per_s" }
 
 // trial is a made-up trial with one step, of a campaign in results/mine.
-func trial(target string, n int, rows ...metric.Row) Trial {
+func trial(target string, n int, rows ...metric.Row) export.Trial {
 	for i := range rows {
 		rows[i].Target, rows[i].Trial, rows[i].Step = target, n, "l.i1"
 	}
-	return Trial{
+	return export.Trial{
 		Trial: &result.Trial{
 			Format: result.Format, Campaign: "mine", Target: target, Trial: n, Engine: "pebble", Workload: "ibench", Preset: "quick",
 			Params: map[string]any{"rows": 2e6, "check": "each"}, Durability: "os", Status: result.Partial, Started: start.Add(time.Minute),
@@ -64,11 +65,11 @@ func back[T any](t interface {
 func TestRow(t *testing.T) {
 	in := trial("a", 2, metric.Row{Group: "g", Op: "insert", Metric: "rows_per_s", Value: 1.5, Unit: "1/s", N: 7, Warnings: []metric.Warning{{Code: metric.Partial, Text: "x"}, metric.Untyped("y")}},
 		metric.Row{Metric: "write_kb", Value: 0, Unit: "KB", Per: "insert row", Source: "device vda"})
-	got := back[Row](t, func(b *bytes.Buffer) (int64, error) { return WriteRows(b, []Trial{in}) })
-	common := Row{Campaign: "mine", CampaignDir: "results/mine", Started: start, Workload: "ibench", Preset: "quick", Params: `{"check":"each","rows":2000000}`,
+	got := back[export.Row](t, func(b *bytes.Buffer) (int64, error) { return export.WriteRows(b, []export.Trial{in}) })
+	common := export.Row{Campaign: "mine", CampaignDir: "results/mine", Started: start, Workload: "ibench", Preset: "quick", Params: `{"check":"each","rows":2000000}`,
 		Target: "a", Engine: "pebble", EngineVersion: "v2.1.7", Durability: "os", Hostname: "vm", Trial: 2, TrialStarted: start.Add(time.Minute),
 		Status: "partial", Step: "l.i1", StepStatus: "complete"}
-	want := []Row{common, common}
+	want := []export.Row{common, common}
 	want[0].Group, want[0].Op, want[0].Metric, want[0].Value, want[0].Unit, want[0].N, want[0].Warnings, want[0].Headline = "g", "insert", "rows_per_s", 1.5, "1/s", 7, []string{"x", "y"}, true
 	want[0].WarningCodes = []string{"partial", ""}
 	want[1].Metric, want[1].Unit, want[1].Per, want[1].Source = "write_kb", "KB", "insert row", "device vda"
@@ -81,7 +82,7 @@ func TestRow(t *testing.T) {
 func TestUnknownStart(t *testing.T) {
 	in := trial("a", 1, metric.Row{Metric: "rows"})
 	in.Trial.Started = time.Time{}
-	got := back[Row](t, func(b *bytes.Buffer) (int64, error) { return WriteRows(b, []Trial{in}) })
+	got := back[export.Row](t, func(b *bytes.Buffer) (int64, error) { return export.WriteRows(b, []export.Trial{in}) })
 	if !got[0].TrialStarted.IsZero() || got[0].Started.IsZero() {
 		t.Errorf("%+v", got[0])
 	}
@@ -99,7 +100,7 @@ func TestRowsRoundTrip(t *testing.T) {
 			Source: word.Draw(t, "source"), Warnings: rapid.SliceOfN(warning, 0, 3).Draw(t, "warnings")}
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		var trials []Trial
+		var trials []export.Trial
 		var want []metric.Row
 		for i := range rapid.IntRange(0, 4).Draw(t, "trials") {
 			tr := trial(word.Draw(t, "target"), i+1, rapid.SliceOfN(row, 0, 20).Draw(t, "rows")...)
@@ -107,7 +108,7 @@ func TestRowsRoundTrip(t *testing.T) {
 			want = append(want, tr.Steps[0].Rows...)
 		}
 		var got []metric.Row
-		for _, r := range back[Row](t, func(b *bytes.Buffer) (int64, error) { return WriteRows(b, trials) }) {
+		for _, r := range back[export.Row](t, func(b *bytes.Buffer) (int64, error) { return export.WriteRows(b, trials) }) {
 			got = append(got, metric.Row{Target: r.Target, Trial: int(r.Trial), Step: r.Step, Group: r.Group, Op: r.Op, Metric: r.Metric,
 				Value: r.Value, Unit: r.Unit, Per: r.Per, N: r.N, Source: r.Source, Warnings: metric.UntypedAll(r.Warnings)})
 			for i, code := range r.WarningCodes {
@@ -124,7 +125,7 @@ func TestRowsRoundTrip(t *testing.T) {
 func withSeries(t interface {
 	Helper()
 	Fatal(...any)
-}, tr Trial, dir string, lines []result.Line) Trial {
+}, tr export.Trial, dir string, lines []result.Line) export.Trial {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -150,11 +151,11 @@ func TestSamples(t *testing.T) {
 		{Step: "l.i1", Source: "device", T: 1.5, DT: 0.5, Late: 0.25, V: map[string]float64{`device.reads{dev="vda",x="{}"}`: 0, "device.a": -1.5}},
 		{Step: "l.i1", Source: "engine", T: 2, DT: 1}, // had nothing to report
 	})
-	got := back[Sample](t, func(b *bytes.Buffer) (int64, error) { return WriteSeries(b, []Trial{tr}) })
-	of := func(source string, at, dt float64) Sample {
-		return Sample{Campaign: "mine", CampaignDir: "results/mine", Target: "a", Trial: 2, Step: "l.i1", Source: source, T: at, DT: dt}
+	got := back[export.Sample](t, func(b *bytes.Buffer) (int64, error) { return export.WriteSeries(b, []export.Trial{tr}) })
+	of := func(source string, at, dt float64) export.Sample {
+		return export.Sample{Campaign: "mine", CampaignDir: "results/mine", Target: "a", Trial: 2, Step: "l.i1", Source: source, T: at, DT: dt}
 	}
-	want := []Sample{of("ops", 1, 1), of("ops", 2, 1), of("device", 1.5, 0.5), of("device", 1.5, 0.5)}
+	want := []export.Sample{of("ops", 1, 1), of("ops", 2, 1), of("device", 1.5, 0.5), of("device", 1.5, 0.5)}
 	full, empty := &want[0], &want[1]
 	full.Group, full.Op, full.Upkeep, full.Ops, full.Rows, full.Errors, full.P50, full.P99, full.Max, full.Clients = "g", "insert", new(bool), ptr(3), ptr(30), ptr(0), 5, 6, 7, []int64{1, 2}
 	yes := true
@@ -192,7 +193,7 @@ func TestSeriesRoundTrip(t *testing.T) {
 		lines := rapid.SliceOfN(line, 0, 50).Draw(t, "lines")
 		tr := withSeries(t, trial("a", 1), filepath.Join(root, fmt.Sprint(n)), lines)
 		var got []result.Line
-		for _, s := range back[Sample](t, func(b *bytes.Buffer) (int64, error) { return WriteSeries(b, []Trial{tr}) }) {
+		for _, s := range back[export.Sample](t, func(b *bytes.Buffer) (int64, error) { return export.WriteSeries(b, []export.Trial{tr}) }) {
 			l := result.Line{Step: s.Step, Source: s.Source, T: s.T, DT: s.DT, Group: s.Group, Op: s.Op, P50: s.P50, P99: s.P99, Max: s.Max,
 				ResponseP99: s.ResponseP99, ResponseMax: s.ResponseMax, Clients: s.Clients, Late: s.Late}
 			if s.Source == "ops" {
@@ -245,10 +246,10 @@ func TestDeterministic(t *testing.T) {
 	var first [2][]byte
 	for i := range 3 {
 		var rows, series bytes.Buffer
-		if _, err := WriteRows(&rows, []Trial{tr, tr}); err != nil {
+		if _, err := export.WriteRows(&rows, []export.Trial{tr, tr}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := WriteSeries(&series, []Trial{tr}); err != nil {
+		if _, err := export.WriteSeries(&series, []export.Trial{tr}); err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {
@@ -270,21 +271,21 @@ func TestDeterministic(t *testing.T) {
 func TestErrors(t *testing.T) {
 	tr := withSeries(t, trial("a", 1, metric.Row{Metric: "rows", Value: 1}), t.TempDir(), []result.Line{{Step: "s", Source: "ops"}})
 	full := failing{}
-	if _, err := WriteRows(full, []Trial{tr}); err == nil {
+	if _, err := export.WriteRows(full, []export.Trial{tr}); err == nil {
 		t.Error("rows: no error")
 	}
-	if _, err := WriteSeries(full, []Trial{tr}); err == nil {
+	if _, err := export.WriteSeries(full, []export.Trial{tr}); err == nil {
 		t.Error("series: no error")
 	}
 	if err := os.WriteFile(filepath.Join(tr.Path, result.SeriesFile), []byte("{}\nnonsense\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if _, err := WriteSeries(&b, []Trial{tr}); err == nil || !bytes.Contains([]byte(err.Error()), []byte(tr.Path+": line 2")) {
+	if _, err := export.WriteSeries(&b, []export.Trial{tr}); err == nil || !bytes.Contains([]byte(err.Error()), []byte(tr.Path+": line 2")) {
 		t.Errorf("a line that cannot be read: %v", err)
 	}
 	tr.Params = map[string]any{"x": func() {}}
-	if _, err := WriteRows(&b, []Trial{tr}); err == nil {
+	if _, err := export.WriteRows(&b, []export.Trial{tr}); err == nil {
 		t.Error("a function has no JSON")
 	}
 }

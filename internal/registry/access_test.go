@@ -1,8 +1,9 @@
-package registry
+package registry_test
 
 import (
 	"testing"
 
+	"rumbench/internal/registry"
 	"rumbench/internal/result"
 	"rumbench/workload"
 )
@@ -11,7 +12,7 @@ import (
 // they declared it: results of older builds stand in the same groups.
 func TestAccessAsByName(t *testing.T) {
 	seen := map[workload.Access]int{}
-	for _, w := range Workloads() {
+	for _, w := range registry.Workloads() {
 		info := w.Info()
 		for _, preset := range info.Presets {
 			params, err := info.Resolve(preset.Name, nil)

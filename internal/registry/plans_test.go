@@ -1,4 +1,4 @@
-package registry
+package registry_test
 
 import (
 	"os/exec"
@@ -10,6 +10,7 @@ import (
 	"rumbench/engine/enginetest"
 	"rumbench/internal/metric"
 	"rumbench/internal/plan"
+	"rumbench/internal/registry"
 	"rumbench/internal/result"
 	"rumbench/internal/server"
 	"rumbench/internal/trial"
@@ -20,11 +21,11 @@ import (
 func planned(t *testing.T, target, test string, midway func() *exec.Cmd) (*result.Trial, *result.Step, []result.StatementPlan) {
 	t.Helper()
 	src := "workload: sysbench\nparams: {tests: [" + test + "], table_size: 40k, range_size: 10, clients: 1, read_seconds: 2, warmup_seconds: 0, settle_floor: 0}\ncalibrate: false\ninterval: 100ms\ntargets: [" + target + "]\n"
-	p, err := plan.Load("planned.yaml", []byte(src), nil, Catalog{})
+	p, err := plan.Load("planned.yaml", []byte(src), nil, registry.Catalog{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, _ := Catalog{}.Engine(p.Targets[0].Engine)
+	e, _ := registry.Catalog{}.Engine(p.Targets[0].Engine)
 	if err := e.Check(p.Targets[0].Config); err != nil {
 		t.Skip(err)
 	}
@@ -100,7 +101,7 @@ func TestPlansAreStored(t *testing.T) {
 
 // An index that is gone in the middle of a step changes a plan.
 func TestIndexDroppedMidway(t *testing.T) {
-	e, _ := Catalog{}.Engine("mysql")
+	e, _ := registry.Catalog{}.Engine("mysql")
 	running, dsn := startServer(t, e, server.Setting{Name: "max_connections", Value: "100"})
 	at := running.Endpoint()
 	_, step, plans := planned(t, "{name: m, engine: mysql, durability: os, dsn: \""+dsn+"\"}", "select_random_points", func() *exec.Cmd {
@@ -119,7 +120,7 @@ func TestIndexDroppedMidway(t *testing.T) {
 
 // A range query whose index is gone by the end makes the step invalid.
 func TestRangeWithoutItsIndex(t *testing.T) {
-	e, _ := Catalog{}.Engine("mysql")
+	e, _ := registry.Catalog{}.Engine("mysql")
 	running, dsn := startServer(t, e, server.Setting{Name: "max_connections", Value: "100"})
 	at := running.Endpoint()
 	_, step, _ := planned(t, "{name: m, engine: mysql, durability: os, dsn: \""+dsn+"\"}", "select_random_ranges", func() *exec.Cmd {

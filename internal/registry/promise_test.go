@@ -1,10 +1,11 @@
-package registry
+package registry_test
 
 import (
 	"strings"
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/registry"
 	"rumbench/model"
 )
 
@@ -18,7 +19,7 @@ func TestPromises(t *testing.T) {
 		"bbolt process": "may lose the whole database", "sqlite process": "may lose the whole database",
 		"memory none": "nothing is promised",
 	}
-	for _, e := range Engines() {
+	for _, e := range registry.Engines() {
 		name := e.Info().Name
 		for _, level := range model.Durabilities() {
 			text := engine.PromiseOf(e, engine.Config{Durability: level})
@@ -38,7 +39,7 @@ func TestPromises(t *testing.T) {
 
 func engineOf(t *testing.T, name string) engine.Engine {
 	t.Helper()
-	e, ok := Catalog{}.Engine(name)
+	e, ok := registry.Catalog{}.Engine(name)
 	if !ok {
 		t.Fatalf("no engine %s", name)
 	}

@@ -1,4 +1,4 @@
-package registry
+package registry_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/engine/enginetest"
+	"rumbench/internal/registry"
 	"rumbench/internal/server"
 	"rumbench/model"
 	"rumbench/workload"
@@ -53,7 +54,7 @@ var variants = map[string][]map[string]any{
 // index after every step, and the same answers to the same queries, on every
 // engine as on the reference. Operations find the rows that they have to find.
 func TestSameRowsOnEveryEngine(t *testing.T) {
-	for _, w := range Workloads() {
+	for _, w := range registry.Workloads() {
 		for i, given := range variants[w.Info().Name] {
 			p, err := w.Info().Resolve("", given)
 			if err != nil {
@@ -97,7 +98,7 @@ func (r oneByOne) Schema() model.Schema {
 
 // TestWorkloads runs the conformance suite of workloads on the reference engine.
 func TestWorkloads(t *testing.T) {
-	for _, w := range Workloads() {
+	for _, w := range registry.Workloads() {
 		t.Run(w.Info().Name, func(t *testing.T) {
 			workloadtest.Run(t, workloadtest.Suite{
 				Workload: w, Small: variants[w.Info().Name][0],
@@ -109,7 +110,7 @@ func TestWorkloads(t *testing.T) {
 
 // TestVariants: every workload is in the test above.
 func TestVariants(t *testing.T) {
-	for _, w := range Workloads() {
+	for _, w := range registry.Workloads() {
 		if len(variants[w.Info().Name]) == 0 {
 			t.Errorf("workload %s is not tested on every engine", w.Info().Name)
 		}
@@ -124,7 +125,7 @@ func lockstep(t *testing.T, r workload.Run, name string) []workloadtest.State {
 // open opens an empty database, with a log where the engine has one.
 func open(t *testing.T, name string, schema model.Schema) engine.DB {
 	t.Helper()
-	e, _ := Catalog{}.Engine(name)
+	e, _ := registry.Catalog{}.Engine(name)
 	c := engine.Config{Durability: model.DurabilityProcess, Schema: schema}
 	if e.Check(c) != nil {
 		c.Durability = model.DurabilityNone
@@ -134,7 +135,7 @@ func open(t *testing.T, name string, schema model.Schema) engine.DB {
 
 func openConfig(t *testing.T, name string, c engine.Config) engine.DB {
 	t.Helper()
-	e, _ := Catalog{}.Engine(name)
+	e, _ := registry.Catalog{}.Engine(name)
 	c.Dir = enginetest.TempDir(t)
 	if c.Durability == "" {
 		c.Durability = model.DurabilityProcess
@@ -158,7 +159,7 @@ type target struct {
 // servers with each of their storages, and attached to as well.
 func targets(t *testing.T) (all []target) {
 	t.Helper()
-	for _, e := range Engines() {
+	for _, e := range registry.Engines() {
 		info := e.Info()
 		if info.Name == "memory" || !slices.Contains(info.Capabilities, model.CapResults) || !usable(t, e) {
 			continue
@@ -238,7 +239,7 @@ func TestForeignData(t *testing.T) {
 	schema := model.Schema{Tables: []model.Table{{Name: "t", Columns: []model.Column{{Name: "id", Type: model.Int}}, Key: []string{"id"}}}}
 	ctx := context.Background()
 	var onDisk []engine.Engine
-	for _, e := range Engines() {
+	for _, e := range registry.Engines() {
 		if e.Info().SpaceFactor > 0 && usable(t, e) {
 			onDisk = append(onDisk, e)
 		}

@@ -1,4 +1,4 @@
-package registry
+package registry_test
 
 import (
 	"fmt"
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/registry"
 	"rumbench/internal/server"
 	"rumbench/model"
 	"rumbench/workload"
@@ -41,7 +42,7 @@ func startOriginal(t *testing.T) *original {
 		}
 		t.Skip("sysbench is not installed")
 	}
-	e, _ := Catalog{}.Engine("mysql")
+	e, _ := registry.Catalog{}.Engine("mysql")
 	if !usable(t, e) {
 		t.Skip("MariaDB is not installed")
 	}
@@ -206,7 +207,7 @@ func (u *ours) all(s *workload.Step) {
 
 func sysbenchRun(t *testing.T, given map[string]any) workload.Run {
 	t.Helper()
-	w, _ := Catalog{}.Workload("sysbench")
+	w, _ := registry.Catalog{}.Workload("sysbench")
 	p, err := w.Info().Resolve("", given)
 	if err != nil {
 		t.Fatal(err)

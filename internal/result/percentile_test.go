@@ -1,14 +1,15 @@
-package result
+package result_test
 
 import (
 	"testing"
 
 	"rumbench/internal/metric"
+	"rumbench/internal/result"
 )
 
 // Rows are shown as what they are; the ones that are stored stay as they are.
 func TestShown(t *testing.T) {
-	s := Step{Rows: []metric.Row{
+	s := result.Step{Rows: []metric.Row{
 		{Op: "index", Metric: "service_p99_us", Value: 7, N: 1}, {Op: "index", Metric: "service_max_us", Value: 9, N: 1},
 		{Op: "query", Metric: "service_p99_us", Value: 5, N: 1000}, {Op: "query", Metric: "service_max_us", Value: 8, N: 1000},
 		{Op: "lost", Metric: "service_p99_us", Value: 5, N: 3},

@@ -1,4 +1,4 @@
-package result
+package result_test
 
 import (
 	"os"
@@ -8,23 +8,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rumbench/engine"
+	"rumbench/internal/result"
 )
 
 // Plans are read as they were written, in several parts, and up to where a
 // killed trial has cut them off; results of old have none.
 func TestPlans(t *testing.T) {
 	dir := t.TempDir()
-	if plans, err := ReadPlans(dir); err != nil || plans != nil {
+	if plans, err := result.ReadPlans(dir); err != nil || plans != nil {
 		t.Errorf("of a trial of old: %v, %v", plans, err)
 	}
 	plan := engine.Plan{Statement: "SELECT 1 FROM t WHERE a <= $1", Text: "one\n  two", TableBytes: 5, Access: []engine.Access{{Index: engine.PrimaryKey, How: engine.Seek, As: "range", Rows: 2}}}
-	want := []StatementPlan{{Step: "a", When: AtBegin, Op: "scan t", Wanted: engine.PrimaryKey, Plan: plan}, {Step: "a", When: AtEnd, Op: "get t", Plan: plan}}
+	want := []result.StatementPlan{{Step: "a", When: result.AtBegin, Op: "scan t", Wanted: engine.PrimaryKey, Plan: plan}, {Step: "a", When: result.AtEnd, Op: "get t", Plan: plan}}
 	for _, p := range want {
-		if err := AppendPlans(dir, []StatementPlan{p}); err != nil {
+		if err := result.AppendPlans(dir, []result.StatementPlan{p}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	f, err := os.OpenFile(filepath.Join(dir, PlansFile), os.O_APPEND|os.O_WRONLY, 0)
+	f, err := os.OpenFile(filepath.Join(dir, result.PlansFile), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,14 +33,14 @@ func TestPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	got, err := ReadPlans(dir)
+	got, err := result.ReadPlans(dir)
 	if err != nil || !cmp.Equal(got, want) {
 		t.Errorf("%v\n%s", err, cmp.Diff(want, got))
 	}
-	if err := os.WriteFile(filepath.Join(dir, PlansFile), []byte("no plan\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, result.PlansFile), []byte("no plan\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadPlans(dir); err == nil {
+	if _, err := result.ReadPlans(dir); err == nil {
 		t.Error("a broken file is read")
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"rumbench/internal/server"
 )
 
 // A program that is killed while its version is read, or does not answer, is not
@@ -30,9 +32,9 @@ func TestProbe(t *testing.T) {
 		{t.Context(), "echo something else", false},
 		{ended, "sleep 600", true},
 	} {
-		_, err := Find(c.ctx, MariaDB, write(c.script))
-		var probe *ProbeError
-		var missing *MissingError
+		_, err := server.Find(c.ctx, server.MariaDB, write(c.script))
+		var probe *server.ProbeError
+		var missing *server.MissingError
 		if errors.As(err, &probe) != c.probe || errors.As(err, &missing) == c.probe {
 			t.Errorf("%s: %v", c.script, err)
 		}
@@ -48,22 +50,22 @@ func TestLook(t *testing.T) {
 	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Look(t.Context(), Postgres, path)
+	f, err := server.Look(t.Context(), server.Postgres, path)
 	if err != nil || f.Version != "15.3" || f.Variables != "fsync work_mem" {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	ask := func(binary string) {
-		p, err := Find(t.Context(), Postgres, binary)
+		p, err := server.Find(t.Context(), server.Postgres, binary)
 		if err != nil || p.Path != f.Path || p.Version != "15.3" {
 			t.Errorf("%+v, %v", p, err)
 		}
-		if known, err := Variables(t.Context(), p); err != nil || !known["work_mem"] || len(known) != 2 {
+		if known, err := server.Variables(t.Context(), p); err != nil || !known["work_mem"] || len(known) != 2 {
 			t.Errorf("%v, %v", known, err)
 		}
 	}
 	ask(path)
 	f.Binary = "another"
-	Remember(f)
+	server.Remember(f)
 	ask(f.Binary)
 	if runs, err := os.ReadFile(log); err != nil || string(runs) != "--version\n--describe-config\n" {
 		t.Errorf("the program was run with %q, %v", runs, err)

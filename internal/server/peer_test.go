@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"rumbench/internal/server"
 )
 
 func TestPeer(t *testing.T) {
@@ -20,24 +22,24 @@ func TestPeer(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		if _, err := Peer(c, "mysqld"); !errors.Is(err, ErrElsewhere) {
+		if _, err := server.Peer(c, "mysqld"); !errors.Is(err, server.ErrElsewhere) {
 			t.Errorf("%s: this is no mysqld: %v", at[0], err)
 		}
-		if pid, err := Peer(c, "server.test"); err != nil || pid != os.Getpid() {
+		if pid, err := server.Peer(c, "server.test"); err != nil || pid != os.Getpid() {
 			t.Errorf("%s: process %d, %v; this is %d", at[0], pid, err, os.Getpid())
 		}
 	}
 	a, b := net.Pipe()
 	defer a.Close()
 	defer b.Close()
-	if _, err := Peer(a); !errors.Is(err, ErrElsewhere) {
+	if _, err := server.Peer(a); !errors.Is(err, server.ErrElsewhere) {
 		t.Error(err)
 	}
 }
 
 func TestWorkDir(t *testing.T) {
 	dir, err := os.Getwd()
-	if got := WorkDir(os.Getpid()); err != nil || got != dir {
+	if got := server.WorkDir(os.Getpid()); err != nil || got != dir {
 		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -1,4 +1,4 @@
-package stat
+package stat_test
 
 import (
 	"math"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/stat"
 )
 
 // A hand-made series: 100 intervals with rates 1…100 in any order.
@@ -15,11 +17,11 @@ func TestReached(t *testing.T) {
 		rates = append(rates, float64((i*37)%100+1))
 	}
 	for _, c := range []struct{ p, want float64 }{{50, 51}, {75, 26}, {90, 11}, {95, 6}, {99, 2}} {
-		if got, ok := Reached(rates, c.p); !ok || got != c.want {
+		if got, ok := stat.Reached(rates, c.p); !ok || got != c.want {
 			t.Errorf("p%v is %v, want %v", c.p, got, c.want)
 		}
 	}
-	if _, ok := Reached(rates[:9], 50); ok {
+	if _, ok := stat.Reached(rates[:9], 50); ok {
 		t.Error("nine intervals are too few")
 	}
 }
@@ -28,7 +30,7 @@ func TestReachedIsReached(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rates := rapid.SliceOfN(rapid.Float64Range(0, 1e6), 10, 300).Draw(t, "rates")
 		p := rapid.Float64Range(1, 100).Draw(t, "p")
-		got, _ := Reached(rates, p)
+		got, _ := stat.Reached(rates, p)
 		n := 0
 		for _, r := range rates {
 			if r >= got {
@@ -42,13 +44,13 @@ func TestReachedIsReached(t *testing.T) {
 }
 
 func TestMedian(t *testing.T) {
-	if m := Median([]float64{3, 1, 2}); m != 2 {
+	if m := stat.Median([]float64{3, 1, 2}); m != 2 {
 		t.Error(m)
 	}
-	if m := Median([]float64{4, 1, 2, 3}); m != 2.5 {
+	if m := stat.Median([]float64{4, 1, 2, 3}); m != 2.5 {
 		t.Error(m)
 	}
-	if !math.IsNaN(Median(nil)) {
+	if !math.IsNaN(stat.Median(nil)) {
 		t.Error("a median of nothing")
 	}
 }
@@ -57,16 +59,16 @@ func TestStalls(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		rates []float64
-		want  []Run
+		want  []stat.Run
 	}{
 		{"none", []float64{100, 90, 110, 10, 100}, nil},
-		{"three seconds", []float64{100, 100, 0, 0, 0, 100, 100}, []Run{{2, 5}}},
-		{"under ten percent", []float64{100, 9.9, 100, 100, 9, 100}, []Run{{1, 2}, {4, 5}}},
-		{"at the ends", []float64{0, 100, 100, 100, 0}, []Run{{0, 1}, {4, 5}}},
-		{"always", []float64{0, 0}, []Run{{0, 2}}},
+		{"three seconds", []float64{100, 100, 0, 0, 0, 100, 100}, []stat.Run{{2, 5}}},
+		{"under ten percent", []float64{100, 9.9, 100, 100, 9, 100}, []stat.Run{{1, 2}, {4, 5}}},
+		{"at the ends", []float64{0, 100, 100, 100, 0}, []stat.Run{{0, 1}, {4, 5}}},
+		{"always", []float64{0, 0}, []stat.Run{{0, 2}}},
 		{"nothing", nil, nil},
 	} {
-		if got := Stalls(c.rates); !slices.Equal(got, c.want) {
+		if got := stat.Stalls(c.rates); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package stat
+package stat_test
 
 import (
 	"math"
@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"rumbench/internal/stat"
 )
 
 // Throughputs that follow the law give its parameters back.
 func TestFitUSLExact(t *testing.T) {
-	for _, want := range []USL{
+	for _, want := range []stat.USL{
 		{Gain: 1000, Contention: 0.03, Coherency: 0.0002},
 		{Gain: 12.5, Contention: 0.2, Coherency: 0},
 		{Gain: 7e5, Contention: 0, Coherency: 1e-6},
@@ -21,7 +23,7 @@ func TestFitUSLExact(t *testing.T) {
 		for level := 1.0; level <= 1024; level *= 2 {
 			n, x = append(n, level), append(x, want.At(level))
 		}
-		got, ok := FitUSL(n, x)
+		got, ok := stat.FitUSL(n, x)
 		if !ok {
 			t.Errorf("%+v: no fit", want)
 			continue
@@ -42,7 +44,7 @@ func TestFitUSLExact(t *testing.T) {
 
 // Throughputs with noise of 3 % give parameters near to the true ones.
 func TestFitUSLNoisy(t *testing.T) {
-	want := USL{Gain: 1000, Contention: 0.05, Coherency: 0.001}
+	want := stat.USL{Gain: 1000, Contention: 0.05, Coherency: 0.001}
 	rng := rand.New(rand.NewPCG(1, 2))
 	worst := 0.0
 	for range 200 {
@@ -50,7 +52,7 @@ func TestFitUSLNoisy(t *testing.T) {
 		for _, level := range []float64{1, 2, 4, 8, 16, 32, 64, 128} {
 			n, x = append(n, level), append(x, want.At(level)*math.Exp(0.03*rng.NormFloat64()))
 		}
-		got, ok := FitUSL(n, x)
+		got, ok := stat.FitUSL(n, x)
 		if !ok {
 			t.Fatal("no fit")
 		}
@@ -75,7 +77,7 @@ func TestFitUSLRefuses(t *testing.T) {
 		{"less than one", []float64{0, 2, 4, 8}, []float64{1, 2, 3, 3}},
 		{"not known", []float64{1, 2, 4, 8}, []float64{1, 2, math.NaN(), 3}},
 	} {
-		if u, ok := FitUSL(c.n, c.x); ok {
+		if u, ok := stat.FitUSL(c.n, c.x); ok {
 			t.Errorf("%s: %+v", c.name, u)
 		}
 	}
@@ -83,13 +85,13 @@ func TestFitUSLRefuses(t *testing.T) {
 
 func TestUSLPeak(t *testing.T) {
 	for _, c := range []struct {
-		u    USL
+		u    stat.USL
 		want float64
 	}{
-		{USL{Gain: 1, Contention: 0.19, Coherency: 0.0001}, 90},
-		{USL{Gain: 1, Contention: 0.5}, math.Inf(1)},
-		{USL{Gain: 1, Contention: 0.1, Coherency: 5}, 1},
-		{USL{Gain: 1, Contention: 1.2, Coherency: 0.1}, 1},
+		{stat.USL{Gain: 1, Contention: 0.19, Coherency: 0.0001}, 90},
+		{stat.USL{Gain: 1, Contention: 0.5}, math.Inf(1)},
+		{stat.USL{Gain: 1, Contention: 0.1, Coherency: 5}, 1},
+		{stat.USL{Gain: 1, Contention: 1.2, Coherency: 0.1}, 1},
 	} {
 		if got := c.u.Peak(); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("peak of %+v is %g, want %g", c.u, got, c.want)
@@ -104,7 +106,7 @@ func TestFitUSLAny(t *testing.T) {
 		for _, level := range []float64{1, 2, 3, 8, 40, 1024} {
 			n, x = append(n, level), append(x, rapid.Float64Range(1e-3, 1e9).Draw(r, "throughput"))
 		}
-		u, ok := FitUSL(n, x)
+		u, ok := stat.FitUSL(n, x)
 		if !ok {
 			r.Fatalf("no fit of %v", x)
 		}
