@@ -1,4 +1,4 @@
-package compare
+package compare_test
 
 import (
 	"math"
@@ -10,43 +10,44 @@ import (
 	"pgregory.net/rapid"
 
 	"rumbench/engine"
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
-func judged(t testing.TB, trials ...*result.Trial) *Judgement {
+func judged(t testing.TB, trials ...*result.Trial) *compare.Judgement {
 	t.Helper()
-	c := New(trials)
+	c := compare.New(trials)
 	if len(c.Targets) != 2 {
 		t.Fatalf("%d targets", len(c.Targets))
 	}
-	return c.Judge(c.Targets[0], c.Targets[1], DefaultRule())
+	return c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule())
 }
 
 func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		name, metric, order string
 		a, b                []float64
-		want                Verdict
+		want                compare.Verdict
 		why                 string
 	}{
-		{"faster", "rows_per_s", "interleaved", []float64{100, 101, 99}, []float64{200, 203, 199}, Better, "significant"},
-		{"slower", "rows_per_s", "sequential", []float64{100, 101, 99}, []float64{50, 50.5, 49}, Worse, "significant"},
-		{"less is better", "write_kb", "interleaved", []float64{4, 4.1, 4.05}, []float64{2, 2.05, 2.02}, Better, "significant"},
-		{"more is worse", "write_kb", "interleaved", []float64{2, 2.05, 2.02}, []float64{4, 4.1, 4.05}, Worse, "significant"},
-		{"chance", "rows_per_s", "interleaved", []float64{100, 104, 98}, []float64{101, 99, 103}, Unclear, "chance"},
-		{"the same", "rows_per_s", "interleaved", []float64{100, 104, 98, 101}, []float64{100.1, 104.2, 98.05, 101.1}, Same, "±1 %"},
-		{"one trial", "rows_per_s", "interleaved", []float64{100}, []float64{900}, Unclear, "1 of at least 3"},
-		{"two trials", "rows_per_s", "interleaved", []float64{100, 100}, []float64{900, 900}, Unclear, "2 of at least 3"},
-		{"contradictions", "rows_per_s", "interleaved", []float64{100, 300, 110, 250}, []float64{290, 120, 240, 130}, Unstable, "standard deviation"},
-		{"sure in spite of noise between blocks", "rows_per_s", "interleaved", []float64{100, 200, 400, 800}, []float64{110, 221, 439, 882}, Better, "significant"},
-		{"the same numbers apart prove nothing", "rows_per_s", "sequential", []float64{100, 200, 400, 800}, []float64{110, 221, 439, 882}, Unstable, "standard deviation"},
-		{"nothing stalled", "stall_s", "interleaved", []float64{0, 0, 0}, []float64{0, 0, 0}, Same, ""},
-		{"it stalls now", "stall_s", "interleaved", []float64{0, 0, 0, 0}, []float64{5, 5.1, 4.9, 5}, Worse, "significant"},
-		{"exact sizes", "space_amplification", "sequential", []float64{1000, 1000, 1000}, []float64{1100, 1100, 1100}, Worse, "significant"},
+		{"faster", "rows_per_s", "interleaved", []float64{100, 101, 99}, []float64{200, 203, 199}, compare.Better, "significant"},
+		{"slower", "rows_per_s", "sequential", []float64{100, 101, 99}, []float64{50, 50.5, 49}, compare.Worse, "significant"},
+		{"less is better", "write_kb", "interleaved", []float64{4, 4.1, 4.05}, []float64{2, 2.05, 2.02}, compare.Better, "significant"},
+		{"more is worse", "write_kb", "interleaved", []float64{2, 2.05, 2.02}, []float64{4, 4.1, 4.05}, compare.Worse, "significant"},
+		{"chance", "rows_per_s", "interleaved", []float64{100, 104, 98}, []float64{101, 99, 103}, compare.Unclear, "chance"},
+		{"the same", "rows_per_s", "interleaved", []float64{100, 104, 98, 101}, []float64{100.1, 104.2, 98.05, 101.1}, compare.Same, "±1 %"},
+		{"one trial", "rows_per_s", "interleaved", []float64{100}, []float64{900}, compare.Unclear, "1 of at least 3"},
+		{"two trials", "rows_per_s", "interleaved", []float64{100, 100}, []float64{900, 900}, compare.Unclear, "2 of at least 3"},
+		{"contradictions", "rows_per_s", "interleaved", []float64{100, 300, 110, 250}, []float64{290, 120, 240, 130}, compare.Unstable, "standard deviation"},
+		{"sure in spite of noise between blocks", "rows_per_s", "interleaved", []float64{100, 200, 400, 800}, []float64{110, 221, 439, 882}, compare.Better, "significant"},
+		{"the same numbers apart prove nothing", "rows_per_s", "sequential", []float64{100, 200, 400, 800}, []float64{110, 221, 439, 882}, compare.Unstable, "standard deviation"},
+		{"nothing stalled", "stall_s", "interleaved", []float64{0, 0, 0}, []float64{0, 0, 0}, compare.Same, ""},
+		{"it stalls now", "stall_s", "interleaved", []float64{0, 0, 0, 0}, []float64{5, 5.1, 4.9, 5}, compare.Worse, "significant"},
+		{"exact sizes", "space_amplification", "sequential", []float64{1000, 1000, 1000}, []float64{1100, 1100, 1100}, compare.Worse, "significant"},
 		{"no direction", "live_rows", "interleaved", []float64{10, 10, 10}, []float64{20, 20, 20}, "", ""},
-		{"different zeros are not the same", "stall_s", "interleaved", []float64{0, 0, 5}, []float64{5, 0, 0}, Unclear, "chance"},
-		{"an outlier proves nothing", "rows_per_s", "interleaved", []float64{100, 101, 99, 100, 102, 98, 100}, []float64{100, 101, 99, 100, 102, 98, 900}, Unstable, ""},
+		{"different zeros are not the same", "stall_s", "interleaved", []float64{0, 0, 5}, []float64{5, 0, 0}, compare.Unclear, "chance"},
+		{"an outlier proves nothing", "rows_per_s", "interleaved", []float64{100, 101, 99, 100, 102, 98, 100}, []float64{100, 101, 99, 100, 102, 98, 900}, compare.Unstable, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			j := judged(t, append(series("a", c.order, c.metric, c.a...), series("b", c.order, c.metric, c.b...)...)...)
@@ -97,7 +98,7 @@ func TestNoVerdict(t *testing.T) {
 			trials := fresh()
 			c.do(trials)
 			j := judged(t, trials...)
-			e := j.Effect(j.Items[0].Step, Key{"insert", "insert", "rows_per_s", ""})
+			e := j.Effect(j.Items[0].Step, compare.Key{"insert", "insert", "rows_per_s", ""})
 			if e.Verdict != "" || !strings.Contains(e.Why, c.why) || e.Sure() {
 				t.Errorf("%q, %q", e.Verdict, e.Why)
 			}
@@ -139,10 +140,10 @@ func TestExchange(t *testing.T) {
 		order := rapid.SampledFrom([]string{"interleaved", "sequential"}).Draw(t, "order")
 		n := rapid.IntRange(1, 8).Draw(t, "trials")
 		values := rapid.SliceOfN(rapid.Float64Range(0.5, 2), n, n)
-		c := New(append(series("a", order, "rows_per_s", values.Draw(t, "a")...), series("b", order, "rows_per_s", values.Draw(t, "b")...)...))
-		x := c.Judge(c.Targets[0], c.Targets[1], DefaultRule()).Items[0]
-		y := c.Judge(c.Targets[1], c.Targets[0], DefaultRule()).Items[0]
-		turned := map[Verdict]Verdict{Better: Worse, Worse: Better}
+		c := compare.New(append(series("a", order, "rows_per_s", values.Draw(t, "a")...), series("b", order, "rows_per_s", values.Draw(t, "b")...)...))
+		x := c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule()).Items[0]
+		y := c.Judge(c.Targets[1], c.Targets[0], compare.DefaultRule()).Items[0]
+		turned := map[compare.Verdict]compare.Verdict{compare.Better: compare.Worse, compare.Worse: compare.Better}
 		want := x.Verdict
 		if turned[want] != "" {
 			want = turned[want]
@@ -170,7 +171,7 @@ func TestEqualTargetsAreNotToldApart(t *testing.T) {
 			m := machine{rng: rand.New(rand.NewPCG(seed, uint64(trials))), noise: 0.03, drift: 0.01}
 			c := m.abba(trials, 1, sixSteps...)
 			n := 0
-			for _, it := range c.Judge(c.Targets[0], c.Targets[1], DefaultRule()).Items {
+			for _, it := range c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule()).Items {
 				if it.Sure() {
 					n++
 				}
@@ -194,7 +195,7 @@ func TestSlowdownIsFound(t *testing.T) {
 	for seed := range uint64(20) {
 		pilot := machine{rng: rand.New(rand.NewPCG(seed, 1)), noise: 0.01, drift: 0.002}
 		c := pilot.abba(8, 1, sixSteps...)
-		j := c.Judge(c.Targets[0], c.Targets[1], DefaultRule())
+		j := c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule())
 		need := 0
 		for _, s := range c.Steps {
 			k, _ := s.Rate("insert")
@@ -202,9 +203,9 @@ func TestSlowdownIsFound(t *testing.T) {
 		}
 		m := machine{rng: rand.New(rand.NewPCG(seed, 2)), noise: 0.01, drift: 0.002}
 		c = m.abba(need+need%2, slower, sixSteps...)
-		j = c.Judge(c.Targets[0], c.Targets[1], DefaultRule())
+		j = c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule())
 		k, _ := c.Steps[0].Rate("insert")
-		if j.Effect(c.Steps[0], k).Verdict == Worse {
+		if j.Effect(c.Steps[0], k).Verdict == compare.Worse {
 			found++
 		} else {
 			t.Logf("seed %d, %d trials: %+v", seed, need, j.Effect(c.Steps[0], k).Why)
@@ -231,9 +232,9 @@ func TestOneFactOneVerdict(t *testing.T) {
 				}
 			}
 		}
-		j := c.Judge(c.Targets[0], c.Targets[1], DefaultRule())
+		j := c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule())
 		for _, s := range c.Steps {
-			rows, ops := j.Effect(s, Key{"insert", "insert", "rows_per_s", ""}), j.Effect(s, Key{"insert", "insert", "ops_per_s", ""})
+			rows, ops := j.Effect(s, compare.Key{"insert", "insert", "rows_per_s", ""}), j.Effect(s, compare.Key{"insert", "insert", "ops_per_s", ""})
 			if rows.Verdict != ops.Verdict {
 				t.Errorf("%s: rows %s (%v), operations %s (%v)", s.Name, rows.Verdict, rows.Adjusted, ops.Verdict, ops.Adjusted)
 			}
@@ -244,7 +245,7 @@ func TestOneFactOneVerdict(t *testing.T) {
 func TestNeededAndDetectable(t *testing.T) {
 	m := machine{rng: rand.New(rand.NewPCG(7, 7)), noise: 0.02}
 	c := m.abba(10, 1, "s")
-	j := c.Judge(c.Targets[0], c.Targets[1], DefaultRule())
+	j := c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule())
 	k, _ := c.Steps[0].Rate("insert")
 	e := j.Effect(c.Steps[0], k)
 	d := j.Detectable(e)
@@ -265,28 +266,28 @@ func TestNeededAndDetectable(t *testing.T) {
 func TestApartByPromise(t *testing.T) {
 	a, b := made("a", 1, "", nil, "s"), made("b", 1, "", nil, "s")
 	a.Durability, b.Durability, b.Promise = "process", "process", "a crash may lose all"
-	c := New([]*result.Trial{a, b})
-	if got := Apart(c.Targets[0], c.Targets[1]); len(got) != 0 {
+	c := compare.New([]*result.Trial{a, b})
+	if got := compare.Apart(c.Targets[0], c.Targets[1]); len(got) != 0 {
 		t.Errorf("%q of a result of old", got)
 	}
 	a.Promise = "a crash loses a second"
-	if got, want := strings.Join(Apart(c.Targets[0], c.Targets[1]), "; "), "durability: process (a crash loses a second) and process (a crash may lose all)"; got != want {
+	if got, want := strings.Join(compare.Apart(c.Targets[0], c.Targets[1]), "; "), "durability: process (a crash loses a second) and process (a crash may lose all)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 func TestUnlike(t *testing.T) {
 	a, b := made("a", 1, "", nil, "s"), made("b", 1, "", nil, "s")
-	c := New([]*result.Trial{a, b})
-	if u := Unlike(c.Targets[0], c.Targets[1]); len(u) != 0 {
+	c := compare.New([]*result.Trial{a, b})
+	if u := compare.Unlike(c.Targets[0], c.Targets[1]); len(u) != 0 {
 		t.Error(u)
 	}
 	b.Params = map[string]any{"rows": 6.0, "more": true}
 	b.Workload, b.Durability, b.Knobs = "", "os", map[string]string{"cache": "1GiB"}
-	if got, want := strings.Join(Unlike(c.Targets[0], c.Targets[1]), "; "), "workload w and not known; more not known and true; rows 5 and 6"; got != want {
+	if got, want := strings.Join(compare.Unlike(c.Targets[0], c.Targets[1]), "; "), "workload w and not known; more not known and true; rows 5 and 6"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := strings.Join(Apart(c.Targets[0], c.Targets[1]), "; "), "durability: not known and os; cache: not set and 1GiB"; got != want {
+	if got, want := strings.Join(compare.Apart(c.Targets[0], c.Targets[1]), "; "), "durability: not known and os; cache: not set and 1GiB"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -298,17 +299,17 @@ func TestUnequalCaches(t *testing.T) {
 	a.Engine, a.Knobs = "lsm", map[string]string{"cache": "16MiB"}
 	b.Engine, b.Settings = "mapped", []engine.Setting{{Name: "cache", Value: "without a limit"}}
 	c.Engine = "silent"
-	camp := New([]*result.Trial{a, b, c})
+	camp := compare.New([]*result.Trial{a, b, c})
 	if got := camp.UnequalCaches(); got != "a: 16MiB, b: without a limit" {
 		t.Errorf("caches: %q", got)
 	}
-	if got := strings.Join(Apart(camp.Targets[0], camp.Targets[1]), "; "); !strings.Contains(got, "cache: 16MiB and without a limit") {
+	if got := strings.Join(compare.Apart(camp.Targets[0], camp.Targets[1]), "; "); !strings.Contains(got, "cache: 16MiB and without a limit") {
 		t.Errorf("apart: %q", got)
 	}
-	if got := strings.Join(Apart(camp.Targets[0], camp.Targets[2]), "; "); strings.Contains(got, "cache") {
+	if got := strings.Join(compare.Apart(camp.Targets[0], camp.Targets[2]), "; "); strings.Contains(got, "cache") {
 		t.Errorf("an unknown cache differs: %q", got)
 	}
-	if got := New([]*result.Trial{a, c}).UnequalCaches(); got != "" {
+	if got := compare.New([]*result.Trial{a, c}).UnequalCaches(); got != "" {
 		t.Errorf("one cache that is known: %q", got)
 	}
 }

@@ -1,10 +1,11 @@
-package compare
+package compare_test
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -72,7 +73,7 @@ func (m *machine) trial(target string, n int, slower float64, steps ...string) *
 }
 
 // abba runs blocks of two targets in turns, every second block backwards.
-func (m *machine) abba(blocks int, slower float64, steps ...string) *Campaign {
+func (m *machine) abba(blocks int, slower float64, steps ...string) *compare.Campaign {
 	var trials []*result.Trial
 	for n := 1; n <= blocks; n++ {
 		run := func(target string, factor float64) { trials = append(trials, m.trial(target, n, factor, steps...)) }
@@ -84,5 +85,5 @@ func (m *machine) abba(blocks int, slower float64, steps ...string) *Campaign {
 			run("a", 1)
 		}
 	}
-	return New(trials)
+	return compare.New(trials)
 }

@@ -1,15 +1,16 @@
-package compare
+package compare_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
-func gated(t *testing.T) *Judgement {
+func gated(t *testing.T) *compare.Judgement {
 	var trials []*result.Trial
 	for i, v := range []float64{100, 101, 99, 100} {
 		trials = append(trials, made("a", i+1, "interleaved", numbers{"rows_per_s": v, "server_cpu_us": 20, "write_kb": 4}, "s", "t"),
@@ -40,7 +41,7 @@ func TestGate(t *testing.T) {
 		{"read_kb > 1", nil, 0},
 		{"rows_per_s < 0.95 && read_kb > 1", nil, 0},
 	} {
-		g, err := NewGate(c.condition)
+		g, err := compare.NewGate(c.condition)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,7 @@ func TestGateSees(t *testing.T) {
 	} {
 		a, b := fresh()
 		c.do(b)
-		g, err := NewGate(c.condition)
+		g, err := compare.NewGate(c.condition)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +110,7 @@ func TestGateSees(t *testing.T) {
 			t.Errorf("%s: %d found, blind %q, %v; want %d and %d", c.name, len(found.True), found.Blind, err, c.found, c.blind)
 		}
 	}
-	g, err := NewGate("rows_per_s < 1 && step == 'laod'")
+	g, err := compare.NewGate("rows_per_s < 1 && step == 'laod'")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func TestGateDenominators(t *testing.T) {
 			trials = append(trials, u)
 		}
 	}
-	g, _ := NewGate("server_cpu_us > 1.5")
+	g, _ := compare.NewGate("server_cpu_us > 1.5")
 	if found, err := g.Find(judged(t, trials...), nil); err != nil || len(found.True) != 1 || found.Judged != 2 {
 		t.Errorf("%+v, %v", found, err)
 	}
@@ -149,7 +150,7 @@ func TestWrongGates(t *testing.T) {
 		"low.nonsense < 1":         `"nonsense" is no metric`,
 		"shell('rm') || ops_per_s": "is no metric",
 	} {
-		if _, err := NewGate(condition); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := compare.NewGate(condition); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", condition, err, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package compare
+package compare_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -30,7 +31,7 @@ func tested(target string, n int, order string, rates map[string]float64) *resul
 }
 
 // group returns the group of a table, which must have it.
-func group(t testing.TB, r *Relative, g Group) *RelativeGroup {
+func group(t testing.TB, r *compare.Relative, g compare.Group) *compare.RelativeGroup {
 	t.Helper()
 	for i := range r.Groups {
 		if r.Groups[i].Group == g {
@@ -42,15 +43,15 @@ func group(t testing.TB, r *Relative, g Group) *RelativeGroup {
 }
 
 func TestRelative(t *testing.T) {
-	c := New([]*result.Trial{
+	c := compare.New([]*result.Trial{
 		tested("old", 1, "", map[string]float64{"point-query": 1000, "hot-points": 400, "insert": 90, "scan": 7}),
 		tested("new", 1, "", map[string]float64{"point-query": 1120, "hot-points": 200, "insert": 99, "delete": 5}),
 	})
-	r := c.Relative(RelativeOptions{})
+	r := c.Relative(compare.RelativeOptions{})
 	if r.Base().Name != "old" || len(r.Targets) != 2 {
 		t.Fatalf("base %s of %d targets", r.Base().Name, len(r.Targets))
 	}
-	points := group(t, r, Point)
+	points := group(t, r, compare.Point)
 	if len(points.Rows) != 2 || points.Rows[0].Step.Name != "hot-points" {
 		t.Fatalf("point tests: %v", points.Rows)
 	}
@@ -65,7 +66,7 @@ func TestRelative(t *testing.T) {
 	if m := points.Means[1]; math.Abs(m.Ratio-math.Sqrt(0.5*1.12)) > 1e-15 || m.Tests != 2 || len(m.Left) != 0 {
 		t.Errorf("mean %+v", m)
 	}
-	writes := group(t, r, Write) // the steps are in the order of trials; delete came last
+	writes := group(t, r, compare.Write) // the steps are in the order of trials; delete came last
 	if len(writes.Rows) != 2 || writes.Rows[1].Step.Name != "delete" {
 		t.Fatalf("write tests: %v", writes.Rows)
 	}
@@ -78,12 +79,12 @@ func TestRelative(t *testing.T) {
 	if m := writes.Means[1]; m.Tests != 1 || !slices.Equal(m.Left, []string{"delete"}) || m.Ratio != 1.1 {
 		t.Errorf("mean of writes %+v", m)
 	}
-	scans := group(t, r, Range)
+	scans := group(t, r, compare.Range)
 	if m := scans.Means[1]; !math.IsNaN(m.Ratio) || m.Why != "no test counts" {
 		t.Errorf("mean of nothing %+v", m)
 	}
-	other := c.Relative(RelativeOptions{Base: c.Target("new")})
-	if got := group(t, other, Point).Rows[0].Cells[1].Ratio; other.Base().Name != "new" || got != 2 {
+	other := c.Relative(compare.RelativeOptions{Base: c.Target("new")})
+	if got := group(t, other, compare.Point).Rows[0].Cells[1].Ratio; other.Base().Name != "new" || got != 2 {
 		t.Errorf("against %s: %g", other.Base().Name, got)
 	}
 }
@@ -112,7 +113,7 @@ func TestRelativeDoubts(t *testing.T) {
 			a := tested("old", 1, "", map[string]float64{"point-1": 2, "point-2": 4})
 			b := tested("new", 1, "", map[string]float64{"point-1": 3, "point-2": 4})
 			c.change(a, b)
-			g := group(t, New([]*result.Trial{a, b}).Relative(RelativeOptions{}), Point)
+			g := group(t, compare.New([]*result.Trial{a, b}).Relative(compare.RelativeOptions{}), compare.Point)
 			cell := g.Rows[0].Cells[1]
 			if !equal(cell.Ratio, c.ratio) || math.IsNaN(cell.Ratio) != (cell.Why != "") {
 				t.Errorf("ratio %g (%s), want %g", cell.Ratio, cell.Why, c.ratio)
@@ -134,14 +135,14 @@ func equal(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) 
 
 // Values may be rounded before they are divided.
 func TestRelativeOfRounded(t *testing.T) {
-	c := New([]*result.Trial{tested("old", 1, "", map[string]float64{"scan": 2.4}), tested("new", 1, "", map[string]float64{"scan": 3.5})})
-	for _, round := range []func(Number) float64{nil, func(n Number) float64 { return math.Round(n.Value) }} {
+	c := compare.New([]*result.Trial{tested("old", 1, "", map[string]float64{"scan": 2.4}), tested("new", 1, "", map[string]float64{"scan": 3.5})})
+	for _, round := range []func(compare.Number) float64{nil, func(n compare.Number) float64 { return math.Round(n.Value) }} {
 		want := 3.5 / 2.4
 		if round != nil {
 			want = 2
 		}
-		r := c.Relative(RelativeOptions{Round: round})
-		if got := group(t, r, Range).Rows[0].Cells[1].Ratio; math.Abs(got-want) > 1e-12 || r.Compatible != (round != nil) {
+		r := c.Relative(compare.RelativeOptions{Round: round})
+		if got := group(t, r, compare.Range).Rows[0].Cells[1].Ratio; math.Abs(got-want) > 1e-12 || r.Compatible != (round != nil) {
 			t.Errorf("compatible %v: %g, want %g", r.Compatible, got, want)
 		}
 	}
@@ -169,9 +170,9 @@ func TestMeanProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		order := rapid.SampledFrom([]string{"", "interleaved"}).Draw(t, "order")
 		_, trials := draw(t, order)
-		c := New(trials)
-		mean := func(c *Campaign, base string) Mean {
-			r := c.Relative(RelativeOptions{Base: c.Target(base)})
+		c := compare.New(trials)
+		mean := func(c *compare.Campaign, base string) compare.Mean {
+			r := c.Relative(compare.RelativeOptions{Base: c.Target(base)})
 			return r.Groups[0].Means[1]
 		}
 		one, other := mean(c, "a"), mean(c, "b")
@@ -181,12 +182,12 @@ func TestMeanProperties(t *testing.T) {
 		if (one.Why == "") != (other.Why == "") || one.Why == "" && !(one.Low <= one.Ratio && one.Ratio <= one.High) {
 			t.Fatalf("%+v and %+v", one, other)
 		}
-		mixed := New(rapid.Permutation(trials).Draw(t, "mixed"))
+		mixed := compare.New(rapid.Permutation(trials).Draw(t, "mixed"))
 		again := mean(mixed, "a")
 		if math.Abs(again.Ratio/one.Ratio-1) > 1e-9 {
 			t.Fatalf("in another order %g instead of %g", again.Ratio, one.Ratio)
 		}
-		for _, row := range c.Relative(RelativeOptions{}).Groups[0].Rows {
+		for _, row := range c.Relative(compare.RelativeOptions{}).Groups[0].Rows {
 			if row.Cells[0].Ratio != 1 {
 				t.Fatalf("the base has %g", row.Cells[0].Ratio)
 			}
@@ -225,7 +226,7 @@ func TestMeanInterval(t *testing.T) {
 		{"three and two", "interleaved", []float64{1, 2, 3}, []float64{1, 2}, math.NaN(), math.NaN()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := New(append(repeated("a", c.order, c.a...), repeated("b", c.order, c.b...)...)).Relative(RelativeOptions{})
+			r := compare.New(append(repeated("a", c.order, c.a...), repeated("b", c.order, c.b...)...)).Relative(compare.RelativeOptions{})
 			m := r.Groups[0].Means[1]
 			low, high := math.Log(m.Low), math.Log(m.High)
 			if math.IsNaN(c.low) != (m.Why != "") || math.Abs(low-c.low) > 1e-6 || math.Abs(high-c.high) > 1e-6 || math.IsNaN(c.low) != math.IsNaN(low) {
@@ -250,11 +251,11 @@ func TestMeanIntervalOfManyTrials(t *testing.T) {
 			trials = append(trials, tested(target, n, "interleaved", rates))
 		}
 	}
-	got := New(trials).Relative(RelativeOptions{}).Groups[0].Means[1]
+	got := compare.New(trials).Relative(compare.RelativeOptions{}).Groups[0].Means[1]
 	if got.Why != "" || got.Low > 1.3 || got.High < 1.3 || got.High/got.Low > 1.1 {
 		t.Errorf("%+v, want about 1.3 with a narrow interval", got)
 	}
-	if again := New(trials).Relative(RelativeOptions{}).Groups[0].Means[1]; again.Low != got.Low || again.High != got.High {
+	if again := compare.New(trials).Relative(compare.RelativeOptions{}).Groups[0].Means[1]; again.Low != got.Low || again.High != got.High {
 		t.Error("the same trials gave another interval")
 	}
 }
@@ -278,8 +279,8 @@ func TestAbout(t *testing.T) {
 	add("insert", "insert", "service_p99_us", "")
 	add("query", "range", "service_max_us", "")
 	add("query", "point", "service_max_us", "")
-	c := New([]*result.Trial{{Target: "a", Steps: []result.Step{s}}})
-	for metric, want := range map[string]Key{
+	c := compare.New([]*result.Trial{{Target: "a", Steps: []result.Step{s}}})
+	for metric, want := range map[string]compare.Key{
 		"":               {"query", "query", "rows_per_s", ""},
 		"rows_per_s":     {"query", "query", "rows_per_s", ""},
 		"read_kb":        {"", "", "read_kb", "query"},
@@ -313,28 +314,28 @@ func TestWarmUpIsJudgedNowhere(t *testing.T) {
 		}
 	}
 	slices.SortFunc(trials, func(x, y *result.Trial) int { return strings.Compare(x.Target, y.Target) })
-	c := New(trials)
-	j := c.Judge(c.Targets[0], c.Targets[1], DefaultRule())
+	c := compare.New(trials)
+	j := c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule())
 	for _, it := range j.Items {
 		if it.Step.Name != "scan" {
 			t.Errorf("%s of %s was judged", it.Metric(), it.Step.Name)
 		}
 	}
-	if n := j.tested; n != 1 {
+	if n := headlinesTested(j); n != 1 {
 		t.Errorf("%d numbers are corrected for", n)
 	}
 	// Its own interval would be too wide.
 	for i, tr := range trials {
 		tr.Steps[1].Rows[0].Value *= float64(1 + i%3)
 	}
-	if enough, _, worst := Precise(trials, 0.05); !enough || worst != "scan" {
+	if enough, _, worst := compare.Precise(trials, 0.05); !enough || worst != "scan" {
 		t.Errorf("not precise enough because of %s", worst)
 	}
-	r := c.Relative(RelativeOptions{})
-	if m := group(t, r, Range).Means[1]; m.Tests != 1 || m.Left != nil {
+	r := c.Relative(compare.RelativeOptions{})
+	if m := group(t, r, compare.Range).Means[1]; m.Tests != 1 || m.Left != nil {
 		t.Errorf("a mean of %d tests without %v", m.Tests, m.Left)
 	}
-	warm := group(t, r, Before)
+	warm := group(t, r, compare.Before)
 	if len(warm.Rows) != 1 || warm.Means != nil || warm.Rows[0].Cells[1].Verdict() != "" || !(warm.Rows[0].Cells[1].Ratio > 1.9) {
 		t.Errorf("%+v", warm)
 	}
@@ -343,11 +344,11 @@ func TestWarmUpIsJudgedNowhere(t *testing.T) {
 		before := &trials[i].Steps[1]
 		before.Name, before.Warmup, before.Rows[0].Value = "scan.pre@4c", false, trials[i].Steps[0].Rows[0].Value
 	}
-	c = New(trials)
-	if n := c.Judge(c.Targets[0], c.Targets[1], DefaultRule()).tested; n != 2 {
+	c = compare.New(trials)
+	if n := headlinesTested(c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule())); n != 2 {
 		t.Errorf("with a test from before the writes %d numbers are corrected for", n)
 	}
-	if g := group(t, c.Relative(RelativeOptions{}), Before); g.Rows[0].Cells[1].Verdict() != Better {
+	if g := group(t, c.Relative(compare.RelativeOptions{}), compare.Before); g.Rows[0].Cells[1].Verdict() != compare.Better {
 		t.Errorf("%+v", g.Rows[0].Cells[1].Effect)
 	}
 }
@@ -362,9 +363,9 @@ func TestUnlikeUnknown(t *testing.T) {
 		return tr
 	}
 	for _, imported := range []bool{false, true} {
-		c := New([]*result.Trial{of("a", map[string]any{"rows": 5, "tables": 1}, imported), of("b", map[string]any{"rows": 6}, imported)})
+		c := compare.New([]*result.Trial{of("a", map[string]any{"rows": 5, "tables": 1}, imported), of("b", map[string]any{"rows": 6}, imported)})
 		want := map[bool]string{false: "rows 5 and 6; tables 1 and not known", true: "rows 5 and 6"}[imported]
-		if got := strings.Join(Unlike(c.Targets[0], c.Targets[1]), "; "); got != want {
+		if got := strings.Join(compare.Unlike(c.Targets[0], c.Targets[1]), "; "); got != want {
 			t.Errorf("imported %v: %q, want %q", imported, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package compare
+package compare_test
 
 import (
 	"math"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
@@ -31,20 +32,20 @@ func TestCPUIsSplitOnlyWithinAKind(t *testing.T) {
 				a.Hosting, b.Hosting = c.base, c.of
 				trials = append(trials, a, b)
 			}
-			camp := New(trials)
+			camp := compare.New(trials)
 			s := camp.Steps[0]
 			if k, ok := s.Own("cpu_us"); !ok || k.Metric != "cpu_us" || !slices.Contains(s.Headline(), k) {
 				t.Fatalf("the CPU time to compare is %v", k)
 			}
-			j := camp.Judge(camp.Targets[0], camp.Targets[1], DefaultRule())
-			if e := j.Effect(s, Key{"", "", "cpu_us", "insert row"}); e.Verdict != Worse || math.Abs(e.Ratio-2) > 1e-9 {
+			j := camp.Judge(camp.Targets[0], camp.Targets[1], compare.DefaultRule())
+			if e := j.Effect(s, compare.Key{"", "", "cpu_us", "insert row"}); e.Verdict != compare.Worse || math.Abs(e.Ratio-2) > 1e-9 {
 				t.Errorf("together: %q (%s), ratio %v", e.Verdict, e.Why, e.Ratio)
 			}
-			e := j.Effect(s, Key{"", "", "server_cpu_us", "insert row"})
-			if (e.Verdict == Better) != c.alike || math.IsNaN(e.Ratio) == c.alike || strings.Contains(e.Why, "compare cpu_us") == c.alike {
+			e := j.Effect(s, compare.Key{"", "", "server_cpu_us", "insert row"})
+			if (e.Verdict == compare.Better) != c.alike || math.IsNaN(e.Ratio) == c.alike || strings.Contains(e.Why, "compare cpu_us") == c.alike {
 				t.Errorf("the server's: %q (%s), ratio %v", e.Verdict, e.Why, e.Ratio)
 			}
-			cell := camp.Relative(RelativeOptions{Metric: "server_cpu_us"}).Groups[0].Rows[0].Cells[1]
+			cell := camp.Relative(compare.RelativeOptions{Metric: "server_cpu_us"}).Groups[0].Rows[0].Cells[1]
 			if math.IsNaN(cell.Ratio) == c.alike || strings.Contains(cell.Why, "compare cpu_us") == c.alike {
 				t.Errorf("in a table of ratios: %v (%s)", cell.Ratio, cell.Why)
 			}
@@ -77,7 +78,7 @@ func TestSpaceOfOneDefinition(t *testing.T) {
 				trials = append(trials, a, b)
 			}
 			e := judged(t, trials...).Items[0].Effect
-			if (e.Verdict == Better) != c.alike || math.IsNaN(e.Ratio) == c.alike || strings.Contains(e.Why, "counts other things") == c.alike {
+			if (e.Verdict == compare.Better) != c.alike || math.IsNaN(e.Ratio) == c.alike || strings.Contains(e.Why, "counts other things") == c.alike {
 				t.Errorf("%q (%s), ratio %v", e.Verdict, e.Why, e.Ratio)
 			}
 		})
@@ -91,21 +92,21 @@ func TestLowerBounds(t *testing.T) {
 		name                string
 		a, b                []float64
 		boundBase, boundNew bool
-		want                Verdict
+		want                compare.Verdict
 	}{
-		{"neither", much, little, false, false, Better},
-		{"the new one looks better", much, little, false, true, Unclear},
-		{"the base looks better", little, much, true, false, Unclear},
-		{"both", much, little, true, true, Unclear},
-		{"the greater one", much, little, true, false, Better},
-		{"worse, and maybe more so", little, much, false, true, Worse},
-		{"as great", much, much, true, false, Unclear},
+		{"neither", much, little, false, false, compare.Better},
+		{"the new one looks better", much, little, false, true, compare.Unclear},
+		{"the base looks better", little, much, true, false, compare.Unclear},
+		{"both", much, little, true, true, compare.Unclear},
+		{"the greater one", much, little, true, false, compare.Better},
+		{"worse, and maybe more so", little, much, false, true, compare.Worse},
+		{"as great", much, much, true, false, compare.Unclear},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a, b := series("a", "interleaved", "write_kb", c.a...), series("b", "interleaved", "write_kb", c.b...)
 			a[0].Steps[0].Rows[0].AtLeast, b[0].Steps[0].Rows[0].AtLeast = c.boundBase, c.boundNew
 			e := judged(t, append(a, b...)...).Items[0].Effect
-			if e.Verdict != c.want || (c.want == Unclear) != strings.Contains(e.Why, "lower bound") || c.want == Unclear && e.Notable() != "" {
+			if e.Verdict != c.want || (c.want == compare.Unclear) != strings.Contains(e.Why, "lower bound") || c.want == compare.Unclear && e.Notable() != "" {
 				t.Errorf("%q (%s), notable %q; want %s", e.Verdict, e.Why, e.Notable(), c.want)
 			}
 		})

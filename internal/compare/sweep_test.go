@@ -1,4 +1,4 @@
-package compare
+package compare_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/result"
 )
 
@@ -31,7 +32,7 @@ func TestSweeps(t *testing.T) {
 	trial.Steps = append(trial.Steps, result.Step{Name: "settle"}, result.Step{Name: "alone", Base: "alone", Axes: []result.Axis{{Name: "clients", Value: 1}}},
 		result.Step{Name: "again", Base: "r", Axes: trial.Steps[0].Axes})
 	var got []string
-	for _, w := range New([]*result.Trial{trial}).Sweeps() {
+	for _, w := range compare.New([]*result.Trial{trial}).Sweeps() {
 		got = append(got, w.Base+" over "+w.Axis)
 		for _, p := range w.Panels {
 			text := fmt.Sprint(p.At)
@@ -59,7 +60,7 @@ func TestMeanOver(t *testing.T) {
 			swept("rr", n, func(c, _ float64) float64 { return 100 * c * noise }, []float64{1, 4}, []float64{1}),
 			swept("rc", n, func(c, _ float64) float64 { return 100 * noise * map[float64]float64{1: 1, 4: 2}[c] }, []float64{1, 4}, []float64{1}))
 	}
-	c := New(trials)
+	c := compare.New(trials)
 	m := c.MeanOver(c.Targets[0], c.Targets[1], c.Sweeps()[0].Steps())
 	if math.Abs(m.Ratio-math.Sqrt(0.5)) > 1e-9 || m.Tests != 2 || !(m.Low <= m.Ratio && m.Ratio <= m.High && m.High < 0.75) {
 		t.Errorf("%+v", m)
@@ -74,7 +75,7 @@ func TestFamilies(t *testing.T) {
 		}
 		return out
 	}
-	c := New([]*result.Trial{
+	c := compare.New([]*result.Trial{
 		target("rr", "mysql", "isolation", "repeatable-read"),
 		target("pg", "postgres", "isolation", "repeatable-read"),
 		target("rc", "mysql", "isolation", "read-committed"),
