@@ -58,7 +58,7 @@ func glossary() string {
 				meaning += " Formerly `" + f + "`."
 			}
 			if m.Headline == metric.Judged {
-				meaning += " **Headline** of " + m.Family.Layer() + "."
+				meaning += fmt.Sprintf(" **Headline** of %s.", m.Family.Layer())
 			}
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.Name, m.Unit, cmp.Or(m.Better, "–"), strings.ReplaceAll(meaning, "|", `\|`))
 		}

@@ -71,15 +71,25 @@ const (
 	Client     Family = "client"
 )
 
+// Layer is a group of headlines that are read together.
+type Layer string
+
+// The layers. Throughput is never shown without the other two.
+const (
+	ThroughputLayer Layer = "throughput"
+	ServiceLayer    Layer = "quality of service"
+	CostLayer       Layer = "cost"
+)
+
 // Layer returns the layer of the scorecard that the family belongs to.
-func (f Family) Layer() string {
+func (f Family) Layer() Layer {
 	switch f {
 	case Throughput:
-		return "throughput"
+		return ThroughputLayer
 	case CPU, Storage, Engine, Space, Memory, Waits, Client:
-		return "cost"
+		return CostLayer
 	}
-	return "quality of service"
+	return ServiceLayer
 }
 
 // Denominator is what the numbers of a metric are divided by. A row names its own.

@@ -101,7 +101,7 @@ func familyTable(w *sweep, f compare.Family, p panel) page.Table {
 		t.Columns = append(t.Columns, page.Column{Name: quantity.Amount(l.value), Sub: w.Axis, Title: "step " + l.Name, Link: l.id})
 	}
 	t.Columns = append(t.Columns, page.Column{Name: "mean", Title: "Geometric mean over the levels, with its 95 % interval; only of throughput"})
-	shown := []measure{{name: "rate/s", metric: "rows_per_s"}, {name: "p99 latency", metric: "service_p99_us"}, {name: "CPU µs", metric: "cpu_us"}}
+	shown := []measure{{metric: "rows_per_s"}, {name: "p99 latency", metric: "service_p99_us"}, {metric: "cpu_us"}}
 	for _, m := range p.measured(sweepMeasures) {
 		if m.each {
 			shown = append(shown, m)

@@ -52,9 +52,9 @@ func (b *browser) checkBase(t *testing.T, in Input) {
 				}
 				want = append(want, line)
 			}
-			got := evaluate[[]string](t, b, fmt.Sprintf(`document.getElementById("tab-%d").click(), (%s)(%q, %q)`, slices.Index([]string{"Throughput", "Quality of service", "Cost"}, l.name), inGroup, l.name, m.name))
+			got := evaluate[[]string](t, b, fmt.Sprintf(`document.getElementById("tab-%d").click(), (%s)(%q, %q)`, slices.Index([]string{"Throughput", "Quality of service", "Cost"}, l.name), inGroup, l.name, m.label()))
 			if d := cmp.Diff(want, got); d != "" {
-				t.Errorf("%s (-want +got)\n%s", m.name, d)
+				t.Errorf("%s (-want +got)\n%s", m.label(), d)
 			}
 		}
 	}

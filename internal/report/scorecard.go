@@ -12,60 +12,56 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// measure is a line of the scorecard: a number that can be looked up in every
-// step.
-type measure struct {
-	name, metric string // the metric is the glossary's entry
-	doc          string
-	beside       bool // of the writes beside the primary operation
-	// each: it is a count ÷ the operations completed. without is its value if nothing
-	// failed, where it was not recorded.
-	each    bool
-	without float64
-}
-
-// key returns the key of the measure in a step.
-func (m measure) key(s *step) (key, bool) {
-	switch {
-	case !m.beside:
-		return s.Own(m.metric)
-	case s.WritesPer == s.Primary:
-		return key{}, false // the writes are the primary operation, shown as such
-	}
-	return s.Key(m.metric, s.WritesPer)
-}
-
 // layer is a group of measures that are read together.
 type layer struct {
+	of         metric.Layer
 	name, note string
 	measures   []measure
 	promises   bool // the promised rates are shown too
 }
 
-// layers returns the three layers of the scorecard. Throughput is never shown
-// without quality of service and cost.
+// layers returns the layers of the scorecard: the headlines of each, with what is read
+// beside them. Throughput is never shown without quality of service and cost.
 func layers() []layer {
-	return []layer{
-		{name: "Throughput", note: "Operations per second.", measures: []measure{
-			{name: "primary operation", metric: "rows_per_s", doc: "Rows or queries a second of the step's primary operation."},
-			{name: "writes beside it", metric: "rows_per_s", doc: "Rows a second written beside the queries; a rate was promised for them.", beside: true},
-		}},
-		{name: "Quality of service", note: "Latency is the response time where a rate was promised, else the service time of a closed loop.", measures: []measure{
-			{name: "p99 latency", metric: "service_p99_us", doc: "99th percentile of the primary operation."},
-			{name: "max latency", metric: "service_max_us", doc: "Greatest latency of the primary operation."},
-			{name: "p99 of writes beside", metric: "response_p99_us", doc: "99th percentile of the writes beside the queries.", beside: true},
-			{name: "stalled seconds", metric: "stall_s"},
-		}, promises: true},
-		{name: "Cost", note: "What one row or query takes from the machine, and what the data takes.", measures: []measure{
-			{name: "CPU µs", metric: "cpu_us"},
-			{name: "read KB", metric: "read_kb"},
-			{name: "written KB", metric: "write_kb"},
-			{name: "written KB up to here", metric: "unsettled_write_kb"},
-			{name: "with deferred writes", metric: "settled_write_kb"},
-			{name: "size on disk", metric: "db_bytes"},
-			{name: "space amplification", metric: "space_amplification"},
-		}},
+	out := []layer{
+		{of: metric.ThroughputLayer, name: "Throughput", note: "Operations per second."},
+		{of: metric.ServiceLayer, name: "Quality of service", promises: true,
+			note: "Latency is the response time where a rate was promised, else the service time of a closed loop."},
+		{of: metric.CostLayer, name: "Cost", note: "What one row or query takes from the machine, and what the data takes."},
 	}
+	for _, m := range slices.Concat(metric.Headlines(metric.Judged), metric.Headlines(metric.Followed)) {
+		l := &out[slices.IndexFunc(out, func(l layer) bool { return l.of == m.Family.Layer() })]
+		if besides, ok := scored[m.Name]; ok {
+			l.measures = append(l.measures, besides...)
+		} else {
+			l.measures = append(l.measures, measure{metric: m.Name})
+		}
+	}
+	return out
+}
+
+// scored are the headlines with other names than their labels or with other measures
+// beside them, in the order of the scorecard.
+var scored = map[string][]measure{
+	"rows_per_s": {
+		{name: "primary operation", metric: "rows_per_s", doc: "Rows or queries a second of the step's primary operation."},
+		{name: "concurrent writes", metric: "rows_per_s", doc: "Rows a second written beside the queries; a rate was promised for them.", beside: true},
+	},
+	"service_p99_us": {
+		{name: "p99 latency", metric: "service_p99_us", doc: "99th percentile of the primary operation."},
+		{name: "max latency", metric: "service_max_us", doc: "Greatest latency of the primary operation."},
+		{name: "p99 of concurrent writes", metric: "response_p99_us", doc: "99th percentile of the writes beside the queries.", beside: true},
+	},
+	"stall_s": {{name: "stalled seconds", metric: "stall_s"}},
+	"write_kb": {
+		{metric: "write_kb"},
+		{name: "written KB up to here", metric: "unsettled_write_kb"},
+		{name: "with deferred writes", metric: "settled_write_kb"},
+	},
+	"space_amplification": {
+		{name: "size on disk", metric: "db_bytes"},
+		{metric: "space_amplification"},
+	},
 }
 
 // scorecard returns a table per layer: steps as columns, and under each measure a
@@ -114,7 +110,7 @@ func stepColumns(steps []*step) (out []page.Column) {
 // scoreGroup returns a measure of all targets in some steps; without rows if no
 // target has it.
 func scoreGroup(c *campaign, m measure, steps []*step, n *page.Notes) page.Group {
-	g := page.Group{Name: m.name, Title: cmp.Or(m.doc, metricDoc(m.metric)), Link: "m-" + m.metric}
+	g := page.Group{Name: m.label(), Title: cmp.Or(m.doc, metricDoc(m.metric)), Link: "m-" + m.metric}
 	found := false
 	for _, s := range steps {
 		_, ok := m.key(s)
@@ -125,35 +121,6 @@ func scoreGroup(c *campaign, m measure, steps []*step, n *page.Notes) page.Group
 		g.Rows = targetRows(c.Targets, len(steps), func(t *target, i int) page.Cell { return m.cell(steps[i], t, n) })
 	}
 	return g
-}
-
-// column returns the heading of the measure's column.
-func (m measure) column() page.Column {
-	c := page.Column{Name: cmp.Or(m.name, metric.Label(m.metric)), Title: metricDoc(m.metric), Link: "m-" + m.metric}
-	if m.each {
-		c.Title += " Here ÷ operations completed."
-	}
-	return c
-}
-
-// unit returns the unit or denominator of the measure in a step.
-func (m measure) unit(s *step) string {
-	if m.each {
-		return "per operation"
-	}
-	k, _ := m.key(s)
-	return s.unitOf(k)
-}
-
-// cell returns the measure of a target in a step, beside the base's.
-func (m measure) cell(s *step, t *target, n *page.Notes) page.Cell {
-	switch k, ok := m.key(s); {
-	case m.each:
-		return m.perOperation(s, t)
-	case ok:
-		return s.cell(t, s.c.Targets[0], k, n)
-	}
-	return page.Absent("nothing of this kind in " + s.Name)
 }
 
 // promiseGroup returns for every step whether the promised rates were held.

@@ -44,7 +44,7 @@ func spaceMeasures() []measure {
 	for _, name := range []string{
 		"db_bytes", "data_bytes", "log_bytes", "live_bytes", "space_amplification", "write_amplification", "read_amplification", "server_memory_bytes",
 	} {
-		out = append(out, measure{name: metric.Label(name), metric: name})
+		out = append(out, measure{metric: name})
 	}
 	return out
 }

@@ -13,14 +13,14 @@ import (
 // summaryMeasures are the columns of the summary; the one without a metric
 // compares the rate with the base's.
 var summaryMeasures = []measure{
-	{name: "rate/s", metric: "rows_per_s"},
+	{metric: "rows_per_s"},
 	{name: "vs base"},
-	{name: "p99", metric: "service_p99_us"},
-	{name: "max", metric: "service_max_us"},
-	{name: "CPU µs", metric: "cpu_us"},
+	{metric: "service_p99_us"},
+	{metric: "service_max_us"},
+	{metric: "cpu_us"},
 	{name: "write KB", metric: "write_kb"},
-	{name: "read KB", metric: "read_kb"},
-	{name: "on disk", metric: "db_bytes"},
+	{metric: "read_kb"},
+	{metric: "db_bytes"},
 	{name: "amp", metric: "space_amplification"},
 }
 
@@ -61,7 +61,7 @@ func summary(c *campaign, in *Input) []page.Block {
 func summaryTable(s *step, n *page.Notes) page.Table {
 	t := page.Table{}
 	for _, m := range summaryMeasures {
-		t.Columns = append(t.Columns, page.Column{Name: m.name})
+		t.Columns = append(t.Columns, page.Column{Name: m.label()})
 	}
 	g := page.Group{Name: headlineOf(s)}
 	for _, tg := range s.c.Targets {

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"rumbench/internal/account"
+	"rumbench/internal/metric"
+	"rumbench/internal/page"
+	"rumbench/internal/quantity"
+	"rumbench/internal/stat"
+)
+
+// measure is a number that can be looked up in every step: a line of the scorecard,
+// or a column of another table.
+type measure struct {
+	name   string // "": the metric's label
+	metric string // the glossary's entry
+	doc    string // "": the glossary's
+	beside bool   // of the writes beside the primary operation
+	// each: it is a count ÷ the operations completed. without is its value if nothing
+	// failed, where it was not recorded.
+	each    bool
+	without float64
+}
+
+// key returns the key of the measure in a step.
+func (m measure) key(s *step) (key, bool) {
+	switch {
+	case !m.beside:
+		return s.Own(m.metric)
+	case s.WritesPer == s.Primary:
+		return key{}, false // the writes are the primary operation, shown as such
+	}
+	return s.Key(m.metric, s.WritesPer)
+}
+
+// label returns what the measure is called in tables.
+func (m measure) label() string { return cmp.Or(m.name, metric.Label(m.metric)) }
+
+// column returns the heading of the measure's column.
+func (m measure) column() page.Column {
+	c := page.Column{Name: m.label(), Title: metricDoc(m.metric), Link: "m-" + m.metric}
+	if m.each {
+		c.Title += " Here ÷ operations completed."
+	}
+	return c
+}
+
+// unit returns the unit or denominator of the measure in a step.
+func (m measure) unit(s *step) string {
+	if m.each {
+		return "per operation"
+	}
+	k, _ := m.key(s)
+	return s.unitOf(k)
+}
+
+// cell returns the measure of a target in a step, beside the base's.
+func (m measure) cell(s *step, t *target, n *page.Notes) page.Cell {
+	switch k, ok := m.key(s); {
+	case m.each:
+		return m.perOperation(s, t)
+	case ok:
+		return s.cell(t, s.c.Targets[0], k, n)
+	}
+	return page.Absent("nothing of this kind in " + s.Name)
+}
+
+// perOperation returns a count ÷ the operations completed, such as retries: the
+// median over the trials.
+func (m measure) perOperation(s *step, t *target) page.Cell {
+	rate, known := s.Rate(s.Primary)
+	count, _ := m.key(s)
+	done, errors := key{Group: rate.Group, Op: rate.Op, Metric: "ops_per_s"}, key{Group: rate.Group, Metric: "errors"}
+	var values []float64
+	for _, run := range s.Used(t) {
+		if v, ok := account.PerOperation(run.Row(count), run.Row(done), run.Row(errors), m.without); ok && known {
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return page.Absent(s.Absence(t, key{Metric: m.metric}))
+	}
+	c := page.Cell{Text: quantity.Digits(stat.Median(values)), Number: true, Value: stat.Median(values)}
+	if c.Title = fmt.Sprintf("%s ÷ operations completed = %s", m.metric, quantity.Full(c.Value)); len(values) > 1 {
+		c.Title += fmt.Sprintf("; median of %d trials, from %s to %s", len(values), quantity.Full(slices.Min(values)), quantity.Full(slices.Max(values)))
+	}
+	return c
+}
