@@ -76,6 +76,11 @@ func (b *Builder) Put(name string, value float64, more ...With) {
 	b.Rows = append(b.Rows, row)
 }
 
+// Rate adds the rate of n, which are its samples, over a window in seconds.
+func (b *Builder) Rate(name string, n, seconds float64, more ...With) {
+	b.Put(name, PerSecond(n, seconds), append([]With{Count(int64(n))}, more...)...)
+}
+
 // Warn adds a warning about the step, and returns it.
 func (b *Builder) Warn(code metric.Code, values metric.Values) metric.Warning {
 	w := metric.Warn(code, values)

@@ -37,7 +37,7 @@ type Denominator struct {
 func (b *Builder) Costs(costs []Cost, by Denominator, more ...With) {
 	for i := range costs {
 		c := &costs[i]
-		b.Put(c.Metric, c.Value/by.Units, append([]With{Per(by.Per), Count(by.N), c.mark}, more...)...)
+		b.Put(c.Metric, PerUnit(c.Value, by.Units), append([]With{Per(by.Per), Count(by.N), c.mark}, more...)...)
 	}
 }
 

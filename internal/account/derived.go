@@ -1,10 +1,46 @@
 package account
 
 import (
+	"math"
 	"slices"
 
 	"rumbench/internal/metric"
 )
+
+// PerSecond returns a count ÷ the length of its window in seconds; NaN, which no row
+// holds, if the length is unknown.
+func PerSecond(n, seconds float64) float64 { return quotient(n, seconds) }
+
+// PerUnit returns a cost ÷ the units done for it; NaN if there are none.
+func PerUnit(cost, units float64) float64 { return quotient(cost, units) }
+
+func quotient(v, by float64) float64 {
+	if by <= 0 {
+		return math.NaN()
+	}
+	return v / by
+}
+
+// MicrosOfSeconds returns a time in µs, as latencies and CPU times have it.
+func MicrosOfSeconds(s float64) float64 { return s * 1e6 }
+
+// MicrosOfMillis returns a time in µs, as latencies and CPU times have it.
+func MicrosOfMillis(ms float64) float64 { return ms * 1e3 }
+
+// UnitsDone returns how many units of an operation kind were done in a window; 0 if
+// that is unknown.
+func UnitsDone(rows []metric.Row, op string, seconds float64) float64 {
+	if op == "" {
+		return 0
+	}
+	if r := metric.Find(rows, "rows", op, ""); r != nil {
+		return r.Value
+	}
+	if r := metric.Find(rows, "rows_per_s", op, ""); r != nil {
+		return r.Value * seconds
+	}
+	return 0
+}
 
 // PerOperation returns a count ÷ the operations completed, whose rate is done. A
 // count that is recorded only where something failed is without where nothing did.

@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"math"
 	"testing"
 
 	"rumbench/internal/account"
@@ -22,6 +23,44 @@ func TestPerOperation(t *testing.T) {
 	} {
 		if got, known := account.PerOperation(c.count, c.done, c.errors, 1); known != c.known || known && got != c.want {
 			t.Errorf("%s: %v, %v", name, got, known)
+		}
+	}
+}
+
+func TestQuotients(t *testing.T) {
+	if got := account.PerSecond(30, 4); got != 7.5 {
+		t.Error(got)
+	}
+	if got := account.PerUnit(30, 4); got != 7.5 {
+		t.Error(got)
+	}
+	for _, got := range []float64{account.PerSecond(30, 0), account.PerUnit(30, 0)} {
+		if !math.IsNaN(got) {
+			t.Errorf("%v of nothing", got)
+		}
+	}
+	var b account.Builder
+	b.Rate("ops_per_s", 30, 0)
+	b.Rate("ops_per_s", 30, 4, account.Of("g", "a"))
+	if len(b.Rows) != 1 || b.Rows[0].Value != 7.5 || b.Rows[0].N != 30 || b.Rows[0].Op != "a" {
+		t.Errorf("%+v", b.Rows)
+	}
+}
+
+func TestUnitsDone(t *testing.T) {
+	rate, count := metric.Row{Op: "a", Metric: "rows_per_s", Value: 8}, metric.Row{Op: "a", Metric: "rows", Value: 31}
+	for name, c := range map[string]struct {
+		rows []metric.Row
+		op   string
+		want float64
+	}{
+		"counted":           {[]metric.Row{rate, count}, "a", 31},
+		"a rate only":       {[]metric.Row{rate}, "a", 32},
+		"another operation": {[]metric.Row{rate, count}, "b", 0},
+		"no operation":      {[]metric.Row{rate, count}, "", 0},
+	} {
+		if got := account.UnitsDone(c.rows, c.op, 4); got != c.want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

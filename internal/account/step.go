@@ -154,9 +154,7 @@ func (s *Step) addKind(group, op string, finds workload.Finds, d *hist.Sums, w [
 
 // perSecond adds a rate over the window.
 func (s *Step) perSecond(name string, n int64, more ...With) {
-	if s.Seconds > 0 {
-		s.Put(name, float64(n)/s.Seconds, append([]With{Count(n)}, more...)...)
-	}
+	s.Rate(name, float64(n), s.Seconds, more...)
 }
 
 // addParts adds the latencies of the statements in operations.

@@ -168,7 +168,7 @@ func (c *companionSet) client(r *run) []account.Cost {
 	all := account.Cost{Metric: "client_cpu_us", Source: "/usr/bin/time of the client"}
 	for _, u := range c.times {
 		if u.elapsed > 0 {
-			all.Value += u.cpu / u.elapsed * 1e6
+			all.Value += account.MicrosOfSeconds(account.PerSecond(u.cpu, u.elapsed))
 		}
 		if s := r.step.Seconds; s > 0 && (u.elapsed > s*(1+lifeTolerance) || u.elapsed < s*(1-lifeTolerance)) {
 			all.Warnings = metric.AppendNew(all.Warnings, remark("the client's process lived longer or shorter than the window: its mean over its life is taken"))

@@ -143,7 +143,7 @@ func (d *dbBench) summary(m []string) {
 		at = append(at, account.Count(n))
 	}
 	r.costs = append(r.costs, account.Denominator{Per: opOperation, Units: rate, N: n})
-	r.did(rows, rate, rate, at...)
+	r.did(rows, rate, at...)
 	if micros > 0 {
 		r.put("service_mean_us", micros, at...)
 	}
@@ -214,7 +214,7 @@ func (d *dbBench) addIntervals(r *run, name string) {
 		var end, length, rate float64
 		for t := range threads {
 			i := byThread[t][k]
-			rate += i.ops / i.length
+			rate += account.PerSecond(i.ops, i.length)
 			end, length = max(end, i.end), max(length, i.length)
 		}
 		n := math.Round(rate * length)

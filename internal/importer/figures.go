@@ -108,7 +108,9 @@ func vmFigures(v *vmstat, cpus int) []account.Cost {
 const hostCPU = "host_cpu_us"
 
 // cpuTime returns the CPU time in µs per second of a share of all CPUs in percent.
-func cpuTime(percent float64, cpus int) float64 { return percent / 100 * float64(cpus) * 1e6 }
+func cpuTime(percent float64, cpus int) float64 {
+	return account.MicrosOfSeconds(percent / 100 * float64(cpus))
+}
 
 // ioBusy returns the CPU time from the CPU lines of iostat, for runs without vmstat.
 func ioBusy(s *iostat, cpus int) []account.Cost {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/account"
 	"rumbench/internal/hint"
 )
 
@@ -246,6 +247,6 @@ func (b *ibench) share(m []string) {
 	if !ok {
 		return
 	}
-	s.max = seconds * 1e6
+	s.max = account.MicrosOfSeconds(seconds)
 	b.shares[strings.ToLower(m[1])] = s
 }

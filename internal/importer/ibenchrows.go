@@ -140,7 +140,7 @@ func (b *ibRun) addIndex() {
 		return
 	}
 	b.step.Groups = append(b.step.Groups, result.Group{Name: opIndex, Clients: n, Ops: []string{opIndex}})
-	b.put("service_max_us", longest*1e6, account.Of(opIndex, opIndex), account.Count(int64(n)))
+	b.put("service_max_us", account.MicrosOfSeconds(longest), account.Of(opIndex, opIndex), account.Count(int64(n)))
 	b.seconds = max(b.seconds, longest)
 	b.step.Seconds = b.seconds
 	b.step.Note("The log has the time of the index build, but not its number of rows: the rate is unknown.")
@@ -170,16 +170,13 @@ func (b *ibRun) addKind(kind int) {
 		g.Clients *= int(threads)
 	}
 	at := []account.With{account.Of(k.op, k.op), account.Warned(b.partial()...)}
-	rows := append(slices.Clone(at), account.Count(int64(total)))
-	b.put("rows", total, rows...)
+	b.put("rows", total, append(at, account.Count(int64(total)))...)
 	ops := total
 	if k.unit == "row" {
-		ops = total / b.perOp // NaN if the size of a commit is unknown
+		ops = account.PerUnit(total, b.perOp) // NaN if the size of a commit is unknown
 	}
-	if b.perOp > 0 || k.unit != "row" {
-		b.put("ops_per_s", ops/b.seconds, append(at, account.Count(int64(ops)))...)
-	}
-	b.put("rows_per_s", total/b.seconds, rows...)
+	b.rate("ops_per_s", ops, at...)
+	b.rate("rows_per_s", total, at...)
 	if greatest > 0 {
 		b.put("service_max_us", greatest, at...)
 	}
@@ -197,7 +194,7 @@ func (b *ibRun) addKind(kind int) {
 		b.addPromise(kind)
 	}
 	if b.reason == "" {
-		b.costs = append(b.costs, account.Denominator{Per: k.per(), Units: total / b.seconds, N: int64(total)})
+		b.costs = append(b.costs, account.Denominator{Per: k.per(), Units: account.PerSecond(total, b.seconds), N: int64(total)})
 	}
 }
 

@@ -197,10 +197,10 @@ func (p *pgbench) finish(log *pgLog) {
 // summary adds the final figures.
 func (p *pgbench) summary(done, rate float64, log *pgLog) {
 	at := []account.With{account.Of(opTransaction, opTransaction), account.Count(int64(done)), account.Source("final figures")}
-	p.did(done, rate, rate, at...)
+	p.did(done, rate, at...)
 	p.costs = append(p.costs, account.Denominator{Per: opTransaction, Units: rate, N: int64(done)})
 	if v, ok := p.num("latency average"); ok && !p.paced() && (log == nil || !log.exact()) && v > 0 {
-		p.put("service_mean_us", v*1e3, at...)
+		p.put("service_mean_us", account.MicrosOfMillis(v), at...)
 	}
 	if failed, ok := p.num("number of failed transactions"); ok {
 		p.put("errors", failed, account.Of(opTransaction, ""), account.Count(int64(failed+done)))
@@ -219,7 +219,7 @@ func (p *pgbench) unfinished() {
 	}
 	p.step.Seconds = before
 	at := []account.With{account.Of(opTransaction, opTransaction), account.Count(int64(done)), account.Source("intervals"), account.Warned(p.partial()...)}
-	p.did(done, done/before, done/before, at...)
+	p.did(done, account.PerSecond(done, before), at...)
 }
 
 // addProgressLines adds the intervals of option -P, unless a log has better ones.

@@ -93,11 +93,16 @@ func (r *run) about(op string, clients int) {
 	r.step.Groups = []result.Group{{Name: op, Clients: clients, Ops: []string{op}}}
 }
 
-// did adds the rates of an operation, and how many rows it was done to.
-func (r *run) did(rows, opsPerS, rowsPerS float64, more ...account.With) {
+// rate adds the rate of n over the step.
+func (r *run) rate(name string, n float64, more ...account.With) {
+	r.build(func(b *account.Builder) { b.Rate(name, n, r.step.Seconds, more...) })
+}
+
+// did adds the rate of an operation on one row each, and how many there were.
+func (r *run) did(rows, rate float64, more ...account.With) {
 	r.put("rows", rows, more...)
-	r.put("ops_per_s", opsPerS, more...)
-	r.put("rows_per_s", rowsPerS, more...)
+	r.put("ops_per_s", rate, more...)
+	r.put("rows_per_s", rate, more...)
 }
 
 // remark returns a warning that only imported numbers have.

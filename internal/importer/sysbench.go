@@ -254,7 +254,7 @@ func (s *sysbench) bucket(line string) {
 	if m := sbBucket.FindStringSubmatch(line); m != nil {
 		v, _ := number(m[1])
 		n, _ := whole(m[2])
-		s.histogram = append(s.histogram, account.Bucket{Micros: v * 1e3, Count: n})
+		s.histogram = append(s.histogram, account.Bucket{Micros: account.MicrosOfMillis(v), Count: n})
 	}
 }
 

@@ -131,14 +131,14 @@ func (s *sbRows) addRates() {
 // addOp adds the rates of an operation: computed, or as printed under one of the
 // names if the arithmetic is compatible and it has several.
 func (s *sbRows) addOp(op string, n float64, names ...string) {
-	rate := n / s.seconds
+	rate := account.PerSecond(n, s.seconds)
 	if s.compatible && op != opEvent {
 		rate = 0
 		for _, name := range names {
 			rate += s.totals[name+" per second"]
 		}
 	}
-	s.did(n, rate, rate, s.with(op, n)...)
+	s.did(n, rate, s.with(op, n)...)
 	if s.reason == "" && n > 0 {
 		s.costs = append(s.costs, account.Denominator{Per: op, Units: rate, N: int64(n)})
 	}
@@ -167,8 +167,8 @@ const (
 func (s *sbRows) addScans() {
 	at, rows := s.with(opScan, s.events), s.events*s.scanned
 	s.put("rows", rows, at...)
-	s.put("ops_per_s", s.events/s.seconds, at...)
-	costs := account.Denominator{Per: scanRow, Units: rows / s.seconds, N: int64(rows)}
+	s.rate("ops_per_s", s.events, at...)
+	costs := account.Denominator{Per: scanRow, Units: account.PerSecond(rows, s.seconds), N: int64(rows)}
 	if s.compatible {
 		costs = account.Denominator{Per: scanPublished, Units: math.Round(s.scanned / s.latency["avg"].ms)}
 		at = append(at, account.Source("mean latency, compatible"), warned(scanUnit))
@@ -238,7 +238,8 @@ func (s *sbRows) addTimes() {
 		s.put(measure+"_"+name+"_us", us, append(at, account.Warned(warnings...))...)
 	}
 	if sum := s.latency["sum"].ms; sum > 0 && measure == "service" {
-		s.put("service_mean_us", sum*1e3/float64(n), append(at, account.Source("sum of latencies ÷ events"))...) // avg has two digits only
+		mean := account.PerUnit(account.MicrosOfMillis(sum), float64(n)) // avg has two digits only
+		s.put("service_mean_us", mean, append(at, account.Source("sum of latencies ÷ events"))...)
 	} else if us, warnings, ok := s.printed("avg"); ok && measure == "service" {
 		put("mean", us, warnings)
 	}
@@ -292,7 +293,7 @@ func (s *sysbench) printed(name string) (us float64, warnings []metric.Warning, 
 	case l.ms < sbCoarse && !strings.HasSuffix(l.text, "ms"):
 		warnings = []metric.Warning{remark("printed in steps of 10 µs")}
 	}
-	return l.ms * 1e3, warnings, true
+	return account.MicrosOfMillis(l.ms), warnings, true
 }
 
 // addErrors adds the errors that sysbench ignored: after each it ran the event again.
@@ -336,9 +337,9 @@ func (s *sbRows) addSeries() {
 		line.Errors = int64(math.Round(max(iv.errors, 0) * iv.length))
 		if iv.percentile == 99 && line.Ops > 0 && iv.latency >= sbDigit {
 			if s.paced() {
-				line.ResponseP99 = iv.latency * 1e3
+				line.ResponseP99 = account.MicrosOfMillis(iv.latency)
 			} else {
-				line.P99 = iv.latency * 1e3
+				line.P99 = account.MicrosOfMillis(iv.latency)
 			}
 		}
 		s.emit(line)

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"rumbench/engine"
+	"rumbench/internal/account"
 	"rumbench/internal/page"
 	"rumbench/internal/quantity"
-	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
 
@@ -49,7 +49,7 @@ type growth struct {
 func growthsOf(s *step, t *target) map[string]growth {
 	out := map[string]growth{}
 	for _, r := range s.Used(t) {
-		units := unitsDone(r.Step, s.Primary)
+		units := account.UnitsDone(r.Step.Rows, s.Primary, r.Step.Seconds)
 		if units <= 0 {
 			continue
 		}
@@ -59,7 +59,7 @@ func growthsOf(s *step, t *target) map[string]growth {
 			}
 			g := out[counterName(n)]
 			g.unit, g.reset = n.Unit, g.reset || n.Reset
-			g.all, g.pers, g.done = append(g.all, n.Value), append(g.pers, n.Value/units), append(g.done, units)
+			g.all, g.pers, g.done = append(g.all, n.Value), append(g.pers, account.PerUnit(n.Value, units)), append(g.done, units)
 			out[counterName(n)] = g
 		}
 	}
@@ -68,20 +68,6 @@ func growthsOf(s *step, t *target) map[string]growth {
 		out[name] = g
 	}
 	return out
-}
-
-// unitsDone returns how many units of an operation kind were done in a window.
-func unitsDone(s *result.Step, op string) float64 {
-	if op == "" {
-		return 0
-	}
-	if r := s.Find("rows", op, ""); r != nil {
-		return r.Value
-	}
-	if r := s.Find("rows_per_s", op, ""); r != nil {
-		return r.Value * s.Seconds
-	}
-	return 0
 }
 
 // clockwork reports counters that grow with time alone.
