@@ -13,6 +13,7 @@ import (
 
 	"rumbench/internal/compare"
 	"rumbench/internal/comparison"
+	"rumbench/internal/figure"
 	"rumbench/internal/hint"
 	"rumbench/internal/quantity"
 )
@@ -194,7 +195,7 @@ func judge(w io.Writer, gates []*compare.Gate, list []comparison.Comparison, ste
 			}
 			judged += found.Judged
 			for _, f := range found.True {
-				bad = append(bad, fmt.Sprintf("%s: %s against %s in %s", g, c.New.Name, c.Base.Name, &f))
+				bad = append(bad, fmt.Sprintf("%s: %s against %s in %s", g, c.New.Name, c.Base.Name, figure.FindingText(&f)))
 			}
 			for _, text := range found.Blind {
 				blind = append(blind, fmt.Sprintf("%s: %s against %s in %s", g, c.New.Name, c.Base.Name, text))

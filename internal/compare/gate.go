@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"rumbench/internal/hint"
 	"rumbench/internal/metric"
@@ -150,27 +149,6 @@ type Finding struct {
 	Step    *Step
 	Op      string    // "" for the whole step
 	Effects []*Effect // of the condition's metrics
-}
-
-// String returns where the condition holds, with the effects of its metrics.
-func (f *Finding) String() string {
-	var parts []string
-	for _, e := range f.Effects {
-		part := e.Metric()
-		if e.New.Per != "" {
-			part += " per " + e.New.Per
-		}
-		part += fmt.Sprintf(" %.3f×", e.Ratio)
-		if !math.IsNaN(e.Low) {
-			part += fmt.Sprintf(" (%.3f to %.3f)", e.Low, e.High)
-		}
-		parts = append(parts, part+" "+string(e.Verdict))
-	}
-	where := f.Step.Name
-	if f.Op != "" {
-		where += ", " + f.Op
-	}
-	return where + ": " + strings.Join(parts, "; ")
 }
 
 // Findings is the result of a gate.

@@ -85,6 +85,27 @@ func InWords(e *compare.Effect, base string) string {
 	return text
 }
 
+// FindingText returns where a gate's condition holds, with the effects of its metrics.
+func FindingText(f *compare.Finding) string {
+	var parts []string
+	for _, e := range f.Effects {
+		part := e.Metric()
+		if e.New.Per != "" {
+			part += " per " + e.New.Per
+		}
+		part += fmt.Sprintf(" %.3f×", e.Ratio)
+		if !math.IsNaN(e.Low) {
+			part += fmt.Sprintf(" (%.3f to %.3f)", e.Low, e.High)
+		}
+		parts = append(parts, part+" "+string(e.Verdict))
+	}
+	where := f.Step.Name
+	if f.Op != "" {
+		where += ", " + f.Op
+	}
+	return where + ": " + strings.Join(parts, "; ")
+}
+
 // Tally returns the counts of verdicts on headline numbers; "" if none can be
 // judged.
 func Tally(items []compare.Item) string {
