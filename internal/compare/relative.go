@@ -87,7 +87,7 @@ func (c *RelativeCell) Verdict() Verdict {
 // RelativeOptions choose what a relative table shows.
 type RelativeOptions struct {
 	Base   *Target // nil: the first
-	Metric string  // "": the throughput of what each test is about
+	Metric string  // "": the throughput of the primary operation
 	// Round returns the value of a number that is divided; nil: the full one.
 	// Published tables divide what they print. NaN: there is none.
 	Round func(Number) float64
