@@ -48,12 +48,12 @@ func layers() []layer {
 	return []layer{
 		{name: "Throughput", note: "Operations per second.", measures: []measure{
 			{name: "primary operation", metric: "rows_per_s", doc: "Rows or queries a second of the step's primary operation."},
-			{name: "writes beside it", metric: "rows_per_s", doc: "Rows a second written beside the queries; a rate was promised for them.", beside: true},
+			{name: "concurrent writes", metric: "rows_per_s", doc: "Rows a second written beside the queries; a rate was promised for them.", beside: true},
 		}},
 		{name: "Quality of service", note: "Latency is the response time where a rate was promised, else the service time of a closed loop.", measures: []measure{
 			{name: "p99 latency", metric: "service_p99_us", doc: "99th percentile of the primary operation."},
 			{name: "max latency", metric: "service_max_us", doc: "Greatest latency of the primary operation."},
-			{name: "p99 of writes beside", metric: "response_p99_us", doc: "99th percentile of the writes beside the queries.", beside: true},
+			{name: "p99 of concurrent writes", metric: "response_p99_us", doc: "99th percentile of the writes beside the queries.", beside: true},
 			{name: "stalled seconds", metric: "stall_s"},
 		}, promises: true},
 		{name: "Cost", note: "What one row or query takes from the machine, and what the data takes.", measures: []measure{
