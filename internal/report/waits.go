@@ -149,7 +149,7 @@ func waitTables(s *step, n *page.Notes) []page.Table {
 	var out []page.Table
 	keys := byRole(s.Keys("wait_share"))
 	if len(keys) > 0 {
-		t := page.Table{Title: "Time of the sessions by role", Head: "target", Note: "Sampled from another session ten times a second; the server times " +
+		t := page.Table{Title: "Time of the sessions by role", Head: "target", Note: "Sampled from another session ten times a second; the server measures " +
 			"timed waits itself. “–”: not seen, or not reported; see docs/waits.md."}
 		for _, k := range keys {
 			t.Columns = append(t.Columns, page.Column{Name: k.Op, Title: engine.Role(k.Op).Doc()})
