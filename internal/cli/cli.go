@@ -157,6 +157,9 @@ func oneOf(flag, value string, allowed ...string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}
+	if len(allowed) == 1 {
+		return fmt.Errorf("--%s can only be %s, not %q", flag, allowed[0], value)
+	}
 	return fmt.Errorf("--%s is one of %s, not %q", flag, strings.Join(allowed, ", "), value)
 }
 

@@ -35,7 +35,7 @@ func (s *selection) check(trials []*result.Trial) error {
 func known(refusal string, asked, names []string) error {
 	for _, name := range asked {
 		if !slices.Contains(names, name) {
-			return usageErrorf("%s %q; %s", refusal, name, hint.OneOf(name, names))
+			return usage(hint.Errorf(hint.OneOf(name, names), "%s %q", refusal, name))
 		}
 	}
 	return nil

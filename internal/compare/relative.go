@@ -87,7 +87,7 @@ func (c *RelativeCell) Verdict() Verdict {
 // RelativeOptions choose what a relative table shows.
 type RelativeOptions struct {
 	Base   *Target // nil: the first
-	Metric string  // "": the throughput of what each test is about
+	Metric string  // "": the throughput of the primary operation
 	// Round returns the value of a number that is divided; nil: the full one.
 	// Published tables divide what they print. NaN: there is none.
 	Round func(Number) float64
@@ -166,6 +166,8 @@ func (c *RelativeCell) compare(unfit string, e Effect, round func(Number) float6
 		c.Why = "there is nothing to compare with: " + e.Base.Missing
 	case math.IsNaN(c.Ratio):
 		c.Why = cmp.Or(e.Why, unfit, "the base has 0")
+	case round != nil && round(*e.Base) == 0: // two numbers that print as 0 have no ratio
+		c.Ratio, c.Why = math.NaN(), "the base has 0"
 	case round != nil:
 		c.Ratio = round(*e.New) / round(*e.Base)
 	}

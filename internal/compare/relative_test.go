@@ -146,6 +146,14 @@ func TestRelativeOfRounded(t *testing.T) {
 			t.Errorf("compatible %v: %g, want %g", r.Compatible, got, want)
 		}
 	}
+	for _, base := range []float64{0.3, 0.4} { // a base that prints as 0
+		c := compare.New([]*result.Trial{tested("old", 1, "", map[string]float64{"scan": base}), tested("new", 1, "", map[string]float64{"scan": 4 * base})})
+		r := c.Relative(compare.RelativeOptions{Round: func(n compare.Number) float64 { return math.Round(n.Value) }})
+		cell := group(t, r, compare.Range).Rows[0].Cells[1]
+		if !math.IsNaN(cell.Ratio) || cell.Why == "" || cell.Counts(&group(t, r, compare.Range).Rows[0].Cells[0]) {
+			t.Errorf("%g and %g: %g (%s)", base, 4*base, cell.Ratio, cell.Why)
+		}
+	}
 }
 
 // draw makes a campaign of two targets with some trials of some tests.

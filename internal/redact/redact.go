@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"rumbench/internal/observe"
 	"rumbench/internal/result"
@@ -54,6 +55,7 @@ type redactor struct {
 	found  []string          // the names, the longest first
 	counts map[string]int
 	plain  map[string]bool   // words of the page, which are not secret
+	mu     sync.Mutex        // series are read side by side
 	done   map[string]string // texts
 }
 
@@ -199,6 +201,8 @@ func (r *redactor) order() {
 
 // text returns a text without secrets.
 func (r *redactor) text(in string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if out, ok := r.done[in]; ok {
 		return out
 	}

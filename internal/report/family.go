@@ -31,7 +31,7 @@ func familyBlocks(w *sweep, f compare.Family, first bool) []page.Block {
 	var tables []page.Block
 	for i, p := range w.panels {
 		for _, plot := range drawn(i, ratio) {
-			if plot.Title = fmt.Sprintf("rate/s ÷ that of %s over %s", base.Name, w.Axis); p.name != "" {
+			if plot.Title = fmt.Sprintf("throughput relative to %s, by %s", base.Name, w.Axis); p.name != "" {
 				plot.Title = p.name + ": " + plot.Title
 			}
 			plots.Plots = append(plots.Plots, plot)

@@ -233,7 +233,7 @@ const (
 
 // relativeCaption returns what the numbers are.
 func relativeCaption(r *compare.Relative, style RelativeStyle) string {
-	name, better := "rate/s of what each test is about", "higher"
+	name, better := "throughput of the primary operation", "higher"
 	if m := r.Metric; m != nil {
 		name, better = m.Name, string(m.Better)
 		if m.Unit != "" && m.Unit != "ratio" && m.Unit != "bool" && style.Absolute {
@@ -251,7 +251,7 @@ func relativeCaption(r *compare.Relative, style RelativeStyle) string {
 		}
 	}
 	if !style.Absolute {
-		name += " ÷ that of " + r.Base().Name + ", the base"
+		name += " relative to " + r.Base().Name + ", the base"
 	}
 	switch {
 	case r.Compatible && !style.Absolute:

@@ -23,7 +23,7 @@ func TestStall(t *testing.T) {
 	t.Parallel() // it sleeps most of the time
 	const length = 3 * time.Second
 	var inserts atomic.Int64
-	s := spec(t, "memory", "params.steps=[l.i0, l.x, qr500]", "params.rates=[500]", "params.query_seconds=6").with(&faulty{
+	s := spec(t, "memory", "params.steps=[l.i0, l.x, qr500]", "params.rates=[500]", "params.query_seconds=8").with(&faulty{
 		exec: func(op *model.Op, next func() error, _ *engine.Result) error {
 			// 20 inserts by l.i0 and one by l.x come before.
 			if op.Kind == model.Insert && inserts.Add(1) == 20+1+15 {
@@ -41,7 +41,7 @@ func TestStall(t *testing.T) {
 			t.Errorf("%s is %.0f µs", metric, v)
 		}
 	}
-	// The operations that waited: about thirty of sixty. One of them was slow.
+	// The operations that waited: about thirty of eighty. One of them was slow.
 	if v := value(t, q, "insert", "insert", "response_p95_us"); v < us*0.7 {
 		t.Errorf("response_p95_us is %.0f µs: waiting was left out", v)
 	}

@@ -52,12 +52,13 @@ func parseAttachment(text string, have Engines) (*Target, error) {
 	case !targetName.MatchString(name):
 		return nil, hint.Errorf(attachHint, "--attach: %q is not a name", name)
 	}
-	if strings.HasPrefix(dsn, "//") { // an engine's own URL, without ENGINE: before it
+	e, ok := have.Engine(engineName)
+	url := strings.HasPrefix(dsn, "//") // an engine's own URL, without ENGINE: before it
+	if url {
 		dsn = engineName + ":" + dsn
 	}
-	e, ok := have.Engine(engineName)
-	for _, name := range have.EngineNames() { // the scheme of a URL may be longer: postgresql://
-		if !ok && strings.HasPrefix(engineName, name) {
+	for _, name := range have.EngineNames() { // the scheme may be longer: postgresql://
+		if url && !ok && strings.HasPrefix(engineName, name) {
 			e, ok = have.Engine(name)
 		}
 	}

@@ -139,31 +139,35 @@ var operators = map[string]func(l, r float64) float64{
 	"/": func(l, r float64) float64 { return l / r },
 }
 
-// at returns the number with these labels; a scalar has all.
-func (v vector) at(labels string) (value float64, ok bool) {
-	i := slices.IndexFunc(v, func(e element) bool { return v.isNumber() || e.labels == labels })
-	if i < 0 {
-		return 0, false
-	}
-	return v[i].value, true
-}
-
 // combine combines scalars, a scalar with all series, and series with those of the
 // same labels.
 func combine(operator string, of func(l, r float64) float64, left, right vector, s *scope) (out vector, err error) {
-	series := left
-	if left.isNumber() {
-		series = right
+	switch {
+	case len(left) == 0 || len(right) == 0:
+		return nil, nil
+	case right.isNumber():
+		for _, l := range left {
+			out = out.with(l.labels, of(l.value, right[0].value))
+		}
+		return out, nil
+	case left.isNumber():
+		for _, r := range right {
+			out = out.with(r.labels, of(left[0].value, r.value))
+		}
+		return out, nil
+	}
+	byLabels := make(map[string]float64, len(right))
+	for _, r := range right {
+		byLabels[r.labels] = r.value
 	}
 	pairs := 0
-	for _, e := range series {
-		l, ok := left.at(e.labels)
-		if r, known := right.at(e.labels); ok && known {
+	for _, l := range left {
+		if r, ok := byLabels[l.labels]; ok {
 			pairs++
-			out = out.with(e.labels, of(l, r))
+			out = out.with(l.labels, of(l.value, r))
 		}
 	}
-	if pairs == 0 && s.trial && len(left) > 0 && len(right) > 0 {
+	if pairs == 0 && s.trial {
 		return nil, fmt.Errorf("no series on the left of %s has the labels of one on the right; make a number of either side with sum, avg, min or max", operator)
 	}
 	return out, nil
