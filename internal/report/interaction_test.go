@@ -86,8 +86,8 @@ func (b *browser) checkSort(t *testing.T) {
 	}
 	at := order()
 	for _, want := range []string{
-		"PRIMARY OPERATION bbolt sqlite pebble WRITES BESIDE IT pebble sqlite bbolt", // descending; equals stay as they were
-		"PRIMARY OPERATION pebble sqlite bbolt WRITES BESIDE IT pebble sqlite bbolt",
+		"PRIMARY OPERATION bbolt sqlite pebble CONCURRENT WRITES pebble sqlite bbolt", // descending; equals stay as they were
+		"PRIMARY OPERATION pebble sqlite bbolt CONCURRENT WRITES pebble sqlite bbolt",
 		at,
 	} {
 		evaluate[chromedp.Void](t, b, `[...document.querySelectorAll(".layer[data-name=Throughput] thead th")].find((th) => th.textContent.startsWith("qr100")).querySelector(".sort").click()`)
