@@ -73,7 +73,7 @@ func Roles() []Role {
 func (r Role) Doc() string { return roleDocs[r] }
 
 var roleDocs = map[Role]string{
-	RoleCPU:       "on a processor, or in line for one",
+	RoleCPU:       "running, or waiting for CPU",
 	RoleExecuting: "in a statement; the server does not report whether it works or waits",
 	RoleRow:       "waiting for a row that another transaction has changed or locked",
 	RoleMetadata:  "waiting for locks on tables or their definitions, or for the lock manager",

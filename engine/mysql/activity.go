@@ -175,7 +175,7 @@ func doing(command, state, wait string, watched bool) (engine.SessionActivity, b
 	stage := strings.ToLower(state)
 	switch {
 	case command == "" || command == "Connect" || command == "Daemon":
-		return engine.SessionActivity{}, false // it is being set up, or is nobody's
+		return engine.SessionActivity{}, false // it is being set up, or belongs to no client
 	case command == "Sleep" || clientStages[stage]:
 		return engine.SessionActivity{State: engine.Client, Role: engine.RoleClient, Event: command}, true
 	}

@@ -36,7 +36,7 @@ func newDialect(tableOptions string, fractions bool) *sqlkit.Dialect {
 const longestChar = 255
 
 // columnType returns the type of a column. Text is kept as bytes: every collation
-// that both InnoDB and MyRocks can have takes spaces at the end for nothing.
+// that both InnoDB and MyRocks can have ignores trailing spaces.
 // Fixed text has none there, and latin1 gives it one byte a letter.
 func columnType(c *model.Column, fractions bool) string {
 	switch c.Type {

@@ -95,7 +95,7 @@ func (p *place) leave(to Connector, d *sqlkit.Dialect) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("what was made in schema %s of the attached server is left there: %w", p.schema, err)
+		return fmt.Errorf("could not remove rumbench's objects from schema %s of the attached server: %w", p.schema, err)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (d *DB) CheckDurability(given []model.Durability, said []string) error {
 	}
 	advice := "leave those out of the options, or"
 	if d.setup.Attached() {
-		advice = "it is never configured from here:"
+		advice = "rumbench does not configure it:"
 	}
 	return engine.Refuse("durability", d.setup.Durability, "the server keeps level %s (%s); %s set durability: %s",
 		strings.Join(names, " and "), strings.Join(said, ", "), advice, names[0])

@@ -102,13 +102,13 @@ var synchronous = map[model.Durability]string{
 }
 
 func checkKnobs(c engine.Config) error {
-	const never = "SQLite syncs its log at a commit or at a checkpoint, never by the clock; none, process and os can be had"
+	const never = "SQLite syncs its log at a commit or at a checkpoint, never by the clock; none, process and os are supported"
 	return cmp.Or(
 		engine.RefuseIf(c.Durability == model.DurabilityInterval, "durability", c.Durability, never),
 		engine.RefuseIf(synchronous[c.Durability] == "", "durability", c.Durability, "it must be one of %v", model.Durabilities()),
 		engine.RefuseIf(c.Cache != 0 && c.Cache < 1024, "cache", c.Cache, "it must be at least 1024 bytes"),
 		engine.RefuseIf(c.Cache/1024 > 1<<31-1, "cache", c.Cache, "it must be below 2 TiB"),
-		engine.RefuseIf(c.Compresses(), "compression", c.Compression, "the engine does not compress; only none can be had"),
+		engine.RefuseIf(c.Compresses(), "compression", c.Compression, "the engine does not compress; only none is supported"),
 		engine.RefuseIf(c.Page != 0 && (c.Page < 512 || c.Page > 65536 || c.Page&(c.Page-1) != 0), "page", c.Page, "it must be a power of two from 512 to 65536"),
 		engine.RefuseIf(c.Direct(), "direct_io", true, "the engine always uses the page cache"),
 		c.CheckEmbedded(options, model.Serializable), newDialect("").CheckSchema(c.Schema))

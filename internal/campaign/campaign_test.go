@@ -146,9 +146,9 @@ func TestKeep(t *testing.T) {
 func TestBadEnds(t *testing.T) {
 	for _, c := range []struct{ name, script, reason, hint string }{
 		{"silent", "exit 0", "its process ended without a result", ""},
-		{"words", "echo one >&2; echo two >&2; exit 3", "its process ended with: exit status 3; its last words: one | two", ""},
+		{"words", "echo one >&2; echo two >&2; exit 3", "its process ended with: exit status 3; end of its log: one | two", ""},
 		{"killed", "kill -9 $$", "its process ended with: signal: killed", "out of memory"},
-		{"panic", "echo 'panic: boom' >&2; echo goroutine 1 >&2; for i in 1 2 3 4 5; do echo at $i; done >&2; exit 2", "its process ended with: exit status 2; its last words: panic: boom", ""},
+		{"panic", "echo 'panic: boom' >&2; echo goroutine 1 >&2; for i in 1 2 3 4 5; do echo at $i; done >&2; exit 2", "its process ended with: exit status 2; end of its log: panic: boom", ""},
 		{"full disk", "echo 'panic: write x: no space left on device' >&2; exit 2", "panic: write x: no space left on device", "the disk is full"},
 		{"running", says(result.Running) + "exit 1", "its process ended with: exit status 1", ""},
 		{"cut", "echo '{' > $1/trials/$2/trial.json; exit 1", "its process ended with: exit status 1", ""},

@@ -85,7 +85,7 @@ func remaining(c Config) (out []result.Entry, err error) {
 	return out, nil
 }
 
-// heading says how the trials that are listed below it are run.
+// heading returns how the trials that are listed below it are run.
 func heading(c Config) string {
 	if c.Plan.Order != plan.Duet {
 		return "trials, in this order"
@@ -106,7 +106,7 @@ func describeStop(w io.Writer, s plan.Stop) {
 	}
 }
 
-// describeArrivals says how operations arrive at the clients of a group.
+// describeArrivals returns how operations arrive at the clients of a group.
 func describeArrivals(a *pace.Arrivals) string {
 	var rates []string
 	for _, g := range a.Segments {
@@ -123,7 +123,7 @@ func describeArrivals(a *pace.Arrivals) string {
 	return text
 }
 
-// describeFind says which probes follow a step, and returns how long they take
+// describeFind prints which probes follow a step, and returns how long they take
 // at most. How many there will be is not known before.
 func describeFind(w io.Writer, f *plan.Find, s *workload.Step) time.Duration {
 	seconds := f.Seconds

@@ -161,7 +161,7 @@ func (*launcher) explain(ctx context.Context, t *result.Trial, dir string, ended
 		t.Reason = ended.Error()
 	}
 	if words := lastWords(filepath.Join(dir, result.LogFile)); words != "" {
-		t.Reason += "; its last words: " + words
+		t.Reason += "; end of its log: " + words
 		if strings.Contains(words, syscall.ENOSPC.Error()) {
 			t.Hint = hint.Of(syscall.ENOSPC)
 		}

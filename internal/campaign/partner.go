@@ -58,7 +58,7 @@ func (l *Line) Meet(ctx context.Context, step string) error {
 	}
 }
 
-// Done says that this trial's step is over.
+// Done reports that this trial's step is over.
 func (l *Line) Done(step string) { l.Say(trial.Event{Step: step, Phase: trial.PhaseDone}) }
 
 // Alone returns for how long the other's step had been over before.

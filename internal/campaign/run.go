@@ -101,7 +101,7 @@ func (r *runner) ended(e *result.Entry, t *result.Trial, err error) error {
 	return r.save()
 }
 
-// conclude says how a campaign ended of which no trial is left to be begun.
+// conclude reports how a campaign ended of which no trial is left to be begun.
 func (r *runner) conclude(ctx context.Context, ran bool) error {
 	bad := len(r.state.Trials) - len(completed(r.state.Trials))
 	switch {

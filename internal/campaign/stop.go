@@ -63,7 +63,7 @@ func (r *runner) sumUp() error {
 	return nil
 }
 
-// exhausted says why there is no time for another block, "" if there is. A
+// exhausted returns why there is no time for another block, "" if there is. A
 // block is expected to take as long as those so far did on average.
 func (r *runner) exhausted(next int) string {
 	budget := r.Plan.Stop.Budget

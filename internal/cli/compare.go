@@ -33,7 +33,7 @@ func newCompareCommand(a *App) *cobra.Command {
 	dash := -1
 	c := &cobra.Command{
 		Use:   "compare BASE NEW...",
-		Short: "say which differences are sure, with intervals and verdicts",
+		Short: "compare results, with intervals and verdicts",
 		Long: `compare says for every step and headline number how NEW differs from BASE: the
 ratio of the medians over trials, its 95 % interval, and a verdict.
 
@@ -64,7 +64,7 @@ compared; 1 and 2 errors.`,
 		Args: args(func(c *cobra.Command, args []string) error {
 			dash = c.ArgsLenAtDash()
 			if len(args) == 0 || dash == 0 || dash == len(args) {
-				return errors.New("compare wants directories of results to compare")
+				return errors.New("compare needs directories of results to compare")
 			}
 			if !(o.margin >= 0 && o.margin < 1) || !(o.find > 0 && o.find < 10) {
 				return errors.New("--margin and --find are shares such as 0.03, which is 3 %")

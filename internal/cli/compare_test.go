@@ -129,7 +129,7 @@ func TestCompare(t *testing.T) {
 		{"alone", longer, 2, `^$`, `one target only`},
 		{"no such directory", filepath.Join(dir, "nothing") + " " + after, 1, `^$`, `no campaign`},
 		{"a format of others", before + " --format xml", 2, `^$`, `--format is one of text, markdown, json, bench`},
-		{"nothing", "", 2, `^$`, `wants directories`},
+		{"nothing", "", 2, `^$`, `needs directories`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			stdout, stderr, code := rumbench(t, append([]string{"compare"}, strings.Fields(c.args)...)...)

@@ -22,9 +22,9 @@ func newImportCommand(a *App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "import PATH...",
 		Short: "make a campaign of the logs of sysbench, pgbench, db_bench, the insert benchmark, or of tables",
-		Long: `import reads the logs of other tools, with what iostat, vmstat and time saw beside
-them, and writes a campaign: show, table, compare and report work on it. It reads
-published tables of results too.
+		Long: `import reads the logs of other tools, with the iostat, vmstat and time output of
+the same runs, and writes a campaign: show, table, compare and report work on it.
+It reads published tables of results too.
 
 Directories are targets, the logs in them steps. Directories named 1, 2, 3 within
 a target are its trials. What the logs do not say stays unknown.`,
@@ -37,7 +37,7 @@ a target are its trials. What the logs do not say stays unknown.`,
 		Args: args(func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
-				return errors.New("import wants files or directories")
+				return errors.New("import needs files or directories")
 			case o.CPUs < 0:
 				return fmt.Errorf("--cpus %d: a host has at least one", o.CPUs)
 			case o.Compatible && len(o.Devices) > 1:
@@ -123,7 +123,7 @@ func printLeft(w io.Writer, c *importer.Campaign) {
 		files []string
 	}{
 		{"of no format that is known here", c.Ignored},
-		{"of iostat, vmstat or time, but beside no run", c.Unused},
+		{"of iostat, vmstat or time, without a matching run", c.Unused},
 		{"tables that are made of such logs, or of ratios", c.Derived},
 	} {
 		if len(kind.files) > 0 {

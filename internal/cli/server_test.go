@@ -84,7 +84,7 @@ func TestServerKilled(t *testing.T) {
 			}
 			c.during("out/trials/second.1", "qr100") // it goes on
 			first := h.trial("out/trials/first.1")
-			if first.Status != result.Failed || !strings.Contains(first.Reason, "signal: killed; its last words: ") || !strings.Contains(first.Hint, "killed from outside") {
+			if first.Status != result.Failed || !strings.Contains(first.Reason, "signal: killed; its last messages: ") || !strings.Contains(first.Hint, "killed from outside") {
 				t.Errorf("%s: %q, hint %q", first.Status, first.Reason, first.Hint)
 			}
 			if n := len(first.Steps); n != 3 || first.Steps[2].Status != result.Failed || first.Steps[2].Find("rows_per_s", "query", "") == nil {

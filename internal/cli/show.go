@@ -39,7 +39,7 @@ func newShowCommand(a *App) *cobra.Command {
 	}
 	f := c.Flags()
 	f.BoolVar(&o.asJSON, "json", false, "one line of JSON per number")
-	f.BoolVar(&o.plans, "plans", false, "print by which way the database finds the rows of each statement, with its plans")
+	f.BoolVar(&o.plans, "plans", false, "print the access path and the plan of each statement")
 	f.StringVar(&o.format, "format", "", formatUsage)
 	f.StringSliceVar(&o.steps, "step", nil, "only these steps")
 	f.StringSliceVar(&o.metrics, "metric", nil, "only these metrics")

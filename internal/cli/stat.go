@@ -64,7 +64,7 @@ Without flags it shows the host and all physical disks until it is interrupted.`
 	f.StringVar(&w.exprFile, "exprs", "", "compute the expressions in a YAML `file`: a map of names to expressions")
 	f.StringArrayVar(&w.filters, "filter", nil, "show and write only the series that a `selector` matches, such as 'device.*_bytes'; may be repeated")
 	f.IntVar(&w.top, "top", 10, "show the `n` most active series of a server in tables; 0 shows all")
-	f.StringVar(&w.format, "format", "table", "of the output: table, csv, jsonl or none")
+	f.StringVar(&w.format, "format", "table", "output format: table, csv, jsonl or none")
 	f.StringVar(&w.out, "out", "", "write to a new `file` instead of standard output")
 	f.StringVar(&w.listen, "listen", "", "offer the latest sample to Prometheus at `HOST:PORT`; port 0 is a free one")
 	f.BoolVar(&w.list, "list", false, "print the names of all series that would be sampled, and end")

@@ -64,12 +64,12 @@ is a campaign or a trial; DIR:TARGET is one target of it.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.layout, "layout", "text", strings.Join(tableLayouts, ", "))
-	f.StringVar(&o.metric, "metric", "", "the number to show (default: the rate of what each test is about)")
+	f.StringVar(&o.metric, "metric", "", "the number to show (default: throughput of the primary operation)")
 	f.StringVar(&o.base, "base", "", "the `target` that the others are compared with (default: the first)")
 	f.StringSliceVar(&o.targets, "targets", nil, "these targets only, in this order; the first is the base")
 	f.BoolVar(&o.absolute, "absolute", false, "print the numbers themselves and not their ratios")
 	f.BoolVar(&o.compatible, "compatible", false, "print and divide numbers as published tables do: rounded")
-	f.BoolVar(&o.warmUps, "warm-ups", false, "of tsv and csv: also the tests that warm up or come before the writes")
+	f.BoolVar(&o.warmUps, "warm-ups", false, "tsv and csv: include the tests that warm up or come before the writes")
 	f.StringVar(&o.notes, "notes", "", "a `file` of remarks for a last column: lines STEP: TEXT")
 	f.StringSliceVar(&o.blocks, "block", nil, "of mrg and rel: begin a new block, with its own base, at these targets")
 	acrossFlags(f, &o.across)
@@ -80,7 +80,7 @@ func (o *tableOptions) check(_ *cobra.Command, dirs []string) error {
 	whole := slices.Contains(publishedWhole, o.layout)
 	switch {
 	case len(dirs) == 0:
-		return errors.New("table wants directories of results")
+		return errors.New("table needs directories of results")
 	case whole && (o.metric != "" || o.absolute):
 		return fmt.Errorf("the layout %s has columns of its own: --metric and --absolute are not for it", o.layout)
 	case o.notes != "" && (whole || o.layout == "csv"):

@@ -45,7 +45,7 @@ func (c *Campaign) Comparable(base, of *Target) (first string, caveats []string,
 		return "", nil, hint.Errorf("compare targets of one level, or say --across-durability",
 			"%s and %s differ in durability: %s. The one may lose commits that the other keeps", base.Name, of.Name, levels)
 	}
-	return fmt.Sprintf("durability differs: %s. The ratios of %s to %s are those of different promises.", levels, of.Name, base.Name), caveats, nil
+	return fmt.Sprintf("durability differs: %s. The ratios of %s to %s compare different durability.", levels, of.Name, base.Name), caveats, nil
 }
 
 // Caveats returns what a reader must know before the numbers of a judgement:
@@ -54,7 +54,7 @@ func (c *Campaign) Comparable(base, of *Target) (first string, caveats []string,
 func (c *Campaign) Caveats(j *Judgement) (out []string) {
 	if j.unpaired() {
 		if j.Base.Trials[0].Order == "duet" && j.New.Trials[0].Order == "duet" {
-			out = append(out, "the two ran beside each other for too little of their time to be compared in pairs: one was done long before the other")
+			out = append(out, "the two overlapped too little to be compared in pairs: one was done long before the other")
 		} else {
 			out = append(out, "the two did not run side by side: what the machine did in between is in every difference, and no number of trials takes it out")
 		}

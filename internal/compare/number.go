@@ -167,7 +167,7 @@ func (n Number) unlikeSpace(base Number) string {
 			known := r.Source != "" && b.Source != ""
 			whole := metric.WholeSpace(r.Source) && metric.WholeSpace(b.Source)
 			if known && !whole && r.Source != b.Source {
-				return fmt.Sprintf("%s counts other things on the two sides: %s; and %s", n.Metric, b.Source, r.Source)
+				return fmt.Sprintf("%s is measured differently on the two sides: %s; and %s", n.Metric, b.Source, r.Source)
 			}
 		}
 	}

@@ -57,7 +57,7 @@ func Detect(families []*Family) (tested int) {
 	return len(series)
 }
 
-// together is how many of m series have to change for one to be
+// together returns how many of m series have to change for one to be
 // distinguished from chance, where none has more than n points.
 func together(n, m int) int { return max(1, int(math.Ceil(leastP(n)*float64(m)/FalseShare))) }
 

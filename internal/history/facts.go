@@ -71,7 +71,7 @@ const (
 // fact names something that is recorded about a trial.
 type fact struct{ kind, name string }
 
-// factsOf are all facts about a trial, and their names in order.
+// factsOf returns all facts about a trial, and their names in order.
 func factsOf(t *result.Trial) (names []fact, values map[fact]string) {
 	values = map[fact]string{}
 	add := func(kind, name, v string) {
@@ -106,7 +106,7 @@ func factsOf(t *result.Trial) (names []fact, values map[fact]string) {
 	return names, values
 }
 
-// factChanges are the facts in which the run of point at differs from the one
+// factChanges returns the facts in which the run of point at differs from the one
 // before. Facts other than versions are left out if they differ between most
 // runs, as the load average and the paths of private servers do: what changes
 // all the time explains nothing.

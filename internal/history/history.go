@@ -85,7 +85,7 @@ func markCopies(runs []*Run) {
 	}
 }
 
-// visit reads the campaigns in a directory and below it. What lies in the
+// visit returns the campaigns in a directory and below it. What lies in the
 // trials of a campaign, such as the data of a server, is no part of the store.
 func visit(dir string) []*Run {
 	entries, err := os.ReadDir(dir)
@@ -105,7 +105,7 @@ func visit(dir string) []*Run {
 	return runs
 }
 
-// read reads a campaign with as many of its trials as can be read.
+// read returns a campaign with as many of its trials as can be read.
 func read(dir string, file fs.DirEntry) *Run {
 	r := &Run{Dir: dir}
 	if !file.Type().IsRegular() {
@@ -135,7 +135,7 @@ func read(dir string, file fs.DirEntry) *Run {
 
 func (r *Run) problem(err error) { r.Problems = append(r.Problems, err.Error()) }
 
-// Status is Broken if something of the run cannot be read, running while one of
+// Status returns Broken if something of the run cannot be read, running while one of
 // its trials is, and complete when all planned trials are. Otherwise it is the
 // worst that happened to a trial: invalid, failed, or partial, which also says
 // that trials are still to be run.
@@ -165,7 +165,7 @@ func (r *Run) Remarks() []string {
 	return append(slices.Clone(r.Problems), "a copy of "+r.CopyOf)
 }
 
-// Done is how many trials are complete.
+// Done returns how many trials are complete.
 func (r *Run) Done() int { return r.count(result.Complete) }
 
 func (r *Run) count(s result.Status) (n int) {
@@ -177,7 +177,7 @@ func (r *Run) count(s result.Status) (n int) {
 	return n
 }
 
-// Planned is how many trials the campaign has, 0 if it cannot be read.
+// Planned returns how many trials the campaign has, 0 if it cannot be read.
 func (r *Run) Planned() int {
 	if r.Campaign == nil {
 		return 0
@@ -192,7 +192,7 @@ type Target struct {
 	Version string `json:"version,omitempty"` // see result.Trial.EngineVersion
 }
 
-// Targets are the run's targets, in the order in which they are run first.
+// Targets returns the run's targets, in the order in which they are run first.
 func (r *Run) Targets() []Target {
 	out := []Target{}
 	if r.Campaign == nil {

@@ -15,7 +15,7 @@ import (
 // leastLevel is how many points a level takes at least: fewer are outliers.
 const leastLevel = 5
 
-// levels are the positions, ascending, at which a new level of x begins: where
+// levels returns the positions, ascending, at which a new level of x begins: where
 // the two sides differ at alpha, over stretches of many lengths and places; what
 // lies on both sides is searched again.
 func levels(x []float64, alpha float64) []int {
@@ -61,7 +61,7 @@ func change(x []float64) (at int, p float64) {
 	return at, min(1, float64(places(len(x)))*stat.MannWhitney(x[best.From:at], x[at:best.To]))
 }
 
-// split is the position that the values before and after it differ most by, in
+// split returns the position that the values before and after it differ most by, in
 // units of what they would by chance; 0 if nowhere. What differs is counted in
 // pairs, so that an outlier weighs no more than any value.
 func split(x []float64) (at int, z float64) {
@@ -85,7 +85,7 @@ func split(x []float64) (at int, z float64) {
 	return at, z
 }
 
-// stretches are all n points, and shorter and shorter stretches of them that
+// stretches returns all n points, and shorter and shorter stretches of them that
 // overlap, so that a level is found that came and went.
 func stretches(n int) []stat.Run {
 	if n < 2*leastLevel {
@@ -94,7 +94,7 @@ func stretches(n int) []stat.Run {
 	return stat.Seeded(n, 2*leastLevel)
 }
 
-// places is how many positions change looks at in n points.
+// places returns how many positions change looks at in n points.
 func places(n int) (sum int) {
 	for _, w := range stretches(n) {
 		sum += w.To - w.From - 2*leastLevel + 1
@@ -102,7 +102,7 @@ func places(n int) (sum int) {
 	return sum
 }
 
-// leastP is the least p that change can give n points that all differ: that of
+// leastP returns the least p that change can give n points that all differ: that of
 // two levels in the middle that do not touch each other. Of all ways to deal n
 // values out to two halves, two are like that. Points of which some are equal may
 // have half of it.

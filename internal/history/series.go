@@ -182,7 +182,7 @@ func (f *Family) addPoint(r *Run, target *compare.Target, step *compare.Step, n 
 	}
 }
 
-// Values are the series' values.
+// Values returns the series' values.
 func (s *Series) Values() []float64 {
 	out := make([]float64, len(s.Points))
 	for i, p := range s.Points {
@@ -191,10 +191,10 @@ func (s *Series) Values() []float64 {
 	return out
 }
 
-// level is the median from one point up to another, which is not part of it.
+// level returns the median from one point up to another, which is not part of it.
 func (s *Series) level(from, to int) float64 { return stat.Median(s.Values()[from:to]) }
 
-// sourceKind is a source without the name of the device, which may be another
+// sourceKind returns a source without the name of the device, which may be another
 // one after the next start of the machine.
 func sourceKind(source string) string {
 	if strings.HasPrefix(source, "device ") {
@@ -203,7 +203,7 @@ func sourceKind(source string) string {
 	return source
 }
 
-// Headline are the numbers by which a step is judged: throughput and p99 of its
+// Headline returns the numbers by which a step is judged: throughput and p99 of its
 // primary operation, CPU time, KB read and written per unit, the space taken,
 // and the stalled seconds.
 func Headline(s *compare.Step) []compare.Key {
@@ -214,7 +214,8 @@ func Headline(s *compare.Step) []compare.Key {
 	return keys
 }
 
-// HeadlineRows returns whether a row of a trial is one of the headline numbers of its step.
+// HeadlineRows returns a function that reports whether a row of a trial is one of
+// the headline numbers of its step.
 func HeadlineRows(t *result.Trial) func(*result.Step, *metric.Row) bool {
 	keys := map[string][]compare.Key{}
 	for _, s := range compare.New([]*result.Trial{t}).Steps {

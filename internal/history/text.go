@@ -46,7 +46,7 @@ func Text(w io.Writer, families []*Family, tested int, v View) error {
 		blocks = append(blocks, v.family(f, families))
 	}
 	if tested > 0 {
-		blocks = append(blocks, page.Prose("", fmt.Sprintf("Series looked at: %d; of those said to have changed, %.0f %% at most are expected to be chance.",
+		blocks = append(blocks, page.Prose("", fmt.Sprintf("Series looked at: %d; expected false positives among the changes: at most %.0f %%.",
 			tested, 100*FalseShare)))
 		if n := longest(families); together(n, tested) > 1 {
 			blocks = append(blocks, page.Prose("", fmt.Sprintf("With %d runs, a change of fewer than %d of them can hardly be distinguished from chance: "+
@@ -95,7 +95,7 @@ func (v View) family(f *Family, all []*Family) page.Tree {
 	return out
 }
 
-// apart says in what a family differs from the others of its plan.
+// apart reports in what a family differs from the others of its plan.
 func (f *Family) apart(all []*Family) string {
 	names := map[string]bool{}
 	machine := false
@@ -126,7 +126,7 @@ func (f *Family) apart(all []*Family) string {
 	return strings.Join(parts, ", ")
 }
 
-// notable are the changes by at least a share of the level.
+// notable returns the changes by at least a share of the level.
 func (s *Series) notable(share float64) (out []Change) {
 	for _, c := range s.Changes {
 		if c.moves(share) {
@@ -136,7 +136,7 @@ func (s *Series) notable(share float64) (out []Change) {
 	return out
 }
 
-// apart says what keeps a series apart from others of its family with its name:
+// apart reports what keeps a series apart from others of its family with its name:
 // other promises, or other work.
 func (s *Series) apart(all []*Series) string {
 	var levels, offers bool
@@ -240,7 +240,7 @@ func (s *Series) warnings() (out []string) {
 	return out
 }
 
-// longest is the number of points of the longest series.
+// longest returns the number of points of the longest series.
 func longest(families []*Family) (n int) {
 	for _, f := range families {
 		for _, s := range f.Series {
@@ -252,7 +252,7 @@ func longest(families []*Family) (n int) {
 
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
-// unit is what stands behind the series' numbers; of a ratio it is nothing.
+// unit returns what stands behind the series' numbers; of a ratio it is nothing.
 func (s *Series) unit() string {
 	if s.Unit == "ratio" {
 		return ""

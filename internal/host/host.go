@@ -19,7 +19,7 @@ const (
 	OK      Status = "ok"
 	Warn    Status = "warn"    // measurements are possible, but blurred, hard to explain or not like those of other hosts
 	Bad     Status = "bad"     // measurements would be worthless, or end half-way
-	Unknown Status = "unknown" // it could not be found out
+	Unknown Status = "unknown" // it could not be determined
 )
 
 // Finding is what one check has found.
@@ -149,7 +149,7 @@ func (m *machine) headline() string {
 	return s
 }
 
-// fact returns what a trial's result would record of this machine; "" is unknown.
+// factOr returns what a trial's result would record of this machine, or otherwise if that is unknown.
 func (m *machine) factOr(name, otherwise string) string {
 	return cmp.Or(m.facts.Value(name), otherwise)
 }

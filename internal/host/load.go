@@ -29,7 +29,7 @@ func loadChecks() []check {
 		{"another benchmark", "none", anotherBenchmark,
 			"two benchmarks at a time measure each other"},
 		{"other load", "others use less than 5 % of all CPUs", otherLoad,
-			"what others use, the engine does not get; and they push its data out of the processor's caches"},
+			"CPU time of other programs is not available to the engine, and they evict its data from the CPU's caches"},
 		{"stolen time", "below 1 %", stolenTime,
 			"while another virtual machine has the processor, the engine seems slow: a trial depends on its neighbours"},
 		{"pressure", "CPU and I/O below 5 %, memory below 1 %", pressure,
@@ -59,7 +59,7 @@ func anotherBenchmark(m *machine) Finding {
 	return bad(cmp.Or(strings.TrimSpace(string(who)), "one whose name is not known"), "wait until it has ended")
 }
 
-// passed is the time that the CPUs have counted, and the busy and stolen part
+// passed returns the time that the CPUs have counted, and the busy and stolen part
 // of it, in nanoseconds; false if they have counted none.
 func (m *machine) passed() (total, busy, stolen float64, counted bool) {
 	busy, known := m.grown("host.cpu.user_ns", "host.cpu.nice_ns", "host.cpu.system_ns", "host.cpu.irq_ns", "host.cpu.softirq_ns")
@@ -93,7 +93,7 @@ func otherLoad(m *machine) Finding {
 	return graded(busy/total > busyBad, true, found, fix)
 }
 
-// used is the CPU time that a process has used meanwhile, in nanoseconds.
+// used returns the CPU time that a process has used meanwhile, in nanoseconds.
 func (m *machine) used(pid int) float64 {
 	now, before := m.after.procs[pid], m.before.procs[pid]
 	if now.started != before.started {

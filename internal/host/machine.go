@@ -51,7 +51,7 @@ func space(dir string) (free, total float64, err error) {
 	return float64(st.Bavail) * float64(st.Bsize), float64(st.Blocks) * float64(st.Bsize), nil
 }
 
-// text reads a small file whole, without the space around; "" if it cannot.
+// text returns a small file whole, without the space around; "" if it cannot.
 func text(elem ...string) string {
 	data, err := os.ReadFile(filepath.Join(elem...))
 	if err != nil {
@@ -65,7 +65,7 @@ func exists(elem ...string) bool {
 	return err == nil
 }
 
-// root is a command that only root may do, as this user has to type it.
+// root returns a command that only root may do, as this user has to type it.
 func (m *machine) root(command string) string {
 	if m.uid == 0 {
 		return command
@@ -73,13 +73,13 @@ func (m *machine) root(command string) string {
 	return "sudo " + command
 }
 
-// set is the command that writes a value into files of the kernel. tee takes
+// set returns the command that writes a value into files of the kernel. tee takes
 // many files, and sudo.
 func (m *machine) set(value, files string) string {
 	return "echo " + value + " | " + m.root("tee "+files)
 }
 
-// meminfo reads /proc/meminfo. What is not in it is nil.
+// meminfo returns /proc/meminfo. What is not in it is nil.
 func (m *machine) meminfo() procfs.Meminfo {
 	info := procfs.Meminfo{}
 	if kernel, err := procfs.NewFS(m.proc); err == nil {
@@ -103,7 +103,7 @@ type sample struct {
 	procs map[int]process
 }
 
-// grown is by how much counters have grown meanwhile, together; false if one of
+// grown returns by how much counters have grown meanwhile, together; false if one of
 // them is not known.
 func (m *machine) grown(names ...string) (sum float64, known bool) {
 	for _, name := range names {

@@ -80,7 +80,7 @@ func dirtyPages(m *machine) Finding {
 	return graded(false, begin > mostDirty, found, m.root("sysctl -w vm.dirty_background_bytes=268435456 vm.dirty_bytes=1073741824"))
 }
 
-// dirtyLimit is a limit in bytes. As a ratio it is of the available memory.
+// dirtyLimit returns a limit in bytes. As a ratio it is of the available memory.
 func (m *machine) dirtyLimit(name string, available float64) (bytes float64, known bool) {
 	if n, err := strconv.ParseFloat(m.facts.Value("vm."+name+"_bytes"), 64); err == nil {
 		return n, true
@@ -95,7 +95,7 @@ func freeMemory(m *machine) Finding {
 		return notShown("free -h")
 	}
 	share := float64(*info.MemAvailableBytes) / float64(*info.MemTotalBytes)
-	found := quantity.Bytes(*info.MemAvailableBytes) + " of " + quantity.Bytes(*info.MemTotalBytes) + " can be had"
+	found := quantity.Bytes(*info.MemAvailableBytes) + " of " + quantity.Bytes(*info.MemTotalBytes) + " available"
 	return graded(share < lowFree, share < fewFree, found, "end what uses it: ps -eo rss,comm --sort=-rss | head")
 }
 

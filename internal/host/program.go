@@ -42,7 +42,7 @@ func (p Program) finding(uid int) Finding {
 	return f
 }
 
-// InstallCommands are the commands by which a user gets the packages of all
+// InstallCommands returns the commands by which a user gets the packages of all
 // programs that are missing; none if nothing is.
 func InstallCommands(programs []Program, uid int) [][]string {
 	var missing []string

@@ -29,7 +29,7 @@ func (r *Report) Text(w io.Writer, programs []Program, width int) error {
 	for _, g := range []page.Tree{
 		r.group(Bad, "bad: measurements would be worthless, or end half-way"),
 		r.group(Warn, "warn: measurements are blurred, hard to explain, or not like those of other hosts"),
-		r.group(Unknown, "unknown: could not be found out"),
+		r.group(Unknown, "unknown: could not be determined"),
 		r.group(OK, "ok"),
 	} {
 		if len(g.Items) > 0 {

@@ -113,7 +113,7 @@ var throughput = []Metric{
 	{Name: "rows", Unit: "count", Family: Throughput, Doc: "Units done in the window."},
 	{Name: "rows_found", Unit: "count", Family: Throughput, Per: PerOperation, Doc: "Rows that an operation found, or changed, on average: rows that the engine returned, counted or changed. At most those expected, where each operation has a number of its own.", Formula: "rows found ÷ operations", See: "method.md#rows-that-are-not-there"},
 	{Name: "rows_expected", Unit: "count", Family: Throughput, Per: PerOperation, Doc: "Rows that an operation had to find on average, if the database holds what the workload has put there; absent where the workload cannot know it."},
-	{Name: "found_share", Unit: "ratio", Family: Throughput, Doc: "Share of the expected rows that were found. Below 0.99 rates and times carry a warning: what is not there costs less. Below 0.9 the step is not compared.", Formula: "rows found ÷ rows expected"},
+	{Name: "found_share", Unit: "ratio", Family: Throughput, Doc: "Share of the expected rows that were found. Below 0.99 rates and times carry a warning: missing rows make operations cheaper. Below 0.9 the step is not compared.", Formula: "rows found ÷ rows expected"},
 	{Name: "interval_ops_p50", Unit: "1/s", Better: Higher, Family: Stalls, Label: "50 % of intervals ≥", Doc: "Units a second that 50 % of the intervals reached or exceeded. Needs ten intervals with enough operations.", See: "method.md#intervals"},
 	{Name: "interval_ops_p95", Unit: "1/s", Better: Higher, Family: Stalls, Label: "95 % of intervals ≥", Doc: "Units a second that 95 % of the intervals reached or exceeded: the slow tail."},
 	{Name: "interval_ops_p99", Unit: "1/s", Better: Higher, Family: Stalls, Label: "99 % of intervals ≥", Doc: "Units a second that 99 % of the intervals reached or exceeded: the slow tail. Needs ten intervals."},
@@ -132,9 +132,9 @@ var attempts = []Metric{
 	{Name: "given_up", Unit: "count", Better: Lower, Family: Failures, Label: "given up", Doc: "Operations that were given up: after their greatest number of attempts, or at once, as the workload's retry policy says. They are not operations done; failed_p50_us and its like are for how long they were tried.", See: "open-loop.md#retries"},
 	{Name: "unfinished", Unit: "count", Better: Lower, Family: Failures, Doc: "Operations that were neither done nor given up when the step ended: their last attempt had failed, or was cut off."},
 	{Name: "wasted_statements", Unit: "count", Better: Lower, Family: Failures, Label: "wasted statements", Doc: "Statements executed in attempts that failed. They are not among queries_per_s."},
-	{Name: "errors_conflict", Unit: "count", Better: Lower, Family: ErrorClass, Label: "conflicts", Doc: "Attempts that failed because another transaction was in the way and had changed what had been read (serialization failures)."},
+	{Name: "errors_conflict", Unit: "count", Better: Lower, Family: ErrorClass, Label: "conflicts", Doc: "Attempts that failed because a conflicting transaction changed rows that were read (serialization failures)."},
 	{Name: "errors_deadlock", Unit: "count", Better: Lower, Family: ErrorClass, Label: "deadlocks", Doc: "Attempts that failed because they and others waited for each other."},
-	{Name: "errors_lock_timeout", Unit: "count", Better: Lower, Family: ErrorClass, Label: "lock timeouts", Doc: "Attempts that failed because a lock was not to be had, or not in the time that the server allows."},
+	{Name: "errors_lock_timeout", Unit: "count", Better: Lower, Family: ErrorClass, Label: "lock timeouts", Doc: "Attempts that failed because a lock could not be acquired, or not in the time that the server allows."},
 	{Name: "errors_timeout", Unit: "count", Better: Lower, Family: ErrorClass, Label: "timeouts", Doc: "Attempts that took too long and were given up."},
 	{Name: "errors_duplicate", Unit: "count", Better: Lower, Family: ErrorClass, Label: "duplicate keys", Doc: "Attempts that failed because a key existed."},
 	{Name: "errors_gone", Unit: "count", Better: Lower, Family: ErrorClass, Label: "server gone", Doc: "Attempts that failed because the database or its server was gone."},
@@ -152,7 +152,7 @@ var sums = []Metric{
 }
 
 var arrivals = []Metric{
-	{Name: "offered_per_s", Unit: "1/s", Family: Arrivals, Label: "arrived/s", Doc: "Operations that arrived at an open group per second of the group's own time, whatever became of them.", Formula: "arrivals ÷ the group's own time"},
+	{Name: "offered_per_s", Unit: "1/s", Family: Arrivals, Label: "arrived/s", Doc: "Operations that arrived at an open group per second of the group's own time, completed or not.", Formula: "arrivals ÷ the group's own time"},
 	{Name: "shed", Unit: "count", Better: Lower, Family: Arrivals, Doc: "Operations that arrived at an open group and were dropped, the oldest first, because more waited than the queue may hold."},
 	{Name: "abandoned", Unit: "count", Better: Lower, Family: Arrivals, Doc: "Operations of a group with a rate or with arrivals that were due and not done when the time was over: they waited, or were being tried again. They are in the response times with their age at the end, which is less than their response time would have been.", See: "method.md#coordinated-omission"},
 	{Name: "queue_max", Unit: "count", Better: Lower, Family: Arrivals, Label: "longest queue", Doc: "How many arrived operations waited for a free client at most."},
@@ -166,8 +166,8 @@ var spread = []Metric{
 
 var promises = []Metric{
 	{Name: "sla_target", Unit: "1/s", Family: Promise, Doc: "Units a second promised by a group with a rate, all clients together; of an open group, operations that arrived."},
-	{Name: "sla_share", Unit: "ratio", Better: Higher, Family: Promise, Doc: "Share of intervals in which at least 95 % of the promised rate was reached, give or take one operation of each client. Intervals too short for ten operations are joined; absent where the step is too short for that."},
-	{Name: "sla_met", Unit: "bool", Better: Higher, Family: Promise, Doc: "1 if the group, over its own time and give or take one operation of each client, reached 95 % of what its schedule asked for (the promised rate, or less if a random schedule asked for less); otherwise 0: results of groups beside a missed promise are not comparable."},
+	{Name: "sla_share", Unit: "ratio", Better: Higher, Family: Promise, Doc: "Share of intervals in which at least 95 % of the promised rate was reached, within one operation of each client. Intervals too short for ten operations are joined; absent where the step is too short for that."},
+	{Name: "sla_met", Unit: "bool", Better: Higher, Family: Promise, Doc: "1 if the group, over its own time and within one operation of each client, reached 95 % of what its schedule asked for (the promised rate, or less if a random schedule asked for less); otherwise 0: results of groups beside a missed promise are not comparable."},
 	{Name: "saturated", Unit: "bool", Better: Lower, Family: Promise, Doc: "1 if the promise was missed and lateness grew to the end: the promised rate is above what the engine can do."},
 }
 
@@ -190,9 +190,9 @@ var costs = []Metric{
 	{Name: "read_amplification", Unit: "ratio", Better: Lower, Family: Storage, Label: "read amplification", Doc: "Bytes read from the device for each user byte that queries returned.", Formula: "bytes read ÷ user bytes returned"},
 	{Name: "server_memory_bytes", Unit: "B", Better: Lower, Family: Memory, Label: "memory (PSS)", Doc: "Proportional set size (PSS) of the engine's processes after the sync that follows the window, before the database is read to check it. For an embedded engine the client is in it, and the mapped part of the page cache."},
 	{Name: "server_runqueue_us", Unit: "µs", Better: Lower, Family: Waits, Label: "run-queue delay µs", Per: PerUnit, Former: []string{"server_line_us"}, Doc: "Run-queue delay of the server: time for which its threads were ready to run and waited for CPU. Threads that began or ended in the window are not in it, nor the client's.", See: "waits.md"},
-	{Name: "cpu_accounted", Unit: "ratio", Family: CPU, Label: "CPU accounted for", Doc: "Share of the machine's CPU time that the engine's processes, the client and the kernel's threads used; 1: no other program computed. host_cpu_us is no good for this: it is counted by ticks. Of the whole step.", Formula: "their CPU time ÷ (elapsed time × processors − idle − waiting − stolen)", See: "method.md#cpu-of-server-and-client"},
-	{Name: "others_read_kb", Unit: "KB", Family: Storage, Label: "others read KB", Doc: "KB that all other processes of the machine read from storage meanwhile, from whatever device; of the whole step."},
-	{Name: "others_write_kb", Unit: "KB", Family: Storage, Label: "others written KB", Doc: "KB that all other processes of the machine caused to be written meanwhile, to whatever device; of the whole step. Kernel threads are not among them."},
+	{Name: "cpu_accounted", Unit: "ratio", Family: CPU, Label: "CPU accounted for", Doc: "Share of the machine's CPU time that the engine's processes, the client and the kernel's threads used; 1: no other program used CPU. host_cpu_us is too coarse for this: it counts ticks. Of the whole step.", Formula: "their CPU time ÷ (elapsed time × processors − idle − waiting − stolen)", See: "method.md#cpu-of-server-and-client"},
+	{Name: "others_read_kb", Unit: "KB", Family: Storage, Label: "others read KB", Doc: "KB that all other processes of the machine read from storage during the step, from any device; of the whole step."},
+	{Name: "others_write_kb", Unit: "KB", Family: Storage, Label: "others written KB", Doc: "KB that all other processes of the machine caused to be written during the step, to any device; of the whole step. Kernel threads are not among them."},
 	{Name: "drain_s", Unit: "s", Better: Lower, Family: Storage, Label: "drain s", Doc: "Time to sync everything dirty to the device after the window. Of the whole step."},
 	{Name: "client_gc_pause_ms", Unit: "ms", Better: Lower, Family: Client, Label: "client GC ms", Doc: "Total stop-the-world time of rumbench's own garbage collector in the window."},
 	{Name: "client_sched_p99_us", Unit: "µs", Better: Lower, Family: Client, Label: "client sched p99 µs", Doc: "99th percentile of the time that a runnable goroutine of rumbench waited for a processor."},

@@ -62,16 +62,20 @@ var decisive = map[Code]Kind{
 	SLAMissed: {Text: "SLA missed: group {group} was to do {target:%.0f}/s and did {achieved:%.0f}/s", Short: "SLA missed", Effect: Refuses},
 	Saturated: {Text: "saturated: group {group} fell behind more and more; its rate is above what the engine can do", Short: "saturated", Effect: Refuses},
 
-	BesideMissed: {Text: "not comparable: the writers beside it did not hold their rate"},
+	BesideMissed: {Text: "not comparable: the concurrent writers missed their rate",
+		Former: []string{"not comparable: the writers beside it did not hold their rate"}},
 
 	Disturbed: {Text: "disturbed: other programs {did} up to {others:%.1f} MB of the {all:%.1f} MB that the device {did}", Effect: Disturbs,
 		Former: []string{"the device {did} {all:%.1f} MB, of which {worker} caused {own:%.1f} MB: somebody else used it", "{what}somebody else used{whom}"}},
-	LowerBound: {Text: "lower bound: {written:%.1f} MB were written, and the writing of {deferred:%.1f} MB was put off beyond the end of the step: it was too short for writes to recur", Effect: Bounds,
-		Former: []string{"lower bound: {written:%.1f} MB were written, and changes of {deferred:%.1f} MB were put off beyond the end of the step, which was too short for them to be written as they come"}},
+	LowerBound: {Text: "lower bound: {written:%.1f} MB were written, and {deferred:%.1f} MB more were still unwritten at the end of the step: it was too short for writes to recur", Effect: Bounds,
+		Former: []string{"lower bound: {written:%.1f} MB were written, and the writing of {deferred:%.1f} MB was put off beyond the end of the step: it was too short for writes to recur",
+			"lower bound: {written:%.1f} MB were written, and changes of {deferred:%.1f} MB were put off beyond the end of the step, which was too short for them to be written as they come"}},
 
-	RowsMissing: {Text: "rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; what is not there costs less"},
-	TooFewRows: {Text: "group {group}: {op}: rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; what is not there costs less. The step cannot be compared",
-		Short: "rows missing", Effect: Refuses},
+	RowsMissing: {Text: "rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; missing rows make operations cheaper",
+		Former: []string{"rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; what is not there costs less"}},
+	TooFewRows: {Text: "group {group}: {op}: rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; missing rows make operations cheaper. The step cannot be compared",
+		Short: "rows missing", Effect: Refuses,
+		Former: []string{"group {group}: {op}: rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; what is not there costs less. The step cannot be compared"}},
 
 	ClientBound: {Text: "the client was the bottleneck: in {share:%.0f} % of the samples the server waited for it; " + clientLoad +
 		". Give rumbench processors that the server does not use, or another host"},

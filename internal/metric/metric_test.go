@@ -153,6 +153,17 @@ func TestRead(t *testing.T) {
 		"disturbed: other programs wrote up to 1.0 MB of the 2.0 MB that the device read": {}, // what they did differs
 		"the machine computed for 4.00 s, of which this process for 1.87 s, the kernel's threads for 0.01 s: other programs took part of the processors": {Code: metric.ProcessorsShared,
 			Values: metric.Values{"all": 4.0, "worker": "this process", "server": 1.87, "kernel": 0.01}},
+		"lower bound: 3.0 MB were written, and the writing of 1.0 MB was put off beyond the end of the step: it was too short for writes to recur": {Code: metric.LowerBound,
+			Values: metric.Values{"written": 3.0, "deferred": 1.0}},
+		"rows were missing: 1 of 2 were found for each get; what is not there costs less": {Code: metric.RowsMissing,
+			Values: metric.Values{"op": "get", "found": 1.0, "expected": 2.0}},
+		"group g: 3 failed operations: 3 deadlocks; 2 were given up, as retry: none asks, and are in no rate and no service time": {Code: metric.OperationsGivenUp,
+			Values: metric.Values{"group": "g", "n": 3.0, "errors": "3 deadlocks", "given_up": 2.0}},
+		"p99 ≤ 5 ms at 100/s is of 500 operations only, 5.0 of them beyond the percentile: probe for longer (find: seconds)": {Code: metric.FewBeyond,
+			Values: metric.Values{"promise": "p99 ≤ 5 ms", "rate": 100.0, "n": 500.0, "beyond": 5.0}},
+		"no rate was searched for: nothing was done without one": {Code: metric.NoRateSearched},
+		"a duet: another target ran at the same time on the other half of the processors; what is counted for the whole machine or its devices is of both, and is left out": {Code: metric.Duet},
+		"imported with the arithmetic of published scripts: means of iostat and vmstat are off as they are there; see docs/import.md":                                       {Code: metric.Compatible},
 		"a remark": {},
 		"":         {},
 	} {
@@ -183,7 +194,7 @@ func TestParts(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	shared := metric.Values{"all": 4.0, "worker": "the server", "server": 1.5, "client": 0.5}
-	if got := joined(metric.Warn(metric.ProcessorsShared, shared)); got != "the machine computed for <4.00> s, of which the server for <1.50> s, rumbench for <0.50> s: other programs took part of the processors" {
+	if got := joined(metric.Warn(metric.ProcessorsShared, shared)); got != "CPU time: <4.00> s in all, the server <1.50> s, rumbench <0.50> s: other programs took part of the processors" {
 		t.Errorf("%q", got)
 	}
 	former := metric.Read("lower bound: 3.0 MB were written, and changes of 1.0 MB were put off beyond the end of the step, which was too short for them to be written as they come")

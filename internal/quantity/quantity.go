@@ -44,8 +44,8 @@ func Whole(v float64) string {
 	return s
 }
 
-// Amount is Digits for numbers that may well be whole, which have no zeros behind
-// the point.
+// Amount returns Digits of a number that may well be whole, which has no zeros
+// behind the point.
 func Amount(v float64) string {
 	if v == math.Trunc(v) {
 		return Whole(v)
@@ -67,7 +67,7 @@ func scaled(v, step, most float64, write func(float64) string, units ...string) 
 // Bytes writes bytes in the binary unit that fits.
 func Bytes[N int | int64 | uint64 | float64](n N) string { return BytesAs(float64(n), Amount) }
 
-// BytesAs is Bytes with numbers as write writes them.
+// BytesAs returns Bytes with numbers as write writes them.
 func BytesAs(v float64, write func(float64) string) string {
 	return scaled(v, 1024, 999.5, write, " B", " KiB", " MiB", " GiB", " TiB", " PiB")
 }

@@ -58,7 +58,7 @@ func Plural(per string) string {
 	return word + "s"
 }
 
-// Joined is a list in a sentence.
+// Joined returns a list for a sentence.
 func Joined(parts []string) string {
 	last := len(parts) - 1
 	if last < 1 {

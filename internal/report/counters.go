@@ -32,7 +32,7 @@ func sizesTable(s *step) page.Table {
 
 func settleTable(s *step) page.Table {
 	t := page.Table{Title: "Settle actions", Note: "What the engines did to come to rest.", Head: "target", Columns: []page.Column{
-		{Name: "action", Title: "What the engine was ordered or seen to do"}, {Name: "took", Title: "How long it took"}, {Name: "detail", Title: "What it changed"},
+		{Name: "action", Title: "Action, as requested or observed"}, {Name: "took", Title: "How long it took"}, {Name: "detail", Title: "What it changed"},
 	}}
 	var rows []page.Row
 	for tg, r := range s.leaders() {

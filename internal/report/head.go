@@ -80,7 +80,7 @@ func banners(in Input, c *campaign) []string {
 // durability. It comes first, because the meaning of their ratios depends on
 // it.
 func DurabilityDiffers(levels string) string {
-	return "Durability differs: " + levels + ". Ratios between them are those of different promises."
+	return "Durability differs: " + levels + ". Ratios between them compare different durability."
 }
 
 // otherWork reports which targets are not compared with the first one, and in

@@ -83,7 +83,7 @@ func TestDurabilityDiffers(t *testing.T) {
 			trial.Durability, trial.Promise = "none", "nothing survives"
 		}
 	}
-	const want = "Durability differs: pebble: process (commits survive kill -9 of the engine), sqlite: process (commits survive kill -9 of the engine), bbolt: none (nothing survives). Ratios between them are those of different promises."
+	const want = "Durability differs: pebble: process (commits survive kill -9 of the engine), sqlite: process (commits survive kill -9 of the engine), bbolt: none (nothing survives). Ratios between them compare different durability."
 	if got := banners(in, in.campaign()); got[0] != want {
 		t.Errorf("the first banner is %q", got[0])
 	}

@@ -60,7 +60,7 @@ func publishedKey() page.Paragraph {
 	p := page.Paragraph{Class: "key"}
 	for i, s := range []page.Span{
 		{Text: "↑ ratio above 1.05", Class: "pub-blue"}, {Text: "↓ below 0.95", Class: "pub-yellow"}, {Text: "+ best quarter", Class: "pub-green"},
-		{Text: "− worst quarter, or a missed promise", Class: "pub-red"}, {Text: "× to be ignored: a promise beside it was missed", Class: "pub-grey"},
+		{Text: "− worst quarter, or a missed promise", Class: "pub-red"}, {Text: "× to be ignored: a concurrent promise was missed", Class: "pub-grey"},
 	} {
 		if i > 0 {
 			p.Spans = append(p.Spans, page.Span{Text: " "})

@@ -85,7 +85,7 @@ func searchSentence(s *step) string {
 		for _, a := range all {
 			apart = append(apart, a.String())
 		}
-		return strings.Join(apart, "; ") + ". They were asked different questions, and are not compared." + caution
+		return strings.Join(apart, "; ") + ". The searches differ, and are not compared." + caution
 	}
 	var parts, never []string
 	for _, a := range all {

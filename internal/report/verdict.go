@@ -146,7 +146,7 @@ func writesOf(s *step, ranks []rank) (text string, differ bool) {
 	mine := s.number(ranks[0].target, k)
 	switch {
 	case mine.Disturbed():
-		return "; what it wrote is disturbed and not compared", false
+		return "; its writes are not compared: other programs used the device", false
 	case mine.AtLeast():
 		return fmt.Sprintf("; it wrote at least %s KB per %s, and put off more", mine, k.Per), false
 	}
@@ -167,7 +167,7 @@ func writesOf(s *step, ranks []rank) (text string, differ bool) {
 	}
 	text = fmt.Sprintf("; it wrote %s KB per %s: %s", mine, k.Per, quantity.Joined(shares))
 	if len(disturbed) > 0 {
-		text += " (" + quantity.Joined(disturbed) + " not compared: disturbed)"
+		text += " (" + quantity.Joined(disturbed) + " not compared: other programs used the device)"
 	}
 	return text, differ
 }

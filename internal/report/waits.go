@@ -50,7 +50,7 @@ func waitBlocks(s *step) []page.Block {
 	}
 	out := []page.Block{
 		page.Heading{ID: s.id + "-waits", Level: 3, Text: "Where the time of the sessions went"},
-		page.Paragraph{Class: "about", Spans: []page.Span{{Text: "What the sessions were doing or waiting for when they were looked at, ten " +
+		page.Paragraph{Class: "about", Spans: []page.Span{{Text: "What the sessions were doing or waiting for when sampled, ten " +
 			"times a second."}, {Text: " Longer bars: more time per unit, with as many sessions.", Screen: true}}},
 		w,
 	}
@@ -149,8 +149,8 @@ func waitTables(s *step, n *page.Notes) []page.Table {
 	var out []page.Table
 	keys := byRole(s.Keys("wait_share"))
 	if len(keys) > 0 {
-		t := page.Table{Title: "Time of the sessions by role", Head: "target", Note: "Seen from beside the sessions ten times a second; of timed waits the " +
-			"server itself kept account. “–”: not seen, or not reported; see docs/waits.md."}
+		t := page.Table{Title: "Time of the sessions by role", Head: "target", Note: "Sampled from another session ten times a second; the server measures " +
+			"timed waits itself. “–”: not seen, or not reported; see docs/waits.md."}
 		for _, k := range keys {
 			t.Columns = append(t.Columns, page.Column{Name: k.Op, Title: engine.Role(k.Op).Doc()})
 		}

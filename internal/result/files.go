@@ -244,7 +244,7 @@ func ReadSeries(dir string, wanted []string, yield func(Line) error) error {
 	}
 	err = in.Err()
 	if errors.Is(err, bufio.ErrTooLong) {
-		err = errors.New("a line is longer than any that was written")
+		err = errors.New("a line is longer than 1 MiB")
 	}
 	if err != nil {
 		return fmt.Errorf("read series of %s: %w", dir, err)

@@ -23,7 +23,7 @@ func (e *DiedError) Error() string {
 		s = e.What
 	}
 	if len(e.Messages) > 0 {
-		s += "; its last words: " + strings.Join(e.Messages, " | ")
+		s += "; its last messages: " + strings.Join(e.Messages, " | ")
 	}
 	return s
 }

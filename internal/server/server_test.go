@@ -139,7 +139,7 @@ func TestDied(t *testing.T) {
 		s.Wait(time.Minute)
 		err := s.Died()
 		var died *DiedError
-		if !errors.As(err, &died) || !strings.Contains(err.Error(), "signal: killed; its last words: ") ||
+		if !errors.As(err, &died) || !strings.Contains(err.Error(), "signal: killed; its last messages: ") ||
 			!strings.Contains(died.Hint(), "killed from outside") {
 			t.Errorf("%s: %v", k, err)
 		}

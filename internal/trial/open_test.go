@@ -154,7 +154,7 @@ func TestGivenUp(t *testing.T) {
 		t.Errorf("%q", st.Warnings)
 	}
 	g.Retry = workload.Retry{Policy: workload.RetryNone}
-	if st := step(t, run(t, script(t, g, every4th), result.Complete), "s"); !has(metric.Texts(st.Warnings), "were given up, as retry: none asks") || value(t, st, "t", "transaction", "given_up") == 0 {
+	if st := step(t, run(t, script(t, g, every4th), result.Complete), "s"); !has(metric.Texts(st.Warnings), "were given up because of “retry: none”") || value(t, st, "t", "transaction", "given_up") == 0 {
 		t.Errorf("%q", st.Warnings)
 	}
 	g.Retry.Policy = workload.RetryNew

@@ -94,7 +94,7 @@ func TestConclusion(t *testing.T) {
 		{[]probe{kept(100, 3)}, 100, "kept at the highest rate tried, 100/s (p99 3 ms); without a rate the clients did 111/s, and more was not tried", ""},
 		{[]probe{kept(100, 9), kept(150, 4)}, 150, "", "not monotone: 9 ms at 100/s, but 4 ms at 150/s"},
 		{[]probe{kept(100, 2), kept(150, 1)}, 150, "", ""}, // far from the limit that means nothing
-		{[]probe{{at: 100, rate: 100, took: 1, n: 500}}, 100, "", "of 500 operations only, 5.0 of them beyond"},
+		{[]probe{{at: 100, rate: 100, took: 1, n: 500}}, 100, "", "only 500 operations, 5.0 of them beyond"},
 	} {
 		s, out := whole(f, 0)
 		s.probes = c.probes

@@ -41,7 +41,7 @@ func New(out io.Writer, width func() int) *Progress {
 	return &Progress{Out: plain.Raw(out), Width: width, Every: 10 * time.Second, now: time.Now}
 }
 
-// Begin says that a trial begins.
+// Begin prints that a trial begins.
 func (p *Progress) Begin(e result.Entry, n, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,7 +49,7 @@ func (p *Progress) Begin(e result.Entry, n, total int) {
 	p.println(fmt.Sprintf("[%d/%d] %s", n, total, e.Dir))
 }
 
-// Note says something else.
+// Note prints a text.
 func (p *Progress) Note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +88,7 @@ func (p *Progress) Event(e trial.Event) {
 	}
 }
 
-// End says how a trial ended, with a line for every step whose end was not shown.
+// End prints how a trial ended, with a line for every step whose end was not shown.
 func (p *Progress) End(e result.Entry, t *result.Trial) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -140,7 +140,7 @@ func (p *Progress) println(line string) {
 	fmt.Fprintln(p.Out, plain.Text(line))
 }
 
-// Line is the state of a running step.
+// Line returns the state of a running step.
 func Line(e trial.Event) string {
 	at := fmt.Sprintf("%.0f s", e.Elapsed)
 	if e.Expected > 0 {
@@ -187,7 +187,7 @@ func StepLine(s *result.Step) string {
 	return line
 }
 
-// FoundLine is what a search for a rate found in a step, and what is to be
+// FoundLine returns what a search for a rate found in a step, and what is to be
 // thought of it.
 func FoundLine(s *result.Step) string {
 	line := fmt.Sprintf("  %s: %v", s.Name, s.Search)

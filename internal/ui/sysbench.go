@@ -30,7 +30,7 @@ type Sysbench struct {
 	err    error
 }
 
-// Begin says that a trial begins.
+// Begin prints that a trial begins.
 func (s *Sysbench) Begin(e result.Entry, n, total int) {
 	s.series.close()
 	s.trial, s.run = e, nil
@@ -58,7 +58,7 @@ func (s *Sysbench) Event(e trial.Event) {
 	}
 }
 
-// End says how a trial ended.
+// End prints how a trial ended.
 func (s *Sysbench) End(e result.Entry, t *result.Trial) {
 	s.series.close()
 	s.series = tail{}
@@ -66,7 +66,7 @@ func (s *Sysbench) End(e result.Entry, t *result.Trial) {
 	s.Progress.End(e, t)
 }
 
-// Err is the first error in reading what was measured.
+// Err returns the first error in reading what was measured.
 func (s *Sysbench) Err() error { return s.err }
 
 // more prints the intervals that have been written since the last time.
