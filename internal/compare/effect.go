@@ -142,7 +142,7 @@ func (n *Number) unknown() string {
 		return n.Missing
 	}
 	p, _, _ := metric.Percentile(n.Metric)
-	return fmt.Sprintf("%s: a percentile of %g takes %d", few, p, metric.LeastSamples(p))
+	return fmt.Sprintf("%s: p%g needs %d operations", few, p, metric.LeastSamples(p))
 }
 
 // unlike returns why two numbers are of different work or promises.

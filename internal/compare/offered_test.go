@@ -245,7 +245,7 @@ func TestFewSamplesAlone(t *testing.T) {
 	tr := made("a", 1, "", numbers{"service_p99_us": 5}, "s")
 	tr.Steps[0].Rows[0].N = 6
 	m := compare.New([]*result.Trial{tr})
-	if n := m.Steps[0].Number(m.Targets[0], compare.KeyOf(&tr.Steps[0].Rows[0])); n.Missing != "6 samples, and a percentile of 99 takes 1000" {
+	if n := m.Steps[0].Number(m.Targets[0], compare.KeyOf(&tr.Steps[0].Rows[0])); n.Missing != "6 samples, and p99 needs 1000 operations" {
 		t.Errorf("%+v", n)
 	}
 }

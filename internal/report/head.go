@@ -220,7 +220,7 @@ func factOf(c *campaign, name string, of func(*result.Trial) string) page.Fact {
 	})
 	switch {
 	case differ:
-		return page.Fact{Name: name, Value: value, Warning: "differs between trials: compare with care"}
+		return page.Fact{Name: name, Value: value, Warning: "differs: compare with care"}
 	case value == notSet:
 		value = ""
 	}
