@@ -63,7 +63,7 @@ func (n Number) Hover() string {
 	}
 	if few := n.Few(); few != "" {
 		p, _, _ := metric.Percentile(n.Metric)
-		fmt.Fprintf(&b, ": %s samples, as a percentile of %g takes %d", few, p, metric.LeastSamples(p))
+		fmt.Fprintf(&b, ": %s samples, as p%g needs %d operations", few, p, metric.LeastSamples(p))
 	}
 	if len(n.Rows) > 1 {
 		fmt.Fprintf(&b, "; median of %d trials, from %s to %s", len(n.Rows), quantity.Full(n.Low), quantity.Full(n.High))
