@@ -290,10 +290,13 @@ func (e *Effect) exact(shift float64, trials int) stat.Interval {
 	return stat.Interval{Value: shift, Low: shift, High: shift, Confidence: confidence}
 }
 
+// trials returns the number of trials of the side that has fewer.
+func (e *Effect) trials() int { return min(len(e.Base.Rows), len(e.New.Rows)) }
+
 // judge sets the verdict once Adjusted is known.
 func (e *Effect) judge(r Rule) {
 	m := metric.ByName(e.New.Metric)
-	trials := min(len(e.Base.Rows), len(e.New.Rows))
+	trials := e.trials()
 	switch {
 	case e.Why != "" || m == nil || m.Better == "":
 		return

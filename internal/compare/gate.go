@@ -25,6 +25,7 @@ import (
 type Gate struct {
 	text    string
 	metrics []string // that it names
+	judged  []string // of these, those whose verdicts it uses
 	// literals are the steps and operation kinds that it compares with.
 	literals []literal
 	program  *vm.Program
@@ -42,7 +43,7 @@ func NewGate(text string) (*Gate, error) {
 	if problem := v.problem(); problem != "" {
 		return nil, fmt.Errorf("condition %q%s", text, problem)
 	}
-	g.metrics, g.literals = v.metrics, v.literals
+	g.metrics, g.judged, g.literals = v.metrics, v.asked(), v.literals
 	g.program, err = expr.Compile(text, expr.Env(g.env("", "", nil)), expr.AsBool())
 	if err != nil {
 		return nil, fmt.Errorf("condition %q: %w", text, err)
@@ -79,11 +80,7 @@ func (v *namesOf) problem() string {
 	case len(v.metrics) == 0:
 		return " names no metric"
 	}
-	asked := v.verdicts
-	if v.sure {
-		asked = v.metrics
-	}
-	for _, name := range asked { // a condition on a verdict that there never is would never hold
+	for _, name := range v.asked() { // a condition on a verdict that there never is would never hold
 		if m := metric.ByName(name); m != nil && m.Better == "" {
 			problem := ": " + name + " is never judged, as neither direction of it is better: it has no verdict and is never sure"
 			if m.JudgedBy != "" {
@@ -93,6 +90,14 @@ func (v *namesOf) problem() string {
 		}
 	}
 	return ""
+}
+
+// asked returns the metrics whose verdicts the condition uses.
+func (v *namesOf) asked() []string {
+	if v.sure {
+		return v.metrics
+	}
+	return v.verdicts
 }
 
 // Visit is called with every node, the inner ones first.
@@ -180,20 +185,36 @@ func (g *Gate) Find(j *Judgement, steps []string) (Findings, error) {
 		if effects == nil {
 			continue // a metric that the step does not have
 		}
-		out.Judged++
 		holds, err := expr.Run(g.program, g.env(it.Step.Name, it.New.Op, effects))
 		if err != nil {
 			return out, fmt.Errorf("condition %q in step %s: %w", g.text, it.Step.Name, err)
 		}
-		if holds.(bool) {
+		unproven := g.unproven(effects)
+		switch {
+		case holds.(bool):
 			f := Finding{Step: it.Step, Op: it.New.Op}
 			for _, m := range g.metrics {
 				f.Effects = append(f.Effects, effects[m])
 			}
 			out.True = append(out.True, f)
+		case unproven != "":
+			out.Blind = AppendNew(out.Blind, it.Step.Name+": "+unproven)
+			continue
 		}
+		out.Judged++
 	}
 	return out, nil
+}
+
+// unproven returns why a condition on verdicts could not hold whatever the numbers
+// are; "" if it could.
+func (g *Gate) unproven(effects map[string]*Effect) string {
+	for _, m := range g.judged {
+		if e := effects[m]; e.trials() < LeastTrials {
+			return fmt.Sprintf("%s cannot be judged: %d of at least %d trials", m, e.trials(), LeastTrials)
+		}
+	}
+	return ""
 }
 
 // known reports whether the number is what its key says: a percentile of too

@@ -1,6 +1,7 @@
 package compare_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -61,6 +62,27 @@ func TestGate(t *testing.T) {
 
 // A gate is blind where the base has a number and the other side has none that
 // can be judged; where something came out of nothing, it sees that.
+// With too few trials nothing is ever sure: a condition that rests on it is not
+// judged, but one that holds without it is found.
+func TestGateOfFewTrials(t *testing.T) {
+	j := judged(t, made("a", 1, "interleaved", numbers{"rows_per_s": 100}, "s"), made("b", 1, "interleaved", numbers{"rows_per_s": 50}, "s"))
+	for condition, want := range map[string]string{
+		"rows_per_s < 0.95 && sure":                  "0 true, 0 judged, [s: rows_per_s cannot be judged: 1 of at least 3 trials]",
+		"verdict.rows_per_s == 'worse'":              "0 true, 0 judged, [s: rows_per_s cannot be judged: 1 of at least 3 trials]",
+		"rows_per_s < 0.6 || rows_per_s < 1 && sure": "1 true, 1 judged, []",
+		"rows_per_s < 0.45":                          "0 true, 1 judged, []",
+	} {
+		g, err := compare.NewGate(condition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := g.Find(j, nil)
+		if got := fmt.Sprintf("%d true, %d judged, %v", len(found.True), found.Judged, found.Blind); err != nil || got != want {
+			t.Errorf("%s: %s, %v, want %s", condition, got, err, want)
+		}
+	}
+}
+
 func TestGateSees(t *testing.T) {
 	fresh := func() (a, b []*result.Trial) {
 		for i := range 3 {

@@ -139,7 +139,7 @@ const fewNumbers = 10
 func (j *Judgement) Detectable(e *Effect) float64 {
 	trials := e.Pairs
 	if trials == 0 {
-		trials = min(len(e.Base.Rows), len(e.New.Rows))
+		trials = e.trials()
 	}
 	if math.IsNaN(e.SD) || trials < LeastTrials {
 		return math.NaN()

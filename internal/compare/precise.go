@@ -40,7 +40,7 @@ func Precise(trials []*result.Trial, precision float64) (enough bool, worst floa
 // halfWidth returns how far the ratio may be off to either side, as a share.
 func (e *Effect) halfWidth() float64 {
 	switch {
-	case math.IsNaN(e.Low) || math.IsNaN(e.High) || min(len(e.Base.Rows), len(e.New.Rows)) < LeastTrials:
+	case math.IsNaN(e.Low) || math.IsNaN(e.High) || e.trials() < LeastTrials:
 		return math.Inf(1)
 	case e.Low <= 0:
 		return math.Inf(1)

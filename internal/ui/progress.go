@@ -151,9 +151,12 @@ func Line(e trial.Event) string {
 	}
 	parts := []string{fmt.Sprintf("  %-8s %s", e.Step, at)}
 	for _, g := range e.Groups {
-		part := fmt.Sprintf("%s %s/s p99 %s", g.Name, quantity.Short(g.PerSec), quantity.Micros(g.P99))
-		if g.Max > 0 { // of too few operations for a percentile
-			part = fmt.Sprintf("%s %s/s max %s", g.Name, quantity.Short(g.PerSec), quantity.Micros(max(g.Max, g.P99)))
+		part := fmt.Sprintf("%s %s/s", g.Name, quantity.Short(g.PerSec))
+		switch {
+		case g.Max > 0: // of too few operations for a percentile
+			part += " max " + quantity.Micros(max(g.Max, g.P99))
+		case g.P99 > 0: // else nothing was done
+			part += " p99 " + quantity.Micros(g.P99)
 		}
 		if g.Errors > 0 {
 			part += fmt.Sprintf(" %d errors", g.Errors)
