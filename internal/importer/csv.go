@@ -152,6 +152,10 @@ func (t *table) row(fields []string) {
 		t.problem("leave the line out if the number is not known", "the value %q is not a number", field(colValue))
 		return
 	}
+	if value < 0 {
+		t.problem("", "the value %q is below 0", field(colValue))
+		return
+	}
 	row.Value = value * factor
 	t.seen[id] = t.at
 	t.rows = append(t.rows, row)
