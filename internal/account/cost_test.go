@@ -297,7 +297,7 @@ func TestDisturbance(t *testing.T) {
 		{"a neighbour", 6.4, 24.9, known(9), true, 9.5, "disturbed: other programs wrote up to 9.0 MB of the 24.9 MB that the device wrote"},
 		{"a neighbour on another device", 20, 20.5, known(900), false, 0, ""},
 		{"neighbours that the engine hides", 500, 100, known(50), true, -1, "up to 50.0 MB of the 100.0 MB"},
-		{"one that is closed", 6.4, 24.9, known(0, "initd"), false, 18.5, "the rest is the file system's journal, or of initd, whose I/O may not be read"},
+		{"one that is closed", 6.4, 24.9, known(0, "initd"), false, 18.5, "the rest is the file system's own (journal, metadata), or of initd, whose I/O may not be read"},
 		{"a neighbour and one that is closed", 6.4, 24.9, known(9, "initd"), true, 9.5, "disturbed: other programs wrote up to 9.0 MB"},
 		{"unknown", 6.4, 24.9, unknown, false, -1, "or of other programs: not seen"},
 		{"unknown, nothing to explain", 20, 24.9, unknown, false, -1, ""},
