@@ -141,8 +141,7 @@ func (n *Number) unknown() string {
 	if n.Missing != "" || few == "" {
 		return n.Missing
 	}
-	p, _, _ := metric.Percentile(n.Metric)
-	return fmt.Sprintf("%s: p%g needs %d operations", few, p, metric.LeastSamples(p))
+	return few + ": " + metric.Needs(n.Metric)
 }
 
 // unlike returns why two numbers are of different work or promises.
@@ -293,15 +292,23 @@ func (e *Effect) exact(shift float64, trials int) stat.Interval {
 // trials returns the number of trials of the side that has fewer.
 func (e *Effect) trials() int { return min(len(e.Base.Rows), len(e.New.Rows)) }
 
+// tooFew returns how many trials there are if they prove nothing, else "".
+func (e *Effect) tooFew() string {
+	if n := e.trials(); n < LeastTrials {
+		return fmt.Sprintf("%d of at least %d trials", n, LeastTrials)
+	}
+	return ""
+}
+
 // judge sets the verdict once Adjusted is known.
 func (e *Effect) judge(r Rule) {
 	m := metric.ByName(e.New.Metric)
-	trials := e.trials()
+	few := e.tooFew()
 	switch {
 	case e.Why != "" || m == nil || m.Better == "":
 		return
-	case trials < LeastTrials:
-		e.Verdict, e.Why = Unclear, fmt.Sprintf("%d of at least %d trials: nothing is known about noise", trials, LeastTrials)
+	case few != "":
+		e.Verdict, e.Why = Unclear, few+": nothing is known about noise"
 	case e.bounded():
 		e.Verdict, e.Why = Unclear, "the lesser number is only a lower bound"
 	case e.within(r.Margin) && (e.Base.AtLeast() || e.New.AtLeast()):

@@ -210,8 +210,8 @@ func (g *Gate) Find(j *Judgement, steps []string) (Findings, error) {
 // are; "" if it could.
 func (g *Gate) unproven(effects map[string]*Effect) string {
 	for _, m := range g.judged {
-		if e := effects[m]; e.trials() < LeastTrials {
-			return fmt.Sprintf("%s cannot be judged: %d of at least %d trials", m, e.trials(), LeastTrials)
+		if few := effects[m].tooFew(); few != "" {
+			return m + " cannot be judged: " + few
 		}
 	}
 	return ""

@@ -95,8 +95,7 @@ func (n *Number) few() (least int64) {
 func (n *Number) become(greatest *Number, of int64) {
 	key := n.Key
 	if greatest == nil {
-		p, _, _ := metric.Percentile(key.Metric)
-		*n = Number{Key: key, Missing: fmt.Sprintf("%d samples, and p%g needs %d operations", of, p, metric.LeastSamples(p))}
+		*n = Number{Key: key, Missing: fmt.Sprintf("%d samples, and %s", of, metric.Needs(key.Metric))}
 		return
 	}
 	*n = *greatest

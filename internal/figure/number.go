@@ -62,8 +62,7 @@ func (n Number) Hover() string {
 		b.WriteString(" per " + n.Per)
 	}
 	if few := n.Few(); few != "" {
-		p, _, _ := metric.Percentile(n.Metric)
-		fmt.Fprintf(&b, ": %s samples, as p%g needs %d operations", few, p, metric.LeastSamples(p))
+		fmt.Fprintf(&b, ": %s samples, as %s", few, metric.Needs(n.Metric))
 	}
 	if len(n.Rows) > 1 {
 		fmt.Fprintf(&b, "; median of %d trials, from %s to %s", len(n.Rows), quantity.Full(n.Low), quantity.Full(n.High))

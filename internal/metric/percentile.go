@@ -1,6 +1,9 @@
 package metric
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // percentiles are the quantiles that require a minimum number of samples.
 var percentiles = map[Quantile]float64{P50: 50, P95: 95, P99: 99, P999: 99.9}
@@ -20,6 +23,13 @@ func Percentile(metric string) (p float64, greatest string, ok bool) {
 // expected beyond it: 1000 for the 99th.
 func LeastSamples(percentile float64) int64 {
 	return int64(math.Round(10 / (1 - percentile/100)))
+}
+
+// Needs returns what a latency metric requires to be a percentile: "p99 needs 1000
+// operations".
+func Needs(metric string) string {
+	p, _, _ := Percentile(metric)
+	return fmt.Sprintf("p%g needs %d operations", p, LeastSamples(p))
 }
 
 // Few reports whether the row is a percentile of fewer samples than it
