@@ -62,7 +62,7 @@ type Live struct {
 	Bytes int64
 }
 
-// Step is one phase of a run. It has a field per property that the load loop,
+// Step is one phase of a run. It has many fields: one per property that the load loop,
 // the planner or the report needs.
 type Step struct {
 	Name string
