@@ -252,7 +252,10 @@ func OpenGroup(s *workload.Step) int {
 // decided while it runs.
 func (p *Plan) Steps() (out []workload.Step) {
 	steps := p.Run.Steps()
-	if p.Rate == nil {
+	switch {
+	case p.Find != nil:
+		return searched(steps)
+	case p.Rate == nil:
 		return steps
 	}
 	several := map[string]bool{} // the names of steps that are repeated per rate
@@ -308,13 +311,46 @@ func AtRate(s *workload.Step, rate float64, like *pace.Arrivals) workload.Step {
 	return out
 }
 
+// searched returns steps of which the ones that a search begins with are judged by what
+// it finds.
+func searched(steps []workload.Step) []workload.Step {
+	out := slices.Clone(steps)
+	for i := range out {
+		if OpenGroup(&out[i]) >= 0 {
+			out[i].Judged = []string{highestRate}
+		}
+	}
+	return out
+}
+
+// highestRate is the metric of a search's answer.
+const highestRate = "highest_rate"
+
+// promised returns what a step is judged by when operations arrive at a rate, which all
+// targets have in common: latency in place of throughput. The probes of a search are not
+// judged, as only what it finds is.
+func promised(judged []string) (out []string) {
+	for _, name := range judged {
+		switch name {
+		case "rows_per_s":
+			name = "response_p99_us"
+		case highestRate:
+			continue
+		}
+		if !slices.Contains(out, name) && (name != "service_p99_us" || !slices.Contains(out, "response_p99_us")) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 func rateName(step string, rate float64) string {
 	return step + "@" + strconv.FormatFloat(rate, 'f', -1, 64)
 }
 
 func withArrivals(s *workload.Step, a *pace.Arrivals) workload.Step {
 	out := *s
-	out.Groups = slices.Clone(s.Groups)
+	out.Groups, out.Judged = slices.Clone(s.Groups), promised(s.Judged)
 	out.Groups[OpenGroup(s)].Arrivals = a
 	return out
 }
