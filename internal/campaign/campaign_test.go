@@ -481,7 +481,7 @@ func TestDescribe(t *testing.T) {
 		"  l.i0     1 × insert, 10 operations each\n",
 		"  settle   settle, at least 3s\n",
 		"  qr500    1 × insert, 70 operations each at 10/s; 1 × delete, 70 operations each at 10/s; 1 × query\n",
-		"\ntakes at least 40 s (2 targets × 2 trials of at least 10 s, steps of a fixed length only; the others take as long as the engine needs)\n",
+		"\ntakes at least 40 s (2 targets × 2 trials of at least 10 s, measured steps only); l.i0 takes as long as the engine needs\n",
 		"  pebble.1             engine pebble   up to ",
 		"free under " + dir,
 	} {

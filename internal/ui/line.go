@@ -41,10 +41,10 @@ const (
 	ofWrites
 	ofCPU
 	ofStalls
+	ofTrial
 	ofPercentile
 	ofTime
 	ofErrors
-	ofTrial
 	ofRate
 	ofStep
 )
@@ -89,8 +89,9 @@ type where struct {
 	forecast.Place
 	target string
 	step   string
-	part   int // the step's place in the plan, from 0; -1 if it has none
-	probe  int // the number of the probe, from 1; 0: it is none
+	phase  string // of the step's last event
+	part   int    // the step's place in the plan, from 0; -1 if it has none
+	probe  int    // the number of the probe, from 1; 0: it is none
 }
 
 // trial returns the piece about the trial.
@@ -150,7 +151,7 @@ func elapsed(e *trial.Event) piece {
 }
 
 // pieces returns what an event adds to the line of its step.
-func pieces(e *trial.Event) []piece {
+func (w *where) pieces(e *trial.Event) []piece {
 	switch e.Phase {
 	case trial.PhaseBegin:
 		return nil
@@ -161,11 +162,11 @@ func pieces(e *trial.Event) []piece {
 		}
 		return []piece{{ofRate, []string{text, "settling"}}}
 	}
-	return append([]piece{elapsed(e)}, done(e)...)
+	return append([]piece{elapsed(e)}, w.done(e)...)
 }
 
 // done returns the pieces about what was done in the last interval.
-func done(e *trial.Event) (out []piece) {
+func (w *where) done(e *trial.Event) (out []piece) {
 	primary := func(g trial.EventGroup) bool { return g.Primary }
 	about := slices.DeleteFunc(slices.Clone(e.Groups), func(g trial.EventGroup) bool { return !primary(g) })
 	others := slices.DeleteFunc(slices.Clone(e.Groups), primary)
@@ -174,7 +175,7 @@ func done(e *trial.Event) (out []piece) {
 	}
 	for _, g := range about {
 		name := ""
-		if len(about) > 1 {
+		if len(about) > 1 || w.Duet {
 			name = g.Name + " "
 		}
 		out = append(out, only(ofRate, name+rate(&g)))

@@ -42,8 +42,8 @@ var measured = trial.Event{Step: "qr500", Phase: trial.PhaseRun, Elapsed: 12, Ex
 func TestWidths(t *testing.T) {
 	for width, want := range map[int]string{
 		24:  "7/11 qr500 · 8,420/s",
-		40:  "3/9 innodb · 7/11 qr500 · 8,420/s",
-		60:  "3/9 innodb · 7/11 qr500 · 15 min left · 8,420/s",
+		40:  "7/11 qr500 · 15 min left · 8,420/s",
+		60:  "7/11 qr500 · 15 min left · 8,420/s · p99 4.1 ms",
 		70:  "3/9 innodb · 7/11 qr500 · 15 min left · 8,420/s · p99 4.1 ms",
 		80:  "3/9 innodb · 7/11 qr500 · 15 min left · 8,420/s · p99 4.1 ms · server 1.4 cores",
 		100: "3/9 innodb · 7/11 qr500 · 15 min left · 8,420/s · p99 4.1 ms · server 1.4 cores · 38 MB/s written",

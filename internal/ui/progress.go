@@ -87,14 +87,16 @@ func (p *Progress) Event(e trial.Event) {
 	if begins {
 		p.enter(e.Step)
 	}
+	settles := e.Phase == trial.PhaseSettle && p.at.phase != e.Phase
+	p.at.phase = e.Phase
 	switch {
 	case p.width() > 0:
-		p.draw(p.line(pieces(&e)...))
+		p.draw(p.line(p.at.pieces(&e)...))
 	case e.Phase == trial.PhaseBegin:
 		p.said = p.now()
-	case begins || e.Phase == trial.PhaseSettle || p.now().Sub(p.said) >= p.Every:
+	case begins || settles || p.now().Sub(p.said) >= p.Every:
 		p.said = p.now()
-		p.println(p.line(pieces(&e)...))
+		p.println(p.line(p.at.pieces(&e)...))
 	}
 }
 
