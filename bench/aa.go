@@ -105,7 +105,7 @@ func aaRun(exe, dir string, seed, trials int, slower float64) (*compare.Judgemen
 	}
 	all := compare.New(list)
 	a, b := all.Target("a"), all.Target("b")
-	return all.Judge(a, b, compare.DefaultRule()), nil
+	return all.Judge(a, b), nil
 }
 
 // claimed returns how many numbers are judged better or worse, and how many are

@@ -143,7 +143,7 @@ func (r *runner) prepare() error {
 	}
 	r.state = &result.Campaign{
 		Format: result.Format, Name: r.Plan.Name, Sets: r.Plan.Sets, Command: plan.WithoutSecretArgs(r.Command), Started: time.Now(), Force: r.Force,
-		AA: r.AA, Order: string(r.Plan.Order), Targets: targetNames(r.Plan),
+		AA: r.AA, Order: string(r.Plan.Order), Targets: targetNames(r.Plan), Question: r.Plan.Question,
 		Params: r.Plan.ParamTexts(), Programs: r.Programs, Trials: Entries(r.Plan),
 	}
 	if r.Plan.Calibrate {

@@ -105,7 +105,7 @@ func (c *Campaign) Relative(o RelativeOptions) *Relative {
 	judged := make([]*Judgement, len(r.Targets)) // the base's is nil
 	r.Unlike = make([][]string, len(r.Targets))
 	for i, t := range r.Targets[1:] {
-		judged[i+1], r.Unlike[i+1] = c.Judge(base, t, DefaultRule()), Unlike(base, t)
+		judged[i+1], r.Unlike[i+1] = c.Judge(base, t), Unlike(base, t)
 	}
 	for _, g := range Groups() {
 		rg := RelativeGroup{Group: g}

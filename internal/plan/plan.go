@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/result"
 	"rumbench/workload"
 )
 
@@ -50,8 +51,9 @@ type Plan struct {
 	Trials   int // of each target; with Stop the greatest number
 	Order    Order
 	Stop     Stop
-	Rate     *Rate // nil: clients without a rate of their own go as fast as they can
-	Find     *Find // nil: nothing is searched for
+	Question result.Question // what is asked of the comparison of the targets
+	Rate     *Rate           // nil: clients without a rate of their own go as fast as they can
+	Find     *Find           // nil: nothing is searched for
 	Seed     uint64
 	Interval time.Duration // of the time series
 	CoolDown time.Duration // idle time between trials
@@ -96,7 +98,7 @@ type Target struct {
 }
 
 var planKeys = []string{
-	"name", "workload", "preset", "params", "common", "targets", "trials", "order", "stop", "rate", "find", "seed",
+	"name", "workload", "preset", "params", "common", "targets", "trials", "order", "question", "stop", "rate", "find", "seed",
 	"interval", "cool_down", "keep", "errors_allowed", "calibrate", "published",
 }
 
@@ -164,6 +166,7 @@ func (b *binder) plan(root *node, name string) *Plan {
 	b.workload(f, p)
 	b.rate(f, p)
 	b.find(f, p)
+	b.question(f, p)
 	b.targets(f, p)
 	b.published(f, p)
 	return p
