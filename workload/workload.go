@@ -105,6 +105,21 @@ type Step struct {
 	Open func(ctx context.Context, env Env) (Stage, error)
 }
 
+// Planned returns the planned length of the step's window in seconds; 0 if it has
+// none.
+func (s *Step) Planned() float64 {
+	if s.Seconds > 0 {
+		return s.Seconds
+	}
+	var longest float64
+	for _, g := range s.Groups {
+		if g.Work > 0 && g.Rate > 0 {
+			longest = max(longest, float64(g.Work)/g.Rate)
+		}
+	}
+	return longest
+}
+
 // Access is how operations access rows.
 type Access string
 

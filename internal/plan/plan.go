@@ -7,6 +7,7 @@
 package plan
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -64,6 +65,15 @@ type Plan struct {
 	Source        []byte      // the file, as it will be stored
 	Sets          []string    // the overrides that apply to Source
 	Secrets       []byte      // the content of SecretFile; usually empty
+}
+
+// ParamTexts returns the workload's parameters as texts, as campaigns record them.
+func (p *Plan) ParamTexts() map[string]string {
+	out := map[string]string{}
+	for name, value := range p.Params {
+		out[name] = fmt.Sprint(value)
+	}
+	return out
 }
 
 // Stop says when a campaign may end before all of its trials are done: at the

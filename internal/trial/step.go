@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -315,18 +314,4 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// expected returns the planned length of a step in seconds; 0 if it has none.
-func expected(step *workload.Step) float64 {
-	if step.Seconds > 0 {
-		return step.Seconds
-	}
-	var longest float64
-	for _, g := range step.Groups {
-		if g.Work > 0 && g.Rate > 0 {
-			longest = math.Max(longest, float64(g.Work)/g.Rate)
-		}
-	}
-	return longest
 }
