@@ -297,7 +297,7 @@ func TestEndedWithoutAWord(t *testing.T) {
 	if err == nil || state.Trials[0].Status != result.Partial {
 		t.Errorf("%v, %v", statuses(state), err)
 	}
-	if tr, err := result.ReadTrial(result.TrialPath(c.Dir, "pebble.1")); err != nil || tr.Reason != "it was ended early" {
+	if tr, err := result.ReadTrial(result.TrialPath(c.Dir, "pebble.1")); err != nil || tr.Reason != "it was interrupted" {
 		t.Errorf("%+v, %v", tr, err)
 	}
 }

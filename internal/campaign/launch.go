@@ -147,7 +147,7 @@ func (*launcher) explain(ctx context.Context, t *result.Trial, dir string, ended
 	now := time.Now()
 	t.Ended = &now
 	if ctx.Err() != nil {
-		t.Status, t.Reason = result.Partial, "it was ended early"
+		t.Status, t.Reason = result.Partial, "it was interrupted"
 		return
 	}
 	t.Status = result.Failed

@@ -167,7 +167,7 @@ func (r *runner) pause(ctx context.Context, ran bool) error {
 // earlyError says that a campaign's user ended it.
 type earlyError struct{ cause error }
 
-func (earlyError) Error() string   { return "the campaign was ended early" }
+func (earlyError) Error() string   { return "the campaign was interrupted" }
 func (e earlyError) Unwrap() error { return e.cause }
 
 // early returns the error of a campaign that its user ended.

@@ -75,6 +75,18 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// Commands in hints begin as the program was called.
+func TestExplainAsCalled(t *testing.T) {
+	var b strings.Builder
+	a := &App{Program: "bin/rumbench", Stderr: &b}
+	a.explain(usage(errors.New("x")))
+	a.explain(hint.Problems{{Reason: "r of rumbench run", Hint: "rumbench list engines names them, and rumbench's own"}})
+	want := "rumbench: x\nhint: bin/rumbench help lists the commands, bin/rumbench help COMMAND its flags\nr of rumbench run\nhint: bin/rumbench list engines names them, and rumbench's own\n"
+	if b.String() != want {
+		t.Errorf("%q", b.String())
+	}
+}
+
 func TestFileName(t *testing.T) {
 	for in, want := range map[string]string{"a b": "a-b", "../x": "..-x", "a\tb": "a-b", "größe": "größe"} {
 		if got := fileName(in); got != want {

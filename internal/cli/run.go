@@ -64,7 +64,7 @@ func newRunCommand(a *App) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.out, "out", "", "directory of the campaign, which must not exist (default results/NAME-DATE)")
+	f.StringVar(&o.out, "out", "", "directory of the campaign, new or empty (default results/NAME-DATE)")
 	f.StringArrayVar(&o.sets, "set", nil, "override a key of the plan: `key=value`, as in params.rows=2M; may be repeated")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print trials, steps, how long they take and expected sizes, and run nothing")
 	f.BoolVar(&o.calibrate, "calibrate", false,

@@ -24,7 +24,7 @@ type Status string
 const (
 	Running  Status = "running"  // no end was written: it is running or was killed
 	Complete Status = "complete" // everything was done
-	Partial  Status = "partial"  // it was ended early by its user; what was measured is valid
+	Partial  Status = "partial"  // it was interrupted by its user; what was measured is valid
 	Failed   Status = "failed"   // it could not go on; what was measured before is valid
 	Invalid  Status = "invalid"  // it ran to its end, but its numbers must not be used: see the warnings
 )

@@ -131,7 +131,7 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 		}
 		why := err.Error()
 		if s.Status == result.Partial {
-			why = "it was ended early"
+			why = "it was interrupted"
 		}
 		s.Warnings = append(s.Warnings, metric.Warn(metric.StepNotEnded, metric.Values{"why": why}))
 	}

@@ -332,7 +332,7 @@ func (t *trial) conclude(ctx context.Context, err error) {
 	t.res.Ended = &now
 	switch {
 	case err != nil && ctx.Err() != nil:
-		t.res.Status, t.res.Reason = result.Partial, "it was ended early"
+		t.res.Status, t.res.Reason = result.Partial, "it was interrupted"
 	case err != nil:
 		t.res.Status, t.res.Reason, t.res.Hint = result.Failed, err.Error(), hint.Of(err)
 	default:
