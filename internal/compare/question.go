@@ -44,7 +44,7 @@ func (c *Campaign) declares() bool {
 }
 
 // Unasked returns the steps that the question names and that there are not, and the
-// metrics of which no step in question has a number.
+// metrics of which no step has a number.
 func (c *Campaign) Unasked() (steps, metrics []string) {
 	for _, name := range c.Question.Steps {
 		if c.Step(name) == nil {
@@ -52,11 +52,7 @@ func (c *Campaign) Unasked() (steps, metrics []string) {
 		}
 	}
 	for _, m := range c.Question.Metrics {
-		asked := func(s *Step) bool {
-			own := s.own([]string{m})
-			return len(own) > 0 && slices.Contains(s.asked(), own[0])
-		}
-		if !slices.ContainsFunc(c.Steps, asked) {
+		if !slices.ContainsFunc(c.Steps, func(s *Step) bool { _, ok := s.Own(m); return ok }) {
 			metrics = append(metrics, m)
 		}
 	}

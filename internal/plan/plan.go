@@ -152,6 +152,9 @@ func (b *binder) plan(root *node, name string) *Plan {
 		Name: name, Trials: 1, Order: Interleaved, Seed: 1,
 		Interval: time.Second, Calibrate: true,
 	}
+	b.adopt(root, "workload", planKeys)
+	b.adopt(root, "targets", planKeys)
+	b.places = b.levels(root)
 	f := b.fields(root, "the plan", planKeys)
 	bind(f, "name", &p.Name, oneLine)
 	bind(f, "trials", &p.Trials, integer(1, maxTrials))

@@ -122,6 +122,7 @@ func ReadTrial(dir string) (*Trial, error) {
 	t.readOlder()
 	t.addHosting()
 	t.addCPU()
+	t.readOlderImport()
 	if t.Status != Running {
 		return &t, nil
 	}
