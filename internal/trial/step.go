@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"rumbench/engine"
@@ -282,13 +283,7 @@ func (t *stepRun) settle(ctx context.Context) error {
 	if t.Calibrate {
 		floor = 0
 	}
-	t.Progress(Event{Step: t.of.Name, Phase: PhaseSettle, Expected: floor.Seconds()})
-	actions, err := t.db.Settle(ctx)
-	if err != nil {
-		return fmt.Errorf("settle: %w", err)
-	}
-	t.out.Settle = actions
-	if err := sleep(ctx, floor-time.Since(start)); err != nil {
+	if err := t.rest(ctx, start, floor); err != nil {
 		return err
 	}
 	if err := w.close(ctx, t.trial, time.Since(start)); err != nil {
@@ -302,6 +297,38 @@ func (t *stepRun) settle(ctx context.Context) error {
 		return nil
 	}
 	return t.addSpace(ctx, false)
+}
+
+// rest brings the engine to rest, for no less than floor.
+func (t *stepRun) rest(ctx context.Context, start time.Time, floor time.Duration) (err error) {
+	defer t.showSettling(start, floor)()
+	if t.out.Settle, err = t.db.Settle(ctx); err != nil {
+		return fmt.Errorf("settle: %w", err)
+	}
+	return sleep(ctx, floor-time.Since(start))
+}
+
+// showSettling reports the progress of a settle step at each interval, until the
+// function that it returns is called.
+func (t *stepRun) showSettling(start time.Time, floor time.Duration) (end func()) {
+	over := make(chan struct{})
+	var shows sync.WaitGroup
+	shows.Go(func() {
+		each := time.NewTicker(t.Plan.Interval)
+		defer each.Stop()
+		for {
+			t.Progress(Event{Step: t.of.Name, Phase: PhaseSettle, Elapsed: time.Since(start).Seconds(), Expected: floor.Seconds()})
+			select {
+			case <-each.C:
+			case <-over:
+				return
+			}
+		}
+	})
+	return func() {
+		close(over)
+		shows.Wait()
+	}
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
