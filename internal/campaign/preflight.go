@@ -41,7 +41,7 @@ type FailedTarget struct {
 // Error lists the targets.
 func (e *PreflightError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "preflight: %d of %s cannot run the plan, and no trial was begun", len(e.Failed), count(e.Tried))
+	fmt.Fprintf(&b, "preflight: %d of %d targets cannot run the plan, and no trial was begun", len(e.Failed), e.Tried)
 	for _, t := range e.Failed {
 		fmt.Fprintf(&b, "\n  %s: %s", t.Name, t.Reason)
 		if t.Hint != "" {
@@ -52,14 +52,6 @@ func (e *PreflightError) Error() string {
 		}
 	}
 	return b.String()
-}
-
-// count returns a number of targets.
-func count(targets int) string {
-	if targets == 1 {
-		return "1 target"
-	}
-	return fmt.Sprintf("%d targets", targets)
 }
 
 // Hint returns what the user can do.
@@ -100,7 +92,7 @@ func (r *runner) preflight(ctx context.Context) error {
 		return errors.Join(r.keepLogs(failed.Failed), r.clearPreflight(), failed)
 	}
 	if len(names) > 0 {
-		r.Progress.Note(fmt.Sprintf("preflight: %s: %s ok in %s", strings.Join(names, ", "), count(len(names)), coarse(r.now().Sub(began))))
+		r.Progress.Note(fmt.Sprintf("preflight: %s: ok in %s", strings.Join(names, ", "), coarse(r.now().Sub(began))))
 	}
 	return r.clearPreflight()
 }

@@ -83,6 +83,9 @@ type Trial struct {
 	Imported *Imported `json:"imported,omitempty"`
 	// Dir is the directory that the trial was read from; it is not written.
 	Dir string `json:"-"`
+	// At is the step that a trial without an end was in when it was read; "": in none.
+	// It is not written.
+	At string `json:"-"`
 }
 
 // DurabilityText returns the durability with its meaning, if that is known.
