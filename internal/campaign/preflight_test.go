@@ -202,4 +202,3 @@ func TestPreflightEndedEarly(t *testing.T) {
 		t.Errorf("%d were run", n)
 	}
 }
-
