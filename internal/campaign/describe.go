@@ -3,6 +3,8 @@ package campaign
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,22 +29,17 @@ func Describe(w io.Writer, c Config) error {
 		fmt.Fprintf(w, ", preset %s", p.Preset)
 	}
 	fmt.Fprintf(w, "\n\nsteps\n")
-	var planned, probes time.Duration // the latter at most
 	for _, s := range p.Steps() {
-		d := describeStep(w, &s)
-		planned += d
+		describeStep(w, &s)
 		if p.Find != nil && plan.OpenGroup(&s) >= 0 {
-			probes += describeFind(w, p.Find, &s)
+			describeFind(w, p.Find, &s)
 		}
 	}
 	live := p.Run.Estimate()
 	peak, need := Need(c)
 	fmt.Fprintf(w, "\nat most %d rows, %s of user data with index entries\n", live.Rows, quantity.Bytes(live.Bytes))
-	length := planned.Round(time.Second).String()
-	if probes > 0 {
-		length += fmt.Sprintf(", and with the probes up to %v,", (planned + probes).Round(time.Second))
-	}
-	fmt.Fprintf(w, "steps of a fixed length take %s per trial; the others as long as the engine needs\n", length)
+	describeLength(w, c, entries)
+	describeTargets(w, p.Targets)
 	fmt.Fprintf(w, "\n%s\n", heading(c))
 	for _, e := range entries {
 		for i, t := range p.Targets {
@@ -63,6 +60,18 @@ func Describe(w io.Writer, c Config) error {
 		fmt.Fprintf(w, "\ndisk: up to %s needed at a time, %s free under %s\n", quantity.Bytes(peak), quantity.Bytes(free), existing(c.Dir))
 	}
 	return nil
+}
+
+// describeTargets prints what the plan sets for each target, sizes in one form.
+func describeTargets(w io.Writer, targets []plan.Target) {
+	fmt.Fprintf(w, "\ntargets\n")
+	for _, t := range targets {
+		fmt.Fprintf(w, "  %-18s engine %s", t.Name, t.Engine)
+		for _, knob := range slices.Sorted(maps.Keys(t.Knobs)) {
+			fmt.Fprintf(w, ", %s %s", knob, t.Knobs[knob])
+		}
+		fmt.Fprintln(w)
+	}
 }
 
 // remaining returns the trials that a campaign would run: those of a campaign that
@@ -123,21 +132,20 @@ func describeArrivals(a *pace.Arrivals) string {
 	return text
 }
 
-// describeFind prints which probes follow a step, and returns how long they take
-// at most. How many there will be is not known before.
-func describeFind(w io.Writer, f *plan.Find, s *workload.Step) time.Duration {
+// describeFind prints which probes follow a step. How many there will be is not
+// known before.
+func describeFind(w io.Writer, f *plan.Find, s *workload.Step) {
 	seconds := f.Seconds
 	if seconds == 0 {
 		seconds = s.Seconds
 	}
 	fmt.Fprintf(w, "  %-8s search for the highest rate with %s: up to %d probes of %g s\n", s.Name+"@…", f.Promise, trial.MostProbes(f), seconds)
-	return time.Duration(float64(trial.MostProbes(f)) * seconds * float64(time.Second))
 }
 
-func describeStep(w io.Writer, s *workload.Step) (length time.Duration) {
+func describeStep(w io.Writer, s *workload.Step) {
 	if s.Settle != nil {
 		fmt.Fprintf(w, "  %-8s settle, at least %v\n", s.Name, s.Settle.Floor)
-		return s.Settle.Floor
+		return
 	}
 	var parts []string
 	for _, g := range s.Groups {
@@ -147,7 +155,6 @@ func describeStep(w io.Writer, s *workload.Step) (length time.Duration) {
 		}
 		if g.Rate > 0 {
 			part += fmt.Sprintf(" at %g/s", g.Rate)
-			length = max(length, time.Duration(float64(g.Work)/g.Rate*float64(time.Second)))
 		}
 		if g.Arrivals != nil {
 			part += describeArrivals(g.Arrivals)
@@ -155,9 +162,7 @@ func describeStep(w io.Writer, s *workload.Step) (length time.Duration) {
 		parts = append(parts, part)
 	}
 	if s.Seconds > 0 {
-		length = time.Duration(s.Seconds * float64(time.Second))
-		parts = append(parts, length.String())
+		parts = append(parts, time.Duration(s.Seconds*float64(time.Second)).String())
 	}
 	fmt.Fprintf(w, "  %-8s %s\n", s.Name, strings.Join(parts, "; "))
-	return length
 }

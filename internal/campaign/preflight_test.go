@@ -60,7 +60,7 @@ func TestPreflight(t *testing.T) {
 	if d := cmp.Diff(want, ran(t, dir)); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
-	if !strings.HasPrefix(p.lines[0], "note preflight: pebble, bbolt: ok in ") || !strings.HasPrefix(p.lines[1], "begin pebble.1") {
+	if !strings.HasPrefix(p.lines[0], "note preflight: pebble, bbolt: 2 targets ok in ") || !strings.HasPrefix(p.lines[1], "begin pebble.1") {
 		t.Errorf("%q", p.lines)
 	}
 	if _, err := os.Stat(result.TrialPath(c.Dir, PreflightDir)); err == nil {

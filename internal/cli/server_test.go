@@ -238,7 +238,7 @@ func TestPreflightOfServer(t *testing.T) {
 		_, talk = attached.run(1, "run", "plan.yaml", "--out", "out", "--set", "params.clients=70")
 		attached.contains("standard error", talk, "open a session for each of 70 clients: at number ", "oo many c")
 		_, talk = attached.run(0, "run", "plan.yaml", "--out", "out") // it finds no schema of that name
-		attached.contains("standard error", talk, "preflight: "+engine+": ok in ", "complete in ")
+		attached.contains("standard error", talk, "preflight: "+engine+": 1 target ok in ", "complete in ")
 		send(t, c.cmd.Process, syscall.SIGINT)
 		c.end()
 		h.gone()
