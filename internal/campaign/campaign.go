@@ -33,7 +33,8 @@ type Progress interface {
 	Note(text string)
 }
 
-// Config says what to run and how.
+// Config says what to run and how. It has many fields because it holds the plan and
+// all that a command line can add.
 type Config struct {
 	Plan    *plan.Plan
 	Dir     string   // the campaign directory; it must not exist yet, unless Resume

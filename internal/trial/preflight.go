@@ -60,7 +60,7 @@ func shorten(g *workload.Group) {
 
 // connectAll opens as many sessions at the same time as the step with the most
 // clients needs, and closes them.
-func (t *trial) connectAll(ctx context.Context, steps []workload.Step) (err error) {
+func connectAll(ctx context.Context, db engine.DB, steps []workload.Step) error {
 	most := 0
 	for i := range steps {
 		n := 0
@@ -76,7 +76,7 @@ func (t *trial) connectAll(ctx context.Context, steps []workload.Step) (err erro
 		}
 	}()
 	for n := range most {
-		s, err := t.db.Session(ctx)
+		s, err := db.Session(ctx)
 		if err != nil {
 			return fmt.Errorf("open a session for each of %d clients: at number %d: %w", most, n+1, err)
 		}

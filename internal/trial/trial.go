@@ -269,8 +269,8 @@ func (t *Spec) measures() bool { return !t.Calibrate && !t.Preflight }
 func (t *trial) plannedSteps(ctx context.Context) ([]workload.Step, error) {
 	switch {
 	case t.Preflight:
-		steps := brief(t.Plan.Run.Steps())
-		return steps, t.connectAll(ctx, t.Plan.Run.Steps())
+		steps := t.Plan.Run.Steps()
+		return brief(steps), connectAll(ctx, t.db, steps)
 	case t.Calibrate:
 		return t.Plan.Run.Steps(), nil
 	}
