@@ -84,7 +84,7 @@ func (r *runner) preflight(ctx context.Context) error {
 			return errors.Join(r.early(ctx), err, r.clearPreflight())
 		case err != nil:
 			return err
-		case tr.Status == result.Failed:
+		case tr.Status != result.Complete:
 			failed.Failed = append(failed.Failed, FailedTarget{Name: t.Name, Reason: tr.Reason, Hint: tr.Hint})
 		}
 		names = append(names, t.Name)
