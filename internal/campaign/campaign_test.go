@@ -71,6 +71,7 @@ func config(dir, script string, sets ...string) (Config, *recorder) {
 		Plan: p, Dir: filepath.Join(dir, "out"), Command: []string{"rumbench", "test"}, Progress: progress,
 		Child: []string{"/bin/sh", "-c", script, "trial"}, LockFile: filepath.Join(dir, "lock"),
 		SpaceFactor: func(string) (float64, int64) { return 1, 0 },
+		NoPreflight: true, KeepGoing: true, // the tests of both are in preflight_test.go and stop_test.go
 	}, progress
 }
 

@@ -43,6 +43,12 @@ func (r *runner) duet(ctx context.Context, block []result.Entry, from int) error
 		r.Progress.Note(fmt.Sprintf("%s, on processors %v", block[i].Dir, d.sides[i].cpus))
 		errs[i] = r.ended(&block[i], trials[i], errs[i])
 	}
+	if err := errors.Join(errs[:]...); err != nil {
+		return err
+	}
+	for i := range block {
+		errs[i] = r.baseless(&block[i], trials[i], from+len(block))
+	}
 	return errors.Join(errs[:]...)
 }
 

@@ -60,7 +60,7 @@ func (h *host) checkPartial(dir string, status result.Status, reason string) *re
 func TestTrialKilled(t *testing.T) {
 	h := newHost(t)
 	h.write("plan.yaml", planFor("pebble", "bbolt"))
-	c := h.start("run", "plan.yaml", "--out", "out")
+	c := h.start("run", "plan.yaml", "--out", "out", "--keep-going")
 	c.during("out/trials/pebble.1", "qr100")
 	first := c.child()
 	send(t, first, syscall.SIGKILL)

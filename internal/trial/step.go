@@ -194,7 +194,7 @@ func (t *stepRun) load(ctx context.Context) error {
 			return fmt.Errorf("create the tables: %w", err)
 		}
 	}
-	stage, err := t.of.Open(ctx, workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: t.keepsRows(), Previous: t.previous})
+	stage, err := t.of.Open(ctx, workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: t.keepsRows() && !t.Preflight, Previous: t.previous})
 	if err != nil {
 		return err
 	}
@@ -213,12 +213,18 @@ func (t *stepRun) load(ctx context.Context) error {
 	config := drive.Config{
 		Step: t.of, Clients: clients, Interval: t.Plan.Interval, Seed: t.Plan.Seed, OnInterval: t.onInterval,
 	}
-	if t.Calibrate {
+	switch {
+	case t.Calibrate:
 		config.ThreadCPU, config.Limit = true, CalibrationTime
+	case t.Preflight && !t.of.Whole:
+		config.Limit = preflightTime
 	}
 	res, err := t.measure(ctx, config)
 	if err != nil {
 		return err
+	}
+	if t.Preflight {
+		return t.tried(ctx, stage, res)
 	}
 	t.driven = res
 	t.latency.logUndone(t.of, res.Groups)
@@ -280,7 +286,7 @@ func (t *stepRun) settle(ctx context.Context) error {
 	t.started.Store(&stepStart{t.of.Name, time.Now()})
 	start := time.Now()
 	floor := t.of.Settle.Floor
-	if t.Calibrate {
+	if !t.measures() {
 		floor = 0
 	}
 	if err := t.rest(ctx, start, floor); err != nil {
