@@ -3,18 +3,31 @@ package engine
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"rumbench/internal/quantity"
 	"rumbench/model"
 )
 
 // IntOption returns an integer option, def if it is not set.
 func (c Config) IntOption(name string, def, least, greatest int64) (int64, error) {
+	return c.wholeOption(name, def, least, greatest, "it must be a whole number", func(string) (int64, error) { return 0, strconv.ErrSyntax })
+}
+
+// SizeOption returns an option in bytes, which may be written as a size such as
+// 64MiB; def if it is not set.
+func (c Config) SizeOption(name string, def, least, greatest int64) (int64, error) {
+	return c.wholeOption(name, def, least, greatest, "it must be a size such as 64MiB, or a number of bytes", quantity.ParseSize)
+}
+
+// wholeOption returns an option that is a whole number, or a text that parse reads
+// as one.
+func (c Config) wholeOption(name string, def, least, greatest int64, what string, parse func(string) (int64, error)) (n int64, err error) {
 	v, ok := c.Options[name]
 	if !ok {
 		return def, nil
 	}
-	var n int64
 	switch x := v.(type) {
 	case int:
 		n = int64(x)
@@ -22,8 +35,13 @@ func (c Config) IntOption(name string, def, least, greatest int64) (int64, error
 		n = x
 	case uint64:
 		n = int64(x)
+	case string:
+		n, err = parse(x)
 	default:
-		return 0, Refuse("options."+name, v, "it must be a whole number")
+		err = strconv.ErrSyntax
+	}
+	if err != nil {
+		return 0, Refuse("options."+name, v, "%s", what)
 	}
 	if n < least || n > greatest {
 		return 0, Refuse("options."+name, v, "it must be from %d to %d", least, greatest)

@@ -19,7 +19,7 @@ type ParamType string
 // The parameter types, with the Go type that Parse returns.
 const (
 	IntParam      ParamType = "int"      // int64; suffixes k, M, G are powers of 1000
-	FloatParam    ParamType = "float"    // float64
+	FloatParam    ParamType = "float"    // float64; with the unit s also a duration
 	BoolParam     ParamType = "bool"     // bool
 	StringParam   ParamType = "string"   // string
 	DurationParam ParamType = "duration" // time.Duration; a number is in seconds
@@ -93,6 +93,10 @@ func (p Param) convert(v any) (any, error) {
 	case IntParam:
 		return toInt(v)
 	case FloatParam:
+		if text, ok := v.(string); ok && p.Unit == "s" {
+			d, err := toDuration(text)
+			return d.Seconds(), err
+		}
 		return toFloat(v)
 	case BoolParam:
 		if b, ok := v.(bool); ok {
@@ -196,7 +200,7 @@ func toDuration(v any) (time.Duration, error) {
 	case time.Duration:
 		return x, nil
 	case string:
-		d, err := time.ParseDuration(x)
+		d, err := quantity.ParseDuration(x)
 		if err != nil {
 			return 0, fmt.Errorf("%q is not a duration such as 30s or 5m", x)
 		}

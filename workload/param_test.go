@@ -24,6 +24,7 @@ func TestParse(t *testing.T) {
 	name := workload.Param{Name: "s", Type: workload.StringParam}
 	choice := workload.Param{Name: "form", Type: workload.StringParam, Enum: []string{"2016", "2023"}}
 	length := workload.Param{Name: "d", Type: workload.DurationParam, Min: -1, Max: 3600}
+	seconds := workload.Param{Name: "query_seconds", Type: workload.FloatParam, Unit: "s"}
 	ints := workload.Param{Name: "rates", Type: workload.IntsParam, Min: 1, Max: 1000}
 	texts := workload.Param{Name: "steps", Type: workload.StringsParam}
 	choices := workload.Param{Name: "steps", Type: workload.StringsParam, Enum: []string{"a", "b"}}
@@ -95,7 +96,13 @@ func TestParse(t *testing.T) {
 		{"duration in whole seconds", length, int64(-1), -time.Second},
 		{"duration below", length, "-2s", wrong + "below the minimum"},
 		{"duration above", length, "2h", wrong + "above the maximum"},
-		{"duration without a unit", length, "90", wrong + "not a duration such as"},
+		{"duration without a unit", length, "90", 90 * time.Second},
+		{"duration as people write it", length, "1h", time.Hour},
+		{"duration with a blank", length, "2 min", 2 * time.Minute},
+		{"seconds", seconds, "1m30s", 90.0},
+		{"seconds without a unit", seconds, "2.5", 2.5},
+		{"seconds as a number", seconds, int64(3), 3.0},
+		{"no seconds", seconds, "soon", wrong + "not a duration such as"},
 		{"duration overflow", length, 1e12, wrong + "not a duration such as"},
 		{"duration NaN", length, math.NaN(), wrong + "not a duration such as"},
 		{"duration of its type", length, time.Minute, time.Minute},

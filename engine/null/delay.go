@@ -8,6 +8,7 @@ import (
 
 	"rumbench/engine"
 	"rumbench/internal/gen"
+	"rumbench/internal/quantity"
 )
 
 var options = []engine.Option{
@@ -108,7 +109,7 @@ func (r *reader) duration(name string, def, least, greatest time.Duration) time.
 		return def
 	}
 	text, _ := v.(string)
-	d, err := time.ParseDuration(text)
+	d, err := quantity.ParseDuration(text)
 	switch {
 	case err != nil:
 		r.refuse(name, "it must be a duration such as 20us")

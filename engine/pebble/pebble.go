@@ -22,7 +22,7 @@ import (
 type Engine struct{}
 
 var options = []engine.Option{
-	{Name: "memtable_size", Type: "int", Doc: "bytes of a memtable (default 4 MiB)"},
+	{Name: "memtable_size", Type: "size", Doc: "size of a memtable (default 4 MiB)"},
 	{Name: "l0_compaction_threshold", Type: "int", Doc: "sublevels of level 0 at which compaction begins"},
 	{Name: "compactions", Type: "int", Doc: "compactions that may run at the same time (default 1)"},
 	{Name: "bloom_bits", Type: "int", Doc: "bits per key of the bloom filters; 0 for none (default 0)"},
@@ -78,7 +78,6 @@ func newSettings(c engine.Config) (s settings, err error) {
 		to              *int64
 		least, greatest int64
 	}{
-		{"memtable_size", &s.memtable, 256 << 10, 4<<30 - 1},
 		{"l0_compaction_threshold", &s.l0, 1, 100},
 		{"compactions", &s.compactions, 1, 64},
 		{"bloom_bits", &s.bloom, 0, 30},
@@ -86,6 +85,9 @@ func newSettings(c engine.Config) (s settings, err error) {
 		if *o.to, err = c.IntOption(o.name, 0, o.least, o.greatest); err != nil {
 			return s, err
 		}
+	}
+	if s.memtable, err = c.SizeOption("memtable_size", 0, 256<<10, 4<<30-1); err != nil {
+		return s, err
 	}
 	return s, c.CheckEmbedded(options)
 }

@@ -43,7 +43,7 @@ func (Engine) Info() engine.Info {
 
 var options = []engine.Option{
 	{Name: optCheckpoint, Type: "int", Doc: "pages in the log at which a commit also checkpoints; 0: never by itself (default 1000)"},
-	{Name: optMmap, Type: "int", Doc: "bytes of the file that are read through a memory map instead of the cache (default 0)"},
+	{Name: optMmap, Type: "size", Doc: "how much of the file is read through a memory map instead of the cache (default 0)"},
 	{Name: optTemp, Type: "string", Doc: "where sorts of an index build and of queries go: file, in the system's temporary directory or $SQLITE_TMPDIR, or memory (default file)"},
 }
 
@@ -69,7 +69,7 @@ func (e Engine) Check(c engine.Config) error {
 // order in which they take effect.
 func pragmas(c engine.Config) ([]string, error) {
 	checkpoint, err1 := c.IntOption(optCheckpoint, 1000, 0, 1<<31-1)
-	mmap, err2 := c.IntOption(optMmap, 0, 0, 0x7fff0000)
+	mmap, err2 := c.SizeOption(optMmap, 0, 0, 0x7fff0000)
 	temp, err3 := c.ChoiceOption(optTemp, "file", "memory")
 	if err := cmp.Or(checkKnobs(c), err1, err2, err3); err != nil {
 		return nil, err

@@ -3,6 +3,8 @@ package campaign
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +45,7 @@ func Describe(w io.Writer, c Config) error {
 		length += fmt.Sprintf(", and with the probes up to %v,", (planned + probes).Round(time.Second))
 	}
 	fmt.Fprintf(w, "steps of a fixed length take %s per trial; the others as long as the engine needs\n", length)
+	describeTargets(w, p.Targets)
 	fmt.Fprintf(w, "\n%s\n", heading(c))
 	for _, e := range entries {
 		for i, t := range p.Targets {
@@ -63,6 +66,18 @@ func Describe(w io.Writer, c Config) error {
 		fmt.Fprintf(w, "\ndisk: up to %s needed at a time, %s free under %s\n", quantity.Bytes(peak), quantity.Bytes(free), existing(c.Dir))
 	}
 	return nil
+}
+
+// describeTargets prints what the plan sets for each target, sizes in one form.
+func describeTargets(w io.Writer, targets []plan.Target) {
+	fmt.Fprintf(w, "\ntargets\n")
+	for _, t := range targets {
+		fmt.Fprintf(w, "  %-18s engine %s", t.Name, t.Engine)
+		for _, knob := range slices.Sorted(maps.Keys(t.Knobs)) {
+			fmt.Fprintf(w, ", %s %s", knob, t.Knobs[knob])
+		}
+		fmt.Fprintln(w)
+	}
 }
 
 // remaining returns the trials that a campaign would run: those of a campaign that

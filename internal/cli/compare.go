@@ -48,9 +48,10 @@ first is the base of each of the others. Several campaigns on a side stand on
 both sides of --. Targets of the same name are compared; a single target on both
 sides is, whatever its name.
 
-Conditions of --fail-if see a metric's name as new ÷ base, low.METRIC and
-high.METRIC as the bounds of its interval, base.METRIC and new.METRIC,
-verdict.METRIC, sure (all verdicts in it are better or worse), step and op.
+Conditions of --fail-if see a metric's name, or a short one such as p99, as new ÷
+base, low.METRIC and high.METRIC as the bounds of its interval, base.METRIC and
+new.METRIC, verdict.METRIC, sure (all verdicts in it are better or worse), step
+and op.
 
 Exit status: 0 no condition holds; 3 a condition of --fail-if holds; 4 none holds,
 but one cannot be judged where BASE has a number, as NEW has none that may be
@@ -69,7 +70,7 @@ compared; 1 and 2 errors.`,
 			if !(o.margin >= 0 && o.margin < 1) || !(o.find > 0 && o.find < 10) {
 				return errors.New("--margin and --find are shares such as 0.03, which is 3 %")
 			}
-			return cmp.Or(oneOf("format", o.format, "text", "markdown", "json", "bench"), checkMetrics(o.metrics))
+			return cmp.Or(oneOf("format", o.format, "text", "markdown", "json", "bench"), resolve(&o.metrics))
 		}),
 		RunE: func(_ *cobra.Command, args []string) error { return runCompare(a, o, args, dash) },
 	}

@@ -35,7 +35,7 @@ headline numbers of each step.`,
   rumbench history /srv/bench --plan nightly --target pebble --step l.i1
   rumbench history --metric write_kb,db_bytes --all
   rumbench history --json | jq 'select(.changes != [])'`,
-		Args: args(cobra.MaximumNArgs(1), func(*cobra.Command, []string) error { return checkMetrics(o.pick.Metrics) }),
+		Args: args(cobra.MaximumNArgs(1), func(*cobra.Command, []string) error { return resolve(&o.pick.Metrics) }),
 		RunE: func(_ *cobra.Command, dirs []string) error { return runHistory(a, o, dirs) },
 	}
 	f := c.Flags()

@@ -18,7 +18,7 @@ type selection struct{ steps, metrics, targets []string }
 
 // check refuses metrics that there are not, and steps and targets that no trial has.
 func (s *selection) check(trials []*result.Trial) error {
-	if err := checkMetrics(s.metrics); err != nil {
+	if err := resolve(&s.metrics); err != nil {
 		return usage(err)
 	}
 	var steps, targets []string
@@ -47,13 +47,10 @@ func (s *selection) has(r *metric.Row) bool {
 
 func among(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
 
-func checkMetrics(names []string) error {
-	for _, m := range names {
-		if metric.ByName(m) == nil {
-			return fmt.Errorf("there is no metric %q; %s", m, hint.Meant(m, metric.Names(), metric.Listed))
-		}
-	}
-	return nil
+// resolve replaces the names of metrics by the metrics that they mean.
+func resolve(names *[]string) (err error) {
+	*names, err = metric.AllNamed(*names)
+	return err
 }
 
 // targetNamed returns the target of a name, or of a part of it that only one has.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/compare"
+	"rumbench/internal/metric"
 	"rumbench/internal/published"
 	"rumbench/internal/published/layout"
 	"rumbench/internal/report"
@@ -90,7 +91,8 @@ func (o *tableOptions) check(_ *cobra.Command, dirs []string) error {
 	case o.warmUps && o.layout != "tsv" && o.layout != "csv":
 		return errors.New("--warm-ups is for the layouts tsv and csv: the others have them")
 	case o.metric != "":
-		return checkMetrics([]string{o.metric})
+		_, err := metric.Named(o.metric)
+		return err
 	}
 	return oneOf("layout", o.layout, tableLayouts...)
 }
@@ -123,13 +125,13 @@ func runTable(a *App, o tableOptions, dirs []string) error {
 	if slices.Contains(publishedWhole, o.layout) {
 		return wholeTable(a, c, base, firsts, o)
 	}
-	ro := compare.RelativeOptions{Base: base, Metric: o.metric}
+	ro := compare.RelativeOptions{Base: base, Metric: o.chosen(c)}
 	if o.compatible {
 		ro.Round = published.Round
 	}
 	r := c.Relative(ro)
 	if r.Empty() {
-		return fmt.Errorf("no test has a number %s", cmp.Or(o.metric, "rows_per_s"))
+		return fmt.Errorf("no test has a number %s", cmp.Or(ro.Metric, "rows_per_s"))
 	}
 	style := report.RelativeStyle{Absolute: o.absolute, Notes: notes}
 	switch o.layout {
@@ -139,6 +141,24 @@ func runTable(a *App, o tableOptions, dirs []string) error {
 		return report.RelativeMarkdown(a.Stdout, r, style)
 	}
 	return report.RelativeText(a.Stdout, r, style, a.textWidth())
+}
+
+// chosen returns the metric to show: of those that the name may mean, the one that
+// most steps have.
+func (o *tableOptions) chosen(c *compare.Campaign) string {
+	means, _ := metric.Named(o.metric)
+	if len(means) == 0 {
+		return ""
+	}
+	having := func(name string) (n int) {
+		for _, s := range c.Steps {
+			if _, ok := s.About(name); ok {
+				n++
+			}
+		}
+		return n
+	}
+	return slices.MaxFunc(means, func(a, b string) int { return having(a) - having(b) })
 }
 
 // show returns what the layouts of published tables show.

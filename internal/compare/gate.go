@@ -18,14 +18,15 @@ import (
 //
 //	ops_per_s < 0.95 && sure
 //
-// A metric's name stands for new ÷ base; low.METRIC and high.METRIC for the
+// A metric's name, or a nickname such as p99, stands for new ÷ base; low.METRIC and high.METRIC for the
 // bounds of its interval, base.METRIC and new.METRIC for the two medians and
 // verdict.METRIC for the verdict. Sure is true if the verdict of every metric
 // of the condition is better or worse. Step and op are where it is judged.
 type Gate struct {
 	text    string
-	metrics []string // that it names
-	judged  []string // of these, those whose verdicts it uses
+	metrics []string            // that it names
+	means   map[string][]string // the metrics of each name, see metric.Named
+	judged  []string            // of these, those whose verdicts it uses
 	// literals are the steps and operation kinds that it compares with.
 	literals []literal
 	program  *vm.Program
@@ -38,12 +39,12 @@ func NewGate(text string) (*Gate, error) {
 		return nil, fmt.Errorf("condition %q: %w", text, err)
 	}
 	g := &Gate{text: text}
-	v := &namesOf{}
+	v := &namesOf{means: map[string][]string{}}
 	ast.Walk(&tree.Node, v)
 	if problem := v.problem(); problem != "" {
 		return nil, fmt.Errorf("condition %q%s", text, problem)
 	}
-	g.metrics, g.judged, g.literals = v.metrics, v.asked(), v.literals
+	g.metrics, g.means, g.judged, g.literals = v.metrics, v.means, v.asked(), v.literals
 	g.program, err = expr.Compile(text, expr.Env(g.env("", "", nil)), expr.AsBool())
 	if err != nil {
 		return nil, fmt.Errorf("condition %q: %w", text, err)
@@ -63,7 +64,8 @@ type literal struct{ of, text string }
 // namesOf collects what a condition names.
 type namesOf struct {
 	metrics  []string
-	unknown  string // a name that is not a metric
+	means    map[string][]string
+	unknown  error // of a name that is not a metric
 	literals []literal
 	verdict  string   // a text that is not a verdict
 	sure     bool     // it uses the verdicts of all metrics
@@ -73,15 +75,15 @@ type namesOf struct {
 // problem returns what is wrong with the names; "" if nothing is.
 func (v *namesOf) problem() string {
 	switch {
-	case v.unknown != "":
-		return fmt.Sprintf(": %q is no metric; %s", v.unknown, hint.Meant(v.unknown, metric.Names(), metric.Listed))
+	case v.unknown != nil:
+		return fmt.Sprintf(": %v; %s", v.unknown, hint.Of(v.unknown))
 	case v.verdict != "":
 		return fmt.Sprintf(": %q is no verdict; better, worse, same, unclear and unstable are", v.verdict)
 	case len(v.metrics) == 0:
 		return " names no metric"
 	}
 	for _, name := range v.asked() { // a condition on a verdict that there never is would never hold
-		if m := metric.ByName(name); m != nil && m.Better == "" {
+		if m := metric.ByName(v.means[name][0]); m.Better == "" {
 			problem := ": " + name + " is never judged, as neither direction of it is better: it has no verdict and is never sure"
 			if m.JudgedBy != "" {
 				problem += "; " + m.JudgedBy + " is judged"
@@ -142,11 +144,12 @@ func (v *namesOf) compared(name, with ast.Node) {
 }
 
 func (v *namesOf) add(name string) {
-	if metric.ByName(name) == nil {
-		v.unknown = name
-	} else {
-		v.metrics = AppendNew(v.metrics, name)
+	means, err := metric.Named(name)
+	if err != nil {
+		v.unknown = err
+		return
 	}
+	v.metrics, v.means[name] = AppendNew(v.metrics, name), means
 }
 
 // Finding is a step and operation for which a gate's condition holds.
@@ -174,7 +177,7 @@ func (g *Gate) Find(j *Judgement, steps []string) (Findings, error) {
 	}
 	for i := range j.Items {
 		it := &j.Items[i]
-		if it.Metric() != g.metrics[0] || !it.Base.known() || len(steps) > 0 && !slices.Contains(steps, it.Step.Name) {
+		if !g.first(j, it) || !it.Base.known() || len(steps) > 0 && !slices.Contains(steps, it.Step.Name) {
 			continue
 		}
 		effects, blind := g.effects(j, it)
@@ -242,11 +245,13 @@ func (g *Gate) check(j *Judgement) error {
 func (g *Gate) effects(j *Judgement, first *Item) (effects map[string]*Effect, blind string) {
 	effects = map[string]*Effect{g.metrics[0]: &first.Effect}
 	for _, m := range g.metrics[1:] {
-		e := j.beside(first, m)
-		if e == nil {
+		i := slices.IndexFunc(g.means[m], func(name string) bool {
+			effects[m] = j.beside(first, name)
+			return effects[m] != nil
+		})
+		if i < 0 {
 			return nil, ""
 		}
-		effects[m] = e
 	}
 	for _, m := range g.metrics {
 		if e := effects[m]; e.Verdict == "" && e.Why != "" {
@@ -254,6 +259,23 @@ func (g *Gate) effects(j *Judgement, first *Item) (effects map[string]*Effect, b
 		}
 	}
 	return effects, ""
+}
+
+// first reports whether an item is of the condition's first metric: of those that
+// its name means, the first that there is of the same step and operation kind.
+func (g *Gate) first(j *Judgement, it *Item) bool {
+	means := g.means[g.metrics[0]]
+	rank := slices.Index(means, it.Metric())
+	if rank <= 0 {
+		return rank == 0
+	}
+	for i := range j.Items {
+		o := &j.Items[i]
+		if o.Step == it.Step && o.New.Op == it.New.Op && o.Base.known() && slices.Contains(means[:rank], o.Metric()) {
+			return false
+		}
+	}
+	return true
 }
 
 // beside returns another metric's effect that matches an item: of the same

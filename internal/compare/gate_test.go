@@ -162,18 +162,43 @@ func TestGateDenominators(t *testing.T) {
 
 func TestWrongGates(t *testing.T) {
 	for condition, want := range map[string]string{
-		"tps < 1":                  `"tps" is no metric; rumbench list metrics`,
+		"velocity < 1":             `there is no metric "velocity"; rumbench list metrics`,
 		"rows_per_sec < 1":         "did you mean rows_per_s?",
 		"ops_per_s":                "expected bool",
 		"ops_per_s < 'a'":          "mismatched types",
 		"ops_per_s <":              "unexpected token",
 		"sure":                     "names no metric",
 		"verdict.errors == 'bad'":  `"bad" is no verdict`,
-		"low.nonsense < 1":         `"nonsense" is no metric`,
-		"shell('rm') || ops_per_s": "is no metric",
+		"low.nonsense < 1":         `there is no metric "nonsense"`,
+		"shell('rm') || ops_per_s": "there is no metric",
 	} {
 		if _, err := compare.NewGate(condition); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", condition, err, want)
+		}
+	}
+}
+
+// A nickname is the response time where there is one, else the service time.
+func TestGateNicknames(t *testing.T) {
+	fresh := func() (trials []*result.Trial) {
+		for i := range 3 {
+			for k, target := range []string{"a", "b"} {
+				u := made(target, i+1, "interleaved", numbers{"service_p99_us": 100}, "closed", "paced")
+				paced := u.Steps[1].Rows[0]
+				paced.Metric, paced.Value = "response_p99_us", 300*float64(1+k)
+				u.Steps[1].Rows = append(u.Steps[1].Rows, paced)
+				trials = append(trials, u)
+			}
+		}
+		return trials
+	}
+	for condition, want := range map[string]int{"p99 > 1.5": 1, "p99 > 1.5 && step == 'closed'": 0, "new.p99 < 200": 1, "service_p99_us < 1.1 && p99 > 1.5": 1} {
+		g, err := compare.NewGate(condition)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found, err := g.Find(judged(t, fresh()...), nil); err != nil || len(found.True) != want || found.Judged != 2 {
+			t.Errorf("%s: %+v, %v, want %d", condition, found, err, want)
 		}
 	}
 }

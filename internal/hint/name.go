@@ -1,12 +1,13 @@
 package hint
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // mostListed is how many names a reader may be asked to read.
 const mostListed = 50
+
+// mostAkin is how many names may be suggested for one that contains them or is
+// contained in them.
+const mostAkin = 4
 
 // OneOf returns a hint at the name that was probably meant by a wrong one, or at
 // all names; "" if they are too many.
@@ -22,8 +23,8 @@ func OneOf(wrong string, names []string) string {
 }
 
 // Meant returns a hint at the name that was probably meant by a wrong one: the
-// nearest, or the only one of which it is a part or that is a part of it. It
-// returns otherwise if there is none.
+// nearest, or the few of which it is a part or that are a part of it. It returns
+// otherwise if there is none.
 func Meant(wrong string, names []string, otherwise string) string {
 	if len(wrong) < 2 {
 		return otherwise
@@ -41,12 +42,23 @@ func Meant(wrong string, names []string, otherwise string) string {
 	}
 	switch {
 	case best != "":
-	case len(akin) == 1:
-		best = akin[0]
-	default:
-		return otherwise
+		return AnyOf([]string{best})
+	case len(akin) > 0 && len(akin) <= mostAkin:
+		return AnyOf(akin)
 	}
-	return fmt.Sprintf("did you mean %s?", best)
+	return otherwise
+}
+
+// AnyOf returns a hint at the names that may have been meant; "" if there are none.
+func AnyOf(names []string) string {
+	last := len(names) - 1
+	switch last {
+	case -1:
+		return ""
+	case 0:
+		return "did you mean " + names[0] + "?"
+	}
+	return "did you mean " + strings.Join(names[:last], ", ") + " or " + names[last] + "?"
 }
 
 // distance returns the edit distance of a and b, in bytes.

@@ -63,5 +63,9 @@ func glossary() string {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.Name, m.Unit, cmp.Or(m.Better, "–"), strings.ReplaceAll(meaning, "|", `\|`))
 		}
 	}
+	b.WriteString("\n### Short names\n\nWhere a metric is asked for, these names may be written too. Of several metrics, a step's number is that of the first which it has.\n\n| name | metric |\n|---|---|\n")
+	for _, n := range metric.Nicknames() {
+		fmt.Fprintf(&b, "| `%s` | `%s` |\n", n.Name, strings.Join(n.Means, "`, `"))
+	}
 	return b.String() + "\n"
 }

@@ -163,13 +163,13 @@ func share(least float64) func(*node) (float64, error) {
 
 func duration(least, greatest time.Duration) func(*node) (time.Duration, error) {
 	return func(n *node) (time.Duration, error) {
-		d, err := time.ParseDuration(n.text)
+		d, err := quantity.ParseDuration(n.text)
 		if seconds, ok := number(n); ok {
 			// Clamped, as the result of an overflowing conversion is undefined.
 			d, err = time.Duration(min(max(seconds, -1e9), 1e9)*float64(time.Second)), nil
 		}
 		if err != nil {
-			return 0, hint.Errorf("such as 500ms, 30s or 5m; a bare number is seconds", "%q is not a duration", n.text)
+			return 0, hint.Errorf("such as 500ms, 30s, 5min or 2h30m; a bare number is seconds", "%q is not a duration", n.text)
 		}
 		if d < least || d > greatest {
 			return 0, hint.Errorf("", "%q is not between %v and %v", n.text, least, greatest)
@@ -180,7 +180,7 @@ func duration(least, greatest time.Duration) func(*node) (time.Duration, error) 
 
 // size reads a size. It refuses 0, which means the default to engines.
 func size(n *node) (int64, error) {
-	const help = "such as 256MiB or 64KiB (powers of 1024), 1GB or 500kB (powers of 1000), or a number of bytes"
+	const help = "such as 256MiB or 64K (powers of 1024), 1GB or 500kB (powers of 1000), or a number of bytes"
 	text := n.text
 	if v, ok := n.value.(int64); ok {
 		text = strconv.FormatInt(v, 10)

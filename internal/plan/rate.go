@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"rumbench/internal/hint"
 	"rumbench/internal/pace"
+	"rumbench/internal/quantity"
 	"rumbench/workload"
 )
 
@@ -30,7 +30,7 @@ type Rate struct {
 // Find is a search, in each such step, for the highest arrival rate that keeps a
 // promise about response times.
 type Find struct {
-	Promise    string        // as written: "p99_ms < 10"
+	Promise    string        // "p99_ms < 10", however it was written
 	Percentile float64       // of the promise; 100 for the maximum
 	Below      time.Duration // the limit, exclusive
 	From, To   float64       // bounds of the search; 0: a thousandth of, and the whole of, the unlimited rate
@@ -171,34 +171,53 @@ func (b *binder) find(f fields, p *Plan) {
 	}
 }
 
-const promiseHint = "as in find: p99_ms < 10; of response time there are p50_ms, p95_ms, p99_ms, p999_ms and max_ms"
+const promiseHint = "as in find: p99 < 10ms; of response time there are p50, p95, p99, p99.9 and max"
 
 var (
-	promiseText = regexp.MustCompile(`^([a-z0-9_]+)\s*<\s*([0-9.]+)$`)
-	percentiles = map[string]float64{"p50_ms": 50, "p95_ms": 95, "p99_ms": 99, "p999_ms": 99.9, "max_ms": 100}
+	promiseText = regexp.MustCompile(`^([a-z0-9.]+)(?:_([a-zµ]+))?\s*<\s*([0-9.]+)\s*([a-zµ]*)$`)
+	percentiles = map[string]float64{"p50": 50, "p95": 95, "p99": 99, "p999": 99.9, "max": 100}
 )
 
+// promise reads a promise such as p99 < 10ms or p99_ms < 10: the text that it keeps
+// is the latter, however it was written.
 func (d *Find) promise(n *node) (Find, error) {
-	m := promiseText.FindStringSubmatch(strings.TrimSpace(n.text))
+	text := strings.ToLower(strings.TrimSpace(n.text))
+	if inclusive := strings.NewReplacer("<=", "<", "≤", "<").Replace(text); inclusive != text {
+		return *d, hint.Errorf("write "+inclusive, "%q: a promise is kept below its limit, not at it", n.text)
+	}
+	m := promiseText.FindStringSubmatch(text)
 	if m == nil {
 		return *d, hint.Errorf(promiseHint, "%q is not a promise", n.text)
 	}
-	limit, err := strconv.ParseFloat(m[2], 64)
-	if err != nil || limit <= 0 || limit > float64(time.Hour/time.Millisecond) {
-		return *d, hint.Errorf("a number of milliseconds, at most an hour", "%q is not a limit", m[2])
-	}
+	measure, unit := strings.ReplaceAll(m[1], ".", ""), m[2]+m[4]
 	out := *d
-	out.Below = time.Duration(math.Round(limit * float64(time.Millisecond)))
-	out.Promise = m[1] + " < " + m[2]
 	var known bool
-	if out.Percentile, known = percentiles[m[1]]; !known {
-		return *d, hint.Errorf(hint.OneOf(m[1], slices.Sorted(maps.Keys(percentiles))), "%q is not a response time", m[1])
+	if out.Percentile, known = percentiles[measure]; !known {
+		return *d, hint.Errorf(hint.OneOf(m[1], []string{"p50", "p95", "p99", "p99.9", "max"}), "%q is not a response time", m[1])
 	}
+	if m[2] == m[4] && unit != "" { // of both sides
+		unit = m[2]
+	}
+	if unit == "" {
+		return *d, hint.Errorf(fmt.Sprintf("write %s < %sms, if milliseconds are meant", m[1], m[3]), "%q has no unit", n.text)
+	}
+	limit, err := quantity.ParseDuration(m[3] + unit)
+	if err != nil || limit <= 0 || limit > time.Hour {
+		return *d, hint.Errorf("such as 10ms, 500us or 1s, at most an hour", "%q is not a limit", m[3]+m[4])
+	}
+	out.Below = limit
+	out.Promise = measure + "_ms < " + strconv.FormatFloat(float64(limit)/float64(time.Millisecond), 'f', -1, 64)
 	return out, nil
 }
 
+// perSecond reads a rate: 2000, 2k or 2000/s.
 func perSecond(n *node) (float64, error) {
-	if v, ok := number(n); ok && v > 0 && v <= GreatestRate {
+	v, ok := number(n)
+	if !ok {
+		count, err := workload.ParseCount(strings.TrimSuffix(n.text, "/s"))
+		v, ok = float64(count), err == nil
+	}
+	if ok && v > 0 && v <= GreatestRate {
 		return v, nil
 	}
 	return 0, hint.Errorf("", "%q is not a number of operations a second, above 0", n.text)

@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/pace"
 	"rumbench/workload"
 )
@@ -14,6 +16,7 @@ func TestRate(t *testing.T) {
 	for text, want := range map[string]*Rate{
 		"rate: 2000":             {At: []float64{2000}, Like: pace.Arrivals{Kind: pace.Poisson}},
 		"rate: [0.5, 1_000]":     {At: []float64{0.5, 1000}, Like: pace.Arrivals{Kind: pace.Poisson}},
+		"rate: [1.5k, 2000/s]":   {At: []float64{1500, 2000}, Like: pace.Arrivals{Kind: pace.Poisson}},
 		"rate: {ramp: [500, 4]}": {Ramp: []float64{500, 4}, Like: pace.Arrivals{Kind: pace.Poisson}},
 		"rate: {at: 2000, arrivals: burst, queue: 10000}":    {At: []float64{2000}, Like: pace.Arrivals{Kind: pace.Burst, Queue: 10000}},
 		"rate: {at: [1, 2], arrivals: even}":                 {At: []float64{1, 2}, Like: pace.Arrivals{Kind: pace.Even}},
@@ -30,9 +33,33 @@ func TestFind(t *testing.T) {
 		"find: p99_ms < 10": {Promise: "p99_ms < 10", Percentile: 99, Below: 10 * time.Millisecond, Precision: 0.05, Like: pace.Arrivals{Kind: pace.Poisson}},
 		"find: {promise: p999_ms<0.5, from: 100, to: 2500.5, precision: 2%, seconds: 20, arrivals: even, queue: 7}": {
 			Promise: "p999_ms < 0.5", Percentile: 99.9, Below: 500 * time.Microsecond, From: 100, To: 2500.5, Precision: 0.02, Seconds: 20, Like: pace.Arrivals{Kind: pace.Even, Queue: 7}},
+		"find: max < 1 s": {Promise: "max_ms < 1000", Percentile: 100, Below: time.Second, Precision: 0.05, Like: pace.Arrivals{Kind: pace.Poisson}},
 	} {
 		if d := cmp.Diff(want, load(t, "workload: ibench\ntargets: [pebble]\n"+text+"\n").Find); d != "" {
 			t.Errorf("%s: %s", text, d)
+		}
+	}
+}
+
+// However a promise is written, one text stands for it in results.
+func TestPromise(t *testing.T) {
+	promise := func(text string) (Find, error) {
+		return (&Find{}).promise(&node{text: text})
+	}
+	for text, want := range map[string]string{
+		"p99_ms < 10": "p99_ms < 10", "p99_ms<10.0": "p99_ms < 10", "p99 < 10ms": "p99_ms < 10", "P99 < 10 ms": "p99_ms < 10", "p99_ms < 10ms": "p99_ms < 10", "p99 < 0.01s": "p99_ms < 10",
+		"p95 < 500us": "p95_ms < 0.5", "p95_us < 500": "p95_ms < 0.5", "p95 < 500 µs": "p95_ms < 0.5", "p99.9 < 1s": "p999_ms < 1000", "p999 < 2 min": "p999_ms < 120000", "max < 50ms": "max_ms < 50", "p50 < 1.25ms": "p50_ms < 1.25",
+	} {
+		if got, err := promise(text); err != nil || got.Promise != want {
+			t.Errorf("%s: %q, %v, want %q", text, got.Promise, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"p99 < 10": "write p99 < 10ms, if", "p99 <= 10ms": "write p99 < 10ms", "p99 ≤ 10 ms": "write p99 < 10 ms", "p90 < 10ms": "did you mean", "p99 > 10ms": "as in find", "fast": "as in find", "p99_ms < 10us": "such as 10ms",
+		"p99 < 0ms": "such as", "p99 < 2h": "such as", "p99 < 1.2.3ms": "such as", "p99 < 5 parsecs": "such as", "p99 < -5ms": "as in find",
+	} {
+		if got, err := promise(text); err == nil || !strings.HasPrefix(hint.Of(err), want) {
+			t.Errorf("%s: %q, %v, hint %q, want %q", text, got.Promise, err, hint.Of(err), want)
 		}
 	}
 }

@@ -19,7 +19,11 @@ var units = []struct {
 	{"B", 1},
 }
 
-// ParseSize reads a size in bytes such as 256MiB, 1.5GB or 4096.
+// letters are units as the configuration of servers has them: powers of 1024.
+var letters = map[byte]int64{'t': 1 << 40, 'g': 1 << 30, 'm': 1 << 20, 'k': 1 << 10}
+
+// ParseSize reads a size in bytes such as 256MiB, 1.5GB, 64M or 4096; upper and
+// lower case mean the same.
 func ParseSize(s string) (int64, error) {
 	number, unit := split(s)
 	if strings.Trim(number, "0123456789.") != "" {
@@ -51,13 +55,16 @@ func RoundSize(s string) (bytes float64, err error) {
 
 // split takes the unit off a size, which is 1 if it has none.
 func split(s string) (number string, unit int64) {
-	number = strings.TrimSpace(s)
+	number, unit = strings.ToLower(strings.TrimSpace(s)), 1
 	for _, u := range units {
-		if head, ok := strings.CutSuffix(number, u.name); ok {
+		if head, ok := strings.CutSuffix(number, strings.ToLower(u.name)); ok {
 			return strings.TrimSpace(head), u.bytes
 		}
 	}
-	return number, 1
+	if last := len(number) - 1; last > 0 && letters[number[last]] > 0 {
+		return strings.TrimSpace(number[:last]), letters[number[last]]
+	}
+	return number, unit
 }
 
 // FormatSize writes a size exactly, in the unit that makes the shortest text.

@@ -1,0 +1,36 @@
+package quantity
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestParseDuration(t *testing.T) {
+	for s, want := range map[string]time.Duration{
+		"10s": 10 * time.Second, "10 s": 10 * time.Second, "5m": 5 * time.Minute, "5min": 5 * time.Minute, "5 Minutes": 5 * time.Minute, "90": 90 * time.Second, "1.5": 1500 * time.Millisecond,
+		"2h30m": 150 * time.Minute, "2h 30 min": 150 * time.Minute, " 1 hour ": time.Hour, "500ms": 500 * time.Millisecond, "500 us": 500 * time.Microsecond, "7µs": 7 * time.Microsecond,
+		"0.5h": 30 * time.Minute, "-5s": -5 * time.Second, "0": 0,
+	} {
+		got, err := ParseDuration(s)
+		if err != nil || got != want {
+			t.Errorf("%q: %v, %v; want %v", s, got, err, want)
+		}
+	}
+	for _, s := range []string{"", "s", "-", "ten", "10 parsecs", "1.2.3s", "10 s ago", "inf", "nan", "1e300", "99999999h", "--5s", "5s-", "1_000", "1m30"} {
+		if got, err := ParseDuration(s); err == nil {
+			t.Errorf("%q: %v, want an error", s, got)
+		}
+	}
+}
+
+// What Go writes is read.
+func TestDurationRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := time.Duration(rapid.Int64().Draw(t, "ns"))
+		if got, err := ParseDuration(want.String()); err != nil || got != want {
+			t.Fatalf("%v is read as %v, %v", want, got, err)
+		}
+	})
+}
