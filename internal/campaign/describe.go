@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +14,7 @@ import (
 	"rumbench/internal/plan"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
-	"rumbench/internal/trial"
+	"rumbench/internal/search"
 	"rumbench/workload"
 )
 
@@ -141,12 +142,16 @@ func describeArrivals(a *pace.Arrivals) string {
 // describeFind prints which probes follow a step, and returns how long they take
 // at most. How many there will be is not known before.
 func describeFind(w io.Writer, f *plan.Find, s *workload.Step) time.Duration {
-	seconds := f.Seconds
-	if seconds == 0 {
-		seconds = s.Seconds
+	usual := f.Length(math.Inf(1), s.Seconds)
+	text := fmt.Sprintf("search for the highest rate with %s: up to %d probes of %g s", f.Promise, search.Most, usual)
+	if f.Like.LeadIn > 0 {
+		text += fmt.Sprintf(" after %g s of lead-in", f.Like.LeadIn)
 	}
-	fmt.Fprintf(w, "  %-8s search for the highest rate with %s: up to %d probes of %g s\n", s.Name+"@…", f.Promise, trial.MostProbes(f), seconds)
-	return time.Duration(float64(trial.MostProbes(f)) * seconds * float64(time.Second))
+	if f.Percentile < 100 {
+		text += fmt.Sprintf("; longer below %.0f/s", math.Ceil(f.LeastRate(s.Seconds)*10))
+	}
+	fmt.Fprintf(w, "  %-8s %s\n", s.Name+"@…", text)
+	return time.Duration(search.Most * (usual + f.Like.LeadIn) * float64(time.Second))
 }
 
 func describeStep(w io.Writer, s *workload.Step) (length time.Duration) {

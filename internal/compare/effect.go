@@ -316,7 +316,7 @@ func (e *Effect) judge(r Rule) {
 	case e.within(r.Margin):
 		e.Verdict, e.Why = Same, fmt.Sprintf("the interval lies within ±%g %%", 100*r.Margin)
 	case e.Adjusted < r.Alpha && !e.guarded && e.searched() && e.Low <= 1 && 1 <= e.High:
-		e.Verdict, e.Why = Unclear, fmt.Sprintf("the searches are precise to %.2g %%", 100*max(e.Base.gap(), e.New.gap()))
+		e.Verdict, e.Why = Unclear, fmt.Sprintf("the searches are precise to %.2g %%", 100*max(e.Base.precision(), e.New.precision()))
 	case e.Adjusted < r.Alpha && !e.guarded:
 		e.Verdict, e.Why = direction(m, e.shift), "statistically significant"
 	case e.Variation() > unsteady:

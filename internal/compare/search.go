@@ -35,7 +35,7 @@ func unlikeSearches(base, of *Number) string {
 			if why := first.Differs(s); why != "" {
 				return "other work: " + why
 			}
-			if math.IsInf(s.Gap(), 1) {
+			if _, high := s.Interval(); math.IsInf(high, 1) {
 				return fmt.Sprintf("the search ended at its upper limit, %.10g/s", s.Kept)
 			}
 		}
@@ -46,19 +46,28 @@ func unlikeSearches(base, of *Number) string {
 // searched reports whether the numbers are answers of searches.
 func (e *Effect) searched() bool { return e.New.Metric == highestRate }
 
-// gap returns the greatest share by which a search of the number may have
-// missed the highest rate.
-func (n *Number) gap() (gap float64) {
+// gaps returns by which factors, at most, the highest rates may be below and above
+// those that the searches of the number found.
+func (n *Number) gaps() (below, above float64) {
+	below, above = 1, 1
 	for _, s := range n.searches() {
-		gap = max(gap, s.Gap())
+		if low, high := s.Interval(); s.Kept > 0 {
+			below, above = max(below, s.Kept/low), max(above, high/s.Kept)
+		}
 	}
-	return gap
+	return below, above
 }
 
 // widen makes the interval of a ratio of two searches at least as wide as the
-// searches are precise: each found a rate that keeps its promise, and the next
-// one that it tried breaks it.
+// intervals of what they found.
 func (e *Effect) widen() {
-	low, high := 1+e.Base.gap(), 1+e.New.gap()
-	e.Low, e.High = e.Low/low, e.High*high
+	baseBelow, baseAbove := e.Base.gaps()
+	newBelow, newAbove := e.New.gaps()
+	e.Low, e.High = e.Low/(newBelow*baseAbove), e.High*newAbove*baseBelow
+}
+
+// precision returns how wide the searches' intervals are, as a share.
+func (n *Number) precision() float64 {
+	below, above := n.gaps()
+	return below*above - 1
 }

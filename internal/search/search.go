@@ -16,10 +16,10 @@ const Most = mostCounted + mostDisturbed
 
 const (
 	mostCounted   = 20
-	mostDisturbed = 5
+	mostDisturbed = 4
 	// deepest and highest are the shares of the closed loop's rate between which a
 	// search without bounds looks.
-	deepest, highest = 1e-3, 4
+	deepest, highest = 0.01, 2
 	// near is how far from where the search starts the answer usually lies, as a
 	// logarithm of the ratio.
 	near = 0.25
@@ -81,10 +81,10 @@ type Tried struct {
 func New(p Plan) *Search {
 	s := &Search{Plan: p, step: math.Log1p(p.Precision) / steps}
 	if s.From == 0 {
-		s.From = s.round(p.Closed * deepest)
+		s.From = s.round(deepest * min(p.Closed, cmp.Or(p.To, p.Closed)))
 	}
 	if s.To == 0 {
-		s.To = s.round(p.Closed * highest)
+		s.To = s.round(highest * max(p.Closed, s.From))
 	}
 	start := math.Log(p.Closed * startAt(p.Ease))
 	below := func(at float64) float64 { return 0.5 + math.Atan((at-start)/near)/math.Pi }
@@ -109,18 +109,10 @@ func New(p Plan) *Search {
 	return s
 }
 
-// startAt returns at which share of the closed loop's rate a search starts. What
-// arrives at random comes in bunches, and needs the more room the closer the
-// closed loop is to the limit.
-func startAt(ease float64) float64 {
-	switch {
-	case ease > 2:
-		return 0.9
-	case ease > 1:
-		return 0.8
-	}
-	return 0.65
-}
+// startAt returns at which share of the closed loop's rate a search starts. A
+// closed loop whose clients wait longer than the limit has too many of them
+// waiting for each other; and what arrives at random comes in bunches.
+func startAt(ease float64) float64 { return min(0.9, 0.75*math.Pow(ease, 0.3)) }
 
 // round returns the nearest rate that may be tried. All searches with the same
 // precision and bounds try the same rates, of three digits, so that their probes
@@ -128,8 +120,11 @@ func startAt(ease float64) float64 {
 func (s *Search) round(rate float64) float64 {
 	text := strconv.FormatFloat(math.Exp(s.step*math.Round(math.Log(rate)/s.step)), 'g', 3, 64)
 	v, _ := strconv.ParseFloat(text, 64) // just formatted
-	if v = max(v, s.From); s.To > 0 {
-		v = min(v, s.To)
+	switch {
+	case s.To > 0 && max(rate, v) >= s.To:
+		return s.To
+	case min(rate, v) <= s.From:
+		return s.From
 	}
 	return v
 }
@@ -196,15 +191,21 @@ func (s *Search) Next() (rate float64, ok bool) {
 	if s.counted >= mostCounted || s.precise() {
 		return 0, false
 	}
-	p := 0.5
+	low, high := s.interval()
+	middle := s.quantile(0.5)
 	switch {
 	case s.counted < first:
+		return s.round(middle), true
 	case s.counted%2 == 0:
-		p = ends
+		if rate = s.round(s.quantile(ends)); rate <= low { // the end is known, and one inside may be better
+			rate = max(s.round(math.Sqrt(low*middle)), s.round(low*math.Exp(s.step)))
+		}
 	default:
-		p = 1 - ends
+		if rate = s.round(s.quantile(1 - ends)); rate >= high {
+			rate = min(s.round(math.Sqrt(high*middle)), s.round(high*math.Exp(-s.step)))
+		}
 	}
-	return s.round(s.quantile(p)), true
+	return rate, true
 }
 
 // precise reports whether nothing more needs to be known.
