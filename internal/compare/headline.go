@@ -111,11 +111,11 @@ func (s *Step) About(metric string) (k Key, ok bool) {
 }
 
 // Headline returns the keys on which a step is judged: those of the metrics that are
-// headlines. A step that warms up has none.
+// headlines. A step that warms up has none, nor has a probe of a search.
 func (s *Step) Headline() []Key { return slices.Clip(s.index().headline) }
 
 func (s *Step) headline() (out []Key) {
-	if s.Warmup {
+	if s.Warmup || s.Probe() {
 		return nil
 	}
 	for _, m := range metric.Headlines(metric.Judged) {

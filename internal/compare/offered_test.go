@@ -329,6 +329,25 @@ func TestSearchesAreAsPreciseAsTheyAre(t *testing.T) {
 	}
 }
 
+// The probes of a search are shown, and not judged.
+func TestProbesAreNotJudged(t *testing.T) {
+	trials := searched("a", &result.Search{Promise: "p99_ms < 10", Kept: 1000, Broke: 1050}, 4)
+	for _, tr := range trials {
+		for _, name := range []string{"s@1000", "other@1000"} {
+			p := made("a", 1, "", numbers{"rows_per_s": 1000}, name).Steps[0]
+			p.Axes = []result.Axis{{Name: "rate", Value: 1000}}
+			tr.Steps = append(tr.Steps, p)
+		}
+	}
+	c := compare.New(trials)
+	for name, want := range map[string]bool{"s": false, "s@1000": true, "other@1000": false} {
+		s := c.Step(name)
+		if s.Probe() != want || want && len(s.Headline()) > 0 {
+			t.Errorf("%s: %v, %v", name, s.Probe(), s.Headline())
+		}
+	}
+}
+
 // Versions stand first among what differs.
 func TestVersionsDiffer(t *testing.T) {
 	a, b := made("a", 1, "", nil, "s"), made("b", 1, "", nil, "s")

@@ -3,6 +3,8 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"rumbench/internal/result"
 )
@@ -21,6 +23,19 @@ func (n *Number) searches() (out []*result.Search) {
 		}
 	}
 	return out
+}
+
+// Probe reports whether the step is a probe of a search: its numbers are part of
+// how the search found its answer, and are not judged.
+func (s *Step) Probe() bool {
+	if !slices.ContainsFunc(s.Axes, func(a result.Axis) bool { return a.Name == "rate" }) {
+		return false
+	}
+	return slices.ContainsFunc(s.campaign.Steps, func(o *Step) bool {
+		return strings.HasPrefix(s.Name, o.Name+"@") && slices.ContainsFunc(s.campaign.Targets, func(t *Target) bool {
+			return slices.ContainsFunc(o.Runs[t], func(r Run) bool { return r.Step.Search != nil })
+		})
+	})
 }
 
 // unlikeSearches returns why the answers of two searches are not compared:

@@ -106,11 +106,6 @@ func searchSentence(s *step) string {
 	return strings.Join(text, "; ") + "." + caution
 }
 
-// isProbe reports whether a step is a probe of a search.
-func isProbe(s *step) bool {
-	return arriving(s) && slices.ContainsFunc(s.c.steps, func(o *step) bool { return o.Name == s.Base && len(answersOf(o)) > 0 })
-}
-
 // arriving reports whether a step is one of several arrival rates.
 func arriving(s *step) bool {
 	return slices.ContainsFunc(s.Axes, func(a result.Axis) bool { return a.Name == rateAxis })
@@ -119,7 +114,7 @@ func arriving(s *step) bool {
 // heldSentence reports up to which arrival rate each target kept up; "" if
 // other axes vary too, or a search chose the rates.
 func heldSentence(w *sweep) string {
-	if w.Axis != rateAxis || len(w.panels) != 1 || isProbe(w.first()) {
+	if w.Axis != rateAxis || len(w.panels) != 1 || w.first().Probe() {
 		return ""
 	}
 	levels := w.panels[0].levels

@@ -40,8 +40,9 @@ func summary(c *campaign, in *Input) []page.Block {
 	n := &page.Notes{}
 	for _, s := range c.steps {
 		switch w := c.inSummary(s); {
-		case w == nil:
+		case w == nil && !s.Probe(): // a repeated probe is in the answer
 			out = append(out, summaryTable(s, n))
+		case w == nil:
 		case w.first() == s:
 			out = append(out, sweepSummary(w, n))
 		}
