@@ -105,14 +105,14 @@ func aaRun(exe, dir string, seed, trials int, slower float64) (*compare.Judgemen
 	}
 	all := compare.New(list)
 	a, b := all.Target("a"), all.Target("b")
-	return all.Judge(a, b, compare.DefaultRule()), nil
+	return all.Judge(a, b), nil
 }
 
 // claimed returns how many numbers are judged better or worse, and how many are
 // judged.
 func claimed(j *compare.Judgement) (n, of int) {
 	for i := range j.Items {
-		if it := &j.Items[i]; it.Headline && it.Verdict != "" {
+		if it := &j.Items[i]; it.Asked && it.Verdict != "" {
 			of++
 			if it.Sure() {
 				n++
@@ -125,7 +125,7 @@ func claimed(j *compare.Judgement) (n, of int) {
 // throughput returns the effects on the steps' throughput.
 func throughput(j *compare.Judgement) (out []*compare.Effect) {
 	for i := range j.Items {
-		if it := &j.Items[i]; it.Headline && it.Metric() == "rows_per_s" {
+		if it := &j.Items[i]; it.Asked && it.Metric() == "rows_per_s" {
 			out = append(out, &it.Effect)
 		}
 	}

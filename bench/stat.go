@@ -15,7 +15,6 @@ import (
 const (
 	family      = 5 * 6 // numbers judged together: five metrics in six steps
 	ruleAlpha   = 0.05
-	rulePower   = 0.8
 	simulations = 2000 // campaigns per kind: a share of 5 % is estimated to ±1 %
 )
 
@@ -100,22 +99,6 @@ func sequential(_ *rand.Rand, n int) []int {
 	return order
 }
 
-// decide applies the rule of internal/compare: a t test, paired if trials are
-// interleaved, and a rank test at 0.05 that has to agree if there are enough
-// values.
-func decide(a, b []float64, paired bool) (p float64, agreed bool) {
-	if !paired {
-		p, _ = stat.Welch(a, b, 0.95)
-		return p, len(a) < 5 || stat.MannWhitney(a, b) < 0.05
-	}
-	d := make([]float64, len(a))
-	for i := range d {
-		d[i] = b[i] - a[i]
-	}
-	p, _ = stat.PairedT(d, 0.95)
-	return p, len(d) < 6 || stat.Wilcoxon(d) < 0.05
-}
-
 // campaign simulates one campaign of a target against itself. It returns how many
 // comparisons find a difference without and with Holm's correction.
 func campaign(r *rand.Rand, n int, w disturbance, paired bool) (alone, corrected int) {
@@ -131,9 +114,9 @@ func campaign(r *rand.Rand, n int, w disturbance, paired bool) (alone, corrected
 		for slot, target := range targets {
 			values[target] = append(values[target], machine[slot]+w.own(r))
 		}
-		v, ok := decide(values[0], values[1], paired)
-		p, agreed = append(p, v), append(agreed, ok)
-		if v < ruleAlpha && ok {
+		d := stat.Decide(values[0], values[1], paired, 1-ruleAlpha)
+		p, agreed = append(p, d.P), append(agreed, d.Agreed)
+		if d.P < ruleAlpha && d.Agreed {
 			alone++
 		}
 	}
@@ -178,34 +161,5 @@ func decisionRule(string) (out []budget, err error) {
 				strings.Join(together, " "), family, strings.Join(apart, " ")),
 		})
 	}
-	return append(out, found(0.01), found(0.02)), nil
-}
-
-// found returns how often a slowdown of 3 % in one number is found with as many
-// trials as TrialsNeeded returns, if pairs have a standard deviation of sd.
-func found(sd float64) budget {
-	effect := -math.Log(0.97)
-	together, alone := stat.TrialsNeeded(sd, effect, ruleAlpha/family, rulePower), stat.TrialsNeeded(sd, effect, ruleAlpha, rulePower)
-	return budget{
-		what:  fmt.Sprintf("found: 3 %% in one of %d, pairs ±%g %%, %d trials", family, 100*sd, together),
-		value: foundShare(together, effect/sd, ruleAlpha/family), limit: 100 * rulePower, unit: "%", atLeast: true,
-		measured: fmt.Sprintf("judged alone, with %d trials: %.0f %%", alone, foundShare(alone, effect/sd, ruleAlpha)),
-	}
-}
-
-// foundShare returns how often, in percent, the rule finds at alpha a difference
-// of effect standard deviations among n pairs.
-func foundShare(n int, effect, alpha float64) float64 {
-	r := rand.New(rand.NewPCG(1, uint64(n)))
-	hits := 0
-	for range 10 * simulations {
-		b := make([]float64, n)
-		for i := range b {
-			b[i] = effect + r.NormFloat64()
-		}
-		if p, ok := decide(make([]float64, n), b, true); p < alpha && ok {
-			hits++
-		}
-	}
-	return 10 * float64(hits) / simulations
+	return out, nil
 }

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
+
+	"rumbench/internal/stat"
 )
 
 // The limits allow for chance in 200 seeded campaigns.
@@ -34,18 +37,20 @@ func TestDecisionRuleWithoutInterleaving(t *testing.T) {
 	}
 }
 
-func TestDecisionRuleFinds(t *testing.T) {
+func TestPowerIsFound(t *testing.T) {
+	noise := stat.Noise{Pairs: math.Sqrt2 * 0.03, Apart: math.Sqrt2 * 0.05}
 	for _, c := range []struct {
 		n             int
 		effect, alpha float64
 		least, most   float64
 	}{
-		{3, 4, 0.05, 90, 95},
-		{10, 2.2, 0.05 / family, 93, 99},
-		{5, 0, 0.05, 4, 6},
+		{4, 0, 0.05, 2, 7},
+		{4, 0.30, 0.05, 95, 100},
+		{10, 0.10, 0.05 / 5, 95, 100},
+		{3, 0.03, 0.05 / 5, 0, 10},
 	} {
-		if got := foundShare(c.n, c.effect, c.alpha); got < c.least || got > c.most {
-			t.Errorf("%d trials, %v standard deviations: found in %.1f %%", c.n, c.effect, got)
+		if got := power(noise, c.n, c.effect, c.alpha); got < c.least || got > c.most {
+			t.Errorf("%d trials, %g %%: found in %.1f %%", c.n, 100*c.effect, got)
 		}
 	}
 }

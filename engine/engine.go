@@ -37,6 +37,12 @@ type Info struct {
 	Version      string // of the library; servers report theirs in Settings
 	Capabilities []model.Capability
 	Options      []Option // valid keys of Config.Options
+	// Aliases are other names by which people know it, in lower case. Plans call it
+	// by Name only.
+	Aliases []string
+	// Storages are the storage engines that it is known to have, where there are
+	// several.
+	Storages []string
 	// Servers are the kinds of servers that it can start, the default first;
 	// none: it runs in rumbench's own process.
 	Servers []string

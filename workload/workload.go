@@ -62,7 +62,7 @@ type Live struct {
 	Bytes int64
 }
 
-// Step is one phase of a run. It has a field per property that the load loop,
+// Step is one phase of a run. It has many fields: one per property that the load loop,
 // the planner or the report needs.
 type Step struct {
 	Name string
@@ -88,6 +88,10 @@ type Step struct {
 	// Warmup is whether the step only prepares the next one, so that its own rate
 	// is of no interest.
 	Warmup bool
+	// Judged are the metrics that decide whether a target is better in this step where
+	// nobody asks for others: of all steps together a handful. None: the workload is
+	// not about this step. Names are those of rumbench list metrics.
+	Judged []string
 	// Access is how its primary operations access rows, by which tables of many
 	// tests group it. BeforeWrites is whether the test is repeated after writes.
 	Access       Access
@@ -99,6 +103,21 @@ type Step struct {
 	WritesPer string
 	// Open starts the step on an open database with its tables.
 	Open func(ctx context.Context, env Env) (Stage, error)
+}
+
+// Planned returns the planned length of the step's window in seconds; 0 if it has
+// none.
+func (s *Step) Planned() float64 {
+	if s.Seconds > 0 {
+		return s.Seconds
+	}
+	var longest float64
+	for _, g := range s.Groups {
+		if g.Work > 0 && g.Rate > 0 {
+			longest = max(longest, float64(g.Work)/g.Rate)
+		}
+	}
+	return longest
 }
 
 // Access is how operations access rows.

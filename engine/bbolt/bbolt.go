@@ -32,6 +32,7 @@ func (Engine) Info() engine.Info {
 		Version:      engine.ModuleVersion("go.etcd.io/bbolt"),
 		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
 		Options:      options,
+		Aliases:      []string{"bolt", "boltdb", "etcd"},
 		Promises:     engine.UnsyncedPromises,
 		SpaceFactor:  5,
 	}

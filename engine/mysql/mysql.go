@@ -33,6 +33,8 @@ func (Engine) Info() engine.Info {
 		Version:      "go-sql-driver/mysql " + engine.ModuleVersion("github.com/go-sql-driver/mysql"),
 		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
 		Options:      options,
+		Aliases:      []string{"mysqld", "mariadbd"},
+		Storages:     []string{innodb.name, rocksdb.name, "myrocks", aria.name, myisam.name},
 		Servers:      rules.Kinds,
 		SpaceFactor:  5,
 		SpaceBase:    512 * mb,

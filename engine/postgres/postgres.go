@@ -27,6 +27,7 @@ func (Engine) Info() engine.Info {
 		Capabilities: []model.Capability{model.CapTransactions, model.CapUnique, model.CapResults},
 		Options:      options,
 		Promises:     promises,
+		Aliases:      []string{"postgresql", "pg", "pgsql"},
 		Servers:      rules.Kinds,
 		SpaceFactor:  10,
 		SpaceBase:    1100 << 20, // the system's tables, and the log up to the usual max_wal_size

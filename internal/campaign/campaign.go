@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"rumbench/internal/cpuset"
+	"rumbench/internal/forecast"
 	"rumbench/internal/hint"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -24,8 +25,8 @@ import (
 
 // Progress shows what happens.
 type Progress interface {
-	// Begin shows that trial number n of total begins.
-	Begin(e result.Entry, n, total int)
+	// Begin shows that a trial begins, and where the campaign is.
+	Begin(e result.Entry, at forecast.Place)
 	Event(e trial.Event)
 	// End shows that the trial has ended; it may be nil if nothing of it can be read.
 	End(e result.Entry, t *result.Trial)
@@ -41,6 +42,8 @@ type Config struct {
 	// directory are appended.
 	Child    []string
 	Progress Progress
+	// Forecast is what is expected of the plan.
+	Forecast *forecast.Forecast
 	// Programs are what was found of the servers' programs that targets need.
 	Programs []server.Found
 	// Resume goes on with an interrupted campaign: trials that are complete
@@ -83,6 +86,9 @@ func Run(ctx context.Context, c Config) (*result.Campaign, error) {
 	if c.now == nil {
 		c.now = time.Now
 	}
+	if c.Forecast == nil {
+		c.Forecast = forecast.New(c.Plan, nil)
+	}
 	r := &runner{launcher: launcher{c, locked, spare(filepath.Join(c.Dir, ".spare"))}, began: c.now()}
 	if c.Plan.Order == plan.Duet {
 		if r.halves, err = halves(); err != nil {
@@ -121,7 +127,7 @@ func (r *runner) prepare() error {
 		if err := r.resolvedAgain(); err != nil {
 			return err
 		}
-		r.before, r.state.Programs, r.state.Params = r.state.Spent, r.Programs, params(r.Plan)
+		r.before, r.state.Programs, r.state.Params = r.state.Spent, r.Programs, r.Plan.ParamTexts()
 		r.state.Force = r.state.Force || r.Force // trials read it
 		r.state.Resumed++
 		return r.save()
@@ -137,8 +143,8 @@ func (r *runner) prepare() error {
 	}
 	r.state = &result.Campaign{
 		Format: result.Format, Name: r.Plan.Name, Sets: r.Plan.Sets, Command: plan.WithoutSecretArgs(r.Command), Started: time.Now(), Force: r.Force,
-		AA: r.AA, Order: string(r.Plan.Order), Targets: targetNames(r.Plan),
-		Params: params(r.Plan), Programs: r.Programs, Trials: Entries(r.Plan),
+		AA: r.AA, Order: string(r.Plan.Order), Targets: targetNames(r.Plan), Question: r.Plan.Question,
+		Params: r.Plan.ParamTexts(), Programs: r.Programs, Trials: Entries(r.Plan),
 	}
 	if r.Plan.Calibrate {
 		r.state.Client = ClientDir
@@ -154,15 +160,6 @@ func (r *runner) prepare() error {
 	return r.save()
 }
 
-// params returns the workload's parameters as texts.
-func params(p *plan.Plan) map[string]string {
-	out := map[string]string{}
-	for name, value := range p.Params {
-		out[name] = fmt.Sprint(value)
-	}
-	return out
-}
-
 // resolvedAgain compares what was found now with what was found when the campaign
 // began. It refuses to go on with another version of a server's program: the trials
 // of a target would be of two. Parameters may have been changed on purpose.
@@ -175,7 +172,7 @@ func (r *runner) resolvedAgain() error {
 			}
 		}
 	}
-	now := params(r.Plan)
+	now := r.Plan.ParamTexts()
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		if was, known := r.state.Params[name]; known && now[name] != was {
 			r.Progress.Note(fmt.Sprintf("parameter %s is %s now, and was %s when the campaign began", name, now[name], was))

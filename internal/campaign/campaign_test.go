@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"rumbench/internal/forecast"
 	"rumbench/internal/fsize"
 	"rumbench/internal/hint"
 	"rumbench/internal/plan"
@@ -40,8 +41,8 @@ func TestMain(m *testing.M) {
 // recorder is a Progress that remembers.
 type recorder struct{ lines []string }
 
-func (p *recorder) Begin(e result.Entry, n, total int) {
-	p.lines = append(p.lines, fmt.Sprintf("begin %s %d/%d", e.Dir, n, total))
+func (p *recorder) Begin(e result.Entry, at forecast.Place) {
+	p.lines = append(p.lines, fmt.Sprintf("begin %s %d/%d", e.Dir, at.Number, at.Of))
 }
 func (p *recorder) Event(e trial.Event) { p.lines = append(p.lines, "event "+e.Step) }
 func (p *recorder) End(e result.Entry, t *result.Trial) {
@@ -480,7 +481,7 @@ func TestDescribe(t *testing.T) {
 		"  l.i0     1 × insert, 10 operations each\n",
 		"  settle   settle, at least 3s\n",
 		"  qr500    1 × insert, 70 operations each at 10/s; 1 × delete, 70 operations each at 10/s; 1 × query\n",
-		"steps of a fixed length take 10s per trial",
+		"\ntakes at least 40 s (2 targets × 2 trials of at least 10 s, measured steps only); l.i0 takes as long as the engine needs\n",
 		"  pebble.1             engine pebble   up to ",
 		"free under " + dir,
 	} {

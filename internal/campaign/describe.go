@@ -30,22 +30,16 @@ func Describe(w io.Writer, c Config) error {
 		fmt.Fprintf(w, ", preset %s", p.Preset)
 	}
 	fmt.Fprintf(w, "\n\nsteps\n")
-	var planned, probes time.Duration // the latter at most
 	for _, s := range p.Steps() {
-		d := describeStep(w, &s)
-		planned += d
+		describeStep(w, &s)
 		if p.Find != nil && plan.OpenGroup(&s) >= 0 {
-			probes += describeFind(w, p.Find, &s)
+			describeFind(w, p.Find, &s)
 		}
 	}
 	live := p.Run.Estimate()
 	peak, need := Need(c)
 	fmt.Fprintf(w, "\nat most %d rows, %s of user data with index entries\n", live.Rows, quantity.Bytes(live.Bytes))
-	length := planned.Round(time.Second).String()
-	if probes > 0 {
-		length += fmt.Sprintf(", and with the probes up to %v,", (planned + probes).Round(time.Second))
-	}
-	fmt.Fprintf(w, "steps of a fixed length take %s per trial; the others as long as the engine needs\n", length)
+	describeLength(w, c, entries)
 	describeTargets(w, p.Targets)
 	fmt.Fprintf(w, "\n%s\n", heading(c))
 	for _, e := range entries {
@@ -139,11 +133,10 @@ func describeArrivals(a *pace.Arrivals) string {
 	return text
 }
 
-// describeFind prints which probes follow a step, and returns how long they take
-// at most. How many there will be is not known before.
-func describeFind(w io.Writer, f *plan.Find, s *workload.Step) time.Duration {
-	usual := f.Length(math.Inf(1), s.Seconds)
-	text := fmt.Sprintf("search for the highest rate with %s: up to %d probes of %g s", f.Promise, search.Most, usual)
+// describeFind prints which probes follow a step. How many there will be is not
+// known before.
+func describeFind(w io.Writer, f *plan.Find, s *workload.Step) {
+	text := fmt.Sprintf("search for the highest rate with %s: up to %d probes of %g s", f.Promise, search.Most, f.Length(math.Inf(1), s.Seconds))
 	if f.Like.LeadIn > 0 {
 		text += fmt.Sprintf(" after %g s of lead-in", f.Like.LeadIn)
 	}
@@ -151,13 +144,12 @@ func describeFind(w io.Writer, f *plan.Find, s *workload.Step) time.Duration {
 		text += fmt.Sprintf("; longer below %.0f/s", math.Ceil(f.LeastRate(s.Seconds)*10))
 	}
 	fmt.Fprintf(w, "  %-8s %s\n", s.Name+"@…", text)
-	return time.Duration(search.Most * (usual + f.Like.LeadIn) * float64(time.Second))
 }
 
-func describeStep(w io.Writer, s *workload.Step) (length time.Duration) {
+func describeStep(w io.Writer, s *workload.Step) {
 	if s.Settle != nil {
 		fmt.Fprintf(w, "  %-8s settle, at least %v\n", s.Name, s.Settle.Floor)
-		return s.Settle.Floor
+		return
 	}
 	var parts []string
 	for _, g := range s.Groups {
@@ -167,7 +159,6 @@ func describeStep(w io.Writer, s *workload.Step) (length time.Duration) {
 		}
 		if g.Rate > 0 {
 			part += fmt.Sprintf(" at %g/s", g.Rate)
-			length = max(length, time.Duration(float64(g.Work)/g.Rate*float64(time.Second)))
 		}
 		if g.Arrivals != nil {
 			part += describeArrivals(g.Arrivals)
@@ -175,9 +166,7 @@ func describeStep(w io.Writer, s *workload.Step) (length time.Duration) {
 		parts = append(parts, part)
 	}
 	if s.Seconds > 0 {
-		length = time.Duration(s.Seconds * float64(time.Second))
-		parts = append(parts, length.String())
+		parts = append(parts, time.Duration(s.Seconds*float64(time.Second)).String())
 	}
 	fmt.Fprintf(w, "  %-8s %s\n", s.Name, strings.Join(parts, "; "))
-	return length
 }

@@ -24,7 +24,11 @@ func (r *runner) duet(ctx context.Context, block []result.Entry, from int) error
 			return err
 		}
 		d.sides[i].name = block[i].Target
-		r.Progress.Begin(block[i], from+i+1, len(r.state.Trials))
+		at := r.place(from + i)
+		if at.Duet = i == 1; at.Duet {
+			at.Trial = at.Trial.Beside(r.Forecast.Trial(block[0].Target))
+		}
+		r.Progress.Begin(block[i], at)
 	}
 	var trials [2]*result.Trial
 	var errs [2]error

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"rumbench/internal/forecast"
 	"rumbench/internal/hint"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -79,7 +80,7 @@ func (r *runner) block(ctx context.Context, block []result.Entry, from int, ran 
 		if err := r.aside(e.Dir); err != nil {
 			return err
 		}
-		r.Progress.Begin(*e, from+i+1, len(r.state.Trials))
+		r.Progress.Begin(*e, r.place(from+i))
 		t, err := r.trial(ctx, *e, nil)
 		if err := r.ended(e, t, err); err != nil {
 			return err
@@ -89,10 +90,20 @@ func (r *runner) block(ctx context.Context, block []result.Entry, from int, ran 
 	return nil
 }
 
+// place returns where the campaign is when one of its trials, from 0, begins.
+func (r *runner) place(at int) forecast.Place {
+	rest := slices.DeleteFunc(slices.Clone(r.state.Trials[at+1:]), func(e result.Entry) bool { return e.Status == result.Complete })
+	return forecast.Place{
+		Number: at + 1, Of: len(r.state.Trials),
+		Trial: r.Forecast.Trial(r.state.Trials[at].Target), After: r.Forecast.Trials(rest, r.spent()),
+	}
+}
+
 // ended takes note of a trial's end, with the error of the campaign's own files.
 func (r *runner) ended(e *result.Entry, t *result.Trial, err error) error {
 	if t != nil {
 		e.Status = t.Status
+		r.Forecast.Add(t)
 		r.Progress.End(*e, t) // first: it may show why nothing can be written
 	}
 	if err != nil {

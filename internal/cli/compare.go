@@ -15,32 +15,40 @@ import (
 	"rumbench/internal/comparison"
 	"rumbench/internal/figure"
 	"rumbench/internal/hint"
+	"rumbench/internal/plan"
 	"rumbench/internal/quantity"
+	"rumbench/internal/result"
 )
 
 type compareOptions struct {
 	format string
 	base   string
 	selection
-	all          bool
+	all, brief   bool
 	across       compare.Across
+	question     result.Question // of the flags
+	gate, strict bool
 	failIf       []string
-	margin, find float64
 }
 
 func newCompareCommand(a *App) *cobra.Command {
-	o := compareOptions{margin: compare.DefaultRule().Margin, find: 0.03}
+	var o compareOptions
 	dash := -1
 	c := &cobra.Command{
 		Use:   "compare BASE NEW...",
 		Short: "compare results, with intervals and verdicts",
-		Long: `compare says for every step and headline number how NEW differs from BASE: the
-ratio of the medians over trials, its 95 % interval, and a verdict.
+		Long: `compare answers the question of the plan, or of the flags: how NEW differs from
+BASE in the numbers asked about. Each has the ratio of the medians over trials, its
+95 % interval, and a verdict:
 
-  better, worse  different (95 %), in or against the metric's direction
-  same           no farther apart than --margin (95 %)
+  better, worse  different (95 %), in or against the metric's direction, and by at
+                 least --better-by or --worse-by
+  same           no farther apart than --equivalent-within (95 %)
   unclear        it may be chance; the verdict says how many trials would show it
   unstable       the trials of one side contradict each other
+
+Without a question, the workload's own primary numbers are asked about. All other
+numbers are exploratory: they are judged apart, and change no answer.
 
 A directory is a campaign or a trial; DIR:TARGET is one target of a campaign.
 One campaign alone: its first target is the base of the others. Two or more: the
@@ -48,18 +56,20 @@ first is the base of each of the others. Several campaigns on a side stand on
 both sides of --. Targets of the same name are compared; a single target on both
 sides is, whatever its name.
 
-Conditions of --fail-if see a metric's name, or a short one such as p99, as new ÷
-base, low.METRIC and high.METRIC as the bounds of its interval, base.METRIC and
-new.METRIC, verdict.METRIC, sure (all verdicts in it are better or worse), step
-and op.
+Conditions of --fail-if see a metric's name as new ÷ base, low.METRIC and
+high.METRIC as the bounds of its interval, base.METRIC and new.METRIC,
+verdict.METRIC, sure (all verdicts in it are better or worse), step and op. They
+are the question, in place of the plan's.
 
-Exit status: 0 no condition holds; 3 a condition of --fail-if holds; 4 none holds,
-but one cannot be judged where BASE has a number, as NEW has none that may be
-compared; 1 and 2 errors.`,
+Exit status: 0 all is well; 3 a regression is proven (--gate), is not excluded
+(--fail-unless-equivalent), or a condition of --fail-if holds; 4 something asked
+about cannot be judged; 1 and 2 errors.`,
 		Example: `  rumbench compare results/old results/new
-  rumbench compare results/mine
+  rumbench compare results/mine --metric throughput,p99
   rumbench compare results/mine:innodb results/mine:myrocks --all
   rumbench compare results/old1 results/old2 -- results/new1 results/new2
+  rumbench compare results/old results/new --gate --worse-by 5%
+  rumbench compare results/old results/new --gate --brief --format markdown
   rumbench compare results/old results/new --fail-if 'rows_per_s < 0.95 && sure'
   rumbench compare results/old results/new --format bench > c.txt; benchstat -col target c.txt`,
 		Args: args(func(c *cobra.Command, args []string) error {
@@ -67,24 +77,43 @@ compared; 1 and 2 errors.`,
 			if len(args) == 0 || dash == 0 || dash == len(args) {
 				return errors.New("compare needs directories of results to compare")
 			}
-			if !(o.margin >= 0 && o.margin < 1) || !(o.find > 0 && o.find < 10) {
-				return errors.New("--margin and --find are shares such as 0.03, which is 3 %")
-			}
-			return cmp.Or(oneOf("format", o.format, "text", "markdown", "json", "bench"), resolve(&o.metrics))
+			return cmp.Or(oneOf("format", o.format, "text", "markdown", "json", "bench"), o.checkQuestion())
 		}),
 		RunE: func(_ *cobra.Command, args []string) error { return runCompare(a, o, args, dash) },
 	}
 	f := c.Flags()
 	f.StringVar(&o.format, "format", "text", "text, markdown, json (a line per number) or bench (Go's benchmark format)")
 	f.StringVar(&o.base, "base", "", "the base among the targets of one campaign (default: the first)")
-	f.StringSliceVar(&o.steps, "step", nil, "show only these steps, and judge conditions in them alone")
-	f.StringSliceVar(&o.metrics, "metric", nil, "show only these metrics, headline or not")
+	f.StringSliceVar(&o.steps, "step", nil, "ask about these steps only, and show no others")
+	f.StringSliceVar(&o.metrics, "metric", nil, "ask about these metrics only, and show no others: throughput, p99, write_kb …")
+	f.Var((*shareFlag)(&o.question.WorseBy), "worse-by", "the smallest difference for the worse that matters, such as 5%")
+	f.Var((*shareFlag)(&o.question.BetterBy), "better-by", "the smallest difference for the better that matters")
+	f.Var((*shareFlag)(&o.question.Within), "equivalent-within", "how far apart numbers may be that are called the same (default 1%, or what does not matter)")
 	f.BoolVar(&o.all, "all", false, "show all numbers, not only the headline")
+	f.BoolVar(&o.brief, "brief", false, "show only what is asked about")
 	acrossFlags(f, &o.across)
+	f.BoolVar(&o.gate, "gate", false, "exit with 3 if a regression is proven, and with 4 if a number asked about cannot be judged")
+	f.BoolVar(&o.strict, "fail-unless-equivalent", false, "of --gate: exit with 3 also where a regression that matters is not excluded")
 	f.StringArrayVar(&o.failIf, "fail-if", nil, "a `condition` that makes the exit status 3; may be repeated")
-	f.Var((*shareFlag)(&o.margin), "margin", "how far apart numbers may be that are called the same, such as 2%")
-	f.Var((*shareFlag)(&o.find), "find", "print how many trials would find a difference of this, such as 3%")
 	return c
+}
+
+// checkQuestion checks the flags that ask, and resolves the names of metrics.
+func (o *compareOptions) checkQuestion() error {
+	switch {
+	case o.all && o.brief:
+		return errors.New("--all and --brief are opposites")
+	case o.strict && !o.gate:
+		return errors.New("--fail-unless-equivalent goes with --gate")
+	case o.gate && len(o.failIf) > 0:
+		return errors.New("--gate judges the question, --fail-if conditions of its own: give one of them")
+	}
+	for _, name := range o.metrics {
+		if m, err := plan.Judged(name); err == nil { // others are shown
+			o.question.Metrics = compare.AppendNew(o.question.Metrics, m)
+		}
+	}
+	return resolve(&o.metrics)
 }
 
 // shareFlag is a share: 0.03 or 3%.
@@ -95,12 +124,12 @@ func (f *shareFlag) Type() string   { return "share" }
 
 func (f *shareFlag) Set(s string) error {
 	number, percent := strings.CutSuffix(s, "%")
-	v, err := strconv.ParseFloat(number, 64)
-	if err != nil {
-		return fmt.Errorf("%q is no share such as 0.03 or 3%%", s)
-	}
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if percent {
 		v /= 100
+	}
+	if err != nil || !result.ValidDifference(v) {
+		return fmt.Errorf("%q is no share such as 0.05 or 5%%, above 0 and below 100%%", s)
 	}
 	*f = shareFlag(v)
 	return nil
@@ -121,6 +150,9 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 	}
 	c.Across = o.across
 	if err := known("no trial has a step", o.steps, stepNames(c)); err != nil {
+		return err
+	}
+	if err := o.ask(c, gates); err != nil {
 		return err
 	}
 	var list []comparison.Comparison
@@ -145,7 +177,76 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 	if err := compareFormats[o.format](a.Stdout, list); err != nil {
 		return err
 	}
-	return errors.Join(append(refused, judge(a.Stderr, gates, list, o.steps))...)
+	verdict := judge(a.Stderr, gates, list, o.steps)
+	if o.gate {
+		verdict = o.pass(a.Stderr, list)
+	}
+	return errors.Join(append(refused, verdict)...)
+}
+
+// ask makes the flags part of the campaign's question: they narrow it, and conditions
+// take its place.
+func (o *compareOptions) ask(c *compare.Campaign, gates []*compare.Gate) error {
+	q := &c.Question
+	if len(gates) > 0 {
+		q.Steps, q.Metrics = stepNames(c), nil
+		for _, g := range gates {
+			q.Metrics = compare.AppendNew(q.Metrics, g.Judged()...)
+		}
+	}
+	if len(o.steps) > 0 {
+		q.Steps = o.steps
+	}
+	if len(o.question.Metrics) > 0 {
+		q.Metrics = o.question.Metrics
+	}
+	q.WorseBy, q.BetterBy = cmp.Or(o.question.WorseBy, q.WorseBy), cmp.Or(o.question.BetterBy, q.BetterBy)
+	q.Within = cmp.Or(o.question.Within, q.Within)
+	steps, metrics := c.Unasked()
+	switch {
+	case len(gates) > 0:
+		return nil // they say where they cannot be judged
+	case len(steps) > 0:
+		return usage(hint.Errorf("choose steps with --step", "no trial has the step %s that the plan asks about", strings.Join(steps, ", ")))
+	case len(metrics) > 0:
+		return usage(hint.Errorf("rumbench show prints the numbers that there are", "no step has a number of %s", strings.Join(metrics, ", ")))
+	case o.strict && compare.Matters(q) == 0:
+		return usage(hint.Errorf("add --worse-by 5%, or worse_by to the plan's question", "nothing says how great a difference matters, so none can be excluded"))
+	}
+	return nil
+}
+
+// pass prints what a gate on the question finds, and returns the error that keeps it
+// closed.
+func (o *compareOptions) pass(w io.Writer, list []comparison.Comparison) error {
+	worse, open, blind, judged := 0, 0, 0, 0
+	say := func(what string, c *comparison.Comparison, items []*compare.Item, text func(*compare.Item) string) int {
+		for _, it := range items {
+			fmt.Fprintf(w, "%s: %s against %s in %s\n", what, c.New.Name, c.Base.Name, text(it))
+		}
+		return len(items)
+	}
+	for i := range list {
+		c := &list[i]
+		found := c.Outcome()
+		judged += found.Judged
+		worse += say("regression", c, found.Worse, figure.Guess)
+		if o.strict {
+			open += say("not excluded", c, found.Open, figure.Guess)
+		}
+		blind += say("not judged", c, found.Blind, func(it *compare.Item) string { return figure.Subject(it) + ": " + it.Why })
+	}
+	switch {
+	case worse > 0:
+		return exitError{fmt.Errorf("a regression is proven in %s", quantity.Count(worse, "number")), ExitWorse}
+	case open > 0:
+		return exitError{fmt.Errorf("a regression is not excluded in %s", quantity.Count(open, "number")), ExitWorse}
+	case blind > 0:
+		return exitError{fmt.Errorf("%s cannot be judged", quantity.Count(blind, "number")), ExitInvalid}
+	case judged == 0:
+		return exitError{errors.New("nothing that is asked about was measured"), ExitInvalid}
+	}
+	return nil
 }
 
 // gates compiles the conditions of --fail-if.
@@ -162,17 +263,14 @@ func (o *compareOptions) gates() (gates []*compare.Gate, err error) {
 
 // compared compares two targets, if they did the same work.
 func compared(c *compare.Campaign, p pair, o compareOptions) (out comparison.Comparison, err error) {
-	out.Difference = o.find
 	if out.First, out.Caveats, err = c.Comparable(p.base, p.of); err != nil {
 		return out, err
 	}
 	out.Notes = compare.Apart(p.base, p.of)
-	rule := compare.DefaultRule()
-	rule.Margin = o.margin
-	out.Judgement = c.Judge(p.base, p.of, rule)
+	out.Judgement = c.Judge(p.base, p.of)
 	out.Caveats = append(out.Caveats, c.Caveats(out.Judgement)...)
 	for _, it := range out.Judgement.Items {
-		shown := it.Headline || o.all || len(o.metrics) > 0
+		shown := it.Headline && !o.brief || it.Asked || o.all || len(o.metrics) > 0
 		if shown && among(o.steps, it.Step.Name) && among(o.metrics, it.Metric()) && (it.Base.Missing == "" || it.New.Missing == "") {
 			out.Items = append(out.Items, it)
 		}

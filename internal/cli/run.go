@@ -17,6 +17,7 @@ import (
 	"rumbench/internal/campaign"
 	"rumbench/internal/compare"
 	"rumbench/internal/comparison"
+	"rumbench/internal/forecast"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
 	"rumbench/internal/report"
@@ -65,7 +66,7 @@ func newRunCommand(a *App) *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.out, "out", "", "directory of the campaign, which must not exist (default results/NAME-DATE)")
 	f.StringArrayVar(&o.sets, "set", nil, "override a key of the plan: `key=value`, as in params.rows=2M; may be repeated")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print trials, steps and expected sizes, and run nothing")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print trials, steps, how long they take and expected sizes, and run nothing")
 	f.BoolVar(&o.calibrate, "calibrate", false,
 		"run the plan's first target alone, under two names (A/A), to learn the smallest difference that this machine can see")
 	f.BoolVar(&o.force, "force", false,
@@ -175,6 +176,7 @@ func config(a *App, p *plan.Plan, o runOptions) campaign.Config {
 	return campaign.Config{
 		Plan: p, Dir: o.out, Command: append([]string{"rumbench"}, a.Args...),
 		Child: []string{exe, "trial"}, LockFile: a.lockFile(), Progress: ui.New(a.Stderr, a.Width),
+		Forecast: forecast.New(p, forecast.Find(p, filepath.Dir(o.out), resultsDir)),
 		SpaceFactor: func(name string) (float64, int64) {
 			e, _ := registry.Catalog{}.Engine(name)
 			return e.Info().SpaceFactor, e.Info().SpaceBase

@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -41,7 +44,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "rows": rows, "waitfor": waitFor, "same": same,
+			"exits": exits, "rows": rows, "waitfor": waitFor, "same": same, "agree": agree,
 		},
 	})
 }
@@ -94,6 +97,40 @@ func rows(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if len(args) == 4 && found == neg {
 		ts.Fatalf("row %v: found %v", args[1:], found)
+	}
+}
+
+// agree compares the numbers of two files of JSON rows: agree FILE FILE METRIC...
+// Each has those of these metrics that the other has, and no others, as far as the
+// four digits go that a log has.
+func agree(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: agree FILE FILE METRIC...")
+	}
+	read := func(file string) map[string]float64 {
+		out := map[string]float64{}
+		for line := range strings.Lines(ts.ReadFile(file)) {
+			var r metric.Row
+			ts.Check(json.Unmarshal([]byte(line), &r))
+			if slices.Contains(args[2:], r.Metric) {
+				out[strings.Join([]string{r.Step, r.Group, r.Op, r.Metric, r.Per, r.Unit}, " ")] = r.Value
+			}
+		}
+		return out
+	}
+	a, b := read(args[0]), read(args[1])
+	var differ []string
+	for key, v := range a {
+		if w, known := b[key]; !known || math.Abs(v-w) > 1e-3*math.Abs(w)+1e-4 {
+			differ = append(differ, fmt.Sprintf("%s: %g, and %g", key, v, w))
+		}
+		delete(b, key)
+	}
+	for key, w := range b {
+		differ = append(differ, fmt.Sprintf("%s: none, and %g", key, w))
+	}
+	if slices.Sort(differ); len(a) == 0 || len(differ) > 0 {
+		ts.Fatalf("of %d numbers:\n%s", len(a), strings.Join(differ, "\n"))
 	}
 }
 

@@ -129,6 +129,9 @@ func runTable(a *App, o tableOptions, dirs []string) error {
 	if o.compatible {
 		ro.Round = published.Round
 	}
+	if tsv := o.layout == "tsv" || o.layout == "csv"; tsv && o.metric == "" {
+		ro.Key = published.QueryRate
+	}
 	r := c.Relative(ro)
 	if r.Empty() {
 		return fmt.Errorf("no test has a number %s", cmp.Or(ro.Metric, "rows_per_s"))

@@ -19,8 +19,11 @@ type Campaign struct {
 	Targets []*Target // in the order of their first trials
 	Steps   []*Step   // in the order in which the trials came to them
 
-	// Across is set before anything is compared.
-	Across Across
+	// Across and Question are set before anything is compared. The question is that of
+	// the plan of the last trials that ask one; Conflict is whether others ask another.
+	Across   Across
+	Question result.Question
+	Conflict bool
 
 	targets map[string]*Target    // by name
 	steps   map[string]*Step      // likewise
@@ -40,6 +43,7 @@ type Step struct {
 	stepRuns
 	Primary, WritesPer string    // as in result.Step
 	Warmup             bool      // as in result.Step: its numbers are shown but not judged
+	Judged             []string  // likewise: the metrics that it is judged by
 	keys               *keyIndex // see index
 }
 
@@ -67,6 +71,10 @@ func New(trials []*result.Trial) *Campaign {
 	for _, trial := range trials {
 		t := c.target(trial.Target)
 		t.Trials = append(t.Trials, trial)
+		if q := trial.Asked; q.Declared() {
+			c.Conflict = c.Conflict || c.Question.Declared() && !q.Same(&c.Question)
+			c.Question = q
+		}
 		for i := range trial.Steps {
 			rs := &trial.Steps[i]
 			s := c.step(rs)
@@ -102,7 +110,7 @@ func (c *Campaign) step(rs *result.Step) *Step {
 		return s
 	}
 	runs := stepRuns{Name: rs.Name, Doc: rs.Doc, Base: rs.Base, Axes: rs.Axes, Runs: map[*Target][]Run{}, campaign: c, on: map[*Target]*seen{}}
-	s := &Step{stepRuns: runs, Primary: rs.Primary, WritesPer: rs.WritesPer, Warmup: rs.Warmup}
+	s := &Step{stepRuns: runs, Primary: rs.Primary, WritesPer: rs.WritesPer, Warmup: rs.Warmup, Judged: rs.Judged}
 	c.Steps, c.steps[rs.Name] = append(c.Steps, s), s
 	return s
 }

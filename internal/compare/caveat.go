@@ -52,6 +52,9 @@ func (c *Campaign) Comparable(base, of *Target) (first string, caveats []string,
 // that nothing was compared in pairs, and which steps and trials are not
 // included.
 func (c *Campaign) Caveats(j *Judgement) (out []string) {
+	if c.Conflict {
+		out = append(out, "the plans ask different questions; the last one's is answered")
+	}
 	if j.unpaired() {
 		if j.Base.Trials[0].Order == "duet" && j.New.Trials[0].Order == "duet" {
 			out = append(out, "the two overlapped too little to be compared in pairs: one was done long before the other")

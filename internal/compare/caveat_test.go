@@ -36,7 +36,7 @@ func TestCaveats(t *testing.T) {
 	all := append(series("a", "sequential", "rows_per_s", 1, 2, 3), series("b", "sequential", "rows_per_s", 1, 2, 3)...)
 	all[5].Status, all[5].Reason = result.Failed, "it crashed"
 	c := compare.New(all)
-	got := c.Caveats(c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule()))
+	got := c.Caveats(c.Judge(c.Targets[0], c.Targets[1]))
 	if len(got) < 2 || !strings.HasPrefix(got[0], "the two did not run side by side") || !slices.Contains(got, "b, trial 3: failed: it crashed") {
 		t.Errorf("%q", got)
 	}

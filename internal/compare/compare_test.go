@@ -21,7 +21,7 @@ func judged(t testing.TB, trials ...*result.Trial) *compare.Judgement {
 	if len(c.Targets) != 2 {
 		t.Fatalf("%d targets", len(c.Targets))
 	}
-	return c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule())
+	return c.Judge(c.Targets[0], c.Targets[1])
 }
 
 func TestVerdicts(t *testing.T) {
@@ -141,8 +141,8 @@ func TestExchange(t *testing.T) {
 		n := rapid.IntRange(1, 8).Draw(t, "trials")
 		values := rapid.SliceOfN(rapid.Float64Range(0.5, 2), n, n)
 		c := compare.New(append(series("a", order, "rows_per_s", values.Draw(t, "a")...), series("b", order, "rows_per_s", values.Draw(t, "b")...)...))
-		x := c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule()).Items[0]
-		y := c.Judge(c.Targets[1], c.Targets[0], compare.DefaultRule()).Items[0]
+		x := c.Judge(c.Targets[0], c.Targets[1]).Items[0]
+		y := c.Judge(c.Targets[1], c.Targets[0]).Items[0]
 		turned := map[compare.Verdict]compare.Verdict{compare.Better: compare.Worse, compare.Worse: compare.Better}
 		want := x.Verdict
 		if turned[want] != "" {
@@ -162,28 +162,27 @@ func TestExchange(t *testing.T) {
 
 var sixSteps = []string{"l.i0", "l.x", "l.i1", "qr100", "qr500", "qr1000"}
 
-// Of twenty campaigns with two equal targets on a machine that is noisy and
-// drifts, at most one claims a difference.
+// Of two hundred campaigns with two equal targets, on a machine that is noisy and drifts,
+// about ten claim a difference in what is asked about, and about ten in the other
+// headline numbers.
 func TestEqualTargetsAreNotToldApart(t *testing.T) {
+	const campaigns = 200
 	for _, trials := range []int{3, 4, 6, 10} {
-		false_, campaigns := 0, 0
-		for seed := range uint64(20) {
+		var asked, beyond int
+		for seed := range uint64(campaigns) {
 			m := machine{rng: rand.New(rand.NewPCG(seed, uint64(trials))), noise: 0.03, drift: 0.01}
 			c := m.abba(trials, 1, sixSteps...)
-			n := 0
-			for _, it := range c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule()).Items {
+			claims := map[bool]int{}
+			for _, it := range c.Judge(c.Targets[0], c.Targets[1]).Items {
 				if it.Sure() {
-					n++
+					claims[it.Asked] = 1
 				}
 			}
-			false_ += n
-			if n > 0 {
-				campaigns++
-			}
+			asked, beyond = asked+claims[true], beyond+claims[false]
 		}
-		t.Logf("%d trials: %d false verdicts in %d of 20 campaigns", trials, false_, campaigns)
-		if campaigns > 1 {
-			t.Errorf("%d trials: %d of 20 campaigns claim a difference", trials, campaigns)
+		t.Logf("%d trials: of %d campaigns %d claim a difference in what is asked, %d beyond", trials, campaigns, asked, beyond)
+		if asked > 16 || beyond > 16 {
+			t.Errorf("%d trials: %d and %d of %d campaigns claim a difference", trials, asked, beyond, campaigns)
 		}
 	}
 }
@@ -195,7 +194,7 @@ func TestSlowdownIsFound(t *testing.T) {
 	for seed := range uint64(20) {
 		pilot := machine{rng: rand.New(rand.NewPCG(seed, 1)), noise: 0.01, drift: 0.002}
 		c := pilot.abba(8, 1, sixSteps...)
-		j := c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule())
+		j := c.Judge(c.Targets[0], c.Targets[1])
 		need := 0
 		for _, s := range c.Steps {
 			k, _ := s.Rate("insert")
@@ -203,7 +202,7 @@ func TestSlowdownIsFound(t *testing.T) {
 		}
 		m := machine{rng: rand.New(rand.NewPCG(seed, 2)), noise: 0.01, drift: 0.002}
 		c = m.abba(need+need%2, slower, sixSteps...)
-		j = c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule())
+		j = c.Judge(c.Targets[0], c.Targets[1])
 		k, _ := c.Steps[0].Rate("insert")
 		if j.Effect(c.Steps[0], k).Verdict == compare.Worse {
 			found++
@@ -232,7 +231,7 @@ func TestOneFactOneVerdict(t *testing.T) {
 				}
 			}
 		}
-		j := c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule())
+		j := c.Judge(c.Targets[0], c.Targets[1])
 		for _, s := range c.Steps {
 			rows, ops := j.Effect(s, compare.Key{"insert", "insert", "rows_per_s", ""}), j.Effect(s, compare.Key{"insert", "insert", "ops_per_s", ""})
 			if rows.Verdict != ops.Verdict {
@@ -245,15 +244,18 @@ func TestOneFactOneVerdict(t *testing.T) {
 func TestNeededAndDetectable(t *testing.T) {
 	m := machine{rng: rand.New(rand.NewPCG(7, 7)), noise: 0.02}
 	c := m.abba(10, 1, "s")
-	j := c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule())
+	j := c.Judge(c.Targets[0], c.Targets[1])
 	k, _ := c.Steps[0].Rate("insert")
 	e := j.Effect(c.Steps[0], k)
 	d := j.Detectable(e)
 	if n := j.Needed(e, d); n != 10 {
 		t.Errorf("%v is found by 10 trials, but %d are needed for it", d, n)
 	}
-	if a, b := j.Needed(e, 0.01), j.Needed(e, 0.10); a <= b {
-		t.Errorf("1 %% takes %d trials and 10 %% takes %d", a, b)
+	if a, b := j.Needed(e, 0.03), j.Needed(e, 0.10); a <= b {
+		t.Errorf("3 %% takes %d trials and 10 %% takes %d", a, b)
+	}
+	if n := j.Needed(e, 0.001); n != 0 {
+		t.Errorf("0.1 %% takes %d trials, which nobody runs", n)
 	}
 	one := judged(t, append(series("a", "", "rows_per_s", 1), series("b", "", "rows_per_s", 2)...)...)
 	if e := &one.Items[0].Effect; one.Needed(e, 0.03) != 0 || !math.IsNaN(one.Detectable(e)) {

@@ -28,27 +28,18 @@ const (
 // Verdicts are all verdicts.
 var Verdicts = []Verdict{Better, Worse, Same, Unclear, Unstable}
 
-// Rule is how verdicts are reached.
-type Rule struct {
-	// Alpha is the chance of any false “better” or “worse” among the headline
-	// metrics of two targets that are equal.
-	Alpha float64
-	// Margin is how far a ratio may be from 1 and still be called the same.
-	Margin float64
-}
+// Alpha is the chance of any false “better” or “worse” among the numbers asked about
+// of two targets that are equal: one false alarm in twenty comparisons.
+const Alpha = 0.05
 
-// DefaultRule returns the rule of all reports: one false alarm in twenty
-// comparisons of two targets, and equivalence within 1 %.
-func DefaultRule() Rule { return Rule{Alpha: 0.05, Margin: 0.01} }
+// bounds are the differences that matter, as shares; see [result.Question].
+type bounds struct{ worse, better, same float64 }
 
 // LeastTrials is the number of trials of each side below which nothing is
 // proven.
 const LeastTrials = 3
 
 const (
-	// ranksDecide is the number of pairs from which a rank test can reach 5 %,
-	// so that it must agree; ranksDecideApart is the number on each side.
-	ranksDecide, ranksDecideApart = 6, 5
 	// unsteady is the relative standard deviation of one side's trials above which
 	// more trials would not decide an open verdict.
 	unsteady = 0.20
@@ -65,17 +56,19 @@ type Effect struct {
 	// Pairs is how many trials were compared one to one because they ran side by
 	// side; 0 if the sides ran separately.
 	Pairs int
-	// SD is the standard deviation of the pairs' log ratios, or what it would be;
-	// NaN if unknown.
-	SD float64
+	Test  stat.Test // by which they were compared
 	// P is the p-value, and Adjusted the p-value corrected for the other numbers
 	// judged with it; NaN if nothing could be tested.
 	P, Adjusted float64
 	Verdict     Verdict
 	Why         string // the verdict's reason in words
+	// For is the metric in whose place that of the engine's own processes is compared,
+	// because other programs used the device; usually "".
+	For string
 
-	guarded bool    // the rank test does not see the difference
-	shift   float64 // the tested difference: of logarithms, or of the numbers themselves
+	guarded bool       // the rank tests do not see the difference
+	shift   float64    // the tested difference: of logarithms, or of the numbers themselves
+	noise   stat.Noise // of the logarithms; unknown if there are zeros
 }
 
 // Notable returns the direction, Better or Worse, of a difference greater than
@@ -99,8 +92,8 @@ func (e *Effect) bounded() bool {
 	return e.Base.AtLeast() && (e.Base.Value < e.New.Value || e.shift > 0) || e.New.AtLeast() && (e.New.Value < e.Base.Value || e.shift < 0)
 }
 
-// Metric returns the name of the metric.
-func (e *Effect) Metric() string { return e.New.Metric }
+// Metric returns the name of the metric that was asked for; see For.
+func (e *Effect) Metric() string { return cmp.Or(e.For, e.New.Metric) }
 
 // Sure reports whether the difference is significant.
 func (e *Effect) Sure() bool { return e.Verdict == Better || e.Verdict == Worse }
@@ -108,7 +101,7 @@ func (e *Effect) Sure() bool { return e.Verdict == Better || e.Verdict == Worse 
 // ratio returns the ratio of two numbers, or why they have none.
 func (s *Step) ratio(base, t *Target, k Key) Effect {
 	nan := math.NaN()
-	e := Effect{Base: s.number(base, k), New: s.number(t, k), Ratio: nan, Low: nan, High: nan, SD: nan, P: nan, Adjusted: nan}
+	e := Effect{Base: s.number(base, k), New: s.number(t, k), Ratio: nan, Low: nan, High: nan, P: nan, Adjusted: nan, noise: stat.Noise{Pairs: nan, Apart: nan}}
 	if e.Why = cmp.Or(e.Base.unknown(), e.New.unknown(), s.unlike(base, t, &e)); e.Why == "" {
 		if r, ok := e.New.Over(*e.Base); ok {
 			e.Ratio = r
@@ -120,6 +113,9 @@ func (s *Step) ratio(base, t *Target, k Key) Effect {
 // effect measures the difference without judging it.
 func (s *Step) effect(base, t *Target, k Key) Effect {
 	e := s.ratio(base, t, k)
+	if e.Base.Disturbed() || e.New.Disturbed() {
+		s.substitute(&e, base, t)
+	}
 	if e.Why == "" {
 		e.Why = s.unfit(base, t, &e)
 	}
@@ -133,6 +129,20 @@ func (s *Step) effect(base, t *Target, k Key) Effect {
 	}
 	e.test(a, b)
 	return e
+}
+
+// substitute compares what the engine's own processes read or wrote in place of what
+// the device did, if other programs used the device.
+func (s *Step) substitute(e *Effect, base, t *Target) {
+	k := e.New.Key
+	m := metric.StandIn(k.Metric)
+	if m == nil || m.Family != metric.Storage {
+		return
+	}
+	own := s.ratio(base, t, Key{k.Group, k.Op, m.Name, k.Per})
+	if own.Why == "" && !own.Base.Disturbed() && !own.New.Disturbed() {
+		own.For, *e = k.Metric, own
+	}
 }
 
 // unknown returns why there is no number, or not the percentile that it should be.
@@ -218,76 +228,24 @@ func ranTogether(s *result.Step) bool { return s.Alone <= mostAlone*s.Seconds }
 // test tests a against b: on a logarithmic scale, as noise is proportional, or
 // on the numbers themselves if there are zeros.
 func (e *Effect) test(a, b []float64) {
-	if len(a) < 2 || len(b) < 2 {
-		return
-	}
-	logs := slices.Min(a) > 0 && slices.Min(b) > 0
+	logs := len(a) > 0 && len(b) > 0 && slices.Min(a) > 0 && slices.Min(b) > 0
 	if logs {
 		a, b = logarithms(a), logarithms(b)
 	}
-	var shift stat.Interval
-	if e.Pairs > 0 {
-		shift = e.testPairs(differences(a, b))
-	} else {
-		shift = e.testApart(a, b)
-	}
-	e.shift = shift.Value
+	d := stat.Decide(a, b, e.Pairs > 0, confidence)
+	e.P, e.Test, e.guarded, e.shift = d.P, d.Test, !d.Agreed, d.Interval.Value
 	if !logs {
-		e.SD = math.NaN()
 		return
 	}
+	e.noise = d.Noise
 	// The interval is of the mean or median difference; the ratio shown is that of
 	// the medians shown, so the interval is extended to include it.
-	e.Low, e.High = min(math.Exp(shift.Low), e.Ratio), max(math.Exp(shift.High), e.Ratio)
+	e.Low, e.High = min(math.Exp(d.Interval.Low), e.Ratio), max(math.Exp(d.Interval.High), e.Ratio)
 	e.widen()
 }
 
-func (e *Effect) testPairs(d []float64) stat.Interval {
-	e.SD = stat.Deviation(d)
-	if e.SD == 0 {
-		return e.exact(d[0], len(d))
-	}
-	p, shift := stat.PairedT(d, confidence)
-	e.P = p
-	if len(d) >= ranksDecide {
-		shift = stat.HodgesLehmannPaired(d, confidence)
-		e.guarded = !(stat.Wilcoxon(d) < 1-confidence) || holdsZero(shift)
-	}
-	return shift
-}
-
-func (e *Effect) testApart(a, b []float64) stat.Interval {
-	e.SD = math.Hypot(stat.Deviation(a), stat.Deviation(b))
-	if e.SD == 0 {
-		return e.exact(b[0]-a[0], min(len(a), len(b)))
-	}
-	p, shift := stat.Welch(a, b, confidence)
-	e.P = p
-	if min(len(a), len(b)) >= ranksDecideApart {
-		shift = stat.HodgesLehmann(a, b, confidence)
-		e.guarded = !(stat.MannWhitney(a, b) < 1-confidence) || holdsZero(shift)
-	}
-	return shift
-}
-
-// holdsZero reports whether an interval of shifts contains 0. With ties its
-// bound may be 0 although the test is significant.
-func holdsZero(i stat.Interval) bool { return i.Low <= 0 && 0 <= i.High }
-
 // confidence is the confidence level of the intervals shown.
 const confidence = 0.95
-
-// exact returns the interval if all trials of a side gave the same number: a
-// size that does not depend on chance.
-func (e *Effect) exact(shift float64, trials int) stat.Interval {
-	switch {
-	case shift == 0:
-		e.P = 1
-	case trials >= LeastTrials:
-		e.P = 0
-	}
-	return stat.Interval{Value: shift, Low: shift, High: shift, Confidence: confidence}
-}
 
 // trials returns the number of trials of the side that has fewer.
 func (e *Effect) trials() int { return min(len(e.Base.Rows), len(e.New.Rows)) }
@@ -301,9 +259,10 @@ func (e *Effect) tooFew() string {
 }
 
 // judge sets the verdict once Adjusted is known.
-func (e *Effect) judge(r Rule) {
+func (e *Effect) judge(b bounds) {
 	m := metric.ByName(e.New.Metric)
 	few := e.tooFew()
+	sure := e.Adjusted < Alpha && !e.guarded
 	switch {
 	case e.Why != "" || m == nil || m.Better == "":
 		return
@@ -311,14 +270,14 @@ func (e *Effect) judge(r Rule) {
 		e.Verdict, e.Why = Unclear, few+": nothing is known about noise"
 	case e.bounded():
 		e.Verdict, e.Why = Unclear, "the lesser number is only a lower bound"
-	case e.within(r.Margin) && (e.Base.AtLeast() || e.New.AtLeast()):
+	case e.within(b.same) && (e.Base.AtLeast() || e.New.AtLeast()):
 		e.Verdict, e.Why = Unclear, "they are as great, and one is only a lower bound"
-	case e.within(r.Margin):
-		e.Verdict, e.Why = Same, fmt.Sprintf("the interval lies within ±%g %%", 100*r.Margin)
-	case e.Adjusted < r.Alpha && !e.guarded && e.searched() && e.Low <= 1 && 1 <= e.High:
+	case e.within(b.same):
+		e.Verdict, e.Why = Same, fmt.Sprintf("the interval lies within ±%g %%", 100*b.same)
+	case sure && e.searched() && e.Low <= 1 && 1 <= e.High:
 		e.Verdict, e.Why = Unclear, fmt.Sprintf("the searches are precise to %.2g %%", 100*max(e.Base.precision(), e.New.precision()))
-	case e.Adjusted < r.Alpha && !e.guarded:
-		e.Verdict, e.Why = direction(m, e.shift), "statistically significant"
+	case sure:
+		e.matters(direction(m, e.shift), b)
 	case e.Variation() > unsteady:
 		e.Verdict, e.Why = Unstable, fmt.Sprintf("the trials of one side differ by a standard deviation of %.0f %%", 100*e.Variation())
 	case e.guarded:
@@ -328,12 +287,37 @@ func (e *Effect) judge(r Rule) {
 	}
 }
 
+// matters sets the verdict on a significant difference: only one that is seen to be as
+// great as matters is better or worse.
+func (e *Effect) matters(d Verdict, b bounds) {
+	least := b.better
+	if d == Worse {
+		least = b.worse
+	}
+	if math.Abs(e.Ratio-1) < least {
+		e.Verdict, e.Why = Unclear, fmt.Sprintf("%s, but whether by %g %% is open", d, 100*least)
+		return
+	}
+	e.Verdict, e.Why = d, "statistically significant"
+}
+
 // within reports whether the whole interval lies within the margin.
 func (e *Effect) within(margin float64) bool {
-	if e.Base.Low == 0 && e.Base.High == 0 && e.New.Low == 0 && e.New.High == 0 {
-		return true // all values are 0
+	return e.still() || stat.Equivalent(stat.Interval{Low: e.Low, High: e.High}, 1-margin, 1+margin)
+}
+
+// still reports whether all values are 0.
+func (e *Effect) still() bool {
+	return e.Base.Low == 0 && e.Base.High == 0 && e.New.Low == 0 && e.New.High == 0
+}
+
+// Noise returns the standard deviation of the ratio of two trials, as a share; NaN if
+// it is unknown.
+func (e *Effect) Noise() float64 {
+	if e.Pairs > 0 {
+		return e.noise.Pairs
 	}
-	return stat.Equivalent(stat.Interval{Low: e.Low, High: e.High}, 1-margin, 1/(1-margin))
+	return e.noise.Apart
 }
 
 // Variation returns the greater of the two sides' relative standard deviations;
@@ -360,14 +344,6 @@ func logarithms(v []float64) []float64 {
 	out := make([]float64, len(v))
 	for i, x := range v {
 		out[i] = math.Log(x)
-	}
-	return out
-}
-
-func differences(a, b []float64) []float64 {
-	out := make([]float64, len(a))
-	for i := range a {
-		out[i] = b[i] - a[i]
 	}
 	return out
 }

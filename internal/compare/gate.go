@@ -52,6 +52,16 @@ func NewGate(text string) (*Gate, error) {
 	return g, nil
 }
 
+// Judged returns the metrics that have a verdict among those of the condition.
+func (g *Gate) Judged() (out []string) {
+	for _, name := range g.metrics {
+		if m := metric.ByName(name); m != nil && m.Better != "" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // String returns the condition as given.
 func (g *Gate) String() string { return g.text }
 

@@ -110,18 +110,29 @@ func (s *Step) About(metric string) (k Key, ok bool) {
 	return Key{Op: op, Metric: metric}, false
 }
 
-// Headline returns the keys on which a step is judged: those of the metrics that are
-// headlines. A step that warms up has none, nor has a probe of a search.
+// Headline returns the keys of the numbers that describe a step: what is asked about,
+// then the other metrics that are headlines. A step that warms up
+// has none, nor has a probe of a search.
 func (s *Step) Headline() []Key { return slices.Clip(s.index().headline) }
 
-func (s *Step) headline() (out []Key) {
+func (s *Step) headline() []Key {
 	if s.Warmup || s.Probe() {
 		return nil
 	}
+	var names []string
 	for _, m := range metric.Headlines(metric.Judged) {
-		k, ok := s.Own(m.Name)
-		sampled := func(t *Target) bool { return s.number(t, k).known() } // a percentile is one
-		if ok && (m.Quantile == "" || slices.ContainsFunc(s.campaign.Targets, sampled)) {
+		names = append(names, m.Name)
+	}
+	return s.own(names)
+}
+
+// own returns the keys of metrics about the step's subject, as far as it has them. A
+// percentile that has too few samples on every target is none.
+func (s *Step) own(metrics []string) (out []Key) {
+	for _, name := range metrics {
+		k, ok := s.Own(name)
+		sampled := func(t *Target) bool { return s.number(t, k).known() }
+		if m := metric.ByName(name); ok && (m.Quantile == "" || slices.ContainsFunc(s.campaign.Targets, sampled)) {
 			out = AppendNew(out, k)
 		}
 	}

@@ -28,9 +28,10 @@ func (s *stepRuns) seenOn(t *Target) *seen {
 type keyIndex struct {
 	all      []Key            // in the order of the rows
 	byMetric map[string][]Key // likewise
-	headline []Key
-	judged   []Key       // those of the headline, then all others
-	at       map[Key]int // places in judged
+	asked    int              // how many of the headline the question is about; they come first
+	headline []Key            // what is asked about, then the other numbers that describe the step
+	judged   []Key            // those of the headline, then all others
+	at       map[Key]int      // places in judged
 }
 
 // index returns the key index, which it makes on the first call.
@@ -50,7 +51,9 @@ func (s *Step) index() *keyIndex {
 			}
 		}
 	}
-	x.headline = s.headline()
+	x.headline = s.asked()
+	x.asked = len(x.headline)
+	x.headline = AppendNew(x.headline, s.headline()...)
 	for _, k := range slices.Concat(x.headline, x.all) {
 		if _, twice := x.at[k]; !twice {
 			x.at[k] = len(x.judged)

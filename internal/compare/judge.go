@@ -3,43 +3,47 @@ package compare
 import (
 	"math"
 
+	"rumbench/internal/metric"
+	"rumbench/internal/result"
 	"rumbench/internal/stat"
 )
 
 // Judgement is the comparison of two targets in all their numbers.
 type Judgement struct {
 	Base, New *Target
-	Rule      Rule
+	Question  result.Question
 	// Items are the effects of the numbers of all steps, in the order of the
-	// steps; in a step the headline comes first.
-	Items  []Item
-	of     map[*Step][]Item // those of a step
-	tested int              // headline numbers that were tested
+	// steps; in a step those asked about come first, then the rest of the headline.
+	Items []Item
+	of    map[*Step][]Item // those of a step
+	asked int              // numbers asked about that were tested
 }
 
 // Item is the effect of a number in a step.
 type Item struct {
 	Step     *Step
-	Headline bool // one of the few numbers that a step is judged on
+	Asked    bool // the question is about it
+	Headline bool // one of the few numbers that describe a step; all asked about are
 	Effect
+	bounds bounds
 }
 
-// Judge compares all numbers of two targets. The headline numbers are judged
-// together, so that the chance of any false alarm among them is the rule's
-// alpha (Holm); among the many others the expected share of false claims is at
-// most alpha (Benjamini and Hochberg). Warm-up steps are left out.
-func (c *Campaign) Judge(base, of *Target, r Rule) *Judgement {
-	return c.judge(base, of, r, func(x *keyIndex) []Key { return x.judged })
+// Judge compares all numbers of two targets. Those that are asked about are judged
+// together, so that the chance of any false alarm among them is alpha (Holm), and so
+// are the other headline numbers; among the many others the expected share of false
+// claims is at most alpha (Benjamini and Hochberg). Warm-up steps are left out.
+func (c *Campaign) Judge(base, of *Target) *Judgement {
+	return c.judge(base, of, func(x *keyIndex) []Key { return x.judged })
 }
 
 // JudgeHeadline compares the headline numbers only, with the same verdicts as
 // Judge, because they are corrected separately from the others.
-func (c *Campaign) JudgeHeadline(base, of *Target, r Rule) *Judgement {
-	return c.judge(base, of, r, func(x *keyIndex) []Key { return x.headline })
+func (c *Campaign) JudgeHeadline(base, of *Target) *Judgement {
+	return c.judge(base, of, func(x *keyIndex) []Key { return x.headline })
 }
 
-func (c *Campaign) judge(base, of *Target, r Rule, keys func(*keyIndex) []Key) *Judgement {
-	j := &Judgement{Base: base, New: of, Rule: r, of: make(map[*Step][]Item, len(c.Steps))}
+func (c *Campaign) judge(base, of *Target, keys func(*keyIndex) []Key) *Judgement {
+	j := &Judgement{Base: base, New: of, Question: c.Question, of: make(map[*Step][]Item, len(c.Steps))}
 	all := 0
 	for _, s := range c.Steps {
 		all += len(keys(s.index()))
@@ -51,24 +55,35 @@ func (c *Campaign) judge(base, of *Target, r Rule, keys func(*keyIndex) []Key) *
 		}
 		x, first := s.index(), len(j.Items)
 		for i, k := range keys(x) {
-			j.Items = append(j.Items, Item{s, i < len(x.headline), s.effect(base, of, k)})
+			j.Items = append(j.Items, Item{s, i < x.asked, i < len(x.headline), s.effect(base, of, k), c.bounds(i < x.asked)})
 		}
 		j.of[s] = j.Items[first:]
 	}
-	j.correct(true, stat.Holm)
-	j.correct(false, stat.BenjaminiHochberg)
+	j.asked = j.correct(func(it *Item) bool { return it.Asked }, stat.Holm)
+	j.correct(func(it *Item) bool { return it.Headline && !it.Asked }, stat.Holm)
+	j.correct(func(it *Item) bool { return !it.Headline }, stat.BenjaminiHochberg)
 	for _, items := range j.of {
 		align(items)
 	}
 	for i := range j.Items {
-		j.Items[i].judge(r)
+		j.Items[i].judge(j.Items[i].bounds)
 	}
 	return j
 }
 
-// align gives numbers of a step that are equivalent to a headline number, such
-// as operations and rows per second, its adjusted p-value: one fact must not
-// have two verdicts.
+// bounds returns what differences matter: those of the question in what is asked
+// about, and any in other numbers.
+func (c *Campaign) bounds(asked bool) bounds {
+	q := result.Question{}
+	if asked {
+		q = c.Question
+	}
+	return bounds{worse: q.WorseBy, better: q.BetterBy, same: q.Margin()}
+}
+
+// align judges numbers of a step that are equivalent to a headline number, such
+// as operations and rows per second, as that one: one fact must not have two
+// verdicts.
 func align(items []Item) {
 	for i := range items {
 		it := &items[i]
@@ -76,8 +91,9 @@ func align(items []Item) {
 			continue
 		}
 		for k := 0; items[k].Headline; k++ {
-			if h := &items[k]; near(h.P, it.P) && near(h.SD, it.SD) {
-				it.Adjusted = max(it.Adjusted, h.Adjusted)
+			if h := &items[k]; near(h.P, it.P) && near(h.noise.Apart, it.noise.Apart) {
+				it.Adjusted, it.bounds = h.Adjusted, h.bounds
+				break
 			}
 		}
 	}
@@ -85,21 +101,19 @@ func align(items []Item) {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(a) }
 
-// correct adjusts the p-values of one of the two families.
-func (j *Judgement) correct(headline bool, adjust func([]float64) []float64) {
+// correct adjusts the p-values of a family, and returns how many there are.
+func (j *Judgement) correct(in func(*Item) bool, adjust func([]float64) []float64) int {
 	var family []*Item
 	var p []float64
 	for i := range j.Items {
-		if it := &j.Items[i]; it.Headline == headline && !math.IsNaN(it.P) {
+		if it := &j.Items[i]; in(it) && !math.IsNaN(it.P) {
 			family, p = append(family, it), append(p, it.P)
 		}
-	}
-	if headline {
-		j.tested = len(p)
 	}
 	for i, adjusted := range adjust(p) {
 		family[i].Adjusted = adjusted
 	}
+	return len(p)
 }
 
 // Effect returns the effect of a key in a step; nil if neither target has the
@@ -111,28 +125,27 @@ func (j *Judgement) Effect(s *Step, k Key) *Effect {
 	return nil
 }
 
-// power is the chance of finding a difference with the number of trials that
-// Needed returns.
-const power = 0.9
+const (
+	// power is the chance of finding a difference with the number of trials that
+	// Needed returns.
+	power = 0.9
+	// MostTrials is the greatest number of trials that is recommended. What takes more
+	// is not found by patience.
+	MostTrials = 30
+)
+
+// alpha returns the level at which one of the numbers asked about is tested.
+func (j *Judgement) alpha() float64 { return Alpha / float64(max(1, j.asked)) }
 
 // Needed returns how many trials are needed to find a relative difference such
-// as 0.03 in a headline number, with the correction for all of them; 0 if the
-// noise is unknown.
+// as 0.05 in one of the numbers asked about, with the correction for all of them; 0 if
+// more than MostTrials are, or the noise is unknown.
 func (j *Judgement) Needed(e *Effect, difference float64) int {
-	if math.IsNaN(e.SD) {
+	if e.trials() < LeastTrials {
 		return 0
 	}
-	n := stat.TrialsNeeded(e.SD, math.Log1p(difference), j.Rule.Alpha/float64(max(1, j.tested)), power)
-	if j.tested < fewNumbers && n >= ranksDecide && n < ranksDecide+2 {
-		return ranksDecide + 2
-	}
-	return n
+	return e.noise.Trials(math.Log1p(difference), j.alpha(), power, MostTrials)
 }
-
-// fewNumbers is the number of headline numbers below which the rank test, which
-// must agree, is what decides: with six or seven pairs it then requires all to
-// have the same direction, and misses differences that the t test finds.
-const fewNumbers = 10
 
 // Detectable returns the smallest relative difference, such as 0.03, that the
 // existing trials find with the same chance; NaN if the noise is unknown.
@@ -141,8 +154,44 @@ func (j *Judgement) Detectable(e *Effect) float64 {
 	if trials == 0 {
 		trials = e.trials()
 	}
-	if math.IsNaN(e.SD) || trials < LeastTrials {
+	if trials < LeastTrials {
 		return math.NaN()
 	}
-	return math.Expm1(stat.Detectable(e.SD, trials, j.Rule.Alpha/float64(max(1, j.tested)), power))
+	return math.Expm1(e.noise.Detectable(trials, j.alpha(), power))
+}
+
+// Outlook is what it takes to decide an open number.
+type Outlook struct {
+	Difference float64 // the relative difference that is looked for
+	Seen       bool    // it is the one that was seen, not the smallest that matters
+	Trials     int     // that find it; 0: more than MostTrials, or unknown
+	Have       int     // trials that there are
+	Detectable float64 // the smallest difference that so many find; NaN if unknown
+}
+
+// Outlook returns what it takes to find the difference seen, or the smallest that
+// matters if less was seen.
+func (j *Judgement) Outlook(e *Effect) Outlook {
+	o := Outlook{Difference: j.Question.Smallest(), Have: e.trials(), Detectable: j.Detectable(e)}
+	if seen := math.Expm1(math.Abs(math.Log(e.Ratio))); e.Ratio > 0 && e.Notable() != "" && seen > o.Difference {
+		o.Difference, o.Seen = seen, true
+	}
+	o.Trials = j.Needed(e, o.Difference)
+	return o
+}
+
+// Excluded reports whether a difference in the metric's bad direction that matters is
+// excluded: the whole interval lies on this side of it. matters is the smallest such
+// difference, as a share.
+func (e *Effect) Excluded(matters float64) bool {
+	m := metric.ByName(e.Metric())
+	switch {
+	case e.Verdict == "" || m == nil || math.IsNaN(e.Low) || e.tooFew() != "" || e.bounded():
+		return false
+	case e.still():
+		return true
+	case m.Better == metric.Higher:
+		return e.Low > 1-matters
+	}
+	return e.High < 1+matters
 }

@@ -60,18 +60,18 @@ func TestOffered(t *testing.T) {
 				want = "other work: " + want
 			}
 			k := compare.Key{"insert", "insert", "rows_per_s", ""}
-			e := m.Judge(a, b, compare.DefaultRule()).Effect(m.Step("s"), k)
+			e := m.Judge(a, b).Effect(m.Step("s"), k)
 			if (want == "") != (e.Why != want) && want != "" || want != "" && (e.Verdict != "" || !math.IsNaN(e.Ratio) || !math.IsNaN(e.P)) || want == "" && !e.Sure() {
 				t.Errorf("verdict %q, ratio %v: %s", e.Verdict, e.Ratio, e.Why)
 			}
-			if e := m.Judge(a, b, compare.DefaultRule()).Effect(m.Step("load"), k); !e.Sure() {
+			if e := m.Judge(a, b).Effect(m.Step("load"), k); !e.Sure() {
 				t.Errorf("the load, which is the same: %q, %s", e.Verdict, e.Why)
 			}
 			if list, whole := m.OtherWork(a, b); whole || (len(list) > 0) != (want != "") {
 				t.Errorf("other work in %q, whole %v", list, whole)
 			}
 			m.Across.Work = true
-			if e := m.Judge(a, b, compare.DefaultRule()).Effect(m.Step("s"), k); !e.Sure() || math.IsNaN(e.Ratio) {
+			if e := m.Judge(a, b).Effect(m.Step("s"), k); !e.Sure() || math.IsNaN(e.Ratio) {
 				t.Errorf("asked for it: %q, %s", e.Verdict, e.Why)
 			}
 		})
@@ -109,7 +109,7 @@ func TestOtherWorkIsNoResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := g.Find(m.Judge(m.Target("a"), m.Target("b"), compare.DefaultRule()), nil)
+	found, err := g.Find(m.Judge(m.Target("a"), m.Target("b")), nil)
 	if err != nil || len(found.Blind) != 1 || !strings.Contains(found.Blind[0], "s: rows_per_s cannot be judged: other work: rate of query: 500/s and 4000/s") || found.Judged != 1 {
 		t.Errorf("%+v, %v", found, err)
 	}
@@ -138,7 +138,7 @@ func TestUnlikeDurability(t *testing.T) {
 	judge := func(across bool) *compare.Effect {
 		c := compare.New(append(a, b...))
 		c.Across.Durability = across
-		return &c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule()).Items[0].Effect
+		return &c.Judge(c.Targets[0], c.Targets[1]).Items[0].Effect
 	}
 	if e := judge(false); !e.Sure() {
 		t.Errorf("targets of one plan: %q, %s", e.Verdict, e.Why)
@@ -194,7 +194,7 @@ func TestFewSamples(t *testing.T) {
 		m := compare.New(trials)
 		s, a, b := m.Steps[0], m.Target("a"), m.Target("b")
 		k := compare.Key{"insert", "insert", "service_p99_us", ""}
-		j := m.Judge(a, b, compare.DefaultRule())
+		j := m.Judge(a, b)
 		n, e := s.Number(b, k), j.Effect(s, k)
 		if n.MaxOf != c.few || c.few > 0 && (n.Value != 2700 || len(n.Rows) != 4 || n.Rows[0].Metric != "service_max_us") {
 			t.Errorf("%+v: max of %d, %g", c, n.MaxOf, n.Value)
@@ -319,7 +319,7 @@ func TestSearchesAreAsPreciseAsTheyAre(t *testing.T) {
 		{"longer probes", found(1000, 1050, how(0.05)), longer, "", "probes of 10 s and 60 s"},
 	} {
 		m := compare.New(append(searched("a", c.a, 4), searched("b", c.b, 4)...))
-		e := m.Judge(m.Targets[0], m.Targets[1], compare.DefaultRule()).Items[0]
+		e := m.Judge(m.Targets[0], m.Targets[1]).Items[0]
 		if e.Verdict != c.want || !strings.Contains(e.Why, c.why) {
 			t.Errorf("%s: %q, %s; want %q", c.name, e.Verdict, e.Why, c.want)
 		}

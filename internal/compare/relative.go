@@ -88,6 +88,8 @@ func (c *RelativeCell) Verdict() Verdict {
 type RelativeOptions struct {
 	Base   *Target // nil: the first
 	Metric string  // "": the throughput of the primary operation
+	// Key returns a step's number that is shown instead; nil: that of Metric.
+	Key func(*Step) (Key, bool)
 	// Round returns the value of a number that is divided; nil: the full one.
 	// Published tables divide what they print. NaN: there is none.
 	Round func(Number) float64
@@ -105,7 +107,7 @@ func (c *Campaign) Relative(o RelativeOptions) *Relative {
 	judged := make([]*Judgement, len(r.Targets)) // the base's is nil
 	r.Unlike = make([][]string, len(r.Targets))
 	for i, t := range r.Targets[1:] {
-		judged[i+1], r.Unlike[i+1] = c.Judge(base, t, DefaultRule()), Unlike(base, t)
+		judged[i+1], r.Unlike[i+1] = c.Judge(base, t), Unlike(base, t)
 	}
 	for _, g := range Groups() {
 		rg := RelativeGroup{Group: g}
@@ -127,6 +129,9 @@ func (c *Campaign) Relative(o RelativeOptions) *Relative {
 
 func (g *RelativeGroup) add(r *Relative, s *Step, judged []*Judgement, o RelativeOptions) {
 	k, ok := s.About(o.Metric)
+	if o.Key != nil {
+		k, ok = o.Key(s)
+	}
 	if !ok && s.Primary == "" {
 		return // the test has neither a primary operation nor this number
 	}

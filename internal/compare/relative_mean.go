@@ -19,8 +19,10 @@ type Mean struct {
 	Left             []string // the tests that were left out
 }
 
-// resamples is how often trials are drawn for an interval.
-const resamples = 2000
+const (
+	resamples = 2000 // how often trials are drawn for an interval
+	resampled = 6    // pairs of trials from which there are enough to draw from
+)
 
 // means returns the means of all targets.
 func (r *Relative) means(rows []RelativeRow) []Mean {
@@ -78,19 +80,19 @@ func meanInterval(base, t *Target, rows []RelativeRow, i int) (stat.Interval, st
 	})
 	var interval stat.Interval
 	switch {
-	case len(x) >= ranksDecide:
+	case len(x) >= resampled:
 		interval = stat.PairedBootstrap(len(x), resamples, 1, confidence, func(pick []int) float64 {
 			return meanOfMedians(y, pick) - meanOfMedians(x, pick)
 		})
 	case len(x) >= LeastTrials: // too few to draw from
-		_, interval = stat.PairedT(differences(meanLogs(x), meanLogs(y)), confidence)
+		interval = stat.Decide(meanLogs(x), meanLogs(y), true, confidence).Interval
 	default:
 		lacks := func(v []float64) bool { return v == nil }
 		x, y = slices.DeleteFunc(a, lacks), slices.DeleteFunc(b, lacks)
 		if n := min(len(x), len(y)); n < LeastTrials {
 			return interval, fmt.Sprintf("%d of at least %d trials of all these tests: nothing is known about noise", n, LeastTrials)
 		}
-		_, interval = stat.Welch(meanLogs(x), meanLogs(y), confidence)
+		interval = stat.Decide(meanLogs(x), meanLogs(y), false, confidence).Interval
 	}
 	if math.IsInf(interval.Low, 0) || math.IsInf(interval.High, 0) || math.IsNaN(interval.Low+interval.High) {
 		return interval, "the trials are too few for bounds"

@@ -224,8 +224,9 @@ func TestMeanInterval(t *testing.T) {
 		a, b        []float64
 		low, high   float64 // logarithms; NaN: none
 	}{
-		// The differences are 0.1, 0.2, 0.3: mean 0.2, deviation 0.1; t(2) = 4.302653.
-		{"three pairs", "interleaved", pow(1, 2, 3), pow(1.1, 2.2, 3.3), 0.2 - 4.302653*0.1/math.Sqrt(3), 0.2 + 4.302653*0.1/math.Sqrt(3)},
+		// The differences are 0.1, 0.2, 0.3: mean 0.2, deviation 0.1; t(2) = 5.339333 at
+		// 1 − 0.05 ÷ 1.5, as the pairs' test is the better of two.
+		{"three pairs", "interleaved", pow(1, 2, 3), pow(1.1, 2.2, 3.3), 0.2 - 5.339333*0.1/math.Sqrt(3), 0.2 + 5.339333*0.1/math.Sqrt(3)},
 		// Both have a deviation of 0.1, so Welch is Student with 4 degrees of freedom; t(4) = 2.776445.
 		{"three and three apart", "sequential", pow(1, 1.1, 1.2), pow(1.5, 1.6, 1.7), 0.5 - 2.776445*0.1*math.Sqrt(2./3), 0.5 + 2.776445*0.1*math.Sqrt(2./3)},
 		{"no noise", "interleaved", []float64{2, 2, 2}, []float64{3, 3, 3}, math.Log(1.5), math.Log(1.5)},
@@ -323,7 +324,7 @@ func TestWarmUpIsJudgedNowhere(t *testing.T) {
 	}
 	slices.SortFunc(trials, func(x, y *result.Trial) int { return strings.Compare(x.Target, y.Target) })
 	c := compare.New(trials)
-	j := c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule())
+	j := c.Judge(c.Targets[0], c.Targets[1])
 	for _, it := range j.Items {
 		if it.Step.Name != "scan" {
 			t.Errorf("%s of %s was judged", it.Metric(), it.Step.Name)
@@ -353,7 +354,7 @@ func TestWarmUpIsJudgedNowhere(t *testing.T) {
 		before.Name, before.Warmup, before.Rows[0].Value = "scan.pre@4c", false, trials[i].Steps[0].Rows[0].Value
 	}
 	c = compare.New(trials)
-	if n := headlinesTested(c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule())); n != 2 {
+	if n := headlinesTested(c.Judge(c.Targets[0], c.Targets[1])); n != 2 {
 		t.Errorf("with a test from before the writes %d numbers are corrected for", n)
 	}
 	if g := group(t, c.Relative(compare.RelativeOptions{}), compare.Before); g.Rows[0].Cells[1].Verdict() != compare.Better {

@@ -32,9 +32,14 @@ func (s *Step) Probe() bool {
 		return false
 	}
 	return slices.ContainsFunc(s.campaign.Steps, func(o *Step) bool {
-		return strings.HasPrefix(s.Name, o.Name+"@") && slices.ContainsFunc(s.campaign.Targets, func(t *Target) bool {
-			return slices.ContainsFunc(o.Runs[t], func(r Run) bool { return r.Step.Search != nil })
-		})
+		return strings.HasPrefix(s.Name, o.Name+"@") && o.searched()
+	})
+}
+
+// searched reports whether a rate was searched for in the step.
+func (s *Step) searched() bool {
+	return slices.ContainsFunc(s.campaign.Targets, func(t *Target) bool {
+		return slices.ContainsFunc(s.Runs[t], func(r Run) bool { return r.Step.Search != nil })
 	})
 }
 

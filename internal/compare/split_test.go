@@ -37,7 +37,7 @@ func TestCPUIsSplitOnlyWithinAKind(t *testing.T) {
 			if k, ok := s.Own("cpu_us"); !ok || k.Metric != "cpu_us" || !slices.Contains(s.Headline(), k) {
 				t.Fatalf("the CPU time to compare is %v", k)
 			}
-			j := camp.Judge(camp.Targets[0], camp.Targets[1], compare.DefaultRule())
+			j := camp.Judge(camp.Targets[0], camp.Targets[1])
 			if e := j.Effect(s, compare.Key{"", "", "cpu_us", "insert row"}); e.Verdict != compare.Worse || math.Abs(e.Ratio-2) > 1e-9 {
 				t.Errorf("together: %q (%s), ratio %v", e.Verdict, e.Why, e.Ratio)
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/figure"
@@ -12,9 +13,9 @@ import (
 	"rumbench/internal/result"
 )
 
-// differences are those for which a calibration shows how many trials they
-// need.
-var differences = []float64{0.01, 0.03, 0.10}
+// differences are those for which a calibration shows how many trials they need, besides
+// the one that the question is about.
+var differences = []float64{0.03, 0.10}
 
 // Calibration writes what the trials of a target against itself show about the
 // machine: the smallest difference that this many trials detect, and how many
@@ -24,14 +25,15 @@ func Calibration(w io.Writer, trials []*result.Trial) error {
 	if len(c.Targets) != 2 {
 		return fmt.Errorf("a calibration has two targets, not %d", len(c.Targets))
 	}
-	j := c.Judge(c.Targets[0], c.Targets[1], compare.DefaultRule())
+	j := c.Judge(c.Targets[0], c.Targets[1])
 	return page.Text(w, calibration(j), page.TextStyle{})
 }
 
 func calibration(j *compare.Judgement) []page.Block {
 	t := page.Table{Head: "step"}
 	heads := []string{"number", "ratio", "noise", "smallest difference"}
-	for _, d := range differences {
+	sought := sought(j)
+	for _, d := range sought {
 		heads = append(heads, "trials for "+quantity.Share(d))
 	}
 	for _, h := range heads {
@@ -42,7 +44,7 @@ func calibration(j *compare.Judgement) []page.Block {
 	alarms := 0
 	for i := range j.Items {
 		it := &j.Items[i]
-		if !it.Headline || it.Verdict == "" {
+		if !it.Asked || it.Verdict == "" {
 			continue
 		}
 		if it.Sure() {
@@ -55,19 +57,26 @@ func calibration(j *compare.Judgement) []page.Block {
 			}
 			most = max(most, d)
 		}
-		g.Rows = append(g.Rows, calibrationRow(j, it, d))
+		g.Rows = append(g.Rows, calibrationRow(j, it, d, sought))
 	}
 	t.Groups = []page.Group{g}
 	out := []page.Block{
 		page.Prose("", fmt.Sprintf("A/A: %s and %s are the same. What differs is this machine's noise.", j.Base.Name, j.New.Name)), t,
 		page.Prose("", "Noise: standard deviation of the ratio of two trials. A difference of the size shown is found by as many trials as ran here in nine "+
-			"of ten campaigns, with the correction for all headline numbers."),
+			"of ten campaigns, with the correction for all numbers shown."),
 		page.Prose("", precision(min(len(j.Base.Trials), len(j.New.Trials)), least, most)),
 	}
 	if alarms > 0 {
 		out = append(out, page.Banner(fmt.Sprintf("%d numbers are called different although nothing differs: something on this machine favours one of the "+
 			"two. Look for it before comparing anything.", alarms)))
 	}
+	return out
+}
+
+// sought returns the differences for which the trials needed are shown.
+func sought(j *compare.Judgement) []float64 {
+	out := compare.AppendNew(slices.Clone(differences), j.Question.Smallest())
+	slices.Sort(out)
 	return out
 }
 
@@ -84,18 +93,20 @@ func precision(trials int, least, most float64) string {
 		"the noisiest).", trials, farApart(least), farApart(most))
 }
 
-func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64) page.Row {
+func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64, sought []float64) page.Row {
 	texts := []string{effectRatio(it.Ratio), quantity.Unknown, quantity.Unknown}
-	if !math.IsNaN(it.SD) {
-		texts[1] = quantity.RoughShare(it.SD)
+	if noise := it.Noise(); !math.IsNaN(noise) {
+		texts[1] = quantity.RoughShare(noise)
 	}
 	if !math.IsNaN(detectable) {
 		texts[2] = farApart(detectable)
 	}
-	for _, d := range differences {
+	for _, d := range sought {
 		n := quantity.Unknown
 		if needed := j.Needed(&it.Effect, d); needed > 0 {
-			n = trialCount(needed)
+			n = quantity.Whole(float64(needed))
+		} else if it.Noise() > 0 {
+			n = fmt.Sprintf("over %d", compare.MostTrials)
 		}
 		texts = append(texts, n)
 	}

@@ -29,9 +29,6 @@ type Comparison struct {
 	First   string         // the first sentence; "" if there is none
 	Caveats []string       // what a reader must know before the numbers
 	Notes   []string       // other differences of the two: they may be what is compared
-	// Difference is the relative difference, such as 0.03, for which the number of
-	// trials needed is shown.
-	Difference float64
 }
 
 // durability returns the end of the heading: what a commit survived on both
@@ -82,20 +79,48 @@ func (c Comparison) blocks() (out []page.Block) {
 	if len(c.Notes) > 0 {
 		out = append(out, differs)
 	}
+	for _, sentence := range figure.Answer(c.Judgement) {
+		out = append(out, page.Prose("", sentence))
+	}
 	notes := page.NewNotes("")
-	return append(out, c.table(notes), page.Prose("", c.summary()), notes)
+	var asked, beyond []compare.Item
+	for _, it := range c.Items {
+		if it.Asked {
+			asked = append(asked, it)
+		} else {
+			beyond = append(beyond, it)
+		}
+	}
+	if len(asked) > 0 {
+		out = append(out, c.table("", asked, notes))
+	}
+	if len(beyond) > 0 {
+		out = append(out, c.table("Beyond the question (exploratory, corrected by itself)", beyond, notes))
+	}
+	return append(out, page.Prose("", c.corrected()), notes)
 }
 
-func (c Comparison) table(notes *page.Notes) page.Table {
-	t := page.Table{Head: "step"}
+// corrected says for how many numbers the verdicts are corrected.
+func (c Comparison) corrected() string {
+	n := 0
+	for i := range c.Judgement.Items {
+		if it := &c.Judgement.Items[i]; it.Asked && !math.IsNaN(it.P) {
+			n++
+		}
+	}
+	return fmt.Sprintf("Verdicts on what is asked are corrected for %s, intervals are of each number alone.", quantity.Count(n, "number"))
+}
+
+func (c Comparison) table(title string, items []compare.Item, notes *page.Notes) page.Table {
+	t := page.Table{Title: title, Head: "step"}
 	for _, name := range []string{"number", "base", "new", "ratio", "95 % interval", "trials", "verdict"} {
 		t.Columns = append(t.Columns, page.Column{Name: name})
 	}
 	number := func(text string) page.Cell { return page.Cell{Text: text, Number: true} }
 	var g page.Group
 	last := ""
-	for i := range c.Items {
-		it := &c.Items[i]
+	for i := range items {
+		it := &items[i]
 		row := page.Row{Head: it.Step.Name, Series: -1}
 		if row.Head == last {
 			row.Head = ""
@@ -147,34 +172,14 @@ func (c Comparison) verdictText(e *compare.Effect) string {
 		return quantity.Unknown + " neither direction is better"
 	}
 	text := figure.MarkOf(e).Sign + " " + string(e.Verdict)
-	switch {
-	case e.Verdict == compare.Unstable, e.Verdict == compare.Unclear && (e.Base.AtLeast() || e.New.AtLeast()),
-		e.Verdict == compare.Unclear && c.Needed(e, c.Difference) == 0:
-		return text + ": " + e.Why
-	case e.Verdict == compare.Unclear && e.Notable() != "" && e.Ratio > 0:
-		apart := math.Expm1(math.Abs(math.Log(e.Ratio)))
-		return fmt.Sprintf("%s; as much as this takes %s trials", text, trialCount(c.Needed(e, apart)))
-	case e.Verdict == compare.Unclear:
-		return fmt.Sprintf("%s; %s takes %s trials", text, quantity.Share(c.Difference), trialCount(c.Needed(e, c.Difference)))
+	if e.Sure() || e.Verdict == compare.Same {
+		return text
 	}
-	return text
-}
-
-// trialCount formats a number of trials, up to a thousand exactly.
-func trialCount(n int) string {
-	if n > 1000 {
-		return "more than 1,000"
+	settled := e.Verdict == compare.Unstable || e.Base.AtLeast() || e.New.AtLeast()
+	if outlook := figure.Outlook(c.Outlook(e)); outlook != "" && !settled {
+		return text + "; " + outlook
 	}
-	return quantity.Whole(float64(n))
-}
-
-// summary counts the verdicts.
-func (c Comparison) summary() string {
-	text := figure.Tally(c.Items)
-	if text == "" {
-		return "None of these numbers is a headline number that can be compared."
-	}
-	return strings.ToUpper(text[:1]) + text[1:] + ". Verdicts are corrected for all headline numbers together, intervals are of each number alone."
+	return text + ": " + e.Why
 }
 
 // warnings returns the warnings of both numbers.
@@ -193,7 +198,9 @@ type comparedItem struct {
 	Metric     string    `json:"metric"`
 	Unit       string    `json:"unit,omitempty"`
 	Per        string    `json:"per,omitempty"`
-	Better     string    `json:"better,omitempty"` // "higher" or "lower"
+	Better     string    `json:"better,omitempty"`   // "higher" or "lower"
+	Measured   string    `json:"measured,omitempty"` // the metric that stands in for it; see For of Effect
+	Asked      bool      `json:"asked"`              // the question is about it
 	Headline   bool      `json:"headline"`
 	BaseValue  *float64  `json:"base,omitempty"` // medians
 	NewValue   *float64  `json:"new,omitempty"`
@@ -207,7 +214,10 @@ type comparedItem struct {
 	Adjusted   *float64  `json:"p_adjusted,omitempty"`
 	Verdict    string    `json:"verdict,omitempty"`
 	Why        string    `json:"why,omitempty"`
-	Needed     int       `json:"trials_needed,omitempty"` // to find the difference asked for
+	Test       string    `json:"test,omitempty"`
+	Difference *float64  `json:"difference,omitempty"`    // that is looked for, as a share
+	Needed     int       `json:"trials_needed,omitempty"` // to find it; 0: too many, or unknown
+	Detectable *float64  `json:"detectable,omitempty"`    // the smallest difference that as many trials find
 	Warnings   []string  `json:"warnings,omitempty"`
 }
 
@@ -230,8 +240,14 @@ func (c Comparison) json(it *compare.Item) comparedItem {
 		Base: c.Base.Name, New: c.New.Name, Step: it.Step.Name, Group: it.New.Group, Op: it.New.Op, Metric: it.Metric(),
 		Unit: it.New.Unit, Per: it.New.Per, Headline: it.Headline, BaseTrials: it.Base.Values(), NewTrials: it.New.Values(),
 		Pairs: it.Pairs, Ratio: known(it.Ratio), Low: known(it.Low), High: known(it.High), P: known(it.P), Adjusted: known(it.Adjusted),
-		Verdict: string(it.Verdict), Why: it.Why, Needed: c.Needed(&it.Effect, c.Difference),
-		Warnings: warnings(it),
+		Asked: it.Asked, Test: string(it.Test), Verdict: string(it.Verdict), Why: it.Why, Warnings: warnings(it),
+	}
+	if it.Verdict != "" {
+		o := c.Outlook(&it.Effect)
+		out.Difference, out.Needed, out.Detectable = known(o.Difference), o.Trials, known(o.Detectable)
+	}
+	if it.For != "" {
+		out.Measured = it.New.Metric
 	}
 	if m := metric.ByName(it.Metric()); m != nil {
 		out.Better = string(m.Better)

@@ -106,41 +106,6 @@ func FindingText(f *compare.Finding) string {
 	return where + ": " + strings.Join(parts, "; ")
 }
 
-// Tally returns the counts of verdicts on headline numbers; "" if none can be
-// judged.
-func Tally(items []compare.Item) string {
-	counts := map[compare.Verdict]int{}
-	all, judged := 0, 0
-	var worst *compare.Item
-	for i := range items {
-		it := &items[i]
-		if !it.Headline || it.Base.Missing != "" && it.New.Missing != "" {
-			continue
-		}
-		all++
-		if it.Verdict == "" {
-			continue
-		}
-		judged++
-		counts[it.Verdict]++
-		if it.Verdict == compare.Worse && it.Metric() == "rows_per_s" && (worst == nil || it.Ratio < worst.Ratio) {
-			worst = it
-		}
-	}
-	if judged == 0 {
-		return ""
-	}
-	parts := Counts(counts, "%d %s")
-	if n := all - judged; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d not comparable", n))
-	}
-	text := fmt.Sprintf("of %d headline numbers %s", all, quantity.Joined(parts))
-	if worst != nil {
-		text += fmt.Sprintf("; the lowest throughput is %s in %s", quantity.Times(worst.Ratio), worst.Step.Name)
-	}
-	return text
-}
-
 // Counts returns how often each verdict was reached, in a format of the number and
 // the verdict.
 func Counts(counts map[compare.Verdict]int, format string) (out []string) {

@@ -51,7 +51,7 @@ func TestStorageEnginesAreCompared(t *testing.T) {
 		t.Errorf("%+v", g)
 	}
 	c, a, b = compared(t, transactions("innodb", "500", 20000000), transactions("rocksdb", "4000", 20000000))
-	if got := strings.Join(c.Steps[0].Offered(a, b), "; "); got != "rate of query: 500/s of transaction and 4000/s of transaction" {
+	if got := strings.Join(c.Steps[0].Offered(a, b), "; "); got != "rate of clients: 500/s of transaction and 4000/s of transaction" {
 		t.Errorf("offered: %q", got)
 	}
 }

@@ -151,7 +151,8 @@ func TestSysbenchOfTwoVersions(t *testing.T) {
 		qps, tps := c.queries/c.seconds, c.events/c.seconds
 		numbers(t, s, []want{
 			{"duration_s", "", "", c.seconds},
-			{"rows", "query", "", c.queries}, {"rows_per_s", "query", "", qps}, {"rows_per_s", "transaction", "", tps},
+			{"rows", "query", "", c.queries}, {"rows_per_s", "query", "", qps}, {"rows_per_s", "transaction", "", tps}, {"ops_per_s", "transaction", "", tps},
+			{"queries_per_s", "transaction", "", qps},
 			{"service_mean_us", "transaction", "", c.sum * 1000 / c.events}, {"service_p99_us", "transaction", "", c.p99 * 1000}, {"service_max_us", "transaction", "", c.max * 1000},
 			{"context_switches", "", "query", c.switches / qps}, {"context_switches", "", "transaction", c.switches / tps},
 			{"host_cpu_us", "", "query", c.busy / 100 * cpus * 1e6 / qps},
@@ -160,7 +161,7 @@ func TestSysbenchOfTwoVersions(t *testing.T) {
 			{"errors", "", "", 0},
 		})
 		absent(t, s, "server_cpu_us", "service_p50_us", "service_p95_us", "response_p99_us", "db_bytes", "interval_ops_p99", "sla_met")
-		if s.Primary != "query" || s.Groups[0].Clients != 2 || s.Find("write_kb", "", "query").Warnings == nil {
+		if s.Primary != "transaction" || s.Groups[0].Clients != 2 || s.Find("write_kb", "", "query").Warnings == nil {
 			t.Errorf("%+v", s)
 		}
 		update := step(t, trials, c.target, 1, "update-index_range=100")

@@ -153,6 +153,10 @@ func (r *run) publishedRate(rate float64, o *Options) account.Denominator {
 		op, per = opInsert, opInsert+" row"
 	}
 	r.about(op, r.clients)
-	r.put("rows_per_s", rate, account.Of(op, op), account.Source("a published rate"), warned(texts...))
+	group := &r.step.Groups[0].Name
+	if op != opInsert {
+		*group = sbClients
+	}
+	r.put("rows_per_s", rate, account.Of(*group, op), account.Source("a published rate"), warned(texts...))
 	return account.Denominator{Per: per, Units: rate}
 }

@@ -103,7 +103,7 @@ func TestRoundTrip(t *testing.T) {
 		events[i/6] += float64(l.Ops)
 	}
 	want := map[string]float64{
-		"read-write, 4 transaction rows": events[0], "read-write, 4 query rows": 20 * events[0], "read-write, 4 transaction rows_per_s": events[0] / 5.2503,
+		"read-write, 4 transaction rows": events[0], "read-write, 4 transaction queries_per_s": 20 * events[0] / 5.2503, "read-write, 4 transaction reads_per_s": 14 * events[0] / 5.2503, "read-write, 4 transaction rows_per_s": events[0] / 5.2503,
 		"read-write, 4  errors": 1 + 2 + 4 + 5 + 6, "read-write, 4 transaction service_p95_us": 2350, "read-write, 4 transaction service_max_us": 9010, "read-write, 4 transaction service_mean_us": 1.5e6 / events[0],
 		"point.rate query rows": events[1], "point.rate query rows_per_s": events[1] / 5.2503, "point.rate query response_p95_us": 2350, "point.rate query response_max_us": 9010, "point.rate  errors": 0,
 	}

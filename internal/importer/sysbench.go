@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -20,6 +21,8 @@ type sysbench struct {
 	section   string // the last line that ended in a colon
 	threads   int    // 0: unknown
 	queue     bool   // a rate was set
+	operation string // of a step that rumbench printed, if its events are no test's of sysbench
+	group     string // of its clients
 	fatal     string // the first error that ended it, with its place
 	intervals thinned[sbInterval]
 	until     float64 // the end of the last interval of the log
@@ -55,14 +58,14 @@ var sbVersionLine = regexp.MustCompile(`^sysbench (\d+\.\d+\S*):?( |$)`)
 // sbOwnPrefix begins the head of a run that rumbench printed.
 const sbOwnPrefix = "rumbench: step "
 
-var sbOwn = regexp.MustCompile(`^rumbench: step (".*") of (".*"), trial (\d+), as sysbench (\S+) prints it$`)
+var sbOwn = regexp.MustCompile(`^rumbench: step (".*") of (".*"), trial (\d+),(?: operation (".*") of (".*"),)? as sysbench (\S+) prints it$`)
 
 func sbVersion(line string) string {
 	if !strings.HasPrefix(line, "sysbench ") && !strings.HasPrefix(line, sbOwnPrefix) {
 		return ""
 	}
 	if m := sbOwn.FindStringSubmatch(line); m != nil {
-		return m[4]
+		return m[6]
 	}
 	if m := sbVersionLine.FindStringSubmatch(line); m != nil {
 		return strings.TrimSuffix(m[1], ":")
@@ -98,7 +101,7 @@ func parseSysbench(files []*file, o *Options, ps *hint.Problems) (out []*run) {
 }
 
 func newSysbench(in *input) *sysbench {
-	return &sysbench{run: newRun(in.file, fmtSysbench), input: in, intervals: thinned[sbInterval]{most: mostIntervals},
+	return &sysbench{run: newRun(in.file, fmtSysbench), input: in, group: sbClients, intervals: thinned[sbInterval]{most: mostIntervals},
 		sbFigures: sbFigures{totals: map[string]float64{}, latency: map[string]sbLatency{}}}
 }
 
@@ -139,11 +142,16 @@ func (s *sysbench) own(line string) {
 	if m == nil {
 		return
 	}
-	s.tool = "rumbench, as sysbench " + m[4]
+	s.tool = "rumbench, as sysbench " + m[6]
 	step, err := strconv.Unquote(m[1])
 	target, err2 := strconv.Unquote(m[2])
 	trial, _ := whole(m[3])
-	if err != nil || err2 != nil || trial == 0 {
+	var err3, err4 error
+	if m[4] != "" {
+		s.operation, err3 = strconv.Unquote(m[4])
+		s.group, err4 = strconv.Unquote(m[5])
+	}
+	if cmp.Or(err, err2, err3, err4) != nil || trial == 0 {
 		s.refuse("", "%q: the names of a step and a target in quotation marks were expected, and a trial", clip(line))
 		return
 	}

@@ -3,7 +3,6 @@ package importer
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"rumbench/internal/account"
@@ -27,6 +26,9 @@ const (
 	opEvent       = "event"
 	opScan        = "scan"
 )
+
+// sbClients is the group of clients of all tests, as in a run of the workload.
+const sbClients = "clients"
 
 // finish makes the rows of the run.
 func (s *sysbench) finish(o *Options) {
@@ -71,8 +73,7 @@ type sbRows struct {
 	seconds, events, queries float64
 	source                   string
 	compatible               bool // rates are taken as printed, as in published tables
-	group                    string
-	op                       string  // of which events are: the group's, or transactions of several queries
+	op                       string  // what an event is
 	scanned                  float64 // rows read by each event of a test that scans whole tables, if known
 }
 
@@ -100,32 +101,77 @@ func (s *sysbench) rows(o *Options) *sbRows {
 		r.scanned, _ = positive(s.params["table_size"])
 	}
 	switch {
+	case s.operation != "":
+		r.op, r.scanned = s.operation, 0
 	case !sql:
-		r.group, r.op, r.scanned = opEvent, opEvent, 0
+		r.op, r.scanned = opEvent, 0
 	case !single:
-		r.group, r.op, r.scanned = opQuery, opTransaction, 0
+		r.op, r.scanned = opTransaction, 0
 	case r.scanned > 0:
-		r.group, r.op = opScan, opScan
+		r.op = opScan
 	default:
-		r.group, r.op = opQuery, opQuery
+		r.op = opQuery
 	}
 	return r
 }
 
-// addRates adds the rates of operations.
+// printedHere reports whether rumbench printed the log.
+func (s *sysbench) printedHere() bool { return s.step.Name != "" && s.run.target != "" }
+
+// addRates adds the rates of events, with their queries beside them; of transactions
+// also those of queries, by which published tables of sysbench count.
 func (s *sbRows) addRates() {
-	s.about(s.group, s.threads)
-	s.step.Groups[0].Ops = slices.Compact([]string{s.group, s.op})
-	if s.scanned > 0 {
+	s.about(s.op, s.threads)
+	g := &s.step.Groups[0]
+	g.Name = s.group
+	switch {
+	case s.operation != "":
+		s.addOwn()
+	case s.op == opScan:
 		s.addScans()
+	case s.op == opTransaction:
+		s.addOp(opTransaction, s.events, "transactions")
+		if !s.printedHere() {
+			g.Ops = append(g.Ops, opQuery)
+			s.addOp(opQuery, s.queries, "queries", "read/write requests")
+		}
+	case s.op == opQuery:
+		s.addOp(opQuery, s.queries, "queries", "read/write requests")
+	default:
+		s.addOp(s.op, s.events)
+	}
+	if s.op != opEvent && !s.uncounted {
+		s.addStatements()
+	}
+}
+
+// addOwn adds the rates of an operation that sysbench does not have. Its rows are
+// among the final figures unless each operation is of one row.
+func (s *sbRows) addOwn() {
+	rows, several := s.totals["rows"]
+	if s.reason == "" && !several {
+		s.addOp(s.op, s.events)
 		return
 	}
-	if s.group == opQuery {
-		s.addOp(opQuery, s.queries, "queries", "read/write requests")
+	at := s.with(s.op, s.events)
+	s.rate("ops_per_s", s.events, at...)
+	if several {
+		s.put("rows", rows, at...)
+		s.rate("rows_per_s", rows, at...)
 	}
-	if s.op != opQuery {
-		s.addOp(s.op, s.events, "transactions")
+}
+
+// addStatements adds the rates of the queries in events, by their kinds if these are
+// all of them.
+func (s *sbRows) addStatements() {
+	s.rate("queries_per_s", s.queries, s.with(s.op, s.queries)...)
+	reads, writes, others := s.totals["read"], s.totals["write"], s.totals["other"]
+	if s.reason != "" || reads+writes+others != s.queries {
+		return
 	}
+	s.rate("reads_per_s", reads, s.with(s.op, reads)...)
+	s.rate("writes_per_s", writes, s.with(s.op, writes)...)
+	s.rate("others_per_s", others, s.with(s.op, others)...)
 }
 
 // addOp adds the rates of an operation: computed, or as printed under one of the
@@ -308,7 +354,7 @@ func (s *sbRows) addErrors() {
 		}
 		s.put("errors", n, account.Of(s.group, ""), account.Count(int64(n+s.events)))
 		switch {
-		case n > 0 && s.step.Name != "" && s.run.target != "": // rumbench printed it
+		case n > 0 && s.printedHere():
 			s.warn("%.0f attempts failed: their time is in the latencies", n)
 		case n > 0:
 			s.warn("%.0f errors were ignored: the events were run again with other values, their failed tries are in the latencies and the queries", n)
@@ -319,21 +365,15 @@ func (s *sbRows) addErrors() {
 // addSeries adds the intervals.
 func (s *sbRows) addSeries() {
 	var intervals []account.Interval
-	several := s.group != s.op // queries
 	for _, iv := range s.intervals.items {
-		units := iv.queries
-		if units < 0 || !several {
-			units = iv.events
+		units := iv.events
+		if s.op == opQuery && iv.queries >= 0 {
+			units = iv.queries
 		}
 		n := math.Round(units * iv.length)
 		intervals = append(intervals, account.NewInterval(iv.end, iv.length, n))
-		line := result.Line{Source: "ops", T: iv.end, DT: iv.length, Group: s.group, Op: s.group,
+		line := result.Line{Source: "ops", T: iv.end, DT: iv.length, Group: s.group, Op: s.op,
 			Ops: int64(n), Rows: int64(n * max(1, s.scanned))}
-		if several {
-			s.emit(line)
-			line.Op, line.Ops = opTransaction, int64(math.Round(iv.events*iv.length))
-			line.Rows = line.Ops
-		}
 		line.Errors = int64(math.Round(max(iv.errors, 0) * iv.length))
 		if iv.percentile == 99 && line.Ops > 0 && iv.latency >= sbDigit {
 			if s.paced() {
@@ -352,7 +392,7 @@ func (s *sbRows) addNotes() {
 	note := func(text string, args ...any) { s.step.Note(fmt.Sprintf(text, args...)) }
 	if s.has("read/write requests") {
 		note("sysbench 0.5: queries are its read/write requests; BEGIN and COMMIT are not among them.")
-	} else if s.events > 0 && s.queries > s.events && s.group != s.op {
+	} else if s.events > 0 && s.queries > s.events && s.op == opTransaction {
 		note("A transaction has %.3g queries in the mean; BEGIN and COMMIT are among them.", s.queries/s.events)
 	}
 	if s.intervals.stride > 1 {

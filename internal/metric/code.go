@@ -21,7 +21,8 @@ type Kind struct {
 	// Text is the warning's text: {name} is a value, {name:%.0f} a number in a
 	// format, and [ around {name}] is left out where the value is unknown.
 	Text string
-	// Short is a short form, which verdicts show next to a number.
+	// Short is a short form without values, which verdicts show next to a number
+	// and the progress after a step; "" where the text itself is short.
 	Short  string
 	Effect Effect
 	// Former are its differing texts in results of older builds.
@@ -62,33 +63,35 @@ var decisive = map[Code]Kind{
 	SLAMissed: {Text: "SLA missed: group {group} was to do {target:%.0f}/s and did {achieved:%.0f}/s", Short: "SLA missed", Effect: Refuses},
 	Saturated: {Text: "saturated: group {group} fell behind more and more; its rate is above what the engine can do", Short: "saturated", Effect: Refuses},
 
-	BesideMissed: {Text: "not comparable: the concurrent writers missed their rate",
+	BesideMissed: {Text: "not comparable: the concurrent writers missed their rate", Short: "the concurrent writers missed their rate",
 		Former: []string{"not comparable: the writers beside it did not hold their rate"}},
 
-	Disturbed: {Text: "disturbed: other programs {did} up to {others:%.1f} MB of the {all:%.1f} MB that the device {did}", Effect: Disturbs,
+	Disturbed: {Text: "disturbed: other programs {did} up to {others:%.1f} MB of the {all:%.1f} MB that the device {did}", Short: "device disturbed by other programs", Effect: Disturbs,
 		Former: []string{"the device {did} {all:%.1f} MB, of which {worker} caused {own:%.1f} MB: somebody else used it", "{what}somebody else used{whom}"}},
-	LowerBound: {Text: "lower bound: {written:%.1f} MB were written, and {deferred:%.1f} MB more were still unwritten at the end of the step: it was too short for writes to recur", Effect: Bounds,
+	LowerBound: {Text: "lower bound: {written:%.1f} MB were written, and {deferred:%.1f} MB more were still unwritten at the end of the step: it was too short for writes to recur", Short: "writes are a lower bound", Effect: Bounds,
 		Former: []string{"lower bound: {written:%.1f} MB were written, and the writing of {deferred:%.1f} MB was put off beyond the end of the step: it was too short for writes to recur",
 			"lower bound: {written:%.1f} MB were written, and changes of {deferred:%.1f} MB were put off beyond the end of the step, which was too short for them to be written as they come"}},
 
-	RowsMissing: {Text: "rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; missing rows make operations cheaper",
+	RowsMissing: {Text: "rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; missing rows make operations cheaper", Short: "rows were missing",
 		Former: []string{"rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; what is not there costs less"}},
 	TooFewRows: {Text: "group {group}: {op}: rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; missing rows make operations cheaper. The step cannot be compared",
 		Short: "rows missing", Effect: Refuses,
 		Former: []string{"group {group}: {op}: rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; what is not there costs less. The step cannot be compared"}},
 
 	ClientBound: {Text: "the client was the bottleneck: in {share:%.0f} % of the samples the server waited for it; " + clientLoad +
-		". Give rumbench processors that the server does not use, or another host"},
+		". Give rumbench processors that the server does not use, or another host", Short: "the client was the bottleneck"},
 	ClientWaited: {Text: "the server waited for its clients in {share:%.0f} % of the samples, though they had processors to spare: " + clientLoad +
-		". The time went on the way between them, or in waiting for each other: more clients would load the server more"},
-	ClientWaitedShared: {Text: "the server waited for its clients in {share:%.0f} % of the samples, since both shared the processors, which were the bottleneck: the server had {server:%.2f}; " + clientLoad},
-	ClientWaitedOthers: {Text: "the server waited for its clients in {share:%.0f} % of the samples: " + clientLoad + ", but other programs had some too"},
+		". The time went on the way between them, or in waiting for each other: more clients would load the server more", Short: "the server waited for its clients"},
+	ClientWaitedShared: {Text: "the server waited for its clients in {share:%.0f} % of the samples, since both shared the processors, which were the bottleneck: the server had {server:%.2f}; " + clientLoad,
+		Short: "client and server shared the processors"},
+	ClientWaitedOthers: {Text: "the server waited for its clients in {share:%.0f} % of the samples: " + clientLoad + ", but other programs had some too",
+		Short: "other programs took the client's processors"},
 
-	Partial:            {Text: "the step did not end: the number is made of the intervals that were written until then"},
-	WrongResult:        {Text: "wrong result: {what}", Effect: Invalidates},
-	WrongPlan:          {Text: "wrong plan: {what}", Effect: Invalidates},
+	Partial:            {Text: "the step did not end: the number is made of the intervals that were written until then", Short: "the step did not end"},
+	WrongResult:        {Text: "wrong result: {what}", Short: "wrong result", Effect: Invalidates},
+	WrongPlan:          {Text: "wrong plan: {what}", Short: "wrong plan", Effect: Invalidates},
 	PlanUnknown:        {Text: "{error}", Effect: Invalidates},
-	ErrorsAboveAllowed: {Text: "{share:%.3g} % of the operations of group {group} failed, {allowed:%.3g} % are allowed (errors_allowed)", Effect: Invalidates},
+	ErrorsAboveAllowed: {Text: "{share:%.3g} % of the operations of group {group} failed, {allowed:%.3g} % are allowed (errors_allowed)", Short: "too many operations failed", Effect: Invalidates},
 }
 
 // kinds are those of all codes.

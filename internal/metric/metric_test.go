@@ -223,3 +223,20 @@ func TestKinds(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// What makes numbers unusable outweighs what limits them, and both what only informs.
+func TestWeightiest(t *testing.T) {
+	order := []metric.Code{metric.WrongPlan, metric.SLAMissed, metric.Disturbed, metric.LowerBound, metric.ClientBound, metric.UnexplainedIO}
+	for i := range order {
+		var list []metric.Warning
+		for _, code := range order[i:] {
+			list = append([]metric.Warning{{Code: code, Text: string(code)}}, list...)
+		}
+		if got := metric.Weightiest(append(list, metric.Untyped("of an older build"))); got.Code != order[i] {
+			t.Errorf("of %v %s", metric.Codes(list), got.Code)
+		}
+	}
+	if w := metric.Warn(metric.WrongPlan, metric.Values{"what": "a table scan of t"}); w.Short() != "wrong plan" || metric.Untyped("as it is").Short() != "as it is" {
+		t.Errorf("%q", w.Short())
+	}
+}

@@ -168,6 +168,30 @@ func WithEffect(list []Warning, e Effect) *Warning {
 	return nil
 }
 
+// byWeight are the effects, those that weigh most first.
+var byWeight = []Effect{Invalidates, Refuses, Disturbs, Bounds}
+
+// weight returns how much a warning weighs, 0 the most: by its effect, then the
+// codes on which something is decided, then all others.
+func (w Warning) weight() int {
+	if i := slices.Index(byWeight, w.Code.Kind().Effect); i >= 0 {
+		return i
+	}
+	if _, ok := decisive[w.Code]; ok {
+		return len(byWeight)
+	}
+	return len(byWeight) + 1
+}
+
+// Weightiest returns the first of the warnings on which most depends. There must
+// be one.
+func Weightiest(list []Warning) Warning {
+	return slices.MinFunc(list, func(a, b Warning) int { return cmp.Compare(a.weight(), b.weight()) })
+}
+
+// Short returns the short form of the warning, without values.
+func (w Warning) Short() string { return cmp.Or(w.Code.Kind().Short, w.Text) }
+
 // AppendNew appends the warnings whose text is not yet in the list.
 func AppendNew(list []Warning, more ...Warning) []Warning {
 	for _, w := range more {

@@ -15,7 +15,10 @@ import (
 
 // document is the text of a plan, with its overrides, that is read into nodes,
 // and what is wrong with it.
-type document struct{ problems hint.Problems }
+type document struct {
+	problems hint.Problems
+	places   []level // for hints at where an unknown key belongs
+}
 
 // binder turns the nodes of a document into a plan.
 type binder struct {
@@ -55,7 +58,7 @@ func (d *document) fields(n *node, what string, known []string) fields {
 	f.of = n
 	for _, e := range n.entries {
 		if !slices.Contains(known, e.key.text) {
-			d.at(e.key, fmt.Sprintf("unknown key %q in %s", e.key.text, what), hint.OneOf(e.key.text, known))
+			d.at(e.key, fmt.Sprintf("unknown key %q in %s", e.key.text, what), d.meant(e.key.text, known))
 		}
 	}
 	return f

@@ -7,11 +7,13 @@
 package plan
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"rumbench/engine"
+	"rumbench/internal/result"
 	"rumbench/workload"
 )
 
@@ -49,8 +51,9 @@ type Plan struct {
 	Trials   int // of each target; with Stop the greatest number
 	Order    Order
 	Stop     Stop
-	Rate     *Rate // nil: clients without a rate of their own go as fast as they can
-	Find     *Find // nil: nothing is searched for
+	Question result.Question // what is asked of the comparison of the targets
+	Rate     *Rate           // nil: clients without a rate of their own go as fast as they can
+	Find     *Find           // nil: nothing is searched for
 	Seed     uint64
 	Interval time.Duration // of the time series
 	CoolDown time.Duration // idle time between trials
@@ -62,6 +65,15 @@ type Plan struct {
 	Source        []byte      // the file, as it will be stored
 	Sets          []string    // the overrides that apply to Source
 	Secrets       []byte      // the content of SecretFile; usually empty
+}
+
+// ParamTexts returns the workload's parameters as texts, as campaigns record them.
+func (p *Plan) ParamTexts() map[string]string {
+	out := map[string]string{}
+	for name, value := range p.Params {
+		out[name] = fmt.Sprint(value)
+	}
+	return out
 }
 
 // Stop says when a campaign may end before all of its trials are done: at the
@@ -86,7 +98,7 @@ type Target struct {
 }
 
 var planKeys = []string{
-	"name", "workload", "preset", "params", "common", "targets", "trials", "order", "stop", "rate", "find", "seed",
+	"name", "workload", "preset", "params", "common", "targets", "trials", "order", "question", "stop", "rate", "find", "seed",
 	"interval", "cool_down", "keep", "errors_allowed", "calibrate", "published",
 }
 
@@ -140,6 +152,9 @@ func (b *binder) plan(root *node, name string) *Plan {
 		Name: name, Trials: 1, Order: Interleaved, Seed: 1,
 		Interval: time.Second, Calibrate: true,
 	}
+	b.adopt(root, "workload", planKeys)
+	b.adopt(root, "targets", planKeys)
+	b.places = b.levels(root)
 	f := b.fields(root, "the plan", planKeys)
 	bind(f, "name", &p.Name, oneLine)
 	bind(f, "trials", &p.Trials, integer(1, maxTrials))
@@ -154,6 +169,7 @@ func (b *binder) plan(root *node, name string) *Plan {
 	b.workload(f, p)
 	b.rate(f, p)
 	b.find(f, p)
+	b.question(f, p)
 	b.targets(f, p)
 	b.published(f, p)
 	return p

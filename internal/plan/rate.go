@@ -197,32 +197,33 @@ func (b *binder) find(f fields, p *Plan) {
 			"set order: interleaved, or give a list of rates instead, as rate: [500, 1000]")
 	case p.Stop.Precision > 0:
 		b.at(n, "stop: precision asks for every step to be compared, and a search makes steps of its own", "remove precision from stop; a budget can stay")
-	case b.noStep(n, p, "find") || p.Run == nil || b.tooShort(n, p, d):
+	case b.noStep(n, p, "find") || p.Run == nil:
 	default:
+		if bound, problem, hint := d.tooShort(p.Run); bound != "" {
+			b.at(n.get(bound), problem, hint)
+		}
 		p.Find = d
 	}
 }
 
-// tooShort reports bounds of a search at which probes have too few operations.
-func (b *binder) tooShort(n *node, p *Plan, d *Find) bool {
-	for _, bound := range []struct {
-		key  string
-		rate float64
-	}{{"from", d.From}, {"to", d.To}} {
-		for _, s := range p.Run.Steps() {
-			least := d.LeastRate(s.Seconds)
-			if bound.rate == 0 || OpenGroup(&s) < 0 || bound.rate >= least {
-				continue
-			}
-			longest := d.Length(bound.rate, s.Seconds)
-			b.at(n.get(bound.key),
-				fmt.Sprintf("%s: %g/s is too low for probes of at most %g s: %s needs %.0f operations", bound.key, bound.rate, longest, d.Promise, d.operations()),
-				fmt.Sprintf("set seconds to at least %.0f (a probe becomes up to %d times as long), or %s to at least %.0f",
-					math.Ceil(d.operations()/bound.rate/lengthened), lengthened, bound.key, math.Ceil(least)))
-			return true
+// tooShort returns which bound of a search is too low for its probes in a step of a
+// run, the problem and a hint; "" if none is.
+func (d *Find) tooShort(run workload.Run) (bound, problem, hint string) {
+	for _, s := range run.Steps() {
+		least := d.LeastRate(s.Seconds)
+		rate := d.From
+		if bound = "from"; rate == 0 {
+			bound, rate = "to", d.To
 		}
+		if OpenGroup(&s) < 0 || rate == 0 || rate >= least {
+			continue
+		}
+		return bound,
+			fmt.Sprintf("%s: %g/s is too low for probes of at most %g s: %s needs %.0f operations", bound, rate, d.Length(rate, s.Seconds), d.Promise, d.operations()),
+			fmt.Sprintf("set seconds to at least %.0f (a probe becomes up to %d times as long), or %s to at least %.0f",
+				math.Ceil(d.operations()/rate/lengthened), lengthened, bound, math.Ceil(least))
 	}
-	return false
+	return "", "", ""
 }
 
 const promiseHint = "as in find: p99 < 10ms; of response time there are p50, p95, p99, p99.9 and max"
@@ -306,7 +307,10 @@ func OpenGroup(s *workload.Step) int {
 // decided while it runs.
 func (p *Plan) Steps() (out []workload.Step) {
 	steps := p.Run.Steps()
-	if p.Rate == nil {
+	switch {
+	case p.Find != nil:
+		return searched(steps)
+	case p.Rate == nil:
 		return steps
 	}
 	several := map[string]bool{} // the names of steps that are repeated per rate
@@ -362,13 +366,46 @@ func AtRate(s *workload.Step, rate float64, like *pace.Arrivals) workload.Step {
 	return out
 }
 
+// searched returns steps of which the ones that a search begins with are judged by what
+// it finds.
+func searched(steps []workload.Step) []workload.Step {
+	out := slices.Clone(steps)
+	for i := range out {
+		if OpenGroup(&out[i]) >= 0 {
+			out[i].Judged = []string{highestRate}
+		}
+	}
+	return out
+}
+
+// highestRate is the metric of a search's answer.
+const highestRate = "highest_rate"
+
+// promised returns what a step is judged by when operations arrive at a rate, which all
+// targets have in common: latency in place of throughput. The probes of a search are not
+// judged, as only what it finds is.
+func promised(judged []string) (out []string) {
+	for _, name := range judged {
+		switch name {
+		case "rows_per_s":
+			name = "response_p99_us"
+		case highestRate:
+			continue
+		}
+		if !slices.Contains(out, name) && (name != "service_p99_us" || !slices.Contains(out, "response_p99_us")) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 func rateName(step string, rate float64) string {
 	return step + "@" + strconv.FormatFloat(rate, 'f', -1, 64)
 }
 
 func withArrivals(s *workload.Step, a *pace.Arrivals) workload.Step {
 	out := *s
-	out.Groups = slices.Clone(s.Groups)
+	out.Groups, out.Judged = slices.Clone(s.Groups), promised(s.Judged)
 	out.Groups[OpenGroup(s)].Arrivals = a
 	return out
 }

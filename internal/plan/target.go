@@ -105,7 +105,7 @@ func (b *binder) target(n *node, common fields, config engine.Config) *bound {
 	}
 	e, ok := b.cat.Engine(t.Engine)
 	if !ok {
-		b.at(t.fields.value("engine"), fmt.Sprintf("there is no engine %q", t.Engine), hint.OneOf(t.Engine, b.cat.EngineNames()))
+		b.at(t.fields.value("engine"), fmt.Sprintf("there is no engine %q", t.Engine), b.engineMeant(t.Engine))
 		return nil
 	}
 	t.Knobs = printable(t.Config)

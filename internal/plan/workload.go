@@ -23,7 +23,7 @@ func (b *binder) workload(f fields, p *Plan) {
 	}
 	w, ok := b.cat.Workload(p.Workload)
 	if !ok {
-		b.at(f.value("workload"), fmt.Sprintf("there is no workload %q", p.Workload), hint.OneOf(p.Workload, b.cat.WorkloadNames()))
+		b.at(f.value("workload"), fmt.Sprintf("there is no workload %q", p.Workload), b.workloadMeant(p.Workload))
 		return
 	}
 	info := w.Info()

@@ -110,8 +110,8 @@ func (r run) second(metric, op string) float64 {
 // summary has the columns of the insert benchmark's tables. The layouts contain
 // only the device and the whole host; figures of a process are no substitute.
 func (r run) summary() map[string]float64 {
-	about, writes := r.of.Primary, r.of.WritesPer
-	ips, qps := r.twoRates()
+	about, writes := r.subjects()
+	ips, qps := r.twoRates(about, writes)
 	reads, _ := r.per("device_reads", about)
 	readKB, _ := r.per("read_kb", about)
 	writeKB, written := r.per("write_kb", writes)
@@ -133,14 +133,23 @@ func (r run) summary() map[string]float64 {
 
 // twoRates returns the rows written and the queries a second. A load has no
 // queries; what a query-only step writes is unknown.
-func (r run) twoRates() (rows, queries float64) {
+func (r run) twoRates(about, writes string) (rows, queries float64) {
 	switch {
-	case r.of.Primary != r.of.WritesPer:
-		return r.rate(r.of.WritesPer), r.rate(r.of.Primary)
+	case about != writes:
+		return r.rate(writes), r.rate(about)
 	case r.of.First().Step.WritesRows():
-		return r.rate(r.of.Primary), 0
+		return r.rate(about), 0
 	}
-	return math.NaN(), r.rate(r.of.Primary)
+	return math.NaN(), r.rate(about)
+}
+
+// subjects returns what a step is about and what it writes; of imported transactions
+// it is their queries, by which published tables count.
+func (r run) subjects() (about, writes string) {
+	if _, imported := r.of.Rate(opQuery); imported && r.of.Primary == opTransaction {
+		return opQuery, opQuery
+	}
+	return r.of.Primary, r.of.WritesPer
 }
 
 // ofOneClient returns a number of a group of one client: these columns are per
@@ -152,13 +161,23 @@ func (r run) ofOneClient(metric string) float64 {
 }
 
 // costs has the columns of sysbench's table of costs, all per unit of the
-// primary operation.
+// primary operation, or per query of transactions.
 func (r run) costs() map[string]float64 {
-	per := func(metric string) float64 { cost, _ := r.per(metric, r.of.Primary); return cost }
+	rate, each := r.rate(r.of.Primary), 1.0 // queries in a unit
+	if queries := r.number(QueryRate(r.of)); r.of.Primary == opTransaction && queries > 0 {
+		rate, each = queries, queries/rate
+	}
+	per := func(metric string) float64 {
+		if cost, _ := r.per(metric, opQuery); each != 1 && !math.IsNaN(cost) {
+			return cost
+		}
+		cost, _ := r.per(metric, r.of.Primary)
+		return cost / each
+	}
 	return map[string]float64{
 		"cpu/o": 100 * per("host_cpu_us") / 1e6 / r.processors(),
 		"cs/o":  per("context_switches"), "r/o": per("device_reads"), "rKB/o": per("read_kb"), "wKB/o": per("write_kb"),
-		"o/s": r.rate(r.of.Primary),
+		"o/s": rate,
 	}
 }
 

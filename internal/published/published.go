@@ -32,6 +32,27 @@ func decimals(n compare.Number) int {
 // Round returns a number's value as it is printed; NaN if there is none.
 func Round(n compare.Number) float64 { return Number(n).Printed() }
 
+// The operations of sysbench's tests.
+const (
+	opQuery       = "query"
+	opTransaction = "transaction"
+)
+
+// QueryRate returns the number of a step that published tables of rates have: of
+// transactions too they count the queries. It is a compare.RelativeOptions.Key.
+func QueryRate(s *compare.Step) (compare.Key, bool) {
+	if s.Primary != opTransaction {
+		return s.About("")
+	}
+	if k, ok := s.Rate(opQuery); ok { // of an import
+		return k, true
+	}
+	if k, ok := s.Key("queries_per_s", opTransaction); ok {
+		return k, true
+	}
+	return s.About("")
+}
+
 // QPS returns the tests of a relative table for sysbench's tables. Of those
 // that warm up or come before the writes it has, as published tables do, the
 // warm-ups of range tests, or all where warmUps says so. Notes are remarks by

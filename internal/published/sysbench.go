@@ -11,6 +11,9 @@ import (
 	"rumbench/internal/result"
 )
 
+// sysbenchGroup is the group of clients of the tests of workload sysbench.
+const sysbenchGroup = "clients"
+
 // OpsSource is the source of a series' lines about operations.
 const OpsSource = "ops"
 
@@ -73,7 +76,11 @@ func NewSysbenchRun(target string, n int, interval float64, s *result.Step) *Sys
 		if s.Primary == "" || !slices.ContainsFunc(g.Ops, about) {
 			continue
 		}
-		tool := fmt.Sprintf("rumbench: step %q of %q, trial %d, as sysbench 1.0.20 prints it", s.Name, target, n)
+		tool := fmt.Sprintf("rumbench: step %q of %q, trial %d,", s.Name, target, n)
+		if g.Name != sysbenchGroup || s.Primary != opQuery && s.Primary != opTransaction {
+			tool += fmt.Sprintf(" operation %q of %q,", s.Primary, g.Name) // it is no event of sysbench
+		}
+		tool += " as sysbench 1.0.20 prints it"
 		return &SysbenchRun{step: s, group: g, about: about, interval: interval, byClient: make([]float64, g.Clients),
 			head: sysbenchHead(tool, g.Clients, g.Rate, interval)}
 	}
@@ -188,6 +195,9 @@ func (r *SysbenchRun) End(s *result.Step) string {
 	f.EventsSD, f.BusySD = r.deviation(), unknown
 	if f.Threads == 1 {
 		f.BusySD = 0
+	}
+	if rows, ops := row("rows", s.Primary); rows != float64(ops) {
+		f.Rows = rows
 	}
 	if r.group.Open {
 		f.Arrivals = &sysbenchArrivals{Offered: unknown}

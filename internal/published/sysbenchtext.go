@@ -90,6 +90,7 @@ type sysbenchFinal struct {
 	Threads            int
 	EventsSD           float64           // standard deviation over the threads
 	BusySD             float64           // the same for the seconds that each was busy
+	Rows               float64           // of the events, if these are not of one row each; else 0. sysbench does not print them
 	Arrivals           *sysbenchArrivals // nil: a closed loop
 }
 
@@ -127,6 +128,11 @@ func (f sysbenchFinal) String() string {
 	threads := float64(f.Threads)
 	fmt.Fprintf(&b, "\nThreads fairness:\n    events (avg/stddev):           %s/%s\n    execution time (avg/stddev):   %s/%s\n\n",
 		figure(f.Events/threads, 4), figure(f.EventsSD, 2), figure(f.Sum/1e3/threads, 4), figure(f.BusySD, 2))
+	if f.Rows > 0 {
+		b.WriteString("Rows (rumbench):\n")
+		rate("rows", f.Rows)
+		b.WriteString("\n")
+	}
 	if a := f.Arrivals; a != nil {
 		b.WriteString("Arrivals (rumbench):\n")
 		rate("offered", a.Offered)

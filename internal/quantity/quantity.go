@@ -73,11 +73,14 @@ func BytesAs(v float64, write func(float64) string) string {
 }
 
 // Micros writes microseconds in the unit that fits.
-func Micros(us float64) string {
+func Micros(us float64) string { return MicrosAs(us, Digits) }
+
+// MicrosAs returns Micros with numbers as write writes them.
+func MicrosAs(us float64, write func(float64) string) string {
 	if math.Abs(us) >= 999_500 {
-		return Digits(us/1e6) + " s"
+		return write(us/1e6) + " s"
 	}
-	return scaled(us, 1000, 999.5, Digits, " µs", " ms")
+	return scaled(us, 1000, 999.5, write, " µs", " ms")
 }
 
 // Nanos writes nanoseconds in the unit that fits.

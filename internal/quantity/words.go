@@ -1,9 +1,11 @@
 package quantity
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Full writes a number as it is.
@@ -46,6 +48,28 @@ func Round(v float64) string {
 		return Whole(v)
 	}
 	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+// Length writes how long something takes, in words: "45 s", "2 min 30 s", "23 min",
+// "1 h 5 min".
+func Length(d time.Duration) string {
+	s := int(math.Round(d.Seconds()))
+	switch {
+	case d > 0 && d < time.Second:
+		return "1 s"
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 600 && s%60 != 0:
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
+	}
+	m := int(math.Round(d.Minutes()))
+	switch {
+	case m < 60:
+		return fmt.Sprintf("%d min", m)
+	case m%60 == 0:
+		return fmt.Sprintf("%d h", m/60)
+	}
+	return fmt.Sprintf("%d h %d min", m/60, m%60)
 }
 
 // Plural makes the units of a rate from a denominator: "insert row" → "rows",

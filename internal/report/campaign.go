@@ -76,7 +76,7 @@ func slug(s string) string {
 func (c *campaign) judged(base, t *target) *compare.Judgement {
 	pair := [2]*target{base, t}
 	if c.judgements[pair] == nil {
-		c.judgements[pair] = c.Judge(base, t, compare.DefaultRule())
+		c.judgements[pair] = c.Judge(base, t)
 	}
 	return c.judgements[pair]
 }
@@ -85,7 +85,7 @@ func (c *campaign) judged(base, t *target) *compare.Judgement {
 func (c *campaign) headlines(base, t *target) *compare.Judgement {
 	pair := [2]*target{base, t}
 	if c.judgements[pair] == nil && c.quick[pair] == nil {
-		c.quick[pair] = c.JudgeHeadline(base, t, compare.DefaultRule())
+		c.quick[pair] = c.JudgeHeadline(base, t)
 	}
 	return cmp.Or(c.judgements[pair], c.quick[pair])
 }

@@ -98,7 +98,7 @@ func judgementsOf(c *campaign, e *embedder, from []int) *embeddedJudgements {
 			case base.Index == 0: // all numbers
 				out.Pairs = append(out.Pairs, judgedPair(c.judged(base, t), all[i], &out, seen))
 			case !out.Some: // those of the scorecard; not cached, as nothing else on the page uses them
-				p := judgedPair(c.Judge(base, t, compare.DefaultRule()), scored[i], &out, seen)
+				p := judgedPair(c.Judge(base, t), scored[i], &out, seen)
 				p.Low, p.High = nil, nil
 				out.Pairs = append(out.Pairs, p)
 			}

@@ -22,7 +22,7 @@ const (
 // verdictOn returns the verdict in words, a line per step with something
 // notable. It claims nothing about steps that cannot be compared.
 func verdictOn(c *campaign) []page.Item {
-	out := tallies(c)
+	out := answers(c)
 	var quiet []string
 	for _, s := range c.steps {
 		k, ok := s.Rate(s.Primary)
@@ -245,17 +245,17 @@ func did(op string) string {
 	return "did"
 }
 
-// tallies returns the counts of verdicts on each target against the base, over
-// the headline numbers of all steps; none without repeated trials.
-func tallies(c *campaign) []page.Item {
+// answers returns what each target's comparison with the base says about the question;
+// nothing without repeated trials.
+func answers(c *campaign) []page.Item {
 	if !c.repeated() {
 		return nil
 	}
 	var out []page.Item
 	base := c.Targets[0]
 	for _, t := range c.Targets[1:] {
-		if text := figure.Tally(c.judged(base, t).Items); text != "" {
-			out = append(out, page.Item{Text: fmt.Sprintf("%s against %s, the base: %s.", t.Name, base.Name, text)})
+		for _, sentence := range figure.Answer(c.headlines(base, t)) {
+			out = append(out, page.Item{Text: sentence})
 		}
 	}
 	return out

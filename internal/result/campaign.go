@@ -32,6 +32,8 @@ type Campaign struct {
 	AA      bool      `json:"aa,omitempty"`      // an A/A test: the plan's first target under two names, so that differences are chance
 	Order   string    `json:"order,omitempty"`   // of the trials, as plans call it; "" before rumbench recorded it
 	Targets []string  `json:"targets,omitempty"` // in the plan's order
+	// Question is what the plan asks; its zero value means what the workload is about.
+	Question Question `json:"question,omitzero"`
 	// Params are the workload's parameters as texts, with the preset and the
 	// defaults filled in; empty in files older than the field.
 	Params map[string]string `json:"params,omitempty"`
@@ -86,6 +88,7 @@ func ReadTrials(dir string, c *Campaign) (trials []*Trial, err error) {
 		if err != nil {
 			return nil, err
 		}
+		t.Asked = c.Question
 		trials = append(trials, t)
 	}
 	return trials, nil
@@ -119,6 +122,7 @@ func ReadTrial(dir string) (*Trial, error) {
 	t.readOlder()
 	t.addHosting()
 	t.addCPU()
+	t.readOlderImport()
 	if t.Status != Running {
 		return &t, nil
 	}

@@ -79,9 +79,56 @@ func (t *Trial) addCPU() {
 	}
 }
 
+// readOlderImport converts a test of sysbench that an older build imported: it called
+// the clients after what they did, and judged transactions by their queries.
+func (t *Trial) readOlderImport() {
+	if t.Imported == nil || t.Workload != sysbench {
+		return
+	}
+	for i := range t.Steps {
+		s := &t.Steps[i]
+		if len(s.Groups) != 1 || !slices.Contains([]string{query, "scan", "event"}, s.Groups[0].Name) {
+			continue
+		}
+		const clients = "clients"
+		old := s.Groups[0].Name
+		s.Groups[0].Name = clients
+		for k := range s.Rows {
+			if r := &s.Rows[k]; r.Group == old {
+				r.Group = clients
+			}
+		}
+		for k := range s.Curves {
+			s.Curves[k].Group = clients
+		}
+		for k := range s.Stalls {
+			s.Stalls[k].Group = clients
+		}
+		if slices.Contains(s.Groups[0].Ops, transaction) {
+			s.judgeTransactions()
+		}
+	}
+}
+
+// judgeTransactions makes transactions what an imported test is about, with their
+// queries beside them.
+func (s *Step) judgeTransactions() {
+	s.Primary, s.WritesPer = transaction, transaction
+	s.Rows = slices.DeleteFunc(s.Rows, func(r metric.Row) bool { // of queries
+		return strings.HasPrefix(r.Metric, "interval_ops_")
+	})
+	if queries := s.Find("rows_per_s", query, ""); queries != nil {
+		beside := *queries
+		beside.Metric, beside.Op = "queries_per_s", transaction
+		s.Rows = append(s.Rows, beside)
+	}
+}
+
 const (
-	sysbench = "sysbench" // the workload, and what its logs are imported as
-	indexOp  = "index"
+	sysbench    = "sysbench" // the workload, and what its logs are imported as
+	indexOp     = "index"
+	query       = "query"
+	transaction = "transaction"
 )
 
 // testByName classifies a step that does not declare its test.

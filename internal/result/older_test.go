@@ -167,3 +167,40 @@ func TestWarningsOfOlderBuilds(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// Tests of sysbench that older builds imported are about transactions, with their
+// queries beside them, as a run of the workload; the clients are called alike.
+func TestImportsOfOlderBuilds(t *testing.T) {
+	row := func(op, name, per string, v float64) metric.Row {
+		r := metric.Row{Step: "s", Op: op, Metric: name, Per: per, Value: v, N: int64(2 * v)}
+		if per == "" {
+			r.Group = "query"
+		}
+		return r
+	}
+	read := func(imported *Imported, ops ...string) Step {
+		dir := t.TempDir()
+		step := Step{Name: "s", Primary: "query", WritesPer: "query", Groups: []Group{{Name: "query", Clients: 2, Ops: ops}}, Stalls: []metric.Span{{Group: "query", To: 1}},
+			Rows: []metric.Row{row("query", "rows_per_s", "", 2000), row("transaction", "rows_per_s", "", 100), row("", "interval_ops_p50", "", 1990), row("", "read_kb", "query", 3)}}
+		write(t, dir, TrialFile, &Trial{Format: Format, Status: Complete, Workload: sysbench, Imported: imported, Steps: []Step{step}})
+		trial, err := ReadTrial(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return trial.Steps[0]
+	}
+	s := read(&Imported{Tool: "sysbench 1.0.20"}, "query", "transaction")
+	beside := s.Find("queries_per_s", "transaction", "")
+	if s.Primary != "transaction" || s.WritesPer != "transaction" || s.Groups[0].Name != "clients" || s.Stalls[0].Group != "clients" || beside == nil || beside.Value != 2000 || beside.Group != "clients" {
+		t.Errorf("%+v", s)
+	}
+	if s.Find("interval_ops_p50", "", "") != nil || s.Find("read_kb", "", "query").Group != "" || s.Find("rows_per_s", "query", "").Value != 2000 {
+		t.Errorf("%+v", s.Rows)
+	}
+	if s := read(&Imported{Tool: "sysbench 1.0.20"}, "query"); s.Primary != "query" || s.Groups[0].Name != "clients" || s.Find("interval_ops_p50", "", "") == nil {
+		t.Errorf("single statements: %+v", s)
+	}
+	if s := read(nil, "query", "transaction"); s.Primary != "query" || s.Groups[0].Name != "query" {
+		t.Errorf("not imported: %+v", s)
+	}
+}

@@ -81,8 +81,10 @@ type Trial struct {
 	// Imported is the provenance of numbers that rumbench did not measure; nil if
 	// it did.
 	Imported *Imported `json:"imported,omitempty"`
-	// Dir is the directory that the trial was read from; it is not written.
-	Dir string `json:"-"`
+	// Dir is the directory that the trial was read from, and Asked the question of its
+	// campaign; they are not written.
+	Dir   string   `json:"-"`
+	Asked Question `json:"-"`
 }
 
 // DurabilityText returns the durability with its meaning, if that is known.
@@ -143,6 +145,10 @@ type Step struct {
 	Search *Search `json:"search,omitempty"`
 	// Warmup: the step only prepared the next one; it is never judged.
 	Warmup bool `json:"warmup,omitempty"`
+	// Judged are the metrics by which the workload judges the step where nobody asks
+	// for others; none where it is not about the step, and in results of older builds
+	// and imported logs.
+	Judged []string `json:"judged,omitempty"`
 	// Access and BeforeWrites are as the workload declared them; "" in results of
 	// older builds and imported logs: see [Trial.TestOf].
 	Access       workload.Access `json:"access,omitempty"`

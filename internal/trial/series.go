@@ -2,7 +2,6 @@ package trial
 
 import (
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,10 +31,10 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 	step := t.of
 	lines := make([]result.Line, 0, 4)
 	length := (iv.To - iv.From).Seconds()
-	e := Event{Step: step.Name, Phase: PhaseRun, Elapsed: iv.To.Seconds(), Expected: expected(step), CPU: t.pulse.cpu()}
+	e := Event{Step: step.Name, Phase: PhaseRun, Elapsed: iv.To.Seconds(), Expected: step.Planned(), CPU: t.pulse.cpu()}
 	for g := range iv.Groups {
 		group := &step.Groups[g]
-		shown := EventGroup{Name: group.Name, Errors: iv.Groups[g].Errors}
+		shown := EventGroup{Name: group.Name, Primary: primary(step, group), Errors: iv.Groups[g].Errors}
 		if !group.Paced() {
 			t.pulse.count(iv.Groups[g].Clients)
 		}
@@ -69,9 +68,19 @@ func (t *stepRun) onInterval(iv *drive.Interval) {
 		e.Groups = append(e.Groups, shown)
 	}
 	t.write(lines)
+	if iv.From > 0 && iv.To-iv.From < t.Plan.Interval/2 {
+		return // the rest of a step's last operations: its rate would mislead
+	}
 	e.Stalled = t.pulse.stalled
-	e.Server = math.Float64frombits(t.serverCPU.Load())
+	if s := t.sample.Load(); s != nil {
+		e.Server, e.Written = s.server, s.written
+	}
 	t.Progress(e)
+}
+
+// primary reports whether a step is about the operations of a group.
+func primary(step *workload.Step, group *workload.Group) bool {
+	return slices.ContainsFunc(group.Ops, func(k workload.OpKind) bool { return k.Name == step.Primary || k.Whole() == step.Primary })
 }
 
 // addGroup adds the values of a whole group to a line.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -101,7 +100,7 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 		step = unpaced(step)
 	}
 	s := &result.Step{Name: step.Name, Doc: step.Doc, Started: time.Now(), Primary: step.Primary, WritesPer: step.WritesPer, Status: result.Complete}
-	s.Base, s.Axes, s.Warmup = step.Base, step.Axes, step.Warmup
+	s.Base, s.Axes, s.Warmup, s.Judged = step.Base, step.Axes, step.Warmup, step.Judged
 	s.Access, s.BeforeWrites = cmp.Or(step.Access, workload.OtherAccess), step.BeforeWrites
 	s.Groups = groupsOf(step)
 	defer t.started.Store(nil)
@@ -319,18 +318,4 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// expected returns the planned length of a step in seconds; 0 if it has none.
-func expected(step *workload.Step) float64 {
-	if step.Seconds > 0 {
-		return step.Seconds
-	}
-	var longest float64
-	for _, g := range step.Groups {
-		if g.Work > 0 && g.Rate > 0 {
-			longest = math.Max(longest, float64(g.Work)/g.Rate)
-		}
-	}
-	return longest
 }

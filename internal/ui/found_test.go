@@ -13,7 +13,7 @@ import (
 func TestFoundLine(t *testing.T) {
 	var out bytes.Buffer
 	p := New(&out, nil)
-	p.current = "x.1"
+	p.runs = true
 	p.Event(trial.Event{Step: "q", Phase: trial.PhaseFound, Is: &result.Step{Name: "q",
 		Search: &result.Search{Promise: "p99_ms < 20", Kept: 691, Took: 12, Broke: 725, Why: "p99 313 ms"},
 		Rows:   []metric.Row{{Metric: "highest_rate", Value: 691, Warnings: metric.UntypedAll([]string{"not monotone"})}}}})

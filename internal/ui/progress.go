@@ -5,10 +5,12 @@ package ui
 import (
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
+	"rumbench/internal/forecast"
+	"rumbench/internal/metric"
 	"rumbench/internal/plain"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
@@ -25,14 +27,16 @@ type Progress struct {
 	// Every is how often a running step is shown where there is no terminal.
 	Every time.Duration
 
-	mu      sync.Mutex
-	drawn   bool
-	current string // the trial, for lines of its steps
-	last    trial.Event
-	said    time.Time
-	ends    int // steps of the trial whose end was shown
-	started time.Time
-	now     func() time.Time
+	mu    sync.Mutex
+	drawn bool
+	form  int  // of the redrawn line, see fit
+	runs  bool // a trial runs
+	at    where
+	ends  int       // steps of the trial whose end was shown
+	began time.Time // the trial
+	since time.Time // the step, with the probes that follow it, has been running
+	said  time.Time // the last line of a running step, where there is no terminal
+	now   func() time.Time
 }
 
 // New makes a progress display. It draws on what is behind a plain.Writer, and
@@ -42,18 +46,24 @@ func New(out io.Writer, width func() int) *Progress {
 }
 
 // Begin prints that a trial begins.
-func (p *Progress) Begin(e result.Entry, n, total int) {
+func (p *Progress) Begin(e result.Entry, at forecast.Place) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.current, p.started, p.last, p.ends = e.Dir, p.now(), trial.Event{}, 0
-	p.println(fmt.Sprintf("[%d/%d] %s", n, total, e.Dir))
+	p.runs, p.ends = true, 0
+	p.at = where{Place: at, target: e.Target, part: -1}
+	p.began = p.now()
+	p.since = p.began
+	p.println(fmt.Sprintf("[%d/%d] %s", at.Number, at.Of, e.Dir))
+	if p.width() > 0 {
+		p.draw(p.line(only(ofStep, "starting")))
+	}
 }
 
 // Note prints a text.
 func (p *Progress) Note(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.current = ""
+	p.runs = false
 	p.println(text)
 }
 
@@ -61,14 +71,8 @@ func (p *Progress) Note(text string) {
 func (p *Progress) Event(e trial.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.current == "" {
-		return // the client's calibration
-	}
-	changed := e.Step != p.last.Step
-	p.last = e
 	switch {
-	case e.Phase == trial.PhaseBegin:
-		p.said = p.now()
+	case !p.runs: // the client's calibration
 		return
 	case e.Phase == trial.PhaseEnd && e.Is != nil:
 		p.println(StepLine(e.Is))
@@ -77,15 +81,59 @@ func (p *Progress) Event(e trial.Event) {
 	case e.Phase == trial.PhaseFound:
 		p.println(FoundLine(e.Is))
 		return
+	}
+	// The steps of a duet do not say that they begin.
+	begins := e.Step != p.at.step || e.Phase == trial.PhaseBegin
+	if begins {
+		p.enter(e.Step)
+	}
+	settles := e.Phase == trial.PhaseSettle && p.at.phase != e.Phase
+	p.at.phase = e.Phase
+	switch {
 	case p.width() > 0:
-		p.draw(plain.Clip(Line(e), p.width()-1))
-		return
-	}
-	// A step that rests is shown once; the steps of a duet do not say that they begin.
-	if e.Phase == trial.PhaseSettle || changed || p.now().Sub(p.said) >= p.Every {
+		p.draw(p.line(p.at.pieces(&e)...))
+	case e.Phase == trial.PhaseBegin:
 		p.said = p.now()
-		p.println(Line(e))
+	case begins || settles || p.now().Sub(p.said) >= p.Every:
+		p.said = p.now()
+		p.println(p.line(p.at.pieces(&e)...))
 	}
+}
+
+// enter notes that a step begins.
+func (p *Progress) enter(step string) {
+	part := p.at.Trial.Part(step)
+	if part != p.at.part {
+		p.since, p.at.probe = p.now(), 0
+	}
+	if part >= 0 && p.at.Trial.Parts[part].Name != step {
+		p.at.probe++
+	}
+	p.at.step, p.at.part = step, part
+}
+
+// line returns the line of a running step: where the campaign is, what is left of
+// it, and more. Where the rest is not known, the step's own time stands in for it.
+func (p *Progress) line(more ...piece) string {
+	all := []piece{p.at.trial()}
+	rest := forecast.AtLeast(0)
+	switch {
+	case p.at.step == "":
+		rest = p.at.Left(-1, p.now().Sub(p.began))
+	case p.at.part >= 0:
+		rest = p.at.Left(p.at.part, p.now().Sub(p.since))
+	}
+	if p.at.step != "" {
+		all = append(all, p.at.stepPiece())
+	}
+	if left, known := left(rest); known {
+		more = slices.DeleteFunc(more, func(o piece) bool { return o.weight == ofTime })
+		all = append(all, left)
+	}
+	if p.width() == 0 {
+		return "  " + fit(append(all, more...), 0, new(int))
+	}
+	return fit(append(all, more...), min(p.width()-1, widest), &p.form)
 }
 
 // End prints how a trial ended, with a line for every step whose end was not shown.
@@ -99,7 +147,7 @@ func (p *Progress) End(e result.Entry, t *result.Trial) {
 	for i := min(p.ends, len(t.Steps)); i < len(t.Steps); i++ {
 		p.println(StepLine(&t.Steps[i]))
 	}
-	line := fmt.Sprintf("  %s in %v", t.Status, p.now().Sub(p.started).Round(100*time.Millisecond))
+	line := fmt.Sprintf("  %s in %v", t.Status, p.now().Sub(p.began).Round(100*time.Millisecond))
 	if t.Reason != "" {
 		line += ": " + t.Reason
 	}
@@ -140,54 +188,31 @@ func (p *Progress) println(line string) {
 	fmt.Fprintln(p.Out, plain.Text(line))
 }
 
-// Line returns the state of a running step.
-func Line(e trial.Event) string {
-	at := fmt.Sprintf("%.0f s", e.Elapsed)
-	if e.Expected > 0 {
-		at = fmt.Sprintf("%.0f of %.0f s", e.Elapsed, e.Expected)
-	}
-	if e.Phase == trial.PhaseSettle {
-		return fmt.Sprintf("  %-8s settling, at least %.0f s", e.Step, e.Expected)
-	}
-	parts := []string{fmt.Sprintf("  %-8s %s", e.Step, at)}
-	for _, g := range e.Groups {
-		part := fmt.Sprintf("%s %s/s", g.Name, quantity.Short(g.PerSec))
-		switch {
-		case g.Max > 0: // of too few operations for a percentile
-			part += " max " + quantity.Micros(max(g.Max, g.P99))
-		case g.P99 > 0: // else nothing was done
-			part += " p99 " + quantity.Micros(g.P99)
-		}
-		if g.Errors > 0 {
-			part += fmt.Sprintf(" %d errors", g.Errors)
-		}
-		parts = append(parts, part)
-	}
-	switch {
-	case e.Server > 0:
-		parts = append(parts, fmt.Sprintf("CPU server %.2f client %.2f", e.Server, e.CPU))
-	case e.CPU > 0:
-		parts = append(parts, fmt.Sprintf("CPU %.2f", e.CPU))
-	}
-	if e.Stalled > 0 {
-		parts = append(parts, fmt.Sprintf("%d stalled", e.Stalled))
-	}
-	return strings.Join(parts, " · ")
-}
-
-// StepLine sums up a step that has ended.
+// StepLine sums up a step that has ended, and on a second line its warnings.
 func StepLine(s *result.Step) string {
 	line := fmt.Sprintf("  %-8s %7.1f s", s.Name, s.Seconds)
-	if r := s.Find("rows_per_s", s.Primary, ""); s.Primary != "" && r != nil {
+	if r := s.Find("rows_per_s", s.Primary, ""); s.Primary != "" && r != nil && r.Value > 0 {
 		line += fmt.Sprintf("  %12s %s/s", quantity.Short(r.Value), s.Primary)
 	}
 	if s.Status != result.Complete {
 		line += "  " + string(s.Status)
 	}
-	for _, w := range s.Warnings {
-		line += "\n             ! " + w.Text
+	if len(s.Warnings) > 0 {
+		line += "\n  " + remarks(s.Warnings)
 	}
 	return line
+}
+
+// longestRemark is how many characters of a warning are shown.
+const longestRemark = 80
+
+// remarks returns how many warnings there are, and the weightiest in short.
+func remarks(list []metric.Warning) string {
+	text := fmt.Sprintf("%s: %s", quantity.Count(len(list), "remark"), plain.Clip(metric.Weightiest(list).Short(), longestRemark))
+	if more := len(list) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more, in the report)", more)
+	}
+	return text
 }
 
 // FoundLine returns what a search for a rate found in a step, and what is to be

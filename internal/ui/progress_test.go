@@ -8,12 +8,22 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"rumbench/internal/forecast"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
 	"rumbench/internal/trial"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
+
+// place is where a campaign of two trials is, of which the first is expected to
+// take some time.
+func place(n int, rest time.Duration) forecast.Place {
+	return forecast.Place{Number: n, Of: 2, After: forecast.Exactly(rest), Trial: forecast.Trial{Parts: []forecast.Part{
+		{Name: "l.i0", Length: forecast.Exactly(40 * time.Second)},
+		{Name: "settle", Length: forecast.Exactly(time.Minute)},
+		{Name: "qr100", Length: forecast.Exactly(30 * time.Second)}}}}
+}
 
 // script plays a campaign of two trials; a second passes before every call.
 func script(p *Progress) {
@@ -23,12 +33,13 @@ func script(p *Progress) {
 
 	p.Note("measuring the client on the null engine")
 	p.Event(trial.Event{Step: "l.i0", Phase: "run", Elapsed: 1}) // of the calibration: not shown
-	p.Begin(result.Entry{Dir: "pebble.1", Target: "pebble", Trial: 1}, 1, 2)
+	p.Begin(result.Entry{Dir: "pebble.1", Target: "pebble", Trial: 1}, place(1, 90*time.Second))
 	p.Event(trial.Event{Step: "l.i0", Phase: trial.PhaseBegin, Is: &result.Step{Name: "l.i0"}})
 	for i := range 12 {
 		tick(time.Second)
 		p.Event(trial.Event{Step: "l.i0", Phase: "run", Elapsed: float64(i + 1), CPU: 1.25,
-			Groups: []trial.EventGroup{{Name: "insert", PerSec: 1234567, P99: 987}}})
+			Written: 38.2e6,
+			Groups:  []trial.EventGroup{{Name: "insert", Primary: true, PerSec: 1234567, P99: 987}}})
 	}
 	tick(time.Second)
 	p.Event(trial.Event{Step: "l.i0", Phase: trial.PhaseEnd, Is: &result.Step{Name: "l.i0", Status: result.Complete, Seconds: 12, Primary: "insert", Rows: []metric.Row{{Op: "insert", Metric: "rows_per_s", Value: 1234567}}}})
@@ -36,15 +47,15 @@ func script(p *Progress) {
 	p.Event(trial.Event{Step: "settle", Phase: "settle", Expected: 60})
 	tick(time.Second)
 	p.Event(trial.Event{Step: "qr100", Phase: "run", Elapsed: 1, Expected: 30, CPU: 0.5, Stalled: 3, Groups: []trial.EventGroup{
-		{Name: "insert", PerSec: 100, P99: 2.5e6, Errors: 7}, {Name: "query", PerSec: 23456, P99: 0.5}}})
+		{Name: "insert", PerSec: 100, P99: 2.5e6, Errors: 7}, {Name: "query", Primary: true, PerSec: 23456, P99: 0.5}}})
 	tick(time.Second)
 	p.End(result.Entry{Dir: "pebble.1"}, &result.Trial{Status: result.Complete, Steps: []result.Step{
 		{Name: "l.i0", Status: result.Complete, Seconds: 12, Primary: "insert", Rows: []metric.Row{{Op: "insert", Metric: "rows_per_s", Value: 1234567}}},
 		{Name: "settle", Status: result.Complete, Seconds: 60},
-		{Name: "qr100", Status: result.Complete, Seconds: 30, Primary: "query", Warnings: metric.UntypedAll([]string{"SLA missed", "saturated"}),
+		{Name: "qr100", Status: result.Complete, Seconds: 30, Primary: "query", Warnings: []metric.Warning{metric.Untyped("something small"), {Code: metric.Disturbed, Text: "disturbed: …"}, {Code: metric.LowerBound, Text: "lower bound: …"}},
 			Rows: []metric.Row{{Op: "insert", Metric: "rows_per_s", Value: 90}, {Op: "query", Metric: "rows_per_s", Value: 23456}}},
 	}})
-	p.Begin(result.Entry{Dir: "sqlite.1", Target: "sqlite", Trial: 1}, 2, 2)
+	p.Begin(result.Entry{Dir: "sqlite.1", Target: "sqlite", Trial: 1}, forecast.Place{Number: 2, Of: 2, After: forecast.AtLeast(0)})
 	tick(time.Second)
 	p.Event(trial.Event{Step: "l.i0", Phase: "run", Elapsed: 0.25, Groups: []trial.EventGroup{{Name: "insert", PerSec: 12, P99: 1500}}})
 	tick(1500 * time.Millisecond)
@@ -133,18 +144,10 @@ func TestSameStepAgain(t *testing.T) {
 	var b strings.Builder
 	p := New(&b, nil)
 	for n := range 2 {
-		p.Begin(result.Entry{Dir: "x.1"}, n+1, 2)
+		p.Begin(result.Entry{Dir: "x.1", Target: "x"}, forecast.Place{Number: n + 1, Of: 2, After: forecast.AtLeast(0)})
 		p.Event(trial.Event{Step: "l.i0", Phase: "run", Elapsed: 1})
 	}
-	if n := strings.Count(b.String(), "  l.i0     1 s\n"); n != 2 {
+	if n := strings.Count(b.String(), " of 2 x · step l.i0 · 1 s\n"); n != 2 {
 		t.Errorf("%d lines of steps:\n%s", n, b.String())
-	}
-}
-
-// An interval of a few operations has no percentile.
-func TestLineOfFewOperations(t *testing.T) {
-	e := trial.Event{Step: "l.x", Phase: trial.PhaseRun, Elapsed: 1, Groups: []trial.EventGroup{{Name: "index", PerSec: 1, P99: 900, Max: 1100}}}
-	if got := Line(e); !strings.Contains(got, "index 1/s max 1.10 ms") || strings.Contains(got, "p99") {
-		t.Errorf("%q", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"rumbench/internal/forecast"
 	"rumbench/internal/published"
 	"rumbench/internal/result"
 	"rumbench/internal/trial"
@@ -31,11 +32,11 @@ type Sysbench struct {
 }
 
 // Begin prints that a trial begins.
-func (s *Sysbench) Begin(e result.Entry, n, total int) {
+func (s *Sysbench) Begin(e result.Entry, at forecast.Place) {
 	s.series.close()
 	s.trial, s.run = e, nil
 	s.series = tail{path: filepath.Join(result.TrialPath(s.Dir, e.Dir), result.SeriesFile)}
-	s.Progress.Begin(e, n, total)
+	s.Progress.Begin(e, at)
 }
 
 // Event prints what is new of the running step. It reads it where it was written

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"rumbench/internal/forecast"
 	"rumbench/internal/metric"
 	"rumbench/internal/published"
 	"rumbench/internal/result"
@@ -75,7 +76,7 @@ func TestSysbench(t *testing.T) {
 	p := &Sysbench{Progress: New(&talk, nil), Out: &live, Dir: dir, Interval: 1}
 	p.Event(trial.Event{Step: "read-write.c2", Phase: trial.PhaseRun}) // of the calibration
 	e := result.Entry{Dir: "innodb.1", Target: "innodb", Trial: 1}
-	p.Begin(e, 1, 1)
+	p.Begin(e, forecast.Place{Number: 1, Of: 1})
 	for i := range tr.Steps {
 		s := &tr.Steps[i]
 		p.Event(trial.Event{Step: s.Name, Phase: trial.PhaseBegin, Is: &result.Step{Name: s.Name, Primary: s.Primary, Groups: s.Groups}})

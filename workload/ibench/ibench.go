@@ -141,6 +141,7 @@ func (r *run) choose() error {
 	r.steps = r.allSteps()
 	want := r.p.Strings("steps")
 	if len(want) == 0 {
+		judge(r.steps)
 		return nil
 	}
 	var names []string
@@ -154,6 +155,7 @@ func (r *run) choose() error {
 		}
 	}
 	r.steps = slices.DeleteFunc(r.steps, func(s workload.Step) bool { return !slices.Contains(want, s.Name) })
+	judge(r.steps)
 	return nil
 }
 

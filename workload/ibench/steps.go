@@ -80,6 +80,24 @@ func (r *run) allSteps() []workload.Step {
 	return steps
 }
 
+// judge declares what the benchmark is about: inserting while indexes are maintained;
+// without such a step the load, and without that the queries.
+func judge(steps []workload.Step) {
+	for _, name := range []string{"l.i1", "l", "l.i2", "l.i0"} {
+		for i := range steps {
+			if steps[i].Name == name {
+				steps[i].Judged = []string{"rows_per_s", "service_p99_us", "cpu_us", "write_kb", "space_amplification"}
+				return
+			}
+		}
+	}
+	for i := range steps {
+		if steps[i].Primary == opQuery {
+			steps[i].Judged = []string{"rows_per_s"}
+		}
+	}
+}
+
 // checks reports whether the rows are counted after a step.
 func (r *run) checks(step string) bool {
 	switch r.p.String("check") {

@@ -63,7 +63,30 @@ func (r *run) build() error {
 		return &workload.ParamError{Param: "tests", Reason: "there are no steps", Help: "name a test, or set load: true"}
 	}
 	r.findBefore()
+	r.judge()
 	return r.checkNames()
+}
+
+// judge declares what the run is about: its tests. Of a few they are the throughput, the
+// latency and the CPU; of a suite, the throughput of each. The load is about nothing
+// unless it is all there is.
+func (r *run) judge() {
+	var tests []*workload.Step
+	for i := range r.steps {
+		if s := &r.steps[i]; len(s.Groups) > 0 && !s.Warmup && !s.Creates && s.Primary != opIndex {
+			tests = append(tests, s)
+		}
+	}
+	judged := []string{"rows_per_s"}
+	if len(tests) <= 3 {
+		judged = append(judged, "service_p99_us", "cpu_us")
+	}
+	for _, s := range tests {
+		s.Judged = judged
+	}
+	if len(tests) == 0 {
+		r.steps[0].Judged = judged
+	}
 }
 
 func (r *run) checkNames() error {

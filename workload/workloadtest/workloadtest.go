@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rumbench/engine"
+	"rumbench/internal/metric"
 	"rumbench/model"
 	"rumbench/workload"
 )
@@ -93,7 +94,14 @@ func checkSteps(t *testing.T, r workload.Run) {
 		}
 	}
 	seen := map[string]bool{}
+	judged := 0
 	for _, step := range r.Steps() {
+		judged += len(step.Judged)
+		for _, name := range step.Judged {
+			m := metric.ByName(name)
+			failIf(t, m == nil || m.Better == "", "step %s is judged by %s, of which no direction is better", step.Name, name)
+		}
+		failIf(t, step.Warmup && len(step.Judged) > 0, "step %s is judged and a warm-up", step.Name)
 		failIf(t, seen[step.Name] || step.Name == "" || step.Doc == "", "step %q is repeated or not documented", step.Name)
 		seen[step.Name] = true
 		if step.Settle != nil {
@@ -102,6 +110,7 @@ func checkSteps(t *testing.T, r workload.Run) {
 		}
 		checkGroups(t, &step)
 	}
+	failIf(t, judged == 0, "no step is judged")
 }
 
 func checkGroups(t *testing.T, step *workload.Step) {

@@ -1,0 +1,42 @@
+package compare
+
+import (
+	"cmp"
+
+	"rumbench/internal/result"
+)
+
+// Outcome is what a gate on the question of a judgement finds.
+type Outcome struct {
+	Worse []*Item // proven to be worse, by at least what matters
+	Open  []*Item // not worse, but that is not excluded either
+	Blind []*Item // numbers of the base that could not be judged, for the reason in Why
+	// Judged is how many numbers were.
+	Judged int
+}
+
+// Matters returns the smallest difference for the worse that matters to a question; 0
+// if it does not say.
+func Matters(q *result.Question) float64 { return cmp.Or(q.WorseBy, q.Within) }
+
+// Outcome judges the numbers that are asked about as a gate does. Those that the base
+// does not have are left out.
+func (j *Judgement) Outcome() (out Outcome) {
+	matters := Matters(&j.Question)
+	for i := range j.Items {
+		it := &j.Items[i]
+		switch {
+		case !it.Asked || !it.Base.known():
+		case it.Verdict == "" || it.tooFew() != "":
+			out.Blind = append(out.Blind, it)
+		default:
+			out.Judged++
+			if it.Verdict == Worse {
+				out.Worse = append(out.Worse, it)
+			} else if !it.Excluded(matters) {
+				out.Open = append(out.Open, it)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,62 @@
+package compare
+
+import "slices"
+
+// asked returns the keys of the step's numbers that the campaign's question is about.
+func (s *Step) asked() []Key {
+	q := &s.campaign.Question
+	switch {
+	case s.Warmup, (len(q.Steps) > 0 || s.Probe()) && !slices.Contains(q.Steps, s.Name):
+		return nil
+	case len(q.Metrics) == 0 && s.searched():
+		return s.own([]string{highestRate})
+	case !s.campaign.declares():
+		return s.askedOfOlder()
+	case len(q.Metrics) == 0 && len(s.Judged) == 0 && len(q.Steps) > 0:
+		return s.headline()
+	case len(q.Metrics) == 0:
+		return s.own(s.Judged)
+	case len(q.Steps) > 0 || len(s.Judged) > 0:
+		return s.own(q.Metrics)
+	}
+	// Metrics without steps are those of the steps that the workload is about. One that
+	// none of those has is of all others.
+	var metrics []string
+	for _, m := range q.Metrics {
+		elsewhere := func(o *Step) bool { return len(o.Judged) > 0 && len(o.own([]string{m})) > 0 }
+		if !slices.ContainsFunc(s.campaign.Steps, elsewhere) {
+			metrics = append(metrics, m)
+		}
+	}
+	return s.own(metrics)
+}
+
+// askedOfOlder returns what is asked about in results whose workload did not say what
+// it is about, imported logs and results of older builds: the throughput of each step.
+func (s *Step) askedOfOlder() []Key {
+	if metrics := s.campaign.Question.Metrics; len(metrics) > 0 {
+		return s.own(metrics)
+	}
+	return s.own([]string{"rows_per_s"})
+}
+
+// declares reports whether any step says by what it is judged.
+func (c *Campaign) declares() bool {
+	return slices.ContainsFunc(c.Steps, func(s *Step) bool { return len(s.Judged) > 0 })
+}
+
+// Unasked returns the steps that the question names and that there are not, and the
+// metrics of which no step has a number.
+func (c *Campaign) Unasked() (steps, metrics []string) {
+	for _, name := range c.Question.Steps {
+		if c.Step(name) == nil {
+			steps = append(steps, name)
+		}
+	}
+	for _, m := range c.Question.Metrics {
+		if !slices.ContainsFunc(c.Steps, func(s *Step) bool { _, ok := s.Own(m); return ok }) {
+			metrics = append(metrics, m)
+		}
+	}
+	return steps, metrics
+}

@@ -1,0 +1,173 @@
+package figure
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"rumbench/internal/compare"
+	"rumbench/internal/metric"
+	"rumbench/internal/quantity"
+)
+
+// mostNamed is how many numbers of a kind an answer names.
+const mostNamed = 5
+
+// Answer returns what a judgement says about its question, a sentence each: what is
+// proven; what is not, with the best guess and what would decide it; what is the same;
+// what could not be compared; and what was found beyond the question.
+func Answer(j *compare.Judgement) []string {
+	var by = map[compare.Verdict][]*compare.Item{}
+	asked := 0
+	for i := range j.Items {
+		it := &j.Items[i]
+		if it.Asked && (it.Base.Missing == "" || it.New.Missing == "") {
+			asked++
+			by[it.Verdict] = append(by[it.Verdict], it)
+		}
+	}
+	out := []string{verdictOf(j, by, asked)}
+	open := slices.Concat(by[compare.Unclear], by[compare.Unstable])
+	out = add(out, "Not proven: ", named(open, func(it *compare.Item) string { return Guess(it) + outlook(j, it) }))
+	if same := by[compare.Same]; len(same) < asked {
+		out = add(out, fmt.Sprintf("The same within %g %%: ", 100*j.Question.Margin()), named(same, Guess))
+	}
+	out = add(out, "Not compared: ", named(by[""], func(it *compare.Item) string { return Subject(it) + " (" + it.Why + ")" }))
+	return add(out, "", beyond(j))
+}
+
+func add(list []string, lead, text string) []string {
+	if text == "" {
+		return list
+	}
+	return append(list, lead+text+".")
+}
+
+// verdictOf returns the first sentence of an answer.
+func verdictOf(j *compare.Judgement, by map[compare.Verdict][]*compare.Item, asked int) string {
+	better, worse := by[compare.Better], by[compare.Worse]
+	names := j.New.Name + " is %s " + j.Base.Name
+	switch {
+	case asked == 0:
+		return "None of the numbers asked about was measured."
+	case len(by[""]) == asked:
+		return "Nothing that was asked about can be compared."
+	case len(better) > 0 && len(worse) > 0:
+		return fmt.Sprintf(names, "better than") + " in " + named(better, Guess) + ", and worse in " + named(worse, Guess) + "."
+	case len(better) > 0:
+		return fmt.Sprintf(names, "better than") + ": " + named(better, Guess) + "."
+	case len(worse) > 0:
+		return fmt.Sprintf(names, "worse than") + ": " + named(worse, Guess) + "."
+	case len(by[compare.Same]) == asked:
+		return fmt.Sprintf(names, "the same as") + fmt.Sprintf(" within %g %%: ", 100*j.Question.Margin()) + named(by[compare.Same], Guess) + "."
+	}
+	return fmt.Sprintf("No difference between %s and %s is proven.", j.New.Name, j.Base.Name)
+}
+
+// named lists numbers, those farthest apart first, and how many more there are.
+func named(items []*compare.Item, text func(*compare.Item) string) string {
+	items = slices.Clone(items)
+	apart := func(it *compare.Item) float64 {
+		if math.IsNaN(it.Ratio) || it.Ratio <= 0 {
+			return 0
+		}
+		return math.Abs(math.Log(it.Ratio))
+	}
+	slices.SortStableFunc(items, func(a, b *compare.Item) int { return cmp.Compare(apart(b), apart(a)) })
+	var parts []string
+	for _, it := range items[:min(mostNamed, len(items))] {
+		parts = append(parts, text(it))
+	}
+	if n := len(items) - mostNamed; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Subject names a number and its step for people.
+func Subject(it *compare.Item) string {
+	k := it.New.Key
+	text := ""
+	switch m := metric.ByName(k.Metric); {
+	case m == nil:
+		text = Name(k)
+	case k.Metric == "rows_per_s":
+		text = cmp.Or(k.Op, "overall") + " throughput"
+	case m.Quantile != "":
+		text = fmt.Sprintf("%s of %s %s time", m.Quantile, cmp.Or(k.Op, "all"), m.Family)
+	case k.Per != "" && k.Per != "step":
+		text = m.Label + " per " + k.Per
+	default:
+		text = m.Label
+	}
+	if it.For != "" {
+		text += " (the process's own, as other programs used the device)"
+	}
+	return it.Step.Name + " " + text
+}
+
+// Guess returns a number with its ratio and interval.
+func Guess(it *compare.Item) string {
+	text := Subject(it)
+	if math.IsNaN(it.Ratio) {
+		return text
+	}
+	text += " " + quantity.Times(it.Ratio)
+	if quantity.Finite(it.Low) && quantity.Finite(it.High) {
+		text += " (" + quantity.Digits(it.Low) + " to " + quantity.Digits(it.High) + ")"
+	}
+	return text
+}
+
+// outlook returns what it takes to decide an open number.
+func outlook(j *compare.Judgement, it *compare.Item) string {
+	if text := Outlook(j.Outlook(&it.Effect)); text != "" {
+		return ", " + text
+	}
+	if it.Why != "" {
+		return ", " + it.Why
+	}
+	return ""
+}
+
+// Outlook returns in words how many trials find a difference, or what those there are
+// find; "" if nothing is known about noise.
+func Outlook(o compare.Outlook) string {
+	switch {
+	case o.Trials > 0 && o.Seen:
+		return fmt.Sprintf("as much as seen takes %s", quantity.Count(o.Trials, "trial"))
+	case o.Trials > 0:
+		return fmt.Sprintf("%s takes %s", quantity.RoughShare(o.Difference), quantity.Count(o.Trials, "trial"))
+	case math.IsNaN(o.Detectable):
+		return ""
+	case o.Detectable > 1:
+		return fmt.Sprintf("too noisy: %d trials find a factor of %s", o.Have, quantity.Digits(1+o.Detectable))
+	}
+	return fmt.Sprintf("too noisy: %d trials find %s", o.Have, quantity.RoughShare(o.Detectable))
+}
+
+// beyond returns what was found in the numbers that nobody asked about.
+func beyond(j *compare.Judgement) string {
+	var found []*compare.Item
+	tested := 0
+	for i := range j.Items {
+		it := &j.Items[i]
+		if !it.Headline || it.Asked || it.Verdict == "" {
+			continue
+		}
+		tested++
+		if it.Sure() {
+			found = append(found, it)
+		}
+	}
+	switch {
+	case tested == 0:
+		return ""
+	case len(found) == 0:
+		return fmt.Sprintf("Beyond the question, %s show no proven difference", quantity.Count(tested, "headline number"))
+	}
+	return fmt.Sprintf("Beyond the question, %d of %s differ: ", len(found), quantity.Count(tested, "headline number")) +
+		named(found, func(it *compare.Item) string { return string(it.Verdict) + " " + Guess(it) })
+}

@@ -1,0 +1,145 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rumbench/internal/hint"
+	"rumbench/workload"
+)
+
+// synonyms are keys as other tools call them.
+var synonyms = map[string]string{
+	"repeat": "trials", "repeats": "trials", "repetitions": "trials", "runs": "trials", "iterations": "trials",
+	"database": "targets", "databases": "targets", "engines": "targets", "systems": "targets",
+	"benchmark": "workload", "test": "workload", "parameters": "params", "slo": "find", "sla": "find", "qps": "rate", "tps": "rate",
+	"threads": "clients", "connections": "clients", "concurrency": "clients", "users": "clients", "workers": "clients",
+	"cache_size": "cache", "buffer_pool": "cache", "buffer_pool_size": "cache", "page_size": "page", "block_size": "page",
+	"sync": "durability", "fsync": "durability", "isolation_level": "isolation",
+	"storage_engine": "storage", "url": "dsn", "host": "dsn", "socket": "dsn",
+}
+
+// lengths are keys for how long a step is, in other tools.
+var lengths = []string{"duration", "time", "seconds", "runtime", "run_time"}
+
+// level is a place in a plan with the keys that belong there.
+type level struct {
+	hint string // at where to write KEY
+	keys []string
+}
+
+// levels returns the places of a plan with this root.
+func (b *binder) levels(root *node) []level {
+	out := []level{
+		{"KEY is a key of the plan: write it at the top", planKeys},
+		{"KEY is a knob: write it below common, or in a target", knobKeys},
+		{"KEY is a key of a target: write it there", slices.Concat(serverKeys, []string{"options", "data"})},
+	}
+	for _, name := range b.cat.EngineNames() {
+		e, _ := b.cat.Engine(name)
+		var names []string
+		for _, o := range e.Info().Options {
+			names = append(names, o.Name)
+		}
+		out = append(out, level{"KEY is an option of " + name + ": write it below options of a target", names})
+	}
+	n := root.get("workload")
+	if n == nil {
+		return out
+	}
+	w, known := b.cat.Workload(n.text)
+	if !known {
+		return out
+	}
+	var names, seconds []string
+	for _, p := range w.Info().Params {
+		names = append(names, p.Name)
+		if strings.HasSuffix(p.Name, "_seconds") && p.Min > 0 {
+			seconds = append(seconds, p.Name)
+		}
+	}
+	out = append(out, level{"KEY is a parameter of the workload: write it below params", names})
+	if len(seconds) > 0 {
+		out = append(out, level{"parameters of the workload say how long steps are: write " + strings.Join(seconds, " or ") + " below params", lengths})
+	}
+	return out
+}
+
+// meant returns a hint at the key that was meant by an unknown one: at the known one
+// of that meaning, at the place where it belongs, or at a known one like it.
+func (d *document) meant(key string, known []string) string {
+	name, other := synonyms[key]
+	if !other {
+		name = key
+	}
+	if slices.Contains(known, name) {
+		return hint.AnyOf([]string{name})
+	}
+	for _, l := range d.places {
+		if slices.Contains(l.keys, name) {
+			return strings.Replace(l.hint, "KEY", name, 1)
+		}
+	}
+	if slices.Contains(known, "options") {
+		return hint.Meant(key, known, hint.OneOf("", known)+"; options of the engine, and variables of its server, are written below options")
+	}
+	return hint.OneOf(key, known)
+}
+
+// adopt gives a node that lacks a key the value of an unknown one that was probably
+// meant to be it, so that what is wrong in the value is reported too.
+func (d *document) adopt(n *node, key string, known []string) {
+	if n.get(key) != nil {
+		return
+	}
+	for _, e := range n.entries {
+		if !slices.Contains(known, e.key.text) && d.meant(e.key.text, known) == hint.AnyOf([]string{key}) {
+			meant := *e.key
+			meant.text = key
+			n.set(&meant, e.value)
+			return
+		}
+	}
+}
+
+// engineMeant returns a hint at the engine that was meant by an unknown one, or to
+// which a server or storage of that name belongs.
+func (b *binder) engineMeant(name string) string {
+	word := strings.ToLower(name)
+	bare := strings.TrimRight(word, "0123456789.-_")
+	for _, engineName := range b.cat.EngineNames() {
+		e, _ := b.cat.Engine(engineName)
+		info := e.Info()
+		has := func(names []string) bool { return slices.Contains(names, word) || slices.Contains(names, bare) }
+		belongs := func(key, what string) string {
+			return fmt.Sprintf("%s is a %s of %s: write {engine: %s, %s: %s}", bare, what, engineName, engineName, key, bare)
+		}
+		switch {
+		case bare == engineName, has(info.Aliases):
+			return hint.AnyOf([]string{engineName})
+		case has(info.Storages):
+			return belongs("storage", "storage engine")
+		case has(info.Servers):
+			return belongs("server", "server")
+		}
+	}
+	return hint.OneOf(name, b.cat.EngineNames())
+}
+
+// workloadMeant returns a hint at the workload that was meant by an unknown one, or of
+// which a list of tests or steps may have that name.
+func (b *binder) workloadMeant(name string) string {
+	for _, workloadName := range b.cat.WorkloadNames() {
+		w, _ := b.cat.Workload(workloadName)
+		for _, p := range w.Info().Params {
+			if p.Type != workload.StringsParam {
+				continue
+			}
+			if _, err := workload.NewRun(w, "", map[string]any{p.Name: []string{name}}); err == nil {
+				return fmt.Sprintf("%s is one of the %s of %s: write workload: %s, and params: {%s: [%s]}", name, p.Name, workloadName, workloadName, p.Name, name)
+			}
+		}
+	}
+	return hint.OneOf(name, b.cat.WorkloadNames())
+}

@@ -1,0 +1,107 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"rumbench/internal/hint"
+	"rumbench/internal/metric"
+	"rumbench/internal/result"
+)
+
+var questionKeys = []string{"steps", "metrics", "worse_by", "better_by", "equivalent_within"}
+
+const questionHint = "as in question: {steps: [l.i1], metrics: [throughput, p99], worse_by: 5%}"
+
+// question reads what the comparison of the targets is to answer.
+func (b *binder) question(f fields, p *Plan) {
+	n := f.value("question")
+	if n == nil {
+		return
+	}
+	of := b.fields(n, "question", questionKeys)
+	if n.kind != mapping {
+		return
+	}
+	q := &p.Question
+	q.Steps = b.names(of, "steps", func(name string) (string, error) { return stepNamed(p, name) })
+	q.Metrics = b.names(of, "metrics", Judged)
+	for key, to := range map[string]*float64{"worse_by": &q.WorseBy, "better_by": &q.BetterBy, "equivalent_within": &q.Within} {
+		bind(of, key, to, difference)
+	}
+	if !q.Declared() && len(of.of.entries) == 0 {
+		b.at(n, "question asks nothing", questionHint)
+	}
+}
+
+// names reads a name or a list of them.
+func (d *document) names(f fields, key string, read func(string) (string, error)) (out []string) {
+	n := f.value(key)
+	if n == nil {
+		return nil
+	}
+	items := []*node{n}
+	if n.kind == list {
+		if items = n.items; len(items) == 0 {
+			d.at(n, key+" is empty", questionHint)
+		}
+	}
+	for _, item := range items {
+		if !d.is(item, scalar, key+" is a name or a list of names", questionHint) || item.kind == broken {
+			continue
+		}
+		name, err := read(item.text)
+		switch {
+		case err != nil:
+			d.at(item, key+": "+err.Error(), hint.Of(err))
+		case slices.Contains(out, name):
+			d.at(item, fmt.Sprintf("%s: %s is given twice", key, item.text), "remove one")
+		default:
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// stepNamed returns a step that can be judged.
+func stepNamed(p *Plan, name string) (string, error) {
+	if p.Run == nil {
+		return name, nil // that is reported already
+	}
+	var names []string
+	for _, s := range p.Steps() {
+		if s.Settle == nil && !s.Warmup {
+			names = append(names, s.Name)
+		}
+	}
+	if !slices.Contains(names, name) {
+		return "", hint.Errorf(hint.OneOf(name, names), "there is no step %q to judge", name)
+	}
+	return name, nil
+}
+
+// Judged returns the metric that is judged under a name that a user may write for it. Of a
+// latency it is that of the response times; where there are none, service times stand in.
+func Judged(name string) (string, error) {
+	names, err := metric.Named(name)
+	if err != nil {
+		return "", err
+	}
+	m := metric.ByName(names[0])
+	switch {
+	case m.Better != "":
+		return m.Name, nil
+	case m.JudgedBy != "":
+		return "", hint.Errorf("write "+m.JudgedBy, "%s is shown and never judged", m.Name)
+	}
+	return "", hint.Errorf("rumbench list metrics names the direction of each", "neither direction of %s is better", m.Name)
+}
+
+// difference reads a difference that matters, as a share.
+func difference(n *node) (float64, error) {
+	v, err := share(0)(n)
+	if err == nil && !result.ValidDifference(v) {
+		err = hint.Errorf("a share such as 5%", "%q is not a difference above 0 and below 100%%", n.text)
+	}
+	return v, err
+}

@@ -1,0 +1,71 @@
+package result
+
+import (
+	"math"
+	"reflect"
+)
+
+// Question is what a comparison is to answer: which numbers of which steps, and how
+// great a difference matters. Verdicts on these numbers are corrected for each other
+// and for no others. The zero value asks what the workload is about, see
+// [Step.Judged].
+type Question struct {
+	Steps   []string `json:"steps,omitempty"`   // by name; nil: those that the workload is about
+	Metrics []string `json:"metrics,omitempty"` // by name; nil: those that the workload judges the steps by
+	// WorseBy and BetterBy are the smallest differences that matter in either direction,
+	// as shares: 0.05 is 5 %. Smaller ones are neither “worse” nor “better”. 0: any
+	// difference matters.
+	WorseBy  float64 `json:"worse_by,omitempty"`
+	BetterBy float64 `json:"better_by,omitempty"`
+	// Within is how far apart numbers may be and still be called the same, as a share;
+	// 0: as far as does not matter, or 1 % where all matters.
+	Within float64 `json:"equivalent_within,omitempty"`
+}
+
+// ValidDifference reports whether a share may be a difference that matters.
+func ValidDifference(share float64) bool { return share > 0 && share < 1 }
+
+// usualMargin is how far apart numbers are that nobody tells from each other.
+const usualMargin = 0.01
+
+// usualDifference is a difference that most people want to find.
+const usualDifference = 0.05
+
+// Margin returns how far a ratio may be from 1 and still be called the same.
+func (q *Question) Margin() float64 {
+	if q.Within > 0 {
+		return q.Within
+	}
+	return q.least(usualMargin)
+}
+
+// Smallest returns the smallest difference that a comparison should find.
+func (q *Question) Smallest() float64 {
+	if d := q.least(0); d > 0 {
+		return d
+	}
+	if q.Within > 0 {
+		return q.Within
+	}
+	return usualDifference
+}
+
+// least returns the least difference that matters, or otherwise if any does.
+func (q *Question) least(otherwise float64) float64 {
+	least := math.Inf(1)
+	for _, d := range []float64{q.WorseBy, q.BetterBy} {
+		if d > 0 {
+			least = min(least, d)
+		}
+	}
+	if math.IsInf(least, 1) {
+		return otherwise
+	}
+	return least
+}
+
+// Declared reports whether the question says anything.
+func (q *Question) Declared() bool { return !q.Same(&Question{}) }
+
+// Same reports whether two questions are the same.
+func (q *Question) Same(o *Question) bool { return reflect.DeepEqual(q, o) }

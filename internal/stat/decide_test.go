@@ -1,0 +1,147 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// sampled returns two samples of n values with the same noise, the second shifted, and
+// what both have in common in each pair.
+func sampled(r *rand.Rand, n int, shift, common float64) (a, b []float64) {
+	a, b = normals(r, n), normals(r, n)
+	for i := range n {
+		c := common * r.NormFloat64()
+		a[i], b[i] = a[i]+c, b[i]+c+shift
+	}
+	return a, b
+}
+
+func TestDecideHoldsItsLevel(t *testing.T) {
+	for _, n := range []int{3, 4, 5, 6, 10} {
+		for _, paired := range []bool{true, false} {
+			for _, common := range []float64{0, 1, 5} {
+				found := coverage(5000, func(r *rand.Rand) bool {
+					a, b := sampled(r, n, 0, common)
+					d := Decide(a, b, paired, 0.95)
+					return d.P < 0.05 && d.Agreed
+				})
+				if found > 0.06 {
+					t.Errorf("%d values, paired %v, common %g: %.1f %% of equal samples differ", n, paired, common, 100*found)
+				}
+			}
+		}
+	}
+}
+
+func TestDecideFindsAsMuchAsItSays(t *testing.T) {
+	for _, alpha := range []float64{0.05, 0.01} {
+		for _, n := range []int{3, 4, 5, 6, 7, 8, 12} {
+			for _, common := range []float64{0, 3} {
+				noise := Noise{Pairs: math.Sqrt2, Apart: math.Hypot(math.Sqrt2, math.Sqrt2*common)}
+				shift := noise.Detectable(n, alpha, 0.9)
+				found := coverage(3000, func(r *rand.Rand) bool {
+					a, b := sampled(r, n, shift, common)
+					d := Decide(a, b, true, 0.95)
+					return d.P < alpha && d.Agreed
+				})
+				if found < 0.85 {
+					t.Errorf("alpha %g, %d values, common %g: found in %.1f %%, not 90", alpha, n, common, 100*found)
+				}
+			}
+		}
+	}
+}
+
+func TestDecideCovers(t *testing.T) {
+	for _, n := range []int{3, 4, 6, 10} {
+		held := coverage(4000, func(r *rand.Rand) bool {
+			a, b := sampled(r, n, 1, 0.5)
+			i := Decide(a, b, true, 0.95).Interval
+			return i.Low <= 1 && 1 <= i.High
+		})
+		if held < 0.93 {
+			t.Errorf("%d pairs: the interval holds the shift in %.1f %%", n, 100*held)
+		}
+	}
+}
+
+func TestDecideByTheBestTest(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		a, b   []float64
+		paired bool
+		want   Test
+		sure   bool
+	}{
+		{"pairs that drift together", []float64{1, 2, 3, 4.1}, []float64{1.2, 2.21, 3.19, 4.3}, true, PairedTest, true},
+		{"pairs with nothing in common", []float64{1, 1.1, 0.9}, []float64{2.1, 1.9, 2}, true, WelchTest, true},
+		{"no overlap, with an extreme value", []float64{1, 1.02, 0.99, 1.01}, []float64{1.1, 1.12, 1.11, 9}, false, PermutationTest, true},
+		{"overlap, with an extreme value", []float64{1, 1.02, 0.99, 1.11}, []float64{1.1, 1.12, 1.11, 9}, false, PermutationTest, false},
+		{"equal to the bit", []float64{1, 2, 3}, []float64{2, 3, 4}, true, NoTest, true},
+		{"constants", []float64{1, 1, 1}, []float64{2, 2, 2}, false, NoTest, true},
+		{"the same constant", []float64{1, 1, 1}, []float64{1, 1, 1}, false, NoTest, false},
+	} {
+		d := Decide(c.a, c.b, c.paired, 0.95)
+		if d.Test != c.want || (d.P < 0.05 && d.Agreed) != c.sure {
+			t.Errorf("%s: %q, p %.4f, agreed %v", c.name, d.Test, d.P, d.Agreed)
+		}
+		if excludes := d.Interval.Low > 0 || d.Interval.High < 0; excludes != c.sure {
+			t.Errorf("%s: the interval is %v", c.name, d.Interval)
+		}
+	}
+	if d := Decide([]float64{1}, []float64{2, 3}, false, 0.95); !math.IsNaN(d.P) || !math.IsNaN(d.Interval.Low) {
+		t.Errorf("of one value: %+v", d)
+	}
+}
+
+// With enough values one extreme one decides nothing.
+func TestDecideAsksRanks(t *testing.T) {
+	a := []float64{1, 1.1, 0.9, 1.05, 0.95, 1, 1.02, 0.98}
+	b := slices.Clone(a)
+	for i := range b {
+		b[i] += 0.001 * float64(i%3-1)
+	}
+	if d := Decide(a, b, true, 0.95); d.P < 0.05 && d.Agreed {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestDecideFollowsTheValues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(3, 8).Draw(t, "n")
+		paired := rapid.Bool().Draw(t, "paired")
+		values := rapid.SliceOfN(rapid.Float64Range(-5, 5), n, n)
+		a, b := values.Draw(t, "a"), values.Draw(t, "b")
+		d, back := Decide(a, b, paired, 0.95), Decide(b, a, paired, 0.95)
+		if !near(d.P, back.P) || !near(d.Interval.Low, -back.Interval.High) || d.Agreed != back.Agreed {
+			t.Fatalf("%+v, exchanged %+v", d, back)
+		}
+		if sure := d.P < 0.05 && d.Agreed; sure && d.Interval.Low <= 0 && 0 <= d.Interval.High {
+			t.Fatalf("sure, and the interval holds 0: %+v", d)
+		}
+	})
+}
+
+func TestPermutation(t *testing.T) {
+	for _, c := range []struct {
+		a, b []float64
+		want float64
+	}{
+		{[]float64{1, 2, 3, 4}, []float64{5, 6, 7, 8}, 2.0 / 70},
+		{[]float64{1, 2, 3}, []float64{4, 5, 6}, 2.0 / 20},
+		{[]float64{1, 1}, []float64{1, 1}, 1},
+		{[]float64{0.1, 0.2, 0.3}, []float64{0.3, 0.2, 0.1}, 1},
+		{[]float64{1, 4}, []float64{2, 3, 9}, 0.7}, // 7 of the 10 sums of two are at least as far from 7.6 as 5 is
+	} {
+		if got := Permutation(c.a, c.b); !near(got, c.want) {
+			t.Errorf("%v, %v: %v, want %v", c.a, c.b, got, c.want)
+		}
+	}
+	if !math.IsNaN(Permutation(nil, []float64{1})) {
+		t.Error("of nothing")
+	}
+}
