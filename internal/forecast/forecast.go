@@ -183,7 +183,13 @@ func planned(s *workload.Step) Span {
 	if s.Settle != nil && s.Settle.Floor > 0 {
 		return Exactly(s.Settle.Floor)
 	}
-	length := seconds(s.Planned())
+	lead := 0.0
+	for i := range s.Groups {
+		if a := s.Groups[i].Arrivals; a != nil {
+			lead = max(lead, a.LeadIn)
+		}
+	}
+	length := seconds(s.Planned() + lead)
 	if length == 0 || s.Seconds == 0 && slices.ContainsFunc(s.Groups, func(g workload.Group) bool { return g.Work > 0 && g.Rate == 0 }) {
 		return AtLeast(length)
 	}

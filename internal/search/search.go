@@ -66,15 +66,15 @@ type Search struct {
 	step      float64     // the logarithm of the ratio of neighbouring rates
 	answers   []float64   // logarithms of rates
 	weights   [][]float64 // of each answer, by chance
-	tried     []Tried     // by rate
+	tried     []triedRate // by rate
 	counted   int         // probes
 	disturbed int         // probes that do not count
 }
 
-// Tried is a rate that was tried.
-type Tried struct {
-	Rate        float64
-	Kept, Broke int // probes that count
+// triedRate is a rate that was tried.
+type triedRate struct {
+	rate        float64
+	kept, broke int // probes that count
 }
 
 // New returns a search.
@@ -138,14 +138,14 @@ func (s *Search) Add(rate float64, kept, disturbed bool) bool {
 		return false
 	}
 	s.counted++
-	i, found := slices.BinarySearchFunc(s.tried, rate, func(r Tried, rate float64) int { return cmp.Compare(r.Rate, rate) })
+	i, found := slices.BinarySearchFunc(s.tried, rate, func(r triedRate, rate float64) int { return cmp.Compare(r.rate, rate) })
 	if !found {
-		s.tried = slices.Insert(s.tried, i, Tried{Rate: rate})
+		s.tried = slices.Insert(s.tried, i, triedRate{rate: rate})
 	}
 	if kept {
-		s.tried[i].Kept++
+		s.tried[i].kept++
 	} else {
-		s.tried[i].Broke++
+		s.tried[i].broke++
 	}
 	s.weigh(math.Log(rate), kept)
 	return true
@@ -216,16 +216,17 @@ func (s *Search) precise() bool {
 }
 
 // interval returns the nearest rates that were tried below and above all
-// probable answers; 0 and infinity if there is none.
+// probable answers; 0 and infinity if there is none. The bounds of the search are
+// such rates if most of their own probes agree.
 func (s *Search) interval() (low, high float64) {
 	from, to := s.quantile(outside), s.quantile(1-outside)
 	high = math.Inf(1)
 	for _, r := range s.tried {
-		if r.Rate <= from {
-			low = r.Rate
+		if r.rate <= from || r.rate == s.From && r.kept > r.broke {
+			low = r.rate
 		}
-		if r.Rate >= to {
-			high = min(high, r.Rate)
+		if r.rate >= to || r.rate == s.To && r.broke > r.kept {
+			high = min(high, r.rate)
 		}
 	}
 	return low, high
@@ -239,33 +240,22 @@ type Answer struct {
 	// Low and High are the rates between which the boundary lies; 0 and infinite
 	// where that is open.
 	Low, High float64
-	Tried     []Tried // by rate
-	Probes    int     // all
-	Disturbed int     // of them, those that do not count
-	Precise   bool    // the interval is as small as was asked for
-}
-
-// Apart returns the rates whose probes disagreed.
-func (a *Answer) Apart() (out []Tried) {
-	for _, r := range a.Tried {
-		if r.Kept > 0 && r.Broke > 0 {
-			out = append(out, r)
-		}
-	}
-	return out
+	Probes    int  // all
+	Disturbed int  // of them, those that do not count
+	Precise   bool // the interval is as small as was asked for
 }
 
 // Answer returns what the probes have shown so far.
 func (s *Search) Answer() Answer {
-	a := Answer{Tried: s.tried, Probes: s.counted + s.disturbed, Disturbed: s.disturbed, Precise: s.precise()}
+	a := Answer{Probes: s.counted + s.disturbed, Disturbed: s.disturbed, Precise: s.precise()}
 	a.Low, a.High = s.interval()
 	middle := s.quantile(0.5) * math.Exp(s.step/2)
 	for _, r := range s.tried {
 		switch {
-		case r.Kept > r.Broke && r.Rate <= middle:
-			a.Kept, a.Broke = r.Rate, 0
-		case r.Broke > 0 && a.Broke == 0:
-			a.Broke = r.Rate
+		case r.kept > r.broke && r.rate <= middle:
+			a.Kept, a.Broke = r.rate, 0
+		case r.broke > 0 && a.Broke == 0:
+			a.Broke = r.rate
 		}
 	}
 	if a.Low = min(a.Low, a.Kept); a.Broke > 0 {

@@ -54,7 +54,7 @@ func simulate(v server, precision float64, seed uint64) (a search.Answer, truth 
 // and the number of probes is bounded, also where probes are noisy, some are
 // spoiled, and the server slows down.
 func TestSimulation(t *testing.T) {
-	const n = 200
+	const n = 100
 	for _, c := range []struct {
 		name string
 		server
