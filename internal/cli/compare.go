@@ -270,7 +270,7 @@ func compared(c *compare.Campaign, p pair, o compareOptions) (out comparison.Com
 	out.Judgement = c.Judge(p.base, p.of)
 	out.Caveats = append(out.Caveats, c.Caveats(out.Judgement)...)
 	for _, it := range out.Judgement.Items {
-		shown := it.Headline && !o.brief || it.Asked || o.all || len(o.metrics) > 0
+		shown := it.Asked || !o.brief && (it.Headline || o.all || len(o.metrics) > 0)
 		if shown && among(o.steps, it.Step.Name) && among(o.metrics, it.Metric()) && (it.Base.Missing == "" || it.New.Missing == "") {
 			out.Items = append(out.Items, it)
 		}

@@ -353,3 +353,56 @@ func TestNamesOfSides(t *testing.T) {
 		}
 	}
 }
+
+// The gate answers the plan's question, or that of the flags.
+func TestGate(t *testing.T) {
+	dir := t.TempDir()
+	base := filepath.Join(dir, "base")
+	writeCampaign(t, base, made{target: "a", rates: []float64{1000, 1010, 990, 1000}, params: params})
+	for name, rates := range map[string][]float64{
+		"slow": {800, 812, 790, 805}, "noisy": {900, 1150, 870, 1100}, "even": {1001, 1009, 991, 1000}, "once": {800}, "slight": {970, 981, 960, 971},
+	} {
+		writeCampaign(t, filepath.Join(dir, name), made{target: "a", rates: rates, params: params})
+	}
+	ask(t, filepath.Join(dir, "slight"), result.Question{Metrics: []string{"rows_per_s"}, WorseBy: 0.10})
+	for _, c := range []struct {
+		args   string
+		code   int
+		stdout string
+		stderr string
+	}{
+		{"slow", 3, `(?s)is worse than .*: load insert throughput 0\.80`, `^regression: slow/a against base/a in load insert throughput 0\.80\S* \(0\.\S+ to 0\.\S+\)\nrumbench: a regression is proven in 1 number\n$`},
+		{"slow --worse-by 30%", 0, `is equivalent to base/a within 30 %`, `^$`},
+		{"slow --worse-by 30% --fail-unless-equivalent", 0, ``, `^$`},
+		{"noisy", 0, `No difference between noisy/a and base/a is proven`, `^$`},
+		{"noisy --worse-by 5% --fail-unless-equivalent", 3, ``, `^not excluded: .*a regression is not excluded in 1 number`},
+		{"even --worse-by 5% --fail-unless-equivalent", 0, `is equivalent to base/a within 5 %`, `^$`},
+		{"even --equivalent-within 3% --fail-unless-equivalent", 0, `is equivalent to base/a within 3 %`, `^$`},
+		{"once", 4, `1 of at least 3 trials`, `^not judged: .*\nrumbench: 1 number cannot be judged`},
+		{"slight", 0, `is equivalent to base/a within 10 %`, `^$`},
+		{"slight --worse-by 1%", 3, `is worse than`, `^regression: `},
+		{"even --fail-unless-equivalent", 2, ``, `how great a difference matters.*\nhint: add --worse-by 5%`},
+		{"slow --metric p99", 2, ``, `no step has a number of response_p99_us`},
+		{"slow --brief --format markdown", 3, `^## slow/a against base/a.*\n\n(⚠|>|-)[^|]*is worse than`, `^regression`},
+		{"slow --fail-if rows_per_s<0.95", 2, ``, `give one of them`},
+	} {
+		stdout, stderr, code := rumbench(t, append([]string{"compare", base, filepath.Join(dir, strings.Fields(c.args)[0]), "--gate"}, strings.Fields(c.args)[1:]...)...)
+		stderr = strings.ReplaceAll(stderr, "\n", "\n")
+		if code != c.code || !regexp.MustCompile("(?s)"+c.stdout).MatchString(stdout) || !regexp.MustCompile("(?s)"+c.stderr).MatchString(stderr) {
+			t.Errorf("%s: exit code %d\n%s%s", c.args, code, stdout, stderr)
+		}
+	}
+}
+
+// ask gives a written campaign a question.
+func ask(t *testing.T, dir string, q result.Question) {
+	t.Helper()
+	c, err := result.ReadCampaign(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Question = q
+	if err := result.WriteJSON(filepath.Join(dir, result.CampaignFile), c); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -189,15 +189,15 @@ func config(a *App, p *plan.Plan, o runOptions) campaign.Config {
 // plan asks for.
 func precise(precision float64) func([]*result.Trial) (bool, string) {
 	return func(trials []*result.Trial) (bool, string) {
-		enough, worst, step := compare.Precise(trials, precision)
+		enough, worst, number := compare.Precise(trials, precision)
 		switch {
-		case step == "" && !enough:
-			return false, "no step can be compared"
+		case number == "" && !enough:
+			return false, "nothing that is asked about can be compared"
 		case math.IsInf(worst, 1):
-			return false, "nothing is known yet of the precision of " + step
+			return false, "nothing is known yet of the precision of " + number
 		}
-		return enough, fmt.Sprintf("the throughput of every step is known to ±%.2g %% (the least precise: %s), ±%.2g %% was wanted",
-			100*worst, step, 100*precision)
+		return enough, fmt.Sprintf("what is asked about is known to ±%.2g %% (the least precise: %s), ±%.2g %% was wanted",
+			100*worst, number, 100*precision)
 	}
 }
 

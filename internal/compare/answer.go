@@ -26,7 +26,7 @@ func (j *Judgement) Outcome() (out Outcome) {
 	for i := range j.Items {
 		it := &j.Items[i]
 		switch {
-		case !it.Asked || !it.Base.known():
+		case !it.Asked || it.Base.Missing != "":
 		case it.Verdict == "" || it.tooFew() != "":
 			out.Blind = append(out.Blind, it)
 		default:

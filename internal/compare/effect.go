@@ -141,7 +141,8 @@ func (s *Step) substitute(e *Effect, base, t *Target) {
 	}
 	own := s.ratio(base, t, Key{k.Group, k.Op, m.Name, k.Per})
 	if own.Why == "" && !own.Base.Disturbed() && !own.New.Disturbed() {
-		own.For, *e = k.Metric, own
+		own.For = k.Metric
+		*e = own
 	}
 }
 

@@ -123,18 +123,24 @@ func (s *Step) headline() []Key {
 	for _, m := range metric.Headlines(metric.Judged) {
 		names = append(names, m.Name)
 	}
-	return s.own(names)
+	return s.sampled(s.own(names))
 }
 
-// own returns the keys of metrics about the step's subject, as far as it has them. A
-// percentile that has too few samples on every target is none.
+// own returns the keys of metrics about the step's subject, as far as it has them.
 func (s *Step) own(metrics []string) (out []Key) {
 	for _, name := range metrics {
-		k, ok := s.Own(name)
-		sampled := func(t *Target) bool { return s.number(t, k).known() }
-		if m := metric.ByName(name); ok && (m.Quantile == "" || slices.ContainsFunc(s.campaign.Targets, sampled)) {
+		if k, ok := s.Own(name); ok {
 			out = AppendNew(out, k)
 		}
 	}
 	return out
+}
+
+// sampled returns the keys without percentiles that have too few samples on every target.
+func (s *Step) sampled(keys []Key) []Key {
+	return slices.DeleteFunc(keys, func(k Key) bool {
+		known := func(t *Target) bool { return s.number(t, k).known() }
+		m := metric.ByName(k.Metric)
+		return m != nil && m.Quantile != "" && !slices.ContainsFunc(s.campaign.Targets, known)
+	})
 }

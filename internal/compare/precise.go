@@ -6,35 +6,44 @@ import (
 	"rumbench/internal/result"
 )
 
-// Precise reports whether the throughput of every step is known so well that
-// the 95 % interval of every target against the first is no wider than
-// precision to either side, and which step is the least precise with how much.
-// A step whose precision is not yet known is infinitely imprecise; one that
-// cannot be compared is left out, and if none can be compared it is never
-// enough.
+// Precise reports whether what the campaign's question asks about is known so well that
+// the 95 % interval of every target against the first is no wider than precision to
+// either side, and which number of which step is the least precise with how much.
+// Without a question that is the throughput of every step. A number whose precision is
+// not yet known is infinitely imprecise; one that cannot be compared is left out, and if
+// none can be compared it is never enough.
 //
 // The width is judged, never the verdict: stopping as soon as there is a
 // difference would find differences where there are none.
-func Precise(trials []*result.Trial, precision float64) (enough bool, worst float64, step string) {
+func Precise(trials []*result.Trial, precision float64) (enough bool, worst float64, number string) {
 	c := New(trials)
 	judged := 0
 	for _, t := range c.Targets[min(1, len(c.Targets)):] {
 		for _, s := range c.Steps {
-			k, ok := s.Rate(s.Primary)
-			if !ok || s.Warmup {
-				continue
-			}
-			e := s.effect(c.Targets[0], t, k)
-			if e.Why != "" {
-				continue // more trials would not make it comparable
-			}
-			judged++
-			if w := e.halfWidth(); w > worst {
-				worst, step = w, s.Name
+			for _, k := range s.sought() {
+				e := s.effect(c.Targets[0], t, k)
+				if e.Why != "" {
+					continue // more trials would not make it comparable
+				}
+				judged++
+				if w := e.halfWidth(); w > worst {
+					worst, number = w, k.Metric+" of "+s.Name
+				}
 			}
 		}
 	}
-	return judged > 0 && worst <= precision, worst, step
+	return judged > 0 && worst <= precision, worst, number
+}
+
+// sought returns the keys of the step's numbers that are to be precise.
+func (s *Step) sought() []Key {
+	if s.campaign.Question.Declared() {
+		return s.asked()
+	}
+	if k, ok := s.Rate(s.Primary); ok && !s.Warmup {
+		return []Key{k}
+	}
+	return nil
 }
 
 // halfWidth returns how far the ratio may be off to either side, as a share.

@@ -15,7 +15,7 @@ func (s *Step) asked() []Key {
 	case len(q.Metrics) == 0 && len(s.Judged) == 0 && len(q.Steps) > 0:
 		return s.headline()
 	case len(q.Metrics) == 0:
-		return s.own(s.Judged)
+		return s.sampled(s.own(s.Judged))
 	case len(q.Steps) > 0 || len(s.Judged) > 0:
 		return s.own(q.Metrics)
 	}

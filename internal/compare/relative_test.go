@@ -337,7 +337,7 @@ func TestWarmUpIsJudgedNowhere(t *testing.T) {
 	for i, tr := range trials {
 		tr.Steps[1].Rows[0].Value *= float64(1 + i%3)
 	}
-	if enough, _, worst := compare.Precise(trials, 0.05); !enough || worst != "scan" {
+	if enough, _, worst := compare.Precise(trials, 0.05); !enough || worst != "rows_per_s of scan" {
 		t.Errorf("not precise enough because of %s", worst)
 	}
 	r := c.Relative(compare.RelativeOptions{})

@@ -16,7 +16,7 @@ import (
 const mostNamed = 5
 
 // Answer returns what a judgement says about its question, a sentence each: what is
-// proven; what is not, with the best guess and what would decide it; what is the same;
+// proven; what is not, with the best guess and what would decide it; what is equivalent;
 // what could not be compared; and what was found beyond the question.
 func Answer(j *compare.Judgement) []string {
 	var by = map[compare.Verdict][]*compare.Item{}
@@ -32,7 +32,7 @@ func Answer(j *compare.Judgement) []string {
 	open := slices.Concat(by[compare.Unclear], by[compare.Unstable])
 	out = add(out, "Not proven: ", named(open, func(it *compare.Item) string { return Guess(it) + outlook(j, it) }))
 	if same := by[compare.Same]; len(same) < asked {
-		out = add(out, fmt.Sprintf("The same within %g %%: ", 100*j.Question.Margin()), named(same, Guess))
+		out = add(out, fmt.Sprintf("Equivalent within %g %%: ", 100*j.Question.Margin()), named(same, Guess))
 	}
 	out = add(out, "Not compared: ", named(by[""], func(it *compare.Item) string { return Subject(it) + " (" + it.Why + ")" }))
 	return add(out, "", beyond(j))
@@ -61,7 +61,7 @@ func verdictOf(j *compare.Judgement, by map[compare.Verdict][]*compare.Item, ask
 	case len(worse) > 0:
 		return fmt.Sprintf(names, "worse than") + ": " + named(worse, Guess) + "."
 	case len(by[compare.Same]) == asked:
-		return fmt.Sprintf(names, "the same as") + fmt.Sprintf(" within %g %%: ", 100*j.Question.Margin()) + named(by[compare.Same], Guess) + "."
+		return fmt.Sprintf(names, "equivalent to") + fmt.Sprintf(" within %g %%: ", 100*j.Question.Margin()) + named(by[compare.Same], Guess) + "."
 	}
 	return fmt.Sprintf("No difference between %s and %s is proven.", j.New.Name, j.Base.Name)
 }
@@ -166,8 +166,8 @@ func beyond(j *compare.Judgement) string {
 	case tested == 0:
 		return ""
 	case len(found) == 0:
-		return fmt.Sprintf("Beyond the question, %s show no proven difference", quantity.Count(tested, "headline number"))
+		return fmt.Sprintf("Beyond the question, no difference in %s is proven", quantity.Count(tested, "headline number"))
 	}
-	return fmt.Sprintf("Beyond the question, %d of %s differ: ", len(found), quantity.Count(tested, "headline number")) +
+	return fmt.Sprintf("Beyond the question, %d of %s are different: ", len(found), quantity.Count(tested, "headline number")) +
 		named(found, func(it *compare.Item) string { return string(it.Verdict) + " " + Guess(it) })
 }

@@ -37,6 +37,9 @@ func summary(c *campaign, in *Input) []page.Block {
 	} else if f := durabilityFact(c); f.Value != "" {
 		out = append(out, page.Prose("", "durability: "+f.Value))
 	}
+	for _, a := range answers(c) {
+		out = append(out, page.Prose("", a.Text))
+	}
 	n := &page.Notes{}
 	for _, s := range c.steps {
 		switch w := c.inSummary(s); {

@@ -276,5 +276,5 @@ func cautionOn(c *campaign) string {
 		return "Some targets have too few trials to prove anything about them. Numbers are medians."
 	}
 	return fmt.Sprintf("Numbers are medians over %d or more trials; steps with missing trials say so. “Better” and “worse”: if two targets "+
-		"did not differ, one campaign in twenty would have such a verdict among all their headline numbers. “Same”: equivalent within 1 %%.", low)
+		"did not differ, one campaign in twenty would have such a verdict among the numbers asked about.", low)
 }
