@@ -22,7 +22,7 @@ func made(t interface{ Fatalf(string, ...any) }, p search.Plan, capacity float64
 }
 
 // Where no probe is noisy, the interval contains the capacity and is small,
-// whatever the closed loop did.
+// if the closed loop was any guide.
 func TestSearch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		closed := math.Exp(rapid.Float64Range(0, 14).Draw(t, "ln closed"))
