@@ -116,7 +116,7 @@ func (s *Step) About(metric string) (k Key, ok bool) {
 func (s *Step) Headline() []Key { return slices.Clip(s.index().headline) }
 
 func (s *Step) headline() []Key {
-	if s.Warmup || s.Probe() {
+	if s.Warmup || IsProbe(s) {
 		return nil
 	}
 	var names []string

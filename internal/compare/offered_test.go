@@ -342,8 +342,8 @@ func TestProbesAreNotJudged(t *testing.T) {
 	c := compare.New(trials)
 	for name, want := range map[string]bool{"s": false, "s@1000": true, "other@1000": false} {
 		s := c.Step(name)
-		if s.Probe() != want || want && len(s.Headline()) > 0 {
-			t.Errorf("%s: %v, %v", name, s.Probe(), s.Headline())
+		if compare.IsProbe(s) != want || want && len(s.Headline()) > 0 {
+			t.Errorf("%s: %v, %v", name, compare.IsProbe(s), s.Headline())
 		}
 	}
 }

@@ -6,9 +6,9 @@ import "slices"
 func (s *Step) asked() []Key {
 	q := &s.campaign.Question
 	switch {
-	case s.Warmup, (len(q.Steps) > 0 || s.Probe()) && !slices.Contains(q.Steps, s.Name):
+	case s.Warmup, (len(q.Steps) > 0 || IsProbe(s)) && !slices.Contains(q.Steps, s.Name):
 		return nil
-	case len(q.Metrics) == 0 && s.searched():
+	case len(q.Metrics) == 0 && searched(s):
 		return s.own([]string{highestRate})
 	case !s.campaign.declares():
 		return s.askedOfOlder()

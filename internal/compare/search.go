@@ -25,19 +25,19 @@ func (n *Number) searches() (out []*result.Search) {
 	return out
 }
 
-// Probe reports whether the step is a probe of a search: its numbers are part of
+// IsProbe reports whether a step is a probe of a search: its numbers are part of
 // how the search found its answer, and are not judged.
-func (s *Step) Probe() bool {
+func IsProbe(s *Step) bool {
 	if !slices.ContainsFunc(s.Axes, func(a result.Axis) bool { return a.Name == "rate" }) {
 		return false
 	}
 	return slices.ContainsFunc(s.campaign.Steps, func(o *Step) bool {
-		return strings.HasPrefix(s.Name, o.Name+"@") && o.searched()
+		return strings.HasPrefix(s.Name, o.Name+"@") && searched(o)
 	})
 }
 
-// searched reports whether a rate was searched for in the step.
-func (s *Step) searched() bool {
+// searched reports whether a rate was searched for in a step.
+func searched(s *Step) bool {
 	return slices.ContainsFunc(s.campaign.Targets, func(t *Target) bool {
 		return slices.ContainsFunc(s.Runs[t], func(r Run) bool { return r.Step.Search != nil })
 	})

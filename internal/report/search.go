@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
@@ -114,7 +115,7 @@ func arriving(s *step) bool {
 // heldSentence reports up to which arrival rate each target kept up; "" if
 // other axes vary too, or a search chose the rates.
 func heldSentence(w *sweep) string {
-	if w.Axis != rateAxis || len(w.panels) != 1 || w.first().Probe() {
+	if w.Axis != rateAxis || len(w.panels) != 1 || compare.IsProbe(w.first().Step) {
 		return ""
 	}
 	levels := w.panels[0].levels

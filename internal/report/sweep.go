@@ -31,7 +31,7 @@ func sweepSections(v *view) (out []page.Section) {
 			sec.Blocks = append(sec.Blocks, law)
 		}
 		for _, s := range w.Twice {
-			if s.Probe() {
+			if compare.IsProbe(s) {
 				n.Mark("Probes that repeat a rate are not in the charts here.")
 				continue
 			}

@@ -38,7 +38,7 @@ func verdictOn(c *campaign) []page.Item {
 			}
 			continue
 		}
-		if s.Probe() {
+		if compare.IsProbe(s.Step) {
 			continue
 		}
 		ranks, dropped := ranking(s, k)
