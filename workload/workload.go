@@ -70,6 +70,9 @@ type Step struct {
 	// Creates is whether the tables are created before the step; they must not
 	// exist.
 	Creates bool
+	// Whole is whether later steps need everything that the step does, however
+	// little data there is: not even a preflight shortens it.
+	Whole bool
 	// Settle, if set, makes this a step in which the engine comes to rest. It
 	// has no groups.
 	Settle *Settle

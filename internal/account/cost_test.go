@@ -111,7 +111,7 @@ func TestCosts(t *testing.T) {
 			{"cpu_us", per, 2e6 / float64(n), n, process},
 			{"server_cpu_us", per, 2e6 / float64(n), n, process},
 			{"process_read_kb", per, 2000 / float64(n), n, process},
-			{"process_write_kb", per, 1536 / float64(n), n, process}, // 3 MB, of which 1 was cancelled and 0.5 are ours
+			{"process_write_kb", per, 1536 / float64(n), n, process}, // 3 MiB, of which 1 was cancelled and 0.5 are ours
 			{"host_cpu_us", per, 3e6 / float64(n), n, host},          // user and system; neither waiting nor stolen
 			{"context_switches", per, 2000 / float64(n), n, host},
 			{"device_reads", per, 500 / float64(n), n, device},
@@ -294,11 +294,11 @@ func TestDisturbance(t *testing.T) {
 	}{
 		{"the journal of a sync per commit", 6.4, 24.9, known(0), false, 18.5, ""},
 		{"and a program that logs a little", 6.4, 24.9, known(0.1), false, 18.4, ""},
-		{"a neighbour", 6.4, 24.9, known(9), true, 9.5, "disturbed: other programs wrote up to 9.0 MB of the 24.9 MB that the device wrote"},
+		{"a neighbour", 6.4, 24.9, known(9), true, 9.5, "disturbed: other programs wrote up to 9.0 MiB of the 24.9 MiB that the device wrote"},
 		{"a neighbour on another device", 20, 20.5, known(900), false, 0, ""},
-		{"neighbours that the engine hides", 500, 100, known(50), true, -1, "up to 50.0 MB of the 100.0 MB"},
+		{"neighbours that the engine hides", 500, 100, known(50), true, -1, "up to 50.0 MiB of the 100.0 MiB"},
 		{"one that is closed", 6.4, 24.9, known(0, "initd"), false, 18.5, "the rest is the file system's own (journal, metadata), or of initd, whose I/O may not be read"},
-		{"a neighbour and one that is closed", 6.4, 24.9, known(9, "initd"), true, 9.5, "disturbed: other programs wrote up to 9.0 MB"},
+		{"a neighbour and one that is closed", 6.4, 24.9, known(9, "initd"), true, 9.5, "disturbed: other programs wrote up to 9.0 MiB"},
 		{"unknown", 6.4, 24.9, unknown, false, -1, "or of other programs: not seen"},
 		{"unknown, nothing to explain", 20, 24.9, unknown, false, -1, ""},
 	} {

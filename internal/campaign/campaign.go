@@ -33,7 +33,8 @@ type Progress interface {
 	Note(text string)
 }
 
-// Config says what to run and how.
+// Config says what to run and how. It has many fields because it holds the plan and
+// all that a command line can add.
 type Config struct {
 	Plan    *plan.Plan
 	Dir     string   // the campaign directory; it must not exist yet, unless Resume
@@ -56,6 +57,11 @@ type Config struct {
 	SpaceFactor func(engine string) (factor float64, base int64)
 	// Force lets targets that attach to a server use a schema that exists.
 	Force bool
+	// NoPreflight begins with the trials, without having tried every target.
+	NoPreflight bool
+	// KeepGoing runs the other trials when one of the plan's first target has
+	// failed, without which they compare with nothing.
+	KeepGoing bool
 	// AA marks a plan of [AgainstItself], for the record.
 	AA bool
 	// Enough judges whether the trials there are, the complete ones, compare
@@ -105,6 +111,9 @@ func Run(ctx context.Context, c Config) (*result.Campaign, error) {
 		return r.state, err
 	}
 	err = r.run(ctx)
+	if _, failed := errors.AsType[*PreflightError](err); failed && !c.Resume {
+		return nil, errors.Join(err, r.abandon())
+	}
 	return r.state, errors.Join(err, r.spare.give())
 }
 
@@ -134,6 +143,9 @@ func (r *runner) prepare() error {
 	}
 	if _, err := os.Stat(filepath.Join(r.Dir, result.CampaignFile)); err == nil {
 		return hint.Errorf("choose another --out, or go on with it: rumbench run --resume "+r.Dir, "%s holds a campaign already", r.Dir)
+	}
+	if err := forget(r.Dir); err != nil {
+		return err
 	}
 	if entries, err := os.ReadDir(r.Dir); err == nil && len(entries) > 0 {
 		return hint.Errorf("choose another --out; nothing that rumbench did not make is overwritten", "%s exists and is not empty", r.Dir)

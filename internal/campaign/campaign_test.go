@@ -71,6 +71,7 @@ func config(dir, script string, sets ...string) (Config, *recorder) {
 		Plan: p, Dir: filepath.Join(dir, "out"), Command: []string{"rumbench", "test"}, Progress: progress,
 		Child: []string{"/bin/sh", "-c", script, "trial"}, LockFile: filepath.Join(dir, "lock"),
 		SpaceFactor: func(string) (float64, int64) { return 1, 0 },
+		NoPreflight: true, KeepGoing: true, // the tests of both are in preflight_test.go and stop_test.go
 	}, progress
 }
 
@@ -297,7 +298,7 @@ func TestEndedWithoutAWord(t *testing.T) {
 	if err == nil || state.Trials[0].Status != result.Partial {
 		t.Errorf("%v, %v", statuses(state), err)
 	}
-	if tr, err := result.ReadTrial(result.TrialPath(c.Dir, "pebble.1")); err != nil || tr.Reason != "it was ended early" {
+	if tr, err := result.ReadTrial(result.TrialPath(c.Dir, "pebble.1")); err != nil || tr.Reason != "it was interrupted" {
 		t.Errorf("%+v, %v", tr, err)
 	}
 }

@@ -19,15 +19,14 @@ import (
 func (r *runner) duet(ctx context.Context, block []result.Entry, from int) error {
 	d := newDuet(ctx, r.Progress)
 	d.sides[0].cpus, d.sides[1].cpus = r.halves.First, r.halves.Second
+	at := r.place(from + len(block) - 1)
+	at.Trial = at.Trial.Beside(r.Forecast.Trial(block[0].Target))
 	for i := range block {
 		if err := r.aside(block[i].Dir); err != nil {
 			return err
 		}
 		d.sides[i].name = block[i].Target
-		at := r.place(from + i)
-		if at.Duet = i == 1; at.Duet {
-			at.Trial = at.Trial.Beside(r.Forecast.Trial(block[0].Target))
-		}
+		at.Number, at.Duet = from+i+1, i == 1
 		r.Progress.Begin(block[i], at)
 	}
 	var trials [2]*result.Trial
@@ -43,6 +42,12 @@ func (r *runner) duet(ctx context.Context, block []result.Entry, from int) error
 	for i := range block {
 		r.Progress.Note(fmt.Sprintf("%s, on processors %v", block[i].Dir, d.sides[i].cpus))
 		errs[i] = r.ended(&block[i], trials[i], errs[i])
+	}
+	if err := errors.Join(errs[:]...); err != nil {
+		return err
+	}
+	for i := range block {
+		errs[i] = r.baseless(&block[i], trials[i], from+len(block))
 	}
 	return errors.Join(errs[:]...)
 }
@@ -153,7 +158,7 @@ func (s *side) answer(a answer) {
 // both makes one event of what the two said last, of which e is the latest.
 func (d *duet) both(e trial.Event) trial.Event {
 	a, b := &d.sides[0].last, &d.sides[1].last
-	e.CPU, e.Server, e.Stalled = a.CPU+b.CPU, a.Server+b.Server, a.Stalled+b.Stalled
+	e.CPU, e.Server, e.Written, e.Stalled = a.CPU+b.CPU, a.Server+b.Server, a.Written+b.Written, a.Stalled+b.Stalled
 	if a.Step != b.Step && a.Step != "" && b.Step != "" {
 		e.Step = a.Step + "/" + b.Step
 	}

@@ -147,13 +147,17 @@ func (*launcher) explain(ctx context.Context, t *result.Trial, dir string, ended
 	now := time.Now()
 	t.Ended = &now
 	if ctx.Err() != nil {
-		t.Status, t.Reason = result.Partial, "it was ended early"
+		t.Status, t.Reason = result.Partial, "it was interrupted"
 		return
 	}
 	t.Status = result.Failed
-	t.Reason = "its process ended without a result"
+	where := ""
+	if t.At != "" {
+		where = " in step " + t.At
+	}
+	t.Reason = "its process ended" + where + " without a result"
 	if exit, ok := errors.AsType[*exec.ExitError](ended); ok {
-		t.Reason = "its process ended with: " + exit.Error()
+		t.Reason = "its process ended" + where + " with: " + exit.Error()
 		if s, ok := exit.Sys().(syscall.WaitStatus); ok && s.Signaled() && s.Signal() == syscall.SIGKILL {
 			t.Hint = "it was killed from outside, or by the kernel because the machine ran out of memory: see dmesg"
 		}

@@ -14,6 +14,9 @@ import (
 
 // run runs the blocks of trials that are not complete.
 func (r *runner) run(ctx context.Context) error {
+	if err := r.preflight(ctx); err != nil {
+		return err
+	}
 	if err := r.calibrate(ctx); err != nil {
 		return err
 	}
@@ -85,9 +88,23 @@ func (r *runner) block(ctx context.Context, block []result.Entry, from int, ran 
 		if err := r.ended(e, t, err); err != nil {
 			return err
 		}
+		if err := r.baseless(e, t, from+i+1); err != nil {
+			return err
+		}
 		ran = true
 	}
 	return nil
+}
+
+// baseless ends a campaign in which a trial of the base has failed, unless that is
+// not wanted or nothing is left to be done from the next trial on.
+func (r *runner) baseless(e *result.Entry, t *result.Trial, next int) error {
+	if r.KeepGoing || e.Target != r.Plan.Targets[0].Name || t.Status != result.Failed || complete(r.state.Trials[next:]) {
+		return nil
+	}
+	return hint.Errorf("--keep-going runs the other trials all the same; later, go on with it: rumbench run --resume "+r.Dir,
+		"%s failed, and every comparison needs the base %s: the campaign ends with %d of %d trials complete (%w): %s",
+		e.Dir, e.Target, len(completed(r.state.Trials)), len(r.state.Trials), ErrIncomplete, t.Reason)
 }
 
 // place returns where the campaign is when one of its trials, from 0, begins.
@@ -167,7 +184,7 @@ func (r *runner) pause(ctx context.Context, ran bool) error {
 // earlyError says that a campaign's user ended it.
 type earlyError struct{ cause error }
 
-func (earlyError) Error() string   { return "the campaign was ended early" }
+func (earlyError) Error() string   { return "the campaign was interrupted" }
 func (e earlyError) Unwrap() error { return e.cause }
 
 // early returns the error of a campaign that its user ended.

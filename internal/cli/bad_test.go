@@ -60,7 +60,7 @@ func (h *host) checkPartial(dir string, status result.Status, reason string) *re
 func TestTrialKilled(t *testing.T) {
 	h := newHost(t)
 	h.write("plan.yaml", planFor("pebble", "bbolt"))
-	c := h.start("run", "plan.yaml", "--out", "out")
+	c := h.start("run", "plan.yaml", "--out", "out", "--keep-going")
 	c.during("out/trials/pebble.1", "qr100")
 	first := c.child()
 	send(t, first, syscall.SIGKILL)
@@ -81,14 +81,14 @@ func TestTrialKilled(t *testing.T) {
 	}
 	h.contains("standard error", c.stderr.String(),
 		"[1/2] pebble.1", "failed in ", "signal: killed", "hint: it was killed from outside",
-		"[2/2] bbolt.1", "partial in ", "it was ended early",
-		"rumbench: the campaign was ended early", "hint: go on with it: rumbench run --resume out\n")
+		"[2/2] bbolt.1", "partial in ", "it was interrupted",
+		"rumbench: the campaign was interrupted", "hint: go on with it: rumbench run --resume out\n")
 	h.contains("standard output", c.stdout.String(), "qr100", "partial; not comparable", "report: ")
 	h.contains("report.md", h.file("out/report.md"), "signal: killed", "partial")
 	if alive(first) || alive(second) {
 		t.Error("a process is left")
 	}
-	bbolt := h.checkPartial("out/trials/bbolt.1", result.Partial, "it was ended early")
+	bbolt := h.checkPartial("out/trials/bbolt.1", result.Partial, "it was interrupted")
 	if s := bbolt.Steps[2]; s.Find("service_p99_us", "query", "") == nil || s.Find("server_cpu_us", "", "query") == nil || s.Groups[0].SLA == nil {
 		t.Error("a step that was ended in good order is measured to its end")
 	}
@@ -106,7 +106,7 @@ func TestTrialKilled(t *testing.T) {
 		}
 	}
 	h.checkPartial("out/trials/pebble.1.partial1", result.Failed, "signal: killed")
-	h.checkPartial("out/trials/bbolt.1.partial1", result.Partial, "it was ended early")
+	h.checkPartial("out/trials/bbolt.1.partial1", result.Partial, "it was interrupted")
 }
 
 // A campaign that is killed takes its trial with it, and goes on where it was.
@@ -130,7 +130,7 @@ func TestCampaignKilled(t *testing.T) {
 	send(t, c.cmd.Process, syscall.SIGKILL)
 	c.end()
 	wait(t, "the trial has ended by itself", func() bool { return !alive(child) })
-	partial := h.checkPartial("out/trials/sqlite.1", result.Partial, "it was ended early")
+	partial := h.checkPartial("out/trials/sqlite.1", result.Partial, "it was interrupted")
 	if partial.Ended == nil || partial.Steps[2].Find("server_cpu_us", "", "query") == nil {
 		t.Error("the trial did not end in good order")
 	}
@@ -150,7 +150,7 @@ func TestCampaignKilled(t *testing.T) {
 	if got := h.trial("out/trials/sqlite.1").Status; got != result.Complete {
 		t.Errorf("the interrupted trial is %s", got)
 	}
-	h.checkPartial("out/trials/sqlite.1.partial1", result.Partial, "it was ended early")
+	h.checkPartial("out/trials/sqlite.1.partial1", result.Partial, "it was interrupted")
 	state, err := result.ReadCampaign(h.path("out"))
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func TestInterruptedCalibration(t *testing.T) {
 	if code := c.end(); code != 1 {
 		t.Errorf("exit code %d", code)
 	}
-	h.contains("standard error", c.stderr.String(), "the campaign was ended early", "--resume out")
+	h.contains("standard error", c.stderr.String(), "the campaign was interrupted", "--resume out")
 	if h.exists("out/trials/bbolt.1") {
 		t.Errorf("a trial was begun:\n%s", c.stderr)
 	}

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -34,6 +36,8 @@ const (
 
 // App is everything that commands have to do with the process.
 type App struct {
+	// Program is how hints call the program, as it was called; "" is rumbench.
+	Program        string
 	Args           []string // without the program's name
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -52,7 +56,11 @@ func Process() *App {
 		}
 		return w
 	}
-	return &App{Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Width: width}
+	program := ""
+	if strings.ContainsRune(os.Args[0], filepath.Separator) { // it is not found by its name alone
+		program = os.Args[0]
+	}
+	return &App{Program: program, Args: os.Args[1:], Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv, Width: width}
 }
 
 // Main runs the command and returns the exit code.
@@ -90,24 +98,38 @@ func usageErrorf(format string, values ...any) error { return usage(fmt.Errorf(f
 // explain prints an error with its hint and returns its exit code.
 func (a *App) explain(err error) int {
 	if problems, ok := errors.AsType[hint.Problems](err); ok {
+		for i := range problems {
+			problems[i].Hint = a.asCalled(problems[i].Hint)
+		}
 		fmt.Fprintln(a.Stderr, problems.Error())
 		return ExitUsage
 	}
+	exit, ok := errors.AsType[exitError](err)
+	help := hint.Of(err)
+	if help == "" && exit.code == ExitUsage {
+		help = "rumbench help lists the commands, rumbench help COMMAND its flags"
+	}
 	fmt.Fprintf(a.Stderr, "rumbench: %v\n", err)
-	if h := hint.Of(err); h != "" {
-		fmt.Fprintf(a.Stderr, "hint: %s\n", h)
+	if help != "" {
+		fmt.Fprintf(a.Stderr, "hint: %s\n", a.asCalled(help))
 	}
 	if _, unfit := errors.AsType[*campaign.UnfitError](err); unfit {
 		return ExitUnfit
 	}
-	exit, ok := errors.AsType[exitError](err)
 	if !ok {
 		return ExitError
 	}
-	if exit.code == ExitUsage {
-		fmt.Fprintln(a.Stderr, "hint: rumbench help lists the commands, rumbench help COMMAND its flags")
-	}
 	return exit.code
+}
+
+var command = regexp.MustCompile(`\brumbench ([a-z])`)
+
+// asCalled returns a hint with its commands as the user can type them.
+func (a *App) asCalled(help string) string {
+	if a.Program == "" {
+		return help
+	}
+	return command.ReplaceAllString(help, strings.ReplaceAll(a.Program, "$", "$$")+" $1")
 }
 
 func newRootCommand(a *App) *cobra.Command {

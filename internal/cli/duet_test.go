@@ -148,7 +148,7 @@ func TestDuetEnded(t *testing.T) {
 			}
 			wait(t, "both trials have ended", func() bool { return !slices.ContainsFunc(processes, alive) })
 			for _, name := range names {
-				tr := h.checkPartial("out/trials/"+name, result.Partial, "it was ended early")
+				tr := h.checkPartial("out/trials/"+name, result.Partial, "it was interrupted")
 				if tr.Ended == nil || tr.Steps[2].Find("server_cpu_us", "", "query") == nil {
 					t.Errorf("%s did not end in good order", name)
 				}

@@ -17,7 +17,7 @@ import (
 
 // The exit code of a campaign is that of its worst trial.
 func TestExitCodes(t *testing.T) {
-	const source = "workload: ibench\nparams: {rows: 1k, steps: [l.i0]}\ncalibrate: false\norder: sequential\ntargets: [pebble, bbolt]\n"
+	const source = "workload: ibench\nparams: {rows: 1k, steps: [l.i0]}\ncalibrate: false\norder: sequential\ntrials: 2\ntargets: [pebble, bbolt]\n"
 	trial := func(status string) string {
 		return `echo '{"format":1,"target":"x","trial":1,"status":"` + status + `","reason":"planted","ended":"2026-01-01T00:00:00Z"}' > $1/trials/$2/trial.json`
 	}
@@ -26,8 +26,10 @@ func TestExitCodes(t *testing.T) {
 		code         int
 		talk         string
 	}{
-		{"complete", trial("complete"), ExitOK, "[2/2] bbolt.1"},
-		{"failed", trial("failed"), ExitError, "rumbench: 2 of 2: not all trials are complete"},
+		{"complete", trial("complete"), ExitOK, "[4/4] bbolt.2"},
+		{"failed", trial("failed"), ExitError, "rumbench: 4 of 4: not all trials are complete"},
+		{"base failed", trial("failed"), ExitError, "hint: --keep-going runs"},
+		{"base failed after an invalid trial", `if [ $2 = pebble.2 ]; then ` + trial("failed") + `; else ` + trial("invalid") + `; fi`, ExitInvalid, "rumbench: pebble.2 failed, and every comparison"},
 		{"invalid", trial("invalid"), ExitInvalid, "invalid in "},
 		{"invalid and failed", `if [ $2 = bbolt.1 ]; then ` + trial("failed") + `; else ` + trial("invalid") + `; fi`, ExitInvalid, "planted"},
 	} {
@@ -42,6 +44,7 @@ func TestExitCodes(t *testing.T) {
 			err = execute(context.Background(), a, campaign.Config{
 				Plan: p, Dir: filepath.Join(dir, "out"), LockFile: filepath.Join(dir, "lock"), Progress: ui.New(&stderr, nil),
 				Child: []string{"/bin/sh", "-c", c.script, "trial"}, SpaceFactor: func(string) (float64, int64) { return 1, 0 },
+				NoPreflight: true, KeepGoing: !strings.HasPrefix(c.name, "base "),
 			})
 			code := ExitOK
 			if err != nil {
@@ -72,6 +75,18 @@ func TestExplain(t *testing.T) {
 		if code := (&App{Stderr: &b}).explain(c.err); code != c.code || !strings.HasPrefix(b.String(), c.want) {
 			t.Errorf("%v: exit code %d, want %d: %q, want %q", c.err, code, c.code, b.String(), c.want)
 		}
+	}
+}
+
+// Commands in hints begin as the program was called.
+func TestExplainAsCalled(t *testing.T) {
+	var b strings.Builder
+	a := &App{Program: "bin/rumbench", Stderr: &b}
+	a.explain(usage(errors.New("x")))
+	a.explain(hint.Problems{{Reason: "r of rumbench run", Hint: "rumbench list engines names them, and rumbench's own"}})
+	want := "rumbench: x\nhint: bin/rumbench help lists the commands, bin/rumbench help COMMAND its flags\nr of rumbench run\nhint: bin/rumbench list engines names them, and rumbench's own\n"
+	if b.String() != want {
+		t.Errorf("%q", b.String())
 	}
 }
 

@@ -48,7 +48,7 @@ a target are its trials. What the logs do not say stays unknown.`,
 		RunE: func(_ *cobra.Command, paths []string) error { return runImport(a, o, paths, out) },
 	}
 	f := c.Flags()
-	f.StringVar(&out, "out", "", "directory of the campaign, which must not exist (default results/NAME-DATE)")
+	f.StringVar(&out, "out", "", "directory of the campaign, new or empty (default results/NAME-DATE)")
 	f.StringVar(&o.Format, "format", "", "format of the logs: "+strings.Join(importer.Formats(), ", ")+" (default: recognised by their content)")
 	f.StringVar(&o.Target, "target", "", "name of the target, where all logs are of one (default: of the directories)")
 	f.StringVar(&o.Base, "base", "", "target that the others are compared with (default: the first by name)")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/internal/hint"
 	"rumbench/internal/history"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
@@ -22,7 +23,12 @@ func newListCommand(a *App) *cobra.Command {
 		Use:       "list engines|workloads|metrics|runs",
 		Short:     "list what there is, with its documentation",
 		ValidArgs: []string{"engines", "workloads", "metrics", "runs"},
-		Args:      args(cobra.OnlyValidArgs),
+		Args: args(func(c *cobra.Command, names []string) error {
+			if len(names) == 0 {
+				return nil
+			}
+			return hint.Errorf(hint.OneOf(names[0], c.ValidArgs), "there is no list of %q", names[0])
+		}),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return usageErrorf("list what: %s", strings.Join(c.ValidArgs, ", "))
 		},

@@ -34,6 +34,8 @@ type runOptions struct {
 	resume    string
 	format    string
 	force     bool
+
+	noPreflight, keepGoing bool
 }
 
 func newRunCommand(a *App) *cobra.Command {
@@ -64,13 +66,15 @@ func newRunCommand(a *App) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.out, "out", "", "directory of the campaign, which must not exist (default results/NAME-DATE)")
+	f.StringVar(&o.out, "out", "", "directory of the campaign, new or empty (default results/NAME-DATE)")
 	f.StringArrayVar(&o.sets, "set", nil, "override a key of the plan: `key=value`, as in params.rows=2M; may be repeated")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print trials, steps, how long they take and expected sizes, and run nothing")
 	f.BoolVar(&o.calibrate, "calibrate", false,
 		"run the plan's first target alone, under two names (A/A), to learn the smallest difference that this machine can see")
 	f.BoolVar(&o.force, "force", false,
 		"let targets with a dsn use a schema that exists, and replace the workload's tables in it; let options open a private server to others")
+	f.BoolVar(&o.noPreflight, "no-preflight", false, "begin with the trials, without having run the steps briefly on every target")
+	f.BoolVar(&o.keepGoing, "keep-going", false, "run the other trials when one of the plan's first target, the base of comparisons, has failed")
 	f.StringVar(&o.format, "format", "", formatUsage)
 	f.StringVar(&o.resume, "resume", "", "go on with the interrupted campaign in `DIR`")
 	return c
@@ -181,7 +185,7 @@ func config(a *App, p *plan.Plan, o runOptions) campaign.Config {
 			e, _ := registry.Catalog{}.Engine(name)
 			return e.Info().SpaceFactor, e.Info().SpaceBase
 		},
-		Force: o.force, Enough: precise(p.Stop.Precision),
+		Force: o.force, NoPreflight: o.noPreflight, KeepGoing: o.keepGoing, Enough: precise(p.Stop.Precision),
 	}
 }
 

@@ -67,13 +67,13 @@ func (h *host) gone() {
 }
 
 // A server that is killed while a step runs: the trial fails and reports its last
-// words, what was measured is there, the next trial runs.
+// words, what was measured is there, the next trial runs if it is to keep going.
 func TestServerKilled(t *testing.T) {
 	for _, engine := range serverEngines(t) {
 		t.Run(engine, func(t *testing.T) {
 			h := newHost(t)
 			h.write("plan.yaml", fmt.Sprintf(serverPlan, 600, engine, engine))
-			c := h.start("run", "plan.yaml", "--out", "out")
+			c := h.start("run", "plan.yaml", "--out", "out", "--keep-going")
 			c.during("out/trials/first.1", "qr100")
 			pids := h.servers("out/trials/first.1")
 			if len(pids) == 0 {
@@ -119,7 +119,7 @@ func TestKilledAroundServer(t *testing.T) {
 				h.write("plan.yaml", fmt.Sprintf(serverPlan, 600, engine, "memory, cache: null, durability: none"))
 				h.replace("plan.yaml", "common: {cache: 16MiB}\n", "")
 				h.replace("plan.yaml", ", cache: null", "")
-				c := h.start("run", "plan.yaml", "--out", "out")
+				c := h.start("run", "plan.yaml", "--out", "out", "--keep-going")
 				c.during("out/trials/first.1", "qr100")
 				child := c.child()
 				if who != "trial" {
@@ -209,6 +209,58 @@ func TestFullDiskUnderServer(t *testing.T) {
 	}
 }
 
+// A server that does not start with its settings, or takes too few clients, fails the
+// preflight with its own words. Nothing is left, on a server that was attached to
+// neither.
+func TestPreflightOfServer(t *testing.T) {
+	for _, engine := range serverEngines(t) {
+		h, attached := newHost(t), newHost(t)
+		refused, words := "mysql, options: {innodb_page_size: 5000}", "Invalid page size=5000"
+		if engine == "postgres" {
+			refused, words = "postgres, options: {shared_buffers: 900GB}", "FATAL:  could not map anonymous shared memory"
+		}
+		h.write("plan.yaml", fmt.Sprintf(serverPlan, 1, refused, engine))
+		h.replace("plan.yaml", "common: {cache: 16MiB}\n", "")
+		out, talk := h.run(1, "run", "plan.yaml", "--out", "out")
+		h.contains("standard error", talk, "preflight: 1 of 2 targets cannot run the plan", "\n  first: open "+engine+": ", words)
+		if out != "" || strings.Contains(talk, "[1/2]") || len(h.servers("out")) > 0 || h.exists("out/trials") || h.exists("out/campaign.json") {
+			t.Errorf("%s: a failed preflight leaves something:\n%s", engine, talk)
+		}
+		if engine == "postgres" {
+			h.contains("the server's log", h.file("out/_preflight/first/server.log"), words)
+		}
+
+		h.write("plan.yaml", fmt.Sprintf(serverPlan, 600, engine+", options: {max_connections: 60}", engine))
+		c := h.start("run", "plan.yaml", "--out", "out")
+		c.during("out/trials/first.1", "qr100")
+		attached.write("plan.yaml", fmt.Sprintf("workload: sysbench\nparams: {tests: [oltp_read_write], table_size: 100, write_seconds: 0.1, settle_floor: 0s}\n"+
+			"calibrate: false\ntargets: [{engine: %s, schema: other, dsn: %q}]\n", engine, h.dsn(engine, "first.1")))
+		_, talk = attached.run(1, "run", "plan.yaml", "--out", "out", "--set", "params.clients=70")
+		attached.contains("standard error", talk, "open a session for each of 70 clients: at number ", "oo many c")
+		_, talk = attached.run(0, "run", "plan.yaml", "--out", "out") // it finds no schema of that name
+		attached.contains("standard error", talk, "preflight: "+engine+": 1 target ok in ", "complete in ")
+		send(t, c.cmd.Process, syscall.SIGINT)
+		c.end()
+		h.gone()
+	}
+}
+
+// dsn returns the data source name of the private server of a trial in out.
+func (h *host) dsn(engine, trial string) string {
+	run := h.path("out/trials/" + trial + "/data/run")
+	if engine != "postgres" {
+		return "root@unix(" + run + "/s)/"
+	}
+	sockets, _ := filepath.Glob(run + "/.s.PGSQL.*")
+	for _, s := range sockets {
+		if _, port, ok := strings.Cut(s, ".s.PGSQL."); ok && !strings.Contains(port, "lock") {
+			return "user=postgres database=postgres host=" + run + " port=" + port
+		}
+	}
+	h.Fatalf("no socket in %s", run)
+	return ""
+}
+
 // fillTo leaves so many bytes free.
 func fillTo(t *testing.T, path string, free int64) {
 	t.Helper()
@@ -233,17 +285,7 @@ func TestStatOfServer(t *testing.T) {
 		h.write("plan.yaml", fmt.Sprintf(serverPlan, 600, engine, engine))
 		c := h.start("run", "plan.yaml", "--out", "out")
 		c.during("out/trials/first.1", "qr100")
-		socket, _ := filepath.Glob(h.path("out/trials/first.1/data/run/*"))
-		dsn := "root@unix(" + h.path("out/trials/first.1/data/run/s") + ")/"
-		if engine == "postgres" {
-			dsn = "user=postgres database=postgres host=" + h.path("out/trials/first.1/data/run")
-			for _, s := range socket {
-				if _, port, ok := strings.Cut(s, ".s.PGSQL."); ok && !strings.Contains(port, "lock") {
-					dsn += " port=" + port
-				}
-			}
-		}
-		out, talk := h.run(0, "stat", "--attach", "db="+engine+":"+dsn, "--interval", "200ms", "--count", "3", "--format", "jsonl", "--expr", `written = rate("engine.bytes_written")`)
+		out, talk := h.run(0, "stat", "--attach", "db="+engine+":"+h.dsn(engine, "first.1"), "--interval", "200ms", "--count", "3", "--format", "jsonl", "--expr", `written = rate("engine.bytes_written")`)
 		h.contains("standard output", out, `"name":"engine.bytes_written"`, `"name":"process.cpu_ns"`, `"name":"`+engine+`.`, `"name":"written"`)
 		h.contains("standard error", talk, "its data is in ")
 		send(t, c.cmd.Process, syscall.SIGINT)

@@ -79,10 +79,11 @@ func runShow(w io.Writer, o *showOptions, dir string) error {
 		}
 	}
 	rows = slices.DeleteFunc(rows, func(r metric.Row) bool { return !o.has(&r) })
+	steps := func(s *result.Step) bool { return among(o.steps, s.Name) }
 	if o.asJSON {
 		return metric.WriteRows(w, rows)
 	}
-	return printRows(w, trials, rows)
+	return printRows(w, chosen, steps, rows)
 }
 
 // showPlans prints the plans of statements.
@@ -139,7 +140,8 @@ func showSysbench(w io.Writer, trials []*result.Trial, steps []string) error {
 	return nil
 }
 
-func printRows(w io.Writer, trials []*result.Trial, rows []metric.Row) error {
+// printRows prints rows below the trials, with the warnings of the wanted steps.
+func printRows(w io.Writer, trials []*result.Trial, wanted func(*result.Step) bool, rows []metric.Row) error {
 	for _, t := range trials {
 		fmt.Fprintf(w, "%s.%d: %s, %s on %s, durability %s", t.Target, t.Trial, t.Status, t.Workload, t.Engine, t.DurabilityText())
 		if t.Imported != nil {
@@ -157,7 +159,11 @@ func printRows(w io.Writer, trials []*result.Trial, rows []metric.Row) error {
 		for _, warning := range t.Warnings {
 			fmt.Fprintf(w, "  ! %s\n", warning)
 		}
-		for _, s := range t.Steps {
+		for i := range t.Steps {
+			s := &t.Steps[i]
+			if !wanted(s) {
+				continue
+			}
 			for _, warning := range s.Warnings {
 				fmt.Fprintf(w, "  ! %s: %s\n", s.Name, warning)
 			}

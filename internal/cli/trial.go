@@ -37,7 +37,9 @@ func newTrialCommand(a *App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s.Progress = line.Say
+			if !s.Preflight {
+				s.Progress = line.Say
+			}
 			if s.Order == string(plan.Duet) {
 				s.Partner = line
 			}
@@ -63,27 +65,37 @@ func trialSpec(dir, name string) (trial.Spec, error) {
 	if name == campaign.ClientDir {
 		return clientSpec(s), nil
 	}
+	if target, is := campaign.PreflightTarget(name); is {
+		s.Preflight, s.Trial, s.Plan.Keep = true, 1, false
+		return s, chooseTarget(&s, target)
+	}
 	if t, err := result.ReadTrial(result.TrialPath(dir, campaign.ClientDir)); err == nil && t.Status == result.Complete {
 		s.Client = t
 	}
 	return s, choose(&s, state, name)
 }
 
-// choose finds the trial's target and engine.
+// choose finds a trial of the campaign.
 func choose(s *trial.Spec, state *result.Campaign, name string) error {
 	for i, e := range state.Trials {
-		if e.Dir != name {
-			continue
-		}
-		for _, t := range s.Plan.Targets {
-			if t.Name == e.Target {
-				s.Target, s.Trial, s.Order, s.Slot, s.Resumed = t, e.Trial, state.Order, i+1, state.Resumed
-				s.Engine, _ = registry.Catalog{}.Engine(t.Engine)
-				return nil
-			}
+		if e.Dir == name {
+			s.Trial, s.Order, s.Slot, s.Resumed = e.Trial, state.Order, i+1, state.Resumed
+			return chooseTarget(s, e.Target)
 		}
 	}
 	return fmt.Errorf("the campaign has no trial %s", name)
+}
+
+// chooseTarget finds a target and its engine.
+func chooseTarget(s *trial.Spec, name string) error {
+	for _, t := range s.Plan.Targets {
+		if t.Name == name {
+			s.Target = t
+			s.Engine, _ = registry.Catalog{}.Engine(t.Engine)
+			return nil
+		}
+	}
+	return fmt.Errorf("the plan has no target %s", name)
 }
 
 // clientSpec measures the client.

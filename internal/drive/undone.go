@@ -8,7 +8,7 @@ import (
 )
 
 // end returns when operations stopped beginning: when the step's time was over,
-// its work was done, or it was ended early.
+// its work was done, or it was interrupted.
 func (r *stepRun) end() (end time.Duration) {
 	if limit := r.limit(); limit > 0 {
 		return min(limit, r.stopped)

@@ -60,17 +60,18 @@ func (t Trial) Left(part int, spent time.Duration) (left Span) {
 // Part returns the number of the part that a step of a trial belongs to, from 0;
 // -1 if there is none. A probe belongs to the step that it searches for.
 func (t Trial) Part(step string) int {
+	best := -1
 	for i := range t.Parts {
-		if t.Parts[i].Name == step {
+		name := t.Parts[i].Name
+		if name == step {
 			return i
 		}
-	}
-	for i := range t.Parts {
-		if t.Parts[i].Probes > 0 && strings.HasPrefix(step, t.Parts[i].Name+"@") {
-			return i
+		// Names of steps may have an @ themselves: the longest is meant.
+		if t.Parts[i].Probes > 0 && strings.HasPrefix(step, name+"@") && (best < 0 || len(name) > len(t.Parts[best].Name)) {
+			best = i
 		}
 	}
-	return -1
+	return best
 }
 
 // Place is where a campaign is when a trial begins.

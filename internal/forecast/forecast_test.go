@@ -206,3 +206,13 @@ func TestSpan(t *testing.T) {
 		t.Errorf("%+v", sum)
 	}
 }
+
+// A probe belongs to the step with the longest name: names may have an @ themselves.
+func TestPart(t *testing.T) {
+	tr := forecast.Trial{Parts: []forecast.Part{{Name: "q", Probes: 3}, {Name: "q@4c", Probes: 3}, {Name: "w"}}}
+	for step, want := range map[string]int{"q": 0, "q@100": 0, "q@4c": 1, "q@4c@100": 1, "w": 2, "w@100": -1, "x": -1} {
+		if got := tr.Part(step); got != want {
+			t.Errorf("%s belongs to part %d, want %d", step, got, want)
+		}
+	}
+}

@@ -18,7 +18,7 @@ type Status string
 const (
 	OK      Status = "ok"
 	Warn    Status = "warn"    // measurements are possible, but blurred, hard to explain or not like those of other hosts
-	Bad     Status = "bad"     // measurements would be worthless, or end half-way
+	Bad     Status = "bad"     // measurements would be worthless, or break off
 	Unknown Status = "unknown" // it could not be determined
 )
 

@@ -27,7 +27,7 @@ func (r *Report) JSON(w io.Writer, programs []Program) error {
 func (r *Report) Text(w io.Writer, programs []Program, width int) error {
 	blocks := []page.Block{page.Tree{Text: r.Host}}
 	for _, g := range []page.Tree{
-		r.group(Bad, "bad: measurements would be worthless, or end half-way"),
+		r.group(Bad, "bad: measurements would be worthless, or break off"),
 		r.group(Warn, "warn: measurements are blurred, hard to explain, or not like those of other hosts"),
 		r.group(Unknown, "unknown: could not be determined"),
 		r.group(OK, "ok"),

@@ -8,6 +8,7 @@ import (
 	"rumbench/internal/account"
 	"rumbench/internal/metric"
 	"rumbench/internal/result"
+	"rumbench/workload"
 )
 
 // Latencies that sysbench cannot print: below half of the last digit it prints
@@ -57,6 +58,9 @@ func (s *sysbench) finish(o *Options) {
 		s.refuse("", "the final figures have no %s: nothing can be divided by it, and it must not count as 0", missing)
 		return
 	}
+	if s.operation == opQuery {
+		s.step.Access = workload.OtherAccess // its name says nothing, as those of sysbench's tests do
+	}
 	r := s.rows(o)
 	s.step.Seconds = r.seconds
 	r.addRates()
@@ -72,7 +76,7 @@ type sbRows struct {
 	*sysbench
 	seconds, events, queries float64
 	source                   string
-	compatible               bool // rates are taken as printed, as in published tables
+	compatible               bool    // rates are taken as printed, as in published tables
 	op                       string  // what an event is
 	scanned                  float64 // rows read by each event of a test that scans whole tables, if known
 }

@@ -66,10 +66,12 @@ var decisive = map[Code]Kind{
 	BesideMissed: {Text: "not comparable: the concurrent writers missed their rate", Short: "the concurrent writers missed their rate",
 		Former: []string{"not comparable: the writers beside it did not hold their rate"}},
 
-	Disturbed: {Text: "disturbed: other programs {did} up to {others:%.1f} MB of the {all:%.1f} MB that the device {did}", Short: "device disturbed by other programs", Effect: Disturbs,
-		Former: []string{"the device {did} {all:%.1f} MB, of which {worker} caused {own:%.1f} MB: somebody else used it", "{what}somebody else used{whom}"}},
-	LowerBound: {Text: "lower bound: {written:%.1f} MB were written, and {deferred:%.1f} MB more were still unwritten at the end of the step: it was too short for writes to recur", Short: "writes are a lower bound", Effect: Bounds,
-		Former: []string{"lower bound: {written:%.1f} MB were written, and the writing of {deferred:%.1f} MB was put off beyond the end of the step: it was too short for writes to recur",
+	Disturbed: {Text: "disturbed: other programs {did} up to {others:%.1f} MiB of the {all:%.1f} MiB that the device {did}", Short: "device disturbed by other programs", Effect: Disturbs,
+		Former: []string{"disturbed: other programs {did} up to {others:%.1f} MB of the {all:%.1f} MB that the device {did}",
+			"the device {did} {all:%.1f} MB, of which {worker} caused {own:%.1f} MB: somebody else used it", "{what}somebody else used{whom}"}},
+	LowerBound: {Text: "lower bound: {written:%.1f} MiB were written, and {deferred:%.1f} MiB more were still unwritten at the end of the step: it was too short for writes to recur", Short: "writes are a lower bound", Effect: Bounds,
+		Former: []string{"lower bound: {written:%.1f} MB were written, and {deferred:%.1f} MB more were still unwritten at the end of the step: it was too short for writes to recur",
+			"lower bound: {written:%.1f} MB were written, and the writing of {deferred:%.1f} MB was put off beyond the end of the step: it was too short for writes to recur",
 			"lower bound: {written:%.1f} MB were written, and changes of {deferred:%.1f} MB were put off beyond the end of the step, which was too short for them to be written as they come"}},
 
 	RowsMissing: {Text: "rows were missing: {found:%.4g} of {expected:%.4g} were found for each {op}; missing rows make operations cheaper", Short: "rows were missing",

@@ -26,7 +26,7 @@ func addUnfinished(dir string, t *Trial) error {
 	u := unfinished{t: t}
 	if n := len(t.Steps); n > 0 && t.Steps[n-1].Status == Running {
 		u.step = t.Steps[n-1]
-		t.Steps = t.Steps[:n-1]
+		t.Steps, t.At = t.Steps[:n-1], u.step.Name
 	}
 	for i := range u.step.Groups {
 		u.group(u.step.Groups[i].Name).is = &u.step.Groups[i]

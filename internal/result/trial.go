@@ -24,7 +24,7 @@ type Status string
 const (
 	Running  Status = "running"  // no end was written: it is running or was killed
 	Complete Status = "complete" // everything was done
-	Partial  Status = "partial"  // it was ended early by its user; what was measured is valid
+	Partial  Status = "partial"  // it was interrupted by its user; what was measured is valid
 	Failed   Status = "failed"   // it could not go on; what was measured before is valid
 	Invalid  Status = "invalid"  // it ran to its end, but its numbers must not be used: see the warnings
 )
@@ -81,10 +81,12 @@ type Trial struct {
 	// Imported is the provenance of numbers that rumbench did not measure; nil if
 	// it did.
 	Imported *Imported `json:"imported,omitempty"`
-	// Dir is the directory that the trial was read from, and Asked the question of its
-	// campaign; they are not written.
+	// Dir is the directory that the trial was read from, Asked the question of its
+	// campaign, and At the step that a trial without an end was in when it was read,
+	// "" in none; they are not written.
 	Dir   string   `json:"-"`
 	Asked Question `json:"-"`
+	At    string   `json:"-"`
 }
 
 // DurabilityText returns the durability with its meaning, if that is known.

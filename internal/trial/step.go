@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"rumbench/engine"
@@ -131,7 +132,7 @@ func (t *trial) step(ctx context.Context, step *workload.Step) error {
 		}
 		why := err.Error()
 		if s.Status == result.Partial {
-			why = "it was ended early"
+			why = "it was interrupted"
 		}
 		s.Warnings = append(s.Warnings, metric.Warn(metric.StepNotEnded, metric.Values{"why": why}))
 	}
@@ -193,7 +194,7 @@ func (t *stepRun) load(ctx context.Context) error {
 			return fmt.Errorf("create the tables: %w", err)
 		}
 	}
-	stage, err := t.of.Open(ctx, workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: t.keepsRows(), Previous: t.previous})
+	stage, err := t.of.Open(ctx, workload.Env{DB: t.db, Seed: t.Plan.Seed, Results: t.keepsRows() && !t.Preflight, Previous: t.previous})
 	if err != nil {
 		return err
 	}
@@ -212,8 +213,11 @@ func (t *stepRun) load(ctx context.Context) error {
 	config := drive.Config{
 		Step: t.of, Clients: clients, Interval: t.Plan.Interval, Seed: t.Plan.Seed, OnInterval: t.onInterval,
 	}
-	if t.Calibrate {
+	switch {
+	case t.Calibrate:
 		config.ThreadCPU, config.Limit = true, CalibrationTime
+	case t.Preflight && !t.of.Whole:
+		config.Limit = preflightTime
 	}
 	before, err := t.leadIn(ctx, config)
 	if err != nil {
@@ -222,6 +226,9 @@ func (t *stepRun) load(ctx context.Context) error {
 	res, err := t.measure(ctx, config)
 	if err != nil {
 		return err
+	}
+	if t.Preflight {
+		return t.tried(ctx, stage, res)
 	}
 	t.driven = res
 	t.latency.logUndone(t.of, res.Groups)
@@ -283,16 +290,10 @@ func (t *stepRun) settle(ctx context.Context) error {
 	t.started.Store(&stepStart{t.of.Name, time.Now()})
 	start := time.Now()
 	floor := t.of.Settle.Floor
-	if t.Calibrate {
+	if !t.measures() {
 		floor = 0
 	}
-	t.Progress(Event{Step: t.of.Name, Phase: PhaseSettle, Expected: floor.Seconds()})
-	actions, err := t.db.Settle(ctx)
-	if err != nil {
-		return fmt.Errorf("settle: %w", err)
-	}
-	t.out.Settle = actions
-	if err := sleep(ctx, floor-time.Since(start)); err != nil {
+	if err := t.rest(ctx, start, floor); err != nil {
 		return err
 	}
 	if err := w.close(ctx, t.trial, time.Since(start)); err != nil {
@@ -306,6 +307,38 @@ func (t *stepRun) settle(ctx context.Context) error {
 		return nil
 	}
 	return t.addSpace(ctx, false)
+}
+
+// rest brings the engine to rest, for no less than floor.
+func (t *stepRun) rest(ctx context.Context, start time.Time, floor time.Duration) (err error) {
+	defer t.showSettling(start, floor)()
+	if t.out.Settle, err = t.db.Settle(ctx); err != nil {
+		return fmt.Errorf("settle: %w", err)
+	}
+	return sleep(ctx, floor-time.Since(start))
+}
+
+// showSettling reports the progress of a settle step at each interval, until the
+// function that it returns is called.
+func (t *stepRun) showSettling(start time.Time, floor time.Duration) (end func()) {
+	over := make(chan struct{})
+	var shows sync.WaitGroup
+	shows.Go(func() {
+		each := time.NewTicker(t.Plan.Interval)
+		defer each.Stop()
+		for {
+			t.Progress(Event{Step: t.of.Name, Phase: PhaseSettle, Elapsed: time.Since(start).Seconds(), Expected: floor.Seconds()})
+			select {
+			case <-each.C:
+			case <-over:
+				return
+			}
+		}
+	})
+	return func() {
+		close(over)
+		shows.Wait()
+	}
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -38,6 +38,9 @@ type Spec struct {
 	// Calibrate measures the client instead: every step runs briefly, without its
 	// rates, and the clients' own CPU time is measured.
 	Calibrate bool
+	// Preflight tries instead whether the target can do all of it: each client
+	// executes a few operations of every step, and results are not checked.
+	Preflight bool
 	// Client is the trial in which the client was calibrated, nil if it was not.
 	Client *result.Trial
 	// Partner is the other trial of a duet; nil for a trial that runs alone.
@@ -204,9 +207,10 @@ func (t *trial) openData() error {
 	return nil
 }
 
-// sync writes everything dirty of the data's file system to its device.
+// sync writes everything dirty of the data's file system to its device. In a
+// preflight nothing is measured, and nothing is to be kept.
 func (t *trial) sync() error {
-	if t.data == "" {
+	if t.data == "" || t.Preflight {
 		return nil
 	}
 	return observe.SyncDir(t.data)
@@ -239,12 +243,12 @@ func (t *trial) steps(ctx context.Context) error {
 		stop()
 		<-sampled
 	}()
-	steps := t.Plan.Steps()
-	if t.Calibrate {
-		steps = t.Plan.Run.Steps()
+	steps, err := t.plannedSteps(ctx)
+	if err != nil {
+		return err
 	}
 	for i := range steps {
-		searched := t.Plan.Find != nil && !t.Calibrate && plan.OpenGroup(&steps[i]) >= 0
+		searched := t.Plan.Find != nil && t.measures() && plan.OpenGroup(&steps[i]) >= 0
 		t.last = i == len(steps)-1 && !searched
 		if err := t.runStep(ctx, &steps[i]); err != nil {
 			return err
@@ -256,6 +260,21 @@ func (t *trial) steps(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// measures reports whether this is a trial of the plan's own steps.
+func (t *Spec) measures() bool { return !t.Calibrate && !t.Preflight }
+
+// plannedSteps returns the steps that are to be run.
+func (t *trial) plannedSteps(ctx context.Context) ([]workload.Step, error) {
+	switch {
+	case t.Preflight:
+		steps := t.Plan.Run.Steps()
+		return brief(steps), connectAll(ctx, t.db, steps)
+	case t.Calibrate:
+		return t.Plan.Run.Steps(), nil
+	}
+	return t.Plan.Steps(), nil
 }
 
 // runStep runs a step and saves its results.
@@ -332,7 +351,7 @@ func (t *trial) conclude(ctx context.Context, err error) {
 	t.res.Ended = &now
 	switch {
 	case err != nil && ctx.Err() != nil:
-		t.res.Status, t.res.Reason = result.Partial, "it was ended early"
+		t.res.Status, t.res.Reason = result.Partial, "it was interrupted"
 	case err != nil:
 		t.res.Status, t.res.Reason, t.res.Hint = result.Failed, err.Error(), hint.Of(err)
 	default:

@@ -156,11 +156,7 @@ func (w *where) pieces(e *trial.Event) []piece {
 	case trial.PhaseBegin:
 		return nil
 	case trial.PhaseSettle:
-		text := "settling"
-		if e.Expected > 0 {
-			text = fmt.Sprintf("settling, at least %.0f s", e.Expected)
-		}
-		return []piece{{ofRate, []string{text, "settling"}}}
+		return []piece{elapsed(e), only(ofRate, "settling")}
 	}
 	return append([]piece{elapsed(e)}, w.done(e)...)
 }

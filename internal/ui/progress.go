@@ -94,7 +94,7 @@ func (p *Progress) Event(e trial.Event) {
 		p.draw(p.line(p.at.pieces(&e)...))
 	case e.Phase == trial.PhaseBegin:
 		p.said = p.now()
-	case begins || settles || p.now().Sub(p.said) >= p.Every:
+	case begins || settles || e.Phase == trial.PhaseRun && p.now().Sub(p.said) >= p.Every:
 		p.said = p.now()
 		p.println(p.line(p.at.pieces(&e)...))
 	}

@@ -57,7 +57,7 @@ func (c *Cost) String() string {
 		text += fmt.Sprintf(" in %.1f s: own CPU %s of one core", wall.Seconds(), quantity.In(100*c.cpu/float64(wall), "percent"))
 	}
 	each := float64(c.took) / float64(c.samples)
-	text += fmt.Sprintf(", %s per sample, slowest %s with %s", quantity.In(each, "ns"), c.by, quantity.In(float64(c.slowest), "ns"))
+	text += fmt.Sprintf(", %s per sample, at most %s by %s", quantity.In(each, "ns"), quantity.In(float64(c.slowest), "ns"), c.by)
 	if c.failed > 0 {
 		text += fmt.Sprintf("; %d times a source failed", c.failed)
 	}

@@ -377,7 +377,7 @@ func TestCost(t *testing.T) {
 				t.Errorf("cost of the host: %+v", r)
 			}
 		})
-		want := "10 intervals in 10.0 s: own CPU 0.5 % of one core, 2.00 ms per sample, slowest host with 2.00 ms"
+		want := "10 intervals in 10.0 s: own CPU 0.5 % of one core, 2.00 ms per sample, at most 2.00 ms by host"
 		if got := cost.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -163,7 +163,7 @@ func (r *run) build() *plan {
 		return nil
 	}
 	p := &plan{batch: r.p.Int("load_batch"), indexed: true}
-	p.Name, p.Primary, p.WritesPer = "l.x", opIndex, opIndex
+	p.Name, p.Primary, p.WritesPer, p.Whole = "l.x", opIndex, opIndex, true
 	p.Doc = "How fast are the secondary indexes built on a loaded table? " +
 		"Rows/s are the table's rows by the time for all indexes and for the batch that is inserted before."
 	r.addGroup(p, builder, workload.Group{Name: "index", Work: 2})

@@ -1,0 +1,26 @@
+package engine_test
+
+import (
+	"testing"
+
+	"rumbench/engine"
+)
+
+func TestSizeOption(t *testing.T) {
+	for _, c := range []struct {
+		value any
+		want  int64
+		ok    bool
+	}{{nil, 7, true}, {int64(4096), 4096, true}, {"64M", 64 << 20, true}, {"64 mb", 64e6, true}, {"many", 0, false}, {true, 0, false}, {"2G", 0, false}} {
+		config := engine.Config{Options: map[string]any{"size": c.value}}
+		if c.value == nil {
+			config.Options = nil
+		}
+		if got, err := config.SizeOption("size", 7, 1, 1<<30); got != c.want || (err == nil) != c.ok {
+			t.Errorf("%v: %d, %v", c.value, got, err)
+		}
+	}
+	if _, err := (engine.Config{Options: map[string]any{"n": "64M"}}).IntOption("n", 0, 0, 1<<40); err == nil {
+		t.Error("an option that is a count is read as a size")
+	}
+}

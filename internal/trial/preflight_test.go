@@ -1,0 +1,171 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rumbench/engine"
+	"rumbench/internal/plan"
+	"rumbench/internal/registry"
+	"rumbench/internal/result"
+	"rumbench/model"
+	"rumbench/workload"
+)
+
+// preflown makes a preflight of a plan.
+func preflown(t *testing.T, s Spec) Spec {
+	t.Helper()
+	s.Preflight = true
+	return s
+}
+
+// Every workload runs briefly, whatever its size, on engines of every kind.
+func TestPreflight(t *testing.T) {
+	for _, c := range []struct {
+		workload, params string
+		steps            []string
+	}{
+		{"ibench", "rows: 800M, clients: 40, rates: [100, 1000]", []string{"l.i0", "l.x", "l.i1", "l.i2", "settle", "qr100", "qp100", "qr1000", "qp1000"}},
+		{"ibench", "form: 2016, rows: 800M, rates: [100]", []string{"l", "q100"}},
+		{"sysbench", "table_size: 10M, tables: [1, 9], clients: [1, 1024], tests: [oltp_read_write, ratio, delete], warmup_seconds: 5",
+			[]string{"load", "index", "settle", "oltp_read_write@9t.1024c", "ratio@1r.9t.1024c", "delete@9t.1024c"}},
+	} {
+		for _, name := range []string{"null", "memory", "bbolt", "sqlite"} {
+			src := "workload: " + c.workload + "\nparams: {" + c.params + "}\ncalibrate: false\ntargets: [{engine: \"" + name + "\", durability: none}]\n"
+			p, err := plan.Load("test.yaml", []byte(src), nil, registry.Catalog{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := preflown(t, Spec{Dir: t.TempDir(), Plan: p, Target: p.Targets[0], Trial: 1, Version: "test"})
+			s.Engine, _ = registry.Catalog{}.Engine(name)
+			tr := run(t, s, result.Complete)
+			var got []string
+			for i := range tr.Steps {
+				got = append(got, tr.Steps[i].Name)
+			}
+			if d := cmp.Diff(c.steps, got); d != "" {
+				t.Errorf("%s on %s (-want +got)\n%s", c.workload, name, d)
+			}
+		}
+	}
+}
+
+// A few operations are enough, but each kind is executed.
+func TestPreflightExecutesAll(t *testing.T) {
+	var done [256]atomic.Int64
+	s := preflown(t, spec(t, "memory", allSteps, "params.rows=1M", "params.write_rows=100k", "params.settle_floor=1h")).with(&faulty{
+		exec: func(op *model.Op, next func() error, _ *engine.Result) error {
+			done[op.Kind].Add(1)
+			return next()
+		}})
+	run(t, s, result.Complete)
+	for _, kind := range []model.Kind{model.Insert, model.DeleteLowest, model.Get, model.Scan} {
+		if n := done[kind].Load(); n == 0 || n > 2000 {
+			t.Errorf("%v was executed %d times", kind, n)
+		}
+	}
+}
+
+// What fails is named with its step and the engine's own words.
+func TestPreflightFails(t *testing.T) {
+	boom := errors.New("out of cheese")
+	fails := func(kind model.Kind, err error) *faulty {
+		return &faulty{exec: func(op *model.Op, next func() error, _ *engine.Result) error {
+			if op.Kind == kind {
+				return err
+			}
+			return next()
+		}}
+	}
+	for _, c := range []struct {
+		name  string
+		f     *faulty
+		words []string
+	}{
+		{"open", &faulty{open: func() error { return boom }}, []string{"open memory: out of cheese"}},
+		{"settle", &faulty{settle: func() error { return boom }}, []string{"step settle: settle: out of cheese"}},
+		{"operation", fails(model.Get, boom), []string{"step qp100: group query, client 0: ", "out of cheese"}},
+		{"always a timeout", fails(model.Get, engine.Classify(engine.Timeout, boom)), []string{"step qp100: group query", "out of cheese"}},
+		{"few rows", &faulty{exec: func(op *model.Op, next func() error, r *engine.Result) error {
+			err := next()
+			if op.Kind == model.Insert {
+				r.Rows--
+			}
+			return err
+		}}, []string{"step l.i0: group insert: ", "rows were not changed that should have been"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tr := run(t, preflown(t, spec(t, "memory", allSteps)).with(c.f), result.Failed)
+			for _, w := range c.words {
+				if !strings.Contains(tr.Reason, w) {
+					t.Errorf("no %q in %q", w, tr.Reason)
+				}
+			}
+		})
+	}
+}
+
+// As many sessions are opened as the trial will need.
+func TestPreflightConnects(t *testing.T) {
+	s := preflown(t, spec(t, "memory", "params.clients=30"))
+	f := &limited{Engine: s.Engine, most: 50}
+	s.Engine = f
+	tr := run(t, s, result.Failed) // of 30 inserters, deleters and queriers
+	if !strings.Contains(tr.Reason, "open a session for each of 90 clients: at number 51: too many") {
+		t.Error(tr.Reason)
+	}
+}
+
+// Steps are shortened to closed loops of few clients, and none is run twice.
+func TestBrief(t *testing.T) {
+	steps := []workload.Step{
+		{Name: "load", Groups: []workload.Group{{Clients: 8, Work: 1000}}},
+		{Name: "index", Whole: true, Groups: []workload.Group{{Clients: 8, Work: 1000}}},
+		{Name: "a.warmup", Warmup: true},
+		{Name: "a@1c", Base: "a"},
+		{Name: "a@2c", Base: "a", Seconds: 60, Groups: []workload.Group{
+			{Clients: 1, Rate: 5, Ops: make([]workload.OpKind, 3)}, {Clients: 9, Work: 3, Ops: []workload.OpKind{{}, {Upkeep: true}}},
+		}},
+	}
+	want := []workload.Step{
+		{Name: "load", Groups: []workload.Group{{Clients: 2, Work: preflightOps}}},
+		steps[1],
+		{Name: "a@2c", Base: "a", Groups: []workload.Group{
+			{Clients: 1, Work: preflightDraws, Ops: make([]workload.OpKind, 3)}, {Clients: 2, Work: 3, Ops: steps[4].Groups[1].Ops},
+		}},
+	}
+	if d := cmp.Diff(want, brief(steps)); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	if steps[0].Groups[0].Clients != 8 {
+		t.Error("the plan's own steps were changed")
+	}
+}
+
+// limited is an engine with a limit on sessions.
+type limited struct {
+	engine.Engine
+	most int
+}
+
+func (l *limited) Open(ctx context.Context, c engine.Config) (engine.DB, error) {
+	db, err := l.Engine.Open(ctx, c)
+	return &limitedDB{db, l.most}, err
+}
+
+type limitedDB struct {
+	engine.DB
+	left int
+}
+
+func (d *limitedDB) Session(ctx context.Context) (engine.Session, error) {
+	if d.left--; d.left < 0 {
+		return nil, errors.New("too many")
+	}
+	return d.DB.Session(ctx)
+}
