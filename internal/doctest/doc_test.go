@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goccy/go-yaml"
+
 	"rumbench/internal/metric"
 	"rumbench/internal/registry"
 	"rumbench/internal/result"
@@ -95,6 +97,53 @@ func TestReadme(t *testing.T) {
 	}
 	if reports, _ := filepath.Glob(filepath.Join(dir, "results", "quick-*", result.ReportFile)); len(reports) == 0 {
 		t.Error("make demo left no report")
+	}
+}
+
+// TestCI runs the steps of the workflow that docs/ci.md shows, and its other commands.
+// What the gate finds in two real runs is chance: the summary is what counts here.
+func TestCI(t *testing.T) {
+	text := read(t, "docs/ci.md")
+	var workflow struct {
+		Jobs map[string]struct {
+			Steps []struct{ Name, Run string }
+		}
+	}
+	block := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindStringSubmatch(text)
+	if err := yaml.Unmarshal([]byte(block[1]), &workflow); err != nil {
+		t.Fatal(err)
+	}
+	dir := checkout(t)
+	summary := filepath.Join(dir, "summary.md")
+	t.Setenv("GITHUB_STEP_SUMMARY", summary)
+	run(t, dir, "make build")
+	steps := 0
+	for _, s := range workflow.Jobs["gate"].Steps {
+		if s.Run == "" {
+			continue
+		}
+		steps++
+		if s.Name == "Gate" {
+			s.Run = "(" + s.Run + ") || test $? -ge 3"
+		}
+		run(t, dir, s.Run)
+	}
+	b, err := os.ReadFile(summary)
+	if err != nil || steps != 3 {
+		t.Fatalf("%d steps, %v", steps, err)
+	}
+	for _, want := range []string{"## new against old, the base", "| l.i1 | rows_per_s insert |", "corrected for 3 numbers"} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("the summary has no %q:\n%s", want, b)
+		}
+	}
+	if n := strings.Count(string(b), "\n"); n > 40 {
+		t.Errorf("the summary has %d lines", n)
+	}
+	for _, block := range shBlocks(text) {
+		for line := range strings.Lines(block) {
+			run(t, dir, strings.TrimSpace(line))
+		}
 	}
 }
 
