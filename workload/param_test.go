@@ -195,4 +195,10 @@ func TestTotals(t *testing.T) {
 			t.Errorf("%s: %d, want %d", kind, got, want)
 		}
 	}
+	if got := totals.And(workload.Totals{{rows(1)}, {rows(1), rows(1), rows(1)}, {rows(1)}}).Rows(step, "query"); got != 112 {
+		t.Errorf("%d in both", got)
+	}
+	if got := workload.Totals(nil).And(totals).Rows(step, "query"); got != 110 {
+		t.Errorf("%d in one", got)
+	}
 }

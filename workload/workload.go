@@ -377,6 +377,17 @@ type Total struct {
 	model.Work
 }
 
+// And returns the totals of two runs of the same groups; t may be nil.
+func (t Totals) And(more Totals) Totals {
+	for g := range t {
+		for k := range t[g] {
+			more[g][k].Ops += t[g][k].Ops
+			more[g][k].Add(&t[g][k].Work)
+		}
+	}
+	return more
+}
+
 // Rows sums the units of an operation kind over all groups of a step.
 func (t Totals) Rows(step *Step, kind string) (n int64) {
 	for g := range t {

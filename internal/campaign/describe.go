@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +14,7 @@ import (
 	"rumbench/internal/plan"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
-	"rumbench/internal/trial"
+	"rumbench/internal/search"
 	"rumbench/workload"
 )
 
@@ -135,11 +136,14 @@ func describeArrivals(a *pace.Arrivals) string {
 // describeFind prints which probes follow a step. How many there will be is not
 // known before.
 func describeFind(w io.Writer, f *plan.Find, s *workload.Step) {
-	seconds := f.Seconds
-	if seconds == 0 {
-		seconds = s.Seconds
+	text := fmt.Sprintf("search for the highest rate with %s: up to %d probes of %g s", f.Promise, search.Most, f.Length(math.Inf(1), s.Seconds))
+	if f.Like.LeadIn > 0 {
+		text += fmt.Sprintf(" after %g s of lead-in", f.Like.LeadIn)
 	}
-	fmt.Fprintf(w, "  %-8s search for the highest rate with %s: up to %d probes of %g s\n", s.Name+"@…", f.Promise, trial.MostProbes(f), seconds)
+	if f.Percentile < 100 {
+		text += fmt.Sprintf("; longer below %.0f/s", math.Ceil(f.LeastRate(s.Seconds)*10))
+	}
+	fmt.Fprintf(w, "  %-8s %s\n", s.Name+"@…", text)
 }
 
 func describeStep(w io.Writer, s *workload.Step) {

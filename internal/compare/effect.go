@@ -276,7 +276,7 @@ func (e *Effect) judge(b bounds) {
 	case e.within(b.same):
 		e.Verdict, e.Why = Same, fmt.Sprintf("the interval lies within ±%g %%", 100*b.same)
 	case sure && e.searched() && e.Low <= 1 && 1 <= e.High:
-		e.Verdict, e.Why = Unclear, fmt.Sprintf("the searches are precise to %.2g %%", 100*max(e.Base.gap(), e.New.gap()))
+		e.Verdict, e.Why = Unclear, fmt.Sprintf("the searches are precise to %.2g %%", 100*max(e.Base.precision(), e.New.precision()))
 	case sure:
 		e.matters(direction(m, e.shift), b)
 	case e.Variation() > unsteady:

@@ -111,11 +111,12 @@ func (s *Step) About(metric string) (k Key, ok bool) {
 }
 
 // Headline returns the keys of the numbers that describe a step: what is asked about,
-// then the other metrics that are headlines. A step that warms up has none.
+// then the other metrics that are headlines. A step that warms up
+// has none, nor has a probe of a search.
 func (s *Step) Headline() []Key { return slices.Clip(s.index().headline) }
 
 func (s *Step) headline() []Key {
-	if s.Warmup {
+	if s.Warmup || IsProbe(s) {
 		return nil
 	}
 	var names []string

@@ -178,7 +178,7 @@ type term struct {
 	known      bool // it is recorded, and can be compared
 }
 
-func termsOf(g *result.Group) [5]term {
+func termsOf(g *result.Group) [6]term {
 	arrivals, queue := g.Pace+" for each client", fmt.Sprint(g.Queue)
 	if g.Open {
 		arrivals = g.Pace + " for all clients together"
@@ -192,6 +192,7 @@ func termsOf(g *result.Group) [5]term {
 		{"arrivals", arrivals, g.Pace != "", g.Pace != ""},
 		{"queue", queue, g.Open, g.Open},
 		{"ramp", rampText(g), g.Open, g.Ramp != nil},
+		{"lead-in", fmt.Sprintf("%.10g s", g.LeadIn), g.LeadIn > 0, g.Open},
 	}
 }
 

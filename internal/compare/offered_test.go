@@ -292,6 +292,10 @@ func TestSearchesAreAsPreciseAsTheyAre(t *testing.T) {
 	}
 	capped := found(1000, 0, how(0.05))
 	capped.Capped = true
+	wide := found(1000, 1050, how(0.05))
+	wide.Low, wide.High, wide.Probes = 900, 1150, 20
+	open := found(1000, 1050, how(0.05))
+	open.Low, open.Probes = 900, 20
 	other := found(2000, 2100, how(0.05))
 	other.Promise = "p99_ms < 50"
 	longer := found(2000, 2100, &result.SearchPlan{Precision: 0.05, Seconds: 60, Arrivals: "poisson"})
@@ -307,6 +311,8 @@ func TestSearchesAreAsPreciseAsTheyAre(t *testing.T) {
 		{"the same rate", found(1000, 1050, how(0.05)), found(1000, 1050, how(0.05)), compare.Unclear, ""},
 		{"a coarse search", found(1000, 1500, how(0.5)), found(1400, 2100, how(0.5)), compare.Unclear, "50 %"},
 		{"nothing broke it", found(1000, 0, how(0.05)), found(1040, 0, how(0.05)), compare.Unclear, "precise to 5 %"},
+		{"an interval", wide, found(1110, 1160, how(0.05)), compare.Unclear, "precise to 28 %"},
+		{"an open interval", open, found(1110, 1160, how(0.05)), "", "upper limit, 1000/s"},
 		{"of an older build", found(1000, 1050, nil), found(1050, 1100, nil), compare.Unclear, "precise to 5 %"},
 		{"at the upper limit", capped, found(2000, 2100, how(0.05)), "", "upper limit, 1000/s"},
 		{"another promise", found(1000, 1050, how(0.05)), other, "", "other work: find p99 < 10 ms and p99 < 50 ms"},
@@ -319,6 +325,25 @@ func TestSearchesAreAsPreciseAsTheyAre(t *testing.T) {
 		}
 		if c.want != "" && e.High/e.Low < 1.09 {
 			t.Errorf("%s: the interval is %v to %v", c.name, e.Low, e.High)
+		}
+	}
+}
+
+// The probes of a search are shown, and not judged.
+func TestProbesAreNotJudged(t *testing.T) {
+	trials := searched("a", &result.Search{Promise: "p99_ms < 10", Kept: 1000, Broke: 1050}, 4)
+	for _, tr := range trials {
+		for _, name := range []string{"s@1000", "other@1000"} {
+			p := made("a", 1, "", numbers{"rows_per_s": 1000}, name).Steps[0]
+			p.Axes = []result.Axis{{Name: "rate", Value: 1000}}
+			tr.Steps = append(tr.Steps, p)
+		}
+	}
+	c := compare.New(trials)
+	for name, want := range map[string]bool{"s": false, "s@1000": true, "other@1000": false} {
+		s := c.Step(name)
+		if compare.IsProbe(s) != want || want && len(s.Headline()) > 0 {
+			t.Errorf("%s: %v, %v", name, compare.IsProbe(s), s.Headline())
 		}
 	}
 }

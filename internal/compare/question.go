@@ -6,8 +6,10 @@ import "slices"
 func (s *Step) asked() []Key {
 	q := &s.campaign.Question
 	switch {
-	case s.Warmup, len(q.Steps) > 0 && !slices.Contains(q.Steps, s.Name):
+	case s.Warmup, (len(q.Steps) > 0 || IsProbe(s)) && !slices.Contains(q.Steps, s.Name):
 		return nil
+	case len(q.Metrics) == 0 && searched(s):
+		return s.own([]string{highestRate})
 	case !s.campaign.declares():
 		return s.askedOfOlder()
 	case len(q.Metrics) == 0 && len(s.Judged) == 0 && len(q.Steps) > 0:

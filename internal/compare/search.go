@@ -3,6 +3,8 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"rumbench/internal/result"
 )
@@ -23,6 +25,24 @@ func (n *Number) searches() (out []*result.Search) {
 	return out
 }
 
+// IsProbe reports whether a step is a probe of a search: its numbers are part of
+// how the search found its answer, and are not judged.
+func IsProbe(s *Step) bool {
+	if !slices.ContainsFunc(s.Axes, func(a result.Axis) bool { return a.Name == "rate" }) {
+		return false
+	}
+	return slices.ContainsFunc(s.campaign.Steps, func(o *Step) bool {
+		return strings.HasPrefix(s.Name, o.Name+"@") && searched(o)
+	})
+}
+
+// searched reports whether a rate was searched for in a step.
+func searched(s *Step) bool {
+	return slices.ContainsFunc(s.campaign.Targets, func(t *Target) bool {
+		return slices.ContainsFunc(s.Runs[t], func(r Run) bool { return r.Step.Search != nil })
+	})
+}
+
 // unlikeSearches returns why the answers of two searches are not compared:
 // their questions differ, or one ended without an answer.
 func unlikeSearches(base, of *Number) string {
@@ -35,7 +55,7 @@ func unlikeSearches(base, of *Number) string {
 			if why := first.Differs(s); why != "" {
 				return "other work: " + why
 			}
-			if math.IsInf(s.Gap(), 1) {
+			if _, high := s.Interval(); math.IsInf(high, 1) {
 				return fmt.Sprintf("the search ended at its upper limit, %.10g/s", s.Kept)
 			}
 		}
@@ -46,19 +66,28 @@ func unlikeSearches(base, of *Number) string {
 // searched reports whether the numbers are answers of searches.
 func (e *Effect) searched() bool { return e.New.Metric == highestRate }
 
-// gap returns the greatest share by which a search of the number may have
-// missed the highest rate.
-func (n *Number) gap() (gap float64) {
+// gaps returns by which factors, at most, the highest rates may be below and above
+// those that the searches of the number found.
+func (n *Number) gaps() (below, above float64) {
+	below, above = 1, 1
 	for _, s := range n.searches() {
-		gap = max(gap, s.Gap())
+		if low, high := s.Interval(); s.Kept > 0 {
+			below, above = max(below, s.Kept/low), max(above, high/s.Kept)
+		}
 	}
-	return gap
+	return below, above
 }
 
 // widen makes the interval of a ratio of two searches at least as wide as the
-// searches are precise: each found a rate that keeps its promise, and the next
-// one that it tried breaks it.
+// intervals of what they found.
 func (e *Effect) widen() {
-	low, high := 1+e.Base.gap(), 1+e.New.gap()
-	e.Low, e.High = e.Low/low, e.High*high
+	baseBelow, baseAbove := e.Base.gaps()
+	newBelow, newAbove := e.New.gaps()
+	e.Low, e.High = e.Low/(newBelow*baseAbove), e.High*newAbove*baseBelow
+}
+
+// precision returns how wide the searches' intervals are, as a share.
+func (n *Number) precision() float64 {
+	below, above := n.gaps()
+	return below*above - 1
 }

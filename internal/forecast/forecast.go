@@ -4,13 +4,14 @@
 package forecast
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
-	"rumbench/internal/trial"
+	"rumbench/internal/search"
 	"rumbench/workload"
 )
 
@@ -168,11 +169,8 @@ func partsOf(p *plan.Plan) (out []Part) {
 		s := &steps[i]
 		part := Part{Name: s.Name, Length: planned(s)}
 		if p.Find != nil && plan.OpenGroup(s) >= 0 {
-			part.Probes = trial.MostProbes(p.Find)
-			probe := p.Find.Seconds
-			if probe == 0 {
-				probe = s.Seconds
-			}
+			part.Probes = search.Most
+			probe := p.Find.Length(math.Inf(1), s.Seconds) + p.Find.Like.LeadIn
 			part.Length = part.Length.Plus(Span{0, seconds(probe * float64(part.Probes))})
 		}
 		out = append(out, part)
@@ -186,7 +184,13 @@ func planned(s *workload.Step) Span {
 	if s.Settle != nil && s.Settle.Floor > 0 {
 		return Exactly(s.Settle.Floor)
 	}
-	length := seconds(s.Planned())
+	lead := 0.0
+	for i := range s.Groups {
+		if a := s.Groups[i].Arrivals; a != nil {
+			lead = max(lead, a.LeadIn)
+		}
+	}
+	length := seconds(s.Planned() + lead)
 	if length == 0 || s.Seconds == 0 && slices.ContainsFunc(s.Groups, func(g workload.Group) bool { return g.Work > 0 && g.Rate == 0 }) {
 		return AtLeast(length)
 	}

@@ -24,7 +24,10 @@ const (
 	WholeTableRead    Code = "whole_table_read"
 	NoRateSearched    Code = "no_rate_searched"
 	FewBeyond         Code = "few_beyond_percentile"
-	NotMonotone       Code = "not_monotone"
+	NotMonotone       Code = "not_monotone" // of older builds
+	ProbesTooShort    Code = "probes_too_short"
+	SearchWide        Code = "search_wide"
+	ProbesDisturbed   Code = "probes_disturbed"
 	NotObserved       Code = "not_observed"
 	DataChanged       Code = "data_changed"
 	Duet              Code = "duet"
@@ -63,8 +66,11 @@ var descriptive = map[Code]Kind{
 		Former: []string{"no rate was searched for: nothing was done without one"}},
 	FewBeyond: {Text: "{promise} at {rate:%.10g}/s rests on only {n:%.0f} operations, {beyond:%.1f} of them beyond the percentile: probe for longer (find: seconds)",
 		Former: []string{"{promise} at {rate:%.10g}/s is of {n:%.0f} operations only, {beyond:%.1f} of them beyond the percentile: probe for longer (find: seconds)"}},
-	NotMonotone: {Text: "not monotone: {lower} at {lower_rate:%.10g}/s, but {upper} at {upper_rate:%.10g}/s; something else disturbed one of them"},
-	DataChanged: {Text: "the data was changed by an earlier run of this trial, which did not end"},
+	ProbesTooShort:  {Text: "no rate was searched for: at the {closed:%.10g}/s of the closed loop probes of {usual:%.10g} s, and ten times as long, have too few operations for {promise}; set seconds to {seconds:%.0f} or more (find: seconds)"},
+	SearchWide:      {Text: "the interval of the answer is wider than the precision that was asked for: {width}, not {precision:%.2g} %; probes of the same rates disagreed. Longer probes may agree (find: seconds)"},
+	ProbesDisturbed: {Text: "other programs disturbed {n:%.0f} of the {probes:%.0f} probes while these broke the promise: {repeated:%.0f} were repeated and do not count, {counted:%.0f} do"},
+	NotMonotone:     {Text: "not monotone: {lower} at {lower_rate:%.10g}/s, but {upper} at {upper_rate:%.10g}/s; something else disturbed one of them"},
+	DataChanged:     {Text: "the data was changed by an earlier run of this trial, which did not end"},
 	Duet: {Text: "a duet: another target ran at the same time on the other half of the processors; what is counted for the whole machine or its devices covers both trials and is omitted",
 		Former: []string{"a duet: another target ran at the same time on the other half of the processors; what is counted for the whole machine or its devices is of both, and is left out"}},
 	NotObserved: {Text: "{what}"},

@@ -14,6 +14,11 @@ type Arrivals struct {
 	// Queue is how many operations may wait for a free client; beyond it the
 	// oldest are shed and counted. 0: no limit.
 	Queue int64
+	// LeadIn is for how many seconds operations arrive, at the first rate, before
+	// those that are measured: connections and caches warm up meanwhile.
+	LeadIn float64
+	// Draw distinguishes random schedules of the same seed.
+	Draw uint64
 }
 
 // Segment is a period in which the rate changes linearly from From to To.
@@ -47,7 +52,7 @@ func (a *Arrivals) Schedule(seed uint64) (*Schedule, error) {
 	if sum == 0 {
 		return nil, fmt.Errorf("all arrival rates are 0")
 	}
-	return newSchedule(a.Kind, a.Segments, 0, seed)
+	return newSchedule(a.Kind, a.Segments, 0, seed+a.Draw)
 }
 
 // Until returns the mean number of operations that arrive in the first seconds.

@@ -132,6 +132,20 @@ func TestBurstOfArrivals(t *testing.T) {
 	}
 }
 
+// Schedules of one seed repeat, and those of other draws differ.
+func TestDraws(t *testing.T) {
+	a := *pace.Constant(pace.Poisson, 10)
+	other := a
+	other.Draw = 1
+	first := schedule(t, a, 1).Next()
+	if again := schedule(t, a, 1).Next(); again != first {
+		t.Errorf("%v and %v", first, again)
+	}
+	if next := schedule(t, other, 1).Next(); next == first {
+		t.Errorf("%v in both", next)
+	}
+}
+
 func TestArrivalsRefused(t *testing.T) {
 	nan := math.NaN()
 	for _, a := range []pace.Arrivals{

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"rumbench/internal/hint"
+	"rumbench/internal/metric"
 	"rumbench/internal/pace"
 	"rumbench/internal/quantity"
 	"rumbench/workload"
@@ -33,15 +35,15 @@ type Find struct {
 	Promise    string        // "p99_ms < 10", however it was written
 	Percentile float64       // of the promise; 100 for the maximum
 	Below      time.Duration // the limit, exclusive
-	From, To   float64       // bounds of the search; 0: a thousandth of, and the whole of, the unlimited rate
+	From, To   float64       // bounds of the search; 0: none
 	Precision  float64       // of the rate, as a share: 0.05 is 5 %
-	Seconds    float64       // length of a probe; 0: the step's
+	Seconds    float64       // length of a probe; 0: the step's. See [Find.Length]
 	Like       pace.Arrivals // of which kind, and how many operations may wait
 }
 
 var (
-	rateKeys = []string{"at", "ramp", "steps", "arrivals", "queue"}
-	findKeys = []string{"promise", "from", "to", "precision", "seconds", "arrivals", "queue"}
+	rateKeys = []string{"at", "ramp", "steps", "arrivals", "queue", "lead_in"}
+	findKeys = []string{"promise", "from", "to", "precision", "seconds", "arrivals", "queue", "lead_in"}
 )
 
 const (
@@ -49,7 +51,34 @@ const (
 	GreatestRate   = 1e9
 	usualPrecision = 0.05
 	leastPrecision = 0.01
+	// usualLeadIn is the lead-in of probes in seconds: the first operations of new
+	// connections take longer.
+	usualLeadIn = 2
+	// lengthened is by how much a probe is lengthened at most.
+	lengthened = 10
 )
+
+// Length returns how many seconds a probe takes at a rate, after a step of a
+// length: as many as the plan says, or more if that is too few for the percentile.
+func (f *Find) Length(rate, step float64) float64 {
+	usual := cmp.Or(f.Seconds, step)
+	return min(max(usual, math.Ceil(f.operations()/rate)), lengthened*usual)
+}
+
+// LeastRate returns the lowest rate at which a probe has enough operations for the
+// percentile.
+func (f *Find) LeastRate(step float64) float64 {
+	return f.operations() / (lengthened * cmp.Or(f.Seconds, step))
+}
+
+// operations returns how many operations a probe needs.
+func (f *Find) operations() float64 {
+	if f.Percentile == 100 {
+		return 1
+	}
+	const chance = 1.1 // the number of random arrivals varies
+	return chance * float64(metric.LeastSamples(f.Percentile))
+}
 
 const rateHint = "as in rate: 2000, rate: [500, 1000, 2000] for a step each, or rate: {at: 2000, arrivals: poisson, queue: 10000}"
 
@@ -113,6 +142,9 @@ func (d *document) rates(n *node, what string) (out []float64) {
 func (f fields) arrivals(like *pace.Arrivals) {
 	bind(f, "arrivals", &like.Kind, oneOf(pace.Poisson, pace.Even, pace.Burst))
 	bind(f, "queue", &like.Queue, integer[int64](1, math.MaxInt32))
+	lead := time.Duration(like.LeadIn * float64(time.Second))
+	bind(f, "lead_in", &lead, duration(0, time.Hour))
+	like.LeadIn = lead.Seconds()
 }
 
 // noStep reports a run without a step to which a schedule could apply.
@@ -136,7 +168,7 @@ func (b *binder) find(f fields, p *Plan) {
 	if n == nil {
 		return
 	}
-	d := &Find{Precision: usualPrecision, Like: pace.Arrivals{Kind: pace.Poisson}}
+	d := &Find{Precision: usualPrecision, Like: pace.Arrivals{Kind: pace.Poisson, LeadIn: usualLeadIn}}
 	switch n.kind {
 	case mapping:
 		of := b.fields(n, "find", findKeys)
@@ -165,10 +197,33 @@ func (b *binder) find(f fields, p *Plan) {
 			"set order: interleaved, or give a list of rates instead, as rate: [500, 1000]")
 	case p.Stop.Precision > 0:
 		b.at(n, "stop: precision asks for every step to be compared, and a search makes steps of its own", "remove precision from stop; a budget can stay")
-	case b.noStep(n, p, "find"):
+	case b.noStep(n, p, "find") || p.Run == nil:
 	default:
+		if bound, problem, hint := d.tooShort(p.Run); bound != "" {
+			b.at(n.get(bound), problem, hint)
+		}
 		p.Find = d
 	}
+}
+
+// tooShort returns which bound of a search is too low for its probes in a step of a
+// run, the problem and a hint; "" if none is.
+func (d *Find) tooShort(run workload.Run) (bound, problem, hint string) {
+	for _, s := range run.Steps() {
+		least := d.LeastRate(s.Seconds)
+		rate := d.From
+		if bound = "from"; rate == 0 {
+			bound, rate = "to", d.To
+		}
+		if OpenGroup(&s) < 0 || rate == 0 || rate >= least {
+			continue
+		}
+		return bound,
+			fmt.Sprintf("%s: %g/s is too low for probes of at most %g s: %s needs %.0f operations", bound, rate, d.Length(rate, s.Seconds), d.Promise, d.operations()),
+			fmt.Sprintf("set seconds to at least %.0f (a probe becomes up to %d times as long), or %s to at least %.0f",
+				math.Ceil(d.operations()/rate/lengthened), lengthened, bound, math.Ceil(least))
+	}
+	return "", "", ""
 }
 
 const promiseHint = "as in find: p99 < 10ms; of response time there are p50, p95, p99, p99.9 and max"

@@ -3,9 +3,11 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/metric"
 	"rumbench/internal/quantity"
 	"rumbench/internal/result"
@@ -47,6 +49,12 @@ func answersOf(s *step) (out []answer) {
 	return out
 }
 
+// bounded reports whether the highest rate is known to be below some rate.
+func (a answer) bounded() bool {
+	_, high := a.Interval()
+	return a.Broke > 0 && !math.IsInf(high, 1)
+}
+
 // String returns a target's answer.
 func (a answer) String() string { return a.target.Name + ": " + a.Search.String() + a.span() }
 
@@ -56,15 +64,6 @@ func (a answer) span() string {
 		return ""
 	}
 	return fmt.Sprintf(" (%d trials: %s to %s)", a.trials, quantity.Amount(a.least), quantity.Amount(a.most))
-}
-
-// rate returns the highest rate that kept the promise.
-func (a answer) rate() string {
-	text := quantity.Amount(a.Kept) + "/s"
-	if a.Broke == 0 {
-		text = "at least " + text
-	}
-	return text
 }
 
 // searchSentence compares the targets' answers; "" if there was no search.
@@ -92,25 +91,20 @@ func searchSentence(s *step) string {
 		switch {
 		case a.Kept == 0:
 			never = append(never, fmt.Sprintf("%s (lowest %s/s: %s)", a.target.Name, quantity.Amount(a.Broke), a.Why))
-		case len(parts) > 0 && a.Broke > 0 && all[0].Broke > 0:
-			parts = append(parts, fmt.Sprintf("%s on %s%s: %s as much", a.rate(), a.target.Name, a.span(), quantity.Times(a.Kept/all[0].Kept)))
+		case len(parts) > 0 && a.bounded() && all[0].bounded():
+			parts = append(parts, fmt.Sprintf("%s on %s%s: %s as much", a.Rate(), a.target.Name, a.span(), quantity.Times(a.Kept/all[0].Kept)))
 		default:
-			parts = append(parts, fmt.Sprintf("%s on %s%s", a.rate(), a.target.Name, a.span()))
+			parts = append(parts, fmt.Sprintf("%s on %s%s", a.Rate(), a.target.Name, a.span()))
 		}
 	}
-	text, then := all[0].Words(), ": "
+	var text []string
 	if len(parts) > 0 {
-		text, then = text+" holds up to "+quantity.Joined(parts), "; "
+		text = append(text, "the highest rate with "+all[0].Words()+": "+quantity.Joined(parts))
 	}
 	if len(never) > 0 {
-		text += then + "no rate that was tried kept it on " + quantity.Joined(never)
+		text = append(text, "no rate that was tried kept "+all[0].Words()+" on "+quantity.Joined(never))
 	}
-	return text + "." + caution
-}
-
-// isProbe reports whether a step is a probe of a search.
-func isProbe(s *step) bool {
-	return arriving(s) && slices.ContainsFunc(s.c.steps, func(o *step) bool { return o.Name == s.Base && len(answersOf(o)) > 0 })
+	return strings.Join(text, "; ") + "." + caution
 }
 
 // arriving reports whether a step is one of several arrival rates.
@@ -121,7 +115,7 @@ func arriving(s *step) bool {
 // heldSentence reports up to which arrival rate each target kept up; "" if
 // other axes vary too, or a search chose the rates.
 func heldSentence(w *sweep) string {
-	if w.Axis != rateAxis || len(w.panels) != 1 || isProbe(w.first()) {
+	if w.Axis != rateAxis || len(w.panels) != 1 || compare.IsProbe(w.first().Step) {
 		return ""
 	}
 	levels := w.panels[0].levels

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"rumbench/internal/compare"
 	"rumbench/internal/figure"
 	"rumbench/internal/metric"
 	"rumbench/internal/page"
@@ -43,8 +44,9 @@ func summary(c *campaign, in *Input) []page.Block {
 	n := &page.Notes{}
 	for _, s := range c.steps {
 		switch w := c.inSummary(s); {
-		case w == nil:
+		case w == nil && !compare.IsProbe(s.Step): // a repeated probe is in the answer
 			out = append(out, summaryTable(s, n))
+		case w == nil:
 		case w.first() == s:
 			out = append(out, sweepSummary(w, n))
 		}

@@ -31,6 +31,10 @@ func sweepSections(v *view) (out []page.Section) {
 			sec.Blocks = append(sec.Blocks, law)
 		}
 		for _, s := range w.Twice {
+			if compare.IsProbe(s) {
+				n.Mark("Probes that repeat a rate are not in the charts here.")
+				continue
+			}
 			n.Mark(fmt.Sprintf("%s is at the same place as an earlier step: it is not in the charts here.", s.Name))
 		}
 		sec.Blocks = append(append(sec.Blocks, tables...), n)

@@ -38,7 +38,7 @@ func verdictOn(c *campaign) []page.Item {
 			}
 			continue
 		}
-		if isProbe(s) {
+		if compare.IsProbe(s.Step) {
 			continue
 		}
 		ranks, dropped := ranking(s, k)

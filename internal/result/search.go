@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"rumbench/internal/quantity"
 )
 
 // Search is the answer of a search for the highest rate of arrivals at which a
@@ -15,6 +17,17 @@ type Search struct {
 	Broke   float64 `json:"broke_per_s,omitempty"` // the lowest rate above it that broke it; 0: none did
 	Why     string  `json:"why,omitempty"`         // how: "p99 313 ms"
 	Capped  bool    `json:"capped,omitempty"`      // the plan limited the rate
+	// Low and High are the interval in which the highest rate that keeps the
+	// promise lies: the nearest rates that were tried below and above. 0: it is
+	// open on that side. Results of older builds have none: see [Search.Interval].
+	Low  float64 `json:"low_per_s,omitempty"`
+	High float64 `json:"high_per_s,omitempty"`
+	// Probes is how many were made, and Disturbed how many of them do not count,
+	// as other programs disturbed them; 0 in results of older builds.
+	Probes    int `json:"probes,omitempty"`
+	Disturbed int `json:"disturbed,omitempty"`
+	// Closed is the rate of the closed loop; 0 in results of older builds.
+	Closed float64 `json:"closed_per_s,omitempty"`
 	// How the rate was searched for; nil in results of older builds.
 	How *SearchPlan `json:"how,omitempty"`
 }
@@ -27,22 +40,26 @@ type SearchPlan struct {
 	Seconds   float64 `json:"seconds"`              // of a probe
 	Arrivals  string  `json:"arrivals"`             // as in Group.Pace
 	Queue     int64   `json:"queue,omitempty"`      // as in Group
+	LeadIn    float64 `json:"lead_in_s,omitempty"`  // as in Group
 }
 
-// Gap returns how much higher than the rate found the highest one that keeps
-// the promise may be, as a share. It is infinite if no rate broke the promise
-// and the plan did not limit the rate.
-func (s *Search) Gap() float64 {
+// Interval returns the rates between which the highest rate that keeps the
+// promise lies. Low is 0 if no rate kept it, and high infinite if it may be any
+// above. Of an older build it is the step from the rate that kept the promise to
+// the one that broke it.
+func (s *Search) Interval() (low, high float64) {
 	const usual = 0.05 // for results that do not record how they were found
 	switch {
-	case s.Kept > 0 && s.Broke > s.Kept:
-		return s.Broke/s.Kept - 1
-	case s.Broke == 0 && s.Capped:
-		return math.Inf(1)
+	case s.Probes > 0 && s.High > 0:
+		return s.Low, s.High
+	case s.Probes > 0 || s.Broke == 0 && s.Capped:
+		return s.Low, math.Inf(1)
+	case s.Broke > s.Kept:
+		return s.Kept, s.Broke
 	case s.How != nil:
-		return s.How.Precision
+		return s.Kept, s.Kept * (1 + s.How.Precision)
 	}
-	return usual
+	return s.Kept, s.Kept * (1 + usual)
 }
 
 // Differs returns how the questions of two searches differ; "" if they do not,
@@ -58,6 +75,8 @@ func (s *Search) Differs(o *Search) string {
 		return fmt.Sprintf("find with arrivals %s and %s", a.Arrivals, b.Arrivals)
 	case a.Queue != b.Queue:
 		return fmt.Sprintf("find with a queue of %d and %d (0: of any length)", a.Queue, b.Queue)
+	case a.LeadIn != b.LeadIn:
+		return fmt.Sprintf("find with a lead-in of %.10g s and %.10g s", a.LeadIn, b.LeadIn)
 	case a.From != b.From:
 		return fmt.Sprintf("find from %.10g/s and from %.10g/s (0: not limited)", a.From, b.From)
 	case a.To != b.To:
@@ -73,8 +92,12 @@ func (s *Search) Question() string {
 		return s.Words()
 	}
 	h := s.How
-	return fmt.Sprintf("%s with probes of %.10g s, arrivals %s, a queue of %d, from %.10g/s to %.10g/s (0: not limited)",
+	text := fmt.Sprintf("%s with probes of %.10g s, arrivals %s, a queue of %d, from %.10g/s to %.10g/s (0: not limited)",
 		s.Words(), h.Seconds, h.Arrivals, h.Queue, h.From, h.To)
+	if h.LeadIn > 0 {
+		text += fmt.Sprintf(", a lead-in of %.10g s", h.LeadIn)
+	}
+	return text
 }
 
 // Words returns the promise in readable form: "p99 < 20 ms".
@@ -91,14 +114,26 @@ func Millis(ms float64) string {
 	return fmt.Sprintf("%.3g ms", ms)
 }
 
-// String returns the answer in a few words.
+// String returns the answer in a line that can be quoted.
 func (s *Search) String() string {
-	measure, _, _ := strings.Cut(s.Promise, "_")
-	switch {
-	case s.Kept == 0:
-		return fmt.Sprintf("%s: no rate that was tried kept it (lowest %.10g/s: %s)", s.Words(), s.Broke, s.Why)
-	case s.Broke == 0:
-		return fmt.Sprintf("%s kept at the highest rate tried, %.10g/s (%s %s)", s.Words(), s.Kept, measure, Millis(s.Took))
+	text := "highest rate with " + s.Words() + ": " + s.Rate()
+	if s.Kept == 0 {
+		text = fmt.Sprintf("no rate that was tried kept %s (lowest %s/s: %s)", s.Words(), quantity.Amount(s.Broke), s.Why)
 	}
-	return fmt.Sprintf("%s holds up to %.10g/s; broken at %.10g/s (%s)", s.Words(), s.Kept, s.Broke, s.Why)
+	if s.Probes > 0 {
+		text += fmt.Sprintf(", %s; closed loop %s/s", quantity.Count(s.Probes, "probe"), quantity.Amount(s.Closed))
+	}
+	return text
+}
+
+// Rate returns the answer with its interval: "691/s (691 to 725)".
+func (s *Search) Rate() string {
+	low, high := s.Interval()
+	switch {
+	case math.IsInf(high, 1) || s.Broke == 0 && s.Probes == 0:
+		return "at least " + quantity.Amount(s.Kept) + "/s"
+	case low == 0:
+		return fmt.Sprintf("%s/s (at most %s)", quantity.Amount(s.Kept), quantity.Amount(high))
+	}
+	return fmt.Sprintf("%s/s (%s to %s)", quantity.Amount(s.Kept), quantity.Amount(low), quantity.Amount(high))
 }

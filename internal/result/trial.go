@@ -225,6 +225,8 @@ type Group struct {
 	// which counts operations. Queue is how many may wait; 0: any number.
 	Open  bool  `json:"open,omitempty"`
 	Queue int64 `json:"queue,omitempty"`
+	// LeadIn is for how many seconds operations arrived before the window.
+	LeadIn float64 `json:"lead_in_s,omitempty"`
 	// Ramp is how the rate of an open group changes over time; empty if it does
 	// not, nil if it was not recorded (older builds).
 	Ramp []Ramp   `json:"ramp,omitzero"`

@@ -3,6 +3,8 @@ package trial
 import (
 	"context"
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -12,104 +14,47 @@ import (
 	"rumbench/internal/metric"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
+	"rumbench/internal/search"
 	"rumbench/workload"
 )
 
 // search looks for the highest rate at which a step keeps the plan's promise.
-// The step itself has just run in a closed loop: its rate is the upper limit.
+// The step itself has just run in a closed loop, near whose rate the answer lies.
 // Each probe is a step of its own.
 func (t *trial) search(ctx context.Context, step *workload.Step) error {
-	p := &prober{Find: t.Plan.Find, trial: t, step: *step, group: plan.OpenGroup(step)}
-	if p.Seconds > 0 {
-		p.step.Seconds = p.Seconds
-	}
-	s := &search{grid: grid{t.Plan.Find}, probe: p.probe}
-	ceiling := 0.0
-	for k, kind := range step.Groups[p.group].Ops {
-		if !kind.Upkeep {
-			ceiling += float64(t.driven.Groups[p.group].Kinds[k].Ops) / t.driven.Window.Seconds()
-		}
-	}
-	at := len(t.res.Steps) - 1
-	if ceiling == 0 {
-		t.res.Steps[at].Warnings = append(t.res.Steps[at].Warnings, metric.Warn(metric.NoRateSearched, nil))
+	out := &t.res.Steps[len(t.res.Steps)-1]
+	p := &prober{Find: t.Plan.Find, trial: t, step: *step, group: plan.OpenGroup(step), made: map[float64][]probe{}}
+	closed, took := p.closedLoop()
+	least := p.LeastRate(step.Seconds)
+	switch {
+	case closed == 0:
+		out.Warnings = append(out.Warnings, metric.Warn(metric.NoRateSearched, nil))
+		return t.save()
+	case closed < least:
+		usual := p.Length(math.Inf(1), step.Seconds)
+		out.Warnings = append(out.Warnings, metric.Warn(metric.ProbesTooShort,
+			metric.Values{"promise": p.Promise, "closed": closed, "usual": usual, "seconds": math.Ceil(2 * usual * least / closed)}))
 		return t.save()
 	}
-	if err := s.run(ctx, ceiling); err != nil {
-		return err
+	s := search.New(search.Plan{Precision: p.Precision, From: max(p.From, least), To: p.To, Closed: closed, Ease: float64(p.Below) / float64(took)})
+	for rate, ok := s.Next(); ok; rate, ok = s.Next() {
+		pr, err := p.probe(ctx, rate)
+		if err != nil {
+			return err
+		}
+		pr.counts = s.Add(rate, pr.broke == "", pr.disturbed)
+		p.note(&pr)
+		p.made[rate] = append(p.made[rate], pr)
 	}
-	s.conclude(&t.res.Steps[at], t.all(step.Name), step.Groups[p.group].Name, p.step.Seconds, ceiling)
-	t.Progress(eventOf(PhaseFound, t.res.Steps[at]))
+	// The probes were added to the steps meanwhile.
+	out = &t.res.Steps[slices.IndexFunc(t.res.Steps, func(o result.Step) bool { return o.Name == step.Name })]
+	p.conclude(out, s.Answer(), closed)
+	t.Progress(eventOf(PhaseFound, *out))
 	return t.save()
 }
 
 // PhaseFound is the end of a search for a rate, see Event.Is.
 const PhaseFound = "found"
-
-// search is a search for a rate.
-type search struct {
-	grid
-	probe  func(ctx context.Context, rate float64) (probe, error)
-	probes []probe // in the order in which they were made
-}
-
-// probe is a rate that was tried.
-type probe struct {
-	at    int // its number
-	rate  float64
-	took  time.Duration // the percentile that the promise is about
-	n     int64         // operations behind the percentile
-	broke string        // why the promise was not kept; "" if it was
-}
-
-// run tries rates until two neighbouring rates are found of which the lower
-// keeps the promise and the higher breaks it.
-func (s *search) run(ctx context.Context, ceiling float64) error {
-	high := s.nearest(ceiling) + 1 // assumed to break it
-	if s.To > 0 {
-		high = s.last()
-		if kept, err := s.try(ctx, high); kept || err != nil {
-			return err
-		}
-	}
-	low, known := s.least(high), false
-	if s.From > 0 {
-		kept, err := s.try(ctx, low)
-		if !kept || err != nil {
-			return err
-		}
-		known = true
-	}
-	for high-low > 1 || !known {
-		next := (low + high) / 2
-		if !known { // from above, so that the first probes are not too slow to be meaningful
-			next = max(low, high-s.halving())
-		}
-		kept, err := s.try(ctx, next)
-		switch {
-		case err != nil:
-			return err
-		case kept:
-			low, known = next, true
-		case next == low:
-			return nil
-		default:
-			high = next
-		}
-	}
-	return nil
-}
-
-// try makes a probe.
-func (s *search) try(ctx context.Context, at int) (kept bool, err error) {
-	p, err := s.probe(ctx, s.rate(at))
-	if err != nil {
-		return false, err
-	}
-	p.at = at
-	s.probes = append(s.probes, p)
-	return p.broke == "", nil
-}
 
 // prober makes the probes of a step.
 type prober struct {
@@ -117,23 +62,79 @@ type prober struct {
 	trial *trial
 	step  workload.Step
 	group int
+	made  map[float64][]probe // by rate
+}
+
+// probe is a probe of a rate.
+type probe struct {
+	rate      float64
+	took      time.Duration // the percentile that the promise is about
+	n         int64         // operations behind the percentile
+	broke     string        // why the promise was not kept; "" if it was
+	disturbed bool          // by other programs
+	counts    bool
+}
+
+// closedLoop returns the rate of the closed loop that has just run, and what the
+// promise is about, of service time.
+func (r *prober) closedLoop() (rate float64, took time.Duration) {
+	all := hist.NewDist()
+	for k, kind := range r.trial.driven.Groups[r.group].Kinds {
+		if !r.step.Groups[r.group].Ops[k].Upkeep {
+			all.Merge(kind.Service)
+		}
+	}
+	return float64(all.Count()) / r.trial.driven.Window.Seconds(), r.promised(all)
+}
+
+// promised returns what the promise is about, of response or service times.
+func (r *prober) promised(of *hist.Dist) time.Duration {
+	if r.Percentile == 100 {
+		return time.Duration(of.Max())
+	}
+	return time.Duration(of.Percentile(r.Percentile))
 }
 
 // probe runs the step at a rate.
 func (r *prober) probe(ctx context.Context, rate float64) (probe, error) {
 	p := probe{rate: rate}
-	step := plan.AtRate(&r.step, rate, &r.Like)
+	of, like, n := r.step, r.Like, len(r.made[rate])
+	of.Seconds, like.Draw = r.Length(rate, r.step.Seconds), uint64(n)
+	step := plan.AtRate(&of, rate, &like)
+	if n > 0 {
+		step.Name += fmt.Sprintf("#%d", n+1)
+	}
 	if err := r.trial.runStep(ctx, &step); err != nil {
 		return p, err
 	}
 	out := &r.trial.res.Steps[len(r.trial.res.Steps)-1]
 	r.judge(&p, &step, out)
-	if p.broke == "" {
-		out.Note(fmt.Sprintf("%s was kept: %s", r.Promise, shown(p.took)))
-	} else {
-		out.Note(r.Promise + " was not kept: " + p.broke)
-	}
+	p.disturbed = disturbed(out)
 	return p, nil
+}
+
+// note adds to a probe's step what it showed.
+func (r *prober) note(p *probe) {
+	text := r.Promise + " was not kept: " + p.broke
+	if p.broke == "" {
+		text = fmt.Sprintf("%s was kept: %s", r.Promise, shown(p.took))
+	}
+	if !p.counts {
+		text += "; it does not count, as other programs disturbed it"
+	}
+	r.trial.res.Steps[len(r.trial.res.Steps)-1].Note(text)
+}
+
+// disturbed reports whether other programs used so much of the processors, or of
+// the device, that operations may have waited for them.
+func disturbed(s *result.Step) bool {
+	const much = 1 // MB a second
+	return slices.ContainsFunc(s.Rows, func(row metric.Row) bool {
+		return slices.ContainsFunc(row.Warnings, func(w metric.Warning) bool {
+			others, _ := w.Values["others"].(float64)
+			return w.Code == metric.ProcessorsShared || w.Code == metric.Disturbed && others > much*s.Seconds
+		})
+	})
 }
 
 // judge decides whether a probe kept the promise. Operations that had arrived
@@ -152,10 +153,7 @@ func (r *prober) judge(p *probe, step *workload.Step, out *result.Step) {
 		}
 	}
 	all.Merge(res.Undone)
-	p.took, p.n = time.Duration(all.Percentile(r.Percentile)), all.Count()
-	if r.Percentile == 100 {
-		p.took = time.Duration(all.Max())
-	}
+	p.took, p.n = r.promised(all), all.Count()
 	sla := out.Groups[r.group].SLA
 	switch {
 	case out.Status != result.Complete:
@@ -187,56 +185,77 @@ func shown(d time.Duration) string {
 }
 
 // conclude adds the answer to the closed-loop step.
-func (s *search) conclude(out *result.Step, b account.Builder, group string, seconds, ceiling float64) {
-	slices.SortFunc(s.probes, func(a, b probe) int { return a.at - b.at })
-	var tried []string
-	var best, lowest *probe // the best that kept it, and the lowest above that broke it
-	for i := range s.probes {
-		p := &s.probes[i]
+func (r *prober) conclude(out *result.Step, a search.Answer, closed float64) {
+	usual := r.Length(math.Inf(1), r.step.Seconds)
+	found := &result.Search{Promise: r.Promise, Capped: r.To > 0, Kept: a.Kept, Broke: a.Broke, Low: a.Low,
+		Probes: a.Probes, Disturbed: a.Disturbed, Closed: closed,
+		How: &result.SearchPlan{Precision: r.Precision, From: r.From, To: r.To, Seconds: usual,
+			Arrivals: string(r.Like.Kind), Queue: r.Like.Queue, LeadIn: r.Like.LeadIn}}
+	if !math.IsInf(a.High, 1) {
+		found.High = a.High
+	}
+	for _, p := range r.made[a.Kept] {
 		if p.broke == "" {
-			best, lowest = p, nil
-			tried = append(tried, fmt.Sprintf("%.10g/s %s", p.rate, shown(p.took)))
-			continue
+			found.Took = max(found.Took, p.took.Seconds()*1e3)
 		}
-		if lowest == nil {
-			lowest = p
+	}
+	for _, p := range r.made[a.Broke] {
+		if p.broke != "" && p.counts {
+			found.Why = p.broke
 		}
-		tried = append(tried, fmt.Sprintf("%.10g/s broke it (%s)", p.rate, p.broke))
-	}
-	found := &result.Search{Promise: s.Promise, Capped: s.To > 0, How: &result.SearchPlan{
-		Precision: s.Precision, From: s.From, To: s.To, Seconds: seconds, Arrivals: string(s.Like.Kind), Queue: s.Like.Queue}}
-	if best != nil {
-		found.Kept, found.Took = best.rate, best.took.Seconds()*1e3
-	}
-	if lowest != nil {
-		found.Broke, found.Why = lowest.rate, lowest.broke
 	}
 	out.Search = found
-	text := found.String()
-	if lowest == nil && !found.Capped {
-		text += fmt.Sprintf("; without a rate the clients did %.0f/s, and more was not tried", ceiling)
-	}
-	out.Note(text + ". Tried: " + strings.Join(tried, ", "))
-	var highest float64
-	if best != nil {
-		highest = best.rate
-		b.Warnings = s.unsure(best)
-	}
-	b.Put("highest_rate", highest, account.Of(group, ""), account.Count(int64(len(s.probes))), account.Warned(b.Warnings...))
+	out.Note(found.String() + ". Tried: " + strings.Join(r.tried(), ", "))
+	b := r.trial.all(out.Name)
+	warnings := r.unsure(a)
+	b.Put("highest_rate", a.Kept, account.Of(out.Groups[r.group].Name, ""), account.Count(int64(a.Probes)), account.Warned(warnings...))
+	b.Warnings = warnings
 	out.Take(&b.Sheet)
 }
 
-// unsure returns warnings that limit trust in the answer: too few operations
-// for the percentile, or response times near the limit that fell though the
-// rate rose.
-func (s *search) unsure(best *probe) (out []metric.Warning) {
-	if beyond := float64(best.n) * (1 - s.Percentile/100); s.Percentile < 100 && beyond < 10 {
-		out = append(out, metric.Warn(metric.FewBeyond, metric.Values{"promise": s.Promise, "rate": best.rate, "n": float64(best.n), "beyond": beyond}))
+// tried returns what the probes showed, by rate.
+func (r *prober) tried() (out []string) {
+	for _, rate := range slices.Sorted(maps.Keys(r.made)) {
+		var each []string
+		for _, p := range r.made[rate] {
+			text := shown(p.took)
+			if p.broke != "" {
+				text = "broke it (" + p.broke + ")"
+			}
+			if !p.counts {
+				text = "disturbed"
+			}
+			each = append(each, text)
+		}
+		out = append(out, fmt.Sprintf("%.10g/s %s", rate, strings.Join(each, " and ")))
 	}
-	for i := 1; i < len(s.probes); i++ {
-		a, b := &s.probes[i-1], &s.probes[i]
-		if b.broke == "" && (a.broke != "" || a.took > s.Below/2 && a.took > b.took*5/4) {
-			out = append(out, metric.Warn(metric.NotMonotone, metric.Values{"lower": shown(a.took), "lower_rate": a.rate, "upper": shown(b.took), "upper_rate": b.rate}))
+	return out
+}
+
+// unsure returns warnings that limit trust in the answer.
+func (r *prober) unsure(a search.Answer) (out []metric.Warning) {
+	if !a.Precise {
+		wide := "open"
+		if a.Low > 0 && !math.IsInf(a.High, 1) {
+			wide = fmt.Sprintf("%.2g %%", 100*(a.High/a.Low-1))
+		}
+		out = append(out, metric.Warn(metric.SearchWide, metric.Values{"width": wide, "precision": 100 * r.Precision}))
+	}
+	spoiled := 0
+	for _, all := range r.made {
+		for _, p := range all {
+			if p.disturbed && p.broke != "" {
+				spoiled++
+			}
+		}
+	}
+	if counted := spoiled - a.Disturbed; spoiled > 0 {
+		out = append(out, metric.Warn(metric.ProbesDisturbed, metric.Values{
+			"n": float64(spoiled), "probes": float64(a.Probes), "repeated": float64(a.Disturbed), "counted": float64(counted)}))
+	}
+	for _, p := range r.made[a.Kept] {
+		if beyond := float64(p.n) * (1 - r.Percentile/100); r.Percentile < 100 && p.broke == "" && beyond < 9.5 {
+			return append(out, metric.Warn(metric.FewBeyond, metric.Values{"promise": r.Promise, "rate": a.Kept, "n": float64(p.n), "beyond": beyond}))
 		}
 	}
 	return out

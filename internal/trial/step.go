@@ -158,7 +158,7 @@ func groupsOf(step *workload.Step) (out []result.Group) {
 		d := result.Group{Name: g.Name, Clients: g.Clients, Parts: g.Parts, Units: map[string]string{}}
 		switch {
 		case g.Arrivals != nil:
-			d.Open, d.Pace, d.Queue = true, string(g.Arrivals.Kind), g.Arrivals.Queue
+			d.Open, d.Pace, d.Queue, d.LeadIn = true, string(g.Arrivals.Kind), g.Arrivals.Queue, g.Arrivals.LeadIn
 			d.Rate, d.Ramp = g.Arrivals.Until(step.Seconds)/step.Seconds, rampOf(g.Arrivals)
 		case g.Rate > 0:
 			d.Rate, d.Pace = g.Rate*float64(g.RowsPerOp)*float64(g.Clients), string(g.Pace)
@@ -219,6 +219,10 @@ func (t *stepRun) load(ctx context.Context) error {
 	case t.Preflight && !t.of.Whole:
 		config.Limit = preflightTime
 	}
+	before, err := t.leadIn(ctx, config)
+	if err != nil {
+		return err
+	}
 	res, err := t.measure(ctx, config)
 	if err != nil {
 		return err
@@ -242,7 +246,7 @@ func (t *stepRun) load(ctx context.Context) error {
 	if err := plans.after(ctx, t.out); err != nil {
 		return err
 	}
-	found, err := stage.Finish(ctx, res.Totals())
+	found, err := stage.Finish(ctx, before.And(res.Totals()))
 	if err != nil {
 		return fmt.Errorf("check the step: %w", err)
 	}

@@ -17,7 +17,7 @@ func TestFoundLine(t *testing.T) {
 	p.Event(trial.Event{Step: "q", Phase: trial.PhaseFound, Is: &result.Step{Name: "q",
 		Search: &result.Search{Promise: "p99_ms < 20", Kept: 691, Took: 12, Broke: 725, Why: "p99 313 ms"},
 		Rows:   []metric.Row{{Metric: "highest_rate", Value: 691, Warnings: metric.UntypedAll([]string{"not monotone"})}}}})
-	if want := "  q: p99 < 20 ms holds up to 691/s; broken at 725/s (p99 313 ms)\n             ! not monotone\n"; out.String() != want {
+	if want := "  q: highest rate with p99 < 20 ms: 691/s (691 to 725)\n             ! not monotone\n"; out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
 	}
 }
