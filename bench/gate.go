@@ -66,7 +66,7 @@ func gatePlan(blocks int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `name: gate
 workload: ibench
-params: {rows: 100k, write_rows: 60k, steps: [l.i0, l.x, l.i1], check: none}
+params: {rows: 1M, steps: [l.i0], check: none}
 common: {durability: process, cache: 64MiB}
 calibrate: false
 trials: %d
