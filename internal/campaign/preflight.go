@@ -66,7 +66,7 @@ func (r *runner) preflight(ctx context.Context) error {
 	if err := r.clearPreflight(); err != nil || r.NoPreflight {
 		return err
 	}
-	targets := r.doubtful()
+	targets := r.untried()
 	if len(targets) == 0 {
 		return nil
 	}
@@ -98,9 +98,9 @@ func (r *runner) preflight(ctx context.Context) error {
 	return r.clearPreflight()
 }
 
-// doubtful returns the targets of which no trial is complete. Those of an A/A
+// untried returns the targets of which no trial is complete. Those of an A/A
 // campaign are one.
-func (r *runner) doubtful() (out []plan.Target) {
+func (r *runner) untried() (out []plan.Target) {
 	targets := r.Plan.Targets
 	if r.AA {
 		targets = targets[:1]
@@ -136,7 +136,7 @@ func (r *runner) keepLogs(failed []FailedTarget) error {
 	}
 	for i := range failed {
 		t := &failed[i]
-		for _, path := range telling(result.TrialPath(r.Dir, PreflightDir+"/"+t.Name)) {
+		for _, path := range logsOf(result.TrialPath(r.Dir, PreflightDir+"/"+t.Name)) {
 			to := filepath.Join(kept, t.Name, filepath.Base(path))
 			if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 				return err
@@ -150,9 +150,9 @@ func (r *runner) keepLogs(failed []FailedTarget) error {
 	return nil
 }
 
-// telling returns the logs of a trial that say more than its result: its server's,
+// logsOf returns the logs of a trial that say more than its result: its server's,
 // and its own if it crashed.
-func telling(trialDir string) (paths []string) {
+func logsOf(trialDir string) (paths []string) {
 	server, own := filepath.Join(trialDir, result.ServerLogFile), filepath.Join(trialDir, result.LogFile)
 	if info, err := os.Stat(server); err == nil && info.Size() > 0 {
 		paths = append(paths, server)

@@ -42,7 +42,7 @@ func newTableCommand(a *App) *cobra.Command {
 		Long: `table prints for every test (step) and target what the target has ÷ what the base
 has, with two decimals, in groups of tests: point, range, write and mixed with
 their geometric means, and others. ▲ and ▼ mark what is better or worse (95 %),
-= what is equivalent within 1 %.
+= what is equivalent.
 
 Targets may be named by a part of their names that only one has.
 

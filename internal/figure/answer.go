@@ -12,8 +12,9 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// mostNamed is how many numbers of a kind an answer names.
-const mostNamed = 5
+// mostNamed is how many numbers of a kind an answer names, and mostBeyond how many that
+// nobody asked about.
+const mostNamed, mostBeyond = 5, 3
 
 // Answer returns what a judgement says about its question, a sentence each: what is
 // proven; what is not, with the best guess and what would decide it; what is equivalent;
@@ -68,6 +69,10 @@ func verdictOf(j *compare.Judgement, by map[compare.Verdict][]*compare.Item, ask
 
 // named lists numbers, those farthest apart first, and how many more there are.
 func named(items []*compare.Item, text func(*compare.Item) string) string {
+	return firstOf(items, mostNamed, text)
+}
+
+func firstOf(items []*compare.Item, most int, text func(*compare.Item) string) string {
 	items = slices.Clone(items)
 	apart := func(it *compare.Item) float64 {
 		if math.IsNaN(it.Ratio) || it.Ratio <= 0 {
@@ -77,10 +82,10 @@ func named(items []*compare.Item, text func(*compare.Item) string) string {
 	}
 	slices.SortStableFunc(items, func(a, b *compare.Item) int { return cmp.Compare(apart(b), apart(a)) })
 	var parts []string
-	for _, it := range items[:min(mostNamed, len(items))] {
+	for _, it := range items[:min(most, len(items))] {
 		parts = append(parts, text(it))
 	}
-	if n := len(items) - mostNamed; n > 0 {
+	if n := len(items) - most; n > 0 {
 		parts = append(parts, fmt.Sprintf("%d more", n))
 	}
 	return strings.Join(parts, "; ")
@@ -169,5 +174,5 @@ func beyond(j *compare.Judgement) string {
 		return fmt.Sprintf("Beyond the question, no difference in %s is proven", quantity.Count(tested, "headline number"))
 	}
 	return fmt.Sprintf("Beyond the question, %d of %s are different: ", len(found), quantity.Count(tested, "headline number")) +
-		named(found, func(it *compare.Item) string { return string(it.Verdict) + " " + Guess(it) })
+		firstOf(found, mostBeyond, func(it *compare.Item) string { return string(it.Verdict) + " " + Guess(it) })
 }

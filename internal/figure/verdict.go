@@ -28,7 +28,7 @@ var (
 // their verdicts.
 func Legend() []struct{ Text, Class string } {
 	return []struct{ Text, Class string }{
-		{"▲ better (95 %)", "better"}, {", ", ""}, {"▼ worse (95 %)", "worse"}, {", = equivalent within 1 %; ", ""},
+		{"▲ better (95 %)", "better"}, {", ", ""}, {"▼ worse (95 %)", "worse"}, {", = equivalent; ", ""},
 		{"△", "better unsure"}, {" ", ""}, {"▽", "worse unsure"},
 		{" look better or worse by more than 5 % and, where it is known, twice the trials' variation, but are not proven; " +
 			"? may be chance; ~ the trials contradict each other.", ""},

@@ -284,7 +284,7 @@ func relativeCautions(r *compare.Relative, style RelativeStyle) []string {
 	case style.Published:
 		out = append(out, "Colours by fixed limits, as published pages have them, however noisy the numbers are.")
 	case len(r.Targets) > 1 && least >= compare.LeastTrials:
-		out = append(out, "▲ better (95 %), ▼ worse (95 %), = equivalent within 1 %; without a sign it may be chance.")
+		out = append(out, "▲ better (95 %), ▼ worse (95 %), = equivalent; without a sign it may be chance.")
 	}
 	return out
 }
