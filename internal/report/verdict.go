@@ -97,7 +97,7 @@ func rankSentence(s *step, ranks []rank) string {
 	first := ranks[0]
 	text := fmt.Sprintf("%s %s %s %s/s", first.target.Name, did(s.Primary), first.rate, s.units(s.Primary))
 	if len(ranks) == 1 {
-		return text + writesAlone(s, first.target) + "." + standstill(s)
+		return text + writesAlone(s, ranks) + "." + standstill(s)
 	}
 	writes, differ := writesOf(s, ranks)
 	last := ranks[len(ranks)-1]
@@ -139,22 +139,16 @@ func faster(s *step, first, other rank) string {
 // writesOf reports what the fastest target wrote compared with the others, and
 // whether that differs notably.
 func writesOf(s *step, ranks []rank) (text string, differ bool) {
-	k, ok := s.Own("write_kb")
+	k, ok := written(s, ranks)
 	if !ok {
 		return "", false
 	}
 	mine := s.number(ranks[0].target, k)
-	switch {
-	case mine.Disturbed():
-		return "; its writes are not compared: other programs used the device", false
-	case mine.AtLeast():
-		return fmt.Sprintf("; it wrote at least %s KB per %s, and put off more", mine, k.Per), false
+	if mine.AtLeast() {
+		return fmt.Sprintf("; %s wrote at least %s KB per %s, and put off more", writer(k), mine, k.Per), false
 	}
-	var shares, disturbed []string
+	var shares []string
 	for _, o := range ranks[1:] {
-		if s.number(o.target, k).Disturbed() {
-			disturbed = append(disturbed, o.target.Name)
-		}
 		r, ok := mine.Over(s.number(o.target, k))
 		if !ok {
 			continue
@@ -163,21 +157,45 @@ func writesOf(s *step, ranks []rank) (text string, differ bool) {
 		shares = append(shares, share(r)+" "+o.target.Name+"'s")
 	}
 	if len(shares) == 0 {
-		return writesAlone(s, ranks[0].target), false
+		return writesAlone(s, ranks[:1]), false
 	}
-	text = fmt.Sprintf("; it wrote %s KB per %s: %s", mine, k.Per, quantity.Joined(shares))
-	if len(disturbed) > 0 {
-		text += " (" + quantity.Joined(disturbed) + " not compared: other programs used the device)"
-	}
+	text = fmt.Sprintf("; %s wrote %s KB per %s: %s", writer(k), mine, k.Per, quantity.Joined(shares))
 	return text, differ
 }
 
-func writesAlone(s *step, t *target) string {
-	k, ok := s.Own("write_kb")
-	if n := s.number(t, k); ok && n.Missing == "" && !n.Disturbed() {
-		return fmt.Sprintf(" and wrote %s KB per %s", n, k.Per)
+func writesAlone(s *step, of []rank) string {
+	k, ok := written(s, of)
+	if !ok {
+		return ""
+	}
+	if n := s.number(of[0].target, k); n.Missing == "" {
+		return fmt.Sprintf("; %s wrote %s KB per %s", writer(k), n, k.Per)
 	}
 	return ""
+}
+
+// written returns the key of what targets wrote to the device or, if other programs used
+// that, of what their own processes wrote.
+func written(s *step, of []rank) (key, bool) {
+	k, ok := s.Own("write_kb")
+	disturbed := func(k key) bool {
+		return slices.ContainsFunc(of, func(r rank) bool { return s.number(r.target, k).Disturbed() })
+	}
+	if ok && disturbed(k) {
+		k.Metric = ownWrites
+		ok = !disturbed(k)
+	}
+	return k, ok
+}
+
+const ownWrites = "process_write_kb"
+
+// writer returns who wrote.
+func writer(k key) string {
+	if k.Metric == ownWrites {
+		return "its processes"
+	}
+	return "it"
 }
 
 // share returns a ratio of costs in words.
