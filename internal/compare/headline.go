@@ -110,6 +110,12 @@ func (s *Step) About(metric string) (k Key, ok bool) {
 	return Key{Op: op, Metric: metric}, false
 }
 
+// Asked returns the keys of the numbers that the question is about.
+func (s *Step) Asked() []Key {
+	x := s.index()
+	return slices.Clip(x.headline[:x.asked])
+}
+
 // Headline returns the keys of the numbers that describe a step: what is asked about,
 // then the other metrics that are headlines. A step that warms up
 // has none, nor has a probe of a search.

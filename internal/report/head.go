@@ -179,11 +179,43 @@ func headFacts(c *campaign) []page.Fact {
 	if !differ {
 		trials += " each"
 	}
-	list = append(list, page.Fact{Name: "trials", Value: trials})
+	list = append(list, page.Fact{Name: "trials", Value: trials}, page.Fact{Name: "asked about", Value: askedAbout(c)})
 	if first := began(c); !first.IsZero() {
 		list = append(list, page.Fact{Name: "started", Value: first.UTC().Format("2006-01-02 15:04 UTC")})
 	}
 	return slices.DeleteFunc(list, func(f page.Fact) bool { return f.Value == "" })
+}
+
+// askedAbout returns what a comparison of targets is about: all other verdicts are
+// exploratory.
+func askedAbout(c *campaign) string {
+	if len(c.Targets) < 2 {
+		return ""
+	}
+	var steps []string
+	for _, s := range c.steps {
+		var names []string
+		for _, k := range s.Asked() {
+			names = append(names, k.Metric)
+		}
+		if len(names) > 0 {
+			steps = append(steps, s.Name+": "+strings.Join(names, ", "))
+		}
+	}
+	const most = 4 // a suite has dozens
+	if n := len(steps) - most; n > 0 {
+		steps = append(steps[:most], fmt.Sprintf("and %s more", quantity.Count(n, "step")))
+	}
+	text := strings.Join(steps, "; ")
+	for _, d := range []struct {
+		name  string
+		share float64
+	}{{"worse", c.Question.WorseBy}, {"better", c.Question.BetterBy}} {
+		if d.share > 0 {
+			text += fmt.Sprintf("; %s by %s matters", d.name, quantity.Share(d.share))
+		}
+	}
+	return text
 }
 
 // durabilityFact returns the level with its meaning, per target if they differ
