@@ -136,7 +136,7 @@ func throughput(j *compare.Judgement) (out []*compare.Effect) {
 func recommended(j *compare.Judgement) int {
 	most := 0
 	for _, e := range throughput(j) {
-		most = max(most, j.Needed(e, math.Abs(1-aaSlowdown)))
+		most = max(most, e.Needed(math.Abs(1-aaSlowdown)))
 	}
 	return most
 }

@@ -174,12 +174,18 @@ func runCompare(a *App, o compareOptions, args []string, dash int) error {
 			}
 		}
 	}
+	var passed []gateResult
+	for i := range list {
+		if list[i].Narrow = o.brief || len(o.steps)+len(o.metrics) > 0; o.gate {
+			passed = append(passed, o.pass(&list[i]))
+		}
+	}
 	if err := compareFormats[o.format](a.Stdout, list); err != nil {
 		return err
 	}
 	verdict := judge(a.Stderr, gates, list, o.steps)
 	if o.gate {
-		verdict = o.pass(a.Stderr, list)
+		verdict = closed(a.Stderr, passed)
 	}
 	return errors.Join(append(refused, verdict)...)
 }
@@ -216,37 +222,60 @@ func (o *compareOptions) ask(c *compare.Campaign, gates []*compare.Gate) error {
 	return nil
 }
 
-// pass prints what a gate on the question finds, and returns the error that keeps it
-// closed.
-func (o *compareOptions) pass(w io.Writer, list []comparison.Comparison) error {
-	worse, open, blind, judged := 0, 0, 0, 0
-	say := func(what string, c *comparison.Comparison, items []*compare.Item, text func(*compare.Item) string) int {
+// gateResult is what a gate on the question found in a comparison.
+type gateResult struct {
+	lines []string // a number each
+	text  string   // for the summary
+	code  int      // the exit code
+}
+
+// pass judges the question as a gate.
+func (o *compareOptions) pass(c *comparison.Comparison) (r gateResult) {
+	found := c.Outcome()
+	say := func(what string, items []*compare.Item, text func(*compare.Item) string) {
 		for _, it := range items {
-			fmt.Fprintf(w, "%s: %s against %s in %s\n", what, c.New.Name, c.Base.Name, text(it))
+			r.lines = append(r.lines, fmt.Sprintf("%s: %s against %s in %s", what, c.New.Name, c.Base.Name, text(it)))
 		}
-		return len(items)
 	}
-	for i := range list {
-		c := &list[i]
-		found := c.Outcome()
-		judged += found.Judged
-		worse += say("regression", c, found.Worse, figure.Guess)
-		if o.strict {
-			open += say("not excluded", c, found.Open, figure.Guess)
-		}
-		blind += say("not judged", c, found.Blind, func(it *compare.Item) string { return figure.Subject(it) + ": " + it.Why })
+	say("regression", found.Worse, figure.Guess)
+	if o.strict {
+		say("not excluded", found.Open, figure.Guess)
 	}
+	say("not judged", found.Blind, func(it *compare.Item) string { return figure.Subject(it) + ": " + it.Why })
 	switch {
-	case worse > 0:
-		return exitError{fmt.Errorf("a regression is proven in %s", quantity.Count(worse, "number")), ExitWorse}
-	case open > 0:
-		return exitError{fmt.Errorf("a regression is not excluded in %s", quantity.Count(open, "number")), ExitWorse}
-	case blind > 0:
-		return exitError{fmt.Errorf("%s cannot be judged", quantity.Count(blind, "number")), ExitInvalid}
-	case judged == 0:
-		return exitError{errors.New("nothing that is asked about was measured"), ExitInvalid}
+	case len(found.Worse) > 0:
+		r.text, r.code = "a regression is proven in "+quantity.Count(len(found.Worse), "number"), ExitWorse
+	case o.strict && len(found.Open) > 0:
+		r.text, r.code = "a regression is not excluded in "+quantity.Count(len(found.Open), "number"), ExitWorse
+	case len(found.Blind) > 0:
+		r.text, r.code = quantity.Count(len(found.Blind), "number")+" cannot be judged", ExitInvalid
+	case found.Judged == 0:
+		r.text, r.code = "nothing that is asked about was measured", ExitInvalid
+	case o.strict:
+		r.text = fmt.Sprintf("a regression of %g %% is excluded in all numbers asked about", 100*compare.Matters(&c.Question))
+	default:
+		r.text = "no regression is proven"
 	}
-	return nil
+	c.Gate = "Gate: " + r.text + "."
+	return r
+}
+
+// closed prints what gates found and returns the error that keeps them closed, if any
+// does: a regression before what cannot be judged.
+func closed(w io.Writer, gates []gateResult) error {
+	var worst gateResult
+	for _, g := range gates {
+		for _, line := range g.lines {
+			fmt.Fprintln(w, line)
+		}
+		if g.code != ExitOK && (worst.code == ExitOK || g.code == ExitWorse && worst.code != ExitWorse) {
+			worst = g
+		}
+	}
+	if worst.code == ExitOK {
+		return nil
+	}
+	return exitError{errors.New(worst.text), worst.code}
 }
 
 // gates compiles the conditions of --fail-if.

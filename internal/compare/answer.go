@@ -10,7 +10,7 @@ import (
 type Outcome struct {
 	Worse []*Item // proven to be worse, by at least what matters
 	Open  []*Item // not worse, but that is not excluded either
-	Blind []*Item // numbers of the base that could not be judged, for the reason in Why
+	Blind []*Item // numbers that one of the two has and that could not be judged, for the reason in Why
 	// Judged is how many numbers were.
 	Judged int
 }
@@ -19,14 +19,14 @@ type Outcome struct {
 // if it does not say.
 func Matters(q *result.Question) float64 { return cmp.Or(q.WorseBy, q.Within) }
 
-// Outcome judges the numbers that are asked about as a gate does. Those that the base
-// does not have are left out.
+// Outcome judges the numbers that are asked about as a gate does. Those that neither
+// target has are left out, unless the question names them.
 func (j *Judgement) Outcome() (out Outcome) {
 	matters := Matters(&j.Question)
 	for i := range j.Items {
 		it := &j.Items[i]
 		switch {
-		case !it.Asked || it.Base.Missing != "":
+		case !it.Asked || it.Base.Missing != "" && it.New.Missing != "" && !j.Question.Declared():
 		case it.Verdict == "" || it.tooFew() != "":
 			out.Blind = append(out.Blind, it)
 		default:

@@ -107,6 +107,9 @@ func (c *Campaign) target(name string) *Target {
 
 func (c *Campaign) step(rs *result.Step) *Step {
 	if s := c.Step(rs.Name); s != nil {
+		if len(s.Judged) == 0 { // older builds do not say
+			s.Judged = rs.Judged
+		}
 		return s
 	}
 	runs := stepRuns{Name: rs.Name, Doc: rs.Doc, Base: rs.Base, Axes: rs.Axes, Runs: map[*Target][]Run{}, campaign: c, on: map[*Target]*seen{}}

@@ -63,6 +63,9 @@ func (c *Campaign) Caveats(j *Judgement) (out []string) {
 		}
 	}
 	for _, s := range c.Steps {
+		if IsProbe(s) {
+			continue // searches try rates of their own
+		}
 		switch a, b := len(s.Runs[j.Base]), len(s.Runs[j.New]); {
 		case a > 0 && b == 0:
 			out = append(out, s.Name+" only on "+j.Base.Name)

@@ -198,7 +198,7 @@ func TestSlowdownIsFound(t *testing.T) {
 		need := 0
 		for _, s := range c.Steps {
 			k, _ := s.Rate("insert")
-			need = max(need, j.Needed(j.Effect(s, k), 0.03))
+			need = max(need, j.Effect(s, k).Needed(0.03))
 		}
 		m := machine{rng: rand.New(rand.NewPCG(seed, 2)), noise: 0.01, drift: 0.002}
 		c = m.abba(need+need%2, slower, sixSteps...)
@@ -247,18 +247,18 @@ func TestNeededAndDetectable(t *testing.T) {
 	j := c.Judge(c.Targets[0], c.Targets[1])
 	k, _ := c.Steps[0].Rate("insert")
 	e := j.Effect(c.Steps[0], k)
-	d := j.Detectable(e)
-	if n := j.Needed(e, d); n != 10 {
+	d := e.Detectable()
+	if n := e.Needed(d); n != 10 {
 		t.Errorf("%v is found by 10 trials, but %d are needed for it", d, n)
 	}
-	if a, b := j.Needed(e, 0.03), j.Needed(e, 0.10); a <= b {
+	if a, b := e.Needed(0.03), e.Needed(0.10); a <= b {
 		t.Errorf("3 %% takes %d trials and 10 %% takes %d", a, b)
 	}
-	if n := j.Needed(e, 0.001); n != 0 {
+	if n := e.Needed(0.001); n != 0 {
 		t.Errorf("0.1 %% takes %d trials, which nobody runs", n)
 	}
 	one := judged(t, append(series("a", "", "rows_per_s", 1), series("b", "", "rows_per_s", 2)...)...)
-	if e := &one.Items[0].Effect; one.Needed(e, 0.03) != 0 || !math.IsNaN(one.Detectable(e)) {
+	if e := &one.Items[0].Effect; e.Needed(0.03) != 0 || !math.IsNaN(e.Detectable()) {
 		t.Error("of one trial nothing is known about noise")
 	}
 }

@@ -47,7 +47,8 @@ const (
 	neutral = 0.05
 )
 
-// Effect is how a number of one target differs from that of another.
+// Effect is how a number of one target differs from that of another. It has many fields:
+// what was tested, how, and what came of it.
 type Effect struct {
 	Base, New *Number
 	// Ratio is New.Value ÷ Base.Value with the bounds of its 95 % interval; NaN if
@@ -69,6 +70,7 @@ type Effect struct {
 	guarded bool       // the rank tests do not see the difference
 	shift   float64    // the tested difference: of logarithms, or of the numbers themselves
 	noise   stat.Noise // of the logarithms; unknown if there are zeros
+	family  int        // how many numbers it is corrected for; 0 without a bound on any false alarm
 }
 
 // Notable returns the direction, Better or Worse, of a difference greater than
@@ -134,16 +136,41 @@ func (s *Step) effect(base, t *Target, k Key) Effect {
 // substitute compares what the engine's own processes read or wrote in place of what
 // the device did, if other programs used the device.
 func (s *Step) substitute(e *Effect, base, t *Target) {
-	k := e.New.Key
-	m := metric.StandIn(k.Metric)
-	if m == nil || m.Family != metric.Storage {
-		return
-	}
-	own := s.ratio(base, t, Key{k.Group, k.Op, m.Name, k.Per})
-	if own.Why == "" && !own.Base.Disturbed() && !own.New.Disturbed() {
-		own.For = k.Metric
+	if k, ok := Undisturbed(s, e.New.Key, base, t); ok && k != e.New.Key {
+		own := s.ratio(base, t, k)
+		own.For = e.New.Metric
 		*e = own
 	}
+}
+
+// Undisturbed returns the key under which a number of some targets can be compared: the
+// key itself or, if other programs used the device, that of what the engine's own
+// processes read or wrote.
+//
+// Processes cannot have written more than the device did, with or without others. Where
+// they say so the kernel counted more than what they wrote, see docs/method.md, and their
+// number stands for nothing.
+func Undisturbed(s *Step, k Key, targets ...*Target) (own Key, ok bool) {
+	disturbed := func(k Key) bool {
+		return slices.ContainsFunc(targets, func(t *Target) bool { return s.number(t, k).Disturbed() })
+	}
+	if !disturbed(k) {
+		return k, true
+	}
+	m := metric.StandIn(k.Metric)
+	if m == nil || m.Family != metric.Storage {
+		return k, false
+	}
+	own = Key{k.Group, k.Op, m.Name, k.Per}
+	impossible := func(t *Target) bool {
+		const rounding = 1.02
+		n, device := s.number(t, own), s.number(t, k)
+		return n.Missing != "" || device.Missing != "" || n.Value > device.Value*rounding
+	}
+	if disturbed(own) || slices.ContainsFunc(targets, impossible) {
+		return k, false
+	}
+	return own, true
 }
 
 // unknown returns why there is no number, or not the percentile that it should be.

@@ -55,8 +55,8 @@ func NewGate(text string) (*Gate, error) {
 // Judged returns the metrics that have a verdict among those of the condition.
 func (g *Gate) Judged() (out []string) {
 	for _, name := range g.metrics {
-		if m := metric.ByName(name); m != nil && m.Better != "" {
-			out = append(out, name)
+		if m := metric.ByName(g.means[name][0]); m.Better != "" {
+			out = AppendNew(out, m.Name)
 		}
 	}
 	return out

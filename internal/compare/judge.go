@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"math"
 
 	"rumbench/internal/metric"
@@ -16,7 +17,6 @@ type Judgement struct {
 	// steps; in a step those asked about come first, then the rest of the headline.
 	Items []Item
 	of    map[*Step][]Item // those of a step
-	asked int              // numbers asked about that were tested
 }
 
 // Item is the effect of a number in a step.
@@ -59,7 +59,7 @@ func (c *Campaign) judge(base, of *Target, keys func(*keyIndex) []Key) *Judgemen
 		}
 		j.of[s] = j.Items[first:]
 	}
-	j.asked = j.correct(func(it *Item) bool { return it.Asked }, stat.Holm)
+	j.correct(func(it *Item) bool { return it.Asked }, stat.Holm)
 	j.correct(func(it *Item) bool { return it.Headline && !it.Asked }, stat.Holm)
 	j.correct(func(it *Item) bool { return !it.Headline }, stat.BenjaminiHochberg)
 	for _, items := range j.of {
@@ -92,7 +92,7 @@ func align(items []Item) {
 		}
 		for k := 0; items[k].Headline; k++ {
 			if h := &items[k]; near(h.P, it.P) && near(h.noise.Apart, it.noise.Apart) {
-				it.Adjusted, it.bounds = h.Adjusted, h.bounds
+				it.Adjusted, it.bounds, it.family = h.Adjusted, h.bounds, h.family
 				break
 			}
 		}
@@ -101,8 +101,8 @@ func align(items []Item) {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(a) }
 
-// correct adjusts the p-values of a family, and returns how many there are.
-func (j *Judgement) correct(in func(*Item) bool, adjust func([]float64) []float64) int {
+// correct adjusts the p-values of a family.
+func (j *Judgement) correct(in func(*Item) bool, adjust func([]float64) []float64) {
 	var family []*Item
 	var p []float64
 	for i := range j.Items {
@@ -111,9 +111,11 @@ func (j *Judgement) correct(in func(*Item) bool, adjust func([]float64) []float6
 		}
 	}
 	for i, adjusted := range adjust(p) {
-		family[i].Adjusted = adjusted
+		it := family[i]
+		if it.Adjusted = adjusted; it.Headline {
+			it.family = len(p)
+		}
 	}
-	return len(p)
 }
 
 // Effect returns the effect of a key in a step; nil if neither target has the
@@ -134,30 +136,24 @@ const (
 	MostTrials = 30
 )
 
-// alpha returns the level at which one of the numbers asked about is tested.
-func (j *Judgement) alpha() float64 { return Alpha / float64(max(1, j.asked)) }
-
 // Needed returns how many trials are needed to find a relative difference such
-// as 0.05 in one of the numbers asked about, with the correction for all of them; 0 if
-// more than MostTrials are, or the noise is unknown.
-func (j *Judgement) Needed(e *Effect, difference float64) int {
-	if e.trials() < LeastTrials {
+// as 0.05, with the correction for all numbers judged with it; 0 if more than MostTrials
+// are, or the noise is unknown.
+func (e *Effect) Needed(difference float64) int {
+	if e.trials() < LeastTrials || e.family == 0 {
 		return 0
 	}
-	return e.noise.Trials(math.Log1p(difference), j.alpha(), power, MostTrials)
+	return e.noise.Trials(math.Log1p(difference), Alpha/float64(e.family), power, MostTrials)
 }
 
 // Detectable returns the smallest relative difference, such as 0.03, that the
 // existing trials find with the same chance; NaN if the noise is unknown.
-func (j *Judgement) Detectable(e *Effect) float64 {
-	trials := e.Pairs
-	if trials == 0 {
-		trials = e.trials()
-	}
-	if trials < LeastTrials {
+func (e *Effect) Detectable() float64 {
+	trials := cmp.Or(e.Pairs, e.trials())
+	if trials < LeastTrials || e.family == 0 {
 		return math.NaN()
 	}
-	return math.Expm1(e.noise.Detectable(trials, j.alpha(), power))
+	return math.Expm1(e.noise.Detectable(trials, Alpha/float64(e.family), power))
 }
 
 // Outlook is what it takes to decide an open number.
@@ -170,13 +166,18 @@ type Outlook struct {
 }
 
 // Outlook returns what it takes to find the difference seen, or the smallest that
-// matters if less was seen.
+// matters if less was seen. Where more trials would not decide it is empty: of numbers
+// that are lower bounds, and where trials contradict each other.
 func (j *Judgement) Outlook(e *Effect) Outlook {
-	o := Outlook{Difference: j.Question.Smallest(), Have: e.trials(), Detectable: j.Detectable(e)}
+	o := Outlook{Difference: j.Question.Smallest(), Have: e.trials(), Detectable: e.Detectable()}
+	if e.Verdict == Unstable || e.Base.AtLeast() || e.New.AtLeast() {
+		o.Detectable = math.NaN()
+		return o
+	}
 	if seen := math.Expm1(math.Abs(math.Log(e.Ratio))); e.Ratio > 0 && e.Notable() != "" && seen > o.Difference {
 		o.Difference, o.Seen = seen, true
 	}
-	o.Trials = j.Needed(e, o.Difference)
+	o.Trials = e.Needed(o.Difference)
 	return o
 }
 
@@ -186,10 +187,12 @@ func (j *Judgement) Outlook(e *Effect) Outlook {
 func (e *Effect) Excluded(matters float64) bool {
 	m := metric.ByName(e.Metric())
 	switch {
-	case e.Verdict == "" || m == nil || math.IsNaN(e.Low) || e.tooFew() != "" || e.bounded():
+	case e.Verdict == "" || m == nil || e.tooFew() != "" || e.bounded():
 		return false
 	case e.still():
 		return true
+	case math.IsNaN(e.Low):
+		return false
 	case m.Better == metric.Higher:
 		return e.Low > 1-matters
 	}

@@ -8,8 +8,7 @@ import (
 
 // Precise reports whether what the campaign's question asks about is known so well that
 // the 95 % interval of every target against the first is no wider than precision to
-// either side, and which number of which step is the least precise with how much.
-// Without a question that is the throughput of every step. A number whose precision is
+// either side, and which number of which step is the least precise with how much. A number whose precision is
 // not yet known is infinitely imprecise; one that cannot be compared is left out, and if
 // none can be compared it is never enough.
 //
@@ -20,7 +19,7 @@ func Precise(trials []*result.Trial, precision float64) (enough bool, worst floa
 	judged := 0
 	for _, t := range c.Targets[min(1, len(c.Targets)):] {
 		for _, s := range c.Steps {
-			for _, k := range s.sought() {
+			for _, k := range s.asked() {
 				e := s.effect(c.Targets[0], t, k)
 				if e.Why != "" {
 					continue // more trials would not make it comparable
@@ -35,20 +34,11 @@ func Precise(trials []*result.Trial, precision float64) (enough bool, worst floa
 	return judged > 0 && worst <= precision, worst, number
 }
 
-// sought returns the keys of the step's numbers that are to be precise.
-func (s *Step) sought() []Key {
-	if s.campaign.Question.Declared() {
-		return s.asked()
-	}
-	if k, ok := s.Rate(s.Primary); ok && !s.Warmup {
-		return []Key{k}
-	}
-	return nil
-}
-
 // halfWidth returns how far the ratio may be off to either side, as a share.
 func (e *Effect) halfWidth() float64 {
 	switch {
+	case e.still():
+		return 0
 	case math.IsNaN(e.Low) || math.IsNaN(e.High) || e.trials() < LeastTrials:
 		return math.Inf(1)
 	case e.Low <= 0:

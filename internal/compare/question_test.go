@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"rumbench/internal/compare"
-	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
@@ -130,10 +129,14 @@ func TestOutcome(t *testing.T) {
 		{"noisy", []float64{80, 120, 95, 105}, 0, 1, 0, 1},
 		{"too few", []float64{80, 81}, 0, 0, 1, 0},
 		{"none", nil, 0, 0, 1, 0},
+		{"none of the base", nil, 0, 0, 1, 0},
 	} {
 		all := sides("rows_per_s", base, c.of, "s")
 		if c.of == nil {
 			all = compare.New(append(series("a", "interleaved", "rows_per_s", base...), made("b", 1, "interleaved", numbers{}, "s")))
+		}
+		if c.name == "none of the base" {
+			all = compare.New(append([]*result.Trial{made("a", 1, "interleaved", numbers{}, "s")}, series("b", "interleaved", "rows_per_s", base...)...))
 		}
 		all.Question.WorseBy = 0.05
 		o := all.Judge(all.Target("a"), all.Target("b")).Outcome()
@@ -161,10 +164,50 @@ func TestDisturbedDevice(t *testing.T) {
 	if it.Verdict != compare.Worse || it.For != "write_kb" || it.New.Metric != "process_write_kb" || it.New.Value != 4 || !it.Asked {
 		t.Errorf("%+v", it)
 	}
-	for _, row := range []string{"process_write_kb"} {
-		if m := metric.StandIn("write_kb"); m == nil || m.Name != row {
-			t.Errorf("%v stands in for write_kb", m)
+}
+
+// Processes that say that they wrote more than the device did are not believed.
+func TestImpossibleWrites(t *testing.T) {
+	all := sides("write_kb", []float64{4, 4.1, 3.9}, []float64{8, 8.1, 7.9}, "s")
+	for _, target := range all.Targets {
+		for _, trial := range target.Trials {
+			rows := &trial.Steps[0].Rows
+			own := (*rows)[0]
+			own.Metric, own.Value = "process_write_kb", own.Value*20
+			(*rows)[0].Disturbed = true
+			*rows = append(*rows, own)
 		}
+	}
+	it := effectOf(all.Judge(all.Targets[0], all.Targets[1]), "s", "write_kb")
+	if it.Verdict != "" || it.For != "" {
+		t.Errorf("%+v", it)
+	}
+}
+
+// Results of older builds on one side do not change what is asked.
+func TestOlderBase(t *testing.T) {
+	trials := append(series("a", "", "rows_per_s", 1, 2, 3), series("b", "", "rows_per_s", 1, 2, 3)...)
+	for _, trial := range trials[3:] {
+		trial.Steps[0].Judged = []string{"rows_per_s"}
+	}
+	c := compare.New(trials)
+	if got := c.Steps[0].Asked(); len(got) != 1 || got[0].Metric != "rows_per_s" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestNothingIsPrecise(t *testing.T) {
+	trials := append(series("a", "interleaved", "read_kb", 0, 0, 0), series("b", "interleaved", "read_kb", 0, 0, 0)...)
+	for _, trial := range trials {
+		trial.Asked = result.Question{Steps: []string{"s"}, Metrics: []string{"read_kb"}}
+	}
+	if enough, worst, _ := compare.Precise(trials, 0.02); !enough || worst != 0 {
+		t.Errorf("zeros are precise to %v", worst)
+	}
+	c := compare.New(trials)
+	it := effectOf(c.Judge(c.Targets[0], c.Targets[1]), "s", "read_kb")
+	if it.Verdict != compare.Same || !it.Excluded(0.05) {
+		t.Errorf("%s, excluded %v", it.Verdict, it.Excluded(0.05))
 	}
 }
 

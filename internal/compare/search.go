@@ -58,6 +58,9 @@ func unlikeSearches(base, of *Number) string {
 			if _, high := s.Interval(); math.IsInf(high, 1) {
 				return fmt.Sprintf("the search ended at its upper limit, %.10g/s", s.Kept)
 			}
+			if s.Kept == 0 {
+				return "a search found no rate that keeps the promise"
+			}
 		}
 	}
 	return ""

@@ -50,7 +50,7 @@ func calibration(j *compare.Judgement) []page.Block {
 		if it.Sure() {
 			alarms++
 		}
-		d := j.Detectable(&it.Effect)
+		d := it.Detectable()
 		if it.Metric() == "rows_per_s" && !math.IsNaN(d) {
 			if least == 0 || d < least {
 				least = d
@@ -103,7 +103,7 @@ func calibrationRow(j *compare.Judgement, it *compare.Item, detectable float64, 
 	}
 	for _, d := range sought {
 		n := quantity.Unknown
-		if needed := j.Needed(&it.Effect, d); needed > 0 {
+		if needed := it.Needed(d); needed > 0 {
 			n = quantity.Whole(float64(needed))
 		} else if it.Noise() > 0 {
 			n = fmt.Sprintf("over %d", compare.MostTrials)

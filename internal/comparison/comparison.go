@@ -29,6 +29,8 @@ type Comparison struct {
 	First   string         // the first sentence; "" if there is none
 	Caveats []string       // what a reader must know before the numbers
 	Notes   []string       // other differences of the two: they may be what is compared
+	Narrow  bool           // nothing is said of numbers that are not shown
+	Gate    string         // what a gate on the question found; "" without one
 }
 
 // durability returns the end of the heading: what a commit survived on both
@@ -79,8 +81,14 @@ func (c Comparison) blocks() (out []page.Block) {
 	if len(c.Notes) > 0 {
 		out = append(out, differs)
 	}
-	for _, sentence := range figure.Answer(c.Judgement) {
-		out = append(out, page.Prose("", sentence))
+	sentences := figure.Answer(c.Judgement)
+	if !c.Narrow {
+		sentences = append(sentences, figure.Beyond(c.Judgement))
+	}
+	for _, sentence := range append(sentences, c.Gate) {
+		if sentence != "" {
+			out = append(out, page.Prose("", sentence))
+		}
 	}
 	notes := page.NewNotes("")
 	var asked, beyond []compare.Item
@@ -97,7 +105,10 @@ func (c Comparison) blocks() (out []page.Block) {
 	if len(beyond) > 0 {
 		out = append(out, c.table("Beyond the question (exploratory, corrected by itself)", beyond, notes))
 	}
-	return append(out, page.Prose("", c.corrected()), notes)
+	if len(asked) > 0 {
+		out = append(out, page.Prose("", c.corrected()))
+	}
+	return append(out, notes)
 }
 
 // corrected says for how many numbers the verdicts are corrected.
@@ -175,8 +186,7 @@ func (c Comparison) verdictText(e *compare.Effect) string {
 	if e.Sure() || e.Verdict == compare.Same {
 		return text
 	}
-	settled := e.Verdict == compare.Unstable || e.Base.AtLeast() || e.New.AtLeast()
-	if outlook := figure.Outlook(c.Outlook(e)); outlook != "" && !settled {
+	if outlook := figure.Outlook(c.Outlook(e)); outlook != "" {
 		return text + "; " + outlook
 	}
 	return text + ": " + e.Why
@@ -242,7 +252,7 @@ func (c Comparison) json(it *compare.Item) comparedItem {
 		Pairs: it.Pairs, Ratio: known(it.Ratio), Low: known(it.Low), High: known(it.High), P: known(it.P), Adjusted: known(it.Adjusted),
 		Asked: it.Asked, Test: string(it.Test), Verdict: string(it.Verdict), Why: it.Why, Warnings: warnings(it),
 	}
-	if it.Verdict != "" {
+	if it.Verdict == compare.Unclear || it.Verdict == compare.Unstable {
 		o := c.Outlook(&it.Effect)
 		out.Difference, out.Needed, out.Detectable = known(o.Difference), o.Trials, known(o.Detectable)
 	}
@@ -313,7 +323,7 @@ func benchUnits(out *benchfmt.Writer, list []Comparison) error {
 	seen := map[string]bool{}
 	for _, c := range list {
 		for _, it := range c.Items {
-			m := metric.ByName(it.Metric())
+			m := metric.ByName(it.New.Metric)
 			if m == nil || m.Better == "" || seen[m.Name] {
 				continue
 			}

@@ -18,7 +18,7 @@ const mostNamed, mostBeyond = 5, 3
 
 // Answer returns what a judgement says about its question, a sentence each: what is
 // proven; what is not, with the best guess and what would decide it; what is equivalent;
-// what could not be compared; and what was found beyond the question.
+// what could not be compared.
 func Answer(j *compare.Judgement) []string {
 	var by = map[compare.Verdict][]*compare.Item{}
 	asked := 0
@@ -35,8 +35,7 @@ func Answer(j *compare.Judgement) []string {
 	if same := by[compare.Same]; len(same) < asked {
 		out = add(out, fmt.Sprintf("Equivalent within %g %%: ", 100*j.Question.Margin()), named(same, Guess))
 	}
-	out = add(out, "Not compared: ", named(by[""], func(it *compare.Item) string { return Subject(it) + " (" + it.Why + ")" }))
-	return add(out, "", beyond(j))
+	return add(out, "Not compared: ", named(by[""], func(it *compare.Item) string { return Subject(it) + " (" + it.Why + ")" }))
 }
 
 func add(list []string, lead, text string) []string {
@@ -49,7 +48,7 @@ func add(list []string, lead, text string) []string {
 // verdictOf returns the first sentence of an answer.
 func verdictOf(j *compare.Judgement, by map[compare.Verdict][]*compare.Item, asked int) string {
 	better, worse := by[compare.Better], by[compare.Worse]
-	names := j.New.Name + " is %s " + j.Base.Name
+	names := "Proven: " + j.New.Name + " is %s " + j.Base.Name
 	switch {
 	case asked == 0:
 		return "None of the numbers asked about was measured."
@@ -58,20 +57,21 @@ func verdictOf(j *compare.Judgement, by map[compare.Verdict][]*compare.Item, ask
 	case len(better) > 0 && len(worse) > 0:
 		return fmt.Sprintf(names, "better than") + " in " + named(better, Guess) + ", and worse in " + named(worse, Guess) + "."
 	case len(better) > 0:
-		return fmt.Sprintf(names, "better than") + ": " + named(better, Guess) + "."
+		return fmt.Sprintf(names, "better than") + " in " + named(better, Guess) + "."
 	case len(worse) > 0:
-		return fmt.Sprintf(names, "worse than") + ": " + named(worse, Guess) + "."
+		return fmt.Sprintf(names, "worse than") + " in " + named(worse, Guess) + "."
 	case len(by[compare.Same]) == asked:
 		return fmt.Sprintf(names, "equivalent to") + fmt.Sprintf(" within %g %%: ", 100*j.Question.Margin()) + named(by[compare.Same], Guess) + "."
 	}
 	return fmt.Sprintf("No difference between %s and %s is proven.", j.New.Name, j.Base.Name)
 }
 
-// named lists numbers, those farthest apart first, and how many more there are.
+// named lists numbers that are asked about, and how many more there are.
 func named(items []*compare.Item, text func(*compare.Item) string) string {
 	return firstOf(items, mostNamed, text)
 }
 
+// firstOf lists some numbers: all in their order, or of too many those farthest apart.
 func firstOf(items []*compare.Item, most int, text func(*compare.Item) string) string {
 	items = slices.Clone(items)
 	apart := func(it *compare.Item) float64 {
@@ -80,7 +80,9 @@ func firstOf(items []*compare.Item, most int, text func(*compare.Item) string) s
 		}
 		return math.Abs(math.Log(it.Ratio))
 	}
-	slices.SortStableFunc(items, func(a, b *compare.Item) int { return cmp.Compare(apart(b), apart(a)) })
+	if len(items) > most {
+		slices.SortStableFunc(items, func(a, b *compare.Item) int { return cmp.Compare(apart(b), apart(a)) })
+	}
 	var parts []string
 	for _, it := range items[:min(most, len(items))] {
 		parts = append(parts, text(it))
@@ -141,20 +143,23 @@ func outlook(j *compare.Judgement, it *compare.Item) string {
 // find; "" if nothing is known about noise.
 func Outlook(o compare.Outlook) string {
 	switch {
+	case o.Trials > 0 && o.Trials <= o.Have:
+		return fmt.Sprintf("%s would mostly have been found", quantity.RoughShare(o.Difference))
 	case o.Trials > 0 && o.Seen:
-		return fmt.Sprintf("as much as seen takes %s", quantity.Count(o.Trials, "trial"))
+		return fmt.Sprintf("a difference as large as seen takes %s", quantity.Count(o.Trials, "trial"))
 	case o.Trials > 0:
-		return fmt.Sprintf("%s takes %s", quantity.RoughShare(o.Difference), quantity.Count(o.Trials, "trial"))
+		return fmt.Sprintf("a difference of %s takes %s", quantity.RoughShare(o.Difference), quantity.Count(o.Trials, "trial"))
 	case math.IsNaN(o.Detectable):
 		return ""
 	case o.Detectable > 1:
-		return fmt.Sprintf("too noisy: %d trials find a factor of %s", o.Have, quantity.Digits(1+o.Detectable))
+		return fmt.Sprintf("too noisy: %d trials find only a factor of %s or more", o.Have, quantity.Digits(1+o.Detectable))
 	}
-	return fmt.Sprintf("too noisy: %d trials find %s", o.Have, quantity.RoughShare(o.Detectable))
+	return fmt.Sprintf("too noisy: %d trials find only %s or more", o.Have, quantity.RoughShare(o.Detectable))
 }
 
-// beyond returns what was found in the numbers that nobody asked about.
-func beyond(j *compare.Judgement) string {
+// Beyond returns what was found in the numbers that nobody asked about; "" if there are
+// none.
+func Beyond(j *compare.Judgement) string {
 	var found []*compare.Item
 	tested := 0
 	for i := range j.Items {
@@ -171,8 +176,8 @@ func beyond(j *compare.Judgement) string {
 	case tested == 0:
 		return ""
 	case len(found) == 0:
-		return fmt.Sprintf("Beyond the question, no difference in %s is proven", quantity.Count(tested, "headline number"))
+		return fmt.Sprintf("Beyond the question, no difference in %s is proven.", quantity.Count(tested, "headline number"))
 	}
 	return fmt.Sprintf("Beyond the question, %d of %s are different: ", len(found), quantity.Count(tested, "headline number")) +
-		firstOf(found, mostBeyond, func(it *compare.Item) string { return string(it.Verdict) + " " + Guess(it) })
+		firstOf(found, mostBeyond, func(it *compare.Item) string { return string(it.Verdict) + " " + Guess(it) }) + "."
 }

@@ -196,7 +196,7 @@ func (b *binder) find(f fields, p *Plan) {
 		b.at(n, "the two of a duet would try different rates, and cannot wait for each other",
 			"set order: interleaved, or give a list of rates instead, as rate: [500, 1000]")
 	case p.Stop.Precision > 0:
-		b.at(n, "stop: precision asks for every step to be compared, and a search makes steps of its own", "remove precision from stop; a budget can stay")
+		b.at(n, "stop: precision does not go with a search, whose answer is as precise as find says", "remove precision from stop; a budget can stay")
 	case b.noStep(n, p, "find") || p.Run == nil:
 	default:
 		if bound, problem, hint := d.tooShort(p.Run); bound != "" {

@@ -127,7 +127,7 @@ func faster(s *step, first, other rank) string {
 	e := s.c.headlines(other.target, first.target).Effect(s.Step, first.rate.Key)
 	switch {
 	case e.Verdict == compare.Same:
-		return "the same as " + other.target.Name + " (within 1 %)"
+		return "equivalent to " + other.target.Name
 	case !e.Sure() && r-1 <= level:
 		return "level with " + other.target.Name + " (within 5 %, not proven)"
 	case !e.Sure() && s.c.repeated():
@@ -178,24 +178,22 @@ func writesAlone(s *step, of []rank) string {
 // that, of what their own processes wrote.
 func written(s *step, of []rank) (key, bool) {
 	k, ok := s.Own("write_kb")
-	disturbed := func(k key) bool {
-		return slices.ContainsFunc(of, func(r rank) bool { return s.number(r.target, k).Disturbed() })
+	if !ok {
+		return k, false
 	}
-	if ok && disturbed(k) {
-		k.Metric = ownWrites
-		ok = !disturbed(k)
+	var targets []*target
+	for _, r := range of {
+		targets = append(targets, r.target)
 	}
-	return k, ok
+	return compare.Undisturbed(s.Step, k, targets...)
 }
-
-const ownWrites = "process_write_kb"
 
 // writer returns who wrote.
 func writer(k key) string {
-	if k.Metric == ownWrites {
-		return "its processes"
+	if k.Metric == "write_kb" {
+		return "it"
 	}
-	return "it"
+	return "its processes"
 }
 
 // share returns a ratio of costs in words.
@@ -272,8 +270,11 @@ func answers(c *campaign) []page.Item {
 	var out []page.Item
 	base := c.Targets[0]
 	for _, t := range c.Targets[1:] {
-		for _, sentence := range figure.Answer(c.headlines(base, t)) {
-			out = append(out, page.Item{Text: sentence})
+		j := c.headlines(base, t)
+		for _, sentence := range append(figure.Answer(j), figure.Beyond(j)) {
+			if sentence != "" {
+				out = append(out, page.Item{Text: sentence})
+			}
 		}
 	}
 	return out

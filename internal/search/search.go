@@ -32,6 +32,8 @@ const (
 	// first is how many probes look for the answer's neighbourhood. All others are
 	// made at its ends.
 	first = 7
+	// far is the ratio of the ends of the interval from which it is halved.
+	far = 1.5
 	// outside is the probability that the answer lies below the interval, and that
 	// it lies above; ends that of what is tried to make it small.
 	outside, ends = 0.02, 0.05
@@ -196,6 +198,8 @@ func (s *Search) Next() (rate float64, ok bool) {
 	switch {
 	case s.counted < first:
 		return s.round(middle), true
+	case low > 0 && high > far*low && !math.IsInf(high, 1): // the answer is where nobody expected it
+		return s.round(math.Sqrt(low * high)), true
 	case s.counted%2 == 0:
 		if rate = s.round(s.quantile(ends)); rate <= low { // the end is known, and one inside may be better
 			rate = max(s.round(math.Sqrt(low*middle)), s.round(low*math.Exp(s.step)))

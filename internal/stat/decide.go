@@ -70,8 +70,11 @@ func Decide(a, b []float64, paired bool, confidence float64) Decision {
 		diffs = differences(a, b)
 		d.Noise.Pairs = Deviation(diffs)
 	}
-	if d.Noise.Apart == 0 || d.Noise.Pairs == 0 {
+	switch {
+	case d.Noise.Apart == 0:
 		return d.exact(Mean(b)-Mean(a), confidence)
+	case d.Noise.Pairs == 0: // equal differences of different values: counts, say. They prove nothing
+		d.Noise.Pairs, diffs, paired = math.NaN(), nil, false
 	}
 	price := price[tests(len(a), len(b), paired)]
 	level := 1 - (1-confidence)/price

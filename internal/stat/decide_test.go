@@ -81,7 +81,7 @@ func TestDecideByTheBestTest(t *testing.T) {
 		{"pairs with nothing in common", []float64{1, 1.1, 0.9}, []float64{2.1, 1.9, 2}, true, WelchTest, true},
 		{"no overlap, with an extreme value", []float64{1, 1.02, 0.99, 1.01}, []float64{1.1, 1.12, 1.11, 9}, false, PermutationTest, true},
 		{"overlap, with an extreme value", []float64{1, 1.02, 0.99, 1.11}, []float64{1.1, 1.12, 1.11, 9}, false, PermutationTest, false},
-		{"equal to the bit", []float64{1, 2, 3}, []float64{2, 3, 4}, true, NoTest, true},
+		{"differences equal to the bit", []float64{0, 1, 2}, []float64{1, 2, 3}, true, WelchTest, false},
 		{"constants", []float64{1, 1, 1}, []float64{2, 2, 2}, false, NoTest, true},
 		{"the same constant", []float64{1, 1, 1}, []float64{1, 1, 1}, false, NoTest, false},
 	} {
