@@ -72,7 +72,7 @@ func beyond(t forecast.Trial) string {
 		}
 	}
 	if probes > 0 {
-		out = append(out, fmt.Sprintf("probes take up to %s more per trial", quantity.Length(probes)))
+		out = append(out, fmt.Sprintf("probes take up to %s more per trial, and longer at low rates", quantity.Length(probes)))
 	}
 	switch {
 	case len(unknown) > 4:

@@ -100,6 +100,9 @@ func Judged(name string) (string, error) {
 // difference reads a difference that matters, as a share.
 func difference(n *node) (float64, error) {
 	v, err := share(0)(n)
+	if v, ok := number(n); ok && v > 1 && v < 100 {
+		return 0, hint.Errorf("write "+n.text+"%, if percent are meant", "%q is not a share below 1", n.text)
+	}
 	if err == nil && !result.ValidDifference(v) {
 		err = hint.Errorf("a share such as 5%", "%q is not a difference above 0 and below 100%%", n.text)
 	}

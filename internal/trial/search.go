@@ -53,8 +53,9 @@ func (t *trial) search(ctx context.Context, step *workload.Step) error {
 	return t.save()
 }
 
-// PhaseFound is the end of a search for a rate, see Event.Is.
-const PhaseFound = "found"
+// PhaseProbed is the end of a probe whose last note says whether the promise was kept,
+// and PhaseFound the end of a search, see Event.Is.
+const PhaseProbed, PhaseFound = "probed", "found"
 
 // prober makes the probes of a step.
 type prober struct {
@@ -122,7 +123,9 @@ func (r *prober) note(p *probe) {
 	if !p.counts {
 		text += "; it does not count, as other programs disturbed it"
 	}
-	r.trial.res.Steps[len(r.trial.res.Steps)-1].Note(text)
+	step := &r.trial.res.Steps[len(r.trial.res.Steps)-1]
+	step.Note(text)
+	r.trial.Progress(eventOf(PhaseProbed, *step))
 }
 
 // disturbed reports whether other programs used so much of the processors, or of

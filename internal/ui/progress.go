@@ -78,6 +78,9 @@ func (p *Progress) Event(e trial.Event) {
 		p.println(StepLine(e.Is))
 		p.ends++
 		return
+	case e.Phase == trial.PhaseProbed && e.Is != nil && len(e.Is.Notes) > 0:
+		p.println("  " + e.Is.Notes[len(e.Is.Notes)-1].Text)
+		return
 	case e.Phase == trial.PhaseFound:
 		p.println(FoundLine(e.Is))
 		return
