@@ -208,6 +208,9 @@ func (o *compareOptions) ask(c *compare.Campaign, gates []*compare.Gate) error {
 	}
 	q.WorseBy, q.BetterBy = cmp.Or(o.question.WorseBy, q.WorseBy), cmp.Or(o.question.BetterBy, q.BetterBy)
 	q.Within = cmp.Or(o.question.Within, q.Within)
+	if why := q.Contradiction(); why != "" {
+		return usage(hint.Errorf("lower --equivalent-within", "%s", why))
+	}
 	steps, metrics := c.Unasked()
 	switch {
 	case len(gates) > 0:

@@ -32,8 +32,28 @@ var Verdicts = []Verdict{Better, Worse, Same, Unclear, Unstable}
 // of two targets that are equal: one false alarm in twenty comparisons.
 const Alpha = 0.05
 
-// bounds are the differences that matter, as shares; see [result.Question].
-type bounds struct{ worse, better, same float64 }
+// bounds are the differences that matter, as shares; see [result.Question]. With all,
+// whatever is proven matters in a direction of which nothing is said, unless it is so
+// small that nobody cares.
+type bounds struct {
+	worse, better, same float64
+	all                 bool
+}
+
+// least returns the smallest difference that matters in a direction.
+func (b bounds) least(d Verdict) float64 {
+	if d == Worse {
+		return b.worse
+	}
+	return b.better
+}
+
+// unsaid reports whether a difference matters because nothing is said of its direction,
+// although something is of the other.
+func (b bounds) unsaid(d Verdict, ratio float64) bool {
+	const tiny = 0.01
+	return b.all && b.least(d) == 0 && b.worse+b.better > 0 && math.Abs(ratio-1) > tiny
+}
 
 // LeastTrials is the number of trials of each side below which nothing is
 // proven.
@@ -300,6 +320,8 @@ func (e *Effect) judge(b bounds) {
 		e.Verdict, e.Why = Unclear, "the lesser number is only a lower bound"
 	case e.within(b.same) && (e.Base.AtLeast() || e.New.AtLeast()):
 		e.Verdict, e.Why = Unclear, "they are as great, and one is only a lower bound"
+	case sure && !e.searched() && b.unsaid(direction(m, e.shift), e.Ratio):
+		e.Verdict, e.Why = direction(m, e.shift), "statistically significant"
 	case e.within(b.same):
 		e.Verdict, e.Why = Same, fmt.Sprintf("the interval lies within ±%g %%", 100*b.same)
 	case sure && e.searched() && e.Low <= 1 && 1 <= e.High:
@@ -318,10 +340,7 @@ func (e *Effect) judge(b bounds) {
 // matters sets the verdict on a significant difference: only one that is seen to be as
 // great as matters is better or worse.
 func (e *Effect) matters(d Verdict, b bounds) {
-	least := b.better
-	if d == Worse {
-		least = b.worse
-	}
+	least := b.least(d)
 	if math.Abs(e.Ratio-1) < least {
 		e.Verdict, e.Why = Unclear, fmt.Sprintf("%s, but whether by %g %% is open", d, 100*least)
 		return

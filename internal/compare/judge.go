@@ -78,7 +78,7 @@ func (c *Campaign) bounds(asked bool) bounds {
 	if asked {
 		q = c.Question
 	}
-	return bounds{worse: q.WorseBy, better: q.BetterBy, same: q.Margin()}
+	return bounds{worse: q.WorseBy, better: q.BetterBy, same: q.Margin(), all: q.Within == 0}
 }
 
 // align judges numbers of a step that are equivalent to a headline number, such

@@ -104,6 +104,7 @@ func TestWhatMatters(t *testing.T) {
 		{"10 % slower, 5 % matters", "rows_per_s", []float64{90, 90.2, 89.8, 90.1, 89.9, 90}, result.Question{WorseBy: 0.05}, compare.Worse, false},
 		{"4 % slower, noisy", "rows_per_s", []float64{94, 97.5, 95, 97, 96.5, 95.9}, result.Question{WorseBy: 0.05}, compare.Unclear, false},
 		{"10 % faster, 20 % matters", "rows_per_s", []float64{110, 110.2, 109.8, 110.1, 109.9, 110}, result.Question{BetterBy: 0.2}, compare.Same, true},
+		{"3 % faster, 5 % slower matters", "rows_per_s", []float64{103, 103.2, 102.8, 103.1, 102.9, 103}, result.Question{WorseBy: 0.05}, compare.Better, true},
 		{"10 % dearer, 5 % matters", "cpu_us", []float64{110, 110.2, 109.8, 110.1, 109.9, 110}, result.Question{WorseBy: 0.05}, compare.Worse, false},
 		{"10 % cheaper, 5 % matters", "cpu_us", []float64{90, 90.2, 89.8, 90.1, 89.9, 90}, result.Question{WorseBy: 0.05}, compare.Better, true},
 	} {

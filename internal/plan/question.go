@@ -29,6 +29,9 @@ func (b *binder) question(f fields, p *Plan) {
 	for key, to := range map[string]*float64{"worse_by": &q.WorseBy, "better_by": &q.BetterBy, "equivalent_within": &q.Within} {
 		bind(of, key, to, difference)
 	}
+	if why := q.Contradiction(); why != "" {
+		b.at(of.of.key("equivalent_within"), why, "lower equivalent_within")
+	}
 	if !q.Declared() && len(of.of.entries) == 0 {
 		b.at(n, "question asks nothing", questionHint)
 	}

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 )
@@ -37,6 +38,17 @@ func (q *Question) Margin() float64 {
 		return q.Within
 	}
 	return q.least(usualMargin)
+}
+
+// Contradiction returns why the differences of a question do not go together; "" if they
+// do.
+func (q *Question) Contradiction() string {
+	for _, d := range []float64{q.WorseBy, q.BetterBy} {
+		if d > 0 && q.Within > d {
+			return fmt.Sprintf("a difference of %g %% would matter and be called equivalent", 100*d)
+		}
+	}
+	return ""
 }
 
 // Smallest returns the smallest difference that a comparison should find.
