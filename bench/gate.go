@@ -168,7 +168,7 @@ func seen(trials []*result.Trial) stat.Noise {
 	if len(a) != len(b) {
 		return stat.Noise{}
 	}
-	return stat.Decide(a, b, true, 0.95).Noise
+	return stat.Decide(a, b, stat.Blocks, 0.95).Noise
 }
 
 // powerTable simulates how often the rule finds an effect at the noise seen, as the only
@@ -203,7 +203,7 @@ func power(noise stat.Noise, n int, effect, alpha float64) float64 {
 			both := common * r.NormFloat64()
 			a[i], b[i] = both+own*r.NormFloat64(), both+own*r.NormFloat64()+math.Log1p(effect)
 		}
-		if d := stat.Decide(a, b, true, 0.95); d.P < alpha && d.Agreed {
+		if d := stat.Decide(a, b, stat.Blocks, 0.95); d.P < alpha && d.Agreed {
 			hits++
 		}
 	}

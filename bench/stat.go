@@ -114,7 +114,11 @@ func campaign(r *rand.Rand, n int, w disturbance, paired bool) (alone, corrected
 		for slot, target := range targets {
 			values[target] = append(values[target], machine[slot]+w.own(r))
 		}
-		d := stat.Decide(values[0], values[1], paired, 1-ruleAlpha)
+		design := stat.Apart
+		if paired {
+			design = stat.Blocks
+		}
+		d := stat.Decide(values[0], values[1], design, 1-ruleAlpha)
 		p, agreed = append(p, d.P), append(agreed, d.Agreed)
 		if d.P < ruleAlpha && d.Agreed {
 			alone++

@@ -280,7 +280,7 @@ func (e *Effect) test(a, b []float64) {
 	if logs {
 		a, b = logarithms(a), logarithms(b)
 	}
-	d := stat.Decide(a, b, e.Pairs > 0, confidence)
+	d := stat.Decide(a, b, e.design(), confidence)
 	e.P, e.Test, e.guarded, e.shift = d.P, d.Test, !d.Agreed, d.Interval.Value
 	if !logs {
 		return
@@ -290,6 +290,17 @@ func (e *Effect) test(a, b []float64) {
 	// the medians shown, so the interval is extended to include it.
 	e.Low, e.High = min(math.Exp(d.Interval.Low), e.Ratio), max(math.Exp(d.Interval.High), e.Ratio)
 	e.widen()
+}
+
+// design returns how the two numbers were measured.
+func (e *Effect) design() stat.Design {
+	switch {
+	case e.Pairs == 0:
+		return stat.Apart
+	case e.Base.Trials[0].Order == "duet":
+		return stat.Duet
+	}
+	return stat.Blocks
 }
 
 // confidence is the confidence level of the intervals shown.

@@ -85,14 +85,14 @@ func meanInterval(base, t *Target, rows []RelativeRow, i int) (stat.Interval, st
 			return meanOfMedians(y, pick) - meanOfMedians(x, pick)
 		})
 	case len(x) >= LeastTrials: // too few to draw from
-		interval = stat.Decide(meanLogs(x), meanLogs(y), true, confidence).Interval
+		interval = stat.Decide(meanLogs(x), meanLogs(y), stat.Blocks, confidence).Interval
 	default:
 		lacks := func(v []float64) bool { return v == nil }
 		x, y = slices.DeleteFunc(a, lacks), slices.DeleteFunc(b, lacks)
 		if n := min(len(x), len(y)); n < LeastTrials {
 			return interval, fmt.Sprintf("%d of at least %d trials of all these tests: nothing is known about noise", n, LeastTrials)
 		}
-		interval = stat.Decide(meanLogs(x), meanLogs(y), false, confidence).Interval
+		interval = stat.Decide(meanLogs(x), meanLogs(y), stat.Apart, confidence).Interval
 	}
 	if math.IsInf(interval.Low, 0) || math.IsInf(interval.High, 0) || math.IsNaN(interval.Low+interval.High) {
 		return interval, "the trials are too few for bounds"

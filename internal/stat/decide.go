@@ -29,6 +29,16 @@ type Decision struct {
 	Noise  Noise
 }
 
+// Design is how two samples were measured.
+type Design int
+
+// The designs.
+const (
+	Apart  Design = iota // each by itself
+	Blocks               // a[i] and b[i] shortly after each other
+	Duet                 // a[i] and b[i] at the same time, so that one may have what the other lacks
+)
+
 // Noise is what limits which shifts can be found. Values are NaN if unknown.
 type Noise struct {
 	Pairs float64 // standard deviation of the differences of pairs
@@ -50,8 +60,7 @@ const (
 	leastPermuted, mostPermuted = 4, 5
 )
 
-// Decide tests whether b is shifted against a. If they are paired, a[i] and b[i]
-// were measured side by side.
+// Decide tests whether b is shifted against a.
 //
 // Three tests are made, and the best counts, at a price. Student's test of the pairs
 // removes what pairs have in common, but estimates the noise from few differences.
@@ -59,13 +68,17 @@ const (
 // both samples: it is better where pairs have little in common, and cautious where they
 // have much. With four or five values the exact permutation test sees that two samples
 // do not overlap, although an extreme value makes the noise look great.
-func Decide(a, b []float64, paired bool, confidence float64) Decision {
+//
+// In a duet the two compete: what is noise of one is the opposite noise of the other, and
+// only the test of the pairs holds its level.
+func Decide(a, b []float64, design Design, confidence float64) Decision {
 	d := Decision{P: math.NaN(), Interval: unknown(confidence), Noise: Noise{math.NaN(), math.NaN()}}
 	if min(len(a), len(b)) < 2 {
 		return d
 	}
 	d.Noise.Apart = math.Hypot(Deviation(a), Deviation(b))
 	var diffs []float64
+	paired := design != Apart
 	if paired {
 		diffs = differences(a, b)
 		d.Noise.Pairs = Deviation(diffs)
@@ -75,6 +88,12 @@ func Decide(a, b []float64, paired bool, confidence float64) Decision {
 		return d.exact(Mean(b)-Mean(a), confidence)
 	case d.Noise.Pairs == 0: // equal differences of different values: counts, say. They prove nothing
 		d.Noise.Pairs, diffs, paired = math.NaN(), nil, false
+	}
+	if design == Duet && paired {
+		d.P, d.Interval = PairedT(diffs, confidence)
+		d.Test = PairedTest
+		d.consultRanks(a, b, diffs, confidence)
+		return d
 	}
 	price := price[tests(len(a), len(b), paired)]
 	level := 1 - (1-confidence)/price

@@ -22,15 +22,15 @@ func sampled(r *rand.Rand, n int, shift, common float64) (a, b []float64) {
 
 func TestDecideHoldsItsLevel(t *testing.T) {
 	for _, n := range []int{3, 4, 5, 6, 10} {
-		for _, paired := range []bool{true, false} {
+		for _, design := range []Design{Apart, Blocks} {
 			for _, common := range []float64{0, 1, 5} {
 				found := coverage(5000, func(r *rand.Rand) bool {
 					a, b := sampled(r, n, 0, common)
-					d := Decide(a, b, paired, 0.95)
+					d := Decide(a, b, design, 0.95)
 					return d.P < 0.05 && d.Agreed
 				})
 				if found > 0.06 {
-					t.Errorf("%d values, paired %v, common %g: %.1f %% of equal samples differ", n, paired, common, 100*found)
+					t.Errorf("%d values, design %v, common %g: %.1f %% of equal samples differ", n, design, common, 100*found)
 				}
 			}
 		}
@@ -45,7 +45,7 @@ func TestDecideFindsAsMuchAsItSays(t *testing.T) {
 				shift := noise.Detectable(n, alpha, 0.9)
 				found := coverage(3000, func(r *rand.Rand) bool {
 					a, b := sampled(r, n, shift, common)
-					d := Decide(a, b, true, 0.95)
+					d := Decide(a, b, Blocks, 0.95)
 					return d.P < alpha && d.Agreed
 				})
 				if found < 0.85 {
@@ -60,7 +60,7 @@ func TestDecideCovers(t *testing.T) {
 	for _, n := range []int{3, 4, 6, 10} {
 		held := coverage(4000, func(r *rand.Rand) bool {
 			a, b := sampled(r, n, 1, 0.5)
-			i := Decide(a, b, true, 0.95).Interval
+			i := Decide(a, b, Blocks, 0.95).Interval
 			return i.Low <= 1 && 1 <= i.High
 		})
 		if held < 0.93 {
@@ -73,19 +73,19 @@ func TestDecideByTheBestTest(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		a, b   []float64
-		paired bool
+		design Design
 		want   Test
 		sure   bool
 	}{
-		{"pairs that drift together", []float64{1, 2, 3, 4.1}, []float64{1.2, 2.21, 3.19, 4.3}, true, PairedTest, true},
-		{"pairs with nothing in common", []float64{1, 1.1, 0.9}, []float64{2.1, 1.9, 2}, true, WelchTest, true},
-		{"no overlap, with an extreme value", []float64{1, 1.02, 0.99, 1.01}, []float64{1.1, 1.12, 1.11, 9}, false, PermutationTest, true},
-		{"overlap, with an extreme value", []float64{1, 1.02, 0.99, 1.11}, []float64{1.1, 1.12, 1.11, 9}, false, PermutationTest, false},
-		{"differences equal to the bit", []float64{0, 1, 2}, []float64{1, 2, 3}, true, WelchTest, false},
-		{"constants", []float64{1, 1, 1}, []float64{2, 2, 2}, false, NoTest, true},
-		{"the same constant", []float64{1, 1, 1}, []float64{1, 1, 1}, false, NoTest, false},
+		{"pairs that drift together", []float64{1, 2, 3, 4.1}, []float64{1.2, 2.21, 3.19, 4.3}, Blocks, PairedTest, true},
+		{"pairs with nothing in common", []float64{1, 1.1, 0.9}, []float64{2.1, 1.9, 2}, Blocks, WelchTest, true},
+		{"no overlap, with an extreme value", []float64{1, 1.02, 0.99, 1.01}, []float64{1.1, 1.12, 1.11, 9}, Apart, PermutationTest, true},
+		{"overlap, with an extreme value", []float64{1, 1.02, 0.99, 1.11}, []float64{1.1, 1.12, 1.11, 9}, Apart, PermutationTest, false},
+		{"differences equal to the bit", []float64{0, 1, 2}, []float64{1, 2, 3}, Blocks, WelchTest, false},
+		{"constants", []float64{1, 1, 1}, []float64{2, 2, 2}, Apart, NoTest, true},
+		{"the same constant", []float64{1, 1, 1}, []float64{1, 1, 1}, Apart, NoTest, false},
 	} {
-		d := Decide(c.a, c.b, c.paired, 0.95)
+		d := Decide(c.a, c.b, c.design, 0.95)
 		if d.Test != c.want || (d.P < 0.05 && d.Agreed) != c.sure {
 			t.Errorf("%s: %q, p %.4f, agreed %v", c.name, d.Test, d.P, d.Agreed)
 		}
@@ -93,8 +93,25 @@ func TestDecideByTheBestTest(t *testing.T) {
 			t.Errorf("%s: the interval is %v", c.name, d.Interval)
 		}
 	}
-	if d := Decide([]float64{1}, []float64{2, 3}, false, 0.95); !math.IsNaN(d.P) || !math.IsNaN(d.Interval.Low) {
+	if d := Decide([]float64{1}, []float64{2, 3}, Apart, 0.95); !math.IsNaN(d.P) || !math.IsNaN(d.Interval.Low) {
 		t.Errorf("of one value: %+v", d)
+	}
+}
+
+// What one of a duet has the other lacks.
+func TestDecideOfDuets(t *testing.T) {
+	for _, n := range []int{3, 4, 6, 10} {
+		found := coverage(4000, func(r *rand.Rand) bool {
+			a, b := normals(r, n), make([]float64, n)
+			for i := range a {
+				b[i] = 0.5*r.NormFloat64() - a[i]
+			}
+			d := Decide(a, b, Duet, 0.95)
+			return d.P < 0.05 && d.Agreed
+		})
+		if found > 0.06 {
+			t.Errorf("%d pairs: %.1f %% of equal targets differ", n, 100*found)
+		}
 	}
 }
 
@@ -105,7 +122,7 @@ func TestDecideAsksRanks(t *testing.T) {
 	for i := range b {
 		b[i] += 0.001 * float64(i%3-1)
 	}
-	if d := Decide(a, b, true, 0.95); d.P < 0.05 && d.Agreed {
+	if d := Decide(a, b, Blocks, 0.95); d.P < 0.05 && d.Agreed {
 		t.Errorf("%+v", d)
 	}
 }
@@ -113,10 +130,10 @@ func TestDecideAsksRanks(t *testing.T) {
 func TestDecideFollowsTheValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(3, 8).Draw(t, "n")
-		paired := rapid.Bool().Draw(t, "paired")
+		design := rapid.SampledFrom([]Design{Apart, Blocks, Duet}).Draw(t, "design")
 		values := rapid.SliceOfN(rapid.Float64Range(-5, 5), n, n)
 		a, b := values.Draw(t, "a"), values.Draw(t, "b")
-		d, back := Decide(a, b, paired, 0.95), Decide(b, a, paired, 0.95)
+		d, back := Decide(a, b, design, 0.95), Decide(b, a, design, 0.95)
 		if !near(d.P, back.P) || !near(d.Interval.Low, -back.Interval.High) || d.Agreed != back.Agreed {
 			t.Fatalf("%+v, exchanged %+v", d, back)
 		}
