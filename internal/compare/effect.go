@@ -352,7 +352,8 @@ func (e *Effect) judge(b bounds) {
 // great as matters is better or worse.
 func (e *Effect) matters(d Verdict, b bounds) {
 	least := b.least(d)
-	if math.Abs(e.Ratio-1) < least {
+	const rounding = 1e-9 // 0.9 is 10 % less
+	if math.Abs(e.Ratio-1) < least-rounding {
 		e.Verdict, e.Why = Unclear, fmt.Sprintf("%s, but whether by %g %% is open", d, 100*least)
 		return
 	}
