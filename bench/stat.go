@@ -146,8 +146,7 @@ func falseFindings(campaigns, n int, w disturbance, paired bool) (perComparison,
 }
 
 // decisionRule measures how often equal targets are found to differ with
-// interleaved trials, and for information with sequential ones; and how often a
-// real difference is found.
+// interleaved trials, and for information with sequential ones.
 func decisionRule(string) (out []budget, err error) {
 	for _, w := range disturbances() {
 		worst := 0.0

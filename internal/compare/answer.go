@@ -8,7 +8,7 @@ import (
 
 // Outcome is what a gate on the question of a judgement finds.
 type Outcome struct {
-	Worse []*Item // proven to be worse, by at least what matters
+	Worse []*Item // proven to be worse, and seen to be so by what matters
 	Open  []*Item // not worse, but that is not excluded either
 	Blind []*Item // numbers that one of the two has and that could not be judged, for the reason in Why
 	// Judged is how many numbers were.

@@ -280,7 +280,7 @@ func (e *Effect) test(a, b []float64) {
 	if logs {
 		a, b = logarithms(a), logarithms(b)
 	}
-	d := stat.Decide(a, b, e.design(), confidence)
+	d := stat.Decide(a, b, designOf(e.Base.Trials, e.Pairs), confidence)
 	e.P, e.Test, e.guarded, e.shift = d.P, d.Test, !d.Agreed, d.Interval.Value
 	if !logs {
 		return
@@ -292,12 +292,12 @@ func (e *Effect) test(a, b []float64) {
 	e.widen()
 }
 
-// design returns how the two numbers were measured.
-func (e *Effect) design() stat.Design {
+// designOf returns how two sides were measured of which so many trials are pairs.
+func designOf(base []*result.Trial, pairs int) stat.Design {
 	switch {
-	case e.Pairs == 0:
+	case pairs == 0:
 		return stat.Apart
-	case e.Base.Trials[0].Order == "duet":
+	case base[0].Order == "duet":
 		return stat.Duet
 	}
 	return stat.Blocks
@@ -332,7 +332,7 @@ func (e *Effect) judge(b bounds) {
 	case e.within(b.same) && (e.Base.AtLeast() || e.New.AtLeast()):
 		e.Verdict, e.Why = Unclear, "they are as great, and one is only a lower bound"
 	case sure && !e.searched() && b.unsaid(direction(m, e.shift), e.Ratio):
-		e.Verdict, e.Why = direction(m, e.shift), "statistically significant"
+		e.matters(direction(m, e.shift), b)
 	case e.within(b.same):
 		e.Verdict, e.Why = Same, fmt.Sprintf("the interval lies within ±%g %%", 100*b.same)
 	case sure && e.searched() && e.Low <= 1 && 1 <= e.High:

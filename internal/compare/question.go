@@ -1,6 +1,10 @@
 package compare
 
-import "slices"
+import (
+	"slices"
+
+	"rumbench/internal/metric"
+)
 
 // asked returns the keys of the step's numbers that the campaign's question is about.
 func (s *Step) asked() []Key {
@@ -9,7 +13,7 @@ func (s *Step) asked() []Key {
 	case s.Warmup, (len(q.Steps) > 0 || IsProbe(s)) && !slices.Contains(q.Steps, s.Name):
 		return nil
 	case len(q.Metrics) == 0 && searched(s):
-		return s.own([]string{highestRate})
+		return s.own([]string{metric.HighestRate})
 	case !s.campaign.declares():
 		return s.askedOfOlder()
 	case len(q.Metrics) == 0 && len(s.Judged) == 0 && len(q.Steps) > 0:

@@ -85,7 +85,7 @@ func meanInterval(base, t *Target, rows []RelativeRow, i int) (stat.Interval, st
 			return meanOfMedians(y, pick) - meanOfMedians(x, pick)
 		})
 	case len(x) >= LeastTrials: // too few to draw from
-		interval = stat.Decide(meanLogs(x), meanLogs(y), stat.Blocks, confidence).Interval
+		interval = stat.Decide(meanLogs(x), meanLogs(y), designOf(base.Trials, len(x)), confidence).Interval
 	default:
 		lacks := func(v []float64) bool { return v == nil }
 		x, y = slices.DeleteFunc(a, lacks), slices.DeleteFunc(b, lacks)

@@ -6,15 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"rumbench/internal/metric"
 	"rumbench/internal/result"
 )
 
-// highestRate is the metric of a search's answer.
-const highestRate = "highest_rate"
-
 // searches returns the searches that found a number.
 func (n *Number) searches() (out []*result.Search) {
-	if n.Metric != highestRate {
+	if n.Metric != metric.HighestRate {
 		return nil
 	}
 	for _, s := range n.steps {
@@ -67,7 +65,7 @@ func unlikeSearches(base, of *Number) string {
 }
 
 // searched reports whether the numbers are answers of searches.
-func (e *Effect) searched() bool { return e.New.Metric == highestRate }
+func (e *Effect) searched() bool { return e.New.Metric == metric.HighestRate }
 
 // gaps returns by which factors, at most, the highest rates may be below and above
 // those that the searches of the number found.

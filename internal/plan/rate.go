@@ -372,14 +372,11 @@ func searched(steps []workload.Step) []workload.Step {
 	out := slices.Clone(steps)
 	for i := range out {
 		if OpenGroup(&out[i]) >= 0 {
-			out[i].Judged = []string{highestRate}
+			out[i].Judged = []string{metric.HighestRate}
 		}
 	}
 	return out
 }
-
-// highestRate is the metric of a search's answer.
-const highestRate = "highest_rate"
 
 // promised returns what a step is judged by when operations arrive at a rate, which all
 // targets have in common: latency in place of throughput. The probes of a search are not
@@ -389,7 +386,7 @@ func promised(judged []string) (out []string) {
 		switch name {
 		case "rows_per_s":
 			name = "response_p99_us"
-		case highestRate:
+		case metric.HighestRate:
 			continue
 		}
 		if !slices.Contains(out, name) && (name != "service_p99_us" || !slices.Contains(out, "response_p99_us")) {

@@ -40,7 +40,7 @@ func answersOf(s *step) (out []answer) {
 		}
 		slices.SortStableFunc(found, func(a, b *result.Search) int { return cmp.Compare(a.Kept, b.Kept) })
 		a := answer{Search: found[(len(found)-1)/2], target: t, trials: len(found), least: found[0].Kept, most: found[len(found)-1].Kept}
-		for _, k := range s.Keys("highest_rate") {
+		for _, k := range s.Keys(metric.HighestRate) {
 			a.warnings = append(a.warnings, s.number(t, k).Warnings...)
 		}
 		out = append(out, a)

@@ -26,7 +26,7 @@ type Question struct {
 // ValidDifference reports whether a share may be a difference that matters.
 func ValidDifference(share float64) bool { return share > 0 && share < 1 }
 
-// usualMargin is how far apart numbers are that nobody tells from each other.
+// usualMargin is how far apart numbers are that count as equal.
 const usualMargin = 0.01
 
 // usualDifference is a difference that most people want to find.

@@ -211,7 +211,7 @@ func (r *prober) conclude(out *result.Step, a search.Answer, closed float64) {
 	out.Note(found.String() + ". Tried: " + strings.Join(r.tried(), ", "))
 	b := r.trial.all(out.Name)
 	warnings := r.unsure(a)
-	b.Put("highest_rate", a.Kept, account.Of(out.Groups[r.group].Name, ""), account.Count(int64(a.Probes)), account.Warned(warnings...))
+	b.Put(metric.HighestRate, a.Kept, account.Of(out.Groups[r.group].Name, ""), account.Count(int64(a.Probes)), account.Warned(warnings...))
 	b.Warnings = warnings
 	out.Take(&b.Sheet)
 }

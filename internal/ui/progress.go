@@ -222,7 +222,7 @@ func remarks(list []metric.Warning) string {
 // thought of it.
 func FoundLine(s *result.Step) string {
 	line := fmt.Sprintf("  %s: %v", s.Name, s.Search)
-	if r := s.Find("highest_rate", "", ""); r != nil {
+	if r := s.Find(metric.HighestRate, "", ""); r != nil {
 		for _, w := range r.Warnings {
 			line += "\n             ! " + w.Text
 		}
