@@ -110,7 +110,7 @@ func summaryCell(s *step, t *target, m measure, n *page.Notes) page.Cell {
 	num := s.number(t, own)
 	c := page.Cell{Text: num.Whole(), Number: true}
 	if own != k {
-		c.Note(n.Mark(s.Name + ": what the engine's own processes did, as other programs used the device"))
+		c.Note(n.Mark("what the engine's own processes did, as other programs used the device"))
 	}
 	for _, w := range num.Warnings {
 		c.Note(n.Mark(w))
