@@ -97,11 +97,17 @@ func evaluate[T any](t *testing.T, b *browser, script string) T {
 // open shows the page on a screen; the height matters little.
 func (b *browser) open(t *testing.T, address string, width int64, theme string) {
 	t.Helper()
-	call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 600})
+	b.resize(t, width)
 	call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}})
 	if err := chromedp.Do(b.ctx, chromedp.Navigate(address)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// resize gives the screen another width.
+func (b *browser) resize(t *testing.T, width int64) {
+	t.Helper()
+	call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 600})
 }
 
 // drawAll scrolls through the page, so that every chart is drawn.

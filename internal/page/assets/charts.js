@@ -7,6 +7,7 @@ const make = (tag, props = {}, ...children) => {
   e.append(...children);
   return e;
 };
+const height = 220; // of a chart
 const hiddenTargets = new Set(); // by their indexes
 
 const dashes = [[], [7, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 2], [1, 2], [9, 2, 2, 2, 2, 2]];
@@ -68,7 +69,7 @@ function options(data, chart, width) {
   const values = (u, ticks) => ticks.map((t) => t == null ? "" : short(t));
   const top = Math.max(0, ...(chart.high || []).flatMap((h) => h || []).filter((v) => v != null));
   return {
-    width, height: 220,
+    width, height,
     cursor: { sync: { key: data.key }, drag: { x: true, y: false } },
     scales: { x: { time: false, range: (u, min, max) => [min, max] },
       y: chart.log ? { distr: 3 } : { range: (u, min, max) => [0, Math.max(max, top) * 1.08 || 1] } },
@@ -87,6 +88,19 @@ function options(data, chart, width) {
 
 const drawings = new Map(); // box -> its charts
 
+// Charts keep the width of their places, also when a fold opens or a scroll bar
+// appears.
+let resizing = 0;
+const sizes = new ResizeObserver(() => {
+  cancelAnimationFrame(resizing);
+  resizing = requestAnimationFrame(() => {
+    for (const c of [...drawings.values()].flat()) {
+      const width = c.place.clientWidth;
+      if (width && width !== c.plot.width) c.plot.setSize({ width, height });
+    }
+  });
+});
+
 function draw(box) {
   if (drawings.has(box)) return;
   const data = JSON.parse(box.querySelector("script").textContent);
@@ -94,16 +108,18 @@ function draw(box) {
   const x = Array.from({ length: data.points }, (_, i) => (i + 0.5) * data.width);
   box.classList.add("drawn");
   box.classList.toggle("many", data.targets.length > 5); // legends show on hover, and there is one above all charts
-  const charts = data.charts.map((chart) => {
-    const place = make("div", { className: "chart" }, make("h4", { textContent: chart.title }));
-    box.append(place);
-    return { place, chart, data, plot: new uPlot(options(data, chart, place.clientWidth), [x, ...chart.lines], place) };
-  });
+  // A chart has its width only when all of its neighbours have their places.
+  const places = data.charts.map((chart) => make("div", { className: "chart" }, make("h4", { textContent: chart.title })));
+  box.append(...places);
+  const widths = places.map((place) => place.clientWidth);
+  const charts = data.charts.map((chart, i) => ({ place: places[i], chart, data, plot: new uPlot(options(data, chart, widths[i]), [x, ...chart.lines], places[i]) }));
+  for (const place of places) sizes.observe(place);
   drawings.set(box, charts);
 }
 
 function erase(box) {
   for (const c of drawings.get(box) || []) {
+    sizes.unobserve(c.place);
     c.plot.destroy();
     c.place.remove();
   }
@@ -116,14 +132,4 @@ const near = new IntersectionObserver((entries) => entries.forEach((e) => e.isIn
 boxes.forEach((box) => near.observe(box));
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   for (const box of [...drawings.keys()]) { erase(box); draw(box); }
-});
-
-let resizing = 0;
-addEventListener("resize", () => {
-  cancelAnimationFrame(resizing);
-  resizing = requestAnimationFrame(() => {
-    for (const charts of drawings.values()) {
-      for (const c of charts) if (c.place.clientWidth) c.plot.setSize({ width: c.place.clientWidth, height: 220 });
-    }
-  });
 });
