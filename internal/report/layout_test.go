@@ -11,10 +11,14 @@ import (
 // each other. Everything is unfolded first: charts are drawn when they are seen.
 const crowded = `(async () => {
 	for (const d of document.querySelectorAll("main details")) d.open = true;
-	for (const e of document.querySelectorAll(".charts")) { e.scrollIntoView(); await new Promise(requestAnimationFrame); }
+	for (const e of document.querySelectorAll(".charts")) {
+		e.scrollIntoView();
+		for (let i = 0; i < 100 && !e.classList.contains("drawn"); i++) await new Promise(r => setTimeout(r, 20));
+	}
 	await new Promise(r => setTimeout(r, 100)); // sizes settle in the next frames
 	const wrong = [], name = (e) => (e.closest("section")?.id || "") + " " + (e.querySelector("h4, figcaption")?.textContent || e.tagName + "." + e.className);
 	const box = (e) => e.getBoundingClientRect();
+	for (const e of document.querySelectorAll(".charts:not(.drawn)")) wrong.push(name(e) + " is not drawn");
 	const pictures = [...document.querySelectorAll(".chart, figure")].filter(e => e.checkVisibility() && box(e).height);
 	for (const e of [...document.querySelectorAll(".chart .uplot, .chart canvas, figure svg, figure .bar")].filter(e => e.checkVisibility())) {
 		const place = e.closest(".chart, figure");

@@ -8,6 +8,12 @@ const make = (tag, props = {}, ...children) => {
   return e;
 };
 const height = 220; // of a chart
+const byId = (id) => document.getElementById(id);
+const joined = (texts, by = " ") => texts.filter(Boolean).join(by);
+const set = (e, attributes) => {
+  for (const [name, value] of Object.entries(attributes)) e.setAttribute(name, value);
+  return e;
+};
 const hiddenTargets = new Set(); // by their indexes
 
 const dashes = [[], [7, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 2], [1, 2], [9, 2, 2, 2, 2, 2]];
@@ -17,6 +23,17 @@ const css = (name) => getComputedStyle(document.documentElement).getPropertyValu
 const colour = (index) => css("--t" + (index % dashes.length));
 const dash = (index) => (index % dashes.length + (index % signs.length < dashes.length ? 0 : 3)) % dashes.length;
 const short = (v) => v == null ? "–" : Math.abs(v) >= 100 ? Math.round(v).toLocaleString("en") : String(+v.toPrecision(3));
+
+// stretches are where a line has values, as pairs of places.
+function stretches(line) {
+  const out = [];
+  for (let k = 0; k < line.length; k++) {
+    const from = k;
+    while (k < line.length && line[k] != null) k++;
+    if (k > from + 1) out.push([from, k]);
+  }
+  return out;
+}
 
 // shade tints what lies behind the lines: stalls, bands over the clients, and
 // ticks where an engine made a checkpoint.
@@ -50,10 +67,7 @@ function shade(data, chart) {
       if (!low || !shown(data.targets[i].index)) return;
       ctx.fillStyle = colour(data.targets[i].index);
       const middle = (k) => at((k + 0.5) * data.width, "x");
-      for (let k = 0; k < low.length; k++) {
-        const from = k;
-        while (k < low.length && low[k] != null) k++;
-        if (k - from < 2) continue;
+      for (const [from, k] of stretches(low)) {
         ctx.beginPath();
         for (let j = from; j < k; j++) ctx.lineTo(middle(j), at(chart.high[i][j], "y"));
         for (let j = k - 1; j >= from; j--) ctx.lineTo(middle(j), at(low[j], "y"));
@@ -113,7 +127,10 @@ function draw(box) {
   box.append(...places);
   const widths = places.map((place) => place.clientWidth);
   const charts = data.charts.map((chart, i) => ({ place: places[i], chart, data, plot: new uPlot(options(data, chart, widths[i]), [x, ...chart.lines], places[i]) }));
-  for (const place of places) sizes.observe(place);
+  for (const place of places) {
+    sizes.observe(place);
+    offer(place, place.firstChild);
+  }
   drawings.set(box, charts);
 }
 
