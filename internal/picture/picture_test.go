@@ -18,7 +18,7 @@ func TestPath(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		coordinate := rapid.OneOf(rapid.Float64Range(-500, 500), rapid.Just(math.NaN()))
 		s := Shape{}
-		for i, y := range rapid.SliceOfN(coordinate, 0, 30).Draw(r, "y") {
+		for i, y := range rapid.SliceOfN(coordinate, 3, 30).Draw(r, "y") {
 			s.Points = append(s.Points, Point{float64(i), y})
 		}
 		got := readPath(r, s.path())

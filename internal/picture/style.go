@@ -139,9 +139,12 @@ func rules(of func(name string) string) string {
 	for i := range colours {
 		fmt.Fprintf(&b, ".t%d{color:%s}\n", i, of(fmt.Sprintf("t%d", i)))
 	}
-	b.WriteString("svg{font-size:12px}svg text{font-variant-numeric:tabular-nums;stroke:none}\n")
+	b.WriteString("svg{font-size:12px}svg text{fill:" + of("soft") + ";font-variant-numeric:tabular-nums}\n")
 	for _, s := range slices.Sorted(maps.Keys(looks)) {
 		fmt.Fprintf(&b, "svg .%s{%s}\n", s, s.look().rule(of))
+		if size := s.look().size; size != textSize {
+			fmt.Fprintf(&b, "svg .%s:not([font-size]){font-size:%spx}\n", s, number(size))
+		}
 	}
 	for i, d := range dashes {
 		if d != nil {

@@ -32,10 +32,7 @@ func (p *Picture) File() string {
 func (p *Picture) shapes(b *strings.Builder) {
 	for i := range p.Shapes {
 		s := &p.Shapes[i]
-		class := string(s.Style)
-		if s.Series >= 0 {
-			class += " " + Class(s.Series)
-		}
+		class := s.class()
 		if s.Link != "" {
 			fmt.Fprintf(b, `<a href="%s">`, html.EscapeString(s.Link))
 		}
@@ -44,17 +41,29 @@ func (p *Picture) shapes(b *strings.Builder) {
 			s.marks(b, class)
 		case s.Text != "":
 			at := s.Points[0]
-			fmt.Fprintf(b, `<text class="%s" x="%s" y="%s"%s%s>%s</text>`,
+			fmt.Fprintf(b, `<text%s x="%s" y="%s"%s%s>%s</text>`,
 				class, number(at.X), number(at.Y), s.anchor(), s.fontSize(), html.EscapeString(s.Text))
 		default:
 			if d := s.path(); d != "" {
-				fmt.Fprintf(b, `<path class="%s" d="%s"/>`, class, d)
+				fmt.Fprintf(b, `<path%s d="%s"/>`, class, d)
 			}
 		}
 		if s.Link != "" {
 			b.WriteString("</a>")
 		}
 	}
+}
+
+// class returns the attribute with the shape's classes. A label needs none.
+func (s *Shape) class() string {
+	class := string(s.Style)
+	if s.Series >= 0 {
+		class += " " + Class(s.Series)
+	}
+	if class == string(Label) {
+		return ""
+	}
+	return ` class="` + class + `"`
 }
 
 // marks writes the series' marker at all points, in one element.
@@ -66,7 +75,7 @@ func (s *Shape) marks(b *strings.Builder, class string) {
 		}
 	}
 	if len(x) > 0 {
-		fmt.Fprintf(b, `<text class="%s" text-anchor="middle" x="%s" y="%s"%s>%s</text>`,
+		fmt.Fprintf(b, `<text%s text-anchor="middle" x="%s" y="%s"%s>%s</text>`,
 			class, strings.Join(x, " "), strings.Join(y, " "), s.fontSize(), strings.Repeat(Marker(s.Series), len(x)))
 	}
 }
@@ -79,7 +88,7 @@ func (s *Shape) anchor() string {
 }
 
 func (s *Shape) fontSize() string {
-	if s.size() == textSize {
+	if s.Size == 0 || s.Size == s.Style.look().size {
 		return ""
 	}
 	return ` font-size="` + number(s.size()) + `"`
@@ -88,6 +97,14 @@ func (s *Shape) fontSize() string {
 // path returns the path through the points, each relative to the one before,
 // which is short.
 func (s *Shape) path() string {
+	if len(s.Points) == 2 {
+		switch a, b := s.Points[0], s.Points[1]; {
+		case a.Y == b.Y:
+			return "M" + number(a.X) + " " + number(a.Y) + "H" + number(b.X)
+		case a.X == b.X:
+			return "M" + number(a.X) + " " + number(a.Y) + "V" + number(b.Y)
+		}
+	}
 	var b strings.Builder
 	var at Point // where the pen is, rounded
 	down := false
