@@ -121,9 +121,9 @@ function draw(box) {
   data.key = box.closest("section").id;
   const x = Array.from({ length: data.points }, (_, i) => (i + 0.5) * data.width);
   box.classList.add("drawn");
-  box.classList.toggle("many", data.targets.length > 5); // legends show on hover, and there is one above all charts
+  box.classList.toggle("many", data.targets.length > 5); // legends show on hover or touch, and there is one above all charts
   // A chart has its width only when all of its neighbours have their places.
-  const places = data.charts.map((chart) => make("div", { className: "chart" }, make("h4", { textContent: chart.title })));
+  const places = data.charts.map((chart) => make("div", { className: "chart", tabIndex: -1 }, make("h4", { textContent: chart.title })));
   box.append(...places);
   const widths = places.map((place) => place.clientWidth);
   const charts = data.charts.map((chart, i) => ({ place: places[i], chart, data, plot: new uPlot(options(data, chart, widths[i]), [x, ...chart.lines], places[i]) }));

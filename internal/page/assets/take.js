@@ -33,16 +33,12 @@ function inlined(node, outer) {
   if (style.display === "none") return "";
   const copy = svgNode(node.localName === "a" ? "g" : node.localName);
   for (const { name, value } of node.attributes) if (!(name in usual) && !/^(class|style|role|href|tabindex|hidden|(data|aria|xlink)[-:].*)$/.test(name)) copy.setAttribute(name, value);
-  // Few programs keep strokes from being scaled: they are made wider instead.
-  const wider = style.vectorEffect === "non-scaling-stroke" ? 1 / new DOMMatrix(style.transform).a : 1;
-  if (style.transform !== "none") copy.setAttribute("transform", style.transform);
   for (const name in usual) {
     const value = style.getPropertyValue(name), before = name === "opacity" ? "1" : outer.getPropertyValue?.(name) ?? usual[name];
-    const stroke = /^stroke-[wd]/.test(name);
-    if (value === before && !(stroke && wider !== 1)) continue;
+    if (value === before) continue;
     if ((name === "fill" || name === "stroke") && !/^(none|url)/.test(value)) {
       set(copy, paint(name, value === "currentcolor" ? style.color : value) || { [name]: "none" });
-    } else copy.setAttribute(name, stroke ? value.replace(/([\d.]+)(px)?/g, (_, n) => n * wider) : value);
+    } else set(copy, { [name]: value.replaceAll("px", "") });
   }
   copy.append(...[...node.childNodes].map((n) => inlined(n, style)));
   return copy;
@@ -105,7 +101,7 @@ const seriesStyle = (index) => `t${index % dashes.length}` + (index % signs.leng
 // figureOf draws a chart over time as svg.go draws plots, with what is shown of it.
 function figureOf({ plot, chart, data }) {
   const { left, top, width, height } = Object.fromEntries(Object.entries(plot.bbox).map(([k, v]) => [k, v / devicePixelRatio]));
-  const x = (v) => left + plot.valToPos(v, "x"), y = (v) => top + plot.valToPos(v, "y"), bottom = top + height;
+  const x = (v) => round(left + plot.valToPos(v, "x")), y = (v) => round(top + plot.valToPos(v, "y")), bottom = top + height;
   const svg = svgNode("svg", { viewBox: `0 0 ${plot.width} ${plot.height}` });
   const area = svgNode("svg", { x: left, y: top, width, height, viewBox: `${left} ${top} ${width} ${height}` });
   plot.axes.forEach(({ _splits: at, _values: texts }, vertical) => at.forEach((v, i) => {
@@ -113,7 +109,7 @@ function figureOf({ plot, chart, data }) {
     if (texts[i]) svg.append(svgNode("text", vertical ? { x: left - 8, y: y(v) + 4, "text-anchor": "end" } : { x: x(v), y: bottom + 18, "text-anchor": "middle" }, texts[i]));
   }));
   const points = (values) => values.map((v, i) => v == null ? null : [x((i + 0.5) * data.width), y(v)]);
-  const path = (list) => list.map((p, i) => p ? `${list[i - 1] ? "L" : "M"}${Math.round(2 * p[0])} ${Math.round(2 * p[1])}` : "").join("");
+  const path = (list) => list.map((p, i) => p ? `${list[i - 1] ? "L" : "M"}${p.join(" ")}` : "").join("");
   const add = (tag, kind, index, attributes, ...text) => hiddenTargets.has(index) || area.append(svgNode(tag, { class: `${kind} ${seriesStyle(index)}`, ...attributes }, ...text));
   for (const s of data.stalls || []) add("path", "stall", s.index, { d: `M${x(s.from)} ${top}H${Math.max(x(s.to), x(s.from) + 1)}V${bottom}H${x(s.from)}z` });
   const lanes = [...new Set((data.marks || []).map((m) => m.index))];
@@ -122,7 +118,7 @@ function figureOf({ plot, chart, data }) {
     const low = chart.low?.[i], line = points(chart.lines[i]), known = line.filter(Boolean), every = Math.max(1, known.length >> 2);
     for (const [from, to] of stretches(low || [])) add("path", "band", index, { d: path([...points(chart.high[i]).slice(from, to), ...points(low).slice(from, to).reverse()]) + "z" });
     add("path", "line", index, { d: path(line) });
-    for (let k = Math.floor(index * every / 3) % every; k < known.length; k += every) add("text", "mark", index, { x: known[k][0], y: known[k][1] + 4 }, signs[index % signs.length]);
+    for (let k = Math.floor(index * every / 3) % every; k < known.length; k += every) add("text", "mark", index, { x: known[k][0], y: known[k][1] + 4, "text-anchor": "middle" }, signs[index % signs.length]);
   });
   svg.append(area);
   return make("figure", { className: "plot" }, make("figcaption", { textContent: chart.title }), svg);
@@ -142,7 +138,7 @@ function legendOf(place, copy) {
 // svgOf returns a picture as a file. Its copy in the page is never shown.
 function svgOf(place) {
   const chart = [...drawings.values()].flat().find((c) => c.place === place), copy = chart ? figureOf(chart) : place.cloneNode(true);
-  copy.classList.add("taken");
+  copy.classList.add("taken", "light");
   copy.style.width = Math.max(600, (copy.querySelector("svg")?.viewBox.baseVal.width || 0) + 32) + "px";
   place.after(copy);
   try {

@@ -288,6 +288,10 @@ function addTools() {
   });
   bar.append(make("label", {}, notes, " Remarks"), find);
   document.querySelector("main").before(bar, rebased);
+  // What the address names is not scrolled below the bar.
+  const fit = () => document.documentElement.style.setProperty("--bar", (getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0) + "px");
+  fit();
+  new ResizeObserver(fit).observe(bar);
   addEventListener("click", (e) => { for (const box of all(".menu[open]")) if (!box.contains(e.target) || e.target.tagName === "A") box.open = false; });
 }
 
@@ -375,17 +379,21 @@ function hideCard() {
 function showCard(cell) {
   hideCard();
   cell.classList.add("picked");
-  const id = cell.dataset.n.split(" ")[0];
+  const id = cell.dataset.n?.split(" ")[0];
   const close = set(make("button", { type: "button", textContent: "×", onclick: hideCard }), { "aria-label": "close" });
-  card = make("aside", { className: "card" }, close, ...inFull(cell).map((line) => make("p", { textContent: line })),
-    make("p", {}, make("a", { href: "#n" + id, textContent: "link to this number" })));
-  card.setAttribute("role", "status");
+  card = set(make("aside", { className: "card" }, close, ...saidOf(cell).map((line) => make("p", { textContent: line })),
+    ...id ? [make("p", {}, make("a", { href: "#n" + id, textContent: "link to this number" }))] : []), { role: "status" });
   document.body.append(card);
 }
 
+// saidOf is what a pointer that hovers is shown, for those who have none: of a
+// bar, what is said of its marks, which are too thin to be touched.
+const saidOf = (e) => e.dataset.n ? inFull(e) : (e.title || e.querySelector(":scope > title")?.textContent || all("[title]", e).map((mark) => mark.title).join("\n")).split("\n");
+
 addEventListener("click", (e) => {
-  const cell = e.target.closest?.("[data-n]");
-  if (cell && !e.target.closest("a, button")) showCard(cell);
+  if (e.target.closest("a, button, summary, label, input, select")) return;
+  const cell = e.target.closest("[data-n], [title], svg :has(> title), .bar:has([title])");
+  if (cell) showCard(cell);
 });
 addEventListener("keydown", (e) => { if (e.key === "Escape") hideCard(); });
 
@@ -408,9 +416,9 @@ function open(e) {
   if (e.matches("section.folded")) e.firstElementChild.open = true;
 }
 
-// unfold opens the step that the address names.
+// unfold opens and shows what the address names.
 function unfold() {
-  const e = /^#s/.test(location.hash) && byId(location.hash.slice(1));
+  const e = byId(location.hash.slice(1));
   if (!e) return;
   open(e);
   e.scrollIntoView();
