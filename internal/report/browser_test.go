@@ -76,6 +76,16 @@ func (b *browser) note(event any) {
 	}
 }
 
+// write stores a page to be opened, and returns its address.
+func write(t *testing.T, in Input) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, []byte(render(t, in)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return "file://" + file
+}
+
 func call[P, R any](t *testing.T, b *browser, command cdp.Command[P, R], params P) R {
 	t.Helper()
 	r, err := chromedp.Call(b.ctx, command, params)
@@ -118,13 +128,9 @@ const drawAll = `(async () => {
 })()`
 
 func TestInBrowser(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "report.html")
 	in := fixture(4)
 	in.Published, in.Notes = publishedFixture().Published, someNotes
-	if err := os.WriteFile(file, []byte(render(t, in)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	address := "file://" + file
+	address := write(t, in)
 	b := openBrowser(t)
 	for _, width := range []int64{1440, 390} {
 		for _, theme := range []string{"light", "dark"} {

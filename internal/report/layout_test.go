@@ -2,8 +2,6 @@ package report
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -40,12 +38,9 @@ const crowded = `(async () => {
 // No picture lies over another, and none is wider than its place, as the page
 // was opened and after the window became another size.
 func TestPicturesHaveTheirPlaces(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "report.html")
 	in := fixture(4)
 	in.Published = publishedFixture().Published
-	if err := os.WriteFile(file, []byte(render(t, in)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	address := write(t, in)
 	b := openBrowser(t)
 	check := func(t *testing.T) {
 		t.Helper()
@@ -56,7 +51,7 @@ func TestPicturesHaveTheirPlaces(t *testing.T) {
 	}
 	for _, width := range []int64{390, 1024, 1440, 1920} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
-			b.open(t, "file://"+file, width, "light")
+			b.open(t, address, width, "light")
 			check(t)
 			b.shoot(t, fmt.Sprintf("layout-%d", width))
 		})

@@ -35,16 +35,13 @@ const takeAll = `(async (selector) => {
 })`
 
 func TestTakeAway(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "report.html")
 	in := fixture(4)
 	in.Published = publishedFixture().Published
-	if err := os.WriteFile(file, []byte(render(t, in)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	address := write(t, in)
 	b := openBrowser(t)
 	for _, theme := range []string{"light", "dark"} {
 		t.Run("pictures "+theme, func(t *testing.T) {
-			b.open(t, "file://"+file, 1440, theme)
+			b.open(t, address, 1440, theme)
 			evaluate[any](t, b, crowded) // draws all charts
 			before := evaluate[int](t, b, `document.querySelectorAll("*").length`)
 			list := evaluate[[]taken](t, b, takeAll+`("#s1-l-i0 :is(figure, .chart), #behind figure")`)
@@ -60,7 +57,7 @@ func TestTakeAway(t *testing.T) {
 			}
 		})
 	}
-	b.open(t, "file://"+file, 1440, "light")
+	b.open(t, address, 1440, "light")
 	evaluate[any](t, b, crowded)
 	t.Run("buttons", b.checkButtons)
 	t.Run("copies", b.checkCopies)

@@ -104,16 +104,12 @@ const drawings = new Map(); // box -> its charts
 
 // Charts keep the width of their places, also when a fold opens or a scroll bar
 // appears.
-let resizing = 0;
-const sizes = new ResizeObserver(() => {
-  cancelAnimationFrame(resizing);
-  resizing = requestAnimationFrame(() => {
-    for (const c of [...drawings.values()].flat()) {
-      const width = c.place.clientWidth;
-      if (width && width !== c.plot.width) c.plot.setSize({ width, height });
-    }
-  });
-});
+const sizes = new ResizeObserver(() => requestAnimationFrame(() => {
+  for (const { place, plot } of [...drawings.values()].flat()) {
+    const width = place.clientWidth;
+    if (width && width !== plot.width) plot.setSize({ width, height });
+  }
+}));
 
 function draw(box) {
   if (drawings.has(box)) return;

@@ -23,8 +23,8 @@ function paint(name, value) {
 }
 
 // The styles that drawings have, with their values where there is no style.
-const usual = { fill: "rgb(0, 0, 0)", stroke: "none", "stroke-width": "1px", "stroke-dasharray": "none", "stroke-linejoin": "miter", "stroke-linecap": "butt",
-  "fill-opacity": "1", "stroke-opacity": "1", opacity: "1", "text-anchor": "start", "dominant-baseline": "auto", "font-size": "", "font-weight": "400" };
+const usual = { fill: "rgb(0, 0, 0)", stroke: "none", "stroke-width": "1px", "stroke-dasharray": "none", "stroke-linejoin": "miter",
+  opacity: "1", "text-anchor": "start", "font-size": "", "font-weight": "400" };
 
 // inlined copies a node of a drawing, with its styles as attributes.
 function inlined(node, outer) {
@@ -32,7 +32,7 @@ function inlined(node, outer) {
   const style = getComputedStyle(node);
   if (style.display === "none") return "";
   const copy = svgNode(node.localName === "a" ? "g" : node.localName);
-  for (const { name, value } of node.attributes) if (!(name in usual) && !/^(class|style|role|href|tabindex|hidden|(data|aria|xlink)[-:].*)$/.test(name)) copy.setAttribute(name, value);
+  for (const { name, value } of node.attributes) if (!(name in usual) && !/^(class|style|role|href|(data|aria)-.*)$/.test(name)) copy.setAttribute(name, value);
   for (const name in usual) {
     const value = style.getPropertyValue(name), before = name === "opacity" ? "1" : outer.getPropertyValue?.(name) ?? usual[name];
     if (value === before) continue;
@@ -49,14 +49,14 @@ function pattern(style, at, to) {
   for (const layer of style.backgroundImage.split(/(?<=\)), (?=[a-z-]+-gradient)/)) {
     const stops = [...layer.matchAll(/((?:rgb|color)a?\([^)]*\))(?: ([\d.]+)(px|%))?/g)].map(([, colour, n]) => ({ fill: paint("fill", colour), n: +n }));
     const size = parseFloat(style.backgroundSize), thin = /% ([\d.]+)px/.exec(style.backgroundSize)?.[1];
-    const angle = /^repeating-linear-gradient\((?:([\d.]+)deg)?/.exec(layer);
+    const angle = /^repeating-linear-gradient\(([\d.]+)deg/.exec(layer);
     if (!stops.length) continue;
     if (thin) { // a line through the middle
       to.append(svgNode("rect", { x: at.x, y: at.y + (at.height - thin) / 2, width: at.width, height: +thin, ...stops[0].fill }));
       continue;
     }
     const id = "pattern-" + to.querySelectorAll("pattern").length, period = angle ? stops.at(-1).n : size;
-    const tile = svgNode("pattern", { id, width: period, height: period, patternUnits: "userSpaceOnUse", ...(angle && { patternTransform: `rotate(${(angle[1] ?? 180) - 90})` }) });
+    const tile = svgNode("pattern", { id, width: period, height: period, patternUnits: "userSpaceOnUse", ...(angle && { patternTransform: `rotate(${angle[1] - 90})` }) });
     if (angle) {
       stops.slice(1).forEach((s, i) => s.fill && stops[i].fill && tile.append(svgNode("rect", { x: stops[i].n, width: s.n - stops[i].n, height: period, ...s.fill })));
     } else if (layer.startsWith("radial") && size) tile.append(svgNode("circle", { cx: size / 2, cy: size / 2, r: stops[0].n / 100 * size * Math.SQRT1_2, ...stops[0].fill }));
@@ -89,9 +89,9 @@ function outlined(e, from, to) {
   const fill = paint("fill", style.backgroundColor);
   if (fill) to.append(svgNode("rect", { ...at, ...fill }));
   if (style.backgroundImage !== "none") pattern(style, at, to);
-  for (const [side, x1, y1, dx, dy] of [["Left", 0, 0, 0, 1], ["Right", 1, 0, 0, 1], ["Top", 0, 0, 1, 0], ["Bottom", 0, 1, 1, 0]]) {
-    const w = parseFloat(style[`border${side}Width`]), half = w / 2, left = at.x + (dy ? half + x1 * (width - w) : 0), top = at.y + (dx ? half + y1 * (height - w) : 0);
-    if (w) to.append(svgNode("path", { d: `M${left} ${top}l${dx * width} ${dy * height}`, "stroke-width": w, ...(style[`border${side}Style`] === "dashed" && { "stroke-dasharray": 2 * w }), ...paint("stroke", style[`border${side}Color`]) }));
+  for (const side of ["Left", "Right"]) { // no picture has other borders
+    const w = parseFloat(style[`border${side}Width`]), middle = at.x + (side === "Left" ? w / 2 : width - w / 2);
+    if (w) to.append(svgNode("path", { d: `M${middle} ${at.y}v${height}`, "stroke-width": w, ...(style[`border${side}Style`] === "dashed" && { "stroke-dasharray": 2 * w }), ...paint("stroke", style[`border${side}Color`]) }));
   }
   if (style.overflowX === "visible" || e.scrollWidth <= e.clientWidth) for (const child of e.childNodes) outlined(child, from, to); // or it has no room for them
 }
@@ -225,8 +225,8 @@ function fields(table) {
   const { heads, groups } = contentOf(table), rows = groups.flatMap((g) => g.rows), named = groups.some((g) => g.name);
   const columns = heads.map((h, k) => {
     const cells = rows.map((r) => r[k]), units = new Set(cells.filter((c) => c.unit || parsed(c.value)).map((c) => c.unit || ""));
-    const name = joined([h.name, h.sub]), [unit] = units, some = (field) => cells.some((c) => c[field]);
-    return { k, name, value: units.size === 1 && unit && unit !== h.sub ? `${name} (${unit})` : name, extra: ["unit", "ratio", "sign", "remark"].filter((f) => f === "unit" ? units.size > 1 : some(f)) };
+    const name = joined([h.name, h.sub]), [unit] = units;
+    return { k, name, value: units.size === 1 && unit && unit !== h.sub ? `${name} (${unit})` : name, extra: ["unit", "ratio", "sign", "remark"].filter((f) => f === "unit" ? units.size > 1 : cells.some((c) => c[f])) };
   });
   return [
     [...(named ? ["group"] : []), ...columns.flatMap((c) => [c.value, ...c.extra.map((f) => `${c.name} ${f}`)])],

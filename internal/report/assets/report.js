@@ -392,7 +392,7 @@ const saidOf = (e) => e.dataset.n ? inFull(e) : (e.title || e.querySelector(":sc
 
 addEventListener("click", (e) => {
   if (e.target.closest("a, button, summary, label, input, select")) return;
-  const cell = e.target.closest("[data-n], [title], svg :has(> title), .bar:has([title])");
+  const cell = e.target.closest("[data-n], [title], svg :has(> title), .bar:has([title])") || e.target.closest(".bar")?.querySelector("[data-n]");
   if (cell) showCard(cell);
 });
 addEventListener("keydown", (e) => { if (e.key === "Escape") hideCard(); });
