@@ -15,7 +15,9 @@ import (
 
 // policy is a page's content security policy: it allows the scripts and styles
 // that were put into the page, by their hashes, and nothing else. Scripts and
-// styles injected by a name or a message have no effect.
+// styles injected by a name or a message have no effect. Images may be data of
+// the page itself: a picture becomes a PNG that way. What a script saves as a
+// file, under a blob's address, is no image and needs no permission.
 type policy struct {
 	scripts []string          // their hashes
 	rules   map[string]string // the rules of the page's generated classes
