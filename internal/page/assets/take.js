@@ -91,9 +91,11 @@ function outlined(e, from, to) {
   if (style.backgroundImage !== "none") pattern(style, at, to);
   for (const side of ["Left", "Right"]) { // no picture has other borders
     const w = parseFloat(style[`border${side}Width`]), middle = at.x + (side === "Left" ? w / 2 : width - w / 2);
-    if (w) to.append(svgNode("path", { d: `M${middle} ${at.y}v${height}`, "stroke-width": w, ...(style[`border${side}Style`] === "dashed" && { "stroke-dasharray": 2 * w }), ...paint("stroke", style[`border${side}Color`]) }));
+    const dash = style[`border${side}Style`] === "dashed" && { "stroke-dasharray": 2 * w };
+    if (w) to.append(svgNode("path", { d: `M${middle} ${at.y}v${height}`, "stroke-width": w, ...dash, ...paint("stroke", style[`border${side}Color`]) }));
   }
-  if (style.overflowX === "visible" || e.scrollWidth <= e.clientWidth) for (const child of e.childNodes) outlined(child, from, to); // or it has no room for them
+  if (style.overflowX !== "visible" && e.scrollWidth > e.clientWidth) return; // it has no room for its label
+  for (const child of e.childNodes) outlined(child, from, to);
 }
 
 const seriesStyle = (index) => `t${index % dashes.length}` + (index % signs.length < dashes.length ? "" : " u");
@@ -116,9 +118,13 @@ function figureOf({ plot, chart, data }) {
   for (const m of data.marks || []) add("path", "tick", m.index, { d: `M${x(m.at)} ${top + 6 * lanes.indexOf(m.index)}v5` });
   data.targets.forEach(({ index }, i) => {
     const low = chart.low?.[i], line = points(chart.lines[i]), known = line.filter(Boolean), every = Math.max(1, known.length >> 2);
-    for (const [from, to] of stretches(low || [])) add("path", "band", index, { d: path([...points(chart.high[i]).slice(from, to), ...points(low).slice(from, to).reverse()]) + "z" });
+    for (const [from, to] of stretches(low || [])) {
+      add("path", "band", index, { d: path([...points(chart.high[i]).slice(from, to), ...points(low).slice(from, to).reverse()]) + "z" });
+    }
     add("path", "line", index, { d: path(line) });
-    for (let k = Math.floor(index * every / 3) % every; k < known.length; k += every) add("text", "mark", index, { x: known[k][0], y: known[k][1] + 4, "text-anchor": "middle" }, signs[index % signs.length]);
+    for (let k = Math.floor(index * every / 3) % every; k < known.length; k += every) {
+      add("text", "mark", index, { x: known[k][0], y: known[k][1] + 4, "text-anchor": "middle" }, signs[index % signs.length]);
+    }
   });
   svg.append(area);
   return make("figure", { className: "plot" }, make("figcaption", { textContent: chart.title }), svg);
@@ -142,7 +148,8 @@ function svgOf(place) {
   copy.style.width = Math.max(600, (copy.querySelector("svg")?.viewBox.baseVal.width || 0) + 32) + "px";
   place.after(copy);
   try {
-    copy.append(legendOf(place, copy), make("p", { className: "about", textContent: joined([...new Set([document.title, sectionOf(place)])], " · ") }));
+    const source = joined([...new Set([document.title, sectionOf(place)])], " · ");
+    copy.append(legendOf(place, copy), make("p", { className: "about", textContent: source }));
     const from = copy.getBoundingClientRect(), { width, height } = from;
     const svg = svgNode("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "font-family": getComputedStyle(copy).fontFamily }, svgNode("title", {}, titleOf(place)));
     outlined(copy, from, svg);
@@ -194,12 +201,14 @@ function cellOf(cell, sub = "") {
 // contentOf returns a table's heads, and its groups with their rows of cells.
 function contentOf(table) {
   const shown = (e) => e && e.getClientRects().length > 0;
-  const heads = [...table.tHead.rows[0].cells].map((th, i) => ({ i, name: wordsOf(th), sub: all("small", th).map((e) => e.textContent.trim()).join(" "), number: th.classList.contains("n"), shown: shown(th) })).filter((h) => h.shown);
+  const small = (th) => all("small", th).map((e) => e.textContent.trim()).join(" ");
+  const heads = [...table.tHead.rows[0].cells].map((th, i) => shown(th) && { i, name: wordsOf(th), sub: small(th), number: th.classList.contains("n") }).filter(Boolean);
   const groups = [...table.tBodies].map((body) => {
     const head = [...body.rows].find((r) => r.classList.contains("group"));
     const subs = heads.map((h) => h.i && head?.cells[h.i]?.textContent.trim() || "");
     const rows = [...body.rows].filter((r) => r !== head && shown(r));
-    return { name: head ? wordsOf(head.cells[0]) : "", subs, rows: rows.map((r) => heads.map((h, k) => h.i ? cellOf(r.cells[h.i], subs[k]) : { value: wordsOf(r.cells[0]), line: wordsOf(r.cells[0]) })) };
+    const named = (cell) => ({ value: wordsOf(cell), line: wordsOf(cell) });
+    return { name: head ? wordsOf(head.cells[0]) : "", subs, rows: rows.map((r) => heads.map((h, k) => h.i ? cellOf(r.cells[h.i], subs[k]) : named(r.cells[0]))) };
   });
   return { heads, groups: groups.filter((g) => g.rows.length) };
 }
@@ -225,8 +234,9 @@ function fields(table) {
   const { heads, groups } = contentOf(table), rows = groups.flatMap((g) => g.rows), named = groups.some((g) => g.name);
   const columns = heads.map((h, k) => {
     const cells = rows.map((r) => r[k]), units = new Set(cells.filter((c) => c.unit || parsed(c.value)).map((c) => c.unit || ""));
-    const name = joined([h.name, h.sub]), [unit] = units;
-    return { k, name, value: units.size === 1 && unit && unit !== h.sub ? `${name} (${unit})` : name, extra: ["unit", "ratio", "sign", "remark"].filter((f) => f === "unit" ? units.size > 1 : cells.some((c) => c[f])) };
+    const name = joined([h.name, h.sub]), [unit] = units, extra = ["unit", "ratio", "sign", "remark"];
+    return { k, name, value: units.size === 1 && unit && unit !== h.sub && !name.split(" ").includes(unit) ? `${name} (${unit})` : name,
+      extra: extra.filter((f) => f === "unit" ? units.size > 1 : cells.some((c) => c[f])) };
   });
   return [
     [...(named ? ["group"] : []), ...columns.flatMap((c) => [c.value, ...c.extra.map((f) => `${c.name} ${f}`)])],
@@ -274,7 +284,8 @@ const ways = (what) => what.matches("table")
   : [["PNG", "png", "image/png", (e) => pngOf(svgOf(e))], ["SVG", "svg", "image/svg+xml", svgOf]];
 
 async function take(what, [, ending, type, content], copying) {
-  const made = content(what), name = [...new Set([sectionOf(what), titleOf(what)])].join(" ").toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "rumbench";
+  const made = content(what), title = [...new Set([sectionOf(what), titleOf(what)])].join(" ");
+  const name = title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "rumbench";
   try {
     if (copying && ending !== "png" && await copyText(made)) return "Copied";
     if (copying && ending === "png") {
@@ -291,11 +302,13 @@ const takes = make("div", { className: "takes", popover: "auto" });
 document.body.append(takes);
 
 function fillTakes(button, what) {
-  takes.replaceChildren(...ways(what).flatMap((way) => [make("span", { textContent: way[0] }), ...["Copy", "Save"].map((verb) => set(make("button", { type: "button", textContent: verb, onclick: async () => {
-    const said = set(make("p", { textContent: await take(what, way, verb === "Copy") }), { role: "status" });
+  const act = async (way, copying) => {
+    const said = set(make("p", { textContent: await take(what, way, copying) }), { role: "status" });
     takes.replaceChildren(said);
     setTimeout(() => said.isConnected && takes.hidePopover(), 1500);
-  } }), { "aria-label": `${verb} as ${way[0]}` }))]));
+  };
+  const choice = (way, verb) => set(make("button", { type: "button", textContent: verb, onclick: () => act(way, verb === "Copy") }), { "aria-label": `${verb} as ${way[0]}` });
+  takes.replaceChildren(...ways(what).flatMap((way) => [make("span", { textContent: way[0] }), choice(way, "Copy"), choice(way, "Save")]));
   takes.querySelector("button").autofocus = true;
   const r = button.getBoundingClientRect(), room = { width: 230, height: 150 };
   takes.style.left = scrollX + Math.max(8, Math.min(r.left, document.documentElement.clientWidth - room.width)) + "px";
