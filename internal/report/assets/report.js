@@ -413,7 +413,7 @@ function open(e) {
 
 // unfold opens the step that the address names.
 function unfold() {
-  const e = /^#s/.test(location.hash) && document.getElementById(location.hash.slice(1));
+  const e = /^#[a-z]/.test(location.hash) && !/^#n\d/.test(location.hash) && document.getElementById(location.hash.slice(1));
   if (!e) return;
   open(e);
   e.scrollIntoView();
