@@ -124,14 +124,15 @@ func Class(series int) string {
 	return fmt.Sprintf("t%d u", series-colours)
 }
 
-// Palette returns the palette as style rules, for light and dark screens.
+// Palette returns the palette as style rules, for light and dark screens. What
+// has the class light is light on both.
 func Palette() string {
 	var light, dark strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(palette)) {
 		fmt.Fprintf(&light, "--%s:%s;", name, palette[name].light)
 		fmt.Fprintf(&dark, "--%s:%s;", name, palette[name].dark)
 	}
-	return fmt.Sprintf(":root{%s}\n@media screen and (prefers-color-scheme: dark){:root{%s}}\n", light.String(), dark.String())
+	return fmt.Sprintf(":root,.light{%s}\n@media screen and (prefers-color-scheme: dark){:root{%s}}\n", light.String(), dark.String())
 }
 
 // rules returns the style rules of drawings. A colour is what of returns for
