@@ -32,7 +32,7 @@ function inlined(node, outer) {
   const style = getComputedStyle(node);
   if (style.display === "none") return "";
   const copy = svgNode(node.localName === "a" ? "g" : node.localName);
-  for (const { name, value } of node.attributes) if (!(name in usual) && !/^(class|style|role|href|(data|aria)-.*)$/.test(name)) copy.setAttribute(name, value);
+  for (const { name, value } of node.attributes) if (!(name in usual) && !/^(class|role|href|data-|aria-)/.test(name)) copy.setAttribute(name, value);
   for (const name in usual) {
     const value = style.getPropertyValue(name), before = name === "opacity" ? "1" : outer.getPropertyValue?.(name) ?? usual[name];
     if (value === before) continue;
@@ -74,9 +74,8 @@ function written(node, from, to) {
     if (line && Math.abs(line.y - r.y) < 2) Object.assign(line, { text: line.text + " " + word, right: r.right });
     else lines.push({ text: word, x: r.x, y: r.y, height: r.height, right: r.right });
   }
-  const end = /right|end/.test(style.textAlign);
-  for (const l of lines) to.append(svgNode("text", { x: round((end ? l.right : l.x) - from.x), y: round(l.y + 0.79 * l.height - from.y), "font-size": parseFloat(style.fontSize),
-    ...(end && { "text-anchor": "end" }), ...(style.fontWeight !== "400" && { "font-weight": style.fontWeight }), ...paint("fill", style.color) }, l.text));
+  const end = /right|end/.test(style.textAlign), look = { "font-size": parseFloat(style.fontSize), "font-weight": style.fontWeight, ...(end && { "text-anchor": "end" }), ...paint("fill", style.color) };
+  for (const l of lines) to.append(svgNode("text", { x: round((end ? l.right : l.x) - from.x), y: round(l.y + 0.79 * l.height - from.y), ...look }, l.text));
 }
 
 // outlined draws an element of the page, and all in it.
@@ -102,7 +101,7 @@ const seriesStyle = (index) => `t${index % dashes.length}` + (index % signs.leng
 
 // figureOf draws a chart over time as svg.go draws plots, with what is shown of it.
 function figureOf({ plot, chart, data }) {
-  const { left, top, width, height } = Object.fromEntries(Object.entries(plot.bbox).map(([k, v]) => [k, v / devicePixelRatio]));
+  const { offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height } = plot.over;
   const x = (v) => round(left + plot.valToPos(v, "x")), y = (v) => round(top + plot.valToPos(v, "y")), bottom = top + height;
   const svg = svgNode("svg", { viewBox: `0 0 ${plot.width} ${plot.height}` });
   const area = svgNode("svg", { x: left, y: top, width, height, viewBox: `${left} ${top} ${width} ${height}` });
@@ -130,15 +129,18 @@ function figureOf({ plot, chart, data }) {
   return make("figure", { className: "plot" }, make("figcaption", { textContent: chart.title }), svg);
 }
 
-// legendOf names the series of a picture that does not do so itself.
+// legendOf names the series of a picture whose texts do not.
 function legendOf(place, copy) {
   if (place.previousElementSibling?.matches(".roles")) return place.previousElementSibling.cloneNode(true);
-  if (!copy.matches(".plot")) return "";
-  const used = all("svg [class*=t]", copy).filter((e) => getComputedStyle(e).display !== "none").map((e) => e.getAttribute("class").replace(/^\w+ /, ""));
-  const legend = (place.closest("section")?.querySelector(".legend li[data-t]") || document.querySelector(".legend li[data-t]"))?.parentNode.cloneNode(true);
-  for (const e of legend ? all("li, small", legend) : []) if (!used.includes(seriesStyle(e.dataset.t))) e.remove();
-  if (legend) legend.className = "legend small";
-  return legend || "";
+  const used = all("svg [class*=t]", copy).filter((e) => getComputedStyle(e).display !== "none").map((e) => e.getAttribute("class").replace(/^\S+ /, ""));
+  const texts = new Set(all("text", copy).map((e) => e.textContent));
+  const legend = (place.closest("section:has(.legend > [data-t])") || document).querySelector(".legend:has([data-t])")?.cloneNode(true);
+  const nameOf = (li) => (li.querySelector("strong") || li.childNodes[1]).textContent.trim();
+  if (!legend) return "";
+  for (const e of all("li, small", legend)) if (!used.includes(seriesStyle(e.dataset.t))) e.remove();
+  const named = all("li", legend).map(nameOf);
+  legend.className = "legend small";
+  return named.length && !named.some((name) => texts.has(name)) ? legend : "";
 }
 
 // svgOf returns a picture as a file. Its copy in the page is never shown.
@@ -185,8 +187,10 @@ function parsed(text) {
 
 const noteOf = (id) => byId(id)?.textContent.replace(/^⚠ ?/, "");
 
+const textsOf = (selector, e) => joined(all(selector, e).map((part) => part.textContent.trim()));
+
 function cellOf(cell, sub = "") {
-  const of = (selector) => all(selector, cell).map((e) => e.textContent.trim()).join(" ");
+  const of = (selector) => textsOf(selector, cell);
   const text = wordsOf(cell), per = of("small.per"), versus = of("small:not(.per, .tag)"), notes = all("sup a", cell).map((a) => a.hash.slice(1));
   const number = cell.classList.contains("x") ? null : exact(cell, text) || parsed(text);
   const [, ratio, sign] = /^(.*?)(?: ?([^\w\s×.]+))?$/.exec(versus);
@@ -201,8 +205,7 @@ function cellOf(cell, sub = "") {
 // contentOf returns a table's heads, and its groups with their rows of cells.
 function contentOf(table) {
   const shown = (e) => e && e.getClientRects().length > 0;
-  const small = (th) => all("small", th).map((e) => e.textContent.trim()).join(" ");
-  const heads = [...table.tHead.rows[0].cells].map((th, i) => shown(th) && { i, name: wordsOf(th), sub: small(th), number: th.classList.contains("n") }).filter(Boolean);
+  const heads = [...table.tHead.rows[0].cells].map((th, i) => shown(th) && { i, name: wordsOf(th), sub: textsOf("small", th), number: th.classList.contains("n") }).filter(Boolean);
   const groups = [...table.tBodies].map((body) => {
     const head = [...body.rows].find((r) => r.classList.contains("group"));
     const subs = heads.map((h) => h.i && head?.cells[h.i]?.textContent.trim() || "");
@@ -244,8 +247,8 @@ function fields(table) {
   ];
 }
 
-const csv = (table) => fields(table).map((r) => r.map((f) => /[",\n]/.test(f) ? `"${f.replaceAll('"', '""')}"` : f).join(",")).join("\n") + "\n";
-const tsv = (table) => fields(table).map((r) => r.map((f) => f.replace(/\s+/g, " ")).join("\t")).join("\n") + "\n";
+const csv = (table) => fields(table).map((r) => r.map((f) => /[",\n]/.test(f) ? `"${f.replaceAll('"', '""')}"` : f) + "\n").join("");
+const tsv = (table) => fields(table).map((r) => r.map((f) => f.replace(/\s+/g, " ")).join("\t") + "\n").join("");
 
 // --- The buttons, and what they open. ---
 
@@ -294,7 +297,7 @@ async function take(what, [, ending, type, content], copying) {
     }
   } catch { /* this browser copies no pictures */ }
   save(await made, type, `${name}.${ending}`);
-  return copying ? "Saved: this browser does not let a page copy it" : "Saved";
+  return copying ? "Saved: copying failed" : "Saved";
 }
 
 // One box serves all buttons; the browser closes it, and gives the focus back.
@@ -302,17 +305,17 @@ const takes = make("div", { className: "takes", popover: "auto" });
 document.body.append(takes);
 
 function fillTakes(button, what) {
-  const act = async (way, copying) => {
-    const said = set(make("p", { textContent: await take(what, way, copying) }), { role: "status" });
+  const act = async (way, verb) => {
+    const said = set(make("p", { textContent: await take(what, way, verb === "Copy") }), { role: "status" });
     takes.replaceChildren(said);
     setTimeout(() => said.isConnected && takes.hidePopover(), 1500);
   };
-  const choice = (way, verb) => set(make("button", { type: "button", textContent: verb, onclick: () => act(way, verb === "Copy") }), { "aria-label": `${verb} as ${way[0]}` });
+  const choice = (way, textContent) => set(make("button", { type: "button", textContent, onclick: () => act(way, textContent) }), { "aria-label": `${textContent} as ${way[0]}` });
   takes.replaceChildren(...ways(what).flatMap((way) => [make("span", { textContent: way[0] }), choice(way, "Copy"), choice(way, "Save")]));
   takes.querySelector("button").autofocus = true;
-  const r = button.getBoundingClientRect(), room = { width: 230, height: 150 };
-  takes.style.left = scrollX + Math.max(8, Math.min(r.left, document.documentElement.clientWidth - room.width)) + "px";
-  takes.style.top = scrollY + (r.bottom + room.height < innerHeight ? r.bottom + 4 : r.top - room.height) + "px";
+  const { left, top, bottom } = button.getBoundingClientRect(), width = 230, height = 150; // at most
+  takes.style.left = scrollX + Math.min(left, innerWidth - width) + "px";
+  takes.style.top = scrollY + (bottom + height < innerHeight ? bottom + 4 : top - height) + "px";
 }
 
 // offer puts a button for a picture or a table into its title or first head.
