@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/figure"
@@ -40,7 +41,14 @@ func panelsOf(c *campaign, s *step, id string) page.Panels {
 	}
 	if w := c.sweepOf(s); w != nil && len(w.panels) > 0 {
 		var out []page.Block
-		for _, p := range drawn(0, sweepCurves(w)...) {
+		at := slices.IndexFunc(w.panels, func(p panel) bool {
+			return slices.ContainsFunc(p.levels, func(l levelStep) bool { return l.step == w.representative() })
+		})
+		for _, p := range drawn(max(0, at), sweepCurves(w)...) {
+			if name := w.panels[max(0, at)].name; name != "" {
+				p.Title += ", " + name
+			}
+			p.Height = panelPlot
 			out = append(out, page.Drawing{Caption: p.Title, Picture: p.Picture()})
 		}
 		return page.Panels{Cells: cells(append(out, costPanel(c, w.representative(), id))...)}
@@ -62,6 +70,9 @@ func cells(blocks ...page.Block) (out [][]page.Block) {
 	return out
 }
 
+// panelPlot is the height of a curve in a panel.
+const panelPlot = 190
+
 // primaryRated reports whether a rate was promised for the primary operation: its
 // throughput is then not what the targets could do.
 func (s *step) primaryRated() bool {
@@ -80,7 +91,11 @@ func drawingOf(r *page.Ranking) page.Block {
 func (c *campaign) rates(s *step) *page.Ranking {
 	r := c.ranked(s, func(s *step) (key, bool) { return s.Rate(s.Primary) })
 	if r != nil {
-		r.Title = s.Name + ": " + s.units(s.Primary) + "/s (" + s.Primary + ")"
+		what := s.units(s.Primary) + "/s"
+		if s.units(s.Primary) != quantity.Plural(s.Primary) {
+			what += " (" + s.Primary + ")"
+		}
+		r.Title = c.titled(s, what, "Rows or queries a second")
 	}
 	return r
 }
@@ -93,6 +108,9 @@ func (c *campaign) highestRates(s *step) *page.Ranking {
 	for _, a := range answersOf(s) {
 		r.Title = "Highest rate/s with " + a.Words()
 		for i := range r.Rows {
+			if r.Rows[i].Series == a.target.Index && a.Kept == 0 {
+				r.Rows[i].Value, r.Rows[i].Absent = "none kept it", true
+			}
 			if low, high := a.Interval(); r.Rows[i].Series == a.target.Index && !math.IsInf(high, 1) && a.trials == 1 {
 				r.Rows[i].Low, r.Rows[i].High = low, high
 			}
@@ -111,8 +129,10 @@ func (c *campaign) latencies(s *step) *page.Ranking {
 		return nil
 	}
 	k, _ := s.Latency(s.Primary, "p99")
-	r.Title = fmt.Sprintf("%s: p50 · p99 · p99.9 of the %s time", s.Name, metric.FamilyOf(k.Metric))
+	what := fmt.Sprintf("p50 · p99 · p99.9 of the %s time", metric.FamilyOf(k.Metric))
+	r.Title = c.titled(s, what, what)
 	r.Dots = true
+	few := false
 	for _, e := range c.entries(s) {
 		i := slices.IndexFunc(r.Rows, func(row page.Ranked) bool { return row.Name == e.name && !row.Absent })
 		if i < 0 {
@@ -121,10 +141,22 @@ func (c *campaign) latencies(s *step) *page.Ranking {
 		row := &r.Rows[i]
 		low, high := e.number(find("p50")), e.number(find("p999"))
 		row.Less, row.Far = low.Value, high.Value
-		row.Value = fmt.Sprintf("%s · %s · %s", low, row.Value, high)
+		row.Value = starred(low) + " · " + starred(e.number(find("p99"))) + " · " + starred(high)
+		few = few || strings.HasSuffix(row.Value, "*")
 	}
-	r.About = "Log axis: ○ p50 ● p99 ○ p99.9. " + r.About
+	r.About = "Log axis: ○ p50, ● p99, ○ p99.9. " + r.About
+	if few {
+		r.About += " * Maximum: few samples."
+	}
 	return r
+}
+
+// starred marks a percentile of too few samples, which is their maximum.
+func starred(n number) string {
+	if n.Few() != "" {
+		return n.String() + "*"
+	}
+	return n.String()
 }
 
 // costPanel returns the costs of a step's operations, one shown at a time.
@@ -148,9 +180,11 @@ func costPanel(c *campaign, s *step, id string) page.Block {
 			continue
 		}
 		k, _ := find(s)
-		r.Title = s.Name + ": " + metric.Label(k.Metric)
+		label := metric.Label(k.Metric)
 		if k.Per != "" && k.Per != "step" {
-			r.Title += " per " + k.Per
+			r.Title = c.titled(s, label+" per "+k.Per, label+" per row or query")
+		} else {
+			r.Title = c.titled(s, label, label)
 		}
 		choice.Options = append(choice.Options, page.Option{Name: cost.name, Blocks: []page.Block{drawingOf(r)}})
 	}
@@ -171,8 +205,9 @@ func searchCurve(w *sweep, s *step) page.Block {
 		a := found[0]
 		p.Level = a.Limit() * 1e3
 		p.Y = page.Scale{Format: roundDuration, Spread: wide}.Axis(append(page.Reach(p.Lines), p.Level))
-		p.Title += "; dashed: " + a.Words()
+		p.Title = "p99 response time over rate; dashed: " + quantity.Micros(p.Level)
 	}
+	p.Height = panelPlot
 	return page.Drawing{Caption: p.Title, Picture: p.Picture()}
 }
 
@@ -212,6 +247,14 @@ func (e entry) number(find func(*step) (key, bool)) number {
 	return n
 }
 
+// titled returns the title of a panel: of a step's targets, or of all steps.
+func (c *campaign) titled(s *step, what, of string) string {
+	if len(c.Targets) == 1 {
+		return of
+	}
+	return s.Name + ": " + what
+}
+
 // mostRanked is how many rows a panel has; tables have all.
 const mostRanked = 8
 
@@ -233,6 +276,9 @@ func (c *campaign) ranked(s *step, find func(*step) (key, bool)) *page.Ranking {
 			row.Value = n.String()
 			if n.AtLeast() {
 				row.Value = "≥ " + row.Value
+			}
+			if len(c.Targets) == 1 && k.Metric == "rows_per_s" {
+				row.Value += " " + e.s.units(k.Op)
 			}
 			c.compared(&row, e, k)
 		}
