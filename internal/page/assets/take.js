@@ -247,6 +247,7 @@ function fields(table) {
   ];
 }
 
+// A list as text has commas between its parts.
 const csv = (table) => fields(table).map((r) => r.map((f) => /[",\n]/.test(f) ? `"${f.replaceAll('"', '""')}"` : f) + "\n").join("");
 const tsv = (table) => fields(table).map((r) => r.map((f) => f.replace(/\s+/g, " ")).join("\t") + "\n").join("");
 
@@ -265,7 +266,7 @@ function titleOf(what) {
 function save(content, type, name) {
   const link = make("a", { href: URL.createObjectURL(new Blob([content], { type })), download: name });
   link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  setTimeout(() => URL.revokeObjectURL(link.href), 1e4);
 }
 
 // copyText copies a text also where pages opened from a file have no clipboard.
@@ -288,7 +289,7 @@ const ways = (what) => what.matches("table")
 
 async function take(what, [, ending, type, content], copying) {
   const made = content(what), title = [...new Set([sectionOf(what), titleOf(what)])].join(" ");
-  const name = title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "rumbench";
+  const name = title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "") || "table";
   try {
     if (copying && ending !== "png" && await copyText(made)) return "Copied";
     if (copying && ending === "png") {
