@@ -79,7 +79,7 @@ func (w *watching) record(ctx context.Context) error {
 		load = w.runCommand
 	}
 	err = campaign.Record(ctx, dir, shownCommand(append([]string{"rumbench"}, w.app.Args...)), trial.Recording{
-		Campaign: filepath.Base(absolute(dir)), Target: targets[0].Name, Step: w.program(), Command: strings.Join(shownCommand(w.command), " "),
+		Campaign: filepath.Base(absolute(dir)), Target: targets[0].Name, Step: w.program(), Command: cmp.Or(strings.Join(shownCommand(w.command), " "), "whatever used the server"),
 		Engine: targets[0].Engine, Server: server, DSN: dsn, Interval: w.config.Interval, Version: Version(), Load: load,
 	})
 	if rerr := summarize(w.app.Stderr, w.app.textWidth(), dir); rerr != nil {

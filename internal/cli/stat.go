@@ -29,13 +29,16 @@ type watching struct {
 	exprFile string
 	filters  []string
 	filter   watch.Filter // of these
+	all      bool
 	top      int
 	format   string
 	out      string
 	file     *os.File // of out
 	listen   string
 	list     bool
-	command  []string // whose load is recorded; none records until it is interrupted
+
+	dashboard bool
+	command   []string // whose load is recorded; none records until it is interrupted
 }
 
 func newStatCommand(a *App) *cobra.Command {
@@ -58,6 +61,9 @@ another program costs a server. report, show and compare work on it.`,
   rumbench stat --attach 'mysql:${PROD_DSN}' --out results/sb -- sysbench oltp_read_write run`,
 		Args: args(w.take, w.check, w.compile),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if w.dashboard {
+				return watch.Dashboard(a.Stdout)
+			}
 			if w.records() {
 				return w.record(c.Context())
 			}
@@ -74,10 +80,12 @@ another program costs a server. report, show and compare work on it.`,
 	f.StringArrayVar(&w.exprs, "expr", nil, "compute `'name = EXPRESSION'`, see docs/stat.md; may be repeated")
 	f.StringVar(&w.exprFile, "exprs", "", "compute the expressions in a YAML `file`: a map of names to expressions")
 	f.StringArrayVar(&w.filters, "filter", nil, "show and write only the series that a `selector` matches, such as 'device.*_bytes'; may be repeated")
-	f.IntVar(&w.top, "top", 10, "show the `n` most active series of a server in tables; 0 shows all")
+	f.BoolVar(&w.all, "all", false, "show everything in tables, not only what matters first")
+	f.IntVar(&w.top, "top", 10, "with --all, show the `n` most active series of a server; 0 shows all")
 	f.StringVar(&w.format, "format", "", "output format: table, csv, jsonl or none (default table)")
 	f.StringVar(&w.out, "out", "", "record a campaign in a new `directory`; with --format csv or jsonl, write to a new file")
 	f.StringVar(&w.listen, "listen", "", "offer the latest sample to Prometheus at `HOST:PORT`; port 0 is a free one")
+	f.BoolVar(&w.dashboard, "dashboard", false, "print a Grafana dashboard of what --listen offers, and end")
 	f.BoolVar(&w.list, "list", false, "print the names of all series that would be sampled, and end")
 	return c
 }
@@ -241,7 +249,7 @@ func (w *watching) writer() (func(*watch.Frame) error, error) {
 		return func(*watch.Frame) error { return nil }, nil
 	}
 	out = plain.Raw(out)
-	t := &watch.Table{Out: out, Size: terminal(out), Top: w.top, Filter: w.filter, Expressions: w.config.Expressions}
+	t := &watch.Table{Out: out, Size: terminal(out), All: w.all, Top: w.top, Filter: w.filter, Expressions: w.config.Expressions}
 	return t.Frame, nil
 }
 

@@ -144,9 +144,10 @@ func (r *recorder) describe(ctx context.Context) (err error) {
 func (r *recorder) begin() *result.Step {
 	s := &result.Step{Name: r.Step, Doc: "the load of another program, recorded", Status: result.Running, Started: time.Now(), Access: workload.OtherAccess}
 	for _, w := range r.served {
-		s.Primary, s.WritesPer = cmp.Or(s.Primary, w.Op), w.Op
+		s.Primary = cmp.Or(s.Primary, w.Op)
 		s.Groups = append(s.Groups, result.Group{Name: w.Group, Ops: []string{w.Op}, Units: map[string]string{w.Op: w.Op}})
 	}
+	s.WritesPer = s.Primary
 	s.Note("Latency was not measured: the load was not rumbench's. Work is what the server counted, of all its clients.",
 		"Nothing was synced before or after: what was still in the operating system's cache at the end is not among the KB written.")
 	return s
