@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -16,9 +18,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"rumbench/internal/campaign"
+	"rumbench/internal/importer"
 	"rumbench/internal/plain"
 	"rumbench/internal/plan"
 	"rumbench/internal/registry"
+	"rumbench/internal/result"
 	"rumbench/internal/trial"
 	"rumbench/internal/watch"
 )
@@ -104,7 +108,7 @@ func shownCommand(args []string) []string {
 }
 
 // untilInterrupted waits for the end of the recording.
-func (w *watching) untilInterrupted(ctx context.Context) (*time.Duration, error) {
+func (w *watching) untilInterrupted(ctx context.Context, _ string) (load trial.Load, err error) {
 	w.note("recording; Ctrl-C ends it")
 	var end <-chan time.Time
 	if w.config.Count > 0 {
@@ -114,16 +118,25 @@ func (w *watching) untilInterrupted(ctx context.Context) (*time.Duration, error)
 	case <-ctx.Done():
 	case <-end:
 	}
-	return nil, nil
+	return load, nil
 }
 
 // runCommand runs the command, with the standard files of this process.
-func (w *watching) runCommand(ctx context.Context) (cpu *time.Duration, err error) {
+func (w *watching) runCommand(ctx context.Context, dir string) (load trial.Load, err error) {
 	c := exec.Command(w.command[0], w.command[1:]...)
 	c.Stdin, c.Stdout, c.Stderr = w.app.Stdin, plain.Raw(w.app.Stdout), plain.Raw(w.app.Stderr)
 	c.WaitDelay = ownTime // for pipes that its children keep open
+	log := filepath.Join(dir, result.LoadFile)
+	if slices.Contains(importer.Programs, w.program()) {
+		f, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+		if err != nil {
+			return load, err
+		}
+		defer f.Close()
+		c.Stdout, c.Stderr = io.MultiWriter(c.Stdout, f), io.MultiWriter(c.Stderr, f)
+	}
 	if err := c.Start(); err != nil {
-		return nil, err
+		return load, err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
@@ -133,13 +146,17 @@ func (w *watching) runCommand(ctx context.Context) (cpu *time.Duration, err erro
 		err = end(c.Process, ended)
 	}
 	used := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	load.CPU = &used
+	if t, rerr := importer.ReadOutput(log); rerr == nil {
+		load.Own = t
+	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", w.program(), err)
 	}
 	if c.ProcessState.ExitCode() < 0 || ctx.Err() != nil {
 		err = fmt.Errorf("%w: %w", trial.ErrKilled, cmp.Or(err, ctx.Err()))
 	}
-	return &used, err
+	return load, err
 }
 
 // A command that is interrupted has time to end by itself, as a terminal interrupts it

@@ -12,6 +12,7 @@ import (
 	"rumbench/engine"
 	"rumbench/internal/account"
 	"rumbench/internal/fsize"
+	"rumbench/internal/metric"
 	"rumbench/internal/observe"
 	"rumbench/internal/plan"
 	"rumbench/internal/result"
@@ -33,9 +34,17 @@ type Recording struct {
 	DSN                    string // as it may be shown
 	Interval               time.Duration
 	Version                string // of rumbench
-	// Load returns when the load has ended, with the CPU time of the program that
-	// made it; nil if that is unknown.
-	Load func(context.Context) (cpu *time.Duration, err error)
+	// Load returns when the load has ended. What its program prints may be kept in
+	// the trial directory.
+	Load func(ctx context.Context, dir string) (Load, error)
+}
+
+// Load is what is known of a load that has ended, beside what the server counted.
+type Load struct {
+	CPU *time.Duration // of its program; nil: unknown
+	// Own is what the program itself printed, from which latencies are taken; nil: it
+	// is unknown.
+	Own *result.Trial
 }
 
 // ErrKilled is wrapped by the error of a load that was ended from outside: what was
@@ -148,7 +157,7 @@ func (r *recorder) begin() *result.Step {
 		s.Groups = append(s.Groups, result.Group{Name: w.Group, Ops: []string{w.Op}, Units: map[string]string{w.Op: w.Op}})
 	}
 	s.WritesPer = s.Primary
-	s.Note("Latency was not measured: the load was not rumbench's. Work is what the server counted, of all its clients.",
+	s.Note("Work is what the server counted, of all its clients.",
 		"Nothing was synced before or after: what was still in the operating system's cache at the end is not among the KB written.")
 	return s
 }
@@ -169,20 +178,43 @@ func (r *recorder) measure(ctx context.Context, run *stepRun) error {
 		defer close(sampled)
 		r.sampler.Run(over, r.sample)
 	}()
-	cpu, err := r.Load(ctx)
+	load, err := r.Load(ctx, r.trial.Dir)
 	length := time.Since(start)
 	stop()
 	<-sampled
 	if cerr := w.close(whole, r.trial, length); cerr != nil {
 		return errors.Join(err, cerr)
 	}
-	w.Load = cpu
+	w.Load = load.CPU
 	run.out.Seconds = length.Seconds()
 	a := run.account(nil)
 	a.Recorded(r.intervals)
 	run.out.Take(&a.Sheet)
+	r.addLatency(run.out, load.Own)
 	r.addSize(run)
 	return err
+}
+
+// addLatency adds the times that the program which made the load printed itself.
+func (r *recorder) addLatency(out *result.Step, own *result.Trial) {
+	from := len(out.Rows)
+	if own != nil && len(own.Steps) == 1 {
+		s := &own.Steps[0]
+		for _, row := range s.Rows {
+			if f := metric.FamilyOf(row.Metric); f != metric.Service && f != metric.Response && row.Metric != "errors" {
+				continue
+			}
+			row.Target, row.Trial, row.Step, row.Source = r.Target, 1, out.Name, "the output of "+own.Imported.Tool
+			out.Rows = append(out.Rows, row)
+		}
+		out.Groups, out.Curves = append(out.Groups, s.Groups...), append(out.Curves, s.Curves...)
+	}
+	if len(out.Rows) == from {
+		out.Note("Latency was not measured: the load was not rumbench's.")
+		return
+	}
+	r.res.Versions = append(r.res.Versions, observe.Fact{Name: "client", Value: own.Imported.Tool})
+	out.Note("Latency was not measured here: it is what " + own.Imported.Tool + " printed of its own clients.")
 }
 
 // sample writes an interval: what all sources counted, and the work.
