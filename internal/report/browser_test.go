@@ -76,6 +76,16 @@ func (b *browser) note(event any) {
 	}
 }
 
+// write stores a page to be opened, and returns its address.
+func write(t *testing.T, in Input) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, []byte(render(t, in)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return "file://" + file
+}
+
 func call[P, R any](t *testing.T, b *browser, command cdp.Command[P, R], params P) R {
 	t.Helper()
 	r, err := chromedp.Call(b.ctx, command, params)
@@ -97,11 +107,17 @@ func evaluate[T any](t *testing.T, b *browser, script string) T {
 // open shows the page on a screen; the height matters little.
 func (b *browser) open(t *testing.T, address string, width int64, theme string) {
 	t.Helper()
-	call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 600})
+	b.resize(t, width)
 	call(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}})
 	if err := chromedp.Do(b.ctx, chromedp.Navigate(address)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// resize gives the screen another width.
+func (b *browser) resize(t *testing.T, width int64) {
+	t.Helper()
+	call(t, b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 600})
 }
 
 // drawAll scrolls through the page, so that every chart is drawn.
@@ -112,13 +128,9 @@ const drawAll = `(async () => {
 })()`
 
 func TestInBrowser(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "report.html")
 	in := fixture(4)
 	in.Published, in.Notes = publishedFixture().Published, someNotes
-	if err := os.WriteFile(file, []byte(render(t, in)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	address := "file://" + file
+	address := write(t, in)
 	b := openBrowser(t)
 	for _, width := range []int64{1440, 390} {
 		for _, theme := range []string{"light", "dark"} {
