@@ -323,6 +323,19 @@ func TestRecording(t *testing.T) {
 				t.Errorf("%s: %s", killed.Status, killed.Reason)
 			}
 
+			log, err := os.ReadFile("../importer/testdata/sysbench/mysql-5.5.9/sb.o.read-write.range100.pk1.dop2")
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.write("sysbench", "#!/bin/sh\nsleep 1\ncat <<'END'\n"+string(log)+"END\n")
+			if err := os.Chmod(h.path("sysbench"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			h.run(0, "stat", attach, "--interval", "200ms", "--out", "timed", "--", h.path("sysbench"))
+			if p99 := h.trial("timed/trials/db.1").Steps[0].Find("service_p99_us", "transaction", ""); p99 == nil || p99.Source != "the output of sysbench 1.0.20" {
+				t.Errorf("%+v", p99)
+			}
+
 			r := h.start("stat", attach, "--interval", "200ms", "--out", "lost")
 			r.during("lost/trials/db.1", "load")
 			send(t, r.cmd.Process, syscall.SIGKILL)

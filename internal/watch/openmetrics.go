@@ -122,8 +122,9 @@ func (e *Exporter) name(id identity) string {
 		return name
 	}
 	base := "rumbench_" + sanitise(id.name)
-	if id.kind == engine.Counter {
-		base = strings.TrimSuffix(base, "_total")
+	base = strings.TrimSuffix(base, "_total") // which only counters have, and have all
+	if id.kind != engine.Counter {
+		base = strings.TrimSuffix(base, "_count") // which only histograms have
 	}
 	base = baseUnit(id.unit).suffixed(base)
 	name := base
@@ -137,24 +138,24 @@ func (e *Exporter) name(id identity) string {
 // unit is a base unit of Prometheus, and how it is made of one of ours.
 type unit struct {
 	name string
-	by   float64 // values are divided by it
-	old  string  // the end of names in our unit
+	by   float64  // values are divided by it
+	old  []string // how names in our unit may end
 }
 
 func baseUnit(ours string) unit {
 	switch ours {
 	case "ns":
-		return unit{"seconds", 1e9, "_ns"}
+		return unit{"seconds", 1e9, []string{"_ns"}}
 	case "us":
-		return unit{"seconds", 1e6, "_micros"}
+		return unit{"seconds", 1e6, []string{"_us", "_micros"}}
 	case "ms":
-		return unit{"seconds", 1e3, "_ms"}
+		return unit{"seconds", 1e3, []string{"_ms"}}
 	case "s":
-		return unit{"seconds", 1, "_s"}
+		return unit{"seconds", 1, []string{"_s"}}
 	case "percent":
-		return unit{"ratio", 100, "_percent"}
+		return unit{"ratio", 100, []string{"_percent"}}
 	case "bytes", "ratio":
-		return unit{ours, 1, ""}
+		return unit{ours, 1, nil}
 	}
 	return unit{by: 1}
 }
@@ -164,7 +165,10 @@ func (u unit) suffixed(name string) string {
 	if u.name == "" || strings.HasSuffix(name, "_"+u.name) {
 		return name
 	}
-	name = strings.Replace(strings.TrimSuffix(name, u.old), "_"+u.name+"_", "_", 1)
+	for _, old := range u.old {
+		name = strings.TrimSuffix(name, old)
+	}
+	name = strings.Replace(name, "_"+u.name+"_", "_", 1)
 	return name + "_" + u.name
 }
 

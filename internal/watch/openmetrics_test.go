@@ -143,6 +143,7 @@ func TestBaseUnits(t *testing.T) {
 	for name, want := range map[[2]string]string{
 		{"device.read_ns", "ns"}:                "rumbench_device_read_seconds_total",
 		{"mysql.rocksdb_stall_micros", "us"}:    "rumbench_mysql_rocksdb_stall_seconds_total",
+		{"host.pressure.io.some_us", "us"}:      "rumbench_host_pressure_io_some_seconds_total",
 		{"mysql.innodb_row_lock_time", "ms"}:    "rumbench_mysql_innodb_row_lock_time_seconds_total",
 		{"mysql.uptime", "s"}:                   "rumbench_mysql_uptime_seconds_total",
 		{"mysql.bytes_sent", "bytes"}:           "rumbench_mysql_sent_bytes_total",
