@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rumbench/engine"
 	"rumbench/internal/campaign"
 	"rumbench/internal/importer"
 	"rumbench/internal/plain"
@@ -83,8 +84,9 @@ func (w *watching) record(ctx context.Context) error {
 		load = w.runCommand
 	}
 	err = campaign.Record(ctx, dir, shownCommand(append([]string{"rumbench"}, w.app.Args...)), trial.Recording{
-		Campaign: filepath.Base(absolute(dir)), Target: targets[0].Name, Step: w.program(), Command: cmp.Or(strings.Join(shownCommand(w.command), " "), "whatever used the server"),
-		Engine: targets[0].Engine, Server: server, DSN: dsn, Interval: w.config.Interval, Version: Version(), Load: load,
+		Campaign: filepath.Base(absolute(dir)), Target: targets[0].Name, Step: w.program(),
+		Command: cmp.Or(strings.Join(shownCommand(w.command), " "), "whatever used the server"),
+		Engine:  targets[0].Engine, Server: server, DSN: dsn, Interval: w.config.Interval, Version: Version(), Load: load,
 	})
 	if rerr := summarize(w.app.Stderr, w.app.textWidth(), dir); rerr != nil {
 		err = cmp.Or(err, rerr)
@@ -95,16 +97,21 @@ func (w *watching) record(ctx context.Context) error {
 	return err
 }
 
-// secretArg is a password as the clients of MySQL take it.
-var secretArg = regexp.MustCompile(`^-p.+`)
+// A password is an argument of its own, or follows -p as the clients of MySQL take it.
+var (
+	secretNext = regexp.MustCompile(`(?i)^-[^=]*(passw|pwd)[^=]*$`)
+	secretArg  = regexp.MustCompile(`^-p.+`)
+)
 
 // shownCommand returns a command as it may be stored and shown.
 func shownCommand(args []string) []string {
-	args = plan.WithoutSecretArgs(args)
-	for i := range args {
-		args[i] = secretArg.ReplaceAllString(args[i], "-p***")
+	shown := plan.WithoutSecretArgs(args)
+	for i := range shown {
+		if shown[i] = secretArg.ReplaceAllString(shown[i], "-p"+engine.Hidden); i > 0 && secretNext.MatchString(args[i-1]) {
+			shown[i] = engine.Hidden
+		}
 	}
-	return args
+	return shown
 }
 
 // untilInterrupted waits for the end of the recording.

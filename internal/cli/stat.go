@@ -19,7 +19,8 @@ import (
 	"rumbench/internal/watch"
 )
 
-// watching is one run of the command, with its flags.
+// watching is one run of the command. It has many fields because it has one for each
+// flag.
 type watching struct {
 	app      *App
 	config   watch.Config

@@ -27,6 +27,7 @@ type observer struct {
 	started    atomic.Pointer[stepStart] // nil outside of a window
 	lastWindow *window                   // the previous step's
 	sample     atomic.Pointer[sample]    // the last, for the display; nil if there is none
+	recorded   bool                      // the load is another program's, and the server is left alone
 	elsewhere  bool                      // the data is on another file system than rumbench's own files
 }
 
@@ -73,15 +74,11 @@ func (t *trial) observe(pids []int, counted observe.Counted) {
 
 // processes returns the processes that run the engine: this one, or the
 // server's.
-func (t *trial) processes() []int {
-	if t.hosted == nil {
+func (t *trial) processes(server interface{ Processes() ([]int, string) }) []int {
+	if server == nil {
 		return []int{os.Getpid()}
 	}
-	return t.serverProcesses(t.hosted)
-}
-
-func (t *trial) serverProcesses(of interface{ Processes() ([]int, string) }) []int {
-	pids, why := of.Processes()
+	pids, why := server.Processes()
 	if len(pids) == 0 {
 		t.unobserved("no figures of the server's processes: " + why)
 	}

@@ -57,7 +57,7 @@ func Record(ctx context.Context, r Recording) (*result.Trial, error) {
 		Spec:     Spec{Dir: r.Dir, Trial: 1, Plan: &plan.Plan{Interval: r.Interval}, Target: plan.Target{Name: r.Target}, Engine: r.Engine},
 		fail:     func(error) {}, // the load goes on, whatever becomes of its recording
 		res:      r.header(),
-		recorded: true,
+		observer: observer{recorded: true},
 	}, Recording: r, intervals: map[string][]account.Interval{}}
 	log, err := result.LockLog(r.Dir)
 	if err != nil {
@@ -97,7 +97,7 @@ func (r *recorder) run(ctx context.Context) (err error) {
 	if err := r.describe(ctx); err != nil {
 		return err
 	}
-	r.observe(r.serverProcesses(r.Server), r.Server)
+	r.observe(r.processes(r.Server), r.Server)
 	out := r.begin()
 	r.res.Steps = []result.Step{*out}
 	if err := r.save(); err != nil { // so that the series can be read if rumbench is killed

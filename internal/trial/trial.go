@@ -68,7 +68,6 @@ type trial struct {
 	previous *workload.Live
 	driven   *drive.Result // of the step that was run last
 	last     bool          // no step follows
-	recorded bool          // the load is another program's
 	saved    int64         // bytes of the result, over all writes
 }
 
@@ -152,7 +151,7 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if err := t.open(ctx); err != nil {
 		return err
 	}
-	t.observe(t.processes(), t.db)
+	t.observe(t.processes(t.hosted), t.db)
 	return t.steps(ctx)
 }
 
