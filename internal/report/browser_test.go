@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -209,7 +210,10 @@ func (b *browser) checkPlain(t *testing.T, address string) {
 }
 
 // shoot stores pictures of the page, a screen each, where RUMBENCH_SHOTS says.
-func (b *browser) shoot(t *testing.T, name string) {
+func (b *browser) shoot(t *testing.T, name string) { b.shootTo(t, name, math.Inf(1)) }
+
+// shootTo stores pictures of the page down to a height.
+func (b *browser) shootTo(t *testing.T, name string, most float64) {
 	dir := os.Getenv("RUMBENCH_SHOTS")
 	if dir == "" {
 		return
@@ -217,7 +221,7 @@ func (b *browser) shoot(t *testing.T, name string) {
 	const height = 1500
 	size := evaluate[[2]float64](t, b, `[document.documentElement.clientWidth, document.documentElement.scrollHeight]`)
 	beyond := true
-	for i := 0; float64(i*height) < size[1]; i++ {
+	for i := 0; float64(i*height) < min(most, size[1]); i++ {
 		picture := call(t, b, page.CaptureScreenshot, page.CaptureScreenshotParams{
 			Clip:                  &page.Viewport{Y: float64(i * height), Width: size[0], Height: min(height, size[1]-float64(i*height)), Scale: 1},
 			CaptureBeyondViewport: &beyond,

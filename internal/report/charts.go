@@ -176,7 +176,7 @@ func moves(tracks []*track) bool {
 	for _, t := range tracks {
 		busy := 0
 		for i := 0; t != nil && i < len(t.points); i++ {
-			if p := &t.points[i]; p.p99 > 0 || p.max == 0 && p.rows > 0 { // latency may not be known
+			if t.points[i].rows > 0 {
 				busy++
 			}
 		}

@@ -27,6 +27,9 @@ func firstScreen(v *view) []page.Block {
 	differ := settingsThatDiffer(v.campaign)
 	lower := page.Panels{Class: "lower", Cells: heatMaps(v.campaign, len(differ) == 0)}
 	if len(lower.Cells) == 0 {
+		lower = page.Panels{Cells: overTimeOf(v)}
+	}
+	if len(lower.Cells) == 0 {
 		lower.Cells = [][]page.Block{nil}
 	}
 	lower.Cells[0] = append(lower.Cells[0], differ...)
@@ -34,6 +37,25 @@ func firstScreen(v *view) []page.Block {
 		out = append(out, lower)
 	}
 	return out
+}
+
+// overTimeOf returns the course of the step that the panels show first, which a single
+// target has room for.
+func overTimeOf(v *view) [][]page.Block {
+	steps := v.leading()
+	if len(v.Targets) > 1 || len(steps) == 0 {
+		return nil
+	}
+	var out []page.Block
+	for _, b := range chartBlocks(steps[0], v.tracks[steps[0]]) {
+		if charts, ok := b.(page.Charts); ok {
+			for _, p := range charts.Static {
+				out = append(out, page.Drawing{Caption: p.Label, Picture: p.Picture()})
+			}
+		}
+	}
+	const most = 3
+	return cells(out[:min(len(out), most)]...)
 }
 
 // headline returns what was compared and under which conditions, in pieces.
@@ -132,9 +154,11 @@ func machine(c *campaign) string {
 	if cpus := value("cpus usable"); cpus != "" {
 		out = append(out, strings.TrimSpace(cpus+" CPUs "+value("cpu")))
 	}
-	out = append(out, value("memory"), strings.TrimSpace(value("filesystem")+" on "+cmp.Or(value("device"), "?")))
-	if value("filesystem") == "" {
-		out = out[:len(out)-1]
+	out = append(out, value("memory"))
+	if fs, device := value("filesystem"), value("device"); fs != "" && device != "" {
+		out = append(out, fs+" on "+device)
+	} else {
+		out = append(out, cmp.Or(fs, device))
 	}
 	return strings.Join(slices.DeleteFunc(out, func(s string) bool { return s == "" }), ", ")
 }

@@ -12,9 +12,9 @@ import (
 	"rumbench/internal/quantity"
 )
 
-// heatMaps returns the ratios of all tests to the base's: those of the throughput,
-// and beside them a map for each of a few other metrics, of which one is shown at a
-// time; none for a single target. Where there is room, a third one is beside them.
+// heatMaps returns the ratios of all tests to the base's, a map for each of a few
+// metrics, the throughput first: side by side as many as there is room for, the last
+// of which is one of several to choose from. There are none for a single target.
 func heatMaps(c *campaign, wide bool) [][]page.Block {
 	if len(c.Targets) < 2 {
 		return nil
@@ -36,20 +36,25 @@ func heatMaps(c *campaign, wide bool) [][]page.Block {
 	if len(drawings) == 0 {
 		return nil
 	}
+	choice := func(id string, drawings []page.Drawing) []page.Block {
+		c := page.Choice{ID: id, Name: "Metric", Below: true}
+		for _, d := range drawings {
+			c.Options = append(c.Options, page.Option{Name: d.Name, Blocks: []page.Block{d}})
+		}
+		return []page.Block{c}
+	}
 	const screen, between = 1240, 48
-	out := [][]page.Block{{page.Medium{Drawn: []page.Block{drawings[0]}, Written: written}}}
-	drawings = drawings[1:]
-	if wide && len(drawings) > 1 && 3*(drawings[0].Picture.Width+between) < screen {
+	fit := max(1, int(screen/(drawings[0].Picture.Width+between)))
+	if !wide {
+		fit = min(fit, 2)
+	}
+	var out [][]page.Block
+	for len(drawings) > 1 && len(out) < min(fit-1, 2) {
 		out, drawings = append(out, []page.Block{drawings[0]}), drawings[1:]
 	}
-	if len(drawings) == 0 {
-		return out
-	}
-	others := page.Choice{ID: "heat", Name: "Metric", Below: true}
-	for _, d := range drawings {
-		others.Options = append(others.Options, page.Option{Name: d.Name, Blocks: []page.Block{d}})
-	}
-	return append(out, []page.Block{others})
+	out = append(out, choice("heat", drawings))
+	out[0] = []page.Block{page.Medium{Drawn: out[0], Written: written}}
+	return out
 }
 
 // heatKinds are the numbers that maps show.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"rumbench/internal/compare"
 	"rumbench/internal/figure"
@@ -40,7 +41,13 @@ func panelsOf(c *campaign, s *step, id string) page.Panels {
 	}
 	if w := c.sweepOf(s); w != nil && len(w.panels) > 0 {
 		var out []page.Block
-		for _, p := range drawn(0, sweepCurves(w)...) {
+		at := slices.IndexFunc(w.panels, func(p panel) bool {
+			return slices.ContainsFunc(p.levels, func(l levelStep) bool { return l.step == w.representative() })
+		})
+		for _, p := range drawn(max(0, at), sweepCurves(w)...) {
+			if name := w.panels[max(0, at)].name; name != "" {
+				p.Title += ", " + name
+			}
 			out = append(out, page.Drawing{Caption: p.Title, Picture: p.Picture()})
 		}
 		return page.Panels{Cells: cells(append(out, costPanel(c, w.representative(), id))...)}
@@ -80,7 +87,7 @@ func drawingOf(r *page.Ranking) page.Block {
 func (c *campaign) rates(s *step) *page.Ranking {
 	r := c.ranked(s, func(s *step) (key, bool) { return s.Rate(s.Primary) })
 	if r != nil {
-		r.Title = s.Name + ": " + s.units(s.Primary) + "/s (" + s.Primary + ")"
+		r.Title = c.titled(s, s.units(s.Primary)+"/s ("+s.Primary+")", "Rows or queries a second")
 	}
 	return r
 }
@@ -111,8 +118,10 @@ func (c *campaign) latencies(s *step) *page.Ranking {
 		return nil
 	}
 	k, _ := s.Latency(s.Primary, "p99")
-	r.Title = fmt.Sprintf("%s: p50 · p99 · p99.9 of the %s time", s.Name, metric.FamilyOf(k.Metric))
+	what := fmt.Sprintf("p50 · p99 · p99.9 of the %s time", metric.FamilyOf(k.Metric))
+	r.Title = c.titled(s, what, what)
 	r.Dots = true
+	few := false
 	for _, e := range c.entries(s) {
 		i := slices.IndexFunc(r.Rows, func(row page.Ranked) bool { return row.Name == e.name && !row.Absent })
 		if i < 0 {
@@ -121,10 +130,22 @@ func (c *campaign) latencies(s *step) *page.Ranking {
 		row := &r.Rows[i]
 		low, high := e.number(find("p50")), e.number(find("p999"))
 		row.Less, row.Far = low.Value, high.Value
-		row.Value = fmt.Sprintf("%s · %s · %s", low, row.Value, high)
+		row.Value = starred(low) + " · " + starred(e.number(find("p99"))) + " · " + starred(high)
+		few = few || strings.HasSuffix(row.Value, "*")
 	}
-	r.About = "Log axis: ○ p50 ● p99 ○ p99.9. " + r.About
+	r.About = "Log axis: ○ p50, ● p99, ○ p99.9. " + r.About
+	if few {
+		r.About += " * Maximum: few samples."
+	}
 	return r
+}
+
+// starred marks a percentile of too few samples, which is their maximum.
+func starred(n number) string {
+	if n.Few() != "" {
+		return n.String() + "*"
+	}
+	return n.String()
 }
 
 // costPanel returns the costs of a step's operations, one shown at a time.
@@ -148,9 +169,11 @@ func costPanel(c *campaign, s *step, id string) page.Block {
 			continue
 		}
 		k, _ := find(s)
-		r.Title = s.Name + ": " + metric.Label(k.Metric)
+		label := metric.Label(k.Metric)
 		if k.Per != "" && k.Per != "step" {
-			r.Title += " per " + k.Per
+			r.Title = c.titled(s, label+" per "+k.Per, label+" per row or query")
+		} else {
+			r.Title = c.titled(s, label, label)
 		}
 		choice.Options = append(choice.Options, page.Option{Name: cost.name, Blocks: []page.Block{drawingOf(r)}})
 	}
@@ -212,6 +235,14 @@ func (e entry) number(find func(*step) (key, bool)) number {
 	return n
 }
 
+// titled returns the title of a panel: of a step's targets, or of all steps.
+func (c *campaign) titled(s *step, what, of string) string {
+	if len(c.Targets) == 1 {
+		return of
+	}
+	return s.Name + ": " + what
+}
+
 // mostRanked is how many rows a panel has; tables have all.
 const mostRanked = 8
 
@@ -233,6 +264,9 @@ func (c *campaign) ranked(s *step, find func(*step) (key, bool)) *page.Ranking {
 			row.Value = n.String()
 			if n.AtLeast() {
 				row.Value = "≥ " + row.Value
+			}
+			if len(c.Targets) == 1 && k.Metric == "rows_per_s" {
+				row.Value += " " + e.s.units(k.Op)
 			}
 			c.compared(&row, e, k)
 		}

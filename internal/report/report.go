@@ -171,7 +171,12 @@ func Summary(w io.Writer, in Input) error {
 
 // firstOf returns the report's first screen as a document.
 func firstOf(in *Input) (*page.Document, error) {
-	d, err := newView(in).document()
+	v := newView(in)
+	var err error
+	if v.tracks, err = readSeries(v.campaign); err != nil {
+		return nil, err
+	}
+	d, err := v.document()
 	if err != nil {
 		return nil, err
 	}
