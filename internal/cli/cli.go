@@ -146,15 +146,18 @@ Exit status: 0 all went well; 1 an error; 2 a wrong call or a wrong plan;
 		SilenceUsage:  true,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
-	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(newRunCommand(a), newReportCommand(a), newCompareCommand(a), newTableCommand(a), newImportCommand(a), newShowCommand(a),
 		newListCommand(a), newSchemaCommand(a), newHistoryCommand(a), newExportCommand(a), newStatCommand(a), newDoctorCommand(a), newTrialCommand(a))
+	addCompletions(root)
 	return root
 }
 
 // args makes it a usage error if a check of the arguments, or of flags, fails.
 func args(checks ...cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
+		if err := checkChoices(c); err != nil {
+			return usage(err)
+		}
 		for _, check := range checks {
 			if err := check(c, args); err != nil {
 				return usage(err)

@@ -36,6 +36,7 @@ func newReportCommand(a *App) *cobra.Command {
 	f.StringVar(&o.base, "base", "", "the target that the others are compared with (default: the first)")
 	f.StringVar(&o.notes, "notes", "", "a `FILE` of remarks on steps, for the relative table: step: remark")
 	f.StringVar(&o.colours, "colours", "verdicts", "verdicts, or published: the fixed limits of the insert benchmark's published pages, in the relative tables")
+	choices(f, "colours", "verdicts", "published")
 	f.BoolVar(&o.force, "force", false, "replace a report that --out holds already")
 	acrossFlags(f, &o.across)
 	f.BoolVar(&o.redact, "redact", false, "leave out names of hosts and users, paths and addresses")
@@ -76,9 +77,6 @@ func runReport(w io.Writer, o reportOptions, dirs []string) error {
 
 // apply changes the report as asked for.
 func (o reportOptions) apply(in report.Input) (report.Input, error) {
-	if err := oneOf("colours", o.colours, "verdicts", "published"); err != nil {
-		return in, usage(err)
-	}
 	in.PublishedColours = o.colours == "published"
 	var trials []*result.Trial
 	for _, t := range in.Trials {

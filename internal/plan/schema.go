@@ -15,7 +15,9 @@ import (
 // workloads. It accepts every plan that Load accepts, but for unusual spellings such
 // as a metric's name in capitals. What depends on several values, on files or on what
 // an engine can do is checked by Load alone.
-func Schema(cat Catalog) ([]byte, error) {
+func Schema(cat Catalog) ([]byte, error) { return json.MarshalIndent(planSchema(cat), "", "  ") }
+
+func planSchema(cat Catalog) schema {
 	root := planKeys.shape("workload", "targets")
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	root["title"] = "rumbench plan"
@@ -33,7 +35,7 @@ func Schema(cat Catalog) ([]byte, error) {
 	root["allOf"] = rules
 	targets := properties["targets"].(schema)
 	targets["items"] = either(enginesShape(cat), targetShape(cat))
-	return json.MarshalIndent(root, "", "  ")
+	return root
 }
 
 // when returns a rule: if a key is a name, the properties have these shapes.
