@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 
+	"rumbench/internal/picture"
 	"rumbench/internal/plain"
 )
 
@@ -27,15 +28,15 @@ func HTML(w io.Writer, d *Document) error {
 		"percent": inside.percent,
 		"columns": inside.columns,
 
-		"mark":  Marker,
-		"style": styleOf,
-		"sign":  func(series int) int { return series % len(markers) },
+		"mark":  picture.Marker,
+		"style": picture.Class,
+		"sign":  picture.Sign,
 		"wide":  func(t Table) int { return len(t.Columns) + 1 },
 		"class": Cell.class,
 		"data":  places,
 		"json":  script,
 
-		"svg":    func(p Plot) template.HTML { return template.HTML(p.svg()) },
+		"svg":    func(p Plot) template.HTML { return template.HTML(p.picture().SVG()) },
 		"linked": linked,
 		"show":   func(b Block) (template.HTML, error) { return show(t, b) },
 	})

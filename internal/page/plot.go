@@ -3,8 +3,8 @@ package page
 import (
 	"math"
 	"slices"
-	"strings"
 
+	"rumbench/internal/picture"
 	"rumbench/internal/quantity"
 )
 
@@ -179,46 +179,46 @@ func logTicks(low, high float64) []float64 {
 	return out
 }
 
-func (p *Plot) svg() string {
-	c := newCanvas(p)
+// picture draws the plot.
+func (p *Plot) picture() *picture.Picture {
+	f := newFrame(p)
 	for _, t := range p.Y.Ticks {
-		c.tickY(p.Y.place(t.At), t.Text)
+		f.tickY(p.Y.place(t.At), t.Text)
 	}
 	if p.Level > 0 {
-		c.level(p.Y.place(p.Level))
+		f.across(picture.Level, p.Y.place(p.Level))
 	}
 	free := math.Inf(-1) // where the last label ends
 	for _, t := range p.X.Ticks {
 		at := p.X.place(t.At)
-		if half := 3.4 * float64(width(t.Text)); p.X.Thin && c.x(at)-half < free+4 {
+		if half := picture.Width(picture.Label, 0, t.Text) / 2; p.X.Thin && f.x(at)-half < free+4 {
 			t.Text = ""
 		} else {
-			free = c.x(at) + half
+			free = f.x(at) + half
 		}
-		c.tickX(at, t)
+		f.tickX(at, t)
 	}
-	c.text((c.left+c.width-c.right)/2, c.height-5, "middle", p.X.Caption)
-	c.events(p)
+	f.text((f.left+f.Width-f.right)/2, f.Height-5, picture.Middle, p.X.Caption)
+	f.events(p)
 	for i := range p.Lines {
 		if l := &p.Lines[i]; l.Band {
-			c.band(l.Series, p.along(l, func(t *Point) float64 { return t.Low }), p.along(l, func(t *Point) float64 { return t.High }))
+			f.band(l.Series, p.along(l, func(t *Point) float64 { return t.Low }), p.along(l, func(t *Point) float64 { return t.High }))
 		}
 	}
 	for i := range p.Lines {
 		l := &p.Lines[i]
 		points := p.along(l, func(t *Point) float64 { return t.Y })
 		if !l.Band {
-			c.whiskers(p, l, points)
+			f.whiskers(p, l, points)
 		}
+		f.Of(l.Series, picture.Line, f.places(points)...)
 		if l.Each {
-			c.bareLine(l.Series, points)
-			c.marks(l.Series, points)
+			f.marks(l.Series, points)
 		} else {
-			c.line(l.Series, points)
+			f.someMarks(l.Series, points)
 		}
 	}
-	c.WriteString("</svg>")
-	return c.String()
+	return f.Picture
 }
 
 // along returns the positions of a line's points, by one of their values.
@@ -231,56 +231,55 @@ func (p *Plot) along(l *Line, of func(*Point) float64) [][2]float64 {
 }
 
 // events draws the spans, and the marks in a lane for each series.
-func (c *canvas) events(p *Plot) {
+func (f *frame) events(p *Plot) {
 	const lane = 6
-	bottom := short(c.height - c.bottom)
+	bottom := f.Height - f.bottom
 	for _, s := range p.Stalls {
-		from, to := c.x(s.From), c.x(s.To)
-		c.printf(`<path class="stall %s" d="M%s %sH%sV%sH%sz"/>`, styleOf(s.Index), short(from), short(c.top), short(max(to, from+1)), bottom, short(from))
-		c.printf(`<text class="mark %s" x="%s" y="%s">%s</text>`, styleOf(s.Index), short(c.x((s.From+s.To)/2)), short(c.height-c.bottom-4), Marker(s.Index))
+		from, to := f.x(s.From), f.x(s.To)
+		f.Rect(s.Index, picture.Stall, from, f.top, max(to-from, 1), bottom-f.top)
+		f.Of(s.Index, picture.Mark, picture.Point{X: (from + to) / 2, Y: bottom - 8})
 	}
 	lanes := map[int]float64{}
 	for _, m := range p.Marks {
 		if _, ok := lanes[m.Index]; !ok {
-			lanes[m.Index] = c.top - 4 + lane*float64(len(lanes))
+			lanes[m.Index] = f.top - 4 + lane*float64(len(lanes))
 		}
-		c.printf(`<path class="tick %s" d="M%s %sv%d"/>`, styleOf(m.Index), short(c.x(m.At)), short(lanes[m.Index]), lane-1)
+		x, y := f.x(m.At), lanes[m.Index]
+		f.Of(m.Index, picture.Tick, picture.Point{X: x, Y: y}, picture.Point{X: x, Y: y + lane - 1})
 	}
 }
 
 // whiskers draws the ranges of points, and a ring around points with a problem.
-func (c *canvas) whiskers(p *Plot, l *Line, at [][2]float64) {
-	var d, rings strings.Builder
+func (f *frame) whiskers(p *Plot, l *Line, at [][2]float64) {
+	var ranges []picture.Point
 	for i, t := range l.Points {
 		if !quantity.Finite(t.Y) {
 			continue
 		}
-		x, low, high := c.x(at[i][0]), short(c.y(p.Y.place(t.Low))), short(c.y(p.Y.place(t.High)))
+		x, low, high := math.Round(f.x(at[i][0])), math.Round(f.y(p.Y.place(t.Low))), math.Round(f.y(p.Y.place(t.High)))
 		if quantity.Finite(t.Low) && quantity.Finite(t.High) && low != high {
-			d.WriteString("M" + short(x-3) + " " + low + "h6m-3 0V" + high + "m-3 0h6")
+			ranges = append(ranges, picture.Upright(x, low, high, 3)...)
 		}
 		if t.Ring {
-			rings.WriteString(`<circle class="ring ` + styleOf(l.Series) + `" cx="` + short(x) + `" cy="` + short(c.y(at[i][1])) + `" r="7"/>`)
+			f.Of(l.Series, picture.Ring, picture.Circle(x, f.y(at[i][1]), 7)...).Closed = true
 		}
 	}
-	if d.Len() > 0 {
-		c.printf(`<path class="whisker %s" d="%s"/>`, styleOf(l.Series), d.String())
+	if len(ranges) > 0 {
+		f.Of(l.Series, picture.Whisker, ranges...)
 	}
-	c.WriteString(rings.String())
 }
 
-// line draws a series with its dash and occasional markers. Each series starts
-// its markers at another point, so that overlapping lines remain visible.
-func (c *canvas) line(series int, points [][2]float64) {
+// someMarks draws a few markers on a line. Each series starts them at another
+// point, so that overlapping lines remain visible.
+func (f *frame) someMarks(series int, points [][2]float64) {
 	known := slices.DeleteFunc(slices.Clone(points), func(p [2]float64) bool { return math.IsNaN(p[1]) })
 	if len(known) == 0 {
 		return
 	}
-	c.bareLine(series, points)
 	every := max(1, len(known)/4)
 	var marked [][2]float64
 	for i := (series * every / 3) % every; i < len(known); i += every {
 		marked = append(marked, known[i])
 	}
-	c.marks(series, marked)
+	f.marks(series, marked)
 }

@@ -2,76 +2,12 @@ package page
 
 import (
 	"math"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"rumbench/internal/quantity"
 )
-
-// A path read back goes through its points, and has a gap where one is quantity.Unknown.
-func TestPath(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		c := newCanvas(&Plot{Height: 200, X: Axis{To: 100}, Y: Axis{To: 100}})
-		var points [][2]float64
-		for i, y := range rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(0, 100), rapid.Just(math.NaN())), 0, 30).Draw(r, "y") {
-			points = append(points, [2]float64{float64(i), y})
-		}
-		got := readPath(r, c.path(points))
-		i := 0
-		for k, p := range points {
-			if math.IsNaN(p[1]) {
-				continue
-			}
-			want := [2]float64{math.Round(fine * c.x(p[0])), math.Round(fine * c.y(p[1]))}
-			begins := k == 0 || math.IsNaN(points[k-1][1])
-			if i >= len(got) || got[i].at != want || got[i].begins != begins {
-				r.Fatalf("point %d of %q is not at %v", i, c.path(points), want)
-			}
-			i++
-		}
-		if i != len(got) {
-			r.Fatalf("%d points of %d", len(got), i)
-		}
-	})
-}
-
-type pathPoint struct {
-	at     [2]float64
-	begins bool
-}
-
-var pathParts = regexp.MustCompile(`[Ml]|-?\d+`)
-
-func readPath(t rapid.TB, path string) (out []pathPoint) {
-	var at [2]float64
-	var numbers []float64
-	mode := ""
-	for _, part := range pathParts.FindAllString(path, -1) {
-		if part == "M" || part == "l" {
-			mode = part
-			continue
-		}
-		v, err := strconv.ParseFloat(part, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if numbers = append(numbers, v); len(numbers) < 2 {
-			continue
-		}
-		if mode == "M" {
-			at = [2]float64{}
-		}
-		at = [2]float64{at[0] + numbers[0], at[1] + numbers[1]}
-		out = append(out, pathPoint{at, mode == "M"})
-		numbers = nil
-	}
-	return out
-}
 
 func TestTicks(t *testing.T) {
 	text := func(list []float64, format func(float64) string) string {
@@ -101,18 +37,6 @@ func TestTicks(t *testing.T) {
 		if c.got != c.want {
 			t.Errorf("%q, want %q", c.got, c.want)
 		}
-	}
-}
-
-// No two targets of sixteen have the same colour, dashes and marker.
-func TestStyles(t *testing.T) {
-	seen := map[string]bool{}
-	for i := range len(markers) {
-		seen[styleOf(i)] = true
-		seen[Marker(i)] = true
-	}
-	if len(seen) != 2*len(markers) || styleOf(3) != "t3" || styleOf(11) != "t3 u" || styleOf(16) != "t0" {
-		t.Errorf("%d different styles and markers", len(seen))
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"rumbench/internal/picture"
 )
 
 // policy is a page's content security policy: it allows the scripts and styles
@@ -58,6 +60,7 @@ type head struct {
 // head returns the head of a document whose body has been made.
 func (p *policy) head(d *Document) (head, error) {
 	var style strings.Builder
+	style.WriteString(picture.Palette() + picture.Rules())
 	for _, name := range []string{"uplot/uPlot.min.css", "page.css"} {
 		b, err := assets.ReadFile("assets/" + name)
 		if err != nil {

@@ -1,0 +1,201 @@
+package picture
+
+import (
+	"bytes"
+	"encoding/xml"
+	"image/png"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// A path read back goes through its points, and has a gap where one is unknown.
+func TestPath(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		coordinate := rapid.OneOf(rapid.Float64Range(-500, 500), rapid.Just(math.NaN()))
+		s := Shape{}
+		for i, y := range rapid.SliceOfN(coordinate, 3, 30).Draw(r, "y") {
+			s.Points = append(s.Points, Point{float64(i), y})
+		}
+		got := readPath(r, s.path())
+		i := 0
+		for k, p := range s.Points {
+			if p.gap() {
+				continue
+			}
+			want := [2]float64{p.X, rounded(p.Y)}
+			begins := k == 0 || s.Points[k-1].gap()
+			if i >= len(got) || got[i].at != want || got[i].begins != begins {
+				r.Fatalf("point %d of %q is not at %v", i, s.path(), want)
+			}
+			i++
+		}
+		if i != len(got) {
+			r.Fatalf("%d points of %d", len(got), i)
+		}
+	})
+}
+
+type pathPoint struct {
+	at     [2]float64
+	begins bool
+}
+
+var pathParts = regexp.MustCompile(`[Mlz]|-?(?:\d*\.)?\d+`)
+
+func readPath(t rapid.TB, path string) (out []pathPoint) {
+	var at [2]float64
+	var numbers []float64
+	mode := ""
+	for _, part := range pathParts.FindAllString(path, -1) {
+		if part == "M" || part == "l" {
+			mode = part
+			continue
+		}
+		v, err := strconv.ParseFloat(part, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if numbers = append(numbers, v); len(numbers) < 2 {
+			continue
+		}
+		if mode == "M" {
+			at = [2]float64{}
+		}
+		at = [2]float64{at[0] + numbers[0], at[1] + numbers[1]}
+		out = append(out, pathPoint{at, mode == "M"})
+		numbers = nil
+	}
+	return out
+}
+
+// No two series of sixteen have the same colour, dashes and marker.
+func TestSeries(t *testing.T) {
+	seen := map[string]bool{}
+	for i := range len(markers) {
+		seen[Class(i)], seen[Marker(i)] = true, true
+		if outline([]rune(Marker(i))[0]) == nil {
+			t.Errorf("marker %s cannot be drawn", Marker(i))
+		}
+	}
+	if len(seen) != 2*len(markers) || Class(3) != "t3" || Class(11) != "t3 u" || Class(16) != "t0" {
+		t.Errorf("%d different styles and markers", len(seen))
+	}
+}
+
+// sample has a shape of every style.
+func sample() *Picture {
+	p := New(300, 200, `bars & "lines"`)
+	i := 0
+	for style := range looks {
+		y := float64(4 + 4*i)
+		switch {
+		case style == Mark:
+			p.Of(i%16, style, Point{10, y}, Point{X: math.NaN()}, Point{60, y})
+		case style.look().fill != "" && i%2 == 0:
+			p.Write(style, 150, y, Middle, "a < b △ ≈ µs")
+		case style.look().stroke == "":
+			p.Rect(i%16, style, 10, y, 90, 3)
+		default:
+			p.Of(i%16, style, Point{10, y}, Point{200, y + 20}, Point{290, y})
+		}
+		i++
+	}
+	return p
+}
+
+// A file needs nothing from outside: it is XML, and each class has a rule and
+// each colour a value.
+func TestFile(t *testing.T) {
+	text := sample().File()
+	d := xml.NewDecoder(strings.NewReader(text))
+	for {
+		token, err := d.Token()
+		if token == nil {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		for _, a := range e.Attr {
+			if a.Name.Local == "class" {
+				for _, class := range strings.Fields(a.Value) {
+					if !strings.Contains(text, "."+class) {
+						t.Errorf("class %s has no rule", class)
+					}
+				}
+			}
+		}
+	}
+	if strings.Contains(text, "var(") || strings.Contains(text, "http://www.w3.org/1999/xlink") || strings.Contains(text, "style=") {
+		t.Error("the file refers to something that it does not contain")
+	}
+}
+
+// Every name that a style gives a colour is in the palette.
+func TestPalette(t *testing.T) {
+	for style, l := range looks {
+		for _, name := range []string{l.fill, l.stroke} {
+			if _, ok := palette[name]; name != "" && name != "series" && !ok {
+				t.Errorf("%s: no colour %s", style, name)
+			}
+		}
+	}
+}
+
+// An image shows each shape: without it the image is another one.
+func TestPNG(t *testing.T) {
+	all := render(t, sample())
+	for i := range sample().Shapes {
+		p := sample()
+		only := &Picture{Width: p.Width, Height: p.Height, Shapes: p.Shapes[i : i+1]}
+		if s := p.Shapes[i].Style; bytes.Equal(render(t, only), render(t, New(p.Width, p.Height, ""))) && s != Paper && s != Inverse {
+			t.Errorf("%s cannot be seen", s)
+		}
+	}
+	im, err := png.Decode(bytes.NewReader(all))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b := im.Bounds(); b.Dx() != 600 || b.Dy() != 400 {
+		t.Errorf("%v", b)
+	}
+}
+
+func render(t *testing.T, p *Picture) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := p.PNG(&b, 2); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// A text that was cut or wrapped is no wider than asked for, and wrapping keeps
+// every word.
+func TestFit(t *testing.T) {
+	text := "InnoDB with a page size of 16 KiB and doublewrite off"
+	if got := Fit(Label, 0, 1000, text); got != text {
+		t.Errorf("%q was cut", got)
+	}
+	if got := Fit(Label, 0, 100, text); Width(Label, 0, got) > 100 || !strings.HasSuffix(got, "…") {
+		t.Errorf("%q is %g wide", got, Width(Label, 0, got))
+	}
+	lines := Wrap(Strong, 14, 120, text)
+	if strings.Join(lines, " ") != text || len(lines) < 3 {
+		t.Errorf("%q", lines)
+	}
+	for _, line := range lines {
+		if Width(Strong, 14, line) > 120 {
+			t.Errorf("%q is too wide", line)
+		}
+	}
+}
