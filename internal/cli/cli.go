@@ -66,7 +66,7 @@ func Process() *App {
 // Main runs the command and returns the exit code.
 func (a *App) Main(ctx context.Context) int {
 	a.Stdout, a.Stderr = plain.NewWriter(a.Stdout), plain.NewWriter(a.Stderr)
-	root := newRootCommand(a)
+	root := Commands(a)
 	root.SetArgs(a.Args)
 	root.SetIn(a.Stdin)
 	root.SetOut(a.Stdout)
@@ -132,7 +132,8 @@ func (a *App) asCalled(help string) string {
 	return command.ReplaceAllString(help, strings.ReplaceAll(a.Program, "$", "$$")+" $1")
 }
 
-func newRootCommand(a *App) *cobra.Command {
+// Commands returns the program with all of its commands.
+func Commands(a *App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "rumbench",
 		Short: "benchmark database engines: throughput, quality of service and what an operation costs",
@@ -167,9 +168,15 @@ func args(checks ...cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
+// version is set by the linker in builds that are given away.
+var version string
+
 // Version returns the version of this binary, with the revision that it was built
 // from if the build recorded it.
 func Version() string {
+	if version != "" {
+		return version
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
