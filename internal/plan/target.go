@@ -295,8 +295,9 @@ func (b *binder) checkEngine(t *bound, p *Plan) {
 			help = h
 		}
 		b.at(n, t.Engine+": "+knob.Error(), help)
-		if !drop(&c, knob.Knob) {
-			return
+		aboutServer := len(info.Servers) > 0 && slices.Contains(serverKeys.names(), knob.Knob)
+		if aboutServer || !drop(&c, knob.Knob) {
+			return // what else would be refused depends on it
 		}
 	}
 }
@@ -374,6 +375,12 @@ func drop(c *engine.Config, knob string) bool {
 		c.Isolation = model.DefaultIsolation
 	case "protocol":
 		c.Protocol = ""
+	case "storage":
+		c.Storage = ""
+	case "schema":
+		c.Server.Schema = ""
+	case "server", "binary", "dsn": // of an engine that has none
+		c.Server.Kind, c.Server.Binary, c.Server.DSN = "", "", ""
 	default:
 		delete(c.Options, strings.TrimPrefix(knob, "options."))
 	}
