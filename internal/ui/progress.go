@@ -33,10 +33,10 @@ type Progress struct {
 	form  int  // of the redrawn line, see fit
 	runs  bool // a trial runs
 	at    where
-	ends  int       // steps of the trial whose end was shown
-	began time.Time // the trial
-	since time.Time // the step, with the probes that follow it, has been running
-	said  time.Time // the last line of a running step, where there is no terminal
+	ends  int             // steps of the trial whose end was shown
+	began time.Time       // the trial
+	since time.Time       // the step, with the probes that follow it, has been running
+	said  time.Time       // the last line of a running step, where there is no terminal
 	shown map[string]bool // kinds of remarks that a line has named
 	now   func() time.Time
 }
